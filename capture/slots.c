@@ -119,7 +119,8 @@ int sx_slots_init(struct sx_slots *s, int count, enum sx_layout layout, int widt
 	for (int i = 0; i < count && r == 0; i++)
 		r = init_slot(&s->slot[i], layout, width, height, pixel);
 	if (r < 0) {
-		snprintf(why, why_bytes, "no room for %d pairs of %dx%d", count, width, height);
+		snprintf(why, why_bytes, "no room for %d pairs of %dx%d: %s", count, width, height,
+			 strerror(-r));
 		sx_slots_finish(s);
 	}
 	return r;

@@ -10,6 +10,9 @@
 
 #define LOSS_PERCENT 10 /* more pairs lost than this in ten seconds: degraded */
 #define LOSS_LEAST 10	/* but a few are no pattern, such as those of a cold start */
+#define RATE_LEAST 10	/* pairs that are expected in the time */
+#define RATE_SLOW_SHARE 0.5
+#define RATE_WELL_SHARE 0.75
 
 const char *sx_health_name(enum stixel_state state)
 {
@@ -25,6 +28,7 @@ static void take_sample(struct sx_health *h, const struct sx_health_input *in)
 {
 	unsigned i = h->sampled++ % SX_HEALTH_SAMPLES;
 
+	h->samples[i].now_ns = in->now_ns;
 	h->samples[i].captured = in->captured;
 	h->samples[i].published = in->published;
 	h->samples[i].overload = in->overload;
@@ -107,6 +111,30 @@ static bool judge_loss(struct sx_health *h, const struct sx_health_input *in)
 	return false;
 }
 
+/*
+ * Does the source give less than half of its rate, over ten whole seconds? Unreadable pairs have come, too.
+ * Until it gives three quarters it is not well again, so that a rate about the limit does not flap.
+ */
+static bool judge_rate(struct sx_health *h, const struct sx_health_input *in)
+{
+	const unsigned now = (h->sampled - 1) % SX_HEALTH_SAMPLES, then = h->sampled % SX_HEALTH_SAMPLES;
+	const double span = seconds(h->samples[now].now_ns - h->samples[then].now_ns);
+	uint64_t pairs;
+	double wanted;
+
+	/* without a rate there is nothing to expect, and a few pairs say nothing of one */
+	if (h->sampled < SX_HEALTH_SAMPLES || in->rate <= 0 || in->rate * span < RATE_LEAST)
+		return h->slow = false;
+	pairs = h->samples[now].captured - h->samples[then].captured + h->samples[now].corrupt -
+		h->samples[then].corrupt;
+	wanted = in->rate * span * (h->slow ? RATE_WELL_SHARE : RATE_SLOW_SHARE);
+	h->slow = (double)pairs < wanted;
+	if (h->slow)
+		decide(h, STIXEL_STATE_DEGRADED, true, true, "source gives %.1f of %g pairs a second",
+		       (double)pairs / span, in->rate);
+	return h->slow;
+}
+
 void sx_health_judge(struct sx_health *h, const struct sx_health_input *in)
 {
 	int64_t overdue = frame_overdue_ns(in), silence = in->now_ns - in->last_capture_ns;
@@ -129,12 +157,23 @@ void sx_health_judge(struct sx_health *h, const struct sx_health_input *in)
 		decide(h, STIXEL_STATE_STARTING, true, false, "no frame yet");
 	else if (in->pictures_why && *in->pictures_why)
 		decide(h, STIXEL_STATE_DEGRADED, true, true, "%s", in->pictures_why);
+	else if (judge_rate(h, in))
+		return;
 	else
 		decide(h, STIXEL_STATE_RUNNING, true, true, "%s", "");
 }
 
+/* While no camera is there, or no frame was, pairs are not to be expected: the window begins anew. */
+static bool expects_pairs(const struct sx_health_input *in)
+{
+	return !in->absent && (in->published > 0 || in->no_map > 0);
+}
+
 void sx_health_update(struct sx_health *h, const struct sx_health_input *in)
 {
+	if (h->expected && !expects_pairs(in))
+		h->sampled = 0;
+	h->expected = expects_pairs(in);
 	take_sample(h, in);
 	sx_health_judge(h, in);
 }

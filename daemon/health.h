@@ -20,6 +20,7 @@ struct sx_health_input {
 	int64_t now_ns;
 	int64_t limit_ns;	    /* longest time without progress: watchdog, or SX_HEALTH_LIMIT_NS */
 	int64_t interval_ns;	    /* between pairs as configured, 0 unknown */
+	double rate;		    /* pairs a second that the source is to give, 0 unknown */
 	int64_t last_capture_ns;    /* or start of the pipeline, return of the camera */
 	int64_t last_publish_ns;    /* 0 none yet */
 	int64_t in_flight_since_ns; /* 0 nothing in flight */
@@ -34,9 +35,12 @@ struct sx_health_input {
 /* Thread: main. Zeroed: nothing known yet. */
 struct sx_health {
 	struct {
+		int64_t now_ns;
 		uint64_t captured, published, overload, corrupt, no_map;
 	} samples[SX_HEALTH_SAMPLES];
 	unsigned sampled;      /* how many were taken in all */
+	bool expected;	       /* pairs, at the last sample */
+	bool slow;	       /* the source, by the last judgement */
 	uint64_t pinged_pairs; /* that were done with at the last ping: published, or without a map */
 
 	/* verdict */

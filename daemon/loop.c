@@ -21,6 +21,19 @@
 #define STOP_NS (10 * SX_NS_PER_S) /* for the frame in flight at the end */
 #define HURRY_NS (SX_NS_PER_S / 5) /* the same after a second signal */
 
+/*
+ * What the source is to give: a camera what its driver says, which may be less than what was asked for, as
+ * the log has said; others what is configured. An unpaced one, and a camera that says nothing, has no rate.
+ */
+static double expected_rate(const struct sx_run *run)
+{
+	const struct sx_source_info *info = &run->pipeline->info;
+
+	if (run->settings->source.kind == SX_SOURCE_V4L2)
+		return info->fps;
+	return info->paced ? run->settings->source.fps : 0;
+}
+
 static struct sx_health_input health_input(struct sx_run *run)
 {
 	const struct sx_telemetry *t = run->telemetry;
@@ -28,6 +41,7 @@ static struct sx_health_input health_input(struct sx_run *run)
 	struct sx_health_input in = {
 		.limit_ns = run->service.watchdog_ns ? run->service.watchdog_ns : SX_HEALTH_LIMIT_NS,
 		.interval_ns = fps > 0 ? (int64_t)(1e9 / fps) : 0,
+		.rate = expected_rate(run),
 		.last_capture_ns = atomic_load_explicit(&t->last_capture_ns, memory_order_relaxed),
 		.last_publish_ns = atomic_load_explicit(&t->last_publish_ns, memory_order_relaxed),
 		.in_flight_since_ns = atomic_load_explicit(&t->in_flight_since_ns, memory_order_relaxed),
@@ -179,6 +193,7 @@ static void run_tick(struct sx_run *run)
 	tell_state(run);
 	tell_pages(run);
 	sx_run_power_tell(run);
+	sx_status_tick(run->pages->server);
 	if (run->ticks % BEAT_TICKS == 0 && run->health.progress) {
 		if (run->pipeline->ring)
 			sx_ring_beat(run->pipeline->ring);

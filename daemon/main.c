@@ -52,8 +52,10 @@ int main(int argc, char **argv)
 	char path[128];
 	int r;
 
-	if (hold_standard_descriptors() < 0)
+	if (hold_standard_descriptors() < 0) {
+		fprintf(stderr, "stixeld: /dev/null: %s\n", strerror(errno));
 		return SX_EXIT_FAILED;
+	}
 	r = sx_options_parse(&options, argc, argv);
 	if (r >= 0)
 		return r;
@@ -63,7 +65,9 @@ int main(int argc, char **argv)
 	if (r < 0) {
 		sx_errors_print(&errors, stderr);
 		sx_errors_finish(&errors);
-		return r == -ENOMEM ? SX_EXIT_FAILED : SX_EXIT_CONFIG;
+		if (r == -ENOMEM)
+			fprintf(stderr, "stixeld: not enough memory for the configuration\n");
+		return sx_exit_is_shortage(r) ? SX_EXIT_FAILED : SX_EXIT_CONFIG;
 	}
 	if (options.print)
 		sx_config_print(&settings, stdout);

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sysexits.h>
 
 #include "config/cli/usage.h"
 #include "ipc/instance.h"
@@ -60,7 +61,8 @@ static const struct sx_usage_exit exits[] = {
 	{SX_EXIT_USAGE, "wrong usage"},
 	{SX_EXIT_DATA, "input data cannot be read"},
 	{SX_EXIT_GPU, "a GPU was asked for and there is none"},
-	{SX_EXIT_FAILED, "the engine failed, or something inside"},
+	{SX_EXIT_FAILED, "the engine failed, something inside failed, or memory or descriptors are short"},
+	{EX_OSERR, "not enough memory to read the command line"},
 	{SX_EXIT_CREATE,
 	 "shared memory, a socket or the lock cannot be made; another instance of this name runs"},
 	{SX_EXIT_CONFIG, "wrong configuration; every error is listed"},

@@ -15,7 +15,7 @@
 #define SX_EXIT_USAGE 64  /* wrong command line */
 #define SX_EXIT_DATA 65	  /* input data cannot be read */
 #define SX_EXIT_GPU 69	  /* a GPU was asked for and there is none */
-#define SX_EXIT_FAILED 70 /* the engine failed, or something inside */
+#define SX_EXIT_FAILED 70 /* the engine failed, something inside, or memory and descriptors are short */
 #define SX_EXIT_CREATE 73 /* shared memory, a socket or the lock cannot be made */
 #define SX_EXIT_CONFIG 78 /* the configuration is wrong */
 

@@ -281,11 +281,11 @@ static void take_settings(void *user, struct sx_status_order *order)
 }
 
 static const struct sx_status_page pages[] = {
-	{"/status", "application/json", write_status, NULL},
-	{"/metrics", "application/openmetrics-text; version=1.0.0; charset=utf-8", write_metrics, NULL},
-	{"/healthz", "text/plain; charset=utf-8", write_health, NULL},
-	{"/config", "application/json", write_config, NULL},
-	{"/settings", "application/json", write_settings, take_settings},
+	{"/status", "application/json", write_status, NULL, true},
+	{"/metrics", "application/openmetrics-text; version=1.0.0; charset=utf-8", write_metrics, NULL, true},
+	{"/healthz", "text/plain; charset=utf-8", write_health, NULL, false},
+	{"/config", "application/json", write_config, NULL, false},
+	{"/settings", "application/json", write_settings, take_settings, false},
 };
 
 void sx_pages_init(struct sx_pages *p, const struct sx_telemetry *telemetry,

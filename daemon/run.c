@@ -40,6 +40,7 @@ static int run_refuse(int code, const char *why)
 static int catch_signals(struct sx_run *run)
 {
 	sigset_t ours, all;
+	char why[SX_WHY_BYTES];
 
 	sigemptyset(&ours);
 	sigaddset(&ours, SIGTERM);
@@ -55,7 +56,8 @@ static int catch_signals(struct sx_run *run)
 	run->live.orders.main_fd = run->main_fd;
 	if (run->signal_fd >= 0 && run->main_fd >= 0 && sx_log_fd() >= 0)
 		return 0;
-	return run_refuse(SX_EXIT_FAILED, "cannot create descriptors for signals and events");
+	snprintf(why, sizeof(why), "cannot create descriptors for signals and events: %s", strerror(errno));
+	return run_refuse(SX_EXIT_FAILED, why);
 }
 
 static void set_log_levels(const struct sx_settings *s)
@@ -142,6 +144,22 @@ static int serve_status(struct sx_run *run)
 	return 0;
 }
 
+bool sx_exit_is_shortage(int r)
+{
+	switch (-r) {
+	case ENOMEM:
+	case EMFILE:
+	case ENFILE:
+	case ENOBUFS:
+	case EAGAIN:
+	case EIO:
+	case ENOSPC:
+		return true;
+	default:
+		return false;
+	}
+}
+
 /* Opens the source. A camera that is missing is no error: *ret stays NULL. */
 static int open_source(struct sx_run *run, struct sx_source **ret)
 {
@@ -156,7 +174,7 @@ static int open_source(struct sx_run *run, struct sx_source **ret)
 		sx_telemetry_absent(run->telemetry, why);
 		return 0;
 	}
-	if (r == -ENOMEM)
+	if (sx_exit_is_shortage(r))
 		return run_refuse(SX_EXIT_FAILED, why);
 	if (params->kind == SX_SOURCE_FILES)
 		return run_refuse(SX_EXIT_DATA, why);
@@ -337,6 +355,8 @@ int sx_run(const struct sx_options *options, struct sx_settings *settings, struc
 		if (code == 0)
 			code = sx_run_loop(run);
 		take_down(run);
+	} else {
+		fprintf(stderr, "stixeld: not enough memory\n");
 	}
 	free(run);
 	free(pages);

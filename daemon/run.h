@@ -6,10 +6,18 @@
 #ifndef SX_DAEMON_RUN_H
 #define SX_DAEMON_RUN_H
 
+#include <stdbool.h>
+
 #include "config/settings.h"
 #include "daemon/options.h"
 
 struct sx_origins; /* config/option.h */
+
+/*
+ * What may be there a moment later: memory, descriptors, a file that could not be read. Such a start has
+ * failed (SX_EXIT_FAILED), and the configuration may be right.
+ */
+bool sx_exit_is_shortage(int r);
 
 /*
  * Keys that change live change in settings, and in origins where they came from. Returns the exit code; says

@@ -417,8 +417,10 @@ int sx_usage_parse(const struct sx_usage *u, void *target, int argc, char **argv
 	struct table t;
 	int count = 0, code;
 
-	if (!given)
+	if (!given) {
+		fprintf(stderr, "%s: not enough memory\n", u->program);
 		return EX_OSERR;
+	}
 	make_table(u, &t);
 	code = collect(u, &t, argc, argv, given, &count);
 	if (code < 0)

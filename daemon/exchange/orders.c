@@ -11,9 +11,11 @@
 
 #define UNAVAILABLE 503
 
-static void order_refuse(struct sx_status_order *order)
+static void order_refuse(struct sx_status_order *order, bool ends)
 {
-	sx_status_order_answer(order, UNAVAILABLE, "the daemon ends: nothing was changed\n");
+	sx_status_order_answer(order, UNAVAILABLE,
+			       ends ? "the daemon ends: nothing was changed\n"
+				    : "too many changes wait already: nothing was changed\n");
 }
 
 void sx_orders_init(struct sx_orders *o, int main_fd)
@@ -24,17 +26,18 @@ void sx_orders_init(struct sx_orders *o, int main_fd)
 
 void sx_orders_put(struct sx_orders *o, struct sx_status_order *order)
 {
-	bool taken;
+	bool taken, closed;
 
 	pthread_mutex_lock(&o->lock);
-	taken = !o->closed && o->count < SX_STATUS_CLIENTS;
+	closed = o->closed;
+	taken = !closed && o->count < SX_STATUS_ORDERS;
 	if (taken)
 		o->waiting[o->count++] = order;
 	pthread_mutex_unlock(&o->lock);
 	if (taken)
 		sx_wake(o->main_fd);
 	else
-		order_refuse(order);
+		order_refuse(order, closed);
 }
 
 struct sx_status_order *sx_orders_take(struct sx_orders *o)
@@ -59,7 +62,7 @@ void sx_orders_close(struct sx_orders *o)
 	o->closed = true;
 	pthread_mutex_unlock(&o->lock);
 	while ((order = sx_orders_take(o)))
-		order_refuse(order);
+		order_refuse(order, true);
 }
 
 void sx_orders_finish(struct sx_orders *o)

@@ -14,14 +14,14 @@
 
 struct sx_orders {
 	pthread_mutex_t lock;
-	struct sx_status_order *waiting[SX_STATUS_CLIENTS]; /* one a connection; oldest first */
+	struct sx_status_order *waiting[SX_STATUS_ORDERS]; /* oldest first */
 	int count;
 	bool closed;
 	int main_fd; /* eventfd that wakes main */
 };
 
 void sx_orders_init(struct sx_orders *o, int main_fd);
-/* Thread: HTTP. */
+/* Thread: HTTP. Answers at once where too many wait. */
 void sx_orders_put(struct sx_orders *o, struct sx_status_order *order);
 /* Thread: main. The oldest, to be answered, or NULL. */
 struct sx_status_order *sx_orders_take(struct sx_orders *o);

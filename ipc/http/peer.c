@@ -27,6 +27,17 @@ int sx_peer_of(int fd, struct sx_peer *ret)
 	return 0;
 }
 
+void sx_peer_process(int fd, uid_t *uid, pid_t *pid)
+{
+	struct ucred c = {.uid = (uid_t)-1};
+	socklen_t bytes = sizeof(c);
+
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &c, &bytes) < 0)
+		c = (struct ucred){.uid = (uid_t)-1};
+	*uid = c.uid;
+	*pid = c.pid;
+}
+
 bool sx_peer_may_change(const struct sx_peer *p, uid_t own, gid_t group)
 {
 	if (p->uid == 0 || p->uid == own)

@@ -19,6 +19,8 @@ struct sx_peer {
 
 /* As the kernel knew the process when it connected. Negative errno. */
 int sx_peer_of(int fd, struct sx_peer *ret);
+/* Its user and its process; -1 and 0 where the kernel does not tell, 0 also for one of another namespace. */
+void sx_peer_process(int fd, uid_t *uid, pid_t *pid);
 /*
  * Who may change what a daemon of user own does: that user, root, and members of the group that the socket's
  * file belongs to; (gid_t)-1: there is no such. Everybody else may at most read, whatever the file's mode.

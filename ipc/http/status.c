@@ -15,6 +15,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "ipc/http/peer.h"
 #include "ipc/http/status_priv.h"
 
@@ -40,10 +41,15 @@ int sx_status_listen(const char *path, unsigned mode, char *why, size_t why_byte
 		return status_refuse(-errno, path, why, why_bytes);
 	unlink(path);
 	/* Nobody can connect before listen(): the mode is right by then. */
-	if (bind(fd, (struct sockaddr *)&a, sizeof(a)) < 0 || chmod(path, mode) < 0 ||
-	    listen(fd, SOMAXCONN) < 0) {
+	if (bind(fd, (struct sockaddr *)&a, sizeof(a)) < 0) {
 		r = -errno;
 		close(fd);
+		return status_refuse(r, path, why, why_bytes);
+	}
+	if (chmod(path, mode) < 0 || listen(fd, SOMAXCONN) < 0) {
+		r = -errno;
+		close(fd);
+		unlink(path);
 		return status_refuse(r, path, why, why_bytes);
 	}
 	return fd;
@@ -81,23 +87,34 @@ enum MHD_Result sx_status_send(struct MHD_Connection *c, unsigned status, const 
 	return done;
 }
 
+static void write_page(const struct sx_status_server *s, const struct sx_status_page *page,
+		       struct sx_status_kept *kept)
+{
+	const int64_t now = sx_now_ns();
+	struct sx_text text;
+
+	if (page->costly && kept->at_ns && now - kept->at_ns < SX_STATUS_FRESH_NS)
+		return;
+	sx_text_init(&text, kept->data, SX_STATUS_PAGE_BYTES);
+	kept->status = page->write(s->user, &text);
+	kept->cut = text.cut;
+	kept->at_ns = now;
+}
+
 static enum MHD_Result send_page(struct MHD_Connection *c, const struct sx_status_server *s,
 				 const struct sx_status_page *page)
 {
-	char *data = malloc(SX_STATUS_PAGE_BYTES);
-	enum MHD_Result done;
-	struct sx_text text;
-	unsigned status;
+	struct sx_status_kept *kept = &s->kept[page - s->pages];
 
-	if (!data)
+	if (!kept->data)
+		kept->data = malloc(SX_STATUS_PAGE_BYTES);
+	if (!kept->data)
 		return sx_status_send(c, MHD_HTTP_SERVICE_UNAVAILABLE, "text/plain", "out of memory\n", NULL);
-	sx_text_init(&text, data, SX_STATUS_PAGE_BYTES);
-	status = page->write(s->user, &text);
-	done = text.cut ? sx_status_send(c, MHD_HTTP_INTERNAL_SERVER_ERROR, "text/plain",
-					 "the page is too long\n", NULL)
-			: sx_status_send(c, status, page->type, text.data, NULL);
-	free(data);
-	return done;
+	write_page(s, page, kept);
+	if (kept->cut)
+		return sx_status_send(c, MHD_HTTP_INTERNAL_SERVER_ERROR, "text/plain",
+				      "the page is too long\n", NULL);
+	return sx_status_send(c, kept->status, page->type, kept->data, NULL);
 }
 
 static const struct sx_status_page *find_page(const struct sx_status_server *s, const char *url)
@@ -123,10 +140,12 @@ static enum MHD_Result send_missing(struct MHD_Connection *c, const struct sx_st
 static enum MHD_Result answer(void *user, struct MHD_Connection *c, const char *url, const char *method,
 			      const char *version, const char *upload, size_t *upload_bytes, void **request)
 {
-	const struct sx_status_server *s = user;
+	struct sx_status_server *s = user;
 	const struct sx_status_page *page = find_page(s, url);
 	const bool orders = page && page->order;
 
+	if (!*request) /* its headers are here */
+		sx_patience_wait(&s->patience, c);
 	if (orders && strcmp(method, MHD_HTTP_METHOD_POST) == 0)
 		return sx_status_post(s, page, c, upload, upload_bytes, (struct sx_status_order **)request);
 	if (strcmp(method, MHD_HTTP_METHOD_GET) != 0 && strcmp(method, MHD_HTTP_METHOD_HEAD) != 0)
@@ -139,9 +158,22 @@ static enum MHD_Result answer(void *user, struct MHD_Connection *c, const char *
 static void completed(void *user, struct MHD_Connection *c, void **request,
 		      enum MHD_RequestTerminationCode code)
 {
-	(void)user, (void)c, (void)code;
+	struct sx_status_server *s = user;
+
+	sx_patience_wait(&s->patience, c);
 	sx_status_order_free(*request);
 	*request = NULL;
+}
+
+static void status_free(struct sx_status_server *s)
+{
+	if (!s)
+		return;
+	for (size_t i = 0; i < s->count && s->kept; i++)
+		free(s->kept[i].data);
+	free(s->kept);
+	sx_patience_finish(&s->patience);
+	free(s);
 }
 
 int sx_status_start(struct sx_status_server **ret, int listen_fd, const struct sx_status_page *pages,
@@ -153,36 +185,58 @@ int sx_status_start(struct sx_status_server **ret, int listen_fd, const struct s
 	if (r < 0)
 		goto fail;
 	s = calloc(1, sizeof(*s));
-	if (!s) {
+	if (s)
+		s->kept = calloc(count ? count : 1, sizeof(*s->kept));
+	if (!s || !s->kept ||
+	    sx_patience_init(&s->patience, SX_STATUS_CLIENTS + SX_STATUS_LEAVING, SX_STATUS_CLIENTS,
+			     SX_STATUS_PATIENCE_S * SX_NS_PER_S) < 0) {
 		snprintf(why, why_bytes, "out of memory");
 		r = -ENOMEM;
 		goto fail;
 	}
-	*s = (struct sx_status_server){
-		.pages = pages, .count = count, .user = user, .group = sx_peer_socket_group(listen_fd)};
-	s->http = MHD_start_daemon(MHD_USE_EPOLL_INTERNAL_THREAD | MHD_USE_ITC | MHD_ALLOW_SUSPEND_RESUME, 0,
-				   NULL, NULL, answer, s, MHD_OPTION_NOTIFY_COMPLETED, completed, NULL,
-				   MHD_OPTION_LISTEN_SOCKET, listen_fd, MHD_OPTION_CONNECTION_LIMIT,
-				   (unsigned)SX_STATUS_CLIENTS, MHD_OPTION_CONNECTION_TIMEOUT,
-				   (unsigned)SX_STATUS_IDLE_S, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
-				   (size_t)SX_STATUS_REQUEST_BYTES, MHD_OPTION_END);
+	s->count = count;
+	s->pages = pages;
+	s->user = user;
+	s->group = sx_peer_socket_group(listen_fd);
+	s->http = MHD_start_daemon(
+		MHD_USE_EPOLL_INTERNAL_THREAD | MHD_USE_ITC | MHD_USE_NO_LISTEN_SOCKET |
+			MHD_ALLOW_SUSPEND_RESUME,
+		0, NULL, NULL, answer, s, MHD_OPTION_NOTIFY_COMPLETED, completed, s,
+		MHD_OPTION_NOTIFY_CONNECTION, sx_patience_notify, &s->patience, MHD_OPTION_CONNECTION_LIMIT,
+		(unsigned)(SX_STATUS_CLIENTS + 2 * SX_STATUS_LEAVING), MHD_OPTION_CONNECTION_TIMEOUT,
+		(unsigned)SX_STATUS_PATIENCE_S, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
+		(size_t)SX_STATUS_REQUEST_BYTES, MHD_OPTION_END);
 	if (!s->http) {
 		snprintf(why, why_bytes, "cannot start the HTTP server's thread: %s", strerror(errno));
 		r = -EAGAIN;
 		goto fail;
 	}
+	r = sx_door_open(&s->door, listen_fd, s->http, &s->patience);
+	if (r < 0) {
+		snprintf(why, why_bytes, "cannot start the thread of the status socket: %s", strerror(-r));
+		MHD_stop_daemon(s->http);
+		goto fail;
+	}
 	*ret = s;
 	return 0;
 fail:
-	free(s);
+	status_free(s);
 	close(listen_fd);
 	return r;
+}
+
+void sx_status_tick(struct sx_status_server *s)
+{
+	if (s)
+		sx_patience_tick(&s->patience);
 }
 
 void sx_status_stop(struct sx_status_server *s)
 {
 	if (!s)
 		return;
+	sx_door_close(&s->door);
+	close(s->door.listen_fd);
 	MHD_stop_daemon(s->http);
-	free(s);
+	status_free(s);
 }

@@ -3,7 +3,7 @@
  * and every monitor can ask.
  *
  * GET and HEAD of a fixed list of pages, and POST to those that take orders: from root, the user of this
- * process and the group of the socket's file (peer.h). Requests, answers, connections and idle time are
+ * process and the group of the socket's file (peer.h). Requests, answers, connections and their time are
  * bounded; a page is written by the server's own thread, which shares nothing with the pipeline but atomics.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -11,15 +11,19 @@
 #ifndef SX_IPC_HTTP_STATUS_H
 #define SX_IPC_HTTP_STATUS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "ipc/text.h"
 
 #define SX_STATUS_PAGE_BYTES (128u << 10) /* longest answer */
-#define SX_STATUS_CLIENTS 32		  /* connections at once; more wait in the kernel's queue */
-#define SX_STATUS_IDLE_S 5		  /* a connection that says nothing this long is closed */
+#define SX_STATUS_CLIENTS 32		  /* connections at once; one more lets one go (patience.h) */
+#define SX_STATUS_LEAVING 16		  /* further ones, that were let go and are not closed yet */
+#define SX_STATUS_PATIENCE_S 5		  /* for a whole request, for reading its answer, between two */
 #define SX_STATUS_REQUEST_BYTES (16u << 10)
 #define SX_STATUS_ORDER_BYTES (16u << 10) /* longest body of a POST */
+#define SX_STATUS_FRESH_NS 10000000	  /* a costly page is given again for this long */
+#define SX_STATUS_ORDERS 16		  /* that wait at once: places stay for those who only ask */
 
 /* A POST that waits for its answer; its sender may be gone by then. */
 struct sx_status_order;
@@ -28,11 +32,13 @@ struct sx_status_order;
  * write: thread: the server's. Fills the answer and returns its HTTP status (200, 503).
  * order: likewise. Takes a POST, which has to be answered, by any thread, before the server is stopped. NULL:
  *   the page takes none.
+ * costly: write() takes so long that a crowd that asks would keep others waiting.
  */
 struct sx_status_page {
 	const char *path, *type;
 	unsigned (*write)(void *user, struct sx_text *text);
 	void (*order)(void *user, struct sx_status_order *o);
+	bool costly;
 };
 
 /* Until it is answered. The body ends with a 0. */
@@ -55,6 +61,8 @@ int sx_status_listen(const char *path, unsigned mode, char *why, size_t why_byte
  */
 int sx_status_start(struct sx_status_server **ret, int listen_fd, const struct sx_status_page *pages,
 		    size_t count, void *user, char *why, size_t why_bytes);
+/* Now and then: ends connections whose time is over. Accepts NULL. */
+void sx_status_tick(struct sx_status_server *s);
 /* Ends open connections, waits for the thread. The socket's file stays: the caller removes what it made. */
 void sx_status_stop(struct sx_status_server *s);
 

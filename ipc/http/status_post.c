@@ -43,7 +43,7 @@ static void order_read(struct sx_status_order *o, const char *upload, size_t byt
 	o->bytes += bytes;
 }
 
-enum MHD_Result sx_status_post(const struct sx_status_server *s, const struct sx_status_page *page,
+enum MHD_Result sx_status_post(struct sx_status_server *s, const struct sx_status_page *page,
 			       struct MHD_Connection *c, const char *upload, size_t *upload_bytes,
 			       struct sx_status_order **order)
 {
@@ -74,6 +74,7 @@ enum MHD_Result sx_status_post(const struct sx_status_server *s, const struct sx
 				      "text/plain; charset=utf-8", o->text ? o->text : "out of memory\n",
 				      NULL);
 	o->taken = true;
+	sx_patience_hold(&s->patience, c);
 	/* before it is given away: whoever takes it may answer at once, and that resumes */
 	MHD_suspend_connection(c);
 	page->order(s->user, o);

@@ -302,6 +302,66 @@ static void test_nothing_is_served_without_frames(void **state)
 	}
 }
 
+/* Pairs of so many a tick; the last sample says what state. */
+static void paired(struct sx_health *h, struct sx_health_input *in, unsigned ticks, unsigned pairs)
+{
+	while (ticks--) {
+		in->now_ns += SX_HEALTH_TICK_NS;
+		in->last_capture_ns = in->last_publish_ns = in->now_ns;
+		in->captured += pairs;
+		in->published += pairs;
+		sx_health_update(h, in);
+	}
+}
+
+static void test_slow_source(void **state)
+{
+	struct sx_health_input in = well();
+	struct sx_health h = {0};
+
+	in.rate = 60;
+	paired(&h, &in, 40, 1); /* a slow start is not judged before ten seconds are over */
+	assert_int_equal(h.state, STIXEL_STATE_RUNNING);
+	paired(&h, &in, 1, 1);
+	assert_int_equal(h.state, STIXEL_STATE_DEGRADED);
+	assert_true(h.progress && h.serving);
+	assert_string_equal(h.reason, "source gives 4.0 of 60 pairs a second");
+	/* between half and three quarters it stays what it was */
+	paired(&h, &in, 60, 10);
+	assert_string_equal(h.reason, "source gives 40.0 of 60 pairs a second");
+	paired(&h, &in, 60, 12);
+	assert_int_equal(h.state, STIXEL_STATE_RUNNING);
+	paired(&h, &in, 60, 8);
+	assert_int_equal(h.state, STIXEL_STATE_RUNNING);
+	paired(&h, &in, 60, 7);
+	assert_string_equal(h.reason, "source gives 28.0 of 60 pairs a second");
+	/* its time away is not counted when the camera is back */
+	in.absent = true;
+	paired(&h, &in, 20, 0);
+	in.absent = false;
+	paired(&h, &in, 40, 15);
+	assert_int_equal(h.state, STIXEL_STATE_RUNNING);
+	paired(&h, &in, 20, 15);
+	assert_int_equal(h.state, STIXEL_STATE_RUNNING);
+}
+
+static void test_source_without_a_rate(void **state)
+{
+	struct sx_health_input in = well();
+	struct sx_health h = {0};
+
+	paired(&h, &in, 60, 1);
+	assert_int_equal(h.state, STIXEL_STATE_RUNNING);
+	/* one pair in two seconds, of which two are missing: too few to say */
+	in.rate = 0.5;
+	paired(&h, &in, 60, 0);
+	assert_int_equal(h.state, STIXEL_STATE_RUNNING);
+	/* unreadable pairs have come all the same, and have a reason of their own */
+	in.rate = 60;
+	tick(&h, &in, 60, 0, 20);
+	assert_string_equal(h.reason, "800 of the last 4000 pairs were unreadable");
+}
+
 static void test_ping_for_each_frame(void **state)
 {
 	struct sx_health_input in = well();
@@ -367,6 +427,8 @@ int main(void)
 		cmocka_unit_test(test_few_losses_of_a_cold_start),
 		cmocka_unit_test(test_loss_for_want_of_maps),
 		cmocka_unit_test(test_nothing_is_served_without_frames),
+		cmocka_unit_test(test_slow_source),
+		cmocka_unit_test(test_source_without_a_rate),
 		cmocka_unit_test(test_ping_for_each_frame),
 		cmocka_unit_test(test_ping_without_a_camera),
 		cmocka_unit_test(test_ping_of_a_slow_source),

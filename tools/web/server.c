@@ -263,67 +263,9 @@ static enum MHD_Result check_request(struct web_server *s, struct MHD_Connection
 	return check_login(s, c, url, refused);
 }
 
-/* ---- patience ---- */
-
-static int waiting_place(struct MHD_Connection *c)
-{
-	const union MHD_ConnectionInfo *info = MHD_get_connection_info(c, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
-
-	return info && info->socket_context ? (int)(intptr_t)info->socket_context - 1 : -1;
-}
-
-static void set_waiting(struct web_patience *p, int place, bool waiting)
-{
-	if (place < 0)
-		return;
-	pthread_mutex_lock(&p->lock);
-	p->place[place].waiting = waiting;
-	p->place[place].since_ns = sx_now_ns();
-	pthread_mutex_unlock(&p->lock);
-}
-
-static void take_place(struct web_patience *p, int fd, void **context)
-{
-	pthread_mutex_lock(&p->lock);
-	for (int i = 0; i < WEB_CONNECTIONS + WEB_ADDRESSES && !*context; i++) {
-		if (p->place[i].fd >= 0)
-			continue;
-		p->place[i] = (struct web_waiting){fd, true, sx_now_ns()};
-		*context = (void *)(intptr_t)(i + 1);
-	}
-	pthread_mutex_unlock(&p->lock);
-}
-
-/* A connection came or goes; it is closed only after this has returned. */
-static void connection(void *user, struct MHD_Connection *c, void **context,
-		       enum MHD_ConnectionNotificationCode code)
-{
-	struct web_patience *p = &((struct web_server *)user)->patience;
-	const union MHD_ConnectionInfo *info = MHD_get_connection_info(c, MHD_CONNECTION_INFO_CONNECTION_FD);
-
-	if (code == MHD_CONNECTION_NOTIFY_STARTED) {
-		*context = NULL;
-		if (info)
-			take_place(p, info->connect_fd, context);
-	} else if (*context) {
-		pthread_mutex_lock(&p->lock);
-		p->place[(intptr_t)*context - 1].fd = -1;
-		pthread_mutex_unlock(&p->lock);
-	}
-}
-
 void web_server_tick(struct web_server *s)
 {
-	int64_t before_ns = sx_now_ns() - WEB_PATIENCE_S * SX_NS_PER_S;
-
-	pthread_mutex_lock(&s->patience.lock);
-	for (int i = 0; i < WEB_CONNECTIONS + WEB_ADDRESSES; i++) {
-		struct web_waiting *w = &s->patience.place[i];
-
-		if (w->fd >= 0 && w->waiting && w->since_ns < before_ns)
-			shutdown(w->fd, SHUT_RDWR);
-	}
-	pthread_mutex_unlock(&s->patience.lock);
+	sx_patience_tick(&s->patience);
 	web_certificate_tick();
 }
 
@@ -336,7 +278,7 @@ static enum MHD_Result begin_order(struct web_server *s, struct MHD_Connection *
 {
 	struct web_order *o = web_order_create(s, c);
 
-	set_waiting(&s->patience, waiting_place(c), true);
+	sx_patience_wait(&s->patience, c);
 	*request = o ? (void *)o : &seen;
 	return o ? MHD_YES : MHD_NO;
 }
@@ -349,7 +291,7 @@ static enum MHD_Result take_order(struct web_server *s, struct MHD_Connection *c
 		*upload_bytes = 0;
 		return MHD_YES;
 	}
-	set_waiting(&s->patience, waiting_place(c), false);
+	sx_patience_rest(&s->patience, c);
 	return route(s, c, url, false, o);
 }
 
@@ -363,7 +305,7 @@ static enum MHD_Result answer(void *user, struct MHD_Connection *c, const char *
 	/* the headers are here; an answer now would end the connection, and most want to keep it */
 	if (!*request) {
 		*request = &seen;
-		set_waiting(&s->patience, waiting_place(c), false);
+		sx_patience_rest(&s->patience, c);
 		atomic_fetch_add(&s->counts.requests, 1);
 		r = check_request(s, c, url, method, &refused);
 		if (refused)
@@ -383,7 +325,7 @@ static void completed(void *user, struct MHD_Connection *c, void **request,
 	if (*request != &seen)
 		web_order_destroy(*request);
 	*request = NULL;
-	set_waiting(&s->patience, waiting_place(c), true);
+	sx_patience_wait(&s->patience, c);
 }
 
 static struct MHD_Daemon *start_one(struct web_server *s, int fd, unsigned connections)
@@ -392,14 +334,15 @@ static struct MHD_Daemon *start_one(struct web_server *s, int fd, unsigned conne
 
 	if (s->tls)
 		web_certificate_options(tls);
-	return MHD_start_daemon(
-		MHD_USE_THREAD_PER_CONNECTION | MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_POLL | MHD_USE_ITC |
-			(s->tls ? MHD_USE_TLS : 0u),
-		0, NULL, NULL, answer, s, MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_CONNECTION_LIMIT,
-		connections, MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)WEB_PATIENCE_S,
-		MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)WEB_CONNECTION_BYTES,
-		MHD_OPTION_THREAD_STACK_SIZE, (size_t)STACK_BYTES, MHD_OPTION_NOTIFY_CONNECTION, connection,
-		s, MHD_OPTION_NOTIFY_COMPLETED, completed, s, MHD_OPTION_ARRAY, tls, MHD_OPTION_END);
+	return MHD_start_daemon(MHD_USE_THREAD_PER_CONNECTION | MHD_USE_INTERNAL_POLLING_THREAD |
+					MHD_USE_POLL | MHD_USE_ITC | (s->tls ? MHD_USE_TLS : 0u),
+				0, NULL, NULL, answer, s, MHD_OPTION_LISTEN_SOCKET, fd,
+				MHD_OPTION_CONNECTION_LIMIT, connections, MHD_OPTION_CONNECTION_TIMEOUT,
+				(unsigned)WEB_PATIENCE_S, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
+				(size_t)WEB_CONNECTION_BYTES, MHD_OPTION_THREAD_STACK_SIZE,
+				(size_t)STACK_BYTES, MHD_OPTION_NOTIFY_CONNECTION, sx_patience_notify,
+				&s->patience, MHD_OPTION_NOTIFY_COMPLETED, completed, s, MHD_OPTION_ARRAY,
+				tls, MHD_OPTION_END);
 }
 
 int web_server_start(struct web_server *s, const int *fds, size_t count, char *why, size_t why_bytes)
@@ -408,10 +351,9 @@ int web_server_start(struct web_server *s, const int *fds, size_t count, char *w
 
 	s->started_ns = sx_now_ns();
 	web_asks_init(&s->asks);
-	pthread_mutex_init(&s->patience.lock, NULL);
-	for (int i = 0; i < WEB_CONNECTIONS + WEB_ADDRESSES; i++)
-		s->patience.place[i].fd = -1;
-	s->feeds = web_feeds_create();
+	if (sx_patience_init(&s->patience, WEB_CONNECTIONS + WEB_ADDRESSES, 0,
+			     WEB_PATIENCE_S * SX_NS_PER_S) == 0)
+		s->feeds = web_feeds_create();
 	while (s->feeds && started < count) {
 		s->http[started] = start_one(s, fds[started], WEB_CONNECTIONS / (unsigned)count);
 		if (!s->http[started])
@@ -438,7 +380,7 @@ void web_server_stop(struct web_server *s)
 			MHD_stop_daemon(s->http[i]);
 	web_feeds_destroy(s->feeds);
 	web_asks_finish(&s->asks);
-	pthread_mutex_destroy(&s->patience.lock);
+	sx_patience_finish(&s->patience);
 	web_logins_destroy(s->logins);
 	web_certificate_finish();
 }

@@ -7,12 +7,12 @@
 #define SX_TOOLS_WEB_SERVER_H
 
 #include <microhttpd.h>
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+#include "ipc/http/patience.h"
 #include "tools/web/address.h"
 #include "tools/web/ask.h"
 #include "tools/web/feed.h"
@@ -27,16 +27,6 @@ struct web_counts {
 	atomic_ullong requests, refused, logins_refused, streams, frames_sent, frames_skipped, bytes_sent;
 };
 
-/* Connections that have not yet said a whole request: who dribbles is cut off. */
-struct web_patience {
-	pthread_mutex_t lock;
-	struct web_waiting {
-		int fd; /* -1: free */
-		bool waiting;
-		int64_t since_ns;
-	} place[WEB_CONNECTIONS + WEB_ADDRESSES];
-};
-
 struct web_server {
 	struct web_names only; /* instances that may be looked at; empty: all */
 	struct web_hosts hosts;
@@ -47,7 +37,7 @@ struct web_server {
 	struct web_asks asks;
 	struct web_feeds *feeds;
 	struct web_counts counts;
-	struct web_patience patience;
+	struct sx_patience patience; /* who dribbles is cut off */
 	struct MHD_Daemon *http[WEB_ADDRESSES];
 	int64_t started_ns;
 };

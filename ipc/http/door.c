@@ -1,0 +1,95 @@
+/*
+ * Accepts connections, in a thread of its own.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "ipc/http/door.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/thread.h"
+
+#define LEAVING_MS 1   /* for connections that were let go to be closed */
+#define SHORTAGE_MS 50 /* for descriptors or memory to be given back by others */
+
+/* Waits; true: to be closed. listens: also for a connection. */
+static bool door_waits(const struct sx_door *d, bool listens, int ms)
+{
+	struct pollfd fds[] = {{.fd = d->stop_fd, .events = POLLIN}, {.fd = d->listen_fd, .events = POLLIN}};
+
+	return poll(fds, listens ? 2 : 1, ms) > 0 && fds[0].revents;
+}
+
+/* True: to be closed. */
+static bool let_in(const struct sx_door *d, int fd)
+{
+	const struct sockaddr_storage nobody = {.ss_family = AF_UNIX};
+	char byte;
+	int r = 0;
+
+	/* who has left without a word needs no place */
+	if (recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) != 0)
+		while ((r = sx_patience_admit(d->patience, fd)) == -EAGAIN)
+			if (door_waits(d, false, LEAVING_MS))
+				break;
+	if (r <= 0) {
+		close(fd);
+		return r < 0;
+	}
+	/* the descriptor is the server's, also after a failure */
+	if (MHD_add_connection(d->http, fd, (const struct sockaddr *)&nobody, sizeof(sa_family_t)) != MHD_YES)
+		sx_patience_forget(d->patience, fd);
+	return false;
+}
+
+static void *door_run(void *user)
+{
+	const struct sx_door *d = user;
+	bool closes = false;
+	int fd;
+
+	pthread_setname_np(pthread_self(), "status-door");
+	while (!closes) {
+		fd = accept4(d->listen_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+		if (fd >= 0)
+			closes = let_in(d, fd);
+		else if (errno == EAGAIN || errno == EINTR || errno == ECONNABORTED)
+			closes = door_waits(d, true, -1);
+		else
+			closes = door_waits(d, false, SHORTAGE_MS);
+	}
+	return NULL;
+}
+
+int sx_door_open(struct sx_door *d, int listen_fd, struct MHD_Daemon *http, struct sx_patience *patience)
+{
+	int r;
+
+	*d = (struct sx_door){.listen_fd = listen_fd, .http = http, .patience = patience};
+	if (fcntl(listen_fd, F_SETFL, fcntl(listen_fd, F_GETFL) | O_NONBLOCK) < 0)
+		return -errno;
+	d->stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (d->stop_fd < 0)
+		return -errno;
+	r = sx_thread_start(&d->thread, door_run, d);
+	if (r < 0)
+		close(d->stop_fd);
+	return r;
+}
+
+void sx_door_close(struct sx_door *d)
+{
+	const uint64_t one = 1;
+
+	if (write(d->stop_fd, &one, sizeof(one)) != (ssize_t)sizeof(one))
+		return; /* cannot happen: it is written once */
+	pthread_join(d->thread, NULL);
+	close(d->stop_fd);
+}

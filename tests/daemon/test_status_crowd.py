@@ -1,0 +1,167 @@
+# 500 hostile connections to the status socket, and one who asks whether all is well: the answer has to come in time.
+#
+# SPDX-License-Identifier: Apache-2.0
+import os
+import select
+import signal
+import socket
+import struct
+import sys
+import time
+import unittest
+
+from harness import SANITIZED, SMALL, Instance
+
+CONNECTIONS = 500
+PROCESSES = 4  # of the attackers, but where one holds all
+ASKINGS = 200
+LEAST, ENOUGH_S = 20, 2.0  # fewer askings on a machine that has other things to do
+LIMIT_S = 3.0 if SANITIZED else 2.0  # there; alone the worst is below 0.1 s
+NOBODY = 65534
+PAUSE_S = 0.001  # of an attacker that was cut off: it is to hold connections, and not the processor
+
+HALF = b"GET /healthz HTTP/1.1\r\nHost: x\r\n"
+METRICS = HALF.replace(b"healthz", b"metrics") + b"\r\n"
+
+
+class Attacker:
+    """Holds so many connections; one that is closed at the other end is opened again."""
+
+    def __init__(self, path, count, first, drip):
+        self.path, self.first, self.drip = path, first, drip
+        self.epoll, self.sockets, self.count = select.epoll(), {}, count
+        self.run()
+
+    def open(self):
+        s = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        s.setblocking(False)
+        try:
+            s.connect(self.path)
+            if self.first:
+                s.send(self.first)
+        except OSError:  # its queue is full, or it is cut off already
+            s.close()
+            return False
+        self.sockets[s.fileno()] = s
+        self.epoll.register(s, 0)  # who never reads sees that it was cut off
+        return True
+
+    def drop(self, fd):
+        self.epoll.unregister(fd)
+        self.sockets.pop(fd).close()
+
+    def send(self, byte):
+        for fd, s in list(self.sockets.items()):
+            try:
+                s.send(byte)
+            except BlockingIOError:
+                pass
+            except OSError:
+                self.drop(fd)
+
+    def run(self):
+        due = time.monotonic()
+        while True:
+            while len(self.sockets) < self.count and self.open():
+                pass
+            if self.drip and time.monotonic() > due:
+                due += 0.5
+                self.send(b"G")
+            for fd, _ in self.epoll.poll(0.01):
+                self.drop(fd)
+            time.sleep(PAUSE_S)
+
+
+def storm(path):
+    while True:
+        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as s:
+            s.connect(path)
+
+
+def ask(path):
+    """Seconds that an answer of /healthz took."""
+    start = time.monotonic()
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as s:
+        # blocking, with the kernel's own time limits: a full queue is waited for
+        for option in (socket.SO_SNDTIMEO, socket.SO_RCVTIMEO):
+            s.setsockopt(socket.SOL_SOCKET, option, struct.pack("ll", 10, 0))
+        s.connect(path)
+        s.sendall(b"GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+        answer = b""
+        while True:
+            data = s.recv(65536)
+            if not data:
+                break
+            answer += data
+    if not answer.startswith(b"HTTP/1.1 200 "):
+        raise AssertionError("answer %r" % answer[:80])
+    return time.monotonic() - start
+
+
+class StatusCrowd(unittest.TestCase):
+    def setUp(self):
+        self.pids = []
+        self.instance = Instance()
+        self.addCleanup(self.instance.close)
+        self.addCleanup(self.end)
+        self.instance.start(*SMALL, "-s", "source.fps=20")
+        self.instance.until_published(2)
+        self.path = self.instance.status_path
+        for folder in (self.instance.top, self.instance.run, os.path.dirname(self.path)):
+            os.chmod(folder, 0o755)
+        os.chmod(self.path, 0o666)
+
+    def end(self):
+        for pid in self.pids:
+            os.kill(pid, signal.SIGKILL)
+            os.waitpid(pid, 0)
+        self.pids = []
+
+    def attack(self, call, *args, processes=PROCESSES, uid=None):
+        for _ in range(processes):
+            pid = os.fork()
+            if pid == 0:
+                try:
+                    if uid:
+                        os.setuid(uid)
+                    call(self.path, *args)
+                finally:
+                    os._exit(1)
+            self.pids.append(pid)
+
+    def hold(self, first=b"", drip=False, processes=PROCESSES, uid=None):
+        self.attack(Attacker, CONNECTIONS // processes, first, drip, processes=processes, uid=uid)
+
+    def check(self, name):
+        time.sleep(0.2)  # all of them are there, and each has what it holds
+        took, start = [], time.monotonic()
+        while len(took) < LEAST or (len(took) < ASKINGS and time.monotonic() - start < ENOUGH_S):
+            took.append(ask(self.path))
+        took.sort()
+        for pid in self.pids:
+            self.assertEqual(os.waitpid(pid, os.WNOHANG), (0, 0), "an attacker has ended")
+        self.end()
+        print("%s: worst of %d %.1f ms, median %.2f ms" % (name, len(took), took[-1] * 1e3, took[len(took) // 2] * 1e3),
+              file=sys.stderr)
+        self.assertLess(took[-1], LIMIT_S, name)
+
+    def test_answers(self):
+        self.hold()
+        self.check("silent")
+        self.hold(processes=1)
+        self.check("silent, of one process")
+        self.hold(drip=True)
+        self.check("a byte in half a second")
+        self.hold(HALF)
+        self.check("half requests")
+        self.hold(METRICS)
+        self.check("requests, answers never read")
+        self.attack(storm)
+        self.check("connect and close")
+        if os.geteuid() == 0:
+            self.hold(HALF, uid=NOBODY)
+            self.check("half requests of another user")
+
+
+if __name__ == "__main__":
+    unittest.main()
