@@ -11,9 +11,8 @@
 
 #include "recording/recording_priv.h"
 
-/* Between two questions whether to stop, bytes; and what a step counts for. */
-#define ASK_AFTER (UINT64_C(4) << 20)
-#define STEP 64u
+#define ASK_AFTER (UINT64_C(4) << 20) /* bytes, between two questions whether to stop */
+#define STEP 64u		      /* bytes, what one counts for */
 
 /* ---- work that is for nothing ---- */
 

@@ -72,7 +72,7 @@ static void other_sizes_are_refused(void **state)
 	sx_feed_destroy(in);
 }
 
-/* Readers of frames are no writers: only another group than theirs, whose name the reason has, is believed. */
+/* Readers of frames are no writers: another group than theirs is believed, whose name the reason has. */
 static void readers_are_no_writers(void **state)
 {
 	enum { READERS = 4241, WRITERS = 4242 };
@@ -308,7 +308,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(other_sizes_are_refused),	 TEST(impossible_times_are_refused),
 		TEST(every_field_of_the_scores), TEST(every_word_of_ring_and_slot),
-		TEST(a_ring_cut_short),		 TEST(what_is_no_ring),		 TEST(readers_are_no_writers),
+		TEST(a_ring_cut_short),		 TEST(what_is_no_ring),
+		TEST(readers_are_no_writers),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -17,8 +17,9 @@ import stixel
 from support import SLOW
 
 KIB = 1 << 10
-# CPU time, seconds: what a busy machine adds, and the most for a file of a few MB
-MARGIN, MOST = 0.5 * SLOW, 6.0 * SLOW
+# CPU time, seconds: what a busy machine adds, what Python takes to expand 320 MiB for nothing, as any file may ask for
+# once, and the most for a file of a few MB
+MARGIN, ONCE, MOST = 0.5 * SLOW, 2.0 * SLOW, 6.0 * SLOW
 MEMORY_KIB = 1 << 20
 
 
@@ -50,8 +51,8 @@ class Hostile(support.TestCase):
         self.assertGreaterEqual(status, 0, args)
         return seconds
 
-    def linear(self, small, large, what):
-        self.assertLess(large, 4 * 1.5 * small + MARGIN, what)
+    def linear(self, small, large, what, margin=MARGIN):
+        self.assertLess(large, 4 * 1.5 * small + margin, what)
         self.assertLess(large, MOST, what)
 
     def test_stixelctl_takes_linear_time(self):
@@ -73,7 +74,7 @@ class Hostile(support.TestCase):
                 with stixel.Recording(path) as recording:
                     records = list(recording.records())
                 seconds.append(time.process_time() - begin)
-            self.linear(*seconds, kind.__name__)
+            self.linear(*seconds, kind.__name__, ONCE)
             self.cpu_of("info", "--json", path)
             with open(os.path.join(self.top, "out"), encoding="utf-8") as f:
                 info = json.load(f)

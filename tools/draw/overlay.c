@@ -71,7 +71,7 @@ struct sx_palette_range sx_overlay_range(const struct sx_overlay_params *p)
 	return (struct sx_palette_range){largest, largest / 30.0};
 }
 
-/* The image's columns that a stixel has, ends inclusive; of a width that may be anything: cut behind the image. */
+/* The image's columns that a stixel has, ends inclusive; of any width: cut behind the image. */
 static void columns_of(const struct sx_image *rgb, const struct stixel *s, const struct sx_overlay_params *p,
 		       int *x0, int *x1)
 {

@@ -159,7 +159,7 @@ static bool is_cross_site(struct MHD_Connection *c, const char *url)
 
 	if (!site || strcmp(site, "same-origin") == 0 || strcmp(site, "none") == 0)
 		return false;
-	/* a link that leads here is welcome, but not to what holds a place for as long as its window is open */
+	/* a link that leads here is welcome, but not to what holds a place as long as its window is open */
 	return !mode || strcmp(mode, "navigate") != 0 || strstr(url, "/stream") || strstr(url, "/snapshot");
 }
 
