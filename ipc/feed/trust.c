@@ -32,10 +32,9 @@ int sx_feed_trust(const struct stat *st, gid_t writers, const char *path, char *
 	if (!(st->st_mode & S_IWOTH) &&
 	    (st->st_uid == 0 || st->st_uid == geteuid() || (writers && st->st_gid == writers)))
 		return 0;
-	return sx_why(
-		-EPERM, why, why_bytes,
-		"%s has owner %u, group %u, mode %o: read is what belongs to root, user %u or group " SX_FEED_GROUP
-		" (make the writer a member), and only they may write",
-		path, (unsigned)st->st_uid, (unsigned)st->st_gid, (unsigned)st->st_mode & 0777,
-		(unsigned)geteuid());
+	return sx_why(-EPERM, why, why_bytes,
+		      "%s has owner %u, group %u, mode %o: read is what belongs to root, user %u or group %s "
+		      "(make the writer a member), and only they may write",
+		      path, (unsigned)st->st_uid, (unsigned)st->st_gid, (unsigned)st->st_mode & 0777,
+		      (unsigned)geteuid(), SX_FEED_GROUP);
 }
