@@ -749,8 +749,8 @@ struct stixel_scores_planes {
 /*
  * Makes the ring of this name (semantics.source of the daemons that are to read it; names are those of
  * instances). bytes: sizeof(*format). A ring that has the name already is replaced; its writer, if there is
- * still one, gets -ESTALE. The ring is given to the group of the instance of the same name, or to group
- * stixel, where the caller is a member: stixeld reads what belongs to root, to its own user, or to its group.
+ * still one, gets -ESTALE. The ring is given to group stixel-feed where the caller is a member: stixeld reads
+ * what belongs to root, to its own user, or to that group.
  * -EINVAL: a name or number that is out of range, or more than 256 MB of scores; -EPERM: the name belongs to
  * another user; -ENOSPC, ... as the system says.
  */

@@ -11,6 +11,9 @@
 #ifdef SX_HAVE_ZSTD
 #include <zstd.h>
 
+/* A block is 4 bytes at least, and 128 KiB when it is decoded. */
+#define EXPANDS 32768u
+
 /* Measured (docs/recording.md): level 1 is at the knee, 3 takes half as long again for nothing. */
 enum { LEVEL = 1 };
 
@@ -56,12 +59,19 @@ static int reserve(struct sx_codec *c, size_t bytes)
 	return 0;
 }
 
+bool sx_codec_may_expand(size_t bytes, size_t plain_bytes)
+{
+	return plain_bytes / EXPANDS <= bytes;
+}
+
 int sx_codec_decode(struct sx_codec *c, const void **content, size_t bytes, size_t plain_bytes)
 {
 	const unsigned long long says = ZSTD_getFrameContentSize(*content, bytes);
 	size_t n;
 
 	/* before there is memory for it; who writes front to back says nothing, nor the first of several */
+	if (!sx_codec_may_expand(bytes, plain_bytes))
+		return -EBADMSG;
 	if (says != plain_bytes && says != ZSTD_CONTENTSIZE_UNKNOWN &&
 	    ZSTD_findFrameCompressedSize(*content, bytes) == bytes)
 		return -EBADMSG;
@@ -118,6 +128,11 @@ int sx_codec_create(struct sx_codec **ret)
 void sx_codec_destroy(struct sx_codec *c)
 {
 	free(c);
+}
+
+bool sx_codec_may_expand(size_t bytes, size_t plain_bytes)
+{
+	return false;
 }
 
 int sx_codec_decode(struct sx_codec *c, const void **content, size_t bytes, size_t plain_bytes)

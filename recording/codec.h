@@ -16,6 +16,8 @@ struct sx_codec;
 bool sx_codec_built(void);
 int sx_codec_create(struct sx_codec **ret);
 void sx_codec_destroy(struct sx_codec *c);
+/* Whether so many bytes can ever be so many: asked before there is memory for them. */
+bool sx_codec_may_expand(size_t bytes, size_t plain_bytes);
 /*
  * Both set *content to memory of c, valid until its next use. decode: plain_bytes must come out, and be what
  * zstd's own header says, if it does. -EBADMSG: not what it says it is; -ENOTSUP: built without; -ENOMEM.

@@ -11,7 +11,59 @@
 
 #include "recording/recording_priv.h"
 
+#define ASK_AFTER (UINT64_C(4) << 20) /* bytes, between two questions whether to stop */
+#define STEP 64u		      /* bytes, what one counts for */
+
+/* ---- work that is for nothing ---- */
+
+/* What lies before offset was looked at up to here: so many bytes are, once more. */
+static uint64_t again(const struct sx_recording *r, uint64_t end)
+{
+	const uint64_t known = end < r->checked_to ? end : r->checked_to;
+
+	return known > r->state.offset ? known - r->state.offset : 0;
+}
+
+/* With so many bytes more of the file, which are new. */
+static uint64_t vain_most(const struct sx_recording *r, uint64_t bytes)
+{
+	return VAIN * (r->state.offset + bytes) + CHUNK_MAX + r->given;
+}
+
+bool sx_affordable(const struct sx_recording *r, uint64_t end, uint64_t plain_bytes)
+{
+	return r->vain + again(r, end) + plain_bytes <= vain_most(r, 0);
+}
+
+/* That look was taken. */
+static void spend(struct sx_recording *r, uint64_t end, uint64_t plain_bytes)
+{
+	r->vain += again(r, end) + plain_bytes;
+	r->unasked += end - r->state.offset + plain_bytes;
+	if (end > r->checked_to)
+		r->checked_to = end;
+}
+
+int sx_ask(struct sx_recording *r, uint64_t work_bytes)
+{
+	r->unasked += work_bytes;
+	if (!r->wait || r->unasked < ASK_AFTER)
+		return 0;
+	r->unasked = 0;
+	return r->wait(r->user, -1);
+}
+
 /* ---- what is no record ---- */
+
+/* To the record before, whose bytes may be others than its length says. */
+static int go_back(struct sx_recording *r, uint64_t before)
+{
+	const uint64_t from = r->state.offset;
+
+	r->bad_before_at = before;
+	r->vain += from - before;
+	return sx_window_back(r, before + 1);
+}
 
 /*
  * Here is none: a whole chunk is looked for, from the next byte on, or from within the record before if its
@@ -32,10 +84,8 @@ static int damaged(struct sx_recording *r, const char *why)
 		r->bad_at = r->state.offset;
 		r->bad_why = why;
 	}
-	if (before && r->seekable) {
-		r->bad_before_at = before;
-		return sx_window_back(r, before + 1);
-	}
+	if (before && r->seekable && sx_affordable(r, 0, r->state.offset - before))
+		return go_back(r, before);
 	sx_window_pass(r, 1);
 	return 0;
 }
@@ -80,7 +130,9 @@ static int tell_end(struct sx_recording *r, struct sx_record *record)
 
 /* ---- chunks ---- */
 
-static const char cut[] = "the file ends within a record", bad_head[] = "the head of a record is damaged";
+static const char cut[] = "the file ends within a record", bad_head[] = "the head of a record is damaged",
+		  bad_content[] = "the content of a chunk is damaged",
+		  vain[] = "chunks expand to far more than their frames";
 
 static bool fits(const struct sx_recording *r, uint64_t bytes)
 {
@@ -101,33 +153,20 @@ static bool beyond_the_end(struct sx_recording *r, uint64_t bytes)
 	return !fits(r, bytes);
 }
 
-/*
- * What may be a chunk, and begins within one that was damaged, is looked at, but for a file that was made of
- * such: their bytes would be looked at over and over. Chunks that do not overlap never come to so much.
- */
-static bool worth_a_look(struct sx_recording *r, uint64_t bytes)
-{
-	const uint64_t at = r->state.offset, end = at + SX_MCAP_HEAD_BYTES + bytes;
-	const uint64_t known = end < r->checked_to ? end : r->checked_to;
-	const uint64_t again = r->checked_again + (known > at ? known - at : 0);
-
-	if (again > at + CHUNK_MAX)
-		return false;
-	r->checked_again = again;
-	return true;
-}
-
 /* There is a head in the window. Each step: 1 *record is set; 0 go on; -ENODATA the end; other errors. */
 static int take_chunk(struct sx_recording *r, uint64_t bytes, struct sx_record *record)
 {
 	struct sx_mcap_chunk c;
 	struct sx_cursor records;
+	const bool beyond = beyond_the_end(r, bytes), known = r->looked_at == r->state.offset;
+	const uint64_t end = r->state.offset + SX_MCAP_HEAD_BYTES + bytes;
+	uint64_t plain;
 	int64_t have;
 	int e;
 
-	if (beyond_the_end(r, bytes) || bytes > CHUNK_MAX)
-		return damaged(r, beyond_the_end(r, bytes) ? cut : bad_head);
-	if (r->lost && !worth_a_look(r, bytes))
+	if (beyond || bytes > CHUNK_MAX)
+		return damaged(r, beyond ? cut : bad_head);
+	if (!known && !sx_affordable(r, end, 0))
 		return damaged(r, bad_head);
 	have = sx_window_need(r, SX_MCAP_HEAD_BYTES + bytes);
 	if (have < 0)
@@ -136,11 +175,15 @@ static int take_chunk(struct sx_recording *r, uint64_t bytes, struct sx_record *
 		return damaged(r, cut);
 	if (!sx_mcap_parse_chunk(&c, sx_window_at(r) + SX_MCAP_HEAD_BYTES, bytes))
 		return damaged(r, bad_head);
+	plain = sx_content_expands_to(&c);
+	if (!known && !sx_affordable(r, end, plain))
+		return damaged(r, vain);
+	if (!known)
+		spend(r, end, plain);
+	r->looked_at = r->state.offset;
 	e = sx_content_records(r, &c, &records);
-	if (e == -EBADMSG && r->checked_to < r->state.offset + SX_MCAP_HEAD_BYTES + bytes)
-		r->checked_to = r->state.offset + SX_MCAP_HEAD_BYTES + bytes;
 	if (e < 0)
-		return e == -EBADMSG ? damaged(r, "the content of a chunk is damaged") : e;
+		return e == -EBADMSG ? damaged(r, bad_content) : e;
 	if (r->bad_why) /* first say what was before it; then here again */
 		return tell_damage(r, record);
 	r->lost = false;
@@ -182,6 +225,10 @@ static int step_in_chunk(struct sx_recording *r, struct sx_record *record)
 		pass_chunk(r);
 		return 0;
 	}
+	if (r->vain + VAIN_RECORD > vain_most(r, r->chunk_bytes)) {
+		r->chunk_bytes = 0;
+		return damaged(r, vain);
+	}
 	head = sx_cursor_take(&in, SX_MCAP_HEAD_BYTES);
 	rec = in.failed ? (struct sx_mcap_record){0, 0} : sx_mcap_head(head.at);
 	content = sx_cursor_take(&in, rec.bytes);
@@ -195,8 +242,10 @@ static int step_in_chunk(struct sx_recording *r, struct sx_record *record)
 		e = sx_content_message(r, content, record);
 	if (e == 2) /* and the message once more */
 		return 1;
-	if (e >= 0)
-		r->chunk = in;
+	if (e < 0)
+		return e;
+	r->chunk = in;
+	r->vain += VAIN_RECORD;
 	return e;
 }
 
@@ -341,6 +390,8 @@ static int take_other(struct sx_recording *r, struct sx_mcap_record rec, struct 
 
 	if (!length_good(rec) || beyond_the_end(r, rec.bytes))
 		return damaged(r, length_good(rec) ? cut : bad_head);
+	if (!sx_affordable(r, at + SX_MCAP_HEAD_BYTES + rec.bytes, 0))
+		return damaged(r, bad_head);
 	if (whole) /* a footer with the magic behind it */
 		n = sx_window_need(r, SX_MCAP_HEAD_BYTES + rec.bytes +
 					      (rec.op == SX_MCAP_FOOTER ? SX_MCAP_MAGIC_BYTES : 0));
@@ -352,6 +403,8 @@ static int take_other(struct sx_recording *r, struct sx_mcap_record rec, struct 
 		lose_before(r);
 	if (r->bad_why)
 		return tell_damage(r, record);
+	if (r->seekable)
+		spend(r, at + SX_MCAP_HEAD_BYTES + rec.bytes, 0);
 	r->before_at = !r->seekable || length_sure(r, rec) ? 0 : at;
 	r->after_chunk = rec.op == SX_MCAP_MESSAGE_INDEX;
 	if (whole)
@@ -426,9 +479,11 @@ int sx_recording_next(struct sx_recording *r, struct sx_record *record)
 {
 	int e;
 
-	do
-		e = step(r, record);
-	while (e == 0);
+	do {
+		e = sx_ask(r, STEP);
+		if (e == 0)
+			e = step(r, record);
+	} while (e == 0);
 	if (e != -ENODATA)
 		return e;
 	e = sx_content_end(r, record);

@@ -66,10 +66,12 @@ const struct sx_recording_state *sx_recording_state(const struct sx_recording *r
 int sx_recording_next(struct sx_recording *r, struct sx_record *record);
 /*
  * Before each read, of a file or a pipe: wait(user, fd) returns 0 when there is something to read, or a
- * negative error, which sx_recording_next() then returns. A damaged place may be long: who reads looks here
- * whether to stop.
+ * negative error, which sx_recording_next() then returns. With fd -1, at least after every few megabytes of
+ * other work: nothing is to be read, and it only says whether to go on. A damaged place may be long, and what
+ * is in a file may be anything: who reads looks here whether to stop.
  */
-void sx_recording_on_wait(struct sx_recording *r, int (*wait)(void *user, int fd), void *user);
+typedef int sx_recording_wait_fn(void *user, int fd);
+void sx_recording_on_wait(struct sx_recording *r, sx_recording_wait_fn *wait, void *user);
 /*
  * By the index, forward to the last chunk whose first frame is of this life of the publisher and was
  * published at or before published_ns (CLOCK_MONOTONIC): 0. Earlier frames of that chunk come as well. Where

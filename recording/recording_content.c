@@ -97,6 +97,7 @@ static int give_frame(struct sx_recording *r, struct sx_span content, struct sx_
 				    record);
 	record->kind = SX_RECORD_FRAME;
 	record->time_ns = r->frame_time_ns;
+	r->given += h->frame_bytes;
 	return 1;
 }
 
@@ -153,13 +154,14 @@ static int take_frame(struct sx_recording *r, struct sx_span content, struct sx_
 {
 	struct stixel_frame_header h;
 	size_t room = data.bytes;
+	unsigned missing = 0;
 
 	if (data.bytes < STIXEL_HEADER_BYTES_LEAST)
 		return frame_damage(r, content, "a frame contradicts itself", record);
 	memcpy(&h, data.at, STIXEL_HEADER_BYTES_LEAST);
 	if (h.frame_bytes != data.bytes) {
-		r->missing = images_missing(&h, data.bytes);
-		if (!r->missing)
+		missing = images_missing(&h, data.bytes);
+		if (!missing)
 			return frame_damage(r, content, "a frame contradicts itself", record);
 		room = h.frame_bytes;
 	}
@@ -175,7 +177,8 @@ static int take_frame(struct sx_recording *r, struct sx_span content, struct sx_
 	r->frame_time_ns = record->time_ns;
 	r->frame_at = r->state.offset;
 	r->frame_message_bytes = content.bytes;
-	return r->missing ? 0 : give_frame(r, content, record);
+	r->missing = missing;
+	return missing ? 0 : give_frame(r, content, record);
 }
 
 /* Puts the image where the frame has its place. */
@@ -248,6 +251,14 @@ int sx_content_message(struct sx_recording *r, struct sx_span content, struct sx
 	}
 	return role == ROLE_EVENTS ? take_event(r, content, data, record)
 				   : take_frame(r, content, data, record);
+}
+
+uint64_t sx_content_expands_to(const struct sx_mcap_chunk *c)
+{
+	return sx_span_is(c->compression, "zstd") && c->plain_bytes <= CHUNK_MAX &&
+			       sx_codec_may_expand(c->records.bytes, c->plain_bytes)
+		       ? c->plain_bytes
+		       : 0;
 }
 
 int sx_content_records(struct sx_recording *r, const struct sx_mcap_chunk *c, struct sx_cursor *records)

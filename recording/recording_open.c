@@ -162,7 +162,7 @@ const struct sx_recording_state *sx_recording_state(const struct sx_recording *r
 	return &r->state;
 }
 
-void sx_recording_on_wait(struct sx_recording *r, int (*wait)(void *user, int fd), void *user)
+void sx_recording_on_wait(struct sx_recording *r, sx_recording_wait_fn *wait, void *user)
 {
 	r->wait = wait;
 	r->user = user;

@@ -17,11 +17,15 @@ enum role { ROLE_NONE, ROLE_FRAMES, ROLE_EVENTS, ROLE_IMAGE };
 /* More than the largest frame with its images: whatever says it is larger is damaged. */
 #define CHUNK_MAX (UINT64_C(320) << 20)
 #define HEADER_MAX 4096u
+/* What may be read for nothing, in a file that is made for that: so many times what it has, and a chunk. */
+#define VAIN 64u
+/* What a record in a chunk counts for there: many that are small take time, too. */
+#define VAIN_RECORD 256u
 
 struct sx_recording {
 	int fd;
 	bool seekable;
-	int (*wait)(void *user, int fd);
+	sx_recording_wait_fn *wait;
 	void *user;
 	uint8_t *window; /* what lies in memory: [begin, end) of room */
 	size_t room, begin, end;
@@ -47,8 +51,12 @@ struct sx_recording {
 	uint64_t bad_at;
 	const char *bad_why;
 	uint64_t bad_before_at; /* or from here, if a chunk is found; 0: no */
-	uint64_t checked_to;	/* the contents of damaged chunks were looked at up to here */
-	uint64_t checked_again; /* of these bytes, so many once more: another chunk might have begun there */
+	/* work that may have been for nothing: sx_affordable() */
+	uint64_t checked_to; /* bytes were looked at up to here */
+	uint64_t looked_at;  /* this chunk was looked at, and comes again */
+	uint64_t vain;	     /* bytes that were looked at once more, and what chunks were expanded to */
+	uint64_t given;	     /* of these, frames that came of it */
+	uint64_t unasked;    /* bytes of work since r->wait was asked */
 	/* what messages mean */
 	uint8_t role[65536];		    /* of channels */
 	char topics[STIXEL_INSTANCE_BYTES]; /* how their topics begin: "/INSTANCE/" */
@@ -67,6 +75,17 @@ struct sx_recording {
 	size_t place_count;
 };
 
+/* ---- recording.c ---- */
+
+/*
+ * Whether bytes [offset, end) of the file are worth a look, and then so many bytes that they expand to. Only
+ * a file that was made for it has its bytes looked at over and over, or expands to far more than its frames:
+ * this bounds the work by its size. Chunks that do not overlap cost nothing here as long as they are plain.
+ */
+bool sx_affordable(const struct sx_recording *r, uint64_t end, uint64_t plain_bytes);
+/* Now and then: whether to stop. 0 or what r->wait says. */
+int sx_ask(struct sx_recording *r, uint64_t work_bytes);
+
 /* ---- recording_window.c ---- */
 
 /* So many bytes in the window, if there are: how many there are; fewer only at the end. Negative errno. */
@@ -76,7 +95,7 @@ const uint8_t *sx_window_at(const struct sx_recording *r);
 void sx_window_pass(struct sx_recording *r, uint64_t bytes);
 /* Over bytes that need not be; fewer only at the end of the file. How many, or negative errno. */
 int64_t sx_window_skip(struct sx_recording *r, uint64_t bytes);
-/* Back to a place that was passed over, of a file that can be sought in. */
+/* To another place of a file that can be sought in; what memory has of it is not read again. */
 int sx_window_back(struct sx_recording *r, uint64_t offset);
 /* To a chunk, or the beginning: nothing is known from before. */
 int sx_window_jump(struct sx_recording *r, uint64_t offset);
@@ -88,6 +107,8 @@ void sx_content_channel(struct sx_recording *r, struct sx_span content);
 int sx_content_message(struct sx_recording *r, struct sx_span content, struct sx_record *record);
 /* No more messages follow, or what follows is no record: 1: *record is set; 0: nothing to give out. */
 int sx_content_end(struct sx_recording *r, struct sx_record *record);
+/* Memory that the next one takes, bytes: 0 for a plain chunk, or one that is refused before. */
+uint64_t sx_content_expands_to(const struct sx_mcap_chunk *c);
 /* The records of a chunk; compressed ones in memory of the codec. -EBADMSG, -ENOTSUP, -ENOPKG, -ENOMEM. */
 int sx_content_records(struct sx_recording *r, const struct sx_mcap_chunk *c, struct sx_cursor *records);
 

@@ -10,20 +10,26 @@
 
 #include "recording/recording_priv.h"
 
-#define SUMMARY_MAX (UINT64_C(1) << 30)
+#define SUMMARY_MAX (UINT64_C(64) << 20)
+/* At once: in between it is asked whether to stop. */
+#define READ_MAX ((uint64_t)4 << 20)
 
 /* Bytes [at, at + bytes) of the file, to be freed; NULL: they cannot be had. */
-static uint8_t *read_at(const struct sx_recording *r, uint64_t at, uint64_t bytes)
+static uint8_t *read_at(struct sx_recording *r, uint64_t at, uint64_t bytes)
 {
 	uint8_t *to;
 	uint64_t n = 0;
+	ssize_t more;
 
 	if (at > r->state.total_bytes || bytes > r->state.total_bytes - at || bytes > SUMMARY_MAX)
 		return NULL;
 	to = malloc(bytes ? bytes : 1);
 	while (to && n < bytes) {
-		ssize_t more = pread(r->fd, to + n, bytes - n, (off_t)(at + n));
+		const uint64_t left = bytes - n;
 
+		more = sx_ask(r, left < READ_MAX ? left : READ_MAX) < 0
+			       ? 0
+			       : pread(r->fd, to + n, left < READ_MAX ? left : READ_MAX, (off_t)(at + n));
 		if (more <= 0) {
 			free(to);
 			return NULL;
@@ -34,7 +40,7 @@ static uint8_t *read_at(const struct sx_recording *r, uint64_t at, uint64_t byte
 }
 
 /* The summary, up to the checksum in the footer; NULL: there is none, or it is damaged. */
-static uint8_t *read_summary(const struct sx_recording *r, size_t *bytes)
+static uint8_t *read_summary(struct sx_recording *r, size_t *bytes)
 {
 	const uint64_t tail = SX_MCAP_HEAD_BYTES + SX_MCAP_FOOTER_BYTES + SX_MCAP_MAGIC_BYTES;
 	const uint64_t total = r->state.total_bytes;
@@ -140,6 +146,18 @@ static int in_file_order(const void *a, const void *b)
 	return (*x > *y) - (*x < *y);
 }
 
+/* The places in the order of the file, each once: the index may have any order. */
+static void sort_places(struct sx_recording *r)
+{
+	size_t kept = 1;
+
+	qsort(r->places, r->place_count, sizeof(*r->places), in_file_order);
+	for (size_t i = 1; i < r->place_count; i++)
+		if (r->places[i] != r->places[kept - 1])
+			r->places[kept++] = r->places[i];
+	r->place_count = kept;
+}
+
 void sx_summary_read(struct sx_recording *r)
 {
 	size_t bytes = 0;
@@ -154,28 +172,39 @@ void sx_summary_read(struct sx_recording *r)
 	r->state.indexed = r->place_count > 0;
 	if (!r->state.indexed)
 		return;
-	qsort(r->places, r->place_count, sizeof(*r->places), in_file_order);
+	sort_places(r);
 	take_end(r);
 	r->place_count -= r->state.end_known && r->place_count > 1; /* no frame is there */
 }
 
 /* ---- places ---- */
 
-/* The records of the chunk there; content: to be freed, they may lie in it. False: it is not whole. */
+/*
+ * The records of the chunk there; content: to be freed, they may lie in it. False: it is not whole, or more
+ * was looked up than the file is worth.
+ */
 static bool read_chunk(struct sx_recording *r, uint64_t at, uint8_t **content, struct sx_cursor *records)
 {
 	uint8_t *head = read_at(r, at, SX_MCAP_HEAD_BYTES);
 	struct sx_mcap_record rec = {0, 0};
 	struct sx_mcap_chunk c;
+	uint64_t plain;
 
 	if (head)
 		rec = sx_mcap_head(head);
 	free(head);
 	*content = NULL;
-	if (rec.op == SX_MCAP_CHUNK && rec.bytes <= CHUNK_MAX)
+	if (rec.op == SX_MCAP_CHUNK && rec.bytes <= CHUNK_MAX && sx_affordable(r, 0, rec.bytes)) {
+		r->vain += rec.bytes; /* it will be read again */
 		*content = read_at(r, at + SX_MCAP_HEAD_BYTES, rec.bytes);
-	return *content && sx_mcap_parse_chunk(&c, *content, rec.bytes) &&
-	       sx_content_records(r, &c, records) == 0;
+	}
+	if (!*content || !sx_mcap_parse_chunk(&c, *content, rec.bytes))
+		return false;
+	plain = sx_content_expands_to(&c);
+	if (!sx_affordable(r, 0, plain))
+		return false;
+	r->vain += plain;
+	return sx_content_records(r, &c, records) == 0;
 }
 
 /* The header of the first frame of the chunk there. False: it has none, or is not whole. */
@@ -219,15 +248,30 @@ static size_t find_behind(struct sx_recording *r, size_t low, uint64_t epoch, in
 	return low;
 }
 
+/* How many lie here or before. */
+static size_t places_passed(const struct sx_recording *r)
+{
+	size_t low = 0, high = r->place_count;
+
+	while (low < high) {
+		const size_t middle = low + (high - low) / 2;
+
+		if (r->places[middle] <= r->state.offset)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
 int sx_recording_seek(struct sx_recording *r, uint64_t epoch, int64_t published_ns)
 {
 	struct sx_codec *reading = r->codec; /* its memory has the chunk that is being read */
-	size_t first = 0, behind;
+	size_t first, behind;
 
 	if (!r->seekable || !r->state.indexed)
 		return -ESPIPE;
-	while (first < r->place_count && r->places[first] <= r->state.offset)
-		first++;
+	first = places_passed(r);
 	if (sx_codec_create(&r->codec) < 0) {
 		r->codec = reading;
 		return -ENOMEM;

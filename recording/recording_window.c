@@ -96,6 +96,12 @@ int64_t sx_window_skip(struct sx_recording *r, uint64_t bytes)
 
 int sx_window_back(struct sx_recording *r, uint64_t offset)
 {
+	if (offset <= r->state.offset && r->state.offset - offset <= r->begin) {
+		r->begin -= r->state.offset - offset;
+		r->state.offset = offset;
+		r->eof = false;
+		return 0;
+	}
 	if (lseek(r->fd, (off_t)offset, SEEK_SET) < 0)
 		return -errno;
 	r->begin = r->end = 0;
@@ -118,7 +124,9 @@ int sx_window_jump(struct sx_recording *r, uint64_t offset)
 	r->crc_good = offset == 0;
 	r->summary_at = r->chunk_bytes = r->skip_bytes = 0;
 	r->missing = 0;
-	r->checked_to = r->checked_again = 0;
+	r->checked_to = r->looked_at = 0;
+	if (offset == 0)
+		r->vain = r->given = 0;
 	r->state.ended = false;
 	return 0;
 }

@@ -8,11 +8,8 @@
 #include <errno.h>
 #include <grp.h>
 #include <stdbool.h>
-#include <stdio.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/places.h"
 #include "ipc/frame.h"
 #include "ipc/instance.h"
 
@@ -29,35 +26,19 @@ static bool is_member(gid_t group)
 	return false;
 }
 
-/* Group of what lies at a path; -1: there is nothing, or the caller is no member. */
-static gid_t group_at(const char *format, const char *folder, const char *name)
-{
-	char path[512];
-	struct stat st;
-	int n = snprintf(path, sizeof(path), format, folder, name);
-
-	return n >= 0 && (size_t)n < sizeof(path) && lstat(path, &st) == 0 && is_member(st.st_gid)
-		       ? st.st_gid
-		       : (gid_t)-1;
-}
-
 /*
- * stixeld reads what belongs to its group, and only members can give it to that: the group of
- * what the instance of this name has made; when it has not been started yet, that of the
- * service. -1: the caller's own.
+ * stixeld reads what belongs to the group of writers, and only members can give it to that. -1: the caller's
+ * own, which is right for a daemon of the same user.
  */
-static gid_t group_of(const char *folder, const char *name)
+static gid_t group_of_writers(void)
 {
-	gid_t group = group_at("%s/stixeld.%s", folder, name);
-	struct group service, *found = NULL;
+	struct group writers, *found = NULL;
 	char text[4096];
 
-	if (group == (gid_t)-1)
-		group = group_at("%s/%s", SX_PLACE_SYSTEM_DIR, name);
-	if (group == (gid_t)-1 && getgrnam_r("stixel", &service, text, sizeof(text), &found) == 0 && found &&
-	    is_member(service.gr_gid))
-		group = service.gr_gid;
-	return group;
+	return getgrnam_r("stixel-feed", &writers, text, sizeof(text), &found) == 0 && found &&
+			       is_member(writers.gr_gid)
+		       ? writers.gr_gid
+		       : (gid_t)-1;
 }
 
 static bool slots_are_good(uint32_t slots)
@@ -79,7 +60,7 @@ int sx_writer_init(struct sx_writer *w, const struct sx_writer_params *p)
 	ring.frame_bytes = p->bytes;
 	if (ring.frame_bytes < sizeof(struct stixel_frame_header))
 		ring.frame_bytes = sizeof(struct stixel_frame_header); /* the least of any ring */
-	ring.group = group_of(ring.shm_dir, p->name);
+	ring.group = group_of_writers();
 	r = sx_ring_create(&w->ring, &ring, NULL, 0);
 	if (r == 0)
 		sx_ring_set_state(w->ring, STIXEL_STATE_RUNNING);

@@ -16,6 +16,7 @@
 #include "base/clock.h"
 #include "ipc/check.h"
 #include "ipc/feed/feed_kind.h"
+#include "ipc/feed/trust.h"
 #include "ipc/instance.h"
 #include "ipc/why.h"
 
@@ -73,6 +74,8 @@ int sx_feed_create(struct sx_feed **ret, const struct sx_feed_params *p)
 	if (!f)
 		return -ENOMEM;
 	f->p = *p;
+	if (!f->p.writers)
+		f->p.writers = sx_feed_writers();
 	f->words = sx_feed_words(p->kind);
 	f->silent_ns = SILENT_PERIODS * p->period_ns > SILENT_NS ? SILENT_PERIODS * p->period_ns : SILENT_NS;
 	f->fd = -1;
@@ -124,18 +127,6 @@ static bool read_at(const struct sx_feed *f, void *to, size_t bytes, uint64_t at
 
 /* ---- the ring ---- */
 
-/*
- * /dev/shm is open to all. Only who is a member of a group, or root, can give a file to that group: so
- * what belongs to ours was put there by one of those who are meant to. What others may write to,
- * anybody may have written.
- */
-static bool owner_trusted(const struct stat *st)
-{
-	if (st->st_mode & S_IWOTH)
-		return false;
-	return st->st_uid == 0 || st->st_uid == geteuid() || st->st_gid == getegid();
-}
-
 static int open_ring(struct sx_feed *f)
 {
 	struct stat st;
@@ -150,12 +141,9 @@ static int open_ring(struct sx_feed *f)
 		return sx_why(-errno, f->why, sizeof(f->why), "cannot open %s: %s", f->path, strerror(errno));
 	if (!S_ISREG(st.st_mode))
 		return sx_why(-EPROTO, f->why, sizeof(f->why), "%s is not a regular file", f->path);
-	if (!owner_trusted(&st))
-		return sx_why(-EPERM, f->why, sizeof(f->why),
-			      "%s has owner %u, group %u, mode %o: read is what belongs to root, to user %u "
-			      "or to group %u, and only they may write",
-			      f->path, (unsigned)st.st_uid, (unsigned)st.st_gid, (unsigned)st.st_mode & 0777,
-			      (unsigned)geteuid(), (unsigned)getegid());
+	r = sx_feed_trust(&st, f->p.writers, f->path, f->why, sizeof(f->why));
+	if (r < 0)
+		return r;
 	r = read_at(f, &f->ring, sizeof(f->ring), 0)
 		    ? sx_ring_check(&f->ring, f->words->magic, (uint64_t)st.st_size)
 		    : -EPROTO;

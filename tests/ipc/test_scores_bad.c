@@ -72,6 +72,36 @@ static void other_sizes_are_refused(void **state)
 	sx_feed_destroy(in);
 }
 
+/* Readers of frames are no writers: another group than theirs is believed, whose name the reason has. */
+static void readers_are_no_writers(void **state)
+{
+	enum { READERS = 4241, WRITERS = 4242 };
+	struct sx_feed_params p = params();
+	struct stixel_scores *w = writer_of(format());
+	struct sx_feed *in;
+
+	if (geteuid() != 0) /* nobody else can give files away */
+		skip();
+	p.writers = WRITERS;
+	assert_int_equal(chown(scores_path, READERS, READERS), 0);
+	assert_int_equal(sx_feed_create(&in, &p), 0);
+	look(in);
+	assert_int_equal(sx_feed_state(in, sx_now_ns()), SX_FEED_REFUSED);
+	assert_non_null(strstr(sx_feed_why(in), "group stixel-feed (make the writer a member)"));
+	sx_feed_destroy(in);
+	assert_int_equal(chown(scores_path, READERS, WRITERS), 0);
+	assert_int_equal(sx_feed_create(&in, &p), 0);
+	look(in);
+	assert_string_equal(sx_feed_why(in), "");
+	sx_feed_destroy(in);
+	assert_int_equal(chown(scores_path, 0, READERS), 0); /* root's own, whatever group may read it */
+	assert_int_equal(sx_feed_create(&in, &p), 0);
+	look(in);
+	assert_string_equal(sx_feed_why(in), "");
+	sx_feed_destroy(in);
+	stixel_scores_close(w);
+}
+
 static void impossible_times_are_refused(void **state)
 {
 	struct stixel_scores *w = writer();
@@ -279,6 +309,7 @@ int main(void)
 		TEST(other_sizes_are_refused),	 TEST(impossible_times_are_refused),
 		TEST(every_field_of_the_scores), TEST(every_word_of_ring_and_slot),
 		TEST(a_ring_cut_short),		 TEST(what_is_no_ring),
+		TEST(readers_are_no_writers),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -178,6 +178,9 @@ class Refusals(Case):
             self.refused(403, "other sites", path, headers=["Sec-Fetch-Site: " + site, "Sec-Fetch-Mode: no-cors"])
         link = ["Sec-Fetch-Site: cross-site", "Sec-Fetch-Mode: navigate"]
         self.assertEqual(self.web.ask("/", headers=link)[0], 200)
+        for what in ("stream", "stream.mjpg", "snapshot.jpg"):  # of a window that a page opens
+            self.refused(403, "other sites", "/api/%s/%s" % (self.daemon.name, what), headers=link)
+        self.refused(400, "two Host headers", "/healthz", headers=["Host: localhost"])
         self.assertEqual(self.web.ask("/", headers=["Sec-Fetch-Site: same-origin"])[0], 200)
 
     def test_garbage(self):

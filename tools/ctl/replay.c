@@ -160,7 +160,10 @@ static bool serve_until(struct player *p, int64_t until_ns)
 	return !ctl_stopped;
 }
 
-/* A pipe that has nothing yet: clients are served meanwhile, and the heart goes on beating. */
+/*
+ * A pipe that has nothing yet: clients are served meanwhile, and the heart goes on beating. fd -1: there is
+ * other work, so none of it waits.
+ */
 static int wait_input(void *user, int fd)
 {
 	struct player *p = user;
@@ -169,10 +172,10 @@ static int wait_input(void *user, int fd)
 		struct pollfd fds[2] = {{.fd = fd, .events = POLLIN},
 					{.fd = p->stream ? sx_stream_fd(p->stream) : -1, .events = POLLIN}};
 
-		if (poll(fds, 2, 500) > 0 && fds[1].revents)
+		if (poll(fds, 2, fd < 0 ? 0 : 500) > 0 && fds[1].revents)
 			sx_stream_dispatch(p->stream);
 		beat(p);
-		if (fds[0].revents)
+		if (fd < 0 || fds[0].revents)
 			return 0;
 	}
 	return -EINTR;

@@ -71,12 +71,23 @@ struct sx_palette_range sx_overlay_range(const struct sx_overlay_params *p)
 	return (struct sx_palette_range){largest, largest / 30.0};
 }
 
+/* The image's columns that a stixel has, ends inclusive; of any width: cut behind the image. */
+static void columns_of(const struct sx_image *rgb, const struct stixel *s, const struct sx_overlay_params *p,
+		       int *x0, int *x1)
+{
+	const int64_t first = (int64_t)s->column * p->column_width, last = first + p->column_width - 1;
+
+	*x0 = first < 0 ? -1 : first > rgb->width ? rgb->width : (int)first;
+	*x1 = last < 0 ? -1 : last > rgb->width ? rgb->width : (int)last;
+}
+
 static void draw_object(struct sx_image *rgb, const struct stixel *s, const struct sx_overlay_params *p,
 			const struct sx_palette_range *range)
 {
-	int x0 = s->column * p->column_width, x1 = x0 + p->column_width - 1;
+	int x0, x1;
 	struct sx_rgb colour = sx_palette_distance(range, s->disparity_q7 / 128.0);
 
+	columns_of(rgb, s, p, &x0, &x1);
 	if (!p->outline)
 		tint(rgb, x0, s->row_top, x1, s->row_bottom, colour, p->opaque ? ALPHA_OPAQUE : ALPHA_OBJECT);
 	/*
@@ -93,8 +104,9 @@ static void draw_object(struct sx_image *rgb, const struct stixel *s, const stru
 static void draw_stixel(struct sx_image *rgb, const struct stixel *s, const struct sx_overlay_params *p,
 			const struct sx_palette_range *range)
 {
-	int x0 = s->column * p->column_width, x1 = x0 + p->column_width - 1;
+	int x0, x1;
 
+	columns_of(rgb, s, p, &x0, &x1);
 	switch (s->kind) {
 	case STIXEL_OBJECT:
 		if (s->disparity_q7 != STIXEL_DISPARITY_UNKNOWN)

@@ -152,14 +152,15 @@ static bool has_header(struct MHD_Connection *c, const char *name)
 }
 
 /* Another site's page may not make a browser draw on us: it could not read the answer, but it would cost. */
-static bool is_cross_site(struct MHD_Connection *c)
+static bool is_cross_site(struct MHD_Connection *c, const char *url)
 {
 	const char *site = MHD_lookup_connection_value(c, MHD_HEADER_KIND, "Sec-Fetch-Site");
 	const char *mode = MHD_lookup_connection_value(c, MHD_HEADER_KIND, "Sec-Fetch-Mode");
 
 	if (!site || strcmp(site, "same-origin") == 0 || strcmp(site, "none") == 0)
 		return false;
-	return !mode || strcmp(mode, "navigate") != 0; /* a link that leads here is welcome */
+	/* a link that leads here is welcome, but not to what holds a place as long as its window is open */
+	return !mode || strcmp(mode, "navigate") != 0 || strstr(url, "/stream") || strstr(url, "/snapshot");
 }
 
 static bool is_order(const char *url, const char *method)
@@ -240,6 +241,21 @@ static enum MHD_Result check_login(struct web_server *s, struct MHD_Connection *
 	return *refused ? refuse_login(c, login) : MHD_YES;
 }
 
+static enum MHD_Result count_host(void *user, enum MHD_ValueKind kind, const char *name, const char *value)
+{
+	*(int *)user += strcasecmp(name, MHD_HTTP_HEADER_HOST) == 0;
+	return MHD_YES;
+}
+
+/* Who stands in between may have looked at another one (RFC 9112, 3.2). */
+static bool has_two_hosts(struct MHD_Connection *c)
+{
+	int hosts = 0;
+
+	MHD_get_connection_values(c, MHD_HEADER_KIND, count_host, &hosts);
+	return hosts > 1;
+}
+
 /* MHD_YES and *refused false: nothing is wrong with it. */
 static enum MHD_Result check_request(struct web_server *s, struct MHD_Connection *c, const char *url,
 				     const char *method, bool *refused)
@@ -247,6 +263,8 @@ static enum MHD_Result check_request(struct web_server *s, struct MHD_Connection
 	const bool order = is_order(url, method);
 
 	*refused = true;
+	if (has_two_hosts(c))
+		return web_refuse(c, MHD_HTTP_BAD_REQUEST, "two Host headers");
 	if (!web_host_allowed(&s->hosts,
 			      MHD_lookup_connection_value(c, MHD_HEADER_KIND, MHD_HTTP_HEADER_HOST)))
 		return web_refuse(
@@ -257,7 +275,7 @@ static enum MHD_Result check_request(struct web_server *s, struct MHD_Connection
 	if (!order && (has_header(c, MHD_HTTP_HEADER_CONTENT_LENGTH) ||
 		       has_header(c, MHD_HTTP_HEADER_TRANSFER_ENCODING)))
 		return web_refuse(c, MHD_HTTP_BAD_REQUEST, "requests with a body are not supported");
-	if (is_cross_site(c))
+	if (is_cross_site(c, url))
 		return web_refuse(c, MHD_HTTP_FORBIDDEN, "not allowed for pages of other sites");
 	*refused = false;
 	return check_login(s, c, url, refused);

@@ -18,7 +18,7 @@
 #include "tools/web/feed.h"
 #include "tools/web/login.h"
 
-#define WEB_CONNECTIONS 96	    /* at once, all listeners together; more wait in the kernel's queue */
+#define WEB_CONNECTIONS 96	    /* at once, all listeners together; more are closed as they come */
 #define WEB_CONNECTION_BYTES 49152u /* of each: its request, and a part of its answer */
 #define WEB_PATIENCE_S 10	    /* for a whole request, and for a viewer that takes nothing */
 

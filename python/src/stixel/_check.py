@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import ctypes
 import errno
-from typing import Any
+from typing import Any, Optional
 
 import numpy as np
 
@@ -63,8 +63,11 @@ def _lists_agree(data: bytes, h: Any) -> bool:
                 and np.all(s["row_top"] <= s["row_bottom"]) and np.all(s["row_bottom"] < h["image_height"]))
 
 
-def verdict_in_python(data: bytes) -> int:
-    """0 for a whole frame, or the negative errno that stixel_parse() gives."""
+def verdict_in_python(data: bytes, claimed: Optional[int] = None) -> int:
+    """0 for a whole frame, or the negative errno that stixel_parse() gives.
+
+    claimed: so many bytes are there with its images, which are not in data and need not be.
+    """
     if len(data) < HEADER_BYTES_LEAST:
         return -errno.EBADMSG
     h = header_of(data)
@@ -72,7 +75,7 @@ def verdict_in_python(data: bytes) -> int:
         return -errno.EBADMSG
     if h["abi_major"] != ABI_MAJOR:
         return -errno.EPROTONOSUPPORT
-    if not (_sizes_fit(h, len(data)) and _checksum(data, h) == h["checksum"] and _names_end(data, h)
+    if not (_sizes_fit(h, claimed or len(data)) and _checksum(data, h) == h["checksum"] and _names_end(data, h)
             and _lists_agree(data, h)):
         return -errno.EBADMSG
     return 0

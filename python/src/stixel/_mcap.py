@@ -65,7 +65,14 @@ def channel(content: bytes) -> Channel:
     return Channel(int.from_bytes(content[:2], "little"), topic, encoding, pairs(text(content, at)[0]))
 
 
+def _may_expand(size: int, plain_bytes: int) -> bool:
+    """A block of zstd is 4 bytes at least, and 128 KiB when it is decoded."""
+    return plain_bytes <= CHUNK_MAX and plain_bytes // 32768 <= size
+
+
 def _zstd(content: bytes, plain_bytes: int) -> bytes:
+    if not _may_expand(len(content), plain_bytes):
+        raise Malformed
     try:
         lib = ctypes.CDLL("libzstd.so.1")
     except OSError as e:
@@ -105,6 +112,11 @@ def chunk(content: bytes) -> Chunk:
     if end > len(content):
         raise Malformed
     return Chunk(plain, crc, compression, content[at + 8:end], end == len(content))
+
+
+def expands_to(c: Chunk) -> int:
+    """Memory that records_of() takes, bytes; 0 for a plain chunk, or one that is refused before."""
+    return c.plain_bytes if c.compression == b"zstd" and _may_expand(len(c.records), c.plain_bytes) else 0
 
 
 def records_of(c: Chunk) -> bytes:

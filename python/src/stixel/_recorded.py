@@ -10,7 +10,7 @@ import struct
 from typing import Any, Dict, Iterable, Iterator, NamedTuple, Optional, Tuple, Union
 
 from . import _mcap as mcap
-from ._check import verdict
+from ._check import verdict, verdict_in_python
 from ._frame import Frame
 from ._layout import HEADER_BYTES_LEAST, Plane, header_of, offset_of
 from ._planes import FIELDS, PLACES, select
@@ -86,6 +86,7 @@ class Content:
         self.roles: Dict[int, int] = {}
         self.topics = b""  # how they begin: /INSTANCE/
         self.channels = 0
+        self.given = 0  # bytes of frames
         self.end: Optional[End] = None
         self.parts: Dict[int, bytes] = {}  # of the frame being put together: itself at 0, images at their kind
         self.missing: Dict[int, Tuple[int, ...]] = {}  # its images that have not come
@@ -177,12 +178,12 @@ class Content:
             return
         yield self._whole(data)
 
-    @staticmethod
-    def _whole(data: bytes) -> Union[Frame, str]:
+    def _whole(self, data: bytes) -> Union[Frame, str]:
         code = verdict(data)
         if code:
             return ("a frame is of another major version" if code == -errno.EPROTONOSUPPORT
                     else "a frame contradicts itself")
+        self.given += len(data)
         return Frame(data[:int(header_of(data)["frame_bytes"])])
 
     def rest(self) -> Iterator[Record]:
@@ -193,8 +194,7 @@ class Content:
     def _bare(self) -> Iterator[Union[Frame, str]]:
         self.missing = {}
         data = self.parts[0]
-        header = header_of(data)
-        if verdict(data + bytes(int(header["frame_bytes"]) - len(data))):
+        if verdict_in_python(data, int(header_of(data)["frame_bytes"])):
             yield "a frame contradicts itself"
             return
         yield self._whole(select(data, ()))

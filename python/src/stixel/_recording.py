@@ -24,7 +24,10 @@ if TYPE_CHECKING:
 _HEADER_MAX = 4096
 _CUT = "the file ends within a record"
 _BAD_HEAD = "the head of a record is damaged"
+_VAIN = "chunks expand to far more than their frames"
 _WINDOW = 1 << 18  # looked at at once
+_VAIN_FOLD = 64  # what may be read for nothing: so many times what the file has, and a chunk
+_VAIN_RECORD = 256  # what a record in a chunk counts for there: many that are small take time, too
 
 
 class _Walk:
@@ -42,8 +45,9 @@ class _Walk:
         self.summary = 0  # begins there
         self.bad: Optional[Tuple[int, str]] = None  # what is being passed over: from where on, and why
         self.bad_before = 0  # or from here, if a chunk is found
-        self.checked_to = 0  # the contents of damaged chunks were looked at up to here
-        self.checked_again = 0  # of these bytes, so many once more: another chunk might have begun there
+        self.checked_to = 0  # bytes were looked at up to here
+        self.vain = 0  # bytes that were looked at once more, and what chunks were expanded to
+        self.window, self.window_at = b"", 0  # what is being looked through for chunks
 
     def _pass(self, count: int) -> None:
         end = self.offset + count
@@ -58,8 +62,10 @@ class _Walk:
         if not self.lost:
             self.lost, self.after_chunk, self.sum = True, False, None
             self.bad = self.bad or (self.offset, why)
-            self.bad_before, self.before = self.before, 0
-            self.offset = self.bad_before or self.offset
+            before, self.before, self.bad_before = self.before, 0, 0
+            if before and self._affordable(0, self.offset - before):
+                self.vain += self.offset - before
+                self.bad_before = self.offset = before
         self.offset += 1
 
     def _told(self) -> Iterator[Damage]:
@@ -116,27 +122,36 @@ class _Walk:
         """For what may be a chunk, here or behind; False: there is none."""
         least = mcap.HEAD.size + mcap.CHUNK_LEAST + 8
         while True:
-            window = self.at(self.offset, _WINDOW)
-            places = len(window) - least + 1
-            if places <= 0:
+            begin = self.offset - self.window_at
+            if not 0 <= begin <= len(self.window) - least:
+                self.window, self.window_at, begin = self.at(self.offset, _WINDOW), self.offset, 0
+            places = len(self.window) - least + 1
+            if places <= begin:
                 return False
-            at = window.find(b"\x06", 0, places)
-            while at >= 0 and not mcap.resembles_chunk(window[at:at + least]):
-                at = window.find(b"\x06", at + 1, places)
-            self.offset += at if at >= 0 else places
+            at = self.window.find(b"\x06", begin, places)
+            while at >= 0 and not mcap.resembles_chunk(self.window[at:at + least]):
+                at = self.window.find(b"\x06", at + 1, places)
+            self.offset = self.window_at + (at if at >= 0 else places)
             if at >= 0:
                 return True
 
-    def _worth_a_look(self, end: int) -> bool:
-        """Not in a file made of what may be chunks within chunks: their bytes would be looked at over and over.
+    def _again(self, end: int) -> int:
+        return max(0, min(end, self.checked_to) - self.offset)
 
-        Chunks that do not overlap never come to so much.
+    def _affordable(self, end: int, plain: int) -> bool:
+        """Whether the bytes up to end are worth a look, and then what they expand to.
+
+        Only a file that was made for it has its bytes looked at over and over, or expands to far more than its frames:
+        this bounds the work by its size. Chunks that do not overlap cost nothing here as long as they are plain.
         """
-        again = self.checked_again + max(0, min(end, self.checked_to) - self.offset)
-        if again > self.offset + mcap.CHUNK_MAX:
-            return False
-        self.checked_again = again
-        return True
+        return self.vain + self._again(end) + plain <= self._vain_most(self.offset)
+
+    def _vain_most(self, offset: int) -> int:
+        return _VAIN_FOLD * offset + mcap.CHUNK_MAX + self.content.given
+
+    def _spent(self, end: int, plain: int) -> None:
+        self.vain += self._again(end) + plain
+        self.checked_to = max(self.checked_to, end)
 
     def _chunk(self, size: int) -> Iterator[Record]:
         begin = self.offset
@@ -144,7 +159,7 @@ class _Walk:
             self._damaged(_CUT if size > self.size - begin - mcap.HEAD.size else _BAD_HEAD)
             return
         end = begin + mcap.HEAD.size + size
-        if self.lost and not self._worth_a_look(end):
+        if not self._affordable(end, 0):
             self._damaged(_BAD_HEAD)
             return
         try:
@@ -153,10 +168,14 @@ class _Walk:
         except mcap.Malformed:
             self._damaged(_BAD_HEAD)
             return
+        plain = mcap.expands_to(parts)
+        if not self._affordable(end, plain):
+            self._damaged(_VAIN)
+            return
+        self._spent(end, plain)
         try:
             records = mcap.records_of(parts)
         except mcap.Malformed:
-            self.checked_to = max(self.checked_to, end)
             self._damaged("the content of a chunk is damaged")
             return
         yield from self._told()
@@ -164,10 +183,14 @@ class _Walk:
         self.before = 0 if parts.exact else begin
         try:
             for op, record in mcap.inside(records):
+                if self.vain + _VAIN_RECORD > self._vain_most(end):
+                    self._damaged(_VAIN)
+                    return
                 if op == mcap.CHANNEL:
                     self.content.channel(record)
                 elif op == mcap.MESSAGE:
                     yield from self.content.message(begin, record)
+                self.vain += _VAIN_RECORD
         except mcap.Malformed:
             self._damaged("a chunk contradicts itself")
             return
@@ -196,10 +219,15 @@ class _Walk:
         if not good or size > self.size - begin - mcap.HEAD.size:
             self._damaged(_CUT if good else _BAD_HEAD)
             return False
+        end = begin + mcap.HEAD.size + size
+        if not self._affordable(end, 0):
+            self._damaged(_BAD_HEAD)
+            return False
         if op == mcap.MESSAGE_INDEX and not self.after_chunk:  # what lies before it was a chunk
             self.bad = self.bad or (self.before or begin, _BAD_HEAD)
             self.sum = None
         yield from self._told()
+        self._spent(end, 0)
         self.before = 0 if self._sure(op, size) else begin
         self.after_chunk = op == mcap.MESSAGE_INDEX
         content = self.at(begin + mcap.HEAD.size, size) if op in (
@@ -347,23 +375,29 @@ class Recording:
                     self._content.channel(content)
                 elif op == mcap.CHUNK_INDEX:
                     places.append(int.from_bytes(content[16:24], "little"))
+                    if len(content) < 24 or places[-1] >= size:
+                        return
         except mcap.Malformed:
             return
         if self._content.channels and not self._content.topics:
             raise NotStixel(errno.ENOMSG, "%s is an MCAP file without frames of stixeld" % self._path)
+        places = sorted(set(places))  # the index may have any order
         self._places = places
-        for op, content in mcap.inside(self._records_at(places[-1]) or b"") if places else ():
+        for op, content in mcap.inside(self._records_at(places[-1], 65536) or b"") if places else ():
             if op == mcap.MESSAGE and not self._content.end:  # it has a chunk of its own
                 self._content.look_for_end(content)
 
-    def _records_at(self, offset: int) -> Optional[bytes]:
-        """The records of the chunk there; None: it is not whole."""
+    def _records_at(self, offset: int, most: int = mcap.CHUNK_MAX) -> Optional[bytes]:
+        """The records of the chunk there, no more than so many bytes; None: it is not whole."""
         head = self._at(offset, mcap.HEAD.size)
         try:
             op, size = mcap.HEAD.unpack(head) if len(head) == mcap.HEAD.size else (0, 0)
-            if op != mcap.CHUNK or size > mcap.CHUNK_MAX:
+            if op != mcap.CHUNK or size > most:
                 return None
-            records = mcap.records_of(mcap.chunk(self._at(offset + mcap.HEAD.size, size)))
+            parts = mcap.chunk(self._at(offset + mcap.HEAD.size, size))
+            if parts.plain_bytes > most:
+                return None
+            records = mcap.records_of(parts)
             for _ in mcap.inside(records):
                 pass
             return records

@@ -175,6 +175,24 @@ static void test_any_record_is_safe(void **state)
 	drop(&v);
 }
 
+/* The sum of column and width is beyond an int: a test that is built with UBSan ends here without care. */
+static void test_any_width_is_safe(void **state)
+{
+	const int widths[] = {INT32_MAX, INT32_MIN, -1, 0, 65536};
+	const struct stixel s[2] = {object(65535, 0, 40, 25), object(1, 0, 40, 2)};
+	struct sx_overlay_params p = plain;
+	struct scene v;
+
+	make(&v, 64, 48);
+	for (size_t i = 0; i < sizeof(widths) / sizeof(widths[0]); i++) {
+		p.column_width = widths[i];
+		sx_overlay_draw(&v.rgb, s, 2, &p);
+		assert_int_equal(at(&v, 0, 0).r, 100);
+		assert_int_equal(at(&v, 63, 47).r, 100);
+	}
+	drop(&v);
+}
+
 static void test_legend_from_small_to_large(void **state)
 {
 	static const int sizes[][2] = {{1, 1}, {32, 32}, {320, 200}, {1242, 375}, {1700, 130}, {4096, 300}};
@@ -291,6 +309,7 @@ int main(void)
 		cmocka_unit_test(test_classes_differ),
 		cmocka_unit_test(test_everybody_can_tell_classes),
 		cmocka_unit_test(test_any_record_is_safe),
+		cmocka_unit_test(test_any_width_is_safe),
 		cmocka_unit_test(test_legend_from_small_to_large),
 		cmocka_unit_test(test_horizon),
 		cmocka_unit_test(test_horizon_leans),

@@ -54,7 +54,10 @@ bool sx_scene_free(const struct stixel_frame *f, double metres[SX_FREE_PARTS])
 void sx_scene_size(const struct stixel_frame *f, int width, int height, int *cells_x, int *cells_y)
 {
 	/* a cell is twice as high as wide */
-	double scale = fmin((double)width / f->header->image_width, 2.0 * height / f->header->image_height);
+	const bool empty = !f->header->image_width || !f->header->image_height || !f->header->column_width;
+	double scale =
+		empty ? 0.0
+		      : fmin((double)width / f->header->image_width, 2.0 * height / f->header->image_height);
 
 	*cells_x = (int)(f->header->image_width * scale + 0.5);
 	*cells_y = (int)(f->header->image_height * scale / 2.0 + 0.5);

@@ -1,0 +1,198 @@
+"""Recordings that are made to keep a reader busy, of any size: each kind did, or would do, by the square of it.
+
+SPDX-License-Identifier: Apache-2.0
+"""
+import struct
+import zlib
+
+import numpy as np
+
+import support  # before stixel: it knows where that lies
+import stixel
+from stixel import _mcap as mcap
+from stixel._layout import offset_of
+
+UNKNOWN, CHUNK_HEAD = 0x80, 49  # a record that nobody knows; bytes before a plain chunk's records
+ZERO_BLOCK = 128 << 10
+BOMB = 300 << 20
+
+
+def record(op, content):
+    return mcap.HEAD.pack(op, len(content)) + content
+
+
+def text(data):
+    return struct.pack("<I", len(data)) + data
+
+
+def chunk_head(plain, stored, crc=0, compression=b""):
+    content = struct.pack("<QQQI", 0, 0, plain, crc) + text(compression) + struct.pack("<Q", stored)
+    return mcap.HEAD.pack(mcap.CHUNK, len(content) + stored) + content
+
+
+def chunk(records, crc=None):
+    return chunk_head(len(records), len(records), zlib.crc32(records) if crc is None else crc) + records
+
+
+def channel(number, topic, encoding):
+    return record(mcap.CHANNEL, struct.pack("<HH", number, 0) + text(b"/front/" + topic) + text(encoding)
+                  + text(text(b"stixel") + text(topic)))
+
+
+def message(number, data):
+    return record(mcap.MESSAGE, mcap.MESSAGE_OF.pack(number, 0, 1, 1) + data)
+
+
+CHANNELS = channel(1, b"stixel", b"stixel") + channel(2, b"left", b"protobuf")
+
+
+def zstd(*parts):
+    """One frame; bytes as they are, a number stands for so many zeros, in blocks of 128 KiB."""
+    blocks = []
+    for part in parts:
+        if isinstance(part, bytes):
+            pieces = [part[i:i + ZERO_BLOCK] for i in range(0, len(part), ZERO_BLOCK)]
+            blocks += [(piece, len(piece), 0) for piece in pieces]
+        else:
+            blocks += [(b"\0", min(ZERO_BLOCK, part - i), 1) for i in range(0, part, ZERO_BLOCK)]
+    total = sum(size for _, size, _ in blocks)
+    out = [struct.pack("<IBQ", 0xFD2FB528, 0xE0, total)]
+    for i, (data, size, kind) in enumerate(blocks):
+        out.append(struct.pack("<I", size << 3 | kind << 1 | (i == len(blocks) - 1))[:3] + data)
+    return b"".join(out)
+
+
+def begin():
+    return mcap.MAGIC + record(mcap.HEADER, text(b"") + text(b"somebody"))
+
+
+def end(places, channels=CHANNELS):
+    """A summary with these places of chunks."""
+    index = channels + b"".join(record(mcap.CHUNK_INDEX, struct.pack("<QQQQ", 0, 0, at, 57) + bytes(28))
+                                for at in places)
+    footer = mcap.HEAD.pack(mcap.FOOTER, 20)
+    return lambda at: index + footer + mcap.FOOTER_OF.pack(at, 0, 0) + mcap.MAGIC
+
+
+def nested(size, filler=b"", tail=b"", **head):
+    """Heads, each of a chunk that has all the rest."""
+    one = CHUNK_HEAD + len(filler)
+    count = size // one
+    out = [begin()]
+    for i in range(count):
+        rest = one * (count - i) - CHUNK_HEAD + len(tail)
+        out.append(chunk_head(rest, rest, **head) + filler)
+    return b"".join(out) + tail
+
+
+def wrong_sums(size):
+    return nested(size, crc=1)
+
+
+def contradictions(size):
+    """Each is whole but for its last record; all before are walked through: they are what the next one has."""
+    one = mcap.HEAD.size + CHUNK_HEAD
+    count = size // one
+    out = [begin()]
+    for i in range(count):
+        rest = one * (count - i) - one + 4
+        out.append(mcap.HEAD.pack(UNKNOWN, CHUNK_HEAD) + chunk_head(rest, rest))
+    rest = one * count + 4
+    out.insert(1, chunk_head(rest, rest))
+    return b"".join(out) + b"\x80\xff\xff\xff"
+
+
+def lengths(size, op=UNKNOWN):
+    """Each chunk is empty and whole; the record behind it has a length that cannot be believed."""
+    one = CHUNK_HEAD + mcap.HEAD.size + 8
+    count = size // one
+    out = [begin()]
+    for i in range(count):
+        out.append(chunk(b"") + mcap.HEAD.pack(op, one * (count - i - 1) + 8) + bytes(8))
+    return b"".join(out) + b"\x80"
+
+
+def long_messages(size):
+    return lengths(size, mcap.MESSAGE)
+
+
+def cut(size):
+    """Each has more than there is."""
+    return begin() + chunk_head(1 << 28, 1 << 28) * (size // CHUNK_HEAD)
+
+
+def shared_bomb(size):
+    """What each skips are the heads behind it; then all come to one frame that is large, and not what it should be."""
+    bomb = zstd(BOMB)
+    one = CHUNK_HEAD + len(b"zstd") + 8
+    count = max(1, (size - len(bomb)) // one)
+    out = [begin()]
+    for i in range(count):
+        rest = one * (count - i - 1) + 8 + len(bomb)
+        out.append(chunk_head(BOMB, rest, 1, b"zstd") + struct.pack("<II", 0x184D2A50, one - 8 if i < count - 1 else 0))
+    return b"".join(out) + bomb
+
+
+def bombs(size):
+    """One after the other, whole, and with nothing in them."""
+    one = zstd(BOMB)
+    return begin() + (chunk_head(BOMB, len(one), 0, b"zstd") + one) * (size // len(one))
+
+
+def black_frames(size):
+    """Frames that are whole, of images so black that a few bytes have all of a chunk."""
+    width, height = 8192, 4096
+    frame = support.pack([[]], [(stixel.Plane.LEFT, np.zeros((height, width), np.uint8))])
+    bare = frame[:len(frame) - width * height]
+    image = (b"\x15" + struct.pack("<I", width) + b"\x1d" + struct.pack("<I", height) + b"\x2d"
+             + struct.pack("<I", width) + b"\x32" + b"\x80\x80\x80\x10")
+    head = (mcap.HEAD.pack(mcap.MESSAGE, mcap.MESSAGE_OF.size + len(image) + width * height)
+            + mcap.MESSAGE_OF.pack(2, 0, 1, 1) + image)
+    parts = [CHANNELS] + [message(1, bare) + head, width * height] * 8
+    plain = sum(p if isinstance(p, int) else len(p) for p in parts)
+    one = zstd(*parts)
+    one = chunk_head(plain, len(one), 0, b"zstd") + one
+    return begin() + one * max(1, size // len(one))
+
+
+def images_to_come(size):
+    """Small frames, each with an image of 128 MiB that never comes."""
+    width, height = 16384, 8192
+    bare = claiming(width, height)
+    return begin() + chunk(CHANNELS + message(1, bare) * (size // len(bare)))
+
+
+def claiming(width, height):
+    """What the message of a frame with an image of this size has."""
+    frame = bytearray(support.pack([[]], [(stixel.Plane.LEFT, np.zeros((8, 8), np.uint8))])[:-64])
+    for name, value in (("plane_width", width), ("plane_height", height), ("plane_pitch", width),
+                        ("plane_bytes", width * height), ("frame_bytes", len(frame) + width * height)):
+        at = offset_of(name)
+        frame[at:at + 4] = struct.pack("<I", value)
+    return support.seal(bytes(frame))
+
+
+def frames_of(count):
+    """Each of a life of its own."""
+    frames = [support.pack([[]], epoch=i + 1, published_ns=i) for i in range(count)]
+    return begin() + chunk(CHANNELS + b"".join(message(1, f) for f in frames))
+
+
+def lives(size):
+    """Each frame is of a new life, so that --start looks into the index; that leads to one large chunk each time."""
+    first = frames_of(size // 1600)
+    large = chunk(record(UNKNOWN, bytes(size // 2)))
+    return finish(first + large, [len(first)] * 1000)
+
+
+def finish(data, places):
+    return data + end(places)(len(data))
+
+
+def everywhere(size):
+    """An index into every byte, that of itself too."""
+    data = nested(size // 4, crc=1)
+    return finish(data, range(0, size * 3 // 4, 80))
+
+
+KINDS = [wrong_sums, contradictions, lengths, long_messages, cut, shared_bomb, bombs, images_to_come, lives, everywhere]

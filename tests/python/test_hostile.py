@@ -1,0 +1,113 @@
+"""Recordings that are made to keep a reader busy are read in time linear in their size, and a signal ends it at once.
+
+SPDX-License-Identifier: Apache-2.0
+"""
+import json
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+import unittest
+
+import support
+import hostile
+import stixel
+from support import SLOW
+
+KIB = 1 << 10
+# CPU time, seconds: what a busy machine adds, what Python takes to expand 320 MiB for nothing, as any file may ask for
+# once, and the most for a file of a few MB
+MARGIN, ONCE, MOST = 0.5 * SLOW, 2.0 * SLOW, 6.0 * SLOW
+MEMORY_KIB = 1 << 20
+
+
+class Hostile(support.TestCase):
+    def setUp(self):
+        self.top = tempfile.mkdtemp(prefix="stixel-")
+        self.addCleanup(shutil.rmtree, self.top)
+        self.environment = dict(os.environ, XDG_RUNTIME_DIR=self.top)
+
+    def write(self, data):
+        path = os.path.join(self.top, "hostile.mcap")
+        with open(path, "wb") as f:
+            f.write(data)
+        return path
+
+    def start(self, *args):
+        with open(os.path.join(self.top, "out"), "wb") as out, open(os.path.join(self.top, "err"), "wb") as err:
+            return subprocess.Popen([support.STIXELCTL, *args], stdout=out, stderr=err, env=self.environment)
+
+    def end_of(self, process):
+        """Its status, and the seconds that it computed."""
+        _, status, used = os.wait4(process.pid, 0)
+        process.returncode = -os.WTERMSIG(status) if os.WIFSIGNALED(status) else os.WEXITSTATUS(status)
+        self.assertLess(used.ru_maxrss, MEMORY_KIB, process.args)
+        return process.returncode, used.ru_utime + used.ru_stime
+
+    def cpu_of(self, *args):
+        status, seconds = self.end_of(self.start(*args))
+        self.assertGreaterEqual(status, 0, args)
+        return seconds
+
+    def linear(self, small, large, what, margin=MARGIN):
+        self.assertLess(large, 4 * 1.5 * small + margin, what)
+        self.assertLess(large, MOST, what)
+
+    def test_stixelctl_takes_linear_time(self):
+        for kind in hostile.KINDS:
+            seconds = [self.cpu_of("info", self.write(kind(size))) for size in (512 * KIB, 2048 * KIB)]
+            self.linear(*seconds, kind.__name__)
+
+    def test_replay_looks_into_the_index_no_more_than_it_is_worth(self):
+        seconds = [self.cpu_of("-i", "hostile", "replay", "--max", "--start", "1000", self.write(hostile.lives(size)))
+                   for size in (1024 * KIB, 4096 * KIB)]
+        self.linear(*seconds, "replay --start")
+
+    def test_python_takes_linear_time_and_finds_the_same(self):
+        for kind in hostile.KINDS:
+            seconds = []
+            for size in (192 * KIB, 768 * KIB):
+                path = self.write(kind(size))
+                begin = time.process_time()
+                with stixel.Recording(path) as recording:
+                    records = list(recording.records())
+                seconds.append(time.process_time() - begin)
+            self.linear(*seconds, kind.__name__, ONCE)
+            self.cpu_of("info", "--json", path)
+            with open(os.path.join(self.top, "out"), encoding="utf-8") as f:
+                info = json.load(f)
+            damage = [(r.offset, r.bytes) for r in records if isinstance(r, stixel.Damage)]
+            self.assertEqual(sum(isinstance(r, stixel.Frame) for r in records), info["frames"], kind.__name__)
+            told = [(d["offset"], d["bytes"]) for d in info["damage"]]  # some, and the last
+            self.assertEqual((damage[:len(told) - 1], damage[-1:]), (told[:-1], told[-1:] if told else []),
+                             kind.__name__)
+
+    def test_a_signal_ends_it_at_once(self):
+        path = self.write(hostile.black_frames(1024 * KIB))  # some seconds of work, more for what exports or replays
+        for args, number in ((("info", path), signal.SIGINT), (("info", path), signal.SIGTERM),
+                             (("export", path, os.path.join(self.top, "to.mcap")), signal.SIGINT),
+                             (("-i", "hostile", "replay", "--max", path), signal.SIGTERM)):
+            process = self.start(*args)
+            time.sleep(0.3)
+            self.assertIsNone(process.poll(), args)
+            with open("/proc/%d/stat" % process.pid, encoding="ascii") as f:
+                ticks = sum(map(int, f.read().rsplit(")", 1)[1].split()[11:13]))
+            process.send_signal(number)
+            status, seconds = self.end_of(process)
+            self.assertIn(status, (0, 1), args)
+            self.assertLess(seconds - ticks / os.sysconf("SC_CLK_TCK"), 1.0 * SLOW, args)
+
+    def test_an_index_that_leads_out_of_the_file(self):
+        data = hostile.frames_of(8)
+        for place in (len(data) + 1000, 1 << 63, (1 << 64) - 1):
+            with stixel.Recording(self.write(hostile.finish(data, [8, place]))) as recording:
+                self.assertEqual(len(list(recording.frames())), 8)
+                self.assertIsNone(recording.end)
+                with self.assertRaises(stixel.StixelError):
+                    list(recording.frames(since_ns=1 << 61))
+
+
+if __name__ == "__main__":
+    unittest.main()
