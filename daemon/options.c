@@ -62,7 +62,8 @@ static const struct sx_usage_exit exits[] = {
 	{SX_EXIT_GPU, "a GPU was asked for and there is none"},
 	{SX_EXIT_FAILED, "the engine failed, or something inside"},
 	{SX_EXIT_CREATE,
-	 "shared memory, a socket or the lock cannot be made; another instance of this name runs"},
+	 "shared memory, a socket or the lock cannot be made; another instance of this name runs, "
+	 "or took its ring"},
 	{SX_EXIT_CONFIG, "wrong configuration; every error is listed"},
 };
 

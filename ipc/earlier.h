@@ -29,7 +29,7 @@ struct sx_earlier {
 void sx_earlier_open(struct sx_earlier *e, const char *path, uint64_t magic);
 void sx_earlier_close(struct sx_earlier *e);
 /*
- * -EADDRINUSE with a sentence: a ring of another user, or with exclusive of any other process, whose publisher
+ * -EADDRINUSE with a sentence: a ring of another user, or (exclusive) of any other process, whose publisher
  * lives. Its pid and heartbeat are that user's word, so a process of that user must have the pid, and have
  * begun when the ring says.
  */

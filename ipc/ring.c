@@ -30,6 +30,10 @@ _Static_assert(__GCC_ATOMIC_LLONG_LOCK_FREE == 2, "64-bit loads and stores must 
 _Static_assert(sizeof(struct stixel_ring_header) <= STIXEL_RING_LIVE_OFFSET,
 	       "header runs into the live part");
 
+#define FEW 8		  /* readers that are woken in one go */
+#define SLOW_NS 50000	  /* for a few */
+#define CALM SX_RING_CALM /* then the publisher wakes them itself */
+
 struct sx_ring {
 	char path[512], temporary[512];
 	const char *dir, *prefix;
@@ -42,7 +46,8 @@ struct sx_ring {
 	uint32_t slot_stride, frame_capacity;
 	bool named; /* path is ours, temporary is gone */
 	bool quiet;
-	int bell_fd; /* -1: the publisher wakes the readers itself */
+	int bell_fd;   /* -1: the publisher wakes the readers itself, all of them */
+	unsigned calm; /* wakes in a row that were few and quick, to CALM */
 	dev_t device;
 	ino_t inode;
 };
@@ -53,16 +58,30 @@ int sx_ring_wake(struct sx_ring *r, int most)
 	return (int)syscall(SYS_futex, &r->live->bell, FUTEX_WAKE, most, NULL, NULL, 0);
 }
 
+bool sx_ring_wake_few(struct sx_ring *r)
+{
+	const int64_t begun_ns = sx_now_ns();
+	const bool more = sx_ring_wake(r, FEW) == FEW;
+	const unsigned calm = __atomic_load_n(&r->calm, __ATOMIC_RELAXED);
+
+	/* Also slow with few of them: who sleeps on another word may lie in the same list of the kernel's. */
+	if (more || sx_now_ns() - begun_ns > SLOW_NS)
+		__atomic_store_n(&r->calm, 0, __ATOMIC_RELAXED);
+	else if (calm < CALM)
+		__atomic_store_n(&r->calm, calm + 1, __ATOMIC_RELAXED);
+	return more;
+}
+
 static void ring_bell(struct sx_ring *r)
 {
-	uint64_t one = 1;
+	const uint64_t one = 1;
 
 	__atomic_fetch_add(&r->live->bell, 1, __ATOMIC_RELEASE);
 	if (r->quiet)
 		return;
 	if (r->bell_fd < 0)
 		sx_ring_wake(r, INT_MAX);
-	else
+	else if (__atomic_load_n(&r->calm, __ATOMIC_RELAXED) < CALM || sx_ring_wake_few(r))
 		(void)!write(r->bell_fd, &one, sizeof(one)); /* it counts to 2^64 */
 }
 

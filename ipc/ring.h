@@ -60,10 +60,15 @@ void sx_ring_unname(struct sx_ring *r);
 
 /*
  * Before anything is published by another thread: from now on the bell is rung by writing to this eventfd.
- * Who reads it calls sx_ring_wake(), whose time grows with the number of sleeping readers, which they choose.
- * Destroying wakes them itself, after that thread has ended.
+ * Who reads it wakes the readers: how long that takes grows with their number, which they choose. Once the
+ * last 150 wakes were of few readers and quick, the publisher wakes them itself, which is sooner by the time
+ * that a thread needs to wake up; after one that was not, it writes again. Destroying wakes all itself, after
+ * that thread has ended.
  */
+#define SX_RING_CALM 150
 void sx_ring_set_bell(struct sx_ring *r, int eventfd);
+/* Any thread. Wakes eight at most of who sleeps on the bell; true: eight it were, there may be more. */
+bool sx_ring_wake_few(struct sx_ring *r);
 /* Any thread. Wakes who sleeps on the bell, first come first served; returns how many, at most most. */
 int sx_ring_wake(struct sx_ring *r, int most);
 

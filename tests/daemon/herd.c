@@ -29,7 +29,7 @@ static void *sleeper(void *user)
 
 int main(int argc, char **argv)
 {
-	const int wanted = argc == 3 ? atoi(argv[2]) : 0;
+	const int wanted = argc == 3 ? (int)strtol(argv[2], NULL, 10) : 0;
 	int fd = argc == 3 ? open(argv[1], O_RDONLY | O_CLOEXEC) : -1, count = 0;
 	const uint8_t *page = mmap(NULL, STIXEL_RING_SLOTS_OFFSET, PROT_READ, MAP_SHARED, fd, 0);
 	pthread_attr_t attributes;

@@ -448,6 +448,12 @@ static void with_a_bell_publishing_wakes_nobody_itself(void **state)
 		assert_int_equal(waitpid(pid[i], &status, 0), pid[i]);
 		assert_int_equal(status, 0);
 	}
+	/* Few and quick for long enough, also on a busy machine: it wakes them itself. */
+	for (uint64_t n = 2; n == 2 || read(bell, &rung, sizeof(rung)) > 0; n++) {
+		for (int i = 0; i < SX_RING_CALM; i++)
+			assert_false(sx_ring_wake_few(ring));
+		help_publish(ring, &small, 1, n);
+	}
 	munmap(page, STIXEL_RING_SLOTS_OFFSET);
 	close(fd);
 	close(bell);
