@@ -45,7 +45,7 @@ static void *ringer_bell(void *user)
 	return NULL;
 }
 
-/* Sleeps three times as long as it works: a quarter of one processor, also where it may not put itself last. */
+/* Sleeps three times as long as it works: a quarter of one processor, whatever its priority. */
 static void wake_crowd(const struct sx_ringer *g, struct sx_ring *ring)
 {
 	int woken = 0, few = FEW;
@@ -66,7 +66,7 @@ static void *ringer_crowd(void *user)
 	const struct sched_param ordinary = {0};
 	struct sx_ringer *g = user;
 
-	/* Last of all, also in a daemon with real-time priority. The unit's filter of system calls allows neither. */
+	/* Also in a daemon with real-time priority. The unit's filter of system calls allows neither. */
 	pthread_setschedparam(pthread_self(), SCHED_OTHER, &ordinary);
 	setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), CROWD_NICE);
 	while (ringer_wait(g, &g->crowd))

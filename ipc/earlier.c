@@ -89,7 +89,7 @@ int sx_earlier_check(const struct sx_earlier *e, bool exclusive, const char *pat
 {
 	if (!(e->other_user || exclusive) || !publishes(e))
 		return 0;
-	/* Daemons with other runtime folders have other locks but share the name: none takes it from another. */
+	/* Daemons with other runtime folders have other locks but share the name: none takes it. */
 	return sx_why(-EADDRINUSE, why, why_bytes, "%s belongs to process %u%s, which is running", path,
 		      e->header.pid, e->other_user ? " of another user" : "");
 }
