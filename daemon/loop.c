@@ -179,6 +179,21 @@ static void look_at_pictures(struct sx_run *run)
 	}
 }
 
+/* A ring without its name has no new readers, whatever state it tells. */
+static void look_at_names(struct sx_run *run)
+{
+	const struct sx_ring *const rings[] = {run->pipeline->ring, run->pipeline->feeds.offer.ring};
+	char why[SX_WHY_BYTES];
+
+	for (size_t i = 0; i < sizeof(rings) / sizeof(rings[0]); i++) {
+		enum sx_ring_name name = rings[i] ? sx_ring_look(rings[i], why, sizeof(why)) : SX_RING_NAMED;
+
+		if (name != SX_RING_NAMED)
+			sx_pipeline_end(run->pipeline, name == SX_RING_LOST ? SX_END_LOST : SX_END_TAKEN,
+					why);
+	}
+}
+
 /*
  * Beats the ring's heartbeat only while no frame is overdue, so that readers see a hung engine as a hung
  * publisher.
@@ -194,6 +209,8 @@ static void run_tick(struct sx_run *run)
 	tell_pages(run);
 	sx_run_power_tell(run);
 	sx_status_tick(run->pages->server);
+	if (run->ticks % BEAT_TICKS == 0 && !run->stopping)
+		look_at_names(run);
 	if (run->ticks % BEAT_TICKS == 0 && run->health.progress) {
 		if (run->pipeline->ring)
 			sx_ring_beat(run->pipeline->ring);
@@ -307,21 +324,29 @@ static void serve_once(struct sx_run *run)
 	keep_time(run);
 }
 
-/* The camera came back as another one: everything that has its size is made anew. */
+static bool is_rebuilt(enum sx_end end)
+{
+	return end == SX_END_CHANGED || end == SX_END_LOST;
+}
+
+/* The camera came back as another one, or a ring has no name: everything is made anew, for the same source. */
 static int rebuild(struct sx_run *run)
 {
+	const bool lost = atomic_load(&run->pipeline->end) == SX_END_LOST;
 	struct sx_source *source = NULL;
 	int code;
 
 	sx_log(DAEMON, NOTICE, "%s: rebuilding the pipeline", run->pipeline->why);
-	sx_live_abandon(run, "the camera came back as another one: nothing was changed");
+	sx_live_abandon(run, lost ? "the pipeline was made anew: nothing was changed"
+				  : "the camera came back as another one: nothing was changed");
 	sx_pipeline_destroy(run->pipeline, &source);
 	run->pipeline = NULL;
 	/* no thread runs: what the old camera saw is nobody's any more */
 	sx_telemetry_pictures(run->telemetry, &(struct sx_pictures){0});
 	run->pictures = (struct sx_pictures_watch){0};
 	if (!sx_row_correction_equal(&run->rows.applied, &(struct sx_row_correction){0}))
-		sx_log(DAEMON, NOTICE, "rows are corrected no longer: they are another camera's");
+		sx_log(DAEMON, NOTICE, "rows are corrected no longer: %s",
+		       lost ? "they are looked at anew" : "they are another camera's");
 	run->rows = (struct sx_row_control){0};
 	code = sx_run_build(run, source);
 	run->told = STIXEL_STATE_STARTING;
@@ -334,9 +359,9 @@ static void give_up(struct sx_run *run)
 	sx_log_drain();
 	sx_log(DAEMON, ERROR, "the frame in flight did not finish: exiting without it");
 	if (run->pipeline->ring)
-		unlink(sx_ring_path(run->pipeline->ring));
+		sx_ring_unname(run->pipeline->ring);
 	if (run->pipeline->feeds.offer.ring)
-		unlink(sx_ring_path(run->pipeline->feeds.offer.ring));
+		sx_ring_unname(run->pipeline->feeds.offer.ring);
 	if (run->pipeline->stream && run->stream_fd < 0)
 		unlink(run->stream_path);
 	if (run->status_made)
@@ -350,7 +375,7 @@ static void serve(struct sx_run *run)
 	for (;;) {
 		bool ended = atomic_load(&run->pipeline->end) != SX_END_NONE;
 
-		if (ended && atomic_load(&run->pipeline->end) != SX_END_CHANGED)
+		if (ended && !is_rebuilt(atomic_load(&run->pipeline->end)))
 			order_stop(run);
 		if ((ended || run->stopping) && sx_pipeline_join(run->pipeline, 2))
 			return;
@@ -370,7 +395,7 @@ int sx_run_loop(struct sx_run *run)
 	for (;;) {
 		serve(run);
 		sx_log_drain();
-		if (run->stopping || atomic_load(&run->pipeline->end) != SX_END_CHANGED)
+		if (run->stopping || !is_rebuilt(atomic_load(&run->pipeline->end)))
 			break;
 		code = rebuild(run);
 		if (code)
@@ -379,6 +404,10 @@ int sx_run_loop(struct sx_run *run)
 	if (atomic_load(&run->pipeline->end) == SX_END_ENGINE) {
 		sx_log(DAEMON, ERROR, "%s", run->pipeline->why);
 		code = SX_EXIT_FAILED;
+	}
+	if (atomic_load(&run->pipeline->end) == SX_END_TAKEN) {
+		sx_log(DAEMON, ERROR, "%s: ending", run->pipeline->why);
+		code = SX_EXIT_CREATE;
 	}
 	if (run->settings->params.stereo.matcher == SX_MATCH_EXTERNAL)
 		snprintf(no_map, sizeof(no_map), ", %llu without a disparity map",

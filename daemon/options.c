@@ -64,7 +64,8 @@ static const struct sx_usage_exit exits[] = {
 	{SX_EXIT_FAILED, "the engine failed, something inside failed, or memory or descriptors are short"},
 	{EX_OSERR, "not enough memory to read the command line"},
 	{SX_EXIT_CREATE,
-	 "shared memory, a socket or the lock cannot be made; another instance of this name runs"},
+	 "shared memory, a socket or the lock cannot be made; another instance of this name runs, "
+	 "or took its ring"},
 	{SX_EXIT_CONFIG, "wrong configuration; every error is listed"},
 };
 

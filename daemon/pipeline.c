@@ -118,6 +118,7 @@ static int create_ring(struct sx_pipeline *p, char *why, size_t why_bytes)
 		.slots = p->c.settings->output.slots,
 		.heartbeat_period_ms = HEARTBEAT_PERIOD_MS,
 		.group = (gid_t)-1,
+		.exclusive = true,
 	};
 
 	return p->c.settings->output.ring ? sx_ring_create(&p->ring, &params, why, why_bytes) : 0;
@@ -250,8 +251,11 @@ int sx_pipeline_start(struct sx_pipeline *p, char *why, size_t why_bytes)
 
 	atomic_store(&p->c.telemetry->last_capture_ns, now);
 	atomic_store(&p->c.telemetry->in_flight_since_ns, 0);
-	r = start_thread(&p->frame, "frame", sx_frame_thread, p);
-	p->frame_runs = r == 0;
+	r = sx_ringer_start(&p->ringer, p->ring, p->feeds.offer.ring);
+	if (r == 0) {
+		r = start_thread(&p->frame, "frame", sx_frame_thread, p);
+		p->frame_runs = r == 0;
+	}
 	if (r == 0) {
 		r = start_thread(&p->capture, "capture", sx_capture_thread, p);
 		p->capture_runs = r == 0;
@@ -309,6 +313,7 @@ void sx_pipeline_destroy(struct sx_pipeline *p, struct sx_source **source)
 {
 	if (!p)
 		return;
+	sx_ringer_stop(&p->ringer);
 	sx_ring_destroy(p->ring);
 	sx_stream_destroy(p->stream);
 	/* contexts first: one that is still computing reads the images of its pair */

@@ -25,6 +25,7 @@
 #include "daemon/exchange/exchange.h"
 #include "daemon/feeds/feeds.h"
 #include "daemon/handover.h"
+#include "daemon/ringer.h"
 #include "daemon/telemetry.h"
 #include "engines/select.h"
 #include "ipc/ring.h"
@@ -39,6 +40,8 @@ enum sx_end {
 	SX_END_SOURCE,	/* the source has no more pairs, all were computed */
 	SX_END_ENGINE,	/* the engine or the ring failed: why */
 	SX_END_CHANGED, /* the camera came back with another size or format */
+	SX_END_LOST,	/* the name of a ring was removed: with another ring a new one is made */
+	SX_END_TAKEN,	/* another process took the name of a ring: why */
 };
 
 /* What create needs; everything outlives the pipeline. */
@@ -65,6 +68,7 @@ struct sx_pipeline {
 	struct sx_source_info info; /* size and format that everything below is made for */
 	struct sx_handover handover;
 	struct sx_ring *ring;
+	struct sx_ringer ringer; /* of ring, and of the pairs that are offered */
 	struct sx_stream *stream;
 	uint64_t epoch;
 
@@ -112,12 +116,9 @@ struct sx_pipeline {
  */
 int sx_pipeline_create(struct sx_pipeline **ret, const struct sx_pipeline_config *c, struct sx_source *source,
 		       const struct sx_source_info *info, char *why, size_t why_bytes);
-/*
- * Makes ring and stream, as far as the settings want them; then readers see them. Negative errno with why;
- * then destroy.
- */
+/* Makes ring and stream, as the settings want them; then readers see them. Negative errno with why; destroy. */
 int sx_pipeline_open_output(struct sx_pipeline *p, char *why, size_t why_bytes);
-/* Starts both threads. Negative errno with why; then destroy. */
+/* Starts the threads. Negative errno with why; then destroy. */
 int sx_pipeline_start(struct sx_pipeline *p, char *why, size_t why_bytes);
 /* Tells the threads to finish what is in flight and end. Returns at once; any number of times. */
 void sx_pipeline_stop(struct sx_pipeline *p);
@@ -143,7 +144,7 @@ void *sx_frame_thread(void *pipeline);
  */
 void sx_pipeline_pin(struct sx_pipeline *p);
 void sx_pipeline_unpin(struct sx_pipeline *p);
-/* Any of the two threads: notes the first reason to end, stops both, wakes main. */
+/* Main, or any of the two threads: notes the first reason to end, stops both, wakes main. */
 void sx_pipeline_end(struct sx_pipeline *p, enum sx_end end, const char *why);
 
 #endif

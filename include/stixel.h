@@ -639,7 +639,7 @@ struct stixel_reader;
 #define STIXEL_OPEN_FOLLOW 1u	 /* no publisher is no error: wait for one, and go over to each new one */
 #define STIXEL_OPEN_STREAM 2u	 /* through frames.sock instead of shared memory */
 #define STIXEL_OPEN_LEFTOVER 4u	 /* also read what a publisher left behind that is dead (to look into it) */
-#define STIXEL_OPEN_ANY_OWNER 8u /* trust objects of any user */
+#define STIXEL_OPEN_ANY_OWNER 8u /* trust objects of any user, who may cut them short: SIGBUS */
 
 /*
  * Opens an instance ([A-Za-z0-9_.-], up to 64 characters, no leading dot). The newest frame that lies there

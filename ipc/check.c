@@ -13,6 +13,8 @@
 
 /* Columns are counted in 16 bits (struct stixel.column). */
 #define COLUMNS_MAX 65536u
+/* Of an image, each way. */
+#define SIDE_MAX 65536u
 
 bool sx_lists_agree(const struct stixel_frame_header *h, const uint32_t *offsets, const struct stixel *s)
 {
@@ -50,7 +52,8 @@ static bool plane_fits(const struct stixel_frame_header *h, const struct stixel_
 		return offset == 0 && bytes == 0;
 	return offset % 8 == 0 && offset >= before && offset <= h->frame_bytes &&
 	       bytes <= h->frame_bytes - offset && (uint64_t)image->pitch * image->height == bytes &&
-	       image->width * pixel <= image->pitch;
+	       image->width >= 1 && image->width <= SIDE_MAX && image->height >= 1 &&
+	       image->height <= SIDE_MAX && image->width * pixel <= image->pitch && image->pitch % pixel == 0;
 }
 
 static bool planes_fit(const struct stixel_frame_header *h)

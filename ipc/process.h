@@ -7,6 +7,7 @@
 #define SX_IPC_PROCESS_H
 
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -44,6 +45,31 @@ static inline uint64_t sx_process_start(pid_t pid)
 	for (int field = 2; p && field < 22; field++)
 		p = strchr(p + 1, ' ');
 	return p ? strtoull(p + 1, NULL, 10) : 0;
+}
+
+/* Effective user of a process. False: not known, or it has ended and is only waited for. */
+static inline bool sx_process_user(pid_t pid, uid_t *user)
+{
+	char path[64], text[2048], *p;
+	unsigned real, effective;
+	ssize_t n;
+	int fd;
+
+	/* Not who owns /proc/PID: that is root for a process that may not be dumped. */
+	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	n = read(fd, text, sizeof(text) - 1);
+	close(fd);
+	if (n <= 0)
+		return false;
+	text[n] = 0;
+	p = strstr(text, "\nUid:");
+	if (!p || strstr(text, "\nState:\tZ") || sscanf(p, "\nUid: %u %u", &real, &effective) != 2)
+		return false;
+	*user = (uid_t)effective;
+	return true;
 }
 
 #endif

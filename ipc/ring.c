@@ -10,7 +10,6 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/futex.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,6 +20,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "ipc/earlier.h"
 #include "ipc/instance.h"
 #include "ipc/process.h"
 #include "ipc/why.h"
@@ -29,6 +29,10 @@
 _Static_assert(__GCC_ATOMIC_LLONG_LOCK_FREE == 2, "64-bit loads and stores must be lock-free");
 _Static_assert(sizeof(struct stixel_ring_header) <= STIXEL_RING_LIVE_OFFSET,
 	       "header runs into the live part");
+
+#define FEW 8		  /* readers that are woken in one go */
+#define SLOW_NS 50000	  /* for a few */
+#define CALM SX_RING_CALM /* then the publisher wakes them itself */
 
 struct sx_ring {
 	char path[512], temporary[512];
@@ -41,14 +45,44 @@ struct sx_ring {
 	uint64_t epoch, head, slot_mask;
 	uint32_t slot_stride, frame_capacity;
 	bool named; /* path is ours, temporary is gone */
+	bool quiet;
+	int bell_fd;   /* -1: the publisher wakes the readers itself, all of them */
+	unsigned calm; /* wakes in a row that were few and quick, to CALM */
+	dev_t device;
 	ino_t inode;
 };
 
-static void wake(struct stixel_ring_live *live)
+int sx_ring_wake(struct sx_ring *r, int most)
 {
-	__atomic_fetch_add(&live->bell, 1, __ATOMIC_RELEASE);
 	/* Without FUTEX_PRIVATE_FLAG: the waiters are other processes. */
-	syscall(SYS_futex, &live->bell, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+	return (int)syscall(SYS_futex, &r->live->bell, FUTEX_WAKE, most, NULL, NULL, 0);
+}
+
+bool sx_ring_wake_few(struct sx_ring *r)
+{
+	const int64_t begun_ns = sx_now_ns();
+	const bool more = sx_ring_wake(r, FEW) == FEW;
+	const unsigned calm = __atomic_load_n(&r->calm, __ATOMIC_RELAXED);
+
+	/* Also slow with few of them: who sleeps on another word may lie in the same list of the kernel's. */
+	if (more || sx_now_ns() - begun_ns > SLOW_NS)
+		__atomic_store_n(&r->calm, 0, __ATOMIC_RELAXED);
+	else if (calm < CALM)
+		__atomic_store_n(&r->calm, calm + 1, __ATOMIC_RELAXED);
+	return more;
+}
+
+static void ring_bell(struct sx_ring *r)
+{
+	const uint64_t one = 1;
+
+	__atomic_fetch_add(&r->live->bell, 1, __ATOMIC_RELEASE);
+	if (r->quiet)
+		return;
+	if (r->bell_fd < 0)
+		sx_ring_wake(r, INT_MAX);
+	else if (__atomic_load_n(&r->calm, __ATOMIC_RELAXED) < CALM || sx_ring_wake_few(r))
+		(void)!write(r->bell_fd, &one, sizeof(one)); /* it counts to 2^64 */
 }
 
 /* ---- making the object ---- */
@@ -135,6 +169,7 @@ static int make_object(struct sx_ring *r, const struct sx_ring_params *p, char *
 	if (fchmod(r->fd, p->mode ? p->mode : 0640) < 0 || fstat(r->fd, &st) < 0)
 		return sx_why(-errno, why, why_bytes, "cannot set the mode of %s: %s", r->path,
 			      strerror(errno));
+	r->device = st.st_dev;
 	r->inode = st.st_ino;
 	r->map = mmap(NULL, r->bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, r->fd, 0);
 	if (r->map == MAP_FAILED) {
@@ -182,100 +217,21 @@ static void fill_header(struct sx_ring *r, const struct sx_ring_params *p)
 	r->live->heartbeat_ns = h.started_ns;
 }
 
-/* ---- the object that has the name already ---- */
-
-struct earlier {
-	uint8_t *page; /* its first, writable; NULL when there is none, or it is no ring */
-	bool other_user;
-};
-
-static void earlier_open(struct earlier *e, const char *path, uint64_t magic)
+static int take_name(struct sx_ring *r, bool exclusive, char *why, size_t why_bytes)
 {
-	struct stixel_ring_header h;
-	struct stat st;
-	int fd;
-
-	if (lstat(path, &st) < 0)
-		return;
-	e->other_user = st.st_uid != geteuid();
-	fd = open(path, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-	if (fd < 0)
-		return;
-	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size >= STIXEL_RING_SLOTS_OFFSET &&
-	    pread(fd, &h, sizeof(h), 0) == (ssize_t)sizeof(h) && h.magic == magic &&
-	    h.abi_major == STIXEL_ABI_MAJOR && h.live_offset == STIXEL_RING_LIVE_OFFSET) {
-		e->page = mmap(NULL, STIXEL_RING_SLOTS_OFFSET, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-		if (e->page == MAP_FAILED)
-			e->page = NULL;
-	}
-	close(fd);
-}
-
-static void earlier_close(struct earlier *e)
-{
-	if (e->page)
-		munmap(e->page, STIXEL_RING_SLOTS_OFFSET);
-	e->page = NULL;
-}
-
-/*
- * A user's daemon and the system's have different locks but share the name: root must
- * not take it from a user.
- */
-static int earlier_check(const struct earlier *e, const char *path, char *why, size_t why_bytes)
-{
-	const struct stixel_ring_header *h = (const struct stixel_ring_header *)e->page;
-	const struct stixel_ring_live *live;
-	int64_t age_ns;
-	uint32_t state;
-
-	if (!e->page || !e->other_user)
-		return 0;
-	live = (const struct stixel_ring_live *)(e->page + STIXEL_RING_LIVE_OFFSET);
-	age_ns = sx_now_ns() - __atomic_load_n(&live->heartbeat_ns, __ATOMIC_ACQUIRE);
-	state = __atomic_load_n(&live->state, __ATOMIC_ACQUIRE);
-	if (state == STIXEL_STATE_CLOSED || state == STIXEL_STATE_REPLACED ||
-	    age_ns > 3 * (int64_t)h->heartbeat_period_ms * 1000000 || !h->pid || h->pid > INT_MAX ||
-	    (kill((pid_t)h->pid, 0) < 0 && errno == ESRCH))
-		return 0;
-	return sx_why(-EADDRINUSE, why, why_bytes,
-		      "%s belongs to process %u of another user, which is running", path, h->pid);
-}
-
-static void earlier_retire(struct earlier *e)
-{
-	struct stixel_ring_live *live;
-
-	if (!e->page)
-		return;
-	live = (struct stixel_ring_live *)(e->page + STIXEL_RING_LIVE_OFFSET);
-	__atomic_store_n(&live->state, STIXEL_STATE_REPLACED, __ATOMIC_RELEASE);
-	wake(live);
-}
-
-static int take_name(struct sx_ring *r, char *why, size_t why_bytes)
-{
-	struct earlier e = {0};
+	struct sx_earlier e;
 	int err;
 
-	earlier_open(&e, r->path, r->magic);
-	err = earlier_check(&e, r->path, why, why_bytes);
-	if (err < 0)
-		goto done;
-	if (rename(r->temporary, r->path) < 0) {
-		err = -errno;
-		if (e.other_user)
-			sx_why(err, why, why_bytes, "%s belongs to another user and cannot be replaced: %s",
-			       r->path, strerror(-err));
-		else
-			sx_why(err, why, why_bytes, "cannot name %s: %s", r->path, strerror(-err));
-		goto done;
+	sx_earlier_open(&e, r->path, r->magic);
+	err = sx_earlier_check(&e, exclusive, r->path, why, why_bytes);
+	if (err == 0 && rename(r->temporary, r->path) < 0)
+		err = sx_earlier_keeps(&e, r->path, -errno, why, why_bytes);
+	if (err == 0) {
+		r->named = true;
+		/* After the rename: who wakes finds the new object at once. */
+		sx_earlier_retire(&e);
 	}
-	r->named = true;
-	/* After the rename: who wakes finds the new object at once. */
-	earlier_retire(&e);
-done:
-	earlier_close(&e);
+	sx_earlier_close(&e);
 	return err;
 }
 
@@ -289,7 +245,8 @@ int sx_ring_create(struct sx_ring **ret, const struct sx_ring_params *p, char *w
 	r = calloc(1, sizeof(*r));
 	if (!r)
 		return sx_why(-ENOMEM, why, why_bytes, "out of memory");
-	r->fd = -1;
+	r->fd = r->bell_fd = -1;
+	r->quiet = p->quiet;
 	r->dir = p->shm_dir ? p->shm_dir : "/dev/shm";
 	r->prefix = p->prefix ? p->prefix : "stixeld.";
 	r->magic = p->magic ? p->magic : STIXEL_RING_MAGIC;
@@ -306,7 +263,7 @@ int sx_ring_create(struct sx_ring **ret, const struct sx_ring_params *p, char *w
 	if (e < 0)
 		goto fail;
 	fill_header(r, p);
-	e = take_name(r, why, why_bytes);
+	e = take_name(r, p->exclusive, why, why_bytes);
 	if (e < 0)
 		goto fail;
 	*ret = r;
@@ -316,18 +273,49 @@ fail:
 	return e;
 }
 
-void sx_ring_destroy(struct sx_ring *r)
+/* st: of what lies at the name. */
+static bool is_ours(const struct sx_ring *r, const struct stat *st)
+{
+	return st->st_ino == r->inode && st->st_dev == r->device;
+}
+
+enum sx_ring_name sx_ring_look(const struct sx_ring *r, char *why, size_t why_bytes)
+{
+	struct sx_earlier other;
+	struct stat st;
+
+	if (lstat(r->path, &st) < 0) {
+		if (errno != ENOENT)
+			return SX_RING_NAMED;
+		sx_why(0, why, why_bytes, "%s was removed", r->path);
+		return SX_RING_LOST;
+	}
+	if (is_ours(r, &st))
+		return SX_RING_NAMED;
+	sx_earlier_open(&other, r->path, r->magic);
+	sx_earlier_tell(&other, r->path, why, why_bytes);
+	sx_earlier_close(&other);
+	return SX_RING_TAKEN;
+}
+
+void sx_ring_unname(struct sx_ring *r)
 {
 	struct stat st;
 
+	if (lstat(r->path, &st) == 0 && is_ours(r, &st))
+		unlink(r->path);
+}
+
+void sx_ring_destroy(struct sx_ring *r)
+{
 	if (!r)
 		return;
+	r->bell_fd = -1; /* who reads it may have ended */
 	if (r->named) {
-		if (lstat(r->path, &st) == 0 && st.st_ino == r->inode)
-			unlink(r->path);
+		sx_ring_unname(r);
 		/* After the unlink: who wakes and looks for a successor must not find this object. */
 		__atomic_store_n(&r->live->state, STIXEL_STATE_CLOSED, __ATOMIC_RELEASE);
-		wake(r->live);
+		ring_bell(r);
 	} else if (r->temporary[0]) {
 		unlink(r->temporary);
 	}
@@ -385,7 +373,12 @@ void sx_ring_commit(struct sx_ring *r, size_t bytes)
 	__atomic_store_n(&r->live->head, n, __ATOMIC_RELEASE);
 	r->head = n;
 	sx_ring_beat(r);
-	wake(r->live);
+	ring_bell(r);
+}
+
+void sx_ring_set_bell(struct sx_ring *r, int eventfd)
+{
+	r->bell_fd = eventfd;
 }
 
 bool sx_ring_replaced(const struct sx_ring *r)
@@ -414,7 +407,7 @@ void sx_ring_set_state(struct sx_ring *r, enum stixel_state state)
 {
 	sx_ring_beat(r);
 	if (__atomic_exchange_n(&r->live->state, (uint32_t)state, __ATOMIC_ACQ_REL) != (uint32_t)state)
-		wake(r->live);
+		ring_bell(r);
 }
 
 void sx_ring_beat(struct sx_ring *r)

@@ -29,6 +29,8 @@ struct sx_ring_params {
 	int heartbeat_period_ms; /* how often sx_ring_beat() or a publish comes at least; 0: 1000 */
 	mode_t mode;		 /* 0: 0640 */
 	gid_t group;		 /* (gid_t)-1: as the process has it */
+	bool exclusive;		 /* a live publisher keeps the name also when it is the same user's */
+	bool quiet;		 /* nobody sleeps on its bell: it counts, and wakes no one */
 };
 
 struct sx_ring;
@@ -37,13 +39,38 @@ struct sx_ring;
  * Makes the object, complete, then gives it the name stixeld.INSTANCE in one step. The caller holds the lock
  * of the instance (instance.h): what an earlier life left is swept away, its readers are told (REPLACED). All
  * memory is taken and touched here. On error a sentence in why; nothing is left behind.
- * Errors: -ENOSPC shared memory is full, -EADDRINUSE the name belongs to a live publisher of another user,
- * -EPERM the name belongs to another user, -EINVAL parameters.
+ * Errors: -ENOSPC shared memory is full, -EADDRINUSE the name belongs to a live publisher of another user
+ * (exclusive: of any user),
+ * -EPERM or -EACCES the name belongs to another user and stays his, -EINVAL parameters.
  */
 int sx_ring_create(struct sx_ring **ret, const struct sx_ring_params *p, char *why, size_t why_bytes);
 
 /* Orderly end: state CLOSED, readers woken, name removed if it is still ours. Accepts NULL. */
 void sx_ring_destroy(struct sx_ring *r);
+
+enum sx_ring_name {
+	SX_RING_NAMED, /* also when nothing can be known */
+	SX_RING_LOST,  /* the name was removed: no reader finds the ring any more */
+	SX_RING_TAKEN  /* something else lies there */
+};
+/* Where the name leads now; a sentence unless it is NAMED. */
+enum sx_ring_name sx_ring_look(const struct sx_ring *r, char *why, size_t why_bytes);
+/* Removes the name if it is still ours. */
+void sx_ring_unname(struct sx_ring *r);
+
+/*
+ * Before anything is published by another thread: from now on the bell is rung by writing to this eventfd.
+ * Who reads it wakes the readers: how long that takes grows with their number, which they choose. Once the
+ * last 150 wakes were of few readers and quick, the publisher wakes them itself, which is sooner by the time
+ * that a thread needs to wake up; after one that was not, it writes again. Destroying wakes all itself, after
+ * that thread has ended.
+ */
+#define SX_RING_CALM 150
+void sx_ring_set_bell(struct sx_ring *r, int eventfd);
+/* Any thread. Wakes eight at most of who sleeps on the bell; true: eight it were, there may be more. */
+bool sx_ring_wake_few(struct sx_ring *r);
+/* Any thread. Wakes who sleeps on the bell, first come first served; returns how many, at most most. */
+int sx_ring_wake(struct sx_ring *r, int most);
 
 /*
  * Thread: frame (one publisher). Publishes a packed frame (frame.h), whose epoch is the ring's and

@@ -56,7 +56,8 @@ int sx_offer_init(struct sx_offer *o, const struct sx_settings *settings, const 
 					.shm_dir = shm_dir,
 					.slots = SLOTS,
 					.heartbeat_period_ms = HEARTBEAT_PERIOD_MS,
-					.group = (gid_t)-1};
+					.group = (gid_t)-1,
+					.exclusive = true};
 	int n, r;
 
 	*o = (struct sx_offer){0};

@@ -20,7 +20,8 @@
 #include "ipc/instance.h"
 
 #define FLAGS_KNOWN (STIXEL_OPEN_FOLLOW | STIXEL_OPEN_STREAM | STIXEL_OPEN_LEFTOVER | STIXEL_OPEN_ANY_OWNER)
-#define TRIES 4	   /* at one frame that is overwritten under our hands; then the newest, next time */
+#define TRIES 4 /* at one frame that is overwritten under our hands; then the newest, next time */
+#define AHEAD_NS INT64_C(1000000) /* a slot that is ahead of head for longer is damaged */
 #define PACKETS 64 /* taken by one call at most: a publisher without a pause must not hold us */
 
 static void detach(struct stixel_reader *r)
@@ -121,9 +122,28 @@ static int ring_ready(struct stixel_reader *r)
 	return e == 0 && sx_reader_attached(r) && sx_map_head(&r->map) > r->last ? 1 : e;
 }
 
+/*
+ * The newest frame's slot was ahead of head at every try. A publisher that goes on brings head along at once;
+ * if the same head is found again and again, nothing else will come of it.
+ */
+static int ring_ahead(struct stixel_reader *r, uint64_t head, uint64_t *missed)
+{
+	const int64_t now_ns = sx_now_ns();
+
+	if (r->ahead != head) {
+		r->ahead = head;
+		r->ahead_ns = now_ns;
+	}
+	if (now_ns - r->ahead_ns < AHEAD_NS)
+		return 0;
+	*missed = head - r->last - 1;
+	r->last = head;
+	return -EBADMSG;
+}
+
 static int ring_take(struct stixel_reader *r, bool next, uint64_t *missed)
 {
-	uint64_t head, n;
+	uint64_t head = 0, n;
 	int e = ring_ready(r);
 
 	if (e != 1)
@@ -147,7 +167,7 @@ static int ring_take(struct stixel_reader *r, bool next, uint64_t *missed)
 		r->last = n;
 		return e < 0 ? e : 1;
 	}
-	return 0;
+	return ring_ahead(r, head, missed);
 }
 
 /* ---- stream ---- */

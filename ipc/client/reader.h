@@ -98,6 +98,8 @@ struct stixel_reader {
 	uint64_t lives;		    /* publishers seen */
 	bool opened;		    /* stixel_open() is done */
 	bool joined;		    /* stream: at a publisher that ran already, none of its frames seen yet */
+	uint64_t ahead;		    /* head whose slot was ahead of it, */
+	int64_t ahead_ns;	    /* since when */
 	int64_t health_ns;	    /* when health was looked at */
 	int ended;		    /* why there will be no more frames from this publisher; 0 there may be */
 	struct stixel_status count; /* only its counters are used */

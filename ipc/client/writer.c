@@ -48,7 +48,8 @@ static bool slots_are_good(uint32_t slots)
 
 int sx_writer_init(struct sx_writer *w, const struct sx_writer_params *p)
 {
-	struct sx_ring_params ring = {.prefix = p->prefix, .magic = p->magic, .instance = p->name};
+	struct sx_ring_params ring = {
+		.prefix = p->prefix, .magic = p->magic, .instance = p->name, .quiet = true};
 	int r;
 
 	*w = (struct sx_writer){.epoch = sx_epoch_new()};

@@ -199,6 +199,39 @@ static void sizes_that_lie_are_refused(void **state)
 	free(keep);
 }
 
+static int parse_plane(uint32_t kind, uint32_t width, uint32_t height, uint32_t pitch, uint32_t bytes)
+{
+	const size_t room = help_frame_bytes(&pictured);
+	uint64_t *out = malloc(room);
+	struct stixel_frame_header *h = (struct stixel_frame_header *)out;
+	struct stixel_frame frame;
+	int e;
+
+	h->frame_bytes = (uint32_t)help_frame(out, &pictured, 9, 5);
+	assert_in_range(h->plane_offset, 900, room);
+	h->plane_kind = kind;
+	h->plane_width = width;
+	h->plane_height = height;
+	h->plane_pitch = pitch;
+	h->plane_bytes = bytes;
+	sx_frame_restamp(out, 9, 5);
+	e = stixel_parse(&frame, out, h->frame_bytes);
+	free(out);
+	return e;
+}
+
+/* Whoever counts rows of such an image counts for a long time, or backwards. */
+static void images_without_pixels_are_refused(void **state)
+{
+	assert_int_equal(parse_plane(STIXEL_PLANE_DISPARITY, 33, 7, 72, 504), 0);
+	assert_int_equal(parse_plane(STIXEL_PLANE_LEFT, 63, 8, 63, 504), 0);
+	assert_int_equal(parse_plane(STIXEL_PLANE_DISPARITY, 0, 0xffffffff, 0, 0), -EBADMSG);
+	assert_int_equal(parse_plane(STIXEL_PLANE_DISPARITY, 0, 7, 72, 504), -EBADMSG);
+	assert_int_equal(parse_plane(STIXEL_PLANE_DISPARITY, 33, 0, 72, 0), -EBADMSG);
+	assert_int_equal(parse_plane(STIXEL_PLANE_LEFT, 0, 65537, 0, 0), -EBADMSG);
+	assert_int_equal(parse_plane(STIXEL_PLANE_DISPARITY, 31, 8, 63, 504), -EBADMSG); /* odd rows */
+}
+
 static void images_come_as_they_are(void **state)
 {
 	size_t room = help_frame_bytes(&both), bytes;
@@ -425,6 +458,7 @@ int main(void)
 		cmocka_unit_test(the_same_frame_gives_the_same_bytes),
 		cmocka_unit_test(every_flipped_bit_is_found),
 		cmocka_unit_test(sizes_that_lie_are_refused),
+		cmocka_unit_test(images_without_pixels_are_refused),
 		cmocka_unit_test(images_come_as_they_are),
 		cmocka_unit_test(contradictions_are_not_packed),
 		cmocka_unit_test(frames_shrink),

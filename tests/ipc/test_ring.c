@@ -6,15 +6,18 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/futex.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -399,6 +402,64 @@ static void a_stopped_reader_does_not_delay_the_writer(void **state)
 	sx_ring_destroy(ring);
 }
 
+static bool sleeps(pid_t pid)
+{
+	char name[64], text[256] = "";
+	int fd;
+
+	snprintf(name, sizeof(name), "/proc/%d/stat", (int)pid);
+	fd = open(name, O_RDONLY);
+	assert_true(fd >= 0);
+	(void)!read(fd, text, sizeof(text) - 1);
+	close(fd);
+	return strstr(text, ") S ") != NULL;
+}
+
+/* The frame thread's part of waking is the same for none and for thousands. */
+static void with_a_bell_publishing_wakes_nobody_itself(void **state)
+{
+	struct sx_ring *ring = help_ring(dir, "a", &small, 4, 1);
+	const int bell = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC), fd = open(path, O_RDONLY), sleepers = 3;
+	uint8_t *page = mmap(NULL, STIXEL_RING_SLOTS_OFFSET, PROT_READ, MAP_SHARED, fd, 0);
+	const struct stixel_ring_live *live = (struct stixel_ring_live *)(page + STIXEL_RING_LIVE_OFFSET);
+	pid_t pid[3];
+	uint64_t rung;
+	int status;
+
+	assert_true(page != MAP_FAILED);
+	sx_ring_set_bell(ring, bell);
+	for (int i = 0; i < sleepers; i++)
+		CHILD(pid[i],
+		      _exit(syscall(SYS_futex, &live->bell, FUTEX_WAIT, live->bell, NULL, NULL, 0) != 0));
+	for (int i = 0; i < sleepers; i++)
+		while (!sleeps(pid[i]))
+			usleep(1000);
+	assert_int_equal(read(bell, &rung, sizeof(rung)), -1);
+	help_publish(ring, &small, 1, 1);
+	sx_ring_set_state(ring, STIXEL_STATE_RUNNING);
+	assert_int_equal(read(bell, &rung, sizeof(rung)), sizeof(rung));
+	assert_int_equal(rung, 2);
+	usleep(20000);
+	for (int i = 0; i < sleepers; i++)
+		assert_int_equal(waitpid(pid[i], &status, WNOHANG), 0);
+	assert_int_equal(sx_ring_wake(ring, 2), 2);
+	assert_int_equal(sx_ring_wake(ring, 2), 1);
+	for (int i = 0; i < sleepers; i++) {
+		assert_int_equal(waitpid(pid[i], &status, 0), pid[i]);
+		assert_int_equal(status, 0);
+	}
+	/* Few and quick for long enough, also on a busy machine: it wakes them itself. */
+	for (uint64_t n = 2; n == 2 || read(bell, &rung, sizeof(rung)) > 0; n++) {
+		for (int i = 0; i < SX_RING_CALM; i++)
+			assert_false(sx_ring_wake_few(ring));
+		help_publish(ring, &small, 1, n);
+	}
+	munmap(page, STIXEL_RING_SLOTS_OFFSET);
+	close(fd);
+	close(bell);
+	sx_ring_destroy(ring);
+}
+
 static void on_alarm(int signal)
 {
 }
@@ -485,6 +546,7 @@ int main(void)
 		T(a_killed_publisher_is_noticed),
 		T(a_stopped_publisher_is_stalled),
 		T(a_stopped_reader_does_not_delay_the_writer),
+		T(with_a_bell_publishing_wakes_nobody_itself),
 		T(waiting_times),
 		T(hundreds_of_readers_leave_nothing),
 	};

@@ -305,6 +305,48 @@ static void damaged_frames_are_skipped(void **state)
 	sx_ring_destroy(ring);
 }
 
+/* A newest slot that is ahead of head, as no publisher leaves it: said once, then slept on. */
+static void a_head_behind_its_slot_is_passed_over(void **state)
+{
+	struct sx_ring *ring = help_ring(dir, "a", &small, 4, 1);
+	const struct stixel_frame *frame;
+	struct stixel_status s;
+	int64_t begun_ns, first;
+	int fd = open(path, O_RDWR), e = 0;
+
+	for (int newest = 0; newest < 2; newest++) {
+		struct stixel_reader *r = open_reader(0);
+
+		first = newest ? 4 : 1;
+		help_publish(ring, &small, 1, (uint64_t)first);
+		help_publish(ring, &small, 1, (uint64_t)first + 1);
+		assert_int_equal(newest ? stixel_latest(r, &frame) : stixel_next(r, &frame, NULL), 1);
+		help_publish(ring, &small, 1, (uint64_t)first + 2);
+		assert_int_equal(
+			pwrite(fd, &(uint64_t){1000}, 8,
+			       (off_t)(4096 + (first + 2) % 4 * (int64_t)((sx_ring_bytes(ring) - 4096) / 4))),
+			8);
+		begun_ns = sx_now_ns();
+		do {
+			assert_int_equal(stixel_wait(r, 0), 1);
+			e = newest ? stixel_latest(r, &frame) : stixel_next(r, &frame, NULL);
+			if (e == 1) /* the one before it */
+				assert_int_equal(frame->header->number, first + 1);
+		} while (e >= 0 && sx_now_ns() - begun_ns < SX_NS_PER_S);
+		assert_int_equal(e, -EBADMSG);
+		stixel_status(r, &s, sizeof(s));
+		assert_int_equal(s.corrupt, 1);
+		assert_int_equal(stixel_wait(r, 0), 0);
+		if (newest) { /* a dead publisher's is told as dead */
+			sx_ring_set_state(ring, STIXEL_STATE_CLOSED);
+			assert_int_equal(stixel_wait(r, 1000), -EPIPE);
+		}
+		stixel_close(r);
+	}
+	close(fd);
+	sx_ring_destroy(ring);
+}
+
 static int open_with(off_t at, const void *value, size_t n)
 {
 	struct stixel_reader *r = NULL;
@@ -402,25 +444,156 @@ static void noise_under_a_mapped_reader_is_survived(void **state)
 	sx_ring_destroy(ring);
 }
 
+/* One word of what lies at path, which other processes map. */
+static void set_word(size_t at, const void *value, size_t bytes)
+{
+	int fd = open(path, O_RDWR);
+
+	assert_int_equal(pwrite(fd, value, bytes, (off_t)at), (ssize_t)bytes);
+	close(fd);
+}
+
+#define LIVE(field) (STIXEL_RING_LIVE_OFFSET + offsetof(struct stixel_ring_live, field))
+
+/* What root's ring of the same name says to it; 0: it took the name. */
+static int take_from(const char *word)
+{
+	struct sx_ring_params p = help_params(dir, 9);
+	struct sx_ring *mine = NULL;
+	char why[256] = "";
+	int e = sx_ring_create(&mine, &p, why, sizeof(why));
+
+	assert_true(e == 0 || strstr(why, word));
+	sx_ring_destroy(mine);
+	return e;
+}
+
+static pid_t user_publishes(void)
+{
+	pid_t pid;
+
+	assert_int_equal(chmod(dir, 01777), 0);
+	CHILD(pid, {
+		if (setgid(65534) < 0 || setuid(65534) < 0)
+			_exit(2);
+		publish_for_ever(1, 1000);
+	});
+	while (access(path, F_OK) < 0)
+		usleep(1000);
+	return pid;
+}
+
 static void foreign_owners_are_refused(void **state)
 {
 	struct stixel_reader *r = NULL;
-	struct sx_ring *ring = help_ring(dir, "a", &small, 4, 1), *mine = NULL;
-	struct sx_ring_params p = help_params(dir, 9);
-	char why[256] = "";
+	pid_t pid = user_publishes();
 
-	assert_int_equal(chown(path, 65534, 65534), 0);
 	assert_int_equal(stixel_open_path(&r, path, 0), -EPERM);
 	assert_int_equal(stixel_open_path(&r, path, STIXEL_OPEN_ANY_OWNER), 0);
 	stixel_close(r);
 	/* Root does not take the name of another user's running daemon. */
-	assert_int_equal(sx_ring_create(&mine, &p, why, sizeof(why)), -EADDRINUSE);
-	assert_non_null(strstr(why, "process"));
+	assert_int_equal(take_from("process"), -EADDRINUSE);
 	assert_int_equal(help_dir_count(dir), 1);
-	sx_ring_set_state(ring, STIXEL_STATE_CLOSED);
-	assert_int_equal(sx_ring_create(&mine, &p, why, sizeof(why)), 0);
-	sx_ring_destroy(ring);
+	set_word(LIVE(state), &(uint32_t){STIXEL_STATE_CLOSED}, 4);
+	assert_int_equal(take_from(""), 0);
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+}
+
+/* A file that says what a running daemon's would say keeps nobody out who may replace it. */
+static void what_a_squatter_says_is_not_believed(void **state)
+{
+	const size_t pid_at = offsetof(struct stixel_ring_header, pid),
+		     start_at = offsetof(struct stixel_ring_header, pid_start_ticks);
+	const int64_t beats[] = {INT64_MAX, INT64_MIN, INT64_MAX};
+	size_t bytes;
+	uint8_t *object = object_bytes(&bytes);
+	int fd;
+
+	for (int i = 0; i < 6; i++) {
+		fd = open(path, O_CREAT | O_EXCL | O_WRONLY, 0600);
+		assert_int_equal(write(fd, object, i == 5 ? 1100 : bytes), i == 5 ? 1100 : (ssize_t)bytes);
+		close(fd);
+		set_word(LIVE(state), &(uint32_t){STIXEL_STATE_RUNNING}, 4);
+		if (i != 3)
+			set_word(pid_at, &(uint32_t){1}, 4); /* root's, and begun at another time */
+		if (i == 4)
+			set_word(start_at, &(uint64_t){0}, 8);
+		set_word(LIVE(heartbeat_ns), i < 3 ? &beats[i] : &(int64_t){sx_now_ns()}, 8);
+		assert_int_equal(chown(path, 65534, 65534), 0);
+		assert_int_equal(take_from(""), 0);
+		assert_int_equal(help_dir_count(dir), 0);
+	}
+	free(object);
+}
+
+/* Its owner is alive and has the name by right, in a folder where nobody else may rename over it. */
+static void a_squatter_that_stays_is_named(void **state)
+{
+	pid_t pid;
+	int status;
+
+	close(open(path, O_CREAT | O_WRONLY, 0600));
+	assert_int_equal(chmod(dir, 01777), 0);
+	CHILD(pid, {
+		struct sx_ring_params p = help_params(dir, 9);
+		struct sx_ring *ring = NULL;
+		char why[256] = "";
+
+		if (setgid(65534) < 0 || setuid(65534) < 0)
+			_exit(2);
+		if (sx_ring_create(&ring, &p, why, sizeof(why)) != -EPERM || !strstr(why, path) ||
+		    !strstr(why, "(uid 0)") || !strstr(why, "has to remove it"))
+			_exit(4);
+	});
+	waitpid(pid, &status, 0);
+	assert_int_equal(status, 0);
+}
+
+/* Daemons of one user that do not share a lock: the second finds the first. */
+static void a_live_publisher_keeps_the_name_from_who_asks_for_it_alone(void **state)
+{
+	struct sx_ring_params p = help_params(dir, 9);
+	struct sx_ring *mine = NULL;
+	char why[256] = "", pid_text[32];
+	pid_t pid;
+
+	CHILD(pid, publish_for_ever(1, 1000));
+	while (access(path, F_OK) < 0)
+		usleep(1000);
+	p.exclusive = true;
+	assert_int_equal(sx_ring_create(&mine, &p, why, sizeof(why)), -EADDRINUSE);
+	snprintf(pid_text, sizeof(pid_text), "process %d,", (int)pid);
+	assert_non_null(strstr(why, pid_text));
+	kill(pid, SIGKILL);
+	while (sx_ring_create(&mine, &p, why, sizeof(why)) <
+	       0) /* until it is dead; then it need not be waited for */
+		usleep(1000);
+	waitpid(pid, NULL, 0);
 	sx_ring_destroy(mine);
+}
+
+static void a_ring_knows_where_its_name_leads(void **state)
+{
+	struct sx_ring *ring = help_ring(dir, "a", &small, 4, 1), *other;
+	char why[256] = "", pid_text[32];
+
+	assert_int_equal(sx_ring_look(ring, why, sizeof(why)), SX_RING_NAMED);
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(sx_ring_look(ring, why, sizeof(why)), SX_RING_LOST);
+	assert_non_null(strstr(why, path));
+	close(open(path, O_CREAT | O_WRONLY, 0600));
+	assert_int_equal(sx_ring_look(ring, why, sizeof(why)), SX_RING_TAKEN);
+	assert_non_null(strstr(why, "something else"));
+	other = help_ring(dir, "a", &small, 4, 2);
+	assert_int_equal(sx_ring_look(ring, why, sizeof(why)), SX_RING_TAKEN);
+	snprintf(pid_text, sizeof(pid_text), "process %d", (int)getpid());
+	assert_non_null(strstr(why, pid_text));
+	sx_ring_unname(ring); /* not its own */
+	sx_ring_destroy(ring);
+	assert_int_equal(sx_ring_look(other, why, sizeof(why)), SX_RING_NAMED);
+	sx_ring_destroy(other);
+	assert_int_equal(help_dir_count(dir), 0);
 }
 
 static void an_ordinary_user_can_do_it(void **state)
@@ -494,10 +667,15 @@ int main(void)
 		T(orphans_are_swept),
 		T(bad_headers_are_refused),
 		T(damaged_frames_are_skipped),
+		T(a_head_behind_its_slot_is_passed_over),
+		T(a_ring_knows_where_its_name_leads),
+		T(a_live_publisher_keeps_the_name_from_who_asks_for_it_alone),
 		T(a_pid_that_is_used_again_does_not_deceive),
 		T(noise_in_the_object_is_survived),
 		T(noise_under_a_mapped_reader_is_survived),
 		root ? (struct CMUnitTest)T(foreign_owners_are_refused) : none,
+		root ? (struct CMUnitTest)T(what_a_squatter_says_is_not_believed) : none,
+		root ? (struct CMUnitTest)T(a_squatter_that_stays_is_named) : none,
 		root ? (struct CMUnitTest)T(an_ordinary_user_can_do_it) : none,
 	};
 

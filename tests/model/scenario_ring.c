@@ -4,9 +4,11 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <errno.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include "include/stixel.h"
@@ -154,6 +156,30 @@ static void wait_reader(void)
 
 const struct model_scenario model_ring_wait = {
 	"ring-wait", ring_setup, {wait_writer, wait_reader}, ring_end, ring_teardown};
+
+/* ---- sleeping, and woken by a third thread, as daemon/ringer.c does it ---- */
+
+static int bell_fd;
+
+static void bell_setup(void)
+{
+	ring_setup();
+	bell_fd = eventfd(0, EFD_NONBLOCK);
+	sx_ring_set_bell(ring, bell_fd);
+}
+
+static void bell_ringer(void)
+{
+	struct pollfd fd = {.fd = bell_fd, .events = POLLIN};
+	uint64_t rung;
+
+	poll(&fd, 1, -1);
+	model_check(read(bell_fd, &rung, sizeof(rung)) == sizeof(rung), "the bell was not rung");
+	sx_ring_wake(ring, 8);
+}
+
+const struct model_scenario model_ring_bell = {
+	"ring-bell", bell_setup, {wait_writer, wait_reader, bell_ringer}, ring_end, ring_teardown};
 
 /* ---- the publisher's end ---- */
 

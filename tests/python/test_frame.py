@@ -148,7 +148,8 @@ WRONG = [("frame_bytes", 1 << 31), ("frame_bytes", 700), ("header_bytes", 688), 
          ("plane_bytes", 8), ("plane2_kind", 1), ("plane2_offset", 8), ("plane2_bytes", 1)]
 WRONG_PLANES = [("plane_offset", 696), ("plane_offset", 4294967288), ("plane_bytes", 4294967295), ("plane_pitch", 39),
                 ("plane_height", 25), ("plane_width", 41), ("plane2_kind", 2), ("plane2_offset", 800),
-                ("plane2_width", 41), ("plane2_pitch", 4294967295), ("plane2_bytes", 0), ("plane_kind", 0)]
+                ("plane2_width", 41), ("plane2_pitch", 4294967295), ("plane2_bytes", 0), ("plane_kind", 0),
+                ("plane_width", 0), ("plane2_width", 0)]
 
 
 def put(data, field, value):
@@ -196,6 +197,15 @@ class Damage(unittest.TestCase):
                 except (IndexError, ValueError):  # no end to sum up to
                     pass
                 self.assertEqual(self.verdict(data, (field, value)), -errno.EBADMSG, (field, value))
+
+    def test_images_without_pixels(self):
+        data = pack(COLUMNS, [(Plane.DISPARITY, DISPARITY)])  # 24 rows of 80 bytes
+        for width, height, pitch, size, code in ((40, 24, 80, 1920, 0), (31, 30, 64, 1920, 0), (0, 4294967295, 0, 0, 1),
+                                                 (0, 24, 80, 1920, 1), (40, 0, 80, 0, 1), (7, 128, 15, 1920, 1)):
+            changed = data
+            for field, value in (("width", width), ("height", height), ("pitch", pitch), ("bytes", size)):
+                changed = put(changed, "plane_" + field, value)
+            self.assertEqual(self.verdict(seal(changed), (width, height)), -errno.EBADMSG if code else 0)
 
     def test_stixels_that_cannot_be(self):
         for values in ({"column": 1}, {"row_top": 301, "row_bottom": 300}, {"row_bottom": 480}):

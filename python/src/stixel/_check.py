@@ -16,6 +16,9 @@ from ._layout import (ABI_MAJOR, COLUMNS_MAX, FRAME_MAGIC, HEADER, HEADER_BYTES_
                       header_of)
 from ._library import library_or_none
 
+SIDE_MAX = 65536  # of an image, each way
+
+
 def _plane_fits(h: Any, name: str, before: int) -> bool:
     kind, width, height, pitch, offset, size = (
         int(h[name + f]) for f in ("_kind", "_width", "_height", "_pitch", "_offset", "_bytes"))
@@ -23,7 +26,8 @@ def _plane_fits(h: Any, name: str, before: int) -> bool:
         return offset == 0 and size == 0
     pixel = 2 if kind == Plane.DISPARITY else 1
     return (offset % 8 == 0 and before <= offset <= int(h["frame_bytes"]) and size <= int(h["frame_bytes"]) - offset
-            and pitch * height == size and width * pixel <= pitch)
+            and pitch * height == size and 1 <= width <= SIDE_MAX and 1 <= height <= SIDE_MAX
+            and width * pixel <= pitch and pitch % pixel == 0)
 
 
 def _planes_fit(h: Any) -> bool:

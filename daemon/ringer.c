@@ -1,0 +1,127 @@
+/*
+ * Waking the readers of rings.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "daemon/ringer.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <stdint.h>
+#include <sys/eventfd.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/thread.h"
+#include "daemon/handover.h"
+
+#define FEW 8		/* that the kernel wakes in one go */
+#define CROWD_MOST 4096 /* of one ring; who is woken may sleep again at once, and that has to end */
+#define CROWD_NICE 19
+#define REST_MOST_NS 10000000
+
+/* False: it is time to end. */
+static bool ringer_wait(struct sx_ringer *g, const struct sx_ringer_thread *t)
+{
+	uint64_t rung;
+
+	while (read(t->fd, &rung, sizeof(rung)) < 0)
+		if (errno != EINTR)
+			return false;
+	return !atomic_load_explicit(&g->stop, memory_order_relaxed);
+}
+
+static void *ringer_bell(void *user)
+{
+	struct sx_ringer *g = user;
+
+	while (ringer_wait(g, &g->bell))
+		for (int i = 0; i < g->count; i++)
+			if (sx_ring_wake_few(g->rings[i]))
+				sx_wake(g->crowd.fd);
+	return NULL;
+}
+
+/* Sleeps three times as long as it works: a quarter of one processor, whatever its priority. */
+static void wake_crowd(const struct sx_ringer *g, struct sx_ring *ring)
+{
+	int woken = 0, few = FEW;
+
+	while (few == FEW && woken < CROWD_MOST && !atomic_load_explicit(&g->stop, memory_order_relaxed)) {
+		int64_t begun_ns = sx_now_ns(), rest_ns;
+
+		few = sx_ring_wake(ring, FEW);
+		woken += few;
+		rest_ns = 3 * (sx_now_ns() - begun_ns);
+		rest_ns = rest_ns < REST_MOST_NS ? rest_ns : REST_MOST_NS;
+		nanosleep(&(struct timespec){.tv_nsec = rest_ns}, NULL);
+	}
+}
+
+static void *ringer_crowd(void *user)
+{
+	const struct sched_param ordinary = {0};
+	struct sx_ringer *g = user;
+
+	/* Also in a daemon with real-time priority. The unit's filter of system calls allows neither. */
+	pthread_setschedparam(pthread_self(), SCHED_OTHER, &ordinary);
+	setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), CROWD_NICE);
+	while (ringer_wait(g, &g->crowd))
+		for (int i = 0; i < g->count; i++)
+			wake_crowd(g, g->rings[i]);
+	return NULL;
+}
+
+static int ringer_thread(struct sx_ringer *g, struct sx_ringer_thread *t, void *(*run)(void *),
+			 const char *name)
+{
+	int r;
+
+	t->fd = eventfd(0, EFD_CLOEXEC);
+	t->made = t->fd >= 0;
+	if (!t->made)
+		return -errno;
+	r = sx_thread_start(&t->thread, run, g);
+	t->runs = r == 0;
+	if (t->runs)
+		pthread_setname_np(t->thread, name);
+	return r;
+}
+
+int sx_ringer_start(struct sx_ringer *g, struct sx_ring *first, struct sx_ring *second)
+{
+	struct sx_ring *const rings[SX_RINGER_RINGS] = {first, second};
+	int r;
+
+	*g = (struct sx_ringer){0};
+	for (int i = 0; i < SX_RINGER_RINGS; i++)
+		if (rings[i])
+			g->rings[g->count++] = rings[i];
+	if (g->count == 0)
+		return 0;
+	r = ringer_thread(g, &g->crowd, ringer_crowd, "crowd");
+	if (r == 0)
+		r = ringer_thread(g, &g->bell, ringer_bell, "bell");
+	for (int i = 0; r == 0 && i < g->count; i++)
+		sx_ring_set_bell(g->rings[i], g->bell.fd);
+	return r;
+}
+
+void sx_ringer_stop(struct sx_ringer *g)
+{
+	struct sx_ringer_thread *const threads[] = {&g->bell, &g->crowd};
+
+	atomic_store_explicit(&g->stop, true, memory_order_relaxed);
+	for (int i = 0; i < 2; i++) {
+		if (threads[i]->runs) {
+			sx_wake(threads[i]->fd);
+			pthread_join(threads[i]->thread, NULL);
+		}
+		if (threads[i]->made)
+			close(threads[i]->fd);
+		*threads[i] = (struct sx_ringer_thread){0};
+	}
+}

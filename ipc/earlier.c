@@ -1,0 +1,148 @@
+/*
+ * Whether what lies at a ring's name may be replaced, and telling its readers.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "ipc/earlier.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/futex.h>
+#include <pwd.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "ipc/process.h"
+#include "ipc/why.h"
+
+static bool read_whole(int fd, void *to, size_t bytes, off_t at)
+{
+	return pread(fd, to, bytes, at) == (ssize_t)bytes;
+}
+
+void sx_earlier_open(struct sx_earlier *e, const char *path, uint64_t magic)
+{
+	struct stat st;
+	int fd;
+
+	*e = (struct sx_earlier){.fd = -1};
+	if (lstat(path, &st) < 0)
+		return;
+	e->exists = true;
+	e->user = st.st_uid;
+	e->other_user = st.st_uid != geteuid();
+	fd = open(path, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	if (fd < 0)
+		return;
+	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && read_whole(fd, &e->header, sizeof(e->header), 0) &&
+	    e->header.magic == magic && e->header.abi_major == STIXEL_ABI_MAJOR &&
+	    e->header.live_offset == STIXEL_RING_LIVE_OFFSET &&
+	    read_whole(fd, &e->live, sizeof(e->live), STIXEL_RING_LIVE_OFFSET)) {
+		e->fd = fd;
+		e->is_ring = true;
+		e->user = st.st_uid;
+		e->other_user = st.st_uid != geteuid();
+	} else {
+		close(fd);
+	}
+}
+
+void sx_earlier_close(struct sx_earlier *e)
+{
+	if (e->fd >= 0)
+		close(e->fd);
+	e->fd = -1;
+}
+
+/* The publisher that the ring names: a process of the ring's owner, and the very one that made it. */
+static bool process_runs(const struct sx_earlier *e)
+{
+	const struct stixel_ring_header *h = &e->header;
+	uid_t user;
+
+	if (!h->pid || h->pid > INT_MAX || (pid_t)h->pid == getpid() ||
+	    h->pid_namespace != sx_process_namespace())
+		return false;
+	return sx_process_user((pid_t)h->pid, &user) && user == e->user && h->pid_start_ticks &&
+	       sx_process_start((pid_t)h->pid) == h->pid_start_ticks;
+}
+
+static bool publishes(const struct sx_earlier *e)
+{
+	const int64_t now_ns = sx_now_ns(), beat_ns = e->live.heartbeat_ns;
+
+	if (!e->is_ring || e->live.state == STIXEL_STATE_CLOSED || e->live.state == STIXEL_STATE_REPLACED)
+		return false;
+	/* compared without a difference: a heartbeat may hold any number; one of the future is none */
+	return beat_ns <= now_ns &&
+	       beat_ns >= now_ns - 3 * (int64_t)e->header.heartbeat_period_ms * 1000000 && process_runs(e);
+}
+
+int sx_earlier_check(const struct sx_earlier *e, bool exclusive, const char *path, char *why,
+		     size_t why_bytes)
+{
+	if (!(e->other_user || exclusive) || !publishes(e))
+		return 0;
+	/* Daemons with other runtime folders have other locks but share the name: none takes it. */
+	return sx_why(-EADDRINUSE, why, why_bytes, "%s belongs to process %u%s, which is running", path,
+		      e->header.pid, e->other_user ? " of another user" : "");
+}
+
+static const char *user_name(uid_t user, char *text, size_t bytes)
+{
+	struct passwd entry, *found = NULL;
+
+	return getpwuid_r(user, &entry, text, bytes, &found) == 0 && found ? entry.pw_name : "unknown";
+}
+
+int sx_earlier_keeps(const struct sx_earlier *e, const char *path, int error, char *why, size_t why_bytes)
+{
+	char text[1024];
+
+	if (!e->other_user)
+		return sx_why(error, why, why_bytes, "cannot name %s: %s", path, strerror(-error));
+	return sx_why(
+		error, why, why_bytes,
+		"%s belongs to another user, %s (uid %u), and cannot be replaced: %s; root or that user has "
+		"to remove it",
+		path, user_name(e->user, text, sizeof(text)), (unsigned)e->user, strerror(-error));
+}
+
+void sx_earlier_retire(const struct sx_earlier *e)
+{
+	const off_t at = STIXEL_RING_LIVE_OFFSET;
+	const uint32_t state = STIXEL_STATE_REPLACED;
+	uint32_t bell;
+	uint8_t *page;
+
+	if (e->fd < 0 ||
+	    !read_whole(e->fd, &bell, sizeof(bell), at + (off_t)offsetof(struct stixel_ring_live, bell)))
+		return;
+	bell++;
+	(void)!pwrite(e->fd, &state, sizeof(state), at + (off_t)offsetof(struct stixel_ring_live, state));
+	(void)!pwrite(e->fd, &bell, sizeof(bell), at + (off_t)offsetof(struct stixel_ring_live, bell));
+	/* Mapped for its address alone, by which the kernel knows the waiters. */
+	page = mmap(NULL, STIXEL_RING_SLOTS_OFFSET, PROT_READ | PROT_WRITE, MAP_SHARED, e->fd, 0);
+	if (page == MAP_FAILED)
+		return;
+	syscall(SYS_futex, page + at + offsetof(struct stixel_ring_live, bell), FUTEX_WAKE, INT_MAX, NULL,
+		NULL, 0);
+	munmap(page, STIXEL_RING_SLOTS_OFFSET);
+}
+
+void sx_earlier_tell(const struct sx_earlier *e, const char *path, char *why, size_t why_bytes)
+{
+	char text[1024];
+
+	if (e->is_ring)
+		sx_why(0, why, why_bytes, "%s was taken by process %u", path, e->header.pid);
+	else
+		sx_why(0, why, why_bytes, "%s was replaced by something else, of user %s (uid %u)", path,
+		       user_name(e->user, text, sizeof(text)), (unsigned)e->user);
+}

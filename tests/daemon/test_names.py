@@ -1,0 +1,94 @@
+# The ring and its neighbours: its name is removed, or taken by another; a reader has thousands of threads.
+#
+# SPDX-License-Identifier: Apache-2.0
+import os
+import shutil
+import struct
+import subprocess
+import unittest
+
+from harness import SANITIZED, SMALL, TestCase, until
+
+PID_OFFSET = 52  # in the ring's header
+HERD = os.environ.get("STIXELD_HERD", "")
+PAIRS = ["-s", "stereo.matcher=external", "-s", "external.source=nobody", "-s", "external.pairs=yes"]
+
+
+class RingNames(TestCase):
+    def test_a_name_that_was_removed_comes_back(self):
+        i = self.instance()
+        i.start(*SMALL, *PAIRS)
+        old, offered = i.ring(), i.ring_path + ".pairs"
+        for path in (i.ring_path, offered):  # a pair without its map is no frame: the rings alone are looked at
+            os.unlink(path)
+            until(lambda: os.path.exists(path), 3, path)
+            until(lambda: old.live()[0] == "closed", 3, "the end for readers of the ring without a name")
+            until(lambda: os.path.exists(i.ring_path) and os.path.exists(offered), 3, "both rings")
+            old = i.ring()
+            self.assertIn("%s was removed: rebuilding the pipeline" % path, i.text())
+        self.assertEqual(i.stop(), 0)
+        self.assertEqual(i.leftovers(), [])
+
+    def test_frames_go_on_in_the_new_ring(self):
+        i = self.instance()
+        i.start(*SMALL)
+        i.until_published(3)
+        os.unlink(i.ring_path)
+        until(lambda: os.path.exists(i.ring_path), 3, "a ring")
+        ring = i.ring()
+        until(lambda: ring.live()[2] >= 3 and ring.live()[0] == "running", 5, "frames in it")
+        self.assertEqual(i.status()["state"], "running")
+
+    def test_who_loses_its_name_to_another_ends(self):
+        i = self.instance()
+        i.start(*SMALL)
+        i.until_published(1)
+        other = os.path.join(i.top, "other")
+        shutil.copy(i.ring_path, other)
+        with open(other, "r+b") as f:
+            f.seek(PID_OFFSET)
+            self.assertEqual(struct.unpack("<I", f.read(4))[0], i.process.pid)
+            f.seek(PID_OFFSET)
+            f.write(struct.pack("<I", 4711))
+        os.rename(other, i.ring_path)
+        self.assertEqual(i.wait(3), 73)
+        self.assertIn("%s was taken by process 4711: ending" % i.ring_path, i.text())
+        self.assertEqual(i.leftovers(), ["shm/stixeld.test"])  # the other's
+
+    def test_another_runtime_folder_is_no_way_to_the_name(self):
+        i = self.instance()
+        i.start(*SMALL)
+        i.until_published(1)
+        folder = os.path.join(i.top, "elsewhere")
+        os.mkdir(folder)
+        code, _, err = i.run_once(*SMALL, "--frames", "1", env={"RUNTIME_DIRECTORY": folder})
+        self.assertEqual(code, 73, err)
+        self.assertIn("belongs to process %d, which is running" % i.process.pid, err)
+        n = i.status()["frames"]["published"]
+        i.until_published(n + 2)
+
+
+class Herd(TestCase):
+    def test_three_thousand_sleepers_do_not_slow_the_frame_thread(self):
+        i = self.instance()
+        i.start(*SMALL, "-s", "source.fps=10")
+        i.until_published(2)
+        herd = subprocess.Popen([HERD, i.ring_path, "300" if SANITIZED else "3000"], stdout=subprocess.PIPE, text=True)
+        try:
+            self.assertGreaterEqual(int(herd.stdout.readline()), 300)
+            before = i.status()["frames"]
+            i.until_published(before["published"] + 30)
+            status = i.status()
+        finally:
+            herd.kill()
+            herd.wait()
+            herd.stdout.close()
+        self.assertEqual(status["frames"]["dropped"]["overload"], before["dropped"]["overload"])
+        # the median: one late frame is the scheduler's on a busy machine, with the wakes in it each one takes longer
+        if not SANITIZED:
+            self.assertLess(status["latency_10s_us"]["result_to_publish"]["p50"], 200)
+        self.assertEqual(status["state"], "running")
+
+
+if __name__ == "__main__":
+    unittest.main()
