@@ -329,7 +329,7 @@ static bool is_rebuilt(enum sx_end end)
 	return end == SX_END_CHANGED || end == SX_END_LOST;
 }
 
-/* The camera came back as another one, or a ring has no name: everything is made anew, for the same source. */
+/* The camera came back as another one, or a ring has no name: everything is made anew. */
 static int rebuild(struct sx_run *run)
 {
 	const bool lost = atomic_load(&run->pipeline->end) == SX_END_LOST;

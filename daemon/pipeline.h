@@ -116,7 +116,7 @@ struct sx_pipeline {
  */
 int sx_pipeline_create(struct sx_pipeline **ret, const struct sx_pipeline_config *c, struct sx_source *source,
 		       const struct sx_source_info *info, char *why, size_t why_bytes);
-/* Makes ring and stream, as the settings want them; then readers see them. Negative errno with why; destroy. */
+/* Makes ring and stream as the settings want them; readers see them. Negative errno with why: destroy. */
 int sx_pipeline_open_output(struct sx_pipeline *p, char *why, size_t why_bytes);
 /* Starts the threads. Negative errno with why; then destroy. */
 int sx_pipeline_start(struct sx_pipeline *p, char *why, size_t why_bytes);
