@@ -19,6 +19,7 @@
 #include "daemon/handover.h"
 
 #define FEW 8		/* that the kernel wakes in one go */
+#define BELL_MOST 64	/* of one ring; the others are a crowd */
 #define CROWD_MOST 4096 /* of one ring; who is woken may sleep again at once, and that has to end */
 #define CROWD_NICE 19
 #define REST_MOST_NS 10000000
@@ -34,14 +35,23 @@ static bool ringer_wait(struct sx_ringer *g, const struct sx_ringer_thread *t)
 	return !atomic_load_explicit(&g->stop, memory_order_relaxed);
 }
 
+static void wake_first(const struct sx_ringer *g, struct sx_ring *ring)
+{
+	int woken = 0;
+
+	while (woken < BELL_MOST && sx_ring_wake_few(ring))
+		woken += FEW;
+	if (woken >= BELL_MOST)
+		sx_wake(g->crowd.fd);
+}
+
 static void *ringer_bell(void *user)
 {
 	struct sx_ringer *g = user;
 
 	while (ringer_wait(g, &g->bell))
 		for (int i = 0; i < g->count; i++)
-			if (sx_ring_wake_few(g->rings[i]))
-				sx_wake(g->crowd.fd);
+			wake_first(g, g->rings[i]);
 	return NULL;
 }
 

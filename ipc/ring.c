@@ -31,7 +31,7 @@ _Static_assert(sizeof(struct stixel_ring_header) <= STIXEL_RING_LIVE_OFFSET,
 	       "header runs into the live part");
 
 #define FEW 8		  /* readers that are woken in one go */
-#define SLOW_NS 50000	  /* for a few */
+#define SLOW_NS 100000	  /* for a few */
 #define CALM SX_RING_CALM /* then the publisher wakes them itself */
 
 struct sx_ring {
