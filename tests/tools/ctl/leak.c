@@ -7,6 +7,7 @@
  */
 #include <fcntl.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -38,9 +39,15 @@ static size_t number(const char *name)
 __attribute__((constructor)) static void begin(void)
 {
 	pthread_t thread;
+	sigset_t all, before;
 
 	kib = number("LEAK_KIB");
 	files = number("LEAK_FILES");
-	if (kib || files)
-		pthread_create(&thread, NULL, leak, NULL);
+	if (!kib && !files)
+		return;
+	/* signals are the daemon's, which will take them from a descriptor */
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	pthread_create(&thread, NULL, leak, NULL);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
