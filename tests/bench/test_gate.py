@@ -26,7 +26,8 @@ sed -n "$((n %% %d + 1))p" "$0.lines"
 
 
 def line(k):
-    return json.dumps({"stages": {"sgm": {"median": 1.0 * k}, "road": {"median": 2.0}, "compact": {"median": 0.002 * k}},
+    stages = {"sgm": 1.0 * k, "road": 2.0, "compact": 0.002 * k}
+    return json.dumps({"stages": {name: {"median": ms} for name, ms in stages.items()},
                        "chain_ms": {"median": 3.0 * k}, "pipelined_ms": 3.0})
 
 
@@ -86,6 +87,9 @@ class Programs(unittest.TestCase):
         r = subprocess.run([GATE, *words], capture_output=True, text=True, check=False)
         return r.returncode, r.stdout, r.stderr
 
+    def self_check(self, program):
+        return self.gate("--self-check", "--rounds", "5", "--programs", "/nowhere", program)
+
     def test_slower_and_not(self):
         base, saved = self.program("base", 1.0, 1.004), os.path.join(self.folder, "json")
         code, out, err = self.gate("--programs", base, self.program("same", 1.0, 1.01), "--json", saved)
@@ -99,12 +103,12 @@ class Programs(unittest.TestCase):
 
     def test_self_check_wants_both(self):
         # a program that does not become slower with more work: the check must not pass
-        code, _, err = self.gate("--self-check", "--rounds", "5", "--programs", "/nowhere", self.program("work", 1.0))
+        code, _, err = self.self_check(self.program("work", 1.0))
         self.assertEqual(code, 1)
         self.assertIn("was not found", err)
         # one that becomes slower whatever is asked of it
         calls = [1.0] + [1.0] + [1.0, 1.3, 1.3, 1.0] * 20
-        code, _, err = self.gate("--self-check", "--rounds", "5", "--programs", "/nowhere", self.program("worse", *calls))
+        code, _, err = self.self_check(self.program("worse", *calls))
         self.assertEqual(code, 1)
         self.assertIn("against itself it is slower in sgm, chain", err)
 
