@@ -311,6 +311,30 @@ static void the_status_is_judged(void **state)
 	assert_bad(&x, "first frame");
 }
 
+static int64_t unbalanced(int captured, int published, int overload, int unpaired, int no_map)
+{
+	json_t *j = json_pack("{s:{s:i}, s:{s:i, s:i, s:{s:i, s:i, s:i, s:i}}}", "engine", "contexts", 2,
+			      "frames", "captured", captured, "published", published, "dropped", "overload",
+			      overload, "unpaired", unpaired, "corrupt", 0, "no_map", no_map);
+	int64_t rest;
+
+	assert_non_null(j);
+	rest = endurance_unbalanced(j);
+	json_decref(j);
+	return rest;
+}
+
+static void counts_add_up(void **state)
+{
+	assert_int_equal(unbalanced(100, 100, 0, 0, 0), 0);
+	assert_int_equal(unbalanced(100, 90, 5, 0, 3), 0);
+	assert_int_equal(unbalanced(100, 96, 0, 0, 0), 0); /* in flight */
+	assert_int_equal(unbalanced(100, 95, 0, 0, 0), 1);
+	assert_int_equal(unbalanced(100, 96, 5, 0, 0), -1);
+	assert_int_equal(unbalanced(100, 100, 0, 7, 0),
+			 0); /* images that made no pair were captured in none */
+}
+
 static void a_slope_is_that_of_the_points(void **state)
 {
 	struct endurance_line l = {0};
@@ -325,15 +349,11 @@ static void a_slope_is_that_of_the_points(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(nothing_is_wrong),
-		cmocka_unit_test(nothing_came),
-		cmocka_unit_test(gaps_are_told_apart),
-		cmocka_unit_test(a_new_epoch_is_a_restart),
-		cmocka_unit_test(intervals_are_judged),
-		cmocka_unit_test(silence_is_judged),
-		cmocka_unit_test(the_process_is_judged),
-		cmocka_unit_test(the_status_is_judged),
-		cmocka_unit_test(a_slope_is_that_of_the_points),
+		cmocka_unit_test(nothing_is_wrong),	 cmocka_unit_test(nothing_came),
+		cmocka_unit_test(gaps_are_told_apart),	 cmocka_unit_test(a_new_epoch_is_a_restart),
+		cmocka_unit_test(intervals_are_judged),	 cmocka_unit_test(silence_is_judged),
+		cmocka_unit_test(the_process_is_judged), cmocka_unit_test(the_status_is_judged),
+		cmocka_unit_test(counts_add_up),	 cmocka_unit_test(a_slope_is_that_of_the_points),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

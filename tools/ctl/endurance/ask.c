@@ -21,15 +21,6 @@
 
 /* How long an answer may take. A daemon that needs longer is hung, or starved. */
 #define ANSWER_MS 1000
-/* Frames in flight and the pair that waits are captured and nothing else yet. */
-#define IN_FLIGHT_MORE 2
-
-static int64_t whole(json_t *j, const char *path)
-{
-	json_t *v = sx_answer_find(j, path);
-
-	return json_is_integer(v) ? json_integer_value(v) : -1;
-}
 
 static double real(json_t *j, const char *path)
 {
@@ -43,29 +34,16 @@ static void keep_text(char *to, size_t bytes, json_t *j, const char *path)
 	snprintf(to, bytes, "%s", sx_answer_text(j, path));
 }
 
-/* Captured pairs that are neither published, nor dropped for a reason, nor in flight. */
-static int64_t unbalanced(json_t *j)
-{
-	static const char *const reasons[] = {"frames.dropped.overload", "frames.dropped.unpaired",
-					      "frames.dropped.corrupt", "frames.dropped.no_map"};
-	const int64_t flight = whole(j, "engine.contexts") + IN_FLIGHT_MORE;
-	int64_t rest = whole(j, "frames.captured") - whole(j, "frames.published");
-
-	for (size_t i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++)
-		rest -= whole(j, reasons[i]);
-	return rest < 0 ? rest : rest > flight ? rest - flight : 0;
-}
-
 static void look_at_log(struct endurance_status *s, json_t *j, int64_t now_ns, bool again)
 {
 	if (again) {
 		s->lines_first_ns = now_ns;
-		s->lines[0] = whole(j, "log.lines");
-		s->lost_lines[0] = whole(j, "log.lost");
+		s->lines[0] = endurance_whole(j, "log.lines");
+		s->lost_lines[0] = endurance_whole(j, "log.lost");
 	}
 	s->lines_ns = now_ns;
-	s->lines[1] = whole(j, "log.lines");
-	s->lost_lines[1] = whole(j, "log.lost");
+	s->lines[1] = endurance_whole(j, "log.lines");
+	s->lost_lines[1] = endurance_whole(j, "log.lost");
 }
 
 /* A number of another machine's or container's processes means nothing here. */
@@ -81,7 +59,7 @@ static void look_at_process(struct endurance *e, json_t *j, int64_t now_ns, bool
 {
 	struct endurance_status *s = &e->status;
 	struct endurance_process p = {.memory = -1, .descriptors = -1};
-	int64_t clients = whole(j, "stream.clients");
+	int64_t clients = endurance_whole(j, "stream.clients");
 	int third = now_ns < e->warm_ns + (e->began_ns + e->planned_ns - e->warm_ns) / 3 ? 0 : 1;
 
 	s->not_seen[0] = '\0';
@@ -114,7 +92,7 @@ static void take_answer(struct endurance *e, json_t *j, int64_t now_ns)
 {
 	struct endurance_status *s = &e->status;
 	const char *state = sx_answer_text(j, "state");
-	const int64_t pid = whole(j, "pid"), rest = unbalanced(j);
+	const int64_t pid = endurance_whole(j, "pid"), rest = endurance_unbalanced(j);
 	const bool again = pid != s->pid;
 
 	s->pid = pid;
@@ -193,7 +171,7 @@ int endurance_meet(struct endurance *e)
 	if (body && !json_is_object(j))
 		code = ctl_fail(EX_DATAERR, "instance '%s': its status is not JSON", e->c->instance);
 	if (!code) {
-		s->pid = whole(j, "pid");
+		s->pid = endurance_whole(j, "pid");
 		s->cores = sysconf(_SC_NPROCESSORS_ONLN);
 		s->first_frame_s = NAN;
 		keep_text(s->backend, sizeof(s->backend), j, "engine.backend");

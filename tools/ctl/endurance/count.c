@@ -1,5 +1,6 @@
 /*
- * stixelctl endurance: what one frame after the other says of numbers, drops and times.
+ * stixelctl endurance: what one frame after the other says of numbers, drops and times; and whether the counts
+ * of the status add up.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -7,7 +8,11 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "tools/ctl/answer.h"
 #include "tools/ctl/endurance/endurance.h"
+
+/* Beside the frames in flight a pair that waits and one that is being handed over are captured, and no more. */
+#define IN_FLIGHT_MORE 2
 
 static int compare_ns(const void *a, const void *b)
 {
@@ -104,4 +109,21 @@ void endurance_count(struct endurance *e, const struct stixel_frame_header *h, u
 	f->epoch = h->epoch;
 	f->number = h->number;
 	f->before = *h;
+}
+
+int64_t endurance_whole(json_t *j, const char *path)
+{
+	json_t *v = sx_answer_find(j, path);
+
+	return json_is_integer(v) ? json_integer_value(v) : -1;
+}
+
+int64_t endurance_unbalanced(json_t *j)
+{
+	const int64_t most = endurance_whole(j, "engine.contexts") + IN_FLIGHT_MORE;
+	const int64_t rest = endurance_whole(j, "frames.captured") - endurance_whole(j, "frames.published") -
+			     endurance_whole(j, "frames.dropped.overload") -
+			     endurance_whole(j, "frames.dropped.no_map");
+
+	return rest < 0 ? rest : rest > most ? rest - most : 0;
 }

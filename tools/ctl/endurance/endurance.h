@@ -111,6 +111,14 @@ void endurance_ask_end(struct endurance *e);
 /* A frame that was taken; lost: as stixel_next() says. */
 void endurance_count(struct endurance *e, const struct stixel_frame_header *h, uint64_t lost);
 
+/* An integer of the status, or -1. */
+int64_t endurance_whole(json_t *j, const char *path);
+/*
+ * Of a status: captured pairs that are neither published, nor dropped by overload or for want of a map, nor in
+ * flight; negative: more of these than were captured. 0: it adds up. Images that made no pair are in no pair.
+ */
+int64_t endurance_unbalanced(json_t *j);
+
 /* Of process pid now. 0, or a sentence in why: it cannot be seen. */
 int endurance_process_look(struct endurance_process *p, int64_t pid, char *why, size_t why_bytes);
 

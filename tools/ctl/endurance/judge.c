@@ -221,10 +221,10 @@ static void judge_counts(struct judge *j)
 	if (!s->answered)
 		tell(r, "there was no answer");
 	else if (s->unbalanced)
-		tell(r, "captured and published + dropped differ by %" PRId64 " more than is in flight",
+		tell(r, "captured and what became of it differ by %" PRId64 " more than is in flight",
 		     s->unbalanced);
 	else
-		tell(r, "captured = published + dropped");
+		tell(r, "captured = published + dropped + in flight");
 }
 
 static void judge_latency(struct judge *j)
