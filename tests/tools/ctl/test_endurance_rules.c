@@ -182,6 +182,18 @@ static void gaps_are_told_apart(void **state)
 	assert_bad(&x, "dropped");
 	assert_string_equal(judged(&x, "dropped")->figure, "3 overload, 0 unpaired, 1 corrupt");
 
+	/* another process gave no disparity map: headers do not say so, and the interval is long */
+	begin(&x);
+	frames(&x, 50);
+	x.e.status.no_map[0] = 10;
+	x.e.status.no_map[1] = 12;
+	pass(&x, PERIOD_NS);
+	pass(&x, PERIOD_NS);
+	frame(&x, 0);
+	assert_bad(&x, "dropped");
+	assert_string_equal(judged(&x, "dropped")->figure,
+			    "0 overload, 0 unpaired, 0 corrupt, 2 without a map");
+
 	/* a number comes twice */
 	begin(&x);
 	frames(&x, 50);

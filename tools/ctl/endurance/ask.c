@@ -34,13 +34,15 @@ static void keep_text(char *to, size_t bytes, json_t *j, const char *path)
 	snprintf(to, bytes, "%s", sx_answer_text(j, path));
 }
 
-static void look_at_log(struct endurance_status *s, json_t *j, int64_t now_ns, bool again)
+static void look_at_counts(struct endurance_status *s, json_t *j, int64_t now_ns, bool again)
 {
 	if (again) {
+		s->no_map[0] = endurance_whole(j, "frames.dropped.no_map");
 		s->lines_first_ns = now_ns;
 		s->lines[0] = endurance_whole(j, "log.lines");
 		s->lost_lines[0] = endurance_whole(j, "log.lost");
 	}
+	s->no_map[1] = endurance_whole(j, "frames.dropped.no_map");
 	s->lines_ns = now_ns;
 	s->lines[1] = endurance_whole(j, "log.lines");
 	s->lost_lines[1] = endurance_whole(j, "log.lost");
@@ -105,7 +107,7 @@ static void take_answer(struct endurance *e, json_t *j, int64_t now_ns)
 	}
 	if (llabs(rest) > llabs(s->unbalanced))
 		s->unbalanced = rest;
-	look_at_log(s, j, now_ns, again || s->lines_first_ns == 0);
+	look_at_counts(s, j, now_ns, again || s->lines_first_ns == 0);
 	look_at_process(e, j, now_ns, again);
 }
 

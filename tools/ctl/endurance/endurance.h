@@ -35,10 +35,10 @@ struct endurance_frames {
 	struct stixel_frame_header before;
 	int64_t first_ns[ENDURANCE_FIRST_INTERVALS]; /* intervals, until the nominal one is known */
 	int first;
-	int64_t nominal_ns; /* 0: not known yet */
-	bool as_told;	    /* it is that of source.fps */
-	int64_t span_ns;    /* capture time from the first frame to the last, of this epoch */
-	uint64_t intervals; /* in span_ns */
+	int64_t nominal_ns;			  /* 0: not known yet */
+	bool as_told;				  /* it is that of source.fps */
+	int64_t span_ns;			  /* capture time between frames of one epoch, all together */
+	uint64_t intervals;			  /* in span_ns */
 	struct sx_histogram jitter, age, latency; /* |interval - nominal|; when read; capture to result */
 	int64_t longest_ns;			  /* between two publications */
 	enum stixel_state state;		  /* the ring's first that was not running, else running */
@@ -66,6 +66,8 @@ struct endurance_status {
 	char unanswered[256];	     /* why, the first time */
 	char state[24], reason[256]; /* the first that was not running */
 	int64_t unbalanced;	     /* largest difference between captured and its parts; 0: none */
+	int64_t no_map
+		[2]; /* pairs dropped for want of a disparity map, which headers do not count: first, last */
 	int64_t pid, cores;
 	char not_seen[128];	   /* why there are no figures of the process; empty: there are */
 	int64_t first_ns, last_ns; /* of the process, behind the warm-up */

@@ -71,6 +71,21 @@ __attribute__((format(printf, 2, 3))) static void limit(struct endurance_row *r,
 	va_end(args);
 }
 
+/* While it was watched; a restart begins anew. */
+static uint64_t without_map(const struct endurance_status *s)
+{
+	return s->no_map[1] > s->no_map[0] ? (uint64_t)(s->no_map[1] - s->no_map[0]) : 0;
+}
+
+static uint64_t all_dropped(const struct endurance *e)
+{
+	uint64_t all = without_map(&e->status);
+
+	for (int i = 0; i < ENDURANCE_DROPS; i++)
+		all += e->frames.dropped[i];
+	return all;
+}
+
 static void judge_state(struct judge *j)
 {
 	const struct endurance_status *s = &j->e->status;
@@ -124,13 +139,11 @@ static void judge_rate(struct judge *j)
 {
 	const struct endurance *e = j->e;
 	const struct endurance_frames *f = &e->frames;
-	uint64_t pairs = f->intervals;
+	const uint64_t pairs = f->intervals + all_dropped(e);
 	const double most = budget_or(e->c->budget.rate, RATE_PERCENT);
 	double rate, off = NAN;
 	struct endurance_row *r;
 
-	for (int i = 0; i < ENDURANCE_DROPS; i++)
-		pairs += f->dropped[i];
 	if (f->span_ns > 0)
 		rate = (double)pairs * 1e9 / (double)f->span_ns;
 	else
@@ -189,7 +202,7 @@ static void judge_numbers(struct judge *j)
 {
 	const struct ctl_budget *b = &j->e->c->budget;
 	const struct endurance_frames *f = &j->e->frames;
-	uint64_t dropped = 0;
+	const uint64_t no_map = without_map(&j->e->status), dropped = all_dropped(j->e);
 	struct endurance_row *r = row(j, "numbers", "frames",
 				      (double)(f->missing + f->back + f->damaged) + (f->frames == 0), 0.0);
 
@@ -200,12 +213,12 @@ static void judge_numbers(struct judge *j)
 		     "; %" PRIu64 " missing that nobody counts, %" PRIu64 " did not rise, %" PRIu64
 		     " damaged",
 		     f->missing, f->back, f->damaged);
-	for (int i = 0; i < ENDURANCE_DROPS; i++)
-		dropped += f->dropped[i];
 	r = row(j, "dropped", "pairs", (double)dropped, budget_or(b->dropped, 0));
 	limit(r, "%.0f pairs", r->budget);
 	tell(r, "%" PRIu64 " overload, %" PRIu64 " unpaired, %" PRIu64 " corrupt",
 	     f->dropped[ENDURANCE_OVERLOAD], f->dropped[ENDURANCE_UNPAIRED], f->dropped[ENDURANCE_CORRUPT]);
+	if (no_map)
+		tell(r, ", %" PRIu64 " without a map", no_map);
 	r = row(j, "lost here", "frames", (double)f->lost, budget_or(b->lost, 0));
 	limit(r, "%.0f frames", r->budget);
 	tell(r, "%" PRIu64 " overwritten before this reader came", f->lost);
