@@ -190,7 +190,7 @@ static void gaps_are_told_apart(void **state)
 	pass(&x, PERIOD_NS);
 	pass(&x, PERIOD_NS);
 	frame(&x, 0);
-	assert_bad(&x, "dropped");
+	assert_bad(&x, "jitter p99, jitter max, dropped");
 	assert_string_equal(judged(&x, "dropped")->figure,
 			    "0 overload, 0 unpaired, 0 corrupt, 2 without a map");
 

@@ -1,6 +1,6 @@
 /*
- * stixelctl endurance: what one frame after the other says of numbers, drops and times; and whether the counts
- * of the status add up.
+ * stixelctl endurance: what one frame after the other says of numbers, drops and times; and whether the
+ * counts of the status add up.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -11,7 +11,7 @@
 #include "tools/ctl/answer.h"
 #include "tools/ctl/endurance/endurance.h"
 
-/* Beside the frames in flight a pair that waits and one that is being handed over are captured, and no more. */
+/* Beside the frames in flight a pair that waits and one that is being handed over are captured. */
 #define IN_FLIGHT_MORE 2
 
 static int compare_ns(const void *a, const void *b)

@@ -116,8 +116,8 @@ void endurance_count(struct endurance *e, const struct stixel_frame_header *h, u
 /* An integer of the status, or -1. */
 int64_t endurance_whole(json_t *j, const char *path);
 /*
- * Of a status: captured pairs that are neither published, nor dropped by overload or for want of a map, nor in
- * flight; negative: more of these than were captured. 0: it adds up. Images that made no pair are in no pair.
+ * Of a status: captured pairs that are neither published, nor dropped by overload or for want of a map, nor
+ * in flight; negative: more of these than were captured. 0: it adds up. Images that made no pair are in none.
  */
 int64_t endurance_unbalanced(json_t *j);
 
