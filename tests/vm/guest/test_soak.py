@@ -39,14 +39,26 @@ class Soak(TestCase):
         load_vivid(2)
         self.addCleanup(unload, "vivid")
 
+    def nodes_open(self):
+        folder = "/proc/%d/fd" % self.i.process.pid
+        links = []
+        for name in os.listdir(folder):
+            try:
+                links.append(os.readlink(os.path.join(folder, name)))
+            except FileNotFoundError:
+                pass  # closed meanwhile
+        return [link for link in links if link.startswith("/dev/video")]
+
     # -- what happens to it --
     def unplugged(self):
         driver("unbind")
+        # a node that is still open would keep its number, and the camera come back under another
+        self.i.until_state("no_camera", BACK)
+        until(lambda: not self.nodes_open(), BACK, "closed cameras")
         time.sleep(self.random.choice([0.0, 0.3, 1.0, 4.0]))
         driver("bind")
         run("udevadm", "settle")
-        for device in (LEFT, RIGHT):
-            control(device, osd_text_mode=2)
+        until(lambda: os.path.exists(LEFT) and os.path.exists(RIGHT), BACK, "nodes")
 
     def lost_images(self):
         device = self.random.choice((LEFT, RIGHT))
