@@ -44,6 +44,7 @@ static _Thread_local struct ring *own_ring;
 static atomic_int event_fd = -1;
 static atomic_int output_fd = STDERR_FILENO;
 static atomic_int to_journal = -1; /* -1: not looked yet */
+static _Atomic uint64_t lines_put;
 /* One more than the least important level that is printed; 0 stands for the start value, INFO. */
 static _Atomic uint8_t levels[SX_LOG_TOPICS];
 
@@ -98,6 +99,7 @@ static void log_put(int64_t realtime_ns, unsigned topic, unsigned level, const c
 	struct tm tm;
 	int n;
 
+	atomic_fetch_add_explicit(&lines_put, 1, memory_order_relaxed);
 	if (journal < 0) {
 		journal = fd_is_journal(fd);
 		atomic_store(&to_journal, journal);
@@ -297,6 +299,11 @@ int sx_log_drain(void)
 	for (int i = 0; i < RINGS; i++)
 		n += drain_ring(&rings[i]);
 	return n;
+}
+
+uint64_t sx_log_lines(void)
+{
+	return atomic_load_explicit(&lines_put, memory_order_relaxed);
 }
 
 uint64_t sx_log_lost(void)

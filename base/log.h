@@ -77,6 +77,8 @@ int sx_log_fd(void);
  * Returns lines printed.
  */
 int sx_log_drain(void);
+/* Lines written since start, also those that a full pipe or a closed stderr swallowed. Any thread. */
+uint64_t sx_log_lines(void);
 /* Lines lost in full rings since start. */
 uint64_t sx_log_lost(void);
 

@@ -141,6 +141,7 @@ static void tell_pages(struct sx_run *run)
 
 	report->state = sx_health_name(h->state);
 	memcpy(report->reason, h->reason, sizeof(report->reason));
+	sx_report_count(report, SX_FIG_LOG_LINES, (int64_t)sx_log_lines());
 	sx_report_count(report, SX_FIG_LOG_LOST, (int64_t)sx_log_lost());
 	tell_limits(report, &run->pictures);
 	report->images.left = image_state(run->pipeline, STIXEL_PLANE_LEFT);

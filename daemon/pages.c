@@ -181,13 +181,14 @@ static void read_transfers(struct sx_report *r, const struct sx_telemetry *t)
 static void take_report(struct sx_pages *p, struct sx_report *r)
 {
 	const struct sx_telemetry *t = p->telemetry;
-	int64_t now = sx_now_ns();
+	int64_t now = sx_now_ns(), first = atomic_load_explicit(&t->first_publish_ns, memory_order_relaxed);
 	const char *memory;
 
 	pthread_mutex_lock(&p->lock);
 	*r = p->report;
 	pthread_mutex_unlock(&p->lock);
 	sx_report_real(r, SX_FIG_UPTIME, (double)(now - p->started_ns) / 1e9);
+	sx_report_real(r, SX_FIG_FIRST_FRAME, first ? (double)(first - p->started_ns) / 1e9 : (double)NAN);
 	read_feeds(r, t);
 	read_counts(r, t);
 	if (r->figure[SX_FIG_FRAMES_PUBLISHED].count > 1) {

@@ -200,6 +200,8 @@ void sx_telemetry_published(struct sx_telemetry *t, const struct stixel_frame_he
 			add_duration(&t->stages[i], head_ns, h->stage_ns[i]);
 	sx_rate_add(&t->rate, head_ns);
 	guarded_write(&t->newest_sequence, t->newest, &newest, SX_NEWEST_WORDS);
+	if (atomic_load_explicit(&t->first_publish_ns, RELAXED) == 0)
+		atomic_store_explicit(&t->first_publish_ns, head_ns, RELAXED);
 	atomic_store_explicit(&t->last_publish_ns, head_ns, RELAXED);
 	sx_telemetry_add(t, SX_FIG_FRAMES_PUBLISHED, 1);
 }

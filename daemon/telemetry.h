@@ -77,6 +77,7 @@ struct sx_telemetry {
 	struct sx_windows skew;
 
 	/* frame thread */
+	_Atomic int64_t first_publish_ns; /* 0: none yet */
 	_Atomic int64_t last_publish_ns;
 	_Atomic uint64_t copy_frames, copied_bytes; /* as struct sx_transfers; the rest of it is counts */
 	_Atomic int64_t in_flight_since_ns; /* when the oldest frame in flight was submitted; 0 none */

@@ -217,13 +217,14 @@ static void realtime_lines_wait_for_the_main_thread(void **state)
 
 static void a_full_ring_counts_what_it_loses(void **state)
 {
-	uint64_t before = sx_log_lost();
+	uint64_t before = sx_log_lost(), lines = sx_log_lines();
 	struct realtime r;
 	pthread_t thread;
 
 	start(&r, 100, &thread);
 	assert_int_equal(sx_log_lost() - before, 100 - 64);
 	assert_int_equal(sx_log_drain(), 64);
+	assert_int_equal(sx_log_lines() - lines, 64 + 1); /* one tells of the loss */
 	logged();
 	assert_non_null(strstr(text, "line 63\n"));
 	assert_null(strstr(text, "line 64\n"));

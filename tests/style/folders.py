@@ -80,6 +80,8 @@ FOLDERS = [
      ["base", "ipc", "recording", "config/*", "tools/common", "tools/draw", "tools/ctl/*"]),
     ("tools/ctl/doctor", "stixelctl doctor: what is wrong with this machine; asks cameras, engine and sensors itself",
      ["base", "ipc", "config", "capture/*", "engines", "power", "predict", "tools/common", "tools/pairs", "tools/ctl"]),
+    ("tools/ctl/endurance", "stixelctl endurance: whether a daemon keeps up for minutes or days, by budgets",
+     ["base", "ipc", "tools/common", "tools/ctl"]),
     ("tools/ctl/top", "stixelctl top: the live page in a terminal",
      ["base", "ipc", "tools/common", "tools/draw", "tools/ctl"]),
     ("tools/ctl/export", "stixelctl export: recordings with what viewers draw",

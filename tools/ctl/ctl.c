@@ -27,6 +27,7 @@ enum {
 	SNAPSHOT,
 	METRICS,
 	DOCTOR,
+	ENDURANCE,
 	GET,
 	SET,
 	SAVE,
@@ -104,6 +105,17 @@ static const struct sx_usage_command commands[COMMANDS] = {
 		    .more = "Changes nothing. With -c FILE and without -i it looks at the instance that "
 			    "runs with FILE; where none does and several run, at NAME of NAME.conf. The "
 			    "checks are explained in stixelctl(1)."},
+	[ENDURANCE] =
+		{"endurance", "", .run = RUN(ctl_endurance),
+		 .help = "whether a daemon keeps up for minutes or days: frames, intervals, counts, "
+			 "memory, log",
+		 .more = "Reads every frame, asks for the status once an interval and looks at the "
+			 "process, then judges what it saw by budgets. A line has the verdict, the "
+			 "budget and the figure; what cannot be known is \"not judged\". The rules are "
+			 "explained in stixelctl(1). Ctrl-C ends it with the report so far. Exit status "
+			 "1 when a line is bad.\n\n"
+			 "The daemon is only watched: what it is tested with, cameras, load, heat, is "
+			 "up to you."},
 	[GET] = {"get", "[SECTION[.KEY]]...", 0, OPERANDS_MAX, SX_OFFER_NOTHING, RUN(ctl_get),
 		 "settings of the running instance: value, default, and where it comes from",
 		 "All of them, those of a section, or single ones. Behind # stand the default, and the "
@@ -162,13 +174,16 @@ static const struct sx_usage_option options[] = {
 	{"instance", 'i', "NAME", SX_USAGE_TEXT, TO(instance), .offer = SX_OFFER_INSTANCE,
 	 .help = "which one; default: the only one that runs, else \"default\""},
 	{"json", 0, NULL, SX_USAGE_FLAG, TO(json),
-	 .commands = OF(LIST) | OF(STATUS) | OF(WATCH) | OF(DUMP) | OF(DOCTOR) | OF(GET) | OF(INFO),
+	 .commands = OF(LIST) | OF(STATUS) | OF(WATCH) | OF(DUMP) | OF(DOCTOR) | OF(ENDURANCE) | OF(GET) |
+		     OF(INFO),
 	 .help = "print JSON, for programs"},
 	{"watch", 0, NULL, SX_USAGE_FLAG, TO(watch), .commands = OF(STATUS), .help = "refresh until Ctrl-C"},
 	{"interval", 0, "S", SX_USAGE_SECONDS, TO(interval_ms), 0.1, 3600, .commands = OF(STATUS),
 	 .help = "with --watch: seconds between refreshes, default 1"},
-	{"interval", 0, "S", SX_USAGE_SECONDS, TO(interval_ms), 0.1, 3600, .commands = OF(TOP),
-	 .help = "seconds between queries of the status, default 1"},
+	{"interval", 0, "S", SX_USAGE_SECONDS, TO(interval_ms), 0.1, 3600,
+	 .commands = OF(TOP) | OF(ENDURANCE), .help = "seconds between queries of the status, default 1"},
+	{"minutes", 0, "N", SX_USAGE_INT, TO(minutes), 1, 16000, .commands = OF(ENDURANCE),
+	 .help = "how long, default 10"},
 	{"once", 0, NULL, SX_USAGE_FLAG, TO(once), .commands = OF(TOP), .help = "print one page as text"},
 	{"frames", 0, "N", SX_USAGE_INT, TO(frames), 0, 1000000000, .commands = OF(STATUS),
 	 .help = "with --watch: refreshes; 0 = without end, the default"},
@@ -178,6 +193,27 @@ static const struct sx_usage_option options[] = {
 	 .commands = OF(WATCH) | OF(RECORD) | OF(REPLAY), .help = "exit after N frames"},
 	{"duration", 0, "S", SX_USAGE_SECONDS, TO(duration_ms), 0.1, 1000000,
 	 .commands = OF(WATCH) | OF(RECORD), .help = "exit after S seconds; default: Ctrl-C"},
+	{"duration", 0, "S", SX_USAGE_SECONDS, TO(duration_ms), 1, 1000000, .commands = OF(ENDURANCE),
+	 .help = "the same in seconds"},
+	{"rate", 0, "PERCENT", SX_USAGE_INT, TO(budget.rate), 0, 1000, .commands = OF(ENDURANCE),
+	 .help = "by which pairs may come slower or faster than source.fps, default 1"},
+	{"jitter", 0, "PERCENT", SX_USAGE_INT, TO(budget.jitter), 0, 1000, .commands = OF(ENDURANCE),
+	 .help = "99 % of the intervals are no further off than this; one may be five times as far off; "
+		 "default 20"},
+	{"dropped", 0, "N", SX_USAGE_INT, TO(budget.dropped), 0, 1000000000, .commands = OF(ENDURANCE),
+	 .help = "pairs that the daemon may drop, default 0"},
+	{"lost", 0, "N", SX_USAGE_INT, TO(budget.lost), 0, 1000000000, .commands = OF(ENDURANCE),
+	 .help = "frames that this reader may lose, default 0"},
+	{"latency", 0, "MS", SX_USAGE_INT, TO(budget.latency_ms), 1, 1000000, .commands = OF(ENDURANCE),
+	 .help = "from capture to result, 99 % of the frames; not judged by default"},
+	{"cpu", 0, "PERCENT", SX_USAGE_INT, TO(budget.cpu), 0, 1000000, .commands = OF(ENDURANCE),
+	 .help = "processor time, percent of a core; default 100 for the cuda engine, else 95 of all cores"},
+	{"memory", 0, "KIB", SX_USAGE_INT, TO(budget.memory), 0, 1000000000, .commands = OF(ENDURANCE),
+	 .help = "by which its memory may grow, default 2048"},
+	{"descriptors", 0, "N", SX_USAGE_INT, TO(budget.descriptors), 0, 1000000, .commands = OF(ENDURANCE),
+	 .help = "by which its open files may grow, default 0"},
+	{"log", 0, "N", SX_USAGE_INT, TO(budget.log), 0, 1000000, .commands = OF(ENDURANCE),
+	 .help = "lines that it may log in a minute, default 10"},
 	{"timeout", 0, "S", SX_USAGE_SECONDS, TO(timeout_ms), 0, 1000000, .commands = OF(DUMP) | OF(SNAPSHOT),
 	 .help = "give up after S seconds without a frame, default 5"},
 	{"timeout", 0, "S", SX_USAGE_SECONDS, TO(timeout_ms), 0, 1000000, .commands = OF(WAIT),
@@ -214,7 +250,8 @@ static const struct sx_usage_option options[] = {
 
 static const struct sx_usage_exit exits[] = {
 	{0, "done"},
-	{CTL_NOTHING, "no such instance, it ended, no frame in time, or doctor found a problem"},
+	{CTL_NOTHING,
+	 "no such instance, it ended, no frame in time, doctor found a problem, or endurance a bad line"},
 	{EX_USAGE, "wrong usage"},
 	{EX_DATAERR, "a damaged frame, answer or recording; export: what is whole of it was written"},
 	{EX_SOFTWARE, "set: the engine, or memory does not suffice"},
@@ -297,7 +334,17 @@ static int name_instance(struct ctl *c, int command)
 int main(int argc, char **argv)
 {
 	struct sigaction action = {.sa_handler = on_signal};
-	struct ctl c = {.interval_ms = 1000, .frames = -1, .timeout_ms = -1};
+	struct ctl c = {.interval_ms = 1000,
+			.frames = -1,
+			.timeout_ms = -1,
+			.budget = {.rate = -1,
+				   .jitter = -1,
+				   .dropped = -1,
+				   .lost = -1,
+				   .cpu = -1,
+				   .memory = -1,
+				   .descriptors = -1,
+				   .log = -1}};
 	struct sx_usage_words words;
 	char why[256];
 	int code;

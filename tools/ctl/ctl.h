@@ -19,6 +19,18 @@
 
 enum ctl_image { CTL_IMAGE_LEFT, CTL_IMAGE_DISPARITY, CTL_IMAGE_NONE };
 
+/* Budgets of endurance; -1: as usual. */
+struct ctl_budget {
+	int rate;	   /* percent of source.fps by which pairs come faster or slower */
+	int jitter;	   /* percent of the interval, 99 % of the intervals */
+	int dropped, lost; /* pairs that the daemon dropped, frames that this reader lost */
+	int latency_ms;	   /* 0: none */
+	int cpu;	   /* percent of a core */
+	int memory;	   /* growth, KiB */
+	int descriptors;   /* growth */
+	int log;	   /* lines a minute */
+};
+
 /* The command line, whole: options that a sub-command does not know were refused before it is called. */
 struct ctl {
 	const char *instance;
@@ -38,7 +50,9 @@ struct ctl {
 	const char *rate;    /* NULL: as it was recorded */
 	int start_ms, slots; /* 0: not given */
 	bool compress, max, loop, no_scene;
-	bool force; /* an existing file is overwritten */
+	bool force;  /* an existing file is overwritten */
+	int minutes; /* endurance; 0: not given */
+	struct ctl_budget budget;
 };
 
 /* Set by SIGINT, SIGTERM: loops end in order. */
@@ -59,6 +73,7 @@ int ctl_top(const struct ctl *c);
 int ctl_watch(const struct ctl *c);
 int ctl_snapshot(const struct ctl *c);
 int ctl_doctor(const struct ctl *c);
+int ctl_endurance(const struct ctl *c);
 int ctl_record(const struct ctl *c);
 int ctl_replay(const struct ctl *c);
 int ctl_info(const struct ctl *c);

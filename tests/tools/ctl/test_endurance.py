@@ -1,0 +1,199 @@
+# stixelctl endurance: a daemon that is well passes, and each planted fault is found in its own line.
+# SPDX-License-Identifier: Apache-2.0
+import json
+import os
+import signal
+import subprocess
+import threading
+import time
+import unittest
+
+from support import Folder, program, run, shifted_pair, write_pgm
+from test_ctl import Daemon
+
+SANITIZED = os.environ["SX_SANITIZED"]
+LEAK = os.environ["STIXEL_LEAK"]
+# Of a busy machine. What a test is about stays as strict as it is.
+WIDE = ["--rate", "90", "--jitter", "1000", "--dropped", "100000", "--lost", "100000", "--log", "100"]
+WAIT_S = 0.5
+
+
+class Quiet(Daemon):
+    """A daemon of few and small frames."""
+
+    def __init__(self, name, *settings, env=None):
+        super().__init__("endure-" + name, "source.size=160x96", "engine.threads=1", *settings)
+        if env:
+            self.process.kill()
+            self.process.wait()
+            self.env.update(env)
+            self.start()
+        self.wait()
+
+    def watched(self, *args, seconds=2.0):
+        """A run of stixelctl endurance that goes on."""
+        return subprocess.Popen([program("stixelctl"), "-i", self.name, "endurance", "--duration", str(seconds),
+                                 "--interval", "0.1", *args], env=self.env, stdout=subprocess.PIPE,
+                                stderr=subprocess.PIPE, text=True)
+
+
+class Endurance(Folder):
+    def daemon(self, *args, **more):
+        d = Quiet(*args, **more)
+        self.addCleanup(d.stop)
+        return d
+
+    def report(self, p, want):
+        """{check: row} and the whole, of a run with --json."""
+        out, err = p.communicate(timeout=120)
+        self.assertEqual(p.returncode, want, out + err)
+        whole = json.loads(out)
+        self.assertEqual(whole["passed"], want == 0)
+        return {r["check"]: r for r in whole["checks"]}, whole
+
+    def judge(self, d, *args, want=0, seconds=2.0, meanwhile=None):
+        p = d.watched("--json", *WIDE, *args, seconds=seconds)
+        if meanwhile:
+            meanwhile()
+        return self.report(p, want)
+
+    def bad(self, rows):
+        return {name for name, row in rows.items() if row["verdict"] == "bad"}
+
+    def test_a_daemon_that_is_well(self):
+        d = self.daemon("well")
+        rows, whole = self.judge(d)
+        self.assertEqual(self.bad(rows), set())
+        self.assertGreaterEqual(whole["frames"], 3)
+        self.assertFalse(whole["ended_early"])
+        # a machine that is very slow gives too few intervals
+        self.assertLessEqual({name for name, r in rows.items() if r["verdict"] == "not judged"},
+                             {"jitter p99", "jitter max", "latency p99"})
+        self.assertGreater(rows["memory"]["value"], -1e6)
+        self.assertGreater(rows["cpu"]["value"], 0)
+        self.assertLess(rows["first frame"]["value"], 5)
+
+        # as text, and each budget that is too small
+        p = d.watched(*WIDE, "--cpu", "0", "--latency", "1", seconds=1)
+        out, err = p.communicate(timeout=60)
+        self.assertEqual((p.returncode, err), (1, ""))
+        self.assertRegex(out, r"(?m)^BAD        cpu          0 % of a core       [\d.]+ %, of \d+ cores$")
+        self.assertRegex(out, r"(?m)^BAD        latency p99  1 ms                [\d.]+ ms from capture to result")
+        self.assertRegex(out, r"(?m)^good       state        running             running in \d+ of \d+ answers$")
+        self.assertIn("FAILED: ", out)
+        self.assertTrue(all(len(line) <= 80 for line in out.splitlines()), out)
+
+        # Ctrl-C: what there is so far, and that it was ended
+        p = d.watched(*WIDE, seconds=1000)
+        time.sleep(WAIT_S)
+        p.send_signal(signal.SIGINT)
+        out, err = p.communicate(timeout=60)
+        self.assertEqual((p.returncode, err), (0, ""), out)
+        self.assertIn("ended early by a signal: 1000.0 s were asked for", out)
+        self.assertIn("passed: ", out)
+
+        # orders in a row are logged: more lines than a second's share
+        def reload():
+            for _ in range(20):
+                d.process.send_signal(signal.SIGHUP)
+                time.sleep(0.05)
+        rows, _ = self.judge(d, "--log", "1", seconds=1.5, meanwhile=reload, want=1)
+        self.assertEqual(self.bad(rows), {"log"})
+        self.assertEqual(rows["log"]["budget"], 1)
+
+    def test_a_daemon_that_stands_still(self):
+        d = self.daemon("still")
+
+        def stop():
+            time.sleep(WAIT_S)
+            d.process.send_signal(signal.SIGSTOP)
+            time.sleep(1.5)
+            d.process.send_signal(signal.SIGCONT)
+        rows, _ = self.judge(d, "--jitter", "20", seconds=2.5, meanwhile=stop, want=1)
+        self.assertLessEqual({"silence", "answers"}, self.bad(rows))
+        self.assertGreater(rows["silence"]["value"], 1.4)
+        self.assertEqual((rows["restarts"]["verdict"], rows["numbers"]["verdict"]), ("good", "good"))
+
+    def test_a_daemon_that_drops_pairs(self):
+        # far more pairs than the engine can take
+        for side, rows in zip(("left", "right"), shifted_pair(160, 96, 8)):
+            write_pgm(self.path(side + ".pgm"), rows)
+        d = self.daemon("slow", "source.kind=files", "source.size=auto", "source.fps=1000", "source.loop=yes",
+                        "source.path=" + self.path("{left|right}.pgm"), "engine.backend=reference")
+        rows, _ = self.judge(d, "--dropped", "5", seconds=1.5, want=1)
+        self.assertIn("dropped", self.bad(rows))
+        self.assertGreater(rows["dropped"]["value"], 5)
+        self.assertRegex(rows["dropped"]["figure"], r"^[1-9]\d* overload, 0 unpaired, 0 corrupt$")
+        # it counts them: no number is missing, and the counts add up
+        self.assertEqual((rows["numbers"]["verdict"], rows["counts"]["verdict"]), ("good", "good"))
+
+    def test_a_daemon_that_leaks(self):
+        if SANITIZED:
+            self.skipTest("nothing can be loaded before AddressSanitizer")
+        d = self.daemon("leak", env={"LD_PRELOAD": LEAK, "LEAK_KIB": "200", "LEAK_FILES": "1"})
+        rows, _ = self.judge(d, want=1)
+        self.assertEqual(self.bad(rows), {"memory", "descriptors"})
+        self.assertGreater(rows["memory"]["value"], 4000)
+        self.assertGreater(rows["descriptors"]["value"], 10)
+
+    def test_a_daemon_that_starts_again(self):
+        d = self.daemon("again")
+
+        def restart():
+            time.sleep(WAIT_S)
+            d.process.kill()
+            d.process.wait()
+            d.start()
+        rows, _ = self.judge(d, seconds=2.5, meanwhile=restart, want=1)
+        self.assertIn("restarts", self.bad(rows))
+        self.assertEqual(rows["restarts"]["value"], 1)
+        self.assertEqual(rows["numbers"]["verdict"], "good")
+
+    def test_a_daemon_that_ends(self):
+        d = self.daemon("ends")
+
+        def end():
+            time.sleep(WAIT_S)
+            d.process.terminate()
+            d.process.wait()
+        rows, _ = self.judge(d, meanwhile=end, want=1)
+        self.assertLessEqual({"answers", "silence"}, self.bad(rows))
+
+    def test_nobody_there(self):
+        r = run("stixelctl", "-i", "nobody-%d" % os.getpid(), "endurance")
+        self.assertEqual((r.returncode, r.stdout), (1, ""))
+        self.assertIn("nobody-", r.stderr)
+
+    def test_usage(self):
+        for args in (["--minutes", "1", "--duration", "2"],):
+            d = run("stixelctl", "-i", "x", "endurance", *args)
+            self.assertEqual(d.returncode, 64, d.stderr)
+            self.assertIn("--minutes or --duration", d.stderr)
+        for args in (["--duration", "0"], ["--cpu", "-1"], ["stray"], ["--minutes", "x"]):
+            self.assertEqual(run("stixelctl", "endurance", *args).returncode, 64, args)
+
+
+def together():
+    """All at once: they wait most of the time."""
+    suite = unittest.defaultTestLoader.loadTestsFromTestCase(Endurance)
+    results = []
+
+    def one(test):
+        result = unittest.TestResult()
+        test(result)
+        results.append((test, result))
+    threads = [threading.Thread(target=one, args=(test,)) for test in suite]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    for test, result in results:
+        for _, text in result.failures + result.errors:
+            print("FAILED %s\n%s" % (test, text))
+        for _, why in result.skipped:
+            print("skipped %s: %s" % (test, why))
+    return all(result.wasSuccessful() for _, result in results) and len(results) == suite.countTestCases()
+
+
+if __name__ == "__main__":
+    raise SystemExit(0 if together() else 1)

@@ -1,0 +1,217 @@
+/*
+ * stixelctl endurance: asks for the status, and looks at the process, once an interval.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <errno.h>
+#include <math.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sysexits.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "tools/common/instances.h"
+#include "tools/ctl/answer.h"
+#include "tools/ctl/endurance/endurance.h"
+
+/* How long an answer may take. A daemon that needs longer is hung, or starved. */
+#define ANSWER_MS 1000
+
+static double real(json_t *j, const char *path)
+{
+	json_t *v = sx_answer_find(j, path);
+
+	return json_is_number(v) ? json_number_value(v) : (double)NAN;
+}
+
+static void keep_text(char *to, size_t bytes, json_t *j, const char *path)
+{
+	snprintf(to, bytes, "%s", sx_answer_text(j, path));
+}
+
+static void look_at_counts(struct endurance_status *s, json_t *j, int64_t now_ns, bool again)
+{
+	if (again) {
+		s->no_map[0] = endurance_whole(j, "frames.dropped.no_map");
+		s->lines_first_ns = now_ns;
+		s->lines[0] = endurance_whole(j, "log.lines");
+		s->lost_lines[0] = endurance_whole(j, "log.lost");
+	}
+	s->no_map[1] = endurance_whole(j, "frames.dropped.no_map");
+	s->lines_ns = now_ns;
+	s->lines[1] = endurance_whole(j, "log.lines");
+	s->lost_lines[1] = endurance_whole(j, "log.lost");
+}
+
+/* A number of another machine's or container's processes means nothing here. */
+static bool is_that_process(const struct endurance_process *p, double uptime_s)
+{
+	const double age_s = (double)sx_clock_ns(CLOCK_BOOTTIME) / 1e9 - p->started_s;
+
+	/* sleeping machines: uptime stands still meanwhile, age goes on */
+	return age_s > uptime_s - 2.0;
+}
+
+static void look_at_process(struct endurance *e, json_t *j, int64_t now_ns, bool again)
+{
+	struct endurance_status *s = &e->status;
+	struct endurance_process p = {.memory = -1, .descriptors = -1};
+	int64_t clients = endurance_whole(j, "stream.clients");
+	int third = now_ns < e->warm_ns + (e->began_ns + e->planned_ns - e->warm_ns) / 3 ? 0 : 1;
+
+	s->not_seen[0] = '\0';
+	if (endurance_process_look(&p, s->pid, s->not_seen, sizeof(s->not_seen)) < 0)
+		return;
+	if (!is_that_process(&p, real(j, "uptime_s"))) {
+		snprintf(s->not_seen, sizeof(s->not_seen), "its process is of another PID namespace");
+		return;
+	}
+	if (now_ns < e->warm_ns && !atomic_load(&e->done))
+		return;
+	if (again || !s->first_ns) {
+		s->first_ns = now_ns;
+		s->first = p;
+		s->memory = (struct endurance_line){0};
+		s->least[0] = s->least[1] = -1;
+	}
+	s->last_ns = now_ns;
+	s->last = p;
+	if (p.memory >= 0)
+		endurance_line_add(&s->memory, (double)(now_ns - s->first_ns) / 1e9, (double)p.memory);
+	if (p.descriptors < 0)
+		return;
+	p.descriptors -= clients > 0 ? (int)clients : 0;
+	if (s->least[third] < 0 || p.descriptors < s->least[third])
+		s->least[third] = p.descriptors;
+}
+
+static void take_answer(struct endurance *e, json_t *j, int64_t now_ns)
+{
+	struct endurance_status *s = &e->status;
+	const char *state = sx_answer_text(j, "state");
+	const int64_t pid = endurance_whole(j, "pid"), rest = endurance_unbalanced(j);
+	const bool again = pid != s->pid;
+
+	s->pid = pid;
+	s->first_frame_s = real(j, "first_frame_s");
+	if (strcmp(state, "running") == 0) {
+		s->running++;
+	} else if (!*s->state) {
+		snprintf(s->state, sizeof(s->state), "%s", state);
+		keep_text(s->reason, sizeof(s->reason), j, "reason");
+	}
+	if (llabs(rest) > llabs(s->unbalanced))
+		s->unbalanced = rest;
+	look_at_counts(s, j, now_ns, again || s->lines_first_ns == 0);
+	look_at_process(e, j, now_ns, again);
+}
+
+static void ask_once(struct endurance *e)
+{
+	struct endurance_status *s = &e->status;
+	const int64_t asked_ns = sx_now_ns();
+	char why[256] = "", *body = NULL;
+	int r = sx_instance_get(e->c->instance, "/status", ANSWER_MS, &body, why, sizeof(why));
+	const int64_t now_ns = sx_now_ns();
+	json_t *j = r == 200 ? json_loads(body, JSON_REJECT_DUPLICATES, NULL) : NULL;
+
+	s->asked++;
+	if (now_ns - asked_ns > s->slowest_ns)
+		s->slowest_ns = now_ns - asked_ns;
+	if (json_is_object(j)) {
+		s->answered++;
+		take_answer(e, j, now_ns);
+	} else if (!*s->unanswered) {
+		snprintf(s->unanswered, sizeof(s->unanswered), "%s", r == 200 ? "it was not JSON" : why);
+	}
+	json_decref(j);
+	free(body);
+}
+
+static void *ask_always(void *user)
+{
+	struct endurance *e = user;
+	struct pollfd wake = {.fd = e->wake_fd, .events = POLLIN};
+
+	while (!atomic_load(&e->done)) {
+		ask_once(e);
+		poll(&wake, 1, e->c->interval_ms);
+	}
+	ask_once(e);
+	return NULL;
+}
+
+/* source.fps as the daemon was configured; of cameras it is what they are asked for. */
+static double configured_fps(const struct ctl *c)
+{
+	char why[256], *body = NULL;
+	json_t *j = NULL, *value;
+	double fps = NAN;
+
+	if (sx_instance_get(c->instance, "/settings", CTL_ANSWER_MS, &body, why, sizeof(why)) == 200)
+		j = json_loads(body, 0, NULL);
+	value = json_object_get(json_object_get(json_object_get(j, "keys"), "source.fps"), "value");
+	if (json_is_string(value))
+		fps = strtod(json_string_value(value), NULL);
+	json_decref(j);
+	free(body);
+	return fps;
+}
+
+int endurance_meet(struct endurance *e)
+{
+	struct endurance_status *s = &e->status;
+	int code = 0;
+	char *body = ctl_ask(e->c, "/status", &code);
+	json_t *j = body ? json_loads(body, JSON_REJECT_DUPLICATES, NULL) : NULL;
+
+	if (body && !json_is_object(j))
+		code = ctl_fail(EX_DATAERR, "instance '%s': its status is not JSON", e->c->instance);
+	if (!code) {
+		s->pid = endurance_whole(j, "pid");
+		s->cores = sysconf(_SC_NPROCESSORS_ONLN);
+		s->first_frame_s = NAN;
+		keep_text(s->backend, sizeof(s->backend), j, "engine.backend");
+		keep_text(s->source, sizeof(s->source), j, "source.kind");
+		keep_text(s->version, sizeof(s->version), j, "version");
+		s->fps = configured_fps(e->c);
+		s->least[0] = s->least[1] = -1;
+	}
+	json_decref(j);
+	free(body);
+	return code;
+}
+
+int endurance_ask_begin(struct endurance *e)
+{
+	sigset_t all, before;
+	int r;
+
+	e->wake_fd = eventfd(0, EFD_CLOEXEC);
+	if (e->wake_fd < 0)
+		return -errno;
+	/* signals are for the thread that waits for frames */
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	r = pthread_create(&e->asker, NULL, ask_always, e);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	if (r)
+		close(e->wake_fd);
+	return -r;
+}
+
+void endurance_ask_end(struct endurance *e)
+{
+	const uint64_t one = 1;
+
+	atomic_store(&e->done, true);
+	while (write(e->wake_fd, &one, sizeof(one)) < 0 && errno == EINTR)
+		;
+	pthread_join(e->asker, NULL);
+	close(e->wake_fd);
+}
