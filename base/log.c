@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <inttypes.h>
+#include <poll.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -177,6 +178,24 @@ void sx_log_write(enum sx_log_topic topic, enum sx_log_level level, const char *
 	va_start(args, format);
 	write_args(topic, level, format, args);
 	va_end(args);
+}
+
+void sx_log_last(enum sx_log_topic topic, const char *text)
+{
+	char line[SX_LOG_TEXT_BYTES + 32];
+	struct pollfd out = {.fd = atomic_load_explicit(&output_fd, memory_order_relaxed), .events = POLLOUT};
+	/* as log_put() writes it */
+	const char *const parts[] = {atomic_load_explicit(&to_journal, memory_order_relaxed) > 0 ? "<3>"
+												 : "error ",
+				     topic_names[topic], ": ", text, "\n"};
+	size_t used = 0;
+
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+		for (const char *c = parts[i]; *c && used < sizeof(line); c++)
+			line[used++] = *c;
+	if (poll(&out, 1, 1000) > 0)
+		while (write(out.fd, line, used) < 0 && errno == EINTR)
+			;
 }
 
 static int find_name(const char *const *names, int first, int end, const char *word, size_t length)

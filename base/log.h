@@ -26,7 +26,7 @@ enum sx_log_level {
 };
 
 enum sx_log_topic {
-	SX_LOG_BASE,	/* the log itself */
+	SX_LOG_BASE,	/* the log itself, broken contracts */
 	SX_LOG_CAPTURE, /* cameras and other sources */
 	SX_LOG_CONFIG,	/* what is configured, and what of it a reload changes */
 	SX_LOG_DAEMON,	/* state, engine, outputs */
@@ -42,6 +42,13 @@ enum sx_log_topic {
 /* Any thread. Keeps errno. In a real-time thread: no allocation, no blocking (formats up to %f and %s). */
 void sx_log_write(enum sx_log_topic topic, enum sx_log_level level, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
+
+/*
+ * The last line of a process that ends now, level error: written at once by whichever thread, past the rings,
+ * without a time of day. A full pipe has a second to take it. No allocation, no lock, nothing that a signal
+ * handler may not do.
+ */
+void sx_log_last(enum sx_log_topic topic, const char *text);
 
 /* The level of each topic: what is less important is not printed. All start at INFO. */
 struct sx_log_levels {

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/contract.h"
 #include "capture/paths.h"
 
 struct found {
@@ -61,6 +62,7 @@ static int swap_word(const char *name, const char *from, const char *to, bool st
 {
 	const char *at = find_word(name, from, stem);
 
+	sx_must_be(at);
 	if (snprintf(ret, bytes, "%.*s%s%s", (int)(at - name), name, to, at + strlen(from)) >= (int)bytes)
 		return -ENAMETOOLONG;
 	return 0;
@@ -71,6 +73,7 @@ static int add_pair(struct found *f, const char *left_folder, const char *left, 
 {
 	int r = sx_paths_add(&f->left, left_folder, left);
 
+	sx_must_be(r < 0 || f->left.count == f->right.count + 1);
 	return r < 0 ? r : sx_paths_add(&f->right, right_folder, right);
 }
 
@@ -183,6 +186,7 @@ static int pair_in_subfolders(struct found *f, const char *folder, char *why, si
 	char path[PATH_MAX];
 	int r = sx_paths_folders(&names, folder);
 
+	sx_must(f->left.count, ==, 0);
 	for (size_t i = 0; r == 0 && i < names.count; i++)
 		r = snprintf(path, sizeof(path), "%s/%s", folder, names.name[i]) < (int)sizeof(path)
 			    ? pair_in_folder(f, path, why, why_bytes)
@@ -225,6 +229,7 @@ static int check_partners(const char *from, const char *to, const struct sx_path
 {
 	char partner[PATH_MAX];
 
+	sx_must(mine->count, >, 0);
 	for (size_t i = 0; i < mine->count; i++) {
 		int r = sx_pattern_partner(from, to, mine->name[i], partner, sizeof(partner));
 
@@ -250,6 +255,7 @@ static int find_by_sides(struct found *f, const char *pattern, char *why, size_t
 	struct sx_paths a = {0}, b = {0};
 	int r = sx_pattern_side(pattern, 0, left, sizeof(left));
 
+	sx_must(f->left.count, ==, 0);
 	if (r == 0)
 		r = sx_pattern_side(pattern, 1, right, sizeof(right));
 	/* a folder as a side means its images, also for the partner rule */
@@ -334,6 +340,7 @@ int sx_file_list_find(struct sx_file_list *ret, const struct sx_source_params *p
 
 void sx_file_list_finish(struct sx_file_list *l)
 {
+	sx_must_be(l->left || l->count == 0);
 	for (size_t i = 0; i < l->count; i++) {
 		free(l->left[i]);
 		if (l->right)

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/contract.h"
 #include "capture/file_list.h"
 #include "capture/image/image_io.h"
 #include "capture/source_kinds.h"
@@ -23,6 +24,7 @@ struct files {
 static int split(const char *path, enum sx_layout layout, const struct sx_image *whole, int *width,
 		 int *height, char *why, size_t why_bytes)
 {
+	sx_must_be(!sx_layout_is_interleaved(layout));
 	*width = whole->width;
 	*height = whole->height;
 	if (layout == SX_LAYOUT_SIDE_BY_SIDE)
@@ -43,8 +45,10 @@ static int look_at_first(const struct sx_file_list *list, const struct sx_source
 			 int *height, enum sx_pixel *pixel, char *why, size_t why_bytes)
 {
 	struct sx_image left = {0}, right = {0};
-	int r = sx_image_read(list->left[0], &left, why, why_bytes);
+	int r;
 
+	sx_must(list->count, >, 0);
+	r = sx_image_read(list->left[0], &left, why, why_bytes);
 	if (r == 0)
 		r = split(list->left[0], p->layout, &left, width, height, why, why_bytes);
 	if (r == 0 && list->right)
@@ -132,8 +136,10 @@ static int files_fd(const struct sx_source *s)
 
 static int read_pair(const struct files *own, struct sx_slot *slot, char *why, size_t why_bytes)
 {
-	int r = sx_image_read_into(own->list.left[own->at], &slot->whole[0], why, why_bytes);
+	int r;
 
+	sx_must_index(own->at, own->list.count);
+	r = sx_image_read_into(own->list.left[own->at], &slot->whole[0], why, why_bytes);
 	if (r == 0 && own->list.right)
 		r = sx_image_read_into(own->list.right[own->at], &slot->whole[1], why, why_bytes);
 	return r;
@@ -146,6 +152,7 @@ static int files_next(struct sx_source *s, struct sx_pair *pair, char *why, size
 	struct sx_slot *slot;
 	int r;
 
+	sx_must(own->at, <=, own->list.count);
 	if (own->unreadable == own->list.count || (own->at == own->list.count && !own->loop))
 		return -ENODATA;
 	slot = sx_slots_take(&own->slots);
@@ -155,6 +162,7 @@ static int files_next(struct sx_source *s, struct sx_pair *pair, char *why, size
 	r = read_pair(own, slot, why, why_bytes);
 	own->at++;
 	if (r < 0) {
+		sx_must(own->unreadable, <, own->list.count);
 		own->unreadable++;
 		s->number++;
 		atomic_fetch_add_explicit(&s->corrupt, 1, memory_order_relaxed);

@@ -17,6 +17,7 @@
 #include <strings.h>
 #include <sys/stat.h>
 
+#include "base/contract.h"
 #include "capture/file_list.h"
 
 #define WILDCARDS_MAX 32
@@ -25,6 +26,7 @@ int sx_paths_add(struct sx_paths *p, const char *folder, const char *name)
 {
 	char *copy;
 
+	sx_must(p->count, <=, p->room);
 	if (p->count == SX_FILE_LIST_MAX)
 		return -E2BIG;
 	if (p->count == p->room) {
@@ -235,6 +237,7 @@ struct out {
 
 static int path_put(struct out *o, const char *text, size_t n)
 {
+	sx_must(o->used, <=, o->bytes);
 	if (n >= o->bytes - o->used)
 		return -ENAMETOOLONG;
 	memcpy(o->text + o->used, text, n);
@@ -249,6 +252,7 @@ static size_t put_number(struct out *o, const char *p, int *r)
 	size_t n = strspn(p + 1, "0123456789");
 	long digits = 0;
 
+	sx_must(*r, ==, 0);
 	if (*p != '%' || p[1 + n] != 'd' || n > 2)
 		return 0;
 	for (size_t i = 0; i < n; i++)
@@ -265,6 +269,7 @@ int sx_pattern_side(const char *pattern, int side, char *ret, size_t bytes)
 	struct out o = {ret, bytes, 0};
 	int r = 0;
 
+	sx_must_index(side, 2);
 	while (r == 0 && *pattern) {
 		const char *part[2], *end;
 		size_t length[2], n;
@@ -308,6 +313,7 @@ static bool path_match(const char *p, const char *s, struct piece *pieces, int n
 	char one[64], letter[2];
 	size_t w;
 
+	sx_must_index(n, WILDCARDS_MAX + 1);
 	for (; (w = wildcard(p)) == 0; p++, s++) {
 		if (*p == '\\' && p[1])
 			p++;

@@ -14,12 +14,14 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/contract.h"
 
 struct sx_image sx_layout_half(const struct sx_image *whole, enum sx_layout layout, int width, int height,
 			       int side)
 {
 	struct sx_image view = *whole;
 
+	sx_must_index(side, 2);
 	view.width = width;
 	view.height = height;
 	if (sx_layout_is_interleaved(layout))
@@ -69,6 +71,7 @@ static int open_timer(double fps)
 	};
 	int fd = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
 
+	sx_must(ns, >, 0);
 	if (fd < 0)
 		return -errno;
 	if (timerfd_settime(fd, 0, &t, NULL) < 0) {
@@ -89,6 +92,7 @@ int sx_slots_pace(struct sx_slots *s, double fps, char *why, size_t why_bytes)
 			 SX_FPS_MAX);
 		return -EINVAL;
 	}
+	sx_must(s->fd, ==, -1);
 	s->paced = fps > 0;
 	r = s->paced ? open_timer(fps)
 		     : eventfd((unsigned)s->count, EFD_NONBLOCK | EFD_CLOEXEC | EFD_SEMAPHORE);
@@ -157,6 +161,7 @@ struct sx_slot *sx_slots_take(struct sx_slots *s)
 			atomic_store_explicit(&s->slot[i].busy, true, memory_order_relaxed);
 			return &s->slot[i];
 		}
+	sx_must_be(s->paced);
 	return NULL;
 }
 
@@ -164,6 +169,8 @@ void sx_slots_release(struct sx_slots *s, struct sx_slot *slot)
 {
 	const uint64_t one = 1;
 
+	sx_must_index(slot - s->slot, s->count);
+	sx_must_be(atomic_load_explicit(&slot->busy, memory_order_relaxed));
 	atomic_store_explicit(&slot->busy, false, memory_order_release);
 	if (!s->paced && write(s->fd, &one, sizeof(one)) != (ssize_t)sizeof(one))
 		return; /* cannot happen: at most count are outstanding */

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
+#include "base/contract.h"
 #include "capture/source_kinds.h"
 
 static const struct sx_source_ops *find_ops(enum sx_source_kind kind, char *why, size_t why_bytes)
@@ -58,6 +59,7 @@ void sx_source_close(struct sx_source *s)
 {
 	if (!s)
 		return;
+	sx_must_be(s->ops);
 	s->ops->close(s);
 	free(s);
 }
@@ -90,6 +92,7 @@ const char *sx_image_drop_name(enum sx_image_drop drop)
 {
 	static const char *const names[] = {"error_flag", "short", "broken", "unpaired", "overload", "first"};
 
+	sx_must_index(drop, SX_DROP_COUNT);
 	return names[drop];
 }
 
@@ -127,6 +130,7 @@ void sx_source_deliver(struct sx_source *s, struct sx_slot *slot, struct sx_pair
 {
 	int64_t now = sx_now_ns();
 
+	sx_must(slot->left.width, ==, s->info.width);
 	*pair = (struct sx_pair){
 		.left = slot->left,
 		.right = slot->right,

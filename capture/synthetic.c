@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/contract.h"
 #include "capture/scene/scene.h"
 #include "capture/scene/scene_fault.h"
 #include "capture/source_kinds.h"
@@ -111,6 +112,7 @@ static int synthetic_next(struct sx_source *s, struct sx_pair *pair, char *why, 
 
 	if (!slot)
 		return 0;
+	sx_must(own->scratch.width, ==, slot->left.width);
 	sx_fault_render(&own->fault, own->scene, own->frame++, &slot->left, &slot->right, &own->scratch);
 	sx_source_deliver(s, slot, pair);
 	return 1;

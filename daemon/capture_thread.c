@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/contract.h"
 #include "base/log.h"
 #include "capture/v4l2/watch.h"
 #include "daemon/pipeline.h"
@@ -60,6 +61,7 @@ static void add_counters(struct sx_source_counters *sum, const struct sx_source 
 	struct sx_source_counters last;
 
 	sx_source_counters(source, &last);
+	sx_must(last.dropped[0][SX_DROP_OVERLOAD], <=, last.captured[0]);
 	for (int side = 0; side < 2; side++) {
 		sum->captured[side] += last.captured[side];
 		sum->gaps[side] += last.gaps[side];
@@ -89,6 +91,7 @@ static void hurry(struct capture *c)
 {
 	int64_t soon = sx_now_ns() + SETTLE_NS;
 
+	sx_must_be(!c->p->source);
 	c->backoff_ns = BACKOFF_FIRST_NS / 2; /* doubled by the attempt, if it fails */
 	if (soon < c->tried_ns + ATTEMPT_NS)
 		soon = c->tried_ns + ATTEMPT_NS;
@@ -102,6 +105,7 @@ static void hurry(struct capture *c)
  */
 static void wait_for_camera(struct capture *c)
 {
+	sx_must(c->backoff_ns, <=, BACKOFF_MOST_NS);
 	c->tried_ns = sx_now_ns();
 	c->retry_ns = c->tried_ns + c->backoff_ns;
 	if (sx_watch_rearm(c->watch_fd, &c->p->c.settings->source))
@@ -113,6 +117,7 @@ static void lose_camera(struct capture *c, const char *why)
 {
 	struct sx_pipeline *p = c->p;
 
+	sx_must_be(p->source);
 	sx_log(CAPTURE, WARNING, "camera lost: %s", *why ? why : "no reason given");
 	sx_telemetry_absent(c->t, *why ? why : "no reason given");
 	sx_wake(p->c.main_fd);
@@ -187,6 +192,7 @@ static void hand_over(struct capture *c, struct sx_item *item)
 {
 	int64_t now = sx_now_ns();
 
+	sx_must_be(item->source == c->p->source);
 	c->corrupt_in_a_row = 0;
 	sx_condition_clear(&c->corrupt, now, SX_LOG_CAPTURE, "pairs are readable again");
 	sx_telemetry_captured(c->t, now, item->pair.left_ns - item->pair.right_ns);
@@ -205,6 +211,7 @@ static bool take_pair(struct capture *c)
 	char why[SX_WHY_BYTES] = "";
 	int r;
 
+	sx_must_be(p->source);
 	if (!item)
 		return true;
 	item->source = p->source;
@@ -238,6 +245,7 @@ static bool wait_for_pair(struct capture *c)
 	int64_t left_ns = c->retry_ns - sx_now_ns();
 	int timeout_ms = !absent ? -1 : left_ns <= 0 ? 0 : (int)(left_ns / 1000000) + 1;
 
+	sx_must_be(!absent || left_ns <= BACKOFF_MOST_NS);
 	if (poll(fds, 3, timeout_ms) > 0 && fds[0].revents)
 		sx_wake_clear(p->handover.capture_fd);
 	if (fds[2].revents) {
@@ -264,6 +272,7 @@ static void tune_cameras(struct capture *c)
 	}
 	if (t->result == 0) /* no more of it: its other texts are gone when the change is over */
 		sx_tune_update(&p->opens, &t->params);
+	sx_must(t->result, <=, 0);
 	sx_exchange_return_tune(&p->exchange, t);
 	sx_wake(p->c.main_fd);
 }

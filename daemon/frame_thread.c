@@ -13,6 +13,7 @@
 #include <sys/prctl.h>
 
 #include "base/clock.h"
+#include "base/contract.h"
 #include "base/log.h"
 #include "daemon/pipeline.h"
 #include "ipc/frame.h"
@@ -23,6 +24,7 @@
 
 static struct sx_flight *oldest_flight(struct sx_pipeline *p)
 {
+	sx_must(p->submitted - p->collected, <=, (uint64_t)p->context_count);
 	return p->collected < p->submitted ? &p->flights[p->collected % (uint64_t)p->context_count] : NULL;
 }
 
@@ -34,6 +36,7 @@ static const struct sx_road *previous_road(struct sx_pipeline *p, struct sx_road
 {
 	if (!p->has_road || p->road_calibration != p->contexts->plan.calibration)
 		return NULL;
+	sx_must(p->road_frame, <=, p->submitted);
 	*road = p->road;
 	road->age = (uint32_t)(p->submitted - p->road_frame);
 	return road;
@@ -45,6 +48,7 @@ static void keep_road(struct sx_pipeline *p, const struct sx_road *road, uint64_
 {
 	if (road->origin != SX_ROAD_MEASURED)
 		return;
+	sx_must(number, >, p->road_frame);
 	p->road = *road;
 	p->road_frame = number;
 	p->road_calibration = calibration;
@@ -114,6 +118,7 @@ static void fill_pictures(struct sx_pipeline *p, const struct sx_result *result)
 	const double pixels = (double)h->image_width * h->image_height;
 	struct sx_pictures pictures;
 
+	sx_must(result->monitor.measured, <=, h->image_width * h->image_height);
 	sx_pictures_of(&pictures, &result->monitor, h->number, h->image_width * h->image_height,
 		       result->columns);
 	sx_telemetry_pictures(p->c.telemetry, &pictures);
@@ -163,6 +168,7 @@ static void fill_header(struct sx_pipeline *p, const struct sx_flight *f, const 
 	h->dropped_unpaired = sx_telemetry_count(t, SX_FIG_DROPPED_UNPAIRED);
 	h->dropped_corrupt = sx_telemetry_count(t, SX_FIG_DROPPED_CORRUPT);
 	h->published_ns = sx_now_ns();
+	sx_must(h->published_ns, >=, h->submitted_ns);
 }
 
 static int publish_frame(struct sx_pipeline *p, const struct sx_flight *f)
@@ -220,6 +226,7 @@ static bool collect_frames(struct sx_pipeline *p)
 			fail_pipeline(p, "cannot be published", strerror(-r));
 			return false;
 		}
+		sx_must_be(f->item);
 		sx_handover_release(f->item);
 		f->item = NULL;
 		p->collected++;
@@ -242,6 +249,7 @@ static void change_contexts(struct sx_pipeline *p)
 	struct sx_contexts *next = p->leaving || p->waits ? NULL : sx_exchange_take_contexts(&p->exchange);
 
 	if (next) {
+		sx_must(next->count, ==, p->context_count);
 		next->first = p->submitted + 1;
 		p->leaving = p->contexts;
 		p->last_of_leaving = p->submitted;
@@ -249,6 +257,7 @@ static void change_contexts(struct sx_pipeline *p)
 	}
 	if (!p->leaving || p->collected < p->last_of_leaving)
 		return;
+	sx_must_be(p->leaving != p->contexts);
 	sx_exchange_retire(&p->exchange, p->leaving);
 	p->leaving = NULL;
 	sx_wake(p->c.main_fd);
@@ -256,6 +265,7 @@ static void change_contexts(struct sx_pipeline *p)
 
 static bool has_all(const struct sx_pipeline *p)
 {
+	sx_must_be(p->c.frames == 0 || p->submitted <= p->c.frames);
 	return p->c.frames > 0 && p->submitted >= p->c.frames;
 }
 
@@ -270,6 +280,7 @@ static int feed_pair(struct sx_pipeline *p, int index, struct sx_flight *f)
 	enum sx_external_ready map = SX_EXTERNAL_READY;
 	bool has_scores;
 
+	sx_must_index(index, p->context_count);
 	if (p->waits != SX_WAITS_FOR_SCORES)
 		map = sx_external_ready(&feeds->external, index, pair);
 	if (map == SX_EXTERNAL_DROP) {
@@ -303,6 +314,7 @@ static int submit_pair(struct sx_pipeline *p)
 	    atomic_load_explicit(&p->stop, memory_order_relaxed))
 		return 0;
 	if (!p->waits) {
+		sx_must_be(!f->item);
 		f->item = sx_handover_take(&p->handover);
 		if (f->item)
 			sx_offer_pair(&p->feeds.offer, p->contexts, &f->item->pair);
@@ -325,6 +337,7 @@ static int submit_pair(struct sx_pipeline *p)
 		fail_pipeline(p, "the engine refused the pair", sx_engine_failure(p->c.engine, r));
 		return r;
 	}
+	sx_must(f->contexts->count, ==, p->context_count);
 	p->submitted++;
 	return 1;
 }

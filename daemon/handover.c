@@ -10,10 +10,13 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "base/contract.h"
+
 void sx_wake(int eventfd)
 {
 	uint64_t one = 1;
 
+	sx_must(eventfd, >=, 0);
 	/* EAGAIN: the counter is full, so the reader is being woken already */
 	(void)!write(eventfd, &one, sizeof(one));
 }
@@ -53,6 +56,7 @@ void sx_handover_finish(struct sx_handover *h)
 
 	if (item)
 		sx_handover_release(item);
+	sx_must(sx_handover_used(h), ==, 0);
 	if (h->frame_fd >= 0)
 		close(h->frame_fd);
 	if (h->capture_fd >= 0)
@@ -79,9 +83,11 @@ struct sx_item *sx_handover_put(struct sx_item *item)
 	struct sx_handover *h = item->handover;
 	struct sx_item *old;
 
+	sx_must(atomic_load_explicit(&item->state, memory_order_relaxed), ==, SX_ITEM_FREE);
 	/* relaxed: the exchange that gives the item away comes after it */
 	atomic_store_explicit(&item->state, SX_ITEM_LENT, memory_order_relaxed);
 	old = atomic_exchange_explicit(&h->waiting, item, memory_order_acq_rel);
+	sx_must_be(old != item);
 	sx_wake(h->frame_fd);
 	return old;
 }
@@ -104,8 +110,10 @@ struct sx_item *sx_handover_take(struct sx_handover *h)
 {
 	struct sx_item *item = atomic_exchange_explicit(&h->waiting, NULL, memory_order_acq_rel);
 
-	if (item)
+	if (item) {
+		sx_must(atomic_load_explicit(&item->state, memory_order_relaxed), ==, SX_ITEM_LENT);
 		sx_wake(h->capture_fd);
+	}
 	return item;
 }
 
@@ -115,8 +123,10 @@ static bool item_return_images(struct sx_item *item)
 	enum sx_item_state lent = SX_ITEM_LENT;
 
 	if (!atomic_compare_exchange_strong_explicit(&item->state, &lent, SX_ITEM_RETURNED,
-						     memory_order_acq_rel, memory_order_acquire))
+						     memory_order_acq_rel, memory_order_acquire)) {
+		sx_must(lent, ==, SX_ITEM_RETURNED);
 		return false;
+	}
 	sx_source_release(item->source, &item->pair);
 	return true;
 }

@@ -8,6 +8,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "base/contract.h"
+
 #define LOSS_PERCENT 10 /* more pairs lost than this in ten seconds: degraded */
 #define LOSS_LEAST 10	/* but a few are no pattern, such as those of a cold start */
 #define RATE_LEAST 10	/* pairs that are expected in the time */
@@ -29,6 +31,7 @@ static void take_sample(struct sx_health *h, const struct sx_health_input *in)
 	unsigned i = h->sampled++ % SX_HEALTH_SAMPLES;
 
 	h->samples[i].now_ns = in->now_ns;
+	sx_must_be(i == 0 || in->captured >= h->samples[i - 1].captured);
 	h->samples[i].captured = in->captured;
 	h->samples[i].published = in->published;
 	h->samples[i].overload = in->overload;
@@ -43,6 +46,7 @@ static void decide(struct sx_health *h, enum stixel_state state, bool progress, 
 {
 	va_list args;
 
+	sx_must(state, <=, STIXEL_STATE_STOPPING);
 	h->state = state;
 	h->progress = progress;
 	h->serving = serving;
@@ -63,6 +67,7 @@ static int64_t frame_overdue_ns(const struct sx_health_input *in)
 /* How long a source may be silent: several of its own intervals, at least the limit. */
 static int64_t silence_limit_ns(const struct sx_health_input *in)
 {
+	sx_must(in->limit_ns, >, 0);
 	return 3 * in->interval_ns > in->limit_ns ? 3 * in->interval_ns : in->limit_ns;
 }
 
@@ -184,6 +189,7 @@ bool sx_health_may_ping(struct sx_health *h, const struct sx_health_input *in)
 	bool slow_source = !in->in_flight_since_ns && 2 * in->interval_ns > in->limit_ns &&
 			   in->now_ns - in->last_capture_ns <= silence_limit_ns(in);
 
+	sx_must(pairs, >=, h->pinged_pairs);
 	if (pairs == h->pinged_pairs && !(in->absent && h->progress) && !slow_source)
 		return false;
 	h->pinged_pairs = pairs;

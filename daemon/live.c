@@ -12,6 +12,7 @@
 #include <sys/mman.h>
 
 #include "base/clock.h"
+#include "base/contract.h"
 #include "base/log.h"
 #include "base/thread.h"
 #include "daemon/run_priv.h"
@@ -22,6 +23,7 @@ static void live_end(struct sx_run *run)
 	struct sx_live *l = &run->live;
 	const bool of_files = l->from == SX_LIVE_FILES;
 
+	sx_must_be(!l->made);
 	sx_settings_finish(&l->settings);
 	l->order = NULL;
 	l->step = SX_LIVE_IDLE;
@@ -34,6 +36,7 @@ static void live_end(struct sx_run *run)
 
 static void live_refuse(struct sx_run *run, int r, const struct sx_errors *errors)
 {
+	sx_must(r, <, 0);
 	sx_contexts_destroy(run->live.made);
 	run->live.made = NULL;
 	sx_live_tell_refused(run, r, errors);
@@ -74,6 +77,7 @@ static void live_take(struct sx_run *run)
 	struct sx_log_levels levels;
 	char why[SX_WHY_BYTES], *text = sx_live_done_text(run);
 
+	sx_must(l->diff.changed, >=, l->diff.restart);
 	*l->origins = l->settings_origins;
 	sx_settings_take_live(run->settings, &l->settings);
 	if (run->settings->log_levels &&
@@ -108,6 +112,7 @@ static void live_swap(struct sx_run *run)
 		live_finish(run);
 		return;
 	}
+	sx_must(l->made->count, ==, run->pipeline->newest->count);
 	/* the pipeline's from here on, whatever becomes of it */
 	run->pipeline->newest = l->made;
 	sx_exchange_give_contexts(&run->pipeline->exchange, l->made);
@@ -120,6 +125,7 @@ static void live_tune(struct sx_run *run)
 {
 	struct sx_live *l = &run->live;
 
+	sx_must_be(l->made || !l->builds);
 	if (!l->tunes) {
 		live_swap(run);
 		return;
@@ -134,6 +140,7 @@ static void *live_build(void *live)
 {
 	struct sx_live *l = live;
 
+	sx_must_be(!l->made);
 	pthread_setname_np(pthread_self(), "contexts");
 	l->result = sx_contexts_create(&l->made, l->engine->backend, l->engine->device, &l->plan, l->why,
 				       sizeof(l->why));
@@ -161,6 +168,7 @@ static void live_begin(struct sx_run *run)
 	struct sx_live *l = &run->live;
 	int r;
 
+	sx_must(l->step, ==, SX_LIVE_IDLE);
 	if (!l->builds) {
 		live_tune(run);
 		return;
@@ -208,6 +216,7 @@ static void look_at_waiting(struct sx_run *run)
 		live_read(run);
 		return;
 	}
+	sx_must_be(!l->order);
 	l->order = sx_orders_take(&l->orders);
 	if (!l->order && !run->rows.wants)
 		return;
@@ -222,6 +231,7 @@ static void look_at_builder(struct sx_run *run)
 	if (!atomic_load_explicit(&l->built, memory_order_acquire))
 		return;
 	pthread_join(l->builder, NULL);
+	sx_must_be(l->result < 0 || l->made);
 	if (l->result < 0) {
 		live_refuse_why(run, l->result, l->why);
 		return;
@@ -259,6 +269,7 @@ static void look_at_swap(struct sx_run *run)
 
 	if (!old)
 		return;
+	sx_must_be(old != run->pipeline->newest);
 	if (run->live.from == SX_LIVE_ROWS) {
 		sx_pictures_forget_rows(&run->pictures);
 	} else {

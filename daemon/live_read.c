@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/contract.h"
 #include "daemon/run_priv.h"
 #include "stages/stixels/reduce.h"
 
@@ -86,6 +87,7 @@ static int read_rows(struct sx_run *run, struct sx_errors *errors)
 	struct sx_live *l = &run->live;
 	int r = sx_settings_copy(&l->settings, run->settings);
 
+	sx_must_be(run->rows.wants);
 	if (r < 0)
 		sx_errors_add(errors, "out of memory");
 	l->correction = run->rows.wanted;
@@ -100,6 +102,7 @@ static void find_correction(struct sx_run *run)
 	struct sx_live *l = &run->live;
 	const struct sx_row_correction none = {0};
 
+	sx_must(l->from, !=, SX_LIVE_ROWS);
 	l->correction =
 		!l->recalibrates && sx_live_corrects_rows(run, &l->settings) ? run->rows.applied : none;
 	if (!sx_row_correction_equal(&l->correction, &run->rows.applied))
@@ -151,6 +154,7 @@ static int check_room(const struct sx_pipeline *p, const struct sx_stixel_params
 {
 	const size_t bytes = sx_pipeline_frame_bytes(p, s);
 
+	sx_must(p->frame_bytes, >, 0);
 	if (bytes && bytes <= p->frame_bytes)
 		return 0;
 	sx_errors_add(errors,
@@ -189,6 +193,7 @@ int sx_live_read(struct sx_run *run, struct sx_errors *errors)
 	char why[SX_WHY_BYTES];
 	int r;
 
+	sx_must(l->step, ==, SX_LIVE_IDLE);
 	l->settings_origins = *l->origins;
 	l->diff = (struct sx_settings_diff){0};
 	if (l->from == SX_LIVE_ROWS)

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/contract.h"
 #include "base/log.h"
 #include "daemon/run_priv.h"
 
@@ -130,6 +131,7 @@ void sx_live_tell_done(struct sx_run *run, const char *text)
 	const char *how = l->order ? "set live" : "reloaded";
 	char from[48] = "";
 
+	sx_must(l->diff.changed, >=, l->diff.restart);
 	if (l->builds)
 		snprintf(from, sizeof(from), ", from frame %llu on", (unsigned long long)l->frame);
 	if (l->diff.changed > l->diff.restart)
@@ -148,6 +150,7 @@ void sx_live_tell_done(struct sx_run *run, const char *text)
  */
 static unsigned http_status(int r)
 {
+	sx_must(r, <, 0);
 	switch (r) {
 	case -EINVAL:
 	case -ENOTSUP:
@@ -217,6 +220,7 @@ void sx_live_tell_rows(struct sx_run *run, uint64_t frame)
 
 	if (sx_row_correction_equal(was, is))
 		return;
+	sx_must(frame, >, 0);
 	l->corrections++;
 	l->rows_refused = false;
 	if (l->recalibrates)

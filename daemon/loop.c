@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/contract.h"
 #include "base/log.h"
 #include "daemon/run_priv.h"
 
@@ -89,6 +90,7 @@ static void tell_state(struct sx_run *run)
 
 	if (h->state == run->told)
 		return;
+	sx_must(h->state, <=, STIXEL_STATE_STOPPING);
 	run->told = h->state;
 	if (h->state == STIXEL_STATE_RUNNING || h->state == STIXEL_STATE_STOPPING)
 		sx_log(DAEMON, NOTICE, "%s", sx_health_name(h->state));
@@ -106,6 +108,7 @@ static enum sx_report_image image_state(const struct sx_pipeline *p, unsigned ki
 {
 	const unsigned bit = 1u << kind;
 
+	sx_must(kind, <=, STIXEL_PLANE_RIGHT);
 	if (!(p->images & bit))
 		return SX_IMAGE_OFF;
 	return atomic_load_explicit(&p->published_images, memory_order_relaxed) & bit ? SX_IMAGE_PUBLISHED

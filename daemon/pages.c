@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/contract.h"
 #include "config/classes.h"
 #include "config/option.h"
 
@@ -71,6 +72,7 @@ static void read_newest(struct sx_report *r, const struct sx_telemetry *t)
 	sx_report_real(r, SX_FIG_STIXELS_PER_FRAME, (double)n.stixels);
 	if (n.stixels)
 		sx_report_real(r, SX_FIG_STIXELS_PIXELS, (double)n.pixels / (double)n.stixels);
+	sx_must(n.stixels, <=, n.pixels);
 	r->source.stamp = stamp_name(n.stamp);
 	r->road_origin = stixel_road_name((unsigned)n.road_origin);
 	if (n.road_origin == STIXEL_ROAD_NONE)
@@ -119,6 +121,7 @@ static void read_camera(struct sx_report_camera *c, const struct sx_telemetry *t
 {
 	const char *format = atomic_load_explicit(&t->format, memory_order_relaxed);
 
+	sx_must_index(side, 2);
 	if (format)
 		c->format = format;
 	c->count[SX_CAMERA_CAPTURED] = (int64_t)counter_load(&t->images[side]);
@@ -139,6 +142,7 @@ static void read_camera(struct sx_report_camera *c, const struct sx_telemetry *t
 static const char *read_feed(const struct sx_telemetry *t, enum sx_feed_kind kind,
 			     char reason[SX_FEED_WHY_BYTES])
 {
+	sx_must_index(kind, SX_FEED_KINDS);
 	sx_telemetry_feed_why(t, kind, reason);
 	return sx_feed_state_name(
 		(enum sx_feed_state)atomic_load_explicit(&t->feed[kind].state, memory_order_relaxed));
@@ -199,6 +203,7 @@ static void take_report(struct sx_pages *p, struct sx_report *r)
 	memory = atomic_load_explicit(&t->memory, memory_order_relaxed);
 	if (memory)
 		r->source.memory = memory;
+	sx_must(r->source.cameras, <=, 2);
 	for (int i = 0; i < r->source.cameras; i++)
 		read_camera(&r->source.camera[i], t, i);
 	read_latencies(r, t, &p->stereo, now);
@@ -301,6 +306,7 @@ void sx_pages_init(struct sx_pages *p, const struct sx_telemetry *telemetry,
 
 int sx_pages_serve(struct sx_pages *p, int listen_fd, char *why, size_t why_bytes)
 {
+	sx_must_be(!p->server);
 	return sx_status_start(&p->server, listen_fd, pages, sizeof(pages) / sizeof(pages[0]), p, why,
 			       why_bytes);
 }

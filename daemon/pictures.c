@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
+#include "base/contract.h"
 #include "base/quantile.h"
 
 enum { FEW = 8, USUAL_FROM = 40, USUAL_OVER = 240, USUAL_SLOWER = 10 }; /* samples */
@@ -63,6 +64,7 @@ void sx_pictures_of(struct sx_pictures *ret, const struct sx_monitor *m, uint64_
  */
 static double recent(const struct sx_pictures_watch *w, size_t offset, unsigned samples, unsigned least)
 {
+	sx_must(samples, <=, SX_PICTURES_SAMPLES);
 	double known[SX_PICTURES_SAMPLES];
 	unsigned n = 0;
 
@@ -124,6 +126,7 @@ static double judge_density(struct sx_pictures_watch *w)
 		     newest = w->sample[(w->taken - 1) % SX_PICTURES_SAMPLES].density;
 	double over = w->taken < USUAL_OVER ? w->taken : USUAL_OVER;
 
+	sx_must(w->taken, >, 0);
 	if (w->density)
 		over *= USUAL_SLOWER;
 	if (!isnan(newest))

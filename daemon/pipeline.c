@@ -14,6 +14,7 @@
 #include <time.h>
 
 #include "base/clock.h"
+#include "base/contract.h"
 #include "base/log.h"
 #include "config/config.h"
 #include "ipc/frame.h"
@@ -23,6 +24,7 @@
 
 int sx_pipeline_slots(const struct sx_settings *s)
 {
+	sx_must(s->engine.contexts + 2, <=, SX_ITEMS_MAX);
 	return s->engine.contexts + 2;
 }
 
@@ -53,6 +55,7 @@ static int create_contexts(struct sx_pipeline *p, char *why, size_t why_bytes)
 
 	if (r < 0)
 		return r;
+	sx_must(p->contexts->count, ==, plan.count);
 	p->newest = p->contexts;
 	p->context_count = p->contexts->count;
 	return 0;
@@ -64,6 +67,7 @@ static void fill_constants(struct sx_pipeline *p)
 	const struct sx_params *params = &config.params;
 	struct stixel_frame_header *h = &p->header;
 
+	sx_must(p->epoch, !=, 0);
 	p->flags = params->stereo.matcher == SX_MATCH_EXTERNAL ? STIXEL_FRAME_EXTERNAL : 0;
 	*h = (struct stixel_frame_header){
 		.epoch = p->epoch,
@@ -89,6 +93,7 @@ size_t sx_pipeline_frame_bytes(const struct sx_pipeline *p, const struct sx_stix
 	const uint32_t columns = (uint32_t)sx_reduce_columns((int)p->header.image_width, s->width);
 	const uint32_t per_column = most < rows ? most : rows;
 
+	sx_must(rows, >, 0);
 	return sx_frame_bytes(columns, columns * per_column, images_bytes(p));
 }
 
@@ -121,6 +126,7 @@ static int create_ring(struct sx_pipeline *p, char *why, size_t why_bytes)
 		.exclusive = true,
 	};
 
+	sx_must_be(!p->ring);
 	return p->c.settings->output.ring ? sx_ring_create(&p->ring, &params, why, why_bytes) : 0;
 }
 
@@ -137,6 +143,7 @@ static int create_stream(struct sx_pipeline *p, char *why, size_t why_bytes)
 		.group = (gid_t)-1,
 	};
 
+	sx_must(p->frame_bytes, >, images_bytes(p));
 	return p->c.settings->output.stream ? sx_stream_create(&p->stream, &params, why, why_bytes) : 0;
 }
 
@@ -249,6 +256,7 @@ int sx_pipeline_start(struct sx_pipeline *p, char *why, size_t why_bytes)
 	int64_t now = sx_now_ns();
 	int r;
 
+	sx_must_be(!p->frame_runs && !p->capture_runs);
 	atomic_store(&p->c.telemetry->last_capture_ns, now);
 	atomic_store(&p->c.telemetry->in_flight_since_ns, 0);
 	r = sx_ringer_start(&p->ringer, p->ring, p->feeds.offer.ring);
@@ -279,6 +287,7 @@ void sx_pipeline_end(struct sx_pipeline *p, enum sx_end end, const char *why)
 {
 	enum sx_end expected = SX_END_NONE;
 
+	sx_must(end, !=, SX_END_NONE);
 	/* One thread wins the right to write why; main looks only after both have been joined. */
 	if (atomic_compare_exchange_strong(&p->end, &expected, end)) {
 		snprintf(p->why, sizeof(p->why), "%s", why);
@@ -314,6 +323,7 @@ void sx_pipeline_destroy(struct sx_pipeline *p, struct sx_source **source)
 	if (!p)
 		return;
 	sx_ringer_stop(&p->ringer);
+	sx_must_be(!p->frame_runs && !p->capture_runs);
 	sx_ring_destroy(p->ring);
 	sx_stream_destroy(p->stream);
 	/* contexts first: one that is still computing reads the images of its pair */

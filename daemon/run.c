@@ -16,6 +16,7 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
+#include "base/contract.h"
 #include "base/log.h"
 #include "base/places.h"
 #include "config/config.h"
@@ -29,6 +30,7 @@
 
 static int run_refuse(int code, const char *why)
 {
+	sx_must(code, >=, SX_EXIT_USAGE);
 	sx_log(DAEMON, ERROR, "%s", why);
 	return code;
 }
@@ -183,6 +185,7 @@ static int open_source(struct sx_run *run, struct sx_source **ret)
 
 static int build_failed(int r, const char *why)
 {
+	sx_must(r, <, 0);
 	if (r == -ENODEV)
 		return run_refuse(SX_EXIT_GPU, why);
 	return run_refuse(r == -EINVAL || r == -ENOTSUP ? SX_EXIT_CONFIG : SX_EXIT_FAILED, why);
@@ -193,6 +196,7 @@ static const char *volume_of(const struct sx_run *run)
 {
 	const struct sx_backend *backend = run->engine.backend;
 
+	sx_must(run->pipeline->newest->count, >, 0);
 	return backend->volume ? backend->volume(run->pipeline->newest->context[0]) : "";
 }
 
@@ -252,6 +256,7 @@ int sx_run_build(struct sx_run *run, struct sx_source *source)
 	char why[SX_WHY_BYTES];
 	int r;
 
+	sx_must_be(!run->pipeline);
 	if (source)
 		info = *sx_source_info(source);
 	r = source || s->rectify ? sx_settings_check_size(s, info.width, info.height, why, sizeof(why))

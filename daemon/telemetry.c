@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/contract.h"
+
 #define RELAXED memory_order_relaxed
 
 _Static_assert(SX_STAGE_COUNT <= STIXEL_STAGES, "a frame header has room for every stage");
@@ -49,6 +51,7 @@ static void guarded_write(_Atomic uint64_t *sequence, _Atomic uint64_t *to, cons
 {
 	uint64_t number = atomic_load_explicit(sequence, RELAXED), word;
 
+	sx_must(number % 2, ==, 0);
 	atomic_store_explicit(sequence, number + 1, RELAXED);
 	/* release stores instead of a fence: as cheap here, and ThreadSanitizer understands them */
 	for (size_t i = 0; i < words; i++) {
@@ -106,6 +109,7 @@ void sx_telemetry_source(struct sx_telemetry *t, const struct sx_source_counters
 {
 	uint64_t overload = c->dropped[0][SX_DROP_OVERLOAD];
 
+	sx_must(overload, >=, atomic_load_explicit(&t->dropped[0][SX_DROP_OVERLOAD], RELAXED));
 	/* captured first, and overload read first: nobody sees more dropped than captured */
 	overload -= atomic_load_explicit(&t->dropped[0][SX_DROP_OVERLOAD], RELAXED);
 	sx_telemetry_add(t, SX_FIG_FRAMES_CAPTURED, overload);
@@ -146,6 +150,7 @@ const char *sx_span_name(enum sx_span span)
 		[SX_SPAN_OUTPUT] = "result_to_publish",
 	};
 
+	sx_must_index(span, SX_SPAN_COUNT);
 	return names[span];
 }
 
@@ -160,6 +165,7 @@ static void add_spans(struct sx_telemetry *t, const struct stixel_frame_header *
 	int64_t captured_ns =
 		h->capture_left_ns < h->capture_right_ns ? h->capture_left_ns : h->capture_right_ns;
 
+	sx_must(head_ns, >=, h->published_ns);
 	/* A camera with an unknown clock has no latency that could be told. */
 	if (h->clock != STIXEL_CLOCK_UNKNOWN) {
 		add_duration(&t->spans[SX_SPAN_ALL], head_ns, head_ns - captured_ns);
@@ -194,6 +200,7 @@ void sx_telemetry_published(struct sx_telemetry *t, const struct stixel_frame_he
 		.height_sigma_m = h->height_sigma_m,
 	};
 
+	sx_must(h->published, ==, sx_telemetry_count(t, SX_FIG_FRAMES_PUBLISHED) + 1);
 	add_spans(t, h, head_ns);
 	for (int i = 0; i < SX_STAGE_COUNT; i++)
 		if (h->stage_ns[i] > 0)
@@ -220,6 +227,7 @@ void sx_telemetry_feed(struct sx_telemetry *t, enum sx_feed_kind kind, const str
 	struct sx_telemetry_feed *f = &t->feed[kind];
 	char text[SX_FEED_WHY_BYTES] = "", before[SX_FEED_WHY_BYTES];
 
+	sx_must_index(kind, SX_FEED_KINDS);
 	put_count(t, figures[kind].received, c->received);
 	put_count(t, figures[kind].late, c->late);
 	put_count(t, figures[kind].lost, c->lost);
@@ -234,6 +242,7 @@ void sx_telemetry_feed(struct sx_telemetry *t, enum sx_feed_kind kind, const str
 
 void sx_telemetry_feed_why(const struct sx_telemetry *t, enum sx_feed_kind kind, char why[SX_FEED_WHY_BYTES])
 {
+	sx_must_index(kind, SX_FEED_KINDS);
 	if (!guarded_read(&t->feed[kind].why_sequence, t->feed[kind].why, why, SX_FEED_WHY_WORDS))
 		memset(why, 0, SX_FEED_WHY_BYTES);
 }

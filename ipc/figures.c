@@ -7,6 +7,8 @@
 
 #include <stddef.h>
 
+#include "base/contract.h"
+
 const struct sx_figure_row sx_figures[SX_FIG_END] = {
 #define FIGURE(id, kind, object, key, family, label) \
 	[SX_FIG_##id] = {SX_FIGURE_##kind, object, key, SX_FAMILY_##family, label},
@@ -32,5 +34,6 @@ const char *sx_family_type_name(enum sx_family_type type)
 		[SX_FAMILY_TYPE_SUMMARY] = "summary",
 	};
 
+	sx_must_index(type, sizeof(names) / sizeof(names[0]));
 	return names[type];
 }

@@ -12,6 +12,7 @@
 #include <time.h>
 
 #include "base/clock.h"
+#include "base/contract.h"
 #include "ipc/check.h"
 #include "ipc/crc32c.h"
 
@@ -98,6 +99,7 @@ static void place_images(struct stixel_frame_header *h, const struct stixel_imag
 	struct stixel_image is[SX_FRAME_IMAGES] = {0};
 	uint64_t bytes[SX_FRAME_IMAGES] = {0}, pitch[SX_FRAME_IMAGES] = {0};
 
+	sx_must_or(return, count, <=, SX_FRAME_IMAGES);
 	for (int i = 0; i < count; i++) {
 		is[i] = images[i];
 		pitch[i] = row_bytes(is[i].kind, is[i].width);
@@ -180,6 +182,7 @@ void sx_frame_restamp(void *frame, uint64_t epoch, uint64_t number)
 {
 	struct stixel_frame_header h;
 
+	sx_must_or(return, number, !=, 0);
 	load_header(&h, frame);
 	h.epoch = epoch;
 	h.number = number;
@@ -188,6 +191,7 @@ void sx_frame_restamp(void *frame, uint64_t epoch, uint64_t number)
 
 static void drop_images(struct stixel_frame_header *h)
 {
+	sx_must_or(return, h->plane_offset, <=, h->frame_bytes);
 	h->frame_bytes = h->plane_offset;
 	place_images(h, NULL, 0, 0);
 	h->flags |= STIXEL_FRAME_PLANE_LEFT_OUT;

@@ -4,6 +4,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "base/contract.h"
 #include "ipc/report.h"
 
 #include <inttypes.h>
@@ -61,6 +62,7 @@ static void add_summary(struct sx_text *t, const char *key, const struct sx_summ
 
 static const struct sx_summary *summary_of(const struct sx_report_latency *l, enum sx_window window)
 {
+	sx_must(window, <=, SX_WINDOW_START);
 	return window == SX_WINDOW_START ? &l->start : window == SX_WINDOW_10S ? &l->last_10s : &l->last_1s;
 }
 
@@ -73,6 +75,7 @@ static void add_latencies(struct sx_text *t, const struct sx_report *r)
 		      {"latency_10s_us", SX_WINDOW_10S},
 		      {"latency_1s_us", SX_WINDOW_1S}};
 
+	sx_must(r->span_count, <=, SX_REPORT_SPANS);
 	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++) {
 		sx_json_open(t, tables[i].key, '{');
 		for (int k = 0; k < r->span_count; k++)
@@ -85,6 +88,7 @@ static void add_latencies(struct sx_text *t, const struct sx_report *r)
 
 static void add_camera(struct sx_text *t, const struct sx_report_camera *c)
 {
+	sx_must(c->drops, <=, SX_REPORT_DROPS);
 	sx_json_open(t, NULL, '{');
 	sx_json_text(t, "side", c->side);
 	sx_json_text(t, "path", *c->path ? c->path : NULL);
@@ -106,6 +110,7 @@ static void add_source(struct sx_text *t, const struct sx_report *r)
 {
 	const struct sx_summary *skew = &r->source.skew;
 
+	sx_must(r->source.cameras, <=, 2);
 	sx_json_open(t, "source", '{');
 	sx_json_text(t, "kind", r->source.kind);
 	sx_json_text(t, "memory", r->source.memory);
@@ -124,6 +129,7 @@ static void add_source(struct sx_text *t, const struct sx_report *r)
 
 static void add_engine(struct sx_text *t, const struct sx_report *r)
 {
+	sx_must_be(r->engine.volume[sizeof(r->engine.volume) - 1] == 0);
 	sx_json_open(t, "engine", '{');
 	sx_json_text(t, "backend", r->engine.backend);
 	sx_json_text(t, "device", r->engine.device);
@@ -194,6 +200,7 @@ static void add_semantics(struct sx_text *t, const struct sx_report *r)
 {
 	const struct sx_report_feed *s = &r->semantics;
 
+	sx_must(s->class_count, <=, SX_REPORT_CLASSES);
 	sx_json_open(t, "semantics", '{');
 	sx_json_text(t, "source", known(s->source));
 	if (*s->source) {
@@ -246,6 +253,7 @@ static void add_config(struct sx_text *t, const struct sx_report *r)
 	char name[sizeof(c->files)];
 	size_t bytes = 0;
 
+	sx_must(c->override_count, >=, 0);
 	sx_json_open(t, "config", '{');
 	sx_json_text(t, "folder", c->folder);
 	sx_json_open(t, "files", '[');
@@ -272,6 +280,7 @@ static void add_outputs(struct sx_text *t, const struct sx_report *r)
 	static const char *const image_words[] = {
 		[SX_IMAGE_OFF] = "off", [SX_IMAGE_IDLE] = "idle", [SX_IMAGE_PUBLISHED] = "published"};
 
+	sx_must(r->images.disparity, <=, SX_IMAGE_PUBLISHED);
 	sx_json_open(t, "ring", '{');
 	sx_json_text(t, "path", known(r->ring_path));
 	add_figures(t, r, "ring");
@@ -289,6 +298,7 @@ void sx_report_json(const struct sx_report *r, struct sx_text *t)
 {
 	char epoch[24];
 
+	sx_must(t->used, ==, 0);
 	/* As text: 64 random bits are more than most JSON parsers keep of a number. */
 	snprintf(epoch, sizeof(epoch), "%016" PRIx64, r->epoch);
 	sx_json_open(t, NULL, '{');

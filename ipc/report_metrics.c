@@ -4,6 +4,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "base/contract.h"
 #include "ipc/report.h"
 
 #include <inttypes.h>
@@ -18,6 +19,7 @@ static void add_family(struct sx_text *t, enum sx_family family)
 {
 	const struct sx_family_row *row = &sx_families[family];
 
+	sx_must_index(family, SX_FAMILY_END);
 	sx_text_add(t, "# TYPE %s %s\n", row->name, sx_family_type_name(row->type));
 	if (row->unit)
 		sx_text_add(t, "# UNIT %s %s\n", row->name, row->unit);
@@ -42,6 +44,7 @@ static void add_label(struct sx_text *t, const char *name, const char *value)
 /* "{name="value",", then with "," further ones. */
 static void add_labels(struct sx_text *t, const char *const (*labels)[2], int count)
 {
+	sx_must(count, >, 0);
 	for (int i = 0; i < count; i++) {
 		sx_text_add(t, "%s", i ? "," : "{");
 		add_label(t, labels[i][0], labels[i][1]);
@@ -65,6 +68,7 @@ static bool is_told(const struct sx_report *r, const char *object)
 
 static bool is_known(const struct sx_report *r, int figure)
 {
+	sx_must_index(figure, SX_FIG_END);
 	return sx_figures[figure].kind == SX_FIGURE_REAL ? isfinite(r->figure[figure].real)
 							 : r->figure[figure].count >= 0;
 }
@@ -75,6 +79,7 @@ static void add_number(struct sx_text *t, const struct sx_report *r, int figure)
 	const int digits = sx_families[sx_figures[figure].family].digits;
 	const union sx_figure_value v = r->figure[figure];
 
+	sx_must_be(is_known(r, figure));
 	if (digits)
 		sx_text_add(t, " %.*g\n", digits, real ? v.real : (double)v.count);
 	else
@@ -94,8 +99,10 @@ static void add_figures(struct sx_text *t, const struct sx_report *r, enum sx_fa
 			add_family(t, family);
 		begun = true;
 		sx_text_add(t, "%s%s", row->name, row->type == SX_FAMILY_TYPE_COUNTER ? "_total" : "");
-		if (sx_figures[i].label)
+		if (sx_figures[i].label) {
+			sx_must_be(row->labels);
 			add_labels(t, (const char *const[][2]){{row->labels, sx_figures[i].label}}, 1);
+		}
 		add_number(t, r, i);
 	}
 }
@@ -145,6 +152,7 @@ static void add_summaries(struct sx_text *t, enum sx_family family, const char *
 {
 	bool begun = false;
 
+	sx_must(count, <=, SX_REPORT_STAGES);
 	for (int i = 0; i < count; i++) {
 		if (l[i].start.n == 0)
 			continue;
@@ -157,6 +165,7 @@ static void add_summaries(struct sx_text *t, enum sx_family family, const char *
 
 static void add_info(struct sx_text *t, enum sx_family family, const char *const (*labels)[2], int count)
 {
+	sx_must(sx_families[family].type, ==, SX_FAMILY_TYPE_INFO);
 	add_family(t, family);
 	sx_text_add(t, "%s_info", sx_families[family].name);
 	add_labels(t, labels, count);
@@ -169,6 +178,7 @@ static void add_states(struct sx_text *t, enum sx_family family, const char *con
 {
 	const char *name = sx_families[family].name;
 
+	sx_must(sx_families[family].type, ==, SX_FAMILY_TYPE_STATESET);
 	add_family(t, family);
 	for (int i = 0; i < count; i++) {
 		sx_text_add(t, "%s", name);
@@ -221,6 +231,7 @@ static void add_cameras(struct sx_text *t, const struct sx_report *r, enum sx_fa
 
 static void add_camera_drops(struct sx_text *t, const struct sx_report *r, enum sx_family family)
 {
+	sx_must(r->source.cameras, <=, 2);
 	if (r->source.cameras < 1 || r->source.camera[0].drops == 0)
 		return;
 	add_family(t, family);
@@ -240,6 +251,7 @@ static void add_camera_drops(struct sx_text *t, const struct sx_report *r, enum 
 /* Told from the start, without a sample if need be: it is what everybody looks for. */
 static void add_latency(struct sx_text *t, const struct sx_report *r, enum sx_family family)
 {
+	sx_must(r->span_count, <=, SX_REPORT_SPANS);
 	add_family(t, family);
 	if (r->span_count > 0)
 		add_summary(t, sx_families[family].name, NULL, &r->spans[0]);
@@ -258,6 +270,7 @@ static void add_stages(struct sx_text *t, const struct sx_report *r, enum sx_fam
 /* A figure made of something that is none, of the only sample of its family. */
 static void add_seconds_gauge(struct sx_text *t, enum sx_family family, double seconds)
 {
+	sx_must(sx_families[family].type, ==, SX_FAMILY_TYPE_GAUGE);
 	add_family(t, family);
 	sx_text_add(t, "%s %.*g\n", sx_families[family].name, sx_families[family].digits, seconds);
 }
@@ -337,6 +350,7 @@ static void (*const writers[SX_FAMILY_END])(struct sx_text *t, const struct sx_r
 
 void sx_report_metrics(const struct sx_report *r, struct sx_text *t)
 {
+	sx_must(t->used, ==, 0);
 	for (int i = 0; i < SX_FAMILY_END; i++)
 		(writers[i] ? writers[i] : add_figures)(t, r, (enum sx_family)i);
 	sx_text_add(t, "# EOF\n");

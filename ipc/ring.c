@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/contract.h"
 #include "ipc/earlier.h"
 #include "ipc/instance.h"
 #include "ipc/process.h"
@@ -368,6 +369,8 @@ void sx_ring_commit(struct sx_ring *r, size_t bytes)
 	uint64_t n = r->head + 1;
 	struct stixel_ring_slot *slot = slot_of(r, n);
 
+	sx_must_or(return, bytes, <=, r->frame_capacity);
+	sx_must_or(return, __atomic_load_n(&slot->sequence, __ATOMIC_RELAXED), ==, 2 * n - 1);
 	__atomic_store_n(&slot->frame_bytes, bytes, __ATOMIC_RELAXED);
 	__atomic_store_n(&slot->sequence, 2 * n, __ATOMIC_RELEASE);
 	__atomic_store_n(&r->live->head, n, __ATOMIC_RELEASE);
@@ -405,6 +408,7 @@ int sx_ring_publish(struct sx_ring *r, const void *frame, size_t bytes)
 
 void sx_ring_set_state(struct sx_ring *r, enum stixel_state state)
 {
+	sx_must_or(return, state, <=, STIXEL_STATE_REPLACED);
 	sx_ring_beat(r);
 	if (__atomic_exchange_n(&r->live->state, (uint32_t)state, __ATOMIC_ACQ_REL) != (uint32_t)state)
 		ring_bell(r);

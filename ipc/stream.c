@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/contract.h"
 #include "ipc/frame.h"
 #include "ipc/listener.h"
 #include "ipc/why.h"
@@ -102,6 +103,7 @@ static int take_listener(struct sx_stream *s, const struct sx_stream_params *p, 
 {
 	int r;
 
+	sx_must(s->listen, ==, -1);
 	if (p->listen_fd >= 0) {
 		r = sx_listener_check(p->listen_fd, why, why_bytes);
 		s->listen = r < 0 ? -1 : p->listen_fd;
@@ -202,6 +204,7 @@ void sx_stream_publish(struct sx_stream *s, const void *frame)
 	struct stixel_frame_header h;
 	uint8_t *to = s->buffer[s->back];
 
+	sx_must_index(s->back, 3);
 	memcpy(&h, frame, STIXEL_HEADER_BYTES_LEAST);
 	if (h.frame_bytes <= s->packet_bytes) {
 		memcpy(to, frame, h.frame_bytes);
@@ -216,6 +219,7 @@ void sx_stream_publish(struct sx_stream *s, const void *frame)
 
 void sx_stream_set_state(struct sx_stream *s, enum stixel_state state)
 {
+	sx_must(state, <=, STIXEL_STATE_REPLACED);
 	if (atomic_exchange_explicit(&s->state, (unsigned)state, memory_order_acq_rel) != (unsigned)state)
 		ring_main(s);
 }
@@ -224,6 +228,7 @@ void sx_stream_set_state(struct sx_stream *s, enum stixel_state state)
 
 static const struct stixel_frame_header *newest(const struct sx_stream *s)
 {
+	sx_must_index(s->front, 3);
 	return (const struct stixel_frame_header *)s->buffer[s->front];
 }
 
@@ -258,7 +263,9 @@ static void note_images(struct sx_stream *s)
 
 static void drop_client(struct sx_stream *s, struct client *c)
 {
+	sx_must(s->count.clients, >, 0);
 	s->count.dropped += missed(s, c);
+	sx_must(c->fd, >=, 0);
 	close(c->fd); /* leaves the epoll set by itself */
 	c->fd = -1;
 	s->count.clients--;
@@ -297,6 +304,7 @@ static int send_frame(struct sx_stream *s, struct client *c)
 
 	if (h->number <= c->last)
 		return 1;
+	sx_must(h->frame_bytes, <=, s->packet_bytes);
 	r = send_packet(c, h, h->frame_bytes);
 	if (r != 1)
 		return r;
@@ -314,6 +322,7 @@ static void flush(struct sx_stream *s, uint32_t i)
 	struct client *c = &s->client[i];
 	int r = 1;
 
+	sx_must_index(i, s->clients_max);
 	if (c->due & DUE_NOTICE) {
 		r = send_notice(s, c);
 		if (r == 1)
@@ -378,6 +387,7 @@ static void admit(struct sx_stream *s, int fd)
 		close(fd);
 		return;
 	}
+	sx_must(c->fd, ==, -1);
 	size_buffer(fd, s->buffer_bytes);
 	(void)getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &n);
 	memset(c, 0, sizeof(*c));
@@ -389,6 +399,7 @@ static void admit(struct sx_stream *s, int fd)
 	c->seen.uid = who.uid;
 	s->count.accepted++;
 	s->count.clients++;
+	sx_must(s->count.clients, <=, s->clients_max);
 	if (stream_watch(s, EPOLL_CTL_ADD, fd, EPOLLIN, (uint32_t)(c - s->client)) < 0)
 		drop_client(s, c);
 }
@@ -428,6 +439,7 @@ static void hear(struct sx_stream *s, uint32_t i)
 	/* MSG_TRUNC: the true length, however long a packet was sent. */
 	ssize_t n = recv(c->fd, &hello, sizeof(hello), MSG_DONTWAIT | MSG_TRUNC);
 
+	sx_must(c->fd, >=, 0);
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return;
 	if (!good_hello(&hello, n)) {
@@ -462,6 +474,7 @@ static void on_wake(struct sx_stream *s)
 		flush_all(s, STIXEL_WANT_BELL, DUE_NOTICE);
 		flush_all(s, STIXEL_WANT_FRAMES, DUE_FRAME);
 	}
+	sx_must(state, <=, STIXEL_STATE_REPLACED);
 	if (state != s->told) {
 		s->told = state;
 		flush_all(s, STIXEL_WANT_NOTICES | STIXEL_WANT_BELL, DUE_NOTICE);
@@ -480,6 +493,7 @@ static void on_timer(struct sx_stream *s)
 
 static void on_client(struct sx_stream *s, uint32_t i, unsigned events)
 {
+	sx_must_index(i, SX_STREAM_CLIENTS_MAX);
 	/* Dropped earlier in this round; a newcomer in its place is none the worse for one more look. */
 	if (s->client[i].fd < 0)
 		return;

@@ -12,8 +12,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/contract.h"
+
 void sx_text_init(struct sx_text *t, char *data, size_t bytes)
 {
+	sx_must(bytes, >, 0);
 	*t = (struct sx_text){.data = data, .bytes = bytes};
 	data[0] = 0;
 }
@@ -24,6 +27,7 @@ void sx_text_add(struct sx_text *t, const char *format, ...)
 	va_list args;
 	int n;
 
+	sx_must(t->used, <, t->bytes);
 	if (t->cut)
 		return;
 	va_start(args, format);
@@ -86,6 +90,7 @@ static void add_quoted(struct sx_text *t, const char *value)
 
 static void add_key(struct sx_text *t, const char *key)
 {
+	sx_must(t->used, <, t->bytes);
 	if (t->used > 0 && !strchr("{[\n", t->data[t->used - 1]))
 		sx_text_add(t, ",");
 	if (!key)
@@ -96,12 +101,14 @@ static void add_key(struct sx_text *t, const char *key)
 
 void sx_json_open(struct sx_text *t, const char *key, char bracket)
 {
+	sx_must_be(bracket == '{' || bracket == '[');
 	add_key(t, key);
 	sx_text_add(t, "%c", bracket);
 }
 
 void sx_json_close(struct sx_text *t, char bracket)
 {
+	sx_must_be(bracket == '}' || bracket == ']');
 	sx_text_add(t, "%c", bracket);
 }
 
@@ -146,6 +153,7 @@ void sx_json_bool(struct sx_text *t, const char *key, bool value)
 
 void sx_json_us(struct sx_text *t, const char *key, int64_t ns)
 {
+	sx_must(ns, >=, 0);
 	add_key(t, key);
 	sx_text_add(t, "%" PRId64 ".%03d", ns / 1000, (int)(ns % 1000));
 }

@@ -8,12 +8,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/contract.h"
+
 /* Room for so many more; NULL: failed. */
 static uint8_t *grow(struct sx_bytes *b, size_t more)
 {
 	size_t room = b->room ? b->room : 256;
 	uint8_t *p;
 
+	sx_must(b->count, <=, b->room);
 	while (room < b->count + more)
 		room *= 2;
 	if (room != b->room) {
@@ -41,6 +44,7 @@ void sx_bytes_number(struct sx_bytes *b, uint64_t n, int bytes)
 {
 	uint8_t *to = grow(b, (size_t)bytes);
 
+	sx_must_index(bytes - 1, 8);
 	for (int i = 0; to && i < bytes; i++)
 		to[i] = (uint8_t)(n >> 8 * i);
 }
@@ -66,6 +70,7 @@ void sx_span_copy(struct sx_span s, char *to, size_t bytes)
 {
 	size_t n = s.bytes < bytes ? s.bytes : bytes - 1;
 
+	sx_must(bytes, >, 0);
 	for (size_t i = 0; i < n; i++)
 		to[i] = s.at[i] >= 0x20 && s.at[i] <= 0x7e ? (char)s.at[i] : '?';
 	to[n] = 0;
@@ -89,6 +94,7 @@ uint64_t sx_cursor_number(struct sx_cursor *c, int bytes)
 	struct sx_span s = sx_cursor_take(c, (uint64_t)bytes);
 	uint64_t n = 0;
 
+	sx_must_index(bytes - 1, 8);
 	for (size_t i = s.bytes; i-- > 0;)
 		n = n << 8 | s.at[i];
 	return n;

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/contract.h"
 #include "base/thread.h"
 
 #define PATIENCE_NS (5 * SX_NS_PER_S)
@@ -49,11 +50,13 @@ static void wait_change(struct sx_file_queue *q)
 /* The longest piece that lies in one. */
 static size_t piece(const struct sx_file_queue *q)
 {
+	sx_must_index(q->begin, q->room);
 	return q->begin + q->count > q->room ? q->room - q->begin : q->count;
 }
 
 static void took(struct sx_file_queue *q, size_t bytes)
 {
+	sx_must(bytes, <=, q->count);
 	q->written += bytes;
 	q->progress_ns = sx_now_ns();
 	q->count -= bytes;
@@ -99,6 +102,7 @@ int sx_file_queue_create(struct sx_file_queue **ret, int fd, size_t room, const 
 
 	if (!q)
 		return -ENOMEM;
+	sx_must(room, >, 0);
 	q->fd = fd;
 	q->room = room;
 	q->stop = stop;
@@ -126,6 +130,7 @@ static void copy_in(struct sx_file_queue *q, const uint8_t *data, size_t bytes)
 	size_t at = (q->begin + q->count) % q->room;
 	size_t first = bytes < q->room - at ? bytes : q->room - at;
 
+	sx_must(bytes, <=, q->room - q->count);
 	memcpy(q->memory + at, data, first);
 	memcpy(q->memory, data + first, bytes - first);
 	q->count += bytes;

@@ -6,6 +6,8 @@
 #include "recording/mcap.h"
 
 #include <zlib.h>
+
+#include "base/contract.h"
 #ifdef SX_HAVE_LIBDEFLATE
 #include <libdeflate.h>
 #endif
@@ -82,5 +84,6 @@ uint32_t sx_mcap_crc(uint32_t crc, const void *data, size_t bytes)
 
 uint32_t sx_mcap_crc_joined(uint32_t a, uint32_t b, uint64_t b_bytes)
 {
+	sx_must(sizeof(z_off_t), ==, 8);
 	return (uint32_t)crc32_combine(a, b, (z_off_t)b_bytes);
 }

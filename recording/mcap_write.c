@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/contract.h"
 #include "recording/codec.h"
 #include "recording/mcap.h"
 
@@ -49,6 +50,7 @@ struct sx_mcap {
 /* A record begins: where its length will stand. */
 static size_t begin_record(struct sx_bytes *b, enum sx_mcap_op op)
 {
+	sx_must(op, !=, 0);
 	sx_bytes_number(b, op, 1);
 	sx_bytes_number(b, 0, 8);
 	return b->count;
@@ -62,12 +64,14 @@ static inline void store(uint8_t *to, uint64_t n, int bytes)
 
 static void set_number(struct sx_bytes *b, size_t at, uint64_t n, int bytes)
 {
+	sx_must_be(b->failed || at + (size_t)bytes <= b->count);
 	if (!b->failed)
 		store(b->at + at, n, bytes);
 }
 
 static void end_record(struct sx_bytes *b, size_t began)
 {
+	sx_must(began, <=, b->count);
 	set_number(b, began - 8, b->count - began, 8);
 }
 
@@ -88,6 +92,7 @@ static void add_pairs(struct sx_bytes *b, const struct sx_mcap_pair *pairs)
 
 static int fail(struct sx_mcap *m, int error)
 {
+	sx_must(error, <, 0);
 	m->error = m->error ? m->error : error;
 	return m->error;
 }
@@ -125,6 +130,7 @@ int sx_mcap_create(struct sx_mcap **ret, sx_mcap_sink_fn *sink, void *user, size
 
 	if (!m)
 		return -ENOMEM;
+	sx_must(chunk_bytes, >, 0);
 	m->sink = sink;
 	m->user = user;
 	m->chunk_bytes = chunk_bytes;
@@ -170,6 +176,7 @@ int sx_mcap_channel(struct sx_mcap *m, int schema, const char *topic, const char
 
 	if (m->channels == SX_MCAP_CHANNELS)
 		return -ENOBUFS;
+	sx_must_index(schema, m->schemas + 1);
 	began = begin_record(b, SX_MCAP_CHANNEL);
 	sx_bytes_number(b, (uint64_t)++m->channels, 2);
 	sx_bytes_number(b, (uint64_t)schema, 2);
@@ -224,6 +231,7 @@ static int put_message_indexes(struct sx_mcap *m, uint64_t at[SX_MCAP_CHANNELS])
 		at[i] = 0;
 		if (!index->count)
 			continue;
+		sx_must(index->count % 16, ==, 0);
 		at[i] = m->offset + b.count;
 		n++;
 		began = begin_record(&b, SX_MCAP_MESSAGE_INDEX);
@@ -247,6 +255,7 @@ static void add_chunk_index(struct sx_mcap *m, uint64_t chunk_at, uint64_t chunk
 	int n = put_message_indexes(m, at);
 	size_t began = begin_record(index, SX_MCAP_CHUNK_INDEX);
 
+	sx_must(chunk_at + chunk_bytes, <=, m->offset);
 	sx_bytes_number(index, m->chunk_start_ns, 8);
 	sx_bytes_number(index, m->chunk_end_ns, 8);
 	sx_bytes_number(index, chunk_at, 8);
@@ -269,6 +278,7 @@ static void sum_chunk(struct sx_mcap *m)
 {
 	struct sx_bytes *b = &m->chunk;
 
+	sx_must(m->chunk_summed, <=, b->count);
 	if (b->count > m->chunk_summed)
 		m->chunk_crc = sx_mcap_crc(m->chunk_crc, b->at + m->chunk_summed, b->count - m->chunk_summed);
 	m->chunk_summed = b->count;
@@ -340,6 +350,7 @@ bool sx_mcap_fits(const struct sx_mcap *m, size_t bytes)
  */
 static void begin_chunk(struct sx_mcap *m)
 {
+	sx_must(m->chunk.count, ==, 0);
 	sx_bytes_add(&m->chunk, m->schema_records.at + m->schema_bytes,
 		     m->schema_records.count - m->schema_bytes);
 	m->schema_bytes = m->schema_records.count;
@@ -349,6 +360,7 @@ static void begin_chunk(struct sx_mcap *m)
 
 static void note_time(uint64_t *start_ns, uint64_t *end_ns, bool first, uint64_t ns)
 {
+	sx_must_be(first || *start_ns <= *end_ns);
 	if (first || ns < *start_ns)
 		*start_ns = ns;
 	if (first || ns > *end_ns)
@@ -362,6 +374,7 @@ int sx_mcap_message(struct sx_mcap *m, int channel, uint64_t time_ns, const stru
 	uint8_t head[SX_MCAP_HEAD_BYTES + SX_MCAP_MESSAGE_BYTES] = {SX_MCAP_MESSAGE}, place[16];
 	uint64_t bytes = SX_MCAP_MESSAGE_BYTES;
 
+	sx_must_index(channel - 1, m->channels);
 	if (m->error)
 		return m->error;
 	if (!m->chunk.count)
@@ -412,6 +425,7 @@ static void put_group(struct sx_mcap *m, struct sx_bytes *group, enum sx_mcap_op
 	uint64_t at = m->offset;
 	size_t began, bytes = group->count;
 
+	sx_must(m->chunk.count, ==, 0);
 	put_bytes(m, group);
 	if (!bytes)
 		return;

@@ -7,6 +7,8 @@
 
 #include <string.h>
 
+#include "base/contract.h"
+
 enum wire { VARINT = 0, FIXED64 = 1, LENGTH = 2, FIXED32 = 5 };
 
 static void varint(struct sx_bytes *b, uint64_t n)
@@ -18,6 +20,7 @@ static void varint(struct sx_bytes *b, uint64_t n)
 
 static void tag(struct sx_bytes *b, unsigned field, enum wire wire)
 {
+	sx_must(field, >, 0);
 	varint(b, field << 3 | (unsigned)wire);
 }
 
@@ -113,6 +116,7 @@ static void describe_field(struct sx_bytes *to, const struct sx_pb_row *row)
 {
 	struct sx_bytes b = {0};
 
+	sx_must(row->number, >, 0);
 	sx_pb_text(&b, 1, row->name);
 	sx_pb_varint(&b, 3, row->number);
 	sx_pb_varint(&b, 4, row->repeated ? 3 : 1);

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/contract.h"
 #include "recording/recording_priv.h"
 
 #define ASK_AFTER (UINT64_C(4) << 20) /* bytes, between two questions whether to stop */
@@ -92,6 +93,7 @@ static int damaged(struct sx_recording *r, const char *why)
 
 static int tell(struct sx_recording *r, struct sx_record *record, uint64_t at, const char *why)
 {
+	sx_must(at, <=, r->state.offset);
 	*record = (struct sx_record){
 		.kind = SX_RECORD_DAMAGE, .offset = at, .bytes = r->state.offset - at, .why = why};
 	r->state.damaged_places++;
@@ -104,6 +106,7 @@ static int tell_damage(struct sx_recording *r, struct sx_record *record)
 {
 	const char *why = r->bad_why;
 
+	sx_must_be(why);
 	if (r->bad_before_at)
 		r->bad_at = r->bad_before_at;
 	r->bad_before_at = 0;
@@ -164,6 +167,7 @@ static int take_chunk(struct sx_recording *r, uint64_t bytes, struct sx_record *
 	int64_t have;
 	int e;
 
+	sx_must(r->chunk_bytes, ==, 0);
 	if (beyond || bytes > CHUNK_MAX)
 		return damaged(r, beyond ? cut : bad_head);
 	if (!known && !sx_affordable(r, end, 0))
@@ -204,6 +208,7 @@ static void pass_chunk(struct sx_recording *r)
 	const uint64_t bytes = r->chunk_bytes, plain = r->chunk_plain;
 	const uint64_t head = plain ? SX_MCAP_HEAD_BYTES + SX_MCAP_CHUNK_BYTES : bytes;
 
+	sx_must(plain, <=, bytes);
 	r->chunk_bytes = 0;
 	r->after_chunk = true;
 	sx_window_skip(r, head);
@@ -221,6 +226,7 @@ static int step_in_chunk(struct sx_recording *r, struct sx_record *record)
 	struct sx_mcap_record rec;
 	int e = 0;
 
+	sx_must(r->chunk_bytes, >, 0);
 	if (!in.left) {
 		pass_chunk(r);
 		return 0;
@@ -257,6 +263,7 @@ static int look_for_chunk(struct sx_recording *r, struct sx_record *record)
 	const uint8_t *at = sx_window_at(r), *found;
 	size_t places;
 
+	sx_must_be(r->lost && !r->missing);
 	if (have < 0)
 		return (int)have;
 	if ((uint64_t)have < least) {
@@ -281,6 +288,7 @@ static int take_data_end(struct sx_recording *r, struct sx_span content, struct 
 	const bool wrong = in.failed || (crc && r->crc_good && crc != r->crc);
 	const uint64_t at = r->state.offset;
 
+	sx_must(at, >=, r->summary_at);
 	sx_window_skip(r, SX_MCAP_HEAD_BYTES + content.bytes);
 	r->crc = 0;
 	r->crc_good = true;
@@ -327,6 +335,7 @@ static int take_whole(struct sx_recording *r, struct sx_mcap_record rec, struct 
 	const struct sx_span content = {sx_window_at(r) + SX_MCAP_HEAD_BYTES, (size_t)rec.bytes};
 	int e = 0;
 
+	sx_must(SX_MCAP_HEAD_BYTES + rec.bytes, <=, r->end - r->begin);
 	if (rec.op == SX_MCAP_DATA_END)
 		return take_data_end(r, content, record);
 	if (rec.op == SX_MCAP_FOOTER)
@@ -418,8 +427,10 @@ static int take_other(struct sx_recording *r, struct sx_mcap_record rec, struct 
 static int skip(struct sx_recording *r)
 {
 	const uint64_t end = r->skip_at + r->skip_bytes;
-	const int64_t n = sx_window_skip(r, end - r->state.offset);
+	int64_t n;
 
+	sx_must(r->state.offset, <=, end);
+	n = sx_window_skip(r, end - r->state.offset);
 	if (n < 0)
 		return (int)n;
 	r->skip_bytes = 0;

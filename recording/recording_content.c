@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/contract.h"
 #include "ipc/check.h"
 #include "ipc/frame.h"
 #include "recording/recording_priv.h"
@@ -80,6 +81,7 @@ static int bare_damage(struct sx_recording *r, struct sx_record *record)
 {
 	const struct sx_span content = {NULL, r->frame_message_bytes};
 
+	sx_must(r->missing, ==, 0);
 	frame_damage(r, content, "a frame contradicts itself", record);
 	record->offset = r->frame_at;
 	return 1;
@@ -88,8 +90,10 @@ static int bare_damage(struct sx_recording *r, struct sx_record *record)
 static int give_frame(struct sx_recording *r, struct sx_span content, struct sx_record *record)
 {
 	const struct stixel_frame_header *h = (const struct stixel_frame_header *)r->frame;
-	int e = sx_frame_check(&record->frame, r->frame, h->frame_bytes);
+	int e;
 
+	sx_must(h->frame_bytes, <=, r->frame_room);
+	e = sx_frame_check(&record->frame, r->frame, h->frame_bytes);
 	if (e < 0)
 		return frame_damage(r, content,
 				    e == -EPROTONOSUPPORT ? "a frame is of another major version"
@@ -111,6 +115,7 @@ static int give_bare(struct sx_recording *r, struct sx_record *record)
 	struct stixel_frame whole;
 	size_t room = h->plane_offset;
 
+	sx_must(r->missing, !=, 0);
 	*record = (struct sx_record){.offset = r->frame_at};
 	r->missing = 0;
 	if (sx_frame_check(&whole, r->frame, h->frame_bytes) < 0)
@@ -146,6 +151,7 @@ static unsigned images_missing(const struct stixel_frame_header *h, size_t bytes
 		missing |= 1u << kinds[i];
 		at += lengths[i];
 	}
+	sx_must(missing >> (STIXEL_PLANE_RIGHT + 1), ==, 0);
 	return at == h->frame_bytes && at <= STIXEL_FRAME_BYTES_MAX ? missing : 0;
 }
 
@@ -156,6 +162,7 @@ static int take_frame(struct sx_recording *r, struct sx_span content, struct sx_
 	size_t room = data.bytes;
 	unsigned missing = 0;
 
+	sx_must(r->missing, ==, 0);
 	if (data.bytes < STIXEL_HEADER_BYTES_LEAST)
 		return frame_damage(r, content, "a frame contradicts itself", record);
 	memcpy(&h, data.at, STIXEL_HEADER_BYTES_LEAST);
@@ -190,6 +197,7 @@ static int take_image(struct sx_recording *r, unsigned kind, struct sx_span cont
 	struct stixel_image image;
 	size_t bytes;
 
+	sx_must_be(r->missing == 0 || r->frame);
 	if (!(r->missing >> kind & 1)) /* of a frame that is lost */
 		return 0;
 	if (!sx_image_parse(data, &image, &bytes) || bytes != (first ? h->plane_bytes : h->plane2_bytes) ||

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/contract.h"
 #include "recording/protobuf.h"
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
@@ -100,11 +101,13 @@ static const struct {
 
 const char *sx_recording_schema_name(enum sx_recording_schema schema)
 {
+	sx_must_index(schema, SX_SCHEMAS);
 	return schemas[schema].whole;
 }
 
 void sx_recording_schema_describe(struct sx_bytes *to, enum sx_recording_schema schema)
 {
+	sx_must_index(schema, SX_SCHEMAS);
 	sx_pb_describe(to, schemas[schema].package, schemas[schema].name, schemas[schema].rows,
 		       schemas[schema].count);
 }
@@ -132,13 +135,16 @@ static void add_stamp(struct sx_bytes *to, unsigned field, const struct stixel_f
 	began = to->count;
 	sx_pb_varint(to, 1, (uint64_t)seconds);
 	sx_pb_varint(to, 2, (uint64_t)ns);
-	if (!to->failed)
+	if (!to->failed) {
+		sx_must(to->count - began, <, 128);
 		to->at[began - 1] = (uint8_t)(to->count - began);
+	}
 }
 
 void sx_image_message(struct sx_bytes *to, const struct stixel_frame_header *h, const char *camera,
 		      const struct stixel_image *image)
 {
+	sx_must_index(image->kind, STIXEL_PLANE_RIGHT + 1);
 	add_stamp(to, IMAGE_TIME, h);
 	sx_pb_text(to, IMAGE_CAMERA, camera);
 	sx_pb_fixed32(to, IMAGE_WIDTH, image->width);

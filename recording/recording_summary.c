@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/contract.h"
 #include "recording/recording_priv.h"
 
 #define SUMMARY_MAX (UINT64_C(64) << 20)
@@ -236,6 +237,7 @@ static size_t find_behind(struct sx_recording *r, size_t low, uint64_t epoch, in
 	size_t high = r->place_count;
 	struct stixel_frame_header h;
 
+	sx_must(low, <=, r->place_count);
 	while (low < high) {
 		const size_t middle = low + (high - low) / 2;
 

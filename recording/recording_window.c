@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/contract.h"
 #include "recording/recording_priv.h"
 
 #define WINDOW_MIN ((size_t)256 << 10)
@@ -19,6 +20,7 @@ static int make_room(struct sx_recording *r, size_t bytes)
 	size_t room = r->room;
 	uint8_t *p;
 
+	sx_must(r->end, <=, r->room);
 	if (r->begin) {
 		memmove(r->window, r->window + r->begin, r->end - r->begin);
 		r->end -= r->begin;
@@ -66,11 +68,13 @@ int64_t sx_window_need(struct sx_recording *r, uint64_t bytes)
 
 const uint8_t *sx_window_at(const struct sx_recording *r)
 {
+	sx_must(r->begin, <=, r->end);
 	return r->window + r->begin;
 }
 
 void sx_window_pass(struct sx_recording *r, uint64_t bytes)
 {
+	sx_must(bytes, <=, r->end - r->begin);
 	r->begin += bytes;
 	r->state.offset += bytes;
 }

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/contract.h"
 
 #define TEXT_OF(n) TEXT_OF_IT(n)
 #define TEXT_OF_IT(n) #n
@@ -37,6 +38,7 @@ static int need_channel(struct sx_recording_writer *w, int *id, enum sx_recordin
 {
 	struct sx_bytes b = {0};
 
+	sx_must_index(schema, sizeof(w->schema) / sizeof(w->schema[0]));
 	if (*id > 0)
 		return 0;
 	if (!w->schema[schema]) {
@@ -52,6 +54,7 @@ static int need_channel(struct sx_recording_writer *w, int *id, enum sx_recordin
 
 static int put(struct sx_recording_writer *w, int channel, const struct sx_mcap_part *parts, int count)
 {
+	sx_must_be(w->error || channel > 0);
 	if (w->error == 0 && !w->began_ns)
 		w->began_ns = sx_now_ns();
 	if (w->error == 0)
@@ -71,6 +74,7 @@ static int put_message(struct sx_recording_writer *w, int channel, const void *d
 
 static int put_event(struct sx_recording_writer *w, const struct sx_event *event)
 {
+	sx_must(w->message.count, ==, 0);
 	sx_event_message(&w->message, event);
 	return put_message(w, w->event_channel, NULL, 0);
 }
@@ -110,6 +114,7 @@ static void count_frame(struct sx_recording_writer *w, const struct stixel_frame
 	struct sx_record_end *end = &w->end;
 	uint64_t bare = h->plane_kind ? h->plane_offset : h->frame_bytes;
 
+	sx_must(w->error, ==, 0);
 	if (end->frames++ == 0)
 		end->first_ns = h->published_ns;
 	end->last_ns = h->published_ns;
@@ -149,8 +154,10 @@ static int put_image(struct sx_recording_writer *w, const struct stixel_frame_he
 		     const struct stixel_image *image)
 {
 	int *channel = &w->image_channel[image->kind];
-	int r = need_channel(w, channel, SX_SCHEMA_IMAGE, image_topics[image->kind]);
+	int r;
 
+	sx_must_index(image->kind, SX_RECORDING_KINDS);
+	r = need_channel(w, channel, SX_SCHEMA_IMAGE, image_topics[image->kind]);
 	if (r < 0)
 		return w->error = r;
 	sx_image_message(&w->message, h, w->camera, image);
@@ -210,6 +217,7 @@ int sx_recording_publisher(struct sx_recording_writer *w, const struct sx_record
 					     {config ? "config" : NULL, config},
 					     {NULL, NULL}};
 
+	sx_must_be(w->mcap);
 	snprintf(epoch, sizeof(epoch), "%016" PRIx64, p->epoch);
 	snprintf(pid, sizeof(pid), "%" PRIu64, p->pid);
 	w->end.publishers++;

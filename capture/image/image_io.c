@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/contract.h"
 #include "capture/image/image_io_priv.h"
 
 int sx_sink_refuse(struct sx_image_sink *sink, const char *format, ...)
@@ -31,6 +32,7 @@ int sx_sink_accept(struct sx_image_sink *sink, long width, long height, enum sx_
 	const struct sx_image *w = sink->wanted;
 	int r;
 
+	sx_must_be(!sink->image.data);
 	if (width < 1 || height < 1 || width > SX_IMAGE_FILE_WIDTH_MAX || height > SX_IMAGE_FILE_HEIGHT_MAX)
 		return sx_sink_refuse(sink, "%ldx%ld pixels; 1x1 to %dx%d can be read", width, height,
 				      SX_IMAGE_FILE_WIDTH_MAX, SX_IMAGE_FILE_HEIGHT_MAX);
@@ -109,6 +111,7 @@ static int image_decode(struct sx_image_sink *sink, const uint8_t *data, size_t 
 {
 	static const uint8_t png[4] = {0x89, 'P', 'N', 'G'}, jpeg[2] = {0xff, 0xd8};
 
+	sx_must(bytes, >, 0);
 	if (bytes >= 4 && !memcmp(data, png, 4))
 		return sx_decode_png(sink, data, bytes);
 	if (sink->labels)
@@ -126,6 +129,7 @@ static int read_image(const char *path, struct sx_image_sink *sink, char *why, s
 	size_t bytes = 0;
 	int r = image_load(path, &data, &bytes, why, why_bytes);
 
+	sx_must_be(!sink->allocated);
 	if (r < 0)
 		return r;
 	r = image_decode(sink, data, bytes);

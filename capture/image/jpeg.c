@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <stdio.h>
 
+#include "base/contract.h"
 #include "capture/image/image_io_priv.h"
 
 #ifdef SX_HAVE_JPEG
@@ -82,6 +83,7 @@ int sx_jpeg_decode(struct sx_jpeg *j, const uint8_t *data, size_t bytes, const s
 	int width, height;
 	int r = jpeg_size(j, data, bytes, &width, &height, why, why_bytes);
 
+	sx_must(to->pixel, ==, SX_PIXEL_U8);
 	if (r < 0)
 		return r;
 	if (width != to->width || height != to->height) {

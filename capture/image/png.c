@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/contract.h"
 #include "capture/image/image_io_priv.h"
 
 struct reader {
@@ -40,6 +41,7 @@ static void on_read(png_structp png, png_bytep to, size_t bytes)
 {
 	struct reader *r = png_get_io_ptr(png);
 
+	sx_must(r->at, <=, r->bytes);
 	if (bytes > r->bytes - r->at)
 		png_error(png, "cut short");
 	memcpy(to, r->data + r->at, bytes);
@@ -50,6 +52,7 @@ static void to_grey(const struct reader *r, int channels)
 {
 	const struct sx_image *img = &r->sink->image;
 
+	sx_must_be(channels == 1 || channels == 3);
 	for (int y = 0; y < img->height; y++) {
 		const uint8_t *p = r->rows[y];
 		uint8_t *to8 = sx_image_row(img, y);
@@ -116,6 +119,7 @@ static void png_decode(struct reader *r)
 		return;
 	channels = set_transforms(r->png, r->info, r->sink->labels);
 	row_bytes = png_get_rowbytes(r->png, r->info);
+	sx_must(r->sink->image.width, ==, (int)width);
 	r->pixels = malloc(row_bytes * height);
 	r->rows = malloc(height * sizeof(*r->rows));
 	if (!r->pixels || !r->rows || (channels != 1 && channels != 3)) {

@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 
+#include "base/contract.h"
 #include "capture/image/image_io_priv.h"
 
 struct text {
@@ -23,6 +24,7 @@ static long next_number(struct text *t)
 	long n = 0;
 	int digits = 0;
 
+	sx_must(t->at, <=, t->bytes);
 	while (t->at < t->bytes && (is_space(t->data[t->at]) || t->data[t->at] == '#')) {
 		if (t->data[t->at] == '#')
 			while (t->at < t->bytes && t->data[t->at] != '\n')
@@ -53,6 +55,7 @@ static void pnm_put(const struct sx_image *img, int x, int y, unsigned value)
 /* 8-bit files with another white than 255 are stretched to it; 16-bit ones are stretched per pair later. */
 static unsigned stretch(unsigned v, long white)
 {
+	sx_must(white, >, 0);
 	v = v > (unsigned)white ? (unsigned)white : v;
 	return white == 255 || white > 255 ? v : (2 * v * 255 + (unsigned)white) / (2 * (unsigned)white);
 }
@@ -76,6 +79,7 @@ static int decode_binary(struct sx_image_sink *sink, const struct text *t, long 
 	bool wide = white > 255;
 	size_t row = (size_t)img->width * (size_t)channels * (wide ? 2 : 1);
 
+	sx_must(t->at + row * (size_t)img->height, <=, t->bytes);
 	for (int y = 0; y < img->height; y++) {
 		const uint8_t *p = t->data + t->at + (size_t)y * row;
 

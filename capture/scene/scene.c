@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/contract.h"
 #include "capture/scene/scene_light.h"
 #include "capture/scene/scene_world.h"
 #include "stages/rectify/rig.h"
@@ -57,6 +58,7 @@ static int init_view(struct sx_view *v, int width, int height)
 {
 	size_t pixels = (size_t)width * (size_t)height;
 
+	sx_must_be(!v->depth);
 	v->width = width;
 	v->height = height;
 	v->depth = calloc(pixels, sizeof(*v->depth));
@@ -70,6 +72,7 @@ static int init_light(struct sx_scene *s, int side)
 {
 	struct sx_view *v = &s->view[side];
 
+	sx_must_index(side, 2);
 	v->white = calloc((size_t)(v->width + 1) * (size_t)(v->height + 1), sizeof(*v->white));
 	return v->white ? init_view(&s->mirrored[side], v->width, v->height) : -ENOMEM;
 }
@@ -175,6 +178,7 @@ const char *sx_scene_name(const struct sx_scene *s)
 
 void sx_scene_render(struct sx_scene *s, uint32_t frame, struct sx_image *left, struct sx_image *right)
 {
+	sx_must(left->pixel, ==, SX_PIXEL_U8);
 	sx_street_build(s, frame);
 	for (int side = 0; side < 2; side++) {
 		struct sx_image *out = side ? right : left;

@@ -9,6 +9,7 @@
  */
 #include <string.h>
 
+#include "base/contract.h"
 #include "capture/scene/scene_world.h"
 
 #define EDGES 5
@@ -138,6 +139,7 @@ static void edges(const struct sx_facet *f, const struct sx_projection *p, doubl
 /* Columns of row y where all inequalities hold: first..last, empty if first > last. */
 static void span(double e[EDGES][3], const double inverse[EDGES], int y, int width, int *first, int *last)
 {
+	sx_must(width, >, 0);
 	double lo = 0, hi = width - 1;
 
 	for (int k = 0; k < EDGES; k++) {
@@ -164,6 +166,7 @@ static void span(double e[EDGES][3], const double inverse[EDGES], int y, int wid
 
 static void fill_plain(float *restrict depth, uint16_t *restrict id, int n, float d0, float dx, uint16_t mine)
 {
+	sx_must(n, >, 0);
 	for (int i = 0; i < n; i++) {
 		float d = d0 + dx * (float)i;
 		bool nearer = d > depth[i];
@@ -190,6 +193,7 @@ static void draw_facet(struct sx_view *v, const struct sx_scene *scene, int i)
 		span(e, inverse, y, v->width, &first, &last);
 		if (first > last)
 			continue;
+		sx_must_be(first >= 0 && last < v->width);
 		if (f->shape == SX_SHAPE_RECTANGLE) {
 			fill_plain(depth + first, id + first, last - first + 1,
 				   (float)sx_affine(p->d, first, y), (float)p->d[0], (uint16_t)(i + 1));
@@ -218,12 +222,14 @@ static void begin(struct sx_view *v)
 
 static void draw_one(struct sx_view *v, const struct sx_scene *s, int side, int i)
 {
+	sx_must_index(i, SX_FACETS_MAX);
 	project(&s->facets[i], s, side, &v->projection[i]);
 	draw_facet(v, s, i);
 }
 
 void sx_view_draw(struct sx_view *v, const struct sx_scene *s, int side)
 {
+	sx_must(s->count, <=, SX_FACETS_MAX);
 	begin(v);
 	for (int i = 0; i < s->count; i++)
 		draw_one(v, s, side, i);
@@ -239,6 +245,7 @@ void sx_view_draw_ground(struct sx_view *v, const struct sx_scene *s, int side)
 
 void sx_view_draw_mirrored(struct sx_view *v, const struct sx_scene *s, int side)
 {
+	sx_must_be(s->count <= s->mirrored_to && s->mirrored_to <= SX_FACETS_MAX);
 	begin(v);
 	for (int i = s->count; i < s->mirrored_to; i++)
 		draw_one(v, s, side, i);

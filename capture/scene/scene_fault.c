@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/contract.h"
 #include "capture/scene/scene.h"
 
 enum {
@@ -88,6 +89,7 @@ static void fault_move(struct sx_image *img, struct sx_image *scratch, double de
 	const double turn = degrees * (3.14159265358979323846 / 180), c = cos(turn), s = sin(turn);
 	const double x0 = (img->width - 1) / 2.0, y0 = (img->height - 1) / 2.0;
 
+	sx_must(scratch->width, ==, img->width);
 	sx_image_copy(scratch, img);
 	for (int y = 0; y < img->height; y++) {
 		uint8_t *to = sx_image_row(img, y);
@@ -128,6 +130,7 @@ static void blur_init(struct blur *b, double sigma)
 /* Place i of n; beyond the image it is seen as in a mirror. */
 static int mirrored(int i, int n)
 {
+	sx_must(n, >, 0);
 	while (i < 0 || i >= n)
 		i = i < 0 ? -1 - i : 2 * n - 1 - i;
 	return i;
@@ -138,6 +141,7 @@ static void blur_pixels(const struct blur *b, uint8_t *to, const uint8_t *const 
 {
 	int32_t sum[BLUR_STRIP];
 
+	sx_must_be(count <= BLUR_STRIP && b->reach <= BLUR_REACH);
 	for (int x = 0; x < count; x++)
 		sum[x] = BLUR_ONE / 2 + b->weight[0] * near[0][x];
 	for (int i = 1; i <= b->reach; i++)
@@ -152,6 +156,7 @@ static void blur_rows(const struct blur *b, struct sx_image *to, const struct sx
 	uint8_t strip[BLUR_STRIP + 2 * BLUR_REACH];
 	const uint8_t *places[2 * BLUR_REACH + 1];
 
+	sx_must(to->width, ==, from->width);
 	for (int i = 0; i <= 2 * b->reach; i++)
 		places[i] = strip + i;
 	for (int y = 0; y < from->height; y++) {
@@ -171,6 +176,7 @@ static void blur_columns(const struct blur *b, struct sx_image *to, const struct
 {
 	const uint8_t *places[2 * BLUR_REACH + 1];
 
+	sx_must(to->width, ==, from->width);
 	for (int y = 0; y < from->height; y++)
 		for (int x = 0; x < from->width; x += BLUR_STRIP) {
 			const int count = from->width - x < BLUR_STRIP ? from->width - x : BLUR_STRIP;
@@ -205,6 +211,7 @@ static void fault_darken(struct sx_image *img, double light)
 void sx_fault_plant(const struct sx_fault *f, struct sx_image *left, struct sx_image *right,
 		    struct sx_image *scratch)
 {
+	sx_must(left->width, ==, right->width);
 	switch (f->kind) {
 	case SX_FAULT_NONE:
 	case SX_FAULT_LATE_RIGHT:

@@ -9,6 +9,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/contract.h"
 #include "capture/scene/scene_world.h"
 #include "stages/rectify/rig.h"
 
@@ -26,6 +27,7 @@ static void place(const struct sx_scene *s, int side, int x, int y, float at[2])
 	const struct sx_view *v = &s->view[side];
 	double u, w;
 
+	sx_must_be(v->width > 2 * RIM && v->height > 2 * RIM);
 	at[0] = -1;
 	at[1] = -1;
 	if (!sx_rig_unproject(&s->rig, side, x, y, &u, &w))
@@ -42,6 +44,7 @@ static int init_side(struct sx_scene *s, int side)
 {
 	struct sx_lens_view *lens = &s->lens[side];
 
+	sx_must_be(!lens->at);
 	lens->width = s->rig.raw_width;
 	lens->height = s->rig.raw_height;
 	lens->at = calloc((size_t)lens->width * (size_t)lens->height, 2 * sizeof(*lens->at));

@@ -10,11 +10,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/contract.h"
+
 /* Value noise on a lattice of the given cell (power of two), smoothed between the points, one octave. */
 static void add_octave(float *tile, int cell, float weight, uint64_t seed)
 {
 	const int n = SX_TEXTURE_SIZE, points = n / cell;
 
+	sx_must(n % cell, ==, 0);
 	for (int y = 0; y < n; y++) {
 		int j = y / cell, j1 = (j + 1) % points;
 		float v = (float)(y % cell) / (float)cell, b = v * v * (3 - 2 * v);
@@ -117,6 +120,7 @@ float sx_texture_sample(const struct sx_texture *t, double x, double y, float fo
 
 	if (k >= SX_TEXTURE_LEVELS - 1)
 		return 0;
+	sx_must(k, >=, 0);
 	fine = bilinear(t->level[k], k, x * scale, y * scale);
 	if (f <= 0)
 		return fine;

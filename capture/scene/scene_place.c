@@ -7,6 +7,8 @@
 
 #include <math.h>
 
+#include "base/contract.h"
+
 struct sx_facet *sx_place_facet(struct sx_scene *s, enum sx_material material, int kind, float grey,
 				uint64_t seed)
 {
@@ -16,6 +18,7 @@ struct sx_facet *sx_place_facet(struct sx_scene *s, enum sx_material material, i
 	 */
 	struct sx_facet *f = &s->facets[s->count < SX_FACETS_MAX - 1 ? s->count++ : s->count];
 
+	sx_must(s->count, <, SX_FACETS_MAX);
 	*f = (struct sx_facet){
 		.material = (uint8_t)material,
 		.kind = (uint8_t)kind,
@@ -66,6 +69,7 @@ void sx_place_flat(struct sx_facet *f, double x, double y, double z, double widt
 
 void sx_place_dark(struct sx_scene *s, double x0, double x1, double z0, double z1)
 {
+	sx_must(s->shadow_count, <=, SX_SHADOWS_MAX);
 	if (s->shadow_count == SX_SHADOWS_MAX)
 		return;
 	s->shadows[s->shadow_count++] = (struct sx_shadow){(float)x0, (float)x1, (float)z0, (float)z1};

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/contract.h"
 #include "capture/scene/scene.h"
 #include "stages/rectify/rig.h"
 
@@ -68,6 +69,7 @@ static void set_identity(double r[9])
 /* About z, then y, then x. */
 static void set_rotation(int side, double r[9])
 {
+	sx_must_index(side, 2);
 	double cx = cos(mounted[side].pitch_deg * DEGREE), sx = sin(mounted[side].pitch_deg * DEGREE);
 	double cy = cos(mounted[side].yaw_deg * DEGREE), sy = sin(mounted[side].yaw_deg * DEGREE);
 	double cz = cos(mounted[side].roll_deg * DEGREE), sz = sin(mounted[side].roll_deg * DEGREE);
@@ -88,6 +90,7 @@ static bool see(const struct sx_rig *rig, int side, double u, double v, double *
 {
 	struct sx_rig unit = *rig;
 
+	sx_must_index(side, 2);
 	unit.raw[side].fx = 1;
 	unit.raw[side].fy = 1;
 	unit.raw[side].cx = 0;
@@ -115,6 +118,7 @@ static double fitting_focal(const struct sx_rig *rig, int side)
 	const struct sx_raw_camera *c = &rig->raw[side];
 	double f = 1e6, x, y;
 
+	sx_must_be(rig->width > 1 && rig->height > 1);
 	for (int i = 0; i < 2 * (rig->width + rig->height); i++) {
 		int along = i / 2;
 		bool flat = along < rig->width; /* the upper and lower rim, then the sides */
@@ -145,6 +149,7 @@ static double focal_across(const struct sx_rig *rig, double across_deg)
 
 static void set_raw(struct sx_rig *rig, int name)
 {
+	sx_must_index(name, sizeof(names) / sizeof(names[0]));
 	double fx;
 
 	for (int side = 0; side < 2; side++) {

@@ -4,6 +4,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "base/contract.h"
 #include "capture/scene/scene_light.h"
 #include "capture/scene/scene_world.h"
 
@@ -15,6 +16,7 @@ struct row_shadows {
 
 static void select_all_shadows(const struct sx_scene *s, struct row_shadows *ret)
 {
+	sx_must(s->shadow_count, <=, SX_SHADOWS_MAX);
 	for (ret->count = 0; ret->count < s->shadow_count; ret->count++)
 		ret->list[ret->count] = &s->shadows[ret->count];
 }
@@ -109,6 +111,7 @@ static float mirrored_at(const struct sx_view *v, const struct sx_scene *s, doub
 	int i = v->id[(size_t)(y + 0.5) * (size_t)v->width + (size_t)(x + 0.5)] - 1;
 	double horizon = s->camera.cy + s->camera.fy * s->pose.sin_pitch;
 
+	sx_must_be(x > -0.5 && y > -0.5 && x < v->width && y < v->height);
 	/* between pixel centres the facet may end */
 	if (i >= 0 && sx_view_probe(v, s, i, x, y) > 0)
 		return facet_at(v, s, i, x, y, &none);
@@ -124,6 +127,7 @@ static float wet_road(const struct sx_view *v, const struct sx_scene *scene, con
 	if (wet <= 0)
 		return tone;
 	tone *= 1 - 0.35f * wet;
+	sx_must_index(v - scene->view, 2);
 	wet *= scene->street.verge.wet;
 	return tone * (1 - wet) + wet * mirrored_at(&scene->mirrored[v - scene->view], scene, x, y);
 }
@@ -187,6 +191,7 @@ static void gather(const struct sx_view *v, int x, int y, uint16_t ids[10])
 			if (id && k == n)
 				ids[n++] = id;
 		}
+	sx_must(n, <, 10);
 	ids[n] = 0;
 }
 
@@ -222,6 +227,7 @@ static bool is_inside(const struct sx_view *v, int x, int y)
 	const uint16_t *p = v->id + (size_t)y * (size_t)v->width + x, *above = p - v->width,
 		       *below = p + v->width;
 
+	sx_must_be(x > 0 && x + 1 < v->width && y > 0 && y + 1 < v->height);
 	return above[-1] == *p && above[0] == *p && above[1] == *p && p[-1] == *p && p[1] == *p &&
 	       below[-1] == *p && below[0] == *p && below[1] == *p;
 }
@@ -279,6 +285,7 @@ void sx_view_shade(const struct sx_view *v, const struct sx_scene *s, int side, 
 	const struct sx_street *st = &s->street;
 	struct look look = {.steps = NULL};
 
+	sx_must(ret->width, ==, v->width);
 	for (int y = 0; y < v->height; y++) {
 		uint64_t state = noise_of_row(st, side, frame, y);
 		uint8_t *out = sx_image_row(ret, y);
@@ -336,6 +343,7 @@ void sx_view_shade_raw(const struct sx_view *v, const struct sx_scene *s, int si
 	double steps[4];
 	struct look look = {.steps = steps};
 
+	sx_must(ret->width, ==, lens->width);
 	select_all_shadows(s, &look.shadows);
 	for (int y = 0; y < lens->height; y++) {
 		uint64_t state = noise_of_row(st, side, frame, y);

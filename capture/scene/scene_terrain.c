@@ -9,6 +9,7 @@
 
 #include <stixel.h>
 
+#include "base/contract.h"
 #include "capture/scene/scene_place.h"
 #include "capture/scene/scene_world.h"
 
@@ -25,6 +26,7 @@ static double dice(const struct sx_street *st, uint64_t number, double lo, doubl
 
 static void add_knot(struct sx_terrain *t, double dz, double grade)
 {
+	sx_must_index(t->count, sizeof(t->z) / sizeof(t->z[0]));
 	t->z[t->count] = t->z[t->count - 1] + dz;
 	t->y[t->count] = t->y[t->count - 1] + grade * dz;
 	t->count++;
@@ -75,6 +77,7 @@ static double height_at(const struct sx_terrain *t, double x, double z)
 
 	if (x < t->from_x || z <= t->z[0])
 		return 0;
+	sx_must(t->count, >, 1);
 	while (i < t->count - 2 && z > t->z[i + 1])
 		i++;
 	return t->y[i] + (t->y[i + 1] - t->y[i]) * ((z - t->z[i]) / (t->z[i + 1] - t->z[i]));
@@ -83,6 +86,7 @@ static double height_at(const struct sx_terrain *t, double x, double z)
 /* NULL: no room, which is three times what a street takes. */
 static struct sx_facet *copy(struct sx_scene *s, const struct sx_facet *f)
 {
+	sx_must(s->count, <=, SX_FACETS_MAX);
 	if (s->count == SX_FACETS_MAX)
 		return NULL;
 	s->facets[s->count] = *f;
@@ -100,6 +104,7 @@ static void bend(struct sx_scene *s, int i)
 	const bool kerb = whole.u[2] > 0;
 	double from = whole.origin[2], to = from + (kerb ? whole.s1 : whole.t1), way;
 
+	sx_must_index(i, s->count);
 	if (to <= t->z[0])
 		return;
 	way = t->z[0] - from;
@@ -153,6 +158,7 @@ static void add_ramp_wall(struct sx_scene *s)
 {
 	const struct sx_terrain *t = &s->terrain;
 
+	sx_must(t->count, >, 0);
 	for (int k = 0; k + 1 < t->count; k++) {
 		struct sx_facet f = {
 			.origin = {t->from_x, t->y[k], t->z[k]},
@@ -181,6 +187,7 @@ static void extent(const struct sx_scene *s, int first, int end, double z[2], do
 {
 	const struct sx_facet *f = &s->facets[first];
 
+	sx_must(first, <, end);
 	*x = f->origin[0] + 0.5 * (f->s1 * f->u[0] + f->t1 * f->v[0]);
 	z[0] = z[1] = f->origin[2];
 	for (int i = first; i < end; i++) {
@@ -196,6 +203,7 @@ static void extent(const struct sx_scene *s, int first, int end, double z[2], do
 
 static void lift(struct sx_scene *s, int first, int end)
 {
+	sx_must_be(first >= 0 && first < end && end <= s->count);
 	double z[2], x, near, far, grade;
 
 	extent(s, first, end, z, &x);

@@ -7,6 +7,7 @@
 
 #include <stixel.h>
 
+#include "base/contract.h"
 #include "capture/scene/scene_place.h"
 #include "capture/scene/scene_world.h"
 
@@ -25,6 +26,7 @@ static double dice(const struct sx_scene *s, int64_t number, double lo, double h
 /* Spots lie on a line through the picture's middle, and not alike in two lenses. */
 static void choose_flare(struct sx_scene *s)
 {
+	sx_must(s->params.width, >, 0);
 	double w = s->params.width, h = s->params.height, px = s->camera.fx / 721.5;
 	double x = dice(s, 20, -0.4, 0.4), y = dice(s, 21, -0.3, -0.45);
 
@@ -71,6 +73,7 @@ void sx_verge_ground(struct sx_scene *s, int side, double x, double texture_z)
 	const double widths[] = {v->grass, v->bank_rise / v->bank_grade, 3000};
 	double at = x, y = high, way = 0;
 
+	sx_must_index(side, 2);
 	for (int i = 0; i < 3; i++) {
 		struct sx_facet *f = sx_place_facet(s, SX_MATERIAL_GRASS, STIXEL_GROUND, 104, 0);
 		double length, rise = i == 1 ? v->bank_rise : 0;
@@ -138,6 +141,7 @@ void sx_verge_add(struct sx_scene *s)
 /* The world upside down under the road: what stands there, as the wet road shows it. */
 static void add_mirrored(struct sx_scene *s)
 {
+	sx_must(s->count, <=, SX_FACETS_MAX);
 	s->mirrored_to = s->count;
 	for (int i = 0; i < s->count && s->mirrored_to < SX_FACETS_MAX; i++) {
 		struct sx_facet *f = &s->facets[i];

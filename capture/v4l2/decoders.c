@@ -13,6 +13,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "base/contract.h"
 #include "capture/image/jpeg.h"
 
 struct decoder {
@@ -50,6 +51,7 @@ static struct sx_decode_task *next_task(struct sx_decoders *d)
 
 static int decoder_work(struct decoder *own, struct sx_decode_task *task)
 {
+	sx_must_be(own->jpeg || task->raw.packing != SX_RAW_NONE);
 	if (task->raw.packing == SX_RAW_NONE)
 		return sx_jpeg_decode(own->jpeg, task->data, task->bytes, &task->to, task->why,
 				      sizeof(task->why));
@@ -93,6 +95,7 @@ int sx_decoders_create(struct sx_decoders **ret, int threads, bool jpeg, char *w
 			break;
 	}
 	for (; r == 0 && d->running < d->count; d->running += r == 0) {
+		sx_must_be(d->decoders[d->running].all == d);
 		struct decoder *own = &d->decoders[d->running];
 
 		r = -pthread_create(&own->thread, NULL, decoder_run, own);
@@ -130,6 +133,7 @@ void sx_decoders_destroy(struct sx_decoders *d)
 
 void sx_decoders_submit(struct sx_decoders *d, struct sx_decode_task *task)
 {
+	sx_must_be(!d->ending);
 	task->next = NULL;
 	atomic_store_explicit(&task->done, false, memory_order_relaxed);
 	pthread_mutex_lock(&d->lock);

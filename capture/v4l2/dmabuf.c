@@ -17,6 +17,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/contract.h"
 #include "capture/v4l2/v4l2_io.h"
 
 static size_t whole_pages(size_t bytes)
@@ -99,6 +100,7 @@ static int from_heap(const struct sx_dmabuf_maker *m, size_t bytes)
 {
 	struct dma_heap_allocation_data a = {.len = bytes, .fd_flags = O_RDWR | O_CLOEXEC};
 
+	sx_must(m->fd, >=, 0);
 	return ioctl(m->fd, DMA_HEAP_IOCTL_ALLOC, &a) < 0 ? -errno : (int)a.fd;
 }
 
@@ -108,6 +110,7 @@ static int from_udmabuf(const struct sx_dmabuf_maker *m, size_t bytes)
 	struct udmabuf_create c = {.flags = UDMABUF_FLAGS_CLOEXEC, .size = bytes};
 	int file = memfd_create("stixeld-camera", MFD_CLOEXEC | MFD_ALLOW_SEALING), r;
 
+	sx_must(m->fd, >=, 0);
 	if (file < 0)
 		return -errno;
 	r = ftruncate(file, (off_t)bytes) < 0 || fcntl(file, F_ADD_SEALS, F_SEAL_SHRINK) < 0 ? -errno : 0;
@@ -126,6 +129,7 @@ static int from_exporter(struct sx_dmabuf_maker *m)
 		.type = m->exporter.type, .index = (uint32_t)m->exported, .flags = O_RDWR | O_CLOEXEC};
 	int r;
 
+	sx_must(m->exported, <=, m->count);
 	if (m->exported == m->count)
 		return -ENOBUFS;
 	r = sx_v4l2_ioctl(m->exporter.fd, VIDIOC_EXPBUF, &e);
@@ -140,6 +144,7 @@ int sx_dmabuf_make(struct sx_dmabuf_maker *m, size_t bytes, struct sx_dmabuf *re
 {
 	struct sx_dmabuf b = {.block.bytes = whole_pages(bytes)};
 
+	sx_must(m->kind, !=, SX_DMABUF_NONE);
 	b.fd = m->kind == SX_DMABUF_HEAP      ? from_heap(m, b.block.bytes)
 	       : m->kind == SX_DMABUF_UDMABUF ? from_udmabuf(m, b.block.bytes)
 					      : from_exporter(m);
@@ -175,6 +180,7 @@ void sx_dmabuf_sync(const struct sx_dmabuf *b, bool begin)
 					 DMA_BUF_SYNC_READ | (begin ? DMA_BUF_SYNC_START : DMA_BUF_SYNC_END)};
 	int r;
 
+	sx_must(b->fd, >=, 0);
 	do
 		r = ioctl(b->fd, DMA_BUF_IOCTL_SYNC, &s);
 	while (r < 0 && (errno == EINTR || errno == EAGAIN));

@@ -7,6 +7,8 @@
 
 #include <string.h>
 
+#include "base/contract.h"
+
 static int64_t apart(int64_t a, int64_t b)
 {
 	return a > b ? a - b : b - a;
@@ -16,6 +18,7 @@ bool sx_pairing_add(struct sx_pairing *p, int side, int index, int64_t ns)
 {
 	int n = p->side[side].count, at = n;
 
+	sx_must_index(side, 2);
 	if (n == SX_PAIRING_ROOM)
 		return false;
 	/* in order, even if a driver's stamps go back */
@@ -33,6 +36,7 @@ bool sx_pairing_forget(struct sx_pairing *p, int side, int index)
 	struct sx_pairing_image *images = p->side[side].images;
 	int n = p->side[side].count, at = 0;
 
+	sx_must_index(side, 2);
 	while (at < n && images[at].index != index)
 		at++;
 	if (at == n)
@@ -57,9 +61,12 @@ static int nearest(const struct sx_pairing *p, int side, int64_t ns)
 /* Place of the partner: nearest to each other and within the tolerance; -1: none. */
 static int partner(const struct sx_pairing *p, int side, int at)
 {
-	int64_t ns = p->side[side].images[at].ns;
-	int other = nearest(p, 1 - side, ns);
+	int64_t ns;
+	int other;
 
+	sx_must_index(at, p->side[side].count);
+	ns = p->side[side].images[at].ns;
+	other = nearest(p, 1 - side, ns);
 	if (other < 0 || apart(p->side[1 - side].images[other].ns, ns) > p->tolerance_ns)
 		return -1;
 	return nearest(p, side, p->side[1 - side].images[other].ns) == at ? other : -1;
@@ -67,6 +74,7 @@ static int partner(const struct sx_pairing *p, int side, int at)
 
 static void drop_image(struct sx_pairing_result *r, int side, int index, enum sx_pairing_fate fate)
 {
+	sx_must_index(r->dropped_count, 2 * SX_PAIRING_ROOM);
 	r->dropped[r->dropped_count].side = side;
 	r->dropped[r->dropped_count].index = index;
 	r->dropped[r->dropped_count++].fate = fate;
@@ -75,6 +83,7 @@ static void drop_image(struct sx_pairing_result *r, int side, int index, enum sx
 /* Forgets the oldest n images of a side. */
 static void remove_oldest(struct sx_pairing *p, int side, int n)
 {
+	sx_must_be(n >= 0 && n <= p->side[side].count);
 	p->side[side].count -= n;
 	memmove(p->side[side].images, p->side[side].images + n,
 		(size_t)p->side[side].count * sizeof(p->side[side].images[0]));
@@ -85,6 +94,7 @@ static void take_pair(struct sx_pairing *p, int left, int right, struct sx_pairi
 {
 	const int at[2] = {left, right};
 
+	sx_must_be(!r->found);
 	r->found = true;
 	for (int side = 0; side < 2; side++) {
 		for (int i = 0; i < at[side]; i++)
@@ -102,6 +112,7 @@ static void give_up(struct sx_pairing *p, int side, struct sx_pairing_result *r)
 	const int others = p->side[1 - side].count;
 	int n = 0;
 
+	sx_must(others, <=, SX_PAIRING_ROOM);
 	while (n < p->side[side].count) {
 		bool late = others > 0 && p->side[1 - side].images[others - 1].ns >
 						  p->side[side].images[n].ns + p->tolerance_ns;

@@ -14,6 +14,8 @@
 
 #include <string.h>
 
+#include "base/contract.h"
+
 #define STRIP 1024 /* columns; a multiple of every unit and of LANES */
 #define LANES 16
 #define RED 77
@@ -59,6 +61,7 @@ static void raw_load(enum sx_raw_packing packing, const uint8_t *row, int first,
 {
 	const uint8_t *p = row + sx_raw_row_bytes(packing, first);
 
+	sx_must(first % sx_raw_unit_px(packing), ==, 0);
 	switch (packing) {
 	case SX_RAW_8:
 		for (int i = 0; i < count; i++)
@@ -82,6 +85,7 @@ static uint16_t raw_pixel(enum sx_raw_packing packing, const uint8_t *row, int x
 	uint16_t four[4];
 	int unit = sx_raw_unit_px(packing), first = x / unit * unit;
 
+	sx_must(x, >=, 0);
 	raw_load(packing, row, first, x - first + 1, four);
 	return four[x - first];
 }
@@ -95,6 +99,7 @@ static void raw_load_line(const struct sx_raw *from, int y, int width, int first
 {
 	const uint8_t *row = from->data + (size_t)y * from->pitch;
 
+	sx_must(count, <=, STRIP);
 	raw_load(from->packing, row, first, count, line + 1);
 	line[0] = raw_pixel(from->packing, row, raw_mirrored(first - 1, width));
 	line[count + 1] = raw_pixel(from->packing, row, raw_mirrored(first + count, width));
@@ -103,6 +108,7 @@ static void raw_load_line(const struct sx_raw *from, int y, int width, int first
 /* coloured: column, 0 or 1, of the row's own colour; own, other: weight of that colour, of the other one. */
 static void raw_set_weights(struct raw_weights *w, int coloured, uint32_t own, uint32_t other)
 {
+	sx_must_index(coloured, 2);
 	for (int i = 0; i < LANES; i++) {
 		const bool green = (i & 1) != coloured;
 
@@ -131,6 +137,7 @@ static void raw_weigh(const uint16_t *up, const uint16_t *here, const uint16_t *
 
 static void raw_store(const struct sx_image *to, int first, int y, const uint16_t *line, int count)
 {
+	sx_must(first + count, <=, to->width);
 	if (to->pixel == SX_PIXEL_U8) {
 		uint8_t *out = (uint8_t *)sx_image_row(to, y) + first;
 
@@ -152,6 +159,7 @@ static void raw_strip(const struct sx_raw *from, const struct sx_image *to,
 	raw_line lines[3] = {{0}};
 	uint16_t out[STRIP];
 
+	sx_must(count, >, 0);
 	for (int y = 0; y < 2; y++)
 		raw_load_line(from, y, to->width, first, count, lines[y]);
 	for (int y = 0; y < to->height; y++) {

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/contract.h"
 #include "capture/v4l2/v4l2_io.h"
 #include "capture/v4l2/v4l2_priv.h"
 
@@ -34,6 +35,7 @@ static int open_events(struct sx_v4l2 *v)
 	const struct itimerspec each = {.it_interval = t, .it_value = t};
 	int r;
 
+	sx_must(v->epoll_fd, ==, -1);
 	v->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	v->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
 	if (v->epoll_fd < 0 || v->timer_fd < 0 || timerfd_settime(v->timer_fd, 0, &each, NULL) < 0)
@@ -51,6 +53,7 @@ static int start_cameras(struct sx_v4l2 *v, char *why, size_t why_bytes)
 	struct v4l2_event_subscription changes = {.type = V4L2_EVENT_SOURCE_CHANGE};
 	int r = 0;
 
+	sx_must_be(v->count == 1 || v->count == 2);
 	for (int i = 0; i < v->count && r == 0; i++) {
 		/* most cameras know no such event, which is as good */
 		sx_v4l2_ioctl(v->cameras[i].device.fd, VIDIOC_SUBSCRIBE_EVENT, &changes);
@@ -140,6 +143,7 @@ static enum sx_image_drop judge_image(const struct sx_v4l2_camera *c, const stru
 {
 	const struct sx_v4l2_device *d = &c->device;
 
+	sx_must_index(f->index, c->queue.count);
 	if (f->damaged)
 		return SX_DROP_ERROR_FLAG;
 	if (f->bytes < sx_v4l2_format_bytes(d->format, d->pitch, d->height) ||
@@ -151,6 +155,7 @@ static enum sx_image_drop judge_image(const struct sx_v4l2_camera *c, const stru
 /* Why an image is dropped that is lost before a pair was made of it: the one image of a camera is a pair. */
 static enum sx_image_drop lost_alone(const struct sx_v4l2 *v)
 {
+	sx_must_be(v->count == 1 || v->count == 2);
 	return v->count == 2 ? SX_DROP_UNPAIRED : SX_DROP_OVERLOAD;
 }
 
@@ -162,6 +167,7 @@ static bool overwritten(struct sx_source *s, int side, int index)
 {
 	struct sx_v4l2 *v = s->own;
 
+	sx_must_index(index, v->cameras[side].queue.count);
 	sx_v4l2_count(&s->dropped[side][lost_alone(v)], 1);
 	if (v->count == 2)
 		sx_v4l2_count(&s->unpaired, 1);
@@ -198,6 +204,7 @@ static int take_image(struct sx_source *s, int side, char *why, size_t why_bytes
 	count_gap(s, side, f.sequence);
 	if (taken == -EALREADY && !overwritten(s, side, f.index))
 		return 1;
+	sx_must_be(!c->queue.buffers[f.index].queued);
 	c->filled[f.index] = f;
 	drop = judge_image(c, &f, first);
 	if (sx_v4l2_is_damage(drop))
@@ -341,8 +348,10 @@ static int next_pair(struct sx_source *s, struct sx_pair *pair, char *why, size_
 	if (r < 0 || !v->decoders)
 		return r;
 	r = sx_v4l2_decoded(s, &decoded, why, why_bytes);
-	if (r > 0)
+	if (r > 0) {
+		sx_must_be(decoded->slot);
 		sx_v4l2_deliver(s, decoded, pair);
+	}
 	return r;
 }
 
@@ -356,6 +365,7 @@ static void count_lost(struct sx_source *s)
 
 		for (int i = 0; i < SX_DROP_COUNT; i++)
 			rest -= s->dropped[side][i];
+		sx_must(rest, <=, s->captured[side]);
 		sx_v4l2_count(&s->dropped[side][lost_alone(v)], rest);
 		if (v->count == 2)
 			sx_v4l2_count(&s->unpaired, rest);

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/contract.h"
 #include "capture/v4l2/v4l2_io.h"
 
 #define EXPOSURE_UNIT_MS 0.1
@@ -65,6 +66,7 @@ static void plain_name(const char *name, char plain[NAME_BYTES])
 		gap = false;
 		plain[n++] = (char)tolower((unsigned char)*name);
 	}
+	sx_must(n, <, NAME_BYTES);
 	plain[n] = 0;
 }
 
@@ -93,6 +95,7 @@ static int remember(const struct sx_v4l2_device *d, const struct v4l2_query_ext_
 	struct v4l2_ext_control c = {.id = q->id};
 	struct v4l2_ext_controls all = {.which = V4L2_CTRL_WHICH_CUR_VAL, .count = 1, .controls = &c};
 
+	sx_must_index(undo->count, SX_V4L2_UNDO_MAX + 1);
 	if (undo->count == SX_V4L2_UNDO_MAX) {
 		snprintf(why, why_bytes, "%s: more than %d controls at once", d->path, SX_V4L2_UNDO_MAX);
 		return -EINVAL;
@@ -108,6 +111,7 @@ static int remember(const struct sx_v4l2_device *d, const struct v4l2_query_ext_
 
 void sx_v4l2_controls_restore(const struct sx_v4l2_device *d, struct sx_v4l2_undo *undo)
 {
+	sx_must(undo->count, <=, SX_V4L2_UNDO_MAX);
 	while (undo->count > 0) {
 		struct v4l2_ext_control c = {.id = undo->was[--undo->count].id};
 		struct v4l2_ext_controls all = {.which = V4L2_CTRL_WHICH_CUR_VAL, .count = 1, .controls = &c};
@@ -187,6 +191,7 @@ static int set_exposure(const struct sx_v4l2_device *d, double ms, double *ret, 
 		value = V4L2_EXPOSURE_APERTURE_PRIORITY;
 		return r < 0 ? set(d, &q, &value, undo, why, why_bytes) : 0;
 	}
+	sx_must(value, >=, 0);
 	r = find_id(d, V4L2_CID_EXPOSURE_ABSOLUTE, &q, why, why_bytes);
 	if (r <= 0)
 		return r < 0 ? r : missing(d, "exposure that can be set as a time", why, why_bytes);
@@ -206,6 +211,7 @@ static int set_gain(const struct sx_v4l2_device *d, double gain, double *ret, st
 
 	if (gain < 0)
 		return 0;
+	sx_must(value, >=, 0);
 	r = find_id(d, V4L2_CID_GAIN, &q, why, why_bytes);
 	if (r == 0)
 		r = find_id(d, V4L2_CID_ANALOGUE_GAIN, &q, why, why_bytes);

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/contract.h"
 #include "capture/v4l2/v4l2_priv.h"
 
 /* The raw pixels of one side (0 left, 1 right) in a picture of a camera. */
@@ -21,6 +22,7 @@ static struct sx_raw raw_side(const struct sx_v4l2 *v, const struct sx_v4l2_came
 			     .red_y = f->red_y,
 			     .second = side != (v->layout == SX_LAYOUT_RIGHT_FIRST)};
 
+	sx_must_index(side, 2);
 	if (side && v->layout == SX_LAYOUT_SIDE_BY_SIDE)
 		raw.data += sx_raw_row_bytes(f->packing, v->width);
 	if (side && v->layout == SX_LAYOUT_TOP_BOTTOM)
@@ -30,6 +32,8 @@ static struct sx_raw raw_side(const struct sx_v4l2 *v, const struct sx_v4l2_came
 
 void sx_v4l2_decode(struct sx_v4l2 *v, struct sx_v4l2_ticket *t)
 {
+	sx_must_index(v->decoding_count, SX_V4L2_PAIRS_MAX);
+	sx_must(atomic_load_explicit(&t->state, memory_order_relaxed), ==, SX_TICKET_FREE);
 	atomic_store_explicit(&t->state, SX_TICKET_DECODING, memory_order_relaxed);
 	v->decoding[v->decoding_count++] = t;
 	for (int i = 0; i < v->task_count; i++) {
@@ -46,6 +50,7 @@ void sx_v4l2_decode(struct sx_v4l2 *v, struct sx_v4l2_ticket *t)
 
 static bool is_done(const struct sx_v4l2 *v, const struct sx_v4l2_ticket *t)
 {
+	sx_must(v->task_count, >, 0);
 	for (int i = 0; i < v->task_count; i++)
 		if (!atomic_load_explicit(&t->tasks[i].done, memory_order_acquire))
 			return false;
@@ -58,6 +63,7 @@ static int give_up(struct sx_source *s, struct sx_v4l2_ticket *t, bool broken, c
 	struct sx_v4l2 *v = s->own;
 	int r = 0;
 
+	sx_must(atomic_load_explicit(&t->state, memory_order_relaxed), ==, SX_TICKET_DECODING);
 	for (int i = 0; i < v->count; i++)
 		sx_v4l2_drop(s, i, t->index[i],
 			     t->tasks[i].result < 0 ? SX_DROP_BROKEN

@@ -13,10 +13,12 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/contract.h"
 #include "capture/v4l2/v4l2_io.h"
 
 static int device_fail(const struct sx_v4l2_device *d, int r, const char *what, char *why, size_t why_bytes)
 {
+	sx_must(r, <, 0);
 	snprintf(why, why_bytes, "%s: %s: %s", d->path, what, strerror(-r));
 	return r == -EINVAL ? -EIO : r; /* the request was right: the driver fails */
 }
@@ -94,6 +96,7 @@ static double rate_of(const struct v4l2_fract *interval)
 /* *best 0: the driver does not say. Of a range of intervals the shortest is the first. */
 static int highest_rate(const struct sx_v4l2_device *d, uint32_t fourcc, int width, int height, double *best)
 {
+	sx_must_be(width > 0 && height > 0);
 	*best = 0;
 	for (uint32_t i = 0;; i++) {
 		struct v4l2_frmivalenum e = {.index = i,
@@ -157,6 +160,7 @@ int sx_v4l2_device_lists(const struct sx_v4l2_device *d, const struct sx_v4l2_fo
 static void fill_format(const struct sx_v4l2_device *d, struct v4l2_format *f, uint32_t fourcc, int width,
 			int height)
 {
+	sx_must_be(width > 0 && height > 0);
 	memset(f, 0, sizeof(*f));
 	f->type = d->type;
 	if (d->mplane) {
@@ -281,6 +285,7 @@ int sx_v4l2_device_set_format(struct sx_v4l2_device *d, const struct sx_v4l2_for
 	char what[64];
 	int r;
 
+	sx_must(d->fd, >=, 0);
 	fill_format(d, &set, f->fourcc, width, height);
 	r = sx_v4l2_ioctl(d->fd, VIDIOC_S_FMT, &set);
 	if (r < 0) {
@@ -309,6 +314,7 @@ int sx_v4l2_device_set_rate(struct sx_v4l2_device *d, double fps, char *why, siz
 	struct v4l2_streamparm p = {.type = d->type};
 	int r = sx_v4l2_ioctl(d->fd, VIDIOC_G_PARM, &p);
 
+	sx_must_be(d->format);
 	d->fps = 0;
 	if (r == -ENOTTY || r == -EINVAL)
 		return 0; /* a camera without a rate of its own: triggered, or a loopback */

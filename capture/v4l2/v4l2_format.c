@@ -7,6 +7,8 @@
 
 #include <linux/videodev2.h>
 
+#include "base/contract.h"
+
 #define DIRECT(choice, name, fourcc, pixel)                                  \
 	{                                                                    \
 		choice, name, fourcc, pixel, false, false, SX_RAW_NONE, 0, 0 \
@@ -39,6 +41,7 @@ const struct sx_v4l2_format sx_v4l2_formats[SX_V4L2_FORMATS] = {
 
 size_t sx_v4l2_format_pitch(const struct sx_v4l2_format *f, int width)
 {
+	sx_must(width, >, 0);
 	if (f->packing != SX_RAW_NONE)
 		return sx_raw_row_bytes(f->packing, width);
 	return f->compressed ? 0 : (size_t)width * sx_pixel_bytes(f->pixel);
@@ -46,6 +49,7 @@ size_t sx_v4l2_format_pitch(const struct sx_v4l2_format *f, int width)
 
 size_t sx_v4l2_format_bytes(const struct sx_v4l2_format *f, size_t pitch, int height)
 {
+	sx_must_be(f->compressed || pitch > 0);
 	if (f->compressed)
 		return 1;
 	/* the last row may end where its pixels end, but drivers do not use that */

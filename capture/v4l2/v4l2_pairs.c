@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/contract.h"
 #include "capture/v4l2/v4l2_priv.h"
 
 void sx_v4l2_count(_Atomic uint64_t *counter, uint64_t n)
@@ -25,6 +26,8 @@ void sx_v4l2_drop(struct sx_source *s, int side, int index, enum sx_image_drop w
 {
 	struct sx_v4l2 *v = s->own;
 
+	sx_must_index(why_dropped, SX_DROP_COUNT);
+	sx_must_index(side, v->count);
 	sx_v4l2_count(&s->dropped[side][why_dropped], 1);
 	if (sx_v4l2_is_damage(why_dropped))
 		sx_v4l2_count(&s->corrupt, 1);
@@ -38,6 +41,7 @@ static struct sx_image image_in(const struct sx_v4l2_camera *c, int index)
 {
 	const struct sx_v4l2_device *d = &c->device;
 
+	sx_must_be(!c->queue.buffers[index].queued);
 	return (struct sx_image){.data = (char *)c->queue.buffers[index].data + c->filled[index].offset,
 				 .width = d->width,
 				 .height = d->height,
@@ -61,6 +65,7 @@ static int check_stamps(struct sx_v4l2 *v, const struct sx_pairing_image pair[2]
 	const struct sx_v4l2_camera *l = &v->cameras[0], *r = &v->cameras[1];
 	enum stixel_stamp a = l->filled[pair[0].index].stamp, b = r->filled[pair[1].index].stamp;
 
+	sx_must(v->count, ==, 2);
 	if (a == b)
 		return 0;
 	snprintf(why, why_bytes, "%s takes the time %s, %s %s: they cannot be paired", l->device.path,
@@ -73,6 +78,7 @@ void sx_v4l2_deliver(struct sx_source *s, struct sx_v4l2_ticket *t, struct sx_pa
 	struct sx_v4l2 *v = s->own;
 	struct sx_image left, right;
 
+	sx_must_be(t->slot || v->direct);
 	if (t->slot) {
 		left = t->slot->left;
 		right = t->slot->right;
@@ -82,6 +88,7 @@ void sx_v4l2_deliver(struct sx_source *s, struct sx_v4l2_ticket *t, struct sx_pa
 				      : sx_layout_half(&left, v->layout, v->width, v->height, 1);
 		left = v->count == 2 ? left : sx_layout_half(&left, v->layout, v->width, v->height, 0);
 	}
+	sx_must(atomic_load_explicit(&t->state, memory_order_relaxed), <, SX_TICKET_LENT);
 	atomic_store_explicit(&t->state, SX_TICKET_LENT, memory_order_relaxed);
 	*pair = (struct sx_pair){.left = left,
 				 .right = right,
@@ -98,6 +105,7 @@ static int copy_pair(struct sx_v4l2 *v, struct sx_v4l2_ticket *t, char *why, siz
 {
 	int r = 0;
 
+	sx_must_be(t->slot);
 	for (int i = 0; i < v->count && r == 0; i++) {
 		struct sx_image from = image_in(&v->cameras[i], t->index[i]);
 
@@ -160,6 +168,7 @@ int sx_v4l2_find_pair(struct sx_source *s, struct sx_pairing_image found[2], cha
 		v->pairing.side[0].count = 0;
 		return 1;
 	}
+	sx_must(v->count, ==, 2);
 	sx_pairing_take(&v->pairing, &result);
 	for (int i = 0; i < result.dropped_count; i++)
 		sx_v4l2_drop(s, result.dropped[i].side, result.dropped[i].index,
@@ -195,6 +204,7 @@ void sx_v4l2_release(struct sx_source *s, const struct sx_pair *pair)
 {
 	struct sx_v4l2_ticket *t = pair->slot;
 
+	sx_must(atomic_load_explicit(&t->state, memory_order_relaxed), ==, SX_TICKET_LENT);
 	(void)s;
 	atomic_store_explicit(&t->state, SX_TICKET_RETURNED, memory_order_release);
 }

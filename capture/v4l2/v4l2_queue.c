@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/contract.h"
 #include "capture/v4l2/v4l2_io.h"
 
 #define STAMP_OLDEST_NS (5 * SX_NS_PER_S) /* of a time that is believed without being told its clock */
@@ -27,6 +28,7 @@ struct request {
 
 static void prepare_request(const struct sx_v4l2_queue *q, struct request *r)
 {
+	sx_must(q->memory, !=, SX_MEMORY_AUTO);
 	memset(r, 0, sizeof(*r));
 	r->b.type = q->device->type;
 	r->b.memory = q->memory == SX_MEMORY_USERPTR  ? V4L2_MEMORY_USERPTR
@@ -42,11 +44,13 @@ const char *sx_v4l2_memory_name(enum sx_source_memory memory)
 {
 	static const char *const names[] = {"auto", "userptr", "dmabuf", "mmap"};
 
+	sx_must_index(memory, sizeof(names) / sizeof(names[0]));
 	return names[memory];
 }
 
 static int queue_failed(const struct sx_v4l2_queue *q, int r, const char *what, char *why, size_t why_bytes)
 {
+	sx_must(r, <, 0);
 	snprintf(why, why_bytes, "%s: %s: %s", q->device->path, what, strerror(-r));
 	return r == -EINVAL ? -EIO : r; /* the request was right: the driver fails */
 }
@@ -94,6 +98,7 @@ static int take_user_memory(struct sx_v4l2_queue *q, char *why, size_t why_bytes
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
 	size_t each = (q->device->image_bytes + page - 1) & ~(page - 1);
 
+	sx_must_be(!q->block.memory);
 	q->block.bytes = each * (size_t)q->count;
 	q->block.memory = aligned_alloc(page, q->block.bytes);
 	if (!q->block.memory) {
@@ -153,6 +158,8 @@ static int queue_buffer(struct sx_v4l2_queue *q, int index)
 	struct request r;
 	int error;
 
+	sx_must_index(index, q->count);
+	sx_must_be(!b->queued);
 	prepare_request(q, &r);
 	r.b.index = (uint32_t)index;
 	if (q->memory == SX_MEMORY_USERPTR && q->device->mplane) {
@@ -192,6 +199,7 @@ int sx_v4l2_queue_init(struct sx_v4l2_queue *q, struct sx_v4l2_device *d, enum s
 {
 	int r;
 
+	sx_must(memory, !=, SX_MEMORY_AUTO);
 	*q = (struct sx_v4l2_queue){.device = d, .memory = memory};
 	for (int i = 0; i < SX_V4L2_BUFFERS_MAX; i++)
 		q->buffers[i].dmabuf.fd = -1;
@@ -237,6 +245,7 @@ int sx_v4l2_queue_start(struct sx_v4l2_queue *q, char *why, size_t why_bytes)
 	int type = (int)q->device->type;
 	int r = sx_v4l2_ioctl(q->device->fd, VIDIOC_STREAMON, &type);
 
+	sx_must_be(!q->streaming);
 	if (r < 0)
 		return queue_failed(q, r, "VIDIOC_STREAMON", why, why_bytes);
 	q->streaming = true;

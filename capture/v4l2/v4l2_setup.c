@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 
 #include "base/clock.h"
+#include "base/contract.h"
 #include "capture/image/jpeg.h"
 #include "capture/v4l2/v4l2_priv.h"
 
@@ -22,6 +23,7 @@
 /* What is absent, busy, failing or short of memory may mend by itself. */
 static int later(int r)
 {
+	sx_must(r, <=, 0);
 	return r == -EINVAL || r == 0 ? r : -ENODEV;
 }
 
@@ -30,6 +32,7 @@ static bool is_one_device(const struct sx_v4l2_device *a, const struct sx_v4l2_d
 {
 	struct stat x, y;
 
+	sx_must_be(a->fd >= 0 && b->fd >= 0);
 	return fstat(a->fd, &x) == 0 && fstat(b->fd, &y) == 0 && S_ISCHR(x.st_mode) && S_ISCHR(y.st_mode) &&
 	       x.st_rdev == y.st_rdev;
 }
@@ -58,11 +61,13 @@ static int open_cameras(struct sx_v4l2 *v, const struct sx_source_params *p, cha
 /* Size of a camera's image. */
 static int whole_width(const struct sx_v4l2 *v)
 {
+	sx_must(v->width, >, 0);
 	return v->layout == SX_LAYOUT_SIDE_BY_SIDE ? 2 * v->width : v->width;
 }
 
 static int whole_height(const struct sx_v4l2 *v)
 {
+	sx_must(v->height, >, 0);
 	return v->layout == SX_LAYOUT_TOP_BOTTOM ? 2 * v->height : v->height;
 }
 
@@ -143,6 +148,7 @@ static int candidates(const struct sx_v4l2 *v, const struct sx_source_params *p,
 			rate[at] = rate[at - 1];
 			list[at] = list[at - 1];
 		}
+		sx_must(n, <=, SX_V4L2_FORMATS);
 		rate[at] = fps;
 		list[at] = f;
 	}
@@ -185,6 +191,7 @@ static int set_format(struct sx_v4l2 *v, const struct sx_source_params *p, char 
 	snprintf(why, why_bytes, "%s: no %dx%d in %s%s (stixelctl doctor lists what it has)", without,
 		 whole_width(v), whole_height(v), format_word(p->format),
 		 v->count == 2 && p->format == SX_FORMAT_AUTO ? " that the other camera has, too" : "");
+	sx_must(n, <=, SX_V4L2_FORMATS);
 	for (int k = 0; k < n && r != 0 && r != -ENODEV; k++) {
 		r = check_halves(v, list[k], why, why_bytes);
 		for (int i = 0; i < v->count && r == 0; i++)
@@ -230,6 +237,7 @@ static int take_buffers(struct sx_v4l2 *v, const struct sx_source_params *p, enu
 	int wanted = p->buffers ? p->buffers : copied ? BUFFERS_COPIED : slots + BUFFERS_SPARE;
 	int r = 0;
 
+	sx_must(v->cameras[0].queue.count, ==, 0);
 	if (wanted < SX_V4L2_BUFFERS_MIN)
 		wanted = SX_V4L2_BUFFERS_MIN;
 	if (memory == SX_MEMORY_DMABUF)
@@ -278,6 +286,7 @@ static int take_slots(struct sx_v4l2 *v, const struct sx_source_params *p, int s
 	const bool raw = f->packing != SX_RAW_NONE;
 	int r, threads;
 
+	sx_must_index(slots - 1, SX_V4L2_PAIRS_MAX);
 	v->ticket_count = slots;
 	v->task_count = raw ? 2 : v->count;
 	threads = p->decoders ? p->decoders : v->task_count;
@@ -314,6 +323,7 @@ __attribute__((format(printf, 2, 3))) static void add_note(struct sx_source_info
 	size_t n = strlen(info->note);
 	va_list args;
 
+	sx_must(n, <, sizeof(info->note));
 	if (n > 0)
 		n += (size_t)snprintf(info->note + n, sizeof(info->note) - n, "; ");
 	if (n >= sizeof(info->note))
@@ -329,6 +339,7 @@ static void fill_info(struct sx_source *s, const struct sx_v4l2 *v, const struct
 	const struct sx_v4l2_camera *c = &v->cameras[0];
 	char exposure[SX_V4L2_EXPOSURE_BYTES];
 
+	sx_must(c->queue.memory, !=, SX_MEMORY_AUTO);
 	sx_v4l2_exposure_text(&c->exposure, exposure);
 	s->info = (struct sx_source_info){
 		.width = v->width,

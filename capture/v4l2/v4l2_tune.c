@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdio.h>
 
+#include "base/contract.h"
 #include "capture/v4l2/v4l2_priv.h"
 
 void sx_v4l2_exposure_text(const struct sx_v4l2_exposure *e, char text[SX_V4L2_EXPOSURE_BYTES])
@@ -15,6 +16,7 @@ void sx_v4l2_exposure_text(const struct sx_v4l2_exposure *e, char text[SX_V4L2_E
 	text[0] = 0;
 	if (e->exposure_ms > 0)
 		n = (size_t)snprintf(text, SX_V4L2_EXPOSURE_BYTES, "exposure %g ms", e->exposure_ms);
+	sx_must(n, <, SX_V4L2_EXPOSURE_BYTES);
 	if (e->gain >= 0)
 		snprintf(text + n, SX_V4L2_EXPOSURE_BYTES - n, "%sgain %g", n ? ", " : "", e->gain);
 }
@@ -26,6 +28,7 @@ int sx_v4l2_set_controls(struct sx_v4l2 *v, const struct sx_source_params *p, st
 	struct sx_v4l2_exposure taken[2];
 	int r = 0;
 
+	sx_must_index(v->count - 1, 2);
 	for (int i = 0; i < v->count && r == 0; i++)
 		r = sx_v4l2_controls_set(&v->cameras[i].device, p, &taken[i], undo ? &undo[i] : NULL, why,
 					 why_bytes);

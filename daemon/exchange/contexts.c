@@ -9,12 +9,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/contract.h"
+
 int sx_contexts_create(struct sx_contexts **ret, const struct sx_backend *backend, struct sx_device *device,
 		       const struct sx_contexts_plan *plan, char *why, size_t why_bytes)
 {
 	struct sx_contexts *s = calloc(1, sizeof(*s));
 	int r = s ? 0 : -ENOMEM;
 
+	sx_must_index(plan->count - 1, SX_CONTEXTS_MAX);
 	if (s) {
 		s->backend = backend;
 		s->plan = *plan;
@@ -36,6 +39,7 @@ void sx_contexts_fill(const struct sx_contexts *s, struct stixel_frame_header *h
 {
 	const struct sx_camera *camera = &s->plan.config.params.camera;
 
+	sx_must(s->count, ==, s->plan.count);
 	h->flags = s->plan.rectified ? STIXEL_FRAME_RECTIFIED : 0;
 	h->column_width = (uint32_t)s->plan.config.params.stixels.width;
 	h->fx = camera->fx;

@@ -7,6 +7,8 @@
 
 #include <stddef.h>
 
+#include "base/contract.h"
+
 void sx_exchange_finish(struct sx_exchange *x)
 {
 	sx_contexts_destroy(atomic_exchange(&x->next, NULL));
@@ -16,6 +18,7 @@ void sx_exchange_finish(struct sx_exchange *x)
 /* release: what was written into it comes before it; acquire on the other side */
 void sx_exchange_give_contexts(struct sx_exchange *x, struct sx_contexts *contexts)
 {
+	sx_must_be(!atomic_load_explicit(&x->next, memory_order_relaxed));
 	atomic_store_explicit(&x->next, contexts, memory_order_release);
 }
 
@@ -34,11 +37,13 @@ struct sx_contexts *sx_exchange_take_contexts(struct sx_exchange *x)
 
 void sx_exchange_retire(struct sx_exchange *x, struct sx_contexts *contexts)
 {
+	sx_must_be(!atomic_load_explicit(&x->retired, memory_order_relaxed));
 	atomic_store_explicit(&x->retired, contexts, memory_order_release);
 }
 
 void sx_exchange_give_tune(struct sx_exchange *x, struct sx_tune *tune)
 {
+	sx_must_be(!atomic_load_explicit(&x->tune, memory_order_relaxed));
 	atomic_store_explicit(&x->tune, tune, memory_order_release);
 }
 
@@ -58,5 +63,6 @@ struct sx_tune *sx_exchange_take_tune(struct sx_exchange *x)
 
 void sx_exchange_return_tune(struct sx_exchange *x, struct sx_tune *tune)
 {
+	sx_must_be(!atomic_load_explicit(&x->tuned, memory_order_relaxed));
 	atomic_store_explicit(&x->tuned, tune, memory_order_release);
 }

@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "base/contract.h"
 #include "daemon/handover.h"
 
 #define UNAVAILABLE 503
@@ -45,6 +46,7 @@ struct sx_status_order *sx_orders_take(struct sx_orders *o)
 	struct sx_status_order *order = NULL;
 
 	pthread_mutex_lock(&o->lock);
+	sx_must(o->count, <=, SX_STATUS_CLIENTS);
 	if (o->count > 0) {
 		order = o->waiting[0];
 		o->count--;
@@ -67,5 +69,6 @@ void sx_orders_close(struct sx_orders *o)
 
 void sx_orders_finish(struct sx_orders *o)
 {
+	sx_must(o->count, ==, 0);
 	pthread_mutex_destroy(&o->lock);
 }

@@ -6,9 +6,13 @@
 #include "daemon/exchange/tune.h"
 
 #include <stdio.h>
+#include <string.h>
+
+#include "base/contract.h"
 
 void sx_tune_update(struct sx_tune *t, const struct sx_source_params *p)
 {
+	sx_must_be(!p->controls || strlen(p->controls) < sizeof(t->text));
 	t->params.exposure_ms = p->exposure_ms;
 	t->params.gain = p->gain;
 	snprintf(t->text, sizeof(t->text), "%s", p->controls ? p->controls : "");

@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 #include "base/clock.h"
+#include "base/contract.h"
 
 int sx_external_init(struct sx_external_maps *e, const struct sx_settings *settings, const char *shm_dir,
 		     const struct sx_source_info *info, int count, struct sx_telemetry *telemetry, char *why,
@@ -48,6 +49,7 @@ enum sx_external_ready sx_external_ready(struct sx_external_maps *e, int index, 
 	pair->disparity = NULL;
 	if (!e->in.feed)
 		return SX_EXTERNAL_READY;
+	sx_must_index(index, e->in.count);
 	now_ns = sx_now_ns();
 	waits = sx_inlet_look(&e->in, pair, now_ns);
 	if (waits && sx_feed_awaits_same(e->in.feed, pair->left_ns))

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/contract.h"
 #include "config/config.h"
 
 #define PERIOD_MOST_NS 3600e9
@@ -32,6 +33,7 @@ static int inlet_take_memory(struct sx_block *block, size_t bytes)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
 
+	sx_must(bytes, >, 0);
 	block->bytes = (bytes + page - 1) / page * page;
 	block->memory = aligned_alloc(page, block->bytes);
 	if (!block->memory)
@@ -50,6 +52,7 @@ int sx_inlet_init(struct sx_inlet *in, const struct sx_feed_params *p, double wa
 {
 	int r;
 
+	sx_must_index(count - 1, SX_CONTEXTS_MAX);
 	*in = (struct sx_inlet){.telemetry = telemetry, .kind = p->kind};
 	in->wait_ns = (int64_t)(wait_ms * 1e6);
 	r = sx_feed_create(&in->feed, p);
@@ -95,6 +98,7 @@ void sx_inlet_settle(struct sx_inlet *in, const struct sx_pair *pair, enum sx_fe
 								 : "the writer is silent";
 	struct sx_feed_counters counters;
 
+	sx_must_be(scores || match != SX_FEED_OLDER);
 	in->until_ns = 0;
 	if (match != SX_FEED_SAME)
 		sx_feed_missed(in->feed, pair->left_ns);

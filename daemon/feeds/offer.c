@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/contract.h"
 #include "config/config.h"
 #include "ipc/frame.h"
 #include "stages/stereo/ingest.h"
@@ -33,6 +34,7 @@ static int offer_take_memory(struct sx_offer *o)
 {
 	int r = 0;
 
+	sx_must(o->header.image_width, >, 0);
 	for (int side = 0; side < 2 && r == 0; side++)
 		r = sx_image_init(&o->grey[side], SX_PIXEL_U8, (int)o->header.image_width,
 				  (int)o->header.image_height);
@@ -117,6 +119,7 @@ void sx_offer_pair(struct sx_offer *o, const struct sx_contexts *contexts, const
 			grey_of(o, side ? &pair->right : &pair->left, side,
 				contexts->plan.rectified ? &contexts->map[side] : NULL, stretch);
 
+		sx_must(grey.width, ==, (int)h->image_width);
 		images[side] = (struct stixel_image){side ? STIXEL_PLANE_RIGHT : STIXEL_PLANE_LEFT,
 						     (uint32_t)grey.width, (uint32_t)grey.height,
 						     (uint32_t)grey.pitch, grey.data};
@@ -138,6 +141,7 @@ void sx_offer_pair(struct sx_offer *o, const struct sx_contexts *contexts, const
 				 "pair cannot be offered: %s", strerror((int)-bytes));
 		return;
 	}
+	sx_must((size_t)bytes, <=, o->frame_bytes);
 	sx_ring_commit(o->ring, (size_t)bytes);
 	sx_condition_clear(&o->failing, now_ns, SX_LOG_DAEMON, "pairs are offered again");
 }

@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 #include "base/clock.h"
+#include "base/contract.h"
 #include "stixel.h"
 
 int sx_semantics_init(struct sx_semantics *s, const struct sx_settings *settings, const char *shm_dir,
@@ -51,6 +52,7 @@ bool sx_semantics_ready(struct sx_semantics *s, int index, struct sx_pair *pair,
 	pair->scores = NULL;
 	if (!s->in.feed)
 		return true;
+	sx_must_index(index, s->in.count);
 	waits = sx_inlet_look(&s->in, pair, sx_now_ns());
 	if (waits && sx_feed_awaits_same(s->in.feed, pair->left_ns))
 		return false;
@@ -73,6 +75,7 @@ void sx_semantics_done(struct sx_semantics *s, const struct sx_pair *pair, bool 
 
 	if (!s->in.feed)
 		return;
+	sx_must_be(s->settled || !goes);
 	s->settled = false;
 	if (!goes) {
 		sx_inlet_forget(&s->in);

@@ -8,6 +8,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "base/contract.h"
 #include "base/quantile.h"
 
 #define DEGREES (180 / M_PI)
@@ -32,6 +33,7 @@ static void take_sample(struct sx_row_control *c, const struct sx_pictures *p)
 {
 	float *sample = c->sample[c->taken % SX_ROW_CONTROL_WINDOW];
 
+	sx_must(c->taken, <, 2 * SX_ROW_CONTROL_WINDOW);
 	for (int i = 0; i < 3; i++)
 		sample[i] = p->row_spread[i] <= SX_ROW_CONTROL_SPREAD ? (float)p->row_error[i] : NAN;
 	/* a rotation is known by both ends alone */
@@ -51,6 +53,7 @@ static double within(double value, double limit)
 /* Rows by which a rotation moves the middle of the right third, a third of the width from the image's. */
 static double end_of(double rotation_deg, int width)
 {
+	sx_must(width, >, 0);
 	return tan(rotation_deg / DEGREES) * width / 3;
 }
 
@@ -103,6 +106,7 @@ void sx_row_control_see(struct sx_row_control *c, const struct sx_pictures *newe
 {
 	if (newest->frame == c->last || newest->frame < c->first)
 		return;
+	sx_must_be(newest->frame > c->last || c->last == 0);
 	c->last = newest->frame;
 	take_sample(c, newest);
 	decide(c, width);

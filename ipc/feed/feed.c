@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/contract.h"
 #include "ipc/check.h"
 #include "ipc/feed/feed_kind.h"
 #include "ipc/feed/trust.h"
@@ -60,6 +61,7 @@ const char *sx_feed_state_name(enum sx_feed_state state)
 {
 	static const char *const names[] = {"absent", "refused", "silent", "reading"};
 
+	sx_must_index(state, sizeof(names) / sizeof(names[0]));
 	return names[state];
 }
 
@@ -114,6 +116,7 @@ static bool read_at(const struct sx_feed *f, void *to, size_t bytes, uint64_t at
 	size_t done = 0;
 	ssize_t n;
 
+	sx_must(f->fd, >=, 0);
 	while (done < bytes) {
 		n = pread(f->fd, (char *)to + done, bytes - done, (off_t)(at + done));
 		if (n < 0 && errno == EINTR)
@@ -167,6 +170,7 @@ static int64_t past(int64_t t_ns, int64_t now_ns)
 
 static void attach(struct sx_feed *f, int64_t now_ns)
 {
+	sx_must(f->fd, ==, -1);
 	f->tried_ns = f->named_ns = now_ns;
 	if (open_ring(f) < 0) {
 		detach(f);
@@ -195,6 +199,7 @@ static bool must_leave(struct sx_feed *f, uint32_t state, int64_t now_ns)
 
 static uint64_t slot_at(const struct sx_feed *f, uint64_t n)
 {
+	sx_must(f->ring.slot_count, <=, STIXEL_SCORES_SLOTS_MAX);
 	return f->ring.slots_offset + (n & (f->ring.slot_count - 1)) * f->ring.slot_stride;
 }
 
@@ -269,6 +274,7 @@ static void read_new(struct sx_feed *f, uint64_t head, int64_t now_ns)
 	/* the slot of head + 1 may be on its way */
 	uint64_t kept = f->ring.slot_count - 1, first = head > kept ? head - kept + 1 : 1;
 
+	sx_must(head, >, f->seen);
 	if (first > f->seen + 1)
 		f->count.lost += first - f->seen - 1;
 	else
@@ -315,6 +321,7 @@ void sx_feed_look(struct sx_feed *f, int64_t now_ns)
 		return;
 	}
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	sx_must(live.head, >=, f->seen);
 	if (live.head > f->seen)
 		read_new(f, live.head, now_ns);
 	else if (must_leave(f, live.state, now_ns)) {
@@ -351,6 +358,7 @@ static bool copy(struct sx_feed *f, struct entry *e, void *to)
 {
 	const uint64_t at = slot_at(f, e->number) + f->ring.slot_header_bytes + e->header.common.data_offset;
 
+	sx_must(e->number, !=, 0);
 	if (read_at(f, to, sx_feed_data_bytes(f->p.kind, &e->header), at) && still(f, e->number))
 		return true;
 	e->number = 0;
@@ -389,8 +397,10 @@ enum sx_feed_match sx_feed_take(struct sx_feed *f, int64_t captured_ns, bool old
 {
 	union sx_feed_header header;
 	const struct stixel_scores_header *h = &header.scores;
-	const enum sx_feed_match match = feed_take(f, captured_ns, older, to, &header);
+	enum sx_feed_match match;
 
+	sx_must(f->p.kind, ==, SX_FEED_SCORES);
+	match = feed_take(f, captured_ns, older, to, &header);
 	if (match != SX_FEED_NONE)
 		*scores = (struct sx_scores){
 			.data = to,
@@ -410,8 +420,10 @@ enum sx_feed_match sx_feed_take_disparity(struct sx_feed *f, int64_t captured_ns
 {
 	union sx_feed_header header;
 	const struct stixel_disparity_header *h = &header.disparity;
-	const enum sx_feed_match match = feed_take(f, captured_ns, false, to, &header);
+	enum sx_feed_match match;
 
+	sx_must(f->p.kind, ==, SX_FEED_DISPARITY);
+	match = feed_take(f, captured_ns, false, to, &header);
 	if (match != SX_FEED_NONE)
 		*disparity = (struct sx_disparity){
 			.data = to,
@@ -440,6 +452,7 @@ bool sx_feed_awaits_same(const struct sx_feed *f, int64_t captured_ns)
 {
 	if (!f->exact)
 		return false;
+	sx_must(f->fd, >=, 0);
 	for (uint32_t i = 0; i < f->ring.slot_count; i++)
 		if (f->entries[i].number && f->entries[i].header.common.capture_ns == captured_ns)
 			return false;

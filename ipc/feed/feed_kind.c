@@ -7,6 +7,7 @@
 
 #include <assert.h>
 
+#include "base/contract.h"
 #include "ipc/feed/disparity.h"
 #include "ipc/feed/scores.h"
 #include "ipc/why.h"
@@ -36,11 +37,13 @@ const struct sx_feed_words *sx_feed_words(enum sx_feed_kind kind)
 				       "fields of map"},
 	};
 
+	sx_must_index(kind, SX_FEED_KINDS);
 	return &words[kind];
 }
 
 bool sx_feed_agrees(enum sx_feed_kind kind, const union sx_feed_header *h, uint64_t bytes)
 {
+	sx_must_index(kind, SX_FEED_KINDS);
 	return kind == SX_FEED_SCORES ? sx_scores_agree(&h->scores, bytes)
 				      : sx_disparity_agree(&h->disparity, bytes);
 }
@@ -48,6 +51,7 @@ bool sx_feed_agrees(enum sx_feed_kind kind, const union sx_feed_header *h, uint6
 static bool scores_fit(const struct sx_feed_params *p, const struct stixel_scores_header *h, char *why,
 		       size_t why_bytes)
 {
+	sx_must(p->classes, >, 0);
 	if (h->classes == (uint32_t)p->classes && h->image_width == (uint32_t)p->image_width &&
 	    h->image_height == (uint32_t)p->image_height && h->scale >= (uint32_t)p->scale)
 		return true;
@@ -63,6 +67,7 @@ bool sx_feed_fits(const struct sx_feed_params *p, const union sx_feed_header *h,
 {
 	const struct stixel_disparity_header *d = &h->disparity;
 
+	sx_must(p->image_width, >, 0);
 	if (p->kind == SX_FEED_SCORES)
 		return scores_fit(p, &h->scores, why, why_bytes);
 	if (d->width == (uint32_t)p->image_width && d->height == (uint32_t)p->image_height)

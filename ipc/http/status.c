@@ -16,11 +16,13 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/contract.h"
 #include "ipc/http/peer.h"
 #include "ipc/http/status_priv.h"
 
 static int status_refuse(int r, const char *path, char *why, size_t why_bytes)
 {
+	sx_must(r, <, 0);
 	snprintf(why, why_bytes, "%s: %s", path, strerror(-r));
 	return r;
 }
@@ -77,6 +79,7 @@ enum MHD_Result sx_status_send(struct MHD_Connection *c, unsigned status, const 
 		MHD_create_response_from_buffer(strlen(text), (void *)(uintptr_t)text, MHD_RESPMEM_MUST_COPY);
 	enum MHD_Result done = MHD_NO;
 
+	sx_must_be(status >= 200 && status < 600);
 	if (!r)
 		return MHD_NO;
 	if (MHD_add_response_header(r, MHD_HTTP_HEADER_CONTENT_TYPE, type) == MHD_YES &&

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/contract.h"
 #include "ipc/http/peer.h"
 #include "ipc/http/status_priv.h"
 
@@ -36,6 +37,7 @@ static bool may_order(const struct sx_status_server *s, struct MHD_Connection *c
 /* What does not fit is read and thrown away: who is refused must be able to send all, to read why. */
 static void order_read(struct sx_status_order *o, const char *upload, size_t bytes)
 {
+	sx_must(o->bytes, <=, SX_STATUS_ORDER_BYTES);
 	o->too_long = o->too_long || bytes > SX_STATUS_ORDER_BYTES - o->bytes;
 	if (o->too_long || o->forbidden)
 		return;
@@ -73,6 +75,7 @@ enum MHD_Result sx_status_post(struct sx_status_server *s, const struct sx_statu
 		return sx_status_send(c, o->text ? o->status : MHD_HTTP_SERVICE_UNAVAILABLE,
 				      "text/plain; charset=utf-8", o->text ? o->text : "out of memory\n",
 				      NULL);
+	sx_must_be(!o->text);
 	o->taken = true;
 	sx_patience_hold(&s->patience, c);
 	/* before it is given away: whoever takes it may answer at once, and that resumes */
@@ -91,11 +94,13 @@ void sx_status_order_free(struct sx_status_order *o)
 
 const char *sx_status_order_body(const struct sx_status_order *o)
 {
+	sx_must_be(o->taken);
 	return o->body;
 }
 
 void sx_status_order_answer(struct sx_status_order *o, unsigned status, const char *text)
 {
+	sx_must_be(o->taken && !o->status);
 	o->status = status;
 	o->text = strdup(text);
 	MHD_resume_connection(o->connection); /* o is the server's again */

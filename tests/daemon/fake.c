@@ -18,6 +18,7 @@
  *	FAKE_NEARLY_US		who asks from so long before FAKE_COMPUTE_US until so long after it learns
  *				that a frame is done; the descriptor tells it FAKE_TELL_LATE_US later
  *	FAKE_FAIL_AT		the engine fails at this frame
+ *	FAKE_BREAK_AT		the engine says of this frame that more was measured than there is
  *	FAKE_HANG_AT		this frame never finishes
  *	FAKE_CONTEXTS_MOST	there is memory for so many contexts at once
  *	FAKE_BUILD_US		a context takes so long to make
@@ -412,6 +413,8 @@ static int fake_submit(struct sx_context *x, const struct sx_pair *pair, const s
 			 .height_sigma_m = 0.25,
 			 .inliers = 100},
 	};
+	if (told("FAKE_BREAK_AT") && n == (uint64_t)told("FAKE_BREAK_AT"))
+		x->result.monitor.measured = UINT32_MAX;
 	if (previous)
 		MUST(previous->origin == SX_ROAD_MEASURED);
 	if (every == 0 || n % (uint64_t)every == 1) {

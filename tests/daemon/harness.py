@@ -232,8 +232,8 @@ class Instance:
             self.notify.close()
         log = self.text() if os.path.exists(self.log) else ""
         shutil.rmtree(self.top, ignore_errors=True)
-        # whatever else a test looks at: no sanitizer and no fake neighbour had to complain
-        for word in ("Sanitizer", "runtime error:", "fake: contract"):
+        # whatever else a test looks at: no sanitizer, no fake neighbour and no contract had to complain
+        for word in ("Sanitizer", "runtime error:", "contract broken"):
             if word in log:
                 raise AssertionError(log)
 

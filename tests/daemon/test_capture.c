@@ -146,7 +146,8 @@ static void check(const struct sx_source_params *p, const char *script, int slot
 	uint64_t pairs, captured, dropped;
 
 	assert_int_equal(sx_telemetry_create(&t), 0);
-	play.p = (struct sx_pipeline){.c = {.settings = &settings, .telemetry = t, .main_fd = -1}};
+	play.p = (struct sx_pipeline){
+		.c = {.settings = &settings, .telemetry = t, .main_fd = eventfd(0, EFD_NONBLOCK)}};
 	sx_tune_set(&play.p.opens, p);
 	play.script = script;
 	play.picture = 0;
@@ -172,6 +173,7 @@ static void check(const struct sx_source_params *p, const char *script, int slot
 	sx_handover_finish(&play.p.handover);
 	note_gain();
 	case_close(play.p.source);
+	close(play.p.c.main_fd);
 	sx_telemetry_destroy(t);
 }
 

@@ -243,6 +243,23 @@ class Pipeline(TestCase):
         self.assertIn("frame 30: the engine failed: Input/output error", i.text())
         self.assertEqual(i.leftovers(), ["gate"])
 
+    def test_a_broken_contract_ends_with_70(self):
+        """At once, from the frame thread, as SIGKILL would: readers see it, and the next start cleans."""
+        i = self.fake(gated=True, interval_us=2000, break_at=7)
+        ring = self.ring(i)
+        self.assertEqual(i.wait(), 70)
+        self.assertRegex(i.text().splitlines()[-1], r"^error base: daemon/frame_thread\.c:\d+: contract broken: "
+                         r"result->monitor\.measured <= .*, with 4294967295 and 3072$")
+        self.assertEqual(ring.live()[2], 6)
+        self.assertNotEqual(ring.live()[0], "closed")
+        self.assertIn("shm/stixeld." + i.name, i.leftovers())
+        os.truncate(i.log, 0)
+        i.start(*ARGS)
+        i.until_published(2)
+        self.assertEqual(ring.live()[0], "replaced")
+        self.assertEqual(i.stop(), 0)
+        self.assertEqual(i.leftovers(), ["gate"])
+
     def test_missing_plane_is_named(self):
         i = self.fake("-s", "output.planes=disparity", "-s", "output.planes_when=always", interval_us=2000)
         self.assertEqual(i.wait(), 70)

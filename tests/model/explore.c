@@ -151,6 +151,22 @@ void model_check(bool good, const char *what)
 		explore_fail("%s", what);
 }
 
+/* In place of base/contract.c: what the code under test demands of itself is a property, too. */
+_Noreturn void __wrap_sx_contract_broken(const char *file, int line, const char *what, long long a,
+					 long long b);
+_Noreturn void __wrap_sx_contract_broken_state(const char *file, int line, const char *what);
+
+_Noreturn void __wrap_sx_contract_broken(const char *file, int line, const char *what, long long a,
+					 long long b)
+{
+	explore_fail("%s:%d: contract broken: %s, with %lld and %lld", file, line, what, a, b);
+}
+
+_Noreturn void __wrap_sx_contract_broken_state(const char *file, int line, const char *what)
+{
+	explore_fail("%s:%d: contract broken: %s", file, line, what);
+}
+
 /* From the thread that runs, which goes on from here when it is chosen again. */
 static void explore_switch(int to)
 {
