@@ -28,23 +28,24 @@ static int say(int code, const char *what)
 	return code;
 }
 
+/* A thread of the pipeline in its steady state. */
 static void *allocate(void *nothing)
 {
-	void *volatile p = malloc(100); /* not to be optimised away */
+	void *volatile p; /* not to be optimised away */
 
+	pthread_setname_np(pthread_self(), "frame");
+	torture_forbid_allocation();
+	p = malloc(100);
 	free(p);
 	return NULL;
 }
 
-/* As a thread of the pipeline does in its steady state. */
 static void run_frame_thread(void)
 {
 	pthread_t thread;
 
 	if (!how_is("allocates"))
 		return;
-	torture_forbid_allocation();
-	pthread_setname_np(pthread_self(), "frame"); /* inherited */
 	if (pthread_create(&thread, NULL, allocate, NULL) == 0)
 		pthread_join(thread, NULL);
 }
@@ -74,14 +75,14 @@ static int write_file(void)
 
 int main(int argc, char **argv)
 {
-	char *first, *second;
+	char *volatile first, *volatile second; /* allocated, though nobody reads them */
 	int code = 70;
 
 	how = argc > 1 ? argv[1] : "good";
 	first = malloc(1000);
 	second = malloc(1000);
 	if (how_is("crashes"))
-		*(volatile char *)second = 1;
+		*second = 1;
 	if (first && second) {
 		run_frame_thread();
 		code = write_file();

@@ -30,6 +30,7 @@
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/timerfd.h>
 #include <time.h>
 #include <unistd.h>
@@ -392,14 +393,14 @@ long __wrap_syscall(long number, ...)
 {
 	COUNT(FUTEX, syscall, EINTR, EAGAIN, ENOSYS);
 	va_list args;
-	long a[6];
+	long a[6] = {0};
 
 	if (error) {
 		errno = error;
 		return -1;
 	}
 	va_start(args, number);
-	for (int i = 0; i < 6; i++)
+	for (int i = 0; i < (number == SYS_futex ? 6 : 2); i++) /* the other is pidfd_open */
 		a[i] = va_arg(args, long);
 	va_end(args);
 	return __real_syscall(number, a[0], a[1], a[2], a[3], a[4], a[5]);
