@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -51,6 +52,14 @@ int __wrap_clock_gettime(clockid_t id, struct timespec *t)
 
 	*t = (struct timespec){.tv_sec = ns / SX_NS_PER_S, .tv_nsec = ns % SX_NS_PER_S};
 	return r;
+}
+
+/* Does not fail here: it is by its name that the capture thread is known. */
+int __real_pthread_setname_np(pthread_t thread, const char *name);
+int __wrap_pthread_setname_np(pthread_t thread, const char *name);
+int __wrap_pthread_setname_np(pthread_t thread, const char *name)
+{
+	return __real_pthread_setname_np(thread, name);
 }
 
 static void play(int timeout_ms)

@@ -228,7 +228,6 @@ WRAP_CODE(THREAD, pthread_mutex_init, (pthread_mutex_t * m, const pthread_mutexa
 WRAP_CODE(THREAD, pthread_cond_init, (pthread_cond_t * c, const pthread_condattr_t *a), (c, a), ENOMEM)
 WRAP_CODE(THREAD, pthread_attr_init, (pthread_attr_t * a), (a), ENOMEM)
 WRAP_CODE(THREAD, pthread_condattr_init, (pthread_condattr_t * a), (a), ENOMEM)
-WRAP_CODE(THREAD, pthread_setname_np, (pthread_t thread, const char *name), (thread, name), ERANGE)
 
 /* Bytes in. */
 ssize_t __real_read(int fd, void *to, size_t bytes);
@@ -378,6 +377,7 @@ WRAP(WAIT, int, ppoll,
      (struct pollfd * fds, nfds_t count, const struct timespec *timeout, const sigset_t *signals),
      (fds, count, timeout, signals), -1, EINTR, ENOMEM)
 #ifndef TORTURE_CAMERAS /* where drivers are played these are theirs */
+WRAP_CODE(THREAD, pthread_setname_np, (pthread_t thread, const char *name), (thread, name), ERANGE)
 WRAP(WAIT, int, poll, (struct pollfd * fds, nfds_t count, int timeout), (fds, count, timeout), -1, EINTR,
      ENOMEM)
 WRAP(WAIT, int, epoll_ctl, (int epoll, int op, int fd, struct epoll_event *event), (epoll, op, fd, event), -1,
