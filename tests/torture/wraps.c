@@ -400,7 +400,7 @@ long __wrap_syscall(long number, ...)
 		return -1;
 	}
 	va_start(args, number);
-	for (int i = 0; i < (number == SYS_futex ? 6 : 2); i++) /* the other is pidfd_open */
+	for (int i = 0; i < (number == SYS_futex ? 6 : 2); i++) /* SYS_pidfd_open has two */
 		a[i] = va_arg(args, long);
 	va_end(args);
 	return __real_syscall(number, a[0], a[1], a[2], a[3], a[4], a[5]);
