@@ -13,9 +13,11 @@
 
 static inline int64_t sx_clock_ns(clockid_t id)
 {
-	struct timespec t;
+	struct timespec t = {0};
 
-	clock_gettime(id, &t);
+	/* It does not fail. Were it so once, a time of 0 would do more harm than a second try. */
+	for (int i = 0; clock_gettime(id, &t) < 0 && i < 2; i++)
+		;
 	return (int64_t)t.tv_sec * SX_NS_PER_S + t.tv_nsec;
 }
 

@@ -36,22 +36,25 @@ int sx_instance_check(const char *name, char *why, size_t why_bytes)
 	return 0;
 }
 
-/* Makes every folder of path that is not there. */
+/* Makes every folder of path that is not there. 1: the last was not. */
 static int make_folders(char *path)
 {
+	int made = 0;
+
 	for (char *p = path + 1;; p++) {
 		char c = *p;
 
 		if (c && c != '/')
 			continue;
 		*p = 0;
-		if (mkdir(path, 0755) < 0 && errno != EEXIST && errno != EROFS && errno != EACCES)
+		made = mkdir(path, 0755) == 0;
+		if (!made && errno != EEXIST && errno != EROFS && errno != EACCES)
 			return -errno;
 		*p = c;
 		if (!c)
 			break;
 	}
-	return 0;
+	return made;
 }
 
 static int ends_in(const char *path, const char *name)
@@ -87,19 +90,21 @@ static bool instance_folder(const char *name, char *dir, size_t bytes)
 int sx_runtime_dir(const char *name, char *dir, size_t dir_bytes, char *why, size_t why_bytes)
 {
 	struct stat st;
-	int r = sx_instance_check(name, why, why_bytes);
+	int made, r = sx_instance_check(name, why, why_bytes);
 
 	if (r < 0)
 		return r;
 	if (!instance_folder(name, dir, dir_bytes))
 		return sx_why(-ENAMETOOLONG, why, why_bytes, "the path of the runtime folder is too long");
-	r = make_folders(dir);
-	if (r == 0 && stat(dir, &st) < 0)
+	made = r = make_folders(dir);
+	if (r >= 0 && stat(dir, &st) < 0)
 		r = -errno;
-	if (r == 0 && !S_ISDIR(st.st_mode))
+	if (r >= 0 && !S_ISDIR(st.st_mode))
 		r = -ENOTDIR;
-	if (r == 0 && access(dir, W_OK | X_OK) < 0)
+	if (r >= 0 && access(dir, W_OK | X_OK) < 0)
 		r = -errno;
+	if (r < 0 && made > 0)
+		rmdir(dir);
 	if (r < 0)
 		return sx_why(r, why, why_bytes, "cannot use the runtime folder %s: %s", dir, strerror(-r));
 	return 0;
@@ -143,8 +148,11 @@ int sx_instance_lock(const char *dir, pid_t *owner, char *why, size_t why_bytes)
 	if (n < 0 || (size_t)n >= sizeof(path))
 		return sx_why(-ENAMETOOLONG, why, why_bytes, "the path of the lock is too long");
 	fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
-	if (fd < 0)
-		return sx_why(-errno, why, why_bytes, "cannot open the lock %s: %s", path, strerror(errno));
+	if (fd < 0) {
+		r = -errno;
+		rmdir(dir); /* a folder without a lock is nobody's; one with a file in it stays */
+		return sx_why(r, why, why_bytes, "cannot open the lock %s: %s", path, strerror(-r));
+	}
 	/* Never removed: whoever unlinks a lock file lets two processes lock two files of one name. */
 	if (flock(fd, LOCK_EX | LOCK_NB) < 0) {
 		r = -errno;

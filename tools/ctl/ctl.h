@@ -112,5 +112,7 @@ int ctl_check_new(const struct ctl *c, const char *path);
 
 /* "stixelctl: ..." on stderr; returns code. */
 int ctl_fail(int code, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Exit code for a recording that cannot be read: not damaged where memory or descriptors are short. */
+int ctl_reading_code(int error);
 
 #endif

@@ -275,13 +275,13 @@ int ctl_info(const struct ctl *c)
 	int r = sx_recording_open(&recording, c->operands[0], why, sizeof(why)), code = 0;
 
 	if (r < 0)
-		return ctl_fail(EX_DATAERR, "%s", why);
+		return ctl_fail(ctl_reading_code(r), "%s", why);
 	sx_recording_on_wait(recording, ctl_unless_stopped, NULL);
 	r = read_all(recording, &s);
 	(c->json ? print_json : print_text)(c, sx_recording_info(recording), sx_recording_state(recording),
 					    &s);
 	if (r < 0)
-		code = ctl_fail(EX_DATAERR, "%s: %s", c->operands[0], sx_recording_strerror(r));
+		code = ctl_fail(ctl_reading_code(r), "%s: %s", c->operands[0], sx_recording_strerror(r));
 	else if (r > 0)
 		code = ctl_fail(CTL_NOTHING, "stopped before the end of the file");
 	else if (s.damages || sx_recording_state(recording)->cut_bytes)

@@ -407,7 +407,7 @@ static int report(struct player *p, int error, const char *why)
 
 	sx_status_line_clear(&p->line);
 	if (error < 0)
-		return ctl_fail(*why ? EX_CANTCREAT : EX_DATAERR, "%s",
+		return ctl_fail(*why ? EX_CANTCREAT : ctl_reading_code(error), "%s",
 				*why ? why : sx_recording_strerror(error));
 	if (s->cut_bytes && !p->rounds)
 		ctl_fail(0,
@@ -444,7 +444,7 @@ int ctl_replay(const struct ctl *c)
 	r = sx_recording_open(&p.recording, c->operands[0], why, sizeof(why));
 
 	if (r < 0)
-		return ctl_fail(EX_DATAERR, "%s", why);
+		return ctl_fail(ctl_reading_code(r), "%s", why);
 	sx_recording_on_wait(p.recording, wait_input, &p);
 	r = claim(&p, why, sizeof(why));
 	if (r == 0) {

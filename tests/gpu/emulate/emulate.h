@@ -5,7 +5,8 @@
  * SX_EMULATE_DEVICE  properties, such as "integrated=1,sms=8,cc=87,memory=1073741824,devices=0,map=0"; clocks
  *                    in kHz, bus in bits: properties.cc
  * SX_EMULATE_FAIL    "cudaMalloc:7" fails the seventh call since the reset, "kernel:3" the third kernel
- *                    on the device ("copy", "set", "host" as well); "...:7+" that and all later ones;
+ *                    on the device ("copy", "set", "host" as well), "any:5" the fifth of whatever name;
+ *                    "...:7+" that and all later ones;
  *                    "...:7=719" with that error code; "kernel:3=hang" never ends, "kernel:3=skip" is not
  *                    run, and nobody is told. Several with commas between.
  * Each is read where it counts, so that a test may set it at any time.
@@ -21,8 +22,8 @@ extern "C" {
 
 /*
  * Since the reset: calls of a runtime function ("cudaMalloc"; launches are "cudaLaunchKernel"), or what
- * the device ran ("kernel", "copy", "set", "host"); "freed in flight": memory while something ran or
- * waited to run; "default stream";
+ * the device ran ("kernel", "copy", "set", "host"), "any": all of these; "freed in flight": memory while
+ * something ran or waited to run; "default stream";
  * now: "device bytes" and "pinned bytes" that are taken, "streams held", "events held", "graphs held".
  */
 unsigned long long sx_emulate_count(const char *what);

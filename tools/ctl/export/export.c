@@ -199,7 +199,7 @@ static int export_run(struct exporter *e)
 	if (r == -EINTR)
 		return ctl_fail(CTL_NOTHING, "stopped: %s was not written", e->c->operands[1]);
 	if (r < 0 && reading)
-		return ctl_fail(EX_DATAERR, "%s: %s", e->c->operands[0], sx_recording_strerror(r));
+		return ctl_fail(ctl_reading_code(r), "%s: %s", e->c->operands[0], sx_recording_strerror(r));
 	if (r == 0)
 		r = begin_export(e); /* where there was nothing */
 	if (r == 0)
@@ -222,7 +222,7 @@ int ctl_export(const struct ctl *c)
 	e.c = c;
 	r = sx_recording_open(&e.recording, c->operands[0], why, sizeof(why));
 	if (r < 0)
-		return ctl_fail(EX_DATAERR, "%s", why);
+		return ctl_fail(ctl_reading_code(r), "%s", why);
 	sx_recording_on_wait(e.recording, ctl_unless_stopped, NULL);
 	r = c->force ? sx_outfile_open(&e.file, c->operands[1])
 		     : sx_outfile_open_new(&e.file, c->operands[1]);

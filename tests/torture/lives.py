@@ -1,0 +1,437 @@
+# The lives that tests/torture/run torments: what is started, where, what is done to it, and what a good end is.
+#
+# SPDX-License-Identifier: Apache-2.0
+import http.client
+import itertools
+import json
+import os
+import re
+import shutil
+import socket
+import subprocess
+import tempfile
+import threading
+import time
+
+HANG_S = 10
+# of all programs, by sysexits.h: what the user did wrong cannot be what a failing call is taken for
+CODES_OF_THE_USER = {64, 65, 66, 77, 78}
+# errors that say that the user may not, that there is none, or that the device does not read: EPERM, ENOENT, EIO, ...
+ERRORS_OF_THE_USER = {1, 2, 5, 13, 22}
+NAMES = ["start", "files", "steady", "reload", "order", "stop", "camera-start", "camera", "record", "export", "web"]
+
+CONFIG = """[source]
+kind = %(kind)s
+size = 64x48
+fps = 0
+[stereo]
+disparities = 32
+[engine]
+threads = 1
+[camera]
+fx = 60
+fy = 60
+cx = 32
+cy = 20
+baseline_m = 0.5
+[output]
+planes = both
+[stixels]
+width = %(width)d
+"""
+
+
+class Result:
+    """What a run said and left."""
+
+    def __init__(self, code, stderr, report, left, hung, status=None):
+        self.code, self.stderr, self.left, self.hung, self.status = code, stderr, left, hung, status
+        self.report = report
+        self.counts, self.calls, self.notes, self.failed = {}, [], [], None
+        self.bytes, self.info = None, None  # of out.mcap, what a program was told to make
+        for line in report:
+            word, _, rest = line.partition(" ")
+            fields = rest.split()
+            if word == "count":
+                self.counts[fields[0]] = int(fields[1])
+            elif word == "call":
+                self.calls.append((fields[0], int(fields[1]), int(fields[3])))
+            elif word == "failed":
+                self.failed = (fields[0], int(fields[1]), fields[2])
+            elif word in ("wrong", "allocation", "answer"):
+                self.notes.append(line)
+        self.sentences = [s for s in stderr.splitlines() if s.strip() and not re.match(r"torture: ", s)]
+
+    @property
+    def told(self):
+        """Whether something says that not all went well."""
+        return any(re.search(r" (error|warning|notice) |: ", s) and " info " not in s for s in self.sentences)
+
+    @property
+    def outcome(self):
+        if not self.failed:
+            return "not reached"
+        if self.code != 0:
+            return "exit"
+        if any(n.startswith("answer") and n != "answer 200" for n in self.notes) or "reload" in self.stderr and \
+                re.search(r"nothing (was|is) changed|not reloaded|stay", self.stderr):
+            return "refused"
+        dropped = self.status and sum(self.status["frames"]["dropped"].values())
+        return "dropped" if dropped else "went on"
+
+
+class Life:
+    """A program from start to end. Options of the phase come from the house."""
+    codes = {0, 70, 71, 73}  # 71: without memory for its own arguments
+
+    def __init__(self, name, house, program):
+        self.name, self.house, self.program = name, house, program
+
+    def prepare(self, folder):
+        """argv and environment."""
+        raise NotImplementedError
+
+    def meanwhile(self, process, folder):
+        """Asks the running program for things; it ends by itself or here."""
+
+    def left(self, folder):
+        return []
+
+    def run(self, order, top):
+        folder = tempfile.mkdtemp(dir=top)
+        try:
+            return self.run_in(order, folder)
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+
+    def run_in(self, order, folder):
+        report, log = os.path.join(folder, "report"), os.path.join(folder, "log")
+        argv, more = self.prepare(folder)
+        env = {k: v for k, v in os.environ.items() if not k.startswith(("TORTURE", "NOTIFY", "LISTEN_", "JOURNAL"))}
+        env.update(more, TORTURE_REPORT=report,
+                   ASAN_OPTIONS="detect_leaks=1:abort_on_error=0:exitcode=99:handle_abort=0",
+                   UBSAN_OPTIONS="halt_on_error=1:print_stacktrace=1:exitcode=99")
+        if order:
+            env["TORTURE"] = order
+        with open(log, "wb") as out:
+            process = subprocess.Popen(argv, env=env, stdout=subprocess.DEVNULL, stderr=out, cwd=folder)
+        try:
+            self.meanwhile(process, folder)
+            code, hung = process.wait(HANG_S), False
+        except subprocess.TimeoutExpired:
+            process.kill()
+            code, hung = process.wait(), True
+        with open(log, errors="replace") as f:
+            said = f.read()
+        lines = open(report, errors="replace").read().splitlines() if os.path.exists(report) else []
+        status = None
+        if os.path.exists(os.path.join(folder, "status")):
+            with open(os.path.join(folder, "status")) as f:
+                status = json.load(f)
+        r = Result(code, said, lines, self.left(folder), hung, status)
+        out = os.path.join(folder, "out.mcap")
+        if os.path.exists(out):
+            r.bytes = os.path.getsize(out)
+            r.info = self.house.info(out) if r.bytes else None
+        return r
+
+    def judge(self, r):
+        """What is wrong: sentences."""
+        bad = []
+        if r.hung:
+            return ["late: hangs for more than %d s" % HANG_S]
+        for word in ("AddressSanitizer", "runtime error:", "LeakSanitizer", "contract broken"):
+            if word in r.stderr:
+                bad.append("leak" if word == "LeakSanitizer" else "memory: " + word)
+        if any(n.startswith("allocation") for n in r.notes):
+            bad.append("the steady state allocates")
+        elif r.code < 0:
+            bad.append("crash: signal %d" % -r.code)
+        elif not bad and (r.code not in self.codes or r.code in CODES_OF_THE_USER) and not (
+                r.code in CODES_OF_THE_USER and r.failed and r.failed[1] in ERRORS_OF_THE_USER):
+            bad.append("code %d" % r.code)
+        if r.code > 0 and not r.told:
+            bad.append("no sentence")
+        # whose ring it is cannot be told without lstat: it stays, and the next start replaces it
+        blind = r.failed and r.failed[0] == "lstat64"
+        bad += ["left behind: " + f for f in r.left if not (blind and f.startswith("shm/"))]
+        bad += [("late " if "not within" in n else "") + n for n in r.notes if n.startswith("wrong")]
+        return bad + self.judge_more(r)
+
+    def judge_more(self, r):
+        return []
+
+
+class Daemon(Life):
+    def __init__(self, name, house, program="torture-stixeld", phase=None, kind="synthetic", arguments=()):
+        super().__init__(name, house, house.program(program))
+        self.phase, self.kind, self.arguments = phase or name, kind, list(arguments)
+
+    def prepare(self, folder):
+        for name in ("run", "shm"):
+            os.mkdir(os.path.join(folder, name))
+        config, following = os.path.join(folder, "t.conf"), os.path.join(folder, "next.conf")
+        for path, width in ((config, 4), (following, 8)):
+            with open(path, "w") as f:
+                f.write(CONFIG % {"kind": self.kind, "width": width})
+        argv = [self.program, "-i", "t", "-c", config] + self.arguments
+        return argv, {"RUNTIME_DIRECTORY": os.path.join(folder, "run"), "STIXELD_SHM_DIR": os.path.join(folder, "shm"),
+                      "TORTURE_INSTANCE": "t", "TORTURE_PHASE": self.phase, "TORTURE_CONFIG": config,
+                      "TORTURE_NEXT": following, "TORTURE_STATUS": os.path.join(folder, "status")}
+
+    def left(self, folder):
+        found = []
+        for top in ("run", "shm"):
+            for where, folders, files in os.walk(os.path.join(folder, top)):
+                names = [os.path.relpath(os.path.join(where, f), folder) for f in files]
+                found += [n for n in names if n != "run/t/lock"]
+                found += [os.path.relpath(os.path.join(where, f), folder) for f in folders
+                          if f != "t" or "lock" not in os.listdir(os.path.join(where, f))]
+        return found
+
+    def judge_more(self, r):
+        if r.code != 0 or not r.status:
+            return []
+        frames = r.status["frames"]
+        dropped = frames["dropped"]  # what is unpaired or unreadable has not been captured as a pair
+        open_pairs = frames["captured"] - frames["published"] - dropped["overload"] - dropped["no_map"]
+        # those in two contexts, the one that waits, and one in the capture thread's hands
+        return [] if 0 <= open_pairs <= 4 else ["frames: %s" % json.dumps(frames)]
+
+
+class Cameras(Daemon):
+    """With cameras whose driver is played: tests/torture/cameras.c."""
+
+    def __init__(self, name, house, **more):
+        super().__init__(name, house, program="torture-cameras", kind="v4l2", **more)
+        keys = ("left=/dev/fake-left", "right=/dev/fake-right", "size=48x34", "fps=30", "timeout_ms=20000")
+        self.arguments += itertools.chain.from_iterable(("-s", "source." + k) for k in keys)
+
+
+    def judge(self, r):
+        """Buffers of another kind of memory have other descriptors, and the log says that they are."""
+        if "memory is " in r.stderr:
+            r.notes = [n for n in r.notes if not n.startswith("wrong descriptors")]
+        return super().judge(r)
+
+
+class Tool(Life):
+    """A program beside a daemon that works, of which any call may fail."""
+
+    def __init__(self, name, house, program):
+        super().__init__(name, house, house.program(program))
+
+    def argv(self, folder):
+        raise NotImplementedError
+
+    def prepare(self, folder):
+        return [self.program] + self.argv(folder), self.house.environment()
+
+
+class Record(Tool):
+    codes = {0, 1, 70, 71, 73}  # 1: what it reads of the instance fails
+
+    def argv(self, folder):
+        return ["-i", self.house.instance, "record", "--frames", "2", "--compress", os.path.join(folder, "out.mcap")]
+
+    def left(self, folder):
+        return [f for f in sorted(os.listdir(folder)) if f not in ("log", "report", "out.mcap")]
+
+    def judge_more(self, r):
+        """What was written can be read, to its end or to where it stopped; an empty file was only made."""
+        if r.code == 0 and (not r.info or " 2 frames" not in r.info[1]):
+            return ["recording: %s" % (r.info,)]
+        return ["recording: %s" % (r.info,)] if r.info and r.info[0] not in (0, 65) else []
+
+
+class Export(Tool):
+    codes = {0, 1, 70, 71, 73}  # 1: interrupted
+
+    def argv(self, folder):
+        return ["export", self.house.recording(), os.path.join(folder, "out.mcap")]
+
+    def judge_more(self, r):
+        if r.code != 0:
+            return ["half a file"] if r.bytes is not None else []
+        same = r.info and r.info[0] == 0 and r.bytes == self.house.exported
+        return [] if same else ["not what is exported when nothing fails"]
+
+    def left(self, folder):
+        return [f for f in sorted(os.listdir(folder)) if f not in ("log", "report", "out.mcap")]
+
+
+class Web(Tool):
+    """Asked for each page, then ended."""
+    pages = ["/", "/api/instances", "/api/%s/status", "/api/%s/metrics", "/api/%s/settings", "/api/%s/snapshot.jpg",
+             "/metrics", "/healthz", "/api/clock"]
+
+    def argv(self, folder):
+        return ["-i", self.house.instance, "--listen", "127.0.0.1:%d" % self.house.port_of(folder)]
+
+    def meanwhile(self, process, folder):
+        port, answers = self.house.port_of(folder), 0
+        end = time.monotonic() + HANG_S
+        while process.poll() is None and time.monotonic() < end:
+            try:
+                socket.create_connection(("127.0.0.1", port), 1).close()
+                break
+            except OSError:
+                time.sleep(0.002)
+        for page in self.pages:
+            answers += self.ask(port, page.replace("%s", self.house.instance))
+        self.read_stream(port, self.house.instance)
+        if process.poll() is None:
+            # nothing fails any more: the first of these may have been the one
+            if not self.ask(port, "/healthz") and not self.ask(port, "/healthz") and process.poll() is None:
+                raise subprocess.TimeoutExpired(self.program, 0)
+            process.terminate()
+
+    @staticmethod
+    def ask(port, page):
+        try:
+            c = http.client.HTTPConnection("127.0.0.1", port, timeout=4)
+            c.request("GET", page)
+            c.getresponse().read()
+            c.close()
+        except (OSError, http.client.HTTPException):
+            return False
+        return True
+
+    @staticmethod
+    def read_stream(port, instance):
+        try:
+            c = http.client.HTTPConnection("127.0.0.1", port, timeout=4)
+            c.request("GET", "/api/%s/stream?images=left" % instance)
+            c.getresponse().read(2000)
+            c.close()
+        except (OSError, http.client.HTTPException):
+            pass
+
+    def left(self, folder):
+        return [f for f in sorted(os.listdir(folder)) if f not in ("log", "report")]
+
+
+class Planted(Tool):
+    """A fault in a program made for it; found_by: a word of the finding, none where the program is right."""
+
+    def __init__(self, how, house, found_by):
+        super().__init__(how, house, "torture-planted")
+        self.found_by = found_by
+
+    def prepare(self, folder):
+        return [self.program, self.name], {}
+
+    def left(self, folder):
+        return [f for f in os.listdir(folder) if f not in ("log", "report")]
+
+
+class House:
+    """Programs of a build, and what they need."""
+
+    def __init__(self, build, top):
+        self.build, self.top = os.path.abspath(build), top
+        self.lock = threading.Lock()
+        self.instance = "torture-%d" % os.getpid()  # readers look in /dev/shm alone
+        self.daemon, self.exported, self.ports = None, None, {}
+        self.next_port = 18000 + os.getpid() % 1000 * 40
+
+    def program(self, name):
+        return os.path.join(self.build, "tests", "torture", name)
+
+    def lives(self):
+        pair = ["-s", "source.path=" + self.pictures()]
+        frames = ["--frames", "2"]
+        return [
+            Daemon("start", self, arguments=frames),
+            Daemon("files", self, phase="start", kind="files", arguments=pair + frames),
+            Daemon("steady", self),
+            Daemon("reload", self),
+            Daemon("order", self),
+            Daemon("stop", self),
+            Cameras("camera-start", self, phase="start", arguments=frames),
+            Cameras("camera", self),
+            Record("record", self, "torture-stixelctl"),
+            Export("export", self, "torture-stixelctl"),
+        ] + ([Web("web", self, "torture-stixel-web")] if os.path.exists(self.program("torture-stixel-web")) else [])
+
+    def planted(self):
+        found_by = {"good": "", "crashes": "signal 11|memory", "hangs": "hangs", "silent": "no sentence",
+                    "wrong-code": "code 78", "leaves": "left behind: whole",
+                    "allocates": "allocates"}
+        if self.sanitized:
+            found_by["leaks"] = "leak"
+        return [Planted(how, self, words) for how, words in found_by.items()]
+
+    @property
+    def sanitized(self):
+        with open(self.program("torture-planted"), "rb") as f:
+            return b"__asan_init" in f.read()
+
+    def environment(self):
+        """With a daemon that publishes for those who read."""
+        env = {"RUNTIME_DIRECTORY": os.path.join(self.top, "run")}
+        with self.lock:
+            if not self.daemon:
+                os.mkdir(env["RUNTIME_DIRECTORY"])
+                config = os.path.join(self.top, "house.conf")
+                with open(config, "w") as f:
+                    f.write((CONFIG % {"kind": "synthetic", "width": 4}).replace("fps = 0", "fps = 100"))
+                stixeld = os.path.join(self.build, "daemon", "stixeld")
+                self.daemon = subprocess.Popen([stixeld, "-i", self.instance, "-c", config],
+                                               env=dict(os.environ, **env), stderr=subprocess.DEVNULL)
+                end = time.monotonic() + HANG_S
+                while not os.path.exists("/dev/shm/stixeld." + self.instance):
+                    if time.monotonic() > end or self.daemon.poll() is not None:
+                        raise SystemExit("the daemon to read from does not run")
+                    time.sleep(0.01)
+        return env
+
+    def close(self):
+        if self.daemon:
+            self.daemon.terminate()
+            self.daemon.wait()
+
+    def tool(self, *arguments):
+        return subprocess.run([os.path.join(self.build, "tools", "stixelctl"), *arguments], capture_output=True,
+                              text=True, env=dict(os.environ, **self.environment()), timeout=60)
+
+    def info(self, file):
+        r = self.tool("info", file)
+        return r.returncode, r.stdout + r.stderr
+
+    def recording(self):
+        """Three frames with images, and what their export is."""
+        path, out = os.path.join(self.top, "house.mcap"), os.path.join(self.top, "exported.mcap")
+        if not self.exported:
+            for arguments in (("-i", self.instance, "record", "--frames", "3", path), ("export", path, out)):
+                r = self.tool(*arguments)
+                if r.returncode:
+                    raise SystemExit("%s: %s" % (arguments, r.stderr))
+            self.exported = os.path.getsize(out)  # times in it differ
+        return path
+
+    def port_of(self, folder):
+        with self.lock:
+            if folder not in self.ports:
+                self.ports[folder] = self.next_port
+                self.next_port += 1
+            return self.ports[folder]
+
+    def pictures(self):
+        """A folder with one pair."""
+        top = os.path.join(self.top, "pictures")
+        for side, shift in (("left", 0), ("right", 3)):
+            os.makedirs(os.path.join(top, side), exist_ok=True)
+            with open(os.path.join(top, side, "1.pgm"), "wb") as f:
+                f.write(b"P5\n64 48\n255\n" + bytes((x + shift) * 37 % 251 ^ y * 5 & 63
+                                                    for y in range(48) for x in range(64)))
+        return top
+
+
+def place(program, offset):
+    """Function, file and line of an offset in the program, as the report has it."""
+    try:
+        said = subprocess.run(["addr2line", "-pfe", program, hex(int(offset, 16) - 1)], capture_output=True, text=True)
+    except (OSError, ValueError):
+        return offset
+    return re.sub(r" at \S*?/((?:[\w.-]+/)?[\w.-]+:)", r" at \1", said.stdout.strip()) or offset

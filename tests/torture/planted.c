@@ -1,0 +1,97 @@
+/*
+ * A program that takes a failed call as it must not, in the way that its argument names, so that the judge
+ * is judged: tests/torture/run --self-check. "good" takes all of them as it must.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tests/torture/torture.h"
+
+static const char *how;
+
+static bool how_is(const char *name)
+{
+	return strcmp(how, name) == 0;
+}
+
+static int say(int code, const char *what)
+{
+	fprintf(stderr, "planted: %s: %s\n", what, strerror(errno));
+	return code;
+}
+
+/* A thread of the pipeline in its steady state. */
+static void *allocate(void *nothing)
+{
+	void *volatile p; /* not to be optimised away */
+
+	pthread_setname_np(pthread_self(), "frame");
+	torture_forbid_allocation();
+	p = malloc(100);
+	free(p);
+	return NULL;
+}
+
+static void run_frame_thread(void)
+{
+	pthread_t thread;
+
+	if (!how_is("allocates"))
+		return;
+	if (pthread_create(&thread, NULL, allocate, NULL) == 0)
+		pthread_join(thread, NULL);
+}
+
+static int write_file(void)
+{
+	static const char text[] = "a whole file";
+	int fd = open("whole", O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+	ssize_t n;
+
+	while (fd < 0 && how_is("hangs"))
+		usleep(1000);
+	if (fd < 0)
+		return how_is("wrong-code") ? say(78, "cannot open") : say(73, "cannot open");
+	do {
+		n = write(fd, text, sizeof(text));
+	} while (n < 0 && errno == EINTR);
+	close(fd);
+	if (n == sizeof(text) || how_is("leaves")) {
+		if (n == sizeof(text))
+			unlink("whole");
+		return n == sizeof(text) ? 0 : say(73, "cannot write");
+	}
+	unlink("whole");
+	return say(73, "cannot write");
+}
+
+int main(int argc, char **argv)
+{
+	char *volatile first, *volatile second; /* allocated, though nobody reads them */
+	int code = 70;
+
+	how = argc > 1 ? argv[1] : "good";
+	first = malloc(1000);
+	second = malloc(1000);
+	if (how_is("crashes"))
+		*second = 1;
+	if (first && second) {
+		run_frame_thread();
+		code = write_file();
+	} else if (!how_is("silent")) {
+		say(code, "no memory");
+	}
+	if (!how_is("leaks") || second)
+		free(first);
+	first = NULL;
+	free(second);
+	return code;
+}

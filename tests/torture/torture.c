@@ -1,0 +1,237 @@
+/*
+ * Counts calls, decides which one fails, and reports.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "tests/torture/torture.h"
+
+#include <errno.h>
+#include <execinfo.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+static const char *const kind_names[TORTURE_KINDS] = {
+	"malloc", "mmap", "open",  "descriptor", "socket", "thread", "read",	"write",
+	"stream", "file", "ioctl", "clock",	 "wait",   "futex",  "library",
+};
+
+extern const char __executable_start[];
+
+static atomic_int armed, report_fd = -1, forbidden;
+static atomic_ulong counts[TORTURE_KINDS];
+static int wanted_kind = -1, wanted_error;
+static unsigned long wanted;
+static bool lasting;
+static _Thread_local int own;
+static _Thread_local bool exempt_thread;
+
+void torture_begin_own(void)
+{
+	own++;
+}
+
+void torture_end_own(void)
+{
+	own--;
+}
+
+void torture_arm(void)
+{
+	atomic_store(&armed, 1);
+}
+
+void torture_disarm(void)
+{
+	atomic_store(&armed, 0);
+}
+
+void torture_note(const char *format, ...)
+{
+	const int saved = errno;
+	char line[1024];
+	va_list args;
+	int n;
+
+	own++;
+	va_start(args, format);
+	n = vsnprintf(line, sizeof(line) - 1, format, args);
+	va_end(args);
+	if (n > (int)sizeof(line) - 2)
+		n = (int)sizeof(line) - 2;
+	line[n++] = '\n';
+	if (atomic_load(&report_fd) >= 0 && write(atomic_load(&report_fd), line, (size_t)n) < 0)
+		abort(); /* without a report nothing can be judged */
+	own--;
+	errno = saved;
+}
+
+static bool is_wanted(enum torture_kind kind, unsigned long nth)
+{
+	return (int)kind == wanted_kind && (nth == wanted || (lasting && nth > wanted));
+}
+
+int torture_call(enum torture_kind kind, const char *name, const int *errors, const void *caller)
+{
+	unsigned long nth;
+	int count = 0;
+
+	if (own || !atomic_load_explicit(&armed, memory_order_relaxed))
+		return 0;
+	nth = atomic_fetch_add(&counts[kind], 1) + 1;
+	while (errors[count])
+		count++;
+	if (wanted_kind < 0 && nth <= 1000)
+		torture_note("call %s %lu %s %d", kind_names[kind], nth, name, count);
+	if (!is_wanted(kind, nth))
+		return 0;
+	if (wanted_error >= count) {
+		torture_note("absent %s has %d errors", name, count);
+		return 0;
+	}
+	if (nth == wanted)
+		torture_note("failed %s %d 0x%zx", name, errors[wanted_error],
+			     (size_t)((uintptr_t)caller - (uintptr_t)__executable_start));
+	return errors[wanted_error];
+}
+
+/* ---- the steady state ---- */
+
+void torture_forbid_allocation(void)
+{
+	atomic_store(&forbidden, 1);
+}
+
+void torture_allow_allocation(void)
+{
+	atomic_store(&forbidden, 0);
+}
+
+void torture_exempt_thread(bool exempt)
+{
+	exempt_thread = exempt;
+}
+
+static void note_allocation(size_t bytes)
+{
+	static const char sentence[] = "torture: the steady state allocates\n";
+	char name[16] = "";
+	void *stack[32];
+
+	if (!atomic_load_explicit(&forbidden, memory_order_relaxed) || own || exempt_thread)
+		return;
+	prctl(PR_GET_NAME, name);
+	if (strcmp(name, "capture") != 0 && strcmp(name, "frame") != 0 && strncmp(name, "sx-cpu", 6) != 0)
+		return;
+	own++;
+	torture_note("allocation of %zu bytes by thread %s", bytes, name);
+	if (write(STDERR_FILENO, sentence, sizeof(sentence) - 1) > 0)
+		backtrace_symbols_fd(stack, backtrace(stack, 32), STDERR_FILENO);
+	abort();
+}
+
+#ifdef __SANITIZE_ADDRESS__
+int __sanitizer_install_malloc_and_free_hooks(void (*taken)(const volatile void *, size_t),
+					      void (*freed)(const volatile void *));
+
+static void hook_taken(const volatile void *p, size_t bytes)
+{
+	note_allocation(bytes);
+}
+
+static void hook_freed(const volatile void *p)
+{
+}
+
+static void watch_allocations(void)
+{
+	__sanitizer_install_malloc_and_free_hooks(hook_taken, hook_freed);
+}
+#else
+void *__libc_malloc(size_t bytes);
+void *__libc_calloc(size_t count, size_t bytes);
+void *__libc_realloc(void *p, size_t bytes);
+void *__libc_memalign(size_t alignment, size_t bytes);
+
+/* In place of the library's own, for all who call them: libraries, too. */
+void *malloc(size_t bytes)
+{
+	note_allocation(bytes);
+	return __libc_malloc(bytes);
+}
+
+void *calloc(size_t count, size_t bytes)
+{
+	note_allocation(bytes);
+	return __libc_calloc(count, bytes);
+}
+
+void *realloc(void *p, size_t bytes)
+{
+	note_allocation(bytes);
+	return __libc_realloc(p, bytes);
+}
+
+void *aligned_alloc(size_t alignment, size_t bytes)
+{
+	note_allocation(bytes);
+	return __libc_memalign(alignment, bytes);
+}
+
+static void watch_allocations(void)
+{
+}
+#endif
+
+/* ---- begin and end ---- */
+
+static void read_order(const char *text)
+{
+	const size_t length = strcspn(text, ":");
+	char *end;
+
+	for (int i = 0; i < TORTURE_KINDS; i++)
+		if (strlen(kind_names[i]) == length && strncmp(text, kind_names[i], length) == 0)
+			wanted_kind = i;
+	if (wanted_kind < 0 || !text[length])
+		abort();
+	wanted = strtoul(text + length + 1, &end, 10);
+	if (*end == '/')
+		wanted_error = (int)strtol(end + 1, &end, 10);
+	lasting = *end == '+';
+}
+
+__attribute__((constructor)) static void torture_begin(void)
+{
+	const char *order = getenv("TORTURE"), *report = getenv("TORTURE_REPORT");
+	void *stack[1];
+
+	own++;
+	if (report) {
+		int fd = open(report, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+
+		/* out of the way of those that the program counts on to be the lowest */
+		atomic_store(&report_fd, fcntl(fd, F_DUPFD_CLOEXEC, 200));
+		close(fd);
+	}
+	if (order)
+		read_order(order);
+	if (backtrace(stack, 1) < 0) /* loads what it needs, which allocates */
+		abort();
+	watch_allocations();
+	own--;
+	if (!getenv("TORTURE_PHASE") || strcmp(getenv("TORTURE_PHASE"), "start") == 0)
+		torture_arm();
+}
+
+__attribute__((destructor)) static void torture_end(void)
+{
+	for (int i = 0; i < TORTURE_KINDS; i++)
+		torture_note("count %s %lu", kind_names[i], atomic_load(&counts[i]));
+}
