@@ -6,6 +6,7 @@ import collections
 import glob
 import io
 import os
+import re
 import subprocess
 import sys
 import tarfile
@@ -33,6 +34,10 @@ TARGETS = {
                         ["recording/recording.c", "recording/recording_content.c", "recording/recording_open.c",
                          "recording/recording_summary.c", "recording/recording_window.c", "recording/bytes.c",
                          "recording/mcap.c"]),
+    "reload": Target("changes of a configuration that runs", 4096, [],
+                     ["daemon/live_read.c", "config/load.c", "config/settings.c"]),
+    "stream": Target("packets of frames.sock, to the daemon and to the library", 4096, [],
+                     ["ipc/stream.c", "ipc/client/socket.c"]),
 }
 # For the test of the runner alone: it has a fault on purpose.
 PLANTED = "planted"
@@ -70,6 +75,21 @@ def build(folder, options):
 
 def program(folder, name):
     return os.path.join(folder, "tests/fuzz", "fuzz_" + name)
+
+
+def dictionary_of(name, folder):
+    """Words of the target's input, in a file: its own, or the keys of the configuration as the table has them."""
+    own = os.path.join(HERE, "dictionaries", name + ".dict")
+    if name not in ("config", "reload"):
+        return own if os.path.exists(own) else None
+    with open(os.path.join(TOP, "config/options.c"), encoding="utf-8") as f:
+        rows = re.findall(r'^\t[A-Z_]+\("(\w+)", "(\w+)"', f.read(), re.M)
+    words = {"[%s]\\x0a" % section for section, _ in rows} | {key + " = " for _, key in rows} | {
+        "%s.%s=" % row for row in rows}
+    path = os.path.join(folder, name + ".dict")
+    with open(path, "w", encoding="utf-8") as f:
+        f.writelines('"%s"\n' % word for word in sorted(words))
+    return path
 
 
 def archive_of(name):
