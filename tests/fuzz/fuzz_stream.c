@@ -1,6 +1,7 @@
 /*
- * Packets of frames.sock, both ways: clients that send the daemon's side whatever they like, and a publisher that
- * does so to the library. The first byte says which; each step then is a byte and what it takes.
+ * Packets of frames.sock, both ways: clients that send the daemon's side whatever they like, and a
+ * publisher that does so to the library. The first byte says which; each step then is a byte and what it
+ * takes.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,7 +1,7 @@
 /*
- * Any sequence of changes of a configuration that runs: the input has a configuration to start with, a calibration
- * file, and then orders ("SECTION.KEY=VALUE" lines, as of stixelctl set) and files (as of SIGHUP). What is refused
- * has changed nothing of what runs; what is accepted can run.
+ * Any sequence of changes of a configuration that runs: the input has a configuration to start with, a
+ * calibration file, and then orders ("SECTION.KEY=VALUE" lines, as of stixelctl set) and files (as of
+ * SIGHUP). What is refused has changed nothing of what runs; what is accepted can run.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
