@@ -318,10 +318,7 @@ static inline double stixel_disparity_px(const struct stixel *s)
 	return s->disparity_q7 == STIXEL_DISPARITY_UNKNOWN ? 0.0 : s->disparity_q7 / 128.0;
 }
 
-/*
- * Distance along the optical axis at row_bottom, m; 0 when unknown, infinitely far,
- * or without a camera model.
- */
+/* Distance along the optical axis at row_bottom, m; 0 unknown, infinitely far, or without a camera. */
 static inline double stixel_depth_m(const struct stixel_frame_header *h, const struct stixel *s)
 {
 	double d = stixel_disparity_px(s);
@@ -415,7 +412,11 @@ static inline double stixel_free_space_m(const struct stixel_frame *frame, uint3
 /* Age of the frame's picture now, ns: from the older of both captures; now_ns: CLOCK_MONOTONIC. */
 static inline int64_t stixel_age_ns(const struct stixel_frame_header *h, int64_t now_ns)
 {
-	return now_ns - (h->capture_left_ns < h->capture_right_ns ? h->capture_left_ns : h->capture_right_ns);
+	int64_t then = h->capture_left_ns < h->capture_right_ns ? h->capture_left_ns : h->capture_right_ns;
+
+	if (then < 0 ? now_ns > INT64_MAX + then : now_ns < INT64_MIN + then) /* a frame may say anything */
+		return then < 0 ? INT64_MAX : INT64_MIN;
+	return now_ns - then;
 }
 
 /* ---- the ring: /dev/shm/stixeld.INSTANCE, mapped read-only by readers -------------------------------- */

@@ -200,11 +200,13 @@ static void drop_images(struct stixel_frame_header *h)
 int64_t sx_frame_shrink(void *out, size_t room, const void *frame)
 {
 	struct stixel_frame_header h;
+	bool bare;
 
 	load_header(&h, frame);
 	if (h.plane_kind)
 		drop_images(&h);
-	if (h.frame_bytes > room) {
+	bare = h.frame_bytes > room; /* the flag may stand in a frame that has stixels */
+	if (bare) {
 		h.columns = h.stixel_count = 0;
 		h.stixels_offset = (uint32_t)stixels_offset(h.header_bytes, 0);
 		h.frame_bytes = h.stixels_offset;
@@ -214,7 +216,7 @@ int64_t sx_frame_shrink(void *out, size_t room, const void *frame)
 		return -ENOBUFS;
 	/* Without stixels what is copied behind the header is one offset: the first, and that is 0. */
 	memcpy(out, frame, h.frame_bytes);
-	if (h.flags & STIXEL_FRAME_STIXELS_LEFT_OUT)
+	if (bare)
 		memset((uint8_t *)out + h.header_bytes, 0, h.frame_bytes - h.header_bytes);
 	seal(out, &h);
 	return h.frame_bytes;

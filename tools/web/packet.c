@@ -63,7 +63,8 @@ struct web_packet *web_packet_create(const struct stixel_frame *frame, unsigned 
 	const struct stixel_frame_header *h = frame->header;
 	struct sx_overlay_params scale = {.disparities = (int)h->disparities,
 					  .focal_baseline = h->fx * h->baseline_m};
-	size_t room = sx_frame_bytes(h->columns, h->stixel_count, 0);
+	/* not by sx_frame_bytes(): the header of a newer publisher is longer */
+	size_t room = h->plane_kind ? h->plane_offset : h->frame_bytes;
 	struct web_packet *p = calloc(1, sizeof(*p) + room);
 	int64_t bytes;
 

@@ -67,9 +67,13 @@ void sx_scene_size(const struct stixel_frame *f, int width, int height, int *cel
 
 static const struct stixel *stixel_at(const struct stixel_frame *f, double x, double y)
 {
+	const uint32_t width = f->header->column_width;
 	uint32_t count;
-	const struct stixel *s = stixel_column(f, (uint32_t)x / f->header->column_width, &count);
+	const struct stixel *s;
 
+	if (width == 0) /* a frame may say so */
+		return NULL;
+	s = stixel_column(f, (uint32_t)x / width, &count);
 	for (uint32_t i = 0; i < count; i++)
 		if (s[i].row_top <= y && y < s[i].row_bottom + 1.0)
 			return &s[i];

@@ -1,0 +1,154 @@
+/*
+ * Any sequence of changes of a configuration that runs: the input has a configuration to start with, a
+ * calibration file, and then orders ("SECTION.KEY=VALUE" lines, as of stixelctl set) and files (as of
+ * SIGHUP). What is refused has changed nothing of what runs; what is accepted can run.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "config/file.h"
+#include "daemon/run_priv.h"
+#include "ipc/frame.h"
+#include "stages/stixels/reduce.h"
+#include "tests/fuzz/fuzz.h"
+
+enum { CHANGES = 8, WIDTH = 320, HEIGHT = 160 };
+
+static const char configuration[] = "/nowhere/front.conf";
+static const char *config_text, *calibration_text, *order_text;
+
+int __wrap_sx_file_read(const char *path, size_t max, char **text, size_t *size, char *why, size_t why_bytes);
+int __wrap_sx_file_read(const char *path, size_t max, char **text, size_t *size, char *why, size_t why_bytes)
+{
+	const char *content = strcmp(path, configuration) == 0 ? config_text : calibration_text;
+
+	if (!content || strlen(content) > max) {
+		snprintf(why, why_bytes, "%s", strerror(content ? EFBIG : ENOENT));
+		return content ? -EFBIG : -ENOENT;
+	}
+	*size = strlen(content);
+	*text = malloc(*size + 2);
+	memcpy(*text, content, *size + 1);
+	return 0;
+}
+
+/* The order's content; orders come from the status socket, and the socket is no part of this. */
+const char *sx_status_order_body(const struct sx_status_order *order)
+{
+	return order_text;
+}
+
+/* As daemon/pipeline.c has it, for frames without images. */
+size_t sx_pipeline_frame_bytes(const struct sx_pipeline *p, const struct sx_stixel_params *s)
+{
+	const uint32_t columns = (uint32_t)sx_reduce_columns((int)p->header.image_width, s->width);
+	const uint32_t most = (uint32_t)s->max_per_column;
+
+	return sx_frame_bytes(columns, columns * (most < HEIGHT ? most : HEIGHT), 0);
+}
+
+/* What was accepted can run: the parameters are sound, the frame has room. */
+static void check_accepted(const struct sx_run *run)
+{
+	const struct sx_live *l = &run->live;
+	const struct sx_context_config c = sx_settings_context(&l->settings, &run->pipeline->info);
+	char why[SX_WHY_BYTES];
+
+	if (!l->builds)
+		return;
+	if (sx_params_check(&l->settings.params, WIDTH, HEIGHT, why, sizeof(why)) < 0)
+		fuzz_fail("accepted: %s", why);
+	if (c.width != (int)run->pipeline->header.image_width ||
+	    c.height != (int)run->pipeline->header.image_height)
+		fuzz_fail("accepted: contexts for %dx%d", c.width, c.height);
+	if (sx_pipeline_frame_bytes(run->pipeline, &l->settings.params.stixels) > run->pipeline->frame_bytes)
+		fuzz_fail("accepted: frames that the ring has no room for");
+}
+
+static void change(struct sx_run *run, const char *text, bool order)
+{
+	struct sx_live *l = &run->live;
+	struct sx_errors errors = {0};
+	struct sx_settings_diff diff;
+	struct sx_settings before;
+	int r;
+
+	if (sx_settings_copy(&before, run->settings) < 0)
+		fuzz_fail("out of memory");
+	l->from = order ? SX_LIVE_ORDER : SX_LIVE_FILES;
+	l->order = order ? (struct sx_status_order *)run : NULL; /* no more than that there is one */
+	*(order ? &order_text : &config_text) = text;
+	r = sx_live_read(run, &errors);
+	sx_settings_diff(&before, run->settings, &diff);
+	if (diff.changed || !sx_settings_same_camera(&before, run->settings, &run->pipeline->info))
+		fuzz_fail("reading a change has changed what runs: %s %s", diff.live_keys, diff.restart_keys);
+	if (r < 0 && errors.count == 0)
+		fuzz_fail("refused with %d, and no sentence", r);
+	if (r == 0) {
+		check_accepted(run);
+		*l->origins = l->settings_origins;
+		sx_settings_take_live(run->settings, &l->settings);
+	}
+	sx_settings_finish(&l->settings);
+	sx_errors_print(&errors, fuzz_null());
+	sx_errors_finish(&errors);
+	sx_settings_finish(&before);
+}
+
+static void live(struct sx_run *run, struct fuzz_input *in)
+{
+	for (int i = 0; i < CHANGES; i++) {
+		char *text = fuzz_text(in);
+
+		if (!text)
+			break;
+		/* the first byte says what it is; a file of before is there until another is read */
+		if (*text)
+			change(run, text + 1, *text & 1);
+		config_text = "";
+		free(text);
+	}
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
+{
+	static const struct sx_options options = {.file = configuration};
+	static struct sx_origins origins;
+	struct fuzz_input in = {data, bytes};
+	char *file = fuzz_text(&in), *calibration = fuzz_text(&in), why[SX_WHY_BYTES];
+	struct sx_settings settings = {0};
+	struct sx_errors errors = {0};
+	struct sx_pipeline *pipeline = calloc(1, sizeof(*pipeline));
+	struct sx_run *run = calloc(1, sizeof(*run));
+
+	config_text = file ? file : "";
+	calibration_text = calibration;
+	memset(&origins, 0, sizeof(origins));
+	if (sx_settings_load_origins(&settings, &origins, configuration, NULL, 0, true, &errors) == 0) {
+		struct sx_context_config c;
+
+		pipeline->info = (struct sx_source_info){.width = WIDTH, .height = HEIGHT};
+		c = sx_settings_context(&settings, &pipeline->info);
+		pipeline->header.image_width = (uint32_t)c.width;
+		pipeline->header.image_height = (uint32_t)c.height;
+		pipeline->frame_bytes = sx_pipeline_frame_bytes(pipeline, &settings.params.stixels);
+		run->options = &options;
+		run->settings = &settings;
+		run->pipeline = pipeline;
+		run->live.origins = &origins;
+		/* else it would not have been started */
+		if (sx_settings_check_size(&settings, WIDTH, HEIGHT, why, sizeof(why)) == 0 &&
+		    pipeline->frame_bytes)
+			live(run, &in);
+		sx_settings_finish(&settings);
+	}
+	sx_errors_finish(&errors);
+	free(run);
+	free(pipeline);
+	free(file);
+	free(calibration);
+	return 0;
+}

@@ -1,0 +1,141 @@
+/*
+ * Frames of a fuzzer's making.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "tests/fuzz/frame_input.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "ipc/check.h"
+
+enum { COLUMNS = 40, STIXELS = 120, PLANE_SIDE = 80 };
+
+/* So that the end of an image is the end of memory now and then. */
+static uint32_t add_plane(struct fuzz_input *in, uint32_t at, uint32_t kind, uint32_t place[5])
+{
+	uint32_t width = 1 + fuzz_choice(in, PLANE_SIDE), height = 1 + fuzz_choice(in, PLANE_SIDE);
+	uint32_t pitch = width * (kind == STIXEL_PLANE_DISPARITY ? 2 : 1) + 2 * fuzz_choice(in, 8);
+
+	place[0] = width;
+	place[1] = height;
+	place[2] = pitch;
+	place[3] = at;
+	place[4] = pitch * height;
+	return at + ((place[4] + 7) & ~7u);
+}
+
+static uint32_t add_planes(struct fuzz_input *in, struct stixel_frame_header *h, uint32_t end)
+{
+	uint32_t place[5];
+
+	h->plane_kind = fuzz_choice(in, 4);
+	h->plane2_kind = h->plane_kind ? fuzz_choice(in, 4) : 0;
+	if (h->plane2_kind == h->plane_kind)
+		h->plane2_kind = 0;
+	if (h->plane_kind) {
+		end = add_plane(in, end, h->plane_kind, place);
+		h->plane_width = place[0], h->plane_height = place[1], h->plane_pitch = place[2];
+		h->plane_offset = place[3], h->plane_bytes = place[4];
+	}
+	if (h->plane2_kind) {
+		end = add_plane(in, end, h->plane2_kind, place);
+		h->plane2_width = place[0], h->plane2_height = place[1], h->plane2_pitch = place[2];
+		h->plane2_offset = place[3], h->plane2_bytes = place[4];
+	}
+	return end;
+}
+
+/* Sizes of all, in the header: where the frame ends. */
+static uint32_t lay_out(struct fuzz_input *in, struct stixel_frame_header *h)
+{
+	const unsigned bits = (unsigned)fuzz_number(in, 1);
+	uint32_t end;
+
+	h->magic = STIXEL_FRAME_MAGIC;
+	h->abi_major = STIXEL_ABI_MAJOR;
+	h->header_bytes = bits & 1 ? sizeof(*h) : bits & 2 ? STIXEL_HEADER_BYTES_LEAST : sizeof(*h) + 8;
+	h->columns = fuzz_choice(in, COLUMNS);
+	h->stixel_count = h->columns ? fuzz_choice(in, STIXELS) : 0;
+	h->stage_count %= STIXEL_STAGES + 1;
+	if (bits & 4) { /* as of a camera */
+		h->image_width = 1 + h->image_width % 128;
+		h->image_height = 1 + h->image_height % 96;
+		h->column_width = 1 + h->column_width % 16;
+	}
+	if (h->image_height == 0)
+		h->image_height = 1;
+	for (int i = 0; i < STIXEL_STAGES; i++)
+		h->stage_name[i][STIXEL_STAGE_NAME_BYTES - 1] = 0;
+	h->stixels_offset = (h->header_bytes + 4 * (h->columns + 1) + 7) & ~7u;
+	end = h->stixels_offset + h->stixel_count * (uint32_t)sizeof(struct stixel);
+	h->plane_kind = h->plane_width = h->plane_height = h->plane_pitch = h->plane_offset = h->plane_bytes =
+		0;
+	h->plane2_kind = h->plane2_width = h->plane2_height = 0;
+	h->plane2_pitch = h->plane2_offset = h->plane2_bytes = 0;
+	return add_planes(in, h, end);
+}
+
+static void fill_columns(struct fuzz_input *in, const struct stixel_frame_header *h, uint32_t *offsets,
+			 struct stixel *s)
+{
+	const uint32_t rows = h->image_height < 65536 ? h->image_height : 65536;
+	uint32_t n = 0;
+
+	offsets[0] = 0;
+	for (uint32_t u = 0; u < h->columns; u++) {
+		const uint32_t left = h->stixel_count - n;
+		uint32_t here = u + 1 == h->columns ? left : fuzz_choice(in, 8);
+
+		for (here = here < left ? here : left; here; here--, n++) {
+			fuzz_copy(in, &s[n], sizeof(s[n]));
+			s[n].column = (uint16_t)u;
+			s[n].row_bottom = (uint16_t)(s[n].row_bottom % rows);
+			if (s[n].row_top > s[n].row_bottom)
+				s[n].row_top = s[n].row_bottom;
+		}
+		offsets[u + 1] = n;
+	}
+}
+
+struct stixel_frame_header *frame_input_make(struct fuzz_input *in, size_t *bytes)
+{
+	struct stixel_frame_header h;
+	uint32_t frame_bytes;
+	uint8_t *frame;
+
+	memset(&h, 0, sizeof(h));
+	fuzz_copy(in, &h, sizeof(h));
+	frame_bytes = lay_out(in, &h);
+	h.frame_bytes = frame_bytes;
+	frame = calloc(1, frame_bytes);
+	if (!frame)
+		fuzz_fail("out of memory");
+	memcpy(frame, &h, h.header_bytes < sizeof(h) ? h.header_bytes : sizeof(h));
+	fill_columns(in, &h, (uint32_t *)(frame + h.header_bytes),
+		     (struct stixel *)(frame + h.stixels_offset));
+	if (h.plane_kind)
+		fuzz_copy(in, frame + h.plane_offset, frame_bytes - h.plane_offset);
+	((struct stixel_frame_header *)frame)->checksum = sx_frame_checksum(frame, &h);
+	*bytes = frame_bytes;
+	return (struct stixel_frame_header *)frame;
+}
+
+void frame_input_touch(const struct stixel_frame *frame)
+{
+	const struct stixel_frame_header *h = frame->header;
+
+	fuzz_touch(h, h->header_bytes);
+	fuzz_touch(frame->offsets, (h->columns + 1) * sizeof(*frame->offsets));
+	fuzz_touch(frame->stixels, h->stixel_count * sizeof(*frame->stixels));
+	for (unsigned kind = STIXEL_PLANE_DISPARITY; kind <= STIXEL_PLANE_RIGHT; kind++) {
+		struct stixel_image image;
+
+		if (!stixel_image(frame, kind, &image))
+			continue;
+		for (uint32_t y = 0; y < image.height; y++)
+			fuzz_touch((const uint8_t *)image.data + (size_t)y * image.pitch,
+				   (size_t)image.width * (kind == STIXEL_PLANE_DISPARITY ? 2 : 1));
+	}
+}

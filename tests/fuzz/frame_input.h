@@ -1,0 +1,20 @@
+/*
+ * Frames of a fuzzer's making whose sizes, order and checksum agree, so that what reads them gets them.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef SX_TESTS_FUZZ_FRAME_INPUT_H
+#define SX_TESTS_FUZZ_FRAME_INPUT_H
+
+#include "include/stixel.h"
+#include "tests/fuzz/fuzz.h"
+
+/*
+ * One frame, with values of the header, stixels and images as the input has them. Memory of just its size,
+ * to be freed; at most some 100 kB.
+ */
+struct stixel_frame_header *frame_input_make(struct fuzz_input *in, size_t *bytes);
+/* Reads whatever a frame that was found good points to. */
+void frame_input_touch(const struct stixel_frame *frame);
+
+#endif

@@ -1,0 +1,222 @@
+/*
+ * A frame, and everything that draws it or makes tables, scans, points and messages of it. The first byte
+ * says whether the input is the frame as it stands, or what one is made of whose sizes and checksum agree.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "include/stixel.h"
+#include "include/stixel_convert.h"
+#include "ipc/check.h"
+#include "ipc/frame.h"
+#include "tests/fuzz/frame_input.h"
+#include "tests/fuzz/fuzz.h"
+#include "tools/ctl/export/export_messages.h"
+#include "tools/ctl/top/scene.h"
+#include "tools/draw/bird.h"
+#include "tools/draw/overlay.h"
+#include "tools/draw/stixel_csv.h"
+#include "tools/web/packet.h"
+
+enum { PIXELS_MOST = 128 * 96, BIRD_HEIGHT = 30, ANGLES_MOST = 1024, POINTS_MOST = 256 };
+
+static void tabulate(const struct stixel_frame *f)
+{
+	const struct stixel_frame_header *h = f->header;
+	double px;
+	int end;
+
+	for (uint32_t i = 0; i < h->stixel_count; i++) {
+		sx_csv_stixel(fuzz_null(), &f->stixels[i], h->fx * h->baseline_m);
+		sx_json_stixel(fuzz_null(), &f->stixels[i], h->fx * h->baseline_m);
+	}
+	for (uint32_t u = 0; u < h->columns; u++)
+		stixel_free_space_m(f, u, &end);
+	stixel_row_error_px(h, &px);
+	stixel_age_ns(h, h->published_ns);
+}
+
+/* Memory and time of a picture are those of its pixels. */
+static bool small(const struct stixel_frame_header *h)
+{
+	return h->image_width && (uint64_t)h->image_width * h->image_height <= PIXELS_MOST;
+}
+
+static void draw(const struct stixel_frame *f, unsigned bits)
+{
+	const struct stixel_frame_header *h = f->header;
+	struct sx_overlay_params p = {.column_width = (int)h->column_width,
+				      .disparities = (int)h->disparities,
+				      .focal_baseline = h->fx * h->baseline_m,
+				      .legend = true,
+				      .outline = bits & 1,
+				      .opaque = bits & 2};
+	struct sx_image rgb;
+
+	if (small(h) && sx_image_init(&rgb, SX_PIXEL_RGB24, (int)h->image_width, (int)h->image_height) == 0) {
+		sx_overlay_background(&rgb, NULL);
+		sx_overlay_road(&p, h);
+		sx_overlay_draw(&rgb, f->stixels, h->stixel_count, &p);
+		sx_image_finish(&rgb);
+	}
+	if (sx_image_init(&rgb, SX_PIXEL_RGB24, sx_bird_width(BIRD_HEIGHT), BIRD_HEIGHT) == 0) {
+		sx_bird_draw(&rgb, f);
+		sx_image_finish(&rgb);
+	}
+}
+
+static void draw_characters(const struct stixel_frame *f, unsigned bits)
+{
+	struct sx_canvas canvas = {.utf8 = bits & 1, .colours = bits & 2};
+	double metres[SX_FREE_PARTS];
+	int width = 0, height = 0;
+
+	sx_scene_free(f, metres);
+	if (f->header->image_width)
+		sx_scene_size(f, 50, 16, &width, &height);
+	if (width && sx_canvas_resize(&canvas, 60, 20) == 0) {
+		sx_scene_draw(&canvas, f, 2, 1, width, height);
+		sx_scene_legend(&canvas, f, 2, 18, 60);
+		sx_canvas_print(&canvas, fuzz_null());
+	}
+	sx_canvas_finish(&canvas);
+}
+
+static void scan(const struct stixel_frame *f, struct fuzz_input *in)
+{
+	struct stixel_scan_options options;
+	float *ranges;
+
+	if (stixel_scan_defaults(f, &options, sizeof(options)) < 0)
+		fuzz_fail("no defaults of a scan");
+	if (options.count > 65536)
+		fuzz_fail("%u angles", options.count);
+	fuzz_copy(in, &options, sizeof(options)); /* as many as are left: none, or others */
+	if (options.count > ANGLES_MOST)
+		options.count %= ANGLES_MOST;
+	ranges = malloc((options.count ? options.count : 1) * sizeof(*ranges));
+	if (stixel_scan(f, &options, sizeof(options), ranges) == 1)
+		for (uint32_t i = 0; i < options.count; i++)
+			if (isfinite(ranges[i]) &&
+			    (ranges[i] < options.range_min || ranges[i] > options.range_max))
+				fuzz_fail("range %g is outside of %g..%g", ranges[i], options.range_min,
+					  options.range_max);
+	free(ranges);
+}
+
+static void count_points(const struct stixel_frame *f, struct fuzz_input *in)
+{
+	struct stixel_points_options options = {.step = 0.5f, .range_max = 100.0f};
+	struct stixel_point *points = malloc(POINTS_MOST * sizeof(*points));
+	int64_t all, some;
+
+	options.of = fuzz_choice(in, 3);
+	options.coordinates = fuzz_choice(in, 3);
+	if (fuzz_choice(in, 2)) {
+		fuzz_copy(in, &options.step, sizeof(options.step));
+		fuzz_copy(in, &options.range_max, sizeof(options.range_max));
+	}
+	if (options.range_max / options.step >
+	    2000) /* there may be 65536 of each stixel: that only takes time */
+		options.step = options.range_max / 2000;
+	all = stixel_points(f, &options, sizeof(options), NULL, 0);
+	some = stixel_points(f, &options, sizeof(options), points, POINTS_MOST);
+	if (all != some)
+		fuzz_fail("%lld points, and %lld with room", (long long)all, (long long)some);
+	for (int64_t i = 0; i < all && i < POINTS_MOST; i++)
+		if (!isfinite(points[i].x) || !isfinite(points[i].y) || !isfinite(points[i].z) ||
+		    points[i].id >= f->header->stixel_count)
+			fuzz_fail("point %lld is none", (long long)i);
+	free(points);
+}
+
+static void export(const struct stixel_frame *f)
+{
+	struct sx_messages *messages;
+	const void *bytes;
+	int64_t n;
+
+	if (sx_messages_create(&messages, "front") < 0)
+		fuzz_fail("out of memory");
+	if (sx_messages_frame(messages, f) == 0)
+		for (int which = 0; which < SX_MESSAGES; which++)
+			if ((n = sx_messages_pack(messages, (enum sx_message)which, &bytes)) > 0)
+				fuzz_touch(bytes, (size_t)n);
+	sx_messages_destroy(messages);
+}
+
+static void send_to_browsers(const struct stixel_frame *f, unsigned wants, bool code)
+{
+	struct web_packet *p = web_packet_create(f, wants);
+	const void *coded;
+	size_t bytes;
+
+	if (!p)
+		fuzz_fail("out of memory");
+	fuzz_touch(p->record, p->record_bytes);
+	if (((const struct stixel_frame_header *)p->record)->stixel_count != f->header->stixel_count)
+		fuzz_fail("stixels are left out");
+	fuzz_touch(p->whole, p->whole_bytes);
+	for (int which = 0; code && which < WEB_PICTURES; which++)
+		if ((coded = web_packet_code(p, (enum web_picture)which, 75, &bytes)) != NULL)
+			fuzz_touch(coded, bytes);
+	web_packet_unref(p);
+}
+
+/* What is published again without its images, or with none of its stixels, is still a frame. */
+static void shrink(const struct stixel_frame *f)
+{
+	for (size_t room = f->header->frame_bytes; room > STIXEL_HEADER_BYTES_LEAST; room = room / 2) {
+		void *out = malloc(room);
+		int64_t n = sx_frame_shrink(out, room, f->bytes);
+		struct stixel_frame again;
+
+		if (n >= 0 && sx_frame_check(&again, out, (size_t)n) < 0)
+			fuzz_fail("shrunk from %u to %lld bytes it is no frame", f->header->frame_bytes,
+				  (long long)n);
+		free(out);
+	}
+}
+
+static void use(const struct stixel_frame *f, struct fuzz_input *in)
+{
+	const unsigned bits = (unsigned)fuzz_number(in, 1);
+	const unsigned wants = (unsigned)fuzz_number(in, 2);
+
+	frame_input_touch(f);
+	tabulate(f);
+	draw(f, bits);
+	draw_characters(f, bits);
+	scan(f, in);
+	count_points(f, in);
+	export(f);
+	send_to_browsers(f, wants, bits & 4 && small(f->header));
+	shrink(f);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
+{
+	struct fuzz_input in = {data, bytes};
+	const bool made = fuzz_choice(&in, 2);
+	struct stixel_frame f;
+	size_t frame_bytes = in.left;
+	void *frame;
+	int r;
+
+	if (made) {
+		frame = frame_input_make(&in, &frame_bytes);
+	} else {
+		frame = malloc(in.left);
+		fuzz_copy(&in, frame, in.left);
+	}
+	r = sx_frame_check(&f, frame, frame_bytes);
+	if (made && r < 0)
+		fuzz_fail("a frame that was made is refused: %d", r);
+	if (r == 0)
+		use(&f, &in);
+	free(frame);
+	return 0;
+}

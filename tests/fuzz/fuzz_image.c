@@ -1,0 +1,71 @@
+/*
+ * Image files and JPEG of a camera: any bytes as PNG, PGM, PPM, JPEG, as a map of labels, and as one
+ * picture of MJPG.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "capture/image/image_io.h"
+#include "capture/image/jpeg.h"
+#include "tests/fuzz/fuzz.h"
+
+enum { SIDE = 16 }; /* of the image that is expected by who expects one */
+
+static void read_allocated(const char *path, int (*read)(const char *, struct sx_image *, char *, size_t))
+{
+	struct sx_image image = {0};
+	char why[512];
+
+	if (read(path, &image, why, sizeof(why)) < 0)
+		return;
+	for (int y = 0; y < image.height; y++)
+		fuzz_touch(sx_image_row(&image, y), (size_t)image.width * sx_pixel_bytes(image.pixel));
+	sx_image_finish(&image);
+}
+
+/* A pitch of its own, so that a row that is too long is seen. */
+static void read_expected(const char *path, enum sx_pixel pixel)
+{
+	const size_t pitch = SIDE * sx_pixel_bytes(pixel);
+	struct sx_image image = {
+		.data = malloc(SIDE * pitch), .width = SIDE, .height = SIDE, .pitch = pitch, .pixel = pixel};
+	char why[512];
+
+	sx_image_read_into(path, &image, why, sizeof(why));
+	free(image.data);
+}
+
+static void decode_picture(const uint8_t *data, size_t bytes)
+{
+	static struct sx_jpeg *jpeg;
+	struct sx_image image = {.data = malloc(SIDE * SIDE),
+				 .width = SIDE,
+				 .height = SIDE,
+				 .pitch = SIDE,
+				 .pixel = SX_PIXEL_U8};
+	char why[512];
+	int r;
+
+	if (!jpeg && sx_jpeg_open(&jpeg, why, sizeof(why)) < 0)
+		fuzz_fail("no decoder: %s", why);
+	r = sx_jpeg_decode(jpeg, data, bytes, &image, why, sizeof(why));
+	if (r != 0 && r != -EBADMSG)
+		fuzz_fail("%d of a picture", r);
+	free(image.data);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
+{
+	const char *path = fuzz_file(0, data, bytes);
+
+	read_allocated(path, sx_image_read);
+	if (bytes && data[0] == 0x89)
+		read_allocated(path, sx_label_map_read);
+	read_expected(path, SX_PIXEL_U8);
+	read_expected(path, SX_PIXEL_Y16);
+	if (bytes && data[0] == 0xff)
+		decode_picture(data, bytes);
+	return 0;
+}

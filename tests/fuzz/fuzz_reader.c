@@ -1,0 +1,102 @@
+/*
+ * The reader library at a ring whose publisher writes whatever it likes, whenever it likes. The input has
+ * flags, the object's header and live part, frames in its slots, and then what is written meanwhile.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "include/stixel.h"
+#include "ipc/check.h"
+#include "tests/fuzz/frame_input.h"
+#include "tests/fuzz/shared.h"
+
+enum { FRAMES = 1, FOLLOW = 2, LEFTOVER = 4, SOUND = 8, RUNS = 16, STEPS_MOST = 24 };
+
+/* The newest frames of a sound ring, where they would lie. */
+static void put_frames(struct fuzz_input *in, uint8_t *at)
+{
+	const struct stixel_ring_header *h = (const struct stixel_ring_header *)at;
+	struct stixel_ring_live *live = (struct stixel_ring_live *)(at + SHARED_LIVE);
+	const unsigned count = 1 + fuzz_choice(in, 3);
+
+	live->head = live->head % 100 + 1;
+	live->state %= STIXEL_STATE_REPLACED + 1;
+	for (uint64_t n = live->head; n + count > live->head && n > 0; n--) {
+		struct stixel_ring_slot *slot = shared_slot(n);
+		size_t bytes;
+		struct stixel_frame_header *frame = frame_input_make(in, &bytes);
+
+		if (bytes <= h->frame_capacity) {
+			frame->epoch = h->epoch;
+			frame->number = n;
+			frame->checksum = sx_frame_checksum(frame, frame);
+			memcpy((uint8_t *)slot + h->slot_header_bytes, frame, bytes);
+			slot->sequence = 2 * n;
+			slot->frame_bytes = bytes;
+		}
+		free(frame);
+	}
+}
+
+static void take(struct stixel_reader *r, bool next, uint64_t *taken)
+{
+	const struct stixel_frame *frame = NULL;
+	uint64_t lost = 0;
+	int e = next ? stixel_next(r, &frame, &lost) : stixel_latest(r, &frame);
+
+	if (e == 1) {
+		frame_input_touch(frame);
+		++*taken;
+	} else if (e > 1 || stixel_strerror(e) == NULL) {
+		fuzz_fail("%d of a reader", e);
+	}
+}
+
+static void use(struct stixel_reader *r, struct fuzz_input steps)
+{
+	uint64_t taken = 0;
+	struct stixel_status status;
+
+	for (int i = 0; i < STEPS_MOST && steps.left; i++) {
+		const unsigned step = fuzz_choice(&steps, 8);
+
+		if (step < 5)
+			take(r, step & 1, &taken);
+		else if (step == 5)
+			stixel_wait(r, 0);
+		else if (step == 6)
+			stixel_wait(r, 300);
+		else
+			stixel_reopen(r);
+	}
+	if (stixel_status(r, &status, sizeof(status)) < 0 || status.taken != taken)
+		fuzz_fail("%llu frames, and its status says %llu", (unsigned long long)taken,
+			  (unsigned long long)status.taken);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
+{
+	struct fuzz_input in = {data, bytes}, steps;
+	const unsigned bits = (unsigned)fuzz_number(&in, 1);
+	const unsigned flags = STIXEL_OPEN_ANY_OWNER | (bits & FOLLOW ? STIXEL_OPEN_FOLLOW : 0) |
+			       (bits & LEFTOVER ? STIXEL_OPEN_LEFTOVER : 0);
+	uint8_t of_steps[STEPS_MOST] = {0}, *at;
+	struct stixel_reader *r;
+
+	steps = (struct fuzz_input){of_steps, fuzz_copy(&in, of_steps, sizeof(of_steps))};
+	at = shared_begin(&in, bits & (FRAMES | SOUND) ? SHARED_SOUND : 0, STIXEL_RING_MAGIC);
+	if (bits & RUNS) /* its heart beats */
+		((struct stixel_ring_live *)(at + SHARED_LIVE))->heartbeat_ns =
+			SHARED_NOW_NS + INT64_C(1000000000);
+	if (bits & FRAMES)
+		put_frames(&in, at);
+	shared_write(&in);
+	if (stixel_open_path(&r, SHARED_FOLDER "/stixeld.front", flags) == 0) {
+		use(r, steps);
+		stixel_close(r);
+	}
+	shared_end();
+	return 0;
+}

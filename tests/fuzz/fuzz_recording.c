@@ -1,0 +1,224 @@
+/*
+ * A recording: the first byte says how it is read, the rest is an MCAP file. Its checksums are made right
+ * before it is read, unless that byte says that they stay: so the fuzzer's changes come as far as the
+ * messages.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "include/stixel.h"
+#include "ipc/check.h"
+#include "recording/codec.h"
+#include "recording/mcap.h"
+#include "recording/recording.h"
+#include "tests/fuzz/frame_input.h"
+#include "tests/fuzz/fuzz.h"
+
+enum { RECORDS_MOST = 1000 };
+enum { AS_IT_IS = 1, COMPRESS = 2, SEEK = 4, REWIND = 8, CUT_LENGTHS = 16 };
+
+static void put(uint8_t *at, uint64_t n, int bytes)
+{
+	for (int i = 0; i < bytes; i++)
+		at[i] = (uint8_t)(n >> 8 * i);
+}
+
+/* A message's data may be a frame: its checksum is made right where its sizes let it have one. */
+static void mend_frame(uint8_t *at, size_t bytes)
+{
+	struct stixel_frame_header h;
+	uint8_t *aligned;
+	size_t end;
+
+	if (bytes < STIXEL_HEADER_BYTES_LEAST)
+		return;
+	memcpy(&h, at, STIXEL_HEADER_BYTES_LEAST);
+	end = h.plane_kind ? h.plane_offset : h.frame_bytes;
+	if (h.magic != STIXEL_FRAME_MAGIC || end > bytes || end < STIXEL_HEADER_BYTES_LEAST)
+		return;
+	aligned = malloc(bytes);
+	memcpy(aligned, at, bytes);
+	h.checksum = sx_frame_checksum(aligned, (const struct stixel_frame_header *)aligned);
+	put(at + offsetof(struct stixel_frame_header, checksum), h.checksum, 4);
+	free(aligned);
+}
+
+/* Records of a chunk, or of a file: what is in messages; lengths are cut to what is there. */
+static void mend_messages(uint8_t *at, size_t left, bool cut)
+{
+	while (left >= SX_MCAP_HEAD_BYTES) {
+		struct sx_mcap_record rec = sx_mcap_head(at);
+
+		left -= SX_MCAP_HEAD_BYTES;
+		if (rec.bytes > left) {
+			if (!cut)
+				return;
+			rec.bytes = left;
+			put(at + 1, left, 8);
+		}
+		at += SX_MCAP_HEAD_BYTES;
+		if (rec.op == SX_MCAP_MESSAGE && rec.bytes > SX_MCAP_MESSAGE_BYTES)
+			mend_frame(at + SX_MCAP_MESSAGE_BYTES, (size_t)rec.bytes - SX_MCAP_MESSAGE_BYTES);
+		at += rec.bytes;
+		left -= (size_t)rec.bytes;
+	}
+}
+
+/* The file as it is written anew, with lengths and sums that are right. */
+struct mend {
+	struct sx_bytes out;
+	struct sx_codec *codec;
+	unsigned how;
+	uint32_t crc; /* from the file's beginning, or its summary's, on */
+	size_t summed_to;
+	uint64_t summary_at;
+};
+
+static uint32_t mend_sum(struct mend *m)
+{
+	m->crc = sx_mcap_crc(m->crc, m->out.at + m->summed_to, m->out.count - m->summed_to);
+	m->summed_to = m->out.count;
+	return m->crc;
+}
+
+static void mend_chunk(struct mend *m, uint8_t *at, size_t bytes)
+{
+	struct sx_mcap_chunk c;
+	const void *content;
+	int64_t n = 0;
+	uint64_t plain;
+
+	if (!sx_mcap_parse_chunk(&c, at, bytes) || c.compression.bytes) {
+		sx_bytes_number(&m->out, bytes, 8);
+		sx_bytes_add(&m->out, at, bytes);
+		return;
+	}
+	mend_messages((uint8_t *)(uintptr_t)c.records.at, c.records.bytes, m->how & CUT_LENGTHS);
+	content = c.records.at;
+	plain = c.records.bytes;
+	c.crc = c.crc ? sx_mcap_crc(0, content, (size_t)plain) : 0;
+	if (m->how & COMPRESS)
+		n = sx_codec_encode(m->codec, &content, (size_t)plain, false);
+	sx_bytes_number(&m->out, SX_MCAP_CHUNK_BYTES + (n > 0 ? 4 + (uint64_t)n : plain), 8);
+	sx_bytes_add(&m->out, at, 16);
+	sx_bytes_number(&m->out, plain, 8);
+	sx_bytes_number(&m->out, c.crc, 4);
+	sx_bytes_text(&m->out, n > 0 ? "zstd" : "");
+	sx_bytes_number(&m->out, n > 0 ? (uint64_t)n : plain, 8);
+	sx_bytes_add(&m->out, content, n > 0 ? (size_t)n : (size_t)plain);
+}
+
+/* One record. A length that reaches beyond the end stays so, and is the last. */
+static size_t mend_record(struct mend *m, uint8_t *at, size_t left)
+{
+	const struct sx_mcap_record rec = sx_mcap_head(at);
+	const size_t bytes =
+		rec.bytes < left - SX_MCAP_HEAD_BYTES ? (size_t)rec.bytes : left - SX_MCAP_HEAD_BYTES;
+	uint8_t *content = at + SX_MCAP_HEAD_BYTES;
+	const bool whole = bytes == rec.bytes;
+
+	if (rec.op == SX_MCAP_DATA_END && whole && bytes >= 4) {
+		put(content, mend_sum(m), 4);
+	} else if (rec.op == SX_MCAP_FOOTER && whole && bytes == SX_MCAP_FOOTER_BYTES) {
+		put(content, m->summary_at, 8);
+		sx_bytes_add(&m->out, at, SX_MCAP_HEAD_BYTES + 16);
+		sx_bytes_number(&m->out, mend_sum(m), 4);
+		return SX_MCAP_HEAD_BYTES + bytes;
+	} else if (rec.op == SX_MCAP_CHUNK && whole) {
+		sx_bytes_add(&m->out, at, 1);
+		mend_chunk(m, content, bytes);
+		return SX_MCAP_HEAD_BYTES + bytes;
+	} else if (rec.op == SX_MCAP_MESSAGE) {
+		mend_messages(at, SX_MCAP_HEAD_BYTES + bytes, m->how & CUT_LENGTHS);
+	}
+	sx_bytes_add(&m->out, at, SX_MCAP_HEAD_BYTES + bytes);
+	if (rec.op == SX_MCAP_DATA_END) {
+		m->crc = 0;
+		m->summed_to = m->out.count;
+		m->summary_at = m->out.count;
+	}
+	return SX_MCAP_HEAD_BYTES + bytes;
+}
+
+static void mend_file(struct mend *m, uint8_t *at, size_t bytes)
+{
+	size_t n = bytes < SX_MCAP_MAGIC_BYTES ? bytes : SX_MCAP_MAGIC_BYTES;
+
+	sx_bytes_add(&m->out, SX_MCAP_MAGIC, n);
+	while (n < bytes) {
+		if (bytes - n < SX_MCAP_HEAD_BYTES) {
+			sx_bytes_add(&m->out, at + n, bytes - n);
+			break;
+		}
+		n += mend_record(m, at + n, bytes - n);
+	}
+	if (m->out.failed)
+		fuzz_fail("out of memory");
+}
+
+static int read_some(struct sx_recording *r, int most)
+{
+	struct sx_record record;
+	int n = 0;
+
+	while (n < most && sx_recording_next(r, &record) == 1) {
+		n++;
+		if (record.kind == SX_RECORD_FRAME)
+			frame_input_touch(&record.frame);
+		else if (record.kind == SX_RECORD_PUBLISHER)
+			fuzz_touch(record.publisher, sizeof(*record.publisher));
+		else if (record.kind == SX_RECORD_GAP)
+			fuzz_touch(record.gap, sizeof(*record.gap));
+		else if (!record.why)
+			fuzz_fail("damage without a reason");
+	}
+	return n;
+}
+
+static void read_recording(const char *path, unsigned how, size_t bytes)
+{
+	const struct sx_recording_state *state;
+	struct sx_recording *r;
+	char why[512];
+
+	if (sx_recording_open(&r, path, why, sizeof(why)) < 0)
+		return;
+	state = sx_recording_state(r);
+	if (how & SEEK) {
+		read_some(r, 2);
+		sx_recording_seek(r, 1000, (int64_t)how << 32);
+		sx_recording_seek(r, state->end_known ? 1001 : 1000, INT64_MAX);
+	}
+	read_some(r, RECORDS_MOST);
+	if (state->offset > bytes || state->cut_bytes > bytes)
+		fuzz_fail("at %llu of %zu bytes", (unsigned long long)state->offset, bytes);
+	fuzz_touch(sx_recording_info(r), sizeof(struct sx_recording_info));
+	if (how & REWIND && sx_recording_rewind(r) == 0)
+		read_some(r, 4);
+	sx_recording_close(r);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
+{
+	struct fuzz_input in = {data, bytes};
+	const unsigned how = (unsigned)fuzz_number(&in, 1);
+	struct mend m = {.how = how};
+	uint8_t *file;
+
+	if (how & AS_IT_IS) {
+		read_recording(fuzz_file(0, in.at, in.left), how, in.left);
+		return 0;
+	}
+	file = malloc(in.left + 1);
+	memcpy(file, in.at, in.left);
+	if (sx_codec_create(&m.codec) < 0)
+		fuzz_fail("out of memory");
+	mend_file(&m, file, in.left);
+	read_recording(fuzz_file(0, m.out.at, m.out.count), how, m.out.count);
+	sx_codec_destroy(m.codec);
+	sx_bytes_free(&m.out);
+	free(file);
+	return 0;
+}

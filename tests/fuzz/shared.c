@@ -1,0 +1,291 @@
+/*
+ * Shared memory whose other end writes whenever it likes.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "tests/fuzz/shared.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/futex.h>
+#include <poll.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "tests/fuzz/shared_hook.h"
+
+enum { TURNS_MOST = 20000 };
+
+/* In this thread the system is ours: the fuzzer itself, and its other thread, go on with the real one. */
+static __thread bool ours;
+
+static struct {
+	int fd;
+	uint8_t *at;
+	int64_t now_ns;
+	struct fuzz_input in; /* what is written yet */
+	unsigned turns_left, where;
+	unsigned turns;
+	bool other_name; /* the name leads to another object */
+} shared = {.fd = -1};
+
+static void map_object(void)
+{
+	shared.fd = memfd_create("shared", MFD_CLOEXEC);
+	if (shared.fd < 0 || ftruncate(shared.fd, SHARED_BYTES) < 0 || fchmod(shared.fd, 0600) < 0)
+		fuzz_fail("no shared memory");
+	shared.at = mmap(NULL, SHARED_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, shared.fd, 0);
+	if (shared.at == MAP_FAILED)
+		fuzz_fail("no shared memory");
+}
+
+static void make_sound(uint64_t magic)
+{
+	struct stixel_ring_header *h = (struct stixel_ring_header *)shared.at;
+
+	h->magic = magic;
+	h->endian = STIXEL_ENDIAN;
+	h->abi_major = STIXEL_ABI_MAJOR;
+	h->header_bytes = sizeof(*h);
+	h->live_offset = SHARED_LIVE;
+	h->slots_offset = SHARED_SLOTS;
+	h->slot_count = 2u << h->slot_count % 3;
+	h->slot_header_bytes = sizeof(struct stixel_ring_slot);
+	h->slot_stride = (SHARED_BYTES - SHARED_SLOTS) / h->slot_count / 64 * 64;
+	h->frame_capacity = h->slot_stride - h->slot_header_bytes;
+	h->total_bytes = SHARED_BYTES;
+	h->epoch += h->epoch == 0;
+}
+
+uint8_t *shared_begin(struct fuzz_input *in, unsigned bits, uint64_t magic)
+{
+	if (shared.fd < 0)
+		map_object();
+	shared.now_ns = SHARED_NOW_NS;
+	shared.turns = 0;
+	shared.other_name = false;
+	memset(shared.at, 0, SHARED_BYTES);
+	fuzz_copy(in, shared.at, sizeof(struct stixel_ring_header));
+	if (bits & SHARED_SOUND)
+		make_sound(magic);
+	fuzz_copy(in, shared.at + SHARED_LIVE, sizeof(struct stixel_ring_live));
+	return shared.at;
+}
+
+static void next_write(void)
+{
+	shared.turns_left = (unsigned)fuzz_number(&shared.in, 1);
+	shared.where = (unsigned)fuzz_number(&shared.in, 2);
+}
+
+void shared_write(struct fuzz_input *in)
+{
+	shared.in = *in;
+	next_write();
+	ours = true;
+}
+
+void shared_end(void)
+{
+	shared.in.left = 0;
+	ours = false;
+}
+
+int64_t shared_now_ns(void)
+{
+	return shared.now_ns;
+}
+
+void shared_pass(int64_t ns)
+{
+	shared.now_ns += ns;
+}
+
+struct stixel_ring_slot *shared_slot(uint64_t n)
+{
+	const struct stixel_ring_header *h = (const struct stixel_ring_header *)shared.at;
+
+	return (struct stixel_ring_slot *)(shared.at + h->slots_offset +
+					   (n & (h->slot_count - 1)) * h->slot_stride);
+}
+
+/* Most writes go where something may happen: the live part, and the heads of slots. */
+static uint8_t *place(unsigned where)
+{
+	const unsigned slots = (where >> 2) % 8 * ((SHARED_BYTES - SHARED_SLOTS) / 8);
+
+	switch (where % 4) {
+	case 0:
+		return shared.at + SHARED_LIVE + (where >> 2) % 8 * 8;
+	case 1:
+		return shared.at + SHARED_SLOTS + slots + (where >> 5) % 2 * 8;
+	case 2:
+		return shared.at + SHARED_SLOTS + slots + 64 + (where >> 5) % 128 * 8;
+	default:
+		return shared.at + (where >> 2) % (SHARED_BYTES / 8) * 8;
+	}
+}
+
+void shared_turn(void)
+{
+	if (++shared.turns > TURNS_MOST)
+		fuzz_fail("it looks at the memory for ever");
+	while (shared.in.left && shared.turns_left == 0) {
+		uint64_t word = fuzz_number(&shared.in, 8);
+
+		shared.other_name |= shared.where == 0xffff;
+		memcpy(place(shared.where), &word, sizeof(word));
+		next_write();
+	}
+	shared.turns_left -= shared.turns_left > 0;
+}
+
+/* ---- the system as who reads sees it: linked in place of these (-Wl,--wrap) ---- */
+
+int __real_open64(const char *path, int flags, ...);
+int __wrap_open64(const char *path, int flags, ...);
+int __wrap_open64(const char *path, int flags, ...)
+{
+	va_list args;
+	mode_t mode;
+	char own[32];
+
+	if (!ours) {
+		va_start(args, flags);
+		mode = flags & O_CREAT ? va_arg(args, mode_t) : 0;
+		va_end(args);
+		return __real_open64(path, flags, mode);
+	}
+	shared_turn();
+	if (strncmp(path, SHARED_FOLDER "/", sizeof(SHARED_FOLDER)) != 0) {
+		errno = ENOENT;
+		return -1;
+	}
+	snprintf(own, sizeof(own), "/proc/self/fd/%d", shared.fd);
+	return __real_open64(own, O_RDONLY | O_CLOEXEC);
+}
+
+static int about_name(const char *path, struct stat *st)
+{
+	shared_turn();
+	if (strncmp(path, SHARED_FOLDER "/", sizeof(SHARED_FOLDER)) != 0) {
+		errno = ENOENT;
+		return -1;
+	}
+	if (fstat(shared.fd, st) < 0)
+		return -1;
+	st->st_ino += shared.other_name;
+	return 0;
+}
+
+int __real_stat64(const char *path, struct stat *st);
+int __wrap_stat64(const char *path, struct stat *st);
+int __wrap_stat64(const char *path, struct stat *st)
+{
+	return ours ? about_name(path, st) : __real_stat64(path, st);
+}
+
+int __real_lstat64(const char *path, struct stat *st);
+int __wrap_lstat64(const char *path, struct stat *st);
+int __wrap_lstat64(const char *path, struct stat *st)
+{
+	return ours ? about_name(path, st) : __real_lstat64(path, st);
+}
+
+ssize_t __real_pread64(int fd, void *to, size_t bytes, off_t at);
+ssize_t __wrap_pread64(int fd, void *to, size_t bytes, off_t at);
+ssize_t __wrap_pread64(int fd, void *to, size_t bytes, off_t at)
+{
+	if (!ours)
+		return __real_pread64(fd, to, bytes, at);
+	shared_turn();
+	if (at < 0 || (uint64_t)at >= SHARED_BYTES)
+		return 0;
+	bytes = bytes < SHARED_BYTES - (size_t)at ? bytes : SHARED_BYTES - (size_t)at;
+	memcpy(to, shared.at + at, bytes);
+	return (ssize_t)bytes;
+}
+
+int __real_clock_gettime(clockid_t id, struct timespec *t);
+int __wrap_clock_gettime(clockid_t id, struct timespec *t);
+int __wrap_clock_gettime(clockid_t id, struct timespec *t)
+{
+	if (!ours)
+		return __real_clock_gettime(id, t);
+	shared_turn();
+	shared.now_ns += 1000;
+	*t = (struct timespec){shared.now_ns / SX_NS_PER_S, shared.now_ns % SX_NS_PER_S};
+	return 0;
+}
+
+static void sleep_until(int64_t until_ns)
+{
+	shared_turn();
+	if (until_ns > shared.now_ns)
+		shared.now_ns = until_ns;
+}
+
+int __real_nanosleep(const struct timespec *t, struct timespec *left);
+int __wrap_nanosleep(const struct timespec *t, struct timespec *left);
+int __wrap_nanosleep(const struct timespec *t, struct timespec *left)
+{
+	if (!ours)
+		return __real_nanosleep(t, left);
+	sleep_until(shared.now_ns + t->tv_sec * SX_NS_PER_S + t->tv_nsec);
+	return 0;
+}
+
+int __real_ppoll(struct pollfd *fds, nfds_t count, const struct timespec *t, const void *mask);
+int __wrap_ppoll(struct pollfd *fds, nfds_t count, const struct timespec *t, const void *mask);
+int __wrap_ppoll(struct pollfd *fds, nfds_t count, const struct timespec *t, const void *mask)
+{
+	if (!ours)
+		return __real_ppoll(fds, count, t, mask);
+	if (t)
+		sleep_until(shared.now_ns + t->tv_sec * SX_NS_PER_S + t->tv_nsec);
+	return 0;
+}
+
+/* A futex wakes when its time has come, or at once where the word is another. No other process is known. */
+long __real_syscall(long number, ...);
+long __wrap_syscall(long number, ...);
+long __wrap_syscall(long number, ...)
+{
+	va_list args;
+	const uint32_t *word;
+	uint32_t seen;
+	const struct timespec *until;
+
+	if (ours && number != SYS_futex) {
+		errno = ENOSYS;
+		return -1;
+	}
+	va_start(args, number);
+	if (!ours) {
+		long a[6];
+
+		for (int i = 0; i < 6; i++)
+			a[i] = va_arg(args, long);
+		va_end(args);
+		return __real_syscall(number, a[0], a[1], a[2], a[3], a[4], a[5]);
+	}
+	word = va_arg(args, const uint32_t *);
+	va_arg(args, int);
+	seen = va_arg(args, uint32_t);
+	until = va_arg(args, const struct timespec *);
+	va_end(args);
+	shared_turn();
+	errno = EAGAIN;
+	if (__atomic_load_n(word, __ATOMIC_RELAXED) != seen)
+		return -1;
+	sleep_until(until->tv_sec * SX_NS_PER_S + until->tv_nsec);
+	errno = ETIMEDOUT;
+	return -1;
+}

@@ -1,0 +1,46 @@
+/*
+ * Shared memory whose other end writes whenever it likes, and a clock that goes on when somebody looks:
+ * all as the input has it, so that the same input gives the same.
+ *
+ * What reads the memory is compiled with shared_hook.h before it: the other end has its turn before each
+ * load of a word, at every system call and whenever the clock is asked. So it comes between any two loads,
+ * as another thread would, but again at the same place.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef SX_TESTS_FUZZ_SHARED_H
+#define SX_TESTS_FUZZ_SHARED_H
+
+#include "include/stixel.h"
+#include "tests/fuzz/fuzz.h"
+
+#define SHARED_BYTES 16384u
+/* Where the object lies for who opens it; nothing else does. What is opened beside it is not there. */
+#define SHARED_FOLDER "/fuzz"
+
+/* A ring of 2, 4 or 8 slots whose sizes agree. Bits of shared_begin(). */
+#define SHARED_SOUND 1u
+/* The clock's first moment: times of a ring that are near it are of now. */
+#define SHARED_NOW_NS INT64_C(1000000000000)
+
+enum { SHARED_LIVE = 512, SHARED_SLOTS = 1024 };
+
+/*
+ * Makes the object of the input: its bytes, with a sound header of that magic where bits say so. Returns
+ * the memory. It is written on when shared_write() has said from what.
+ */
+uint8_t *shared_begin(struct fuzz_input *in, unsigned bits, uint64_t magic);
+/*
+ * From now on the other end writes: of each three bytes of the input and the eight behind them after how
+ * many turns, where, and what.
+ */
+void shared_write(struct fuzz_input *in);
+/* Nobody writes any more. */
+void shared_end(void);
+int64_t shared_now_ns(void);
+void shared_pass(int64_t ns);
+
+/* The slot of number n of a sound ring. */
+struct stixel_ring_slot *shared_slot(uint64_t n);
+
+#endif

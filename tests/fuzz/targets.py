@@ -1,0 +1,124 @@
+# The fuzz targets, and what run and coverage share: how they are built, and their corpora.
+# SPDX-License-Identifier: Apache-2.0
+"""A corpus is what the fuzzer starts from: tests/fuzz/corpus/TARGET.tar.xz, minimised by coverage; the inputs that once
+found something, tests/fuzz/found/TARGET/; and files that the tree has anyway."""
+import collections
+import glob
+import io
+import os
+import re
+import subprocess
+import sys
+import tarfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+TOP = os.path.dirname(os.path.dirname(HERE))
+
+# most: bytes of an input; seeds: files of the tree; parsers: whose lines the corpus has to reach
+Target = collections.namedtuple("Target", "what most seeds parsers")
+TARGETS = {
+    "calibration": Target("calibration files of every format", 4096, ["tests/config/data/*"],
+                          ["config/calibration/calibration*.c", "config/file.c"]),
+    "config": Target("a configuration file, its calibration and -s", 4096, ["docs/examples/*.conf"],
+                     ["config/parse.c", "config/load*.c", "config/value.c", "config/number.c", "config/classes.c"]),
+    "feed": Target("class scores and disparity maps of a hostile writer", 4096, [],
+                   ["ipc/feed/*.c", "ipc/check.c"]),
+    "frame": Target("a frame, and what draws it or makes tables and messages of it", 8192, [],
+                    ["ipc/check.c", "ipc/client/scan.c", "ipc/client/points.c", "ipc/client/geometry.c",
+                     "tools/draw/overlay.c", "tools/draw/bird.c", "tools/draw/stixel_csv.c",
+                     "tools/ctl/export/export_*.c", "tools/ctl/top/scene.c", "tools/web/packet.c"]),
+    "image": Target("PNG, PGM, PPM and JPEG, as files and of a camera", 4096, [], ["capture/image/*.c"]),
+    "reader": Target("the reader library at a hostile publisher's ring", 4096, [],
+                     ["ipc/client/ring.c", "ipc/client/reader.c", "ipc/client/status.c"]),
+    "recording": Target("a recording, its checksums made right", 16384, [],
+                        ["recording/recording.c", "recording/recording_content.c", "recording/recording_open.c",
+                         "recording/recording_summary.c", "recording/recording_window.c", "recording/bytes.c",
+                         "recording/mcap.c"]),
+    "reload": Target("changes of a configuration that runs", 4096, [],
+                     ["daemon/live_read.c", "config/load.c", "config/settings.c"]),
+    "stream": Target("packets of frames.sock, to the daemon and to the library", 4096, [],
+                     ["ipc/stream.c", "ipc/client/socket.c"]),
+}
+# For the test of the runner alone: it has a fault on purpose.
+PLANTED = "planted"
+# What stops a target. Of a clean one none is needed: it takes no more than that.
+LIMITS = ["-timeout=10", "-rss_limit_mb=1024"]
+ENVIRONMENT = {"ASAN_OPTIONS": "strict_string_checks=1:detect_stack_use_after_return=1:detect_leaks=1",
+               "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1"}
+LEAN = ["-Dfuzz=true", "-Dtests=false", "-Dman=disabled", "-Dcuda=disabled", "-Dpython=false", "-Dsystemd=disabled",
+        "-Db_lundef=false", "-Ddebug=false", "-Doptimization=1"]
+SANITIZED = LEAN + ["-Db_sanitize=address,undefined", "-Dc_args=-g1", "-Dwerror=true"]
+
+
+def say(text):
+    print("%s: %s" % (os.path.basename(sys.argv[0]), text), file=sys.stderr, flush=True)
+
+
+def build(folder, options):
+    """Configures once, and compiles what the targets need. Ends the program where that fails."""
+    log = folder + ".log"
+    os.makedirs(os.path.dirname(folder), exist_ok=True)
+    environment = dict(os.environ)
+    if "clang" not in environment.get("CC", ""):
+        environment["CC"] = "clang"
+    with open(log, "w", encoding="utf-8") as out:
+        steps = [["ninja", "-C", folder, "fuzz"]]
+        if not os.path.exists(os.path.join(folder, "build.ninja")):
+            steps.insert(0, ["meson", "setup", *options, folder, TOP])
+        for step in steps:
+            if subprocess.run(step, stdout=out, stderr=out, env=environment, check=False).returncode:
+                out.flush()
+                with open(log, encoding="utf-8") as f:
+                    sys.stderr.write("".join(f.readlines()[-40:]))
+                sys.exit("%s failed; all of it is in %s" % (step[0], log))
+
+
+def program(folder, name):
+    return os.path.join(folder, "tests/fuzz", "fuzz_" + name)
+
+
+def dictionary_of(name, folder):
+    """Words of the target's input, in a file: its own, or the keys of the configuration as the table has them."""
+    own = os.path.join(HERE, "dictionaries", name + ".dict")
+    if name not in ("config", "reload"):
+        return own if os.path.exists(own) else None
+    with open(os.path.join(TOP, "config/options.c"), encoding="utf-8") as f:
+        rows = re.findall(r'^\t[A-Z_]+\("(\w+)", "(\w+)"', f.read(), re.M)
+    words = {"[%s]\\x0a" % section for section, _ in rows} | {key + " = " for _, key in rows} | {
+        "%s.%s=" % row for row in rows}
+    path = os.path.join(folder, name + ".dict")
+    with open(path, "w", encoding="utf-8") as f:
+        f.writelines('"%s"\n' % word for word in sorted(words))
+    return path
+
+
+def archive_of(name):
+    return os.path.join(HERE, "corpus", name + ".tar.xz")
+
+
+def unpack(name, folder):
+    """Writes the corpus into the folder, which is made anew."""
+    subprocess.run(["rm", "-rf", folder], check=True)
+    os.makedirs(folder)
+    if os.path.exists(archive_of(name)):
+        with tarfile.open(archive_of(name)) as archive:
+            for member in archive:
+                with open(os.path.join(folder, os.path.basename(member.name)), "wb") as f:
+                    f.write(archive.extractfile(member).read())
+    seeds = TARGETS[name].seeds if name in TARGETS else []
+    for pattern in seeds + ["tests/fuzz/found/%s/*" % name]:
+        for path in sorted(glob.glob(os.path.join(TOP, pattern))):
+            with open(path, "rb") as f, open(os.path.join(folder, "tree-" + os.path.basename(path)), "wb") as to:
+                to.write(f.read())
+
+
+def pack(name, folder):
+    """The files of a folder become the archive: the same files, the same bytes."""
+    with tarfile.open(archive_of(name), "w:xz", format=tarfile.USTAR_FORMAT, preset=9) as archive:
+        for file in sorted(os.listdir(folder), key=lambda f: (os.path.getsize(os.path.join(folder, f)), f)):
+            with open(os.path.join(folder, file), "rb") as f:
+                content = f.read()
+            member = tarfile.TarInfo(file[:16])
+            member.size = len(content)
+            archive.addfile(member, io.BytesIO(content))
+    return os.path.getsize(archive_of(name))
