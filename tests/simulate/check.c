@@ -1,0 +1,452 @@
+/*
+ * What must hold, after every step, at every frame, four times a second, and at the end of a life.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <dirent.h>
+#include <malloc.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "capture/v4l2/v4l2_priv.h"
+#include "daemon/run_priv.h"
+#include "tests/simulate/sim.h"
+#include "tests/simulate/world.h"
+
+typedef unsigned long long ull;
+
+/* Bytes that are taken from the heap, but for what readers have. */
+static int64_t heap(void)
+{
+#if __GLIBC_PREREQ(2, 33)
+	const struct mallinfo2 m = mallinfo2();
+#else
+	const struct mallinfo m = mallinfo();
+#endif
+	int64_t bytes = (int64_t)m.uordblks + (int64_t)m.hblkhd;
+
+	for (size_t i = 0; i < sizeof(sim->process) / sizeof(sim->process[0]); i++)
+		bytes -= sim->process[i].heap;
+	return bytes - sim->dead_heap;
+}
+
+void check_life_begins(void)
+{
+	world->heap_before = heap();
+}
+
+static uint64_t count(enum sx_figure figure)
+{
+	return atomic_load_explicit(&world->run->telemetry->count[figure], memory_order_relaxed);
+}
+
+/* ---- images ---- */
+
+void world_engine_reads(const void *memory, bool begins)
+{
+	const size_t room = sizeof(world->reading) / sizeof(world->reading[0]);
+
+	for (size_t i = 0; i < room; i++)
+		if (world->reading[i] == (begins ? NULL : memory)) {
+			world->reading[i] = begins ? memory : NULL;
+			return;
+		}
+	sim_fail("simulation: images that are read");
+}
+
+void world_buffer_queued(const void *memory)
+{
+	for (size_t i = 0; memory && i < sizeof(world->reading) / sizeof(world->reading[0]); i++)
+		SIM_MUST(world->reading[i] != memory,
+			 "a buffer is given to its driver while the engine reads it");
+}
+
+/* Each buffer is with the driver, waits for its partner, or is in one pair; each image is counted. */
+static void check_cameras(const struct sx_source *s)
+{
+	const struct sx_v4l2 *v = s->own;
+
+	for (int side = 0; side < v->count; side++) {
+		const struct sx_v4l2_queue *q = &v->cameras[side].queue;
+		unsigned held[SX_V4L2_BUFFERS_MAX] = {0};
+		uint64_t sum = s->number + (uint64_t)v->pairing.side[side].count;
+
+		for (int i = 0; i < v->pairing.side[side].count; i++)
+			held[v->pairing.side[side].images[i].index]++;
+		for (int k = 0; k < v->ticket_count && v->direct; k++)
+			if (v->tickets[k].state != SX_TICKET_FREE)
+				held[v->tickets[k].index[side]]++;
+		for (int i = 0; i < q->count; i++)
+			SIM_MUST(held[i] + q->buffers[i].queued == 1,
+				 "buffer %d of side %d is held by %u, the driver %s it", i, side, held[i],
+				 q->buffers[i].queued ? "has" : "has not");
+		for (int i = 0; i < SX_DROP_COUNT; i++)
+			sum += s->dropped[side][i];
+		SIM_MUST(s->captured[side] == sum, "side %d: %llu images captured, %llu accounted for", side,
+			 (ull)s->captured[side], (ull)sum);
+		SIM_MUST(world->camera[side].owner < 0 || s->captured[side] == world->camera[side].taken,
+			 "side %d: %llu images captured, the driver gave %llu", side, (ull)s->captured[side],
+			 (ull)world->camera[side].taken);
+	}
+	SIM_MUST(s->dropped[0][SX_DROP_OVERLOAD] == s->dropped[1][SX_DROP_OVERLOAD],
+		 "overload differs between sides");
+}
+
+/* All threads sleep: nothing is on its way from one count to another. */
+void check_quiet(void)
+{
+	const struct sx_pipeline *p = world->pipeline;
+	uint64_t captured, sum;
+
+	if (!p || !world->run)
+		return;
+	captured = count(SX_FIG_FRAMES_CAPTURED);
+	sum = count(SX_FIG_FRAMES_PUBLISHED) + count(SX_FIG_DROPPED_OVERLOAD) + count(SX_FIG_DROPPED_NO_MAP) +
+	      (uint64_t)sx_handover_used(&p->handover);
+	SIM_MUST(captured == sum, "%llu pairs captured; published %llu, overload %llu, held %d",
+		 (ull)captured, (ull)count(SX_FIG_FRAMES_PUBLISHED), (ull)count(SX_FIG_DROPPED_OVERLOAD),
+		 sx_handover_used(&p->handover));
+	SIM_MUST(p->collected <= p->submitted && p->submitted - p->collected <= (uint64_t)p->context_count,
+		 "%llu submitted, %llu collected", (ull)p->submitted, (ull)p->collected);
+	/* of a camera that is lost everything is counted already, as lost */
+	if (p->source && p->source->ops == &sx_v4l2_ops &&
+	    !atomic_load_explicit(&world->run->telemetry->absent, memory_order_relaxed))
+		check_cameras(p->source);
+}
+
+/* ---- frames ---- */
+
+int __real_sx_ring_publish(struct sx_ring *r, const void *frame, size_t bytes);
+int __wrap_sx_ring_publish(struct sx_ring *r, const void *frame, size_t bytes);
+struct sx_item *__real_sx_handover_put(struct sx_item *item);
+struct sx_item *__wrap_sx_handover_put(struct sx_item *item);
+struct sx_item *__real_sx_handover_take(struct sx_handover *h);
+struct sx_item *__wrap_sx_handover_take(struct sx_handover *h);
+void __real_sx_source_close(struct sx_source *s);
+void __wrap_sx_source_close(struct sx_source *s);
+int __real_sx_run_loop(struct sx_run *run);
+int __wrap_sx_run_loop(struct sx_run *run);
+int __real_sx_pipeline_start(struct sx_pipeline *p, char *why, size_t why_bytes);
+int __wrap_sx_pipeline_start(struct sx_pipeline *p, char *why, size_t why_bytes);
+void __real_sx_pipeline_destroy(struct sx_pipeline *p, struct sx_source **source);
+void __wrap_sx_pipeline_destroy(struct sx_pipeline *p, struct sx_source **source);
+
+void __wrap_sx_source_close(struct sx_source *s)
+{
+	if (s && s == world->source)
+		world->source = NULL;
+	__real_sx_source_close(s);
+}
+
+int __wrap_sx_run_loop(struct sx_run *run)
+{
+	world->run = run;
+	return __real_sx_run_loop(run);
+}
+
+int __wrap_sx_pipeline_start(struct sx_pipeline *p, char *why, size_t why_bytes)
+{
+	int r = __real_sx_pipeline_start(p, why, why_bytes);
+
+	world->pipeline = r == 0 ? p : NULL;
+	return r;
+}
+
+void __wrap_sx_pipeline_destroy(struct sx_pipeline *p, struct sx_source **source)
+{
+	world->pipeline = NULL;
+	__real_sx_pipeline_destroy(p, source);
+}
+
+struct sx_item *__wrap_sx_handover_put(struct sx_item *item)
+{
+	const uint64_t number = item->pair.number;
+	struct sx_item *old;
+
+	if (item->source != world->source) {
+		world->source = item->source;
+		world->put_number = world->taken_number = 0;
+	}
+	world->pairs_in_all++;
+	SIM_MUST(number > world->put_number, "pair %llu comes after %llu", (ull)number,
+		 (ull)world->put_number);
+	old = __real_sx_handover_put(item);
+	world->put_number = number;
+	SIM_MUST(old != item, "a pair replaces itself");
+	world->dropped_in_all += old != NULL;
+	return old;
+}
+
+struct sx_item *__wrap_sx_handover_take(struct sx_handover *h)
+{
+	const uint64_t newest = world->put_number;
+	struct sx_item *item = __real_sx_handover_take(h);
+
+	if (!item || item->source != world->source)
+		return item;
+	SIM_MUST(item->pair.number > world->taken_number, "pair %llu is taken after %llu",
+		 (ull)item->pair.number, (ull)world->taken_number);
+	SIM_MUST(item->pair.number >= newest, "pair %llu is taken, and %llu is newer", (ull)item->pair.number,
+		 (ull)newest);
+	world->taken_number = item->pair.number;
+	return item;
+}
+
+/* On a good day a frame is there when the engine has had its time. */
+static void check_latency(const struct stixel_frame_header *h)
+{
+	const int64_t calm = world_calm_since(), limit = CAMERA_TRANSFER_NS + world->engine.frame_ns +
+							 world->engine.jitter_ns + 2 * SIM_MS;
+	const int64_t first =
+		h->capture_left_ns < h->capture_right_ns ? h->capture_left_ns : h->capture_right_ns;
+
+	if (calm == SIM_NEVER || sim->now - calm < 8 * SIM_S)
+		return;
+	SIM_MUST(sim->now - first <= limit, "frame %llu is %.3f ms old, by right %.3f", (ull)h->number,
+		 (double)(sim->now - first) / 1e6, (double)limit / 1e6);
+}
+
+int __wrap_sx_ring_publish(struct sx_ring *r, const void *frame, size_t bytes)
+{
+	struct stixel_frame_header h;
+	int e;
+
+	memcpy(&h, frame, sizeof(h));
+	if (h.epoch != world->epoch)
+		world->number = 0;
+	SIM_MUST(h.number == world->number + 1, "frame %llu follows %llu", (ull)h.number, (ull)world->number);
+	SIM_MUST(h.captured >= h.published + h.dropped_overload,
+		 "frame %llu: captured %llu, published %llu, overload %llu", (ull)h.number, (ull)h.captured,
+		 (ull)h.published, (ull)h.dropped_overload);
+	SIM_MUST(h.published == world->published + 1,
+		 "frame %llu says that it is the %lluth, and is the %lluth", (ull)h.number, (ull)h.published,
+		 (ull)world->published + 1);
+	SIM_MUST(h.submitted_ns <= h.published_ns && h.published_ns <= sim->now,
+		 "frame %llu: its timeline goes back", (ull)h.number);
+	world->epoch = h.epoch;
+	world->number = h.number;
+	world->frame[h.number % WORLD_FRAMES].epoch = h.epoch;
+	world->frame[h.number % WORLD_FRAMES].number = h.number;
+	world->frame[h.number % WORLD_FRAMES].checksum = h.checksum;
+	e = __real_sx_ring_publish(r, frame, bytes);
+	SIM_MUST(e == 0, "frame %llu cannot be published: %s", (ull)h.number, strerror(-e));
+	world->published++;
+	world->frames_in_all++;
+	world->at.published = sim->now;
+	sim_note("frame", (int64_t)h.number);
+	check_latency(&h);
+	return e;
+}
+
+void check_frame(uint64_t epoch, uint64_t number, uint32_t checksum, const char *who)
+{
+	const size_t at = number % WORLD_FRAMES;
+
+	/* of a life before, whose place a frame of this one may have taken */
+	if (epoch != world->epoch && world->frame[at].epoch != epoch)
+		return;
+	SIM_MUST(world->frame[at].epoch == epoch && world->frame[at].number == number,
+		 "a reader of %s got frame %llu, which was not published", who, (ull)number);
+	SIM_MUST(world->frame[at].checksum == checksum,
+		 "a reader of %s got another frame %llu than was published", who, (ull)number);
+}
+
+/* ---- the service manager ---- */
+
+/* Main looks at the clock behind the counters that it judges: those of the look before it has surely seen. */
+void check_main_looks(void)
+{
+	world->main_saw[1] = world->main_saw[0];
+	world->main_saw[0] = world->run ? count(SX_FIG_FRAMES_PUBLISHED) : 0;
+}
+
+static bool has_line(const char *text, const char *line)
+{
+	const char *at = strstr(text, line);
+
+	return at && (at == text || at[-1] == '\n');
+}
+
+static void check_ping(void)
+{
+	const struct sx_run *run = world->run;
+	const struct sx_telemetry *t = run->telemetry;
+	/* or it was when main judged, a moment before */
+	const bool absent = atomic_load_explicit(&t->absent, memory_order_relaxed) ||
+			    run->health.state == STIXEL_STATE_NO_CAMERA;
+
+	SIM_MUST(count(SX_FIG_FRAMES_PUBLISHED) > world->pinged_published || absent,
+		 "the watchdog is pinged, and nothing was published since the ping before");
+	world->pinged_published = world->main_saw[1];
+	world->at.pinged = sim->now;
+}
+
+void world_notified(const char *text)
+{
+	if (has_line(text, "RELOADING=1")) {
+		SIM_MUST(world->readies == world->reloadings + 1,
+			 "RELOADING=1 after %u READY=1 and %u of its kind", world->readies,
+			 world->reloadings);
+		world->reloadings++;
+	}
+	if (has_line(text, "READY=1")) {
+		SIM_MUST(world->readies == world->reloadings,
+			 "READY=1 for the %uth time, after %u RELOADING=1", world->readies + 1,
+			 world->reloadings);
+		world->readies++;
+		world->at.ready = world->at.ready ? world->at.ready : sim->now;
+	}
+	if (has_line(text, "STOPPING=1"))
+		SIM_MUST(world->stoppings++ == 0, "STOPPING=1 twice");
+	if (has_line(text, "WATCHDOG=1"))
+		check_ping();
+}
+
+/* ---- four times a second ---- */
+
+static bool troubled_since(int64_t ns)
+{
+	return world->at.starved > ns || world->at.hung > ns;
+}
+
+static void check_state(void)
+{
+	const struct sx_health *h = &world->run->health;
+	const int64_t now = sim->now, calm = world_calm_since();
+	int64_t since = world->at.lacking > world->at.ready ? world->at.lacking : world->at.ready;
+
+	SIM_MUST(h->state == STIXEL_STATE_RUNNING || *h->reason || !world->run->ticks,
+		 "state %d without a reason", (int)h->state);
+	if (world->at.lacking != SIM_NEVER && world->phase_kind == GONE && !world->at.stop &&
+	    now - since > world->timeout_ns + world->timeout_ns / 4 + 8 * world->period_ns + SIM_S &&
+	    !troubled_since(since - 3 * SIM_S))
+		SIM_MUST(h->state == STIXEL_STATE_NO_CAMERA,
+			 "a camera gives nothing for %.1f s, and the state is %s: %s",
+			 (double)(now - since) / 1e9, sx_health_name(h->state), h->reason);
+	if (world->at.lacking == SIM_NEVER && now - world->at.phase > 3 * SIM_S &&
+	    now - world->at.jumped > 3 * SIM_S && now - world->at.returned > 8 * SIM_S &&
+	    now - world->at.began > 8 * SIM_S &&
+	    (world->phase_kind == CALLS || world->phase_kind == RELOADS) && !troubled_since(now - 8 * SIM_S))
+		SIM_MUST(h->state != STIXEL_STATE_NO_CAMERA,
+			 "both cameras give images, and the state is no_camera: %s", h->reason);
+	if (calm != SIM_NEVER && now - calm > 18 * SIM_S)
+		SIM_MUST(h->state == STIXEL_STATE_RUNNING, "all is well for %.1f s, and the state is %s: %s",
+			 (double)(now - calm) / 1e9, sx_health_name(h->state), h->reason);
+}
+
+/* On a good day no pair is lost, and frames come at the rate of the cameras. */
+static void check_calm(void)
+{
+	const int64_t calm = world_calm_since();
+	const uint64_t lost = count(SX_FIG_DROPPED_OVERLOAD) + count(SX_FIG_DROPPED_UNPAIRED) +
+			      count(SX_FIG_DROPPED_CORRUPT);
+
+	if (calm == SIM_NEVER || sim->now - calm < 8 * SIM_S) {
+		world->overload_before = lost;
+		return;
+	}
+	SIM_MUST(lost == world->overload_before, "all is well for %.1f s, and %llu pairs or images were lost",
+		 (double)(sim->now - calm) / 1e9, (ull)(lost - world->overload_before));
+	SIM_MUST(sim->now - world->at.published < 3 * world->period_ns,
+		 "all is well, and no frame came for %.3f s", (double)(sim->now - world->at.published) / 1e9);
+}
+
+/* A ping is due by right a quarter of the watchdog's time after the one before, at most, if a frame came. */
+static void check_watchdog(void)
+{
+	const int64_t last = world->at.pinged ? world->at.pinged : world->at.ready,
+		      late = sim->now - world->watchdog_ns / 4 - SIM_S;
+
+	if (!world->watchdog_ns || world->at.stop || !world->pipeline)
+		return;
+	SIM_MUST(last > late || world->at.starved > last - SIM_S || world->at.published < last ||
+			 world->at.published > late ||
+			 world->pinged_published == count(SX_FIG_FRAMES_PUBLISHED),
+		 "frames were published %.1f s ago, and the last ping was %.1f s ago",
+		 (double)(sim->now - world->at.published) / 1e9, (double)(sim->now - last) / 1e9);
+}
+
+static void check_stop(void)
+{
+	const int64_t hurry = world->at.hurry ? world->at.hurry + SIM_S / 5 : SIM_NEVER,
+		      by = world->at.stop + 10 * SIM_S;
+	const int64_t limit = (hurry < by ? hurry : by) + SIM_S;
+
+	if (world->at.stop && sim->now > limit && world->at.starved < world->at.stop - SIM_S)
+		sim_fail("it was told to stop %.1f s ago and has not",
+			 (double)(sim->now - world->at.stop) / 1e9);
+}
+
+void check_tick(void)
+{
+	if (!world->daemon)
+		return;
+	check_stop();
+	SIM_MUST(world->at.ready || sim->now - world->at.began < 5 * SIM_S ||
+			 world->at.starved > world->at.began,
+		 "not ready %.1f s after the start", (double)(sim->now - world->at.began) / 1e9);
+	if (!world->run || !world->at.ready)
+		return;
+	if (world->pipeline && world->run->ticks > 2) {
+		check_state();
+		check_calm();
+		check_watchdog();
+	}
+}
+
+/* ---- the end of a life ---- */
+
+static void check_leftovers(void)
+{
+	static const char *const kept[] = {".", "..", "lock", "stixeld.conf", "simulated"};
+	char path[128];
+
+	for (int folder = 0; folder < 2; folder++) {
+		struct dirent *e;
+		DIR *d;
+
+		snprintf(path, sizeof(path), "%s%s", sim->folder, folder ? "/simulated" : "");
+		d = opendir(path);
+		while (d && (e = readdir(d))) {
+			bool known = false;
+
+			for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++)
+				known = known || !strcmp(e->d_name, kept[i]);
+			SIM_MUST(known, "%s/%s is left behind", path, e->d_name);
+		}
+		if (d)
+			closedir(d);
+	}
+}
+
+void check_exit(int code, bool hard)
+{
+	const struct sim_process *p = world->daemon;
+	const bool troubled = troubled_since(world->at.stop - SIM_S);
+	int64_t kept;
+
+	if (!world->at.stop)
+		SIM_MUST(world->failure_is_due && code == SX_EXIT_FAILED, "it ends by itself with %d", code);
+	if (hard)
+		SIM_MUST(world->at.stop && troubled &&
+				 (code == SX_EXIT_FAILED || (world->at.hurry && code == 0)),
+			 "it gives up with %d", code);
+	else
+		SIM_MUST(code == 0 || (code == SX_EXIT_FAILED && world->failure_is_due), "it ends with %d",
+			 code);
+	SIM_MUST(world->readies > 0, "it has never been ready");
+	check_leftovers();
+	if (hard)
+		return;
+	SIM_MUST(sim_fds_of(p) <= 1, "%d descriptors are left at the end",
+		 sim_fds_of(p)); /* one is the log's */
+	SIM_MUST(p->maps == 0 && p->files == 0, "%d mappings and %d files are left at the end", p->maps,
+		 p->files);
+	for (int i = 0; i < SIM_TASKS; i++)
+		SIM_MUST(sim->task[i].process != p || &sim->task[i] == sim->current ||
+				 sim->task[i].state == SIM_FREE || &sim->task[i] == sim->leaving,
+			 "thread %s is left at the end", sim->task[i].name);
+	kept = heap() - world->heap_before;
+	SIM_MUST(kept == 0, "%lld bytes of the heap are left at the end", (long long)kept);
+}

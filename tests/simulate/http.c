@@ -1,0 +1,184 @@
+/*
+ * In place of the status socket's server and of the service manager: pages are asked for, orders given as its
+ * thread would, and what systemd is told is heard.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "ipc/http/status.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tests/simulate/sim.h"
+#include "tests/simulate/world.h"
+
+#define ORDERS 4
+
+struct sx_status_order {
+	char body[256];
+	int64_t given_ns;
+	bool waits;
+	unsigned status;
+};
+
+struct sx_status_server {
+	int fd;
+	const struct sx_status_page *pages;
+	size_t count;
+	void *user;
+	bool stopping;
+	struct sim_task *task;
+	struct sx_status_order order[ORDERS];
+	char page[SX_STATUS_PAGE_BYTES];
+};
+
+static const char *const bodies[] = {
+	"source.gain=5\n",
+	"source.gain=60\nroad.max_age=3\n",
+	"road.max_age=9\n",
+	"stixels.width=6\n",
+	"stixels.p_order=0.3\n",
+	"source.gain=1000\n",
+	"output.slots=4\n",
+	"nonsense\n",
+	"stereo.disparities=x\n",
+	"log.levels=info\n",
+	"source.fps=12\n",
+	"stixels.width=2\n",
+	"",
+	"road.max_age=4\nstixels.p_order=0.4\nstixels.width=8\n",
+};
+
+int sx_status_listen(const char *path, unsigned mode, char *why, size_t why_bytes)
+{
+	int fd = sim_fd_make(SIM_EVENT);
+	FILE *f = fopen(path, "w");
+
+	if (!f)
+		sim_fail("simulation: cannot make %s", path);
+	fclose(f);
+	return fd;
+}
+
+const char *sx_status_order_body(const struct sx_status_order *o)
+{
+	return o->body;
+}
+
+void sx_status_order_answer(struct sx_status_order *o, unsigned status, const char *text)
+{
+	SIM_MUST(o->waits, "an order is answered twice");
+	SIM_MUST(status == 200 || (text && *text), "an order is refused without a sentence");
+	sim_mark("answer", status);
+	o->waits = false;
+	o->status = status;
+	world->orders_done++;
+}
+
+static void give_order(struct sx_status_server *s)
+{
+	for (int i = 0; i < ORDERS; i++) {
+		struct sx_status_order *o = &s->order[i];
+
+		if (o->waits)
+			continue;
+		snprintf(o->body, sizeof(o->body), "%s",
+			 bodies[sim_below(sizeof(bodies) / sizeof(bodies[0]))]);
+		o->given_ns = sim->now;
+		o->waits = true;
+		world->orders++;
+		sim_mark("order", i);
+		for (size_t k = 0; k < s->count; k++)
+			if (s->pages[k].order)
+				s->pages[k].order(s->user, o);
+		return;
+	}
+}
+
+static void look_at_orders(const struct sx_status_server *s)
+{
+	const int64_t calm = world_calm_since();
+
+	for (int i = 0; i < ORDERS; i++)
+		SIM_MUST(!s->order[i].waits || calm == SIM_NEVER ||
+				 sim->now - s->order[i].given_ns < 15 * SIM_S || sim->now - calm < 15 * SIM_S,
+			 "an order has waited for %.1f s", (double)(sim->now - s->order[i].given_ns) / 1e9);
+}
+
+static void *serve(void *server)
+{
+	struct sx_status_server *s = server;
+	struct sx_text text;
+
+	while (!s->stopping) {
+		const struct sx_status_page *page = &s->pages[sim_below(s->count)];
+		unsigned status;
+
+		sim_block(sim->now + sim_between(SIM_MS, world->reload_storm ? 200 * SIM_MS : 10 * SIM_S));
+		if (s->stopping)
+			break;
+		look_at_orders(s);
+		if (world->reload_storm && sim_once_in(2)) {
+			give_order(s);
+			continue;
+		}
+		sx_text_init(&text, s->page, sizeof(s->page));
+		status = page->write(s->user, &text);
+		SIM_MUST((status == 200 || status == 503) && !text.cut && text.used > 0,
+			 "%s answers %u, %zu bytes", page->path, status, text.used);
+	}
+	return NULL;
+}
+
+int sx_status_start(struct sx_status_server **ret, int listen_fd, const struct sx_status_page *pages,
+		    size_t count, void *user, char *why, size_t why_bytes)
+{
+	struct sx_status_server *s = calloc(1, sizeof(*s));
+
+	if (!s)
+		return -ENOMEM;
+	*s = (struct sx_status_server){.fd = listen_fd, .pages = pages, .count = count, .user = user};
+	s->task = sim_task_create(sim->current->process, "http", serve, s);
+	*ret = s;
+	return 0;
+}
+
+void sx_status_stop(struct sx_status_server *s)
+{
+	if (!s)
+		return;
+	for (int i = 0; i < ORDERS; i++)
+		SIM_MUST(!s->order[i].waits, "an order was not answered before the server is stopped");
+	s->stopping = true;
+	sim_task_wake(s->task);
+	pthread_join((pthread_t)(uintptr_t)s->task, NULL);
+	close(s->fd);
+	free(s);
+}
+
+/* ---- libsystemd ---- */
+
+int sd_notify(int unset, const char *state);
+int sd_watchdog_enabled(int unset, uint64_t *usec);
+int sd_listen_fds_with_names(int unset, char ***names);
+
+int sd_notify(int unset, const char *state)
+{
+	sim_seam("notify", (unsigned char)*state);
+	world_notified(state);
+	return 1;
+}
+
+int sd_watchdog_enabled(int unset, uint64_t *usec)
+{
+	*usec = (uint64_t)world->watchdog_ns / 1000;
+	return world->watchdog_ns > 0;
+}
+
+int sd_listen_fds_with_names(int unset, char ***names)
+{
+	return 0;
+}

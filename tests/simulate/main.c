@@ -1,0 +1,241 @@
+/*
+ * stixel-simulate: histories of the daemon by seed.
+ *
+ *	stixel-simulate [--seed S] [--seeds N] [--minutes M] [--length SECONDS] [--trace] [--twice]
+ *
+ * One history is one process: what happens is a function of its seed, its length and the program.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <spawn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/personality.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "tests/simulate/sim.h"
+#include "tests/simulate/world.h"
+
+#define LENGTH_S 1200 /* of a history, unless told */
+#define TOLD 60	      /* events that are printed of one that failed */
+
+/* What a history tells the one that counts. */
+struct outcome {
+	uint64_t hash, steps, frames, pairs, dropped, lives, kills, read, lost, orders;
+	double simulated_s;
+	bool good;
+};
+
+static void remove_folder(void)
+{
+	char rm[] = "rm", all[] = "-rf", *const words[] = {rm, all, sim->folder, NULL};
+	pid_t child;
+
+	if (posix_spawnp(&child, "rm", NULL, NULL, words, environ) != 0 || waitpid(child, NULL, 0) < 0)
+		fprintf(stderr, "simulate: cannot remove %s\n", sim->folder);
+}
+
+static void print_failure(uint64_t seed, double length_s)
+{
+	const uint64_t first = sim->traced > TOLD ? sim->traced - TOLD : 0;
+
+	for (uint64_t i = sim->marked > SIM_MARKS ? sim->marked - SIM_MARKS : 0; i < sim->marked; i++) {
+		const struct sim_note *n = &sim->mark[i % SIM_MARKS];
+
+		printf("  world %15.6f ms %s %lld\n", (double)n->at / 1e6, n->call, (long long)n->a);
+	}
+	for (uint64_t i = first; i < sim->traced; i++) {
+		const struct sim_note *n = &sim->trace[i % SIM_TRACE];
+
+		printf("  %15.6f ms %-10s %s %lld\n", (double)n->at / 1e6, n->task, n->call, (long long)n->a);
+	}
+	for (int i = 0; i < SIM_TASKS; i++) {
+		const struct sim_task *t = &sim->task[i];
+
+		if (t->state == SIM_READY || t->state == SIM_BLOCKED)
+			printf("  thread %d %s of %d: %s%s, until %.6f\n", i, t->name, t->process->pid,
+			       t->state == SIM_READY ? "can go on" : "sleeps",
+			       sim->starved & UINT64_C(1) << i ? ", starved" : "",
+			       t->timer.at == SIM_NEVER ? 0 : (double)t->timer.at / 1e6);
+	}
+	for (uint64_t i = sim->texts > 12 ? sim->texts - 12 : 0; i < sim->texts; i++)
+		printf("  log: %s\n", sim->text[i % 64]);
+	printf("seed %llu, after %.3f s of %.0f: %s\n", (unsigned long long)seed,
+	       (double)sim->now / 1e9 - 1000, length_s, sim->why);
+}
+
+static void run_history(uint64_t seed, double length_s, bool trace, struct outcome *ret)
+{
+	char folder[64];
+	bool good;
+
+	sim_init(seed);
+	snprintf(folder, sizeof(folder), "%s/stixel-simulate.XXXXXX",
+		 access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
+	if (!mkdtemp(folder))
+		abort();
+	snprintf(sim->folder, sizeof(sim->folder), "%s", folder);
+	setenv("STIXELD_SHM_DIR", folder, 1);
+	setenv("RUNTIME_DIRECTORY", folder, 1);
+	unsetenv("JOURNAL_STREAM");
+	setenv("TZ", "UTC", 1);
+	sim->tracing = trace;
+	sim->end = sim->now + (int64_t)(length_s * 1e9);
+	world_init();
+	good = sim_run();
+	if (!good)
+		print_failure(seed, length_s);
+	*ret = (struct outcome){
+		.hash = sim->hash,
+		.steps = sim->steps,
+		.frames = world->frames_in_all,
+		.pairs = world->pairs_in_all,
+		.dropped = world->dropped_in_all,
+		.lives = world->lives,
+		.kills = world->kills,
+		.read = world->read_in_all,
+		.lost = world->lost_in_all,
+		.orders = world->orders_done,
+		.simulated_s = (double)sim->now / 1e9 - 1000,
+		.good = good,
+	};
+	remove_folder();
+	fflush(stdout);
+}
+
+/* In a process of its own: a crash of the daemon is that of one history. */
+static bool history(uint64_t seed, double length_s, bool trace, struct outcome *ret)
+{
+	int pipes[2], status = 0;
+	pid_t child;
+	ssize_t n;
+
+	*ret = (struct outcome){0};
+	fflush(stdout);
+	if (pipe(pipes) < 0 || (child = fork()) < 0)
+		abort();
+	if (child == 0) {
+		run_history(seed, length_s, trace, ret);
+		n = write(pipes[1], ret, sizeof(*ret));
+		_exit(n == (ssize_t)sizeof(*ret) ? 0 : 1);
+	}
+	close(pipes[1]);
+	n = read(pipes[0], ret, sizeof(*ret));
+	close(pipes[0]);
+	waitpid(child, &status, 0);
+	if (n != (ssize_t)sizeof(*ret)) {
+		printf("seed %llu: the daemon crashes: %s %d\n", (unsigned long long)seed,
+		       WIFSIGNALED(status) ? "signal" : "exit",
+		       WIFSIGNALED(status) ? WTERMSIG(status) : status);
+		return false;
+	}
+	return ret->good;
+}
+
+/* The heap is counted to the byte, and addresses are the same each time. */
+static void prepare(char **argv)
+{
+	const char *tunables = "glibc.malloc.tcache_count=0";
+	const char *now = getenv("GLIBC_TUNABLES");
+
+	if (now && !strcmp(now, tunables))
+		return;
+	setenv("GLIBC_TUNABLES", tunables, 1);
+	personality(ADDR_NO_RANDOMIZE);
+	execv("/proc/self/exe", argv);
+	perror("simulate: cannot start anew");
+}
+
+static double wall_s(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+struct told {
+	uint64_t seed, seeds;
+	double minutes, length_s;
+	bool trace, twice;
+};
+
+static void read_options(struct told *t, int argc, char **argv)
+{
+	*t = (struct told){.seed = 1, .seeds = 1, .length_s = LENGTH_S};
+	for (int i = 1; i < argc; i++) {
+		const bool more = i + 1 < argc;
+
+		if (!strcmp(argv[i], "--trace"))
+			t->trace = true;
+		else if (!strcmp(argv[i], "--twice"))
+			t->twice = true;
+		else if (!strcmp(argv[i], "--seed") && more)
+			t->seed = strtoull(argv[++i], NULL, 10);
+		else if (!strcmp(argv[i], "--seeds") && more)
+			t->seeds = strtoull(argv[++i], NULL, 10);
+		else if (!strcmp(argv[i], "--minutes") && more)
+			t->minutes = strtod(argv[++i], NULL);
+		else if (!strcmp(argv[i], "--length") && more)
+			t->length_s = strtod(argv[++i], NULL);
+		else {
+			fprintf(stderr,
+				"usage: %s [--seed S] [--seeds N] [--minutes M] [--length SECONDS] [--trace] "
+				"[--twice]\n",
+				argv[0]);
+			exit(64);
+		}
+	}
+}
+
+static void add(struct outcome *sum, const struct outcome *one)
+{
+	sum->steps += one->steps;
+	sum->frames += one->frames;
+	sum->pairs += one->pairs;
+	sum->dropped += one->dropped;
+	sum->lives += one->lives;
+	sum->kills += one->kills;
+	sum->read += one->read;
+	sum->lost += one->lost;
+	sum->orders += one->orders;
+	sum->simulated_s += one->simulated_s;
+}
+
+int main(int argc, char **argv)
+{
+	struct outcome sum = {0}, one, again;
+	const double began = wall_s();
+	unsigned bad = 0;
+	struct told t;
+	uint64_t n = 0;
+	double s;
+
+	prepare(argv);
+	read_options(&t, argc, argv);
+	for (; t.minutes > 0 ? wall_s() - began < 60 * t.minutes : n < t.seeds; n++) {
+		const uint64_t seed = t.seed + n;
+
+		bad += !history(seed, t.length_s, t.trace, &one);
+		if (t.twice && (!history(seed, t.length_s, false, &again) || again.hash != one.hash)) {
+			printf("seed %llu: two runs differ: %016llx and %016llx\n", (unsigned long long)seed,
+			       (unsigned long long)one.hash, (unsigned long long)again.hash);
+			bad++;
+		}
+		add(&sum, &one);
+		if (bad)
+			break;
+	}
+	s = wall_s() - began;
+	printf("%llu seeds from %llu: %.1f simulated hours, %llu frames, %llu of %llu pairs dropped, "
+	       "%llu lives, %llu killed, %llu frames read, %llu lost, %llu orders, %llu steps; "
+	       "%.0f frames/s, %.2f simulated hours/s, last hash %016llx\n",
+	       (unsigned long long)(n + !!bad), (unsigned long long)t.seed, sum.simulated_s / 3600,
+	       (unsigned long long)sum.frames, (unsigned long long)sum.dropped, (unsigned long long)sum.pairs,
+	       (unsigned long long)sum.lives, (unsigned long long)sum.kills, (unsigned long long)sum.read,
+	       (unsigned long long)sum.lost, (unsigned long long)sum.orders, (unsigned long long)sum.steps,
+	       (double)sum.frames / s, sum.simulated_s / 3600 / s, (unsigned long long)one.hash);
+	return bad > 0;
+}

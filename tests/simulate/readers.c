@@ -1,0 +1,148 @@
+/*
+ * Readers of the simulated daemon: by the ring and by the socket, quick, slow and rude; they come, go, die.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <errno.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "include/stixel.h"
+#include "tests/simulate/sim.h"
+#include "tests/simulate/world.h"
+
+struct reader {
+	struct stixel_reader *reader;
+	uint64_t epoch, number, lost;
+	bool streams, latest;
+};
+
+static void take(struct reader *r, const struct stixel_frame *f, uint64_t lost)
+{
+	const struct stixel_frame_header *h = f->header;
+	const char *who = r->streams ? "frames.sock" : "the ring";
+
+	check_frame(h->epoch, h->number, h->checksum, who);
+	if (h->epoch == r->epoch)
+		SIM_MUST(r->latest ? h->number > r->number : h->number == r->number + lost + 1,
+			 "a reader of %s had frame %llu, then %llu, and was told of %llu lost", who,
+			 (unsigned long long)r->number, (unsigned long long)h->number,
+			 (unsigned long long)lost);
+	else if (r->epoch && !r->latest)
+		SIM_MUST(h->number == lost + 1,
+			 "a reader of %s begins with frame %llu, and was told of %llu lost", who,
+			 (unsigned long long)h->number, (unsigned long long)lost);
+	r->epoch = h->epoch;
+	r->number = h->number;
+	world->read_in_all++;
+	world->lost_in_all += lost;
+}
+
+static void read_some(struct reader *r)
+{
+	const struct stixel_frame *f;
+	uint64_t lost = 0;
+	int e;
+
+	while ((e = r->latest ? stixel_latest(r->reader, &f) : stixel_next(r->reader, &f, &lost)) == 1)
+		take(r, f, lost);
+	SIM_MUST(e == 0 || e == -ENOBUFS || e == -EPIPE || e == -ENOENT || e == -EAGAIN || e == -EINTR,
+		 "a reader gets %s", strerror(-e));
+}
+
+static void *read_frames(void *kind)
+{
+	const uintptr_t bits = (uintptr_t)kind;
+	struct reader r = {.streams = bits & 1, .latest = bits & 2};
+	const int64_t slow = bits & 4 ? sim_between(SIM_MS, 800 * SIM_MS) : 0,
+		      end = sim->now + sim_between(SIM_S, 120 * SIM_S);
+	struct stixel_status status;
+	int e = stixel_open_path(&r.reader, r.streams ? world->stream : world->ring,
+				 STIXEL_OPEN_FOLLOW | (r.streams ? STIXEL_OPEN_STREAM : 0));
+
+	if (e < 0) /* no folder yet, or its sockets are full */
+		return NULL;
+	while (sim->now < end) {
+		const uint64_t before = world->published, epoch = world->epoch;
+
+		e = stixel_wait(r.reader, 700);
+		SIM_MUST(e >= 0 || e == -EINTR || e == -EAGAIN || e == -EPIPE || e == -ENOENT ||
+				 e == -ENOBUFS,
+			 "stixel_wait(): %s", strerror(-e));
+		if (e == 0 && !r.streams && epoch && r.epoch == epoch && world->epoch == epoch)
+			SIM_MUST(world->published <= before + 1, "a reader slept through %llu frames",
+				 (unsigned long long)(world->published - before));
+		if (e == 0 && r.streams && r.epoch && r.epoch == world->epoch &&
+		    world_calm_since() != SIM_NEVER)
+			SIM_MUST(sim->now - world_calm_since() < 8 * SIM_S,
+				 "a reader of frames.sock got nothing for 0.7 s");
+		if (e == 1)
+			read_some(&r);
+		else if (e < 0)
+			sim_sleep(50 * SIM_MS);
+		if (slow)
+			sim_sleep(slow);
+	}
+	SIM_MUST(stixel_status(r.reader, &status, sizeof(status)) == 0 && status.corrupt == 0,
+		 "a reader found %llu damaged frames", (unsigned long long)status.corrupt);
+	stixel_close(r.reader);
+	return NULL;
+}
+
+/* Connects, says something wrong or nothing, and does not read. */
+static void *be_rude(void *kind)
+{
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	const char text[96] = "GET / HTTP/1.1";
+	const uint32_t hello[2] = {STIXEL_HELLO_MAGIC,
+				   STIXEL_WANT_FRAMES | STIXEL_WANT_NOTICES | STIXEL_WANT_BELL};
+	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK, 0);
+
+	memcpy(address.sun_path, world->stream, strlen(world->stream) + 1);
+	if (fd < 0)
+		return NULL;
+	if (connect(fd, (struct sockaddr *)&address, sizeof(address)) == 0) {
+		if (sim_once_in(2))
+			(void)!send(fd, hello, sizeof(hello), MSG_NOSIGNAL);
+		if (sim_once_in(3))
+			(void)!send(fd, text, sim_below(sizeof(text)), MSG_NOSIGNAL);
+		sim_sleep(sim_between(SIM_MS, 30 * SIM_S));
+	}
+	close(fd);
+	return NULL;
+}
+
+static void *reader_main(void *user)
+{
+	struct sim_process *p = sim->current->process;
+
+	if ((uintptr_t)user & 8)
+		be_rude(NULL);
+	else
+		read_frames(user);
+	SIM_MUST(p->heap == 0 && p->maps == 0 && p->files == 0 && sim_fds_of(p) == 0,
+		 "a reader leaves %lld bytes, %d mappings, %d files, %d descriptors", (long long)p->heap,
+		 p->maps, p->files, sim_fds_of(p));
+	p->alive = false;
+	sim->current->joined = true;
+	return NULL;
+}
+
+void readers_churn(void)
+{
+	const size_t at = sim_below(WORLD_READERS);
+	struct sim_process *p = world->reader[at].process;
+
+	if (p && p->alive && p->pid == world->reader[at].pid) {
+		if (sim_once_in(4))
+			sim_process_kill(p);
+		return;
+	}
+	p = sim_process_create("reader", false);
+	p->random_faults = sim_once_in(3) ? (unsigned)sim_between(20, 300) : 0;
+	world->reader[at].process = p;
+	world->reader[at].pid = p->pid;
+	sim_task_create(p, "reader", reader_main, (void *)(uintptr_t)sim_below(sim_once_in(3) ? 16 : 8));
+}

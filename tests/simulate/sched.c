@@ -1,0 +1,506 @@
+/*
+ * Random numbers, the clock, and who goes on next.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <errno.h>
+#include <link.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <ucontext.h>
+
+#include "tests/simulate/sim.h"
+#include "tests/simulate/world.h"
+#include "tests/simulate/wrap.h"
+
+struct sim *sim;
+int sim_quantum = 1 << 30;
+
+/* ---- random numbers ---- */
+
+uint64_t sim_random(void)
+{
+	/* xorshift128+ */
+	uint64_t a = sim->random[0], b = sim->random[1];
+
+	sim->random[0] = b;
+	a ^= a << 23;
+	sim->random[1] = a ^ b ^ (a >> 17) ^ (b >> 26);
+	return sim->random[1] + b;
+}
+
+uint64_t sim_below(uint64_t below)
+{
+	return below ? sim_random() % below : 0;
+}
+
+int64_t sim_between(int64_t least, int64_t most)
+{
+	return least + (int64_t)sim_below((uint64_t)(most - least) + 1);
+}
+
+bool sim_once_in(unsigned times)
+{
+	return times && sim_below(times) == 0;
+}
+
+/* ---- timers ---- */
+
+static void find_next(void)
+{
+	sim->next_at = SIM_NEVER;
+	for (int i = 0; i < sim->timer_count; i++)
+		if (sim->timers[i]->at < sim->next_at)
+			sim->next_at = sim->timers[i]->at;
+}
+
+void sim_disarm(struct sim_timer *t)
+{
+	if (t->at == SIM_NEVER || !t->fire)
+		return;
+	sim->timers[t->index] = sim->timers[--sim->timer_count];
+	sim->timers[t->index]->index = t->index;
+	t->at = SIM_NEVER;
+}
+
+void sim_arm(struct sim_timer *t, int64_t at)
+{
+	sim_disarm(t);
+	if (at == SIM_NEVER)
+		return;
+	if (sim->timer_count == SIM_TIMERS)
+		sim_fail("simulation: too many timers");
+	t->at = at;
+	t->index = sim->timer_count;
+	sim->timers[sim->timer_count++] = t;
+	if (at < sim->next_at)
+		sim->next_at = at;
+}
+
+/* What a timer does is no thread's: nothing of it is a place to switch. */
+static void fire_due(void)
+{
+	sim->inside++;
+	while (sim->next_at <= sim->now) {
+		struct sim_timer *first = NULL;
+
+		for (int i = 0; i < sim->timer_count; i++)
+			if (!first || sim->timers[i]->at < first->at)
+				first = sim->timers[i];
+		if (first && first->at <= sim->now) {
+			sim_disarm(first);
+			first->fire(first->user);
+		}
+		find_next();
+	}
+	sim->inside--;
+}
+
+/* ---- threads ---- */
+
+static struct {
+	void *data;
+	size_t bytes;
+} tls;
+
+static int find_tls(struct dl_phdr_info *info, size_t bytes, void *user)
+{
+	for (int i = 0; i < info->dlpi_phnum; i++)
+		if (info->dlpi_phdr[i].p_type == PT_TLS) {
+			tls.data = info->dlpi_tls_data;
+			tls.bytes = info->dlpi_phdr[i].p_memsz;
+		}
+	return 1; /* the program is the first of all */
+}
+
+static uint64_t bit_of(const struct sim_task *t)
+{
+	return UINT64_C(1) << (t - sim->task);
+}
+
+static void task_timer(void *user)
+{
+	struct sim_task *t = user;
+
+	t->timed_out = true;
+	sim_task_wake(t);
+}
+
+static void starvation_ends(void *user)
+{
+	sim->starved &= ~bit_of(user);
+}
+
+void sim_starve(struct sim_task *t, int64_t until)
+{
+	if (!t || t->state == SIM_FREE || t->state == SIM_DONE)
+		return;
+	sim->starved |= bit_of(t);
+	t->starved_ns += until - sim->now;
+	sim_arm(&t->starvation, until);
+	if (t == sim->current)
+		sim_quantum = 0;
+}
+
+void sim_task_wake(struct sim_task *t)
+{
+	if (t->state != SIM_BLOCKED)
+		return;
+	sim_disarm(&t->timer);
+	t->state = SIM_READY;
+	sim->ready |= bit_of(t);
+	/* there are other processors: who is woken goes on soon, whatever the one that runs is at */
+	if (sim_quantum > 100)
+		sim_quantum = (int)sim_between(1, 100);
+}
+
+static void new_quantum(void)
+{
+	/* mostly short, sometimes long: 2^0 .. about 16 times the mean */
+	sim_quantum = 1 + (int)(sim_below(sim->quantum_mean) << sim_below(5));
+}
+
+static void task_free(struct sim_task *t)
+{
+	sim_disarm(&t->timer);
+	sim_disarm(&t->starvation);
+	sim->ready &= ~bit_of(t);
+	sim->starved &= ~bit_of(t);
+	t->state = t->joined || t->state != SIM_DONE ? SIM_FREE : SIM_DONE;
+}
+
+static void resume(struct sim_task *t)
+{
+	sim->current = t;
+	if (tls.bytes)
+		memcpy(tls.data, t->tls, tls.bytes);
+	errno = t->error;
+	new_quantum();
+	_longjmp(t->env, 1);
+}
+
+/* The next one of those that can go on; time passes until there is one. */
+static struct sim_task *choose(void)
+{
+	uint64_t can;
+
+	for (;;) {
+		if (sim->now >= sim->end)
+			sim->over = true;
+		if (sim->over)
+			_longjmp(sim->host, 1);
+		can = sim->ready & ~sim->starved;
+		if (can)
+			break;
+		sim->inside++;
+		world_quiet();
+		sim->inside--;
+		find_next();
+		SIM_MUST(sim->next_at != SIM_NEVER, "all threads sleep for ever");
+		if (sim->now < sim->next_at)
+			sim->now = sim->next_at;
+		fire_due();
+	}
+	for (uint64_t skip = can & (can - 1) ? sim_below((uint64_t)__builtin_popcountll(can)) : 0; skip > 0;
+	     skip--)
+		can &= can - 1;
+	return &sim->task[__builtin_ctzll(can)];
+}
+
+/* The one that runs was killed meanwhile: others go on. */
+static void leave_if_dead(struct sim_task *self, struct sim_task *next)
+{
+	if (self->state != SIM_DONE)
+		return;
+	sim->leaving = self;
+	resume(next ? next : choose());
+}
+
+/* The one that runs has said why it does not go on; returns when it does. */
+static void switch_away(void)
+{
+	struct sim_task *self = sim->current, *next = choose();
+
+	leave_if_dead(self, next);
+	if (next == self) {
+		new_quantum();
+		return;
+	}
+	if (tls.bytes)
+		memcpy(self->tls, tls.data, tls.bytes);
+	self->error = errno;
+	if (_setjmp(self->env) == 0)
+		resume(next);
+	if (sim->leaving)
+		task_free(sim->leaving);
+	sim->leaving = NULL;
+}
+
+void sim_yield(void)
+{
+	if (!sim || !sim->current || sim->inside) {
+		sim_quantum = 1 << 20;
+		return;
+	}
+	switch_away();
+}
+
+bool sim_block(int64_t until)
+{
+	struct sim_task *t = sim->current;
+
+	t->timed_out = false;
+	if (until <= sim->now)
+		return false;
+	t->state = SIM_BLOCKED;
+	sim->ready &= ~bit_of(t);
+	sim_arm(&t->timer, until);
+	switch_away();
+	return !t->timed_out;
+}
+
+void sim_sleep(int64_t ns)
+{
+	const int64_t until = sim->now + ns;
+
+	while (sim_block(until))
+		;
+}
+
+static void task_entry(void)
+{
+	struct sim_task *t = sim->current;
+
+	if (sim->leaving)
+		task_free(sim->leaving);
+	sim->leaving = NULL;
+	sim_task_end(t->run(t->argument));
+}
+
+void sim_task_end(void *result)
+{
+	struct sim_task *t = sim->current;
+
+	t->result = result;
+	t->state = SIM_DONE;
+	sim->ready &= ~bit_of(t);
+	for (int i = 0; i < SIM_TASKS; i++)
+		if (t->waiters & UINT64_C(1) << i)
+			sim_task_wake(&sim->task[i]);
+	t->waiters = 0;
+	sim->leaving = t;
+	resume(choose());
+	abort();
+}
+
+/* Entered once, to leave a jump into the new stack. */
+static void first_entry(void)
+{
+	if (_setjmp(sim->current->env) == 0)
+		_longjmp(sim->host, 2);
+	task_entry();
+}
+
+struct sim_task *sim_task_create(struct sim_process *p, const char *name, void *(*run)(void *),
+				 void *argument)
+{
+	struct sim_task *t = NULL, *self = sim->current;
+	ucontext_t context;
+	jmp_buf host;
+
+	for (int i = 0; i < SIM_TASKS && !t; i++)
+		if (sim->task[i].state == SIM_FREE && &sim->task[i] != sim->leaving)
+			t = &sim->task[i];
+	if (!t)
+		sim_fail("simulation: too many threads");
+	*t = (struct sim_task){.process = p, .stack = t->stack, .run = run, .argument = argument};
+	snprintf(t->name, sizeof(t->name), "%s", name);
+	if (!t->stack)
+		t->stack = __real_mmap(NULL, SIM_STACK_BYTES, PROT_READ | PROT_WRITE,
+				       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	t->timer = (struct sim_timer){SIM_NEVER, task_timer, t, 0};
+	t->starvation = (struct sim_timer){SIM_NEVER, starvation_ends, t, 0};
+	getcontext(&context);
+	context.uc_stack.ss_sp = t->stack;
+	context.uc_stack.ss_size = SIM_STACK_BYTES;
+	context.uc_link = NULL;
+	makecontext(&context, first_entry, 0);
+	memcpy(&host, &sim->host, sizeof(host));
+	sim->current = t;
+	if (_setjmp(sim->host) == 0)
+		setcontext(&context);
+	memcpy(&sim->host, &host, sizeof(host));
+	sim->current = self;
+	t->state = SIM_READY;
+	sim->ready |= bit_of(t);
+	return t;
+}
+
+void sim_task_kill(struct sim_task *t)
+{
+	const bool runs = t == sim->current || t == sim->leaving;
+
+	t->joined = true;
+	t->state = SIM_DONE;
+	task_free(t);
+	if (runs) /* its stack is in use until another one goes on */
+		t->state = SIM_DONE;
+}
+
+struct sim_task *sim_task_named(const struct sim_process *p, const char *name)
+{
+	for (int i = 0; i < SIM_TASKS; i++) {
+		struct sim_task *t = &sim->task[i];
+
+		if ((t->state == SIM_READY || t->state == SIM_BLOCKED) && t->process == p &&
+		    !strcmp(t->name, name))
+			return t;
+	}
+	return NULL;
+}
+
+struct sim_process *sim_process_create(const char *name, bool daemon)
+{
+	for (size_t i = 0; i < sizeof(sim->process) / sizeof(sim->process[0]); i++) {
+		struct sim_process *p = &sim->process[i];
+		bool watched = false;
+
+		for (int k = 0; k < SIM_FDS; k++)
+			watched = watched || (sim->fd[k].kind != SIM_NONE && sim->fd[k].watched == p);
+		if (p->alive || watched)
+			continue;
+		sim->dead_heap += p->heap;
+		*p = (struct sim_process){.pid = ++sim->next_pid, .daemon = daemon, .alive = true};
+		snprintf(p->name, sizeof(p->name), "%s", name);
+		return p;
+	}
+	sim_fail("simulation: too many processes");
+}
+
+void sim_process_kill(struct sim_process *p)
+{
+	for (int i = 0; i < SIM_TASKS; i++)
+		if (sim->task[i].process == p && sim->task[i].state != SIM_FREE &&
+		    &sim->task[i] != sim->leaving)
+			sim_task_kill(&sim->task[i]);
+	p->alive = false;
+	for (int i = 0; i < SIM_FDS; i++) {
+		if (sim->fd[i].kind != SIM_NONE && sim->fd[i].process == p)
+			sim_fd_close(SIM_FD_FIRST + i);
+		else if (sim->fd[i].kind == SIM_PIDFD && sim->fd[i].watched == p)
+			sim_fd_changed(&sim->fd[i]);
+	}
+	sim_maps_forget(p);
+	sim_files_forget(p);
+}
+
+/* ---- the seam ---- */
+
+void sim_note(const char *call, int64_t a)
+{
+	const char *name = sim->current ? sim->current->name : "-";
+	struct sim_note *n = &sim->trace[sim->traced++ % SIM_TRACE];
+
+	*n = (struct sim_note){sim->now, name, call, a};
+	sim->hash =
+		(sim->hash ^ (uint64_t)sim->now ^ (uint64_t)a << 40 ^ (uint64_t)(unsigned char)*call << 32 ^
+		 (uint64_t)(sim->current ? sim->current - sim->task + 1 : 0) << 56) *
+		UINT64_C(0x9e3779b97f4a7c15);
+	sim->hash ^= sim->hash >> 29;
+	if (sim->tracing)
+		printf("%15.6f %-10s %s %lld\n", (double)sim->now / 1e6, name, call, (long long)a);
+}
+
+void sim_mark(const char *what, int64_t a)
+{
+	sim_note(what, a);
+	sim->mark[sim->marked++ % SIM_MARKS] = sim->trace[(sim->traced - 1) % SIM_TRACE];
+}
+
+void sim_seam(const char *call, int64_t a)
+{
+	if (!sim || !sim->current || sim->inside)
+		return;
+	sim->steps++;
+	sim_note(call, a);
+	sim->now += sim->call_ns + (int64_t)(sim->hash & 127);
+	if (sim->now >= sim->next_at)
+		fire_due();
+	leave_if_dead(sim->current, NULL);
+	if (--sim_quantum <= 0)
+		switch_away();
+}
+
+void sim_text(const char *text, size_t bytes)
+{
+	char *to = sim->text[sim->texts++ % 64];
+
+	bytes = bytes < 255 ? bytes : 255;
+	memcpy(to, text, bytes);
+	to[bytes && to[bytes - 1] == '\n' ? bytes - 1 : bytes] = 0;
+	if (sim->tracing)
+		printf("%15.6f log        %s\n", (double)sim->now / 1e6, to);
+}
+
+void sim_fail(const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(sim->why, sizeof(sim->why), format, args);
+	va_end(args);
+	sim->failed = true;
+	_longjmp(sim->host, 1);
+}
+
+/* ---- beginning and end ---- */
+
+extern char __data_start, _end;
+
+void sim_fresh_data(void)
+{
+	const int quantum = sim_quantum;
+	struct sim *kept = sim;
+	const size_t bytes = (size_t)(&_end - &__data_start);
+
+	if (!sim->data_copy) {
+		sim->data_copy =
+			__real_mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		memcpy(sim->data_copy, &__data_start, bytes);
+	}
+	memcpy(&__data_start, sim->data_copy, bytes);
+	sim = kept;
+	sim_quantum = quantum;
+}
+
+void sim_init(uint64_t seed)
+{
+	sim = __real_mmap(NULL, sizeof(*sim), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	sim->seed = seed;
+	sim->random[0] = seed * UINT64_C(0x9e3779b97f4a7c15) + 1;
+	sim->random[1] = (seed ^ UINT64_C(0xd1b54a32d192ed03)) * UINT64_C(0xbf58476d1ce4e5b9) + 1;
+	for (int i = 0; i < 16; i++)
+		sim_random();
+	sim->now = 1000 * SIM_S;
+	sim->next_at = SIM_NEVER;
+	sim->realtime_offset = 1700000000 * SIM_S;
+	sim->call_ns = 150;
+	sim->quantum_mean = 40;
+	sim->next_pid = 100;
+	for (int i = 0; i < SIM_PACKET_POOL; i++)
+		sim->packet_free[sim->packets_free++] = i;
+	dl_iterate_phdr(find_tls, NULL);
+	if (tls.bytes > SIM_TLS_BYTES)
+		abort();
+}
+
+bool sim_run(void)
+{
+	if (_setjmp(sim->host) == 0)
+		resume(choose());
+	sim->current = NULL;
+	sim_quantum = 1 << 30;
+	return !sim->failed;
+}

@@ -1,0 +1,230 @@
+/*
+ * The simulated machine: one clock, threads as coroutines of one thread, a kernel of descriptors, and a
+ * scheduler that a seed decides for. All of it lies in one block of memory outside of the program's data, so
+ * that a new life of the daemon begins with the data of a new process.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef SX_TESTS_SIMULATE_SIM_H
+#define SX_TESTS_SIMULATE_SIM_H
+
+#include <setjmp.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <sys/epoll.h>
+#include <sys/types.h>
+
+#include "base/clock.h"
+
+#define SIM_TASKS 48
+#define SIM_TIMERS 160
+#define SIM_FD_FIRST 1000
+#define SIM_FDS 192
+#define SIM_STACK_BYTES (256u << 10)
+#define SIM_TLS_BYTES 256
+#define SIM_TRACE 4096 /* last events that are kept */
+#define SIM_MARKS 32   /* and of what the world did */
+#define SIM_NEVER INT64_MAX
+#define SIM_MS INT64_C(1000000)
+#define SIM_S INT64_C(1000000000)
+
+/* ---- random numbers: of the seed alone ---- */
+
+uint64_t sim_random(void);
+/* 0 .. below - 1 */
+uint64_t sim_below(uint64_t below);
+int64_t sim_between(int64_t least, int64_t most);
+/* True once in so many times on average; never for 0. */
+bool sim_once_in(unsigned times);
+
+/* ---- clock and timers ---- */
+
+struct sim_timer {
+	int64_t at; /* SIM_NEVER: not armed */
+	void (*fire)(void *user);
+	void *user;
+	int index; /* place in the list of the armed ones */
+};
+
+void sim_arm(struct sim_timer *t, int64_t at);
+void sim_disarm(struct sim_timer *t);
+
+/* ---- processes and threads ---- */
+
+struct sim_process {
+	char name[16];
+	int pid;
+	bool daemon, alive;
+	unsigned random_faults; /* of system calls: once in so many; 0: none */
+	int maps, files;	/* that are open: mappings and real descriptors */
+	int64_t heap;		/* bytes, of readers */
+};
+
+enum sim_state { SIM_FREE, SIM_READY, SIM_BLOCKED, SIM_DONE };
+
+struct sim_task {
+	jmp_buf env;
+	char *stack;
+	struct sim_process *process;
+	char name[16];
+	enum sim_state state;
+	void *(*run)(void *);
+	void *argument, *result;
+	struct sim_timer timer, starvation;
+	bool timed_out, joined;
+	uint64_t waiters; /* tasks that wait for its end */
+	int error;	  /* errno, while another one runs */
+	unsigned char tls[SIM_TLS_BYTES];
+	const void *futex; /* what it waits for, and where */
+	uint64_t futex_inode, futex_offset;
+	int64_t starved_ns; /* how long it was, in all */
+};
+
+struct sim_task *sim_task_create(struct sim_process *p, const char *name, void *(*run)(void *),
+				 void *argument);
+/* Ends without a step more; not the one that runs. */
+void sim_task_kill(struct sim_task *t);
+/* The one that runs ends. */
+void sim_task_end(void *result) __attribute__((noreturn));
+void sim_task_wake(struct sim_task *t);
+/* Sleeps until woken or until then; false: it is then. */
+bool sim_block(int64_t until);
+void sim_sleep(int64_t ns);
+/* It gets no processor until then. */
+void sim_starve(struct sim_task *t, int64_t until);
+struct sim_task *sim_task_named(const struct sim_process *p, const char *name);
+/* All of its threads end now, its descriptors are closed. */
+void sim_process_kill(struct sim_process *p);
+struct sim_process *sim_process_create(const char *name, bool daemon);
+
+/* At every call into the kernel: time passes, and another thread may go on. */
+void sim_seam(const char *call, int64_t a);
+/* At every access to memory that threads share. */
+void sim_yield(void);
+
+/* ---- descriptors ---- */
+
+enum sim_kind {
+	SIM_NONE,
+	SIM_EVENT,
+	SIM_TIMERFD,
+	SIM_SIGNAL,
+	SIM_EPOLL,
+	SIM_LISTEN,
+	SIM_SOCKET,
+	SIM_CAMERA,
+	SIM_INOTIFY,
+	SIM_PIDFD
+};
+
+#define SIM_MEMBERS 24
+#define SIM_PACKETS 32
+#define SIM_PACKET_BYTES 4096
+#define SIM_PACKET_POOL 512
+
+struct sim_fd {
+	enum sim_kind kind;
+	struct sim_process *process;
+	uint64_t waiters; /* tasks that sleep on it */
+	uint64_t epolls;  /* of the first 64 descriptors: the epolls that it is in */
+	uint64_t count;	  /* event: value; timer: expirations; inotify: events */
+	struct sim_timer timer;
+	int64_t every;
+	uint32_t signals;
+	/* epoll */
+	struct {
+		int fd;
+		struct epoll_event event;
+	} member[SIM_MEMBERS];
+	int members;
+	/* sockets */
+	int peer; /* -1 */
+	bool hung_up;
+	int packet[SIM_PACKETS], packets; /* received */
+	size_t queued, send_bytes;	  /* received bytes; limit of what is on its way from here */
+	char path[112];
+	int backlog[16], pending;
+	/* camera, pidfd */
+	int camera;
+	uint64_t generation;
+	struct sim_process *watched;
+};
+
+struct sim_fd *sim_fd(int fd);
+int sim_fd_make(enum sim_kind kind);
+void sim_fd_close(int fd);
+/* Something happened to it: who sleeps on it looks. */
+void sim_fd_changed(struct sim_fd *f);
+/* What poll() would say: bits of EPOLL*. */
+uint32_t sim_fd_events(const struct sim_fd *f);
+int sim_fds_of(const struct sim_process *p);
+void sim_fd_signal(struct sim_process *p, int signal);
+void sim_fd_inotify(struct sim_process *p);
+ssize_t sim_socket_read(struct sim_fd *f, void *to, size_t bytes, int flags);
+bool sim_fault(void);
+/* A process is dead: what it has of the real machine goes back. */
+void sim_maps_forget(const struct sim_process *p);
+void sim_files_forget(const struct sim_process *p);
+
+/* ---- the whole ---- */
+
+struct sim_note {
+	int64_t at;
+	const char *task, *call;
+	int64_t a;
+};
+
+struct sim {
+	uint64_t seed, random[2], hash, steps;
+	int64_t now, end, realtime_offset, next_at;
+	struct sim_timer *timers[SIM_TIMERS];
+	int timer_count;
+	struct sim_task task[SIM_TASKS], *current, *leaving;
+	uint64_t ready, starved;
+	unsigned quantum_mean;
+	int inside; /* the scheduler, or a timer */
+	int64_t call_ns;
+	jmp_buf host;
+	bool over, failed, tracing, quiet;
+	char why[400];
+	struct sim_process process[32];
+	struct sim_fd fd[SIM_FDS];
+	unsigned char packet[SIM_PACKET_POOL][SIM_PACKET_BYTES];
+	uint16_t packet_bytes[SIM_PACKET_POOL];
+	int packet_free[SIM_PACKET_POOL], packets_free;
+	struct sim_note trace[SIM_TRACE], mark[SIM_MARKS];
+	uint64_t traced, marked;
+	char text[64][256]; /* log lines of the daemon, the last ones */
+	uint64_t texts;
+	char folder[64];
+	struct sim_process *file[SIM_FD_FIRST]; /* who has opened a real descriptor */
+	void *maps;				/* threads.c */
+	void *data_copy;			/* the program's data as it was before the first life */
+	int next_pid;
+	int64_t dead_heap; /* of readers that were killed */
+};
+
+extern struct sim *sim;
+extern int sim_quantum; /* shared accesses and calls until another thread goes on */
+
+void sim_init(uint64_t seed);
+/* Until the end; true: all was well. */
+bool sim_run(void);
+void sim_note(const char *call, int64_t a);
+/* The same for what happens to the daemon from outside. */
+void sim_mark(const char *what, int64_t a);
+/* A line of the daemon's log. */
+void sim_text(const char *text, size_t bytes);
+/* An invariant does not hold: the history ends here. */
+void sim_fail(const char *format, ...) __attribute__((format(printf, 1, 2), noreturn));
+/* Only in a host's or a timer's context may nothing of the daemon be called. */
+#define SIM_MUST(x, ...)                       \
+	do {                                   \
+		if (!(x))                      \
+			sim_fail(__VA_ARGS__); \
+	} while (0)
+/* A new process has the data that the program file has. */
+void sim_fresh_data(void);
+
+#endif
