@@ -21,12 +21,13 @@ bool sx_pairing_add(struct sx_pairing *p, int side, int index, int64_t ns)
 	sx_must_index(side, 2);
 	if (n == SX_PAIRING_ROOM)
 		return false;
+	p->side[side].last_ns = ns;
 	/* in order, even if a driver's stamps go back */
 	while (at > 0 && p->side[side].images[at - 1].ns > ns)
-		at--;
+		p->side[side].images[--at].overtaken++;
 	memmove(&p->side[side].images[at + 1], &p->side[side].images[at],
 		(size_t)(n - at) * sizeof(p->side[side].images[0]));
-	p->side[side].images[at] = (struct sx_pairing_image){index, ns};
+	p->side[side].images[at] = (struct sx_pairing_image){index, ns, 0};
 	p->side[side].count++;
 	return true;
 }
@@ -106,16 +107,36 @@ static void take_pair(struct sx_pairing *p, int left, int right, struct sx_pairi
 		remove_oldest(p, side, at[side] + 1);
 }
 
+/* Stamps that jumped ahead. */
+static void drop_ahead(struct sx_pairing *p, int side, struct sx_pairing_result *r)
+{
+	struct sx_pairing_image *images = p->side[side].images;
+	int kept = 0;
+
+	for (int i = 0; i < p->side[side].count; i++)
+		if (images[i].overtaken < SX_PAIRING_WAIT)
+			images[kept++] = images[i];
+		else
+			drop_image(r, side, images[i].index, SX_PAIRING_UNPAIRED);
+	p->side[side].count = kept;
+}
+
+/* The newest time of a side, by what came last: a stamp ahead of that is no time to be late for. */
+static int64_t newest_ns(const struct sx_pairing *p, int side)
+{
+	const int64_t ns = p->side[side].images[p->side[side].count - 1].ns;
+
+	return ns < p->side[side].last_ns ? ns : p->side[side].last_ns;
+}
+
 /* Images that every further one of the other side is too late for, and those that wait in too long a row. */
 static void give_up(struct sx_pairing *p, int side, struct sx_pairing_result *r)
 {
-	const int others = p->side[1 - side].count;
+	const bool others = p->side[1 - side].count > 0;
 	int n = 0;
 
-	sx_must(others, <=, SX_PAIRING_ROOM);
 	while (n < p->side[side].count) {
-		bool late = others > 0 && p->side[1 - side].images[others - 1].ns >
-						  p->side[side].images[n].ns + p->tolerance_ns;
+		bool late = others && newest_ns(p, 1 - side) > p->side[side].images[n].ns + p->tolerance_ns;
 
 		if (!late && p->side[side].count - n <= SX_PAIRING_WAIT)
 			break;
@@ -134,6 +155,8 @@ void sx_pairing_take(struct sx_pairing *p, struct sx_pairing_result *ret)
 		if (right >= 0)
 			take_pair(p, left, right, ret);
 	}
+	for (int side = 0; side < 2; side++)
+		drop_ahead(p, side, ret);
 	for (int side = 0; side < 2; side++)
 		give_up(p, side, ret);
 }

@@ -17,8 +17,9 @@
 #define SX_PAIRING_ROOM 32
 
 struct sx_pairing_image {
-	int index;  /* the caller's */
-	int64_t ns; /* one clock for both sides */
+	int index;     /* the caller's */
+	int64_t ns;    /* one clock for both sides */
+	int overtaken; /* by how many images of its side that came later and are older */
 };
 
 /* Images of each side that wait, oldest first. Zeroed but for tolerance_ns: empty. */
@@ -27,6 +28,7 @@ struct sx_pairing {
 	struct {
 		struct sx_pairing_image images[SX_PAIRING_ROOM];
 		int count;
+		int64_t last_ns; /* of the image that came last */
 	} side[2];
 };
 
@@ -48,7 +50,10 @@ struct sx_pairing_result {
 	} dropped[2 * SX_PAIRING_ROOM];
 };
 
-/* side 0 left, 1 right; ns in any order. False: no room, the image was not taken. */
+/*
+ * side 0 left, 1 right; ns in any order. One that SX_PAIRING_WAIT later ones are older than has jumped ahead,
+ * and its image is given up; until then nothing is too late for it. False: no room, the image was not taken.
+ */
 bool sx_pairing_add(struct sx_pairing *p, int side, int index, int64_t ns);
 
 /* The caller has lost an image that waits. False: it does not wait. */

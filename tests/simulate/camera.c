@@ -78,9 +78,6 @@ static void fill(struct camera *c, uint64_t shot, int64_t ns)
 	b->bytes = sim_once_in(r->shortened) ? (uint32_t)sim_below(image_bytes(c)) : image_bytes(c);
 	b->flags = V4L2_BUF_FLAG_TIMESTAMP_MONOTONIC | (sim_once_in(r->damaged) ? V4L2_BUF_FLAG_ERROR : 0);
 	b->stamp_ns = sim_once_in(r->jumped) ? ns + jump() : ns;
-	/* until then those of the other side count as late for it (pairing.c): pairs may be lost */
-	if (b->stamp_ns > sim->now && b->stamp_ns > world->at.jumped)
-		world->at.jumped = b->stamp_ns;
 	b->sequence = c->sequence;
 	b->state = CAMERA_FILLED;
 	c->filled[c->filled_count++] = index;

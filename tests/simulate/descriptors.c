@@ -205,8 +205,10 @@ int __wrap_eventfd(unsigned value, int flags)
 
 	sim_seam("eventfd", value);
 	fd = sim_fd_make(SIM_EVENT);
-	if (fd >= 0)
+	if (fd >= 0) {
 		sim_fd(fd)->count = value;
+		sim_fd(fd)->blocks = !(flags & EFD_NONBLOCK);
+	}
 	return fd;
 }
 
@@ -406,6 +408,13 @@ ssize_t __wrap_read(int fd, void *to, size_t bytes)
 	if (!f)
 		return __real_read(fd, to, bytes);
 	sim_seam("read", fd);
+	if (f->blocks && !f->count) {
+		struct pollfd one = {.fd = fd, .events = POLLIN};
+
+		if (__wrap_poll(&one, 1, -1) < 0)
+			return -1;
+		f = sim_fd(fd);
+	}
 	switch (f->kind) {
 	case SIM_EVENT:
 	case SIM_TIMERFD:

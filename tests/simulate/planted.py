@@ -5,9 +5,8 @@
 PLANTED = [
     ("daemon/handover.c", "old = atomic_exchange_explicit(&h->waiting, item, memory_order_acq_rel);",
      "old = atomic_load(&h->waiting) ? item : atomic_exchange(&h->waiting, item);", "the oldest pair wins"),
-    ("daemon/handover.c", """\t\t\t\t\t\t     memory_order_acq_rel, memory_order_acquire))
-\t\treturn false;""", """\t\t\t\t\t\t     memory_order_acq_rel, memory_order_acquire))
-\t\t(void)0;""", "images are given back twice"),
+    ("daemon/handover.c", "\t\tsx_must(lent, ==, SX_ITEM_RETURNED);\n\t\treturn false;\n", "",
+     "images are given back twice"),
     ("daemon/capture_thread.c", "\tsx_telemetry_add(c->t, SX_FIG_DROPPED_OVERLOAD, 1);\n", "",
      "a pair that is replaced is not counted"),
     ("daemon/capture_thread.c", "while (sx_handover_used(&p->handover) > 0) {", "while (must_stop(c)) {",
@@ -29,8 +28,8 @@ PLANTED = [
     ("daemon/live.c", "\tif (of_files && !run->stopping) {", "\tif (!run->stopping) {",
      "READY=1 after orders, too"),
     ("daemon/live.c", "\tsx_contexts_destroy(old);\n", "", "contexts of before are not destroyed"),
-    ("daemon/exchange/orders.c", "\twhile ((order = sx_orders_take(o)))\n\t\torder_refuse(order);\n",
-     "\torder = sx_orders_take(o);\n\tif (order)\n\t\torder_refuse(order);\n",
+    ("daemon/exchange/orders.c", "\twhile ((order = sx_orders_take(o)))\n\t\torder_refuse(order, true);\n",
+     "\torder = sx_orders_take(o);\n\tif (order)\n\t\torder_refuse(order, true);\n",
      "at the end one order alone is answered"),
     ("daemon/run.c", "\tif (run->main_fd >= 0)\n\t\tclose(run->main_fd);\n", "", "a descriptor is left"),
     ("daemon/pipeline.c", "\tfree(p->bytes);\n", "", "memory is left"),

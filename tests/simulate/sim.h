@@ -129,6 +129,7 @@ struct sim_fd {
 	uint64_t waiters; /* tasks that sleep on it */
 	uint64_t epolls;  /* of the first 64 descriptors: the epolls that it is in */
 	uint64_t count;	  /* event: value; timer: expirations; inotify: events */
+	bool blocks;	  /* event: who reads none of it sleeps */
 	struct sim_timer timer;
 	int64_t every;
 	uint32_t signals;

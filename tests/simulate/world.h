@@ -49,7 +49,6 @@ struct world_times {
 	int64_t starved;   /* a thread of the daemon had no processor */
 	int64_t lacking;   /* a camera gave nothing, since then; SIM_NEVER: both do */
 	int64_t returned;  /* both give images, since then */
-	int64_t jumped;	   /* the latest stamp that lay ahead of its time */
 	int64_t phase;	   /* when it began */
 	int64_t published, began, ready, pinged, stop, hurry, reload, exited;
 };

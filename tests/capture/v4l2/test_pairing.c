@@ -89,6 +89,23 @@ static void test_waiting(void **state)
 	assert_int_equal(p.side[0].count + p.side[1].count, 0);
 }
 
+/* One stamp far ahead costs its own pair, not those of all images until its time has come. */
+static void test_jump_ahead(void **state)
+{
+	struct sx_pairing p = {.tolerance_ns = 5};
+	int number = 0;
+
+	check_case(&p, &number, "L10 R10", "0+1");
+	check_case(&p, &number, "L9043 R43", "u3");
+	check_case(&p, &number, "R77", "u4"); /* the left one is still to come, but what came last is ahead */
+	check_case(&p, &number, "L76", "");
+	check_case(&p, &number, "R109 L110", "7+6 u5");
+	check_case(&p, &number, "R143", "");
+	check_case(&p, &number, "L143", "9+8 u2");
+	check_case(&p, &number, "L176 R176", "10+11");
+	assert_int_equal(p.side[0].count + p.side[1].count, 0);
+}
+
 /* An image that its camera has taken back is in no result. */
 static void test_forget(void **state)
 {
@@ -184,15 +201,34 @@ static int waiting_from(const struct model *m, int a)
 	return n;
 }
 
+/* Images that as many later ones of their side are older than as ever wait. */
+static void model_drop_ahead(struct model *m)
+{
+	for (int a = 0; a < m->count; a++) {
+		int later = 0;
+
+		for (int b = a + 1; b < m->count; b++)
+			later += m->images[b].side == m->images[a].side && m->images[b].ns < m->images[a].ns;
+		if (m->images[a].fate == WAITS && later >= SX_PAIRING_WAIT)
+			m->images[a].fate = UNPAIRED;
+	}
+}
+
 /* Images of a side that are too old for all of the other side, and those that wait in too long a row. */
 static void model_give_up(struct model *m, int side)
 {
 	const struct model before = *m;
-	int newest = -1;
+	int newest = -1, last = -1;
 
-	for (int b = 0; b < m->count; b++)
+	for (int b = 0; b < m->count; b++) {
 		if (waits(m, b, 1 - side) && (newest < 0 || older(m, newest, b)))
 			newest = b;
+		if (m->images[b].side != side)
+			last = b;
+	}
+	/* nothing is too late for what lies ahead of the one that came last */
+	if (newest >= 0 && m->images[last].ns < m->images[newest].ns)
+		newest = last;
 	for (int a = 0; a < m->count; a++) {
 		bool late = newest >= 0 && m->images[newest].ns > m->images[a].ns + m->tolerance;
 
@@ -222,6 +258,7 @@ static int model_take(const struct model *now, struct model *then)
 		else if (older(now, a, of_side))
 			then->images[a].fate = are_pair(now, a, model_nearest(now, a)) ? OVERLOAD : UNPAIRED;
 	}
+	model_drop_ahead(then);
 	model_give_up(then, 0); /* the left side goes first */
 	model_give_up(then, 1);
 	return left;
@@ -332,8 +369,10 @@ static void test_cameras(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_cases),  cmocka_unit_test(test_waiting), cmocka_unit_test(test_room),
-		cmocka_unit_test(test_forget), cmocka_unit_test(test_random),  cmocka_unit_test(test_cameras),
+		cmocka_unit_test(test_cases),	cmocka_unit_test(test_waiting),
+		cmocka_unit_test(test_room),	cmocka_unit_test(test_jump_ahead),
+		cmocka_unit_test(test_forget),	cmocka_unit_test(test_random),
+		cmocka_unit_test(test_cameras),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
