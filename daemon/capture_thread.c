@@ -36,6 +36,7 @@ struct capture {
 	/* camera absent: how long between attempts, when the next one is, when the last was */
 	int64_t backoff_ns, retry_ns, tried_ns;
 	int watch_fd; /* tells that something happened to the devices; -1 */
+	bool found;   /* the camera is back, and gave no pair yet: some never do */
 };
 
 static bool must_stop(const struct capture *c)
@@ -170,8 +171,7 @@ static void find_camera(struct capture *c)
 	if (*info->note)
 		sx_log(CAPTURE, INFO, "%s", info->note);
 	atomic_store_explicit(&c->t->last_capture_ns, sx_now_ns(), memory_order_relaxed);
-	sx_telemetry_absent(c->t, NULL);
-	sx_wake(p->c.main_fd);
+	c->found = true;
 }
 
 /*
@@ -196,6 +196,11 @@ static void hand_over(struct capture *c, struct sx_item *item)
 	c->corrupt_in_a_row = 0;
 	sx_condition_clear(&c->corrupt, now, SX_LOG_CAPTURE, "pairs are readable again");
 	sx_telemetry_captured(c->t, now, item->pair.left_ns - item->pair.right_ns);
+	if (c->found) {
+		c->found = false;
+		sx_telemetry_absent(c->t, NULL);
+		sx_wake(c->p->c.main_fd);
+	}
 	item = sx_handover_put(item);
 	if (!item)
 		return;

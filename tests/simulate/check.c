@@ -318,7 +318,8 @@ static void check_state(void)
 
 	SIM_MUST(h->state == STIXEL_STATE_RUNNING || *h->reason || !world->run->ticks,
 		 "state %d without a reason", (int)h->state);
-	if (world->at.lacking != SIM_NEVER && world->phase_kind == GONE && !world->at.stop &&
+	if (world->at.lacking != SIM_NEVER && (world->phase_kind == GONE || world->phase_kind == SILENT) &&
+	    !world->at.stop &&
 	    now - since > world->timeout_ns + world->timeout_ns / 4 + 8 * world->period_ns + SIM_S &&
 	    !troubled_since(since - 3 * SIM_S))
 		SIM_MUST(h->state == STIXEL_STATE_NO_CAMERA,

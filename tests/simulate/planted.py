@@ -13,6 +13,8 @@ PLANTED = [
      "a lost camera is closed while its pairs are in use"),
     ("daemon/capture_thread.c", "if (!sx_pipeline_fits(info, &p->info)) {", "if (!info) {",
      "a camera that came back with another size is taken"),
+    ("daemon/capture_thread.c", "\tc->found = true;\n", "\tsx_telemetry_absent(c->t, NULL);\n",
+     "a camera that is back and gives nothing shows as running"),
     ("daemon/frame_thread.c", "h->number = p->collected + 1;", "h->number = p->submitted;",
      "frames have the number of the newest pair"),
     ("daemon/frame_thread.c", "if (!p->leaving || p->collected < p->last_of_leaving)", "if (!p->leaving)",
