@@ -67,7 +67,8 @@ static int attach_or_wait(struct stixel_reader *r)
 {
 	int e = attach(r);
 
-	if ((r->flags & STIXEL_OPEN_FOLLOW) && (e == -ENOENT || e == -EPIPE || e == -EAGAIN))
+	if ((r->flags & STIXEL_OPEN_FOLLOW) &&
+	    (e == -ENOENT || e == -EPIPE || e == -EAGAIN || e == -ENOBUFS)) /* the last passes in a moment */
 		return 0;
 	return e;
 }
