@@ -1,7 +1,7 @@
 /*
- * Loaded before a program with MemorySanitizer: what libraries that are not instrumented fill in is initialised.
- * Of libc the stat() family, as the runtime of clang 14 to 16 knows it by the names that glibc had before 2.33
- * alone; of libzstd what becomes of a chunk.
+ * Loaded before a program with MemorySanitizer: what libraries that are not instrumented fill in is
+ * initialised. Of libc the stat() family, as the runtime of clang 14 to 16 knows it by the names that glibc
+ * had before 2.33 alone; of libzstd what becomes of a chunk.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

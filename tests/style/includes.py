@@ -38,8 +38,8 @@ def quoted(root, name, target):
     if not os.path.exists(os.path.join(root, target)):
         return "'%s' does not exist" % target
     home = os.path.dirname(target)
-    # a simulation of the whole daemon looks into all of it
-    inside = folder in (home, "tests/" + home, "tests/simulate") or folder.startswith("tests/%s/" % home)
+    # who simulates the whole daemon, or makes its calls fail, looks into all of it
+    inside = folder in (home, "tests/" + home, "tests/simulate", "tests/torture") or folder.startswith("tests/%s/" % home)
     if target.endswith("_priv.h") and not inside:
         return "'%s' is private to its folder and its tests" % target
     if not folders.may_include(folder, home):
