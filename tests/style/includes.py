@@ -39,7 +39,8 @@ def quoted(root, name, target):
         return "'%s' does not exist" % target
     home = os.path.dirname(target)
     # who simulates the whole daemon, or makes its calls fail, looks into all of it
-    inside = folder in (home, "tests/" + home, "tests/simulate", "tests/torture") or folder.startswith("tests/%s/" % home)
+    whole = folder in ("tests/simulate", "tests/torture")
+    inside = whole or folder in (home, "tests/" + home) or folder.startswith("tests/%s/" % home)
     if target.endswith("_priv.h") and not inside:
         return "'%s' is private to its folder and its tests" % target
     if not folders.may_include(folder, home):
