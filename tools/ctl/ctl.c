@@ -254,7 +254,8 @@ static const struct sx_usage_exit exits[] = {
 	 "no such instance, it ended, no frame in time, doctor found a problem, or endurance a bad line"},
 	{EX_USAGE, "wrong usage"},
 	{EX_DATAERR, "a damaged frame, answer or recording; export: what is whole of it was written"},
-	{EX_SOFTWARE, "memory or descriptors do not suffice; set: or the engine does not"},
+	{EX_SOFTWARE,
+	 "memory or descriptors do not suffice, or a device cannot be read; set: or the engine does not"},
 	{EX_CANTCREAT,
 	 "a file cannot be written or exists; replay: the instance runs, or its ring cannot be made"},
 	{EX_NOPERM, "set: not allowed"},
@@ -301,7 +302,9 @@ int ctl_reading_code(int error)
 {
 	if (error == -EINTR)
 		return CTL_NOTHING; /* by the signal that stops it */
-	return error == -ENOMEM || error == -EMFILE || error == -ENFILE ? EX_SOFTWARE : EX_DATAERR;
+	/* a disk that fails says nothing of what was recorded */
+	return error == -ENOMEM || error == -EMFILE || error == -ENFILE || error == -EIO ? EX_SOFTWARE
+											 : EX_DATAERR;
 }
 
 int ctl_exists(const char *path)
