@@ -314,8 +314,8 @@ class Web(Tool):
 
     @classmethod
     def judge_answer(cls, page, status, body, failing=False):
-        """A line of the report where it is wrong; while calls fail, a server may say that it cannot, or hang up, or that
-        nobody runs."""
+        """A line of the report where it is wrong; while calls fail a server may say that it cannot or that nobody runs,
+        or hang up."""
         if status != 200:
             fine = failing and (status == 0 or 500 <= status < 600 or (status == 404 and page.startswith("/api/")))
             return None if fine else "wrong answer of %s: %s" % (page, status or "none")

@@ -25,7 +25,9 @@
 #include <unistd.h>
 
 #include "config/option.h"
-#include "daemon/run_priv.h"
+#include "daemon/live.h"
+#include "daemon/pipeline.h"
+#include "daemon/telemetry.h"
 #include "tests/torture/cameras.h"
 #include "tests/torture/client.h"
 #include "tests/torture/torture.h"

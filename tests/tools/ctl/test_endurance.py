@@ -190,11 +190,21 @@ class Endurance(Folder):
     def test_a_daemon_that_starts_again(self):
         d = self.daemon("again")
 
-        def restart():
-            d.process.kill()
-            d.process.wait()
-            d.start()
-        rows, _ = self.judge(d, seconds=2.5, meanwhile=restart, want=1)
+        p = d.watched("--json", *WIDE, seconds=1000)
+        d.process.kill()
+        d.process.wait()
+        d.start()
+        d.wait()
+        ring = os.stat("/dev/shm/stixeld." + d.name).st_ino
+
+        def follows():
+            with open("/proc/%d/maps" % p.pid) as f:
+                return " %d " % ring in f.read()
+        d.until(follows)
+        n = d.published()
+        d.until(lambda: d.published() > n + 5)
+        p.send_signal(signal.SIGINT)
+        rows, _ = self.report(p, 1)
         self.assertIn("restarts", self.bad(rows))
         self.assertEqual(rows["restarts"]["value"], 1)
         self.assertEqual(rows["numbers"]["verdict"], "good")

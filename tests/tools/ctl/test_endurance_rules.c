@@ -358,7 +358,7 @@ static void a_figure_ends_with_a_letter(void **state)
 	begin(&x);
 	frames(&x, 50);
 	x.e.status.running = 0;
-	strcpy(x.e.status.state, "degraded");
+	snprintf(x.e.status.state, sizeof(x.e.status.state), "degraded");
 	memset(x.e.status.reason, 'x', sizeof(x.e.status.reason) - 2);
 	x.e.status.reason[sizeof(x.e.status.reason) - 2] = '\xc3';
 	figure = json_string(judged(&x, "state")->figure);

@@ -69,8 +69,9 @@ static bool look_at_owner(struct endurance *e)
 }
 
 /*
- * A pid means nothing in another PID namespace, as that of a container beside this one with the same /dev/shm,
- * and is given anew: only a process that the ring's header describes is judged. 0, or negative after a sentence.
+ * A pid means nothing in another PID namespace, as that of a container beside this one with the same
+ * /dev/shm, and is given anew: only a process that the ring's header describes is judged. 0, or negative
+ * after a sentence.
  */
 static int find_process(struct endurance *e, struct endurance_process *p)
 {
