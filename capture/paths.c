@@ -140,7 +140,13 @@ static int list(struct sx_paths *ret, const char *folder, bool folders)
 
 	if (!dir)
 		return -errno;
-	while (r == 0 && (e = readdir(dir))) {
+	while (r == 0) {
+		errno = 0;
+		e = readdir(dir);
+		if (!e) {
+			r = -errno; /* 0: that was all */
+			break;
+		}
 		if (e->d_name[0] == '.')
 			continue;
 		if (folders ? is_folder_in(folder, e->d_name) : has_image_ending(e->d_name))

@@ -73,5 +73,8 @@ int main(int argc, char **argv)
 		sx_config_print(&settings, stdout);
 	r = options.print || options.check ? 0 : sx_run(&options, &settings, &origins);
 	sx_settings_finish(&settings);
-	return fflush(stdout) == 0 ? r : SX_EXIT_FAILED;
+	if (fflush(stdout) == 0)
+		return r;
+	fprintf(stderr, "stixeld: cannot print: %s\n", strerror(errno));
+	return SX_EXIT_FAILED;
 }

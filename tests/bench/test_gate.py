@@ -83,8 +83,8 @@ class Programs(unittest.TestCase):
         os.chmod(path, 0o755)
         return path
 
-    def gate(self, *words):
-        r = subprocess.run([GATE, *words], capture_output=True, text=True, check=False)
+    def gate(self, *words, cwd=None):
+        r = subprocess.run([GATE, *words], capture_output=True, text=True, check=False, cwd=cwd)
         return r.returncode, r.stdout, r.stderr
 
     def self_check(self, program):
@@ -100,6 +100,29 @@ class Programs(unittest.TestCase):
         code, out, _ = self.gate("--programs", base, self.program("slow", 1.08, 1.09), "--rounds", "5")
         self.assertEqual(code, 1, out)
         self.assertIn("slower by more than 5 %: sgm, chain", out)
+
+    def test_nothing_was_measured(self):
+        base = self.program("base", 1.0)
+        code, out, err = self.gate("--programs", base, self.program("wild", 0.8, 1.3), "--rounds", "5")
+        self.assertEqual(code, 75, out + err)
+        self.assertIn("not to be told on this machine just now: sgm, chain", out)
+        self.assertIn("nothing was compared", err)
+        with open(base + ".calls") as f:
+            self.assertEqual(int(f.read()), 3 * 6)  # with those that warm up
+        # one that comes to rest is judged by all rounds together
+        calls = [1.0, 0.8, 1.3, 0.8, 1.3, 0.8] + [1.0] * 100
+        code, out, err = self.gate("--programs", base, self.program("rests", *calls), "--rounds", "5")
+        self.assertEqual(code, 0, out + err)
+        self.assertIn("once more", err)
+        # and one that is slower all the while is found although another stage is restless
+        code, out, _ = self.gate("--programs", base, self.program("slow", 1.2, 1.3), "--rounds", "5")
+        self.assertEqual(code, 1, out)
+
+    def test_programs_of_the_current_folder(self):
+        self.program("base", 1.0)
+        self.program("same", 1.0)
+        code, out, err = self.gate("--programs", "base", "./same", "--rounds", "5", cwd=self.folder)
+        self.assertEqual((code, err), (0, ""), out)
 
     def test_self_check_wants_both(self):
         # a program that does not become slower with more work: the check must not pass

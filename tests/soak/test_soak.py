@@ -1,13 +1,24 @@
 # A short soak passes, and one of a daemon that leaks does not.
 # SPDX-License-Identifier: Apache-2.0
+import collections
+import contextlib
+import importlib.machinery
+import importlib.util
+import io
 import os
+import re
 import shutil
 import subprocess
 import sys
 import tempfile
 import unittest
+import unittest.mock
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+loader = importlib.machinery.SourceFileLoader("soak", os.path.join(HERE, "run"))
+rules = importlib.util.module_from_spec(importlib.util.spec_from_loader("soak", loader))
+sys.dont_write_bytecode = True
+loader.exec_module(rules)
 SECONDS = 2.0
 
 
@@ -33,6 +44,39 @@ class Soak(unittest.TestCase):
         self.assertRegex(leaks[0], r"(?m)^WRONG: files: memory grew by \d+ KiB$")
         self.assertRegex(leaks[0], r"(?m)^WRONG: files: \d+ descriptors became \d+$")
         self.assertEqual(leaks[0].count("WRONG"), 2, leaks[0])
+
+    def test_what_nobody_used_was_not_tried(self):
+        every = collections.Counter({page: 1 for page in rules.PAGES})
+        without = every - collections.Counter(["status"])
+        for numbers, wrong in ((("files", 1, 1, every, 1), None), (("replay", 1, 1, without, 0), None),
+                               (("files", 0, 1, every, 1), "nothing was published"),
+                               (("files", 1, 0, every, 1), "no reader got a frame"),
+                               (("files", 1, 1, without, 1), "stixel-web never gave status"),
+                               (("files", 1, 1, every, 0), "status was never asked for")):
+            judge = unittest.mock.Mock()
+            rules.judge_use(judge, *numbers)
+            said = [call.args[0] for call in judge.fail.call_args_list]
+            self.assertEqual(len(said), wrong is not None, said)
+            self.assertIn(wrong or "", "".join(said))
+
+    def test_a_daemon_that_publishes_nothing(self):
+        folder = tempfile.mkdtemp(prefix="stixel-")
+        self.addCleanup(shutil.rmtree, folder)
+        for path in ("daemon/stixeld", "tools/stixelctl", "tools/web/stixel-web"):
+            path = os.path.join(folder, path)
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+            with open(path, "w") as f:
+                f.write("#!/bin/sh\necho running\nexec sleep 100\n")
+            os.chmod(path, 0o755)
+        said = io.StringIO()
+        with unittest.mock.patch.object(sys, "argv", ["run", "--build", folder, "--minutes", "0.01"]), \
+                unittest.mock.patch.object(rules, "READY_S", 0.3), \
+                unittest.mock.patch.object(tempfile, "tempdir", folder), contextlib.redirect_stdout(said):
+            self.assertEqual(rules.main(), 1)
+        self.assertRegex(said.getvalue(), r"(?m)^WRONG: ring of soak-\d+: not within 0.3 s$")
+        logs = re.search(r"logs are in (.*)", said.getvalue()).group(1)
+        with open(os.path.join(logs, "stixeld.log")) as f:
+            self.assertEqual(f.read(), "running\n")
 
     def test_usage(self):
         for words, code in ((["--frames", "x"], 64), (["--build", "/nowhere"], 77)):

@@ -7,17 +7,22 @@ import json
 import os
 import re
 import shutil
-import socket
 import subprocess
 import tempfile
 import threading
 import time
 
 HANG_S = 10
+AFTER_S = 2  # until a server answers all questions again
 # of all programs, by sysexits.h: what the user did wrong cannot be what a failing call is taken for
 CODES_OF_THE_USER = {64, 65, 66, 77, 78}
-# errors that say that the user may not, that there is none, or that the device does not read: EPERM, ENOENT, EIO, ...
-ERRORS_OF_THE_USER = {1, 2, 5, 13, 22}
+# errors that say that the user may not, or that there is none, or none that fits: EPERM, ENOENT, EACCES, EINVAL
+ERRORS_OF_THE_USER = {1, 2, 13, 22}
+# a line of the daemon's log; the last one of all has no time
+LOG_LINE = re.compile(r"(?:[\d:.]+ )?(error|warning|notice|info|debug) +[\w-]+: ")
+# what phases.c marks where a daemon got so far: without it an exit status of 0 is an early end
+MARKS = {"start": "frames 2", "steady": "terminated", "reload": "terminated", "order": "terminated",
+         "camera": "terminated", "stop": "terminated"}
 NAMES = ["start", "files", "steady", "reload", "order", "stop", "camera-start", "camera", "record", "export", "web"]
 
 CONFIG = """[source]
@@ -47,7 +52,7 @@ class Result:
     def __init__(self, code, stderr, report, left, hung, status=None):
         self.code, self.stderr, self.left, self.hung, self.status = code, stderr, left, hung, status
         self.report = report
-        self.counts, self.calls, self.notes, self.failed = {}, [], [], None
+        self.counts, self.calls, self.notes, self.marks, self.failed = {}, [], [], set(), None
         self.bytes, self.info = None, None  # of out.mcap, what a program was told to make
         for line in report:
             word, _, rest = line.partition(" ")
@@ -58,14 +63,18 @@ class Result:
                 self.calls.append((fields[0], int(fields[1]), int(fields[3])))
             elif word == "failed":
                 self.failed = (fields[0], int(fields[1]), fields[2])
+            elif word == "mark":
+                self.marks.add(rest)
             elif word in ("wrong", "allocation", "answer"):
                 self.notes.append(line)
         self.sentences = [s for s in stderr.splitlines() if s.strip() and not re.match(r"torture: ", s)]
 
     @property
     def told(self):
-        """Whether something says that not all went well."""
-        return any(re.search(r" (error|warning|notice) |: ", s) and " info " not in s for s in self.sentences)
+        """Whether it says why it ended: a line of the log that something is wrong, or a tool's sentence at last."""
+        lines = [LOG_LINE.match(s) for s in self.sentences]
+        return any(m and m[1] in ("error", "warning") for m in lines) or \
+            bool(lines) and not lines[-1] and ": " in self.sentences[-1]
 
     @property
     def outcome(self):
@@ -83,6 +92,7 @@ class Result:
 class Life:
     """A program from start to end. Options of the phase come from the house."""
     codes = {0, 70, 71, 73}  # 71: without memory for its own arguments
+    phase = None
 
     def __init__(self, name, house, program):
         self.name, self.house, self.program = name, house, program
@@ -92,7 +102,7 @@ class Life:
         raise NotImplementedError
 
     def meanwhile(self, process, folder):
-        """Asks the running program for things; it ends by itself or here."""
+        """Asks the running program for things; it ends by itself or here. More lines of the report."""
 
     def left(self, folder):
         return []
@@ -115,8 +125,9 @@ class Life:
             env["TORTURE"] = order
         with open(log, "wb") as out:
             process = subprocess.Popen(argv, env=env, stdout=subprocess.DEVNULL, stderr=out, cwd=folder)
+        more = []
         try:
-            self.meanwhile(process, folder)
+            more = self.meanwhile(process, folder) or []
             code, hung = process.wait(HANG_S), False
         except subprocess.TimeoutExpired:
             process.kill()
@@ -128,7 +139,7 @@ class Life:
         if os.path.exists(os.path.join(folder, "status")):
             with open(os.path.join(folder, "status")) as f:
                 status = json.load(f)
-        r = Result(code, said, lines, self.left(folder), hung, status)
+        r = Result(code, said, lines + more, self.left(folder), hung, status)
         out = os.path.join(folder, "out.mcap")
         if os.path.exists(out):
             r.bytes = os.path.getsize(out)
@@ -152,6 +163,8 @@ class Life:
             bad.append("code %d" % r.code)
         if r.code > 0 and not r.told:
             bad.append("no sentence")
+        if r.code == 0 and self.phase and MARKS[self.phase] not in r.marks:
+            bad.append("ended by itself with 0")
         # whose ring it is cannot be told without lstat: it stays, and the next start replaces it
         blind = r.failed and r.failed[0] == "lstat64"
         bad += ["left behind: " + f for f in r.left if not (blind and f.startswith("shm/"))]
@@ -263,52 +276,88 @@ class Export(Tool):
 class Web(Tool):
     """Asked for each page, then ended."""
     pages = ["/", "/api/instances", "/api/%s/status", "/api/%s/metrics", "/api/%s/settings", "/api/%s/snapshot.jpg",
-             "/metrics", "/healthz", "/api/clock"]
+             "/metrics", "/healthz", "/api/clock", "/api/%s/stream?images=left"]
+    stream_bytes = 2000
 
     def argv(self, folder):
-        return ["-i", self.house.instance, "--listen", "127.0.0.1:%d" % self.house.port_of(folder)]
+        return ["-i", self.house.instance, "--listen", "127.0.0.1:0"]
 
     def meanwhile(self, process, folder):
-        port, answers = self.house.port_of(folder), 0
-        end = time.monotonic() + HANG_S
-        while process.poll() is None and time.monotonic() < end:
-            try:
-                socket.create_connection(("127.0.0.1", port), 1).close()
-                break
-            except OSError:
-                time.sleep(0.002)
-        for page in self.pages:
-            answers += self.ask(port, page.replace("%s", self.house.instance))
-        self.read_stream(port, self.house.instance)
+        port, pages = port_of(process), [page.replace("%s", self.house.instance) for page in self.pages]
+        if not port:
+            return []
+        said = [self.judge_answer(page, *self.ask(port, page), failing=True) for page in pages]
+        end = time.monotonic() + AFTER_S
+        for page in pages:
+            # nothing fails any more, or once at last; what failed is kept for a while
+            while wrong := self.judge_answer(page, *self.ask(port, page)):
+                if process.poll() is not None or time.monotonic() > end:
+                    break
+                time.sleep(0.02)
+            said.append(wrong if process.poll() is None else None)
         if process.poll() is None:
-            # nothing fails any more: the first of these may have been the one
-            if not self.ask(port, "/healthz") and not self.ask(port, "/healthz") and process.poll() is None:
-                raise subprocess.TimeoutExpired(self.program, 0)
             process.terminate()
+        return [s for s in said if s]
 
-    @staticmethod
-    def ask(port, page):
+    @classmethod
+    def ask(cls, port, page):
+        """Status, 0 where there is no whole answer, and body."""
         try:
             c = http.client.HTTPConnection("127.0.0.1", port, timeout=4)
             c.request("GET", page)
-            c.getresponse().read()
+            answer = c.getresponse()
+            body = answer.read(cls.stream_bytes) if "/stream" in page else answer.read()
             c.close()
         except (OSError, http.client.HTTPException):
-            return False
-        return True
+            return 0, b""
+        return answer.status, body
 
-    @staticmethod
-    def read_stream(port, instance):
+    @classmethod
+    def judge_answer(cls, page, status, body, failing=False):
+        """A line of the report where it is wrong; while calls fail a server may say that it cannot or that nobody runs,
+        or hang up."""
+        if status != 200:
+            fine = failing and (status == 0 or 500 <= status < 600 or (status == 404 and page.startswith("/api/")))
+            return None if fine else "wrong answer of %s: %s" % (page, status or "none")
+        path = page.partition("?")[0]
+        if path.endswith("/stream"):
+            # of one whose daemon is asked for with a failing call, the end may come early
+            whole = failing or len(body) == cls.stream_bytes
+        elif path.endswith(".jpg"):
+            whole = body[:2] == b"\xff\xd8" and body[-2:] == b"\xff\xd9"
+        elif path == "/":
+            whole = body.rstrip().endswith(b"</html>")
+        elif path.endswith("metrics") or path == "/healthz":
+            whole = body.endswith(b"\n")
+        else:
+            whole = is_json(body)
+        return None if whole else "wrong answer of %s: 200 with half a body, %r" % (page, body[-20:])
+
+
+def is_json(body):
+    try:
+        json.loads(body)
+    except ValueError:
+        return False
+    return True
+
+
+def port_of(process):
+    """Where it listens, or None when it ends before. By the kernel: a call that prints the address may fail."""
+    end = time.monotonic() + HANG_S
+    while process.poll() is None and time.monotonic() < end:
         try:
-            c = http.client.HTTPConnection("127.0.0.1", port, timeout=4)
-            c.request("GET", "/api/%s/stream?images=left" % instance)
-            c.getresponse().read(2000)
-            c.close()
-        except (OSError, http.client.HTTPException):
-            pass
-
-    def left(self, folder):
-        return [f for f in sorted(os.listdir(folder)) if f not in ("log", "report")]
+            top = "/proc/%d/" % process.pid
+            own = [os.readlink(top + "fd/" + n) for n in os.listdir(top + "fd")]
+            with open(top + "net/tcp") as f:
+                rows = [line.split() for line in f.readlines()[1:]]
+        except OSError:  # a descriptor that was closed meanwhile, or the end
+            continue
+        for row in rows:
+            if row[3] == "0A" and "socket:[%s]" % row[9] in own:
+                return int(row[1].split(":")[1], 16)
+        time.sleep(0.002)
+    return None
 
 
 class Planted(Tool):
@@ -317,6 +366,7 @@ class Planted(Tool):
     def __init__(self, how, house, found_by):
         super().__init__(how, house, "torture-planted")
         self.found_by = found_by
+        self.phase = "steady" if how == "ends" else None
 
     def prepare(self, folder):
         return [self.program, self.name], {}
@@ -332,8 +382,7 @@ class House:
         self.build, self.top = os.path.abspath(build), top
         self.lock = threading.Lock()
         self.instance = "torture-%d" % os.getpid()  # readers look in /dev/shm alone
-        self.daemon, self.exported, self.ports = None, None, {}
-        self.next_port = 18000 + os.getpid() % 1000 * 40
+        self.daemon, self.exported = None, None
 
     def program(self, name):
         return os.path.join(self.build, "tests", "torture", name)
@@ -356,7 +405,8 @@ class House:
 
     def planted(self):
         found_by = {"good": "", "crashes": "signal 11|memory", "hangs": "hangs", "silent": "no sentence",
-                    "wrong-code": "code 78", "leaves": "left behind: whole",
+                    "silent-later": "no sentence", "wrong-code": "code 78", "wrong-code-read": "code 78",
+                    "ends": "ended by itself", "leaves": "left behind: whole",
                     "allocates": "allocates"}
         if self.sanitized:
             found_by["leaks"] = "leak"
@@ -369,7 +419,8 @@ class House:
 
     def environment(self):
         """With a daemon that publishes for those who read."""
-        env = {"RUNTIME_DIRECTORY": os.path.join(self.top, "run")}
+        # clients look below the second
+        env = {"RUNTIME_DIRECTORY": os.path.join(self.top, "stixeld"), "XDG_RUNTIME_DIR": self.top}
         with self.lock:
             if not self.daemon:
                 os.mkdir(env["RUNTIME_DIRECTORY"])
@@ -410,21 +461,15 @@ class House:
             self.exported = os.path.getsize(out)  # times in it differ
         return path
 
-    def port_of(self, folder):
-        with self.lock:
-            if folder not in self.ports:
-                self.ports[folder] = self.next_port
-                self.next_port += 1
-            return self.ports[folder]
-
     def pictures(self):
-        """A folder with one pair."""
+        """A folder with pairs: two more than are asked for, as a failed call costs one."""
         top = os.path.join(self.top, "pictures")
         for side, shift in (("left", 0), ("right", 3)):
             os.makedirs(os.path.join(top, side), exist_ok=True)
-            with open(os.path.join(top, side, "1.pgm"), "wb") as f:
-                f.write(b"P5\n64 48\n255\n" + bytes((x + shift) * 37 % 251 ^ y * 5 & 63
-                                                    for y in range(48) for x in range(64)))
+            for n in range(4):
+                with open(os.path.join(top, side, "%d.pgm" % n), "wb") as f:
+                    f.write(b"P5\n64 48\n255\n" + bytes((x + shift) * 37 % 251 ^ y * 5 & 63
+                                                        for y in range(48) for x in range(64)))
         return top
 
 

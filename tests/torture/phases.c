@@ -11,7 +11,8 @@
  * 	stop	SIGTERM
  *
  * Afterwards nothing fails any more: a change is made, a status is asked for, frames go on. The report has
- * its answer.
+ * its answer. It has marks, too: that both frames of "start" came, and that it was told to end. A daemon that
+ * ends with 0 without them did so by itself.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -24,7 +25,9 @@
 #include <unistd.h>
 
 #include "config/option.h"
-#include "daemon/run_priv.h"
+#include "daemon/live.h"
+#include "daemon/pipeline.h"
+#include "daemon/telemetry.h"
 #include "tests/torture/cameras.h"
 #include "tests/torture/client.h"
 #include "tests/torture/torture.h"
@@ -109,6 +112,13 @@ int __wrap_sx_source_open(struct sx_source **ret, const struct sx_source_params 
 }
 
 /* ---- what is done to it ---- */
+
+static void terminate(void)
+{
+	if (!atomic_load(&stopping))
+		torture_note("mark terminated");
+	kill(getpid(), SIGTERM);
+}
 
 static bool wait_until(bool (*condition)(int), int argument, const char *what)
 {
@@ -238,7 +248,7 @@ static void *phase_run(void *nothing)
 	before = descriptors();
 	if (phase_is("stop")) {
 		torture_arm();
-		kill(getpid(), SIGTERM);
+		terminate();
 		return NULL;
 	}
 	torture_arm();
@@ -252,7 +262,7 @@ static void *phase_run(void *nothing)
 		do_camera();
 	torture_disarm();
 	check_afterwards(before);
-	kill(getpid(), SIGTERM);
+	terminate();
 	return NULL;
 }
 
@@ -266,6 +276,8 @@ void __wrap_sx_telemetry_published(struct sx_telemetry *t, const struct stixel_f
 	n = atomic_fetch_add(&frames, 1) + 1;
 	if (phase_is("start") && n == 1)
 		torture_disarm();
+	if (phase_is("start") && n == 2)
+		torture_note("mark frames 2");
 	if (n != FIRST_FRAMES)
 		return;
 	if (!phase_is("start") && getenv("TORTURE_PHASE")) {

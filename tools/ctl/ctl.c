@@ -195,6 +195,9 @@ static const struct sx_usage_option options[] = {
 	 .commands = OF(WATCH) | OF(RECORD), .help = "exit after S seconds; default: Ctrl-C"},
 	{"duration", 0, "S", SX_USAGE_SECONDS, TO(duration_ms), 1, 1000000, .commands = OF(ENDURANCE),
 	 .help = "the same in seconds"},
+	{"first", 0, "S", SX_USAGE_INT, TO(budget.first_s), 0, 1000000, .commands = OF(ENDURANCE),
+	 .help = "seconds from the daemon's start to its first frame; default 5, not judged where the watch "
+		 "began a minute after the start or the cameras came later"},
 	{"rate", 0, "PERCENT", SX_USAGE_INT, TO(budget.rate), 0, 1000, .commands = OF(ENDURANCE),
 	 .help = "by which pairs may come slower or faster than source.fps, default 1"},
 	{"jitter", 0, "PERCENT", SX_USAGE_INT, TO(budget.jitter), 0, 1000, .commands = OF(ENDURANCE),
@@ -254,7 +257,8 @@ static const struct sx_usage_exit exits[] = {
 	 "no such instance, it ended, no frame in time, doctor found a problem, or endurance a bad line"},
 	{EX_USAGE, "wrong usage"},
 	{EX_DATAERR, "a damaged frame, answer or recording; export: what is whole of it was written"},
-	{EX_SOFTWARE, "memory or descriptors do not suffice; set: or the engine does not"},
+	{EX_SOFTWARE,
+	 "memory or descriptors do not suffice, or a device cannot be read; set: or the engine does not"},
 	{EX_CANTCREAT,
 	 "a file cannot be written or exists; replay: the instance runs, or its ring cannot be made"},
 	{EX_NOPERM, "set: not allowed"},
@@ -301,7 +305,9 @@ int ctl_reading_code(int error)
 {
 	if (error == -EINTR)
 		return CTL_NOTHING; /* by the signal that stops it */
-	return error == -ENOMEM || error == -EMFILE || error == -ENFILE ? EX_SOFTWARE : EX_DATAERR;
+	/* a disk that fails says nothing of what was recorded */
+	return error == -ENOMEM || error == -EMFILE || error == -ENFILE || error == -EIO ? EX_SOFTWARE
+											 : EX_DATAERR;
 }
 
 int ctl_exists(const char *path)
@@ -344,7 +350,8 @@ int main(int argc, char **argv)
 	struct ctl c = {.interval_ms = 1000,
 			.frames = -1,
 			.timeout_ms = -1,
-			.budget = {.rate = -1,
+			.budget = {.first_s = -1,
+				   .rate = -1,
 				   .jitter = -1,
 				   .dropped = -1,
 				   .lost = -1,

@@ -21,6 +21,7 @@ enum ctl_image { CTL_IMAGE_LEFT, CTL_IMAGE_DISPARITY, CTL_IMAGE_NONE };
 
 /* Budgets of endurance; -1: as usual. */
 struct ctl_budget {
+	int first_s;	   /* from the start to the first frame */
 	int rate;	   /* percent of source.fps by which pairs come faster or slower */
 	int jitter;	   /* percent of the interval, 99 % of the intervals */
 	int dropped, lost; /* pairs that the daemon dropped, frames that this reader lost */

@@ -21,10 +21,11 @@
 #define PERIOD_NS (33 * MS)
 #define BEGAN_NS (1000 * PERIOD_NS)
 
-static const struct ctl command = {
+static struct ctl command = {
 	.instance = "front",
 	.interval_ms = 1000,
-	.budget = {.rate = -1,
+	.budget = {.first_s = -1,
+		   .rate = -1,
 		   .jitter = -1,
 		   .dropped = -1,
 		   .lost = -1,
@@ -250,6 +251,14 @@ static void intervals_are_judged(void **state)
 	frames(&x, 100);
 	assert_bad(&x, "rate");
 	assert_false(x.e.frames.as_told);
+
+	/* the last one of a short run is late by half an interval, which is more than 1 % of the time */
+	begin(&x);
+	frames(&x, 30);
+	pass(&x, PERIOD_NS / 2);
+	x.next.captured--;
+	frame(&x, 0);
+	assert_int_equal(judged(&x, "rate")->verdict, ENDURANCE_GOOD);
 }
 
 static void silence_is_judged(void **state)
@@ -321,6 +330,41 @@ static void the_status_is_judged(void **state)
 	x.e.status.unbalanced = 0;
 	x.e.status.first_frame_s = 5.1;
 	assert_bad(&x, "first frame");
+	/* an hour later it is no news, and cameras that came late are no fault of the daemon */
+	x.e.status.uptime_s = 3600.0;
+	assert_int_equal(judged(&x, "first frame")->verdict, ENDURANCE_NOT_JUDGED);
+	x.e.status.uptime_s = 6.0;
+	x.e.status.camera_late = true;
+	assert_int_equal(judged(&x, "first frame")->verdict, ENDURANCE_NOT_JUDGED);
+	command.budget.first_s = 5;
+	assert_bad(&x, "first frame");
+	command.budget.first_s = 6;
+	assert_int_equal(judged(&x, "first frame")->verdict, ENDURANCE_GOOD);
+	command.budget.first_s = -1;
+}
+
+static void a_figure_ends_with_a_letter(void **state)
+{
+	char whole[] = "g\xc3\xbcnstig", half[] = "gr\xc3\xbc\xc3";
+	struct fixture x;
+	json_t *figure;
+
+	endurance_cut(whole);
+	assert_string_equal(whole, "g\xc3\xbcnstig");
+	endurance_cut(half);
+	assert_string_equal(half, "gr\xc3\xbc");
+
+	/* a reason that its buffer cut within a letter */
+	begin(&x);
+	frames(&x, 50);
+	x.e.status.running = 0;
+	snprintf(x.e.status.state, sizeof(x.e.status.state), "degraded");
+	memset(x.e.status.reason, 'x', sizeof(x.e.status.reason) - 2);
+	x.e.status.reason[sizeof(x.e.status.reason) - 2] = '\xc3';
+	figure = json_string(judged(&x, "state")->figure);
+	assert_non_null(figure);
+	assert_true(json_string_length(figure) > sizeof(x.e.status.reason));
+	json_decref(figure);
 }
 
 static int64_t unbalanced(int captured, int published, int overload, int unpaired, int no_map)
@@ -361,11 +405,17 @@ static void a_slope_is_that_of_the_points(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(nothing_is_wrong),	 cmocka_unit_test(nothing_came),
-		cmocka_unit_test(gaps_are_told_apart),	 cmocka_unit_test(a_new_epoch_is_a_restart),
-		cmocka_unit_test(intervals_are_judged),	 cmocka_unit_test(silence_is_judged),
-		cmocka_unit_test(the_process_is_judged), cmocka_unit_test(the_status_is_judged),
-		cmocka_unit_test(counts_add_up),	 cmocka_unit_test(a_slope_is_that_of_the_points),
+		cmocka_unit_test(nothing_is_wrong),
+		cmocka_unit_test(nothing_came),
+		cmocka_unit_test(gaps_are_told_apart),
+		cmocka_unit_test(a_new_epoch_is_a_restart),
+		cmocka_unit_test(intervals_are_judged),
+		cmocka_unit_test(silence_is_judged),
+		cmocka_unit_test(the_process_is_judged),
+		cmocka_unit_test(the_status_is_judged),
+		cmocka_unit_test(a_figure_ends_with_a_letter),
+		cmocka_unit_test(counts_add_up),
+		cmocka_unit_test(a_slope_is_that_of_the_points),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

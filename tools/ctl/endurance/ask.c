@@ -4,6 +4,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <errno.h>
+#include <inttypes.h>
 #include <math.h>
 #include <poll.h>
 #include <signal.h>
@@ -15,9 +16,11 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "ipc/process.h"
 #include "tools/common/instances.h"
 #include "tools/ctl/answer.h"
 #include "tools/ctl/endurance/endurance.h"
+#include "tools/ctl/ring_look.h"
 
 /* How long an answer may take. A daemon that needs longer is hung, or starved. */
 #define ANSWER_MS 1000
@@ -32,6 +35,7 @@ static double real(json_t *j, const char *path)
 static void keep_text(char *to, size_t bytes, json_t *j, const char *path)
 {
 	snprintf(to, bytes, "%s", sx_answer_text(j, path));
+	endurance_cut(to);
 }
 
 static void look_at_counts(struct endurance_status *s, json_t *j, int64_t now_ns, bool again)
@@ -48,13 +52,44 @@ static void look_at_counts(struct endurance_status *s, json_t *j, int64_t now_ns
 	s->lost_lines[1] = endurance_whole(j, "log.lost");
 }
 
-/* A number of another machine's or container's processes means nothing here. */
-static bool is_that_process(const struct endurance_process *p, double uptime_s)
+/* Whose ring it is. False: it cannot be read now. */
+static bool look_at_owner(struct endurance *e)
 {
-	const double age_s = (double)sx_clock_ns(CLOCK_BOOTTIME) / 1e9 - p->started_s;
+	struct endurance_status *s = &e->status;
+	struct ctl_ring ring;
 
-	/* sleeping machines: uptime stands still meanwhile, age goes on */
-	return age_s > uptime_s - 2.0;
+	if (s->owner && s->owner == (uint64_t)s->pid)
+		return true;
+	if (ctl_ring_look(&ring, e->c->instance) < 0)
+		return false;
+	s->owner = ring.header.pid;
+	s->owner_namespace = ring.header.pid_namespace;
+	s->owner_ticks = ring.header.pid_start_ticks;
+	return true;
+}
+
+/*
+ * A pid means nothing in another PID namespace, as that of a container beside this one with the same
+ * /dev/shm, and is given anew: only a process that the ring's header describes is judged. 0, or negative
+ * after a sentence.
+ */
+static int find_process(struct endurance *e, struct endurance_process *p)
+{
+	struct endurance_status *s = &e->status;
+	const size_t bytes = sizeof(s->not_seen);
+
+	s->not_seen[0] = '\0';
+	if (!look_at_owner(e))
+		snprintf(s->not_seen, bytes, "the ring does not say whose process it is");
+	else if (s->owner != (uint64_t)s->pid)
+		snprintf(s->not_seen, bytes, "the status is of process %" PRId64 ", the ring of %" PRIu64,
+			 s->pid, s->owner);
+	else if (!s->owner_namespace || s->owner_namespace != sx_process_namespace())
+		snprintf(s->not_seen, bytes, "its process is of another PID namespace");
+	else if (endurance_process_look(p, s->pid, s->not_seen, bytes) == 0 &&
+		 p->started_ticks != s->owner_ticks)
+		snprintf(s->not_seen, bytes, "another process has its number %" PRId64, s->pid);
+	return s->not_seen[0] ? -ESRCH : 0;
 }
 
 static void look_at_process(struct endurance *e, json_t *j, int64_t now_ns, bool again)
@@ -64,13 +99,8 @@ static void look_at_process(struct endurance *e, json_t *j, int64_t now_ns, bool
 	int64_t clients = endurance_whole(j, "stream.clients");
 	int third = now_ns < e->warm_ns + (e->began_ns + e->planned_ns - e->warm_ns) / 3 ? 0 : 1;
 
-	s->not_seen[0] = '\0';
-	if (endurance_process_look(&p, s->pid, s->not_seen, sizeof(s->not_seen)) < 0)
+	if (find_process(e, &p) < 0)
 		return;
-	if (!is_that_process(&p, real(j, "uptime_s"))) {
-		snprintf(s->not_seen, sizeof(s->not_seen), "its process is of another PID namespace");
-		return;
-	}
 	if (now_ns < e->warm_ns && !atomic_load(&e->done))
 		return;
 	if (again || !s->first_ns) {
@@ -99,6 +129,12 @@ static void take_answer(struct endurance *e, json_t *j, int64_t now_ns)
 
 	s->pid = pid;
 	s->first_frame_s = real(j, "first_frame_s");
+	if (again) {
+		s->uptime_s = real(j, "uptime_s");
+		s->camera_late = false;
+	}
+	if (isnan(s->first_frame_s) && strcmp(state, stixel_state_name(STIXEL_STATE_NO_CAMERA)) == 0)
+		s->camera_late = true;
 	if (strcmp(state, "running") == 0) {
 		s->running++;
 	} else if (!*s->state) {
@@ -176,6 +212,7 @@ int endurance_meet(struct endurance *e)
 		s->pid = endurance_whole(j, "pid");
 		s->cores = sysconf(_SC_NPROCESSORS_ONLN);
 		s->first_frame_s = NAN;
+		s->uptime_s = real(j, "uptime_s");
 		keep_text(s->backend, sizeof(s->backend), j, "engine.backend");
 		keep_text(s->source, sizeof(s->source), j, "source.kind");
 		keep_text(s->version, sizeof(s->version), j, "version");

@@ -53,10 +53,10 @@ struct endurance_line {
 
 /* What the process is like, from /proc. Values are negative where they cannot be read. */
 struct endurance_process {
-	double cpu_s;	  /* user and system time since its start */
-	int64_t memory;	  /* anonymous resident memory, bytes: what a leak takes */
-	int descriptors;  /* open ones */
-	double started_s; /* after boot, 0 unknown */
+	double cpu_s;		/* user and system time since its start */
+	int64_t memory;		/* anonymous resident memory, bytes: what a leak takes */
+	int descriptors;	/* open ones */
+	uint64_t started_ticks; /* after boot */
 };
 
 /* What the status and /proc have said. Thread: the asker's, and main after it has ended. */
@@ -69,6 +69,10 @@ struct endurance_status {
 	int64_t no_map
 		[2]; /* pairs dropped for want of a disparity map, which headers do not count: first, last */
 	int64_t pid, cores;
+	bool camera_late; /* there were answers that waited for cameras before the first frame */
+	double uptime_s;  /* when it was met; NAN: unknown */
+	/* whose ring it is; asked for again where the status is of another process */
+	uint64_t owner, owner_namespace, owner_ticks;
 	char not_seen[128];	   /* why there are no figures of the process; empty: there are */
 	int64_t first_ns, last_ns; /* of the process, behind the warm-up */
 	struct endurance_process first, last;
@@ -128,6 +132,8 @@ void endurance_line_add(struct endurance_line *l, double x, double y);
 /* Its slope; 0 for fewer than two points. */
 double endurance_line_slope(const struct endurance_line *l);
 
+/* Cuts a text where it is no UTF-8 any more: a buffer may have ended within a letter. */
+void endurance_cut(char *text);
 /* Rows of the report; returns how many. */
 int endurance_judge(const struct endurance *e, struct endurance_row rows[ENDURANCE_ROWS]);
 /* Prints it as text or JSON; returns the exit code. */

@@ -13,7 +13,9 @@
 
 #include "tools/ctl/endurance/endurance.h"
 
-#define FIRST_FRAME_S 5.0
+#define FIRST_FRAME_S 5
+/* Who begins to watch later than this after the start of a daemon hears nothing new of its first frame. */
+#define WATCHED_LATE_S 60.0
 /* The longest deviation from the interval may be so many times that of 99 %. */
 #define LONGEST_TO_P99 5
 /* Longest time between two frames: a second, or so many intervals where that is more. */
@@ -106,6 +108,28 @@ static void judge_state(struct judge *j)
 		r->verdict = ENDURANCE_NOT_JUDGED;
 }
 
+/* How fast it starts; not how long ago somebody plugged a camera in, unless a budget was given. */
+static void judge_first_frame(struct judge *j)
+{
+	const struct endurance_status *s = &j->e->status;
+	const int given = j->e->c->budget.first_s;
+	struct endurance_row *r =
+		row(j, "first frame", "s", s->first_frame_s, budget_or(given, FIRST_FRAME_S));
+	const char *why = s->camera_late		 ? "the cameras came later"
+			  : s->uptime_s > WATCHED_LATE_S ? "watched from long after the start"
+							 : NULL;
+
+	limit(r, "%.0f s after start", r->budget);
+	if (isnan(s->first_frame_s))
+		tell(r, "the status does not say");
+	else
+		tell(r, "%.2f s after start", s->first_frame_s);
+	if (given >= 0 || !why)
+		return;
+	r->verdict = ENDURANCE_NOT_JUDGED;
+	tell(r, "; %s: --first", why);
+}
+
 static void judge_life(struct judge *j)
 {
 	const struct endurance_status *s = &j->e->status;
@@ -126,12 +150,7 @@ static void judge_life(struct judge *j)
 	r = row(j, "restarts", "restarts", (double)f->restarts, 0.0);
 	limit(r, "0");
 	tell(r, "%" PRIu64, f->restarts);
-	r = row(j, "first frame", "s", s->first_frame_s, FIRST_FRAME_S);
-	limit(r, "%.0f s after start", FIRST_FRAME_S);
-	if (isnan(s->first_frame_s))
-		tell(r, "the status does not say");
-	else
-		tell(r, "%.2f s after start", s->first_frame_s);
+	judge_first_frame(j);
 }
 
 /* Pairs a second by capture times, with those that were dropped; without two frames by our own clock. */
@@ -140,19 +159,19 @@ static void judge_rate(struct judge *j)
 	const struct endurance *e = j->e;
 	const struct endurance_frames *f = &e->frames;
 	const uint64_t pairs = f->intervals + all_dropped(e);
-	const double most = budget_or(e->c->budget.rate, RATE_PERCENT);
-	double rate, off = NAN;
+	const double seconds = (double)(f->span_ns > 0 ? f->span_ns : e->ended_ns - e->began_ns) / 1e9;
+	const double rate = (double)(f->span_ns > 0 ? pairs : f->frames + pairs) / seconds;
+	/* one frame that is as late as it may be counts for an interval, which is much in a short time */
+	const double most = budget_or(e->c->budget.rate, RATE_PERCENT) +
+			    (e->status.fps > 0.0 ? 100.0 / fmax(e->status.fps * seconds, 1.0) : 0.0);
+	double off = NAN;
 	struct endurance_row *r;
 
-	if (f->span_ns > 0)
-		rate = (double)pairs * 1e9 / (double)f->span_ns;
-	else
-		rate = (double)(f->frames + pairs) * 1e9 / (double)(e->ended_ns - e->began_ns);
 	if (e->status.fps > 0.0)
 		off = 100.0 * fabs(rate / e->status.fps - 1.0);
 	r = row(j, "rate", "percent off", off, most);
 	if (e->status.fps > 0.0)
-		limit(r, "%g fps +-%g %%", e->status.fps, most);
+		limit(r, "%g fps +-%.3g %%", e->status.fps, most);
 	tell(r, "%.2f pairs a second%s", rate, e->paced ? "" : ", as fast as they are taken");
 }
 
@@ -334,6 +353,15 @@ static void judge_log(struct judge *j)
 		tell(r, "the status does not say");
 }
 
+void endurance_cut(char *text)
+{
+	json_t *whole;
+
+	for (size_t n = strlen(text); !(whole = json_string(text)) && n; n--)
+		text[n - 1] = '\0';
+	json_decref(whole);
+}
+
 int endurance_judge(const struct endurance *e, struct endurance_row rows[ENDURANCE_ROWS])
 {
 	static void (*const rules[])(struct judge * j) = {
@@ -344,5 +372,7 @@ int endurance_judge(const struct endurance *e, struct endurance_row rows[ENDURAN
 
 	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++)
 		rules[i](&j);
+	for (int i = 0; i < j.count; i++)
+		endurance_cut(rows[i].figure);
 	return j.count;
 }

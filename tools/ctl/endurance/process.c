@@ -41,7 +41,7 @@ static bool read_times(struct endurance_process *p, int64_t pid)
 	if (!got)
 		return false;
 	p->cpu_s = (double)(user + system) / ticks;
-	p->started_s = (double)started / ticks;
+	p->started_ticks = started;
 	return true;
 }
 

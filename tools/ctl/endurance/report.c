@@ -101,7 +101,8 @@ static int report_json(const struct endurance *e, const struct endurance_row *ro
 	int r;
 
 	for (int i = 0; i < count; i++)
-		json_array_append_new(checks, report_row(&rows[i]));
+		if (json_array_append_new(checks, report_row(&rows[i])) < 0)
+			goto no_memory;
 	all = json_pack(
 		"{s:s, s:s, s:s, s:s, s:b, s:b, s:f, s:f, s:I, s:o, s:o}", "instance", e->c->instance,
 		"version", s->version, "engine", s->backend, "source", s->source, "passed",
@@ -115,6 +116,9 @@ static int report_json(const struct endurance *e, const struct endurance_row *ro
 	r = json_dumpf(all, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(9));
 	json_decref(all);
 	return r < 0 || puts("") < 0 ? -EIO : 0;
+no_memory:
+	json_decref(checks);
+	return -ENOMEM;
 }
 
 int endurance_report(const struct endurance *e, const struct endurance_row *rows, int count)
