@@ -105,8 +105,9 @@ static int send_request(const char *what, size_t body)
 {
 	char *text = malloc(body + 300);
 	const int fd = dial();
-	int n = sprintf(text, "%s HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: %zu\r\n\r\n",
-			what, body);
+	int n = snprintf(text, 300,
+			 "%s HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: %zu\r\n\r\n", what,
+			 body);
 
 	memset(text + n, 'b', body);
 	if (send(fd, text, (size_t)n + body, MSG_NOSIGNAL) < 0)
@@ -244,15 +245,8 @@ static void many_pages(void **state)
 static void what_is_no_socket(void **state)
 {
 	struct sx_status_server *none = NULL;
-	char why[400], far[200];
+	char why[200];
 	int fd;
-
-	memset(far, 'x', sizeof(far) - 1);
-	far[sizeof(far) - 1] = 0;
-	assert_int_equal(sx_status_listen(far, 0600, why, sizeof(why)), -ENAMETOOLONG);
-	assert_non_null(strstr(why, "longer than"));
-	snprintf(far, sizeof(far), "%s/none/s", dir);
-	assert_int_equal(sx_status_listen(far, 0600, why, sizeof(why)), -ENOENT);
 
 	for (int kind = 0; kind < 4; kind++) {
 		fd = kind == 0	 ? open("/dev/null", O_RDWR)

@@ -44,7 +44,7 @@ enum torture_kind {
  * may. Any thread.
  */
 int torture_call(enum torture_kind kind, const char *name, const int *errors, const void *caller);
-/* In place of TORTURE, "KIND:N", for who torments itself: counts begin anew. Aborts when there is no such kind. */
+/* In place of TORTURE, for who torments itself: counts begin anew. Aborts when there is no such kind. */
 void torture_order(const char *text);
 /* Whether the Nth call of the kind was made since. */
 bool torture_reached(void);
