@@ -1,6 +1,6 @@
 /*
- * Publishers, feeds and their names where something is wrong: rings that others left, parameters that do not fit,
- * clients that leave in the middle, groups, locks, sockets.
+ * Publishers, feeds and their names where something is wrong: rings that others left, parameters that do
+ * not fit, clients that leave in the middle, groups, locks, sockets.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -11,6 +11,7 @@
 #include <linux/futex.h>
 #include <netinet/in.h>
 #include <pthread.h>
+#include <pwd.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -59,6 +60,15 @@ int getgrnam_r(const char *name, struct group *entry, char *text, size_t bytes, 
 	*entry = (struct group){.gr_gid = writers_group};
 	*found = entry;
 	return 0;
+}
+
+/* Nobody has a name. */
+static int user_error;
+
+int getpwuid_r(uid_t user, struct passwd *entry, char *text, size_t bytes, struct passwd **found)
+{
+	*found = NULL;
+	return user_error;
 }
 
 static int setup(void **state)
@@ -216,6 +226,9 @@ static void what_belongs_to_strangers(void **state)
 	assert_int_equal(chown(ring_path, STRANGER, (gid_t)-1), 0);
 	assert_int_equal(sx_ring_look(r, why, sizeof(why)), SX_RING_TAKEN);
 	assert_non_null(strstr(why, "of user unknown (uid 4711)"));
+	user_error = EIO;
+	assert_int_equal(sx_ring_look(r, why, sizeof(why)), SX_RING_TAKEN);
+	assert_non_null(strstr(why, "of user unknown (uid 4711)"));
 	sx_ring_destroy(r);
 	assert_int_equal(access(ring_path, F_OK), 0);
 }
@@ -336,7 +349,8 @@ static void clients_that_do_not_read(void **state)
 	struct sx_stream_counters c;
 	struct sx_stream *s;
 	uint64_t number = 0;
-	int fd[4];
+	uint8_t frame[4096];
+	int fd[5];
 
 	p.clients = 3;
 	p.stall_ms = 100;
@@ -354,16 +368,26 @@ static void clients_that_do_not_read(void **state)
 	close(fd[3]);
 	sx_stream_set_state(
 		s, STIXEL_STATE_DEGRADED); /* a notice that is due keeps a frame from being looked at */
+	sx_stream_dispatch(s);
 	help_stream_publish(s, &small, EPOCH, 1);
 	sx_stream_dispatch(s);
 	sx_stream_counters(s, &c);
+	assert_int_equal(c.clients, 3);
 	usleep(150000);
 	fd[3] = dial(STIXEL_WANT_FRAMES);
 	help_pump(s);
 	sx_stream_counters(s, &c);
 	assert_int_equal(c.accepted, 4);
 	assert_int_equal(c.clients, 3);
-	for (int i = 0; i < 4; i++)
+	/* the newcomer has the first place; the second has not read for longer */
+	fill(s, number);
+	usleep(150000);
+	fd[4] = dial(STIXEL_WANT_FRAMES);
+	help_pump(s);
+	assert_int_equal(recv(fd[3], frame, sizeof(frame), MSG_PEEK) > 0, 1);
+	sx_stream_counters(s, &c);
+	assert_int_equal(c.accepted, 5);
+	for (int i = 0; i < 5; i++)
 		close(fd[i]);
 	sx_stream_destroy(s);
 }

@@ -1,6 +1,6 @@
 /*
- * libstixel where something is wrong: arguments, paths, publishers that are gone, damaged, foreign, or that say on
- * their socket what no stixeld says. With the library's own objects, whose symbols are hidden.
+ * libstixel where something is wrong: arguments, paths, publishers that are gone, damaged, foreign, or that
+ * say on their socket what no stixeld says. With the library's own objects, whose symbols are hidden.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -431,6 +431,26 @@ static void bells(void **state)
 	sx_ring_destroy(ring);
 }
 
+/* Without a descriptor of the publisher's process its end is looked for, and not waited for. */
+static void a_bell_that_ends(void **state)
+{
+	int listener = listen_at(socket_path), fd;
+	struct sx_ring *ring = ring_with(socket_path);
+	struct stixel_reader *r = reader_of(ring_path, 0);
+
+	assert_int_equal(stixel_next(r, &got, NULL), 1);
+	assert_true(stixel_fd(r) >= 0);
+	fd = accept(listener, NULL, NULL);
+	close(r->map.pid_fd);
+	r->map.pid_fd = -1;
+	close(fd);
+	assert_int_equal(stixel_wait(r, 0), 0);
+	assert_int_equal(r->bell.fd, -1);
+	stixel_close(r);
+	sx_ring_destroy(ring);
+	close(listener);
+}
+
 /* Each of the instance's places is asked, and the first refusal is the answer. */
 static void places_of_a_socket(void **state)
 {
@@ -465,6 +485,7 @@ static void writers(void **state)
 	struct stixel_scores *scores = NULL;
 	struct stixel_disparity_map m;
 	struct stixel_scores_planes p;
+	char name[32];
 
 	assert_int_equal(stixel_scores_begin(NULL, &p), -EINVAL);
 	assert_int_equal(stixel_disparity_begin(NULL, &m), -EINVAL);
@@ -479,6 +500,10 @@ static void writers(void **state)
 	stixel_disparity_close(second);
 	stixel_disparity_close(map);
 	assert_int_equal(stixel_disparity_create(&map, "a", &d, 4), -EINVAL);
+	d.folder = NULL; /* the system's */
+	snprintf(name, sizeof(name), "test-%d", (int)getpid());
+	assert_int_equal(stixel_disparity_create(&map, name, &d, sizeof(d)), 0);
+	stixel_disparity_close(map);
 	assert_int_equal(stixel_scores_create(&scores, "a", &f, 4), -EINVAL);
 }
 
@@ -498,6 +523,7 @@ int main(void)
 		TEST(a_publisher_of_few_words),
 		TEST(a_publisher_without_a_pause),
 		TEST(bells),
+		TEST(a_bell_that_ends),
 		TEST(places_of_a_socket),
 		TEST(writers),
 	};

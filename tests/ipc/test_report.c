@@ -278,6 +278,7 @@ static void what_is_seldom_there(void **state)
 	snprintf(r.semantics.name[0], sizeof(r.semantics.name[0]), "car\x7f");
 	r.semantics.kind[0] = "object";
 	r.source.skew = (struct sx_summary){.n = 5, .p99_ns = 2000000};
+	r.spans[0].start.n = r.spans[0].last_10s.n = 1;
 	r.stages[1] = (struct sx_report_latency){.name = "never"};
 	r.stages[2] = (struct sx_report_latency){.name = "census", .start = {.n = 1}};
 	r.stage_count = 3;
@@ -291,6 +292,7 @@ static void what_is_seldom_there(void **state)
 	sx_report_metrics(&r, &t);
 	assert_non_null(strstr(data, "stixeld_pair_skew_p99_seconds 0.002\n"));
 	assert_non_null(strstr(data, "stixeld_stage_seconds_count{stage=\"census\"} 1\n"));
+	assert_non_null(strstr(data, "stixeld_capture_to_publish_seconds{quantile=\"0.5\"} 0"));
 	assert_null(strstr(data, "never"));
 	assert_null(strstr(data, "stixeld_power_age"));
 	assert_null(strstr(data, "stixeld_energy"));

@@ -410,6 +410,16 @@ static int live_log(void)
 	return 0;
 }
 
+/* By name, when nobody publishes. */
+static int live_name(void)
+{
+	struct stixel_reader *reader = NULL;
+	int e = stixel_open(&reader, "of-nobody", STIXEL_OPEN_FOLLOW);
+
+	stixel_close(reader);
+	return e;
+}
+
 static int live_image(void)
 {
 	struct sx_image image = {0};
@@ -502,6 +512,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		LIFE(image),
+		LIFE(name),
 		LIFE(log),
 		LIFE(instance),
 		LIFE(listener),

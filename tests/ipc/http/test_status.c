@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stddef.h>
@@ -45,6 +46,13 @@ static unsigned write_long(void *user, struct sx_text *text)
 	return 200;
 }
 
+/* Keeps the server's thread. */
+static unsigned write_slowly(void *user, struct sx_text *text)
+{
+	usleep(150000);
+	return write_plain(user, text);
+}
+
 static void order_now(void *user, struct sx_status_order *o)
 {
 	char text[64];
@@ -61,6 +69,7 @@ static void order_later(void *user, struct sx_status_order *o)
 static const struct sx_status_page pages[] = {
 	{.path = "/plain", .type = "text/plain", .write = write_plain},
 	{.path = "/costly", .type = "text/plain", .write = write_plain, .costly = true},
+	{.path = "/slow", .type = "text/plain", .write = write_slowly},
 	{.path = "/long", .type = "text/plain", .write = write_long},
 	{.path = "/order", .type = "text/plain", .write = write_plain, .order = order_now},
 	{.path = "/later", .type = "text/plain", .write = write_plain, .order = order_later},
@@ -143,7 +152,7 @@ static void pages_are_given(void **state)
 	assert_null(strstr(answer, "written "));
 	assert_int_equal(ask("GET /long", 0), 500);
 	assert_int_equal(ask("GET /nothing", 0), 404);
-	assert_non_null(strstr(answer, "/plain /costly /long /order /later\n"));
+	assert_non_null(strstr(answer, "/plain /costly /slow /long /order /later\n"));
 	assert_int_equal(ask("PUT /plain", 0), 405);
 	assert_non_null(strstr(answer, "Allow: GET, HEAD\r\n"));
 	assert_int_equal(ask("PUT /order", 0), 405);
@@ -220,6 +229,43 @@ static void crowds_do_not_shut_others_out(void **state)
 		close(fds[i]);
 }
 
+/*
+ * More than may stay, and none of them can be let go while the server has not seen them: who comes next
+ * waits at the door, for the server, or for the end.
+ */
+static void waiting_at_the_door(void **state)
+{
+	for (int ends = 0; ends < 2; ends++) {
+		const int slow = send_request("GET /slow", 0);
+		pid_t pid[2];
+		int fd;
+
+		usleep(20000); /* the server is at it */
+		for (int i = 0; i < 2; i++)
+			CHILD(pid[i], {
+				for (int k = 0; k < SX_STATUS_CLIENTS / 2; k++)
+					dial();
+				pause();
+			});
+		usleep(20000);
+		fd = send_request("GET /plain", 0);
+		usleep(10000);
+		if (ends) {
+			sx_status_stop(server);
+			server = NULL;
+			close(fd);
+			close(slow);
+		} else {
+			assert_int_equal(receive_answer(fd), 200);
+			assert_int_equal(receive_answer(slow), 200);
+		}
+		for (int i = 0; i < 2; i++) {
+			kill(pid[i], SIGKILL);
+			waitpid(pid[i], NULL, 0);
+		}
+	}
+}
+
 /* The names of all pages do not fit into what is said of one that is not there. */
 static void many_pages(void **state)
 {
@@ -267,8 +313,13 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-		TEST(pages_are_given),		TEST(a_costly_page_is_given_again),  TEST(orders_are_taken),
-		TEST(strangers_give_no_orders), TEST(crowds_do_not_shut_others_out), TEST(many_pages),
+		TEST(pages_are_given),
+		TEST(a_costly_page_is_given_again),
+		TEST(orders_are_taken),
+		TEST(strangers_give_no_orders),
+		TEST(crowds_do_not_shut_others_out),
+		TEST(waiting_at_the_door),
+		TEST(many_pages),
 		TEST(what_is_no_socket),
 	};
 

@@ -1,6 +1,6 @@
 /*
- * Time and places of HTTP connections, without a server and without peers: both are played, so that each rule has
- * its moment.
+ * Time and places of HTTP connections, without a server and without peers: both are played, so that each
+ * rule has its moment.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
