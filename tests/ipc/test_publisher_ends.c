@@ -303,6 +303,21 @@ static struct sx_stream *stream_of(const struct sx_stream_params *p)
 	return s;
 }
 
+/* Who may not have buffers beyond the system's limit has smaller packets. */
+static int make_a_stream_of_large_frames(void)
+{
+	struct sx_stream_params p = help_stream_params(socket_path, &small, EPOCH);
+	struct sx_stream *s = NULL;
+	size_t most;
+
+	p.frame_bytes = 1u << 20;
+	if (sx_stream_create(&s, &p, why, sizeof(why)) < 0)
+		return 1;
+	most = sx_stream_packet_bytes(s);
+	sx_stream_destroy(s);
+	return most >= 4096 && most <= p.frame_bytes && most % 8 == 0 ? 0 : 2;
+}
+
 static void stream_parameters(void **state)
 {
 	struct sx_stream_params p = help_stream_params(socket_path, &small, EPOCH);
@@ -321,6 +336,8 @@ static void stream_parameters(void **state)
 	assert_int_equal(st.st_mode & 0777, 0600);
 	sx_stream_destroy(s);
 	sx_stream_destroy(NULL);
+	chmod(dir, 0777);
+	assert_int_equal(as_nobody(make_a_stream_of_large_frames), 0);
 	p.frame_bytes = 0;
 	s = stream_of(&p);
 	help_stream_publish(s, &wide, EPOCH, 1);
