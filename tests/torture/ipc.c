@@ -478,7 +478,7 @@ static void torment(void **state)
 	} kinds[] = {{"malloc", 1}, {"mmap", 2},  {"open", 2},	 {"descriptor", 2}, {"socket", 3},
 		     {"thread", 1}, {"read", 3},  {"write", 3},	 {"file", 2},	    {"wait", 2},
 		     {"futex", 3},  {"clock", 1}, {"library", 1}};
-	int (*life)(void) = (int (*)(void)) * state;
+	int (*life)(void) = (int (*)(void))(uintptr_t)*state;
 	int failed = 0;
 
 	assert_true(life() >= 0); /* when nothing fails nothing may */
