@@ -79,7 +79,7 @@ static void size_buffer(int fd, int bytes)
 static int measure_packet(struct sx_stream *s, size_t frame_bytes, char *why, size_t why_bytes)
 {
 	size_t smallest = sx_frame_bytes(0, 0, 0);
-	int pair[2], got = 0;
+	int pair[2], got = 0, r;
 	socklen_t n = sizeof(got);
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
@@ -90,9 +90,11 @@ static int measure_packet(struct sx_stream *s, size_t frame_bytes, char *why, si
 		frame_bytes = smallest;
 	s->buffer_bytes = (int)frame_bytes + 4096; /* the kernel doubles it, for its own bookkeeping */
 	size_buffer(pair[0], s->buffer_bytes);
-	getsockopt(pair[0], SOL_SOCKET, SO_SNDBUF, &got, &n);
+	r = getsockopt(pair[0], SOL_SOCKET, SO_SNDBUF, &got, &n) < 0 ? -errno : 0;
 	close(pair[0]);
 	close(pair[1]);
+	if (r < 0)
+		return sx_why(r, why, why_bytes, "cannot tell how much a socket holds: %s", strerror(-r));
 	s->packet_bytes = frame_bytes;
 	if ((size_t)got < s->packet_bytes + 64)
 		s->packet_bytes = ((size_t)got - 64) & ~(size_t)7;

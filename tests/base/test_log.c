@@ -17,8 +17,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
+#include <wchar.h>
 #include <cmocka.h>
 
 #include "base/clock.h"
@@ -360,9 +363,81 @@ static void a_long_condition_is_told_every_minute(void **state)
 	assert_non_null(strstr(text, "late by 40 us (241 times in 240 s)\n"));
 }
 
+/* libc's, for a test that has a clock beyond all years. */
+static bool no_time_of_day;
+
+struct tm *localtime_r(const time_t *t, struct tm *tm)
+{
+	return no_time_of_day ? NULL : gmtime_r(t, tm);
+}
+
+static void lines_that_cannot_be_as_they_should(void **state)
+{
+	const wchar_t beyond[] = {0x110000, 0};
+	char last[600], why[300];
+	struct sx_log_levels levels;
+	struct sx_condition c = {0};
+
+	sx_log(TOOLS, INFO, "%ls", beyond);
+	assert_non_null(strstr(logged(), "tools: (format error) %ls\n"));
+	no_time_of_day = true;
+	sx_log(TOOLS, INFO, "when");
+	no_time_of_day = false;
+	assert_string_equal(logged(), "info tools: when\n");
+	memset(last, 'x', sizeof(last) - 1);
+	last[sizeof(last) - 1] = 0;
+	sx_log_last(SX_LOG_TOOLS, last);
+	assert_in_range(strlen(logged()), SX_LOG_TEXT_BYTES, SX_LOG_TEXT_BYTES + 32);
+	assert_int_equal(sx_log_levels_parse(&levels, last, why, sizeof(why)), -EINVAL);
+	assert_int_equal(strcspn(why + 1, "'"), 64);
+	sx_condition_hit(&c, 1, SX_LOG_TOOLS, SX_LOG_DEBUG, "not to be seen");
+	assert_true(c.on);
+	assert_string_equal(logged(), "");
+	/* a stream that is named with more than two numbers is none */
+	setenv("JOURNAL_STREAM", "1:2:3", 1);
+	sx_log_to(fd);
+	sx_log(TOOLS, INFO, "plain");
+	assert_null(strchr(logged(), '<'));
+	unsetenv("JOURNAL_STREAM");
+}
+
+/* Its counter is full, or somebody closed it: lines are kept all the same. Last, as it does not come back. */
+static void the_counter_of_lines(void **state)
+{
+	const uint64_t full = UINT64_MAX - 1;
+
+	assert_int_equal(sx_log_realtime_begin(), 0);
+	assert_int_equal(sx_log_realtime_begin(), 0); /* has one */
+	assert_int_equal(write(sx_log_fd(), &full, sizeof(full)), sizeof(full));
+	sx_log(TOOLS, INFO, "kept");
+	assert_int_equal(sx_log_drain(), 1);
+	assert_non_null(strstr(logged(), "kept"));
+	close(sx_log_fd());
+	sx_log(TOOLS, INFO, "kept for long");
+	assert_int_equal(sx_log_drain(), -EBADF);
+	sx_log_realtime_end();
+}
+
+/* First, before anybody has said where lines go. */
+static void before_anything_is_set(void **state)
+{
+	struct rlimit limit, none;
+
+	sx_log(TOOLS, INFO, "a line to stderr");
+	assert_int_equal(sx_log_drain(), 0);
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit), 0);
+	none = limit;
+	none.rlim_cur = 0;
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+	assert_int_equal(sx_log_fd(), -EMFILE);
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
+	assert_true(sx_log_fd() >= 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(before_anything_is_set),
 		cmocka_unit_test_setup(readable_line, setup),
 		cmocka_unit_test_setup(journal_line, setup),
 		cmocka_unit_test_setup(levels_by_topic, setup),
@@ -374,6 +449,8 @@ int main(void)
 		cmocka_unit_test_setup(several_threads_at_once_lose_nothing_uncounted, setup),
 		cmocka_unit_test_setup(a_condition_is_told_when_it_begins_and_ends, setup),
 		cmocka_unit_test_setup(a_long_condition_is_told_every_minute, setup),
+		cmocka_unit_test_setup(lines_that_cannot_be_as_they_should, setup),
+		cmocka_unit_test_setup(the_counter_of_lines, setup),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

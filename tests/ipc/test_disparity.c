@@ -249,6 +249,14 @@ static void what_is_no_map(void **state)
 			    "disparity maps of 102x67 pixels: expected are 101x67, as the left image has");
 	assert_int_equal(sx_feed_state(f, sx_now_ns()), SX_FEED_REFUSED);
 	stixel_disparity_close(w);
+	wide = format(false);
+	wide.height++;
+	assert_int_equal(stixel_disparity_create(&w, "a", &wide, sizeof(wide)), 0);
+	give(w, 1);
+	look(f);
+	look(f);
+	assert_non_null(strstr(sx_feed_why(f), "disparity maps of 101x68 pixels: expected are 101x67"));
+	stixel_disparity_close(w);
 	sx_feed_destroy(f);
 }
 

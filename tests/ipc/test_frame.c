@@ -220,6 +220,39 @@ static int parse_plane(uint32_t kind, uint32_t width, uint32_t height, uint32_t 
 	return e;
 }
 
+/* Lists that do not begin at 0 or run back, a name without an end, too many rows: with a right checksum. */
+static void contradictions_are_refused(void **state)
+{
+	const struct help_shape shape = {.columns = 3, .plane_width = 4, .plane_height = 40000};
+	uint8_t *out = calloc(1, help_frame_bytes(&shape)), *same = calloc(1, help_frame_bytes(&shape));
+	const size_t bytes = help_frame(out, &shape, 9, 5);
+	struct stixel_frame_header *h = (struct stixel_frame_header *)same;
+	uint32_t *offsets = (uint32_t *)(void *)(same + sizeof(*h));
+	struct stixel_frame frame;
+
+	for (int kind = 0; kind < 5; kind++) {
+		memcpy(same, out, bytes);
+		if (kind == 1)
+			offsets[0] = 1;
+		if (kind == 2) {
+			assert_true(offsets[1] > 0);
+			offsets[2] = offsets[1] - 1;
+		}
+		if (kind == 3)
+			memset(h->stage_name[1], 'x', STIXEL_STAGE_NAME_BYTES);
+		if (kind == 4) {
+			h->plane_kind = STIXEL_PLANE_LEFT;
+			h->plane_width = 1;
+			h->plane_pitch = 4;
+			h->plane_height = 80000;
+		}
+		sx_frame_restamp(same, 9, 5);
+		assert_int_equal(stixel_parse(&frame, same, bytes), kind ? -EBADMSG : 0);
+	}
+	free(same);
+	free(out);
+}
+
 /* Whoever counts rows of such an image counts for a long time, or backwards. */
 static void images_without_pixels_are_refused(void **state)
 {
@@ -458,6 +491,7 @@ int main(void)
 		cmocka_unit_test(the_same_frame_gives_the_same_bytes),
 		cmocka_unit_test(every_flipped_bit_is_found),
 		cmocka_unit_test(sizes_that_lie_are_refused),
+		cmocka_unit_test(contradictions_are_refused),
 		cmocka_unit_test(images_without_pixels_are_refused),
 		cmocka_unit_test(images_come_as_they_are),
 		cmocka_unit_test(contradictions_are_not_packed),

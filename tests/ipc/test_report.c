@@ -263,6 +263,72 @@ static void metrics_leave_out_what_is_unknown(void **state)
 	assert_string_equal(data + t.used - 6, "# EOF\n");
 }
 
+/* What is seldom there: in both documents where it is, and in none where it is not. */
+static void what_is_seldom_there(void **state)
+{
+	struct sx_report r = example();
+	char data[16384];
+	struct sx_text t;
+
+	snprintf(r.reason, sizeof(r.reason), "no camera");
+	snprintf(r.engine.volume, sizeof(r.engine.volume), "on the host");
+	snprintf(r.semantics.source, sizeof(r.semantics.source), "shm:a");
+	r.semantics.state = "reading";
+	r.semantics.class_count = 1;
+	snprintf(r.semantics.name[0], sizeof(r.semantics.name[0]), "car\x7f");
+	r.semantics.kind[0] = "object";
+	r.source.skew = (struct sx_summary){.n = 5, .p99_ns = 2000000};
+	r.spans[0].start.n = r.spans[0].last_10s.n = 1;
+	r.stages[1] = (struct sx_report_latency){.name = "never"};
+	r.stages[2] = (struct sx_report_latency){.name = "census", .start = {.n = 1}};
+	r.stage_count = 3;
+	snprintf(r.power.source, sizeof(r.power.source), "ina3221"); /* and nothing measured */
+	sx_text_init(&t, data, sizeof(data));
+	sx_report_json(&r, &t);
+	assert_non_null(strstr(data, "\"reason\":\"no camera\""));
+	assert_non_null(strstr(data, "\"volume\":\"on the host\""));
+	assert_non_null(strstr(data, "\"classes\":[{\"name\":\"car\\u007f\",\"kind\":\"object\"}]"));
+	sx_text_init(&t, data, sizeof(data));
+	sx_report_metrics(&r, &t);
+	assert_non_null(strstr(data, "stixeld_pair_skew_p99_seconds 0.002\n"));
+	assert_non_null(strstr(data, "stixeld_stage_seconds_count{stage=\"census\"} 1\n"));
+	assert_non_null(strstr(data, "stixeld_capture_to_publish_seconds{quantile=\"0.5\"} 0"));
+	assert_null(strstr(data, "never"));
+	assert_null(strstr(data, "stixeld_power_age"));
+	assert_null(strstr(data, "stixeld_energy"));
+	r.source.cameras = 0;
+	sx_text_init(&t, data, sizeof(data));
+	sx_report_metrics(&r, &t);
+	assert_null(strstr(data, "stixeld_camera"));
+}
+
+/* One character, or what is none: each byte of it is then replaced. */
+static void text_is_utf8(void **state)
+{
+	static const struct {
+		const char *text, *json;
+	} of[] = {
+		{"\xc3\xa9", "\xc3\xa9"},
+		{"\xe2\x82\xac", "\xe2\x82\xac"},
+		{"\xf0\x9f\x9a\x97", "\xf0\x9f\x9a\x97"},
+		{"\xc1\xbf", "\\ufffd\\ufffd"},			      /* too long a form of an ASCII letter */
+		{"\xe0\x9f\xbf", "\\ufffd\\ufffd\\ufffd"},	      /* the same of three bytes */
+		{"\xed\xa0\x80", "\\ufffd\\ufffd\\ufffd"},	      /* half of a pair */
+		{"\xe2\x82z", "\\ufffd\\ufffdz"},		      /* its third is another */
+		{"\xf4\x90\x80\x80", "\\ufffd\\ufffd\\ufffd\\ufffd"}, /* beyond the last one */
+		{"\xff", "\\ufffd"},
+	};
+	char data[64], want[64];
+	struct sx_text t;
+
+	for (size_t i = 0; i < sizeof(of) / sizeof(of[0]); i++) {
+		sx_text_init(&t, data, sizeof(data));
+		sx_json_text(&t, NULL, of[i].text);
+		snprintf(want, sizeof(want), "\"%s\"", of[i].json);
+		assert_string_equal(data, want);
+	}
+}
+
 static void sockets_are_checked(void **state)
 {
 	char path[200], why[200] = "", folder[] = "/tmp/stixel-report-XXXXXX";
@@ -303,6 +369,8 @@ int main(void)
 		cmocka_unit_test(files_and_overrides),
 		cmocka_unit_test(power_and_board),
 		cmocka_unit_test(metrics_leave_out_what_is_unknown),
+		cmocka_unit_test(what_is_seldom_there),
+		cmocka_unit_test(text_is_utf8),
 		cmocka_unit_test(sockets_are_checked),
 	};
 

@@ -62,6 +62,30 @@ static void test_options_grow(void **state)
 			 1);
 	assert_memory_equal(small, &s.o, 28);
 	assert_int_equal(small[28], 77);
+	/* what a caller of an older version does not say is 0 */
+	case_open_to(&s.c, 0, CASE_COLUMNS);
+	assert_int_equal(stixel_scan(&s.c.frame, &s.o, 28, s.ranges), 1);
+}
+
+/* Few disparities, one, and no column at all. */
+static void test_usual_ranges(void **state)
+{
+	static struct scan s;
+
+	begin(&s);
+	s.c.header.min_disparity = 0;
+	s.c.header.disparities = 3;
+	assert_int_equal(stixel_scan_defaults(&s.c.frame, &s.o, sizeof(s.o)), 1);
+	assert_true(s.o.range_min > 0.0f && s.o.range_max == s.o.range_min);
+	s.c.header.disparities = 1;
+	assert_int_equal(stixel_scan_defaults(&s.c.frame, &s.o, sizeof(s.o)), 1);
+	assert_true(s.o.range_min == 0.0f && s.o.range_max > 0.0f);
+	s.c.header.columns = 1;
+	s.c.header.column_width = 640;
+	assert_int_equal(stixel_scan_defaults(&s.c.frame, &s.o, sizeof(s.o)), 1);
+	assert_int_equal(s.o.count, 1);
+	s.c.header.columns = 0;
+	assert_int_equal(stixel_scan_defaults(&s.c.frame, &s.o, sizeof(s.o)), 0);
 }
 
 static void test_wall(void **state)
@@ -496,6 +520,11 @@ static void test_too_much_work(void **state)
 	for (uint32_t i = 0; i < s.o.count; i++)
 		seen += isfinite(s.ranges[i]) != 0;
 	assert_true(seen > 0);
+	/* given up at the first column, the second is not looked at */
+	s.c.header.columns = 2;
+	s.c.header.column_width = 320;
+	s.c.header.stixel_count = s.c.offsets[1] = s.c.offsets[2] = CASE_STIXELS;
+	assert_int_equal(run(&s), 0);
 }
 
 static void nonsense_header(struct stixel_frame_header *h, struct check_rng *r)
@@ -567,6 +596,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_usual_options),
 		cmocka_unit_test(test_options_grow),
+		cmocka_unit_test(test_usual_ranges),
 		cmocka_unit_test(test_wall),
 		cmocka_unit_test(test_every_column),
 		cmocka_unit_test(test_nothing_seen),

@@ -204,6 +204,7 @@ static void test_angles_by_arithmetic(void **state)
 		assert_true(fabs(sx_atan2(x, 1) - atan(x)) < 6e-16);
 	}
 	assert_true(sx_atan2(0, 0) == 0 && sx_atan2(0, -1) == SX_PI);
+	assert_true(sx_atan2(1, 0) == 0.5 * SX_PI && sx_atan2(-1, 0) == -0.5 * SX_PI);
 }
 
 int main(void)

@@ -21,6 +21,7 @@
 #include <cmocka.h>
 
 #include "base/clock.h"
+#include "ipc/feed/scores.h"
 #include "ipc/ring.h"
 #include "tests/ipc/help.h"
 #include "tests/ipc/scores_case.h"
@@ -253,6 +254,120 @@ static void a_ring_cut_short(void **state)
 	sx_feed_destroy(f);
 }
 
+static void write_live(size_t at, uint64_t value, size_t bytes)
+{
+	const int fd = open(scores_path, O_WRONLY);
+
+	assert_int_equal(pwrite(fd, &value, bytes, (off_t)(STIXEL_RING_LIVE_OFFSET + at)), bytes);
+	close(fd);
+}
+
+static void a_ring_that_runs_backwards(void **state)
+{
+	struct stixel_scores *w = writer();
+	struct sx_feed *f = feed();
+
+	give(w, at(0));
+	give(w, at(100));
+	assert_int_equal(take(f, at(100)), 100);
+	write_live(offsetof(struct stixel_ring_live, head), 1, sizeof(uint64_t));
+	refused(f, at(100), "runs backwards");
+	stixel_scores_close(w);
+	sx_feed_destroy(f);
+}
+
+/* Without a successor: the ring is left when its writer has said that there is one. */
+static void a_ring_that_is_replaced_by_none(void **state)
+{
+	struct stixel_scores *w = writer();
+	struct sx_feed *f = feed();
+
+	give(w, at(0));
+	assert_int_equal(take(f, at(0)), 0);
+	unlink(scores_path);
+	look(f);
+	assert_int_equal(take(f, at(0)), 0);
+	stixel_scores_close(w);
+	w = writer();
+	look(f); /* of the new one */
+	write_live(offsetof(struct stixel_ring_live, state), STIXEL_STATE_REPLACED, sizeof(uint32_t));
+	unlink(scores_path);
+	look(f);
+	look(f);
+	assert_int_equal(sx_feed_state(f, sx_now_ns()), SX_FEED_ABSENT);
+	stixel_scores_close(w);
+	sx_feed_destroy(f);
+}
+
+static void a_ring_of_too_many_slots(void **state)
+{
+	struct sx_ring_params p = {.prefix = SX_SCORES_PREFIX,
+				   .magic = STIXEL_SCORES_RING_MAGIC,
+				   .instance = "a",
+				   .shm_dir = scores_dir,
+				   .epoch = 1,
+				   .frame_bytes = 4096,
+				   .slots = 2 * STIXEL_SCORES_SLOTS_MAX,
+				   .group = (gid_t)-1};
+	struct sx_ring *ring = NULL;
+	struct sx_feed *f = feed();
+
+	assert_int_equal(sx_ring_create(&ring, &p, NULL, 0), 0);
+	refused(f, at(0), "no ring of scores");
+	sx_ring_destroy(ring);
+	sx_feed_destroy(f);
+}
+
+/* Of equally near ones the newer, wherever it lies; and who gives nothing that fits is not waited for. */
+static void which_of_two(void **state)
+{
+	struct stixel_scores_format other = format();
+	struct stixel_scores *w = writer();
+	struct sx_feed *f = feed();
+
+	give(w, at(1000));
+	give(w, at(0));
+	give(w, at(2000));
+	give(w, at(0)); /* the fourth lies in the first slot, before the second */
+	assert_int_equal(take(f, at(0)), 0);
+	stixel_scores_close(w);
+	sx_feed_destroy(f);
+
+	other.classes++;
+	w = writer_of(other);
+	f = feed();
+	give(w, at(0));
+	refused(f, at(0), "expected are");
+	assert_false(sx_feed_expects(f, at(0), sx_now_ns()));
+	stixel_scores_close(w);
+	sx_feed_destroy(f);
+}
+
+static void parameters_of_a_feed(void **state)
+{
+	struct sx_feed_params p = params();
+	struct sx_feed *f = NULL;
+	char far[600];
+
+	memset(far, 'x', sizeof(far) - 1);
+	far[sizeof(far) - 1] = 0;
+	p.shm_dir = far;
+	assert_int_equal(sx_feed_create(&f, &p), -ENAMETOOLONG);
+	p.shm_dir = NULL;
+	p.name = "a-name-that-nobody-has";
+	f = feed_of(p);
+	sx_feed_look(f, sx_now_ns());
+	sx_feed_look(f, sx_now_ns()); /* too soon for another look */
+	assert_non_null(strstr(sx_feed_why(f), "/dev/shm/" SX_SCORES_PREFIX "a-name-that-nobody-has"));
+	sx_feed_destroy(f);
+	sx_feed_destroy(NULL);
+	p.name = "";
+	assert_int_equal(sx_feed_create(&f, &p), -EINVAL);
+	p.name = "a";
+	p.image_width = 0;
+	assert_int_equal(sx_feed_create(&f, &p), -EINVAL);
+}
+
 static void what_is_no_ring(void **state)
 {
 	struct stixel_scores *w;
@@ -306,10 +421,18 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, scores_setup, scores_teardown)
 	const struct CMUnitTest tests[] = {
-		TEST(other_sizes_are_refused),	 TEST(impossible_times_are_refused),
-		TEST(every_field_of_the_scores), TEST(every_word_of_ring_and_slot),
-		TEST(a_ring_cut_short),		 TEST(what_is_no_ring),
+		TEST(other_sizes_are_refused),
+		TEST(impossible_times_are_refused),
+		TEST(every_field_of_the_scores),
+		TEST(every_word_of_ring_and_slot),
+		TEST(a_ring_cut_short),
+		TEST(what_is_no_ring),
 		TEST(readers_are_no_writers),
+		TEST(a_ring_that_runs_backwards),
+		TEST(a_ring_that_is_replaced_by_none),
+		TEST(a_ring_of_too_many_slots),
+		TEST(which_of_two),
+		TEST(parameters_of_a_feed),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -191,11 +191,15 @@ static void watch_allocations(void)
 
 /* ---- begin and end ---- */
 
-static void read_order(const char *text)
+void torture_order(const char *text)
 {
 	const size_t length = strcspn(text, ":");
 	char *end;
 
+	wanted_kind = -1;
+	wanted_error = 0;
+	for (int i = 0; i < TORTURE_KINDS; i++)
+		atomic_store(&counts[i], 0);
 	for (int i = 0; i < TORTURE_KINDS; i++)
 		if (strlen(kind_names[i]) == length && strncmp(text, kind_names[i], length) == 0)
 			wanted_kind = i;
@@ -205,6 +209,11 @@ static void read_order(const char *text)
 	if (*end == '/')
 		wanted_error = (int)strtol(end + 1, &end, 10);
 	lasting = *end == '+';
+}
+
+bool torture_reached(void)
+{
+	return atomic_load(&counts[wanted_kind]) >= wanted;
 }
 
 __attribute__((constructor)) static void torture_begin(void)
@@ -221,7 +230,7 @@ __attribute__((constructor)) static void torture_begin(void)
 		close(fd);
 	}
 	if (order)
-		read_order(order);
+		torture_order(order);
 	if (backtrace(stack, 1) < 0) /* loads what it needs, which allocates */
 		abort();
 	watch_allocations();

@@ -44,6 +44,10 @@ enum torture_kind {
  * may. Any thread.
  */
 int torture_call(enum torture_kind kind, const char *name, const int *errors, const void *caller);
+/* In place of TORTURE, for who torments itself: counts begin anew. Aborts when there is no such kind. */
+void torture_order(const char *text);
+/* Whether the Nth call of the kind was made since. */
+bool torture_reached(void);
 /* From now on calls count, until torture_disarm(). */
 void torture_arm(void);
 void torture_disarm(void);

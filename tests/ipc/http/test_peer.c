@@ -74,6 +74,9 @@ static void test_group_of_the_file(void **state)
 	assert_int_equal(unlink(a.sun_path), 0);
 	assert_int_equal(sx_peer_socket_group(fd), (gid_t)-1);
 	close(fd);
+	fd = socket(AF_INET, SOCK_STREAM, 0);
+	assert_int_equal(sx_peer_socket_group(fd), (gid_t)-1);
+	close(fd);
 	fd = socket(AF_UNIX, SOCK_STREAM, 0);
 	memset(a.sun_path, 0, sizeof(a.sun_path)); /* an abstract name: no file, so no group */
 	snprintf(a.sun_path + 1, sizeof(a.sun_path) - 1, "sx-peer-%d", (int)getpid());

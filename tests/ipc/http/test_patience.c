@@ -1,0 +1,270 @@
+/*
+ * Time and places of HTTP connections, without a server and without peers: both are played, so that each
+ * rule has its moment.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/clock.h"
+#include "ipc/http/patience.h"
+#include "ipc/http/peer.h"
+
+#define FIRST 5000 /* descriptors that are not open: shutdown() of one does nothing */
+#define PLACES 24
+#define S SX_NS_PER_S
+
+struct MHD_Connection {
+	union MHD_ConnectionInfo info;
+	void *context;
+	bool unknown;
+};
+
+/* Process 10 * n + m is of user n. */
+static pid_t process_of[64];
+static struct sx_patience p;
+
+void sx_peer_process(int fd, uid_t *uid, pid_t *pid)
+{
+	*pid = process_of[fd - FIRST];
+	*uid = (uid_t)*pid / 10;
+}
+
+/* MHD's own, for the connections of this test. */
+const union MHD_ConnectionInfo *MHD_get_connection_info(struct MHD_Connection *c,
+							enum MHD_ConnectionInfoType type, ...)
+{
+	if (c->unknown)
+		return NULL;
+	if (type == MHD_CONNECTION_INFO_SOCKET_CONTEXT)
+		c->info.socket_context = c->context;
+	return &c->info;
+}
+
+static int setup(void **state)
+{
+	return sx_patience_init(&p, PLACES, 3, S);
+}
+
+static int teardown(void **state)
+{
+	sx_patience_finish(&p);
+	sx_patience_finish(&p); /* a zeroed one */
+	return 0;
+}
+
+static int admit(int i, pid_t process)
+{
+	process_of[i] = process;
+	return sx_patience_admit(&p, FIRST + i);
+}
+
+static struct sx_patience_place *place_of(int i)
+{
+	for (size_t k = 0; k < p.count; k++)
+		if (p.place[k].fd == FIRST + i)
+			return &p.place[k];
+	return NULL;
+}
+
+static struct MHD_Connection start(int i)
+{
+	struct MHD_Connection c = {.info.connect_fd = FIRST + i};
+
+	sx_patience_notify(&p, &c, &c.context, MHD_CONNECTION_NOTIFY_STARTED);
+	return c;
+}
+
+/* Admitted, taken by the server, and there since then. */
+static void come(int i, pid_t process, int64_t ago_ns)
+{
+	assert_int_equal(admit(i, process), 1);
+	start(i);
+	assert_non_null(place_of(i));
+	place_of(i)->since_ns -= ago_ns;
+}
+
+static bool was_let_go(int i)
+{
+	return place_of(i) && place_of(i)->gone;
+}
+
+static void a_place_is_taken_and_given_back(void **state)
+{
+	struct MHD_Connection c, stranger = {.unknown = true};
+
+	assert_int_equal(admit(0, 10), 1);
+	assert_true(place_of(0)->arriving);
+	c = start(0);
+	assert_ptr_equal(c.context, place_of(0));
+	assert_true(place_of(0)->waiting && !place_of(0)->arriving);
+	sx_patience_rest(&p, &c);
+	assert_false(place_of(0)->waiting);
+	sx_patience_hold(&p, &c);
+	assert_true(place_of(0)->ours);
+	sx_patience_wait(&p, &c);
+	assert_true(place_of(0)->waiting && !place_of(0)->ours);
+	sx_patience_notify(&p, &c, &c.context, MHD_CONNECTION_NOTIFY_CLOSED);
+	assert_null(place_of(0));
+
+	/* admitted, and not taken; one that nobody knows is none */
+	assert_int_equal(admit(1, 10), 1);
+	sx_patience_forget(&p, FIRST + 1);
+	assert_null(place_of(1));
+	sx_patience_forget(&p, FIRST + 1);
+
+	/* what MHD says nothing about */
+	stranger.context = &stranger;
+	sx_patience_notify(&p, &stranger, &stranger.context, MHD_CONNECTION_NOTIFY_STARTED);
+	assert_null(stranger.context);
+	sx_patience_wait(&p, &stranger);
+	stranger.unknown = false;
+	sx_patience_wait(&p, &stranger);
+	sx_patience_notify(&p, &stranger, &stranger.context, MHD_CONNECTION_NOTIFY_CLOSED);
+}
+
+static void a_connection_beyond_all_places_is_served(void **state)
+{
+	struct MHD_Connection c;
+
+	p.crowd = PLACES;
+	for (int i = 0; i < PLACES; i++) {
+		c = start(i); /* by a server that does not ask first */
+		assert_non_null(c.context);
+	}
+	c = start(PLACES);
+	assert_null(c.context);
+	assert_int_equal(admit(PLACES + 1, 10), -EAGAIN);
+	sx_patience_wait(&p, &c);
+}
+
+static void time_that_is_over(void **state)
+{
+	struct MHD_Connection c;
+
+	p.crowd = PLACES;
+	come(0, 10, 2 * S);
+	come(1, 10, 0);
+	come(2, 10, 0);
+	c = start(2);
+	sx_patience_rest(&p, &c);
+	place_of(2)->since_ns -= 2 * S;
+	assert_int_equal(admit(3, 10), 1);
+	place_of(3)->since_ns -= 2 * S;
+	sx_patience_tick(&p);
+	assert_true(was_let_go(0));  /* waited for too long */
+	assert_false(was_let_go(1)); /* came just now */
+	assert_false(was_let_go(2)); /* has an answer that is long */
+	assert_null(place_of(3));    /* never taken */
+	sx_patience_tick(&p);
+	assert_true(was_let_go(0));
+}
+
+static void who_holds_most_gives_way(void **state)
+{
+	come(0, 10, 3 * S);
+	come(1, 20, 5 * S);
+	come(2, 20, 4 * S);
+	assert_int_equal(admit(3, 30), 1);
+	assert_true(was_let_go(1)); /* of the greedy user the longest there, and not who is there longest */
+	assert_false(was_let_go(0) || was_let_go(2) || was_let_go(3));
+}
+
+static void of_a_user_the_process_that_holds_most(void **state)
+{
+	p.crowd = 4;
+	come(0, 11, 9 * S);
+	come(1, 12, 3 * S);
+	come(2, 12, 4 * S);
+	come(3, 20, 9 * S);
+	assert_int_equal(admit(4, 30), 1);
+	assert_true(was_let_go(2));
+	assert_false(was_let_go(0) || was_let_go(1) || was_let_go(3));
+}
+
+static void what_we_work_for_stays(void **state)
+{
+	struct MHD_Connection c;
+
+	come(0, 10, 0);
+	c = start(0);
+	sx_patience_hold(&p, &c);
+	place_of(0)->since_ns -= 9 * S;
+	come(1, 10, 5 * S);
+	come(2, 20, 6 * S);
+	assert_int_equal(admit(3, 30), 1);
+	assert_false(was_let_go(0));
+	assert_true(was_let_go(2)); /* each holds one, as the first does not count */
+}
+
+static void a_storm_keeps_itself_out(void **state)
+{
+	for (int i = 0; i < 3; i++)
+		come(i, 10, 0);
+	assert_int_equal(admit(3, 10), 0);
+	assert_null(place_of(3));
+	place_of(1)->since_ns -= S; /* longer there than a storm's are: it may exchange its own */
+	assert_int_equal(admit(3, 10), 1);
+	assert_true(was_let_go(1));
+	/* of the same user another process: nobody of the storm comes by itself */
+	assert_int_equal(admit(4, 11), 1);
+}
+
+static void who_is_arriving_cannot_go_yet(void **state)
+{
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(admit(i, 10), 1);
+	assert_int_equal(admit(3, 20), -EAGAIN);
+	assert_null(place_of(3));
+	start(1); /* of the same shares the one that can go */
+	assert_int_equal(admit(3, 20), 1);
+	assert_true(was_let_go(1));
+}
+
+static void the_one_that_can_go_stays_the_choice(void **state)
+{
+	come(0, 10, S);
+	assert_int_equal(admit(1, 10), 1);
+	assert_int_equal(admit(2, 10), 1);
+	place_of(1)->since_ns -= 5 * S; /* longer there, but arriving */
+	assert_int_equal(admit(3, 20), 1);
+	assert_true(was_let_go(0));
+}
+
+static void arriving_of_one_process_are_bounded(void **state)
+{
+	p.crowd = PLACES;
+	for (int i = 0; i < 16; i++)
+		assert_int_equal(admit(i, 10), 1);
+	assert_int_equal(admit(16, 10), 0);
+	assert_int_equal(admit(17, 11), 1); /* another process of the user */
+	start(0);
+	assert_int_equal(admit(16, 10), 1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+		TEST(a_place_is_taken_and_given_back),
+		TEST(a_connection_beyond_all_places_is_served),
+		TEST(time_that_is_over),
+		TEST(who_holds_most_gives_way),
+		TEST(of_a_user_the_process_that_holds_most),
+		TEST(what_we_work_for_stays),
+		TEST(a_storm_keeps_itself_out),
+		TEST(who_is_arriving_cannot_go_yet),
+		TEST(the_one_that_can_go_stays_the_choice),
+		TEST(arriving_of_one_process_are_bounded),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

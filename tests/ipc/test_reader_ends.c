@@ -1,0 +1,533 @@
+/*
+ * libstixel where something is wrong: arguments, paths, publishers that are gone, damaged, foreign, or that
+ * say on their socket what no stixeld says. With the library's own objects, whose symbols are hidden.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/clock.h"
+#include "include/stixel_disparity.h"
+#include "ipc/client/reader.h"
+#include "ipc/frame.h"
+#include "ipc/listener.h"
+#include "tests/ipc/help.h"
+
+#define EPOCH 77
+#define NOBODY 65534
+#define NOWHERE "/nowhere/at/all"
+
+static const struct help_shape small = {.columns = 8};
+static char dir[64], ring_path[100], other_path[100], socket_path[100];
+static uint8_t frame[8192];
+static const struct stixel_frame *got;
+
+static int setup(void **state)
+{
+	help_dir_make(dir, sizeof(dir));
+	snprintf(ring_path, sizeof(ring_path), "%s/stixeld.a", dir);
+	snprintf(other_path, sizeof(other_path), "%s/stixeld.b", dir);
+	snprintf(socket_path, sizeof(socket_path), "%s/s", dir);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	help_dir_remove(dir);
+	return 0;
+}
+
+static struct sx_ring *ring_with(const char *stream)
+{
+	struct sx_ring_params p = help_params(dir, EPOCH);
+	struct sx_ring *r = NULL;
+
+	p.stream_path = stream;
+	assert_int_equal(sx_ring_create(&r, &p, NULL, 0), 0);
+	help_publish(r, &small, EPOCH, 1);
+	return r;
+}
+
+static struct stixel_reader *reader_of(const char *path, unsigned flags)
+{
+	struct stixel_reader *r = NULL;
+
+	assert_int_equal(stixel_open_path(&r, path, flags), 0);
+	return r;
+}
+
+static unsigned publisher_of(struct stixel_reader *r)
+{
+	struct stixel_status s;
+
+	assert_int_equal(stixel_status(r, &s, sizeof(s)), 0);
+	return s.publisher;
+}
+
+static void arguments(void **state)
+{
+	static char far[5000];
+	struct stixel_reader *r = NULL;
+	struct stixel_status s;
+
+	memset(far, 'x', sizeof(far) - 1);
+	assert_int_equal(stixel_open(NULL, "a", 0), -EINVAL);
+	assert_int_equal(stixel_open_path(NULL, "a", 0), -EINVAL);
+	assert_int_equal(stixel_open_path(&r, NULL, 0), -EINVAL);
+	assert_int_equal(stixel_open_path(&r, "", 0), -EINVAL);
+	assert_int_equal(stixel_open_path(&r, "a", 1u << 31), -EINVAL);
+	assert_int_equal(stixel_open_path(&r, far, 0), -ENAMETOOLONG);
+	far[200] = 0;
+	assert_int_equal(stixel_open_path(&r, far, STIXEL_OPEN_STREAM), -ENAMETOOLONG);
+	assert_int_equal(stixel_wait(NULL, 0), -EINVAL);
+	assert_int_equal(stixel_fd(NULL), -EINVAL);
+	assert_int_equal(stixel_reopen(NULL), -EINVAL);
+	assert_int_equal(stixel_next(NULL, &got, NULL), -EINVAL);
+	assert_int_equal(stixel_latest(NULL, &got), -EINVAL);
+	assert_int_equal(stixel_status(NULL, &s, sizeof(s)), -EINVAL);
+	r = reader_of(ring_path, STIXEL_OPEN_FOLLOW);
+	assert_int_equal(stixel_next(r, NULL, NULL), -EINVAL);
+	assert_int_equal(stixel_latest(r, NULL), -EINVAL);
+	assert_int_equal(stixel_status(r, NULL, 0), -EINVAL);
+	stixel_close(r);
+	assert_string_equal(stixel_publisher_name(99), "?");
+	assert_string_equal(stixel_road_name(99), "?");
+}
+
+static void what_lies_at_the_path(void **state)
+{
+	struct stixel_reader *r = NULL;
+
+	assert_int_equal(stixel_open_path(&r, dir, 0), -EPROTO); /* a folder */
+	assert_int_equal(symlink(ring_path, other_path), 0);
+	assert_int_equal(stixel_open_path(&r, other_path, 0), -EPROTO);
+	/* who follows gives up only where nothing is to be hoped for */
+	r = reader_of(ring_path, STIXEL_OPEN_FOLLOW);
+	assert_int_equal(mkdir(ring_path, 0700), 0);
+	assert_int_equal(stixel_fd(r), -EPROTO);
+	assert_int_equal(stixel_wait(r, 0), -EPROTO);
+	stixel_close(r);
+}
+
+static void whose_ring_it_is(void **state)
+{
+	char relative[] = "stixeld.a", elsewhere[100];
+	struct stixel_reader *r = NULL;
+	struct sx_ring *ring = ring_with(NULL);
+	const int here = open(".", O_RDONLY | O_DIRECTORY);
+
+	if (geteuid() != 0) {
+		sx_ring_destroy(ring);
+		skip();
+	}
+	assert_int_equal(chown(ring_path, 4711, (gid_t)-1), 0);
+	assert_int_equal(stixel_open_path(&r, ring_path, 0), -EPERM);
+	assert_int_equal(chdir(dir), 0);
+	assert_int_equal(stixel_open_path(&r, relative, 0), -EPERM);
+	assert_int_equal(fchdir(here), 0);
+	close(here);
+	snprintf(elsewhere, sizeof(elsewhere), "%s/other", dir);
+	assert_int_equal(rename(ring_path, elsewhere), 0);
+	assert_int_equal(stixel_open_path(&r, elsewhere, 0), -EPERM);
+	r = reader_of(elsewhere, STIXEL_OPEN_ANY_OWNER);
+	stixel_close(r);
+	sx_ring_destroy(ring);
+}
+
+static void a_publisher_that_has_ended(void **state)
+{
+	struct sx_ring *ring = ring_with(NULL);
+	struct stixel_reader *r = reader_of(ring_path, 0), *follower;
+
+	assert_int_equal(link(ring_path, other_path), 0); /* it stays when the ring goes */
+	follower = reader_of(other_path, STIXEL_OPEN_FOLLOW);
+	stixel_close(r);
+	r = reader_of(other_path, 0);
+	assert_int_equal(stixel_want_images(follower, 1u << STIXEL_PLANE_LEFT), 0);
+	sx_ring_destroy(ring);
+
+	assert_int_equal(stixel_reopen(r), -ENOENT);
+	assert_int_equal(stixel_next(r, &got, NULL), -EPIPE);
+	assert_int_equal(stixel_wait(r, 0), -EPIPE);
+	assert_int_equal(stixel_fd(r), -ENOTCONN);
+	assert_int_equal(stixel_want_images(r, 0), 0);
+	assert_int_equal(stixel_want_images(r, 1u << STIXEL_PLANE_LEFT), -ENOTCONN);
+	assert_int_equal(publisher_of(r), STIXEL_PUBLISHER_ABSENT);
+	stixel_close(r);
+
+	assert_int_equal(stixel_reopen(follower), 0);
+	assert_int_equal(stixel_want_images(follower, 1u << STIXEL_PLANE_LEFT), 0);
+	assert_int_equal(stixel_next(follower, &got, NULL), 0);
+	stixel_close(follower);
+}
+
+static void a_name_that_leads_elsewhere(void **state)
+{
+	struct sx_ring *ring = ring_with(NULL);
+	struct stixel_reader *r = reader_of(ring_path, 0);
+
+	assert_int_equal(unlink(ring_path), 0);
+	assert_int_equal(publisher_of(r), STIXEL_PUBLISHER_ALIVE); /* somebody cleaned up */
+	close(open(ring_path, O_CREAT | O_WRONLY, 0600));
+	assert_int_equal(publisher_of(r), STIXEL_PUBLISHER_REPLACED);
+	stixel_close(r);
+	sx_ring_destroy(ring);
+}
+
+static void write_at(off_t at, uint64_t value, size_t bytes)
+{
+	const int fd = open(ring_path, O_RDWR);
+
+	assert_int_equal(pwrite(fd, &value, bytes, at), bytes);
+	close(fd);
+}
+
+#define WRITE(field, value)                                                \
+	write_at((off_t)offsetof(struct stixel_ring_header, field), value, \
+		 sizeof(((struct stixel_ring_header *)0)->field))
+#define WRITE_LIVE(field, value)                                                            \
+	write_at(STIXEL_RING_LIVE_OFFSET + (off_t)offsetof(struct stixel_ring_live, field), \
+		 (uint64_t)(value), sizeof(((struct stixel_ring_live *)0)->field))
+
+/* A publisher that says nothing of its process is judged by its heartbeat. */
+static void unknown_processes(void **state)
+{
+	struct sx_ring *ring = ring_with(NULL);
+	struct stixel_reader *r;
+	struct stixel_status s;
+
+	WRITE(pid_start_ticks, 0);
+	r = reader_of(ring_path, 0);
+	assert_int_equal(publisher_of(r), STIXEL_PUBLISHER_ALIVE);
+	stixel_close(r);
+	WRITE(pid_namespace, 0);
+	r = reader_of(ring_path, 0);
+	assert_int_equal(publisher_of(r), STIXEL_PUBLISHER_ALIVE);
+	WRITE_LIVE(heartbeat_ns, -5);
+	assert_int_equal(stixel_status(r, &s, sizeof(s)), 0);
+	assert_int_equal(s.heartbeat_age_ns, 0);
+	assert_int_equal(s.publisher, STIXEL_PUBLISHER_STALLED);
+	WRITE_LIVE(heartbeat_ns, INT64_MAX);
+	assert_int_equal(stixel_status(r, &s, sizeof(s)), 0);
+	assert_int_equal(s.heartbeat_age_ns, 0);
+	stixel_close(r);
+	sx_ring_destroy(ring);
+}
+
+/* Where there are no descriptors of processes, the number decides. */
+static void processes_by_number(void **state)
+{
+	struct sx_ring *ring = ring_with(NULL);
+	struct sx_map m;
+	pid_t pid;
+	int status;
+
+	assert_int_equal(sx_map_attach(&m, ring_path, 0), 0);
+	close(m.pid_fd);
+	m.pid_fd = -1;
+	CHILD(pid, _exit(0));
+	waitpid(pid, &status, 0);
+	m.header.pid = (uint32_t)pid;
+	assert_int_equal(sx_map_health(&m, ring_path, sx_now_ns()), STIXEL_PUBLISHER_DIED);
+	assert_int_equal(sx_map_health(&m, ring_path, sx_now_ns()), STIXEL_PUBLISHER_DIED);
+	if (geteuid() == 0) {
+		m.died = false;
+		m.header.pid = 1; /* it runs, and may not be asked */
+		CHILD(pid, {
+			if (setuid(NOBODY) < 0)
+				_exit(2);
+			_exit(sx_map_health(&m, ring_path, sx_now_ns()) == STIXEL_PUBLISHER_ALIVE ? 0 : 1);
+		});
+		waitpid(pid, &status, 0);
+		assert_int_equal(WEXITSTATUS(status), 0);
+	}
+	sx_map_detach(&m);
+	sx_ring_destroy(ring);
+}
+
+static void damaged_slots(void **state)
+{
+	struct sx_ring *ring = ring_with(NULL);
+	struct stixel_reader *r = reader_of(ring_path, 0);
+	static const uint64_t bytes[] = {8, STIXEL_HEADER_BYTES_LEAST + 1, UINT64_MAX};
+	uint64_t number = 2;
+
+	for (size_t i = 0; i < sizeof(bytes) / sizeof(bytes[0]); i++, number++) {
+		const struct stixel_ring_header *h = &r->map.header;
+
+		help_publish(ring, &small, EPOCH, number);
+		write_at((off_t)(h->slots_offset + (number & (h->slot_count - 1)) * h->slot_stride +
+				 offsetof(struct stixel_ring_slot, frame_bytes)),
+			 bytes[i], sizeof(bytes[i]));
+		assert_int_equal(stixel_latest(r, &got), -EBADMSG);
+	}
+	stixel_close(r);
+	sx_ring_destroy(ring);
+}
+
+/* ---- the socket ---- */
+
+static int listen_at(const char *path)
+{
+	const int fd = sx_listener_make(path, 0600, (gid_t)-1, NULL, 0);
+
+	assert_true(fd >= 0);
+	return fd;
+}
+
+static struct stixel_notice notice(void)
+{
+	return (struct stixel_notice){.magic = STIXEL_NOTICE_MAGIC,
+				      .bytes = sizeof(struct stixel_notice),
+				      .epoch = EPOCH,
+				      .head = 9,
+				      .heartbeat_ns = sx_now_ns(),
+				      .state = STIXEL_STATE_RUNNING};
+}
+
+static void send_frame_to(int fd, uint64_t number)
+{
+	const size_t n = help_frame(frame, &small, EPOCH, number);
+
+	assert_int_equal(send(fd, frame, n, 0), n);
+}
+
+static void what_no_publisher_says(void **state)
+{
+	int listener = listen_at(socket_path), fd;
+	struct stixel_reader *r = reader_of(socket_path, STIXEL_OPEN_STREAM);
+	struct stixel_notice n = notice();
+	struct stixel_status s;
+
+	fd = accept(listener, NULL, NULL);
+	assert_int_equal(send(fd, "x", 1, 0), 1);
+	n.magic = 5;
+	assert_int_equal(send(fd, &n, sizeof(n), 0), sizeof(n));
+	n = notice();
+	n.bytes = 8;
+	assert_int_equal(send(fd, &n, sizeof(n), 0), sizeof(n));
+	assert_int_equal(stixel_next(r, &got, NULL), 0);
+	assert_int_equal(r->link.notice.magic, 0); /* none of them was believed */
+	help_frame(frame, &small, EPOCH, 1);
+	frame[100] ^= 1;
+	assert_int_equal(send(fd, frame, 1024, 0), 1024);
+	assert_int_equal(stixel_next(r, &got, NULL), -EBADMSG);
+	assert_int_equal(stixel_status(r, &s, sizeof(s)), 0);
+	assert_int_equal(s.corrupt, 1);
+
+	/* who says no period means a second */
+	n = notice();
+	assert_int_equal(send(fd, &n, sizeof(n), 0), sizeof(n));
+	assert_int_equal(stixel_status(r, &s, sizeof(s)), 0);
+	assert_int_equal(s.publisher, STIXEL_PUBLISHER_ALIVE);
+	assert_int_equal(s.head, 9);
+	n.heartbeat_period_ms = 1;
+	assert_int_equal(send(fd, &n, sizeof(n), 0), sizeof(n));
+	assert_int_equal(stixel_status(r, &s, sizeof(s)), 0); /* takes the notice */
+	usleep(10000);
+	assert_int_equal(stixel_status(r, &s, sizeof(s)), 0);
+	assert_int_equal(s.publisher, STIXEL_PUBLISHER_STALLED);
+	assert_int_equal(stixel_want_images(r, 0), 0);
+	assert_int_equal(stixel_want_images(r, 1u << STIXEL_PLANE_LEFT), -ENOTSUP);
+	stixel_close(r);
+	close(fd);
+	close(listener);
+}
+
+/* A frame, and the end, without a word of notice. */
+static void a_publisher_of_few_words(void **state)
+{
+	int listener = listen_at(socket_path), fd;
+	struct stixel_reader *r = reader_of(socket_path, STIXEL_OPEN_STREAM);
+
+	fd = accept(listener, NULL, NULL);
+	assert_int_equal(recv(fd, frame, sizeof(frame), 0), sizeof(struct stixel_hello));
+	send_frame_to(fd, 1);
+	close(fd);
+	assert_int_equal(stixel_next(r, &got, NULL), 1);
+	assert_int_equal(stixel_next(r, &got, NULL), -EPIPE);
+	stixel_close(r);
+	close(listener);
+}
+
+/* More than one call takes. */
+static void a_publisher_without_a_pause(void **state)
+{
+	int listener = listen_at(socket_path), fd, bytes = 1 << 20, most = 0;
+	struct stixel_reader *r = reader_of(socket_path, STIXEL_OPEN_STREAM);
+
+	fd = accept(listener, NULL, NULL);
+	if (setsockopt(fd, SOL_SOCKET, SO_SNDBUFFORCE, &bytes, sizeof(bytes)) < 0)
+		setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &bytes, sizeof(bytes));
+	for (uint64_t n = 1; n <= 70; n++) {
+		const size_t b = help_frame(frame, &small, EPOCH, n);
+
+		most += send(fd, frame, b, MSG_DONTWAIT) == (ssize_t)b;
+	}
+	assert_int_equal(stixel_latest(r, &got), 1);
+	if (most == 70) /* a small buffer takes fewer */
+		assert_int_equal(got->header->number, 64);
+	stixel_close(r);
+	close(fd);
+	close(listener);
+}
+
+/* A ring whose socket is not one, or says what is not for a bell. */
+static void bells(void **state)
+{
+	struct sockaddr_un a = {.sun_family = AF_UNIX};
+	struct sx_ring *ring = ring_with(socket_path);
+	struct stixel_reader *r = reader_of(ring_path, 0);
+	struct sx_link link;
+	int listener = socket(AF_UNIX, SOCK_STREAM, 0), fd;
+	char far[112];
+
+	snprintf(a.sun_path, sizeof(a.sun_path), "%s", socket_path);
+	assert_int_equal(bind(listener, (struct sockaddr *)&a, sizeof(a)), 0);
+	assert_int_equal(listen(listener, 4), 0);
+	assert_int_equal(sx_link_connect(&link, socket_path, STIXEL_WANT_BELL), -EPROTO);
+	assert_int_equal(stixel_fd(r), -ENOTCONN);
+	assert_int_equal(stixel_want_images(r, 1u << STIXEL_PLANE_LEFT), -ENOTCONN);
+	memset(far, 'x', sizeof(far) - 1);
+	far[sizeof(far) - 1] = 0;
+	assert_int_equal(sx_link_connect(&link, far, STIXEL_WANT_BELL), -ENAMETOOLONG);
+	close(listener);
+	unlink(socket_path);
+
+	listener = listen_at(socket_path);
+	assert_true(stixel_fd(r) >= 0);
+	fd = accept(listener, NULL, NULL);
+	assert_int_equal(stixel_next(r, &got, NULL), 1);
+	send_frame_to(fd, 1); /* it is thrown away */
+	assert_int_equal(stixel_wait(r, 0), 0);
+	usleep(250000); /* longer than a bell that is for images is left alone */
+	assert_int_equal(stixel_want_images(r, 1u << STIXEL_PLANE_LEFT), 0);
+	r->bell_ns = 0;
+	help_publish(ring, &small, EPOCH, 2);
+	assert_int_equal(stixel_next(r, &got, NULL), 1);
+	assert_true(r->bell.fd >= 0);
+	close(fd);
+	close(listener);
+	/* who asks for something else over a connection that has ended */
+	unlink(socket_path);
+	assert_int_equal(stixel_want_images(r, 1u << STIXEL_PLANE_RIGHT), -ENOTCONN);
+	stixel_close(r);
+	sx_ring_destroy(ring);
+}
+
+/* Without a descriptor of the publisher's process its end is looked for, and not waited for. */
+static void a_bell_that_ends(void **state)
+{
+	int listener = listen_at(socket_path), fd;
+	struct sx_ring *ring = ring_with(socket_path);
+	struct stixel_reader *r = reader_of(ring_path, 0);
+
+	assert_int_equal(stixel_next(r, &got, NULL), 1);
+	assert_true(stixel_fd(r) >= 0);
+	fd = accept(listener, NULL, NULL);
+	close(r->map.pid_fd);
+	r->map.pid_fd = -1;
+	close(fd);
+	assert_int_equal(stixel_wait(r, 0), 0);
+	assert_int_equal(r->bell.fd, -1);
+	stixel_close(r);
+	sx_ring_destroy(ring);
+	close(listener);
+}
+
+/* Each of the instance's places is asked, and the first refusal is the answer. */
+static void places_of_a_socket(void **state)
+{
+	struct stixel_reader r = {.link.fd = -1, .bell.fd = -1};
+	struct sx_link link;
+	char file[100];
+	int listener;
+
+	r.bell_want = STIXEL_WANT_BELL;
+	snprintf(file, sizeof(file), "%s/file", dir);
+	close(open(file, O_CREAT | O_WRONLY, 0600));
+	snprintf(r.socket_path[0], sizeof(r.socket_path[0]), "%s/below", file);
+	snprintf(r.socket_path[2], sizeof(r.socket_path[2]), "%s", NOWHERE);
+	assert_int_equal(sx_reader_connect(&r, &link, STIXEL_WANT_BELL), -ENOTDIR);
+	/* in a container the publisher's own path is nowhere */
+	listener = listen_at(socket_path);
+	snprintf(r.socket_path[1], sizeof(r.socket_path[1]), "%s", socket_path);
+	snprintf(r.map.header.stream_path, sizeof(r.map.header.stream_path), "%s", NOWHERE);
+	assert_int_equal(sx_bell_want(&r, STIXEL_WANT_BELL), 0);
+	sx_link_close(&r.bell);
+	close(listener);
+}
+
+/* ---- writers ---- */
+
+static void writers(void **state)
+{
+	struct stixel_scores_format f = {
+		.classes = 2, .image_width = 8, .image_height = 8, .scale = 4, .folder = dir};
+	struct stixel_disparity_format d = {.width = 8, .height = 8, .folder = dir};
+	struct stixel_disparity *map = NULL, *second = NULL;
+	struct stixel_scores *scores = NULL;
+	struct stixel_disparity_map m;
+	struct stixel_scores_planes p;
+	char name[32];
+
+	assert_int_equal(stixel_scores_begin(NULL, &p), -EINVAL);
+	assert_int_equal(stixel_disparity_begin(NULL, &m), -EINVAL);
+	assert_int_equal(stixel_scores_create(&scores, "a", &f, sizeof(f)), 0);
+	assert_int_equal(stixel_scores_begin(scores, NULL), -EINVAL);
+	stixel_scores_close(scores);
+	/* slots that are not said are the usual number, and what is not said at all is 0 */
+	assert_int_equal(stixel_disparity_create(&map, "a", &d, sizeof(d)), 0);
+	assert_int_equal(stixel_disparity_begin(map, NULL), -EINVAL);
+	assert_int_equal(stixel_disparity_create(&second, "a", &d, sizeof(d)), 0);
+	assert_int_equal(stixel_disparity_begin(map, &m), -ESTALE);
+	stixel_disparity_close(second);
+	stixel_disparity_close(map);
+	assert_int_equal(stixel_disparity_create(&map, "a", &d, 4), -EINVAL);
+	d.folder = NULL; /* the system's */
+	snprintf(name, sizeof(name), "test-%d", (int)getpid());
+	assert_int_equal(stixel_disparity_create(&map, name, &d, sizeof(d)), 0);
+	stixel_disparity_close(map);
+	assert_int_equal(stixel_scores_create(&scores, "a", &f, 4), -EINVAL);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+		TEST(arguments),
+		TEST(what_lies_at_the_path),
+		TEST(whose_ring_it_is),
+		TEST(a_publisher_that_has_ended),
+		TEST(a_name_that_leads_elsewhere),
+		TEST(unknown_processes),
+		TEST(processes_by_number),
+		TEST(damaged_slots),
+		TEST(what_no_publisher_says),
+		TEST(a_publisher_of_few_words),
+		TEST(a_publisher_without_a_pause),
+		TEST(bells),
+		TEST(a_bell_that_ends),
+		TEST(places_of_a_socket),
+		TEST(writers),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
