@@ -10,11 +10,12 @@
 
 #include "base/contract.h"
 
-#define LOSS_PERCENT 10 /* more pairs lost than this in ten seconds: degraded */
-#define LOSS_LEAST 10	/* but a few are no pattern, such as those of a cold start */
-#define RATE_LEAST 10	/* pairs that are expected in the time */
-#define RATE_SLOW_SHARE 0.5
+#define LOSS_PERCENT 10	    /* more pairs lost than this in ten seconds: degraded */
+#define LOSS_LEAST 10	    /* but a few are no pattern, such as those of a cold start */
+#define RATE_LEAST 10	    /* pairs that are expected in the time */
+#define RATE_SLOW_SHARE 0.4 /* not half, which cameras give in the dark, a little more or less */
 #define RATE_WELL_SHARE 0.75
+#define SAMPLE_GAP_NS INT64_C(1000000000) /* between two samples at most */
 
 const char *sx_health_name(enum stixel_state state)
 {
@@ -117,7 +118,7 @@ static bool judge_loss(struct sx_health *h, const struct sx_health_input *in)
 }
 
 /*
- * Does the source give less than half of its rate, over ten whole seconds? Unreadable pairs have come, too.
+ * Does the source give less than two fifths of its rate, over ten whole seconds? Unreadable pairs have come, too.
  * Until it gives three quarters it is not well again, so that a rate about the limit does not flap.
  */
 static bool judge_rate(struct sx_health *h, const struct sx_health_input *in)
@@ -168,16 +169,25 @@ void sx_health_judge(struct sx_health *h, const struct sx_health_input *in)
 		decide(h, STIXEL_STATE_RUNNING, true, true, "%s", "");
 }
 
-/* While no camera is there, or no frame was, pairs are not to be expected: the window begins anew. */
+/* Not while no camera is there, or no frame was. */
 static bool expects_pairs(const struct sx_health_input *in)
 {
 	return !in->absent && (in->published > 0 || in->no_map > 0);
 }
 
+void sx_health_forget(struct sx_health *h)
+{
+	h->sampled = 0;
+}
+
 void sx_health_update(struct sx_health *h, const struct sx_health_input *in)
 {
-	if (h->expected && !expects_pairs(in))
-		h->sampled = 0;
+	const int64_t last_ns =
+		h->sampled ? h->samples[(h->sampled - 1) % SX_HEALTH_SAMPLES].now_ns : in->now_ns;
+
+	/* the window begins anew with the pairs, and where nobody looked (a stop signal, a paused machine) */
+	if (h->expected != expects_pairs(in) || in->now_ns - last_ns > SAMPLE_GAP_NS)
+		sx_health_forget(h);
 	h->expected = expects_pairs(in);
 	take_sample(h, in);
 	sx_health_judge(h, in);

@@ -55,7 +55,9 @@ const char *sx_health_name(enum stixel_state state);
 
 /* Once a tick: takes a sample, then judges. */
 void sx_health_update(struct sx_health *h, const struct sx_health_input *in);
-/* The same without a sample, between ticks. */
+/* The last ten seconds say nothing of what comes. */
+void sx_health_forget(struct sx_health *h);
+/* sx_health_update() without a sample, between ticks. */
 void sx_health_judge(struct sx_health *h, const struct sx_health_input *in);
 /*
  * True when a watchdog ping is due by right: a frame was published since the last one, or given up for want

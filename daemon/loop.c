@@ -24,15 +24,18 @@
 
 /*
  * What the source is to give: a camera what its driver says, which may be less than what was asked for, as
- * the log has said; others what is configured. An unpaced one, and a camera that says nothing, has no rate.
+ * the log has said, or more than a trigger gives; others what is configured. An unpaced one, and a camera
+ * that says nothing, has no rate.
  */
 static double expected_rate(const struct sx_run *run)
 {
-	const struct sx_source_info *info = &run->pipeline->info;
+	const double asked = run->settings->source.fps;
+	double given;
 
-	if (run->settings->source.kind == SX_SOURCE_V4L2)
-		return info->fps;
-	return info->paced ? run->settings->source.fps : 0;
+	if (run->settings->source.kind != SX_SOURCE_V4L2)
+		return run->pipeline->info.paced ? asked : 0;
+	given = atomic_load_explicit(&run->telemetry->source_fps, memory_order_relaxed);
+	return asked > 0 && asked < given ? asked : given;
 }
 
 static struct sx_health_input health_input(struct sx_run *run)
@@ -352,6 +355,7 @@ static int rebuild(struct sx_run *run)
 		sx_log(DAEMON, NOTICE, "rows are corrected no longer: %s",
 		       lost ? "they are looked at anew" : "they are another camera's");
 	run->rows = (struct sx_row_control){0};
+	sx_health_forget(&run->health);
 	code = sx_run_build(run, source);
 	run->told = STIXEL_STATE_STARTING;
 	return code;
