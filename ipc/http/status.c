@@ -104,6 +104,12 @@ static void write_page(const struct sx_status_server *s, const struct sx_status_
 	kept->at_ns = now;
 }
 
+void sx_status_forget(struct sx_status_server *s)
+{
+	for (size_t i = 0; i < s->count; i++)
+		s->kept[i].at_ns = 0;
+}
+
 static enum MHD_Result send_page(struct MHD_Connection *c, const struct sx_status_server *s,
 				 const struct sx_status_page *page)
 {
