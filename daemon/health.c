@@ -118,8 +118,8 @@ static bool judge_loss(struct sx_health *h, const struct sx_health_input *in)
 }
 
 /*
- * Does the source give less than two fifths of its rate, over ten whole seconds? Unreadable pairs have come, too.
- * Until it gives three quarters it is not well again, so that a rate about the limit does not flap.
+ * Does the source give less than two fifths of its rate, over ten whole seconds? Unreadable pairs have come,
+ * too. Until it gives three quarters it is not well again, so that a rate about the limit does not flap.
  */
 static bool judge_rate(struct sx_health *h, const struct sx_health_input *in)
 {

@@ -303,7 +303,7 @@ static unsigned write_state(void *user, struct sx_text *text)
 
 static void take_order(void *user, struct sx_status_order *o)
 {
-	*(int *)user = atoi(sx_status_order_body(o));
+	*(int *)user = (int)strtol(sx_status_order_body(o), NULL, 10);
 	sx_status_order_answer(o, 200, "done");
 }
 
