@@ -161,6 +161,8 @@ void sx_health_judge(struct sx_health *h, const struct sx_health_input *in)
 		return; /* lost pairs come before what those that are left look like */
 	else if (in->published == 0)
 		decide(h, STIXEL_STATE_STARTING, true, false, "no frame yet");
+	else if (in->names_why && *in->names_why)
+		decide(h, STIXEL_STATE_DEGRADED, true, true, "%s", in->names_why);
 	else if (in->pictures_why && *in->pictures_why)
 		decide(h, STIXEL_STATE_DEGRADED, true, true, "%s", in->pictures_why);
 	else if (judge_rate(h, in))
@@ -182,13 +184,16 @@ void sx_health_forget(struct sx_health *h)
 
 void sx_health_update(struct sx_health *h, const struct sx_health_input *in)
 {
-	const int64_t last_ns =
-		h->sampled ? h->samples[(h->sampled - 1) % SX_HEALTH_SAMPLES].now_ns : in->now_ns;
+	const unsigned last = (h->sampled - 1) % SX_HEALTH_SAMPLES;
+	const bool expected = expects_pairs(in);
 
-	/* the window begins anew with the pairs, and where nobody looked (a stop signal, a paused machine) */
-	if (h->expected != expects_pairs(in) || in->now_ns - last_ns > SAMPLE_GAP_NS)
-		sx_health_forget(h);
-	h->expected = expects_pairs(in);
+	if (h->sampled && in->now_ns - h->samples[last].now_ns > SAMPLE_GAP_NS) {
+		sx_health_forget(h); /* nobody looked: a stop signal, a machine that was paused */
+	} else if (h->sampled && expected && !h->expected) { /* the window begins with the pairs */
+		h->samples[0] = h->samples[last];
+		h->sampled = 1;
+	}
+	h->expected = expected;
 	take_sample(h, in);
 	sx_health_judge(h, in);
 }
