@@ -29,6 +29,7 @@ struct sx_health_input {
 	bool absent, stopping;
 	const char *absent_why;	  /* NULL or empty: not known */
 	const char *map_why;	  /* NULL: pairs are matched here; empty: nothing is said of maps */
+	const char *names_why;	  /* why no new reader finds the frames; NULL or empty: they do */
 	const char *pictures_why; /* what is wrong with the pictures; NULL or empty: nothing */
 };
 

@@ -64,6 +64,7 @@ static struct sx_health_input health_input(struct sx_run *run)
 		sx_telemetry_feed_why(t, SX_FEED_DISPARITY, run->map_why);
 		in.map_why = run->map_why;
 	}
+	in.names_why = run->names_why;
 	in.pictures_why = *run->pictures.why ? run->pictures.why : run->rows.why;
 	in.now_ns = sx_now_ns();
 	return in;
@@ -186,6 +187,19 @@ static void look_at_pictures(struct sx_run *run)
 	}
 }
 
+/* A new ring has its name only where the folder of the instance is ours, which may have gone with the name. */
+static void lose_name(struct sx_run *run, const char *lost)
+{
+	char why[SX_WHY_BYTES];
+
+	if (sx_run_hold_folder(run, why, sizeof(why)) < 0) {
+		snprintf(run->names_why, sizeof(run->names_why), "%s, and not made anew: %s", lost, why);
+		return;
+	}
+	run->names_why[0] = 0;
+	sx_pipeline_end(run->pipeline, SX_END_LOST, lost);
+}
+
 /* A ring without its name has no new readers, whatever state it tells. */
 static void look_at_names(struct sx_run *run)
 {
@@ -195,9 +209,10 @@ static void look_at_names(struct sx_run *run)
 	for (size_t i = 0; i < sizeof(rings) / sizeof(rings[0]); i++) {
 		enum sx_ring_name name = rings[i] ? sx_ring_look(rings[i], why, sizeof(why)) : SX_RING_NAMED;
 
-		if (name != SX_RING_NAMED)
-			sx_pipeline_end(run->pipeline, name == SX_RING_LOST ? SX_END_LOST : SX_END_TAKEN,
-					why);
+		if (name == SX_RING_TAKEN)
+			sx_pipeline_end(run->pipeline, SX_END_TAKEN, why);
+		if (name == SX_RING_LOST)
+			lose_name(run, why);
 	}
 }
 
@@ -336,6 +351,14 @@ static bool is_rebuilt(enum sx_end end)
 	return end == SX_END_CHANGED || end == SX_END_LOST;
 }
 
+/* Those that were wanted were published in the end, while the pipeline was stopped to be made anew. */
+static bool has_all_frames(const struct sx_run *run)
+{
+	const uint64_t frames = run->options->frames;
+
+	return frames && sx_telemetry_count(run->telemetry, SX_FIG_FRAMES_PUBLISHED) >= frames;
+}
+
 /* The camera came back as another one, or a ring has no name: everything is made anew. */
 static int rebuild(struct sx_run *run)
 {
@@ -403,7 +426,7 @@ int sx_run_loop(struct sx_run *run)
 	for (;;) {
 		serve(run);
 		sx_log_drain();
-		if (run->stopping || !is_rebuilt(atomic_load(&run->pipeline->end)))
+		if (run->stopping || !is_rebuilt(atomic_load(&run->pipeline->end)) || has_all_frames(run))
 			break;
 		code = rebuild(run);
 		if (code)

@@ -29,7 +29,8 @@ struct sx_status_server {
 	void *user;
 	gid_t group; /* of the socket's file */
 	struct sx_patience patience;
-	struct sx_door door;
+	struct sx_door door[2]; /* one is open: this one */
+	int open_door;
 };
 
 /* Queues an answer; allow: what the header of that name says, NULL without it. */
