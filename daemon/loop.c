@@ -187,7 +187,7 @@ static void look_at_pictures(struct sx_run *run)
 	}
 }
 
-/* A new ring has its name only where the folder of the instance is ours, which may have gone with the name. */
+/* A new ring is made only where the folder of the instance is ours, which may have gone with the name. */
 static void lose_name(struct sx_run *run, const char *lost)
 {
 	char why[SX_WHY_BYTES];
