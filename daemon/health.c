@@ -22,6 +22,11 @@ const char *sx_health_name(enum stixel_state state)
 	return stixel_state_name(state);
 }
 
+double sx_health_camera_rate(double asked, double given)
+{
+	return asked > 0 && asked < given ? asked : given;
+}
+
 static double seconds(int64_t ns)
 {
 	return (double)ns / 1e9;

@@ -54,6 +54,11 @@ struct sx_health {
 /* "starting", "running", ...: the word of log, status and metrics. */
 const char *sx_health_name(enum stixel_state state);
 
+/*
+ * Pairs a second that a camera is to give, 0 unknown: what its driver says (given, 0 nothing), which may be
+ * less than what was asked for, as the log has said, or more than a trigger gives, which asked says.
+ */
+double sx_health_camera_rate(double asked, double given);
 /* Once a tick: takes a sample, then judges. */
 void sx_health_update(struct sx_health *h, const struct sx_health_input *in);
 /* The last ten seconds say nothing of what comes. */

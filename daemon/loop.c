@@ -22,20 +22,15 @@
 #define STOP_NS (10 * SX_NS_PER_S) /* for the frame in flight at the end */
 #define HURRY_NS (SX_NS_PER_S / 5) /* the same after a second signal */
 
-/*
- * What the source is to give: a camera what its driver says, which may be less than what was asked for, as
- * the log has said, or more than a trigger gives; others what is configured. An unpaced one, and a camera
- * that says nothing, has no rate.
- */
+/* Pairs a second that the source is to give; an unpaced one has no rate. */
 static double expected_rate(const struct sx_run *run)
 {
 	const double asked = run->settings->source.fps;
-	double given;
 
 	if (run->settings->source.kind != SX_SOURCE_V4L2)
 		return run->pipeline->info.paced ? asked : 0;
-	given = atomic_load_explicit(&run->telemetry->source_fps, memory_order_relaxed);
-	return asked > 0 && asked < given ? asked : given;
+	return sx_health_camera_rate(asked,
+				     atomic_load_explicit(&run->telemetry->source_fps, memory_order_relaxed));
 }
 
 static struct sx_health_input health_input(struct sx_run *run)

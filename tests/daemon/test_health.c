@@ -387,6 +387,14 @@ static void test_source_without_a_rate(void **state)
 	assert_string_equal(h.reason, "800 of the last 4000 pairs were unreadable");
 }
 
+static void test_rate_of_a_camera(void **state)
+{
+	assert_true(sx_health_camera_rate(30, 15) == 15);
+	assert_true(sx_health_camera_rate(10, 60) == 10); /* a trigger, which the driver does not know */
+	assert_true(sx_health_camera_rate(0, 60) == 60);
+	assert_true(sx_health_camera_rate(30, 0) == 0); /* nothing is known, nothing is expected */
+}
+
 static void test_ping_for_each_frame(void **state)
 {
 	struct sx_health_input in = well();
@@ -455,6 +463,7 @@ int main(void)
 		cmocka_unit_test(test_slow_source),
 		cmocka_unit_test(test_time_that_does_not_count),
 		cmocka_unit_test(test_source_without_a_rate),
+		cmocka_unit_test(test_rate_of_a_camera),
 		cmocka_unit_test(test_ping_for_each_frame),
 		cmocka_unit_test(test_ping_without_a_camera),
 		cmocka_unit_test(test_ping_of_a_slow_source),
