@@ -388,9 +388,9 @@ static void give_up(struct sx_run *run)
 		sx_ring_unname(run->pipeline->ring);
 	if (run->pipeline->feeds.offer.ring)
 		sx_ring_unname(run->pipeline->feeds.offer.ring);
-	if (run->pipeline->stream && run->stream_fd < 0)
+	if (run->pipeline->stream && run->stream_fd < 0 && sx_run_holds_folder(run))
 		unlink(run->stream_path);
-	if (run->status_made)
+	if (run->status_made && sx_run_holds_folder(run))
 		unlink(run->status_path);
 	_exit(run->hurry ? 0 : SX_EXIT_FAILED);
 }

@@ -84,8 +84,7 @@ static int claim_folder(struct sx_run *run, char *why, size_t why_bytes)
 	return r < 0 ? r : sx_instance_lock(run->dir, NULL, why, why_bytes);
 }
 
-/* The lock that others would find is the one that is held. */
-static bool holds_lock(const struct sx_run *run)
+bool sx_run_holds_folder(const struct sx_run *run)
 {
 	char path[SX_RUN_PATH_BYTES + 8];
 	struct stat held, there;
@@ -99,7 +98,7 @@ int sx_run_hold_folder(struct sx_run *run, char *why, size_t why_bytes)
 {
 	int fd;
 
-	if (!holds_lock(run)) {
+	if (!sx_run_holds_folder(run)) {
 		fd = claim_folder(run, why, why_bytes);
 		if (fd < 0)
 			return fd;
@@ -366,6 +365,11 @@ static void take_down(struct sx_run *run)
 	if (run->pipeline)
 		sx_live_abandon(run, "the daemon ends: nothing was changed");
 	sx_orders_close(&run->live.orders);
+	if (!sx_run_holds_folder(run)) {
+		run->status_made = false;
+		if (run->pipeline && run->pipeline->stream)
+			sx_stream_disown(run->pipeline->stream);
+	}
 	sx_pipeline_destroy(run->pipeline, NULL);
 	if (run->telemetry)
 		sx_pages_finish(run->pages);

@@ -55,6 +55,11 @@ struct sx_run {
  * sentence; what is held stays.
  */
 int sx_run_hold_folder(struct sx_run *run, char *why, size_t why_bytes);
+/*
+ * The lock that others would find is the one that is held. If it is not, the sockets beside it may be another
+ * daemon's.
+ */
+bool sx_run_holds_folder(const struct sx_run *run);
 /* Makes the pipeline for this source (NULL: absent camera) and starts it. Exit code, 0 on success; logs. */
 int sx_run_build(struct sx_run *run, struct sx_source *source);
 /* Serves until the daemon has to end, then waits for the frames in flight. Exit code. */

@@ -3,6 +3,7 @@
 # SPDX-License-Identifier: Apache-2.0
 import os
 import shutil
+import signal
 import struct
 import subprocess
 import unittest
@@ -62,6 +63,24 @@ class RingNames(TestCase):
         self.assertIn("already running as process %d" % i.process.pid, err)
         self.assertEqual(i.stop(), 0)
         self.assertEqual(i.leftovers(), [])
+
+    def test_sockets_of_who_came_after_stay(self):
+        """The folder went while the daemon was stopped, and another one has made it again."""
+        first = self.instance()
+        first.start(*SMALL)
+        first.until_published(1)
+        first.process.send_signal(signal.SIGSTOP)
+        shutil.rmtree(os.path.join(first.run, first.name))
+        os.unlink(first.ring_path)
+        second = self.instance()
+        second.__dict__.update({k: getattr(first, k) for k in ("run", "shm", "status_path", "stream_path")})
+        second.start(*SMALL)
+        second.until_published(1)
+        first.process.send_signal(signal.SIGCONT)
+        self.assertEqual(first.wait(3), 73)
+        second.until_published(second.status()["frames"]["published"] + 1)
+        self.assertTrue(os.path.exists(second.stream_path))
+        self.assertEqual(second.stop(), 0)
 
     def test_no_pair_is_lost_uncounted(self):
         """The engine is slow: at any time a pair is in it and another one waits."""
