@@ -43,28 +43,48 @@ void sx_contract_broken_state(const char *file, int line, const char *what)
 #define SX_CONTRACT_HOLDS(holds) __builtin_expect(!!(holds), 1)
 #endif
 
-/* Wide enough that integers of all types compare by their values. */
-__extension__ typedef __int128 sx_contract_value;
+/* An integer of any type: its bits, sign extended, and its sign. */
+struct sx_contract_value {
+	unsigned long long bits;
+	int negative;
+};
 
-#define SX_CONTRACT_(a, op, b, broken)                            \
-	do {                                                      \
-		const sx_contract_value sx_a_ = (a), sx_b_ = (b); \
-                                                                  \
-		if (!SX_CONTRACT_HOLDS(sx_a_ op sx_b_))           \
-			broken;                                   \
+static inline struct sx_contract_value sx_contract_value(int is_signed, unsigned long long bits)
+{
+	const struct sx_contract_value v = {bits, is_signed && (long long)bits < 0};
+
+	return v;
+}
+
+/* Less than 0, 0 or more: as a is less than b, equal, or more. */
+static inline int sx_contract_order(struct sx_contract_value a, struct sx_contract_value b)
+{
+	if (a.negative != b.negative)
+		return b.negative - a.negative;
+	return (a.bits > b.bits) - (a.bits < b.bits);
+}
+
+/* Of bit fields, too; evaluated once. */
+#define SX_CONTRACT_VALUE_(x) sx_contract_value(!((__typeof__((x) + 0))-1 > 0), (unsigned long long)(x))
+#define SX_CONTRACT_(a, op, b, broken)                                                                       \
+	do {                                                                                                 \
+		const struct sx_contract_value sx_a_ = SX_CONTRACT_VALUE_(a), sx_b_ = SX_CONTRACT_VALUE_(b); \
+                                                                                                             \
+		if (!SX_CONTRACT_HOLDS(sx_contract_order(sx_a_, sx_b_) op 0))                                \
+			broken;                                                                              \
 	} while (0)
 #define SX_CONTRACT_BROKEN_(what) \
-	sx_contract_broken(__FILE__, __LINE__, what, (long long)sx_a_, (long long)sx_b_)
+	sx_contract_broken(__FILE__, __LINE__, what, (long long)sx_a_.bits, (long long)sx_b_.bits)
 
 /* op: ==, !=, <, <=, >, >= */
 #define sx_must(a, op, b) SX_CONTRACT_(a, op, b, SX_CONTRACT_BROKEN_(#a " " #op " " #b))
 /* 0 <= i < n */
-#define sx_must_index(i, n)                                          \
-	do {                                                         \
-		const sx_contract_value sx_a_ = (i), sx_b_ = (n);    \
-                                                                     \
-		if (!SX_CONTRACT_HOLDS(sx_a_ >= 0 && sx_a_ < sx_b_)) \
-			SX_CONTRACT_BROKEN_("0 <= " #i " < " #n);    \
+#define sx_must_index(i, n)                                                                                  \
+	do {                                                                                                 \
+		const struct sx_contract_value sx_a_ = SX_CONTRACT_VALUE_(i), sx_b_ = SX_CONTRACT_VALUE_(n); \
+                                                                                                             \
+		if (!SX_CONTRACT_HOLDS(!sx_a_.negative && sx_contract_order(sx_a_, sx_b_) < 0))              \
+			SX_CONTRACT_BROKEN_("0 <= " #i " < " #n);                                            \
 	} while (0)
 #define sx_must_be(condition)                                                     \
 	do {                                                                      \

@@ -10,15 +10,21 @@
 
 #include "base/contract.h"
 
-#define LOSS_PERCENT 10 /* more pairs lost than this in ten seconds: degraded */
-#define LOSS_LEAST 10	/* but a few are no pattern, such as those of a cold start */
-#define RATE_LEAST 10	/* pairs that are expected in the time */
-#define RATE_SLOW_SHARE 0.5
+#define LOSS_PERCENT 10	    /* more pairs lost than this in ten seconds: degraded */
+#define LOSS_LEAST 10	    /* but a few are no pattern, such as those of a cold start */
+#define RATE_LEAST 10	    /* pairs that are expected in the time */
+#define RATE_SLOW_SHARE 0.4 /* not half, which cameras give in the dark, a little more or less */
 #define RATE_WELL_SHARE 0.75
+#define SAMPLE_GAP_NS INT64_C(1000000000) /* between two samples at most */
 
 const char *sx_health_name(enum stixel_state state)
 {
 	return stixel_state_name(state);
+}
+
+double sx_health_camera_rate(double asked, double given)
+{
+	return asked > 0 && asked < given ? asked : given;
 }
 
 static double seconds(int64_t ns)
@@ -117,8 +123,8 @@ static bool judge_loss(struct sx_health *h, const struct sx_health_input *in)
 }
 
 /*
- * Does the source give less than half of its rate, over ten whole seconds? Unreadable pairs have come, too.
- * Until it gives three quarters it is not well again, so that a rate about the limit does not flap.
+ * Does the source give less than two fifths of its rate, over ten whole seconds? Unreadable pairs have come,
+ * too. Until it gives three quarters it is not well again, so that a rate about the limit does not flap.
  */
 static bool judge_rate(struct sx_health *h, const struct sx_health_input *in)
 {
@@ -160,6 +166,8 @@ void sx_health_judge(struct sx_health *h, const struct sx_health_input *in)
 		return; /* lost pairs come before what those that are left look like */
 	else if (in->published == 0)
 		decide(h, STIXEL_STATE_STARTING, true, false, "no frame yet");
+	else if (in->names_why && *in->names_why)
+		decide(h, STIXEL_STATE_DEGRADED, true, true, "%s", in->names_why);
 	else if (in->pictures_why && *in->pictures_why)
 		decide(h, STIXEL_STATE_DEGRADED, true, true, "%s", in->pictures_why);
 	else if (judge_rate(h, in))
@@ -168,17 +176,29 @@ void sx_health_judge(struct sx_health *h, const struct sx_health_input *in)
 		decide(h, STIXEL_STATE_RUNNING, true, true, "%s", "");
 }
 
-/* While no camera is there, or no frame was, pairs are not to be expected: the window begins anew. */
+/* Not while no camera is there, or no frame was. */
 static bool expects_pairs(const struct sx_health_input *in)
 {
 	return !in->absent && (in->published > 0 || in->no_map > 0);
 }
 
+void sx_health_forget(struct sx_health *h)
+{
+	h->sampled = 0;
+}
+
 void sx_health_update(struct sx_health *h, const struct sx_health_input *in)
 {
-	if (h->expected && !expects_pairs(in))
-		h->sampled = 0;
-	h->expected = expects_pairs(in);
+	const unsigned last = (h->sampled - 1) % SX_HEALTH_SAMPLES;
+	const bool expected = expects_pairs(in);
+
+	if (h->sampled && in->now_ns - h->samples[last].now_ns > SAMPLE_GAP_NS) {
+		sx_health_forget(h); /* nobody looked: a stop signal, a machine that was paused */
+	} else if (h->sampled && expected && !h->expected) { /* the window begins with the pairs */
+		h->samples[0] = h->samples[last];
+		h->sampled = 1;
+	}
+	h->expected = expected;
 	take_sample(h, in);
 	sx_health_judge(h, in);
 }

@@ -29,6 +29,7 @@ struct sx_health_input {
 	bool absent, stopping;
 	const char *absent_why;	  /* NULL or empty: not known */
 	const char *map_why;	  /* NULL: pairs are matched here; empty: nothing is said of maps */
+	const char *names_why;	  /* why no new reader finds the frames; NULL or empty: they do */
 	const char *pictures_why; /* what is wrong with the pictures; NULL or empty: nothing */
 };
 
@@ -53,9 +54,16 @@ struct sx_health {
 /* "starting", "running", ...: the word of log, status and metrics. */
 const char *sx_health_name(enum stixel_state state);
 
+/*
+ * Pairs a second that a camera is to give, 0 unknown: what its driver says (given, 0 nothing), which may be
+ * less than what was asked for, as the log has said, or more than a trigger gives, which asked says.
+ */
+double sx_health_camera_rate(double asked, double given);
 /* Once a tick: takes a sample, then judges. */
 void sx_health_update(struct sx_health *h, const struct sx_health_input *in);
-/* The same without a sample, between ticks. */
+/* The last ten seconds say nothing of what comes. */
+void sx_health_forget(struct sx_health *h);
+/* sx_health_update() without a sample, between ticks. */
 void sx_health_judge(struct sx_health *h, const struct sx_health_input *in);
 /*
  * True when a watchdog ping is due by right: a frame was published since the last one, or given up for want

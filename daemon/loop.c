@@ -22,17 +22,15 @@
 #define STOP_NS (10 * SX_NS_PER_S) /* for the frame in flight at the end */
 #define HURRY_NS (SX_NS_PER_S / 5) /* the same after a second signal */
 
-/*
- * What the source is to give: a camera what its driver says, which may be less than what was asked for, as
- * the log has said; others what is configured. An unpaced one, and a camera that says nothing, has no rate.
- */
+/* Pairs a second that the source is to give; an unpaced one has no rate. */
 static double expected_rate(const struct sx_run *run)
 {
-	const struct sx_source_info *info = &run->pipeline->info;
+	const double asked = run->settings->source.fps;
 
-	if (run->settings->source.kind == SX_SOURCE_V4L2)
-		return info->fps;
-	return info->paced ? run->settings->source.fps : 0;
+	if (run->settings->source.kind != SX_SOURCE_V4L2)
+		return run->pipeline->info.paced ? asked : 0;
+	return sx_health_camera_rate(asked,
+				     atomic_load_explicit(&run->telemetry->source_fps, memory_order_relaxed));
 }
 
 static struct sx_health_input health_input(struct sx_run *run)
@@ -61,6 +59,7 @@ static struct sx_health_input health_input(struct sx_run *run)
 		sx_telemetry_feed_why(t, SX_FEED_DISPARITY, run->map_why);
 		in.map_why = run->map_why;
 	}
+	in.names_why = run->names_why;
 	in.pictures_why = *run->pictures.why ? run->pictures.why : run->rows.why;
 	in.now_ns = sx_now_ns();
 	return in;
@@ -183,6 +182,19 @@ static void look_at_pictures(struct sx_run *run)
 	}
 }
 
+/* A new ring is made only where the folder of the instance is ours, which may have gone with the name. */
+static void lose_name(struct sx_run *run, const char *lost)
+{
+	char why[SX_WHY_BYTES];
+
+	if (sx_run_hold_folder(run, why, sizeof(why)) < 0) {
+		snprintf(run->names_why, sizeof(run->names_why), "%s, and not made anew: %s", lost, why);
+		return;
+	}
+	run->names_why[0] = 0;
+	sx_pipeline_end(run->pipeline, SX_END_LOST, lost);
+}
+
 /* A ring without its name has no new readers, whatever state it tells. */
 static void look_at_names(struct sx_run *run)
 {
@@ -192,9 +204,10 @@ static void look_at_names(struct sx_run *run)
 	for (size_t i = 0; i < sizeof(rings) / sizeof(rings[0]); i++) {
 		enum sx_ring_name name = rings[i] ? sx_ring_look(rings[i], why, sizeof(why)) : SX_RING_NAMED;
 
-		if (name != SX_RING_NAMED)
-			sx_pipeline_end(run->pipeline, name == SX_RING_LOST ? SX_END_LOST : SX_END_TAKEN,
-					why);
+		if (name == SX_RING_TAKEN)
+			sx_pipeline_end(run->pipeline, SX_END_TAKEN, why);
+		if (name == SX_RING_LOST)
+			lose_name(run, why);
 	}
 }
 
@@ -333,6 +346,14 @@ static bool is_rebuilt(enum sx_end end)
 	return end == SX_END_CHANGED || end == SX_END_LOST;
 }
 
+/* Those that were wanted were published in the end, while the pipeline was stopped to be made anew. */
+static bool has_all_frames(const struct sx_run *run)
+{
+	const uint64_t frames = run->options->frames;
+
+	return frames && sx_telemetry_count(run->telemetry, SX_FIG_FRAMES_PUBLISHED) >= frames;
+}
+
 /* The camera came back as another one, or a ring has no name: everything is made anew. */
 static int rebuild(struct sx_run *run)
 {
@@ -352,6 +373,7 @@ static int rebuild(struct sx_run *run)
 		sx_log(DAEMON, NOTICE, "rows are corrected no longer: %s",
 		       lost ? "they are looked at anew" : "they are another camera's");
 	run->rows = (struct sx_row_control){0};
+	sx_health_forget(&run->health);
 	code = sx_run_build(run, source);
 	run->told = STIXEL_STATE_STARTING;
 	return code;
@@ -366,9 +388,9 @@ static void give_up(struct sx_run *run)
 		sx_ring_unname(run->pipeline->ring);
 	if (run->pipeline->feeds.offer.ring)
 		sx_ring_unname(run->pipeline->feeds.offer.ring);
-	if (run->pipeline->stream && run->stream_fd < 0)
+	if (run->pipeline->stream && run->stream_fd < 0 && sx_run_holds_folder(run))
 		unlink(run->stream_path);
-	if (run->status_made)
+	if (run->status_made && sx_run_holds_folder(run))
 		unlink(run->status_path);
 	_exit(run->hurry ? 0 : SX_EXIT_FAILED);
 }
@@ -399,7 +421,7 @@ int sx_run_loop(struct sx_run *run)
 	for (;;) {
 		serve(run);
 		sx_log_drain();
-		if (run->stopping || !is_rebuilt(atomic_load(&run->pipeline->end)))
+		if (run->stopping || !is_rebuilt(atomic_load(&run->pipeline->end)) || has_all_frames(run))
 			break;
 		code = rebuild(run);
 		if (code)

@@ -199,6 +199,7 @@ int sx_pipeline_create(struct sx_pipeline **ret, const struct sx_pipeline_config
 		atomic_store(&c->telemetry->absent, true);
 	atomic_store(&c->telemetry->memory, NULL);
 	atomic_store(&c->telemetry->format, NULL);
+	atomic_store(&c->telemetry->source_fps, info->fps);
 	r = sx_handover_init(&p->handover);
 	if (r < 0) {
 		snprintf(why, why_bytes, "cannot create an eventfd: %s", strerror(-r));
@@ -318,6 +319,24 @@ bool sx_pipeline_join(struct sx_pipeline *p, int timeout_ms)
 	       join_until(p->frame, &p->frame_runs, timeout_ms < 0 ? NULL : &until);
 }
 
+/* Pairs that were captured and come into no frame count as dropped: a pipeline made anew has them not. */
+static void drop_pair(struct sx_pipeline *p, struct sx_item *item)
+{
+	sx_telemetry_add(p->c.telemetry, SX_FIG_DROPPED_OVERLOAD, 1);
+	sx_handover_release(item);
+}
+
+static void drop_pairs(struct sx_pipeline *p)
+{
+	struct sx_item *waiting = sx_handover_take(&p->handover);
+
+	for (int i = 0; i < p->context_count; i++)
+		if (p->flights[i].item)
+			drop_pair(p, p->flights[i].item);
+	if (waiting)
+		drop_pair(p, waiting);
+}
+
 void sx_pipeline_destroy(struct sx_pipeline *p, struct sx_source **source)
 {
 	if (!p)
@@ -330,9 +349,7 @@ void sx_pipeline_destroy(struct sx_pipeline *p, struct sx_source **source)
 	sx_contexts_destroy(p->contexts);
 	sx_contexts_destroy(p->leaving);
 	sx_exchange_finish(&p->exchange);
-	for (int i = 0; i < p->context_count; i++)
-		if (p->flights[i].item)
-			sx_handover_release(p->flights[i].item);
+	drop_pairs(p);
 	sx_handover_finish(&p->handover);
 	sx_pipeline_unpin(p);
 	if (source)

@@ -14,6 +14,7 @@
 #include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/signalfd.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/contract.h"
@@ -75,13 +76,53 @@ static void set_log_levels(const struct sx_settings *s)
 		sx_log_levels_set(&levels);
 }
 
+/* The folder and its lock, which is returned. */
+static int claim_folder(struct sx_run *run, char *why, size_t why_bytes)
+{
+	const int r = sx_runtime_dir(run->options->instance, run->dir, sizeof(run->dir), why, why_bytes);
+
+	return r < 0 ? r : sx_instance_lock(run->dir, NULL, why, why_bytes);
+}
+
+bool sx_run_holds_folder(const struct sx_run *run)
+{
+	char path[SX_RUN_PATH_BYTES + 8];
+	struct stat held, there;
+
+	snprintf(path, sizeof(path), "%s/lock", run->dir);
+	return fstat(run->lock_fd, &held) == 0 && stat(path, &there) == 0 && held.st_dev == there.st_dev &&
+	       held.st_ino == there.st_ino;
+}
+
+int sx_run_hold_folder(struct sx_run *run, char *why, size_t why_bytes)
+{
+	int fd;
+
+	if (!sx_run_holds_folder(run)) {
+		fd = claim_folder(run, why, why_bytes);
+		if (fd < 0)
+			return fd;
+		close(run->lock_fd);
+		run->lock_fd = fd;
+	}
+	if (!run->status_made || access(run->status_path, F_OK) == 0)
+		return 0;
+	fd = sx_status_listen(run->status_path, STATUS_MODE, why, why_bytes);
+	if (fd < 0)
+		return fd;
+	fd = sx_status_move(run->pages->server, fd);
+	if (fd < 0) {
+		unlink(run->status_path);
+		snprintf(why, why_bytes, "%s: %s", run->status_path, strerror(-fd));
+	}
+	return fd;
+}
+
 static int claim_instance(struct sx_run *run)
 {
 	char why[SX_WHY_BYTES];
 
-	if (sx_runtime_dir(run->options->instance, run->dir, sizeof(run->dir), why, sizeof(why)) < 0)
-		return run_refuse(SX_EXIT_CREATE, why);
-	run->lock_fd = sx_instance_lock(run->dir, NULL, why, sizeof(why));
+	run->lock_fd = claim_folder(run, why, sizeof(why));
 	if (run->lock_fd < 0)
 		return run_refuse(SX_EXIT_CREATE, why);
 	if ((size_t)snprintf(run->status_path, sizeof(run->status_path), "%s/" SX_STATUS_SOCKET, run->dir) >=
@@ -231,6 +272,7 @@ static void tell_pipeline(struct sx_run *run)
 int sx_run_build(struct sx_run *run, struct sx_source *source)
 {
 	const struct sx_settings *s = run->settings;
+	const uint64_t frames = run->options->frames;
 	const struct sx_pipeline_config config = {
 		.settings = s,
 		.engine = &run->engine,
@@ -239,7 +281,7 @@ int sx_run_build(struct sx_run *run, struct sx_source *source)
 		.shm_dir = getenv("STIXELD_SHM_DIR"),
 		.stream_path = run->stream_path,
 		.stream_fd = run->stream_fd,
-		.frames = run->options->frames,
+		.frames = frames ? frames - sx_telemetry_count(run->telemetry, SX_FIG_FRAMES_PUBLISHED) : 0,
 		.main_fd = run->main_fd,
 	};
 	struct sx_source_info info = {
@@ -323,6 +365,11 @@ static void take_down(struct sx_run *run)
 	if (run->pipeline)
 		sx_live_abandon(run, "the daemon ends: nothing was changed");
 	sx_orders_close(&run->live.orders);
+	if (!sx_run_holds_folder(run)) {
+		run->status_made = false;
+		if (run->pipeline && run->pipeline->stream)
+			sx_stream_disown(run->pipeline->stream);
+	}
 	sx_pipeline_destroy(run->pipeline, NULL);
 	if (run->telemetry)
 		sx_pages_finish(run->pages);

@@ -39,8 +39,10 @@ struct sx_run {
 	char map_why[SX_FEED_WHY_BYTES];   /* at this, */
 	struct sx_pictures_watch pictures; /* and at what this says, */
 	struct sx_row_control rows;	   /* and this */
-	bool rows_told;			   /* the log knows why they are not corrected */
-	enum stixel_state told;		   /* state that log and readers know */
+	char names_why[2 * SX_WHY_BYTES +
+		       32];	/* why a ring has no name, as long as it cannot have one again */
+	bool rows_told;		/* the log knows why they are not corrected */
+	enum stixel_state told; /* state that log and readers know */
 	unsigned ticks;
 	int64_t next_tick_ns, next_ping_ns;
 	bool stopping;	    /* the stop was ordered, by a signal or by the pipeline's end */
@@ -48,6 +50,16 @@ struct sx_run {
 	int64_t stop_by_ns; /* the frame in flight must be finished by then */
 };
 
+/*
+ * The folder of the instance with lock and status socket, again if it was removed. Negative errno with a
+ * sentence; what is held stays.
+ */
+int sx_run_hold_folder(struct sx_run *run, char *why, size_t why_bytes);
+/*
+ * The lock that others would find is the one that is held. If it is not, the sockets beside it may be another
+ * daemon's.
+ */
+bool sx_run_holds_folder(const struct sx_run *run);
 /* Makes the pipeline for this source (NULL: absent camera) and starts it. Exit code, 0 on success; logs. */
 int sx_run_build(struct sx_run *run, struct sx_source *source);
 /* Serves until the daemon has to end, then waits for the frames in flight. Exit code. */

@@ -21,6 +21,9 @@
 #include "ipc/process.h"
 #include "ipc/why.h"
 
+#define GOING_NS SX_NS_PER_S	       /* a large process needs time to be gone after SIGKILL */
+#define BEATS_NS (SX_NS_PER_S * 7 / 2) /* three heartbeats and a half, where nothing else is known of it */
+
 static bool read_whole(int fd, void *to, size_t bytes, off_t at)
 {
 	return pread(fd, to, bytes, at) == (ssize_t)bytes;
@@ -46,6 +49,7 @@ void sx_earlier_open(struct sx_earlier *e, const char *path, uint64_t magic)
 	    read_whole(fd, &e->live, sizeof(e->live), STIXEL_RING_LIVE_OFFSET)) {
 		e->fd = fd;
 		e->is_ring = true;
+		e->unseen = e->header.pid_namespace && e->header.pid_namespace != sx_process_namespace();
 		e->user = st.st_uid;
 		e->other_user = st.st_uid != geteuid();
 	} else {
@@ -66,6 +70,8 @@ static bool process_runs(const struct sx_earlier *e)
 	const struct stixel_ring_header *h = &e->header;
 	uid_t user;
 
+	if (e->unseen) /* in another container, which shares the folder of the rings */
+		return !e->other_user;
 	if (!h->pid || h->pid > INT_MAX || (pid_t)h->pid == getpid() ||
 	    h->pid_namespace != sx_process_namespace())
 		return false;
@@ -91,7 +97,19 @@ int sx_earlier_check(const struct sx_earlier *e, bool exclusive, const char *pat
 		return 0;
 	/* Daemons with other runtime folders have other locks but share the name: none takes it. */
 	return sx_why(-EADDRINUSE, why, why_bytes, "%s belongs to process %u%s, which is running", path,
-		      e->header.pid, e->other_user ? " of another user" : "");
+		      e->header.pid,
+		      e->other_user ? " of another user"
+		      : e->unseen   ? " of another pid namespace"
+				    : "");
+}
+
+int64_t sx_earlier_patience_ns(const struct sx_earlier *first)
+{
+	const int64_t now_ns = sx_now_ns();
+
+	if (!first->is_ring || first->other_user)
+		return now_ns;
+	return now_ns + (first->unseen ? BEATS_NS : GOING_NS);
 }
 
 static const char *user_name(uid_t user, char *text, size_t bytes)

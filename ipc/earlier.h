@@ -20,6 +20,7 @@ struct sx_earlier {
 	bool exists; /* something lies there, */
 	uid_t user;  /* of this user */
 	bool other_user;
+	bool unseen;  /* a ring whose publisher runs in another pid namespace */
 	bool is_ring; /* the two that follow are filled */
 	struct stixel_ring_header header;
 	struct stixel_ring_live live;
@@ -31,10 +32,12 @@ void sx_earlier_close(struct sx_earlier *e);
 /*
  * -EADDRINUSE with a sentence: a ring of another user, or (exclusive) of any other process, whose publisher
  * lives. Its pid and heartbeat are that user's word, so a process of that user must have the pid, and have
- * begun when the ring says.
+ * begun when the ring says. Where it cannot be seen, the heartbeat alone is believed of our own user.
  */
 int sx_earlier_check(const struct sx_earlier *e, bool exclusive, const char *path, char *why,
 		     size_t why_bytes);
+/* Until when a publisher that was just killed may still look alive: first is what was found at first. */
+int64_t sx_earlier_patience_ns(const struct sx_earlier *first);
 /* Renaming over it failed with error, which is returned: whose it is, and what to do. */
 int sx_earlier_keeps(const struct sx_earlier *e, const char *path, int error, char *why, size_t why_bytes);
 /* Tells its readers that it was replaced. */

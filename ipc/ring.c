@@ -31,6 +31,7 @@ _Static_assert(__GCC_ATOMIC_LLONG_LOCK_FREE == 2, "64-bit loads and stores must 
 _Static_assert(sizeof(struct stixel_ring_header) <= STIXEL_RING_LIVE_OFFSET,
 	       "header runs into the live part");
 
+#define LOOK_US 20000	  /* between two looks at who had the name */
 #define FEW 8		  /* readers that are woken in one go */
 #define SLOW_NS 100000	  /* for a few */
 #define CALM SX_RING_CALM /* then the publisher wakes them itself */
@@ -46,6 +47,7 @@ struct sx_ring {
 	uint64_t epoch, head, slot_mask;
 	uint32_t slot_stride, frame_capacity;
 	bool named; /* path is ours, temporary is gone */
+	bool begun; /* a frame; nothing is believed of what lies in the map, where others may write */
 	bool quiet;
 	int bell_fd;   /* -1: the publisher wakes the readers itself, all of them */
 	unsigned calm; /* wakes in a row that were few and quick, to CALM */
@@ -218,15 +220,49 @@ static void fill_header(struct sx_ring *r, const struct sx_ring_params *p)
 	r->live->heartbeat_ns = h.started_ns;
 }
 
+/*
+ * Looks at what has the name. Who was just killed may still be there for a moment, and the heart does not
+ * beat: that is waited for, so that a start right after SIGKILL succeeds.
+ */
+static int look_at_earlier(const struct sx_ring *r, struct sx_earlier *e, bool exclusive, char *why,
+			   size_t why_bytes)
+{
+	int64_t beat_ns, until_ns;
+	int err;
+
+	sx_earlier_open(e, r->path, r->magic);
+	beat_ns = e->live.heartbeat_ns;
+	until_ns = sx_earlier_patience_ns(e);
+	for (;;) {
+		err = sx_earlier_check(e, exclusive, r->path, why, why_bytes);
+		if (err == 0 || e->live.heartbeat_ns != beat_ns || sx_now_ns() >= until_ns)
+			return err;
+		usleep(LOOK_US);
+		sx_earlier_close(e);
+		sx_earlier_open(e, r->path, r->magic);
+	}
+}
+
+/* An empty folder at the name goes, too. */
+static int rename_over(const struct sx_ring *r)
+{
+	if (rename(r->temporary, r->path) == 0)
+		return 0;
+	if (errno != EISDIR)
+		return -errno;
+	if (rmdir(r->path) < 0)
+		return -EISDIR;
+	return rename(r->temporary, r->path) == 0 ? 0 : -errno;
+}
+
 static int take_name(struct sx_ring *r, bool exclusive, char *why, size_t why_bytes)
 {
 	struct sx_earlier e;
-	int err;
+	int err = look_at_earlier(r, &e, exclusive, why, why_bytes), renamed;
 
-	sx_earlier_open(&e, r->path, r->magic);
-	err = sx_earlier_check(&e, exclusive, r->path, why, why_bytes);
-	if (err == 0 && rename(r->temporary, r->path) < 0)
-		err = sx_earlier_keeps(&e, r->path, -errno, why, why_bytes);
+	renamed = err == 0 ? rename_over(r) : 0;
+	if (renamed < 0)
+		err = sx_earlier_keeps(&e, r->path, renamed, why, why_bytes);
 	if (err == 0) {
 		r->named = true;
 		/* After the rename: who wakes finds the new object at once. */
@@ -361,6 +397,7 @@ void *sx_ring_begin(struct sx_ring *r, uint64_t *number)
 	 */
 	__atomic_thread_fence(__ATOMIC_RELEASE);
 	*number = n;
+	r->begun = true;
 	return slot + 1;
 }
 
@@ -370,7 +407,8 @@ void sx_ring_commit(struct sx_ring *r, size_t bytes)
 	struct stixel_ring_slot *slot = slot_of(r, n);
 
 	sx_must_or(return, bytes, <=, r->frame_capacity);
-	sx_must_or(return, __atomic_load_n(&slot->sequence, __ATOMIC_RELAXED), ==, 2 * n - 1);
+	sx_must_or(return, r->begun, ==, true);
+	r->begun = false;
 	__atomic_store_n(&slot->frame_bytes, bytes, __ATOMIC_RELAXED);
 	__atomic_store_n(&slot->sequence, 2 * n, __ATOMIC_RELEASE);
 	__atomic_store_n(&r->live->head, n, __ATOMIC_RELEASE);

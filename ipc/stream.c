@@ -524,6 +524,11 @@ void sx_stream_dispatch(struct sx_stream *s)
 	}
 }
 
+void sx_stream_disown(struct sx_stream *s)
+{
+	s->path[0] = 0;
+}
+
 void sx_stream_destroy(struct sx_stream *s)
 {
 	if (!s)

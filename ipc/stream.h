@@ -51,6 +51,8 @@ struct sx_stream;
  * A sentence in why on error: -EADDRINUSE something that is not our socket lies at path, -ENAMETOOLONG, ...
  */
 int sx_stream_create(struct sx_stream **ret, const struct sx_stream_params *p, char *why, size_t why_bytes);
+/* What lies at path is another's by now: it is not removed in the end. */
+void sx_stream_disown(struct sx_stream *s);
 /* Closes all clients; removes the socket unless it was passed in. Accepts NULL. */
 void sx_stream_destroy(struct sx_stream *s);
 

@@ -62,6 +62,7 @@ static int go_back(struct sx_recording *r, uint64_t before)
 	const uint64_t from = r->state.offset;
 
 	r->bad_before_at = before;
+	r->summary_at = 0; /* what said so may lie ahead again */
 	r->vain += from - before;
 	return sx_window_back(r, before + 1);
 }

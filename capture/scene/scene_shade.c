@@ -108,10 +108,11 @@ static float facet_at(const struct sx_view *v, const struct sx_scene *scene, int
 static float mirrored_at(const struct sx_view *v, const struct sx_scene *s, double x, double y)
 {
 	static const struct look none;
-	int i = v->id[(size_t)(y + 0.5) * (size_t)v->width + (size_t)(x + 0.5)] - 1;
-	double horizon = s->camera.cy + s->camera.fy * s->pose.sin_pitch;
+	const double horizon = s->camera.cy + s->camera.fy * s->pose.sin_pitch;
+	int i;
 
-	sx_must_be(x > -0.5 && y > -0.5 && x < v->width && y < v->height);
+	sx_must_be(x >= -0.5 && y >= -0.5 && x + 0.5 < v->width && y + 0.5 < v->height);
+	i = v->id[(size_t)(y + 0.5) * (size_t)v->width + (size_t)(x + 0.5)] - 1;
 	/* between pixel centres the facet may end */
 	if (i >= 0 && sx_view_probe(v, s, i, x, y) > 0)
 		return facet_at(v, s, i, x, y, &none);
@@ -238,10 +239,11 @@ static float raw_pixel_at(const struct sx_view *v, const struct sx_scene *s, dou
 {
 	const double *steps = look->steps;
 	int column = (int)(x + 0.5), row = (int)(y + 0.5);
+	const bool inside = is_inside(v, column, row);
 	uint16_t id = v->id[(size_t)row * (size_t)v->width + (size_t)column], ids[10];
 	float sum = 0;
 
-	if (is_inside(v, column, row))
+	if (inside)
 		return id ? facet_at(v, s, id - 1, x, y, look) : sx_view_sky(s, x, y);
 	gather(v, column, row, ids);
 	for (int k = 0; k < 4; k++)

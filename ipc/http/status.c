@@ -104,6 +104,12 @@ static void write_page(const struct sx_status_server *s, const struct sx_status_
 	kept->at_ns = now;
 }
 
+void sx_status_forget(struct sx_status_server *s)
+{
+	for (size_t i = 0; i < s->count; i++)
+		s->kept[i].at_ns = 0;
+}
+
 static enum MHD_Result send_page(struct MHD_Connection *c, const struct sx_status_server *s,
 				 const struct sx_status_page *page)
 {
@@ -214,7 +220,7 @@ int sx_status_start(struct sx_status_server **ret, int listen_fd, const struct s
 		r = -EAGAIN;
 		goto fail;
 	}
-	r = sx_door_open(&s->door, listen_fd, s->http, &s->patience);
+	r = sx_door_open(&s->door[0], listen_fd, s->http, &s->patience);
 	if (r < 0) {
 		snprintf(why, why_bytes, "cannot start the thread of the status socket: %s", strerror(-r));
 		MHD_stop_daemon(s->http);
@@ -234,12 +240,30 @@ void sx_status_tick(struct sx_status_server *s)
 		sx_patience_tick(&s->patience);
 }
 
+int sx_status_move(struct sx_status_server *s, int listen_fd)
+{
+	struct sx_door *before = &s->door[s->open_door], *next = &s->door[!s->open_door];
+	int r = sx_door_open(next, listen_fd, s->http, &s->patience);
+
+	if (r < 0) {
+		close(listen_fd);
+		return r;
+	}
+	sx_door_close(before);
+	close(before->listen_fd);
+	s->open_door = !s->open_door;
+	return 0;
+}
+
 void sx_status_stop(struct sx_status_server *s)
 {
+	struct sx_door *door;
+
 	if (!s)
 		return;
-	sx_door_close(&s->door);
-	close(s->door.listen_fd);
+	door = &s->door[s->open_door];
+	sx_door_close(door);
+	close(door->listen_fd);
 	MHD_stop_daemon(s->http);
 	status_free(s);
 }

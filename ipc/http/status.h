@@ -61,6 +61,11 @@ int sx_status_listen(const char *path, unsigned mode, char *why, size_t why_byte
  */
 int sx_status_start(struct sx_status_server **ret, int listen_fd, const struct sx_status_page *pages,
 		    size_t count, void *user, char *why, size_t why_bytes);
+/*
+ * From now on clients come in by this socket, of the same group, which the server closes, also on failure;
+ * who is in stays. Negative errno: no descriptor, no thread, and the socket before stays.
+ */
+int sx_status_move(struct sx_status_server *s, int listen_fd);
 /* Now and then: ends connections whose time is over. Accepts NULL. */
 void sx_status_tick(struct sx_status_server *s);
 /* Ends open connections, waits for the thread. The socket's file stays: the caller removes what it made. */

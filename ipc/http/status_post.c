@@ -71,6 +71,8 @@ enum MHD_Result sx_status_post(struct sx_status_server *s, const struct sx_statu
 				      NULL);
 	if (o->too_long)
 		return sx_status_send(c, 413, "text/plain; charset=utf-8", "the request is too long\n", NULL);
+	if (o->taken) /* the answer; who has it finds in every page what it says */
+		sx_status_forget(s);
 	if (o->taken)
 		return sx_status_send(c, o->text ? o->status : MHD_HTTP_SERVICE_UNAVAILABLE,
 				      "text/plain; charset=utf-8", o->text ? o->text : "out of memory\n",

@@ -29,12 +29,15 @@ struct sx_status_server {
 	void *user;
 	gid_t group; /* of the socket's file */
 	struct sx_patience patience;
-	struct sx_door door;
+	struct sx_door door[2]; /* one is open: this one */
+	int open_door;
 };
 
 /* Queues an answer; allow: what the header of that name says, NULL without it. */
 enum MHD_Result sx_status_send(struct MHD_Connection *c, unsigned status, const char *type, const char *text,
 			       const char *allow);
+/* Pages are written anew when they are asked for next. */
+void sx_status_forget(struct sx_status_server *s);
 /*
  * One step of a POST to a page that takes orders: called again and again, as MHD does. *order is NULL at
  * first.

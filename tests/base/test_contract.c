@@ -43,6 +43,28 @@ static void break_large(void)
 	sx_must(INT64_MIN, ==, INT64_MAX);
 }
 
+/* All that hold, by value; the last does not. */
+static void break_narrow(void)
+{
+	const struct {
+		unsigned three : 3;
+		int minus : 3;
+	} bits = {5, -1};
+	const uint8_t byte = 255;
+	const bool yes = true;
+
+	sx_must(bits.three, ==, 5);
+	sx_must(bits.minus, <, bits.three);
+	sx_must(bits.minus, <, UINT64_MAX);
+	sx_must(INT64_MIN, <, 0u);
+	sx_must(byte, >, (int8_t)-1);
+	sx_must(UINT32_MAX, !=, -1);
+	sx_must(UINT64_MAX, !=, -1);
+	sx_must(yes, ==, 1);
+	sx_must_index(UINT64_MAX - 1, UINT64_MAX);
+	sx_must(bits.minus, >=, byte);
+}
+
 static void break_index(void)
 {
 	const size_t room = 4;
@@ -150,6 +172,7 @@ static void says_expression_and_values(void **state)
 	assert_string_equal(sentence(last_words(break_small, -1)), "taken * 2 >= slots, with -8 and 3\n");
 	assert_string_equal(sentence(last_words(break_large, -1)),
 			    "INT64_MIN == INT64_MAX, with -9223372036854775808 and 9223372036854775807\n");
+	assert_string_equal(sentence(last_words(break_narrow, -1)), "bits.minus >= byte, with -1 and 255\n");
 	assert_string_equal(sentence(last_words(break_index, -1)), "0 <= i < room, with 4 and 4\n");
 	assert_string_equal(sentence(last_words(break_negative, -1)), "0 <= -1 < SIZE_MAX, with -1 and -1\n");
 	assert_string_equal(sentence(last_words(break_state, -1)), "!joined\n");

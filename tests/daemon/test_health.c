@@ -326,22 +326,47 @@ static void test_slow_source(void **state)
 	assert_int_equal(h.state, STIXEL_STATE_DEGRADED);
 	assert_true(h.progress && h.serving);
 	assert_string_equal(h.reason, "source gives 4.0 of 60 pairs a second");
-	/* between half and three quarters it stays what it was */
+	/* between two fifths and three quarters it stays what it was */
 	paired(&h, &in, 60, 10);
 	assert_string_equal(h.reason, "source gives 40.0 of 60 pairs a second");
 	paired(&h, &in, 60, 12);
 	assert_int_equal(h.state, STIXEL_STATE_RUNNING);
-	paired(&h, &in, 60, 8);
+	paired(&h, &in, 60, 7); /* half of it, as in the dark, and a little less */
 	assert_int_equal(h.state, STIXEL_STATE_RUNNING);
-	paired(&h, &in, 60, 7);
-	assert_string_equal(h.reason, "source gives 28.0 of 60 pairs a second");
-	/* its time away is not counted when the camera is back */
+	paired(&h, &in, 60, 5);
+	assert_string_equal(h.reason, "source gives 20.0 of 60 pairs a second");
+}
+
+/* Nothing is expected while the camera is away, before the first frame, and while nobody looks. */
+static void test_time_that_does_not_count(void **state)
+{
+	struct sx_health_input in = well();
+	struct sx_health h = {0};
+
+	in.rate = 60;
+	paired(&h, &in, 60, 15);
 	in.absent = true;
-	paired(&h, &in, 20, 0);
+	paired(&h, &in, 60, 0);
 	in.absent = false;
-	paired(&h, &in, 40, 15);
+	for (int i = 0; i < 60; i++) {
+		paired(&h, &in, 1, 15);
+		assert_int_equal(h.state, STIXEL_STATE_RUNNING);
+	}
+	in.now_ns += 8 * S;
+	for (int i = 0; i < 60; i++) {
+		paired(&h, &in, 1, 15);
+		assert_int_equal(h.state, STIXEL_STATE_RUNNING);
+	}
+	sx_health_forget(&h);
+	paired(&h, &in, 40, 1);
 	assert_int_equal(h.state, STIXEL_STATE_RUNNING);
-	paired(&h, &in, 20, 15);
+	h = (struct sx_health){0};
+	in.published = 0;
+	for (int i = 0; i < 60; i++) { /* the first frame is late */
+		in.now_ns += SX_HEALTH_TICK_NS;
+		sx_health_update(&h, &in);
+	}
+	paired(&h, &in, 1, 15);
 	assert_int_equal(h.state, STIXEL_STATE_RUNNING);
 }
 
@@ -360,6 +385,14 @@ static void test_source_without_a_rate(void **state)
 	in.rate = 60;
 	tick(&h, &in, 60, 0, 20);
 	assert_string_equal(h.reason, "800 of the last 4000 pairs were unreadable");
+}
+
+static void test_rate_of_a_camera(void **state)
+{
+	assert_true(sx_health_camera_rate(30, 15) == 15);
+	assert_true(sx_health_camera_rate(10, 60) == 10); /* a trigger, which the driver does not know */
+	assert_true(sx_health_camera_rate(0, 60) == 60);
+	assert_true(sx_health_camera_rate(30, 0) == 0); /* nothing is known, nothing is expected */
 }
 
 static void test_ping_for_each_frame(void **state)
@@ -428,7 +461,9 @@ int main(void)
 		cmocka_unit_test(test_loss_for_want_of_maps),
 		cmocka_unit_test(test_nothing_is_served_without_frames),
 		cmocka_unit_test(test_slow_source),
+		cmocka_unit_test(test_time_that_does_not_count),
 		cmocka_unit_test(test_source_without_a_rate),
+		cmocka_unit_test(test_rate_of_a_camera),
 		cmocka_unit_test(test_ping_for_each_frame),
 		cmocka_unit_test(test_ping_without_a_camera),
 		cmocka_unit_test(test_ping_of_a_slow_source),

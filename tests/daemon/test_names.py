@@ -3,12 +3,13 @@
 # SPDX-License-Identifier: Apache-2.0
 import os
 import shutil
+import signal
 import struct
 import subprocess
 import time
 import unittest
 
-from harness import SANITIZED, SMALL, TestCase, until
+from harness import FAKE, SANITIZED, SMALL, TestCase, until
 
 PID_OFFSET = 52  # in the ring's header
 PATIENCE_S = 30  # of what a busy machine does late
@@ -41,6 +42,65 @@ class RingNames(TestCase):
         ring = i.ring()
         until(lambda: ring.live()[2] >= 3 and ring.live()[0] == "running", PATIENCE_S, "frames in it")
         self.assertEqual(i.status()["state"], "running")
+
+    def test_the_folder_is_made_anew_with_the_name(self):
+        """As at a logout: /dev/shm and the user's runtime folder lose all."""
+        i = self.instance()
+        i.start(*SMALL)
+        i.until_published(2)
+        old, folder = i.ring(), os.path.join(i.run, i.name)
+        shutil.rmtree(folder)
+        with open(folder, "wb"):  # nor can it be made
+            pass
+        os.unlink(i.ring_path)
+        until(lambda: "degraded: %s was removed, and not made anew: cannot use the runtime folder" % i.ring_path
+              in i.text(), 3, "the reason")
+        number = old.live()[2]
+        until(lambda: old.live()[2] > number + 2 and old.live()[0] == "degraded", 3, "frames for who has the old ring")
+        os.unlink(folder)
+        until(lambda: os.path.exists(i.ring_path) and os.path.exists(i.stream_path), 3, "ring and socket")
+        self.assertEqual(old.live()[0], "closed")
+        until(lambda: i.status()["state"] == "running", 5, "the status socket")
+        code, _, err = i.run_once(*SMALL, "--frames", "1")
+        self.assertEqual(code, 73, err)
+        self.assertIn("already running as process %d" % i.process.pid, err)
+        self.assertEqual(i.stop(), 0)
+        self.assertEqual(i.leftovers(), [])
+
+    def test_sockets_of_who_came_after_stay(self):
+        """The folder went while the daemon was stopped, and another one has made it again."""
+        first = self.instance()
+        first.start(*SMALL)
+        first.until_published(1)
+        first.process.send_signal(signal.SIGSTOP)
+        shutil.rmtree(os.path.join(first.run, first.name))
+        os.unlink(first.ring_path)
+        second = self.instance()
+        second.__dict__.update({k: getattr(first, k) for k in ("run", "shm", "status_path", "stream_path")})
+        second.start(*SMALL)
+        second.until_published(1)
+        first.process.send_signal(signal.SIGCONT)
+        self.assertEqual(first.wait(3), 73)
+        second.until_published(second.status()["frames"]["published"] + 1)
+        self.assertTrue(os.path.exists(second.stream_path))
+        self.assertEqual(second.stop(), 0)
+
+    def test_no_pair_is_lost_uncounted(self):
+        """The engine is slow: at any time a pair is in it and another one waits."""
+        i = self.instance(binary=FAKE)
+        i.start("--frames", "25", "-s", "source.kind=synthetic", "-s", "engine.contexts=1",
+                env={"FAKE_INTERVAL_US": 40000, "FAKE_COMPUTE_US": 100000})
+        for _ in range(2):
+            old = i.ring()
+            os.unlink(i.ring_path)
+            until(lambda: old.live()[0] == "closed" and os.path.exists(i.ring_path), 3, "another ring")
+            s = i.status()["frames"]
+            self.assertLessEqual(s["captured"] - s["published"] - s["dropped"]["overload"], 2)
+        i.until_published(24)
+        s = i.status()["frames"]
+        self.assertLessEqual(s["captured"] - s["published"] - s["dropped"]["overload"], 2)  # in the engine, waiting
+        self.assertEqual(i.wait(), 0)
+        self.assertIn("25 frames published", i.text())
 
     def test_who_loses_its_name_to_another_ends(self):
         i = self.instance()

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -360,6 +361,61 @@ static void sockets_are_checked(void **state)
 	assert_int_equal(rmdir(folder), 0);
 }
 
+static unsigned write_state(void *user, struct sx_text *text)
+{
+	sx_text_add(text, "state %d", *(int *)user);
+	return 200;
+}
+
+static void take_order(void *user, struct sx_status_order *o)
+{
+	*(int *)user = (int)strtol(sx_status_order_body(o), NULL, 10);
+	sx_status_order_answer(o, 200, "done");
+}
+
+/* The answer to a request on a connection of its own. */
+static const char *ask(const char *path, const char *request)
+{
+	static char answer[4096];
+	struct sockaddr_un a = {.sun_family = AF_UNIX};
+	size_t used = 0;
+	ssize_t n;
+	int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+
+	snprintf(a.sun_path, sizeof(a.sun_path), "%s", path);
+	assert_int_equal(connect(fd, (struct sockaddr *)&a, sizeof(a)), 0);
+	assert_int_equal(write(fd, request, strlen(request)), (ssize_t)strlen(request));
+	while ((n = read(fd, answer + used, sizeof(answer) - 1 - used)) > 0)
+		used += (size_t)n;
+	answer[used] = 0;
+	close(fd);
+	return answer;
+}
+
+/* Twenty rounds, most of them shorter than a costly page is kept. */
+static void who_has_the_answer_finds_it_in_the_page(void **state)
+{
+	static const struct sx_status_page pages[] = {{"/s", "text/plain", write_state, take_order, true}};
+	char path[64], want[16], post[96], why[200], folder[] = "/tmp/stixel-report-XXXXXX";
+	struct sx_status_server *server = NULL;
+	int set = 0, fd;
+
+	assert_non_null(mkdtemp(folder));
+	snprintf(path, sizeof(path), "%s/s", folder);
+	fd = sx_status_listen(path, 0600, why, sizeof(why));
+	assert_int_equal(sx_status_start(&server, fd, pages, 1, &set, why, sizeof(why)), 0);
+	for (int i = 10; i < 30; i++) {
+		ask(path, "GET /s HTTP/1.0\r\n\r\n");
+		snprintf(post, sizeof(post), "POST /s HTTP/1.0\r\nContent-Length: 2\r\n\r\n%d", i);
+		assert_non_null(strstr(ask(path, post), "done"));
+		snprintf(want, sizeof(want), "state %d", i);
+		assert_non_null(strstr(ask(path, "GET /s HTTP/1.0\r\n\r\n"), want));
+	}
+	sx_status_stop(server);
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(rmdir(folder), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -372,6 +428,7 @@ int main(void)
 		cmocka_unit_test(what_is_seldom_there),
 		cmocka_unit_test(text_is_utf8),
 		cmocka_unit_test(sockets_are_checked),
+		cmocka_unit_test(who_has_the_answer_finds_it_in_the_page),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -154,12 +154,7 @@ static void squatters(void **state)
 	assert_int_equal(stat(target, &st), 0);
 	assert_int_equal(st.st_size, 4);
 	unlink(trap);
-
-	/* A folder cannot be replaced, and the unfinished object goes. */
-	assert_int_equal(mkdir(path, 0700), 0);
-	assert_int_equal(sx_ring_create(&ring, &p, why, sizeof(why)), -EISDIR);
-	assert_non_null(strstr(why, path));
-	assert_int_equal(help_dir_count(dir), 2);
+	assert_int_equal(help_dir_count(dir), 1);
 }
 
 static void orphans_are_swept(void **state)
@@ -550,52 +545,6 @@ static void a_squatter_that_stays_is_named(void **state)
 	assert_int_equal(status, 0);
 }
 
-/* Daemons of one user that do not share a lock: the second finds the first. */
-static void a_live_publisher_keeps_the_name_from_who_asks_for_it_alone(void **state)
-{
-	struct sx_ring_params p = help_params(dir, 9);
-	struct sx_ring *mine = NULL;
-	char why[256] = "", pid_text[32];
-	pid_t pid;
-
-	CHILD(pid, publish_for_ever(1, 1000));
-	while (access(path, F_OK) < 0)
-		usleep(1000);
-	p.exclusive = true;
-	assert_int_equal(sx_ring_create(&mine, &p, why, sizeof(why)), -EADDRINUSE);
-	snprintf(pid_text, sizeof(pid_text), "process %d,", (int)pid);
-	assert_non_null(strstr(why, pid_text));
-	kill(pid, SIGKILL);
-	while (sx_ring_create(&mine, &p, why, sizeof(why)) <
-	       0) /* until it is dead; then it need not be waited for */
-		usleep(1000);
-	waitpid(pid, NULL, 0);
-	sx_ring_destroy(mine);
-}
-
-static void a_ring_knows_where_its_name_leads(void **state)
-{
-	struct sx_ring *ring = help_ring(dir, "a", &small, 4, 1), *other;
-	char why[256] = "", pid_text[32];
-
-	assert_int_equal(sx_ring_look(ring, why, sizeof(why)), SX_RING_NAMED);
-	assert_int_equal(unlink(path), 0);
-	assert_int_equal(sx_ring_look(ring, why, sizeof(why)), SX_RING_LOST);
-	assert_non_null(strstr(why, path));
-	close(open(path, O_CREAT | O_WRONLY, 0600));
-	assert_int_equal(sx_ring_look(ring, why, sizeof(why)), SX_RING_TAKEN);
-	assert_non_null(strstr(why, "something else"));
-	other = help_ring(dir, "a", &small, 4, 2);
-	assert_int_equal(sx_ring_look(ring, why, sizeof(why)), SX_RING_TAKEN);
-	snprintf(pid_text, sizeof(pid_text), "process %d", (int)getpid());
-	assert_non_null(strstr(why, pid_text));
-	sx_ring_unname(ring); /* not its own */
-	sx_ring_destroy(ring);
-	assert_int_equal(sx_ring_look(other, why, sizeof(why)), SX_RING_NAMED);
-	sx_ring_destroy(other);
-	assert_int_equal(help_dir_count(dir), 0);
-}
-
 static void an_ordinary_user_can_do_it(void **state)
 {
 	pid_t pid;
@@ -668,8 +617,6 @@ int main(void)
 		T(bad_headers_are_refused),
 		T(damaged_frames_are_skipped),
 		T(a_head_behind_its_slot_is_passed_over),
-		T(a_ring_knows_where_its_name_leads),
-		T(a_live_publisher_keeps_the_name_from_who_asks_for_it_alone),
 		T(a_pid_that_is_used_again_does_not_deceive),
 		T(noise_in_the_object_is_survived),
 		T(noise_under_a_mapped_reader_is_survived),

@@ -84,7 +84,8 @@ static int begin_life(struct player *p, char *why, size_t why_bytes)
 				      .flags = STIXEL_RING_REPLAY,
 				      .slots = p->c->slots > 0 ? p->c->slots : SLOTS,
 				      .heartbeat_period_ms = HEARTBEAT_MS,
-				      .group = (gid_t)-1};
+				      .group = (gid_t)-1,
+				      .exclusive = true};
 	struct sx_stream_params stream = {.path = p->socket,
 					  .listen_fd = -1,
 					  .frame_bytes = p->capacity_bare,

@@ -249,6 +249,10 @@ class Recordings(Folder):
         until(lambda: self.ring(name), "the ring")
         r = self.ctl("-i", name, "replay", made, want=73)
         self.assertIn("process %d" % first.pid, r.stderr)
+        self.env["RUNTIME_DIRECTORY"] = self.path("elsewhere")  # another lock, the same name of the ring
+        r = self.ctl("-i", name, "replay", made, want=73)
+        self.assertIn("belongs to process %d, which is running" % first.pid, r.stderr)
+        self.assertIsNone(first.poll())
         self.assertTrue(self.ring(name))
         first.send_signal(signal.SIGTERM)
         self.ended(first)
