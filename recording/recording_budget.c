@@ -7,7 +7,7 @@
 
 /* What may be read for nothing, in a file that is made for that: so many times what it has, and a chunk. */
 #define VAIN 64u
-/* What chunks may expand to, so many times, and one: a map that is all the same is a few hundred bytes for 16 MB. */
+/* What chunks may expand to, so many times, and one: 16 MB that are all the same are a few hundred bytes. */
 #define EXPANDED 1024u
 #define ASK_AFTER (UINT64_C(4) << 20) /* bytes, between two questions whether to stop */
 

@@ -77,8 +77,8 @@ struct sx_recording {
 /* ---- recording_budget.c ---- */
 
 /*
- * Whether bytes [offset, end) of the file are worth a look, and so many more that were looked at before. Only a
- * file that was made for it has its bytes looked at over and over, or expands to far more than it has: this
+ * Whether bytes [offset, end) of the file are worth a look, and so many more that were looked at before. Only
+ * a file that was made for it has its bytes looked at over and over, or expands to far more than it has: this
  * bounds the work by its size. Chunks that do not overlap cost nothing here as long as they are plain.
  */
 bool sx_affordable(const struct sx_recording *r, uint64_t end, uint64_t bytes);

@@ -196,7 +196,7 @@ def everywhere(size):
 
 
 def beside_grids(count):
-    """Of a good writer: each frame with its image in a chunk of its own, and there a map of 64 MB that is all the same."""
+    """Of a good writer: each frame with its image in a chunk of its own, beside a map of 64 MB that is all the same."""
     grid, noise = 64 << 20, np.random.default_rng(1)
     channels = CHANNELS + channel(3, b"grid", b"cdr").replace(b"stixel", b"others")
     frames = [support.pack([[]], [(stixel.Plane.LEFT, noise.integers(0, 256, (256, 288), np.uint8))], published_ns=i)
