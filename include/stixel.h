@@ -753,7 +753,7 @@ struct stixel_scores_planes {
  * still one, gets -ESTALE. The ring is given to group stixel-feed where the caller is a member: stixeld reads
  * what belongs to root, to its own user, or to that group.
  * -EINVAL: a name or number that is out of range, or more than 256 MB of scores; -EPERM: the name belongs to
- * another user; -ENOSPC, ... as the system says.
+ * another user; -ENOMEM, -ENOSPC, ... as the system says.
  */
 STIXEL_API int stixel_scores_create(struct stixel_scores **scores, const char *name,
 				    const struct stixel_scores_format *format, size_t bytes);

@@ -66,7 +66,7 @@ struct sx_report_power {
  * none): may be empty. state: sx_feed_state_name().
  */
 struct sx_report_feed {
-	char source[72], reason[200];
+	char source[72], reason[256];
 	const char *state;
 	int class_count;
 	char name[SX_REPORT_CLASSES][32];

@@ -12,47 +12,7 @@
 #include "base/contract.h"
 #include "recording/recording_priv.h"
 
-#define ASK_AFTER (UINT64_C(4) << 20) /* bytes, between two questions whether to stop */
-#define STEP 64u		      /* bytes, what one counts for */
-
-/* ---- work that is for nothing ---- */
-
-/* What lies before offset was looked at up to here: so many bytes are, once more. */
-static uint64_t again(const struct sx_recording *r, uint64_t end)
-{
-	const uint64_t known = end < r->checked_to ? end : r->checked_to;
-
-	return known > r->state.offset ? known - r->state.offset : 0;
-}
-
-/* With so many bytes more of the file, which are new. */
-static uint64_t vain_most(const struct sx_recording *r, uint64_t bytes)
-{
-	return VAIN * (r->state.offset + bytes) + CHUNK_MAX + r->given;
-}
-
-bool sx_affordable(const struct sx_recording *r, uint64_t end, uint64_t plain_bytes)
-{
-	return r->vain + again(r, end) + plain_bytes <= vain_most(r, 0);
-}
-
-/* That look was taken. */
-static void spend(struct sx_recording *r, uint64_t end, uint64_t plain_bytes)
-{
-	r->vain += again(r, end) + plain_bytes;
-	r->unasked += end - r->state.offset + plain_bytes;
-	if (end > r->checked_to)
-		r->checked_to = end;
-}
-
-int sx_ask(struct sx_recording *r, uint64_t work_bytes)
-{
-	r->unasked += work_bytes;
-	if (!r->wait || r->unasked < ASK_AFTER)
-		return 0;
-	r->unasked = 0;
-	return r->wait(r->user, -1);
-}
+#define STEP 64u /* bytes, what one counts for */
 
 /* ---- what is no record ---- */
 
@@ -181,10 +141,10 @@ static int take_chunk(struct sx_recording *r, uint64_t bytes, struct sx_record *
 	if (!sx_mcap_parse_chunk(&c, sx_window_at(r) + SX_MCAP_HEAD_BYTES, bytes))
 		return damaged(r, bad_head);
 	plain = sx_content_expands_to(&c);
-	if (!known && !sx_affordable(r, end, plain))
+	if (!known && !sx_affords_expansion(r, plain))
 		return damaged(r, vain);
 	if (!known)
-		spend(r, end, plain);
+		sx_spend(r, end, plain);
 	r->looked_at = r->state.offset;
 	e = sx_content_records(r, &c, &records);
 	if (e < 0)
@@ -232,7 +192,7 @@ static int step_in_chunk(struct sx_recording *r, struct sx_record *record)
 		pass_chunk(r);
 		return 0;
 	}
-	if (r->vain + VAIN_RECORD > vain_most(r, r->chunk_bytes)) {
+	if (!sx_affords_record(r, r->chunk_bytes)) {
 		r->chunk_bytes = 0;
 		return damaged(r, vain);
 	}
@@ -414,7 +374,7 @@ static int take_other(struct sx_recording *r, struct sx_mcap_record rec, struct 
 	if (r->bad_why)
 		return tell_damage(r, record);
 	if (r->seekable)
-		spend(r, at + SX_MCAP_HEAD_BYTES + rec.bytes, 0);
+		sx_spend(r, at + SX_MCAP_HEAD_BYTES + rec.bytes, 0);
 	r->before_at = !r->seekable || length_sure(r, rec) ? 0 : at;
 	r->after_chunk = rec.op == SX_MCAP_MESSAGE_INDEX;
 	if (whole)

@@ -1,6 +1,6 @@
 /*
  * The inside of a reader: the window on the file (recording_window.c), what messages mean
- * (recording_content.c), the index (recording_summary.c).
+ * (recording_content.c), the index (recording_summary.c), what work is worth it (recording_budget.c).
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -17,8 +17,6 @@ enum role { ROLE_NONE, ROLE_FRAMES, ROLE_EVENTS, ROLE_IMAGE };
 /* More than the largest frame with its images: whatever says it is larger is damaged. */
 #define CHUNK_MAX (UINT64_C(320) << 20)
 #define HEADER_MAX 4096u
-/* What may be read for nothing, in a file that is made for that: so many times what it has, and a chunk. */
-#define VAIN 64u
 /* What a record in a chunk counts for there: many that are small take time, too. */
 #define VAIN_RECORD 256u
 
@@ -54,8 +52,9 @@ struct sx_recording {
 	/* work that may have been for nothing: sx_affordable() */
 	uint64_t checked_to; /* bytes were looked at up to here */
 	uint64_t looked_at;  /* this chunk was looked at, and comes again */
-	uint64_t vain;	     /* bytes that were looked at once more, and what chunks were expanded to */
-	uint64_t given;	     /* of these, frames that came of it */
+	uint64_t vain;	     /* bytes that were looked at once more, and records in chunks */
+	uint64_t expanded;   /* bytes that chunks were expanded to */
+	uint64_t given;	     /* bytes of frames that came of both */
 	uint64_t unasked;    /* bytes of work since r->wait was asked */
 	/* what messages mean */
 	uint8_t role[65536];		    /* of channels */
@@ -75,14 +74,20 @@ struct sx_recording {
 	size_t place_count;
 };
 
-/* ---- recording.c ---- */
+/* ---- recording_budget.c ---- */
 
 /*
- * Whether bytes [offset, end) of the file are worth a look, and then so many bytes that they expand to. Only
- * a file that was made for it has its bytes looked at over and over, or expands to far more than its frames:
- * this bounds the work by its size. Chunks that do not overlap cost nothing here as long as they are plain.
+ * Whether bytes [offset, end) of the file are worth a look, and so many more that were looked at before. Only
+ * a file that was made for it has its bytes looked at over and over, or expands to far more than it has: this
+ * bounds the work by its size. Chunks that do not overlap cost nothing here as long as they are plain.
  */
-bool sx_affordable(const struct sx_recording *r, uint64_t end, uint64_t plain_bytes);
+bool sx_affordable(const struct sx_recording *r, uint64_t end, uint64_t bytes);
+/* The same of a chunk that expands to so many bytes. */
+bool sx_affords_expansion(const struct sx_recording *r, uint64_t plain_bytes);
+/* That look was taken. */
+void sx_spend(struct sx_recording *r, uint64_t end, uint64_t plain_bytes);
+/* One more record in a chunk that is so long in the file. */
+bool sx_affords_record(const struct sx_recording *r, uint64_t bytes);
 /* Now and then: whether to stop. 0 or what r->wait says. */
 int sx_ask(struct sx_recording *r, uint64_t work_bytes);
 

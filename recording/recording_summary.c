@@ -202,9 +202,9 @@ static bool read_chunk(struct sx_recording *r, uint64_t at, uint8_t **content, s
 	if (!*content || !sx_mcap_parse_chunk(&c, *content, rec.bytes))
 		return false;
 	plain = sx_content_expands_to(&c);
-	if (!sx_affordable(r, 0, plain))
+	if (!sx_affords_expansion(r, plain))
 		return false;
-	r->vain += plain;
+	r->expanded += plain;
 	return sx_content_records(r, &c, records) == 0;
 }
 

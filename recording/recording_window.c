@@ -130,7 +130,7 @@ int sx_window_jump(struct sx_recording *r, uint64_t offset)
 	r->missing = 0;
 	r->checked_to = r->looked_at = 0;
 	if (offset == 0)
-		r->vain = r->given = 0;
+		r->vain = r->expanded = r->given = 0;
 	r->state.ended = false;
 	return 0;
 }

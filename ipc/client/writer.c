@@ -6,39 +6,25 @@
 #include "ipc/client/writer.h"
 
 #include <errno.h>
-#include <grp.h>
 #include <stdbool.h>
-#include <unistd.h>
 
 #include "ipc/frame.h"
 #include "ipc/instance.h"
-
-static bool is_member(gid_t group)
-{
-	gid_t groups[256];
-	int n = getgroups(256, groups);
-
-	if (group == getegid() || geteuid() == 0)
-		return true;
-	for (int i = 0; i < n; i++)
-		if (groups[i] == group)
-			return true;
-	return false;
-}
+#include "ipc/writers.h"
 
 /*
  * stixeld reads what belongs to the group of writers, and only members can give it to that. -1: the caller's
  * own, which is right for a daemon of the same user.
  */
-static gid_t group_of_writers(void)
+static int group_of_writers(gid_t *ret)
 {
-	struct group writers, *found = NULL;
-	char text[4096];
+	gid_t group;
+	int e = sx_writers_group(&group);
 
-	return getgrnam_r("stixel-feed", &writers, text, sizeof(text), &found) == 0 && found &&
-			       is_member(writers.gr_gid)
-		       ? writers.gr_gid
-		       : (gid_t)-1;
+	if (e == 0 && group)
+		e = sx_writers_member(group);
+	*ret = e == 1 ? group : (gid_t)-1;
+	return e < 0 ? e : 0;
 }
 
 static bool slots_are_good(uint32_t slots)
@@ -61,8 +47,9 @@ int sx_writer_init(struct sx_writer *w, const struct sx_writer_params *p)
 	ring.frame_bytes = p->bytes;
 	if (ring.frame_bytes < sizeof(struct stixel_frame_header))
 		ring.frame_bytes = sizeof(struct stixel_frame_header); /* the least of any ring */
-	ring.group = group_of_writers();
-	r = sx_ring_create(&w->ring, &ring, NULL, 0);
+	r = group_of_writers(&ring.group);
+	if (r == 0)
+		r = sx_ring_create(&w->ring, &ring, NULL, 0);
 	if (r == 0)
 		sx_ring_set_state(w->ring, STIXEL_STATE_RUNNING);
 	return r;

@@ -20,6 +20,7 @@
 #include "ipc/feed/trust.h"
 #include "ipc/instance.h"
 #include "ipc/why.h"
+#include "ipc/writers.h"
 
 #define RETRY_NS (SX_NS_PER_S / 5)   /* between two attempts to open a ring */
 #define RENAME_NS (SX_NS_PER_S / 50) /* between two looks whether the name leads elsewhere */
@@ -68,7 +69,7 @@ const char *sx_feed_state_name(enum sx_feed_state state)
 int sx_feed_create(struct sx_feed **ret, const struct sx_feed_params *p)
 {
 	struct sx_feed *f;
-	int n;
+	int n = 0;
 
 	if (sx_instance_check(p->name, NULL, 0) < 0 || sx_feed_bytes(p) == 0)
 		return -EINVAL;
@@ -77,7 +78,11 @@ int sx_feed_create(struct sx_feed **ret, const struct sx_feed_params *p)
 		return -ENOMEM;
 	f->p = *p;
 	if (!f->p.writers)
-		f->p.writers = sx_feed_writers();
+		n = sx_writers_group(&f->p.writers);
+	if (n < 0) {
+		free(f);
+		return n;
+	}
 	f->words = sx_feed_words(p->kind);
 	f->silent_ns = SILENT_PERIODS * p->period_ns > SILENT_NS ? SILENT_PERIODS * p->period_ns : SILENT_NS;
 	f->fd = -1;
@@ -140,6 +145,8 @@ static int open_ring(struct sx_feed *f)
 	if (!f->there)
 		return sx_why(-ENOENT, f->why, sizeof(f->why), "nobody writes %s: there is no %s",
 			      f->words->many, f->path);
+	if (f->fd < 0 && errno == EACCES)
+		return sx_feed_forbidden(f->path, f->p.writers, f->why, sizeof(f->why));
 	if (f->fd < 0 || fstat(f->fd, &st) < 0)
 		return sx_why(-errno, f->why, sizeof(f->why), "cannot open %s: %s", f->path, strerror(errno));
 	if (!S_ISREG(st.st_mode))

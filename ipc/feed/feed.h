@@ -18,8 +18,7 @@
 #include "base/disparity.h"
 #include "base/scores.h"
 
-#define SX_FEED_WHY_BYTES 200
-#define SX_FEED_GROUP "stixel-feed"
+#define SX_FEED_WHY_BYTES 256
 
 enum sx_feed_kind { SX_FEED_SCORES, SX_FEED_DISPARITY, SX_FEED_KINDS };
 
@@ -27,7 +26,7 @@ struct sx_feed_params {
 	enum sx_feed_kind kind;
 	const char *name;    /* of the ring; lives as long as the feed */
 	const char *shm_dir; /* NULL: /dev/shm */
-	unsigned writers;    /* group of those who may write; 0: SX_FEED_GROUP, if there is one */
+	unsigned writers;    /* group of those who may write; 0: SX_WRITERS_GROUP, if there is one */
 	int image_width, image_height;
 	int classes, scale;   /* of scores; scale: the finest that is taken */
 	int64_t tolerance_ns; /* scores captured so close to a picture are of it */

@@ -6,20 +6,11 @@
 #include "ipc/feed/trust.h"
 
 #include <errno.h>
-#include <grp.h>
+#include <string.h>
 #include <unistd.h>
 
-#include "ipc/feed/feed.h"
 #include "ipc/why.h"
-
-gid_t sx_feed_writers(void)
-{
-	struct group writers, *found = NULL;
-	char text[4096];
-	int e = getgrnam_r(SX_FEED_GROUP, &writers, text, sizeof(text), &found);
-
-	return e == 0 && found ? writers.gr_gid : 0;
-}
+#include "ipc/writers.h"
 
 /*
  * /dev/shm is open to all. Only who is a member of a group, or root, can give a file to that group: so what
@@ -32,9 +23,29 @@ int sx_feed_trust(const struct stat *st, gid_t writers, const char *path, char *
 	if (!(st->st_mode & S_IWOTH) &&
 	    (st->st_uid == 0 || st->st_uid == geteuid() || (writers && st->st_gid == writers)))
 		return 0;
-	return sx_why(-EPERM, why, why_bytes,
-		      "%s has owner %u, group %u, mode %o: read is what belongs to root, user %u or group %s "
-		      "(make the writer a member), and only they may write",
-		      path, (unsigned)st->st_uid, (unsigned)st->st_gid, (unsigned)st->st_mode & 0777,
-		      (unsigned)geteuid(), SX_FEED_GROUP);
+	return sx_why(
+		-EPERM, why, why_bytes,
+		"%s has owner %u, group %u, mode %o: read is what belongs to root, user %u or group %s (%s), "
+		"and only they may write",
+		path, (unsigned)st->st_uid, (unsigned)st->st_gid, (unsigned)st->st_mode & 0777,
+		(unsigned)geteuid(), SX_WRITERS_GROUP,
+		writers ? "make the writer a member: usermod -aG " SX_WRITERS_GROUP " NAME"
+			: "which is not known here: groupadd -r " SX_WRITERS_GROUP);
+}
+
+int sx_feed_forbidden(const char *path, gid_t writers, char *why, size_t why_bytes)
+{
+	struct stat st;
+	int e;
+
+	if (lstat(path, &st) < 0 || !S_ISREG(st.st_mode))
+		return sx_why(-EACCES, why, why_bytes, "cannot open %s: %s", path, strerror(EACCES));
+	e = sx_feed_trust(&st, writers, path, why, why_bytes);
+	if (e < 0)
+		return e;
+	return sx_why(-EACCES, why, why_bytes,
+		      "%s has owner %u, group %u, mode %o, and user %u may not read it: "
+		      "make stixeld's user a member of group %s and start it again",
+		      path, (unsigned)st.st_uid, (unsigned)st.st_gid, (unsigned)st.st_mode & 0777,
+		      (unsigned)geteuid(), SX_WRITERS_GROUP);
 }

@@ -10,9 +10,12 @@
 #include <sys/stat.h>
 #include <sys/types.h>
 
-/* Group stixel-feed; 0: the machine has none. May take long where groups come over a network. */
-gid_t sx_feed_writers(void);
-/* 0: it belongs to root, to the caller's user or to the group of the writers. -EPERM with a sentence. */
+/*
+ * 0: it belongs to root, to the caller's user or to the group of the writers; 0 of writers: there is none.
+ * -EPERM with a sentence.
+ */
 int sx_feed_trust(const struct stat *st, gid_t writers, const char *path, char *why, size_t why_bytes);
+/* Of what open() said EACCES: whose it is, and who has to join the group. -EPERM, -EACCES. */
+int sx_feed_forbidden(const char *path, gid_t writers, char *why, size_t why_bytes);
 
 #endif

@@ -22,6 +22,7 @@
 
 #include "base/clock.h"
 #include "ipc/feed/scores.h"
+#include "ipc/feed/trust.h"
 #include "ipc/ring.h"
 #include "tests/ipc/help.h"
 #include "tests/ipc/scores_case.h"
@@ -88,7 +89,8 @@ static void readers_are_no_writers(void **state)
 	assert_int_equal(sx_feed_create(&in, &p), 0);
 	look(in);
 	assert_int_equal(sx_feed_state(in, sx_now_ns()), SX_FEED_REFUSED);
-	assert_non_null(strstr(sx_feed_why(in), "group stixel-feed (make the writer a member)"));
+	assert_non_null(strstr(sx_feed_why(in),
+			       "group stixel-feed (make the writer a member: usermod -aG stixel-feed NAME)"));
 	sx_feed_destroy(in);
 	assert_int_equal(chown(scores_path, READERS, WRITERS), 0);
 	assert_int_equal(sx_feed_create(&in, &p), 0);
@@ -100,6 +102,49 @@ static void readers_are_no_writers(void **state)
 	look(in);
 	assert_string_equal(sx_feed_why(in), "");
 	sx_feed_destroy(in);
+	stixel_scores_close(w);
+}
+
+/* What the daemon's user may not even open: who has to join which group. */
+static void what_may_not_be_opened(void **state)
+{
+	enum { DAEMON = 4243, OTHER = 4244, WRITERS = 4242 };
+	static const struct {
+		uid_t owner;
+		gid_t group;
+		const char *why;
+	} cases[] = {
+		{OTHER, OTHER, "(make the writer a member: usermod -aG stixel-feed NAME)"},
+		{OTHER, WRITERS,
+		 "user 4243 may not read it: make stixeld's user a member of group stixel-feed"},
+		{0, OTHER, "user 4243 may not read it: make stixeld's user a member of group stixel-feed"}};
+	struct sx_feed_params p = params();
+	struct stixel_scores *w = writer_of(format());
+	char why[SX_FEED_WHY_BYTES];
+	struct sx_feed *in;
+	struct stat st;
+
+	if (geteuid() != 0)
+		skip();
+	p.writers = WRITERS;
+	assert_int_equal(chmod(scores_dir, 0755), 0);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		assert_int_equal(chown(scores_path, cases[i].owner, cases[i].group), 0);
+		assert_int_equal(sx_feed_create(&in, &p), 0);
+		assert_int_equal(seteuid(DAEMON), 0);
+		look(in);
+		assert_int_equal(seteuid(0), 0);
+		assert_int_equal(sx_feed_state(in, sx_now_ns()), SX_FEED_REFUSED);
+		if (!strstr(sx_feed_why(in), cases[i].why))
+			fail_msg("'%s' is not about '%s'", sx_feed_why(in), cases[i].why);
+		sx_feed_destroy(in);
+	}
+	/* a machine without the group */
+	assert_int_equal(stat(scores_path, &st), 0);
+	st.st_uid = OTHER;
+	assert_int_equal(sx_feed_trust(&st, 0, scores_path, why, sizeof(why)), -EPERM);
+	assert_non_null(
+		strstr(why, "or group stixel-feed (which is not known here: groupadd -r stixel-feed)"));
 	stixel_scores_close(w);
 }
 
@@ -433,6 +478,7 @@ int main(void)
 		TEST(a_ring_of_too_many_slots),
 		TEST(which_of_two),
 		TEST(parameters_of_a_feed),
+		TEST(what_may_not_be_opened),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

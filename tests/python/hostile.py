@@ -134,8 +134,8 @@ def shared_bomb(size):
 
 
 def bombs(size):
-    """One after the other, whole, and with nothing in them."""
-    one = zstd(BOMB)
+    """One after the other, whole, and with nothing in them but a record that nobody knows."""
+    one = zstd(mcap.HEAD.pack(UNKNOWN, BOMB - mcap.HEAD.size), BOMB - mcap.HEAD.size)
     return begin() + (chunk_head(BOMB, len(one), 0, b"zstd") + one) * (size // len(one))
 
 
@@ -195,4 +195,30 @@ def everywhere(size):
     return finish(data, range(0, size * 3 // 4, 80))
 
 
-KINDS = [wrong_sums, contradictions, lengths, long_messages, cut, shared_bomb, bombs, images_to_come, lives, everywhere]
+def beside_grids(count):
+    """Of a good writer: each frame with its image in a chunk of its own, beside a map of 64 MB that is all the same."""
+    grid, noise = 64 << 20, np.random.default_rng(1)
+    channels = CHANNELS + channel(3, b"grid", b"cdr").replace(b"stixel", b"others")
+    frames = [support.pack([[]], [(stixel.Plane.LEFT, noise.integers(0, 256, (256, 288), np.uint8))], published_ns=i)
+              for i in range(count)]
+    out = [begin()]
+    for frame in frames:
+        head = mcap.HEAD.pack(mcap.MESSAGE, mcap.MESSAGE_OF.size + grid) + mcap.MESSAGE_OF.pack(3, 0, 1, 1)
+        plain = channels + message(1, frame) + head
+        stored = zstd(plain, grid)
+        out.append(chunk_head(len(plain) + grid, len(stored), 0, b"zstd") + stored)
+    data = b"".join(out) + record(mcap.DATA_END, bytes(4))
+    return data + record(mcap.FOOTER, bytes(20)) + mcap.MAGIC
+
+
+def summary_of(size):
+    """One frame, and a summary of so many bytes, which are a hole in the file: where that begins, and how it ends."""
+    data = frames_of(1) + record(mcap.DATA_END, bytes(4))
+    tail = mcap.HEAD.pack(mcap.FOOTER, 20) + mcap.FOOTER_OF.pack(len(data), 0, 0) + mcap.MAGIC
+    index = record(mcap.CHUNK_INDEX, struct.pack("<QQQQ", 0, 0, len(begin()), 57) + bytes(28))
+    hole = size - len(CHANNELS + index) - mcap.HEAD.size
+    return data + CHANNELS + index + mcap.HEAD.pack(UNKNOWN, hole), hole, tail
+
+
+BOMBS = [shared_bomb, bombs]
+KINDS = [*BOMBS, wrong_sums, contradictions, lengths, long_messages, cut, images_to_come, lives, everywhere]

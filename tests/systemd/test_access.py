@@ -1,7 +1,9 @@
 # Who may read what: the daemon as the unit starts it (its user, group stixel, UMask=0077),
-# readers in that group and not.
+# readers in that group and not, and who gives it class scores.
 # SPDX-License-Identifier: Apache-2.0
+import json
 import os
+import re
 import shutil
 import stat
 import subprocess
@@ -10,8 +12,22 @@ import time
 import unittest
 
 BUILD = os.environ["STIXEL_BUILD"]
-DAEMON, READERS, READER = 61001, 61002, 61003
+DAEMON, READERS, READER, FEED, WRITER = 61001, 61002, 61003, 61004, 61005
 SKIP = 77
+SYSUSERS = os.path.join(os.environ["STIXEL_SOURCE"], "systemd/stixeld.sysusers")
+# so many that the usual room for a group's entry is too small
+GROUPS = "stixel:x:%d:\nstixel-feed:x:%d:%s\n" % (READERS, FEED, ",".join("member%04d" % i for i in range(1000)))
+SCORES = """
+import ctypes, struct, sys, time
+lib, writer, planes = ctypes.CDLL("libstixel.so.1"), ctypes.c_void_p(), ctypes.create_string_buffer(64)
+e = lib.stixel_scores_create(ctypes.byref(writer), sys.argv[1].encode(),
+                             struct.pack("<6IQ", 19, 160, 96, 4, 0, 0, 0), ctypes.c_size_t(32))
+while e == 0:
+    e = lib.stixel_scores_begin(writer, planes) or lib.stixel_scores_commit(
+        writer, ctypes.c_int64(time.monotonic_ns()), ctypes.c_uint64(0), ctypes.c_uint64(0))
+    time.sleep(0.02)
+sys.exit("error %d" % e)
+"""
 
 
 class Access(unittest.TestCase):
@@ -30,13 +46,21 @@ class Access(unittest.TestCase):
         os.makedirs("/run/stixeld", exist_ok=True)
         os.mkdir(cls.sockets, 0o750)
         os.chown(cls.sockets, DAEMON, READERS)
+        with open(cls.top + "/group", "w") as group:
+            group.write(GROUPS)
+        cls.private = ["unshare", "-m", "sh", "-c", 'mount --bind "$0" /etc/group && exec "$@"', cls.top + "/group"]
+        cls.known = subprocess.run([*cls.private, "true"], stderr=subprocess.DEVNULL).returncode == 0
+        cls.private = cls.private if cls.known else []
+        with open(SYSUSERS) as f:
+            more = [{"stixel-feed": FEED}[group] for group in re.findall(r"(?m)^m stixeld (\S+)$", f.read())]
         cls.env = {k: v for k, v in os.environ.items() if not k.startswith(("NOTIFY", "WATCHDOG", "LISTEN_"))}
         cls.env.update(LD_LIBRARY_PATH=cls.bin, RUNTIME_DIRECTORY=cls.sockets)
         settings = ["source.kind=synthetic", "source.size=160x96", "source.fps=20", "stereo.disparities=32",
-                    "engine.threads=1", "engine.backend=cpu"]
+                    "engine.threads=1", "engine.backend=cpu",
+                    "semantics.source=" + cls.name]
         with open(cls.top + "/log", "w") as log:
             cls.daemon = subprocess.Popen(
-                [*cls.as_user(DAEMON, READERS), cls.bin + "/stixeld", "--instance", cls.name,
+                [*cls.private, *cls.as_user(DAEMON, READERS, *more), cls.bin + "/stixeld", "--instance", cls.name,
                  *[w for s in settings for w in ("-s", s)]],
                 env=cls.env, stdout=log, stderr=log, preexec_fn=lambda: os.umask(0o077))
         for _ in range(200):
@@ -93,6 +117,36 @@ class Access(unittest.TestCase):
             r = self.read_by(None, *args)
             self.assertEqual((r.returncode, r.stdout), (1, ""), args)
             self.assertRegex(r.stderr, "join its group|ermission denied", args)
+
+    def semantics_in(self, *states):
+        for _ in range(200):
+            said = json.loads(self.read_by(READERS, "status", "--json").stdout)["semantics"]
+            if said["state"] in states:
+                return said
+            time.sleep(0.05)
+        self.fail("never %s: %s" % (states, said))
+
+    def semantics_of(self, *groups):
+        """What the daemon says of the class scores of a user in these groups."""
+        if not self.known:
+            self.skipTest("/etc/group cannot be another here")
+        self.semantics_in("absent")
+        writer = subprocess.Popen([*self.private, *self.as_user(WRITER, WRITER, *groups), "/usr/bin/python3", "-c",
+                                   SCORES, self.name], env=self.env)
+        try:
+            return self.semantics_in("refused", "reading")
+        finally:
+            writer.kill()
+            writer.wait()
+            os.unlink("/dev/shm/stixel-scores." + self.name)
+
+    def test_scores_are_read_of_their_group(self):
+        """And readers are told which it is."""
+        said = self.semantics_of(READERS)
+        self.assertEqual(said["state"], "refused")
+        self.assertIn("owner %d, group %d, mode 640: " % (WRITER, WRITER), said["reason"])
+        self.assertIn("(make the writer a member: usermod -aG stixel-feed NAME), and only", said["reason"])
+        self.assertEqual(self.semantics_of(READERS, FEED)["state"], "reading")
 
 
 if __name__ == "__main__":

@@ -25,8 +25,10 @@ _HEADER_MAX = 4096
 _CUT = "the file ends within a record"
 _BAD_HEAD = "the head of a record is damaged"
 _VAIN = "chunks expand to far more than their frames"
+_SUMMARY_MAX = 64 << 20
 _WINDOW = 1 << 18  # looked at at once
 _VAIN_FOLD = 64  # what may be read for nothing: so many times what the file has, and a chunk
+_EXPANDED_FOLD = 1024  # what chunks may expand to
 _VAIN_RECORD = 256  # what a record in a chunk counts for there: many that are small take time, too
 
 
@@ -46,7 +48,8 @@ class _Walk:
         self.bad: Optional[Tuple[int, str]] = None  # what is being passed over: from where on, and why
         self.bad_before = 0  # or from here, if a chunk is found
         self.checked_to = 0  # bytes were looked at up to here
-        self.vain = 0  # bytes that were looked at once more, and what chunks were expanded to
+        self.vain = 0  # bytes that were looked at once more, and records in chunks
+        self.expanded = 0  # bytes that chunks were expanded to
         self.window, self.window_at = b"", 0  # what is being looked through for chunks
 
     def _pass(self, count: int) -> None:
@@ -138,19 +141,23 @@ class _Walk:
     def _again(self, end: int) -> int:
         return max(0, min(end, self.checked_to) - self.offset)
 
-    def _affordable(self, end: int, plain: int) -> bool:
-        """Whether the bytes up to end are worth a look, and then what they expand to.
+    def _affordable(self, end: int, more: int) -> bool:
+        """Whether the bytes up to end are worth a look, and so many more that were looked at before.
 
-        Only a file that was made for it has its bytes looked at over and over, or expands to far more than its frames:
+        Only a file that was made for it has its bytes looked at over and over, or expands to far more than it has:
         this bounds the work by its size. Chunks that do not overlap cost nothing here as long as they are plain.
         """
-        return self.vain + self._again(end) + plain <= self._vain_most(self.offset)
+        return self.vain + self._again(end) + more <= self._most(self.offset, _VAIN_FOLD)
 
-    def _vain_most(self, offset: int) -> int:
-        return _VAIN_FOLD * offset + mcap.CHUNK_MAX + self.content.given
+    def _affords_expansion(self, plain: int) -> bool:
+        return self.expanded + plain <= self._most(self.offset, _EXPANDED_FOLD)
+
+    def _most(self, offset: int, fold: int) -> int:
+        return fold * offset + mcap.CHUNK_MAX + self.content.given
 
     def _spent(self, end: int, plain: int) -> None:
-        self.vain += self._again(end) + plain
+        self.vain += self._again(end)
+        self.expanded += plain
         self.checked_to = max(self.checked_to, end)
 
     def _chunk(self, size: int) -> Iterator[Record]:
@@ -169,7 +176,7 @@ class _Walk:
             self._damaged(_BAD_HEAD)
             return
         plain = mcap.expands_to(parts)
-        if not self._affordable(end, plain):
+        if not self._affords_expansion(plain):
             self._damaged(_VAIN)
             return
         self._spent(end, plain)
@@ -183,7 +190,7 @@ class _Walk:
         self.before = 0 if parts.exact else begin
         try:
             for op, record in mcap.inside(records):
-                if self.vain + _VAIN_RECORD > self._vain_most(end):
+                if self.vain + _VAIN_RECORD > self._most(end, _VAIN_FOLD):
                     self._damaged(_VAIN)
                     return
                 if op == mcap.CHANNEL:
@@ -363,7 +370,7 @@ class Recording:
         if len(tail) < 37 or tail[:9] != mcap.HEAD.pack(mcap.FOOTER, 20) or tail[29:] != mcap.MAGIC:
             return
         start, _, crc = mcap.FOOTER_OF.unpack_from(tail, mcap.HEAD.size)
-        if not 0 < start <= size - 37:
+        if not 0 < start <= size - 37 or size - 12 - start > _SUMMARY_MAX:
             return
         summary = self._at(start, size - 12 - start)
         if crc and zlib.crc32(summary) != crc:

@@ -81,7 +81,11 @@ class Pictures(unittest.TestCase):
         """Of lenses that nobody rectified."""
         daemon = self.start("output.planes=pair", "source.size=640x400", "source.lenses=wide", "camera.rectify=no",
                             "source.fps=2")
-        found, = self.doctor(daemon)
+        for _ in range(5):  # on a busy machine no pair comes in its time, and it says so beside what the status knows
+            found, *more = self.doctor(daemon)
+            if not any("right images are not published" in text for _, text, _ in more):
+                break
+        self.assertEqual(more, [])
         self.assertEqual(found[0], "warning")
         self.assertRegex(found[1], "^rows are out of line, and bent: the right image is .* turned by 0")
         self.assertRegex(found[2], "^if images are raw, calibrate .* camera.calibration")

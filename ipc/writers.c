@@ -1,0 +1,54 @@
+/*
+ * The group of those who may give stixeld something.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "ipc/writers.h"
+
+#include <errno.h>
+#include <grp.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#define TEXT_BYTES ((size_t)4096)	  /* of a group and its members, at first */
+#define TEXT_BYTES_MAX ((size_t)16 << 20) /* half a million members */
+
+int sx_writers_group(gid_t *ret)
+{
+	struct group writers, *found = NULL;
+	int e = ERANGE;
+
+	*ret = 0;
+	for (size_t bytes = TEXT_BYTES; e == ERANGE && bytes <= TEXT_BYTES_MAX; bytes *= 2) {
+		char *text = malloc(bytes);
+
+		if (!text)
+			return -ENOMEM;
+		e = getgrnam_r(SX_WRITERS_GROUP, &writers, text, bytes, &found);
+		if (e == 0 && found)
+			*ret = writers.gr_gid;
+		free(text);
+	}
+	return e == ENOMEM ? -ENOMEM : 0;
+}
+
+int sx_writers_member(gid_t group)
+{
+	const int room = getgroups(0, NULL);
+	gid_t *groups;
+	int n;
+
+	if (group == getegid() || geteuid() == 0)
+		return 1;
+	if (room <= 0)
+		return 0;
+	groups = malloc((size_t)room * sizeof(*groups));
+	if (!groups)
+		return -ENOMEM;
+	n = getgroups(room, groups);
+	while (n > 0 && groups[n - 1] != group)
+		n--;
+	free(groups);
+	return n > 0;
+}

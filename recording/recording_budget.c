@@ -1,0 +1,59 @@
+/*
+ * How much work a recording is worth: linear in its size, whatever is in it.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "recording/recording_priv.h"
+
+/* What may be read for nothing, in a file that is made for that: so many times what it has, and a chunk. */
+#define VAIN 64u
+/* What chunks may expand to, so many times, and one: 16 MB that are all the same are a few hundred bytes. */
+#define EXPANDED 1024u
+#define ASK_AFTER (UINT64_C(4) << 20) /* bytes, between two questions whether to stop */
+
+/* What lies before offset was looked at up to here: so many bytes are, once more. */
+static uint64_t again(const struct sx_recording *r, uint64_t end)
+{
+	const uint64_t known = end < r->checked_to ? end : r->checked_to;
+
+	return known > r->state.offset ? known - r->state.offset : 0;
+}
+
+/* With so many bytes more of the file, which are new; so many times. */
+static uint64_t most(const struct sx_recording *r, uint64_t bytes, uint64_t times)
+{
+	return times * (r->state.offset + bytes) + CHUNK_MAX + r->given;
+}
+
+bool sx_affordable(const struct sx_recording *r, uint64_t end, uint64_t bytes)
+{
+	return r->vain + again(r, end) + bytes <= most(r, 0, VAIN);
+}
+
+bool sx_affords_expansion(const struct sx_recording *r, uint64_t plain_bytes)
+{
+	return r->expanded + plain_bytes <= most(r, 0, EXPANDED);
+}
+
+bool sx_affords_record(const struct sx_recording *r, uint64_t bytes)
+{
+	return r->vain + VAIN_RECORD <= most(r, bytes, VAIN);
+}
+
+void sx_spend(struct sx_recording *r, uint64_t end, uint64_t plain_bytes)
+{
+	r->vain += again(r, end);
+	r->expanded += plain_bytes;
+	r->unasked += end - r->state.offset + plain_bytes;
+	if (end > r->checked_to)
+		r->checked_to = end;
+}
+
+int sx_ask(struct sx_recording *r, uint64_t work_bytes)
+{
+	r->unasked += work_bytes;
+	if (!r->wait || r->unasked < ASK_AFTER)
+		return 0;
+	r->unasked = 0;
+	return r->wait(r->user, -1);
+}
