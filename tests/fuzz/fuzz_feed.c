@@ -23,8 +23,8 @@ static bool make_header(struct fuzz_input *in, const struct sx_feed_params *p, u
 	const uint32_t width = WIDTH - (how & 1), height = HEIGHT;
 
 	if (p->kind == SX_FEED_SCORES) {
-		if (!sx_scores_layout(&h->scores, (uint32_t)p->classes, width, height,
-				      (how & 2 ? 2 * SCALE : SCALE) - (how >> 2 & 1)))
+		if (!sx_scores_layout(&h->scores, (uint32_t)p->classes + (how >> 4 & 1) - (how >> 5 & 1),
+				      width, height, (how & 2 ? 2 * SCALE : SCALE) - (how >> 2 & 1)))
 			return false;
 	} else if (!sx_disparity_layout(&h->disparity, width, height, how & 2)) {
 		return false;

@@ -1,6 +1,7 @@
 /*
  * A frame, and everything that draws it or makes tables, scans, points and messages of it. The first byte
- * says whether the input is the frame as it stands, or what one is made of whose sizes and checksum agree.
+ * says whether the input is the frame as it stands, or what one is made of whose sizes and checksum agree,
+ * or such a one that is broken after that, but for its checksum.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -200,14 +201,17 @@ static void use(const struct stixel_frame *f, struct fuzz_input *in)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 {
 	struct fuzz_input in = {data, bytes};
-	const bool made = fuzz_choice(&in, 2);
+	const unsigned how = fuzz_choice(&in, 4);
+	const bool made = how == 1;
 	struct stixel_frame f;
 	size_t frame_bytes = in.left;
 	void *frame;
 	int r;
 
-	if (made) {
+	if (how == 1 || how == 3) {
 		frame = frame_input_make(&in, &frame_bytes);
+		if (!made)
+			frame_input_break(&in, frame, frame_bytes);
 	} else {
 		frame = malloc(in.left);
 		fuzz_copy(&in, frame, in.left);

@@ -47,7 +47,8 @@ static int listen_somewhere(void)
 
 /* ---- the daemon's side ---- */
 
-static void send_hello(struct fuzz_input *in, int fd)
+/* True when it is out, and no greeting as include/stixel.h has it. */
+static bool send_hello(struct fuzz_input *in, int fd)
 {
 	uint8_t packet[64];
 	struct stixel_hello hello = {STIXEL_HELLO_MAGIC, (uint32_t)fuzz_number(in, 1)};
@@ -56,7 +57,31 @@ static void send_hello(struct fuzz_input *in, int fd)
 	memcpy(packet, &hello, sizeof(hello));
 	if (hello.want & 0x80) /* whatever it likes */
 		bytes = fuzz_copy(in, packet, fuzz_choice(in, sizeof(packet)));
-	(void)!send(fd, packet, bytes, MSG_NOSIGNAL | MSG_DONTWAIT);
+	if (send(fd, packet, bytes, MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
+		return false;
+	memcpy(&hello, packet, sizeof(hello));
+	return bytes != sizeof(hello) || hello.magic != STIXEL_HELLO_MAGIC || !hello.want ||
+	       hello.want >= 2 * STIXEL_WANT_RIGHT;
+}
+
+static bool is_closed(int fd)
+{
+	uint8_t some[16];
+	ssize_t n;
+
+	do
+		n = recv(fd, some, sizeof(some), MSG_DONTWAIT);
+	while (n > 0);
+	return n == 0 || errno == ECONNRESET || errno == ENOTCONN;
+}
+
+/* However much waits before it, a bad greeting is heard in its turn, and its client let go. */
+static void check_let_go(struct sx_stream *s, int fd)
+{
+	for (int i = 0; i < STEPS_MOST + 2 && !is_closed(fd); i++)
+		sx_stream_dispatch(s);
+	if (!is_closed(fd))
+		fuzz_fail("a client stays that does not keep to the protocol");
 }
 
 /* What came is a frame that is whole, or a notice. */
@@ -108,7 +133,8 @@ static void serve(struct fuzz_input *in)
 			(void)!connect(*fd, (const struct sockaddr *)&address, address_bytes);
 		}
 		if (step % 8 < 2) {
-			send_hello(in, *fd);
+			if (send_hello(in, *fd) && step & 8)
+				check_let_go(s, *fd);
 		} else if (step % 8 == 2) {
 			close(*fd);
 			*fd = -1;

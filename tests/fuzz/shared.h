@@ -35,7 +35,9 @@ uint8_t *shared_begin(struct fuzz_input *in, unsigned bits, uint64_t magic);
  * many turns, where, and what.
  */
 void shared_write(struct fuzz_input *in);
-/* Nobody writes any more. */
+/* The other end writes no more, and nothing else changes. */
+void shared_rest(void);
+/* Nobody writes any more, and the system is the real one again. */
 void shared_end(void);
 int64_t shared_now_ns(void);
 void shared_pass(int64_t ns);

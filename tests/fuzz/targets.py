@@ -38,6 +38,10 @@ TARGETS = {
                      ["daemon/live_read.c", "config/load.c", "config/settings.c"]),
     "stream": Target("packets of frames.sock, to the daemon and to the library", 4096, [],
                      ["ipc/stream.c", "ipc/client/socket.c"]),
+    "v4l2": Target("cameras whose drivers do as they like", 4096, [],
+                   ["capture/v4l2/pairing.c", "capture/v4l2/v4l2.c", "capture/v4l2/v4l2_controls.c",
+                    "capture/v4l2/v4l2_decode.c", "capture/v4l2/v4l2_device.c", "capture/v4l2/v4l2_pairs.c",
+                    "capture/v4l2/v4l2_queue.c", "capture/v4l2/v4l2_setup.c", "capture/v4l2/v4l2_tune.c"]),
 }
 # For the test of the runner alone: it has a fault on purpose.
 PLANTED = "planted"

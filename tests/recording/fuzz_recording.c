@@ -5,6 +5,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include <sanitizer/asan_interface.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,11 +14,139 @@
 #include "recording/codec.h"
 #include "recording/mcap.h"
 #include "recording/recording.h"
+#include "recording/recording_priv.h"
 #include "tests/fuzz/frame_input.h"
 #include "tests/fuzz/fuzz.h"
 
 enum { RECORDS_MOST = 1000 };
 enum { AS_IT_IS = 1, COMPRESS = 2, SEEK = 4, REWIND = 8, CUT_LENGTHS = 16 };
+
+/* ---- the window, whose room is far larger than these files: what was not read into it is out of bounds ---- */
+
+static void open_room(const struct sx_recording *r)
+{
+	ASAN_UNPOISON_MEMORY_REGION(r->window, r->room);
+}
+
+static void close_room(const struct sx_recording *r)
+{
+	ASAN_POISON_MEMORY_REGION(r->window + r->end, r->room - r->end);
+}
+
+int64_t __real_sx_window_need(struct sx_recording *r, uint64_t bytes);
+int64_t __wrap_sx_window_need(struct sx_recording *r, uint64_t bytes);
+int64_t __wrap_sx_window_need(struct sx_recording *r, uint64_t bytes)
+{
+	int64_t have;
+
+	open_room(r);
+	have = __real_sx_window_need(r, bytes);
+	close_room(r);
+	return have;
+}
+
+int64_t __real_sx_window_skip(struct sx_recording *r, uint64_t bytes);
+int64_t __wrap_sx_window_skip(struct sx_recording *r, uint64_t bytes);
+int64_t __wrap_sx_window_skip(struct sx_recording *r, uint64_t bytes)
+{
+	int64_t passed;
+
+	open_room(r);
+	passed = __real_sx_window_skip(r, bytes);
+	close_room(r);
+	return passed;
+}
+
+/* ---- a change of one record, and of every length that it is part of ---- */
+
+size_t LLVMFuzzerMutate(uint8_t *data, size_t bytes, size_t most);
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t bytes, size_t most, unsigned seed);
+
+static uint64_t get(const uint8_t *at)
+{
+	uint64_t n = 0;
+
+	for (int i = 8; i-- > 0;)
+		n = n << 8 | at[i];
+	return n;
+}
+
+static void put(uint8_t *at, uint64_t n, int bytes);
+
+/* Of whole records in [begin, end): the one that seed says; *count: how many there are. */
+static size_t record_at(const uint8_t *data, size_t begin, size_t end, unsigned seed, unsigned *count)
+{
+	size_t found = end;
+
+	*count = 0;
+	for (size_t at = begin; end - at >= SX_MCAP_HEAD_BYTES;) {
+		const struct sx_mcap_record rec = sx_mcap_head(data + at);
+
+		if (rec.bytes > end - at - SX_MCAP_HEAD_BYTES)
+			break;
+		if (seed % ++*count == 0) /* each may be the last one that is right */
+			found = at;
+		at += SX_MCAP_HEAD_BYTES + (size_t)rec.bytes;
+	}
+	return found;
+}
+
+/* Content of the record at at is another, or it is there twice, or no more. By how much the file has grown. */
+static ptrdiff_t change_record(uint8_t *data, size_t at, size_t bytes, size_t most, unsigned seed)
+{
+	const size_t was = (size_t)get(data + at + 1), end = at + SX_MCAP_HEAD_BYTES + was;
+	const size_t whole = end - at, tail = bytes - end;
+	uint8_t *rest = malloc(tail + whole + 1);
+	ptrdiff_t grown = 0;
+
+	memcpy(rest, data + end, tail);
+	if (seed % 8 == 0 && whole <= most - bytes) {
+		memcpy(data + end, data + at, whole);
+		grown = (ptrdiff_t)whole;
+	} else if (seed % 8 == 1) {
+		grown = -(ptrdiff_t)whole;
+	} else {
+		const size_t is = LLVMFuzzerMutate(data + at + SX_MCAP_HEAD_BYTES, was, most - bytes + was);
+
+		put(data + at + 1, is, 8);
+		grown = (ptrdiff_t)is - (ptrdiff_t)was;
+	}
+	memcpy(data + (size_t)((ptrdiff_t)end + grown), rest, tail);
+	free(rest);
+	return grown;
+}
+
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t bytes, size_t most, unsigned seed)
+{
+	const size_t begin = 1 + SX_MCAP_MAGIC_BYTES;
+	unsigned count;
+	size_t at = bytes > begin ? record_at(data, begin, bytes, seed >> 8, &count) : bytes;
+	struct sx_mcap_chunk c;
+	ptrdiff_t grown;
+	uint64_t chunk;
+
+	if (seed % 4 == 0 || at >= bytes)
+		return LLVMFuzzerMutate(data, bytes, most);
+	chunk = get(data + at + 1);
+	if (data[at] == SX_MCAP_CHUNK && seed >> 4 & 3 &&
+	    sx_mcap_parse_chunk(&c, data + at + SX_MCAP_HEAD_BYTES, (size_t)chunk) && !c.compression.bytes) {
+		const size_t from = (size_t)(c.records.at - data),
+			     inner = record_at(data, from, from + c.records.bytes, seed >> 12, &count);
+		const size_t plain = c.records.bytes;
+
+		if (inner >= from + plain)
+			return LLVMFuzzerMutate(data, bytes, most);
+		grown = change_record(data, inner, bytes, most, seed >> 6);
+		put(data + at + 1, chunk + (uint64_t)grown, 8);
+		put(data + at + SX_MCAP_HEAD_BYTES + 16, plain + (uint64_t)grown, 8);
+		put(data + from - 8, plain + (uint64_t)grown, 8);
+	} else {
+		grown = change_record(data, at, bytes, most, seed >> 6);
+	}
+	return (size_t)((ptrdiff_t)bytes + grown);
+}
+
+/* ---- what is made right ---- */
 
 static void put(uint8_t *at, uint64_t n, int bytes)
 {
