@@ -14,6 +14,8 @@
  * to be freed; at most some 100 kB.
  */
 struct stixel_frame_header *frame_input_make(struct fuzz_input *in, size_t *bytes);
+/* That frame_input_break() takes, at most. */
+#define FRAME_INPUT_BREAK_BYTES 25
 /*
  * Changes up to three words of a frame of so many bytes, sizes and places first of all, and makes its checksum
  * right again where its sizes let it have one: so that only what compares these can refuse it.

@@ -203,15 +203,20 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 	struct fuzz_input in = {data, bytes};
 	const unsigned how = fuzz_choice(&in, 4);
 	const bool made = how == 1;
+	uint8_t of_breaks[FRAME_INPUT_BREAK_BYTES];
+	struct fuzz_input breaks = {of_breaks, 0};
 	struct stixel_frame f;
 	size_t frame_bytes = in.left;
 	void *frame;
 	int r;
 
 	if (how == 1 || how == 3) {
+		/* first what is broken: of what comes last, there is mostly nothing left */
+		if (!made)
+			breaks.left = fuzz_copy(&in, of_breaks, sizeof(of_breaks));
 		frame = frame_input_make(&in, &frame_bytes);
 		if (!made)
-			frame_input_break(&in, frame, frame_bytes);
+			frame_input_break(&breaks, frame, frame_bytes);
 	} else {
 		frame = malloc(in.left);
 		fuzz_copy(&in, frame, in.left);

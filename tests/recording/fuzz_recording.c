@@ -21,7 +21,7 @@
 enum { RECORDS_MOST = 1000 };
 enum { AS_IT_IS = 1, COMPRESS = 2, SEEK = 4, REWIND = 8, CUT_LENGTHS = 16 };
 
-/* ---- the window, whose room is far larger than these files: what was not read into it is out of bounds ---- */
+/* ---- the window: it has room for far more than these files, and what was not read is out of bounds ---- */
 
 static void open_room(const struct sx_recording *r)
 {
@@ -91,7 +91,7 @@ static size_t record_at(const uint8_t *data, size_t begin, size_t end, unsigned 
 	return found;
 }
 
-/* Content of the record at at is another, or it is there twice, or no more. By how much the file has grown. */
+/* The record at at has other content, or is there twice, or no more. By how much the file has grown. */
 static ptrdiff_t change_record(uint8_t *data, size_t at, size_t bytes, size_t most, unsigned seed)
 {
 	const size_t was = (size_t)get(data + at + 1), end = at + SX_MCAP_HEAD_BYTES + was;
