@@ -150,12 +150,27 @@ static uint8_t *word_of(struct fuzz_input *in, uint8_t *frame, size_t bytes)
 	return frame + at / 4 * 4;
 }
 
+/* An image whose bytes are as many as it has, in 32 bits. */
+static void wrap_plane(struct fuzz_input *in, struct stixel_frame_header *h)
+{
+	const unsigned bits = 1 + fuzz_choice(in, 16);
+
+	h->plane_pitch = UINT32_C(1) << 16 << (16 - bits);
+	h->plane_height = UINT32_C(1) << bits;
+	h->plane_bytes = 0;
+}
+
 void frame_input_break(struct fuzz_input *in, struct stixel_frame_header *frame, size_t bytes)
 {
 	for (unsigned n = 1 + fuzz_choice(in, 3); n; n--) {
-		uint8_t *at = word_of(in, (uint8_t *)frame, bytes);
+		uint8_t *at;
 		uint32_t word;
 
+		if (frame->plane_kind && fuzz_choice(in, 8) == 7) {
+			wrap_plane(in, frame);
+			continue;
+		}
+		at = word_of(in, (uint8_t *)frame, bytes);
 		memcpy(&word, at, sizeof(word));
 		switch (fuzz_choice(in, 3)) {
 		case 0:

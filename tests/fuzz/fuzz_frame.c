@@ -198,6 +198,16 @@ static void use(const struct stixel_frame *f, struct fuzz_input *in)
 	shrink(f);
 }
 
+/* What is broken is a small part of the input: it is changed as often as all the rest. */
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t bytes, size_t most, unsigned seed)
+{
+	if (seed % 2 || bytes <= 1 + FRAME_INPUT_BREAK_BYTES)
+		return LLVMFuzzerMutate(data, bytes, most);
+	data[0] |= 3;
+	LLVMFuzzerMutate(data + 1, FRAME_INPUT_BREAK_BYTES, FRAME_INPUT_BREAK_BYTES);
+	return bytes;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 {
 	struct fuzz_input in = {data, bytes};

@@ -59,9 +59,6 @@ int64_t __wrap_sx_window_skip(struct sx_recording *r, uint64_t bytes)
 
 /* ---- a change of one record, and of every length that it is part of ---- */
 
-size_t LLVMFuzzerMutate(uint8_t *data, size_t bytes, size_t most);
-size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t bytes, size_t most, unsigned seed);
-
 static uint64_t get(const uint8_t *at)
 {
 	uint64_t n = 0;
