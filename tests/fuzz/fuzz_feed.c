@@ -14,7 +14,7 @@
 #include "ipc/feed/scores.h"
 #include "tests/fuzz/shared.h"
 
-enum { ENTRIES = 1, SOUND = 2, MAPS = 4, STEPS_MOST = 24, WIDTH = 40, HEIGHT = 12, SCALE = 4 };
+enum { ENTRIES = 1, SOUND = 2, MAPS = 4, ODD = 32, STEPS_MOST = 24, WIDTH = 40, HEIGHT = 12, SCALE = 4 };
 
 /* A header as its writer would make it, with times and whatever else the input changes. */
 static bool make_header(struct fuzz_input *in, const struct sx_feed_params *p, union sx_feed_header *h)
@@ -144,6 +144,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 	at = shared_begin(&in, bits & (ENTRIES | SOUND) ? SHARED_SOUND : 0, sx_feed_words(p.kind)->magic);
 	if (bits & ENTRIES)
 		put_entries(&in, &p, at);
+	if (bits & ODD)
+		shared_break(&in);
 	shared_write(&in);
 	if (sx_feed_create(&f, &p) < 0)
 		fuzz_fail("no feed");

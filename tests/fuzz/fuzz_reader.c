@@ -12,7 +12,16 @@
 #include "tests/fuzz/frame_input.h"
 #include "tests/fuzz/shared.h"
 
-enum { FRAMES = 1, FOLLOW = 2, LEFTOVER = 4, SOUND = 8, RUNS = 16, STEPS_MOST = 24, RESTS_MOST = 40 };
+enum {
+	FRAMES = 1,
+	FOLLOW = 2,
+	LEFTOVER = 4,
+	SOUND = 8,
+	RUNS = 16,
+	ODD = 32,
+	STEPS_MOST = 24,
+	RESTS_MOST = 40
+};
 /* Between two looks: all of them take longer than a reader believes a frame to be on its way. */
 #define REST_NS INT64_C(100000000)
 
@@ -114,6 +123,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 			SHARED_NOW_NS + INT64_C(1000000000);
 	if (bits & FRAMES)
 		put_frames(&in, at);
+	if (bits & ODD)
+		shared_break(&in);
 	shared_write(&in);
 	if (stixel_open_path(&r, SHARED_FOLDER "/stixeld.front", flags) == 0) {
 		use(r, steps);

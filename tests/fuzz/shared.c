@@ -84,6 +84,20 @@ uint8_t *shared_begin(struct fuzz_input *in, unsigned bits, uint64_t magic)
 	return shared.at;
 }
 
+void shared_break(struct fuzz_input *in)
+{
+	uint8_t *at = shared.at + fuzz_choice(in, sizeof(struct stixel_ring_header) / 4) * 4;
+	const unsigned how = fuzz_choice(in, 3);
+	uint32_t word;
+
+	memcpy(&word, at, sizeof(word));
+	if (how == 0)
+		word = (uint32_t)fuzz_number(in, 4);
+	else
+		word += (uint32_t)((int8_t)fuzz_number(in, 1) * (how == 1 ? 1 : 64));
+	memcpy(at, &word, sizeof(word));
+}
+
 static void next_write(void)
 {
 	shared.turns_left = (unsigned)fuzz_number(&shared.in, 1);

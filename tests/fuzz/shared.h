@@ -30,6 +30,8 @@ enum { SHARED_LIVE = 512, SHARED_SLOTS = 1024 };
  * the memory. It is written on when shared_write() has said from what.
  */
 uint8_t *shared_begin(struct fuzz_input *in, unsigned bits, uint64_t magic);
+/* One word of the header is another: when all is in its place. */
+void shared_break(struct fuzz_input *in);
 /*
  * From now on the other end writes: of each three bytes of the input and the eight behind them after how
  * many turns, where, and what.
