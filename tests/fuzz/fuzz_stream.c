@@ -50,13 +50,19 @@ static int listen_somewhere(void)
 /* True when it is out, and no greeting as include/stixel.h has it. */
 static bool send_hello(struct fuzz_input *in, int fd)
 {
-	uint8_t packet[64];
+	uint8_t packet[64] = {0};
 	struct stixel_hello hello = {STIXEL_HELLO_MAGIC, (uint32_t)fuzz_number(in, 1)};
 	size_t bytes = sizeof(hello);
 
-	memcpy(packet, &hello, sizeof(hello));
-	if (hello.want & 0x80) /* whatever it likes */
-		bytes = fuzz_copy(in, packet, fuzz_choice(in, sizeof(packet)));
+	if ((hello.want & 0xc0) == 0xc0) { /* right, but for its length */
+		hello.want &= 0x3f;
+		memcpy(packet, &hello, sizeof(hello));
+		bytes = fuzz_choice(in, sizeof(packet));
+	} else {
+		memcpy(packet, &hello, sizeof(hello));
+		if (hello.want & 0x80) /* whatever it likes */
+			bytes = fuzz_copy(in, packet, fuzz_choice(in, sizeof(packet)));
+	}
 	if (send(fd, packet, bytes, MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
 		return false;
 	memcpy(&hello, packet, sizeof(hello));

@@ -5,9 +5,11 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include <fcntl.h>
 #include <sanitizer/asan_interface.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "include/stixel.h"
 #include "ipc/check.h"
@@ -19,7 +21,7 @@
 #include "tests/fuzz/fuzz.h"
 
 enum { RECORDS_MOST = 1000 };
-enum { AS_IT_IS = 1, COMPRESS = 2, SEEK = 4, REWIND = 8, CUT_LENGTHS = 16 };
+enum { AS_IT_IS = 1, COMPRESS = 2, SEEK = 4, REWIND = 8, CUT_LENGTHS = 16, PIPE = 32, PIPE_BYTES = 65536 };
 
 /* ---- the window: it has room for far more than these files, and what was not read is out of bounds ---- */
 
@@ -303,13 +305,32 @@ static int read_some(struct sx_recording *r, int most)
 	return n;
 }
 
-static void read_recording(const char *path, unsigned how, size_t bytes)
+/* What another process has written, and ended: no size is known, and nothing can be sought. */
+static int fill_pipe(const uint8_t *at, size_t bytes, char path[32])
 {
+	int ends[2];
+
+	if (pipe2(ends, O_CLOEXEC) < 0 || write(ends[1], at, bytes) != (ssize_t)bytes)
+		fuzz_fail("no pipe");
+	close(ends[1]);
+	snprintf(path, 32, "/proc/self/fd/%d", ends[0]);
+	return ends[0];
+}
+
+static void read_recording(const uint8_t *at, unsigned how, size_t bytes)
+{
+	char of_pipe[32];
+	const int fd = how & PIPE && bytes <= PIPE_BYTES ? fill_pipe(at, bytes, of_pipe) : -1;
+	const char *path = fd >= 0 ? of_pipe : fuzz_file(0, at, bytes);
 	const struct sx_recording_state *state;
 	struct sx_recording *r;
 	char why[512];
+	int e;
 
-	if (sx_recording_open(&r, path, why, sizeof(why)) < 0)
+	e = sx_recording_open(&r, path, why, sizeof(why));
+	if (fd >= 0)
+		close(fd);
+	if (e < 0)
 		return;
 	state = sx_recording_state(r);
 	if (how & SEEK) {
@@ -334,7 +355,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 	uint8_t *file;
 
 	if (how & AS_IT_IS) {
-		read_recording(fuzz_file(0, in.at, in.left), how, in.left);
+		read_recording(in.at, how, in.left);
 		return 0;
 	}
 	file = malloc(in.left + 1);
@@ -342,7 +363,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 	if (sx_codec_create(&m.codec) < 0)
 		fuzz_fail("out of memory");
 	mend_file(&m, file, in.left);
-	read_recording(fuzz_file(0, m.out.at, m.out.count), how, m.out.count);
+	read_recording(m.out.at, how, m.out.count);
 	sx_codec_destroy(m.codec);
 	sx_bytes_free(&m.out);
 	free(file);
