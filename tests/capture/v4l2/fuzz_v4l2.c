@@ -307,7 +307,7 @@ static void wait_for_decoders(void)
 	if (play.lost || !v->decoding_count)
 		return;
 	p.fd = sx_decoders_fd(v->decoders);
-	poll(&p, 1, 1000);
+	poll(&p, 1, 20);
 }
 
 static void fail_some_call(struct fuzz_input *in)
