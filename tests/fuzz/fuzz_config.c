@@ -69,7 +69,7 @@ static const char *content_of(const char *path)
 		return config_text;
 	if (strncmp(path, folder, strlen(folder)) != 0)
 		return calibration_text;
-	return drop_in_count ? drop_ins[atoi(path + strlen(folder) + 1) % drop_in_count] : "";
+	return drop_in_count ? drop_ins[strtol(path + strlen(folder) + 1, NULL, 10) % drop_in_count] : "";
 }
 
 /* In place of config/file.c. */

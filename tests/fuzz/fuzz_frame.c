@@ -30,6 +30,9 @@ static void tabulate(const struct stixel_frame *f)
 	double px;
 	int end;
 
+	for (int which = 0; which < SX_MESSAGES; which++)
+		if (!sx_message_kind((enum sx_message)which).topic)
+			fuzz_fail("a message without a topic");
 	for (uint32_t i = 0; i < h->stixel_count; i++) {
 		sx_csv_stixel(fuzz_null(), &f->stixels[i], h->fx * h->baseline_m);
 		sx_json_stixel(fuzz_null(), &f->stixels[i], h->fx * h->baseline_m);

@@ -124,6 +124,7 @@ static void serve(struct fuzz_input *in)
 		.listen_fd = listen_somewhere(), .epoch = 1, .frame_bytes = FRAME_ROOM, .clients = PLACES};
 	int client[CLIENTS] = {-1, -1, -1, -1};
 	struct sx_stream_counters count;
+	struct sx_stream_client seen[PLACES];
 	struct sx_stream *s;
 	char why[256];
 	uint64_t number = 0;
@@ -156,6 +157,9 @@ static void serve(struct fuzz_input *in)
 		sx_stream_counters(s, &count);
 		if (count.clients < 0 || count.clients > PLACES)
 			fuzz_fail("%d clients", count.clients);
+		if (sx_stream_clients(s, seen, PLACES) != count.clients || sx_stream_fd(s) < 0)
+			fuzz_fail("%d clients, and as many are not listed", count.clients);
+		fuzz_touch(seen, (size_t)count.clients * sizeof(*seen));
 	}
 	sx_stream_destroy(s);
 	for (int i = 0; i < CLIENTS; i++)

@@ -332,6 +332,7 @@ static void start(void)
 	struct sockaddr_un any = {.sun_family = AF_UNIX};
 	struct sx_status_server *status;
 	struct sx_log_levels quiet;
+	static struct web_address listens[2];
 	const int fds[] = {-1};
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	char why[256];
@@ -345,7 +346,11 @@ static void start(void)
 	if (sx_status_start(&status, fd, pages, sizeof(pages) / sizeof(pages[0]), NULL, why, sizeof(why)) < 0)
 		fuzz_fail("%s", why);
 	starting = &web_handler;
-	web.hosts = (struct web_hosts){.name = {"car.example"}, .names = 1};
+	if (web_address_parse(&listens[0], "10.0.0.1:8470", why, sizeof(why)) < 0 ||
+	    web_address_parse(&listens[1], "[fe80::1]:8470", why, sizeof(why)) < 0)
+		fuzz_fail("%s", why);
+	web.hosts =
+		(struct web_hosts){.name = {"car.example"}, .names = 1, .address = listens, .addresses = 2};
 	if (web_server_start(&web, fds, 1, why, sizeof(why)) < 0)
 		fuzz_fail("%s", why);
 }
