@@ -122,10 +122,100 @@ struct stixel_frame_header *frame_input_make(struct fuzz_input *in, size_t *byte
 	return (struct stixel_frame_header *)frame;
 }
 
+/* One word of it: of the header's sizes and places more often than not. */
+static uint8_t *word_of(struct fuzz_input *in, uint8_t *frame, size_t bytes)
+{
+#define AT(name) offsetof(struct stixel_frame_header, name)
+	static const size_t layout[] = {
+		AT(frame_bytes),   AT(header_bytes), AT(columns),      AT(stixel_count),  AT(stixels_offset),
+		AT(plane_kind),	   AT(plane_width),  AT(plane_height), AT(plane_pitch),	  AT(plane_offset),
+		AT(plane_bytes),   AT(plane2_kind),  AT(plane2_width), AT(plane2_height), AT(plane2_pitch),
+		AT(plane2_offset), AT(plane2_bytes), AT(image_width),  AT(image_height),  AT(stage_count),
+	};
+#undef AT
+	const struct stixel_frame_header *h = (const struct stixel_frame_header *)frame;
+	size_t at = 0;
+
+	switch (fuzz_choice(in, 4)) {
+	case 0:
+	case 1:
+		at = layout[fuzz_choice(in, sizeof(layout) / sizeof(layout[0]))];
+		break;
+	case 2: /* of the lists */
+		at = (h->header_bytes + (size_t)fuzz_number(in, 2) * 4) % bytes;
+		break;
+	default:
+		at = (size_t)fuzz_number(in, 2) * 4 % bytes;
+	}
+	return frame + at / 4 * 4;
+}
+
+/* An image whose bytes are as many as it has, in 32 bits. */
+static void wrap_plane(struct fuzz_input *in, struct stixel_frame_header *h)
+{
+	const unsigned bits = 1 + fuzz_choice(in, 16);
+
+	h->plane_pitch = UINT32_C(1) << 16 << (16 - bits);
+	h->plane_height = UINT32_C(1) << bits;
+	h->plane_bytes = 0;
+}
+
+void frame_input_break(struct fuzz_input *in, struct stixel_frame_header *frame, size_t bytes)
+{
+	for (unsigned n = 1 + fuzz_choice(in, 3); n; n--) {
+		uint8_t *at;
+		uint32_t word;
+
+		if (frame->plane_kind && fuzz_choice(in, 8) == 7) {
+			wrap_plane(in, frame);
+			continue;
+		}
+		at = word_of(in, (uint8_t *)frame, bytes);
+		memcpy(&word, at, sizeof(word));
+		switch (fuzz_choice(in, 3)) {
+		case 0:
+			word = (uint32_t)fuzz_number(in, 4);
+			break;
+		case 1:
+			word += (uint32_t)(int8_t)fuzz_number(in, 1);
+			break;
+		default:
+			word = (uint32_t)(bytes + (size_t)(int8_t)fuzz_number(in, 1));
+		}
+		memcpy(at, &word, sizeof(word));
+	}
+	if (frame->frame_bytes <= bytes &&
+	    (frame->plane_kind ? frame->plane_offset : frame->frame_bytes) <= bytes &&
+	    (frame->plane_kind ? frame->plane_offset : frame->frame_bytes) >= STIXEL_HEADER_BYTES_LEAST)
+		frame->checksum = sx_frame_checksum(frame, frame);
+}
+
+/* What include/stixel.h promises of the lists of a frame that is given out. */
+static void check_lists(const struct stixel_frame *f)
+{
+	const struct stixel_frame_header *h = f->header;
+
+	if (f->offsets[0] != 0 || f->offsets[h->columns] != h->stixel_count)
+		fuzz_fail("given out: %u stixels, the columns have %u", h->stixel_count,
+			  f->offsets[h->columns]);
+	for (uint32_t u = 0; u < h->columns; u++)
+		for (uint32_t i = f->offsets[u]; i < f->offsets[u + 1]; i++)
+			if (i >= h->stixel_count || f->stixels[i].column != u ||
+			    f->stixels[i].row_top > f->stixels[i].row_bottom ||
+			    f->stixels[i].row_bottom >= h->image_height)
+				fuzz_fail("given out: stixel %u of column %u", i, u);
+	for (int i = 0; i < STIXEL_STAGES; i++)
+		if (!memchr(h->stage_name[i], 0, STIXEL_STAGE_NAME_BYTES))
+			fuzz_fail("given out: name %d has no end", i);
+	if (h->stage_count > STIXEL_STAGES)
+		fuzz_fail("given out: %u stages", h->stage_count);
+}
+
 void frame_input_touch(const struct stixel_frame *frame)
 {
 	const struct stixel_frame_header *h = frame->header;
 
+	check_lists(frame);
 	fuzz_touch(h, h->header_bytes);
 	fuzz_touch(frame->offsets, (h->columns + 1) * sizeof(*frame->offsets));
 	fuzz_touch(frame->stixels, h->stixel_count * sizeof(*frame->stixels));

@@ -15,6 +15,10 @@
 #include <stdio.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
+/* Of a target with changes of its own: new bytes in data, of most; how many. */
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t bytes, size_t most, unsigned seed);
+/* libFuzzer's changes, for these. */
+size_t LLVMFuzzerMutate(uint8_t *data, size_t bytes, size_t most);
 
 /* What was not taken yet. Behind the end all is 0. */
 struct fuzz_input {

@@ -1,10 +1,12 @@
 /*
- * A configuration: the file up to the input's first zero byte, a calibration file up to the next, then one
- * -s up to each. What is accepted must print as a file that gives the same settings, and go through a
+ * A configuration: the file up to the input's first zero byte, a calibration file up to the next, then up to
+ * each one -s, or behind a byte 1 one drop-in; a byte 2 is a folder of these that cannot be read, 3 one that
+ * has too many. What is accepted must print as a file that gives the same settings, and go through a
  * reload.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include <dirent.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,16 +16,67 @@
 #include "config/option.h"
 #include "tests/fuzz/fuzz.h"
 
-enum { OVERRIDES = 8 };
+enum { OVERRIDES = 8, TOO_MANY = 257 };
 
 static const char configuration[] = "/nowhere/front.conf";
 static const char *config_text, *calibration_text;
 
-/* In place of config/file.c: the configuration, and one calibration under every other name. */
+static const char folder[] = "/nowhere/front.conf.d";
+static const char *drop_ins[OVERRIDES];
+static int drop_in_count, folder_error, too_many;
+
+/* In place of the folder of drop-ins. */
+int __wrap_scandir64(const char *path, struct dirent ***list, int (*is_wanted)(const struct dirent *),
+		     int (*order)(const struct dirent **, const struct dirent **));
+int __wrap_scandir64(const char *path, struct dirent ***list, int (*is_wanted)(const struct dirent *),
+		     int (*order)(const struct dirent **, const struct dirent **))
+{
+	const int files = drop_in_count + too_many;
+	struct dirent **found;
+	int n = 0;
+
+	errno = folder_error ? folder_error : ENOENT;
+	if (strcmp(path, folder) != 0 || folder_error || !files)
+		return -1;
+	found = calloc((size_t)files + 2, sizeof(struct dirent *));
+	for (int i = 0; found && i < files + 2; i++) {
+		struct dirent *d = calloc(1, sizeof(*d));
+
+		if (!d)
+			fuzz_fail("out of memory");
+		snprintf(d->d_name, sizeof(d->d_name),
+			 i < files    ? "%d.conf"
+			 : i == files ? ".%d.conf"
+				      : "%d.txt",
+			 i);
+		if (is_wanted(d))
+			found[n++] = d;
+		else
+			free(d);
+	}
+	if (!found || n != files)
+		fuzz_fail("%d of %d drop-ins", n, files);
+	for (int i = 1; i < n; i++)
+		order((const struct dirent **)&found[i - 1], (const struct dirent **)&found[i]);
+	*list = found;
+	return n;
+}
+
+/* The configuration, its drop-ins, and one calibration under every other name. */
+static const char *content_of(const char *path)
+{
+	if (strcmp(path, configuration) == 0)
+		return config_text;
+	if (strncmp(path, folder, strlen(folder)) != 0)
+		return calibration_text;
+	return drop_in_count ? drop_ins[strtol(path + strlen(folder) + 1, NULL, 10) % drop_in_count] : "";
+}
+
+/* In place of config/file.c. */
 int __wrap_sx_file_read(const char *path, size_t max, char **text, size_t *size, char *why, size_t why_bytes);
 int __wrap_sx_file_read(const char *path, size_t max, char **text, size_t *size, char *why, size_t why_bytes)
 {
-	const char *content = strcmp(path, configuration) == 0 ? config_text : calibration_text;
+	const char *content = content_of(path);
 
 	if (!content || strlen(content) > max) {
 		snprintf(why, why_bytes, "%s", strerror(content ? EFBIG : ENOENT));
@@ -49,6 +102,7 @@ static void check_printed(const struct sx_settings *s)
 		fuzz_fail("out of memory");
 	sx_config_print(s, to);
 	fclose(to);
+	drop_in_count = too_many = folder_error = 0;
 	config_text = printed;
 	if (sx_settings_load(&again, configuration, NULL, 0, false, &errors) < 0) {
 		sx_errors_print(&errors, stderr);
@@ -93,25 +147,38 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 {
 	static struct sx_origins origins;
 	struct fuzz_input in = {data, bytes};
-	char *file = fuzz_text(&in), *calibration = fuzz_text(&in), *overrides[OVERRIDES];
+	char *file = fuzz_text(&in), *calibration = fuzz_text(&in);
+	const char *overrides[OVERRIDES];
 	struct sx_settings s = {0};
 	struct sx_errors errors = {0};
-	int count = 0;
+	char *texts[OVERRIDES];
+	int text_count = 0, count = 0;
 
 	config_text = file ? file : "";
 	calibration_text = calibration;
-	while (count < OVERRIDES && (overrides[count] = fuzz_text(&in)) != NULL)
-		count++;
+	drop_in_count = too_many = folder_error = 0;
+	for (; text_count < OVERRIDES && (texts[text_count] = fuzz_text(&in)) != NULL; text_count++) {
+		const char *text = texts[text_count];
+
+		if (*text == 1)
+			drop_ins[drop_in_count++] = text + 1;
+		else if (*text == 2)
+			folder_error = EACCES;
+		else if (*text == 3)
+			too_many = TOO_MANY;
+		else
+			overrides[count++] = text;
+	}
 	memset(&origins, 0, sizeof(origins));
-	if (sx_settings_load_origins(&s, &origins, configuration, (const char *const *)overrides, count,
-				     bytes % 2 == 0, &errors) == 0) {
+	if (sx_settings_load_origins(&s, &origins, configuration, overrides, count, bytes % 2 == 0,
+				     &errors) == 0) {
 		use(&s, &origins);
 		sx_settings_finish(&s);
 	}
 	sx_errors_print(&errors, fuzz_null());
 	sx_errors_finish(&errors);
-	while (count > 0)
-		free(overrides[--count]);
+	while (text_count > 0)
+		free(texts[--text_count]);
 	free(file);
 	free(calibration);
 	return 0;

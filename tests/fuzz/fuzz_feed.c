@@ -14,7 +14,7 @@
 #include "ipc/feed/scores.h"
 #include "tests/fuzz/shared.h"
 
-enum { ENTRIES = 1, SOUND = 2, MAPS = 4, STEPS_MOST = 24, WIDTH = 40, HEIGHT = 12, SCALE = 4 };
+enum { ENTRIES = 1, SOUND = 2, MAPS = 4, ODD = 32, STEPS_MOST = 24, WIDTH = 40, HEIGHT = 12, SCALE = 4 };
 
 /* A header as its writer would make it, with times and whatever else the input changes. */
 static bool make_header(struct fuzz_input *in, const struct sx_feed_params *p, union sx_feed_header *h)
@@ -23,8 +23,8 @@ static bool make_header(struct fuzz_input *in, const struct sx_feed_params *p, u
 	const uint32_t width = WIDTH - (how & 1), height = HEIGHT;
 
 	if (p->kind == SX_FEED_SCORES) {
-		if (!sx_scores_layout(&h->scores, (uint32_t)p->classes, width, height,
-				      (how & 2 ? 2 * SCALE : SCALE) - (how >> 2 & 1)))
+		if (!sx_scores_layout(&h->scores, (uint32_t)p->classes + (how >> 4 & 1) - (how >> 5 & 1),
+				      width, height, (how & 2 ? 2 * SCALE : SCALE) - (how >> 2 & 1)))
 			return false;
 	} else if (!sx_disparity_layout(&h->disparity, width, height, how & 2)) {
 		return false;
@@ -144,6 +144,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 	at = shared_begin(&in, bits & (ENTRIES | SOUND) ? SHARED_SOUND : 0, sx_feed_words(p.kind)->magic);
 	if (bits & ENTRIES)
 		put_entries(&in, &p, at);
+	if (bits & ODD)
+		shared_break(&in);
 	shared_write(&in);
 	if (sx_feed_create(&f, &p) < 0)
 		fuzz_fail("no feed");

@@ -1,6 +1,7 @@
 /*
  * A frame, and everything that draws it or makes tables, scans, points and messages of it. The first byte
- * says whether the input is the frame as it stands, or what one is made of whose sizes and checksum agree.
+ * says whether the input is the frame as it stands, or what one is made of whose sizes and checksum agree,
+ * or such a one that is broken after that, but for its checksum.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -29,6 +30,9 @@ static void tabulate(const struct stixel_frame *f)
 	double px;
 	int end;
 
+	for (int which = 0; which < SX_MESSAGES; which++)
+		if (!sx_message_kind((enum sx_message)which).topic)
+			fuzz_fail("a message without a topic");
 	for (uint32_t i = 0; i < h->stixel_count; i++) {
 		sx_csv_stixel(fuzz_null(), &f->stixels[i], h->fx * h->baseline_m);
 		sx_json_stixel(fuzz_null(), &f->stixels[i], h->fx * h->baseline_m);
@@ -197,17 +201,35 @@ static void use(const struct stixel_frame *f, struct fuzz_input *in)
 	shrink(f);
 }
 
+/* What is broken is a small part of the input: it is changed as often as all the rest. */
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t bytes, size_t most, unsigned seed)
+{
+	if (seed % 2 || bytes <= 1 + FRAME_INPUT_BREAK_BYTES)
+		return LLVMFuzzerMutate(data, bytes, most);
+	data[0] |= 3;
+	LLVMFuzzerMutate(data + 1, FRAME_INPUT_BREAK_BYTES, FRAME_INPUT_BREAK_BYTES);
+	return bytes;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 {
 	struct fuzz_input in = {data, bytes};
-	const bool made = fuzz_choice(&in, 2);
+	const unsigned how = fuzz_choice(&in, 4);
+	const bool made = how == 1;
+	uint8_t of_breaks[FRAME_INPUT_BREAK_BYTES];
+	struct fuzz_input breaks = {of_breaks, 0};
 	struct stixel_frame f;
 	size_t frame_bytes = in.left;
 	void *frame;
 	int r;
 
-	if (made) {
+	if (how == 1 || how == 3) {
+		/* first what is broken: of what comes last, there is mostly nothing left */
+		if (!made)
+			breaks.left = fuzz_copy(&in, of_breaks, sizeof(of_breaks));
 		frame = frame_input_make(&in, &frame_bytes);
+		if (!made)
+			frame_input_break(&breaks, frame, frame_bytes);
 	} else {
 		frame = malloc(in.left);
 		fuzz_copy(&in, frame, in.left);

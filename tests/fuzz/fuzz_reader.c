@@ -12,7 +12,18 @@
 #include "tests/fuzz/frame_input.h"
 #include "tests/fuzz/shared.h"
 
-enum { FRAMES = 1, FOLLOW = 2, LEFTOVER = 4, SOUND = 8, RUNS = 16, STEPS_MOST = 24 };
+enum {
+	FRAMES = 1,
+	FOLLOW = 2,
+	LEFTOVER = 4,
+	SOUND = 8,
+	RUNS = 16,
+	ODD = 32,
+	STEPS_MOST = 24,
+	RESTS_MOST = 40
+};
+/* Between two looks: all of them take longer than a reader believes a frame to be on its way. */
+#define REST_NS INT64_C(100000000)
 
 /* The newest frames of a sound ring, where they would lie. */
 static void put_frames(struct fuzz_input *in, uint8_t *at)
@@ -54,6 +65,24 @@ static void take(struct stixel_reader *r, bool next, uint64_t *taken)
 	}
 }
 
+/* Nobody writes any more: what wait() says is there, can be taken, or it says so no longer. */
+static void come_to_rest(struct stixel_reader *r, uint64_t *taken)
+{
+	unsigned vain = 0;
+
+	for (int i = 0; i < RESTS_MOST; i++) {
+		const uint64_t before = *taken;
+
+		if (stixel_wait(r, 0) != 1)
+			return;
+		take(r, false, taken);
+		vain = *taken == before ? vain + 1 : 0;
+		shared_pass(REST_NS);
+	}
+	if (vain == RESTS_MOST)
+		fuzz_fail("wait() says that there is a frame, and there is none, for %u looks", vain);
+}
+
 static void use(struct stixel_reader *r, struct fuzz_input steps)
 {
 	uint64_t taken = 0;
@@ -71,6 +100,8 @@ static void use(struct stixel_reader *r, struct fuzz_input steps)
 		else
 			stixel_reopen(r);
 	}
+	shared_rest();
+	come_to_rest(r, &taken);
 	if (stixel_status(r, &status, sizeof(status)) < 0 || status.taken != taken)
 		fuzz_fail("%llu frames, and its status says %llu", (unsigned long long)taken,
 			  (unsigned long long)status.taken);
@@ -92,6 +123,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 			SHARED_NOW_NS + INT64_C(1000000000);
 	if (bits & FRAMES)
 		put_frames(&in, at);
+	if (bits & ODD)
+		shared_break(&in);
 	shared_write(&in);
 	if (stixel_open_path(&r, SHARED_FOLDER "/stixeld.front", flags) == 0) {
 		use(r, steps);

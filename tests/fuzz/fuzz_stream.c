@@ -47,16 +47,47 @@ static int listen_somewhere(void)
 
 /* ---- the daemon's side ---- */
 
-static void send_hello(struct fuzz_input *in, int fd)
+/* True when it is out, and no greeting as include/stixel.h has it. */
+static bool send_hello(struct fuzz_input *in, int fd)
 {
-	uint8_t packet[64];
+	uint8_t packet[64] = {0};
 	struct stixel_hello hello = {STIXEL_HELLO_MAGIC, (uint32_t)fuzz_number(in, 1)};
 	size_t bytes = sizeof(hello);
 
-	memcpy(packet, &hello, sizeof(hello));
-	if (hello.want & 0x80) /* whatever it likes */
-		bytes = fuzz_copy(in, packet, fuzz_choice(in, sizeof(packet)));
-	(void)!send(fd, packet, bytes, MSG_NOSIGNAL | MSG_DONTWAIT);
+	if ((hello.want & 0xc0) == 0xc0) { /* right, but for its length */
+		hello.want &= 0x3f;
+		memcpy(packet, &hello, sizeof(hello));
+		bytes = fuzz_choice(in, sizeof(packet));
+	} else {
+		memcpy(packet, &hello, sizeof(hello));
+		if (hello.want & 0x80) /* whatever it likes */
+			bytes = fuzz_copy(in, packet, fuzz_choice(in, sizeof(packet)));
+	}
+	if (send(fd, packet, bytes, MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
+		return false;
+	memcpy(&hello, packet, sizeof(hello));
+	return bytes != sizeof(hello) || hello.magic != STIXEL_HELLO_MAGIC || !hello.want ||
+	       hello.want >= 2 * STIXEL_WANT_RIGHT;
+}
+
+static bool is_closed(int fd)
+{
+	uint8_t some[16];
+	ssize_t n;
+
+	do
+		n = recv(fd, some, sizeof(some), MSG_DONTWAIT);
+	while (n > 0);
+	return n == 0 || errno == ECONNRESET || errno == ENOTCONN;
+}
+
+/* However much waits before it, a bad greeting is heard in its turn, and its client let go. */
+static void check_let_go(struct sx_stream *s, int fd)
+{
+	for (int i = 0; i < STEPS_MOST + 2 && !is_closed(fd); i++)
+		sx_stream_dispatch(s);
+	if (!is_closed(fd))
+		fuzz_fail("a client stays that does not keep to the protocol");
 }
 
 /* What came is a frame that is whole, or a notice. */
@@ -93,6 +124,7 @@ static void serve(struct fuzz_input *in)
 		.listen_fd = listen_somewhere(), .epoch = 1, .frame_bytes = FRAME_ROOM, .clients = PLACES};
 	int client[CLIENTS] = {-1, -1, -1, -1};
 	struct sx_stream_counters count;
+	struct sx_stream_client seen[PLACES];
 	struct sx_stream *s;
 	char why[256];
 	uint64_t number = 0;
@@ -108,7 +140,8 @@ static void serve(struct fuzz_input *in)
 			(void)!connect(*fd, (const struct sockaddr *)&address, address_bytes);
 		}
 		if (step % 8 < 2) {
-			send_hello(in, *fd);
+			if (send_hello(in, *fd) && step & 8)
+				check_let_go(s, *fd);
 		} else if (step % 8 == 2) {
 			close(*fd);
 			*fd = -1;
@@ -124,6 +157,9 @@ static void serve(struct fuzz_input *in)
 		sx_stream_counters(s, &count);
 		if (count.clients < 0 || count.clients > PLACES)
 			fuzz_fail("%d clients", count.clients);
+		if (sx_stream_clients(s, seen, PLACES) != count.clients || sx_stream_fd(s) < 0)
+			fuzz_fail("%d clients, and as many are not listed", count.clients);
+		fuzz_touch(seen, (size_t)count.clients * sizeof(*seen));
 	}
 	sx_stream_destroy(s);
 	for (int i = 0; i < CLIENTS; i++)

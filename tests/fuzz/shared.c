@@ -21,7 +21,7 @@
 #include "base/clock.h"
 #include "tests/fuzz/shared_hook.h"
 
-enum { TURNS_MOST = 20000 };
+enum { TURNS_MOST = 20000, GUARD_BYTES = 4096 };
 
 /* In this thread the system is ours: the fuzzer itself, and its other thread, go on with the real one. */
 static __thread bool ours;
@@ -35,6 +35,11 @@ static struct {
 	unsigned turns;
 	bool other_name; /* the name leads to another object */
 } shared = {.fd = -1};
+
+static size_t bytes_of_pages(size_t bytes)
+{
+	return (bytes + GUARD_BYTES - 1) / GUARD_BYTES * GUARD_BYTES;
+}
 
 static void map_object(void)
 {
@@ -79,6 +84,20 @@ uint8_t *shared_begin(struct fuzz_input *in, unsigned bits, uint64_t magic)
 	return shared.at;
 }
 
+void shared_break(struct fuzz_input *in)
+{
+	uint8_t *at = shared.at + fuzz_choice(in, sizeof(struct stixel_ring_header) / 4) * 4;
+	const unsigned how = fuzz_choice(in, 3);
+	uint32_t word;
+
+	memcpy(&word, at, sizeof(word));
+	if (how == 0)
+		word = (uint32_t)fuzz_number(in, 4);
+	else
+		word += (uint32_t)((int8_t)fuzz_number(in, 1) * (how == 1 ? 1 : 64));
+	memcpy(at, &word, sizeof(word));
+}
+
 static void next_write(void)
 {
 	shared.turns_left = (unsigned)fuzz_number(&shared.in, 1);
@@ -92,9 +111,14 @@ void shared_write(struct fuzz_input *in)
 	ours = true;
 }
 
-void shared_end(void)
+void shared_rest(void)
 {
 	shared.in.left = 0;
+}
+
+void shared_end(void)
+{
+	shared_rest();
 	ours = false;
 }
 
@@ -251,6 +275,27 @@ int __wrap_ppoll(struct pollfd *fds, nfds_t count, const struct timespec *t, con
 	if (t)
 		sleep_until(shared.now_ns + t->tv_sec * SX_NS_PER_S + t->tv_nsec);
 	return 0;
+}
+
+/* Behind the last page lies one that nobody may read, so that a byte too far is seen. */
+void *__real_mmap64(void *at, size_t bytes, int rights, int flags, int fd, off_t offset);
+void *__wrap_mmap64(void *at, size_t bytes, int rights, int flags, int fd, off_t offset);
+void *__wrap_mmap64(void *at, size_t bytes, int rights, int flags, int fd, off_t offset)
+{
+	uint8_t *all;
+
+	if (!ours || fd < 0)
+		return __real_mmap64(at, bytes, rights, flags, fd, offset);
+	all = __real_mmap64(NULL, bytes_of_pages(bytes) + GUARD_BYTES, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS,
+			    -1, 0);
+	return all == MAP_FAILED ? all : __real_mmap64(all, bytes, rights, flags | MAP_FIXED, fd, offset);
+}
+
+int __real_munmap(void *at, size_t bytes);
+int __wrap_munmap(void *at, size_t bytes);
+int __wrap_munmap(void *at, size_t bytes)
+{
+	return __real_munmap(at, ours ? bytes_of_pages(bytes) + GUARD_BYTES : bytes);
 }
 
 /* A futex wakes when its time has come, or at once where the word is another. No other process is known. */

@@ -30,12 +30,16 @@ enum { SHARED_LIVE = 512, SHARED_SLOTS = 1024 };
  * the memory. It is written on when shared_write() has said from what.
  */
 uint8_t *shared_begin(struct fuzz_input *in, unsigned bits, uint64_t magic);
+/* One word of the header is another: when all is in its place. */
+void shared_break(struct fuzz_input *in);
 /*
  * From now on the other end writes: of each three bytes of the input and the eight behind them after how
  * many turns, where, and what.
  */
 void shared_write(struct fuzz_input *in);
-/* Nobody writes any more. */
+/* The other end writes no more, and nothing else changes. */
+void shared_rest(void);
+/* Nobody writes any more, and the system is the real one again. */
 void shared_end(void);
 int64_t shared_now_ns(void);
 void shared_pass(int64_t ns);

@@ -5,19 +5,147 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include <fcntl.h>
+#include <sanitizer/asan_interface.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "include/stixel.h"
 #include "ipc/check.h"
 #include "recording/codec.h"
 #include "recording/mcap.h"
 #include "recording/recording.h"
+#include "recording/recording_priv.h"
 #include "tests/fuzz/frame_input.h"
 #include "tests/fuzz/fuzz.h"
 
 enum { RECORDS_MOST = 1000 };
-enum { AS_IT_IS = 1, COMPRESS = 2, SEEK = 4, REWIND = 8, CUT_LENGTHS = 16 };
+enum { AS_IT_IS = 1, COMPRESS = 2, SEEK = 4, REWIND = 8, CUT_LENGTHS = 16, PIPE = 32, PIPE_BYTES = 65536 };
+
+/* ---- the window: it has room for far more than these files, and what was not read is out of bounds ---- */
+
+static void open_room(const struct sx_recording *r)
+{
+	ASAN_UNPOISON_MEMORY_REGION(r->window, r->room);
+}
+
+static void close_room(const struct sx_recording *r)
+{
+	ASAN_POISON_MEMORY_REGION(r->window + r->end, r->room - r->end);
+}
+
+int64_t __real_sx_window_need(struct sx_recording *r, uint64_t bytes);
+int64_t __wrap_sx_window_need(struct sx_recording *r, uint64_t bytes);
+int64_t __wrap_sx_window_need(struct sx_recording *r, uint64_t bytes)
+{
+	int64_t have;
+
+	open_room(r);
+	have = __real_sx_window_need(r, bytes);
+	close_room(r);
+	return have;
+}
+
+int64_t __real_sx_window_skip(struct sx_recording *r, uint64_t bytes);
+int64_t __wrap_sx_window_skip(struct sx_recording *r, uint64_t bytes);
+int64_t __wrap_sx_window_skip(struct sx_recording *r, uint64_t bytes)
+{
+	int64_t passed;
+
+	open_room(r);
+	passed = __real_sx_window_skip(r, bytes);
+	close_room(r);
+	return passed;
+}
+
+/* ---- a change of one record, and of every length that it is part of ---- */
+
+static uint64_t get(const uint8_t *at)
+{
+	uint64_t n = 0;
+
+	for (int i = 8; i-- > 0;)
+		n = n << 8 | at[i];
+	return n;
+}
+
+static void put(uint8_t *at, uint64_t n, int bytes);
+
+/* Of whole records in [begin, end): the one that seed says; *count: how many there are. */
+static size_t record_at(const uint8_t *data, size_t begin, size_t end, unsigned seed, unsigned *count)
+{
+	size_t found = end;
+
+	*count = 0;
+	for (size_t at = begin; end - at >= SX_MCAP_HEAD_BYTES;) {
+		const struct sx_mcap_record rec = sx_mcap_head(data + at);
+
+		if (rec.bytes > end - at - SX_MCAP_HEAD_BYTES)
+			break;
+		if (seed % ++*count == 0) /* each may be the last one that is right */
+			found = at;
+		at += SX_MCAP_HEAD_BYTES + (size_t)rec.bytes;
+	}
+	return found;
+}
+
+/* The record at at has other content, or is there twice, or no more. By how much the file has grown. */
+static ptrdiff_t change_record(uint8_t *data, size_t at, size_t bytes, size_t most, unsigned seed)
+{
+	const size_t was = (size_t)get(data + at + 1), end = at + SX_MCAP_HEAD_BYTES + was;
+	const size_t whole = end - at, tail = bytes - end;
+	uint8_t *rest = malloc(tail + whole + 1);
+	ptrdiff_t grown = 0;
+
+	memcpy(rest, data + end, tail);
+	if (seed % 8 == 0 && whole <= most - bytes) {
+		memcpy(data + end, data + at, whole);
+		grown = (ptrdiff_t)whole;
+	} else if (seed % 8 == 1) {
+		grown = -(ptrdiff_t)whole;
+	} else {
+		const size_t is = LLVMFuzzerMutate(data + at + SX_MCAP_HEAD_BYTES, was, most - bytes + was);
+
+		put(data + at + 1, is, 8);
+		grown = (ptrdiff_t)is - (ptrdiff_t)was;
+	}
+	memcpy(data + (size_t)((ptrdiff_t)end + grown), rest, tail);
+	free(rest);
+	return grown;
+}
+
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t bytes, size_t most, unsigned seed)
+{
+	const size_t begin = 1 + SX_MCAP_MAGIC_BYTES;
+	unsigned count;
+	size_t at = bytes > begin ? record_at(data, begin, bytes, seed >> 8, &count) : bytes;
+	struct sx_mcap_chunk c;
+	ptrdiff_t grown;
+	uint64_t chunk;
+
+	if (seed % 4 == 0 || at >= bytes)
+		return LLVMFuzzerMutate(data, bytes, most);
+	chunk = get(data + at + 1);
+	if (data[at] == SX_MCAP_CHUNK && seed >> 4 & 3 &&
+	    sx_mcap_parse_chunk(&c, data + at + SX_MCAP_HEAD_BYTES, (size_t)chunk) && !c.compression.bytes) {
+		const size_t from = (size_t)(c.records.at - data),
+			     inner = record_at(data, from, from + c.records.bytes, seed >> 12, &count);
+		const size_t plain = c.records.bytes;
+
+		if (inner >= from + plain)
+			return LLVMFuzzerMutate(data, bytes, most);
+		grown = change_record(data, inner, bytes, most, seed >> 6);
+		put(data + at + 1, chunk + (uint64_t)grown, 8);
+		put(data + at + SX_MCAP_HEAD_BYTES + 16, plain + (uint64_t)grown, 8);
+		put(data + from - 8, plain + (uint64_t)grown, 8);
+	} else {
+		grown = change_record(data, at, bytes, most, seed >> 6);
+	}
+	return (size_t)((ptrdiff_t)bytes + grown);
+}
+
+/* ---- what is made right ---- */
 
 static void put(uint8_t *at, uint64_t n, int bytes)
 {
@@ -177,13 +305,32 @@ static int read_some(struct sx_recording *r, int most)
 	return n;
 }
 
-static void read_recording(const char *path, unsigned how, size_t bytes)
+/* What another process has written, and ended: no size is known, and nothing can be sought. */
+static int fill_pipe(const uint8_t *at, size_t bytes, char path[32])
 {
+	int ends[2];
+
+	if (pipe2(ends, O_CLOEXEC) < 0 || write(ends[1], at, bytes) != (ssize_t)bytes)
+		fuzz_fail("no pipe");
+	close(ends[1]);
+	snprintf(path, 32, "/proc/self/fd/%d", ends[0]);
+	return ends[0];
+}
+
+static void read_recording(const uint8_t *at, unsigned how, size_t bytes)
+{
+	char of_pipe[32];
+	const int fd = how & PIPE && bytes <= PIPE_BYTES ? fill_pipe(at, bytes, of_pipe) : -1;
+	const char *path = fd >= 0 ? of_pipe : fuzz_file(0, at, bytes);
 	const struct sx_recording_state *state;
 	struct sx_recording *r;
 	char why[512];
+	int e;
 
-	if (sx_recording_open(&r, path, why, sizeof(why)) < 0)
+	e = sx_recording_open(&r, path, why, sizeof(why));
+	if (fd >= 0)
+		close(fd);
+	if (e < 0)
 		return;
 	state = sx_recording_state(r);
 	if (how & SEEK) {
@@ -208,7 +355,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 	uint8_t *file;
 
 	if (how & AS_IT_IS) {
-		read_recording(fuzz_file(0, in.at, in.left), how, in.left);
+		read_recording(in.at, how, in.left);
 		return 0;
 	}
 	file = malloc(in.left + 1);
@@ -216,7 +363,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 	if (sx_codec_create(&m.codec) < 0)
 		fuzz_fail("out of memory");
 	mend_file(&m, file, in.left);
-	read_recording(fuzz_file(0, m.out.at, m.out.count), how, m.out.count);
+	read_recording(m.out.at, how, m.out.count);
 	sx_codec_destroy(m.codec);
 	sx_bytes_free(&m.out);
 	free(file);
