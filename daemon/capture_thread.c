@@ -166,7 +166,7 @@ static void find_camera(struct capture *c)
 	sx_pipeline_pin(p);
 	atomic_store_explicit(&c->t->memory, info->memory, memory_order_relaxed);
 	atomic_store_explicit(&c->t->format, info->format, memory_order_relaxed);
-	atomic_store_explicit(&c->t->source_fps, info->fps, memory_order_relaxed);
+	atomic_store_explicit(&c->t->source_mhz, (int64_t)(1e3 * info->fps + 0.5), memory_order_relaxed);
 	sx_log(CAPTURE, NOTICE, "camera is back: %dx%d %s", info->width, info->height,
 	       info->format ? info->format : sx_pixel_name(info->pixel));
 	if (*info->note)

@@ -29,8 +29,8 @@ static double expected_rate(const struct sx_run *run)
 
 	if (run->settings->source.kind != SX_SOURCE_V4L2)
 		return run->pipeline->info.paced ? asked : 0;
-	return sx_health_camera_rate(asked,
-				     atomic_load_explicit(&run->telemetry->source_fps, memory_order_relaxed));
+	return sx_health_camera_rate(asked, 1e-3 * (double)atomic_load_explicit(&run->telemetry->source_mhz,
+										memory_order_relaxed));
 }
 
 static struct sx_health_input health_input(struct sx_run *run)

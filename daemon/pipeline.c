@@ -199,7 +199,7 @@ int sx_pipeline_create(struct sx_pipeline **ret, const struct sx_pipeline_config
 		atomic_store(&c->telemetry->absent, true);
 	atomic_store(&c->telemetry->memory, NULL);
 	atomic_store(&c->telemetry->format, NULL);
-	atomic_store(&c->telemetry->source_fps, info->fps);
+	atomic_store(&c->telemetry->source_mhz, (int64_t)(1e3 * info->fps + 0.5));
 	r = sx_handover_init(&p->handover);
 	if (r < 0) {
 		snprintf(why, why_bytes, "cannot create an eventfd: %s", strerror(-r));

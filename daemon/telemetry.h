@@ -70,7 +70,7 @@ struct sx_telemetry {
 	 * of a camera that came later, words that live for ever; NULL: what was known at the start is right
 	 */
 	_Atomic(const char *) memory, format;
-	_Atomic double source_fps;	  /* what the driver of the camera says it gives; 0 unknown */
+	_Atomic int64_t source_mhz;	  /* what the driver of the camera says it gives; 0 unknown */
 	_Atomic int64_t last_capture_ns;  /* when the last pair came */
 	atomic_bool absent;		  /* camera lost, being looked for */
 	_Atomic uint64_t absent_sequence; /* odd while the reason is being written */

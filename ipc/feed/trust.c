@@ -6,6 +6,7 @@
 #include "ipc/feed/trust.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -15,12 +16,14 @@
 /*
  * /dev/shm is open to all. Only who is a member of a group, or root, can give a file to that group: so what
  * belongs to that of the writers was put there by one of those who are meant to. The daemon's own group is
- * that of its readers: they do not write what a vehicle takes for road. What others may write to, anybody
- * may have written.
+ * that of its readers: they do not write what a vehicle takes for road. What others, or another group, may
+ * write to, anybody of them may have written.
  */
 int sx_feed_trust(const struct stat *st, gid_t writers, const char *path, char *why, size_t why_bytes)
 {
-	if (!(st->st_mode & S_IWOTH) &&
+	const bool shared = st->st_mode & S_IWGRP && st->st_gid != 0 && (!writers || st->st_gid != writers);
+
+	if (!(st->st_mode & S_IWOTH) && !shared &&
 	    (st->st_uid == 0 || st->st_uid == geteuid() || (writers && st->st_gid == writers)))
 		return 0;
 	return sx_why(

@@ -39,6 +39,7 @@
 #include "ipc/instance.h"
 #include "ipc/listener.h"
 #include "ipc/process.h"
+#include "ipc/writers.h"
 #include "tests/ipc/help.h"
 
 #define EPOCH 77
@@ -185,8 +186,9 @@ static void who_keeps_a_name(void **state)
 	h.pid = UINT32_MAX;
 	assert_int_equal(make_beside(&h, &live, whole), 0);
 	h = good;
-	h.pid_namespace++;
-	assert_int_equal(make_beside(&h, &live, whole), 0);
+	h.pid_namespace++; /* whose processes cannot be seen: its heartbeat is believed */
+	assert_int_equal(make_beside(&h, &live, whole), -EADDRINUSE);
+	assert_non_null(strstr(why, "of another pid namespace"));
 	h = good;
 	h.pid_start_ticks = 0;
 	assert_int_equal(make_beside(&h, &live, whole), 0);
@@ -560,21 +562,38 @@ static int trust_ourselves(void)
 {
 	const struct stat st = {.st_uid = geteuid(), .st_mode = S_IFREG | 0600};
 	const struct stat other = {.st_uid = STRANGER, .st_gid = 0, .st_mode = S_IFREG | 0600};
+	const struct stat shared = {.st_uid = geteuid(), .st_gid = 77, .st_mode = S_IFREG | 0660};
 
-	return sx_feed_trust(&st, 0, "x", NULL, 0) == 0 && sx_feed_trust(&other, 0, "x", NULL, 0) == -EPERM
+	return sx_feed_trust(&st, 0, "x", NULL, 0) == 0 && sx_feed_trust(&other, 0, "x", NULL, 0) == -EPERM &&
+			       sx_feed_trust(&shared, 78, "x", NULL, 0) == -EPERM &&
+			       sx_feed_trust(&shared, 77, "x", NULL, 0) == 0
 		       ? 0
 		       : 1;
 }
 
+static gid_t group_of_writers(void)
+{
+	gid_t group = 1;
+
+	assert_int_equal(sx_writers_group(&group), 0);
+	return group;
+}
+
 static void groups_of_writers(void **state)
 {
+	gid_t group;
+
 	assert_int_equal(trust_ourselves(), 0);
 	assert_int_equal(as_nobody(trust_ourselves), 0);
-	assert_int_equal(sx_feed_writers(), 0);
+	assert_int_equal(group_of_writers(), 0);
 	writers_group = 88;
-	assert_int_equal(sx_feed_writers(), 88);
+	assert_int_equal(group_of_writers(), 88);
 	group_error = EIO;
-	assert_int_equal(sx_feed_writers(), 0);
+	assert_int_equal(group_of_writers(), 0);
+	group_error = ERANGE; /* with any room */
+	assert_int_equal(group_of_writers(), 0);
+	group_error = ENOMEM;
+	assert_int_equal(sx_writers_group(&group), -ENOMEM);
 	group_error = 0;
 	if (geteuid() != 0)
 		skip();
