@@ -189,6 +189,8 @@ static void who_keeps_a_name(void **state)
 	h.pid_namespace++; /* whose processes cannot be seen: its heartbeat is believed */
 	assert_int_equal(make_beside(&h, &live, whole), -EADDRINUSE);
 	assert_non_null(strstr(why, "of another pid namespace"));
+	h.pid_namespace = 0; /* a publisher that could not tell */
+	assert_int_equal(make_beside(&h, &live, whole), 0);
 	h = good;
 	h.pid_start_ticks = 0;
 	assert_int_equal(make_beside(&h, &live, whole), 0);
@@ -563,10 +565,13 @@ static int trust_ourselves(void)
 	const struct stat st = {.st_uid = geteuid(), .st_mode = S_IFREG | 0600};
 	const struct stat other = {.st_uid = STRANGER, .st_gid = 0, .st_mode = S_IFREG | 0600};
 	const struct stat shared = {.st_uid = geteuid(), .st_gid = 77, .st_mode = S_IFREG | 0660};
+	const struct stat of_root = {.st_uid = geteuid(), .st_gid = 0, .st_mode = S_IFREG | 0660};
 
 	return sx_feed_trust(&st, 0, "x", NULL, 0) == 0 && sx_feed_trust(&other, 0, "x", NULL, 0) == -EPERM &&
 			       sx_feed_trust(&shared, 78, "x", NULL, 0) == -EPERM &&
-			       sx_feed_trust(&shared, 77, "x", NULL, 0) == 0
+			       sx_feed_trust(&shared, 0, "x", NULL, 0) == -EPERM &&
+			       sx_feed_trust(&shared, 77, "x", NULL, 0) == 0 &&
+			       sx_feed_trust(&of_root, 77, "x", NULL, 0) == 0
 		       ? 0
 		       : 1;
 }
