@@ -6,11 +6,8 @@
 #include "daemon/ringer.h"
 
 #include <errno.h>
-#include <sched.h>
 #include <stdint.h>
 #include <sys/eventfd.h>
-#include <sys/resource.h>
-#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -21,7 +18,6 @@
 #define FEW 8		/* that the kernel wakes in one go */
 #define BELL_MOST 64	/* of one ring; the others are a crowd */
 #define CROWD_MOST 4096 /* of one ring; who is woken may sleep again at once, and that has to end */
-#define CROWD_NICE 19
 #define REST_MOST_NS 10000000
 
 /* False: it is time to end. */
@@ -55,7 +51,7 @@ static void *ringer_bell(void *user)
 	return NULL;
 }
 
-/* Sleeps three times as long as it works: a quarter of one processor, whatever its priority. */
+/* Sleeps three times as long as it works: a quarter of one processor. The unit allows no lower priority. */
 static void wake_crowd(const struct sx_ringer *g, struct sx_ring *ring)
 {
 	int woken = 0, few = FEW;
@@ -73,12 +69,8 @@ static void wake_crowd(const struct sx_ringer *g, struct sx_ring *ring)
 
 static void *ringer_crowd(void *user)
 {
-	const struct sched_param ordinary = {0};
 	struct sx_ringer *g = user;
 
-	/* Also in a daemon with real-time priority. The unit's filter of system calls allows neither. */
-	pthread_setschedparam(pthread_self(), SCHED_OTHER, &ordinary);
-	setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), CROWD_NICE);
 	while (ringer_wait(g, &g->crowd))
 		for (int i = 0; i < g->count; i++)
 			wake_crowd(g, g->rings[i]);

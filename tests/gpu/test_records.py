@@ -123,6 +123,8 @@ PROGRAMS = {
     "ninja": "mkdir -p $2/tests/gpu/device $2/tools; cp check $2/tests/gpu/device/check_device; "
              "cp bench $2/tools/stixel-bench",
     "check": CHECK,
+    "gate": "echo 'gate: base abc'; echo 'slower by more than 5 %: nothing'; "
+            "exit $(cat gate_exit 2>/dev/null || echo 0)",
     "bench": "case \"$*\" in *json*) echo '{\"memory_bytes\": 1}';; *) echo table;; esac",
 }
 
@@ -134,12 +136,12 @@ class Passes(unittest.TestCase):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         self.top = folder.name
-        for name in ("tests/gpu", "gpu", "stages", "bin"):
+        for name in ("tests/gpu", "tests/bench", "gpu", "stages", "bin"):
             os.makedirs(os.path.join(self.top, name))
         for name in ("validate", "sources.py"):
             shutil.copy(os.path.join(HERE, name), os.path.join(self.top, "tests/gpu"))
         for name, text in PROGRAMS.items():
-            path = os.path.join(self.top, "" if name in ("check", "bench") else "bin", name)
+            path = os.path.join(self.top, {"check": "", "bench": "", "gate": "tests/bench"}.get(name, "bin"), name)
             with open(path, "w") as f:
                 f.write("#!/bin/sh\n" + text + "\n")
             os.chmod(path, 0o755)
@@ -194,6 +196,14 @@ class Passes(unittest.TestCase):
         before = self.record()
         self.assertIn("takes these lines when", self.validate("--ptx75"))
         self.assertEqual(self.record(), before)
+
+    def test_slower_or_not_to_be_said_is_not_recorded(self):
+        for code, exit_status in (("1", 1), ("75", 1), ("77", 0), ("0", 0)):
+            with open(self.top + "/gate_exit", "w") as f:
+                f.write(code)
+            self.validate(code=exit_status)
+            self.assertEqual(os.path.exists(self.top + "/tests/gpu/validated.txt"), exit_status == 0)
+        self.assertIn("speed against a release: base abc; slower by more than 5 %: nothing\n", self.record()[0])
 
     def test_what_runs_without_translation_is_none(self):
         open(self.top + "/has_sass", "w").close()

@@ -368,14 +368,7 @@ long __wrap_syscall(long number, ...)
 	if (number == SYS_pidfd_open)
 		return pidfd_open((pid_t)a[0]);
 #endif
-	if (number == SYS_gettid)
-		return 1;
 	sim_fail("simulation: system call %ld", number);
-}
-
-int __wrap_setpriority(int which, id_t who, int priority)
-{
-	return 0;
 }
 
 int __wrap_mlock(const void *at, size_t bytes)

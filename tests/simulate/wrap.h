@@ -65,7 +65,6 @@ int __wrap_sigprocmask(int how, const sigset_t *set, sigset_t *old);
 int __wrap_pthread_mutex_lock(pthread_mutex_t *m);
 int __wrap_pthread_mutex_unlock(pthread_mutex_t *m);
 int __wrap_prctl(int option, ...);
-int __wrap_setpriority(int which, id_t who, int priority);
 int __wrap_mlock(const void *at, size_t bytes);
 int __wrap_mlockall(int flags);
 pid_t __wrap_getpid(void);
