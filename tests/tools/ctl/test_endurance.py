@@ -16,7 +16,8 @@ from test_ctl import Daemon
 SANITIZED = os.environ["SX_SANITIZED"]
 LEAK = os.environ["STIXEL_LEAK"]
 # Of a busy machine. What a test is about stays as strict as it is.
-WIDE = ["--rate", "90", "--jitter", "1000", "--dropped", "100000", "--lost", "100000", "--log", "100"]
+WIDE = ["--rate", "90", "--jitter", "1000", "--dropped", "100000", "--lost", "100000", "--log", "100",
+        *(["--memory", "100000"] if SANITIZED else [])]  # a sanitizer keeps what was freed
 BEGIN_S = 30
 HEAD_AT = 1024  # in the ring
 # What any machine may not give in time.
