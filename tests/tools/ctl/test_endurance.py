@@ -168,7 +168,7 @@ class Endurance(Folder):
 
     def test_a_daemon_that_drops_pairs(self):
         # far more pairs than the engine can take
-        for side, rows in zip(("left", "right"), shifted_pair(160, 96, 8)):
+        for side, rows in zip(("left", "right"), shifted_pair(64, 48, 4)):
             write_pgm(self.path(side + ".pgm"), rows)
         d = self.daemon("slow", "source.kind=files", "source.size=auto", "source.fps=1000", "source.loop=yes",
                         "source.path=" + self.path("{left|right}.pgm"), "engine.backend=reference")
