@@ -6,9 +6,9 @@
  *	sx_must_be(!t->joined);
  *
  * A broken one is a fault of the program itself. It says file, line, the expression and both values as the
- * last line of the log, from any thread, and ends the process with exit code 70 without running anything
- * else: what the process leaves behind is what SIGKILL leaves, and the next start removes it. Lines that
- * still lie in the rings of real-time threads are lost.
+ * last line of the log (main may just be writing one), from any thread, and ends the process with exit code
+ * 70 without running anything else: what the process leaves behind is what SIGKILL leaves, and the next start
+ * removes it. Lines that still lie in the rings of real-time threads are lost.
  *
  * Arguments, ranges, states, who holds what, numbers that only rise: what a later change could break. Never
  * what files, peers, drivers or users say: that is an error with a sentence. Operands are integers, compared
