@@ -131,12 +131,13 @@ class RingNames(TestCase):
         i.until_published(n + 2)
 
 
+@unittest.skipIf(SANITIZED, "a sanitizer's engine is slow by itself")
 class Herd(TestCase):
     def test_three_thousand_sleepers_do_not_slow_the_frame_thread(self):
         i = self.instance()
         i.start(*SMALL, "-s", "source.fps=%d" % FPS)
         i.until_published(2)
-        herd = subprocess.Popen([HERD, i.ring_path, "300" if SANITIZED else "3000"], stdout=subprocess.PIPE, text=True)
+        herd = subprocess.Popen([HERD, i.ring_path, "3000"], stdout=subprocess.PIPE, text=True)
         try:
             self.assertGreaterEqual(int(herd.stdout.readline()), 300)
             # a busy machine drops a pair now and then by itself: of three times one is without
@@ -155,8 +156,7 @@ class Herd(TestCase):
         # machine takes a few
         self.assertGreaterEqual(status["frames"]["captured"] - before["captured"], 0.8 * took * FPS - 2)
         # the median: one late frame is the scheduler's on a busy machine, with the wakes in it each one takes longer
-        if not SANITIZED:
-            self.assertLess(status["latency_10s_us"]["result_to_publish"]["p50"], 200)
+        self.assertLess(status["latency_10s_us"]["result_to_publish"]["p50"], 200)
         self.assertEqual(status["state"], "running")
 
 
