@@ -166,8 +166,9 @@ class StatusCrowd(unittest.TestCase):
         self.check("a byte in half a second")
         self.hold(HALF)
         self.check("half requests")
-        self.hold(METRICS)
-        self.check("requests, answers never read")
+        if not SANITIZED:  # each page costs a sanitizer so much that the deadline for all others passes
+            self.hold(METRICS)
+            self.check("requests, answers never read")
         self.attack(storm)
         self.check("connect and close")
         if os.geteuid() == 0:
