@@ -323,6 +323,8 @@ static int queue_buffer(struct fake_camera *c, int fd, const struct v4l2_buffer 
 {
 	struct fake_buffer *b = checked_buffer(c, fd, a, "QBUF");
 
+	if (b->state != FAKE_OURS && c->lied)
+		return EINVAL; /* as the kernel does; the program was told another number */
 	if (b->state != FAKE_OURS)
 		fake_abort("%s: buffer %u is queued twice", c->path, a->index);
 	if (c->refuses_queued == c->memory)
@@ -448,6 +450,7 @@ bool fake_fill(struct fake_camera *c, const struct fake_frame *f)
 	b = &c->buffers[index];
 	draw(c, f->other_index == 2 ? &c->buffers[buffer_of_program(c)] : b, f);
 	answer(c, b, index, f, bytes - f->missing);
+	c->lied |= f->other_index != 0;
 	if (f->other_index)
 		b->answer.index = f->other_index == 1 ? c->count : buffer_of_program(c);
 	c->sequence++;

@@ -75,6 +75,7 @@ struct fake_camera {
 	uint32_t data_offset;	 /* multi-planar: before each picture */
 	uint32_t says;		 /* V4L2_BUF_CAP_SUPPORTS_*; 0: as before Linux 4.20 */
 	bool refuses[5];	 /* by V4L2_MEMORY_*: at REQBUFS */
+	bool lied;		 /* about the number of a buffer */
 	uint32_t refuses_queued; /* V4L2_MEMORY_*: at QBUF */
 	uint32_t least_buffers, most_buffers;
 	uint32_t wider_by;	/* bytes of a row more than its pixels have */
