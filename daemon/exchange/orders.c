@@ -46,7 +46,7 @@ struct sx_status_order *sx_orders_take(struct sx_orders *o)
 	struct sx_status_order *order = NULL;
 
 	pthread_mutex_lock(&o->lock);
-	sx_must(o->count, <=, SX_STATUS_CLIENTS);
+	sx_must(o->count, <=, SX_STATUS_ORDERS);
 	if (o->count > 0) {
 		order = o->waiting[0];
 		o->count--;

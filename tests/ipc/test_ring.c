@@ -26,26 +26,9 @@
 #include "base/clock.h"
 #include "ipc/frame.h"
 #include "tests/emulated.h"
-#include "tests/ipc/help.h"
+#include "tests/ipc/ring_case.h"
 
-static const struct help_shape small = {.columns = 40};
 static const struct help_shape pictured = {.columns = 40, .plane_width = 97, .plane_height = 31};
-
-static char dir[64];
-static char path[128];
-
-static int setup(void **state)
-{
-	help_dir_make(dir, sizeof(dir));
-	snprintf(path, sizeof(path), "%s/stixeld.a", dir);
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	help_dir_remove(dir);
-	return 0;
-}
 
 static struct stixel_reader *open_reader(unsigned flags)
 {

@@ -20,25 +20,7 @@
 #include <cmocka.h>
 
 #include "base/clock.h"
-#include "tests/ipc/help.h"
-
-static const struct help_shape small = {.columns = 40};
-
-static char dir[64];
-static char path[128];
-
-static int setup(void **state)
-{
-	help_dir_make(dir, sizeof(dir));
-	snprintf(path, sizeof(path), "%s/stixeld.a", dir);
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	help_dir_remove(dir);
-	return 0;
-}
+#include "tests/ipc/ring_case.h"
 
 static void publish_for_ever(uint64_t epoch, int pause_us)
 {

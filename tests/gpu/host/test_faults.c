@@ -21,24 +21,9 @@
 #include "tests/check.h"
 #include "tests/gpu/emulate/emulate.h"
 #include "tests/gpu/host/frame_calls.h"
-#include "tests/stixel_case.h"
+#include "tests/gpu/host/small_case.h"
 
-enum { WIDTH = 40, HEIGHT = 36, WAIT_MS = 20000 };
-
-static struct sx_context_config small(void)
-{
-	struct sx_context_config c = {
-		.width = WIDTH, .height = HEIGHT, .pixel = SX_PIXEL_U8, .time_stages = true};
-
-	c.params = stixel_case_params(HEIGHT);
-	c.params.stereo.cost = SX_COST_CSCT;
-	c.params.stereo.paths = 4;
-	c.params.stereo.disparities = 32;
-	c.params.stereo.uniqueness = 95;
-	c.params.filters = (struct sx_filter_params){.median = true, .left_right = 1, .speckle_range = 1};
-	c.params.filters.speckle_size = 20;
-	return c;
-}
+enum { WAIT_MS = 20000 };
 
 static const struct sx_engine_params two_contexts = {.backend = SX_BACKEND_CUDA, .contexts = 2};
 

@@ -20,9 +20,9 @@
 #include "gpu/host/engine_priv.h"
 #include "tests/check.h"
 #include "tests/gpu/emulate/emulate.h"
-#include "tests/stixel_case.h"
+#include "tests/gpu/host/small_case.h"
 
-enum { WIDTH = 40, HEIGHT = 36, WAIT_MS = 20000, MOST_STIXELS = 4096 };
+enum { WAIT_MS = 20000, MOST_STIXELS = 4096 };
 enum phase { OPEN, MAKE, COMPUTE, READ, END, PHASES };
 
 static const char *const phase_names[PHASES] = {"open", "make", "compute", "read", "end"};
@@ -69,21 +69,6 @@ static void life_failed(struct life *l, enum phase phase, const char *why)
 {
 	l->failed = (int)phase;
 	snprintf(l->why, sizeof(l->why), "%s", why);
-}
-
-static struct sx_context_config small(void)
-{
-	struct sx_context_config c = {
-		.width = WIDTH, .height = HEIGHT, .pixel = SX_PIXEL_U8, .time_stages = true};
-
-	c.params = stixel_case_params(HEIGHT);
-	c.params.stereo.cost = SX_COST_CSCT;
-	c.params.stereo.paths = 4;
-	c.params.stereo.disparities = 32;
-	c.params.stereo.uniqueness = 95;
-	c.params.filters = (struct sx_filter_params){.median = true, .left_right = 1, .speckle_range = 1};
-	c.params.filters.speckle_size = 20;
-	return c;
 }
 
 /* Whole is what it computes first. */
