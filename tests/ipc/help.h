@@ -6,9 +6,11 @@
 #ifndef SX_TESTS_IPC_HELP_H
 #define SX_TESTS_IPC_HELP_H
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/prctl.h>
 
 #include "include/stixel.h"
 #include "ipc/ring.h"
@@ -50,15 +52,16 @@ void help_pump(struct sx_stream *s);
 void help_stream_publish(struct sx_stream *s, const struct help_shape *shape, uint64_t epoch,
 			 uint64_t number);
 
-/* Runs body in a child; the child's exit status is its result. */
-#define CHILD(pid, ...)                  \
-	do {                             \
-		(pid) = fork();          \
-		assert_true((pid) >= 0); \
-		if ((pid) == 0) {        \
-			__VA_ARGS__;     \
-			_exit(0);        \
-		}                        \
+/* Runs body in a child, which ends with its parent; the child's exit status is its result. */
+#define CHILD(pid, ...)                                   \
+	do {                                              \
+		(pid) = fork();                           \
+		assert_true((pid) >= 0);                  \
+		if ((pid) == 0) {                         \
+			prctl(PR_SET_PDEATHSIG, SIGKILL); \
+			__VA_ARGS__;                      \
+			_exit(0);                         \
+		}                                         \
 	} while (0)
 
 #endif
