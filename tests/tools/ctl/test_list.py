@@ -34,6 +34,13 @@ class Instances(Folder):
         self.env = dict(os.environ, RUNTIME_DIRECTORY=self.path("stixeld"), XDG_RUNTIME_DIR=self.folder)
         os.mkdir(self.env["RUNTIME_DIRECTORY"])
         self.assertEqual(os.listdir("/dev/shm"), [])
+        self.addCleanup(self.leave_nothing)
+
+    @staticmethod
+    def leave_nothing():
+        """What a test that failed left behind is not the next one's."""
+        for name in os.listdir("/dev/shm"):
+            os.remove("/dev/shm/" + name)
 
     def daemon(self, name):
         d = Daemon(name, run=self.folder)
@@ -74,6 +81,17 @@ class Instances(Folder):
         r = self.ctl("list", "--json")
         self.assertEqual((r.returncode, r.stderr), (0, ""))
         return {i["instance"]: i for i in json.loads(r.stdout)}
+
+    def rates(self, *names):
+        """Of what runs: over a few frames, so that a machine that stood still for a moment shows a burst at first."""
+        rate, seen = 3 if os.environ.get("SX_SANITIZED") else 20, []
+        for _ in range(30):
+            found = self.list()
+            seen.append([found[name]["fps"] for name in names])
+            if all(fps and fps < 1.5 * rate for fps in seen[-1]):
+                return
+            time.sleep(0.3)
+        self.fail(seen)
 
     def test_nothing(self):
         r = self.ctl("list")
@@ -117,9 +135,7 @@ class Instances(Folder):
             "front": ("daemon", True, "running", front.process.pid),
             "bench": ("replay", True, "running", bench.pid),
             "a-rear-with-a-long-name": ("left over", False, "died", rear.process.pid)})
-        rate = 3 if os.environ.get("SX_SANITIZED") else 20
-        self.assertTrue(0 < found["front"]["fps"] < 1.5 * rate, found)
-        self.assertTrue(0 < found["bench"]["fps"] < 1.5 * rate, found)
+        self.rates("front", "bench")
         self.assertIsNone(found["a-rear-with-a-long-name"]["fps"])
         lines = self.ctl("list").stdout.splitlines()
         self.assertRegex(lines[0], r"^INSTANCE +KIND +STATE +FPS +PID +VERSION$")
