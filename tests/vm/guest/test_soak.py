@@ -51,7 +51,7 @@ class Soak(TestCase):
 
     @staticmethod
     def control(device, **values):
-        """Of a camera that the event before may have taken, and that the daemon had not missed when it was looked at."""
+        """Of a camera that the event before may have taken, and that the daemon had not missed yet."""
         def done():
             try:
                 control(device, **values)
