@@ -19,6 +19,7 @@ STAGES = ["ingest", "census", "sgm", "winner", "median", "left_right", "speckle"
           "reduce", "segment", "compact", "monitor"]
 SPANS = ["capture_to_publish", "capture_to_engine", "engine_to_result", "result_to_publish"]
 FREE = ["-s", "source.fps=0"]
+SLOWER = 30 if SANITIZED else 1  # there, and beside compilers, one frame took four seconds
 
 
 def write_pair(folder, name, seed, width=160, height=96):
@@ -245,7 +246,7 @@ class Pages(TestCase):
         in_flight = f["captured"] - f["published"] - f["dropped"]["overload"]
         self.assertTrue(0 <= in_flight <= 4, f)
         self.assertEqual(set(s["fps"]), {"last_1s", "last_10s"})
-        self.assertTrue(1 < s["fps"]["last_1s"] < (20 if self.fps else 5000), s["fps"])
+        self.assertTrue(1 / SLOWER < s["fps"]["last_1s"] < (20 if self.fps else 5000), s["fps"])
         for table in ("latency_us", "latency_10s_us", "latency_1s_us"):
             self.assertEqual(set(s[table]), {*SPANS, *STAGES})
         for name, q in s["latency_us"].items():
@@ -301,9 +302,9 @@ class Pages(TestCase):
         count = value(m, "stixeld_capture_to_publish_seconds", "_count")
         total = value(m, "stixeld_capture_to_publish_seconds", "_sum")
         self.assertGreaterEqual(count, 20)
-        self.assertTrue(0 < total / count < 1)
+        self.assertTrue(0 < total / count < SLOWER, (total, count))
         middle = value(m, "stixeld_capture_to_publish_seconds", quantile="0.5")
-        self.assertTrue(0 < middle <= value(m, "stixeld_capture_to_publish_seconds", quantile="0.99") < 5)
+        self.assertTrue(0 < middle <= value(m, "stixeld_capture_to_publish_seconds", quantile="0.99") < 5 * SLOWER)
         self.assertGreater(value(m, "stixeld_stage_seconds", "_sum", stage="sgm"), 0)
         self.assertEqual(m["stixeld_stage_seconds"].unit, "seconds")
         # every family is documented, and every documented one exists or may be missing by right
@@ -420,7 +421,7 @@ class Pages(TestCase):
         frames = receive(good, 15)
         self.assertEqual(len(frames), 15)
         s = self.i.status()
-        self.assertLess(s["latency_10s_us"]["capture_to_publish"]["p50"], 200000 * (10 if SANITIZED else 1))
+        self.assertLess(s["latency_10s_us"]["capture_to_publish"]["p50"], 200000 * SLOWER)
         until(lambda: self.i.status()["stream"]["garbage"] >= 3, 5, "garbage counted")
         slow.close()
 
