@@ -155,7 +155,7 @@ static int files_next(struct sx_source *s, struct sx_pair *pair, char *why, size
 	sx_must(own->at, <=, own->list.count);
 	if (own->unreadable == own->list.count || (own->at == own->list.count && !own->loop))
 		return -ENODATA;
-	slot = sx_slots_take(&own->slots);
+	slot = sx_source_slot(s, &own->slots);
 	if (!slot)
 		return 0;
 	own->at %= own->list.count;

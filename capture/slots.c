@@ -162,6 +162,7 @@ struct sx_slot *sx_slots_take(struct sx_slots *s)
 			return &s->slot[i];
 		}
 	sx_must_be(s->paced);
+	s->missed += n;
 	return NULL;
 }
 

@@ -8,6 +8,7 @@
 
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "base/image.h"
 #include "capture/source.h"
@@ -37,6 +38,7 @@ struct sx_slots {
 	int count;
 	int fd;
 	bool paced;
+	uint64_t missed; /* pairs that fell due and found no free slot; the capture thread's */
 };
 
 /*
@@ -62,8 +64,8 @@ struct sx_image sx_layout_half(const struct sx_image *whole, enum sx_layout layo
 bool sx_slots_block(const struct sx_slots *s, int index, struct sx_block *ret);
 
 /*
- * Thread: capture. A free slot if one is due, else NULL. A tick that finds no free slot is lost, as in a
- * camera.
+ * Thread: capture. A free slot if one is due, else NULL. With a pace what fell due since it was asked last
+ * and finds no free slot is lost, as in a camera, and counted as missed.
  */
 struct sx_slot *sx_slots_take(struct sx_slots *s);
 

@@ -126,6 +126,20 @@ int sx_source_check_size(const char *what, int width, int height, char *why, siz
 	return -EINVAL;
 }
 
+struct sx_slot *sx_source_slot(struct sx_source *s, struct sx_slots *slots)
+{
+	const uint64_t before = slots->missed;
+	struct sx_slot *slot = sx_slots_take(slots);
+	const uint64_t missed = slots->missed - before;
+
+	sx_must_be(!slot || missed == 0);
+	for (int side = 0; side < 2; side++) {
+		atomic_fetch_add_explicit(&s->captured[side], missed, memory_order_relaxed);
+		atomic_fetch_add_explicit(&s->dropped[side][SX_DROP_OVERLOAD], missed, memory_order_relaxed);
+	}
+	return slot;
+}
+
 void sx_source_deliver(struct sx_source *s, struct sx_slot *slot, struct sx_pair *pair)
 {
 	int64_t now = sx_now_ns();

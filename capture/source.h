@@ -81,8 +81,9 @@ enum sx_image_drop {
 const char *sx_image_drop_name(enum sx_image_drop drop);
 
 /*
- * gaps, dropped: v4l2 only. captured is the sum of all that was dropped and all that became part of a pair
- * that was given out. dropped[0][SX_DROP_OVERLOAD] counts pairs, as the other side's do.
+ * gaps, dropped: v4l2 only, but for SX_DROP_OVERLOAD, which has what fell due of any source with a pace while
+ * all slots were in use. captured is the sum of all that was dropped and all that became part of a pair that
+ * was given out. dropped[0][SX_DROP_OVERLOAD] counts pairs, as the other side's do.
  */
 struct sx_source_counters {
 	uint64_t captured[2]; /* images per side */

@@ -47,6 +47,9 @@ extern const struct sx_source_ops sx_files_ops, sx_synthetic_ops, sx_v4l2_ops;
  */
 int sx_source_check_size(const char *what, int width, int height, char *why, size_t why_bytes);
 
+/* Thread: capture. sx_slots_take() for the source's next pair: those that were missed count as overload. */
+struct sx_slot *sx_source_slot(struct sx_source *s, struct sx_slots *slots);
+
 /* Fills *pair from a filled slot: views, number, software time stamps; counts it. */
 void sx_source_deliver(struct sx_source *s, struct sx_slot *slot, struct sx_pair *pair);
 

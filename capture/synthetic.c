@@ -108,7 +108,7 @@ static int synthetic_fd(const struct sx_source *s)
 static int synthetic_next(struct sx_source *s, struct sx_pair *pair, char *why, size_t why_bytes)
 {
 	struct synthetic *own = s->own;
-	struct sx_slot *slot = sx_slots_take(&own->slots);
+	struct sx_slot *slot = sx_source_slot(s, &own->slots);
 
 	if (!slot)
 		return 0;

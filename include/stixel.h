@@ -626,7 +626,7 @@ STIXEL_SIZE(stixel_notice, 48);
  *	-EACCES		not allowed to read it: join its group
  *	-EPERM		the object belongs to a user that is neither you, nor root, nor the owner of
  *			/run/stixeld/INSTANCE (see STIXEL_OPEN_ANY_OWNER)
- *	-EPROTO		not a stixel ring, or a damaged one
+ *	-EPROTO		not a stixel ring, or a damaged one, or one that its owner has cut short
  *	-EPROTONOSUPPORT a ring of another major version or byte order
  *	-EBADMSG	a frame was damaged (sizes, order, checksum); it is skipped, reading may go on
  *	-ESTALE		a newer publisher took the name: stixel_reopen()
@@ -640,7 +640,7 @@ struct stixel_reader;
 #define STIXEL_OPEN_FOLLOW 1u	 /* no publisher is no error: wait for one, and go over to each new one */
 #define STIXEL_OPEN_STREAM 2u	 /* through frames.sock instead of shared memory */
 #define STIXEL_OPEN_LEFTOVER 4u	 /* also read what a publisher left behind that is dead (to look into it) */
-#define STIXEL_OPEN_ANY_OWNER 8u /* trust objects of any user, who may cut them short: SIGBUS */
+#define STIXEL_OPEN_ANY_OWNER 8u /* objects of any user, read by pread(): cut short they are -EPROTO */
 
 /*
  * Opens an instance ([A-Za-z0-9_.-], up to 64 characters, no leading dot). The newest frame that lies there

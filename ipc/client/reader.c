@@ -91,7 +91,7 @@ static int ring_idle(struct stixel_reader *r, bool bell_ended)
 	struct pollfd pid = {.fd = r->map.pid_fd, .events = POLLIN};
 	int64_t now_ns = sx_now_ns();
 	enum stixel_publisher health;
-	uint32_t state = __atomic_load_n(&r->map.live->state, __ATOMIC_ACQUIRE);
+	uint32_t state = sx_map_state(&r->map);
 
 	if (r->ended)
 		return r->ended;
@@ -105,7 +105,9 @@ static int ring_idle(struct stixel_reader *r, bool bell_ended)
 		return 0;
 	if (sx_map_head(&r->map) > r->last) /* published before it went */
 		return 1;
-	return gone(r, health == STIXEL_PUBLISHER_REPLACED ? -ESTALE : -EPIPE);
+	if (health == STIXEL_PUBLISHER_REPLACED)
+		return gone(r, -ESTALE);
+	return gone(r, sx_map_cut(&r->map) ? -EPROTO : -EPIPE);
 }
 
 /* 1: the head is past what was taken. The bell is emptied first: what comes later rings it again. */
@@ -162,6 +164,8 @@ static int ring_take(struct stixel_reader *r, bool next, uint64_t *missed)
 			r->count.overruns++;
 			continue;
 		}
+		if (e == -EPROTO)
+			return gone(r, e);
 		if (e < 0 && e != -EBADMSG)
 			return e;
 		*missed = n - r->last - 1;

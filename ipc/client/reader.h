@@ -28,11 +28,17 @@ struct sx_buffer {
 /* At least bytes; -ENOMEM leaves the old memory as it was. */
 int sx_buffer_reserve(struct sx_buffer *b, size_t bytes);
 
-/* ---- ring.c: a mapped ring object ---- */
+/* ---- ring.c: a ring object, mapped ---- */
 
 struct sx_map {
-	int fd, pid_fd;	     /* -1 without */
-	const uint8_t *base; /* NULL: not attached */
+	int fd;	    /* -1: not attached */
+	int pid_fd; /* -1 without */
+	/*
+	 * Others than those that we trust may cut it short: it is read through fd. Of its map, which ends
+	 * behind the live part, only the bell's address is used, by which the kernel knows the waiters.
+	 */
+	bool foreign;
+	const uint8_t *base;
 	size_t bytes;
 	struct stixel_ring_header header; /* copied once, checked, never read again */
 	const struct stixel_ring_live *live;
@@ -44,14 +50,18 @@ struct sx_map {
 /* Negative errno as stixel_open(); also -EPIPE: its publisher is gone (unless flags have LEFTOVER). */
 int sx_map_attach(struct sx_map *m, const char *path, unsigned flags);
 void sx_map_detach(struct sx_map *m);
+/* A foreign ring that is shorter than its header says. What follows gives 0 then. */
+bool sx_map_cut(const struct sx_map *m);
 uint64_t sx_map_head(const struct sx_map *m);
+uint32_t sx_map_state(const struct sx_map *m);
+int64_t sx_map_beat_ns(const struct sx_map *m);
+uint32_t sx_map_bell(const struct sx_map *m);
 /* Oldest frame that is not about to be overwritten while head is the newest. */
 uint64_t sx_map_oldest(const struct sx_map *m, uint64_t head);
-/* Copies frame n: 0; -EAGAIN overwritten meanwhile; -EBADMSG damaged; -ENOMEM. */
+/* Copies frame n: 0; -EAGAIN overwritten meanwhile; -EBADMSG damaged; -EPROTO cut short; -ENOMEM. */
 int sx_map_read(const struct sx_map *m, uint64_t n, struct sx_buffer *to, struct stixel_frame *frame);
 enum stixel_publisher sx_map_health(struct sx_map *m, const char *path, int64_t now_ns);
 /* Sleeps until the bell differs from seen, or until (CLOCK_MONOTONIC). 0 or -EINTR. */
-uint32_t sx_map_bell(const struct sx_map *m);
 int sx_map_sleep(const struct sx_map *m, uint32_t seen, int64_t until_ns);
 
 /* ---- socket.c: a connection to frames.sock ---- */
@@ -112,7 +122,7 @@ static inline bool sx_reader_streams(const struct stixel_reader *r)
 
 static inline bool sx_reader_attached(const struct stixel_reader *r)
 {
-	return sx_reader_streams(r) ? r->link.fd >= 0 : r->map.base != NULL;
+	return sx_reader_streams(r) ? r->link.fd >= 0 : r->map.fd >= 0;
 }
 
 /*

@@ -1,6 +1,6 @@
 /*
- * Reader's side of the ring: maps an object read-only, believes nothing in it, copies
- * frames under the seqlock.
+ * Reader's side of the ring: maps an object read-only, or reads one that a stranger may cut short, believes
+ * nothing in it, copies frames under the seqlock.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -63,9 +63,17 @@ static bool owner_trusted(uid_t uid, const char *path)
 	       S_ISDIR(st.st_mode) && st.st_uid == uid;
 }
 
+/* All of it or nothing: short means that the object is smaller than it said. */
+static bool map_read_at(const struct sx_map *m, void *to, size_t bytes, uint64_t at)
+{
+	return pread(m->fd, to, bytes, (off_t)at) == (ssize_t)bytes;
+}
+
 static int map_object(struct sx_map *m, const char *path, unsigned flags)
 {
 	struct stat st;
+	bool trusted;
+	size_t bytes;
 	void *base;
 	ssize_t n;
 	int r;
@@ -77,8 +85,11 @@ static int map_object(struct sx_map *m, const char *path, unsigned flags)
 		return -errno;
 	if (!S_ISREG(st.st_mode))
 		return -EPROTO;
-	if (!(flags & STIXEL_OPEN_ANY_OWNER) && !owner_trusted(st.st_uid, path))
+	trusted = owner_trusted(st.st_uid, path);
+	if (!trusted && !(flags & STIXEL_OPEN_ANY_OWNER))
 		return -EPERM;
+	/* Who may write to it may cut it short, and a page of a map that is gone is a SIGBUS. */
+	m->foreign = !trusted || st.st_mode & (S_IWGRP | S_IWOTH);
 	/* Read, not looked at in the map: a file that shrinks meanwhile is then an error, not a SIGBUS. */
 	n = pread(m->fd, &m->header, sizeof(m->header), 0);
 	if (n != (ssize_t)sizeof(m->header))
@@ -88,11 +99,12 @@ static int map_object(struct sx_map *m, const char *path, unsigned flags)
 		return r;
 	m->header.version[sizeof(m->header.version) - 1] = 0;
 	m->header.stream_path[sizeof(m->header.stream_path) - 1] = 0;
-	base = mmap(NULL, (size_t)m->header.total_bytes, PROT_READ, MAP_SHARED, m->fd, 0);
+	bytes = m->foreign ? m->header.live_offset + sizeof(*m->live) : (size_t)m->header.total_bytes;
+	base = mmap(NULL, bytes, PROT_READ, MAP_SHARED, m->fd, 0);
 	if (base == MAP_FAILED)
 		return -errno;
 	m->base = base;
-	m->bytes = (size_t)m->header.total_bytes;
+	m->bytes = bytes;
 	m->live = (const struct stixel_ring_live *)(m->base + m->header.live_offset);
 	return 0;
 }
@@ -159,11 +171,48 @@ void sx_map_detach(struct sx_map *m)
 	m->fd = m->pid_fd = -1;
 }
 
-/* ---- reading ---- */
+/* ---- the live part ---- */
+
+bool sx_map_cut(const struct sx_map *m)
+{
+	struct stat st = {0};
+
+	if (!m->foreign)
+		return false;
+	fstat(m->fd, &st);
+	return (uint64_t)st.st_size < m->header.total_bytes;
+}
+
+/* Of a foreign ring; all zero when it is not there any more. */
+static struct stixel_ring_live map_read_live(const struct sx_map *m)
+{
+	struct stixel_ring_live live;
+
+	if (!map_read_at(m, &live, sizeof(live), m->header.live_offset))
+		memset(&live, 0, sizeof(live));
+	__atomic_thread_fence(__ATOMIC_ACQUIRE); /* as the loads below */
+	return live;
+}
 
 uint64_t sx_map_head(const struct sx_map *m)
 {
-	return __atomic_load_n(&m->live->head, __ATOMIC_ACQUIRE);
+	return m->foreign ? map_read_live(m).head : __atomic_load_n(&m->live->head, __ATOMIC_ACQUIRE);
+}
+
+uint32_t sx_map_state(const struct sx_map *m)
+{
+	return m->foreign ? map_read_live(m).state : __atomic_load_n(&m->live->state, __ATOMIC_ACQUIRE);
+}
+
+int64_t sx_map_beat_ns(const struct sx_map *m)
+{
+	return m->foreign ? map_read_live(m).heartbeat_ns
+			  : __atomic_load_n(&m->live->heartbeat_ns, __ATOMIC_ACQUIRE);
+}
+
+uint32_t sx_map_bell(const struct sx_map *m)
+{
+	return m->foreign ? map_read_live(m).bell : __atomic_load_n(&m->live->bell, __ATOMIC_ACQUIRE);
 }
 
 uint64_t sx_map_oldest(const struct sx_map *m, uint64_t head)
@@ -172,6 +221,28 @@ uint64_t sx_map_oldest(const struct sx_map *m, uint64_t head)
 	uint64_t kept = m->header.slot_count - 1;
 
 	return head > kept ? head - kept + 1 : 1;
+}
+
+/* ---- reading: a slot by its place in the object ---- */
+
+/* What stands before frame n. -EAGAIN: another one has its place; -EBADMSG damaged; -EPROTO cut short. */
+static int slot_load(const struct sx_map *m, uint64_t at, uint64_t n, struct stixel_ring_slot *ret)
+{
+	const struct stixel_ring_slot *slot = (const struct stixel_ring_slot *)(m->base + at);
+
+	if (!m->foreign)
+		ret->sequence = __atomic_load_n(&slot->sequence, __ATOMIC_ACQUIRE);
+	else if (!map_read_at(m, ret, sizeof(*ret), at))
+		return -EPROTO;
+	if (ret->sequence > 2 * n)
+		return -EAGAIN;
+	if (ret->sequence < 2 * n) /* though head says that it is complete */
+		return -EBADMSG;
+	if (m->foreign)
+		__atomic_thread_fence(__ATOMIC_ACQUIRE); /* as the load above */
+	else
+		ret->frame_bytes = __atomic_load_n(&slot->frame_bytes, __ATOMIC_RELAXED);
+	return 0;
 }
 
 /* Relaxed atomic loads: the writer may be storing the same words, and then the copy is thrown away. */
@@ -185,43 +256,61 @@ static void map_load_words(uint8_t *to, const uint64_t *from, size_t bytes)
 	}
 }
 
+static int slot_copy(const struct sx_map *m, uint64_t at, uint8_t *to, size_t bytes)
+{
+	at += m->header.slot_header_bytes;
+	if (m->foreign)
+		return map_read_at(m, to, bytes, at) ? 0 : -EPROTO;
+	map_load_words(to, (const uint64_t *)(m->base + at), bytes);
+	return 0;
+}
+
 /* False: the slot's frame was replaced, or is being replaced, since its sequence was loaded. */
-static bool still(const struct stixel_ring_slot *slot, uint64_t sequence)
+static bool slot_still(const struct sx_map *m, uint64_t at, uint64_t sequence)
 {
 #ifdef STIXEL_TEST_NO_RECHECK
 	/* Positive control of the kill test: without the re-check it must see damage. */
-	(void)slot;
+	(void)m;
+	(void)at;
 	(void)sequence;
 	return true;
 #else
+	uint64_t now;
+
 	/* Orders the copy before this load; acquire on the load would order only what comes after. */
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
-	return __atomic_load_n(&slot->sequence, __ATOMIC_RELAXED) == sequence;
+	if (m->foreign && !map_read_at(m, &now, sizeof(now), at))
+		return false;
+	if (!m->foreign)
+		now = __atomic_load_n(&((const struct stixel_ring_slot *)(m->base + at))->sequence,
+				      __ATOMIC_RELAXED);
+	return now == sequence;
 #endif
 }
 
 int sx_map_read(const struct sx_map *m, uint64_t n, struct sx_buffer *to, struct stixel_frame *frame)
 {
 	const struct stixel_ring_header *h = &m->header;
-	const uint8_t *at = m->base + h->slots_offset + (n & (h->slot_count - 1)) * h->slot_stride;
-	const struct stixel_ring_slot *slot = (const struct stixel_ring_slot *)at;
-	uint64_t sequence = __atomic_load_n(&slot->sequence, __ATOMIC_ACQUIRE), bytes;
-	int r;
+	const uint64_t at = h->slots_offset + (n & (h->slot_count - 1)) * h->slot_stride;
+	struct stixel_ring_slot slot;
+	size_t bytes;
+	int r = slot_load(m, at, n, &slot);
 
-	if (sequence > 2 * n)
-		return -EAGAIN;
-	if (sequence < 2 * n) /* though head says that it is complete */
-		return -EBADMSG;
-	bytes = __atomic_load_n(&slot->frame_bytes, __ATOMIC_RELAXED);
-	if (bytes > h->frame_capacity || bytes < STIXEL_HEADER_BYTES_LEAST || bytes % 8)
-		return still(slot, sequence) ? -EBADMSG : -EAGAIN;
-	r = sx_buffer_reserve(to, (size_t)bytes);
 	if (r < 0)
 		return r;
-	map_load_words(to->bytes, (const uint64_t *)(at + h->slot_header_bytes), (size_t)bytes);
-	if (!still(slot, sequence))
+	if (slot.frame_bytes > h->frame_capacity || slot.frame_bytes < STIXEL_HEADER_BYTES_LEAST ||
+	    slot.frame_bytes % 8)
+		return slot_still(m, at, slot.sequence) ? -EBADMSG : -EAGAIN;
+	bytes = (size_t)slot.frame_bytes;
+	r = sx_buffer_reserve(to, bytes);
+	if (r < 0)
+		return r;
+	r = slot_copy(m, at, to->bytes, bytes);
+	if (r < 0)
+		return r;
+	if (!slot_still(m, at, slot.sequence))
 		return -EAGAIN;
-	r = sx_frame_check(frame, to->bytes, (size_t)bytes);
+	r = sx_frame_check(frame, to->bytes, bytes);
 	if (r == 0 && (frame->header->number != n || frame->header->epoch != h->epoch))
 		r = -EBADMSG;
 	return r < 0 ? -EBADMSG : 0;
@@ -253,8 +342,8 @@ static bool replaced(const struct sx_map *m, const char *path)
 
 enum stixel_publisher sx_map_health(struct sx_map *m, const char *path, int64_t now_ns)
 {
-	uint32_t state = __atomic_load_n(&m->live->state, __ATOMIC_ACQUIRE);
-	int64_t beat_ns = __atomic_load_n(&m->live->heartbeat_ns, __ATOMIC_ACQUIRE);
+	uint32_t state = sx_map_state(m);
+	int64_t beat_ns = sx_map_beat_ns(m);
 	int64_t period_ns = (int64_t)m->header.heartbeat_period_ms * 1000000;
 
 	if (state == STIXEL_STATE_REPLACED)
@@ -263,17 +352,12 @@ enum stixel_publisher sx_map_health(struct sx_map *m, const char *path, int64_t 
 		return STIXEL_PUBLISHER_ENDED;
 	if (replaced(m, path))
 		return STIXEL_PUBLISHER_REPLACED;
-	if (process_gone(m))
+	if (process_gone(m) || sx_map_cut(m))
 		return STIXEL_PUBLISHER_DIED;
 	/* Compared without a difference: a damaged heartbeat may hold any number. */
 	if (beat_ns >= now_ns - 3 * period_ns)
 		return STIXEL_PUBLISHER_ALIVE;
 	return m->stranger ? STIXEL_PUBLISHER_DIED : STIXEL_PUBLISHER_STALLED;
-}
-
-uint32_t sx_map_bell(const struct sx_map *m)
-{
-	return __atomic_load_n(&m->live->bell, __ATOMIC_ACQUIRE);
 }
 
 int sx_map_sleep(const struct sx_map *m, uint32_t seen, int64_t until_ns)
@@ -287,6 +371,6 @@ int sx_map_sleep(const struct sx_map *m, uint32_t seen, int64_t until_ns)
 		return 0;
 	if (errno == EINTR)
 		return -EINTR;
-	/* A sandbox without futex on shared pages: look every millisecond. */
+	/* A sandbox without futex on shared pages, or a page that was cut off: look every millisecond. */
 	return nanosleep(&moment, NULL) < 0 ? -EINTR : 0;
 }

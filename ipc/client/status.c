@@ -33,10 +33,10 @@ static void status_of_stream(struct stixel_reader *r, struct stixel_status *s, i
 
 static void status_of_ring(struct stixel_reader *r, struct stixel_status *s, int64_t now_ns)
 {
-	int64_t beat_ns = __atomic_load_n(&r->map.live->heartbeat_ns, __ATOMIC_ACQUIRE);
+	int64_t beat_ns = sx_map_beat_ns(&r->map);
 
 	s->publisher = sx_map_health(&r->map, r->ring_path, now_ns);
-	s->state = __atomic_load_n(&r->map.live->state, __ATOMIC_ACQUIRE);
+	s->state = sx_map_state(&r->map);
 	s->epoch = r->map.header.epoch;
 	s->head = sx_map_head(&r->map);
 	s->pid = r->map.header.pid;

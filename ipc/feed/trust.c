@@ -19,21 +19,27 @@
  * that of its readers: they do not write what a vehicle takes for road. What others, or another group, may
  * write to, anybody of them may have written.
  */
-int sx_feed_trust(const struct stat *st, gid_t writers, const char *path, char *why, size_t why_bytes)
+int sx_feed_trusted_by(uid_t user, const struct stat *st, gid_t writers, const char *path, char *why,
+		       size_t why_bytes)
 {
 	const bool shared = st->st_mode & S_IWGRP && st->st_gid != 0 && (!writers || st->st_gid != writers);
 
 	if (!(st->st_mode & S_IWOTH) && !shared &&
-	    (st->st_uid == 0 || st->st_uid == geteuid() || (writers && st->st_gid == writers)))
+	    (st->st_uid == 0 || st->st_uid == user || (writers && st->st_gid == writers)))
 		return 0;
 	return sx_why(
 		-EPERM, why, why_bytes,
 		"%s has owner %u, group %u, mode %o: read is what belongs to root, user %u or group %s (%s), "
 		"and only they may write",
 		path, (unsigned)st->st_uid, (unsigned)st->st_gid, (unsigned)st->st_mode & 0777,
-		(unsigned)geteuid(), SX_WRITERS_GROUP,
+		(unsigned)user, SX_WRITERS_GROUP,
 		writers ? "make the writer a member: usermod -aG " SX_WRITERS_GROUP " NAME"
 			: "which is not known here: groupadd -r " SX_WRITERS_GROUP);
+}
+
+int sx_feed_trust(const struct stat *st, gid_t writers, const char *path, char *why, size_t why_bytes)
+{
+	return sx_feed_trusted_by(geteuid(), st, writers, path, why, why_bytes);
 }
 
 int sx_feed_forbidden(const char *path, gid_t writers, char *why, size_t why_bytes)

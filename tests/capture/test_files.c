@@ -397,6 +397,47 @@ static void test_pace(void **state)
 	sx_source_close(s);
 }
 
+/* What falls due while all slots are in use is lost to overload: captured is what was given out and that. */
+static void test_pairs_that_find_no_slot(void **state)
+{
+	struct sx_source_params p = {.kind = SX_SOURCE_SYNTHETIC, .width = 64, .height = 48, .fps = 1000};
+	struct sx_source_counters c;
+	struct sx_pair pair[2], none;
+	struct sx_source *s;
+	uint64_t missed = 0;
+
+	s = open_good(&p, 2);
+	for (int i = 0; i < 2; i++) {
+		assert_true(is_ready(s, 5000));
+		assert_int_equal(sx_source_next(s, &pair[i], why, sizeof(why)), 1);
+	}
+	sx_source_counters(s, &c);
+	assert_int_equal(c.captured[0], 2);
+	assert_int_equal(c.dropped[0][SX_DROP_OVERLOAD],
+			 0); /* a taker that is late has missed none for want of a slot */
+	for (int i = 1; i <= 3; i++) {
+		assert_true(is_ready(s, 5000));
+		assert_int_equal(sx_source_next(s, &none, why, sizeof(why)), 0);
+		sx_source_counters(s, &c);
+		assert_true(c.dropped[0][SX_DROP_OVERLOAD] > missed);
+		missed = c.dropped[0][SX_DROP_OVERLOAD];
+	}
+	for (int side = 0; side < 2; side++) {
+		assert_int_equal(c.dropped[side][SX_DROP_OVERLOAD], missed);
+		assert_int_equal(c.captured[side], 2 + missed);
+	}
+	sx_source_release(s, &pair[0]);
+	assert_true(is_ready(s, 5000));
+	assert_int_equal(sx_source_next(s, &none, why, sizeof(why)), 1);
+	assert_int_equal(none.number, 3);
+	sx_source_counters(s, &c);
+	assert_int_equal(c.captured[1], 3 + missed);
+	assert_int_equal(c.dropped[1][SX_DROP_OVERLOAD], missed);
+	sx_source_release(s, &none);
+	sx_source_release(s, &pair[1]);
+	sx_source_close(s);
+}
+
 static void test_bad_files_are_skipped(void **state)
 {
 	struct sx_source_params p = {.kind = SX_SOURCE_FILES, .path = *state};
@@ -614,6 +655,7 @@ int main(void)
 		IN_FOLDER(test_pairs_come_in_order_and_end),
 		IN_FOLDER(test_loop_and_full_slots),
 		IN_FOLDER(test_pace),
+		IN_FOLDER(test_pairs_that_find_no_slot),
 		IN_FOLDER(test_bad_files_are_skipped),
 		IN_FOLDER(test_a_loop_without_files_ends),
 		IN_FOLDER(test_what_is_refused_at_open),

@@ -3,6 +3,8 @@
  * daemon with these linked in. Told by the environment:
  *
  *	FAKE_INTERVAL_US	between pairs (0: as fast as they are taken)
+ *	FAKE_DARK_US		instead of it, before the file FAKE_BRIGHT is there
+ *	FAKE_TIMES		time goes by so many times as fast (fast_clock.c)
  *	FAKE_LATE_US		pairs come so long after they were captured
  *	FAKE_SKEW_US		between left and right capture (1 without)
  *	FAKE_GATE		a file: no pair comes before it is there
@@ -90,6 +92,7 @@ struct sx_source {
 	struct sx_source_info info;
 	struct slot slots[SLOTS_MAX];
 	int slot_count, fd;
+	bool dark;
 	uint64_t number;
 	_Atomic uint64_t captured, corrupt;
 };
@@ -121,7 +124,9 @@ int sx_source_open(struct sx_source **ret, const struct sx_source_params *p, int
 		.paced = interval > 0,
 	};
 	s->fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
-	MUST(s->fd >= 0 && arm(s->fd, interval ? interval : 1, interval) == 0);
+	s->dark = told("FAKE_DARK_US") > 0;
+	MUST(s->fd >= 0 &&
+	     arm(s->fd, interval ? interval : 1, s->dark ? told("FAKE_DARK_US") : interval) == 0);
 	*ret = pinned_source = s;
 	return 0;
 }
@@ -200,6 +205,10 @@ int sx_source_next(struct sx_source *s, struct sx_pair *pair, char *why, size_t 
 	}
 	if (s->info.paced && read(s->fd, &times, sizeof(times)) < 0)
 		return 0;
+	if (s->dark && access(getenv("FAKE_BRIGHT"), F_OK) == 0) {
+		s->dark = false;
+		MUST(arm(s->fd, told("FAKE_INTERVAL_US"), told("FAKE_INTERVAL_US")) == 0);
+	}
 	if (told("FAKE_PAIRS") && asked >= told("FAKE_PAIRS"))
 		return -ENODATA;
 	if (told("FAKE_SILENT_AT") && asked + 1 >= told("FAKE_SILENT_AT"))

@@ -5,6 +5,7 @@
 import ctypes
 import math
 import os
+import re
 import signal
 import socket
 import struct
@@ -52,6 +53,26 @@ class Pipeline(TestCase):
                     self.assertEqual(f.stage_ns[2], (1000 + 5000 * (f.number % 2)) * 1000 + 1)
                     self.assertEqual(f.stage_names[2], "sgm")
                 self.assertEqual(i.leftovers(), ["gate"])
+
+    def test_a_source_that_gives_a_fraction_of_its_rate(self):
+        # as a camera in the dark, and out of it; ten seconds of the daemon are two here
+        i = self.instance(binary=FAKE)
+        bright = os.path.join(i.top, "bright")
+        i.start(*ARGS, "-s", "source.fps=60", notify=True,
+                env={"FAKE_INTERVAL_US": 16667, "FAKE_DARK_US": 250000, "FAKE_BRIGHT": bright, "FAKE_TIMES": 5})
+        i.until_state("running")
+        s = i.until_state("degraded", 20)
+        said = re.fullmatch(r"source gives (\d\.\d) of 60 pairs a second", s["reason"])
+        self.assertTrue(said, s["reason"])
+        self.assertTrue(3.0 <= float(said[1]) <= 4.2, s["reason"])  # less where this machine is busy
+        self.assertGreater(s["uptime_s"], 10)  # seconds that are slow, not one that is
+        self.assertTrue(i.until_message("STATUS=degraded: source gives "))
+        self.assertEqual(i.health(), (200, i.health()[1]))  # frames come, and are good
+        with open(bright, "w"):
+            pass
+        s = i.until_state("running", 20)
+        self.assertIsNone(s["reason"])
+        self.assertEqual(i.stop(), 0)
 
     def test_newest_wins(self):
         # 2 ms between pairs, 20 ms a frame: nine of ten are dropped, and none that is published is old

@@ -281,6 +281,131 @@ static void damaged_slots(void **state)
 	sx_ring_destroy(ring);
 }
 
+/* ---- rings that others than their reader trusts may cut short ---- */
+
+/* As its owner leaves it: of another user where we may give it away, else one that all may write to. */
+static void give_away(const char *path)
+{
+	assert_int_equal(geteuid() == 0 ? chown(path, NOBODY, (gid_t)-1) : chmod(path, 0666), 0);
+}
+
+/* The ring's bytes in a file that nobody has mapped, as who cuts it short will not have. Returns how many. */
+static off_t copy_away(void)
+{
+	static uint8_t bytes[1 << 20];
+	const int from = open(ring_path, O_RDONLY), to = open(other_path, O_CREAT | O_WRONLY, 0600);
+	const ssize_t n = read(from, bytes, sizeof(bytes));
+
+	assert_in_range(n, 1, sizeof(bytes) - 1);
+	assert_int_equal(write(to, bytes, (size_t)n), n);
+	close(from);
+	close(to);
+	give_away(other_path);
+	return n;
+}
+
+static void a_foreign_ring_is_read(void **state)
+{
+	struct sx_ring *ring = ring_with(NULL);
+	struct stixel_status s;
+	struct stixel_reader *r;
+	uint64_t lost;
+	uint32_t bell;
+
+	give_away(ring_path);
+	r = reader_of(ring_path, STIXEL_OPEN_ANY_OWNER);
+	assert_true(r->map.foreign);
+	assert_int_equal(stixel_latest(r, &got), 1);
+	assert_true(help_frame_good(got, &small));
+	assert_int_equal(stixel_latest(r, &got), 0);
+	assert_int_equal(stixel_wait(r, 1), 0);
+	bell = sx_map_bell(&r->map);
+	help_publish(ring, &small, EPOCH, 2);
+	assert_true(sx_map_bell(&r->map) != bell);
+	/* the kernel looks at the bell, or this would not return */
+	assert_int_equal(sx_map_sleep(&r->map, bell, INT64_MAX), 0);
+	assert_int_equal(stixel_wait(r, -1), 1);
+	assert_int_equal(stixel_next(r, &got, &lost), 1);
+	assert_int_equal(lost, 0);
+	for (uint64_t n = 3; n <= 20; n++)
+		help_publish(ring, &small, EPOCH, n);
+	assert_int_equal(stixel_next(r, &got, &lost), 1);
+	assert_int_equal(got->header->number, 3 + lost);
+	assert_true(lost > 0 && help_frame_good(got, &small));
+	assert_int_equal(stixel_status(r, &s, sizeof(s)), 0);
+	assert_int_equal(s.publisher, STIXEL_PUBLISHER_ALIVE);
+	assert_int_equal(s.head, 20);
+	assert_true(s.heartbeat_age_ns < SX_NS_PER_S * 60);
+	sx_ring_destroy(ring);
+	assert_int_equal(stixel_latest(r, &got), 1); /* what was published before it ended */
+	assert_int_equal(stixel_latest(r, &got), -EPIPE);
+	stixel_close(r);
+}
+
+/* What all can write to anybody may cut short, whoever has it. */
+static void a_ring_that_all_may_write_to(void **state)
+{
+	struct sx_ring *ring = ring_with(NULL);
+	struct stixel_reader *r = reader_of(ring_path, 0);
+
+	assert_false(r->map.foreign);
+	stixel_close(r);
+	assert_int_equal(chmod(ring_path, 0666), 0);
+	r = reader_of(ring_path, 0);
+	assert_true(r->map.foreign);
+	stixel_close(r);
+	sx_ring_destroy(ring);
+}
+
+/* Cuts the ring to so many bytes under readers that have taken frame 1, or none; one of them follows. */
+static void cut_to(off_t bytes, bool taken)
+{
+	struct stixel_reader *r = reader_of(other_path, STIXEL_OPEN_ANY_OWNER);
+	struct stixel_reader *follower = reader_of(other_path, STIXEL_OPEN_ANY_OWNER | STIXEL_OPEN_FOLLOW);
+	int e;
+
+	if (taken) {
+		assert_int_equal(stixel_latest(r, &got), 1);
+		assert_int_equal(stixel_latest(follower, &got), 1);
+	}
+	assert_int_equal(truncate(other_path, bytes), 0);
+	e = stixel_wait(r, 5000);
+	assert_int_equal(e == 1 ? stixel_next(r, &got, NULL) : e, -EPROTO);
+	assert_int_equal(stixel_latest(r, &got), -EPROTO);
+	assert_int_equal(publisher_of(r), STIXEL_PUBLISHER_DIED);
+	stixel_close(r);
+	e = stixel_wait(follower, 5000);
+	assert_int_equal(e == 1 ? stixel_latest(follower, &got) : e, -EPROTO);
+	unlink(other_path);
+	copy_away();
+	assert_int_equal(stixel_latest(follower, &got), taken ? 0 : 1);
+	assert_true(sx_reader_attached(follower));
+	stixel_close(follower);
+}
+
+/* A reader that has mapped it dies by SIGBUS: at the live part, at a slot, in the midst of a frame. */
+static void a_ring_that_is_cut_short(void **state)
+{
+	struct sx_ring *ring = ring_with(NULL);
+	struct stixel_ring_header h;
+	off_t slot;
+	int fd;
+
+	copy_away();
+	fd = open(other_path, O_RDONLY);
+	assert_int_equal(pread(fd, &h, sizeof(h), 0), sizeof(h));
+	close(fd);
+	slot = (off_t)(h.slots_offset + h.slot_stride); /* of frame 1 */
+	cut_to(0, true);
+	cut_to(0, false);
+	cut_to((off_t)h.live_offset, true);
+	cut_to((off_t)h.live_offset, false);
+	cut_to((off_t)h.slots_offset, false);
+	cut_to(slot + 8, false);
+	cut_to(slot + (off_t)h.slot_header_bytes + 100, false);
+	sx_ring_destroy(ring);
+}
+
 /* ---- the socket ---- */
 
 static int listen_at(const char *path)
@@ -519,6 +644,9 @@ int main(void)
 		TEST(unknown_processes),
 		TEST(processes_by_number),
 		TEST(damaged_slots),
+		TEST(a_foreign_ring_is_read),
+		TEST(a_ring_that_all_may_write_to),
+		TEST(a_ring_that_is_cut_short),
 		TEST(what_no_publisher_says),
 		TEST(a_publisher_of_few_words),
 		TEST(a_publisher_without_a_pause),

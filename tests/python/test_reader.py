@@ -58,6 +58,38 @@ class Names(support.TestCase):
             stixel.open_path(path)
 
 
+class Foreign(support.TestCase):
+    def foreign(self):
+        """A running publisher's ring, copied: of another user where we may give it away, else one open to all."""
+        path = "/dev/shm/stixeld.test-python-foreign-%d" % os.getpid()
+        self.addCleanup(lambda: os.path.exists(path) and os.unlink(path))
+        with open(path, "wb") as f, open("/dev/shm/stixeld." + self.publisher(100000, 100).name, "rb") as ring:
+            f.write(until(lambda: self.with_a_frame(ring), LONG, "frame"))
+        if os.geteuid() == 0:
+            os.chown(path, 65534, -1)
+        else:
+            os.chmod(path, 0o666)
+        return path
+
+    def with_a_frame(self, ring):
+        ring.seek(0)
+        data = ring.read()
+        return data if struct.unpack_from("<Q", data, 1024)[0] else None
+
+    def test_cut_short_by_its_owner(self):
+        for size, taken in ((4096, False), (0, True)):
+            path = self.foreign()
+            if os.geteuid() == 0:
+                with self.assertRaises(stixel.NotAllowed):
+                    stixel.open_path(path)
+            with stixel.open_path(path, any_owner=True) as reader:
+                if taken:
+                    self.assertIsNotNone(reader.latest())
+                os.truncate(path, size)
+                with self.assertRaisesRegex(stixel.NotStixel, "not a stixel ring"):  # one that maps it is dead by now
+                    reader.next(LONG)
+
+
 class Frames(support.TestCase):
     def test_every_frame_in_order_to_the_end(self):
         p = self.publisher(40, 100, held=True)

@@ -39,7 +39,7 @@ def open(instance: str, follow: bool = False, stream: bool = False, images: Iter
 
     follow: no publisher is no error: wait for one, and go over to each new one. stream: through frames.sock instead of
     shared memory. images: "left", "right", "disparity": ask for these planes. leftover: also read what a dead publisher
-    left. any_owner: trust shared memory of any user. Of zenoh alone: user, password; ca: file of the authority's
+    left. any_owner: read shared memory of any user, too. Of zenoh alone: user, password; ca: file of the authority's
     certificate for tls/; config: a configuration file of zenoh.
 
     Raises BadName, NotRunning, NotAllowed, NotStixel, OtherVersion, Busy, LibraryError.

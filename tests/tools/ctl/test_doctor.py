@@ -503,6 +503,84 @@ class Power(Doctor):
         self.assertFalse([f for f in self.doctor(want=0)["power"] if "as the service" in f[1]])
 
 
+class Feeds(Doctor):
+    """What others write for the service: class scores and disparity maps."""
+
+    SCORES = "[semantics]\nsource = net\n"
+
+    def setUp(self):
+        super().setUp()
+        self.systemctl(ActiveState="inactive", SubState="dead")
+
+    def feeds(self, more=SCORES, want=0, members=("stixeld",)):
+        if members is not None:
+            self.put("/etc/group", "video:x:44:\nstixel:x:61002:\nstixeld:x:61001:\nstixel-feed:x:61003:%s\n" %
+                     ",".join(members))
+        path = self.put("/etc/f.conf", "[source]\nkind=synthetic\n[engine]\nbackend=cpu\n" + more)
+        return self.doctor("-c", path, want=want)
+
+    def ring(self, uid, gid, mode=0o640, name="stixel-scores.net"):
+        os.chown(self.put("/dev/shm/" + name, "", mode), uid, gid)
+
+    def test_nobody_writes_for_it(self):
+        self.assertFalse({"scores", "disparity maps", "writers"} & set(self.feeds("", members=())))
+
+    def test_member(self):
+        found = self.feeds()
+        self.assertEqual(found["writers"],
+                         [("ok", "user stixeld, as the service, is a member of group stixel-feed", "")])
+        self.assertEqual(found["scores"][0][0], "ok")
+        self.assertIn("nobody writes scores yet: there is no %s/dev/shm/stixel-scores.net" % self.root,
+                      found["scores"][0][1])
+
+    def test_no_member(self):
+        self.only(self.feeds(want=1, members=("stixel", "stixeld2")), "writers", "problem",
+                  "user stixeld, as the service, is not a member of group stixel-feed",
+                  "usermod -aG stixel-feed stixeld, then start it again")
+
+    def test_no_such_group(self):
+        self.only(self.feeds(members=None), "writers", "warning", "there is no group stixel-feed", "systemd-sysusers")
+
+    def test_started_by_hand(self):
+        self.systemctl(LoadState="not-found", ActiveState="inactive", SubState="dead")
+        found = self.feeds(members=())
+        if os.geteuid() == 0:  # who may read anything
+            self.assertEqual(found["writers"][0][0], "ok")
+            self.assertIn("as root, may read", found["writers"][0][1])
+        else:
+            self.only(found, "writers", "warning", "is not a member of group stixel-feed")
+
+    @unittest.skipUnless(os.geteuid() == 0, "gives files away")
+    def test_whose_ring_it_is(self):
+        self.ring(61009, 61009)
+        self.only(self.feeds(want=1), "scores", "problem", "has owner 61009, group 61009, mode 640",
+                  "make the writer a member: usermod -aG stixel-feed NAME", "start the writer again")
+        self.ring(61009, 61003, 0o642)
+        self.only(self.feeds(want=1), "scores", "problem", "mode 642", "only they may write")
+        self.ring(61009, 61003, 0o600)
+        self.only(self.feeds(want=1), "scores", "problem",
+                  "belongs to group stixel-feed, mode 600: user stixeld, as the service, may not read it",
+                  "let others read it")
+        self.ring(61009, 61003)
+        self.assertEqual(self.feeds()["scores"][0][0], "ok")
+        found = self.feeds(want=1, members=())
+        self.only(found, "scores", "problem", "may not read it")
+        self.only(found, "writers", "problem", "usermod -aG stixel-feed stixeld")
+        self.ring(61001, 61001)  # the service's own user writes: no group is needed
+        self.assertNotIn("writers", self.feeds(members=()))
+
+    @unittest.skipUnless(os.geteuid() == 0, "gives files away")
+    def test_disparity_maps(self):
+        more = "[stereo]\nmatcher = external\n[external]\nsource = net\n"
+        self.ring(61009, 61009, name="stixel-disparity.net")
+        found = self.feeds(more, want=1)
+        self.only(found, "disparity maps", "problem", "stixel-disparity.net has owner 61009")
+        self.assertNotIn("scores", found)
+        os.remove(self.root + "/dev/shm/stixel-disparity.net")
+        os.mkdir(self.root + "/dev/shm/stixel-disparity.net")
+        self.only(self.feeds(more, want=1), "disparity maps", "problem", "is not a regular file")
+
+
 class Running(Doctor):
     def run_daemon(self, *settings):
         self.daemon = Daemon("doctor", *settings)
@@ -514,16 +592,38 @@ class Running(Doctor):
             time.sleep(0.1)
         return self.daemon
 
-    def look(self, *args, want=0):
+    def ask(self, *args, want=0):
         self.folder, folder = self.daemon.work, self.folder
         found = self.doctor(*args, want=want, instance=self.daemon.name)
         self.folder = folder
+        return found
+
+    def look(self, *args, want=0):
+        found = self.ask(*args, want=want)
         self.assertIn("runs as process %d: running" % self.daemon.process.pid, found["instance"][0][1])
         return found
 
     def test_a_daemon_that_runs(self):
         self.run_daemon()
         self.look("-c", self.put("/etc/s.conf", "[source]\nkind=synthetic\n[engine]\nbackend=cpu\n"))
+
+    def test_a_daemon_from_before_its_user_became_a_writer(self):
+        daemon = self.run_daemon("engine.backend=cpu", "semantics.source=net", "source.fps=2")
+        for groups, members, answer in (
+            ("61002", "stixeld", ("problem", "user stixeld is not a member", "start it again: its user became one")),
+            ("61002", "", ("problem", "user stixeld is not a member", "usermod -aG stixel-feed stixeld")),
+            ("44 61003 ", "stixeld", None),
+        ):
+            self.put("/proc/%d/status" % daemon.process.pid,
+                     "Name:\tstixeld\nUid:\t61001\t61001\t61001\t61001\nGid:\t61001\t61001\t61001\t61001\n"
+                     "Groups:\t%s\n" % groups)
+            self.put("/etc/group", "stixel:x:61002:\nstixel-feed:x:61003:%s\n" % members)
+            found = self.ask(want=int(answer is not None))
+            if answer:
+                self.only(found, "writers", *answer)
+            else:
+                self.assertEqual(found["writers"], [
+                    ("ok", "process %d of user stixeld is a member of group stixel-feed" % daemon.process.pid, "")])
 
     def test_its_own_file_and_settings(self):
         """Without -c: what the daemon was started with; nothing below /etc has its name."""

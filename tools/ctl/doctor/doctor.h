@@ -16,7 +16,7 @@
 
 enum doctor_level { DOCTOR_OK, DOCTOR_WARNING, DOCTOR_PROBLEM };
 
-#define DOCTOR_GROUPS 4
+#define DOCTOR_GROUPS 5
 #define DOCTOR_WHY_BYTES 512
 #define DOCTOR_PATH_BYTES 512
 
@@ -73,6 +73,11 @@ bool doctor_line(const struct doctor *d, const char *path, char *to, size_t byte
 bool doctor_may(const struct doctor_account *who, const struct stat *st, unsigned wanted);
 /* "video", or its number. */
 const char *doctor_group(gid_t gid);
+/*
+ * Whether there is a group of this name, on this system or the one below root; *member: whether the user is
+ * one by its list, or by its own group.
+ */
+bool doctor_find_group(const struct doctor *d, const char *name, const char *user, gid_t *gid, bool *member);
 /* Whether this is a Jetson: its GPU has other nodes than a card. */
 bool doctor_is_jetson(const struct doctor *d);
 
@@ -87,6 +92,7 @@ void doctor_choose_file(struct doctor *d);
 void doctor_configuration(struct doctor *d);
 void doctor_service(struct doctor *d); /* unit, and the account it runs as */
 void doctor_instance(struct doctor *d);
+void doctor_feeds(struct doctor *d); /* class scores and disparity maps of others */
 void doctor_cameras(struct doctor *d);
 void doctor_pictures(struct doctor *d); /* of the running instance */
 void doctor_engine(struct doctor *d);

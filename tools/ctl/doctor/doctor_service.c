@@ -14,6 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "ipc/writers.h"
 #include "tools/common/args.h"
 #include "tools/common/instances.h"
 #include "tools/ctl/ctl.h"
@@ -197,34 +198,51 @@ static bool find_user(const struct doctor *d, const char *name, uid_t *uid, gid_
 	return found;
 }
 
-static bool find_group(const struct doctor *d, const char *name, gid_t *gid)
+static bool lists(char *const *names, const char *name)
+{
+	for (; name && *names; names++)
+		if (strcmp(*names, name) == 0)
+			return true;
+	return false;
+}
+
+bool doctor_find_group(const struct doctor *d, const char *name, const char *user, gid_t *gid, bool *member)
 {
 	char path[DOCTOR_PATH_BYTES];
 	FILE *f = *d->root ? fopen(doctor_path(d, "/etc/group", path, sizeof(path)), "re") : NULL;
 	const struct group *g = *d->root ? NULL : getgrnam(name);
 	bool found;
+	uid_t uid;
+	gid_t own;
 
 	while (f && (g = fgetgrent(f)) && strcmp(g->gr_name, name) != 0)
 		;
 	found = g != NULL;
-	if (found)
+	if (found) {
 		*gid = g->gr_gid;
+		*member = lists(g->gr_mem, user);
+	}
 	if (f)
 		fclose(f);
+	if (found && !*member)
+		*member = user && find_user(d, user, &uid, &own) && own == *gid;
 	return found;
 }
 
-/* The user of the unit, with the groups that the unit gives it. */
+/* The user of the unit, with the groups that the unit gives it, and that of writers where it is a member. */
 static void read_service_account(struct doctor *d)
 {
-	static const char *const groups[] = {READERS, "video", "render"};
+	static const char *const groups[] = {READERS, "video", "render", SX_WRITERS_GROUP};
+	const size_t given = 3;
 	struct doctor_account *a = &d->service;
+	bool member;
 
 	if (!find_user(d, SERVICE_USER, &a->uid, &a->groups[0]))
 		return;
 	a->count = 1;
 	for (size_t i = 0; i < sizeof(groups) / sizeof(groups[0]); i++)
-		a->count += find_group(d, groups[i], &a->groups[a->count]);
+		a->count += doctor_find_group(d, groups[i], SERVICE_USER, &a->groups[a->count], &member) &&
+			    (i < given || member);
 	snprintf(a->name, sizeof(a->name), "%s", SERVICE_USER);
 }
 
@@ -257,8 +275,9 @@ static void say_readers(struct doctor *d)
 {
 	gid_t readers, mine[256];
 	int count = getgroups(256, mine);
+	bool member;
 
-	if (!find_group(d, READERS, &readers) || geteuid() == 0 || getegid() == readers)
+	if (!doctor_find_group(d, READERS, NULL, &readers, &member) || geteuid() == 0 || getegid() == readers)
 		return;
 	for (int i = 0; i < count; i++)
 		if (mine[i] == readers)

@@ -1,0 +1,198 @@
+/*
+ * stixelctl doctor: whether the daemon may read the class scores and disparity maps that others write for it.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <pwd.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "ipc/feed/feed_kind.h"
+#include "ipc/feed/trust.h"
+#include "ipc/writers.h"
+#include "tools/ctl/doctor/doctor.h"
+
+/* Who reads: the running daemon, else the service, else whoever asks. */
+struct reader {
+	struct doctor_account account;
+	char text[96];	 /* "user stixeld, as the service," */
+	gid_t writers;	 /* 0: there is no such group */
+	bool member;	 /* of it */
+	bool registered; /* as one, which a process from before does not know of */
+	bool process;
+};
+
+/* ---- who reads ---- */
+
+static bool has_number(const char *list, gid_t number)
+{
+	char *end;
+
+	for (unsigned long n = strtoul(list, &end, 10); end != list; n = strtoul(list, &end, 10)) {
+		if (n == number)
+			return true;
+		list = end;
+	}
+	return false;
+}
+
+static void reader_join(struct reader *r)
+{
+	r->account.groups[r->account.count++] = r->writers;
+	r->member = true;
+}
+
+/* User and groups of a process, as the kernel has them. */
+static bool read_process(const struct doctor *d, long long pid, struct reader *r)
+{
+	char path[DOCTOR_PATH_BYTES], below[64], line[4096];
+	unsigned uid, gid;
+	bool found = false;
+	FILE *f;
+
+	snprintf(below, sizeof(below), "/proc/%lld/status", pid);
+	f = fopen(doctor_path(d, below, path, sizeof(path)), "re");
+	while (f && fgets(line, sizeof(line), f)) {
+		if (sscanf(line, "Uid: %*u %u", &uid) == 1) {
+			r->account.uid = uid;
+			found = true;
+		} else if (sscanf(line, "Gid: %*u %u", &gid) == 1) {
+			r->account.groups[r->account.count++] = gid;
+			r->member = r->writers && gid == r->writers;
+		} else if (strncmp(line, "Groups:", 7) == 0 && r->writers && !r->member &&
+			   has_number(line + 7, r->writers)) {
+			reader_join(r);
+		}
+	}
+	if (f)
+		fclose(f);
+	return found;
+}
+
+static void read_caller(struct reader *r)
+{
+	r->account.uid = geteuid();
+	r->account.groups[r->account.count++] = getegid();
+	if (r->writers && sx_writers_member(r->writers) > 0)
+		reader_join(r);
+}
+
+static void name_account(const struct doctor *d, struct doctor_account *a)
+{
+	const bool service = *d->service.name && a->uid == d->service.uid;
+	const struct passwd *p = service ? NULL : getpwuid(a->uid);
+
+	if (service || p)
+		snprintf(a->name, sizeof(a->name), "%s", service ? d->service.name : p->pw_name);
+	else
+		snprintf(a->name, sizeof(a->name), "%u", (unsigned)a->uid);
+}
+
+static void find_reader(const struct doctor *d, struct reader *r)
+{
+	const long long pid = json_integer_value(json_object_get(d->status, "pid"));
+	bool service;
+
+	*r = (struct reader){0};
+	if (!doctor_find_group(d, SX_WRITERS_GROUP, NULL, &r->writers, &r->registered))
+		r->writers = 0;
+	r->process = pid > 0 && read_process(d, pid, r);
+	service = !r->process && d->unit.loaded && *d->service.name;
+	if (service)
+		r->account = d->service;
+	else if (!r->process)
+		read_caller(r);
+	name_account(d, &r->account);
+	doctor_find_group(d, SX_WRITERS_GROUP, r->account.name, &r->writers, &r->registered);
+	if (service)
+		r->member = r->registered;
+	if (r->process)
+		snprintf(r->text, sizeof(r->text), "process %lld of user %s", pid, r->account.name);
+	else
+		snprintf(r->text, sizeof(r->text), "user %s%s", r->account.name,
+			 service ? ", as the service," : "");
+}
+
+/* ---- what there is to say ---- */
+
+/* True: it lies there, and may be read. */
+static bool say_ring(struct doctor *d, const struct reader *r, enum sx_feed_kind kind, const char *name)
+{
+	const char *what = sx_feed_words(kind)->many;
+	char below[128], path[DOCTOR_PATH_BYTES], why[DOCTOR_WHY_BYTES];
+	struct stat st;
+
+	snprintf(below, sizeof(below), "/dev/shm/%s%s", sx_feed_words(kind)->prefix, name);
+	if (lstat(doctor_path(d, below, path, sizeof(path)), &st) < 0) {
+		doctor_say(d, DOCTOR_OK, what, NULL, "nobody writes %s yet: there is no %s", what, path);
+		return false;
+	}
+	if (!S_ISREG(st.st_mode))
+		doctor_say(d, DOCTOR_PROBLEM, what, "remove it, and start its writer again",
+			   "%s is not a regular file", path);
+	else if (sx_feed_trusted_by(r->account.uid, &st, r->writers, path, why, sizeof(why)) < 0)
+		doctor_say(d, DOCTOR_PROBLEM, what, "then start the writer again", "%s", why);
+	else if (!doctor_may(&r->account, &st, 04))
+		doctor_say(d, DOCTOR_PROBLEM, what,
+			   r->member || st.st_gid != r->writers ? "its writer has to let others read it"
+								: NULL,
+			   "%s belongs to group %s, mode %o: %s may not read it", path,
+			   st.st_gid == r->writers ? SX_WRITERS_GROUP : doctor_group(st.st_gid),
+			   (unsigned)st.st_mode & 0777, r->text);
+	else {
+		doctor_say(d, DOCTOR_OK, what, NULL, "%s may be read by user %s", path, r->account.name);
+		return true;
+	}
+	return false;
+}
+
+/* well: it may read all that is to be read, whatever its groups. */
+static void say_membership(struct doctor *d, const struct reader *r, bool well)
+{
+	const bool service = *d->service.name && r->account.uid == d->service.uid;
+	char advice[160];
+
+	if (!r->writers) {
+		doctor_say(d, DOCTOR_WARNING, "writers",
+			   "systemd-sysusers, or groupadd -r " SX_WRITERS_GROUP
+			   "; then start daemon and writer again",
+			   "there is no group " SX_WRITERS_GROUP ": read is only what root and user %s write",
+			   r->account.name);
+	} else if (r->account.uid == 0) {
+		doctor_say(d, DOCTOR_OK, "writers", NULL,
+			   "%s, as root, may read what members of group " SX_WRITERS_GROUP " write", r->text);
+	} else if (r->member) {
+		doctor_say(d, DOCTOR_OK, "writers", NULL, "%s is a member of group " SX_WRITERS_GROUP,
+			   r->text);
+	} else if (!well) {
+		snprintf(advice, sizeof(advice), "usermod -aG " SX_WRITERS_GROUP " %s, then start it again",
+			 r->account.name);
+		doctor_say(d, service ? DOCTOR_PROBLEM : DOCTOR_WARNING, "writers",
+			   r->process && r->registered
+				   ? "start it again: its user became one after it had started"
+				   : advice,
+			   "%s is not a member of group " SX_WRITERS_GROUP
+			   ": what other users write for it is not read",
+			   r->text);
+	}
+}
+
+void doctor_feeds(struct doctor *d)
+{
+	const char *scores = d->settings.semantics.source;
+	const char *maps =
+		d->settings.params.stereo.matcher == SX_MATCH_EXTERNAL ? d->settings.external.source : NULL;
+	struct reader r;
+	bool well = true;
+
+	if (!d->loaded || (!scores && !maps))
+		return;
+	find_reader(d, &r);
+	if (scores)
+		well = say_ring(d, &r, SX_FEED_SCORES, scores);
+	if (maps)
+		well = say_ring(d, &r, SX_FEED_DISPARITY, maps) && well;
+	say_membership(d, &r, well);
+}
