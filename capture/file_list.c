@@ -116,6 +116,7 @@ static int pair_in_folder(struct found *f, const char *folder, char *why, size_t
 	struct sx_paths names = {0};
 	int r = sx_paths_images(&names, folder);
 
+	sx_must(f->left.count, ==, f->right.count);
 	for (size_t k = 0; r == 0 && k < COUNT(words); k++) {
 		if (!any_has(&names, words[k].left, words[k].stem) ||
 		    !any_has(&names, words[k].right, words[k].stem))
@@ -152,6 +153,7 @@ static int pair_folders(struct found *f, const char *left, const char *right, ch
 	struct sx_paths a = {0}, b = {0};
 	int r = sx_paths_images(&a, left);
 
+	sx_must(f->left.count, ==, f->right.count);
 	if (r == 0)
 		r = sx_paths_images(&b, right);
 	if (r == 0)
@@ -279,6 +281,7 @@ static int find_two_patterns(struct found *f, const char *left, const char *righ
 {
 	int r = expand(&f->left, left, why, why_bytes);
 
+	sx_must_be(r < 0 || f->left.count > 0);
 	if (r == 0)
 		r = expand(&f->right, right, why, why_bytes);
 	if (r == 0 && f->left.count != f->right.count) {
@@ -334,6 +337,7 @@ int sx_file_list_find(struct sx_file_list *ret, const struct sx_source_params *p
 		sx_paths_finish(&f.right);
 		return r;
 	}
+	sx_must_be(!f.right.count || f.right.count == f.left.count);
 	*ret = (struct sx_file_list){f.left.name, f.right.name, f.left.count};
 	return 0;
 }

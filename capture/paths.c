@@ -46,6 +46,7 @@ int sx_paths_add(struct sx_paths *p, const char *folder, const char *name)
 
 void sx_paths_finish(struct sx_paths *p)
 {
+	sx_must(p->count, <=, p->room);
 	for (size_t i = 0; i < p->count; i++)
 		free(p->name[i]);
 	free(p->name);
@@ -216,6 +217,7 @@ static bool find_sides(const char *p, const char *part[2], size_t length[2], con
 	middle = close ? p + strcspn(p, "|,}") : NULL;
 	if (!close || middle >= close)
 		return false;
+	sx_must_be(middle > p);
 	part[0] = p + 1;
 	length[0] = (size_t)(middle - part[0]);
 	part[1] = middle + 1;
@@ -369,6 +371,7 @@ int sx_pattern_partner(const char *from, const char *to, const char *path, char 
 		if (w && !pieces[n].at)
 			return -EINVAL; /* more wildcards than from has: inside a {left|right} part */
 		if (w) {
+			sx_must_index(n, WILDCARDS_MAX);
 			r = path_put(&o, pieces[n].at, pieces[n].length);
 			n++;
 			to += w;

@@ -38,6 +38,7 @@ static int init_slot(struct sx_slot *slot, enum sx_layout layout, int width, int
 	size_t page = (size_t)sysconf(_SC_PAGESIZE), bytes;
 	bool two = layout == SX_LAYOUT_TWO;
 
+	sx_must_be(!slot->block.memory);
 	atomic_init(&slot->busy, false);
 	bytes = sx_image_layout(&slot->whole[0], pixel, layout == SX_LAYOUT_SIDE_BY_SIDE ? 2 * width : width,
 				layout == SX_LAYOUT_TOP_BOTTOM ? 2 * height : height);
@@ -154,6 +155,7 @@ struct sx_slot *sx_slots_take(struct sx_slots *s)
 {
 	uint64_t n;
 
+	sx_must(s->fd, >=, 0);
 	if (read(s->fd, &n, sizeof(n)) != (ssize_t)sizeof(n))
 		return NULL;
 	for (int i = 0; i < s->count; i++)

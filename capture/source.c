@@ -51,6 +51,7 @@ int sx_source_open(struct sx_source **ret, const struct sx_source_params *p, int
 		sx_source_close(s);
 		return r;
 	}
+	sx_must(s->info.width, >, 0);
 	*ret = s;
 	return 0;
 }
@@ -144,6 +145,7 @@ void sx_source_deliver(struct sx_source *s, struct sx_slot *slot, struct sx_pair
 {
 	int64_t now = sx_now_ns();
 
+	sx_must_be(atomic_load_explicit(&slot->busy, memory_order_relaxed));
 	sx_must(slot->left.width, ==, s->info.width);
 	*pair = (struct sx_pair){
 		.left = slot->left,

@@ -32,7 +32,7 @@ struct capture {
 	struct sx_pipeline *p;
 	struct sx_telemetry *t;
 	struct sx_condition corrupt;
-	int corrupt_in_a_row;
+	int corrupt_in_a_row; /* counted up to CORRUPT_PATIENCE */
 	/* camera absent: how long between attempts, when the next one is, when the last was */
 	int64_t backoff_ns, retry_ns, tried_ns;
 	int watch_fd; /* tells that something happened to the devices; -1 */
@@ -147,6 +147,7 @@ static void find_camera(struct capture *c)
 			       sizeof(why));
 
 	if (r < 0) {
+		sx_must_be(!p->source);
 		sx_log(CAPTURE, DEBUG, "camera still absent: %s", why);
 		sx_telemetry_absent(c->t, why);
 		c->backoff_ns = 2 * c->backoff_ns < BACKOFF_MOST_NS ? 2 * c->backoff_ns : BACKOFF_MOST_NS;
@@ -185,7 +186,10 @@ static void skip_corrupt(struct capture *c, const char *why)
 
 	sx_condition_hit(&c->corrupt, sx_now_ns(), SX_LOG_CAPTURE, SX_LOG_WARNING, "unreadable pair: %s",
 			 why);
-	if (++c->corrupt_in_a_row > CORRUPT_PATIENCE)
+	sx_must(c->corrupt_in_a_row, <=, CORRUPT_PATIENCE);
+	if (c->corrupt_in_a_row < CORRUPT_PATIENCE)
+		c->corrupt_in_a_row++;
+	else
 		poll(&fd, 1, CORRUPT_PAUSE_MS);
 }
 
@@ -205,6 +209,7 @@ static void hand_over(struct capture *c, struct sx_item *item)
 	item = sx_handover_put(item);
 	if (!item)
 		return;
+	sx_must_be(item->source == c->p->source);
 	sx_telemetry_add(c->t, SX_FIG_DROPPED_OVERLOAD, 1);
 	sx_handover_release(item);
 }

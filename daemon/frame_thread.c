@@ -61,6 +61,7 @@ static void keep_road(struct sx_pipeline *p, const struct sx_road *road, uint64_
  */
 static unsigned images_now(const struct sx_pipeline *p)
 {
+	sx_must(p->images, <, 2u << STIXEL_PLANE_RIGHT);
 	if (p->c.settings->output.planes_when == SX_PLANES_ALWAYS)
 		return p->images;
 	return p->stream ? p->images & sx_stream_images(p->stream) : 0;
@@ -99,6 +100,7 @@ static int peek_images(struct sx_pipeline *p, const struct sx_context *context,
 						    (uint32_t)view.pitch, view.data};
 		shown |= 1u << taps[i].kind;
 	}
+	sx_must(shown & ~p->images, ==, 0);
 	atomic_store_explicit(&p->published_images, shown, memory_order_relaxed);
 	return n;
 }
@@ -187,6 +189,7 @@ static int publish_frame(struct sx_pipeline *p, const struct sx_flight *f)
 			      count);
 	if (bytes < 0)
 		return (int)bytes;
+	sx_must(bytes, <=, p->frame_bytes);
 	r = p->ring ? sx_ring_publish(p->ring, p->bytes, (size_t)bytes) : 0;
 	if (r < 0)
 		return r;
@@ -352,6 +355,7 @@ static bool is_finished(struct sx_pipeline *p)
 
 	if (p->collected < p->submitted)
 		return false;
+	sx_must_be(p->waits || !p->flights[p->submitted % (uint64_t)p->context_count].item);
 	if (atomic_load_explicit(&p->stop, memory_order_relaxed))
 		return true;
 	if (has_all(p)) {
@@ -381,6 +385,7 @@ static int64_t sleep_ns(const struct sx_pipeline *p, const struct sx_flight *f)
 	if (!f || !backend->nearly_done || !backend->nearly_done(f->context, &from_ns, &until_ns) ||
 	    now_ns >= until_ns)
 		return most_ns;
+	sx_must(from_ns, <=, until_ns);
 	if (now_ns >= from_ns)
 		return 0;
 	return most_ns >= 0 && most_ns < from_ns - now_ns ? most_ns : from_ns - now_ns;
@@ -396,6 +401,7 @@ static void wait_for_work(struct sx_pipeline *p)
 		{.fd = f ? p->c.engine->backend->event_fd(f->context) : -1, .events = POLLIN},
 	};
 
+	sx_must(ns, >=, -1);
 	if (ppoll(fds, 2, ns < 0 ? NULL : &timeout, NULL) > 0 && fds[0].revents)
 		sx_wake_clear(p->handover.frame_fd);
 }
@@ -405,6 +411,7 @@ void *sx_frame_thread(void *pipeline)
 	struct sx_pipeline *p = pipeline;
 	int r = 0;
 
+	sx_must(p->submitted, ==, 0);
 	sx_log_realtime_begin();
 	prctl(PR_SET_TIMERSLACK, TIMER_SLACK_NS, 0UL, 0UL, 0UL); /* a failure makes frames late by it */
 	while (r >= 0) {

@@ -25,6 +25,7 @@ void sx_wake_clear(int eventfd)
 {
 	uint64_t count;
 
+	sx_must(eventfd, >=, 0);
 	(void)!read(eventfd, &count, sizeof(count));
 }
 
@@ -127,6 +128,7 @@ static bool item_return_images(struct sx_item *item)
 		sx_must(lent, ==, SX_ITEM_RETURNED);
 		return false;
 	}
+	sx_must_be(item->source);
 	sx_source_release(item->source, &item->pair);
 	return true;
 }

@@ -100,6 +100,8 @@ static bool judge_loss(struct sx_health *h, const struct sx_health_input *in)
 		return false;
 	now = (h->sampled - 1) % SX_HEALTH_SAMPLES;
 	then = h->sampled < SX_HEALTH_SAMPLES ? 0 : h->sampled % SX_HEALTH_SAMPLES; /* the oldest there is */
+	sx_must(h->samples[now].captured, >=, h->samples[then].captured);
+	sx_must(h->samples[now].overload, >=, h->samples[then].overload);
 	captured = h->samples[now].captured - h->samples[then].captured;
 	overload = h->samples[now].overload - h->samples[then].overload;
 	corrupt = h->samples[now].corrupt - h->samples[then].corrupt;
@@ -136,6 +138,7 @@ static bool judge_rate(struct sx_health *h, const struct sx_health_input *in)
 	/* without a rate there is nothing to expect, and a few pairs say nothing of one */
 	if (h->sampled < SX_HEALTH_SAMPLES || in->rate <= 0 || in->rate * span < RATE_LEAST)
 		return h->slow = false;
+	sx_must(h->samples[now].now_ns, >, h->samples[then].now_ns);
 	pairs = h->samples[now].captured - h->samples[then].captured + h->samples[now].corrupt -
 		h->samples[then].corrupt;
 	wanted = in->rate * span * (h->slow ? RATE_WELL_SHARE : RATE_SLOW_SHARE);
@@ -192,6 +195,7 @@ void sx_health_update(struct sx_health *h, const struct sx_health_input *in)
 	const unsigned last = (h->sampled - 1) % SX_HEALTH_SAMPLES;
 	const bool expected = expects_pairs(in);
 
+	sx_must_be(!h->sampled || in->now_ns >= h->samples[last].now_ns);
 	if (h->sampled && in->now_ns - h->samples[last].now_ns > SAMPLE_GAP_NS) {
 		sx_health_forget(h); /* nobody looked: a stop signal, a machine that was paused */
 	} else if (h->sampled && expected && !h->expected) { /* the window begins with the pairs */

@@ -156,6 +156,7 @@ static void correct_rows(struct sx_context_config *c, const struct sx_row_correc
 
 	if (sx_row_correction_equal(correction, &(struct sx_row_correction){0}))
 		return;
+	sx_must_be(c->rectify || (camera->fx > 0 && camera->fy > 0 && camera->baseline_m > 0));
 	if (!c->rectify)
 		c->rig = sx_rig_of_rectified(c->width, c->height, camera->fx, camera->fy, camera->cx,
 					     camera->cy, camera->baseline_m);
@@ -250,6 +251,7 @@ static void look_at_tune(struct sx_run *run)
 
 	if (!sx_exchange_take_tuned(&run->pipeline->exchange, ended))
 		return;
+	sx_must(l->tune.result, <=, 0);
 	if (l->tune.result < 0)
 		live_refuse_why(run, l->tune.result, *l->tune.why ? l->tune.why : strerror(-l->tune.result));
 	else
@@ -259,6 +261,7 @@ static void look_at_tune(struct sx_run *run)
 /* What was found of the rows is that of another calibration. */
 static void begin_rows_anew(struct sx_run *run)
 {
+	sx_must(run->pipeline->newest->first, >, 0);
 	run->rows = (struct sx_row_control){.first = run->pipeline->newest->first};
 	run->rows_told = false;
 }
@@ -270,6 +273,7 @@ static void look_at_swap(struct sx_run *run)
 	if (!old)
 		return;
 	sx_must_be(old != run->pipeline->newest);
+	sx_must_be(!run->live.made);
 	if (run->live.from == SX_LIVE_ROWS) {
 		sx_pictures_forget_rows(&run->pictures);
 	} else {

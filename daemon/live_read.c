@@ -133,6 +133,7 @@ static int check_known_camera(const struct sx_run *run, struct sx_errors *errors
 {
 	const struct sx_live *l = &run->live;
 
+	sx_must_be(l->order);
 	if (!run->pipeline->info.camera)
 		return 0;
 	for (int i = 0; i < sx_option_count; i++) {
@@ -198,6 +199,7 @@ int sx_live_read(struct sx_run *run, struct sx_errors *errors)
 	l->diff = (struct sx_settings_diff){0};
 	if (l->from == SX_LIVE_ROWS)
 		return read_rows(run, errors);
+	sx_must_be((l->from == SX_LIVE_ORDER) == (l->order != NULL));
 	if (l->order) {
 		r = read_order(run, errors);
 		if (r == 0)

@@ -260,6 +260,7 @@ static void order_stop(struct sx_run *run)
 {
 	if (run->stopping)
 		return;
+	sx_must(run->stop_by_ns, ==, 0);
 	run->stopping = true;
 	run->stop_by_ns = sx_now_ns() + STOP_NS;
 	sx_service_send(&run->service, "STOPPING=1");
@@ -296,6 +297,7 @@ static int poll_timeout_ms(const struct sx_run *run)
 	if (run->service.watchdog_ns && run->next_ping_ns < due)
 		due = run->next_ping_ns;
 	left = due - sx_now_ns();
+	sx_must(left, <=, SX_HEALTH_TICK_NS);
 	return left <= 0 ? 0 : (int)(left / 1000000) + 1;
 }
 
@@ -364,6 +366,7 @@ static int rebuild(struct sx_run *run)
 	sx_log(DAEMON, NOTICE, "%s: rebuilding the pipeline", run->pipeline->why);
 	sx_live_abandon(run, lost ? "the pipeline was made anew: nothing was changed"
 				  : "the camera came back as another one: nothing was changed");
+	sx_must(run->live.step, ==, SX_LIVE_IDLE);
 	sx_pipeline_destroy(run->pipeline, &source);
 	run->pipeline = NULL;
 	/* no thread runs: what the old camera saw is nobody's any more */
@@ -382,6 +385,7 @@ static int rebuild(struct sx_run *run)
 /* The frame in flight did not finish: remove what others see, and leave without waiting for any thread. */
 static void give_up(struct sx_run *run)
 {
+	sx_must_be(run->stopping);
 	sx_log_drain();
 	sx_log(DAEMON, ERROR, "the frame in flight did not finish: exiting without it");
 	if (run->pipeline->ring)

@@ -162,6 +162,8 @@ static void read_counts(struct sx_report *r, const struct sx_telemetry *t)
 	for (int i = SX_FIG_END - 1; i >= 0; i--)
 		if (sx_figures[i].kind == SX_FIGURE_COUNTED)
 			r->figure[i].count = (int64_t)sx_telemetry_count(t, (enum sx_figure)i);
+	sx_must(r->figure[SX_FIG_SCORES_LATE].count, <=, r->figure[SX_FIG_SCORES_RECEIVED].count);
+	sx_must(r->figure[SX_FIG_MAPS_LATE].count, <=, r->figure[SX_FIG_MAPS_RECEIVED].count);
 	sx_report_count(r, SX_FIG_SCORES_IN_TIME,
 			r->figure[SX_FIG_SCORES_RECEIVED].count - r->figure[SX_FIG_SCORES_LATE].count);
 	sx_report_count(r, SX_FIG_MAPS_IN_TIME,
@@ -191,6 +193,7 @@ static void take_report(struct sx_pages *p, struct sx_report *r)
 	pthread_mutex_lock(&p->lock);
 	*r = p->report;
 	pthread_mutex_unlock(&p->lock);
+	sx_must(now, >=, p->started_ns);
 	sx_report_real(r, SX_FIG_UPTIME, (double)(now - p->started_ns) / 1e9);
 	sx_report_real(r, SX_FIG_FIRST_FRAME, first ? (double)(first - p->started_ns) / 1e9 : (double)NAN);
 	read_feeds(r, t);
@@ -335,6 +338,7 @@ void sx_pages_set_source(struct sx_pages *p, const struct sx_source_params *para
 {
 	struct sx_report *r = &p->report;
 
+	sx_must(info->cameras, <=, 2);
 	r->source.kind = sx_option_find("source", "kind")->words[params->kind];
 	r->source.memory = info->memory;
 	r->source.cameras = info->cameras < 2 ? 1 : 2;
@@ -370,6 +374,7 @@ void sx_pages_set_feeds(struct sx_pages *p, const struct sx_settings *settings)
 	    sx_classes_parse(settings->semantics.classes, &table, &names, why, sizeof(why)) < 0)
 		return;
 	snprintf(s->source, sizeof(s->source), "%s", settings->semantics.source);
+	sx_must(table.classes, <=, SX_REPORT_CLASSES);
 	s->class_count = table.classes;
 	for (int i = 0; i < table.classes; i++) {
 		memcpy(s->name[i], names.name[i], sizeof(names.name[i]));

@@ -40,6 +40,8 @@ void sx_pictures_of(struct sx_pictures *ret, const struct sx_monitor *m, uint64_
 {
 	struct sx_row_error error[SX_ROWS_PARTS];
 
+	sx_must(m->blind, <=, columns);
+	sx_must(m->near, <=, m->measured);
 	sx_row_error(m, error);
 	*ret = (struct sx_pictures){
 		.frame = frame,
@@ -65,6 +67,7 @@ void sx_pictures_of(struct sx_pictures *ret, const struct sx_monitor *m, uint64_
 static double recent(const struct sx_pictures_watch *w, size_t offset, unsigned samples, unsigned least)
 {
 	sx_must(samples, <=, SX_PICTURES_SAMPLES);
+	sx_must(offset, <, sizeof(struct sx_pictures));
 	double known[SX_PICTURES_SAMPLES];
 	unsigned n = 0;
 
@@ -149,6 +152,7 @@ static void say_rows(struct sx_pictures_watch *w, double largest, const double e
 {
 	char left[24], middle[24], right[24];
 
+	sx_must_be(largest > 0);
 	snprintf(w->why, sizeof(w->why),
 		 "images are up to %.1f rows out of line (%s%s%sright image lower: +): calibrate anew",
 		 largest, part_text(left, "left", error[SX_ROWS_LEFT]),
@@ -172,6 +176,7 @@ void sx_pictures_watch(struct sx_pictures_watch *w, const struct sx_pictures *ne
 
 	if (w->taken > 0 && w->sample[(w->taken - 1) % SX_PICTURES_SAMPLES].frame == newest->frame)
 		return;
+	sx_must_be(w->taken == 0 || newest->frame > w->sample[(w->taken - 1) % SX_PICTURES_SAMPLES].frame);
 	w->sample[w->taken++ % SX_PICTURES_SAMPLES] = *newest;
 	judge_images(w);
 	largest = judge_rows(w, error);

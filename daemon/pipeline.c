@@ -161,7 +161,8 @@ void sx_pipeline_pin(struct sx_pipeline *p)
 		failed += r < 0;
 		error = r < 0 ? r : error;
 	}
-	for (size_t k = 0; k < sizeof(inlets) / sizeof(inlets[0]); k++)
+	for (size_t k = 0; k < sizeof(inlets) / sizeof(inlets[0]); k++) {
+		sx_must(inlets[k]->count, <=, p->context_count);
 		for (int i = 0; i < inlets[k]->count; i++) {
 			int r = sx_engine_pin(p->c.engine, inlets[k]->block[i].memory,
 					      inlets[k]->block[i].bytes);
@@ -169,6 +170,7 @@ void sx_pipeline_pin(struct sx_pipeline *p)
 			failed += r < 0;
 			error = r < 0 ? r : error;
 		}
+	}
 	if (failed > 0)
 		sx_log(CAPTURE, WARNING,
 		       "%d buffers of pairs cannot be pinned (%s): what lies in them costs one more copy",
@@ -186,6 +188,7 @@ int sx_pipeline_create(struct sx_pipeline **ret, const struct sx_pipeline_config
 	struct sx_pipeline *p = calloc(1, sizeof(*p));
 	int r;
 
+	sx_must_be(!source || sx_pipeline_fits(sx_source_info(source), info));
 	snprintf(why, why_bytes, "not enough memory for the pipeline");
 	if (!p)
 		return -ENOMEM;
@@ -308,6 +311,7 @@ bool sx_pipeline_join(struct sx_pipeline *p, int timeout_ms)
 {
 	struct timespec until;
 
+	sx_must(timeout_ms, >=, -1);
 	clock_gettime(CLOCK_REALTIME, &until); /* the only clock that pthread_timedjoin_np() takes */
 	until.tv_sec += timeout_ms / 1000;
 	until.tv_nsec += (long)(timeout_ms % 1000) * 1000000;
@@ -330,6 +334,7 @@ static void drop_pairs(struct sx_pipeline *p)
 {
 	struct sx_item *waiting = sx_handover_take(&p->handover);
 
+	sx_must(p->submitted - p->collected, <=, (uint64_t)p->context_count);
 	for (int i = 0; i < p->context_count; i++)
 		if (p->flights[i].item)
 			drop_pair(p, p->flights[i].item);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/contract.h"
 #include "base/log.h"
 #include "daemon/run_priv.h"
 #include "power/board.h"
@@ -31,6 +32,7 @@ void sx_run_power_start(struct sx_run *run)
 	const char *bus_id = backend->bus_id ? backend->bus_id(run->engine.device) : NULL;
 	int r;
 
+	sx_must_be(!run->power);
 	run->pages->root = p->root;
 	if (p->source == SX_POWER_NONE)
 		return;

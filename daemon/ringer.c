@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/contract.h"
 #include "base/thread.h"
 #include "daemon/handover.h"
 
@@ -25,6 +26,7 @@ static bool ringer_wait(struct sx_ringer *g, const struct sx_ringer_thread *t)
 {
 	uint64_t rung;
 
+	sx_must(t->fd, >=, 0);
 	while (read(t->fd, &rung, sizeof(rung)) < 0)
 		if (errno != EINTR)
 			return false;
@@ -62,6 +64,7 @@ static void wake_crowd(const struct sx_ringer *g, struct sx_ring *ring)
 		few = sx_ring_wake(ring, FEW);
 		woken += few;
 		rest_ns = 3 * (sx_now_ns() - begun_ns);
+		sx_must(rest_ns, >=, 0);
 		rest_ns = rest_ns < REST_MOST_NS ? rest_ns : REST_MOST_NS;
 		nanosleep(&(struct timespec){.tv_nsec = rest_ns}, NULL);
 	}
@@ -82,6 +85,7 @@ static int ringer_thread(struct sx_ringer *g, struct sx_ringer_thread *t, void *
 {
 	int r;
 
+	sx_must_be(!t->runs && !t->made);
 	t->fd = eventfd(0, EFD_CLOEXEC);
 	t->made = t->fd >= 0;
 	if (!t->made)
@@ -118,6 +122,7 @@ void sx_ringer_stop(struct sx_ringer *g)
 
 	atomic_store_explicit(&g->stop, true, memory_order_relaxed);
 	for (int i = 0; i < 2; i++) {
+		sx_must_be(threads[i]->made || !threads[i]->runs);
 		if (threads[i]->runs) {
 			sx_wake(threads[i]->fd);
 			pthread_join(threads[i]->thread, NULL);

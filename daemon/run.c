@@ -45,6 +45,7 @@ static int catch_signals(struct sx_run *run)
 	sigset_t ours, all;
 	char why[SX_WHY_BYTES];
 
+	sx_must(run->signal_fd, ==, -1);
 	sigemptyset(&ours);
 	sigaddset(&ours, SIGTERM);
 	sigaddset(&ours, SIGINT);
@@ -98,6 +99,7 @@ int sx_run_hold_folder(struct sx_run *run, char *why, size_t why_bytes)
 {
 	int fd;
 
+	sx_must(run->lock_fd, >=, 0);
 	if (!sx_run_holds_folder(run)) {
 		fd = claim_folder(run, why, why_bytes);
 		if (fd < 0)
@@ -122,6 +124,7 @@ static int claim_instance(struct sx_run *run)
 {
 	char why[SX_WHY_BYTES];
 
+	sx_must(run->lock_fd, ==, -1);
 	run->lock_fd = claim_folder(run, why, sizeof(why));
 	if (run->lock_fd < 0)
 		return run_refuse(SX_EXIT_CREATE, why);
@@ -175,6 +178,7 @@ static int serve_status(struct sx_run *run)
 	sx_pages_done(run->pages);
 	sx_live_note_configured(run);
 	sx_live_tell_pages(run);
+	sx_must_be(!run->status_made);
 	if (fd < 0) {
 		fd = sx_status_listen(run->status_path, STATUS_MODE, why, sizeof(why));
 		if (fd < 0)
@@ -212,6 +216,7 @@ static int open_source(struct sx_run *run, struct sx_source **ret)
 
 	if (r >= 0)
 		return 0;
+	sx_must_be(!*ret);
 	if (r == -ENODEV || (r == -ENOENT && params->kind == SX_SOURCE_V4L2)) {
 		sx_log(CAPTURE, WARNING, "camera absent: %s", why);
 		sx_telemetry_absent(run->telemetry, why);
@@ -364,6 +369,7 @@ static void take_down(struct sx_run *run)
 {
 	if (run->pipeline)
 		sx_live_abandon(run, "the daemon ends: nothing was changed");
+	sx_must(run->live.step, ==, SX_LIVE_IDLE);
 	sx_orders_close(&run->live.orders);
 	if (!sx_run_holds_folder(run)) {
 		run->status_made = false;

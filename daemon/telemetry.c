@@ -36,11 +36,13 @@ void sx_telemetry_destroy(struct sx_telemetry *t)
 /* Of something that another counter has summed up. */
 static void put_count(struct sx_telemetry *t, enum sx_figure figure, uint64_t count)
 {
+	sx_must(count, >=, atomic_load_explicit(&t->count[figure], RELAXED));
 	atomic_store_explicit(&t->count[figure], count, memory_order_release);
 }
 
 void sx_telemetry_captured(struct sx_telemetry *t, int64_t now_ns, int64_t skew_ns)
 {
+	sx_must(now_ns, >=, atomic_load_explicit(&t->last_capture_ns, RELAXED));
 	sx_windows_add(&t->skew, now_ns, skew_ns < 0 ? -skew_ns : skew_ns);
 	atomic_store_explicit(&t->last_capture_ns, now_ns, RELAXED);
 	sx_telemetry_add(t, SX_FIG_FRAMES_CAPTURED, 1);
@@ -154,10 +156,11 @@ const char *sx_span_name(enum sx_span span)
 	return names[span];
 }
 
+/* Nothing lasts less than no time; a camera whose clock is ahead says so. */
 static void add_duration(struct sx_duration *d, int64_t now_ns, int64_t ns)
 {
-	sx_windows_add(&d->windows, now_ns, ns);
-	atomic_fetch_add_explicit(&d->sum_ns, ns, RELAXED);
+	sx_windows_add(&d->windows, now_ns, ns > 0 ? ns : 0);
+	atomic_fetch_add_explicit(&d->sum_ns, ns > 0 ? ns : 0, RELAXED);
 }
 
 static void add_spans(struct sx_telemetry *t, const struct stixel_frame_header *h, int64_t head_ns)
@@ -228,16 +231,29 @@ void sx_telemetry_feed(struct sx_telemetry *t, enum sx_feed_kind kind, const str
 	char text[SX_FEED_WHY_BYTES] = "", before[SX_FEED_WHY_BYTES];
 
 	sx_must_index(kind, SX_FEED_KINDS);
-	put_count(t, figures[kind].received, c->received);
-	put_count(t, figures[kind].late, c->late);
-	put_count(t, figures[kind].lost, c->lost);
-	put_count(t, figures[kind].refused, c->refused);
-	put_count(t, figures[kind].restarts, c->restarts);
+	put_count(t, figures[kind].received, f->closed.received + c->received);
+	put_count(t, figures[kind].late, f->closed.late + c->late);
+	put_count(t, figures[kind].lost, sx_feed_sum(f->closed.lost, c->lost));
+	put_count(t, figures[kind].refused, f->closed.refused + c->refused);
+	put_count(t, figures[kind].restarts, f->closed.restarts + c->restarts);
 	atomic_store_explicit(&f->state, (int)state, RELAXED);
 	snprintf(text, sizeof(text), "%s", why);
 	sx_telemetry_feed_why(t, kind, before);
 	if (memcmp(text, before, sizeof(text)) != 0)
 		guarded_write(&f->why_sequence, f->why, text, SX_FEED_WHY_WORDS);
+}
+
+void sx_telemetry_feed_closed(struct sx_telemetry *t, enum sx_feed_kind kind,
+			      const struct sx_feed_counters *c)
+{
+	struct sx_feed_counters *sum = &t->feed[kind].closed;
+
+	sx_must_index(kind, SX_FEED_KINDS);
+	sum->received += c->received;
+	sum->late += c->late;
+	sum->lost = sx_feed_sum(sum->lost, c->lost);
+	sum->refused += c->refused;
+	sum->restarts += c->restarts;
 }
 
 void sx_telemetry_feed_why(const struct sx_telemetry *t, enum sx_feed_kind kind, char why[SX_FEED_WHY_BYTES])

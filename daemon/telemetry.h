@@ -89,8 +89,9 @@ struct sx_telemetry {
 	_Atomic uint64_t pictures_sequence; /* odd while being written */
 	_Atomic uint64_t pictures[SX_PICTURES_WORDS];
 	struct sx_telemetry_feed {
-		_Atomic int state;	       /* enum sx_feed_state */
-		_Atomic uint64_t why_sequence; /* odd while the sentence is being written */
+		struct sx_feed_counters closed; /* what feeds that are closed had counted */
+		_Atomic int state;		/* enum sx_feed_state */
+		_Atomic uint64_t why_sequence;	/* odd while the sentence is being written */
 		_Atomic uint64_t why[SX_FEED_WHY_WORDS];
 	} feed[SX_FEED_KINDS];
 };
@@ -138,6 +139,9 @@ void sx_telemetry_transfers(struct sx_telemetry *t, const struct sx_transfers *t
 /* Thread: frame. What a feed counted so far and says of itself. */
 void sx_telemetry_feed(struct sx_telemetry *t, enum sx_feed_kind kind, const struct sx_feed_counters *c,
 		       enum sx_feed_state state, const char *why);
+/* Thread: main, while frame does not run. A feed is closed: what it counted stays counted. */
+void sx_telemetry_feed_closed(struct sx_telemetry *t, enum sx_feed_kind kind,
+			      const struct sx_feed_counters *c);
 /* Any thread. Why a feed's are absent or refused; empty when they are not, or it is changing just now. */
 void sx_telemetry_feed_why(const struct sx_telemetry *t, enum sx_feed_kind kind, char why[SX_FEED_WHY_BYTES]);
 /* Any thread. False: the frame thread wrote all the time (it never does), *ret is not written. */

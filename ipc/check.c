@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/contract.h"
 #include "ipc/crc32c.h"
 
 /* Columns are counted in 16 bits (struct stixel.column). */
@@ -38,6 +39,7 @@ uint32_t sx_frame_checksum(const void *frame, const struct stixel_frame_header *
 	size_t end = h->plane_kind ? h->plane_offset : h->frame_bytes;
 	uint32_t crc = sx_crc32c(0, p, at);
 
+	sx_must_or(return 0, end, >=, at + 4);
 	crc = sx_crc32c(crc, "\0\0\0\0", 4);
 	return sx_crc32c(crc, p + at + 4, end - at - 4);
 }

@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/contract.h"
 #include "ipc/process.h"
 #include "ipc/why.h"
 
@@ -70,6 +71,7 @@ static bool process_runs(const struct sx_earlier *e)
 	const struct stixel_ring_header *h = &e->header;
 	uid_t user;
 
+	sx_must_or(return false, e->is_ring, ==, true);
 	if (e->unseen) /* in another container, which shares the folder of the rings */
 		return !e->other_user;
 	if (!h->pid || h->pid > INT_MAX || (pid_t)h->pid == getpid() ||
@@ -123,6 +125,7 @@ int sx_earlier_keeps(const struct sx_earlier *e, const char *path, int error, ch
 {
 	char text[1024];
 
+	sx_must_or(return error, error, <, 0);
 	if (!e->other_user)
 		return sx_why(error, why, why_bytes, "cannot name %s: %s", path, strerror(-error));
 	return sx_why(

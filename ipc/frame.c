@@ -75,6 +75,7 @@ static void load_header(struct stixel_frame_header *h, const void *frame)
 /* Writes the header to the frame, sum included; everything before the planes lies there already. */
 static void seal(uint8_t *frame, struct stixel_frame_header *h)
 {
+	sx_must_or(return, h->frame_bytes, >=, header_bytes(h));
 	memcpy(frame, h, header_bytes(h));
 	h->checksum = sx_frame_checksum(frame, h);
 	memcpy(frame, h, header_bytes(h));
@@ -124,6 +125,7 @@ static uint8_t *copy_image(uint8_t *to, const struct stixel_image *image)
 {
 	size_t row = image->width * pixel_bytes(image->kind), pitch = round_up(row);
 
+	sx_must_or(return to, image->pitch, >=, row);
 	for (uint32_t y = 0; y < image->height; y++, to += pitch) {
 		memcpy(to, (const uint8_t *)image->data + (size_t)y * image->pitch, row);
 		memset(to + row, 0, pitch - row);
@@ -174,6 +176,7 @@ int64_t sx_frame_pack(void *out, size_t room, struct stixel_frame_header *h, con
 	at = to + h->stixels_offset + list_bytes;
 	for (int i = 0; i < image_count; i++)
 		at = copy_image(at, &images[i]);
+	sx_must_or(return -ENOBUFS, at - to, <=, bytes);
 	seal(to, h);
 	return (int64_t)bytes;
 }

@@ -15,6 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/contract.h"
 #include "base/places.h"
 #include "ipc/why.h"
 
@@ -41,6 +42,7 @@ static int make_folders(char *path)
 {
 	int made = 0;
 
+	sx_must_or(return -EINVAL, path[0], !=, 0);
 	for (char *p = path + 1;; p++) {
 		char c = *p;
 

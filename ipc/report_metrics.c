@@ -109,6 +109,7 @@ static void add_figures(struct sx_text *t, const struct sx_report *r, enum sx_fa
 
 static void add_seconds(struct sx_text *t, int64_t ns)
 {
+	sx_must(ns, >=, 0);
 	sx_text_add(t, "%" PRId64 ".%09" PRId64 "\n", ns / 1000000000, ns % 1000000000);
 }
 
@@ -215,6 +216,7 @@ static void add_cameras(struct sx_text *t, const struct sx_report *r, enum sx_fa
 
 	while (sx_camera_figures[which].family != family)
 		which++;
+	sx_must_index(which, SX_CAMERA_END);
 	for (int i = 0; i < r->source.cameras; i++) {
 		const struct sx_report_camera *c = &r->source.camera[i];
 

@@ -57,6 +57,7 @@ struct sx_ring {
 
 int sx_ring_wake(struct sx_ring *r, int most)
 {
+	sx_must_or(return 0, most, >, 0);
 	/* Without FUTEX_PRIVATE_FLAG: the waiters are other processes. */
 	return (int)syscall(SYS_futex, &r->live->bell, FUTEX_WAKE, most, NULL, NULL, 0);
 }
@@ -67,6 +68,7 @@ bool sx_ring_wake_few(struct sx_ring *r)
 	const bool more = sx_ring_wake(r, FEW) == FEW;
 	const unsigned calm = __atomic_load_n(&r->calm, __ATOMIC_RELAXED);
 
+	sx_must_or(return more, calm, <=, CALM);
 	/* Also slow with few of them: who sleeps on another word may lie in the same list of the kernel's. */
 	if (more || sx_now_ns() - begun_ns > SLOW_NS)
 		__atomic_store_n(&r->calm, 0, __ATOMIC_RELAXED);
@@ -153,6 +155,7 @@ static int make_object(struct sx_ring *r, const struct sx_ring_params *p, char *
 	struct stat st;
 	int e;
 
+	sx_must_or(return -EINVAL, r->fd, ==, -1);
 	r->fd = open(r->temporary, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (r->fd < 0) {
 		e = -errno;
@@ -211,6 +214,7 @@ static void fill_header(struct sx_ring *r, const struct sx_ring_params *p)
 		.heartbeat_period_ms = p->heartbeat_period_ms > 0 ? (uint32_t)p->heartbeat_period_ms : 1000,
 	};
 
+	sx_must_or(return, STIXEL_RING_SLOTS_OFFSET + (uint64_t)p->slots * r->slot_stride, <=, r->bytes);
 	snprintf(h.instance, sizeof(h.instance), "%s", p->instance);
 	snprintf(h.version, sizeof(h.version), "%s", SX_VERSION);
 	snprintf(h.stream_path, sizeof(h.stream_path), "%s", p->stream_path ? p->stream_path : "");
@@ -230,6 +234,7 @@ static int look_at_earlier(const struct sx_ring *r, struct sx_earlier *e, bool e
 	int64_t beat_ns, until_ns;
 	int err;
 
+	sx_must_or(return -EINVAL, r->named, ==, false);
 	sx_earlier_open(e, r->path, r->magic);
 	beat_ns = e->live.heartbeat_ns;
 	until_ns = sx_earlier_patience_ns(e);
@@ -246,6 +251,7 @@ static int look_at_earlier(const struct sx_ring *r, struct sx_earlier *e, bool e
 /* An empty folder at the name goes, too. */
 static int rename_over(const struct sx_ring *r)
 {
+	sx_must_or(return -EINVAL, r->named, ==, false);
 	if (rename(r->temporary, r->path) == 0)
 		return 0;
 	if (errno != EISDIR)
@@ -373,6 +379,7 @@ static void ring_store_words(uint64_t *to, const uint8_t *from, size_t bytes)
 {
 	uint64_t word;
 
+	sx_must_or(return, bytes % 8, ==, 0);
 	for (size_t i = 0; i < bytes / 8; i++) {
 		memcpy(&word, from + 8 * i, 8);
 		__atomic_store_n(to + i, word, __ATOMIC_RELAXED);
@@ -439,6 +446,7 @@ int sx_ring_publish(struct sx_ring *r, const void *frame, size_t bytes)
 	memcpy(&h, frame, STIXEL_HEADER_BYTES_LEAST);
 	if (h.number != n || h.epoch != r->epoch || h.frame_bytes != bytes)
 		return -EINVAL;
+	sx_must_or(return -EINVAL, r->begun, ==, false);
 	ring_store_words(sx_ring_begin(r, &n), frame, bytes);
 	sx_ring_commit(r, bytes);
 	return 0;

@@ -71,6 +71,7 @@ struct sx_stream {
 /* Larger buffers than the system's limit need a privilege; without it take what is given. */
 static void size_buffer(int fd, int bytes)
 {
+	sx_must(bytes, >, 0);
 	if (setsockopt(fd, SOL_SOCKET, SO_SNDBUFFORCE, &bytes, sizeof(bytes)) < 0)
 		(void)setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &bytes, sizeof(bytes));
 }
@@ -121,6 +122,7 @@ static int stream_watch(struct sx_stream *s, int op, int fd, unsigned events, ui
 {
 	struct epoll_event e = {.events = events, .data.u32 = tag};
 
+	sx_must(fd, >=, 0);
 	return epoll_ctl(s->epoll, op, fd, &e) < 0 ? -errno : 0;
 }
 
@@ -129,6 +131,7 @@ static int make_loop(struct sx_stream *s)
 	struct itimerspec t = {0};
 	int r;
 
+	sx_must(s->listen, >=, 0);
 	s->epoll = epoll_create1(EPOLL_CLOEXEC);
 	s->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	s->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
@@ -197,6 +200,7 @@ static void ring_main(struct sx_stream *s)
 {
 	uint64_t one = 1;
 
+	sx_must(s->wake, >=, 0);
 	/* Full means that it is awake already. */
 	(void)!write(s->wake, &one, sizeof(one));
 }
@@ -208,6 +212,7 @@ void sx_stream_publish(struct sx_stream *s, const void *frame)
 
 	sx_must_index(s->back, 3);
 	memcpy(&h, frame, STIXEL_HEADER_BYTES_LEAST);
+	sx_must(h.frame_bytes, >=, STIXEL_HEADER_BYTES_LEAST);
 	if (h.frame_bytes <= s->packet_bytes) {
 		memcpy(to, frame, h.frame_bytes);
 	} else {
@@ -277,6 +282,7 @@ static void drop_client(struct sx_stream *s, struct client *c)
 /* 1 sent, 0 not now, negative: the client is gone. */
 static int send_packet(const struct client *c, const void *packet, size_t bytes)
 {
+	sx_must(c->fd, >=, 0);
 	if (send(c->fd, packet, bytes, MSG_DONTWAIT | MSG_NOSIGNAL) >= 0)
 		return 1;
 	/* Short of memory is as good as full; there is a next frame. */
@@ -347,6 +353,7 @@ static void flush(struct sx_stream *s, uint32_t i)
 
 static void flush_all(struct sx_stream *s, unsigned want, unsigned due)
 {
+	sx_must(due, !=, 0);
 	for (uint32_t i = 0; i < (uint32_t)s->clients_max; i++) {
 		struct client *c = &s->client[i];
 
@@ -401,7 +408,6 @@ static void admit(struct sx_stream *s, int fd)
 	c->seen.uid = who.uid;
 	s->count.accepted++;
 	s->count.clients++;
-	sx_must(s->count.clients, <=, s->clients_max);
 	if (stream_watch(s, EPOLL_CTL_ADD, fd, EPOLLIN, (uint32_t)(c - s->client)) < 0)
 		drop_client(s, c);
 }
@@ -541,6 +547,7 @@ void sx_stream_destroy(struct sx_stream *s)
 	for (int i = 0; i < SX_STREAM_CLIENTS_MAX; i++)
 		if (s->client[i].fd >= 0)
 			drop_client(s, &s->client[i]);
+	sx_must(s->count.clients, ==, 0);
 	if (s->path[0])
 		unlink(s->path);
 	if (s->listen >= 0)
@@ -574,6 +581,7 @@ int sx_stream_clients(const struct sx_stream *s, struct sx_stream_client *ret, i
 {
 	int n = 0;
 
+	sx_must(room, >=, 0);
 	for (int i = 0; i < s->clients_max; i++)
 		if (s->client[i].fd >= 0 && n < room) {
 			ret[n] = s->client[i].seen;

@@ -83,6 +83,7 @@ static void add_quoted(struct sx_text *t, const char *value)
 		} else {
 			sx_text_add(t, "%.*s", n, (const char *)s);
 		}
+		sx_must(n, >, 0);
 		s += n;
 	}
 	sx_text_add(t, "\"");
@@ -108,6 +109,7 @@ void sx_json_open(struct sx_text *t, const char *key, char bracket)
 
 void sx_json_close(struct sx_text *t, char bracket)
 {
+	sx_must_be(t->used > 0 || t->cut);
 	sx_must_be(bracket == '}' || bracket == ']');
 	sx_text_add(t, "%c", bracket);
 }

@@ -3,6 +3,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "base/contract.h"
 #include "ipc/writers.h"
 
 #include <errno.h>
@@ -39,6 +40,7 @@ int sx_writers_member(gid_t group)
 	gid_t *groups;
 	int n;
 
+	sx_must_or(return -EINVAL, group, !=, (gid_t)-1);
 	if (group == getegid() || geteuid() == 0)
 		return 1;
 	if (room <= 0)

@@ -3,6 +3,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "base/contract.h"
 #include "recording/codec.h"
 
 #include <errno.h>
@@ -79,6 +80,7 @@ int sx_codec_decode(struct sx_codec *c, const void **content, size_t bytes, size
 		c->decompress = ZSTD_createDCtx();
 	if (!c->decompress || reserve(c, plain_bytes) < 0)
 		return -ENOMEM;
+	sx_must(plain_bytes, <=, c->room);
 	n = ZSTD_decompressDCtx(c->decompress, c->memory, c->room, *content, bytes);
 	if (ZSTD_isError(n) || n != plain_bytes)
 		return -EBADMSG;
@@ -98,6 +100,7 @@ int64_t sx_codec_encode(struct sx_codec *c, const void **content, size_t bytes, 
 {
 	size_t n;
 
+	sx_must(bytes, >, 0);
 	if (!c->compress)
 		c->compress = ZSTD_createCCtx();
 	if (!c->compress || reserve(c, ZSTD_compressBound(bytes)) < 0)
@@ -106,6 +109,7 @@ int64_t sx_codec_encode(struct sx_codec *c, const void **content, size_t bytes, 
 	n = ZSTD_compress2(c->compress, c->memory, c->room, *content, bytes);
 	if (ZSTD_isError(n) || n >= bytes)
 		return 0;
+	sx_must(n, <=, c->room);
 	*content = c->memory;
 	return (int64_t)n;
 }

@@ -38,6 +38,7 @@ static void wait_change(struct sx_file_queue *q)
 {
 	struct timespec until;
 
+	sx_must(q->count, <=, q->room);
 	clock_gettime(CLOCK_MONOTONIC, &until);
 	until.tv_nsec += 200000000;
 	until.tv_sec += until.tv_nsec / SX_NS_PER_S;
@@ -157,6 +158,7 @@ int sx_file_queue_put(struct sx_file_queue *q, const void *data, size_t bytes)
 		pthread_cond_broadcast(&q->changed);
 	}
 	r = q->error;
+	sx_must_be(r < 0 || bytes == 0);
 	pthread_mutex_unlock(&q->lock);
 	return r;
 }
@@ -169,6 +171,7 @@ int sx_file_queue_flush(struct sx_file_queue *q)
 	while (q->count && !q->error)
 		wait_change(q);
 	r = q->error;
+	sx_must_be(r < 0 || q->count == 0);
 	pthread_mutex_unlock(&q->lock);
 	return r;
 }
@@ -188,6 +191,7 @@ void sx_file_queue_destroy(struct sx_file_queue *q)
 	if (!q)
 		return;
 	pthread_mutex_lock(&q->lock);
+	sx_must_be(!q->closing);
 	q->closing = true;
 	if (q->error == -ETIMEDOUT)
 		pthread_cancel(q->thread); /* it sits in write(), without the lock */

@@ -58,6 +58,7 @@ static size_t begin_record(struct sx_bytes *b, enum sx_mcap_op op)
 
 static inline void store(uint8_t *to, uint64_t n, int bytes)
 {
+	sx_must_index(bytes - 1, 8);
 	for (int i = 0; i < bytes; i++)
 		to[i] = (uint8_t)(n >> 8 * i);
 }
@@ -309,6 +310,7 @@ int sx_mcap_flush(struct sx_mcap *m)
 
 	if (!bytes || m->error || m->chunk.failed)
 		return m->chunk.failed ? fail(m, -ENOMEM) : m->error;
+	sx_must(m->chunk_messages, >, 0);
 	sum_chunk(m);
 	packed_crc = m->chunk_crc;
 	if (m->codec)
@@ -377,6 +379,7 @@ int sx_mcap_message(struct sx_mcap *m, int channel, uint64_t time_ns, const stru
 	sx_must_index(channel - 1, m->channels);
 	if (m->error)
 		return m->error;
+	sx_must(count, >, 0);
 	if (!m->chunk.count)
 		begin_chunk(m);
 	note_time(&m->chunk_start_ns, &m->chunk_end_ns, m->chunk_messages++ == 0, time_ns);
@@ -441,6 +444,7 @@ static void put_summary(struct sx_mcap *m)
 	uint64_t summary_at = m->offset, offsets_at;
 	struct sx_bytes b = {0}, offsets = {0};
 
+	sx_must(m->chunk.count, ==, 0);
 	m->crc = 0;
 	put_group(m, &m->schema_records, SX_MCAP_SCHEMA, &offsets);
 	put_group(m, &m->channel_records, SX_MCAP_CHANNEL, &offsets);
@@ -470,6 +474,7 @@ int sx_mcap_finish(struct sx_mcap *m)
 	size_t began;
 
 	sx_mcap_flush(m);
+	sx_must_be(m->error || m->chunk.count == 0);
 	began = begin_record(&b, SX_MCAP_DATA_END);
 	sx_bytes_number(&b, m->crc, 4);
 	end_record(&b, began);

@@ -61,6 +61,7 @@ void sx_pb_text(struct sx_bytes *b, unsigned field, const char *text)
 
 void sx_pb_doubles(struct sx_bytes *b, unsigned field, const double *v, size_t count)
 {
+	sx_must(count, >, 0);
 	sx_pb_bytes_head(b, field, 8 * count);
 	for (size_t i = 0; i < count; i++) {
 		uint64_t bits;
@@ -133,6 +134,7 @@ static void describe_file(struct sx_bytes *to, const char *file, const char *pac
 {
 	struct sx_bytes b = {0}, message = {0};
 
+	sx_must(count, >, 0);
 	sx_pb_text(&message, 1, name);
 	for (size_t i = 0; i < count; i++)
 		describe_field(&message, &rows[i]);

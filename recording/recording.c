@@ -21,6 +21,7 @@ static int go_back(struct sx_recording *r, uint64_t before)
 {
 	const uint64_t from = r->state.offset;
 
+	sx_must(before, <, from);
 	r->bad_before_at = before;
 	r->summary_at = 0; /* what said so may lie ahead again */
 	r->vain += from - before;
@@ -83,6 +84,7 @@ static int tell_end(struct sx_recording *r, struct sx_record *record)
 {
 	if (!r->bad_why)
 		return 0;
+	sx_must(r->bad_at, <=, r->state.offset);
 	if (r->state.offset - r->bad_at >= SX_MCAP_MAGIC_BYTES && r->end >= SX_MCAP_MAGIC_BYTES &&
 	    memcmp(r->window + r->end - SX_MCAP_MAGIC_BYTES, SX_MCAP_MAGIC, SX_MCAP_MAGIC_BYTES) == 0)
 		return tell_damage(r, record);
@@ -264,6 +266,7 @@ static int take_footer(struct sx_recording *r, struct sx_span content, struct sx
 	uint32_t crc;
 	bool wrong;
 
+	sx_must(content.bytes, ==, SX_MCAP_FOOTER_BYTES);
 	sx_cursor_number(&in, 8);
 	crc = (uint32_t)sx_cursor_number(&in, 4);
 	sx_window_skip(r, SX_MCAP_HEAD_BYTES + 16);
@@ -283,6 +286,7 @@ static int take_footer(struct sx_recording *r, struct sx_span content, struct sx
 /* A message index that follows no chunk: what lies before it was one. */
 static void lose_before(struct sx_recording *r)
 {
+	sx_must(r->before_at, <=, r->state.offset);
 	if (!r->bad_why) {
 		r->bad_at = r->before_at ? r->before_at : r->state.offset;
 		r->bad_why = bad_head;
@@ -358,6 +362,7 @@ static int take_other(struct sx_recording *r, struct sx_mcap_record rec, struct 
 			   rec.op == SX_MCAP_DATA_END || rec.op == SX_MCAP_FOOTER;
 	int64_t n = 0;
 
+	sx_must_be(rec.op != SX_MCAP_CHUNK && !r->lost);
 	if (!length_good(rec) || beyond_the_end(r, rec.bytes))
 		return damaged(r, length_good(rec) ? cut : bad_head);
 	if (!sx_affordable(r, at + SX_MCAP_HEAD_BYTES + rec.bytes, 0))
@@ -406,6 +411,7 @@ static int take_magic(struct sx_recording *r)
 {
 	const int64_t have = sx_window_need(r, SX_MCAP_MAGIC_BYTES);
 
+	sx_must(r->chunk_bytes, ==, 0);
 	if (have <= 0)
 		return have < 0 ? (int)have : -ENODATA;
 	r->fresh = r->state.ended = false;
@@ -458,6 +464,7 @@ int sx_recording_next(struct sx_recording *r, struct sx_record *record)
 	} while (e == 0);
 	if (e != -ENODATA)
 		return e;
+	sx_must_be(!r->chunk_bytes);
 	e = sx_content_end(r, record);
 	return e ? e : tell_end(r, record);
 }

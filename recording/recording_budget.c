@@ -3,6 +3,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "base/contract.h"
 #include "recording/recording_priv.h"
 
 /* What may be read for nothing, in a file that is made for that: so many times what it has, and a chunk. */
@@ -16,6 +17,7 @@ static uint64_t again(const struct sx_recording *r, uint64_t end)
 {
 	const uint64_t known = end < r->checked_to ? end : r->checked_to;
 
+	sx_must(r->looked_at, <=, r->checked_to);
 	return known > r->state.offset ? known - r->state.offset : 0;
 }
 
@@ -42,6 +44,7 @@ bool sx_affords_record(const struct sx_recording *r, uint64_t bytes)
 
 void sx_spend(struct sx_recording *r, uint64_t end, uint64_t plain_bytes)
 {
+	sx_must(end, >=, r->state.offset);
 	r->vain += again(r, end);
 	r->expanded += plain_bytes;
 	r->unasked += end - r->state.offset + plain_bytes;

@@ -120,6 +120,7 @@ static int give_bare(struct sx_recording *r, struct sx_record *record)
 	r->missing = 0;
 	if (sx_frame_check(&whole, r->frame, h->frame_bytes) < 0)
 		return bare_damage(r, record);
+	sx_must(room, <=, h->frame_bytes);
 	free(r->bare);
 	r->bare = malloc(room);
 	if (!r->bare)
@@ -180,6 +181,7 @@ static int take_frame(struct sx_recording *r, struct sx_span content, struct sx_
 			return -ENOMEM;
 		r->frame_room = room;
 	}
+	sx_must(data.bytes, <=, r->frame_room);
 	memcpy(r->frame, data.at, data.bytes);
 	r->frame_time_ns = record->time_ns;
 	r->frame_at = r->state.offset;
@@ -205,6 +207,7 @@ static int take_image(struct sx_recording *r, unsigned kind, struct sx_span cont
 	    image.height != (first ? h->plane_height : h->plane2_height) ||
 	    image.pitch != (first ? h->plane_pitch : h->plane2_pitch))
 		return frame_damage(r, content, "an image is not the one of its frame", record);
+	sx_must((first ? h->plane_offset : h->plane2_offset) + bytes, <=, r->frame_room);
 	if (bytes)
 		memcpy(r->frame + (first ? h->plane_offset : h->plane2_offset), image.data, bytes);
 	r->missing &= ~(1u << kind);

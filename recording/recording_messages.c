@@ -131,6 +131,7 @@ static void add_stamp(struct sx_bytes *to, unsigned field, const struct stixel_f
 		ns += SX_NS_PER_S;
 		seconds--;
 	}
+	sx_must_index(ns, SX_NS_PER_S);
 	sx_pb_bytes_head(to, field, 0); /* a byte, which is set when the length is known: 17 at most */
 	began = to->count;
 	sx_pb_varint(to, 1, (uint64_t)seconds);
@@ -204,6 +205,7 @@ bool sx_calibration_same(const struct stixel_frame_header *a, const struct stixe
 
 void sx_event_message(struct sx_bytes *to, const struct sx_event *e)
 {
+	sx_must_index(e->kind, COUNT(event_words));
 	sx_pb_text(to, EVENT_KIND, event_words[e->kind]);
 	if (e->kind == SX_EVENT_PUBLISHER) {
 		sx_pb_fixed64(to, EVENT_EPOCH, e->publisher.epoch);

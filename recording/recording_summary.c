@@ -80,6 +80,7 @@ static bool take_place(struct sx_recording *r, struct sx_span content, size_t *r
 	place = sx_cursor_number(&in, 8);
 	if (in.failed || place >= r->state.total_bytes)
 		return false;
+	sx_must(r->place_count, <=, *room);
 	if (r->place_count == *room) {
 		*room = *room ? 2 * *room : 64;
 		more = realloc(r->places, *room * sizeof(*more));
@@ -121,6 +122,7 @@ static void take_end(struct sx_recording *r)
 	struct sx_record record; /* damage is told, and counted, when it is read */
 	const uint64_t places = r->state.damaged_places, damaged = r->state.damaged_bytes;
 
+	sx_must(at, <, r->state.total_bytes);
 	if (bytes && left >= SX_MCAP_HEAD_BYTES)
 		rec = sx_mcap_head(bytes);
 	if (rec.op == SX_MCAP_CHUNK && rec.bytes <= (left < 65536 ? left : 65536) - SX_MCAP_HEAD_BYTES &&
@@ -152,6 +154,7 @@ static void sort_places(struct sx_recording *r)
 {
 	size_t kept = 1;
 
+	sx_must(r->place_count, >, 0);
 	qsort(r->places, r->place_count, sizeof(*r->places), in_file_order);
 	for (size_t i = 1; i < r->place_count; i++)
 		if (r->places[i] != r->places[kept - 1])
@@ -164,6 +167,7 @@ void sx_summary_read(struct sx_recording *r)
 	size_t bytes = 0;
 	uint8_t *summary = read_summary(r, &bytes);
 
+	sx_must(r->place_count, ==, 0);
 	if (!summary)
 		return;
 	r->summarized = take_summary(r, (struct sx_cursor){summary, bytes, false});
@@ -273,6 +277,7 @@ int sx_recording_seek(struct sx_recording *r, uint64_t epoch, int64_t published_
 
 	if (!r->seekable || !r->state.indexed)
 		return -ESPIPE;
+	sx_must(r->place_count, >, 0);
 	first = places_passed(r);
 	if (sx_codec_create(&r->codec) < 0) {
 		r->codec = reading;

@@ -57,6 +57,7 @@ int64_t sx_window_need(struct sx_recording *r, uint64_t bytes)
 				return e;
 		}
 		room = r->room - r->end;
+		sx_must(room, >, 0);
 		n = read(r->fd, r->window + r->end, room < READ_MAX ? room : READ_MAX);
 		if (n < 0)
 			return -errno;
@@ -92,6 +93,7 @@ int64_t sx_window_skip(struct sx_recording *r, uint64_t bytes)
 			have = (int64_t)left;
 		if (r->crc_good)
 			r->crc = sx_mcap_crc(r->crc, sx_window_at(r), (size_t)have);
+		sx_must(have, >, 0);
 		sx_window_pass(r, (uint64_t)have);
 		left -= (uint64_t)have;
 	}
@@ -100,6 +102,7 @@ int64_t sx_window_skip(struct sx_recording *r, uint64_t bytes)
 
 int sx_window_back(struct sx_recording *r, uint64_t offset)
 {
+	sx_must(r->begin, <=, r->end);
 	if (offset <= r->state.offset && r->state.offset - offset <= r->begin) {
 		r->begin -= r->state.offset - offset;
 		r->state.offset = offset;

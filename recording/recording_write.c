@@ -28,6 +28,7 @@ static int add_channel(struct sx_recording_writer *w, int schema, const char *to
 					     {NULL, NULL}};
 	char whole[STIXEL_INSTANCE_BYTES + 32];
 
+	sx_must(schema, >, 0);
 	snprintf(whole, sizeof(whole), "/%s/%s", w->instance, topic);
 	return sx_mcap_channel(w->mcap, schema, whole, encoding, pairs);
 }
@@ -68,6 +69,7 @@ static int put_message(struct sx_recording_writer *w, int channel, const void *d
 	const struct sx_mcap_part parts[] = {{w->message.at, w->message.count}, {data, bytes}};
 	int r = w->message.failed ? w->error = -ENOMEM : put(w, channel, parts, 2);
 
+	sx_must_be(data || bytes == 0);
 	w->message.count = 0;
 	return r;
 }
@@ -170,6 +172,7 @@ static int put_calibrations(struct sx_recording_writer *w, const struct stixel_f
 	static const char *const topics[] = {"calibration", "calibration_right"};
 	int r = w->error;
 
+	sx_must_be(w->mcap);
 	if (w->calibration.fx > 0.0 ? sx_calibration_same(h, &w->calibration) : h->fx <= 0.0)
 		return r;
 	memcpy(&w->calibration, h, STIXEL_HEADER_BYTES_LEAST); /* older ones have no more */
@@ -220,6 +223,7 @@ int sx_recording_publisher(struct sx_recording_writer *w, const struct sx_record
 	sx_must_be(w->mcap);
 	snprintf(epoch, sizeof(epoch), "%016" PRIx64, p->epoch);
 	snprintf(pid, sizeof(pid), "%" PRIu64, p->pid);
+	sx_must(w->message.count, ==, 0);
 	w->end.publishers++;
 	w->time_ns = (uint64_t)time_ns;
 	if (w->error == 0)

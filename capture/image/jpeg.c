@@ -140,6 +140,7 @@ int sx_decode_jpeg(struct sx_image_sink *sink, const uint8_t *data, size_t bytes
 	int width = 0, height = 0;
 	int r = sx_jpeg_open(&j, sink->why, sizeof(sink->why));
 
+	sx_must(bytes, >=, 2);
 	if (r < 0)
 		return r;
 	r = jpeg_size(j, data, bytes, &width, &height, sink->why, sizeof(sink->why));

@@ -91,6 +91,7 @@ static bool holds_labels(struct reader *r)
 {
 	int colour = png_get_color_type(r->png, r->info), bits = png_get_bit_depth(r->png, r->info);
 
+	sx_must_be(r->sink->labels);
 	if ((colour == PNG_COLOR_TYPE_GRAY || colour == PNG_COLOR_TYPE_PALETTE) && bits <= 8)
 		return true;
 	r->result =
@@ -150,6 +151,7 @@ int sx_decode_png(struct sx_image_sink *sink, const uint8_t *data, size_t bytes)
 {
 	struct reader r = {.sink = sink, .data = data, .bytes = bytes};
 
+	sx_must(bytes, >=, 4);
 	r.png = png_create_read_struct(PNG_LIBPNG_VER_STRING, &r, on_error, on_warning);
 	if (r.png)
 		r.info = png_create_info_struct(r.png);

@@ -97,6 +97,7 @@ static int decode_binary(struct sx_image_sink *sink, const struct text *t, long 
 
 int sx_decode_pnm(struct sx_image_sink *sink, const uint8_t *data, size_t bytes)
 {
+	sx_must(bytes, >=, 2);
 	struct text t = {data, bytes, 2};
 	int kind = data[1] - '0', channels = kind == 6 ? 3 : 1, r;
 	long width = next_number(&t), height = next_number(&t), white = next_number(&t);

@@ -216,6 +216,7 @@ static void begin(struct sx_view *v)
 {
 	size_t pixels = (size_t)v->width * (size_t)v->height;
 
+	sx_must_be(v->width > 0 && v->height > 0);
 	memset(v->depth, 0, pixels * sizeof(*v->depth));
 	memset(v->id, 0, pixels * sizeof(*v->id));
 }

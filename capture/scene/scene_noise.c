@@ -46,6 +46,7 @@ static void normalise(float *tile)
 	mean = sum / n;
 	for (int i = 0; i < n; i++)
 		squares += ((double)tile[i] - mean) * ((double)tile[i] - mean);
+	sx_must_be(squares > 0);
 	scale = 1 / sqrt(squares / n);
 	for (int i = 0; i < n; i++)
 		tile[i] = (float)(((double)tile[i] - mean) * scale);
@@ -53,6 +54,7 @@ static void normalise(float *tile)
 
 static void halve(const float *from, float *to, int n)
 {
+	sx_must(n, >, 0);
 	for (int y = 0; y < n; y++)
 		for (int x = 0; x < n; x++) {
 			const float *p = from + 4 * (size_t)n * y + 2 * x;

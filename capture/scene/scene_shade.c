@@ -26,6 +26,7 @@ static void select_shadows(const struct sx_scene *s, double y, struct row_shadow
 	const struct sx_camera *c = &s->camera;
 	double yn = (y - c->cy) / c->fy, down = s->pose.sin_pitch + yn * s->pose.cos_pitch, z;
 
+	sx_must(s->shadow_count, <=, SX_SHADOWS_MAX);
 	ret->count = 0;
 	if (s->terrain.count || s->street.verge.on) { /* a row may see the ground at several distances */
 		select_all_shadows(s, ret);

@@ -6,6 +6,7 @@
  */
 #include <math.h>
 
+#include "base/contract.h"
 #include "capture/scene/scene_place.h"
 #include "capture/scene/scene_world.h"
 
@@ -219,6 +220,7 @@ static void add_van(struct sx_scene *s, const struct car *c)
 	f->detail[0] = 0.32f;
 	f->detail[1] = c->grey > 120 ? 60 : 200;
 	add_flank(s, c, SX_MATERIAL_BOX, 0, c->z, c->length, c->roof, 0, 0, 0);
+	sx_must(s->count, >, 0);
 	s->facets[s->count - 1].detail[0] = 0.32f;
 	s->facets[s->count - 1].detail[1] = c->grey > 120 ? 60 : 200;
 	sx_place_shadow(s, c->x - 0.5 * c->width, c->x + 0.5 * c->width, c->z, c->z + c->length);
@@ -406,6 +408,7 @@ static void set_pose(struct sx_scene *s, uint32_t frame)
 	p->x = 0.15 * sx_wave(n / 310 + phase);
 	p->pitch_deg = s->camera.pitch_deg + 0.12 * sx_wave(n / 47 + phase) + 0.05 * sx_wave(n / 17);
 	a = p->pitch_deg * (3.14159265358979323846 / 180);
+	sx_must_be(a > -0.02 && a < 0.02);
 	p->sin_pitch = a * (1 - a * a / 6 * (1 - a * a / 20)); /* series: |a| < 0.02, next term below 1e-15 */
 	p->cos_pitch = 1 - a * a / 2 * (1 - a * a / 12 * (1 - a * a / 30));
 }
@@ -436,6 +439,7 @@ void sx_street_build(struct sx_scene *s, uint32_t frame)
 		sx_verge_add(s);
 		sx_verge_finish(s);
 	}
+	sx_must(s->count, <=, SX_FACETS_MAX);
 	if (s->street.relief != SX_RELIEF_FLAT)
 		sx_terrain_apply(s, frame);
 }

@@ -79,6 +79,7 @@ int sx_decoders_create(struct sx_decoders **ret, int threads, bool jpeg, char *w
 	struct sx_decoders *d = calloc(1, sizeof(*d));
 	int r = 0;
 
+	sx_must(threads, >, 0);
 	snprintf(why, why_bytes, "no memory for decoders");
 	if (!d)
 		return -ENOMEM;
@@ -117,11 +118,13 @@ void sx_decoders_destroy(struct sx_decoders *d)
 	if (!d)
 		return;
 	pthread_mutex_lock(&d->lock);
+	sx_must_be(!d->ending);
 	d->ending = true;
 	pthread_cond_broadcast(&d->more);
 	pthread_mutex_unlock(&d->lock);
 	for (int i = 0; i < d->running; i++)
 		pthread_join(d->decoders[i].thread, NULL);
+	sx_must_be(!d->first);
 	for (int i = 0; i < d->count; i++)
 		sx_jpeg_close(d->decoders[i].jpeg);
 	if (d->fd >= 0)

@@ -33,6 +33,7 @@ static int open_exporter(struct sx_dmabuf_maker *m, const char *from, const stru
 	struct v4l2_requestbuffers ask = {.count = (uint32_t)count, .memory = V4L2_MEMORY_MMAP};
 	int r = sx_v4l2_device_open(&m->exporter, from, why, why_bytes);
 
+	sx_must(count, >, 0);
 	if (r < 0)
 		return r;
 	m->name = from;
@@ -169,6 +170,7 @@ void sx_dmabuf_finish(struct sx_dmabuf *b)
 {
 	if (b->fd < 0)
 		return;
+	sx_must(b->block.bytes, >, 0);
 	munmap(b->block.memory, b->block.bytes);
 	close(b->fd);
 	*b = (struct sx_dmabuf){.fd = -1};

@@ -52,6 +52,7 @@ static int nearest(const struct sx_pairing *p, int side, int64_t ns)
 {
 	int best = -1;
 
+	sx_must_index(side, 2);
 	for (int i = 0; i < p->side[side].count; i++)
 		if (best < 0 ||
 		    apart(p->side[side].images[i].ns, ns) < apart(p->side[side].images[best].ns, ns))
@@ -113,6 +114,7 @@ static void drop_ahead(struct sx_pairing *p, int side, struct sx_pairing_result 
 	struct sx_pairing_image *images = p->side[side].images;
 	int kept = 0;
 
+	sx_must_index(side, 2);
 	for (int i = 0; i < p->side[side].count; i++)
 		if (images[i].overtaken < SX_PAIRING_WAIT)
 			images[kept++] = images[i];
@@ -124,6 +126,7 @@ static void drop_ahead(struct sx_pairing *p, int side, struct sx_pairing_result 
 /* The newest time of a side, by what came last: a stamp ahead of that is no time to be late for. */
 static int64_t newest_ns(const struct sx_pairing *p, int side)
 {
+	sx_must(p->side[side].count, >, 0);
 	const int64_t ns = p->side[side].images[p->side[side].count - 1].ns;
 
 	return ns < p->side[side].last_ns ? ns : p->side[side].last_ns;
@@ -135,6 +138,7 @@ static void give_up(struct sx_pairing *p, int side, struct sx_pairing_result *r)
 	const bool others = p->side[1 - side].count > 0;
 	int n = 0;
 
+	sx_must(p->side[side].count, <=, SX_PAIRING_ROOM);
 	while (n < p->side[side].count) {
 		bool late = others && newest_ns(p, 1 - side) > p->side[side].images[n].ns + p->tolerance_ns;
 

@@ -34,6 +34,7 @@ size_t sx_raw_row_bytes(enum sx_raw_packing packing, int width)
 {
 	const size_t w = (size_t)width;
 
+	sx_must(width, >=, 0);
 	switch (packing) {
 	case SX_RAW_16:
 		return 2 * w;
@@ -123,6 +124,7 @@ static void raw_set_weights(struct raw_weights *w, int coloured, uint32_t own, u
 static void raw_weigh(const uint16_t *up, const uint16_t *here, const uint16_t *down, int count,
 		      const struct raw_weights *w, uint16_t *out)
 {
+	sx_must(count, <=, STRIP);
 	for (int x = 0; x < count; x += LANES)
 		for (int i = 0; i < LANES; i++) {
 			const uint16_t *u = up + x + i, *h = here + x + i, *d = down + x + i;

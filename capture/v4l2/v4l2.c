@@ -24,6 +24,7 @@ static int watch_fd(struct sx_v4l2 *v, int fd, uint32_t events, uint32_t event)
 {
 	struct epoll_event e = {.events = events, .data.u32 = event};
 
+	sx_must(fd, >=, 0);
 	return epoll_ctl(v->epoll_fd, EPOLL_CTL_ADD, fd, &e) < 0 ? -errno : 0;
 }
 
@@ -115,6 +116,7 @@ static bool v4l2_block(const struct sx_source *s, int index, struct sx_block *re
 {
 	const struct sx_v4l2 *v = s->own;
 
+	sx_must(index, >=, 0);
 	if (!v->direct)
 		return sx_slots_block(&v->slots, index, ret);
 	for (int i = 0; i < v->count; i++) {
@@ -180,6 +182,7 @@ static void count_gap(struct sx_source *s, int side, uint32_t sequence)
 	struct sx_v4l2 *v = s->own;
 	struct sx_v4l2_camera *c = &v->cameras[side];
 
+	sx_must_index(side, v->count);
 	/* unsigned: numbers may wrap. One that goes back is a driver that began anew. */
 	if (c->begun && sequence - c->sequence - 1 < UINT32_MAX / 2)
 		sx_v4l2_count(&s->gaps[side], sequence - c->sequence - 1);
@@ -200,6 +203,7 @@ static int take_image(struct sx_source *s, int side, char *why, size_t why_bytes
 	if (taken <= 0 && taken != -EALREADY)
 		return taken;
 	sx_v4l2_count(&s->captured[side], 1);
+	sx_must_index(side, v->count);
 	c->last_ns = sx_now_ns();
 	count_gap(s, side, f.sequence);
 	if (taken == -EALREADY && !overwritten(s, side, f.index))
@@ -220,6 +224,7 @@ static int take_image(struct sx_source *s, int side, char *why, size_t why_bytes
 /* Without a buffer in its driver no camera can give an image. */
 static bool is_starved(const struct sx_v4l2_camera *c)
 {
+	sx_must(c->queue.count, >, 0);
 	for (int i = 0; i < c->queue.count; i++)
 		if (c->queue.buffers[i].queued)
 			return false;
@@ -254,6 +259,7 @@ static int check_cameras(struct sx_v4l2 *v, const uint32_t events[2], char *why,
 		const struct sx_v4l2_camera *c = &v->cameras[i];
 		struct v4l2_event e = {0};
 
+		sx_must(now, >=, c->last_ns);
 		if (events[i] & EPOLLPRI && sx_v4l2_ioctl(c->device.fd, VIDIOC_DQEVENT, &e) == 0 &&
 		    e.type == V4L2_EVENT_SOURCE_CHANGE) {
 			snprintf(why, why_bytes, "%s: its image format has changed", c->device.path);
@@ -277,6 +283,7 @@ static int check_pairs(const struct sx_v4l2 *v, char *why, size_t why_bytes)
 {
 	int64_t silence = sx_now_ns() - v->last_pair_ns;
 
+	sx_must(v->timeout_ns, >, 0);
 	if (silence <= v->timeout_ns)
 		return 0;
 	/* a camera that fell silent soon after the last pair is named for that, when its own time is over */

@@ -26,6 +26,7 @@
  */
 static int query(const struct sx_v4l2_device *d, struct v4l2_query_ext_ctrl *q, char *why, size_t why_bytes)
 {
+	sx_must(d->fd, >=, 0);
 	int r = sx_v4l2_ioctl(d->fd, VIDIOC_QUERY_EXT_CTRL, q);
 
 	if (r == 0)
@@ -133,6 +134,7 @@ static int set(const struct sx_v4l2_device *d, const struct v4l2_query_ext_ctrl 
 	bool wide = q->type == V4L2_CTRL_TYPE_INTEGER64;
 	int r = undo ? remember(d, q, undo, why, why_bytes) : 0;
 
+	sx_must_be(!undo || undo->count <= SX_V4L2_UNDO_MAX);
 	if (r < 0)
 		return r;
 	if (*value < q->minimum || *value > q->maximum) {
@@ -262,6 +264,7 @@ static int set_list(const struct sx_v4l2_device *d, const char *list, struct sx_
 	char copy[LIST_BYTES], *rest = NULL;
 	int r = 0;
 
+	sx_must(d->fd, >=, 0);
 	if (snprintf(copy, sizeof(copy), "%s", list) >= (int)sizeof(copy)) {
 		snprintf(why, why_bytes, "%s: controls: longer than %d bytes", d->path, LIST_BYTES - 1);
 		return -EINVAL;

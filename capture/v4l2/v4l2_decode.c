@@ -94,6 +94,7 @@ int sx_v4l2_decoded(struct sx_source *s, struct sx_v4l2_ticket **ret, char *why,
 	struct sx_v4l2_ticket *newest = NULL;
 	int n = 0, r = 0;
 
+	sx_must(v->decoding_count, <=, SX_V4L2_PAIRS_MAX);
 	/* in order: what was decoded before its elders waits for them */
 	for (; n < v->decoding_count && is_done(v, v->decoding[n]) && r == 0; n++) {
 		struct sx_v4l2_ticket *t = v->decoding[n];

@@ -66,6 +66,7 @@ int sx_v4l2_device_open(struct sx_v4l2_device *d, const char *path, char *why, s
 		snprintf(why, why_bytes, "%s: %s%s", path, strerror(-r), permission_hint(r));
 		return r;
 	}
+	sx_must(d->fd, ==, -1);
 	d->fd = r;
 	r = look_at_capabilities(d, why, why_bytes);
 	if (r < 0)
@@ -236,6 +237,7 @@ int sx_v4l2_device_size(const struct sx_v4l2_device *d, int *width, int *height,
 	struct answer a;
 	int r = sx_v4l2_ioctl(d->fd, VIDIOC_G_FMT, &f);
 
+	sx_must(d->fd, >=, 0);
 	if (r < 0)
 		return device_fail(d, r, "VIDIOC_G_FMT", why, why_bytes);
 	a = read_format(d, &f);
@@ -267,6 +269,7 @@ static int judge(struct sx_v4l2_device *d, const struct sx_v4l2_format *f, int w
 			 a->field);
 		return -EINVAL;
 	}
+	sx_must_be(width > 0 && height > 0);
 	d->format = f;
 	d->width = width;
 	d->height = height;
@@ -304,6 +307,7 @@ static struct v4l2_fract period_of(double fps)
 {
 	double whole = floor(fps + 0.5);
 
+	sx_must_be(fps > 0);
 	if (fabs(fps - whole) < 1e-6)
 		return (struct v4l2_fract){1, (uint32_t)whole};
 	return (struct v4l2_fract){(uint32_t)(1e6 / fps + 0.5), 1000000};

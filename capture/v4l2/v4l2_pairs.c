@@ -51,6 +51,7 @@ static struct sx_image image_in(const struct sx_v4l2_camera *c, int index)
 
 static struct sx_v4l2_ticket *free_ticket(struct sx_v4l2 *v)
 {
+	sx_must(v->ticket_count, <=, SX_V4L2_PAIRS_MAX);
 	for (int i = 0; i < v->ticket_count; i++)
 		if (atomic_load_explicit(&v->tickets[i].state, memory_order_relaxed) == SX_TICKET_FREE)
 			return &v->tickets[i];
@@ -135,6 +136,7 @@ int sx_v4l2_begin_pair(struct sx_source *s, const struct sx_pairing_image found[
 		t->index[i] = found[i].index;
 		t->ns[i] = found[i].ns;
 	}
+	sx_must_index(found[0].index, v->cameras[0].queue.count);
 	t->stamp = v->cameras[0].filled[found[0].index].stamp;
 	t->clock = v->cameras[0].filled[found[0].index].clock;
 	if (v->decoders) {
@@ -187,6 +189,7 @@ int sx_v4l2_take_back(struct sx_v4l2 *v, char *why, size_t why_bytes)
 {
 	int r = 0;
 
+	sx_must(v->ticket_count, <=, SX_V4L2_PAIRS_MAX);
 	for (int k = 0; k < v->ticket_count; k++) {
 		struct sx_v4l2_ticket *t = &v->tickets[k];
 

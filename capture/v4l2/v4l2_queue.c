@@ -73,6 +73,7 @@ static int request_buffers(struct sx_v4l2_queue *q, int wanted, char *why, size_
 	struct v4l2_requestbuffers ask = {.count = (uint32_t)wanted, .type = q->device->type};
 	int r;
 
+	sx_must(wanted, >=, SX_V4L2_BUFFERS_MIN);
 	prepare_request(q, &kind);
 	ask.memory = kind.b.memory;
 	r = can && !(can & needs) ? -ENOTSUP : sx_v4l2_ioctl(q->device->fd, VIDIOC_REQBUFS, &ask);
@@ -116,6 +117,7 @@ static int take_user_memory(struct sx_v4l2_queue *q, char *why, size_t why_bytes
 static int take_dma_memory(struct sx_v4l2_queue *q, struct sx_dmabuf_maker *maker, char *why,
 			   size_t why_bytes)
 {
+	sx_must(q->count, <=, SX_V4L2_BUFFERS_MAX);
 	for (int i = 0; i < q->count; i++) {
 		struct sx_v4l2_buffer *b = &q->buffers[i];
 		int r = sx_dmabuf_make(maker, q->device->image_bytes, &b->dmabuf, why, why_bytes);
@@ -137,6 +139,7 @@ static int map_driver_memory(struct sx_v4l2_queue *q, char *why, size_t why_byte
 		struct request r;
 		int error;
 
+		sx_must_be(!b->data);
 		prepare_request(q, &r);
 		r.b.index = (uint32_t)i;
 		error = sx_v4l2_ioctl(q->device->fd, VIDIOC_QUERYBUF, &r.b);
@@ -224,6 +227,7 @@ void sx_v4l2_queue_finish(struct sx_v4l2_queue *q)
 
 	if (!q->device)
 		return;
+	sx_must(q->count, <=, SX_V4L2_BUFFERS_MAX);
 	prepare_request(q, &kind);
 	none.type = kind.b.type;
 	none.memory = kind.b.memory;
@@ -302,6 +306,7 @@ int sx_v4l2_queue_take(struct sx_v4l2_queue *q, struct sx_v4l2_filled *ret, char
 	bool ours;
 	int error;
 
+	sx_must_be(q->streaming);
 	prepare_request(q, &r);
 	error = sx_v4l2_ioctl(q->device->fd, VIDIOC_DQBUF, &r.b);
 	if (error == -EAGAIN)

@@ -77,6 +77,7 @@ static int find_size(struct sx_v4l2 *v, const struct sx_source_params *p, char *
 	const struct sx_v4l2_device *d = &v->cameras[0].device, *e = &v->cameras[1].device;
 	int width[2] = {0}, height[2] = {0}, r = 0;
 
+	sx_must_index(v->count - 1, 2);
 	v->width = p->width;
 	v->height = p->height;
 	if (!p->width) {
@@ -102,6 +103,7 @@ static int find_size(struct sx_v4l2 *v, const struct sx_source_params *p, char *
 static int common_rate(const struct sx_v4l2 *v, const struct sx_v4l2_format *f, double *common,
 		       const char **without)
 {
+	sx_must(v->count, >, 0);
 	*common = 0;
 
 	for (int i = 0; i < v->count; i++) {
@@ -224,6 +226,7 @@ static int set_rate(struct sx_v4l2 *v, const struct sx_source_params *p, char *w
 
 static void return_buffers(struct sx_v4l2 *v)
 {
+	sx_must(v->count, <=, 2);
 	for (int i = 0; i < v->count; i++)
 		sx_v4l2_queue_finish(&v->cameras[i].queue);
 	sx_dmabuf_maker_close(&v->maker);
@@ -311,6 +314,7 @@ static void set_times(struct sx_v4l2 *v, const struct sx_source_params *p)
 	/* half of a period that nobody knows is no limit */
 	bool asked = tolerance > 0 && (fps == 0 || tolerance < period / 2);
 
+	sx_must(period, >, 0);
 	v->pairing.tolerance_ns = asked ? tolerance : period / 2;
 	v->timeout_ns = (int64_t)(p->timeout_ms * 1e6);
 	if (fps > 0 && v->timeout_ns < 3 * period)
@@ -385,6 +389,7 @@ int sx_v4l2_set_up(struct sx_source *s, struct sx_v4l2 *v, const struct sx_sourc
 	    (r = find_memory(v, p, slots, note, sizeof(note), why, why_bytes)) < 0 ||
 	    (r = take_slots(v, p, slots, why, why_bytes)) < 0)
 		return r;
+	sx_must(v->ticket_count, ==, slots);
 	set_times(v, p);
 	fill_info(s, v, p, note);
 	return 0;

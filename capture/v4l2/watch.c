@@ -4,6 +4,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "base/contract.h"
 #include "capture/v4l2/watch.h"
 
 #include <string.h>
@@ -19,6 +20,7 @@ static void watch_path(int fd, const char *path)
 {
 	char part[PATH_BYTES];
 
+	sx_must(fd, >=, 0);
 	if (strlen(path) >= sizeof(part))
 		return;
 	inotify_add_watch(fd, path, DEVICE_EVENTS);

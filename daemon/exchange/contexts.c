@@ -53,6 +53,7 @@ void sx_contexts_destroy(struct sx_contexts *s)
 {
 	if (!s)
 		return;
+	sx_must(s->count, <=, SX_CONTEXTS_MAX);
 	for (int i = 0; i < s->count; i++)
 		s->backend->context_destroy(s->context[i]);
 	for (int side = 0; side < 2; side++)

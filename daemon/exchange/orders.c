@@ -30,6 +30,7 @@ void sx_orders_put(struct sx_orders *o, struct sx_status_order *order)
 	bool taken, closed;
 
 	pthread_mutex_lock(&o->lock);
+	sx_must(o->count, <=, SX_STATUS_ORDERS);
 	closed = o->closed;
 	taken = !closed && o->count < SX_STATUS_ORDERS;
 	if (taken)

@@ -27,6 +27,7 @@ void sx_inlet_fit_source(struct sx_feed_params *p, const struct sx_settings *set
 	p->tolerance_ns = p->period_ns / 2;
 	p->image_width = rig ? rig->width : info->width;
 	p->image_height = rig ? rig->height : info->height;
+	sx_must(p->image_width, >, 0);
 }
 
 static int inlet_take_memory(struct sx_block *block, size_t bytes)
@@ -68,6 +69,13 @@ int sx_inlet_init(struct sx_inlet *in, const struct sx_feed_params *p, double wa
 
 void sx_inlet_finish(struct sx_inlet *in)
 {
+	struct sx_feed_counters counters;
+
+	sx_must(in->count, <=, SX_CONTEXTS_MAX);
+	if (in->feed) {
+		sx_feed_counters(in->feed, &counters);
+		sx_telemetry_feed_closed(in->telemetry, in->kind, &counters);
+	}
 	sx_feed_destroy(in->feed);
 	for (int i = 0; i < SX_CONTEXTS_MAX; i++)
 		free(in->block[i].memory);
@@ -79,6 +87,7 @@ bool sx_inlet_look(struct sx_inlet *in, const struct sx_pair *pair, int64_t now_
 	sx_feed_look(in->feed, now_ns);
 	if (!in->until_ns)
 		in->until_ns = now_ns + in->wait_ns;
+	sx_must(in->until_ns, <=, now_ns + in->wait_ns);
 	return now_ns < in->until_ns && sx_feed_expects(in->feed, pair->left_ns, now_ns);
 }
 

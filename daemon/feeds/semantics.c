@@ -81,6 +81,7 @@ void sx_semantics_done(struct sx_semantics *s, const struct sx_pair *pair, bool 
 		sx_inlet_forget(&s->in);
 		return;
 	}
+	sx_must_index(s->match, sizeof(frames) / sizeof(frames[0]));
 	sx_telemetry_add(s->in.telemetry, frames[s->match], 1);
 	sx_inlet_settle(&s->in, pair, s->match, sx_now_ns());
 }

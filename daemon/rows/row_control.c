@@ -93,6 +93,7 @@ static void decide(struct sx_row_control *c, int width)
 	c->wants = false;
 	if (known < (size > SX_ROW_CONTROL_FAR ? SX_ROW_CONTROL_ENOUGH_FAR : SX_ROW_CONTROL_ENOUGH))
 		return;
+	sx_must(known, <=, SX_ROW_CONTROL_WINDOW);
 	c->why[0] = 0;
 	c->left = left;
 	c->right = right;
@@ -116,6 +117,8 @@ void sx_row_control_apply(struct sx_row_control *c, const struct sx_row_correcti
 {
 	if (sx_row_correction_equal(applied, &c->applied))
 		return;
+	sx_must_be(fabs(applied->shift_px) <= SX_ROW_CONTROL_SHIFT &&
+		   fabs(applied->rotation_deg) <= SX_ROW_CONTROL_ROTATION);
 	c->applied = *applied;
 	c->first = frame;
 	sx_row_control_refused(c);

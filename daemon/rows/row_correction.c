@@ -8,6 +8,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/contract.h"
 #include "stages/rectify/mat3.h"
 
 bool sx_row_correction_equal(const struct sx_row_correction *a, const struct sx_row_correction *b)
@@ -32,6 +33,7 @@ void sx_rig_correct_rows(struct sx_rig *rig, const struct sx_row_correction *c)
 	/* the turn around z leaves the principal point where it is */
 	const double shift = c->shift_px + slope * (rig->cx - (rig->width - 1) / 2.0);
 
+	sx_must_be(rig->fx > 0 && rig->fy > 0);
 	turn(rig->rotation[1], -atan(slope * rig->fx / rig->fy), atan(shift / rig->fy));
 }
 
@@ -51,6 +53,8 @@ struct sx_rig sx_rig_of_rectified(int width, int height, double fx, double fy, d
 			     .cy = cy,
 			     .baseline_m = baseline_m};
 
+	sx_must(height, >, 0);
+	sx_must(width, >, 0);
 	memcpy(rig.rotation[0], straight, sizeof(straight));
 	memcpy(rig.rotation[1], straight, sizeof(straight));
 	return rig;

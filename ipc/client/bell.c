@@ -6,6 +6,7 @@
 #include <errno.h>
 
 #include "base/clock.h"
+#include "base/contract.h"
 #include "ipc/client/reader.h"
 
 #define WANT_IMAGES (STIXEL_WANT_DISPARITY | STIXEL_WANT_LEFT | STIXEL_WANT_RIGHT)
@@ -14,6 +15,7 @@ int sx_reader_connect(struct stixel_reader *r, struct sx_link *l, unsigned want)
 {
 	int e, first = -ENOENT; /* a place that is not open to us is told rather than one with nobody in it */
 
+	sx_must_or(return -EINVAL, want, !=, 0);
 	for (int i = 0; i < SX_PLACES; i++) {
 		if (!r->socket_path[i][0])
 			continue;
@@ -29,6 +31,7 @@ int sx_reader_connect(struct stixel_reader *r, struct sx_link *l, unsigned want)
 /* Publisher's own word first; in a container the path may be another one, then the usual ones. */
 static int open_bell(struct stixel_reader *r)
 {
+	sx_must_or(return -ENOTCONN, r->bell.fd, ==, -1);
 	r->bell_ns = sx_now_ns();
 	if (!r->map.header.stream_path[0] ||
 	    (sx_link_connect(&r->bell, r->map.header.stream_path, r->bell_want) < 0 &&
@@ -39,6 +42,7 @@ static int open_bell(struct stixel_reader *r)
 
 int sx_bell_want(struct stixel_reader *r, unsigned want)
 {
+	sx_must_or(return -ENOTCONN, sx_reader_streams(r), ==, false);
 	if (r->bell.fd >= 0 && r->bell_want != want && (!want || sx_link_want(&r->bell, want) < 0))
 		sx_link_close(&r->bell);
 	r->bell_want = want;
@@ -61,6 +65,7 @@ bool sx_bell_drain(struct stixel_reader *r)
 
 void sx_bell_keep(struct stixel_reader *r)
 {
+	sx_must_or(return, sx_reader_streams(r), ==, false);
 	if (!(r->bell_want & WANT_IMAGES) || sx_now_ns() - r->bell_ns < SX_SLICE_NS)
 		return;
 	r->bell_ns = sx_now_ns();

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/contract.h"
 #include "ipc/client/writer.h"
 
 struct stixel_disparity {
@@ -78,6 +79,7 @@ int stixel_disparity_commit(struct stixel_disparity *d, int64_t capture_ns, uint
 	if (!d || !d->writer.slot)
 		return -EINVAL;
 	h = d->header;
+	sx_must_or(return -EINVAL, d->writer.number, >, 0);
 	h.number = d->writer.number;
 	h.capture_ns = capture_ns;
 	h.committed_ns = sx_now_ns();

@@ -3,6 +3,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "base/contract.h"
 #include "ipc/client/geometry.h"
 
 #include <math.h>
@@ -80,6 +81,7 @@ static void geometry_set_turn(struct sx_geometry *g, double pitch_rad, double ro
 {
 	double s, c, roll_sine, roll_cosine, lean, length;
 
+	sx_must_or(return, g->camera, ==, true);
 	sx_sin_cos(roll_rad, &roll_sine, &roll_cosine);
 	sx_sin_cos(pitch_rad, &s, &c);
 	lean = s / c * roll_cosine; /* tangent of the pitch of the optical axis over the plane */
@@ -121,6 +123,7 @@ double sx_geometry_middle(const struct sx_geometry *g, uint32_t column)
 {
 	const double width = g->header->column_width;
 
+	sx_must_or(return 0.0, column, <, g->header->columns);
 	return column * width + 0.5 * (width - 1.0);
 }
 
@@ -128,6 +131,7 @@ struct sx_vector sx_geometry_ray(const struct sx_geometry *g, double x, double y
 {
 	const struct stixel_frame_header *h = g->header;
 
+	sx_must_or(return (struct sx_vector){0}, g->camera, ==, true);
 	return (struct sx_vector){(x - h->cx) / h->fx, (y - h->cy) / h->fy, 1.0};
 }
 
@@ -135,6 +139,7 @@ struct sx_vector sx_geometry_turn(const struct sx_geometry *g, struct sx_vector 
 {
 	const double(*t)[3] = g->turn;
 
+	sx_must_or(return v, g->road, ==, true);
 	return (struct sx_vector){
 		(t[0][0] * v.x + t[0][1] * v.y) + t[0][2] * v.z,
 		(t[1][0] * v.x + t[1][1] * v.y) + t[1][2] * v.z,
@@ -147,6 +152,7 @@ double sx_geometry_horizon(const struct sx_geometry *g, double x)
 	const double across = (x - g->header->cx) / g->header->fx;
 	const double down = -(g->turn[2][0] * across + g->turn[2][2]) / g->turn[2][1];
 
+	sx_must_or(return 0.0, g->road, ==, true);
 	return g->header->cy + g->header->fy * down;
 }
 
@@ -161,6 +167,7 @@ struct sx_upright sx_geometry_upright(const struct sx_geometry *g, double x, dou
 	const double beyond = r->slope - r->bend;
 	double foot = (d - across) / r->slope;
 
+	sx_must_or(return (struct sx_upright){0}, g->road, ==, true);
 	if (foot < r->bend_row && beyond > 0.0)
 		foot = (d - across - r->bend * r->bend_row) / beyond;
 	return (struct sx_upright){foot, g->header->height_m * r->slope / d};

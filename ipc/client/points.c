@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "base/contract.h"
 #include "ipc/client/geometry.h"
 
 #define POINTS_STEP_LEAST 0.01f
@@ -45,6 +46,7 @@ static bool points_place(struct sx_vector v)
 /* v: in camera coordinates. */
 static void points_add(struct points *p, const struct points_stixel *s, struct sx_vector v, uint8_t part)
 {
+	sx_must_or(return, part, <=, STIXEL_PART_GROUND);
 	if (p->o.coordinates == STIXEL_COORDINATES_VEHICLE) {
 		v = sx_geometry_turn(&p->g, v);
 		v.z += p->g.header->height_m;
@@ -70,6 +72,7 @@ static bool points_at(const struct points *p, const struct points_stixel *s, dou
 {
 	const double d = points_disparity(s, y), depth = d > 0.0 ? p->g.focal_baseline / d : HUGE_VAL;
 
+	sx_must_or(return false, p->g.camera, ==, true);
 	*v = sx_geometry_ray(&p->g, s->x, y);
 	v->x *= depth;
 	v->y *= depth;
@@ -84,6 +87,7 @@ static void points_between(struct points *p, const struct points_stixel *s, stru
 	const double x = top.x - foot.x, y = top.y - foot.y, z = top.z - foot.z;
 	const double length = sqrt((x * x + y * y) + z * z);
 
+	sx_must_or(return, p->o.step > 0.0f, ==, true);
 	if (!(length < (double)POINTS_STEPS_MOST * (double)p->o.step))
 		return;
 	for (uint32_t k = 1; k * (double)p->o.step < length; k++) {
@@ -101,6 +105,7 @@ static void points_of_obstacle(struct points *p, const struct points_stixel *s)
 	const bool has_foot = points_at(p, s, s->stixel->row_bottom + 0.5, &foot);
 	const bool has_top = points_at(p, s, s->stixel->row_top - 0.5, &top);
 
+	sx_must_or(return, s->stixel->row_top, <=, s->stixel->row_bottom);
 	if (has_foot)
 		points_add(p, s, foot, STIXEL_PART_FOOT);
 	if (has_foot && has_top && p->o.step > 0.0f)
@@ -118,6 +123,7 @@ static void points_of_ground(struct points *p, const struct points_stixel *s)
 	const double from = p->g.focal_baseline / bottom;
 	double to = most;
 
+	sx_must_or(return, p->o.step > 0.0f, ==, true);
 	if (!(bottom > 0.0) || !(from <= most) || top >= bottom)
 		return;
 	if (top > 0.0 && p->g.focal_baseline / top < most)

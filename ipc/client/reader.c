@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/contract.h"
 #include "base/places.h"
 #include "ipc/check.h"
 #include "ipc/instance.h"
@@ -49,6 +50,7 @@ static int attach(struct stixel_reader *r)
 	uint64_t head;
 	int e;
 
+	sx_must_or(return -EINVAL, sx_reader_attached(r), ==, false);
 	r->ended = 0;
 	if (sx_reader_streams(r))
 		return sx_reader_connect(r, &r->link, STIXEL_WANT_FRAMES | STIXEL_WANT_NOTICES);
@@ -75,6 +77,7 @@ static int attach_or_wait(struct stixel_reader *r)
 
 static int gone(struct stixel_reader *r, int error)
 {
+	sx_must_or(return -EINVAL, error, <, 0);
 	if (!(r->flags & STIXEL_OPEN_FOLLOW)) {
 		r->ended = error;
 		return error;
@@ -93,6 +96,7 @@ static int ring_idle(struct stixel_reader *r, bool bell_ended)
 	enum stixel_publisher health;
 	uint32_t state = sx_map_state(&r->map);
 
+	sx_must_or(return -EINVAL, sx_reader_streams(r), ==, false);
 	if (r->ended)
 		return r->ended;
 	if (!bell_ended && state < STIXEL_STATE_CLOSED && now_ns - r->health_ns < SX_HEALTH_NS)
@@ -116,6 +120,7 @@ static int ring_ready(struct stixel_reader *r)
 	bool ended;
 	int e;
 
+	sx_must_or(return -EINVAL, sx_reader_attached(r), ==, true);
 	if (sx_map_head(&r->map) > r->last)
 		return 1;
 	ended = sx_bell_drain(r);
@@ -133,6 +138,7 @@ static int ring_ahead(struct stixel_reader *r, uint64_t head, uint64_t *missed)
 {
 	const int64_t now_ns = sx_now_ns();
 
+	sx_must_or(return -EINVAL, sx_reader_streams(r), ==, false);
 	if (r->ahead != head) {
 		r->ahead = head;
 		r->ahead_ns = now_ns;
@@ -149,6 +155,7 @@ static int ring_take(struct stixel_reader *r, bool next, uint64_t *missed)
 	uint64_t head = 0, n;
 	int e = ring_ready(r);
 
+	sx_must_or(return -EINVAL, sx_reader_streams(r), ==, false);
 	if (e != 1)
 		return e;
 	sx_bell_keep(r);
@@ -196,6 +203,7 @@ static bool stream_enter(struct stixel_reader *r, uint64_t *missed)
 	const struct stixel_frame_header *h = r->frame.header;
 	uint64_t before = 0;
 
+	sx_must_or(return false, sx_reader_streams(r), ==, true);
 	if (r->joined && r->link.notice.magic) /* it answers our hello before any frame */
 		before = r->link.head ? r->link.head - 1 : 0;
 	else if (r->joined)
@@ -216,6 +224,7 @@ static int stream_take(struct stixel_reader *r, bool next, uint64_t *missed)
 	int e, got = 0;
 	size_t bytes;
 
+	sx_must_or(return -EINVAL, sx_reader_streams(r), ==, true);
 	e = stream_ready(r, &bytes);
 	for (int i = 0; e == 1 && i < PACKETS; i++) {
 		got = sx_link_take(&r->link, &r->buffer, bytes);
@@ -239,6 +248,7 @@ static int reader_take(struct stixel_reader *r, const struct stixel_frame **fram
 {
 	int e;
 
+	sx_must_or(return -EINVAL, r->opened, ==, true);
 	*missed = 0;
 	if (!sx_reader_attached(r)) {
 		if (!(r->flags & STIXEL_OPEN_FOLLOW))
@@ -287,6 +297,7 @@ static int64_t slice_end(int64_t deadline_ns, int64_t slice_ns)
 {
 	int64_t end_ns = sx_now_ns() + slice_ns;
 
+	sx_must_or(return deadline_ns, slice_ns, >, 0);
 	return end_ns < deadline_ns ? end_ns : deadline_ns;
 }
 
@@ -311,6 +322,7 @@ static int wait_once(struct stixel_reader *r, int64_t deadline_ns)
 	size_t bytes;
 	int e;
 
+	sx_must_or(return -EINVAL, r->opened, ==, true);
 	if (!sx_reader_attached(r)) {
 		if (!(r->flags & STIXEL_OPEN_FOLLOW))
 			return -EPIPE;
@@ -342,6 +354,7 @@ int stixel_wait(struct stixel_reader *r, int timeout_ms)
 
 	if (!r)
 		return -EINVAL;
+	sx_must_or(return -EINVAL, r->opened, ==, true);
 	deadline_ns = timeout_ms < 0 ? INT64_MAX : sx_now_ns() + (int64_t)timeout_ms * 1000000;
 	for (;;) {
 		e = wait_once(r, deadline_ns);
@@ -358,6 +371,7 @@ int stixel_fd(struct stixel_reader *r)
 
 	if (!r)
 		return -EINVAL;
+	sx_must_or(return -EINVAL, r->opened, ==, true);
 	if (!sx_reader_attached(r) && (r->flags & STIXEL_OPEN_FOLLOW)) {
 		e = attach_or_wait(r);
 		if (e < 0)
@@ -378,6 +392,7 @@ __attribute__((format(printf, 3, 4))) static void set_path(char *to, size_t room
 	va_list list;
 	int n;
 
+	sx_must_or(return, room, >, 0);
 	va_start(list, format);
 	n = vsnprintf(to, room, format, list);
 	va_end(list);
@@ -400,6 +415,7 @@ static int reader_start(struct stixel_reader **ret, struct stixel_reader *r)
 {
 	int e = attach_or_wait(r);
 
+	sx_must_or(return -EINVAL, r->opened, ==, false);
 	if (e < 0) {
 		stixel_close(r);
 		return e == -EPIPE ? -ENOENT : e;

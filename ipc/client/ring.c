@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/contract.h"
 #include "base/places.h"
 #include "ipc/check.h"
 #include "ipc/client/reader.h"
@@ -31,6 +32,7 @@ int sx_buffer_reserve(struct sx_buffer *b, size_t bytes)
 {
 	uint8_t *p;
 
+	sx_must_or(return -EINVAL, bytes, >, 0);
 	if (bytes <= b->room)
 		return 0;
 	p = malloc(bytes);
@@ -78,6 +80,7 @@ static int map_object(struct sx_map *m, const char *path, unsigned flags)
 	ssize_t n;
 	int r;
 
+	sx_must_or(return -EINVAL, m->fd, ==, -1);
 	m->fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	if (m->fd < 0)
 		return errno == ELOOP ? -EPROTO : -errno;
@@ -115,6 +118,7 @@ static void watch_process(struct sx_map *m)
 	pid_t pid = (pid_t)m->header.pid;
 	uint64_t start;
 
+	sx_must_or(return, m->pid_fd, ==, -1);
 	m->same_namespace =
 		pid > 0 && m->header.pid_namespace && m->header.pid_namespace == sx_process_namespace();
 	if (!m->same_namespace)
@@ -220,6 +224,7 @@ uint64_t sx_map_oldest(const struct sx_map *m, uint64_t head)
 	/* Frame head + 1 may be on its way into its slot now. */
 	uint64_t kept = m->header.slot_count - 1;
 
+	sx_must_or(return head, kept, >, 0);
 	return head > kept ? head - kept + 1 : 1;
 }
 
@@ -250,6 +255,7 @@ static void map_load_words(uint8_t *to, const uint64_t *from, size_t bytes)
 {
 	uint64_t word;
 
+	sx_must_or(return, bytes % 8, ==, 0);
 	for (size_t i = 0; i < bytes / 8; i++) {
 		word = __atomic_load_n(from + i, __ATOMIC_RELAXED);
 		memcpy(to + 8 * i, &word, 8);
@@ -294,8 +300,10 @@ int sx_map_read(const struct sx_map *m, uint64_t n, struct sx_buffer *to, struct
 	const uint64_t at = h->slots_offset + (n & (h->slot_count - 1)) * h->slot_stride;
 	struct stixel_ring_slot slot;
 	size_t bytes;
-	int r = slot_load(m, at, n, &slot);
+	int r;
 
+	sx_must_or(return -EINVAL, at + h->slot_stride, <=, h->total_bytes);
+	r = slot_load(m, at, n, &slot);
 	if (r < 0)
 		return r;
 	if (slot.frame_bytes > h->frame_capacity || slot.frame_bytes < STIXEL_HEADER_BYTES_LEAST ||
@@ -346,6 +354,7 @@ enum stixel_publisher sx_map_health(struct sx_map *m, const char *path, int64_t 
 	int64_t beat_ns = sx_map_beat_ns(m);
 	int64_t period_ns = (int64_t)m->header.heartbeat_period_ms * 1000000;
 
+	sx_must_or(return STIXEL_PUBLISHER_DIED, m->fd, >=, 0);
 	if (state == STIXEL_STATE_REPLACED)
 		return STIXEL_PUBLISHER_REPLACED;
 	if (state == STIXEL_STATE_CLOSED)
@@ -365,6 +374,7 @@ int sx_map_sleep(const struct sx_map *m, uint32_t seen, int64_t until_ns)
 	struct timespec until = {until_ns / SX_NS_PER_S, until_ns % SX_NS_PER_S};
 	struct timespec moment = {0, 1000000};
 
+	sx_must_or(return 0, until_ns, >, 0);
 	if (syscall(SYS_futex, &m->live->bell, FUTEX_WAIT_BITSET, seen, &until, NULL,
 		    FUTEX_BITSET_MATCH_ANY) == 0 ||
 	    errno == EAGAIN || errno == ETIMEDOUT)

@@ -15,6 +15,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "base/contract.h"
 #include "ipc/client/geometry.h"
 
 #define SCAN_ANGLES_MAX 65536
@@ -120,6 +121,7 @@ static struct scan_angles scan_angles_of(const struct scan *s, struct scan_span 
 		return a;
 	a.first = a.from > 0.0 ? (int64_t)a.from + (a.from > (double)(int64_t)a.from) : 0;
 	a.last = a.to < s->o.count ? (int64_t)(a.to + 1.0) - 1 : (int64_t)s->o.count - 1;
+	sx_must_or(return ((struct scan_angles){0, -1, a.from, a.to}), a.last, <, s->o.count);
 	if (a.first <= a.last)
 		return a;
 	middle = 0.5 * (a.from + a.to) + 0.5;
@@ -142,6 +144,7 @@ static struct scan_span scan_across_back(struct scan_span span)
 /* Whether these angles may still be looked at; takes off what that costs. */
 static bool scan_affords(struct scan *s, struct scan_angles a, int64_t each)
 {
+	sx_must_or(return false, each, >, 0);
 	if (a.first <= a.last && s->left >= 0)
 		s->left -= (a.last - a.first + 1) * each;
 	return s->left >= 0;
@@ -149,6 +152,7 @@ static bool scan_affords(struct scan *s, struct scan_angles a, int64_t each)
 
 static void scan_put_unseen_at(struct scan *s, int64_t i)
 {
+	sx_must_or(return, i, <, s->o.count);
 	if (s->ranges[i] == INFINITY)
 		s->ranges[i] = NAN;
 }
@@ -168,6 +172,7 @@ static void scan_put_unseen(struct scan *s, struct scan_span span)
 
 static void scan_put_free(struct scan *s, struct scan_span span)
 {
+	sx_must_or(return, s->o.count, >, 0);
 	for (int turns = -1; turns <= 2; turns++) {
 		const struct scan_angles a = scan_angles_of(s, span, turns);
 
@@ -181,6 +186,7 @@ static void scan_put_range(struct scan *s, int64_t i, double range)
 	float *r = &s->ranges[i];
 	float nearer;
 
+	sx_must_or(return, i, <, s->o.count);
 	if (!(range <= (double)s->o.range_max))
 		return;
 	nearer = range < (double)s->o.range_min ? -INFINITY : (float)range;
@@ -194,6 +200,7 @@ static double scan_meets(const struct scan *s, int64_t i, struct sx_vector right
 {
 	double sine, cosine, range;
 
+	sx_must_or(return fallback, i, <, s->o.count);
 	sx_sin_cos((double)s->o.angle_min + (double)i * (double)s->o.angle_increment, &sine, &cosine);
 	range = (right.x * left.y - right.y * left.x) /
 		(cosine * (left.y - right.y) - sine * (left.x - right.x));
@@ -234,6 +241,7 @@ static void scan_put_obstacle(struct scan *s, const struct scan_column *c, doubl
 	const double middle = depth * scan_distance(s, c, y);
 	const struct scan_span span = scan_span_at(s, c, y);
 
+	sx_must_or(return, d > 0.0, ==, true);
 	right.x *= depth, right.y *= depth;
 	left.x *= depth, left.y *= depth;
 	for (int turns = -1; turns <= 2; turns++) {
@@ -256,6 +264,7 @@ static void scan_put_obstacle(struct scan *s, const struct scan_column *c, doubl
 /* Something counts as it was asked for; it begins at row y, with disparity d. */
 static void scan_take(struct scan *s, struct scan_column *c, uint32_t as, double y, double d)
 {
+	sx_must_or(return, as, <=, STIXEL_SCAN_AS_UNSEEN);
 	if (as == STIXEL_SCAN_AS_OBSTACLE) {
 		scan_put_obstacle(s, c, y, d);
 		c->blocked = true;
@@ -278,6 +287,7 @@ static void scan_object(struct scan *s, struct scan_column *c, const struct stix
 	double bottom = object->row_bottom + 0.5;
 	uint32_t as = STIXEL_SCAN_AS_OBSTACLE;
 
+	sx_must_or(return, object->disparity_q7, >, 0);
 	if (object->row_top - 0.5 >= lowest)
 		as = s->o.below;
 	else if (bottom <= highest)
@@ -295,6 +305,7 @@ static void scan_unknown(struct scan *s, struct scan_column *c, const struct sti
 	const double bottom = unknown->row_bottom + 0.5;
 	const double d = stixel_ground_disparity(s->g.header, c->middle, bottom);
 
+	sx_must_or(return, s->o.unknown, <=, STIXEL_SCAN_AS_UNSEEN);
 	if (d > 0.0 && s->g.focal_baseline / d * scan_distance(s, c, bottom) <= (double)s->o.range_max)
 		scan_take(s, c, s->o.unknown, bottom, d);
 }
@@ -357,6 +368,7 @@ static bool scan_default_angles(struct stixel_scan_options *o, const struct stix
 	const double narrowest = first < last ? first : last, view = left - right;
 	uint32_t count = SCAN_ANGLES_MAX;
 
+	sx_must_or(return false, h->columns, >, 0);
 	if (!((float)narrowest > 0.0f && view >= narrowest))
 		return false;
 	if (view < narrowest * SCAN_ANGLES_MAX)
@@ -407,6 +419,7 @@ static int64_t scan_budget(const struct stixel_scan_options *o, const struct sti
 {
 	const int64_t columns = h->columns < SCAN_COST_COLUMNS ? h->columns : SCAN_COST_COLUMNS;
 
+	sx_must_or(return 0, o->count, >, 0);
 	return o->count * (SCAN_COST_PER_ANGLE + SCAN_COST_PER_COLUMN * columns) +
 	       h->stixel_count * (int64_t)SCAN_COST_PER_STIXEL;
 }

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/contract.h"
 #include "ipc/client/writer.h"
 #include "ipc/feed/scores.h"
 
@@ -75,6 +76,7 @@ int stixel_scores_commit(struct stixel_scores *s, int64_t capture_ns, uint64_t e
 	if (!s || !s->writer.slot)
 		return -EINVAL;
 	h = s->header;
+	sx_must_or(return -EINVAL, s->writer.number, >, 0);
 	h.number = s->writer.number;
 	h.capture_ns = capture_ns;
 	h.committed_ns = sx_now_ns();

@@ -11,12 +11,15 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/contract.h"
 #include "ipc/client/reader.h"
 
 int sx_link_want(struct sx_link *l, unsigned want)
 {
 	const struct stixel_hello hello = {STIXEL_HELLO_MAGIC, want};
 
+	sx_must_or(return -EINVAL, want, !=, 0);
+	sx_must_or(return -EINVAL, l->fd, >=, 0);
 	return send(l->fd, &hello, sizeof(hello), MSG_NOSIGNAL) == (ssize_t)sizeof(hello) ? 0 : -errno;
 }
 
@@ -73,6 +76,7 @@ int sx_link_peek(struct sx_link *l, size_t *bytes)
 	uint32_t magic;
 	ssize_t n;
 
+	sx_must_or(return -EPIPE, l->fd, >=, 0);
 	for (;;) {
 		magic = 0;
 		n = recv(l->fd, &magic, sizeof(magic), MSG_DONTWAIT | MSG_PEEK | MSG_TRUNC);
@@ -95,6 +99,8 @@ int sx_link_take(struct sx_link *l, struct sx_buffer *to, size_t bytes)
 	ssize_t n;
 	int r;
 
+	sx_must_or(return -EINVAL, bytes, >, 0);
+	sx_must_or(return -EPIPE, l->fd, >=, 0);
 	if (bytes > STIXEL_FRAME_BYTES_MAX) {
 		take_notice(l); /* throws the packet away */
 		return -EBADMSG;
@@ -111,6 +117,7 @@ int sx_link_drain(struct sx_link *l)
 	size_t bytes;
 	int r;
 
+	sx_must_or(return -EPIPE, l->fd, >=, 0);
 	while ((r = sx_link_peek(l, &bytes)) == SX_PACKET_FRAME)
 		take_notice(l); /* a frame is not what this connection is for */
 	return r;

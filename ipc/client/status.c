@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/contract.h"
 #include "ipc/client/reader.h"
 
 static void status_of_stream(struct stixel_reader *r, struct stixel_status *s, int64_t now_ns)
@@ -15,6 +16,7 @@ static void status_of_stream(struct stixel_reader *r, struct stixel_status *s, i
 	int64_t period_ms = n->magic && n->heartbeat_period_ms ? n->heartbeat_period_ms : 1000;
 	size_t bytes;
 
+	sx_must_or(return, r->link.fd, >=, 0);
 	if (sx_link_peek(&r->link, &bytes) == -EPIPE) {
 		s->publisher = STIXEL_PUBLISHER_DIED;
 		s->state = n->state;
@@ -35,6 +37,7 @@ static void status_of_ring(struct stixel_reader *r, struct stixel_status *s, int
 {
 	int64_t beat_ns = sx_map_beat_ns(&r->map);
 
+	sx_must_or(return, r->map.fd, >=, 0);
 	s->publisher = sx_map_health(&r->map, r->ring_path, now_ns);
 	s->state = sx_map_state(&r->map);
 	s->epoch = r->map.header.epoch;

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <stdbool.h>
 
+#include "base/contract.h"
 #include "ipc/frame.h"
 #include "ipc/instance.h"
 #include "ipc/writers.h"
@@ -41,6 +42,7 @@ int sx_writer_init(struct sx_writer *w, const struct sx_writer_params *p)
 	*w = (struct sx_writer){.epoch = sx_epoch_new()};
 	if (sx_instance_check(p->name, NULL, 0) < 0 || !slots_are_good(p->slots))
 		return -EINVAL;
+	sx_must_or(return -EINVAL, p->bytes, >, 0);
 	ring.shm_dir = p->folder ? p->folder : "/dev/shm";
 	ring.epoch = w->epoch;
 	ring.slots = (int)p->slots;
@@ -71,6 +73,7 @@ int sx_writer_begin(struct sx_writer *w)
 
 void sx_writer_commit(struct sx_writer *w, size_t bytes)
 {
+	sx_must_or(return, w->slot != NULL, ==, true);
 	sx_ring_commit(w->ring, bytes);
 	w->slot = NULL;
 }

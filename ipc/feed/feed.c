@@ -140,6 +140,7 @@ static int open_ring(struct sx_feed *f)
 	struct stat st;
 	int r;
 
+	sx_must(f->fd, ==, -1);
 	f->fd = open(f->path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	f->there = f->fd >= 0 || errno != ENOENT;
 	if (!f->there)
@@ -172,6 +173,7 @@ static int open_ring(struct sx_feed *f)
 /* What a writer says of its own clock, which may be anything. */
 static int64_t past(int64_t t_ns, int64_t now_ns)
 {
+	sx_must(now_ns, >, 0);
 	return t_ns > 0 && t_ns < now_ns ? t_ns : now_ns;
 }
 
@@ -196,6 +198,7 @@ static bool must_leave(struct sx_feed *f, uint32_t state, int64_t now_ns)
 {
 	struct stat st;
 
+	sx_must(f->fd, >=, 0);
 	if (now_ns - f->named_ns < RENAME_NS)
 		return false;
 	f->named_ns = now_ns;
@@ -246,6 +249,7 @@ static int read_header(struct sx_feed *f, uint64_t n, union sx_feed_header *h, i
 {
 	struct stixel_ring_slot slot;
 
+	sx_must(n, >, 0);
 	if (!read_at(f, &slot, sizeof(slot), slot_at(f, n)) || slot.sequence < 2 * n)
 		goto damaged;
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
@@ -270,6 +274,7 @@ static void note(struct sx_feed *f, const struct sx_feed_common *h, int64_t now_
 	f->newest_ns = h->capture_ns > f->newest_ns ? h->capture_ns : f->newest_ns;
 	for (unsigned i = 0; i < MISSED; i++)
 		if (f->missed[i] && llabs(h->capture_ns - f->missed[i]) <= f->p.tolerance_ns) {
+			sx_must(f->count.late, <, f->count.received);
 			f->count.late++;
 			f->missed[i] = 0;
 			break;
@@ -283,7 +288,7 @@ static void read_new(struct sx_feed *f, uint64_t head, int64_t now_ns)
 
 	sx_must(head, >, f->seen);
 	if (first > f->seen + 1)
-		f->count.lost += first - f->seen - 1;
+		f->count.lost = sx_feed_sum(f->count.lost, first - f->seen - 1);
 	else
 		first = f->seen + 1;
 	/* a writer may say that head is the largest number there is */
@@ -292,7 +297,7 @@ static void read_new(struct sx_feed *f, uint64_t head, int64_t now_ns)
 		int r = read_header(f, n, &e->header, now_ns);
 
 		e->number = r == 1 ? n : 0;
-		f->count.lost += r == -EAGAIN;
+		f->count.lost = sx_feed_sum(f->count.lost, r == -EAGAIN);
 		f->count.refused += r == 0;
 		f->unfit = r == 0;
 		if (r != 0)
@@ -344,6 +349,7 @@ static struct entry *best_of(struct sx_feed *f, int64_t captured_ns, bool older)
 	struct entry *best = NULL;
 	int64_t distance, least = 0;
 
+	sx_must_be(f->fd < 0 || f->ring.slot_count <= STIXEL_SCORES_SLOTS_MAX);
 	for (uint32_t i = 0; f->fd >= 0 && i < f->ring.slot_count; i++) {
 		struct entry *e = &f->entries[i];
 
@@ -366,10 +372,11 @@ static bool copy(struct sx_feed *f, struct entry *e, void *to)
 	const uint64_t at = slot_at(f, e->number) + f->ring.slot_header_bytes + e->header.common.data_offset;
 
 	sx_must(e->number, !=, 0);
+	sx_must(sx_feed_data_bytes(f->p.kind, &e->header), <=, sx_feed_bytes(&f->p));
 	if (read_at(f, to, sx_feed_data_bytes(f->p.kind, &e->header), at) && still(f, e->number))
 		return true;
 	e->number = 0;
-	f->count.lost++;
+	f->count.lost = sx_feed_sum(f->count.lost, 1);
 	return false;
 }
 

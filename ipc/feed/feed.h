@@ -52,6 +52,12 @@ struct sx_feed_counters {
 	uint64_t restarts; /* writers after the first one */
 };
 
+/* Of what was lost, a <= INT64_MAX: a writer may say any number, and the sum is to be told by an int64_t. */
+static inline uint64_t sx_feed_sum(uint64_t a, uint64_t b)
+{
+	return b > INT64_MAX - a ? INT64_MAX : a + b;
+}
+
 struct sx_feed;
 
 /* There need be no writer yet, nor ever. -EINVAL, -ENAMETOOLONG, -ENOMEM. */

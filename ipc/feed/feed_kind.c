@@ -81,6 +81,7 @@ size_t sx_feed_data_bytes(enum sx_feed_kind kind, const union sx_feed_header *h)
 {
 	const struct stixel_disparity_header *d = &h->disparity;
 
+	sx_must_index(kind, SX_FEED_KINDS);
 	if (kind == SX_FEED_SCORES)
 		return (size_t)(h->scores.classes * h->scores.plane_bytes);
 	return ((size_t)d->pitch + d->confidence_pitch) * d->height;

@@ -14,6 +14,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/contract.h"
 #include "base/thread.h"
 
 #define LEAVING_MS 1   /* for connections that were let go to be closed */
@@ -24,6 +25,7 @@ static bool door_waits(const struct sx_door *d, bool listens, int ms)
 {
 	struct pollfd fds[] = {{.fd = d->stop_fd, .events = POLLIN}, {.fd = d->listen_fd, .events = POLLIN}};
 
+	sx_must(d->stop_fd, >=, 0);
 	return poll(fds, listens ? 2 : 1, ms) > 0 && fds[0].revents;
 }
 
@@ -34,6 +36,7 @@ static bool let_in(const struct sx_door *d, int fd)
 	char byte;
 	int r = 0;
 
+	sx_must(fd, >=, 0);
 	/* who has left without a word needs no place */
 	if (recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) != 0)
 		while ((r = sx_patience_admit(d->patience, fd)) == -EAGAIN)
@@ -72,6 +75,7 @@ int sx_door_open(struct sx_door *d, int listen_fd, struct MHD_Daemon *http, stru
 {
 	int r;
 
+	sx_must(listen_fd, >=, 0);
 	*d = (struct sx_door){.listen_fd = listen_fd, .http = http, .patience = patience};
 	if (fcntl(listen_fd, F_SETFL, fcntl(listen_fd, F_GETFL) | O_NONBLOCK) < 0)
 		return -errno;
@@ -88,6 +92,7 @@ void sx_door_close(struct sx_door *d)
 {
 	const uint64_t one = 1;
 
+	sx_must(d->stop_fd, >=, 0);
 	if (write(d->stop_fd, &one, sizeof(one)) != (ssize_t)sizeof(one))
 		return; /* cannot happen: it is written once */
 	pthread_join(d->thread, NULL);

@@ -13,6 +13,7 @@
 #include <sys/socket.h>
 
 #include "base/clock.h"
+#include "base/contract.h"
 #include "ipc/http/peer.h"
 
 /*
@@ -26,6 +27,7 @@ int sx_patience_init(struct sx_patience *p, size_t places, size_t crowd, int64_t
 {
 	struct sx_patience_place *place = calloc(places, sizeof(*place));
 
+	sx_must(crowd, <=, places);
 	if (!place)
 		return -ENOMEM;
 	*p = (struct sx_patience){.place = place, .count = places, .crowd = crowd, .limit_ns = limit_ns};
@@ -46,6 +48,7 @@ void sx_patience_finish(struct sx_patience *p)
 
 static void patience_let_go(struct sx_patience_place *w)
 {
+	sx_must_be(w->fd >= 0 && !w->gone);
 	shutdown(w->fd, SHUT_RDWR);
 	w->gone = true;
 }
@@ -139,6 +142,7 @@ static int make_room(struct sx_patience *p, const struct sx_patience_place *w)
 	struct sx_patience_place *greedy;
 	size_t n = 0;
 
+	sx_must_be(stays(w));
 	if (arriving_with(p, w) > ARRIVING_MAX)
 		return 0;
 	for (size_t i = 0; i < p->count; i++)
@@ -231,6 +235,7 @@ static void patience_set(struct sx_patience *p, struct MHD_Connection *c, bool w
 		return;
 	w = info->socket_context;
 	pthread_mutex_lock(&p->lock);
+	sx_must(w->fd, >=, 0);
 	w->waiting = waiting;
 	w->ours = ours;
 	w->since_ns = sx_now_ns();
@@ -256,6 +261,7 @@ void sx_patience_tick(struct sx_patience *p)
 {
 	const int64_t before_ns = sx_now_ns() - p->limit_ns;
 
+	sx_must(p->limit_ns, >, 0);
 	pthread_mutex_lock(&p->lock);
 	for (size_t i = 0; i < p->count; i++) {
 		struct sx_patience_place *w = &p->place[i];

@@ -3,6 +3,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "base/contract.h"
 #include "ipc/http/peer.h"
 
 #include <errno.h>
@@ -24,6 +25,7 @@ int sx_peer_of(int fd, struct sx_peer *ret)
 	/* a kernel that does not tell them, or more than there is room for: the own group counts alone */
 	if (getsockopt(fd, SOL_SOCKET, SO_PEERGROUPS, ret->groups + 1, &groups_bytes) == 0)
 		ret->count += (int)(groups_bytes / sizeof(gid_t));
+	sx_must(ret->count, <=, SX_PEER_GROUPS_MAX + 1);
 	return 0;
 }
 
@@ -40,6 +42,7 @@ void sx_peer_process(int fd, uid_t *uid, pid_t *pid)
 
 bool sx_peer_may_change(const struct sx_peer *p, uid_t own, gid_t group)
 {
+	sx_must(p->count, >, 0);
 	if (p->uid == 0 || p->uid == own)
 		return true;
 	for (int i = 0; group != (gid_t)-1 && i < p->count; i++)

@@ -113,6 +113,7 @@ void sx_status_forget(struct sx_status_server *s)
 static enum MHD_Result send_page(struct MHD_Connection *c, const struct sx_status_server *s,
 				 const struct sx_status_page *page)
 {
+	sx_must_index(page - s->pages, s->count);
 	struct sx_status_kept *kept = &s->kept[page - s->pages];
 
 	if (!kept->data)
@@ -242,6 +243,7 @@ void sx_status_tick(struct sx_status_server *s)
 
 int sx_status_move(struct sx_status_server *s, int listen_fd)
 {
+	sx_must(listen_fd, >=, 0);
 	struct sx_door *before = &s->door[s->open_door], *next = &s->door[!s->open_door];
 	int r = sx_door_open(next, listen_fd, s->http, &s->patience);
 
@@ -262,6 +264,7 @@ void sx_status_stop(struct sx_status_server *s)
 	if (!s)
 		return;
 	door = &s->door[s->open_door];
+	sx_must(door->listen_fd, >=, 0);
 	sx_door_close(door);
 	close(door->listen_fd);
 	MHD_stop_daemon(s->http);

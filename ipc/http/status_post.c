@@ -59,6 +59,7 @@ enum MHD_Result sx_status_post(struct sx_status_server *s, const struct sx_statu
 		o->forbidden = !may_order(s, c);
 		return MHD_YES;
 	}
+	sx_must_be(o->connection == c);
 	if (*upload_bytes) {
 		order_read(o, upload, *upload_bytes);
 		*upload_bytes = 0;
@@ -90,6 +91,7 @@ void sx_status_order_free(struct sx_status_order *o)
 {
 	if (!o)
 		return;
+	sx_must_be(!o->taken || o->status);
 	free(o->text);
 	free(o);
 }

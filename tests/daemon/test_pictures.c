@@ -90,8 +90,9 @@ static void a_frame_is_one_sample(void **state)
 
 	black.dark[1] = 1;
 	see(&w, black, 1);
+	black.frame = 2;
 	for (int i = 0; i < 100; i++)
-		sx_pictures_watch(&w, &black); /* number 0 */
+		sx_pictures_watch(&w, &black);
 	assert_int_equal(w.taken, 2);
 	assert_says(&w, "");
 }

@@ -321,6 +321,28 @@ static void a_ring_that_runs_backwards(void **state)
 	sx_feed_destroy(f);
 }
 
+/* Numbers from nothing: so many as are said were lost, and what was counted never becomes less. */
+static void a_ring_with_any_number(void **state)
+{
+	static const uint64_t heads[] = {UINT64_MAX / 2, UINT64_MAX, 1, UINT64_MAX - 2, 1, UINT64_MAX};
+	struct stixel_scores *w = writer();
+	struct sx_feed *f = feed();
+	struct sx_feed_counters before = {0}, now;
+	int64_t at_ns = sx_now_ns();
+
+	give(w, at(0));
+	for (size_t i = 0; i < sizeof(heads) / sizeof(heads[0]); i++) {
+		write_live(offsetof(struct stixel_ring_live, head), heads[i], sizeof(heads[i]));
+		sx_feed_look(f, at_ns += SX_NS_PER_S); /* one that runs backwards is left, and opened again */
+		sx_feed_counters(f, &now);
+		assert_true(now.lost >= before.lost && now.lost <= INT64_MAX);
+		before = now;
+	}
+	assert_int_equal(now.lost, INT64_MAX);
+	stixel_scores_close(w);
+	sx_feed_destroy(f);
+}
+
 /* Without a successor: the ring is left when its writer has said that there is one. */
 static void a_ring_that_is_replaced_by_none(void **state)
 {
@@ -466,19 +488,13 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, scores_setup, scores_teardown)
 	const struct CMUnitTest tests[] = {
-		TEST(other_sizes_are_refused),
-		TEST(impossible_times_are_refused),
-		TEST(every_field_of_the_scores),
-		TEST(every_word_of_ring_and_slot),
-		TEST(a_ring_cut_short),
-		TEST(what_is_no_ring),
-		TEST(readers_are_no_writers),
-		TEST(a_ring_that_runs_backwards),
-		TEST(a_ring_that_is_replaced_by_none),
-		TEST(a_ring_of_too_many_slots),
-		TEST(which_of_two),
-		TEST(parameters_of_a_feed),
-		TEST(what_may_not_be_opened),
+		TEST(other_sizes_are_refused),	 TEST(impossible_times_are_refused),
+		TEST(every_field_of_the_scores), TEST(every_word_of_ring_and_slot),
+		TEST(a_ring_cut_short),		 TEST(what_is_no_ring),
+		TEST(readers_are_no_writers),	 TEST(a_ring_that_runs_backwards),
+		TEST(a_ring_with_any_number),	 TEST(a_ring_that_is_replaced_by_none),
+		TEST(a_ring_of_too_many_slots),	 TEST(which_of_two),
+		TEST(parameters_of_a_feed),	 TEST(what_may_not_be_opened),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
