@@ -102,7 +102,7 @@ static ptrdiff_t change_record(uint8_t *data, size_t at, size_t bytes, size_t mo
 	if (seed % 8 == 0 && whole <= most - bytes) {
 		memcpy(data + end, data + at, whole);
 		grown = (ptrdiff_t)whole;
-	} else if (seed % 8 == 1) {
+	} else if (seed % 8 == 1 || was + (most - bytes) == 0) {
 		grown = -(ptrdiff_t)whole;
 	} else {
 		const size_t is = LLVMFuzzerMutate(data + at + SX_MCAP_HEAD_BYTES, was, most - bytes + was);

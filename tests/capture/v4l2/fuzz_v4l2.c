@@ -6,7 +6,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <errno.h>
-#include <poll.h>
+#include <limits.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -14,6 +14,7 @@
 #include "base/clock.h"
 #include "capture/v4l2/v4l2_priv.h"
 #include "tests/capture/v4l2/fake_v4l2.h"
+#include "tests/capture/v4l2/fuzz_decoders.h"
 #include "tests/fuzz/fuzz.h"
 
 enum { WIDTH = 48, HEIGHT = 34, SLOTS = 3, LENT_MOST = SX_V4L2_PAIRS_MAX, STEPS_MOST = 120, LIVES = 3 };
@@ -298,18 +299,6 @@ static void next(void)
 	check_counters();
 }
 
-/* Decoders are threads: what they have is waited for, so that the same input does the same. */
-static void wait_for_decoders(void)
-{
-	const struct sx_v4l2 *v = play.source->own;
-	struct pollfd p = {.events = POLLIN};
-
-	if (play.lost || !v->decoding_count)
-		return;
-	p.fd = sx_decoders_fd(v->decoders);
-	poll(&p, 1, 20);
-}
-
 static void fail_some_call(struct fuzz_input *in)
 {
 	static const unsigned long requests[] = {VIDIOC_DQBUF,	     VIDIOC_QBUF,	 VIDIOC_DQEVENT,
@@ -356,11 +345,14 @@ static void step(struct fuzz_input *in)
 		next();
 		break;
 	case 5:
+		fuzz_decode(INT_MAX);
+		next();
+		break;
 	case 6:
 		next();
 		break;
 	case 7:
-		wait_for_decoders();
+		fuzz_decode((int)more + 1);
 		next();
 		break;
 	case 8:
@@ -408,6 +400,7 @@ static bool live(struct fuzz_input *in)
 	while (r == 0 && play.lent_count)
 		release(0);
 	if (r == 0) {
+		fuzz_decode(INT_MAX);
 		next();
 		while (play.lent_count)
 			release(0);

@@ -1,0 +1,68 @@
+/*
+ * The system that fails: which call does.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "tests/fuzz/fails.h"
+
+#include <errno.h>
+#include <string.h>
+
+static const char mark[] = {'F', 'A', 'I', 'L'};
+enum { BYTES = sizeof(mark) + 3 };
+
+static __thread struct {
+	bool counting, done;
+	unsigned kind, which, left;
+	int error;
+} fails;
+
+void fails_take(struct fuzz_input *in)
+{
+	static const int errors[] = {EMFILE,  ENOMEM, EIO,    EINTR,  EACCES, ENOSYS, EAGAIN, ECONNRESET,
+				     ENOBUFS, ESRCH,  EINVAL, ENOTTY, EBUSY,  ENODEV, EPERM,  ELOOP};
+	const uint8_t *at;
+
+	memset(&fails, 0, sizeof(fails));
+	fails.kind = FAILS_KINDS;
+	if (in->left < BYTES)
+		return;
+	at = in->at + in->left - BYTES;
+	if (memcmp(at, mark, sizeof(mark)) != 0)
+		return;
+	in->left -= BYTES;
+	fails.kind = at[4] % FAILS_KINDS;
+	fails.which = fails.left = at[5];
+	fails.error =
+		fails.kind == FAILS_MEMORY ? ENOMEM : errors[at[6] % (sizeof(errors) / sizeof(errors[0]))];
+}
+
+bool fails_is(enum fails_kind kind, unsigned *which, int *error)
+{
+	*which = fails.which;
+	if (error)
+		*error = fails.error;
+	return fails.kind == (unsigned)kind;
+}
+
+void fails_begin(void)
+{
+	fails.counting = true;
+	fails.done = false;
+}
+
+bool fails_end(void)
+{
+	fails.counting = false;
+	return fails.done;
+}
+
+bool fails_now(enum fails_kind kind)
+{
+	if (!fails.counting || fails.kind != (unsigned)kind || fails.left-- > 0)
+		return false;
+	fails.kind = FAILS_KINDS;
+	fails.done = true;
+	errno = fails.error;
+	return true;
+}
