@@ -153,14 +153,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 	const struct sx_rig rig =
 		sx_rig_of_rectified(WIDTH, HEIGHT, drawn.fx, drawn.fy, drawn.cx, drawn.cy, drawn.baseline_m);
 	static struct sx_origins origins;
-	struct fuzz_input in = {data, bytes};
+	struct fuzz_input in = fails_input(data, bytes);
 	char *file, *calibration, why[SX_WHY_BYTES];
 	struct sx_settings settings = {0};
 	struct sx_errors errors = {0};
 	struct sx_pipeline *pipeline = calloc(1, sizeof(*pipeline));
 	struct sx_run *run = calloc(1, sizeof(*run));
 
-	fails_take(&in);
 	file = fuzz_text(&in);
 	calibration = fuzz_text(&in);
 	config_text = file ? file : "";

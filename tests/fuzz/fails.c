@@ -17,24 +17,26 @@ static __thread struct {
 	int error;
 } fails;
 
-void fails_take(struct fuzz_input *in)
+struct fuzz_input fails_input(const uint8_t *data, size_t bytes)
 {
+	struct fuzz_input in = {data, bytes};
 	static const int errors[] = {EMFILE,  ENOMEM, EIO,    EINTR,  EACCES, ENOSYS, EAGAIN, ECONNRESET,
 				     ENOBUFS, ESRCH,  EINVAL, ENOTTY, EBUSY,  ENODEV, EPERM,  ELOOP};
 	const uint8_t *at;
 
 	memset(&fails, 0, sizeof(fails));
 	fails.kind = FAILS_KINDS;
-	if (in->left < BYTES)
-		return;
-	at = in->at + in->left - BYTES;
+	if (in.left < BYTES)
+		return in;
+	at = in.at + in.left - BYTES;
 	if (memcmp(at, mark, sizeof(mark)) != 0)
-		return;
-	in->left -= BYTES;
+		return in;
+	in.left -= BYTES;
 	fails.kind = at[4] % FAILS_KINDS;
 	fails.which = fails.left = at[5];
 	fails.error =
 		fails.kind == FAILS_MEMORY ? ENOMEM : errors[at[6] % (sizeof(errors) / sizeof(errors[0]))];
+	return in;
 }
 
 bool fails_is(enum fails_kind kind, unsigned *which, int *error)
@@ -48,7 +50,6 @@ bool fails_is(enum fails_kind kind, unsigned *which, int *error)
 void fails_begin(void)
 {
 	fails.counting = true;
-	fails.done = false;
 }
 
 bool fails_end(void)

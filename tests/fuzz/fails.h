@@ -18,12 +18,12 @@
  */
 enum fails_kind { FAILS_MEMORY, FAILS_SYSTEM, FAILS_PEER, FAILS_CALLER, FAILS_KINDS };
 
-/* Takes what fails off the input's end. */
-void fails_take(struct fuzz_input *in);
+/* The input without what says that something fails. */
+struct fuzz_input fails_input(const uint8_t *data, size_t bytes);
 /* True when it is this kind; which: 0 to 255. error: of the system; may be NULL. */
 bool fails_is(enum fails_kind kind, unsigned *which, int *error);
 void fails_begin(void);
-/* True: a call has failed since fails_begin(). */
+/* True: a call has failed, now or between others of these two. */
 bool fails_end(void);
 /* For what is linked in place of a call: true, with errno, when this one fails. */
 bool fails_now(enum fails_kind kind);

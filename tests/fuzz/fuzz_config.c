@@ -214,13 +214,12 @@ static int load(struct sx_settings *s, struct sx_origins *origins, const struct 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 {
 	static struct sx_origins origins;
-	struct fuzz_input in = {data, bytes};
+	struct fuzz_input in = fails_input(data, bytes);
 	struct more more = {.text_count = 0};
 	struct sx_settings s = {0};
 	char *file, *calibration;
 
 	memset(long_path, 'a', sizeof(long_path) - 2);
-	fails_take(&in);
 	file = fuzz_text(&in);
 	calibration = fuzz_text(&in);
 	config_text = file ? file : "";

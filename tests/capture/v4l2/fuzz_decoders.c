@@ -31,8 +31,11 @@ int __wrap_sx_decoders_create(struct sx_decoders **ret, int threads, bool jpeg, 
 	struct sx_decoders *d = calloc(1, sizeof(*d));
 	int r;
 
-	if (threads < 1 || !d || all)
+	if (threads < 1 || all)
 		fuzz_fail("%d decoders", threads);
+	snprintf(why, why_bytes, "no memory");
+	if (!d)
+		return -ENOMEM;
 	d->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	d->last = &d->first;
 	r = d->fd < 0 ? -errno : jpeg ? sx_jpeg_open(&d->jpeg, why, why_bytes) : 0;
