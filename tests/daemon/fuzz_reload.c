@@ -1,7 +1,7 @@
 /*
  * Any sequence of changes of a configuration that runs: the input has a configuration to start with, a
  * calibration file, and then orders ("SECTION.KEY=VALUE" lines, as of stixelctl set), files (as of SIGHUP)
- * and corrections of rows. What is refused has changed nothing of what runs; what is accepted can run; where
+ * and corrections of rows; the calibration file may become another. What is refused has changed nothing of what runs; what is accepted can run; where
  * memory has failed, nothing is accepted. A source that draws its pictures knows their camera.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -17,7 +17,12 @@
 #include "tests/fuzz/fails.h"
 
 enum { CHANGES = 8, WIDTH = 320, HEIGHT = 160 };
-enum { FILES, ORDER, ROWS }; /* changes, by their first byte */
+enum {
+	FILES,
+	ORDER,
+	ROWS,
+	CALIBRATION = 4
+}; /* changes, by their first byte; the last one comes with another */
 
 static const char configuration[] = "/nowhere/front.conf";
 static const char *config_text, *calibration_text, *order_text;
@@ -132,17 +137,26 @@ static void change(struct sx_run *run, const char *text, int what)
 
 static void live(struct sx_run *run, struct fuzz_input *in)
 {
+	char *calibration = NULL;
+
 	for (int i = 0; i < CHANGES; i++) {
 		char *text = fuzz_text(in);
 
 		if (!text)
 			break;
+		if (*text == CALIBRATION) {
+			free(calibration);
+			calibration = text;
+			calibration_text = text + 1;
+			continue;
+		}
 		/* the first byte says what it is; a file of before is there until another is read */
 		if (*text)
 			change(run, text + 1, *text == ROWS ? ROWS : *text & 1);
 		config_text = "";
 		free(text);
 	}
+	free(calibration);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)

@@ -12,7 +12,7 @@ static const char mark[] = {'F', 'A', 'I', 'L'};
 enum { BYTES = sizeof(mark) + 3 };
 
 static __thread struct {
-	bool counting, done;
+	bool counting, done, done_before;
 	unsigned kind, which, left;
 	int error;
 } fails;
@@ -50,11 +50,17 @@ bool fails_is(enum fails_kind kind, unsigned *which, int *error)
 void fails_begin(void)
 {
 	fails.counting = true;
+	fails.done_before = fails.done;
 }
 
 bool fails_end(void)
 {
 	fails.counting = false;
+	return fails.done && !fails.done_before;
+}
+
+bool fails_done(void)
+{
 	return fails.done;
 }
 

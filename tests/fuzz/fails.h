@@ -23,8 +23,10 @@ struct fuzz_input fails_input(const uint8_t *data, size_t bytes);
 /* True when it is this kind; which: 0 to 255. error: of the system; may be NULL. */
 bool fails_is(enum fails_kind kind, unsigned *which, int *error);
 void fails_begin(void);
-/* True: a call has failed, now or between others of these two. */
+/* True: a call has failed since fails_begin(). */
 bool fails_end(void);
+/* Or before, of this input. */
+bool fails_done(void);
 /* For what is linked in place of a call: true, with errno, when this one fails. */
 bool fails_now(enum fails_kind kind);
 

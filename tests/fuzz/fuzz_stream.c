@@ -115,14 +115,15 @@ static bool is_closed(int fd)
 	return n == 0 || errno == ECONNRESET || errno == ENOTCONN;
 }
 
-/* True: a call has failed. */
+/* True: a call has failed, now or before. */
 static bool dispatch(struct sx_stream *s)
 {
 	if (unusual & STALL)
 		passed_ns += STALL_NS;
 	fails_begin();
 	sx_stream_dispatch(s);
-	return fails_end();
+	fails_end();
+	return fails_done();
 }
 
 /* However much waits before it, a bad greeting is heard in its turn, and its client let go. */
