@@ -14,9 +14,12 @@
 
 /*
  * Memory: with ENOMEM. The system: with one of some errors. Of the others a target says itself what they are:
- * who plays the other end, and who asks.
+ * who plays the other end, who asks, and what is wrong with a header.
  */
-enum fails_kind { FAILS_MEMORY, FAILS_SYSTEM, FAILS_PEER, FAILS_CALLER, FAILS_KINDS };
+enum fails_kind { FAILS_MEMORY, FAILS_SYSTEM, FAILS_PEER, FAILS_CALLER, FAILS_HEADER, FAILS_KINDS };
+
+/* Of LLVMFuzzerCustomMutator(): another end of the input, so that something else fails, or nothing. */
+size_t fails_mutate(uint8_t *data, size_t bytes, size_t most, unsigned seed);
 
 /* The input without what says that something fails. */
 struct fuzz_input fails_input(const uint8_t *data, size_t bytes);

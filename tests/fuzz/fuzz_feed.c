@@ -149,6 +149,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 		put_entries(&in, &p, at);
 	if (bits & ODD)
 		shared_break(&in);
+	shared_break_layout();
 	shared_write(&in);
 	r = sx_feed_create(&f, &p);
 	if (r == 0) {

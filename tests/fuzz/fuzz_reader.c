@@ -156,6 +156,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 		put_frames(&in, at);
 	if (bits & ODD)
 		shared_break(&in);
+	shared_break_layout();
 	shared_write(&in);
 	if (stixel_open_path(&r, SHARED_FOLDER "/stixeld.front", flags) == 0) {
 		use(r, steps);

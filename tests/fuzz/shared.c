@@ -114,6 +114,25 @@ void shared_break(struct fuzz_input *in)
 	memcpy(at, &word, sizeof(word));
 }
 
+void shared_break_layout(void)
+{
+	static const int32_t more[] = {1, -1, 4, -4, 8, -8, 16, -16, 32, -32, 64, -64};
+	unsigned which;
+	uint32_t word;
+	uint8_t *at;
+
+	if (!fails_is(FAILS_HEADER, &which, NULL))
+		return;
+	at = shared.at + 4 * (which & 15);
+	which >>= 4;
+	memcpy(&word, at, sizeof(word));
+	if (which < sizeof(more) / sizeof(more[0]))
+		word += (uint32_t)more[which];
+	else
+		word = which == 12 ? word * 2 : which == 13 ? word / 2 : which == 14 ? 0 : UINT32_MAX;
+	memcpy(at, &word, sizeof(word));
+}
+
 static void next_write(void)
 {
 	shared.turns_left = (unsigned)fuzz_number(&shared.in, 1);

@@ -45,6 +45,8 @@ enum {
 uint8_t *shared_begin(struct fuzz_input *in, unsigned bits, uint64_t magic);
 /* One word of the header is another: when all is in its place. */
 void shared_break(struct fuzz_input *in);
+/* One of the first words is another, each in one of some ways: of an input that ends with FAILS_HEADER. */
+void shared_break_layout(void);
 /*
  * From now on the other end writes: of each three bytes of the input and the eight behind them after how
  * many turns, where, and what.
