@@ -149,8 +149,11 @@ static int load_drop_ins(struct sx_load *l, const char *file)
 	char folder[512], path[1024];
 	int n, r = 0;
 
-	if (snprintf(folder, sizeof(folder), "%s.d", file) >= (int)sizeof(folder))
+	if (snprintf(folder, sizeof(folder), "%s.d", file) >= (int)sizeof(folder)) {
+		sx_errors_add(l->errors, "%.60s...: the file's name is too long, allowed are %zu bytes", file,
+			      sizeof(folder) - sizeof(".d"));
 		return -ENAMETOOLONG;
+	}
 	n = scandir(folder, &list, is_drop_in, byte_order);
 	if (n < 0) {
 		if (errno == ENOENT)

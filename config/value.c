@@ -331,10 +331,29 @@ void sx_option_write(const struct sx_option *o, const struct sx_settings *s, cha
 	}
 }
 
+/* Most are: no text has to be made of both. */
+static bool is_same(const struct sx_option *o, const void *a, const void *b)
+{
+	switch (o->kind) {
+	case SX_OPTION_BOOL:
+		return *(const bool *)a == *(const bool *)b;
+	case SX_OPTION_REAL:
+		return memcmp(a, b, sizeof(double)) == 0;
+	case SX_OPTION_TEXT:
+		return *(const char *const *)a == *(const char *const *)b;
+	case SX_OPTION_SIZE:
+		return memcmp(a, b, 2 * sizeof(int)) == 0;
+	default:
+		return memcmp(a, b, sizeof(int)) == 0;
+	}
+}
+
 bool sx_option_equal(const struct sx_option *o, const struct sx_settings *a, const struct sx_settings *b)
 {
 	char text_a[SX_OPTION_TEXT_BYTES], text_b[SX_OPTION_TEXT_BYTES];
 
+	if (is_same(o, const_field_of(o, a), const_field_of(o, b)))
+		return true;
 	sx_option_write(o, a, text_a);
 	sx_option_write(o, b, text_b);
 	return !strcmp(text_a, text_b);

@@ -389,7 +389,7 @@ static int load_code(const char *file, char *sentence, size_t bytes)
 
 static void files_that_cannot_be_read(void **state)
 {
-	char said[600], big[300 * 1024];
+	char said[600], big[300 * 1024], long_path[600];
 
 	assert_int_equal(load_code(fixture_path("none.conf"), said, sizeof(said)), -ENOENT);
 	assert_non_null(strstr(said, "none.conf: No such file or directory"));
@@ -414,6 +414,14 @@ static void files_that_cannot_be_read(void **state)
 	fixture_text("b.conf", SOURCE);
 	fixture_text("b.conf.d", "not a folder");
 	assert_int_equal(load_code(fixture_path("b.conf"), said, sizeof(said)), -ENOTDIR);
+
+	/* as is one whose folder of drop-ins has too long a name */
+	snprintf(long_path, sizeof(long_path), "%s", fixture_path(""));
+	while (strlen(long_path) < 506)
+		strcat(long_path, "./");
+	strcat(long_path, "a.conf");
+	assert_int_equal(load_code(long_path, said, sizeof(said)), -ENAMETOOLONG);
+	assert_non_null(strstr(said, "...: the file's name is too long, allowed are 509 bytes"));
 }
 
 /* Any bytes: sentences or settings, never anything else (the sanitizers watch). */

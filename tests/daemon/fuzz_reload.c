@@ -1,7 +1,8 @@
 /*
  * Any sequence of changes of a configuration that runs: the input has a configuration to start with, a
- * calibration file, and then orders ("SECTION.KEY=VALUE" lines, as of stixelctl set) and files (as of
- * SIGHUP). What is refused has changed nothing of what runs; what is accepted can run.
+ * calibration file, and then orders ("SECTION.KEY=VALUE" lines, as of stixelctl set), files (as of SIGHUP)
+ * and corrections of rows; the calibration file may become another. What is refused has changed nothing of what runs; what is accepted can run; where
+ * memory has failed, nothing is accepted. A source that draws its pictures knows their camera.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -13,9 +14,15 @@
 #include "daemon/run_priv.h"
 #include "ipc/frame.h"
 #include "stages/stixels/reduce.h"
-#include "tests/fuzz/fuzz.h"
+#include "tests/fuzz/fails.h"
 
 enum { CHANGES = 8, WIDTH = 320, HEIGHT = 160 };
+enum {
+	FILES,
+	ORDER,
+	ROWS,
+	CALIBRATION = 4
+}; /* changes, by their first byte; the last one comes with another */
 
 static const char configuration[] = "/nowhere/front.conf";
 static const char *config_text, *calibration_text, *order_text;
@@ -31,6 +38,10 @@ int __wrap_sx_file_read(const char *path, size_t max, char **text, size_t *size,
 	}
 	*size = strlen(content);
 	*text = malloc(*size + 2);
+	if (!*text) {
+		snprintf(why, why_bytes, "out of memory");
+		return -ENOMEM;
+	}
 	memcpy(*text, content, *size + 1);
 	return 0;
 }
@@ -68,7 +79,35 @@ static void check_accepted(const struct sx_run *run)
 		fuzz_fail("accepted: frames that the ring has no room for");
 }
 
-static void change(struct sx_run *run, const char *text, bool order)
+/* From what a change came, and what it says. */
+static void set_up(struct sx_run *run, const char *text, int what)
+{
+	struct sx_live *l = &run->live;
+
+	l->from = what == ORDER ? SX_LIVE_ORDER : what == ROWS ? SX_LIVE_ROWS : SX_LIVE_FILES;
+	l->order = what == ORDER ? (struct sx_status_order *)run : NULL; /* no more than that there is one */
+	run->rows.wants = what == ROWS;
+	if (what == ROWS)
+		run->rows.wanted = (struct sx_row_correction){0.25 * *text, 0.01 * (*text & 7)};
+	else
+		*(what == ORDER ? &order_text : &config_text) = text;
+}
+
+static void accept(struct sx_run *run, int what)
+{
+	struct sx_live *l = &run->live;
+
+	check_accepted(run);
+	if (what == FILES &&
+	    sx_live_same_file(run) != (l->settings.calibration && run->settings->calibration &&
+				       !strcmp(l->settings.calibration, run->settings->calibration)))
+		fuzz_fail("the same file, or another");
+	*l->origins = l->settings_origins;
+	sx_settings_take_live(run->settings, &l->settings);
+	run->rows.applied = l->correction;
+}
+
+static void change(struct sx_run *run, const char *text, int what)
 {
 	struct sx_live *l = &run->live;
 	struct sx_errors errors = {0};
@@ -78,20 +117,18 @@ static void change(struct sx_run *run, const char *text, bool order)
 
 	if (sx_settings_copy(&before, run->settings) < 0)
 		fuzz_fail("out of memory");
-	l->from = order ? SX_LIVE_ORDER : SX_LIVE_FILES;
-	l->order = order ? (struct sx_status_order *)run : NULL; /* no more than that there is one */
-	*(order ? &order_text : &config_text) = text;
+	set_up(run, text, what);
+	fails_begin();
 	r = sx_live_read(run, &errors);
+	if (fails_end() && r == 0)
+		fuzz_fail("accepted, though there was no memory");
 	sx_settings_diff(&before, run->settings, &diff);
 	if (diff.changed || !sx_settings_same_camera(&before, run->settings, &run->pipeline->info))
 		fuzz_fail("reading a change has changed what runs: %s %s", diff.live_keys, diff.restart_keys);
-	if (r < 0 && errors.count == 0)
+	if (r < 0 && !errors.count && !errors.more)
 		fuzz_fail("refused with %d, and no sentence", r);
-	if (r == 0) {
-		check_accepted(run);
-		*l->origins = l->settings_origins;
-		sx_settings_take_live(run->settings, &l->settings);
-	}
+	if (r == 0)
+		accept(run, what);
 	sx_settings_finish(&l->settings);
 	sx_errors_print(&errors, fuzz_null());
 	sx_errors_finish(&errors);
@@ -100,30 +137,45 @@ static void change(struct sx_run *run, const char *text, bool order)
 
 static void live(struct sx_run *run, struct fuzz_input *in)
 {
+	char *calibration = NULL;
+
 	for (int i = 0; i < CHANGES; i++) {
 		char *text = fuzz_text(in);
 
 		if (!text)
 			break;
+		if (*text == CALIBRATION) {
+			free(calibration);
+			calibration = text;
+			calibration_text = text + 1;
+			continue;
+		}
 		/* the first byte says what it is; a file of before is there until another is read */
 		if (*text)
-			change(run, text + 1, *text & 1);
+			change(run, text + 1, *text == ROWS ? ROWS : *text & 1);
 		config_text = "";
 		free(text);
 	}
+	free(calibration);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 {
 	static const struct sx_options options = {.file = configuration};
+	static const struct sx_camera drawn = {
+		.fx = 300, .fy = 300, .cx = WIDTH / 2, .cy = HEIGHT / 2, .baseline_m = 0.5};
+	const struct sx_rig rig =
+		sx_rig_of_rectified(WIDTH, HEIGHT, drawn.fx, drawn.fy, drawn.cx, drawn.cy, drawn.baseline_m);
 	static struct sx_origins origins;
-	struct fuzz_input in = {data, bytes};
-	char *file = fuzz_text(&in), *calibration = fuzz_text(&in), why[SX_WHY_BYTES];
+	struct fuzz_input in = fails_input(data, bytes);
+	char *file, *calibration, why[SX_WHY_BYTES];
 	struct sx_settings settings = {0};
 	struct sx_errors errors = {0};
 	struct sx_pipeline *pipeline = calloc(1, sizeof(*pipeline));
 	struct sx_run *run = calloc(1, sizeof(*run));
 
+	file = fuzz_text(&in);
+	calibration = fuzz_text(&in);
 	config_text = file ? file : "";
 	calibration_text = calibration;
 	memset(&origins, 0, sizeof(origins));
@@ -131,6 +183,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 		struct sx_context_config c;
 
 		pipeline->info = (struct sx_source_info){.width = WIDTH, .height = HEIGHT};
+		if (settings.source.kind == SX_SOURCE_SYNTHETIC)
+			pipeline->info.camera = &drawn;
+		if (pipeline->info.camera && settings.source.lenses &&
+		    strcmp(settings.source.lenses, "ideal") != 0)
+			pipeline->info.rig = &rig;
 		c = sx_settings_context(&settings, &pipeline->info);
 		pipeline->header.image_width = (uint32_t)c.width;
 		pipeline->header.image_height = (uint32_t)c.height;

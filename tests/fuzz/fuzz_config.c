@@ -1,8 +1,9 @@
 /*
  * A configuration: the file up to the input's first zero byte, a calibration file up to the next, then up to
  * each one -s, or behind a byte 1 one drop-in; a byte 2 is a folder of these that cannot be read, 3 one that
- * has too many. What is accepted must print as a file that gives the same settings, and go through a
- * reload.
+ * has too many, 4 a file whose name is too long for one, 5 no file, but -s alone as of a template. A file
+ * that begins with a byte 2 cannot be read. What is accepted must print as a file that gives the same
+ * settings, and go through a reload; where memory has failed, nothing is accepted.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -11,14 +12,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "config/classes.h"
 #include "config/config.h"
 #include "config/file.h"
 #include "config/option.h"
-#include "tests/fuzz/fuzz.h"
+#include "tests/fuzz/fails.h"
 
 enum { OVERRIDES = 8, TOO_MANY = 257 };
 
+enum { UNREADABLE = 2 };
+
 static const char configuration[] = "/nowhere/front.conf";
+static const char *config_path; /* that one, or one that leaves no room for ".d" */
+static char long_path[512];
 static const char *config_text, *calibration_text;
 
 static const char folder[] = "/nowhere/front.conf.d";
@@ -65,7 +71,7 @@ int __wrap_scandir64(const char *path, struct dirent ***list, int (*is_wanted)(c
 /* The configuration, its drop-ins, and one calibration under every other name. */
 static const char *content_of(const char *path)
 {
-	if (strcmp(path, configuration) == 0)
+	if (strcmp(path, config_path) == 0)
 		return config_text;
 	if (strncmp(path, folder, strlen(folder)) != 0)
 		return calibration_text;
@@ -78,12 +84,18 @@ int __wrap_sx_file_read(const char *path, size_t max, char **text, size_t *size,
 {
 	const char *content = content_of(path);
 
-	if (!content || strlen(content) > max) {
-		snprintf(why, why_bytes, "%s", strerror(content ? EFBIG : ENOENT));
-		return content ? -EFBIG : -ENOENT;
+	if (!content || *content == UNREADABLE || strlen(content) > max) {
+		const int error = !content ? ENOENT : *content == UNREADABLE ? EACCES : EFBIG;
+
+		snprintf(why, why_bytes, "%s", strerror(error));
+		return -error;
 	}
 	*size = strlen(content);
 	*text = malloc(*size + 2);
+	if (!*text) {
+		snprintf(why, why_bytes, "out of memory");
+		return -ENOMEM;
+	}
 	memcpy(*text, content, *size + 1);
 	return 0;
 }
@@ -104,6 +116,7 @@ static void check_printed(const struct sx_settings *s)
 	fclose(to);
 	drop_in_count = too_many = folder_error = 0;
 	config_text = printed;
+	config_path = configuration;
 	if (sx_settings_load(&again, configuration, NULL, 0, false, &errors) < 0) {
 		sx_errors_print(&errors, stderr);
 		fuzz_fail("what was printed is refused");
@@ -132,6 +145,8 @@ static void check_reload(struct sx_settings *s)
 static void use(struct sx_settings *s, const struct sx_origins *origins)
 {
 	const struct sx_source_info info = {.width = 320, .height = 160};
+	struct sx_semantic_params classes;
+	struct sx_class_names names;
 	char why[512];
 
 	sx_config_json(s, origins, fuzz_null());
@@ -139,26 +154,29 @@ static void use(struct sx_settings *s, const struct sx_origins *origins)
 	if (sx_settings_check_size(s, info.width, info.height, why, sizeof(why)) == 0)
 		sx_settings_context(s, &info);
 	sx_settings_tell_rectified(s, &info, why, sizeof(why));
+	if (sx_settings_images(s->output.planes) & 1u)
+		fuzz_fail("frames that show plane 0, which is none");
+	if (sx_classes_parse(s->semantics.classes, &classes, &names, why, sizeof(why)) < 0)
+		fuzz_fail("accepted: classes that are none: %s", why);
 	check_printed(s);
 	check_reload(s);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
-{
-	static struct sx_origins origins;
-	struct fuzz_input in = {data, bytes};
-	char *file = fuzz_text(&in), *calibration = fuzz_text(&in);
-	const char *overrides[OVERRIDES];
-	struct sx_settings s = {0};
-	struct sx_errors errors = {0};
+/* What comes behind the two files. */
+struct more {
 	char *texts[OVERRIDES];
-	int text_count = 0, count = 0;
+	const char *overrides[OVERRIDES];
+	int text_count, count;
+	bool template;
+};
 
-	config_text = file ? file : "";
-	calibration_text = calibration;
+static void take_more(struct more *m, struct fuzz_input *in)
+{
 	drop_in_count = too_many = folder_error = 0;
-	for (; text_count < OVERRIDES && (texts[text_count] = fuzz_text(&in)) != NULL; text_count++) {
-		const char *text = texts[text_count];
+	config_path = configuration;
+	for (; m->text_count < OVERRIDES && (m->texts[m->text_count] = fuzz_text(in)) != NULL;
+	     m->text_count++) {
+		const char *text = m->texts[m->text_count];
 
 		if (*text == 1)
 			drop_ins[drop_in_count++] = text + 1;
@@ -166,19 +184,55 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 			folder_error = EACCES;
 		else if (*text == 3)
 			too_many = TOO_MANY;
+		else if (*text == 4)
+			config_path = long_path;
+		else if (*text == 5)
+			m->template = true;
 		else
-			overrides[count++] = text;
+			m->overrides[m->count++] = text;
 	}
-	memset(&origins, 0, sizeof(origins));
-	if (sx_settings_load_origins(&s, &origins, configuration, overrides, count, bytes % 2 == 0,
-				     &errors) == 0) {
-		use(&s, &origins);
-		sx_settings_finish(&s);
-	}
+}
+
+static int load(struct sx_settings *s, struct sx_origins *origins, const struct more *m, bool source_required)
+{
+	struct sx_errors errors = {0};
+	int r;
+
+	fails_begin();
+	r = m->template ? sx_settings_template(s, m->overrides, m->count, &errors)
+			: sx_settings_load_origins(s, origins, config_path, m->overrides, m->count,
+						   source_required, &errors);
+	if (fails_end() && r == 0)
+		fuzz_fail("accepted, though there was no memory");
+	if (r < 0 && r != -ENOMEM && !errors.count && !errors.more)
+		fuzz_fail("refused with %d, and no sentence", r);
 	sx_errors_print(&errors, fuzz_null());
 	sx_errors_finish(&errors);
-	while (text_count > 0)
-		free(texts[--text_count]);
+	return r;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
+{
+	static struct sx_origins origins;
+	struct fuzz_input in = fails_input(data, bytes);
+	struct more more = {.text_count = 0};
+	struct sx_settings s = {0};
+	char *file, *calibration;
+
+	memset(long_path, 'a', sizeof(long_path) - 2);
+	file = fuzz_text(&in);
+	calibration = fuzz_text(&in);
+	config_text = file ? file : "";
+	calibration_text = calibration;
+	take_more(&more, &in);
+	memset(&origins, 0, sizeof(origins));
+	if (load(&s, &origins, &more, bytes % 2 == 0) == 0) {
+		if (!more.template) /* which may have no source */
+			use(&s, &origins);
+		sx_settings_finish(&s);
+	}
+	while (more.text_count > 0)
+		free(more.texts[--more.text_count]);
 	free(file);
 	free(calibration);
 	return 0;

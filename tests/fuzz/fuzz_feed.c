@@ -88,6 +88,8 @@ static void take(struct sx_feed *f, const struct sx_feed_params *p, int64_t capt
 	struct sx_scores scores;
 	struct sx_disparity map;
 
+	if (!to) /* it was our turn to have no memory */
+		return;
 	if (p->kind == SX_FEED_SCORES && sx_feed_take(f, captured_ns, older, to, &scores) != SX_FEED_NONE)
 		check_scores(p, &scores);
 	if (p->kind == SX_FEED_DISPARITY && sx_feed_take_disparity(f, captured_ns, to, &map) != SX_FEED_NONE)
@@ -123,7 +125,7 @@ static void use(struct sx_feed *f, const struct sx_feed_params *p, struct fuzz_i
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 {
-	struct fuzz_input in = {data, bytes}, steps;
+	struct fuzz_input in = fails_input(data, bytes), steps;
 	const unsigned bits = (unsigned)fuzz_number(&in, 1);
 	const struct sx_feed_params p = {
 		.kind = bits & MAPS ? SX_FEED_DISPARITY : SX_FEED_SCORES,
@@ -139,6 +141,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 	};
 	uint8_t of_steps[STEPS_MOST] = {0}, *at;
 	struct sx_feed *f;
+	int r;
 
 	steps = (struct fuzz_input){of_steps, fuzz_copy(&in, of_steps, sizeof(of_steps))};
 	at = shared_begin(&in, bits & (ENTRIES | SOUND) ? SHARED_SOUND : 0, sx_feed_words(p.kind)->magic);
@@ -146,11 +149,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 		put_entries(&in, &p, at);
 	if (bits & ODD)
 		shared_break(&in);
+	shared_break_layout();
 	shared_write(&in);
-	if (sx_feed_create(&f, &p) < 0)
-		fuzz_fail("no feed");
-	use(f, &p, steps);
-	sx_feed_destroy(f);
-	shared_end();
+	r = sx_feed_create(&f, &p);
+	if (r == 0) {
+		use(f, &p, steps);
+		sx_feed_destroy(f);
+	}
+	if (!shared_end() && r < 0)
+		fuzz_fail("no feed: %d", r);
 	return 0;
 }

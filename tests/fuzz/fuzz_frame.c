@@ -5,6 +5,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,8 +14,8 @@
 #include "include/stixel_convert.h"
 #include "ipc/check.h"
 #include "ipc/frame.h"
+#include "tests/fuzz/fails.h"
 #include "tests/fuzz/frame_input.h"
-#include "tests/fuzz/fuzz.h"
 #include "tools/ctl/export/export_messages.h"
 #include "tools/ctl/top/scene.h"
 #include "tools/draw/bird.h"
@@ -23,6 +24,14 @@
 #include "tools/web/packet.h"
 
 enum { PIXELS_MOST = 128 * 96, BIRD_HEIGHT = 30, ANGLES_MOST = 1024, POINTS_MOST = 256 };
+
+static bool starved; /* this input takes memory away: what has none is left out */
+
+static void miss_memory(void)
+{
+	if (!starved)
+		fuzz_fail("out of memory");
+}
 
 static void tabulate(const struct stixel_frame *f)
 {
@@ -33,6 +42,7 @@ static void tabulate(const struct stixel_frame *f)
 	for (int which = 0; which < SX_MESSAGES; which++)
 		if (!sx_message_kind((enum sx_message)which).topic)
 			fuzz_fail("a message without a topic");
+	sx_csv_header(fuzz_null());
 	for (uint32_t i = 0; i < h->stixel_count; i++) {
 		sx_csv_stixel(fuzz_null(), &f->stixels[i], h->fx * h->baseline_m);
 		sx_json_stixel(fuzz_null(), &f->stixels[i], h->fx * h->baseline_m);
@@ -58,10 +68,19 @@ static void draw(const struct stixel_frame *f, unsigned bits)
 				      .legend = true,
 				      .outline = bits & 1,
 				      .opaque = bits & 2};
+	struct stixel_image left;
 	struct sx_image rgb;
 
 	if (small(h) && sx_image_init(&rgb, SX_PIXEL_RGB24, (int)h->image_width, (int)h->image_height) == 0) {
 		sx_overlay_background(&rgb, NULL);
+		if (stixel_image(f, STIXEL_PLANE_LEFT, &left) == 1 &&
+		    sx_overlay_background(&rgb, &(struct sx_image){.data = (void *)(uintptr_t)left.data,
+								   .width = (int)left.width,
+								   .height = (int)left.height,
+								   .pitch = left.pitch,
+								   .pixel = SX_PIXEL_U8}) == 0 &&
+		    (left.width != h->image_width || left.height != h->image_height))
+			fuzz_fail("an image of another size is drawn");
 		sx_overlay_road(&p, h);
 		sx_overlay_draw(&rgb, f->stixels, h->stixel_count, &p);
 		sx_image_finish(&rgb);
@@ -102,6 +121,8 @@ static void scan(const struct stixel_frame *f, struct fuzz_input *in)
 	if (options.count > ANGLES_MOST)
 		options.count %= ANGLES_MOST;
 	ranges = malloc((options.count ? options.count : 1) * sizeof(*ranges));
+	if (!ranges)
+		return;
 	if (stixel_scan(f, &options, sizeof(options), ranges) == 1)
 		for (uint32_t i = 0; i < options.count; i++)
 			if (isfinite(ranges[i]) &&
@@ -117,6 +138,8 @@ static void count_points(const struct stixel_frame *f, struct fuzz_input *in)
 	struct stixel_point *points = malloc(POINTS_MOST * sizeof(*points));
 	int64_t all, some;
 
+	if (!points)
+		return;
 	options.of = fuzz_choice(in, 3);
 	options.coordinates = fuzz_choice(in, 3);
 	if (fuzz_choice(in, 2)) {
@@ -143,8 +166,10 @@ static void export(const struct stixel_frame *f)
 	const void *bytes;
 	int64_t n;
 
-	if (sx_messages_create(&messages, "front") < 0)
-		fuzz_fail("out of memory");
+	if (sx_messages_create(&messages, "front") < 0) {
+		miss_memory();
+		return;
+	}
 	if (sx_messages_frame(messages, f) == 0)
 		for (int which = 0; which < SX_MESSAGES; which++)
 			if ((n = sx_messages_pack(messages, (enum sx_message)which, &bytes)) > 0)
@@ -154,15 +179,24 @@ static void export(const struct stixel_frame *f)
 
 static void send_to_browsers(const struct stixel_frame *f, unsigned wants, bool code)
 {
+	const unsigned planes = web_packet_planes(wants);
 	struct web_packet *p = web_packet_create(f, wants);
 	const void *coded;
 	size_t bytes;
 
-	if (!p)
-		fuzz_fail("out of memory");
+	if (!p) {
+		miss_memory();
+		return;
+	}
+	if (web_packet_ref(p) != p)
+		fuzz_fail("another packet");
+	web_packet_unref(p);
 	fuzz_touch(p->record, p->record_bytes);
 	if (((const struct stixel_frame_header *)p->record)->stixel_count != f->header->stixel_count)
 		fuzz_fail("stixels are left out");
+	if ((p->image[WEB_LEFT].pixels && !(planes & 1u << STIXEL_PLANE_LEFT)) ||
+	    (p->image[WEB_DISPARITY].pixels && !(planes & 1u << STIXEL_PLANE_DISPARITY)))
+		fuzz_fail("an image that nobody asks the publisher for");
 	fuzz_touch(p->whole, p->whole_bytes);
 	for (int which = 0; code && which < WEB_PICTURES; which++)
 		if ((coded = web_packet_code(p, (enum web_picture)which, 75, &bytes)) != NULL)
@@ -175,7 +209,7 @@ static void shrink(const struct stixel_frame *f)
 {
 	for (size_t room = f->header->frame_bytes; room > STIXEL_HEADER_BYTES_LEAST; room = room / 2) {
 		void *out = malloc(room);
-		int64_t n = sx_frame_shrink(out, room, f->bytes);
+		int64_t n = !out ? -1 : sx_frame_shrink(out, room, f->bytes);
 		struct stixel_frame again;
 
 		if (n >= 0 && sx_frame_check(&again, out, (size_t)n) < 0)
@@ -183,6 +217,22 @@ static void shrink(const struct stixel_frame *f)
 				  (long long)n);
 		free(out);
 	}
+}
+
+/* Who asks for nothing gets an error. */
+static void ask_wrongly(const struct stixel_frame *f)
+{
+	struct stixel_scan_options scan_options;
+	struct stixel_points_options points_options = {.step = 0};
+	float range;
+
+	if (stixel_scan_defaults(NULL, &scan_options, sizeof(scan_options)) != -EINVAL ||
+	    stixel_scan_defaults(f, NULL, sizeof(scan_options)) != -EINVAL ||
+	    stixel_scan(NULL, &scan_options, sizeof(scan_options), &range) != -EINVAL ||
+	    stixel_scan(f, NULL, sizeof(scan_options), &range) != -EINVAL ||
+	    stixel_points(NULL, &points_options, sizeof(points_options), NULL, 0) != -EINVAL ||
+	    stixel_points(f, NULL, sizeof(points_options), NULL, 0) != -EINVAL)
+		fuzz_fail("what cannot be meant is taken");
 }
 
 static void use(const struct stixel_frame *f, struct fuzz_input *in)
@@ -204,6 +254,8 @@ static void use(const struct stixel_frame *f, struct fuzz_input *in)
 /* What is broken is a small part of the input: it is changed as often as all the rest. */
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t bytes, size_t most, unsigned seed)
 {
+	if (seed % 16 == 0)
+		return fails_mutate(data, bytes, most, seed >> 4);
 	if (seed % 2 || bytes <= 1 + FRAME_INPUT_BREAK_BYTES)
 		return LLVMFuzzerMutate(data, bytes, most);
 	data[0] |= 3;
@@ -213,13 +265,14 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t bytes, size_t most, unsigne
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 {
-	struct fuzz_input in = {data, bytes};
+	struct fuzz_input in = fails_input(data, bytes);
 	const unsigned how = fuzz_choice(&in, 4);
 	const bool made = how == 1;
 	uint8_t of_breaks[FRAME_INPUT_BREAK_BYTES];
 	struct fuzz_input breaks = {of_breaks, 0};
 	struct stixel_frame f;
 	size_t frame_bytes = in.left;
+	unsigned which;
 	void *frame;
 	int r;
 
@@ -237,8 +290,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 	r = sx_frame_check(&f, frame, frame_bytes);
 	if (made && r < 0)
 		fuzz_fail("a frame that was made is refused: %d", r);
+	starved = fails_is(FAILS_MEMORY, &which, NULL);
+	if (r == 0 && fails_is(FAILS_CALLER, &which, NULL))
+		ask_wrongly(&f);
+	fails_begin();
 	if (r == 0)
 		use(&f, &in);
+	fails_end();
 	free(frame);
 	return 0;
 }

@@ -4,6 +4,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -54,10 +56,13 @@ static void put_frames(struct fuzz_input *in, uint8_t *at)
 static void take(struct stixel_reader *r, bool next, uint64_t *taken)
 {
 	const struct stixel_frame *frame = NULL;
+	struct stixel_frame again;
 	uint64_t lost = 0;
 	int e = next ? stixel_next(r, &frame, &lost) : stixel_latest(r, &frame);
 
 	if (e == 1) {
+		if (stixel_parse(&again, frame->bytes, frame->header->frame_bytes) < 0)
+			fuzz_fail("a frame that is none");
 		frame_input_touch(frame);
 		++*taken;
 	} else if (e > 1 || stixel_strerror(e) == NULL) {
@@ -107,15 +112,41 @@ static void use(struct stixel_reader *r, struct fuzz_input steps)
 			  (unsigned long long)status.taken);
 }
 
+/* Who asks for nothing, or for what is not there, gets an error. */
+static void ask_wrongly(void)
+{
+	static char long_path[PATH_MAX + 1];
+	struct stixel_status status;
+	const struct stixel_frame *frame;
+	struct stixel_frame parsed;
+	struct stixel_reader *r;
+	uint64_t lost;
+
+	memset(long_path, 'a', sizeof(long_path) - 1);
+	if (stixel_latest(NULL, &frame) != -EINVAL || stixel_next(NULL, &frame, &lost) != -EINVAL ||
+	    stixel_wait(NULL, 0) != -EINVAL || stixel_reopen(NULL) != -EINVAL ||
+	    stixel_status(NULL, &status, sizeof(status)) != -EINVAL ||
+	    stixel_parse(NULL, long_path, sizeof(long_path)) != -EINVAL ||
+	    stixel_parse(&parsed, NULL, 0) != -EINVAL || stixel_open_path(&r, NULL, 0) != -EINVAL ||
+	    stixel_open_path(&r, "", 0) != -EINVAL || stixel_open_path(&r, "a", ~0u) != -EINVAL ||
+	    stixel_open_path(&r, long_path, 0) != -ENAMETOOLONG)
+		fuzz_fail("what cannot be meant is taken");
+	stixel_close(NULL);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 {
-	struct fuzz_input in = {data, bytes}, steps;
+	struct fuzz_input in = fails_input(data, bytes), steps;
 	const unsigned bits = (unsigned)fuzz_number(&in, 1);
-	const unsigned flags = STIXEL_OPEN_ANY_OWNER | (bits & FOLLOW ? STIXEL_OPEN_FOLLOW : 0) |
+	unsigned which;
+	const unsigned flags = (fails_is(FAILS_PEER, &which, NULL) ? 0 : STIXEL_OPEN_ANY_OWNER) |
+			       (bits & FOLLOW ? STIXEL_OPEN_FOLLOW : 0) |
 			       (bits & LEFTOVER ? STIXEL_OPEN_LEFTOVER : 0);
 	uint8_t of_steps[STEPS_MOST] = {0}, *at;
 	struct stixel_reader *r;
 
+	if (fails_is(FAILS_CALLER, &which, NULL))
+		ask_wrongly();
 	steps = (struct fuzz_input){of_steps, fuzz_copy(&in, of_steps, sizeof(of_steps))};
 	at = shared_begin(&in, bits & (FRAMES | SOUND) ? SHARED_SOUND : 0, STIXEL_RING_MAGIC);
 	if (bits & RUNS) /* its heart beats */
@@ -125,6 +156,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 		put_frames(&in, at);
 	if (bits & ODD)
 		shared_break(&in);
+	shared_break_layout();
 	shared_write(&in);
 	if (stixel_open_path(&r, SHARED_FOLDER "/stixeld.front", flags) == 0) {
 		use(r, steps);

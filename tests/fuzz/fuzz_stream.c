@@ -1,7 +1,7 @@
 /*
  * Packets of frames.sock, both ways: clients that send the daemon's side whatever they like, and a
  * publisher that does so to the library. The first byte says which; each step then is a byte and what it
- * takes.
+ * takes. Of an input that ends with FAILS_PEER (fails.h) one byte says what is unusual.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -9,15 +9,49 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/timerfd.h>
 #include <sys/un.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "include/stixel.h"
 #include "ipc/check.h"
+#include "ipc/client/reader.h"
+#include "ipc/frame.h"
 #include "ipc/stream.h"
+#include "tests/fuzz/fails.h"
 #include "tests/fuzz/frame_input.h"
 
 enum { CLIENTS = 4, PLACES = 3, STEPS_MOST = 40, PACKET_MOST = 4096, FRAME_ROOM = 8192 };
+
+/* What is unusual: frames that are larger than packets, or packets as large as they may be; clients that do not
+ * read for long; ticks of the timer; the library's connection beside a ring. */
+enum { SMALL = 1, LARGE = 2, STALL = 4, TICKS = 8, BELL = 16 };
+#define STALL_NS (20 * SX_NS_PER_S)
+static unsigned unusual;
+
+static int64_t passed_ns; /* of the clock */
+int __real_clock_gettime(clockid_t id, struct timespec *t);
+int __wrap_clock_gettime(clockid_t id, struct timespec *t);
+int __wrap_clock_gettime(clockid_t id, struct timespec *t)
+{
+	const int r = __real_clock_gettime(id, t);
+
+	t->tv_sec += passed_ns / SX_NS_PER_S;
+	return r;
+}
+
+int __real_timerfd_settime(int fd, int flags, const struct itimerspec *t, struct itimerspec *was);
+int __wrap_timerfd_settime(int fd, int flags, const struct itimerspec *t, struct itimerspec *was);
+int __wrap_timerfd_settime(int fd, int flags, const struct itimerspec *t, struct itimerspec *was)
+{
+	const struct itimerspec at_once = {.it_value.tv_nsec = 1};
+
+	return fails_now(FAILS_SYSTEM)
+		       ? -1
+		       : __real_timerfd_settime(fd, flags, unusual & TICKS ? &at_once : t, was);
+}
 
 static struct sockaddr_un address; /* of the socket that listens; its name lies in no file system */
 static socklen_t address_bytes;
@@ -81,11 +115,23 @@ static bool is_closed(int fd)
 	return n == 0 || errno == ECONNRESET || errno == ENOTCONN;
 }
 
+/* True: a call has failed, now or before. */
+static bool dispatch(struct sx_stream *s)
+{
+	if (unusual & STALL)
+		passed_ns += STALL_NS;
+	fails_begin();
+	sx_stream_dispatch(s);
+	fails_end();
+	return fails_done();
+}
+
 /* However much waits before it, a bad greeting is heard in its turn, and its client let go. */
 static void check_let_go(struct sx_stream *s, int fd)
 {
 	for (int i = 0; i < STEPS_MOST + 2 && !is_closed(fd); i++)
-		sx_stream_dispatch(s);
+		if (dispatch(s)) /* who cannot be heard, or not yet, stays */
+			return;
 	if (!is_closed(fd))
 		fuzz_fail("a client stays that does not keep to the protocol");
 }
@@ -114,53 +160,92 @@ static void publish(struct fuzz_input *in, struct sx_stream *s, uint64_t number)
 	h->epoch = 1;
 	h->number = number;
 	h->checksum = sx_frame_checksum(h, h);
+	fails_begin();
 	sx_stream_publish(s, h);
+	fails_end();
 	free(h);
+}
+
+static struct sx_stream *make_stream(void)
+{
+	const struct sx_stream_params p = {.listen_fd = listen_somewhere(),
+					   .epoch = 1,
+					   .frame_bytes = unusual & SMALL   ? 1
+							  : unusual & LARGE ? 1u << 30
+									    : FRAME_ROOM,
+					   .clients = PLACES};
+	struct sx_stream *s;
+	char why[256] = "";
+	int r;
+
+	fails_begin();
+	r = sx_stream_create(&s, &p, why, sizeof(why));
+	if (!fails_end() && r < 0)
+		fuzz_fail("%s", why);
+	if (r == 0)
+		return s;
+	if (!*why)
+		fuzz_fail("%d, and no sentence", r);
+	close(p.listen_fd);
+	return NULL;
+}
+
+static void check_stream(const struct sx_stream *s)
+{
+	struct sx_stream_counters count;
+	struct sx_stream_client seen[PLACES];
+
+	sx_stream_counters(s, &count);
+	if (count.clients < 0 || count.clients > PLACES)
+		fuzz_fail("%d clients", count.clients);
+	if (sx_stream_clients(s, seen, PLACES) != count.clients || sx_stream_fd(s) < 0)
+		fuzz_fail("%d clients, and as many are not listed", count.clients);
+	fuzz_touch(seen, (size_t)count.clients * sizeof(*seen));
+	if (!count.clients && sx_stream_images(s))
+		fuzz_fail("nobody is there, and images are asked for");
+	if (sx_stream_packet_bytes(s) % 8 || sx_stream_packet_bytes(s) < sx_frame_bytes(0, 0, 0))
+		fuzz_fail("packets of %zu bytes", sx_stream_packet_bytes(s));
+}
+
+/* One step of a client, or of the publisher. */
+static void serve_step(struct fuzz_input *in, struct sx_stream *s, int client[CLIENTS], uint64_t *number)
+{
+	const unsigned step = (unsigned)fuzz_number(in, 1);
+	int *fd = &client[step >> 4 & 3];
+
+	if (*fd < 0) {
+		*fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+		(void)!connect(*fd, (const struct sockaddr *)&address, address_bytes);
+	}
+	if (step % 8 < 2) {
+		if (send_hello(in, *fd) && step & 8)
+			check_let_go(s, *fd);
+	} else if (step % 8 == 2) {
+		close(*fd);
+		*fd = -1;
+	} else if (step % 8 == 3) {
+		publish(in, s, ++*number);
+	} else if (step % 8 == 4) {
+		sx_stream_set_state(s, step >> 6);
+	} else {
+		hear_packet(*fd);
+	}
+	if (step & 8)
+		dispatch(s);
 }
 
 static void serve(struct fuzz_input *in)
 {
-	const struct sx_stream_params p = {
-		.listen_fd = listen_somewhere(), .epoch = 1, .frame_bytes = FRAME_ROOM, .clients = PLACES};
 	int client[CLIENTS] = {-1, -1, -1, -1};
-	struct sx_stream_counters count;
-	struct sx_stream_client seen[PLACES];
-	struct sx_stream *s;
-	char why[256];
+	struct sx_stream *s = make_stream();
 	uint64_t number = 0;
 
-	if (sx_stream_create(&s, &p, why, sizeof(why)) < 0)
-		fuzz_fail("%s", why);
-	for (int i = 0; i < STEPS_MOST && in->left; i++) {
-		const unsigned step = (unsigned)fuzz_number(in, 1);
-		int *fd = &client[step >> 4 & 3];
-
-		if (*fd < 0) {
-			*fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-			(void)!connect(*fd, (const struct sockaddr *)&address, address_bytes);
-		}
-		if (step % 8 < 2) {
-			if (send_hello(in, *fd) && step & 8)
-				check_let_go(s, *fd);
-		} else if (step % 8 == 2) {
-			close(*fd);
-			*fd = -1;
-		} else if (step % 8 == 3) {
-			publish(in, s, ++number);
-		} else if (step % 8 == 4) {
-			sx_stream_set_state(s, step >> 6);
-		} else {
-			hear_packet(*fd);
-		}
-		if (step & 8)
-			sx_stream_dispatch(s);
-		sx_stream_counters(s, &count);
-		if (count.clients < 0 || count.clients > PLACES)
-			fuzz_fail("%d clients", count.clients);
-		if (sx_stream_clients(s, seen, PLACES) != count.clients || sx_stream_fd(s) < 0)
-			fuzz_fail("%d clients, and as many are not listed", count.clients);
-		fuzz_touch(seen, (size_t)count.clients * sizeof(*seen));
+	for (int i = 0; s && i < STEPS_MOST && in->left; i++) {
+		serve_step(in, s, client, &number);
+		check_stream(s);
 	}
+	if (s && unusual & TICKS)
+		sx_stream_disown(s);
 	sx_stream_destroy(s);
 	for (int i = 0; i < CLIENTS; i++)
 		if (client[i] >= 0)
@@ -200,20 +285,34 @@ static void take(struct stixel_reader *r, bool next)
 	const struct stixel_frame *frame;
 	uint64_t lost;
 
+	fails_begin();
 	if ((next ? stixel_next(r, &frame, &lost) : stixel_latest(r, &frame)) == 1)
 		frame_input_touch(frame);
+	fails_end();
 }
 
-static void listen_to(struct fuzz_input *in)
+static struct stixel_reader *open_reader(unsigned flags)
 {
-	const unsigned bits = (unsigned)fuzz_number(in, 1);
-	int fd = listen_somewhere(), peer;
-	struct stixel_reader *r;
+	struct stixel_reader *r = NULL;
+	int e;
+
+	fails_begin();
+	e = stixel_open_path(&r, SOCKET_PATH, STIXEL_OPEN_STREAM | flags);
+	if (!fails_end() && e < 0)
+		fuzz_fail("no reader: %d", e);
+	return e < 0 ? NULL : r;
+}
+
+static int next_peer(int fd)
+{
+	return accept4(fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+}
+
+static void use_reader(struct fuzz_input *in, struct stixel_reader *r, int fd)
+{
+	int peer = next_peer(fd);
 	struct stixel_status status;
 
-	if (stixel_open_path(&r, SOCKET_PATH, STIXEL_OPEN_STREAM | (bits & 1 ? STIXEL_OPEN_FOLLOW : 0)) < 0)
-		fuzz_fail("no reader");
-	peer = accept4(fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
 	for (int i = 0; i < STEPS_MOST && in->left; i++) {
 		const unsigned step = fuzz_choice(in, 10);
 
@@ -222,25 +321,73 @@ static void listen_to(struct fuzz_input *in)
 		} else if (step < 8) {
 			take(r, step & 1);
 		} else if (step == 8) {
+			fails_begin();
 			stixel_wait(r, 0);
+			fails_end();
 		} else { /* another publisher */
 			close(peer);
+			fails_begin();
 			stixel_reopen(r);
-			peer = accept4(fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+			fails_end();
+			peer = next_peer(fd);
 		}
 	}
 	stixel_status(r, &status, sizeof(status));
 	fuzz_touch(&status, sizeof(status));
-	stixel_close(r);
 	if (peer >= 0)
 		close(peer);
+}
+
+/* A connection that is for notices alone: whatever comes is taken away. */
+static void drain(struct fuzz_input *in, int fd)
+{
+	struct sx_link link;
+	int peer, r;
+
+	fails_begin();
+	r = sx_link_connect(&link, SOCKET_PATH, STIXEL_WANT_NOTICES);
+	if (!fails_end() && r < 0)
+		fuzz_fail("no connection: %d", r);
+	peer = next_peer(fd);
+	for (int i = 0; r == 0 && i < STEPS_MOST && in->left; i++) {
+		uint8_t byte;
+		int e;
+
+		send_anything(in, peer);
+		fails_begin();
+		e = sx_link_drain(&link);
+		if (!fails_end() && e == SX_PACKET_NONE &&
+		    recv(link.fd, &byte, 1, MSG_DONTWAIT | MSG_PEEK) >= 0)
+			fuzz_fail("a packet is left");
+	}
+	if (r == 0)
+		sx_link_close(&link);
+	if (peer >= 0)
+		close(peer);
+}
+
+static void listen_to(struct fuzz_input *in)
+{
+	const unsigned bits = (unsigned)fuzz_number(in, 1);
+	int fd = listen_somewhere();
+	struct stixel_reader *r;
+
+	if (unusual & BELL) {
+		drain(in, fd);
+	} else if ((r = open_reader(bits & 1 ? STIXEL_OPEN_FOLLOW : 0))) {
+		use_reader(in, r, fd);
+		stixel_close(r);
+	}
 	close(fd);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 {
-	struct fuzz_input in = {data, bytes};
+	struct fuzz_input in = fails_input(data, bytes);
 
+	passed_ns = 0;
+	if (!fails_is(FAILS_PEER, &unusual, NULL))
+		unusual = 0;
 	if (fuzz_choice(&in, 2))
 		serve(&in);
 	else

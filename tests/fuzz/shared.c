@@ -9,9 +9,11 @@
 #include <fcntl.h>
 #include <linux/futex.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -22,6 +24,8 @@
 #include "tests/fuzz/shared_hook.h"
 
 enum { TURNS_MOST = 20000, GUARD_BYTES = 4096 };
+/* The publisher, as the header has it, and its user. */
+enum { PROCESS = 4711, NAMESPACE = 77, STARTED = 1000, OTHER_USER = 54321 };
 
 /* In this thread the system is ours: the fuzzer itself, and its other thread, go on with the real one. */
 static __thread bool ours;
@@ -33,6 +37,7 @@ static struct {
 	struct fuzz_input in; /* what is written yet */
 	unsigned turns_left, where;
 	unsigned turns;
+	unsigned play;	 /* SHARED_OTHER.. */
 	bool other_name; /* the name leads to another object */
 } shared = {.fd = -1};
 
@@ -69,6 +74,13 @@ static void make_sound(uint64_t magic)
 	h->epoch += h->epoch == 0;
 }
 
+static void name_process(struct stixel_ring_header *h)
+{
+	h->pid = PROCESS;
+	h->pid_namespace = NAMESPACE;
+	h->pid_start_ticks = STARTED;
+}
+
 uint8_t *shared_begin(struct fuzz_input *in, unsigned bits, uint64_t magic)
 {
 	if (shared.fd < 0)
@@ -76,10 +88,14 @@ uint8_t *shared_begin(struct fuzz_input *in, unsigned bits, uint64_t magic)
 	shared.now_ns = SHARED_NOW_NS;
 	shared.turns = 0;
 	shared.other_name = false;
+	if (!fails_is(FAILS_PEER, &shared.play, NULL))
+		shared.play = 0;
 	memset(shared.at, 0, SHARED_BYTES);
 	fuzz_copy(in, shared.at, sizeof(struct stixel_ring_header));
 	if (bits & SHARED_SOUND)
 		make_sound(magic);
+	if (shared.play & SHARED_PROCESS)
+		name_process((struct stixel_ring_header *)shared.at);
 	fuzz_copy(in, shared.at + SHARED_LIVE, sizeof(struct stixel_ring_live));
 	return shared.at;
 }
@@ -98,6 +114,25 @@ void shared_break(struct fuzz_input *in)
 	memcpy(at, &word, sizeof(word));
 }
 
+void shared_break_layout(void)
+{
+	static const int32_t more[] = {1, -1, 4, -4, 8, -8, 16, -16, 32, -32, 64, -64};
+	unsigned which;
+	uint32_t word;
+	uint8_t *at;
+
+	if (!fails_is(FAILS_HEADER, &which, NULL))
+		return;
+	at = shared.at + 4 * (which & 15);
+	which >>= 4;
+	memcpy(&word, at, sizeof(word));
+	if (which < sizeof(more) / sizeof(more[0]))
+		word += (uint32_t)more[which];
+	else
+		word = which == 12 ? word * 2 : which == 13 ? word / 2 : which == 14 ? 0 : UINT32_MAX;
+	memcpy(at, &word, sizeof(word));
+}
+
 static void next_write(void)
 {
 	shared.turns_left = (unsigned)fuzz_number(&shared.in, 1);
@@ -109,6 +144,7 @@ void shared_write(struct fuzz_input *in)
 	shared.in = *in;
 	next_write();
 	ours = true;
+	fails_begin();
 }
 
 void shared_rest(void)
@@ -116,10 +152,11 @@ void shared_rest(void)
 	shared.in.left = 0;
 }
 
-void shared_end(void)
+bool shared_end(void)
 {
 	shared_rest();
 	ours = false;
+	return fails_end();
 }
 
 int64_t shared_now_ns(void)
@@ -173,6 +210,23 @@ void shared_turn(void)
 
 /* ---- the system as who reads sees it: linked in place of these (-Wl,--wrap) ---- */
 
+static const char process_path[] = "/proc/4711/stat";
+_Static_assert(PROCESS == 4711, "as the path says");
+
+/* As proc(5) has it, as far as it is read. */
+static int open_process(void)
+{
+	const int fd = memfd_create("stat", MFD_CLOEXEC);
+	const int started = shared.play & SHARED_STRANGER ? STARTED + 1 : STARTED;
+
+	if (fd < 0 ||
+	    dprintf(fd, "%d (a) b) S 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 %d 23", PROCESS,
+		    started) < 0 ||
+	    lseek(fd, 0, SEEK_SET) < 0)
+		fuzz_fail("no file of a process");
+	return fd;
+}
+
 int __real_open64(const char *path, int flags, ...);
 int __wrap_open64(const char *path, int flags, ...);
 int __wrap_open64(const char *path, int flags, ...)
@@ -188,6 +242,10 @@ int __wrap_open64(const char *path, int flags, ...)
 		return __real_open64(path, flags, mode);
 	}
 	shared_turn();
+	if (fails_now(FAILS_SYSTEM))
+		return -1;
+	if (shared.play & SHARED_PROCESS && strcmp(path, process_path) == 0)
+		return open_process();
 	if (strncmp(path, SHARED_FOLDER "/", sizeof(SHARED_FOLDER)) != 0) {
 		errno = ENOENT;
 		return -1;
@@ -199,6 +257,16 @@ int __wrap_open64(const char *path, int flags, ...)
 static int about_name(const char *path, struct stat *st)
 {
 	shared_turn();
+	if (fails_now(FAILS_SYSTEM))
+		return -1;
+	if (shared.play & SHARED_PROCESS && strcmp(path, "/proc/self/ns/pid") == 0) {
+		st->st_ino = NAMESPACE;
+		return 0;
+	}
+	if (shared.play & SHARED_PLACE && strncmp(path, "/run/", 5) == 0) {
+		*st = (struct stat){.st_mode = S_IFDIR | 0755, .st_uid = OTHER_USER};
+		return 0;
+	}
 	if (strncmp(path, SHARED_FOLDER "/", sizeof(SHARED_FOLDER)) != 0) {
 		errno = ENOENT;
 		return -1;
@@ -206,6 +274,25 @@ static int about_name(const char *path, struct stat *st)
 	if (fstat(shared.fd, st) < 0)
 		return -1;
 	st->st_ino += shared.other_name;
+	return 0;
+}
+
+int __real_fstat64(int fd, struct stat *st);
+int __wrap_fstat64(int fd, struct stat *st);
+int __wrap_fstat64(int fd, struct stat *st)
+{
+	if (!ours)
+		return __real_fstat64(fd, st);
+	if (fails_now(FAILS_SYSTEM) || __real_fstat64(fd, st) < 0)
+		return -1;
+	if (shared.play & SHARED_OTHER)
+		st->st_uid = OTHER_USER;
+	if (shared.play & SHARED_PLACE)
+		st->st_gid = SHARED_GROUP;
+	if (shared.play & SHARED_OPEN)
+		st->st_mode |= shared.play & SHARED_PLACE ? S_IWGRP : S_IWOTH;
+	if (shared.play & SHARED_NO_FILE)
+		st->st_mode = (st->st_mode & ~(mode_t)S_IFMT) | S_IFIFO;
 	return 0;
 }
 
@@ -230,6 +317,11 @@ ssize_t __wrap_pread64(int fd, void *to, size_t bytes, off_t at)
 	if (!ours)
 		return __real_pread64(fd, to, bytes, at);
 	shared_turn();
+	if (fails_now(FAILS_SYSTEM)) {
+		if (errno != EAGAIN)
+			return -1;
+		bytes /= 2; /* as of an object that shrinks */
+	}
 	if (at < 0 || (uint64_t)at >= SHARED_BYTES)
 		return 0;
 	bytes = bytes < SHARED_BYTES - (size_t)at ? bytes : SHARED_BYTES - (size_t)at;
@@ -262,6 +354,8 @@ int __wrap_nanosleep(const struct timespec *t, struct timespec *left)
 {
 	if (!ours)
 		return __real_nanosleep(t, left);
+	if (fails_now(FAILS_SYSTEM))
+		return -1;
 	sleep_until(shared.now_ns + t->tv_sec * SX_NS_PER_S + t->tv_nsec);
 	return 0;
 }
@@ -272,6 +366,8 @@ int __wrap_ppoll(struct pollfd *fds, nfds_t count, const struct timespec *t, con
 {
 	if (!ours)
 		return __real_ppoll(fds, count, t, mask);
+	if (fails_now(FAILS_SYSTEM))
+		return -1;
 	if (t)
 		sleep_until(shared.now_ns + t->tv_sec * SX_NS_PER_S + t->tv_nsec);
 	return 0;
@@ -286,6 +382,8 @@ void *__wrap_mmap64(void *at, size_t bytes, int rights, int flags, int fd, off_t
 
 	if (!ours || fd < 0)
 		return __real_mmap64(at, bytes, rights, flags, fd, offset);
+	if (fails_now(FAILS_SYSTEM))
+		return MAP_FAILED;
 	all = __real_mmap64(NULL, bytes_of_pages(bytes) + GUARD_BYTES, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS,
 			    -1, 0);
 	return all == MAP_FAILED ? all : __real_mmap64(all, bytes, rights, flags | MAP_FIXED, fd, offset);
@@ -298,6 +396,40 @@ int __wrap_munmap(void *at, size_t bytes)
 	return __real_munmap(at, ours ? bytes_of_pages(bytes) + GUARD_BYTES : bytes);
 }
 
+static long no_such_call(void)
+{
+	errno = ENOSYS;
+	return -1;
+}
+
+/* Readable when the process has ended, as theirs are. */
+static long open_pidfd(void)
+{
+	if (shared.play & SHARED_OLD)
+		return no_such_call();
+	return fails_now(FAILS_SYSTEM) ? -1 : eventfd(shared.play & SHARED_DIED ? 1 : 0, EFD_CLOEXEC);
+}
+
+int __real_kill(pid_t pid, int signal);
+int __wrap_kill(pid_t pid, int signal);
+int __wrap_kill(pid_t pid, int signal)
+{
+	if (!ours)
+		return __real_kill(pid, signal);
+	if (pid != PROCESS || signal != 0)
+		fuzz_fail("signal %d to process %d", signal, (int)pid);
+	errno = ESRCH;
+	return shared.play & SHARED_DIED ? -1 : 0;
+}
+
+/* The group of the writers, which is not looked up in a file. */
+int __wrap_sx_writers_group(gid_t *group);
+int __wrap_sx_writers_group(gid_t *group)
+{
+	*group = SHARED_GROUP;
+	return fails_now(FAILS_SYSTEM) ? -ENOMEM : 0; /* it says no other */
+}
+
 /* A futex wakes when its time has come, or at once where the word is another. No other process is known. */
 long __real_syscall(long number, ...);
 long __wrap_syscall(long number, ...);
@@ -308,10 +440,8 @@ long __wrap_syscall(long number, ...)
 	uint32_t seen;
 	const struct timespec *until;
 
-	if (ours && number != SYS_futex) {
-		errno = ENOSYS;
-		return -1;
-	}
+	if (ours && number != SYS_futex)
+		return number == SYS_pidfd_open ? open_pidfd() : no_such_call();
 	va_start(args, number);
 	if (!ours) {
 		long a[6];
@@ -327,6 +457,8 @@ long __wrap_syscall(long number, ...)
 	until = va_arg(args, const struct timespec *);
 	va_end(args);
 	shared_turn();
+	if (fails_now(FAILS_SYSTEM))
+		return -1;
 	errno = EAGAIN;
 	if (__atomic_load_n(word, __ATOMIC_RELAXED) != seen)
 		return -1;

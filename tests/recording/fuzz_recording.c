@@ -5,6 +5,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include <errno.h>
 #include <fcntl.h>
 #include <sanitizer/asan_interface.h>
 #include <stdlib.h>
@@ -17,8 +18,8 @@
 #include "recording/mcap.h"
 #include "recording/recording.h"
 #include "recording/recording_priv.h"
+#include "tests/fuzz/fails.h"
 #include "tests/fuzz/frame_input.h"
-#include "tests/fuzz/fuzz.h"
 
 enum { RECORDS_MOST = 1000 };
 enum { AS_IT_IS = 1, COMPRESS = 2, SEEK = 4, REWIND = 8, CUT_LENGTHS = 16, PIPE = 32, PIPE_BYTES = 65536 };
@@ -32,7 +33,8 @@ static void open_room(const struct sx_recording *r)
 
 static void close_room(const struct sx_recording *r)
 {
-	ASAN_POISON_MEMORY_REGION(r->window + r->end, r->room - r->end);
+	if (r->window)
+		ASAN_POISON_MEMORY_REGION(r->window + r->end, r->room - r->end);
 }
 
 int64_t __real_sx_window_need(struct sx_recording *r, uint64_t bytes);
@@ -57,6 +59,77 @@ int64_t __wrap_sx_window_skip(struct sx_recording *r, uint64_t bytes)
 	passed = __real_sx_window_skip(r, bytes);
 	close_room(r);
 	return passed;
+}
+
+/* Libraries that no sanitizer looks into read what these are given. */
+static void check_readable(const void *at, size_t bytes)
+{
+#ifdef __SANITIZE_ADDRESS__
+	if (bytes && __asan_region_is_poisoned((void *)(uintptr_t)at, bytes))
+		fuzz_fail("%zu bytes are used, and not all of them were read", bytes);
+#endif
+}
+
+uint32_t __real_sx_mcap_crc(uint32_t crc, const void *data, size_t bytes);
+uint32_t __wrap_sx_mcap_crc(uint32_t crc, const void *data, size_t bytes);
+uint32_t __wrap_sx_mcap_crc(uint32_t crc, const void *data, size_t bytes)
+{
+	check_readable(data, bytes);
+	return __real_sx_mcap_crc(crc, data, bytes);
+}
+
+int __real_sx_codec_decode(struct sx_codec *c, const void **content, size_t bytes, size_t plain_bytes);
+int __wrap_sx_codec_decode(struct sx_codec *c, const void **content, size_t bytes, size_t plain_bytes);
+int __wrap_sx_codec_decode(struct sx_codec *c, const void **content, size_t bytes, size_t plain_bytes)
+{
+	check_readable(*content, bytes);
+	return __real_sx_codec_decode(c, content, bytes, plain_bytes);
+}
+
+/* ---- cursors: they stay within what they were given ---- */
+
+/* What was taken: bytes at at, of those that were left; or nothing, and failed. */
+static void check_step(struct sx_cursor was, const struct sx_cursor *is, const uint8_t *at, size_t bytes)
+{
+	const size_t taken = was.left - is->left;
+
+	if (is->left > was.left || (!is->failed && is->at != was.at + taken) || bytes > taken)
+		fuzz_fail("a cursor over %zu bytes has %zu left, and gave %zu", was.left, is->left, bytes);
+	if (bytes && (at < was.at || bytes > was.left - (size_t)(at - was.at)))
+		fuzz_fail("a cursor gives what lies outside");
+}
+
+uint64_t __real_sx_cursor_number(struct sx_cursor *c, int bytes);
+uint64_t __wrap_sx_cursor_number(struct sx_cursor *c, int bytes);
+uint64_t __wrap_sx_cursor_number(struct sx_cursor *c, int bytes)
+{
+	const struct sx_cursor was = *c;
+	const uint64_t n = __real_sx_cursor_number(c, bytes);
+
+	check_step(was, c, was.at, c->failed ? 0 : (size_t)bytes);
+	return n;
+}
+
+struct sx_span __real_sx_cursor_take(struct sx_cursor *c, uint64_t bytes);
+struct sx_span __wrap_sx_cursor_take(struct sx_cursor *c, uint64_t bytes);
+struct sx_span __wrap_sx_cursor_take(struct sx_cursor *c, uint64_t bytes)
+{
+	const struct sx_cursor was = *c;
+	const struct sx_span s = __real_sx_cursor_take(c, bytes);
+
+	check_step(was, c, s.at, s.bytes);
+	return s;
+}
+
+struct sx_span __real_sx_cursor_text(struct sx_cursor *c);
+struct sx_span __wrap_sx_cursor_text(struct sx_cursor *c);
+struct sx_span __wrap_sx_cursor_text(struct sx_cursor *c)
+{
+	const struct sx_cursor was = *c;
+	const struct sx_span s = __real_sx_cursor_text(c);
+
+	check_step(was, c, s.at, s.bytes);
+	return s;
 }
 
 /* ---- a change of one record, and of every length that it is part of ---- */
@@ -102,7 +175,7 @@ static ptrdiff_t change_record(uint8_t *data, size_t at, size_t bytes, size_t mo
 	if (seed % 8 == 0 && whole <= most - bytes) {
 		memcpy(data + end, data + at, whole);
 		grown = (ptrdiff_t)whole;
-	} else if (seed % 8 == 1) {
+	} else if (seed % 8 == 1 || was + (most - bytes) == 0) {
 		grown = -(ptrdiff_t)whole;
 	} else {
 		const size_t is = LLVMFuzzerMutate(data + at + SX_MCAP_HEAD_BYTES, was, most - bytes + was);
@@ -124,6 +197,13 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t bytes, size_t most, unsigne
 	ptrdiff_t grown;
 	uint64_t chunk;
 
+	if (seed % 16 == 2)
+		return fails_mutate(data, bytes, most, seed >> 4);
+	if (seed % 32 == 1 && at < bytes) { /* the file ends within a record, and nobody knows its size */
+		data[0] |= PIPE;
+		data[0] &= (uint8_t)~CUT_LENGTHS;
+		return at + 1 + (seed >> 8) % (bytes - at);
+	}
 	if (seed % 4 == 0 || at >= bytes)
 		return LLVMFuzzerMutate(data, bytes, most);
 	chunk = get(data + at + 1);
@@ -286,12 +366,17 @@ static void mend_file(struct mend *m, uint8_t *at, size_t bytes)
 		fuzz_fail("out of memory");
 }
 
+static bool has_ended(int e)
+{
+	return e == -ENODATA || e == 0;
+}
+
 static int read_some(struct sx_recording *r, int most)
 {
 	struct sx_record record;
-	int n = 0;
+	int n = 0, e = 1;
 
-	while (n < most && sx_recording_next(r, &record) == 1) {
+	while (n < most && (e = sx_recording_next(r, &record)) == 1) {
 		n++;
 		if (record.kind == SX_RECORD_FRAME)
 			frame_input_touch(&record.frame);
@@ -302,6 +387,8 @@ static int read_some(struct sx_recording *r, int most)
 		else if (!record.why)
 			fuzz_fail("damage without a reason");
 	}
+	if (e < 0 && !has_ended(e) && !*sx_recording_strerror(e))
+		fuzz_fail("%d without a sentence", e);
 	return n;
 }
 
@@ -317,6 +404,16 @@ static int fill_pipe(const uint8_t *at, size_t bytes, char path[32])
 	return ends[0];
 }
 
+/* Who waits for a pipe may be called away. */
+static unsigned waits_left;
+
+static int on_wait(void *user, int fd)
+{
+	if (user != &waits_left || fd < 0)
+		fuzz_fail("waits for descriptor %d", fd);
+	return waits_left-- > 0 ? 0 : -EINTR;
+}
+
 static void read_recording(const uint8_t *at, unsigned how, size_t bytes)
 {
 	char of_pipe[32];
@@ -327,11 +424,16 @@ static void read_recording(const uint8_t *at, unsigned how, size_t bytes)
 	char why[512];
 	int e;
 
+	fails_begin();
 	e = sx_recording_open(&r, path, why, sizeof(why));
 	if (fd >= 0)
 		close(fd);
-	if (e < 0)
+	if (e < 0) {
+		fails_end();
 		return;
+	}
+	if (fails_is(FAILS_CALLER, &waits_left, NULL))
+		sx_recording_on_wait(r, on_wait, &waits_left);
 	state = sx_recording_state(r);
 	if (how & SEEK) {
 		read_some(r, 2);
@@ -345,11 +447,12 @@ static void read_recording(const uint8_t *at, unsigned how, size_t bytes)
 	if (how & REWIND && sx_recording_rewind(r) == 0)
 		read_some(r, 4);
 	sx_recording_close(r);
+	fails_end();
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 {
-	struct fuzz_input in = {data, bytes};
+	struct fuzz_input in = fails_input(data, bytes);
 	const unsigned how = (unsigned)fuzz_number(&in, 1);
 	struct mend m = {.how = how};
 	uint8_t *file;

@@ -411,6 +411,7 @@ static void draw(const struct fake_camera *c, struct fake_buffer *b, const struc
 {
 	uint8_t *to = (uint8_t *)b->data + c->data_offset;
 	size_t row = fake_row_bytes(c), pitch = row + c->wider_by;
+	uint8_t ramp[512];
 
 	memset(b->data, 0xee, fake_image_bytes(c));
 	if (f->data && f->bytes > fake_image_bytes(c))
@@ -419,9 +420,12 @@ static void draw(const struct fake_camera *c, struct fake_buffer *b, const struc
 		memcpy(to, f->data, f->bytes);
 		return;
 	}
+	for (size_t i = 0; i < sizeof(ramp); i++)
+		ramp[i] = (uint8_t)i;
 	for (uint32_t y = 0; y < c->format.fmt.pix.height; y++)
-		for (size_t i = 0; i < row; i++)
-			to[y * pitch + i] = fake_pixel(c->id, f->pattern, i, (int)y);
+		for (size_t i = 0; i < row; i += 256) /* as fake_pixel() has it */
+			memcpy(to + y * pitch + i, ramp + fake_pixel(c->id, f->pattern, i, (int)y),
+			       row - i < 256 ? row - i : 256);
 }
 
 static uint32_t buffer_of_program(const struct fake_camera *c)

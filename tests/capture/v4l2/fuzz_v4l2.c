@@ -6,15 +6,17 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <errno.h>
-#include <poll.h>
+#include <limits.h>
 #include <string.h>
+#include <sys/timerfd.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "capture/v4l2/v4l2_priv.h"
 #include "tests/capture/v4l2/fake_v4l2.h"
-#include "tests/fuzz/fuzz.h"
+#include "tests/capture/v4l2/fuzz_decoders.h"
+#include "tests/fuzz/fails_call.h"
 
 enum { WIDTH = 48, HEIGHT = 34, SLOTS = 3, LENT_MOST = SX_V4L2_PAIRS_MAX, STEPS_MOST = 120, LIVES = 3 };
 
@@ -23,7 +25,7 @@ static struct play {
 	struct sx_source_params params;
 	struct sx_source *source;
 	struct sx_pair lent[LENT_MOST];
-	int lent_count;
+	int lent_count, slots;
 	bool honest; /* no driver has named a buffer that it had not, or failed */
 	bool lost;
 } play;
@@ -40,6 +42,9 @@ int __wrap_clock_gettime(clockid_t id, struct timespec *t)
 	*t = (struct timespec){now_ns / SX_NS_PER_S, now_ns % SX_NS_PER_S};
 	return 0;
 }
+
+FAILS_CALL(int, timerfd_settime, (int fd, int flags, const struct itimerspec *t, struct itimerspec *was),
+	   (fd, flags, t, was))
 
 static void add_controls(struct fuzz_input *in, struct fake_camera *c)
 {
@@ -143,6 +148,47 @@ static void make_params(struct fuzz_input *in, struct sx_source_params *p)
 	};
 	if (p->layout != SX_LAYOUT_TWO)
 		p->right = NULL;
+}
+
+/* What is asked for and cannot be had: of an input that ends with FAILS_CALLER. */
+static void ask_wrongly(struct sx_source_params *p, unsigned bits)
+{
+	static char long_list[600];
+
+	memset(long_list, 'a', sizeof(long_list) - 1);
+	if (bits & 1)
+		p->left = NULL;
+	if (bits & 2)
+		p->right = p->left;
+	if (bits & 4)
+		p->right = NULL;
+	if (bits & 8)
+		p->controls = long_list;
+	if (bits & 16)
+		p->controls =
+			"gain=1, focus_absolute=1, exposure=1, exposure_time_absolute=1, gain_automatic=0, "
+			"exposure_auto=1, gain=2, gain=3, gain=4, gain=5, gain=6, gain=7, gain=8, gain=9";
+	if (bits & 32)
+		p->fps = 29.97;
+	if (bits & 64)
+		play.slots = bits & 1 ? 0 : SX_V4L2_PAIRS_MAX + 1;
+	if (bits & 128 && play.cameras[1])
+		play.cameras[1]->modes[0].fps = play.cameras[1]->fps = 15;
+}
+
+/* A call fails already before the first camera is open, or what is asked is wrong. */
+static void begin_badly(void)
+{
+	unsigned which;
+	int error;
+
+	play.slots = SLOTS;
+	if (fails_is(FAILS_CALLER, &which, NULL))
+		ask_wrongly(&play.params, which);
+	if (fails_is(FAILS_PEER, &which, &error))
+		fake_fail(FAKE_ALL_REQUESTS, 1 + (int)which, error);
+	play.honest = !fails_is(FAILS_PEER, &which, NULL) && !fails_is(FAILS_MEMORY, &which, NULL) &&
+		      !fails_is(FAILS_SYSTEM, &which, NULL);
 }
 
 /* ---- what must be true at any time ---- */
@@ -298,18 +344,6 @@ static void next(void)
 	check_counters();
 }
 
-/* Decoders are threads: what they have is waited for, so that the same input does the same. */
-static void wait_for_decoders(void)
-{
-	const struct sx_v4l2 *v = play.source->own;
-	struct pollfd p = {.events = POLLIN};
-
-	if (play.lost || !v->decoding_count)
-		return;
-	p.fd = sx_decoders_fd(v->decoders);
-	poll(&p, 1, 20);
-}
-
 static void fail_some_call(struct fuzz_input *in)
 {
 	static const unsigned long requests[] = {VIDIOC_DQBUF,	     VIDIOC_QBUF,	 VIDIOC_DQEVENT,
@@ -356,11 +390,14 @@ static void step(struct fuzz_input *in)
 		next();
 		break;
 	case 5:
+		fuzz_decode(INT_MAX);
+		next();
+		break;
 	case 6:
 		next();
 		break;
 	case 7:
-		wait_for_decoders();
+		fuzz_decode((int)more + 1);
 		next();
 		break;
 	case 8:
@@ -400,14 +437,17 @@ static bool live(struct fuzz_input *in)
 
 	close(lowest);
 	play.lost = false;
-	r = sx_source_open(&play.source, &play.params, SLOTS, why, sizeof(why));
+	r = sx_source_open(&play.source, &play.params, play.slots, why, sizeof(why));
 	if (r < 0 && !*why)
 		fuzz_fail("%d of open, and no sentence", r);
+	if (r == 0 && sx_source_fd(play.source) < 0)
+		fuzz_fail("a source without a descriptor");
 	for (int i = 0; r == 0 && i < STEPS_MOST && in->left && !play.lost; i++)
 		step(in);
 	while (r == 0 && play.lent_count)
 		release(0);
 	if (r == 0) {
+		fuzz_decode(INT_MAX);
 		next();
 		while (play.lent_count)
 			release(0);
@@ -430,11 +470,10 @@ static bool live(struct fuzz_input *in)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 {
 	const struct fake_mode grey[] = {{V4L2_PIX_FMT_GREY, WIDTH, HEIGHT, 30}, {0}};
-	struct fuzz_input in = {data, bytes};
+	struct fuzz_input in = fails_input(data, bytes);
 
 	memset(&play, 0, sizeof(play));
 	now_ns = 1000 * SX_NS_PER_S;
-	play.honest = true;
 	ours = true;
 	make_params(&in, &play.params);
 	play.cameras[0] = add_camera(&in, "/dev/fake-left");
@@ -442,10 +481,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 	fake_add("/dev/fake-exporter", grey)->exporter = true;
 	if (play.params.layout != SX_LAYOUT_TWO)
 		play.cameras[1] = NULL;
+	begin_badly();
+	fails_begin();
 	for (int i = 0; i < LIVES && live(&in) && in.left; i++)
 		for (int side = 0; side < 2; side++)
 			if (play.cameras[side])
 				fake_plug(play.cameras[side]);
+	fails_end();
 	ours = false;
 	fake_reset();
 	return 0;

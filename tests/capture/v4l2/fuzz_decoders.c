@@ -1,0 +1,102 @@
+/*
+ * Decoders without threads: linked in place of capture/v4l2/decoders.c. A task is done when the input says
+ * so, or at the end, and again at the same place.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "tests/capture/v4l2/fuzz_decoders.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "capture/image/jpeg.h"
+#include "tests/fuzz/fuzz.h"
+
+struct sx_decoders {
+	int fd;
+	struct sx_jpeg *jpeg;
+	struct sx_decode_task *first, **last;
+};
+
+static struct sx_decoders *all; /* there is one source at a time */
+
+int __wrap_sx_decoders_create(struct sx_decoders **ret, int threads, bool jpeg, char *why, size_t why_bytes);
+int __wrap_sx_decoders_create(struct sx_decoders **ret, int threads, bool jpeg, char *why, size_t why_bytes)
+{
+	struct sx_decoders *d = calloc(1, sizeof(*d));
+	int r;
+
+	if (threads < 1 || all)
+		fuzz_fail("%d decoders", threads);
+	snprintf(why, why_bytes, "no memory");
+	if (!d)
+		return -ENOMEM;
+	d->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	d->last = &d->first;
+	r = d->fd < 0 ? -errno : jpeg ? sx_jpeg_open(&d->jpeg, why, why_bytes) : 0;
+	if (r < 0) {
+		snprintf(why, why_bytes, "no decoders: %s", strerror(-r));
+		if (d->fd >= 0)
+			close(d->fd);
+		free(d);
+		return r;
+	}
+	*ret = all = d;
+	return 0;
+}
+
+void __wrap_sx_decoders_submit(struct sx_decoders *d, struct sx_decode_task *task);
+void __wrap_sx_decoders_submit(struct sx_decoders *d, struct sx_decode_task *task)
+{
+	task->next = NULL;
+	atomic_store(&task->done, false);
+	*d->last = task;
+	d->last = &task->next;
+}
+
+int __wrap_sx_decoders_fd(const struct sx_decoders *d);
+int __wrap_sx_decoders_fd(const struct sx_decoders *d)
+{
+	return d->fd;
+}
+
+void fuzz_decode(int count)
+{
+	const uint64_t one = 1;
+
+	while (all && all->first && count-- > 0) {
+		struct sx_decode_task *task = all->first;
+
+		all->first = task->next;
+		if (!all->first)
+			all->last = &all->first;
+		task->result = 0;
+		if (task->raw.packing != SX_RAW_NONE)
+			sx_raw_grey(&task->raw, &task->to);
+		else
+			task->result = sx_jpeg_decode(all->jpeg, task->data, task->bytes, &task->to,
+						      task->why, sizeof(task->why));
+		atomic_store(&task->done, true);
+		if (write(all->fd, &one, sizeof(one)) < 0)
+			fuzz_fail("eventfd");
+	}
+}
+
+void __wrap_sx_decoders_destroy(struct sx_decoders *d);
+void __wrap_sx_decoders_destroy(struct sx_decoders *d)
+{
+	if (!d)
+		return;
+	if (d != all)
+		fuzz_fail("decoders that are not there");
+	fuzz_decode(INT_MAX);
+	sx_jpeg_close(d->jpeg);
+	close(d->fd);
+	free(d);
+	all = NULL;
+}

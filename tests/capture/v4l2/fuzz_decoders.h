@@ -1,0 +1,14 @@
+/*
+ * Decoders without threads, of the fuzz target of cameras.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef SX_TESTS_CAPTURE_V4L2_FUZZ_DECODERS_H
+#define SX_TESTS_CAPTURE_V4L2_FUZZ_DECODERS_H
+
+#include "capture/v4l2/decoders.h"
+
+/* Does that many of the tasks that wait, the oldest first; INT_MAX: all. */
+void fuzz_decode(int count);
+
+#endif

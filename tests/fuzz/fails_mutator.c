@@ -1,0 +1,12 @@
+/*
+ * What fails is a small part of an input: it is changed often all the same.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "tests/fuzz/fails.h"
+
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t bytes, size_t most, unsigned seed)
+{
+	return seed % 8 == 0 ? fails_mutate(data, bytes, most, seed >> 3)
+			     : LLVMFuzzerMutate(data, bytes, most);
+}
