@@ -281,15 +281,15 @@ static bool slot_still(const struct sx_map *m, uint64_t at, uint64_t sequence)
 	(void)sequence;
 	return true;
 #else
-	uint64_t now;
+	uint64_t now = 0;
 
 	/* Orders the copy before this load; acquire on the load would order only what comes after. */
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
-	if (m->foreign && !map_read_at(m, &now, sizeof(now), at))
-		return false;
 	if (!m->foreign)
 		now = __atomic_load_n(&((const struct stixel_ring_slot *)(m->base + at))->sequence,
 				      __ATOMIC_RELAXED);
+	else if (!map_read_at(m, &now, sizeof(now), at))
+		return false;
 	return now == sequence;
 #endif
 }

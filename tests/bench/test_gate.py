@@ -60,6 +60,11 @@ class Judge(unittest.TestCase):
         # the limit is what was asked for
         self.assertEqual(self.verdict([1.0] * 9, [1.08] * 9, limit=10.0), "same")
 
+    def test_too_short_to_be_told(self):
+        # two steps of what is printed are 5 % here
+        self.assertEqual(self.verdict([0.038] * 9, [0.040] * 9), "short")
+        self.assertEqual(self.verdict([0.038] * 9, [0.043] * 9), "SLOWER")
+
     def test_left_out(self):
         self.assertEqual(gate.judge(rounds(*[0.004] * 5), rounds(*[0.008] * 5), 5.0), [])
         self.assertEqual(gate.judge([{"old": 1.0}] * 5, [{"new": 1.0}] * 5, 5.0), [])
