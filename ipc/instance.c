@@ -84,9 +84,9 @@ static bool instance_folder(const char *name, char *dir, size_t bytes)
 		return instance_place(name, dir, bytes);
 	first = (int)strcspn(systemd, ":"); /* several folders are parted by colons */
 	n = snprintf(dir, bytes, "%.*s", first, systemd);
-	if (n >= 0 && (size_t)n < bytes && !ends_in(dir, name))
+	if ((size_t)n < bytes && !ends_in(dir, name))
 		n += snprintf(dir + n, bytes - (size_t)n, "/%s", name);
-	return n >= 0 && (size_t)n < bytes;
+	return (size_t)n < bytes;
 }
 
 int sx_runtime_dir(const char *name, char *dir, size_t dir_bytes, char *why, size_t why_bytes)
@@ -147,7 +147,7 @@ int sx_instance_lock(const char *dir, pid_t *owner, char *why, size_t why_bytes)
 	if (owner)
 		*owner = 0;
 	n = snprintf(path, sizeof(path), "%s/lock", dir);
-	if (n < 0 || (size_t)n >= sizeof(path))
+	if ((size_t)n >= sizeof(path))
 		return sx_why(-ENAMETOOLONG, why, why_bytes, "the path of the lock is too long");
 	fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd < 0) {

@@ -120,7 +120,7 @@ static int name_paths(struct sx_ring *r, const struct sx_ring_params *p, char *w
 	int b = snprintf(r->temporary, sizeof(r->temporary), "%s/.%s%s.%016llx", r->dir, r->prefix,
 			 p->instance, (unsigned long long)p->epoch);
 
-	if (a < 0 || b < 0 || (size_t)a >= sizeof(r->path) || (size_t)b >= sizeof(r->temporary)) {
+	if ((size_t)a >= sizeof(r->path) || (size_t)b >= sizeof(r->temporary)) {
 		r->temporary[0] = 0;
 		return sx_why(-ENAMETOOLONG, why, why_bytes, "the path of the ring is too long");
 	}

@@ -525,7 +525,7 @@ void sx_stream_dispatch(struct sx_stream *s)
 			on_wake(s);
 		else if (tag == TAG_TIMER)
 			on_timer(s);
-		else if (tag < SX_STREAM_CLIENTS_MAX)
+		else
 			on_client(s, tag, event[i].events);
 	}
 }

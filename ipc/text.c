@@ -33,7 +33,7 @@ void sx_text_add(struct sx_text *t, const char *format, ...)
 	va_start(args, format);
 	n = vsnprintf(t->data + t->used, room, format, args);
 	va_end(args);
-	if (n < 0 || (size_t)n >= room) {
+	if ((size_t)n >= room) {
 		t->data[t->used] = 0;
 		t->cut = true;
 		return;

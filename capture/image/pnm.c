@@ -55,13 +55,13 @@ static void pnm_put(const struct sx_image *img, int x, int y, unsigned value)
 /* 8-bit files with another white than 255 are stretched to it; 16-bit ones are stretched per pair later. */
 static unsigned stretch(unsigned v, long white)
 {
-	sx_must(white, >, 0);
 	v = v > (unsigned)white ? (unsigned)white : v;
 	return white == 255 || white > 255 ? v : (2 * v * 255 + (unsigned)white) / (2 * (unsigned)white);
 }
 
 static int decode_text(struct sx_image_sink *sink, struct text *t, long white)
 {
+	sx_must(white, >, 0);
 	for (int y = 0; y < sink->image.height; y++)
 		for (int x = 0; x < sink->image.width; x++) {
 			long v = next_number(t);
@@ -80,6 +80,7 @@ static int decode_binary(struct sx_image_sink *sink, const struct text *t, long 
 	size_t row = (size_t)img->width * (size_t)channels * (wide ? 2 : 1);
 
 	sx_must(t->at + row * (size_t)img->height, <=, t->bytes);
+	sx_must(white, >, 0);
 	for (int y = 0; y < img->height; y++) {
 		const uint8_t *p = t->data + t->at + (size_t)y * row;
 

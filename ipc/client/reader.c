@@ -386,7 +386,7 @@ int stixel_fd(struct stixel_reader *r)
 	return r->bell.fd;
 }
 
-/* Copies a path that fits; otherwise leaves it empty, which is: not there. */
+/* A path that fits, as was seen before; an empty one is not there. */
 __attribute__((format(printf, 3, 4))) static void set_path(char *to, size_t room, const char *format, ...)
 {
 	va_list list;
@@ -396,8 +396,7 @@ __attribute__((format(printf, 3, 4))) static void set_path(char *to, size_t room
 	va_start(list, format);
 	n = vsnprintf(to, room, format, list);
 	va_end(list);
-	if (n < 0 || (size_t)n >= room)
-		to[0] = 0;
+	sx_must_or(to[0] = 0, (size_t)n, <, room);
 }
 
 static struct stixel_reader *reader_new(unsigned flags)

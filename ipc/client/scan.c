@@ -144,8 +144,8 @@ static struct scan_span scan_across_back(struct scan_span span)
 /* Whether these angles may still be looked at; takes off what that costs. */
 static bool scan_affords(struct scan *s, struct scan_angles a, int64_t each)
 {
-	sx_must_or(return false, each, >, 0);
-	if (a.first <= a.last && s->left >= 0)
+	sx_must_or(return false, s->left, >=, 0);
+	if (a.first <= a.last)
 		s->left -= (a.last - a.first + 1) * each;
 	return s->left >= 0;
 }

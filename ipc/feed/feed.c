@@ -88,7 +88,7 @@ int sx_feed_create(struct sx_feed **ret, const struct sx_feed_params *p)
 	f->fd = -1;
 	n = snprintf(f->path, sizeof(f->path), "%s/%s%s", p->shm_dir ? p->shm_dir : "/dev/shm",
 		     f->words->prefix, p->name);
-	if (n < 0 || (size_t)n >= sizeof(f->path)) {
+	if ((size_t)n >= sizeof(f->path)) {
 		free(f);
 		return -ENAMETOOLONG;
 	}

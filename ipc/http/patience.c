@@ -91,9 +91,11 @@ static bool more(struct share a, struct share b)
 	return a.user > b.user || (a.user == b.user && a.process > b.process);
 }
 
+/* w: that we do not work for. */
 static bool may_go(const struct sx_patience_place *w)
 {
-	return stays(w) && !w->ours && !w->arriving;
+	sx_must_be(stays(w) && !w->ours);
+	return !w->arriving;
 }
 
 /*

@@ -140,9 +140,9 @@ static enum MHD_Result send_missing(struct MHD_Connection *c, const struct sx_st
 	char text[256];
 	int n = snprintf(text, sizeof(text), "not found; there are");
 
-	for (size_t i = 0; i < s->count && n > 0 && (size_t)n < sizeof(text); i++)
+	for (size_t i = 0; i < s->count && (size_t)n < sizeof(text); i++)
 		n += snprintf(text + n, sizeof(text) - (size_t)n, " %s", s->pages[i].path);
-	if (n > 0 && (size_t)n + 1 < sizeof(text))
+	if ((size_t)n < sizeof(text) - 1)
 		memcpy(text + n, "\n", 2);
 	return sx_status_send(c, MHD_HTTP_NOT_FOUND, "text/plain", text, NULL);
 }
@@ -179,7 +179,7 @@ static void status_free(struct sx_status_server *s)
 {
 	if (!s)
 		return;
-	for (size_t i = 0; i < s->count && s->kept; i++)
+	for (size_t i = 0; i < s->count; i++)
 		free(s->kept[i].data);
 	free(s->kept);
 	sx_patience_finish(&s->patience);

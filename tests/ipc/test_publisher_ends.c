@@ -15,6 +15,8 @@
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -63,6 +65,15 @@ int getgrnam_r(const char *name, struct group *entry, char *text, size_t bytes, 
 	return 0;
 }
 
+static bool no_memory;
+void *__real_malloc(size_t bytes);
+void *__wrap_malloc(size_t bytes);
+
+void *__wrap_malloc(size_t bytes)
+{
+	return no_memory ? NULL : __real_malloc(bytes);
+}
+
 /* Nobody has a name. */
 static int user_error;
 
@@ -90,7 +101,7 @@ static int teardown(void **state)
 }
 
 /* Exit status of what a user without rights does; 0 where we cannot become one. */
-static int as_nobody(int (*what)(void))
+static int as_nobody_in(size_t count, int (*what)(void))
 {
 	pid_t pid;
 	int status;
@@ -100,12 +111,17 @@ static int as_nobody(int (*what)(void))
 	CHILD(pid, {
 		const gid_t groups[] = {NOBODY, 77, 88};
 
-		if (setgroups(3, groups) < 0 || setgid(NOBODY) < 0 || setuid(NOBODY) < 0)
+		if (setgroups(count, groups) < 0 || setgid(NOBODY) < 0 || setuid(NOBODY) < 0)
 			_exit(99);
 		_exit(what());
 	});
 	waitpid(pid, &status, 0);
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 98;
+}
+
+static int as_nobody(int (*what)(void))
+{
+	return as_nobody_in(3, what);
 }
 
 /* ---- rings ---- */
@@ -246,11 +262,14 @@ static const struct stixel_ring_live *live_of(void)
 	return (const struct stixel_ring_live *)(map + STIXEL_RING_LIVE_OFFSET);
 }
 
+static atomic_int sleepers;
+
 static void *sleep_on_bell(void *live)
 {
 	const struct stixel_ring_live *l = live;
 
-	syscall(SYS_futex, &l->bell, FUTEX_WAIT, l->bell, NULL, NULL, 0);
+	atomic_fetch_add(&sleepers, 1);
+	syscall(SYS_futex, &l->bell, FUTEX_WAIT, 0, NULL, NULL, 0); /* who comes too late does not sleep */
 	return NULL;
 }
 
@@ -272,6 +291,8 @@ static void a_crowd_at_the_bell(void **state)
 	for (int i = 0; i < 12; i++)
 		assert_int_equal(pthread_create(&sleeper[i], NULL, sleep_on_bell, (void *)(uintptr_t)live),
 				 0);
+	while (atomic_load(&sleepers) < 12)
+		usleep(1000);
 	usleep(50000); /* they sleep */
 	help_publish(r, &small, EPOCH, 1);
 	assert_int_equal(read(bell, &rung, sizeof(rung)), sizeof(rung));
@@ -576,6 +597,22 @@ static int trust_ourselves(void)
 		       : 1;
 }
 
+/* As one without rights: no memory for the list of his groups; then without any. */
+static int groups_that_are_not_known(void)
+{
+	int r;
+
+	no_memory = true;
+	r = sx_writers_member(88);
+	no_memory = false;
+	return r == -ENOMEM && sx_writers_member(88) == 1 && sx_writers_member(89) == 0 ? 0 : 1;
+}
+
+static int no_groups(void)
+{
+	return getgroups(0, NULL) == 0 && sx_writers_member(88) == 0 ? 0 : 1;
+}
+
 static gid_t group_of_writers(void)
 {
 	gid_t group = 1;
@@ -611,6 +648,8 @@ static void groups_of_writers(void **state)
 	assert_int_equal(as_nobody(make_a_ring_of_scores), 1); /* its own is that group */
 	group_error = EIO;
 	assert_int_equal(as_nobody(make_a_ring_of_scores), 1);
+	assert_int_equal(as_nobody(groups_that_are_not_known), 0);
+	assert_int_equal(as_nobody_in(0, no_groups), 0);
 }
 
 int main(void)

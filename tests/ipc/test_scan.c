@@ -193,6 +193,10 @@ static void test_unknown(void **state)
 		case_add(&s.c, COLUMN, STIXEL_UNKNOWN, 250, 0, 0);
 		assert_true(middle(&s) == INFINITY);
 	}
+	begin_column(&s); /* and nothing else */
+	s.o.unknown = STIXEL_SCAN_AS_OBSTACLE;
+	case_add(&s.c, COLUMN, STIXEL_UNKNOWN, CASE_FOOT, 0, 0);
+	assert_ahead(&s, middle(&s), 10);
 	begin_column(&s); /* a nearer obstacle above what is unknown */
 	case_add(&s.c, COLUMN, STIXEL_OBJECT, 276, 260, 12.5);
 	case_add(&s.c, COLUMN, STIXEL_UNKNOWN, 259, 240, 0);

@@ -173,6 +173,59 @@ static void test_bend(void **state)
 }
 
 /* Publishers before 1.3 have no cross slope. */
+/* Of a camera that lies on its side each column from its foot to the horizon has all of these few angles. */
+static void begin_aside(struct scan *s, uint32_t columns)
+{
+	struct stixel_frame_header *h = &s->c.header;
+
+	case_init(&s->c);
+	h->columns = h->image_width = columns;
+	h->column_width = 1;
+	h->image_height = 40000;
+	h->cx = columns / 2;
+	h->cy = 20000;
+	h->fx = h->fy = 1e6;
+	lean(&s->c, 0.01, 0.8);
+	s->o = (struct stixel_scan_options){.angle_min = 0.005f,
+					    .angle_increment = 1e-6f,
+					    .count = 600,
+					    .range_max = 5000,
+					    .height_min = -1e6f,
+					    .height_max = 1e6f,
+					    .unknown = STIXEL_SCAN_AS_UNSEEN};
+}
+
+/* Columns that see nothing are looked at, too: so many of them cost too much. */
+static void test_too_many_columns(void **state)
+{
+	static uint32_t offsets[12001];
+	static struct scan s;
+
+	for (uint32_t columns = 10000; columns <= 12000; columns += 2000) {
+		begin_aside(&s, columns);
+		s.c.frame.offsets = offsets;
+		assert_int_equal(run(&s), columns == 10000);
+		for (uint32_t i = 0; i < s.o.count; i++)
+			assert_true(isnan(s.ranges[i]));
+	}
+}
+
+/* What obstacles hide is looked at for each of them. */
+static void test_too_much_hidden(void **state)
+{
+	static struct scan s;
+	const uint32_t columns = 40;
+
+	begin_aside(&s, columns);
+	for (unsigned i = 0; i < CASE_STIXELS; i++)
+		case_add(&s.c, i * columns / CASE_STIXELS, STIXEL_OBJECT, 39000, 38000, 500);
+	assert_int_equal(run(&s), 0);
+	s.c.header.stixel_count = s.c.offsets[columns] = s.c.offsets[columns - 1] = 1000;
+	for (uint32_t u = 0; u < columns; u++)
+		s.c.offsets[u] = s.c.offsets[u] < 1000 ? s.c.offsets[u] : 1000;
+	assert_int_equal(run(&s), 1);
+}
+
 static void test_old_frame(void **state)
 {
 	static struct scan s;
@@ -210,9 +263,10 @@ static void test_angles_by_arithmetic(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_leaning_camera), cmocka_unit_test(test_field_of_view),
-		cmocka_unit_test(test_hidden_beside),  cmocka_unit_test(test_bend),
-		cmocka_unit_test(test_old_frame),      cmocka_unit_test(test_angles_by_arithmetic),
+		cmocka_unit_test(test_leaning_camera),	 cmocka_unit_test(test_field_of_view),
+		cmocka_unit_test(test_hidden_beside),	 cmocka_unit_test(test_bend),
+		cmocka_unit_test(test_old_frame),	 cmocka_unit_test(test_angles_by_arithmetic),
+		cmocka_unit_test(test_too_many_columns), cmocka_unit_test(test_too_much_hidden),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

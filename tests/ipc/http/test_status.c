@@ -21,6 +21,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <microhttpd.h>
 #include <cmocka.h>
 
 #include "ipc/http/status.h"
@@ -288,6 +289,50 @@ static void many_pages(void **state)
 	assert_non_null(strstr(answer, "not found; there are\n"));
 }
 
+/* The path was removed: the server goes on at another socket, and at this one where it cannot have that. */
+static void the_socket_is_made_anew(void **state)
+{
+	char why[200];
+	int fd;
+
+	assert_int_equal(sx_status_move(server, 1000000), -EBADF);
+	assert_int_equal(ask("GET /plain", 0), 200);
+	unlink(path);
+	assert_int_equal(dial(), -1);
+	fd = sx_status_listen(path, 0666, why, sizeof(why));
+	assert_true(fd >= 0);
+	assert_int_equal(sx_status_move(server, fd), 0);
+	assert_int_equal(ask("GET /plain", 0), 200);
+}
+
+/* libmicrohttpd's: it may refuse a connection that it is handed, and then has closed it. */
+static atomic_bool refuses;
+enum MHD_Result __real_MHD_add_connection(struct MHD_Daemon *d, int fd, const struct sockaddr *a,
+					  socklen_t n);
+enum MHD_Result __wrap_MHD_add_connection(struct MHD_Daemon *d, int fd, const struct sockaddr *a,
+					  socklen_t n);
+
+enum MHD_Result __wrap_MHD_add_connection(struct MHD_Daemon *d, int fd, const struct sockaddr *a, socklen_t n)
+{
+	if (!atomic_exchange(&refuses, false))
+		return __real_MHD_add_connection(d, fd, a, n);
+	close(fd);
+	return MHD_NO;
+}
+
+static void a_connection_is_refused(void **state)
+{
+	char byte;
+	int fd;
+
+	atomic_store(&refuses, true);
+	fd = dial();
+	assert_true(fd >= 0);
+	assert_int_equal(read(fd, &byte, 1), 0);
+	close(fd);
+	assert_int_equal(ask("GET /plain", 0), 200);
+}
+
 static void what_is_no_socket(void **state)
 {
 	struct sx_status_server *none = NULL;
@@ -320,6 +365,8 @@ int main(void)
 		TEST(crowds_do_not_shut_others_out),
 		TEST(waiting_at_the_door),
 		TEST(many_pages),
+		TEST(the_socket_is_made_anew),
+		TEST(a_connection_is_refused),
 		TEST(what_is_no_socket),
 	};
 
