@@ -31,6 +31,15 @@ static const char folder[] = "/nowhere/front.conf.d";
 static const char *drop_ins[OVERRIDES];
 static int drop_in_count, folder_error, too_many;
 
+static int give_up(struct dirent **found, int n)
+{
+	while (n > 0)
+		free(found[--n]);
+	free(found);
+	errno = ENOMEM;
+	return -1;
+}
+
 /* In place of the folder of drop-ins. */
 int __wrap_scandir64(const char *path, struct dirent ***list, int (*is_wanted)(const struct dirent *),
 		     int (*order)(const struct dirent **, const struct dirent **));
@@ -49,7 +58,7 @@ int __wrap_scandir64(const char *path, struct dirent ***list, int (*is_wanted)(c
 		struct dirent *d = calloc(1, sizeof(*d));
 
 		if (!d)
-			fuzz_fail("out of memory");
+			return give_up(found, n);
 		snprintf(d->d_name, sizeof(d->d_name),
 			 i < files    ? "%d.conf"
 			 : i == files ? ".%d.conf"
@@ -60,7 +69,9 @@ int __wrap_scandir64(const char *path, struct dirent ***list, int (*is_wanted)(c
 		else
 			free(d);
 	}
-	if (!found || n != files)
+	if (!found)
+		return -1;
+	if (n != files)
 		fuzz_fail("%d of %d drop-ins", n, files);
 	for (int i = 1; i < n; i++)
 		order((const struct dirent **)&found[i - 1], (const struct dirent **)&found[i]);
