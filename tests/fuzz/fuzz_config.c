@@ -18,6 +18,8 @@
 #include "config/option.h"
 #include "tests/fuzz/fails.h"
 
+const unsigned fails_kinds = 1u << FAILS_MEMORY;
+
 enum { OVERRIDES = 8, TOO_MANY = 257 };
 
 enum { UNREADABLE = 2 };

@@ -18,6 +18,8 @@
 #include "tests/capture/v4l2/fuzz_decoders.h"
 #include "tests/fuzz/fails_call.h"
 
+const unsigned fails_kinds = 1u << FAILS_MEMORY | 1u << FAILS_SYSTEM | 1u << FAILS_PEER | 1u << FAILS_CALLER;
+
 enum { WIDTH = 48, HEIGHT = 34, SLOTS = 3, LENT_MOST = SX_V4L2_PAIRS_MAX, STEPS_MOST = 120, LIVES = 3 };
 
 static struct play {
