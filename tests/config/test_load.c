@@ -390,6 +390,7 @@ static int load_code(const char *file, char *sentence, size_t bytes)
 static void files_that_cannot_be_read(void **state)
 {
 	char said[600], big[300 * 1024], long_path[600];
+	size_t n;
 
 	assert_int_equal(load_code(fixture_path("none.conf"), said, sizeof(said)), -ENOENT);
 	assert_non_null(strstr(said, "none.conf: No such file or directory"));
@@ -416,10 +417,10 @@ static void files_that_cannot_be_read(void **state)
 	assert_int_equal(load_code(fixture_path("b.conf"), said, sizeof(said)), -ENOTDIR);
 
 	/* as is one whose folder of drop-ins has too long a name */
-	snprintf(long_path, sizeof(long_path), "%s", fixture_path(""));
-	while (strlen(long_path) < 506)
-		strcat(long_path, "./");
-	strcat(long_path, "a.conf");
+	n = (size_t)snprintf(long_path, sizeof(long_path), "%s", fixture_path(""));
+	while (n < 506)
+		n += (size_t)snprintf(long_path + n, sizeof(long_path) - n, "./");
+	snprintf(long_path + n, sizeof(long_path) - n, "a.conf");
 	assert_int_equal(load_code(long_path, said, sizeof(said)), -ENAMETOOLONG);
 	assert_non_null(strstr(said, "...: the file's name is too long, allowed are 509 bytes"));
 }

@@ -1,8 +1,9 @@
 /*
  * Any sequence of changes of a configuration that runs: the input has a configuration to start with, a
  * calibration file, and then orders ("SECTION.KEY=VALUE" lines, as of stixelctl set), files (as of SIGHUP)
- * and corrections of rows; the calibration file may become another. What is refused has changed nothing of what runs; what is accepted can run; where
- * memory has failed, nothing is accepted. A source that draws its pictures knows their camera.
+ * and corrections of rows; the calibration file may become another. What is refused has changed nothing of
+ * what runs; what is accepted can run; where memory has failed, nothing is accepted. A source that draws its
+ * pictures knows their camera.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -15,6 +16,8 @@
 #include "ipc/frame.h"
 #include "stages/stixels/reduce.h"
 #include "tests/fuzz/fails.h"
+
+const unsigned fails_kinds = 1u << FAILS_MEMORY;
 
 enum { CHANGES = 8, WIDTH = 320, HEIGHT = 160 };
 enum {

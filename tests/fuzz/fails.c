@@ -39,7 +39,7 @@ struct fuzz_input fails_input(const uint8_t *data, size_t bytes)
 	return in;
 }
 
-size_t fails_mutate(uint8_t *data, size_t bytes, size_t most, unsigned seed)
+size_t fails_mutate(uint8_t *data, size_t bytes, size_t most, unsigned seed, unsigned kinds)
 {
 	const bool there = bytes >= BYTES && memcmp(data + bytes - BYTES, mark, sizeof(mark)) == 0;
 	const size_t plain = there ? bytes - BYTES : bytes;
@@ -48,6 +48,8 @@ size_t fails_mutate(uint8_t *data, size_t bytes, size_t most, unsigned seed)
 		return plain ? plain : LLVMFuzzerMutate(data, bytes, most);
 	memcpy(data + plain, mark, sizeof(mark));
 	data[plain + 4] = (uint8_t)((seed >> 2) % FAILS_KINDS);
+	while (!(kinds >> data[plain + 4] & 1))
+		data[plain + 4] = (uint8_t)((data[plain + 4] + 1) % FAILS_KINDS);
 	data[plain + 5] = (uint8_t)(seed >> 8);
 	if (data[plain + 4] <= FAILS_SYSTEM && seed >> 26 & 3) /* most have few calls */
 		data[plain + 5] %= 32;

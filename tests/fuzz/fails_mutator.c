@@ -7,6 +7,6 @@
 
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t bytes, size_t most, unsigned seed)
 {
-	return seed % 8 == 0 ? fails_mutate(data, bytes, most, seed >> 3)
+	return seed % 8 == 0 ? fails_mutate(data, bytes, most, seed >> 3, fails_kinds)
 			     : LLVMFuzzerMutate(data, bytes, most);
 }

@@ -18,6 +18,8 @@
 #include "config/option.h"
 #include "tests/fuzz/fails.h"
 
+const unsigned fails_kinds = 1u << FAILS_MEMORY;
+
 enum { OVERRIDES = 8, TOO_MANY = 257 };
 
 enum { UNREADABLE = 2 };
@@ -30,6 +32,15 @@ static const char *config_text, *calibration_text;
 static const char folder[] = "/nowhere/front.conf.d";
 static const char *drop_ins[OVERRIDES];
 static int drop_in_count, folder_error, too_many;
+
+static int give_up(struct dirent **found, int n)
+{
+	while (n > 0)
+		free(found[--n]);
+	free(found);
+	errno = ENOMEM;
+	return -1;
+}
 
 /* In place of the folder of drop-ins. */
 int __wrap_scandir64(const char *path, struct dirent ***list, int (*is_wanted)(const struct dirent *),
@@ -49,7 +60,7 @@ int __wrap_scandir64(const char *path, struct dirent ***list, int (*is_wanted)(c
 		struct dirent *d = calloc(1, sizeof(*d));
 
 		if (!d)
-			fuzz_fail("out of memory");
+			return give_up(found, n);
 		snprintf(d->d_name, sizeof(d->d_name),
 			 i < files    ? "%d.conf"
 			 : i == files ? ".%d.conf"
@@ -60,7 +71,9 @@ int __wrap_scandir64(const char *path, struct dirent ***list, int (*is_wanted)(c
 		else
 			free(d);
 	}
-	if (!found || n != files)
+	if (!found)
+		return -1;
+	if (n != files)
 		fuzz_fail("%d of %d drop-ins", n, files);
 	for (int i = 1; i < n; i++)
 		order((const struct dirent **)&found[i - 1], (const struct dirent **)&found[i]);

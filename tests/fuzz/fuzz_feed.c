@@ -14,6 +14,8 @@
 #include "ipc/feed/scores.h"
 #include "tests/fuzz/shared.h"
 
+const unsigned fails_kinds = 1u << FAILS_MEMORY | 1u << FAILS_SYSTEM | 1u << FAILS_PEER | 1u << FAILS_HEADER;
+
 enum { ENTRIES = 1, SOUND = 2, MAPS = 4, ODD = 32, STEPS_MOST = 24, WIDTH = 40, HEIGHT = 12, SCALE = 4 };
 
 /* A header as its writer would make it, with times and whatever else the input changes. */

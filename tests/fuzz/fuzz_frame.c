@@ -255,7 +255,7 @@ static void use(const struct stixel_frame *f, struct fuzz_input *in)
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t bytes, size_t most, unsigned seed)
 {
 	if (seed % 16 == 0)
-		return fails_mutate(data, bytes, most, seed >> 4);
+		return fails_mutate(data, bytes, most, seed >> 4, 1u << FAILS_MEMORY | 1u << FAILS_CALLER);
 	if (seed % 2 || bytes <= 1 + FRAME_INPUT_BREAK_BYTES)
 		return LLVMFuzzerMutate(data, bytes, most);
 	data[0] |= 3;

@@ -14,6 +14,9 @@
 #include "tests/fuzz/frame_input.h"
 #include "tests/fuzz/shared.h"
 
+const unsigned fails_kinds =
+	1u << FAILS_MEMORY | 1u << FAILS_SYSTEM | 1u << FAILS_PEER | 1u << FAILS_CALLER | 1u << FAILS_HEADER;
+
 enum {
 	FRAMES = 1,
 	FOLLOW = 2,

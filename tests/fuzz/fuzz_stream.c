@@ -23,10 +23,14 @@
 #include "tests/fuzz/fails.h"
 #include "tests/fuzz/frame_input.h"
 
+const unsigned fails_kinds = 1u << FAILS_MEMORY | 1u << FAILS_SYSTEM | 1u << FAILS_PEER;
+
 enum { CLIENTS = 4, PLACES = 3, STEPS_MOST = 40, PACKET_MOST = 4096, FRAME_ROOM = 8192 };
 
-/* What is unusual: frames that are larger than packets, or packets as large as they may be; clients that do not
- * read for long; ticks of the timer; the library's connection beside a ring. */
+/*
+ * What is unusual: frames that are larger than packets, or packets as large as they may be; clients that do
+ * not read for long; ticks of the timer; the library's connection beside a ring.
+ */
 enum { SMALL = 1, LARGE = 2, STALL = 4, TICKS = 8, BELL = 16 };
 #define STALL_NS (20 * SX_NS_PER_S)
 static unsigned unusual;

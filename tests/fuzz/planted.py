@@ -46,15 +46,18 @@ def check_texts(faults):
             raise SystemExit("planted.py: '%s': %s has its text %d times" % (what, path, count))
 
 
-def compile_command(build, path, archives):
-    """How the file was compiled for what the target is linked with: for the fuzzer's own libraries before others."""
+def compile_command(build, path, link):
+    """How the file was compiled for what is linked: for the fuzzer's own libraries before others. And its object."""
+    own = tuple(word for word in link if word.endswith(".o")) + tuple(
+        word + ".p/" for word in link if word.endswith(".a"))
     with open(os.path.join(build, "compile_commands.json"), encoding="utf-8") as f:
         entries = [e for e in json.load(f)
                    if os.path.normpath(os.path.join(e["directory"], e["file"])) == os.path.join(targets.TOP, path)
-                   and any(e["output"].startswith(a + ".p/") for a in archives)]
+                   and e["output"].startswith(own)]
     if not entries:
         raise SystemExit("planted.py: %s is no part of it" % path)
-    return shlex.split(min(entries, key=lambda e: not e["output"].startswith("tests/fuzz/"))["command"])
+    entry = min(entries, key=lambda e: not e["output"].startswith("tests/fuzz/"))
+    return shlex.split(entry["command"]), entry["output"]
 
 
 def plant(build, folder, fault):
@@ -67,12 +70,13 @@ def plant(build, folder, fault):
                              os.path.join(folder, "fuzz_" + name))
     with open(os.path.join(targets.TOP, path), encoding="utf-8") as f, open(source, "w", encoding="utf-8") as to:
         to.write(f.read().replace(old, new))
-    words = compile_command(build, path, [w for w in link if w.endswith(".a")])
+    words, was = compile_command(build, path, link)
     words[words.index("-o") + 1] = made
     words[words.index("-c") + 1] = source
     words[words.index("-MF") + 1] = made + ".d"
     subprocess.run(words + ["-w", "-Wno-error"], cwd=build, check=True)
     at = link.index("-o") + 1
     link[at:at + 1] = [program, made]
+    link = [word for word in link if word != was]
     subprocess.run(link, cwd=build, check=True)
     return program

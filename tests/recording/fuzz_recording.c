@@ -198,7 +198,8 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t bytes, size_t most, unsigne
 	uint64_t chunk;
 
 	if (seed % 16 == 2)
-		return fails_mutate(data, bytes, most, seed >> 4);
+		return fails_mutate(data, bytes, most, seed >> 4,
+				    1u << FAILS_MEMORY | 1u << FAILS_SYSTEM | 1u << FAILS_CALLER);
 	if (seed % 32 == 1 && at < bytes) { /* the file ends within a record, and nobody knows its size */
 		data[0] |= PIPE;
 		data[0] &= (uint8_t)~CUT_LENGTHS;

@@ -18,6 +18,8 @@
 #include "tests/capture/v4l2/fuzz_decoders.h"
 #include "tests/fuzz/fails_call.h"
 
+const unsigned fails_kinds = 1u << FAILS_MEMORY | 1u << FAILS_SYSTEM | 1u << FAILS_PEER | 1u << FAILS_CALLER;
+
 enum { WIDTH = 48, HEIGHT = 34, SLOTS = 3, LENT_MOST = SX_V4L2_PAIRS_MAX, STEPS_MOST = 120, LIVES = 3 };
 
 static struct play {
@@ -141,8 +143,8 @@ static void make_params(struct fuzz_input *in, struct sx_source_params *p)
 		.buffers = bits & 128 ? fuzz_choice(in, FAKE_BUFFERS + 1) : 0,
 		.tolerance_ms = bits & 256 ? fuzz_choice(in, 33) : 0,
 		.timeout_ms = 1000,
-		.exposure_ms = bits & 512 ? fuzz_choice(in, 20) : SX_CONTROL_KEEP,
-		.gain = bits & 1024 ? fuzz_choice(in, 20) : SX_CONTROL_KEEP,
+		.exposure_ms = bits & 512 ? (int)fuzz_choice(in, 20) : SX_CONTROL_KEEP,
+		.gain = bits & 1024 ? (int)fuzz_choice(in, 20) : SX_CONTROL_KEEP,
 		.controls = controls[(bits >> 11) % 5],
 		.decoders = bits >> 15,
 	};
@@ -366,8 +368,8 @@ static void tune(struct fuzz_input *in)
 
 	if (play.lost)
 		return;
-	p.exposure_ms = bits & 1 ? SX_CONTROL_KEEP : bits >> 4;
-	p.gain = bits & 2 ? SX_CONTROL_KEEP : bits >> 4;
+	p.exposure_ms = bits & 1 ? SX_CONTROL_KEEP : (int)(bits >> 4);
+	p.gain = bits & 2 ? SX_CONTROL_KEEP : (int)(bits >> 4);
 	p.controls = bits & 4 ? "focus_absolute=4" : NULL;
 	if (sx_source_tune(play.source, &p, why, sizeof(why)) < 0 && !*why)
 		fuzz_fail("controls are refused without a sentence");
