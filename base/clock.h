@@ -11,7 +11,7 @@
 
 #define SX_NS_PER_S INT64_C(1000000000)
 
-/* Ends the process as a broken contract does (contract.h): one sentence with errno, exit code 70. Any thread. */
+/* Ends the process as a broken contract does (contract.h): a sentence with errno, code 70. Any thread. */
 void sx_clock_lost(void) __attribute__((noreturn, cold, noinline));
 
 static inline int64_t sx_clock_ns(clockid_t id)

@@ -12,7 +12,7 @@ import tempfile
 import threading
 import time
 
-HANG_S = 10
+HANG_S = 10  # of a machine that has time; up to four times as long where others use it
 AFTER_S = 2  # until a server answers all questions again
 # of all programs, by sysexits.h: what the user did wrong cannot be what a failing call is taken for
 CODES_OF_THE_USER = {64, 65, 66, 77, 78}
@@ -134,7 +134,8 @@ class Life:
         more = []
         try:
             more = self.meanwhile(process, folder) or []
-            code, hung = process.wait(HANG_S), False
+            busy = os.getloadavg()[0] / (os.cpu_count() or 1)
+            code, hung = process.wait(HANG_S * min(max(busy, 1), 4)), False
         except subprocess.TimeoutExpired:
             process.kill()
             code, hung = process.wait(), True
@@ -325,7 +326,9 @@ class Web(Tool):
         or hang up."""
         if status != 200:
             fine = failing and (status == 0 or 500 <= status < 600 or (status == 404 and page.startswith("/api/")))
-            return None if fine else "wrong answer of %s: %s" % (page, status or "none")
+            # no whole one, or that the daemon did not answer in time
+            late = "" if status and status != 504 else " not within its time"
+            return None if fine else "wrong answer of %s: %s%s" % (page, status or "none", late)
         path = page.partition("?")[0]
         if path.endswith("/stream"):
             # of one whose daemon is asked for with a failing call, the end may come early
