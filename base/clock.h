@@ -11,6 +11,9 @@
 
 #define SX_NS_PER_S INT64_C(1000000000)
 
+/* Ends the process as a broken contract does (contract.h): a sentence with errno, code 70. Any thread. */
+void sx_clock_lost(void) __attribute__((noreturn, cold, noinline));
+
 static inline int64_t sx_clock_ns(clockid_t id)
 {
 	struct timespec t = {0};
@@ -21,10 +24,19 @@ static inline int64_t sx_clock_ns(clockid_t id)
 	return (int64_t)t.tv_sec * SX_NS_PER_S + t.tv_nsec;
 }
 
-/* CLOCK_MONOTONIC: the only clock of frames, timelines and sockets. */
+/*
+ * CLOCK_MONOTONIC: the only clock of frames, timelines and sockets. Without it nothing can be stamped, nor
+ * any wait end, and so the process ends; in libstixel, which may not end it, it is 0 then.
+ */
 static inline int64_t sx_now_ns(void)
 {
-	return sx_clock_ns(CLOCK_MONOTONIC);
+	const int64_t ns = sx_clock_ns(CLOCK_MONOTONIC);
+
+#ifndef SX_CONTRACT_RETURNS
+	if (ns == 0)
+		sx_clock_lost();
+#endif
+	return ns;
 }
 
 #endif

@@ -5,10 +5,12 @@
  */
 #include "base/contract.h"
 
+#include <errno.h>
 #include <stddef.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 
 /* Text that is put together without the C library's formats, which may take locks. */
@@ -75,5 +77,16 @@ void sx_contract_broken_state(const char *file, int line, const char *what)
 
 	contract_begin(&t, file, line);
 	contract_add(&t, what);
+	contract_end(&t);
+}
+
+void sx_clock_lost(void)
+{
+	struct contract_text t = {{0}, 0};
+	const int error = errno;
+
+	contract_add(&t, "CLOCK_MONOTONIC cannot be read (errno ");
+	contract_add_number(&t, error);
+	contract_add(&t, "): nothing can go on without it");
 	contract_end(&t);
 }

@@ -17,7 +17,9 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -25,6 +27,18 @@
 #include "base/clock.h"
 #include "base/contract.h"
 #include "base/log.h"
+
+static int failing_clocks; /* calls that fail from now on */
+
+/* In place of the C library's. */
+int clock_gettime(clockid_t id, struct timespec *t)
+{
+	if (failing_clocks && failing_clocks--) {
+		errno = EPERM;
+		return -1;
+	}
+	return (int)syscall(SYS_clock_gettime, id, t);
+}
 
 static void break_small(void)
 {
@@ -97,6 +111,12 @@ static void break_or(void)
 {
 	or_leaves(1);
 	or_leaves(0);
+}
+
+static void break_clock(void)
+{
+	failing_clocks = 1000;
+	sx_now_ns();
 }
 
 static void break_long(void)
@@ -191,6 +211,19 @@ static void says_expression_and_values(void **state)
 	assert_string_equal(sentence(last_words(break_or, -1)), "n > 0, with 0 and 0\n");
 }
 
+static void a_lost_clock_is_an_end(void **state)
+{
+	const int64_t before = sx_now_ns();
+
+	failing_clocks = 1; /* once is no harm */
+	assert_true(sx_now_ns() >= before);
+	assert_string_equal(last_words(break_clock, -1),
+			    "error base: CLOCK_MONOTONIC cannot be read (errno 1): "
+			    "nothing can go on without it\n");
+	of_realtime = break_clock;
+	assert_non_null(strstr(last_words(from_realtime, -1), "CLOCK_MONOTONIC cannot be read"));
+}
+
 static void a_line_is_bounded(void **state)
 {
 	const char *text = last_words(break_long, -1);
@@ -250,6 +283,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(says_expression_and_values),
+		cmocka_unit_test(a_lost_clock_is_an_end),
 		cmocka_unit_test(a_line_is_bounded),
 		cmocka_unit_test(a_realtime_thread_needs_nobody),
 		cmocka_unit_test(the_journal_gets_its_level),

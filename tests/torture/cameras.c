@@ -10,8 +10,6 @@
 #include <poll.h>
 #include <pthread.h>
 #include <stdatomic.h>
-#include <string.h>
-#include <sys/prctl.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -27,6 +25,7 @@
 static struct fake_camera *cameras[2];
 static atomic_bool wanted_gone;
 static _Atomic int64_t ahead_ns; /* of the clock that the program sees */
+static _Thread_local bool is_capture;
 
 void cameras_unplug(void)
 {
@@ -54,7 +53,16 @@ int __wrap_clock_gettime(clockid_t id, struct timespec *t)
 	return r;
 }
 
-/* Does not fail here: it is by its name that the capture thread is known. */
+/* Who starts a thread names it, perhaps after its first poll(): it is not known by its name. */
+void *__real_sx_capture_thread(void *pipeline);
+void *__wrap_sx_capture_thread(void *pipeline);
+void *__wrap_sx_capture_thread(void *pipeline)
+{
+	is_capture = true;
+	return __real_sx_capture_thread(pipeline);
+}
+
+/* Does not fail here: it is by its name that allocations of the capture thread are known. */
 int __real_pthread_setname_np(pthread_t thread, const char *name);
 int __wrap_pthread_setname_np(pthread_t thread, const char *name);
 int __wrap_pthread_setname_np(pthread_t thread, const char *name)
@@ -88,10 +96,8 @@ int __wrap_poll(struct pollfd *fds, nfds_t count, int timeout_ms)
 {
 	static const int errors[] = {EINTR, ENOMEM, 0};
 	const int error = torture_call(TORTURE_WAIT, "poll", errors, __builtin_return_address(0));
-	char name[16] = "";
 
-	prctl(PR_GET_NAME, name);
-	if (strcmp(name, "capture") == 0) {
+	if (is_capture) {
 		torture_begin_own();
 		usleep(PERIOD_US);
 		play(timeout_ms);

@@ -6,7 +6,9 @@
  * Told by the environment:
  *
  *	TORTURE		KIND:N fails that call, KIND:N/V with its Vth error where it has several, KIND:N+
- *			that call and all later ones of the kind; without it calls are counted
+ *			that call and all later ones of the kind, of those that are interrupted (EINTR) every
+ *			other one; without it calls are counted
+ *	TORTURE_MENDED	a file: once it is there, later ones do not fail any more
  *	TORTURE_PHASE	when calls count (phases.c); without it from start to end
  *	TORTURE_REPORT	a file: what failed, counts, and what the phase saw, a line each
  *

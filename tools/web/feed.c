@@ -273,7 +273,9 @@ static int feed_start(struct web_feed *feed, const char *instance)
 	snprintf(feed->instance, sizeof(feed->instance), "%s", instance);
 	memset(&feed->notice, 0, sizeof(feed->notice));
 	feed->seen = false;
-	pthread_attr_init(&attributes);
+	r = pthread_attr_init(&attributes);
+	if (r)
+		return -r;
 	pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
 	pthread_attr_setstacksize(&attributes, STACK_BYTES);
 	r = pthread_create(&thread, &attributes, feed_run, feed);
