@@ -51,6 +51,7 @@ static void write_config(const char *more, int slots, int contexts)
 		world->camera[0].path, world->camera[1].path, (int)(SIM_S / world->period_ns),
 		(int)(world->timeout_ns / SIM_MS), contexts, slots, more);
 	fclose(f);
+	sim_files_changed();
 }
 
 static void write_some_config(void)
@@ -254,7 +255,7 @@ static void begin_phase(int kind)
 		world->starve = (unsigned)sim_between(1, 8);
 		break;
 	case RELOADS:
-		world->reload_storm = (unsigned)sim_between(1, 4);
+		world->reload_storm = (unsigned)sim_between(1, 12);
 		break;
 	case CALLS:
 		world->faulty_calls = true;
@@ -314,13 +315,18 @@ static void change_phase(void *user)
 		[CLOCK] = {2, 8},
 	};
 	const bool was_calm = world->phase_kind == CALM;
+	int64_t lasts;
 	int kind;
 
 	end_phase();
 	world->phases++;
 	kind = was_calm || sim_once_in(3) ? (int)sim_between(1, KINDS - 1) : CALM;
 	begin_phase(kind);
-	sim_arm(&world->phase, sim->now + sim_between(seconds[kind][0] * SIM_S, seconds[kind][1] * SIM_S));
+	lasts = sim_between(seconds[kind][0] * SIM_S, seconds[kind][1] * SIM_S);
+	/* quiet hours: mostly minutes, once in a while an hour */
+	if (kind == CALM && sim->quiet)
+		lasts *= 4 << sim_below(6);
+	sim_arm(&world->phase, sim->now + lasts);
 }
 
 static void starve_someone(void)
@@ -343,7 +349,8 @@ static void accident(void *user)
 	sim_arm(&world->accident, sim->now + sim_between(SIM_MS, 200 * SIM_MS));
 	/* how threads are mixed changes all the time: mostly coarse, now and then at every access */
 	sim->quantum_mean = sim_once_in(8) ? 2 : sim_once_in(4) ? 20 : 200;
-	if (sim_once_in(busy ? 5 : 60))
+	/* in quiet hours the same few read for long */
+	if (sim_once_in(busy ? 5 : sim->quiet && world->phase_kind == CALM ? 400 : 60))
 		readers_churn();
 	if (sim_once_in(world->starve))
 		starve_someone();
