@@ -172,13 +172,17 @@ void sim_fd_close(int fd)
 	f->kind = SIM_NONE;
 }
 
-void sim_fd_signal(struct sim_process *p, int signal)
+bool sim_fd_signal(struct sim_process *p, int signal)
 {
+	bool is_new = false;
+
 	for (int i = 0; i < sim->fds; i++)
 		if (sim->fd[i].kind == SIM_SIGNAL && sim->fd[i].process == p) {
+			is_new = is_new || !(sim->fd[i].signals & 1u << signal);
 			sim->fd[i].signals |= 1u << signal;
 			sim_fd_changed(&sim->fd[i]);
 		}
+	return is_new;
 }
 
 void sim_fd_inotify(struct sim_process *p)

@@ -4,7 +4,7 @@
  *	stixel-simulate [--seed S] [--seeds N] [--minutes M] [--length SECONDS] [--quiet] [--trace]
  *	[--twice]
  *
- * One history is one process: what happens is a function of its seed, its length, of --quiet and of the program.
+ * One history is one process: what happens is a function of its seed, its length, --quiet and the program.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

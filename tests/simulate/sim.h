@@ -162,7 +162,8 @@ void sim_fd_changed(struct sim_fd *f);
 /* What poll() would say: bits of EPOLL*. */
 uint32_t sim_fd_events(const struct sim_fd *f);
 int sim_fds_of(const struct sim_process *p);
-void sim_fd_signal(struct sim_process *p, int signal);
+/* False: it was waiting to be read already. */
+bool sim_fd_signal(struct sim_process *p, int signal);
 void sim_fd_inotify(struct sim_process *p);
 ssize_t sim_socket_read(struct sim_fd *f, void *to, size_t bytes, int flags);
 bool sim_fault(void);
