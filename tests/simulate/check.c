@@ -231,6 +231,8 @@ int __wrap_sx_ring_publish(struct sx_ring *r, const void *frame, size_t bytes)
 	world->frame[h.number % WORLD_FRAMES].epoch = h.epoch;
 	world->frame[h.number % WORLD_FRAMES].number = h.number;
 	world->frame[h.number % WORLD_FRAMES].checksum = h.checksum;
+	if (sim_once_in(2))
+		readers_come();
 	e = __real_sx_ring_publish(r, frame, bytes);
 	SIM_MUST(e == 0, "frame %llu cannot be published: %s", (ull)h.number, strerror(-e));
 	world->published++;

@@ -19,7 +19,7 @@ struct reader {
 	struct stixel_reader *reader;
 	uint64_t epoch, number, lost;
 	int64_t taken_ns; /* the last frame, or when it began to wait */
-	bool streams, latest;
+	bool streams, latest, eager;
 };
 
 static void take(struct reader *r, const struct stixel_frame *f, uint64_t lost)
@@ -65,7 +65,7 @@ static void check_served(const struct reader *r)
 		 "a reader of frames.sock has waited for %.1f s", (double)(sim->now - r->taken_ns) / 1e9);
 }
 
-/* The heart of the ring beats on a good day and while there is no camera, and not while a frame is overdue. */
+/* The ring's heart beats on a good day and while there is no camera, and not while a frame is overdue. */
 static void check_heart(const struct reader *r)
 {
 	const int64_t calm = world_calm_since(), overdue = 3 * SIM_S + HEALTH_LIMIT_NS;
@@ -90,6 +90,31 @@ static void check_heart(const struct reader *r)
 		 (double)(sim->now - world->at.published) / 1e9, (double)status.heartbeat_age_ns / 1e9);
 }
 
+void readers_come(void)
+{
+	for (uint64_t e = world->eager; e; e &= e - 1) {
+		struct sim_task *t = &sim->task[__builtin_ctzll(e)];
+
+		if (t->eager) /* and was not killed meanwhile */
+			sim_task_wake(t);
+	}
+	world->eager = 0;
+}
+
+/* As stixel_wait(); an eager one mostly looks without, at the worst moment. */
+static int wait_for_frame(const struct reader *r)
+{
+	struct sim_task *self = sim->current;
+
+	if (!r->eager || sim_once_in(4))
+		return stixel_wait(r->reader, 700);
+	self->eager = true;
+	world->eager |= UINT64_C(1) << (self - sim->task);
+	sim_block(sim->now + 300 * SIM_MS);
+	self->eager = false;
+	return 1;
+}
+
 static void *read_frames(void *kind)
 {
 	const uintptr_t bits = (uintptr_t)kind;
@@ -100,12 +125,13 @@ static void *read_frames(void *kind)
 	int e = stixel_open_path(&r.reader, r.streams ? world->stream : world->ring,
 				 STIXEL_OPEN_FOLLOW | (r.streams ? STIXEL_OPEN_STREAM : 0));
 
+	r.eager = !r.streams && sim_once_in(3);
 	if (e < 0) /* no folder yet, or its sockets are full */
 		return NULL;
 	while (sim->now < end) {
 		const uint64_t before = world->published, epoch = world->epoch;
 
-		e = stixel_wait(r.reader, 700);
+		e = wait_for_frame(&r);
 		SIM_MUST(e >= 0 || e == -EINTR || e == -EAGAIN || e == -EPIPE || e == -ENOENT,
 			 "stixel_wait(): %s", strerror(-e));
 		if (e == 0 && !r.streams && epoch && r.epoch == epoch && world->epoch == epoch)

@@ -75,6 +75,7 @@ struct sim_task {
 	void *argument, *result;
 	struct sim_timer timer, starvation;
 	bool timed_out, joined;
+	bool eager;	  /* a reader that comes while a frame is published */
 	uint64_t waiters; /* tasks that wait for its end */
 	uint64_t mark;	  /* its number, for the hash of the history */
 	int error;	  /* errno, while another one runs */
