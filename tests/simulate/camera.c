@@ -38,7 +38,7 @@ static bool is_gone(const struct sim_fd *f)
 
 static void tell(const struct camera *c)
 {
-	for (int i = 0; i < SIM_FDS; i++)
+	for (int i = 0; i < sim->fds; i++)
 		if (sim->fd[i].kind == SIM_CAMERA && sim->fd[i].camera == c->side)
 			sim_fd_changed(&sim->fd[i]);
 }

@@ -69,9 +69,11 @@ static void check_cameras(const struct sx_source *s)
 
 	for (int side = 0; side < v->count; side++) {
 		const struct sx_v4l2_queue *q = &v->cameras[side].queue;
-		unsigned held[SX_V4L2_BUFFERS_MAX] = {0};
+		unsigned held[SX_V4L2_BUFFERS_MAX];
 		uint64_t sum = s->number + (uint64_t)v->pairing.side[side].count;
 
+		for (int i = 0; i < q->count; i++)
+			held[i] = 0;
 		for (int i = 0; i < v->pairing.side[side].count; i++)
 			held[v->pairing.side[side].images[i].index]++;
 		for (int k = 0; k < v->ticket_count && v->direct; k++)
@@ -229,6 +231,8 @@ int __wrap_sx_ring_publish(struct sx_ring *r, const void *frame, size_t bytes)
 	world->frame[h.number % WORLD_FRAMES].epoch = h.epoch;
 	world->frame[h.number % WORLD_FRAMES].number = h.number;
 	world->frame[h.number % WORLD_FRAMES].checksum = h.checksum;
+	if (sim_once_in(2))
+		readers_come();
 	e = __real_sx_ring_publish(r, frame, bytes);
 	SIM_MUST(e == 0, "frame %llu cannot be published: %s", (ull)h.number, strerror(-e));
 	world->published++;

@@ -25,14 +25,6 @@ static int fail(int error)
 	return -1;
 }
 
-struct sim_fd *sim_fd(int fd)
-{
-	if (!sim || fd < SIM_FD_FIRST || fd >= SIM_FD_FIRST + SIM_FDS ||
-	    sim->fd[fd - SIM_FD_FIRST].kind == SIM_NONE)
-		return NULL;
-	return &sim->fd[fd - SIM_FD_FIRST];
-}
-
 bool sim_fault(void)
 {
 	return sim->current && sim_once_in(sim->current->process->random_faults);
@@ -60,6 +52,7 @@ int sim_fd_make(enum sim_kind kind)
 		f->process = sim->current ? sim->current->process : NULL;
 		f->peer = -1;
 		f->timer = (struct sim_timer){SIM_NEVER, timer_fires, f, 0};
+		sim->fds = i < sim->fds ? sim->fds : i + 1;
 		return SIM_FD_FIRST + i;
 	}
 	return fail(EMFILE);
@@ -124,14 +117,14 @@ int sim_fds_of(const struct sim_process *p)
 {
 	int n = 0;
 
-	for (int i = 0; i < SIM_FDS; i++)
+	for (int i = 0; i < sim->fds; i++)
 		n += sim->fd[i].kind != SIM_NONE && sim->fd[i].process == p;
 	return n;
 }
 
 static void leave_epolls(int fd)
 {
-	for (int i = 0; i < SIM_FDS; i++) {
+	for (int i = 0; i < sim->fds; i++) {
 		struct sim_fd *f = &sim->fd[i];
 
 		for (int k = 0; f->kind == SIM_EPOLL && k < f->members; k++)
@@ -179,18 +172,22 @@ void sim_fd_close(int fd)
 	f->kind = SIM_NONE;
 }
 
-void sim_fd_signal(struct sim_process *p, int signal)
+bool sim_fd_signal(struct sim_process *p, int signal)
 {
-	for (int i = 0; i < SIM_FDS; i++)
+	bool is_new = false;
+
+	for (int i = 0; i < sim->fds; i++)
 		if (sim->fd[i].kind == SIM_SIGNAL && sim->fd[i].process == p) {
+			is_new = is_new || !(sim->fd[i].signals & 1u << signal);
 			sim->fd[i].signals |= 1u << signal;
 			sim_fd_changed(&sim->fd[i]);
 		}
+	return is_new;
 }
 
 void sim_fd_inotify(struct sim_process *p)
 {
-	for (int i = 0; i < SIM_FDS; i++)
+	for (int i = 0; i < sim->fds; i++)
 		if (sim->fd[i].kind == SIM_INOTIFY && sim->fd[i].process == p) {
 			sim->fd[i].count++;
 			sim_fd_changed(&sim->fd[i]);

@@ -129,7 +129,7 @@ static void *serve(void *server)
 		const struct sx_status_page *page = &s->pages[sim_below(s->count)];
 		unsigned status;
 
-		sim_block(sim->now + sim_between(SIM_MS, world->reload_storm ? 200 * SIM_MS : 10 * SIM_S));
+		sim_block(sim->now + sim_between(SIM_MS, world->reload_storm ? 400 * SIM_MS : 10 * SIM_S));
 		if (s->stopping)
 			break;
 		look_at_orders(s);
@@ -137,6 +137,9 @@ static void *serve(void *server)
 			give_order(s);
 			continue;
 		}
+		/* a page costs as much as a hundred frames: enough of them, and not more */
+		if (!sim_once_in(world->reload_storm ? 6 : 4))
+			continue;
 		sx_text_init(&text, s->page, sizeof(s->page));
 		status = page->write(s->user, &text);
 		SIM_MUST((status == 200 || status == 503) && !text.cut && text.used > 0,

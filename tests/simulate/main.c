@@ -1,9 +1,10 @@
 /*
  * stixel-simulate: histories of the daemon by seed.
  *
- *	stixel-simulate [--seed S] [--seeds N] [--minutes M] [--length SECONDS] [--trace] [--twice]
+ *	stixel-simulate [--seed S] [--seeds N] [--minutes M] [--length SECONDS] [--quiet] [--trace]
+ *	[--twice]
  *
- * One history is one process: what happens is a function of its seed, its length and the program.
+ * One history is one process: what happens is a function of its seed, its length, --quiet and the program.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -11,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/personality.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -20,6 +22,13 @@
 
 #define LENGTH_S 1200 /* of a history, unless told */
 #define TOLD 60	      /* events that are printed of one that failed */
+
+struct told {
+	uint64_t seed, seeds;
+	double minutes, length_s;
+	bool trace, twice,
+		quiet; /* quiet: minutes and hours without anything wrong between what goes wrong */
+};
 
 /* What a history tells the one that counts. */
 struct outcome {
@@ -37,7 +46,7 @@ static void remove_folder(void)
 		fprintf(stderr, "simulate: cannot remove %s\n", sim->folder);
 }
 
-static void print_failure(uint64_t seed, double length_s)
+static void print_failure(const struct told *told, uint64_t seed)
 {
 	const uint64_t first = sim->traced > TOLD ? sim->traced - TOLD : 0;
 
@@ -62,11 +71,11 @@ static void print_failure(uint64_t seed, double length_s)
 	}
 	for (uint64_t i = sim->texts > 12 ? sim->texts - 12 : 0; i < sim->texts; i++)
 		printf("  log: %s\n", sim->text[i % 64]);
-	printf("seed %llu, after %.3f s of %.0f: %s\n", (unsigned long long)seed,
-	       (double)sim->now / 1e9 - 1000, length_s, sim->why);
+	printf("seed %llu, after %.3f s of %.0f%s: %s\n", (unsigned long long)seed,
+	       (double)sim->now / 1e9 - 1000, told->length_s, told->quiet ? ", quiet hours" : "", sim->why);
 }
 
-static void run_history(uint64_t seed, double length_s, bool trace, struct outcome *ret)
+static void run_history(const struct told *t, uint64_t seed, struct outcome *ret)
 {
 	char folder[64];
 	bool good;
@@ -81,12 +90,13 @@ static void run_history(uint64_t seed, double length_s, bool trace, struct outco
 	setenv("RUNTIME_DIRECTORY", folder, 1);
 	unsetenv("JOURNAL_STREAM");
 	setenv("TZ", "UTC", 1);
-	sim->tracing = trace;
-	sim->end = sim->now + (int64_t)(length_s * 1e9);
+	sim->tracing = t->trace;
+	sim->quiet = t->quiet;
+	sim->end = sim->now + (int64_t)(t->length_s * 1e9);
 	world_init();
 	good = sim_run();
 	if (!good)
-		print_failure(seed, length_s);
+		print_failure(t, seed);
 	*ret = (struct outcome){
 		.hash = sim->hash,
 		.steps = sim->steps,
@@ -106,7 +116,7 @@ static void run_history(uint64_t seed, double length_s, bool trace, struct outco
 }
 
 /* In a process of its own: a crash of the daemon is that of one history. */
-static bool history(uint64_t seed, double length_s, bool trace, struct outcome *ret)
+static bool history(const struct told *t, uint64_t seed, struct outcome *ret)
 {
 	int pipes[2], status = 0;
 	pid_t child;
@@ -117,7 +127,7 @@ static bool history(uint64_t seed, double length_s, bool trace, struct outcome *
 	if (pipe(pipes) < 0 || (child = fork()) < 0)
 		abort();
 	if (child == 0) {
-		run_history(seed, length_s, trace, ret);
+		run_history(t, seed, ret);
 		n = write(pipes[1], ret, sizeof(*ret));
 		_exit(n == (ssize_t)sizeof(*ret) ? 0 : 1);
 	}
@@ -148,6 +158,16 @@ static void prepare(char **argv)
 	perror("simulate: cannot start anew");
 }
 
+/* Of a processor, by histories: what a machine that is busy with other things does not change. */
+static double processor_s(void)
+{
+	struct rusage u;
+
+	getrusage(RUSAGE_CHILDREN, &u);
+	return (double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) +
+	       (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec) / 1e6;
+}
+
 static double wall_s(void)
 {
 	struct timespec t;
@@ -155,12 +175,6 @@ static double wall_s(void)
 	clock_gettime(CLOCK_MONOTONIC, &t);
 	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
-
-struct told {
-	uint64_t seed, seeds;
-	double minutes, length_s;
-	bool trace, twice;
-};
 
 static void read_options(struct told *t, int argc, char **argv)
 {
@@ -172,6 +186,8 @@ static void read_options(struct told *t, int argc, char **argv)
 			t->trace = true;
 		else if (!strcmp(argv[i], "--twice"))
 			t->twice = true;
+		else if (!strcmp(argv[i], "--quiet"))
+			t->quiet = true;
 		else if (!strcmp(argv[i], "--seed") && more)
 			t->seed = strtoull(argv[++i], NULL, 10);
 		else if (!strcmp(argv[i], "--seeds") && more)
@@ -182,8 +198,8 @@ static void read_options(struct told *t, int argc, char **argv)
 			t->length_s = strtod(argv[++i], NULL);
 		else {
 			fprintf(stderr,
-				"usage: %s [--seed S] [--seeds N] [--minutes M] [--length SECONDS] [--trace] "
-				"[--twice]\n",
+				"usage: %s [--seed S] [--seeds N] [--minutes M] [--length SECONDS] [--quiet] "
+				"[--trace] [--twice]\n",
 				argv[0]);
 			exit(64);
 		}
@@ -209,17 +225,19 @@ int main(int argc, char **argv)
 	struct outcome sum = {0}, one, again;
 	const double began = wall_s();
 	unsigned bad = 0;
-	struct told t;
+	struct told t, silent;
 	uint64_t n = 0;
 	double s;
 
 	prepare(argv);
 	read_options(&t, argc, argv);
+	silent = t;
+	silent.trace = false;
 	for (; t.minutes > 0 ? wall_s() - began < 60 * t.minutes : n < t.seeds; n++) {
 		const uint64_t seed = t.seed + n;
 
-		bad += !history(seed, t.length_s, t.trace, &one);
-		if (t.twice && (!history(seed, t.length_s, false, &again) || again.hash != one.hash)) {
+		bad += !history(&t, seed, &one);
+		if (t.twice && (!history(&silent, seed, &again) || again.hash != one.hash)) {
 			printf("seed %llu: two runs differ: %016llx and %016llx\n", (unsigned long long)seed,
 			       (unsigned long long)one.hash, (unsigned long long)again.hash);
 			bad++;
@@ -228,10 +246,10 @@ int main(int argc, char **argv)
 		if (bad)
 			break;
 	}
-	s = wall_s() - began;
+	s = processor_s();
 	printf("%llu seeds from %llu: %.1f simulated hours, %llu frames, %llu of %llu pairs dropped, "
 	       "%llu lives, %llu killed, %llu frames read, %llu lost, %llu orders, %llu steps; "
-	       "%.0f frames/s, %.2f simulated hours/s, last hash %016llx\n",
+	       "%.0f frames/s, %.2f simulated hours/s of a core, last hash %016llx\n",
 	       (unsigned long long)(n + !!bad), (unsigned long long)t.seed, sum.simulated_s / 3600,
 	       (unsigned long long)sum.frames, (unsigned long long)sum.dropped, (unsigned long long)sum.pairs,
 	       (unsigned long long)sum.lives, (unsigned long long)sum.kills, (unsigned long long)sum.read,

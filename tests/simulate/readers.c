@@ -13,10 +13,13 @@
 #include "tests/simulate/sim.h"
 #include "tests/simulate/world.h"
 
+#define HEALTH_LIMIT_NS (10 * SIM_S) /* without a watchdog a frame is overdue after this */
+
 struct reader {
 	struct stixel_reader *reader;
 	uint64_t epoch, number, lost;
-	bool streams, latest;
+	int64_t taken_ns; /* the last frame, or when it began to wait */
+	bool streams, latest, eager;
 };
 
 static void take(struct reader *r, const struct stixel_frame *f, uint64_t lost)
@@ -36,6 +39,7 @@ static void take(struct reader *r, const struct stixel_frame *f, uint64_t lost)
 			 (unsigned long long)h->number, (unsigned long long)lost);
 	r->epoch = h->epoch;
 	r->number = h->number;
+	r->taken_ns = sim->now;
 	world->read_in_all++;
 	world->lost_in_all += lost;
 }
@@ -52,22 +56,82 @@ static void read_some(struct reader *r)
 		 strerror(-e));
 }
 
+/* Who follows frames.sock is served soon, whether it ever had a frame or not. */
+static void check_served(const struct reader *r)
+{
+	const int64_t calm = world_calm_since();
+
+	SIM_MUST(calm == SIM_NEVER || sim->now - calm < 8 * SIM_S || sim->now - r->taken_ns < 8 * SIM_S,
+		 "a reader of frames.sock has waited for %.1f s", (double)(sim->now - r->taken_ns) / 1e9);
+}
+
+/* The ring's heart beats on a good day and while there is no camera, and not while a frame is overdue. */
+static void check_heart(const struct reader *r)
+{
+	const int64_t calm = world_calm_since(), overdue = 3 * SIM_S + HEALTH_LIMIT_NS;
+	struct stixel_status status;
+
+	if (r->epoch != world->epoch || stixel_status(r->reader, &status, sizeof(status)) < 0 ||
+	    status.epoch != world->epoch)
+		return;
+	SIM_MUST(calm == SIM_NEVER || sim->now - calm < 8 * SIM_S ||
+			 (status.publisher == STIXEL_PUBLISHER_ALIVE && status.heartbeat_age_ns < SIM_S),
+		 "all is well, and a reader sees publisher %u with a heartbeat %.3f s old", status.publisher,
+		 (double)status.heartbeat_age_ns / 1e9);
+	SIM_MUST(world->phase_kind != GONE || world->at.stop || sim->now - world->at.ready < 8 * SIM_S ||
+			 sim->now - world->at.lacking < world->timeout_ns + 3 * SIM_S ||
+			 world->at.starved > sim->now - 2 * SIM_S || status.heartbeat_age_ns < SIM_S,
+		 "the camera is gone for %.1f s, and the heartbeat is %.3f s old",
+		 (double)(sim->now - world->at.lacking) / 1e9, (double)status.heartbeat_age_ns / 1e9);
+	SIM_MUST(world->phase_kind != HANG || world->watchdog_ns || world->at.stop ||
+			 sim->now - world->at.phase < overdue || sim->now - world->at.published < overdue ||
+			 status.heartbeat_age_ns > SIM_S,
+		 "no frame came for %.1f s, and the heartbeat is %.3f s old",
+		 (double)(sim->now - world->at.published) / 1e9, (double)status.heartbeat_age_ns / 1e9);
+}
+
+void readers_come(void)
+{
+	for (uint64_t e = world->eager; e; e &= e - 1) {
+		struct sim_task *t = &sim->task[__builtin_ctzll(e)];
+
+		if (t->eager) /* and was not killed meanwhile */
+			sim_task_wake(t);
+	}
+	world->eager = 0;
+}
+
+/* As stixel_wait(); an eager one mostly looks without, at the worst moment. */
+static int wait_for_frame(const struct reader *r)
+{
+	struct sim_task *self = sim->current;
+
+	if (!r->eager || sim_once_in(4))
+		return stixel_wait(r->reader, 700);
+	self->eager = true;
+	world->eager |= UINT64_C(1) << (self - sim->task);
+	sim_block(sim->now + 300 * SIM_MS);
+	self->eager = false;
+	return 1;
+}
+
 static void *read_frames(void *kind)
 {
 	const uintptr_t bits = (uintptr_t)kind;
-	struct reader r = {.streams = bits & 1, .latest = bits & 2};
+	struct reader r = {.streams = bits & 1, .latest = bits & 2, .taken_ns = sim->now};
 	const int64_t slow = bits & 4 ? sim_between(SIM_MS, 800 * SIM_MS) : 0,
 		      end = sim->now + sim_between(SIM_S, 120 * SIM_S);
 	struct stixel_status status;
 	int e = stixel_open_path(&r.reader, r.streams ? world->stream : world->ring,
 				 STIXEL_OPEN_FOLLOW | (r.streams ? STIXEL_OPEN_STREAM : 0));
 
+	r.eager = !r.streams && sim_once_in(3);
 	if (e < 0) /* no folder yet, or its sockets are full */
 		return NULL;
 	while (sim->now < end) {
 		const uint64_t before = world->published, epoch = world->epoch;
 
-		e = stixel_wait(r.reader, 700);
+		e = wait_for_frame(&r);
 		SIM_MUST(e >= 0 || e == -EINTR || e == -EAGAIN || e == -EPIPE || e == -ENOENT,
 			 "stixel_wait(): %s", strerror(-e));
 		if (e == 0 && !r.streams && epoch && r.epoch == epoch && world->epoch == epoch)
@@ -81,6 +145,10 @@ static void *read_frames(void *kind)
 			read_some(&r);
 		else if (e < 0)
 			sim_sleep(50 * SIM_MS);
+		if (r.streams)
+			check_served(&r);
+		else if (e != 1 || sim_once_in(16))
+			check_heart(&r);
 		if (slow)
 			sim_sleep(slow);
 	}

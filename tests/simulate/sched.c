@@ -9,16 +9,20 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <ucontext.h>
 
 #include "tests/simulate/sim.h"
 #include "tests/simulate/world.h"
 #include "tests/simulate/wrap.h"
 
+#define SOON 100	/* accesses until another thread goes on that has just become able to */
+#define ALONE (1 << 20) /* and where there is none */
+
 struct sim *sim;
 int sim_quantum = 1 << 30;
 
 /* ---- random numbers ---- */
+
+__extension__ typedef unsigned __int128 wide;
 
 uint64_t sim_random(void)
 {
@@ -33,7 +37,8 @@ uint64_t sim_random(void)
 
 uint64_t sim_below(uint64_t below)
 {
-	return below ? sim_random() % below : 0;
+	/* the high part of a product: no division */
+	return below ? (uint64_t)((wide)sim_random() * below >> 64) : 0;
 }
 
 int64_t sim_between(int64_t least, int64_t most)
@@ -46,23 +51,57 @@ bool sim_once_in(unsigned times)
 	return times && sim_below(times) == 0;
 }
 
-/* ---- timers ---- */
+/* ---- timers: a heap, the next one is the first ---- */
+
+static void place(struct sim_timer *t, int at)
+{
+	sim->timers[at] = t;
+	t->index = at;
+}
+
+static void sift_up(struct sim_timer *t, int at)
+{
+	for (; at > 0 && sim->timers[(at - 1) / 2]->at > t->at; at = (at - 1) / 2)
+		place(sim->timers[(at - 1) / 2], at);
+	place(t, at);
+}
+
+static void sift_down(struct sim_timer *t, int at)
+{
+	for (;;) {
+		int child = 2 * at + 1;
+
+		if (child + 1 < sim->timer_count && sim->timers[child + 1]->at < sim->timers[child]->at)
+			child++;
+		if (child >= sim->timer_count || sim->timers[child]->at >= t->at)
+			break;
+		place(sim->timers[child], at);
+		at = child;
+	}
+	place(t, at);
+}
 
 static void find_next(void)
 {
-	sim->next_at = SIM_NEVER;
-	for (int i = 0; i < sim->timer_count; i++)
-		if (sim->timers[i]->at < sim->next_at)
-			sim->next_at = sim->timers[i]->at;
+	sim->next_at = sim->timer_count ? sim->timers[0]->at : SIM_NEVER;
 }
 
 void sim_disarm(struct sim_timer *t)
 {
+	const int at = t->index;
+	struct sim_timer *last;
+
 	if (t->at == SIM_NEVER || !t->fire)
 		return;
-	sim->timers[t->index] = sim->timers[--sim->timer_count];
-	sim->timers[t->index]->index = t->index;
 	t->at = SIM_NEVER;
+	last = sim->timers[--sim->timer_count];
+	if (last != t) {
+		if (at > 0 && sim->timers[(at - 1) / 2]->at > last->at)
+			sift_up(last, at);
+		else
+			sift_down(last, at);
+	}
+	find_next();
 }
 
 void sim_arm(struct sim_timer *t, int64_t at)
@@ -73,10 +112,8 @@ void sim_arm(struct sim_timer *t, int64_t at)
 	if (sim->timer_count == SIM_TIMERS)
 		sim_fail("simulation: too many timers");
 	t->at = at;
-	t->index = sim->timer_count;
-	sim->timers[sim->timer_count++] = t;
-	if (at < sim->next_at)
-		sim->next_at = at;
+	sift_up(t, sim->timer_count++);
+	find_next();
 }
 
 /* What a timer does is no thread's: nothing of it is a place to switch. */
@@ -84,16 +121,10 @@ static void fire_due(void)
 {
 	sim->inside++;
 	while (sim->next_at <= sim->now) {
-		struct sim_timer *first = NULL;
+		struct sim_timer *first = sim->timers[0];
 
-		for (int i = 0; i < sim->timer_count; i++)
-			if (!first || sim->timers[i]->at < first->at)
-				first = sim->timers[i];
-		if (first && first->at <= sim->now) {
-			sim_disarm(first);
-			first->fire(first->user);
-		}
-		find_next();
+		sim_disarm(first);
+		first->fire(first->user);
 	}
 	sim->inside--;
 }
@@ -101,8 +132,9 @@ static void fire_due(void)
 /* ---- threads ---- */
 
 static struct {
-	void *data;
+	void *data; /* variables of one thread */
 	size_t bytes;
+	int *error; /* errno */
 } tls;
 
 static int find_tls(struct dl_phdr_info *info, size_t bytes, void *user)
@@ -128,9 +160,29 @@ static void task_timer(void *user)
 	sim_task_wake(t);
 }
 
+/* 1 + a length that is mostly short, sometimes long: about 0 .. 16 times the mean. */
+static int draw_quantum(void)
+{
+	const uint64_t r = sim_random();
+
+	return 1 + (int)(((r >> 32) * sim->quantum_mean >> 32) << (r & 0xffff) * 5 / 0x10000);
+}
+
+/* There are other processors: one more that can go on does so soon, whatever the one that runs is at. */
+static void end_quantum_soon(void)
+{
+	int soon;
+
+	if (sim_quantum <= SOON)
+		return;
+	soon = draw_quantum();
+	sim_quantum = soon < SOON ? soon : 1 + (int)sim_below(SOON);
+}
+
 static void starvation_ends(void *user)
 {
 	sim->starved &= ~bit_of(user);
+	end_quantum_soon();
 }
 
 void sim_starve(struct sim_task *t, int64_t until)
@@ -151,15 +203,15 @@ void sim_task_wake(struct sim_task *t)
 	sim_disarm(&t->timer);
 	t->state = SIM_READY;
 	sim->ready |= bit_of(t);
-	/* there are other processors: who is woken goes on soon, whatever the one that runs is at */
-	if (sim_quantum > 100)
-		sim_quantum = (int)sim_between(1, 100);
+	end_quantum_soon();
 }
 
+/* Alone, it goes on until there is another one: see end_quantum_soon(). */
 static void new_quantum(void)
 {
-	/* mostly short, sometimes long: 2^0 .. about 16 times the mean */
-	sim_quantum = 1 + (int)(sim_below(sim->quantum_mean) << sim_below(5));
+	const uint64_t can = sim->ready & ~sim->starved;
+
+	sim_quantum = can & (can - 1) ? draw_quantum() : ALONE;
 }
 
 static void task_free(struct sim_task *t)
@@ -171,14 +223,43 @@ static void task_free(struct sim_task *t)
 	t->state = t->joined || t->state != SIM_DONE ? SIM_FREE : SIM_DONE;
 }
 
-static void resume(struct sim_task *t)
+static void copy_tls(void *to, const void *from)
+{
+	if (tls.bytes == sizeof(uint64_t))
+		memcpy(to, from, sizeof(uint64_t)); /* no call: one load and store */
+	else
+		memcpy(to, from, tls.bytes);
+}
+
+/* Leaves what runs, to come back to `from`. */
+static void resume(struct sim_coroutine *from, struct sim_task *t)
 {
 	sim->current = t;
-	if (tls.bytes)
-		memcpy(tls.data, t->tls, tls.bytes);
-	errno = t->error;
+	copy_tls(tls.data, t->tls);
+	*tls.error = t->error;
 	new_quantum();
-	_longjmp(t->env, 1);
+	sim_coroutine_switch(from, &t->coroutine);
+}
+
+/* Nobody comes back to what runs. */
+static void resume_for_good(struct sim_task *t)
+{
+	struct sim_coroutine gone;
+
+	resume(&gone, t);
+	abort();
+}
+
+/* Which of the threads that are bits of `can`: each as likely as the others. */
+static struct sim_task *one_of(uint64_t can)
+{
+	unsigned count = 1;
+
+	for (uint64_t rest = can & (can - 1); rest; rest &= rest - 1)
+		count++;
+	for (uint64_t skip = count > 1 ? sim_below(count) : 0; skip > 0; skip--)
+		can &= can - 1;
+	return &sim->task[__builtin_ctzll(can)];
 }
 
 /* The next one of those that can go on; time passes until there is one. */
@@ -197,16 +278,12 @@ static struct sim_task *choose(void)
 		sim->inside++;
 		world_quiet();
 		sim->inside--;
-		find_next();
 		SIM_MUST(sim->next_at != SIM_NEVER, "all threads sleep for ever");
 		if (sim->now < sim->next_at)
 			sim->now = sim->next_at;
 		fire_due();
 	}
-	for (uint64_t skip = can & (can - 1) ? sim_below((uint64_t)__builtin_popcountll(can)) : 0; skip > 0;
-	     skip--)
-		can &= can - 1;
-	return &sim->task[__builtin_ctzll(can)];
+	return one_of(can);
 }
 
 /* The one that runs was killed meanwhile: others go on. */
@@ -215,7 +292,7 @@ static void leave_if_dead(struct sim_task *self, struct sim_task *next)
 	if (self->state != SIM_DONE)
 		return;
 	sim->leaving = self;
-	resume(next ? next : choose());
+	resume_for_good(next ? next : choose());
 }
 
 /* The one that runs has said why it does not go on; returns when it does. */
@@ -228,11 +305,9 @@ static void switch_away(void)
 		new_quantum();
 		return;
 	}
-	if (tls.bytes)
-		memcpy(self->tls, tls.data, tls.bytes);
-	self->error = errno;
-	if (_setjmp(self->env) == 0)
-		resume(next);
+	copy_tls(self->tls, tls.data);
+	self->error = *tls.error;
+	resume(&self->coroutine, next);
 	if (sim->leaving)
 		task_free(sim->leaving);
 	sim->leaving = NULL;
@@ -291,24 +366,14 @@ void sim_task_end(void *result)
 			sim_task_wake(&sim->task[i]);
 	t->waiters = 0;
 	sim->leaving = t;
-	resume(choose());
+	resume_for_good(choose());
 	abort();
-}
-
-/* Entered once, to leave a jump into the new stack. */
-static void first_entry(void)
-{
-	if (_setjmp(sim->current->env) == 0)
-		_longjmp(sim->host, 2);
-	task_entry();
 }
 
 struct sim_task *sim_task_create(struct sim_process *p, const char *name, void *(*run)(void *),
 				 void *argument)
 {
-	struct sim_task *t = NULL, *self = sim->current;
-	ucontext_t context;
-	jmp_buf host;
+	struct sim_task *t = NULL;
 
 	for (int i = 0; i < SIM_TASKS && !t; i++)
 		if (sim->task[i].state == SIM_FREE && &sim->task[i] != sim->leaving)
@@ -316,23 +381,16 @@ struct sim_task *sim_task_create(struct sim_process *p, const char *name, void *
 	if (!t)
 		sim_fail("simulation: too many threads");
 	*t = (struct sim_task){.process = p, .stack = t->stack, .run = run, .argument = argument};
+	t->mark = (uint64_t)(t - sim->task + 1) << 56;
 	snprintf(t->name, sizeof(t->name), "%s", name);
 	if (!t->stack)
 		t->stack = __real_mmap(NULL, SIM_STACK_BYTES, PROT_READ | PROT_WRITE,
 				       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	t->timer = (struct sim_timer){SIM_NEVER, task_timer, t, 0};
 	t->starvation = (struct sim_timer){SIM_NEVER, starvation_ends, t, 0};
-	getcontext(&context);
-	context.uc_stack.ss_sp = t->stack;
-	context.uc_stack.ss_size = SIM_STACK_BYTES;
-	context.uc_link = NULL;
-	makecontext(&context, first_entry, 0);
-	memcpy(&host, &sim->host, sizeof(host));
-	sim->current = t;
-	if (_setjmp(sim->host) == 0)
-		setcontext(&context);
-	memcpy(&sim->host, &host, sizeof(host));
-	sim->current = self;
+	/* stacks begin at different places of a page: else all would want the same lines of the cache */
+	sim_coroutine_init(&t->coroutine, t->stack,
+			   SIM_STACK_BYTES - 64 * (size_t)(19 * (t - sim->task) % 128), task_entry);
 	t->state = SIM_READY;
 	sim->ready |= bit_of(t);
 	return t;
@@ -367,7 +425,7 @@ struct sim_process *sim_process_create(const char *name, bool daemon)
 		struct sim_process *p = &sim->process[i];
 		bool watched = false;
 
-		for (int k = 0; k < SIM_FDS; k++)
+		for (int k = 0; k < sim->fds; k++)
 			watched = watched || (sim->fd[k].kind != SIM_NONE && sim->fd[k].watched == p);
 		if (p->alive || watched)
 			continue;
@@ -386,7 +444,7 @@ void sim_process_kill(struct sim_process *p)
 		    &sim->task[i] != sim->leaving)
 			sim_task_kill(&sim->task[i]);
 	p->alive = false;
-	for (int i = 0; i < SIM_FDS; i++) {
+	for (int i = 0; i < sim->fds; i++) {
 		if (sim->fd[i].kind != SIM_NONE && sim->fd[i].process == p)
 			sim_fd_close(SIM_FD_FIRST + i);
 		else if (sim->fd[i].kind == SIM_PIDFD && sim->fd[i].watched == p)
@@ -400,17 +458,19 @@ void sim_process_kill(struct sim_process *p)
 
 void sim_note(const char *call, int64_t a)
 {
-	const char *name = sim->current ? sim->current->name : "-";
+	const struct sim_task *t = sim->current;
 	struct sim_note *n = &sim->trace[sim->traced++ % SIM_TRACE];
+	uint64_t h = sim->hash ^ (uint64_t)sim->now ^ (uint64_t)a << 40 ^
+		     (uint64_t)(unsigned char)*call << 32 ^ (t ? t->mark : 0);
 
-	*n = (struct sim_note){sim->now, name, call, a};
-	sim->hash =
-		(sim->hash ^ (uint64_t)sim->now ^ (uint64_t)a << 40 ^ (uint64_t)(unsigned char)*call << 32 ^
-		 (uint64_t)(sim->current ? sim->current - sim->task + 1 : 0) << 56) *
-		UINT64_C(0x9e3779b97f4a7c15);
-	sim->hash ^= sim->hash >> 29;
-	if (sim->tracing)
-		printf("%15.6f %-10s %s %lld\n", (double)sim->now / 1e6, name, call, (long long)a);
+	n->at = sim->now;
+	n->task = t ? t->name : "-";
+	n->call = call;
+	n->a = a;
+	h *= UINT64_C(0x9e3779b97f4a7c15);
+	sim->hash = h ^ h >> 29;
+	if (__builtin_expect(sim->tracing, 0))
+		printf("%15.6f %-10s %s %lld\n", (double)n->at / 1e6, n->task, call, (long long)a);
 }
 
 void sim_mark(const char *what, int64_t a)
@@ -428,7 +488,8 @@ void sim_seam(const char *call, int64_t a)
 	sim->now += sim->call_ns + (int64_t)(sim->hash & 127);
 	if (sim->now >= sim->next_at)
 		fire_due();
-	leave_if_dead(sim->current, NULL);
+	if (__builtin_expect(sim->current->state == SIM_DONE, 0))
+		leave_if_dead(sim->current, NULL);
 	if (--sim_quantum <= 0)
 		switch_away();
 }
@@ -489,9 +550,11 @@ void sim_init(uint64_t seed)
 	sim->call_ns = 150;
 	sim->quantum_mean = 40;
 	sim->next_pid = 100;
+	sim->names = 1;
 	for (int i = 0; i < SIM_PACKET_POOL; i++)
 		sim->packet_free[sim->packets_free++] = i;
 	dl_iterate_phdr(find_tls, NULL);
+	tls.error = &errno;
 	if (tls.bytes > SIM_TLS_BYTES)
 		abort();
 }
@@ -499,7 +562,7 @@ void sim_init(uint64_t seed)
 bool sim_run(void)
 {
 	if (_setjmp(sim->host) == 0)
-		resume(choose());
+		resume(&sim->host_coroutine, choose());
 	sim->current = NULL;
 	sim_quantum = 1 << 30;
 	return !sim->failed;

@@ -13,9 +13,11 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <sys/epoll.h>
+#include <sys/stat.h>
 #include <sys/types.h>
 
 #include "base/clock.h"
+#include "tests/simulate/coroutine.h"
 
 #define SIM_TASKS 48
 #define SIM_TIMERS 160
@@ -23,8 +25,8 @@
 #define SIM_FDS 192
 #define SIM_STACK_BYTES (256u << 10)
 #define SIM_TLS_BYTES 256
-#define SIM_TRACE 4096 /* last events that are kept */
-#define SIM_MARKS 32   /* and of what the world did */
+#define SIM_TRACE 128 /* last events that are kept: few, so that they stay in the processor's cache */
+#define SIM_MARKS 32  /* and of what the world did */
 #define SIM_NEVER INT64_MAX
 #define SIM_MS INT64_C(1000000)
 #define SIM_S INT64_C(1000000000)
@@ -64,7 +66,7 @@ struct sim_process {
 enum sim_state { SIM_FREE, SIM_READY, SIM_BLOCKED, SIM_DONE };
 
 struct sim_task {
-	jmp_buf env;
+	struct sim_coroutine coroutine;
 	char *stack;
 	struct sim_process *process;
 	char name[16];
@@ -73,7 +75,9 @@ struct sim_task {
 	void *argument, *result;
 	struct sim_timer timer, starvation;
 	bool timed_out, joined;
+	bool eager;	  /* a reader that comes while a frame is published */
 	uint64_t waiters; /* tasks that wait for its end */
+	uint64_t mark;	  /* its number, for the hash of the history */
 	int error;	  /* errno, while another one runs */
 	unsigned char tls[SIM_TLS_BYTES];
 	const void *futex; /* what it waits for, and where */
@@ -152,7 +156,6 @@ struct sim_fd {
 	struct sim_process *watched;
 };
 
-struct sim_fd *sim_fd(int fd);
 int sim_fd_make(enum sim_kind kind);
 void sim_fd_close(int fd);
 /* Something happened to it: who sleeps on it looks. */
@@ -160,13 +163,16 @@ void sim_fd_changed(struct sim_fd *f);
 /* What poll() would say: bits of EPOLL*. */
 uint32_t sim_fd_events(const struct sim_fd *f);
 int sim_fds_of(const struct sim_process *p);
-void sim_fd_signal(struct sim_process *p, int signal);
+/* False: it was waiting to be read already. */
+bool sim_fd_signal(struct sim_process *p, int signal);
 void sim_fd_inotify(struct sim_process *p);
 ssize_t sim_socket_read(struct sim_fd *f, void *to, size_t bytes, int flags);
 bool sim_fault(void);
 /* A process is dead: what it has of the real machine goes back. */
 void sim_maps_forget(const struct sim_process *p);
 void sim_files_forget(const struct sim_process *p);
+/* The names or sizes of real files change. */
+void sim_files_changed(void);
 
 /* ---- the whole ---- */
 
@@ -187,10 +193,12 @@ struct sim {
 	int inside; /* the scheduler, or a timer */
 	int64_t call_ns;
 	jmp_buf host;
+	struct sim_coroutine host_coroutine;
 	bool over, failed, tracing, quiet;
 	char why[400];
 	struct sim_process process[32];
 	struct sim_fd fd[SIM_FDS];
+	int fds; /* those behind have never been used */
 	unsigned char packet[SIM_PACKET_POOL][SIM_PACKET_BYTES];
 	uint16_t packet_bytes[SIM_PACKET_POOL];
 	int packet_free[SIM_PACKET_POOL], packets_free;
@@ -200,14 +208,26 @@ struct sim {
 	uint64_t texts;
 	char folder[64];
 	struct sim_process *file[SIM_FD_FIRST]; /* who has opened a real descriptor */
-	void *maps;				/* threads.c */
-	void *data_copy;			/* the program's data as it was before the first life */
+	struct {
+		uint64_t names; /* sim.names when it was asked for; 0: never */
+		struct stat is;
+	} stat[SIM_FD_FIRST]; /* what the kernel says of a real descriptor */
+	uint64_t names;	      /* counts what can change it */
+	void *maps;	      /* threads.c */
+	void *data_copy;      /* the program's data as it was before the first life */
 	int next_pid;
 	int64_t dead_heap; /* of readers that were killed */
 };
 
 extern struct sim *sim;
 extern int sim_quantum; /* shared accesses and calls until another thread goes on */
+
+static inline struct sim_fd *sim_fd(int fd)
+{
+	const unsigned at = (unsigned)(fd - SIM_FD_FIRST);
+
+	return sim && at < SIM_FDS && sim->fd[at].kind != SIM_NONE ? &sim->fd[at] : NULL;
+}
 
 void sim_init(uint64_t seed);
 /* Until the end; true: all was well. */

@@ -114,7 +114,7 @@ int __wrap_connect(int fd, const struct sockaddr *address, socklen_t bytes)
 	sim_seam("connect", fd);
 	if (access(a->sun_path, F_OK) < 0)
 		return fail(ENOENT);
-	for (int i = 0; i < SIM_FDS && !listener; i++)
+	for (int i = 0; i < sim->fds && !listener; i++)
 		if (sim->fd[i].kind == SIM_LISTEN && !strcmp(sim->fd[i].path, a->sun_path))
 			listener = &sim->fd[i];
 	if (!listener)

@@ -51,6 +51,7 @@ static void write_config(const char *more, int slots, int contexts)
 		world->camera[0].path, world->camera[1].path, (int)(SIM_S / world->period_ns),
 		(int)(world->timeout_ns / SIM_MS), contexts, slots, more);
 	fclose(f);
+	sim_files_changed();
 }
 
 static void write_some_config(void)
@@ -153,12 +154,14 @@ static void stop_daemon(void)
 		kill_daemon();
 		return;
 	}
-	if (world->at.stop)
-		world->at.hurry = world->at.hurry ? world->at.hurry : sim->now;
-	else
-		world->at.stop = sim->now;
 	sim_mark("stop", world->signals++);
-	sim_fd_signal(world->daemon, sim_once_in(2) ? SIGTERM : SIGINT);
+	/* one that is not read yet is no second one */
+	if (!sim_fd_signal(world->daemon, sim_once_in(2) ? SIGTERM : SIGINT))
+		return;
+	if (!world->at.stop)
+		world->at.stop = sim->now;
+	else if (!world->at.hurry)
+		world->at.hurry = sim->now;
 }
 
 /* ---- what the hours bring ---- */
@@ -254,16 +257,17 @@ static void begin_phase(int kind)
 		world->starve = (unsigned)sim_between(1, 8);
 		break;
 	case RELOADS:
-		world->reload_storm = (unsigned)sim_between(1, 4);
+		world->reload_storm = (unsigned)sim_between(1, 12);
 		break;
 	case CALLS:
 		world->faulty_calls = true;
 		break;
 	case STOP:
-		world->engine.hangs = sim_once_in(5);
+		/* where a frame hangs the signals come later: accident() */
+		world->engine.hangs = sim_once_in(4);
 		if (sim_once_in(4))
 			kill_daemon();
-		else
+		else if (!world->engine.hangs)
 			stop_daemon();
 		break;
 	case BOUNCE:
@@ -308,19 +312,30 @@ static void end_phase(void)
 static void change_phase(void *user)
 {
 	static const int seconds[KINDS][2] = {
-		[CALM] = {12, 40}, [NOISE] = {4, 20},  [SLOW] = {4, 20},    [HANG] = {1, 16},
+		[CALM] = {12, 40}, [NOISE] = {4, 20},  [SLOW] = {4, 20},    [HANG] = {1, 20},
 		[GONE] = {1, 14},  [SILENT] = {1, 12}, [STARVED] = {2, 15}, [RELOADS] = {2, 12},
 		[CALLS] = {3, 15}, [STOP] = {1, 3},    [BOUNCE] = {1, 12},  [MIXED] = {5, 30},
 		[CLOCK] = {2, 8},
 	};
 	const bool was_calm = world->phase_kind == CALM;
+	int64_t lasts;
 	int kind;
 
 	end_phase();
 	world->phases++;
 	kind = was_calm || sim_once_in(3) ? (int)sim_between(1, KINDS - 1) : CALM;
 	begin_phase(kind);
-	sim_arm(&world->phase, sim->now + sim_between(seconds[kind][0] * SIM_S, seconds[kind][1] * SIM_S));
+	lasts = sim_between(seconds[kind][0] * SIM_S, seconds[kind][1] * SIM_S);
+	/* quiet hours: mostly minutes, once in a while an hour */
+	if (kind == CALM && sim->quiet)
+		lasts *= 4 << sim_below(6);
+	/* until a second signal has to end it, or ten seconds have */
+	if (kind == STOP && world->engine.hangs)
+		lasts = sim_between(3 * SIM_S, 14 * SIM_S);
+	/* until it shows in the heartbeat, too: without a watchdog that kills before */
+	if (kind == HANG && !world->watchdog_ns && sim_once_in(2))
+		lasts = sim_between(14 * SIM_S, 20 * SIM_S);
+	sim_arm(&world->phase, sim->now + lasts);
 }
 
 static void starve_someone(void)
@@ -343,7 +358,8 @@ static void accident(void *user)
 	sim_arm(&world->accident, sim->now + sim_between(SIM_MS, 200 * SIM_MS));
 	/* how threads are mixed changes all the time: mostly coarse, now and then at every access */
 	sim->quantum_mean = sim_once_in(8) ? 2 : sim_once_in(4) ? 20 : 200;
-	if (sim_once_in(busy ? 5 : 60))
+	/* in quiet hours the same few read for long */
+	if (sim_once_in(busy ? 5 : sim->quiet && world->phase_kind == CALM ? 400 : 60))
 		readers_churn();
 	if (sim_once_in(world->starve))
 		starve_someone();
@@ -356,7 +372,7 @@ static void accident(void *user)
 		sim_fd_signal(world->daemon, SIGHUP);
 	}
 	if (sim_once_in(world->signal_storm) ||
-	    (world->phase_kind == STOP && world->at.stop && sim_once_in(12)))
+	    (world->phase_kind == STOP && (world->at.stop || world->engine.hangs) && sim_once_in(12)))
 		stop_daemon();
 }
 

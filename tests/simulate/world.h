@@ -101,6 +101,7 @@ struct world {
 		int pid; /* another one may have its place by now */
 	} reader[WORLD_READERS];
 	unsigned churn;
+	uint64_t eager; /* tasks of readers that come while a frame is published, as bits */
 	char config[128], ring[128], stream[128];
 };
 
@@ -121,6 +122,8 @@ int64_t world_calm_since(void);
 
 /* readers.c */
 void readers_churn(void);
+/* A frame is about to be published: those who do not wait for it may come now. */
+void readers_come(void);
 /* http.c: the thread that gives orders. */
 void *http_thread(void *pages);
 

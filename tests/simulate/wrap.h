@@ -11,6 +11,7 @@
 #include <signal.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/time.h>
 #include <sys/timerfd.h>
 #include <sys/types.h>
@@ -80,6 +81,18 @@ int __real_munmap(void *at, size_t bytes);
 int __wrap_munmap(void *at, size_t bytes);
 int __real_open(const char *path, int flags, ...);
 int __wrap_open(const char *path, int flags, ...);
+int __real_fstat(int fd, struct stat *ret);
+int __wrap_fstat(int fd, struct stat *ret);
+int __real_unlink(const char *path);
+int __wrap_unlink(const char *path);
+int __real_unlinkat(int folder, const char *path, int flags);
+int __wrap_unlinkat(int folder, const char *path, int flags);
+int __real_rename(const char *from, const char *to);
+int __wrap_rename(const char *from, const char *to);
+int __real_ftruncate(int fd, off_t bytes);
+int __wrap_ftruncate(int fd, off_t bytes);
+int __real_posix_fallocate(int fd, off_t offset, off_t bytes);
+int __wrap_posix_fallocate(int fd, off_t offset, off_t bytes);
 int __wrap_ioctl(int fd, unsigned long request, void *argument);
 void *__real_malloc(size_t bytes);
 void *__wrap_malloc(size_t bytes);
