@@ -128,7 +128,6 @@ static bool item_return_images(struct sx_item *item)
 		sx_must(lent, ==, SX_ITEM_RETURNED);
 		return false;
 	}
-	sx_must_be(item->source);
 	sx_source_release(item->source, &item->pair);
 	return true;
 }
