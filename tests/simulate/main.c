@@ -2,7 +2,7 @@
  * stixel-simulate: histories of the daemon by seed.
  *
  *	stixel-simulate [--seed S] [--seeds N] [--minutes M] [--length SECONDS] [--quiet] [--trace]
- *	[--twice]
+ *	[--twice] [--totals]
  *
  * One history is one process: what happens is a function of its seed, its length, --quiet and the program.
  *
@@ -21,13 +21,14 @@
 #include "tests/simulate/world.h"
 
 #define LENGTH_S 1200 /* of a history, unless told */
+#define TOTALS_S 20   /* between two sums, with --totals */
 #define TOLD 60	      /* events that are printed of one that failed */
 
 struct told {
 	uint64_t seed, seeds;
 	double minutes, length_s;
-	bool trace, twice,
-		quiet; /* quiet: minutes and hours without anything wrong between what goes wrong */
+	bool trace, twice, totals;
+	bool quiet; /* minutes and hours of calm between what goes wrong */
 };
 
 /* What a history tells the one that counts. */
@@ -186,6 +187,8 @@ static void read_options(struct told *t, int argc, char **argv)
 			t->trace = true;
 		else if (!strcmp(argv[i], "--twice"))
 			t->twice = true;
+		else if (!strcmp(argv[i], "--totals"))
+			t->totals = true;
 		else if (!strcmp(argv[i], "--quiet"))
 			t->quiet = true;
 		else if (!strcmp(argv[i], "--seed") && more)
@@ -199,7 +202,7 @@ static void read_options(struct told *t, int argc, char **argv)
 		else {
 			fprintf(stderr,
 				"usage: %s [--seed S] [--seeds N] [--minutes M] [--length SECONDS] [--quiet] "
-				"[--trace] [--twice]\n",
+				"[--trace] [--twice] [--totals]\n",
 				argv[0]);
 			exit(64);
 		}
@@ -218,6 +221,31 @@ static void add(struct outcome *sum, const struct outcome *one)
 	sum->lost += one->lost;
 	sum->orders += one->orders;
 	sum->simulated_s += one->simulated_s;
+	sum->hash = one->hash;
+}
+
+/* The whole for people, or numbers for the one that adds up (run). */
+static void print_sum(const struct told *t, uint64_t seeds, unsigned findings, const struct outcome *sum)
+{
+	const double s = processor_s();
+
+	if (t->totals)
+		printf("totals %llu %llu %u %.3f %.1f", (unsigned long long)t->seed,
+		       (unsigned long long)seeds, findings, s, sum->simulated_s);
+	else
+		printf("%llu seeds from %llu: %.1f simulated hours, %.0f frames/s, %.2f "
+		       "simulated hours/s of a core, last hash %016llx;",
+		       (unsigned long long)seeds, (unsigned long long)t->seed, sum->simulated_s / 3600,
+		       (double)sum->frames / s, sum->simulated_s / 3600 / s, (unsigned long long)sum->hash);
+	printf(t->totals
+		       ? " %llu %llu %llu %llu %llu %llu %llu %llu %llu\n"
+		       : " %llu frames, %llu pairs, %llu dropped, %llu lives, %llu killed, %llu frames read, "
+			 "%llu lost, %llu orders, %llu steps\n",
+	       (unsigned long long)sum->frames, (unsigned long long)sum->pairs,
+	       (unsigned long long)sum->dropped, (unsigned long long)sum->lives,
+	       (unsigned long long)sum->kills, (unsigned long long)sum->read, (unsigned long long)sum->lost,
+	       (unsigned long long)sum->orders, (unsigned long long)sum->steps);
+	fflush(stdout);
 }
 
 int main(int argc, char **argv)
@@ -226,8 +254,8 @@ int main(int argc, char **argv)
 	const double began = wall_s();
 	unsigned bad = 0;
 	struct told t, silent;
+	double told_s = began;
 	uint64_t n = 0;
-	double s;
 
 	prepare(argv);
 	read_options(&t, argc, argv);
@@ -243,17 +271,15 @@ int main(int argc, char **argv)
 			bad++;
 		}
 		add(&sum, &one);
-		if (bad)
+		if (bad) {
+			n++;
 			break;
+		}
+		if (t.totals && wall_s() - told_s > TOTALS_S) {
+			print_sum(&t, n + 1, bad, &sum);
+			told_s = wall_s();
+		}
 	}
-	s = processor_s();
-	printf("%llu seeds from %llu: %.1f simulated hours, %llu frames, %llu of %llu pairs dropped, "
-	       "%llu lives, %llu killed, %llu frames read, %llu lost, %llu orders, %llu steps; "
-	       "%.0f frames/s, %.2f simulated hours/s of a core, last hash %016llx\n",
-	       (unsigned long long)(n + !!bad), (unsigned long long)t.seed, sum.simulated_s / 3600,
-	       (unsigned long long)sum.frames, (unsigned long long)sum.dropped, (unsigned long long)sum.pairs,
-	       (unsigned long long)sum.lives, (unsigned long long)sum.kills, (unsigned long long)sum.read,
-	       (unsigned long long)sum.lost, (unsigned long long)sum.orders, (unsigned long long)sum.steps,
-	       (double)sum.frames / s, sum.simulated_s / 3600 / s, (unsigned long long)one.hash);
+	print_sum(&t, n, bad, &sum);
 	return bad > 0;
 }
