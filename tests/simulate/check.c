@@ -183,9 +183,11 @@ struct sx_item *__wrap_sx_handover_put(struct sx_item *item)
 struct sx_item *__wrap_sx_handover_take(struct sx_handover *h)
 {
 	const uint64_t newest = world->put_number;
+	const void *source = world->source;
 	struct sx_item *item = __real_sx_handover_take(h);
 
-	if (!item || item->source != world->source)
+	/* the first pair of another source may have come meanwhile */
+	if (!item || item->source != world->source || item->source != source)
 		return item;
 	SIM_MUST(item->pair.number > world->taken_number, "pair %llu is taken after %llu",
 		 (ull)item->pair.number, (ull)world->taken_number);
@@ -330,7 +332,8 @@ static void check_state(void)
 			 "a camera gives nothing for %.1f s, and the state is %s: %s",
 			 (double)(now - since) / 1e9, sx_health_name(h->state), h->reason);
 	if (world->at.lacking == SIM_NEVER && now - world->at.phase > 3 * SIM_S &&
-	    now - world->at.returned > 8 * SIM_S && now - world->at.began > 8 * SIM_S &&
+	    now - world->at.refused > 8 * SIM_S && now - world->at.returned > 8 * SIM_S &&
+	    now - world->at.began > 8 * SIM_S &&
 	    (world->phase_kind == CALLS || world->phase_kind == RELOADS) && !troubled_since(now - 8 * SIM_S))
 		SIM_MUST(h->state != STIXEL_STATE_NO_CAMERA,
 			 "both cameras give images, and the state is no_camera: %s", h->reason);

@@ -295,6 +295,8 @@ static void end_phase(void)
 		world->at.disturbed = sim->now;
 	if (world->engine.hangs || world->engine.fails)
 		world->at.hung = sim->now;
+	if (world->rates.refused)
+		world->at.refused = sim->now;
 	world->rates = (struct camera_rates){0};
 	world->engine.hangs = false;
 	world->engine.slow = world->engine.fails = 0;

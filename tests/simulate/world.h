@@ -49,6 +49,7 @@ struct world_times {
 	int64_t starved;   /* a thread of the daemon had no processor */
 	int64_t lacking;   /* a camera gave nothing, since then; SIM_NEVER: both do */
 	int64_t returned;  /* both give images, since then */
+	int64_t refused;   /* drivers refused to be opened, until then: it is tried again up to 5 s later */
 	int64_t phase;	   /* when it began */
 	int64_t published, began, ready, pinged, stop, hurry, reload, exited;
 };
