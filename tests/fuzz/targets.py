@@ -19,7 +19,7 @@ Target = collections.namedtuple("Target", "what most seeds parsers")
 TARGETS = {
     "calibration": Target("calibration files of every format", 4096, ["tests/config/data/*"],
                           ["config/calibration/calibration*.c", "config/file.c"]),
-    "config": Target("a configuration file, its calibration and -s", 4096, ["docs/examples/*.conf"],
+    "config": Target("a configuration file, its calibration and -s", 4096, ["systemd/example.conf"],
                      ["config/parse.c", "config/load*.c", "config/value.c", "config/number.c", "config/classes.c"]),
     "feed": Target("class scores and disparity maps of a hostile writer", 4096, [],
                    ["ipc/feed/*.c", "ipc/check.c"]),
@@ -50,7 +50,8 @@ TARGETS = {
 PLANTED = "planted"
 # What stops a target. Of a clean one none is needed: it takes no more than that.
 # entropic_...: what is rare is looked for in a list at each feature of each input; a long list took half of the time.
-LIMITS = ["-timeout=10", "-rss_limit_mb=1024", "-entropic_feature_frequency_threshold=4"]
+# By the clock, and beside other work a target may stand still for ten seconds.
+LIMITS = ["-timeout=60", "-rss_limit_mb=1024", "-entropic_feature_frequency_threshold=4"]
 # quarantine: more than an input frees, and not so much that all memory is new to the processor's caches
 ENVIRONMENT = {"ASAN_OPTIONS": "strict_string_checks=1:detect_stack_use_after_return=1:detect_leaks=1:"
                                "quarantine_size_mb=16:malloc_context_size=12",
@@ -117,7 +118,10 @@ def unpack(name, folder):
                     f.write(archive.extractfile(member).read())
     seeds = TARGETS[name].seeds if name in TARGETS else []
     for pattern in seeds + ["tests/fuzz/found/%s/*" % name]:
-        for path in sorted(glob.glob(os.path.join(TOP, pattern))):
+        paths = sorted(glob.glob(os.path.join(TOP, pattern)))
+        if not paths and pattern in seeds:
+            sys.exit("%s: no file is named %s" % (name, pattern))
+        for path in paths:
             with open(path, "rb") as f, open(os.path.join(folder, "tree-" + os.path.basename(path)), "wb") as to:
                 to.write(f.read())
 
