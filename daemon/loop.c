@@ -271,8 +271,9 @@ static void order_stop(struct sx_run *run)
 static void read_signals(struct sx_run *run)
 {
 	struct signalfd_siginfo s;
+	ssize_t n;
 
-	while (read(run->signal_fd, &s, sizeof(s)) == (ssize_t)sizeof(s)) {
+	while ((n = read(run->signal_fd, &s, sizeof(s))) == (ssize_t)sizeof(s)) {
 		if (s.ssi_signo == SIGHUP) {
 			run->live.reload = true;
 			continue;
@@ -286,6 +287,12 @@ static void read_signals(struct sx_run *run)
 		}
 		sx_log(DAEMON, INFO, "%s: finishing the frame in flight, then exiting",
 		       s.ssi_signo == SIGTERM ? "SIGTERM" : "SIGINT");
+		order_stop(run);
+	}
+	/* whom no signal ends any more may not go on */
+	if (n < 0 && errno != EAGAIN && errno != EINTR) {
+		sx_log(DAEMON, ERROR, "signals cannot be read: %s: ending", strerror(errno));
+		run->deaf = true;
 		order_stop(run);
 	}
 }
@@ -321,7 +328,7 @@ static void keep_time(struct sx_run *run)
 static void serve_once(struct sx_run *run)
 {
 	struct pollfd fds[] = {
-		{.fd = run->signal_fd, .events = POLLIN},
+		{.fd = run->deaf ? -1 : run->signal_fd, .events = POLLIN},
 		{.fd = run->main_fd, .events = POLLIN},
 		{.fd = sx_log_fd(), .events = POLLIN},
 		{.fd = run->pipeline->stream ? sx_stream_fd(run->pipeline->stream) : -1, .events = POLLIN},
@@ -396,7 +403,7 @@ static void give_up(struct sx_run *run)
 		unlink(run->stream_path);
 	if (run->status_made && sx_run_holds_folder(run))
 		unlink(run->status_path);
-	_exit(run->hurry ? 0 : SX_EXIT_FAILED);
+	_exit(run->hurry && !run->deaf ? 0 : SX_EXIT_FAILED);
 }
 
 /* Serves until both threads have ended. */
@@ -431,6 +438,8 @@ int sx_run_loop(struct sx_run *run)
 		if (code)
 			return code;
 	}
+	if (run->deaf)
+		code = SX_EXIT_FAILED;
 	if (atomic_load(&run->pipeline->end) == SX_END_ENGINE) {
 		sx_log(DAEMON, ERROR, "%s", run->pipeline->why);
 		code = SX_EXIT_FAILED;

@@ -47,6 +47,7 @@ struct sx_run {
 	int64_t next_tick_ns, next_ping_ns;
 	bool stopping;	    /* the stop was ordered, by a signal or by the pipeline's end */
 	bool hurry;	    /* a second signal came */
+	bool deaf;	    /* signals cannot be read any more */
 	int64_t stop_by_ns; /* the frame in flight must be finished by then */
 };
 

@@ -473,8 +473,8 @@ int sx_mcap_finish(struct sx_mcap *m)
 	struct sx_bytes b = {0};
 	size_t began;
 
-	sx_mcap_flush(m);
-	sx_must_be(m->error || m->chunk.count == 0);
+	if (sx_mcap_flush(m) < 0)
+		return m->error;
 	began = begin_record(&b, SX_MCAP_DATA_END);
 	sx_bytes_number(&b, m->crc, 4);
 	end_record(&b, began);

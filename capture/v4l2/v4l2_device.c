@@ -89,9 +89,16 @@ static bool is_end(int r)
 	return r == -EINVAL || r == -ENOTTY;
 }
 
+/* What a driver may say, in images a second; else it does not know. */
+#define RATE_MIN 0.001
+#define RATE_MAX 1e6
+
+/* 0: the driver does not say. */
 static double rate_of(const struct v4l2_fract *interval)
 {
-	return interval->numerator ? (double)interval->denominator / interval->numerator : 0;
+	double fps = interval->numerator ? (double)interval->denominator / interval->numerator : 0;
+
+	return fps >= RATE_MIN && fps <= RATE_MAX ? fps : 0;
 }
 
 /* *best 0: the driver does not say. Of a range of intervals the shortest is the first. */

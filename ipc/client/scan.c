@@ -121,7 +121,8 @@ static struct scan_angles scan_angles_of(const struct scan *s, struct scan_span 
 		return a;
 	a.first = a.from > 0.0 ? (int64_t)a.from + (a.from > (double)(int64_t)a.from) : 0;
 	a.last = a.to < s->o.count ? (int64_t)(a.to + 1.0) - 1 : (int64_t)s->o.count - 1;
-	sx_must_or(return ((struct scan_angles){0, -1, a.from, a.to}), a.last, <, s->o.count);
+	if (a.last >= s->o.count) /* the sum was rounded up */
+		a.last = (int64_t)s->o.count - 1;
 	if (a.first <= a.last)
 		return a;
 	middle = 0.5 * (a.from + a.to) + 0.5;

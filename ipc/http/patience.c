@@ -237,10 +237,12 @@ static void patience_set(struct sx_patience *p, struct MHD_Connection *c, bool w
 		return;
 	w = info->socket_context;
 	pthread_mutex_lock(&p->lock);
-	sx_must(w->fd, >=, 0);
-	w->waiting = waiting;
-	w->ours = ours;
-	w->since_ns = sx_now_ns();
+	/* free: beside a door that is made anew its number was given back by the other one */
+	if (w->fd >= 0) {
+		w->waiting = waiting;
+		w->ours = ours;
+		w->since_ns = sx_now_ns();
+	}
 	pthread_mutex_unlock(&p->lock);
 }
 

@@ -72,6 +72,7 @@ struct fake_camera {
 	struct fake_control controls[FAKE_CONTROLS];
 	int control_count;
 	bool mplane, no_capture, no_device_caps, no_sizes, no_rates, no_rate_at_all, ranges, exporter;
+	struct v4l2_fract odd;	 /* instead of its interval between images; 0/0: no */
 	uint32_t data_offset;	 /* multi-planar: before each picture */
 	uint32_t says;		 /* V4L2_BUF_CAP_SUPPORTS_*; 0: as before Linux 4.20 */
 	bool refuses[5];	 /* by V4L2_MEMORY_*: at REQBUFS */

@@ -224,7 +224,8 @@ int fake_do_rate(struct fake_camera *c, unsigned long request, struct v4l2_strea
 	}
 	memset(&s->parm, 0, sizeof(s->parm));
 	s->parm.capture.capability = V4L2_CAP_TIMEPERFRAME;
-	s->parm.capture.timeperframe = (struct v4l2_fract){1, (uint32_t)c->fps};
+	s->parm.capture.timeperframe =
+		c->odd.numerator || c->odd.denominator ? c->odd : (struct v4l2_fract){1, (uint32_t)c->fps};
 	return 0;
 }
 

@@ -91,6 +91,16 @@ static void test_silent_cameras(void **state)
 		assert_true(sx_source_info(s)->fps == (how == 2 ? 0 : 30));
 		case_close(s);
 	}
+	/* what no camera does is as if nothing was said */
+	for (int how = 0; how < 4; how++) {
+		static const struct v4l2_fract odd[] = {{1, UINT32_MAX}, {UINT32_MAX, 1}, {0, 30}, {30, 0}};
+
+		case_cameras(cameras, modes);
+		cameras[0]->odd = cameras[1]->odd = odd[how];
+		s = case_open(&p, DEFAULT_SLOTS);
+		assert_true(sx_source_info(s)->fps == 0);
+		case_close(s);
+	}
 	case_cameras(cameras, modes);
 	cameras[0]->no_sizes = true;
 	p.width = W + 2;

@@ -625,6 +625,21 @@ class Running(Doctor):
                 self.assertEqual(found["writers"], [
                     ("ok", "process %d of user stixeld is a member of group stixel-feed" % daemon.process.pid, "")])
 
+    def test_a_daemon_that_refuses(self):
+        """What the daemon says counts, whatever the file looks like from here."""
+        self.run_daemon("engine.backend=cpu", "semantics.source=net", "source.fps=20")
+        ring = "/dev/shm/stixel-scores.net"
+        self.addCleanup(lambda: os.path.exists(ring) and os.remove(ring))
+        with open(ring, "w") as f:
+            f.write("no ring\n" * 1000)
+        shutil.copy(ring, self.put(ring, ""))
+        for _ in range(100):
+            if json.loads(self.daemon.ctl("status", "--json").stdout)["semantics"]["state"] == "refused":
+                break
+            time.sleep(0.1)
+        found = self.ask(want=1)
+        self.only(found, "scores", "problem", "the daemon refuses scores: ", "PrivateUsers=")
+
     def test_its_own_file_and_settings(self):
         """Without -c: what the daemon was started with; nothing below /etc has its name."""
         with open(self.path("c.txt"), "w") as f:

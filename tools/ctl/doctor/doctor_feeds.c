@@ -117,6 +117,21 @@ static void find_reader(const struct doctor *d, struct reader *r)
 
 /* ---- what there is to say ---- */
 
+/* What the daemon itself says, which may see less than we do: with PrivateUsers=yes all others are nobody to it. */
+static bool say_refused(struct doctor *d, enum sx_feed_kind kind)
+{
+	const char *what = sx_feed_words(kind)->many;
+	json_t *feed = json_object_get(d->status, kind == SX_FEED_SCORES ? "semantics" : "external");
+	const char *state = json_string_value(json_object_get(feed, "state"));
+	const char *why = json_string_value(json_object_get(feed, "reason"));
+
+	if (!state || strcmp(state, sx_feed_state_name(SX_FEED_REFUSED)) != 0)
+		return false;
+	doctor_say(d, DOCTOR_PROBLEM, what, "docs/semantics.md says who may write, and what PrivateUsers= does",
+		   "the daemon refuses %s: %s", what, why ? why : "it does not say why");
+	return true;
+}
+
 /* True: it lies there, and may be read. */
 static bool say_ring(struct doctor *d, const struct reader *r, enum sx_feed_kind kind, const char *name)
 {
@@ -141,7 +156,7 @@ static bool say_ring(struct doctor *d, const struct reader *r, enum sx_feed_kind
 			   "%s belongs to group %s, mode %o: %s may not read it", path,
 			   st.st_gid == r->writers ? SX_WRITERS_GROUP : doctor_group(st.st_gid),
 			   (unsigned)st.st_mode & 0777, r->text);
-	else {
+	else if (!say_refused(d, kind)) {
 		doctor_say(d, DOCTOR_OK, what, NULL, "%s may be read by user %s", path, r->account.name);
 		return true;
 	}

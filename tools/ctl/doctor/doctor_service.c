@@ -134,7 +134,7 @@ static const char *advice_for(int exit_code, char *advice, size_t bytes, const s
 		what = "no usable GPU: ";
 		break;
 	case 70:
-		what = "the engine failed: ";
+		what = "the engine or the system failed, or the program has a fault: ";
 		break;
 	case 73:
 		what = "shared memory or a socket cannot be made, or another daemon has this name: ";
