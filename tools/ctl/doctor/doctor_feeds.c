@@ -117,7 +117,7 @@ static void find_reader(const struct doctor *d, struct reader *r)
 
 /* ---- what there is to say ---- */
 
-/* What the daemon itself says, which may see less than we do: with PrivateUsers=yes all others are nobody to it. */
+/* The daemon's own word: it may see less than we do. With PrivateUsers=yes all others are nobody to it. */
 static bool say_refused(struct doctor *d, enum sx_feed_kind kind)
 {
 	const char *what = sx_feed_words(kind)->many;
@@ -127,7 +127,7 @@ static bool say_refused(struct doctor *d, enum sx_feed_kind kind)
 
 	if (!state || strcmp(state, sx_feed_state_name(SX_FEED_REFUSED)) != 0)
 		return false;
-	doctor_say(d, DOCTOR_PROBLEM, what, "docs/semantics.md says who may write, and what PrivateUsers= does",
+	doctor_say(d, DOCTOR_PROBLEM, what, "see who may write, and PrivateUsers=, in docs/semantics.md",
 		   "the daemon refuses %s: %s", what, why ? why : "it does not say why");
 	return true;
 }
