@@ -227,9 +227,13 @@ static int stream_take(struct stixel_reader *r, bool next, uint64_t *missed)
 	sx_must_or(return -EINVAL, sx_reader_streams(r), ==, true);
 	e = stream_ready(r, &bytes);
 	for (int i = 0; e == 1 && i < PACKETS; i++) {
-		got = sx_link_take(&r->link, &r->buffer, bytes);
-		if (got < 0)
-			return got;
+		int n = sx_link_take(&r->link, &r->buffer, bytes);
+
+		if (n < 0 && got == 0)
+			return n;
+		if (n < 0) /* the one before lies in the buffer still */
+			break;
+		got = n;
 		if (next)
 			break;
 		e = sx_link_peek(&r->link, &bytes) == SX_PACKET_FRAME;

@@ -49,9 +49,11 @@ static int teardown(void **state)
 }
 
 /* The kernel's: what it is short of; 0 nothing. */
-static int accept_error, send_error;
+static int accept_error, send_error, recv_error, recv_good; /* recv_good: so many before the one that fails */
 int __real_accept4(int fd, struct sockaddr *a, socklen_t *n, int flags);
 int __wrap_accept4(int fd, struct sockaddr *a, socklen_t *n, int flags);
+ssize_t __real_recv(int fd, void *data, size_t bytes, int flags);
+ssize_t __wrap_recv(int fd, void *data, size_t bytes, int flags);
 ssize_t __real_send(int fd, const void *data, size_t bytes, int flags);
 ssize_t __wrap_send(int fd, const void *data, size_t bytes, int flags);
 
@@ -65,6 +67,16 @@ ssize_t __wrap_send(int fd, const void *data, size_t bytes, int flags)
 {
 	errno = send_error;
 	return send_error ? -1 : __real_send(fd, data, bytes, flags);
+}
+
+ssize_t __wrap_recv(int fd, void *data, size_t bytes, int flags)
+{
+	if (recv_error && recv_good-- == 0) {
+		errno = recv_error;
+		recv_error = 0;
+		return -1;
+	}
+	return __real_recv(fd, data, bytes, flags);
 }
 
 struct pace {
@@ -309,6 +321,34 @@ static void a_kernel_that_is_short(void **state)
 	sx_stream_destroy(s);
 }
 
+/* Who wants the newest has taken older ones already when a call fails: the last of these is given, none is lost. */
+static void a_call_that_fails_on_the_way_to_the_newest(void **state)
+{
+	static const int errors[] = {EAGAIN, EINTR, ENOBUFS};
+	const struct stixel_frame *frame;
+	struct stixel_reader *r = NULL;
+	struct sx_stream *s = help_stream(path, &small, EPOCH);
+
+	assert_int_equal(stixel_open_path(&r, path, STIXEL_OPEN_STREAM), 0);
+	help_pump(s);
+	for (uint64_t i = 0; i < 3; i++) {
+		for (uint64_t n = 1; n <= 3; n++) {
+			help_stream_publish(s, &small, EPOCH, 3 * i + n);
+			help_pump(s);
+		}
+		assert_int_equal(stixel_wait(r, 1000), 1);
+		recv_error = errors[i];
+		recv_good = 3; /* a look and a packet, and a look */
+		assert_int_equal(stixel_latest(r, &frame), 1);
+		assert_int_equal(recv_error, 0);
+		assert_int_equal(frame->header->number, 3 * i + 1);
+		assert_int_equal(stixel_latest(r, &frame), 1);
+		assert_int_equal(frame->header->number, 3 * i + 3);
+	}
+	stixel_close(r);
+	sx_stream_destroy(s);
+}
+
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 int main(void)
@@ -318,6 +358,7 @@ int main(void)
 		T(a_ring_can_be_polled),
 		T(a_stream_is_followed_to_the_next_publisher),
 		T(a_kernel_that_is_short),
+		T(a_call_that_fails_on_the_way_to_the_newest),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
