@@ -23,6 +23,7 @@
 #define LENGTH_S 1200 /* of a history, unless told */
 #define TOTALS_S 20   /* between two sums, with --totals */
 #define TOLD 60	      /* events that are printed of one that failed */
+#define DESCRIPTORS_MOST 1024
 
 struct told {
 	uint64_t seed, seeds;
@@ -257,6 +258,9 @@ int main(int argc, char **argv)
 	double told_s = began;
 	uint64_t n = 0;
 
+	/* what a caller left open would give other numbers to the daemon's files, and a seed another history */
+	for (int fd = STDERR_FILENO + 1; fd < DESCRIPTORS_MOST; fd++)
+		close(fd);
 	prepare(argv);
 	read_options(&t, argc, argv);
 	silent = t;
