@@ -321,7 +321,7 @@ static void a_kernel_that_is_short(void **state)
 	sx_stream_destroy(s);
 }
 
-/* Who wants the newest has taken older ones already when a call fails: the last of these is given, none is lost. */
+/* Who wants the newest has taken older ones already when a call fails: the last of these is given. */
 static void a_call_that_fails_on_the_way_to_the_newest(void **state)
 {
 	static const int errors[] = {EAGAIN, EINTR, ENOBUFS};

@@ -258,7 +258,7 @@ int main(int argc, char **argv)
 	double told_s = began;
 	uint64_t n = 0;
 
-	/* what a caller left open would give other numbers to the daemon's files, and a seed another history */
+	/* what a caller left open would give files other numbers, and a seed another history */
 	for (int fd = STDERR_FILENO + 1; fd < DESCRIPTORS_MOST; fd++)
 		close(fd);
 	prepare(argv);
