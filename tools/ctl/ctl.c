@@ -368,6 +368,8 @@ int main(int argc, char **argv)
 		return code;
 	if (c.instance && sx_instance_check(c.instance, why, sizeof(why)) < 0)
 		return sx_usage_fail(&usage, words.command, "%s", why);
+	if (words.command == &commands[STATUS] && c.frames >= 0 && !c.watch)
+		return ctl_fail(EX_USAGE, "status takes --frames only with --watch");
 	code = c.instance ? 0 : name_instance(&c, (int)(words.command - commands));
 	if (code)
 		return code;

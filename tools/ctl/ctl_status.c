@@ -440,8 +440,7 @@ int ctl_status(const struct ctl *c)
 	int code = 0;
 
 	if (!c->watch)
-		return c->frames >= 0 ? ctl_fail(EX_USAGE, "status takes --frames only with --watch")
-				      : show_status(c, print_any_page);
+		return show_status(c, print_any_page);
 	if (terminal)
 		fputs("\033[2J", stdout);
 	for (int done = 0; !code && !ctl_stopped && (c->frames <= 0 || done < c->frames); done++) {

@@ -137,6 +137,10 @@ class Instances(Folder):
             "a-rear-with-a-long-name": ("left over", False, "died", rear.process.pid)})
         self.rates("front", "bench")
         self.assertIsNone(found["a-rear-with-a-long-name"]["fps"])
+        # wrong usage comes before the question which instance is meant
+        r = self.ctl("status", "--frames", "3")
+        self.assertEqual((r.returncode, r.stderr), (64, "stixelctl: status takes --frames only with --watch\n"))
+        self.assertEqual(self.ctl("status").returncode, 1)
         lines = self.ctl("list").stdout.splitlines()
         self.assertRegex(lines[0], r"^INSTANCE +KIND +STATE +FPS +PID +VERSION$")
         self.assertEqual([line.split()[0] for line in lines[1:]], sorted(found))
