@@ -25,7 +25,7 @@ struct sx_buffer {
 	uint8_t *bytes;
 	size_t room;
 };
-/* At least bytes; -ENOMEM leaves the old memory as it was. */
+/* At least bytes; what was in it stays, also with -ENOMEM. */
 int sx_buffer_reserve(struct sx_buffer *b, size_t bytes);
 
 /* ---- ring.c: a ring object, mapped ---- */

@@ -38,6 +38,8 @@ int sx_buffer_reserve(struct sx_buffer *b, size_t bytes)
 	p = malloc(bytes);
 	if (!p)
 		return -ENOMEM;
+	if (b->bytes)
+		memcpy(p, b->bytes, b->room);
 	free(b->bytes);
 	b->bytes = p;
 	b->room = bytes;
