@@ -232,13 +232,17 @@ uint64_t sx_map_oldest(const struct sx_map *m, uint64_t head)
 
 /* ---- reading: a slot by its place in the object ---- */
 
+/* Of a ring that is mapped whole. */
+static const struct stixel_ring_slot *slot_at(const struct sx_map *m, uint64_t at)
+{
+	return (const struct stixel_ring_slot *)(m->base + at);
+}
+
 /* What stands before frame n. -EAGAIN: another one has its place; -EBADMSG damaged; -EPROTO cut short. */
 static int slot_load(const struct sx_map *m, uint64_t at, uint64_t n, struct stixel_ring_slot *ret)
 {
-	const struct stixel_ring_slot *slot = (const struct stixel_ring_slot *)(m->base + at);
-
 	if (!m->foreign)
-		ret->sequence = __atomic_load_n(&slot->sequence, __ATOMIC_ACQUIRE);
+		ret->sequence = __atomic_load_n(&slot_at(m, at)->sequence, __ATOMIC_ACQUIRE);
 	else if (!map_read_at(m, ret, sizeof(*ret), at))
 		return -EPROTO;
 	if (ret->sequence > 2 * n)
@@ -248,7 +252,7 @@ static int slot_load(const struct sx_map *m, uint64_t at, uint64_t n, struct sti
 	if (m->foreign)
 		__atomic_thread_fence(__ATOMIC_ACQUIRE); /* as the load above */
 	else
-		ret->frame_bytes = __atomic_load_n(&slot->frame_bytes, __ATOMIC_RELAXED);
+		ret->frame_bytes = __atomic_load_n(&slot_at(m, at)->frame_bytes, __ATOMIC_RELAXED);
 	return 0;
 }
 
@@ -288,8 +292,7 @@ static bool slot_still(const struct sx_map *m, uint64_t at, uint64_t sequence)
 	/* Orders the copy before this load; acquire on the load would order only what comes after. */
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
 	if (!m->foreign)
-		now = __atomic_load_n(&((const struct stixel_ring_slot *)(m->base + at))->sequence,
-				      __ATOMIC_RELAXED);
+		now = __atomic_load_n(&slot_at(m, at)->sequence, __ATOMIC_RELAXED);
 	else if (!map_read_at(m, &now, sizeof(now), at))
 		return false;
 	return now == sequence;
