@@ -54,6 +54,9 @@ class Judge(unittest.TestCase):
             self.assertIn(self.verdict(self.noisy(1.0, 0.3, seed), self.noisy(1.08, 0.3, seed + 100)),
                           ("restless", "same", "SLOWER"))
         self.assertEqual(self.verdict([1.0] * 9, [1.2, 0.9] * 4 + [1.2]), "restless")
+        # on both sides of the limit, by little
+        self.assertEqual(self.verdict([1.0] * 9, [1.04, 1.07] * 4 + [1.07]), "near")
+        self.assertEqual(self.verdict([0.05] * 9, [0.052, 0.054] * 4 + [0.054]), "same")
         # one round that was disturbed does not matter
         self.assertEqual(self.verdict([1.0] * 9, [1.08] * 8 + [0.9]), "SLOWER")
         self.assertEqual(self.verdict([1.0] * 9, [1.0] * 8 + [3.0]), "same")
@@ -122,6 +125,23 @@ class Programs(unittest.TestCase):
         # and one that is slower all the while is found although another stage is restless
         code, out, _ = self.gate("--programs", base, self.program("slow", 1.2, 1.3), "--rounds", "5")
         self.assertEqual(code, 1, out)
+
+    def test_near_the_limit(self):
+        base = self.program("base", 1.0)
+        # five rounds cannot tell, fifteen can: either way
+        calls = [1.0, 1.04, 1.07, 1.07, 1.07, 1.07]
+        code, out, err = self.gate("--programs", base, self.program("slow", *calls, *[1.07] * 100), "--rounds", "5")
+        self.assertEqual(code, 1, out + err)
+        self.assertIn("sgm, chain near the limit: once more", err)
+        calls = [1.0, 1.04, 1.07, 1.04, 1.04, 1.04]
+        code, out, err = self.gate("--programs", base, self.program("good", *calls, *[1.04] * 100), "--rounds", "5")
+        self.assertEqual(code, 0, out + err)
+        self.assertIn("once more", err)
+        # what stays so is told, and is not called slower
+        code, out, err = self.gate("--programs", base, self.program("near", 1.04, 1.07), "--rounds", "5")
+        self.assertEqual(code, 0, out + err)
+        self.assertEqual(err.count("once more"), 2)
+        self.assertIn("too near the limit to be told: sgm, chain", out)
 
     def test_programs_of_the_current_folder(self):
         self.program("base", 1.0)
