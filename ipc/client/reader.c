@@ -161,6 +161,8 @@ static int ring_take(struct stixel_reader *r, bool next, uint64_t *missed)
 	sx_bell_keep(r);
 	for (int try = 0; try < TRIES; try++) {
 		head = sx_map_head(&r->map);
+		if (head <= r->last) /* gone back, as no publisher's does */
+			return 0;
 		n = head;
 		if (next && try < TRIES - 1) {
 			n = sx_map_oldest(&r->map, head);

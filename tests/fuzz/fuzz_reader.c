@@ -66,6 +66,9 @@ static void take(struct stixel_reader *r, bool next, uint64_t *taken)
 	if (e == 1) {
 		if (stixel_parse(&again, frame->bytes, frame->header->frame_bytes) < 0)
 			fuzz_fail("a frame that is none");
+		if (lost >= frame->header->number)
+			fuzz_fail("%llu frames lost before the one with number %llu",
+				  (unsigned long long)lost, (unsigned long long)frame->header->number);
 		frame_input_touch(frame);
 		++*taken;
 	} else if (e > 1 || stixel_strerror(e) == NULL) {

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -325,6 +326,64 @@ static void a_head_behind_its_slot_is_passed_over(void **state)
 	sx_ring_destroy(ring);
 }
 
+struct head_writer {
+	struct sx_ring *ring;
+	_Atomic uint64_t *head; /* mapped here a second time */
+	_Atomic bool stop;
+};
+
+/* Frames come, and after each the head goes to the one before the last and forth. */
+static void *write_heads(void *arg)
+{
+	struct head_writer *w = arg;
+
+	for (uint64_t n = 3; !w->stop; n++) {
+		help_publish(w->ring, &small, 1, n);
+		for (int i = 0; i < 1000; i++) {
+			*w->head = n - 2;
+			*w->head = n;
+		}
+	}
+	return NULL;
+}
+
+/* What was passed over is counted, never below nothing, and no frame comes after a later one. */
+static void a_head_that_goes_back_gives_no_older_frame(void **state)
+{
+	struct head_writer w = {.ring = help_ring(dir, "a", &small, 8, 1)};
+	struct stixel_reader *r;
+	const struct stixel_frame *frame;
+	const int64_t until_ns = sx_now_ns() + SX_NS_PER_S / 4;
+	struct stixel_status s;
+	uint64_t last = 0;
+	pthread_t thread;
+	const size_t bytes = sx_ring_bytes(w.ring);
+	const int fd = open(path, O_RDWR);
+	uint8_t *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+
+	assert_true(at != MAP_FAILED);
+	close(fd);
+	w.head = (_Atomic uint64_t *)(at + ((struct stixel_ring_header *)at)->live_offset +
+				      offsetof(struct stixel_ring_live, head));
+	help_publish(w.ring, &small, 1, 1);
+	help_publish(w.ring, &small, 1, 2);
+	r = open_reader(0);
+	assert_int_equal(pthread_create(&thread, NULL, write_heads, &w), 0);
+	while (sx_now_ns() < until_ns || last < 10) {
+		if (stixel_latest(r, &frame) != 1)
+			continue;
+		assert_true(frame->header->number > last);
+		last = frame->header->number;
+		stixel_status(r, &s, sizeof(s));
+		assert_true(s.taken + s.skipped <= last);
+	}
+	w.stop = true;
+	assert_int_equal(pthread_join(thread, NULL), 0);
+	stixel_close(r);
+	munmap(at, bytes);
+	sx_ring_destroy(w.ring);
+}
+
 static int open_with(off_t at, const void *value, size_t n)
 {
 	struct stixel_reader *r = NULL;
@@ -601,6 +660,7 @@ int main(void)
 		T(bad_headers_are_refused),
 		T(damaged_frames_are_skipped),
 		T(a_head_behind_its_slot_is_passed_over),
+		T(a_head_that_goes_back_gives_no_older_frame),
 		T(a_pid_that_is_used_again_does_not_deceive),
 		T(noise_in_the_object_is_survived),
 		T(noise_under_a_mapped_reader_is_survived),
