@@ -22,7 +22,7 @@ import re
 import subprocess
 import sys
 
-WITH_CLOCKS = {"daemon", "ipc", "power", "tools", "python", "web", "systemd", "vm", "capture"}
+WITH_CLOCKS = {"bridge", "capture", "daemon", "ipc", "power", "python", "systemd", "tools", "vm", "web"}
 REPORT = re.compile(r"(Address|Thread|Leak|UndefinedBehavior)Sanitizer|runtime error:")
 MOST = 3
 COUNTED = re.compile(r"(?m)^(\d+) passed, (\d+) failed, (\d+) skipped$")
