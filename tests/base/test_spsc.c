@@ -97,7 +97,7 @@ static void in_place_keeps_what_is_not_committed(void **state)
 	assert_null(sx_spsc_peek(&q));
 }
 
-/* Where others want the processor, each ring that is full costs one of their turns: after a second, fewer will do. */
+/* Where others want the processor, each full ring costs one of their turns: after a second, fewer will do. */
 #define MESSAGES 300000u
 #define LEAST 200u
 
