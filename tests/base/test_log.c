@@ -28,7 +28,7 @@
 #include "base/log.h"
 
 static int fd = -1;
-static char text[1 << 20];
+static char text[4 << 20]; /* more than any test logs */
 
 /* Everything logged since the last call. */
 static const char *logged(void)
