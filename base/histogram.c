@@ -53,21 +53,15 @@ static void max_up(_Atomic int64_t *max, int64_t ns)
 		atomic_store_explicit(max, ns, memory_order_release);
 }
 
-void sx_histogram_add(struct sx_histogram *h, int64_t ns)
+static void add_to_bucket(struct sx_histogram *h, unsigned bucket, int64_t ns)
 {
 	max_up(&h->max_ns, ns); /* first: no reader finds a count without its maximum */
-	count_up(&h->count[bucket_of(ns)], 1);
+	count_up(&h->count[bucket], 1);
 }
 
-void sx_histogram_merge(struct sx_histogram *into, const struct sx_histogram *from)
+void sx_histogram_add(struct sx_histogram *h, int64_t ns)
 {
-	for (unsigned i = 0; i < SX_HISTOGRAM_BUCKETS; i++) {
-		uint32_t c = atomic_load_explicit(&from->count[i], memory_order_acquire);
-
-		if (c)
-			count_up(&into->count[i], c);
-	}
-	max_up(&into->max_ns, atomic_load_explicit(&from->max_ns, memory_order_acquire));
+	add_to_bucket(h, bucket_of(ns), ns);
 }
 
 /* Quantiles in rising order from one pass over a copy of the counts. */
@@ -128,52 +122,81 @@ void sx_histogram_summary(const struct sx_histogram *h, struct sx_summary *ret)
 }
 
 /*
- * A part is emptied like a seqlock's object: part 0 first, the counts with release stores, then the
- * new number. A reader that caught a count of the new use therefore also finds the number changed,
- * and leaves the part out.
+ * A part is emptied like a seqlock's object: part 0 first, the counts and their range with release stores,
+ * then the new number. A reader that caught a count or a range of the new use therefore also finds the number
+ * changed, and leaves the part out. Of 1152 buckets half a second uses few.
  */
-static void part_reuse(struct sx_windows *w, unsigned i, int64_t part)
+static void part_reuse(struct sx_windows_part *p, int64_t part)
 {
-	struct sx_histogram *h = &w->parts[i].h;
+	const uint32_t first = atomic_load_explicit(&p->first, memory_order_relaxed),
+		       end = atomic_load_explicit(&p->end, memory_order_relaxed);
 
-	atomic_store_explicit(&w->parts[i].part, 0, memory_order_relaxed);
-	for (unsigned b = 0; b < SX_HISTOGRAM_BUCKETS; b++)
-		atomic_store_explicit(&h->count[b], 0, memory_order_release);
-	atomic_store_explicit(&h->max_ns, 0, memory_order_release);
-	atomic_store_explicit(&w->parts[i].part, part, memory_order_release);
+	atomic_store_explicit(&p->part, 0, memory_order_relaxed);
+	for (uint32_t b = first; b < end; b++)
+		atomic_store_explicit(&p->h.count[b], 0, memory_order_release);
+	atomic_store_explicit(&p->h.max_ns, 0, memory_order_release);
+	atomic_store_explicit(&p->first, 0, memory_order_release);
+	atomic_store_explicit(&p->end, 0, memory_order_release);
+	atomic_store_explicit(&p->part, part, memory_order_release);
+}
+
+/* Before the bucket counts: to a reader that does not see the wider range yet the addition is a later one. */
+static void part_widen(struct sx_windows_part *p, uint32_t bucket)
+{
+	const uint32_t end = atomic_load_explicit(&p->end, memory_order_relaxed);
+
+	if (end == 0 || bucket < atomic_load_explicit(&p->first, memory_order_relaxed))
+		atomic_store_explicit(&p->first, bucket, memory_order_release);
+	if (bucket >= end)
+		atomic_store_explicit(&p->end, bucket + 1, memory_order_release);
 }
 
 void sx_windows_add(struct sx_windows *w, int64_t now_ns, int64_t ns)
 {
-	int64_t part = now_ns / SX_WINDOW_PART_NS + 1;
-	unsigned i = (unsigned)(part % SX_WINDOW_PARTS);
+	const int64_t part = now_ns / SX_WINDOW_PART_NS + 1;
+	struct sx_windows_part *p = &w->parts[part % SX_WINDOW_PARTS];
+	const unsigned bucket = bucket_of(ns);
 
-	if (atomic_load_explicit(&w->parts[i].part, memory_order_relaxed) != part)
-		part_reuse(w, i, part);
-	sx_histogram_add(&w->parts[i].h, ns);
-	sx_histogram_add(&w->start, ns);
+	if (atomic_load_explicit(&p->part, memory_order_relaxed) != part)
+		part_reuse(p, part);
+	part_widen(p, bucket);
+	add_to_bucket(&p->h, bucket, ns);
+	add_to_bucket(&w->start, bucket, ns);
+}
+
+/* Adds a part that is still of that time when it has been read. */
+static void part_merge(struct sx_histogram *into, const struct sx_windows_part *p, int64_t part)
+{
+	uint32_t count[SX_HISTOGRAM_BUCKETS], first, end;
+	int64_t max;
+
+	if (atomic_load_explicit(&p->part, memory_order_acquire) != part)
+		return;
+	first = atomic_load_explicit(&p->first, memory_order_acquire);
+	end = atomic_load_explicit(&p->end, memory_order_acquire);
+	for (uint32_t b = first; b < end; b++)
+		count[b] = atomic_load_explicit(&p->h.count[b], memory_order_acquire);
+	max = atomic_load_explicit(&p->h.max_ns, memory_order_acquire);
+	if (atomic_load_explicit(&p->part, memory_order_relaxed) != part)
+		return;
+	for (uint32_t b = first; b < end; b++)
+		if (count[b])
+			count_up(&into->count[b], count[b]);
+	max_up(&into->max_ns, max);
 }
 
 void sx_windows_read(const struct sx_windows *w, enum sx_window which, int64_t now_ns, struct sx_summary *ret)
 {
 	int64_t last = now_ns / SX_WINDOW_PART_NS + 1;
 	int64_t first = last - (which == SX_WINDOW_1S ? 2 : 20);
-	struct sx_histogram sum, copy;
+	struct sx_histogram sum;
 
 	if (which == SX_WINDOW_START) {
 		sx_histogram_summary(&w->start, ret);
 		return;
 	}
 	sx_histogram_init(&sum);
-	for (int64_t part = first > 1 ? first : 1; part <= last; part++) {
-		unsigned i = (unsigned)(part % SX_WINDOW_PARTS);
-
-		if (atomic_load_explicit(&w->parts[i].part, memory_order_acquire) != part)
-			continue;
-		sx_histogram_init(&copy);
-		sx_histogram_merge(&copy, &w->parts[i].h);
-		if (atomic_load_explicit(&w->parts[i].part, memory_order_relaxed) == part)
-			sx_histogram_merge(&sum, &copy);
-	}
+	for (int64_t part = first > 1 ? first : 1; part <= last; part++)
+		part_merge(&sum, &w->parts[part % SX_WINDOW_PARTS], part);
 	sx_histogram_summary(&sum, ret);
 }

@@ -5,7 +5,7 @@
  * equal buckets, so that a quantile is within 1.6 % of a value that was added. Values beyond 2^40 ns (18 min)
  * share the last bucket; max stays exact.
  *
- * Thread: one thread adds, any other may read or merge at the same time and sees each addition whole or not
+ * Thread: one thread adds, any other may read at the same time and sees each addition whole or not
  * at all. Counts stop at 2^32 - 1 in a bucket instead of wrapping.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -34,8 +34,6 @@ struct sx_summary {
 void sx_histogram_init(struct sx_histogram *h);
 /* Real-time safe. Negative durations count as 0. */
 void sx_histogram_add(struct sx_histogram *h, int64_t ns);
-/* Adds everything in from to into, which no other thread adds to. */
-void sx_histogram_merge(struct sx_histogram *into, const struct sx_histogram *from);
 /*
  * The value of rank ceil(n * permille / 1000), at least rank 1: middle of its bucket, never above max.
  * 0 if empty.
@@ -55,12 +53,16 @@ void sx_histogram_summary(const struct sx_histogram *h, struct sx_summary *ret);
 
 enum sx_window { SX_WINDOW_1S, SX_WINDOW_10S, SX_WINDOW_START };
 
+/* Half a second. */
+struct sx_windows_part {
+	_Atomic int64_t part;	     /* time / SX_WINDOW_PART_NS + 1; 0 while empty or being emptied */
+	_Atomic uint32_t first, end; /* the buckets before and behind are 0 */
+	struct sx_histogram h;
+};
+
 /* About 115 kB: keep it on the heap. Ready when zeroed. */
 struct sx_windows {
-	struct {
-		_Atomic int64_t part; /* time / SX_WINDOW_PART_NS + 1; 0 while empty or being emptied */
-		struct sx_histogram h;
-	} parts[SX_WINDOW_PARTS];
+	struct sx_windows_part parts[SX_WINDOW_PARTS];
 	struct sx_histogram start;
 };
 

@@ -9,8 +9,9 @@
 #include <stddef.h>
 
 /*
- * Sorts value[n], n >= 1, none of them NAN, and returns the one that a share (0..1) of them is not above:
- * value[floor(share * (n - 1))]. 0.5: their median, of two in the middle the lower.
+ * Of value[n], n >= 1, none of them NAN: the one that a share (0..1) of them is not above, which is
+ * value[floor(share * (n - 1))] once they are sorted. 0.5: their median, of two in the middle the lower. They
+ * are reordered: it is at that place afterwards, none before it is greater, none behind it less.
  */
 double sx_quantile(double *value, size_t n, double share);
 

@@ -16,7 +16,7 @@
 /* Median of a third over the window, *known samples of which know it; of two in the middle their mean. */
 static double median_of(const struct sx_row_control *c, int third, unsigned *known)
 {
-	double value[SX_ROW_CONTROL_WINDOW], lower;
+	double value[SX_ROW_CONTROL_WINDOW], lower, upper;
 	unsigned n = 0;
 
 	for (unsigned i = 0; i < SX_ROW_CONTROL_WINDOW && i < c->taken; i++)
@@ -26,7 +26,10 @@ static double median_of(const struct sx_row_control *c, int third, unsigned *kno
 	if (n == 0)
 		return (double)NAN;
 	lower = sx_quantile(value, n, 0.5);
-	return (lower + value[n / 2]) / 2;
+	upper = value[n / 2];
+	for (unsigned i = n / 2 + 1; i < n && n % 2 == 0; i++)
+		upper = fmin(upper, value[i]);
+	return (lower + upper) / 2;
 }
 
 static void take_sample(struct sx_row_control *c, const struct sx_pictures *p)

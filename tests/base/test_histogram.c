@@ -146,26 +146,6 @@ static void counts_stop_instead_of_wrapping(void **state)
 	assert_int_equal(s.p50_ns, 7);
 }
 
-static void merging_is_adding_both(void **state)
-{
-	struct sx_histogram a, b, both;
-	struct sx_summary merged, direct;
-
-	sx_histogram_init(&a);
-	sx_histogram_init(&b);
-	sx_histogram_init(&both);
-	for (int i = 0; i < 2000; i++) {
-		int64_t v = (int64_t)(random_u64() % 50000000);
-
-		sx_histogram_add(i % 3 ? &a : &b, v);
-		sx_histogram_add(&both, v);
-	}
-	sx_histogram_merge(&a, &b);
-	sx_histogram_summary(&a, &merged);
-	sx_histogram_summary(&both, &direct);
-	assert_memory_equal(&merged, &direct, sizeof(merged));
-}
-
 static void windows_forget(void **state)
 {
 	struct sx_windows *w = calloc(1, sizeof(*w));
@@ -201,6 +181,42 @@ static void windows_forget(void **state)
 	sx_windows_read(w, SX_WINDOW_START, t, &s);
 	assert_int_equal(s.n, 301);
 	assert_int_equal(s.max_ns, 50000000);
+	free(w);
+}
+
+/* Minutes of durations of all sizes, in parts that are used again and again. */
+static void windows_are_what_fell_into_them(void **state)
+{
+	enum { ADDED = 4000 };
+	static int64_t at[ADDED], ns[ADDED];
+	struct sx_windows *w = calloc(1, sizeof(*w));
+	int64_t t = 77 * SX_NS_PER_S;
+
+	assert_non_null(w);
+	for (int i = 0; i < ADDED; i++) {
+		const int64_t newest = (t += (int64_t)(random_u64() % 120000000)) / SX_WINDOW_PART_NS;
+		struct sx_summary second, ten, want;
+		struct sx_histogram h[2];
+
+		at[i] = t / SX_WINDOW_PART_NS;
+		ns[i] = (int64_t)(random_u64() >> (24 + random_u64() % 40));
+		sx_windows_add(w, t, ns[i]);
+		if (i % 50)
+			continue;
+		sx_histogram_init(&h[0]);
+		sx_histogram_init(&h[1]);
+		for (int k = i; k >= 0 && at[k] >= newest - 20; k--) {
+			sx_histogram_add(&h[1], ns[k]);
+			if (at[k] >= newest - 2)
+				sx_histogram_add(&h[0], ns[k]);
+		}
+		sx_windows_read(w, SX_WINDOW_1S, t, &second);
+		sx_windows_read(w, SX_WINDOW_10S, t, &ten);
+		sx_histogram_summary(&h[0], &want);
+		assert_memory_equal(&second, &want, sizeof(want));
+		sx_histogram_summary(&h[1], &want);
+		assert_memory_equal(&ten, &want, sizeof(want));
+	}
 	free(w);
 }
 
@@ -267,8 +283,8 @@ int main(void)
 		cmocka_unit_test(small_values_are_exact),
 		cmocka_unit_test(ends_of_the_range),
 		cmocka_unit_test(counts_stop_instead_of_wrapping),
-		cmocka_unit_test(merging_is_adding_both),
 		cmocka_unit_test(windows_forget),
+		cmocka_unit_test(windows_are_what_fell_into_them),
 		cmocka_unit_test(readers_see_whole_parts),
 	};
 

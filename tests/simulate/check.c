@@ -62,37 +62,88 @@ void world_buffer_queued(const void *memory)
 			 "a buffer is given to its driver while the engine reads it");
 }
 
-/* Each buffer is with the driver, waits for its partner, or is in one pair; each image is counted. */
+/* Who has a buffer, in words, where it is not exactly one. */
+static void fail_buffers(const struct sx_v4l2 *v, int side)
+{
+	const struct sx_v4l2_queue *q = &v->cameras[side].queue;
+
+	for (int i = 0; i < q->count; i++) {
+		unsigned held = 0;
+
+		for (int k = 0; k < v->pairing.side[side].count; k++)
+			held += v->pairing.side[side].images[k].index == i;
+		for (int k = 0; k < v->ticket_count && v->direct; k++)
+			held += v->tickets[k].state != SX_TICKET_FREE && v->tickets[k].index[side] == i;
+		SIM_MUST(held + q->buffers[i].queued == 1,
+			 "buffer %d of side %d is held by %u, the driver %s it", i, side, held,
+			 q->buffers[i].queued ? "has" : "has not");
+	}
+	sim_fail("a buffer of side %d is held by nobody or by two", side);
+}
+
+/* Each buffer is with the driver, waits for its partner, or is in one pair. Buffers are bits. */
+static void check_buffers(const struct sx_v4l2 *v, int side)
+{
+	const struct sx_v4l2_queue *q = &v->cameras[side].queue;
+	const uint64_t all = (UINT64_C(1) << q->count) - 1;
+	uint64_t held = 0, twice = 0, bit;
+
+	for (int i = 0; i < v->pairing.side[side].count; i++) {
+		bit = UINT64_C(1) << v->pairing.side[side].images[i].index;
+		twice |= held & bit;
+		held |= bit;
+	}
+	for (int k = 0; k < v->ticket_count && v->direct; k++) {
+		if (atomic_load_explicit(&v->tickets[k].state, memory_order_relaxed) == SX_TICKET_FREE)
+			continue;
+		bit = UINT64_C(1) << v->tickets[k].index[side];
+		twice |= held & bit;
+		held |= bit;
+	}
+	for (int i = 0; i < q->count; i++) {
+		bit = (uint64_t)q->buffers[i].queued << i;
+		twice |= held & bit;
+		held |= bit;
+	}
+	if (held != all || twice)
+		fail_buffers(v, side);
+}
+
+static uint64_t number_of(const _Atomic uint64_t *count)
+{
+	return atomic_load_explicit(count, memory_order_relaxed);
+}
+
+/* Each buffer is somebody's, and each image is counted. */
 static void check_cameras(const struct sx_source *s)
 {
 	const struct sx_v4l2 *v = s->own;
 
 	for (int side = 0; side < v->count; side++) {
-		const struct sx_v4l2_queue *q = &v->cameras[side].queue;
-		unsigned held[SX_V4L2_BUFFERS_MAX];
+		const uint64_t captured = number_of(&s->captured[side]);
 		uint64_t sum = s->number + (uint64_t)v->pairing.side[side].count;
 
-		for (int i = 0; i < q->count; i++)
-			held[i] = 0;
-		for (int i = 0; i < v->pairing.side[side].count; i++)
-			held[v->pairing.side[side].images[i].index]++;
-		for (int k = 0; k < v->ticket_count && v->direct; k++)
-			if (v->tickets[k].state != SX_TICKET_FREE)
-				held[v->tickets[k].index[side]]++;
-		for (int i = 0; i < q->count; i++)
-			SIM_MUST(held[i] + q->buffers[i].queued == 1,
-				 "buffer %d of side %d is held by %u, the driver %s it", i, side, held[i],
-				 q->buffers[i].queued ? "has" : "has not");
+		check_buffers(v, side);
 		for (int i = 0; i < SX_DROP_COUNT; i++)
-			sum += s->dropped[side][i];
-		SIM_MUST(s->captured[side] == sum, "side %d: %llu images captured, %llu accounted for", side,
-			 (ull)s->captured[side], (ull)sum);
-		SIM_MUST(world->camera[side].owner < 0 || s->captured[side] == world->camera[side].taken,
-			 "side %d: %llu images captured, the driver gave %llu", side, (ull)s->captured[side],
+			sum += number_of(&s->dropped[side][i]);
+		SIM_MUST(captured == sum, "side %d: %llu images captured, %llu accounted for", side,
+			 (ull)captured, (ull)sum);
+		SIM_MUST(world->camera[side].owner < 0 || captured == world->camera[side].taken,
+			 "side %d: %llu images captured, the driver gave %llu", side, (ull)captured,
 			 (ull)world->camera[side].taken);
 	}
-	SIM_MUST(s->dropped[0][SX_DROP_OVERLOAD] == s->dropped[1][SX_DROP_OVERLOAD],
+	SIM_MUST(number_of(&s->dropped[0][SX_DROP_OVERLOAD]) == number_of(&s->dropped[1][SX_DROP_OVERLOAD]),
 		 "overload differs between sides");
+}
+
+/* As sx_handover_used(), which nobody may switch in here. */
+static int pairs_held(const struct sx_handover *h)
+{
+	int held = 0;
+
+	for (int i = 0; i < SX_ITEMS_MAX; i++)
+		held += atomic_load_explicit(&h->items[i].state, memory_order_relaxed) != SX_ITEM_FREE;
+	return held;
 }
 
 /* All threads sleep: nothing is on its way from one count to another. */
@@ -100,15 +151,17 @@ void check_quiet(void)
 {
 	const struct sx_pipeline *p = world->pipeline;
 	uint64_t captured, sum;
+	int held;
 
 	if (!p || !world->run)
 		return;
 	captured = count(SX_FIG_FRAMES_CAPTURED);
+	held = pairs_held(&p->handover);
 	sum = count(SX_FIG_FRAMES_PUBLISHED) + count(SX_FIG_DROPPED_OVERLOAD) + count(SX_FIG_DROPPED_NO_MAP) +
-	      (uint64_t)sx_handover_used(&p->handover);
+	      (uint64_t)held;
 	SIM_MUST(captured == sum, "%llu pairs captured; published %llu, overload %llu, held %d",
 		 (ull)captured, (ull)count(SX_FIG_FRAMES_PUBLISHED), (ull)count(SX_FIG_DROPPED_OVERLOAD),
-		 sx_handover_used(&p->handover));
+		 held);
 	SIM_MUST(p->collected <= p->submitted && p->submitted - p->collected <= (uint64_t)p->context_count,
 		 "%llu submitted, %llu collected", (ull)p->submitted, (ull)p->collected);
 	/* of a camera that is lost everything is counted already, as lost */

@@ -73,22 +73,27 @@ void sim_fd_changed(struct sim_fd *f)
 		sim_task_wake(&sim->task[__builtin_ctzll(wake)]);
 }
 
-uint32_t sim_fd_events(const struct sim_fd *f)
+static uint32_t other_events(const struct sim_fd *f);
+
+/* What poll() would say: bits of EPOLL*. Most descriptors count. */
+static inline uint32_t events_of(const struct sim_fd *f)
+{
+	if (f->kind == SIM_EVENT || f->kind == SIM_TIMERFD)
+		return f->count ? EPOLLIN : 0;
+	return f->kind == SIM_CAMERA ? camera_events(f) : other_events(f);
+}
+
+static uint32_t other_events(const struct sim_fd *f)
 {
 	switch (f->kind) {
-	case SIM_EVENT:
-	case SIM_TIMERFD:
 	case SIM_INOTIFY:
 		return f->count ? EPOLLIN : 0;
 	case SIM_SIGNAL:
 		return f->signals ? EPOLLIN : 0;
 	case SIM_EPOLL:
-		for (int i = 0; i < f->members; i++) {
-			const struct sim_fd *m = sim_fd(f->member[i].fd);
-
-			if (sim_fd_events(m) & (f->member[i].event.events | EPOLLERR | EPOLLHUP))
+		for (int i = 0; i < f->members; i++)
+			if (events_of(f->member[i].is) & (f->member[i].event.events | EPOLLERR | EPOLLHUP))
 				return EPOLLIN;
-		}
 		return 0;
 	case SIM_LISTEN:
 		return f->pending ? EPOLLIN : 0;
@@ -103,11 +108,9 @@ uint32_t sim_fd_events(const struct sim_fd *f)
 		       (peer && 4 * peer->queued <= f->send_bytes && peer->packets < SIM_PACKETS ? EPOLLOUT
 												 : 0);
 	}
-	case SIM_CAMERA:
-		return camera_events(f);
 	case SIM_PIDFD:
 		return f->watched->alive ? 0 : EPOLLIN;
-	case SIM_NONE:
+	default:
 		break;
 	}
 	return 0;
@@ -277,6 +280,7 @@ int __wrap_epoll_ctl(int epoll, int op, int fd, struct epoll_event *event)
 		return fail(ENOENT);
 	}
 	e->member[at].fd = fd;
+	e->member[at].is = f;
 	e->member[at].event = *event;
 	sim_fd_changed(f);
 	return 0;
@@ -294,11 +298,9 @@ int __wrap_epoll_wait(int epoll, struct epoll_event *events, int most, int timeo
 		return fail(EINTR);
 	/* in no order that anybody may rely on */
 	first = (int)sim_below((uint64_t)(e->members ? e->members : 1));
-	for (int i = 0; i < e->members && n < most; i++) {
-		const int at = (first + i) % e->members;
+	for (int i = 0, at = first; i < e->members && n < most; i++, at = at + 1 == e->members ? 0 : at + 1) {
 		const struct epoll_event *wants = &e->member[at].event;
-		const uint32_t is =
-			sim_fd_events(sim_fd(e->member[at].fd)) & (wants->events | EPOLLERR | EPOLLHUP);
+		const uint32_t is = events_of(e->member[at].is) & (wants->events | EPOLLERR | EPOLLHUP);
 
 		if (is)
 			events[n++] = (struct epoll_event){.events = is, .data = wants->data};
@@ -308,22 +310,20 @@ int __wrap_epoll_wait(int epoll, struct epoll_event *events, int most, int timeo
 
 /* ---- sleeping ---- */
 
+/* Of descriptors that are not to be looked at, negative ones, it says nothing. */
 static int look(struct pollfd *fds, nfds_t count)
 {
 	int ready = 0;
 
-	for (nfds_t i = 0; i < count; i++) {
-		const struct sim_fd *f = fds[i].fd < 0 ? NULL : sim_fd(fds[i].fd);
+	for (struct pollfd *p = fds; p < fds + count; p++) {
+		const struct sim_fd *f = sim_fd(p->fd);
 
-		fds[i].revents = 0;
-		if (fds[i].fd < 0)
-			continue;
-		if (!f)
-			fds[i].revents = POLLNVAL;
-		else
-			fds[i].revents =
-				(short)(sim_fd_events(f) & ((uint32_t)fds[i].events | EPOLLERR | EPOLLHUP));
-		ready += fds[i].revents != 0;
+		p->revents = 0;
+		if (f)
+			p->revents = (short)(events_of(f) & ((uint32_t)p->events | EPOLLERR | EPOLLHUP));
+		else if (p->fd >= 0)
+			p->revents = POLLNVAL;
+		ready += p->revents != 0;
 	}
 	return ready;
 }

@@ -46,11 +46,6 @@ int64_t sim_between(int64_t least, int64_t most)
 	return least + (int64_t)sim_below((uint64_t)(most - least) + 1);
 }
 
-bool sim_once_in(unsigned times)
-{
-	return times && sim_below(times) == 0;
-}
-
 /* ---- timers: a heap, the next one is the first ---- */
 
 static void place(struct sim_timer *t, int at)
@@ -456,21 +451,23 @@ void sim_process_kill(struct sim_process *p)
 
 /* ---- the seam ---- */
 
-void sim_note(const char *call, int64_t a)
+/* The event is kept, and the hash is of all that came before and of it. */
+static inline void note(const struct sim_task *t, const char *call, int64_t a)
 {
-	const struct sim_task *t = sim->current;
 	struct sim_note *n = &sim->trace[sim->traced++ % SIM_TRACE];
 	uint64_t h = sim->hash ^ (uint64_t)sim->now ^ (uint64_t)a << 40 ^
 		     (uint64_t)(unsigned char)*call << 32 ^ (t ? t->mark : 0);
 
-	n->at = sim->now;
-	n->task = t ? t->name : "-";
-	n->call = call;
-	n->a = a;
+	*n = (struct sim_note){.at = sim->now, .task = t ? t->name : "-", .call = call, .a = a};
 	h *= UINT64_C(0x9e3779b97f4a7c15);
 	sim->hash = h ^ h >> 29;
 	if (__builtin_expect(sim->tracing, 0))
 		printf("%15.6f %-10s %s %lld\n", (double)n->at / 1e6, n->task, call, (long long)a);
+}
+
+void sim_note(const char *call, int64_t a)
+{
+	note(sim->current, call, a);
 }
 
 void sim_mark(const char *what, int64_t a)
@@ -479,17 +476,22 @@ void sim_mark(const char *what, int64_t a)
 	sim->mark[sim->marked++ % SIM_MARKS] = sim->trace[(sim->traced - 1) % SIM_TRACE];
 }
 
+/* Timers are due; one of them may have killed who runs. */
+static __attribute__((noinline)) void time_has_come(void)
+{
+	fire_due();
+	leave_if_dead(sim->current, NULL);
+}
+
 void sim_seam(const char *call, int64_t a)
 {
 	if (!sim || !sim->current || sim->inside)
 		return;
 	sim->steps++;
-	sim_note(call, a);
+	note(sim->current, call, a);
 	sim->now += sim->call_ns + (int64_t)(sim->hash & 127);
-	if (sim->now >= sim->next_at)
-		fire_due();
-	if (__builtin_expect(sim->current->state == SIM_DONE, 0))
-		leave_if_dead(sim->current, NULL);
+	if (__builtin_expect(sim->now >= sim->next_at, 0))
+		time_has_come();
 	if (--sim_quantum <= 0)
 		switch_away();
 }

@@ -38,7 +38,10 @@ uint64_t sim_random(void);
 uint64_t sim_below(uint64_t below);
 int64_t sim_between(int64_t least, int64_t most);
 /* True once in so many times on average; never for 0. */
-bool sim_once_in(unsigned times);
+static inline bool sim_once_in(unsigned times)
+{
+	return times && sim_below(times) == 0;
+}
 
 /* ---- clock and timers ---- */
 
@@ -102,8 +105,6 @@ struct sim_task *sim_task_named(const struct sim_process *p, const char *name);
 void sim_process_kill(struct sim_process *p);
 struct sim_process *sim_process_create(const char *name, bool daemon);
 
-/* At every call into the kernel: time passes, and another thread may go on. */
-void sim_seam(const char *call, int64_t a);
 /* At every access to memory that threads share. */
 void sim_yield(void);
 
@@ -128,21 +129,25 @@ enum sim_kind {
 #define SIM_PACKET_POOL 512
 
 struct sim_fd {
-	enum sim_kind kind;
-	struct sim_process *process;
+	/* what is looked at all the time comes first: one line of the processor's cache */
+	_Alignas(64) enum sim_kind kind;
+	int members;	  /* of an epoll */
 	uint64_t waiters; /* tasks that sleep on it */
 	uint64_t epolls;  /* of the first 64 descriptors: the epolls that it is in */
 	uint64_t count;	  /* event: value; timer: expirations; inotify: events */
-	bool blocks;	  /* event: who reads none of it sleeps */
+	int camera;
+	uint32_t signals;
+	uint64_t generation; /* of the camera */
+	struct sim_process *process;
+	bool blocks; /* event: who reads none of it sleeps */
 	struct sim_timer timer;
 	int64_t every;
-	uint32_t signals;
 	/* epoll */
 	struct {
 		int fd;
+		struct sim_fd *is;
 		struct epoll_event event;
 	} member[SIM_MEMBERS];
-	int members;
 	/* sockets */
 	int peer; /* -1 */
 	bool hung_up;
@@ -150,18 +155,13 @@ struct sim_fd {
 	size_t queued, send_bytes;	  /* received bytes; limit of what is on its way from here */
 	char path[112];
 	int backlog[16], pending;
-	/* camera, pidfd */
-	int camera;
-	uint64_t generation;
-	struct sim_process *watched;
+	struct sim_process *watched; /* pidfd */
 };
 
 int sim_fd_make(enum sim_kind kind);
 void sim_fd_close(int fd);
 /* Something happened to it: who sleeps on it looks. */
 void sim_fd_changed(struct sim_fd *f);
-/* What poll() would say: bits of EPOLL*. */
-uint32_t sim_fd_events(const struct sim_fd *f);
 int sim_fds_of(const struct sim_process *p);
 /* False: it was waiting to be read already. */
 bool sim_fd_signal(struct sim_process *p, int signal);
@@ -183,18 +183,21 @@ struct sim_note {
 };
 
 struct sim {
-	uint64_t seed, random[2], hash, steps;
-	int64_t now, end, realtime_offset, next_at;
-	struct sim_timer *timers[SIM_TIMERS];
-	int timer_count;
-	struct sim_task task[SIM_TASKS], *current, *leaving;
-	uint64_t ready, starved;
-	unsigned quantum_mean;
+	/* what each step needs comes first */
+	struct sim_task *current, *leaving;
+	uint64_t hash, steps, traced;
+	int64_t now, next_at, call_ns;
 	int inside; /* the scheduler, or a timer */
-	int64_t call_ns;
+	bool tracing, over, failed, quiet;
+	uint64_t ready, starved, random[2];
+	unsigned quantum_mean;
+	int timer_count;
+	int64_t end, realtime_offset;
+	struct sim_timer *timers[SIM_TIMERS];
+	struct sim_task task[SIM_TASKS];
+	uint64_t seed;
 	jmp_buf host;
 	struct sim_coroutine host_coroutine;
-	bool over, failed, tracing, quiet;
 	char why[400];
 	struct sim_process process[32];
 	struct sim_fd fd[SIM_FDS];
@@ -203,7 +206,7 @@ struct sim {
 	uint16_t packet_bytes[SIM_PACKET_POOL];
 	int packet_free[SIM_PACKET_POOL], packets_free;
 	struct sim_note trace[SIM_TRACE], mark[SIM_MARKS];
-	uint64_t traced, marked;
+	uint64_t marked;
 	char text[64][256]; /* log lines of the daemon, the last ones */
 	uint64_t texts;
 	char folder[64];
@@ -233,6 +236,8 @@ void sim_init(uint64_t seed);
 /* Until the end; true: all was well. */
 bool sim_run(void);
 void sim_note(const char *call, int64_t a);
+/* At every call into the kernel: time passes, and another thread may go on. */
+void sim_seam(const char *call, int64_t a);
 /* The same for what happens to the daemon from outside. */
 void sim_mark(const char *what, int64_t a);
 /* A line of the daemon's log. */
