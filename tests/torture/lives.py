@@ -53,7 +53,8 @@ class Result:
     def __init__(self, code, stderr, report, left, hung, status=None):
         self.code, self.stderr, self.left, self.hung, self.status = code, stderr, left, hung, status
         self.report = report
-        self.counts, self.calls, self.notes, self.marks, self.failed = {}, [], [], set(), None
+        self.counts, self.calls, self.notes, self.marks = {}, [], [], set()
+        self.failed, self.site = None, None
         self.sees_no_files = False  # from the failing call on
         self.bytes, self.info = None, None  # of out.mcap, what a program was told to make
         for line in report:
@@ -62,9 +63,10 @@ class Result:
             if word == "count":
                 self.counts[fields[0]] = int(fields[1])
             elif word == "call":
-                self.calls.append((fields[0], int(fields[1]), int(fields[3])))
+                self.calls.append((fields[0], int(fields[1]), int(fields[3]), fields[4]))
             elif word == "failed":
                 self.failed = (fields[0], int(fields[1]), fields[2])
+                self.site = fields[3]
             elif word == "mark":
                 self.marks.add(rest)
             elif word in ("wrong", "allocation", "answer"):
@@ -101,6 +103,7 @@ class Life:
     """A program from start to end. Options of the phase come from the house."""
     codes = {0, 70, 71, 73}  # 71: without memory for its own arguments
     phase = None
+    goes_on = False  # calls the same again and again
 
     def __init__(self, name, house, program):
         self.name, self.house, self.program = name, house, program
@@ -149,7 +152,7 @@ class Life:
             with open(os.path.join(folder, "status")) as f:
                 status = json.load(f)
         r = Result(code, said, lines + more, self.left(folder), hung, status)
-        r.sees_no_files = bool(order) and order.startswith("file:") and order.endswith("+")
+        r.sees_no_files = bool(order) and re.match("file[:@]", order) and order.endswith("+")
         out = os.path.join(folder, "out.mcap")
         if os.path.exists(out):
             r.bytes = os.path.getsize(out)
@@ -195,6 +198,7 @@ class Daemon(Life):
     def __init__(self, name, house, program="torture-stixeld", phase=None, kind="synthetic", arguments=()):
         super().__init__(name, house, house.program(program))
         self.phase, self.kind, self.arguments = phase or name, kind, list(arguments)
+        self.goes_on = self.phase in ("steady", "camera")
 
     def prepare(self, folder):
         for name in ("run", "shm"):
@@ -396,6 +400,7 @@ class Planted(Tool):
         super().__init__(how, house, "torture-planted")
         self.found_by = found_by
         self.phase = "steady" if how == "ends" else None
+        self.goes_on = how == "rare"
 
     def prepare(self, folder):
         return [self.program, self.name], {}
@@ -435,7 +440,7 @@ class House:
     def planted(self):
         found_by = {"good": "", "crashes": "signal 11|memory", "hangs": "hangs", "silent": "no sentence",
                     "silent-later": "no sentence", "wrong-code": "code 78", "wrong-code-read": "code 78",
-                    "ends": "ended by itself", "leaves": "left behind: whole",
+                    "ends": "ended by itself", "rare": "signal 6", "leaves": "left behind: whole",
                     "allocates": "allocates"}
         if self.sanitized:
             found_by["leaks"] = "leak"

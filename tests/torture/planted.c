@@ -91,6 +91,26 @@ static int read_file(void)
 	return code;
 }
 
+__attribute__((noinline)) static bool read_one(int fd)
+{
+	char c;
+
+	return pread(fd, &c, 1, 0) == 1;
+}
+
+/* As frames do: one place again and again, and behind it another that calls the same function. */
+static void read_often(void)
+{
+	int fd = open("/proc/self/comm", O_RDONLY | O_CLOEXEC), whole = 0;
+
+	for (int i = 0; fd >= 0 && i < 100; i++)
+		whole += read_one(fd);
+	if (fd >= 0 && whole >= 99 && !read_one(fd))
+		abort();
+	if (fd >= 0)
+		close(fd);
+}
+
 int main(int argc, char **argv)
 {
 	char *volatile first, *volatile second; /* allocated, though nobody reads them */
@@ -99,6 +119,8 @@ int main(int argc, char **argv)
 	how = argc > 1 ? argv[1] : "good";
 	if (how_is("silent-later"))
 		fprintf(stderr, "12:00:00.000 notice  daemon: running\n");
+	if (how_is("rare"))
+		read_often();
 	first = malloc(1000);
 	second = malloc(1000);
 	if (how_is("crashes"))

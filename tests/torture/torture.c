@@ -22,12 +22,16 @@ static const char *const kind_names[TORTURE_KINDS] = {
 	"stream", "file", "ioctl", "clock",	 "wait",   "futex",  "library",
 };
 
-extern const char __executable_start[];
+#define SITE_FRAMES 4 /* of the program, that make a call site */
+#define STACK_FRAMES 24
+
+extern const char __executable_start[], etext[];
 
 static atomic_int armed, report_fd = -1, forbidden;
-static atomic_ulong counts[TORTURE_KINDS];
+static atomic_ulong counts[TORTURE_KINDS], site_count;
 static int wanted_kind = -1, wanted_error;
 static unsigned long wanted;
+static unsigned wanted_site; /* 0: wanted is counted over all of the kind */
 static bool lasting;
 static const char *mended_path;
 static _Thread_local int own;
@@ -83,6 +87,32 @@ static bool is_mended(void)
 	return mended;
 }
 
+/*
+ * Where a call comes from, of its kind, never 0: its return address and those that follow in the program, so
+ * that what one function does for several is several. The same in each life of a program.
+ */
+static unsigned site_of(enum torture_kind kind, const void *caller)
+{
+	void *stack[STACK_FRAMES];
+	unsigned site = 2166136261u + (unsigned)kind;
+	int depth, i = 0, taken = 0;
+
+	own++;
+	depth = backtrace(stack, STACK_FRAMES);
+	own--;
+	while (i < depth && stack[i] != caller)
+		i++;
+	for (; i < depth && taken < SITE_FRAMES; i++) {
+		const uintptr_t offset = (uintptr_t)stack[i] - (uintptr_t)__executable_start;
+
+		if (offset >= (uintptr_t)etext - (uintptr_t)__executable_start)
+			continue; /* a library's, that lies elsewhere in each life */
+		site = (site ^ (unsigned)offset) * 16777619u;
+		taken++;
+	}
+	return site ? site : 1;
+}
+
 /* A call that is interrupted is made again; were each of these, too, a hang would be the only end. */
 static bool is_wanted(enum torture_kind kind, unsigned long nth, int error)
 {
@@ -103,8 +133,14 @@ int torture_call(enum torture_kind kind, const char *name, const int *errors, co
 	nth = atomic_fetch_add(&counts[kind], 1) + 1;
 	while (errors[count])
 		count++;
-	if (wanted_kind < 0 && nth <= 1000)
-		torture_note("call %s %lu %s %d", kind_names[kind], nth, name, count);
+	if (wanted_kind < 0)
+		torture_note("call %s %lu %s %d %x", kind_names[kind], nth, name, count,
+			     site_of(kind, caller));
+	if ((int)kind == wanted_kind && wanted_site) {
+		if (site_of(kind, caller) != wanted_site)
+			return 0;
+		nth = atomic_fetch_add(&site_count, 1) + 1;
+	}
 	if (!is_wanted(kind, nth, wanted_error < count ? errors[wanted_error] : 0))
 		return 0;
 	if (wanted_error >= count) {
@@ -112,8 +148,9 @@ int torture_call(enum torture_kind kind, const char *name, const int *errors, co
 		return 0;
 	}
 	if (nth == wanted)
-		torture_note("failed %s %d 0x%zx", name, errors[wanted_error],
-			     (size_t)((uintptr_t)caller - (uintptr_t)__executable_start));
+		torture_note("failed %s %d 0x%zx %x", name, errors[wanted_error],
+			     (size_t)((uintptr_t)caller - (uintptr_t)__executable_start),
+			     site_of(kind, caller));
 	return errors[wanted_error];
 }
 
@@ -209,19 +246,23 @@ static void watch_allocations(void)
 
 void torture_order(const char *text)
 {
-	const size_t length = strcspn(text, ":");
-	char *end;
+	const size_t length = strcspn(text, "@:");
+	char *end = (char *)text + length;
 
 	wanted_kind = -1;
 	wanted_error = 0;
+	wanted_site = 0;
+	atomic_store(&site_count, 0);
 	for (int i = 0; i < TORTURE_KINDS; i++)
 		atomic_store(&counts[i], 0);
 	for (int i = 0; i < TORTURE_KINDS; i++)
 		if (strlen(kind_names[i]) == length && strncmp(text, kind_names[i], length) == 0)
 			wanted_kind = i;
-	if (wanted_kind < 0 || !text[length])
+	if (*end == '@')
+		wanted_site = (unsigned)strtoul(end + 1, &end, 16);
+	if (wanted_kind < 0 || *end != ':')
 		abort();
-	wanted = strtoul(text + length + 1, &end, 10);
+	wanted = strtoul(end + 1, &end, 10);
 	if (*end == '/')
 		wanted_error = (int)strtol(end + 1, &end, 10);
 	lasting = *end == '+';

@@ -7,7 +7,8 @@
  *
  *	TORTURE		KIND:N fails that call, KIND:N/V with its Vth error where it has several, KIND:N+
  *			that call and all later ones of the kind, of those that are interrupted (EINTR) every
- *			other one; without it calls are counted
+ *			other one; KIND@SITE:N... counts those of one call site alone; without it all
+ *			calls are counted, a line of the report for each with its site
  *	TORTURE_MENDED	a file: once it is there, later ones do not fail any more
  *	TORTURE_PHASE	when calls count (phases.c); without it from start to end
  *	TORTURE_REPORT	a file: what failed, counts, and what the phase saw, a line each

@@ -1,0 +1,42 @@
+# What tests/torture/run has done already, so that an interrupted run goes on where it was and nights add up: a line for
+# each life without a finding in BUILD/torture-done, by program. One that was built anew begins anew.
+#
+# SPDX-License-Identifier: Apache-2.0
+import hashlib
+import os
+
+
+class Done:
+    """Of one build folder."""
+
+    def __init__(self, build):
+        self.path, self.programs, self.lines = os.path.join(build, "torture-done"), {}, {}
+        if os.path.exists(self.path):
+            with open(self.path) as f:
+                for line in f:
+                    fields = line.split()
+                    if len(fields) == 6:  # the last one may be half a line
+                        self.lines[tuple(fields[:3])] = fields[3:]
+
+    def key(self, life, order):
+        if life.program not in self.programs:
+            with open(life.program, "rb") as f:
+                self.programs[life.program] = hashlib.sha256(f.read()).hexdigest()[:16]
+        return life.name, self.programs[life.program], order
+
+    def rest_of(self, orders, tally):
+        """Those that are left; the others are told to the tally."""
+        rest = []
+        for life, order in orders:
+            line = self.lines.get(self.key(life, order))
+            if line:
+                outcome, site, seconds = line
+                tally.add(life, order, outcome.replace("_", " "), site.strip("-"), float(seconds))
+            else:
+                rest.append((life, order))
+        return rest
+
+    def add(self, life, order, outcome, site, seconds):
+        with open(self.path, "a") as f:
+            f.write("%s %s %s %s %s %.3f\n" % (*self.key(life, order), outcome.replace(" ", "_"), site or "-",
+                                              seconds))
