@@ -13,6 +13,7 @@
 #include "tests/simulate/sim.h"
 #include "tests/simulate/world.h"
 #include "tests/simulate/wrap.h"
+#include "tests/stack_switch.h"
 
 #define SOON 100	/* accesses until another thread goes on that has just become able to */
 #define ALONE (1 << 20) /* and where there is none */
@@ -227,19 +228,19 @@ static void copy_tls(void *to, const void *from)
 }
 
 /* Leaves what runs, to come back to `from`. */
-static void resume(struct sim_coroutine *from, struct sim_task *t)
+static void resume(void **from, struct sim_task *t)
 {
 	sim->current = t;
 	copy_tls(tls.data, t->tls);
 	*tls.error = t->error;
 	new_quantum();
-	sim_coroutine_switch(from, &t->coroutine);
+	stack_switch(from, t->stack_pointer);
 }
 
 /* Nobody comes back to what runs. */
 static void resume_for_good(struct sim_task *t)
 {
-	struct sim_coroutine gone;
+	void *gone;
 
 	resume(&gone, t);
 	abort();
@@ -302,7 +303,7 @@ static void switch_away(void)
 	}
 	copy_tls(self->tls, tls.data);
 	self->error = *tls.error;
-	resume(&self->coroutine, next);
+	resume(&self->stack_pointer, next);
 	if (sim->leaving)
 		task_free(sim->leaving);
 	sim->leaving = NULL;
@@ -384,8 +385,8 @@ struct sim_task *sim_task_create(struct sim_process *p, const char *name, void *
 	t->timer = (struct sim_timer){SIM_NEVER, task_timer, t, 0};
 	t->starvation = (struct sim_timer){SIM_NEVER, starvation_ends, t, 0};
 	/* stacks begin at different places of a page: else all would want the same lines of the cache */
-	sim_coroutine_init(&t->coroutine, t->stack,
-			   SIM_STACK_BYTES - 64 * (size_t)(19 * (t - sim->task) % 128), task_entry);
+	t->stack_pointer = stack_first(t->stack, SIM_STACK_BYTES - 64 * (size_t)(19 * (t - sim->task) % 128),
+				       task_entry);
 	t->state = SIM_READY;
 	sim->ready |= bit_of(t);
 	return t;
@@ -564,7 +565,7 @@ void sim_init(uint64_t seed)
 bool sim_run(void)
 {
 	if (_setjmp(sim->host) == 0)
-		resume(&sim->host_coroutine, choose());
+		resume(&sim->host_stack_pointer, choose());
 	sim->current = NULL;
 	sim_quantum = 1 << 30;
 	return !sim->failed;

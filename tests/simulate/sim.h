@@ -17,7 +17,6 @@
 #include <sys/types.h>
 
 #include "base/clock.h"
-#include "tests/simulate/coroutine.h"
 
 #define SIM_TASKS 48
 #define SIM_TIMERS 160
@@ -69,7 +68,7 @@ struct sim_process {
 enum sim_state { SIM_FREE, SIM_READY, SIM_BLOCKED, SIM_DONE };
 
 struct sim_task {
-	struct sim_coroutine coroutine;
+	void *stack_pointer; /* while another one runs */
 	char *stack;
 	struct sim_process *process;
 	char name[16];
@@ -197,7 +196,7 @@ struct sim {
 	struct sim_task task[SIM_TASKS];
 	uint64_t seed;
 	jmp_buf host;
-	struct sim_coroutine host_coroutine;
+	void *host_stack_pointer;
 	char why[400];
 	struct sim_process process[32];
 	struct sim_fd fd[SIM_FDS];
