@@ -5,6 +5,7 @@
  */
 #include "tests/torture/torture.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <execinfo.h>
 #include <fcntl.h>
@@ -19,7 +20,7 @@
 
 static const char *const kind_names[TORTURE_KINDS] = {
 	"malloc", "mmap", "open",  "descriptor", "socket", "thread", "read",	"write",
-	"stream", "file", "ioctl", "clock",	 "wait",   "futex",  "library",
+	"stream", "file", "ioctl", "clock",	 "wait",   "futex",  "library", "cuda",
 };
 
 extern const char __executable_start[];
@@ -93,6 +94,19 @@ static bool is_wanted(enum torture_kind kind, unsigned long nth, int error)
 	return lasting && (error != EINTR || (nth - wanted) % 2 == 0) && !is_mended();
 }
 
+/* Where: an offset in the program, or in a module that it has loaded. */
+static void note_failed(const char *name, int error, const void *caller)
+{
+	Dl_info module = {0};
+
+	own++;
+	if (dladdr(caller, &module) == 0 || module.dli_fbase == (const void *)__executable_start)
+		module = (Dl_info){.dli_fname = "", .dli_fbase = (void *)(uintptr_t)__executable_start};
+	own--;
+	torture_note("failed %s %d 0x%zx %s", name, error,
+		     (size_t)((uintptr_t)caller - (uintptr_t)module.dli_fbase), module.dli_fname);
+}
+
 int torture_call(enum torture_kind kind, const char *name, const int *errors, const void *caller)
 {
 	unsigned long nth;
@@ -112,8 +126,7 @@ int torture_call(enum torture_kind kind, const char *name, const int *errors, co
 		return 0;
 	}
 	if (nth == wanted)
-		torture_note("failed %s %d 0x%zx", name, errors[wanted_error],
-			     (size_t)((uintptr_t)caller - (uintptr_t)__executable_start));
+		note_failed(name, errors[wanted_error], caller);
 	return errors[wanted_error];
 }
 
