@@ -57,6 +57,7 @@ class Result:
         self.counts, self.calls, self.notes, self.marks, self.failed = {}, [], [], set(), None
         self.sees_no_files = False  # from the failing call on
         self.bytes, self.info = None, None  # of out.mcap, what a program was told to make
+        self.first = {}  # the first call of each name
         self.lost = None  # the error that a played CUDA device was lost by
         for line in report:
             word, _, rest = line.partition(" ")
@@ -64,7 +65,8 @@ class Result:
             if word == "count":
                 self.counts[fields[0]] = int(fields[1])
             elif word == "call":
-                self.calls.append((fields[0], int(fields[1]), int(fields[3]), fields[2]))
+                self.calls.append((fields[0], int(fields[1]), int(fields[3])))
+                self.first.setdefault(fields[2], "%s:%s" % (fields[0], fields[1]))
             elif word == "failed":
                 self.failed = (fields[0], int(fields[1]), " ".join(fields[2:]))
             elif word == "lost":
