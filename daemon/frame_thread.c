@@ -173,7 +173,8 @@ static void fill_header(struct sx_pipeline *p, const struct sx_flight *f, const 
 	sx_must(h->published_ns, >=, h->submitted_ns);
 }
 
-static int publish_frame(struct sx_pipeline *p, const struct sx_flight *f)
+/* what: of the frame in the sentence, when it fails. */
+static int publish_frame(struct sx_pipeline *p, const struct sx_flight *f, const char **what)
 {
 	const struct sx_result *result = p->c.engine->backend->result(f->context);
 	struct stixel_image images[SX_FRAME_IMAGES];
@@ -181,6 +182,7 @@ static int publish_frame(struct sx_pipeline *p, const struct sx_flight *f)
 	int64_t bytes, head_ns;
 	int count = peek_images(p, f->context, images), r;
 
+	*what = count < 0 ? "the engine gives no image" : "cannot be published";
 	if (count < 0)
 		return count;
 	fill_header(p, f, result);
@@ -213,6 +215,7 @@ static void fail_pipeline(struct sx_pipeline *p, const char *what, const char *r
 /* Publishes every frame that is finished, oldest first. False: the pipeline has failed. */
 static bool collect_frames(struct sx_pipeline *p)
 {
+	const char *what;
 	struct sx_flight *f;
 	int r;
 
@@ -224,9 +227,9 @@ static bool collect_frames(struct sx_pipeline *p)
 			fail_pipeline(p, "the engine failed", sx_engine_failure(p->c.engine, r));
 			return false;
 		}
-		r = publish_frame(p, f);
+		r = publish_frame(p, f, &what);
 		if (r < 0) {
-			fail_pipeline(p, "cannot be published", strerror(-r));
+			fail_pipeline(p, what, sx_engine_failure(p->c.engine, r));
 			return false;
 		}
 		sx_must_be(f->item);

@@ -19,10 +19,14 @@ class Done:
                         self.lines[tuple(fields[:3])] = fields[3:]
 
     def key(self, life, order):
-        if life.program not in self.programs:
-            with open(life.program, "rb") as f:
-                self.programs[life.program] = hashlib.sha256(f.read()).hexdigest()[:16]
-        return life.name, self.programs[life.program], order
+        parts = (life.program, *life.modules)
+        if parts not in self.programs:
+            both = hashlib.sha256()
+            for part in parts:
+                with open(part, "rb") as f:
+                    both.update(f.read())
+            self.programs[parts] = both.hexdigest()[:16]
+        return life.name, self.programs[parts], order
 
     def rest_of(self, orders, tally):
         """Those that are left; the others are told to the tally."""

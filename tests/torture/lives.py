@@ -24,7 +24,8 @@ LOG_LINE = re.compile(r"(?:[\d:.]+ )?(error|warning|notice|info|debug) +[\w-]+: 
 # what phases.c marks where a daemon got so far: without it an exit status of 0 is an early end
 MARKS = {"start": "frames 2", "steady": "terminated", "reload": "terminated", "order": "terminated",
          "camera": "terminated", "stop": "terminated"}
-NAMES = ["start", "files", "steady", "reload", "order", "stop", "camera-start", "camera", "record", "export", "web"]
+NAMES = ["start", "files", "steady", "reload", "order", "stop", "camera-start", "camera", "cuda-start", "cuda-auto",
+         "cuda-steady", "cuda-reload", "cuda-order", "cuda-stop", "cuda-camera", "record", "export", "web"]
 
 CONFIG = """[source]
 kind = %(kind)s
@@ -57,6 +58,8 @@ class Result:
         self.failed, self.site = None, None
         self.sees_no_files = False  # from the failing call on
         self.bytes, self.info = None, None  # of out.mcap, what a program was told to make
+        self.first = {}  # the first call of each name
+        self.lost = None  # the error that a played CUDA device was lost by
         for line in report:
             word, _, rest = line.partition(" ")
             fields = rest.split()
@@ -64,9 +67,12 @@ class Result:
                 self.counts[fields[0]] = int(fields[1])
             elif word == "call":
                 self.calls.append((fields[0], int(fields[1]), int(fields[3]), fields[4]))
+                self.first.setdefault(fields[2], "%s@%s:1" % (fields[0], fields[4]))
             elif word == "failed":
-                self.failed = (fields[0], int(fields[1]), fields[2])
+                self.failed = (fields[0], int(fields[1]), " ".join([fields[2], *fields[4:]]))
                 self.site = fields[3]
+            elif word == "lost":
+                self.lost = int(fields[0])
             elif word == "mark":
                 self.marks.add(rest)
             elif word in ("wrong", "allocation", "answer"):
@@ -104,9 +110,16 @@ class Life:
     codes = {0, 70, 71, 73}  # 71: without memory for its own arguments
     phase = None
     goes_on = False  # calls the same again and again
+    kinds = None  # what fails in it; else all
+    at = None  # of a planted fault: the first call of this name shows it
+    modules = ()  # that the program loads, and whose calls fail
 
     def __init__(self, name, house, program):
         self.name, self.house, self.program = name, house, program
+
+    def fails(self, kinds):
+        """Those of these kinds that fail in it: calls of a CUDA runtime where one is played, and nothing else there."""
+        return [k for k in kinds if (k in self.kinds if self.kinds else k != "cuda")]
 
     def prepare(self, folder):
         """argv and environment."""
@@ -256,6 +269,83 @@ class Cameras(Daemon):
         if "memory is " in r.stderr:
             r.notes = [n for n in r.notes if not n.startswith("wrong descriptors")]
         return super().judge(r)
+
+
+class CudaJudge:
+    """Of a daemon with the CUDA engine on the played runtime (cuda.c)."""
+    kinds = {"cuda"}
+    device = "sms=1"
+
+    def cuda(self, argv, env, contexts):
+        """Small and few, so that a life takes some tenths of a second."""
+        settings = ("engine.backend=" + self.backend, "engine.contexts=%d" % contexts, "stereo.paths=2",
+                    "output.planes_when=always")
+        env.update(STIXEL_MODULE_PATH=self.modules[0], SX_EMULATE_ORDER="5",
+                   SX_EMULATE_DEVICE=self.device)
+        return argv + list(itertools.chain.from_iterable(("-s", s) for s in settings)), env
+
+    def judge(self, r):
+        """A lost device ends the daemon, and what was asked of it meanwhile cannot be done."""
+        if r.lost and r.code == 70:
+            r.notes = [n for n in r.notes if not n.startswith(("wrong order", "wrong reload"))]
+        return super().judge(r)
+
+    def judge_more(self, r):
+        return super().judge_more(r) + self.judge_engine(r)
+
+    def judge_engine(self, r):
+        bad = []
+        if r.code == 69 and self.phase != "start":
+            bad.append("code 69 of a device that was there")
+        named = "engine cuda: " in r.stderr
+        if r.code and not named and "the engine gives no image: " not in r.stderr:
+            bad.append("the sentence does not say what of CUDA failed")
+        if "answer 0" in r.notes and r.code == 0:
+            bad.append("late: no answer to the order")
+        elif r.outcome == "refused" and not named:
+            bad.append("refused without what of CUDA failed")
+        fell_back = self.backend == "auto" and re.search(r"auto: engine cuda: .*; cpu", r.stderr)
+        if r.lost and r.code == 0 and self.phase != "stop" and not fell_back:
+            bad.append("goes on with a lost device")
+        return bad
+
+
+class Cuda(CudaJudge, Daemon):
+    codes = {0, 69, 70}
+
+    def __init__(self, name, house, phase, contexts=1, backend="cuda", planted=None, **more):
+        super().__init__(name, house, phase=phase, **more)
+        self.contexts, self.backend, self.planted = contexts, backend, planted
+        self.modules = (house.program("torture-cuda-planted.so" if planted else "torture-cuda.so"),)
+        self.arguments += ["-s", "source.size=48x32", "-s", "source.fps=10"]
+
+    def prepare(self, folder):
+        argv, env = super().prepare(folder)
+        if self.planted:
+            env["TORTURE_PLANTED"] = self.planted
+        return self.cuda(argv, env, self.contexts)
+
+
+class PlantedCuda(Cuda):
+    """A fault in the engine, found_by a word of the finding."""
+
+    def __init__(self, planted, house, phase, at, found_by):
+        super().__init__("cuda-" + planted, house, phase, planted=planted,
+                         arguments=["--frames", "2"] if phase == "start" else [])
+        self.at, self.found_by = at, found_by
+
+
+class CudaCameras(CudaJudge, Cameras):
+    """On a GPU that reads pairs where cameras have put them."""
+    codes = {0, 69, 70}
+    backend, device = "cuda", "integrated=1,cc=87,sms=1"
+
+    def __init__(self, name, house, **more):
+        super().__init__(name, house, **more)
+        self.modules = (house.program("torture-cuda.so"),)
+
+    def prepare(self, folder):
+        return self.cuda(*super().prepare(folder), 1)
 
 
 class Tool(Life):
@@ -433,9 +523,25 @@ class House:
             Daemon("stop", self),
             Cameras("camera-start", self, phase="start", arguments=frames),
             Cameras("camera", self),
+        ] + self.cuda_lives() + [
             Record("record", self, "torture-stixelctl"),
             Export("export", self, "torture-stixelctl"),
         ] + ([Web("web", self, "torture-stixel-web")] if os.path.exists(self.program("torture-stixel-web")) else [])
+
+    def cuda_lives(self):
+        """None in a build without a C++ compiler."""
+        if not os.path.exists(self.program("torture-cuda.so")):
+            return []
+        frames = ["--frames", "2"]
+        return [
+            Cuda("cuda-start", self, "start", contexts=2, arguments=frames),
+            Cuda("cuda-auto", self, "start", backend="auto", arguments=frames),
+            Cuda("cuda-steady", self, "steady", contexts=2),
+            Cuda("cuda-reload", self, "reload"),
+            Cuda("cuda-order", self, "order"),
+            Cuda("cuda-stop", self, "stop", contexts=2),
+            CudaCameras("cuda-camera", self, phase="camera"),
+        ]
 
     def planted(self):
         found_by = {"good": "", "crashes": "signal 11|memory", "hangs": "hangs", "silent": "no sentence",
@@ -444,7 +550,9 @@ class House:
                     "allocates": "allocates"}
         if self.sanitized:
             found_by["leaks"] = "leak"
-        return [Planted(how, self, words) for how, words in found_by.items()]
+        cuda = [PlantedCuda("keeps", self, "start", "cudaMemsetAsync", "held by the device: .* device bytes"),
+                PlantedCuda("silent", self, "steady", "cudaGraphLaunch", "does not say what of CUDA")]
+        return [Planted(how, self, words) for how, words in found_by.items()] + (cuda if self.cuda_lives() else [])
 
     @property
     def sanitized(self):
@@ -508,7 +616,9 @@ class House:
 
 
 def place(program, offset):
-    """Function, file and line of an offset in the program, as the report has it."""
+    """Function, file and line of an offset in the program, or in the module behind it, as the report has it."""
+    offset, _, module = offset.partition(" ")
+    program = module or program
     try:
         said = subprocess.run(["addr2line", "-pfe", program, hex(int(offset, 16) - 1)], capture_output=True, text=True)
     except (OSError, ValueError):

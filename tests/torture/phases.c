@@ -199,7 +199,8 @@ static void do_order(void)
 	torture_disarm();
 	code = client_order("stixels.width = 4");
 	if (code != 200 && !atomic_load(&stopping))
-		torture_note("wrong order: %d when nothing failed", code);
+		torture_note("wrong order: %d when nothing failed%s", code,
+			     code ? "" : ", or not within its time");
 }
 
 static void do_camera(void)

@@ -5,6 +5,7 @@
  */
 #include "tests/torture/torture.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <execinfo.h>
 #include <fcntl.h>
@@ -19,7 +20,7 @@
 
 static const char *const kind_names[TORTURE_KINDS] = {
 	"malloc", "mmap", "open",  "descriptor", "socket", "thread", "read",	"write",
-	"stream", "file", "ioctl", "clock",	 "wait",   "futex",  "library",
+	"stream", "file", "ioctl", "clock",	 "wait",   "futex",  "library", "cuda",
 };
 
 #define SITE_FRAMES 4 /* of the program, that make a call site */
@@ -87,12 +88,37 @@ static bool is_mended(void)
 	return mended;
 }
 
+static uintptr_t offset_in(const Dl_info *object, const void *at)
+{
+	return (uintptr_t)at - (uintptr_t)object->dli_fbase;
+}
+
+static bool in_program(const void *at)
+{
+	return (uintptr_t)at - (uintptr_t)__executable_start <
+	       (uintptr_t)etext - (uintptr_t)__executable_start;
+}
+
+/* The program, or a module that it has loaded. */
+static Dl_info object_of(const void *at)
+{
+	Dl_info found = {.dli_fname = "", .dli_fbase = (void *)(uintptr_t)__executable_start};
+
+	own++;
+	if (!in_program(at) && dladdr(at, &found) == 0)
+		found.dli_fbase = NULL;
+	own--;
+	return found;
+}
+
 /*
- * Where a call comes from, of its kind, never 0: its return address and those that follow in the program, so
- * that what one function does for several is several. The same in each life of a program.
+ * Where a call comes from, of its kind, never 0: its return address and those that follow in the program, or in
+ * the module that makes it, so that what one function does for several is several. The same in each life of a
+ * program: each is an offset in what it lies in.
  */
 static unsigned site_of(enum torture_kind kind, const void *caller)
 {
+	const Dl_info first = object_of(caller);
 	void *stack[STACK_FRAMES];
 	unsigned site = 2166136261u + (unsigned)kind;
 	int depth, i = 0, taken = 0;
@@ -103,11 +129,11 @@ static unsigned site_of(enum torture_kind kind, const void *caller)
 	while (i < depth && stack[i] != caller)
 		i++;
 	for (; i < depth && taken < SITE_FRAMES; i++) {
-		const uintptr_t offset = (uintptr_t)stack[i] - (uintptr_t)__executable_start;
+		const Dl_info in = object_of(stack[i]);
 
-		if (offset >= (uintptr_t)etext - (uintptr_t)__executable_start)
-			continue; /* a library's, that lies elsewhere in each life */
-		site = (site ^ (unsigned)offset) * 16777619u;
+		if (!in_program(stack[i]) && in.dli_fbase != first.dli_fbase)
+			continue; /* a library's, which may wait for something else each time */
+		site = (site ^ (unsigned)offset_in(&in, stack[i])) * 16777619u;
 		taken++;
 	}
 	return site ? site : 1;
@@ -121,6 +147,15 @@ static bool is_wanted(enum torture_kind kind, unsigned long nth, int error)
 	if (nth == wanted)
 		return true;
 	return lasting && (error != EINTR || (nth - wanted) % 2 == 0) && !is_mended();
+}
+
+/* Where: an offset in the program, or in a module that it has loaded. */
+static void note_failed(enum torture_kind kind, const char *name, int error, const void *caller)
+{
+	const Dl_info in = object_of(caller);
+
+	torture_note("failed %s %d 0x%zx %x %s", name, error, (size_t)offset_in(&in, caller),
+		     site_of(kind, caller), in_program(caller) ? "" : in.dli_fname);
 }
 
 int torture_call(enum torture_kind kind, const char *name, const int *errors, const void *caller)
@@ -148,9 +183,7 @@ int torture_call(enum torture_kind kind, const char *name, const int *errors, co
 		return 0;
 	}
 	if (nth == wanted)
-		torture_note("failed %s %d 0x%zx %x", name, errors[wanted_error],
-			     (size_t)((uintptr_t)caller - (uintptr_t)__executable_start),
-			     site_of(kind, caller));
+		note_failed(kind, name, errors[wanted_error], caller);
 	return errors[wanted_error];
 }
 

@@ -36,6 +36,7 @@ enum torture_kind {
 	TORTURE_WAIT,
 	TORTURE_FUTEX,
 	TORTURE_LIBRARY,
+	TORTURE_CUDA, /* of the runtime that is played, cuda.c; its errors are its own, -error: of its work */
 	TORTURE_KINDS,
 };
 

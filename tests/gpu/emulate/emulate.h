@@ -24,7 +24,9 @@ extern "C" {
  * Since the reset: calls of a runtime function ("cudaMalloc"; launches are "cudaLaunchKernel"), or what
  * the device ran ("kernel", "copy", "set", "host"), "any": all of these; "freed in flight": memory while
  * something ran or waited to run; "default stream";
- * now: "device bytes" and "pinned bytes" that are taken, "streams held", "events held", "graphs held".
+ * now: "device bytes" and "pinned bytes" that are taken, "registrations held" (of host memory),
+ * "streams held", "events held", "graphs held"; "lost": the error that the device is lost by, 0 while it
+ * works.
  */
 unsigned long long sx_emulate_count(const char *what);
 /*
@@ -34,6 +36,22 @@ unsigned long long sx_emulate_count(const char *what);
 const char *sx_emulate_other_than(const char *const *allowed);
 /* Counts from 0, and a lost device is back. Not while it works. */
 void sx_emulate_reset(void);
+
+/*
+ * Someone else who orders failures, beside SX_EMULATE_FAIL: tests/torture. At most one, before the first
+ * call. Any thread calls it.
+ */
+struct sx_emulate_judge {
+	/*
+	 * A call of the runtime, by who: 0, the error that it fails with, or -error: it succeeds, and what it
+	 * gives the device loses it with that error. What gives back (cudaFree, ...) has done so when it
+	 * fails.
+	 */
+	int (*call)(const char *function, const void *caller);
+	/* Around what the runtime does itself, memory that it takes for instance. Nested. */
+	void (*begin)(void), (*end)(void);
+};
+void sx_emulate_judged_by(const struct sx_emulate_judge *judge);
 
 #ifdef __cplusplus
 }

@@ -17,10 +17,14 @@
 #include "tests/gpu/emulate/faults.h"
 
 static std::mutex lock;
-static std::map<std::string, unsigned long long> counts;
+static std::map<std::string, unsigned long long> &counts = /* asked when the program ends, too */
+	*new std::map<std::string, unsigned long long>;
 static unsigned long long any; /* calls and runs of whatever name */
 static cudaError_t lost = cudaSuccess;
-static thread_local cudaError_t last = cudaSuccess;
+/* there from the thread's begin on, also in a module: else its first call would take memory */
+#define OF_THREAD static thread_local __attribute__((tls_model("initial-exec")))
+OF_THREAD cudaError_t last = cudaSuccess, doom = cudaSuccess;
+static const struct sx_emulate_judge *judge;
 
 struct fault {
 	bool hit, hang, skip;
@@ -94,12 +98,9 @@ static cudaError_t count(const char *name, bool *skip)
 
 cudaError_t sx_emulate_error(cudaError_t error)
 {
-	if (loses_device(error)) {
-		lock.lock();
-		lost = lost == cudaSuccess ? error : lost;
-		lock.unlock();
-	}
-	if (error != cudaSuccess)
+	if (loses_device(error))
+		sx_emulate_lose(error);
+	if (error != cudaSuccess && error != cudaErrorNotReady) /* which the runtime calls no error */
 		last = error;
 	return error;
 }
@@ -111,12 +112,64 @@ cudaError_t sx_emulate_lost(void)
 	return lost;
 }
 
-cudaError_t sx_emulate_enter(const char *function)
+void sx_emulate_judged_by(const struct sx_emulate_judge *who)
+{
+	judge = who;
+}
+
+sx_emulate_inside::sx_emulate_inside()
+{
+	if (judge)
+		judge->begin();
+}
+
+sx_emulate_inside::~sx_emulate_inside()
+{
+	if (judge)
+		judge->end();
+}
+
+static cudaError_t judge_call(const char *function, const void *caller)
+{
+	const int error = judge ? judge->call(function, caller) : 0;
+
+	doom = error < 0 ? (cudaError_t)-error : cudaSuccess;
+	return error > 0 ? (cudaError_t)error : cudaSuccess;
+}
+
+cudaError_t sx_emulate_doom(void)
+{
+	const cudaError_t e = doom;
+
+	doom = cudaSuccess;
+	return e;
+}
+
+cudaError_t sx_emulate_enter(const char *function, const void *caller)
 {
 	bool skip;
+	const cudaError_t judged = judge_call(function, caller);
+	const sx_emulate_inside inside;
 	const cudaError_t ordered = count(function, &skip), e = sx_emulate_lost();
 
-	return sx_emulate_error(e != cudaSuccess ? e : ordered);
+	return sx_emulate_error(e != cudaSuccess ? e : judged != cudaSuccess ? judged : ordered);
+}
+
+cudaError_t sx_emulate_enter_always(const char *function, const void *caller)
+{
+	const cudaError_t judged = judge_call(function, caller);
+	const sx_emulate_inside inside;
+	const cudaError_t e = sx_emulate_lost();
+
+	sx_emulate_taken(function, 1);
+	return sx_emulate_error(e != cudaSuccess ? e : judged);
+}
+
+void sx_emulate_lose(cudaError_t error)
+{
+	std::lock_guard<std::mutex> hold(lock);
+
+	lost = lost == cudaSuccess ? error : lost;
 }
 
 bool sx_emulate_may_run(const char *kind)
@@ -127,11 +180,8 @@ bool sx_emulate_may_run(const char *kind)
 		return false;
 	const cudaError_t e = count(kind, &skip);
 
-	if (e != cudaSuccess) {
-		lock.lock();
-		lost = e;
-		lock.unlock();
-	}
+	if (e != cudaSuccess)
+		sx_emulate_lose(e);
 	return e == cudaSuccess && !skip;
 }
 
@@ -155,6 +205,8 @@ unsigned long long sx_emulate_count(const char *what)
 
 	if (strcmp(what, "any") == 0)
 		return any;
+	if (strcmp(what, "lost") == 0)
+		return lost;
 	return found == counts.end() ? 0 : found->second;
 }
 

@@ -128,7 +128,8 @@ cudaError_t cudaMalloc(void **at, size_t bytes)
 cudaError_t cudaFree(void *at)
 {
 	SX_ENTER_ALWAYS;
-	return give_back(at, DEVICE);
+	const cudaError_t e = give_back(at, DEVICE);
+	return e == cudaSuccess ? given_ : e;
 }
 
 cudaError_t cudaHostAlloc(void **at, size_t bytes, unsigned int flags)
@@ -149,7 +150,8 @@ cudaError_t cudaMallocHost(void **at, size_t bytes)
 cudaError_t cudaFreeHost(void *at)
 {
 	SX_ENTER_ALWAYS;
-	return give_back(at, PINNED);
+	const cudaError_t e = give_back(at, PINNED);
+	return e == cudaSuccess ? given_ : e;
 }
 
 cudaError_t cudaHostRegister(void *at, size_t bytes, unsigned int flags)
@@ -169,6 +171,7 @@ cudaError_t cudaHostRegister(void *at, size_t bytes, unsigned int flags)
 			return sx_emulate_error(cudaErrorHostMemoryAlreadyRegistered);
 	}
 	ranges[(const char *)at] = {bytes, REGISTERED, flags};
+	sx_emulate_taken("registrations held", 1);
 	return cudaSuccess;
 }
 
@@ -182,7 +185,8 @@ cudaError_t cudaHostUnregister(void *at)
 	if (r == ranges.end() || r->second.kind != REGISTERED)
 		return sx_emulate_error(cudaErrorHostMemoryNotRegistered);
 	ranges.erase(r);
-	return cudaSuccess;
+	sx_emulate_taken("registrations held", -1);
+	return given_;
 }
 
 cudaError_t cudaHostGetDevicePointer(void **device, void *host, unsigned int flags)
@@ -338,8 +342,9 @@ static bool fits(const struct sx_emulate_kernel *k)
 
 void sx_emulate_submit(sx_emulate_kernel kernel, cudaStream_t stream)
 {
-	if (sx_emulate_enter("cudaLaunchKernel") != cudaSuccess)
+	if (sx_emulate_enter("cudaLaunchKernel", __builtin_return_address(0)) != cudaSuccess)
 		return;
+	const sx_emulate_inside inside;
 	if (!fits(&kernel)) {
 		fprintf(stderr,
 			"emulator: %s: no device runs %ux%ux%u blocks of %ux%ux%u threads with %zu bytes\n",

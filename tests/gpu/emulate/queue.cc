@@ -22,9 +22,11 @@
 #include "tests/gpu/emulate/faults.h"
 #include "tests/gpu/emulate/order.h"
 
+/* fails: it is not run, and the device is lost by it; else cudaSuccess. */
 struct op {
 	const char *kind;
 	std::function<void()> run;
+	cudaError_t fails;
 };
 
 /* done: number of the last record that the device has reached. */
@@ -66,11 +68,13 @@ struct item {
 	uint64_t number;
 	std::shared_ptr<CUgraph_st> graph;
 	std::vector<uint64_t> numbers; /* of the graph's external events, in order of nodes */
+	uint64_t turn;		       /* from 1, of all that streams were given */
 };
 
 struct CUstream_st {
 	std::deque<item> items;
 	bool busy;
+	uint64_t turn; /* of the item that runs, or ran last */
 	unsigned flags;
 	CUgraph_st *graph; /* capture */
 	bool origin;
@@ -84,6 +88,7 @@ static CUstream_st &default_stream = *new CUstream_st();
 static std::vector<CUstream_st *> &streams = *new std::vector<CUstream_st *>{&default_stream};
 static std::set<CUgraph_st *> &captures = *new std::set<CUgraph_st *>;
 static bool started;
+static uint64_t turns;
 typedef std::unique_lock<std::mutex> hold_lock;
 
 static CUstream_st *resolve(cudaStream_t stream)
@@ -108,9 +113,13 @@ static void reach(marker *m, uint64_t number)
 
 static void run_op(const struct op &o)
 {
-	if (sx_emulate_may_run(o.kind))
+	if (o.fails != cudaSuccess)
+		sx_emulate_lose(o.fails);
+	else if (sx_emulate_may_run(o.kind))
 		o.run();
 }
+
+static void run_short(void);
 
 /* Any order that the edges allow. */
 static void run_graph(const CUgraph_st &g, const std::vector<uint64_t> &numbers)
@@ -143,6 +152,7 @@ static void run_graph(const CUgraph_st &g, const std::vector<uint64_t> &numbers)
 			for (size_t before : g.nodes[i].after)
 				if (before == at && --missing[i] == 0)
 					ready.push_back(i);
+		run_short();
 	}
 }
 
@@ -158,11 +168,12 @@ static void run_item(CUstream_st *s, hold_lock *hold)
 
 	s->items.pop_front();
 	s->busy = true;
+	s->turn = i.turn;
 	if (i.what == RECORD) {
 		reach(i.mark.get(), i.number);
 	} else if (i.what != WAIT) {
 		hold->unlock();
-		if (i.what == RUN)
+		if (i.what == RUN || i.op.fails != cudaSuccess)
 			run_op(i.op);
 		else
 			run_graph(*i.graph, i.numbers);
@@ -172,8 +183,23 @@ static void run_item(CUstream_st *s, hold_lock *hold)
 	changed.notify_all();
 }
 
+/* What other streams have but graphs need not wait until one of those has ended. */
+static void run_short(void)
+{
+	hold_lock hold(lock);
+	size_t i = 0;
+
+	while (i < streams.size()) {
+		if (!streams[i]->busy && may_start(streams[i]) && streams[i]->items.front().what != GRAPH)
+			run_item(streams[i], &hold);
+		else
+			i++;
+	}
+}
+
 static void work(void)
 {
+	const sx_emulate_inside inside;
 	hold_lock hold(lock);
 
 	for (;;) {
@@ -214,6 +240,7 @@ static void push(hold_lock *hold, CUstream_st *s, struct item i)
 			return !related || other == s || idle(other);
 		});
 	});
+	i.turn = ++turns;
 	s->items.push_back(std::move(i));
 	changed.notify_all();
 }
@@ -228,24 +255,31 @@ static void record_node(CUstream_st *s, struct node n)
 cudaError_t sx_emulate_enqueue(const char *kind, std::function<void()> run, cudaStream_t stream)
 {
 	CUstream_st *s = resolve(stream);
+	struct op op = {kind, std::move(run), sx_emulate_doom()};
 	hold_lock hold(lock);
 
 	if (s == &default_stream && !captures.empty())
 		return sx_emulate_error(cudaErrorStreamCaptureImplicit);
 	if (s->graph)
-		record_node(s, {{kind, std::move(run)}, NULL, {}});
+		record_node(s, {std::move(op), NULL, {}});
 	else
-		push(&hold, s, {RUN, {kind, std::move(run)}, NULL, 0, NULL, {}});
+		push(&hold, s, {RUN, std::move(op), NULL, 0, NULL, {}});
 	return cudaSuccess;
 }
 
 void sx_emulate_drain(void)
 {
 	hold_lock hold(lock);
+	const uint64_t last = turns;
 
 	if (!std::all_of(streams.begin(), streams.end(), idle))
 		sx_emulate_taken("freed in flight", 1);
-	changed.wait(hold, [] { return std::all_of(streams.begin(), streams.end(), idle); });
+	changed.wait(hold, [&] {
+		return std::all_of(streams.begin(), streams.end(), [&](const CUstream_st *s) {
+			return (!s->busy || s->turn > last) &&
+			       (s->items.empty() || s->items.front().turn > last);
+		});
+	});
 }
 
 bool sx_emulate_forbidden(void)
@@ -340,7 +374,7 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream)
 	streams.erase(std::find(streams.begin(), streams.end(), stream));
 	delete stream;
 	sx_emulate_taken("streams held", -1);
-	return cudaSuccess;
+	return given_;
 }
 
 cudaError_t sx_emulate_wait(cudaStream_t stream)
@@ -496,7 +530,7 @@ cudaError_t cudaEventDestroy(cudaEvent_t event)
 		return sx_emulate_error(cudaErrorInvalidResourceHandle);
 	delete event;
 	sx_emulate_taken("events held", -1);
-	return cudaSuccess;
+	return given_;
 }
 
 cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, unsigned int flags)
@@ -594,7 +628,7 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream)
 	for (const struct node &n : exec->graph->nodes)
 		if (n.external)
 			numbers.push_back(++n.external->recorded);
-	push(&hold, s, {GRAPH, {}, NULL, 0, exec->graph, std::move(numbers)});
+	push(&hold, s, {GRAPH, {NULL, {}, sx_emulate_doom()}, NULL, 0, exec->graph, std::move(numbers)});
 	return cudaSuccess;
 }
 
@@ -603,7 +637,7 @@ cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec)
 	SX_ENTER_ALWAYS;
 	delete exec;
 	sx_emulate_taken("graphs held", -1);
-	return cudaSuccess;
+	return given_;
 }
 
 cudaError_t cudaGraphDestroy(cudaGraph_t graph)
@@ -611,7 +645,7 @@ cudaError_t cudaGraphDestroy(cudaGraph_t graph)
 	SX_ENTER_ALWAYS;
 	delete graph;
 	sx_emulate_taken("graphs held", -1);
-	return cudaSuccess;
+	return given_;
 }
 
 cudaError_t cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t *nodes, size_t *count)

@@ -1,0 +1,83 @@
+/*
+ * The CUDA engine as a module for torture-stixeld: its own sources on the emulated runtime of
+ * tests/gpu/emulate, of which each call counts and fails like those of wraps.c, kind "cuda". Here are the
+ * errors of each call, and what is said when the program ends and the device still holds something.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <cuda_runtime_api.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "tests/gpu/emulate/emulate.h"
+#include "tests/torture/torture.h"
+
+#define MOST_ERRORS 4
+/* The call succeeds, and what it starts fails: the next one that waits for it is told. */
+#define LATER(error) (-(int)(error))
+
+/* What the runtime documents of each; all else has the usual ones. By the second the device is lost. */
+static const int usual[MOST_ERRORS] = {cudaErrorInvalidValue, cudaErrorLaunchFailure};
+static const struct {
+	const char *name;
+	int errors[MOST_ERRORS];
+} calls[] = {
+	{"cudaDriverGetVersion", {cudaErrorInvalidValue}},
+	{"cudaRuntimeGetVersion", {cudaErrorInvalidValue}},
+	{"cudaGetDeviceCount",
+	 {cudaErrorNoDevice, cudaErrorInsufficientDriver, cudaErrorInitializationError}},
+	{"cudaGetDeviceProperties", {cudaErrorInvalidDevice}},
+	{"cudaDeviceGetAttribute", {cudaErrorInvalidDevice}},
+	{"cudaSetDevice", {cudaErrorDevicesUnavailable, cudaErrorLaunchFailure}},
+	{"cudaFree", {cudaErrorInvalidValue, cudaErrorMemoryAllocation, cudaErrorLaunchFailure}},
+	{"cudaMalloc", {cudaErrorMemoryAllocation, cudaErrorLaunchFailure}},
+	{"cudaHostAlloc", {cudaErrorMemoryAllocation, cudaErrorLaunchFailure}},
+	{"cudaHostRegister", {cudaErrorMemoryAllocation, cudaErrorNotSupported, cudaErrorLaunchFailure}},
+	{"cudaStreamCreateWithPriority", {cudaErrorMemoryAllocation, cudaErrorLaunchFailure}},
+	{"cudaEventCreateWithFlags", {cudaErrorMemoryAllocation, cudaErrorLaunchFailure}},
+	{"cudaMemcpyAsync", {cudaErrorInvalidValue, cudaErrorLaunchFailure, LATER(cudaErrorIllegalAddress)}},
+	{"cudaMemcpy2DAsync",
+	 {cudaErrorInvalidValue, cudaErrorLaunchFailure, LATER(cudaErrorIllegalAddress)}},
+	{"cudaMemsetAsync", {cudaErrorInvalidValue, cudaErrorLaunchFailure, LATER(cudaErrorIllegalAddress)}},
+	{"cudaMemset2DAsync",
+	 {cudaErrorInvalidValue, cudaErrorLaunchFailure, LATER(cudaErrorIllegalAddress)}},
+	{"cudaLaunchKernel",
+	 {cudaErrorLaunchOutOfResources, cudaErrorNoKernelImageForDevice, LATER(cudaErrorIllegalAddress)}},
+	{"cudaGraphLaunch", {cudaErrorInvalidValue, cudaErrorLaunchFailure, LATER(cudaErrorLaunchFailure)}},
+	{"cudaStreamEndCapture", {cudaErrorStreamCaptureInvalidated, cudaErrorLaunchFailure}},
+	{"cudaGraphInstantiateWithFlags", {cudaErrorMemoryAllocation, cudaErrorLaunchFailure}},
+	{"cudaStreamSynchronize", {cudaErrorInvalidResourceHandle, cudaErrorECCUncorrectable}},
+	{"cudaEventSynchronize", {cudaErrorInvalidResourceHandle, cudaErrorECCUncorrectable}},
+	{"cudaEventQuery", {cudaErrorNotReady, cudaErrorInvalidResourceHandle, cudaErrorLaunchFailure}},
+};
+
+static int judge_call(const char *function, const void *caller)
+{
+	int errors[MOST_ERRORS + 1] = {0};
+	size_t i = 0;
+
+	while (i < sizeof(calls) / sizeof(calls[0]) && strcmp(calls[i].name, function) != 0)
+		i++;
+	memcpy(errors, i < sizeof(calls) / sizeof(calls[0]) ? calls[i].errors : usual, sizeof(usual));
+	return torture_call(TORTURE_CUDA, function, errors, caller);
+}
+
+__attribute__((constructor)) static void cuda_begin(void)
+{
+	static const struct sx_emulate_judge judge = {judge_call, torture_begin_own, torture_end_own};
+
+	sx_emulate_judged_by(&judge);
+}
+
+/* Of a daemon that ends in order nothing may be held; what is lost stays so. */
+__attribute__((destructor)) static void cuda_end(void)
+{
+	static const char *const held[] = {"device bytes", "pinned bytes", "registrations held",
+					   "streams held", "events held",  "graphs held"};
+
+	for (size_t i = 0; i < sizeof(held) / sizeof(held[0]); i++)
+		if (sx_emulate_count(held[i]))
+			torture_note("wrong held by the device: %llu %s", sx_emulate_count(held[i]), held[i]);
+	if (sx_emulate_count("lost"))
+		torture_note("lost %llu", sx_emulate_count("lost"));
+}
