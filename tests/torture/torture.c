@@ -112,9 +112,9 @@ static Dl_info object_of(const void *at)
 }
 
 /*
- * Where a call comes from, of its kind, never 0: its return address and those that follow in the program, or in
- * the module that makes it, so that what one function does for several is several. The same in each life of a
- * program: each is an offset in what it lies in.
+ * Where a call comes from, of its kind, never 0: its return address and those that follow in the program, or
+ * in the module that makes it, so that what one function does for several is several. The same in each life
+ * of a program: each is an offset in what it lies in.
  */
 static unsigned site_of(enum torture_kind kind, const void *caller)
 {
