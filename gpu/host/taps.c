@@ -39,7 +39,8 @@ static int take_copy(const struct sx_context *x, struct sx_peek *p, size_t bytes
 	if (e) {
 		cudaGetLastError();
 		p->host = NULL;
-		return -ENOMEM;
+		return e == cudaErrorMemoryAllocation ? -ENOMEM
+						      : sx_cuda_fail(x->device, e, "taking memory for a map");
 	}
 	p->bytes = bytes;
 	atomic_fetch_add_explicit(&x->device->bytes, bytes, memory_order_relaxed);

@@ -298,7 +298,7 @@ class CudaJudge:
         if r.code == 69 and self.phase != "start":
             bad.append("code 69 of a device that was there")
         named = "engine cuda: " in r.stderr
-        if r.code and not named and "the engine gives no image: " not in r.stderr:
+        if r.code and not named and "the engine gives no image: Cannot allocate memory" not in r.stderr:
             bad.append("the sentence does not say what of CUDA failed")
         if "answer 0" in r.notes and r.code == 0:
             bad.append("late: no answer to the order")
