@@ -166,7 +166,7 @@ int sx_mcap_schema(struct sx_mcap *m, const char *name, const char *encoding, co
 	sx_bytes_number(b, bytes, 4);
 	sx_bytes_add(b, data, bytes);
 	end_record(b, began);
-	return m->schemas;
+	return b->failed ? fail(m, -ENOMEM) : m->schemas;
 }
 
 int sx_mcap_channel(struct sx_mcap *m, int schema, const char *topic, const char *encoding,
@@ -191,7 +191,7 @@ int sx_mcap_channel(struct sx_mcap *m, int schema, const char *topic, const char
 		m->schema_bytes = m->schema_records.count;
 		sx_bytes_add(&m->chunk, b->at + at, b->count - at);
 	}
-	return m->channels;
+	return b->failed ? fail(m, -ENOMEM) : m->channels;
 }
 
 int sx_mcap_metadata(struct sx_mcap *m, const char *name, const struct sx_mcap_pair *pairs)
@@ -211,7 +211,7 @@ int sx_mcap_metadata(struct sx_mcap *m, const char *name, const struct sx_mcap_p
 	sx_bytes_number(index, m->offset - at, 8);
 	sx_bytes_text(index, name);
 	end_record(index, began);
-	return m->error;
+	return index->failed ? fail(m, -ENOMEM) : m->error;
 }
 
 /* ---- chunks ---- */
@@ -353,11 +353,11 @@ bool sx_mcap_fits(const struct sx_mcap *m, size_t bytes)
 static void begin_chunk(struct sx_mcap *m)
 {
 	sx_must(m->chunk.count, ==, 0);
+	sx_must_be(!m->schema_records.failed && !m->channel_records.failed);
 	sx_bytes_add(&m->chunk, m->schema_records.at + m->schema_bytes,
 		     m->schema_records.count - m->schema_bytes);
 	m->schema_bytes = m->schema_records.count;
 	sx_bytes_add(&m->chunk, m->channel_records.at, m->channel_records.count);
-	m->chunk.failed |= m->schema_records.failed || m->channel_records.failed;
 }
 
 static void note_time(uint64_t *start_ns, uint64_t *end_ns, bool first, uint64_t ns)

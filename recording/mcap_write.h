@@ -33,7 +33,7 @@ struct sx_mcap_pair {
  */
 int sx_mcap_create(struct sx_mcap **ret, sx_mcap_sink_fn *sink, void *user, size_t chunk_bytes,
 		   bool compress);
-/* The id, from 1; -ENOBUFS. What is given is copied, into the chunk that is being filled or the next one. */
+/* The id, from 1; -ENOBUFS, -ENOMEM. It is copied, into the chunk that is being filled or the next one. */
 int sx_mcap_schema(struct sx_mcap *m, const char *name, const char *encoding, const void *data, size_t bytes);
 /* schema: 0 none. pairs end with a key that is NULL; may be NULL. */
 int sx_mcap_channel(struct sx_mcap *m, int schema, const char *topic, const char *encoding,

@@ -3,6 +3,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -104,11 +105,42 @@ static void test_a_full_chunk_begins_the_time_anew(void **state)
 	unlink(path);
 }
 
+static int reallocs_left; /* until one fails */
+
+void *__real_realloc(void *p, size_t bytes);
+void *__wrap_realloc(void *p, size_t bytes);
+void *__wrap_realloc(void *p, size_t bytes)
+{
+	return --reallocs_left == 0 ? NULL : __real_realloc(p, bytes);
+}
+
+/* Schemas and channels that there is no room for are no beginning: later they would be looked for. */
+static void test_a_beginning_without_memory_fails(void **state)
+{
+	const struct sx_recording_params params = {
+		.instance = "front", .chunk_bytes = CHUNK_BYTES, .period_ns = HOUR_NS};
+	struct sx_recording_writer w;
+	int nth = 0, r;
+
+	file = tmpfile();
+	assert_non_null(file);
+	do {
+		reallocs_left = ++nth;
+		r = sx_recording_begin(&w, sink, file, &params);
+		assert_int_equal(r, reallocs_left <= 0 ? -ENOMEM : 0);
+		sx_recording_finish(&w);
+	} while (r < 0);
+	assert_true(nth > 3);
+	reallocs_left = 0;
+	fclose(file);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_the_time_of_a_gap),
 		cmocka_unit_test(test_a_full_chunk_begins_the_time_anew),
+		cmocka_unit_test(test_a_beginning_without_memory_fails),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -41,6 +41,8 @@ class Done:
         return rest
 
     def add(self, life, order, outcome, site, seconds):
+        if not site and "@" in order:
+            return  # the next night may have it
         with open(self.path, "a") as f:
             f.write("%s %s %s %s %s %.3f\n" % (*self.key(life, order), outcome.replace(" ", "_"), site or "-",
                                               seconds))
