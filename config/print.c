@@ -111,16 +111,30 @@ void sx_config_print(const struct sx_settings *s, FILE *to)
 	}
 }
 
+/* Bytes at its beginning that stand for themselves in a string of JSON. */
+static size_t plain_bytes(const char *text)
+{
+	size_t n = 0;
+
+	while ((unsigned char)text[n] >= 0x20 && text[n] != '"' && text[n] != '\\')
+		n++;
+	return n;
+}
+
 void sx_config_json_string(const char *text, FILE *to)
 {
 	fputc('"', to);
 	for (; *text; text++) {
+		const size_t plain = plain_bytes(text);
+
+		fwrite(text, 1, plain, to);
+		text += plain;
 		if (*text == '"' || *text == '\\')
 			fprintf(to, "\\%c", *text);
-		else if ((unsigned char)*text < 0x20)
+		else if (*text)
 			fprintf(to, "\\u%04x", (unsigned char)*text);
 		else
-			fputc(*text, to);
+			break;
 	}
 	fputc('"', to);
 }

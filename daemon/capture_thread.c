@@ -253,10 +253,10 @@ static bool wait_for_pair(struct capture *c)
 		{.fd = room ? sx_source_fd(p->source) : -1, .events = POLLIN},
 		{.fd = absent ? c->watch_fd : -1, .events = POLLIN},
 	};
-	int64_t left_ns = c->retry_ns - sx_now_ns();
+	int64_t left_ns = absent ? c->retry_ns - sx_now_ns() : 0;
 	int timeout_ms = !absent ? -1 : left_ns <= 0 ? 0 : (int)(left_ns / 1000000) + 1;
 
-	sx_must_be(!absent || left_ns <= BACKOFF_MOST_NS);
+	sx_must(left_ns, <=, BACKOFF_MOST_NS);
 	if (poll(fds, 3, timeout_ms) > 0 && fds[0].revents)
 		sx_wake_clear(p->handover.capture_fd);
 	if (fds[2].revents) {

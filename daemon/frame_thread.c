@@ -382,11 +382,13 @@ static int64_t sleep_ns(const struct sx_pipeline *p, const struct sx_flight *f)
 	 * Writers of scores and maps signal by futex, which poll() cannot wait for; while a pair waits for
 	 * them, poll every 1 ms.
 	 */
-	const int64_t most_ns = p->waits ? LOOK_MS * INT64_C(1000000) : -1, now_ns = sx_now_ns();
-	int64_t from_ns, until_ns;
+	const int64_t most_ns = p->waits ? LOOK_MS * INT64_C(1000000) : -1;
+	int64_t from_ns, until_ns, now_ns;
 
-	if (!f || !backend->nearly_done || !backend->nearly_done(f->context, &from_ns, &until_ns) ||
-	    now_ns >= until_ns)
+	if (!f || !backend->nearly_done || !backend->nearly_done(f->context, &from_ns, &until_ns))
+		return most_ns;
+	now_ns = sx_now_ns();
+	if (now_ns >= until_ns)
 		return most_ns;
 	sx_must(from_ns, <=, until_ns);
 	if (now_ns >= from_ns)

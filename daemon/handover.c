@@ -34,6 +34,7 @@ int sx_handover_init(struct sx_handover *h)
 	int r;
 
 	atomic_init(&h->waiting, NULL);
+	h->paced = false;
 	for (int i = 0; i < SX_ITEMS_MAX; i++) {
 		atomic_init(&h->items[i].state, SX_ITEM_FREE);
 		h->items[i].handover = h;
@@ -113,7 +114,8 @@ struct sx_item *sx_handover_take(struct sx_handover *h)
 
 	if (item) {
 		sx_must(atomic_load_explicit(&item->state, memory_order_relaxed), ==, SX_ITEM_LENT);
-		sx_wake(h->capture_fd);
+		if (!h->paced)
+			sx_wake(h->capture_fd);
 	}
 	return item;
 }

@@ -41,6 +41,7 @@ struct sx_item {
 struct sx_handover {
 	_Atomic(struct sx_item *) waiting;
 	struct sx_item items[SX_ITEMS_MAX];
+	bool paced;	/* the source is: nobody waits for an empty place. False unless set after init */
 	int frame_fd;	/* eventfd: the frame thread has something to look at */
 	int capture_fd; /* eventfd: the capture thread has; with the source's descriptor all that wakes it */
 };
@@ -60,7 +61,10 @@ struct sx_item *sx_handover_put(struct sx_item *item);
 bool sx_handover_waits(const struct sx_handover *h);
 /* Any thread. Items that are not free. 0: all that was done with any pair is over. */
 int sx_handover_used(const struct sx_handover *h);
-/* Thread: frame, or main when both threads have ended. The waiting item or NULL; wakes the capture thread. */
+/*
+ * Thread: frame, or main when both threads have ended. The waiting item or NULL; wakes the capture thread,
+ * but not that of a source with a pace, which gives pairs all the same.
+ */
 struct sx_item *sx_handover_take(struct sx_handover *h);
 /*
  * Thread: of the engine, as sx_images_read_fn. Gives the images back to their source; the item stays in use.

@@ -208,6 +208,7 @@ int sx_pipeline_create(struct sx_pipeline **ret, const struct sx_pipeline_config
 		snprintf(why, why_bytes, "cannot create an eventfd: %s", strerror(-r));
 		goto fail;
 	}
+	p->handover.paced = info->paced;
 	r = create_frame(p);
 	if (r < 0)
 		goto fail;

@@ -236,24 +236,23 @@ static void excuse_cameras(struct sx_v4l2 *v, int64_t now)
 {
 	bool lent = false, starved = false;
 
-	for (int k = 0; k < v->ticket_count; k++)
-		lent = lent ||
-		       atomic_load_explicit(&v->tickets[k].state, memory_order_relaxed) >= SX_TICKET_LENT;
 	for (int i = 0; i < v->count; i++) {
 		if (!is_starved(&v->cameras[i]))
 			continue;
 		v->cameras[i].last_ns = now;
 		starved = true;
 	}
-	if (lent && starved)
+	for (int k = 0; k < v->ticket_count && starved; k++)
+		lent = lent ||
+		       atomic_load_explicit(&v->tickets[k].state, memory_order_relaxed) >= SX_TICKET_LENT;
+	if (lent)
 		v->last_pair_ns = now;
 }
 
 /* A lost device shows in different ways: an error of DQBUF, of poll, or silence. */
-static int check_cameras(struct sx_v4l2 *v, const uint32_t events[2], char *why, size_t why_bytes)
+static int check_cameras(struct sx_v4l2 *v, const uint32_t events[2], int64_t now, char *why,
+			 size_t why_bytes)
 {
-	int64_t now = sx_now_ns();
-
 	excuse_cameras(v, now);
 	for (int i = 0; i < v->count; i++) {
 		const struct sx_v4l2_camera *c = &v->cameras[i];
@@ -279,9 +278,9 @@ static int check_cameras(struct sx_v4l2 *v, const uint32_t events[2], char *why,
 }
 
 /* Images come, but never two of the same time, or all of them damaged. */
-static int check_pairs(const struct sx_v4l2 *v, char *why, size_t why_bytes)
+static int check_pairs(const struct sx_v4l2 *v, int64_t now, char *why, size_t why_bytes)
 {
-	int64_t silence = sx_now_ns() - v->last_pair_ns;
+	int64_t silence = now - v->last_pair_ns;
 
 	sx_must(v->timeout_ns, >, 0);
 	if (silence <= v->timeout_ns)
@@ -320,10 +319,10 @@ static void read_events(struct sx_v4l2 *v, uint32_t events[2])
 }
 
 /*
- * Buffers that are free go to the drivers, and what these have filled goes to the pairing. Negative: the
- * cameras are lost.
+ * Buffers that are free go to the drivers, and what these have filled goes to the pairing. *now: when that
+ * was done. Negative: the cameras are lost.
  */
-static int exchange_buffers(struct sx_source *s, char *why, size_t why_bytes)
+static int exchange_buffers(struct sx_source *s, int64_t *now, char *why, size_t why_bytes)
 {
 	struct sx_v4l2 *v = s->own;
 	uint32_t events[2];
@@ -336,7 +335,10 @@ static int exchange_buffers(struct sx_source *s, char *why, size_t why_bytes)
 			r = take_image(s, side, why, why_bytes);
 		} while (r > 0);
 	}
-	return r < 0 ? r : check_cameras(v, events, why, why_bytes);
+	if (r < 0)
+		return r;
+	*now = sx_now_ns();
+	return check_cameras(v, events, *now, why, why_bytes);
 }
 
 /*
@@ -390,17 +392,18 @@ static int v4l2_next(struct sx_source *s, struct sx_pair *pair, char *why, size_
 {
 	struct sx_v4l2 *v = s->own;
 	const uint64_t damaged_before = count_of_damaged(s);
-	int r = exchange_buffers(s, why, why_bytes);
+	int64_t now = 0;
+	int r = exchange_buffers(s, &now, why, why_bytes);
 
 	if (r >= 0)
 		r = next_pair(s, pair, why, why_bytes);
 	if (r > 0) {
-		v->last_pair_ns = sx_now_ns();
+		v->last_pair_ns = now;
 		v->damage[0] = 0;
 		return 1;
 	}
 	if (r == 0)
-		r = check_pairs(v, why, why_bytes);
+		r = check_pairs(v, now, why, why_bytes);
 	if (r < 0) {
 		count_lost(s);
 		return -ENODEV;

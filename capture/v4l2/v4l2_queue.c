@@ -267,12 +267,15 @@ int sx_v4l2_queue_put(struct sx_v4l2_queue *q, int index, char *why, size_t why_
  * Some drivers stamp by the monotonic clock and do not say so (v4l2loopback before 0.13). No other clock
  * shows a time of the last seconds by chance.
  */
-static bool is_monotonic(const struct v4l2_buffer *b, int64_t stamp_ns, int64_t now_ns)
+static bool is_monotonic(const struct v4l2_buffer *b, int64_t stamp_ns)
 {
+	int64_t now_ns;
+
 	switch (b->flags & V4L2_BUF_FLAG_TIMESTAMP_MASK) {
 	case V4L2_BUF_FLAG_TIMESTAMP_MONOTONIC:
 		return true;
 	case V4L2_BUF_FLAG_TIMESTAMP_UNKNOWN:
+		now_ns = sx_now_ns();
 		return stamp_ns > 0 && stamp_ns <= now_ns && now_ns - stamp_ns < STAMP_OLDEST_NS;
 	default:
 		return false;
@@ -285,11 +288,9 @@ static bool is_monotonic(const struct v4l2_buffer *b, int64_t stamp_ns, int64_t 
  */
 static void read_stamp(const struct v4l2_buffer *b, struct sx_v4l2_filled *f)
 {
-	int64_t now_ns = sx_now_ns();
-
 	f->ns = (int64_t)b->timestamp.tv_sec * SX_NS_PER_S + (int64_t)b->timestamp.tv_usec * 1000;
-	if (!is_monotonic(b, f->ns, now_ns)) {
-		f->ns = now_ns;
+	if (!is_monotonic(b, f->ns)) {
+		f->ns = sx_now_ns();
 		f->clock = STIXEL_CLOCK_UNKNOWN;
 		f->stamp = STIXEL_STAMP_SOFTWARE;
 		return;

@@ -115,6 +115,27 @@ static void test_life_of_a_pair(void **state)
 	assert_int_equal(s.releases, 1);
 }
 
+/* A source with a pace gives pairs all the same: what gives images back or makes room wakes its thread. */
+static void test_a_pace_needs_no_waking(void **state)
+{
+	struct sx_source s = {0};
+	struct sx_handover h;
+	struct sx_item *item;
+
+	assert_int_equal(sx_handover_init(&h), 0);
+	h.paced = true;
+	item = filled(&h, &s, 1);
+	assert_null(sx_handover_put(item));
+	expect_woken(&h, false, true);
+	assert_ptr_equal(sx_handover_take(&h), item);
+	expect_woken(&h, false, false);
+	sx_handover_images_read(item);
+	expect_woken(&h, true, false);
+	sx_handover_release(item);
+	expect_woken(&h, true, false);
+	sx_handover_finish(&h);
+}
+
 /* The engine has read the images: the source has them back at once, and not again when the frame is done. */
 static void test_images_go_back_early(void **state)
 {
@@ -298,6 +319,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_life_of_a_pair),
+		cmocka_unit_test(test_a_pace_needs_no_waking),
 		cmocka_unit_test(test_images_go_back_early),
 		cmocka_unit_test(test_newest_wins),
 		cmocka_unit_test(test_all_in_use),
