@@ -38,7 +38,7 @@ void sx_histogram_init(struct sx_histogram *h)
 
 /*
  * One writer: load and store instead of a locked addition. Release, so that a reader who sees the new count
- * also sees that its part was taken into use again (see sx_windows_read).
+ * also sees that its part was taken into use again (see part_merge).
  */
 static void count_up(_Atomic uint32_t *count, uint32_t by)
 {

@@ -1,5 +1,5 @@
 /*
- * Selection instead of sorting (Hoare 1961): a pass for each halving of what is left.
+ * Selection instead of sorting (Hoare 1961): on average a pass for each halving of what is left.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -173,8 +173,8 @@ static void fill_header(struct sx_pipeline *p, const struct sx_flight *f, const 
 	sx_must(h->published_ns, >=, h->submitted_ns);
 }
 
-/* what: of the frame in the sentence, when it fails. */
-static int publish_frame(struct sx_pipeline *p, const struct sx_flight *f, const char **what)
+/* of_engine: that it fails is the engine's fault. */
+static int publish_frame(struct sx_pipeline *p, const struct sx_flight *f, bool *of_engine)
 {
 	const struct sx_result *result = p->c.engine->backend->result(f->context);
 	struct stixel_image images[SX_FRAME_IMAGES];
@@ -182,7 +182,7 @@ static int publish_frame(struct sx_pipeline *p, const struct sx_flight *f, const
 	int64_t bytes, head_ns;
 	int count = peek_images(p, f->context, images), r;
 
-	*what = count < 0 ? "the engine gives no image" : "cannot be published";
+	*of_engine = count < 0;
 	if (count < 0)
 		return count;
 	fill_header(p, f, result);
@@ -215,7 +215,7 @@ static void fail_pipeline(struct sx_pipeline *p, const char *what, const char *r
 /* Publishes every frame that is finished, oldest first. False: the pipeline has failed. */
 static bool collect_frames(struct sx_pipeline *p)
 {
-	const char *what;
+	bool of_engine;
 	struct sx_flight *f;
 	int r;
 
@@ -227,9 +227,10 @@ static bool collect_frames(struct sx_pipeline *p)
 			fail_pipeline(p, "the engine failed", sx_engine_failure(p->c.engine, r));
 			return false;
 		}
-		r = publish_frame(p, f, &what);
+		r = publish_frame(p, f, &of_engine);
 		if (r < 0) {
-			fail_pipeline(p, what, sx_engine_failure(p->c.engine, r));
+			fail_pipeline(p, of_engine ? "the engine gives no image" : "cannot be published",
+				      of_engine ? sx_engine_failure(p->c.engine, r) : strerror(-r));
 			return false;
 		}
 		sx_must_be(f->item);

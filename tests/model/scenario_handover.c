@@ -42,7 +42,7 @@ static void handover_setup(void)
 	if (sx_handover_init(&handover) < 0 ||
 	    sx_slots_init(&slots, SX_ITEMS_MAX, SX_LAYOUT_TWO, 8, 1, SX_PIXEL_U8, why, sizeof(why)) < 0)
 		abort();
-	slots.paced = true;
+	handover.paced = slots.paced = true;
 	slots.fd = eventfd(1000, EFD_NONBLOCK | EFD_SEMAPHORE);
 }
 

@@ -1,5 +1,5 @@
 # What tests/torture/run has done already, so that an interrupted run goes on where it was and nights add up: a line for
-# each life without a finding in BUILD/torture-done, by program. One that was built anew begins anew.
+# each life without a finding in BUILD/torture-done, by what it and its judge are made of. What was changed begins anew.
 #
 # SPDX-License-Identifier: Apache-2.0
 import hashlib
@@ -19,7 +19,7 @@ class Done:
                         self.lines[tuple(fields[:3])] = fields[3:]
 
     def key(self, life, order):
-        parts = (life.program, *life.modules)
+        parts = life.parts()
         if parts not in self.programs:
             both = hashlib.sha256()
             for part in parts:

@@ -117,6 +117,10 @@ class Life:
     def __init__(self, name, house, program):
         self.name, self.house, self.program = name, house, program
 
+    def parts(self):
+        """Files without which it would be another life, or be judged otherwise."""
+        return (self.program, *self.modules, __file__)
+
     def fails(self, kinds):
         """Those of these kinds that fail in it: calls of a CUDA runtime where one is played, and nothing else there."""
         return [k for k in kinds if (k in self.kinds if self.kinds else k != "cuda")]
@@ -185,7 +189,8 @@ class Life:
         elif r.code < 0:
             bad.append("crash: signal %d" % -r.code)
         elif not bad and (r.code not in self.codes or r.code in CODES_OF_THE_USER) and not (
-                r.code in CODES_OF_THE_USER and r.failed and r.failed[1] in ERRORS_OF_THE_USER):
+                r.code in CODES_OF_THE_USER and r.failed and r.failed[1] in ERRORS_OF_THE_USER and
+                not r.failed[0].startswith("cuda")):
             bad.append("code %d" % r.code)
         if r.code > 0 and not r.told:
             bad.append("no sentence")
@@ -357,6 +362,9 @@ class Tool(Life):
     def argv(self, folder):
         raise NotImplementedError
 
+    def parts(self):
+        return (*super().parts(), self.house.stixeld, self.house.stixelctl)
+
     def prepare(self, folder):
         return [self.program] + self.argv(folder), self.house.environment()
 
@@ -507,6 +515,8 @@ class House:
         self.lock = threading.Lock()
         self.instance = "torture-%d" % os.getpid()  # readers look in /dev/shm alone
         self.daemon, self.exported = None, None
+        self.stixeld = os.path.join(self.build, "daemon", "stixeld")
+        self.stixelctl = os.path.join(self.build, "tools", "stixelctl")
 
     def program(self, name):
         return os.path.join(self.build, "tests", "torture", name)
@@ -569,8 +579,7 @@ class House:
                 config = os.path.join(self.top, "house.conf")
                 with open(config, "w") as f:
                     f.write((CONFIG % {"kind": "synthetic", "width": 4}).replace("fps = 0", "fps = 100"))
-                stixeld = os.path.join(self.build, "daemon", "stixeld")
-                self.daemon = subprocess.Popen([stixeld, "-i", self.instance, "-c", config],
+                self.daemon = subprocess.Popen([self.stixeld, "-i", self.instance, "-c", config],
                                                env=dict(os.environ, **env), stderr=subprocess.DEVNULL)
                 end = time.monotonic() + HANG_S
                 while not os.path.exists("/dev/shm/stixeld." + self.instance):
@@ -585,7 +594,7 @@ class House:
             self.daemon.wait()
 
     def tool(self, *arguments):
-        return subprocess.run([os.path.join(self.build, "tools", "stixelctl"), *arguments], capture_output=True,
+        return subprocess.run([self.stixelctl, *arguments], capture_output=True,
                               text=True, env=dict(os.environ, **self.environment()), timeout=60)
 
     def info(self, file):

@@ -30,6 +30,7 @@ extern const char __executable_start[], etext[];
 
 static atomic_int armed, report_fd = -1, forbidden;
 static atomic_ulong counts[TORTURE_KINDS], site_count;
+static atomic_ulong since; /* of the kind, from the wanted call of its site on */
 static int wanted_kind = -1, wanted_error;
 static unsigned long wanted;
 static unsigned wanted_site; /* 0: wanted is counted over all of the kind */
@@ -158,6 +159,21 @@ static void note_failed(enum torture_kind kind, const char *name, int error, con
 		     site_of(kind, caller), in_program(caller) ? "" : in.dli_fname);
 }
 
+/* Of a call of the wanted site; when it lasts, of each of the kind behind the wanted one. 0: none of them. */
+static unsigned long count_by_site(enum torture_kind kind, const void *caller)
+{
+	unsigned long nth;
+
+	if (lasting && atomic_load(&since))
+		return wanted + atomic_fetch_add(&since, 1);
+	if (site_of(kind, caller) != wanted_site)
+		return 0;
+	nth = atomic_fetch_add(&site_count, 1) + 1;
+	if (nth == wanted)
+		atomic_store(&since, 1);
+	return nth;
+}
+
 int torture_call(enum torture_kind kind, const char *name, const int *errors, const void *caller)
 {
 	unsigned long nth;
@@ -171,11 +187,8 @@ int torture_call(enum torture_kind kind, const char *name, const int *errors, co
 	if (wanted_kind < 0)
 		torture_note("call %s %lu %s %d %x", kind_names[kind], nth, name, count,
 			     site_of(kind, caller));
-	if ((int)kind == wanted_kind && wanted_site) {
-		if (site_of(kind, caller) != wanted_site)
-			return 0;
-		nth = atomic_fetch_add(&site_count, 1) + 1;
-	}
+	if ((int)kind == wanted_kind && wanted_site)
+		nth = count_by_site(kind, caller);
 	if (!is_wanted(kind, nth, wanted_error < count ? errors[wanted_error] : 0))
 		return 0;
 	if (wanted_error >= count) {
@@ -286,6 +299,7 @@ void torture_order(const char *text)
 	wanted_error = 0;
 	wanted_site = 0;
 	atomic_store(&site_count, 0);
+	atomic_store(&since, 0);
 	for (int i = 0; i < TORTURE_KINDS; i++)
 		atomic_store(&counts[i], 0);
 	for (int i = 0; i < TORTURE_KINDS; i++)
