@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <malloc.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -13,6 +14,13 @@
 #include "config/option.h"
 #include "daemon/options.h"
 #include "daemon/run.h"
+
+/*
+ * Blocks from here on are mapped each, and given back to the system when they are freed. malloc() would raise
+ * this after the first: then what comes and goes with cameras and engines lies in arenas, which what is left
+ * between two of them keeps from shrinking.
+ */
+#define MAPPED_BYTES (128 * 1024)
 
 /* Where the configuration of an instance lies unless -c says otherwise; it need not exist. */
 static const char *default_file(const char *instance, char *path, size_t bytes)
@@ -56,6 +64,7 @@ int main(int argc, char **argv)
 		fprintf(stderr, "stixeld: /dev/null: %s\n", strerror(errno));
 		return SX_EXIT_FAILED;
 	}
+	mallopt(M_MMAP_THRESHOLD, MAPPED_BYTES);
 	r = sx_options_parse(&options, argc, argv);
 	if (r >= 0)
 		return r;

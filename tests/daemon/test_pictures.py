@@ -70,7 +70,7 @@ class Pairs(TestCase):
                 *(word for s in settings for word in ("-s", s)))
         return i
 
-    def until_degraded(self, i, why, seconds=30, seen=lambda pictures: True):
+    def until_degraded(self, i, why, seconds=120 if SANITIZED else 30, seen=lambda pictures: True):
         """seen: of the newest frame, which a slow engine may have of pictures that are good again."""
         def look():
             s = i.status()

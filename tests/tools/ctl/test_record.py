@@ -281,6 +281,9 @@ class Recordings(Folder):
         recorder = self.start_recorder(name, path)
         player = self.start("-i", name, "replay", made, "--loop", "--slots", 64)
         until(lambda: os.path.exists(path) and os.path.getsize(path) > 100000, "frames in the file")
+        # of which a chunk is whole
+        until(lambda: json.loads(run("stixelctl", "info", "--json", path).stdout or '{"frames": 0}')["frames"] > 50,
+              "readable frames")
         recorder.kill()
         recorder.wait()
         player.send_signal(signal.SIGINT)
