@@ -5,6 +5,11 @@
 import hashlib
 import os
 
+import cuda_lives
+import lives
+
+JUDGES = lives.__file__, cuda_lives.__file__
+
 
 class Done:
     """Of one build folder."""
@@ -19,7 +24,7 @@ class Done:
                         self.lines[tuple(fields[:3])] = fields[3:]
 
     def key(self, life, order):
-        parts = life.parts()
+        parts = (*life.parts(), *JUDGES)
         if parts not in self.programs:
             both = hashlib.sha256()
             for part in parts:

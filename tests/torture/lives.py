@@ -9,7 +9,6 @@ import re
 import shutil
 import subprocess
 import tempfile
-import threading
 import time
 
 HANG_S = 10  # of a machine that has time; up to four times as long where others use it
@@ -24,9 +23,6 @@ LOG_LINE = re.compile(r"(?:[\d:.]+ )?(error|warning|notice|info|debug) +[\w-]+: 
 # what phases.c marks where a daemon got so far: without it an exit status of 0 is an early end
 MARKS = {"start": "frames 2", "steady": "terminated", "reload": "terminated", "order": "terminated",
          "camera": "terminated", "stop": "terminated"}
-NAMES = ["start", "files", "steady", "reload", "order", "stop", "camera-start", "camera", "cuda-start", "cuda-auto",
-         "cuda-steady", "cuda-reload", "cuda-order", "cuda-stop", "cuda-camera", "record", "export", "web"]
-
 CONFIG = """[source]
 kind = %(kind)s
 size = 64x48
@@ -118,8 +114,8 @@ class Life:
         self.name, self.house, self.program = name, house, program
 
     def parts(self):
-        """Files without which it would be another life, or be judged otherwise."""
-        return (self.program, *self.modules, __file__)
+        """Programs without which it would be another life."""
+        return (self.program, *self.modules)
 
     def fails(self, kinds):
         """Those of these kinds that fail in it: calls of a CUDA runtime where one is played, and nothing else there."""
@@ -276,83 +272,6 @@ class Cameras(Daemon):
         return super().judge(r)
 
 
-class CudaJudge:
-    """Of a daemon with the CUDA engine on the played runtime (cuda.c)."""
-    kinds = {"cuda"}
-    device = "sms=1"
-
-    def cuda(self, argv, env, contexts):
-        """Small and few, so that a life takes some tenths of a second."""
-        settings = ("engine.backend=" + self.backend, "engine.contexts=%d" % contexts, "stereo.paths=2",
-                    "output.planes_when=always")
-        env.update(STIXEL_MODULE_PATH=self.modules[0], SX_EMULATE_ORDER="5",
-                   SX_EMULATE_DEVICE=self.device)
-        return argv + list(itertools.chain.from_iterable(("-s", s) for s in settings)), env
-
-    def judge(self, r):
-        """A lost device ends the daemon, and what was asked of it meanwhile cannot be done."""
-        if r.lost and r.code == 70:
-            r.notes = [n for n in r.notes if not n.startswith(("wrong order", "wrong reload"))]
-        return super().judge(r)
-
-    def judge_more(self, r):
-        return super().judge_more(r) + self.judge_engine(r)
-
-    def judge_engine(self, r):
-        bad = []
-        if r.code == 69 and self.phase != "start":
-            bad.append("code 69 of a device that was there")
-        named = "engine cuda: " in r.stderr
-        if r.code and not named and "the engine gives no image: Cannot allocate memory" not in r.stderr:
-            bad.append("the sentence does not say what of CUDA failed")
-        if "answer 0" in r.notes and r.code == 0:
-            bad.append("late: no answer to the order")
-        elif r.outcome == "refused" and not named:
-            bad.append("refused without what of CUDA failed")
-        fell_back = self.backend == "auto" and re.search(r"auto: engine cuda: .*; cpu", r.stderr)
-        if r.lost and r.code == 0 and self.phase != "stop" and not fell_back:
-            bad.append("goes on with a lost device")
-        return bad
-
-
-class Cuda(CudaJudge, Daemon):
-    codes = {0, 69, 70}
-
-    def __init__(self, name, house, phase, contexts=1, backend="cuda", planted=None, **more):
-        super().__init__(name, house, phase=phase, **more)
-        self.contexts, self.backend, self.planted = contexts, backend, planted
-        self.modules = (house.program("torture-cuda-planted.so" if planted else "torture-cuda.so"),)
-        self.arguments += ["-s", "source.size=48x32", "-s", "source.fps=10"]
-
-    def prepare(self, folder):
-        argv, env = super().prepare(folder)
-        if self.planted:
-            env["TORTURE_PLANTED"] = self.planted
-        return self.cuda(argv, env, self.contexts)
-
-
-class PlantedCuda(Cuda):
-    """A fault in the engine, found_by a word of the finding."""
-
-    def __init__(self, planted, house, phase, at, found_by):
-        super().__init__("cuda-" + planted, house, phase, planted=planted,
-                         arguments=["--frames", "2"] if phase == "start" else [])
-        self.at, self.found_by = at, found_by
-
-
-class CudaCameras(CudaJudge, Cameras):
-    """On a GPU that reads pairs where cameras have put them."""
-    codes = {0, 69, 70}
-    backend, device = "cuda", "integrated=1,cc=87,sms=1"
-
-    def __init__(self, name, house, **more):
-        super().__init__(name, house, **more)
-        self.modules = (house.program("torture-cuda.so"),)
-
-    def prepare(self, folder):
-        return self.cuda(*super().prepare(folder), 1)
-
-
 class Tool(Life):
     """A program beside a daemon that works, of which any call may fail."""
 
@@ -505,123 +424,6 @@ class Planted(Tool):
 
     def left(self, folder):
         return [f for f in os.listdir(folder) if f not in ("log", "report")]
-
-
-class House:
-    """Programs of a build, and what they need."""
-
-    def __init__(self, build, top):
-        self.build, self.top = os.path.abspath(build), top
-        self.lock = threading.Lock()
-        self.instance = "torture-%d" % os.getpid()  # readers look in /dev/shm alone
-        self.daemon, self.exported = None, None
-        self.stixeld = os.path.join(self.build, "daemon", "stixeld")
-        self.stixelctl = os.path.join(self.build, "tools", "stixelctl")
-
-    def program(self, name):
-        return os.path.join(self.build, "tests", "torture", name)
-
-    def lives(self):
-        pair = ["-s", "source.path=" + self.pictures()]
-        frames = ["--frames", "2"]
-        return [
-            Daemon("start", self, arguments=frames),
-            Daemon("files", self, phase="start", kind="files", arguments=pair + frames),
-            Daemon("steady", self),
-            Daemon("reload", self),
-            Daemon("order", self),
-            Daemon("stop", self),
-            Cameras("camera-start", self, phase="start", arguments=frames),
-            Cameras("camera", self),
-        ] + self.cuda_lives() + [
-            Record("record", self, "torture-stixelctl"),
-            Export("export", self, "torture-stixelctl"),
-        ] + ([Web("web", self, "torture-stixel-web")] if os.path.exists(self.program("torture-stixel-web")) else [])
-
-    def cuda_lives(self):
-        """None in a build without a C++ compiler."""
-        if not os.path.exists(self.program("torture-cuda.so")):
-            return []
-        frames = ["--frames", "2"]
-        return [
-            Cuda("cuda-start", self, "start", contexts=2, arguments=frames),
-            Cuda("cuda-auto", self, "start", backend="auto", arguments=frames),
-            Cuda("cuda-steady", self, "steady", contexts=2),
-            Cuda("cuda-reload", self, "reload"),
-            Cuda("cuda-order", self, "order"),
-            Cuda("cuda-stop", self, "stop", contexts=2),
-            CudaCameras("cuda-camera", self, phase="camera"),
-        ]
-
-    def planted(self):
-        found_by = {"good": "", "crashes": "signal 11|memory", "hangs": "hangs", "silent": "no sentence",
-                    "silent-later": "no sentence", "wrong-code": "code 78", "wrong-code-read": "code 78",
-                    "ends": "ended by itself", "rare": "signal 6", "leaves": "left behind: whole",
-                    "allocates": "allocates"}
-        if self.sanitized:
-            found_by["leaks"] = "leak"
-        cuda = [PlantedCuda("keeps", self, "start", "cudaMemsetAsync", "held by the device: .* device bytes"),
-                PlantedCuda("silent", self, "steady", "cudaGraphLaunch", "does not say what of CUDA")]
-        return [Planted(how, self, words) for how, words in found_by.items()] + (cuda if self.cuda_lives() else [])
-
-    @property
-    def sanitized(self):
-        with open(self.program("torture-planted"), "rb") as f:
-            return b"__asan_init" in f.read()
-
-    def environment(self):
-        """With a daemon that publishes for those who read."""
-        # clients look below the second
-        env = {"RUNTIME_DIRECTORY": os.path.join(self.top, "stixeld"), "XDG_RUNTIME_DIR": self.top}
-        with self.lock:
-            if not self.daemon:
-                os.mkdir(env["RUNTIME_DIRECTORY"])
-                config = os.path.join(self.top, "house.conf")
-                with open(config, "w") as f:
-                    f.write((CONFIG % {"kind": "synthetic", "width": 4}).replace("fps = 0", "fps = 100"))
-                self.daemon = subprocess.Popen([self.stixeld, "-i", self.instance, "-c", config],
-                                               env=dict(os.environ, **env), stderr=subprocess.DEVNULL)
-                end = time.monotonic() + HANG_S
-                while not os.path.exists("/dev/shm/stixeld." + self.instance):
-                    if time.monotonic() > end or self.daemon.poll() is not None:
-                        raise SystemExit("the daemon to read from does not run")
-                    time.sleep(0.01)
-        return env
-
-    def close(self):
-        if self.daemon:
-            self.daemon.terminate()
-            self.daemon.wait()
-
-    def tool(self, *arguments):
-        return subprocess.run([self.stixelctl, *arguments], capture_output=True,
-                              text=True, env=dict(os.environ, **self.environment()), timeout=60)
-
-    def info(self, file):
-        r = self.tool("info", file)
-        return r.returncode, r.stdout + r.stderr
-
-    def recording(self):
-        """Three frames with images, and what their export is."""
-        path, out = os.path.join(self.top, "house.mcap"), os.path.join(self.top, "exported.mcap")
-        if not self.exported:
-            for arguments in (("-i", self.instance, "record", "--frames", "3", path), ("export", path, out)):
-                r = self.tool(*arguments)
-                if r.returncode:
-                    raise SystemExit("%s: %s" % (arguments, r.stderr))
-            self.exported = os.path.getsize(out)  # times in it differ
-        return path
-
-    def pictures(self):
-        """A folder with pairs: two more than are asked for, as a failed call costs one."""
-        top = os.path.join(self.top, "pictures")
-        for side, shift in (("left", 0), ("right", 3)):
-            os.makedirs(os.path.join(top, side), exist_ok=True)
-            for n in range(4):
-                with open(os.path.join(top, side, "%d.pgm" % n), "wb") as f:
-                    f.write(b"P5\n64 48\n255\n" + bytes((x + shift) * 37 % 251 ^ y * 5 & 63
-                                                        for y in range(48) for x in range(64)))
-        return top
 
 
 def place(program, offset):
