@@ -24,6 +24,8 @@
 #include "tests/fuzz/shared_hook.h"
 
 enum { TURNS_MOST = 20000, GUARD_BYTES = 4096 };
+/* Bits of where something is written: it becomes more or less, by a signed byte; and so at more looks. */
+enum { STEPS = 1u << 14, SWINGS = 1u << 13, SWINGS_MOST = 64 };
 /* The publisher, as the header has it, and its user. */
 enum { PROCESS = 4711, NAMESPACE = 77, STARTED = 1000, OTHER_USER = 54321 };
 
@@ -37,6 +39,9 @@ static struct {
 	struct fuzz_input in; /* what is written yet */
 	unsigned turns_left, where;
 	unsigned turns;
+	unsigned swings_left;
+	uint8_t *swings;
+	uint64_t by;
 	unsigned play;	 /* SHARED_OTHER.. */
 	bool other_name; /* the name leads to another object */
 } shared = {.fd = -1};
@@ -87,6 +92,7 @@ uint8_t *shared_begin(struct fuzz_input *in, unsigned bits, uint64_t magic)
 		map_object();
 	shared.now_ns = SHARED_NOW_NS;
 	shared.turns = 0;
+	shared.swings_left = 0;
 	shared.other_name = false;
 	if (!fails_is(FAILS_PEER, &shared.play, NULL))
 		shared.play = 0;
@@ -152,6 +158,7 @@ void shared_write(struct fuzz_input *in)
 void shared_rest(void)
 {
 	shared.in.left = 0;
+	shared.swings_left = 0;
 }
 
 bool shared_end(void)
@@ -179,7 +186,10 @@ struct stixel_ring_slot *shared_slot(uint64_t n)
 					   (n & (h->slot_count - 1)) * h->slot_stride);
 }
 
-/* Most writes go where something may happen: the live part, and the heads of slots. */
+/*
+ * Most writes go where something may happen: the live part, and the heads of slots. What counts there may
+ * take a step, on or back, or swing: on at one look and back at the next.
+ */
 static uint8_t *place(unsigned where)
 {
 	const unsigned slots = (where >> 2) % 8 * ((SHARED_BYTES - SHARED_SLOTS) / 8);
@@ -196,15 +206,38 @@ static uint8_t *place(unsigned where)
 	}
 }
 
+static void swing(void)
+{
+	uint64_t word;
+
+	if (shared.swings_left == 0)
+		return;
+	shared.swings_left--;
+	memcpy(&word, shared.swings, sizeof(word));
+	word += shared.by;
+	memcpy(shared.swings, &word, sizeof(word));
+	shared.by = -shared.by;
+}
+
 void shared_turn(void)
 {
 	if (++shared.turns > TURNS_MOST)
 		fuzz_fail("it looks at the memory for ever");
+	swing();
 	while (shared.in.left && shared.turns_left == 0) {
-		uint64_t word = fuzz_number(&shared.in, 8);
+		uint8_t *at = place(shared.where);
+		uint64_t word;
 
 		shared.other_name |= shared.where == 0xffff;
-		memcpy(place(shared.where), &word, sizeof(word));
+		if (shared.where & STEPS && shared.where % 4 < 2) {
+			shared.swings = at;
+			shared.by = (uint64_t)(int8_t)fuzz_number(&shared.in, 1);
+			shared.swings_left = shared.where & SWINGS ? SWINGS_MOST : 1;
+			swing();
+		} else {
+			word = fuzz_number(&shared.in, 8);
+			memcpy(at, &word, sizeof(word));
+		}
 		next_write();
 	}
 	shared.turns_left -= shared.turns_left > 0;

@@ -48,8 +48,8 @@ void shared_break(struct fuzz_input *in);
 /* One of the first words is another, each in one of some ways: of an input that ends with FAILS_HEADER. */
 void shared_break_layout(void);
 /*
- * From now on the other end writes: of each three bytes of the input and the eight behind them after how
- * many turns, where, and what.
+ * From now on the other end writes: of each three bytes of the input and the eight or the one behind them
+ * after how many turns, where, and what, or how much more than before.
  */
 void shared_write(struct fuzz_input *in);
 /* The other end writes no more, and nothing else changes. */
