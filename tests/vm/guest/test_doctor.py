@@ -7,7 +7,6 @@ import pwd
 import subprocess
 
 import guest
-from harness import until
 
 CONF = "/etc/stixeld/doctor.conf"
 
@@ -16,6 +15,10 @@ class TestCase(guest.TestCase):
     @classmethod
     def setUpClass(cls):
         guest.load_vivid(2)
+
+    @classmethod
+    def tearDownClass(cls):
+        guest.unload("vivid")
 
     def doctor(self, want, left="/dev/video0", right="/dev/video1", before=(), **more):
         """{check: [(level, text; advice)]}"""
@@ -67,7 +70,7 @@ class Cameras(TestCase):
     def test_open_elsewhere(self):
         p = self.start("v4l2-ctl", "-d", "/dev/video1", "--stream-mmap", stdout=subprocess.DEVNULL,
                        stderr=subprocess.DEVNULL)
-        until(lambda: any(f[0] == "warning" for f in self.doctor(0)["right camera"]), 10, "the other program")
+        guest.until(lambda: any(f[0] == "warning" for f in self.doctor(0)["right camera"]), 10, "the other program")
         self.assert_found(self.doctor(0), "right camera", "warning", "open in process %d (v4l2-ctl)" % p.pid)
 
     def test_a_daemon_that_uses_them(self):
@@ -79,7 +82,7 @@ class Cameras(TestCase):
             state, found = i.status()["state"], self.doctor(0)
             return (state, found) if i.status()["state"] == state else None
 
-        state, found = until(look, 30, "a state that stays")
+        state, found = guest.until(look, 30, "a state that stays")
         self.assert_found(found, "instance", "ok" if state == "running" else "warning",
                           "runs as process %d" % i.process.pid)
         self.assert_found(found, "time stamps", "ok", "monotonic: end of frame")

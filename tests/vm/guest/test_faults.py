@@ -5,8 +5,7 @@ import os
 import subprocess
 import time
 
-from guest import TestCase, camera, camera_settings, control, flows, load_vivid, run, unload, until_flows
-from harness import until
+from guest import TestCase, camera, camera_settings, control, flows, load_vivid, run, unload, until, until_flows
 
 LEFT, RIGHT = "/dev/video0", "/dev/video1"
 DRIVER = "/sys/bus/platform/drivers/vivid"

@@ -7,9 +7,7 @@ import signal
 import tempfile
 
 from guest import (CAMERA, CHEAP, HERE, IMAGES, PAIRS, SIZE, TestCase, camera, camera_settings, images, load, run,
-                   unload,
-                   until_flows, words)
-from harness import until
+                   unload, until, until_flows, words)
 
 LEFT, RIGHT = "/dev/video20", "/dev/video21"
 FPS = 5  # no more than the emulated processor computes

@@ -12,8 +12,7 @@ import threading
 import time
 
 import harness
-from guest import TestCase, run, until_flows
-from harness import until
+from guest import TestCase, run, until, until_flows
 from test_systemd import Reader
 
 UNIT = "stixeld@front.service"

@@ -7,13 +7,12 @@ import os
 import signal
 import tempfile
 
-from guest import HERE, IMAGES, TestCase, camera_settings, load, run, unload
-from harness import until
+from guest import HERE, IMAGES, TestCase, camera_settings, load, run, unload, until
 
 LEFT, RIGHT = "/dev/video20", "/dev/video21"
 SIZE = "256x128"
 PAIRS = 16
-FPS = 4
+FPS = 2
 
 SAYS = {
     "none": ("ok", "4 pairs: rows within 0"),

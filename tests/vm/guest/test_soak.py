@@ -10,8 +10,7 @@ import signal
 import statistics
 import time
 
-from guest import TestCase, camera, camera_settings, control, load_vivid, run, unload, until_flows
-from harness import until
+from guest import TestCase, camera, camera_settings, control, load_vivid, run, unload, until, until_flows
 
 LEFT, RIGHT = "/dev/video0", "/dev/video1"
 DRIVER = "/sys/bus/platform/drivers/vivid"

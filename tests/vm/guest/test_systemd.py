@@ -16,8 +16,7 @@ import subprocess
 import time
 
 import harness
-from guest import CAMERA, CHEAP, HERE, TestCase, camera, load_vivid, nodes, run, unload, until_flows
-from harness import until
+from guest import CAMERA, CHEAP, HERE, TestCase, camera, load_vivid, nodes, run, unload, until, until_flows
 
 UNIT = "stixeld@test.service"
 DROP_INS = "/run/systemd/system/" + UNIT + ".d"
@@ -117,8 +116,8 @@ class UnitCase(TestCase):
         return (end - begin) / 1e6
 
     def until_restarted(self, times, limit=20):
-        until(lambda: self.show("NRestarts") == str(times) and self.show("SubState") == "running", limit,
-              "%d restarts" % times)
+        until(lambda: set(run("systemctl", "show", "-P", "NRestarts", "-P", "SubState", UNIT).split()) == {
+            str(times), "running"}, limit, "%d restarts" % times)
 
 
 class Service(UnitCase):

@@ -7,8 +7,7 @@ import subprocess
 import time
 
 from guest import (HERE, SMALL_IMAGES, SMALL_SIZE, TestCase, camera, camera_settings, flows, images, left_image, load,
-                   run, unload, until_flows)
-from harness import until
+                   run, unload, until, until_flows)
 
 FPS = 10
 SIDES = ("left", "right")

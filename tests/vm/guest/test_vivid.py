@@ -1,12 +1,11 @@
-# Two vivid cameras: every format and kind of memory, and a minute without a loss that is not counted.
+# Two vivid cameras: every format and kind of memory, and 1200 pictures without a loss that is not counted.
 #
 # SPDX-License-Identifier: Apache-2.0
 import os
 import struct
 import time
 
-from guest import TestCase, camera, camera_settings, control, left_image, load_vivid, run, unload
-from harness import until
+from guest import TestCase, camera, camera_settings, control, left_image, load_vivid, run, unload, until
 
 WIDTH, HEIGHT = 320, 180  # the smallest that vivid has
 FPS = 5
@@ -184,8 +183,8 @@ class Layouts(TestCase):
         self.assertIn("/dev/null", err)
 
 
-class Minute(TestCase):
-    SECONDS = 60
+class Rate(TestCase):
+    SECONDS = 20  # the engine takes all of the processor for as long
 
     def test_two_cameras_640x360_at_30(self):
         load_vivid(2)
@@ -206,7 +205,7 @@ class Minute(TestCase):
                 self.assertEqual(b["dropped"][reason], 0)
             self.assertEqual(b["reconnects"], 0)
         self.assertIn(last["state"], ("running", "degraded"))  # the engine is slow here, and says so
-        self.assertGreater(last["frames"]["published"], 10)
+        self.assertGreater(last["frames"]["published"], 3)
         self.assertEqual(i.stop(), 0)
 
 

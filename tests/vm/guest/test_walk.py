@@ -8,8 +8,7 @@ import shutil
 import tempfile
 
 import doc_steps
-from guest import CHEAP, HERE, TestCase, images, load, run, unload
-from harness import until
+from guest import CHEAP, HERE, TestCase, images, load, run, unload, until
 
 RAW = "/host/images/raw"
 SIZE, FPS = "320x160", 5
