@@ -6,7 +6,8 @@
 #   results.py again LOG                  what may run a second time, by name, one a line
 #   results.py failed PART LOG [SECOND]   what failed, and what failed at first, in the lines of a script's output
 #   results.py tell FILE FAILED           the same for reading: FILE has such lines of all parts, which counted FAILED
-#   results.py targets FOLDER SUITE...    what the tests of these suites start, as Ninja names it, one a line
+#   results.py targets FOLDER SUITE...    what the tests of these suites start, as Ninja names it, one a line; the
+#                                         suite "installed": what is installed
 #
 # Tests of programs that wait for each other fail on a machine that does something else for seconds. Up to three of
 # those may run once more, alone; whoever calls says so. Nothing that computes gets a second run, and nothing that a
@@ -153,10 +154,12 @@ def introspect(folder, what):
 
 def targets(folder, wanted):
     """Files below folder; a test's "depends" are the identifiers of the targets of its program and arguments."""
+    every = introspect(folder, "targets")
     wanted = {"stixeld:" + suite for suite in wanted}
     needed = {i for t in introspect(folder, "tests") if wanted & set(t["suite"]) for i in t["depends"]}
-    return sorted(os.path.relpath(f, os.path.realpath(folder))
-                  for t in introspect(folder, "targets") if t["id"] in needed for f in t["filename"])
+    needed |= {t["id"] for t in every if "stixeld:installed" in wanted and t["installed"]}
+    return sorted(os.path.relpath(f, os.path.realpath(folder)) for t in every if t["id"] in needed
+                  for f in t["filename"])
 
 
 def lines_of(verb, first, *more):
