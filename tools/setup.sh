@@ -37,7 +37,8 @@ missing_packages()
 	done
 }
 
-# Installs what is missing of the named packages. Touches nothing when all are there.
+# Installs what is missing of the named packages. Touches nothing when all are there. apt's lists are fetched once.
+apt_fetched=''
 need_packages()
 {
 	local missing as_root=()
@@ -54,8 +55,11 @@ need_packages()
 		as_root=(sudo)
 	fi
 	say "installing ${missing[*]}"
-	"${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -q update >&2 ||
-		die "apt-get update failed"
+	if [ -z "$apt_fetched" ]; then
+		"${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -q update >&2 ||
+			die "apt-get update failed"
+		apt_fetched=yes
+	fi
 	"${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -q install -y --no-install-recommends \
 		"${missing[@]}" >&2 || die "apt-get could not install ${missing[*]}"
 }
@@ -140,6 +144,7 @@ need_architecture()
 	[ "$(id -u)" = 0 ] || as_root=(sudo)
 	say "taking packages of $1, too"
 	"${as_root[@]}" dpkg --add-architecture "$1" || die "dpkg does not take packages of $1"
+	apt_fetched=''
 }
 
 # Ends where Meson is older than meson.build asks for, as the package of Debian 11 and Ubuntu 20.04 is.

@@ -57,6 +57,18 @@ esac
         self.assertEqual(self.shell("missing_packages both foreign foreign:arm64 all gone never").split(),
                          ["foreign", "gone", "never"])
 
+    def test_lists_are_fetched_once_for_each_set_of_architectures(self):
+        for name in ("apt-get", "dpkg"):
+            self.stub(name, '#!/bin/sh\necho "%s $*" >>"$LOG"\n' % name)
+        self.stub("dpkg-query", "#!/bin/sh\nexit 1\n")
+        self.stub("id", "#!/bin/sh\necho 0\n")
+        self.shell("need_packages a; need_packages b c; need_architecture arm64; need_packages d:arm64;"
+                   "need_packages e")
+        with open(self.path("log")) as f:
+            lines = [line.split() for line in f]
+        self.assertEqual([line[-1] if "install" in line else line[2] for line in lines if line[0] == "apt-get"],
+                         ["update", "a", "c", "update", "d:arm64", "e"])
+
     def test_the_archive_of_this_machine(self):
         self.stub("apt-get", """#!/bin/sh
 . /etc/os-release
