@@ -8,12 +8,19 @@
 #ifndef SX_TESTS_EMULATED_H
 #define SX_TESTS_EMULATED_H
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 /* Whether an emulator runs this, which takes ten times as long: of many cases alike some are enough there. */
 #define IS_EMULATED (getenv("SX_EMULATED") != NULL)
-/* The same for what is skipped; then it says so, and why. */
+/* The same, or a sanitizer does. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define IS_SLOW true
+#else
+#define IS_SLOW IS_EMULATED
+#endif
+/* IS_EMULATED for what is skipped; then it says so, and why. */
 #define EMULATED(why) (IS_EMULATED && printf("# not with an emulator: %s: %s\n", __func__, why) > 0)
 
 #endif

@@ -117,13 +117,7 @@ static bool is_left_out(int turn, int simd)
 /* As long as a hundred others, where all take ten times as long; the next has tasks enough, too. */
 static bool is_too_large(const struct engine_case *t)
 {
-#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-	const bool slow = true;
-#else
-	const bool slow = IS_EMULATED;
-#endif
-
-	return slow && engine_case_cells(t) > 10000000;
+	return IS_SLOW && engine_case_cells(t) > 10000000;
 }
 
 /*
@@ -311,10 +305,22 @@ static void test_stixel_options(void **state)
 	engine_cases_stixels(check_2_threads);
 }
 
+/* Threads share columns out in one way, whatever the options: ThreadSanitizer gets half of a third. */
+static void check_slanted(const struct engine_case *t)
+{
+#ifdef __SANITIZE_THREAD__
+	static int nth;
+
+	if (nth++ % 3)
+		return;
+#endif
+	check_2_threads(t);
+}
+
 static void test_slanted(void **state)
 {
-	engine_cases_slanted(check_2_threads);
-	engine_cases_slanted_exact(check_2_threads);
+	engine_cases_slanted(check_slanted);
+	engine_cases_slanted_exact(check_slanted);
 }
 
 static void test_fastdt(void **state)

@@ -2,6 +2,7 @@
 # that are out of line are corrected.
 #
 # SPDX-License-Identifier: Apache-2.0
+import functools
 import math
 import os
 import random
@@ -12,7 +13,8 @@ import unittest
 
 from harness import SANITIZED, TestCase, until
 
-WIDTH, HEIGHT, SHIFT, FPS = 240, 120, 8, 20
+# the daemon looks at a frame four times a second
+WIDTH, HEIGHT, SHIFT, FPS = 240, 120, 8, 5
 
 
 def lattice(step):
@@ -36,6 +38,7 @@ def grey(x, y):
     return int(0.6 * COARSE(x, y) + 0.4 * FINE(x, y))
 
 
+@functools.lru_cache(maxsize=None)
 def image(right=0, down=0, slope=0):
     """What the camera sees, moved by so many columns and, in its middle, rows; turned by so many rows a column."""
     return b"P5\n%d %d\n255\n" % (WIDTH, HEIGHT) + bytes(
