@@ -40,11 +40,10 @@ void sx_histogram_init(struct sx_histogram *h)
  * One writer: load and store instead of a locked addition. Release, so that a reader who sees the new count
  * also sees that its part was taken into use again (see part_merge).
  */
-static void count_up(_Atomic uint32_t *count, uint32_t by)
+static void count_up(_Atomic uint64_t *count, uint64_t by)
 {
-	uint32_t c = atomic_load_explicit(count, memory_order_relaxed);
-
-	atomic_store_explicit(count, by > UINT32_MAX - c ? UINT32_MAX : c + by, memory_order_release);
+	atomic_store_explicit(count, atomic_load_explicit(count, memory_order_relaxed) + by,
+			      memory_order_release);
 }
 
 static void max_up(_Atomic int64_t *max, int64_t ns)
@@ -67,8 +66,7 @@ void sx_histogram_add(struct sx_histogram *h, int64_t ns)
 /* Quantiles in rising order from one pass over a copy of the counts. */
 static uint64_t quantiles(const struct sx_histogram *h, const unsigned *permille, int64_t *ret, int n)
 {
-	uint32_t count[SX_HISTOGRAM_BUCKETS];
-	uint64_t total = 0, seen = 0;
+	uint64_t count[SX_HISTOGRAM_BUCKETS], total = 0, seen = 0;
 	int64_t max;
 	int q = 0;
 
@@ -133,8 +131,8 @@ static void part_reuse(struct sx_windows_part *p, int64_t part)
 
 	atomic_store_explicit(&p->part, 0, memory_order_relaxed);
 	for (uint32_t b = first; b < end; b++)
-		atomic_store_explicit(&p->h.count[b], 0, memory_order_release);
-	atomic_store_explicit(&p->h.max_ns, 0, memory_order_release);
+		atomic_store_explicit(&p->count[b], 0, memory_order_release);
+	atomic_store_explicit(&p->max_ns, 0, memory_order_release);
 	atomic_store_explicit(&p->first, 0, memory_order_release);
 	atomic_store_explicit(&p->end, 0, memory_order_release);
 	atomic_store_explicit(&p->part, part, memory_order_release);
@@ -151,6 +149,15 @@ static void part_widen(struct sx_windows_part *p, uint32_t bucket)
 		atomic_store_explicit(&p->end, bucket + 1, memory_order_release);
 }
 
+/* As add_to_bucket(); half a second has no more than 32 bits. */
+static void part_add(struct sx_windows_part *p, unsigned bucket, int64_t ns)
+{
+	max_up(&p->max_ns, ns);
+	atomic_store_explicit(&p->count[bucket],
+			      atomic_load_explicit(&p->count[bucket], memory_order_relaxed) + 1,
+			      memory_order_release);
+}
+
 void sx_windows_add(struct sx_windows *w, int64_t now_ns, int64_t ns)
 {
 	const int64_t part = now_ns / SX_WINDOW_PART_NS + 1;
@@ -160,7 +167,7 @@ void sx_windows_add(struct sx_windows *w, int64_t now_ns, int64_t ns)
 	if (atomic_load_explicit(&p->part, memory_order_relaxed) != part)
 		part_reuse(p, part);
 	part_widen(p, bucket);
-	add_to_bucket(&p->h, bucket, ns);
+	part_add(p, bucket, ns);
 	add_to_bucket(&w->start, bucket, ns);
 }
 
@@ -175,8 +182,8 @@ static void part_merge(struct sx_histogram *into, const struct sx_windows_part *
 	first = atomic_load_explicit(&p->first, memory_order_acquire);
 	end = atomic_load_explicit(&p->end, memory_order_acquire);
 	for (uint32_t b = first; b < end; b++)
-		count[b] = atomic_load_explicit(&p->h.count[b], memory_order_acquire);
-	max = atomic_load_explicit(&p->h.max_ns, memory_order_acquire);
+		count[b] = atomic_load_explicit(&p->count[b], memory_order_acquire);
+	max = atomic_load_explicit(&p->max_ns, memory_order_acquire);
 	if (atomic_load_explicit(&p->part, memory_order_relaxed) != part)
 		return;
 	for (uint32_t b = first; b < end; b++)

@@ -6,7 +6,7 @@
  * share the last bucket; max stays exact.
  *
  * Thread: one thread adds, any other may read at the same time and sees each addition whole or not
- * at all. Counts stop at 2^32 - 1 in a bucket instead of wrapping.
+ * at all.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -21,7 +21,7 @@
 #define SX_HISTOGRAM_BUCKETS ((SX_HISTOGRAM_OCTAVES + 1) << SX_HISTOGRAM_BITS)
 
 struct sx_histogram {
-	_Atomic uint32_t count[SX_HISTOGRAM_BUCKETS];
+	_Atomic uint64_t count[SX_HISTOGRAM_BUCKETS]; /* 32 bits are 4.5 years of frames */
 	_Atomic int64_t max_ns;
 };
 
@@ -57,10 +57,11 @@ enum sx_window { SX_WINDOW_1S, SX_WINDOW_10S, SX_WINDOW_START };
 struct sx_windows_part {
 	_Atomic int64_t part;	     /* time / SX_WINDOW_PART_NS + 1; 0 while empty or being emptied */
 	_Atomic uint32_t first, end; /* the buckets before and behind are 0 */
-	struct sx_histogram h;
+	_Atomic uint32_t count[SX_HISTOGRAM_BUCKETS];
+	_Atomic int64_t max_ns;
 };
 
-/* About 115 kB: keep it on the heap. Ready when zeroed. */
+/* About 120 kB: keep it on the heap. Ready when zeroed. */
 struct sx_windows {
 	struct sx_windows_part parts[SX_WINDOW_PARTS];
 	struct sx_histogram start;

@@ -132,18 +132,21 @@ static void ends_of_the_range(void **state)
 	assert_int_equal(s.p50_ns, 1 << 20);
 }
 
-static void counts_stop_instead_of_wrapping(void **state)
+static void counts_go_on_beyond_32_bits(void **state)
 {
 	struct sx_histogram h;
 	struct sx_summary s;
 
 	sx_histogram_init(&h);
 	atomic_store(&h.count[7], UINT32_MAX - 1);
+	atomic_store(&h.count[9], UINT32_MAX);
 	for (int i = 0; i < 3; i++)
 		sx_histogram_add(&h, 7);
+	sx_histogram_add(&h, 9);
 	sx_histogram_summary(&h, &s);
-	assert_int_equal(s.n, UINT32_MAX);
-	assert_int_equal(s.p50_ns, 7);
+	assert_int_equal(s.n, 2 * (uint64_t)UINT32_MAX + 3);
+	assert_int_equal(s.p50_ns, 7); /* by two */
+	assert_int_equal(s.p90_ns, 9);
 }
 
 static void windows_forget(void **state)
@@ -282,7 +285,7 @@ int main(void)
 		cmocka_unit_test(quantiles_follow_sorted_values),
 		cmocka_unit_test(small_values_are_exact),
 		cmocka_unit_test(ends_of_the_range),
-		cmocka_unit_test(counts_stop_instead_of_wrapping),
+		cmocka_unit_test(counts_go_on_beyond_32_bits),
 		cmocka_unit_test(windows_forget),
 		cmocka_unit_test(windows_are_what_fell_into_them),
 		cmocka_unit_test(readers_see_whole_parts),
