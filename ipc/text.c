@@ -14,6 +14,9 @@
 
 #include "base/contract.h"
 
+#define REAL_WHOLE 1e6 /* where six digits would be less than whole ones */
+#define REAL_WHOLE_MOST 1e15
+
 void sx_text_init(struct sx_text *t, char *data, size_t bytes)
 {
 	sx_must(bytes, >, 0);
@@ -141,7 +144,10 @@ void sx_json_whole(struct sx_text *t, const char *key, uint64_t value)
 void sx_json_real(struct sx_text *t, const char *key, double value)
 {
 	add_key(t, key);
-	if (isfinite(value))
+	/* what lasts goes on by ones: seconds after two weeks, joules after a day */
+	if (fabs(value) >= REAL_WHOLE && fabs(value) < REAL_WHOLE_MOST)
+		sx_text_add(t, "%.0f", value);
+	else if (isfinite(value))
 		sx_text_add(t, "%.6g", value);
 	else
 		sx_text_add(t, "null");

@@ -68,6 +68,30 @@ static void json_escapes_and_nulls(void **state)
 	assert_null(strstr(data, "nan"));
 }
 
+/* Ten years after the start what lasts still goes on by ones. */
+static void reals_of_old_age(void **state)
+{
+	struct sx_report r = example();
+	char data[16384];
+	struct sx_text t;
+
+	r.power.source[0] = 'x';
+	sx_report_real(&r, SX_FIG_UPTIME, 315576001.25);
+	sx_report_real(&r, SX_FIG_ENERGY_JOULES, 12345678901.5);
+	sx_report_real(&r, SX_FIG_ENERGY_SECONDS, 999999.4);
+	sx_report_real(&r, SX_FIG_POWER_WATTS, 1e300);
+	sx_report_count(&r, SX_FIG_ENERGY_FRAMES, 9467280001);
+	sx_text_init(&t, data, sizeof(data));
+	sx_report_json(&r, &t);
+	assert_non_null(strstr(data, "\"uptime_s\":315576001,"));
+	assert_non_null(strstr(data, "{\"joules\":12345678902,\"seconds\":999999,\"frames\":9467280001,"));
+	assert_non_null(strstr(data, "\"watts\":1e+300,"));
+	sx_text_init(&t, data, sizeof(data));
+	sx_report_metrics(&r, &t);
+	assert_non_null(strstr(data, "stixeld_uptime_seconds 315576001\n"));
+	assert_non_null(strstr(data, "stixeld_energy_joules_total 12345678901.5\n"));
+}
+
 /* A document that does not fit is cut at a write, stays a C string, and says so, at any size. */
 static void every_size(const struct sx_report *r)
 {
@@ -420,6 +444,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(json_escapes_and_nulls),
+		cmocka_unit_test(reals_of_old_age),
 		cmocka_unit_test(every_size_is_bounded),
 		cmocka_unit_test(drops_by_side_and_reason),
 		cmocka_unit_test(files_and_overrides),
