@@ -98,6 +98,8 @@ void sx_origins_take_live(struct sx_origins *origins, const struct sx_origins *f
 int sx_settings_check_size(const struct sx_settings *s, int width, int height, char *why, size_t why_bytes);
 /* By what images of this source become a rectified pair; NULL: they are one. Belongs to s or the source. */
 const struct sx_rig *sx_settings_rig(const struct sx_settings *s, const struct sx_source_info *info);
+/* The camera of what is matched, rectified if need be. Belongs to s or the source. */
+const struct sx_camera *sx_settings_camera(const struct sx_settings *s, const struct sx_source_info *info);
 /*
  * Of contexts for pairs of this source: size, format, parameters with the camera that belongs to them, and
  * how they are rectified. All else is 0.

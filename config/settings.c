@@ -207,6 +207,12 @@ const struct sx_rig *sx_settings_rig(const struct sx_settings *s, const struct s
 	return s->rectify ? &s->rig : NULL;
 }
 
+const struct sx_camera *sx_settings_camera(const struct sx_settings *s, const struct sx_source_info *info)
+{
+	/* a source that has one knows it better than the configuration */
+	return info->camera ? info->camera : &s->params.camera;
+}
+
 struct sx_context_config sx_settings_context(const struct sx_settings *s, const struct sx_source_info *info)
 {
 	const struct sx_rig *rig = sx_settings_rig(s, info);
@@ -220,8 +226,7 @@ struct sx_context_config sx_settings_context(const struct sx_settings *s, const 
 
 	if (rig)
 		c.rig = *rig;
-	if (info->camera) /* which knows it better than the configuration */
-		c.params.camera = *info->camera;
+	c.params.camera = *sx_settings_camera(s, info);
 	return c;
 }
 

@@ -74,8 +74,7 @@ bool sx_live_same_file(const struct sx_run *run)
 
 bool sx_live_corrects_rows(const struct sx_run *run, const struct sx_settings *s)
 {
-	const struct sx_context_config config = sx_settings_context(s, &run->pipeline->info);
-	const struct sx_camera *c = &config.params.camera;
+	const struct sx_camera *c = sx_settings_camera(s, &run->pipeline->info);
 
 	return s->rectification.row_correction == SX_ROW_CORRECTION_AUTO &&
 	       s->params.stereo.matcher == SX_MATCH_INTERNAL && c->fx > 0 && c->fy > 0 && c->baseline_m > 0;
