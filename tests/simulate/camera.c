@@ -84,7 +84,7 @@ static void fill(struct camera *c, uint64_t shot, int64_t ns)
 	sim_note("image", (int64_t)shot);
 	if (!sim_once_in(r->duplicated))
 		c->sequence++;
-	tell(c);
+	sim_fd_changed(sim_fd(c->owner)); /* nobody else sleeps for an image */
 }
 
 static void shoot(void *user)
@@ -222,7 +222,7 @@ static int request_buffers(struct camera *c, int fd, struct v4l2_requestbuffers 
 	c->owner = fd;
 	c->count = a->count;
 	c->memory = a->memory;
-	c->taken = 0;
+	c->taken = c->gaps = 0;
 	memset(c->buffers, 0, sizeof(c->buffers));
 	for (uint32_t i = 0; i < c->count; i++)
 		if (c->memory == V4L2_MEMORY_MMAP)
@@ -260,11 +260,13 @@ static int take_filled(struct camera *c, int fd, struct v4l2_buffer *a)
 	b = &c->buffers[index];
 	memmove(c->filled, c->filled + 1, (size_t)--c->filled_count * sizeof(c->filled[0]));
 	b->state = CAMERA_OURS;
-	c->taken++;
+	if (c->taken++ && b->sequence > c->last)
+		c->gaps += b->sequence - c->last - 1;
+	c->last = b->sequence;
 	a->index = index;
 	a->bytesused = b->bytes;
 	a->flags = b->flags;
-	a->sequence = b->sequence;
+	a->sequence = (uint32_t)b->sequence;
 	a->timestamp.tv_sec = b->stamp_ns / SIM_S;
 	a->timestamp.tv_usec = b->stamp_ns % SIM_S / 1000;
 	return 0;
@@ -274,7 +276,7 @@ static int do_stream(struct camera *c, int fd, bool on)
 {
 	SIM_MUST(c->owner == fd, "%s: STREAM%s without buffers", c->path, on ? "ON" : "OFF");
 	c->streaming = on;
-	c->sequence = 0;
+	c->sequence = age_sequence();
 	c->held = false;
 	if (on)
 		return 0;

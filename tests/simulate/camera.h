@@ -29,7 +29,8 @@ struct camera_buffer {
 	enum { CAMERA_OURS, CAMERA_QUEUED, CAMERA_FILLED } state; /* OURS: the daemon's */
 	void *user;
 	int mapped;
-	uint32_t bytes, flags, sequence;
+	uint32_t bytes, flags;
+	uint64_t sequence; /* a driver tells the lower half */
 	int64_t stamp_ns;
 };
 
@@ -40,7 +41,8 @@ struct camera {
 	uint64_t generation; /* counts how often it was unplugged: handles of before are dead */
 	int width, height;   /* of what it offers */
 	int64_t period_ns;
-	uint32_t memory, count, sequence;
+	uint32_t memory, count;
+	uint64_t sequence;
 	int owner; /* descriptor that has the buffers; -1 */
 	struct camera_buffer buffers[CAMERA_BUFFERS];
 	uint32_t queue[CAMERA_BUFFERS], filled[CAMERA_BUFFERS];
@@ -51,7 +53,8 @@ struct camera {
 	uint64_t held_shot;
 	int64_t held_ns;
 	struct sim_timer timer;
-	uint64_t taken; /* given out by DQBUF since it was opened */
+	uint64_t taken;	     /* given out by DQBUF since it was opened */
+	uint64_t last, gaps; /* of these: the last number, and those left out */
 };
 
 void camera_init(struct camera camera[2], int64_t period_ns);

@@ -128,6 +128,10 @@ static void check_cameras(const struct sx_source *s)
 			sum += number_of(&s->dropped[side][i]);
 		SIM_MUST(captured == sum, "side %d: %llu images captured, %llu accounted for", side,
 			 (ull)captured, (ull)sum);
+		SIM_MUST(world->camera[side].owner < 0 ||
+				 number_of(&s->gaps[side]) == world->camera[side].gaps,
+			 "side %d: %llu images are missing by their numbers, the driver lost %llu", side,
+			 (ull)number_of(&s->gaps[side]), (ull)world->camera[side].gaps);
 		SIM_MUST(world->camera[side].owner < 0 || captured == world->camera[side].taken,
 			 "side %d: %llu images captured, the driver gave %llu", side, (ull)captured,
 			 (ull)world->camera[side].taken);
@@ -164,6 +168,7 @@ void check_quiet(void)
 		 held);
 	SIM_MUST(p->collected <= p->submitted && p->submitted - p->collected <= (uint64_t)p->context_count,
 		 "%llu submitted, %llu collected", (ull)p->submitted, (ull)p->collected);
+	age_check_sums();
 	/* of a camera that is lost everything is counted already, as lost */
 	if (p->source && p->source->ops == &sx_v4l2_ops &&
 	    !atomic_load_explicit(&world->run->telemetry->absent, memory_order_relaxed))
@@ -271,7 +276,7 @@ int __wrap_sx_ring_publish(struct sx_ring *r, const void *frame, size_t bytes)
 
 	memcpy(&h, frame, sizeof(h));
 	if (h.epoch != world->epoch)
-		world->number = 0;
+		world->number = world->aged;
 	SIM_MUST(h.number == world->number + 1, "frame %llu follows %llu", (ull)h.number, (ull)world->number);
 	SIM_MUST(h.captured >= h.published + h.dropped_overload,
 		 "frame %llu: captured %llu, published %llu, overload %llu", (ull)h.number, (ull)h.captured,
@@ -293,6 +298,7 @@ int __wrap_sx_ring_publish(struct sx_ring *r, const void *frame, size_t bytes)
 	world->published++;
 	world->frames_in_all++;
 	world->at.published = sim->now;
+	world->engine_sum_ns += h.published_ns - h.submitted_ns;
 	sim_note("frame", (int64_t)h.number);
 	check_latency(&h);
 	return e;

@@ -316,13 +316,14 @@ static int look(struct pollfd *fds, nfds_t count)
 	int ready = 0;
 
 	for (struct pollfd *p = fds; p < fds + count; p++) {
-		const struct sim_fd *f = sim_fd(p->fd);
+		const struct sim_fd *f;
 
 		p->revents = 0;
-		if (f)
-			p->revents = (short)(events_of(f) & ((uint32_t)p->events | EPOLLERR | EPOLLHUP));
-		else if (p->fd >= 0)
-			p->revents = POLLNVAL;
+		if (p->fd < 0)
+			continue;
+		f = sim_fd(p->fd);
+		p->revents =
+			f ? (short)(events_of(f) & ((uint32_t)p->events | EPOLLERR | EPOLLHUP)) : POLLNVAL;
 		ready += p->revents != 0;
 	}
 	return ready;
@@ -343,7 +344,8 @@ static int wait_until(struct pollfd *fds, nfds_t count, int64_t until)
 			sim->now += sim_between(300, 2000);
 		for (nfds_t i = 0; i < count; i++)
 			if (fds[i].fd >= 0)
-				sim_fd(fds[i].fd)->waiters |= UINT64_C(1) << (sim->current - sim->task);
+				sim->fd[fds[i].fd - SIM_FD_FIRST].waiters |= UINT64_C(1)
+									     << (sim->current - sim->task);
 		more = sim_block(until);
 	}
 }

@@ -120,16 +120,27 @@ static void look_at_orders(const struct sx_status_server *s)
 			 "an order has waited for %.1f s", (double)(sim->now - s->order[i].given_ns) / 1e9);
 }
 
+/* A page costs as much as a hundred frames: enough of them, and not more. */
+static int64_t between_pages_ns(void)
+{
+	if (world->reload_storm)
+		return 400 * SIM_MS;
+	if (world->phase_kind != CALM || !sim->quiet)
+		return 10 * SIM_S;
+	return sim->lasting ? 7200 * SIM_S : 120 * SIM_S;
+}
+
 static void *serve(void *server)
 {
 	struct sx_status_server *s = server;
 	struct sx_text text;
+	struct age_page age;
 
 	while (!s->stopping) {
 		const struct sx_status_page *page = &s->pages[sim_below(s->count)];
 		unsigned status;
 
-		sim_block(sim->now + sim_between(SIM_MS, world->reload_storm ? 400 * SIM_MS : 10 * SIM_S));
+		sim_block(sim->now + sim_between(SIM_MS, between_pages_ns()));
 		if (s->stopping)
 			break;
 		look_at_orders(s);
@@ -137,13 +148,14 @@ static void *serve(void *server)
 			give_order(s);
 			continue;
 		}
-		/* a page costs as much as a hundred frames: enough of them, and not more */
 		if (!sim_once_in(world->reload_storm ? 6 : 4))
 			continue;
 		sx_text_init(&text, s->page, sizeof(s->page));
+		age_page_begins(&age);
 		status = page->write(s->user, &text);
 		SIM_MUST((status == 200 || status == 503) && !text.cut && text.used > 0,
 			 "%s answers %u, %zu bytes", page->path, status, text.used);
+		age_check_page(&age, s->page);
 	}
 	return NULL;
 }

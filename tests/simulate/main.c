@@ -1,10 +1,11 @@
 /*
  * stixel-simulate: histories of the daemon by seed.
  *
- *	stixel-simulate [--seed S] [--seeds N] [--minutes M] [--length SECONDS] [--quiet] [--trace]
- *	[--twice] [--totals]
+ *	stixel-simulate [--seed S] [--seeds N] [--minutes M] [--length SECONDS] [--quiet] [--lasting]
+ *	[--trace] [--twice] [--totals]
  *
- * One history is one process: what happens is a function of its seed, its length, --quiet and the program.
+ * One history is one process: what happens is a function of its seed, its length, --quiet or --lasting, and
+ * the program.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -29,7 +30,8 @@ struct told {
 	uint64_t seed, seeds;
 	double minutes, length_s;
 	bool trace, twice, totals;
-	bool quiet; /* minutes and hours of calm between what goes wrong */
+	bool quiet;   /* minutes and hours of calm between what goes wrong */
+	bool lasting; /* one life, of years */
 };
 
 /* What a history tells the one that counts. */
@@ -74,7 +76,11 @@ static void print_failure(const struct told *told, uint64_t seed)
 	for (uint64_t i = sim->texts > 12 ? sim->texts - 12 : 0; i < sim->texts; i++)
 		printf("  log: %s\n", sim->text[i % 64]);
 	printf("seed %llu, after %.3f s of %.0f%s: %s\n", (unsigned long long)seed,
-	       (double)sim->now / 1e9 - 1000, told->length_s, told->quiet ? ", quiet hours" : "", sim->why);
+	       (double)(sim->now - sim->begin) / 1e9, told->length_s,
+	       told->lasting ? ", one life"
+	       : told->quiet ? ", quiet hours"
+			     : "",
+	       sim->why);
 }
 
 static void run_history(const struct told *t, uint64_t seed, struct outcome *ret)
@@ -93,8 +99,10 @@ static void run_history(const struct told *t, uint64_t seed, struct outcome *ret
 	unsetenv("JOURNAL_STREAM");
 	setenv("TZ", "UTC", 1);
 	sim->tracing = t->trace;
-	sim->quiet = t->quiet;
-	sim->end = sim->now + (int64_t)(t->length_s * 1e9);
+	sim->quiet = t->quiet || t->lasting;
+	sim->lasting = t->lasting;
+	age_clocks();
+	sim->end = sim->begin + (int64_t)(t->length_s * 1e9);
 	world_init();
 	good = sim_run();
 	if (!good)
@@ -110,12 +118,14 @@ static void run_history(const struct told *t, uint64_t seed, struct outcome *ret
 		.read = world->read_in_all,
 		.lost = world->lost_in_all,
 		.orders = world->orders_done,
-		.simulated_s = (double)sim->now / 1e9 - 1000,
+		.simulated_s = (double)(sim->now - sim->begin) / 1e9,
 		.good = good,
 	};
 	remove_folder();
 	fflush(stdout);
 }
+
+void __gcov_dump(void) __attribute__((weak));
 
 /* In a process of its own: a crash of the daemon is that of one history. */
 static bool history(const struct told *t, uint64_t seed, struct outcome *ret)
@@ -131,6 +141,8 @@ static bool history(const struct told *t, uint64_t seed, struct outcome *ret)
 	if (child == 0) {
 		run_history(t, seed, ret);
 		n = write(pipes[1], ret, sizeof(*ret));
+		if (__gcov_dump) /* built to be profiled (run --fast) */
+			__gcov_dump();
 		_exit(n == (ssize_t)sizeof(*ret) ? 0 : 1);
 	}
 	close(pipes[1]);
@@ -192,6 +204,8 @@ static void read_options(struct told *t, int argc, char **argv)
 			t->totals = true;
 		else if (!strcmp(argv[i], "--quiet"))
 			t->quiet = true;
+		else if (!strcmp(argv[i], "--lasting"))
+			t->lasting = true;
 		else if (!strcmp(argv[i], "--seed") && more)
 			t->seed = strtoull(argv[++i], NULL, 10);
 		else if (!strcmp(argv[i], "--seeds") && more)
@@ -203,7 +217,7 @@ static void read_options(struct told *t, int argc, char **argv)
 		else {
 			fprintf(stderr,
 				"usage: %s [--seed S] [--seeds N] [--minutes M] [--length SECONDS] [--quiet] "
-				"[--trace] [--twice] [--totals]\n",
+				"[--lasting] [--trace] [--twice] [--totals]\n",
 				argv[0]);
 			exit(64);
 		}

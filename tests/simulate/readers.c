@@ -13,6 +13,7 @@
 #include "tests/simulate/sim.h"
 #include "tests/simulate/world.h"
 
+#define MONTHS_NS (100 * 86400 * SIM_S)
 #define HEALTH_LIMIT_NS (10 * SIM_S) /* without a watchdog a frame is overdue after this */
 
 struct reader {
@@ -107,10 +108,10 @@ static int wait_for_frame(const struct reader *r)
 	struct sim_task *self = sim->current;
 
 	if (!r->eager || sim_once_in(4))
-		return stixel_wait(r->reader, 700);
+		return stixel_wait(r->reader, world->look_ms);
 	self->eager = true;
 	world->eager |= UINT64_C(1) << (self - sim->task);
-	sim_block(sim->now + 300 * SIM_MS);
+	sim_block(sim->now + (world->look_ms - 400) * SIM_MS);
 	self->eager = false;
 	return 1;
 }
@@ -120,7 +121,7 @@ static void *read_frames(void *kind)
 	const uintptr_t bits = (uintptr_t)kind;
 	struct reader r = {.streams = bits & 1, .latest = bits & 2, .taken_ns = sim->now};
 	const int64_t slow = bits & 4 ? sim_between(SIM_MS, 800 * SIM_MS) : 0,
-		      end = sim->now + sim_between(SIM_S, 120 * SIM_S);
+		      end = sim->now + sim_between(SIM_S, sim->lasting ? MONTHS_NS : 120 * SIM_S);
 	struct stixel_status status;
 	int e = stixel_open_path(&r.reader, r.streams ? world->stream : world->ring,
 				 STIXEL_OPEN_FOLLOW | (r.streams ? STIXEL_OPEN_STREAM : 0));
@@ -140,7 +141,7 @@ static void *read_frames(void *kind)
 		if (e == 0 && r.streams && r.epoch && r.epoch == world->epoch &&
 		    world_calm_since() != SIM_NEVER)
 			SIM_MUST(sim->now - world_calm_since() < 8 * SIM_S,
-				 "a reader of frames.sock got nothing for 0.7 s");
+				 "a reader of frames.sock got nothing for %d ms", world->look_ms);
 		if (e == 1)
 			read_some(&r);
 		else if (e < 0)

@@ -547,7 +547,7 @@ void sim_init(uint64_t seed)
 	sim->random[1] = (seed ^ UINT64_C(0xd1b54a32d192ed03)) * UINT64_C(0xbf58476d1ce4e5b9) + 1;
 	for (int i = 0; i < 16; i++)
 		sim_random();
-	sim->now = 1000 * SIM_S;
+	sim->begin = sim->now = 1000 * SIM_S;
 	sim->next_at = SIM_NEVER;
 	sim->realtime_offset = 1700000000 * SIM_S;
 	sim->call_ns = 150;

@@ -187,11 +187,11 @@ struct sim {
 	uint64_t hash, steps, traced;
 	int64_t now, next_at, call_ns;
 	int inside; /* the scheduler, or a timer */
-	bool tracing, over, failed, quiet;
-	uint64_t ready, starved, random[2];
+	bool tracing, over, failed, quiet, lasting;
+	uint64_t ready, starved, futexes, random[2]; /* tasks as bits; futexes: those that may sleep on one */
 	unsigned quantum_mean;
 	int timer_count;
-	int64_t end, realtime_offset;
+	int64_t begin, end, realtime_offset;
 	struct sim_timer *timers[SIM_TIMERS];
 	struct sim_task task[SIM_TASKS];
 	uint64_t seed;
@@ -210,13 +210,13 @@ struct sim {
 	uint64_t texts;
 	char folder[64];
 	struct sim_process *file[SIM_FD_FIRST]; /* who has opened a real descriptor */
-	struct {
+	struct sim_stat {
 		uint64_t names; /* sim.names when it was asked for; 0: never */
 		struct stat is;
-	} stat[SIM_FD_FIRST]; /* what the kernel says of a real descriptor */
-	uint64_t names;	      /* counts what can change it */
-	void *maps;	      /* threads.c */
-	void *data_copy;      /* the program's data as it was before the first life */
+	} stat[SIM_FD_FIRST], named; /* what the kernel says of a real descriptor, and of the ring's name */
+	uint64_t names;		     /* counts what can change it */
+	void *maps;		     /* threads.c */
+	void *data_copy;	     /* the program's data as it was before the first life */
 	int next_pid;
 	int64_t dead_heap; /* of readers that were killed */
 };

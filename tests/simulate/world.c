@@ -18,6 +18,8 @@
 #include "tests/simulate/wrap.h"
 
 #define SLOTS 8
+#define STILL_LOOKS 16
+#define DAY_NS (86400 * SIM_S)
 
 struct world *world;
 
@@ -44,12 +46,13 @@ static void write_config(const char *more, int slots, int contexts)
 	if (!f)
 		sim_fail("simulation: cannot write %s", world->config);
 	fprintf(f,
-		"[source]\nkind = v4l2\nleft = %s\nright = %s\nfps = %d\ntimeout_ms = %d\nformat = GREY\n"
+		"[source]\nkind = v4l2\nleft = %s\nright = %s\nfps = %g\ntimeout_ms = %d\nformat = GREY\n"
 		"[camera]\nfx = 60\nfy = 60\ncx = 32\ncy = 24\nbaseline_m = 0.2\nheight_m = 1.5\n"
 		"[stereo]\ndisparities = 32\n[engine]\nbackend = cpu\ncontexts = %d\n[power]\nsource = none\n"
-		"[output]\nslots = %d\n%s",
-		world->camera[0].path, world->camera[1].path, (int)(SIM_S / world->period_ns),
-		(int)(world->timeout_ns / SIM_MS), contexts, slots, more);
+		"[output]\nslots = %d\n%s%s",
+		world->camera[0].path, world->camera[1].path, (double)SIM_S / (double)world->period_ns,
+		(int)(world->timeout_ns / SIM_MS), contexts, slots,
+		world->narrow && !strstr(more, "[stixels]") ? "[stixels]\nwidth = 16\n" : "", more);
 	fclose(f);
 	sim_files_changed();
 }
@@ -103,13 +106,16 @@ static void begin_life(void *user)
 	world->failure_is_due = false;
 	world->readies = world->reloadings = world->stoppings = world->signals = 0;
 	world->published = world->pinged_published = world->main_saw[0] = world->main_saw[1] = 0;
+	world->aged = age_frames();
+	world->counts_aged = world->durations_aged = false;
+	world->engine_sum_ns = 0;
 	world->epoch = world->number = 0;
 	world->at.began = sim->now;
 	world->at.ready = world->at.stop = world->at.hurry = world->at.reload = world->at.pinged = 0;
 	world->at.published = 0;
 	if (world->at.disturbed < sim->now)
 		world->at.disturbed = sim->now;
-	world->watchdog_ns = sim_once_in(3) ? 0 : sim_between(4, 20) * SIM_S;
+	world->watchdog_ns = sim_once_in(3) ? 0 : sim_between(sim->lasting ? 15 : 4, 20) * SIM_S;
 	write_config("", SLOTS, world->contexts);
 	check_life_begins();
 	world->main = sim_task_create(world->daemon, "main", daemon_main, NULL);
@@ -143,6 +149,7 @@ static void kill_daemon(void)
 	if (!world->daemon)
 		return;
 	sim_mark("kill", world->daemon->pid);
+	SIM_MUST(!sim->lasting, "the one life of this history ends");
 	world->kills++;
 	sim_process_kill(world->daemon);
 	next_life();
@@ -212,7 +219,7 @@ static void be_slow(void)
 	world->engine.frame_ns = sim_between(world->period_ns / 3, 4 * world->period_ns);
 	world->engine.jitter_ns = sim_between(0, 2 * world->period_ns);
 	world->engine.slow = sim_once_in(2) ? (unsigned)sim_between(5, 200) : 0;
-	world->engine.fails = sim_once_in(8) ? (unsigned)sim_between(20, 300) : 0;
+	world->engine.fails = !sim->lasting && sim_once_in(8) ? (unsigned)sim_between(20, 300) : 0;
 }
 
 static void bounce(void *user)
@@ -311,6 +318,18 @@ static void end_phase(void)
 		plug_all(sim_once_in(4));
 }
 
+/* Years of calm are looked at now and then, what goes wrong all the time. */
+static bool is_still(void)
+{
+	return sim->lasting && world->phase_kind == CALM && sim->now - world->at.phase > 30 * SIM_S;
+}
+
+static void look_again(void)
+{
+	sim_arm(&world->accident, sim->now + sim_between(SIM_MS, 200 * SIM_MS));
+	sim_arm(&world->tick, sim->now + 250 * SIM_MS);
+}
+
 static void change_phase(void *user)
 {
 	static const int seconds[KINDS][2] = {
@@ -319,6 +338,8 @@ static void change_phase(void *user)
 		[CALLS] = {3, 15}, [STOP] = {1, 3},    [BOUNCE] = {1, 12},  [MIXED] = {5, 30},
 		[CLOCK] = {2, 8},
 	};
+	/* what no life need end of */
+	static const int mild[] = {NOISE, SLOW, GONE, SILENT, STARVED, RELOADS, CALLS, BOUNCE, CLOCK};
 	const bool was_calm = world->phase_kind == CALM;
 	int64_t lasts;
 	int kind;
@@ -326,10 +347,15 @@ static void change_phase(void *user)
 	end_phase();
 	world->phases++;
 	kind = was_calm || sim_once_in(3) ? (int)sim_between(1, KINDS - 1) : CALM;
+	if (sim->lasting && kind != CALM)
+		kind = mild[sim_below(sizeof(mild) / sizeof(mild[0]))];
 	begin_phase(kind);
+	look_again();
 	lasts = sim_between(seconds[kind][0] * SIM_S, seconds[kind][1] * SIM_S);
 	/* quiet hours: mostly minutes, once in a while an hour */
-	if (kind == CALM && sim->quiet)
+	if (kind == CALM && sim->lasting)
+		lasts = sim_between(SIM_S * 3600, 20 * DAY_NS);
+	else if (kind == CALM && sim->quiet)
 		lasts *= 4 << sim_below(6);
 	/* until a second signal has to end it, or ten seconds have */
 	if (kind == STOP && world->engine.hangs)
@@ -353,11 +379,19 @@ static void starve_someone(void)
 	world->at.starved = t->starvation.at > world->at.starved ? t->starvation.at : world->at.starved;
 }
 
+/* The kernel knows no time before 1970. */
+static void step_clock(int64_t by)
+{
+	if (sim->now + sim->realtime_offset + by > 0)
+		sim->realtime_offset += by;
+}
+
 static void accident(void *user)
 {
 	const bool busy = world->phase_kind == STARVED || world->phase_kind == MIXED;
 
-	sim_arm(&world->accident, sim->now + sim_between(SIM_MS, 200 * SIM_MS));
+	sim_arm(&world->accident, sim->now + (is_still() ? sim_between(60 * SIM_S, 1200 * SIM_S)
+							 : sim_between(SIM_MS, 200 * SIM_MS)));
 	/* how threads are mixed changes all the time: mostly coarse, now and then at every access */
 	sim->quantum_mean = sim_once_in(8) ? 2 : sim_once_in(4) ? 20 : 200;
 	/* in quiet hours the same few read for long */
@@ -366,7 +400,7 @@ static void accident(void *user)
 	if (sim_once_in(world->starve))
 		starve_someone();
 	if (world->phase_kind == CLOCK && sim_once_in(4))
-		sim->realtime_offset += sim_between(-3600 * SIM_S, 3600 * SIM_S);
+		step_clock(sim_between(-3600 * SIM_S, 3600 * SIM_S));
 	if (world->daemon && world->at.ready && sim_once_in(world->reload_storm)) {
 		write_some_config();
 		sim_mark("hangup", 0);
@@ -380,7 +414,7 @@ static void accident(void *user)
 
 static void tick(void *user)
 {
-	sim_arm(&world->tick, sim->now + 250 * SIM_MS);
+	sim_arm(&world->tick, sim->now + (is_still() ? 10 * SIM_S : 250 * SIM_MS));
 	if (world->phase_kind != CALM)
 		world->at.disturbed = sim->now;
 	if (world->engine.hangs || world->engine.fails || world->engine.slow)
@@ -401,6 +435,9 @@ int64_t world_calm_since(void)
 
 void world_quiet(void)
 {
+	/* on a good day of a quiet year a look in so many: what is wrong then stays so */
+	if (sim->quiet && world->phase_kind == CALM && ++world->stillness % STILL_LOOKS != 0)
+		return;
 	if (!(sim->ready & sim->starved))
 		check_quiet();
 }
@@ -412,9 +449,15 @@ void world_init(void)
 	snprintf(world->ring, sizeof(world->ring), "%s/stixeld.simulated", sim->folder);
 	snprintf(world->stream, sizeof(world->stream), "%s/simulated/frames.sock", sim->folder);
 	world->period_ns = SIM_S / (int64_t[]){30, 15, 60}[sim_below(3)];
+	if (sim->lasting)
+		world->period_ns = SIM_S << sim_below(2);
+	world->look_ms = sim->lasting ? 2 * (int)(world->period_ns / SIM_MS) + 700 : 700;
 	world->timeout_ns = sim_between(2, 5) * 500 * SIM_MS;
+	if (sim->lasting)
+		world->timeout_ns = 20 * SIM_S;
 	world->contexts = (int)sim_between(1, 3);
 	world->userptr = !sim_once_in(3);
+	world->narrow = sim->quiet && !sim_once_in(3);
 	world->engine.reads_early = sim_once_in(2);
 	world->engine.told_late = sim_once_in(4);
 	world->engine.spin_ns = sim_once_in(6) ? 60000 : 0;

@@ -52,6 +52,7 @@ struct world_times {
 	int64_t refused;   /* drivers refused to be opened, until then: it is tried again up to 5 s later */
 	int64_t phase;	   /* when it began */
 	int64_t published, began, ready, pinged, stop, hurry, reload, exited;
+	int64_t sums; /* when they are looked at next */
 };
 
 struct world {
@@ -60,6 +61,7 @@ struct world {
 	struct camera_rates rates;
 	struct world_engine engine;
 	bool userptr, faulty_calls;
+	bool narrow; /* frames have a few columns: what is in them matters little, and costs time */
 	int gain;
 	int contexts, lent; /* images that the engine reads */
 	const void *reading[16];
@@ -77,6 +79,9 @@ struct world {
 	uint64_t published, pinged_published, overload_before, main_saw[2]; /* of this life */
 	uint64_t taken_number, put_number;
 	const void *source; /* that they are of */
+	uint64_t aged;	    /* frames that it begins with */
+	bool counts_aged, durations_aged;
+	int64_t engine_sum_ns;
 	bool failure_is_due;
 
 	/* of the whole history */
@@ -101,8 +106,9 @@ struct world {
 		struct sim_process *process;
 		int pid; /* another one may have its place by now */
 	} reader[WORLD_READERS];
-	unsigned churn;
-	uint64_t eager; /* tasks of readers that come while a frame is published, as bits */
+	int look_ms;	    /* that a reader waits for a frame */
+	unsigned stillness; /* counts moments in which all threads sleep */
+	uint64_t eager;	    /* tasks of readers that come while a frame is published, as bits */
 	char config[128], ring[128], stream[128];
 };
 
@@ -127,6 +133,20 @@ void readers_churn(void);
 void readers_come(void);
 /* http.c: the thread that gives orders. */
 void *http_thread(void *pages);
+
+/* age.c */
+struct age_page {
+	int64_t asked_ns;
+	uint64_t published, measured;
+	bool known;
+};
+void age_clocks(void);
+uint32_t age_sequence(void);
+uint64_t age_frames(void);
+void age_pipeline(struct sx_pipeline *p);
+void age_check_sums(void);
+void age_page_begins(struct age_page *a);
+void age_check_page(const struct age_page *a, const char *page);
 
 /* check.c */
 void check_life_begins(void);

@@ -83,6 +83,8 @@ int __real_open(const char *path, int flags, ...);
 int __wrap_open(const char *path, int flags, ...);
 int __real_fstat(int fd, struct stat *ret);
 int __wrap_fstat(int fd, struct stat *ret);
+int __real_lstat(const char *path, struct stat *ret);
+int __wrap_lstat(const char *path, struct stat *ret);
 int __real_unlink(const char *path);
 int __wrap_unlink(const char *path);
 int __real_unlinkat(int folder, const char *path, int flags);
