@@ -16,6 +16,8 @@
 #define SUMS_EVERY_LASTING_NS (600 * SIM_S)
 #define DURATIONS_FROM 20 /* frames whose durations say what those of all before were like */
 
+#define LIFE_NS (INT64_C(315576000) * SIM_S) /* ten years */
+
 typedef unsigned long long ull;
 
 /* ---- where clocks and counters begin ---- */
@@ -24,14 +26,14 @@ typedef unsigned long long ull;
 
 /* CLOCK_MONOTONIC: what somebody might count in too few bits, as far as machines stay up. */
 static const int64_t clock_marks[] = {
-	BIT(31) * 1000,		    /* microseconds of 31 bits: 36 minutes */
-	BIT(32) * 1000,		    /* of 32 bits: 71 minutes */
-	BIT(31) * SIM_MS,	    /* milliseconds of 31 bits: 25 days */
-	BIT(32) * SIM_MS,	    /* of 32 bits: 50 days */
-	BIT(53),		    /* nanoseconds as double: 104 days */
-	BIT(31) * 10 * SIM_MS,	    /* hundredths of a second: 249 days */
-	BIT(32) * 10 * SIM_MS,	    /* 497 days */
-	INT64_C(315576000) * SIM_S, /* ten years */
+	BIT(31) * 1000,	       /* microseconds of 31 bits: 36 minutes */
+	BIT(32) * 1000,	       /* of 32 bits: 71 minutes */
+	BIT(31) * SIM_MS,      /* milliseconds of 31 bits: 25 days */
+	BIT(32) * SIM_MS,      /* of 32 bits: 50 days */
+	BIT(53),	       /* nanoseconds as double: 104 days */
+	BIT(31) * 10 * SIM_MS, /* hundredths of a second: 249 days */
+	BIT(32) * 10 * SIM_MS, /* 497 days */
+	LIFE_NS,
 };
 
 /* Frames: a mantissa of float; numbers of 31 and 32 bits: 2.3 and 4.5 years at 30 a second; ten years. */
@@ -141,6 +143,7 @@ static void age_durations(struct sx_telemetry *t)
 		const int64_t sum = atomic_load_explicit(&t->spans[s].sum_ns, memory_order_relaxed);
 		const uint64_t n = sx_histogram_below(h, INT64_MAX);
 		unsigned most = 0;
+		int64_t more;
 
 		if (n == 0)
 			continue;
@@ -149,15 +152,32 @@ static void age_durations(struct sx_telemetry *t)
 			    atomic_load_explicit(&h->count[most], memory_order_relaxed))
 				most = i;
 		atomic_fetch_add_explicit(&h->count[most], world->aged, memory_order_relaxed);
-		atomic_fetch_add_explicit(&t->spans[s].sum_ns, (int64_t)(world->aged * ((uint64_t)sum / n)),
-					  memory_order_relaxed);
+		/* frames at a slow rate make no more years than there were */
+		more = (int64_t)world->aged * ((int64_t)world->aged < LIFE_NS / (sum / (int64_t)n + 1)
+						       ? sum / (int64_t)n
+						       : LIFE_NS / (int64_t)world->aged);
+		atomic_fetch_add_explicit(&t->spans[s].sum_ns, more, memory_order_relaxed);
 		if (s == SX_SPAN_ENGINE)
-			world->engine_sum_ns += (int64_t)(world->aged * ((uint64_t)sum / n));
+			world->engine_sum_ns += more;
 	}
 	world->durations_aged = true;
 }
 
 /* ---- what must hold at any age ---- */
+
+/* A life of ten years takes minutes: who waits for it hears of each. */
+void age_tick(void)
+{
+	const int64_t years = (sim->now - sim->begin) / (LIFE_NS / 10);
+
+	if (!sim->lasting || years <= world->years)
+		return;
+	world->years = years;
+	printf("after %lld years: %llu frames, %llu read, %llu dropped, %llu phases\n", (long long)years,
+	       (ull)world->frames_in_all, (ull)world->read_in_all, (ull)world->dropped_in_all,
+	       (ull)world->phases);
+	fflush(stdout);
+}
 
 static uint64_t published_of(const struct sx_telemetry *t)
 {

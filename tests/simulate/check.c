@@ -263,7 +263,7 @@ static void check_latency(const struct stixel_frame_header *h)
 	const int64_t first =
 		h->capture_left_ns < h->capture_right_ns ? h->capture_left_ns : h->capture_right_ns;
 
-	if (calm == SIM_NEVER || sim->now - calm < 8 * SIM_S)
+	if (calm == SIM_NEVER || sim->now - calm < world->settle_ns)
 		return;
 	SIM_MUST(sim->now - first <= limit, "frame %llu is %.3f ms old, by right %.3f", (ull)h->number,
 		 (double)(sim->now - first) / 1e6, (double)limit / 1e6);
@@ -396,7 +396,7 @@ static void check_state(void)
 	    (world->phase_kind == CALLS || world->phase_kind == RELOADS) && !troubled_since(now - 8 * SIM_S))
 		SIM_MUST(h->state != STIXEL_STATE_NO_CAMERA,
 			 "both cameras give images, and the state is no_camera: %s", h->reason);
-	if (calm != SIM_NEVER && now - calm > 18 * SIM_S)
+	if (calm != SIM_NEVER && now - calm > 10 * SIM_S + world->settle_ns)
 		SIM_MUST(h->state == STIXEL_STATE_RUNNING, "all is well for %.1f s, and the state is %s: %s",
 			 (double)(now - calm) / 1e9, sx_health_name(h->state), h->reason);
 }
@@ -408,7 +408,7 @@ static void check_calm(void)
 	const uint64_t lost = count(SX_FIG_DROPPED_OVERLOAD) + count(SX_FIG_DROPPED_UNPAIRED) +
 			      count(SX_FIG_DROPPED_CORRUPT);
 
-	if (calm == SIM_NEVER || sim->now - calm < 8 * SIM_S) {
+	if (calm == SIM_NEVER || sim->now - calm < world->settle_ns) {
 		world->overload_before = lost;
 		return;
 	}

@@ -1,5 +1,5 @@
 # Faults that are planted one by one, each of which a simulated history has to find: file, text, text in its place, what
-# it is.
+# it is, and how the histories are if not ordinary ones of 400 s.
 #
 # SPDX-License-Identifier: Apache-2.0
 PLANTED = [
@@ -57,4 +57,21 @@ PLANTED = [
     ("capture/v4l2/v4l2.c", "\tif (taken == -EALREADY && !overwritten(s, side, f.index))\n\t\treturn 1;\n",
      "\tif (f.index < 0)\n\t\treturn overwritten(s, side, f.index);\n\tif (f.sequence % 97 == 96)\n\t\treturn 1;\n",
      "now and then a buffer is forgotten"),
+    # of age: clocks, numbers and sums that are fine for hours
+    ("daemon/loop.c", "\tif (now >= run->next_tick_ns) {",
+     "\tif ((uint32_t)(now / 1000000) >= (uint32_t)(run->next_tick_ns / 1000000)) {", "milliseconds of 32 bits"),
+    ("capture/v4l2/v4l2.c", """sequence - c->sequence - 1 < UINT32_MAX / 2)
+\t\tsx_v4l2_count(&s->gaps[side], sequence - c->sequence - 1);
+""", """sequence != c->sequence)
+\t\tsx_v4l2_count(&s->gaps[side], (uint64_t)sequence - c->sequence - 1);
+""", "the cameras' numbers never wrap"),
+    ("daemon/telemetry.c", "\tatomic_fetch_add_explicit(&d->sum_ns, ns > 0 ? ns : 0, RELAXED);\n",
+     "\tatomic_store(&d->sum_ns, (int64_t)((double)atomic_load(&d->sum_ns) + (double)(ns > 0 ? ns : 0)));\n",
+     "a sum of nanoseconds is a double"),
+    ("daemon/frame_thread.c", "h->number = p->collected + 1;", "h->number = (uint32_t)(p->collected + 1);",
+     "frame numbers have 32 bits"),
+    ("ipc/ring.c", "\t__atomic_store_n(&slot->sequence, 2 * n, __ATOMIC_RELEASE);",
+     "\t__atomic_store_n(&slot->sequence, (uint32_t)(2 * n), __ATOMIC_RELEASE);", "the ring's sequences have 32 bits"),
+    ("ipc/text.c", "#define REAL_WHOLE 1e6 ", "#define REAL_WHOLE 1e15 ", "the uptime has six digits",
+     ["--lasting", "--length", "2592000"]),
 ]

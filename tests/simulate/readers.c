@@ -62,7 +62,8 @@ static void check_served(const struct reader *r)
 {
 	const int64_t calm = world_calm_since();
 
-	SIM_MUST(calm == SIM_NEVER || sim->now - calm < 8 * SIM_S || sim->now - r->taken_ns < 8 * SIM_S,
+	SIM_MUST(calm == SIM_NEVER || sim->now - calm < world->settle_ns ||
+			 sim->now - r->taken_ns < world->settle_ns,
 		 "a reader of frames.sock has waited for %.1f s", (double)(sim->now - r->taken_ns) / 1e9);
 }
 
@@ -75,7 +76,7 @@ static void check_heart(const struct reader *r)
 	if (r->epoch != world->epoch || stixel_status(r->reader, &status, sizeof(status)) < 0 ||
 	    status.epoch != world->epoch)
 		return;
-	SIM_MUST(calm == SIM_NEVER || sim->now - calm < 8 * SIM_S ||
+	SIM_MUST(calm == SIM_NEVER || sim->now - calm < world->settle_ns ||
 			 (status.publisher == STIXEL_PUBLISHER_ALIVE && status.heartbeat_age_ns < SIM_S),
 		 "all is well, and a reader sees publisher %u with a heartbeat %.3f s old", status.publisher,
 		 (double)status.heartbeat_age_ns / 1e9);
@@ -140,7 +141,7 @@ static void *read_frames(void *kind)
 				 (unsigned long long)(world->published - before));
 		if (e == 0 && r.streams && r.epoch && r.epoch == world->epoch &&
 		    world_calm_since() != SIM_NEVER)
-			SIM_MUST(sim->now - world_calm_since() < 8 * SIM_S,
+			SIM_MUST(sim->now - world_calm_since() < world->settle_ns,
 				 "a reader of frames.sock got nothing for %d ms", world->look_ms);
 		if (e == 1)
 			read_some(&r);

@@ -115,7 +115,7 @@ static void begin_life(void *user)
 	world->at.published = 0;
 	if (world->at.disturbed < sim->now)
 		world->at.disturbed = sim->now;
-	world->watchdog_ns = sim_once_in(3) ? 0 : sim_between(sim->lasting ? 15 : 4, 20) * SIM_S;
+	world->watchdog_ns = sim_once_in(3) ? 0 : sim_between(4, 20) * SIM_S * (sim->lasting ? 10 : 1);
 	write_config("", SLOTS, world->contexts);
 	check_life_begins();
 	world->main = sim_task_create(world->daemon, "main", daemon_main, NULL);
@@ -395,7 +395,7 @@ static void accident(void *user)
 	/* how threads are mixed changes all the time: mostly coarse, now and then at every access */
 	sim->quantum_mean = sim_once_in(8) ? 2 : sim_once_in(4) ? 20 : 200;
 	/* in quiet hours the same few read for long */
-	if (sim_once_in(busy ? 5 : sim->quiet && world->phase_kind == CALM ? 400 : 60))
+	if (sim_once_in(busy ? 5 : is_still() ? 4000 : sim->quiet && world->phase_kind == CALM ? 400 : 60))
 		readers_churn();
 	if (sim_once_in(world->starve))
 		starve_someone();
@@ -420,6 +420,7 @@ static void tick(void *user)
 	if (world->engine.hangs || world->engine.fails || world->engine.slow)
 		world->at.hung = sim->now;
 	check_tick();
+	age_tick();
 	/* a service manager that is not told anything for so long */
 	if (world->daemon && world->watchdog_ns && world->at.ready && !world->at.stop &&
 	    sim->now - (world->at.pinged ? world->at.pinged : world->at.ready) > world->watchdog_ns)
@@ -450,7 +451,8 @@ void world_init(void)
 	snprintf(world->stream, sizeof(world->stream), "%s/simulated/frames.sock", sim->folder);
 	world->period_ns = SIM_S / (int64_t[]){30, 15, 60}[sim_below(3)];
 	if (sim->lasting)
-		world->period_ns = SIM_S << sim_below(2);
+		world->period_ns = SIM_S << sim_below(4);
+	world->settle_ns = 8 * SIM_S + (sim->lasting ? 4 * world->period_ns : 0);
 	world->look_ms = sim->lasting ? 2 * (int)(world->period_ns / SIM_MS) + 700 : 700;
 	world->timeout_ns = sim_between(2, 5) * 500 * SIM_MS;
 	if (sim->lasting)

@@ -81,7 +81,7 @@ struct world {
 	const void *source; /* that they are of */
 	uint64_t aged;	    /* frames that it begins with */
 	bool counts_aged, durations_aged;
-	int64_t engine_sum_ns;
+	int64_t engine_sum_ns, years;
 	bool failure_is_due;
 
 	/* of the whole history */
@@ -107,6 +107,7 @@ struct world {
 		int pid; /* another one may have its place by now */
 	} reader[WORLD_READERS];
 	int look_ms;	    /* that a reader waits for a frame */
+	int64_t settle_ns;  /* of calm: then all is well */
 	unsigned stillness; /* counts moments in which all threads sleep */
 	uint64_t eager;	    /* tasks of readers that come while a frame is published, as bits */
 	char config[128], ring[128], stream[128];
@@ -144,6 +145,7 @@ void age_clocks(void);
 uint32_t age_sequence(void);
 uint64_t age_frames(void);
 void age_pipeline(struct sx_pipeline *p);
+void age_tick(void);
 void age_check_sums(void);
 void age_page_begins(struct age_page *a);
 void age_check_page(const struct age_page *a, const char *page);
