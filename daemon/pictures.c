@@ -127,7 +127,7 @@ static double judge_density(struct sx_pictures_watch *w)
 {
 	const double now = recent(w, offsetof(struct sx_pictures, density), FEW, FEW),
 		     newest = w->sample[(w->taken - 1) % SX_PICTURES_SAMPLES].density;
-	double over = w->taken < USUAL_OVER ? w->taken : USUAL_OVER;
+	double over = w->taken < USUAL_OVER ? (double)w->taken : USUAL_OVER;
 
 	sx_must(w->taken, >, 0);
 	if (w->density)

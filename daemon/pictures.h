@@ -42,7 +42,7 @@ void sx_pictures_of(struct sx_pictures *ret, const struct sx_monitor *m, uint64_
  */
 struct sx_pictures_watch {
 	struct sx_pictures sample[SX_PICTURES_SAMPLES];
-	unsigned taken; /* samples in all */
+	uint64_t taken; /* samples in all: with 32 bits it would all begin anew after 34 years */
 	double usual;	/* density */
 	bool black[2], same, rows, density;
 	char why[SX_PICTURES_WHY_BYTES]; /* empty: nothing is wrong */

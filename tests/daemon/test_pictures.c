@@ -34,7 +34,7 @@ static void see(struct sx_pictures_watch *w, struct sx_pictures p, int frames)
 static void assert_says(const struct sx_pictures_watch *w, const char *begin)
 {
 	if (*begin ? strncmp(w->why, begin, strlen(begin)) != 0 : *w->why)
-		fail_msg("after %u samples: '%s', not '%s'", w->taken, w->why, begin);
+		fail_msg("after %llu samples: '%s', not '%s'", (unsigned long long)w->taken, w->why, begin);
 }
 
 static void figures_of_a_frame(void **state)
@@ -247,6 +247,21 @@ static void density_that_falls(void **state)
 	assert_says(&w, "");
 }
 
+/* Four samples a second fill 32 bits in 34 years. */
+static void samples_of_a_long_life(void **state)
+{
+	struct sx_pictures_watch w = {0};
+	struct sx_pictures p = sound();
+
+	see(&w, p, 300);
+	w.taken += UINT32_MAX - 400 - UINT32_MAX % SX_PICTURES_SAMPLES;
+	see(&w, p, 200 + SX_PICTURES_SAMPLES);
+	assert_says(&w, "");
+	p.density = 0.3;
+	see(&w, p, 20);
+	assert_says(&w, "only 30 %");
+}
+
 static void limits(void **state)
 {
 	struct sx_pictures_watch w = {0};
@@ -288,6 +303,7 @@ int main(void)
 		cmocka_unit_test(one_image_twice),	   cmocka_unit_test(rows_out_of_line),
 		cmocka_unit_test(rows_that_are_not_known), cmocka_unit_test(rows_that_are_corrected),
 		cmocka_unit_test(density_that_falls),	   cmocka_unit_test(limits),
+		cmocka_unit_test(samples_of_a_long_life),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
