@@ -45,18 +45,19 @@ def command(words, log, **more):
     return r.stdout
 
 
-def build(folder, tree, kinds):
-    """{(kind, target): (build folder, programs)}. kinds: those that are wanted."""
+def build(folder, tree, targets):
+    """{(kind, target): (build folder, programs)} of what these targets need, and of more where that costs nothing."""
     made, log = {}, os.path.join(folder, "build.log")
+    needs = {target.split("/")[0] if kind == "torture" else kind for kind, target in targets}
     if os.path.exists(log):
         os.remove(log)
-    if "fuzz" in kinds:
+    if "fuzz" in needs:
         at = os.path.join(folder, "fuzz")
         for line in command([os.path.join(tree, "tests/fuzz/run"), "--build", at, "--list"], log).splitlines():
             name, program = line.split()
             made["fuzz", name] = at, [program]
     for name, (compilers, options, wanted) in BUILDS.items():
-        wanted = [w for w in wanted if ("torture" if w == "torture" else "simulate") in kinds]
+        wanted = [w for w in wanted if (name if w == "torture" else "simulate") in needs]
         if not wanted:
             continue
         at, environment = os.path.join(folder, name), dict(os.environ)
