@@ -120,9 +120,9 @@ def newest(lines):
 
 
 def rows(lines, targets, digests=None):
-    """[cells] of a table, the last one of sums. digests: {(kind, target): digest} of the sources as they are; without
+    """[cells] of a table, the last ones of sums. digests: {(kind, target): digest} of the sources as they are; without
     it those of which something was recorded last are meant."""
-    found, hours, findings = [], 0.0, 0
+    found, sums = [], {kind: [] for kind in (*dict.fromkeys(kind for kind, _ in targets), "all")}
     for kind, target in targets:
         everything = of_target(lines, kind, target)
         last = newest(everything)
@@ -130,12 +130,20 @@ def rows(lines, targets, digests=None):
         these = [line for line in everything if line.digest == digest]
         done, in_all = sum_of(these), sum_of(everything)
         missing = missing_hours(kind, target, done, in_all)
-        hours, findings = hours + missing, findings + in_all.counts["findings"]
+        for of_all in (kind, "all"):
+            sums[of_all].append((progress(kind, target, done) >= 1, in_all, missing))
         found.append([kind, target, goal_text(kind, target), newest(these).revision if these else "-",
                       done_text(kind, done), done_text(kind, in_all, True),
-                      "%d" % in_all.counts["findings"], "%.1f" % missing])
-    minutes = sum(line.minutes for line in lines.values())
-    return found + [["all", "", "", "", "", "%.1f core hours" % (minutes / 60), "%d" % findings, "%.1f" % hours]]
+                      "%d" % in_all.counts["findings"], "%.2f" % missing])
+    return found + [sum_row(*one) for one in sums.items()]
+
+
+def sum_row(kind, of_targets):
+    """of_targets: of each whether its goal is reached, a Sum of all, and missing hours."""
+    reached, in_all, missing = zip(*of_targets)
+    return [kind, "all" if kind != "all" else "", "", "", "%d of %d reached" % (sum(reached), len(reached)),
+            "%.1f core hours" % (sum(one.minutes for one in in_all) / 60),
+            "%d" % sum(one.counts["findings"] for one in in_all), "%.1f" % sum(missing)]
 
 
 def plain_table(cells):

@@ -322,7 +322,7 @@ class Whole(unittest.TestCase):
             was = self.read(name)
             self.write(name, "edited")
             row = self.rows(self.night("--show"))["fuzz/frame"]
-            self.assertRegex(row, r"- +- +10.0 minutes, 1.0 k executions +0 +1.0$", name)
+            self.assertRegex(row, r"- +- +10.0 minutes, 1.0 k executions +0 +1.00$", name)
             self.write(name, was)
         os.remove(self.path("base/one.h"))
         self.assertRegex(self.rows(self.night("--show"))["fuzz/frame"], " - +- ")
