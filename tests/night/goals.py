@@ -131,7 +131,7 @@ def rows(lines, targets, digests=None):
         done, in_all = sum_of(these), sum_of(everything)
         missing = missing_hours(kind, target, done, in_all)
         for of_all in (kind, "all"):
-            sums[of_all].append((progress(kind, target, done) >= 1, in_all, missing))
+            sums[of_all].append((progress(kind, target, done) >= 1 and not done.counts["findings"], in_all, missing))
         found.append([kind, target, goal_text(kind, target), newest(these).revision if these else "-",
                       done_text(kind, done), done_text(kind, in_all, True),
                       "%d" % in_all.counts["findings"], "%.2f" % missing])
@@ -139,7 +139,7 @@ def rows(lines, targets, digests=None):
 
 
 def sum_row(kind, of_targets):
-    """of_targets: of each whether its goal is reached, a Sum of all, and missing hours."""
+    """of_targets: of each whether its goal is reached and nothing was found, a Sum of all, and missing hours."""
     reached, in_all, missing = zip(*of_targets)
     return [kind, "all" if kind != "all" else "", "", "", "%d of %d reached" % (sum(reached), len(reached)),
             "%.1f core hours" % (sum(one.minutes for one in in_all) / 60),

@@ -64,13 +64,16 @@ result = {"fuzz": [{"target": target, "executions": 1000, "edges": 50 + calls, "
                                    "frames": 9000000}], "found": again if how == "finding" else []},
           "torture": {"lives": 10, "reached": 10 * calls, "possible": 1000, "left": how == "good",
                       "found": lives if how in ("finding", "late") else []}}[kind]
+if how == "nothing":
+    result["simulate"] = {"totals": [], "found": []}
 if calls >= plan.get("calls", 1 << 30):
     os.kill(os.getppid(), signal.SIGTERM)
 with open(words[words.index("--json") + 1], "w") as f:
     json.dump(result, f)
-sys.exit(how == "finding")
+sys.exit(how in ("finding", "late", "nothing"))
 """ % sys.executable
 NINJA = """#!/bin/sh
+test -e "$PLAYED.slow" && : >"$PLAYED.begun" && exec sleep 60
 case "$4" in
 deps) echo "one.o: #deps 3, deps mtime 1 (VALID)"
 	echo "    ../tree/base/$(basename "$2").c"
@@ -373,6 +376,9 @@ class Whole(unittest.TestCase):
         self.assertIn("FAILED: fuzz/frame", said)
         self.assertIn("it failed", said)
         self.assertEqual({one.target for one in self.lines().values()}, {"image"})
+        self.plan(calls=1, simulate__quiet="nothing")
+        self.assertIn("FAILED: simulate/quiet: its runner failed and has no finding",
+                      self.night("simulate/quiet", code=1))
 
     def test_ended_in_the_middle(self):
         self.plan(fuzz__frame="waits", fuzz__image="waits")
@@ -384,9 +390,23 @@ class Whole(unittest.TestCase):
         self.assertIn("SIGINT: 20.0 core minutes", said)
         self.assertEqual(goals.sum_of(self.lines().values()).counts["executions"], 2000)
 
-    def test_its_time(self):
+    def test_ended_while_it_builds(self):
         self.plan()
-        self.assertIn("its time is over", self.night("--minutes", "0.02", "fuzz/frame"))
+        self.write(self.env["PLAYED"] + ".slow", "")
+        process = self.start("simulate")
+        self.wait_for(lambda: os.path.exists(self.env["PLAYED"] + ".begun"))
+        process.send_signal(signal.SIGTERM)
+        said = process.communicate(timeout=WAIT_S / 2)[0]
+        self.assertEqual((process.returncode, self.calls()), (0, []), said)
+        self.assertIn("nothing was run", said)
+
+    def test_its_time(self):
+        self.plan(fuzz__frame="waits")
+        said = self.night("--minutes", "0.02", "--slice", "0.01", "fuzz/frame")
+        self.assertIn("its time is over: 10.0 core minutes", said)
+        self.assertEqual(self.calls(), ["fuzz/frame"])
+        self.night("--minutes", "0.02", "fuzz/frame")  # too little for a slice
+        self.assertEqual(self.calls(), ["fuzz/frame"])
 
     def test_one_night_at_a_time(self):
         self.plan(fuzz__frame="waits")
