@@ -65,7 +65,7 @@ result = {"fuzz": [{"target": target, "executions": 1000, "edges": 50 + calls, "
           "torture": {"lives": 10, "reached": 10 * calls, "possible": 1000, "left": how == "good",
                       "found": lives if how in ("finding", "late") else []}}[kind]
 if how == "nothing":
-    result["simulate"] = {"totals": [], "found": []}
+    result = {"totals": [], "found": []}
 if calls >= plan.get("calls", 1 << 30):
     os.kill(os.getppid(), signal.SIGTERM)
 with open(words[words.index("--json") + 1], "w") as f:
@@ -376,9 +376,10 @@ class Whole(unittest.TestCase):
         self.assertIn("FAILED: fuzz/frame", said)
         self.assertIn("it failed", said)
         self.assertEqual({one.target for one in self.lines().values()}, {"image"})
-        self.plan(calls=1, simulate__quiet="nothing")
-        self.assertIn("FAILED: simulate/quiet: its runner failed and has no finding",
-                      self.night("simulate/quiet", code=1))
+        self.plan(simulate__quiet="nothing")
+        said = self.night("simulate/quiet", code=1)
+        self.assertIn("FAILED: simulate/quiet: its runner failed and has no finding", said)
+        self.assertIn("there is nothing left to do", said)
 
     def test_ended_in_the_middle(self):
         self.plan(fuzz__frame="waits", fuzz__image="waits")
@@ -434,6 +435,23 @@ class Whole(unittest.TestCase):
         self.plan(calls=1)
         self.night("fuzz/image")
         self.assertEqual((before, goals.sum_of(self.lines().values()).counts["executions"]), (0, 3000))
+        self.assertEqual(self.read("build/night/unrecorded.txt"), "")
+
+    def test_two_build_folders(self):
+        """Nights side by side, that write one record."""
+        self.plan(calls=4)
+        nights = [self.start("--build", self.path("build/" + name), "fuzz") for name in ("one", "two")]
+        said = [night.communicate(timeout=WAIT_S)[0] for night in nights]
+        done = [len([line for line in text.splitlines() if " of these sources" in line]) for text in said]
+        self.assertEqual(goals.sum_of(self.lines().values()).counts["executions"], 1000 * sum(done), said)
+        self.assertEqual(len({one.machine for one in self.lines().values()}), sum(map(bool, done)))
+        self.night("--check")
+
+    def test_a_document_without_a_place(self):
+        self.plan(calls=2)
+        self.write("docs/testing/nights.md", "# Nights\n")
+        self.assertIn("has no place for the table", self.night("fuzz"))
+        self.assertEqual(goals.sum_of(self.lines().values()).counts["executions"], 2000)
         self.assertEqual(self.read("build/night/unrecorded.txt"), "")
 
     def test_corpora_that_grew(self):
