@@ -327,6 +327,10 @@ class Whole(unittest.TestCase):
             row = self.rows(self.night("--show"))["fuzz/frame"]
             self.assertRegex(row, r"- +- +10.0 minutes, 1.0 k executions +0 +1.00$", name)
             self.write(name, was)
+        self.write("base/fuzz.c", "edited")  # the next night begins anew, and what was done is in all
+        self.plan(calls=1)
+        self.assertIn("core minutes; 10.0 minutes, 1.0 k executions, 51 edges of these", self.night("fuzz/frame"))
+        self.assertIn("20.0 minutes, 2.0 k executions", self.rows(self.night("--show"))["fuzz/frame"])
         os.remove(self.path("base/one.h"))
         self.assertRegex(self.rows(self.night("--show"))["fuzz/frame"], " - +- ")
 
