@@ -8,7 +8,7 @@ A_YEAR = 30 * 86400 * 365.25  # frames of a 30 Hz camera
 YEARS = {"quiet": 10, "storms": 0.5}
 # Where nothing is recorded yet: frames a second of a core; lives of a phase, and seconds of a core for each
 FRAMES_A_SECOND = {"quiet": 165000, "storms": 66000}
-LIVES, LIFE_S = 500, {"plain": 0.03, "asan": 0.15}
+LIVES, LIFE_S = 480, {"plain": 0.15, "asan": 0.3}
 KINDS = ("fuzz", "simulate", "torture")
 HEAD = ("kind", "target", "goal", "sources", "for these sources", "in all", "findings", "missing core hours")
 
