@@ -58,8 +58,8 @@ PLANTED = [
      "\tif (f.index < 0)\n\t\treturn overwritten(s, side, f.index);\n\tif (f.sequence % 97 == 96)\n\t\treturn 1;\n",
      "now and then a buffer is forgotten"),
     # of age: clocks, numbers and sums that are fine for hours
-    ("daemon/loop.c", "\tif (run->service.watchdog_ns && now >= run->next_ping_ns) {",
-     "\tif (run->service.watchdog_ns && (uint32_t)(now / 1000000) >= (uint32_t)(run->next_ping_ns / 1000000)) {",
+    ("daemon/telemetry.c", "\tatomic_store_explicit(&t->last_capture_ns, now_ns, RELAXED);\n",
+     "\tatomic_store(&t->last_capture_ns, (int64_t)(uint32_t)(now_ns / 1000000) * 1000000);\n",
      "milliseconds of 32 bits"),
     ("capture/v4l2/v4l2.c", """sequence - c->sequence - 1 < UINT32_MAX / 2)
 \t\tsx_v4l2_count(&s->gaps[side], sequence - c->sequence - 1);
