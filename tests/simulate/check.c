@@ -420,7 +420,7 @@ static void check_calm(void)
 		 "all is well, and no frame came for %.3f s", (double)(sim->now - world->at.published) / 1e9);
 }
 
-/* A ping is due by right a quarter of the watchdog's time after the first frame since the one before, at most. */
+/* A ping is due by right a quarter of the watchdog's time after the first frame since the last one. */
 static void check_watchdog(void)
 {
 	const int64_t since = world->at.progress;
