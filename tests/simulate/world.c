@@ -218,7 +218,7 @@ static void be_slow(void)
 {
 	world->engine.frame_ns = sim_between(world->period_ns / 3, 4 * world->period_ns);
 	world->engine.jitter_ns = sim_between(0, 2 * world->period_ns);
-	world->engine.slow = sim_once_in(2) ? (unsigned)sim_between(5, 200) : 0;
+	world->engine.slow = !sim->lasting && sim_once_in(2) ? (unsigned)sim_between(5, 200) : 0;
 	world->engine.fails = !sim->lasting && sim_once_in(8) ? (unsigned)sim_between(20, 300) : 0;
 }
 
@@ -452,7 +452,7 @@ void world_init(void)
 	world->period_ns = SIM_S / (int64_t[]){30, 15, 60}[sim_below(3)];
 	if (sim->lasting)
 		world->period_ns = SIM_S << sim_below(4);
-	world->settle_ns = 8 * SIM_S + (sim->lasting ? 4 * world->period_ns : 0);
+	world->settle_ns = 8 * SIM_S + (sim->lasting ? 8 * world->period_ns : 0);
 	world->look_ms = sim->lasting ? 2 * (int)(world->period_ns / SIM_MS) + 700 : 700;
 	world->timeout_ns = sim_between(2, 5) * 500 * SIM_MS;
 	if (sim->lasting)
