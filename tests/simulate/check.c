@@ -393,9 +393,10 @@ static void check_state(void)
 			 "a camera gives nothing for %.1f s, and the state is %s: %s",
 			 (double)(now - since) / 1e9, sx_health_name(h->state), h->reason);
 	if (world->at.lacking == SIM_NEVER && now - world->at.phase > 3 * SIM_S &&
-	    now - world->at.refused > 8 * SIM_S && now - world->at.returned > 8 * SIM_S &&
-	    now - world->at.began > 8 * SIM_S &&
-	    (world->phase_kind == CALLS || world->phase_kind == RELOADS) && !troubled_since(now - 8 * SIM_S))
+	    now - world->at.refused > world->settle_ns && now - world->at.returned > world->settle_ns &&
+	    now - world->at.began > world->settle_ns &&
+	    (world->phase_kind == CALLS || world->phase_kind == RELOADS) &&
+	    !troubled_since(now - world->settle_ns))
 		SIM_MUST(h->state != STIXEL_STATE_NO_CAMERA,
 			 "both cameras give images, and the state is no_camera: %s", h->reason);
 	if (calm != SIM_NEVER && now - calm > 10 * SIM_S + world->settle_ns)
