@@ -392,6 +392,9 @@ static int rebuild(struct sx_run *run)
 /* The frame in flight did not finish: remove what others see, and leave without waiting for any thread. */
 static void give_up(struct sx_run *run)
 {
+	const enum sx_end end = atomic_load(&run->pipeline->end);
+	const bool failed = run->deaf || end == SX_END_ENGINE || end == SX_END_TAKEN;
+
 	sx_must_be(run->stopping);
 	sx_log_drain();
 	sx_log(DAEMON, ERROR, "the frame in flight did not finish: exiting without it");
@@ -403,7 +406,8 @@ static void give_up(struct sx_run *run)
 		unlink(run->stream_path);
 	if (run->status_made && sx_run_holds_folder(run))
 		unlink(run->status_path);
-	_exit(run->hurry && !run->deaf ? 0 : SX_EXIT_FAILED);
+	/* why it has failed, a thread that did not end may be writing still */
+	_exit(run->hurry && !failed ? 0 : SX_EXIT_FAILED);
 }
 
 /* Serves until both threads have ended. */

@@ -13,6 +13,7 @@
  *	FAKE_ABSENT		so many attempts to open fail: no camera
  *	FAKE_WIDTH_AFTER	width after the loss
  *	FAKE_SILENT_AT		no pair comes from this one on
+ *	FAKE_STUCK		from when the engine has the frame that fails, the source does not come back
  *	FAKE_CORRUPT_EVERY	every so many pairs one is unreadable
  *	FAKE_READ_EARLY		the engine has read the images as soon as it has the pair
  *	FAKE_COMPUTE_US		of a frame; FAKE_JITTER_US more for every second one, so that they finish out
@@ -192,6 +193,9 @@ static struct slot *free_slot(struct sx_source *s)
 	return NULL;
 }
 
+/* the engine has the frame that fails */
+static atomic_bool failing;
+
 int sx_source_next(struct sx_source *s, struct sx_pair *pair, char *why, size_t why_bytes)
 {
 	long corrupt = told("FAKE_CORRUPT_EVERY");
@@ -203,6 +207,8 @@ int sx_source_next(struct sx_source *s, struct sx_pair *pair, char *why, size_t 
 		usleep(1000);
 		return 0;
 	}
+	while (told("FAKE_STUCK") && atomic_load(&failing))
+		pause();
 	if (s->info.paced && read(s->fd, &times, sizeof(times)) < 0)
 		return 0;
 	if (s->dark && access(getenv("FAKE_BRIGHT"), F_OK) == 0) {
@@ -402,6 +408,8 @@ static int fake_submit(struct sx_context *x, const struct sx_pair *pair, const s
 	x->busy = true;
 	x->slot = pair->slot;
 	x->fails = told("FAKE_FAIL_AT") && n == (uint64_t)told("FAKE_FAIL_AT");
+	if (x->fails)
+		atomic_store(&failing, true);
 	x->result = (struct sx_result){
 		.stixels = x->stixels,
 		.offsets = x->offsets,

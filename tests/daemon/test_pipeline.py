@@ -402,6 +402,16 @@ class Watchdog(TestCase):
         self.assertLess(time.monotonic() - began, 3)
         self.assertEqual(i.leftovers(), [])
 
+    def test_a_failed_engine_is_no_clean_end(self):
+        # the source does not come back either, and who orders the end hurries one that has begun by itself
+        i = self.fake(interval_us=5000, compute_us=50000, fail_at=5, stuck=1)
+        self.assertTrue(i.until_message("STOPPING=1"))
+        time.sleep(0.3)
+        self.assertIsNone(i.process.poll())
+        self.assertEqual(i.stop(), 70)
+        self.assertIn("did not finish: exiting without it", i.text())
+        self.assertEqual(i.leftovers(), [])
+
     def test_silent_camera_gets_no_pings(self):
         i = self.fake(interval_us=5000, compute_us=1000, silent_at=50)
         # on a busy machine the engine was too slow before
