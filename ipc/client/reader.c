@@ -41,6 +41,7 @@ static void enter(struct stixel_reader *r, uint64_t epoch, uint64_t last)
 		return;
 	r->epoch = epoch;
 	r->last = last;
+	r->ahead = 0; /* of another publisher's numbers */
 	r->lives++;
 	r->count.restarts = r->lives - 1;
 }
