@@ -393,10 +393,15 @@ static int rebuild(struct sx_run *run)
 static void give_up(struct sx_run *run)
 {
 	const enum sx_end end = atomic_load(&run->pipeline->end);
-	const bool failed = run->deaf || end == SX_END_ENGINE || end == SX_END_TAKEN;
+	int code = run->hurry && !run->deaf ? 0 : SX_EXIT_FAILED;
 
 	sx_must_be(run->stopping);
+	if (end == SX_END_TAKEN || end == SX_END_ENGINE)
+		code = end == SX_END_TAKEN ? SX_EXIT_CREATE : SX_EXIT_FAILED;
 	sx_log_drain();
+	/* written by this thread; of an engine's failure a thread that did not end may be writing still */
+	if (end == SX_END_TAKEN)
+		sx_log(DAEMON, ERROR, "%s: ending", run->pipeline->why);
 	sx_log(DAEMON, ERROR, "the frame in flight did not finish: exiting without it");
 	if (run->pipeline->ring)
 		sx_ring_unname(run->pipeline->ring);
@@ -406,8 +411,7 @@ static void give_up(struct sx_run *run)
 		unlink(run->stream_path);
 	if (run->status_made && sx_run_holds_folder(run))
 		unlink(run->status_path);
-	/* why it has failed, a thread that did not end may be writing still */
-	_exit(run->hurry && !failed ? 0 : SX_EXIT_FAILED);
+	_exit(code);
 }
 
 /* Serves until both threads have ended. */

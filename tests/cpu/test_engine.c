@@ -87,7 +87,7 @@ static int find_simds(void **state)
 		run_close(&r);
 		simds[simd_count++] = simd_names[i];
 	}
-	return 0;
+	return simd_count ? 0 : -1;
 }
 
 static bool same_outputs(const struct engine_case *t, const struct sx_backend *of,

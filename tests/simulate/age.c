@@ -223,8 +223,11 @@ void age_page_begins(struct age_page *a)
 {
 	const struct sx_run *run = world->run; /* NULL: main's loop has not begun */
 
-	*a = (struct age_page){sim->now, run ? published_of(run->telemetry) : 0,
-			       run ? measured_of(run->telemetry) : 0, run != NULL};
+	*a = (struct age_page){.asked_ns = sim->now, .known = run && world->counts_aged};
+	if (a->known) {
+		a->published = published_of(run->telemetry);
+		a->measured = measured_of(run->telemetry);
+	}
 }
 
 /* What a page says is what was true at some moment since it was asked for. */
