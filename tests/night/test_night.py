@@ -3,6 +3,7 @@
 #
 # SPDX-License-Identifier: Apache-2.0
 import datetime
+import importlib.machinery
 import json
 import os
 import shutil
@@ -10,7 +11,9 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
+import types
 import unittest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -89,6 +92,30 @@ TREE = {"docs/testing/nights.md": PLACE, "tests/fuzz/targets.py": "TARGETS = {'f
         "tests/torture/cuda_lives.py": "", "tests/fuzz/corpus/frame.tar.xz": "was",
         "tests/fuzz/corpus/image.tar.xz": "",
         **{"base/" + name: name for name in ("fuzz.c", "plain.c", "asan.c", "one.h", "first.h", "one.list", "other.c")}}
+
+
+def load(kind):
+    """tests/KIND/run, as a module."""
+    folder, others = os.path.join(os.path.dirname(HERE), kind), ("planted", "targets")
+    loader = importlib.machinery.SourceFileLoader("run_" + kind, os.path.join(folder, "run"))
+    module = types.ModuleType(loader.name)
+    module.__file__ = loader.path
+    sys.path.insert(0, folder)
+    try:
+        loader.exec_module(module)
+    finally:
+        sys.path.remove(folder)
+        for name in others:  # each folder has its own
+            sys.modules.pop(name, None)
+    return module
+
+
+def wait_for(what):
+    end = time.monotonic() + WAIT_S
+    while not what():
+        if time.monotonic() > end:
+            raise AssertionError("it did not come")
+        time.sleep(0.02)
 
 
 def line(kind="fuzz", target="frame", digest="0" * 12, when="2026-11-26 23:00", machine="0" * 8, minutes=1.0, **counts):
@@ -338,19 +365,13 @@ class Whole(unittest.TestCase):
         """Neither is what was begun counted for sources that came later."""
         self.plan(fuzz__frame="waits")
         process = self.start("fuzz/frame")
-        self.wait_for(lambda: self.calls())
+        wait_for(lambda: self.calls())
         self.write("base/fuzz.c", "edited")
         process.send_signal(signal.SIGTERM)
         process.communicate(timeout=WAIT_S)
         self.assertRegex(self.rows(self.night("--show"))["fuzz/frame"], r" - +- +10.0 minutes")
         self.write("base/fuzz.c", TREE["base/fuzz.c"])
         self.assertRegex(self.rows(self.night("--show"))["fuzz/frame"], r"10.0 minutes.*10.0 minutes")
-
-    def wait_for(self, what):
-        end = time.monotonic() + WAIT_S
-        while not what():
-            self.assertLess(time.monotonic(), end)
-            time.sleep(0.02)
 
     def test_a_finding(self):
         self.plan(calls=12, fuzz__frame="finding", simulate__quiet="finding", torture__plain__start="finding")
@@ -388,7 +409,7 @@ class Whole(unittest.TestCase):
     def test_ended_in_the_middle(self):
         self.plan(fuzz__frame="waits", fuzz__image="waits")
         process = self.start("--jobs", "2", "fuzz")
-        self.wait_for(lambda: len(self.calls()) == 2)
+        wait_for(lambda: len(self.calls()) == 2)
         process.send_signal(signal.SIGINT)
         said = process.communicate(timeout=WAIT_S)[0]
         self.assertEqual(process.returncode, 0, said)
@@ -399,7 +420,7 @@ class Whole(unittest.TestCase):
         self.plan()
         self.write(self.env["PLAYED"] + ".slow", "")
         process = self.start("simulate")
-        self.wait_for(lambda: os.path.exists(self.env["PLAYED"] + ".begun"))
+        wait_for(lambda: os.path.exists(self.env["PLAYED"] + ".begun"))
         process.send_signal(signal.SIGTERM)
         said = process.communicate(timeout=WAIT_S / 2)[0]
         self.assertEqual((process.returncode, self.calls()), (0, []), said)
@@ -416,7 +437,7 @@ class Whole(unittest.TestCase):
     def test_one_night_at_a_time(self):
         self.plan(fuzz__frame="waits")
         process = self.start("fuzz/frame")
-        self.wait_for(lambda: self.calls())
+        wait_for(lambda: self.calls())
         self.assertIn("another night runs in", self.night("fuzz/image", code=75))
         self.assertEqual(self.calls(), ["fuzz/frame"])
         process.send_signal(signal.SIGTERM)
@@ -467,7 +488,7 @@ class Whole(unittest.TestCase):
     def test_a_corpus_of_another_hand_stays(self):
         self.plan(fuzz__frame="waits")
         process = self.start("--keep", "fuzz/frame")
-        self.wait_for(lambda: self.calls())
+        wait_for(lambda: self.calls())
         self.write("tests/fuzz/corpus/frame.tar.xz", "another")
         process.send_signal(signal.SIGTERM)
         self.assertIn("is another one now", process.communicate(timeout=WAIT_S)[0])
@@ -492,6 +513,48 @@ class Sources(unittest.TestCase):
             sources.copy(top, to)
             self.assertEqual(sorted(sources.names_of(to)), ["a", "b/d"])
             self.assertEqual(os.stat(os.path.join(to, "a")).st_mtime, 1)  # what is the same is not built again
+
+
+class Runners(unittest.TestCase):
+    """Of tests/fuzz and tests/simulate, with programs that do nothing."""
+
+    def setUp(self):
+        self.top = tempfile.mkdtemp(prefix="stixel-night-")
+        self.addCleanup(shutil.rmtree, self.top)
+
+    def program(self, name, text):
+        path = os.path.join(self.top, name)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "w") as f:
+            f.write("#!/bin/sh\n" + text)
+        os.chmod(path, 0o755)
+        return path
+
+    def fuzz(self, text):
+        """What is said of a target that gets SIGTERM's signal while it runs; a second one, that waited for it, too."""
+        fuzz, results = load("fuzz"), []
+        program = self.program("program", text)
+        fuzz.targets.unpack = lambda *_: None
+        fuzz.command = lambda *_: [program]
+        thread = threading.Thread(target=lambda: results.append(fuzz.run(self.top, "frame", 20)))
+        thread.start()
+        wait_for(lambda: os.path.exists(program + ".begun"))
+        fuzz.Running.end()
+        thread.join(WAIT_S)
+        os.remove(program + ".begun")
+        results.append(fuzz.run(self.top, "image", 20))
+        self.assertFalse(os.path.exists(program + ".begun"), "it was started")
+        return [found for _, _, found in results]
+
+    def test_a_target_that_is_ended_as_it_starts(self):
+        self.assertEqual(self.fuzz(": >$0.begun\nexec sleep 60\n"), [None, None])
+        self.assertEqual(self.fuzz("trap 'exit 0' USR1\n: >$0.begun\nwhile :; do sleep 0.02; done\n"), [None, None])
+
+    def test_a_finding_at_the_end_is_one(self):
+        found = self.fuzz("trap 'echo ERROR: wrong; exit 1' USR1\n: >$0.begun\nwhile :; do sleep 0.02; done\n")
+        self.assertEqual(found, [(None, ["ERROR: wrong"]), None])
+        found = self.fuzz("trap 'exit 1' USR1\n: >$0.begun\nwhile :; do sleep 0.02; done\n")
+        self.assertEqual(found, [(None, ["it ended with status 256 and said nothing"]), None])
 
 
 if __name__ == "__main__":
