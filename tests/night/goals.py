@@ -100,7 +100,7 @@ def goal_text(kind, target):
 
 def done_text(kind, done, in_all=False):
     counts = done.counts
-    if not done.minutes:
+    if not done.minutes and not any(counts.values()):
         return "-"
     if kind == "fuzz":
         return "%.1f minutes, %s executions%s" % (done.minutes, number(counts["executions"]), "" if in_all else

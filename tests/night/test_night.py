@@ -17,6 +17,7 @@ import types
 import unittest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+TOP = os.path.dirname(os.path.dirname(HERE))
 sys.path.insert(0, HERE)
 import goals  # noqa: E402
 import record  # noqa: E402
@@ -260,8 +261,8 @@ class Whole(unittest.TestCase):
     def setUp(self):
         self.top = tempfile.mkdtemp(prefix="stixel-night-")
         self.addCleanup(shutil.rmtree, self.top)
-        for name in OWN:
-            self.write("tests/night/" + name, self.read(os.path.join(HERE, name)))
+        for name in ["tests/night/" + name for name in OWN] + ["tests/torture/done.py"]:
+            self.write(name, self.read(os.path.join(TOP, name)))
         for kind in goals.KINDS:
             self.write("tests/%s/run" % kind, RUNNER)
         for name, text in TREE.items():
@@ -360,6 +361,28 @@ class Whole(unittest.TestCase):
         self.assertIn("20.0 minutes, 2.0 k executions", self.rows(self.night("--show"))["fuzz/frame"])
         os.remove(self.path("base/one.h"))
         self.assertRegex(self.rows(self.night("--show"))["fuzz/frame"], " - +- ")
+
+    def key(self, program):
+        """By which --resume of the tree's tests/torture/run knows a life of this program."""
+        done = types.ModuleType("done")
+        done.__file__ = self.path("tests/torture/done.py")
+        exec(compile(self.read(done.__file__), done.__file__, "exec"), done.__dict__)  # pylint: disable=exec-used
+        life = types.SimpleNamespace(name="start", parts=lambda: [program])
+        return done.Done(self.top).key(life, "malloc:1")
+
+    def test_an_edited_judge_begins_anew(self):
+        """Both what the night counts and what --resume passes over: one alone would make a phase whole by no life."""
+        self.plan(calls=1)
+        self.night("torture/plain/start")
+        judges = {n for n in os.listdir(os.path.join(TOP, "tests/torture")) if n.endswith(".py")} | {"run"}
+        for name in sorted(judges - {"done.py"}):
+            path, key = self.path("tests/torture/" + name), self.key(self.path("README"))
+            self.assertIn("10 of 1000 lives", self.rows(self.night("--show"))["torture/plain/start"])
+            was = self.read(path)
+            self.write(path, was + "# edited\n")
+            self.assertRegex(self.rows(self.night("--show"))["torture/plain/start"], r"once +- +- +10 lives", name)
+            self.assertNotEqual(self.key(self.path("README")), key, name)
+            self.write(path, was)
 
     def test_an_edited_tree_is_not_what_runs(self):
         """Neither is what was begun counted for sources that came later."""

@@ -9,7 +9,6 @@ import sys
 
 import sources
 
-JUDGES = ["tests/torture/lives.py", "tests/torture/cuda_lives.py", "tests/torture/house.py"]
 LENGTH_S = {"quiet": 7200, "storms": 1200}  # of a history
 LEAN = ["-Dcuda=disabled", "-Dman=disabled", "-Dsystemd=disabled", "-Dpython=false", "-Ddebug=false",
         "--buildtype=debugoptimized"]
@@ -33,6 +32,15 @@ def targets_of(top):
     del sys.path[:2]
     return ([("fuzz", name) for name in targets.TARGETS] + [("simulate", name) for name in LENGTH_S] +
             [("torture", "%s/%s" % (folder, name)) for folder in BUILDS for name in house.NAMES])
+
+
+def judges():
+    """Of torture, by their paths in the tree: those by which --resume knows whether a life would be the same."""
+    top = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+    sys.path.insert(0, os.path.join(top, "tests/torture"))
+    import done  # pylint: disable=import-outside-toplevel,import-error
+    del sys.path[0]
+    return [os.path.relpath(path, top) for path in done.JUDGES]
 
 
 def command(words, log, **more):
@@ -87,7 +95,7 @@ def files_of(made, tree):
         found[one] = found.get(one) or sources.files_of(folder, programs, tree, known[folder])
         if not found[one]:
             raise Failed("nothing is known of what %s is made of" % " ".join(programs))
-    return {at: sorted(found[(folder, *programs)] + (JUDGES if at[0] == "torture" else []))
+    return {at: sorted(found[(folder, *programs)] + (judges() if at[0] == "torture" else []))
             for at, (folder, programs) in made.items()}
 
 

@@ -5,10 +5,9 @@
 import hashlib
 import os
 
-import cuda_lives
-import lives
-
-JUDGES = lives.__file__, cuda_lives.__file__
+HERE = os.path.dirname(os.path.abspath(__file__))
+# What leads lives and judges them: of another one each life is another. tests/night goes by this list as well.
+JUDGES = [os.path.join(HERE, name) for name in ("cuda_lives.py", "house.py", "lives.py", "run")]
 
 
 class Done:
