@@ -66,15 +66,15 @@ result = {"fuzz": [{"target": target, "executions": 1000, "edges": 50 + calls, "
                     "input": found and "crash-1", "report": found}],
           "simulate": {"totals": [{"seed": seed, "histories": 10, "core_s": 60.0, "simulated_s": 72000.0,
                                    "frames": 9000000}], "found": again if how == "finding" else []},
-          "torture": {"lives": 10, "reached": 10 * calls, "possible": 1000, "left": how == "good",
-                      "found": lives if how in ("finding", "late") else []}}[kind]
+          "torture": {"lives": 10, "reached": 10 * calls, "possible": 1000, "left": how in ("good", "early"),
+                      "found": lives if how in ("early", "finding", "late") else []}}[kind]
 if how == "nothing":
     result = {"totals": [], "found": []}
 if calls >= plan.get("calls", 1 << 30):
     os.kill(os.getppid(), signal.SIGTERM)
 with open(words[words.index("--json") + 1], "w") as f:
     json.dump(result, f)
-sys.exit(how in ("finding", "late", "nothing"))
+sys.exit(how in ("early", "finding", "late", "nothing"))
 """ % sys.executable
 NINJA = """#!/bin/sh
 test -e "$PLAYED.slow" && : >"$PLAYED.begun" && exec sleep 60
@@ -409,6 +409,12 @@ class Whole(unittest.TestCase):
         self.assertEqual(goals.sum_of(self.lines().values()).counts["findings"], 3)
         self.plan(fuzz__frame="finding")
         self.assertIn("a finding: ", self.night("--stop", "fuzz/frame", code=1))
+
+    def test_a_finding_before_a_phase_is_whole(self):
+        self.plan(calls=4, torture__plain__start="early")
+        self.assertIn("1 findings", self.night("torture/plain", code=1))
+        self.assertEqual(self.calls(), ["torture/plain/start"] + 3 * ["torture/plain/web"])
+        self.assertEqual(goals.sum_of(self.lines().values()).counts["findings"], 1)
 
     def test_what_a_busy_machine_may_have_done(self):
         self.plan(calls=4, fuzz__frame="late", torture__plain__start="late")
