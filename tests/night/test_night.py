@@ -53,7 +53,9 @@ with open(os.environ["PLAYED"] + ".calls", "a+") as f:
     calls = len(f.readlines())
 if how == "fails":
     sys.exit("it failed")
-while how == "waits" and not told:
+while how == "waits" and not told and os.path.exists(os.environ["PLAYED"]):
+    time.sleep(0.02)
+while len(open(os.environ["PLAYED"] + ".calls").readlines()) < plan.get("beside", 0):
     time.sleep(0.02)
 if how == "damages":
     with open(plan["record"], "a") as f:
@@ -73,7 +75,7 @@ if how == "nothing":
 if calls >= plan.get("calls", 1 << 30):
     os.kill(os.getppid(), signal.SIGTERM)
 with open(words[words.index("--json") + 1], "w") as f:
-    json.dump(result, f)
+    f.write(json.dumps(result)[:30 if how == "half" else None])
 sys.exit(how in ("early", "finding", "late", "nothing"))
 """ % sys.executable
 NINJA = """#!/bin/sh
@@ -435,6 +437,20 @@ class Whole(unittest.TestCase):
         self.assertIn("FAILED: simulate/quiet: its runner failed and has no finding", said)
         self.assertIn("there is nothing left to do", said)
 
+    def test_figures_that_cannot_be_read(self):
+        self.plan(calls=3, fuzz__frame="half")
+        said = self.night("fuzz", code=1)
+        self.assertIn("FAILED: fuzz/frame: its figures cannot be read", said)
+        self.assertEqual(self.calls(), ["fuzz/frame"] + 2 * ["fuzz/image"])
+        self.assertEqual({one.target for one in self.lines().values()}, {"image"})
+
+    def test_an_error_leaves_no_runner_behind(self):
+        self.plan(beside=2, fuzz__frame="waits", fuzz__image="finding")
+        os.makedirs(self.path("build/night/findings.txt"))  # so that no finding can be kept
+        self.assertIn("Is a directory", self.night("--jobs", "2", "fuzz", code=1))
+        self.assertEqual(sorted(self.calls()), ["fuzz/frame", "fuzz/image"])
+        self.assertTrue(os.path.exists(self.path("build/night/slices/fuzz-frame.json")))  # it was told, and waited for
+
     def test_ended_in_the_middle(self):
         self.plan(fuzz__frame="waits", fuzz__image="waits")
         process = self.start("--jobs", "2", "fuzz")
@@ -542,6 +558,27 @@ class Sources(unittest.TestCase):
             sources.copy(top, to)
             self.assertEqual(sorted(sources.names_of(to)), ["a", "b/d"])
             self.assertEqual(os.stat(os.path.join(to, "a")).st_mtime, 1)  # what is the same is not built again
+
+
+class Parts(unittest.TestCase):
+    """Of tests/night/run, in this process."""
+
+    def setUp(self):
+        self.run = load("night")
+        self.night = self.run.Night.__new__(self.run.Night)
+
+    def test_what_does_not_end_is_killed(self):
+        self.run.GRACE_S = 0.1
+        children = [subprocess.Popen(["sh", "-c", "trap '' TERM; echo; sleep 60 & wait; wait"],
+                                     stdout=subprocess.PIPE, start_new_session=True) for _ in range(2)]
+        for child in children:
+            child.stdout.readline()  # it ignores SIGTERM by now
+        self.night.running = [self.run.Slice(("fuzz", "a"), child, 0, "", "") for child in children]
+        self.night.end_all()
+        self.assertEqual([child.returncode for child in children], 2 * [-signal.SIGKILL])
+        for child in children:
+            self.assertEqual(child.stdout.read(), b"")  # those that it had started are gone, too
+            child.stdout.close()
 
 
 class Runners(unittest.TestCase):

@@ -139,12 +139,15 @@ def torture_figures(result, core_s):
 
 def figures(at, folder, path, core_s):
     """(seconds of a core, counts, findings) of a slice that wrote its figures; core_s: as the system counted them."""
-    with open(path, encoding="utf-8") as f:
-        result = json.load(f)
     kind = at[0]
-    core_s, counts, found = (fuzz_figures(result[0], folder) if kind == "fuzz" else
-                             simulate_figures(result, folder) if kind == "simulate" else
-                             torture_figures(result, core_s))
+    try:
+        with open(path, encoding="utf-8") as f:
+            result = json.load(f)
+        core_s, counts, found = (fuzz_figures(result[0], folder) if kind == "fuzz" else
+                                 simulate_figures(result, folder) if kind == "simulate" else
+                                 torture_figures(result, core_s))
+    except (ValueError, LookupError, TypeError) as e:
+        raise Failed("its figures cannot be read: %r" % e) from None
     counts["late"] = sum(f["late"] for f in found)
     counts["findings"] = len(found) - counts["late"]
     return core_s, counts, found
