@@ -16,20 +16,27 @@ def git(top, *words):
                           check=False).stdout
 
 
+def is_checkout(top):
+    """Not so is a plain folder inside of another project's."""
+    return os.path.exists(os.path.join(top, ".git")) and shutil.which("git")
+
+
 def revision(top):
-    """The commit, and whether the tree has changed since, but for what nights write themselves."""
-    changed = git(top, "status", "--porcelain", "-uno", "--", ".", ":!tests/night/record.txt", ":!docs")
+    """The commit, and whether the tree has changed since, but for what nights write themselves; - of a plain folder."""
+    if not is_checkout(top):
+        return "-"
+    changed = git(top, "status", "--porcelain", "-unormal", "--", ".", ":!tests/night/record.txt", ":!docs")
     return (git(top, "rev-parse", "--short=8", "HEAD").strip() or "-") + ("+changed" if changed else "")
 
 
 def names_of(top):
     """What is or will be tracked; of a plain folder all but what is built."""
-    if os.path.exists(os.path.join(top, ".git")):
+    if is_checkout(top):
         listed = git(top, "ls-files", "-co", "--exclude-standard", "-z").split("\0")
         return [n for n in listed if n and os.path.isfile(os.path.join(top, n))]
     found = []
     for folder, folders, here in os.walk(top):
-        folders[:] = [f for f in folders if f not in ("build", "__pycache__")]
+        folders[:] = [f for f in folders if f not in (".git", "build", "__pycache__")]
         found += [os.path.relpath(os.path.join(folder, n), top) for n in here]
     return found
 

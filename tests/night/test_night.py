@@ -2,8 +2,10 @@
 # what adds up, and that nothing is lost or counted twice.
 #
 # SPDX-License-Identifier: Apache-2.0
+import contextlib
 import datetime
 import importlib.machinery
+import io
 import json
 import os
 import shutil
@@ -15,6 +17,7 @@ import threading
 import time
 import types
 import unittest
+import unittest.mock
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 TOP = os.path.dirname(os.path.dirname(HERE))
@@ -564,6 +567,39 @@ class Sources(unittest.TestCase):
             self.assertEqual(os.stat(os.path.join(to, "a")).st_mtime, 1)  # what is the same is not built again
 
 
+    @unittest.skipUnless(shutil.which("git"), "needs git")
+    def test_a_revision(self):
+        with tempfile.TemporaryDirectory() as top:
+            plain, bare = os.path.join(top, "plain"), os.path.join(top, "bin")
+            for folder in (plain, bare, os.path.join(top, "docs")):
+                os.makedirs(folder)
+
+            def git(*words):
+                subprocess.run(["git", "-C", top, "-c", "user.name=A", "-c", "user.email=a@b", *words], check=True,
+                               stdout=subprocess.DEVNULL)
+
+            def edit(name, text="edited"):
+                with open(os.path.join(top, name), "w") as f:
+                    f.write(text)
+
+            edit("a")
+            git("init", "-q")
+            git("add", "a")
+            git("commit", "-q", "-m", "a")
+            edit("docs/nights.md")  # by nights
+            self.assertRegex(sources.revision(top), r"^[0-9a-f]{8}$")
+            edit("b")
+            self.assertRegex(sources.revision(top), r"^[0-9a-f]{8}\+changed$")
+            os.remove(os.path.join(top, "b"))
+            edit("a", "again")
+            self.assertRegex(sources.revision(top), r"^[0-9a-f]{8}\+changed$")
+            edit("plain/c")
+            self.assertEqual((sources.revision(plain), sources.names_of(plain)), ("-", ["c"]))
+            with unittest.mock.patch.dict(os.environ, PATH=bare):  # no git
+                self.assertEqual((sources.revision(top), sorted(sources.names_of(top))),
+                                 ("-", ["a", "docs/nights.md", "plain/c"]))
+
+
 class Parts(unittest.TestCase):
     """Of tests/night/run, in this process."""
 
@@ -657,6 +693,25 @@ class Runners(unittest.TestCase):
     def test_a_target_that_is_ended_as_it_starts(self):
         self.assertEqual(self.fuzz(": >$0.begun\nexec sleep 60\n"), [None, None])
         self.assertEqual(self.fuzz("trap 'exit 0' USR1\n: >$0.begun\nwhile :; do sleep 0.02; done\n"), [None, None])
+
+    def test_a_history_that_begins_as_all_end(self):
+        simulate = load("simulate")
+        self.program("tests/simulate/stixel-simulate", "exec sleep 60\n")
+        usual, runs = subprocess.Popen, []
+
+        def start(*words, **more):
+            runs.append(usual(*words, **more))
+            os.kill(os.getpid(), signal.SIGTERM)
+            return runs[-1]
+
+        self.addCleanup(signal.signal, signal.SIGTERM, signal.getsignal(signal.SIGTERM))
+        with unittest.mock.patch.object(simulate.subprocess, "Popen", start), \
+                contextlib.redirect_stdout(io.StringIO()) as said:
+            self.assertEqual(simulate.histories(self.top, [], 2, 1, 1, 1), 0)
+        self.assertIn("total after 0.0 minutes", said.getvalue())
+        for run in runs:
+            run.stdout.close()
+            run.wait()
 
     def test_a_finding_at_the_end_is_one(self):
         found = self.fuzz("trap 'echo ERROR: wrong; exit 1' USR1\n: >$0.begun\nwhile :; do sleep 0.02; done\n")
