@@ -389,15 +389,21 @@ static int rebuild(struct sx_run *run)
 	return code;
 }
 
+/* The exit code of a pipeline that ended so by itself; 0: that is no failure. */
+static int failure_of(enum sx_end end)
+{
+	return end == SX_END_ENGINE ? SX_EXIT_FAILED : end == SX_END_TAKEN ? SX_EXIT_CREATE : 0;
+}
+
 /* The frame in flight did not finish: remove what others see, and leave without waiting for any thread. */
 static void give_up(struct sx_run *run)
 {
 	const enum sx_end end = atomic_load(&run->pipeline->end);
-	int code = run->hurry && !run->deaf ? 0 : SX_EXIT_FAILED;
+	int code = failure_of(end);
 
 	sx_must_be(run->stopping);
-	if (end == SX_END_TAKEN || end == SX_END_ENGINE)
-		code = end == SX_END_TAKEN ? SX_EXIT_CREATE : SX_EXIT_FAILED;
+	if (code == 0 && (run->deaf || !run->hurry))
+		code = SX_EXIT_FAILED;
 	sx_log_drain();
 	/* written by this thread; of an engine's failure a thread that did not end may be writing still */
 	if (end == SX_END_TAKEN)
@@ -433,7 +439,8 @@ static void serve(struct sx_run *run)
 int sx_run_loop(struct sx_run *run)
 {
 	char no_map[48] = "";
-	int code = 0;
+	enum sx_end end;
+	int code;
 
 	run->next_tick_ns = run->next_ping_ns = sx_now_ns();
 	sx_service_ready(&run->service, "starting");
@@ -446,16 +453,12 @@ int sx_run_loop(struct sx_run *run)
 		if (code)
 			return code;
 	}
-	if (run->deaf)
+	end = atomic_load(&run->pipeline->end);
+	code = failure_of(end);
+	if (code)
+		sx_log(DAEMON, ERROR, end == SX_END_TAKEN ? "%s: ending" : "%s", run->pipeline->why);
+	else if (run->deaf)
 		code = SX_EXIT_FAILED;
-	if (atomic_load(&run->pipeline->end) == SX_END_ENGINE) {
-		sx_log(DAEMON, ERROR, "%s", run->pipeline->why);
-		code = SX_EXIT_FAILED;
-	}
-	if (atomic_load(&run->pipeline->end) == SX_END_TAKEN) {
-		sx_log(DAEMON, ERROR, "%s: ending", run->pipeline->why);
-		code = SX_EXIT_CREATE;
-	}
 	if (run->settings->params.stereo.matcher == SX_MATCH_EXTERNAL)
 		snprintf(no_map, sizeof(no_map), ", %llu without a disparity map",
 			 (unsigned long long)sx_telemetry_count(run->telemetry, SX_FIG_DROPPED_NO_MAP));
