@@ -308,7 +308,7 @@ static void mend_chunk(struct mend *m, uint8_t *at, size_t bytes)
 	content = c.records.at;
 	plain = c.records.bytes;
 	c.crc = c.crc ? sx_mcap_crc(0, content, (size_t)plain) : 0;
-	if (m->how & COMPRESS)
+	if (m->how & COMPRESS && plain > 0)
 		n = sx_codec_encode(m->codec, &content, (size_t)plain, false);
 	sx_bytes_number(&m->out, SX_MCAP_CHUNK_BYTES + (n > 0 ? 4 + (uint64_t)n : plain), 8);
 	sx_bytes_add(&m->out, at, 16);

@@ -489,7 +489,8 @@ static void check_leftovers(void)
 void check_exit(int code, bool hard)
 {
 	const struct sim_process *p = world->daemon;
-	const bool troubled = troubled_since(world->at.stop - SIM_S);
+	/* a second signal leaves 0.2 s to the frame in flight */
+	const bool troubled = troubled_since(world->at.stop - SIM_S) || world->at.long_frame > world->at.stop;
 	int64_t kept;
 
 	if (!world->at.stop)

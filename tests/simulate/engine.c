@@ -85,6 +85,8 @@ static void compute(struct sx_context *x)
 
 	if (sim_once_in(e->slow))
 		ns *= 20;
+	if (ns > SIM_S / 10 && sim->now + ns > world->at.long_frame)
+		world->at.long_frame = sim->now + ns;
 	if (e->reads_early) {
 		early = ns / 5;
 		sim_sleep(early);

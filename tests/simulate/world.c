@@ -112,7 +112,7 @@ static void begin_life(void *user)
 	world->epoch = world->number = 0;
 	world->at.began = sim->now;
 	world->at.ready = world->at.stop = world->at.hurry = world->at.reload = world->at.pinged = 0;
-	world->at.published = world->at.progress = 0;
+	world->at.published = world->at.progress = world->at.long_frame = 0;
 	if (world->at.disturbed < sim->now)
 		world->at.disturbed = sim->now;
 	world->watchdog_ns = sim_once_in(3) ? 0 : sim_between(4, 20) * SIM_S * (sim->lasting ? 10 : 1);

@@ -44,13 +44,14 @@ struct world_engine {
 
 /* What happened last, for what must hold some time later. */
 struct world_times {
-	int64_t disturbed; /* anything but a good day, up to then */
-	int64_t hung;	   /* the engine hung, or failed */
-	int64_t starved;   /* a thread of the daemon had no processor */
-	int64_t lacking;   /* a camera gave nothing, since then; SIM_NEVER: both do */
-	int64_t returned;  /* both give images, since then */
-	int64_t refused;   /* drivers refused to be opened, until then: it is tried again up to 5 s later */
-	int64_t phase;	   /* when it began */
+	int64_t disturbed;  /* anything but a good day, up to then */
+	int64_t hung;	    /* the engine hung, or failed */
+	int64_t long_frame; /* until when a frame takes for which the end need not wait */
+	int64_t starved;    /* a thread of the daemon had no processor */
+	int64_t lacking;    /* a camera gave nothing, since then; SIM_NEVER: both do */
+	int64_t returned;   /* both give images, since then */
+	int64_t refused;    /* drivers refused to be opened, until then: it is tried again up to 5 s later */
+	int64_t phase;	    /* when it began */
 	int64_t published, began, ready, pinged, stop, hurry, reload, exited;
 	int64_t progress; /* the first frame since the last ping; 0: none */
 	int64_t sums;	  /* when they are looked at next */

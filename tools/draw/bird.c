@@ -52,7 +52,7 @@ static struct sx_rgb look(const struct stixel_frame *f, double across_m, double 
 
 	if (!(column_px >= 0.0 && column_px < (double)h->columns * h->column_width))
 		return unseen;
-	column = (uint32_t)column_px / h->column_width;
+	column = (uint32_t)((uint64_t)column_px / h->column_width);
 	reach = stixel_free_space_m(f, column, &end);
 	if (ahead_m < reach)
 		return road;
