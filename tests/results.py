@@ -129,7 +129,7 @@ def failed_of_script(part, text):
 
 
 def tell(text, number):
-    """At most ALL_LINES lines: the names, and then what each said, those that failed first."""
+    """At most ALL_LINES lines: what each said, that of what failed last, where a build server keeps it, and all names."""
     found = sorted(marked(text), key=lambda f: f[0])
     heads = {"FAILED": "failed: ", "TWICE": "failed at first, and run twice: "}
     names = [heads[mark] + name for mark, name, _ in found]
@@ -144,7 +144,7 @@ def tell(text, number):
         alike = [mark for mark, *_ in found[n:]].count(mark)
         share = min(LINES, max(5, room // alike - 1))
         if said_there and room > share:
-            lines += ["%s said:" % name, *("    " + text for text in said_there[-share:])]
+            lines[:0] = ["%s said:" % name, *("    " + text for text in said_there[-share:])]
     return [line[:COLUMNS] for line in lines + names]
 
 

@@ -470,6 +470,9 @@ class Live(TestCase):
         sink.close()
         self.assertEqual((sink.port, sink.images(FRONT), sink.figures()["subscriptions"]), (0, frozenset(), 0))
         self.assertIn("Closed", client.text(op="status")["error"])
+        for _ in range(200):  # one in 60 finds the port still taken by the server before
+            sink.open()
+            sink.close()
         sink.open()
         client = self.client(sink, ["left"])
         sink.send(Work(FRONT, self.frames_with_image(), 0))

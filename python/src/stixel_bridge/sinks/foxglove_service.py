@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from foxglove.websocket import ChannelView, Client, WebSocketServer
 
 SETTINGS_S = 2.0  # daemons are asked for their settings so often
+LEFT_S = 2.0  # so long a port may be taken by our own server that was stopped
 LOOK_S = 0.5  # at what waits for clients, at most so often: reports come of each instance
 MB = 10**6
 BEHIND_BYTES = 256 << 10  # a client with so many in the kernel, twice in a row, does not keep up
@@ -238,6 +239,7 @@ class Service:
         self._listener = Listener([instance.name for instance in instances], options["backlog"])
         self._limit = connections.Limit(options["clients"])
         self._server: Optional[WebSocketServer] = None
+        self._left = 0  # the port of the server before
         self._context = foxglove.Context()
         self._channels = {
             (instance.name, topic): foxglove.Channel(
@@ -259,22 +261,30 @@ class Service:
         return int(server.port) if server else 0
 
     def start(self, certificate: Optional[bytes], key: Optional[bytes]) -> None:
-        """Listens; SinkError."""
-        listener: Any = self._listener  # ServerListener, but for what this server does not offer
-        try:
-            self._server = foxglove.start_server(
-                name=self._name, host=self._options["host"], port=self._options["port"],
-                capabilities=[Capability.Parameters, Capability.ConnectionGraph], server_listener=listener,
-                context=self._context, message_backlog_size=self._options["backlog"], tls_cert=certificate, tls_key=key)
-        except (RuntimeError, ValueError) as e:
-            why = sentence(e).replace("FoxgloveError: ", "").replace("Failed to bind port: ", "")
-            raise SinkError("cannot listen on %s, port %d: %s" % (
-                self._options["host"], self._options["port"], why)) from None
+        """Listens; SinkError. A server that was stopped leaves its port some milliseconds later, which is waited for."""
+        end = time.monotonic() + (LEFT_S if self._left and self._left == self._options["port"] else 0)
+        while not self._server:
+            try:
+                self._server = self._listen(certificate, key)
+            except (RuntimeError, ValueError) as e:
+                why = sentence(e).replace("FoxgloveError: ", "").replace("Failed to bind port: ", "")
+                if "in use" not in why or time.monotonic() >= end:
+                    raise SinkError("cannot listen on %s, port %d: %s" % (
+                        self._options["host"], self._options["port"], why)) from None
+                time.sleep(0.02)
         self._listener.settings = Settings(list(self._lives))
         self._listener.settings.start()
 
+    def _listen(self, certificate: Optional[bytes], key: Optional[bytes]) -> WebSocketServer:
+        listener: Any = self._listener  # ServerListener, but for what this server does not offer
+        return foxglove.start_server(
+            name=self._name, host=self._options["host"], port=self._options["port"],
+            capabilities=[Capability.Parameters, Capability.ConnectionGraph], server_listener=listener,
+            context=self._context, message_backlog_size=self._options["backlog"], tls_cert=certificate, tls_key=key)
+
     def stop(self) -> None:
         """Ends all connections."""
+        self._left = self.port or self._left
         server, self._server = self._server, None
         self._listener.settings.stop()
         if server:
