@@ -129,7 +129,7 @@ def failed_of_script(part, text):
 
 
 def tell(text, number):
-    """At most ALL_LINES lines: what each said, that of what failed last, where a build server keeps it, and all names."""
+    """At most ALL_LINES lines: what each said, what failed at the end, which a build server keeps; and all names."""
     found = sorted(marked(text), key=lambda f: f[0])
     heads = {"FAILED": "failed: ", "TWICE": "failed at first, and run twice: "}
     names = [heads[mark] + name for mark, name, _ in found]

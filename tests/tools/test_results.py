@@ -99,11 +99,14 @@ class Results(Folder):
             names = [line for line in told if line.startswith("failed: gcc: test")]
             self.assertEqual(len(names), min(number, 32), number)
             self.assertEqual(told[-1], "failed at first, and run twice: gcc: late" if number <= 31 else "and 170 more")
+            # what failed last, below what passed when it ran again
+            said = [line for line in told if line.endswith("said:")]
+            self.assertEqual(said[-1:], ["gcc: late said:"] if number == 0 else ["gcc: test 0 said:"])
             # the end of what each said, of as many as there is room for, and all of it where few failed
             ends = [n for n, line in enumerate(told) if line.startswith("    24 x")]
             self.assertEqual(len(ends), min(number, 12 if number <= 12 else 11), number)
             if number == 3:
-                self.assertEqual(ends, [25, 51, 77])
+                self.assertEqual(ends, [29, 55, 81])
 
     def test_more_failed_than_has_a_name(self):
         path = self.text("all", ["FAILED: gcc: a"])
@@ -111,6 +114,17 @@ class Results(Folder):
         self.assertEqual(self.lines("tell", path, "3"),
                          ["failed: gcc: a", "failed: 2 more, of which nothing is known"])
         self.assertEqual(self.lines("tell", self.text("none", []), "0"), [])
+
+    def test_targets(self):
+        """Of suites, with what their tests start; of what is installed, without any test."""
+        build = os.environ["STIXEL_BUILD"]
+        installed, ipc = self.lines("targets", build, "installed"), self.lines("targets", build, "ipc")
+        for name in ("daemon/stixeld", "tools/stixelctl"):
+            self.assertIn(name, installed)
+        self.assertEqual([name for name in installed if name.startswith("tests/")], [])
+        self.assertTrue([name for name in ipc if name.startswith("tests/ipc/")])
+        self.assertEqual(self.lines("targets", build, "installed", "ipc"), sorted({*installed, *ipc}))
+        self.assertEqual(self.lines("targets", build, "no such suite"), [])
 
 
 if __name__ == "__main__":

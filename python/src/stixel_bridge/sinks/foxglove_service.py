@@ -261,7 +261,7 @@ class Service:
         return int(server.port) if server else 0
 
     def start(self, certificate: Optional[bytes], key: Optional[bytes]) -> None:
-        """Listens; SinkError. A server that was stopped leaves its port some milliseconds later, which is waited for."""
+        """Listens; SinkError. Our server that was stopped leaves its port some milliseconds later: it is waited for."""
         end = time.monotonic() + (LEFT_S if self._left and self._left == self._options["port"] else 0)
         while not self._server:
             try:
