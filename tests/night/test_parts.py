@@ -129,6 +129,18 @@ class Runners(unittest.TestCase):
         self.assertEqual(self.fuzz(": >$0.begun\nexec sleep 60\n"), [None, None])
         self.assertEqual(self.fuzz("trap 'exit 0' USR1\n: >$0.begun\nwhile :; do sleep 0.02; done\n"), [None, None])
 
+    def test_a_target_that_has_had_its_seconds_of_a_core(self):
+        fuzz = load("fuzz")
+        program = self.program("program", "trap 'echo stat::number_of_executed_units: 7; exit 0' USR1\n"
+                               "sleep 0.5\nwhile :; do :; done\n")
+        fuzz.targets.unpack = lambda *_: None
+        fuzz.command = lambda *_: [program]
+        _, figures, found = fuzz.run(self.top, "frame", 20, 0.2)
+        self.assertIsNone(found)
+        self.assertEqual(figures["number_of_executed_units"], 7)
+        self.assertTrue(0.2 <= figures["core_seconds"] < 5, figures)
+        self.assertGreater(figures["seconds"], 0.6)  # it slept, and that is not counted
+
     def test_a_history_that_begins_as_all_end(self):
         simulate = load("simulate")
         self.program("tests/simulate/stixel-simulate", "exec sleep 60\n")
