@@ -99,8 +99,8 @@ static void shoot(void *user)
 	c->shot_ns += c->period_ns;
 	if (sim_once_in(r->late))
 		late = sim_between(0, c->period_ns);
-	if (sim_once_in(r->very_late))
-		late = sim_between(0, 20 * c->period_ns);
+	if (sim_once_in(r->very_late)) /* of images seconds apart by less than it takes to settle */
+		late = sim_between(0, (sim->lasting ? 4 : 20) * c->period_ns);
 	sim_arm(&c->timer, c->shot_ns + CAMERA_TRANSFER_NS + late + sim_between(0, 200000));
 	if (!c->present || !c->streaming || c->silent)
 		return;
