@@ -355,6 +355,15 @@ static bool length_sure(struct sx_recording *r, struct sx_mcap_record rec)
 	return bytes + 4 + sx_cursor_number(&in, 4) == rec.bytes;
 }
 
+/* A footer, after a record that reaches from before the summary to here: by chance its wrong length ends so. */
+static bool summary_leapt(const struct sx_recording *r, struct sx_mcap_record rec)
+{
+	struct sx_cursor in = {sx_window_at(r) + SX_MCAP_HEAD_BYTES, SX_MCAP_FOOTER_BYTES, false};
+
+	return rec.op == SX_MCAP_FOOTER && r->seekable && r->before_at && !r->summary_at &&
+	       r->before_at < sx_cursor_number(&in, 8);
+}
+
 static int take_other(struct sx_recording *r, struct sx_mcap_record rec, struct sx_record *record)
 {
 	const uint64_t at = r->state.offset;
@@ -374,6 +383,8 @@ static int take_other(struct sx_recording *r, struct sx_mcap_record rec, struct 
 		return (int)n;
 	if (whole && (uint64_t)n < SX_MCAP_HEAD_BYTES + rec.bytes)
 		return damaged(r, cut);
+	if (summary_leapt(r, rec))
+		return damaged(r, bad_head);
 	if (rec.op == SX_MCAP_MESSAGE_INDEX && !r->after_chunk)
 		lose_before(r);
 	if (r->bad_why)

@@ -426,6 +426,24 @@ static void test_damaged_everywhere(void **state)
 		damage_everywhere(&small, true);
 }
 
+/* A length that by chance ends where the footer begins, which is whole: what lies between is looked for all the same. */
+static void test_a_length_that_leads_to_the_footer(void **state)
+{
+	const size_t footer = SX_MCAP_HEAD_BYTES + SX_MCAP_FOOTER_BYTES + SX_MCAP_MAGIC_BYTES;
+
+	make(&pictures, FRAMES, false);
+	memcpy(whole.bytes, memory.bytes, memory.count);
+	whole.count = memory.count;
+	for (int i = 0; i < 2 * FRAMES; i++) { /* of a chunk, of the record behind it */
+		const size_t at = i % 2 ? chunk_end[i / 2] : chunk_at[i / 2];
+		uint64_t bytes = whole.count - footer - at - SX_MCAP_HEAD_BYTES;
+
+		for (int k = 0; k < 8; k++, bytes >>= 8)
+			memory.bytes[at + 1 + (size_t)k] = (uint8_t)bytes;
+		check_damaged(&pictures, at + 1, 8);
+	}
+}
+
 static void test_a_hole(void **state)
 {
 	struct seen seen;
@@ -683,6 +701,7 @@ int main(void)
 		cmocka_unit_test(test_seek),
 		cmocka_unit_test(test_cut_everywhere),
 		cmocka_unit_test(test_damaged_everywhere),
+		cmocka_unit_test(test_a_length_that_leads_to_the_footer),
 		cmocka_unit_test(test_a_hole),
 		cmocka_unit_test(test_the_first_chunk_is_gone),
 		cmocka_unit_test(test_among_others),
