@@ -355,7 +355,7 @@ static bool length_sure(struct sx_recording *r, struct sx_mcap_record rec)
 	return bytes + 4 + sx_cursor_number(&in, 4) == rec.bytes;
 }
 
-/* A footer, after a record that reaches from before the summary to here: by chance its wrong length ends so. */
+/* A footer after a record that reaches to it from before the summary: by chance its length is wrong so. */
 static bool summary_leapt(const struct sx_recording *r, struct sx_mcap_record rec)
 {
 	struct sx_cursor in = {sx_window_at(r) + SX_MCAP_HEAD_BYTES, SX_MCAP_FOOTER_BYTES, false};

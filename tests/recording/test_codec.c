@@ -1,6 +1,6 @@
 /*
  * Compression of chunks: what comes out is what went in, and there is no memory for
- * sizes that zstd's own header denies.
+ * sizes that zstd's own header denies. And their checksum.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "recording/codec.h"
+#include "recording/mcap.h"
 
 enum { BYTES = 200000 };
 
@@ -73,11 +74,42 @@ static void test_sizes_disagree(void **state)
 	free(plain);
 }
 
+static uint32_t bit_by_bit(const uint8_t *p, size_t bytes)
+{
+	uint32_t crc = ~0u;
+
+	for (size_t i = 0; i < 8 * bytes; i++) {
+		crc ^= i % 8 ? 0 : p[i / 8];
+		crc = crc >> 1 ^ (crc & 1 ? 0xedb88320u : 0);
+	}
+	return ~crc;
+}
+
+static void test_checksum(void **state)
+{
+	uint8_t data[200];
+
+	assert_int_equal(sx_mcap_crc(0, "123456789", 9), 0xcbf43926u);
+	for (size_t i = 0; i < sizeof(data); i++)
+		data[i] = (uint8_t)(i * i + 3);
+	for (size_t n = 0; n < sizeof(data) - 3; n++) {
+		const uint32_t want = bit_by_bit(data + n % 3, n),
+			       first = sx_mcap_crc(0, data + n % 3, n / 3);
+
+		assert_int_equal(sx_mcap_crc(0, data + n % 3, n), want);
+		assert_int_equal(sx_mcap_crc(first, data + n % 3 + n / 3, n - n / 3), want);
+		assert_int_equal(
+			sx_mcap_crc_joined(first, sx_mcap_crc(0, data + n % 3 + n / 3, n - n / 3), n - n / 3),
+			want);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_round_trip),
 		cmocka_unit_test(test_sizes_disagree),
+		cmocka_unit_test(test_checksum),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
