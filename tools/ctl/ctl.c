@@ -344,6 +344,27 @@ static int name_instance(struct ctl *c, int command)
 	return 0;
 }
 
+/* Before anything is asked: what is wrong usage does not depend on what runs. */
+static int check_words(const struct ctl *c, int command)
+{
+	switch (command) {
+	case STATUS:
+		return c->frames >= 0 && !c->watch
+			       ? ctl_fail(EX_USAGE, "status takes --frames only with --watch")
+			       : 0;
+	case SET:
+		return ctl_set_words(c);
+	case SNAPSHOT:
+		return ctl_snapshot_words(c);
+	case ENDURANCE:
+		return ctl_endurance_words(c);
+	case RECORD:
+		return ctl_record_words(c);
+	default:
+		return 0;
+	}
+}
+
 int main(int argc, char **argv)
 {
 	struct sigaction action = {.sa_handler = on_signal};
@@ -368,13 +389,13 @@ int main(int argc, char **argv)
 		return code;
 	if (c.instance && sx_instance_check(c.instance, why, sizeof(why)) < 0)
 		return sx_usage_fail(&usage, words.command, "%s", why);
-	if (words.command == &commands[STATUS] && c.frames >= 0 && !c.watch)
-		return ctl_fail(EX_USAGE, "status takes --frames only with --watch");
-	code = c.instance ? 0 : name_instance(&c, (int)(words.command - commands));
-	if (code)
-		return code;
 	c.operands = words.operands;
 	c.operand_count = words.operand_count;
+	code = check_words(&c, (int)(words.command - commands));
+	if (code == 0 && !c.instance)
+		code = name_instance(&c, (int)(words.command - commands));
+	if (code)
+		return code;
 	/* no SA_RESTART: a wait in progress returns at once */
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);

@@ -80,6 +80,12 @@ int ctl_replay(const struct ctl *c);
 int ctl_info(const struct ctl *c);
 int ctl_export(const struct ctl *c);
 
+/* What is wrong with the words of a command, whatever runs: 0, or the exit code after a sentence. */
+int ctl_set_words(const struct ctl *c);
+int ctl_snapshot_words(const struct ctl *c);
+int ctl_endurance_words(const struct ctl *c);
+int ctl_record_words(const struct ctl *c);
+
 /* How long a daemon that works may take to answer. */
 #define CTL_ANSWER_MS 3000
 /* The body of GET target of the instance, to be freed; or NULL and, after a sentence, the exit code. */

@@ -41,15 +41,20 @@ static void print_refusal(char *body)
 		ctl_fail(0, "%s", line);
 }
 
+int ctl_set_words(const struct ctl *c)
+{
+	for (int i = 0; i < c->operand_count; i++)
+		if (!strchr(c->operands[i], '=') || strpbrk(c->operands[i], "\r\n"))
+			return ctl_fail(EX_USAGE, "set: found '%s', expected SECTION.KEY=VALUE",
+					c->operands[i]);
+	return 0;
+}
+
 int ctl_set(const struct ctl *c)
 {
 	char why[512] = "", *body = NULL, *order;
 	int code = 0, r;
 
-	for (int i = 0; i < c->operand_count; i++)
-		if (!strchr(c->operands[i], '=') || strpbrk(c->operands[i], "\r\n"))
-			return ctl_fail(EX_USAGE, "set: found '%s', expected SECTION.KEY=VALUE",
-					c->operands[i]);
 	order = order_of(c, &code);
 	if (!order)
 		return code;

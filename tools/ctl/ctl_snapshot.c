@@ -148,10 +148,8 @@ int ctl_snapshot(const struct ctl *c)
 {
 	const struct stixel_frame *f = NULL;
 	struct stixel_reader *reader;
-	int r, code = snapshot_check_file(c);
+	int r, code;
 
-	if (code)
-		return code;
 	r = stixel_open(&reader, c->instance, 0);
 	if (r < 0)
 		return ctl_explain(c, r);

@@ -362,17 +362,26 @@ static int record(struct recorder *r)
 	return record_finish(r, e, reading);
 }
 
-int ctl_record(const struct ctl *c)
+int ctl_record_words(const struct ctl *c)
 {
-	struct recorder r = {.c = c, .fd = -1};
-	int e, code;
+	unsigned images;
 
-	if (c->images && !sx_parse_images(c->images, &r.images))
+	if (c->images && !sx_parse_images(c->images, &images))
 		return ctl_fail(EX_USAGE,
 				"--images needs one or two of left, right, disparity, or none, not %s",
 				c->images);
 	if (c->compress && !sx_codec_built())
 		return ctl_fail(EX_USAGE, "--compress: this stixelctl was built without zstd");
+	return 0;
+}
+
+int ctl_record(const struct ctl *c)
+{
+	struct recorder r = {.c = c, .fd = -1};
+	int e, code;
+
+	if (c->images)
+		sx_parse_images(c->images, &r.images);
 	r.bare = c->images && !r.images;
 	e = stixel_open(&r.reader, c->instance, STIXEL_OPEN_FOLLOW);
 	if (e == 0 && r.images)

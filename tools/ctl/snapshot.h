@@ -11,9 +11,10 @@
 
 /* FILE "-": as PNG, and what there is to say goes to stderr. */
 bool snapshot_to_stdout(const struct ctl *c);
-/* Before all else: FILE may be written, in a format that is there. 0, or the exit code after a sentence. */
-int snapshot_check_file(const struct ctl *c);
-/* PNG, or JPEG where the name says so; complete or not at all. rgb: RGB24. Returns as above. */
+/*
+ * As PNG, or JPEG where the name says so; complete or not at all. rgb: RGB24. 0, or the exit code after a
+ * sentence.
+ */
 int snapshot_write(const struct ctl *c, const struct sx_image *rgb);
 
 #endif

@@ -35,7 +35,7 @@ bool snapshot_to_stdout(const struct ctl *c)
 	return strcmp(c->operands[0], "-") == 0;
 }
 
-int snapshot_check_file(const struct ctl *c)
+int ctl_snapshot_words(const struct ctl *c)
 {
 	const char *path = c->operands[0];
 

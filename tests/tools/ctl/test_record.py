@@ -373,14 +373,22 @@ class Recordings(Folder):
         self.assertIn("no frame", r.stderr)
 
     def test_usage(self):
+        """Whatever runs: of two instances none is taken without a name, and that is said of sound words alone."""
+        made = self.make(3)
+        for name in (self.name(), self.name()):
+            self.start("-i", name, "replay", made, "--loop")
+            until(lambda: self.ring(name), "the ring")
         for args in (["record"], ["replay"], ["info"], ["record", "x", "--images", "up"],
                      ["replay", "x", "--rate", "0"],
                      ["replay", "x", "--rate", "2", "--max"], ["info", "x", "--loop"],
                      ["record", "x", "--duration", "x"],
-                     ["replay", "x", "--slots", "1"], ["replay", "x", "--slots", "7"], ["record", "x", "y"]):
+                     ["replay", "x", "--slots", "1"], ["replay", "x", "--slots", "7"], ["record", "x", "y"],
+                     ["status", "--frames", "3"], ["set", "fps"], ["snapshot", "x.gif"],
+                     ["endurance", "--minutes", "1", "--duration", "1"]):
             with self.subTest(args):
                 r = self.ctl(*args, want=64)
                 self.assertTrue(r.stderr.strip())
+        self.assertIn("running: ", self.ctl("record", "x", want=1).stderr)
 
     # ---- long work ----
 

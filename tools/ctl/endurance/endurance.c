@@ -90,14 +90,19 @@ static int endurance_run(struct endurance *e)
 	return r;
 }
 
+int ctl_endurance_words(const struct ctl *c)
+{
+	return c->minutes && c->duration_ms
+		       ? ctl_fail(EX_USAGE, "endurance takes --minutes or --duration, not both")
+		       : 0;
+}
+
 int ctl_endurance(const struct ctl *c)
 {
 	struct endurance_row rows[ENDURANCE_ROWS];
 	struct endurance *e;
 	int r, code;
 
-	if (c->minutes && c->duration_ms)
-		return ctl_fail(EX_USAGE, "endurance takes --minutes or --duration, not both");
 	e = calloc(1, sizeof(*e));
 	if (!e)
 		return ctl_fail(EX_SOFTWARE, "out of memory");
