@@ -375,9 +375,9 @@ class Recordings(Folder):
     def test_usage(self):
         """Whatever runs: of two instances none is taken without a name, and that is said of sound words alone."""
         made = self.make(3)
-        for name in (self.name(), self.name()):
-            self.start("-i", name, "replay", made, "--loop")
-            until(lambda: self.ring(name), "the ring")
+        names = [self.name(), self.name()]
+        players = [self.start("-i", name, "replay", made, "--loop") for name in names]
+        until(lambda: all(map(self.ring, names)), "the rings")
         for args in (["record"], ["replay"], ["info"], ["record", "x", "--images", "up"],
                      ["replay", "x", "--rate", "0"],
                      ["replay", "x", "--rate", "2", "--max"], ["info", "x", "--loop"],
@@ -389,6 +389,9 @@ class Recordings(Folder):
                 r = self.ctl(*args, want=64)
                 self.assertTrue(r.stderr.strip())
         self.assertIn("running: ", self.ctl("record", "x", want=1).stderr)
+        for player in players:
+            player.send_signal(signal.SIGINT)
+            self.ended(player)
 
     # ---- long work ----
 
