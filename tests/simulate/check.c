@@ -489,8 +489,9 @@ static void check_leftovers(void)
 void check_exit(int code, bool hard)
 {
 	const struct sim_process *p = world->daemon;
-	/* a second signal leaves 0.2 s to the frame in flight */
-	const bool troubled = troubled_since(world->at.stop - SIM_S) || world->at.long_frame > world->at.stop;
+	/* the frame in flight has ten seconds, and 0.2 s from a second signal on */
+	const int64_t patience = world->at.hurry ? world->at.hurry : world->at.stop + 9 * SIM_S;
+	const bool troubled = troubled_since(world->at.stop - SIM_S) || world->at.long_frame > patience;
 	int64_t kept;
 
 	if (!world->at.stop)
