@@ -230,12 +230,12 @@ int main(void)
 		     "the seqlock alone kept them whole: no checksum had to");
 	if (EMULATED("too slow to be overtaken while it copies, and to notice all ends")) {
 		printf("ok 3 # SKIP\nok 4 # SKIP\n");
-		return failed + clean_after(5) ? 1 : 0;
+	} else {
+		failed += ok(tally->overruns > 10, 3, "readers were overtaken while they copied");
+		failed += ok(kills > 200 && tally->accepted > kills && tally->ended > kills / 20 &&
+				     tally->epochs > kills / 4,
+			     4, "frames flowed, ends and restarts were noticed");
 	}
-	failed += ok(tally->overruns > 10, 3, "readers were overtaken while they copied");
-	failed += ok(kills > 200 && tally->accepted > kills && tally->ended > kills / 20 &&
-			     tally->epochs > kills / 4,
-		     4, "frames flowed, ends and restarts were noticed");
 	failed += clean_after(5);
 #endif
 	help_dir_remove(dir);
