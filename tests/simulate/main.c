@@ -41,13 +41,21 @@ struct outcome {
 	bool good;
 };
 
-static void remove_folder(void)
+static void make_folder(char *folder, size_t bytes)
 {
-	char rm[] = "rm", all[] = "-rf", *const words[] = {rm, all, sim->folder, NULL};
+	snprintf(folder, bytes, "%s/stixel-simulate.XXXXXX",
+		 access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
+	if (!mkdtemp(folder))
+		abort();
+}
+
+static void remove_folder(char *folder)
+{
+	char rm[] = "rm", all[] = "-rf", *const words[] = {rm, all, folder, NULL};
 	pid_t child;
 
 	if (posix_spawnp(&child, "rm", NULL, NULL, words, environ) != 0 || waitpid(child, NULL, 0) < 0)
-		fprintf(stderr, "simulate: cannot remove %s\n", sim->folder);
+		fprintf(stderr, "simulate: cannot remove %s\n", folder);
 }
 
 static void print_failure(const struct told *told, uint64_t seed)
@@ -83,16 +91,11 @@ static void print_failure(const struct told *told, uint64_t seed)
 	       sim->why);
 }
 
-static void run_history(const struct told *t, uint64_t seed, struct outcome *ret)
+static void run_history(const struct told *t, uint64_t seed, const char *folder, struct outcome *ret)
 {
-	char folder[64];
 	bool good;
 
 	sim_init(seed);
-	snprintf(folder, sizeof(folder), "%s/stixel-simulate.XXXXXX",
-		 access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
-	if (!mkdtemp(folder))
-		abort();
 	snprintf(sim->folder, sizeof(sim->folder), "%s", folder);
 	setenv("STIXELD_SHM_DIR", folder, 1);
 	setenv("RUNTIME_DIRECTORY", folder, 1);
@@ -121,7 +124,6 @@ static void run_history(const struct told *t, uint64_t seed, struct outcome *ret
 		.simulated_s = (double)(sim->now - sim->begin) / 1e9,
 		.good = good,
 	};
-	remove_folder();
 	fflush(stdout);
 }
 
@@ -131,15 +133,17 @@ void __gcov_dump(void) __attribute__((weak));
 static bool history(const struct told *t, uint64_t seed, struct outcome *ret)
 {
 	int pipes[2], status = 0;
+	char folder[64];
 	pid_t child;
 	ssize_t n;
 
 	*ret = (struct outcome){0};
+	make_folder(folder, sizeof(folder));
 	fflush(stdout);
 	if (pipe(pipes) < 0 || (child = fork()) < 0)
 		abort();
 	if (child == 0) {
-		run_history(t, seed, ret);
+		run_history(t, seed, folder, ret);
 		n = write(pipes[1], ret, sizeof(*ret));
 		if (__gcov_dump) /* built to be profiled (run --fast) */
 			__gcov_dump();
@@ -149,6 +153,7 @@ static bool history(const struct told *t, uint64_t seed, struct outcome *ret)
 	n = read(pipes[0], ret, sizeof(*ret));
 	close(pipes[0]);
 	waitpid(child, &status, 0);
+	remove_folder(folder);
 	if (n != (ssize_t)sizeof(*ret)) {
 		printf("seed %llu: the daemon crashes: %s %d\n", (unsigned long long)seed,
 		       WIFSIGNALED(status) ? "signal" : "exit",
