@@ -5,6 +5,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
 #include <setjmp.h>
@@ -101,8 +102,10 @@ static void a_publisher_in_its_own_thread(void **state)
 	struct pollfd p = {.fd = sx_stream_fd(pace.stream), .events = POLLIN};
 	pthread_t thread;
 	pid_t pid[3];
-	int status;
+	int seen[2], status;
+	char bytes[3];
 
+	assert_int_equal(pipe2(seen, O_NONBLOCK), 0);
 	for (int i = 0; i < 3; i++)
 		CHILD(pid[i], {
 			struct stixel_reader *r = NULL;
@@ -120,6 +123,8 @@ static void a_publisher_in_its_own_thread(void **state)
 					_exit(3);
 				last = frame->header->number;
 				taken++;
+				if (last == 20000)
+					(void)!write(seen[1], "x", 1);
 				if (i == 1)
 					usleep(2000);
 			}
@@ -138,11 +143,19 @@ static void a_publisher_in_its_own_thread(void **state)
 		if (poll(&p, 1, 10) == 1)
 			sx_stream_dispatch(pace.stream);
 	pthread_join(thread, NULL);
-	for (int i = 0; i < 40; i++) /* the slow one gets its last frame when it has read */
+	/* The slow one gets its last frame when it has read: 10 s, as much as a busy machine needs. */
+	for (int i = 0, ends = 0; i < 5000 && ends < 3; i++) {
+		int n = (int)read(seen[0], bytes, sizeof(bytes));
+
+		ends += n > 0 ? n : 0;
 		help_pump(pace.stream), usleep(2000);
+	}
 	sx_stream_destroy(pace.stream);
+	close(seen[0]);
+	close(seen[1]);
 	for (int i = 0; i < 3; i++) {
 		waitpid(pid[i], &status, 0);
+		assert_true(WIFEXITED(status));
 		assert_int_equal(WEXITSTATUS(status), 0);
 	}
 }
