@@ -178,8 +178,13 @@ class Instances(Folder):
             r = self.ctl(*command)
             self.assertEqual(r.returncode, 0, r.stderr)
             self.assertEqual(r.stderr, "stixelctl: instance 'front', the only one that runs\n")
-        self.assertEqual(json.loads(self.ctl("status", "--json").stdout)["instance"], "front")
-        self.assertTrue(self.ctl("metrics").stdout.endswith("# EOF\n"))
+        said = {}
+        for command in (["status", "--json"], ["metrics"]):
+            r = self.ctl(*command)
+            self.assertEqual(r.returncode, 0, r.stderr)
+            said[command[0]] = r.stdout
+        self.assertEqual(json.loads(said["status"])["instance"], "front")
+        self.assertTrue(said["metrics"].endswith("# EOF\n"))
         default = self.daemon("default")  # has the name that is meant without one
         self.assertTrue(self.ctl("status").stdout.startswith("stixeld 'default'"))
         self.assertEqual(self.ctl("wait").stderr, "")

@@ -1,6 +1,7 @@
 # What the tests in the guest share: kernel modules, cameras, the daemon with a camera as its source.
 #
 # SPDX-License-Identifier: Apache-2.0
+import contextlib
 import glob
 import os
 import shutil
@@ -51,10 +52,38 @@ def load(module, *parameters):
     run("udevadm", "settle", "--timeout=20")
 
 
+def text(path):
+    """Of a file of the kernel; "" where there is none, or no longer."""
+    try:
+        with open(path) as f:
+            return f.read().strip()
+    except OSError:
+        return ""
+
+
+def stuck():
+    """What threads have a camera open or wait in the kernel for what no signal ends, each with where it is there."""
+    said = []
+    for task in glob.glob("/proc/[0-9]*/task/[0-9]*"):
+        nodes = set()
+        for fd in glob.glob(task + "/fd/*"):
+            with contextlib.suppress(OSError):  # it is closed by now
+                nodes |= {node for node in [os.readlink(fd)] if node.startswith(("/dev/video", "/dev/media"))}
+        state = text(task + "/stat").rpartition(") ")[2][:1]
+        if nodes or state == "D":
+            calls = " < ".join(line.split()[-1] for line in text(task + "/stack").splitlines())
+            said.append("%s (%s) %s %s: %s" % (task, text(task + "/comm"), state, " ".join(sorted(nodes)), calls))
+    return said
+
+
 def unload(module):
     """Waits for those who have just closed it."""
-    until(lambda: subprocess.run(["rmmod", module], capture_output=True, check=False).returncode == 0, 30,
-          "rmmod " + module)
+    try:
+        until(lambda: subprocess.run(["rmmod", module], capture_output=True, check=False).returncode == 0, 30,
+              "rmmod " + module)
+    except AssertionError as e:
+        used = text("/sys/module/%s/refcnt" % module) or "(not loaded)"
+        raise AssertionError("\n".join(["%s: used %s times" % (e, used)] + stuck())) from None
 
 
 def load_vivid(devices=2):

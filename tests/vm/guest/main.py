@@ -5,6 +5,8 @@ import sys
 import time
 import unittest
 
+import guest
+
 
 class Lines(unittest.TestResult):
     """GROUP.CLASS.TEST ok|FAILED|skipped, seconds"""
@@ -26,7 +28,8 @@ class Lines(unittest.TestResult):
 
     def say_failed(self, test, trace):
         evidence = getattr(test, "evidence", str)()
-        self.say(test, "FAILED", "\n" + trace + "--- log of stixeld:\n" + evidence[-6000:])
+        self.say(test, "FAILED", "\n".join(["", trace + "--- log of stixeld:", evidence[-6000:],
+                                            "--- threads that have cameras open, or wait for ever:", *guest.stuck()]))
 
     def addError(self, test, err):
         super().addError(test, err)
