@@ -51,8 +51,9 @@ struct sx_pairing_result {
 };
 
 /*
- * side 0 left, 1 right; ns in any order. One that SX_PAIRING_WAIT later ones are older than has jumped ahead,
- * and its image is given up; until then nothing is too late for it. False: no room, the image was not taken.
+ * side 0 left, 1 right; ns 0 to 2^62, in any order. One that SX_PAIRING_WAIT later ones are older than has
+ * jumped ahead, and its image is given up; until then nothing is too late for it. False: no room, the image
+ * was not taken.
  */
 bool sx_pairing_add(struct sx_pairing *p, int side, int index, int64_t ns);
 

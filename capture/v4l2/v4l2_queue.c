@@ -18,6 +18,7 @@
 #include "base/contract.h"
 #include "capture/v4l2/v4l2_io.h"
 
+#define STAMP_MOST_S (INT64_C(1) << 32)	  /* 136 years; nanoseconds of two such times add up in 64 bits */
 #define STAMP_OLDEST_NS (5 * SX_NS_PER_S) /* of a time that is believed without being told its clock */
 
 /* A request with the plane that the multi-planar interface wants beside it. */
@@ -263,11 +264,26 @@ int sx_v4l2_queue_put(struct sx_v4l2_queue *q, int index, char *why, size_t why_
 	return r < 0 ? queue_failed(q, r, "VIDIOC_QBUF", why, why_bytes) : 0;
 }
 
+static int64_t stamp_part(int64_t value)
+{
+	return value < 0 ? 0 : value > STAMP_MOST_S ? STAMP_MOST_S : value;
+}
+
+/* 0 to STAMP_MOST_S. A time beyond is a driver's mistake and stays one: only another such is its partner. */
+static int64_t stamp_ns(const struct v4l2_buffer *b)
+{
+	const int64_t most_ns = STAMP_MOST_S * SX_NS_PER_S;
+	const int64_t ns =
+		stamp_part(b->timestamp.tv_sec) * SX_NS_PER_S + stamp_part(b->timestamp.tv_usec) * 1000;
+
+	return ns > most_ns ? most_ns : ns;
+}
+
 /*
  * Some drivers stamp by the monotonic clock and do not say so (v4l2loopback before 0.13). No other clock
  * shows a time of the last seconds by chance.
  */
-static bool is_monotonic(const struct v4l2_buffer *b, int64_t stamp_ns)
+static bool is_monotonic(const struct v4l2_buffer *b, int64_t ns)
 {
 	int64_t now_ns;
 
@@ -276,7 +292,7 @@ static bool is_monotonic(const struct v4l2_buffer *b, int64_t stamp_ns)
 		return true;
 	case V4L2_BUF_FLAG_TIMESTAMP_UNKNOWN:
 		now_ns = sx_now_ns();
-		return stamp_ns > 0 && stamp_ns <= now_ns && now_ns - stamp_ns < STAMP_OLDEST_NS;
+		return ns > 0 && ns <= now_ns && now_ns - ns < STAMP_OLDEST_NS;
 	default:
 		return false;
 	}
@@ -288,7 +304,7 @@ static bool is_monotonic(const struct v4l2_buffer *b, int64_t stamp_ns)
  */
 static void read_stamp(const struct v4l2_buffer *b, struct sx_v4l2_filled *f)
 {
-	f->ns = (int64_t)b->timestamp.tv_sec * SX_NS_PER_S + (int64_t)b->timestamp.tv_usec * 1000;
+	f->ns = stamp_ns(b);
 	if (!is_monotonic(b, f->ns)) {
 		f->ns = sx_now_ns();
 		f->clock = STIXEL_CLOCK_UNKNOWN;

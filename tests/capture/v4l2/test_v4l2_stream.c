@@ -92,7 +92,9 @@ static void test_pixels(void **state)
 
 /* --- times --- */
 
-static void check_stamps(uint32_t flags, int64_t ns, bool believed, enum stixel_stamp stamp)
+/* ns: what the driver says; read: what that is taken for, if it is believed. */
+static void check_stamps_read(uint32_t flags, int64_t ns, bool believed, enum stixel_stamp stamp,
+			      int64_t read)
 {
 	const struct sx_source_params p = case_params();
 	struct fake_camera *cameras[2];
@@ -109,11 +111,30 @@ static void check_stamps(uint32_t flags, int64_t ns, bool believed, enum stixel_
 	assert_int_equal(pair.stamp, stamp);
 	assert_int_equal(pair.clock, believed ? STIXEL_CLOCK_MONOTONIC : STIXEL_CLOCK_UNKNOWN);
 	if (believed)
-		assert_int_equal(pair.left_ns, ns / 1000 * 1000);
+		assert_int_equal(pair.left_ns, read);
 	else
 		assert_true(pair.left_ns >= before && pair.right_ns <= sx_now_ns());
 	sx_source_release(s, &pair);
 	case_close(s);
+}
+
+static void check_stamps(uint32_t flags, int64_t ns, bool believed, enum stixel_stamp stamp)
+{
+	check_stamps_read(flags, ns, believed, stamp, ns / 1000 * 1000);
+}
+
+/* What no clock can show, so that nobody who adds to a time has to fear for 64 bits. */
+static void test_stamps_beyond_all_time(void **state)
+{
+	const uint32_t flags = V4L2_BUF_FLAG_TIMESTAMP_MONOTONIC | V4L2_BUF_FLAG_TSTAMP_SRC_SOE;
+	const int64_t most = (INT64_C(1) << 32) * SX_NS_PER_S;
+
+	check_stamps_read(flags, INT64_MAX, true, STIXEL_STAMP_EXPOSURE_START, most);
+	check_stamps_read(flags, most + 1000, true, STIXEL_STAMP_EXPOSURE_START, most);
+	check_stamps_read(flags, most - 1000, true, STIXEL_STAMP_EXPOSURE_START, most - 1000);
+	check_stamps_read(flags, -SX_NS_PER_S, true, STIXEL_STAMP_EXPOSURE_START, 0);
+	check_stamps_read(flags, INT64_MIN, true, STIXEL_STAMP_EXPOSURE_START, 0);
+	check_stamps(V4L2_BUF_FLAG_TIMESTAMP_UNKNOWN, INT64_MAX, false, STIXEL_STAMP_SOFTWARE);
 }
 
 static void test_stamps(void **state)
@@ -479,6 +500,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_pixels),
 		cmocka_unit_test(test_stamps),
+		cmocka_unit_test(test_stamps_beyond_all_time),
 		cmocka_unit_test(test_stamps_of_no_clock),
 		cmocka_unit_test(test_stamps_that_differ),
 		cmocka_unit_test(test_unpaired),
