@@ -174,14 +174,11 @@ class Instances(Folder):
         r = self.ctl("status")
         self.assertEqual((r.returncode, r.stderr), (0, ""))
         self.assertTrue(r.stdout.startswith("stixeld 'front'  running"), r.stdout)
+        said = {}
         for command in (["status", "--json"], ["metrics"], ["dump"], ["wait"], ["snapshot", self.path("x.png")]):
             r = self.ctl(*command)
             self.assertEqual(r.returncode, 0, r.stderr)
             self.assertEqual(r.stderr, "stixelctl: instance 'front', the only one that runs\n")
-        said = {}
-        for command in (["status", "--json"], ["metrics"]):
-            r = self.ctl(*command)
-            self.assertEqual(r.returncode, 0, r.stderr)
             said[command[0]] = r.stdout
         self.assertEqual(json.loads(said["status"])["instance"], "front")
         self.assertTrue(said["metrics"].endswith("# EOF\n"))
