@@ -79,9 +79,13 @@ class Soak(unittest.TestCase):
             self.assertEqual(f.read(), "running\n")
 
     def test_usage(self):
+        folder = tempfile.mkdtemp(prefix="stixel-")
+        self.addCleanup(shutil.rmtree, folder)
         for words, code in ((["--frames", "x"], 64), (["--build", "/nowhere"], 77)):
-            p = subprocess.run([os.path.join(HERE, "run"), *words], capture_output=True, text=True, check=False)
+            p = subprocess.run([os.path.join(HERE, "run"), *words], env=dict(os.environ, TMPDIR=folder),
+                               capture_output=True, text=True, check=False)
             self.assertEqual(p.returncode, code, p.stdout + p.stderr)
+            self.assertEqual(os.listdir(folder), [])
 
 
 if __name__ == "__main__":
