@@ -1,5 +1,5 @@
-# stixelctl list, the only instance that runs, and the status of a replay: in a /dev/shm and a /run/stixeld of this
-# test's own, where nothing else runs.
+# stixelctl list, the only instance that runs, and the status of a replay: in a /dev/shm and a /run of this test's own,
+# where nothing else runs.
 # SPDX-License-Identifier: Apache-2.0
 import json
 import os
@@ -14,7 +14,7 @@ import unittest
 from support import Folder, program, run
 from test_ctl import Daemon
 
-MOUNT = "mount -t tmpfs none /dev/shm && mkdir -p /run/stixeld && mount -t tmpfs none /run/stixeld && exec \"$@\""
+MOUNT = "mount -t tmpfs none /dev/shm && mount -t tmpfs none /run && mkdir /run/stixeld && exec \"$@\""
 
 
 def begin_in_private():
