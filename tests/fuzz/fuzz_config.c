@@ -81,14 +81,21 @@ int __wrap_scandir64(const char *path, struct dirent ***list, int (*is_wanted)(c
 	return n;
 }
 
-/* The configuration, its drop-ins, and one calibration under every other name. */
+/*
+ * The configuration, its drop-ins, and one calibration under every other name; a calibration may have a
+ * drop-in's name, with any number.
+ */
 static const char *content_of(const char *path)
 {
+	const size_t length = strlen(folder);
+	unsigned long number;
+
 	if (strcmp(path, config_path) == 0)
 		return config_text;
-	if (strncmp(path, folder, strlen(folder)) != 0)
+	if (strncmp(path, folder, length) != 0 || path[length] != '/')
 		return calibration_text;
-	return drop_in_count ? drop_ins[strtol(path + strlen(folder) + 1, NULL, 10) % drop_in_count] : "";
+	number = strtoul(path + length + 1, NULL, 10);
+	return drop_in_count ? drop_ins[number % (unsigned)drop_in_count] : "";
 }
 
 /* In place of config/file.c. */
