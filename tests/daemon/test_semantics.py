@@ -172,14 +172,11 @@ class Semantics(TestCase):
         steady = self.steady(net, 0.03, 5)
         self.until_frame(i, lambda f: True, "frame")
         ring = i.ring()
-        for _ in range(3):  # of a frame that waits for nothing none comes in time; a busy machine may be late
-            first = ring.live()[2] + 1
-            until(lambda: ring.live()[2] >= first + 6, 20, "frames")
-            frames = [f for f in ring.frames() if f.number >= first]
-            good = [f for f in frames if f.flags == SCORES]
-            if len(good) >= len(frames) - 2:
-                break
-        self.assertGreaterEqual(len(good), len(frames) - 2)
+        first = ring.live()[2] + 1
+        until(lambda: ring.live()[2] >= first + 6, 20, "frames")
+        frames = [f for f in ring.frames() if f.number >= first]
+        good = [f for f in frames if f.flags == SCORES]
+        self.assertGreaterEqual(len(good), len(frames) - 2)  # a busy machine may be late once
         for f in good:
             self.assertLessEqual(abs(f.scores_ns - f.left_ns), 10e6)
             self.assertGreater(f.submitted_ns - f.left_ns, 10e6)
