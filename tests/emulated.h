@@ -14,6 +14,8 @@
 
 /* Whether an emulator runs this, which takes ten times as long: of many cases alike some are enough there. */
 #define IS_EMULATED (getenv("SX_EMULATED") != NULL)
+/* So many of n cases that differ by what a generator drew. */
+#define ENOUGH_OF(n) (IS_EMULATED ? ((n) + 3) / 4 : (n))
 /* The same, or a sanitizer does. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define IS_SLOW true

@@ -305,15 +305,21 @@ static void test_stixel_options(void **state)
 	engine_cases_stixels(check_2_threads);
 }
 
-/* Threads share columns out in one way, whatever the options: ThreadSanitizer gets half of a third. */
+/*
+ * Threads share columns out in one way, whatever the options: ThreadSanitizer gets half of a third. An
+ * emulator's processor has no vectors for these: the third of them shows what its compiler made of the C.
+ */
 static void check_slanted(const struct engine_case *t)
 {
-#ifdef __SANITIZE_THREAD__
 	static int nth;
-
-	if (nth++ % 3)
-		return;
+#ifdef __SANITIZE_THREAD__
+	const bool some = true;
+#else
+	const bool some = IS_EMULATED;
 #endif
+
+	if (some && nth++ % 3)
+		return;
 	check_2_threads(t);
 }
 

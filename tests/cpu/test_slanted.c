@@ -14,6 +14,7 @@
 #include "cpu/kernel_sets.h"
 #include "cpu/segment.h"
 #include "stages/stixels/slanted.h"
+#include "tests/emulated.h"
 #include "tests/stixel_case.h"
 
 static const char *const simds[] = {"plain", "sse4", "avx2", "avx512"};
@@ -173,6 +174,8 @@ static void test_heights_and_horizons(void **state)
 		seen.origin = i % 4 == 2 ? SX_ROAD_FROM_CALIBRATION : SX_ROAD_MEASURED;
 		rig_init(&g, &p, 3, h, 128);
 		for (int how = 0; how < CASE_COUNT; how++) {
+			if (IS_EMULATED && how % 3 != (int)i % 3)
+				continue;
 			fill(&g, (enum stixel_case)how, &road, 128, &r);
 			check_kernels(&g, &p, h, 128, &seen, how % 3 != 1, how % 4 != 1,
 				      stixel_case_name((enum stixel_case)how));
@@ -189,7 +192,7 @@ static void test_every_bit(void **state)
 {
 	struct check_rng r = check_rng_seed(55);
 
-	for (int i = 0; i < 60; i++) {
+	for (int i = 0; i < ENOUGH_OF(60); i++) {
 		const int h = 40 + check_below(&r, 100);
 		struct sx_road road = stixel_case_road(h, h / 2 + check_below(&r, h / 2), 60);
 		struct sx_params p = random_params(h, 1 + i % 4, &r);
@@ -226,7 +229,7 @@ static void test_sky_on_ground(void **state)
 {
 	struct check_rng r = check_rng_seed(56);
 
-	for (int i = 0; i < 40; i++) {
+	for (int i = 0; i < ENOUGH_OF(40); i++) {
 		const int vhor = 20 + check_below(&r, 60), h = vhor + 2 + check_below(&r, 12);
 		const struct sx_road road = stixel_case_road(h, vhor, 3 + check_below(&r, 6));
 		const struct sx_road seen = stixel_case_road_of_width(&road, 1000);
@@ -282,7 +285,8 @@ static void test_large_sizes(void **state)
 	struct rig g;
 
 	check_large(2160, 1, 384, CASE_NOISE, &r);
-	check_large(2160, 1, 384, CASE_SCENE, &r);
+	if (!IS_EMULATED)
+		check_large(2160, 1, 384, CASE_SCENE, &r);
 	check_large(1024, 4, 128, CASE_SCENE, &r);
 	check_large(1024, 8, 128, CASE_SCENE, &r);
 	check_large(375, 32, 128, CASE_SCENE, &r);

@@ -505,7 +505,7 @@ static void check_rows(const struct seen *s)
 
 static void test_things_are_where_truth_says(void **state)
 {
-	for (int i = 0; i < LENSES; i++)
+	for (int i = IS_EMULATED ? LENSES - 1 : 0; i < LENSES; i++)
 		for (unsigned seed = 1; seed < (IS_SLOW ? 2 : 3); seed++) {
 			struct sx_rig rig = rig_of(lenses[i], WIDE, HIGH);
 			struct seen s;

@@ -14,6 +14,7 @@
 #include <stixel.h>
 
 #include "tests/capture/scene/scene_case.h"
+#include "tests/emulated.h"
 
 /* What of a road's edge is where: pixels. */
 struct verge_count {
@@ -138,9 +139,10 @@ static void check_thing(const struct street *s, const struct sx_cargo *thing)
 
 static void test_cargo_is_where_it_is_said_to_be(void **state)
 {
+	const unsigned seeds = IS_EMULATED ? 1 : 3; /* the pictures have the same bytes there: test_scene.c */
 	long things = 0;
 
-	for (unsigned seed = 1; seed <= 3; seed++) {
+	for (unsigned seed = 1; seed <= seeds; seed++) {
 		struct street s;
 
 		open_street(&s, "cargo", seed, 1242, 375);
@@ -152,7 +154,7 @@ static void test_cargo_is_where_it_is_said_to_be(void **state)
 		}
 		close_street(&s);
 	}
-	assert_in_range(things, 9 * SX_CARGO_MAX * 8 / 10, 9 * SX_CARGO_MAX);
+	assert_in_range(things, 3 * seeds * SX_CARGO_MAX * 8 / 10, 3 * seeds * SX_CARGO_MAX);
 }
 
 int main(void)

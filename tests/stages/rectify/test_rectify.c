@@ -13,6 +13,7 @@
 #include "stages/rectify/rectify.h"
 #include "stages/rectify/rig.h"
 #include "tests/check.h"
+#include "tests/emulated.h"
 #include "tests/stages/rectify/rig_case.h"
 
 #define LENSES 3
@@ -336,6 +337,8 @@ static void each_format_is_read(void **state)
 		for (int lens = 0; lens < LENSES; lens++) {
 			struct sx_rig rig = rig_case_of((enum sx_lens)lens, &r);
 
+			if (IS_EMULATED && lens != (int)i % LENSES)
+				continue;
 			rig.fx = rig.fy = 400; /* all four borders are in it */
 			check_format(formats[i], &rig, 0, &r);
 			check_format(formats[i], &rig, 37, &r);

@@ -14,6 +14,7 @@
 #include "stages/rectify/lens.h"
 #include "stages/rectify/rig.h"
 #include "tests/check.h"
+#include "tests/emulated.h"
 #include "tests/stages/rectify/rig_case.h"
 
 #define LENSES 3
@@ -272,7 +273,7 @@ static void lenses_that_turn_back_are_refused(void **state)
 /* Random coefficients: accepted ones are inverted everywhere in the raw image, however wild they are. */
 static void what_is_accepted_has_an_inverse(void **state)
 {
-	int accepted = 0, all = 900;
+	int accepted = 0, all = ENOUGH_OF(900);
 	struct check_rng r = check_rng_seed(11);
 
 	for (int i = 0; i < all; i++) {

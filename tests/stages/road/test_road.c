@@ -14,6 +14,7 @@
 #include <cmocka.h>
 
 #include "stages/road/road_ground.h"
+#include "tests/emulated.h"
 #include "tests/stages/road/road_world.h"
 
 static void test_planes_with_outliers(void **state)
@@ -105,7 +106,7 @@ static void test_parked_cars(void **state)
 	struct sx_image d;
 
 	assert_int_equal(sx_image_init(&d, SX_PIXEL_U16, W, H), 0);
-	for (int i = 0; i < 60; i++) {
+	for (int i = 0; i < ENOUGH_OF(60); i++) {
 		const struct sx_params p = params(1.2 + 0.2 * (i % 3), i % 4, 0.5);
 		struct world w = world_of(&p.camera, i % 5 - 2);
 		struct sx_road got;

@@ -14,6 +14,7 @@
 #include <cmocka.h>
 
 #include "stages/stixels/slanted.h"
+#include "tests/emulated.h"
 #include "tests/stixel_case.h"
 
 enum { G = STIXEL_GROUND, O = STIXEL_OBJECT, S = STIXEL_SKY };
@@ -158,7 +159,7 @@ static void test_closed_form(void **state)
 	struct column *c = calloc(1, sizeof(*c));
 
 	assert_non_null(c);
-	for (int i = 0; i < 3000; i++) {
+	for (int i = 0; i < ENOUGH_OF(3000); i++) {
 		struct sx_params p = stixel_case_params(400);
 		struct sx_slanted_tables *t;
 
