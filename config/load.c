@@ -5,9 +5,11 @@
  */
 #include <dirent.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "config/load_priv.h"
 #include "config/number.h"
@@ -79,12 +81,19 @@ static void tell_unknown_key(struct sx_load *l, const char *section, const char 
 			      best->key);
 }
 
-/* A calibration file is named relative to the file that names it. */
+/*
+ * A calibration file is named relative to the file that names it; where none does, to where this runs, and
+ * printed as a configuration it still is that file. A comma parts two names: below such a folder there are
+ * none but relative ones. What does not fit here is too long for an option, too.
+ */
 static const char *with_folder(const char *value, const char *folder, char *buf, size_t bytes)
 {
 	const char *comma = strchr(value, ','), *second = comma ? comma + 1 + strspn(comma + 1, " ") : NULL;
+	char here[PATH_MAX];
 	int n;
 
+	if (!folder && getcwd(here, sizeof(here)) && !strchr(here, ','))
+		folder = here;
 	if (!*value || !folder || !*folder)
 		return value;
 	n = snprintf(buf, bytes, "%s%s%.*s", *value == '/' ? "" : folder, *value == '/' ? "" : "/",
@@ -92,7 +101,7 @@ static const char *with_folder(const char *value, const char *folder, char *buf,
 	if (second && n >= 0 && (size_t)n < bytes)
 		n += snprintf(buf + n, bytes - (size_t)n, ",%s%s%s", *second == '/' ? "" : folder,
 			      *second == '/' ? "" : "/", second);
-	return n >= 0 && (size_t)n < bytes ? buf : value;
+	return n >= 0 ? buf : value;
 }
 
 void sx_load_set(struct sx_load *l, const char *section, const char *key, const char *value,

@@ -289,7 +289,9 @@ static const char man_head[] = "stixeld.conf(5)\n\n"
 			       "one file is an error. A number may be followed by its unit, and by no other. "
 			       "Everything wrong is reported at once, with file and line, and the program "
 			       "exits with 78.\n\n"
-			       "The name of a calibration file is relative to the file that gives it.\n\n"
+			       "The name of a calibration file is relative to the file that gives it, and to "
+			       "the working directory of stixeld where no file does (*-s*, *stixelctl "
+			       "set*).\n\n"
 			       "Keys that change live are taken over between two frames, by *SIGHUP* or "
 			       "*stixelctl set* (*stixelctl*(1)); all others need a restart.\n\n";
 

@@ -200,6 +200,15 @@ static void plain(void **state)
 	assert_int_equal(sx_calibration_read(&c, fixture_path(""), &wish, why, sizeof(why)), -EISDIR);
 }
 
+static void print_to(const char *name, const struct sx_settings *s)
+{
+	FILE *f = fopen(fixture_path(name), "w");
+
+	assert_non_null(f);
+	sx_config_print(s, f);
+	fclose(f);
+}
+
 static void in_a_configuration(void **state)
 {
 	const char *words[2] = {NULL, NULL};
@@ -221,13 +230,7 @@ static void in_a_configuration(void **state)
 	/* printed, the numbers are comments: loading that gives the same */
 	snprintf(override, sizeof(override), "camera.calibration=%s", fixture_path("sub/right.yaml"));
 	words[0] = override;
-	{
-		FILE *f = fopen(fixture_path("printed.conf"), "w");
-
-		assert_non_null(f);
-		sx_config_print(s, f);
-		fclose(f);
-	}
+	print_to("printed.conf", s);
 	s = fixture_load(fixture_path("printed.conf"), words, "");
 	assert_true(s->params.camera.fx == 700);
 
@@ -239,6 +242,49 @@ static void in_a_configuration(void **state)
 						"sub/left.yaml\nbaseline_m = 0.2\n"),
 			 NULL, "");
 	assert_true(s->params.camera.baseline_m == 0.2);
+}
+
+static void go_to(const char *folder)
+{
+	if (chdir(folder) < 0)
+		fail_msg("%s: %s", folder, strerror(errno));
+}
+
+/* Named by no file, it is relative to where this runs; what is printed names it wherever that is put. */
+static void beside_a_configuration(void **state)
+{
+	const char *words[] = {"camera.calibration=right.yaml", NULL};
+	char before[4096], folder[300];
+	struct sx_settings *s;
+
+	assert_non_null(getcwd(before, sizeof(before)));
+	fixture_text("sub/right.yaml", ROS("1280", "-84.0"));
+	fixture_text("sub/left.yaml", ROS("1280", "0.0"));
+	fixture_text("a.conf", "[source]\nkind = synthetic\n");
+	snprintf(folder, sizeof(folder), "%s", fixture_path("sub"));
+	go_to(folder);
+	s = fixture_load(fixture_path("a.conf"), words, "");
+	assert_string_equal(s->calibration, fixture_path("sub/right.yaml"));
+	print_to("printed.conf", s);
+	go_to(before);
+	s = fixture_load(fixture_path("printed.conf"), NULL, "");
+	assert_string_equal(s->calibration, fixture_path("sub/right.yaml"));
+
+	words[0] = "camera.calibration=left.yaml, right.yaml";
+	go_to(folder);
+	s = fixture_load(fixture_path("a.conf"), words, "");
+	print_to("printed.conf", s);
+	go_to(before);
+	s = fixture_load(fixture_path("printed.conf"), NULL, "");
+	assert_true(fabs(s->params.camera.baseline_m - 0.12) < 1e-12);
+
+	/* a comma parts two names */
+	fixture_text("of,two/right.yaml", ROS("1280", "-84.0"));
+	words[0] = "camera.calibration=right.yaml";
+	go_to(fixture_path("of,two"));
+	s = fixture_load(fixture_path("a.conf"), words, "");
+	go_to(before);
+	assert_string_equal(s->calibration, "right.yaml");
 }
 
 static void contradictions(void **state)
@@ -328,6 +374,7 @@ int main(void)
 		TEST(kitti),
 		TEST(plain),
 		TEST(in_a_configuration),
+		TEST(beside_a_configuration),
 		TEST(contradictions),
 		TEST(garbage),
 		TEST(deep_yaml_is_refused),
