@@ -141,10 +141,16 @@ class Program(instances.TestCase):
             until(lambda: b.status()["sinks"][0]["state"] == "connected", 20, "a sink")
             # no thread, of a package's either, may take the signal from the one that waits for it
             ends = 1 << signal.SIGINT - 1 | 1 << signal.SIGTERM - 1
+            looked_at = 0
             for task in os.listdir("/proc/%d/task" % b.process.pid):
-                with open("/proc/%d/task/%s/status" % (b.process.pid, task), encoding="utf-8") as f:
-                    found = dict(line.split(":", 1) for line in f)
+                try:
+                    with open("/proc/%d/task/%s/status" % (b.process.pid, task), encoding="utf-8") as f:
+                        found = dict(line.split(":", 1) for line in f)
+                except (FileNotFoundError, ProcessLookupError):
+                    continue  # a thread that has ended meanwhile
+                looked_at += 1
                 self.assertTrue(int(found["SigBlk"], 16) & ends == ends or int(task) == b.process.pid, found["Name"])
+            self.assertGreater(looked_at, 1)
             b.process.send_signal(signal.SIGINT)
             self.assertEqual(b.process.wait(10), 0)
 

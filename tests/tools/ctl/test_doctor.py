@@ -649,7 +649,7 @@ class Running(Doctor):
         file = daemon.work + "/empty.conf"
         found = self.look()["configuration"]
         self.assertEqual(found, [("ok", "%s and 6 settings by -s: pairs from a generated street, camera by %s" %
-                                  (file, name), "")])
+                                  (file, os.path.join(daemon.work, name)), "")])
         with open(file, "w") as f:
             f.write("[stereo]\ncots = 3\n")
         self.only(self.look(want=1), "configuration", "problem", "%s:2" % file, "unknown key")
