@@ -82,25 +82,42 @@ static void tell_unknown_key(struct sx_load *l, const char *section, const char 
 }
 
 /*
- * A calibration file is named relative to the file that names it; where none does, to where this runs, and
- * printed as a configuration it still is that file. A comma parts two names: below such a folder there are
- * none but relative ones. What does not fit here is too long for an option, too.
+ * A folder as it is named from anywhere; NULL and "" are where this runs. As it is where that cannot be told,
+ * or has a comma, which parts two names.
+ */
+static const char *whole_folder(const char *folder, char *buf, size_t bytes)
+{
+	size_t n;
+
+	if ((folder && *folder == '/') || !getcwd(buf, bytes) || strchr(buf, ','))
+		return folder;
+	n = strlen(buf);
+	if (folder && *folder && (size_t)snprintf(buf + n, bytes - n, "/%s", folder) >= bytes - n)
+		return folder;
+	return buf;
+}
+
+/*
+ * A calibration file is named relative to the file that names it, or to where this runs where none does;
+ * whole, it still is that file in a configuration that is printed. What does not fit here is too long for an
+ * option, too.
  */
 static const char *with_folder(const char *value, const char *folder, char *buf, size_t bytes)
 {
 	const char *comma = strchr(value, ','), *second = comma ? comma + 1 + strspn(comma + 1, " ") : NULL;
-	char here[PATH_MAX];
+	const char *gap;
+	char whole[PATH_MAX];
 	int n;
 
-	if (!folder && getcwd(here, sizeof(here)) && !strchr(here, ','))
-		folder = here;
+	folder = whole_folder(folder, whole, sizeof(whole));
 	if (!*value || !folder || !*folder)
 		return value;
-	n = snprintf(buf, bytes, "%s%s%.*s", *value == '/' ? "" : folder, *value == '/' ? "" : "/",
+	gap = folder[strlen(folder) - 1] == '/' ? "" : "/";
+	n = snprintf(buf, bytes, "%s%s%.*s", *value == '/' ? "" : folder, *value == '/' ? "" : gap,
 		     comma ? (int)(comma - value) : (int)strlen(value), value);
 	if (second && n >= 0 && (size_t)n < bytes)
 		n += snprintf(buf + n, bytes - (size_t)n, ",%s%s%s", *second == '/' ? "" : folder,
-			      *second == '/' ? "" : "/", second);
+			      *second == '/' ? "" : gap, second);
 	return n >= 0 ? buf : value;
 }
 

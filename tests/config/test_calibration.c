@@ -278,6 +278,16 @@ static void beside_a_configuration(void **state)
 	s = fixture_load(fixture_path("printed.conf"), NULL, "");
 	assert_true(fabs(s->params.camera.baseline_m - 0.12) < 1e-12);
 
+	/* a file that is itself named from here, with a folder and without one */
+	fixture_text("sub/b.conf", "[source]\nkind = synthetic\n[camera]\ncalibration = right.yaml\n");
+	go_to(folder);
+	s = fixture_load("b.conf", NULL, "");
+	assert_string_equal(s->calibration, fixture_path("sub/right.yaml"));
+	go_to(fixture_path("."));
+	s = fixture_load("sub/b.conf", NULL, "");
+	assert_string_equal(s->calibration, fixture_path("sub/right.yaml"));
+	go_to(before);
+
 	/* a comma parts two names */
 	fixture_text("of,two/right.yaml", ROS("1280", "-84.0"));
 	words[0] = "camera.calibration=right.yaml";
