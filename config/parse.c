@@ -6,6 +6,7 @@
  */
 #include <errno.h>
 #include <ini.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +23,7 @@ struct parse {
 	char *at, *end; /* what is left of the file */
 	int line;
 	bool skip; /* in a section that does not exist */
-	char where[288], folder[256], section[SECTION_BYTES];
+	char where[288], folder[PATH_MAX], section[SECTION_BYTES];
 };
 
 static void fault(struct parse *p, const char *text)

@@ -295,6 +295,15 @@ static void beside_a_configuration(void **state)
 	s = fixture_load(fixture_path("a.conf"), words, "");
 	go_to(before);
 	assert_string_equal(s->calibration, "right.yaml");
+
+	/* a folder with a long name */
+	snprintf(folder, sizeof(folder), "%0250d/right.yaml", 0);
+	fixture_text(folder, ROS("1280", "-84.0"));
+	snprintf(folder, sizeof(folder), "%0250d/b.conf", 0);
+	fixture_text(folder, "[source]\nkind = synthetic\n[camera]\ncalibration = right.yaml\n");
+	s = fixture_load(fixture_path(folder), NULL, "");
+	snprintf(folder, sizeof(folder), "%0250d/right.yaml", 0);
+	assert_string_equal(s->calibration, fixture_path(folder));
 }
 
 static void contradictions(void **state)
