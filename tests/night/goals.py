@@ -67,20 +67,23 @@ def missing_hours(kind, target, done, in_all):
 
 def choose(progresses, running, passed_over):
     """The next target, (kind, target): of the kind of which least was done in relation to its goals that of which least
-    was done. A phase of torture that was begun is made whole first, as only a whole one says something. None: there is
-    nothing that may be done now. progresses: {(kind, target): progress}"""
+    was done. A phase of torture that was begun is made whole first, as only a whole one says something. Histories have
+    their own seeds, so that a simulation may run several times at once; others have a folder for each target. None:
+    there is nothing that may be done now. progresses: {(kind, target): progress}; running: [(kind, target)]"""
     def mean(kind):
         of_kind = [min(p, 1) for (k, _), p in progresses.items() if k == kind]
         return sum(of_kind) / len(of_kind)
 
-    free = [at for at in progresses if at not in running and at not in passed_over and
+    free = [at for at in progresses if (at[0] == "simulate" or at not in running) and at not in passed_over and
             (at[0] != "torture" or progresses[at] < 1)]
     if not free:
         return None
     kind = min(dict.fromkeys(k for k, _ in free),
                key=lambda kind: (mean(kind), sum(k == kind for k, _ in running)))
     of_kind = [at for at in free if at[0] == kind]
-    return (max if kind == "torture" else min)(of_kind, key=progresses.get)
+    if kind == "torture":
+        return max(of_kind, key=progresses.get)
+    return min(of_kind, key=lambda at: (progresses[at], running.count(at)))
 
 
 def number(value):

@@ -135,6 +135,12 @@ class Choice(unittest.TestCase):
         self.assertEqual(self.choose(running=[("fuzz", "b")]), ("fuzz", "a"))
         self.assertEqual(self.choose(running=[("fuzz", "b")], a=0.6), ("torture", "asan/a"))
 
+    def test_histories_of_one_target_at_once(self):
+        one = [("simulate", "quiet")]
+        self.assertEqual(self.choose(quiet=0.1, storms=0.2, running=one), ("simulate", "quiet"))
+        self.assertEqual(self.choose(quiet=0.1, storms=0.1, running=one), ("simulate", "storms"))
+        self.assertEqual(self.choose(quiet=0.1, storms=0.2, running=one, passed_over=one), ("simulate", "storms"))
+
     def test_what_failed_is_passed_over(self):
         self.assertEqual(self.choose(passed_over={("fuzz", "a"), ("fuzz", "b")}), ("torture", "asan/a"))
 
@@ -319,6 +325,14 @@ class Whole(unittest.TestCase):
         self.night("--check")
         self.assertIn("More.", self.read("docs/testing/nights.md"))
         self.assertIn("| fuzz | frame | 60 core minutes |", self.read("docs/testing/nights.md"))
+
+    def test_histories_of_one_target_at_once(self):
+        self.plan(beside=2, calls=2)
+        self.night("--jobs", "2", "simulate/quiet")
+        self.assertEqual(self.calls(), 2 * ["simulate/quiet"])
+        counts = goals.sum_of(self.lines().values()).counts
+        ranges = [r for one in self.lines().values() for r in one.counts[record.RANGES]]
+        self.assertEqual((counts["histories"], [last - first for first, last in ranges]), (20, [9, 9]))  # two seeds
 
     def test_the_document_must_have_the_table(self):
         self.plan(calls=1)
