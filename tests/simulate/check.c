@@ -320,7 +320,10 @@ void check_frame(uint64_t epoch, uint64_t number, uint32_t checksum, const char 
 
 /* ---- the service manager ---- */
 
-/* Main looks at the clock behind the counters that it judges: those of the look before it has surely seen. */
+/*
+ * Main looks at the clock behind the counters that it judges: those of the look before it has surely seen, and none
+ * that came after this one.
+ */
 void check_main_looks(void)
 {
 	world->main_saw[1] = world->main_saw[0];
@@ -346,7 +349,8 @@ static void check_ping(void)
 		 "the watchdog is pinged, and nothing was published since the ping before");
 	world->pinged_published = world->main_saw[1];
 	world->at.pinged = sim->now;
-	world->at.progress = count(SX_FIG_FRAMES_PUBLISHED) > world->pinged_published ? sim->now : 0;
+	/* a frame that came while it judged may be in this ping, and then asks for no other */
+	world->at.progress = count(SX_FIG_FRAMES_PUBLISHED) > world->main_saw[0] ? sim->now : 0;
 }
 
 void world_notified(const char *text)
