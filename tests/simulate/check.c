@@ -321,8 +321,8 @@ void check_frame(uint64_t epoch, uint64_t number, uint32_t checksum, const char 
 /* ---- the service manager ---- */
 
 /*
- * Main looks at the clock behind the counters that it judges: those of the look before it has surely seen, and none
- * that came after this one.
+ * Main looks at the clock behind the counters that it judges: those of the look before it has surely
+ * seen, and none that came after this one.
  */
 void check_main_looks(void)
 {
