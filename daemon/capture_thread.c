@@ -295,6 +295,7 @@ void *sx_capture_thread(void *pipeline)
 
 	sx_log_realtime_begin();
 	raise_priority(p);
+	c.found = p->source && atomic_load_explicit(&c.t->absent, memory_order_relaxed);
 	c.watch_fd = sx_watch_open(&p->c.settings->source);
 	c.tried_ns = sx_now_ns();
 	c.retry_ns = c.tried_ns + c.backoff_ns;

@@ -196,9 +196,7 @@ int sx_pipeline_create(struct sx_pipeline **ret, const struct sx_pipeline_config
 	p->info = *info;
 	p->epoch = sx_epoch_new();
 	sx_tune_set(&p->opens, &c->settings->source);
-	if (source)
-		sx_telemetry_absent(c->telemetry, NULL);
-	else
+	if (!source) /* one that is back as another camera is as absent as it was until it gives a pair */
 		atomic_store(&c->telemetry->absent, true);
 	atomic_store(&c->telemetry->memory, NULL);
 	atomic_store(&c->telemetry->format, NULL);

@@ -180,11 +180,19 @@ class Pipeline(TestCase):
         self.assertEqual(i.leftovers(), ["gate"])
 
     def test_camera_comes_back_with_another_size(self):
-        i = self.fake(interval_us=5000, compute_us=1000, lose_at=60, width_after=128)
-        i.until_published(20)
-        old = i.status()
-        s = until(lambda: (lambda s: s if s["epoch"] != old["epoch"] and s["state"] == "running" else None)(i.status()),
-                  15, "new epoch")
+        i = self.fake(gated=True, interval_us=5000, compute_us=1000, lose_at=60, width_after=128)
+        self.ring(i)
+        old = i.until_state("no_camera")
+        os.unlink(i.top + "/gate")
+        until(lambda: i.status()["epoch"] != old["epoch"], 15, "new epoch")
+        # the device is back, and gives nothing: no camera, for as long as that is
+        end = time.monotonic() + 0.6
+        while time.monotonic() < end:
+            s = i.status()
+            self.assertEqual((s["state"], s["reason"]), ("no_camera", "fake: unplugged"))
+        self.assertEqual(i.text().count(" running"), 1)
+        open(i.top + "/gate", "w").close()
+        s = i.until_state("running")
         self.assertEqual([c["width"] for c in s["source"]["cameras"]], [128, 128])
         self.assertEqual(s["pid"], old["pid"])
         f = receive(self.stream(i), 3)[-1]
@@ -194,7 +202,7 @@ class Pipeline(TestCase):
             self.assertGreater(c["captured"], 59)
             self.assertEqual(c["reconnects"], 1)
         self.assertEqual(i.stop(), 0)
-        self.assertEqual(i.leftovers(), [])
+        self.assertEqual(i.leftovers(), ["gate"])
 
     def test_sockets_of_the_manager_outlive_a_pipeline(self):
         i = self.instance(binary=FAKE)

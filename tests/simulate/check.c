@@ -328,6 +328,8 @@ void check_main_looks(void)
 {
 	world->main_saw[1] = world->main_saw[0];
 	world->main_saw[0] = world->run ? count(SX_FIG_FRAMES_PUBLISHED) : 0;
+	world->main_saw_captured[1] = world->main_saw_captured[0];
+	world->main_saw_captured[0] = world->run ? count(SX_FIG_FRAMES_CAPTURED) : 0;
 }
 
 static bool has_line(const char *text, const char *line)
@@ -353,8 +355,21 @@ static void check_ping(void)
 	world->at.progress = count(SX_FIG_FRAMES_PUBLISHED) > world->main_saw[0] ? sim->now : 0;
 }
 
+/* A camera that was gone is there again with a pair of its own, not with its device. */
+static void check_return(const char *text)
+{
+	if (has_line(text, "STATUS=no_camera"))
+		world->camera_went = world->main_saw_captured[1] + 1;
+	if (!world->camera_went || !has_line(text, "STATUS=running"))
+		return;
+	SIM_MUST(count(SX_FIG_FRAMES_CAPTURED) >= world->camera_went,
+		 "it says that it is running, and no pair came since it had no camera");
+	world->camera_went = 0;
+}
+
 void world_notified(const char *text)
 {
+	check_return(text);
 	if (has_line(text, "RELOADING=1")) {
 		SIM_MUST(world->readies == world->reloadings + 1,
 			 "RELOADING=1 after %u READY=1 and %u of its kind", world->readies,

@@ -106,6 +106,7 @@ static void begin_life(void *user)
 	world->failure_is_due = false;
 	world->readies = world->reloadings = world->stoppings = world->signals = 0;
 	world->published = world->pinged_published = world->main_saw[0] = world->main_saw[1] = 0;
+	world->main_saw_captured[0] = world->main_saw_captured[1] = world->camera_went = 0;
 	world->aged = age_frames();
 	world->counts_aged = world->durations_aged = false;
 	world->engine_sum_ns = 0;

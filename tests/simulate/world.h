@@ -79,6 +79,7 @@ struct world {
 	int64_t heap_before, watchdog_ns, period_ns, timeout_ns;
 	unsigned lives, kills, readies, reloadings, stoppings, signals;
 	uint64_t published, pinged_published, overload_before, main_saw[2]; /* of this life */
+	uint64_t main_saw_captured[2], camera_went; /* one more than were captured by then; 0: it is there */
 	uint64_t taken_number, put_number;
 	const void *source; /* that they are of */
 	uint64_t aged;	    /* frames that it begins with */
