@@ -196,6 +196,8 @@ void __wrap_sx_source_close(struct sx_source *s)
 {
 	if (s && s == world->source)
 		world->source = NULL;
+	if (s && world->run)
+		world->next_pair = count(SX_FIG_FRAMES_CAPTURED) + 1;
 	__real_sx_source_close(s);
 }
 
@@ -207,8 +209,11 @@ int __wrap_sx_run_loop(struct sx_run *run)
 
 int __wrap_sx_pipeline_start(struct sx_pipeline *p, char *why, size_t why_bytes)
 {
-	int r = __real_sx_pipeline_start(p, why, why_bytes);
+	int r;
 
+	if (!p->source)
+		world->next_pair = sx_telemetry_count(p->c.telemetry, SX_FIG_FRAMES_CAPTURED) + 1;
+	r = __real_sx_pipeline_start(p, why, why_bytes);
 	world->pipeline = r == 0 ? p : NULL;
 	return r;
 }
@@ -328,8 +333,6 @@ void check_main_looks(void)
 {
 	world->main_saw[1] = world->main_saw[0];
 	world->main_saw[0] = world->run ? count(SX_FIG_FRAMES_PUBLISHED) : 0;
-	world->main_saw_captured[1] = world->main_saw_captured[0];
-	world->main_saw_captured[0] = world->run ? count(SX_FIG_FRAMES_CAPTURED) : 0;
 }
 
 static bool has_line(const char *text, const char *line)
@@ -359,12 +362,9 @@ static void check_ping(void)
 static void check_return(const char *text)
 {
 	if (has_line(text, "STATUS=no_camera"))
-		world->camera_went = world->main_saw_captured[1] + 1;
-	if (!world->camera_went || !has_line(text, "STATUS=running"))
-		return;
-	SIM_MUST(count(SX_FIG_FRAMES_CAPTURED) >= world->camera_went,
+		world->returns_with = world->next_pair;
+	SIM_MUST(!has_line(text, "STATUS=running") || count(SX_FIG_FRAMES_CAPTURED) >= world->returns_with,
 		 "it says that it is running, and no pair came since it had no camera");
-	world->camera_went = 0;
 }
 
 void world_notified(const char *text)
@@ -391,31 +391,30 @@ void world_notified(const char *text)
 
 /* ---- four times a second ---- */
 
-static bool troubled_since(int64_t ns)
-{
-	return world->at.starved > ns || world->at.hung > ns;
-}
-
 static void check_state(void)
 {
 	const struct sx_health *h = &world->run->health;
 	const int64_t now = sim->now, calm = world_calm_since();
-	int64_t since = world->at.lacking > world->at.ready ? world->at.lacking : world->at.ready;
+	const int64_t limit = world->watchdog_ns ? world->watchdog_ns : SX_HEALTH_LIMIT_NS;
+	int64_t last = world->at.published;
 
+	/* an aged life begins as one that had frames; a camera is back with a pair, not with its frame */
+	last = world->at.ready > last ? world->at.ready : last;
+	last = world->at.returned > last ? world->at.returned : last;
 	SIM_MUST(h->state == STIXEL_STATE_RUNNING || *h->reason || !world->run->ticks,
 		 "state %d without a reason", (int)h->state);
-	if (world->at.lacking != SIM_NEVER && (world->phase_kind == GONE || world->phase_kind == SILENT) &&
-	    !world->at.stop &&
-	    now - since > world->timeout_ns + world->timeout_ns / 4 + 8 * world->period_ns + SIM_S &&
-	    !troubled_since(since - 3 * SIM_S))
+	if (world_lacks_since(SIM_S))
 		SIM_MUST(h->state == STIXEL_STATE_NO_CAMERA,
 			 "a camera gives nothing for %.1f s, and the state is %s: %s",
-			 (double)(now - since) / 1e9, sx_health_name(h->state), h->reason);
+			 (double)(now - world->at.lacking) / 1e9, sx_health_name(h->state), h->reason);
+	SIM_MUST(h->state != STIXEL_STATE_RUNNING || world->at.starved > now - limit ||
+			 now - last < 2 * limit + 3 * SIM_S,
+		 "no frame came for %.1f s, and the state is running", (double)(now - last) / 1e9);
 	if (world->at.lacking == SIM_NEVER && now - world->at.phase > 3 * SIM_S &&
 	    now - world->at.refused > world->settle_ns && now - world->at.returned > world->settle_ns &&
 	    now - world->at.began > world->settle_ns &&
 	    (world->phase_kind == CALLS || world->phase_kind == RELOADS) &&
-	    !troubled_since(now - world->settle_ns))
+	    !world_troubled_since(now - world->settle_ns))
 		SIM_MUST(h->state != STIXEL_STATE_NO_CAMERA,
 			 "both cameras give images, and the state is no_camera: %s", h->reason);
 	if (calm != SIM_NEVER && now - calm > 10 * SIM_S + world->settle_ns)
@@ -436,6 +435,9 @@ static void check_calm(void)
 	}
 	SIM_MUST(lost == world->overload_before, "all is well for %.1f s, and %llu pairs or images were lost",
 		 (double)(sim->now - calm) / 1e9, (ull)(lost - world->overload_before));
+	SIM_MUST(world->readies == world->reloadings + 1 || sim->now - calm < world->settle_ns + 10 * SIM_S,
+		 "RELOADING=1 was the last word, and all is well for %.1f s",
+		 (double)(sim->now - calm) / 1e9);
 	SIM_MUST(sim->now - world->at.published < 3 * world->period_ns,
 		 "all is well, and no frame came for %.3f s", (double)(sim->now - world->at.published) / 1e9);
 }
@@ -510,7 +512,7 @@ void check_exit(int code, bool hard)
 	const struct sim_process *p = world->daemon;
 	/* the frame in flight has ten seconds, and 0.2 s from a second signal on */
 	const int64_t patience = world->at.hurry ? world->at.hurry : world->at.stop + 9 * SIM_S;
-	const bool troubled = troubled_since(world->at.stop - SIM_S) || world->at.long_frame > patience;
+	const bool troubled = world_troubled_since(world->at.stop - SIM_S) || world->at.long_frame > patience;
 	int64_t kept;
 
 	if (!world->at.stop)

@@ -106,7 +106,7 @@ static void begin_life(void *user)
 	world->failure_is_due = false;
 	world->readies = world->reloadings = world->stoppings = world->signals = 0;
 	world->published = world->pinged_published = world->main_saw[0] = world->main_saw[1] = 0;
-	world->main_saw_captured[0] = world->main_saw_captured[1] = world->camera_went = 0;
+	world->next_pair = world->returns_with = 0;
 	world->aged = age_frames();
 	world->counts_aged = world->durations_aged = false;
 	world->engine_sum_ns = 0;
@@ -433,6 +433,21 @@ int64_t world_calm_since(void)
 	return world->phase_kind == CALM && world->daemon && world->at.ready && !world->at.stop
 		       ? world->at.disturbed
 		       : SIM_NEVER;
+}
+
+bool world_troubled_since(int64_t ns)
+{
+	return world->at.starved > ns || world->at.hung > ns;
+}
+
+bool world_lacks_since(int64_t more_ns)
+{
+	const int64_t since = world->at.lacking > world->at.ready ? world->at.lacking : world->at.ready,
+		      noticed_ns = world->timeout_ns + world->timeout_ns / 4 + 8 * world->period_ns + more_ns;
+
+	return world->at.lacking != SIM_NEVER && (world->phase_kind == GONE || world->phase_kind == SILENT) &&
+	       world->daemon && world->at.ready && !world->at.stop && sim->now - since > noticed_ns &&
+	       !world_troubled_since(since - 3 * SIM_S);
 }
 
 void world_quiet(void)

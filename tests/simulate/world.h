@@ -79,7 +79,8 @@ struct world {
 	int64_t heap_before, watchdog_ns, period_ns, timeout_ns;
 	unsigned lives, kills, readies, reloadings, stoppings, signals;
 	uint64_t published, pinged_published, overload_before, main_saw[2]; /* of this life */
-	uint64_t main_saw_captured[2], camera_went; /* one more than were captured by then; 0: it is there */
+	uint64_t next_pair;    /* number of the first one that a camera can give, since one was closed */
+	uint64_t returns_with; /* and since no_camera was told */
 	uint64_t taken_number, put_number;
 	const void *source; /* that they are of */
 	uint64_t aged;	    /* frames that it begins with */
@@ -130,6 +131,10 @@ void world_engine_reads(const void *memory, bool begins);
 void world_notified(const char *text);
 /* Since when all has been well; SIM_NEVER: it is not. */
 int64_t world_calm_since(void);
+/* The processor was taken from a thread, or a frame hung, since then. */
+bool world_troubled_since(int64_t ns);
+/* A camera gives nothing, and for so much longer than it takes to be noticed. */
+bool world_lacks_since(int64_t more_ns);
 
 /* readers.c */
 void readers_churn(void);
