@@ -391,25 +391,36 @@ void world_notified(const char *text)
 
 /* ---- four times a second ---- */
 
+/* Who says running for long has frames. */
+static void check_running(void)
+{
+	const int64_t limit = world->watchdog_ns ? world->watchdog_ns : SX_HEALTH_LIMIT_NS;
+	int64_t since;
+
+	if (world->run->health.state != STIXEL_STATE_RUNNING)
+		world->at.running = 0;
+	else if (!world->at.running)
+		world->at.running = sim->now;
+	since = world->at.running > world->at.published ? world->at.running : world->at.published;
+	SIM_MUST(!world->at.running || world->at.starved > since ||
+			 sim->now - since < 2 * limit + 3 * world->period_ns + SIM_S,
+		 "it has been running for %.1f s, and no frame came for %.1f s",
+		 (double)(sim->now - world->at.running) / 1e9,
+		 (double)(sim->now - world->at.published) / 1e9);
+}
+
 static void check_state(void)
 {
 	const struct sx_health *h = &world->run->health;
 	const int64_t now = sim->now, calm = world_calm_since();
-	const int64_t limit = world->watchdog_ns ? world->watchdog_ns : SX_HEALTH_LIMIT_NS;
-	int64_t last = world->at.published;
 
-	/* an aged life begins as one that had frames; a camera is back with a pair, not with its frame */
-	last = world->at.ready > last ? world->at.ready : last;
-	last = world->at.returned > last ? world->at.returned : last;
 	SIM_MUST(h->state == STIXEL_STATE_RUNNING || *h->reason || !world->run->ticks,
 		 "state %d without a reason", (int)h->state);
 	if (world_lacks_since(SIM_S))
 		SIM_MUST(h->state == STIXEL_STATE_NO_CAMERA,
 			 "a camera gives nothing for %.1f s, and the state is %s: %s",
 			 (double)(now - world->at.lacking) / 1e9, sx_health_name(h->state), h->reason);
-	SIM_MUST(h->state != STIXEL_STATE_RUNNING || world->at.starved > now - limit ||
-			 now - last < 2 * limit + 3 * SIM_S,
-		 "no frame came for %.1f s, and the state is running", (double)(now - last) / 1e9);
+	check_running();
 	if (world->at.lacking == SIM_NEVER && now - world->at.phase > 3 * SIM_S &&
 	    now - world->at.refused > world->settle_ns && now - world->at.returned > world->settle_ns &&
 	    now - world->at.began > world->settle_ns &&

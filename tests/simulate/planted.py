@@ -43,6 +43,8 @@ PLANTED = [
      "\tif (run->ticks % BEAT_TICKS == 0) {\n", "the heart beats while the engine hangs"),
     ("daemon/health.c", "\telse if (in->absent)\n", "\telse if (in->absent && in->stopping)\n",
      "an absent camera does not show in the state"),
+    ("daemon/health.c", "\telse if (overdue > in->limit_ns)\n", "\telse if (overdue > 100 * in->limit_ns)\n",
+     "a frame that hangs does not show in the state"),
     ("daemon/live.c", "\tif (of_files && !run->stopping) {", "\tif (!run->stopping) {",
      "READY=1 after orders, too"),
     ("daemon/live.c", "\tsx_contexts_destroy(old);\n", "", "contexts of before are not destroyed"),

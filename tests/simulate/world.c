@@ -112,7 +112,8 @@ static void begin_life(void *user)
 	world->engine_sum_ns = 0;
 	world->epoch = world->number = 0;
 	world->at.began = sim->now;
-	world->at.ready = world->at.stop = world->at.hurry = world->at.reload = world->at.pinged = 0;
+	world->at.ready = world->at.stop = world->at.hurry = world->at.reload = world->at.pinged =
+		world->at.running = 0;
 	world->at.published = world->at.progress = world->at.long_frame = 0;
 	if (world->at.disturbed < sim->now)
 		world->at.disturbed = sim->now;

@@ -53,6 +53,7 @@ struct world_times {
 	int64_t refused;    /* drivers refused to be opened, until then: it is tried again up to 5 s later */
 	int64_t phase;	    /* when it began */
 	int64_t published, began, ready, pinged, stop, hurry, reload, exited;
+	int64_t running;  /* the state is running, since the first look that found it so; 0: it is not */
 	int64_t progress; /* the first frame since the last ping; 0: none */
 	int64_t sums;	  /* when they are looked at next */
 };
