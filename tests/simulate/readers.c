@@ -78,8 +78,9 @@ static void check_served(const struct reader *r)
 	const int64_t calm = world_calm_since();
 	struct stixel_status status;
 
+	/* no pid: the first frame came before the first notice, as it may */
 	if (r->epoch == world->epoch && stixel_status(r->reader, &status, sizeof(status)) == 0 &&
-	    status.epoch == world->epoch)
+	    status.epoch == world->epoch && status.pid)
 		check_told(r, &status);
 
 	SIM_MUST(calm == SIM_NEVER || sim->now - calm < world->settle_ns ||
