@@ -22,7 +22,7 @@
 #define COLUMNS_MAX 256
 
 struct sx_device {
-	int contexts;
+	int contexts, busy; /* of them: those that have a pair */
 };
 
 struct sx_context {
@@ -161,6 +161,7 @@ static void engine_context_destroy(struct sx_context *x)
 	sim_task_kill(x->task);
 	close(x->fd);
 	x->device->contexts--;
+	x->device->busy -= x->submitted;
 	free(x);
 }
 
@@ -186,6 +187,8 @@ static int engine_submit(struct sx_context *x, const struct sx_pair *pair, const
 	x->images_read = images_read;
 	x->user = user;
 	x->submitted = x->job = true;
+	if (x->device->busy++ == 0)
+		world->at.busy = sim->now;
 	x->done = x->fails = false;
 	x->result = (struct sx_result){
 		.stixels = x->stixels,
@@ -250,6 +253,7 @@ static int engine_wait(struct sx_context *x, int timeout_ms)
 	while (x->job)
 		sim_sleep(1000);
 	x->submitted = x->done = false;
+	x->device->busy--;
 	return x->fails ? -EIO : 1;
 }
 

@@ -119,7 +119,8 @@ static void check_heart(const struct reader *r)
 		 (double)(sim->now - world->at.lacking) / 1e9, (double)status.heartbeat_age_ns / 1e9);
 	SIM_MUST(world->phase_kind != HANG || world->watchdog_ns || world->at.stop ||
 			 sim->now - world->at.phase < overdue || sim->now - world->at.published < overdue ||
-			 sim->now - world->at.starved < overdue || status.heartbeat_age_ns > SIM_S,
+			 sim->now - world->at.starved < overdue || sim->now - world->at.busy < overdue ||
+			 status.heartbeat_age_ns > SIM_S,
 		 "no frame came for %.1f s, and the heartbeat is %.3f s old",
 		 (double)(sim->now - world->at.published) / 1e9, (double)status.heartbeat_age_ns / 1e9);
 }

@@ -47,6 +47,7 @@ struct world_times {
 	int64_t disturbed;  /* anything but a good day, up to then */
 	int64_t hung;	    /* the engine hung, or failed */
 	int64_t long_frame; /* until when a frame takes for which the end need not wait */
+	int64_t busy;	    /* the engine has had a pair, or several, since then, if it has one */
 	int64_t starved;    /* a thread of the daemon had no processor */
 	int64_t lacking;    /* a camera gave nothing, since then; SIM_NEVER: both do */
 	int64_t returned;   /* both give images, since then */
