@@ -2,6 +2,7 @@
 #
 # SPDX-License-Identifier: Apache-2.0
 import collections
+import types
 
 FUZZ_MINUTES = 60  # of a core, for each target
 A_YEAR = 30 * 86400 * 365.25  # frames of a 30 Hz camera
@@ -122,14 +123,14 @@ def newest(lines):
     return max(lines, key=lambda line: line.when, default=None)
 
 
-def rows(lines, targets, digests=None):
-    """[cells] of a table, the last ones of sums. digests: {(kind, target): digest} of the sources as they are; without
-    it those of which something was recorded last are meant."""
+def rows(lines, targets, digests=types.MappingProxyType({})):
+    """[cells] of a table, the last ones of sums. digests: {(kind, target): digest} of the sources as they are; of a
+    target without one those are meant of which something was recorded last."""
     found, sums = [], {kind: [] for kind in (*dict.fromkeys(kind for kind, _ in targets), "all")}
     for kind, target in targets:
         everything = of_target(lines, kind, target)
         last = newest(everything)
-        digest = digests.get((kind, target), "") if digests is not None else last.digest if last else ""
+        digest = digests.get((kind, target)) or (last.digest if last else "")
         these = [line for line in everything if line.digest == digest]
         done, in_all = sum_of(these), sum_of(everything)
         missing = missing_hours(kind, target, done, in_all)

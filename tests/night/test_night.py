@@ -361,6 +361,21 @@ class Whole(unittest.TestCase):
         os.remove(self.path("base/one.h"))
         self.assertRegex(self.rows(self.night("--show"))["fuzz/frame"], " - +- ")
 
+    def test_what_is_not_built_here_is_not_known_to_have_changed(self):
+        self.plan(calls=1)
+        self.night("fuzz/frame")
+        other = self.path("build/other")
+        self.plan(calls=1)
+        self.night("--build", other, "torture/plain")
+        said = self.night("--show", "--build", other)
+        self.assertIn("2 of fuzz not built in %s:" % other, said)
+        self.assertIn("10.0 minutes, 1.0 k executions, 5", self.rows(said)["fuzz/frame"])
+        self.assertIn("4 of torture not built", self.night("--show"))  # by the first build
+        self.write("base/fuzz.c", "edited")
+        said = self.night("--show")
+        self.assertNotIn("of fuzz not built", said)
+        self.assertRegex(self.rows(said)["fuzz/frame"], " - +- ")
+
     def key(self, program):
         """By which --resume of the tree's tests/torture/run knows a life of this program."""
         done = types.ModuleType("done")
