@@ -2,7 +2,6 @@
 #
 # SPDX-License-Identifier: Apache-2.0
 import collections
-import types
 
 FUZZ_MINUTES = 60  # of a core, for each target
 A_YEAR = 30 * 86400 * 365.25  # frames of a 30 Hz camera
@@ -123,7 +122,7 @@ def newest(lines):
     return max(lines, key=lambda line: line.when, default=None)
 
 
-def rows(lines, targets, digests=types.MappingProxyType({})):
+def rows(lines, targets, digests):
     """[cells] of a table, the last ones of sums. digests: {(kind, target): digest} of the sources as they are; of a
     target without one those are meant of which something was recorded last."""
     found, sums = [], {kind: [] for kind in (*dict.fromkeys(kind for kind, _ in targets), "all")}
