@@ -124,7 +124,8 @@ static void wait_for_others(struct sx_pool *p)
 		if (sx_now_ns() < give_up)
 			continue;
 		pthread_mutex_lock(&p->mutex);
-		atomic_store(&p->leader_sleeps, true);
+		/* Exchanged, for QEMU: its arm64 lets a load pass the store before it, seq_cst or not. */
+		atomic_exchange(&p->leader_sleeps, true);
 		while (atomic_load(&l->done) < l->count)
 			pthread_cond_wait(&p->loop_done, &p->mutex);
 		atomic_store(&p->leader_sleeps, false);

@@ -8,12 +8,16 @@
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
+#include "base/clock.h"
 #include "cpu/pool.h"
+#include "tests/emulated.h"
 
 #define TASKS 1000
 
@@ -106,6 +110,53 @@ static void test_sleep(void **state)
 	check_threads(4, 100, 3);
 }
 
+struct late {
+	struct sx_pool *pool;
+	int loops;
+	atomic_bool taken;
+};
+
+/* The leader's task ends at once, the helper's when the leader has looked in vain so long that it sleeps. */
+static void end_late(void *arg, int index, int worker)
+{
+	struct late *l = arg;
+	int64_t now = sx_now_ns(), until = now + 35000 + rand() % 15000;
+
+	(void)index;
+	if (worker == 0) {
+		while (!atomic_load(&l->taken) && sx_now_ns() - now < 1000000)
+			;
+		return;
+	}
+	atomic_store(&l->taken, true);
+	while (sx_now_ns() < until)
+		;
+}
+
+static void run_late(void *arg)
+{
+	struct late *l = arg;
+
+	for (int i = 0; i < l->loops; i++) {
+		atomic_store(&l->taken, false);
+		sx_pool_for(l->pool, 2, end_late, l);
+	}
+}
+
+/* No wake is lost where the last task ends just as the leader falls asleep; an emulator has its own order. */
+static void test_end_as_leader_sleeps(void **state)
+{
+	struct late l = {.loops = IS_EMULATED ? 100000 : 2000};
+	struct sx_pool_job job = {.run = run_late, .arg = &l};
+
+	assert_int_equal(sx_pool_create(&l.pool, 2), 0);
+	alarm(250); /* it would sleep for ever */
+	sx_pool_submit(l.pool, &job);
+	sx_pool_drain(l.pool);
+	alarm(0);
+	sx_pool_destroy(l.pool);
+}
+
 /* Submitted jobs are finished by destroy. */
 static void test_destroy(void **state)
 {
@@ -146,6 +197,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_loops),
 		cmocka_unit_test(test_sleep),
+		cmocka_unit_test(test_end_as_leader_sleeps),
 		cmocka_unit_test(test_destroy),
 		cmocka_unit_test(test_limits),
 	};
