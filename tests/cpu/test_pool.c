@@ -112,15 +112,15 @@ static void test_sleep(void **state)
 
 struct late {
 	struct sx_pool *pool;
-	int loops;
+	int loops, loop;
 	atomic_bool taken;
 };
 
-/* The leader's task ends at once, the helper's when the leader has looked in vain so long that it sleeps. */
+/* The leader's task ends at once, the helper's 35 to 50 us later, about when the leader begins to sleep. */
 static void end_late(void *arg, int index, int worker)
 {
 	struct late *l = arg;
-	int64_t now = sx_now_ns(), until = now + 35000 + rand() % 15000;
+	int64_t now = sx_now_ns(), until = now + 35000 + l->loop * 7919LL % 15000;
 
 	(void)index;
 	if (worker == 0) {
@@ -137,7 +137,7 @@ static void run_late(void *arg)
 {
 	struct late *l = arg;
 
-	for (int i = 0; i < l->loops; i++) {
+	for (l->loop = 0; l->loop < l->loops; l->loop++) {
 		atomic_store(&l->taken, false);
 		sx_pool_for(l->pool, 2, end_late, l);
 	}
