@@ -9,6 +9,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include <signal.h>
 #include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,6 +41,23 @@ struct outcome {
 	double simulated_s;
 	bool good;
 };
+
+static volatile sig_atomic_t ended; /* by this signal */
+static volatile pid_t playing;	    /* the history's process */
+
+/* At once; kill() is the simulated one. */
+static void end(int number)
+{
+	ended = number;
+	if (playing > 0)
+		sigqueue(playing, SIGKILL, (union sigval){0});
+}
+
+static void end_by(void (*handler)(int))
+{
+	signal(SIGINT, handler);
+	signal(SIGTERM, handler);
+}
 
 static void make_folder(char *folder, size_t bytes)
 {
@@ -129,7 +147,7 @@ static void run_history(const struct told *t, uint64_t seed, const char *folder,
 
 void __gcov_dump(void) __attribute__((weak));
 
-/* In a process of its own: a crash of the daemon is that of one history. */
+/* In a process of its own: a crash of the daemon is that of one history. True also when it was ended. */
 static bool history(const struct told *t, uint64_t seed, struct outcome *ret)
 {
 	int pipes[2], status = 0;
@@ -143,17 +161,24 @@ static bool history(const struct told *t, uint64_t seed, struct outcome *ret)
 	if (pipe(pipes) < 0 || (child = fork()) < 0)
 		abort();
 	if (child == 0) {
+		end_by(SIG_DFL);
 		run_history(t, seed, folder, ret);
 		n = write(pipes[1], ret, sizeof(*ret));
 		if (__gcov_dump) /* built to be profiled (run --fast) */
 			__gcov_dump();
 		_exit(n == (ssize_t)sizeof(*ret) ? 0 : 1);
 	}
+	playing = child;
+	if (ended) /* before it was known */
+		end(ended);
 	close(pipes[1]);
 	n = read(pipes[0], ret, sizeof(*ret));
 	close(pipes[0]);
 	waitpid(child, &status, 0);
+	playing = 0;
 	remove_folder(folder);
+	if (ended && n != (ssize_t)sizeof(*ret))
+		return true;
 	if (n != (ssize_t)sizeof(*ret)) {
 		printf("seed %llu: the daemon crashes: %s %d\n", (unsigned long long)seed,
 		       WIFSIGNALED(status) ? "signal" : "exit",
@@ -282,17 +307,21 @@ int main(int argc, char **argv)
 		close(fd);
 	prepare(argv);
 	read_options(&t, argc, argv);
+	end_by(end);
 	silent = t;
 	silent.trace = false;
 	for (; t.minutes > 0 ? wall_s() - began < 60 * t.minutes : n < t.seeds; n++) {
 		const uint64_t seed = t.seed + n;
 
 		bad += !history(&t, seed, &one);
-		if (t.twice && (!history(&silent, seed, &again) || again.hash != one.hash)) {
+		if (t.twice && !ended && (!history(&silent, seed, &again) || again.hash != one.hash) &&
+		    !ended) {
 			printf("seed %llu: two runs differ: %016llx and %016llx\n", (unsigned long long)seed,
 			       (unsigned long long)one.hash, (unsigned long long)again.hash);
 			bad++;
 		}
+		if (ended && !bad) /* perhaps halfway */
+			break;
 		add(&sum, &one);
 		if (bad) {
 			n++;
@@ -304,5 +333,9 @@ int main(int argc, char **argv)
 		}
 	}
 	print_sum(&t, n, bad, &sum);
+	if (ended) {
+		end_by(SIG_DFL);
+		raise(ended);
+	}
 	return bad > 0;
 }
