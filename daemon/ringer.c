@@ -6,7 +6,6 @@
 #include "daemon/ringer.h"
 
 #include <errno.h>
-#include <sched.h>
 #include <stdint.h>
 #include <sys/eventfd.h>
 #include <time.h>
@@ -38,10 +37,8 @@ static void wake_first(const struct sx_ringer *g, struct sx_ring *ring)
 {
 	int woken = 0;
 
-	while (woken < BELL_MOST && sx_ring_wake_few(ring)) {
+	while (woken < BELL_MOST && sx_ring_wake_few(ring))
 		woken += FEW;
-		sched_yield(); /* to the frame thread, which it may have taken the processor from */
-	}
 	if (woken >= BELL_MOST)
 		sx_wake(g->crowd.fd);
 }
