@@ -196,11 +196,13 @@ static int publish_frame(struct sx_pipeline *p, const struct sx_flight *f, bool 
 	if (r < 0)
 		return r;
 	head_ns = sx_now_ns();
-	if (p->stream)
-		sx_stream_publish(p->stream, p->bytes);
 	sx_engine_transfers(p->c.engine, &transfers);
 	sx_telemetry_transfers(p->c.telemetry, &transfers);
 	sx_telemetry_published(p->c.telemetry, &p->header, head_ns);
+	if (p->ring) /* once the frame is counted: waking a crowd may take this processor */
+		sx_ring_pass_bell(p->ring);
+	if (p->stream)
+		sx_stream_publish(p->stream, p->bytes);
 	return 0;
 }
 

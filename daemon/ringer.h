@@ -1,9 +1,9 @@
 /*
  * The ringer: wakes the readers that sleep on a ring. How many sleep there is their choice, and the kernel
- * takes its time for each; so while they are many, or slow to wake, the frame thread writes to an eventfd and
- * goes on (ring.h), and threads that nobody waits for do the waking. The first 64 readers are woken at once;
- * when there are more, a second thread, which sleeps most of the time, wakes them a few at a time, so
- * that a crowd takes no processor from frames.
+ * takes its time for each; so while they are many, or slow to wake, the frame thread ends what it has to do
+ * for a frame, then writes to an eventfd (ring.h), and threads that nobody waits for do the waking. The
+ * first 64 readers are woken at once; when there are more, a second thread, which sleeps most of the time,
+ * wakes them a few at a time, so that a crowd takes no processor from frames.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

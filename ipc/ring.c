@@ -49,6 +49,7 @@ struct sx_ring {
 	bool named; /* path is ours, temporary is gone */
 	bool begun; /* a frame; nothing is believed of what lies in the map, where others may write */
 	bool quiet;
+	bool owed;     /* a wake, to who sleeps on the bell: sx_ring_pass_bell() */
 	int bell_fd;   /* -1: the publisher wakes the readers itself, all of them */
 	unsigned calm; /* wakes in a row that were few and quick, to CALM */
 	dev_t device;
@@ -77,17 +78,23 @@ bool sx_ring_wake_few(struct sx_ring *r)
 	return more;
 }
 
-static void ring_bell(struct sx_ring *r)
+/* True: who reads the eventfd has to wake the readers, or the rest of them. */
+static bool ring_bell(struct sx_ring *r)
+{
+	__atomic_fetch_add(&r->live->bell, 1, __ATOMIC_RELEASE);
+	if (r->quiet)
+		return false;
+	if (r->bell_fd >= 0)
+		return __atomic_load_n(&r->calm, __ATOMIC_RELAXED) < CALM || sx_ring_wake_few(r);
+	sx_ring_wake(r, INT_MAX);
+	return false;
+}
+
+static void ask_ringer(const struct sx_ring *r)
 {
 	const uint64_t one = 1;
 
-	__atomic_fetch_add(&r->live->bell, 1, __ATOMIC_RELEASE);
-	if (r->quiet)
-		return;
-	if (r->bell_fd < 0)
-		sx_ring_wake(r, INT_MAX);
-	else if (__atomic_load_n(&r->calm, __ATOMIC_RELAXED) < CALM || sx_ring_wake_few(r))
-		(void)!write(r->bell_fd, &one, sizeof(one)); /* it counts to 2^64 */
+	(void)!write(r->bell_fd, &one, sizeof(one)); /* it counts to 2^64 */
 }
 
 /* ---- making the object ---- */
@@ -421,7 +428,15 @@ void sx_ring_commit(struct sx_ring *r, size_t bytes)
 	__atomic_store_n(&r->live->head, n, __ATOMIC_RELEASE);
 	r->head = n;
 	sx_ring_beat(r);
-	ring_bell(r);
+	if (ring_bell(r))
+		r->owed = true;
+}
+
+void sx_ring_pass_bell(struct sx_ring *r)
+{
+	if (r->owed)
+		ask_ringer(r);
+	r->owed = false;
 }
 
 void sx_ring_set_bell(struct sx_ring *r, int eventfd)
@@ -456,8 +471,9 @@ void sx_ring_set_state(struct sx_ring *r, enum stixel_state state)
 {
 	sx_must_or(return, state, <=, STIXEL_STATE_REPLACED);
 	sx_ring_beat(r);
-	if (__atomic_exchange_n(&r->live->state, (uint32_t)state, __ATOMIC_ACQ_REL) != (uint32_t)state)
-		ring_bell(r);
+	if (__atomic_exchange_n(&r->live->state, (uint32_t)state, __ATOMIC_ACQ_REL) != (uint32_t)state &&
+	    ring_bell(r))
+		ask_ringer(r);
 }
 
 void sx_ring_beat(struct sx_ring *r)

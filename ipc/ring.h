@@ -59,14 +59,20 @@ enum sx_ring_name sx_ring_look(const struct sx_ring *r, char *why, size_t why_by
 void sx_ring_unname(struct sx_ring *r);
 
 /*
- * Before anything is published by another thread: from now on the bell is rung by writing to this eventfd.
- * Who reads it wakes the readers: how long that takes grows with their number, which they choose. Once the
- * last 150 wakes were of few readers and quick, the publisher wakes them itself, which is sooner by the time
- * that a thread needs to wake up; after one that was not, it writes again. Destroying wakes all itself, after
+ * Before anything is published by another thread: from now on the readers are woken by who reads this
+ * eventfd: how long that takes grows with their number, which they choose. Once the last 150 wakes were of
+ * few readers and quick, the publisher wakes them itself, which is sooner by the time that a thread needs to
+ * wake up; after one that was not, they are left to the eventfd again. Destroying wakes all itself, after
  * that thread has ended.
  */
 #define SX_RING_CALM 150
 void sx_ring_set_bell(struct sx_ring *r, int eventfd);
+/*
+ * Thread: frame. Writes to the eventfd, if readers of what was published are left to it. A call of its own,
+ * once for each frame: who reads the eventfd may take the publisher's processor at once, so the publisher
+ * first ends what must not be late.
+ */
+void sx_ring_pass_bell(struct sx_ring *r);
 /* Any thread. Wakes eight at most of who sleeps on the bell; true: eight it were, there may be more. */
 bool sx_ring_wake_few(struct sx_ring *r);
 /* Any thread. Wakes who sleeps on the bell, first come first served; returns how many, at most most. */

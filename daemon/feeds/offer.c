@@ -143,6 +143,7 @@ void sx_offer_pair(struct sx_offer *o, const struct sx_contexts *contexts, const
 	}
 	sx_must((size_t)bytes, <=, o->frame_bytes);
 	sx_ring_commit(o->ring, (size_t)bytes);
+	sx_ring_pass_bell(o->ring);
 	sx_condition_clear(&o->failing, now_ns, SX_LOG_DAEMON, "pairs are offered again");
 }
 

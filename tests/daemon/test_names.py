@@ -134,8 +134,8 @@ class RingNames(TestCase):
 @unittest.skipIf(SANITIZED, "a sanitizer's engine is slow by itself")
 class Herd(TestCase):
     def test_three_thousand_sleepers_do_not_slow_the_frame_thread(self):
-        i = self.instance()
-        i.start(*SMALL, "-s", "source.fps=%d" % FPS)
+        i, one = self.instance(), {min(os.sched_getaffinity(0))}
+        i.start(*SMALL, "-s", "source.fps=%d" % FPS, preexec_fn=lambda: os.sched_setaffinity(0, one))
         i.until_published(2)
         herd = subprocess.Popen([HERD, i.ring_path, "3000"], stdout=subprocess.PIPE, text=True)
         try:
@@ -147,6 +147,8 @@ class Herd(TestCase):
                 took, status = time.monotonic() - began, i.status()
                 if status["frames"]["dropped"]["overload"] == before["dropped"]["overload"]:
                     break
+            # one late frame is the scheduler's, and after ten seconds not of the figure any more
+            until(lambda: i.status()["latency_10s_us"]["result_to_publish"]["p99"] < 200, PATIENCE_S, "0.2 ms at p99")
         finally:
             herd.kill()
             herd.wait()
@@ -155,8 +157,6 @@ class Herd(TestCase):
         # pairs that were due while every slot was taken are in no count: a slow frame thread shows here, and a busy
         # machine takes a few
         self.assertGreaterEqual(status["frames"]["captured"] - before["captured"], 0.8 * took * FPS - 2)
-        # the median: one late frame is the scheduler's on a busy machine, with the wakes in it each one takes longer
-        self.assertLess(status["latency_10s_us"]["result_to_publish"]["p50"], 200)
         self.assertEqual(status["state"], "running")
 
 

@@ -78,8 +78,10 @@ static void ring_teardown(void)
 static void ring_publish(uint64_t to)
 {
 	model_never_waits();
-	for (uint64_t n = FIRST + 1; n <= to; n++)
+	for (uint64_t n = FIRST + 1; n <= to; n++) {
 		model_check(sx_ring_publish(ring, frames[n], frame_bytes[n]) == 0, "publishing failed");
+		sx_ring_pass_bell(ring);
+	}
 }
 
 static void ring_take(bool next)

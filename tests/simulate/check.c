@@ -150,6 +150,23 @@ static int pairs_held(const struct sx_handover *h)
 	return held;
 }
 
+/* Who sleeps on the bell went to sleep after it had rung last: no wake was lost. */
+static void check_sleepers(uint64_t epoch)
+{
+	for (uint64_t all = sim->futexes; all; all &= all - 1) {
+		const struct sim_task *t = &sim->task[__builtin_ctzll(all)];
+		const volatile uint32_t *bell = t->futex;
+		const struct stixel_ring_header *h;
+
+		if (!bell || t->state != SIM_BLOCKED || *bell == t->futex_seen ||
+		    t->futex_offset != STIXEL_RING_LIVE_OFFSET + offsetof(struct stixel_ring_live, bell))
+			continue;
+		h = (const void *)((uintptr_t)bell - t->futex_offset);
+		SIM_MUST(h->epoch != epoch, "a reader sleeps on, and the bell has rung %u times",
+			 *bell - t->futex_seen);
+	}
+}
+
 /* All threads sleep: nothing is on its way from one count to another. */
 void check_quiet(void)
 {
@@ -169,6 +186,7 @@ void check_quiet(void)
 	SIM_MUST(p->collected <= p->submitted && p->submitted - p->collected <= (uint64_t)p->context_count,
 		 "%llu submitted, %llu collected", (ull)p->submitted, (ull)p->collected);
 	age_check_sums();
+	check_sleepers(p->epoch);
 	/* of a camera that is lost everything is counted already, as lost */
 	if (p->source && p->source->ops == &sx_v4l2_ops &&
 	    !atomic_load_explicit(&world->run->telemetry->absent, memory_order_relaxed))
@@ -179,6 +197,8 @@ void check_quiet(void)
 
 int __real_sx_ring_publish(struct sx_ring *r, const void *frame, size_t bytes);
 int __wrap_sx_ring_publish(struct sx_ring *r, const void *frame, size_t bytes);
+void __real_sx_ring_pass_bell(struct sx_ring *r);
+void __wrap_sx_ring_pass_bell(struct sx_ring *r);
 struct sx_item *__real_sx_handover_put(struct sx_item *item);
 struct sx_item *__wrap_sx_handover_put(struct sx_item *item);
 struct sx_item *__real_sx_handover_take(struct sx_handover *h);
@@ -308,6 +328,13 @@ int __wrap_sx_ring_publish(struct sx_ring *r, const void *frame, size_t bytes)
 	sim_note("frame", (int64_t)h.number);
 	check_latency(&h);
 	return e;
+}
+
+void __wrap_sx_ring_pass_bell(struct sx_ring *r)
+{
+	SIM_MUST(count(SX_FIG_FRAMES_PUBLISHED) == world->published,
+		 "readers are woken, and frame %llu is not counted yet", (ull)world->number);
+	__real_sx_ring_pass_bell(r);
 }
 
 void check_frame(uint64_t epoch, uint64_t number, uint32_t checksum, const char *who)

@@ -84,7 +84,8 @@ struct sim_task {
 	unsigned char tls[SIM_TLS_BYTES];
 	const void *futex; /* what it waits for, and where */
 	uint64_t futex_inode, futex_offset;
-	int64_t starved_ns; /* how long it was, in all */
+	uint32_t futex_seen; /* the value that it went to sleep with */
+	int64_t starved_ns;  /* how long it was, in all */
 };
 
 struct sim_task *sim_task_create(struct sim_process *p, const char *name, void *(*run)(void *),

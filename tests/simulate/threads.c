@@ -342,6 +342,7 @@ static long futex_wait(const uint32_t *word, uint32_t seen, const struct timespe
 	if (*(const volatile uint32_t *)word != seen)
 		return fail(EAGAIN);
 	t->futex = word;
+	t->futex_seen = seen;
 	sim->futexes |= UINT64_C(1) << (t - sim->task);
 	futex_place(word, &t->futex_inode, &t->futex_offset);
 	if (!sim_block(until ? until->tv_sec * SIM_S + until->tv_nsec : SIM_NEVER) && t->futex) {
