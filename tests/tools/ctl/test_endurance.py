@@ -183,7 +183,10 @@ class Endurance(Folder):
         if SANITIZED:
             self.skipTest("nothing can be loaded before AddressSanitizer")
         d = self.daemon("leak", env={"LD_PRELOAD": LEAK, "LEAK_KIB": "200", "LEAK_FILES": "1"})
-        rows, _ = self.judge(d, want=1)
+        for seconds in (2, 6, 20):  # on a busy machine no answer may come in the first third
+            rows, _ = self.judge(d, want=1, seconds=seconds)
+            if rows["descriptors"]["verdict"] != "not judged":
+                break
         self.assertEqual(self.bad(rows), {"memory", "descriptors"})
         self.assertGreater(rows["memory"]["value"], 4000)
         self.assertGreater(rows["descriptors"]["value"], 10)
