@@ -157,6 +157,8 @@ class Herd(TestCase):
         # pairs that were due while every slot was taken are in no count: a slow frame thread shows here, and a busy
         # machine takes a few
         self.assertGreaterEqual(status["frames"]["captured"] - before["captured"], 0.8 * took * FPS - 2)
+        # the median: one late frame is the scheduler's on a busy machine, with the wakes in it each one takes longer
+        self.assertLess(status["latency_10s_us"]["result_to_publish"]["p50"], 200)
         self.assertEqual(status["state"], "running")
 
 

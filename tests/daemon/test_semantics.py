@@ -92,8 +92,8 @@ class Semantics(TestCase):
             return next((f for f in ring.frames() if f.number >= first and condition(f)), None)
         return until(look, seconds, what)
 
-    def until_taken(self, i, net, label):
-        """The same of scores in every slot: given again where a frame on a busy machine was gone before they came."""
+    def until_taken(self, i, net):
+        """A frame with the scores of net, in every slot; given again where the frame was gone before they came."""
         given = 0
 
         def give():
@@ -101,7 +101,7 @@ class Semantics(TestCase):
             if time.monotonic() - given > 2:
                 given = time.monotonic()
                 for _ in range(9):
-                    net.give(time.monotonic_ns(), label)
+                    net.give(time.monotonic_ns(), 1)
         return self.until_frame(i, lambda f: f.flags == SCORES, "frame with scores", before=give)
 
     def test_without_a_source_nothing_is_said(self):
@@ -255,7 +255,7 @@ class Semantics(TestCase):
         path = os.path.join(i.shm, "stixel-scores.net")
         for round in range(6):
             net = self.segmenter(i)
-            self.until_taken(i, net, 1)
+            self.until_taken(i, net)
             os.kill(net.process.pid, signal.SIGSTOP)  # so that it does not touch what is gone
             if round % 2:
                 with open(path, "r+b") as f:

@@ -180,10 +180,10 @@ class FirstCamera(support.TestCase):
         self.assertGreater(good["density"], 0.7)
         self.assertGreater(good["density"], raw["density"] + 0.2)
         with stixel.open(self.front.name) as reader:
-            road = until(lambda: (lambda r: r if r.origin == stixel.RoadOrigin.MEASURED else None)(
-                reader.next(10).road), 30, "a road")
-        # by the calibration, which hangs on the views of the board that came in time: 1.035 to 1.050 were seen
-        self.assertAlmostEqual(road.height_m / (HEIGHT_M * self.cameras.scale), 1, delta=0.08)
+            # one of each picture: a single one may be a hundredth above the others
+            heights = [until(lambda: (lambda r: r.height_m if r.origin == stixel.RoadOrigin.MEASURED else None)(
+                reader.next(10).road), 30, "a road") for _ in range(STREET_FRAMES)]
+        self.assertAlmostEqual(np.median(heights) / (HEIGHT_M * self.cameras.scale), 1, delta=0.05)
         said = "".join(map(self.shell, doc_steps.commands(self.steps[6])))
         self.assertRegex(said, "ok +pictures")
         self.assertTrue(os.path.exists(self.top + "/now.png"))
