@@ -46,7 +46,8 @@ struct road_search {
 	struct road_far judging[ROAD_JUDGING];	 /* what bends are judged by */
 	struct sx_road_plane plane;		 /* refined, */
 	struct road_candidate fixed;		 /* in integers, */
-	struct sx_road_sums sums;		 /* and of the samples that it is made of */
+	struct sx_road_sums sums;		 /* and of the samples that it is made of, */
+	int seen;				 /* of so many */
 	int first_row, end_row;			 /* that are looked at for bends */
 	int found;				 /* there is one */
 	int samples;				 /* far ahead, */
@@ -110,6 +111,10 @@ __device__ __forceinline__ bool candidate_plane(const struct sx_road_view *view,
 
 	if (samples < SX_ROAD_LEAST)
 		return false;
+	if (sx_road_is_expected(view, candidate)) {
+		*p = view->expected;
+		return sx_road_plausible(view, p);
+	}
 #pragma unroll
 	for (int k = 0; k < 3; k++) {
 		const struct road_sample s = sh->sample[sx_road_draw(candidate, k, samples)];
@@ -160,9 +165,9 @@ __device__ __forceinline__ bool best_plane(const struct sx_road_view *view, stru
 		by[k] = near_of(&sh->sample[SX_ROAD_STRIDE * i], i < judging);
 	}
 	__syncthreads();
-	judge(by, judging, sh->candidate, sh->possible, sh->score);
+	judge(view, by, judging, sh->candidate, sh->possible, sh->score);
 	__syncthreads();
-	best = best_key(sh->score, sh->number, sh->possible);
+	best = best_key<true>(view, sh->score, sh->number, sh->possible, samples);
 	if (score_in(best) > 0 && mine < sh->possible && sh->number[mine] == candidate_of(best))
 		sh->refined.fixed = sh->candidate[mine];
 	__syncthreads();
@@ -171,14 +176,17 @@ __device__ __forceinline__ bool best_plane(const struct sx_road_view *view, stru
 
 /* What refine() has made, for the launches that follow; total: as it gives it. Whole block. */
 __device__ __forceinline__ void leave_plane(const struct sx_road_finder_cuda *s,
-					    const struct plane_shared *sh, bool found, int64_t total)
+					    const struct plane_shared *sh, bool found, int samples,
+					    int64_t total)
 {
 	const int mine = (int)threadIdx.x;
 
 	if (mine < ROAD_SUMS)
 		((int64_t *)&s->search->sums)[mine] = total;
-	if (mine == 0)
+	if (mine == 0) {
 		s->search->found = found;
+		s->search->seen = samples;
+	}
 	if (sh->refined.state == ROAD_NOT_FOUND)
 		return;
 	if (mine == 0) {
@@ -224,7 +232,7 @@ static __global__ void __launch_bounds__(ROAD_THREADS, 1)
 		return;
 	}
 	found = refine(&s.view, &sh.refined, &at, weight, samples, &total);
-	leave_plane(&s, &sh, found, total);
+	leave_plane(&s, &sh, found, samples, total);
 }
 
 /* ---- bend ---------------------------------------------------------------------------------------------- */
@@ -241,7 +249,7 @@ struct bend_shared {
 };
 
 /* Of all blocks' bests of the first round. */
-__device__ __forceinline__ struct sx_road_knee best_knee(const uint32_t *key)
+__device__ __forceinline__ struct sx_road_knee best_knee(const struct sx_road_view *view, const uint32_t *key)
 {
 	const struct sx_road_knee none = {};
 	uint32_t best = 0;
@@ -249,7 +257,7 @@ __device__ __forceinline__ struct sx_road_knee best_knee(const uint32_t *key)
 #pragma unroll
 	for (int i = 0; i < ROAD_BLOCKS; i++)
 		best = key[i] > best ? key[i] : best;
-	return sx_road_knee_of(0, &none, best ? candidate_of(best) : 0);
+	return sx_road_knee_of(view, 0, &none, best ? candidate_of(best) : 0);
 }
 
 /* Lists this block's bends of a round; before: the best of the round before. One warp. */
@@ -259,7 +267,7 @@ __device__ __forceinline__ void list_bends(const struct sx_road_finder_cuda *s, 
 {
 	const int lane = (int)threadIdx.x % 32, number = (int)blockIdx.x * ROAD_SHARE + lane;
 	const struct sx_road_plane plane = s->search->plane;
-	const struct sx_road_knee knee = sx_road_knee_of(round, before, number);
+	const struct sx_road_knee knee = sx_road_knee_of(&s->view, round, before, number);
 	const bool possible = sx_road_bend(&s->view, &plane, &knee, &mine->bend, &mine->row);
 	const uint32_t bits = __ballot_sync(SX_WARP_ALL_LANES, possible);
 	const int place = __popc(bits & ((1u << lane) - 1));
@@ -291,7 +299,7 @@ __device__ __forceinline__ void describe_plane(const struct sx_road_finder_cuda 
 	road.axis = s->view.camera.cx;
 	road.inliers = (uint32_t)sums.samples;
 	road.origin = SX_ROAD_MEASURED;
-	sx_road_sigmas(&s->view, &sums, &plane, &road);
+	sx_road_sigmas(&s->view, &sums, s->search->seen, &plane, &road);
 	s->search->road = road;
 }
 
@@ -312,7 +320,7 @@ __device__ __forceinline__ int take_far_samples(const struct sx_road_finder_cuda
 	for (int k = 0; k < 2; k++) {
 		const int i = (int)threadIdx.x + k * ROAD_THREADS;
 
-		by[k] = far_of(&c, &sh->sample[i], i < judging);
+		by[k] = far_of(&s->view, &c, &sh->sample[i], i < judging);
 		if (blockIdx.x == 0)
 			s->search->judging[i] = by[k];
 	}
@@ -348,10 +356,10 @@ static __global__ void __launch_bounds__(ROAD_THREADS, 1)
 		list_bends(&s, &sh, 0, &none, &unused);
 	samples = number_samples(&far, &at, sh.count);
 	judging = take_far_samples(&s, &sh, &at, samples, by);
-	judge(by, judging, sh.candidate, sh.possible + is_first, sh.score);
+	judge(&s.view, by, judging, sh.candidate, sh.possible + is_first, sh.score);
 	__syncthreads();
 	if (threadIdx.x / 32 == 0) {
-		const uint32_t best = best_key(sh.score, sh.number, sh.possible);
+		const uint32_t best = best_key<false>(&s.view, sh.score, sh.number, sh.possible, 0);
 
 		if (threadIdx.x == 0)
 			s.search->key[blockIdx.x] = best;
@@ -395,15 +403,15 @@ __device__ __forceinline__ void judge_again(const struct sx_road_finder_cuda *s,
 	if (mine <= ROAD_SHARE)
 		sh->score[mine] = 0;
 	if (mine / 32 == 0) {
-		const struct sx_road_knee before = best_knee(s->search->key);
+		const struct sx_road_knee before = best_knee(&s->view, s->search->key);
 
 		list_bends(s, sh, 1, &before, &bend);
 	}
 	__syncthreads();
-	judge(by, judging, sh->candidate, sh->possible, sh->score);
+	judge(&s->view, by, judging, sh->candidate, sh->possible, sh->score);
 	__syncthreads();
 	if (mine / 32 == 0) {
-		bend.key = best_key(sh->score, sh->number, sh->possible);
+		bend.key = best_key<false>(&s->view, sh->score, sh->number, sh->possible, 0);
 		if (bend.key ? (int)blockIdx.x * ROAD_SHARE + mine == candidate_of(bend.key) : mine == 0)
 			s->search->best[blockIdx.x] = bend;
 	}

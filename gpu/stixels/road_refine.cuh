@@ -46,10 +46,12 @@ struct road_lane_sums {
 	int64_t yy, yd, dd;
 };
 
-__device__ __forceinline__ struct road_lane_sums sum_lane(const struct road_candidate *f,
+__device__ __forceinline__ struct road_lane_sums sum_lane(const struct sx_road_view *view,
+							  const struct road_candidate *f,
 							  const struct road_places *at,
-							  const int32_t weight[ROAD_OF_LANE], int cy)
+							  const int32_t weight[ROAD_OF_LANE])
 {
+	const int cy = sx_road_centre_y(view);
 	const int32_t column[2] = {f->cross * at->x[0], f->cross * at->x[1]};
 	struct road_lane_sums s = {};
 
@@ -61,7 +63,7 @@ __device__ __forceinline__ struct road_lane_sums sum_lane(const struct road_cand
 #pragma unroll
 		for (int c = 0; c < 2; c++) {
 			const int32_t d = at->d[2 * j + c], off = (d << 12) - (row + column[c]);
-			const bool on = abs(off) <= road_most_of(d, f->tolerance);
+			const bool on = abs(off) <= sx_road_most_fitted(view, f->tolerance, d);
 			const int32_t counted = on ? weight[2 * j + c] : 0;
 			const int32_t w = counted & ((1 << WEIGHT_BITS) - 1), wd = w * d;
 
@@ -100,7 +102,7 @@ __device__ __forceinline__ void sum_samples(const struct sx_road_view *view, con
 {
 	const int lane = (int)threadIdx.x % 32, cx = sx_road_centre_x(view);
 	const int32_t x[2] = {at->x[0] - cx, at->x[1] - cx}, mask = (1 << WEIGHT_BITS) - 1;
-	const struct road_lane_sums s = sum_lane(f, at, weight, sx_road_centre_y(view));
+	const struct road_lane_sums s = sum_lane(view, f, at, weight);
 	const int32_t wx[2] = {(s.weight[0] & mask) * x[0], (s.weight[1] & mask) * x[1]};
 	const uint32_t counted = sx_warp_sum((uint32_t)(s.weight[0] + s.weight[1]));
 	struct road_halves mine = {};
@@ -185,7 +187,7 @@ __device__ __forceinline__ enum road_state next_plane(const struct sx_road_view 
 	const int64_t on_plane = __shfl_sync(SX_WARP_ALL_LANES, (long long)total, SUM_SAMPLES);
 	struct sx_road_plane p;
 
-	if (!sx_road_enough(on_plane, all) || !solve(view, total, &p) || !sx_road_limited(view, &p))
+	if (!sx_road_enough(view, on_plane, all) || !solve(view, total, &p) || !sx_road_limited(view, &p))
 		return ROAD_NOT_FOUND;
 	if (threadIdx.x == 0) {
 		r->plane[round] = p;

@@ -112,12 +112,6 @@ __device__ __forceinline__ int32_t road_side_of(int32_t off, int32_t most)
 {
 	return 1 + ((most - abs(off)) >> 31) + ((off + 2 * most) >> 31);
 }
-__device__ __forceinline__ int32_t road_most_of(int32_t d, int32_t tolerance)
-{
-	const int32_t part = d * tolerance;
-
-	return part > SX_ROAD_TOLERANCE_Q16 ? part : SX_ROAD_TOLERANCE_Q16;
-}
 
 /* So far off, where there is no sample, that it is neither on a plane nor below it. */
 #define ROAD_FAR_OFF (1 << 30)
@@ -144,11 +138,12 @@ __device__ __forceinline__ struct road_near near_of(const struct road_sample *s,
 	return n;
 }
 
-__device__ __forceinline__ int32_t candidate_side(const struct road_candidate *c, const struct road_near *s)
+__device__ __forceinline__ int32_t candidate_side(const struct sx_road_view *view,
+						  const struct road_candidate *c, const struct road_near *s)
 {
 	const int32_t off = s->d_q16 - ((c->slope * s->y + c->cross * s->x) + c->at_origin);
 
-	return road_side_of(off, road_most_of(s->d, c->tolerance));
+	return road_side_of(off, sx_road_most(view, c->tolerance, s->d));
 }
 
 /* A bend of the plane that was found, and what it is judged by: all that is the same for every bend. */
@@ -162,21 +157,23 @@ struct __align__(16) road_far
 	int32_t unused;
 };
 
-__device__ __forceinline__ struct road_far far_of(const struct road_candidate *f, const struct road_sample *s,
+__device__ __forceinline__ struct road_far far_of(const struct sx_road_view *view,
+						  const struct road_candidate *f, const struct road_sample *s,
 						  bool there)
 {
-	struct road_far r = {0, ROAD_FAR_OFF, SX_ROAD_TOLERANCE_Q16, 0};
+	struct road_far r = {0, ROAD_FAR_OFF, view->least_tolerance, 0};
 
 	if (there) {
 		r.y = (int32_t)(s->y_x >> 16);
 		r.off = (s->d << 12) -
 			((f->slope * r.y + f->cross * (int32_t)(s->y_x & 0xffff)) + f->at_origin);
-		r.most = road_most_of(s->d, f->tolerance);
+		r.most = sx_road_most(view, f->tolerance, s->d);
 	}
 	return r;
 }
 
-__device__ __forceinline__ int32_t candidate_side(const struct road_bent *c, const struct road_far *s)
+__device__ __forceinline__ int32_t candidate_side(const struct sx_road_view *, const struct road_bent *c,
+						  const struct road_far *s)
 {
 	const int32_t above = c->row - s->y > 0 ? c->row - s->y : 0;
 
@@ -187,8 +184,8 @@ __device__ __forceinline__ int32_t candidate_side(const struct road_bent *c, con
 
 /* Adds to each candidate's score what the warp's samples say, of which a lane has so many. Whole warp. */
 template <int samples, typename Candidate, typename Sample>
-__device__ __forceinline__ void judge_by(const Sample *sample, const Candidate *candidate, int count,
-					 int32_t *score)
+__device__ __forceinline__ void judge_by(const struct sx_road_view *view, const Sample *sample,
+					 const Candidate *candidate, int count, int32_t *score)
 {
 	const int lane = (int)threadIdx.x % 32;
 
@@ -207,7 +204,7 @@ __device__ __forceinline__ void judge_by(const Sample *sample, const Candidate *
 
 #pragma unroll
 				for (int k = 0; k < samples; k++)
-					sum[n] += (uint32_t)candidate_side(&c, &sample[k]);
+					sum[n] += (uint32_t)candidate_side(view, &c, &sample[k]);
 			}
 #pragma unroll
 			for (int n = 0; n < ROAD_AT_ONCE; n++) {
@@ -226,13 +223,13 @@ __device__ __forceinline__ void judge_by(const Sample *sample, const Candidate *
  * two barriers.
  */
 template <typename Candidate, typename Sample>
-__device__ __forceinline__ void judge(const Sample sample[2], int samples, const Candidate *candidate,
-				      int count, int32_t *score)
+__device__ __forceinline__ void judge(const struct sx_road_view *view, const Sample sample[2], int samples,
+				      const Candidate *candidate, int count, int32_t *score)
 {
 	if (samples > ROAD_THREADS)
-		judge_by<2>(sample, candidate, count, score);
+		judge_by<2>(view, sample, candidate, count, score);
 	else if ((int)threadIdx.x / 32 * 32 < samples)
-		judge_by<1>(sample, candidate, count, score);
+		judge_by<1>(view, sample, candidate, count, score);
 }
 
 /*
@@ -253,14 +250,17 @@ __device__ __forceinline__ int32_t score_in(uint32_t key)
 	return key ? (int32_t)(key >> 16) - SCORE_BIAS : INT32_MIN;
 }
 
-/* Of count candidates with these scores and numbers the best. Whole warp, all lanes get it. */
-__device__ __forceinline__ uint32_t best_key(const int32_t *score, const uint16_t *number, int count)
+/* Of count candidates, planes or bends, with these scores the best, of so many samples. Whole warp. */
+template <bool planes>
+__device__ __forceinline__ uint32_t best_key(const struct sx_road_view *view, const int32_t *score,
+					     const uint16_t *number, int count, int samples)
 {
 	uint32_t best = 0;
 
 #pragma unroll 1
 	for (int i = (int)threadIdx.x % 32; i < count; i += 32) {
-		const uint32_t key = key_of(score[i], number[i]);
+		const int32_t worth = planes ? sx_road_worth(view, number[i], score[i], samples) : score[i];
+		const uint32_t key = key_of(worth, number[i]);
 
 		best = key > best ? key : best;
 	}

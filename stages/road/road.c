@@ -12,6 +12,7 @@
 #include <stdlib.h>
 
 #include "stages/road/road_finder.h"
+#include "stages/road/road_scale.h"
 
 #define PI 3.14159265358979323846
 
@@ -82,8 +83,22 @@ void sx_road_calibrated(const struct sx_camera *c, struct sx_road *road)
 
 void sx_road_heights(const struct sx_params *p, double *least, double *most)
 {
-	*least = p->road.min_height_m > 0 ? p->road.min_height_m : p->camera.height_m / 3.3;
-	*most = p->road.max_height_m > 0 ? p->road.max_height_m : p->camera.height_m / 0.55;
+	const struct sx_road_scale s = sx_road_scale_of(p->camera.height_m);
+
+	*least = p->road.min_height_m > 0 ? p->road.min_height_m : p->camera.height_m / s.higher;
+	*most = p->road.max_height_m > 0 ? p->road.max_height_m : p->camera.height_m / s.lower;
+}
+
+/* Accepted pitches: as given, to both sides; else by what camera.height_m and pitch_deg say. */
+static void set_pitches(struct sx_road_view *w, const struct sx_params *p, const struct sx_road_scale *s)
+{
+	const double given = p->road.max_pitch_deg, mounted = (1.0 - s->car) * p->camera.pitch_deg;
+	const double least = given > 0 ? -given : fmax(mounted - s->fall_deg, -80.0);
+	const double most = given > 0 ? given : fmin(mounted + s->rise_deg, 80.0);
+
+	w->tan_least_pitch = tan(least * (PI / 180.0));
+	w->tan_most_pitch = tan(most * (PI / 180.0));
+	w->tan_pitch = tan(p->camera.pitch_deg * (PI / 180.0));
 }
 
 /* Within the image, wherever the camera's axis lies. */
@@ -92,33 +107,57 @@ static int column_of(double x, int width)
 	return x > 0 ? x < width - 1 ? (int)x : width - 1 : 0;
 }
 
+/* What is looked at, in the map: needs all else of the view. */
+static void set_places(struct sx_road_view *w, int top, const struct sx_road_scale *s)
+{
+	const struct sx_camera *c = &w->camera;
+	const double beside = c->fx * SX_ROAD_CORRIDOR_M / SX_ROAD_BEND_BESIDE_M;
+	const double least_q4 = 16.0 * (c->fx * c->baseline_m) / (SX_ROAD_REACH_M * s->length);
+
+	w->end_column = w->width;
+	w->first_row = w->height * top / 100;
+	w->end_row = w->height - s->last_rows > w->first_row ? w->height - s->last_rows : w->height;
+	w->least_q4 = least_q4 > 16.0 ? (int)ceil(least_q4) : 16;
+	w->far_first_column = column_of(c->cx - beside, w->width);
+	w->far_end_column = column_of(c->cx + beside, w->width);
+}
+
 static void set_view(struct sx_road_finder *f, const struct sx_params *p, int width, int height)
 {
 	const struct sx_camera *c = &p->camera;
-	const double fb = c->fx * c->baseline_m;
+	const struct sx_road_scale s = sx_road_scale_of(c->height_m);
+	const struct sx_road *e = &f->calibrated;
+	const int falls = (int)rint(s.falls);
+	struct sx_road_view *w = &f->view;
 
-	f->view = (struct sx_road_view){
-		.camera = *c,
-		.tan_max_pitch = tan(p->road.max_pitch_deg * (PI / 180.0)),
-		.tan_least_roll = tan((c->roll_deg - p->road.max_roll_deg) * (PI / 180.0)),
-		.tan_most_roll = tan((c->roll_deg + p->road.max_roll_deg) * (PI / 180.0)),
-		.per_px = 16.0 * c->baseline_m / SX_ROAD_CORRIDOR_M,
-		.width = width,
-		.height = height,
-		.end_column = width,
-		.end_row = height,
-		.first_row = height * p->road.top / 100,
-		.least_q4 = 16,
-	};
-	sx_road_heights(p, &f->view.min_height_m, &f->view.max_height_m);
+	*w = (struct sx_road_view){.camera = *c, .width = width, .height = height};
 	if (!has_model(c))
 		return;
-	f->view.far_first_column =
-		column_of(c->cx - c->fx * SX_ROAD_CORRIDOR_M / SX_ROAD_BEND_BESIDE_M, width);
-	f->view.far_end_column = column_of(c->cx + c->fx * SX_ROAD_CORRIDOR_M / SX_ROAD_BEND_BESIDE_M, width);
-	f->view.tolerance = SX_ROAD_TOLERANCE_M * c->fy / fb;
-	if (16.0 * fb / SX_ROAD_REACH_M > 16.0)
-		f->view.least_q4 = (int)ceil(16.0 * fb / SX_ROAD_REACH_M);
+	*w = (struct sx_road_view){
+		.camera = *c,
+		.tan_least_roll = tan((c->roll_deg - p->road.max_roll_deg) * (PI / 180.0)),
+		.tan_most_roll = tan((c->roll_deg + p->road.max_roll_deg) * (PI / 180.0)),
+		.per_px = 16.0 * c->baseline_m / (SX_ROAD_CORRIDOR_M * s.length),
+		.tolerance = s.tolerance_m * c->fy / (c->fx * c->baseline_m),
+		.least_tolerance = (int32_t)rint(65536.0 * s.tolerance_px),
+		.closer = (int32_t)rint(256.0 * s.closer),
+		.share = (int32_t)rint(s.share),
+		.favour = (int32_t)rint(256.0 * s.favour),
+		.expected = {e->slope, e->cross, e->offset - e->cross * e->axis},
+		.bend_first_m = s.bend_first_m,
+		.bend_step_m = s.bend_step_m,
+		.grades = s.grades,
+		.falls = falls,
+		.bend_reach = 1.2 * (16 - falls) / s.grades,
+		.elsewhere = 1.0 - s.car,
+		.width = width,
+		.height = height,
+	};
+	sx_road_heights(p, &w->min_height_m, &w->max_height_m);
+	/* limits that were given mean what they say */
+	w->ramp_m = p->road.min_height_m > 0 || p->road.max_height_m > 0 ? 0.0 : s.ramp_m;
+	set_pitches(w, p, &s);
+	set_places(w, p->road.top, &s);
 }
 
 int sx_road_finder_create(struct sx_road_finder **ret, const struct sx_params *p, int width, int height,
@@ -132,8 +171,8 @@ int sx_road_finder_create(struct sx_road_finder **ret, const struct sx_params *p
 	if (!f)
 		return -ENOMEM;
 	f->params = p->road;
-	set_view(f, p, width, height);
 	sx_road_calibrated(&p->camera, &f->calibrated);
+	set_view(f, p, width, height);
 	*ret = f;
 	return 0;
 }
@@ -181,6 +220,10 @@ static bool candidate_plane(const struct sx_road_finder *f, int candidate, struc
 
 	if (f->samples < SX_ROAD_LEAST)
 		return false;
+	if (sx_road_is_expected(&f->view, candidate)) {
+		*p = f->view.expected;
+		return sx_road_plausible(&f->view, p);
+	}
 	for (int k = 0; k < 3; k++) {
 		const int i = sx_road_draw(candidate, k, f->samples);
 
@@ -196,7 +239,7 @@ static int32_t score_of(const struct sx_road_finder *f, const struct sx_road_fix
 	int32_t score = 0;
 
 	for (int i = 0; i < f->samples; i += SX_ROAD_STRIDE)
-		score += sx_road_side(fixed, f->x[i], f->y[i], f->d[i]);
+		score += sx_road_side(&f->view, fixed, f->x[i], f->y[i], f->d[i]);
 	return score;
 }
 
@@ -208,7 +251,7 @@ int32_t sx_road_score(const struct sx_road_finder *f, int candidate)
 	if (!candidate_plane(f, candidate, &p))
 		return INT32_MIN;
 	fixed = sx_road_fix(&f->view, &p);
-	return score_of(f, &fixed);
+	return sx_road_worth(&f->view, candidate, score_of(f, &fixed), f->samples);
 }
 
 void sx_road_sample_far(struct sx_road_finder *f, const struct sx_image *disparity)
@@ -220,7 +263,7 @@ void sx_road_sample_far(struct sx_road_finder *f, const struct sx_image *dispari
 
 int32_t sx_road_bend_score(const struct sx_road_finder *f, int round, int candidate)
 {
-	const struct sx_road_knee knee = sx_road_knee_of(round, &f->knee, candidate);
+	const struct sx_road_knee knee = sx_road_knee_of(&f->view, round, &f->knee, candidate);
 	struct sx_road_fixed fixed = sx_road_fix(&f->view, &f->plane);
 	double bend, row;
 
@@ -239,10 +282,10 @@ static bool refine(const struct sx_road_finder *f, struct sx_road_plane *p, stru
 	struct sx_road_sums s = {0};
 
 	for (int i = 0; i < f->samples; i++)
-		if (sx_road_side(&fixed, f->x[i], f->y[i], f->d[i]) > 0)
+		if (sx_road_fitted(&f->view, &fixed, f->x[i], f->y[i], f->d[i]))
 			sx_road_add(&s, f->x[i] - cx, f->y[i] - cy, f->d[i]);
 	*sums = s;
-	return sx_road_enough(s.samples, f->samples) && sx_road_solve(&f->view, &s, p) &&
+	return sx_road_enough(&f->view, s.samples, f->samples) && sx_road_solve(&f->view, &s, p) &&
 	       sx_road_plausible(&f->view, p);
 }
 
@@ -261,6 +304,7 @@ void sx_road_measure(struct sx_road_finder *f, const int32_t *scores)
 		if (!refine(f, &p, &f->sums))
 			return;
 	f->plane = p;
+	f->seen = f->samples;
 	f->found = true;
 }
 
@@ -271,7 +315,7 @@ void sx_road_choose_bend(struct sx_road_finder *f, int round, const int32_t *sco
 	for (int i = 1; i < SX_ROAD_BENDS; i++)
 		if (scores[i] > scores[best])
 			best = i;
-	f->knee = sx_road_knee_of(round, &f->knee, best);
+	f->knee = sx_road_knee_of(&f->view, round, &f->knee, best);
 	f->bend_score = scores[best];
 }
 
@@ -296,7 +340,7 @@ void sx_road_finish(const struct sx_road_finder *f, const struct sx_road *previo
 		};
 		set_bend(f, road);
 		sx_road_describe(&f->view.camera, road);
-		sx_road_sigmas(&f->view, &f->sums, &f->plane, road);
+		sx_road_sigmas(&f->view, &f->sums, f->seen, &f->plane, road);
 	} else if (sx_road_looks(f) && previous && sx_road_lasts(previous, f->params.max_age)) {
 		*road = *previous;
 		road->origin = SX_ROAD_PREVIOUS;

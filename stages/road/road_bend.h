@@ -12,13 +12,8 @@
 
 #include "stages/road/road_plane.h"
 
-#define SX_ROAD_BENDS 256	  /* candidates of a round: 16 distances times 16 grades */
-#define SX_ROAD_BEND_ROUNDS 2	  /* the second round the best of the first */
-#define SX_ROAD_BEND_FIRST_M 10.0 /* distances, and from one to the next */
-#define SX_ROAD_BEND_STEP_M 3.0
-#define SX_ROAD_BEND_FALLS 6	   /* grades -6 to -1 %, then 1 to 10 % */
-#define SX_ROAD_BEND_REACH 0.12	   /* how far above the horizon is looked, as a tangent */
-#define SX_ROAD_BEND_BESIDE_M 15.0 /* the corridor is looked at as wide as it is so far ahead */
+#define SX_ROAD_BENDS 256     /* candidates of a round: 16 distances times 16 grades */
+#define SX_ROAD_BEND_ROUNDS 2 /* the second round the best of the first */
 /* A bend must explain so many samples (of every SX_ROAD_STRIDE-th) more than the plane; of all one in */
 #define SX_ROAD_BEND_LEAST 16
 #define SX_ROAD_BEND_SHARE 44 /* so many more, */
@@ -29,12 +24,12 @@ struct sx_road_knee {
 	double z, grade;
 };
 
-/* The part of the image in which a bend shows: rows from 10 m ahead up to where the road could be. */
+/* The part of the image in which a bend shows: rows from the nearest knee up to where the road could be. */
 SX_ROAD_INLINE struct sx_road_view sx_road_far(const struct sx_road_view *w, const struct sx_road_plane *p)
 {
 	const double at_axis = p->at_origin + p->cross * w->camera.cx, horizon = -at_axis / p->slope;
-	const double near = w->camera.fx * w->camera.baseline_m / SX_ROAD_BEND_FIRST_M;
-	const double first = rint(horizon - SX_ROAD_BEND_REACH * w->camera.fy);
+	const double near = w->camera.fx * w->camera.baseline_m / w->bend_first_m;
+	const double first = rint(horizon - w->bend_reach * w->camera.fy);
 	const double end = rint((near - at_axis) / p->slope) + 1.0;
 	struct sx_road_view far = *w;
 
@@ -47,19 +42,19 @@ SX_ROAD_INLINE struct sx_road_view sx_road_far(const struct sx_road_view *w, con
 }
 
 /* Of a round; best: that of the round before. */
-SX_ROAD_INLINE struct sx_road_knee sx_road_knee_of(int round, const struct sx_road_knee *best, int candidate)
+SX_ROAD_INLINE struct sx_road_knee sx_road_knee_of(const struct sx_road_view *w, int round,
+						   const struct sx_road_knee *best, int candidate)
 {
 	const int steep = candidate % 16, step = candidate / 16;
 	struct sx_road_knee k;
 
 	if (round > 0) {
-		k.z = best->z + (step - 8) * (SX_ROAD_BEND_STEP_M / 8.0);
-		k.grade = best->grade + (steep - 8) / 800.0;
+		k.z = best->z + (step - 8) * (w->bend_step_m / 8.0);
+		k.grade = best->grade + (steep - 8) / (8.0 * w->grades);
 		return k;
 	}
-	k.z = SX_ROAD_BEND_FIRST_M + SX_ROAD_BEND_STEP_M * step;
-	k.grade = (steep < SX_ROAD_BEND_FALLS ? steep - SX_ROAD_BEND_FALLS : steep - SX_ROAD_BEND_FALLS + 1) /
-		  100.0;
+	k.z = w->bend_first_m + w->bend_step_m * step;
+	k.grade = (steep < w->falls ? steep - w->falls : steep - w->falls + 1) / w->grades;
 	return k;
 }
 

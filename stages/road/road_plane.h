@@ -17,11 +17,6 @@
 /* Disparities beyond this, in px, at any corner of the image: not a plane that is looked at. */
 #define SX_ROAD_LIMIT_PX 2048.0
 
-/* A plane: ground disparity slope * y + cross * x + at_origin, px. */
-struct sx_road_plane {
-	double slope, cross, at_origin;
-};
-
 /* The plane through three samples x, y, d (Q4). False: they lie on a line. */
 SX_ROAD_INLINE bool sx_road_through(const int32_t x[3], const int32_t y[3], const int32_t d[3],
 				    struct sx_road_plane *p)
@@ -52,15 +47,18 @@ SX_ROAD_INLINE bool sx_road_limited(const struct sx_road_view *w, const struct s
 SX_ROAD_INLINE bool sx_road_plausible(const struct sx_road_view *w, const struct sx_road_plane *p)
 {
 	const struct sx_camera *c = &w->camera;
-	double t, r, height;
+	double t, r, height, by_ramp;
 
 	if (!sx_road_limited(w, p))
 		return false;
 	t = (c->cy + (p->at_origin + p->cross * c->cx) / p->slope) / c->fy;
 	r = p->cross * c->fx / (p->slope * c->fy);
 	height = c->baseline_m * (c->fx / c->fy) / (p->slope * sqrt((1.0 + t * t) + r * r));
-	return t <= w->tan_max_pitch && t >= -w->tan_max_pitch && r <= w->tan_most_roll &&
-	       r >= w->tan_least_roll && height >= w->min_height_m && height <= w->max_height_m;
+	/* the plane of a ramp that begins ahead passes below the camera lower than the floor, or higher */
+	by_ramp = w->ramp_m * (t - w->tan_pitch);
+	return t <= w->tan_most_pitch && t >= w->tan_least_pitch && r <= w->tan_most_roll &&
+	       r >= w->tan_least_roll && height >= w->min_height_m + (by_ramp < 0.0 ? by_ramp : 0.0) &&
+	       height <= w->max_height_m + (by_ramp > 0.0 ? by_ramp : 0.0);
 }
 
 /* A plausible plane in integers: disparity at x, y in Q16 px, and how much of a disparity is tolerance. */
@@ -83,15 +81,58 @@ SX_ROAD_INLINE struct sx_road_fixed sx_road_fix(const struct sx_road_view *w, co
 	return f;
 }
 
+/* How far a sample of a plane may be off, Q16 px. */
+SX_ROAD_INLINE int32_t sx_road_most(const struct sx_road_view *w, int32_t tolerance, int32_t d)
+{
+	const int32_t part = d * tolerance;
+
+	return part > w->least_tolerance ? part : w->least_tolerance;
+}
+
+/* And one that a plane is fitted to. */
+SX_ROAD_INLINE int32_t sx_road_most_fitted(const struct sx_road_view *w, int32_t tolerance, int32_t d)
+{
+	const int32_t most = sx_road_most(w, tolerance, d);
+
+	return most - (most >> 8) * w->closer;
+}
+
 /* 1: the sample lies on the plane; -1: clearly below it, where a road has nothing; else 0. d: Q4. */
-SX_ROAD_INLINE int32_t sx_road_side(const struct sx_road_fixed *f, int32_t x, int32_t y, int32_t d)
+SX_ROAD_INLINE int32_t sx_road_side(const struct sx_road_view *w, const struct sx_road_fixed *f, int32_t x,
+				    int32_t y, int32_t d)
 {
 	const int32_t above = y < f->bend_row ? f->bend_row - y : 0;
 	const int32_t off = (d << 12) - ((f->slope * y + f->cross * x) + (f->at_origin + f->bend * above));
-	const int32_t part = d * f->tolerance;
-	const int32_t most = part > SX_ROAD_TOLERANCE_Q16 ? part : SX_ROAD_TOLERANCE_Q16;
+	const int32_t most = sx_road_most(w, f->tolerance, d);
 
 	return off <= most ? off >= -most ? 1 : off < -2 * most ? -1 : 0 : 0;
+}
+
+/* Is a plane fitted to the sample? */
+SX_ROAD_INLINE bool sx_road_fitted(const struct sx_road_view *w, const struct sx_road_fixed *f, int32_t x,
+				   int32_t y, int32_t d)
+{
+	const int32_t off = (d << 12) - (f->slope * y + f->cross * x + f->at_origin);
+
+	return (off < 0 ? -off : off) <= sx_road_most_fitted(w, f->tolerance, d);
+}
+
+/* Is this candidate not drawn, but what the calibration says? */
+SX_ROAD_INLINE bool sx_road_is_expected(const struct sx_road_view *w, int candidate)
+{
+	return candidate == 0 && w->favour > 0;
+}
+
+/*
+ * What a candidate is worth by its score, of so many samples. Before an edge or a kerb a low camera sees a
+ * short strip of floor, and planes that lean into what lies behind explain a little more than the right one.
+ * So they must explain more than the expected plane by favour / 256 of what is judged.
+ */
+SX_ROAD_INLINE int32_t sx_road_worth(const struct sx_road_view *w, int candidate, int32_t score, int samples)
+{
+	return sx_road_is_expected(w, candidate) && score > 0
+		       ? score + samples / SX_ROAD_STRIDE * w->favour / 256
+		       : score;
 }
 
 #endif

@@ -8,6 +8,10 @@
  * where they are far, by SX_ROAD_FAR_PX, which what is left does not show. Both numbers are those for which
  * errors on synthetic streets agree (docs/algorithm.md, road).
  *
+ * A low camera often sees little floor before other things, which lean the plane (road_plane.h,
+ * sx_road_worth()): where less than half of the samples lie on it, sigmas are larger by the square of
+ * what is missing.
+ *
  * What is not in it: a wrong baseline or principal point, a road that is no plane from the camera on.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -47,8 +51,16 @@ SX_ROAD_INLINE struct sx_road_spread sx_road_spread_of(const struct sx_road_sums
 	return v;
 }
 
-/* The three sigmas of a plane that sx_road_solve() has made of these sums. */
-SX_ROAD_INLINE void sx_road_sigmas(const struct sx_road_view *w, const struct sx_road_sums *s,
+/* What a plane that few of all samples lie on is less sure by. */
+SX_ROAD_INLINE double sx_road_doubt(const struct sx_road_view *w, const struct sx_road_sums *s, int samples)
+{
+	const double most = (double)samples / (2.0 * (double)s->samples);
+
+	return most > 1.0 ? 1.0 + w->elsewhere * (most * most - 1.0) : 1.0;
+}
+
+/* The three sigmas of a plane that sx_road_solve() has made of these sums, of so many samples. */
+SX_ROAD_INLINE void sx_road_sigmas(const struct sx_road_view *w, const struct sx_road_sums *s, int samples,
 				   const struct sx_road_plane *p, struct sx_road *road)
 {
 	const struct sx_camera *c = &w->camera;
@@ -69,10 +81,12 @@ SX_ROAD_INLINE void sx_road_sigmas(const struct sx_road_view *w, const struct sx
 	/* of what is off in common */
 	const double last = p->slope * ((double)w->end_row - horizon), far = SX_ROAD_FAR_PX * tm;
 	const double far_height = SX_ROAD_FAR_PX / (last > 1.0 ? last : 1.0) - t * far / length;
+	const double doubt = sx_road_doubt(w, s, samples);
 
-	road->pitch_sigma_rad = sqrt(sx_road_variance(&v, tm, ts, tc) + far * far) / (1.0 + t * t);
-	road->roll_sigma_rad = sqrt(sx_road_variance(&v, 0.0, rs, rc)) / (1.0 + r * r);
-	road->height_sigma_m = height * sqrt(sx_road_variance(&v, hm, hs, hc) + far_height * far_height);
+	road->pitch_sigma_rad = doubt * (sqrt(sx_road_variance(&v, tm, ts, tc) + far * far) / (1.0 + t * t));
+	road->roll_sigma_rad = doubt * (sqrt(sx_road_variance(&v, 0.0, rs, rc)) / (1.0 + r * r));
+	road->height_sigma_m =
+		doubt * (height * sqrt(sx_road_variance(&v, hm, hs, hc) + far_height * far_height));
 }
 
 #endif

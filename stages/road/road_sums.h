@@ -74,9 +74,9 @@ SX_ROAD_INLINE bool sx_road_solve(const struct sx_road_view *w, const struct sx_
 }
 
 /* Are so many samples on a plane enough for a road, of all that there are? */
-SX_ROAD_INLINE bool sx_road_enough(int64_t on_plane, int samples)
+SX_ROAD_INLINE bool sx_road_enough(const struct sx_road_view *w, int64_t on_plane, int samples)
 {
-	return on_plane >= SX_ROAD_LEAST && on_plane * SX_ROAD_SHARE >= samples;
+	return on_plane >= SX_ROAD_LEAST && on_plane * w->share >= samples;
 }
 
 #endif

@@ -20,22 +20,32 @@
 #define SX_ROAD_STRIDE 4       /* a candidate is judged by every fourth sample, */
 #define SX_ROAD_REFINEMENTS 4  /* the best of them refined over all */
 
-/* The camera's corridor: what is looked at of the world. */
-#define SX_ROAD_CORRIDOR_M 4.0	    /* to each side */
-#define SX_ROAD_REACH_M 40.0	    /* ahead */
-#define SX_ROAD_TOLERANCE_M 0.06    /* how far the road's surface lies from its plane, in height, */
-#define SX_ROAD_TOLERANCE_Q16 32768 /* and 0.5 px of disparity at least */
-#define SX_ROAD_LEAST 32	    /* samples on the plane of a road, and one in SX_ROAD_SHARE of all */
-#define SX_ROAD_SHARE 4
+#define SX_ROAD_LEAST 32 /* samples on the plane of a road */
 
-/* What the samples are measured with; host-made, from camera and parameters alone. */
+/* A plane: ground disparity slope * y + cross * x + at_origin, px. */
+struct sx_road_plane {
+	double slope, cross, at_origin;
+};
+
+/* What the samples are measured with; host-made, from camera and parameters alone. See road_scale.h. */
 struct sx_road_view {
 	struct sx_camera camera;
-	double min_height_m, max_height_m, tan_max_pitch, tan_least_roll, tan_most_roll;
-	double per_px;	  /* of disparity, 1/16 px, that a sample needs a px beside the axis */
-	double tolerance; /* of the disparity, times the plane's slope: SX_ROAD_TOLERANCE_M in height */
+	double min_height_m, max_height_m, tan_least_pitch, tan_most_pitch, tan_least_roll, tan_most_roll;
+	double tan_pitch, ramp_m; /* as mounted; a ramp that looks like a plane begins at most so far ahead */
+	double per_px;		  /* of disparity, 1/16 px, that a sample needs a px beside the axis */
+	double tolerance;	  /* of the disparity, times the plane's slope: a length in height, */
+	int32_t least_tolerance;  /* and so much disparity at least, Q16 px */
+	int32_t closer;		  /* by that / 256 of it samples must be closer to be fitted to */
+	int32_t share;		  /* one in so many of all samples lies on the plane of a road */
+	int32_t favour;		  /* see sx_road_worth() */
+	struct sx_road_plane expected;	  /* that of the calibration, where favour > 0 */
+	double bend_first_m, bend_step_m; /* knees: the nearest, and to the next */
+	double grades;			  /* so many to 100 %, */
+	int32_t falls;			  /* of which so many fall, and the others rise */
+	double bend_reach;		  /* how far above the horizon bends are looked for, as a tangent */
+	double elsewhere; /* 0..1: samples off the plane make it unsure, see sx_road_doubt() */
 	int width, height;
-	/* what is looked at: columns, rows, disparities from there on (SX_ROAD_REACH_M) */
+	/* what is looked at: columns, rows, disparities from there on */
 	int first_column, end_column, first_row, end_row, least_q4;
 	int far_first_column, far_end_column; /* of sx_road_far() */
 };

@@ -207,6 +207,33 @@ static void test_bends(void **state)
 	rig_finish(&g);
 }
 
+/* What goes with the camera's height: limits, tolerances, knees, the last rows, what is expected. */
+static void test_low_cameras(void **state)
+{
+	static const double heights[] = {0.25, 0.45, 0.9, 1.6};
+	struct check_rng r = check_rng_seed(6);
+	int measured = 0, bent = 0;
+
+	for (size_t i = 0; i < 2 * sizeof(heights) / sizeof(*heights); i++) {
+		struct sx_params p = params(320, 240, i % 2 ? 8 : 0);
+		struct rig g;
+
+		p.camera.height_m = heights[i / 2];
+		p.camera.baseline_m = 0.4 * p.camera.height_m;
+		p.road.min_height_m = p.road.max_height_m = p.road.max_pitch_deg = 0;
+		rig_init(&g, &p, 320, 240, 128);
+		for (int round = 0; round < 12; round++) {
+			draw(&g, &p, 128, 5 * round, &r);
+			check_road(&g, "low", NULL);
+		}
+		measured += g.measured;
+		bent += g.bent;
+		rig_finish(&g);
+	}
+	assert_in_range(measured, 40, 95);
+	assert_in_range(bent, 1, 95);
+}
+
 /* Everything that has no road in it: patches, noise, nothing; with cameras that may lie anyhow. */
 static void test_no_road(void **state)
 {
@@ -289,7 +316,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_planes),	   cmocka_unit_test(test_bends),
 		cmocka_unit_test(test_no_road),	   cmocka_unit_test(test_fallbacks),
-		cmocka_unit_test(test_calibrated),
+		cmocka_unit_test(test_calibrated), cmocka_unit_test(test_low_cameras),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

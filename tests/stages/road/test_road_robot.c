@@ -1,0 +1,266 @@
+/*
+ * Road estimation for the camera of a small robot, 0.25 m above a floor in a room: flat, before a step
+ * down, a kerb and ramps; and what does not change for a car's.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "stages/road/road_ground.h"
+#include "stages/road/road_scale.h"
+#include "tests/stages/road/road_world.h"
+
+/* A floor, and from z ahead on another one: higher by rise (a kerb), lower (a step), or climbing by grade. */
+struct room {
+	double z, rise, grade;
+	double side, end; /* walls: to both sides, and ahead */
+};
+static const struct room FLAT = {100, 0, 0, 0.9, 3.5};
+
+/* f and baseline as of 640x480 with 430 px and 6 cm. Nothing is given but the camera. */
+static struct sx_params robot(double height_m, double pitch_deg)
+{
+	struct sx_params p = params(height_m, pitch_deg, 0.12);
+
+	p.camera.fx = p.camera.fy = 215;
+	p.road.min_height_m = p.road.max_height_m = p.road.max_pitch_deg = 0;
+	return p;
+}
+
+/* 1 / distance of what a ray down by that meets, h below the camera. Pitch 0. */
+static double room_at(const struct room *r, double h, double down, double aside)
+{
+	const double walls = fmax(1 / r->end, fabs(aside) / r->side);
+	double near = down / h;
+
+	if (near < 1 / r->z && r->grade != 0)
+		near = (down + r->grade) / (h + r->grade * r->z);
+	else if (near < 1 / r->z && r->rise > 0) /* its front, and its top */
+		near = fmin(1 / r->z, down / (h - r->rise));
+	else if (near < 1 / r->z)
+		near = down / (h - r->rise);
+	return fmax(near, walls);
+}
+
+/* As a matcher sees it: the last rows, which have no descriptor, repeat what is above. */
+static void draw_room(const struct world *w, const struct room *room, struct sx_image *d, struct check_rng *r)
+{
+	for (int y = 0; y < d->height; y++)
+		for (int x = 0; x < d->width; x++) {
+			double ray[3];
+
+			ray_of(w, x, y, ray);
+			((uint16_t *)sx_image_row(d, y))[x] =
+				pixel(w, room_at(room, w->c.height_m, ray[1], ray[0]), r);
+		}
+	for (int y = d->height - 3; y < d->height; y++)
+		memcpy((void *)sx_image_row(d, y), sx_image_row(d, d->height - 4), (size_t)d->width * 2);
+}
+
+/* The road that is found in a room, by a camera that p says is there and that is at height_m, pitch 0. */
+static struct sx_road road_in(const struct sx_params *p, double height_m, const struct room *room,
+			      uint64_t seed)
+{
+	struct check_rng r = check_rng_seed(seed);
+	struct world w = world_of(&p->camera, 0);
+	struct sx_road road;
+	struct sx_image d;
+
+	w.c.height_m = height_m;
+	w.noise_px = 0.2;
+	w.outlier_percent = 5;
+	w.invalid_percent = 20;
+	assert_int_equal(sx_image_init(&d, SX_PIXEL_U16, W, H), 0);
+	draw_room(&w, room, &d, &r);
+	road = find(p, &d, NULL);
+	sx_image_finish(&d);
+	return road;
+}
+
+/* Measured or taken from the calibration: right to so many degrees, and 1 % of the height. */
+static void check_floor(const char *what, const struct room *room, const struct sx_road *got, double most_deg,
+			double height_m)
+{
+	if (fabs(got->pitch_rad) > most_deg * RADIANS || fabs(got->height_m / height_m - 1) > 0.01)
+		fail_msg("%s, %g m ahead, height %g: origin %d, height %g, pitch %g, roll %g, %u on it", what,
+			 room->z, height_m, got->origin, got->height_m, got->pitch_rad / RADIANS,
+			 got->roll_rad / RADIANS, got->inliers);
+}
+
+/* The feet of walls pass as floor with a car's tolerance: 0.4 degrees. */
+static void test_flat_floors(void **state)
+{
+	for (uint64_t seed = 1; seed <= 20; seed++) {
+		const double height = 0.2 + 0.05 * (double)(seed % 4);
+		const struct sx_params p = robot(height, 0);
+		const struct sx_road got = road_in(&p, height, &FLAT, seed);
+
+		assert_int_equal(got.origin, SX_ROAD_MEASURED);
+		check_floor("flat", &FLAT, &got, 0.15, height);
+		assert_true(got.bend == 0);
+	}
+}
+
+/* What the calibration says is expected, not believed: the camera lies within the tolerance of a mounting. */
+static void test_mounted_askew(void **state)
+{
+	for (int i = 0; i < 12; i++) {
+		const struct sx_params p = robot(0.25, i % 2 ? -2.5 : 2.5);
+		const double height = i / 2 % 2 ? 0.23 : 0.27;
+		const struct sx_road got = road_in(&p, height, &FLAT, (uint64_t)(30 + i));
+
+		assert_int_equal(got.origin, SX_ROAD_MEASURED);
+		check_floor("askew", &FLAT, &got, 0.15, height);
+	}
+}
+
+/* The floor below a step is no part of the road, nor what lies between. */
+static void test_steps_down(void **state)
+{
+	const struct sx_params p = robot(0.25, 0);
+
+	for (int i = 0; i < 20; i++) {
+		const struct room room = {0.7 + 0.1 * (i % 5), i % 2 ? -0.18 : -0.12, 0, 0.9, 3.5};
+		const struct sx_road got = road_in(&p, 0.25, &room, (uint64_t)(50 + i));
+
+		check_floor("step down", &room, &got, 0.15, 0.25);
+		assert_true(got.bend == 0);
+	}
+}
+
+/* The top of a kerb that the robot stands before is no floor. */
+static void test_kerbs(void **state)
+{
+	const struct sx_params p = robot(0.25, 0);
+
+	for (int i = 0; i < 20; i++) {
+		const struct room room = {0.4 + 0.3 * (i % 3), i % 2 ? 0.1 : 0.06, 0, 0.9, 3.5};
+		const struct sx_road got = road_in(&p, 0.25, &room, (uint64_t)(80 + i));
+
+		check_floor("kerb", &room, &got, 0.3, 0.25);
+	}
+}
+
+/* Limits that were given hold instead: who asks for it gets the top of the kerb. */
+static void test_given_limits(void **state)
+{
+	const struct room room = {0.4, 0.1, 0, 0.9, 3.5};
+	struct sx_params p = robot(0.25, 0);
+	struct sx_road got;
+
+	p.road.min_height_m = 0.1;
+	got = road_in(&p, 0.25, &room, 5);
+	assert_int_equal(got.origin, SX_ROAD_MEASURED);
+	assert_true(fabs(got.height_m - 0.15) < 0.005);
+	p.road.min_height_m = 0;
+	p.camera.pitch_deg = 9;
+	p.camera.height_m = 0.25;
+	p.road.max_pitch_deg = 2;
+	assert_int_equal(road_in(&p, 0.25, &FLAT, 6).origin,
+			 SX_ROAD_MEASURED); /* 9 degrees off the mounting */
+	p.road.max_pitch_deg = 0;
+	assert_int_equal(road_in(&p, 0.25, &FLAT, 6).origin, SX_ROAD_FROM_CALIBRATION);
+}
+
+/* A ramp that begins at the robot's feet is the road; one farther ahead a bend of it. */
+static void test_ramps(void **state)
+{
+	const struct sx_params p = robot(0.25, 0);
+
+	for (int i = 0; i < 8; i++) {
+		const double degrees = 5 + i % 4;
+		const struct room near = {0.42, 0, tan(degrees * RADIANS), 0.9, 6},
+				  far = {1.2, 0, near.grade, 0.9, 6};
+		const double height = (0.25 + near.z * near.grade) * cos(degrees * RADIANS);
+		struct sx_road got = road_in(&p, 0.25, &near, (uint64_t)(110 + i));
+
+		if (got.origin != SX_ROAD_MEASURED || fabs(got.pitch_rad / RADIANS - degrees) > 0.4 ||
+		    fabs(got.height_m / height - 1) > 0.03)
+			fail_msg("ramp of %g degrees: origin %d, height %g, pitch %g", degrees, got.origin,
+				 got.height_m, got.pitch_rad / RADIANS);
+		got = road_in(&p, 0.25, &far, (uint64_t)(120 + i));
+		check_floor("before a ramp", &far, &got, 0.15, 0.25);
+		for (double z = 0.6; z < 2.6; z += 0.4) {
+			const double below = 0.25 - fmax(z - far.z, 0) * far.grade;
+			const double y = p.camera.cy + 215 * below / z,
+				     off = sx_road_row_q4(&got, y) / 16 - 25.8 / z;
+
+			if (fabs(off) > 0.75)
+				fail_msg("ramp of %g degrees, %g m ahead: %g px off, bend %g", degrees, z,
+					 off, got.bend);
+		}
+	}
+}
+
+/* Errors are what sigmas say, also where the floor is short and the calibration is off. */
+static void test_sigmas(void **state)
+{
+	double pitch = 0, height = 0;
+	int n = 0;
+
+	for (int i = 0; i < 40; i++) {
+		const struct sx_params p = robot(0.25, i % 3 - 1);
+		const struct room room = {0.6 + 0.15 * (i % 5), i % 2 ? -0.15 : 0.05, 0, 0.9, 3.5};
+		const struct sx_road got = road_in(&p, 0.25, &room, (uint64_t)(150 + i));
+
+		if (got.origin != SX_ROAD_MEASURED)
+			continue;
+		pitch += pow(got.pitch_rad / got.pitch_sigma_rad, 2);
+		height += pow((got.height_m - 0.25) / got.height_sigma_m, 2);
+		n++;
+	}
+	if (n < 20 || sqrt(pitch / n) > 2 || sqrt(height / n) > 2)
+		fail_msg("of %d roads: error by sigma of pitch %g, of height %g", n, sqrt(pitch / n),
+			 sqrt(height / n));
+}
+
+static void check_limits(double height_m, double lowest, double highest)
+{
+	const struct sx_params p = robot(height_m, 0);
+	double least, most;
+
+	sx_road_heights(&p, &least, &most);
+	assert_true(fabs(least / height_m - lowest) < 1e-9 && fabs(most / height_m - highest) < 1e-9);
+}
+
+/* To the bit: what is found for a car, and above, does not move. */
+static void test_cars(void **state)
+{
+	for (double height = 1.65; height < 4; height += 0.35) {
+		const struct sx_road_scale s = sx_road_scale_of(height);
+
+		assert_true(s.length == 1 && s.last_rows == 0 && s.tolerance_m == 0.06 &&
+			    s.tolerance_px == 0.5);
+		assert_true(s.closer == 0 && s.share == 4 && s.favour == 0 && s.car == 1 && s.ramp_m == 0);
+		assert_true(s.bend_first_m == 10 && s.bend_step_m == 3 && s.grades == 100 && s.falls == 6);
+		assert_true(s.lower == 0.55 && s.higher == 3.3 && s.rise_deg == 50 && s.fall_deg == 50);
+		check_limits(height, 1 / 3.3, 1 / 0.55);
+	}
+	check_limits(0.5, 0.85, 1.15);
+	check_limits(0.25, 0.85, 1.15);
+	for (double height = 0.55; height < 1.65; height += 0.1) {
+		const struct sx_road_scale s = sx_road_scale_of(height), t = sx_road_scale_of(height + 0.05);
+
+		assert_true(s.tolerance_m < t.tolerance_m && s.lower > t.lower && s.higher < t.higher);
+		assert_true(s.rise_deg < t.rise_deg && s.bend_first_m < t.bend_first_m);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_flat_floors),  cmocka_unit_test(test_mounted_askew),
+		cmocka_unit_test(test_steps_down),   cmocka_unit_test(test_kerbs),
+		cmocka_unit_test(test_given_limits), cmocka_unit_test(test_ramps),
+		cmocka_unit_test(test_sigmas),	     cmocka_unit_test(test_cars),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
