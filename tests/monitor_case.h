@@ -1,12 +1,12 @@
 /*
- * Pairs and maps for tests of what a pair says about its cameras (stages/stereo/monitor.h).
+ * Pairs and maps for tests of what a pair says about its cameras (stages/monitor/monitor.h).
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef SX_TESTS_MONITOR_CASE_H
 #define SX_TESTS_MONITOR_CASE_H
 
-#include "stages/stereo/monitor.h"
+#include "stages/monitor/monitor.h"
 #include "tests/check.h"
 
 struct monitor_case {

@@ -3,12 +3,14 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "stages/stereo/monitor.h"
+#include "stages/monitor/monitor.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "stages/stereo/monitor_vote.h"
+#include "stages/monitor/monitor_vote.h"
+
+#define LAST (SX_MONITOR_FLAT_COLUMNS - 1)
 
 static const uint8_t *pixel(const struct sx_image *grey, int x, int y)
 {
@@ -23,19 +25,44 @@ static int share(int count, int i, int n)
 
 /* ---- samples ---- */
 
-static void sample_row(const struct sx_image *grey, int y, struct sx_monitor_image *sum)
+/* count samples from column x on: a whole area, or what is left of a row. */
+static void sample_area(const struct sx_image *grey, int x, int y, int count, struct sx_monitor_image *sum)
 {
-	const uint8_t *g = pixel(grey, 0, y), *above = pixel(grey, 0, y - 1), *below = pixel(grey, 0, y + 1);
-	uint32_t dark = 0, bright = 0, laplacian = 0;
+	const uint8_t *g = pixel(grey, x, y), *above = pixel(grey, x, y - 1), *below = pixel(grey, x, y + 1);
+	uint32_t dark = 0, bright = 0, checksum = 0, place = sx_monitor_place(x, y);
+	int32_t laplacian = 0, half[2] = {0, 0};
 
-	for (int x = 1; x < grey->width - 1; x++) {
-		dark += g[x] <= SX_MONITOR_DARK;
-		bright += g[x] >= SX_MONITOR_BRIGHT;
-		laplacian += (uint32_t)abs(4 * g[x] - g[x - 1] - g[x + 1] - above[x] - below[x]);
+	for (int i = 0; i < count; i++, place += SX_MONITOR_NEXT_PLACE) {
+		dark += g[i] <= SX_MONITOR_DARK;
+		bright += g[i] >= SX_MONITOR_BRIGHT;
+		laplacian += abs(4 * g[i] - g[i - 1] - g[i + 1] - above[i] - below[i]);
+		checksum += g[i] * sx_monitor_weight(place);
 	}
 	sum->dark += dark;
 	sum->bright += bright;
-	sum->laplacian += laplacian;
+	sum->laplacian += (uint32_t)laplacian;
+	sum->checksum += checksum;
+	if (count < SX_MONITOR_FLAT_COLUMNS)
+		return;
+	for (int i = 0; i < SX_MONITOR_FLAT_COLUMNS / 2; i++) {
+		const int j = i + SX_MONITOR_FLAT_COLUMNS / 2;
+
+		half[0] += g[i] + above[i] + below[i];
+		half[1] += g[j] + above[j] + below[j];
+	}
+	if (sx_monitor_is_area(g[0] + above[0] + below[0], g[LAST] + above[LAST] + below[LAST])) {
+		sum->areas++;
+		sum->flat += sx_monitor_is_flat(half[0], half[1], laplacian);
+	}
+}
+
+static void sample_row(const struct sx_image *grey, int y, struct sx_monitor_image *sum)
+{
+	const int areas = sx_monitor_areas(grey->width), rest = 1 + areas * SX_MONITOR_FLAT_COLUMNS;
+
+	for (int i = 0; i < areas; i++)
+		sample_area(grey, 1 + i * SX_MONITOR_FLAT_COLUMNS, y, SX_MONITOR_FLAT_COLUMNS, sum);
+	sample_area(grey, rest, y, grey->width - 1 - rest, sum);
 }
 
 static void sample(const struct sx_image grey[2], int i, struct sx_monitor_part *ret)
@@ -47,7 +74,7 @@ static void sample(const struct sx_image grey[2], int i, struct sx_monitor_part 
 		for (int side = 0; side < 2; side++)
 			sample_row(&grey[side], SX_MONITOR_SAMPLE_ROWS * row + SX_MONITOR_SAMPLE_ROWS / 2,
 				   &ret->image[side]);
-	ret->samples = (uint32_t)((end - first) * (grey->width - 2));
+	ret->samples += (uint32_t)((end - first) * (grey->width - 2));
 }
 
 /* ---- density ---- */
@@ -183,8 +210,21 @@ void sx_monitor_join(const struct sx_monitor_part part[SX_MONITOR_ROWS], struct 
 			ret->image[side].dark += part[i].image[side].dark;
 			ret->image[side].bright += part[i].image[side].bright;
 			ret->image[side].laplacian += part[i].image[side].laplacian;
+			ret->image[side].areas += part[i].image[side].areas;
+			ret->image[side].flat += part[i].image[side].flat;
+			ret->image[side].checksum += part[i].image[side].checksum;
 		}
 	}
+}
+
+void sx_monitor_images(const struct sx_image grey[2], struct sx_monitor *ret)
+{
+	struct sx_monitor_part all = {0};
+
+	for (int i = 0; i < SX_MONITOR_ROWS; i++)
+		sample(grey, i, &all);
+	ret->samples = all.samples;
+	memcpy(ret->image, all.image, sizeof(all.image));
 }
 
 void sx_monitor(const struct sx_monitor_input *in, struct sx_monitor *ret)

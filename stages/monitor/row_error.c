@@ -3,7 +3,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "stages/stereo/row_error.h"
+#include "stages/monitor/row_error.h"
 
 #include <stdlib.h>
 

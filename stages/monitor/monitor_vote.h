@@ -1,6 +1,6 @@
 /*
- * Where the places of the monitor's grid are, and how one votes: what every engine computes with, in the
- * common subset of C and CUDA.
+ * Where the places of the monitor's grid are, how one votes, and what is flat: what every engine computes
+ * with, in the common subset of C and CUDA.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -9,7 +9,7 @@
 
 #include <stdbool.h>
 
-#include "stages/stereo/monitor.h"
+#include "stages/monitor/monitor.h"
 
 #ifdef __CUDACC__
 #define SX_MONITOR_INLINE static __host__ __device__ inline
@@ -21,6 +21,41 @@
 SX_MONITOR_INLINE int sx_monitor_sample_rows(int height)
 {
 	return (height - 2 - SX_MONITOR_SAMPLE_ROWS / 2) / SX_MONITOR_SAMPLE_ROWS + 1;
+}
+
+/* Areas in a row of samples, with those that are none; none in images less than 34 px wide. */
+SX_MONITOR_INLINE int sx_monitor_areas(int width)
+{
+	return (width - 2) / SX_MONITOR_FLAT_COLUMNS;
+}
+
+/* first, last: sums of grey levels of an area's columns. */
+SX_MONITOR_INLINE bool sx_monitor_is_area(int32_t first, int32_t last)
+{
+	return (first > 0) == (last > 0);
+}
+
+/* left, right: sums of grey levels of the halves of an area. laplacian: of its samples. */
+SX_MONITOR_INLINE bool sx_monitor_is_flat(int32_t left, int32_t right, int32_t laplacian)
+{
+	const int32_t step = left - right;
+
+	return step <= SX_MONITOR_FLAT_STEP && step >= -SX_MONITOR_FLAT_STEP &&
+	       laplacian <= SX_MONITOR_FLAT_LAPLACIAN;
+}
+
+/*
+ * The weight of a sample in the checksum is a hash of its place, so that things that move do not leave the
+ * sum as it is. From a place to the next column it is one addition.
+ */
+#define SX_MONITOR_NEXT_PLACE UINT32_C(2654435761)
+SX_MONITOR_INLINE uint32_t sx_monitor_place(int x, int y)
+{
+	return ((uint32_t)y << 16 | (uint32_t)x) * SX_MONITOR_NEXT_PLACE;
+}
+SX_MONITOR_INLINE uint32_t sx_monitor_weight(uint32_t place)
+{
+	return place ^ place >> 15;
 }
 
 /* Pixel of a place. Its window, those it is compared with, and a pixel beside it all round are inside. */

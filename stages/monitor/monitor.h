@@ -1,6 +1,10 @@
 /*
- * What a pair and its disparity map say about the cameras: how dense the map is, how dark, how bright and how
- * sharp the images are, and by how many rows they are out of line.
+ * What a pair and its disparity map say about the cameras: how dense the map is, how dark, bright, flat and
+ * sharp the images are, whether an image is the one before again, and by how many rows they are out of line.
+ *
+ * Flat. A cover shows noise, so single pixels are not alike. Means of a few dozen of them are, where nothing
+ * is seen; in a street at night, in fog and before a white wall they differ somewhere. So areas are compared,
+ * and of their halves the left with the right one: matching looks along the rows.
  *
  * Rows. In a rectified pair a point lies in the same row of both images. Places on a fixed grid say by how
  * much it does not: where the checked map has a disparity and the left image has structure in both
@@ -28,6 +32,17 @@ extern "C" {
 #define SX_MONITOR_NEAR 16    /* Q4: disparities below are of points at infinity, or of no pair at all */
 #define SX_MONITOR_SAMPLE_ROWS 16
 
+/*
+ * An area: 32 columns of samples, from column 1 on, with the rows above and below. It is flat when the means
+ * of its left and its right half differ by at most 2 grey levels, and its mean Laplacian is at most 16, which
+ * noise with a sigma of 3 grey levels stays below. One that is 0 in its first or its last column, in all
+ * three rows, and not in the other, is none: there an image ends that was rectified, of a covered camera as
+ * well.
+ */
+#define SX_MONITOR_FLAT_COLUMNS 32
+#define SX_MONITOR_FLAT_STEP (2 * 3 * SX_MONITOR_FLAT_COLUMNS / 2)
+#define SX_MONITOR_FLAT_LAPLACIAN (16 * SX_MONITOR_FLAT_COLUMNS)
+
 #define SX_MONITOR_ROWS 16 /* places of the grid */
 #define SX_MONITOR_COLUMNS 48
 #define SX_MONITOR_REACH 8 /* rows */
@@ -48,7 +63,9 @@ extern "C" {
 /* Of one image, over its samples. */
 struct sx_monitor_image {
 	uint32_t dark, bright;
-	uint32_t laplacian; /* sum of |4 g(x, y) - g(x-1, y) - g(x+1, y) - g(x, y-1) - g(x, y+1)| */
+	uint32_t laplacian;   /* sum of |4 g(x, y) - g(x-1, y) - g(x+1, y) - g(x, y-1) - g(x, y+1)| */
+	uint32_t areas, flat; /* how many there are, how many of them are flat */
+	uint32_t checksum;    /* sum of g(x, y) times its weight (monitor_vote.h), modulo 2^32 */
 };
 
 /*
@@ -88,6 +105,9 @@ void sx_monitor_part(const struct sx_monitor_input *in, int i, struct sx_monitor
 		     int16_t vote[SX_MONITOR_COLUMNS]);
 /* Sums of all parts. Votes stay as they are. */
 void sx_monitor_join(const struct sx_monitor_part part[SX_MONITOR_ROWS], struct sx_monitor *ret);
+
+/* What needs no map: samples and image of a pair; nothing else of *ret is written. */
+void sx_monitor_images(const struct sx_image grey[2], struct sx_monitor *ret);
 
 #ifdef __cplusplus
 }

@@ -1,5 +1,5 @@
 /*
- * What a pair says about its cameras, on the GPU: sx_monitor() (stages/stereo/monitor.h). Conventions are
+ * What a pair says about its cameras, on the GPU: sx_monitor() (stages/monitor/monitor.h). Conventions are
  * those of gpu/stages_cuda.h.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -8,14 +8,14 @@
 #define SX_GPU_STEREO_MONITOR_CUDA_H
 
 #include "gpu/memory.h"
-#include "stages/stereo/monitor.h"
+#include "stages/monitor/monitor.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
 /* Words of device memory, zero between frames: the sums of one, and how many blocks have added to them. */
-#define SX_MONITOR_CUDA_WORDS 10
+#define SX_MONITOR_CUDA_WORDS 16
 uint32_t *sx_monitor_cuda_take(struct sx_cuda_memory *m);
 /*
  * In two launches, in this order: votes and samples of the images, which need the checked map alone; then all

@@ -6,7 +6,7 @@
 #ifndef SX_STAGES_STEREO_ROW_ERROR_H
 #define SX_STAGES_STEREO_ROW_ERROR_H
 
-#include "stages/stereo/monitor.h"
+#include "stages/monitor/monitor.h"
 
 #ifdef __cplusplus
 extern "C" {

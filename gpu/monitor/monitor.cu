@@ -1,5 +1,5 @@
 /*
- * What a pair says about its cameras, on the GPU. Must equal sx_monitor() (stages/stereo/monitor.h) byte for
+ * What a pair says about its cameras, on the GPU. Must equal sx_monitor() (stages/monitor/monitor.h) byte for
  * byte.
  *
  * Work:   two launches whose blocks do different things. The first: a warp a place of the grid, a block a row
@@ -13,11 +13,11 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "stages/stereo/monitor_vote.h"
+#include "stages/monitor/monitor_vote.h"
 
 #include "gpu/block.cuh"
 #include "gpu/cuda.cuh"
-#include "gpu/stereo/monitor_cuda.h"
+#include "gpu/monitor/monitor_cuda.h"
 #include "gpu/warp.cuh"
 
 #define WARPS 8
@@ -32,12 +32,28 @@
 #define AROUND_WORDS 7 /* up to 3 bytes before, 16 + 6 of windows */
 #define SUMS (SX_MONITOR_CUDA_WORDS - 1)
 
-enum { SUM_MEASURED, SUM_NEAR, SUM_BLIND, SUM_DARK, SUM_BRIGHT, SUM_LAPLACIAN }; /* the last three twice */
+/* From SUM_DARK on of the left image, then of the right one. */
+enum {
+	SUM_MEASURED,
+	SUM_NEAR,
+	SUM_BLIND,
+	SUM_DARK,
+	SUM_BRIGHT,
+	SUM_LAPLACIAN,
+	SUM_AREAS,
+	SUM_FLAT,
+	SUM_CHECKSUM,
+	SUM_RIGHT
+};
+#define SUMS_OF_IMAGE (SUM_RIGHT - SUM_DARK)
 
 static_assert(offsetof(struct sx_monitor, measured) == 4 && offsetof(struct sx_monitor, near) == 8 &&
 		      offsetof(struct sx_monitor, blind) == 12 && offsetof(struct sx_monitor, image) == 16 &&
-		      sizeof(struct sx_monitor_image) == 12 && offsetof(struct sx_monitor, vote) == 40,
+		      sizeof(struct sx_monitor_image) == 4 * SUMS_OF_IMAGE &&
+		      offsetof(struct sx_monitor, vote) == 16 + 8 * SUMS_OF_IMAGE &&
+		      SUMS == SUM_RIGHT + SUMS_OF_IMAGE,
 	      "sums lie behind samples in their order");
+static_assert(SX_MONITOR_FLAT_COLUMNS == 32, "an area is a warp's");
 static_assert(PLACES % WARPS == 0 && WINDOW_ROWS * WINDOW_WORDS <= 32, "whole blocks; a word a lane");
 
 struct map {
@@ -177,23 +193,58 @@ __device__ __forceinline__ void vote(const struct monitor &m, struct place_share
 
 /* ---- sums ---- */
 
+/* column: a lane's sum over three rows. */
+__device__ __forceinline__ bool is_area(uint32_t column)
+{
+	return sx_monitor_is_area((int32_t)__shfl_sync(SX_WARP_ALL_LANES, column, 0),
+				  (int32_t)__shfl_sync(SX_WARP_ALL_LANES, column, 31));
+}
+
+/* An area, a column a lane: its Laplacian, and its sum over three rows. */
+__device__ __forceinline__ bool is_flat(uint32_t laplacian, uint32_t column, int lane)
+{
+	const uint32_t left = sx_warp_sum(lane < SX_MONITOR_FLAT_COLUMNS / 2 ? column : 0);
+
+	return sx_monitor_is_flat((int32_t)left, (int32_t)(sx_warp_sum(column) - left),
+				  (int32_t)sx_warp_sum(laplacian));
+}
+
+/* A warp takes 32 columns at a time, an area but for the last ones of a row; every lane comes along. */
 __device__ __forceinline__ void sample(const struct monitor &m, int row, int side, int lane)
 {
 	const size_t pitch = m.grey[side].pitch;
-	const uint8_t *const g =
-		row_of(m.grey[side], SX_MONITOR_SAMPLE_ROWS * row + SX_MONITOR_SAMPLE_ROWS / 2);
-	uint32_t dark = 0, bright = 0, laplacian = 0;
+	const int y = SX_MONITOR_SAMPLE_ROWS * row + SX_MONITOR_SAMPLE_ROWS / 2, which = SUMS_OF_IMAGE * side;
+	const uint8_t *const g = row_of(m.grey[side], y);
+	uint32_t dark = 0, bright = 0, laplacian = 0, areas = 0, flat = 0, checksum = 0;
 
-	for (int x = 1 + (int)threadIdx.x; x < m.width - 1; x += THREADS) {
-		const int v = g[x];
+	for (int from = 1 + (int)threadIdx.x - lane; from < m.width - 1; from += THREADS) {
+		const int x = from + lane;
+		uint32_t here = 0, column = 0;
 
-		dark += v <= SX_MONITOR_DARK;
-		bright += v >= SX_MONITOR_BRIGHT;
-		laplacian += (uint32_t)abs(4 * v - g[x - 1] - g[x + 1] - *(g + x - pitch) - g[x + pitch]);
+		if (x < m.width - 1) {
+			const int v = g[x], beside = g[x - 1] + g[x + 1],
+				  over = *(g + x - pitch) + g[x + pitch];
+
+			dark += v <= SX_MONITOR_DARK;
+			bright += v >= SX_MONITOR_BRIGHT;
+			checksum += (uint32_t)v * sx_monitor_weight(sx_monitor_place(x, y));
+			here = (uint32_t)abs(4 * v - beside - over);
+			column = (uint32_t)(v + over);
+			laplacian += here;
+		}
+		if (from + SX_MONITOR_FLAT_COLUMNS > m.width - 1)
+			break;
+		if (!is_area(column))
+			continue;
+		areas += lane == 0;
+		flat += is_flat(here, column, lane) && lane == 0;
 	}
-	add(m, SUM_DARK + 3 * side, dark, lane);
-	add(m, SUM_BRIGHT + 3 * side, bright, lane);
-	add(m, SUM_LAPLACIAN + 3 * side, laplacian, lane);
+	add(m, SUM_DARK + which, dark, lane);
+	add(m, SUM_BRIGHT + which, bright, lane);
+	add(m, SUM_LAPLACIAN + which, laplacian, lane);
+	add(m, SUM_AREAS + which, areas, lane);
+	add(m, SUM_FLAT + which, flat, lane);
+	add(m, SUM_CHECKSUM + which, checksum, lane);
 }
 
 __device__ __forceinline__ void count_row(const struct monitor &m, int y, int lane)

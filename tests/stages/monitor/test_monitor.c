@@ -11,8 +11,8 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "stages/stereo/monitor_vote.h"
-#include "stages/stereo/row_error.h"
+#include "stages/monitor/monitor_vote.h"
+#include "stages/monitor/row_error.h"
 #include "tests/monitor_case.h"
 
 #define W 768 /* every place is asked */
@@ -92,6 +92,43 @@ static int plain_vote(const struct sx_monitor_input *in, int x, int y)
 	return 16 * best + (int)floor(8 * (cost[best + 7] - cost[best + 9]) / curvature + 0.5);
 }
 
+static int plain_laplacian(const struct sx_image *g, int x, int y)
+{
+	const int v = grey_at(g, x, y);
+
+	return abs(grey_at(g, x - 1, y) - v + grey_at(g, x + 1, y) - v + grey_at(g, x, y - 1) - v +
+		   grey_at(g, x, y + 1) - v);
+}
+
+static uint32_t plain_weight(int x, int y)
+{
+	const uint64_t h = (65536u * (uint64_t)y + (uint64_t)x) * 2654435761u % (UINT64_C(1) << 32);
+
+	return (uint32_t)(h ^ h / 32768);
+}
+
+static bool plain_flat(const struct sx_image *g, int x0, int y)
+{
+	double mean[2] = {0}, laplacian = 0;
+
+	for (int x = x0; x < x0 + 32; x++) {
+		for (int v = y - 1; v <= y + 1; v++)
+			mean[x >= x0 + 16] += grey_at(g, x, v) / 48.0;
+		laplacian += plain_laplacian(g, x, y) / 32.0;
+	}
+	return fabs(mean[0] - mean[1]) < 2 + 1e-6 && laplacian < 16 + 1e-6;
+}
+
+static bool plain_area(const struct sx_image *g, int x, int y)
+{
+	int ends[2] = {0};
+
+	for (int v = y - 1; v <= y + 1; v++)
+		for (int i = 0; i < 2; i++)
+			ends[i] += grey_at(g, x + 31 * i, v);
+	return !ends[0] == !ends[1];
+}
+
 static void plain_samples(const struct sx_image *g, uint32_t *samples, struct sx_monitor_image *ret)
 {
 	*ret = (struct sx_monitor_image){0};
@@ -103,8 +140,13 @@ static void plain_samples(const struct sx_image *g, uint32_t *samples, struct sx
 			++*samples;
 			ret->dark += v < 9;
 			ret->bright += v > 249;
-			ret->laplacian += (uint32_t)abs(grey_at(g, x - 1, y) - v + grey_at(g, x + 1, y) - v +
-							grey_at(g, x, y - 1) - v + grey_at(g, x, y + 1) - v);
+			ret->laplacian += (uint32_t)plain_laplacian(g, x, y);
+			ret->checksum += (uint32_t)v * plain_weight(x, y);
+		}
+	for (int y = 8; y < g->height - 1; y += 16)
+		for (int x = 1; x + 31 < g->width - 1; x += 32) {
+			ret->areas += plain_area(g, x, y);
+			ret->flat += plain_area(g, x, y) && plain_flat(g, x, y);
 		}
 }
 
@@ -162,6 +204,70 @@ static void sums_and_votes(void **state)
 		assert_true(monitor_case_finish(&c));
 	}
 	assert_true(votes > 400);
+}
+
+/* ---- covers ---- */
+
+/* Noise of a sensor that sees nothing, sigma in grey levels. */
+static void draw_cover(const struct sx_image *img, double mean, double sigma, struct check_rng *r)
+{
+	for (int y = 0; y < img->height; y++)
+		for (int x = 0; x < img->width; x++) {
+			double v = mean - 6 * sigma;
+
+			for (int i = 0; i < 12; i++)
+				v += sigma * check_below(r, 10001) / 10000;
+			((uint8_t *)sx_image_row(img, y))[x] = (uint8_t)fmin(fmax(floor(v + 0.5), 0), 255);
+		}
+}
+
+/* A rectified image of a covered camera: black outside of a curve, which itself is no structure. */
+static void covers_that_are_rectified(void **state)
+{
+	struct check_rng r = check_rng_seed(8);
+	struct monitor_case c;
+	struct sx_monitor m;
+
+	monitor_case_init(&c, W, H, 0);
+	for (int sigma = 0; sigma <= 3; sigma++) {
+		draw_cover(&c.pair[0], 100, sigma, &r);
+		for (int y = 0; y < H; y++)
+			for (int x = 0; x < W; x++) {
+				const double u = 2.0 * x / W - 1, v = 2.0 * y / H - 1;
+
+				if (fabs(u) * (1.05 + 0.1 * v * v) > 1)
+					((uint8_t *)sx_image_row(&c.pair[0], y))[x] = 0;
+			}
+		sx_monitor_images(c.pair, &m);
+		assert_in_range(m.image[0].areas, 7 * 20, 7 * 22);
+		if (m.image[0].flat < 0.98 * m.image[0].areas)
+			fail_msg("sigma %d: %u of %u areas are flat", sigma, m.image[0].flat,
+				 m.image[0].areas);
+	}
+	assert_true(monitor_case_finish(&c));
+}
+
+static void covers_are_flat(void **state)
+{
+	static const double means[] = {0, 4, 20, 128, 255};
+	struct check_rng r = check_rng_seed(5);
+	struct monitor_case c;
+	struct sx_monitor m;
+
+	monitor_case_init(&c, W, H, 0);
+	for (size_t i = 0; i < sizeof(means) / sizeof(means[0]); i++)
+		for (int sigma = 0; sigma <= 3; sigma++) {
+			draw_cover(&c.pair[0], means[i], sigma, &r);
+			sx_monitor_images(c.pair, &m);
+			if (m.image[0].flat < 0.98 * m.image[0].areas)
+				fail_msg("mean %.0f sigma %d: %u of %u areas are flat", means[i], sigma,
+					 m.image[0].flat, m.image[0].areas);
+		}
+	assert_int_equal(m.image[0].areas, 7 * 23);
+	draw_cover(&c.pair[1], 128, 6, &r);
+	sx_monitor_images(c.pair, &m);
+	assert_true(m.image[1].flat < m.image[1].areas / 2); /* so much may be texture */
+	assert_true(monitor_case_finish(&c));
 }
 
 /* ---- pairs out of line by known rows ---- */
@@ -322,6 +428,63 @@ static void nothing_to_go_by_gives_no_vote(void **state)
 	assert_true(monitor_case_finish(&c));
 }
 
+/* What is seen is not flat, however dim: of a contrast of 200 grey levels 1 / 20 is left, with noise. */
+static void dim_scenes_are_not_flat(void **state)
+{
+	struct check_rng r = check_rng_seed(6);
+	struct monitor_case c;
+	struct sx_monitor m;
+
+	monitor_case_init(&c, W, H, 0);
+	draw(&c, texture, 0, 0);
+	for (int y = 0; y < H; y++)
+		for (int x = 0; x < W; x++) {
+			uint8_t *v = (uint8_t *)sx_image_row(&c.pair[0], y) + x;
+
+			*v = (uint8_t)(4 + *v / 20 + check_below(&r, 2));
+		}
+	sx_monitor_images(c.pair, &m);
+	assert_true(m.image[0].flat < 0.9 * m.image[0].areas);
+	assert_true(m.image[1].flat < 0.1 * m.image[1].areas);
+	assert_true(monitor_case_finish(&c));
+}
+
+/* Only the same image has the same checksum. */
+static void checksums(void **state)
+{
+	struct monitor_case c;
+	struct sx_monitor m, n;
+	uint8_t *row;
+
+	monitor_case_init(&c, W, H, 2);
+	draw(&c, grain, 0, 0);
+	sx_image_copy(&c.pair[1], &c.pair[0]);
+	sx_monitor_images(c.pair, &m);
+	assert_int_equal(m.image[0].checksum, m.image[1].checksum);
+	row = sx_image_row(&c.pair[1], 40);
+	for (int x = 1; x < W - 2; x++) {
+		const uint8_t here = row[x], there = row[x + 1];
+
+		row[x] = there; /* exchanged, the sum of all stays */
+		row[x + 1] = here;
+		sx_monitor_images(c.pair, &n);
+		if (here != there)
+			assert_int_not_equal(n.image[1].checksum, m.image[0].checksum);
+		row[x] = here;
+		row[x + 1] = there;
+	}
+	for (int y = 8; y + 16 < H - 1; y += 16) { /* rows of samples change places */
+		uint8_t keep[W];
+
+		memcpy(keep, sx_image_row(&c.pair[1], y), W);
+		memcpy(sx_image_row(&c.pair[1], y), sx_image_row(&c.pair[1], y + 16), W);
+		memcpy(sx_image_row(&c.pair[1], y + 16), keep, W);
+		sx_monitor_images(c.pair, &n);
+		assert_int_not_equal(n.image[1].checksum, m.image[1].checksum);
+	}
+	assert_true(monitor_case_finish(&c));
+}
+
 /* ---- votes to rows ---- */
 
 static void medians_of_votes(void **state)
@@ -357,6 +520,10 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(sums_and_votes),
+		cmocka_unit_test(covers_are_flat),
+		cmocka_unit_test(covers_that_are_rectified),
+		cmocka_unit_test(dim_scenes_are_not_flat),
+		cmocka_unit_test(checksums),
 		cmocka_unit_test(shifts_are_found),
 		cmocka_unit_test(rotation_shows_in_thirds),
 		cmocka_unit_test(swapped_images_change_the_sign),
