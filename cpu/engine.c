@@ -21,6 +21,7 @@
 #include "cpu/engine_priv.h"
 #include "cpu/sky.h"
 #include "stages/context.h"
+#include "stages/stereo/flat.h"
 #include "stages/stixels/cells.h"
 #include "stages/stixels/compact.h"
 #include "stages/stixels/reduce.h"
@@ -205,6 +206,12 @@ static int context_take_tap(struct sx_context *x, enum sx_tap tap)
 
 static int context_take_taps(struct sx_context *x)
 {
+	for (int side = 0; sx_tap_exists(&x->config, SX_TAP_LEFT_FLAT) && side < 2; side++) {
+		x->flat_scratch[side] =
+			context_take(x, sx_flat_scratch_bytes(x->config.width, x->config.height));
+		if (!x->flat_scratch[side])
+			return -ENOMEM;
+	}
 	for (int i = 0; i < SX_TAP_COUNT; i++)
 		if (sx_tap_is_kept(&x->config, (enum sx_tap)i) && context_take_tap(x, (enum sx_tap)i) < 0)
 			return -ENOMEM;
@@ -349,6 +356,8 @@ static void cpu_context_destroy(struct sx_context *x)
 		sx_image_finish(&x->raw_grey[side]);
 	}
 	free(x->speckle_memory);
+	for (int side = 0; side < 2; side++)
+		free(x->flat_scratch[side]);
 	free(x->cells.data);
 	free(x->cells_confidence.data);
 	free(x->bright);

@@ -43,6 +43,7 @@ struct sx_context {
 	struct sx_rectify_map map[2]; /* where pairs come raw; */
 	struct sx_image raw_grey[2];  /* and where they are not grey either */
 	bool hides;		      /* not every pixel is seen by both cameras */
+	uint8_t *flat_scratch[2];     /* sx_flat(), by side */
 	struct sx_speckle speckle;
 	void *speckle_memory;
 	struct sx_road_finder *road_finder;

@@ -10,8 +10,10 @@
 
 #include "cpu/frame_priv.h"
 #include "stages/context.h"
+#include "stages/stereo/left_right.h"
 #include "stages/stixels/cells.h"
 #include "stages/stixels/compact.h"
+#include "stages/stixels/unmeasured_part.h"
 #include "stages/taps.h"
 
 #define COLUMNS 4 /* stixel columns of a task of the segmentation */
@@ -42,6 +44,9 @@ static void left_right_task(void *arg, int index, int worker)
 	f->x->matcher.kernels->left_right_rows(&tap[SX_TAP_MEDIAN], right, &tap[SX_TAP_LEFT_RIGHT],
 					       &f->x->config.params.filters, &f->x->config.params.stereo, y0,
 					       y1);
+	if (tap[SX_TAP_LEFT_FLAT].data)
+		sx_left_right_hide_flat(&tap[SX_TAP_MEDIAN], &tap[SX_TAP_LEFT_FLAT], &tap[SX_TAP_LEFT_RIGHT],
+					f->x->config.params.stereo.min_disparity, y0, y1);
 }
 
 static void speckle_task(void *arg, int index, int worker)
@@ -169,6 +174,12 @@ static void segment_task(void *arg, int index, int worker)
 	int u0 = index * COLUMNS, u1 = sx_frame_end_of(u0, COLUMNS, x->segments.columns);
 
 	sx_segmenter_columns(x->segmenter, &x->cells, u0, u1, worker, &x->segments);
+	for (int u = u0; x->taps[SX_TAP_LEFT_FLAT].data && u < u1; u++) {
+		const struct sx_unmeasured_column c = sx_taps_column(x->taps, &x->config, u);
+
+		x->segments.count[u] = (uint16_t)sx_unmeasured_column(&c, sx_segments_column(&x->segments, u),
+								      x->segments.count[u]);
+	}
 }
 
 static void compact_task(void *arg, int index, int worker)

@@ -9,9 +9,11 @@
 #include "cpu/rectify.h"
 #include "stages/context.h"
 #include "stages/stereo/external.h"
+#include "stages/stereo/flat.h"
 #include "stages/stereo/ingest.h"
 #include "stages/stixels/cells.h"
 
+#define FLAT_TASKS 2 /* of each image one, before the tasks that describe it: it takes longer than they do */
 #define ZNCC_ROWS 16 /* of a task that makes costs, which begins by summing a window's rows */
 
 static const struct sx_image *image_of(const struct sx_frame *f, int side)
@@ -86,12 +88,27 @@ static void hide(struct sx_frame *f)
 			    views_task, f);
 }
 
+/* The first two of the tasks that describe the images. */
+static void flat_task(struct sx_frame *f, int side)
+{
+	struct sx_image *tap = f->x->taps;
+
+	sx_flat(&f->match.grey[side], &tap[side ? SX_TAP_RIGHT_FLAT : SX_TAP_LEFT_FLAT],
+		f->x->flat_scratch[side]);
+}
+
 static void census_task(void *arg, int index, int worker)
 {
 	struct sx_frame *f = arg;
-	int height = f->x->config.height, side = index >= sx_frame_tasks_of(height, SX_FRAME_ROWS);
-	int y0 = (index - side * sx_frame_tasks_of(height, SX_FRAME_ROWS)) * SX_FRAME_ROWS;
+	int height = f->x->config.height, side, y0;
 
+	if (index < FLAT_TASKS) {
+		flat_task(f, index);
+		return;
+	}
+	index -= FLAT_TASKS;
+	side = index >= sx_frame_tasks_of(height, SX_FRAME_ROWS);
+	y0 = (index - side * sx_frame_tasks_of(height, SX_FRAME_ROWS)) * SX_FRAME_ROWS;
 	f->x->matcher.kernels->census_rows(&f->x->matcher, &f->match, side, y0,
 					   sx_frame_end_of(y0, SX_FRAME_ROWS, height),
 					   &f->x->device->laid_out[worker]);
@@ -100,9 +117,15 @@ static void census_task(void *arg, int index, int worker)
 static void words_task(void *arg, int index, int worker)
 {
 	struct sx_frame *f = arg;
-	int height = f->x->config.height, side = index >= sx_frame_tasks_of(height, ZNCC_ROWS);
-	int y0 = (index - side * sx_frame_tasks_of(height, ZNCC_ROWS)) * ZNCC_ROWS;
+	int height = f->x->config.height, side, y0;
 
+	if (index < FLAT_TASKS) {
+		flat_task(f, index);
+		return;
+	}
+	index -= FLAT_TASKS;
+	side = index >= sx_frame_tasks_of(height, ZNCC_ROWS);
+	y0 = (index - side * sx_frame_tasks_of(height, ZNCC_ROWS)) * ZNCC_ROWS;
 	f->x->matcher.kernels->zncc_words_rows(&f->x->matcher, &f->match, side, y0,
 					       sx_frame_end_of(y0, ZNCC_ROWS, height),
 					       &f->x->device->laid_out[worker]);
@@ -207,10 +230,10 @@ static void frame_describe(struct sx_frame *f)
 	int height = f->x->config.height;
 
 	if (f->x->config.params.stereo.cost == SX_COST_ZNCC) {
-		sx_pool_for(pool, 2 * sx_frame_tasks_of(height, ZNCC_ROWS), words_task, f);
+		sx_pool_for(pool, FLAT_TASKS + 2 * sx_frame_tasks_of(height, ZNCC_ROWS), words_task, f);
 		sx_pool_for(pool, sx_frame_tasks_of(height, ZNCC_ROWS), zncc_task, f);
 	} else {
-		sx_pool_for(pool, 2 * sx_frame_tasks_of(height, SX_FRAME_ROWS), census_task, f);
+		sx_pool_for(pool, FLAT_TASKS + 2 * sx_frame_tasks_of(height, SX_FRAME_ROWS), census_task, f);
 	}
 	sx_frame_book(f, SX_STAGE_CENSUS);
 }

@@ -23,10 +23,10 @@ static size_t padded(size_t bytes)
 	return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
 }
 
-/* The limit of S of rivals of S0: S(k) is one's if 100 S0 > uniqueness * S(k). */
+/* The limit of S of rivals of S0: S(k) is one's if 100 S0 >= uniqueness * S(k). */
 static int rival_above(const struct sx_stereo_params *p, int s0)
 {
-	return s0 == 0 ? 0 : (100 * s0 - 1) / p->uniqueness + 1;
+	return 100 * s0 / p->uniqueness + 1;
 }
 
 #define GAIN_BITS 32 /* of CSCT: one is the same in all descriptors, so that each gain is at least 1 */

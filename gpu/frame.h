@@ -12,8 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "stages/monitor/monitor.h"
 #include "stages/road/road.h"
-#include "stages/stereo/monitor.h"
 
 /* struct sx_scores of a frame, as kernels read it; data: NULL where the pair has none. */
 struct sx_cuda_scores {

@@ -43,6 +43,9 @@ const struct sx_rectify_cuda *sx_ingest_cuda_rectify(const struct sx_ingest_cuda
 /* Both images in one launch. */
 cudaError_t sx_census_cuda_run(const struct sx_image grey[2], const struct sx_image census[2],
 			       enum sx_cost cost, cudaStream_t stream);
+/* Tiles of both images in one launch (stages/stereo/flat.h). */
+cudaError_t sx_flat_cuda_run(const struct sx_image grey[2], const struct sx_image flat[2],
+			     cudaStream_t stream);
 /*
  * Memory for the right image's descriptors where there is no cost volume: rows with as many zeros before and
  * behind them as disparities reach beyond the image. The census does not touch these.
@@ -97,6 +100,7 @@ cudaError_t sx_external_cuda_run(const struct sx_image *winner, const struct sx_
  * sx_filter_cuda_is_done().
  * winner, median: left and right map; median is winner where the filter is off. Maps hold less than 0x1000 or
  * 0xffff. Without a check the right ones tell nothing: winner may be the left one twice.
+ * flat: tiles of both images, for sx_left_right_hide_flat(), which is part of the check; NULL: none.
  * left_right: is speckle where no speckle filter runs; speckle: is disparity where nothing is smoothed.
  * confidence: that of the winner, changed in place.
  */
@@ -105,9 +109,9 @@ int sx_filter_cuda_create(struct sx_filter_cuda **ret, struct sx_cuda_memory *m,
 			  const struct sx_context_config *c, int sms);
 void sx_filter_cuda_destroy(struct sx_filter_cuda *s);
 cudaError_t sx_filter_cuda_check(const struct sx_filter_cuda *s, const struct sx_image winner[2],
-				 const struct sx_image median[2], const struct sx_image *left_right,
-				 const struct sx_image *speckle, const struct sx_image *confidence,
-				 cudaStream_t stream);
+				 const struct sx_image median[2], const struct sx_image *flat,
+				 const struct sx_image *left_right, const struct sx_image *speckle,
+				 const struct sx_image *confidence, cudaStream_t stream);
 bool sx_filter_cuda_is_done(const struct sx_filter_cuda *s);
 cudaError_t sx_filter_cuda_finish(const struct sx_filter_cuda *s, const struct sx_image *speckle,
 				  const struct sx_image *disparity, const struct sx_image *confidence,

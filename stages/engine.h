@@ -13,9 +13,9 @@
 #include "base/image.h"
 #include "base/pair.h"
 #include "base/rig.h"
+#include "stages/monitor/monitor.h"
 #include "stages/params.h"
 #include "stages/road/road.h"
-#include "stages/stereo/monitor.h"
 
 struct stixel;	  /* include/stixel.h */
 struct sx_device; /* a backend's own: worker threads, GPU */
@@ -83,6 +83,8 @@ const char *sx_stage_name(enum sx_stage stage, const struct sx_stereo_params *p)
 enum sx_tap {
 	SX_TAP_LEFT,
 	SX_TAP_RIGHT, /* U8: grey images after ingest, rectified */
+	SX_TAP_LEFT_FLAT,
+	SX_TAP_RIGHT_FLAT, /* U8: tiles of SX_FLAT_TILE by SX_FLAT_TILE pixels, 1 where the image is flat */
 	SX_TAP_LEFT_CENSUS,
 	SX_TAP_RIGHT_CENSUS, /* U32 or U64 descriptors */
 	SX_TAP_SUM,	     /* U16, width*disparities wide: S[y][x][d]; only with keep_volume */
@@ -176,9 +178,8 @@ struct sx_backend {
 	/* Bytes that the device and all its contexts hold. */
 	size_t (*memory)(const struct sx_device *d);
 	/*
-	 * Optional (NULL: pairs may lie anywhere). pin makes host memory of a source readable to the
-	 * device until unpin or close; 0, or negative errno: pairs in it then cost one more copy. Not
-	 * while a frame is in flight.
+	 * Optional (NULL: pairs may lie anywhere). pin makes host memory of a source readable to the device
+	 * until unpin or close, not while a frame is in flight; negative errno: its pairs cost a copy more.
 	 */
 	int (*pin)(struct sx_device *d, void *memory, size_t bytes);
 	void (*unpin)(struct sx_device *d, void *memory);

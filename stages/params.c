@@ -226,6 +226,16 @@ static int check_road(const struct sx_params *p, const struct reason *r)
 	return 0;
 }
 
+static int check_vehicle(const struct sx_params *p, const struct reason *r)
+{
+	const struct stixel_vehicle v = sx_vehicle_of(&p->vehicle, p->camera.height_m);
+
+	if (!(v.low_m < v.high_m))
+		return params_refuse(r, "vehicle.step_m = %g must be below vehicle.height_m = %g", v.low_m,
+				     v.high_m);
+	return 0;
+}
+
 static int check_probabilities(const struct sx_stixel_params *p, const struct reason *r)
 {
 	double sum = p->p_invalid_ground + p->p_invalid_object + p->p_invalid_sky;
@@ -351,7 +361,8 @@ int sx_params_check(const struct sx_params *p, int width, int height, char *why,
 	if (width < 32 || width > 4096 || height < 32 || height > 2160)
 		return params_refuse(&r, "image size %dx%d: must be from 32x32 to 4096x2160", width, height);
 	if ((e = check_stereo(&p->stereo, &r)) < 0 || (e = check_filters(&p->filters, &r)) < 0 ||
-	    (e = check_camera(&p->camera, &r)) < 0 || (e = check_road(p, &r)) < 0)
+	    (e = check_camera(&p->camera, &r)) < 0 || (e = check_road(p, &r)) < 0 ||
+	    (e = check_vehicle(p, &r)) < 0)
 		return e;
 	return check_stixels(p, width, &r);
 }

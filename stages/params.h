@@ -14,6 +14,7 @@
 #include "base/camera.h"
 #include "base/scores.h"
 #include "stages/stixels/slanted_params.h"
+#include "stages/vehicle_params.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -74,9 +75,9 @@ struct sx_filter_params {
 
 struct sx_road_params {
 	enum sx_road_mode mode;
-	int top;			   /* percent of the height: rows above are not looked at, 0..90 */
-	double min_height_m, max_height_m; /* accepted camera heights; 0: sx_road_heights() */
-	double max_pitch_deg, max_roll_deg;
+	int top; /* percent of the height: rows above are not looked at, 0..90 */
+	double min_height_m, max_height_m, max_pitch_deg; /* 0: as camera.height_m has it, road_scale.h */
+	double max_roll_deg;
 	int max_age; /* frames that an older road may stand in, 0..1000 */
 };
 
@@ -106,10 +107,7 @@ struct sx_stixel_params {
 	struct sx_slanted_params slanted;
 };
 
-/*
- * What the class scores of a pair are of. kind: enum stixel_kind that stixels of a class may
- * have: ground, object or sky.
- */
+/* What class scores of a pair are of. kind: that stixels of a class may have, ground, object or sky. */
 struct sx_semantic_params {
 	int classes; /* 0..SX_CLASSES_MAX; 0: pairs have no scores */
 	uint8_t kind[SX_CLASSES_MAX];
@@ -117,6 +115,7 @@ struct sx_semantic_params {
 
 struct sx_params {
 	struct sx_camera camera;
+	struct sx_vehicle_params vehicle;
 	struct sx_stereo_params stereo;
 	struct sx_filter_params filters;
 	struct sx_road_params road;

@@ -23,6 +23,7 @@
 #include "stages/stereo/cost.h"
 #include "stages/stereo/external.h"
 #include "stages/stereo/fastdt.h"
+#include "stages/stereo/flat.h"
 #include "stages/stereo/ingest.h"
 #include "stages/stereo/left_right.h"
 #include "stages/stereo/median.h"
@@ -38,6 +39,7 @@
 #include "stages/stixels/segment.h"
 #include "stages/stixels/slanted.h"
 #include "stages/stixels/stixel_dp.h"
+#include "stages/stixels/unmeasured_part.h"
 #include "stages/taps.h"
 
 struct sx_device {
@@ -48,7 +50,7 @@ struct sx_context {
 	struct sx_device *device;
 	struct sx_context_config config;
 	struct sx_image taps[SX_TAP_COUNT]; /* every output has a buffer of its own */
-	void *aggregation_scratch, *speckle_scratch;
+	void *aggregation_scratch, *speckle_scratch, *flat_scratch;
 	struct sx_road_finder *road;
 	struct sx_dp_tables *dp_tables; /* method dp, */
 	struct sx_dp *dp;
@@ -67,25 +69,6 @@ struct sx_context {
 	bool busy; /* submitted and not yet waited for */
 	struct sx_result result;
 };
-
-static const char *const stage_names[SX_STAGE_COUNT] = {
-	[SX_STAGE_INGEST] = "ingest",	[SX_STAGE_CENSUS] = "census",	[SX_STAGE_SGM] = "sgm",
-	[SX_STAGE_WINNER] = "winner",	[SX_STAGE_MEDIAN] = "median",	[SX_STAGE_LEFT_RIGHT] = "left_right",
-	[SX_STAGE_SPECKLE] = "speckle", [SX_STAGE_SMOOTH] = "smooth",	[SX_STAGE_CONFIDENCE] = "confidence",
-	[SX_STAGE_ROAD] = "road",	[SX_STAGE_REDUCE] = "reduce",	[SX_STAGE_SEGMENT] = "segment",
-	[SX_STAGE_COMPACT] = "compact", [SX_STAGE_MONITOR] = "monitor",
-};
-
-const char *sx_stage_name(enum sx_stage stage, const struct sx_stereo_params *p)
-{
-	if (stage == SX_STAGE_WINNER && p->matcher == SX_MATCH_EXTERNAL)
-		return "external";
-	if (stage == SX_STAGE_CENSUS && p->cost == SX_COST_ZNCC)
-		return "zncc";
-	if (stage == SX_STAGE_SGM && p->aggregation == SX_AGGREGATION_FASTDT)
-		return "fastdt";
-	return stage_names[stage];
-}
 
 static int reference_open(struct sx_device **ret, const struct sx_engine_params *p, char *why,
 			  size_t why_bytes)
@@ -152,7 +135,8 @@ static int take_match_memory(struct sx_context *x)
 	if (p->matcher == SX_MATCH_EXTERNAL)
 		return take_taps(x);
 	x->aggregation_scratch = reference_take(x, bytes);
-	return x->aggregation_scratch ? take_taps(x) : -ENOMEM;
+	x->flat_scratch = reference_take(x, sx_flat_scratch_bytes(w, h));
+	return x->aggregation_scratch && x->flat_scratch ? take_taps(x) : -ENOMEM;
 }
 
 static int create_segmenter(struct sx_context *x)
@@ -216,6 +200,7 @@ static void reference_context_destroy(struct sx_context *x)
 	free(x->cells_confidence.data);
 	free(x->aggregation_scratch);
 	free(x->speckle_scratch);
+	free(x->flat_scratch);
 	free(x->stixels);
 	free(x->offsets);
 	sx_segments_finish(&x->segments);
@@ -322,6 +307,8 @@ static void reference_match(struct sx_context *x, int64_t *t)
 
 	sx_describe(&tap[SX_TAP_LEFT], &tap[SX_TAP_LEFT_CENSUS], p);
 	sx_describe(&tap[SX_TAP_RIGHT], &tap[SX_TAP_RIGHT_CENSUS], p);
+	sx_flat(&tap[SX_TAP_LEFT], &tap[SX_TAP_LEFT_FLAT], x->flat_scratch);
+	sx_flat(&tap[SX_TAP_RIGHT], &tap[SX_TAP_RIGHT_FLAT], x->flat_scratch);
 	book(x, SX_STAGE_CENSUS, t);
 	if (p->aggregation == SX_AGGREGATION_FASTDT)
 		sx_fastdt(&in, &tap[SX_TAP_SUM], p, x->aggregation_scratch);
@@ -371,6 +358,9 @@ static void reference_filter(struct sx_context *x, int64_t *t)
 	book(x, SX_STAGE_MEDIAN, t);
 	sx_left_right(&tap[SX_TAP_MEDIAN], &tap[has_right ? SX_TAP_MEDIAN_RIGHT : SX_TAP_MEDIAN],
 		      &tap[SX_TAP_LEFT_RIGHT], f, &x->config.params.stereo);
+	if (sx_tap_exists(&x->config, SX_TAP_LEFT_FLAT))
+		sx_left_right_hide_flat(&tap[SX_TAP_MEDIAN], &tap[SX_TAP_LEFT_FLAT], &tap[SX_TAP_LEFT_RIGHT],
+					x->config.params.stereo.min_disparity, 0, x->config.height);
 	book(x, SX_STAGE_LEFT_RIGHT, t);
 	copy_map(&tap[SX_TAP_LEFT_RIGHT], &tap[SX_TAP_SPECKLE]);
 	sx_speckle(&tap[SX_TAP_SPECKLE], f, x->speckle_scratch);
@@ -382,6 +372,17 @@ static void reference_filter(struct sx_context *x, int64_t *t)
 	book(x, SX_STAGE_SMOOTH, t);
 	sx_confidence(&tap[SX_TAP_DISPARITY], &tap[SX_TAP_CONFIDENCE]);
 	book(x, SX_STAGE_CONFIDENCE, t);
+}
+
+/* What no image shows leaves the stixels. */
+static void part_unmeasured(struct sx_context *x)
+{
+	for (int u = 0; u < x->segments.columns; u++) {
+		const struct sx_unmeasured_column c = sx_taps_column(x->taps, &x->config, u);
+
+		x->segments.count[u] = (uint16_t)sx_unmeasured_column(&c, sx_segments_column(&x->segments, u),
+								      x->segments.count[u]);
+	}
 }
 
 static void segment(struct sx_context *x, const struct sx_pair *pair, const struct sx_road *previous,
@@ -406,6 +407,8 @@ static void segment(struct sx_context *x, const struct sx_pair *pair, const stru
 		sx_rdp_run(x->rdp, &x->result.road, &x->cells, 0, &x->segments);
 	else
 		sx_dp_run(x->dp, &x->result.road, &x->cells, &x->segments);
+	if (sx_tap_exists(&x->config, SX_TAP_LEFT_FLAT))
+		part_unmeasured(x);
 	book(x, SX_STAGE_SEGMENT, t);
 	x->result.count = sx_compact(&x->segments, &tap[SX_TAP_COLUMNS], &tap[SX_TAP_COLUMNS_CONFIDENCE],
 				     &x->result.road, p, x->offsets, x->stixels);

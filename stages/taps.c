@@ -6,6 +6,7 @@
 #include "stages/taps.h"
 
 #include "stages/stereo/cost.h"
+#include "stages/stereo/flat.h"
 #include "stages/stixels/cells.h"
 #include "stages/stixels/reduce.h"
 
@@ -19,6 +20,12 @@ struct sx_tap_shape sx_tap_shape(const struct sx_context_config *c, enum sx_tap 
 	case SX_TAP_RIGHT:
 	case SX_TAP_CONFIDENCE:
 		s.pixel = SX_PIXEL_U8;
+		break;
+	case SX_TAP_LEFT_FLAT:
+	case SX_TAP_RIGHT_FLAT:
+		s.pixel = SX_PIXEL_U8;
+		s.width = SX_FLAT_TILES(c->width);
+		s.height = SX_FLAT_TILES(c->height);
 		break;
 	case SX_TAP_LEFT_CENSUS:
 	case SX_TAP_RIGHT_CENSUS:
@@ -42,6 +49,8 @@ struct sx_tap_shape sx_tap_shape(const struct sx_context_config *c, enum sx_tap 
 bool sx_tap_exists(const struct sx_context_config *c, enum sx_tap tap)
 {
 	switch (tap) {
+	case SX_TAP_LEFT_FLAT:
+	case SX_TAP_RIGHT_FLAT:
 	case SX_TAP_LEFT_CENSUS:
 	case SX_TAP_RIGHT_CENSUS:
 	case SX_TAP_SUM:
@@ -88,4 +97,20 @@ struct sx_monitor_input sx_taps_monitored(const struct sx_image taps[SX_TAP_COUN
 {
 	return (struct sx_monitor_input){&taps[SX_TAP_LEFT], &taps[SX_TAP_LEFT_RIGHT],
 					 &taps[SX_TAP_DISPARITY], &taps[SX_TAP_COLUMNS]};
+}
+
+struct sx_unmeasured_column sx_taps_column(const struct sx_image taps[SX_TAP_COUNT],
+					   const struct sx_context_config *c, int u)
+{
+	const struct sx_image *left = &taps[SX_TAP_LEFT_FLAT], *right = &taps[SX_TAP_RIGHT_FLAT];
+	const struct sx_stixel_params *p = &c->params.stixels;
+
+	return (struct sx_unmeasured_column){
+		.cells = sx_image_row(&taps[SX_TAP_COLUMNS], u),
+		.flat = {left->data, right->data},
+		.flat_pitch = {left->pitch, right->pitch},
+		.x = u * p->width + p->width / 2,
+		.height = c->height,
+		.cell_height = sx_cell_height(p),
+	};
 }

@@ -14,9 +14,9 @@
 #include "tests/slanted_case.h"
 
 static const char *const tap_names[SX_TAP_COUNT] = {
-	"left",	   "right",	   "left-census", "right-census", "sum",
-	"winner",  "winner-right", "median",	  "median-right", "left-right",
-	"speckle", "disparity",	   "confidence",  "columns",	  "columns-confidence",
+	"left",	   "right",	"left-flat",	"right-flat", "left-census",	    "right-census",
+	"sum",	   "winner",	"winner-right", "median",     "median-right",	    "left-right",
+	"speckle", "disparity", "confidence",	"columns",    "columns-confidence",
 };
 
 struct sx_params engine_case_params(void)

@@ -213,10 +213,8 @@ static ALWAYS_INLINE void dt_winner(const struct sx_matcher *m, const struct sx_
 	    d0 = vw_min_all(vw_where_equal(least->sum, vw_set1((int)s0), least->d, vw_set1(0xffff)));
 	vw rival;
 
-	/*
-	 * S(k) is a rival's if 100 S0 > uniqueness * S(k), that is S(k) <= floor((100 S0 - 1) / uniqueness)
-	 */
-	limit = s0 ? (uint32_t)((100 * s0 - 1) * m->uniqueness_inverse >> 40) : 0;
+	/* S(k) is a rival's if 100 S0 >= uniqueness * S(k), that is S(k) <= floor(100 S0 / uniqueness) */
+	limit = (uint32_t)(100 * s0 * m->uniqueness_inverse >> 40);
 	limit = limit < UINT16_MAX ? limit : UINT16_MAX;
 	rival = vw_set1((int)limit);
 	for (int d = 0; d < disparities; d += VEC_BYTES) {
@@ -230,7 +228,7 @@ static ALWAYS_INLINE void dt_winner(const struct sx_matcher *m, const struct sx_
 	maps->s0[at] = (uint16_t)s0;
 	maps->side_low[at] = w[d0 - 1];
 	maps->side_high[at] = w[d0 + 1];
-	maps->d0[at] = (uint16_t)(d0 | (rivals > 0 && s0 > 0 ? NOT_UNIQUE : 0));
+	maps->d0[at] = (uint16_t)(d0 | (rivals > 0 ? NOT_UNIQUE : 0));
 }
 
 /*

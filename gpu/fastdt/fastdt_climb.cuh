@@ -193,7 +193,7 @@ __device__ __forceinline__ struct found climb_row(struct climb<S> &c, int i, con
 	c.at.carried = c.beside[i].weight();
 
 	const uint32_t key = sx_warp_min(best);
-	const bool rivals = 100 * (key >> 16) > (uint32_t)w.uniqueness * (best >> 16);
+	const bool rivals = 100 * (key >> 16) >= (uint32_t)w.uniqueness * (best >> 16);
 	const struct found f = {key, __ballot_sync(SX_WARP_ALL_LANES, rivals)};
 
 	return f;

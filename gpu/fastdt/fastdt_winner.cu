@@ -48,7 +48,7 @@ __device__ __forceinline__ bool is_ambiguous(const uint32_t *keys, const struct 
 		const int d = 2 * word + i % 2 + i / 2 % 2 * (disparities / 2);
 
 		if (word < disparities / 4 && abs(d - d0) > 1)
-			ambiguous |= 100 * (f.key >> 16) > (uint32_t)uniqueness * (keys[d] >> 16);
+			ambiguous |= 100 * (f.key >> 16) >= (uint32_t)uniqueness * (keys[d] >> 16);
 	}
 	return ambiguous;
 }
@@ -77,7 +77,7 @@ __device__ __forceinline__ void finish_pixel(const struct work &w, const uint32_
 		confidence = d0 == 0 && after == 0 ? 0 : SX_WINNER_CONFIDENCE_END;
 	else if (w.subpixel != SX_SUBPIXEL_OFF)
 		q4 += refined(before, after, w.subpixel);
-	if (w.uniqueness < 100 && is_ambiguous<W>(keys, f, w.disparities, w.uniqueness))
+	if (is_ambiguous<W>(keys, f, w.disparities, w.uniqueness))
 		q4 = SX_DISPARITY_INVALID;
 	reinterpret_cast<uint16_t *>(w.left + (size_t)y * w.left_pitch)[x] = (uint16_t)q4;
 	w.confidence[(size_t)y * w.confidence_pitch + (size_t)x] = (uint8_t)min(confidence, 255);

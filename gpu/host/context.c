@@ -11,7 +11,7 @@
 #include <stixel.h>
 
 #include "gpu/host/engine_priv.h"
-#include "gpu/stereo/monitor_cuda.h"
+#include "gpu/monitor/monitor_cuda.h"
 #include "stages/context.h"
 #include "stages/stixels/cells.h"
 #include "stages/stixels/compact.h"

@@ -131,7 +131,7 @@ struct sx_context {
 	struct sx_sky_cuda sky;
 	struct sx_scores_copy scores;
 	struct sx_cuda_road *road;
-	uint32_t *monitor;	     /* gpu/stereo/monitor_cuda.h */
+	uint32_t *monitor;	     /* gpu/monitor/monitor_cuda.h */
 	struct sx_segments segments; /* in device memory */
 	struct sx_cuda_output *output, *output_device;
 	uint32_t *offsets, *offsets_device;

@@ -82,11 +82,15 @@ __device__ static void filter_strip(const struct filter_work *w, int y, uint16_t
 
 /* ---- left-right check ---- */
 
-/* right: the row of the right map. Returns the real disparity, Q4, or INVALID. */
-__device__ __forceinline__ int checked(const struct filter_work *w, const uint16_t *right, int x, int v)
+/*
+ * right: the row of the right map; flat_left: whether pixel x lies in a flat tile, flat_right: the row of
+ * tiles of the right image, or NULL. Returns the real disparity, Q4, or INVALID.
+ */
+__device__ __forceinline__ int checked(const struct filter_work *w, const uint16_t *right, bool flat_left,
+				       const uint8_t *flat_right, int x, int v)
 {
 	int d = v >> 4, k = x - d, partner = k - w->min_disparity;
-	bool good = v != INVALID && x < w->width;
+	bool good = v != INVALID && x < w->width && !flat_left;
 
 	if (w->tolerance >= 0 && good) {
 		if (k >= 0 && abs((int)right[k] - d) > w->tolerance)
@@ -94,6 +98,8 @@ __device__ __forceinline__ int checked(const struct filter_work *w, const uint16
 		if (!w->keep && (k < 0 || partner < 0 || partner >= w->width || x >= w->end))
 			good = false;
 	}
+	if (flat_right && good && partner >= 0 && partner < w->width)
+		good = !flat_right[partner / SX_FLAT_TILE];
 	return good ? max(v + 16 * w->min_disparity, 0) : INVALID;
 }
 
@@ -113,8 +119,17 @@ __device__ static void check_strip(const struct filter_work *w, int y, uint16_t 
 		x = 2 * word;
 		at = reinterpret_cast<uint32_t *>(&left[row * w->stride + x]);
 		both = *at;
-		a = checked(w, &right[row * w->stride], x, (int)(both & 0xffff));
-		b = checked(w, &right[row * w->stride], x + 1, (int)(both >> 16));
+		const uint8_t *flat_right = NULL;
+		bool flat_left = false;
+
+		if (w->flat[0] && x < w->width) {
+			const size_t tiles = (size_t)((y + row) / SX_FLAT_TILE);
+
+			flat_left = w->flat[0][tiles * w->flat_pitch[0] + (size_t)(x / SX_FLAT_TILE)];
+			flat_right = w->flat[1] + tiles * w->flat_pitch[1];
+		}
+		a = checked(w, &right[row * w->stride], flat_left, flat_right, x, (int)(both & 0xffff));
+		b = checked(w, &right[row * w->stride], flat_left, flat_right, x + 1, (int)(both >> 16));
 		both = (uint32_t)a | (uint32_t)b << 16;
 		*at = both;
 		if (x >= w->width)
@@ -304,14 +319,18 @@ static void set_speckle(struct filter_work *w, const struct sx_image *speckle,
 }
 
 cudaError_t sx_filter_cuda_check(const struct sx_filter_cuda *s, const struct sx_image winner[2],
-				 const struct sx_image median[2], const struct sx_image *left_right,
-				 const struct sx_image *speckle, const struct sx_image *confidence,
-				 cudaStream_t stream)
+				 const struct sx_image median[2], const struct sx_image *flat,
+				 const struct sx_image *left_right, const struct sx_image *speckle,
+				 const struct sx_image *confidence, cudaStream_t stream)
 {
 	struct filter_work w = s->work;
 
 	w.left = map_of(&winner[0], &median[0]);
 	w.right = map_of(&winner[1], &median[1]);
+	for (int side = 0; flat && side < 2; side++) {
+		w.flat[side] = (const uint8_t *)flat[side].data;
+		w.flat_pitch[side] = flat[side].pitch;
+	}
 	w.checked = s->speckle ? (uint8_t *)left_right->data : NULL;
 	w.checked_pitch = left_right->pitch;
 	set_speckle(&w, speckle, confidence, s->smooth);

@@ -13,6 +13,7 @@
 #include "gpu/cuda.cuh"
 #include "gpu/stereo/forest.cuh"
 #include "gpu/stereo/median.cuh"
+#include "stages/stereo/flat.h"
 #include "stages/stereo/left_right.h"
 
 #define ALL_LANES 0xffffffffu
@@ -29,6 +30,8 @@ struct filter_work {
 	struct sx_median_map left, right;		    /* dst: NULL without median */
 	uint8_t *checked, *final_map, *confidence, *labels; /* confidence: NULL where it is smooth.cu's */
 	size_t checked_pitch, final_pitch, confidence_pitch, labels_pitch;
+	const uint8_t *flat[2]; /* tiles of both images; NULL: none */
+	size_t flat_pitch[2];
 	struct sx_forest forest;
 	uint32_t *arrived; /* one a border between strips: how many of its two blocks have come */
 	uint32_t size_limit;

@@ -325,12 +325,11 @@ __device__ __forceinline__ struct sx_winner_result sx_winner_finish(uint32_t *ro
 
 		q4 += at_end ? 0 : part;
 	}
-	if (o.uniqueness < 100) {
-		const int rival = sx_winner_rival<LANES, SHIFT>(row, lanes, before_at, winner_at, after_at);
+	/* 100 S(d0) >= uniqueness S(rival) */
+	const int rival = sx_winner_rival<LANES, SHIFT>(row, lanes, before_at, winner_at, after_at);
 
-		/* 100 S(d0) > uniqueness S(rival) */
-		q4 = o.uniqueness * rival - 100 * best.v > o.limit ? SX_DISPARITY_INVALID : q4;
-	}
+	if (o.uniqueness * rival - 100 * best.v >= o.limit)
+		q4 = SX_DISPARITY_INVALID;
 	r.disparity = (uint16_t)q4;
 	r.confidence = (uint8_t)(at_end ? SX_WINNER_CONFIDENCE_END : min(rise, 255));
 	return r;

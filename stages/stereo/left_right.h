@@ -39,4 +39,14 @@ static inline int sx_left_right_border(const struct sx_stereo_params *p)
 void sx_left_right(const struct sx_image *left, const struct sx_image *right, const struct sx_image *dst,
 		   const struct sx_filter_params *f, const struct sx_stereo_params *p);
 
+/*
+ * After the check: a pixel that lies in a flat tile (stages/stereo/flat.h) becomes invalid, and so does one
+ * whose partner lies in one. Nothing can be matched there, and what was matched was carried in from beside.
+ *
+ * left: as sx_left_right() read it. flat: tiles of the left and of the right image. dst: its result, of which
+ * rows y0 .. y1 - 1 are looked at; another image than left.
+ */
+void sx_left_right_hide_flat(const struct sx_image *left, const struct sx_image flat[2],
+			     const struct sx_image *dst, int min_disparity, int y0, int y1);
+
 #endif

@@ -21,7 +21,7 @@ static int lowest_minimum(const uint16_t *s, int disparities)
 static bool has_rival(const uint16_t *s, int disparities, int d0, int uniqueness)
 {
 	for (int k = 0; k < disparities; k++)
-		if (abs(k - d0) > 1 && 100 * s[d0] > uniqueness * s[k])
+		if (abs(k - d0) > 1 && 100 * s[d0] >= uniqueness * s[k])
 			return true;
 	return false;
 }

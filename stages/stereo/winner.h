@@ -26,8 +26,9 @@ static inline int sx_winner_rise(const struct sx_stereo_params *p)
  * pixels. D = disparities.
  *
  * left: U16 Q4 in the shifted frame (min_disparity is not added here), 0xffff invalid.
- *   d0 = the lowest d of minimal S. Invalid if some k with |k - d0| > 1 has 100 * S(d0) > uniqueness * S(k)
- *   (uniqueness 100 rejects nothing, as S(k) >= S(d0)). Otherwise
+ *   d0 = the lowest d of minimal S. Invalid if some k with |k - d0| > 1 has 100 * S(d0) >= uniqueness * S(k)
+ *   (uniqueness 100 rejects ties alone, as S(k) >= S(d0)): a tie is never unique, also where S is 0, as where
+ *   both images are flat. Otherwise
  *   q4 = 16 d0 + (16 (S(d0-1) - S(d0+1)) + den) / (2 den), den = S(d0-1) - 2 S(d0) + S(d0+1) >= 1,
  *   / rounding towards zero (subpixel trunc) or down (floor); 16 d0 at the ends and with subpixel off.
  * right: U16 integer disparities, also shifted: right(x) = the lowest d that minimises S(x+d, d) over x + d <

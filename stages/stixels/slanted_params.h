@@ -31,9 +31,13 @@ struct sx_slanted_params {
 	double hole;	    /* of a cell of ground without a disparity */
 	double semantic;    /* weight of the class scores' energy */
 	double sky_outlier; /* with scores: what a cell can cost as sky at most */
-	double below;	    /* share of the expected ground by which a measurement below it counts as none */
-	int fill_px;	    /* how far to each side holes are filled from, px, 0..512; 0: not at all */
-	int feet_px;	    /* how much of an object's lower end may become ground, image rows, 0..512 */
+	/*
+	 * Share of the expected ground by which a measurement below it counts as none, at 1.65 m; at less
+	 * the same depth below the road.
+	 */
+	double below;
+	int fill_px; /* how far to each side holes are filled from, px, 0..512; 0: not at all */
+	int feet_px; /* how much of an object's lower end may become ground, image rows, 0..512 */
 };
 
 #endif

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "stages/road/road_ground.h"
+#include "stages/road/road_scale.h"
 #include "stages/stixels/cells.h"
 
 #define SQRT_PI 1.77245385090551602730
@@ -73,6 +74,20 @@ static void fill_outliers(uint16_t *cost, double p_outlier, double sigma_px, int
 	}
 }
 
+/*
+ * Share of the expected ground that a measurement has at least. below: that of a car's camera, so a depth
+ * below the road. A camera that is nearer to the road sees the same depth as a larger share: a step down that
+ * a small robot falls from is no reflection.
+ */
+static float slanted_least(double below, double height_m)
+{
+	const double depth_m = below * SX_ROAD_CAR_M / (1.0 - below);
+
+	if (below >= 1.0 || !(height_m > 0.0) || height_m >= SX_ROAD_CAR_M)
+		return (float)(1.0 - below);
+	return (float)(height_m / (height_m + depth_m));
+}
+
 int sx_slanted_tables_create(struct sx_slanted_tables **ret, const struct sx_params *p, int height, int range)
 {
 	const struct sx_slanted_params *s = &p->stixels.slanted;
@@ -92,7 +107,7 @@ int sx_slanted_tables_create(struct sx_slanted_tables **ret, const struct sx_par
 	t->classes = p->semantics.classes;
 	t->exact = p->stixels.method == SX_STIXEL_SLANTED_EXACT;
 	t->sky_most = (int64_t)fmin(s->sky_outlier / nats_per_unit(s->sigma_sky_px), INT32_MAX);
-	t->least = (float)(1.0 - s->below);
+	t->least = slanted_least(s->below, p->camera.height_m);
 	fill_model(t, s);
 	for (int c = 0; c < 256; c++) {
 		t->weight[c] = (uint8_t)floor(weight_of(c, s) + 0.5);

@@ -238,12 +238,30 @@ static uint64_t random_u64(void)
 	return random_state;
 }
 
+/* Between which the checks of the whole accept any. */
+static void random_limits(const struct sx_option *o, double *min, double *max)
+{
+	*min = o->min;
+	*max = o->max;
+	if (!strncmp(o->key, "p1", 2))
+		*max = 80;
+	if (!strcmp(o->key, "epsilon_px"))
+		*max = 16;
+	if (!strcmp(o->key, "slanted_offset_px"))
+		*min = 4; /* a sixteenth of the largest sigma */
+	if (!strcmp(o->key, "step_m"))
+		*max = 1.9; /* the lowest automatic height of the vehicle is 2 m */
+	if (!strcmp(o->section, "vehicle") && !strcmp(o->key, "height_m"))
+		*min = 2;
+}
+
 /* Some value of the row that the checks of the whole accept. */
 static void random_value(const struct sx_option *o, char *text, size_t bytes)
 {
-	double unit = (double)(random_u64() >> 11) * 0x1p-53, min = o->min, max = o->max;
+	double unit = (double)(random_u64() >> 11) * 0x1p-53, min, max;
 	int words = 0;
 
+	random_limits(o, &min, &max);
 	if (o->initial &&
 	    (!strncmp(o->key, "p_", 2) || strstr(o->key, "_height_m") || !strcmp(o->key, "max_pitch_deg") ||
 	     !strcmp(o->key, "levels") || !strcmp(o->key, "calibration") ||
@@ -251,12 +269,6 @@ static void random_value(const struct sx_option *o, char *text, size_t bytes)
 		snprintf(text, bytes, "%s", o->initial);
 		return;
 	}
-	if (!strncmp(o->key, "p1", 2))
-		max = 80;
-	if (!strcmp(o->key, "epsilon_px"))
-		max = 16;
-	if (!strcmp(o->key, "slanted_offset_px"))
-		min = 4; /* a sixteenth of the largest sigma */
 	switch (o->kind) {
 	case SX_OPTION_BOOL:
 		snprintf(text, bytes, "%s", random_u64() & 1 ? "yes" : "no");

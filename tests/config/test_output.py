@@ -26,8 +26,8 @@ class Output(unittest.TestCase):
     def test_json_has_every_value(self):
         self.assertGreater(len(self.keys), 60)
         self.assertEqual(list(self.json),
-                         ["source", "camera", "stereo", "filters", "road", "stixels", "semantics", "external", "engine",
-                                           "output", "power", "realtime", "log"])
+                         ["source", "camera", "stereo", "filters", "road", "vehicle", "stixels", "semantics",
+                          "external", "engine", "output", "power", "realtime", "log"])
         self.assertEqual(self.json["output"]["slots"], {"value": 8, "default": 8, "unit": "frames",
                                                           "restart": True})
         self.assertEqual(self.json["source"]["kind"], {"value": "synthetic", "default": None, "restart": True})
@@ -37,7 +37,7 @@ class Output(unittest.TestCase):
 
     def test_what_changes_live(self):
         live = {"%s.%s" % k for k in self.keys if not self.json[k[0]][k[1]]["restart"]}
-        whole = {"%s.%s" % k for k in self.keys if k[0] in ("filters", "road", "stixels")}
+        whole = {"%s.%s" % k for k in self.keys if k[0] in ("filters", "road", "vehicle", "stixels")}
         self.assertEqual(live, whole | {"stereo." + k for k in ("p1", "p2", "p1_vertical", "p2_vertical", "uniqueness",
                                                                 "p2_edge")}
                          | {"source.exposure_ms", "source.gain", "source.controls", "source.fault", "log.levels"}

@@ -157,6 +157,8 @@ static void filters_and_camera_are_checked(void **state)
 	ACCEPTED((p.camera.height_m = 0.3, p.road.min_height_m = p.road.max_height_m = 0));
 	REFUSED("max_roll_deg = 46", p.road.max_roll_deg = 46);
 	REFUSED("top = 91", p.road.top = 91);
+	REFUSED("vehicle.step_m = 2 must be below vehicle.height_m = 2", p.vehicle.step_m = 2);
+	ACCEPTED((p.vehicle.step_m = 2, p.vehicle.height_m = 2.1));
 }
 
 static void stixels_are_checked(void **state)

@@ -159,6 +159,7 @@ static void check_taps(const struct sx_context_config *c, uint64_t seed)
 	const struct sx_filter_params *f = &c->params.filters;
 	struct check_rng rng = check_rng_seed(seed);
 	struct check_image left, right, confidence;
+	struct sx_image flat[2];
 	struct sx_image sum, winner, winner_right, median, median_right, view;
 	uint32_t *scratch = malloc(sx_speckle_scratch_bytes(c->width, c->height));
 	struct rig g;
@@ -186,6 +187,9 @@ static void check_taps(const struct sx_context_config *c, uint64_t seed)
 	assert_true(check_same("tap median", seed, &left.image, &median, 0));
 	assert_true(check_same("tap right median", seed, &right.image, &median_right, 0));
 	sx_left_right(&median, &median_right, &left.image, f, &c->params.stereo);
+	flat[0] = tap(&g, SX_TAP_LEFT_FLAT);
+	flat[1] = tap(&g, SX_TAP_RIGHT_FLAT);
+	sx_left_right_hide_flat(&median, flat, &left.image, c->params.stereo.min_disparity, 0, c->height);
 	view = tap(&g, SX_TAP_LEFT_RIGHT);
 	assert_true(check_same("tap left-right", seed, &left.image, &view, 0));
 	sx_speckle(&left.image, f, scratch);

@@ -11,6 +11,7 @@
 
 #include "gpu/stages_cuda.h"
 #include "stages/stereo/confidence.h"
+#include "stages/stereo/flat.h"
 #include "stages/stereo/left_right.h"
 #include "stages/stereo/median.h"
 #include "stages/stereo/smooth.h"
@@ -26,12 +27,28 @@ struct filter_case {
 	uint64_t seed;
 };
 
-enum { WINNER, WINNER_RIGHT, MEDIAN, MEDIAN_RIGHT, LEFT_RIGHT, SPECKLE, DISPARITY, CONFIDENCE, MAPS };
+enum {
+	WINNER,
+	WINNER_RIGHT,
+	MEDIAN,
+	MEDIAN_RIGHT,
+	LEFT_RIGHT,
+	SPECKLE,
+	DISPARITY,
+	CONFIDENCE,
+	LEFT_FLAT,
+	RIGHT_FLAT,
+	MAPS
+};
 
 static void fill_maps(struct sx_image *map, const struct filter_case *c, struct check_rng *rng)
 {
 	check_fill_disparity(&map[WINNER], c->limit, c->invalid_percent, rng);
 	check_fill(&map[CONFIDENCE], CHECK_NOISE, rng);
+	for (int side = LEFT_FLAT; side <= RIGHT_FLAT; side++) /* one tile in eight */
+		for (int y = 0; y < map[side].height; y++)
+			for (int x = 0; x < map[side].width; x++)
+				((uint8_t *)sx_image_row(&map[side], y))[x] = check_below(rng, 8) == 0;
 	for (int y = 0; y < c->size.height; y++) {
 		uint16_t *l = sx_image_row(&map[WINNER], y), *r = sx_image_row(&map[WINNER_RIGHT], y);
 
@@ -65,6 +82,9 @@ static void filter_reference(struct sx_image *map, const struct filter_case *c)
 		check_copy(&map[WINNER_RIGHT], &map[MEDIAN_RIGHT]);
 	}
 	sx_left_right(&map[MEDIAN], &map[MEDIAN_RIGHT], &map[LEFT_RIGHT], f, &p);
+	if (c->noise)
+		sx_left_right_hide_flat(&map[MEDIAN], &map[LEFT_FLAT], &map[LEFT_RIGHT], c->min_disparity, 0,
+					c->size.height);
 	check_copy(&map[LEFT_RIGHT], &map[SPECKLE]);
 	sx_speckle(&map[SPECKLE], f, scratch);
 	if (f->smooth)
@@ -79,10 +99,13 @@ static void take_maps(struct sx_cuda_memory *m, struct sx_image *host, struct sx
 		      const struct filter_case *c)
 {
 	for (int i = 0; i < MAPS; i++) {
-		enum sx_pixel pixel = i == CONFIDENCE ? SX_PIXEL_U8 : SX_PIXEL_U16;
+		const bool tiles = i >= LEFT_FLAT;
+		const enum sx_pixel pixel = i >= CONFIDENCE ? SX_PIXEL_U8 : SX_PIXEL_U16;
+		const int width = tiles ? SX_FLAT_TILES(c->size.width) : c->size.width;
+		const int height = tiles ? SX_FLAT_TILES(c->size.height) : c->size.height;
 
-		image_take_host(&host[i], pixel, c->size.width, c->size.height);
-		image_take(m, &device[i], pixel, c->size.width, c->size.height);
+		image_take_host(&host[i], pixel, width, height);
+		image_take(m, &device[i], pixel, width, height);
 	}
 	if (!c->filters.median)
 		memcpy(&device[MEDIAN], &device[WINNER], 2 * sizeof(device[0]));
@@ -96,15 +119,19 @@ static bool filter_frame(const struct filter_case *c, const struct sx_filter_cud
 			 const struct sx_image *device, cudaStream_t stream)
 {
 	static const char *const names[] = {"winner",	  "right winner", "median",    "right median",
-					    "left_right", "speckle",	  "disparity", "confidence"};
+					    "left_right", "speckle",	  "disparity", "confidence",
+					    "left flat",  "right flat"};
 	bool good = true;
 
 	image_send(&device[WINNER], &host[WINNER]);
 	image_send(&device[WINNER_RIGHT], &host[WINNER_RIGHT]);
 	image_send(&device[CONFIDENCE], &host[CONFIDENCE]);
+	image_send(&device[LEFT_FLAT], &host[LEFT_FLAT]);
+	image_send(&device[RIGHT_FLAT], &host[RIGHT_FLAT]);
 	image_must(cudaStreamSynchronize(NULL), "sending");
 	filter_reference(host, c);
-	image_must(sx_filter_cuda_check(s, &device[WINNER], &device[MEDIAN], &device[LEFT_RIGHT],
+	image_must(sx_filter_cuda_check(s, &device[WINNER], &device[MEDIAN],
+					c->noise ? &device[LEFT_FLAT] : NULL, &device[LEFT_RIGHT],
 					&device[SPECKLE], &device[CONFIDENCE], stream),
 		   "filter");
 	if (!sx_filter_cuda_is_done(s))

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <cmocka.h>
 
+#include "stages/stereo/flat.h"
 #include "stages/stereo/left_right.h"
 #include "tests/stages/stereo/map_case.h"
 
@@ -139,13 +140,36 @@ static void left_right_in_place(void **state)
 	}
 }
 
+/* Disparity 3 everywhere; tiles of 4 pixels. */
+static void flat_areas(void **state)
+{
+	struct row row = {{48, 48, 48, 48, 48, 48, 48, 48}, {3, 3, 3, 3, 3, 3, 3, 3}, {0}};
+	const struct sx_image l = {row.left, ROW, 1, sizeof(row.left), SX_PIXEL_U16};
+	const struct sx_image o = {row.out, ROW, 1, sizeof(row.out), SX_PIXEL_U16};
+	uint8_t tiles[2][2] = {{0, 1}, {0, 0}};
+	const struct sx_image flat[2] = {{tiles[0], 2, 1, 2, SX_PIXEL_U8}, {tiles[1], 2, 1, 2, SX_PIXEL_U8}};
+
+	check_row(&row, 1, false, 0);
+	sx_left_right_hide_flat(&l, flat, &o, 0, 0, 1); /* the left image from column 4 on */
+	expect(&row, (int[]){-1, -1, -1, 48, -1, -1, -1, -1});
+	tiles[0][1] = 0, tiles[1][0] = 1;
+	check_row(&row, 1, false, 0);
+	sx_left_right_hide_flat(&l, flat, &o, 0, 0, 1); /* the right one up to column 3 */
+	expect(&row, (int[]){-1, -1, -1, -1, -1, -1, -1, 48});
+	check_row(&row, 1, false, -1); /* partners lie one to the right */
+	sx_left_right_hide_flat(&l, flat, &o, -1, 0, 1);
+	expect(&row, (int[]){-1, -1, -1, -1, -1, -1, 32, 32});
+	check_row(&row, 1, true, 2); /* of a partner out of view nothing is asked */
+	sx_left_right_hide_flat(&l, flat, &o, 2, 0, 1);
+	expect(&row, (int[]){80, 80, 80, 80, 80, -1, -1, -1});
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(left_right_by_hand),
-		cmocka_unit_test(left_right_border),
-		cmocka_unit_test(left_right_shifted),
-		cmocka_unit_test(left_right_in_place),
+		cmocka_unit_test(left_right_by_hand), cmocka_unit_test(left_right_border),
+		cmocka_unit_test(left_right_shifted), cmocka_unit_test(left_right_in_place),
+		cmocka_unit_test(flat_areas),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

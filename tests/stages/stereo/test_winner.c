@@ -8,6 +8,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <cmocka.h>
 
 #include "stages/stereo/winner.h"
@@ -58,7 +59,7 @@ static void define_pixel(const struct sx_image *sum, int x, int y, const struct 
 	q4 = 16 * best;
 	for (int k = 0; k < n; k++)
 		if ((k < best - 1 || k > best + 1) &&
-		    sum_at(sum, x, y, k, n) * (p->uniqueness / 100.) < sum_at(sum, x, y, best, n) - 1e-6)
+		    sum_at(sum, x, y, k, n) * (p->uniqueness / 100.) <= sum_at(sum, x, y, best, n) + 1e-6)
 			unique = false;
 	if (best > 0 && best < n - 1) {
 		double l = sum_at(sum, x, y, best - 1, n), r = sum_at(sum, x, y, best + 1, n);
@@ -169,10 +170,10 @@ static void ends_and_ties(void **state)
 {
 	struct pixel p = high();
 
-	run_pixel(&p, 95, SX_SUBPIXEL_TRUNC);		/* all equal: no rival is lower, the lowest wins */
-	assert_int_equal(p.left, SX_DISPARITY_INVALID); /* but 95 % of 2000 is */
+	run_pixel(&p, 95, SX_SUBPIXEL_TRUNC); /* all equal: the lowest wins, and is not unique */
+	assert_int_equal(p.left, SX_DISPARITY_INVALID);
 	run_pixel(&p, 100, SX_SUBPIXEL_TRUNC);
-	assert_int_equal(p.left, 0);
+	assert_int_equal(p.left, SX_DISPARITY_INVALID);
 	assert_int_equal(p.right, 0);
 	assert_int_equal(p.confidence, 25);
 
@@ -194,7 +195,13 @@ static void ends_and_ties(void **state)
 	run_pixel(&p, 95, SX_SUBPIXEL_TRUNC);
 	assert_int_equal(p.left, SX_DISPARITY_INVALID);
 	run_pixel(&p, 100, SX_SUBPIXEL_TRUNC);
+	assert_int_equal(p.left, SX_DISPARITY_INVALID); /* a tie */
+	p.sums[9] = 101;
+	run_pixel(&p, 100, SX_SUBPIXEL_TRUNC);
 	assert_int_equal(p.left, 7 * 16 + 8);
+	memset(p.sums, 0, sizeof(p.sums)); /* as where both images are flat */
+	run_pixel(&p, 95, SX_SUBPIXEL_TRUNC);
+	assert_int_equal(p.left, SX_DISPARITY_INVALID);
 }
 
 static void roundings_differ_below_zero(void **state)
@@ -218,8 +225,8 @@ static void roundings_differ_below_zero(void **state)
 }
 
 /*
- * The integer test 100 S0 > 95 Sk decides as libSGM's 0.95f * Sk < S0 for every pair of sums up to 2040.
- * Columns hold Sk = S0, S0 + 1, ...
+ * The integer test 100 S0 >= 95 Sk decides as libSGM's 0.95f * Sk < S0, but for ties, for every pair of sums
+ * up to 2040. Columns hold Sk = S0, S0 + 1, ...
  */
 static void uniqueness_equals_float(void **state)
 {
@@ -244,7 +251,7 @@ static void uniqueness_equals_float(void **state)
 		}
 		sx_winner(&sum, &l, &r, &c, &p);
 		for (int i = 0; i < n; i++) {
-			bool by_float = (float)(s0 + i) * 0.95f < (float)s0;
+			bool by_float = (float)(s0 + i) * 0.95f < (float)s0 || 95 * (s0 + i) == 100 * s0;
 
 			wrong += by_float != (left[i] == SX_DISPARITY_INVALID);
 			rejected += by_float;

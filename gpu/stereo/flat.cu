@@ -1,0 +1,142 @@
+/*
+ * Flat areas of both images on the GPU. Must equal sx_flat() (stages/stereo/flat.h) byte for byte.
+ *
+ * Work:   a block makes 32 x 8 tiles of one image. First its threads find the least and the largest grey
+ *         level of each tile there and of three more to each side; then of five beside each other, then of
+ *         five of those above each other, which is a square; then each tile asks the nine squares it lies
+ *         inside of.
+ * Memory: 2.5 KB of shared memory. Each pixel is read 2.1 times, words of a row by neighbouring lanes, mostly
+ *         from the cache; a byte a tile is written.
+ * Ranges: grey levels in bytes.
+ * Shapes: any size; rows of pixels are padded to whole words, and what lies there counts for nothing.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "stages/stereo/flat.h"
+
+#include "gpu/cuda.cuh"
+#include "gpu/stages_cuda.h"
+
+#define TILES_X 32 /* of a block */
+#define TILES_Y 8
+#define THREADS (TILES_X * TILES_Y)
+#define LAST (SX_FLAT_SQUARE - 1)
+#define BESIDE (SX_FLAT_SQUARE - 2) /* tiles to each side that a tile's squares reach */
+#define WIDE (TILES_X + 2 * BESIDE)
+#define HIGH (TILES_Y + 2 * BESIDE)
+#define STARTS (WIDE - LAST) /* squares of a row */
+
+static_assert(SX_FLAT_TILE == 4, "a tile is as wide as a word");
+
+struct flat_image {
+	const uint8_t *grey;
+	uint8_t *flat;
+	size_t grey_pitch, flat_pitch;
+};
+
+struct flat_work {
+	struct flat_image image[2];
+	int width, height, tiles_x, tiles_y;
+};
+
+struct levels {
+	uint8_t least, most;
+};
+
+/* Of the tile in column i and row j, which lies in the image. */
+__device__ static struct levels levels_of(const struct flat_work &w, const struct flat_image &p, int i, int j)
+{
+	const int beyond = (i + 1) * SX_FLAT_TILE - w.width; /* pixels of its rows that are none */
+	uint32_t least = 0xffffffffu, most = 0;
+	struct levels l;
+
+#pragma unroll
+	for (int k = 0; k < SX_FLAT_TILE; k++) {
+		const int y = min(j * SX_FLAT_TILE + k, w.height - 1);
+		uint32_t word =
+			*reinterpret_cast<const uint32_t *>(p.grey + (size_t)y * p.grey_pitch + 4 * i);
+
+		if (beyond > 0) /* its first pixel once more */
+			word = (word & 0xffffffffu >> 8 * beyond) |
+			       (word & 0xff) * (0x01010101u & ~(0xffffffffu >> 8 * beyond));
+		least = __vminu4(least, word);
+		most = __vmaxu4(most, word);
+	}
+	least = __vminu4(least, least >> 16 | least << 16);
+	most = __vmaxu4(most, most >> 16 | most << 16);
+	l.least = (uint8_t)min(least & 0xff, least >> 8 & 0xff);
+	l.most = (uint8_t)max(most & 0xff, most >> 8 & 0xff);
+	return l;
+}
+
+__device__ static struct levels join(struct levels a, struct levels b)
+{
+	a.least = min(a.least, b.least);
+	a.most = max(a.most, b.most);
+	return a;
+}
+
+static __global__ void __launch_bounds__(THREADS) find_flat(const struct flat_work w)
+{
+	__shared__ struct levels tile[HIGH][WIDE], line[HIGH][STARTS];
+	__shared__ uint8_t square[HIGH - LAST][STARTS];
+	const struct flat_image p = w.image[blockIdx.z];
+	const int x0 = (int)blockIdx.x * TILES_X - BESIDE, y0 = (int)blockIdx.y * TILES_Y - BESIDE;
+	const int me = (int)threadIdx.x;
+
+	for (int i = me; i < HIGH * WIDE; i += THREADS)
+		tile[i / WIDE][i % WIDE] = levels_of(w, p, min(max(x0 + i % WIDE, 0), w.tiles_x - 1),
+						     min(max(y0 + i / WIDE, 0), w.tiles_y - 1));
+	__syncthreads();
+	for (int i = me; i < HIGH * STARTS; i += THREADS) {
+		struct levels l = tile[i / STARTS][i % STARTS];
+
+		for (int k = 1; k <= LAST; k++)
+			l = join(l, tile[i / STARTS][i % STARTS + k]);
+		line[i / STARTS][i % STARTS] = l;
+	}
+	__syncthreads();
+	for (int i = me; i < (HIGH - LAST) * STARTS; i += THREADS) {
+		const int x = x0 + i % STARTS, y = y0 + i / STARTS;
+		struct levels l = line[i / STARTS][i % STARTS];
+
+		for (int k = 1; k <= LAST; k++)
+			l = join(l, line[i / STARTS + k][i % STARTS]);
+		square[i / STARTS][i % STARTS] =
+			x >= -1 && y >= -1 && x + LAST <= w.tiles_x && y + LAST <= w.tiles_y
+				? sx_flat_bits(l.least, l.most)
+				: 0;
+	}
+	__syncthreads();
+
+	const int i = me % TILES_X, j = me / TILES_X, x = x0 + BESIDE + i, y = y0 + BESIDE + j;
+	uint8_t flat = 0;
+
+	if (x >= w.tiles_x || y >= w.tiles_y)
+		return;
+	for (int k = 0; k < BESIDE * BESIDE; k++)
+		flat |= square[j + k / BESIDE][i + k % BESIDE];
+	p.flat[(size_t)y * p.flat_pitch + (size_t)x] = flat;
+}
+
+extern "C" cudaError_t sx_flat_cuda_run(const struct sx_image grey[2], const struct sx_image flat[2],
+					cudaStream_t stream)
+{
+	struct flat_work w = {};
+
+	for (int side = 0; side < 2; side++) {
+		w.image[side].grey = (const uint8_t *)grey[side].data;
+		w.image[side].grey_pitch = grey[side].pitch;
+		w.image[side].flat = (uint8_t *)flat[side].data;
+		w.image[side].flat_pitch = flat[side].pitch;
+	}
+	w.width = grey[0].width;
+	w.height = grey[0].height;
+	w.tiles_x = flat[0].width;
+	w.tiles_y = flat[0].height;
+	SX_LAUNCH(find_flat,
+		  dim3((unsigned)(w.tiles_x + TILES_X - 1) / TILES_X,
+		       (unsigned)(w.tiles_y + TILES_Y - 1) / TILES_Y, 2),
+		  THREADS, 0, stream, w);
+	return SX_LAUNCHED();
+}

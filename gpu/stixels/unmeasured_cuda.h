@@ -1,0 +1,30 @@
+/*
+ * What was not measured leaves the stixels: gpu/stixels/unmeasured.cu.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef SX_GPU_STIXELS_UNMEASURED_CUDA_H
+#define SX_GPU_STIXELS_UNMEASURED_CUDA_H
+
+#include <cuda_runtime_api.h>
+
+#include "stages/params.h"
+#include "stages/stixels/unmeasured.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/*
+ * Parts the lists of all columns, in place. first: sx_taps_column() of column 0, pointers being device
+ * memory. columns: the image of its cells. segments: in device memory, as the segmenter left them.
+ */
+cudaError_t sx_unmeasured_cuda_run(const struct sx_unmeasured_column *first, const struct sx_image *columns,
+				   const struct sx_segments *segments, const struct sx_stixel_params *p,
+				   cudaStream_t stream);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

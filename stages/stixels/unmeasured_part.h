@@ -1,0 +1,147 @@
+/*
+ * Parts the segments of a column where something was not measured, and a segment does not reach over it
+ * (unmeasured.h).
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef SX_STAGES_STIXELS_UNMEASURED_PART_H
+#define SX_STAGES_STIXELS_UNMEASURED_PART_H
+
+#include "stages/stixels/unmeasured.h"
+
+/* A run of rows of a segment, both inclusive. */
+struct sx_unmeasured_run {
+	int first, last;
+	bool unknown;
+};
+
+/*
+ * The next run of a segment from row v on, v being v_bottom or the row behind the run before. Unknown are the
+ * stretches without a measured cell that a segment does not reach over: of ground all, of an object those at
+ * its foot and at its top.
+ */
+SX_SEGMENT_INLINE struct sx_unmeasured_run sx_unmeasured_next(const struct sx_unmeasured_column *c,
+							      const uint8_t *row, const struct sx_segment *s,
+							      int v)
+{
+	const int bottom = s->v_bottom, top = s->v_top;
+	struct sx_unmeasured_run r = {v, top, false};
+	struct sx_unmeasured_stretch t = {0, 0, 0}; /* that ends here */
+
+	if (!sx_unmeasured_asks(s))
+		return r;
+	for (int i = v; i <= top + 1; i++) {
+		const int begin = i - t.cells;
+
+		if (i <= top && row[i] != SX_ROW_MEASURED) {
+			t.cells++;
+			t.flat += row[i] >= SX_ROW_FLAT;
+			t.dark += row[i] == SX_ROW_DARK;
+			continue;
+		}
+		if (t.cells > 0 && (s->kind == STIXEL_GROUND || begin == bottom || i > top) &&
+		    sx_unmeasured_ends(c, s, &t)) {
+			r.unknown = begin == v;
+			r.last = r.unknown ? i - 1 : begin - 1; /* what comes before is a run of its own */
+			return r;
+		}
+		t.cells = t.flat = t.dark = 0;
+	}
+	return r;
+}
+
+/* A run as a segment; a line of ground goes on. */
+SX_SEGMENT_INLINE struct sx_segment sx_unmeasured_segment(const struct sx_segment *s,
+							  const struct sx_unmeasured_run *r, int cell_height)
+{
+	struct sx_segment part = *s;
+
+	part.v_bottom = (uint16_t)r->first;
+	part.v_top = (uint16_t)r->last;
+	if (r->unknown) {
+		part.kind = STIXEL_UNKNOWN;
+		part.disparity_q7 = STIXEL_DISPARITY_UNKNOWN;
+		part.mean_q4 = 0;
+		part.slope_q14 = 0;
+		part.label = STIXEL_LABEL_NONE;
+	} else if (part.v_bottom > s->v_bottom) {
+		part.disparity_q7 = (uint16_t)sx_unmeasured_q7(s, r->first, cell_height);
+	}
+	return part;
+}
+
+/*
+ * What is nearer than the search range has no disparity, but a few wrong ones, and is largest at the foot of
+ * a column: from there up segments are unknown until one has a measured cell in SX_UNMEASURED_FOOT, or is
+ * unknown already.
+ */
+SX_SEGMENT_INLINE void sx_unmeasured_foot(const struct sx_unmeasured_column *c, const uint8_t *row,
+					  struct sx_segment *list, int n)
+{
+	for (int i = 0; i < n && sx_unmeasured_asks(&list[i]); i++) {
+		const struct sx_unmeasured_run whole = {list[i].v_bottom, list[i].v_top, true};
+		int measured = 0;
+
+		for (int v = whole.first; v <= whole.last; v++)
+			measured += row[v] == SX_ROW_MEASURED;
+		if (SX_UNMEASURED_FOOT * measured >= whole.last - whole.first + 1)
+			return;
+		list[i] = sx_unmeasured_segment(&list[i], &whole, c->cell_height);
+	}
+}
+
+/* How many runs a segment has. */
+SX_SEGMENT_INLINE int sx_unmeasured_runs(const struct sx_unmeasured_column *c, const uint8_t *row,
+					 const struct sx_segment *s)
+{
+	int n = 0;
+
+	for (int v = s->v_bottom; v <= (int)s->v_top; n++)
+		v = sx_unmeasured_next(c, row, s, v).last + 1;
+	return n;
+}
+
+/*
+ * Parts the n segments of a column, in place, by what sx_unmeasured_look() has found; returns how many there
+ * are then. Unknown ones that meet become one. A list has as many entries as rows, so that none can overflow.
+ */
+SX_SEGMENT_INLINE int sx_unmeasured_part(const struct sx_unmeasured_column *c, const uint8_t *row,
+					 struct sx_segment *list, int n)
+{
+	int to = 0, kept = 0, parts;
+
+	sx_unmeasured_foot(c, row, list, n);
+
+	for (int i = 0; i < n; i++)
+		to += sx_unmeasured_runs(c, row, &list[i]);
+	parts = to;
+	for (int i = n - 1; i >= 0; i--) { /* the last first: each goes to its place or behind it */
+		const struct sx_segment s = list[i];
+
+		to -= sx_unmeasured_runs(c, row, &s);
+		for (int v = s.v_bottom, k = to; v <= (int)s.v_top; k++) {
+			const struct sx_unmeasured_run r = sx_unmeasured_next(c, row, &s, v);
+
+			list[k] = sx_unmeasured_segment(&s, &r, c->cell_height);
+			v = r.last + 1;
+		}
+	}
+	for (int i = 0; i < parts; i++) {
+		if (kept > 0 && list[i].kind == STIXEL_UNKNOWN && list[kept - 1].kind == STIXEL_UNKNOWN)
+			list[kept - 1].v_top = list[i].v_top;
+		else
+			list[kept++] = list[i];
+	}
+	return kept;
+}
+
+/* Both at once. */
+static inline int sx_unmeasured_column(const struct sx_unmeasured_column *c, struct sx_segment *list, int n)
+{
+	uint8_t row[SX_UNMEASURED_ROWS];
+
+	sx_unmeasured_look(c, list, n, row);
+	return sx_unmeasured_part(c, row, list, n);
+}
+
+#endif

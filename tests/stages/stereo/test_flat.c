@@ -1,0 +1,129 @@
+/*
+ * Flat areas: by their definition, and what cameras show.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <cmocka.h>
+
+#include "stages/stereo/flat.h"
+#include "tests/flat_case.h"
+
+static int held(int v, int most)
+{
+	return v < 0 ? 0 : v > most ? most : v;
+}
+
+/* Bits of the square that begins at tile i, j, pixel by pixel. */
+static int square_bits(const struct sx_image *grey, int i, int j)
+{
+	const int width = SX_FLAT_TILES(grey->width), height = SX_FLAT_TILES(grey->height);
+	int least = 255, most = 0;
+
+	if (i < -1 || j < -1 || i + SX_FLAT_SQUARE > width + 1 || j + SX_FLAT_SQUARE > height + 1)
+		return 0;
+	for (int v = j; v < j + SX_FLAT_SQUARE; v++)
+		for (int u = i; u < i + SX_FLAT_SQUARE; u++)
+			for (int k = 0; k < SX_FLAT_TILE * SX_FLAT_TILE; k++) {
+				const int x = held(u, width - 1) * SX_FLAT_TILE + k % SX_FLAT_TILE;
+				const int y = held(v, height - 1) * SX_FLAT_TILE + k / SX_FLAT_TILE;
+				int grey_level;
+
+				if (x >= grey->width || y >= grey->height)
+					continue;
+				grey_level = ((const uint8_t *)sx_image_row(grey, y))[x];
+				least = grey_level < least ? grey_level : least;
+				most = grey_level > most ? grey_level : most;
+			}
+	if (most > 4 && most - least > 2)
+		return 0;
+	return most <= 32 ? SX_TILE_FLAT | SX_TILE_DARK : SX_TILE_FLAT;
+}
+
+static int tile_bits(const struct sx_image *grey, int i, int j)
+{
+	int bits = 0;
+
+	for (int v = j - SX_FLAT_SQUARE + 2; v < j; v++)
+		for (int u = i - SX_FLAT_SQUARE + 2; u < i; u++)
+			bits |= square_bits(grey, u, v);
+	return bits;
+}
+
+static struct check_image flat_of(const struct sx_image *grey)
+{
+	void *scratch = malloc(sx_flat_scratch_bytes(grey->width, grey->height));
+	struct check_image flat;
+
+	assert_non_null(scratch);
+	check_image_init(&flat, SX_PIXEL_U8, SX_FLAT_TILES(grey->width), SX_FLAT_TILES(grey->height), 3);
+	sx_flat(grey, &flat.image, scratch);
+	assert_true(check_guards(&flat, "flat"));
+	free(scratch);
+	return flat;
+}
+
+static void as_defined(void **state)
+{
+	for (uint64_t seed = 0; seed < 60; seed++) {
+		struct check_rng r = check_rng_seed(seed);
+		struct check_image grey, flat;
+
+		check_image_init(&grey, SX_PIXEL_U8, 32 + check_below(&r, 90), 32 + check_below(&r, 60), 5);
+		flat_case_fill(&grey.image, &r);
+		flat = flat_of(&grey.image);
+		for (int y = 0; y < flat.image.height; y++)
+			for (int x = 0; x < flat.image.width; x++)
+				assert_int_equal(((uint8_t *)sx_image_row(&flat.image, y))[x],
+						 tile_bits(&grey.image, x, y));
+		check_image_finish(&grey);
+		check_image_finish(&flat);
+	}
+}
+
+/* Share of the tiles that are flat, percent, where an area of noise lies in an image of noise. */
+static int flat_percent(int x0, int y0, int width, int height, int base, int range)
+{
+	struct check_rng r = check_rng_seed(1);
+	struct check_image grey, flat;
+	int n = 0;
+
+	check_image_init(&grey, SX_PIXEL_U8, 200, 100, 0);
+	check_fill(&grey.image, CHECK_NOISE, &r);
+	flat_case_area(&grey.image, x0, y0, width, height, base, range, &r);
+	flat = flat_of(&grey.image);
+	for (int y = 0; y < flat.image.height; y++)
+		for (int x = 0; x < flat.image.width; x++)
+			n += ((uint8_t *)sx_image_row(&flat.image, y))[x] & SX_TILE_FLAT;
+	n = 100 * n / (flat.image.width * flat.image.height);
+	check_image_finish(&grey);
+	check_image_finish(&flat);
+	return n;
+}
+
+static void what_cameras_show(void **state)
+{
+	assert_int_equal(flat_percent(0, 0, 0, 0, 0, 0), 0);	     /* texture */
+	assert_int_equal(flat_percent(0, 0, 200, 100, 255, 0), 100); /* white */
+	assert_int_equal(flat_percent(0, 0, 200, 100, 0, 4), 100);   /* black, as JPEG leaves it */
+	assert_int_equal(flat_percent(0, 0, 200, 100, 128, 2), 100); /* grey with a little noise */
+	assert_int_equal(flat_percent(0, 0, 200, 100, 128, 9), 0);   /* noise that may be texture */
+	/* a border of 20 columns: but for its innermost tile */
+	assert_int_equal(flat_percent(180, 0, 20, 100, 0, 0), 8);
+	assert_int_equal(flat_percent(100, 40, 16, 16, 0, 0), 0); /* too small to be a cover */
+	assert_int_equal(flat_percent(60, 20, 80, 60, 0, 0), 18);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(as_defined),
+		cmocka_unit_test(what_cameras_show),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

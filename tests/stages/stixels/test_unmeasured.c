@@ -1,0 +1,218 @@
+/*
+ * What was not measured is no part of a stixel: by hand, and what holds of any column.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "tests/unmeasured_case.h"
+
+#define ROWS 40 /* cells of 4 px */
+#define CELL 4
+#define NONE SX_DISPARITY_INVALID
+
+/* A column 80 px from the left border whose cells are measured, and images without flat tiles. */
+struct column {
+	uint16_t cells[ROWS];
+	uint8_t left[ROWS][60], right[ROWS][60];
+	struct sx_segment list[ROWS];
+	int n;
+};
+
+static struct column measured(void)
+{
+	struct column c = {.n = 0};
+
+	for (int v = 0; v < ROWS; v++)
+		c.cells[v] = 20 * 16;
+	return c;
+}
+
+static void add(struct column *c, int kind, int bottom, int top)
+{
+	c->list[c->n++] = (struct sx_segment){
+		.v_bottom = (uint16_t)bottom,
+		.v_top = (uint16_t)top,
+		.disparity_q7 = 20 * 128,
+		.slope_q14 = (int16_t)(kind == STIXEL_GROUND ? -1024 : 0),
+		.kind = (uint8_t)kind,
+		.label = STIXEL_LABEL_NONE,
+	};
+}
+
+/*
+ * Rows first .. last were not measured; the left image, side 0, or the right one has tiles of a level; -1:
+ * none.
+ */
+static void blank(struct column *c, int first, int last, int side, int level)
+{
+	for (int v = first; v <= last; v++) {
+		c->cells[v] = NONE;
+		if (side == 0)
+			memset(c->left[ROWS - 1 - v], level, 60);
+		if (side == 1)
+			memset(c->right[ROWS - 1 - v], level, 60);
+	}
+}
+
+static void part(struct column *c)
+{
+	const struct sx_unmeasured_column column = {
+		.cells = c->cells,
+		.flat = {c->left[0], c->right[0]},
+		.flat_pitch = {60, 60},
+		.x = 80,
+		.height = ROWS * CELL,
+		.cell_height = CELL,
+	};
+
+	c->n = sx_unmeasured_column(&column, c->list, c->n);
+}
+
+static void expect(const struct column *c, int i, int kind, int bottom, int top)
+{
+	assert_true(i < c->n);
+	assert_int_equal(c->list[i].kind, kind);
+	assert_int_equal(c->list[i].v_bottom, bottom);
+	assert_int_equal(c->list[i].v_top, top);
+	if (kind == STIXEL_UNKNOWN)
+		assert_int_equal(c->list[i].disparity_q7, STIXEL_DISPARITY_UNKNOWN);
+}
+
+static void tape_on_a_road(void **state)
+{
+	for (int side = 0; side < 2; side++) {
+		struct column c = measured();
+
+		add(&c, STIXEL_GROUND, 0, 19);
+		add(&c, STIXEL_OBJECT, 20, 39);
+		blank(&c, 6, 13, side, SX_TILE_FLAT);
+		part(&c);
+		assert_int_equal(c.n, 4);
+		expect(&c, 0, STIXEL_GROUND, 0, 5);
+		expect(&c, 1, STIXEL_UNKNOWN, 6, 13);
+		expect(&c, 2, STIXEL_GROUND, 14, 19);
+		assert_int_equal(c.list[2].disparity_q7,
+				 20 * 128 - 14 * CELL * 1024 / 128); /* its line goes on */
+		expect(&c, 3, STIXEL_OBJECT, 20, 39);
+	}
+}
+
+static void holes_that_show_something_stay(void **state)
+{
+	struct column c = measured();
+
+	add(&c, STIXEL_GROUND, 0, 23);
+	add(&c, STIXEL_OBJECT, 24, 39);
+	blank(&c, 6, 12, -1, SX_TILE_FLAT); /* 28 px without texture that could be matched */
+	blank(&c, 1, 3, 0, SX_TILE_FLAT);   /* 12 px are no cover */
+	part(&c);
+	assert_int_equal(c.n, 2);
+	blank(&c, 13, 13, -1, SX_TILE_FLAT); /* 32 px of the road: something could stand there */
+	part(&c);
+	assert_int_equal(c.n, 4);
+	expect(&c, 1, STIXEL_UNKNOWN, 6, 13);
+}
+
+static void darkness_over_a_floor(void **state)
+{
+	struct column c = measured();
+
+	add(&c, STIXEL_GROUND, 0, 9);
+	add(&c, STIXEL_OBJECT, 10, 39); /* a box, and the dark above it */
+	blank(&c, 26, 39, 0, SX_TILE_FLAT | SX_TILE_DARK);
+	part(&c);
+	assert_int_equal(c.n, 3);
+	expect(&c, 1, STIXEL_OBJECT, 10, 25);
+	expect(&c, 2, STIXEL_UNKNOWN, 26, 39);
+	c = measured();
+	add(&c, STIXEL_GROUND, 0, 9);
+	add(&c, STIXEL_OBJECT, 10, 39); /* a wall that was filled from beside */
+	blank(&c, 10, 39, 0, SX_TILE_FLAT | SX_TILE_DARK);
+	part(&c);
+	assert_int_equal(c.n, 2);
+	expect(&c, 1, STIXEL_UNKNOWN, 10, 39);
+}
+
+static void white_doors_are_part_of_a_car(void **state)
+{
+	struct column c = measured();
+
+	add(&c, STIXEL_GROUND, 0, 9);
+	add(&c, STIXEL_OBJECT, 10, 39);
+	blank(&c, 14, 20, 0, SX_TILE_FLAT);
+	blank(&c, 32, 39, 0, SX_TILE_FLAT);
+	part(&c);
+	assert_int_equal(c.n, 2);
+}
+
+/* Nearer than the search range: some wrong disparities among cells without any. */
+static void too_near_to_be_matched(void **state)
+{
+	struct column c = measured();
+
+	add(&c, STIXEL_OBJECT, 0, 29);
+	add(&c, STIXEL_OBJECT, 30, 39);
+	blank(&c, 0, 12, -1, SX_TILE_FLAT);
+	blank(&c, 15, 29, -1, SX_TILE_FLAT);
+	part(&c);
+	assert_int_equal(c.n, 2);
+	expect(&c, 0, STIXEL_UNKNOWN, 0, 29);
+	expect(&c, 1, STIXEL_OBJECT, 30, 39);
+}
+
+static void what_holds_of_any_column(void **state)
+{
+	for (uint64_t seed = 0; seed < 3000; seed++) {
+		struct check_rng r = check_rng_seed(seed);
+		struct column c = measured(), before;
+		const struct sx_image cells = {c.cells, ROWS, 1, sizeof(c.cells), SX_PIXEL_U16};
+		const struct sx_image left = {c.left, 60, ROWS, 60, SX_PIXEL_U8};
+		const struct sx_image right = {c.right, 60, ROWS, 60, SX_PIXEL_U8};
+		bool foot = true;
+
+		unmeasured_case_cells(&cells, &r);
+		unmeasured_case_tiles(&left, &r);
+		unmeasured_case_tiles(&right, &r);
+		c.n = unmeasured_case_list(c.list, ROWS, &r);
+		before = c;
+		part(&c);
+		assert_true(c.n > 0 && c.n <= ROWS);
+		for (int i = 0, v = 0; i < c.n; v = c.list[i++].v_top + 1) { /* no gap, no two unknown ones */
+			assert_int_equal(c.list[i].v_bottom, v);
+			assert_true(c.list[i].v_top >= c.list[i].v_bottom && c.list[i].v_top < ROWS);
+			assert_true(i == 0 || c.list[i].kind != STIXEL_UNKNOWN ||
+				    c.list[i - 1].kind != STIXEL_UNKNOWN);
+			assert_true(i < c.n - 1 || c.list[i].v_top == ROWS - 1);
+		}
+		/* behind the foot of the column, what was measured keeps its kind */
+		for (int i = 0, k = 0, v = 0; v < ROWS; v++) {
+			while (c.list[i].v_top < v)
+				i++;
+			while (before.list[k].v_top < v)
+				k++;
+			foot &= c.list[i].kind == STIXEL_UNKNOWN;
+			if (!foot && c.cells[v] != NONE)
+				assert_int_equal(c.list[i].kind, before.list[k].kind);
+			assert_true(c.list[i].kind == before.list[k].kind ||
+				    c.list[i].kind == STIXEL_UNKNOWN);
+		}
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(tape_on_a_road),	  cmocka_unit_test(holes_that_show_something_stay),
+		cmocka_unit_test(darkness_over_a_floor),  cmocka_unit_test(white_doors_are_part_of_a_car),
+		cmocka_unit_test(too_near_to_be_matched), cmocka_unit_test(what_holds_of_any_column),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
