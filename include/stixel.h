@@ -34,7 +34,7 @@ extern "C" {
 #define STIXEL_SIZE(type, bytes) STIXEL_ASSERT(sizeof(struct type) == (bytes), #type)
 
 #define STIXEL_ABI_MAJOR 1
-#define STIXEL_ABI_MINOR 5
+#define STIXEL_ABI_MINOR 6
 
 /* ---- the record -------------------------------------------------------------------------------------- */
 
@@ -106,6 +106,11 @@ enum stixel_plane {
 #define STIXEL_FRAME_SCORES_MISSING 8u /* they did not come in time: it was done without */
 #define STIXEL_FRAME_RECTIFIED 16u /* since 1.4: cameras are raw, the publisher rectified (camera.rectify) */
 #define STIXEL_FRAME_EXTERNAL 32u  /* since 1.4: another process measured the disparities (stereo.matcher) */
+/*
+ * since 1.6: the publisher knows that these pictures show nothing of what is there (covered, black, white,
+ * frozen, one picture twice): nothing in this frame is free
+ */
+#define STIXEL_FRAME_BLIND 64u
 
 /*
  * A frame lies as: this header (header_bytes); uint32 offsets[columns + 1]; stixels, column by column; up to
@@ -183,6 +188,11 @@ struct stixel_frame_header {
 	 * calibration, a road that is no plane) is not in them: see docs/algorithm.md, road
 	 */
 	double pitch_sigma_rad, roll_sigma_rad, height_sigma_m;
+	/*
+	 * since 1.6, where header_bytes reaches so far: stixel_vehicle_of() has them of every frame. Heights
+	 * over the road between which the vehicle passes (the publisher's section [vehicle])
+	 */
+	double vehicle_low_m, vehicle_high_m;
 };
 STIXEL_AT(stixel_frame_header, abi_major, 4);
 STIXEL_AT(stixel_frame_header, abi_minor, 6);
@@ -249,7 +259,9 @@ STIXEL_AT(stixel_frame_header, roll_rad, 728);
 STIXEL_AT(stixel_frame_header, pitch_sigma_rad, 736);
 STIXEL_AT(stixel_frame_header, roll_sigma_rad, 744);
 STIXEL_AT(stixel_frame_header, height_sigma_m, 752);
-STIXEL_SIZE(stixel_frame_header, 760);
+STIXEL_AT(stixel_frame_header, vehicle_low_m, 760);
+STIXEL_AT(stixel_frame_header, vehicle_high_m, 768);
+STIXEL_SIZE(stixel_frame_header, 776);
 
 /*
  * A frame that has been checked: sizes, order, checksum.
@@ -367,46 +379,41 @@ static inline int stixel_row_error_px(const struct stixel_frame_header *h, doubl
 	return h->abi_minor >= 4 && h->row_error_q4 != STIXEL_ROW_ERROR_UNKNOWN;
 }
 
-/* What ends the free space of a column. */
-enum stixel_free {
-	STIXEL_FREE_UNSEEN = 0, /* nobody knows: an unknown stixel, no ground at all, no camera model */
-	STIXEL_FREE_GROUND = 1, /* no obstacle: the ground goes on to its end, most often the horizon */
-	STIXEL_FREE_OBJECT = 2	/* an object */
+/* Heights over the road between which a vehicle passes, m. */
+struct stixel_vehicle {
+	double low_m;  /* it drives over what ends here or lower */
+	double high_m; /* it passes below what begins here or higher */
 };
 
 /*
- * (since 1.3) How far a column is known to be free along the optical axis, m; *end says what is there, enum
- * stixel_free. The lowest object or unknown stixel ends it: OBJECT at its distance; UNSEEN where the ground
- * below it ends, so 0 where it is the foot of the column. HUGE_VAL: infinitely far.
+ * (since 1.6) Of a vehicle of which nothing is known but the height of its camera over the road, m: the
+ * automatic values of the publisher's section [vehicle]. 0 or less, or no number: as a car's.
  */
-static inline double stixel_free_space_m(const struct stixel_frame *frame, uint32_t column, int *end)
+static inline struct stixel_vehicle stixel_vehicle_usual(double camera_m)
 {
-	const struct stixel_frame_header *h = frame->header;
-	const double width = h->column_width, middle = column * width + 0.5 * (width - 1.0);
-	const double focal_baseline = h->fx * h->baseline_m;
-	double free_m = 0.0, d;
-	uint32_t count, i;
-	const struct stixel *s = stixel_column(frame, column, &count);
+	const double car_m = 1.65, height_m = camera_m > 0.0 && camera_m < HUGE_VAL ? camera_m : car_m;
+	struct stixel_vehicle v = {0.15, 2.0};
 
-	*end = STIXEL_FREE_UNSEEN;
-	for (i = 0; focal_baseline > 0.0 && i < count; i++) {
-		if (s[i].kind == STIXEL_SKY)
-			continue;
-		if (s[i].kind == STIXEL_GROUND) {
-			d = stixel_ground_disparity(h, middle, s[i].row_top);
-			*end = STIXEL_FREE_GROUND;
-		} else if (s[i].kind == STIXEL_OBJECT && s[i].disparity_q7 != STIXEL_DISPARITY_UNKNOWN) {
-			d = stixel_disparity_px(&s[i]);
-			*end = STIXEL_FREE_OBJECT;
-		} else {
-			*end = STIXEL_FREE_UNSEEN;
-			break;
-		}
-		free_m = d > 0.0 ? focal_baseline / d : HUGE_VAL;
-		if (*end == STIXEL_FREE_OBJECT)
-			break;
+	if (height_m < car_m)
+		v.low_m = 0.15 * height_m / car_m;
+	if (height_m + 0.35 > v.high_m)
+		v.high_m = height_m + 0.35;
+	return v;
+}
+
+/* (since 1.6) That of a frame of any version: what its publisher says, else the usual one for its camera. */
+static inline struct stixel_vehicle stixel_vehicle_of(const struct stixel_frame_header *h)
+{
+	struct stixel_vehicle v;
+
+	if (h->header_bytes >= offsetof(struct stixel_frame_header, vehicle_high_m) + sizeof(double) &&
+	    h->vehicle_low_m > -HUGE_VAL && h->vehicle_low_m < h->vehicle_high_m &&
+	    h->vehicle_high_m < HUGE_VAL) {
+		v.low_m = h->vehicle_low_m;
+		v.high_m = h->vehicle_high_m;
+		return v;
 	}
-	return free_m;
+	return stixel_vehicle_usual(h->height_m);
 }
 
 /* Age of the frame's picture now, ns: from the older of both captures; now_ns: CLOCK_MONOTONIC. */
@@ -724,6 +731,54 @@ STIXEL_API int stixel_status(struct stixel_reader *reader, struct stixel_status 
  * -EBADMSG damaged, -EPROTONOSUPPORT another major.
  */
 STIXEL_API int stixel_parse(struct stixel_frame *frame, const void *data, size_t bytes);
+
+/* ---- how far it is free -------------------------------------------------------------------------------- */
+
+/* What ends the free space of a column. */
+enum stixel_free {
+	STIXEL_FREE_UNSEEN = 0, /* not seen: nobody knows what is there */
+	STIXEL_FREE_GROUND = 1, /* no obstacle: the ground goes on to its end, most often the horizon */
+	STIXEL_FREE_OBJECT = 2, /* an object within the heights of the vehicle */
+	STIXEL_FREE_DROP = 3 /* since 1.6: the ground ends, and what is seen behind it lies below the road */
+};
+
+/* (since 1.6) Of which vehicle. Fields may be added: zero the rest. */
+struct stixel_free_options {
+	float height_min; /* m above the road: what reaches between both is an obstacle */
+	float height_max; /* m, height_min or more */
+	uint32_t reserved[2];
+};
+STIXEL_SIZE(stixel_free_options, 16);
+
+/* (since 1.6) What a column says. Distances along the optical axis, m. It is free between from_m and to_m. */
+struct stixel_free_column {
+	float from_m; /* where its ground was first seen: nearer is the blind zone; NAN: no ground was seen */
+	float to_m; /* how far it is known to be free, the blind zone left aside; INFINITY: to the horizon */
+	uint32_t end;	 /* enum stixel_free: what is there */
+	uint32_t stixel; /* its number in the frame; UINT32_MAX: none, as where the ground goes on */
+};
+STIXEL_SIZE(stixel_free_column, 16);
+
+/* (since 1.6) The heights of the frame's vehicle (stixel_vehicle_of()). 0; -EINVAL. */
+STIXEL_API int stixel_free_defaults(const struct stixel_frame *frame, struct stixel_free_options *options,
+				    size_t bytes);
+/*
+ * (since 1.6) How far each column is known to be free, by the rules of docs/convert.md, the same for
+ * stixel_scan() and stixel_points(): the nearest object that reaches between the heights ends it (OBJECT, at
+ * its distance), or where the ground ends before what was not seen (UNSEEN) or lies below the road (DROP), if
+ * that is nearer. Without ground below them those two end it at 0, and so does all in a frame without a
+ * camera model or a road, and of STIXEL_FRAME_BLIND. Options NULL: the usual ones. Writes room columns at
+ * most and returns how many the frame has; -EINVAL: bad options.
+ */
+STIXEL_API int64_t stixel_free_space(const struct stixel_frame *frame,
+				     const struct stixel_free_options *options, size_t bytes,
+				     struct stixel_free_column *columns, uint32_t room);
+/*
+ * (since 1.3) Of one column with the usual options: to_m, and *end says what is there. HUGE_VAL: infinitely
+ * far. Before 1.6 it was an inline function with other rules, which older programs keep until they are
+ * compiled anew.
+ */
+STIXEL_API double stixel_free_space_m(const struct stixel_frame *frame, uint32_t column, int *end);
 
 /* ---- writing class scores (since 1.2) ---- */
 

@@ -52,16 +52,25 @@ struct stixel_scan_options {
 	uint32_t above;	  /* objects that begin at height_max or higher: enum stixel_scan_as */
 	uint32_t below;	  /* objects that end at height_min or lower, as kerbs do: likewise */
 	uint32_t unknown; /* what was not measured (STIXEL_UNKNOWN): likewise */
+	uint32_t drop; /* since 1.6: the end of the ground before a drop: likewise; older callers: obstacle */
 };
 STIXEL_AT(stixel_scan_options, range_max, 16);
 STIXEL_AT(stixel_scan_options, unknown, 36);
-STIXEL_SIZE(stixel_scan_options, 40);
+STIXEL_AT(stixel_scan_options, drop, 40);
+STIXEL_SIZE(stixel_scan_options, 44);
 
 /*
- * The usual options for the camera of a frame. Angles: the field of view of its columns as if the camera
- * looked level, the same for all its frames, in steps of the narrowest column or less (65536 angles at most).
- * range_min: where the largest disparity is that is searched for; range_max: where it is 4 px. Heights 0.15
- * and 2 m; above and below are free, unknown is unseen. 1; 0 without a sound camera model: angles, ranges 0.
+ * The usual options for a frame. Angles: the field of view of its columns as if the camera looked level, the
+ * same for all frames of a camera, in steps of the narrowest column or less (65536 angles at most). Heights:
+ * those of the frame's vehicle (stixel_vehicle_of()); above and below are free, unknown is unseen, a drop is
+ * an obstacle.
+ *
+ * The ranges are of this frame alone (since 1.6). range_min: where ground was first seen, of the columns that
+ * see it no nearer than the usual begin (stixel_scan() below) the nearest, or the nearest obstacle if that is
+ * nearer, as it has to keep its number; never less than where the largest disparity is that is searched for.
+ * range_max: where disparity is 4 px, or the image's upper edge sees the road if that is
+ * nearer.
+ * 1; 0 without a sound camera model: angles, ranges 0.
  */
 STIXEL_API int stixel_scan_defaults(const struct stixel_frame *frame, struct stixel_scan_options *options,
 				    size_t bytes);
@@ -72,14 +81,26 @@ STIXEL_API int stixel_scan_defaults(const struct stixel_frame *frame, struct sti
  *
  *	a number	range_min .. range_max: the nearest obstacle;
  *	-INFINITY	there is one, nearer than range_min;
- *	+INFINITY	seen, and free as far as range_max;
- *	NAN		not seen: outside of the field of view, unmeasured, hidden by what is nearer.
+ *	+INFINITY	the ground was seen from about where the image's lowest row sees it, or most columns
+ *			see it first, and it is free as far as range_max;
+ *	NAN		not seen: outside of the field of view, unmeasured, hidden by what is nearer, and all
+ *			of STIXEL_FRAME_BLIND that is no obstacle.
  *
  * An obstacle is an object stixel of which a part lies more than height_min and less than height_max above
  * the measured road, with its cross slope and its bend. It is taken as upright in the image: the line from
  * edge to edge of its column at its disparity, in its lowest row within the band. Ground is free, however
- * high. An unknown stixel ends what is seen of its column, unless an obstacle lies below it or the road is
- * farther than range_max where it begins; as an obstacle it stands there on the road.
+ * high.
+ *
+ * What ends a column otherwise, at the end of the ground below it unless that is farther than range_max or an
+ * obstacle lies before: an unknown stixel that begins below the horizon (as an obstacle it stands there on
+ * the road); a drop, which is an object that begins clearly below the road; what can be nowhere, as an object
+ * at infinity well below the horizon, which is unseen whatever the options say. At the foot of a column an
+ * unknown stixel only makes the blind zone longer, if ground follows above it: a column is free only if its
+ * ground was first seen within 1.1 times the depth of the image's lowest row, or within 1.25 times the usual
+ * begin, or within range_min. The usual begin is the median (of two in the middle the nearer) of where
+ * columns first see ground, along the optical axis, of those that see it before anything else: a bonnet's
+ * mask hides the foot of all columns, a tape that of a few. stixel_scan_seen() says where each angle begins.
+ * Obstacles above what was not seen stay.
  *
  * An angle has the nearest of all that its ray meets. A column that is so narrow that no ray meets it counts
  * for the angle nearest to its middle (of two the left one), with the distance of its middle. Edges belong to
@@ -89,6 +110,13 @@ STIXEL_API int stixel_scan_defaults(const struct stixel_frame *frame, struct sti
  */
 STIXEL_API int stixel_scan(const struct stixel_frame *frame, const struct stixel_scan_options *options,
 			   size_t bytes, float *ranges);
+/*
+ * (since 1.6) The same, and in begins[count] from which distance on each angle was seen, up to its range:
+ * what may be cleared lies between both. It is the range itself where what is before an obstacle was not
+ * seen; NAN where the range is NAN or -INFINITY.
+ */
+STIXEL_API int stixel_scan_seen(const struct stixel_frame *frame, const struct stixel_scan_options *options,
+				size_t bytes, float *ranges, float *begins);
 
 /* ---- since 1.5: points --------------------------------------------------------------------------------- */
 
@@ -133,10 +161,12 @@ STIXEL_SIZE(stixel_points_options, 16);
  * them. 0 without a camera model, and in vehicle coordinates without a road; -EINVAL: options out of limits.
  *
  * Obstacles: of each object stixel of known disparity its foot and its top, the lower and the upper edge of
- * its pixels (half a pixel beyond their centres); with a step, points at the multiples of step from the foot
- * between them. Ground: of each ground stixel the places whose distance along the optical axis is a multiple
- * of step, up to range_max, by its own disparity and slope: rows of points, as high as the ground is there.
- * Points that are not finite are left out. Each stixel may have range_max / step, 65536 of a hostile frame.
+ * its pixels (half a pixel beyond their centres), but of what lies above the road (since 1.6); none of what
+ * can be nowhere (docs/convert.md). With a step, points at the multiples of step from the foot between them.
+ * Ground: of each ground stixel, but of none of STIXEL_FRAME_BLIND (since 1.6), the places whose distance
+ * along the optical axis is a multiple of step, up to range_max, by its own disparity and slope: rows of
+ * points, as high as the ground is there. Points that are not finite are left out. Each stixel may have
+ * range_max / step, 65536 of a hostile frame.
  */
 STIXEL_API int64_t stixel_points(const struct stixel_frame *frame,
 				 const struct stixel_points_options *options, size_t bytes,

@@ -20,12 +20,13 @@ try:
             if frame is None:
                 print("no frame for a second: the publisher is", reader.status().publisher.name)
                 continue
-            first = frame.first_obstacles()
-            feet = frame.points("vehicle")[first[first >= 0], 0]  # X forward, Y left, Z up: their lower ends
-            free, unseen = [], np.isnan(frame.free_space()).mean()
+            ahead = frame.free_space()  # of each column, along the optical axis; nan: not seen
+            middle = (np.arange(frame.columns) + 0.5) * frame.column_width - 0.5
+            left = (frame.camera.cx - middle) / frame.camera.fx * np.where(np.isinf(ahead), np.nan, ahead)
+            free, unseen = [], np.isnan(ahead).mean()
             for name, lane in LANES.items():
-                inside = np.abs(feet[:, 1] - lane * WIDTH_M) < WIDTH_M / 2  # nan, not seen: is not
-                free.append("%s %5.1f m" % (name, feet[inside, 0].min(initial=np.inf)))
+                inside = np.abs(left - lane * WIDTH_M) < WIDTH_M / 2  # nan is not
+                free.append("%s %5.1f m" % (name, ahead[inside].min(initial=np.inf)))
             print("frame %d: %s, %.0f %% not seen" % (frame.number, ", ".join(free), 100 * unseen), flush=True)
             time.sleep(0.1)  # frames in between are passed over: frame.missed
 except stixel.StixelError as e:

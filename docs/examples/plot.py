@@ -27,11 +27,14 @@ shown = image.add_collection(PolyCollection(boxes, array=near_m, cmap="turbo_r",
 figure.colorbar(shown, ax=image, label="depth, m")
 image.set_title("frame %d, %s" % (frame.number, frame.captured_at.strftime("%Y-%m-%d %H:%M:%S UTC")))
 
-first = frame.first_obstacles()
-feet = frame.points("vehicle")[first[first >= 0], 0]  # X forward, Y left, Z up
-free = np.nan_to_num(feet)  # what is not seen is not free: back to the camera
-map_.fill([0, *free[:, 1]], [0, *free[:, 0]], color="tab:green", alpha=0.2, label="free")
-map_.plot(feet[:, 1], feet[:, 0], ".", color="tab:red", label="first obstacle")
+free = frame.free_columns()  # from where to where the ground was seen, and what is there
+left = (frame.camera.cx - (np.arange(frame.columns) + 0.5) * frame.column_width + 0.5) / frame.camera.fx  # at 1 m
+near, far = np.nan_to_num(free["from_m"], nan=1e3), np.minimum(free["to_m"], 1e3)
+edges = np.stack([near, near, far, far], 1) * (near < far)[:, None]
+sides = left[:, None] * edges + np.array([1, -1, -1, 1]) * edges * frame.column_width / 2 / frame.camera.fx
+map_.add_collection(PolyCollection(np.stack([sides, edges], 2), color="tab:green", alpha=0.2, label="free"))
+stops = free["end"] >= stixel.Free.OBJECT
+map_.plot((left * far)[stops], far[stops], ".", color="tab:red", label="obstacle or drop")
 map_.set(xlim=(15, -15), ylim=(0, 40), xlabel="left, m", ylabel="ahead, m", aspect="equal")
 map_.legend()
 figure.savefig(sys.argv[2])

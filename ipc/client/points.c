@@ -13,6 +13,7 @@
 
 #include "base/contract.h"
 #include "ipc/client/geometry.h"
+#include "ipc/client/look.h"
 
 #define POINTS_STEP_LEAST 0.01f
 #define POINTS_STEPS_MOST 65536.0f /* on the way to range_max; no frame of a real camera has more */
@@ -99,11 +100,29 @@ static void points_between(struct points *p, const struct points_stixel *s, stru
 	}
 }
 
+/* Row of its lowest edge over the road; false: nothing of it is there, or it can be nowhere. */
+static bool points_foot(const struct points *p, const struct points_stixel *s, double *row)
+{
+	const double road = sx_geometry_upright(&p->g, s->x, s->disparity).foot_row;
+
+	if (sx_look_foot_of(&p->g, s->x, s->stixel->row_bottom, s->disparity) == SX_LOOK_NOWHERE ||
+	    road <= s->stixel->row_top - 0.5)
+		return false;
+	if (road < *row)
+		*row = road;
+	return true;
+}
+
 static void points_of_obstacle(struct points *p, const struct points_stixel *s)
 {
+	double bottom = s->stixel->row_bottom + 0.5;
 	struct sx_vector foot, top;
-	const bool has_foot = points_at(p, s, s->stixel->row_bottom + 0.5, &foot);
-	const bool has_top = points_at(p, s, s->stixel->row_top - 0.5, &top);
+	bool has_foot, has_top;
+
+	if (!(s->disparity > 0.0) || (sx_look_has_road(&p->g) && !points_foot(p, s, &bottom)))
+		return;
+	has_foot = points_at(p, s, bottom, &foot);
+	has_top = points_at(p, s, s->stixel->row_top - 0.5, &top);
 
 	sx_must_or(return, s->stixel->row_top, <=, s->stixel->row_bottom);
 	if (has_foot)
@@ -166,6 +185,8 @@ int64_t stixel_points(const struct stixel_frame *frame, const struct stixel_poin
 	if (!p.g.camera || (p.o.coordinates == STIXEL_COORDINATES_VEHICLE && !p.g.road))
 		return 0;
 	kind = p.o.of == STIXEL_POINTS_OF_GROUND ? STIXEL_GROUND : STIXEL_OBJECT;
+	if (kind == STIXEL_GROUND && frame->header->flags & STIXEL_FRAME_BLIND)
+		return 0;
 	for (uint32_t i = 0; i < frame->header->stixel_count; i++) {
 		const struct stixel *one = &frame->stixels[i];
 		const struct points_stixel s = {one, i, sx_geometry_middle(&p.g, one->column),

@@ -48,7 +48,8 @@ static void tabulate(const struct stixel_frame *f)
 		sx_json_stixel(fuzz_null(), &f->stixels[i], h->fx * h->baseline_m);
 	}
 	for (uint32_t u = 0; u < h->columns; u++)
-		stixel_free_space_m(f, u, &end);
+		if (isnan(stixel_free_space_m(f, u, &end)) || end < 0 || end > STIXEL_FREE_DROP)
+			fuzz_fail("column %u ends as %d", u, end);
 	stixel_row_error_px(h, &px);
 	stixel_age_ns(h, h->published_ns);
 }
@@ -81,7 +82,7 @@ static void draw(const struct stixel_frame *f, unsigned bits)
 								   .pixel = SX_PIXEL_U8}) == 0 &&
 		    (left.width != h->image_width || left.height != h->image_height))
 			fuzz_fail("an image of another size is drawn");
-		sx_overlay_road(&p, h);
+		sx_overlay_frame(&p, h);
 		sx_overlay_draw(&rgb, f->stixels, h->stixel_count, &p);
 		sx_image_finish(&rgb);
 	}
@@ -108,10 +109,37 @@ static void draw_characters(const struct stixel_frame *f, unsigned bits)
 	sx_canvas_finish(&canvas);
 }
 
+/* How far it is free, whatever is asked for and whatever the frame says. */
+static void free_space(const struct stixel_frame *f, struct fuzz_input *in)
+{
+	const struct stixel_frame_header *h = f->header;
+	struct stixel_free_column *columns = malloc((h->columns + 1) * sizeof(*columns));
+	struct stixel_free_options options;
+
+	if (!columns)
+		return;
+	if (stixel_free_defaults(f, &options, sizeof(options)) < 0)
+		fuzz_fail("no defaults of free space");
+	fuzz_copy(in, &options, sizeof(options));
+	if (stixel_free_space(f, &options, sizeof(options), columns, h->columns) == h->columns)
+		for (uint32_t u = 0; u < h->columns; u++) {
+			const struct stixel_free_column *c = &columns[u];
+
+			if (!(c->to_m >= 0.0f) || c->end > STIXEL_FREE_DROP ||
+			    (c->stixel != UINT32_MAX &&
+			     (c->stixel < f->offsets[u] || c->stixel >= f->offsets[u + 1])) ||
+			    (h->flags & STIXEL_FRAME_BLIND &&
+			     (c->end != STIXEL_FREE_UNSEEN || c->to_m > 0.0f)))
+				fuzz_fail("column %u: free to %g, %u, stixel %u", u, (double)c->to_m, c->end,
+					  c->stixel);
+		}
+	free(columns);
+}
+
 static void scan(const struct stixel_frame *f, struct fuzz_input *in)
 {
 	struct stixel_scan_options options;
-	float *ranges;
+	float *ranges, *begins;
 
 	if (stixel_scan_defaults(f, &options, sizeof(options)) < 0)
 		fuzz_fail("no defaults of a scan");
@@ -120,15 +148,22 @@ static void scan(const struct stixel_frame *f, struct fuzz_input *in)
 	fuzz_copy(in, &options, sizeof(options)); /* as many as are left: none, or others */
 	if (options.count > ANGLES_MOST)
 		options.count %= ANGLES_MOST;
-	ranges = malloc((options.count ? options.count : 1) * sizeof(*ranges));
+	ranges = malloc((2 * options.count + 1) * sizeof(*ranges));
 	if (!ranges)
 		return;
-	if (stixel_scan(f, &options, sizeof(options), ranges) == 1)
-		for (uint32_t i = 0; i < options.count; i++)
+	begins = ranges + options.count;
+	if (stixel_scan_seen(f, &options, sizeof(options), ranges, begins) == 1)
+		for (uint32_t i = 0; i < options.count; i++) {
 			if (isfinite(ranges[i]) &&
 			    (ranges[i] < options.range_min || ranges[i] > options.range_max))
 				fuzz_fail("range %g is outside of %g..%g", ranges[i], options.range_min,
 					  options.range_max);
+			if (ranges[i] == INFINITY && f->header->flags & STIXEL_FRAME_BLIND)
+				fuzz_fail("angle %u is free", i);
+			if (isnan(begins[i]) != (isnan(ranges[i]) || ranges[i] == -INFINITY) ||
+			    begins[i] > ranges[i])
+				fuzz_fail("seen from %g to %g", begins[i], ranges[i]);
+		}
 	free(ranges);
 }
 
@@ -230,6 +265,7 @@ static void ask_wrongly(const struct stixel_frame *f)
 	    stixel_scan_defaults(f, NULL, sizeof(scan_options)) != -EINVAL ||
 	    stixel_scan(NULL, &scan_options, sizeof(scan_options), &range) != -EINVAL ||
 	    stixel_scan(f, NULL, sizeof(scan_options), &range) != -EINVAL ||
+	    stixel_free_space(f, NULL, 0, NULL, 1) != -EINVAL ||
 	    stixel_points(NULL, &points_options, sizeof(points_options), NULL, 0) != -EINVAL ||
 	    stixel_points(f, NULL, sizeof(points_options), NULL, 0) != -EINVAL)
 		fuzz_fail("what cannot be meant is taken");
@@ -244,6 +280,7 @@ static void use(const struct stixel_frame *f, struct fuzz_input *in)
 	tabulate(f);
 	draw(f, bits);
 	draw_characters(f, bits);
+	free_space(f, in);
 	scan(f, in);
 	count_points(f, in);
 	export(f);

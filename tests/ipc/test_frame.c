@@ -356,8 +356,8 @@ static void contradictions_are_not_packed(void **state)
 #undef PACK
 	h = good;
 	assert_int_equal(sx_frame_pack(out, 64, &h, offsets, list, NULL, 0), -ENOBUFS);
-	assert_int_equal(sx_frame_bytes(3, 2, 0), 760 + 16 + 32);
-	assert_int_equal(sx_frame_bytes(4, 2, 0), 760 + 24 + 32);
+	assert_int_equal(sx_frame_bytes(3, 2, 0), 776 + 16 + 32);
+	assert_int_equal(sx_frame_bytes(4, 2, 0), 776 + 24 + 32);
 	assert_int_equal(sx_frame_bytes(1, UINT32_MAX, 0), 0);
 	assert_int_equal(sx_frame_bytes(1, 1, SIZE_MAX), 0);
 }
@@ -375,12 +375,12 @@ static void frames_shrink(void **state)
 	assert_int_equal(frame.header->flags, STIXEL_FRAME_PLANE_LEFT_OUT);
 	assert_null(frame.plane);
 	assert_true(help_frame_good(&frame, &both));
-	assert_int_equal(sx_frame_shrink(b, plain - 8, a), 768);
-	assert_int_equal(stixel_parse(&frame, b, 768), 0);
+	assert_int_equal(sx_frame_shrink(b, plain - 8, a), 784);
+	assert_int_equal(stixel_parse(&frame, b, 784), 0);
 	assert_int_equal(frame.header->flags, STIXEL_FRAME_PLANE_LEFT_OUT | STIXEL_FRAME_STIXELS_LEFT_OUT);
 	assert_int_equal(frame.header->columns, 0);
 	assert_int_equal(frame.header->number, 5);
-	assert_int_equal(sx_frame_shrink(b, 767, a), -ENOBUFS);
+	assert_int_equal(sx_frame_shrink(b, 783, a), -ENOBUFS);
 	free(a);
 	free(b);
 }

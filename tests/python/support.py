@@ -156,15 +156,20 @@ def pack(columns, images=(), **header):
     return seal(data)
 
 
-def of_1_2(data):
-    """The same frame, without images, from a publisher of ABI 1.2, whose header ends before road_cross."""
+def of_before(data, minor, header_bytes):
+    """The same frame, without images, from a publisher of an earlier ABI, whose header ends so early."""
     h = np.frombuffer(data, stixel.HEADER, 1).copy()
-    cut = h.itemsize - 696
+    cut = h.itemsize - header_bytes
     body = data[h.itemsize:]
-    h["abi_minor"], h["header_bytes"] = 2, 696
+    h["abi_minor"], h["header_bytes"] = minor, header_bytes
     h["frame_bytes"] -= cut
     h["stixels_offset"] -= cut
-    return seal(h.tobytes()[:696] + body)
+    return seal(h.tobytes()[:header_bytes] + body)
+
+
+def of_1_2(data):
+    """Of ABI 1.2, whose header ends before road_cross."""
+    return of_before(data, 2, 696)
 
 
 def seal(data):

@@ -23,19 +23,40 @@ def road_of(pitch, roll, height=1.5, bend=0.0):
             "road_bend_row": 300, "pitch_rad": pitch, "roll_rad": roll, "height_m": height}
 
 
-def random_columns(rng, columns=60):
-    """Columns of ground, objects, sky and unknown stixels, as they come and as they do not."""
+def foot_of(road, x, d):
+    """The row of the road that has disparity d in image column x, and metres a row there."""
+    across = road.offset + road.cross * (x - road.axis)
+    row = (d - across) / road.slope
+    if row < road.bend_row and road.slope > road.bend:
+        row = (d - across - road.bend * road.bend_row) / (road.slope - road.bend)
+    return row, road.height_m * road.slope / d
+
+
+def random_columns(rng, road, columns=60):
+    """Ground with an object on or over it, ground alone, and nothing seen: what they mean is not in question."""
     made = []
-    for _ in range(columns):
-        edges = np.sort(rng.choice(np.arange(200, 479), rng.integers(0, 6), replace=False))[::-1]
-        column = []
-        for bottom, top in zip([479, *edges], [*(edges + 1), 0]):
-            kind = int(rng.choice([0, 0, 1, 1, 1, 2, 3, 9]))
-            d = UNKNOWN if kind == 3 or rng.random() < 0.03 else int(rng.choice([0, *rng.integers(300, 9000, 9)]))
-            column.append({"row_bottom": bottom, "row_top": top, "kind": kind, "disparity_q7": d,
-                           "slope_q14": int(rng.integers(-6000, -1000)) if kind == 0 else 0,
-                           "label": int(rng.integers(0, 20)), "confidence": int(rng.integers(0, 256))})
-        made.append(column[:rng.integers(0, len(column) + 1)] if rng.random() < 0.1 else column)
+    for u in range(columns):
+        def stixel_of(bottom, top, kind, q7, slope=0):
+            return {"row_bottom": bottom, "row_top": top, "kind": kind, "disparity_q7": q7, "slope_q14": slope,
+                    "label": int(rng.integers(0, 20)), "confidence": int(rng.integers(0, 256))}
+
+        def ground(bottom, top):
+            return stixel_of(bottom, top, 0, int(rng.integers(300, 9000)), int(rng.integers(-6000, -1000)))
+        what = rng.random()
+        if what < 0.15:
+            made.append([stixel_of(479, 0, 3, UNKNOWN)])
+            continue
+        if what < 0.3:
+            made.append([ground(479, 0)])
+            continue
+        while True:
+            q7 = int(rng.integers(600, 9000))
+            foot = int(foot_of(road, u * 5 + 2, q7 / 128)[0])
+            bottom = foot - int(rng.choice([0, 0, 0, 30, 200]))
+            if 20 < bottom and foot < 470:
+                break
+        top = max(1, bottom - int(rng.choice([1, 5, 40, 200, 400])))
+        made.append([ground(479, bottom + 1), stixel_of(bottom, top, 1, q7), ground(top - 1, 0)])
     return made
 
 
@@ -67,15 +88,6 @@ class TwinScan:
         r = self.ray(x, y)
         return self.c.fx * self.c.baseline_m / d * np.sqrt(r[0] * r[0] + r[1] * r[1])
 
-    def foot(self, x, d):
-        """The row of the road that has disparity d, and metres a row."""
-        r = self.f.road
-        across = r.offset + r.cross * (x - r.axis)
-        row = (d - across) / r.slope
-        if row < r.bend_row and r.slope > r.bend:
-            row = (d - across - r.bend * r.bend_row) / (r.slope - r.bend)
-        return row, r.height_m * r.slope / d
-
     def hide(self, u, y, but_itself=False):
         left, right = u * 5 - 0.5, u * 5 + 4.5
         near = [self.azimuth(left, y), self.azimuth(right, y)]
@@ -93,38 +105,21 @@ class TwinScan:
             self.hide(u, y)
 
     def look_along(self, u):
-        x, seen, blocked, o = u * 5 + 2, False, False, self.o
+        x, o = u * 5 + 2, self.o
         for s in self.f.column(u):
             bottom, top = s["row_bottom"] + 0.5, s["row_top"] - 0.5
             d = s["disparity_q7"] / 128
-            if s["kind"] == Kind.SKY:
-                continue
-            seen |= s["kind"] == Kind.GROUND
-            if s["kind"] == Kind.OBJECT and d == 0:
-                seen = True
-            elif s["kind"] == Kind.OBJECT and s["disparity_q7"] != UNKNOWN:
-                seen = True
-                row, metres = self.foot(x, d)
+            if s["kind"] == Kind.OBJECT:
+                row, metres = foot_of(self.f.road, x, d)
                 low, high = row - o["height_min"] / metres, row - o["height_max"] / metres
                 how = o["below"] if top >= low else o["above"] if bottom <= high else None
                 y = bottom if how is not None else min(bottom, low)
                 how = ScanAs.OBSTACLE if how is None else how
                 if how == ScanAs.OBSTACLE or self.distance(x, y, d) <= o["range_max"]:
-                    if how == ScanAs.OBSTACLE or not blocked:
-                        self.take(u, how, y, d)
-                    blocked |= how == ScanAs.OBSTACLE
-                    if how == ScanAs.UNSEEN and not blocked:
-                        return
-            elif s["kind"] != Kind.GROUND:
-                d = float(self.f.road.disparity(bottom, x))
-                if d > 0 and self.distance(x, bottom, d) <= o["range_max"]:
-                    if o["unknown"] == ScanAs.OBSTACLE or not blocked:
-                        self.take(u, o["unknown"], bottom, d)
-                    blocked |= o["unknown"] == ScanAs.OBSTACLE
-                    if o["unknown"] == ScanAs.UNSEEN and not blocked:
-                        return
-        if not seen and not blocked:
-            self.hide(u, self.f.height - 0.5)
+                    self.take(u, how, y, d)
+            elif s["kind"] == Kind.UNKNOWN:
+                y = self.f.height - 0.5
+                self.take(u, o["unknown"], y, float(self.f.road.disparity(y, x)))
 
     def covers(self, right, left):
         """Angles between two azimuths, or that nearest to the middle."""
@@ -167,7 +162,10 @@ def twin_points(frame, ground, coordinates, step, range_max):
         def at(y, z):
             return np.array([(x - c.cx) / c.fx * z, (y - c.cy) / c.fy * z, z])
         ends = []
-        for y in (s["row_bottom"] + 0.5, s["row_top"] - 0.5):
+        lowest = s["row_bottom"] + 0.5
+        if not ground and frame.road.known:
+            lowest = min(lowest, foot_of(frame.road, x, d0)[0])
+        for y in (lowest, s["row_top"] - 0.5):
             d = d0 + slope * (float(s["row_bottom"]) - y)
             ends.append((y, fb / d if d > 0 else math.inf))
         (_, near), (_, far) = ends
@@ -206,18 +204,21 @@ class Twin(unittest.TestCase):
     def frames(self, seed):
         rng = np.random.default_rng(seed)
         for pitch, roll, bend in self.ROADS:
-            yield stixel.load(pack(random_columns(rng), **CAMERA, **road_of(pitch, roll, bend=bend)))
+            road = road_of(pitch, roll, bend=bend)
+            columns = random_columns(rng, stixel.load(pack([[]], **CAMERA, **road)).road)
+            yield stixel.load(pack(columns, **CAMERA, **road))
 
     def test_scan(self):
         kinds = np.zeros(4, int)
         f32 = np.float32
         for n, frame in enumerate(self.frames(20)):
             for given in ({}, {"above": "obstacle", "below": "unseen", "unknown": "free", "height_min": 0.5},
-                          {"above": "unseen", "below": "obstacle", "unknown": "obstacle", "range_min": 6.0},
+                          {"above": "unseen", "below": "obstacle", "unknown": "obstacle", "range_min": 6.0,
+                           "height_min": 0.3},
                           {"angle_min": -1.2, "angle_increment": 0.06, "count": 41, "range_max": 20.0},
                           {"angle_min": -0.4, "angle_increment": 0.0007, "count": 1000}):
                 scan = frame.scan(**given)
-                o = {"height_min": 0.15, "height_max": 2.0, "above": ScanAs.FREE, "below": ScanAs.FREE,
+                o = {"height_min": 0.15 * 1.5 / 1.65, "height_max": 2.0, "above": ScanAs.FREE, "below": ScanAs.FREE,
                      "unknown": ScanAs.UNSEEN, "angle_min": scan.angle_min, "angle_increment": scan.angle_increment,
                      "count": len(scan.ranges), "range_min": scan.range_min, "range_max": scan.range_max}
                 o.update({k: ScanAs[v.upper()] if isinstance(v, str) else v for k, v in given.items()})
@@ -233,7 +234,10 @@ class Twin(unittest.TestCase):
             for coordinates in ("camera", "vehicle"):
                 for step, range_max in ((0.0, 0.0), (0.0, 12.5), (0.75, 40.0)):
                     got = frame.obstacle_points(coordinates, step, range_max)
-                    np.testing.assert_array_equal(got, twin_points(frame, False, coordinates, step, range_max))
+                    want = twin_points(frame, False, coordinates, step, range_max)
+                    on_road = (np.abs(want["z"]) < 1e-12) & (np.abs(got["z"]) < 1e-12)  # what is left of 0
+                    got["z"][on_road] = want["z"][on_road] = 0
+                    np.testing.assert_array_equal(got, want)
                     self.assertGreater(len(got), 50)
                 got = frame.ground_points(coordinates)
                 np.testing.assert_array_equal(got, twin_points(frame, True, coordinates, 0.5, 20.0))
@@ -245,13 +249,19 @@ class Twin(unittest.TestCase):
             ends = frame.points("vehicle")
             for part, end in ((Part.FOOT, 0), (Part.TOP, 1)):
                 some = points[points["part"] == part]
+                s = frame.stixels[some["id"]]
+                if part == Part.FOOT:  # others begin where they are above the road
+                    foot = [foot_of(frame.road, t["column"] * 5.0 + 2, t["disparity_q7"] / 128)[0] for t in s]
+                    some = some[s["row_bottom"] + 0.5 <= foot]
+                self.assertGreater(len(some), 10)
                 np.testing.assert_allclose(np.stack([some[n] for n in "xyz"], 1), ends[some["id"], end], rtol=1e-6,
                                            atol=1e-5)
 
 
 class Frames(unittest.TestCase):
     def frame(self, **header):
-        wall = [{"row_bottom": 400, "row_top": 100, "disparity_q7": 3200}]
+        wall = [{"row_bottom": 479, "row_top": 308, "disparity_q7": 9000, "kind": 0, "slope_q14": -5461},
+                {"row_bottom": 307, "row_top": 100, "disparity_q7": 3200}]
         return pack([wall] * 128, **{**CAMERA, **road_of(0.0, 0.0), **header})
 
     def test_what_a_scan_says(self):
@@ -259,7 +269,8 @@ class Frames(unittest.TestCase):
         self.assertEqual(scan.ranges.dtype, np.float32)
         self.assertEqual(len(scan.angles), len(scan.ranges))
         self.assertAlmostEqual(scan.angles[-1], scan.angle_max, places=6)
-        self.assertAlmostEqual(scan.range_min, 250 / 127, places=6)
+        self.assertAlmostEqual(scan.range_min, 1.5 / (243.5 / 480), delta=1e-4)  # where the lowest row sees the road
+        np.testing.assert_allclose(scan.begins * np.cos(scan.angles), scan.range_min, rtol=5e-3)
         self.assertAlmostEqual(scan.range_max, 62.5)
         np.testing.assert_allclose(scan.ranges * np.cos(scan.angles), 10, rtol=1e-6)
 
@@ -270,6 +281,10 @@ class Frames(unittest.TestCase):
             frame = stixel.load(pack([[]], **{**CAMERA, **road_of(0.0, 0.0), **header}))
             self.assertTrue(np.isnan(frame.scan(**given).ranges).all())
             self.assertEqual((len(frame.obstacle_points()), len(frame.ground_points())), (0, 0))
+        blind = stixel.load(self.frame(flags=stixel.FrameFlag.BLIND))
+        self.assertTrue(np.isfinite(blind.scan().ranges).all())  # the wall stays
+        self.assertTrue(np.isnan(blind.scan(range_max=5).ranges).all() and np.isnan(blind.free_space()).all())
+        self.assertTrue(np.isposinf(stixel.load(self.frame()).scan(range_max=5).ranges).all())
         old = stixel.load(of_1_2(self.frame()))
         new = stixel.load(self.frame(road_cross=0, road_axis=0, road_bend_row=0))
         np.testing.assert_array_equal(old.scan().ranges, new.scan().ranges)

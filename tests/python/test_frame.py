@@ -17,7 +17,7 @@ import numpy as np
 import support
 import stixel
 from stixel import Kind, Plane, _check
-from support import of_1_2, pack, seal
+from support import of_1_2, of_before, pack, seal
 
 COLUMNS = [[{"row_bottom": 400, "row_top": 300, "disparity_q7": 640, "kind": 0, "slope_q14": -100},
             {"row_bottom": 299, "row_top": 200, "disparity_q7": 1280}],
@@ -132,6 +132,9 @@ class Values(unittest.TestCase):
         self.assertEqual(old.road, (stixel.RoadOrigin.MEASURED, 0.25, -50, 0, 0, 1.5) + (0,) * 10)
         self.assertEqual(old.stixels.tobytes(), self.frame().stixels.tobytes())
         self.assertEqual(old.offsets.tolist(), [0, 2, 2, 3])
+        after = stixel.load(of_before(pack(COLUMNS, road_origin=1, road_cross=0.01, vehicle_low_m=0.3), 5, 760))
+        self.assertEqual((after.header["abi_minor"], after.road.cross, after.header["vehicle_low_m"]), (5, 0.01, 0))
+        self.assertEqual(after.stixels.tobytes(), self.frame().stixels.tobytes())
         empty = stixel.load(of_1_2(pack([])))
         self.assertEqual((len(empty.raw), empty.road.roll_rad), (704, 0))
 
@@ -212,7 +215,8 @@ class Damage(unittest.TestCase):
             data = pack([[dict({"row_bottom": 400, "row_top": 300}, **values)], []])
             self.assertEqual(self.verdict(data, values), -errno.EBADMSG, values)
         for offsets in ([0, 2, 1, 3], [1, 2, 2, 3], [0, 2, 2, 2], [0, 4, 2, 3]):
-            data = self.plain[:760] + np.array(offsets, "<u4").tobytes() + self.plain[760 + 16:]
+            end = stixel.HEADER.itemsize
+            data = self.plain[:end] + np.array(offsets, "<u4").tobytes() + self.plain[end + 16:]
             self.assertEqual(self.verdict(seal(data), offsets), -errno.EBADMSG, offsets)
 
     def test_noise_in_sealed_headers(self):

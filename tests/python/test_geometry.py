@@ -124,44 +124,29 @@ class ByHand(unittest.TestCase):
                 f.quads("vehicle"), f.depth, f.free_space()
 
     def test_free_space(self):
-        ground = {"row_bottom": 479, "row_top": 300, "disparity_q7": 5000, "kind": Kind.GROUND}
-        sky = {"row_bottom": 99, "row_top": 0, "disparity_q7": 0, "kind": Kind.SKY}
+        """What the rules are is a matter of tests/ipc/convert/test_free.c."""
+        road = {"road_origin": 1, "road_slope": 0.625 / 1.5, "road_offset": -100, "height_m": 1.5}
 
-        def thing(q7, kind=Kind.OBJECT):
-            return {"row_bottom": 299, "row_top": 200, "disparity_q7": q7, "kind": kind}
-        behind = {"row_bottom": 199, "row_top": 100, "disparity_q7": 128, "kind": Kind.OBJECT}
-        f = self.frame([[ground, sky], [ground, thing(1280), behind, sky], [], [thing(2560)],
-                        [ground, thing(UNKNOWN, Kind.UNKNOWN), behind], [ground, behind], [ground, thing(UNKNOWN)],
-                        [sky], [dict(ground, kind=Kind.UNKNOWN, disparity_q7=UNKNOWN), dict(ground, row_bottom=299,
-                                                                                            row_top=250), behind]])
-        self.assertEqual(f.first_obstacles().tolist(), [-1, 3, -1, 6, 8, 11, 13, -1, 15])
-        self.same(f.free_space(), [np.inf, 25, np.nan, 12.5, np.nan, 250, np.nan, np.nan, np.nan])
-
-    def test_free_space_is_that_of_c(self):
-        rng = np.random.default_rng(7)
-        columns = []
-        for _ in range(128):
-            edges = np.sort(rng.choice(np.arange(1, 480), rng.integers(0, 5), replace=False))[::-1]
-            rows = [479, *edges]
-            columns.append([{"row_bottom": a, "row_top": b + 1, "kind": int(rng.integers(0, 5)), "disparity_q7":
-                             int(rng.choice([0, 128, 1280, 9000, UNKNOWN]))} for a, b in zip(rows, [*rows[1:], -1])])
-        columns[9] = []
-        for fx in (CAMERA["fx"], 0):
-            data = pack(columns, **dict(CAMERA, fx=fx, road_origin=1, road_slope=0.2, road_offset=-40, road_cross=0.01,
-                                        road_axis=320, road_bend=0.1, road_bend_row=240))
-            out = subprocess.run([os.environ["STIXEL_FREE"]], input=data, check=True, capture_output=True).stdout
-            said = [line.split() for line in out.decode().splitlines()]
-            ends, metres = [s[0] for s in said], np.array([float(s[1]) for s in said])
-            f = stixel.load(data)
-            free, ground = f.free_space(), np.array(ends) == "ground"
-            self.assertEqual(set(ends), {"unseen", "ground", "object"} if fx else {"unseen"})
-            np.testing.assert_array_equal(np.isnan(free), np.array(ends) == "unseen")
-            np.testing.assert_array_equal(free[ground], np.inf)
-            objects = np.array(ends) == "object"
-            np.testing.assert_allclose(metres[objects], free[objects], rtol=1e-12)
-            # not seen from the foot on: nothing is free
-            foot = [u for u, c in enumerate(columns) if not c or c[0]["kind"] > Kind.SKY]
-            self.assertTrue((metres[foot] == 0).all() and len(foot) > 15)
+        def seen(bottom, top, kind=Kind.OBJECT, px=0.0):
+            return {"row_bottom": bottom, "row_top": top, "disparity_q7": int(px * 128), "kind": kind}
+        ground = seen(479, 265, Kind.GROUND, 99)  # to 25 m: disparity 10 is in row 264
+        unknown = seen(264, 0, Kind.UNKNOWN)
+        columns = [[seen(479, 240, Kind.GROUND, 99), seen(239, 0, Kind.SKY)], [ground, seen(264, 0, px=10)], [],
+                   [seen(479, 360, Kind.GROUND, 99), seen(359, 0, px=25)], [ground, unknown], [seen(479, 0, px=0)]]
+        f = self.frame(columns, **road)
+        got = f.free_columns()
+        self.assertEqual(got["end"].tolist(), [stixel.Free.GROUND, stixel.Free.OBJECT, stixel.Free.UNSEEN,
+                                               stixel.Free.DROP, stixel.Free.UNSEEN, stixel.Free.UNSEEN])
+        near, edge = 250 / (239.5 * 0.625 / 1.5), 250 / 50
+        np.testing.assert_allclose(got["from_m"], [near, near, np.nan, near, near, np.nan], rtol=1e-6)
+        np.testing.assert_allclose(got["to_m"], [np.inf, 25, 0, edge, 24, 0], rtol=1e-6)
+        self.assertEqual(f.first_obstacles().tolist(), [-1, 3, -1, 5, 7, 8])
+        np.testing.assert_allclose(f.free_space(), [np.inf, 25, np.nan, edge, np.nan, np.nan], rtol=1e-6)
+        self.assertEqual(f.free_columns(height_min=20, height_max=21)["end"][1], stixel.Free.GROUND)
+        with self.assertRaisesRegex(ValueError, "height_min 3 and height_max 2 are out of their limits"):
+            f.free_columns(height_min=3)
+        with self.assertRaisesRegex(TypeError, "free space has no option 'high': there are height_max, height_min"):
+            f.free_columns(high=3)
 
     def test_cloud(self):
         disparity = np.full((24, 40), 160, "<u2")

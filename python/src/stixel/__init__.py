@@ -16,8 +16,8 @@ from ._errors import (BadName, Busy, Damaged, Died, Ended, LibraryError, NotAllo
                       NotStixel, NotSupported, OtherVersion, Restarted, StixelError)
 from ._frame import Counts, Frame, load
 from ._geometry import Camera, Road
-from ._layout import (HEADER, POINT, STIXEL, Clock, Flag, FrameFlag, Kind, Part, Plane, Publisher, RoadOrigin, ScanAs,
-                      Stamp, State)
+from ._layout import (FREE_COLUMN, HEADER, POINT, STIXEL, Clock, Flag, FrameFlag, Free, Kind, Part, Plane, Publisher,
+                      RoadOrigin, ScanAs, Stamp, State)
 from ._library import library_version
 from ._open import open, open_path
 from ._reader import Reader, Status
@@ -28,10 +28,10 @@ from ._url import open_url
 
 __all__ = [
     "BadName", "Busy", "Camera", "Clock", "Counts", "Damage", "Damaged", "Died", "DisparityWriter", "End", "Ended",
-    "Flag", "Frame", "FrameFlag", "Gap", "GapReason", "HEADER", "Kind", "LibraryError", "Life", "NotAllowed",
-    "NotConnected", "NotRunning", "NotStixel", "NotSupported", "OtherVersion", "POINT", "Part", "Plane", "Publisher",
-    "Reader", "Recording", "Restarted", "Road", "RoadOrigin", "STIXEL", "Scan", "ScanAs", "ScoreWriter", "Stamp",
-    "State", "Status", "StixelError", "library_version", "load", "one_hot", "open", "open_path", "open_url"]
+    "FREE_COLUMN", "Flag", "Frame", "FrameFlag", "Free", "Gap", "GapReason", "HEADER", "Kind", "LibraryError", "Life",
+    "NotAllowed", "NotConnected", "NotRunning", "NotStixel", "NotSupported", "OtherVersion", "POINT", "Part", "Plane",
+    "Publisher", "Reader", "Recording", "Restarted", "Road", "RoadOrigin", "STIXEL", "Scan", "ScanAs", "ScoreWriter",
+    "Stamp", "State", "Status", "StixelError", "library_version", "load", "one_hot", "open", "open_path", "open_url"]
 
 
 def __getattr__(name: str) -> str:

@@ -1,15 +1,17 @@
-"""What a frame is to programs that do not know stixels: a laser scan, and points. By <stixel_convert.h>.
+"""How far a frame is free, and what it is to programs that do not know stixels: a laser scan, and points. All of it is
+computed by libstixel, so that no rule of what is free stands twice.
 
 SPDX-License-Identifier: Apache-2.0
 """
 from __future__ import annotations
 
 import ctypes
-from typing import TYPE_CHECKING, Any, NamedTuple, Tuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Optional, Tuple
 
 import numpy as np
 
-from ._layout import POINT, CFrame, Coordinates, CPointsOptions, CScanOptions, PointsOf, ScanAs
+from ._layout import (FREE_COLUMN, POINT, CFrame, CFreeOptions, Coordinates, CPointsOptions, CScanOptions, PointsOf,
+                      ScanAs)
 from ._library import library
 
 if TYPE_CHECKING:
@@ -27,6 +29,8 @@ class Scan(NamedTuple):
     angle_increment: float  #: rad
     range_min: float  #: m
     range_max: float  #: m
+    #: m; from there to the range it was seen, and may be cleared; nan where nothing was; None: not known
+    begins: Optional[NDArray[np.float32]] = None
 
     @property
     def angle_max(self) -> float:
@@ -48,12 +52,12 @@ def _c_frame(data: bytes, header: Any) -> Tuple[CFrame, Any]:
     return CFrame(at, at + int(header["header_bytes"]), at + int(header["stixels_offset"]), None, at), words
 
 
-def _set(options: Any, values: Any) -> None:
+def _set(options: Any, values: Any, what: str) -> None:
     """Fields that were named."""
-    names = {name for name, *_ in options._fields_}
+    names = {name for name, *_ in options._fields_} - {"reserved"}
     for name, value in values.items():
         if name not in names:
-            raise TypeError("a scan has no option %r: there are %s" % (name, ", ".join(sorted(names))))
+            raise TypeError("%s has no option %r: there are %s" % (what, name, ", ".join(sorted(names))))
         if isinstance(value, str):
             value = _choice(ScanAs, name, value)
         setattr(options, name, value)
@@ -67,17 +71,34 @@ def _choice(kind: Any, what: str, value: str) -> int:
     return int(names[value])
 
 
+def free_of(data: bytes, header: Any, values: Any) -> NDArray[Any]:
+    """Frame.free_columns()"""
+    frame, words = _c_frame(data, header)
+    o = CFreeOptions()
+    library().free_defaults(ctypes.byref(frame), ctypes.byref(o), ctypes.sizeof(o))
+    _set(o, values, "free space")
+    columns = np.empty(int(header["columns"]), FREE_COLUMN)
+    if library().free_space(ctypes.byref(frame), ctypes.byref(o), ctypes.sizeof(o), columns.ctypes.data,
+                            len(columns)) < 0:
+        raise ValueError("free space: height_min %g and height_max %g are out of their limits, see <stixel.h>"
+                         % (o.height_min, o.height_max))
+    return columns
+
+
 def scan_of(data: bytes, header: Any, values: Any) -> Scan:
     """Frame.scan()"""
     frame, words = _c_frame(data, header)
     o = CScanOptions()
     library().scan_defaults(ctypes.byref(frame), ctypes.byref(o), ctypes.sizeof(o))
-    _set(o, values)
-    ranges = np.empty(o.count, np.float32)
-    if library().scan(ctypes.byref(frame), ctypes.byref(o), ctypes.sizeof(o), ranges.ctypes.data) < 0:
+    _set(o, values, "a scan")
+    if "range_min" not in values:  # the usual one is the frame's, and may lie beyond the caller's range_max
+        o.range_min = min(o.range_min, max(o.range_max, 0))
+    ranges, begins = np.empty(o.count, np.float32), np.empty(o.count, np.float32)
+    if library().scan_seen(ctypes.byref(frame), ctypes.byref(o), ctypes.sizeof(o), ranges.ctypes.data,
+                           begins.ctypes.data) < 0:
         raise ValueError("scan: options out of their limits, see <stixel_convert.h>: %s"
                          % ", ".join("%s %g" % (name, getattr(o, name)) for name, *_ in o._fields_))
-    return Scan(ranges, o.angle_min, o.angle_increment, o.range_min, o.range_max)
+    return Scan(ranges, o.angle_min, o.angle_increment, o.range_min, o.range_max, begins)
 
 
 def points_of(data: bytes, header: Any, of: PointsOf, coordinates: str, step: float,

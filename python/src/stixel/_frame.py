@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any, Dict, NamedTuple, Optional, Tuple, Union
 import numpy as np
 
 from ._check import check
-from ._convert import Scan, points_of, scan_of
+from ._convert import Scan, free_of, points_of, scan_of
 from ._geometry import Camera, Road, disparity_cloud, stixel_disparity, stixel_quads
-from ._layout import (IMAGE_DISPARITY_INVALID, IMAGE_DISPARITY_PER_PX, STIXEL, Clock, FrameFlag, Kind, Plane,
-                      PointsOf, RoadOrigin, Stamp, header_of)
+from ._layout import (IMAGE_DISPARITY_INVALID, IMAGE_DISPARITY_PER_PX, STIXEL, Clock, FrameFlag, Free, Plane, PointsOf,
+                      RoadOrigin, Stamp, header_of)
 
 if TYPE_CHECKING:
     from typing import Literal
@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 
     Coordinates = Literal["camera", "vehicle"]
     BytesLike = Union[bytes, bytearray, memoryview, NDArray[Any]]
+
+
+_NO_STIXEL = 0xFFFFFFFF
 
 
 class Counts(NamedTuple):
@@ -312,43 +315,42 @@ class Frame:
         road = self._road_of(coordinates)
         return points if road is None else road.to_vehicle(points)
 
-    def first_obstacles(self) -> NDArray[np.intp]:
-        """For each column the index (into stixels) of the lowest stixel that is an obstacle, -1 without one.
+    def free_columns(self, **options: Any) -> NDArray[Any]:
+        """How far each column is known to be free (dtype stixel.FREE_COLUMN), as stixel_free_space() of <stixel.h>
+        has it: from_m and to_m (m along the optical axis), end (stixel.Free), stixel (its number, 2**32 - 1: none).
+        Needs libstixel.
 
-        An obstacle is an object, or what is unknown: where nothing was measured, nothing is free. Unknown at the
-        foot of a column is what the right camera does not see.
+        options: height_min, height_max, m over the road: what reaches between both is an obstacle. The usual ones are
+        those of the publisher's vehicle.
         """
-        kinds = self.stixels["kind"]
-        found = np.flatnonzero((kinds != Kind.GROUND) & (kinds != Kind.SKY))  # kinds of newer publishers are unknown
-        columns, first = np.unique(self.stixels["column"][found], return_index=True)
-        result = np.full(self.columns, -1, np.intp)
-        result[columns] = found[first]
-        return result
+        return free_of(self._data, self._header, options)
+
+    def first_obstacles(self) -> NDArray[np.intp]:
+        """For each column the index (into stixels) of the stixel that ends its free space, -1 without one.
+
+        That is an object, the lower floor behind a drop, or what was not seen: see free_columns(). Needs libstixel.
+        """
+        stixel = self.free_columns()["stixel"]
+        return np.where(stixel == _NO_STIXEL, -1, stixel.astype(np.intp))
 
     def free_space(self) -> Floats:
-        """For each column the distance of the first obstacle along the optical axis, m.
+        """For each column how far it is free along the optical axis, m: to the nearest obstacle, or to a drop.
 
-        inf: none is seen; nan: not seen. That is a column with something at an unknown distance (kind UNKNOWN), one
-        without ground or obstacle, and any without a camera model: where stixel_free_space_m() of <stixel.h> has
-        STIXEL_FREE_UNSEEN.
+        inf: neither is seen; nan: what ends it is not seen, or nothing was; also without a camera model or a road, and
+        where the pictures show nothing (stixel.FrameFlag.BLIND). Nearer than the from_m of free_columns() nothing was
+        seen. Needs libstixel.
         """
-        first = self.first_obstacles()
-        result = np.full(len(first), np.nan)
-        if not self.camera.known:
-            return result
-        kinds = self.stixels["kind"]
-        result[self.stixels["column"][kinds == Kind.GROUND]] = np.inf
-        found = first[first >= 0]
-        result[first >= 0] = np.where(kinds[found] == Kind.OBJECT, self.depth[found], np.nan)
-        return result
+        columns = self.free_columns()
+        far = np.where(columns["end"] == Free.GROUND, np.inf, columns["to_m"].astype(np.float64))
+        return np.where(columns["end"] == Free.UNSEEN, np.nan, far)
 
     # -- for programs that do not know stixels --
     def scan(self, **options: Any) -> Scan:
         """The nearest obstacle of each angle, as stixel_scan() of <stixel_convert.h> has it. Needs libstixel.
 
         options: those of struct stixel_scan_options, by their names: angle_min, angle_increment (rad), count,
-        range_min, range_max, height_min, height_max (m), above, below, unknown ("free", "obstacle", "unseen"). Those
-        that are left out are the usual ones of the frame's camera (stixel_scan_defaults()). Without a camera model
+        range_min, range_max, height_min, height_max (m), above, below, unknown, drop ("free", "obstacle", "unseen").
+        Those that are left out are the usual ones of the frame (stixel_scan_defaults()). Without a camera model
         there are no angles, unless they are given: then, and without a road, all is nan.
         """
         return scan_of(self._data, self._header, options)
@@ -365,7 +367,10 @@ class Frame:
 
     def ground_points(self, coordinates: Coordinates = "vehicle", step: float = 0.5,
                       range_max: float = 20.0) -> NDArray[Any]:
-        """The ground, likewise: a point of each ground stixel at each multiple of step (m) up to range_max."""
+        """The ground, likewise: a point of each ground stixel at each multiple of step (m) up to range_max.
+
+        Empty where the pictures show nothing (stixel.FrameFlag.BLIND).
+        """
         return points_of(self._data, self._header, PointsOf.GROUND, coordinates, step, range_max)
 
 

@@ -41,7 +41,7 @@ class Flag(enum.IntFlag):
 
 class FrameFlag(enum.IntFlag):
     """Bits of a frame's flags: what did not fit into a packet of frames.sock, what became of class scores, whether the
-    publisher has rectified raw images, and whether another process has matched."""
+    publisher has rectified raw images, whether another process has matched, and whether the pictures show nothing."""
 
     PLANE_LEFT_OUT = 1
     STIXELS_LEFT_OUT = 2
@@ -49,6 +49,7 @@ class FrameFlag(enum.IntFlag):
     SCORES_MISSING = 8
     RECTIFIED = 16
     EXTERNAL = 32
+    BLIND = 64
 
 
 class _Growing(enum.IntEnum):
@@ -137,6 +138,16 @@ class ScanAs(enum.IntEnum):
     UNSEEN = 2
 
 
+class Free(_Growing):
+    """What ends the free space of a column."""
+
+    UNKNOWN = -1
+    UNSEEN = 0
+    GROUND = 1
+    OBJECT = 2
+    DROP = 3
+
+
 class PointsOf(enum.IntEnum):
     """What points are of."""
 
@@ -164,6 +175,9 @@ class Part(enum.IntEnum):
 POINT = np.dtype([("x", "<f4"), ("y", "<f4"), ("z", "<f4"), ("kind", "u1"), ("label", "u1"), ("confidence", "u1"),
                   ("part", "u1"), ("id", "<u4")])
 
+#: How far one column is free, 16 bytes: the dtype of Frame.free_columns().
+FREE_COLUMN = np.dtype([("from_m", "<f4"), ("to_m", "<f4"), ("end", "<u4"), ("stixel", "<u4")])
+
 #: One stixel, 16 bytes: the dtype of Frame.stixels.
 STIXEL = np.dtype([
     ("column", "<u2"), ("row_top", "<u2"), ("row_bottom", "<u2"), ("support", "<u2"), ("disparity_q7", "<u2"),
@@ -189,7 +203,8 @@ HEADER = np.dtype([
     ("plane2_kind", "<u4"), ("plane2_width", "<u4"), ("plane2_height", "<u4"), ("plane2_pitch", "<u4"),
     ("plane2_offset", "<u4"), ("plane2_bytes", "<u4"), ("scores_ns", "<i8"),
     ("road_cross", "<f8"), ("road_axis", "<f8"), ("road_bend", "<f8"), ("road_bend_row", "<f8"), ("roll_rad", "<f8"),
-    ("pitch_sigma_rad", "<f8"), ("roll_sigma_rad", "<f8"), ("height_sigma_m", "<f8")])
+    ("pitch_sigma_rad", "<f8"), ("roll_sigma_rad", "<f8"), ("height_sigma_m", "<f8"),
+    ("vehicle_low_m", "<f8"), ("vehicle_high_m", "<f8")])
 
 
 def offset_of(field: str) -> int:
@@ -204,7 +219,9 @@ def header_of(data: bytes) -> Any:
         h = np.frombuffer(data, HEADER, 1)[0]
         if h["header_bytes"] >= HEADER.itemsize:
             return h
-    return np.frombuffer(data[:HEADER_BYTES_LEAST].ljust(HEADER.itemsize, b"\0"), HEADER, 1)[0]
+    bytes_there = int.from_bytes(data[offset_of("header_bytes"):offset_of("header_bytes") + 4], "little")
+    known = max(HEADER_BYTES_LEAST, min(bytes_there, HEADER.itemsize))
+    return np.frombuffer(data[:known].ljust(HEADER.itemsize, b"\0"), HEADER, 1)[0]
 
 
 class CFrame(ctypes.Structure):
@@ -249,7 +266,13 @@ class CScanOptions(ctypes.Structure):
     _fields_ = [("angle_min", ctypes.c_float), ("angle_increment", ctypes.c_float), ("count", ctypes.c_uint32),
                 ("range_min", ctypes.c_float), ("range_max", ctypes.c_float), ("height_min", ctypes.c_float),
                 ("height_max", ctypes.c_float), ("above", ctypes.c_uint32), ("below", ctypes.c_uint32),
-                ("unknown", ctypes.c_uint32)]
+                ("unknown", ctypes.c_uint32), ("drop", ctypes.c_uint32)]
+
+
+class CFreeOptions(ctypes.Structure):
+    """struct stixel_free_options"""
+
+    _fields_ = [("height_min", ctypes.c_float), ("height_max", ctypes.c_float), ("reserved", ctypes.c_uint32 * 2)]
 
 
 class CPointsOptions(ctypes.Structure):

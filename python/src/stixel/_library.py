@@ -12,8 +12,8 @@ import threading
 from typing import Any, List, Optional, Tuple
 
 from ._errors import LibraryError
-from ._layout import (CDisparityFormat, CDisparityMap, CFrame, CPointsOptions, CScanOptions, CScoresFormat,
-                      CScoresPlanes, CStatus)
+from ._layout import (CDisparityFormat, CDisparityMap, CFrame, CFreeOptions, CPointsOptions, CScanOptions,
+                      CScoresFormat, CScoresPlanes, CStatus)
 
 SONAME = "libstixel.so.1"
 VARIABLE = "STIXEL_LIBRARY"
@@ -33,10 +33,14 @@ _FUNCTIONS: List[Tuple[str, Any, List[Any]]] = [
     ("stixel_want_images", ctypes.c_int, [_reader, ctypes.c_uint]),
     ("stixel_status", ctypes.c_int, [_reader, ctypes.POINTER(CStatus), ctypes.c_size_t]),
     ("stixel_parse", ctypes.c_int, [ctypes.POINTER(CFrame), ctypes.c_void_p, ctypes.c_size_t]),
+    ("stixel_free_defaults", ctypes.c_int,
+     [ctypes.POINTER(CFrame), ctypes.POINTER(CFreeOptions), ctypes.c_size_t]),
+    ("stixel_free_space", ctypes.c_int64,
+     [ctypes.POINTER(CFrame), ctypes.POINTER(CFreeOptions), ctypes.c_size_t, ctypes.c_void_p, ctypes.c_uint32]),
     ("stixel_scan_defaults", ctypes.c_int,
      [ctypes.POINTER(CFrame), ctypes.POINTER(CScanOptions), ctypes.c_size_t]),
-    ("stixel_scan", ctypes.c_int,
-     [ctypes.POINTER(CFrame), ctypes.POINTER(CScanOptions), ctypes.c_size_t, ctypes.c_void_p]),
+    ("stixel_scan_seen", ctypes.c_int,
+     [ctypes.POINTER(CFrame), ctypes.POINTER(CScanOptions), ctypes.c_size_t, ctypes.c_void_p, ctypes.c_void_p]),
     ("stixel_points", ctypes.c_int64,
      [ctypes.POINTER(CFrame), ctypes.POINTER(CPointsOptions), ctypes.c_size_t, ctypes.c_void_p, ctypes.c_uint64]),
     ("stixel_scores_create", ctypes.c_int,

@@ -15,7 +15,7 @@
 
 #include "ipc/client/geometry.h"
 #include "tests/check.h"
-#include "tests/ipc/scan_case.h"
+#include "tests/ipc/convert/scan_case.h"
 
 static float many[65536]; /* as many as the usual options ever have */
 
@@ -33,10 +33,11 @@ static void test_usual_options(void **state)
 	assert_true(fabs(angle(&s, 0) + left - gap / 2) < 1e-7);
 	assert_true(fabs(angle(&s, s.o.count - 1) - left + gap / 2) < 1e-4 * gap);
 	assert_true(s.o.range_min == 2.0f && s.o.range_max == 62.5f);
-	assert_true(s.o.height_min == 0.15f && s.o.height_max == 2.0f);
+	assert_true(s.o.height_min == (float)(0.15 * 1.5 / 1.65) && s.o.height_max == 2.0f);
 	assert_int_equal(s.o.above, STIXEL_SCAN_AS_FREE);
 	assert_int_equal(s.o.below, STIXEL_SCAN_AS_FREE);
 	assert_int_equal(s.o.unknown, STIXEL_SCAN_AS_UNSEEN);
+	assert_int_equal(s.o.drop, STIXEL_SCAN_AS_OBSTACLE);
 	s.c.header.fx = 0;
 	assert_int_equal(stixel_scan_defaults(&s.c.frame, &s.o, sizeof(s.o)), 0);
 	assert_int_equal(s.o.count, 0);
@@ -94,7 +95,7 @@ static void test_wall(void **state)
 
 	begin(&s);
 	for (unsigned u = 0; u < CASE_COLUMNS; u++) {
-		case_ground(&s.c, u, CASE_FOOT + 1);
+		case_foot(&s.c, u);
 		case_add(&s.c, u, STIXEL_OBJECT, CASE_FOOT, 0, 25);
 	}
 	assert_int_equal(run(&s), 1);
@@ -151,16 +152,16 @@ static void test_nothing_seen(void **state)
 	begin_column(&s);
 	case_add(&s.c, COLUMN, STIXEL_SKY, 479, 0, 0);
 	assert_true(isnan(middle(&s)));
-	begin_column(&s); /* what the right camera does not see, before a wall */
+	begin_column(&s); /* what the right camera does not see, before a wall: that stays */
 	case_add(&s.c, COLUMN, STIXEL_UNKNOWN, 479, 315, 0);
 	case_add(&s.c, COLUMN, STIXEL_OBJECT, CASE_FOOT, 0, 25);
-	assert_true(isnan(middle(&s)));
+	assert_ahead(&s, middle(&s), 10);
 	begin_column(&s); /* an object of which nothing was measured; a kind of newer publishers */
-	case_ground(&s.c, COLUMN, CASE_FOOT + 1);
+	case_foot(&s.c, COLUMN);
 	case_add(&s.c, COLUMN, STIXEL_OBJECT, CASE_FOOT, 0, 0)->disparity_q7 = STIXEL_DISPARITY_UNKNOWN;
 	assert_true(isnan(middle(&s)));
 	begin_column(&s);
-	case_ground(&s.c, COLUMN, CASE_FOOT + 1);
+	case_foot(&s.c, COLUMN);
 	case_add(&s.c, COLUMN, 9, CASE_FOOT, 0, 25);
 	assert_true(isnan(middle(&s)));
 }
@@ -174,16 +175,14 @@ static void test_unknown(void **state)
 
 		begin_column(&s); /* ground to 10 m, unmeasured, a wall at 20 m */
 		s.o.unknown = as;
-		case_ground(&s.c, COLUMN, CASE_FOOT + 1);
+		case_foot(&s.c, COLUMN);
 		case_add(&s.c, COLUMN, STIXEL_UNKNOWN, CASE_FOOT, 277, 0);
 		case_add(&s.c, COLUMN, STIXEL_OBJECT, 276, 0, 12.5);
 		r = middle(&s);
-		if (as == STIXEL_SCAN_AS_UNSEEN)
-			assert_true(isnan(r));
-		else
-			assert_ahead(&s, r, as == STIXEL_SCAN_AS_FREE ? 20 : 10);
+		assert_ahead(&s, r, as == STIXEL_SCAN_AS_OBSTACLE ? 10 : 20);
 		begin_column(&s); /* behind an obstacle it does not matter */
 		s.o.unknown = as;
+		case_foot(&s.c, COLUMN);
 		case_add(&s.c, COLUMN, STIXEL_OBJECT, CASE_FOOT, 270, 25);
 		case_add(&s.c, COLUMN, STIXEL_UNKNOWN, 269, 0, 0);
 		assert_ahead(&s, middle(&s), 10);
@@ -195,6 +194,7 @@ static void test_unknown(void **state)
 	}
 	begin_column(&s); /* and nothing else */
 	s.o.unknown = STIXEL_SCAN_AS_OBSTACLE;
+	case_foot(&s.c, COLUMN);
 	case_add(&s.c, COLUMN, STIXEL_UNKNOWN, CASE_FOOT, 0, 0);
 	assert_ahead(&s, middle(&s), 10);
 	begin_column(&s); /* a nearer obstacle above what is unknown */
@@ -216,12 +216,13 @@ static void test_limits_of_range(void **state)
 		begin_column(&s);
 		s.o.range_min = far ? 1.0f : 10.1f;
 		s.o.range_max = far ? 9.9f : 50.0f;
-		case_ground(&s.c, COLUMN, CASE_FOOT + 1);
+		case_foot(&s.c, COLUMN);
 		case_add(&s.c, COLUMN, STIXEL_OBJECT, CASE_FOOT, 0, 25);
 		assert_true(middle(&s) == (far ? INFINITY : -INFINITY));
 	}
 	begin_column(&s); /* infinitely far */
-	case_add(&s.c, COLUMN, STIXEL_OBJECT, 479, 0, 0);
+	case_ground(&s.c, COLUMN, 240);
+	case_add(&s.c, COLUMN, STIXEL_OBJECT, 239, 0, 0);
 	assert_true(middle(&s) == INFINITY);
 	begin_column(&s); /* too near, before one that is not */
 	case_add(&s.c, COLUMN, STIXEL_OBJECT, 400, 315, 126);
@@ -235,8 +236,9 @@ static float one_at(struct scan *s, int from, int to, uint32_t as)
 	begin_column(s);
 	s->o.height_min = 0.2f;
 	s->o.above = s->o.below = as;
-	case_ground(&s->c, COLUMN, CASE_FOOT + 1);
+	case_ground(&s->c, COLUMN, from < 75 ? CASE_FOOT + 1 - from : 240);
 	case_add(&s->c, COLUMN, STIXEL_OBJECT, CASE_FOOT - from, CASE_FOOT + 1 - to, 25);
+	case_ground(&s->c, COLUMN, 240); /* what is beyond */
 	return middle(s);
 }
 
@@ -246,7 +248,7 @@ static void test_band(void **state)
 	static const struct {
 		int from, to;
 		bool in;
-	} rows[] = {{0, 100, true},  {0, 11, true},	{0, 10, false}, {10, 11, true},	   {-20, -5, false},
+	} rows[] = {{0, 100, true},  {0, 11, true},	{0, 10, false}, {10, 11, true},	   {-15, -5, false},
 		    {99, 150, true}, {100, 150, false}, {0, 314, true}, {120, 200, false}, {-5, 150, true}};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
@@ -262,8 +264,10 @@ static void test_band(void **state)
 		}
 	/* a kerb before a wall, a branch before and above a wall, a bridge before it */
 	begin_column(&s);
+	case_foot(&s.c, COLUMN);
 	case_add(&s.c, COLUMN, STIXEL_OBJECT, CASE_FOOT, 310, 25);
-	case_add(&s.c, COLUMN, STIXEL_OBJECT, 309, 100, 12.5);
+	case_ground(&s.c, COLUMN, 277);
+	case_add(&s.c, COLUMN, STIXEL_OBJECT, 276, 100, 12.5);
 	assert_ahead(&s, middle(&s), 20);
 	begin_column(&s);
 	case_ground(&s.c, COLUMN, 277);
@@ -288,10 +292,12 @@ static void test_band_to_the_row(void **state)
 			s.c.header.road_offset = -0.5 * 239.5;
 			s.o.height_min = 0.25f; /* 16 rows above row 303.5 */
 			s.o.height_max = 0.5f;
+			case_ground(&s.c, COLUMN, above ? 240 : 304);
 			if (above)
 				case_add(&s.c, COLUMN, STIXEL_OBJECT, 303 - 32 + more, 200, 32);
 			else
 				case_add(&s.c, COLUMN, STIXEL_OBJECT, 303, 304 - 16 + more, 32);
+			case_ground(&s.c, COLUMN, 0); /* what is beyond */
 			if (more == (above ? 1 : -1))
 				assert_ahead(&s, middle(&s), 7.8125);
 			else
@@ -329,6 +335,7 @@ static void test_column_across_range_max(void **state)
 	s.o.angle_increment /= 64;
 	s.o.count *= 64;
 	case_open_to(&s.c, 0, 10);
+	case_foot(&s.c, 10);
 	case_add(&s.c, 10, STIXEL_OBJECT, CASE_FOOT, 200, 25);
 	case_open_to(&s.c, 11, CASE_COLUMNS);
 	s.o.angle_min = (float)atan(265.1 / 500);
@@ -381,8 +388,12 @@ static void test_full_turn(void **state)
 		s.o.angle_increment = 6.28318531f / 720;
 		s.o.count = 720;
 		for (unsigned u = 0; u < CASE_COLUMNS; u++) {
-			case_ground(&s.c, u, CASE_FOOT + 1);
-			case_add(&s.c, u, u < COLUMN ? STIXEL_OBJECT : STIXEL_SKY, CASE_FOOT, 0, 25);
+			if (u >= COLUMN)
+				case_open(&s.c, u);
+			else
+				case_foot(&s.c, u);
+			if (u < COLUMN)
+				case_add(&s.c, u, STIXEL_OBJECT, CASE_FOOT, 0, 25);
 		}
 		assert_int_equal(run(&s), 1);
 		for (uint32_t i = 0; i < s.o.count; i++) {
@@ -432,11 +443,11 @@ static void test_wide_angles(void **state)
 static void test_bad_options(void **state)
 {
 	static struct scan s;
-	struct stixel_scan_options bad[16];
+	struct stixel_scan_options bad[17];
 	int n = 0;
 
 	begin(&s);
-	for (int i = 0; i < 16; i++)
+	for (int i = 0; i < 17; i++)
 		bad[i] = s.o;
 	bad[n++].angle_min = NAN;
 	bad[n++].angle_min = 7;
@@ -453,6 +464,7 @@ static void test_bad_options(void **state)
 	bad[n++].above = 3;
 	bad[n++].below = 3;
 	bad[n++].unknown = 3;
+	bad[n++].drop = 3;
 	for (int i = 0; i < n; i++) {
 		s.o = bad[i];
 		assert_int_equal(run(&s), -EINVAL);

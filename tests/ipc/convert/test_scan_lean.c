@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "ipc/client/geometry.h"
-#include "tests/ipc/scan_case.h"
+#include "tests/ipc/convert/scan_case.h"
 
 /* The formulas of Road.to_vehicle(), by libm. */
 static void vehicle(const struct stixel_frame_header *h, double x, double y, double d, double out[3])
@@ -39,8 +39,9 @@ static void lean(struct convert_case *c, double pitch, double roll)
 }
 
 /* Where an azimuth meets the lowest row, within the band, of column 90 at 25 px, m. */
-static double lowest_row(const struct stixel_frame_header *h, double azimuth)
+static double lowest_row(const struct scan *s, double azimuth)
 {
+	const struct stixel_frame_header *h = &s->c.header;
 	const double c = cos(azimuth), n = sin(azimuth);
 	double a[3], b[3], y = 300.5, t;
 
@@ -48,34 +49,43 @@ static double lowest_row(const struct stixel_frame_header *h, double azimuth)
 		y -= 0.01;
 		vehicle(h, 449.5, y, 25, a);
 		vehicle(h, 454.5, y, 25, b);
-	} while ((a[2] + b[2]) / 2 < 0.15);
+	} while ((a[2] + b[2]) / 2 < (double)s->o.height_min);
 	t = (a[0] * n - a[1] * c) / ((a[0] - b[0]) * n - (a[1] - b[1]) * c);
 	assert_true(t > -0.001 && t < 1.001);
 	return hypot(a[0] + t * (b[0] - a[0]), a[1] + t * (b[1] - a[1]));
 }
 
+/* All that they see, the horizon included, is ground. */
+static void ground_to(struct convert_case *c, unsigned first, unsigned end)
+{
+	for (unsigned u = first; u < end; u++)
+		case_ground(c, u, 0);
+}
+
 static void test_leaning_camera(void **state)
 {
 	static struct scan s;
+	struct sx_geometry g;
 	static const double angles[][2] = {{0.3, 0}, {-0.1, 0.05}, {0.2, -0.1}, {0, 0.2}, {0.3, 0.15}};
 
 	for (size_t k = 0; k < sizeof(angles) / sizeof(angles[0]); k++) {
-		int hits = 0;
+		int hits = 0, foot;
 
 		begin(&s);
 		lean(&s.c, angles[k][0], angles[k][1]);
 		s.o.angle_increment /= 4;
 		s.o.count *= 4;
-		case_open_to(&s.c, 0, 90);
-		case_add(&s.c, 90, STIXEL_OBJECT, 300, 130, 25);
-		case_open_to(&s.c, 91, CASE_COLUMNS);
+		g = sx_geometry_of(&s.c.header);
+		ground_to(&s.c, 0, 90);
+		foot = (int)sx_geometry_upright(&g, 452, 25).foot_row;
+		case_add(&s.c, 90, STIXEL_OBJECT, foot < 300 ? foot : 300, 0, 25);
+		ground_to(&s.c, 91, CASE_COLUMNS);
 		assert_int_equal(run(&s), 1);
 		for (uint32_t i = 0; i < s.o.count; i++) {
 			if (!isfinite(s.ranges[i]))
 				continue;
 			hits++;
-			assert_true(fabs((double)s.ranges[i] - lowest_row(&s.c.header, angle(&s, i))) <
-				    0.001);
+			assert_true(fabs((double)s.ranges[i] - lowest_row(&s, angle(&s, i))) < 0.001);
 		}
 		assert_in_range(hits, 4, 7);
 	}
@@ -104,7 +114,7 @@ static void test_field_of_view(void **state)
 		s.o.angle_min = -1;
 		s.o.angle_increment = 0.0005f;
 		s.o.count = 4001;
-		case_open_to(&s.c, 0, CASE_COLUMNS);
+		ground_to(&s.c, 0, CASE_COLUMNS);
 		assert_int_equal(run(&s), 1);
 		right = far_away(&s.c.header, 639.5);
 		left = far_away(&s.c.header, -0.5);
@@ -144,6 +154,21 @@ static void test_hidden_beside(void **state)
 	assert_true(unseen > 20);
 }
 
+/* What the middle of the column has in a road from 10 m on as if its slope were 1/6; or a plane. */
+static float bent_with(struct scan *s, bool bent, int bottom, int top, double d)
+{
+	begin(s);
+	s->c.header.road_bend = bent ? 1 / 6.0 : 0;
+	s->c.header.road_bend_row = 314.5;
+	ground_to(&s->c, 0, COLUMN);
+	case_ground(&s->c, COLUMN, bottom + 1);
+	case_add(&s->c, COLUMN, STIXEL_OBJECT, bottom, top, d);
+	case_ground(&s->c, COLUMN, 0);
+	ground_to(&s->c, COLUMN + 1, CASE_COLUMNS);
+	assert_int_equal(run(s), 1);
+	return s->ranges[looks_through(s, 322)];
+}
+
 /* Beyond its bend the road climbs: what lies on it is no obstacle, what stands on it is. */
 static void test_bend(void **state)
 {
@@ -151,24 +176,15 @@ static void test_bend(void **state)
 
 	for (int bent = 0; bent < 2; bent++)
 		for (int tall = 0; tall < 2; tall++) {
-			float r;
-
-			begin_column(&s);
-			s.c.header.road_bend = bent ? 1 / 6.0 : 0; /* from 10 m on as if the slope were 1/6 */
-			s.c.header.road_bend_row = 314.5;
 			/* 20 m: disparity 12.5, of the plane in row 277, of the bent road in 239.5 */
-			case_add(&s.c, COLUMN, STIXEL_OBJECT, 239, tall ? 200 : 238, 12.5);
-			r = middle(&s);
+			const float r = bent_with(&s, bent, 239, tall ? 200 : 238, 12.5);
+
 			if (bent && !tall)
 				assert_true(r == INFINITY);
 			else
 				assert_ahead(&s, r, 20);
-			/* before the bend it does not count, however high a thing is */
-			begin_column(&s);
-			s.c.header.road_bend = bent ? 1 / 6.0 : 0;
-			s.c.header.road_bend_row = 314.5;
-			case_add(&s.c, COLUMN, STIXEL_OBJECT, 150, 100, 50); /* from 2.4 m on */
-			assert_true(middle(&s) == INFINITY);
+			/* before the bend it does not count, however high a thing is: from 2.4 m on */
+			assert_true(bent_with(&s, bent, 150, 100, 50) == INFINITY);
 		}
 }
 
@@ -217,8 +233,9 @@ static void test_too_much_hidden(void **state)
 	const uint32_t columns = 40;
 
 	begin_aside(&s, columns);
+	s.o.angle_min = -0.0066f; /* between where they are and where they would be at the horizon */
 	for (unsigned i = 0; i < CASE_STIXELS; i++)
-		case_add(&s.c, i * columns / CASE_STIXELS, STIXEL_OBJECT, 39000, 38000, 500);
+		case_add(&s.c, i * columns / CASE_STIXELS, STIXEL_OBJECT, 12000, 11000, 500);
 	assert_int_equal(run(&s), 0);
 	s.c.header.stixel_count = s.c.offsets[columns] = s.c.offsets[columns - 1] = 1000;
 	for (uint32_t u = 0; u < columns; u++)

@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "tests/ipc/convert_case.h"
+#include "tests/ipc/convert/convert_case.h"
 
 #define ROOM 4096
 
@@ -127,6 +127,16 @@ static void test_order_and_room(void **state)
 	}
 }
 
+/* Pictures that show nothing clear nothing; an obstacle stays. */
+static void test_blind_frame(void **state)
+{
+	make_box();
+	made.header.flags = STIXEL_FRAME_BLIND;
+	assert_int_equal(ground(STIXEL_COORDINATES_VEHICLE, 0.5f, 12), 0);
+	assert_int_equal(ground(STIXEL_COORDINATES_CAMERA, 0.5f, 12), 0);
+	assert_int_equal(obstacles(STIXEL_COORDINATES_VEHICLE, 0, 0), 2);
+}
+
 static void test_ground(void **state)
 {
 	double row;
@@ -230,15 +240,11 @@ static void test_bad_options(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_foot_and_top),
-		cmocka_unit_test(test_between),
-		cmocka_unit_test(test_range),
-		cmocka_unit_test(test_order_and_room),
-		cmocka_unit_test(test_ground),
-		cmocka_unit_test(test_odd_ground),
-		cmocka_unit_test(test_frames_without),
-		cmocka_unit_test(test_bad_options),
-		cmocka_unit_test(test_only_finite_points),
+		cmocka_unit_test(test_foot_and_top), cmocka_unit_test(test_between),
+		cmocka_unit_test(test_range),	     cmocka_unit_test(test_order_and_room),
+		cmocka_unit_test(test_blind_frame),  cmocka_unit_test(test_ground),
+		cmocka_unit_test(test_odd_ground),   cmocka_unit_test(test_frames_without),
+		cmocka_unit_test(test_bad_options),  cmocka_unit_test(test_only_finite_points),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -4,8 +4,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#ifndef SX_TESTS_IPC_SCAN_CASE_H
-#define SX_TESTS_IPC_SCAN_CASE_H
+#ifndef SX_TESTS_IPC_CONVERT_SCAN_CASE_H
+#define SX_TESTS_IPC_CONVERT_SCAN_CASE_H
 
 #include <math.h>
 #include <setjmp.h>
@@ -15,7 +15,7 @@
 
 #include <cmocka.h>
 
-#include "tests/ipc/convert_case.h"
+#include "tests/ipc/convert/convert_case.h"
 
 #define ANGLES_MAX 4096
 #define COLUMN 64 /* the one that is looked at: image columns 320 .. 324 */

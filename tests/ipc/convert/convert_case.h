@@ -5,8 +5,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#ifndef SX_TESTS_IPC_CONVERT_CASE_H
-#define SX_TESTS_IPC_CONVERT_CASE_H
+#ifndef SX_TESTS_IPC_CONVERT_CONVERT_CASE_H
+#define SX_TESTS_IPC_CONVERT_CONVERT_CASE_H
 
 #include <stdint.h>
 
@@ -74,6 +74,12 @@ static inline struct stixel *case_add(struct convert_case *c, unsigned column, u
 static inline void case_ground(struct convert_case *c, unsigned column, int top)
 {
 	case_add(c, column, STIXEL_GROUND, 479, top, (479 - 239.5) / 3);
+}
+
+/* Ground, on which something stands 10 m ahead. */
+static inline void case_foot(struct convert_case *c, unsigned column)
+{
+	case_ground(c, column, CASE_FOOT + 1);
 }
 
 /* Ground as far as one sees, and sky. */

@@ -1,0 +1,321 @@
+/*
+ * Walks a column of stixels from bottom to top.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "ipc/client/look.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/contract.h"
+
+/*
+ * How far an object may seem to reach below the road and still stand on it. Windows of the matching cost and
+ * cells of stixels spread an object over so many rows of the ground before it, and a road that is a little
+ * wrong shifts all of it by a share of its distance.
+ */
+#define LOOK_SPREAD_ROWS 8.0
+#define LOOK_SPREAD_SHARE 0.25
+
+/* A lower floor that is farther below the road than so many times the camera's height over it is none. */
+#define LOOK_DROP_HEIGHTS 9.0
+#define LOOK_DROP_DISPARITY 1.0 /* px: less is no measurement of a floor */
+
+/* Rows at the image's top that belong to no stixel: less than the highest cell. */
+#define LOOK_TOP_ROWS 32
+
+bool sx_look_has_road(const struct sx_geometry *g)
+{
+	return g->road && g->ground.slope > 0.0 && g->ground.slope < HUGE_VAL && g->header->height_m > 0.0;
+}
+
+static double look_ground(const struct sx_look *l, double row)
+{
+	return stixel_ground_disparity(l->g->header, l->x, row);
+}
+
+enum sx_look_foot sx_look_foot_of(const struct sx_geometry *g, double x, double bottom, double d)
+{
+	const double ground = stixel_ground_disparity(g->header, x, bottom), under = ground - d;
+
+	sx_must_or(return SX_LOOK_NOWHERE, g->road, ==, true);
+	if (!(under > LOOK_SPREAD_ROWS * g->ground.slope && under > LOOK_SPREAD_SHARE * d))
+		return SX_LOOK_ON_ROAD;
+	return d >= LOOK_DROP_DISPARITY && under <= LOOK_DROP_HEIGHTS * d ? SX_LOOK_BELOW : SX_LOOK_NOWHERE;
+}
+
+struct sx_look sx_look_at(const struct sx_geometry *g, const struct sx_look_for *want,
+			  const struct stixel_frame *frame, uint32_t column)
+{
+	const struct stixel_frame_header *h = frame->header;
+	struct sx_look l = {.g = g, .want = want, .waiting = SX_LOOK_NONE};
+
+	sx_must_or(return l, column, <, h->columns);
+	l.list = stixel_column(frame, column, &l.count);
+	l.first = frame->offsets[column];
+	l.x = sx_geometry_middle(g, column);
+	l.row = (int64_t)h->image_height - 1;
+	l.blind = h->flags & STIXEL_FRAME_BLIND;
+	l.until_row = h->image_height - 0.5;
+	l.until_disparity = look_ground(&l, l.until_row);
+	return l;
+}
+
+/* The vehicle can drive from here on: ground, or what lies so low that it counts as nothing. */
+static void look_drive(struct sx_look *l, double from_row, double from, double until_row, double until)
+{
+	sx_must_or(return, l->row, >=, -1);
+	if (l->ended || l->blind)
+		return;
+	if (!l->grounded && from > 0.0) {
+		l->grounded = true;
+		l->waits = false;
+		l->from_row = from_row;
+		l->from_disparity = from;
+	}
+	l->until_row = until_row;
+	l->until_disparity = isnan(until) ? HUGE_VAL : until; /* a frame may say anything: it ends here */
+}
+
+/* The image's lowest row. */
+static double look_foot(const struct sx_look *l)
+{
+	return l->g->header->image_height - 1.0;
+}
+
+/* What can be driven on ends before row bottom, which may lie lower in a frame without order. */
+static bool look_end(struct sx_look *l, struct sx_look_thing *thing, enum sx_look_what what, double bottom,
+		     uint32_t stixel)
+{
+	const double ground = look_ground(l, bottom + 0.5);
+
+	if (l->ended || l->blocked)
+		return false;
+	if (l->waits) /* that is where it began */
+		stixel = l->waiting;
+	l->ended = true;
+	l->waits = false;
+	*thing = (struct sx_look_thing){what, stixel, l->until_row, l->until_disparity, !l->grounded};
+	if (ground > l->until_disparity) {
+		thing->row = bottom + 0.5;
+		thing->disparity = ground;
+	}
+	return true;
+}
+
+/* Rows bottom and above it were not measured. */
+static bool look_unknown(struct sx_look *l, struct sx_look_thing *thing, double bottom, uint32_t stixel)
+{
+	const double ground = look_ground(l, bottom + 0.5);
+
+	sx_must_or(return false, stixel, >=, l->first);
+	if (!(ground > 0.0) || l->ended || l->blocked)
+		return false;
+	if (l->want->unknown == STIXEL_SCAN_AS_OBSTACLE) {
+		l->blocked = true;
+		*thing = (struct sx_look_thing){SX_LOOK_OBSTACLE, stixel, bottom + 0.5, ground, false};
+		return true;
+	}
+	if (l->want->unknown == STIXEL_SCAN_AS_FREE) {
+		look_drive(l, bottom + 0.5, ground, bottom + 0.5, ground);
+		return false;
+	}
+	if (l->grounded)
+		return look_end(l, thing, SX_LOOK_UNSEEN, bottom, stixel);
+	if (!l->waits)
+		l->waiting = stixel;
+	l->waits = true;
+	return false;
+}
+
+/* An object, or a lower floor, as something; it begins at row with disparity d. */
+static bool look_take(struct sx_look *l, struct sx_look_thing *thing, uint32_t as, double row, double d,
+		      uint32_t stixel)
+{
+	sx_must_or(return false, as, <=, STIXEL_SCAN_AS_UNSEEN);
+	if (as == STIXEL_SCAN_AS_UNSEEN && (l->ended || l->blocked))
+		return false;
+	*thing = (struct sx_look_thing){SX_LOOK_OBSTACLE, stixel, row, d, false};
+	if (as == STIXEL_SCAN_AS_OBSTACLE) {
+		l->blocked = true;
+	} else {
+		l->ended = true;
+		thing->what = SX_LOOK_UNSEEN;
+	}
+	return true;
+}
+
+/*
+ * It lies at its lowest row within the heights, or at its lowest one where none is: things at one distance
+ * then have the same row in all columns, and a camera that leans sees no gaps between them.
+ */
+static bool look_object(struct sx_look *l, struct sx_look_thing *thing, const struct stixel *object,
+			uint32_t stixel)
+{
+	const double d = stixel_disparity_px(object), top = object->row_top - 0.5;
+	const enum sx_look_foot foot = sx_look_foot_of(l->g, l->x, object->row_bottom, d);
+	double bottom = object->row_bottom + 0.5, lowest, highest;
+	struct sx_upright at;
+
+	if (foot == SX_LOOK_NOWHERE || (foot == SX_LOOK_BELOW && !l->grounded))
+		return look_end(l, thing, SX_LOOK_UNSEEN, object->row_bottom, stixel);
+	if (foot == SX_LOOK_BELOW && l->want->drop != STIXEL_SCAN_AS_FREE)
+		return look_end(l, thing, SX_LOOK_DROP, object->row_bottom, stixel);
+	if (!(d > 0.0))
+		return false;
+	at = sx_geometry_upright(l->g, l->x, d);
+	lowest = at.foot_row - l->want->height_min / at.m_per_row;
+	highest = at.foot_row - l->want->height_max / at.m_per_row;
+	if (top >= lowest && l->want->below == STIXEL_SCAN_AS_FREE) {
+		look_drive(l, bottom, d, top, d);
+		return false;
+	}
+	if (top >= lowest)
+		return look_take(l, thing, l->want->below, bottom, d, stixel);
+	if (bottom <= highest)
+		return l->want->above != STIXEL_SCAN_AS_FREE &&
+		       look_take(l, thing, l->want->above, bottom, d, stixel);
+	return look_take(l, thing, STIXEL_SCAN_AS_OBSTACLE, bottom > lowest ? lowest : bottom, d, stixel);
+}
+
+/* Sky that begins well below the horizon was not measured. */
+static bool look_sky(struct sx_look *l, struct sx_look_thing *thing, const struct stixel *sky,
+		     uint32_t stixel)
+{
+	return sx_look_foot_of(l->g, l->x, sky->row_bottom, 0.0) == SX_LOOK_NOWHERE &&
+	       look_end(l, thing, SX_LOOK_UNSEEN, sky->row_bottom, stixel);
+}
+
+static bool look_stixel(struct sx_look *l, struct sx_look_thing *thing, const struct stixel *one,
+			uint32_t stixel)
+{
+	sx_must_or(return false, stixel - l->first, <, l->count);
+	switch (one->kind) {
+	case STIXEL_GROUND:
+		look_drive(l, one->row_bottom + 0.5, look_ground(l, one->row_bottom + 0.5), one->row_top,
+			   look_ground(l, one->row_top));
+		return false;
+	case STIXEL_SKY:
+		return look_sky(l, thing, one, stixel);
+	case STIXEL_OBJECT:
+		if (one->disparity_q7 != STIXEL_DISPARITY_UNKNOWN)
+			return look_object(l, thing, one, stixel);
+		break;
+	default: /* unknown, or a kind of a newer publisher */
+		break;
+	}
+	return look_unknown(l, thing, one->row_bottom, stixel);
+}
+
+/* Rows that no stixel has: below this one, or (STIXEL_FLAG_CUT) above the last. */
+static bool look_gap(struct sx_look *l, struct sx_look_thing *thing, int64_t until)
+{
+	const int64_t bottom = l->row;
+
+	sx_must_or(return false, until, <, bottom);
+	l->row = until;
+	return look_unknown(l, thing, (double)bottom, SX_LOOK_NONE);
+}
+
+/* Behind the last stixel. */
+static bool look_top(struct sx_look *l, struct sx_look_thing *thing)
+{
+	sx_must_or(return false, l->next, ==, l->count);
+	if (l->row >= LOOK_TOP_ROWS && look_gap(l, thing, -1))
+		return true;
+	if (l->waits && look_end(l, thing, SX_LOOK_UNSEEN, look_foot(l), SX_LOOK_NONE))
+		return true;
+	if (!l->grounded || l->blocked || l->ended || l->edged || l->until_row >= LOOK_TOP_ROWS ||
+	    !(look_ground(l, -0.5) > 0.0))
+		return false;
+	l->edged = true;
+	*thing = (struct sx_look_thing){SX_LOOK_EDGE, SX_LOOK_NONE, l->until_row, l->until_disparity, false};
+	return true;
+}
+
+/* An obstacle over a foot that was not seen: that comes first. */
+static void look_hold(struct sx_look *l, struct sx_look_thing *thing)
+{
+	sx_must_or(return, l->waits, ==, true);
+	l->held = *thing;
+	l->holds = true;
+	l->blocked = false;
+	look_end(l, thing, SX_LOOK_UNSEEN, look_foot(l), SX_LOOK_NONE);
+	l->blocked = true;
+}
+
+bool sx_look_next(struct sx_look *l, struct sx_look_thing *thing)
+{
+	bool found = l->blind && look_end(l, thing, SX_LOOK_UNSEEN, look_foot(l), SX_LOOK_NONE);
+
+	if (l->holds) {
+		l->holds = false;
+		*thing = l->held;
+		return true;
+	}
+	while (!found && l->next < l->count) {
+		const struct stixel *one = &l->list[l->next];
+
+		if (one->row_bottom < l->row) {
+			found = look_gap(l, thing, one->row_bottom);
+			continue;
+		}
+		l->row = one->row_top - 1;
+		found = look_stixel(l, thing, one, l->first + l->next++);
+	}
+	if (found && thing->what == SX_LOOK_OBSTACLE && l->waits)
+		look_hold(l, thing);
+	return found || look_top(l, thing);
+}
+
+/* ---- what most columns have ---- */
+
+/* Where a column has its first ground, m, as the bits of a float, which sort as it does; false: none. */
+static bool look_begin(const struct sx_geometry *g, const struct sx_look_for *want,
+		       const struct stixel_frame *frame, uint32_t column, uint32_t *bits)
+{
+	struct sx_look l = sx_look_at(g, want, frame, column);
+	struct sx_look_thing first;
+	double depth;
+	float m;
+
+	sx_must_or(return false, column, <, frame->header->columns);
+	sx_look_next(&l, &first);
+	depth = l.grounded ? g->focal_baseline / l.from_disparity : HUGE_VAL;
+	if (!(depth >= 0.0 && depth <= (double)FLT_MAX))
+		return false;
+	m = (float)depth;
+	memcpy(bits, &m, sizeof(m));
+	return true;
+}
+
+/* The digits of the median one after the other, the highest first: nothing is allocated for it. */
+double sx_look_usual_begin(const struct sx_geometry *g, const struct sx_look_for *want,
+			   const struct stixel_frame *frame)
+{
+	uint32_t known = 0, rank = 0; /* known: its higher digits; rank: among those that have the same */
+	float median;
+
+	for (int shift = 24; shift >= 0; shift -= 8) {
+		uint32_t counts[256] = {0}, all = 0, bits, digit = 0;
+
+		for (uint32_t u = 0; u < frame->header->columns; u++) {
+			if (!look_begin(g, want, frame, u, &bits) || (uint64_t)bits >> (shift + 8) != known)
+				continue;
+			counts[bits >> shift & 255]++;
+			all++;
+		}
+		if (all == 0)
+			return 0.0;
+		if (shift == 24)
+			rank = (all - 1) / 2;
+		sx_must_or(return 0.0, rank, <, all);
+		while (rank >= counts[digit])
+			rank -= counts[digit++];
+		known = known << 8 | digit;
+	}
+	memcpy(&median, &known, sizeof(median));
+	return (double)median;
+}

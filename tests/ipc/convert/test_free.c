@@ -1,0 +1,463 @@
+/*
+ * What a column of stixels says, in frames made by hand: how far it is free, what its rays and points are.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <errno.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tests/check.h"
+#include "tests/ipc/convert/scan_case.h"
+
+#define LOWEST_M 3.125 /* where the lower edge of the image sees the road */
+
+static struct stixel_free_column columns[CASE_COLUMNS];
+
+/* What the column says with the usual options. */
+static struct stixel_free_column said(struct scan *s)
+{
+	int end;
+	double to;
+
+	assert_int_equal(stixel_free_space(&s->c.frame, NULL, 0, columns, CASE_COLUMNS), CASE_COLUMNS);
+	to = stixel_free_space_m(&s->c.frame, COLUMN, &end);
+	assert_int_equal(end, columns[COLUMN].end);
+	assert_true((float)to == columns[COLUMN].to_m);
+	return columns[COLUMN];
+}
+
+/* stixel: the how-manieth of the column, from 0; -1: none. */
+static void says(struct scan *s, uint32_t end, double to_m, int stixel)
+{
+	const struct stixel_free_column c = said(s);
+
+	assert_int_equal(c.end, end);
+	assert_true(fabs((double)c.to_m - to_m) <= 1e-5 * to_m);
+	assert_int_equal(c.stixel, stixel < 0 ? UINT32_MAX : s->c.offsets[COLUMN] + (uint32_t)stixel);
+}
+
+/* Where the ground of a row is, m. */
+static double ground_m(double row)
+{
+	return 250 / ((row - 239.5) / 3);
+}
+
+static void begin_with(struct scan *s, int bottom, int top, unsigned kind, double d)
+{
+	begin_column(s);
+	if (bottom < 479)
+		case_ground(&s->c, COLUMN, bottom + 1);
+	case_add(&s->c, COLUMN, kind, bottom, top, d);
+}
+
+static void test_blind_zone(void **state)
+{
+	static struct scan s;
+	float begins[ANGLES_MAX];
+
+	begin_column(&s);
+	case_open(&s.c, COLUMN);
+	says(&s, STIXEL_FREE_GROUND, ground_m(240), -1);
+	assert_float_equal(columns[COLUMN].from_m, LOWEST_M, 1e-6);
+	/* a mask at the foot, and likewise rows that no stixel has, make it longer */
+	for (int without = 0; without < 2; without++) {
+		begin_column(&s);
+		if (!without)
+			case_add(&s.c, COLUMN, STIXEL_UNKNOWN, 479, 400, 0);
+		case_add(&s.c, COLUMN, STIXEL_GROUND, 399, 240, 53);
+		case_add(&s.c, COLUMN, STIXEL_SKY, 239, 0, 0);
+		says(&s, STIXEL_FREE_GROUND, ground_m(240), -1);
+		assert_float_equal(columns[COLUMN].from_m, ground_m(399.5), 1e-4);
+		assert_true(isnan(middle(&s)));
+		s.o.range_min = 4.7f; /* nearer than that nobody asks */
+		assert_true(middle(&s) == INFINITY);
+		assert_int_equal(stixel_scan_seen(&s.c.frame, &s.o, sizeof(s.o), s.ranges, begins), 1);
+		assert_float_equal(begins[looks_through(&s, 322)], ground_m(399.5), 0.01);
+		assert_float_equal(begins[looks_through(&s, 332)], LOWEST_M, 0.01);
+	}
+	/* a little of it does not matter */
+	begin_column(&s);
+	case_add(&s.c, COLUMN, STIXEL_UNKNOWN, 479, 460, 0);
+	case_add(&s.c, COLUMN, STIXEL_GROUND, 459, 240, 73);
+	assert_true(middle(&s) == INFINITY);
+}
+
+/* All columns from first on: what covers their foot, up to its row, and open road above it. */
+static void masked(struct scan *s, unsigned first, int (*edge)(unsigned u))
+{
+	for (unsigned u = first; u < CASE_COLUMNS; u++) {
+		case_add(&s->c, u, STIXEL_UNKNOWN, 479, edge(u) + 1, 0);
+		case_add(&s->c, u, STIXEL_GROUND, edge(u), 240, (edge(u) - 239.5) / 3);
+		case_add(&s->c, u, STIXEL_SKY, 239, 0, 0);
+	}
+}
+
+static int bars_edge(unsigned u)
+{
+	return u == COLUMN ? 334 : 399; /* a tape in one column, where it hides twice as much */
+}
+
+static int bonnet_edge(unsigned u)
+{
+	const double across = (u - 63.5) / 63.5;
+
+	return (int)(479 - 110 * (1 - 0.6 * across * across));
+}
+
+static unsigned open_rays(const struct scan *s)
+{
+	unsigned n = 0;
+
+	for (uint32_t i = 0; i < s->o.count; i++)
+		n += s->ranges[i] == INFINITY;
+	return n;
+}
+
+/* A mask over the foot of all columns only makes the blind zone longer, whatever stands beyond it. */
+static void test_masked_foot(void **state)
+{
+	float begins[ANGLES_MAX];
+	static struct scan s;
+
+	begin(&s);
+	masked(&s, 0, bars_edge);
+	assert_int_equal(stixel_scan_defaults(&s.c.frame, &s.o, sizeof(s.o)), 1);
+	assert_float_equal(s.o.range_min, ground_m(399.5), 0.01);
+	s.o.range_min = 1;
+	assert_int_equal(run(&s), 1);
+	assert_in_range(open_rays(&s), s.o.count - 2, s.o.count - 1);
+	assert_true(isnan(s.ranges[looks_through(&s, 322)])); /* behind the tape */
+	assert_int_equal(stixel_scan_seen(&s.c.frame, &s.o, sizeof(s.o), s.ranges, begins), 1);
+	assert_float_equal(begins[looks_through(&s, 352)], ground_m(399.5), 0.02);
+	begin(&s); /* an arc, and an obstacle nearer than where it ends */
+	case_add(&s.c, 0, STIXEL_UNKNOWN, 479, 400, 0);
+	case_add(&s.c, 0, STIXEL_OBJECT, 399, 0, 100);
+	masked(&s, 1, bonnet_edge);
+	assert_int_equal(stixel_scan_defaults(&s.c.frame, &s.o, sizeof(s.o)), 1);
+	assert_true(s.o.range_min > 2.5f && s.o.range_min < 3.0f); /* it keeps its number */
+	assert_int_equal(run(&s), 1);
+	assert_in_range(open_rays(&s), s.o.count - 5, s.o.count - 1);
+	assert_true(isfinite(s.ranges[s.o.count - 1]));
+	begin(&s); /* what most columns have is asked of those whose ground comes first */
+	for (unsigned u = 0; u < CASE_COLUMNS; u++) {
+		if (u == COLUMN || u == COLUMN + 1)
+			case_open(&s.c, u);
+		if (u > COLUMN + 1 &&
+		    u < COLUMN + 12) { /* ground that is seen over something counts for none */
+			case_add(&s.c, u, STIXEL_OBJECT, 479, 300, 100);
+			case_add(&s.c, u, STIXEL_GROUND, 299, 240, 20);
+		}
+		if (u == COLUMN + 12)
+			case_add(&s.c, u, STIXEL_GROUND, 299, 240, 20);
+	}
+	assert_int_equal(run(&s), 1);
+	assert_true(s.ranges[looks_through(&s, 322)] == INFINITY);
+	assert_true(isnan(s.ranges[looks_through(&s, 382)]));
+}
+
+/* The range where the frame shows something first: by the usual options nothing is nearer than it. */
+static void test_usual_range_min(void **state)
+{
+	static struct scan s;
+
+	begin(&s);
+	case_open_to(&s.c, 0, CASE_COLUMNS);
+	assert_int_equal(stixel_scan_defaults(&s.c.frame, &s.o, sizeof(s.o)), 1);
+	assert_float_equal(s.o.range_min, LOWEST_M, 0.001);
+	begin_with(&s, 479, 0, STIXEL_OBJECT, 100); /* its foot is below the image */
+	case_open_to(&s.c, COLUMN + 1, CASE_COLUMNS);
+	assert_int_equal(stixel_scan_defaults(&s.c.frame, &s.o, sizeof(s.o)), 1);
+	assert_float_equal(s.o.range_min, 2.5, 0.001);
+	assert_int_equal(run(&s), 1);
+	assert_ahead(&s, s.ranges[looks_through(&s, 322)], 2.5);
+	says(&s, STIXEL_FREE_OBJECT, 2.5, 0);
+	assert_true(isnan(columns[COLUMN].from_m));
+	begin(&s); /* nothing is seen: the search range alone */
+	assert_int_equal(stixel_scan_defaults(&s.c.frame, &s.o, sizeof(s.o)), 1);
+	assert_true(s.o.range_min == 2.0f);
+}
+
+/* A chair: its seat is nearer than the wall that is seen below it. */
+static void test_nearest_object(void **state)
+{
+	static struct scan s;
+	struct stixel_free_options o;
+
+	begin_with(&s, 276, 231, STIXEL_OBJECT, 12.5);
+	says(&s, STIXEL_FREE_OBJECT, 20, 1);
+	case_add(&s.c, COLUMN, STIXEL_OBJECT, 230, 0, 25);
+	says(&s, STIXEL_FREE_OBJECT, 10, 2);
+	assert_ahead(&s, middle(&s), 10);
+	/* over free floor */
+	begin_with(&s, 230, 200, STIXEL_OBJECT, 25);
+	s.c.stixels[s.c.offsets[COLUMN]].row_top = 240;
+	case_add(&s.c, COLUMN, STIXEL_SKY, 199, 0, 0);
+	says(&s, STIXEL_FREE_OBJECT, 10, 1);
+	assert_float_equal(columns[COLUMN].from_m, LOWEST_M, 1e-6);
+	/* for a vehicle that is lower than it, 1.68 m, it is none; nor for one that drives over 2.5 m */
+	assert_int_equal(stixel_free_defaults(&s.c.frame, &o, sizeof(o)), 0);
+	o.height_max = 1.6f;
+	stixel_free_space(&s.c.frame, &o, sizeof(o), columns, CASE_COLUMNS);
+	assert_int_equal(columns[COLUMN].end, STIXEL_FREE_GROUND);
+	o.height_min = 2.5f;
+	o.height_max = 3;
+	stixel_free_space(&s.c.frame, &o, sizeof(o), columns, CASE_COLUMNS);
+	assert_int_equal(columns[COLUMN].end, STIXEL_FREE_GROUND);
+}
+
+/* A covered lens, as engines before 1.6 made it: one object, infinitely far away, from bottom to top. */
+static void test_covered_camera(void **state)
+{
+	static const struct stixel_points_options points = {0};
+	static struct scan s;
+
+	begin_with(&s, 479, 0, STIXEL_OBJECT, 0);
+	says(&s, STIXEL_FREE_UNSEEN, 0, 0);
+	assert_true(isnan(middle(&s)));
+	begin_with(&s, 479, 0, STIXEL_OBJECT, 0.5);
+	assert_true(isnan(middle(&s)));
+	assert_int_equal(stixel_points(&s.c.frame, &points, sizeof(points), NULL, 0), 0);
+	/* part of a picture */
+	begin_with(&s, 399, 0, STIXEL_OBJECT, 0);
+	says(&s, STIXEL_FREE_UNSEEN, ground_m(400), 1);
+	assert_true(isnan(middle(&s)));
+	begin_with(&s, 399, 0, STIXEL_SKY, 0);
+	says(&s, STIXEL_FREE_UNSEEN, ground_m(400), 1);
+	assert_true(isnan(middle(&s)));
+	/* what is far away and smeared over a few rows of ground is far away */
+	for (unsigned kind = STIXEL_OBJECT; kind <= STIXEL_SKY; kind++) {
+		begin_with(&s, 246, 0, kind, 0);
+		says(&s, STIXEL_FREE_GROUND, ground_m(247), -1);
+		assert_true(middle(&s) == INFINITY);
+	}
+}
+
+/* 0.9 m under the road 10 m ahead; nearer, at 6.2 m, the ground ends. */
+static void test_drop(void **state)
+{
+	static const struct stixel_points_options of = {.coordinates = STIXEL_COORDINATES_VEHICLE};
+	struct stixel_point points[2];
+	static struct scan s;
+
+	begin_with(&s, 359, 0, STIXEL_OBJECT, 25);
+	says(&s, STIXEL_FREE_DROP, ground_m(360), 1);
+	assert_float_equal(middle(&s), ground_m(360), 0.02);
+	assert_int_equal(stixel_scan(&s.c.frame, &s.o, offsetof(struct stixel_scan_options, drop), s.ranges),
+			 1); /* a program that does not know of drops */
+	assert_float_equal(s.ranges[looks_through(&s, 322)], ground_m(360), 0.02);
+	s.o.drop = STIXEL_SCAN_AS_UNSEEN;
+	assert_true(isnan(middle(&s)));
+	s.o.drop = STIXEL_SCAN_AS_FREE;
+	assert_ahead(&s, middle(&s), 10);
+	/* points of it begin where it is above the road */
+	assert_int_equal(stixel_points(&s.c.frame, &of, sizeof(of), points, 2), 2);
+	assert_float_equal(points[0].z, 0, 1e-6);
+	assert_true(points[0].part == STIXEL_PART_FOOT && points[1].z > 1);
+	s.c.stixels[s.c.header.stixel_count - 1].row_bottom = 359;
+	s.c.stixels[s.c.offsets[COLUMN] + 1].row_top = 315;
+	assert_int_equal(stixel_points(&s.c.frame, &of, sizeof(of), points, 2), 0);
+	/* something else that ends before does not count for it, a nearer object does */
+	begin_with(&s, 359, 200, STIXEL_OBJECT, 25);
+	case_add(&s.c, COLUMN, STIXEL_OBJECT, 199, 0, 50);
+	says(&s, STIXEL_FREE_OBJECT, 5, 2);
+}
+
+/* How far below the road a foot may seem to be: windows and cells smear it over the ground before it. */
+static void test_no_drop(void **state)
+{
+	static struct scan s;
+
+	begin_with(&s, 320, 0, STIXEL_OBJECT, 25); /* 6 rows */
+	says(&s, STIXEL_FREE_OBJECT, 10, 1);
+	assert_ahead(&s, middle(&s), 10);
+	begin_with(&s, 265, 0, STIXEL_OBJECT, 6.5); /* 6 rows, though 1.3 times the distance */
+	says(&s, STIXEL_FREE_OBJECT, 250 / 6.5, 1);
+	begin_with(&s, 332, 0, STIXEL_OBJECT, 25); /* 17 rows, but 1.24 times */
+	says(&s, STIXEL_FREE_OBJECT, 10, 1);
+	/* a floor 14 m below is none, nor is one without ground before it */
+	begin_with(&s, 359, 0, STIXEL_OBJECT, 3.9);
+	says(&s, STIXEL_FREE_UNSEEN, ground_m(360), 1);
+	assert_true(isnan(middle(&s)));
+	begin_with(&s, 479, 0, STIXEL_OBJECT, 25);
+	says(&s, STIXEL_FREE_UNSEEN, 0, 0);
+	assert_true(isnan(middle(&s)));
+}
+
+static void test_unknown(void **state)
+{
+	static struct scan s;
+
+	begin_with(&s, 299, 0, STIXEL_UNKNOWN, 0);
+	says(&s, STIXEL_FREE_UNSEEN, ground_m(300), 1);
+	begin_with(&s, 299, 0, 9, 25); /* a kind of a newer publisher */
+	says(&s, STIXEL_FREE_UNSEEN, ground_m(300), 1);
+	begin_with(&s, 239, 0, STIXEL_UNKNOWN, 0); /* nothing is asked above the horizon */
+	says(&s, STIXEL_FREE_GROUND, ground_m(240), -1);
+	assert_true(middle(&s) == INFINITY);
+	/* an object above it stays in the scan, with nothing that may be cleared before it */
+	for (int foot = 0; foot < 2; foot++) {
+		float begins[ANGLES_MAX];
+		const int bottom = foot ? 479 : 399;
+
+		begin_with(&s, bottom, 315, STIXEL_UNKNOWN, 0);
+		case_add(&s.c, COLUMN, STIXEL_OBJECT, CASE_FOOT, 0, 25);
+		says(&s, STIXEL_FREE_UNSEEN, foot ? 0 : ground_m(400), foot ? 0 : 1);
+		assert_ahead(&s, middle(&s), 10);
+		assert_int_equal(stixel_scan_seen(&s.c.frame, &s.o, sizeof(s.o), s.ranges, begins), 1);
+		assert_true(begins[looks_through(&s, 322)] == s.ranges[looks_through(&s, 322)]);
+	}
+	/* before it, an object ends the column */
+	begin_with(&s, CASE_FOOT, 270, STIXEL_OBJECT, 25);
+	case_add(&s.c, COLUMN, STIXEL_UNKNOWN, 269, 0, 0);
+	says(&s, STIXEL_FREE_OBJECT, 10, 1);
+	/* rows that were cut off are not known either */
+	begin_column(&s);
+	case_ground(&s.c, COLUMN, 300);
+	says(&s, STIXEL_FREE_UNSEEN, ground_m(300), -1);
+	assert_true(isnan(middle(&s)));
+}
+
+/* What the vehicle drives over counts as ground, at its own distance. */
+static void test_low_object(void **state)
+{
+	static struct scan s;
+
+	begin_with(&s, CASE_FOOT, 310, STIXEL_OBJECT, 25);
+	case_add(&s.c, COLUMN, STIXEL_UNKNOWN, 309, 0, 0);
+	says(&s, STIXEL_FREE_UNSEEN, 10, 2);
+	begin_with(&s, CASE_FOOT, 310, STIXEL_OBJECT, 25);
+	case_add(&s.c, COLUMN, STIXEL_GROUND, 309, 240, 23);
+	says(&s, STIXEL_FREE_GROUND, ground_m(240), -1);
+	assert_true(middle(&s) == INFINITY);
+}
+
+/* The publisher knows that the pictures are bad. */
+static void test_blind_frame(void **state)
+{
+	static struct scan s;
+
+	for (int blind = 0; blind < 2; blind++) {
+		begin_with(&s, CASE_FOOT, 0, STIXEL_OBJECT, 25);
+		case_open_to(&s.c, COLUMN + 1, CASE_COLUMNS);
+		s.c.header.flags = blind ? STIXEL_FRAME_BLIND : 0;
+		assert_int_equal(run(&s), 1);
+		for (uint32_t i = 0; i < s.o.count; i++)
+			if (fabs(319.5 - 500 * tan(angle(&s, i)) - 322) > 2.51)
+				assert_true(blind ? isnan(s.ranges[i]) : isinf(s.ranges[i]));
+		assert_ahead(&s, s.ranges[looks_through(&s, 322)], 10);
+		assert_int_equal(said(&s).end, blind ? STIXEL_FREE_UNSEEN : STIXEL_FREE_OBJECT);
+		for (uint32_t u = 0; u < CASE_COLUMNS; u++)
+			assert_true(!blind || (columns[u].end == STIXEL_FREE_UNSEEN &&
+					       columns[u].to_m == 0.0f && isnan(columns[u].from_m)));
+	}
+}
+
+/* A camera that looks down so far that it does not see the horizon: what it sees ends with the image. */
+static void test_upper_edge(void **state)
+{
+	static struct scan s;
+
+	begin(&s);
+	s.c.header.pitch_rad = 0.6;
+	s.c.header.road_slope = 0.5 / 1.5 * cos(0.6);
+	s.c.header.road_offset = s.c.header.road_slope * (tan(0.6) * 500 - 239.5);
+	for (unsigned u = 0; u < CASE_COLUMNS; u++)
+		case_ground(&s.c, u, 3); /* cells of 4 rows leave some */
+	assert_int_equal(stixel_scan_defaults(&s.c.frame, &s.o, sizeof(s.o)), 1);
+	assert_true(s.o.range_max > 8.0f && s.o.range_max < 10.0f);
+	assert_int_equal(run(&s), 1);
+	assert_true(s.ranges[s.o.count / 2] == INFINITY);
+	assert_int_equal(said(&s).end, STIXEL_FREE_GROUND);
+	s.o.range_max = 12;
+	assert_int_equal(run(&s), 1);
+	assert_true(isnan(s.ranges[s.o.count / 2]));
+}
+
+/* Of publishers before 1.6 the camera's height says what passes. */
+static void test_vehicle(void **state)
+{
+	static const struct {
+		double camera, low, high;
+	} usual[] = {{1.65, 0.15, 2}, {0.25, 0.15 * 0.25 / 1.65, 2}, {2.5, 0.15, 2.85}, {NAN, 0.15, 2}};
+	struct stixel_frame_header h = {.header_bytes = 760, .vehicle_low_m = 1, .vehicle_high_m = 3};
+	struct stixel_vehicle v;
+
+	for (size_t i = 0; i < sizeof(usual) / sizeof(usual[0]); i++) {
+		h.height_m = usual[i].camera;
+		v = stixel_vehicle_of(&h);
+		assert_float_equal(v.low_m, usual[i].low, 1e-12);
+		assert_float_equal(v.high_m, usual[i].high, 1e-12);
+	}
+	h.header_bytes = sizeof(h);
+	v = stixel_vehicle_of(&h);
+	assert_true(v.low_m == 1 && v.high_m == 3);
+	h.vehicle_high_m = NAN; /* a frame may say anything */
+	v = stixel_vehicle_of(&h);
+	assert_true(v.low_m == 0.15 && v.high_m == 2);
+}
+
+static void test_frames_without(void **state)
+{
+	static struct scan s;
+
+	for (int what = 0; what < 4; what++) {
+		begin_with(&s, CASE_FOOT, 0, STIXEL_OBJECT, 25);
+		case_open_to(&s.c, COLUMN + 1, CASE_COLUMNS);
+		s.c.header.fx = what == 0 ? 0 : 500;
+		s.c.header.road_origin = what == 1 ? STIXEL_ROAD_NONE : STIXEL_ROAD_MEASURED;
+		s.c.header.height_m = what == 2 ? 0 : 1.5;
+		s.c.header.road_slope = what == 3 ? NAN : 0.5 / 1.5;
+		says(&s, STIXEL_FREE_UNSEEN, 0, -1);
+	}
+	begin(&s);
+	case_add(&s.c, COLUMN, STIXEL_SKY, 200, 0, 0);
+	says(&s, STIXEL_FREE_UNSEEN, 0, -1);
+}
+
+static void test_calls(void **state)
+{
+	struct stixel_free_options o = {.height_min = 2, .height_max = 1}, small;
+	static struct scan s;
+	int end;
+
+	begin_with(&s, CASE_FOOT, 0, STIXEL_OBJECT, 25);
+	assert_int_equal(stixel_free_space(&s.c.frame, &o, sizeof(o), columns, CASE_COLUMNS), -EINVAL);
+	o.height_max = NAN;
+	assert_int_equal(stixel_free_space(&s.c.frame, &o, sizeof(o), columns, CASE_COLUMNS), -EINVAL);
+	assert_int_equal(stixel_free_space(NULL, NULL, 0, columns, 1), -EINVAL);
+	assert_int_equal(stixel_free_space(&s.c.frame, NULL, 0, NULL, 1), -EINVAL);
+	assert_int_equal(stixel_free_space(&s.c.frame, NULL, 0, NULL, 0), CASE_COLUMNS);
+	assert_int_equal(stixel_free_defaults(NULL, &o, sizeof(o)), -EINVAL);
+	assert_int_equal(stixel_free_defaults(&s.c.frame, NULL, sizeof(o)), -EINVAL);
+	memset(&small, 77, sizeof(small));
+	assert_int_equal(stixel_free_defaults(&s.c.frame, &small, 4), 0);
+	assert_float_equal(small.height_min, 0.15 * 1.5 / 1.65, 1e-6);
+	assert_int_equal(*(unsigned char *)&small.height_max, 77);
+	memset(columns, 77, sizeof(columns));
+	assert_int_equal(stixel_free_space(&s.c.frame, NULL, 0, columns, COLUMN), CASE_COLUMNS);
+	assert_int_equal(columns[COLUMN].end, 0x4d4d4d4d);
+	assert_true(stixel_free_space_m(&s.c.frame, CASE_COLUMNS, &end) == 0.0);
+	assert_int_equal(end, STIXEL_FREE_UNSEEN);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_blind_zone),	cmocka_unit_test(test_masked_foot),
+		cmocka_unit_test(test_usual_range_min), cmocka_unit_test(test_nearest_object),
+		cmocka_unit_test(test_covered_camera),	cmocka_unit_test(test_drop),
+		cmocka_unit_test(test_no_drop),		cmocka_unit_test(test_unknown),
+		cmocka_unit_test(test_low_object),	cmocka_unit_test(test_blind_frame),
+		cmocka_unit_test(test_upper_edge),	cmocka_unit_test(test_vehicle),
+		cmocka_unit_test(test_frames_without),	cmocka_unit_test(test_calls),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
