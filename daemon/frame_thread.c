@@ -34,7 +34,7 @@ static struct sx_flight *oldest_flight(struct sx_pipeline *p)
  */
 static const struct sx_road *previous_road(struct sx_pipeline *p, struct sx_road *road)
 {
-	if (!p->has_road || p->road_calibration != p->contexts->plan.calibration)
+	if (!p->road_frame || p->road_calibration != p->contexts->plan.calibration)
 		return NULL;
 	sx_must(p->road_frame, <=, p->submitted);
 	*road = p->road;
@@ -42,17 +42,19 @@ static const struct sx_road *previous_road(struct sx_pipeline *p, struct sx_road
 	return road;
 }
 
-/* Keeps the road of frame number (from 1) if it was measured there, by contexts of this calibration. */
+/*
+ * Keeps the road of frame number (from 1) if it was measured there, by contexts of this calibration. What
+ * images that show nothing have measured is no road.
+ */
 static void keep_road(struct sx_pipeline *p, const struct sx_road *road, uint64_t number,
 		      unsigned calibration)
 {
-	if (road->origin != SX_ROAD_MEASURED)
+	if (road->origin != SX_ROAD_MEASURED || (p->header.flags & STIXEL_FRAME_BLIND))
 		return;
 	sx_must(number, >, p->road_frame);
 	p->road = *road;
 	p->road_frame = number;
 	p->road_calibration = calibration;
-	p->has_road = true;
 }
 
 /*
@@ -114,20 +116,25 @@ static void fill_sigmas(struct stixel_frame_header *h, const struct sx_road *roa
 }
 
 /* What the pictures say, for the status and, in short, for readers. */
-static void fill_pictures(struct sx_pipeline *p, const struct sx_result *result)
+static void fill_pictures(struct sx_pipeline *p, const struct sx_flight *f, const struct sx_result *result)
 {
 	struct stixel_frame_header *h = &p->header;
 	const double pixels = (double)h->image_width * h->image_height;
-	struct sx_pictures pictures;
+	const struct sx_pictures_rules rules = sx_pictures_rules(
+		&f->contexts->plan.config.params, p->c.settings->source.kind == SX_SOURCE_V4L2);
+	const struct sx_pictures before = p->pictures;
+	const bool anew = f->contexts->first == h->number; /* they may rectify in another way */
 
 	sx_must(result->monitor.measured, <=, h->image_width * h->image_height);
-	sx_pictures_of(&pictures, &result->monitor, h->number, h->image_width * h->image_height,
-		       result->columns);
-	sx_telemetry_pictures(p->c.telemetry, &pictures);
+	sx_pictures_of(&p->pictures, &result->monitor, h->number, h->image_width * h->image_height,
+		       result->columns, anew ? NULL : &before, &rules);
+	sx_telemetry_pictures(p->c.telemetry, &p->pictures);
+	if (sx_pictures_are_blind(&p->pictures, &rules))
+		h->flags |= STIXEL_FRAME_BLIND;
 	h->measured = (uint16_t)(65535 * (double)result->monitor.measured / pixels + 0.5);
-	h->row_error_q4 = isnan(pictures.row_error[SX_ROWS_ALL])
+	h->row_error_q4 = isnan(p->pictures.row_error[SX_ROWS_ALL])
 				  ? STIXEL_ROW_ERROR_UNKNOWN
-				  : (int16_t)(16 * pictures.row_error[SX_ROWS_ALL]);
+				  : (int16_t)(16 * p->pictures.row_error[SX_ROWS_ALL]);
 }
 
 static void fill_header(struct sx_pipeline *p, const struct sx_flight *f, const struct sx_result *result)
@@ -162,7 +169,7 @@ static void fill_header(struct sx_pipeline *p, const struct sx_flight *f, const 
 	h->roll_rad = result->road.roll_rad;
 	h->height_m = result->road.height_m;
 	fill_sigmas(h, &result->road);
-	fill_pictures(p, result);
+	fill_pictures(p, f, result);
 	for (int i = 0; i < SX_STAGE_COUNT; i++)
 		h->stage_ns[i] = result->stage_ns[i];
 	h->captured = sx_telemetry_count(t, SX_FIG_FRAMES_CAPTURED);

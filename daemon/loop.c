@@ -133,6 +133,8 @@ static void tell_limits(struct sx_report *report, const struct sx_pictures_watch
 	sx_report_real(report, SX_FIG_LIMIT_INFINITY, l.infinity);
 	sx_report_real(report, SX_FIG_LIMIT_ROW_ERROR, l.row_error);
 	sx_report_real(report, SX_FIG_LIMIT_DARK, l.dark);
+	sx_report_real(report, SX_FIG_LIMIT_SATURATED, l.saturated);
+	sx_report_real(report, SX_FIG_LIMIT_FLAT, l.flat);
 }
 
 static void tell_pages(struct sx_run *run)

@@ -112,6 +112,7 @@ static void read_pictures(struct sx_report *r, const struct sx_telemetry *t)
 	for (int side = 0; side < 2; side++) {
 		sx_report_real(r, (enum sx_figure)(SX_FIG_DARK_LEFT + side), p.dark[side]);
 		sx_report_real(r, (enum sx_figure)(SX_FIG_SATURATED_LEFT + side), p.saturated[side]);
+		sx_report_real(r, (enum sx_figure)(SX_FIG_FLAT_LEFT + side), p.flat[side]);
 		sx_report_real(r, (enum sx_figure)(SX_FIG_SHARPNESS_LEFT + side), p.sharpness[side]);
 	}
 }

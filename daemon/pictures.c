@@ -14,8 +14,11 @@
 
 enum { FEW = 8, USUAL_FROM = 40, USUAL_OVER = 240, USUAL_SLOWER = 10 }; /* samples */
 
-#define BLACK 0.98
-#define BLACK_NO_MORE 0.9
+#define NOTHING 0.98 /* of an image is black, white or flat */
+#define NOTHING_NO_MORE 0.9
+#define NOTICED 0.1	 /* of covers up to 5 % is measured, of a plain corridor 10 % */
+#define NOISE_SPECKLE 10 /* px: from this size on the filter takes away what is matched of noise */
+#define MOSTLY 0.5
 #define SAME 0.98
 #define SAME_NO_MORE 0.9
 #define SAME_ROWS 0.125 /* px */
@@ -35,8 +38,66 @@ static double rows(int16_t q4)
 	return q4 == SX_ROWS_UNKNOWN ? (double)NAN : q4 / 16.0;
 }
 
+/* Whether v is too much, which it stays until it is no more than enough. NAN is not. */
+static bool exceeds(bool before, double v, double much, double enough)
+{
+	return v > much || (before && v > enough);
+}
+
+/* Figures of images that show nothing, and until when they are. */
+static const struct {
+	size_t offset; /* of the left one in struct sx_pictures */
+	double much, enough;
+} faults[SX_PICTURE_FAULTS] = {
+	[SX_PICTURE_BLACK] = {offsetof(struct sx_pictures, dark), NOTHING, NOTHING_NO_MORE},
+	[SX_PICTURE_WHITE] = {offsetof(struct sx_pictures, saturated), NOTHING, NOTHING_NO_MORE},
+	[SX_PICTURE_EMPTY] = {offsetof(struct sx_pictures, empty), NOTHING, NOTHING_NO_MORE},
+	[SX_PICTURE_FROZEN] = {offsetof(struct sx_pictures, frozen), MOSTLY, MOSTLY},
+};
+
+struct sx_pictures_rules sx_pictures_rules(const struct sx_params *p, bool live)
+{
+	const bool matched = p->stereo.matcher != SX_MATCH_EXTERNAL;
+	const bool filtered = p->filters.left_right >= 0 && p->filters.speckle_size >= NOISE_SPECKLE;
+
+	return (struct sx_pictures_rules){
+		.live = live, .matched = matched, .noticed = filtered || !matched ? NOTICED : 2};
+}
+
+/* A flat image is matched to infinity by some settings: that is not seen either. */
+static bool notices(const struct sx_pictures *p, const struct sx_pictures_rules *rules)
+{
+	return p->density > 0 && p->density * (1 - p->infinity) >= rules->noticed;
+}
+
+/* 98 % of it is figure. */
+static bool is_mostly(const double figure[2], int side)
+{
+	return figure[side] > NOTHING;
+}
+
+static bool shows_nothing(const struct sx_pictures *p, int side)
+{
+	return is_mostly(p->dark, side) || is_mostly(p->saturated, side) || is_mostly(p->flat, side);
+}
+
+static void find_repeated(struct sx_pictures *p, const struct sx_pictures *before,
+			  const struct sx_pictures_rules *rules)
+{
+	bool again[2];
+
+	p->twice = rules->matched && p->checksum[0] == p->checksum[1] && !shows_nothing(p, 0);
+	if (!before || before->frame == 0)
+		return;
+	for (int side = 0; side < 2; side++)
+		again[side] = p->checksum[side] == before->checksum[side];
+	/* of files, both: a picture that is shown again, or stands still */
+	for (int side = 0; side < 2; side++)
+		p->frozen[side] = again[side] && (rules->live || !again[!side]) && !shows_nothing(p, side);
+}
+
 void sx_pictures_of(struct sx_pictures *ret, const struct sx_monitor *m, uint64_t frame, uint32_t pixels,
-		    uint32_t columns)
+		    uint32_t columns, const struct sx_pictures *before, const struct sx_pictures_rules *rules)
 {
 	struct sx_row_error error[SX_ROWS_PARTS];
 
@@ -57,7 +118,36 @@ void sx_pictures_of(struct sx_pictures *ret, const struct sx_monitor *m, uint64_
 		ret->dark[side] = share(m->image[side].dark, m->samples);
 		ret->saturated[side] = share(m->image[side].bright, m->samples);
 		ret->sharpness[side] = share(m->image[side].laplacian, m->samples);
+		ret->flat[side] = share(m->image[side].flat, m->image[side].areas);
+		ret->empty[side] = notices(ret, rules) ? 0 : ret->flat[side];
+		ret->checksum[side] = m->image[side].checksum;
 	}
+	if (m->samples > 0)
+		find_repeated(ret, before, rules);
+}
+
+/* Nothing is nearer than infinity, by rows that are in line; NAN is not. */
+static bool look_the_same(double infinity, double error, bool before)
+{
+	return fabs(error) < SAME_ROWS && exceeds(before, infinity, SAME, SAME_NO_MORE);
+}
+
+/* One image is black, or white, and the other far from it, whatever is measured between them. */
+static bool differ(const double figure[2])
+{
+	return (is_mostly(figure, 0) && figure[1] < NOTHING_NO_MORE) ||
+	       (is_mostly(figure, 1) && figure[0] < NOTHING_NO_MORE);
+}
+
+bool sx_pictures_are_blind(const struct sx_pictures *p, const struct sx_pictures_rules *rules)
+{
+	const bool nothing = shows_nothing(p, 0) || shows_nothing(p, 1);
+
+	if (p->frozen[0] > 0 || p->frozen[1] > 0)
+		return true;
+	if (nothing && (!notices(p, rules) || (rules->matched && (differ(p->dark) || differ(p->saturated)))))
+		return true;
+	return !nothing && (p->twice > 0 || look_the_same(p->infinity, p->row_error[SX_ROWS_ALL], false));
 }
 
 /*
@@ -83,24 +173,19 @@ static double recent(const struct sx_pictures_watch *w, size_t offset, unsigned 
 	return sx_quantile(known, n, 0.5);
 }
 
-/* Whether v is too much, which it stays until it is no more than enough. NAN is not. */
-static bool exceeds(bool before, double v, double much, double enough)
-{
-	return v > much || (before && v > enough);
-}
-
 static void judge_images(struct sx_pictures_watch *w)
 {
 	const double error = recent(w, offsetof(struct sx_pictures, row_error[SX_ROWS_ALL]), FEW, FEW / 2);
 	const double infinity = recent(w, offsetof(struct sx_pictures, infinity), FEW, FEW);
 
-	for (int side = 0; side < 2; side++)
-		w->black[side] =
-			exceeds(w->black[side],
-				recent(w, offsetof(struct sx_pictures, dark) + (size_t)side * sizeof(double),
-				       FEW, FEW),
-				BLACK, BLACK_NO_MORE);
-	w->same = fabs(error) < SAME_ROWS && exceeds(w->same, infinity, SAME, SAME_NO_MORE);
+	for (int i = 0; i < SX_PICTURE_FAULTS; i++)
+		for (int side = 0; side < 2; side++)
+			w->wrong[i][side] =
+				exceeds(w->wrong[i][side],
+					recent(w, faults[i].offset + (size_t)side * sizeof(double), FEW, FEW),
+					faults[i].much, faults[i].enough);
+	w->same = look_the_same(infinity, error, w->same) ||
+		  recent(w, offsetof(struct sx_pictures, twice), FEW, FEW) > MOSTLY;
 }
 
 /* Returns the largest error that is known, by its size; 0 without any. */
@@ -160,12 +245,62 @@ static void say_rows(struct sx_pictures_watch *w, double largest, const double e
 		 part_text(right, "right", error[SX_ROWS_RIGHT]));
 }
 
+/* The figure of a side that is wrong, by its median; of both the lower one. */
+static double percent_of(const struct sx_pictures_watch *w, enum sx_picture_fault fault)
+{
+	double least = 1;
+
+	for (int side = 0; side < 2; side++)
+		if (w->wrong[fault][side])
+			least = fmin(least, recent(w, faults[fault].offset + (size_t)side * sizeof(double),
+						   FEW, FEW));
+	return floor(100 * least);
+}
+
+static void say_fault(struct sx_pictures_watch *w, enum sx_picture_fault fault)
+{
+	const bool both = w->wrong[fault][0] && w->wrong[fault][1];
+	const char *side = both ? "both" : w->wrong[fault][0] ? "left" : "right";
+
+	switch (fault) {
+	case SX_PICTURE_BLACK:
+	case SX_PICTURE_WHITE:
+		snprintf(w->why, sizeof(w->why), both ? "%s images are %s" : "the %s image is %s", side,
+			 fault == SX_PICTURE_BLACK ? "black" : "white");
+		break;
+	case SX_PICTURE_EMPTY:
+		snprintf(w->why, sizeof(w->why),
+			 both ? "%s images show nothing (%.0f %% of them is flat): are the lenses covered?"
+			      : "the %s image shows nothing (%.0f %% of it is flat): is the lens covered?",
+			 side, percent_of(w, fault));
+		break;
+	default:
+		snprintf(w->why, sizeof(w->why),
+			 both ? "%s cameras repeat the same images" : "the %s camera repeats the same image",
+			 side);
+	}
+}
+
+/* What is wrong with the images themselves. False: nothing is. */
+static bool say_images(struct sx_pictures_watch *w)
+{
+	for (int i = 0; i < SX_PICTURE_FAULTS; i++)
+		if (w->wrong[i][0] || w->wrong[i][1]) {
+			say_fault(w, (enum sx_picture_fault)i);
+			return true;
+		}
+	if (w->same)
+		snprintf(w->why, sizeof(w->why),
+			 "both images are the same: one camera is read twice, or both get one signal");
+	return w->same;
+}
+
 void sx_pictures_forget_rows(struct sx_pictures_watch *w)
 {
 	for (unsigned i = 0; i < SX_PICTURES_SAMPLES; i++)
 		for (int part = 0; part < SX_ROWS_PARTS; part++)
 			w->sample[i].row_error[part] = (double)NAN;
-	if (w->rows && !w->black[0] && !w->black[1] && !w->same)
+	if (w->rows && !say_images(w))
 		w->why[0] = 0;
 	w->rows = false;
 }
@@ -182,18 +317,18 @@ void sx_pictures_watch(struct sx_pictures_watch *w, const struct sx_pictures *ne
 	largest = judge_rows(w, error);
 	density = judge_density(w);
 	w->why[0] = 0;
-	if (w->black[0] && w->black[1])
-		snprintf(w->why, sizeof(w->why), "both images are black");
-	else if (w->black[0] || w->black[1])
-		snprintf(w->why, sizeof(w->why), "the %s image is black", w->black[0] ? "left" : "right");
-	else if (w->same)
-		snprintf(w->why, sizeof(w->why),
-			 "both images are the same: one camera is read twice, or both get one signal");
-	else if (w->rows)
+	if (say_images(w))
+		return;
+	if (w->rows)
 		say_rows(w, largest, error);
 	else if (w->density)
 		snprintf(w->why, sizeof(w->why), "only %.0f %% of the pixels are measured, usually %.0f %%",
 			 100 * density, 100 * w->usual);
+}
+
+static double limit_of(const struct sx_pictures_watch *w, enum sx_picture_fault fault)
+{
+	return w->wrong[fault][0] || w->wrong[fault][1] ? faults[fault].enough : faults[fault].much;
 }
 
 void sx_pictures_limits(struct sx_pictures_limits *ret, const struct sx_pictures_watch *w)
@@ -202,6 +337,8 @@ void sx_pictures_limits(struct sx_pictures_limits *ret, const struct sx_pictures
 		.density = knows_usual(w) ? (w->density ? DENSITY_NO_MORE : DENSITY) * w->usual : (double)NAN,
 		.infinity = w->same ? SAME_NO_MORE : SAME,
 		.row_error = w->rows ? ROWS_NO_MORE : ROWS,
-		.dark = w->black[0] || w->black[1] ? BLACK_NO_MORE : BLACK,
+		.dark = limit_of(w, SX_PICTURE_BLACK),
+		.saturated = limit_of(w, SX_PICTURE_WHITE),
+		.flat = limit_of(w, SX_PICTURE_EMPTY),
 	};
 }

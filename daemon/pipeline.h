@@ -97,11 +97,11 @@ struct sx_pipeline {
 	int context_count;
 	enum sx_waits waits; /* of the next pair, which has its flight */
 	struct sx_feeds feeds;
-	uint64_t submitted, collected; /* frames; the newest collected one has this number */
-	struct sx_road road;	       /* last one that was measured */
-	uint64_t road_frame;	       /* number of its frame */
-	unsigned road_calibration;     /* of the contexts that measured it */
-	bool has_road;
+	uint64_t submitted, collected;	   /* frames; the newest collected one has this number */
+	struct sx_road road;		   /* last one that was measured */
+	uint64_t road_frame;		   /* number of its frame; 0: none was */
+	unsigned road_calibration;	   /* of the contexts that measured it */
+	struct sx_pictures pictures;	   /* of the newest frame */
 	uint32_t flags;			   /* STIXEL_FRAME_*, of every frame, whatever its contexts */
 	struct stixel_frame_header header; /* what is the same in every frame is filled in once */
 	void *bytes;			   /* a packed frame */

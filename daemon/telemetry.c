@@ -214,6 +214,8 @@ void sx_telemetry_published(struct sx_telemetry *t, const struct stixel_frame_he
 		atomic_store_explicit(&t->first_publish_ns, head_ns, RELAXED);
 	atomic_store_explicit(&t->last_publish_ns, head_ns, RELAXED);
 	sx_telemetry_add(t, SX_FIG_FRAMES_PUBLISHED, 1);
+	if (h->flags & STIXEL_FRAME_BLIND)
+		sx_telemetry_add(t, SX_FIG_FRAMES_BLIND, 1);
 }
 
 void sx_telemetry_feed(struct sx_telemetry *t, enum sx_feed_kind kind, const struct sx_feed_counters *c,

@@ -38,6 +38,7 @@ int sx_contexts_create(struct sx_contexts **ret, const struct sx_backend *backen
 void sx_contexts_fill(const struct sx_contexts *s, struct stixel_frame_header *h)
 {
 	const struct sx_camera *camera = &s->plan.config.params.camera;
+	const struct stixel_vehicle vehicle = sx_vehicle_of(&s->plan.config.params.vehicle, camera->height_m);
 
 	sx_must(s->count, ==, s->plan.count);
 	h->flags = s->plan.rectified ? STIXEL_FRAME_RECTIFIED : 0;
@@ -47,6 +48,8 @@ void sx_contexts_fill(const struct sx_contexts *s, struct stixel_frame_header *h
 	h->cx = camera->cx;
 	h->cy = camera->cy;
 	h->baseline_m = camera->baseline_m;
+	h->vehicle_low_m = vehicle.low_m;
+	h->vehicle_high_m = vehicle.high_m;
 }
 
 void sx_contexts_destroy(struct sx_contexts *s)

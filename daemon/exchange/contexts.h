@@ -34,7 +34,7 @@ struct sx_contexts {
 /* As many as planned. *ret only on success; the errors of context_create(), with why. */
 int sx_contexts_create(struct sx_contexts **ret, const struct sx_backend *backend, struct sx_device *device,
 		       const struct sx_contexts_plan *plan, char *why, size_t why_bytes);
-/* What all of their frames say: camera, columns, of flags STIXEL_FRAME_RECTIFIED and no other. */
+/* What all of their frames say: camera, vehicle, columns, of flags STIXEL_FRAME_RECTIFIED and no other. */
 void sx_contexts_fill(const struct sx_contexts *s, struct stixel_frame_header *h);
 /* Accepts NULL. */
 void sx_contexts_destroy(struct sx_contexts *s);

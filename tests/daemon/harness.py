@@ -72,6 +72,7 @@ class Frame:
         self.count, = struct.unpack_from("<I", data, 120)
         self.camera = struct.unpack_from("<5d", data, 128)  # fx, fy, cx, cy, baseline
         self.road = struct.unpack_from("<3d", data, 168) + struct.unpack_from("<8d", data, 696)
+        self.vehicle = struct.unpack_from("<2d", data, 760)  # low, high
         self.road_age, = struct.unpack_from("<I", data, 208)
         self.captured, self.published, self.overload, self.unpaired, self.corrupt = struct.unpack_from(
             "<5Q", data, 216)

@@ -67,6 +67,22 @@ class Changes(Live):
                     self.assertEqual((f.number, f.column_width, f.columns), (f.number, width, 64 // width))
                 self.assertGreater(second, first)
 
+    def test_vehicle(self):
+        """What passes is a matter of the frame, and follows the camera's height where nobody says it."""
+        i = self.fake()
+        i.until_published(3)
+        ring = i.ring()
+        low = self.changed(i, "camera.height_m=0.55")
+        given = self.changed(i, "vehicle.step_m=0.12", "vehicle.height_m=0.7")
+        code, text = i.order("vehicle.step_m=0.8")
+        self.assertEqual((code, "vehicle.step_m = 0.8 must be below vehicle.height_m = 0.7" in text), (422, True), text)
+        i.until_published(given + 3)
+        self.assertEqual(i.stop(), 0)
+        for f in ring.frames():
+            want = (0.15, 2.0) if f.number < low else (0.05, 2.0) if f.number < given else (0.12, 0.7)
+            for got, number in zip(f.vehicle, want):
+                self.assertAlmostEqual(got, number, 12)
+
     def test_many_in_a_row(self):
         i = self.fake("-s", "engine.contexts=3", compute_us=6000, jitter_us=6000)
         ring = i.ring()

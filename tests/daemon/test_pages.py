@@ -65,7 +65,7 @@ class Pages(TestCase):
             self.assertIsNone(c["sequence_gaps"])
         self.assertEqual(set(s["source"]["pair_skew_us"]), {"p50", "p99", "max"})
         f = s["frames"]
-        self.assertEqual(set(f), {"captured", "published", "dropped"})
+        self.assertEqual(set(f), {"captured", "published", "blind", "dropped"})
         self.assertEqual(set(f["dropped"]), {"overload", "unpaired", "corrupt", "no_map"})
         in_flight = f["captured"] - f["published"] - f["dropped"]["overload"]
         self.assertTrue(0 <= in_flight <= 4, f)

@@ -12,6 +12,9 @@
 
 #include "daemon/pictures.h"
 
+static const struct sx_pictures_rules files = {.matched = true, .noticed = 0.1},
+				      cameras = {.live = true, .matched = true, .noticed = 0.1};
+
 static struct sx_pictures sound(void)
 {
 	return (struct sx_pictures){.density = 0.8,
@@ -19,6 +22,7 @@ static struct sx_pictures sound(void)
 				    .blind = 0.01,
 				    .row_error = {0.1, 0.2, -0.1, 0.1},
 				    .dark = {0.1, 0.2},
+				    .flat = {0.3, 0.4},
 				    .sharpness = {10, 11}};
 }
 
@@ -43,7 +47,7 @@ static void figures_of_a_frame(void **state)
 			       .measured = 3000,
 			       .near = 600,
 			       .blind = 2,
-			       .image = {{20, 10, 1000}, {0, 50, 400}}};
+			       .image = {{20, 10, 1000, 50, 10, 7}, {0, 50, 400, 50, 20, 8}}};
 	struct sx_pictures p;
 
 	for (int j = 0; j < SX_MONITOR_ROWS; j++)
@@ -51,7 +55,7 @@ static void figures_of_a_frame(void **state)
 			m.vote[j][i] = i < 16	? (int16_t)(j % 2 ? 24 : 20)
 				       : i < 32 ? SX_MONITOR_NO_VOTE
 						: -32;
-	sx_pictures_of(&p, &m, 7, 4000, 40);
+	sx_pictures_of(&p, &m, 7, 4000, 40, NULL, &files);
 	assert_int_equal(p.frame, 7);
 	assert_float_equal(p.density, 0.75, 0);
 	assert_float_equal(p.infinity, 0.2, 0);
@@ -63,8 +67,163 @@ static void figures_of_a_frame(void **state)
 	assert_float_equal(p.dark[0], 0.1, 0);
 	assert_float_equal(p.saturated[1], 0.25, 0);
 	assert_float_equal(p.sharpness[0], 5, 0);
-	sx_pictures_of(&p, &(struct sx_monitor){.samples = 9}, 8, 4000, 40);
-	assert_true(isnan(p.infinity) && p.density == 0);
+	assert_float_equal(p.flat[1], 0.4, 0);
+	assert_float_equal(p.empty[1], 0, 0);
+	sx_pictures_of(&p, &(struct sx_monitor){.samples = 9}, 8, 4000, 40, NULL, &files);
+	assert_true(isnan(p.infinity) && isnan(p.flat[0]) && p.density == 0);
+}
+
+/* ---- a single frame ---- */
+
+/* Two images of a street, of which half is measured. */
+static struct sx_monitor seen(uint32_t left, uint32_t right)
+{
+	struct sx_monitor m = {.samples = 1000,
+			       .measured = 2000,
+			       .near = 100,
+			       .image = {{100, 20, 9000, 100, 30, left}, {90, 10, 9000, 100, 40, right}}};
+
+	for (int j = 0; j < SX_MONITOR_ROWS; j++)
+		for (int i = 0; i < SX_MONITOR_COLUMNS; i++)
+			m.vote[j][i] = (int16_t)(i % 2);
+	return m;
+}
+
+/* Is m, the frame after before, blind? before NULL: the first one. */
+static bool is_blind(const struct sx_monitor *m, const struct sx_monitor *before,
+		     const struct sx_pictures_rules *rules)
+{
+	struct sx_pictures p, q;
+
+	if (before)
+		sx_pictures_of(&q, before, 3, 4000, 40, NULL, rules);
+	sx_pictures_of(&p, m, 4, 4000, 40, before ? &q : NULL, rules);
+	return sx_pictures_are_blind(&p, rules);
+}
+
+static void frames_that_show_something(void **state)
+{
+	const struct sx_monitor before = seen(1, 2);
+	struct sx_monitor m = seen(3, 4);
+
+	assert_false(is_blind(&m, NULL, &cameras));
+	assert_false(is_blind(&m, &before, &cameras));
+	/* a street at night: nearly all of both is dark and flat, and still a fifth is measured */
+	for (int side = 0; side < 2; side++) {
+		m.image[side].dark = 999;
+		m.image[side].flat = 99;
+	}
+	m.measured = 800;
+	assert_false(is_blind(&m, &before, &cameras));
+	m.image[1].dark = 979;
+	assert_false(is_blind(&m, &before, &cameras));
+	/* fog, or much sky: far from all is flat, little is measured */
+	m = seen(3, 4);
+	m.image[0].flat = m.image[1].flat = 95;
+	m.measured = 300;
+	m.near = 0;
+	assert_false(is_blind(&m, &before, &cameras));
+	/* all of it is far away, as two cameras see it that are a bit out of line */
+	m = seen(3, 4);
+	m.near = m.measured;
+	for (int j = 0; j < SX_MONITOR_ROWS; j++)
+		for (int i = 0; i < SX_MONITOR_COLUMNS; i++)
+			m.vote[j][i] = 3;
+	assert_false(is_blind(&m, &before, &cameras));
+	/* an engine that counts nothing */
+	m = (struct sx_monitor){.measured = 2000};
+	assert_false(is_blind(&m, &m, &cameras));
+}
+
+static void covered_lenses(void **state)
+{
+	for (int bad = 1; bad <= 3; bad++) /* left, right, both */
+		for (int kind = 0; kind < 4; kind++) {
+			struct sx_monitor m = seen(3, 4);
+
+			m.measured = 190; /* 5 %: what noise leaves */
+			m.near = 0;
+			for (int side = 0; side < 2; side++) {
+				struct sx_monitor_image *i = &m.image[side];
+
+				if (!(bad & 1 << side))
+					continue;
+				i->dark = kind == 0 ? 985 : 0;
+				i->bright = kind == 1 ? 1000 : 0;
+				i->flat = kind == 2 ? 99 : 100;
+			}
+			if (!is_blind(&m, NULL, &files))
+				fail_msg("kind %d of images %d", kind, bad);
+			/* a flat image is matched to infinity by some settings */
+			m.measured = m.near = 4000;
+			if (!is_blind(&m, NULL, &files))
+				fail_msg("kind %d of images %d, all at infinity", kind, bad);
+		}
+}
+
+/* One image is black or white and the other is not: what is measured between them is nothing. */
+static void one_that_is_black_whatever_is_measured(void **state)
+{
+	struct sx_monitor m = seen(3, 4);
+
+	m.image[1].dark = 990;
+	assert_true(is_blind(&m, NULL, &files));
+	m.image[1].dark = 0;
+	m.image[0].bright = 990;
+	assert_true(is_blind(&m, NULL, &files));
+}
+
+static void one_image_frozen(void **state)
+{
+	const struct sx_monitor before = seen(1, 2), left = seen(1, 4), right = seen(3, 2), both = seen(1, 2);
+	struct sx_monitor dark = seen(0, 4);
+
+	assert_true(is_blind(&left, &before, &files));
+	assert_true(is_blind(&right, &before, &files));
+	assert_true(is_blind(&left, &before, &cameras));
+	assert_true(is_blind(&both, &before, &cameras));
+	assert_false(is_blind(&both, &before, &files)); /* a picture that stands still */
+	assert_false(is_blind(&both, NULL, &cameras));
+	for (int side = 0; side < 2; side++)
+		dark.image[side].dark = 1000;
+	dark.measured = 800; /* black stays black: whether that shows something is said by what is measured */
+	assert_false(is_blind(&dark, &dark, &cameras));
+}
+
+static void one_image_in_both_places(void **state)
+{
+	struct sx_monitor m = seen(5, 5);
+
+	assert_true(is_blind(&m, NULL, &files)); /* to the bit */
+	m = seen(5, 6);
+	m.near = m.measured;
+	assert_true(is_blind(&m, NULL, &files)); /* read twice, with other noise */
+}
+
+/* Where another process measures, with a camera that sees in the dark, or with the left image alone. */
+static void maps_of_others(void **state)
+{
+	struct sx_params params = {.filters = {.left_right = 2, .speckle_size = 100}};
+	struct sx_pictures_rules rules;
+	struct sx_monitor m = seen(3, 4);
+
+	rules = sx_pictures_rules(&params, true);
+	assert_true(rules.live && rules.matched && rules.noticed == 0.1);
+	params.filters.speckle_size = 0; /* half of what noise is matched to stays */
+	assert_true(sx_pictures_rules(&params, false).noticed > 1);
+	params.stereo.matcher = SX_MATCH_EXTERNAL;
+	rules = sx_pictures_rules(&params, true);
+	assert_true(rules.noticed == 0.1);
+	m.image[1] = (struct sx_monitor_image){.dark = 1000, .areas = 100, .flat = 100};
+	assert_false(is_blind(&m, NULL, &rules));
+	m.measured = 0;
+	m.near = 0;
+	assert_true(is_blind(&m, NULL, &rules));
+	/* where nothing tells noise from sight, flat images are taken for what they look like */
+	m = seen(3, 4);
+	m.image[0].flat = 99;
+	assert_false(is_blind(&m, NULL, &files));
+	assert_true(is_blind(&m, NULL, &(struct sx_pictures_rules){.matched = true, .noticed = 2}));
 }
 
 static void single_frames_do_not_count(void **state)
@@ -123,6 +282,74 @@ static void black_images(void **state)
 	assert_says(&w, "");
 }
 
+static void white_images(void **state)
+{
+	struct sx_pictures_watch w = {0};
+	struct sx_pictures white = sound();
+	struct sx_pictures_limits l;
+
+	see(&w, sound(), 50);
+	white.saturated[0] = 0.99;
+	see(&w, white, 4);
+	assert_says(&w, "");
+	see(&w, white, 4);
+	assert_string_equal(w.why, "the left image is white");
+	sx_pictures_limits(&l, &w);
+	assert_float_equal(l.saturated, 0.9, 0);
+	white.saturated[1] = 1;
+	see(&w, white, 8);
+	assert_string_equal(w.why, "both images are white");
+	see(&w, sound(), 8);
+	assert_says(&w, "");
+	sx_pictures_limits(&l, &w);
+	assert_float_equal(l.saturated, 0.98, 0);
+}
+
+static void images_that_show_nothing(void **state)
+{
+	struct sx_pictures_watch w = {0};
+	struct sx_pictures flat = sound();
+
+	flat.flat[1] = 1; /* something is measured in it */
+	see(&w, flat, 50);
+	assert_says(&w, "");
+	flat.empty[1] = 0.995;
+	see(&w, flat, 8);
+	assert_string_equal(w.why,
+			    "the right image shows nothing (99 % of it is flat): is the lens covered?");
+	flat.empty[1] = 0.96; /* it stays */
+	flat.empty[0] = 1;
+	see(&w, flat, 8);
+	assert_string_equal(w.why,
+			    "both images show nothing (96 % of them is flat): are the lenses covered?");
+	flat.dark[0] = 1;
+	see(&w, flat, 8);
+	assert_string_equal(w.why, "the left image is black");
+	see(&w, sound(), 8);
+	assert_says(&w, "");
+}
+
+static void cameras_that_repeat(void **state)
+{
+	struct sx_pictures_watch w = {0};
+	struct sx_pictures frozen = sound();
+
+	see(&w, sound(), 8);
+	frozen.frozen[0] = 1;
+	for (int i = 0; i < 100; i++) { /* a camera that gives each image twice: old, but not for long */
+		see(&w, frozen, 1);
+		see(&w, sound(), 1);
+		assert_says(&w, "");
+	}
+	see(&w, frozen, 8);
+	assert_string_equal(w.why, "the left camera repeats the same image");
+	frozen.frozen[1] = 1;
+	see(&w, frozen, 8);
+	assert_string_equal(w.why, "both cameras repeat the same images");
+	see(&w, sound(), 8);
+	assert_says(&w, "");
+}
+
 static void one_image_twice(void **state)
 {
 	struct sx_pictures_watch w = {0};
@@ -143,6 +370,9 @@ static void one_image_twice(void **state)
 	same.row_error[SX_ROWS_ALL] = (double)NAN;
 	see(&w, same, 30);
 	assert_says(&w, "");
+	same.twice = 1; /* to the bit */
+	see(&w, same, 8);
+	assert_says(&w, "both images are the same");
 }
 
 static void rows_out_of_line(void **state)
@@ -298,11 +528,25 @@ static void limits(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(figures_of_a_frame),	   cmocka_unit_test(single_frames_do_not_count),
-		cmocka_unit_test(a_frame_is_one_sample),   cmocka_unit_test(black_images),
-		cmocka_unit_test(one_image_twice),	   cmocka_unit_test(rows_out_of_line),
-		cmocka_unit_test(rows_that_are_not_known), cmocka_unit_test(rows_that_are_corrected),
-		cmocka_unit_test(density_that_falls),	   cmocka_unit_test(limits),
+		cmocka_unit_test(figures_of_a_frame),
+		cmocka_unit_test(single_frames_do_not_count),
+		cmocka_unit_test(a_frame_is_one_sample),
+		cmocka_unit_test(black_images),
+		cmocka_unit_test(one_image_twice),
+		cmocka_unit_test(rows_out_of_line),
+		cmocka_unit_test(rows_that_are_not_known),
+		cmocka_unit_test(rows_that_are_corrected),
+		cmocka_unit_test(white_images),
+		cmocka_unit_test(images_that_show_nothing),
+		cmocka_unit_test(cameras_that_repeat),
+		cmocka_unit_test(frames_that_show_something),
+		cmocka_unit_test(covered_lenses),
+		cmocka_unit_test(one_that_is_black_whatever_is_measured),
+		cmocka_unit_test(one_image_frozen),
+		cmocka_unit_test(one_image_in_both_places),
+		cmocka_unit_test(maps_of_others),
+		cmocka_unit_test(density_that_falls),
+		cmocka_unit_test(limits),
 		cmocka_unit_test(samples_of_a_long_life),
 	};
 

@@ -47,21 +47,43 @@ def image(right=0, down=0, slope=0):
 
 BLACK = b"P5\n%d %d\n255\n" % (WIDTH, HEIGHT) + bytes(WIDTH * HEIGHT)
 NOISE = BLACK[:-WIDTH * HEIGHT] + random.Random(1).randbytes(WIDTH * HEIGHT)
+WHITE = BLACK[:-WIDTH * HEIGHT] + b"\xff" * (WIDTH * HEIGHT)
+BLIND = 64  # STIXEL_FRAME_BLIND
+
+
+@functools.lru_cache(maxsize=None)
+def cover(mean, sigma, seed):
+    """What a camera sees behind its cap."""
+    r = random.Random(seed)
+    return BLACK[:-WIDTH * HEIGHT] + bytes(
+        min(max(round(r.gauss(mean, sigma)), 0), 255) for _ in range(WIDTH * HEIGHT))
+
+
+def light(data, more):
+    """The image in other light: the same things, and no pixel as it was."""
+    head, pixels = data[:-WIDTH * HEIGHT], data[-WIDTH * HEIGHT:]
+    return head + pixels.translate(bytes(min(v + more, 255) for v in range(256)))
 
 
 class Pairs(TestCase):
     def write(self, folder, spans):
-        """Pairs one after the other: (seconds, left, right) each. Names of one content are links to one file."""
+        """
+        Pairs one after the other: (seconds, left, right) each, of an image or of several that take turns. Names of one
+        content are links to one file.
+        """
         number = 0
         for side in ("left", "right"):
             os.makedirs(os.path.join(folder, side))
         for at, (seconds, *images) in enumerate(spans):
-            for side, data in zip(("left", "right"), images):
-                with open(os.path.join(folder, "%s%d" % (side, at)), "wb") as f:
-                    f.write(data)
+            turns = [i if isinstance(i, list) else [i] for i in images]
+            for side, several in zip(("left", "right"), turns):
+                for turn, data in enumerate(several):
+                    with open(os.path.join(folder, "%s%d.%d" % (side, at, turn)), "wb") as f:
+                        f.write(data)
             for _ in range(int(seconds * FPS)):
-                for side in ("left", "right"):
-                    os.link(os.path.join(folder, "%s%d" % (side, at)), os.path.join(folder, side, "%05d.pgm" % number))
+                for side, several in zip(("left", "right"), turns):
+                    os.link(os.path.join(folder, "%s%d.%d" % (side, at, number % len(several))),
+                            os.path.join(folder, side, "%05d.pgm" % number))
                 number += 1
 
     def run_with(self, *spans, settings=(), name="test"):
@@ -114,6 +136,48 @@ class Pictures(Pairs):
         i.until_state("running", 30)
         self.until_degraded(i, "both images are the same")
         i.until_state("running", 30)
+
+    def test_white_covered_and_frozen(self):
+        sound = (5, image(), image(-SHIFT))
+        i = self.run_with(sound, (5, WHITE, WHITE), sound, (5, cover(60, 2, 1), image(-SHIFT)), sound,
+                          (5, image(), [light(image(-SHIFT), n) for n in range(3)]))
+        i.until_state("running")
+        self.until_degraded(i, "both images are white",
+                            seen=lambda p: p["saturated"] == p["flat"] == {"left": 1, "right": 1})
+        i.until_state("running", 30)
+        self.until_degraded(i, "the left image shows nothing (", seen=lambda p: p["flat"]["left"] > 0.98 and
+                            p["flat"]["right"] < 0.5)
+        _, _, metrics = i.http("/metrics")
+        self.assertRegex(metrics, r'\nstixeld_flat_ratio\{side="left"\} (0\.9[89]|1)')
+        self.assertGreater(int(re.search(r"\nstixeld_frames_blind_total (\d+)", metrics).group(1)), 20)
+        i.until_state("running", 30)
+        self.until_degraded(i, "the left camera repeats the same image")
+        i.until_state("running", 30)
+
+    def test_each_frame_that_shows_nothing(self):
+        """From the first one on, and not a frame longer; a picture that stands still is none."""
+        left, right = image(), image(-SHIFT)
+        good = [(light(left, n), light(right, n), False) for n in range(4)]
+        pairs = [good[0], good[0], good[1]]
+        for name, *bad in (
+                ("left black", BLACK, right), ("right black", left, BLACK), ("both black", BLACK, BLACK),
+                ("left white", WHITE, right), ("right white", left, WHITE), ("both white", WHITE, WHITE),
+                ("left cap", cover(3, 2, 1), right), ("right cap", left, cover(3, 2, 2)),
+                ("both caps", cover(3, 2, 1), cover(3, 2, 2)),
+                ("left covered", cover(90, 2, 1), right), ("right covered", left, cover(90, 3, 2)),
+                ("both covered", cover(90, 2, 1), cover(90, 2, 2)), ("one twice", left, left)):
+            pairs += [(*bad, name), (*bad, name), good[2], good[3]]
+        pairs += [(light(left, 3), light(right, n), "left frozen") for n in range(3)] + [good[1]]
+        pairs += [(light(left, n), light(right, 1), "right frozen") for n in (2, 3, 0)] + [good[2]]
+        i = self.run_with(*((1 / FPS, a, b) for a, b, _ in pairs), settings=("source.fps=0", "output.slots=512"))
+        i.until_published(2 * len(pairs))
+        ring = i.ring()
+        self.assertEqual(i.stop(), 0)
+        frames = ring.frames()
+        self.assertGreaterEqual(len(frames), len(pairs))
+        for f in frames:
+            pair = pairs[(f.number - 1) % len(pairs)]
+            self.assertEqual(bool(f.flags & BLIND), bool(pair[2]), (f.number, pair[2]))
 
     def test_density_that_falls(self):
         i = self.run_with((14, image(), image(-SHIFT)), (6, image(), NOISE))

@@ -9,7 +9,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#define BLACK 0.98
+#define NOTHING 0.98
+#define FROZEN 0.5
 #define STILL 0.95
 #define STILL_DIFFERENCE 3.0 /* grey levels: noise of two readings of one sensor */
 #define BEHIND 0.8
@@ -52,15 +53,33 @@ static const char *side_name(int side)
 	return side ? "right" : "left";
 }
 
-static bool find_black(struct list *l, const struct sx_pair_figures *f)
+/* Where nothing was found yet. wrong: of the left, the right image; one, both: what it is, what they are. */
+static void find_sides(struct list *l, enum sx_pair_fault fault, const bool wrong[2], const char *one,
+		       const char *both, const char *advice)
 {
-	const bool black[2] = {f->dark[0] >= BLACK, f->dark[1] >= BLACK};
+	if (l->count == 0 && wrong[0] && wrong[1])
+		find(l, fault, advice, "both images %s", both);
+	else if (l->count == 0 && (wrong[0] || wrong[1]))
+		find(l, fault, advice, "the %s image %s", side_name(wrong[1]), one);
+}
 
-	if (black[0] && black[1])
-		find(l, SX_PAIR_BLACK, "caps, no light, or source.exposure_ms", "both images are black");
-	else if (black[0] || black[1])
-		find(l, SX_PAIR_BLACK, "a cap, or a camera that exposes nothing", "the %s image is black",
-		     side_name(black[1]));
+/* Images that show nothing. */
+static bool find_nothing(struct list *l, const struct sx_pair_figures *f)
+{
+	const bool black[2] = {f->dark[0] >= NOTHING, f->dark[1] >= NOTHING};
+	const bool white[2] = {f->saturated[0] >= NOTHING, f->saturated[1] >= NOTHING};
+	const bool flat[2] = {isnan(f->off) && f->flat[0] >= NOTHING, isnan(f->off) && f->flat[1] >= NOTHING};
+	const bool frozen[2] = {f->frozen[0] >= FROZEN, f->frozen[1] >= FROZEN};
+
+	find_sides(l, SX_PAIR_BLACK, black, "is black", "are black",
+		   black[0] && black[1] ? "caps, no light, or source.exposure_ms"
+					: "a cap, or a camera that exposes nothing");
+	find_sides(l, SX_PAIR_WHITE, white, "is white", "are white",
+		   "too much light, or source.exposure_ms and source.gain");
+	find_sides(l, SX_PAIR_COVERED, flat, "shows nothing", "show nothing",
+		   "uncover and clean the lens; or one plain surface is all that is before it");
+	find_sides(l, SX_PAIR_FROZEN, frozen, "stands still while the other one goes on",
+		   "stand still by turns", "start that camera anew, or look at what gives its images");
 	return l->count > 0;
 }
 
@@ -200,7 +219,7 @@ int sx_pair_faults(const struct sx_pair_figures *f, struct sx_pair_finding ret[S
 {
 	struct list l = {ret, 0};
 
-	if (find_black(&l, f) || find_same(&l, f) || find_exchanged(&l, f))
+	if (find_nothing(&l, f) || find_same(&l, f) || find_exchanged(&l, f))
 		return l.count;
 	if (!find_late(&l, f))
 		find_rows(&l, f);

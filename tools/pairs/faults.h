@@ -15,8 +15,11 @@
 
 /* In the order in which they are said. */
 enum sx_pair_fault {
-	SX_PAIR_BLACK,	   /* 98 % of one image or both are up to grey level 8 */
-	SX_PAIR_SAME,	   /* 95 % of the places lie still, and images differ by 3 grey levels at most */
+	SX_PAIR_BLACK,	 /* 98 % of one image or both are up to grey level 8 */
+	SX_PAIR_WHITE,	 /* 98 % of one image or both are from grey level 250 on */
+	SX_PAIR_COVERED, /* 98 % of one image or both are flat, and nothing tells of the rows */
+	SX_PAIR_FROZEN,	 /* of half of the pairs one image is that of the pair before, and the other is not */
+	SX_PAIR_SAME,	 /* 95 % of the places lie still, and images differ by 3 grey levels at most */
 	SX_PAIR_EXCHANGED, /* 80 % of the places, but for those far away, have too low a disparity */
 	SX_PAIR_LATE, /* motion up and down says so, by 0.5 px and more; or capture times, by 5 ms and more */
 	SX_PAIR_ROWS, /* out of line by 1 px, in one twentieth of the places */
@@ -36,8 +39,8 @@ struct sx_pair_finding {
 };
 
 /*
- * The first three stand alone. A late image moves rows too: with SX_PAIR_LATE by motion rows are not judged.
- * What is not known is not found. Returns how many are.
+ * Those up to SX_PAIR_EXCHANGED stand alone. A late image moves rows too: with SX_PAIR_LATE by motion rows
+ * are not judged. What is not known is not found. Returns how many are.
  */
 int sx_pair_faults(const struct sx_pair_figures *f, struct sx_pair_finding ret[SX_PAIR_FAULTS]);
 

@@ -11,11 +11,11 @@
 #include <stdlib.h>
 
 #include "base/quantile.h"
+#include "stages/monitor/monitor.h"
 #include "tools/pairs/fit.h"
 #include "tools/pairs/match.h"
 
 enum {
-	DARK = 8,	/* grey level, as of stages/stereo/monitor.h */
 	CONTRAST = 40,	/* grey levels of a window whose steps say something */
 	AROUND = 8,	/* px, of such a window */
 	STEPS = 200,	/* of the histogram of sharpness */
@@ -40,7 +40,11 @@ struct sx_pairs {
 	int width, height, min_disparity, disparities;
 	int pairs, count, factor;
 	struct place *place;
-	double dark[2], grey[2], difference; /* sums over the pixels of all pairs */
+	double grey[2], difference; /* sums over the pixels of all pairs */
+	uint32_t last[2];	    /* checksums of the images of the last pair */
+	double samples;		    /* of all pairs, with those below, sums as well */
+	double dark[2], saturated[2], areas[2], flat[2];
+	int frozen[2];
 	unsigned steps[2][STEPS + 1];
 };
 
@@ -52,6 +56,9 @@ void sx_pair_figures_init(struct sx_pair_figures *f)
 		.density = unknown,
 		.exchanged = unknown,
 		.dark = {unknown, unknown},
+		.saturated = {unknown, unknown},
+		.flat = {unknown, unknown},
+		.frozen = {unknown, unknown},
 		.grey = {unknown, unknown},
 		.sharp = {unknown, unknown},
 		.laplacian = {unknown, unknown},
@@ -123,20 +130,37 @@ static void add_pixels(struct sx_pairs *p, const struct sx_image image[2])
 {
 	for (int y = 0; y < p->height; y++) {
 		const uint8_t *row[2] = {sx_image_row(&image[0], y), sx_image_row(&image[1], y)};
-		unsigned dark[2] = {0}, sum[2] = {0}, difference = 0;
+		unsigned sum[2] = {0}, difference = 0;
 
 		for (int x = 0; x < p->width; x++) {
-			for (int side = 0; side < 2; side++) {
-				dark[side] += row[side][x] <= DARK;
+			for (int side = 0; side < 2; side++)
 				sum[side] += row[side][x];
-			}
 			difference += (unsigned)abs(row[0][x] - row[1][x]);
 		}
-		for (int side = 0; side < 2; side++) {
-			p->dark[side] += dark[side];
+		for (int side = 0; side < 2; side++)
 			p->grey[side] += sum[side];
-		}
 		p->difference += difference;
+	}
+}
+
+/* Before the pair is counted. */
+static void add_samples(struct sx_pairs *p, const struct sx_image image[2])
+{
+	struct sx_monitor m;
+	bool again[2];
+
+	sx_monitor_images(image, &m);
+	p->samples += m.samples;
+	for (int side = 0; side < 2; side++) {
+		p->dark[side] += m.image[side].dark;
+		p->saturated[side] += m.image[side].bright;
+		p->areas[side] += m.image[side].areas;
+		p->flat[side] += m.image[side].flat;
+		again[side] = p->pairs && m.image[side].checksum == p->last[side];
+	}
+	for (int side = 0; side < 2; side++) {
+		p->frozen[side] += again[side] && !again[!side];
+		p->last[side] = m.image[side].checksum;
 	}
 }
 
@@ -251,6 +275,7 @@ int sx_pairs_add(struct sx_pairs *p, const struct sx_image *left, const struct s
 		r = add_places(p, view, later != NULL, later_ms);
 	if (r == 0) {
 		add_pixels(p, image);
+		add_samples(p, image);
 		for (int side = 0; side < 2; side++)
 			add_steps(p->steps[side], &image[side]);
 		p->pairs++;
@@ -419,7 +444,11 @@ void sx_pairs_figures(const struct sx_pairs *p, struct sx_pair_figures *ret)
 	if (!p->pairs)
 		return;
 	for (int side = 0; side < 2; side++) {
-		ret->dark[side] = p->dark[side] / pixels;
+		ret->dark[side] = p->dark[side] / p->samples;
+		ret->saturated[side] = p->saturated[side] / p->samples;
+		ret->flat[side] = p->flat[side] / p->areas[side];
+		if (p->pairs > 1)
+			ret->frozen[side] = p->frozen[side] / (p->pairs - 1.0);
 		ret->grey[side] = p->grey[side] / pixels;
 		ret->sharp[side] = upper_quartile(p->steps[side]);
 	}

@@ -17,7 +17,10 @@ struct sx_pair_figures {
 	int factor; /* px of a pixel of the views, in which places are looked for (match.h) */
 	/* share of the pixels that are measured; and with the images exchanged */
 	double density, exchanged;
-	double dark[2]; /* share of the pixels up to grey level 8 */
+	/* shares of the samples, and of the areas, as the daemon's monitor counts them */
+	double dark[2], saturated[2], flat[2];
+	/* share of the pairs with the image of the pair before, of which the other one is new */
+	double frozen[2];
 	double grey[2]; /* mean grey level */
 	/* steepest step from pixel to pixel over the contrast of a window; upper quartile of windows */
 	double sharp[2];

@@ -121,7 +121,7 @@ def camera(status, side):
     return next(c for c in status["source"]["cameras"] if c["side"] == side)
 
 
-NO_CONCERN = ("engine too slow", "both images are the same")
+NO_CONCERN = ("engine too slow", "both images are the same", "both cameras repeat")
 
 
 def flows(status):

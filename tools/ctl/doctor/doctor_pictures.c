@@ -248,14 +248,18 @@ static void figures_of_status(const struct doctor *d, struct sx_pair_figures *f)
 	double rows[4];
 
 	f->density = number_at(said, "", "density");
-	f->dark[0] = number_at(said, "dark", "left");
-	f->dark[1] = number_at(said, "dark", "right");
-	f->laplacian[0] = number_at(said, "sharpness", "left");
-	f->laplacian[1] = number_at(said, "sharpness", "right");
+	for (int side = 0; side < 2; side++) {
+		const char *const key = side ? "right" : "left";
+
+		f->dark[side] = number_at(said, "dark", key);
+		f->saturated[side] = number_at(said, "saturated", key);
+		f->flat[side] = number_at(said, "flat", key);
+		f->laplacian[side] = number_at(said, "sharpness", key);
+	}
 	ask_rows(d, rows);
 	sx_pair_rows_of_thirds(f, rows);
 	if (fabs(rows[3]) < 0.125) /* 1/8 px, as of the daemon's own judgement */
-		f->still = number_at(said, "", "infinity");
+		f->still = number_at(said, "", "at_infinity");
 }
 
 /* ---- findings ---- */
