@@ -23,16 +23,18 @@ def instance(name, x=0.0, y=0.0, yaw=0.0):
 class Frame:
     """As much of a frame as a rig wants: a scan that the test makes, and points."""
 
-    def __init__(self, number=1, ns=0, ranges=None, points=()):
+    def __init__(self, number=1, ns=0, ranges=None, points=(), begins=1.0):
         self.number, self.captured_ns = number, ns
         self.header = {"anchor_monotonic_ns": 100, "anchor_realtime_ns": 1_000_000_100}
         self.camera = self.road = types.SimpleNamespace(known=ranges is not None)
-        self.ranges, self.points = ranges, points
+        self.ranges, self.points, self.begins = ranges, points, begins
 
     def scan(self, **options):
         n = len(self.ranges)
         step = math.radians(90) / n
-        return stixel.Scan(np.array(self.ranges, np.float32), -math.radians(45) + step / 2, step, 1.0, 20.0)
+        ranges = np.array(self.ranges, np.float32)
+        begins = np.where(ranges > -math.inf, np.minimum(ranges, self.begins), np.nan).astype(np.float32)
+        return stixel.Scan(ranges, -math.radians(45) + step / 2, step, 1.0, 20.0, begins)
 
     def obstacle_points(self, coordinates, **options):
         made = np.zeros(len(self.points), POINT)
@@ -89,6 +91,23 @@ class Scan(unittest.TestCase):
         self.assertAlmostEqual(at(s, 0), 4.0, 4)
         self.assertAlmostEqual(at(s, 30), 9.0, 4)
         self.assertEqual(at(s, 90), math.inf)
+
+    def test_the_blind_zone(self):
+        """Each of two cameras sees its first ground 6 m away: rays are free all the same, and say from where on."""
+        places = instance("a", 1.0), instance("b", -1.0, 0.0, 180.0)
+        s = rig.RigFrame([rig.Part(place, Frame(ranges=FREE, begins=6.0)) for place in places], [], 2.0).scan()
+        self.assertEqual((at(s, 0), at(s, 180)), (math.inf, math.inf))
+        begins = s._replace(ranges=s.begins)
+        for degrees in (0, 180, 20):
+            self.assertTrue(6.8 < at(begins, degrees) < 8, degrees)
+        self.assertTrue(math.isnan(at(begins, 90)))
+        self.assertAlmostEqual(s.range_min, math.hypot(1 + 6 / math.sqrt(2), 6 / math.sqrt(2)), delta=0.1)
+        # what is nearer than the first ground that was seen is nearer than that
+        ranges = list(FREE)
+        ranges[85:95] = [3.0] * 10
+        s = rig.RigFrame([rig.Part(places[0], Frame(ranges=ranges, begins=6.0))], [], 2.0).scan()
+        self.assertAlmostEqual(at(s, 0), 4.0, 2)
+        self.assertLessEqual(s.range_min, s.ranges[np.isfinite(s.ranges)].min())
 
     def test_nearer_than_the_least_range_is_not_farther_than_it(self):
         s = self.one([-math.inf] * 180)

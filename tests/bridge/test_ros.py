@@ -17,6 +17,7 @@ from rosbags.interfaces import Nodetype  # noqa: E402
 from rosbags.typesys import Stores, get_types_from_msg, get_typestore  # noqa: E402
 
 import stixel  # noqa: E402
+from stixel import Kind  # noqa: E402
 from stixel_bridge import rig  # noqa: E402
 from stixel_bridge.fail import Fail  # noqa: E402
 from stixel_bridge.ros import health, images, store, topics  # noqa: E402
@@ -242,6 +243,61 @@ class Planners(Case):
         for options in ({"scan_above": "obstacle"}, {"scan_height_max_m": 3.0}):
             self.assertAlmostEqual(self.at(self.scan(**options), -20), 10 / math.cos(math.radians(20)), delta=0.2)
 
+    def of(self, *stixels, wanted="scan", header=None, **options):
+        """A message of a frame of which all columns are these: (kind, row_top, row_bottom, disparity in px or None)."""
+        column = [{"kind": kind, "row_top": top, "row_bottom": bottom,
+                   "disparity_q7": 0xFFFF if px is None else round(128 * px)} for kind, top, bottom, px in stixels]
+        return read(messages(frame_of([column] * 128, **(header or {})), **options)[wanted])
+
+    def test_heights_are_those_of_the_vehicle(self):
+        bar = [(Kind.GROUND, 241, 479, 47.8), (Kind.OBJECT, 140, 185, 10), (Kind.SKY, 0, 139, 0)]  # 2.1 m over the road
+        self.assertEqual(self.at(self.of(*bar), 10), math.inf)
+        tall = {"vehicle_low_m": 0.1, "vehicle_high_m": 2.5}
+        self.assertAlmostEqual(self.at(self.of(*bar, header=tall), 0), 10, delta=0.1)
+        self.assertEqual(self.at(self.of(*bar, header=tall, scan_height_max_m=1.9), 10), math.inf)
+
+    def test_the_blind_zone(self):
+        """The ground is seen from 2.1 m on; range_min is there, or at a nearer obstacle."""
+        free = [(Kind.GROUND, 241, 479, 47.8), (Kind.SKY, 0, 240, 0)]
+        self.assertAlmostEqual(self.of(*free).range_min, 2.1, delta=0.1)
+        self.assertAlmostEqual(self.of((Kind.OBJECT, 0, 479, 60)).range_min, 1.67, delta=0.05)
+
+    def test_a_drop(self):
+        """The ground ends 4 m ahead; a floor a metre lower is seen from 9 m on."""
+        columns = [(Kind.GROUND, 366, 479, 47.8), (Kind.OBJECT, 320, 365, 11), (Kind.SKY, 0, 319, 0)]
+        self.assertAlmostEqual(self.at(self.of(*columns), 0), 4, delta=0.2)
+        self.assertTrue(math.isnan(self.at(self.of(*columns, scan_drop="unseen"), 0)))
+        self.assertEqual(self.of(*columns, wanted="obstacles").width, 0)
+
+    def test_a_seat_over_a_free_floor(self):
+        columns = [(Kind.GROUND, 266, 479, 47.8), (Kind.OBJECT, 241, 265, 5), (Kind.OBJECT, 220, 240, 40),
+                   (Kind.OBJECT, 0, 219, 5)]
+        self.assertAlmostEqual(self.at(self.of(*columns), 0), 2.5, delta=0.1)
+
+    def test_what_is_nowhere_is_not_seen(self):
+        """An object at 500 m that reaches down to the vehicle: a covered camera's."""
+        columns = [(Kind.OBJECT, 0, 479, 0.2)]
+        self.assertTrue(np.isnan(self.of(*columns).ranges).all())
+        self.assertEqual(self.of(*columns, wanted="obstacles").width, 0)
+        self.assertEqual(len(self.of(*columns, wanted="markers").markers[0].points), 0)
+
+    def test_a_blind_frame(self):
+        """A scan in which nothing is seen would be one in which nothing stands: its readers must miss it."""
+        blind = street(flags=stixel.FrameFlag.BLIND)
+        self.assertFalse({"scan", "obstacles", "ground"} & set(messages(blind)))
+        self.assertIn("/tf", messages(blind))
+        place = {"x_m": 0.0, "y_m": 0.0, "yaw_deg": 0.0}
+        whole = Instance("all", {"instances": ["front", "rear"], "window_ms": 50.0, "unseen_m": 5.0})
+
+        def rig_of(*frames):
+            return messages(rig.RigFrame([rig.Part(Instance(str(i), dict(place, yaw_deg=180.0 * i)), frame)
+                                          for i, frame in enumerate(frames)], [], 5.0), whole)
+        self.assertFalse(rig_of(blind, blind))
+        made = read(rig_of(street(), blind)["scan"])
+        self.assertAlmostEqual(self.at(made, 0), 10, delta=0.2)
+        behind = np.abs(made.angle_min + made.angle_increment * np.arange(len(made.ranges))) > 2
+        self.assertFalse(np.isposinf(made.ranges[behind]).any())
+
     def test_step_of_the_scan(self):
         made = self.scan(scan_step_deg=1.0)
         self.assertAlmostEqual(math.degrees(made.angle_increment), 1.0, 4)
@@ -447,7 +503,7 @@ class Options(unittest.TestCase):
 
     def test_what_does_not_go_together(self):
         topics.check(OPTIONS, [Instance("front", {}), Instance("rear", {})])
-        self.fails("scan_height_min_m = 3 is more", scan_height_min_m=3.0)
+        self.fails("scan_height_min_m = 3 is more", scan_height_min_m=3.0, scan_height_max_m=2.0)
         self.fails("scan_range_min_m = 3 is more", scan_range_min_m=3.0, scan_range_max_m=2.0)
         self.fails("needs an obstacle_range_m", obstacle_step_m=0.5, obstacle_range_m=0.0)
         self.fails("0.01 and more", obstacle_step_m=0.001)

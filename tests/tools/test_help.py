@@ -6,8 +6,8 @@ import unittest
 
 from support import run
 
-ALL = ["source", "camera", "stereo", "filters", "road", "stixels", "semantics", "external", "engine", "output", "power",
-       "realtime", "log"]
+ALL = ["source", "camera", "stereo", "filters", "road", "vehicle", "stixels", "semantics", "external", "engine",
+       "output", "power", "realtime", "log"]
 # sections that it does something with
 READS = {
     "stixeld": ALL,

@@ -15,6 +15,7 @@ SECONDS = 10
 # unless others are given
 SETTINGS = ["source.kind=synthetic", "source.size=1242x375", "source.fps=10", "engine.backend=cpu"]
 CASES = [("nobody", 0, ""), ("1, stixels alone", 1, ""), ("1, left image", 1, "?images=left"),
+         ("1, left image and free space, as the page", 1, "?images=left&free=yes"),
          ("1, disparity", 1, "?images=disparity"), ("10, left image", 10, "?images=left")]
 
 

@@ -17,7 +17,7 @@ import time
 STIXELD = os.environ["STIXELD"]
 STIXEL_WEB = os.environ["STIXEL_WEB"]
 SLOW = 4 if os.environ.get("SX_SANITIZED") else 1
-KINDS = {1: "frame", 2: "left", 3: "disparity", 4: "notice"}
+KINDS = {1: "frame", 2: "left", 3: "disparity", 4: "notice", 5: "free"}
 
 
 def until(condition, seconds=15.0, what="condition"):

@@ -136,21 +136,86 @@ class Browser(unittest.TestCase):
         # the probe, by keyboard
         self.browser.execute_script("document.getElementById('view').focus()")
         self.browser.switch_to.active_element.send_keys("\ue015" * 6)
-        until(lambda: any(w in self.text("probe") for w in ("object", "ground", "sky", "no stixel")), what="probe")
+        until(lambda: any(w in self.text("probe") for w in ("object", "ground", "sky", "not seen")), what="probe")
+
+    def plan(self, frame, places):
+        """What the plan of a frame shows at places of the ground (across to the right, ahead, m): red, green, blue,
+        alpha of the strongest pixel of a few round it."""
+        script = """const [frame, places, done] = arguments;
+            import("/birdseye.js").then(({Birdseye}) => {
+              const canvas = document.createElement("canvas");
+              canvas.style.width = canvas.style.height = "444px";
+              document.body.append(canvas);
+              const bird = new Birdseye(canvas);
+              frame.free.from = frame.free.from.map((m) => m ?? NaN);
+              frame.free.to = frame.free.to.map((m) => m ?? Infinity);
+              frame.free.absent = new Set(frame.free.absent);
+              bird.range = 20;
+              bird.show(frame, "distance");
+              done(places.map((at) => {
+                const [x, y] = bird.place(...at), d = canvas.getContext("2d").getImageData(x - 6, y - 3, 12, 6).data;
+                const best = [...d.keys()].filter((i) => i % 4 === 3).reduce((a, b) => d[b] > d[a] ? b : a, 3);
+                return [...d.slice(best - 3, best + 1)];
+              }));
+              canvas.remove();
+            });"""
+        return self.browser.execute_async_script(script, frame, places)
+
+    def seen_by_five_columns(self):
+        """Of 40 px each; the middle one looks straight ahead. By column: free to the horizon; an object at 10 m; its
+        foot not seen, and an object at 9 m; a drop at 8 m, before a lower floor at 12 m that is no obstacle; ground up
+        to 12 m."""
+        end = {"unseen": 0, "ground": 1, "object": 2, "drop": 3}
+        words = ["ground", "object", "unseen", "drop", "unseen"]
+        return {"columns": 5, "columnWidth": 40, "cx": 100, "fx": 200, "baseline": 0.5, "disparities": 64,
+                "blind": False, "offsets": [0, 0, 1, 2, 3, 3],
+                "stixels": {"kind": [1] * 3, "disparity": [10, 100 / 9, 100 / 12], "column": [1, 2, 3],
+                            "confidence": [255] * 3},
+                "free": {"from": [4, 4, None, 4, 4], "to": [None, 10, 0, 8, 12], "end": [end[w] for w in words],
+                         "stixel": [2**32 - 1, 0, 1, 2, 2**32 - 1], "absent": [2]}}
 
     def test_what_is_not_seen_is_not_free(self):
         self.open()
-        # columns: ground and sky; ground and an object; the same above a foot that is unknown; an unknown between; none
-        kinds = [[0, 2], [0, 1], [3, 0, 1], [0, 3, 1], []]
-        disparity = {0: 20, 1: 10, 2: 0, 3: 0}
-        tops = {0: 100, 1: 40, 2: 0, 3: 140}
-        flat = [k for column in kinds for k in column]
-        frame = {"columns": 5, "columnWidth": 4, "fx": 100, "baseline": 1, "road": 1, "offsets": [0, 2, 4, 7, 10, 10],
-                 "ground": {"slope": 0.1, "offset": -5, "cross": 0, "axis": 0, "bend": 0, "bendRow": 0},
-                 "stixels": {"kind": flat, "disparity": [disparity[k] for k in flat], "top": [tops[k] for k in flat]}}
-        free = self.browser.execute_async_script("""const [frame, done] = arguments;
-            import("/birdseye.js").then((m) => done([...m.freeDistances(frame, 80)]));""", frame)
-        self.assertEqual(free, [20, 10, 0, 20, 0])
+        frame = self.seen_by_five_columns()
+        ahead = [2, 7, 9.8, 11, 16]
+        rows = [self.plan(frame, [((u - 2) * 0.2 * z, z) for z in ahead]) for u in range(5)]
+
+        def free(colour):
+            return colour[3] > 30 and colour[1] > colour[0] + 50 and colour[1] > colour[2] + 20
+        self.assertEqual([[free(c) for c in row] for row in rows], [
+            [False, True, True, True, True],
+            [False, True, True, False, False],
+            [False] * 5,
+            [False, True, False, False, False],
+            [False, True, True, True, False]])
+        # the blind zone and what is behind places that were not seen is hatched, but for what an object hides
+        hatched = [[c[3] > 60 and max(c[:3]) - min(c[:3]) < 40 for c in row] for row in rows]
+        self.assertEqual([row[0] for row in hatched], [True] * 5)
+        self.assertEqual([row[4] for row in hatched], [False, False, True, True, True])
+        # objects, also behind what was not seen; the edge of a drop; the floor below it is none
+        wall, behind, edge, floor = self.plan(frame, [(-2, 10.1), (0, 9.1), (1.6, 8.1), (2.4, 12.1)])
+        self.assertTrue(all(c[3] == 255 and max(c[:3]) - min(c[:3]) > 100 for c in (wall, behind)), (wall, behind))
+        self.assertTrue(edge[3] == 255 and max(edge[:3]) - min(edge[:3]) < 60, edge)
+        self.assertLess(floor[3], 200)
+
+    def test_a_blind_frame(self):
+        self.open()
+        frame = dict(self.seen_by_five_columns(), blind=True)
+        frame["free"].update({"from": [None] * 5, "to": [0] * 5, "end": [0] * 5})
+        places = [(x, z) for x in (-3, 0, 3) for z in range(1, 20)]
+        self.assertEqual([p for p, c in zip(places, self.plan(frame, places)) if c[1] > max(c[0], c[2]) + 20], [])
+        # how the page knows
+        flags = self.browser.execute_async_script("""const done = arguments[0];
+            Promise.all([import("/wire.js"), import("/layout.js")]).then(([{readFrame}, layout]) => {
+              const {FRAME, FRAME_MAGIC, FRAME_BLIND} = layout;
+              const bytes = new Uint8Array(800), view = new DataView(bytes.buffer);
+              view.setUint32(FRAME.magic, FRAME_MAGIC, true);
+              view.setUint32(FRAME.header_bytes, 776, true);
+              const before = readFrame(bytes).blind;
+              view.setUint32(FRAME.flags, FRAME_BLIND, true);
+              done([before, readFrame(bytes).blind]);
+            });""")
+        self.assertEqual(flags, [False, True])
 
     def charts(self, script, *args):
         """What a script makes of the module of the charts, which it gets as m."""

@@ -154,6 +154,7 @@ class Refusals(Case):
         self.refused(400, "instance", "/api/%s/status" % ("n" * 65))
         for query in ("fps=0", "fps=-3", "fps=10x", "fps=", "fps=99999"):
             self.refused(400, "fps needs a number", "/api/%s/stream?%s" % (name, query))
+        self.refused(400, "free needs yes or no", "/api/%s/stream?free=1" % self.daemon.name)
         for query in ("images=right", "images=left,", "images=none,left", "images=leftdisparity"):
             self.refused(400, "images needs", "/api/%s/stream?%s" % (name, query))
         for query in ("planes=none,left", "planes=", "planes=all"):
@@ -334,6 +335,24 @@ class Streams(Case):
         at = disparity.payload.index(b"PLTE") + 4
         self.assertEqual(disparity.payload[at:at + 3], b"\0\0\0")
         self.assertGreater(len(set(disparity.payload[at:at + 768])), 100)
+
+    def test_how_far_it_is_free(self):
+        s = self.stream("?free=yes")
+        s.until(lambda m: m.kind == "free")
+        s.next("frame")
+        free, frame = s.next("free", "frame"), s.next("free", "frame")
+        self.assertEqual((free.kind, frame.kind, free.number), ("free", "frame", frame.number))
+        columns, absent = struct.unpack_from("<2I", free.payload)
+        self.assertEqual(columns, 80)
+        self.assertEqual(len(free.payload), 8 + 16 * columns + 4 * absent)
+        each = [struct.unpack_from("<2f2I", free.payload, 8 + 16 * u) for u in range(columns)]
+        seen = [(start, to) for start, to, end, _ in each if end != 0 and start < to]
+        # of a camera at 1.2 m with 160 rows: the first metres are below the image
+        self.assertGreater(len(seen), 20)
+        self.assertGreater(min(start for start, _ in seen), 2.0)
+        # nobody else gets it
+        plain = self.stream()
+        self.assertEqual({plain.next().kind for _ in range(8)} - {"notice"}, {"frame"})
 
     def test_images_only_while_somebody_looks(self):
         def images():

@@ -90,8 +90,10 @@ static const struct sx_usage_command commands[COMMANDS] = {
 		 "The image below the stixels, left unless told otherwise, is asked for from the "
 		 "daemon; where it has no room for images (output.planes) the ground is dark. On a "
 		 "disparity image only the edges of objects are drawn. --bird adds the free space from "
-		 "above up to 60 m, with lines every 10 m; that takes a camera model. What was not seen "
-		 "stays darkest there, and keeps its grey in the picture."},
+		 "above up to 60 m, with lines every 10 m; that takes a camera model. Free is violet, from "
+		 "the first ground that was seen to the nearest object within the vehicle's heights; white "
+		 "stripes are the edge of the ground before a drop. What was not seen stays darkest, also "
+		 "right before the vehicle, and keeps its grey in the picture."},
 	[METRICS] =
 		{"metrics", "", .run = RUN(ctl_metrics),
 		 .help = "figures in OpenMetrics text, for Prometheus",

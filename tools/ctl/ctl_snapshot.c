@@ -58,7 +58,7 @@ static int draw_front(const struct ctl *c, const struct stixel_frame *f, struct 
 	};
 	int r;
 
-	sx_overlay_road(&params, h);
+	sx_overlay_frame(&params, h);
 	if (over && c->image == CTL_IMAGE_DISPARITY)
 		r = sx_overlay_disparity(rgb, &image, &params);
 	else

@@ -5,13 +5,16 @@
  */
 #include <errno.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "stixel.h"
 #include "tools/draw/bird.h"
+#include "tools/draw/obstacles.h"
 #include "tools/draw/overlay.h"
 
-enum { LINE_M = 10, BESIDE_M = 20 };
+enum { LINE_M = 10, BESIDE_M = 20, STRIPE_PX = 3 };
 static const double object_m = 1.0; /* how deep an object is drawn: stixels show only its front */
 
 static const struct sx_rgb unseen = {18, 20, 26};
@@ -19,48 +22,84 @@ static const struct sx_rgb behind = {34, 37, 46};
 static const struct sx_rgb road = {104, 66, 118};
 static const struct sx_rgb line = {255, 255, 255};
 
+/* What is known of a frame's columns. */
+struct bird {
+	const struct stixel_frame_header *h;
+	double focal_baseline;
+	struct sx_palette_range range;
+	struct stixel_free_column *free;
+	float *beyond_m; /* of each column the nearest object behind its free space; INFINITY: none */
+};
+
 int sx_bird_width(int height)
 {
 	return (int)(height * 2.0 * BESIDE_M / SX_BIRD_FAR_M);
 }
 
-/* Of the lowest object above what was not seen; infinite: there is none. */
-static double object_beyond_m(const struct stixel_frame *f, uint32_t column)
+/* What is seen behind a place that is not is there all the same. */
+static int find_beyond(struct bird *b, const struct stixel_frame *f)
 {
-	uint32_t count;
-	const struct stixel *s = stixel_column(f, column, &count);
+	uint8_t *stands = sx_obstacles(f);
 
-	for (uint32_t i = 0; i < count; i++) {
-		const double metres = stixel_depth_m(f->header, &s[i]);
+	if (!stands)
+		return -ENOMEM;
+	for (uint32_t u = 0; u < f->header->columns; u++)
+		b->beyond_m[u] = INFINITY;
+	for (uint32_t i = 0; i < f->header->stixel_count; i++) {
+		const uint32_t u = f->stixels[i].column;
+		const float metres = (float)stixel_depth_m(f->header, &f->stixels[i]);
 
-		if (s[i].kind == STIXEL_OBJECT && metres > 0.0)
-			return metres;
+		if (stands[i] && u < f->header->columns && metres > b->free[u].to_m &&
+		    metres < b->beyond_m[u])
+			b->beyond_m[u] = metres;
 	}
-	return (double)INFINITY;
+	free(stands);
+	return 0;
 }
 
-/* What stands at a place of the ground: across to the right, ahead. */
-static struct sx_rgb look(const struct stixel_frame *f, double across_m, double ahead_m)
+static int look_at_columns(struct bird *b, const struct stixel_frame *f)
 {
 	const struct stixel_frame_header *h = f->header;
-	const double focal_baseline = h->fx * h->baseline_m;
-	const struct sx_overlay_params p = {.focal_baseline = focal_baseline};
-	const struct sx_palette_range range = sx_overlay_range(&p);
-	double column_px = h->cx + h->fx * across_m / ahead_m, reach;
-	uint32_t column;
-	int end;
+	const struct sx_overlay_params p = {.focal_baseline = h->fx * h->baseline_m};
 
-	if (!(column_px >= 0.0 && column_px < (double)h->columns * h->column_width))
+	b->h = h;
+	b->focal_baseline = p.focal_baseline;
+	b->range = sx_overlay_range(&p);
+	b->free = calloc(h->columns + (size_t)1, sizeof(*b->free));
+	b->beyond_m = calloc(h->columns + (size_t)1, sizeof(*b->beyond_m));
+	if (!b->free || !b->beyond_m)
+		return -ENOMEM;
+	stixel_free_space(f, NULL, 0, b->free, h->columns);
+	return find_beyond(b, f);
+}
+
+static bool within(double ahead_m, double front_m)
+{
+	return ahead_m >= front_m && ahead_m < front_m + object_m;
+}
+
+/* What stands at a place of the ground: across to the right, ahead. stripe: which of a drop's two colours. */
+static struct sx_rgb look(const struct bird *b, double across_m, double ahead_m, bool stripe)
+{
+	const double column_px = b->h->cx + b->h->fx * across_m / ahead_m;
+	const struct stixel_free_column *c;
+	uint32_t column;
+
+	if (!(column_px >= 0.0 && column_px < (double)b->h->columns * b->h->column_width))
 		return unseen;
-	column = (uint32_t)((uint64_t)column_px / h->column_width);
-	reach = stixel_free_space_m(f, column, &end);
-	if (ahead_m < reach)
-		return road;
-	if (end == STIXEL_FREE_UNSEEN)
-		reach = object_beyond_m(f, column);
-	if (end != STIXEL_FREE_GROUND && ahead_m >= reach && ahead_m < reach + object_m)
-		return sx_palette_distance(&range, focal_baseline / reach);
-	return end == STIXEL_FREE_UNSEEN ? unseen : behind;
+	column = (uint32_t)((uint64_t)column_px / b->h->column_width);
+	c = &b->free[column];
+	if (ahead_m < (double)c->to_m)
+		return ahead_m >= (double)c->from_m ? road : unseen;
+	if (c->end == STIXEL_FREE_DROP && within(ahead_m, (double)c->to_m))
+		return stripe ? line : unseen;
+	if (c->end == STIXEL_FREE_OBJECT)
+		return within(ahead_m, (double)c->to_m)
+			       ? sx_palette_distance(&b->range, b->focal_baseline / (double)c->to_m)
+			       : behind;
+	if (within(ahead_m, (double)b->beyond_m[column]))
+		return sx_palette_distance(&b->range, b->focal_baseline / (double)b->beyond_m[column]);
+	return unseen;
 }
 
 /* Lines of equal distance, with their numbers. */
@@ -82,16 +121,22 @@ int sx_bird_draw(struct sx_image *rgb, const struct stixel_frame *f)
 {
 	const struct stixel_frame_header *h = f->header;
 	const double metre_px = rgb->height / SX_BIRD_FAR_M;
+	struct bird b = {0};
+	int r;
 
 	if (rgb->pixel != SX_PIXEL_RGB24 || !(h->fx > 0.0) || !(h->baseline_m > 0.0) || h->column_width == 0)
 		return -EINVAL;
-	for (int y = 0; y < rgb->height; y++) {
+	r = look_at_columns(&b, f);
+	for (int y = 0; r == 0 && y < rgb->height; y++) {
 		struct sx_rgb *row = sx_image_row(rgb, y);
 
 		for (int x = 0; x < rgb->width; x++)
-			row[x] = look(f, (x + 0.5 - rgb->width / 2.0) / metre_px,
-				      (rgb->height - y - 0.5) / metre_px);
+			row[x] = look(&b, (x + 0.5 - rgb->width / 2.0) / metre_px,
+				      (rgb->height - y - 0.5) / metre_px, (x + y) / STRIPE_PX % 2);
 	}
-	draw_lines(rgb, metre_px);
-	return 0;
+	free(b.free);
+	free(b.beyond_m);
+	if (r == 0)
+		draw_lines(rgb, metre_px);
+	return r;
 }

@@ -125,10 +125,11 @@ static void draw_stixel(struct sx_image *rgb, const struct stixel *s, const stru
 	}
 }
 
-void sx_overlay_road(struct sx_overlay_params *p, const struct stixel_frame_header *h)
+void sx_overlay_frame(struct sx_overlay_params *p, const struct stixel_frame_header *h)
 {
 	const struct stixel_ground g = stixel_ground_of(h);
 
+	p->blind = h->flags & STIXEL_FRAME_BLIND;
 	p->horizon_row = h->road_origin == STIXEL_ROAD_NONE ? (double)NAN : h->horizon_row;
 	p->horizon_axis = g.axis;
 	p->horizon_lean = g.slope > 0.0 ? -g.cross / g.slope : 0.0;
@@ -150,7 +151,7 @@ void sx_overlay_draw(struct sx_image *rgb, const struct stixel *stixels, uint32_
 {
 	struct sx_palette_range range = sx_overlay_range(p);
 
-	for (uint32_t i = 0; i < count; i++)
+	for (uint32_t i = 0; i < count && !p->blind; i++)
 		draw_stixel(rgb, &stixels[i], p, &range);
 	draw_horizon(rgb, p);
 	if (p->legend)

@@ -1,6 +1,6 @@
 /*
- * Draws stixels over an image: objects coloured by distance, ground and sky tinted; unknown, which is
- * neither free nor a wall, keeps the picture's grey.
+ * Draws stixels over an image: objects coloured by distance, ground and sky tinted; what was not seen,
+ * which is neither free nor a wall, keeps the picture's grey.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -18,16 +18,18 @@ struct stixel;
 struct stixel_frame_header;
 
 /*
- * column_width: of a stixel, px. disparities: the largest that may occur, px; sets the colour scale when the
- * camera is unknown. focal_baseline: fx * baseline_m, 0 = unknown; then the scale is in metres.
- * horizon_row: of the road at column horizon_axis, px from the top, drawn as a dotted line; NaN = none;
- * horizon_lean: how many rows it goes down a column to the right: sx_overlay_road() fills them in.
+ * column_width: of a stixel, px. disparities: the largest that may occur, px; sets the colour scale
+ * when the camera is unknown. focal_baseline: fx * baseline_m, 0 = unknown; then the scale is in
+ * metres. horizon_row: of the road at column horizon_axis, px from the top, drawn as a dotted line;
+ * NaN = none; horizon_lean: how many rows it goes down a column to the right: sx_overlay_frame() fills
+ * them in, and blind.
  */
 struct sx_overlay_params {
 	int column_width;
 	int disparities;
 	double focal_baseline;
 	double horizon_row, horizon_axis, horizon_lean;
+	bool blind; /* the pictures show nothing (STIXEL_FRAME_BLIND): no stixel is drawn */
 	bool legend;
 	bool outline; /* only edges of objects: the picture below has colours of its own */
 	bool opaque;  /* strong colours: there is no picture below that should show */
@@ -39,8 +41,8 @@ struct sx_overlay_params {
  */
 int sx_overlay_background(struct sx_image *rgb, const struct sx_image *left);
 
-/* The horizon of a frame's road, none where it has no road. */
-void sx_overlay_road(struct sx_overlay_params *p, const struct stixel_frame_header *h);
+/* The horizon of a frame's road, none where it has no road; and whether the frame is blind. */
+void sx_overlay_frame(struct sx_overlay_params *p, const struct stixel_frame_header *h);
 
 /* Draws count stixels; parts outside the image are cut off. Any values are safe. */
 void sx_overlay_draw(struct sx_image *rgb, const struct stixel *stixels, uint32_t count,

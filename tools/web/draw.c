@@ -26,7 +26,7 @@ int web_draw(struct sx_image *rgb, const struct stixel_frame_header *h, const st
 
 	if (r < 0)
 		return r;
-	sx_overlay_road(&params, h);
+	sx_overlay_frame(&params, h);
 	r = sx_overlay_background(rgb, over_image ? left : NULL);
 	sx_overlay_draw(rgb, stixels, h->stixel_count, &params);
 	return r;

@@ -17,8 +17,10 @@
 #include <zlib.h>
 
 #include "ipc/frame.h"
+#include "tools/draw/obstacles.h"
 #include "tools/draw/overlay.h"
 #include "tools/web/draw.h"
+#include "tools/web/wire.h"
 
 enum { COLOURS = 256 };
 
@@ -49,6 +51,31 @@ static void copy_whole(struct web_packet *p, const struct stixel_frame *frame)
 		return;
 	p->whole_bytes = frame->header->frame_bytes;
 	memcpy(p->whole, frame->bytes, p->whole_bytes);
+}
+
+/* How far its columns are free, and which objects stand nowhere: no page finds that out by itself. */
+static void add_space(struct web_packet *p, const struct stixel_frame *frame)
+{
+	const struct stixel_frame_header *h = frame->header;
+	const size_t columns_bytes = h->columns * sizeof(struct stixel_free_column);
+	uint8_t *stands = sx_obstacles(frame);
+	struct web_free *space = malloc(sizeof(*space) + columns_bytes + h->stixel_count * sizeof(uint32_t));
+	uint32_t *absent;
+
+	if (!stands || !space) {
+		free(stands);
+		free(space);
+		return;
+	}
+	*space = (struct web_free){.columns = h->columns};
+	stixel_free_space(frame, NULL, 0, (struct stixel_free_column *)(space + 1), h->columns);
+	absent = (uint32_t *)((char *)(space + 1) + columns_bytes);
+	for (uint32_t i = 0; i < h->stixel_count; i++)
+		if (frame->stixels[i].kind == STIXEL_OBJECT && !stands[i])
+			absent[space->absent++] = i;
+	free(stands);
+	p->space = space;
+	p->space_bytes = sizeof(*space) + columns_bytes + space->absent * sizeof(uint32_t);
 }
 
 unsigned web_packet_planes(unsigned wants)
@@ -88,6 +115,8 @@ struct web_packet *web_packet_create(const struct stixel_frame *frame, unsigned 
 		copy_image(&p->image[WEB_DISPARITY], frame, STIXEL_PLANE_DISPARITY, 2);
 	if (wants >> WEB_PLANES_AT && h->plane_kind != STIXEL_PLANE_NONE)
 		copy_whole(p, frame);
+	if (wants & WEB_WANTS_FREE)
+		add_space(p, frame);
 	return p;
 }
 
@@ -109,6 +138,7 @@ void web_packet_unref(struct web_packet *p)
 			tjFree(p->image[i].coded);
 	}
 	free(p->whole);
+	free(p->space);
 	pthread_mutex_destroy(&p->lock);
 	free(p);
 }

@@ -21,9 +21,10 @@ enum web_picture { WEB_LEFT, WEB_DISPARITY, WEB_DRAWN, WEB_PICTURES };
 
 /*
  * What may be wanted of a frame: bits 1u << enum web_picture, and 1u << (enum stixel_plane + WEB_PLANES_AT)
- * for the planes as they were published.
+ * for the planes as they were published; WEB_WANTS_FREE: how far its columns are free.
  */
 #define WEB_PLANES_AT 8
+#define WEB_WANTS_FREE 128u
 
 /*
  * Pixels without gaps between rows; NULL: the frame has none, or it is drawn.
@@ -46,7 +47,9 @@ struct web_packet {
 	pthread_mutex_t lock;	       /* over coded */
 	struct web_image image[WEB_PICTURES];
 	void *whole; /* the frame with all its planes; NULL: nobody wants them, or it has none */
-	size_t whole_bytes, record_bytes;
+	size_t whole_bytes;
+	void *space; /* as of WEB_MESSAGE_FREE; NULL: nobody wants it */
+	size_t space_bytes, record_bytes;
 	uint64_t record[]; /* the frame without planes */
 };
 

@@ -64,7 +64,7 @@ static void count_skipped(struct web_client *c, int64_t now_ns)
 	atomic_fetch_add(&c->server->counts.frames_skipped, passed);
 }
 
-/* Images go before the frame they belong to: when that arrives, all of it is there. */
+/* What belongs to a frame goes before it: when that arrives, all of it is there. */
 static bool messages_frame(struct web_client *c)
 {
 	static const uint32_t kinds[WEB_PICTURES] = {
@@ -80,6 +80,8 @@ static bool messages_frame(struct web_client *c)
 		if (data)
 			add_message(c, &c->header[i], kinds[i], data, bytes);
 	}
+	if (c->viewer.wants & WEB_WANTS_FREE && p->space)
+		add_message(c, &c->header[WEB_PICTURES + 1], WEB_MESSAGE_FREE, p->space, p->space_bytes);
 	if (c->viewer.wants >> WEB_PLANES_AT && p->whole)
 		add_message(c, &c->header[WEB_PICTURES], WEB_MESSAGE_FRAME, p->whole, p->whole_bytes);
 	else
@@ -263,6 +265,19 @@ static bool parse_planes(struct MHD_Connection *m, struct web_viewer *wish, enum
 	return true;
 }
 
+/* ?free=...; likewise */
+static bool parse_free(struct MHD_Connection *m, struct web_viewer *wish, enum MHD_Result *done)
+{
+	const char *word = MHD_lookup_connection_value(m, MHD_GET_ARGUMENT_KIND, "free");
+
+	if (word && strcmp(word, "yes") != 0 && strcmp(word, "no") != 0) {
+		*done = web_refuse(m, MHD_HTTP_BAD_REQUEST, "free needs yes or no, not '%.40s'", word);
+		return false;
+	}
+	wish->wants |= word && word[0] == 'y' ? WEB_WANTS_FREE : 0;
+	return true;
+}
+
 /* What was handed to the kernel is old when it arrives: little of it, and none that waits. */
 static void keep_short(int fd)
 {
@@ -324,7 +339,7 @@ enum MHD_Result web_stream_page(struct web_server *s, struct MHD_Connection *m, 
 	enum MHD_Result done = MHD_NO;
 
 	if (!web_stream_fps(m, &wish, &done) || !parse_images(m, &wish, &done) ||
-	    !parse_planes(m, &wish, &done))
+	    !parse_planes(m, &wish, &done) || !parse_free(m, &wish, &done))
 		return done;
 	if (head)
 		return web_reply(m, MHD_HTTP_OK, messages.type, "", 0);

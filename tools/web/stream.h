@@ -44,7 +44,7 @@ struct web_client {
 	int64_t notice_ns;	/* when the next notice is due */
 	uint64_t notice_version;
 	uint32_t skipped;
-	struct web_message header[WEB_PICTURES + 1];
+	struct web_message header[WEB_PICTURES + 2];
 	char text[512];
 	struct {
 		struct web_packet *packet; /* the last one, for when no other comes */
@@ -53,7 +53,7 @@ struct web_client {
 		int64_t repeat_ns; /* when it is due again */
 	} mjpeg;
 	/* what is being sent */
-	struct web_part part[2 * (WEB_PICTURES + 1)];
+	struct web_part part[2 * (WEB_PICTURES + 2)];
 	size_t parts, at, offset;
 };
 

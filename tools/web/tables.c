@@ -49,6 +49,7 @@ static void print_palette(void)
 
 #define FIELD(name) printf("\t%s: %zu,\n", #name, offsetof(struct stixel_frame_header, name))
 #define STIXEL_FIELD(name) printf("\t%s: %zu,\n", #name, offsetof(struct stixel, name))
+#define FREE_FIELD(name) printf("\t%s: %zu,\n", #name, offsetof(struct stixel_free_column, name))
 #define MESSAGE_FIELD(name) printf("\t%s: %zu,\n", #name, offsetof(struct web_message, name))
 
 static void print_frame(void)
@@ -60,6 +61,7 @@ static void print_frame(void)
 	FIELD(frame_bytes);
 	FIELD(stixels_offset);
 	FIELD(number);
+	FIELD(flags);
 	FIELD(road_origin);
 	FIELD(stage_count);
 	FIELD(image_width);
@@ -86,6 +88,23 @@ static void print_frame(void)
 	puts("};");
 }
 
+static void print_free(void)
+{
+	puts("// offsets in a message of free space, and in each of its columns");
+	puts("export const FREE = {");
+	printf("\theader_bytes: %zu,\n", sizeof(struct web_free));
+	printf("\tcolumns: %zu,\n\tabsent: %zu,\n", offsetof(struct web_free, columns),
+	       offsetof(struct web_free, absent));
+	printf("\tbytes: %zu,\n", sizeof(struct stixel_free_column));
+	FREE_FIELD(from_m);
+	FREE_FIELD(to_m);
+	FREE_FIELD(end);
+	FREE_FIELD(stixel);
+	puts("};");
+	printf("export const END = {unseen: %d, ground: %d, object: %d, drop: %d};\n", STIXEL_FREE_UNSEEN,
+	       STIXEL_FREE_GROUND, STIXEL_FREE_OBJECT, STIXEL_FREE_DROP);
+}
+
 static void print_layout(void)
 {
 	print_head("Layout of include/stixel.h and tools/web/wire.h.");
@@ -107,7 +126,7 @@ static void print_layout(void)
 	for (unsigned kind = STIXEL_GROUND; kind <= STIXEL_UNKNOWN; kind++)
 		printf("%s%s: %u", kind ? ", " : "", stixel_kind_name(kind), kind);
 	puts("};");
-	printf("export const ROAD_NONE = %d;\n", STIXEL_ROAD_NONE);
+	printf("export const ROAD_NONE = %d, FRAME_BLIND = %u;\n", STIXEL_ROAD_NONE, STIXEL_FRAME_BLIND);
 	puts("// offsets in a message's header");
 	puts("export const MESSAGE = {");
 	printf("\theader_bytes: %zu,\n", sizeof(struct web_message));
@@ -118,8 +137,10 @@ static void print_layout(void)
 	MESSAGE_FIELD(number);
 	MESSAGE_FIELD(age_us);
 	puts("};");
-	printf("export const MESSAGE_KIND = {frame: %d, left: %d, disparity: %d, notice: %d};\n",
-	       WEB_MESSAGE_FRAME, WEB_MESSAGE_LEFT, WEB_MESSAGE_DISPARITY, WEB_MESSAGE_NOTICE);
+	printf("export const MESSAGE_KIND = {frame: %d, left: %d, disparity: %d, notice: %d, free: %d};\n",
+	       WEB_MESSAGE_FRAME, WEB_MESSAGE_LEFT, WEB_MESSAGE_DISPARITY, WEB_MESSAGE_NOTICE,
+	       WEB_MESSAGE_FREE);
+	print_free();
 }
 
 int main(int argc, char **argv)

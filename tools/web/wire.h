@@ -16,7 +16,8 @@ enum web_message_kind {
 	WEB_MESSAGE_FRAME = 1,	   /* a frame as in stixel.h, without planes unless they were asked for */
 	WEB_MESSAGE_LEFT = 2,	   /* left image, JPEG */
 	WEB_MESSAGE_DISPARITY = 3, /* disparity in colours, PNG */
-	WEB_MESSAGE_NOTICE = 4	   /* what is known of the publisher, JSON */
+	WEB_MESSAGE_NOTICE = 4,	   /* what is known of the publisher, JSON */
+	WEB_MESSAGE_FREE = 5	   /* struct web_free, and what follows it */
 };
 
 /* Little endian, as all of stixel.h. The payload follows, bytes long. */
@@ -31,5 +32,14 @@ struct web_message {
 	uint32_t reserved;
 };
 _Static_assert(sizeof(struct web_message) == 32, "the format of the stream");
+
+/*
+ * How far each column of a frame is free: columns times struct stixel_free_column (stixel.h), then
+ * absent times uint32_t: the numbers of those object stixels that are no obstacle anywhere.
+ */
+struct web_free {
+	uint32_t columns;
+	uint32_t absent;
+};
 
 #endif

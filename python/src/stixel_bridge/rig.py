@@ -82,15 +82,26 @@ def _nearest(ranges: Floats, step: float, ends: Tuple[Floats, Floats, Floats, Fl
     np.minimum.at(ranges, index, np.repeat(np.minimum(near, far), count))
 
 
-def _sees(part: Part, scan: stixel.Scan, x: Floats, y: Floats) -> NDArray[np.bool_]:
-    """Whether a point is one that this camera saw free."""
+def _sees(part: Part, scan: stixel.Scan, x: Floats, y: Floats) -> Tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Whether a point is one that this camera saw free, and whether it lies in its blind zone, before such."""
     px, py = part.from_base(x, y)
     index = np.rint((np.arctan2(py, px) - scan.angle_min) / scan.angle_increment).astype(int)
     inside = (index >= 0) & (index < len(scan.ranges))
-    reach = np.where(inside, scan.ranges[np.clip(index, 0, len(scan.ranges) - 1)], np.nan)
+    index = np.clip(index, 0, len(scan.ranges) - 1)
+    reach, begin = scan.ranges[index], scan.begins[index]
     distance = np.hypot(px, py)
     with np.errstate(invalid="ignore"):
-        return inside & (distance <= scan.range_max) & (reach > distance)  # nan and -inf are not
+        # nan and -inf are not; what begins where it ends was not seen at all
+        free = inside & (distance <= scan.range_max) & (reach > distance) & (begin < reach)
+        return free & (distance >= begin), free & (distance < begin)
+
+
+def _nearest_ground(part: Part, scan: stixel.Scan) -> float:
+    """How far from the middle of the vehicle this camera first saw ground."""
+    with np.errstate(invalid="ignore"):
+        seen = scan.begins < scan.ranges
+    x, y = part.to_base(scan.begins[seen] * np.cos(scan.angles[seen]), scan.begins[seen] * np.sin(scan.angles[seen]))
+    return float(np.hypot(x, y).min(initial=np.inf))
 
 
 class RigFrame:
@@ -111,9 +122,10 @@ class RigFrame:
     def scan(self, **options: Any) -> stixel.Scan:
         """One scan around the vehicle, from -pi on; options as of Frame.scan(), but for angles.
 
-        A ray that met nothing is inf where all of it beyond unseen_m was seen free, by one camera or another, and nan
-        where not. A number is the nearest that was met; not all before it need have been seen. Of what a camera's ray
-        met each ray that it covers has the nearer end. Ranges end where the shortest one does.
+        A ray that met nothing is inf where all of it beyond unseen_m was seen free, by one camera or another, but for
+        the blind zone before the first ground of a camera, and nan where not. A number is the nearest that was met; not
+        all before it need have been seen. Of what a camera's ray met each ray that it covers has the nearer end. Ranges
+        end where the shortest one does, and range_min is where the nearest ground was first seen, or what is nearer.
         """
         pairs = [(part, part.frame.scan(**options)) for part in self.parts
                  if part.frame.camera.known and part.frame.road.known]
@@ -126,16 +138,26 @@ class RigFrame:
             _nearest(ranges, step, _ends(part, scan))
         ranges[ranges > reach] = np.inf
         free = np.isinf(ranges)
-        ranges[free] = np.where(self._free(pairs, np.flatnonzero(free) * step - np.pi, reach), np.inf, np.nan)
-        return stixel.Scan(ranges.astype(np.float32), -math.pi, step, 0.0, max(reach, 0.0))
+        begins = ranges.copy()
+        begins[free] = self._begins(pairs, np.flatnonzero(free) * step - np.pi, reach)
+        ranges[free] = np.where(np.isnan(begins[free]), np.nan, np.inf)
+        reach = max(reach, 0.0)
+        least = min([ranges.min(initial=reach, where=np.isfinite(ranges))]
+                    + [_nearest_ground(part, scan) for part, scan in pairs])
+        return stixel.Scan(ranges.astype(np.float32), -math.pi, step, float(least), reach, begins.astype(np.float32))
 
-    def _free(self, pairs: Sequence[Tuple[Part, stixel.Scan]], angles: Floats, reach: float) -> NDArray[np.bool_]:
+    def _begins(self, pairs: Sequence[Tuple[Part, stixel.Scan]], angles: Floats, reach: float) -> Floats:
+        """From where on the rays at these angles were seen free, as far as they reach; nan: they were not."""
         distances = np.linspace(min(self._unseen_m, reach / 2), reach * (1 - 1e-6), SAMPLES)
         x, y = np.outer(np.cos(angles), distances), np.outer(np.sin(angles), distances)
-        seen = np.zeros(x.shape, bool)
-        for part, scan in pairs:
-            seen |= _sees(part, scan, x, y)
-        return seen.all(1) if reach > 0 else seen.any(1)
+        seen, blind = np.zeros(x.shape, bool), np.zeros(x.shape, bool)
+        for part, scan in pairs if reach > 0 else ():
+            both = _sees(part, scan, x, y)
+            seen |= both[0]
+            blind |= both[1]
+        before = ~np.logical_or.accumulate(seen, 1)
+        free = (seen | (blind & before)).all(1) & seen.any(1)
+        return np.where(free, distances[seen.argmax(1)], np.nan)
 
     def _points(self, which: str, options: Dict[str, Any]) -> NDArray[Any]:
         found = []

@@ -2,8 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 import json
 import os
+import random
 import re
 import subprocess
+import tempfile
 import time
 import unittest
 
@@ -30,6 +32,29 @@ FAULTS = [
     ("same", "problem", "both images are the same$", "one camera is read twice"),
     ("late-right:1", "warning", r"images are not of the same time: things that move show the right one \d+ ms later$",
      "let one signal trigger both"),
+]
+
+
+SIZE = 320, 160
+
+
+def pgm(pixels):
+    return b"P5\n%d %d\n255\n" % SIZE + pixels
+
+
+def cover(seed):
+    """What a camera sees behind its cap."""
+    r = random.Random(seed)
+    return pgm(bytes(round(min(max(r.gauss(40, 2), 0), 255)) for _ in range(SIZE[0] * SIZE[1])))
+
+
+WHITE = pgm(b"\xff" * (SIZE[0] * SIZE[1]))
+
+# images of files, sentence, beginning of the advice
+COVERED = [
+    (WHITE, WHITE, "both images are white", "too much light"),
+    (WHITE, cover(1), "the left image is white", "too much light"),
+    (cover(1), cover(2), "both images show nothing", "uncover"),
 ]
 
 
@@ -77,6 +102,25 @@ class Pictures(unittest.TestCase):
         self.assertNotEqual(refused.returncode, 0)
         self.assertIn("fault 'upside-down' is not known: allowed are none, swapped, rows:-64..64", refused.stderr)
 
+    def test_what_shows_nothing(self):
+        """By pairs, and by the status; nobody says then that nothing is wrong."""
+        for planes, level in (("pair", "problem"), ("none", "warning")):
+            for left, right, text, advice in COVERED:
+                with self.subTest(text, planes=planes):
+                    folder = tempfile.TemporaryDirectory()
+                    self.addCleanup(folder.cleanup)
+                    for side, data in (("left", left), ("right", right)):
+                        with open("%s/%s.pgm" % (folder.name, side), "wb") as f:
+                            f.write(data)
+                    daemon = self.start("output.planes=" + planes, "source.kind=files", "source.loop=yes",
+                                        "source.path=%s/{left|right}.pgm" % folder.name)
+                    found = [f for f in self.doctor(daemon) if f[0] != "ok"]
+                    self.assertEqual([f[:2] for f in found], [(level, text)])
+                    self.assertRegex(found[0][2], "^" + advice)
+                    self.until(daemon, lambda s: s["state"] == "degraded")
+                    self.assertNotIn("nothing is wrong", daemon.ctl("doctor").stdout)
+                self.doCleanups()  # the next daemon has the same name
+
     def test_raw_images(self):
         """Of lenses that nobody rectified."""
         daemon = self.start("output.planes=pair", "source.size=640x400", "source.lenses=wide", "camera.rectify=no",
@@ -101,6 +145,8 @@ class Pictures(unittest.TestCase):
         self.assertIn("-s output.planes=pair", more[2])
         self.plant(daemon, "dark-right:0")
         self.assertEqual(self.doctor(daemon)[0][:2], ("warning", "the right image is black"))
+        self.plant(daemon, "same")
+        self.assertEqual(self.doctor(daemon)[0][:2], ("warning", "both images are the same"))
         self.plant(daemon, "none")
         found = self.doctor(daemon)
         self.assertEqual([f[0] for f in found], ["ok", "ok"], found)

@@ -240,14 +240,14 @@ static void test_horizon_leans(void **state)
 	struct scene v;
 
 	make(&v, 64, 48);
-	sx_overlay_road(&p, &h);
+	sx_overlay_frame(&p, &h);
 	sx_overlay_draw(&v.rgb, NULL, 0, &p);
 	assert_true(at(&v, 0, 9).r > 150); /* 24 + 0.5 (2.5 - 32) = 9.25 */
 	assert_true(at(&v, 60, 39).r > 150);
 	assert_int_equal(at(&v, 0, 24).r, 100);
 	drop(&v);
 	make(&v, 64, 48);
-	sx_overlay_road(&p, &none);
+	sx_overlay_frame(&p, &none);
 	sx_overlay_draw(&v.rgb, NULL, 0, &p);
 	assert_int_equal(at(&v, 0, 0).r, 100);
 	drop(&v);

@@ -20,11 +20,13 @@
 enum { COLUMNS = 30, WIDTH = 300, HEIGHT = 120 };
 
 /*
- * Camera 1 m above a flat road, fx 300 px, baseline 0.4 m: disparity 120 / m. Left third: a wall at 10 m.
- * Middle: road to the horizon. Right third: a wall at 20 m, two stray columns at 2 m, then one whose ground
- * ends at 10 m; the last column knows nothing. Column 0 does not see the ground nearer than 5 m.
+ * Camera 1 m above a flat road, fx 300 px, baseline 0.4 m: disparity 120 / m; the image's last row
+ * sees the road 3.8 m away. Left third: a wall at 10 m. Middle: road to the horizon, but a drop at 8 m
+ * in columns 12 and 13, and a table with its edge at 6 m in 17 and 18. Right third: a wall at 20 m,
+ * two stray columns at 2 m, then one whose ground ends at 10 m; the last column knows nothing. Column
+ * 0 does not see the ground nearer than 5 m.
  */
-static struct stixel stixels[3 * COLUMNS];
+static struct stixel stixels[4 * COLUMNS];
 static uint32_t offsets[COLUMNS + 1];
 static struct stixel_frame_header header;
 
@@ -53,6 +55,8 @@ static struct stixel_frame make(void)
 		.cx = 150,
 		.cy = 40,
 		.baseline_m = 0.4,
+		.height_m = 1.0,
+		.pitch_rad = 0.0,
 		.road_slope = 0.4, /* row 40 is the horizon, 40 + 300 / metres is the ground */
 		.road_offset = -16,
 		.road_origin = STIXEL_ROAD_MEASURED,
@@ -72,6 +76,15 @@ static struct stixel_frame make(void)
 		} else if (u < 10 || u >= 20) {
 			add(u, u < 10 ? 70 : 55, HEIGHT - 1, STIXEL_GROUND, 0);
 			add(u, 0, u < 10 ? 69 : 54, STIXEL_OBJECT, u < 10 ? 10 : 20);
+		} else if (u == 12 || u == 13) { /* the lower floor, and a wall that stands on it */
+			add(u, 78, HEIGHT - 1, STIXEL_GROUND, 0);
+			add(u, 62, 77, STIXEL_OBJECT, 14);
+			add(u, 0, 61, STIXEL_OBJECT, 25);
+		} else if (u == 17 || u == 18) { /* the wall under the table, and the table's top */
+			add(u, 52, HEIGHT - 1, STIXEL_GROUND, 0);
+			add(u, 46, 51, STIXEL_OBJECT, 25);
+			add(u, 42, 45, STIXEL_OBJECT, 6);
+			add(u, 0, 41, STIXEL_OBJECT, 25);
 		} else {
 			add(u, 40, HEIGHT - 1, STIXEL_GROUND, 0);
 			add(u, 0, 39, STIXEL_SKY, 0);
@@ -81,52 +94,28 @@ static struct stixel_frame make(void)
 	return (struct stixel_frame){.header = &header, .offsets = offsets, .stixels = stixels};
 }
 
-static void test_free_space(void **state)
+static void test_free_thirds(void **state)
 {
 	struct stixel_frame f = make();
 	double metres[SX_FREE_PARTS];
-	int end;
 
-	assert_float_equal(stixel_free_space_m(&f, 3, &end), 10.0, 0.01);
-	assert_int_equal(end, STIXEL_FREE_OBJECT);
-	assert_true(isinf(stixel_free_space_m(&f, 15, &end)));
-	assert_int_equal(end, STIXEL_FREE_GROUND);
-	assert_float_equal(stixel_free_space_m(&f, COLUMNS - 1, &end), 0.0, 0.0);
-	assert_int_equal(end, STIXEL_FREE_UNSEEN);
-	assert_float_equal(stixel_free_space_m(&f, COLUMNS, &end), 0.0, 0.0);
-	assert_int_equal(end, STIXEL_FREE_UNSEEN);
-	assert_float_equal(stixel_free_space_m(&f, COLUMNS - 2, &end), 10.0, 0.01);
-	assert_int_equal(end, STIXEL_FREE_GROUND);
-	assert_float_equal(stixel_free_space_m(&f, 0, &end), 0.0, 0.0);
-	assert_int_equal(end, STIXEL_FREE_UNSEEN);
-	/* an object that lies at an unknown distance: up to it the road is seen */
-	stixels[offsets[4] - 1].disparity_q7 = STIXEL_DISPARITY_UNKNOWN;
-	assert_float_equal(stixel_free_space_m(&f, 3, &end), 10.0, 0.01);
-	assert_int_equal(end, STIXEL_FREE_UNSEEN);
-	stixels[offsets[4] - 1].disparity_q7 = 0; /* infinitely far */
-	assert_true(isinf(stixel_free_space_m(&f, 3, &end)));
-	assert_int_equal(end, STIXEL_FREE_OBJECT);
 	assert_true(sx_scene_free(&f, metres));
 	assert_float_equal(metres[0], 10.0, 0.01);
-	assert_true(isinf(metres[1]));
-	assert_float_equal(metres[2], 20.0, 0.01); /* two strays do not count */
-	/* row 70: 12 px; 0.2 px more a pixel from the axis, of 40; 0.1 px more a row, of 10 */
-	header.header_bytes = sizeof(header);
-	header.road_cross = 0.2;
-	header.road_axis = 10.0 * (COLUMNS - 2) + 4.5 - 40.0;
-	header.road_bend = 0.1;
-	header.road_bend_row = 80;
-	assert_float_equal(stixel_free_space_m(&f, COLUMNS - 2, &end), 120.0 / (12 + 0.2 * 40 + 0.1 * 10),
-			   0.01);
-	/* a third that nobody sees is neither free nor a wall */
-	for (uint32_t u = 0; u < 8; u++)
+	/* of drop, drop, table, table: two strays do not count, and the table hangs before the vehicle */
+	assert_float_equal(metres[1], 120.0 / (0.4 * 78 - 16), 0.01);
+	assert_float_equal(metres[2], 20.0, 0.01);
+	/* a third of which more than half is not seen is neither free nor a wall */
+	for (uint32_t u = 10; u < 16; u++)
 		stixels[offsets[u]].kind = STIXEL_UNKNOWN;
 	assert_true(sx_scene_free(&f, metres));
-	assert_true(isnan(metres[0]) && isinf(metres[1]));
+	assert_true(isnan(metres[1]));
+	assert_float_equal(metres[0], 10.0, 0.01);
+	/* nothing of it is seen when the pictures show nothing */
+	header.flags = STIXEL_FRAME_BLIND;
+	assert_true(sx_scene_free(&f, metres));
+	assert_true(isnan(metres[0]) && isnan(metres[2]));
 	header.fx = 0;
 	assert_false(sx_scene_free(&f, metres));
-	assert_float_equal(stixel_free_space_m(&f, 15, &end), 0.0, 0.0);
-	assert_int_equal(end, STIXEL_FREE_UNSEEN);
 }
 
 /* The pixel of a place on the ground. */
@@ -162,12 +151,58 @@ static void test_bird(void **state)
 		    at(&rgb, -3, 10.5).g > road.g + 40); /* which is there, */
 	assert_true(same(at(&rgb, -3, 13), behind));	 /* and hides what is behind it */
 	assert_true(same(at(&rgb, 4, 18), road));
-	assert_true(same(at(&rgb, 8.55, 18), outside));	    /* the column that knows nothing is not free */
-	assert_true(same(at(&rgb, -2.42, 5), outside));	    /* nor what the right camera does not see, */
-	assert_true(same(at(&rgb, -4.11, 8.5), outside));   /* nor what lies beyond; */
-	assert_true(at(&rgb, -5.08, 10.5).g > road.g + 40); /* but the wall is there */
+	assert_true(same(at(&rgb, 8.55, 18), outside));	  /* the column that knows nothing is not free */
+	assert_true(same(at(&rgb, -2.42, 4.8), outside)); /* nor the ground before the first that was seen: */
+	assert_true(same(at(&rgb, -4.11, 8.5), road));
+	assert_true(same(at(&rgb, 0, 3.5), outside)); /* the blind zone of all */
+	assert_true(same(at(&rgb, -1, 3), outside));
 	assert_true(same(at(&rgb, 4.35, 9.5), road));
-	assert_true(same(at(&rgb, 4.75, 10.5), behind)); /* where the ground ends is no object */
+	assert_true(same(at(&rgb, 4.9, 10.9), outside)); /* where the ground ends is no object */
+	/* a table is one, though the wall behind it begins lower */
+	assert_true(same(at(&rgb, 0.55, 5.5), road));
+	assert_false(same(at(&rgb, 0.6, 6.4), road) || same(at(&rgb, 0.6, 6.4), outside));
+	assert_true(same(at(&rgb, 1.4, 15), behind));
+	sx_image_finish(&rgb);
+}
+
+/* The ground ends: neither the gap before the lower floor is free nor that floor, and the edge shows. */
+static void test_bird_drop(void **state)
+{
+	struct stixel_frame f = make();
+	struct sx_rgb outside, wall;
+	struct sx_image rgb = {0};
+	unsigned light = 0, dark = 0;
+
+	assert_int_equal(sx_image_init(&rgb, SX_PIXEL_RGB24, sx_bird_width(600), 600), 0);
+	assert_int_equal(sx_bird_draw(&rgb, &f), 0);
+	outside = at(&rgb, -18, 5);
+	for (double m = 8.0; m < 8.8; m += 0.1) {
+		light += at(&rgb, -0.65, m).r == 255;
+		dark += same(at(&rgb, -0.65, m), outside);
+	}
+	assert_true(light >= 2 && dark >= 2); /* stripes */
+	assert_true(same(at(&rgb, -0.9, 12), outside));
+	assert_true(same(at(&rgb, -1.1, 14.5), outside)); /* the lower floor is no wall */
+	wall = at(&rgb, -2, 25.5);
+	assert_true(wall.b > outside.b + 40 || wall.g > outside.g + 40);
+	sx_image_finish(&rgb);
+}
+
+/* Covered cameras: whatever the stixels say, nothing is free. */
+static void test_bird_blind(void **state)
+{
+	struct stixel_frame f = make();
+	struct sx_image rgb = {0};
+	struct sx_rgb road;
+
+	assert_int_equal(sx_image_init(&rgb, SX_PIXEL_RGB24, sx_bird_width(600), 600), 0);
+	assert_int_equal(sx_bird_draw(&rgb, &f), 0);
+	road = at(&rgb, 0, 5.5);
+	header.flags = STIXEL_FRAME_BLIND;
+	assert_int_equal(sx_bird_draw(&rgb, &f), 0);
+	for (double m = 0.2; m < 59; m += 0.1)
+		for (double x = -15; x < 15; x += 0.5)
+			assert_false(same(at(&rgb, x, m), road));
 	header.fx = 0;
 	assert_int_equal(sx_bird_draw(&rgb, &f), -EINVAL);
 	sx_image_finish(&rgb);
@@ -250,8 +285,9 @@ static void test_bars(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_free_space), cmocka_unit_test(test_bird),
-		cmocka_unit_test(test_scene),	   cmocka_unit_test(test_text_is_harmless),
+		cmocka_unit_test(test_free_thirds), cmocka_unit_test(test_bird),
+		cmocka_unit_test(test_bird_drop),   cmocka_unit_test(test_bird_blind),
+		cmocka_unit_test(test_scene),	    cmocka_unit_test(test_text_is_harmless),
 		cmocka_unit_test(test_bars),
 	};
 

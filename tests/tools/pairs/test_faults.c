@@ -95,6 +95,47 @@ static void black(void **state)
 	assert_finds(&f, SX_PAIR_BLACK, "the right image is black");
 }
 
+static void white(void **state)
+{
+	struct sx_pair_figures f = sound();
+
+	(void)state;
+	f.saturated[1] = 0.97;
+	assert_finds(&f, 0, NULL);
+	f.saturated[1] = 0.98;
+	assert_finds(&f, SX_PAIR_WHITE, "the right image is white");
+	f.saturated[0] = 1;
+	assert_finds(&f, SX_PAIR_WHITE, "both images are white");
+	f.dark[0] = 1; /* one sentence says enough */
+	assert_finds(&f, SX_PAIR_BLACK, "the left image is black");
+}
+
+static void covered(void **state)
+{
+	struct sx_pair_figures f = sound();
+
+	(void)state;
+	f.flat[0] = 1; /* the same places are found in both images: something is seen */
+	assert_finds(&f, 0, NULL);
+	f.off = (double)NAN;
+	assert_finds(&f, SX_PAIR_COVERED, "the left image shows nothing");
+	f.flat[1] = 0.99;
+	assert_finds(&f, SX_PAIR_COVERED, "both images show nothing");
+	f.flat[0] = f.flat[1] = 0.97;
+	assert_finds(&f, 0, NULL);
+}
+
+static void frozen(void **state)
+{
+	struct sx_pair_figures f = sound();
+
+	(void)state;
+	f.frozen[0] = 1.0 / 3; /* of four pairs: a camera that gives some images twice */
+	assert_finds(&f, 0, NULL);
+	f.frozen[0] = 1;
+	assert_finds(&f, SX_PAIR_FROZEN, "the left image stands still while the other one goes on");
+}
+
 static void one_image_twice(void **state)
 {
 	struct sx_pair_figures f = sound();
@@ -299,11 +340,19 @@ static void rows_of_thirds(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(sound_pairs),	       cmocka_unit_test(black),
-		cmocka_unit_test(one_image_twice),     cmocka_unit_test(exchanged),
-		cmocka_unit_test(not_of_one_time),     cmocka_unit_test(rows_out_of_line),
-		cmocka_unit_test(rows_that_are_bent),  cmocka_unit_test(out_of_focus),
-		cmocka_unit_test(exposed_differently), cmocka_unit_test(few_disparities),
+		cmocka_unit_test(sound_pairs),
+		cmocka_unit_test(black),
+		cmocka_unit_test(white),
+		cmocka_unit_test(covered),
+		cmocka_unit_test(frozen),
+		cmocka_unit_test(one_image_twice),
+		cmocka_unit_test(exchanged),
+		cmocka_unit_test(not_of_one_time),
+		cmocka_unit_test(rows_out_of_line),
+		cmocka_unit_test(rows_that_are_bent),
+		cmocka_unit_test(out_of_focus),
+		cmocka_unit_test(exposed_differently),
+		cmocka_unit_test(few_disparities),
 		cmocka_unit_test(rows_of_thirds),
 	};
 

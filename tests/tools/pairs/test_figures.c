@@ -126,6 +126,55 @@ static void images_that_are_no_pair(void **state)
 	assert_true(isnan(f.rows));
 }
 
+/* Figures of three pairs of the street: of the right camera behind a cover, or of a left one that hangs. */
+static struct sx_pair_figures look_at_cameras(bool is_covered, bool hangs)
+{
+	const struct sx_scene_params params = {
+		.name = "street", .seed = 3, .width = 256, .height = 192, .lenses = "ideal"};
+	uint32_t noise = 4;
+	struct sx_image image[3]; /* left, right, one that is not wanted */
+	struct sx_pair_figures f;
+	struct sx_pairs *pairs;
+	struct sx_scene *scene;
+	char why[256];
+
+	assert_int_equal(sx_scene_create(&scene, &params, why, sizeof(why)), 0);
+	assert_int_equal(sx_pairs_create(&pairs, 256, 192, 0, 24), 0);
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(sx_image_init(&image[i], SX_PIXEL_U8, 256, 192), 0);
+	for (uint32_t n = 0; n < 3; n++) {
+		sx_scene_render(scene, n, &image[hangs && n > 0 ? 2 : 0], &image[1]);
+		for (int y = 0; is_covered && y < 192; y++)
+			for (int x = 0; x < 256; x++) {
+				noise = noise * 1664525u + 1013904223u;
+				((uint8_t *)sx_image_row(&image[1], y))[x] =
+					(uint8_t)(60 + (noise >> 16) % 6);
+			}
+		assert_int_equal(sx_pairs_add(pairs, &image[0], &image[1], NULL, 0), 0);
+	}
+	sx_pairs_figures(pairs, &f);
+	for (int i = 0; i < 3; i++)
+		sx_image_finish(&image[i]);
+	sx_pairs_destroy(pairs);
+	sx_scene_destroy(scene);
+	return f;
+}
+
+static void covers_and_cameras_that_hang(void **state)
+{
+	struct sx_pair_figures f = look_at_cameras(true, false);
+
+	(void)state;
+	assert_only(&f, SX_PAIR_COVERED);
+	assert_true(f.flat[1] > 0.99 && f.flat[0] < 0.9);
+	f = look_at_cameras(false, true);
+	assert_only(&f, SX_PAIR_FROZEN);
+	assert_float_equal(f.frozen[0], 1, 0);
+	assert_float_equal(f.frozen[1], 0, 0);
+	f = look_at_cameras(false, false);
+	assert_float_equal(f.frozen[0] + f.frozen[1] + f.saturated[0], 0, 0.1);
+}
+
 static void lenses_and_light(void **state)
 {
 	struct sx_pair_figures f = look(&street, "blurred:2.5");
@@ -216,10 +265,15 @@ static void a_fit_in_spite_of_outliers(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(nothing_in_sound_pairs),  cmocka_unit_test(rows_and_turns),
-		cmocka_unit_test(images_that_are_no_pair), cmocka_unit_test(lenses_and_light),
-		cmocka_unit_test(another_moment),	   cmocka_unit_test(raw_images),
-		cmocka_unit_test(sizes_and_formats),	   cmocka_unit_test(a_fit_in_spite_of_outliers),
+		cmocka_unit_test(nothing_in_sound_pairs),
+		cmocka_unit_test(rows_and_turns),
+		cmocka_unit_test(covers_and_cameras_that_hang),
+		cmocka_unit_test(images_that_are_no_pair),
+		cmocka_unit_test(lenses_and_light),
+		cmocka_unit_test(another_moment),
+		cmocka_unit_test(raw_images),
+		cmocka_unit_test(sizes_and_formats),
+		cmocka_unit_test(a_fit_in_spite_of_outliers),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -40,6 +40,10 @@ struct sx_messages {
 	Foxglove__Color *colour;
 	Foxglove__Point3 *point, **point_list; /* four each */
 	uint32_t *indices;		       /* six each */
+	/* for so many columns */
+	size_t columns;
+	struct stixel_free_column *space;
+	Stixel__Free *free, **free_list;
 };
 
 struct sx_message_kind sx_message_kind(enum sx_message which)
@@ -83,11 +87,19 @@ static void free_pools(struct sx_messages *m)
 	free(m->indices);
 }
 
+static void free_columns(struct sx_messages *m)
+{
+	free(m->space);
+	free(m->free);
+	free(m->free_list);
+}
+
 void sx_messages_destroy(struct sx_messages *m)
 {
 	if (!m)
 		return;
 	free_pools(m);
+	free_columns(m);
 	sx_scene_finish(&m->scene);
 	free(m->bytes);
 	free(m);
@@ -117,10 +129,27 @@ static int reserve(struct sx_messages *m, size_t n)
 	return 0;
 }
 
+static int reserve_columns(struct sx_messages *m, size_t n)
+{
+	if (n <= m->columns)
+		return 0;
+	free_columns(m);
+	m->columns = 0;
+	m->space = calloc(n, sizeof(*m->space));
+	m->free = calloc(n, sizeof(*m->free));
+	m->free_list = calloc(n, sizeof(*m->free_list));
+	if (!m->space || !m->free || !m->free_list)
+		return -ENOMEM;
+	m->columns = n;
+	return 0;
+}
+
 int sx_messages_frame(struct sx_messages *m, const struct stixel_frame *frame)
 {
 	int r = reserve(m, frame->header->stixel_count);
 
+	if (r == 0)
+		r = reserve_columns(m, frame->header->columns);
 	m->frame = frame;
 	return r == 0 && sx_scene_has_camera(frame->header) ? sx_scene_fill(&m->scene, frame) : r;
 }
@@ -182,6 +211,20 @@ static void fill_stixels(struct sx_messages *m)
 	}
 }
 
+static void fill_free(struct sx_messages *m)
+{
+	const uint32_t columns = m->frame->header->columns;
+
+	stixel_free_space(m->frame, NULL, 0, m->space, columns);
+	for (uint32_t u = 0; u < columns; u++) {
+		stixel__free__init(&m->free[u]);
+		m->free[u].from_m = m->space[u].from_m;
+		m->free[u].to_m = m->space[u].to_m;
+		m->free[u].end = (Stixel__FreeEnd)m->space[u].end;
+		m->free_list[u] = &m->free[u];
+	}
+}
+
 static int64_t pack_frame(struct sx_messages *m, const void **bytes)
 {
 	const struct stixel_frame_header *h = m->frame->header;
@@ -221,6 +264,8 @@ static int64_t pack_frame(struct sx_messages *m, const void **bytes)
 	f.n_stages = h->stage_count, f.stages = stages;
 	fill_stixels(m);
 	f.n_stixels = h->stixel_count, f.stixels = m->stixel_list;
+	fill_free(m);
+	f.n_free = h->columns, f.free = m->free_list;
 	return pack(m, &f.base, bytes);
 }
 

@@ -9,6 +9,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "tools/draw/obstacles.h"
 #include "tools/draw/overlay.h"
 
 #define THICKNESS_M 0.05
@@ -148,6 +149,15 @@ static int reserve_dots(struct sx_scene *scene, const struct stixel_frame *frame
 	return 0;
 }
 
+/* Whether it is drawn: an obstacle, or ground that was seen. */
+static bool has_place(const struct stixel_frame_header *h, const struct stixel *s, bool stands)
+{
+	if (stixel_disparity_px(s) <= 0.0 || stixel_depth_m(h, s) > SX_SCENE_FAR_M)
+		return false;
+	return s->kind == STIXEL_OBJECT ? stands
+					: s->kind == STIXEL_GROUND && !(h->flags & STIXEL_FRAME_BLIND);
+}
+
 int sx_scene_fill(struct sx_scene *scene, const struct stixel_frame *frame)
 {
 	const struct stixel_frame_header *h = frame->header;
@@ -155,23 +165,25 @@ int sx_scene_fill(struct sx_scene *scene, const struct stixel_frame *frame)
 					   .focal_baseline = h->fx * h->baseline_m};
 	struct sx_palette_range range = sx_overlay_range(&params);
 	int r = reserve(scene, h->stixel_count);
+	uint8_t *stands;
 
 	if (r == 0)
 		r = reserve_dots(scene, frame);
-	if (r < 0)
-		return r;
+	stands = r == 0 ? sx_obstacles(frame) : NULL;
+	if (!stands)
+		return -ENOMEM;
 	for (uint32_t i = 0; i < h->stixel_count; i++) {
 		const struct stixel *s = &frame->stixels[i];
 
-		if (stixel_disparity_px(s) <= 0.0 || stixel_depth_m(h, s) > SX_SCENE_FAR_M)
+		if (!has_place(h, s, stands[i]))
 			continue;
-		if (s->kind == STIXEL_OBJECT || s->kind == STIXEL_GROUND)
-			add_dots(scene, h, s, &range);
+		add_dots(scene, h, s, &range);
 		if (s->kind == STIXEL_OBJECT && s->slope_q14 == 0)
 			add_box(scene, h, s, &range);
-		else if (s->kind == STIXEL_OBJECT || s->kind == STIXEL_GROUND)
+		else
 			add_quad(scene, h, s);
 	}
+	free(stands);
 	return 0;
 }
 

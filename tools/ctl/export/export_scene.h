@@ -53,8 +53,8 @@ struct sx_scene {
 /* Distances are known: there is a camera model. */
 bool sx_scene_has_camera(const struct stixel_frame_header *h);
 /*
- * Replaces what is in the scene; sky, and what has no disparity, has no place. -ENOMEM.
- * A zeroed scene is ready.
+ * Replaces what is in the scene: obstacles (sx_obstacles()) and ground that was seen, of which a blind
+ * frame has none; sky, and what has no disparity, has no place. -ENOMEM. A zeroed scene is ready.
  */
 int sx_scene_fill(struct sx_scene *s, const struct stixel_frame *frame);
 void sx_scene_finish(struct sx_scene *s);

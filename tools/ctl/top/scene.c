@@ -26,28 +26,40 @@ static int by_size(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-bool sx_scene_free(const struct stixel_frame *f, double metres[SX_FREE_PARTS])
+/* Of columns begin up to end; see sx_scene_free(). */
+static double free_of(const struct stixel_free_column *columns, uint32_t begin, uint32_t end)
 {
 	static double reach[COLUMNS_MAX];
+	size_t seen = 0, unseen = 0;
+	double m;
+
+	for (uint32_t u = begin; u < end; u++) {
+		if (columns[u].end == STIXEL_FREE_GROUND)
+			reach[seen++] = (double)INFINITY;
+		else if (columns[u].end != STIXEL_FREE_UNSEEN)
+			reach[seen++] = (double)columns[u].to_m;
+	}
+	qsort(reach, seen, sizeof(reach[0]), by_size);
+	if (seen <= STRAY)
+		return (double)NAN;
+	m = reach[STRAY];
+	for (uint32_t u = begin; u < end; u++)
+		unseen += columns[u].end == STIXEL_FREE_UNSEEN && (double)columns[u].to_m < m;
+	return 2 * unseen > end - begin ? (double)NAN : m;
+}
+
+bool sx_scene_free(const struct stixel_frame *f, double metres[SX_FREE_PARTS])
+{
+	static struct stixel_free_column list[COLUMNS_MAX];
 	const uint32_t columns = f->header->columns;
 
 	if (f->header->fx <= 0.0 || f->header->baseline_m <= 0.0 || columns < SX_FREE_PARTS * (STRAY + 1) ||
 	    columns > COLUMNS_MAX)
 		return false;
-	for (uint32_t part = 0; part < SX_FREE_PARTS; part++) {
-		uint32_t begin = columns * part / SX_FREE_PARTS, end = columns * (part + 1) / SX_FREE_PARTS;
-		size_t seen = 0;
-
-		for (uint32_t u = begin; u < end; u++) {
-			int what;
-			double m = stixel_free_space_m(f, u, &what);
-
-			if (what != STIXEL_FREE_UNSEEN)
-				reach[seen++] = what == STIXEL_FREE_OBJECT ? m : (double)INFINITY;
-		}
-		qsort(reach, seen, sizeof(reach[0]), by_size);
-		metres[part] = seen > STRAY ? reach[STRAY] : (double)NAN;
-	}
+	stixel_free_space(f, NULL, 0, list, COLUMNS_MAX);
+	for (uint32_t part = 0; part < SX_FREE_PARTS; part++)
+		metres[part] =
+			free_of(list, columns * part / SX_FREE_PARTS, columns * (part + 1) / SX_FREE_PARTS);
 	return true;
 }
 
@@ -71,7 +83,7 @@ static const struct stixel *stixel_at(const struct stixel_frame *f, double x, do
 	uint32_t count;
 	const struct stixel *s;
 
-	if (width == 0) /* a frame may say so */
+	if (width == 0 || f->header->flags & STIXEL_FRAME_BLIND) /* width: a frame may say so */
 		return NULL;
 	s = stixel_column(f, (uint32_t)x / width, &count);
 	for (uint32_t i = 0; i < count; i++)

@@ -12,9 +12,10 @@
 #define SX_FREE_PARTS 3 /* left, ahead, right: thirds of the image */
 
 /*
- * Distance of the nearest object in each third, m: the one that all but two columns reach beyond, so that a
- * stray stixel does not count. INFINITY: no object. Columns that are not seen (STIXEL_FREE_UNSEEN) count
- * for nothing; NAN: too few others. False: no camera model, or too few columns to tell.
+ * Distance of the nearest object or drop in each third (stixel_free_space()), m: the one that all but
+ * two columns reach beyond, so that a stray stixel does not count. INFINITY: there is none. NAN: the
+ * third is not seen, which is said where more than half of its columns were not seen so far, or fewer
+ * than three were.
  */
 bool sx_scene_free(const struct stixel_frame *f, double metres[SX_FREE_PARTS]);
 

@@ -9,7 +9,7 @@ import {CLASS, DISTANCE} from "./palette.js";
 import {count, number, setText, showCameras, showFacts, showStages} from "./panels.js";
 import {Settings} from "./settings.js";
 import {CameraView, scaleOf, ticks} from "./view.js";
-import {readFrame} from "./wire.js";
+import {readFrame, readFree} from "./wire.js";
 
 const OLD_MS = 1500; // a picture that came longer ago is not shown as a live one
 const $ = (id) => document.getElementById(id);
@@ -42,8 +42,7 @@ function choice(name) {
 
 function query() {
   const ground = choice("ground"), rate = $("rate").value;
-  const words = [...(ground === "none" ? [] : [`images=${ground}`]), ...(rate ? [`fps=${rate}`] : [])];
-  return words.length ? `?${words.join("&")}` : "";
+  return `?${["free=yes", ...(ground === "none" ? [] : [`images=${ground}`]), ...(rate ? [`fps=${rate}`] : [])].join("&")}`;
 }
 
 function restore() {
@@ -133,6 +132,7 @@ async function decode(set) {
   const ground = choice("ground");
   const bytes = ground === "left" ? set.left : ground === "disparity" ? set.disparity : null;
   set.parsed = readFrame(set.frame);
+  set.parsed.free = set.free && readFree(set.free);
   set.picture = bytes ? await createImageBitmap(new Blob([bytes], {type: ground === "left" ? "image/jpeg" : "image/png"})) : null;
   return set;
 }
@@ -255,6 +255,8 @@ function verdict() {
     return {kind: "warn", word: n.state === "starting" ? "Starting" : "Stopping", text: reason, veil: shown && since < OLD_MS ? "" : "Not yet"};
   if (since > OLD_MS)
     return {kind: "warn", word: shown ? "No new frames" : "Waiting", text: shown ? `the newest came ${ago(since)} ago. ${reason}` : `for the first frame. ${reason}`, veil: shown ? `Nothing new for ${ago(since)}` : ""};
+  if (shown.parsed.blind)
+    return {kind: "bad", word: "Blind", text: `Nothing is free: ${reason || "the pictures show nothing of what is there"}`, veil: ""};
   if (n.state === "degraded")
     return {kind: "warn", word: "Degraded", text: reason, veil: ""};
   const camera = s?.source?.cameras?.[0];

@@ -1,34 +1,11 @@
 // Free space and obstacles from above, in metres: the camera is below, looking up.
 // SPDX-License-Identifier: Apache-2.0
-import {KIND, ROAD_NONE} from "./layout.js";
+import {END, KIND} from "./layout.js";
 import {CLASS} from "./palette.js";
 import {distanceColour, scaleOf} from "./view.js";
-import {groundDisparity} from "./wire.js";
 
-const STEP_M = {20: 5, 40: 10, 80: 20};
-
-// How far each column is known to be free, m, as stixel_free_space_m() of <stixel.h>: up to its lowest object, or to
-// what is unknown (0 where that is its foot), else as far as its ground was seen.
-export function freeDistances(frame, range) {
-  const {columns, offsets, stixels: s} = frame, fb = frame.fx * frame.baseline;
-  const free = new Float32Array(columns);
-  for (let u = 0; u < columns; u++) {
-    let reach = 0;
-    for (let i = offsets[u]; i < offsets[u + 1]; i++) {
-      const object = s.kind[i] === KIND.object && s.disparity[i] > 0;
-      if (s.kind[i] === KIND.sky)
-        continue;
-      if (object)
-        reach = fb / s.disparity[i];
-      if (object || s.kind[i] !== KIND.ground)
-        break;
-      const road = groundDisparity(frame, u * frame.columnWidth + (frame.columnWidth - 1) / 2, s.top[i]); // its far end
-      reach = frame.road === ROAD_NONE ? 0 : road > 0 ? fb / road : Infinity;
-    }
-    free[u] = Math.min(range, reach);
-  }
-  return free;
-}
+const STEP_M = {5: 1, 10: 2, 20: 5, 40: 10, 80: 20};
+const NONE = 2 ** 32 - 1; // no stixel
 
 export class Birdseye {
   constructor(canvas) {
@@ -58,13 +35,17 @@ export class Birdseye {
     this.place = (x, z) => [egoX + x * metre, egoY - z * metre];
     c.clearRect(0, 0, width, height);
     this.grid(width, height, metre, egoX, egoY, ink);
-    if (this.frame && this.frame.fx * this.frame.baseline > 0) {
+    const frame = this.frame, metres = frame && frame.fx * frame.baseline > 0;
+    if (metres) {
+      this.unseen(ink);
       this.free(ink);
+      this.drops(ink);
       this.objects(metre);
-    } else if (this.frame) {
-      c.fillStyle = ink("--soft");
+    }
+    if (frame && (!metres || frame.blind)) {
+      c.fillStyle = ink("--text");
       c.textAlign = "center";
-      c.fillText("Without a camera model there are no metres.", egoX, height / 2);
+      c.fillText(metres ? "The pictures show nothing: nothing is free." : "Without a camera model there are no metres.", egoX, height / 2);
     }
     this.ego(egoX, egoY, ink);
   }
@@ -102,39 +83,93 @@ export class Birdseye {
     return [(u * columnWidth - cx) / fx, ((u + 1) * columnWidth - cx) / fx];
   }
 
-  free(ink) {
-    const c = this.context, distances = freeDistances(this.frame, this.range);
+  // Columns one beside the other, first..last, of which something lies between near(u) and far(u), m: a shape for each run.
+  shapes(near, far) {
+    const c = this.context, columns = this.frame.free ? this.frame.columns : 0;
+    const line = (u, z) => this.rays(u).map((aside) => this.place(aside * z, z));
     c.beginPath();
-    c.moveTo(...this.place(0, 0));
-    distances.forEach((z, u) => {
-      const [left, right] = this.rays(u);
-      c.lineTo(...this.place(left * z, z));
-      c.lineTo(...this.place(right * z, z));
-    });
-    c.closePath();
-    c.fillStyle = ink("--three");
+    for (let first = 0, last; first < columns; first = last + 1) {
+      const is = (u) => u < columns && near(u) < Math.min(this.range, far(u)); // NaN is not
+      for (last = first; is(last); last++);
+      if (last === first)
+        continue;
+      for (let u = first; u < last; u++)
+        line(u, Math.min(this.range, far(u))).forEach(([x, y], i) => u === first && !i ? c.moveTo(x, y) : c.lineTo(x, y));
+      for (let u = last - 1; u >= first; u--)
+        line(u, near(u)).reverse().forEach((at) => c.lineTo(...at));
+      c.closePath();
+    }
+  }
+
+  free(ink) {
+    const c = this.context, {free} = this.frame;
+    this.shapes((u) => free.from[u], (u) => free.to[u]);
+    c.fillStyle = c.strokeStyle = ink("--three");
     c.globalAlpha = 0.24;
     c.fill();
     c.globalAlpha = 0.7;
-    c.strokeStyle = ink("--three");
     c.lineWidth = 1;
     c.stroke();
     c.globalAlpha = 1;
   }
 
-  // The nearest of each column stands out; what is behind it is there, but weaker.
+  // Hatched: before the first ground that was seen, and from where nothing was seen on. Behind objects all is blank.
+  unseen(ink) {
+    const c = this.context, {free} = this.frame;
+    c.fillStyle = this.hatch(ink("--soft"));
+    this.shapes(() => 0, (u) => free.from[u] < free.to[u] ? free.from[u] : free.to[u]);
+    c.fill();
+    this.shapes((u) => free.end[u] === END.unseen || free.end[u] === END.drop ? free.to[u] : NaN, () => this.range);
+    c.fill();
+  }
+
+  hatch(colour) {
+    const tile = document.createElement("canvas"), c = tile.getContext("2d");
+    tile.width = tile.height = 8;
+    c.strokeStyle = colour;
+    c.globalAlpha = 0.4;
+    c.beginPath();
+    for (const at of [-8, 0, 8]) {
+      c.moveTo(at - 1, 9);
+      c.lineTo(at + 9, -1);
+    }
+    c.stroke();
+    return this.context.createPattern(tile, "repeat");
+  }
+
+  // The edge of the ground before a drop.
+  drops(ink) {
+    const c = this.context, {free} = this.frame, depth = 5 * this.range / this.canvas.clientHeight;
+    this.shapes((u) => free.end[u] === END.drop ? free.to[u] : NaN, (u) => free.to[u] + depth);
+    c.fillStyle = ink("--text");
+    c.fill();
+    c.fillStyle = c.createPattern(this.stripes(ink("--page")), "repeat");
+    c.fill();
+  }
+
+  stripes(colour) {
+    const tile = document.createElement("canvas"), c = tile.getContext("2d");
+    tile.width = 8;
+    tile.height = 1;
+    c.fillStyle = colour;
+    c.fillRect(0, 0, 4, 1);
+    return tile;
+  }
+
+  // The one that ends each column stands out, or the nearest behind what was not seen; the others are there, but weaker.
   objects(metre) {
-    const {columns, offsets, stixels: s} = this.frame;
+    const {columns, offsets, stixels: s, free} = this.frame;
+    const stands = (i) => s.kind[i] === KIND.object && s.disparity[i] > 0 && !free?.absent.has(i);
     for (let u = 0; u < columns; u++) {
-      let nearest = -1;
-      for (let i = offsets[u]; i < offsets[u + 1]; i++)
-        if (s.kind[i] === KIND.object && s.disparity[i] > (nearest < 0 ? 0 : s.disparity[nearest]))
+      let nearest = free?.end[u] === END.object ? free.stixel[u] : NONE;
+      for (let i = offsets[u]; free?.end[u] !== END.object && i < offsets[u + 1]; i++)
+        if (stands(i) && (nearest === NONE || s.disparity[i] > s.disparity[nearest]))
           nearest = i;
       for (let i = offsets[u]; i < offsets[u + 1]; i++)
-        if (s.kind[i] === KIND.object && s.disparity[i] && i !== nearest)
+        if (stands(i) && nearest !== i)
           this.object(i, 2, 0.45);
-      if (nearest >= 0)
-        this.object(nearest, Math.max(4, 0.25 * metre), 0.5 + 0.5 * s.confidence[nearest] / 255);
+      if (nearest !== NONE && s.disparity[nearest])
+        this.object(nearest, Math.min(8, Math.max(4, 0.25 * metre)), 0.5 + 0.5 * s.confidence[nearest] / 255);
     }
     this.context.globalAlpha = 1;
   }

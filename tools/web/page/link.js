@@ -21,7 +21,7 @@ export async function sentence(answer) {
 
 // on: {frame(set), notice(n), link(word, text), status(object or null, text), instances(list, tune)}; tune: settings may be
 // changed here; set has number, ageMs,
-// received, frame, left, disparity: the payloads of one frame.
+// received, frame, free, left, disparity: the payloads of one frame.
 export class Link {
   constructor(on) {
     this.on = on;
@@ -118,12 +118,14 @@ export class Link {
       parts.left = m;
     else if (m.kind === MESSAGE_KIND.disparity)
       parts.disparity = m;
+    else if (m.kind === MESSAGE_KIND.free)
+      parts.free = m;
     else if (m.kind === MESSAGE_KIND.notice)
       this.on.notice(JSON.parse(new TextDecoder().decode(m.payload)));
     else if (m.kind === MESSAGE_KIND.frame) {
       const belongs = (p) => p && p.number === m.number ? p.payload : null;
       this.on.frame({number: m.number, ageMs: m.ageMs, skipped: m.skipped, received: performance.now(), frame: m.payload,
-        left: belongs(parts.left), disparity: belongs(parts.disparity)});
+        left: belongs(parts.left), disparity: belongs(parts.disparity), free: belongs(parts.free)});
     }
   }
 

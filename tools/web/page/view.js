@@ -65,7 +65,7 @@ export class CameraView {
   show(frame, picture, colour) {
     this.frame = frame;
     this.picture = picture;
-    this.colour = colour;
+    this.colour = frame.blind ? "off" : colour; // what it says was not seen
     this.fill();
     this.paint();
   }
@@ -184,7 +184,7 @@ export class CameraView {
     const d = found >= 0 ? s.disparity[found] : 0, fb = frame.fx * frame.baseline;
     // a ground stixel's distance is that of the road in the probe's own row
     const here = found >= 0 && s.kind[found] === KIND.ground ? groundDisparity(frame, probe.x, probe.y) : d;
-    const words = [found >= 0 ? WORDS[s.kind[found]] : "no stixel"];
+    const words = [found < 0 || s.kind[found] >= KIND.unknown ? "not seen" : WORDS[s.kind[found]]];
     if (here > 0.05)
       words.push(fb > 0 ? `${(fb / here).toFixed(1)} m` : `${here.toFixed(1)} px`);
     if (found >= 0)

@@ -1,6 +1,6 @@
 // The stream's messages and frames, from bytes to values.
 // SPDX-License-Identifier: Apache-2.0
-import {FRAME, FRAME_MAGIC, MESSAGE, MESSAGE_MAGIC, STIXEL, DISPARITY_UNKNOWN} from "./layout.js";
+import {FRAME, FRAME_BLIND, FRAME_MAGIC, FREE, MESSAGE, MESSAGE_MAGIC, STIXEL, DISPARITY_UNKNOWN} from "./layout.js";
 
 const MOST = 64 << 20; // longer messages are damage
 
@@ -93,10 +93,28 @@ export function readFrame(bytes) {
   for (let i = 0; i <= columns; i++)
     offsets[i] = u32(header + 4 * i);
   return {
-    number: whole(view, FRAME.number), width: u32(FRAME.image_width), height: u32(FRAME.image_height),
+    number: whole(view, FRAME.number), blind: (u32(FRAME.flags) & FRAME_BLIND) !== 0, width: u32(FRAME.image_width), height: u32(FRAME.image_height),
     columns, columnWidth: u32(FRAME.column_width), disparities: u32(FRAME.disparities),
     fx: real(FRAME.fx), cx: real(FRAME.cx), baseline: real(FRAME.baseline_m),
     road: view.getUint8(FRAME.road_origin), ground: readGround(real, header),
     horizon: real(FRAME.horizon_row), offsets, stixels: readStixels(view, u32(FRAME.stixels_offset), count),
   };
+}
+
+// How far each column is known to be free, as the server made it by stixel_free_space(): between from and to, m; end
+// says what is there (END), stixel which one it is. absent: numbers of object stixels that stand nowhere.
+export function readFree(bytes) {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength), u32 = (at) => view.getUint32(at, true);
+  const columns = u32(FREE.columns), last = FREE.header_bytes + columns * FREE.bytes;
+  const free = {
+    from: new Float32Array(columns), to: new Float32Array(columns), end: new Uint8Array(columns), stixel: new Uint32Array(columns),
+    absent: new Set(Array.from({length: u32(FREE.absent)}, (_, i) => u32(last + 4 * i))),
+  };
+  for (let u = 0, at = FREE.header_bytes; u < columns; u++, at += FREE.bytes) {
+    free.from[u] = view.getFloat32(at + FREE.from_m, true); // NaN: no ground was seen
+    free.to[u] = view.getFloat32(at + FREE.to_m, true);
+    free.end[u] = u32(at + FREE.end);
+    free.stixel[u] = u32(at + FREE.stixel);
+  }
+  return free;
 }

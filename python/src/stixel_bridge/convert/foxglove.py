@@ -26,6 +26,7 @@ _STIXEL = [_F(1, "uint32", "column"), _F(2, "uint32", "row_top"), _F(3, "uint32"
            _F(5, "float", "disparity_px"), _F(6, "float", "slope"), _F(7, "float", "depth_m"),
            _F(8, "uint32", "support"), _F(9, "uint32", "confidence"), _F(10, "uint32", "label"),
            _F(11, "uint32", "flags")]
+_FREE = [_F(1, "float", "from_m"), _F(2, "float", "to_m"), _F(3, "FreeEnd", "end")]
 _ROAD = [_F(1, "RoadOrigin", "origin"), _F(2, "double", "slope"), _F(3, "double", "offset"),
          _F(4, "double", "horizon_row"), _F(5, "double", "pitch_rad"), _F(6, "double", "height_m"),
          _F(7, "uint32", "inliers"), _F(8, "uint32", "age"), _F(9, "double", "cross"), _F(10, "double", "axis"),
@@ -41,7 +42,7 @@ _FRAME = [
     _F(16, "uint32", "disparities"), _F(17, "int32", "min_disparity"), _F(18, "Camera", "camera"),
     _F(19, "Road", "road"), _F(20, "uint64", "captured"), _F(21, "uint64", "published"),
     _F(22, "uint64", "dropped_overload"), _F(23, "uint64", "dropped_unpaired"), _F(24, "uint64", "dropped_corrupt"),
-    _F(25, "Stage", "stages", True), _F(26, "Stixel", "stixels", True)]
+    _F(25, "Stage", "stages", True), _F(26, "Stixel", "stixels", True), _F(27, "Free", "free", True)]
 _EVENT = [_F(1, "string", "kind"), _F(2, "fixed64", "epoch"), _F(3, "uint64", "pid"), _F(4, "string", "version"),
           _F(5, "uint64", "number"), _F(6, "uint64", "lost"), _F(7, "string", "reason"), _F(8, "uint64", "frames"),
           _F(9, "uint64", "publishers"), _F(10, "uint64", "frame_bytes_max"), _F(11, "uint64", "frame_bytes_max_bare"),
@@ -50,9 +51,10 @@ _EVENT = [_F(1, "string", "kind"), _F(2, "fixed64", "epoch"), _F(3, "uint64", "p
 SCHEMAS: Dict[str, bytes] = {
     "stixel.Frame": pb.describe(
         "stixel/Frame.proto", "stixel",
-        {"Stixel": _STIXEL, "Road": _ROAD, "Camera": _CAMERA,
+        {"Stixel": _STIXEL, "Free": _FREE, "Road": _ROAD, "Camera": _CAMERA,
          "Stage": [_F(1, "string", "name"), _F(2, "int64", "ns")], "Frame": _FRAME},
         {"Kind": ("GROUND", "OBJECT", "SKY", "UNKNOWN"),
+         "FreeEnd": ("FREE_UNSEEN", "FREE_GROUND", "FREE_OBJECT", "FREE_DROP"),
          "RoadOrigin": ("ROAD_NONE", "ROAD_MEASURED", "ROAD_PREVIOUS", "ROAD_CALIBRATION")}),
     "stixel.Event": pb.describe("stixel/Event.proto", "stixel", {"Event": _EVENT}, {}),
     "stixel.Bytes": b"struct stixel_frame_header, offsets, stixels as in stixel.h; images lie in channels beside"}
@@ -99,12 +101,21 @@ def _stixels(frame: Frame) -> bytes:
     return rows.pack(26)
 
 
+def _free(frame: Frame) -> bytes:
+    columns = frame.free_columns()
+    rows = pb.Rows(len(columns))
+    rows.float32(1, columns["from_m"])
+    rows.float32(2, columns["to_m"])
+    rows.number(3, columns["end"])
+    return rows.pack(27)
+
+
 def frame_message(frame: Frame) -> bytes:
     """stixel.Frame."""
     h = frame.header
     return b"".join((_of_header(h, _FRAME[:17]), pb.chunk(18, _of_header(h, _CAMERA)),
                      pb.chunk(19, _of_header(h, _ROAD, _OF_ROAD)), _of_header(h, _FRAME[19:24]),
-                     _stages(h), _stixels(frame)))
+                     _stages(h), _stixels(frame), _free(frame)))
 
 
 # ---- foxglove.* ----

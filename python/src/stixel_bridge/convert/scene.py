@@ -10,7 +10,7 @@ import math
 from typing import TYPE_CHECKING, Any, NamedTuple, Tuple
 
 import numpy as np
-from stixel import Frame, Kind
+from stixel import Frame, FrameFlag, Kind
 from stixel._layout import DISPARITY_UNKNOWN
 
 if TYPE_CHECKING:
@@ -74,7 +74,11 @@ class _Stixels:
         # of the rest the distance is known; ">" as in C, where a camera may be anything
         with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
             far = h["fx"] * h["baseline_m"] / (q7 / 128.0) > FAR_M
-        s = s[(q7 != 0) & (q7 != DISPARITY_UNKNOWN) & ~far & (s["kind"] <= Kind.OBJECT)]
+        shown = np.zeros(len(s), bool)
+        shown[frame.obstacle_points("camera")["id"]] = True
+        if not h["flags"] & FrameFlag.BLIND:
+            shown |= s["kind"] == Kind.GROUND
+        s = s[(q7 != 0) & (q7 != DISPARITY_UNKNOWN) & ~far & shown]
         self.kind = s["kind"]
         self.disparity = s["disparity_q7"] / 128.0
         self.slope = s["slope_q14"] / 16384.0

@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, Any, Optional, Sequence
 
 import numpy as np
 
-import stixel
-
 from . import store
 from .frames import Names, header, stamp_ns, vector
 
@@ -57,7 +55,7 @@ def _marker(ns: int, frame_id: str, points: Sequence[Any]) -> bytes:
 
 
 def marker_array(frame: Frame, names: Names) -> Optional[bytes]:
-    """visualization_msgs/MarkerArray, serialised: from foot to top of each object, coloured by its distance. None
+    """visualization_msgs/MarkerArray, serialised: from foot to top of each obstacle, coloured by its distance. None
     without a camera model or a road.
 
     rosbags serialises points one by one, which takes longer than all else of a frame. So the marker is serialised
@@ -66,7 +64,7 @@ def marker_array(frame: Frame, names: Names) -> Optional[bytes]:
     """
     if not frame.camera.known or not frame.road.known:
         return None
-    points = frame.points("vehicle")[frame.stixels["kind"] == stixel.Kind.OBJECT]
+    points = frame.points("vehicle")[np.unique(frame.obstacle_points()["id"])]
     points = points[np.isfinite(points).all((1, 2))].astype("<f8")
     colours = np.repeat(_colours(points[:, 0, 0]), 2, 0)
     count = 2 * len(points)

@@ -8,6 +8,7 @@ import math
 from typing import TYPE_CHECKING, Any, List, Mapping, Optional, Union
 
 import numpy as np
+from stixel import FrameFlag
 
 from ..rig import RigFrame
 from . import store
@@ -44,17 +45,20 @@ def cloud(frame: Seen, frame_id: str, points: NDArray[Any]) -> Any:
 
 
 def _known(frame: Seen) -> bool:
-    """Whether there are metres, and a road that they stand on. A rig keeps to those of its cameras that have both."""
-    return isinstance(frame, RigFrame) or (frame.camera.known and frame.road.known)
+    """Whether there are metres, a road that they stand on, and anything to be seen. Of a rig: at one of its cameras."""
+    if isinstance(frame, RigFrame):
+        return any(_known(part.frame) for part in frame.parts)
+    return frame.camera.known and frame.road.known and not frame.header["flags"] & FrameFlag.BLIND
 
 
 def _scan(frame: Seen, options: Mapping[str, Any]) -> Scan:
-    """libstixel's scan; what is not given is as usual for the camera. A rig has angles and range_min of its own."""
-    values = {"height_min": options["scan_height_min_m"], "height_max": options["scan_height_max_m"],
-              "above": options["scan_above"], "below": options["scan_below"], "unknown": options["scan_unknown"]}
+    """libstixel's scan; what is not given is as usual for the frame. A rig has angles and range_min of its own."""
+    values = {key: options["scan_" + key] for key in ("above", "below", "unknown", "drop")}
+    values.update((key, options["scan_%s_m" % key]) for key in ("height_min", "height_max")
+                  if options["scan_%s_m" % key] is not None)
     least, most, step_deg = (options["scan_" + key] for key in ("range_min_m", "range_max_m", "step_deg"))
     if isinstance(frame, RigFrame):
-        return frame.scan(**values) if most is None else frame.scan(range_min=0.0, range_max=most, **values)
+        return frame.scan(**values) if most is None else frame.scan(range_max=most, **values)
     usual = frame.scan(**values)
     if least is None and most is None and step_deg is None:
         return usual
@@ -71,7 +75,8 @@ def _scan(frame: Seen, options: Mapping[str, Any]) -> Scan:
 
 def laser_scan(frame: Seen, names: Names, options: Mapping[str, Any]) -> Optional[Any]:
     """sensor_msgs/LaserScan by REP 117: inf is free, nan is not seen, -inf is nearer than range_min. All of its rays
-    are of one moment. None without a camera model or a road."""
+    are of one moment. None without a camera model or a road, and of a blind frame: its consumers take a scan in which
+    nothing is seen for one in which nothing stands, and stop when none comes."""
     if not _known(frame):
         return None
     scan = _scan(frame, options)

@@ -77,18 +77,20 @@ OPTIONS: Sequence[Option] = [
     Option("topics", "list", [topic.name for topic in _TOPICS], "what is offered", choices=tuple(
         topic.name for topic in _TOPICS)),
     Option("base_frame", "text", "base_link", "frame of the vehicle that the cameras are mounted on"),
-    Option("scan_height_min_m", "number", 0.15, "of a scan: what reaches higher above the road is an obstacle", -10,
-           100, unit="m"),
-    Option("scan_height_max_m", "number", 2.0, "of a scan: what begins lower is one", -10, 100, unit="m"),
-    Option("scan_range_min_m", "number", None, "least range of a camera's scan; without: where disparity is the "
-           "largest that is searched for", 0, 1000, unit="m"),
-    Option("scan_range_max_m", "number", None, "greatest range of a scan; without: where disparity is 4 px", 0, 1000,
-           unit="m"),
+    Option("scan_height_min_m", "number", None, "of a scan: what reaches higher above the road is an obstacle; "
+           "without: vehicle.step_m of the instance", -10, 100, unit="m"),
+    Option("scan_height_max_m", "number", None, "of a scan: what begins lower is one; without: vehicle.height_m of the "
+           "instance", -10, 100, unit="m"),
+    Option("scan_range_min_m", "number", None, "least range of a camera's scan; without: where the frame first shows "
+           "ground, or a nearer obstacle", 0, 1000, unit="m"),
+    Option("scan_range_max_m", "number", None, "greatest range of a scan; without: where disparity is 4 px, or where "
+           "the image ends on the road", 0, 1000, unit="m"),
     Option("scan_step_deg", "number", None, "from angle to angle of a camera's scan; without: the narrowest column",
            0.01, 10, unit="degrees"),
     Option("scan_above", "choice", "free", "what hangs above the greatest height counts as", choices=_AS),
     Option("scan_below", "choice", "free", "what does not reach the least height counts as", choices=_AS),
     Option("scan_unknown", "choice", "unseen", "what was not measured counts as", choices=_AS),
+    Option("scan_drop", "choice", "obstacle", "where the ground ends before a drop counts as", choices=_AS),
     Option("obstacle_range_m", "number", 50.0, "as far as obstacles have points; 0: no limit", 0, 1000, unit="m"),
     Option("obstacle_step_m", "number", 0.0, "between the points of an obstacle; 0: its foot and its top alone", 0, 100,
            unit="m"),
@@ -139,12 +141,10 @@ def full_name(topic: Topic, instance: Instance) -> str:
 
 def check(options: Mapping[str, Any], instances: Sequence[Instance]) -> None:
     """Whether options and instances go together; Fail."""
-    if options["scan_height_min_m"] > options["scan_height_max_m"]:
-        raise Fail(CONFIG, "scan_height_min_m = %g is more than scan_height_max_m = %g" % (
-            options["scan_height_min_m"], options["scan_height_max_m"]))
-    least, most = options["scan_range_min_m"], options["scan_range_max_m"]
-    if least is not None and most is not None and least > most:
-        raise Fail(CONFIG, "scan_range_min_m = %g is more than scan_range_max_m = %g" % (least, most))
+    for what in ("height", "range"):
+        least, most = (options["scan_%s_%s_m" % (what, end)] for end in ("min", "max"))
+        if least is not None and most is not None and least > most:
+            raise Fail(CONFIG, "scan_%s_min_m = %g is more than scan_%s_max_m = %g" % (what, least, what, most))
     if options["obstacle_step_m"] and not options["obstacle_range_m"]:
         raise Fail(CONFIG, "obstacle_step_m = %g needs an obstacle_range_m" % options["obstacle_step_m"])
     if 0 < options["obstacle_step_m"] < 0.01:
@@ -195,6 +195,7 @@ def of_frame(work: Work, options: Mapping[str, Any], wanted: AbstractSet[str],
 
     A topic has none where the frame has nothing for it: no image came with it, there is no camera model, or no road
     (scan, obstacles, ground, markers, /tf: all of them are of the frame PREFIX_road, and nobody could place them).
+    Nor have scan, obstacles and ground of a frame whose pictures show nothing (stixel.FrameFlag.BLIND).
     failed: told of a topic whose message cannot be made, which then has none.
     """
     names = frames.names(work.instance, options["base_frame"])
