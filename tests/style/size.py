@@ -8,10 +8,11 @@ import sys
 import rule
 
 COMPLEXITY_MAX = 30
-EXCEPTIONS = 3  # of LINES_MAX, single files
+EXCEPTIONS = 4  # of LINES_MAX, single files
 # Lines of a file, first pattern that fits. A smell rather than a law: an exception stands here with its reason.
 LINES_MAX = [
-    ("include/stixel.h", 790, "the public header: one file on purpose"),
+    ("include/stixel.h", 850, "the public header: one file on purpose"),
+    ("include/stixel_convert.h", 180, "what scans and points promise"),
     ("stages/engine.h", 200, "the engine interface in one piece"),
     ("ipc/stream.c", 620, "one state machine of clients"),
     ("tests/*", 700, "cases lie side by side"),
