@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "cpu/engine.h"
-#include "stages/stereo/row_error.h"
+#include "stages/monitor/row_error.h"
 #include "stages/stixels/reduce.h"
 #include "stixel.h"
 #include "tests/simulate/sim.h"
