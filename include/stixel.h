@@ -736,7 +736,7 @@ STIXEL_API int stixel_parse(struct stixel_frame *frame, const void *data, size_t
 
 /* What ends the free space of a column. */
 enum stixel_free {
-	STIXEL_FREE_UNSEEN = 0, /* not seen: nobody knows what is there */
+	STIXEL_FREE_UNSEEN = 0, /* not seen: what is there is not known */
 	STIXEL_FREE_GROUND = 1, /* no obstacle: the ground goes on to its end, most often the horizon */
 	STIXEL_FREE_OBJECT = 2, /* an object within the heights of the vehicle */
 	STIXEL_FREE_DROP = 3 /* since 1.6: the ground ends, and what is seen behind it lies below the road */

@@ -14,7 +14,7 @@ struct sx_scan {
 	struct sx_geometry g;
 	struct stixel_scan_options o;
 	struct sx_look_for want;
-	float *ranges, *begins; /* begins: NULL if nobody asked */
+	float *ranges, *begins; /* begins: NULL if it is not asked for */
 	double usual_begin;	/* sx_look_usual_begin(); negative: not asked for yet */
 	int64_t left;		/* of what it may cost; negative: it is given up */
 };

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Measures what readers are told when cameras fail: faults are planted into pairs (camera_faults.py), stixeld reads
+"""Measures what readers learn when cameras fail: faults are planted into pairs (camera_faults.py), stixeld reads
 them as image files, and its frames are read as users read them.
 
 Usage: tests/quality/faults.py BUILD [-s KEY=VALUE]... [--only TEXT]... [--jobs N] [PATH]...
