@@ -12,14 +12,14 @@
 #include "base/contract.h"
 
 /*
- * How far an object may seem to reach below the road and still stand on it. Windows of the matching cost and
- * cells of stixels spread an object over so many rows of the ground before it, and a road that is a little
- * wrong shifts all of it by a share of its distance.
+ * An object that seems to reach this far below the road still stands on it. Windows of the matching cost and
+ * cells of stixels spread an object over LOOK_SPREAD_ROWS rows of the ground before it. An error of the road
+ * shifts the object by a share of its distance.
  */
 #define LOOK_SPREAD_ROWS 8.0
 #define LOOK_SPREAD_SHARE 0.25
 
-/* A lower floor that is farther below the road than so many times the camera's height over it is none. */
+/* A lower floor lies at most this many camera heights below the road; what is deeper is a wrong match. */
 #define LOOK_DROP_HEIGHTS 9.0
 #define LOOK_DROP_DISPARITY 1.0 /* px: less is no measurement of a floor */
 

@@ -316,8 +316,8 @@ class Frame:
         return points if road is None else road.to_vehicle(points)
 
     def free_columns(self, **options: Any) -> NDArray[Any]:
-        """How far each column is known to be free (dtype stixel.FREE_COLUMN), as stixel_free_space() of <stixel.h>
-        has it: from_m and to_m (m along the optical axis), end (stixel.Free), stixel (its number, 2**32 - 1: none).
+        """Say how far each column is known to be free (dtype stixel.FREE_COLUMN), by stixel_free_space() of <stixel.h>:
+        from_m and to_m (m along the optical axis), end (stixel.Free), stixel (its number, 2**32 - 1: none).
         Needs libstixel.
 
         options: height_min, height_max, m over the road: what reaches between both is an obstacle. The usual ones are
