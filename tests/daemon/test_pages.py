@@ -120,7 +120,9 @@ class Pages(TestCase):
         self.assertTrue(20 <= value(m, "stixeld_frames_published", "_total") <= s["frames"]["published"])
         for reason in ("overload", "unpaired", "corrupt", "no_map"):
             self.assertGreaterEqual(value(m, "stixeld_frames_dropped", "_total", reason=reason), 0)
-        self.assertEqual(value(m, "stixeld_state", stixeld_state="running"), 1)
+        states = [dict(labels)["stixeld_state"] for (_, labels), v in m["stixeld_state"].samples.items() if v]
+        # beside compilers a daemon with sanitizers is too slow at times
+        self.assertIn(states, [["running"], ["degraded"]] if SANITIZED else [["running"]])
         self.assertEqual(value(m, "stixeld", "_info", instance="test", version=s["version"], backend="cpu",
                                device=s["engine"]["device"], input="host", source="synthetic"), 1)
         count = value(m, "stixeld_capture_to_publish_seconds", "_count")
