@@ -100,7 +100,8 @@ STIXEL_API int stixel_scan_defaults(const struct stixel_frame *frame, struct sti
  * begin, or within range_min. The usual begin is the median (of two in the middle the nearer) of where
  * columns first see ground, along the optical axis, of those that see it before anything else: a bonnet's
  * mask hides the foot of all columns, a tape that of a few. stixel_scan_seen() says where each angle begins.
- * Obstacles above what was not seen stay.
+ * Obstacles above what was not seen stay, but for those that may stand behind a drop: where the ground ended
+ * unseen within four heights of the camera, an obstacle more than twice as far leaves its angle unseen.
  *
  * An angle has the nearest of all that its ray meets. A column that is so narrow that no ray meets it counts
  * for the angle nearest to its middle (of two the left one), with the distance of its middle. Edges belong to

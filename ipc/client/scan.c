@@ -24,6 +24,14 @@
 #define SCAN_USUAL_SHARE 1.25 /* an arc of bonnet is higher in the middle */
 
 /*
+ * A number says nothing of the way to it, and a planner takes that way for free. Ground that ends unseen within
+ * SCAN_NEAR_HEIGHTS heights of the camera, where it is seen steeply, is likely to end at a drop: an obstacle
+ * more than SCAN_BEYOND times as far gives no number. Farther away the foot of many things is not measured.
+ */
+#define SCAN_NEAR_HEIGHTS 4.0
+#define SCAN_BEYOND 2.0
+
+/*
  * What a scan may cost, in angles that are looked at: so many for each angle, more for each column, as one of
  * a camera that leans hides many, and some for each stixel. Frames of cameras take a small part of it; one
  * that is made up so that each object covers all angles would hold up its reader for seconds.
@@ -275,11 +283,22 @@ static void scan_unseen(struct sx_scan *s, const struct sx_scan_column *c, doubl
 		scan_put_begin(s, span, INFINITY);
 }
 
+/* Whether a drop may lie before an obstacle so far away: SCAN_NEAR_HEIGHTS. */
+static bool scan_hides_drop(const struct sx_scan *s, const struct sx_scan_column *c, double range)
+{
+	return c->seen_to > 0.0 && c->seen_to <= SCAN_NEAR_HEIGHTS * (double)s->g.header->height_m &&
+	       range > SCAN_BEYOND * c->seen_to;
+}
+
 static void scan_thing(struct sx_scan *s, struct sx_scan_column *c, const struct sx_look_thing *thing)
 {
 	const double range = thing->at_foot ? 0.0 : sx_scan_range(s, c, thing->row, thing->disparity);
 
 	sx_must_or(return, thing->what, <=, SX_LOOK_EDGE);
+	if (thing->what == SX_LOOK_OBSTACLE && scan_hides_drop(s, c, range))
+		return;
+	if (thing->what == SX_LOOK_UNSEEN)
+		c->seen_to = range;
 	if (thing->what == SX_LOOK_OBSTACLE ||
 	    (thing->what == SX_LOOK_DROP && s->o.drop == STIXEL_SCAN_AS_OBSTACLE))
 		scan_put_obstacle(s, c, thing->row, thing->disparity);

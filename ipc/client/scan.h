@@ -29,6 +29,7 @@ struct sx_scan_column {
 	double right, middle, left;  /* its edges, image columns, px */
 	struct sx_scan_span horizon; /* directions in which they see it */
 	bool unseen;		     /* from the vehicle on */
+	double seen_to;		     /* m, where its ground ended unseen; 0: it did not */
 };
 
 /* In the axes of the vehicle, what pixel x, y sees at 1 m along the optical axis. */

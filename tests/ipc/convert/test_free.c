@@ -303,11 +303,11 @@ static void test_unknown(void **state)
 	/* an object above it stays in the scan, with nothing that may be cleared before it */
 	for (int foot = 0; foot < 2; foot++) {
 		float begins[ANGLES_MAX];
-		const int bottom = foot ? 479 : 399;
+		const int bottom = foot ? 479 : 379;
 
 		begin_with(&s, bottom, 315, STIXEL_UNKNOWN, 0);
 		case_add(&s.c, COLUMN, STIXEL_OBJECT, CASE_FOOT, 0, 25);
-		says(&s, STIXEL_FREE_UNSEEN, foot ? 0 : ground_m(400), foot ? 0 : 1);
+		says(&s, STIXEL_FREE_UNSEEN, foot ? 0 : ground_m(380), foot ? 0 : 1);
 		assert_ahead(&s, middle(&s), 10);
 		assert_int_equal(stixel_scan_seen(&s.c.frame, &s.o, sizeof(s.o), s.ranges, begins), 1);
 		assert_true(begins[looks_through(&s, 322)] == s.ranges[looks_through(&s, 322)]);

@@ -208,6 +208,37 @@ static void test_unknown(void **state)
 	assert_true(isnan(middle(&s)));
 }
 
+/* The camera is 1.5 m high: within 6 m what ends the ground unseen may be a drop. */
+static void test_a_drop_may_hide_before_it(void **state)
+{
+	static const struct {
+		int ground_top; /* row: the ground's last one; 480: no ground */
+		double m;	/* of the wall */
+		bool known;
+	} cases[] = {{390, 9.5, true},	 /* ground to 5 m, and a wall less than twice as far */
+		     {390, 10.5, false}, /* more than that */
+		     {360, 15, true},	 /* ground to 6.2 m: no drop is feared there */
+		     {480, 20, true}};	 /* what the right camera does not see, from the vehicle on */
+	static struct scan s;
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		const int foot = 239 + (int)(750 / cases[i].m);
+		float r;
+
+		begin_column(&s);
+		if (cases[i].ground_top < 480)
+			case_ground(&s.c, COLUMN, cases[i].ground_top);
+		case_add(&s.c, COLUMN, STIXEL_UNKNOWN, cases[i].ground_top - 1, foot + 1, 0);
+		case_add(&s.c, COLUMN, STIXEL_OBJECT, foot, 0, 250 / cases[i].m);
+		r = middle(&s);
+		if (cases[i].known)
+			assert_true(fabs((double)r * cos(angle(&s, looks_through(&s, 322))) - cases[i].m) <
+				    0.05);
+		else
+			assert_true(isnan(r));
+	}
+}
+
 static void test_limits_of_range(void **state)
 {
 	static struct scan s;
@@ -617,6 +648,7 @@ int main(void)
 		cmocka_unit_test(test_every_column),
 		cmocka_unit_test(test_nothing_seen),
 		cmocka_unit_test(test_unknown),
+		cmocka_unit_test(test_a_drop_may_hide_before_it),
 		cmocka_unit_test(test_limits_of_range),
 		cmocka_unit_test(test_band),
 		cmocka_unit_test(test_band_to_the_row),
