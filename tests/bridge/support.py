@@ -13,12 +13,19 @@ MODULE = os.path.join(SOURCE, "python", "src")
 sys.path[:0] = [MODULE, os.path.join(SOURCE, "tests", "python")]
 
 
-def need(*names):
-    """Ends the test as skipped where a package is missing."""
+def missing(*names):
+    """Says which of these packages cannot be imported; "" where all can."""
     import importlib.util
-    missing = [name for name in names if importlib.util.find_spec(name) is None]
-    if missing:
-        print("%s cannot be imported: tests/bridge/requirements.txt is not installed (no PyPI?)" % ", ".join(missing))
+    lacking = [name for name in names if importlib.util.find_spec(name) is None]
+    return ", ".join(lacking) and ("%s cannot be imported: tests/bridge/requirements.txt is not installed (no PyPI?)"
+                                   % ", ".join(lacking))
+
+
+def need(*names):
+    """Ends the test program as skipped where a package is missing."""
+    why = missing(*names)
+    if why:
+        print(why)
         sys.exit(77)
 
 

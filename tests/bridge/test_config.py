@@ -170,8 +170,8 @@ class Documents(unittest.TestCase):
             found = re.findall(r"(?:(?:^    .*)?\n)+", text_, re.M)
         return [re.sub(r"(?m)^    ", "", block) for block in found if re.search(r"(?m)^(    )?\[sink ", block)]
 
+    @unittest.skipIf(support.missing("zenoh", "rosbags"), support.missing("zenoh", "rosbags"))
     def test_documents(self):
-        support.need("zenoh", "rosbags")
         count = 0
         for path in ("docs/bridge.md", "docs/man/stixel-bridge.1.scd"):
             for block in self.blocks(path):
@@ -187,8 +187,8 @@ class Documents(unittest.TestCase):
                     self.assertEqual(len(program.make_sinks(c)), len(c.sinks), block)
         self.assertGreaterEqual(count, 6)
 
+    @unittest.skipIf(support.missing("rosbags"), support.missing("rosbags"))
     def test_what_only_one_may_have(self):
-        support.need("rosbags")
         for kind, more in (("ros-dds", "domain = 3"), ("foxglove", "port = 9000")):
             with mock.patch.object(sinks, "check", lambda kind: None), self.assertRaises(Fail) as caught:
                 program.make_sinks(config.parse_text("f", "[sink a]\nkind = %s\n%s\n[sink b]\nkind = %s\n%s\n" % (
