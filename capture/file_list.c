@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/contract.h"
+#include "base/missing.h"
 #include "capture/paths.h"
 
 struct found {
@@ -219,6 +220,8 @@ static int expand(struct sx_paths *ret, const char *pattern, char *why, size_t w
 {
 	int r = sx_paths_expand(ret, pattern);
 
+	if (r == -ENOENT && sx_missing(pattern, why, why_bytes))
+		return r;
 	if (r == -ENOENT || (r == 0 && !ret->count)) {
 		snprintf(why, why_bytes, "%s: no image files found", pattern);
 		return -ENOENT;
@@ -318,6 +321,8 @@ static int find(struct found *f, const struct sx_source_params *p, char *why, si
 		return find_by_sides(f, p->path, why, why_bytes);
 	if (sx_paths_is_folder(p->path))
 		return find_in_folder(f, p->path, why, why_bytes);
+	if (sx_missing(p->path, why, why_bytes))
+		return -ENOENT;
 	snprintf(why, why_bytes, "%s: neither a folder nor a pattern with a {left|right} part", p->path);
 	return -ENOENT;
 }

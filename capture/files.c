@@ -7,17 +7,22 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/clock.h"
 #include "base/contract.h"
 #include "capture/file_list.h"
 #include "capture/image/image_io.h"
 #include "capture/source_kinds.h"
+
+#define PATIENCE_NS SX_NS_PER_S /* a file that is being written anew is whole again after it */
 
 struct files {
 	struct sx_file_list list;
 	struct sx_slots slots;
 	bool loop;
 	size_t at;
-	size_t unreadable; /* pairs in a row: a loop in which none is left ends */
+	size_t unreadable;	  /* pairs in a row, at most as many as there are */
+	int64_t unreadable_since; /* when the first of them was tried, ns */
+	char last[192];		  /* why the last of them is unreadable */
 };
 
 /* Size of one image of a pair, from the size of the file. */
@@ -146,6 +151,24 @@ static int read_pair(const struct files *own, struct sx_slot *slot, char *why, s
 	return r;
 }
 
+/* Is there nothing left to read: a whole turn gave no pair, and a loop gave none for as long as it waits? */
+static bool is_lost(const struct files *own)
+{
+	sx_must(own->unreadable, <=, own->list.count);
+	if (own->unreadable < own->list.count)
+		return false;
+	return !own->loop || sx_now_ns() - own->unreadable_since >= PATIENCE_NS;
+}
+
+static void note_unreadable(struct files *own, const char *why)
+{
+	if (own->unreadable == 0)
+		own->unreadable_since = sx_now_ns();
+	if (own->unreadable < own->list.count)
+		own->unreadable++;
+	snprintf(own->last, sizeof(own->last), "%s", why);
+}
+
 /* Thread: capture. A file that vanished or cannot be read counts as corrupt, whatever the reason. */
 static int files_next(struct sx_source *s, struct sx_pair *pair, char *why, size_t why_bytes)
 {
@@ -154,8 +177,15 @@ static int files_next(struct sx_source *s, struct sx_pair *pair, char *why, size
 	int r;
 
 	sx_must(own->at, <=, own->list.count);
-	if (own->unreadable == own->list.count || (own->at == own->list.count && !own->loop))
+	if (is_lost(own)) {
+		snprintf(why, why_bytes, "no image file can be read any more (%zu pair%s): %s",
+			 own->list.count, own->list.count == 1 ? "" : "s", own->last);
 		return -ENODATA;
+	}
+	if (own->at == own->list.count && !own->loop) {
+		*why = 0;
+		return -ENODATA;
+	}
 	slot = sx_source_slot(s, &own->slots);
 	if (!slot)
 		return 0;
@@ -163,8 +193,7 @@ static int files_next(struct sx_source *s, struct sx_pair *pair, char *why, size
 	r = read_pair(own, slot, why, why_bytes);
 	own->at++;
 	if (r < 0) {
-		sx_must(own->unreadable, <, own->list.count);
-		own->unreadable++;
+		note_unreadable(own, why);
 		s->number++;
 		atomic_fetch_add_explicit(&s->corrupt, 1, memory_order_relaxed);
 		sx_slots_release(&own->slots, slot);

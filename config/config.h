@@ -50,6 +50,9 @@ struct sx_origins; /* config/option.h */
 int sx_settings_load_origins(struct sx_settings *ret, struct sx_origins *origins, const char *file,
 			     const char *const *overrides, int count, bool source_required,
 			     struct sx_errors *errors);
+/* The same with a source, and what a key names must exist: files and folders, but no device, which may come later. */
+int sx_settings_load_existing(struct sx_settings *ret, struct sx_origins *origins, const char *file,
+			      const char *const *overrides, int count, struct sx_errors *errors);
 /*
  * Settings that run, changed by "SECTION.KEY=VALUE" as of a set: the rules and sentences of a file, and a key
  * that needs a restart is an error. No file is read but that of camera.calibration, and that only where a key

@@ -260,7 +260,7 @@ int sx_settings_init(struct sx_settings *ret)
 }
 
 /* What is asked of the whole, once all of it was read. */
-enum whole { WHOLE_TEMPLATE, WHOLE_WITHOUT_SOURCE, WHOLE_WITH_SOURCE };
+enum whole { WHOLE_TEMPLATE, WHOLE_WITHOUT_SOURCE, WHOLE_WITH_SOURCE, WHOLE_EXISTING };
 
 static void copy_origins(const struct sx_load *l, struct sx_origins *ret)
 {
@@ -298,6 +298,7 @@ static int load_settings(struct sx_settings *ret, struct sx_origins *origins, co
 	}
 	l->errors = errors;
 	l->how = "-s";
+	l->look = whole == WHOLE_EXISTING;
 	if (file) {
 		r = sx_load_file(l, file);
 		e = load_drop_ins(l, file);
@@ -314,7 +315,7 @@ static int load_settings(struct sx_settings *ret, struct sx_origins *origins, co
 		read = sx_load_calibration(l);
 		if (whole != WHOLE_TEMPLATE) {
 			sx_load_check_rectify(l, read);
-			sx_load_check(l, whole == WHOLE_WITH_SOURCE);
+			sx_load_check(l, whole >= WHOLE_WITH_SOURCE);
 		}
 	}
 	return load_end(l, r, ret, origins);
@@ -326,6 +327,12 @@ int sx_settings_load_origins(struct sx_settings *ret, struct sx_origins *origins
 {
 	return load_settings(ret, origins, file, overrides, count,
 			     source_required ? WHOLE_WITH_SOURCE : WHOLE_WITHOUT_SOURCE, errors);
+}
+
+int sx_settings_load_existing(struct sx_settings *ret, struct sx_origins *origins, const char *file,
+			      const char *const *overrides, int count, struct sx_errors *errors)
+{
+	return load_settings(ret, origins, file, overrides, count, WHOLE_EXISTING, errors);
 }
 
 /* Is a key among the changes that a calibration has to do with? */

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "base/missing.h"
 #include "config/calibration/calibration.h"
 #include "config/classes.h"
 #include "config/load_priv.h"
@@ -59,6 +60,9 @@ bool sx_load_calibration(struct sx_load *l)
 		return true;
 	r = sx_calibration_read(&c, l->settings.calibration, &wish, why, sizeof(why));
 	if (r < 0) {
+		if (l->look)
+			(void)sx_missing(l->settings.calibration, why,
+					 sizeof(why)); /* says more, if it is that */
 		sx_errors_add(l->errors, "%s: [camera] calibration: %s", where ? where : "default", why);
 		return false;
 	}
@@ -156,6 +160,30 @@ static void check_camera_given(struct sx_load *l)
 			      "%s: [source] kind: v4l2 needs the camera: give calibration in [camera], or %s "
 			      "(fx, fy and baseline_m all 0: no camera model)",
 			      where, missing);
+}
+
+static void check_exists(struct sx_load *l, const char *section, const char *key, const char *path)
+{
+	char why[512];
+
+	if (path && *path && !refused(l, section, key) && sx_missing(path, why, sizeof(why)))
+		sx_errors_add(l->errors, "%s: [%s] %s: %s", sx_load_set_at(l, section, key), section, key,
+			      why);
+}
+
+/*
+ * Looks for no camera, which may be plugged in later, and not for the calibration file, which has been read.
+ */
+static void check_files_exist(struct sx_load *l)
+{
+	const struct sx_settings *s = &l->settings;
+
+	if (s->source.kind == SX_SOURCE_FILES && !refused(l, "source", "kind")) {
+		check_exists(l, "source", "path", s->source.path);
+		check_exists(l, "source", "left", s->source.left);
+		check_exists(l, "source", "right", s->source.right);
+	}
+	check_exists(l, "power", "root", s->power.root);
 }
 
 /* What each kind of source needs to know where its images are. */
@@ -301,6 +329,8 @@ void sx_load_check(struct sx_load *l, bool source_required)
 	if (source_required && !sx_load_set_at(l, "source", "kind"))
 		sx_errors_add(l->errors, "[source] kind: not given, allowed v4l2, files, synthetic");
 	check_places(l);
+	if (l->look)
+		check_files_exist(l);
 	check_keep(l, "exposure_ms", s->source.exposure_ms);
 	check_keep(l, "gain", s->source.gain);
 	check_camera_given(l);

@@ -25,6 +25,7 @@ struct sx_load {
 	int file;	 /* counts files from 1 */
 	const char *how; /* overrides came: "-s", "set" */
 	bool live;	 /* only keys that can change live are allowed */
+	bool look;	 /* for the files that keys name */
 	bool out_of_memory;
 	struct sx_origin origins[SX_OPTION_MAX];
 };

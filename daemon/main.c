@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "capture/file_list.h"
 #include "config/config.h"
 #include "config/option.h"
 #include "daemon/options.h"
@@ -48,7 +49,38 @@ static int load(const struct sx_options *o, struct sx_settings *ret, struct sx_o
 	/* who has no file yet wants one to fill in */
 	if (o->print && !o->check && !o->file)
 		return sx_settings_template(ret, o->overrides, o->override_count, errors);
+	if (o->check)
+		return sx_settings_load_existing(ret, origins, o->file, o->overrides, o->override_count,
+						 errors);
 	return sx_settings_load_origins(ret, origins, o->file, o->overrides, o->override_count, true, errors);
+}
+
+/* The pairs that a start would find, or the sentence with which it would end. */
+static int check_pairs(const struct sx_settings *s)
+{
+	struct sx_file_list list = {0};
+	char why[512];
+	int r;
+
+	if (s->source.kind != SX_SOURCE_FILES)
+		return 0;
+	r = sx_file_list_find(&list, &s->source, why, sizeof(why));
+	if (r == 0)
+		sx_file_list_finish(&list);
+	else
+		fprintf(stderr, "[source] %s: %s\n",
+			s->source.path && *s->source.path ? "path" : "left, right", why);
+	return r < 0 && sx_exit_is_shortage(r) ? SX_EXIT_FAILED : r < 0 ? SX_EXIT_CONFIG : 0;
+}
+
+/* Whoever has no file at all gets to know where it would be. */
+static void tell_no_file(const struct sx_options *o)
+{
+	if (!o->file)
+		fprintf(stderr,
+			"there is no /etc/stixeld/%s.conf, and no -c FILE names another file: "
+			"stixeld --print-config prints one to fill in\n",
+			o->instance);
 }
 
 int main(int argc, char **argv)
@@ -74,13 +106,18 @@ int main(int argc, char **argv)
 	if (r < 0) {
 		sx_errors_print(&errors, stderr);
 		sx_errors_finish(&errors);
+		if (r != -ENOMEM)
+			tell_no_file(&options);
 		if (r == -ENOMEM)
 			fprintf(stderr, "stixeld: not enough memory for the configuration\n");
 		return sx_exit_is_shortage(r) ? SX_EXIT_FAILED : SX_EXIT_CONFIG;
 	}
 	if (options.print)
 		sx_config_print(&settings, stdout);
-	r = options.print || options.check ? 0 : sx_run(&options, &settings, &origins);
+	if (options.check)
+		r = check_pairs(&settings);
+	else
+		r = options.print ? 0 : sx_run(&options, &settings, &origins);
 	sx_settings_finish(&settings);
 	if (fflush(stdout) == 0)
 		return r;
