@@ -210,7 +210,11 @@ static void hand_over(struct capture *c, struct sx_item *item)
 	if (!item)
 		return;
 	sx_must_be(item->source == c->p->source);
-	sx_telemetry_add(c->t, SX_FIG_DROPPED_OVERLOAD, 1);
+	/* a pair behind the last one that was asked for does not wait for a busy engine */
+	sx_telemetry_add(c->t,
+			 atomic_load_explicit(&c->p->full, memory_order_relaxed) ? SX_FIG_DROPPED_TEARDOWN
+										 : SX_FIG_DROPPED_OVERLOAD,
+			 1);
 	sx_handover_release(item);
 }
 
@@ -234,6 +238,8 @@ static bool take_pair(struct capture *c)
 	}
 	if (r == -EBADMSG)
 		skip_corrupt(c, why);
+	else if (r == -ENODATA && *why)
+		sx_pipeline_end(p, SX_END_DATA, why);
 	else if (r == -ENODATA)
 		return false;
 	else if (r < 0)

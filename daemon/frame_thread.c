@@ -355,6 +355,8 @@ static int submit_pair(struct sx_pipeline *p)
 	}
 	sx_must(f->contexts->count, ==, p->context_count);
 	p->submitted++;
+	if (has_all(p))
+		atomic_store_explicit(&p->full, true, memory_order_relaxed);
 	return 1;
 }
 

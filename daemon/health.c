@@ -7,6 +7,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/contract.h"
 
@@ -15,11 +16,32 @@
 #define RATE_LEAST 10	    /* pairs that are expected in the time */
 #define RATE_SLOW_SHARE 0.4 /* not half, which cameras give in the dark, a little more or less */
 #define RATE_WELL_SHARE 0.75
+/*
+ * An engine that gave frames, and then none for half the limit (within these), hangs: it is not too slow. The log
+ * has to say so before the watchdog ends the process.
+ */
+#define HANG_LEAST_NS INT64_C(1000000000)
+#define HANG_MOST_NS INT64_C(5000000000)
+#define HANG_FRAMES 5			  /* published in the ten seconds before */
 #define SAMPLE_GAP_NS INT64_C(1000000000) /* between two samples at most */
 
 const char *sx_health_name(enum stixel_state state)
 {
 	return stixel_state_name(state);
+}
+
+static const char *skip_figures(const char *text)
+{
+	return text + strspn(text, "0123456789.");
+}
+
+bool sx_health_same_reason(const char *a, const char *b)
+{
+	for (a = skip_figures(a), b = skip_figures(b); *a && *a == *b; a++, b++) {
+		a = skip_figures(a + 1) - 1;
+		b = skip_figures(b + 1) - 1;
+	}
+	return *a == *b;
 }
 
 double sx_health_camera_rate(double asked, double given)
@@ -54,6 +76,7 @@ static void decide(struct sx_health *h, enum stixel_state state, bool progress, 
 
 	sx_must(state, <=, STIXEL_STATE_STOPPING);
 	h->state = state;
+	h->advice = NULL;
 	h->progress = progress;
 	h->serving = serving;
 	va_start(args, format);
@@ -90,6 +113,30 @@ static bool judge_maps(struct sx_health *h, const struct sx_health_input *in, ui
 	return true;
 }
 
+/* What was published in the ten seconds before the last sample. */
+static uint64_t published_lately(const struct sx_health *h)
+{
+	const unsigned now = (h->sampled - 1) % SX_HEALTH_SAMPLES;
+	const unsigned then = h->sampled < SX_HEALTH_SAMPLES ? 0 : h->sampled % SX_HEALTH_SAMPLES;
+
+	return h->sampled ? h->samples[now].published - h->samples[then].published : 0;
+}
+
+/* Frames came, and now one has been in flight for longer than all of them took. */
+static bool engine_hangs(struct sx_health *h, const struct sx_health_input *in)
+{
+	const int64_t half = in->limit_ns / 2;
+	const int64_t patience = half > HANG_MOST_NS	? HANG_MOST_NS
+				 : half < HANG_LEAST_NS ? HANG_LEAST_NS
+							: half;
+
+	if (!in->in_flight_since_ns || frame_overdue_ns(in) <= patience)
+		h->hangs_ns = 0;
+	else if (published_lately(h) >= HANG_FRAMES)
+		h->hangs_ns = in->in_flight_since_ns; /* until it is done, however long ago the others are */
+	return h->hangs_ns != 0;
+}
+
 static bool judge_loss(struct sx_health *h, const struct sx_health_input *in)
 {
 	unsigned now, then;
@@ -114,6 +161,9 @@ static bool judge_loss(struct sx_health *h, const struct sx_health_input *in)
 		       "%s too slow: %llu of the last %llu pairs dropped by overload",
 		       in->map_why ? "the other process that matches, or the engine, is" : "engine",
 		       (unsigned long long)overload, (unsigned long long)captured);
+		h->advice =
+			"lower source.fps, source.size or stereo.disparities, widen stixels.width, or, with "
+			"engine cpu, give it more engine.threads";
 		return true;
 	}
 	if (corrupt > LOSS_LEAST && corrupt * 100 > (captured + corrupt) * LOSS_PERCENT) {
@@ -152,11 +202,12 @@ static bool judge_rate(struct sx_health *h, const struct sx_health_input *in)
 void sx_health_judge(struct sx_health *h, const struct sx_health_input *in)
 {
 	int64_t overdue = frame_overdue_ns(in), silence = in->now_ns - in->last_capture_ns;
+	const bool hangs = engine_hangs(h, in);
 
 	if (in->stopping)
 		decide(h, STIXEL_STATE_STOPPING, overdue <= in->limit_ns, false, "stopping");
-	else if (overdue > in->limit_ns)
-		decide(h, STIXEL_STATE_DEGRADED, false, false,
+	else if (overdue > in->limit_ns || hangs)
+		decide(h, STIXEL_STATE_DEGRADED, overdue <= in->limit_ns, overdue <= in->limit_ns,
 		       "no frame finished for %.1f s while one is in flight", seconds(overdue));
 	else if (in->absent)
 		decide(h, STIXEL_STATE_NO_CAMERA, true, false, "%s",

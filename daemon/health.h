@@ -39,16 +39,18 @@ struct sx_health {
 		int64_t now_ns;
 		uint64_t captured, published, overload, corrupt, no_map;
 	} samples[SX_HEALTH_SAMPLES];
-	unsigned sampled;      /* how many were taken in all */
-	bool expected;	       /* pairs, at the last sample */
-	bool slow;	       /* the source, by the last judgement */
+	unsigned sampled; /* how many were taken in all */
+	bool expected;	  /* pairs, at the last sample */
+	bool slow;	  /* the source, by the last judgement */
+	int64_t hangs_ns; /* in_flight_since_ns of the frame with which the engine seems to hang, 0 none */
 	uint64_t pinged_pairs; /* that were done with at the last ping: published, or without a map */
 
 	/* verdict */
 	enum stixel_state state;
-	char reason[256]; /* empty when running */
-	bool progress;	  /* nothing is overdue: heartbeats may go on */
-	bool serving;	  /* frames come: /healthz answers 200 */
+	char reason[256];   /* empty when running */
+	const char *advice; /* what to do about it, for the log; NULL: the reason says it */
+	bool progress;	    /* nothing is overdue: heartbeats may go on */
+	bool serving;	    /* frames come: /healthz answers 200 */
 };
 
 /* "starting", "running", ...: the word of log, status and metrics. */
@@ -59,6 +61,8 @@ const char *sx_health_name(enum stixel_state state);
  * less than what was asked for, as the log has said, or more than a trigger gives, which asked says.
  */
 double sx_health_camera_rate(double asked, double given);
+/* Do two reasons say the same, whatever their figures? */
+bool sx_health_same_reason(const char *a, const char *b);
 /* Once a tick: takes a sample, then judges. */
 void sx_health_update(struct sx_health *h, const struct sx_health_input *in);
 /* The last ten seconds say nothing of what comes. */

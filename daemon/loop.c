@@ -17,8 +17,10 @@
 #include "base/log.h"
 #include "daemon/run_priv.h"
 
-#define STATUS_TICKS 20		   /* between two STATUS= messages */
-#define BEAT_TICKS 2		   /* between two heartbeats */
+#define STATUS_TICKS 20 /* between two STATUS= messages */
+#define BEAT_TICKS 2	/* between two heartbeats */
+#define REASON_NS (60 * SX_NS_PER_S)
+#define REASONS_AT_ONCE 3
 #define STOP_NS (10 * SX_NS_PER_S) /* for the frame in flight at the end */
 #define HURRY_NS (SX_NS_PER_S / 5) /* the same after a second signal */
 
@@ -82,19 +84,42 @@ void sx_run_tell_manager(struct sx_run *run)
 		sx_service_send(&run->service, "STATUS=%s", state);
 }
 
-/* Tells a change of state to the log, the readers and the service manager, once. */
+/*
+ * Is the reason another one, and may the log have it? One that changes to and fro is told three times, then once a
+ * minute.
+ */
+static bool has_other_reason(struct sx_run *run)
+{
+	const int64_t now = sx_now_ns();
+
+	if (run->health.state == STIXEL_STATE_STARTING ||
+	    sx_health_same_reason(run->health.reason, run->told_reason) ||
+	    run->reasons_until_ns - now > (REASONS_AT_ONCE - 1) * REASON_NS)
+		return false;
+	run->reasons_until_ns = (run->reasons_until_ns > now ? run->reasons_until_ns : now) + REASON_NS;
+	return true;
+}
+
+static void log_state(const struct sx_health *h)
+{
+	if (h->state == STIXEL_STATE_RUNNING || h->state == STIXEL_STATE_STOPPING)
+		sx_log(DAEMON, NOTICE, "%s", sx_health_name(h->state));
+	else
+		sx_log(DAEMON, WARNING, "%s: %s%s%s", sx_health_name(h->state), h->reason,
+		       h->advice ? ": " : "", h->advice ? h->advice : "");
+}
+
+/* Tells a change of state to the log, the readers and the service manager, once; a change of its reason to the log. */
 static void tell_state(struct sx_run *run)
 {
 	const struct sx_health *h = &run->health;
 
-	if (h->state == run->told)
+	if (h->state == run->told && !has_other_reason(run))
 		return;
 	sx_must(h->state, <=, STIXEL_STATE_STOPPING);
 	run->told = h->state;
-	if (h->state == STIXEL_STATE_RUNNING || h->state == STIXEL_STATE_STOPPING)
-		sx_log(DAEMON, NOTICE, "%s", sx_health_name(h->state));
-	else
-		sx_log(DAEMON, WARNING, "%s: %s", sx_health_name(h->state), h->reason);
+	memcpy(run->told_reason, h->reason, sizeof(run->told_reason));
+	log_state(h);
 	if (run->pipeline->ring)
 		sx_ring_set_state(run->pipeline->ring, h->state);
 	sx_offer_set_state(&run->pipeline->feeds.offer, h->state);
@@ -394,7 +419,16 @@ static int rebuild(struct sx_run *run)
 /* The exit code of a pipeline that ended so by itself; 0: that is no failure. */
 static int failure_of(enum sx_end end)
 {
-	return end == SX_END_ENGINE ? SX_EXIT_FAILED : end == SX_END_TAKEN ? SX_EXIT_CREATE : 0;
+	switch (end) {
+	case SX_END_DATA:
+		return SX_EXIT_DATA;
+	case SX_END_ENGINE:
+		return SX_EXIT_FAILED;
+	case SX_END_TAKEN:
+		return SX_EXIT_CREATE;
+	default:
+		return 0;
+	}
 }
 
 /* The frame in flight did not finish: remove what others see, and leave without waiting for any thread. */

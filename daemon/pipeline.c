@@ -322,10 +322,10 @@ bool sx_pipeline_join(struct sx_pipeline *p, int timeout_ms)
 	       join_until(p->frame, &p->frame_runs, timeout_ms < 0 ? NULL : &until);
 }
 
-/* Pairs that were captured and come into no frame count as dropped: a pipeline made anew has them not. */
+/* Counts a pair of a pipeline that ends as what it is: no newer one replaced it, so the engine is not to blame. */
 static void drop_pair(struct sx_pipeline *p, struct sx_item *item)
 {
-	sx_telemetry_add(p->c.telemetry, SX_FIG_DROPPED_OVERLOAD, 1);
+	sx_telemetry_add(p->c.telemetry, SX_FIG_DROPPED_TEARDOWN, 1);
 	sx_handover_release(item);
 }
 

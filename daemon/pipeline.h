@@ -38,6 +38,7 @@ enum sx_end {
 	SX_END_NONE,
 	SX_END_FRAMES,	/* as many frames as were asked for */
 	SX_END_SOURCE,	/* the source has no more pairs, all were computed */
+	SX_END_DATA,	/* no image of the source can be read any more: why */
 	SX_END_ENGINE,	/* the engine or the ring failed: why */
 	SX_END_CHANGED, /* the camera came back with another size or format */
 	SX_END_LOST,	/* the name of a ring was removed: with another ring a new one is made */
@@ -75,6 +76,7 @@ struct sx_pipeline {
 	/* control: written by main or by one of the threads, read by the others */
 	atomic_bool stop;	  /* main: take no more pairs, finish those in flight */
 	atomic_bool source_ended; /* capture: no more pairs will come */
+	atomic_bool full;	  /* frame: as many were submitted as were asked for */
 	_Atomic(enum sx_end) end; /* set once; the thread that did so writes why afterwards */
 	char why[SX_WHY_BYTES];	  /* to be read after both threads have been joined */
 

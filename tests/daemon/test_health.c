@@ -199,6 +199,75 @@ static void test_loss_by_damage(void **state)
 	assert_string_equal(h.reason, "440 of the last 4000 pairs were unreadable");
 }
 
+/* Frames came, and then one stays in flight while pairs are dropped: no word of an engine that is too slow. */
+static void test_an_engine_that_hangs(void **state)
+{
+	struct sx_health_input in = well();
+	struct sx_health h = {0};
+	const int64_t hung_ns = NOW + 40 * SX_HEALTH_TICK_NS;
+
+	tick(&h, &in, 40, 0, 0);
+	in.in_flight_since_ns = hung_ns;
+	for (int i = 0; i < 20; i++) {
+		in.now_ns += SX_HEALTH_TICK_NS;
+		in.last_capture_ns = in.now_ns;
+		in.captured += 5;
+		in.overload += 5;
+		sx_health_update(&h, &in);
+		assert_true(h.progress && h.serving);
+	}
+	in.now_ns++;
+	sx_health_judge(&h, &in);
+	assert_int_equal(h.state, STIXEL_STATE_DEGRADED);
+	assert_string_equal(h.reason, "no frame finished for 5.0 s while one is in flight");
+	assert_true(h.progress && h.serving); /* the watchdog decides, at its own limit */
+	/* it is told as long as it hangs, however long the last frame was ago */
+	in.limit_ns = 60 * S;
+	for (int i = 0; i < 80; i++) {
+		in.now_ns += SX_HEALTH_TICK_NS;
+		in.last_capture_ns = in.now_ns;
+		in.captured += 5;
+		in.overload += 5;
+		sx_health_update(&h, &in);
+	}
+	assert_string_equal(h.reason, "no frame finished for 25.0 s while one is in flight");
+	in.in_flight_since_ns = in.last_publish_ns = in.now_ns;
+	in.published++;
+	sx_health_update(&h, &in);
+	assert_memory_equal(h.reason, "engine too slow: ", 17);
+}
+
+/* An engine of a frame every six seconds never was faster: it is too slow, and hangs by no means. */
+static void test_a_slow_engine_does_not_hang(void **state)
+{
+	struct sx_health_input in = well();
+	struct sx_health h = {0};
+
+	for (int i = 0; i < 120; i++) {
+		in.now_ns += SX_HEALTH_TICK_NS;
+		in.last_capture_ns = in.now_ns;
+		in.captured += 5;
+		in.overload += 5;
+		if (i % 24 == 0) {
+			in.in_flight_since_ns = in.last_publish_ns = in.now_ns;
+			in.published++;
+		}
+		sx_health_update(&h, &in);
+		if (i > 8)
+			assert_memory_equal(h.reason, "engine too slow: ", 17);
+	}
+}
+
+static void test_same_reason(void **state)
+{
+	assert_true(sx_health_same_reason("", ""));
+	assert_true(sx_health_same_reason("11 of the last 20 pairs", "3 of the last 4000 pairs"));
+	assert_true(sx_health_same_reason("for 5.0 s", "for 10.25 s"));
+	assert_false(sx_health_same_reason("", "no frame yet"));
+	assert_false(sx_health_same_reason("for 5.0 s", "for 5.0 seconds"));
+	assert_false(sx_health_same_reason("left is dark", "right is dark"));
+}
+
 /* Ten lost pairs are no pattern, however few there were in all; eleven are. */
 static void test_few_losses_of_a_cold_start(void **state)
 {
@@ -456,6 +525,9 @@ int main(void)
 		cmocka_unit_test(test_pictures),
 		cmocka_unit_test(test_stopping),
 		cmocka_unit_test(test_loss_by_overload),
+		cmocka_unit_test(test_an_engine_that_hangs),
+		cmocka_unit_test(test_a_slow_engine_does_not_hang),
+		cmocka_unit_test(test_same_reason),
 		cmocka_unit_test(test_loss_by_damage),
 		cmocka_unit_test(test_few_losses_of_a_cold_start),
 		cmocka_unit_test(test_loss_for_want_of_maps),

@@ -66,7 +66,7 @@ class Pages(TestCase):
         self.assertEqual(set(s["source"]["pair_skew_us"]), {"p50", "p99", "max"})
         f = s["frames"]
         self.assertEqual(set(f), {"captured", "published", "blind", "dropped"})
-        self.assertEqual(set(f["dropped"]), {"overload", "unpaired", "corrupt", "no_map"})
+        self.assertEqual(set(f["dropped"]), {"overload", "unpaired", "corrupt", "no_map", "teardown"})
         in_flight = f["captured"] - f["published"] - f["dropped"]["overload"]
         self.assertTrue(0 <= in_flight <= 4, f)
         self.assertEqual(set(s["fps"]), {"last_1s", "last_10s"})
@@ -118,7 +118,7 @@ class Pages(TestCase):
         value = openmetrics.value
         s = self.i.status()
         self.assertTrue(20 <= value(m, "stixeld_frames_published", "_total") <= s["frames"]["published"])
-        for reason in ("overload", "unpaired", "corrupt", "no_map"):
+        for reason in ("overload", "unpaired", "corrupt", "no_map", "teardown"):
             self.assertGreaterEqual(value(m, "stixeld_frames_dropped", "_total", reason=reason), 0)
         states = [dict(labels)["stixeld_state"] for (_, labels), v in m["stixeld_state"].samples.items() if v]
         # beside compilers a daemon with sanitizers is too slow at times

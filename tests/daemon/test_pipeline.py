@@ -255,6 +255,26 @@ class Pipeline(TestCase):
         self.assertIn(i.status()["state"], ("starting", "degraded"))
         self.assertEqual(i.stop(), 0)
 
+    def test_the_log_hears_of_another_reason(self):
+        # the engine hangs: for seconds its pairs are dropped by overload, and then it is clear why
+        i = self.fake("-s", "engine.contexts=2", interval_us=5000, compute_us=1000, hang_at=400)
+        until(lambda: "no frame finished for" in i.text(), 20, "the reason in the log")
+        log = i.text()
+        self.assertIn("degraded: engine too slow: ", log)  # with what to do about it
+        self.assertIn("lower source.fps", log)
+        self.assertRegex(log, r"degraded: no frame finished for 5\.\d s while one is in flight")
+        self.assertEqual(i.health()[0], 200)  # until the limit of ten seconds
+        # its figures change with every tick, and are told once
+        self.assertEqual(log.count("no frame finished"), 1)
+        self.assertEqual(log.count("engine too slow"), 1)
+
+    def test_pairs_behind_the_last_one_are_not_overload(self):
+        # one frame of 200 ms, and a pair every 5 ms: those that come while it is computed are not wanted
+        i = self.fake("--frames", "1", "-s", "engine.contexts=1", gated=True, interval_us=5000, compute_us=200000)
+        self.ring(i)
+        self.assertEqual(i.wait(), 0)
+        self.assertIn("1 frames published, 0 pairs dropped by overload", i.text())
+
     def test_overload_is_degraded_but_serving(self):
         i = self.fake("-s", "engine.contexts=1", interval_us=4000, compute_us=20000)
         s = i.until_state("degraded")

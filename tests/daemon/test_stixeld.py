@@ -4,6 +4,7 @@
 import os
 import random
 import re
+import shutil
 import signal
 import subprocess
 import time
@@ -268,6 +269,52 @@ class Configuration(TestCase):
         self.assertEqual(i.run_once("-c", path, "--check-config"), (0, "", ""))
         self.assertEqual(i.leftovers(), ["printed.conf"])
 
+    def test_check_looks_for_files(self):
+        """What a key names must exist; all that is wrong is told at once, and a start says the same."""
+        i = self.instance()
+        path = os.path.join(i.top, "c.conf")
+        gone = os.path.join(i.top, "drive", "12")
+        os.symlink("/nowhere", i.top + "/link")
+        with open(path, "w") as f:
+            f.write("[source]\nkind = files\npath = %s\n[camera]\ncalibration = none.yaml\n[stixels]\nwidth = 99\n"
+                    "[power]\nroot = %s/link\n" % (gone, i.top))
+        code, out, err = i.run_once("-c", path, "--check-config")
+        self.assertEqual((code, out), (78, ""))
+        self.assertIn("c.conf:3: [source] path: %s does not exist, though %s does: correct the path" % (gone, i.top), err)
+        self.assertIn("c.conf:5: [camera] calibration: %s/none.yaml does not exist, though " % i.top, err)
+        self.assertIn("c.conf:7: [stixels] width: found '99'", err)
+        self.assertIn("c.conf:9: [power] root: %s/link is a link to /nowhere, which does not exist" % i.top, err)
+        args = ["-s", "source.kind=files"]
+        for more, why in ((["-s", "source.path=" + gone], gone + " does not exist, though "),
+                          (["-s", "source.path=" + gone + "/{left|right}/*.pgm"], gone + " does not exist"),
+                          (["-s", "source.path=" + path], "neither a folder nor a pattern"),
+                          (["-s", "source.path=" + path + "/x"], "a part of the path is a file"),
+                          (["-s", "source.path=" + i.top], "no pairs found"),
+                          (["-s", "source.left=" + i.top, "-s", "source.right=" + gone], gone + " does not exist"),
+                          (["-s", "source.layout=side-by-side", "-s", "source.path=" + gone], gone + " does not exist"),
+                          (["-s", "source.path=no-such-name"], "no-such-name does not exist, seen from /")):
+            code, out, err = i.run_once(*args, *more, "--check-config")
+            self.assertEqual((code, out), (78, ""), more)
+            self.assertIn(why, err)
+            if "does not exist" in why:
+                code, out, err = i.run_once(*args, *more)
+                self.assertEqual((code, out), (65, ""), err)
+                self.assertRegex(err, "does not exist|no image files found")
+        write_pair(i.top + "/images", "0.pgm", 0)
+        self.assertEqual(i.run_once(*args, "-s", "source.path=" + i.top + "/images", "--check-config"), (0, "", ""))
+        # a camera may be plugged in later
+        camera = ["-s", "source.kind=v4l2", "-s", "source.left=/dev/video98", "-s", "source.right=/dev/video99",
+                  "-s", "camera.fx=0", "-s", "camera.fy=0", "-s", "camera.baseline_m=0"]
+        self.assertEqual(i.run_once(*camera, "--check-config"), (0, "", ""))
+
+    def test_no_configuration_at_all(self):
+        i = self.instance("no-such-instance")
+        code, out, err = i.run_once()
+        self.assertEqual((code, out), (78, ""))
+        self.assertIn("[source] kind: not given", err)
+        self.assertIn("there is no /etc/stixeld/no-such-instance.conf, and no -c FILE names another file: ", err)
+        self.assertIn("stixeld --print-config prints one to fill in", err)
+
     def test_template(self):
         """Without a file there is one to fill in: every key, the one that must be given as a comment."""
         i = self.instance()
@@ -440,6 +487,92 @@ class Files(TestCase):
         for n in range(3):
             write_pair(i.top + "/images", "%03d.pgm" % n, n)
         self.assertEqual(self.run_files(i, "-s", "source.loop=yes", "--frames", "20")[0], (20, 0, 0))
+
+
+    def loses(self, spoil, *args, reason):
+        """A loop whose images are spoiled while it runs ends with 65, and says why."""
+        i = self.instance()
+        folder = i.top + "/images"
+        for n in range(3):
+            write_pair(folder, "%03d.pgm" % n, n)
+        i.start(*self.ARGS, *FREE, "-s", "source.path=" + folder, "-s", "source.loop=yes", *args)
+        i.until_published(4)
+        files = sorted(os.path.join(where, f) for where, _, names in os.walk(folder) for f in names)
+        spoil(folder, files)
+        self.assertEqual(i.wait(), 65, i.text())
+        self.assertRegex(i.text(), r"error +daemon: no image file can be read any more \(3 pairs\): .*" + reason)
+        self.assertEqual([n for n in i.leftovers() if not n.startswith("images")], [])
+
+    def test_a_loop_whose_images_are_lost_ends_with_65(self):
+        def each(what, chosen=lambda files: files):
+            return lambda folder, files: [what(f) for f in chosen(files)]
+
+        def garbage(f):
+            with open(f, "wb") as out:
+                out.write(b"\x89PNG no picture")
+
+        def another_size(f):
+            with open(f, "wb") as out:
+                out.write(b"P5\n32 32\n255\n" + bytes(1024))
+
+        def folder_in_its_place(f):
+            os.unlink(f)
+            os.mkdir(f)
+
+        def pipe_in_its_place(f):
+            os.unlink(f)
+            os.mkfifo(f)
+
+        def one_side(files):
+            return [f for f in files if "/right/" in f]
+        for name, spoil, reason in (
+                ("deleted", each(os.unlink), "No such file"),
+                ("one side", each(os.unlink, one_side), "right/.*No such file"),
+                ("emptied", each(lambda f: os.truncate(f, 0)), "0 bytes"),
+                ("cut", each(lambda f: os.truncate(f, 500)), "cut short|PGM"),
+                ("garbage", each(garbage, one_side), "right/"),
+                ("another size", each(another_size), "32x32 pixels"),
+                ("a folder", each(folder_in_its_place), "not a file"),
+                ("a pipe", each(pipe_in_its_place), "not a file"),
+                ("a link to nothing", each(lambda f: (os.unlink(f), os.symlink("/nowhere", f))), "No such file"),
+                ("folder removed", lambda folder, files: shutil.rmtree(folder), "No such file"),
+                ("folder renamed", lambda folder, files: os.rename(folder, folder + "2"), "No such file")):
+            with self.subTest(name):
+                self.loses(spoil, reason=reason)
+        with self.subTest("with a pace"):
+            self.loses(each(os.unlink), "-s", "source.fps=20", reason="No such file")
+
+    def test_a_loop_whose_images_may_not_be_read_ends_with_65(self):
+        i = self.instance()
+        folder = i.top + "/images"
+        write_pair(folder, "0.pgm", 0)
+        if os.geteuid() == 0:
+            for where, _, names in os.walk(i.top):
+                for f in [where] + [os.path.join(where, n) for n in names]:
+                    os.chmod(f, 0o777)
+            i.start(*self.ARGS, *FREE, "-s", "source.path=" + folder, "-s", "source.loop=yes",
+                    preexec_fn=lambda: (os.setgroups([]), os.setgid(65534), os.setuid(65534)))
+        else:
+            i.start(*self.ARGS, *FREE, "-s", "source.path=" + folder, "-s", "source.loop=yes")
+        i.until_published(2)
+        os.chmod(folder + "/left", 0)
+        self.assertEqual(i.wait(), 65, i.text())
+        self.assertIn("Permission denied", i.text())
+
+    def test_a_loop_with_one_good_pair_goes_on(self):
+        i = self.instance()
+        for n in range(4):
+            write_pair(i.top + "/images", "%03d.pgm" % n, n)
+        i.start(*self.ARGS, *FREE, "-s", "source.path=" + i.top + "/images", "-s", "source.loop=yes")
+        i.until_published(4)
+        for n in range(3):
+            os.unlink(i.top + "/images/right/%03d.pgm" % n)
+        end = time.monotonic() + 3
+        while time.monotonic() < end:
+            self.assertIsNone(i.process.poll(), i.text())
+            time.sleep(0.1)
+        self.assertGreater(i.status()["frames"]["dropped"]["corrupt"], 3)
+        self.assertEqual(i.stop(), 0)
 
 
 class SlowEngine(TestCase):

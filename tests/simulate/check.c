@@ -179,7 +179,7 @@ void check_quiet(void)
 	captured = count(SX_FIG_FRAMES_CAPTURED);
 	held = pairs_held(&p->handover);
 	sum = count(SX_FIG_FRAMES_PUBLISHED) + count(SX_FIG_DROPPED_OVERLOAD) + count(SX_FIG_DROPPED_NO_MAP) +
-	      (uint64_t)held;
+	      count(SX_FIG_DROPPED_TEARDOWN) + (uint64_t)held;
 	SIM_MUST(captured == sum, "%llu pairs captured; published %llu, overload %llu, held %d",
 		 (ull)captured, (ull)count(SX_FIG_FRAMES_PUBLISHED), (ull)count(SX_FIG_DROPPED_OVERLOAD),
 		 held);

@@ -187,7 +187,8 @@ class TestCase(harness.TestCase):
             dropped = sum(n for reason, n in c["dropped"].items() if reason != "overload")
             # a few are on their way: they wait for a partner, or their pair is being decoded
             self.assertIn(c["captured"] - dropped - frames["captured"], range(0, 9), status)
-        self.assertIn(frames["captured"] - frames["published"] - frames["dropped"]["overload"], range(0, 5), status)
+        dropped = frames["dropped"]["overload"] + frames["dropped"]["teardown"]
+        self.assertIn(frames["captured"] - frames["published"] - dropped, range(0, 5), status)
 
 
 def nodes():

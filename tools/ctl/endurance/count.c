@@ -121,9 +121,11 @@ int64_t endurance_whole(json_t *j, const char *path)
 int64_t endurance_unbalanced(json_t *j)
 {
 	const int64_t most = endurance_whole(j, "engine.contexts") + IN_FLIGHT_MORE;
+	const int64_t told = endurance_whole(j, "frames.dropped.teardown");
+	const int64_t teardown = told > 0 ? told : 0; /* a daemon before 0.2.0 does not count them */
 	const int64_t rest = endurance_whole(j, "frames.captured") - endurance_whole(j, "frames.published") -
 			     endurance_whole(j, "frames.dropped.overload") -
-			     endurance_whole(j, "frames.dropped.no_map");
+			     endurance_whole(j, "frames.dropped.no_map") - teardown;
 
 	return rest < 0 ? rest : rest > most ? rest - most : 0;
 }
