@@ -378,18 +378,14 @@ void sx_ring_destroy(struct sx_ring *r)
 
 /* ---- publishing ---- */
 
-/*
- * Word by word with relaxed atomic stores: readers copy while this runs and throw the copy away, and a plain
- * memcpy() would make that a data race. No slower: the words go out one per cycle.
- */
-static void ring_store_words(uint64_t *to, const uint8_t *from, size_t bytes)
+void sx_ring_store(void *to, const void *from, size_t bytes)
 {
-	uint64_t word;
+	uint64_t *words = to, word;
 
 	sx_must_or(return, bytes % 8, ==, 0);
 	for (size_t i = 0; i < bytes / 8; i++) {
-		memcpy(&word, from + 8 * i, 8);
-		__atomic_store_n(to + i, word, __ATOMIC_RELAXED);
+		memcpy(&word, (const uint8_t *)from + 8 * i, 8);
+		__atomic_store_n(words + i, word, __ATOMIC_RELAXED);
 	}
 }
 
@@ -462,7 +458,7 @@ int sx_ring_publish(struct sx_ring *r, const void *frame, size_t bytes)
 	if (h.number != n || h.epoch != r->epoch || h.frame_bytes != bytes)
 		return -EINVAL;
 	sx_must_or(return -EINVAL, r->begun, ==, false);
-	ring_store_words(sx_ring_begin(r, &n), frame, bytes);
+	sx_ring_store(sx_ring_begin(r, &n), frame, bytes);
 	sx_ring_commit(r, bytes);
 	return 0;
 }

@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
@@ -42,6 +43,10 @@ static int offer_take_memory(struct sx_offer *o)
 		return r;
 	o->frame_bytes = sx_frame_bytes(
 		0, 0, sx_frame_image_bytes(IMAGES, o->header.image_width, o->header.image_height));
+	o->bytes = aligned_alloc(64, (o->frame_bytes + 63) & ~(size_t)63);
+	if (!o->bytes)
+		return -ENOMEM;
+	memset(o->bytes, 0, o->frame_bytes); /* every page is touched before the first frame */
 	return 0;
 }
 
@@ -86,6 +91,7 @@ void sx_offer_finish(struct sx_offer *o)
 	sx_ring_destroy(o->ring);
 	for (int side = 0; side < 2; side++)
 		sx_image_finish(&o->grey[side]);
+	free(o->bytes);
 	*o = (struct sx_offer){0};
 }
 
@@ -108,8 +114,8 @@ void sx_offer_pair(struct sx_offer *o, const struct sx_contexts *contexts, const
 	struct stixel_image images[2];
 	struct stixel_frame_header *h = &o->header;
 	struct sx_stretch stretch;
-	void *frame;
 	int64_t bytes, now_ns;
+	int r;
 
 	if (!o->ring)
 		return;
@@ -126,23 +132,22 @@ void sx_offer_pair(struct sx_offer *o, const struct sx_contexts *contexts, const
 	}
 	sx_contexts_fill(contexts, h);
 	h->flags |= STIXEL_FRAME_STIXELS_LEFT_OUT;
-	frame = sx_ring_begin(o->ring, &h->number);
-	h->captured = h->published = h->number;
+	h->captured = h->published = h->number = o->number + 1;
 	h->capture_left_ns = pair->left_ns;
 	h->capture_right_ns = pair->right_ns;
 	h->submitted_ns = pair->left_ns;
 	h->published_ns = 0; /* set anew */
 	h->clock = (uint8_t)pair->clock;
 	h->stamp = (uint8_t)pair->stamp;
-	bytes = sx_frame_pack(frame, o->frame_bytes, h, no_columns, NULL, images, 2);
+	bytes = sx_frame_pack(o->bytes, o->frame_bytes, h, no_columns, NULL, images, 2);
 	now_ns = sx_now_ns();
-	if (bytes < 0) { /* begun without a commit, the same number comes again */
+	r = bytes < 0 ? (int)bytes : sx_ring_publish(o->ring, o->bytes, (size_t)bytes);
+	if (r < 0) {
 		sx_condition_hit(&o->failing, now_ns, SX_LOG_DAEMON, SX_LOG_WARNING,
-				 "pair cannot be offered: %s", strerror((int)-bytes));
+				 "pair cannot be offered: %s", strerror(-r));
 		return;
 	}
-	sx_must((size_t)bytes, <=, o->frame_bytes);
-	sx_ring_commit(o->ring, (size_t)bytes);
+	o->number++;
 	sx_ring_pass_bell(o->ring);
 	sx_condition_clear(&o->failing, now_ns, SX_LOG_DAEMON, "pairs are offered again");
 }

@@ -17,7 +17,9 @@ struct sx_offer {
 	struct sx_ring *ring; /* NULL: nothing is offered; then nothing below is used */
 	struct stixel_frame_header header;
 	struct sx_image grey[2]; /* what images become, where they do not lie so in the pair */
+	void *bytes;		 /* a packed frame */
 	size_t frame_bytes;
+	uint64_t number; /* of the last one */
 	struct sx_condition failing;
 };
 

@@ -85,7 +85,7 @@ int stixel_disparity_commit(struct stixel_disparity *d, int64_t capture_ns, uint
 	h.committed_ns = sx_now_ns();
 	h.frame_epoch = epoch;
 	h.frame_number = number;
-	memcpy(d->writer.slot, &h, sizeof(h));
+	sx_ring_store(d->writer.slot, &h, sizeof(h));
 	sx_writer_commit(&d->writer, h.frame_bytes);
 	return 0;
 }

@@ -82,7 +82,7 @@ int stixel_scores_commit(struct stixel_scores *s, int64_t capture_ns, uint64_t e
 	h.committed_ns = sx_now_ns();
 	h.frame_epoch = epoch;
 	h.frame_number = number;
-	memcpy(s->writer.slot, &h, sizeof(h));
+	sx_ring_store(s->writer.slot, &h, sizeof(h));
 	sx_writer_commit(&s->writer, h.frame_bytes);
 	return 0;
 }
