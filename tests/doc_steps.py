@@ -4,25 +4,37 @@
 import re
 import textwrap
 
-COMMAND = re.compile(r"(stixeld|stixelctl|stixel-\w+) ")
+COMMAND = re.compile(r"(sudo|stixeld|stixelctl|stixel-\w+) ")
 
 
 def blocks(path):
-    """{number of the step: texts of its blocks in order}; a block is indented by seven columns or more."""
+    """{number of the step: texts of its blocks in order}; a block is indented by seven columns or more.
+
+    As in Markdown an empty line does not end a block. One that has commands and something else is an error: whoever
+    copies it gets both.
+    """
     steps, at, block = {}, None, []
+
+    def end_block():
+        if block:
+            steps[at].append(textwrap.dedent("".join(block)).strip("\n"))
+            block.clear()
+
     with open(path, encoding="utf-8") as f:
-        for line in [*f, "\n"]:
+        for line in f:
             number = re.match(r"(\d+)\. ", line)
+            if at and (line.startswith(" " * 7) or (block and line == "\n")):
+                block.append(line)
+                continue
+            end_block()
             if number:
                 at = int(number.group(1))
                 steps[at] = []
-            if at and (line.startswith(" " * 7) or (block and line == "\n")):
-                block.append(line)
-            elif block:
-                steps[at].append(textwrap.dedent("".join(block)).strip("\n"))
-                block = []
-        if block:
-            steps[at].append(textwrap.dedent("".join(block)).strip("\n"))
+    end_block()
+    for number, texts in steps.items():
+        for text in texts:
+            if len({bool(COMMAND.match(line)) for line in text.split("\n") if line}) > 1:
+                raise AssertionError("%s, step %d: commands and other lines in one block:\n%s" % (path, number, text))
     return steps
 
 
@@ -32,5 +44,5 @@ def commands(texts):
 
 
 def configuration(texts):
-    """The lines that are none."""
-    return "\n".join(line for t in texts for line in t.split("\n") if not COMMAND.match(line)) + "\n"
+    """The texts that are none."""
+    return "\n".join(t for t in texts if not COMMAND.match(t)) + "\n"

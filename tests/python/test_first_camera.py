@@ -197,6 +197,19 @@ class FirstCamera(support.TestCase):
         self.assertRegex(self.shell("stixelctl -i front get stixels.width"), "= 8 ")
         self.assertEqual(self.front.stop(), 0)
 
+        # 8: as a service, with its files at another place
+        etc = self.top + "/etc"
+        os.mkdir(etc)
+        *moves, check, enable = doc_steps.commands(self.steps[8])
+        for command in moves:
+            self.shell(command.replace("sudo ", "").replace("/etc/stixeld", etc))
+        with open(etc + "/front.conf.d/90-live.conf", encoding="utf-8") as f:
+            self.assertIn("calibration = %s/front.yaml\n" % etc, f.read())
+        os.rename(self.top + "/front.yaml", self.top + "/moved.yaml")
+        self.assertEqual(check, "stixeld -i front --check-config")
+        self.assertEqual(self.front.run_once("-c", etc + "/front.conf", "--check-config"), (0, "", ""))
+        self.assertEqual(enable, "sudo systemctl enable --now stixeld@front")
+
 
 if __name__ == "__main__":
     unittest.main()
