@@ -4,6 +4,7 @@ SPDX-License-Identifier: Apache-2.0
 """
 import asyncio
 import errno
+import logging
 import os
 import resource
 import selectors
@@ -280,6 +281,39 @@ class Ends(support.TestCase):
             self.publisher(100000, 100, name)
             self.assertIsNotNone(reader.latest(LONG))
             self.assertGreaterEqual(reader.fileno(), 0)
+
+    def test_who_waits_says_so(self):
+        """After a second, once; in a program without logging on stderr, and never of a daemon that gives frames."""
+        name = "test-python-later-%d-said" % os.getpid()
+        with stixel.open(name, follow=True) as reader:
+            with self.assertLogs("stixel", "WARNING") as said:
+                self.assertIsNone(reader.latest(0.5))
+                self.assertEqual(said.output, [])
+                logging.getLogger("stixel").warning("placeholder")
+                self.assertIsNone(reader.latest(3))
+            self.assertEqual([r.getMessage() for r in said.records[1:]],
+                             ["instance '%s': nothing publishes under this name; waiting" % name])
+            self.publisher(100000, 100, name)
+            with self.assertLogs("stixel", "WARNING") as said:
+                logging.getLogger("stixel").warning("placeholder")
+                end = time.monotonic() + 2
+                while time.monotonic() < end:
+                    self.assertIsNotNone(reader.next(LONG))
+            self.assertEqual(len(said.output), 1)
+
+    def test_who_waits_says_so_without_logging(self):
+        for program in ("for f in stixel.open(%r, follow=True): pass",
+                        "import asyncio\nasync def main():\n async for f in stixel.open(%r, follow=True): pass\n"
+                        "asyncio.run(main())"):
+            process = subprocess.Popen([sys.executable, "-c", "import stixel\n" + program % "test-python-nobody"],
+                                       env=dict(os.environ, PYTHONPATH=support.MODULE), stderr=subprocess.PIPE, text=True)
+            try:
+                self.assertEqual(process.stderr.readline(), "instance 'test-python-nobody': nothing publishes under "
+                                                            "this name; waiting\n")
+            finally:
+                process.kill()
+                process.wait()
+                process.stderr.close()
 
     def test_selectors(self):
         p = self.publisher(30, 100, held=True)

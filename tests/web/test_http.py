@@ -7,6 +7,7 @@ import socket
 import struct
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 import unittest
@@ -600,6 +601,23 @@ class CommandLine(unittest.TestCase):
         for word in ("--listen", "--host", "--instance", "--quality", "--tune", "127.0.0.1:8470", "password"):
             self.assertIn(word, out)
         self.assertRegex(self.run_web("--version")[1], r"^stixel-web \d")
+
+    def test_who_waits_says_so(self):
+        with tempfile.TemporaryDirectory() as top:
+            env = dict(os.environ, RUNTIME_DIRECTORY=top, XDG_RUNTIME_DIR=top)
+            p = subprocess.Popen([STIXEL_WEB, "--listen", "127.0.0.1:0", "-i", "nobody-a", "-i", "nobody-b"], env=env,
+                                 stderr=subprocess.PIPE, text=True)
+            try:
+                said = [p.stderr.readline() for _ in range(3)]
+                time.sleep(1.5)  # and no more of it
+            finally:
+                p.terminate()
+                said.append(p.stderr.read())
+                p.wait()
+        self.assertIn("http://127.0.0.1:", said[0])
+        self.assertIn("instance 'nobody-a' does not run: waiting for it", said[1])
+        self.assertIn("instance 'nobody-b' does not run: waiting for it", said[2])
+        self.assertNotIn("waiting", said[3])
 
     def test_wrong_usage(self):
         for args, words in [(["--nonsense"], "--help"), (["-i", "../x"], "instance"),

@@ -32,13 +32,45 @@ int ctl_timeout_ms(const struct ctl *c)
 	return c->timeout_ms >= 0 ? c->timeout_ms : DEFAULT_TIMEOUT_MS;
 }
 
-int ctl_wait_for_frame(struct stixel_reader *reader, int timeout_ms)
+#define TELL_MS 1000 /* so long it waits without a word */
+
+static int wait_for(struct stixel_reader *reader, int timeout_ms)
 {
 	int r;
 
 	do {
 		r = stixel_wait(reader, timeout_ms);
 	} while (r == -EINTR && !ctl_stopped);
+	return r;
+}
+
+static void tell_waiting(const struct ctl *c, struct stixel_reader *reader)
+{
+	struct stixel_status status;
+
+	if (stixel_status(reader, &status, sizeof(status)) < 0)
+		return;
+	if (status.publisher == STIXEL_PUBLISHER_ABSENT)
+		ctl_fail(0, "instance '%s' does not run: waiting for it", c->instance);
+	else if (status.publisher == STIXEL_PUBLISHER_ALIVE)
+		ctl_fail(0, "instance '%s' (%s) has published no frame for a second: waiting for one",
+			 c->instance, stixel_state_name(status.state));
+	else
+		ctl_fail(0, "instance '%s': its publisher is %s: waiting for a frame", c->instance,
+			 stixel_publisher_name(status.publisher));
+}
+
+int ctl_wait_for_frame(const struct ctl *c, struct stixel_reader *reader, int timeout_ms)
+{
+	static bool told; /* once for each run */
+	const bool tell = !told && (timeout_ms < 0 || timeout_ms > TELL_MS);
+	int r = wait_for(reader, tell ? TELL_MS : timeout_ms);
+
+	if (tell && r == 0 && !ctl_stopped) {
+		told = true;
+		tell_waiting(c, reader);
+		r = wait_for(reader, timeout_ms < 0 ? timeout_ms : timeout_ms - TELL_MS);
+	}
 	return r == -EINTR ? 0 : r == 0 ? -ETIMEDOUT : r;
 }
 
@@ -101,7 +133,7 @@ static int dump_frames(struct stixel_reader *reader, const struct ctl *c, int fr
 	for (int done = 0; (frames == 0 || done < frames) && !ctl_stopped;) {
 		const struct stixel_frame *f;
 		uint64_t lost = 0;
-		int r = ctl_wait_for_frame(reader, ctl_timeout_ms(c));
+		int r = ctl_wait_for_frame(c, reader, ctl_timeout_ms(c));
 
 		if (r > 0)
 			r = stixel_next(reader, &f, &lost);
@@ -153,7 +185,7 @@ int ctl_wait(const struct ctl *c)
 	if (r < 0)
 		return ctl_explain(c, r);
 	stixel_latest(reader, &f); /* what lies there may be old: the next one shows that frames flow */
-	r = ctl_wait_for_frame(reader, c->timeout_ms);
+	r = ctl_wait_for_frame(c, reader, c->timeout_ms);
 	if (r > 0)
 		r = stixel_latest(reader, &f);
 	if (r > 0)

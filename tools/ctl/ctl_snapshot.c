@@ -133,12 +133,12 @@ static int take_with_image(const struct ctl *c, struct stixel_reader *reader, in
 	const int64_t image_by_ns = sx_now_ns() + IMAGE_MS * 1000000LL;
 	bool asked = c->image != CTL_IMAGE_NONE && stixel_want_images(reader, 1u << plane_of(c)) == 0;
 	struct stixel_image image;
-	int r = ctl_wait_for_frame(reader, timeout_ms);
+	int r = ctl_wait_for_frame(c, reader, timeout_ms);
 
 	while (r > 0) {
 		r = stixel_latest(reader, f);
 		if (r <= 0 || !asked || stixel_image(*f, plane_of(c), &image) || sx_now_ns() > image_by_ns ||
-		    ctl_wait_for_frame(reader, IMAGE_MS) <= 0)
+		    ctl_wait_for_frame(c, reader, IMAGE_MS) <= 0)
 			break;
 	}
 	return r;

@@ -257,20 +257,38 @@ static bool terminal_is_gone(bool was_terminal)
 	return was_terminal && !isatty(STDIN_FILENO);
 }
 
+/* Names the instances that are asked for and do not run: their pages would wait without a word. */
+static void tell_absent(const struct web_options *o)
+{
+	static struct web_names running;
+
+	web_ask_instances(&running, &o->only);
+	if (!o->only.count && !running.count)
+		sx_log(TOOLS, NOTICE, "no instance runs: waiting for one");
+	for (size_t i = 0; i < o->only.count; i++)
+		if (!running.count || !web_ask_may(&running, o->only.name[i]))
+			sx_log(TOOLS, NOTICE, "instance '%s' does not run: waiting for it", o->only.name[i]);
+}
+
 static void serve_until(const sigset_t *ends, const struct web_options *o)
 {
 	const struct timespec second = {.tv_sec = 1};
 	const bool was_terminal = isatty(STDIN_FILENO);
+	bool told = false;
 
 	for (;;) {
 		const int number = sigtimedwait(ends, NULL, &second);
 
-		if (number < 0)
+		if (number < 0) {
 			web_server_tick(&server);
-		else if (number == SIGHUP && !terminal_is_gone(was_terminal))
+			if (!told)
+				tell_absent(o);
+			told = true;
+		} else if (number == SIGHUP && !terminal_is_gone(was_terminal)) {
 			read_again(o);
-		else
+		} else {
 			return;
+		}
 	}
 }
 

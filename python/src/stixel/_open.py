@@ -37,7 +37,8 @@ def open(instance: str, follow: bool = False, stream: bool = False, images: Iter
     One on another machine, where stixel-bridge runs, is named zenoh:PROTOCOL/ADDRESS/[HOST/]INSTANCE, as in
     "zenoh:tcp/robot:7447/front" (docs/python.md).
 
-    follow: no publisher is no error: wait for one, and go over to each new one. stream: through frames.sock instead of
+    follow: no publisher is no error: wait for one, and go over to each new one; after a second of waiting the logger
+    "stixel" says why, as a warning. stream: through frames.sock instead of
     shared memory. images: "left", "right", "disparity": ask for these planes. leftover: also read what a dead publisher
     left. any_owner: read shared memory of any user, too. Of zenoh alone: user, password; ca: file of the authority's
     certificate for tls/; config: a configuration file of zenoh.

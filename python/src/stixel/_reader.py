@@ -5,11 +5,12 @@ SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
 import asyncio
+import logging
 import math
 import os
 import threading
 import time
-from typing import TYPE_CHECKING, Any, FrozenSet, Iterable, NamedTuple, Optional
+from typing import TYPE_CHECKING, Any, FrozenSet, Iterable, NamedTuple, Optional, Set
 
 from ._errors import Damaged, Died, Ended, StixelError
 from ._frame import Frame
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
 # Longest sleep at once: then signals and close() are looked at. A signal that comes just before the sleep begins would
 # else be seen with the next frame only.
 _SLICE_S = 0.25
+# A reader that waits says so after this time. Without a handler of the program's own logging prints it to stderr.
+_TELL_S = 1.0
+_logger = logging.getLogger("stixel")
 IMAGES = {"left": Plane.LEFT, "right": Plane.RIGHT, "disparity": Plane.DISPARITY}
 
 
@@ -84,6 +88,8 @@ class Reader:
         self._closing = False
         self._what = what
         self._pid = os.getpid()
+        self._waits_since: Optional[float] = None  # s, monotonic: for the frame that comes next; None: not yet
+        self._waits_told: Set[str] = set()  # sentences since the last frame
 
     # -- what each kind has of its own; handle is what _enter() gave --
     def _take(self, handle: Any, newest: bool) -> Optional[Frame]:
@@ -161,10 +167,35 @@ class Reader:
         return self._closing
 
     # -- frames --
+    def _tell_wait(self, handle: Any) -> None:
+        """Logs why no frame comes, once a second has gone, and once until the next frame."""
+        if self._waits_since is None:
+            self._waits_since = time.monotonic()
+        if time.monotonic() - self._waits_since < _TELL_S:
+            return
+        status = self._ask(handle)
+        why = ""
+        if status.publisher == Publisher.STALLED:
+            why = "its publisher (process %d) hangs" % status.pid
+        elif status.publisher != Publisher.ALIVE:
+            why = "nothing publishes under this name"
+        elif status.state != State.RUNNING:
+            why = "no frame comes, its state is %s" % status.state.name.lower()
+        if why and why not in self._waits_told:
+            self._waits_told.add(why)
+            _logger.warning("%s: %s; waiting", self._what, why)
+
+    def _took(self, frame: Optional[Frame]) -> Optional[Frame]:
+        if frame is not None:
+            self._waits_since = None
+            self._waits_told.clear()
+        return frame
+
     def _wait(self, handle: Any, deadline: Optional[float]) -> bool:
         while True:
             if self._sleep(handle, _left(deadline)):
                 return True
+            self._tell_wait(handle)
             if self._closing:
                 raise ValueError("%s: the reader was closed while it waited" % self._what)
             if deadline is not None and time.monotonic() >= deadline:
@@ -175,7 +206,7 @@ class Reader:
         handle = self._enter()
         try:
             while True:
-                frame = self._take(handle, newest)
+                frame = self._took(self._take(handle, newest))
                 if frame is not None or timeout == 0 or not self._wait(handle, deadline):
                     return frame
         finally:
@@ -231,7 +262,7 @@ class Reader:
         try:
             while True:
                 try:
-                    frame = self._take(handle, False)
+                    frame = self._took(self._take(handle, False))
                 except Damaged:
                     continue
                 except Ended as e:
@@ -241,6 +272,7 @@ class Reader:
                 if frame is not None:
                     return frame
                 await self._readable(handle)
+                self._tell_wait(handle)
                 if self._closing:
                     raise ValueError("%s: the reader was closed while it waited" % self._what)
         finally:

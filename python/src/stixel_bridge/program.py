@@ -7,6 +7,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import gc
+import logging
 import os
 import re
 import signal
@@ -52,6 +53,16 @@ def say(text: str) -> None:
     """A line to the log, if that takes it: a full disk or a reader of the log that is gone is no reason to end."""
     with contextlib.suppress(OSError):
         print("%s: %s" % (PROGRAM, text), file=sys.stderr, flush=True)
+
+
+class _LibraryLog(logging.Handler):
+    """What the module stixel logs, such as that a reader waits, becomes lines like all others."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.WARNING)
+
+    def emit(self, record: logging.LogRecord) -> None:
+        say(record.getMessage())
 
 
 def _everything(config: configuration.Config) -> Dict[str, Instance]:
@@ -136,6 +147,9 @@ def _run(config: configuration.Config, version: str) -> int:
     ends = {signal.SIGINT, signal.SIGTERM}
     signal.pthread_sigmask(signal.SIG_BLOCK, ends)
     bridge = Bridge(config, version)
+    library = logging.getLogger("stixel")
+    library.addHandler(_LibraryLog())
+    library.propagate = False
     gc.collect()
     gc.freeze()  # what is loaded stays: less to look through
     bridge.start()

@@ -328,6 +328,13 @@ class Others(Folder):
             self.assertEqual(r.stdout, "")
         self.assertEqual(self.listing(), [])
 
+    def test_who_waits_says_so(self):
+        r = run("stixelctl", "-i", "nobody-%d" % os.getpid(), "wait", "--timeout", 2.5)
+        self.assertEqual(r.returncode, 1)
+        self.assertTrue(r.stderr.startswith("stixelctl: instance 'nobody-%d' does not run: waiting for it\n" % os.getpid()),
+                        r.stderr)
+        self.assertEqual(r.stderr.count("waiting"), 1)
+
     def test_wait_gives_up(self):
         began = time.monotonic()
         r = run("stixelctl", "-i", "nobody-%d" % os.getpid(), "wait", "--timeout", 0.5)
