@@ -1,5 +1,6 @@
 # The page in a real browser: headless Chromium, driven by python3-selenium.
 # SPDX-License-Identifier: Apache-2.0
+import base64
 import json
 import os
 import re
@@ -530,10 +531,23 @@ class Browser(unittest.TestCase):
             self.browser.close()
             self.browser.switch_to.window(first)
 
+    def green(self):
+        """How many pixels of the page are green, of all that it has: what stands for well, and seen to be free."""
+        picture = base64.b64encode(self.browser.get_screenshot_as_png()).decode()
+        return self.browser.execute_async_script("""const done = arguments[1], image = new Image();
+image.onload = () => { const c = document.createElement('canvas'); c.width = image.width; c.height = image.height;
+const k = c.getContext('2d'); k.drawImage(image, 0, 0); const d = k.getImageData(0, 0, c.width, c.height).data; let n = 0;
+for (let i = 0; i < d.length; i += 4) n += d[i + 1] > d[i] + 12 && d[i + 1] > d[i + 2] + 6; done(n); };
+image.src = 'data:image/png;base64,' + arguments[0];""", picture)
+
     def test_death_and_return(self):
-        self.open()
+        self.open(height=2400)
+        until(lambda: self.browser.find_elements(By.CSS_SELECTOR, "#health .good"), 30, "marks that are good")
+        self.assertGreater(self.green(), 1000)
         self.daemon.kill(signal.SIGKILL)
         self.until_word("Died")
+        self.assertEqual(self.browser.find_elements(By.CSS_SELECTOR, "#health .good"), [])
+        self.assertEqual(self.green(), 0)
         self.assertTrue(self.browser.find_element(By.ID, "veil").is_displayed())
         self.assertIn("old", self.browser.find_element(By.TAG_NAME, "body").get_attribute("class"))
         self.assertTrue(self.browser.title.startswith("Died"))

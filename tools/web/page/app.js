@@ -275,6 +275,8 @@ function judge() {
   setText($("state-word"), v.word);
   setText($("state-text"), [v.text, noImage()].filter(Boolean).join("; "));
   document.body.classList.toggle("old", old);
+  if (old)
+    health.forget();
   $("veil").hidden = !v.veil;
   $("save").disabled = !shown;
   setText($("veil"), v.veil);

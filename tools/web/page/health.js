@@ -113,6 +113,12 @@ export class Health {
     this.box.hidden = true;
   }
 
+  // What was seen says nothing of now.
+  forget() {
+    for (const t of this.tiles)
+      t.box.className = "none";
+  }
+
   // pictures of a status, as often as it comes; hidden where a daemon knows nothing of them.
   show(pictures) {
     this.box.hidden = !Number.isFinite(pictures?.density);
