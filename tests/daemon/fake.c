@@ -158,14 +158,23 @@ bool sx_source_block(const struct sx_source *s, int index, struct sx_block *ret)
 
 void sx_source_counters(const struct sx_source *s, struct sx_source_counters *ret)
 {
-	uint64_t n = atomic_load(&s->captured);
+	uint64_t n = atomic_load(&s->captured), lost = told("FAKE_LOSE_EVERY") ? n / told("FAKE_LOSE_EVERY") : 0;
 
-	*ret = (struct sx_source_counters){.captured = {n, n}, .corrupt = atomic_load(&s->corrupt)};
+	*ret = (struct sx_source_counters){
+		.captured = {n, n}, .corrupt = atomic_load(&s->corrupt), .unpaired = 2 * lost, .gaps = {lost, lost}};
+	for (int side = 0; side < 2; side++)
+		for (int k = 0; k < SX_DROP_COUNT; k++) {
+			ret->dropped[side][k] = (uint64_t)(k + 1) * lost;
+			ret->captured[side] += ret->dropped[side][k];
+		}
 }
 
 const char *sx_image_drop_name(enum sx_image_drop drop)
 {
-	return drop == SX_DROP_BROKEN ? "broken" : "other";
+	static const char *const names[] = {"drop0", "drop1", "drop2", "drop3", "drop4", "drop5"};
+
+	MUST((int)drop < SX_DROP_COUNT);
+	return names[drop];
 }
 
 int sx_watch_open(const struct sx_source_params *p)
