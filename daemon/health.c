@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/advice.h"
 #include "base/contract.h"
 
 #define LOSS_PERCENT 10	    /* more pairs lost than this in ten seconds: degraded */

@@ -160,8 +160,9 @@ static int open_engine(struct sx_run *run)
 	sx_engine_transfers(&run->engine, &transfers);
 	report->engine.input = transfers.path;
 	sx_report_count(report, SX_FIG_ENGINE_CONTEXTS, run->settings->engine.contexts);
-	sx_log(DAEMON, INFO, "engine %s (%s): %s", report->engine.backend, report->engine.device,
-	       report->engine.reason);
+	sx_log(DAEMON, INFO, "engine %s (%s)%s%s", report->engine.backend, report->engine.device,
+	       run->engine.no_module ? "; " : ": ",
+	       run->engine.no_module ? "no CUDA engine installed" : report->engine.reason);
 	sx_pages_done(run->pages);
 	return 0;
 }
@@ -280,6 +281,19 @@ static void tell_pipeline(struct sx_run *run)
 	sx_run_tell_engine(run);
 }
 
+/* The search goes so many columns to the left: in those at the left border it ends early. */
+static void warn_of_search(const struct sx_settings *s, int width)
+{
+	const int half = width / 64 * 32;
+
+	if (s->params.stereo.matcher == SX_MATCH_EXTERNAL || 2 * s->params.stereo.disparities <= width)
+		return;
+	sx_log(CONFIG, WARNING,
+	       "stereo.disparities = %d, and images are %d px wide: the search leaves the image in more than half of "
+	       "the columns; %d would do",
+	       s->params.stereo.disparities, width, half > 32 ? half : 32);
+}
+
 int sx_run_build(struct sx_run *run, struct sx_source *source)
 {
 	const struct sx_settings *s = run->settings;
@@ -339,6 +353,7 @@ int sx_run_build(struct sx_run *run, struct sx_source *source)
 	       info.paced ? "paced" : "as fast as they are taken", s->engine.contexts);
 	if (*info.note)
 		sx_log(CAPTURE, INFO, "%s", info.note);
+	warn_of_search(s, (int)run->pipeline->header.image_width);
 	return 0;
 }
 

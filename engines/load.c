@@ -81,6 +81,15 @@ static int check(void *handle, const char *path, const struct sx_backend **ret, 
 	return 0;
 }
 
+bool sx_cuda_installed(void)
+{
+	const char *told = secure_getenv("STIXEL_MODULE_PATH");
+	char path[PATH_MAX];
+
+	find_module(path, sizeof(path));
+	return (told && *told) || access(path, F_OK) == 0;
+}
+
 int sx_cuda_load(const struct sx_backend **ret, char *why, size_t why_bytes)
 {
 	char path[PATH_MAX];

@@ -7,6 +7,7 @@
 #ifndef SX_ENGINES_LOAD_H
 #define SX_ENGINES_LOAD_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "stages/engine.h"
@@ -18,5 +19,7 @@
  * says which file and what.
  */
 int sx_cuda_load(const struct sx_backend **ret, char *why, size_t why_bytes);
+/* Is a module named by STIXEL_MODULE_PATH, or does one lie where it is looked for? */
+bool sx_cuda_installed(void);
 
 #endif

@@ -50,10 +50,11 @@ static int open_auto(struct sx_engine *e, const struct sx_engine_params *p, char
 		return 0;
 	}
 	r = open_one(e, &sx_backend_cpu, p, why, why_bytes);
-	if (r == 0)
-		snprintf(e->reason, sizeof(e->reason), "engine.backend = auto: %s; %s", lack,
-			 sx_backend_cpu.name);
-	return r;
+	if (r < 0)
+		return r;
+	snprintf(e->reason, sizeof(e->reason), "engine.backend = auto: %s; %s", lack, sx_backend_cpu.name);
+	e->no_module = !sx_cuda_installed();
+	return 0;
 }
 
 int sx_engine_open(struct sx_engine *e, const struct sx_engine_params *p, char *why, size_t why_bytes)
@@ -72,7 +73,9 @@ int sx_engine_open(struct sx_engine *e, const struct sx_engine_params *p, char *
 	case SX_BACKEND_CUDA:
 		r = open_cuda(e, p, lack, sizeof(lack));
 		if (r < 0)
-			snprintf(why, why_bytes, "engine.backend = cuda: %s", lack);
+			snprintf(why, why_bytes, "engine.backend = cuda: %s%s", lack,
+				 sx_cuda_installed() ? ""
+						     : "; install package stixeld-cuda, or let it be auto");
 		return r;
 	}
 	snprintf(why, why_bytes, "engine.backend %d is unknown", (int)p->backend);

@@ -17,6 +17,7 @@ struct sx_engine {
 	const struct sx_backend *backend;
 	struct sx_device *device;
 	char reason[320];		    /* why this one: for log and status */
+	bool no_module;			    /* auto, and no CUDA engine lies where packages install it */
 	void *pinned[SX_ENGINE_BLOCKS_MAX]; /* host memory that the device reads */
 	int pinned_count;
 };

@@ -80,12 +80,12 @@ static void guess_offer(struct guess *g, const char *name)
 	}
 }
 
-static int usage_unknown(const struct sx_usage *u, const char *what, const char *word, const struct guess *g,
-			 const char *dashes)
+static int usage_unknown(const struct sx_usage *u, const struct sx_usage_command *command, const char *what,
+			 const char *word, const struct guess *g, const char *dashes)
 {
-	return g->best ? sx_usage_fail(u, NULL, "unknown %s %s, did you mean %s%s?", what, word, dashes,
+	return g->best ? sx_usage_fail(u, command, "unknown %s %s, did you mean %s%s?", what, word, dashes,
 				       g->best)
-		       : sx_usage_fail(u, NULL, "unknown %s %s", what, word);
+		       : sx_usage_fail(u, command, "unknown %s %s", what, word);
 }
 
 /* ---- one option ---------------------------------------------------------------------------------------- */
@@ -238,8 +238,27 @@ static const struct sx_usage_option *row_of(const struct table *t, int value)
 	return NULL;
 }
 
+static const struct sx_usage_command *find_command(const struct sx_usage *u, const char *name)
+{
+	for (int i = 0; i < u->command_count; i++)
+		if (strcmp(u->commands[i].name, name) == 0)
+			return &u->commands[i];
+	return NULL;
+}
+
+/* The first word that is a command: its page has the options that it takes. */
+static const struct sx_usage_command *command_of_line(const struct sx_usage *u, char **argv)
+{
+	const struct sx_usage_command *c = NULL;
+
+	for (int i = 1; argv[i] && !c; i++)
+		c = find_command(u, argv[i]);
+	return c;
+}
+
 /* text: "--confg=FILE" */
-static int unknown_option(const struct sx_usage *u, const struct table *t, const char *text)
+static int unknown_option(const struct sx_usage *u, const struct table *t, const char *text,
+			  const struct sx_usage_command *command)
 {
 	struct guess g = {0};
 	char word[64];
@@ -249,7 +268,7 @@ static int unknown_option(const struct sx_usage *u, const struct table *t, const
 	for (int i = 0; i < t->count; i++)
 		if (t->rows[i] != &sx_usage_builtins[SX_USAGE_GENERATE])
 			guess_offer(&g, t->rows[i]->name);
-	return usage_unknown(u, "option", text, &g, "--");
+	return usage_unknown(u, command, "option", text, &g, "--");
 }
 
 /* The sentence about what getopt_long() refused. */
@@ -262,8 +281,8 @@ static int usage_refuse(const struct sx_usage *u, const struct table *t, int res
 	if (o)
 		return sx_usage_fail(u, NULL, "--%s takes no argument", o->name);
 	if (optopt && strncmp(argv[optind - 1], "--", 2) != 0)
-		return sx_usage_fail(u, NULL, "unknown option -%c", optopt);
-	return unknown_option(u, t, argv[optind - 1]);
+		return sx_usage_fail(u, command_of_line(u, argv), "unknown option -%c", optopt);
+	return unknown_option(u, t, argv[optind - 1], command_of_line(u, argv));
 }
 
 /* -1, or an exit code. */
@@ -292,21 +311,13 @@ static int collect(const struct sx_usage *u, const struct table *t, int argc, ch
 	return -1;
 }
 
-static const struct sx_usage_command *find_command(const struct sx_usage *u, const char *name)
-{
-	for (int i = 0; i < u->command_count; i++)
-		if (strcmp(u->commands[i].name, name) == 0)
-			return &u->commands[i];
-	return NULL;
-}
-
 static int unknown_command(const struct sx_usage *u, const char *word)
 {
 	struct guess g = {.word = word};
 
 	for (int i = 0; i < u->command_count; i++)
 		guess_offer(&g, u->commands[i].name);
-	return usage_unknown(u, "command", word, &g, "");
+	return usage_unknown(u, NULL, "command", word, &g, "");
 }
 
 /* --generate SHELL, --generate man FILE.scd */

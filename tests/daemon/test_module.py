@@ -90,6 +90,19 @@ class Module(TestCase):
         self.assertIn("auto: the CUDA engine is not installed (/nowhere/stixel-cuda.so: No such file or directory); "
                       "cpu", err)
 
+    def test_first_line_without_a_module(self):
+        """Where no module is named the log says shortly that none is there; the status has the whole sentence."""
+        if os.path.exists(os.path.join(os.path.dirname(STIXELD), "..", "gpu", "stixel-cuda.so")):
+            self.skipTest("this build has the CUDA engine")
+        i = self.instance()
+        i.start(*SMALL)
+        self.assertRegex(i.text().splitlines()[0], r"info +daemon: engine cpu \(.+\); no CUDA engine installed$")
+        self.assertIn("auto: the CUDA engine is not installed (", i.status()["engine"]["reason"])
+        self.assertEqual(i.stop(), 0)
+        code, _, err = i.run_once(*SMALL, "-s", "engine.backend=cuda")
+        self.assertEqual(code, 69)
+        self.assertIn("install package stixeld-cuda, or let it be auto", err)
+
     def test_refusals(self):
         self.refused(69, "engine.backend = cuda: the CUDA engine is not installed", path="/nowhere/x.so")
         self.refused(69, "no CUDA device", open="none")

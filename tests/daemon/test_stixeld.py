@@ -307,6 +307,26 @@ class Configuration(TestCase):
                   "-s", "camera.fx=0", "-s", "camera.fy=0", "-s", "camera.baseline_m=0"]
         self.assertEqual(i.run_once(*camera, "--check-config"), (0, "", ""))
 
+    def test_search_range_wider_than_the_image(self):
+        i = self.instance()
+        args = ["-s", "source.kind=synthetic", "-s", "source.size=96x64", "--frames", "1", *FREE]
+        for disparities, warns in ((32, False), (64, True), (256, True)):
+            code, _, err = i.run_once(*args, "-s", "stereo.disparities=%d" % disparities)
+            self.assertEqual(code, 0, err)
+            self.assertEqual("stereo.disparities = %d, and images are 96 px wide" % disparities in err, warns, err)
+
+    def test_runtime_folder(self):
+        i = self.instance()
+        code, _, err = i.run_once(*SMALL, env={"RUNTIME_DIRECTORY": "/proc/nowhere"})
+        self.assertEqual(code, 73)
+        self.assertIn("cannot use the runtime folder /proc/nowhere: ", err)
+        self.assertIn("; RuntimeDirectory= of a unit, or XDG_RUNTIME_DIR of a login, names one", err)
+        i.start(*SMALL)
+        code, _, err = i.run_once(*SMALL)
+        self.assertEqual(code, 73)
+        self.assertIn(": stop it, or name another one with -i", err)
+        self.assertEqual(i.stop(), 0)
+
     def test_no_configuration_at_all(self):
         i = self.instance("no-such-instance")
         code, out, err = i.run_once()

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "tools/common/group_hint.h"
 #include "tools/common/http_get.h"
 
 enum { ANSWER_MAX = 1024 * 1024, READ_STEP = 16 * 1024 };
@@ -188,7 +189,11 @@ static int http_ask(const char *socket_path, const char *target, const char *pos
 
 	fd = connect_to(socket_path);
 	if (fd < 0) {
-		snprintf(why, why_bytes, "cannot connect to %s: %s", socket_path, strerror(-fd));
+		char hint[160] = "";
+
+		if (fd == -EACCES)
+			sx_group_hint(socket_path, hint, sizeof(hint));
+		snprintf(why, why_bytes, "cannot connect to %s: %s%s", socket_path, strerror(-fd), hint);
 		return fd;
 	}
 	r = exchange(fd, target, post, timeout_ms, &a);

@@ -394,6 +394,7 @@ int main(int argc, char **argv)
 	c.operands = words.operands;
 	c.operand_count = words.operand_count;
 	code = check_words(&c, (int)(words.command - commands));
+	c.named = c.instance != NULL;
 	if (code == 0 && !c.instance)
 		code = name_instance(&c, (int)(words.command - commands));
 	if (code)

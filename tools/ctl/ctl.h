@@ -35,6 +35,7 @@ struct ctl_budget {
 /* The command line, whole: options that a sub-command does not know were refused before it is called. */
 struct ctl {
 	const char *instance;
+	bool named; /* the instance was, by -i */
 	bool json, watch, once;
 	int interval_ms;
 	int frames;	      /* -1: not given */

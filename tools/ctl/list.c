@@ -161,12 +161,14 @@ int ctl_choose(const struct ctl *c, const char **how, char *name, size_t bytes)
 			found = &all[i];
 			*how = "the only one that runs";
 		}
-	if (running > 1 && name_of_file(c->config, name, bytes))
+	if (running > 1 && name_of_file(c->config, name, bytes)) {
 		*how = "by the file's name";
-	else if (running > 1)
+	} else if (running > 1) {
+		ctl_fail(0, "several instances run: name one with -i");
 		code = ctl_absent(c);
-	else
+	} else {
 		snprintf(name, bytes, "%s", found ? found->name : CTL_DEFAULT);
+	}
 	free(all);
 	return code;
 }

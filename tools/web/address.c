@@ -99,7 +99,8 @@ int web_address_listen(struct web_address *address, char *why, size_t why_bytes)
 fail:
 	r = -errno;
 	web_address_print(address, text, sizeof(text));
-	snprintf(why, why_bytes, "cannot listen on %s: %s", text, strerror(-r));
+	snprintf(why, why_bytes, "cannot listen on %s: %s%s", text, strerror(-r),
+		 r == -EADDRINUSE ? "; --listen takes another port" : "");
 	if (fd >= 0)
 		close(fd);
 	return r;

@@ -6,13 +6,15 @@ from __future__ import annotations
 
 import ctypes
 import errno
+import grp
 import math
 import os
+import struct
 from typing import TYPE_CHECKING, FrozenSet, Optional, Tuple
 
 from ._errors import Died, Ended, NotConnected, StixelError, error_of
 from ._frame import Frame
-from ._layout import HEADER, CFrame, CStatus, Open, Publisher, State
+from ._layout import ABI_MAJOR, HEADER, CFrame, CStatus, Open, Publisher, State
 from ._library import Library
 from ._reader import IMAGES, Reader, Status
 
@@ -30,6 +32,7 @@ class RingReader(Reader):
                  images: FrozenSet[str]) -> None:
         super().__init__(what)
         self._lib = lib
+        self._where = where
         self._last: Tuple[int, int] = (0, 0)
         self._frame = ctypes.POINTER(CFrame)()
         self._frame_ref = ctypes.byref(self._frame)
@@ -58,7 +61,23 @@ class RingReader(Reader):
             return Ended(errno.EPIPE, "%s: the publisher has ended" % self._what)
         if code == -errno.EINVAL and self._handle is None:
             return error_of(code, "%s: not a name: 1 to 64 of A-Z a-z 0-9 _ . -, no dot in front" % self._what)
-        return error_of(code, "%s: %s" % (self._what, text.decode()))
+        return error_of(code, "%s: %s%s" % (self._what, text.decode(), self._detail(code)))
+
+    def _detail(self, code: int) -> str:
+        """What the library's sentence leaves open: which group, which versions."""
+        path = self._where if "/" in self._where else "/dev/shm/stixeld." + self._where
+        try:
+            if code == -errno.EACCES:
+                found = os.stat(path)
+                group = grp.getgrgid(found.st_gid).gr_name
+                return ": %s" % group if found.st_mode & 0o40 and found.st_gid else ""
+            if code == -errno.EPROTONOSUPPORT:
+                with open(path, "rb") as f:
+                    major, minor = struct.unpack_from("<8xHH", f.read(12))
+                return ": it is %d.%d, this is %d" % (major, minor, ABI_MAJOR)
+        except (OSError, KeyError, struct.error):
+            pass
+        return ""
 
     def _take(self, handle: ctypes.c_void_p, newest: bool) -> Optional[Frame]:
         if newest:

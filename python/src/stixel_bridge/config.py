@@ -166,6 +166,15 @@ def _check_instances(file: _File, section: _Section, wanted: Sequence[str], know
                 name[:80], _guess(name, list(known))))
 
 
+def _check_unknown(file: _File, section: _Section, instances: Sequence[str]) -> None:
+    """Of a sink whose kind is not known: its keys by the kind that was meant, else those that all kinds have."""
+    meant = difflib.get_close_matches(section.keys["kind"][1], list(sinks.KINDS), 1)
+    options = [COMMON[0]._replace(kind="text"), *COMMON[1:], *(sinks.load(meant[0]).OPTIONS if meant else [])]
+    known = _Section(section.kind, section.name, section.line)
+    known.keys = {key: value for key, value in section.keys.items() if meant or find(options, key)}
+    _check_instances(file, known, _values(file, known, options)["instances"], instances)
+
+
 def _sink(file: _File, section: _Section, instances: Sequence[str]) -> Optional[SinkConfig]:
     if "kind" not in section.keys:
         file.fault(section.line, "[sink %s] has no kind: one of %s" % (section.name, ", ".join(sinks.KINDS)))
@@ -173,6 +182,7 @@ def _sink(file: _File, section: _Section, instances: Sequence[str]) -> Optional[
     line, kind = section.keys["kind"]
     if kind not in sinks.KINDS:
         file.fault(line, "kind: '%s' is not known%s" % (kind[:80], _guess(kind, list(sinks.KINDS))))
+        _check_unknown(file, section, instances)
         return None
     try:
         sinks.check(kind)

@@ -138,9 +138,9 @@ static void test_refused(void **state)
 
 	assert_int_equal(parse(&t, &w, "", stderr), 64);
 	BAD("unknown command third; try prog", "third");
-	BAD("unknown option --none; try prog", "first --none");
+	BAD("unknown option --none; try prog first", "first --none");
 	BAD("unknown command frist, did you mean first?; try prog", "frist");
-	BAD("unknown option --sceonds=3, did you mean --seconds?; try prog", "first --sceonds=3");
+	BAD("unknown option --sceonds=3, did you mean --seconds?; try prog first", "first --sceonds=3");
 	BAD("unknown option --hepl, did you mean --help?; try prog", "--hepl");
 	BAD("unknown option --generator; try prog", "--generator"); /* is not told to users */
 	BAD("unknown option -q; try prog", "-q");

@@ -1,5 +1,6 @@
 # stixelctl against a running stixeld, and against none.
 # SPDX-License-Identifier: Apache-2.0
+import grp
 import json
 import os
 import re
@@ -327,6 +328,46 @@ class Others(Folder):
             self.assertIn("nobody-", r.stderr)
             self.assertEqual(r.stdout, "")
         self.assertEqual(self.listing(), [])
+
+    def test_another_layout(self):
+        """Both versions are named, and what to update."""
+        source = Daemon("layout")
+        self.addCleanup(source.stop)
+        source.wait()
+        with open("/dev/shm/stixeld." + source.name, "rb") as f:
+            ring = bytearray(f.read())
+        name = "layout-other-%d" % os.getpid()
+        self.addCleanup(os.remove, "/dev/shm/stixeld." + name)
+        for major, what in ((7, "stixelctl and libstixel"), (0, "the daemon")):
+            struct.pack_into("<HH", ring, 8, major, 3)
+            with open("/dev/shm/stixeld." + name, "wb") as f:
+                f.write(ring)
+            r = run("stixelctl", "-i", name, "dump")
+            self.assertEqual(r.returncode, 65, r.stderr)
+            self.assertIn("instance '%s': its ring has layout %d.3, this program reads 1.x: update %s\n"
+                          % (name, major, what), r.stderr)
+
+    @unittest.skipUnless(os.geteuid() == 0, "is another user, so it needs to be root")
+    def test_which_group(self):
+        group = grp.getgrgid(1).gr_name  # any that this user is not in
+        source = Daemon("group")
+        self.addCleanup(source.stop)
+        source.wait()
+        for folder in (source.work, source.work + "/stixeld", source.work + "/stixeld/" + source.name):
+            os.chmod(folder, 0o755)
+        for path in (source.work + "/stixeld/%s/status.sock" % source.name, "/dev/shm/stixeld." + source.name):
+            os.chown(path, 0, 1)
+            os.chmod(path, 0o660)
+
+        def nobody():
+            os.setgroups([])
+            os.setgid(65534)
+            os.setuid(65534)
+        for command in ("status", "dump"):
+            r = subprocess.run([program("stixelctl"), "-i", source.name, command], env=source.env, capture_output=True,
+                               text=True, preexec_fn=nobody)
+            self.assertIn("(members of group %s may: sudo usermod -aG %s YOU, then log in again)" % (group, group),
+                          r.stderr)
 
     def test_who_waits_says_so(self):
         r = run("stixelctl", "-i", "nobody-%d" % os.getpid(), "wait", "--timeout", 2.5)

@@ -367,6 +367,12 @@ class Machine(Doctor):
         self.put("/dev/shm/other", "x")
         self.only(self.doctor(want=0), "shared memory", "warning", "stixeld.front", "4711")
 
+    def test_rings_of_other_instances(self):
+        """What another one left is no answer about the one that is asked for."""
+        self.ring("stixeld.rear", 4711)
+        self.put("/dev/shm/stixeld.side", "not a ring")
+        self.assertFalse([c for c in self.doctor(want=0)["checks"] if "stixeld." in c["text"]])
+
     def test_something_else_under_the_name(self):
         self.put("/dev/shm/stixeld.front", "not a ring")
         self.only(self.doctor(), "shared memory", "problem", "stixeld.front is no ring")

@@ -120,6 +120,7 @@ class Instances(Folder):
         r = run("stixelctl", "doctor", "-c", self.path("side"), env=env)
         self.assertEqual((r.returncode, r.stdout), (1, ""))
         self.assertTrue(r.stderr.endswith("instance 'default'; running: bench, front\n"), r.stderr)
+        self.assertIn("several instances run: name one with -i\n", r.stderr)
 
     def test_all_kinds(self):
         front, rear = self.daemon("front"), self.daemon("a-rear-with-a-long-name")

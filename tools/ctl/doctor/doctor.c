@@ -145,6 +145,7 @@ int ctl_doctor(const struct ctl *c)
 		return ctl_fail(EX_SOFTWARE, "out of memory");
 	}
 	d->instance = c->instance;
+	d->named = c->named;
 	d->root = root ? root : "";
 	d->json = c->json;
 	doctor_ask(d);

@@ -40,6 +40,7 @@ struct doctor_unit {
 
 struct doctor {
 	const char *instance;
+	bool named;		      /* by -i: nothing is said of others */
 	char file[DOCTOR_PATH_BYTES]; /* of the configuration; empty: none, as the running daemon says */
 	bool asked; /* file and overrides are those of the running daemon, which reads them */
 	const char *overrides[SX_OVERRIDES_MAX]; /* as of -s; they lie in status */

@@ -14,6 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/advice.h"
 #include "ipc/writers.h"
 #include "tools/common/args.h"
 #include "tools/common/instances.h"
@@ -342,7 +343,9 @@ static void say_state(struct doctor *d)
 				  : strcmp(state, "no_camera") == 0 ? DOCTOR_PROBLEM
 								    : DOCTOR_WARNING;
 
-	doctor_say(d, level, "instance", NULL, "'%s' runs as process %lld: %s%s%s", d->instance,
+	const char *remedy = strstr(reason, "too slow") ? SX_ADVICE_TOO_SLOW : NULL;
+
+	doctor_say(d, level, "instance", remedy, "'%s' runs as process %lld: %s%s%s", d->instance,
 		   (long long)json_integer_value(json_object_get(d->status, "pid")), state,
 		   *reason ? ": " : "", reason);
 	if (strcmp(text_of(d->status, "version"), SX_VERSION) != 0)

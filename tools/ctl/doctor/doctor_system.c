@@ -58,6 +58,8 @@ static void look_at_ring(struct doctor *d, const char *folder, const char *name)
 
 	/* look_for_rings() gives no longer names, which gcc 9 does not see */
 	snprintf(path, sizeof(path), "%s/%.79s", folder, name);
+	if (!own && d->named)
+		return; /* what another instance left is no answer about this one */
 	fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	if (fd < 0) {
 		if (own && errno == EACCES)

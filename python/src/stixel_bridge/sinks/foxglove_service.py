@@ -269,8 +269,9 @@ class Service:
             except (RuntimeError, ValueError) as e:
                 why = sentence(e).replace("FoxgloveError: ", "").replace("Failed to bind port: ", "")
                 if "in use" not in why or time.monotonic() >= end:
-                    raise SinkError("cannot listen on %s, port %d: %s" % (
-                        self._options["host"], self._options["port"], why)) from None
+                    raise SinkError("cannot listen on %s, port %d: %s%s" % (
+                        self._options["host"], self._options["port"], why,
+                        " (key port takes another)" if "in use" in why else "")) from None
                 time.sleep(0.02)
         self._listener.settings = Settings(list(self._lives))
         self._listener.settings.start()
