@@ -18,12 +18,14 @@
 #define RATE_SLOW_SHARE 0.4 /* not half, which cameras give in the dark, a little more or less */
 #define RATE_WELL_SHARE 0.75
 /*
- * An engine that gave frames, and then none for half the limit (within these), hangs: it is not too slow. The log
- * has to say so before the watchdog ends the process.
+ * An engine that gave frames, and then none for ten times as long as one took, hangs: it is not too slow. That is told
+ * after a second where pairs are lost meanwhile, else after half the limit, so that the log has it before the watchdog
+ * ends the process.
  */
-#define HANG_LEAST_NS INT64_C(1000000000)
+#define HANG_FRAMES 5 /* published in the ten seconds before */
+#define HANG_INTERVALS 10
+#define HANG_LOSING_NS INT64_C(1000000000)
 #define HANG_MOST_NS INT64_C(5000000000)
-#define HANG_FRAMES 5			  /* published in the ten seconds before */
 #define SAMPLE_GAP_NS INT64_C(1000000000) /* between two samples at most */
 
 const char *sx_health_name(enum stixel_state state)
@@ -114,26 +116,41 @@ static bool judge_maps(struct sx_health *h, const struct sx_health_input *in, ui
 	return true;
 }
 
-/* What was published in the ten seconds before the last sample. */
-static uint64_t published_lately(const struct sx_health *h)
+/* The oldest sample that is known; there is one at least. */
+static unsigned first_sample(const struct sx_health *h)
 {
-	const unsigned now = (h->sampled - 1) % SX_HEALTH_SAMPLES;
-	const unsigned then = h->sampled < SX_HEALTH_SAMPLES ? 0 : h->sampled % SX_HEALTH_SAMPLES;
-
-	return h->sampled ? h->samples[now].published - h->samples[then].published : 0;
+	return h->sampled < SX_HEALTH_SAMPLES ? 0 : h->sampled % SX_HEALTH_SAMPLES;
 }
 
-/* Frames came, and now one has been in flight for longer than all of them took. */
+/* Has no frame finished for ten times as long as one of the last ten seconds took? */
+static bool engine_stalls(const struct sx_health *h, const struct sx_health_input *in)
+{
+	const unsigned now = (h->sampled - 1) % SX_HEALTH_SAMPLES, then = first_sample(h);
+	uint64_t frames;
+
+	if (h->sampled == 0 || !in->in_flight_since_ns)
+		return false;
+	frames = h->samples[now].published - h->samples[then].published;
+	return frames >= HANG_FRAMES &&
+	       seconds(frame_overdue_ns(in)) * (double)frames >
+		       HANG_INTERVALS * seconds(h->samples[now].now_ns - h->samples[then].now_ns);
+}
+
+static bool loses_pairs(const struct sx_health *h)
+{
+	return h->sampled > 0 && h->samples[(h->sampled - 1) % SX_HEALTH_SAMPLES].overload -
+						 h->samples[first_sample(h)].overload >
+					 LOSS_LEAST;
+}
+
 static bool engine_hangs(struct sx_health *h, const struct sx_health_input *in)
 {
-	const int64_t half = in->limit_ns / 2;
-	const int64_t patience = half > HANG_MOST_NS	? HANG_MOST_NS
-				 : half < HANG_LEAST_NS ? HANG_LEAST_NS
-							: half;
+	const int64_t half = in->limit_ns / 2 < HANG_MOST_NS ? in->limit_ns / 2 : HANG_MOST_NS;
+	const int64_t patience = loses_pairs(h) || half < HANG_LOSING_NS ? HANG_LOSING_NS : half;
 
 	if (!in->in_flight_since_ns || frame_overdue_ns(in) <= patience)
 		h->hangs_ns = 0;
-	else if (published_lately(h) >= HANG_FRAMES)
+	else if (engine_stalls(h, in))
 		h->hangs_ns = in->in_flight_since_ns; /* until it is done, however long ago the others are */
 	return h->hangs_ns != 0;
 }
@@ -147,7 +164,7 @@ static bool judge_loss(struct sx_health *h, const struct sx_health_input *in)
 	if (h->sampled == 0)
 		return false;
 	now = (h->sampled - 1) % SX_HEALTH_SAMPLES;
-	then = h->sampled < SX_HEALTH_SAMPLES ? 0 : h->sampled % SX_HEALTH_SAMPLES; /* the oldest there is */
+	then = first_sample(h);
 	sx_must(h->samples[now].captured, >=, h->samples[then].captured);
 	sx_must(h->samples[now].overload, >=, h->samples[then].overload);
 	captured = h->samples[now].captured - h->samples[then].captured;
@@ -158,6 +175,9 @@ static bool judge_loss(struct sx_health *h, const struct sx_health_input *in)
 	if (judge_maps(h, in, captured, h->samples[now].no_map - h->samples[then].no_map, serving))
 		return true;
 	if (overload > LOSS_LEAST && overload * 100 > captured * LOSS_PERCENT) {
+		if (engine_stalls(
+			    h, in)) /* soon it is clear whether it hangs: until then what was judged holds */
+			return h->state == STIXEL_STATE_DEGRADED;
 		decide(h, STIXEL_STATE_DEGRADED, true, serving,
 		       "%s too slow: %llu of the last %llu pairs dropped by overload",
 		       in->map_why ? "the other process that matches, or the engine, is" : "engine",

@@ -208,22 +208,22 @@ static void test_an_engine_that_hangs(void **state)
 
 	tick(&h, &in, 40, 0, 0);
 	in.in_flight_since_ns = hung_ns;
-	for (int i = 0; i < 20; i++) {
+	for (int i = 0; i < 4; i++) {
 		in.now_ns += SX_HEALTH_TICK_NS;
 		in.last_capture_ns = in.now_ns;
-		in.captured += 5;
-		in.overload += 5;
+		in.captured += 500;
+		in.overload += 500;
 		sx_health_update(&h, &in);
-		assert_true(h.progress && h.serving);
+		assert_int_equal(h.state, STIXEL_STATE_RUNNING);
 	}
 	in.now_ns++;
 	sx_health_judge(&h, &in);
 	assert_int_equal(h.state, STIXEL_STATE_DEGRADED);
-	assert_string_equal(h.reason, "no frame finished for 5.0 s while one is in flight");
+	assert_string_equal(h.reason, "no frame finished for 1.0 s while one is in flight");
 	assert_true(h.progress && h.serving); /* the watchdog decides, at its own limit */
 	/* it is told as long as it hangs, however long the last frame was ago */
 	in.limit_ns = 60 * S;
-	for (int i = 0; i < 80; i++) {
+	for (int i = 0; i < 96; i++) {
 		in.now_ns += SX_HEALTH_TICK_NS;
 		in.last_capture_ns = in.now_ns;
 		in.captured += 5;
@@ -235,6 +235,26 @@ static void test_an_engine_that_hangs(void **state)
 	in.published++;
 	sx_health_update(&h, &in);
 	assert_memory_equal(h.reason, "engine too slow: ", 17);
+}
+
+/* A source without a pace loses nothing meanwhile: half the watchdog's time, and no word before. */
+static void test_an_engine_that_hangs_without_losses(void **state)
+{
+	struct sx_health_input in = well();
+	struct sx_health h = {0};
+
+	tick(&h, &in, 40, 0, 0);
+	in.in_flight_since_ns = in.now_ns;
+	in.interval_ns = 0;
+	for (int i = 0; i < 20; i++) {
+		in.now_ns += SX_HEALTH_TICK_NS;
+		sx_health_update(&h, &in);
+		assert_int_equal(h.state, STIXEL_STATE_RUNNING);
+	}
+	in.now_ns++;
+	sx_health_judge(&h, &in);
+	assert_string_equal(h.reason, "no frame finished for 5.0 s while one is in flight");
+	assert_true(h.progress && h.serving);
 }
 
 /* An engine of a frame every six seconds never was faster: it is too slow, and hangs by no means. */
@@ -526,6 +546,7 @@ int main(void)
 		cmocka_unit_test(test_stopping),
 		cmocka_unit_test(test_loss_by_overload),
 		cmocka_unit_test(test_an_engine_that_hangs),
+		cmocka_unit_test(test_an_engine_that_hangs_without_losses),
 		cmocka_unit_test(test_a_slow_engine_does_not_hang),
 		cmocka_unit_test(test_same_reason),
 		cmocka_unit_test(test_loss_by_damage),

@@ -256,24 +256,32 @@ class Pipeline(TestCase):
         self.assertEqual(i.stop(), 0)
 
     def test_the_log_hears_of_another_reason(self):
-        # the engine hangs: for seconds its pairs are dropped by overload, and then it is clear why
-        i = self.fake("-s", "engine.contexts=2", interval_us=5000, compute_us=1000, hang_at=400)
+        # the engine is too slow, and then it hangs
+        i = self.fake("-s", "engine.contexts=1", interval_us=5000, compute_us=20000, hang_at=100)
         until(lambda: "no frame finished for" in i.text(), 20, "the reason in the log")
         log = i.text()
         self.assertIn("degraded: engine too slow: ", log)  # with what to do about it
         self.assertIn("lower source.fps", log)
-        self.assertRegex(log, r"degraded: no frame finished for 5\.\d s while one is in flight")
+        self.assertRegex(log, r"degraded: no frame finished for 1\.\d s while one is in flight")
         self.assertEqual(i.health()[0], 200)  # until the limit of ten seconds
         # its figures change with every tick, and are told once
         self.assertEqual(log.count("no frame finished"), 1)
         self.assertEqual(log.count("engine too slow"), 1)
 
+    def test_an_engine_that_hangs_is_not_too_slow(self):
+        i = self.fake(interval_us=5000, compute_us=1000, hang_at=400)
+        s = i.until_state("degraded", 20)
+        self.assertRegex(s["reason"], r"^no frame finished for 1\.\d s while one is in flight$")
+        self.assertGreater(s["frames"]["dropped"]["overload"], 50)
+        self.assertNotIn("too slow", i.text())
+
     def test_pairs_behind_the_last_one_are_not_overload(self):
-        # one frame of 200 ms, and a pair every 5 ms: those that come while it is computed are not wanted
-        i = self.fake("--frames", "1", "-s", "engine.contexts=1", gated=True, interval_us=5000, compute_us=200000)
+        # one frame of 500 ms, and a pair every 10 ms: some fifty come while it is computed, and are not wanted
+        i = self.fake("--frames", "1", "-s", "engine.contexts=1", gated=True, interval_us=10000, compute_us=500000)
         self.ring(i)
         self.assertEqual(i.wait(), 0)
-        self.assertIn("1 frames published, 0 pairs dropped by overload", i.text())
+        dropped = re.search(r"1 frames published, (\d+) pairs dropped by overload", i.text())
+        self.assertLess(int(dropped[1]), 20)  # on a busy machine some came before it began
 
     def test_overload_is_degraded_but_serving(self):
         i = self.fake("-s", "engine.contexts=1", interval_us=4000, compute_us=20000)
