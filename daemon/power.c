@@ -50,6 +50,11 @@ void sx_run_power_tell(struct sx_run *run)
 	if (!run->power)
 		return;
 	sx_sampler_look(run->power, sx_now_ns(), &look);
+	if (look.others > 0 && !run->others_told)
+		sx_log(DAEMON, NOTICE,
+		       "%d other process%s on the card: watts and joules per frame are those of all together",
+		       look.others, look.others == 1 ? " computes" : "es compute");
+	run->others_told |= look.others > 0;
 	if (look.changes == run->power_told)
 		return;
 	if (*look.source)
@@ -75,7 +80,8 @@ void sx_pages_read_power(struct sx_report *r, struct sx_sampler *power, int64_t 
 	}
 	sx_sampler_look(power, now_ns, &look);
 	memcpy(to->source, look.source, sizeof(to->source));
-	memcpy(to->scope, look.scope, sizeof(to->scope));
+	snprintf(to->scope, sizeof(to->scope), "%.39s%s", look.scope,
+		 look.others > 0 ? " with other processes" : "");
 	memcpy(to->device, look.device, sizeof(to->device));
 	memcpy(to->reason, look.reason, sizeof(to->reason));
 	sx_report_real(r, SX_FIG_POWER_WATTS, f->watts);

@@ -32,6 +32,7 @@ struct sx_run {
 	struct sx_pages *pages;
 	struct sx_sampler *power; /* NULL: not wanted, or without a thread */
 	unsigned power_told;	  /* changes of it that the log knows */
+	bool others_told;	  /* the log knows that other processes use the card */
 	struct sx_pipeline *pipeline;
 	struct sx_live live;
 	struct sx_health health;

@@ -11,15 +11,24 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "power/sensor.h"
 
 #define LIBRARY "libnvidia-ml.so.1"
-#define CLOCKS_EVERY 10 /* readings: clocks are asked for less often than energy */
+#define CLOCKS_EVERY 10 /* readings: clocks and processes are asked for less often than energy */
+#define PROCESSES_MOST 64
 
 /* Of the library's interface, what is used here: values are its ABI. */
-enum { NVML_SUCCESS = 0, NVML_ERROR_NOT_SUPPORTED = 3, NVML_ERROR_NO_PERMISSION = 4 };
+enum { NVML_SUCCESS = 0, NVML_ERROR_NOT_SUPPORTED = 3, NVML_ERROR_NO_PERMISSION = 4, NVML_ERROR_SIZE = 7 };
 enum { NVML_CLOCK_SM = 1, NVML_CLOCK_MEM = 2 };
+
+/* As of nvmlDeviceGetComputeRunningProcesses_v3. */
+struct process {
+	unsigned pid;
+	unsigned long long memory_bytes;
+	unsigned gpu_instance, compute_instance;
+};
 
 struct library {
 	int (*init)(void);
@@ -34,12 +43,15 @@ struct library {
 	int (*power)(void *device, unsigned *mw);
 	int (*clock)(void *device, int domain, unsigned *mhz);
 	int (*max_clock)(void *device, int domain, unsigned *mhz);
+	int (*processes)(void *device, unsigned *count, struct process *ret); /* NULL: an older driver */
 };
 
 struct nvml {
 	struct sx_power_sensor head;
 	struct library lib;
 	bool started, counts;
+	bool computes; /* this process does, on this card */
+	int others;
 	void *device;
 	unsigned reads;
 	int64_t gpu_hz, gpu_max_hz, memory_hz;
@@ -85,6 +97,9 @@ static int nvml_load(struct library *lib, char *why, size_t why_bytes)
 		}
 		memcpy(wanted[i].to, &symbol, sizeof(symbol));
 	}
+	void *processes = dlsym(handle, "nvmlDeviceGetComputeRunningProcesses_v3");
+
+	memcpy(&lib->processes, &processes, sizeof(processes));
 	return 0;
 }
 
@@ -148,6 +163,24 @@ static void read_clocks(struct nvml *s)
 	s->memory_hz = ask_hz(s->lib.clock, s->device, NVML_CLOCK_MEM);
 }
 
+/*
+ * How many others compute on the card. In a container the driver may give other numbers of processes than ours, so
+ * one that is not found there is taken for one of them all the same.
+ */
+static int count_others(const struct nvml *s)
+{
+	struct process found[PROCESSES_MOST];
+	unsigned count = PROCESSES_MOST;
+	bool own = s->computes;
+	int result = s->lib.processes ? s->lib.processes(s->device, &count, found) : NVML_ERROR_NOT_SUPPORTED;
+
+	if (result != NVML_SUCCESS && result != NVML_ERROR_SIZE)
+		return -1;
+	for (unsigned i = 0; result == NVML_SUCCESS && i < count; i++)
+		own |= found[i].pid == (unsigned)getpid();
+	return (int)count - (own && count > 0);
+}
+
 static int nvml_read(struct sx_power_sensor *sensor, struct sx_power_reading *r, char *why, size_t why_bytes)
 {
 	struct nvml *s = (struct nvml *)sensor;
@@ -166,8 +199,11 @@ static int nvml_read(struct sx_power_sensor *sensor, struct sx_power_reading *r,
 			return nvml_tell(s, result, "power", why, why_bytes);
 		r->watts = (double)mw / 1e3;
 	}
-	if (s->reads++ % CLOCKS_EVERY == 0)
+	if (s->reads++ % CLOCKS_EVERY == 0) {
 		read_clocks(s);
+		s->others = count_others(s);
+	}
+	r->others = s->others;
 	r->gpu_hz = s->gpu_hz;
 	r->gpu_max_hz = s->gpu_max_hz;
 	r->memory_hz = s->memory_hz;
@@ -220,6 +256,7 @@ int sx_nvml_open(struct sx_power_sensor **ret, const struct sx_power_params *p,
 		return -ENOMEM;
 	}
 	s->head.kind = &kind;
+	s->computes = engine->gpu && !p->gpu; /* of power.gpu it is not known */
 	snprintf(s->head.source, sizeof(s->head.source), "nvml");
 	snprintf(s->head.scope, sizeof(s->head.scope), "GPU board");
 	r = nvml_load(&s->lib, why, why_bytes);

@@ -212,7 +212,7 @@ int sx_sampler_start(struct sx_sampler **ret, const struct sx_power_params *p,
 	s->frames = frames;
 	s->user = user;
 	s->interval_ms = p->interval_ms;
-	s->reading = (struct sx_power_reading){.gpu_hz = -1, .gpu_max_hz = -1, .memory_hz = -1};
+	s->reading = (struct sx_power_reading){.gpu_hz = -1, .gpu_max_hz = -1, .memory_hz = -1, .others = -1};
 	snprintf(s->why, sizeof(s->why), "searching for a sensor");
 	sx_meter_init(&s->meter, p->interval_ms * INT64_C(1000000));
 	pthread_mutex_init(&s->lock, NULL);
@@ -257,6 +257,7 @@ void sx_sampler_look(struct sx_sampler *s, int64_t now_ns, struct sx_sampler_loo
 	ret->gpu_hz = s->reading.gpu_hz;
 	ret->gpu_max_hz = s->reading.gpu_max_hz;
 	ret->memory_hz = s->reading.memory_hz;
+	ret->others = s->reading.others;
 	ret->interval_ms = s->interval_ms;
 	ret->changes = s->changes;
 	pthread_mutex_unlock(&s->lock);

@@ -21,6 +21,7 @@ struct sx_sampler_look {
 	char reason[SX_SAMPLER_WHY_BYTES];	 /* why there is none, or why it is stale; else empty */
 	struct sx_meter_figures figures;
 	int64_t gpu_hz, gpu_max_hz, memory_hz; /* negative: not known */
+	int others; /* other processes that compute on the card, negative: not known; energy is theirs, too */
 	int interval_ms;
 	unsigned changes; /* grows when a sensor is found, found missing, or lost */
 };

@@ -17,7 +17,7 @@
 int sx_power_read(struct sx_power_sensor *s, struct sx_power_reading *r, char *why, size_t why_bytes)
 {
 	*r = (struct sx_power_reading){
-		.watts = NAN, .joules = NAN, .gpu_hz = -1, .gpu_max_hz = -1, .memory_hz = -1};
+		.watts = NAN, .joules = NAN, .gpu_hz = -1, .gpu_max_hz = -1, .memory_hz = -1, .others = -1};
 	return s->kind->read(s, r, why, why_bytes);
 }
 

@@ -23,6 +23,7 @@ struct sx_power_reading {
 	double watts;  /* just now; sensors that count energy need not say */
 	double joules; /* counted since some moment; never falls, but where the counter was set back */
 	int64_t gpu_hz, gpu_max_hz, memory_hz;
+	int others; /* other processes that compute on what is measured */
 };
 
 struct sx_power_kind {

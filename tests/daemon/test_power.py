@@ -1,6 +1,7 @@
 # stixeld with sensors that a test plays: a board whose watts ramp, a card, and sensors that go away.
 # SPDX-License-Identifier: Apache-2.0
 import os
+import re
 import shutil
 import threading
 import time
@@ -220,6 +221,20 @@ class Power(TestCase):
         since = p["since_start"]
         self.assertAlmostEqual(since["joules"] / since["seconds"], 250, delta=12)
         self.assertEqual((s["board"]["gpu_hz"], s["board"]["memory_hz"]), (1980000000, 3201000000))
+        self.assertNotIn("on the card", i.text())
+
+    def test_a_card_that_others_use(self):
+        """Its energy is of all that compute there, and that is said beside the figures and in the log."""
+        for others in (0, 1, 3, 100):
+            i, _ = self.start("-s", "power.source=nvml", env={
+                "LD_LIBRARY_PATH": os.environ["STIXELD_FAKE_NVML"], "FAKE_NVML_WATTS": "250", "FAKE_NVML_OTHERS": others})
+            p = self.until_power(i, 1.0)["power"]
+            self.assertEqual(p["scope"], "GPU board" + (" with other processes" if others else ""))
+            said = re.search(r"(\d+) other process\w* computes? on the card: watts and joules", i.text())
+            self.assertEqual(bool(said), others > 0)
+            if others in (1, 3):
+                self.assertEqual(int(said[1]), others)
+            self.assertEqual(i.stop(), 0)
 
 
 if __name__ == "__main__":

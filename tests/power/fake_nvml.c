@@ -11,10 +11,11 @@
 #include <string.h>
 #include <strings.h>
 #include <time.h>
+#include <unistd.h>
 
 #define BUS_ID "0000:1b:00.0"
 #define UUID "GPU-01234567-89ab-cdef-0123-456789abcdef"
-enum { SUCCESS = 0, INVALID_ARGUMENT = 2, NOT_FOUND = 6 };
+enum { SUCCESS = 0, INVALID_ARGUMENT = 2, NOT_FOUND = 6, INSUFFICIENT_SIZE = 7 };
 
 int nvmlInit_v2(void);
 int nvmlShutdown(void);
@@ -28,6 +29,13 @@ int nvmlDeviceGetTotalEnergyConsumption(void *device, unsigned long long *mj);
 int nvmlDeviceGetPowerUsage(void *device, unsigned *mw);
 int nvmlDeviceGetClockInfo(void *device, int domain, unsigned *mhz);
 int nvmlDeviceGetMaxClockInfo(void *device, int domain, unsigned *mhz);
+
+struct fake_process {
+	unsigned pid;
+	unsigned long long memory_bytes;
+	unsigned gpu_instance, compute_instance;
+};
+int nvmlDeviceGetComputeRunningProcesses_v3(void *device, unsigned *count, struct fake_process *ret);
 
 struct fake_nvml fake_nvml = {.count = 1, .sm_mhz = 1980, .sm_max_mhz = 1980, .memory_mhz = 3201};
 static int the_card;
@@ -121,4 +129,18 @@ int nvmlDeviceGetMaxClockInfo(void *device, int domain, unsigned *mhz)
 {
 	*mhz = domain == 1 ? fake_nvml.sm_max_mhz : 0;
 	return device == &the_card ? fake_nvml.clock : INVALID_ARGUMENT;
+}
+
+/* FAKE_NVML_OTHERS: so many that are not the caller, whose own number is the last one. */
+int nvmlDeviceGetComputeRunningProcesses_v3(void *device, unsigned *count, struct fake_process *ret)
+{
+	const char *others = getenv("FAKE_NVML_OTHERS");
+	const unsigned room = *count;
+
+	*count = others ? (unsigned)strtoul(others, NULL, 10) + 1 : 0;
+	if (*count > room)
+		return INSUFFICIENT_SIZE;
+	for (unsigned i = 0; i < *count; i++)
+		ret[i] = (struct fake_process){.pid = i + 1 < *count ? i + 1 : (unsigned)getpid()};
+	return device == &the_card ? SUCCESS : INVALID_ARGUMENT;
 }

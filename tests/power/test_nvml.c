@@ -94,6 +94,28 @@ static void energy_comes_first(void **state)
 	sx_power_close(s);
 }
 
+/* The card's energy is theirs, too. */
+static void others_on_the_card(void **state)
+{
+	static const struct {
+		const char *others;
+		int expected;
+	} cases[] = {{NULL, 0}, {"0", 0}, {"1", 1}, {"5", 5}, {"200", 200}};
+	struct sx_power_sensor *s;
+	struct sx_power_reading r;
+	char why[320];
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		if (cases[i].others)
+			setenv("FAKE_NVML_OTHERS", cases[i].others, 1);
+		assert_int_equal(open_with(&s, SX_POWER_AUTO, NULL, &on_card, why), 0);
+		assert_int_equal(sx_power_read(s, &r, why, sizeof(why)), 0);
+		assert_int_equal(r.others, cases[i].expected);
+		sx_power_close(s);
+	}
+	unsetenv("FAKE_NVML_OTHERS");
+}
+
 static void watts_where_nothing_counts(void **state)
 {
 	struct sx_power_sensor *s;
@@ -183,6 +205,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(energy_comes_first, reset, check_stopped),
+		cmocka_unit_test_setup_teardown(others_on_the_card, reset, check_stopped),
 		cmocka_unit_test_setup_teardown(watts_where_nothing_counts, reset, check_stopped),
 		cmocka_unit_test_setup_teardown(auto_does_not_mix, reset, check_stopped),
 		cmocka_unit_test_setup_teardown(which_card, reset, check_stopped),
