@@ -6,8 +6,7 @@
 #ifndef SX_BASE_ADVICE_H
 #define SX_BASE_ADVICE_H
 
-#define SX_ADVICE_TOO_SLOW                                                                                \
-	"lower source.fps, source.size or stereo.disparities, widen stixels.width, or, with engine cpu, " \
-	"give it more engine.threads"
+/* Of an engine that does not keep up. Any thread. */
+const char *sx_advice_too_slow(void);
 
 #endif

@@ -50,10 +50,10 @@ static void tell_absent(const char *path, char *why, size_t why_bytes)
 	snprintf(there, sizeof(there), "%s", path);
 	while (cut_last(there))
 		if (stat(there, &st) == 0) {
-			snprintf(
-				why, why_bytes,
-				"%s does not exist, though %s does: correct the path, or make or mount what is missing",
-				path, there);
+			snprintf(why, why_bytes,
+				 "%s does not exist, though %s does: correct the path, or make or mount "
+				 "what is missing",
+				 path, there);
 			return;
 		}
 	snprintf(why, why_bytes, "%s does not exist, seen from %s: correct the path, or write it from / on",
@@ -76,10 +76,10 @@ bool sx_missing(const char *pattern, char *why, size_t why_bytes)
 		snprintf(why, why_bytes, "%s does not exist: a part of the path is a file, not a folder",
 			 path);
 	else if (errno == EACCES)
-		snprintf(
-			why, why_bytes,
-			"%s: Permission denied: user %u may not enter a folder of this path (chmod o+x, or another place)",
-			path, (unsigned)geteuid());
+		snprintf(why, why_bytes,
+			 "%s: Permission denied: user %u may not enter a folder of this path "
+			 "(chmod o+x, or another place)",
+			 path, (unsigned)geteuid());
 	else
 		snprintf(why, why_bytes, "%s: %s", path, strerror(errno));
 	return true;

@@ -10,9 +10,9 @@
 #include <stddef.h>
 
 /*
- * Looks whether a path is there, or, of a pattern, the folder before its first wildcard (* ? [ {, %d): true, and
- * why is one sentence about what is missing and what to do, when it is not there or may not be looked at. Any
- * thread.
+ * Looks whether a path is there, or, of a pattern, the folder before its first wildcard (* ? [ {, %d). True
+ * when it is not there, or may not be looked at: why is one sentence about what is missing and what to do.
+ * Any thread.
  */
 bool sx_missing(const char *pattern, char *why, size_t why_bytes);
 

@@ -126,9 +126,9 @@ int sx_source_fd(const struct sx_source *s);
 
 /*
  * Thread: capture. Takes the next pair without waiting. 1: *pair is filled; 0: nothing yet (or all slots in
- * use); -ENODATA: no more will come, since the last pair was given (why is empty) or none can be read any more
- * (why says it); -ENODEV: camera lost, try again after reopening; -EBADMSG: this pair was unreadable and is
- * skipped, why says which (counted as corrupt).
+ * use); -ENODATA: no more will come, since the last pair was given (why is empty) or none can be read any
+ * more (why says it); -ENODEV: camera lost, try again after reopening; -EBADMSG: this pair was unreadable
+ * and is skipped, why says which (counted as corrupt).
  */
 int sx_source_next(struct sx_source *s, struct sx_pair *pair, char *why, size_t why_bytes);
 

@@ -50,7 +50,7 @@ struct sx_origins; /* config/option.h */
 int sx_settings_load_origins(struct sx_settings *ret, struct sx_origins *origins, const char *file,
 			     const char *const *overrides, int count, bool source_required,
 			     struct sx_errors *errors);
-/* The same with a source, and what a key names must exist: files and folders, but no device, which may come later. */
+/* The same with a source; files and folders that keys name must exist. A device may come later. */
 int sx_settings_load_existing(struct sx_settings *ret, struct sx_origins *origins, const char *file,
 			      const char *const *overrides, int count, struct sx_errors *errors);
 /*

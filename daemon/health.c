@@ -18,14 +18,16 @@
 #define RATE_SLOW_SHARE 0.4 /* not half, which cameras give in the dark, a little more or less */
 #define RATE_WELL_SHARE 0.75
 /*
- * An engine that gave frames, and then none for ten times as long as one took, hangs: it is not too slow. That is told
- * after a second where pairs are lost meanwhile, else after half the limit, so that the log has it before the watchdog
- * ends the process.
+ * An engine that gave frames, and then none for ten times as long as one took, hangs: it is not too slow.
+ * That is told after a second where pairs are lost meanwhile, else after half the limit, so that the log has
+ * it before the watchdog ends the process.
  */
 #define HANG_FRAMES 5 /* published in the ten seconds before */
 #define HANG_INTERVALS 10
 #define HANG_LOSING_NS INT64_C(1000000000)
 #define HANG_MOST_NS INT64_C(5000000000)
+#define REASON_NS INT64_C(60000000000) /* between two changes of the reason that are told, in the long run */
+#define REASONS_AT_ONCE 3
 #define SAMPLE_GAP_NS INT64_C(1000000000) /* between two samples at most */
 
 const char *sx_health_name(enum stixel_state state)
@@ -45,6 +47,24 @@ bool sx_health_same_reason(const char *a, const char *b)
 		b = skip_figures(b + 1) - 1;
 	}
 	return *a == *b;
+}
+
+static bool has_other_reason(const struct sx_health *h, struct sx_health_told *t, int64_t now_ns)
+{
+	if (h->state == STIXEL_STATE_STARTING || sx_health_same_reason(h->reason, t->reason) ||
+	    t->until_ns - now_ns > (REASONS_AT_ONCE - 1) * REASON_NS)
+		return false;
+	t->until_ns = (t->until_ns > now_ns ? t->until_ns : now_ns) + REASON_NS;
+	return true;
+}
+
+bool sx_health_is_news(const struct sx_health *h, struct sx_health_told *t, int64_t now_ns)
+{
+	if (h->state == t->state && !has_other_reason(h, t, now_ns))
+		return false;
+	t->state = h->state;
+	memcpy(t->reason, h->reason, sizeof(t->reason));
+	return true;
 }
 
 double sx_health_camera_rate(double asked, double given)
@@ -182,9 +202,7 @@ static bool judge_loss(struct sx_health *h, const struct sx_health_input *in)
 		       "%s too slow: %llu of the last %llu pairs dropped by overload",
 		       in->map_why ? "the other process that matches, or the engine, is" : "engine",
 		       (unsigned long long)overload, (unsigned long long)captured);
-		h->advice =
-			"lower source.fps, source.size or stereo.disparities, widen stixels.width, or, with "
-			"engine cpu, give it more engine.threads";
+		h->advice = sx_advice_too_slow();
 		return true;
 	}
 	if (corrupt > LOSS_LEAST && corrupt * 100 > (captured + corrupt) * LOSS_PERCENT) {

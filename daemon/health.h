@@ -53,6 +53,13 @@ struct sx_health {
 	bool serving;	    /* frames come: /healthz answers 200 */
 };
 
+/* What of it was told; zeroed: that it starts. */
+struct sx_health_told {
+	enum stixel_state state;
+	char reason[256];
+	int64_t until_ns; /* that many changes of the reason were told already */
+};
+
 /* "starting", "running", ...: the word of log, status and metrics. */
 const char *sx_health_name(enum stixel_state state);
 
@@ -63,6 +70,11 @@ const char *sx_health_name(enum stixel_state state);
 double sx_health_camera_rate(double asked, double given);
 /* Do two reasons say the same, whatever their figures? */
 bool sx_health_same_reason(const char *a, const char *b);
+/*
+ * Is the state another one, or its reason in other words? Notes it as told. A reason that changes to and
+ * fro is news three times, then once a minute.
+ */
+bool sx_health_is_news(const struct sx_health *h, struct sx_health_told *t, int64_t now_ns);
 /* Once a tick: takes a sample, then judges. */
 void sx_health_update(struct sx_health *h, const struct sx_health_input *in);
 /* The last ten seconds say nothing of what comes. */

@@ -17,10 +17,8 @@
 #include "base/log.h"
 #include "daemon/run_priv.h"
 
-#define STATUS_TICKS 20 /* between two STATUS= messages */
-#define BEAT_TICKS 2	/* between two heartbeats */
-#define REASON_NS (60 * SX_NS_PER_S)
-#define REASONS_AT_ONCE 3
+#define STATUS_TICKS 20		   /* between two STATUS= messages */
+#define BEAT_TICKS 2		   /* between two heartbeats */
 #define STOP_NS (10 * SX_NS_PER_S) /* for the frame in flight at the end */
 #define HURRY_NS (SX_NS_PER_S / 5) /* the same after a second signal */
 
@@ -84,22 +82,6 @@ void sx_run_tell_manager(struct sx_run *run)
 		sx_service_send(&run->service, "STATUS=%s", state);
 }
 
-/*
- * Is the reason another one, and may the log have it? One that changes to and fro is told three times, then once a
- * minute.
- */
-static bool has_other_reason(struct sx_run *run)
-{
-	const int64_t now = sx_now_ns();
-
-	if (run->health.state == STIXEL_STATE_STARTING ||
-	    sx_health_same_reason(run->health.reason, run->told_reason) ||
-	    run->reasons_until_ns - now > (REASONS_AT_ONCE - 1) * REASON_NS)
-		return false;
-	run->reasons_until_ns = (run->reasons_until_ns > now ? run->reasons_until_ns : now) + REASON_NS;
-	return true;
-}
-
 static void log_state(const struct sx_health *h)
 {
 	if (h->state == STIXEL_STATE_RUNNING || h->state == STIXEL_STATE_STOPPING)
@@ -109,16 +91,14 @@ static void log_state(const struct sx_health *h)
 		       h->advice ? ": " : "", h->advice ? h->advice : "");
 }
 
-/* Tells a change of state to the log, the readers and the service manager, once; a change of its reason to the log. */
+/* Tells a change of state to log, readers and service manager, once; one of its reason to the log. */
 static void tell_state(struct sx_run *run)
 {
 	const struct sx_health *h = &run->health;
 
-	if (h->state == run->told && !has_other_reason(run))
+	if (!sx_health_is_news(h, &run->told, sx_now_ns()))
 		return;
 	sx_must(h->state, <=, STIXEL_STATE_STOPPING);
-	run->told = h->state;
-	memcpy(run->told_reason, h->reason, sizeof(run->told_reason));
 	log_state(h);
 	if (run->pipeline->ring)
 		sx_ring_set_state(run->pipeline->ring, h->state);
@@ -412,7 +392,7 @@ static int rebuild(struct sx_run *run)
 	run->rows = (struct sx_row_control){0};
 	sx_health_forget(&run->health);
 	code = sx_run_build(run, source);
-	run->told = STIXEL_STATE_STARTING;
+	run->told.state = STIXEL_STATE_STARTING;
 	return code;
 }
 

@@ -73,10 +73,14 @@ static int check_pairs(const struct sx_settings *s)
 	return r < 0 && sx_exit_is_shortage(r) ? SX_EXIT_FAILED : r < 0 ? SX_EXIT_CONFIG : 0;
 }
 
-/* Whoever has no file at all gets to know where it would be. */
+/* Who has no file at all, nor says by -s where pairs come from, gets to know where the file would be. */
 static void tell_no_file(const struct sx_options *o)
 {
-	if (!o->file)
+	bool said = o->file != NULL;
+
+	for (int i = 0; i < o->override_count; i++)
+		said |= strncmp(o->overrides[i], "source.kind", strlen("source.kind")) == 0;
+	if (!said)
 		fprintf(stderr,
 			"there is no /etc/stixeld/%s.conf, and no -c FILE names another file: "
 			"stixeld --print-config prints one to fill in\n",

@@ -322,7 +322,7 @@ bool sx_pipeline_join(struct sx_pipeline *p, int timeout_ms)
 	       join_until(p->frame, &p->frame_runs, timeout_ms < 0 ? NULL : &until);
 }
 
-/* Counts a pair of a pipeline that ends as what it is: no newer one replaced it, so the engine is not to blame. */
+/* Counts a pair of a pipeline that ends: no newer one replaced it, so the engine is not to blame. */
 static void drop_pair(struct sx_pipeline *p, struct sx_item *item)
 {
 	sx_telemetry_add(p->c.telemetry, SX_FIG_DROPPED_TEARDOWN, 1);

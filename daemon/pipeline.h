@@ -140,10 +140,7 @@ bool sx_pipeline_fits(const struct sx_source_info *a, const struct sx_source_inf
 /* Inside the pipeline. */
 void *sx_capture_thread(void *pipeline);
 void *sx_frame_thread(void *pipeline);
-/*
- * Main or capture thread, while no frame is in flight: lets the engine read pairs where the source's memory
- * lies, or takes that back. unpin before the source is closed.
- */
+/* Main or capture thread, no frame in flight: the engine reads pairs where they lie. unpin before close. */
 void sx_pipeline_pin(struct sx_pipeline *p);
 void sx_pipeline_unpin(struct sx_pipeline *p);
 /* Main, or any of the two threads: notes the first reason to end, stops both, wakes main. */

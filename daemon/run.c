@@ -289,8 +289,8 @@ static void warn_of_search(const struct sx_settings *s, int width)
 	if (s->params.stereo.matcher == SX_MATCH_EXTERNAL || 2 * s->params.stereo.disparities <= width)
 		return;
 	sx_log(CONFIG, WARNING,
-	       "stereo.disparities = %d, and images are %d px wide: the search leaves the image in more than half of "
-	       "the columns; %d would do",
+	       "stereo.disparities = %d, and images are %d px wide: the search leaves the image in more than "
+	       "half of the columns; %d would do",
 	       s->params.stereo.disparities, width, half > 32 ? half : 32);
 }
 

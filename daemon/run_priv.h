@@ -41,11 +41,9 @@ struct sx_run {
 	struct sx_pictures_watch pictures; /* and at what this says, */
 	struct sx_row_control rows;	   /* and this */
 	char names_why[2 * SX_WHY_BYTES +
-		       32];	/* why a ring has no name, as long as it cannot have one again */
-	bool rows_told;		/* the log knows why they are not corrected */
-	enum stixel_state told; /* state that log and readers know */
-	char told_reason[sizeof(((struct sx_health *)0)->reason)]; /* that the log knows */
-	int64_t reasons_until_ns; /* the log has had all changes of the reason that it gets until then */
+		       32];	    /* why a ring has no name, as long as it cannot have one again */
+	bool rows_told;		    /* the log knows why they are not corrected */
+	struct sx_health_told told; /* state and reason that log and readers know */
 	unsigned ticks;
 	int64_t next_tick_ns, next_ping_ns;
 	bool stopping;	    /* the stop was ordered, by a signal or by the pipeline's end */

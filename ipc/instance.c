@@ -108,11 +108,10 @@ int sx_runtime_dir(const char *name, char *dir, size_t dir_bytes, char *why, siz
 	if (r < 0 && made > 0)
 		rmdir(dir);
 	if (r < 0)
-		return sx_why(
-			r, why, why_bytes,
-			"cannot use the runtime folder %s: %s; RuntimeDirectory= of a unit, or " SX_PLACE_VARIABLE
-			" of a login, names one that exists and is yours",
-			dir, strerror(-r));
+		return sx_why(r, why, why_bytes,
+			      "cannot use the runtime folder %s: %s; RuntimeDirectory= of a unit, or %s of a "
+			      "login, names one that exists and is yours",
+			      dir, strerror(-r), SX_PLACE_VARIABLE);
 	return 0;
 }
 
@@ -139,10 +138,10 @@ static int instance_refuse(int fd, const char *path, pid_t *owner, char *why, si
 	if (!pid)
 		return sx_why(-EADDRINUSE, why, why_bytes, "the instance is already running (it holds %s)",
 			      path);
-	return sx_why(
-		-EADDRINUSE, why, why_bytes,
-		"the instance is already running as process %d (it holds %s): stop it, or name another one with -i",
-		(int)pid, path);
+	return sx_why(-EADDRINUSE, why, why_bytes,
+		      "the instance is already running as process %d (it holds %s): stop it, or name "
+		      "another one with -i",
+		      (int)pid, path);
 }
 
 int sx_instance_lock(const char *dir, pid_t *owner, char *why, size_t why_bytes)

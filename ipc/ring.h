@@ -86,14 +86,15 @@ int sx_ring_wake(struct sx_ring *r, int most);
 int sx_ring_publish(struct sx_ring *r, const void *frame, size_t bytes);
 
 /*
- * The rule of a slot's bytes. A reader copies them while the writer may be storing the next frame, and throws such a
- * copy away: the sequence beside them says so. In C even that is a data race, unless both sides use atomic accesses.
- * So this library and the daemon store into a slot by this function alone, words of 8 bytes, relaxed; readers that map
- * a ring load the same words. Between begin and commit the program that matches or segments fills its maps or scores
- * with plain stores: the daemon reads these with pread(), which is no access of C.
+ * The rule of a slot's bytes. A reader copies them while the writer may be storing the next frame, and throws
+ * such a copy away: the sequence beside them says so. In C even that is a data race, unless both sides use
+ * atomic accesses. So this library and the daemon store into a slot by this function alone, words of 8 bytes,
+ * relaxed; readers that map a ring load the same words. Between begin and commit the program that matches or
+ * segments fills its maps or scores with plain stores: the daemon reads these with pread(), which is no
+ * access of C.
  *
- * to: within a slot, a multiple of 8 bytes from its begin; bytes: a multiple of 8. No slower than memcpy(): the words
- * go out one per cycle.
+ * to: within a slot, a multiple of 8 bytes from its begin; bytes: a multiple of 8. No slower than memcpy():
+ * the words go out one per cycle.
  */
 void sx_ring_store(void *to, const void *from, size_t bytes);
 

@@ -164,8 +164,8 @@ static void read_clocks(struct nvml *s)
 }
 
 /*
- * How many others compute on the card. In a container the driver may give other numbers of processes than ours, so
- * one that is not found there is taken for one of them all the same.
+ * How many others compute on the card. In a container the driver may give other numbers of processes than
+ * ours, so this process counts as one of them also where its number is not found.
  */
 static int count_others(const struct nvml *s)
 {

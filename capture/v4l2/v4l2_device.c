@@ -35,10 +35,10 @@ static int look_at_capabilities(struct sx_v4l2_device *d, char *why, size_t why_
 	int r = sx_v4l2_ioctl(d->fd, VIDIOC_QUERYCAP, &c);
 
 	if (r == -ENOTTY || r == -EINVAL) {
-		snprintf(
-			why, why_bytes,
-			"%s: not a V4L2 device; cameras stand in /dev/v4l/by-path, and stixelctl doctor lists them",
-			d->path);
+		snprintf(why, why_bytes,
+			 "%s: not a V4L2 device; cameras stand in /dev/v4l/by-path, and "
+			 "stixelctl doctor lists them",
+			 d->path);
 		return -EINVAL;
 	}
 	if (r < 0)

@@ -122,8 +122,9 @@ y = 2
         """Its keys are told by the kind that was meant; of one that is near no kind, what all kinds have."""
         _, lines = self.faults("[instance front]\n[sink a]\nkind = plian\nprot = 7\nrate_hz = fast\ninstances = frnt\n"
                                "[sink b]\nkind = quite-different\nport = 7\nrate_hz = fast\n")
-        expected = ["3: kind: 'plian' is not known (do you mean 'plain'?)", "4: 'prot' is no key of [sink a] (do you mean "
-                    "'port'?)", "5: rate_hz: ", "6: instances: there is no [instance frnt]",
+        expected = ["3: kind: 'plian' is not known (do you mean 'plain'?)",
+                    "4: 'prot' is no key of [sink a] (do you mean 'port'?)", "5: rate_hz: ",
+                    "6: instances: there is no [instance frnt]",
                     "8: kind: 'quite-different' is not known; there are", "10: rate_hz: "]
         for line, want in zip(lines, expected):
             self.assertIn("f:" + want, line)

@@ -139,8 +139,8 @@ class Program(instances.TestCase):
             until(b.status, 20, "status")
             self.assertEqual(b.status()["instances"][0]["publisher"], "absent")
             until(lambda: b.status()["sinks"][0]["state"] == "connected", 20, "a sink")
-            until(lambda: "stixel-bridge: instance 'nobody-%d': nothing publishes under this name; waiting\n" % os.getpid()
-                  in b.text(), 20, "a word about it")
+            word = "stixel-bridge: instance 'nobody-%d': nothing publishes under this name; waiting\n" % os.getpid()
+            until(lambda: word in b.text(), 20, "a word about it")
             # no thread, of a package's either, may take the signal from the one that waits for it
             ends = 1 << signal.SIGINT - 1 | 1 << signal.SIGTERM - 1
             looked_at = 0

@@ -158,10 +158,15 @@ bool sx_source_block(const struct sx_source *s, int index, struct sx_block *ret)
 
 void sx_source_counters(const struct sx_source *s, struct sx_source_counters *ret)
 {
-	uint64_t n = atomic_load(&s->captured), lost = told("FAKE_LOSE_EVERY") ? n / told("FAKE_LOSE_EVERY") : 0;
+	const uint64_t n = atomic_load(&s->captured), every = (uint64_t)told("FAKE_LOSE_EVERY");
+	const uint64_t lost = every ? n / every : 0;
 
 	*ret = (struct sx_source_counters){
-		.captured = {n, n}, .corrupt = atomic_load(&s->corrupt), .unpaired = 2 * lost, .gaps = {lost, lost}};
+		.captured = {n, n},
+		.corrupt = atomic_load(&s->corrupt),
+		.unpaired = 2 * lost,
+		.gaps = {lost, lost},
+	};
 	for (int side = 0; side < 2; side++)
 		for (int k = 0; k < SX_DROP_COUNT; k++) {
 			ret->dropped[side][k] = (uint64_t)(k + 1) * lost;

@@ -199,7 +199,7 @@ static void test_loss_by_damage(void **state)
 	assert_string_equal(h.reason, "440 of the last 4000 pairs were unreadable");
 }
 
-/* Frames came, and then one stays in flight while pairs are dropped: no word of an engine that is too slow. */
+/* Frames came, then one stays in flight while pairs are dropped: no word of an engine that is too slow. */
 static void test_an_engine_that_hangs(void **state)
 {
 	struct sx_health_input in = well();
@@ -276,6 +276,30 @@ static void test_a_slow_engine_does_not_hang(void **state)
 		if (i > 8)
 			assert_memory_equal(h.reason, "engine too slow: ", 17);
 	}
+}
+
+static void test_news(void **state)
+{
+	struct sx_health h = {.state = STIXEL_STATE_DEGRADED, .reason = "11 of 20 were unreadable"};
+	struct sx_health_told t = {0};
+	int told = 0;
+
+	assert_true(sx_health_is_news(&h, &t, NOW));
+	assert_false(sx_health_is_news(&h, &t, NOW));
+	memcpy(h.reason, "12 of 25 were unreadable", sizeof("12 of 25 were unreadable"));
+	assert_false(sx_health_is_news(&h, &t, NOW)); /* the same, in other figures */
+	memcpy(h.reason, "left is dark", sizeof("left is dark"));
+	assert_true(sx_health_is_news(&h, &t, NOW)); /* at once */
+	/* for an hour to and fro, four times a second */
+	for (int i = 0; i < 4 * 3600; i++) {
+		memcpy(h.reason, i % 2 ? "left is dark " : "right is dark", sizeof("right is dark"));
+		told += sx_health_is_news(&h, &t, NOW + i * SX_HEALTH_TICK_NS);
+	}
+	assert_in_range(told, 58, 63);
+	h.state = STIXEL_STATE_RUNNING;
+	h.reason[0] = 0;
+	assert_true(sx_health_is_news(&h, &t, NOW)); /* a state always is */
+	assert_false(sx_health_is_news(&h, &t, NOW));
 }
 
 static void test_same_reason(void **state)
@@ -549,6 +573,7 @@ int main(void)
 		cmocka_unit_test(test_an_engine_that_hangs_without_losses),
 		cmocka_unit_test(test_a_slow_engine_does_not_hang),
 		cmocka_unit_test(test_same_reason),
+		cmocka_unit_test(test_news),
 		cmocka_unit_test(test_loss_by_damage),
 		cmocka_unit_test(test_few_losses_of_a_cold_start),
 		cmocka_unit_test(test_loss_for_want_of_maps),

@@ -439,7 +439,7 @@ class Engine(Live):
         numbers = [f.number for f in ring.frames()]
         self.assertEqual(numbers, list(range(1, len(numbers) + 1)))
         if not SANITIZED:
-            self.assertEqual(s["frames"]["dropped"], {"overload": 0, "unpaired": 0, "corrupt": 0, "no_map": 0, "teardown": 0})
+            self.assertEqual(s["frames"]["dropped"], dict.fromkeys(s["frames"]["dropped"], 0))
 
     def test_fifty_changes_leave_memory_flat(self):
         i = self.real("-s", "source.fps=0")  # as fast as it can: under load

@@ -227,7 +227,8 @@ class Power(TestCase):
         """Its energy is of all that compute there, and that is said beside the figures and in the log."""
         for others in (0, 1, 3, 100):
             i, _ = self.start("-s", "power.source=nvml", env={
-                "LD_LIBRARY_PATH": os.environ["STIXELD_FAKE_NVML"], "FAKE_NVML_WATTS": "250", "FAKE_NVML_OTHERS": others})
+                "LD_LIBRARY_PATH": os.environ["STIXELD_FAKE_NVML"], "FAKE_NVML_WATTS": "250",
+                "FAKE_NVML_OTHERS": others})
             p = self.until_power(i, 1.0)["power"]
             self.assertEqual(p["scope"], "GPU board" + (" with other processes" if others else ""))
             said = re.search(r"(\d+) other process\w* computes? on the card: watts and joules", i.text())

@@ -280,7 +280,8 @@ class Configuration(TestCase):
                     "[power]\nroot = %s/link\n" % (gone, i.top))
         code, out, err = i.run_once("-c", path, "--check-config")
         self.assertEqual((code, out), (78, ""))
-        self.assertIn("c.conf:3: [source] path: %s does not exist, though %s does: correct the path" % (gone, i.top), err)
+        self.assertIn("c.conf:3: [source] path: %s does not exist, though %s does: correct the path" % (gone, i.top),
+                      err)
         self.assertIn("c.conf:5: [camera] calibration: %s/none.yaml does not exist, though " % i.top, err)
         self.assertIn("c.conf:7: [stixels] width: found '99'", err)
         self.assertIn("c.conf:9: [power] root: %s/link is a link to /nowhere, which does not exist" % i.top, err)

@@ -306,7 +306,8 @@ class Ends(support.TestCase):
                         "import asyncio\nasync def main():\n async for f in stixel.open(%r, follow=True): pass\n"
                         "asyncio.run(main())"):
             process = subprocess.Popen([sys.executable, "-c", "import stixel\n" + program % "test-python-nobody"],
-                                       env=dict(os.environ, PYTHONPATH=support.MODULE), stderr=subprocess.PIPE, text=True)
+                                       env=dict(os.environ, PYTHONPATH=support.MODULE), stderr=subprocess.PIPE,
+                                       text=True)
             try:
                 self.assertEqual(process.stderr.readline(), "instance 'test-python-nobody': nothing publishes under "
                                                             "this name; waiting\n")

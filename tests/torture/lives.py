@@ -245,7 +245,8 @@ class Daemon(Life):
             return []
         frames = r.status["frames"]
         dropped = frames["dropped"]  # what is unpaired or unreadable has not been captured as a pair
-        open_pairs = frames["captured"] - frames["published"] - sum(dropped[k] for k in ("overload", "no_map", "teardown"))
+        gone = sum(dropped[k] for k in ("overload", "no_map", "teardown"))
+        open_pairs = frames["captured"] - frames["published"] - gone
         # those in two contexts, the one that waits, and one in the capture thread's hands
         return [] if 0 <= open_pairs <= 4 else ["frames: %s" % json.dumps(frames)]
 

@@ -545,7 +545,8 @@ class Browser(unittest.TestCase):
     def count_green(self, picture):
         return self.browser.execute_async_script("""const done = arguments[1], image = new Image();
 image.onload = () => { const c = document.createElement('canvas'); c.width = image.width; c.height = image.height;
-const k = c.getContext('2d'); k.drawImage(image, 0, 0); const d = k.getImageData(0, 0, c.width, c.height).data; let n = 0;
+const k = c.getContext('2d'); let n = 0;
+k.drawImage(image, 0, 0); const d = k.getImageData(0, 0, c.width, c.height).data;
 for (let i = 0; i < d.length; i += 4) n += d[i + 1] > d[i] + 12 && d[i + 1] > d[i + 2] + 6; done(n); };
 image.src = 'data:image/png;base64,' + arguments[0];""", picture)
 

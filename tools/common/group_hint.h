@@ -9,8 +9,8 @@
 #include <stddef.h>
 
 /*
- * " (members of group stixel may: sudo usermod -aG stixel YOU, then log in again)", by the group that the file
- * belongs to and its rights; empty where a group does not help, or the file cannot be seen.
+ * " (members of group stixel may: sudo usermod -aG stixel YOU, then log in again)", by the group that the
+ * file belongs to and its rights; empty where a group does not help, or the file cannot be seen.
  */
 void sx_group_hint(const char *path, char *text, size_t bytes);
 

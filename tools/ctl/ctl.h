@@ -110,7 +110,7 @@ int ctl_no_frame(const struct ctl *c, int r, int timeout_ms);
 struct stixel_reader;
 /* --timeout, or its default. */
 int ctl_timeout_ms(const struct ctl *c);
-/* 1: a frame is there; 0: stopped by a signal; negative: error, -ETIMEDOUT. After a second it says why it waits. */
+/* 1: a frame is there; 0: stopped by a signal; negative: error, -ETIMEDOUT. Says soon why it waits. */
 int ctl_wait_for_frame(const struct ctl *c, struct stixel_reader *reader, int timeout_ms);
 
 /* A sentence that path already exists; returns the exit code. */

@@ -370,10 +370,10 @@ class Others(Folder):
                           r.stderr)
 
     def test_who_waits_says_so(self):
-        r = run("stixelctl", "-i", "nobody-%d" % os.getpid(), "wait", "--timeout", 2.5)
+        name = "nobody-%d" % os.getpid()
+        r = run("stixelctl", "-i", name, "wait", "--timeout", 2.5)
         self.assertEqual(r.returncode, 1)
-        self.assertTrue(r.stderr.startswith("stixelctl: instance 'nobody-%d' does not run: waiting for it\n" % os.getpid()),
-                        r.stderr)
+        self.assertTrue(r.stderr.startswith("stixelctl: instance '%s' does not run: waiting for it\n" % name), r.stderr)
         self.assertEqual(r.stderr.count("waiting"), 1)
 
     def test_wait_gives_up(self):

@@ -343,7 +343,7 @@ static void say_state(struct doctor *d)
 				  : strcmp(state, "no_camera") == 0 ? DOCTOR_PROBLEM
 								    : DOCTOR_WARNING;
 
-	const char *remedy = strstr(reason, "too slow") ? SX_ADVICE_TOO_SLOW : NULL;
+	const char *remedy = strstr(reason, "too slow") ? sx_advice_too_slow() : NULL;
 
 	doctor_say(d, level, "instance", remedy, "'%s' runs as process %lld: %s%s%s", d->instance,
 		   (long long)json_integer_value(json_object_get(d->status, "pid")), state,
