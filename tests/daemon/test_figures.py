@@ -222,22 +222,22 @@ class Counters(TestCase):
         self.assertEqual([f["dropped"][k] for k in ("unpaired", "corrupt", "no_map", "teardown")], [0] * 4)
 
     def test_teardown(self):
-        """The pair that waits when a ring is made anew; the engine keeps up until then, and goes on to."""
-        i = self.fake(*ARGS, "-s", "engine.contexts=1", interval_us=60000, compute_us=50000)
-        i.until_published(3)
-        before = i.status()["frames"]["dropped"]["overload"]
-        for _ in range(40):
+        """The pair that waits when a ring is made anew: nothing replaced it, so it is no overload."""
+        i = self.fake(*ARGS, "-s", "engine.contexts=1", interval_us=40000, compute_us=100000)
+        i.until_published(2)  # from now on a pair waits most of the time
+        for _ in range(20):
             old = i.ring()
             os.unlink(i.ring_path)
             until(lambda: old.live()[0] == "closed" and os.path.exists(i.ring_path), 5, "another ring")
+            time.sleep(0.15)
             if i.status()["frames"]["dropped"]["teardown"]:
                 break
         f = i.status()["frames"]
         self.assertGreater(f["dropped"]["teardown"], 0)
-        self.assertEqual(self.metric(i, "stixeld_frames_dropped", reason="teardown"), f["dropped"]["teardown"])
-        # a busy machine makes the engine late now and then, by itself
-        self.assertLess(f["dropped"]["overload"] - before, 5)
-        self.assertIn(f["captured"] - f["published"] - sum(f["dropped"][k] for k in ("overload", "teardown")), range(3))
+        self.assertGreaterEqual(self.metric(i, "stixeld_frames_dropped", reason="teardown"), f["dropped"]["teardown"])
+        # in the engine, waiting, in the hands of the capture thread
+        held = f["captured"] - f["published"] - sum(f["dropped"][k] for k in ("overload", "teardown"))
+        self.assertIn(held, range(4))
 
     def test_unreadable(self):
         i = self.fake(*ARGS, interval_us=5000, compute_us=500, corrupt_every=4, silent_at=41)
@@ -267,7 +267,7 @@ class Counters(TestCase):
 
     def test_a_camera_that_came_back(self):
         i = self.fake(*CAMERAS, interval_us=5000, compute_us=500, lose_at=10)
-        until(lambda: i.status()["source"]["cameras"][1]["reconnects"] == 1, 15, "the camera")
+        until(lambda: [c["reconnects"] for c in i.status()["source"]["cameras"]] == [1, 1], 15, "the camera")
         self.assertEqual(self.metric(i, "stixeld_camera_reconnects", side="right"), 1)
 
     def test_clients_of_the_stream(self):
