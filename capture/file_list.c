@@ -166,20 +166,40 @@ static int pair_folders(struct found *f, const char *left, const char *right, ch
 	return r;
 }
 
+/*
+ * The first pair of subfolders that there is: its index, with both names; COUNT(subfolders): there is none.
+ */
+static int find_subfolders(const char *folder, char left[PATH_MAX], char right[PATH_MAX])
+{
+	size_t k;
+
+	for (k = 0; k < COUNT(subfolders); k++) {
+		if (snprintf(left, PATH_MAX, "%s/%s", folder, subfolders[k].left) >= PATH_MAX ||
+		    snprintf(right, PATH_MAX, "%s/%s", folder, subfolders[k].right) >= PATH_MAX)
+			return -ENAMETOOLONG;
+		if (sx_paths_is_folder(left) && sx_paths_is_folder(right))
+			break;
+	}
+	return (int)k;
+}
+
+const char *sx_file_list_subfolder(const char *folder)
+{
+	char left[PATH_MAX], right[PATH_MAX];
+	int k = find_subfolders(folder, left, right);
+
+	return k >= 0 && k < (int)COUNT(subfolders) ? subfolders[k].left : NULL;
+}
+
 /* Rule 1. */
 static int pair_subfolders(struct found *f, const char *folder, char *why, size_t why_bytes)
 {
-	for (size_t k = 0; k < COUNT(subfolders); k++) {
-		char left[PATH_MAX], right[PATH_MAX];
+	char left[PATH_MAX], right[PATH_MAX];
+	int k = find_subfolders(folder, left, right);
 
-		if (snprintf(left, sizeof(left), "%s/%s", folder, subfolders[k].left) >= (int)sizeof(left) ||
-		    snprintf(right, sizeof(right), "%s/%s", folder, subfolders[k].right) >=
-			    (int)sizeof(right))
-			return -ENAMETOOLONG;
-		if (sx_paths_is_folder(left) && sx_paths_is_folder(right))
-			return pair_folders(f, left, right, why, why_bytes);
-	}
-	return 0;
+	if (k < 0 || k == (int)COUNT(subfolders))
+		return k < 0 ? k : 0;
+	return pair_folders(f, left, right, why, why_bytes);
 }
 
 /* Rule 3. */

@@ -40,5 +40,7 @@ struct sx_file_list {
 int sx_file_list_find(struct sx_file_list *ret, const struct sx_source_params *p, char *why,
 		      size_t why_bytes);
 void sx_file_list_finish(struct sx_file_list *l);
+/* The left image's subfolder that rule 1 takes of a folder, "image_2" for example; NULL: none. */
+const char *sx_file_list_subfolder(const char *folder);
 
 #endif

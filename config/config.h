@@ -94,9 +94,9 @@ void sx_origins_take_live(struct sx_origins *origins, const struct sx_origins *f
 			  const struct sx_settings *s, const struct sx_settings *new);
 
 /*
- * Everything that needs the size of the images: sx_params_check(), and the size in the calibration file
- * against it. -EINVAL with a sentence in why. To be asked when the source is open. width, height: of the
- * source's images; raw ones where s->rectify.
+ * Everything that needs the size of the images: sx_params_check(), and the size and the principal point of
+ * the calibration file against it. -EINVAL with a sentence in why. To be asked when the source is open.
+ * width, height: of the source's images; raw ones where s->rectify.
  */
 int sx_settings_check_size(const struct sx_settings *s, int width, int height, char *why, size_t why_bytes);
 /* By what images of this source become a rectified pair; NULL: they are one. Belongs to s or the source. */

@@ -9,6 +9,8 @@
 
 #include "base/log.h"
 #include "base/missing.h"
+#include "capture/file_list.h"
+#include "capture/paths.h"
 #include "config/calibration/calibration.h"
 #include "config/classes.h"
 #include "config/load_priv.h"
@@ -43,15 +45,46 @@ static void check_beside_calibration(struct sx_load *l, const char *key)
 			      also, key, l->settings.calibration, where ? where : "default");
 }
 
+/* Does a path have a folder of this name, or end in it? */
+static bool has_folder(const char *path, const char *name)
+{
+	const char *at = strstr(path, name);
+
+	return at && (at == path || at[-1] == '/') && strchr("/", at[strlen(name)]);
+}
+
+/* The pair that a source of KITTI's files reads, by the names of its folders. */
+static enum sx_calibration_pair pair_of(const struct sx_source_params *s)
+{
+	static const char *const grey[] = {"image_0", "image_00"};
+	static const char *const colour[] = {"image_2", "image_02", "colored_0"};
+	const char *path = s->left && *s->left ? s->left : s->path, *subfolder;
+	char left[PATH_MAX];
+
+	if (s->kind != SX_SOURCE_FILES || !path || sx_pattern_side(path, 0, left, sizeof(left)) < 0)
+		return SX_PAIR_UNKNOWN;
+	subfolder = sx_file_list_subfolder(left);
+	for (size_t i = 0; i < sizeof(grey) / sizeof(grey[0]); i++)
+		if (has_folder(subfolder ? subfolder : left, grey[i]))
+			return SX_PAIR_GREY;
+	for (size_t i = 0; i < sizeof(colour) / sizeof(colour[0]); i++)
+		if (has_folder(subfolder ? subfolder : left, colour[i]))
+			return SX_PAIR_COLOUR;
+	return SX_PAIR_UNKNOWN;
+}
+
 bool sx_load_calibration(struct sx_load *l)
 {
 	const char *where = sx_load_set_at(l, "camera", "calibration");
 	struct sx_camera *camera = &l->settings.params.camera;
-	const struct sx_calibration_wish wish = {
-		.rectify = l->settings.rectification,
-		.width = l->settings.source.width,
-		.height = l->settings.source.height,
-		.baseline_m = sx_load_set_at(l, "camera", "baseline_m") ? camera->baseline_m : 0};
+	const char *baseline = sx_load_set_at(l, "camera", "baseline_m");
+	const struct sx_calibration_wish wish = {.rectify = l->settings.rectification,
+						 .width = l->settings.source.width,
+						 .height = l->settings.source.height,
+						 .baseline_m = baseline ? camera->baseline_m : 0,
+						 .baseline_overrides = baseline && camera->baseline_m > 0 &&
+								       !is_earlier(l, "baseline_m"),
+						 .images = pair_of(&l->settings.source)};
 	struct sx_calibration c;
 	char why[1024];
 	int r;
@@ -66,7 +99,7 @@ bool sx_load_calibration(struct sx_load *l)
 		sx_errors_add(l->errors, "%s: [camera] calibration: %s", where ? where : "default", why);
 		return false;
 	}
-	for (int i = 0; i < BASELINE + (r == 0); i++)
+	for (int i = 0; i < BASELINE + (r == 0 && !wish.baseline_overrides); i++)
 		check_beside_calibration(l, camera_keys[i]);
 	if (r == 1 && !sx_load_set_at(l, "camera", "baseline_m"))
 		sx_errors_add(l->errors, "%s: [camera] calibration: %s; or give baseline_m in [camera]",
@@ -77,7 +110,11 @@ bool sx_load_calibration(struct sx_load *l)
 	camera->cy = c.cy;
 	if (r == 0)
 		camera->baseline_m = c.baseline_m;
-	l->settings.calibration_baseline = r == 0;
+	l->settings.calibration_baseline = r == 0 && !wish.baseline_overrides;
+	l->settings.calibration_said = (struct sx_calibration_said){.format = c.format,
+								    .pair = c.pair,
+								    .other_pair = c.other_pair,
+								    .baseline_m = c.file_baseline_m};
 	l->settings.calibration_width = c.width;
 	l->settings.calibration_height = c.height;
 	l->settings.rectify = c.rectify;
@@ -98,6 +135,7 @@ void sx_load_forget_calibration(struct sx_load *l)
 	}
 	s->calibration_width = s->calibration_height = 0;
 	s->calibration_baseline = s->rectify = false;
+	s->calibration_said = (struct sx_calibration_said){0};
 	s->rig = (struct sx_rig){0};
 }
 
@@ -343,4 +381,8 @@ void sx_load_check(struct sx_load *l, bool source_required)
 		add_with_places(l, why);
 	if (s->source.width && !sx_settings_size_fits(s, s->source.width, s->source.height, why, sizeof(why)))
 		sx_errors_add(l->errors, "%s: [source] size: %s", sx_load_set_at(l, "source", "size"), why);
+	else if (!s->source.width && s->calibration_width &&
+		 !sx_settings_size_fits(s, s->calibration_width, s->calibration_height, why, sizeof(why)))
+		sx_errors_add(l->errors, "%s: [camera] calibration: %s",
+			      sx_load_set_at(l, "camera", "calibration"), why);
 }

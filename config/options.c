@@ -216,7 +216,8 @@ const struct sx_option sx_options[] = {
 	     "(docs/cameras.md)"),
 
 	TEXT("camera", "calibration", calibration, "", LIVE,
-	     "OpenCV, ROS or Kalibr YAML, KITTI or plain text file with fx .. baseline_m; two ROS files: "
+	     "file of OpenCV, ROS, Kalibr, EuRoC, ZED, KITTI, Middlebury, or text with fx .. "
+	     "baseline_m; two: "
 	     "LEFT,RIGHT"),
 	CHOICE("camera", "rectify", rectification.choice, enum sx_rectify_choice, rectifies, "auto", LIVE,
 	       "rectify images; auto: where the calibration file says that they are raw"),
@@ -236,7 +237,7 @@ const struct sx_option sx_options[] = {
 	REAL("camera", "cy", params.camera.cy, "172.9", -10000, 10000, "px", LIVE,
 	     "row of the principal point"),
 	REAL("camera", "baseline_m", params.camera.baseline_m, "0.54", 0, 10, "m", LIVE,
-	     "distance between the cameras"),
+	     "distance between the cameras; takes the place of the calibration file's"),
 	REAL("camera", "height_m", params.camera.height_m, "1.65", 0.01, 100, "m", LIVE,
 	     "height of the left camera above the road"),
 	REAL("camera", "pitch_deg", params.camera.pitch_deg, "0", -60, 60, "deg", LIVE,

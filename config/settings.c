@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "config/camera.h"
 #include "config/load_priv.h"
 #include "stixel.h"
 
@@ -121,6 +122,7 @@ void sx_settings_take_live(struct sx_settings *s, struct sx_settings *new)
 	s->calibration_width = new->calibration_width;
 	s->calibration_height = new->calibration_height;
 	s->calibration_baseline = new->calibration_baseline;
+	s->calibration_said = new->calibration_said;
 	s->rectify = new->rectify;
 	s->rig = new->rig;
 }
@@ -171,12 +173,20 @@ bool sx_origin_is_live(const struct sx_origins *origins, const struct sx_option 
 
 bool sx_settings_size_fits(const struct sx_settings *s, int width, int height, char *why, size_t why_bytes)
 {
-	if (!s->calibration_width || !s->calibration_height ||
-	    (s->calibration_width == width && s->calibration_height == height))
-		return true;
-	snprintf(why, why_bytes, "images are %dx%d, but calibration %s was made for %dx%d", width, height,
-		 s->calibration, s->calibration_width, s->calibration_height);
-	return false;
+	char reason[SX_CAMERA_TEXT_BYTES];
+
+	if (s->calibration_width && s->calibration_height &&
+	    (s->calibration_width != width || s->calibration_height != height)) {
+		snprintf(why, why_bytes, "images are %dx%d, but calibration %s was made for %dx%d", width,
+			 height, s->calibration, s->calibration_width, s->calibration_height);
+		return false;
+	}
+	if (s->calibration && !s->rectify &&
+	    !sx_camera_fits(&s->params.camera, width, height, reason, sizeof(reason))) {
+		snprintf(why, why_bytes, "calibration %.200s: %s", s->calibration, reason);
+		return false;
+	}
+	return true;
 }
 
 int sx_settings_check_size(const struct sx_settings *s, int width, int height, char *why, size_t why_bytes)

@@ -60,6 +60,14 @@ struct sx_rectify_params {
 	int width, height; /* of the rectified images, px; 0: as the raw ones */
 };
 
+/* What the log says of a calibration file. Texts are constants. */
+struct sx_calibration_said {
+	const char *format; /* "OpenCV YAML"; NULL: no file */
+	const char *pair;   /* which of the pairs in the file was taken; NULL: it has one */
+	bool other_pair;    /* images are of another pair, which the file does not have */
+	double baseline_m;  /* that camera.baseline_m takes the place of; 0: none */
+};
+
 struct sx_settings {
 	struct sx_source_params source;
 	bool source_given; /* [source] kind was said; without it source.kind means nothing */
@@ -70,6 +78,7 @@ struct sx_settings {
 	const char *calibration; /* [camera] calibration = FILE, gave fx .. baseline_m; NULL without */
 	int calibration_width, calibration_height; /* image size in that file, 0: it does not say; raw */
 	bool calibration_baseline;		   /* baseline_m came from that file */
+	struct sx_calibration_said calibration_said;
 	struct sx_rectify_params rectification;
 	bool rectify;	   /* images of the source are raw and become those of rig, which ... */
 	struct sx_rig rig; /* ... otherwise means nothing; fx .. baseline_m of params are its */

@@ -20,7 +20,7 @@ die()
 demo_packages=(gcc libc6-dev meson ninja-build pkg-config python3 libpng-dev libmicrohttpd-dev libinih-dev libyaml-dev
 	libjansson-dev)
 build_packages=("${demo_packages[@]}" build-essential libturbojpeg0-dev libgnutls28-dev libncurses-dev libsystemd-dev
-	libzstd-dev libdeflate-dev libprotobuf-c-dev protobuf-c-compiler protobuf-compiler scdoc)
+	libexpat1-dev libzstd-dev libdeflate-dev libprotobuf-c-dev protobuf-c-compiler protobuf-compiler scdoc)
 export demo_packages build_packages
 
 # Prints those of the named packages that are not installed.

@@ -35,9 +35,10 @@ static int read_numbers(const struct sx_yaml *y, int side, const char *key, doub
 
 static int read_lens(struct sx_calibration_camera *c, const struct sx_yaml *y, yaml_node_t *cam, int side)
 {
-	const char *model = sx_yaml_word(y, cam, "distortion_model");
+	const char *model = NULL;
 	double d[16];
-	int n = sx_yaml_vector(y, cam, "distortion_coeffs", d, 16);
+	int n = sx_yaml_lens(y, cam, &model) < 0 ? -EINVAL
+						 : sx_yaml_vector(y, cam, "distortion_coeffs", d, 16);
 
 	if (!n || !model)
 		return n < 0 ? n : missing(y, side, n ? "distortion_model" : "distortion_coeffs");
@@ -55,6 +56,8 @@ static int read_camera(struct sx_calibration_raw *raw, const struct sx_yaml *y, 
 
 	sx_calibration_name(c->k_name, whose[side], "intrinsics");
 	sx_calibration_name(c->d_name, whose[side], "distortion_coeffs");
+	if (model && !strcmp(model, "fisheye"))
+		model = "pinhole"; /* it names the lens, which is checked with distortion_model */
 	if (!model || strcmp(model, "pinhole"))
 		return model ? sx_calibration_refuse(y->why, y->why_bytes,
 						     "%s: camera_model is '%.40s', only pinhole is supported",

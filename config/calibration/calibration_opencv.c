@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
 
 #include "config/calibration/calibration_yaml.h"
 
@@ -21,19 +20,7 @@ static const char *const d_names[2][8] = {
 	{"D2", "distCoeffs2", "dist_coeffs2", "dist_coeffs_2", "distortion_coefficients_2", "distCoeffsRight",
 	 "distortion_coefficients_right", NULL}};
 static const char *const r_names[2] = {"R1", "R2"};
-
-/* 1: equidistant, 0: not, or it is not said; -EINVAL: it is said in a way that nobody understands. */
-static int is_fisheye(const struct sx_yaml *y)
-{
-	static const char *const names[] = {"fisheye", "fisheye_model", "is_fisheye", NULL};
-	static const char *const words[] = {"0", "1", "false", "true", "no", "yes"};
-	const char *key = sx_yaml_first(y, y->root, names), *word = key ? sx_yaml_word(y, y->root, key) : "0";
-
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
-		if (!strcasecmp(word, words[i]))
-			return i & 1;
-	return sx_calibration_refuse(y->why, y->why_bytes, "'%s' is '%.40s', must be 0 or 1", key, word);
-}
+static const char *const size_names[] = {"image_size", "imageSize", "ImageSize", NULL};
 
 static void read_lens(struct sx_calibration_camera *c, const struct sx_yaml *y, const char *model)
 {
@@ -48,12 +35,10 @@ static void read_lens(struct sx_calibration_camera *c, const struct sx_yaml *y, 
 static bool read_cameras(struct sx_calibration_raw *raw, const struct sx_yaml *y)
 {
 	struct sx_yaml told = sx_yaml_fault(y, raw);
-	const char *model = sx_yaml_word(y, y->root, "distortion_model");
+	const char *model = NULL;
 	bool any = false;
 
-	if (!model && is_fisheye(&told) > 0)
-		model = "fisheye";
-
+	(void)sx_yaml_lens(&told, y->root, &model);
 	for (int i = 0; i < 2; i++) {
 		struct sx_calibration_camera *c = &raw->camera[i];
 		const char *k = sx_yaml_first(y, y->root, k_names[i]);
@@ -97,8 +82,7 @@ static bool read_pose(struct sx_calibration_raw *raw, const struct sx_yaml *y)
 /* imageSize: [ 1280, 720 ], as cv::Size is written. */
 static int read_size(struct sx_calibration_raw *raw, const struct sx_yaml *y)
 {
-	static const char *const names[] = {"image_size", "imageSize", "ImageSize", NULL};
-	const char *key = sx_yaml_first(y, y->root, names);
+	const char *key = sx_yaml_first(y, y->root, size_names);
 	struct sx_yaml fault = sx_yaml_fault(y, raw);
 	double size[2];
 
@@ -114,9 +98,19 @@ static int read_size(struct sx_calibration_raw *raw, const struct sx_yaml *y)
 	return 0;
 }
 
+/* One matrix by two names, with other numbers. */
+static int check_names(const struct sx_yaml *y)
+{
+	for (int i = 0; i < 2; i++)
+		if (sx_yaml_check_names(y, y->root, k_names[i]) < 0 ||
+		    sx_yaml_check_names(y, y->root, d_names[i]) < 0)
+			return -EINVAL;
+	return sx_yaml_check_names(y, y->root, size_names);
+}
+
 int sx_calibration_opencv(struct sx_calibration_raw *raw, const struct sx_yaml *y)
 {
-	int left = sx_yaml_matrix(y, y->root, "P1", 3, 4, raw->left);
+	int left = check_names(y) < 0 ? -EINVAL : sx_yaml_matrix(y, y->root, "P1", 3, 4, raw->left);
 	int right = left < 0 ? left : sx_yaml_matrix(y, y->root, "P2", 3, 4, raw->right);
 	int q = right < 0 ? right : sx_yaml_matrix(y, y->root, "Q", 4, 4, raw->q);
 	bool cameras, pose;
@@ -129,7 +123,7 @@ int sx_calibration_opencv(struct sx_calibration_raw *raw, const struct sx_yaml *
 		memset(raw, 0, sizeof(*raw));
 		return 0;
 	}
-	raw->format = "OpenCV YAML";
+	raw->format = y->format ? y->format : "OpenCV YAML";
 	raw->left_name = "P1";
 	raw->right_name = "P2";
 	raw->projections = "P1 and P2 (or Q)";

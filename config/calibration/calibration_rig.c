@@ -17,15 +17,22 @@ void sx_calibration_name(char to[SX_CALIBRATION_NAME_BYTES], const char *whose, 
 	snprintf(to, SX_CALIBRATION_NAME_BYTES, "%.8s%.38s", whose, name);
 }
 
+#define ROLL_MOST 45.0 /* degrees between two cameras */
+
 /* ---- lenses ---- */
 
 static const struct {
 	const char *name;
 	enum sx_lens lens;
 } models[] = {
-	{"plumb_bob", SX_LENS_PLUMB_BOB},     {"radtan", SX_LENS_PLUMB_BOB},
-	{"none", SX_LENS_PLUMB_BOB},	      {"rational_polynomial", SX_LENS_RATIONAL},
-	{"equidistant", SX_LENS_EQUIDISTANT}, {"fisheye", SX_LENS_EQUIDISTANT},
+	{"plumb_bob", SX_LENS_PLUMB_BOB},
+	{"radtan", SX_LENS_PLUMB_BOB},
+	{"none", SX_LENS_PLUMB_BOB},
+	{"radial-tangential", SX_LENS_PLUMB_BOB},
+	{"equidistant", SX_LENS_EQUIDISTANT},
+	{"fisheye", SX_LENS_EQUIDISTANT},
+	{"kannala_brandt", SX_LENS_EQUIDISTANT},
+	{"rational_polynomial", SX_LENS_RATIONAL},
 };
 
 static int find_model(const char *model, int count, enum sx_lens *ret)
@@ -130,8 +137,18 @@ static int align(struct sx_rig *rig, const struct sx_calibration_raw *raw, bool 
 		 char *why, size_t why_bytes)
 {
 	struct sx_rig aligned = *rig;
+	const double roll = atan2(raw->r[3], raw->r[0]) * (180 / 3.14159265358979323846);
+	int r;
+
+	/* its images are turned, not its axis: below it would be one above the other, or exchanged */
+	if (raw->r[8] > 0.5 && fabs(roll) > ROLL_MOST)
+		return sx_calibration_refuse(
+			why, why_bytes,
+			"the right camera is rolled by %.0f degrees against the left one%s: turn its "
+			"images before they come here, and calibrate again",
+			roll, fabs(roll) > 135 ? " (mounted upside down)" : "");
 	/* what is seen does not matter where it is decided already */
-	int r = sx_rig_align(&aligned, raw->r, raw->t, projected ? -1 : alpha, why, why_bytes);
+	r = sx_rig_align(&aligned, raw->r, raw->t, projected ? -1 : alpha, why, why_bytes);
 
 	if (r < 0)
 		return r;
@@ -253,6 +270,12 @@ int sx_calibration_rectify(struct sx_calibration *c, const struct sx_calibration
 	struct sx_rig rig;
 	bool rectified;
 
+	if (choice == SX_RECTIFY_NO && raw->offset_px != 0)
+		return sx_calibration_refuse(
+			why, why_bytes,
+			"%s: rectify = no, but the principal points differ by %g px: disparity "
+			"at infinity is 0 only where images are moved by it, rectify = auto",
+			raw->format, raw->offset_px);
 	if (choice == SX_RECTIFY_NO)
 		return projected ? 0
 				 : sx_calibration_refuse(

@@ -3,6 +3,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include <errno.h>
 #include <stdio.h>
 
 #include "config/calibration/calibration_yaml.h"
@@ -20,14 +21,43 @@ static const char *name_of(const struct sx_yaml *y, const char *const *names)
 	return name ? name : names[0];
 }
 
+/*
+ * Without numbers, and with five and more that are all 0, a lens is none; four of a fisheye that are 0
+ * bend.
+ */
+static bool is_none(const double *d, int count)
+{
+	for (int i = 0; i < count; i++)
+		if (d[i] != 0)
+			return false;
+	return count != 4;
+}
+
 static void read_lens(struct sx_calibration_camera *c, const struct sx_yaml *y)
 {
+	const char *model = NULL;
 	double d[16];
 	int n = sx_yaml_vector(y, y->root, c->d_name, d, 16);
 
-	if (n > 0)
-		sx_calibration_lens(c, sx_yaml_word(y, y->root, "distortion_model"), d, n - 1, y->why,
-				    y->why_bytes);
+	if (n <= 0 || sx_yaml_lens(y, y->root, &model) < 0)
+		return;
+	if (!model && !is_none(d, n - 1))
+		sx_calibration_refuse(
+			y->why, y->why_bytes,
+			"distortion_model is missing: is the lens plumb_bob, rational_polynomial or "
+			"equidistant (fisheye)?");
+	else
+		sx_calibration_lens(c, model, d, n - 1, y->why, y->why_bytes);
+}
+
+static int check_names(const struct sx_yaml *y)
+{
+	const char *const *const all[] = {p_names, k_names, d_names, r_names};
+
+	for (int i = 0; i < 4; i++)
+		if (sx_yaml_check_names(y, y->root, all[i]) < 0)
+			return -EINVAL;
+	return 0;
 }
 
 int sx_calibration_ros(struct sx_calibration_raw *raw, const struct sx_yaml *y)
@@ -36,6 +66,8 @@ int sx_calibration_ros(struct sx_calibration_raw *raw, const struct sx_yaml *y)
 	struct sx_yaml fault;
 	int r;
 
+	if (check_names(y) < 0)
+		return -EINVAL;
 	raw->left_name = name_of(y, p_names);
 	r = sx_yaml_matrix(y, y->root, raw->left_name, 3, 4, raw->left);
 	if (r < 0 || (!r && !sx_yaml_first(y, y->root, k_names)))

@@ -6,136 +6,256 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
-#include "config/calibration/calibration_priv.h"
+#include "config/calibration/calibration_lines.h"
 #include "config/number.h"
 
-/* Numbers after the colon, as many as there are up to n. A word that is no number ends them: -EINVAL. */
-static int read_numbers(const char *text, const char *end, double *ret, int n)
+/* ---- lines ---- */
+
+static bool take_section(struct sx_line *line, const char *begin, const char *end)
 {
-	int count = 0;
+	const char *close = memchr(begin, ']', (size_t)(end - begin));
 
-	for (text += strspn(text, " \t\r"); text < end; text += strspn(text, " \t\r")) {
-		const char *rest;
-
-		if (count == n || sx_number_real(text, &ret[count], &rest) < 0 || !strchr(" \t\r\n", *rest))
-			return -EINVAL;
-		count++;
-		text = rest;
-	}
-	return count;
+	if (*begin != '[' || !close)
+		return false;
+	line->section = begin + 1;
+	line->section_length = (size_t)(close - begin - 1);
+	return true;
 }
 
-/* KITTI's camera pairs, colour first: stereo 2012 and 2015, odometry (P0 ..) and raw (P_rect_00 ..). */
-static const struct {
-	const char *left, *right, *size;
-} pairs[] = {
-	{"P_rect_02", "P_rect_03", "S_rect_02"},
-	{"P2", "P3", NULL},
-	{"P_rect_00", "P_rect_01", "S_rect_00"},
-	{"P0", "P1", NULL},
-};
-#define PAIRS ((int)(sizeof(pairs) / sizeof(pairs[0])))
-
-struct kitti {
-	double matrix[PAIRS][2][12], size[PAIRS][2];
-	bool have[PAIRS][2];
-};
-
-static bool is_name(const char *line, size_t length, const char *name)
+bool sx_lines_next(const struct sx_lines *l, struct sx_line *line)
 {
-	return name && strlen(name) == length && !memcmp(line, name, length);
-}
+	const char *at = line->end ? line->end + (*line->end != 0) : l->text;
 
-/* 1: the line belongs to KITTI, 0: not, -EINVAL: it does and is broken. */
-static int kitti_line(struct kitti *k, const char *name, size_t length, const char *numbers, const char *end)
-{
-	for (int i = 0; i < PAIRS; i++) {
-		for (int side = 0; side < 2; side++)
-			if (is_name(name, length, side ? pairs[i].right : pairs[i].left)) {
-				if (read_numbers(numbers, end, k->matrix[i][side], 12) != 12)
-					return -EINVAL;
-				k->have[i][side] = true;
-				return 1;
-			}
-		if (is_name(name, length, pairs[i].size))
-			return read_numbers(numbers, end, k->size[i], 2) == 2 ? 1 : -EINVAL;
-	}
-	return 0;
-}
-
-static int plain_line(struct sx_calibration_raw *raw, const char *name, size_t length, const char *numbers,
-		      const char *end)
-{
-	static const char *const names[] = {"fx", "fy", "cx", "cy", "baseline_m"};
-
-	for (int i = 0; i < 5; i++)
-		if (is_name(name, length, names[i])) {
-			raw->have_plain[i] = true;
-			return read_numbers(numbers, end, &raw->plain[i], 1) == 1 ? 1 : -EINVAL;
-		}
-	if (is_name(name, length, "cx_right")) {
-		raw->have_cx_right = true;
-		return read_numbers(numbers, end, &raw->cx_right, 1) == 1 ? 1 : -EINVAL;
-	}
-	if (is_name(name, length, "width"))
-		return read_numbers(numbers, end, &raw->width, 1) == 1 ? 1 : -EINVAL;
-	if (is_name(name, length, "height"))
-		return read_numbers(numbers, end, &raw->height, 1) == 1 ? 1 : -EINVAL;
-	return 0;
-}
-
-static bool take_kitti(struct sx_calibration_raw *raw, const struct kitti *k)
-{
-	for (int i = 0; i < PAIRS; i++) {
-		if (!k->have[i][0] || !k->have[i][1])
+	for (; *at; at = *line->end ? line->end + 1 : line->end) {
+		line->end = at + strcspn(at, "\n");
+		line->number++;
+		line->name = at + strspn(at, " \t");
+		if (take_section(line, line->name, line->end))
 			continue;
-		raw->format = "KITTI calibration";
-		raw->left_name = pairs[i].left;
-		raw->right_name = pairs[i].right;
-		raw->have_left = raw->have_right = true;
-		memcpy(raw->left, k->matrix[i][0], sizeof(raw->left));
-		memcpy(raw->right, k->matrix[i][1], sizeof(raw->right));
-		raw->width = k->size[i][0];
-		raw->height = k->size[i][1];
-		return true;
+		line->name_length = strcspn(line->name, ":= \t\r\n#");
+		at = line->name + line->name_length;
+		at += strspn(at, " \t");
+		if (line->name_length && (*at == ':' || *at == '=')) {
+			line->numbers = at + 1;
+			return true;
+		}
 	}
 	return false;
 }
 
-int sx_calibration_text(struct sx_calibration_raw *raw, const char *text, char *why, size_t why_bytes)
+static bool is_word(const char *text, size_t length, const char *word)
 {
-	struct kitti k;
-	int line = 0, known = 0;
+	return strlen(word) == length && !strncasecmp(text, word, length);
+}
 
-	memset(&k, 0, sizeof(k));
-	raw->format = "calibration text";
-	for (const char *end, *name; *text; text = *end ? end + 1 : end) {
-		size_t length;
-		int r;
+/* The only line of this name: 1, 0 none, -EINVAL. */
+static int find_line(const struct sx_lines *l, const char *section, const char *name, struct sx_line *ret)
+{
+	struct sx_line line = {0};
+	int found = 0;
 
-		end = text + strcspn(text, "\n");
-		line++;
-		name = text + strspn(text, " \t");
-		length = strcspn(name, ":= \t\r\n#");
-		text = name + length + strspn(name + length, " \t");
-		if (!length || (*text != ':' && *text != '='))
+	while (sx_lines_next(l, &line)) {
+		if (!is_word(line.name, line.name_length, name) ||
+		    (section ? !line.section || !is_word(line.section, line.section_length, section)
+			     : line.section != NULL || strncmp(line.name, name, line.name_length) != 0))
 			continue;
-		r = kitti_line(&k, name, length, text + 1, end);
-		if (!r)
-			r = plain_line(raw, name, length, text + 1, end);
-		if (r < 0) {
-			snprintf(why, why_bytes, "line %d: '%.*s' has too few or too many numbers", line,
-				 (int)(end - name < 80 ? end - name : 80), name);
+		if (found++)
+			return sx_calibration_refuse(
+				l->why, l->why_bytes,
+				"'%s'%s%s%s occurs twice, in line %d and in line %d: which one is "
+				"meant?",
+				name, section ? " of [" : "", section ? section : "", section ? "]" : "",
+				ret->number, line.number);
+		*ret = line;
+	}
+	return found;
+}
+
+/* A copy that broke off leaves a number that is another one. */
+static int check_whole(const struct sx_lines *l, const struct sx_line *line)
+{
+	if (*line->end)
+		return 0;
+	return sx_calibration_refuse(
+		l->why, l->why_bytes,
+		"the file ends within line %d, '%.40s': was it cut short? If it is whole, end "
+		"the line",
+		line->number, line->name);
+}
+
+/* Numbers up to end, parted by blanks and by what skip has; true: there are count. */
+static bool read_numbers(const char *text, const char *end, const char *skip, double *ret, int count)
+{
+	int n = 0;
+
+	for (text += strspn(text, skip); text < end; text += strspn(text, skip)) {
+		const char *rest;
+
+		if (n == count || sx_number_real(text, &ret[n], &rest) < 0 ||
+		    !(*rest == 0 || *rest == '\n' || strchr(skip, *rest)))
+			return false;
+		n++;
+		text = rest;
+	}
+	return n == count;
+}
+
+int sx_lines_numbers(const struct sx_lines *l, const char *section, const char *name, double *ret, int count)
+{
+	struct sx_line line;
+	int r = find_line(l, section, name, &line);
+
+	if (r <= 0)
+		return r;
+	if (!read_numbers(line.numbers, line.end, " \t\r", ret, count))
+		return sx_calibration_refuse(
+			l->why, l->why_bytes, "line %d: '%.*s' has too few or too many numbers", line.number,
+			(int)(line.end - line.name < 80 ? line.end - line.name : 80), line.name);
+	return check_whole(l, &line) < 0 ? -EINVAL : 1;
+}
+
+int sx_lines_matrix(const struct sx_lines *l, const char *name, double ret[9])
+{
+	struct sx_line line;
+	int r = find_line(l, NULL, name, &line);
+	const char *open, *close;
+
+	if (r <= 0)
+		return r;
+	open = memchr(line.numbers, '[', (size_t)(line.end - line.numbers));
+	close = memchr(line.numbers, ']', (size_t)(line.end - line.numbers));
+	if (!open || !close || open > close || !read_numbers(open + 1, close, " \t\r;,]", ret, 9))
+		return sx_calibration_refuse(
+			l->why, l->why_bytes,
+			"line %d: '%s' is not a matrix of 3 x 3 numbers, [fx 0 cx; 0 fy cy; 0 0 1]",
+			line.number, name);
+	return 1;
+}
+
+/* ---- KITTI ---- */
+
+/* KITTI's camera pairs, colour first: stereo 2012 and 2015, odometry (P0 ..) and raw (P_rect_00 ..). */
+static const struct {
+	const char *left, *right, *size, *text;
+	enum sx_calibration_pair images;
+} pairs[] = {
+	{"P_rect_02", "P_rect_03", "S_rect_02", "P_rect_02 and P_rect_03, the colour cameras",
+	 SX_PAIR_COLOUR},
+	{"P2", "P3", NULL, "P2 and P3, the colour cameras", SX_PAIR_COLOUR},
+	{"P_rect_00", "P_rect_01", "S_rect_00", "P_rect_00 and P_rect_01, the grey cameras", SX_PAIR_GREY},
+	{"P0", "P1", NULL, "P0 and P1, the grey cameras", SX_PAIR_GREY},
+};
+#define PAIRS (sizeof(pairs) / sizeof(pairs[0]))
+
+/* 1: both matrices of pair i are in raw, 0: neither is. */
+static int read_pair(struct sx_calibration_raw *raw, const struct sx_lines *l, size_t i)
+{
+	double size[2] = {0};
+	int left = sx_lines_numbers(l, NULL, pairs[i].left, raw->left, 12);
+	int right = left < 0 ? left : sx_lines_numbers(l, NULL, pairs[i].right, raw->right, 12);
+
+	if (right < 0 || (pairs[i].size && sx_lines_numbers(l, NULL, pairs[i].size, size, 2) < 0))
+		return -EINVAL;
+	if (left != right)
+		return sx_calibration_refuse(l->why, l->why_bytes, "KITTI calibration: %s without %s",
+					     left ? pairs[i].left : pairs[i].right,
+					     left ? pairs[i].right : pairs[i].left);
+	if (!left)
+		return 0;
+	raw->format = "KITTI calibration";
+	raw->left_name = pairs[i].left;
+	raw->right_name = pairs[i].right;
+	raw->pair = pairs[i].text;
+	raw->have_left = raw->have_right = true;
+	raw->width = size[0];
+	raw->height = size[1];
+	return 1;
+}
+
+/* That of the images, if it is known which they are of, else the first that there is. */
+static int read_kitti(struct sx_calibration_raw *raw, const struct sx_lines *l,
+		      enum sx_calibration_pair images)
+{
+	struct sx_calibration_raw other = *raw;
+	int found = 0;
+
+	for (size_t i = 0; i < PAIRS; i++) {
+		bool wanted = !images || pairs[i].images == images;
+		int r = read_pair(wanted ? raw : &other, l, i);
+
+		if (r < 0 || (r > 0 && wanted))
 			return r;
-		}
+		if (r > 0 && !found++)
+			*raw = other;
+	}
+	raw->other_pair = found > 0;
+	return found > 0;
+}
+
+/* ---- numbers ---- */
+
+static int read_plain(struct sx_calibration_raw *raw, const struct sx_lines *l)
+{
+	static const char *const names[] = {"fx", "fy", "cx", "cy", "baseline_m"};
+	int known = 0, r;
+
+	for (int i = 0; i < 5; i++) {
+		r = sx_lines_numbers(l, NULL, names[i], &raw->plain[i], 1);
+		if (r < 0)
+			return r;
+		raw->have_plain[i] = r > 0;
 		known += r;
 	}
+	r = sx_lines_numbers(l, NULL, "cx_right", &raw->cx_right, 1);
+	if (r < 0)
+		return r;
+	raw->have_cx_right = r > 0;
+	if (sx_lines_numbers(l, NULL, "width", &raw->width, 1) < 0 ||
+	    sx_lines_numbers(l, NULL, "height", &raw->height, 1) < 0)
+		return -EINVAL;
 	raw->have_lines = known > 0;
-	if (take_kitti(raw, &k) || known)
-		return 0;
-	snprintf(why, why_bytes,
-		 "no calibration found: neither OpenCV, ROS or Kalibr YAML, nor KITTI (P2:, P3:), nor text "
-		 "with fx, fy, cx, cy, baseline_m");
-	return -EINVAL;
+	return known > 0;
+}
+
+/* A section makes one name many: a reader of lines would take one of them. */
+static int refuse_sections(const struct sx_lines *l)
+{
+	struct sx_line line = {0};
+
+	while (sx_lines_next(l, &line))
+		if (line.section && line.section_length)
+			return sx_calibration_refuse(
+				l->why, l->why_bytes,
+				"an ini file with sections (line %d is in [%.*s]): only ZED's SN*.conf is "
+				"read of these; ROS' camera_calibration writes YAML as well, or write fx, "
+				"fy, cx, cy and baseline_m of rectified images",
+				line.number, (int)(line.section_length < 40 ? line.section_length : 40),
+				line.section);
+	return 0;
+}
+
+int sx_calibration_text(struct sx_calibration_raw *raw, const char *text,
+			const struct sx_calibration_wish *wish, char *why, size_t why_bytes)
+{
+	const struct sx_lines l = {text, why, why_bytes};
+	int r = sx_calibration_zed(raw, &l, wish), plain;
+
+	if (r == 0)
+		r = sx_calibration_middlebury(raw, &l);
+	if (r == 0)
+		r = refuse_sections(&l);
+	if (r)
+		return r;
+	raw->format = "calibration text";
+	plain = read_plain(raw, &l);
+	if (plain < 0)
+		return plain;
+	r = read_kitti(raw, &l, wish->images);
+	if (r > 0 && plain)
+		return sx_calibration_refuse(
+			why, why_bytes, "both %s and lines of fx, fy, cx, cy or baseline_m: which are meant?",
+			raw->pair);
+	return r ? r : plain;
 }

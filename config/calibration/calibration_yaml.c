@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "config/calibration/calibration_yaml.h"
@@ -12,11 +13,48 @@
 
 #define NESTING_MAX 16
 #define NUMBERS_MAX 16 /* of a matrix */
+#define LETTERS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_"
+#define NAME LETTERS "0123456789."
+
+/* Behind blank lines and comments. */
+static const char *first_line(const char *text)
+{
+	for (;;) {
+		text += strspn(text, " \t\r\n");
+		if (*text != '#')
+			return text;
+		text += strcspn(text, "\n");
+	}
+}
+
+/* Behind a name's colon: a list, a mapping, a tag, or nothing and a line further in? */
+static bool begins_value(const char *at)
+{
+	at += strspn(at, " \t\r");
+	return *at && (strchr("[{!", *at) || (*at == '\n' && (at[1] == ' ' || at[1] == '-')));
+}
+
+/* Names at the beginning of lines have such values, and none has a number as lines of fx have. */
+static bool has_structure(const char *text)
+{
+	bool found = false;
+
+	for (; *text; text += strcspn(text, "\n"), text += *text == '\n') {
+		const size_t n = strspn(text, NAME);
+
+		if (n == 2 && !strncmp(text, "fx", 2))
+			return false;
+		found = found || (n && text[n] == ':' && begins_value(text + n + 1));
+	}
+	return found;
+}
 
 bool sx_calibration_is_yaml(const char *text)
 {
-	return !strncmp(text, "%YAML", 5) || strstr(text, "opencv-matrix") ||
-	       strstr(text, "projection_matrix") || strstr(text, "distortion_model");
+	const char *first = first_line(text);
+
+	return !strncmp(first, "%YAML", 5) || !strncmp(first, "---", 3) || *first == '{' ||
+	       has_structure(text) || strstr(text, "projection_matrix") || strstr(text, "distortion_model");
 }
 
 yaml_node_t *sx_yaml_get(const struct sx_yaml *y, yaml_node_t *map, const char *key)
@@ -183,24 +221,82 @@ struct sx_yaml sx_yaml_fault(const struct sx_yaml *y, struct sx_calibration_raw 
 	return fault;
 }
 
-static int read_document(struct sx_calibration_raw *raw, const struct sx_yaml *y)
+/* Width or height, by all names that it has. */
+static int read_size(const struct sx_yaml *y, const char *const names[2], double *ret)
 {
-	int r = sx_calibration_opencv(raw, y);
+	double value[2] = {0};
+	int r = read_number(y, y->root, names[0], &value[0]), other;
 
+	other = r < 0 ? r : read_number(y, y->root, names[1], &value[1]);
+	if (other < 0)
+		return other;
+	for (int i = 0; i < 2; i++) {
+		if (!(i ? other : r))
+			continue;
+		if (*ret != 0 && *ret != value[i])
+			return sx_calibration_refuse(y->why, y->why_bytes,
+						     "the images' %s is %g and %g: which one is meant?",
+						     names[1], *ret, value[i]);
+		*ret = value[i];
+	}
+	return 0;
+}
+
+/* By a key that others do not have: what files of other programs are, and what to do. */
+static const struct {
+	const char *key, *text;
+} foreign[] = {
+	{"FocalLengthX",
+	 "a camera file of libSGM or stixel-world: write its numbers as lines of fx, fy, cx, cy and "
+	 "baseline_m"},
+	{"LEFT.K",
+	 "settings of ORB-SLAM2: write LEFT.K, LEFT.D, LEFT.R, LEFT.P as K1, D1, R1, P1, and RIGHT as 2"},
+	{"Camera1.fx",
+	 "settings of ORB-SLAM3: write K1, D1, K2, D2, and of Stereo.T_c1_c2 the inverse as R and T"},
+	{"Camera.fx",
+	 "settings of ORB-SLAM: where images are rectified, write fx, fy, cx, cy, and Camera.bf / "
+	 "Camera.fx as baseline_m"},
+	{"intrinsic",
+	 "a camera file of Cityscapes: write fx, fy, u0 as cx, v0 as cy, and baseline as baseline_m"},
+	{"value0", "a calibration of Basalt: write K1, D1, K2, D2, R and T as OpenCV's YAML"},
+	{"cam0_calib", "settings of VINS-Fusion: write K1, D1, K2, D2, R and T as OpenCV's YAML"},
+	{"mirror_parameters",
+	 "an omnidirectional camera (MEI), which is not supported: calibrate it as equidistant"},
+	{"projection_parameters",
+	 "a camera of camodocal or VINS: write both as K1, D1, K2, D2, R and T of OpenCV's YAML"},
+	{"T_imu_cam", "IMU data only: name the camchain that has cam0 and cam1"},
+};
+
+static int nothing_found(const struct sx_yaml *y)
+{
+	for (size_t i = 0; i < sizeof(foreign) / sizeof(foreign[0]); i++)
+		if (sx_yaml_get(y, y->root, foreign[i].key))
+			return sx_calibration_refuse(y->why, y->why_bytes, "'%s' is of %s", foreign[i].key,
+						     foreign[i].text);
+	return sx_calibration_refuse(
+		y->why, y->why_bytes,
+		"no stereo rectification found: neither P1 and P2, nor Q, nor K1, D1, K2, D2 with R "
+		"and T (OpenCV), nor projection_matrix (ROS), nor cam0 and cam1 (Kalibr), nor T_BS (EuRoC)");
+}
+
+int sx_calibration_document(struct sx_calibration_raw *raw, const struct sx_yaml *y)
+{
+	static const char *const names[2][2] = {{"image_width", "width"}, {"image_height", "height"}};
+	int r = sx_yaml_check_keys(y);
+
+	if (!r)
+		r = sx_calibration_opencv(raw, y);
+	if (!r)
+		r = sx_calibration_euroc(raw, y);
 	if (!r)
 		r = sx_calibration_ros(raw, y);
 	if (!r)
 		r = sx_calibration_kalibr(raw, y);
 	if (!r)
-		return sx_calibration_refuse(
-			y->why, y->why_bytes,
-			"no stereo rectification found: neither P1 and P2, nor Q, nor K1, D1, K2, D2 with R "
-			"and T (OpenCV), nor projection_matrix (ROS), nor cam0 and cam1 (Kalibr)");
-	if (r < 0 || (r = read_number(y, y->root, "image_width", &raw->width)) < 0 ||
-	    (r = read_number(y, y->root, "image_height", &raw->height)) < 0 ||
-	    (r = read_number(y, y->root, "width", &raw->width)) < 0)
-		return r;
-	return read_number(y, y->root, "height", &raw->height);
+		return nothing_found(y);
+	if (r < 0 || read_size(y, names[0], &raw->width) < 0 || read_size(y, names[1], &raw->height) < 0)
+		return -EINVAL;
+	return 0;
 }
 
 /* libyaml needs quadratic time for nested brackets; a calibration has two levels. */
@@ -215,27 +311,73 @@ static bool nested_too_deeply(const char *text)
 	return depth > NESTING_MAX;
 }
 
-int sx_calibration_yaml(struct sx_calibration_raw *raw, const char *text, size_t size, char *why,
-			size_t why_bytes)
+/*
+ * OpenCV reads and writes what is no YAML, and is understood here as well: a first line "%YAML:1.0", below
+ * comments too, which becomes a comment, and "data:[" without a blank, which gets one. Lines keep their
+ * numbers. The caller frees what is returned; NULL: no memory.
+ */
+static char *as_yaml(const char *text)
+{
+	char *copy = malloc(2 * strlen(text) + 1), *to = copy;
+	const char *directive = first_line(text);
+
+	if (!copy)
+		return NULL;
+	while (*text) {
+		const size_t blanks = strspn(text, " "), name = strspn(text + blanks, NAME);
+		const size_t line = strcspn(text, "\n") + (text[strcspn(text, "\n")] == '\n');
+		const char *colon = text + blanks + name;
+		size_t head = 0;
+
+		if (name && *colon == ':' && !strchr(" \t\r\n:/", colon[1]) &&
+		    strchr(LETTERS, text[blanks])) {
+			head = blanks + name + 1;
+			memcpy(to, text, head);
+			to += head;
+			*to++ = ' ';
+		}
+		memcpy(to, text + head, line - head);
+		if (text == directive && *text == '%')
+			*to = '#';
+		to += line - head;
+		text += line;
+	}
+	*to = 0;
+	return copy;
+}
+
+/* A copy that broke off within a last number or word leaves another one. Lists and mappings have an end. */
+static int check_whole(const char *text, char *why, size_t why_bytes)
+{
+	const size_t size = strlen(text);
+	const char *line = text + size;
+	size_t lines = 1;
+
+	while (line > text && line[-1] != '\n')
+		line--;
+	for (const char *at = text; at < line; at++)
+		lines += *at == '\n';
+	if (!*line || line[strspn(line, " \t\r")] == '#' || strchr("]} \t\r\"'", text[size - 1]))
+		return 0;
+	if (!strncmp(line, "...", 3))
+		return 0;
+	return sx_calibration_refuse(
+		why, why_bytes,
+		"the file ends within line %zu, '%.40s': was it cut short? If it is whole, end "
+		"the line",
+		lines, line);
+}
+
+static int load(struct sx_calibration_raw *raw, const char *text, char *why, size_t why_bytes)
 {
 	yaml_parser_t parser;
 	yaml_document_t doc;
 	struct sx_yaml y = {.doc = &doc, .why = why, .why_bytes = why_bytes};
-	size_t skip = 0;
 	int r;
 
-	/*
-	 * OpenCV writes "%YAML:1.0", which is not YAML: the line is left out, its line
-	 * end kept for the numbering
-	 */
-	if (!strncmp(text, "%YAML:", 6))
-		skip = strcspn(text, "\n");
-	if (nested_too_deeply(text))
-		return sx_calibration_refuse(why, why_bytes, "brackets are nested more than %d deep",
-					     NESTING_MAX);
 	if (!yaml_parser_initialize(&parser))
 		return -ENOMEM;
-	yaml_parser_set_input_string(&parser, (const unsigned char *)text + skip, size - skip);
+	yaml_parser_set_input_string(&parser, (const unsigned char *)text, strlen(text));
 	if (!yaml_parser_load(&parser, &doc)) {
 		snprintf(why, why_bytes, "line %zu: not YAML: %s",
 			 (parser.problem_mark.line ? parser.problem_mark.line : parser.context_mark.line) + 1,
@@ -244,8 +386,25 @@ int sx_calibration_yaml(struct sx_calibration_raw *raw, const char *text, size_t
 		return -EINVAL;
 	}
 	y.root = yaml_document_get_root_node(&doc);
-	r = read_document(raw, &y);
+	y.format = *first_line(text) == '{' ? "OpenCV JSON" : NULL;
+	r = sx_calibration_document(raw, &y);
 	yaml_document_delete(&doc);
 	yaml_parser_delete(&parser);
-	return r < 0 ? r : 0;
+	return r;
+}
+
+int sx_calibration_yaml(struct sx_calibration_raw *raw, const char *text, char *why, size_t why_bytes)
+{
+	char *yaml;
+	int r;
+
+	if (nested_too_deeply(text))
+		return sx_calibration_refuse(why, why_bytes, "brackets are nested more than %d deep",
+					     NESTING_MAX);
+	yaml = as_yaml(text);
+	if (!yaml)
+		return -ENOMEM;
+	r = load(raw, yaml, why, why_bytes);
+	free(yaml);
+	return r < 0 ? r : check_whole(text, why, why_bytes);
 }

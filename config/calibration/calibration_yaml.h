@@ -15,6 +15,7 @@
 struct sx_yaml {
 	yaml_document_t *doc;
 	yaml_node_t *root;
+	const char *format; /* of OpenCV's file, for sentences; NULL: YAML */
 	char *why;
 	size_t why_bytes;
 };
@@ -25,6 +26,19 @@ yaml_node_t *sx_yaml_get(const struct sx_yaml *y, yaml_node_t *map, const char *
 const char *sx_yaml_first(const struct sx_yaml *y, yaml_node_t *map, const char *const *names);
 /* Text of a scalar, "" of anything else; NULL: no such key. */
 const char *sx_yaml_word(const struct sx_yaml *y, yaml_node_t *map, const char *key);
+
+/*
+ * No key of a mapping of the document may occur twice: 0, or -EINVAL with a sentence that names both lines.
+ */
+int sx_yaml_check_keys(const struct sx_yaml *y);
+/* Of names for the same thing, NULL at the end, two may be there if they say the same: as above. */
+int sx_yaml_check_names(const struct sx_yaml *y, yaml_node_t *map, const char *const *names);
+/*
+ * What a mapping says of the lens of a camera: distortion_model, or "fisheye" where its camera model, a key
+ * such as "fisheye: 1" or the like says so; NULL: nothing. -EINVAL with a sentence: two keys contradict
+ * each other.
+ */
+int sx_yaml_lens(const struct sx_yaml *y, yaml_node_t *map, const char **ret);
 
 /*
  * Both: 0: no such key, -EINVAL: there is, and it is something else; the sentence says line and key. Numbers
@@ -43,5 +57,9 @@ struct sx_yaml sx_yaml_fault(const struct sx_yaml *y, struct sx_calibration_raw 
 int sx_calibration_opencv(struct sx_calibration_raw *raw, const struct sx_yaml *y);
 int sx_calibration_ros(struct sx_calibration_raw *raw, const struct sx_yaml *y);
 int sx_calibration_kalibr(struct sx_calibration_raw *raw, const struct sx_yaml *y);
+int sx_calibration_euroc(struct sx_calibration_raw *raw, const struct sx_yaml *y);
+
+/* The whole document, which XML gives as well: 0, or -EINVAL with a sentence. */
+int sx_calibration_document(struct sx_calibration_raw *raw, const struct sx_yaml *y);
 
 #endif

@@ -40,6 +40,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 			  : bits & 16 ? 48
 				      : 0,
 		.baseline_m = bits & 32 ? 0.5 : 0,
+		.baseline_overrides = (bits & 96) == 96,
+		.images = bits & 128 ? SX_PAIR_GREY : SX_PAIR_UNKNOWN,
 	};
 	struct sx_calibration c = {0};
 	int r;
