@@ -180,8 +180,24 @@ static void fill_header(struct sx_pipeline *p, const struct sx_flight *f, const 
 	sx_must(h->published_ns, >=, h->submitted_ns);
 }
 
+/* A map is asked for only without a road. An engine may keep none: then there is no answer. */
+static void look_at_unit(struct sx_pipeline *p, struct sx_flight *f, const struct sx_road *road)
+{
+	struct sx_road_unit *u = &f->contexts->unit;
+	struct sx_image map;
+
+	if (p->header.flags & STIXEL_FRAME_BLIND)
+		return;
+	if (road->origin == SX_ROAD_MEASURED)
+		sx_road_unit_look(u, NULL, road);
+	else if (sx_road_unit_asks(u) && p->c.engine->backend->peek(f->context, SX_TAP_DISPARITY, &map) == 0)
+		sx_road_unit_look(u, &map, road);
+	atomic_store_explicit(&p->c.telemetry->baseline_millionths, (unsigned)(1e6 * u->ratio),
+			      memory_order_relaxed);
+}
+
 /* of_engine: that it fails is the engine's fault. */
-static int publish_frame(struct sx_pipeline *p, const struct sx_flight *f, bool *of_engine)
+static int publish_frame(struct sx_pipeline *p, struct sx_flight *f, bool *of_engine)
 {
 	const struct sx_result *result = p->c.engine->backend->result(f->context);
 	struct stixel_image images[SX_FRAME_IMAGES];
@@ -210,6 +226,7 @@ static int publish_frame(struct sx_pipeline *p, const struct sx_flight *f, bool 
 		sx_ring_pass_bell(p->ring);
 	if (p->stream)
 		sx_stream_publish(p->stream, p->bytes);
+	look_at_unit(p, f, &result->road); /* when the frame is with its readers */
 	return 0;
 }
 

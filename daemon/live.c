@@ -59,7 +59,7 @@ void sx_live_note_configured(struct sx_run *run)
 }
 
 /* before: they were so far. */
-static void tell_rectified(const struct sx_run *run, bool before)
+static void tell_rectified(struct sx_run *run, bool before)
 {
 	char text[SX_WHY_BYTES];
 
@@ -67,6 +67,7 @@ static void tell_rectified(const struct sx_run *run, bool before)
 		sx_log(CONFIG, INFO, "%s", text);
 	else if (before)
 		sx_log(CONFIG, INFO, "images are rectified no longer");
+	sx_run_tell_camera(run, true);
 }
 
 /* The settings that run become those of the change. */

@@ -60,7 +60,9 @@ static struct sx_health_input health_input(struct sx_run *run)
 		in.map_why = run->map_why;
 	}
 	in.names_why = run->names_why;
-	in.pictures_why = *run->pictures.why ? run->pictures.why : run->rows.why;
+	in.pictures_why = *run->pictures.why ? run->pictures.why
+			  : *run->rows.why   ? run->rows.why
+					     : run->unit_why;
 	in.now_ns = sx_now_ns();
 	return in;
 }
@@ -227,6 +229,7 @@ static void run_tick(struct sx_run *run)
 	struct sx_health_input in;
 
 	look_at_pictures(run);
+	sx_run_watch_unit(run);
 	in = health_input(run);
 	sx_health_update(&run->health, &in);
 	tell_state(run);

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "capture/file_list.h"
+#include "config/camera.h"
 #include "config/config.h"
 #include "config/option.h"
 #include "daemon/options.h"
@@ -87,6 +88,16 @@ static void tell_no_file(const struct sx_options *o)
 			o->instance);
 }
 
+/* What a start would ask in its log. */
+static void print_questions(const struct sx_settings *s)
+{
+	char question[SX_CAMERA_QUESTIONS][SX_CAMERA_TEXT_BYTES];
+	const int count = sx_camera_questions_before(s, question);
+
+	for (int i = 0; i < count; i++)
+		fprintf(stderr, "stixeld: warning: %s\n", question[i]);
+}
+
 int main(int argc, char **argv)
 {
 	static struct sx_origins origins;
@@ -118,10 +129,12 @@ int main(int argc, char **argv)
 	}
 	if (options.print)
 		sx_config_print(&settings, stdout);
-	if (options.check)
+	if (options.check) {
+		print_questions(&settings);
 		r = check_pairs(&settings);
-	else
+	} else {
 		r = options.print ? 0 : sx_run(&options, &settings, &origins);
+	}
 	sx_settings_finish(&settings);
 	if (fflush(stdout) == 0)
 		return r;

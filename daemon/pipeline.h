@@ -58,7 +58,7 @@ struct sx_pipeline_config {
 };
 
 struct sx_flight {
-	const struct sx_contexts *contexts; /* that context is of; both while a frame is in flight */
+	struct sx_contexts *contexts; /* that context is of; both while a frame is in flight */
 	struct sx_context *context;
 	struct sx_item *item; /* NULL: free */
 	int64_t submitted_ns;

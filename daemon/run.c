@@ -346,6 +346,7 @@ int sx_run_build(struct sx_run *run, struct sx_source *source)
 		return build_failed(r, why);
 	if (sx_settings_tell_rectified(s, &info, why, sizeof(why)))
 		sx_log(CONFIG, INFO, "%s", why);
+	sx_run_tell_camera(run, source != NULL);
 	if (!source)
 		return 0; /* what the pairs will be is told when there is a camera */
 	sx_log(DAEMON, INFO, "pairs of %dx%d %s, %s, %d in flight", info.width, info.height,

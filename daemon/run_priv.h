@@ -39,7 +39,8 @@ struct sx_run {
 	char absent_why[SX_ABSENT_BYTES];  /* health looks at it, */
 	char map_why[SX_FEED_WHY_BYTES];   /* at this, */
 	struct sx_pictures_watch pictures; /* and at what this says, */
-	struct sx_row_control rows;	   /* and this */
+	struct sx_row_control rows;	   /* and this, */
+	char unit_why[SX_WHY_BYTES];	   /* and this */
 	char names_why[2 * SX_WHY_BYTES +
 		       32];	    /* why a ring has no name, as long as it cannot have one again */
 	bool rows_told;		    /* the log knows why they are not corrected */
@@ -68,6 +69,13 @@ int sx_run_build(struct sx_run *run, struct sx_source *source);
 int sx_run_loop(struct sx_run *run);
 /* The status learns what the contexts that compute take and do. */
 void sx_run_tell_engine(struct sx_run *run);
+/*
+ * Camera and questions about it, for log and status: at the start, with another source, when the settings
+ * change. known: the source is open, so that the size of its images is.
+ */
+void sx_run_tell_camera(struct sx_run *run, bool known);
+/* Once a tick: what the road says of the baseline, in run->unit_why. */
+void sx_run_watch_unit(struct sx_run *run);
 /* STATUS= as it is now. */
 void sx_run_tell_manager(struct sx_run *run);
 /* Starts measuring power, unless it is not wanted. Without a sensor the daemon runs as well. */

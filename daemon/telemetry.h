@@ -66,9 +66,7 @@ struct sx_telemetry {
 	_Atomic uint64_t images[2], gaps[2]; /* per side */
 	_Atomic uint64_t dropped[2][SX_DROP_COUNT];
 	_Atomic uint64_t reconnects;
-	/*
-	 * of a camera that came later, words that live for ever; NULL: what was known at the start is right
-	 */
+	/* of a camera that came later, constant words; NULL: what was known at the start is right */
 	_Atomic(const char *) memory, format;
 	_Atomic int64_t source_mhz;	  /* what the driver of the camera says it gives; 0 unknown */
 	_Atomic int64_t last_capture_ns;  /* when the last pair came */
@@ -88,6 +86,7 @@ struct sx_telemetry {
 	_Atomic uint64_t newest[SX_NEWEST_WORDS];
 	_Atomic uint64_t pictures_sequence; /* odd while being written */
 	_Atomic uint64_t pictures[SX_PICTURES_WORDS];
+	atomic_uint baseline_millionths; /* ratio of struct sx_road_unit; 0: nothing is said against it */
 	struct sx_telemetry_feed {
 		struct sx_feed_counters closed; /* what feeds that are closed had counted */
 		_Atomic int state;		/* enum sx_feed_state */

@@ -102,16 +102,14 @@ struct sx_report {
 	int64_t pid;
 	uint64_t epoch;
 	struct {
-		const char *backend, *device, *reason;
-		const char *input; /* "mapped", "copy", "host" */
-		char volume[256];  /* what became of engine.volume and why; empty: the engine has no choice */
+		const char *backend, *device, *reason, *input; /* input: "mapped", "copy", "host" */
+		char volume[256]; /* what became of engine.volume and why; empty: the engine has no choice */
 	} engine;
 	struct {
 		const char *kind, *memory;
 		int cameras;
 		struct sx_report_camera camera[2];
-		/* what the capture times say: "start of exposure", "end of frame", "software" */
-		const char *stamp;
+		const char *stamp; /* of capture times: "start of exposure", "end of frame", "software" */
 		struct sx_summary skew; /* between left and right capture time */
 	} source;
 	/* the way of a frame: all of it, from capture to publication, then its parts in their order */
@@ -119,7 +117,9 @@ struct sx_report {
 	int span_count;
 	struct sx_report_latency stages[SX_REPORT_STAGES]; /* in their order; n is 0 where one never ran */
 	int stage_count;
-	const char *road_origin;	      /* "measured", "previous", "calibration", "none" */
+	char camera[512];	     /* fx, baseline, lens, distances, one sentence; empty: not known yet */
+	char camera_questions[2048]; /* what is unlikely about it, a '\n' behind each */
+	const char *road_origin;     /* "measured", "previous", "calibration", "none" */
 	char ring_path[SX_REPORT_PATH_BYTES]; /* empty: no ring */
 	struct {
 		enum sx_report_image left, right, disparity;

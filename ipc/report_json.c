@@ -248,6 +248,21 @@ static void add_board(struct sx_text *t, const struct sx_report *r)
 	sx_json_close(t, '}');
 }
 
+static void add_camera_model(struct sx_text *t, const struct sx_report *r)
+{
+	char question[sizeof(r->camera_questions)];
+
+	sx_json_open(t, "camera", '{');
+	sx_json_text(t, "text", known(r->camera));
+	sx_json_open(t, "questions", '[');
+	for (const char *at = r->camera_questions; *at; at += strcspn(at, "\n") + 1) {
+		snprintf(question, sizeof(question), "%.*s", (int)strcspn(at, "\n"), at);
+		sx_json_text(t, NULL, question);
+	}
+	sx_json_close(t, ']');
+	sx_json_close(t, '}');
+}
+
 static void add_config(struct sx_text *t, const struct sx_report *r)
 {
 	const struct sx_report_config *c = &r->config;
@@ -315,6 +330,7 @@ void sx_report_json(const struct sx_report *r, struct sx_text *t)
 	add_source(t, r);
 	add_frames(t, r);
 	add_latencies(t, r);
+	add_camera_model(t, r);
 	add_results(t, r);
 	add_semantics(t, r);
 	add_external(t, r);

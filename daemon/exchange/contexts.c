@@ -21,7 +21,9 @@ int sx_contexts_create(struct sx_contexts **ret, const struct sx_backend *backen
 	if (s) {
 		s->backend = backend;
 		s->plan = *plan;
-		if (plan->offered)
+		r = sx_road_unit_init(&s->unit, &plan->config.params, plan->config.width,
+				      plan->config.height);
+		if (r == 0 && plan->offered)
 			r = sx_context_maps_init(s->map, &plan->config);
 	}
 	if (r < 0)
@@ -59,6 +61,7 @@ void sx_contexts_destroy(struct sx_contexts *s)
 	sx_must(s->count, <=, SX_CONTEXTS_MAX);
 	for (int i = 0; i < s->count; i++)
 		s->backend->context_destroy(s->context[i]);
+	sx_road_unit_finish(&s->unit);
 	for (int side = 0; side < 2; side++)
 		sx_rectify_map_finish(&s->map[side]);
 	free(s);

@@ -9,6 +9,7 @@
 
 #include <stddef.h>
 
+#include "daemon/camera/road_unit.h"
 #include "daemon/handover.h"
 #include "stages/context.h"
 #include "stixel.h"
@@ -28,6 +29,7 @@ struct sx_contexts {
 	int count;
 	struct sx_contexts_plan plan;
 	struct sx_rectify_map map[2]; /* by which pairs that are offered are rectified; zeroed: not at all */
+	struct sx_road_unit unit;     /* the frame thread's: what maps say of the baseline */
 	uint64_t first;		      /* their first frame: the frame thread's, until the old ones are back */
 };
 

@@ -136,6 +136,33 @@ class Recalibrate(Live):
         self.without_gap(ring.frames())
         self.assertGreater(second, first)
 
+    def test_questions(self):
+        """Log and status say what distances rest on, and ask about what is unlikely."""
+        i, write = self.prepare(conf="[camera]\ncalibration = cal\n")
+        i.until_published(2)
+        self.assertIn("camera: fx 50 px, baseline 0.25 m, images are taken as rectified, distances from 0.0984 m "
+                      "(127 px) to 12.5 m (1 px); by calibration text %s\n" % i.file, i.text())
+        self.assertEqual(i.status()["camera"]["questions"], [])
+        write("fx: 50\nfy: 50\ncx: 62\ncy: 46\nbaseline_m: 7.5\n")
+        self.changed(i, "camera.calibration=" + i.file)
+        asked = i.status()["camera"]["questions"]
+        self.assertRegex(asked[0], "^baseline 7.5 m: is it in metres\\? The file may be in centimetres, inches")
+        self.assertRegex(asked[1], "62, 46 of the camera is far from the middle of images of 64x48: it fits images of "
+                         "about 2 times their width and height, 128x96")
+        for text in asked:
+            self.assertIn("warning config: %s\n" % text, i.text())
+        # baseline_m takes the place of the file's, at one frame
+        first = self.changed(i, "camera.baseline_m=0.075")
+        i.until_published(first)
+        self.assertEqual(i.ring().frame(first).camera, (50, 50, 62, 46, 0.075))
+        self.assertIn("baseline 0.075 m by camera.baseline_m (the file says 7.5 m), ", i.status()["camera"]["text"])
+        self.assertEqual(len(i.status()["camera"]["questions"]), 1)
+        write("fx: 50\nfy: 50\ncx: 128\ncy: 96\nbaseline_m: 0.1\n")
+        code, text = i.order("camera.calibration=" + i.file)
+        self.assertEqual(code, 422)
+        self.assertIn("principal point 128, 96 is outside of images of 64x48: it fits images of about 4 times", text)
+        self.assertEqual(i.stop(), 0)
+
     def test_road_of_another_camera(self):
         i, _ = self.prepare(measure_every=100000)
         i.until_published(3)

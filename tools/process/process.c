@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <sysexits.h>
 
+#include "config/camera.h"
 #include "config/cli/usage.h"
 #include "tools/common/progress.h"
 #include "tools/process/pair_names.h"
@@ -175,10 +176,28 @@ static void note_unread_scores(const struct process *p)
 			method == SX_STIXEL_DP ? "dp" : "rdp");
 }
 
+/* As the daemon's log asks at a start. */
+static void note_questions(const struct process *p)
+{
+	const struct sx_source_info info = {
+		.width = p->settings->rectify ? p->config.rig.raw_width : p->config.width,
+		.height = p->settings->rectify ? p->config.rig.raw_height : p->config.height,
+	};
+	char question[SX_CAMERA_QUESTIONS][SX_CAMERA_TEXT_BYTES];
+	const int count = p->settings->calibration ? sx_camera_questions(p->settings, &info, question) : 0;
+
+	if (p->settings->calibration_said.pair) /* names of files say too little to choose by */
+		fprintf(stderr, SX_PROGRAM ": calibration %s: taken are %s\n", p->settings->calibration,
+			p->settings->calibration_said.pair);
+	for (int i = 0; i < count; i++)
+		fprintf(stderr, SX_PROGRAM ": warning: %s\n", question[i]);
+}
+
 static void note_settings(const struct process *p)
 {
 	sx_progress_hide();
 	note_default_camera(p->settings);
+	note_questions(p);
 	note_unread_scores(p);
 }
 

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "config/camera.h"
 #include "tools/ctl/doctor/doctor.h"
 
 #define CHECK "configuration"
@@ -40,6 +41,23 @@ static const char *name_of(const struct doctor *d, char *to, size_t bytes)
 	return to;
 }
 
+/* The daemon knows the size of the images, the configuration may not. */
+static void say_questions(struct doctor *d)
+{
+	json_t *asked = json_object_get(json_object_get(d->status, "camera"), "questions"), *text;
+	char question[SX_CAMERA_QUESTIONS][SX_CAMERA_TEXT_BYTES];
+	const int count = json_is_array(asked) ? 0 : sx_camera_questions_before(&d->settings, question);
+	size_t i;
+
+	json_array_foreach(asked, i, text)
+	{
+		if (json_is_string(text))
+			doctor_say(d, DOCTOR_WARNING, "camera", NULL, "%s", json_string_value(text));
+	}
+	for (int k = 0; k < count; k++)
+		doctor_say(d, DOCTOR_WARNING, "camera", NULL, "%s", question[k]);
+}
+
 static void say_sound(struct doctor *d)
 {
 	static const char *const kinds[] = {"cameras", "image files", "a generated street"};
@@ -53,6 +71,7 @@ static void say_sound(struct doctor *d)
 	}
 	doctor_say(d, DOCTOR_OK, CHECK, NULL, "%s: pairs from %s, camera by %s",
 		   name_of(d, name, sizeof(name)), kinds[s->source.kind], camera_model(s));
+	say_questions(d);
 }
 
 /* Instances that have a configuration: "-i front or -i rear". */

@@ -1,0 +1,137 @@
+/*
+ * The unit of the baseline, by the road.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "daemon/camera/road_unit.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#define ODD 4.0	 /* a height that is so many times off was not measured badly */
+#define NEAR 0.2 /* as a share: rounds that agree, and a factor that is a unit's */
+#define ROUNDS 3 /* that agree */
+#define IN_VAIN 100
+#define SELDOM 30 /* frames */
+
+static const struct {
+	double factor;
+	const char *unit; /* that metres were taken for, or instead of */
+} units[SX_ROAD_UNITS] = {
+	{100, "centimetres"},
+	{1000, "millimetres"},
+	{10, "decimetres"},
+	{39.37, "inches"},
+	{25.4, "squares of the board, or inches"},
+	{0.1, NULL},
+	{0.01, NULL},
+	{0.001, NULL},
+	{1 / 25.4, NULL},
+};
+
+static bool is_near(double a, double b)
+{
+	return fabs(a - b) <= NEAR * fabs(b);
+}
+
+int sx_road_unit_init(struct sx_road_unit *ret, const struct sx_params *p, int width, int height)
+{
+	const struct sx_camera *c = &p->camera;
+	struct sx_params other = *p;
+	int r = 0;
+
+	*ret = (struct sx_road_unit){.params = *p};
+	if (!(c->fx > 0 && c->fy > 0 && c->baseline_m > 0 && c->height_m > 0) ||
+	    p->road.mode != SX_ROAD_PLANE)
+		return 0;
+	other.road.min_height_m = other.road.max_height_m = 0;
+	for (int i = 0; i < SX_ROAD_UNITS && r == 0; i++) {
+		other.camera.baseline_m = c->baseline_m / units[i].factor;
+		r = sx_road_finder_create(&ret->finder[i], &other, width, height,
+					  sx_disparity_range(&p->stereo));
+	}
+	if (r < 0)
+		sx_road_unit_finish(ret);
+	return r;
+}
+
+void sx_road_unit_finish(struct sx_road_unit *u)
+{
+	for (int i = 0; i < SX_ROAD_UNITS; i++)
+		sx_road_finder_destroy(u->finder[i]);
+	*u = (struct sx_road_unit){0};
+}
+
+/* Height of the camera over the road that factor i makes of the map, by camera.height_m; 0: there is none. */
+static double height_with(struct sx_road_unit *u, int i, const struct sx_image *disparity)
+{
+	struct sx_road road;
+
+	sx_road_find(u->finder[i], disparity, NULL, &road);
+	return road.origin == SX_ROAD_MEASURED ? units[i].factor * road.height_m / u->params.camera.height_m
+					       : 0;
+}
+
+/* By how much two heights differ, as a factor of 1 or more. */
+static double apart(double a, double b)
+{
+	return a > b ? a / b : b / a;
+}
+
+static void end_round(struct sx_road_unit *u)
+{
+	const double found = u->round;
+
+	u->agreed = !found ? 0 : is_near(found, u->last) ? u->agreed + 1 : 1;
+	u->empty = found > 0 ? 0 : u->empty + 1;
+	u->last = found;
+	u->round = 0;
+	u->next = 0;
+	if (u->agreed >= ROUNDS)
+		u->ratio = found;
+}
+
+bool sx_road_unit_asks(const struct sx_road_unit *u)
+{
+	return u->finder[0] && !(u->ratio > 0);
+}
+
+void sx_road_unit_look(struct sx_road_unit *u, const struct sx_image *disparity, const struct sx_road *road)
+{
+	double found;
+
+	if (!u->finder[0])
+		return;
+	if (road->origin == SX_ROAD_MEASURED) {
+		/* only limits that were given let an odd one through */
+		found = road->height_m / u->params.camera.height_m;
+		u->ratio = found > ODD || found < 1 / ODD ? found : 0;
+		u->next = u->agreed = u->empty = 0;
+		u->round = u->last = 0;
+		return;
+	}
+	if (!sx_road_unit_asks(u))
+		return;
+	if (u->empty >= IN_VAIN && ++u->skipped % SELDOM)
+		return;
+	found = height_with(u, u->next, disparity);
+	/* a road lies within several factors: that whose height is nearest to the one that was given */
+	if (found > 0 &&
+	    (!(u->round > 0) || apart(found, units[u->next].factor) < apart(u->round, units[u->next].factor)))
+		u->round = found;
+	if (++u->next == SX_ROAD_UNITS)
+		end_round(u);
+}
+
+void sx_road_unit_tell(double ratio, const struct sx_camera *c, char *text, size_t bytes)
+{
+	const char *unit = NULL;
+
+	for (int i = 0; i < SX_ROAD_UNITS && !unit; i++)
+		if (is_near(ratio, units[i].factor))
+			unit = units[i].unit;
+	snprintf(text, bytes,
+		 "the road lies %.3g m below the camera, %.3g times camera.height_m (%.4g m): is the "
+		 "baseline of %.4g m in %s? Distances are wrong then; else correct height_m",
+		 ratio * c->height_m, ratio, c->height_m, c->baseline_m, unit ? unit : "metres");
+}

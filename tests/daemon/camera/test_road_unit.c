@@ -1,0 +1,144 @@
+/*
+ * The unit of the baseline by the road: planes as cameras with a baseline in metres see them, and what is
+ * told where the configuration says something else.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "daemon/camera/road_unit.h"
+
+#define W 640
+#define H 360
+
+static uint16_t map[H][W];
+static const struct sx_image image = {
+	.data = map, .width = W, .height = H, .pitch = sizeof(map[0]), .pixel = SX_PIXEL_U16};
+
+/* A camera 1.65 m above a road, with a baseline of 0.2 m; factor: of what the configuration says. */
+static struct sx_params params(double factor)
+{
+	struct sx_params p = {.road = {.mode = SX_ROAD_PLANE, .top = 33, .max_roll_deg = 6, .max_age = 30},
+			      .stereo = {.disparities = 128}};
+
+	p.camera = (struct sx_camera){
+		.fx = 400, .fy = 400, .cx = 320, .cy = 150, .baseline_m = 0.2 * factor, .height_m = 1.65};
+	return p;
+}
+
+/* Disparities of the road as it is, and nothing above it. */
+static void draw_road(void)
+{
+	for (int y = 0; y < H; y++)
+		for (int x = 0; x < W; x++)
+			map[y][x] =
+				y > 160 ? (uint16_t)lrint(16 * 0.2 / 1.65 * (y - 150)) : SX_DISPARITY_INVALID;
+}
+
+static void draw_nothing(void)
+{
+	for (int y = 0; y < H; y++)
+		for (int x = 0; x < W; x++)
+			map[y][x] = SX_DISPARITY_INVALID;
+}
+
+/*
+ * What many frames of one picture say; the road is the engine's own, from the calibration where it finds
+ * none.
+ */
+static double ratio_after(int frames, double factor)
+{
+	const struct sx_params p = params(factor);
+	struct sx_road_unit u;
+	struct sx_road_finder *f;
+	struct sx_road road;
+	double ratio;
+
+	assert_int_equal(sx_road_unit_init(&u, &p, W, H), 0);
+	assert_int_equal(sx_road_finder_create(&f, &p, W, H, 128), 0);
+	for (int i = 0; i < frames; i++) {
+		sx_road_find(f, &image, NULL, &road);
+		sx_road_unit_look(&u, &image, &road);
+	}
+	ratio = u.ratio;
+	sx_road_finder_destroy(f);
+	sx_road_unit_finish(&u);
+	assert_true(u.ratio == 0 && !u.finder[0]);
+	return ratio;
+}
+
+static void metres(void **state)
+{
+	static const double factors[] = {10, 25.4, 39.37, 100, 1000, 0.1, 0.01};
+	char text[256];
+
+	draw_road();
+	assert_true(ratio_after(60, 1) == 0);
+	for (size_t i = 0; i < sizeof(factors) / sizeof(factors[0]); i++) {
+		const double ratio = ratio_after(60, factors[i]);
+
+		if (fabs(ratio / factors[i] - 1) > 0.05)
+			fail_msg("%g is told as %g", factors[i], ratio);
+		/* one picture is not enough */
+		assert_true(ratio_after(2 * SX_ROAD_UNITS, factors[i]) == 0);
+	}
+	sx_road_unit_tell(100, &(struct sx_camera){.height_m = 1.65, .baseline_m = 7.5}, text, sizeof(text));
+	assert_string_equal(
+		text, "the road lies 165 m below the camera, 100 times camera.height_m (1.65 m): is the "
+		      "baseline of 7.5 m in centimetres? Distances are wrong then; else correct height_m");
+}
+
+static void no_road(void **state)
+{
+	draw_nothing();
+	assert_true(ratio_after(300, 1) == 0);
+	/* a wall has no slope */
+	for (int y = 0; y < H; y++)
+		for (int x = 0; x < W; x++)
+			map[y][x] = 16 * 20;
+	assert_true(ratio_after(300, 1) == 0);
+}
+
+/*
+ * A road that is found later takes the question back; one at an odd height, by limits that were given, asks
+ * it.
+ */
+static void found_later(void **state)
+{
+	const struct sx_params p = params(100);
+	struct sx_road road = {.origin = SX_ROAD_FROM_CALIBRATION};
+	struct sx_road_unit u;
+
+	assert_int_equal(sx_road_unit_init(&u, &p, W, H), 0);
+	draw_road();
+	for (int i = 0; i < 60; i++)
+		sx_road_unit_look(&u, &image, &road);
+	assert_true(u.ratio > 90);
+	road = (struct sx_road){.origin = SX_ROAD_MEASURED, .height_m = 1.7};
+	sx_road_unit_look(&u, &image, &road);
+	assert_true(u.ratio == 0);
+	road.height_m = 16.5;
+	sx_road_unit_look(&u, &image, &road);
+	assert_true(u.ratio == 10);
+	sx_road_unit_finish(&u);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(metres),
+		cmocka_unit_test(no_road),
+		cmocka_unit_test(found_later),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
