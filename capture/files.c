@@ -140,14 +140,21 @@ static int files_fd(const struct sx_source *s)
 	return own->slots.fd;
 }
 
-static int read_pair(const struct files *own, struct sx_slot *slot, char *why, size_t why_bytes)
+static int read_pair(struct sx_source *s, struct sx_slot *slot, char *why, size_t why_bytes)
 {
-	int r;
+	const struct files *own = s->own;
+	const struct sx_file_list *list = &own->list;
+	int r = 0;
 
-	sx_must_index(own->at, own->list.count);
-	r = sx_image_read_into(own->list.left[own->at], &slot->whole[0], why, why_bytes);
-	if (r == 0 && own->list.right)
-		r = sx_image_read_into(own->list.right[own->at], &slot->whole[1], why, why_bytes);
+	sx_must_index(own->at, list->count);
+	for (int side = 0; side < (list->right ? 2 : 1) && r == 0; side++) {
+		const char *path = (side ? list->right : list->left)[own->at];
+		struct sx_image_notes notes;
+
+		r = sx_image_read_into(path, &slot->whole[side], &notes, why, why_bytes);
+		if (r == 0)
+			sx_source_notes(s, side, path, &notes);
+	}
 	return r;
 }
 
@@ -190,7 +197,7 @@ static int files_next(struct sx_source *s, struct sx_pair *pair, char *why, size
 	if (!slot)
 		return 0;
 	own->at %= own->list.count;
-	r = read_pair(own, slot, why, why_bytes);
+	r = read_pair(s, slot, why, why_bytes);
 	own->at++;
 	if (r < 0) {
 		note_unreadable(own, why);

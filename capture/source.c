@@ -84,6 +84,10 @@ void sx_source_counters(const struct sx_source *s, struct sx_source_counters *re
 			ret->dropped[side][i] =
 				atomic_load_explicit(&s->dropped[side][i], memory_order_relaxed);
 	}
+	for (int side = 0; side < 2; side++)
+		for (int i = 0; i < SX_ODD_JPEG_COUNT; i++)
+			ret->odd_jpeg[side][i] =
+				atomic_load_explicit(&s->odd_jpeg[side][i], memory_order_relaxed);
 	ret->corrupt = atomic_load_explicit(&s->corrupt, memory_order_relaxed);
 	ret->unpaired = atomic_load_explicit(&s->unpaired, memory_order_relaxed);
 	ret->reconnects = atomic_load_explicit(&s->reconnects, memory_order_relaxed);
@@ -95,6 +99,25 @@ const char *sx_image_drop_name(enum sx_image_drop drop)
 
 	sx_must_index(drop, SX_DROP_COUNT);
 	return names[drop];
+}
+
+bool sx_source_warning(struct sx_source *s, char *text, size_t bytes)
+{
+	if (!*s->warning)
+		return false;
+	snprintf(text, bytes, "%s", s->warning);
+	*s->warning = 0;
+	return true;
+}
+
+void sx_source_notes(struct sx_source *s, int side, const char *what, const struct sx_image_notes *notes)
+{
+	sx_must_index(side, 2);
+	for (int i = 0; i < SX_ODD_JPEG_COUNT; i++)
+		if (notes->odd_jpeg & 1u << i)
+			atomic_fetch_add_explicit(&s->odd_jpeg[side][i], 1, memory_order_relaxed);
+	if (!s->warned)
+		s->warned = sx_orientation_text(what, notes->orientation, s->warning, sizeof(s->warning));
 }
 
 int sx_source_fd(const struct sx_source *s)

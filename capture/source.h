@@ -12,6 +12,7 @@
 #include "base/camera.h"
 #include "base/pair.h"
 #include "base/rig.h"
+#include "capture/image/notes.h"
 #include "capture/source_format.h"
 
 enum sx_source_kind { SX_SOURCE_V4L2, SX_SOURCE_FILES, SX_SOURCE_SYNTHETIC };
@@ -89,6 +90,7 @@ struct sx_source_counters {
 	uint64_t captured[2]; /* images per side */
 	uint64_t gaps[2];     /* images that the driver lost, by its own numbers */
 	uint64_t dropped[2][SX_DROP_COUNT];
+	uint64_t odd_jpeg[2][SX_ODD_JPEG_COUNT]; /* v4l2: images that are good, by what is odd about them */
 	uint64_t corrupt;  /* pairs dropped: unreadable, wrong size; v4l2: images damaged in any way */
 	uint64_t unpaired; /* v4l2: images, both sides together */
 	uint64_t reconnects;
@@ -131,6 +133,9 @@ int sx_source_fd(const struct sx_source *s);
  * and is skipped, why says which (counted as corrupt).
  */
 int sx_source_next(struct sx_source *s, struct sx_pair *pair, char *why, size_t why_bytes);
+
+/* Thread: capture. Gives a warning about the pictures (EXIF tag), once; false: there is none to be given. */
+bool sx_source_warning(struct sx_source *s, char *text, size_t bytes);
 
 /* Thread: capture. Takes exposure_ms, gain, controls and fault of p: all, or none with errno and why. */
 int sx_source_tune(struct sx_source *s, const struct sx_source_params *p, char *why, size_t why_bytes);

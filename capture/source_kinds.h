@@ -37,7 +37,9 @@ struct sx_source {
 	void *own;
 	uint64_t number;
 	_Atomic uint64_t captured[2], corrupt, unpaired, reconnects;
-	_Atomic uint64_t gaps[2], dropped[2][SX_DROP_COUNT];
+	_Atomic uint64_t gaps[2], dropped[2][SX_DROP_COUNT], odd_jpeg[2][SX_ODD_JPEG_COUNT];
+	char warning[256]; /* that was not given yet, by the capture thread; empty: none */
+	bool warned;	   /* there was one */
 };
 
 extern const struct sx_source_ops sx_files_ops, sx_synthetic_ops, sx_v4l2_ops;
@@ -49,6 +51,9 @@ int sx_source_check_size(const char *what, int width, int height, char *why, siz
 
 /* Thread: capture. sx_slots_take() for the source's next pair: those that were missed count as overload. */
 struct sx_slot *sx_source_slot(struct sx_source *s, struct sx_slots *slots);
+
+/* Thread: capture. Counts and keeps what was noticed about a good image; what: names its file or device. */
+void sx_source_notes(struct sx_source *s, int side, const char *what, const struct sx_image_notes *notes);
 
 /* Fills *pair from a filled slot: views, number, software time stamps; counts it. */
 void sx_source_deliver(struct sx_source *s, struct sx_slot *slot, struct sx_pair *pair);

@@ -113,9 +113,13 @@ static const char *with_folder(const char *value, const char *folder, char *buf,
 	if (!*value || !folder || !*folder)
 		return value;
 	gap = folder[strlen(folder) - 1] == '/' ? "" : "/";
+	n = snprintf(buf, bytes, "%s%s%s", *value == '/' ? "" : folder, *value == '/' ? "" : gap, value);
+	/* one file, whose name may have a comma */
+	if (n < 0 || (size_t)n >= bytes || !comma || access(buf, F_OK) == 0)
+		return n >= 0 ? buf : value;
 	n = snprintf(buf, bytes, "%s%s%.*s", *value == '/' ? "" : folder, *value == '/' ? "" : gap,
-		     comma ? (int)(comma - value) : (int)strlen(value), value);
-	if (second && n >= 0 && (size_t)n < bytes)
+		     (int)(comma - value), value);
+	if (n >= 0 && (size_t)n < bytes)
 		n += snprintf(buf + n, bytes - (size_t)n, ",%s%s%s", *second == '/' ? "" : folder,
 			      *second == '/' ? "" : gap, second);
 	return n >= 0 ? buf : value;

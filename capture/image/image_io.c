@@ -107,19 +107,53 @@ out:
 	return 0;
 }
 
+/* What a file is that begins so, of the formats that people try; NULL: unknown. */
+static const char *other_format(const uint8_t *data, size_t bytes)
+{
+	static const struct {
+		const char *name;
+		size_t at, length;
+		const char *begin;
+	} formats[] = {
+		{"a BMP file", 0, 2, "BM"},
+		{"a GIF file", 0, 4, "GIF8"},
+		{"a TIFF file", 0, 4, "II*\0"},
+		{"a TIFF file", 0, 4, "MM\0*"},
+		{"a WebP file", 8, 4, "WEBP"},
+		{"an AVIF or HEIC file", 4, 4, "ftyp"},
+		{"a JPEG 2000 file", 4, 4, "jP  "},
+		{"a PBM file (P1, 1 bit a pixel)", 0, 2, "P1"},
+		{"a PBM file (P4, 1 bit a pixel)", 0, 2, "P4"},
+		{"a PAM file (P7)", 0, 2, "P7"},
+		{"a PFM file (floating point)", 0, 2, "Pf"},
+		{"a PFM file (floating point)", 0, 2, "PF"},
+		{"a NumPy file", 1, 5, "NUMPY"},
+	};
+
+	for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++)
+		if (bytes >= formats[i].at + formats[i].length &&
+		    memcmp(data + formats[i].at, formats[i].begin, formats[i].length) == 0)
+			return formats[i].name;
+	return NULL;
+}
+
 static int image_decode(struct sx_image_sink *sink, const uint8_t *data, size_t bytes)
 {
 	static const uint8_t png[4] = {0x89, 'P', 'N', 'G'}, jpeg[2] = {0xff, 0xd8};
+	const char *other;
 
 	sx_must(bytes, >, 0);
 	if (bytes >= 4 && !memcmp(data, png, 4))
 		return sx_decode_png(sink, data, bytes);
 	if (sink->labels)
 		return sx_sink_refuse(sink, "no PNG");
-	if (bytes >= 2 && data[0] == 'P' && (data[1] == '2' || data[1] == '5' || data[1] == '6'))
+	if (bytes >= 2 && data[0] == 'P' && data[1] && strchr("2356", data[1]))
 		return sx_decode_pnm(sink, data, bytes);
 	if (bytes >= 2 && !memcmp(data, jpeg, 2))
 		return sx_decode_jpeg(sink, data, bytes);
+	other = other_format(data, bytes);
+	if (other)
+		return sx_sink_refuse(sink, "%s cannot be read: convert it to PNG, or to PGM", other);
 	return sx_sink_refuse(sink, "neither PNG nor PGM, PPM or JPEG");
 }
 
@@ -144,14 +178,22 @@ static int read_image(const char *path, struct sx_image_sink *sink, char *why, s
 	return r;
 }
 
-int sx_image_read(const char *path, struct sx_image *ret, char *why, size_t why_bytes)
+int sx_image_read_noted(const char *path, struct sx_image *ret, struct sx_image_notes *notes, char *why,
+			size_t why_bytes)
 {
 	struct sx_image_sink sink = {0};
 	int r = read_image(path, &sink, why, why_bytes);
 
 	if (r == 0)
 		*ret = sink.image;
+	if (r == 0 && notes)
+		*notes = sink.notes;
 	return r;
+}
+
+int sx_image_read(const char *path, struct sx_image *ret, char *why, size_t why_bytes)
+{
+	return sx_image_read_noted(path, ret, NULL, why, why_bytes);
 }
 
 int sx_label_map_read(const char *path, struct sx_image *ret, char *why, size_t why_bytes)
@@ -164,9 +206,13 @@ int sx_label_map_read(const char *path, struct sx_image *ret, char *why, size_t 
 	return r;
 }
 
-int sx_image_read_into(const char *path, const struct sx_image *dst, char *why, size_t why_bytes)
+int sx_image_read_into(const char *path, const struct sx_image *dst, struct sx_image_notes *notes, char *why,
+		       size_t why_bytes)
 {
 	struct sx_image_sink sink = {.wanted = dst};
+	int r = read_image(path, &sink, why, why_bytes);
 
-	return read_image(path, &sink, why, why_bytes);
+	if (r == 0 && notes)
+		*notes = sink.notes;
+	return r;
 }

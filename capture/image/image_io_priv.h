@@ -19,6 +19,7 @@ struct sx_image_sink {
 	struct sx_image image;
 	bool labels; /* the numbers as they are stored: PNG only */
 	bool allocated;
+	struct sx_image_notes notes;
 	char why[160];
 };
 

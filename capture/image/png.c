@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/contract.h"
+#include "capture/image/exif.h"
 #include "capture/image/image_io_priv.h"
 
 struct reader {
@@ -105,7 +106,8 @@ static bool holds_labels(struct reader *r)
 
 static void png_decode(struct reader *r)
 {
-	png_uint_32 width, height;
+	png_uint_32 width, height, exif_bytes;
+	png_bytep exif;
 	size_t row_bytes;
 	int channels;
 
@@ -130,18 +132,23 @@ static void png_decode(struct reader *r)
 	for (png_uint_32 y = 0; y < height; y++)
 		r->rows[y] = r->pixels + y * row_bytes;
 	png_read_image(r->png, r->rows);
-	png_read_end(r->png, NULL);
+	png_read_end(r->png, r->info);
+	if (png_get_eXIf_1(r->png, r->info, &exif_bytes, &exif))
+		r->sink->notes.orientation = sx_exif_orientation(exif, exif_bytes);
 	to_grey(r, channels);
 }
 
 static void png_run(struct reader *r)
 {
+	static const png_byte exif[] = "eXIf";
+
 	if (setjmp(png_jmpbuf(r->png)))
 		return; /* result is set */
 	png_set_read_fn(r->png, r, on_read);
 	png_set_user_limits(r->png, SX_IMAGE_FILE_WIDTH_MAX, SX_IMAGE_FILE_HEIGHT_MAX);
 	/* no text, profiles and the like: a bomb in them is skipped, not unpacked */
 	png_set_keep_unknown_chunks(r->png, PNG_HANDLE_CHUNK_NEVER, NULL, -1);
+	png_set_keep_unknown_chunks(r->png, PNG_HANDLE_CHUNK_AS_DEFAULT, exif, 1);
 	png_set_chunk_malloc_max(r->png, 1 << 20);
 	png_set_chunk_cache_max(r->png, 16);
 	png_decode(r);

@@ -1,9 +1,10 @@
 /*
- * PGM (P2, P5) and PPM (P6).
+ * PGM (P2, P5) and PPM (P3, P6), samples as text or as bytes.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <errno.h>
+#include <string.h>
 
 #include "base/contract.h"
 #include "capture/image/image_io_priv.h"
@@ -39,19 +40,6 @@ static long next_number(struct text *t)
 	return digits >= 1 && digits <= 6 ? n : -1;
 }
 
-static unsigned sample(const uint8_t *p, long i, bool wide)
-{
-	return wide ? (unsigned)p[2 * i] << 8 | p[2 * i + 1] : p[i];
-}
-
-static void pnm_put(const struct sx_image *img, int x, int y, unsigned value)
-{
-	if (img->pixel == SX_PIXEL_U8)
-		((uint8_t *)sx_image_row(img, y))[x] = (uint8_t)value;
-	else
-		((uint16_t *)sx_image_row(img, y))[x] = (uint16_t)value;
-}
-
 /* 8-bit files with another white than 255 are stretched to it; 16-bit ones are stretched per pair later. */
 static unsigned stretch(unsigned v, long white)
 {
@@ -59,39 +47,92 @@ static unsigned stretch(unsigned v, long white)
 	return white == 255 || white > 255 ? v : (2 * v * 255 + (unsigned)white) / (2 * (unsigned)white);
 }
 
-static int decode_text(struct sx_image_sink *sink, struct text *t, long white)
+/* The next pixel of a file of text: one number, or three. -1: there is none. */
+static long next_pixel(struct text *t, int channels, long white)
 {
+	unsigned v[3];
+
+	for (int i = 0; i < channels; i++) {
+		long n = next_number(t);
+
+		if (n < 0)
+			return -1;
+		v[i] = stretch(n > 65535 ? 65535 : (unsigned)n, white);
+	}
+	return channels == 3 ? sx_grey16(v[0], v[1], v[2]) : v[0];
+}
+
+static int decode_text(struct sx_image_sink *sink, struct text *t, long white, int channels)
+{
+	const struct sx_image *img = &sink->image;
+
 	sx_must(white, >, 0);
-	for (int y = 0; y < sink->image.height; y++)
-		for (int x = 0; x < sink->image.width; x++) {
-			long v = next_number(t);
+	for (int y = 0; y < img->height; y++) {
+		uint8_t *to8 = sx_image_row(img, y);
+		uint16_t *to16 = sx_image_row(img, y);
+
+		for (int x = 0; x < img->width; x++) {
+			long v = next_pixel(t, channels, white);
 
 			if (v < 0)
 				return sx_sink_refuse(sink, "broken PGM (cut short in row %d)", y);
-			pnm_put(&sink->image, x, y, stretch(v > 65535 ? 65535 : (unsigned)v, white));
+			if (img->pixel == SX_PIXEL_U8)
+				to8[x] = (uint8_t)v;
+			else
+				to16[x] = (uint16_t)v;
 		}
+	}
 	return 0;
+}
+
+/* Rows of 8 bits a sample; level: what each value becomes, NULL: itself. */
+static void row_of_bytes(uint8_t *to, const uint8_t *p, int width, int channels, const uint8_t level[256])
+{
+	sx_must_be(channels == 1 || level);
+	if (!level)
+		memcpy(to, p, (size_t)width);
+	else if (channels == 1)
+		for (int x = 0; x < width; x++)
+			to[x] = level[p[x]];
+	else
+		for (int x = 0; x < width; x++, p += 3)
+			to[x] = sx_grey(level[p[0]], level[p[1]], level[p[2]]);
+}
+
+static unsigned wide_sample(const uint8_t *p, long white)
+{
+	return stretch((unsigned)p[0] << 8 | p[1], white);
+}
+
+static void row_of_words(uint16_t *to, const uint8_t *p, int width, int channels, long white)
+{
+	sx_must(white, >, 255);
+	if (channels == 1)
+		for (int x = 0; x < width; x++)
+			to[x] = (uint16_t)wide_sample(p + 2 * (size_t)x, white);
+	else
+		for (int x = 0; x < width; x++, p += 6)
+			to[x] = sx_grey16(wide_sample(p, white), wide_sample(p + 2, white),
+					  wide_sample(p + 4, white));
 }
 
 static int decode_binary(struct sx_image_sink *sink, const struct text *t, long white, int channels)
 {
 	const struct sx_image *img = &sink->image;
-	bool wide = white > 255;
-	size_t row = (size_t)img->width * (size_t)channels * (wide ? 2 : 1);
+	const size_t row = (size_t)img->width * (size_t)channels * (white > 255 ? 2 : 1);
+	uint8_t level[256];
 
 	sx_must(t->at + row * (size_t)img->height, <=, t->bytes);
-	sx_must(white, >, 0);
+	for (unsigned i = 0; i < 256; i++)
+		level[i] = (uint8_t)stretch(i, white);
 	for (int y = 0; y < img->height; y++) {
 		const uint8_t *p = t->data + t->at + (size_t)y * row;
 
-		for (int x = 0; x < img->width; x++) {
-			unsigned a = stretch(sample(p, (long)x * channels, wide), white);
-
-			if (channels == 3)
-				a = sx_grey16(a, stretch(sample(p, (long)x * 3 + 1, wide), white),
-					      stretch(sample(p, (long)x * 3 + 2, wide), white));
-			pnm_put(img, x, y, a);
-		}
+		if (white > 255)
+			row_of_words(sx_image_row(img, y), p, img->width, channels, white);
+		else
+			row_of_bytes(sx_image_row(img, y), p, img->width, channels,
+				     channels == 1 && white == 255 ? NULL : level);
 	}
 	return 0;
 }
@@ -100,22 +141,24 @@ int sx_decode_pnm(struct sx_image_sink *sink, const uint8_t *data, size_t bytes)
 {
 	sx_must(bytes, >=, 2);
 	struct text t = {data, bytes, 2};
-	int kind = data[1] - '0', channels = kind == 6 ? 3 : 1, r;
+	const int kind = data[1] - '0', channels = kind == 6 || kind == 3 ? 3 : 1;
+	const bool text = kind == 2 || kind == 3;
+	int r;
 	long width = next_number(&t), height = next_number(&t), white = next_number(&t);
 	size_t need;
 
 	if (width < 0 || height < 0 || white < 1 || white > 65535)
 		return sx_sink_refuse(sink, "broken PGM (header)");
 	/* a sample takes two characters of text at least; checked before memory is taken */
-	need = (size_t)width * (size_t)height * (size_t)channels * (kind == 2 ? 2 : white > 255 ? 2 : 1);
-	if (need > 0 && bytes - t.at < need - (kind == 2))
+	need = (size_t)width * (size_t)height * (size_t)channels * (text || white > 255 ? 2 : 1);
+	if (need > 0 && bytes - t.at < need - text)
 		return sx_sink_refuse(sink, "broken PGM (cut short: %zu bytes for %ldx%ld pixels)", bytes,
 				      width, height);
 	r = sx_sink_accept(sink, width, height, white > 255 ? SX_PIXEL_Y16 : SX_PIXEL_U8);
 	if (r < 0)
 		return r;
-	if (kind == 2)
-		return decode_text(sink, &t, white);
+	if (text)
+		return decode_text(sink, &t, white, channels);
 	t.at++; /* exactly one white space before the samples */
 	if (t.at > bytes || bytes - t.at < need)
 		return sx_sink_refuse(sink, "broken PGM (cut short)");

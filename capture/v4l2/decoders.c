@@ -19,11 +19,10 @@
 struct decoder {
 	struct sx_decoders *all;
 	pthread_t thread;
-	struct sx_jpeg *jpeg; /* NULL: raw pixels only */
 };
 
 struct sx_decoders {
-	int count, running, fd;
+	int running, fd;
 	pthread_mutex_t lock;
 	pthread_cond_t more;
 	struct sx_decode_task *first, **last; /* under lock */
@@ -49,11 +48,11 @@ static struct sx_decode_task *next_task(struct sx_decoders *d)
 	return task;
 }
 
-static int decoder_work(struct decoder *own, struct sx_decode_task *task)
+static int decoder_work(struct sx_decode_task *task)
 {
-	sx_must_be(own->jpeg || task->raw.packing != SX_RAW_NONE);
+	task->notes = (struct sx_image_notes){0};
 	if (task->raw.packing == SX_RAW_NONE)
-		return sx_jpeg_decode(own->jpeg, task->data, task->bytes, &task->to, task->why,
+		return sx_jpeg_decode(task->data, task->bytes, &task->to, &task->notes, task->why,
 				      sizeof(task->why));
 	sx_raw_grey(&task->raw, &task->to);
 	return 0;
@@ -66,7 +65,7 @@ static void *decoder_run(void *decoder)
 	struct sx_decode_task *task;
 
 	while ((task = next_task(own->all))) {
-		task->result = decoder_work(own, task);
+		task->result = decoder_work(task);
 		atomic_store_explicit(&task->done, true, memory_order_release);
 		if (write(own->all->fd, &one, sizeof(one)) < 0)
 			continue; /* full: readable all the same */
@@ -76,10 +75,13 @@ static void *decoder_run(void *decoder)
 
 int sx_decoders_create(struct sx_decoders **ret, int threads, bool jpeg, char *why, size_t why_bytes)
 {
-	struct sx_decoders *d = calloc(1, sizeof(*d));
-	int r = 0;
+	int r = jpeg ? sx_jpeg_check(why, why_bytes) : 0;
+	struct sx_decoders *d;
 
 	sx_must(threads, >, 0);
+	if (r < 0)
+		return r;
+	d = calloc(1, sizeof(*d));
 	snprintf(why, why_bytes, "no memory for decoders");
 	if (!d)
 		return -ENOMEM;
@@ -89,16 +91,10 @@ int sx_decoders_create(struct sx_decoders **ret, int threads, bool jpeg, char *w
 	d->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (d->fd < 0)
 		r = -errno;
-	for (; r == 0 && d->count < threads && d->count < SX_DECODERS_MAX; d->count++) {
-		d->decoders[d->count].all = d;
-		r = jpeg ? sx_jpeg_open(&d->decoders[d->count].jpeg, why, why_bytes) : 0;
-		if (r < 0)
-			break;
-	}
-	for (; r == 0 && d->running < d->count; d->running += r == 0) {
-		sx_must_be(d->decoders[d->running].all == d);
+	for (; r == 0 && d->running < threads && d->running < SX_DECODERS_MAX; d->running += r == 0) {
 		struct decoder *own = &d->decoders[d->running];
 
+		own->all = d;
 		r = -pthread_create(&own->thread, NULL, decoder_run, own);
 		if (r == 0)
 			pthread_setname_np(own->thread, "decoder");
@@ -125,8 +121,6 @@ void sx_decoders_destroy(struct sx_decoders *d)
 	for (int i = 0; i < d->running; i++)
 		pthread_join(d->decoders[i].thread, NULL);
 	sx_must_be(!d->first);
-	for (int i = 0; i < d->count; i++)
-		sx_jpeg_close(d->decoders[i].jpeg);
 	if (d->fd >= 0)
 		close(d->fd);
 	pthread_cond_destroy(&d->more);

@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "base/image.h"
+#include "capture/image/notes.h"
 #include "capture/v4l2/raw.h"
 
 #define SX_DECODERS_MAX 8
@@ -24,7 +25,8 @@ struct sx_decode_task {
 	struct sx_raw raw;  /* packing SX_RAW_NONE: it is JPEG */
 	struct sx_image to; /* of the size that is expected; U8, or what sx_raw_grey() says */
 	atomic_bool done;
-	int result; /* once done: 0, or, of JPEG, -EBADMSG and why */
+	int result; /* once done: 0 and notes, or, of JPEG, -EBADMSG or -ENOMEM and why */
+	struct sx_image_notes notes;
 	char why[SX_DECODE_WHY_BYTES];
 	struct sx_decode_task *next; /* the queue's */
 };
@@ -33,7 +35,7 @@ struct sx_decoders;
 
 /*
  * 1 to SX_DECODERS_MAX threads. jpeg: they can decode JPEG, too. Negative errno and a sentence; -ENOTSUP:
- * JPEG, but built without TurboJPEG.
+ * JPEG, but built without libjpeg.
  */
 int sx_decoders_create(struct sx_decoders **ret, int threads, bool jpeg, char *why, size_t why_bytes);
 /* Waits for what is being decoded. Accepts NULL. */

@@ -100,6 +100,9 @@ int sx_v4l2_decoded(struct sx_source *s, struct sx_v4l2_ticket **ret, char *why,
 		struct sx_v4l2_ticket *t = v->decoding[n];
 		bool broken = is_broken(v, t);
 
+		for (int i = 0; i < v->count; i++)
+			if (t->tasks[i].result >= 0)
+				sx_source_notes(s, i, v->cameras[i].device.path, &t->tasks[i].notes);
 		if (broken)
 			r = give_up(s, t, true, why, why_bytes);
 		if (broken)

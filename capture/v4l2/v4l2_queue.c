@@ -251,6 +251,14 @@ int sx_v4l2_queue_start(struct sx_v4l2_queue *q, char *why, size_t why_bytes)
 	int r = sx_v4l2_ioctl(q->device->fd, VIDIOC_STREAMON, &type);
 
 	sx_must_be(!q->streaming);
+	if (r == -ENOSPC) {
+		snprintf(why, why_bytes,
+			 "%s: the USB bus has no bandwidth left for this camera (VIDIOC_STREAMON: ENOSPC): "
+			 "put it on another port, away from the other camera's hub, or take "
+			 "format = mjpg, a smaller size, or fewer fps",
+			 q->device->path);
+		return r;
+	}
 	if (r < 0)
 		return queue_failed(q, r, "VIDIOC_STREAMON", why, why_bytes);
 	q->streaming = true;

@@ -136,7 +136,7 @@ static int candidates(const struct sx_v4l2 *v, const struct sx_source_params *p,
 		double fps;
 
 		if (!sx_layout_takes(v->layout, f->choice) ||
-		    (p->format == SX_FORMAT_AUTO ? f->compressed && !sx_jpeg_is_there()
+		    (p->format == SX_FORMAT_AUTO ? f->compressed && sx_jpeg_check(NULL, 0) < 0
 						 : p->format != f->choice))
 			continue;
 		r = common_rate(v, f, &fps, without);

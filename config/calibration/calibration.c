@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "config/calibration/calibration.h"
 #include "config/calibration/calibration_priv.h"
@@ -237,7 +238,7 @@ static int join(struct sx_calibration_raw *a, const struct sx_calibration_raw *b
 int sx_calibration_read(struct sx_calibration *ret, const char *path, const struct sx_calibration_wish *wish,
 			char *why, size_t why_bytes)
 {
-	const char *comma = strchr(path, ',');
+	const char *comma = access(path, F_OK) == 0 ? NULL : strchr(path, ','); /* a name may have one, too */
 	struct sx_calibration_raw raw, second;
 	char first[1024], reason[SX_CALIBRATION_REASON_BYTES];
 	int r;
@@ -246,6 +247,11 @@ int sx_calibration_read(struct sx_calibration *ret, const char *path, const stru
 	    (int)sizeof(first))
 		return sx_calibration_refuse(why, why_bytes, "the file's name is too long");
 	r = read_raw(&raw, first, wish, why, why_bytes);
+	if (r == -ENOENT && comma)
+		snprintf(why, why_bytes,
+			 "%s: No such file (a comma parts the names of two files, unless a file has "
+			 "the whole name)",
+			 first);
 	if (r < 0)
 		return r;
 	if (comma) {

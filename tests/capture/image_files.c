@@ -94,6 +94,32 @@ void write_png(const char *path, int width, int height, int bits, int type, int 
 	MUST(fclose(f) == 0);
 }
 
+void write_png_exif(const char *path, int width, int height, const uint8_t *exif, size_t bytes)
+{
+	png_structp png = png_create_write_struct(PNG_LIBPNG_VER_STRING, NULL, NULL, NULL);
+	png_infop info = png ? png_create_info_struct(png) : NULL;
+	uint8_t *row = malloc((size_t)width);
+	FILE *f = fopen(path, "wb");
+
+	MUST(png && info && row && f);
+	if (setjmp(png_jmpbuf(png)))
+		abort();
+	png_init_io(png, f);
+	png_set_IHDR(png, info, (png_uint_32)width, (png_uint_32)height, 8, PNG_COLOR_TYPE_GRAY,
+		     PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
+	png_set_eXIf_1(png, info, (png_uint_32)bytes, (png_bytep)(uintptr_t)exif);
+	png_write_info(png, info);
+	for (int y = 0; y < height; y++) {
+		for (int x = 0; x < width; x++)
+			row[x] = (uint8_t)(x + 3 * y);
+		png_write_row(png, row);
+	}
+	png_write_end(png, info);
+	png_destroy_write_struct(&png, &info);
+	free(row);
+	MUST(fclose(f) == 0);
+}
+
 void write_ramp(const char *path, int width, int height, int start)
 {
 	uint8_t *p = malloc((size_t)width * (size_t)height);

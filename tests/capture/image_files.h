@@ -28,4 +28,7 @@ void write_png(const char *path, int width, int height, int bits, int type, int 
 /* 8-bit grey PNG: (x + 3y + start) & 255. */
 void write_ramp(const char *path, int width, int height, int start);
 
+/* The ramp that starts at 0, in a PNG with these EXIF data. */
+void write_png_exif(const char *path, int width, int height, const uint8_t *exif, size_t bytes);
+
 #endif

@@ -348,6 +348,33 @@ static void test_pairs_come_in_order_and_end(void **state)
 	sx_source_close(NULL);
 }
 
+/* One of many files has a tag: the log names it, once, also when the list begins again. */
+static void test_orientation(void **state)
+{
+	static const uint8_t exif[] = {'I', 'I', 42, 0, 8, 0, 0, 0, 1, 0, 0x12, 1, 3,
+				       0,   1,	 0,  0, 0, 6, 0, 0, 0, 0, 0,	0, 0};
+	struct sx_source_params p = {.kind = SX_SOURCE_FILES, .path = *state, .loop = true};
+	struct sx_source *s;
+	struct sx_pair pair;
+
+	make_three(*state);
+	write_png_exif(in_folder(*state, "right1.png"), W, H, exif, sizeof(exif));
+	s = open_good(&p, 2);
+	why[0] = 0;
+	for (int i = 0; i < 6; i++) {
+		char ignored[512];
+
+		assert_int_equal(sx_source_next(s, &pair, ignored, sizeof(ignored)), 1);
+		assert_int_equal(first_of(&pair.right), i % 3 == 1 ? 0 : 100 + i % 3);
+		sx_source_release(s, &pair);
+		assert_int_equal(sx_source_warning(s, why, sizeof(why)), i == 1);
+	}
+	assert_non_null(strstr(why,
+			       "/right1.png: its EXIF orientation tag (6) says that it is stored turned by "
+			       "90 degrees; the tag is not applied"));
+	sx_source_close(s);
+}
+
 static void test_loop_and_full_slots(void **state)
 {
 	struct sx_source_params p = {.kind = SX_SOURCE_FILES, .path = *state, .loop = true};
@@ -681,6 +708,7 @@ int main(void)
 		IN_FOLDER(test_two_patterns),
 		IN_FOLDER(test_nothing_there),
 		IN_FOLDER(test_pairs_come_in_order_and_end),
+		IN_FOLDER(test_orientation),
 		IN_FOLDER(test_loop_and_full_slots),
 		IN_FOLDER(test_pace),
 		IN_FOLDER(test_pairs_that_find_no_slot),

@@ -296,6 +296,18 @@ static void beside_a_configuration(void **state)
 	go_to(before);
 	assert_string_equal(s->calibration, "right.yaml");
 
+	/* unless there is a file of that whole name */
+	words[0] = "camera.calibration=of,two/right.yaml";
+	go_to(fixture_path("."));
+	s = fixture_load(fixture_path("a.conf"), words, "");
+	assert_string_equal(s->calibration, fixture_path("of,two/right.yaml"));
+	words[0] = "camera.calibration=of,three/right.yaml";
+	fixture_load(
+		fixture_path("a.conf"), words,
+		"-s camera.calibration=of,three/right.yaml: [camera] calibration: DIR/of: No such file (a "
+		"comma parts the names of two files, unless a file has the whole name)\n");
+	go_to(before);
+
 	/* a folder with a long name */
 	snprintf(folder, sizeof(folder), "%0250d/right.yaml", 0);
 	fixture_text(folder, ROS("1280", "-84.0"));

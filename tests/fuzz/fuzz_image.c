@@ -33,13 +33,13 @@ static void read_expected(const char *path, enum sx_pixel pixel)
 		.data = malloc(SIDE * pitch), .width = SIDE, .height = SIDE, .pitch = pitch, .pixel = pixel};
 	char why[512];
 
-	sx_image_read_into(path, &image, why, sizeof(why));
+	sx_image_read_into(path, &image, NULL, why, sizeof(why));
 	free(image.data);
 }
 
 static void decode_picture(const uint8_t *data, size_t bytes)
 {
-	static struct sx_jpeg *jpeg;
+	struct sx_image_notes notes;
 	struct sx_image image = {.data = malloc(SIDE * SIDE),
 				 .width = SIDE,
 				 .height = SIDE,
@@ -48,9 +48,7 @@ static void decode_picture(const uint8_t *data, size_t bytes)
 	char why[512];
 	int r;
 
-	if (!jpeg && sx_jpeg_open(&jpeg, why, sizeof(why)) < 0)
-		fuzz_fail("no decoder: %s", why);
-	r = sx_jpeg_decode(jpeg, data, bytes, &image, why, sizeof(why));
+	r = sx_jpeg_decode(data, bytes, &image, &notes, why, sizeof(why));
 	if (r != 0 && r != -EBADMSG)
 		fuzz_fail("%d of a picture", r);
 	free(image.data);

@@ -17,7 +17,7 @@
 #include <png.h>
 #include <cmocka.h>
 #ifdef SX_HAVE_JPEG
-#include <turbojpeg.h>
+#include <jpeglib.h>
 #endif
 
 #include "capture/image/image_io.h"
@@ -191,7 +191,7 @@ static void test_label_maps(void **state)
 /* Header and samples as one file. */
 static const char *write_pnm(const char *name, const char *header, const void *samples, size_t bytes)
 {
-	static uint8_t buffer[W * H * 6 + 200];
+	static uint8_t buffer[W * H * 14 + 200];
 	size_t n = strlen(header);
 
 	memcpy(buffer, header, n);
@@ -218,6 +218,28 @@ static void test_pgm_and_ppm(void **state)
 	for (int i = 0; i < W * H; i++)
 		assert_int_equal(at(&m, i % W, i / W), grey(a[3 * i], a[3 * i + 1], a[3 * i + 2]));
 	sx_image_finish(&m);
+	m = read_good(write_pnm("6w.ppm", "P6 53 37\n4095\n", a, W * H * 6), SX_PIXEL_Y16);
+	for (int i = 0; i < W * H; i++) {
+		unsigned v[3];
+
+		for (int k = 0; k < 3; k++) {
+			v[k] = (unsigned)(a[6 * i + 2 * k] << 8 | a[6 * i + 2 * k + 1]);
+			v[k] = v[k] > 4095 ? 4095 : v[k];
+		}
+		assert_int_equal(at(&m, i % W, i / W), grey(v[0], v[1], v[2]));
+	}
+	sx_image_finish(&m);
+	for (int i = 0; i < W * H * 3; i++)
+		a[i] %= 120;
+	m = read_good(write_pnm("100.ppm", "P6 53 37 100\n", a, W * H * 3), SX_PIXEL_U8);
+	for (int i = 0; i < W * H; i++) {
+		unsigned v[3];
+
+		for (int k = 0; k < 3; k++)
+			v[k] = a[3 * i + k] >= 100 ? 255 : (2 * a[3 * i + k] * 255 + 100) / 200;
+		assert_int_equal(at(&m, i % W, i / W), grey(v[0], v[1], v[2]));
+	}
+	sx_image_finish(&m);
 	for (int i = 0; i < W * H; i++)
 		a[i] &= 15;
 	m = read_good(write_pnm("15.pgm", "P5 53 37 15\n", a, W * H), SX_PIXEL_U8);
@@ -241,20 +263,51 @@ static void test_pgm_of_text(void **state)
 	sx_image_finish(&m);
 }
 
+static void test_ppm_of_text(void **state)
+{
+	static char text[W * H * 14];
+	struct sx_image m;
+	size_t n = 0;
+
+	for (int i = 0; i < W * H; i++)
+		n += (size_t)snprintf(text + n, sizeof(text) - n, "%d %d\t%d%s", i % 256, i * 7 % 256,
+				      i * 3 % 256, i % 5 ? " " : "\n# x\n");
+	m = read_good(write_pnm("3.ppm", "P3\n53 37\n255\n", text, n), SX_PIXEL_U8);
+	for (int i = 0; i < W * H; i++)
+		assert_int_equal(at(&m, i % W, i / W),
+				 grey((unsigned)i % 256, (unsigned)i * 7 % 256, (unsigned)i * 3 % 256));
+	sx_image_finish(&m);
+}
+
 static const char *write_jpeg(const char *name)
 {
 #ifdef SX_HAVE_JPEG
-	static uint8_t a[W * H];
-	tjhandle handle = tjInitCompress();
+	struct jpeg_compress_struct c;
+	struct jpeg_error_mgr error;
 	unsigned char *out = NULL;
 	unsigned long bytes = 0;
+	uint8_t a[W];
+	JSAMPROW row = a;
 
-	for (int i = 0; i < W * H; i++)
-		a[i] = (uint8_t)(40 + 3 * (i % W) + i / W);
-	assert_int_equal(tjCompress2(handle, a, W, 0, H, TJPF_GRAY, &out, &bytes, TJSAMP_GRAY, 95, 0), 0);
+	c.err = jpeg_std_error(&error);
+	jpeg_create_compress(&c);
+	jpeg_mem_dest(&c, &out, &bytes);
+	c.image_width = W;
+	c.image_height = H;
+	c.input_components = 1;
+	c.in_color_space = JCS_GRAYSCALE;
+	jpeg_set_defaults(&c);
+	jpeg_set_quality(&c, 95, TRUE);
+	jpeg_start_compress(&c, TRUE);
+	for (int y = 0; y < H; y++) {
+		for (int x = 0; x < W; x++)
+			a[x] = (uint8_t)(40 + 3 * x + y);
+		jpeg_write_scanlines(&c, &row, 1);
+	}
+	jpeg_finish_compress(&c);
+	jpeg_destroy_compress(&c);
 	write_bytes(in_folder(folder, name), out, bytes);
-	tjFree(out);
-	tjDestroy(handle);
+	free(out);
 #else
 	static const uint8_t start[] = {0xff, 0xd8, 0xff, 0xe0, 0, 16, 'J', 'F', 'I', 'F', 0};
 
@@ -276,7 +329,7 @@ static void test_jpeg(void **state)
 	struct sx_image m;
 
 	assert_int_equal(sx_image_read(path, &m, why, sizeof(why)), -ENOTSUP);
-	assert_non_null(strstr(why, "a.jpg: JPEG cannot be read: built without TurboJPEG"));
+	assert_non_null(strstr(why, "a.jpg: JPEG cannot be read: built without libjpeg"));
 #endif
 }
 
@@ -311,6 +364,27 @@ static void test_sentences(void **state)
 	expect(write_pnm("head.pgm", "P5 4", nothing, 0), -EBADMSG, ": broken PGM (header)");
 	expect(write_pnm("text.pgm", "P2 2 2 9 1 2 3 x", nothing, 0), -EBADMSG,
 	       ": broken PGM (cut short in row 1)");
+	expect(write_pnm("text.ppm", "P3 2 1 9 1 2 3 4 5 ", nothing, 0), -EBADMSG, ": broken PGM (cut short");
+}
+
+/* What is not read is named, with what to do. */
+static void test_other_formats(void **state)
+{
+	static const struct {
+		const char *begin, *name;
+	} formats[] = {{"BM123456789012", "a BMP file"},       {"GIF89a90123456", "a GIF file"},
+		       {"II*\0\x8...........", "a TIFF file"}, {"MM\0*...........", "a TIFF file"},
+		       {"RIFF....WEBPVP8", "a WebP file"},     {"....ftypavif...", "an AVIF or HEIC file"},
+		       {"P1 2 2 1 0 1 0 ", "a PBM file"},      {"P4 2 2 ........", "a PBM file"},
+		       {"P7\nWIDTH 2\n...", "a PAM file"},     {"Pf 2 2 -1......", "a PFM file"}};
+	char sentence[128];
+
+	for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++) {
+		write_bytes(in_folder(folder, "other.png"), formats[i].begin, 14);
+		snprintf(sentence, sizeof(sentence), ": %s", formats[i].name);
+		expect(in_folder(folder, "other.png"), -EBADMSG, sentence);
+		assert_non_null(strstr(why, " cannot be read: convert it to PNG, or to PGM"));
+	}
 }
 
 static void put32(uint8_t *p, uint32_t v)
@@ -342,20 +416,45 @@ static void test_bombs(void **state)
 	}
 }
 
+/* A tag is noticed and not applied. */
+static void test_orientation_of_png(void **state)
+{
+	static const uint8_t exif[] = {'M', 'M', 0, 42, 0, 0, 0, 8, 0, 1, 1, 0x12, 0,
+				       3,   0,	 0, 0,	1, 0, 4, 0, 0, 0, 0, 0,	   0};
+	struct sx_image_notes notes;
+	struct sx_image m;
+
+	write_ramp(in_folder(folder, "none.png"), W, H, 0);
+	write_png_exif(in_folder(folder, "exif.png"), W, H, exif, sizeof(exif));
+	assert_int_equal(sx_image_read_noted(in_folder(folder, "none.png"), &m, &notes, why, sizeof(why)), 0);
+	assert_int_equal(notes.orientation, 0);
+	sx_image_finish(&m);
+	assert_int_equal(sx_image_read_noted(in_folder(folder, "exif.png"), &m, &notes, why, sizeof(why)), 0);
+	assert_int_equal(notes.orientation, 4);
+	assert_int_equal(at(&m, 5, 7), 5 + 21);
+	sx_image_finish(&m);
+	assert_false(sx_orientation_text("a.jpg", 1, why, sizeof(why)));
+	assert_true(sx_orientation_text("a.jpg", 3, why, sizeof(why)));
+	assert_non_null(strstr(why, "a.jpg: its EXIF orientation tag (3) "));
+	assert_non_null(strstr(why, "upside down"));
+}
+
 static void test_must_fit(void **state)
 {
 	struct sx_image dst;
 
 	write_ramp(in_folder(folder, "fit.png"), W, H, 0);
 	assert_int_equal(sx_image_init(&dst, SX_PIXEL_U8, W + 1, H), 0);
-	assert_int_equal(sx_image_read_into(in_folder(folder, "fit.png"), &dst, why, sizeof(why)), -EBADMSG);
+	assert_int_equal(sx_image_read_into(in_folder(folder, "fit.png"), &dst, NULL, why, sizeof(why)),
+			 -EBADMSG);
 	assert_non_null(strstr(why, "fit.png: 53x37 pixels, but the first image has 54x37"));
 	dst.width = W;
 	dst.pixel = SX_PIXEL_Y16;
-	assert_int_equal(sx_image_read_into(in_folder(folder, "fit.png"), &dst, why, sizeof(why)), -EBADMSG);
+	assert_int_equal(sx_image_read_into(in_folder(folder, "fit.png"), &dst, NULL, why, sizeof(why)),
+			 -EBADMSG);
 	assert_non_null(strstr(why, "pixels are grey8, but those of the first image are y16"));
 	dst.pixel = SX_PIXEL_U8;
-	assert_int_equal(sx_image_read_into(in_folder(folder, "fit.png"), &dst, why, sizeof(why)), 0);
+	assert_int_equal(sx_image_read_into(in_folder(folder, "fit.png"), &dst, NULL, why, sizeof(why)), 0);
 	assert_int_equal(at(&dst, 5, 7), 5 + 21);
 	sx_image_finish(&dst);
 }
@@ -438,9 +537,12 @@ int main(void)
 		cmocka_unit_test(test_label_maps),
 		cmocka_unit_test(test_pgm_and_ppm),
 		cmocka_unit_test(test_pgm_of_text),
+		cmocka_unit_test(test_ppm_of_text),
 		cmocka_unit_test(test_jpeg),
 		cmocka_unit_test(test_sentences),
+		cmocka_unit_test(test_other_formats),
 		cmocka_unit_test(test_bombs),
+		cmocka_unit_test(test_orientation_of_png),
 		cmocka_unit_test(test_must_fit),
 		cmocka_unit_test(test_broken_files),
 	};

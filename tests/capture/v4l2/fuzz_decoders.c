@@ -19,7 +19,6 @@
 
 struct sx_decoders {
 	int fd;
-	struct sx_jpeg *jpeg;
 	struct sx_decode_task *first, **last;
 };
 
@@ -38,7 +37,7 @@ int __wrap_sx_decoders_create(struct sx_decoders **ret, int threads, bool jpeg, 
 		return -ENOMEM;
 	d->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	d->last = &d->first;
-	r = d->fd < 0 ? -errno : jpeg ? sx_jpeg_open(&d->jpeg, why, why_bytes) : 0;
+	r = d->fd < 0 ? -errno : jpeg ? sx_jpeg_check(why, why_bytes) : 0;
 	if (r < 0) {
 		snprintf(why, why_bytes, "no decoders: %s", strerror(-r));
 		if (d->fd >= 0)
@@ -79,7 +78,7 @@ void fuzz_decode(int count)
 		if (task->raw.packing != SX_RAW_NONE)
 			sx_raw_grey(&task->raw, &task->to);
 		else
-			task->result = sx_jpeg_decode(all->jpeg, task->data, task->bytes, &task->to,
+			task->result = sx_jpeg_decode(task->data, task->bytes, &task->to, &task->notes,
 						      task->why, sizeof(task->why));
 		atomic_store(&task->done, true);
 		if (write(all->fd, &one, sizeof(one)) < 0)
@@ -95,7 +94,6 @@ void __wrap_sx_decoders_destroy(struct sx_decoders *d)
 	if (d != all)
 		fuzz_fail("decoders that are not there");
 	fuzz_decode(INT_MAX);
-	sx_jpeg_close(d->jpeg);
 	close(d->fd);
 	free(d);
 	all = NULL;

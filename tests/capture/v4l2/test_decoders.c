@@ -27,105 +27,89 @@
 static char why[256];
 static struct jpeg_case jpeg;
 
-static struct sx_jpeg *open_jpeg(void)
+/* Decodes the JPEG into a new image of this size. */
+static int decode(struct check_image *to, int width, int height, struct sx_image_notes *notes)
 {
-	struct sx_jpeg *j = NULL;
-
-	if (sx_jpeg_open(&j, why, sizeof(why)) < 0)
-		fail_msg("%s", why);
-	return j;
-}
-
-/* words NULL: it must be decoded, and show the pattern. */
-static void check_decode(struct sx_jpeg *j, int pattern, const char *words)
-{
-	/* as large as the data: who reads on is seen by ASan */
+	/* as large as the data: ASan sees a decoder that reads on */
 	uint8_t *data = malloc(jpeg.bytes ? jpeg.bytes : 1);
-	struct check_image to;
 	int r;
 
 	assert_non_null(data);
 	memcpy(data, jpeg.data, jpeg.bytes);
-	check_image_init(&to, SX_PIXEL_U8, W, H, 19);
+	check_image_init(to, SX_PIXEL_U8, width, height, 19);
 	why[0] = 0;
-	r = sx_jpeg_decode(j, data, jpeg.bytes, &to.image, why, sizeof(why));
+	*notes = (struct sx_image_notes){0};
+	r = sx_jpeg_decode(data, jpeg.bytes, &to->image, notes, why, sizeof(why));
+	assert_true(check_guards(to, "jpeg"));
+	assert_true(r == 0 || *why);
+	free(data);
+	return r;
+}
+
+/* words NULL: it must be decoded, and show the pattern. */
+static void check_decode(int pattern, const char *words)
+{
+	struct sx_image_notes notes;
+	struct check_image to;
+	int r = decode(&to, W, H, &notes);
+
 	if (words ? r != -EBADMSG || !strstr(why, words) : r != 0)
 		fail_msg("%d, '%s', expected '%s'", r, why, words ? words : "");
 	if (!words)
 		assert_true(jpeg_case_shows(&to.image, pattern));
-	assert_true(check_guards(&to, "jpeg"));
 	check_image_finish(&to);
-	free(data);
 }
 
 static void test_good_enough(void **state)
 {
-	struct sx_jpeg *j = open_jpeg();
-
 	jpeg_case_make(&jpeg, 1, W, H);
-	check_decode(j, 1, NULL);
+	check_decode(1, NULL);
 	jpeg_case_append(&jpeg, 300, 0); /* buffers are larger than pictures */
-	check_decode(j, 1, NULL);
+	check_decode(1, NULL);
 	jpeg_case_append(&jpeg, 300, 0xff);
-	check_decode(j, 1, NULL);
+	check_decode(1, NULL);
 	jpeg_case_make(&jpeg, 2, W, H);
 	jpeg_case_pad(&jpeg, 1, 0);
-	check_decode(j, 2, NULL);
+	check_decode(2, NULL);
 	jpeg_case_make(&jpeg, 3, W, H);
 	jpeg_case_pad(&jpeg, 517, 0);
-	check_decode(j, 3, NULL);
+	check_decode(3, NULL);
 	jpeg_case_append(&jpeg, 11, 0x55);
-	check_decode(j, 3, NULL);
+	check_decode(3, NULL);
 	jpeg_case_make(&jpeg, 4, W, H);
 	jpeg_case_strip_tables(&jpeg);
-	check_decode(j, 4, NULL);
-	sx_jpeg_close(j);
-	j = open_jpeg(); /* not by tables of the one before */
-	check_decode(j, 4, NULL);
-	sx_jpeg_close(j);
-	sx_jpeg_close(NULL);
+	check_decode(4, NULL);
 }
 
 static void test_damaged(void **state)
 {
-	struct sx_jpeg *j = open_jpeg();
-
 	jpeg_case_make(&jpeg, 1, W, H);
 	jpeg.bytes /= 2;
-	check_decode(j, 1, "broken JPEG (");
+	check_decode(1, "broken JPEG (");
 	jpeg_case_make(&jpeg, 1, W, H);
 	jpeg.bytes -= 2; /* cut short by as little as the end marker */
-	check_decode(j, 1, "broken JPEG (");
+	check_decode(1, "broken JPEG (");
 	jpeg_case_make(&jpeg, 1, W, H);
 	jpeg.bytes = jpeg.bytes * 2 / 3; /* cut short, but with an end */
 	jpeg_case_append(&jpeg, 1, 0xff);
 	jpeg_case_append(&jpeg, 1, 0xd9);
-	check_decode(j, 1, "broken JPEG (");
-	/* padding in the middle is damage: what lies between was lost */
-	setenv("TJ_RESTART", "1", 1);
-	jpeg_case_make(&jpeg, 1, W, H);
-	unsetenv("TJ_RESTART");
-	check_decode(j, 1, NULL);
-	jpeg_case_pad_restart(&jpeg, 9);
-	check_decode(j, 1, "extraneous bytes before marker 0xd");
+	check_decode(1, "broken JPEG (");
 	jpeg_case_make(&jpeg, 1, W + 1, H);
-	check_decode(j, 1, "JPEG of 46x37 instead of 45x37");
+	check_decode(1, "JPEG of 46x37 instead of 45x37");
 	jpeg_case_make(&jpeg, 1, W, 2 * H);
-	check_decode(j, 1, "JPEG of 45x74 instead of 45x37");
+	check_decode(1, "JPEG of 45x74 instead of 45x37");
 	jpeg.bytes = 0;
-	check_decode(j, 1, "broken JPEG (");
+	check_decode(1, "broken JPEG (");
 	jpeg_case_append(&jpeg, 1, 0xff);
-	check_decode(j, 1, "broken JPEG (");
+	check_decode(1, "broken JPEG (");
 	jpeg.bytes = 0;
 	jpeg_case_append(&jpeg, 700, 0xd8);
-	check_decode(j, 1, "broken JPEG (");
-	sx_jpeg_close(j);
+	check_decode(1, "broken JPEG (");
 }
 
 /* Wherever a picture ends too early, the decoder is none the worse for it. */
 static void test_cut(void **state)
 {
-	struct sx_jpeg *j = open_jpeg();
 	size_t bytes;
 
 	jpeg_case_make(&jpeg, 1, W, H);
@@ -133,18 +117,17 @@ static void test_cut(void **state)
 	for (size_t cut = 0; cut < bytes; cut++) {
 		jpeg_case_make(&jpeg, 1, W, H);
 		jpeg.bytes = cut;
-		check_decode(j, 1, "broken JPEG (");
+		check_decode(1, "broken JPEG (");
 		jpeg_case_make(&jpeg, 5, W, H);
-		check_decode(j, 5, NULL);
+		check_decode(5, NULL);
 	}
-	sx_jpeg_close(j);
 }
 
 /* Whatever the bytes, there is an answer, and a sentence with it. */
 static void test_noise(void **state)
 {
-	struct sx_jpeg *j = open_jpeg();
 	struct check_rng rng = check_rng_seed(7);
+	struct sx_image_notes notes;
 	struct check_image to;
 	int broken = 0;
 
@@ -157,14 +140,302 @@ static void test_noise(void **state)
 			jpeg.data[check_below(&rng, (int)jpeg.bytes)] = (uint8_t)check_random(&rng);
 		jpeg.bytes -= (size_t)check_below(&rng, 3) * (size_t)check_below(&rng, 100);
 		why[0] = 0;
-		r = sx_jpeg_decode(j, jpeg.data, jpeg.bytes, &to.image, why, sizeof(why));
+		r = sx_jpeg_decode(jpeg.data, jpeg.bytes, &to.image, &notes, why, sizeof(why));
 		assert_true(r == 0 || (r == -EBADMSG && *why));
 		assert_true(check_guards(&to, "jpeg of noise"));
 		broken += r < 0;
 	}
 	assert_true(broken > 1000);
 	check_image_finish(&to);
-	sx_jpeg_close(j);
+}
+
+/* --- odd, and whole --- */
+
+#define BIG_W 160
+#define BIG_H 96
+#define FIRST_PATTERN 11
+
+/* The good picture of each kind, as libjpeg gives it. */
+static void make_good(enum jpeg_case_kind kind, struct check_image *good)
+{
+	jpeg_case_make_kind(&jpeg, kind, true, FIRST_PATTERN + (int)kind, BIG_W, BIG_H);
+	check_image_init(good, SX_PIXEL_U8, BIG_W, BIG_H, 5);
+	assert_int_equal(jpeg_case_complaints(jpeg.data, jpeg.bytes, &good->image), 0);
+}
+
+static bool is_same(const struct sx_image *a, const struct sx_image *b)
+{
+	for (int y = 0; y < a->height; y++)
+		if (memcmp(sx_image_row(a, y), sx_image_row(b, y), (size_t)a->width) != 0)
+			return false;
+	return true;
+}
+
+static void check_whole(const char *what, const struct check_image *good, unsigned odd)
+{
+	struct sx_image_notes notes;
+	struct check_image to;
+	int r = decode(&to, BIG_W, BIG_H, &notes);
+
+	if (r < 0 || notes.odd_jpeg != odd)
+		fail_msg("%s: %d, '%s', odd %x instead of %x", what, r, why, notes.odd_jpeg, odd);
+	if (!is_same(&to.image, &good->image))
+		fail_msg("%s: other pixels than libjpeg's", what);
+	check_image_finish(&to);
+}
+
+static void check_refused(const char *words)
+{
+	struct sx_image_notes notes;
+	struct check_image to;
+	int r = decode(&to, BIG_W, BIG_H, &notes);
+
+	if (r != -EBADMSG || !strstr(why, words))
+		fail_msg("%d, '%s', expected '%s'", r, why, words);
+	check_image_finish(&to);
+}
+
+static void test_kinds(void **state)
+{
+	for (int kind = 0; kind < JPEG_CASE_CMYK; kind++) {
+		struct check_image good;
+
+		make_good(kind, &good);
+		check_whole("good", &good, 0);
+		check_image_finish(&good);
+	}
+	jpeg_case_make_kind(&jpeg, JPEG_CASE_CMYK, true, 1, BIG_W, BIG_H);
+	check_refused("a CMYK JPEG, which is made for printing, cannot be read: save it as grey or RGB");
+}
+
+/* Pictures of several scans are made of rows after their last one: padding there must not leave them out. */
+static void test_padding_before_end(void **state)
+{
+	static const struct {
+		size_t bytes;
+		uint8_t value;
+	} pads[] = {{64, 0}, {517, 0}, {40, 0x55}, {3000, 0x20}};
+
+	for (int kind = 0; kind < JPEG_CASE_CMYK; kind++)
+		for (size_t i = 0; i < sizeof(pads) / sizeof(pads[0]); i++) {
+			struct check_image good;
+
+			make_good(kind, &good);
+			jpeg_case_pad(&jpeg, pads[i].bytes, pads[i].value);
+			check_whole("padding", &good, 1 << SX_ODD_PADDING);
+			check_image_finish(&good);
+		}
+}
+
+/* 0xff in data has a 0 behind it. */
+static void test_padding_before_restart(void **state)
+{
+	static const uint8_t zeros[9] = {0}, ones[6] = {0xff, 0, 0xff, 0, 0xff, 0};
+
+	for (int n = 0; n < 14; n++) {
+		struct check_image good;
+		const bool one_value = n % 2;
+
+		make_good(JPEG_CASE_RESTART, &good);
+		for (int k = n; k <= n + (n % 3) * 7; k++)
+			jpeg_case_insert(&jpeg, jpeg_case_find(&jpeg, 0xd0, 0xd7, k),
+					 one_value ? ones : zeros,
+					 one_value ? 2 * (1 + (size_t)n % 3) : 1 + (size_t)n % 9);
+		jpeg_case_pad(&jpeg, 200, 0); /* libjpeg itself notices the others now and then only */
+		check_whole("restart", &good, 1 << SX_ODD_PADDING | 1 << SX_ODD_RESTART_PADDING);
+		check_image_finish(&good);
+	}
+}
+
+static void test_odd_headers(void **state)
+{
+	static const uint8_t markers[] = {0xdb, 0xc4, 0xc0, 0xda};
+	static const uint8_t junk[] = {0, 0x11, 0xff, 0, 0x80};
+	static const uint8_t adobe[] = {0xff, 0xee, 0, 14, 'A', 'd', 'o', 'b', 'e', 0, 100, 0, 0, 0, 0, 7};
+	struct check_image good;
+
+	for (size_t i = 0; i < sizeof(markers); i++)
+		for (size_t n = 1; n <= sizeof(junk); n += sizeof(junk) - 1) {
+			make_good(JPEG_CASE_BASELINE, &good);
+			jpeg_case_insert(&jpeg, jpeg_case_find(&jpeg, markers[i], markers[i], 0), junk, n);
+			check_whole("junk", &good, 1 << SX_ODD_HEADER_BYTES);
+			check_image_finish(&good);
+		}
+	make_good(JPEG_CASE_BASELINE, &good);
+	jpeg.data[jpeg_case_find(&jpeg, 0xda, 0xda, 0) + 12] = 0; /* spectral selection 0 to 0 */
+	check_whole("scan header", &good, 1 << SX_ODD_SCAN_HEADER);
+	jpeg.data[jpeg_case_find(&jpeg, 0xe0, 0xe0, 0) + 9] = 9; /* JFIF 9.1 */
+	check_whole("revision", &good, 1 << SX_ODD_SCAN_HEADER | 1 << SX_ODD_OTHER);
+	check_image_finish(&good);
+	make_good(JPEG_CASE_BASELINE, &good);
+	jpeg_case_insert(&jpeg, jpeg_case_find(&jpeg, 0xdb, 0xdb, 0), adobe, sizeof(adobe));
+	check_whole("Adobe", &good, 0);
+	jpeg.data[jpeg_case_find(&jpeg, 0xe0, 0xe0, 0) + 4] = 'X'; /* without JFIF the transform counts */
+	check_whole("Adobe's transform", &good, 1 << SX_ODD_OTHER);
+	check_image_finish(&good);
+}
+
+/* --- data are missing --- */
+
+/*
+ * One bit is wrong: nothing that libjpeg complains about may pass, but for what stands between segments of a
+ * header, where the picture must be the good one.
+ */
+static void test_flipped_bits(void **state)
+{
+	struct check_rng rng = check_rng_seed(23);
+	struct check_image good, lenient;
+
+	check_image_init(&lenient, SX_PIXEL_U8, BIG_W, BIG_H, 5);
+	for (int kind = 0; kind < JPEG_CASE_CMYK; kind++) {
+		int complained = 0;
+
+		make_good(kind, &good);
+		for (int i = 0; i < 200; i++) {
+			const int at = check_below(&rng, (int)jpeg.bytes), bit = 1 << check_below(&rng, 8);
+			struct sx_image_notes notes;
+			struct check_image to;
+			int r, complaints;
+
+			jpeg.data[at] ^= (uint8_t)bit;
+			complaints = jpeg_case_complaints(jpeg.data, jpeg.bytes, &lenient.image);
+			r = decode(&to, BIG_W, BIG_H, &notes);
+			jpeg.data[at] ^= (uint8_t)bit;
+			complained += complaints != 0;
+			if (complaints && r == 0 &&
+			    !(notes.odd_jpeg == 1 << SX_ODD_HEADER_BYTES && is_same(&to.image, &good.image)))
+				fail_msg("kind %d, byte %d, bit %x: damage passes (%d complaints, odd %x)",
+					 kind, at, (unsigned)bit, complaints, notes.odd_jpeg);
+			if (r == 0 && !is_same(&to.image, &lenient.image))
+				fail_msg("kind %d, byte %d, bit %x: other pixels", kind, at, (unsigned)bit);
+			check_image_finish(&to);
+		}
+		if (complained < 5)
+			fail_msg("kind %d: libjpeg complained %d times of 200", kind, complained);
+		check_image_finish(&good);
+	}
+	check_image_finish(&lenient);
+}
+
+/* Data of another picture before a restart marker, where libjpeg only counts bytes. */
+static void test_data_left_over(void **state)
+{
+	static const uint8_t data[] = {0x3b, 0x57, 0xe9, 0x5f};
+
+	for (size_t bytes = 1; bytes <= sizeof(data); bytes++) {
+		jpeg_case_make_kind(&jpeg, JPEG_CASE_RESTART, true, 3, BIG_W, BIG_H);
+		jpeg_case_insert(&jpeg, jpeg_case_find(&jpeg, 0xd0, 0xd7, 8), data, bytes);
+		jpeg_case_pad(&jpeg, 100, 0);
+		check_refused("extraneous bytes before marker");
+	}
+	for (int kind = 0; kind < JPEG_CASE_CMYK; kind++) {
+		jpeg_case_make_kind(&jpeg, kind, true, 3, BIG_W, BIG_H);
+		for (int n = 0; n < 15; n++) /* more than the decoder takes ahead */
+			jpeg_case_insert(&jpeg, jpeg.bytes - 2, data, sizeof(data));
+		check_refused("extraneous bytes before marker 0xd9");
+	}
+}
+
+static void test_lost_parts(void **state)
+{
+	size_t at, next;
+
+	jpeg_case_make_kind(&jpeg, JPEG_CASE_RESTART, true, 3, BIG_W, BIG_H);
+	at = jpeg_case_find(&jpeg, 0xd0, 0xd7, 3);
+	next = jpeg_case_find(&jpeg, 0xd0, 0xd7, 4);
+	memmove(jpeg.data + at, jpeg.data + next, jpeg.bytes - next);
+	jpeg.bytes -= next - at;
+	check_refused("found marker 0xd4 instead of RST3");
+	/* scans: the only one of the luminance, and the last one of a picture that becomes finer */
+	jpeg_case_make_kind(&jpeg, JPEG_CASE_SEPARATE, true, 3, BIG_W, BIG_H);
+	at = jpeg_case_find(&jpeg, 0xda, 0xda, 0);
+	next = jpeg_case_find(&jpeg, 0xda, 0xda, 1);
+	memmove(jpeg.data + at, jpeg.data + next, jpeg.bytes - next);
+	jpeg.bytes -= next - at;
+	check_refused("broken JPEG (");
+	jpeg_case_make_kind(&jpeg, JPEG_CASE_PROGRESSIVE, true, 3, BIG_W, BIG_H);
+	jpeg.bytes = jpeg_case_find(&jpeg, 0xda, 0xda, 9);
+	jpeg_case_append(&jpeg, 1, 0xff);
+	jpeg_case_append(&jpeg, 1, 0xd9);
+	check_refused("a scan is missing");
+	/* tables of its own, that are taken for bytes between segments */
+	jpeg_case_make_kind(&jpeg, JPEG_CASE_SEPARATE, true, 3, BIG_W, BIG_H);
+	jpeg.data[jpeg_case_find(&jpeg, 0xc4, 0xc4, 0)] = 0;
+	check_refused("bytes were skipped where its tables should be");
+}
+
+/* Each scan takes the time of a picture, and a file has room for millions. */
+static void test_scans_without_end(void **state)
+{
+	static uint8_t scan[1024];
+	size_t at, bytes;
+	struct sx_image_notes notes;
+	struct check_image to;
+
+	jpeg_case_make_kind(&jpeg, JPEG_CASE_SEPARATE, false, 3, 16, 16);
+	at = jpeg_case_find(&jpeg, 0xda, 0xda, 2);
+	bytes = jpeg.bytes - 2 - at;
+	assert_true(bytes < sizeof(scan));
+	memcpy(scan, jpeg.data + at, bytes);
+	for (int n = 3; n <= 600; n++) {
+		jpeg_case_insert(&jpeg, jpeg.bytes - 2, scan, bytes);
+		if (n != 100 && n != 600)
+			continue;
+		assert_int_equal(decode(&to, 16, 16, &notes), n == 100 ? 0 : -EBADMSG);
+		check_image_finish(&to);
+	}
+	assert_non_null(strstr(why, "more scans than a picture has"));
+}
+
+/* --- EXIF --- */
+
+#define TIFF 10 /* of an APP1 segment, where the TIFF header begins */
+
+static int orientation_of(const uint8_t *segment, size_t bytes)
+{
+	struct sx_image_notes notes;
+	struct check_image to;
+
+	jpeg_case_make(&jpeg, 1, W, H);
+	jpeg_case_insert(&jpeg, 2, segment, bytes);
+	if (decode(&to, W, H, &notes) < 0)
+		fail_msg("%s", why);
+	assert_true(jpeg_case_shows(&to.image, 1)); /* as it is stored */
+	check_image_finish(&to);
+	return notes.orientation;
+}
+
+static void test_orientation(void **state)
+{
+	static const uint8_t little[] = {0xff, 0xe1, 0, 46, 'E', 'x', 'i', 'f', 0,    0, 'I', 'I',
+					 42,   0,    8, 0,  0,	 0,   2,   0,	0xf,  1, 2,   0,
+					 4,    0,    0, 0,  'a', 'b', 'c', 0,	0x12, 1, 3,   0,
+					 1,    0,    0, 0,  6,	 0,   0,   0,	0,    0, 0,   0};
+	static const uint8_t big[] = {0xff, 0xe1, 0, 34, 'E', 'x', 'i', 'f', 0, 0,    'M', 'M',
+				      0,    42,	  0, 0,	 0,   8,   0,	1,   1, 0x12, 0,   3,
+				      0,    0,	  0, 1,	 0,   3,   0,	0,   0, 0,    0,   0};
+	uint8_t bad[sizeof(little)];
+	struct check_rng rng = check_rng_seed(3);
+
+	assert_int_equal(orientation_of(little, 48), 6);
+	assert_int_equal(orientation_of(big, 36), 3);
+	for (size_t i = TIFF; i < TIFF + 4; i++) {
+		memcpy(bad, little, sizeof(bad));
+		bad[i] ^= 1; /* no TIFF header */
+		assert_int_equal(orientation_of(bad, 48), 0);
+	}
+	for (int i = 0; i < 300; i++) { /* offsets and counts that point anywhere */
+		int value;
+
+		memcpy(bad, little, sizeof(bad));
+		for (int n = 0; n < 4; n++)
+			bad[TIFF + 4 + check_below(&rng, 34)] = (uint8_t)check_random(&rng);
+		value = orientation_of(bad, 48);
+		assert_in_range(value, 0, 8);
+	}
+	memcpy(bad, little, sizeof(bad));
+	bad[sizeof(bad) - 8] = 9; /* there are 8 */
+	assert_int_equal(orientation_of(bad, 48), 0);
 }
 
 /* --- threads --- */
@@ -245,9 +516,21 @@ static void test_idle(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_good_enough), cmocka_unit_test(test_damaged),
-		cmocka_unit_test(test_cut),	    cmocka_unit_test(test_noise),
-		cmocka_unit_test(test_threads),	    cmocka_unit_test(test_idle),
+		cmocka_unit_test(test_good_enough),
+		cmocka_unit_test(test_damaged),
+		cmocka_unit_test(test_cut),
+		cmocka_unit_test(test_noise),
+		cmocka_unit_test(test_kinds),
+		cmocka_unit_test(test_padding_before_end),
+		cmocka_unit_test(test_padding_before_restart),
+		cmocka_unit_test(test_odd_headers),
+		cmocka_unit_test(test_flipped_bits),
+		cmocka_unit_test(test_data_left_over),
+		cmocka_unit_test(test_lost_parts),
+		cmocka_unit_test(test_scans_without_end),
+		cmocka_unit_test(test_orientation),
+		cmocka_unit_test(test_threads),
+		cmocka_unit_test(test_idle),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

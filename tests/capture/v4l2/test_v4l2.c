@@ -606,7 +606,7 @@ static void test_jpeg_or_not(void **state)
 	check_format(modes, modes, 60, "YUYV", 30, "gives 30 fps instead of 60");
 	case_cameras(cameras, modes);
 	p.format = SX_FORMAT_MJPG;
-	case_refused(&p, -EINVAL, "JPEG cannot be read: built without TurboJPEG");
+	case_refused(&p, -EINVAL, "JPEG cannot be read: built without libjpeg");
 	fake_reset();
 #endif
 }

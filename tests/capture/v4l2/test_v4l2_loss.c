@@ -461,9 +461,27 @@ static void test_release_from_another_thread(void **state)
 	check_threads(SX_MEMORY_MMAP);
 }
 
+/* Two cameras on one hub: "No space left on device" is read as a full disk. */
+static void test_no_bandwidth(void **state)
+{
+	struct sx_source_params p = case_params();
+	struct fake_camera *cameras[2];
+
+	case_grey(cameras);
+	fake_fail(VIDIOC_STREAMON, 2, ENOSPC);
+	case_refused(&p, -ENODEV,
+		     CASE_RIGHT
+		     ": the USB bus has no bandwidth left for this camera (VIDIOC_STREAMON: ENOSPC): "
+		     "put it on another port");
+	assert_null(strstr(case_why, "No space left"));
+	assert_non_null(strstr(case_why, "take format = mjpg, a smaller size, or fewer fps"));
+	fake_reset();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_no_bandwidth),
 		cmocka_unit_test(test_silence),
 		cmocka_unit_test(test_silence_of_one),
 		cmocka_unit_test(test_silence_after_the_first),

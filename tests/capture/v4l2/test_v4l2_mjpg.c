@@ -193,6 +193,97 @@ static void test_padded(void **state)
 	case_close(s);
 }
 
+/* The n-th picture of a side with one thing odd about it, as cameras that every program shows send it. */
+static void make_odd(enum sx_odd_jpeg odd, int pattern)
+{
+	static const uint8_t zero[3] = {0};
+
+	jpeg_case_make_kind(&jpeg,
+			    odd == SX_ODD_RESTART_PADDING ? JPEG_CASE_RESTART
+			    : odd == SX_ODD_PADDING	  ? JPEG_CASE_PROGRESSIVE
+							  : JPEG_CASE_BASELINE,
+			    false, pattern, W, H);
+	switch (odd) {
+	case SX_ODD_PADDING:
+		jpeg_case_pad(&jpeg, 64, 0);
+		break;
+	case SX_ODD_RESTART_PADDING:
+		/* the padding at the end makes libjpeg look; other bytes the decoder may take ahead unseen */
+		for (int n = 0; n < 2; n++)
+			jpeg_case_insert(&jpeg, jpeg_case_find(&jpeg, 0xd0, 0xd7, n), zero, 1 + (size_t)n);
+		jpeg_case_pad(&jpeg, 30, 0);
+		break;
+	case SX_ODD_HEADER_BYTES:
+		jpeg_case_insert(&jpeg, jpeg_case_find(&jpeg, 0xdb, 0xdb, 0), zero, 1);
+		break;
+	default: /* SX_ODD_SCAN_HEADER */
+		jpeg.data[jpeg_case_find(&jpeg, 0xda, 0xda, 0) + 12] = 0;
+	}
+}
+
+/*
+ * Every pair is given, each with its own pictures: a picture that was not decoded would be an old one, for a
+ * slot is used again and again.
+ */
+static void test_odd(void **state)
+{
+	for (int odd = 0; odd < SX_ODD_OTHER; odd++) {
+		struct sx_source_params p = case_params();
+		struct fake_camera *cameras[2];
+		struct sx_source *s = begin(cameras, &p);
+		struct sx_source_counters c;
+		struct sx_pair pair;
+
+		for (int k = 1; k < 40; k++) {
+			for (int i = 0; i < 2; i++) {
+				make_odd(odd, k + 3 * i);
+				fill_jpeg(cameras[i], k);
+			}
+			expect_pair(s, k, &pair);
+			sx_source_release(s, &pair);
+		}
+		case_dropped(s, SX_DROP_BROKEN, 0, 0);
+		sx_source_counters(s, &c);
+		for (int i = 0; i < 2; i++)
+			assert_int_equal(c.odd_jpeg[i][odd], 39);
+		assert_int_equal(c.odd_jpeg[0][SX_ODD_OTHER], 0);
+		assert_false(sx_source_warning(s, case_why, sizeof(case_why)));
+		case_balanced(s, 0, 0);
+		case_close(s);
+	}
+}
+
+/* A camera that is mounted upside down and says so: pixels stay where they are, and the log has it once. */
+static void test_orientation(void **state)
+{
+	static const uint8_t exif[] = {0xff, 0xe1, 0, 34, 'E', 'x', 'i', 'f', 0, 0,    'M', 'M',
+				       0,    42,   0, 0,  0,   8,   0,	 1,   1, 0x12, 0,   3,
+				       0,    0,	   0, 1,  0,   3,   0,	 0,   0, 0,    0,   0};
+	struct sx_source_params p = case_params();
+	struct fake_camera *cameras[2];
+	struct sx_source *s = begin(cameras, &p);
+	struct sx_pair pair;
+
+	for (int k = 1; k < 4; k++) {
+		for (int i = 0; i < 2; i++) {
+			jpeg_case_make(&jpeg, k + 3 * i, W, H);
+			if (i == 1)
+				jpeg_case_insert(&jpeg, 2, exif, sizeof(exif));
+			fill_jpeg(cameras[i], k);
+		}
+		expect_pair(s, k, &pair);
+		sx_source_release(s, &pair);
+		case_why[0] = 0;
+		assert_int_equal(sx_source_warning(s, case_why, sizeof(case_why)), k == 1);
+		if (k == 1)
+			assert_string_equal(case_why, CASE_RIGHT
+					    ": its EXIF orientation tag (3) says that it is stored "
+					    "upside down; the tag is not applied, pixels are used as "
+					    "they are stored");
+	}
+	case_close(s);
+}
+
 /* An empty buffer has no picture at all. */
 static void test_empty(void **state)
 {
@@ -252,10 +343,11 @@ static void test_lost(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_pairs),  cmocka_unit_test(test_overload),
-		cmocka_unit_test(test_broken), cmocka_unit_test(test_padded),
-		cmocka_unit_test(test_empty),  cmocka_unit_test(test_all_broken),
-		cmocka_unit_test(test_lost),
+		cmocka_unit_test(test_pairs),	    cmocka_unit_test(test_overload),
+		cmocka_unit_test(test_broken),	    cmocka_unit_test(test_padded),
+		cmocka_unit_test(test_empty),	    cmocka_unit_test(test_all_broken),
+		cmocka_unit_test(test_lost),	    cmocka_unit_test(test_odd),
+		cmocka_unit_test(test_orientation),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
