@@ -68,6 +68,8 @@ static void add_counters(struct sx_source_counters *sum, const struct sx_source 
 		sum->gaps[side] += last.gaps[side];
 		for (int i = 0; i < SX_DROP_COUNT; i++)
 			sum->dropped[side][i] += last.dropped[side][i];
+		for (int i = 0; i < SX_ODD_JPEG_COUNT; i++)
+			sum->odd_jpeg[side][i] += last.odd_jpeg[side][i];
 	}
 	sum->corrupt += last.corrupt;
 	sum->unpaired += last.unpaired;
@@ -223,7 +225,7 @@ static bool take_pair(struct capture *c)
 {
 	struct sx_pipeline *p = c->p;
 	struct sx_item *item = sx_handover_free(&p->handover);
-	char why[SX_WHY_BYTES] = "";
+	char why[SX_WHY_BYTES] = "", warning[SX_WHY_BYTES];
 	int r;
 
 	sx_must_be(p->source);
@@ -232,6 +234,8 @@ static bool take_pair(struct capture *c)
 	item->source = p->source;
 	r = sx_source_next(p->source, &item->pair, why, sizeof(why));
 	note_counters(c);
+	if (r > 0 && sx_source_warning(p->source, warning, sizeof(warning)))
+		sx_log(CAPTURE, WARNING, "%s", warning);
 	if (r > 0) {
 		hand_over(c, item);
 		return true;

@@ -23,6 +23,7 @@ _Static_assert(SX_FIG_ROW_ERROR_ALL - SX_FIG_ROW_ERROR_LEFT == (int)SX_ROWS_ALL 
 		       SX_FIG_ROW_SPREAD_ALL - SX_FIG_ROW_SPREAD_LEFT == (int)SX_ROWS_ALL,
 	       "figures of row errors are in the order of enum sx_row_part");
 _Static_assert(SX_DROP_COUNT <= SX_REPORT_DROPS, "the report has room for every reason");
+_Static_assert(SX_ODD_JPEG_COUNT <= SX_REPORT_DROPS, "the report has room for every kind of odd JPEG");
 
 static const char *stamp_name(uint64_t stamp)
 {
@@ -132,10 +133,14 @@ static void read_camera(struct sx_report_camera *c, const struct sx_telemetry *t
 	c->count[SX_CAMERA_GAPS] = (int64_t)counter_load(&t->gaps[side]);
 	c->count[SX_CAMERA_ERRORS] = 0;
 	for (int i = 0; i < SX_DROP_COUNT; i++) {
-		c->dropped[i].reason = sx_image_drop_name((enum sx_image_drop)i);
+		c->dropped[i].what = sx_image_drop_name((enum sx_image_drop)i);
 		c->dropped[i].images = (int64_t)counter_load(&t->dropped[side][i]);
 		if (i == SX_DROP_ERROR_FLAG || i == SX_DROP_SHORT || i == SX_DROP_BROKEN)
 			c->count[SX_CAMERA_ERRORS] += c->dropped[i].images;
+	}
+	for (int i = 0; i < SX_ODD_JPEG_COUNT; i++) {
+		c->odd_jpeg[i].what = sx_odd_jpeg_name((enum sx_odd_jpeg)i);
+		c->odd_jpeg[i].images = (int64_t)counter_load(&t->odd_jpeg[side][i]);
 	}
 }
 
@@ -355,6 +360,7 @@ void sx_pages_set_source(struct sx_pages *p, const struct sx_source_params *para
 			.count = {[SX_CAMERA_ERRORS] = -1,
 				  [SX_CAMERA_GAPS] = params->kind == SX_SOURCE_V4L2 ? 0 : -1},
 			.drops = params->kind == SX_SOURCE_V4L2 ? SX_DROP_COUNT : 0,
+			.odds = params->kind == SX_SOURCE_V4L2 ? SX_ODD_JPEG_COUNT : 0,
 		};
 		snprintf(r->source.camera[i].path, sizeof(r->source.camera[i].path), "%s",
 			 info->path[i] ? info->path[i] : "");

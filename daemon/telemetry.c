@@ -121,6 +121,8 @@ void sx_telemetry_source(struct sx_telemetry *t, const struct sx_source_counters
 		atomic_store_explicit(&t->gaps[side], c->gaps[side], RELAXED);
 		for (int i = 0; i < SX_DROP_COUNT; i++)
 			atomic_store_explicit(&t->dropped[side][i], c->dropped[side][i], RELAXED);
+		for (int i = 0; i < SX_ODD_JPEG_COUNT; i++)
+			atomic_store_explicit(&t->odd_jpeg[side][i], c->odd_jpeg[side][i], RELAXED);
 	}
 	put_count(t, SX_FIG_DROPPED_CORRUPT, c->corrupt);
 	put_count(t, SX_FIG_DROPPED_UNPAIRED, c->unpaired);

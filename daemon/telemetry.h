@@ -64,7 +64,7 @@ struct sx_telemetry {
 	struct sx_source_counters
 		closed; /* what sources that are closed had counted; no other thread looks */
 	_Atomic uint64_t images[2], gaps[2]; /* per side */
-	_Atomic uint64_t dropped[2][SX_DROP_COUNT];
+	_Atomic uint64_t dropped[2][SX_DROP_COUNT], odd_jpeg[2][SX_ODD_JPEG_COUNT];
 	_Atomic uint64_t reconnects;
 	/* of a camera that came later, constant words; NULL: what was known at the start is right */
 	_Atomic(const char *) memory, format;

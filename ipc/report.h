@@ -30,12 +30,12 @@ struct sx_report_camera {
 	const char *format;
 	int width, height;	      /* px */
 	int64_t count[SX_CAMERA_END]; /* by enum sx_camera_figure */
-	/* images that became no part of a pair, by reason; none where the source does not tell sides apart */
-	struct {
-		const char *reason;
+	/* dropped: images that became no part of a pair, by reason; odd_jpeg: those used, by kind */
+	struct sx_report_images {
+		const char *what;
 		int64_t images;
-	} dropped[SX_REPORT_DROPS];
-	int drops;
+	} dropped[SX_REPORT_DROPS], odd_jpeg[SX_REPORT_DROPS];
+	int drops, odds; /* 0: the source does not tell sides apart */
 };
 
 /* One duration: since start, over the last ten seconds and the last second, and the sum since start. */

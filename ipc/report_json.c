@@ -86,9 +86,21 @@ static void add_latencies(struct sx_text *t, const struct sx_report *r)
 	}
 }
 
+/* "dropped": {"short": 3}; nothing where the source does not count that. */
+static void add_images(struct sx_text *t, const char *key, const struct sx_report_images *images, int count)
+{
+	sx_must(count, <=, SX_REPORT_DROPS);
+	if (count < 1)
+		return;
+	sx_json_open(t, key, '{');
+	for (int i = 0; i < count; i++)
+		sx_json_count(t, images[i].what, images[i].images);
+	sx_json_close(t, '}');
+}
+
 static void add_camera(struct sx_text *t, const struct sx_report_camera *c)
 {
-	sx_must(c->drops, <=, SX_REPORT_DROPS);
+	sx_must(c->width, >=, 0);
 	sx_json_open(t, NULL, '{');
 	sx_json_text(t, "side", c->side);
 	sx_json_text(t, "path", *c->path ? c->path : NULL);
@@ -97,12 +109,8 @@ static void add_camera(struct sx_text *t, const struct sx_report_camera *c)
 	sx_json_count(t, "height", c->height);
 	for (int i = 0; i < SX_CAMERA_END; i++)
 		sx_json_count(t, sx_camera_figures[i].key, c->count[i]);
-	if (c->drops > 0) {
-		sx_json_open(t, "dropped", '{');
-		for (int i = 0; i < c->drops; i++)
-			sx_json_count(t, c->dropped[i].reason, c->dropped[i].images);
-		sx_json_close(t, '}');
-	}
+	add_images(t, "dropped", c->dropped, c->drops);
+	add_images(t, "odd_jpeg", c->odd_jpeg, c->odds);
 	sx_json_close(t, '}');
 }
 

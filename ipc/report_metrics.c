@@ -231,22 +231,34 @@ static void add_cameras(struct sx_text *t, const struct sx_report *r, enum sx_fa
 	}
 }
 
-static void add_camera_drops(struct sx_text *t, const struct sx_report *r, enum sx_family family)
+static void add_images(struct sx_text *t, enum sx_family family, const char *side, const char *label,
+		       const struct sx_report_images *images, int count)
 {
+	sx_must(count, <=, SX_REPORT_DROPS);
+	for (int i = 0; i < count; i++) {
+		const char *const labels[][2] = {{"side", side}, {label, images[i].what}};
+
+		sx_text_add(t, "%s_total", sx_families[family].name);
+		add_labels(t, labels, 2);
+		sx_text_add(t, " %" PRId64 "\n", images[i].images);
+	}
+}
+
+static void add_camera_images(struct sx_text *t, const struct sx_report *r, enum sx_family family)
+{
+	const bool odd = family == SX_FAMILY_CAMERA_ODD_JPEG;
+
 	sx_must(r->source.cameras, <=, 2);
-	if (r->source.cameras < 1 || r->source.camera[0].drops == 0)
+	if (r->source.cameras < 1 || (odd ? r->source.camera[0].odds : r->source.camera[0].drops) == 0)
 		return;
 	add_family(t, family);
 	for (int i = 0; i < r->source.cameras; i++) {
 		const struct sx_report_camera *c = &r->source.camera[i];
 
-		for (int k = 0; k < c->drops; k++) {
-			const char *const labels[][2] = {{"side", c->side}, {"reason", c->dropped[k].reason}};
-
-			sx_text_add(t, "%s_total", sx_families[family].name);
-			add_labels(t, labels, 2);
-			sx_text_add(t, " %" PRId64 "\n", c->dropped[k].images);
-		}
+		if (odd)
+			add_images(t, family, c->side, "kind", c->odd_jpeg, c->odds);
+		else
+			add_images(t, family, c->side, "reason", c->dropped, c->drops);
 	}
 }
 
@@ -338,7 +350,8 @@ static void (*const writers[SX_FAMILY_END])(struct sx_text *t, const struct sx_r
 	[SX_FAMILY_CAMERA_ERRORS] = add_cameras,
 	[SX_FAMILY_CAMERA_GAPS] = add_cameras,
 	[SX_FAMILY_CAMERA_RECONNECTS] = add_cameras,
-	[SX_FAMILY_CAMERA_DROPPED] = add_camera_drops,
+	[SX_FAMILY_CAMERA_DROPPED] = add_camera_images,
+	[SX_FAMILY_CAMERA_ODD_JPEG] = add_camera_images,
 	[SX_FAMILY_LATENCY] = add_latency,
 	[SX_FAMILY_LATENCY_PARTS] = add_parts,
 	[SX_FAMILY_STAGES] = add_stages,

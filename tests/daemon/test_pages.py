@@ -148,7 +148,8 @@ class Pages(TestCase):
                     "stixeld_road_pitch_sigma_degrees", "stixeld_road_roll_sigma_degrees",
                     "stixeld_road_height_sigma_meters", "stixeld_road_age_frames"}
         self.assertEqual(documented - set(m) - depends,
-                         {"stixeld_camera_errors", "stixeld_camera_sequence_gaps", "stixeld_camera_dropped"})
+                         {"stixeld_camera_errors", "stixeld_camera_sequence_gaps", "stixeld_camera_dropped",
+                          "stixeld_camera_odd_jpeg"})
 
     def test_the_parser_is_strict(self):
         good = self.i.http("/metrics")[2]

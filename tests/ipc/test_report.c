@@ -134,6 +134,8 @@ static void drops_by_side_and_reason(void **state)
 		.count = {[SX_CAMERA_CAPTURED] = 100, [SX_CAMERA_ERRORS] = 3, [SX_CAMERA_GAPS] = 2},
 		.drops = 2,
 		.dropped = {{"short", 3}, {"unpaired", 0}},
+		.odds = 2,
+		.odd_jpeg = {{"padding", 7}, {"header_bytes", 0}},
 	};
 	struct sx_report r = example();
 	char data[16384];
@@ -146,6 +148,7 @@ static void drops_by_side_and_reason(void **state)
 	sx_text_init(&t, data, sizeof(data));
 	sx_report_metrics(&r, &t);
 	assert_null(strstr(data, "stixeld_camera_dropped"));
+	assert_null(strstr(data, "stixeld_camera_odd_jpeg"));
 
 	r.source.cameras = 2;
 	r.source.camera[0] = r.source.camera[1] = camera;
@@ -158,8 +161,9 @@ static void drops_by_side_and_reason(void **state)
 	assert_false(t.cut);
 	assert_non_null(strstr(data, "\"stamp\":\"end of frame\""));
 	assert_non_null(strstr(data, "\"side\":\"left\",\"path\":\"/dev/a\",\"format\":\"YUYV\""));
-	assert_non_null(strstr(data, "\"dropped\":{\"short\":3,\"unpaired\":0}}"));
-	assert_non_null(strstr(data, "\"dropped\":{\"short\":3,\"unpaired\":9223372036854775807}}"));
+	assert_non_null(strstr(data, "\"dropped\":{\"short\":3,\"unpaired\":0},"
+				     "\"odd_jpeg\":{\"padding\":7,\"header_bytes\":0}}"));
+	assert_non_null(strstr(data, "\"dropped\":{\"short\":3,\"unpaired\":9223372036854775807}"));
 	sx_text_init(&t, data, sizeof(data));
 	sx_report_metrics(&r, &t);
 	assert_false(t.cut);
@@ -167,6 +171,8 @@ static void drops_by_side_and_reason(void **state)
 	assert_non_null(strstr(data, "stixeld_camera_dropped_total{side=\"left\",reason=\"short\"} 3\n"));
 	assert_non_null(strstr(data, "stixeld_camera_dropped_total{side=\"right\",reason=\"unpaired\"} "
 				     "9223372036854775807\n"));
+	assert_non_null(strstr(data, "# TYPE stixeld_camera_odd_jpeg counter\n"));
+	assert_non_null(strstr(data, "stixeld_camera_odd_jpeg_total{side=\"right\",kind=\"padding\"} 7\n"));
 	every_size(&r);
 }
 

@@ -45,6 +45,7 @@ struct process {
 	struct sx_context *context;
 	struct sx_context_config config; /* of context */
 	struct sx_slots slots;		 /* one */
+	bool warned;			 /* of an EXIF orientation tag */
 	int done;			 /* pairs computed and written */
 	int sparse;			 /* of these, those below SX_PAIRS_SPARSE */
 	const char *sparse_name;	 /* the first of them, its density in %, and why that may be */

@@ -18,9 +18,10 @@
 #include "tools/process/process.h"
 #include "tools/process/process_scores.h"
 
-static int pair_fail(int code, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Says a sentence about a pair on stderr, and returns the exit code. */
+static int pair_say(int code, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-static int pair_fail(int code, const char *format, ...)
+static int pair_say(int code, const char *format, ...)
 {
 	va_list args;
 
@@ -92,7 +93,7 @@ static int fit_context(struct process *p, const struct process_job *job, const s
 		return 0;
 	drop_context(p);
 	if (sx_settings_check_size(p->settings, left->width, left->height, why, sizeof(why)) < 0)
-		return pair_fail(EX_DATAERR, "%s: %s", job->left, why);
+		return pair_say(EX_DATAERR, "%s: %s", job->left, why);
 	p->config = sx_settings_context(p->settings, &info);
 	p->config.params.semantics = p->classes;
 	if (p->maps.count)
@@ -105,9 +106,9 @@ static int fit_context(struct process *p, const struct process_job *job, const s
 	if (r == 0)
 		return 0;
 	if (r == -EINVAL)
-		return pair_fail(EX_DATAERR, "%s: %s", job->left, why);
-	return pair_fail(r == -EOPNOTSUPP ? EX_CONFIG : EX_SOFTWARE, "engine %s: %s", p->engine.backend->name,
-			 *why ? why : strerror(-r));
+		return pair_say(EX_DATAERR, "%s: %s", job->left, why);
+	return pair_say(r == -EOPNOTSUPP ? EX_CONFIG : EX_SOFTWARE, "engine %s: %s", p->engine.backend->name,
+			*why ? why : strerror(-r));
 }
 
 static double density(const struct process *p)
@@ -165,11 +166,11 @@ static int compute(struct process *p, const struct process_job *job, const struc
 	if (r == 0)
 		r = p->engine.backend->wait(p->context, -1);
 	if (r < 0)
-		return pair_fail(EX_SOFTWARE, "%s: engine %s failed: %s", job->left, p->engine.backend->name,
-				 sx_engine_failure(&p->engine, r));
+		return pair_say(EX_SOFTWARE, "%s: engine %s failed: %s", job->left, p->engine.backend->name,
+				sx_engine_failure(&p->engine, r));
 	r = process_write(p, job->name, why, sizeof(why));
 	if (r < 0)
-		return pair_fail(EX_CANTCREAT, "%s", why);
+		return pair_say(EX_CANTCREAT, "%s", why);
 	percent = density(p);
 	p->done++;
 	print_line(p, job, percent);
@@ -198,6 +199,20 @@ static int read_map(const struct process *p, const char *path, const struct sx_i
 	return -EBADMSG;
 }
 
+/* One image of the pair. The first one with an EXIF orientation tag is named. */
+static int read_side(struct process *p, const char *path, struct sx_image *ret, char *why, size_t why_bytes)
+{
+	struct sx_image_notes notes;
+	char text[PATH_MAX + 256];
+	int r = sx_image_read_noted(path, ret, &notes, why, why_bytes);
+
+	if (r == 0 && !p->warned && sx_orientation_text(path, notes.orientation, text, sizeof(text))) {
+		p->warned = true;
+		pair_say(0, "%s", text);
+	}
+	return r;
+}
+
 int process_pair(struct process *p, const struct process_job *job)
 {
 	const struct sx_settings *s = p->settings;
@@ -207,22 +222,22 @@ int process_pair(struct process *p, const struct process_job *job)
 	char why[PATH_MAX + 256] = "";
 	int code;
 
-	if (sx_image_read(job->left, &left, why, sizeof(why)) < 0 ||
-	    sx_image_read(job->right, &right, why, sizeof(why)) < 0)
-		code = pair_fail(EX_DATAERR, "%s", why);
+	if (read_side(p, job->left, &left, why, sizeof(why)) < 0 ||
+	    read_side(p, job->right, &right, why, sizeof(why)) < 0)
+		code = pair_say(EX_DATAERR, "%s", why);
 	else if (left.width != right.width || left.height != right.height)
-		code = pair_fail(EX_DATAERR, "sizes differ: %s is %dx%d, %s is %dx%d", job->left, left.width,
-				 left.height, job->right, right.width, right.height);
+		code = pair_say(EX_DATAERR, "sizes differ: %s is %dx%d, %s is %dx%d", job->left, left.width,
+				left.height, job->right, right.width, right.height);
 	else if (left.pixel != right.pixel)
-		code = pair_fail(EX_DATAERR, "formats differ: %s is %s, %s is %s", job->left,
-				 sx_pixel_name(left.pixel), job->right, sx_pixel_name(right.pixel));
+		code = pair_say(EX_DATAERR, "formats differ: %s is %s, %s is %s", job->left,
+				sx_pixel_name(left.pixel), job->right, sx_pixel_name(right.pixel));
 	else if (job->scores &&
 		 process_scores_read(&scores, job->scores, p->classes.classes,
 				     s->rectify ? s->rig.width : left.width,
 				     s->rectify ? s->rig.height : left.height, why, sizeof(why)) < 0)
-		code = pair_fail(EX_DATAERR, "%s", why);
+		code = pair_say(EX_DATAERR, "%s", why);
 	else if (job->map && read_map(p, job->map, &left, &image, &map, why, sizeof(why)) < 0)
-		code = pair_fail(EX_DATAERR, "%s", why);
+		code = pair_say(EX_DATAERR, "%s", why);
 	else
 		code = compute(p, job, &left, &right, job->scores ? &scores.scores : NULL,
 			       job->map ? &map : NULL);

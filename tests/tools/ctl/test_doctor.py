@@ -12,6 +12,7 @@ import unittest
 
 from support import Folder, program
 from test_ctl import Daemon
+from test_endurance import StatusServer
 
 UNIT = {"LoadState": "loaded", "ActiveState": "active", "SubState": "running", "Result": "success", "NRestarts": "0",
         "ExecMainStatus": "0", "UnitFileState": "enabled", "StatusText": "running, 30.0 fps",
@@ -645,6 +646,23 @@ class Running(Doctor):
             time.sleep(0.1)
         found = self.ask(want=1)
         self.only(found, "scores", "problem", "the daemon refuses scores: ", "PrivateUsers=")
+
+    def test_a_camera_that_writes_odd_jpegs(self):
+        """The doctor names each kind; it is no fault."""
+        status = json.loads(self.run_daemon("engine.backend=cpu").ctl("status", "--json").stdout)
+        camera = dict(status["source"]["cameras"][0], path="/dev/front-left", captured=900)
+        status["source"]["cameras"] = [
+            dict(camera, odd_jpeg={"padding": 0, "header_bytes": 880, "scan_header": 3, "other": 0}),
+            dict(camera, path="/dev/front-right", odd_jpeg={"padding": 0})]
+        path = os.path.join(self.daemon.env["RUNTIME_DIRECTORY"], self.daemon.name, "status.sock")
+        os.remove(path)
+        self.addCleanup(StatusServer(path, json.dumps(status).encode()).close)
+        found = self.look()
+        self.assertEqual(found["JPEG"], [
+            ("ok", "/dev/front-left writes odd JPEGs, which are used all the same: bytes between the segments of the "
+                   "header, in 880 of 900 images", ""),
+            ("ok", "/dev/front-left writes odd JPEGs, which are used all the same: numbers in the scan header that do "
+                   "not belong there, in 3 of 900 images", "")])
 
     def test_its_own_file_and_settings(self):
         """Without -c: what the daemon was started with; nothing below /etc has its name."""

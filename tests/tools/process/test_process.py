@@ -5,9 +5,11 @@ import os
 import re
 import signal
 import statistics
+import struct
 import subprocess
 import time
 import unittest
+import zlib
 
 from support import Folder, Png, program, run, shifted_pair, write_pgm, write_png
 
@@ -303,6 +305,24 @@ class Errors(Outputs):
         r = self.process(self.path("text.png"), self.right, want=65)
         self.assertIn("text.png", r.stderr)
         self.assertEqual(self.listing("out"), [])
+
+    def test_orientation_is_told_once_and_not_applied(self):
+        exif = b"MM\0*" + struct.pack(">IHHHIHHI", 8, 1, 0x112, 3, 1, 3, 0, 0)
+        left, right = self.pair("tagged", suffix="png")
+        for path in (left, right):
+            with open(path, "rb") as f:
+                data = f.read()
+            chunk = b"eXIf" + exif
+            with open(path, "wb") as f:
+                f.write(data[:33] + struct.pack(">I", len(exif)) + chunk + struct.pack(">I", zlib.crc32(chunk)))
+                f.write(data[33:])
+        r = self.process(left, right)
+        self.assertEqual(r.stderr.count("EXIF"), 1, r.stderr)
+        self.assertIn(left + ": its EXIF orientation tag (3) says that it is stored upside down; "
+                      "the tag is not applied", r.stderr)
+        d = Png(self.path("out", "left.disparity.png"))
+        inner = [v for row in d.rows[8:-8] for v in row[40:-8]]
+        self.assertGreater(sum(abs(v - DISPARITY * 256) <= 32 for v in inner), 0.95 * len(inner))
 
     def test_cut_image(self):
         with open(self.left, "rb") as f:

@@ -336,6 +336,36 @@ static void say_stamps(struct doctor *d)
 		doctor_say(d, DOCTOR_OK, "time stamps", NULL, "the cameras' own, monotonic: %s", stamp);
 }
 
+/* How often the daemon used JPEGs that are not as the standard wants them: the camera's habit, no fault. */
+static void say_odd_jpeg(struct doctor *d)
+{
+	static const char *const kinds[][2] = {
+		{"padding", "fill bytes before the end marker"},
+		{"restart_padding", "fill bytes before a restart marker"},
+		{"header_bytes", "bytes between the segments of the header"},
+		{"scan_header", "numbers in the scan header that do not belong there"},
+		{"other", "something else that libjpeg warns about"}};
+	json_t *cameras = json_object_get(json_object_get(d->status, "source"), "cameras"), *camera;
+	size_t i;
+
+	json_array_foreach(cameras, i, camera)
+	{
+		json_t *odd = json_object_get(camera, "odd_jpeg");
+		json_int_t images = json_integer_value(json_object_get(camera, "captured"));
+
+		for (size_t k = 0; k < sizeof(kinds) / sizeof(kinds[0]); k++) {
+			json_int_t n = json_integer_value(json_object_get(odd, kinds[k][0]));
+
+			if (n > 0)
+				doctor_say(d, DOCTOR_OK, "JPEG", NULL,
+					   "%s writes odd JPEGs, which are used all the same: %s, in %lld of "
+					   "%lld images",
+					   text_of(camera, "path"), kinds[k][1], (long long)n,
+					   (long long)images);
+		}
+	}
+}
+
 static void say_state(struct doctor *d)
 {
 	const char *state = text_of(d->status, "state"), *reason = text_of(d->status, "reason");
@@ -397,6 +427,7 @@ void doctor_instance(struct doctor *d)
 	if (json_is_object(d->status)) {
 		say_state(d);
 		say_stamps(d);
+		say_odd_jpeg(d);
 		return;
 	}
 	if (is_replay(d))
