@@ -97,6 +97,16 @@ void sx_live_tell_pages(struct sx_run *run)
 	sx_pages_done(run->pages);
 }
 
+/* For people: six digits of a real number, and a word where a text is empty. */
+static void say_value(const struct sx_option *o, const struct sx_settings *s, char text[SX_OPTION_TEXT_BYTES])
+{
+	sx_option_write(o, s, text);
+	if (o->kind == SX_OPTION_REAL)
+		snprintf(text, SX_OPTION_TEXT_BYTES, "%.6g", strtod(text, NULL));
+	else if (!*text)
+		snprintf(text, SX_OPTION_TEXT_BYTES, "empty");
+}
+
 char *sx_live_done_text(const struct sx_run *run)
 {
 	const struct sx_live *l = &run->live;
@@ -109,8 +119,8 @@ char *sx_live_done_text(const struct sx_run *run)
 
 		if (sx_option_equal(o, run->settings, &l->settings))
 			continue;
-		sx_option_write(o, run->settings, was);
-		sx_option_write(o, &l->settings, is);
+		say_value(o, run->settings, was);
+		say_value(o, &l->settings, is);
 		fprintf(to, "%s.%s = %s (was %s)\n", o->section, o->key, is, was);
 	}
 	if (to && l->recalibrates && sx_live_same_file(run))

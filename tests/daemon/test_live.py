@@ -182,7 +182,7 @@ class Changes(Live):
         i.until_published(2)
         code, text = i.order("source.exposure_ms=8", "source.gain=4", "source.controls=brightness=7, hue=1")
         self.assertEqual((code, text), (200, "source.exposure_ms = 8 (was -1)\nsource.gain = 4 (was -1)\n"
-                                             "source.controls = brightness=7, hue=1 (was )\n"))
+                                             "source.controls = brightness=7, hue=1 (was empty)\n"))
         self.assertIn("fake: exposure 8, gain 4, controls 'brightness=7, hue=1'", i.text())
         code, text = i.order("source.gain=666", "stixels.width=8")
         self.assertEqual((code, text), (422, "fake: gain = 666: the camera takes 0 to 100\n"))

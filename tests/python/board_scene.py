@@ -1,6 +1,7 @@
 # Renders pairs of a board as two known cameras see them: each sample's ray meets the plane, samples are averaged. NumPy
 # only; lens models are written out here a second time, so that a mistake of the program's does not cancel out.
 # SPDX-License-Identifier: Apache-2.0
+import cv2
 import numpy as np
 
 SAMPLES = 3  # along a pixel's side
@@ -100,6 +101,19 @@ class Camera:
         return (image + noise).clip(0, 255).astype(np.uint8)
 
 
+def as_photo(image, random):
+    """The picture as a camera in a room gives it: light from one side and a reflection of a lamp, a lens that is dark
+    in its corners and not quite sharp, noise of a dark picture."""
+    h, w = image.shape
+    y, x = np.mgrid[0:h, 0:w] / np.array([h, w], float).reshape(2, 1, 1) - 0.5
+    turn, at = random.uniform(0, 2 * np.pi), random.uniform(-0.3, 0.3, 2)
+    light = 0.30 + 0.25 * (x * np.cos(turn) + y * np.sin(turn)) * 2
+    light *= 1 - 0.9 * (x * x + y * y)
+    lamp = 55 * np.exp(-((x - at[0]) ** 2 + (y - at[1]) ** 2) / 0.015)
+    soft = cv2.GaussianBlur(image, (0, 0), 0.9).astype(float)
+    return (soft * light + lamp + 12 + random.normal(0, 3, image.shape)).clip(0, 255).astype(np.uint8)
+
+
 class Rig:
     """Left and right camera; a point p of the left one's axes is r p + t in the right one's."""
 
@@ -127,7 +141,11 @@ class Scene:
         self.dots_per_m = dots / (board.square_mm / 1000)
         self.margin_m = 0.8 * board.square_mm / 1000
         margin = round(self.margin_m * self.dots_per_m)
-        self.texture = np.pad(board.draw(dots).astype(np.float32) * (200 / 255) + 25, margin, constant_values=225)
+        squares = np.full(((board.rows + 1) * dots, (board.columns + 1) * dots), 225, np.float32)
+        for edges in board.rectangles():
+            x, y, w, h = (v * dots / board.square_mm for v in edges)
+            squares[round(y):round(y + h), round(x):round(x + w)] = 25
+        self.texture = np.pad(squares, margin, constant_values=225)
         self.extent_m = np.array(self.texture.shape[::-1]) / self.dots_per_m
         s = board.square_mm / 1000
         grid = np.mgrid[1:board.columns + 1, 1:board.rows + 1].T.reshape(-1, 2)
@@ -135,6 +153,14 @@ class Scene:
         w, h = rig_.left.size
         y, x = np.mgrid[0:h, 0:w]
         self.background = 70 + 40 * np.sin(x / w * 5) * np.cos(y / h * 4)
+
+    def clutter(self):
+        """Shelves and books behind the board: edges and corners of any contrast."""
+        h, w = self.background.shape
+        for _ in range(250):
+            x, y = self.random.integers(0, (w, h))
+            wide, high = self.random.integers(5, 80, 2)
+            self.background[y:y + high, x:x + wide] = self.random.uniform(10, 240)
 
     def _visible(self, r, t):
         """Share of the inner corners that both cameras see."""

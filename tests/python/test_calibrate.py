@@ -122,6 +122,18 @@ class Case(support.TestCase):
         self.assertEqual(sorted(os.listdir(self.top)), before)
         return got[1]
 
+    def without(self, *modules):
+        """Environment of a Python in which these cannot be imported."""
+        for name in modules:
+            with open(self.top + "/%s.py" % name, "w", encoding="utf-8") as f:
+                f.write("raise ImportError('gone', name='%s')\n" % name)
+        return dict(os.environ, PYTHONPATH=self.top)
+
+    def run_without(self, modules, *arguments):
+        r = subprocess.run([sys.executable, PROGRAM, *arguments], capture_output=True, text=True, check=False,
+                           env=self.without(*modules))
+        return r.returncode, r.stdout, r.stderr
+
     def collect(self, folder, b, model):
         c = views.Collection(b, model)
         for pair in pairs.files(folder + "/left_*.png", folder + "/right_*.png"):
@@ -169,6 +181,7 @@ class Accuracy(Case):
             page = f.read()
         self.assertEqual(len(re.findall('src="data:image/jpeg;base64,/9j/', page)), 2)
         self.assertNotIn("refresh", page)
+        self.assertRegex(page, r"<h1>good: rows within 0\.\d\d px \(95 % of them within 0\.\d\d\)</h1>")
         self.check_config(folder)
         # once more: the old file is kept, and its errors are told
         with open(self.out, "rb") as f:
@@ -198,6 +211,26 @@ class Accuracy(Case):
         self.assertTrue(lens.turns_back("equidistant", rig.left.k, (-0.3, 0, 0, 0), rig.left.size))
 
 
+    def test_the_names_of_opencv_5(self):
+        """5 has lost undistortPointsIter(), and has the flags of fisheye in cv2."""
+        folder, rig, b = Scenes.get("equidistant", charuco=True)
+        c = self.collect(folder, b, "equidistant")
+        flags = ("CALIB_FIX_SKEW", "CALIB_RECOMPUTE_EXTRINSIC", "CALIB_USE_INTRINSIC_GUESS")
+        with contextlib.ExitStack() as stack:
+            if hasattr(cv2, "undistortPointsIter"):
+                stack.enter_context(mock.patch.object(cv2, "undistortPoints", cv2.undistortPointsIter))
+                stack.enter_context(mock.patch.object(cv2, "undistortPointsIter", None))
+                del cv2.undistortPointsIter
+                for name in flags:
+                    value = getattr(cv2.fisheye, name)
+                    stack.enter_context(mock.patch.object(cv2, name, value, create=True))
+                    stack.enter_context(mock.patch.object(cv2.fisheye, name, value))
+                    delattr(cv2.fisheye, name)
+            result = solve.solve("equidistant", b, c.views, c.size)
+            self.assertTrue(np.isfinite(lens.normalise("plumb_bob", [(9, 9)], rig.left.k, np.zeros(5))).all())
+        self.assertAlmostEqual(result.rig.baseline_m / np.linalg.norm(rig.t), 1, delta=0.005)
+
+
 class Files(Case):
     def test_refused(self):
         folder, _, _ = Scenes.get("plumb_bob")
@@ -205,10 +238,13 @@ class Files(Case):
             f.write("mine")
         self.refused(65, "left and right are exchanged: .* 0.1[12].* m to the left",
                      "--left", folder + "/right_*.png", "--right", folder + "/left_*.png")
-        self.refused(65, "4 good views of the board, at least 10", "--left", folder + "/left_0[0-3].png",
-                     "--right", folder + "/right_0[0-3].png")
-        self.refused(65, "no checkerboard of 8x5 .* in 2 pairs", "--left", folder + "/left_0[0-1].png", "--right",
-                     folder + "/right_0[0-1].png", "--board", "8x5")
+        self.refused(65, "4 good views of the board in 4 pairs .none left out., at least 10 are needed",
+                     "--left", folder + "/left_0[0-3].png", "--right", folder + "/right_0[0-3].png")
+        self.refused(65, "no checkerboard of 8x5 .* in 2 pairs .* show a board of 9x6 inner corners: --board 9x6",
+                     "--left", folder + "/left_0[0-1].png", "--right", folder + "/right_0[0-1].png", "--board", "8x5")
+        cv2.imwrite(self.top + "/none.png", np.full((480, 640), 90, np.uint8))
+        self.refused(65, r"no checkerboard of 9x6 .* in 1 pairs \(1 no board\): see --board", "--left",
+                     self.top + "/none.png", "--right", self.top + "/none.png")
         self.refused(65, "%d left and 1 right images" % PAIRS, "--left", folder + "/left_*.png", "--right",
                      folder + "/right_00.png")
         self.refused(65, "no such file", "--left", folder + "/none_*.png", "--right", folder + "/right_*.png")
@@ -253,15 +289,29 @@ class Files(Case):
             self.assertEqual((code, out, err.count("\n")), (64, "", 1), arguments)
             self.assertIn(text, err)
 
-    def test_without_opencv(self):
-        os.mkdir(self.top + "/cv2")
-        with open(self.top + "/cv2/__init__.py", "w", encoding="utf-8") as f:
-            f.write("raise ImportError('gone', name='cv2')\n")
-        r = subprocess.run([sys.executable, PROGRAM, "--left", "a", "--right", "b"], capture_output=True, text=True,
-                           check=False, env=dict(os.environ, PYTHONPATH=self.top))
-        self.assertEqual((r.returncode, r.stdout), (69, ""))
-        self.assertEqual(r.stderr, "stixel-calibrate: cv2 cannot be loaded: install OpenCV for Python (Debian package "
-                                   "python3-opencv)\n")
+    def test_modules_that_are_missing(self):
+        for module, arguments, package in (("cv2", ["--left", "a", "--right", "b"], "python3-opencv"),
+                                           ("numpy", ["--left", "a", "--right", "b"], "python3-numpy"),
+                                           ("stixel", ["-i", "x", "--no-apply"], "python3-stixel")):
+            code, out, err = self.run_without([module], *arguments, "-o", self.top + "/x.yaml")
+            self.assertEqual((code, out), (69, ""))
+            self.assertRegex(err, r"^stixel-calibrate: the Python module %s cannot be loaded: install .*"
+                                  r"\(Debian package %s; .*\)\n$" % (module, package))
+            os.unlink(self.top + "/%s.py" % module)
+
+    def test_other_versions_of_opencv(self):
+        for version, code in (("4.5.4", 69), ("3.4.20", 69), ("6.0.0", 69), ("4.6.0", 65), ("4.11.0-dev", 65),
+                              ("5.0.0", 65)):
+            with mock.patch.object(cv2, "__version__", version):
+                self.refused(code, "OpenCV %s is not supported: install OpenCV for Python, 4.6 to 5 " % version
+                             if code == 69 else "no such file", "--left", self.top + "/none", "--right", "x")
+
+    def test_from_the_build_tree(self):
+        env = {k: v for k, v in os.environ.items() if k not in ("PYTHONPATH", "STIXEL_LIBRARY")}
+        r = subprocess.run([os.environ["STIXEL_CALIBRATE"], "-i", "none-of-this-name"], capture_output=True, text=True,
+                           check=False, env=env)
+        self.assertEqual((r.returncode, r.stderr), (1, "stixel-calibrate: instance 'none-of-this-name': no stixel "
+                                                       "publisher of this name is running\n"))
 
     def test_listed_for_meson(self):
         with open(os.path.join(os.path.dirname(PROGRAM), "meson.build"), encoding="utf-8") as f:
@@ -274,6 +324,38 @@ class Files(Case):
         for names, _, _, _ in options.OPTIONS:
             self.assertIn("*%s*" % names[-1], out.getvalue())
         self.assertNotIn("@", out.getvalue())
+
+
+class Photos(Case):
+    def test_dark_blurred_and_cluttered(self):
+        b, rig = board.Checkerboard((9, 6), 25), board_scene.rig("plumb_bob")
+        scene, random = board_scene.Scene(rig, b, 7), np.random.default_rng(2)
+        scene.clutter()
+        for i in range(12):
+            for side, image in zip(("left", "right"), scene.pair(*scene.pose(0.35, 0.7, 35))):
+                cv2.imwrite("%s/%s_%02d.png" % (self.top, side, i), board_scene.as_photo(image, random))
+        out = self.good(*files(self.top))
+        self.assertIn("12 pairs: 12 views kept, none left out", out)
+        got = output.earlier(self.out, rig.left.size)
+        for camera, k in zip((rig.left, rig.right), got.k):
+            np.testing.assert_allclose((k[0, 0], k[1, 1]), camera.f, rtol=0.006)
+        self.assertAlmostEqual(got.baseline_m / np.linalg.norm(rig.t), 1, delta=0.005)
+
+    def test_what_is_no_board_of_this_size(self):
+        folder, _, b = Scenes.get("plumb_bob")
+        image = cv2.imread(folder + "/left_00.png", cv2.IMREAD_GRAYSCALE)
+        points = b.find(image).points
+        self.assertTrue(b._alternates(image, points))
+        grid = points.reshape(6, 9, 2)
+        # a part of it, half a square aside, and one row that is made up
+        for size, found in (((8, 6), grid[:, :8]), ((9, 5), grid[1:]),
+                            ((9, 6), grid + (grid[:, 4:5] - grid[:, 3:4]) / 2),
+                            ((9, 7), np.concatenate([grid, 2 * grid[-1:] - grid[-2:-1]]))):
+            other = board.Checkerboard(size, 25)
+            self.assertFalse(other._alternates(image, found.reshape(-1, 2)), size)
+        # whatever a search says
+        with mock.patch.object(cv2, "findChessboardCornersSB", lambda *_, **__: (True, grid[:, :8].reshape(-1, 1, 2))):
+            self.assertIsNone(board.Checkerboard((8, 6), 25).find(image))
 
 
 class Views(Case):
@@ -291,6 +373,14 @@ class Views(Case):
         for v in whole.views * 2:
             c._keep(v)
         self.assertNotIn("hold it to the right", c.missing())
+        # the page's red parts are those that it asks for
+        self.assertEqual(any(text.startswith("hold it") for text in c.missing()),
+                         bool(c.wanted(0).any() or c.wanted(1).any()))
+        first = views.Collection(b, "plumb_bob")
+        self.assertTrue(first.wanted(0).all() and first.wanted(1).all())
+        first.cells[:] = 1
+        first.cells[0, :, 0] = first.cells[1, :, -1] = 0  # what the other camera does not see
+        self.assertFalse(first.wanted(0).any() or first.wanted(1).any())
         near, far = c.distances()
         self.assertTrue(0.4 < near < far < 1.1)
 
@@ -323,6 +413,20 @@ class Views(Case):
         blurred = cv2.GaussianBlur(images[1], (0, 0), 2.5)
         self.assertEqual(c.look(pairs.Pair("d", images[0], blurred))[1], "blurred")
         self.assertEqual(c.look(pairs.Pair("e", images[0], images[0] * 0))[1], "one side only")
+
+    def test_a_start_half_a_percent_off_settles(self):
+        """As OpenCV 4.11 and 4.12 leave it."""
+        folder, _, b = Scenes.get("plumb_bob")
+        c = self.collect(folder, b, "plumb_bob")
+        good = solve.rig_of("plumb_bob", b, c.views, c.size)
+        off = lens.Rig("plumb_bob", c.size, [k * [[0.995], [0.995], [1]] for k in good.k], [d * 1.1 for d in good.d],
+                       good.r, good.t * 1.01)
+        settled = solve.settle(off, b, c.views)
+        for k, wanted in zip(settled.k, good.k):
+            np.testing.assert_allclose(k, wanted, atol=0.01)
+        self.assertAlmostEqual(settled.baseline_m, good.baseline_m, places=6)
+        nothing = lens.Rig("plumb_bob", c.size, off.k, off.d, good.r, good.t * np.nan)
+        self.assertIs(solve.settle(nothing, b, c.views), nothing)
 
     def test_a_view_that_does_not_fit_is_dropped(self):
         folder, _, b = Scenes.get("plumb_bob")
@@ -362,6 +466,12 @@ class Print(Case):
                 image[round(y):round(y + h), round(x):round(x + w)] = 0
             self.see(kind, image, 10)
 
+    def test_needs_neither_numpy_nor_opencv(self):
+        for path in (self.top + "/b.svg", self.top + "/b.png"):
+            code, _, err = self.run_without(["numpy", "cv2"], "--print-board", path)
+            self.assertEqual((code, err), (0, ""))
+            self.assertGreater(os.path.getsize(path), 1000)
+
     def see(self, kind, image, per_mm):
         f = kind.find(cv2.GaussianBlur(image, (0, 0), 1.5))
         self.assertEqual(list(f.ids), list(range(20)))
@@ -399,7 +509,8 @@ class Live(Case):
         self.assertEqual((p.returncode, err), (0, ""), out)
         self.assertRegex(out, r"frame \d+: view 1; missing: ")
         # it uses it from the frame on that it named
-        self.assertIn("instance '%s': camera.calibration = %s (was )\n" % (d.name, self.out), out)
+        self.assertIn("instance '%s': camera.calibration = %s (was empty)\n" % (d.name, self.out), out)
+        self.assertRegex(out, r"camera.fx = \d+\.\d{1,3} \(was 0\)\n")
         self.assertIn("to keep it: stixelctl -i %s save\n" % d.name, out)
         first = int(re.search(r"': from frame (\d+) on\n", out).group(1))
         self.same_rows(d, first)

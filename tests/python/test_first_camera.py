@@ -133,9 +133,11 @@ class FirstCamera(support.TestCase):
         self.front.start(*[self.top + "/" + w if w == "front.conf" else w for w in words[3:]], *CHEAP)
 
     def pictures(self):
-        """What it says of a picture whose row error is known; that of a third may not be."""
-        return until(lambda: (lambda p: p if p["row_error_px"]["all"] is not None else None)(
-            self.front.status()["pictures"]), 30, "row error")
+        """What it says of a picture whose row error is known; that of a third may not be. The state may come later."""
+        def known():
+            s = self.front.status()
+            return s["pictures"]["row_error_px"]["all"] is not None and s["state"] != "starting" and s["pictures"]
+        return until(known, 30, "row error")
 
     def test_the_page(self):
         self.front = support.Daemon("front")

@@ -1,24 +1,22 @@
-"""Boards: where their corners are, finding them in an image, and drawing them for a printer.
+"""Boards: where their corners are, and finding them in an image.
 
 Both have columns x rows inner corners, numbered row by row; the first square is black. A ChArUco board has markers in
 its white squares, numbered row by row, as OpenCV since 4.7 and calib.io lay them out.
 
 SPDX-License-Identifier: Apache-2.0
 """
-import struct
-import zlib
-
 import cv2
 import numpy as np
 
-from .fail import CANNOT_CREATE, UNAVAILABLE, USAGE, Fail
+from .fail import UNAVAILABLE, USAGE, Fail
+from .paper import Checkers
 
 SUBPIXEL = (cv2.TERM_CRITERIA_EPS + cv2.TERM_CRITERIA_MAX_ITER, 40, 0.001)
 WINDOW_MOST = 11  # px, half of it
 SEARCH_WIDTH = 960  # px
 POINTS_LEAST = 12  # of a ChArUco board, seen by both cameras
-PRINT_PX_PER_MM = 300 / 25.4
-MARGIN_SQUARES = 0.6  # white around it; 9x6 squares of 25 mm then fit on A4
+GOES_ON = 0.75  # share of the corners of one line more from which on the board is larger than what was found
+BESIDE = 0.2  # squares from a corner, along and down: where the colours of its four squares are looked at
 
 
 class Found:
@@ -42,19 +40,43 @@ def _half_windows(reach):
     return np.clip(np.floor(0.45 * reach), 2, WINDOW_MOST).astype(int)
 
 
-class Checkerboard:
+def _smaller(image):
+    """One in which a search takes a quarter of the time; places come from the whole one."""
+    scale = SEARCH_WIDTH / image.shape[1]
+    return cv2.resize(image, None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA) if scale < 0.8 else image
+
+
+def _by_sectors(image, size, flags):
+    """Corners (n, 2), or None."""
+    ok, corners = cv2.findChessboardCornersSB(image, size, flags=flags)
+    return corners.reshape(-1, 2) if ok else None
+
+
+def _by_squares(image, size, flags):
+    """The same by the classic search, which bears blur and glare better, and places corners worse."""
+    ok, corners = cv2.findChessboardCorners(image, size, flags=flags | cv2.CALIB_CB_ADAPTIVE_THRESH)
+    return corners.reshape(-1, 2) if ok else None
+
+
+def size_seen(images):
+    """(columns, rows) of the checkerboard that most of the images show, or None."""
+    seen = []
+    for image in images:
+        ok, _, squares = cv2.findChessboardCornersSBWithMeta(
+            _smaller(image), (3, 3), flags=cv2.CALIB_CB_LARGER | cv2.CALIB_CB_EXHAUSTIVE)
+        if ok:
+            seen.append((max(squares.shape), min(squares.shape)))
+    most = max(set(seen), key=seen.count, default=None)
+    return most if most and 2 * seen.count(most) > len(seen) else None
+
+
+class Checkerboard(Checkers):
     """Only seen when all of it is."""
 
-    kind = "checkerboard"
-
     def __init__(self, size, square_mm):
-        self.columns, self.rows = size
-        self.square_mm = square_mm
+        super().__init__(size, square_mm)
         at = np.mgrid[1:self.columns + 1, 1:self.rows + 1].T.reshape(-1, 2)
         self.points = np.c_[at, np.zeros(len(at))].astype(np.float32) * np.float32(square_mm / 1000)  # m
-
-    def __str__(self):
-        return "checkerboard of %dx%d inner corners, squares of %g mm" % (self.columns, self.rows, self.square_mm)
 
     def spacing(self, points):
         """px from each corner of a whole board to the nearest neighbour."""
@@ -67,16 +89,50 @@ class Checkerboard:
 
     def find(self, image):
         """Found, or None."""
-        size = (self.columns, self.rows)
-        # in a smaller image the search takes a quarter of the time; the places come from the whole one
-        scale = min(1.0, SEARCH_WIDTH / image.shape[1])
-        small = cv2.resize(image, None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA) if scale < 0.8 else image
-        ok, corners = cv2.findChessboardCornersSB(small, size, flags=cv2.CALIB_CB_NORMALIZE_IMAGE)
-        if not ok:
-            return None
-        points = self._upright((corners.reshape(-1, 2) + 0.5) * (image.shape[1] / small.shape[1]) - 0.5)
-        points = refine(image, points, _half_windows(self.spacing(points)))
-        return Found(np.arange(len(points)), points, self.spacing(points))
+        small = _smaller(image)
+        return self._first(image, ((small, _by_sectors, 0), (small, _by_sectors, cv2.CALIB_CB_EXHAUSTIVE)))
+
+    def find_hidden(self, image):
+        """Found, or None, where find() has found nothing: searches that take several times as long."""
+        small = _smaller(image)
+        flat = cv2.CALIB_CB_NORMALIZE_IMAGE
+        searches = [(small, _by_sectors, cv2.CALIB_CB_EXHAUSTIVE | flat), (small, _by_squares, flat)]
+        if small is not image:
+            searches += [(image, _by_sectors, cv2.CALIB_CB_EXHAUSTIVE), (image, _by_squares, flat)]
+        return self._first(image, searches)
+
+    def _first(self, image, searches):
+        """What the first search finds that stands a check: some see a board in what is none, or one of another size."""
+        for where, search, flags in searches:
+            corners = search(where, (self.columns, self.rows), flags)
+            if corners is None:
+                continue
+            points = self._upright((corners + 0.5) * (image.shape[1] / where.shape[1]) - 0.5)
+            if self._alternates(image, points):
+                points = refine(image, points, _half_windows(self.spacing(points)))
+                return Found(np.arange(len(points)), points, self.spacing(points))
+        return None
+
+    def _alternates(self, image, points):
+        """Whether two black squares meet two white ones, in turn, at most corners of each row and of each column, and
+        not along a row or column more: of one that a search made up few corners are right; glare hides some."""
+        # the edge's lines go on for one step
+        grid = np.pad(points.reshape(self.rows, self.columns, 2), ((1, 1), (1, 1), (0, 0)), "reflect",
+                      reflect_type="odd")
+        along, down = np.gradient(grid, axis=1), np.gradient(grid, axis=0)
+        a, b, c, d = (cv2.remap(image, np.float32(grid + BESIDE * step), None, cv2.INTER_LINEAR,
+                                borderMode=cv2.BORDER_REPLICATE).astype(int)
+                      for step in (along + down, -along - down, along - down, down - along))
+        even = np.add.outer(np.arange(self.rows + 2), np.arange(self.columns + 2)) % 2 == 0
+        # grey levels between the two squares of one colour and those of the other
+        brighter, darker = np.minimum(a, b) - np.maximum(c, d), np.minimum(c, d) - np.maximum(a, b)
+        apart = max(np.where(even, brighter, darker), np.where(even, darker, brighter),
+                    key=lambda s: np.median(s[1:-1, 1:-1]))
+        right = apart[1:-1, 1:-1] > 0
+        if min(right.mean(axis=0).min(), right.mean(axis=1).min()) <= 0.5:
+            return False
+        like = apart > 0.5 * np.median(apart[1:-1, 1:-1])
+        return max(side.mean() for side in (like[0, 1:-1], like[-1, 1:-1], like[1:-1, 0], like[1:-1, -1])) < GOES_ON
 
     def _upright(self, points):
         """Not mirrored: columns to the right of rows' direction, as the board is printed."""
@@ -92,16 +148,6 @@ class Checkerboard:
         if np.dot(left.points[-1] - left.points[0], right.points[-1] - right.points[0]) < 0:
             right.points, right.spacing = right.points[::-1].copy(), right.spacing[::-1].copy()
         return left.ids, left.points, right.points
-
-    def draw(self, dots):
-        """Grey image of the squares, dots px each."""
-        y, x = np.mgrid[0:(self.rows + 1) * dots, 0:(self.columns + 1) * dots] // dots
-        return np.where((x + y) % 2, 255, 0).astype(np.uint8)
-
-    def rectangles(self):
-        """Black ones, in mm: x, y, width, height."""
-        s = self.square_mm
-        return [(x * s, y * s, s, s) for y in range(self.rows + 1) for x in range(self.columns + 1) if (x + y) % 2 == 0]
 
 
 def _dictionary(name):
@@ -180,6 +226,9 @@ class Charuco(Checkerboard):
             return []
         return [(corner, at, reach)]
 
+    def find_hidden(self, image):
+        return None
+
     def match(self, left, right):
         ids, i, j = np.intersect1d(left.ids, right.ids, return_indices=True)
         if len(ids) < POINTS_LEAST or len(set(ids // self.columns)) < 3 or len(set(ids % self.columns)) < 3:
@@ -191,15 +240,6 @@ class Charuco(Checkerboard):
         if hasattr(cv2.aruco, "generateImageMarker"):
             return cv2.aruco.generateImageMarker(self.dictionary, number, side)
         return cv2.aruco.drawMarker(self.dictionary, number, side)
-
-    def draw(self, dots):
-        image = super().draw(dots)
-        side = round(dots * self.marker_mm / self.square_mm)
-        edge = (dots - side) // 2
-        for number, (x, y) in enumerate(self.squares):
-            marker = cv2.resize(self._bits(number), (side, side), interpolation=cv2.INTER_NEAREST)
-            image[y * dots + edge:y * dots + edge + side, x * dots + edge:x * dots + edge + side] = marker
-        return image
 
     def rectangles(self):
         out = super().rectangles()
@@ -217,36 +257,3 @@ def make(options):
     if options.charuco:
         return Charuco(options.board, options.square, options.marker, options.dictionary)
     return Checkerboard(options.board, options.square)
-
-
-# -- to print --
-def _svg(board):
-    s, margin = board.square_mm, MARGIN_SQUARES * board.square_mm
-    width, height = (board.columns + 1) * s + 2 * margin, (board.rows + 1) * s + 2 * margin
-    # rectangles of one path: neighbours leave no hairline between them
-    path = "".join("M%.4f %.4fh%.4fv%.4fh-%.4fz" % (x + margin, y + margin, w, h, w)
-                   for x, y, w, h in board.rectangles())
-    text = "%s. Print at 100 %%, glue it to something flat, measure a square." % board
-    return ('<svg xmlns="http://www.w3.org/2000/svg" width="%gmm" height="%gmm" viewBox="0 0 %g %g">\n'
-            '<rect width="%g" height="%g" fill="white"/>\n<path d="%s" fill="black" shape-rendering="crispEdges"/>\n'
-            '<text x="%g" y="%g" font-family="sans-serif" font-size="%g">%s</text>\n</svg>\n'
-            % (width, height, width, height, width, height, path, margin, height - margin / 4,
-               min(4.0, margin / 4, width / 60), text)).encode()
-
-
-def _png(board):
-    dots = max(8, round(board.square_mm * PRINT_PX_PER_MM))
-    margin = round(MARGIN_SQUARES * dots)
-    ok, data = cv2.imencode(".png", cv2.copyMakeBorder(board.draw(dots), *[margin] * 4, cv2.BORDER_CONSTANT, value=255))
-    if not ok:
-        raise Fail(CANNOT_CREATE, "OpenCV cannot make a PNG")
-    # pHYs, before the pixels: so many dots a metre
-    per_metre = round(dots / board.square_mm * 1000)
-    chunk = b"pHYs" + struct.pack(">2IB", per_metre, per_metre, 1)
-    data, ihdr_end = data.tobytes(), 8 + 25
-    return data[:ihdr_end] + struct.pack(">I", 9) + chunk + struct.pack(">I", zlib.crc32(chunk)) + data[ihdr_end:]
-
-
-def printed(board, path):
-    """The bytes of the file to print."""
-    return _svg(board) if path.endswith(".svg") else _png(board)

@@ -27,7 +27,9 @@ def normalise(lens, px, k, d):
         out[np.abs(out).max(axis=1) > 1e5] = np.nan
         return out
     criteria = (cv2.TERM_CRITERIA_EPS + cv2.TERM_CRITERIA_MAX_ITER, 100, 1e-9)
-    return cv2.undistortPointsIter(px, k, d, None, None, criteria).reshape(-1, 2)
+    # 4.x has two functions for what is one in 5
+    undistort = getattr(cv2, "undistortPointsIter", cv2.undistortPoints)
+    return undistort(px, k, d, R=None, P=None, criteria=criteria).reshape(-1, 2)
 
 
 def turns_back(lens, k, d, size):

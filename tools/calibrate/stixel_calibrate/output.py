@@ -1,56 +1,16 @@
-"""Files: written whole or not at all, and the calibration that stixeld reads.
+"""What is written: pairs, and the calibration that stixeld reads.
 
 SPDX-License-Identifier: Apache-2.0
 """
 import os
-import tempfile
 
 import cv2
 import numpy as np
 
-from .fail import CANNOT_CREATE, Fail
+from .files import refuse, write
 from .lens import COEFFICIENTS, Rig
 
 MODELS = {"plumb_bob": "plumb_bob", "rational": "rational_polynomial", "equidistant": "equidistant"}
-
-
-def _refuse(path, e):
-    raise Fail(CANNOT_CREATE, "%s cannot be written: %s" % (path, e.strerror)) from None
-
-
-def check_place(path):
-    """Fail when a file could not be written there: said before the work, not after it."""
-    try:
-        if os.path.isdir(path):
-            raise IsADirectoryError(21, os.strerror(21))
-        fd, name = tempfile.mkstemp(prefix=".stixel-calibrate-", dir=os.path.dirname(path) or ".")
-        os.close(fd)
-        os.unlink(name)
-    except OSError as e:
-        _refuse(path, e)
-
-
-def write(path, data, keep=False):
-    """Writes bytes to path at once, so that it is never seen half. keep: what is there becomes path.1."""
-    name = None
-    try:
-        fd, name = tempfile.mkstemp(prefix=".stixel-calibrate-", dir=os.path.dirname(path) or ".")
-        with os.fdopen(fd, "wb") as f:
-            f.write(data)
-            f.flush()
-            os.fsync(f.fileno())
-        umask = os.umask(0)
-        os.umask(umask)
-        os.chmod(name, 0o666 & ~umask)
-        if keep and os.path.exists(path):
-            link = name + ".1"
-            os.link(path, link)
-            os.replace(link, path + ".1")
-        os.replace(name, path)
-    except OSError as e:
-        if name and os.path.exists(name):
-            os.unlink(name)
-        _refuse(path, e)
 
 
 def save_pair(folder, number, pair):
@@ -58,7 +18,7 @@ def save_pair(folder, number, pair):
     try:
         os.makedirs(folder, exist_ok=True)
     except OSError as e:
-        _refuse(folder, e)
+        refuse(folder, e)
     for side, image in (("left", pair.left), ("right", pair.right)):
         write(os.path.join(folder, "%s_%04d.png" % (side, number)), cv2.imencode(".png", image)[1].tobytes())
 

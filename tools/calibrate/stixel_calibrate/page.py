@@ -10,20 +10,20 @@ import cv2
 import numpy as np
 
 from . import report, views
-from .output import write
+from .files import write
 
 PERIOD_S = 0.5
 WIDTH = 640
 GREEN, RED = (80, 200, 60), (60, 60, 230)  # BGR
 
 
-def _picture(image, found, cells):
-    """A JPEG: image with corners; parts without any view stay red."""
+def _picture(image, found, wanted):
+    """A JPEG: image with corners; parts where some are wanted are red."""
     scale = WIDTH / image.shape[1]
     small = cv2.cvtColor(cv2.resize(image, None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA), cv2.COLOR_GRAY2BGR)
     h, w = small.shape[:2]
     tint = np.zeros_like(small)
-    for y, x in zip(*np.nonzero(cells == 0)):
+    for y, x in zip(*np.nonzero(wanted)):
         a, b = (int(x * w / views.GRID[0]), int(y * h / views.GRID[1])), (
             int((x + 1) * w / views.GRID[0]) - 1, int((y + 1) * h / views.GRID[1]) - 1)
         cv2.rectangle(tint, a, b, RED, -1)
@@ -44,7 +44,7 @@ class Page:
         if why is not None and time.monotonic() - self.written < PERIOD_S:
             return
         self.pictures = "".join('<img width="48%%" alt="%s" src="data:image/jpeg;base64,%s">\n' % (
-            side, _picture(image, f, c.cells[i])) for i, (side, image, f) in enumerate(
+            side, _picture(image, f, c.wanted(i))) for i, (side, image, f) in enumerate(
                 (("left", pair.left, found[0]), ("right", pair.right, found[1]))))
         told = ["this pair: " + (why or "kept"), "left out so far: " + report.left_out(c)]
         self._write(c, report.next_step(c), told, True)

@@ -9,7 +9,7 @@ import time
 import cv2
 import numpy as np
 
-from .fail import CONFIG, DATA, NOTHING, UNAVAILABLE, USAGE, Fail
+from .fail import CONFIG, DATA, NOTHING, UNAVAILABLE, USAGE, Fail, missing_module
 
 FRAME_S = 10.0  # no frame for so long: nobody waits longer
 IMAGES_S = 5.0  # so long after the first frame images have come
@@ -81,7 +81,7 @@ def live(instance):
     try:
         import stixel
     except ImportError as e:
-        raise Fail(UNAVAILABLE, "the Python module stixel cannot be loaded: %s" % e) from None
+        raise missing_module(e) from None
     try:
         with stixel.open(instance, images=["left", "right"]) as reader:
             begin, images = time.monotonic(), False

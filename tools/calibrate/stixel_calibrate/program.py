@@ -3,20 +3,26 @@
 SPDX-License-Identifier: Apache-2.0
 """
 import os
+import re
 import shlex
 import sys
 
 from . import options as command_line
-from .fail import DATA, UNAVAILABLE, Fail
+from .fail import DATA, PACKAGES, UNAVAILABLE, Fail, missing_module
+
+
+OPENCV_LEAST, OPENCV_BEFORE = (4, 6), (6,)  # tested with 4.6, 4.8, 4.11 and 5.0; 5 had lost functions of 4
 
 
 def _need_opencv():
+    """Said before any image is read."""
     try:
         import numpy  # noqa: F401
         import cv2
     except ImportError as e:
-        raise Fail(UNAVAILABLE, "%s cannot be loaded: install OpenCV for Python (Debian package python3-opencv)"
-                   % (e.name or e)) from None
+        raise missing_module(e) from None
+    if not OPENCV_LEAST <= tuple(map(int, re.findall(r"\d+", cv2.__version__)[:2])) < OPENCV_BEFORE:
+        raise Fail(UNAVAILABLE, "OpenCV %s is not supported: install %s" % (cv2.__version__, PACKAGES["cv2"]))
     cv2.setNumThreads(2)
 
 
@@ -51,20 +57,18 @@ def _collect(o, board):
 
 
 def _calibrate(o):
-    from . import apply, output, report, solve
+    from . import apply, files, output, report, solve
     from . import board as boards
     board = boards.make(o)
     if not o.left and not o.no_apply:
         apply.check_name(o.output)
     for path in (o.output, o.page):
         if path:
-            output.check_place(path)
+            files.check_place(path)
     collection, page = _collect(o, board)
-    if collection.views or not collection.pairs:
-        result = solve.solve(o.lens, board, collection.views, collection.size)
-    else:
-        raise Fail(DATA, "no %s in %d pairs (%s): see --board, which counts inner corners" % (
-            board, collection.pairs, report.left_out(collection)))
+    if collection.pairs and len(collection.views) < solve.VIEWS_LEAST:
+        raise Fail(DATA, report.too_few(collection, boards.size_seen(collection.without) if not o.charuco else None))
+    result = solve.solve(o.lens, board, collection.views, collection.size)
     earlier = output.earlier(o.output, collection.size)
     lines = report.errors(result, collection.views, earlier) + report.cameras(result.rig)
     print("\n".join(lines))
@@ -73,13 +77,13 @@ def _calibrate(o):
         print("not all was seen (%s): the lens is a guess there" % "; ".join(unseen))
     beyond = result.beyond()
     if page:
-        page.end(collection, "not written: " + beyond[0] if beyond and not o.force else "done", lines)
+        page.end(collection, report.verdict(result, o.force), lines)
     if beyond and not o.force:
         raise Fail(DATA, "not written to %s: %s" % (o.output, "; ".join(beyond)))
     if beyond:
         print("written all the same (--force): %s" % "; ".join(beyond))
     kept = os.path.exists(o.output)
-    output.write(o.output, output.calibration(result.rig, report.comments(result, board, o.lens)), keep=True)
+    files.write(o.output, output.calibration(result.rig, report.comments(result, board, o.lens)), keep=True)
     _tell_what_next(o, kept)
 
 
@@ -99,10 +103,14 @@ def _tell_what_next(o, kept):
 
 
 def _print_board(o):
-    from . import board as boards
-    from . import output
-    board = boards.make(o)
-    output.write(o.print_board, boards.printed(board, o.print_board))
+    from . import files, paper
+    if o.charuco:  # the pictures of its markers are OpenCV's
+        _need_opencv()
+        from . import board as boards
+        board = boards.make(o)
+    else:
+        board = paper.Checkers(o.board, o.square)
+    files.write(o.print_board, paper.printed(board, o.print_board))
     print("%s: %s; print it at 100 %% and measure a square" % (o.print_board, board))
 
 
@@ -113,10 +121,10 @@ def main(arguments, version):
         return 0
     o = command_line.parse(arguments, version)
     try:
-        _need_opencv()
         if o.print_board:
             _print_board(o)
         else:
+            _need_opencv()
             _calibrate(o)
     except Fail as e:
         sys.stdout.flush()

@@ -43,12 +43,23 @@ def next_step(c):
     return "enough" if not missing else "missing: " + "; ".join(missing)
 
 
+def too_few(c, size):
+    """Why it cannot calibrate. size: of the board that pairs without the wanted one show, or None."""
+    text = "%d good view%s of the board in %d pairs (%s), at least %d are needed" % (
+        len(c.views), "" if len(c.views) == 1 else "s", c.pairs, left_out(c), solve.VIEWS_LEAST)
+    if not c.views:
+        text = "no %s in %d pairs (%s)" % (c.board, c.pairs, left_out(c))
+    if size and size != (max(c.board.columns, c.board.rows), min(c.board.columns, c.board.rows)):
+        return text + ": they show a board of %dx%d inner corners: --board %dx%d" % (size + size)
+    return text + ("" if c.views else ": see --board, which counts inner corners")
+
+
 class Screen:
     """The state of the collection on stdout: redrawn in a terminal, else lines. guide: somebody holds the board."""
 
-    def __init__(self, guide, out=sys.stdout):
-        self.guide, self.out, self.lines, self.drawn = guide, out, 0, 0.0
-        self.live = out.isatty()
+    def __init__(self, guide, out=None):
+        self.guide, self.out, self.lines, self.drawn = guide, out or sys.stdout, 0, 0.0
+        self.live = self.out.isatty()
 
     def show(self, c, pair, why):
         """After each pair."""
@@ -79,12 +90,12 @@ class Screen:
 
 
 def _row(name, reprojection, rows):
-    return "%-24s %13s %12.2f %8.2f" % (name, "%.2f" % reprojection if reprojection is not None else "", *rows)
+    return "%-22s %15s %16.2f %12.2f" % (name, "%.2f" % reprojection if reprojection is not None else "", *rows)
 
 
 def errors(result, all_views, earlier=None):
     """Lines: a table of errors, px, before and after."""
-    lines = ["%-24s %13s %12s %8s" % ("px", "reprojection", "rows: median", "95 %"),
+    lines = ["%-22s %15s %16s %12s" % ("errors, px", "reprojection", "rows, median", "rows, 95 %"),
              _row("raw images", None, solve.raw_rows(all_views))]
     if earlier is not None:
         e = solve.rows_of(_joined(earlier, all_views))
@@ -105,6 +116,14 @@ def cameras(rig):
     """Lines: what was found."""
     return ["%s camera: f %.1f %.1f, centre %.1f %.1f px" % (side, k[0, 0], k[1, 1], k[0, 2], k[1, 2])
             for side, k in zip(("left", "right"), rig.k)] + ["baseline %.1f mm" % (1000 * rig.baseline_m)]
+
+
+def verdict(result, force):
+    """Of a result, in a few words."""
+    beyond = result.beyond()
+    if beyond:
+        return ("written all the same: " if force else "not written: ") + beyond[0]
+    return "good: rows within %.2f px (95 %% of them within %.2f)" % (result.errors.row_median, result.errors.row_95)
 
 
 def comments(result, board, lens):

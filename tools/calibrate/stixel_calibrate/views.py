@@ -2,6 +2,7 @@
 
 SPDX-License-Identifier: Apache-2.0
 """
+from collections import deque
 from concurrent.futures import ThreadPoolExecutor
 
 import cv2
@@ -17,6 +18,7 @@ NEW_WIDTHS = 0.04
 # ... enough are kept when these are reached.
 ENOUGH_VIEWS = 15
 VIEWS_MOST = 80
+WITHOUT_MOST = 8
 GRID = (8, 5)
 COVERED = 0.65  # of each image; near boards leave out the edge that the other camera does not see
 REGION_COVERED = 0.5
@@ -65,6 +67,7 @@ class Collection:
         self.left_out = dict.fromkeys(("no board", "one side only", "blurred", "moving", "like another"), 0)
         self.poses = np.zeros((0, 3))
         self.last = None
+        self.without = deque(maxlen=WITHOUT_MOST)  # left images of pairs without the board
         self.cells = np.zeros((2, GRID[1], GRID[0]), int)
         self._pool = ThreadPoolExecutor(2)
 
@@ -74,6 +77,10 @@ class Collection:
         self.pairs += 1
         self.size = pair.left.shape[::-1]
         found = tuple(self._pool.map(self.board.find, (pair.left, pair.right)))
+        # where a person holds the board, an answer at once is worth more than one more view
+        if not anew or any(found):
+            found = tuple(self._pool.map(lambda image, f: f or self.board.find_hidden(image), (pair.left, pair.right),
+                                         found))
         why = self._verdict(pair, found, anew)
         if why:
             self.left_out[why] += 1
@@ -83,6 +90,7 @@ class Collection:
         left, right = found
         before, self.last = self.last, (pair, left)
         if left is None or right is None:
+            self.without.append(pair.left)
             return "no board" if left is right else "one side only"
         matched = self.board.match(left, right)
         if matched is None:
@@ -175,18 +183,30 @@ class Collection:
         across, down = self.poses[:, 1], self.poses[:, 2]
         return tuple(max(0.0, float(v)) for v in (across.max(), -across.min(), down.max(), -down.min()))
 
-    def _empty_region(self):
-        """The region that needs corners most, in words; None: all have enough."""
+    def _regions(self):
+        """Of each: its word, its part of the cells' rows and columns, and the share of it that had corners."""
         w, h = GRID
-        worst, share = None, REGION_COVERED
         for j, row in enumerate(REGIONS):
             for i, word in enumerate(row):
-                part = self.cells[:, h * j // 3:-(-h * (j + 1) // 3), w * i // 3:-(-w * (i + 1) // 3)] > 0
+                at = slice(h * j // 3, -(-h * (j + 1) // 3)), slice(w * i // 3, -(-w * (i + 1) // 3))
+                part = self.cells[(slice(None), *at)] > 0
                 # at the left edge of the left image and the right edge of the right one there is no common view
-                got = max(part.mean(axis=(1, 2))) if word.endswith(("left", "right")) else part.mean()
-                if got < share:
-                    worst, share = word, got
-        return worst
+                yield word, at, max(part.mean(axis=(1, 2))) if word.endswith(("left", "right")) else part.mean()
+
+    def _empty_region(self):
+        """The region that needs corners most, in words; None: all have enough."""
+        word, _, got = min(self._regions(), key=lambda r: r[2])
+        return word if got < REGION_COVERED else None
+
+    def wanted(self, side):
+        """Which cells (rows, columns) of an image have no corner, and should have: none when it is enough."""
+        empty = self.cells[side] == 0
+        if self.covered(side) < COVERED:
+            return empty
+        poor = np.zeros_like(empty)
+        for _, at, got in self._regions():
+            poor[at] |= got < REGION_COVERED
+        return empty & poor
 
     def missing(self):
         """What to do next, in words; empty when it is enough."""
