@@ -1,9 +1,89 @@
 /*
- * What a user may do about a state.
+ * Says what a user may do.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "base/advice.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Cuts the path behind the folder that its last name lies in. False: there is no folder before it. */
+static bool cut_last(char *path)
+{
+	char *slash = strrchr(path, '/');
+
+	if (!slash || !slash[1])
+		return false;
+	slash[slash == path] = 0;
+	return true;
+}
+
+/* The part of a pattern that is a name as it stands. Empty: nothing of it is. */
+static void take_fixed(const char *pattern, char *path, size_t bytes)
+{
+	const size_t n = strcspn(pattern, "*?[{%");
+
+	snprintf(path, bytes, "%.*s", (int)n, pattern);
+	if (pattern[n] && n && path[n - 1] != '/' && !cut_last(path))
+		*path = 0;
+	for (size_t end = strlen(path); end > 1 && path[end - 1] == '/'; end--)
+		path[end - 1] = 0;
+}
+
+static void tell_absent(const char *path, char *why, size_t why_bytes)
+{
+	char there[PATH_MAX], target[256], folder[256];
+	struct stat st;
+	ssize_t n = readlink(path, target, sizeof(target) - 1);
+
+	if (n > 0) {
+		snprintf(why, why_bytes,
+			 "%s is a link to %.*s, which does not exist: mend the link, or correct the path",
+			 path, (int)n, target);
+		return;
+	}
+	snprintf(there, sizeof(there), "%s", path);
+	while (cut_last(there))
+		if (stat(there, &st) == 0) {
+			snprintf(why, why_bytes,
+				 "%s does not exist, though %s does: correct the path, or make or mount "
+				 "what is missing",
+				 path, there);
+			return;
+		}
+	snprintf(why, why_bytes, "%s does not exist, seen from %s: correct the path, or write it from / on",
+		 path, getcwd(folder, sizeof(folder)) ? folder : "here");
+}
+
+bool sx_missing(const char *pattern, char *why, size_t why_bytes)
+{
+	char path[PATH_MAX];
+	struct stat st;
+
+	if (strlen(pattern) >= sizeof(path))
+		return false; /* what opens it says that it is too long */
+	take_fixed(pattern, path, sizeof(path));
+	if (!*path || stat(path, &st) == 0)
+		return false;
+	if (errno == ENOENT)
+		tell_absent(path, why, why_bytes);
+	else if (errno == ENOTDIR)
+		snprintf(why, why_bytes, "%s does not exist: a part of the path is a file, not a folder",
+			 path);
+	else if (errno == EACCES)
+		snprintf(why, why_bytes,
+			 "%s: Permission denied: user %u may not enter a folder of this path "
+			 "(chmod o+x, or another place)",
+			 path, (unsigned)geteuid());
+	else
+		snprintf(why, why_bytes, "%s: %s", path, strerror(errno));
+	return true;
+}
 
 const char *sx_advice_too_slow(void)
 {

@@ -40,7 +40,7 @@ static void contract_add_number(struct contract_text *t, long long value)
 	contract_add(t, d);
 }
 
-/* "daemon/handover.c:57: contract broken: ". Compilers name files from the build folder. */
+/* "daemon/exchange/handover.c:57: contract broken: ". Compilers name files from the build folder. */
 static void contract_begin(struct contract_text *t, const char *file, int line)
 {
 	while (!strncmp(file, "../", 3))

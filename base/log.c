@@ -17,6 +17,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/printable.h"
 #include "base/spsc.h"
 
 #define RINGS 8
@@ -129,10 +130,7 @@ static void format_text(char text[SX_LOG_TEXT_BYTES], const char *format, va_lis
 		snprintf(text, SX_LOG_TEXT_BYTES, "(format error) %s", format);
 	else if (n >= SX_LOG_TEXT_BYTES)
 		memcpy(text + SX_LOG_TEXT_BYTES - 4, "...", 4);
-	for (char *c = text; *c;
-	     c++) /* names from outside must not forge lines or move a terminal's cursor */
-		if ((unsigned char)*c < 0x20 || *c == 0x7f)
-			*c = '?';
+	sx_make_printable(text); /* names from outside must not forge lines or move a terminal's cursor */
 }
 
 static void put_in_ring(struct ring *ring, enum sx_log_topic topic, enum sx_log_level level,

@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/advice.h"
 #include "base/contract.h"
-#include "base/missing.h"
 #include "capture/paths.h"
 
 struct found {

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/printable.h"
 #include "config/config.h"
-#include "config/number.h"
 
 void sx_errors_add(struct sx_errors *e, const char *format, ...)
 {
@@ -24,11 +24,7 @@ void sx_errors_add(struct sx_errors *e, const char *format, ...)
 	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
 	/* what a file or an argument contained must not move the terminal's cursor */
-	bool ascii_only = !sx_utf8_valid(text, strlen(text));
-
-	for (char *c = text; *c; c++)
-		if ((unsigned char)*c < 0x20 || *c == 0x7f || (ascii_only && (unsigned char)*c > 0x7f))
-			*c = '?';
+	sx_make_printable(text);
 	e->text[e->count] = strdup(text);
 	if (e->text[e->count])
 		e->count++;

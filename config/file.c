@@ -32,26 +32,46 @@ static int read_whole(int fd, char *text, size_t max, size_t *size)
 	return n > max ? -EFBIG : 0;
 }
 
+/*
+ * A descriptor of a regular file. What it is, is known before it is opened: to open a device may already do
+ * something (a watchdog starts), and a FIFO would wait. Negative errno; -EINVAL: it is of another kind.
+ */
+static int open_regular(const char *path, off_t *bytes)
+{
+	int place = open(path, O_PATH | O_CLOEXEC), fd;
+	char self[32];
+	struct stat st;
+
+	if (place < 0 || fstat(place, &st) < 0) {
+		fd = -errno;
+	} else if (!S_ISREG(st.st_mode)) {
+		fd = S_ISDIR(st.st_mode) ? -EISDIR : -EINVAL;
+	} else {
+		snprintf(self, sizeof(self), "/proc/self/fd/%d", place);
+		fd = open(self, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+		if (fd < 0 && errno == ENOENT) /* no /proc here */
+			fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+		fd = fd < 0 ? -errno : fd;
+		*bytes = st.st_size;
+	}
+	if (place >= 0)
+		close(place);
+	return fd;
+}
+
 int sx_file_read(const char *path, size_t max, char **text, size_t *size, char *why, size_t why_bytes)
 {
-	/* not blocking: a FIFO in place of a file must not hang the start */
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), r = 0;
-	struct stat st;
+	off_t bytes = 0;
+	int fd = open_regular(path, &bytes), r = fd < 0 ? fd : 0;
 	char *buf = NULL;
 
-	if (fd < 0 || fstat(fd, &st) < 0) {
-		r = -errno;
+	if (r < 0)
 		goto fail;
-	}
-	if (!S_ISREG(st.st_mode)) {
-		r = S_ISDIR(st.st_mode) ? -EISDIR : -EINVAL;
-		goto fail;
-	}
-	if ((size_t)st.st_size > max) {
+	if ((size_t)bytes > max) {
 		r = -EFBIG;
 		goto fail;
 	}
-	max = (size_t)st.st_size + 4096 < max ? (size_t)st.st_size + 4096 : max;
+	max = (size_t)bytes + 4096 < max ? (size_t)bytes + 4096 : max;
 	buf = malloc(max + 2);
 	if (!buf) {
 		r = -ENOMEM;

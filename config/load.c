@@ -173,10 +173,23 @@ static int byte_order(const struct dirent **a, const struct dirent **b)
 	return strcmp((*a)->d_name, (*b)->d_name);
 }
 
+/* Reads the draft if its turn is before the drop-in next, or in its place; NULL: behind all. */
+static int load_draft(struct sx_load *l, const char *folder, const char *next, bool *done)
+{
+	const size_t n = strlen(folder);
+	const char *name = l->draft ? l->draft->path + n + 1 : NULL;
+
+	if (!name || *done || strncmp(l->draft->path, folder, n) != 0 || (next && strcmp(name, next) > 0))
+		return 0;
+	*done = true;
+	return sx_load_file(l, l->draft->path);
+}
+
 static int load_drop_ins(struct sx_load *l, const char *file)
 {
 	struct dirent **list = NULL;
 	char folder[512], path[1024];
+	bool drafted = false;
 	int n, r = 0;
 
 	if (snprintf(folder, sizeof(folder), "%s.d", file) >= (int)sizeof(folder)) {
@@ -187,7 +200,7 @@ static int load_drop_ins(struct sx_load *l, const char *file)
 	n = scandir(folder, &list, is_drop_in, byte_order);
 	if (n < 0) {
 		if (errno == ENOENT)
-			return 0;
+			return load_draft(l, folder, NULL, &drafted);
 		r = -errno;
 		sx_errors_add(l->errors, "%s: %s", folder, strerror(errno));
 		return r;
@@ -198,15 +211,17 @@ static int load_drop_ins(struct sx_load *l, const char *file)
 		r = -E2BIG;
 	}
 	for (int i = 0; i < n; i++) {
-		int e;
+		int e = load_draft(l, folder, list[i]->d_name, &drafted);
 
 		snprintf(path, sizeof(path), "%s/%s", folder, list[i]->d_name);
-		if (i < SX_CONFIG_FILES && (e = sx_load_file(l, path)) < 0)
-			r = e;
+		if (e == 0 && i < SX_CONFIG_FILES && !(l->draft && strcmp(path, l->draft->path) == 0))
+			e = sx_load_file(l, path);
+		r = e < 0 ? e : r;
 		free(list[i]);
 	}
 	free(list);
-	return r;
+	n = load_draft(l, folder, NULL, &drafted);
+	return r < 0 ? r : n;
 }
 
 static void load_override(struct sx_load *l, const char *text)
@@ -291,7 +306,8 @@ static int load_end(struct sx_load *l, int r, struct sx_settings *ret, struct sx
 }
 
 static int load_settings(struct sx_settings *ret, struct sx_origins *origins, const char *file,
-			 const char *const *overrides, int count, enum whole whole, struct sx_errors *errors)
+			 const struct sx_draft *draft, const char *const *overrides, int count,
+			 enum whole whole, struct sx_errors *errors)
 {
 	struct sx_load *l = calloc(1, sizeof(*l));
 	int r = l ? sx_settings_init(&l->settings) : -ENOMEM, e;
@@ -303,6 +319,7 @@ static int load_settings(struct sx_settings *ret, struct sx_origins *origins, co
 	l->errors = errors;
 	l->how = "-s";
 	l->look = whole == WHOLE_EXISTING;
+	l->draft = draft;
 	if (file) {
 		r = sx_load_file(l, file);
 		e = load_drop_ins(l, file);
@@ -329,14 +346,21 @@ int sx_settings_load_origins(struct sx_settings *ret, struct sx_origins *origins
 			     const char *const *overrides, int count, bool source_required,
 			     struct sx_errors *errors)
 {
-	return load_settings(ret, origins, file, overrides, count,
+	return load_settings(ret, origins, file, NULL, overrides, count,
 			     source_required ? WHOLE_WITH_SOURCE : WHOLE_WITHOUT_SOURCE, errors);
 }
 
 int sx_settings_load_existing(struct sx_settings *ret, struct sx_origins *origins, const char *file,
 			      const char *const *overrides, int count, struct sx_errors *errors)
 {
-	return load_settings(ret, origins, file, overrides, count, WHOLE_EXISTING, errors);
+	return load_settings(ret, origins, file, NULL, overrides, count, WHOLE_EXISTING, errors);
+}
+
+int sx_settings_load_draft(struct sx_settings *ret, struct sx_origins *origins, const char *file,
+			   const struct sx_draft *draft, const char *const *overrides, int count,
+			   struct sx_errors *errors)
+{
+	return load_settings(ret, origins, file, draft, overrides, count, WHOLE_WITH_SOURCE, errors);
 }
 
 /* Is a key among the changes that a calibration has to do with? */
@@ -385,5 +409,5 @@ int sx_settings_load(struct sx_settings *ret, const char *file, const char *cons
 int sx_settings_template(struct sx_settings *ret, const char *const *overrides, int count,
 			 struct sx_errors *errors)
 {
-	return load_settings(ret, NULL, NULL, overrides, count, WHOLE_TEMPLATE, errors);
+	return load_settings(ret, NULL, NULL, NULL, overrides, count, WHOLE_TEMPLATE, errors);
 }

@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/advice.h"
 #include "base/log.h"
-#include "base/missing.h"
 #include "capture/file_list.h"
 #include "capture/paths.h"
 #include "config/calibration/calibration.h"

@@ -7,6 +7,7 @@
 #define SX_CONFIG_LOAD_PRIV_H
 
 #include "config/config.h"
+#include "config/draft.h"
 #include "config/option.h"
 
 #define SX_CONFIG_FILE_BYTES (256 * 1024)
@@ -27,6 +28,7 @@ struct sx_load {
 	bool live;	 /* only keys that can change live are allowed */
 	bool look;	 /* for the files that keys name */
 	bool out_of_memory;
+	const struct sx_draft *draft; /* NULL: none */
 	struct sx_origin origins[SX_OPTION_MAX];
 };
 

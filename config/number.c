@@ -146,27 +146,3 @@ const char *sx_nearest_word(const char *text, const char *const *words)
 	}
 	return best && sx_word_near(text, least) ? best : NULL;
 }
-
-bool sx_utf8_valid(const char *text, size_t bytes)
-{
-	const unsigned char *t = (const unsigned char *)text, *end = t + bytes;
-
-	while (t < end) {
-		static const uint32_t least[] = {0, 0x80, 0x800, 0x10000};
-		int more = *t < 0x80 ? 0 : *t >> 5 == 6 ? 1 : *t >> 4 == 14 ? 2 : *t >> 3 == 30 ? 3 : -1;
-		uint32_t code;
-
-		if (more < 0 || end - t <= more)
-			return false;
-		code = more ? *t & (0x3fu >> more) : *t;
-		for (int i = 1; i <= more; i++) {
-			if (t[i] >> 6 != 2)
-				return false;
-			code = code << 6 | (t[i] & 0x3fu);
-		}
-		if (code < least[more] || code > 0x10ffff || (code >= 0xd800 && code < 0xe000))
-			return false;
-		t += more + 1;
-	}
-	return true;
-}

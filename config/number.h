@@ -27,7 +27,4 @@ int sx_word_distance(const char *a, const char *b);
 /* True when edits are few enough for "did you mean". */
 bool sx_word_near(const char *text, int distance);
 
-/* Valid UTF-8 (no surrogates, no overlong forms, nothing above U+10FFFF)? */
-bool sx_utf8_valid(const char *text, size_t bytes);
-
 #endif

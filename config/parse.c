@@ -11,9 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/printable.h"
 #include "config/file.h"
 #include "config/load_priv.h"
-#include "config/number.h"
 
 #define SECTION_BYTES 64
 
@@ -161,13 +161,28 @@ static void remember_file(struct sx_load *l, const char *path)
 	l->settings.files = files;
 }
 
+/* The file of this path, or what is to become it. */
+static int read_file(const struct sx_draft *draft, const char *path, char **text, size_t *size, char *why,
+		     size_t why_bytes)
+{
+	if (!draft || strcmp(path, draft->path) != 0)
+		return sx_file_read(path, SX_CONFIG_FILE_BYTES, text, size, why, why_bytes);
+	*text = strdup(draft->text);
+	if (!*text)
+		snprintf(why, why_bytes, "%s", strerror(ENOMEM));
+	if (!*text)
+		return -ENOMEM;
+	*size = strlen(*text);
+	return 0;
+}
+
 int sx_load_file(struct sx_load *l, const char *path)
 {
 	struct parse p = {.load = l, .path = path};
 	const char *slash = strrchr(path, '/');
 	char *text, why[128];
 	size_t size;
-	int r = sx_file_read(path, SX_CONFIG_FILE_BYTES, &text, &size, why, sizeof(why));
+	int r = read_file(l->draft, path, &text, &size, why, sizeof(why));
 
 	l->file++;
 	if (r < 0) {

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/printable.h"
 #include "config/number.h"
 #include "config/option.h"
 
@@ -196,14 +197,15 @@ _Static_assert(SX_OPTION_TEXT_BYTES == 512, "a sentence below says 511");
 static const char *text_fault(const char *text)
 {
 	size_t n = strlen(text);
+	uint32_t code;
 
 	if (n >= SX_OPTION_TEXT_BYTES)
 		return " (longer than 511 bytes)";
 	if (!sx_utf8_valid(text, n))
 		return " (not UTF-8)";
-	for (size_t i = 0; i < n; i++)
-		if ((unsigned char)text[i] < 0x20 || text[i] == 0x7f)
-			return " (control character)";
+	code = sx_unprintable(text); /* it comes to the terminals of others */
+	if (code)
+		return code < 0xa0 ? " (control character)" : " (a character that is not seen)";
 	if (n && (text[0] == ' ' || text[n - 1] == ' '))
 		return " (leading or trailing blank)";
 	if (text[0] == ';' || strstr(text, " ;"))

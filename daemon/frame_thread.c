@@ -137,6 +137,20 @@ static void fill_pictures(struct sx_pipeline *p, const struct sx_flight *f, cons
 				  : (int16_t)(16 * p->pictures.row_error[SX_ROWS_ALL]);
 }
 
+/* Distances jump: a reader cannot see why, and for a while what it has learnt may be wrong. */
+static uint32_t camera_flag(struct sx_pipeline *p, const struct sx_contexts *contexts)
+{
+	const int64_t now = sx_now_ns();
+
+	sx_must(contexts->plan.camera, >=, p->camera_mark.changes);
+	if (contexts->plan.camera > p->camera_mark.changes)
+		p->camera_mark.changed_ns = now;
+	p->camera_mark.changes = contexts->plan.camera;
+	return p->camera_mark.changed_ns && now - p->camera_mark.changed_ns < SX_CAMERA_CHANGED_NS
+		       ? STIXEL_FRAME_CAMERA_CHANGED
+		       : 0;
+}
+
 static void fill_header(struct sx_pipeline *p, const struct sx_flight *f, const struct sx_result *result)
 {
 	const struct sx_telemetry *t = p->c.telemetry;
@@ -151,6 +165,7 @@ static void fill_header(struct sx_pipeline *p, const struct sx_flight *f, const 
 	h->clock = (uint8_t)f->item->pair.clock;
 	h->stamp = (uint8_t)f->item->pair.stamp;
 	h->submitted_ns = f->submitted_ns;
+	h->flags |= camera_flag(p, f->contexts);
 	h->flags |= p->flags | sx_semantics_flags(&p->feeds.semantics, &f->item->pair);
 	h->scores_ns = f->item->pair.scores ? f->item->pair.scores->captured_ns : 0;
 	h->columns = result->columns;

@@ -123,6 +123,17 @@ static int64_t silence_limit_ns(const struct sx_health_input *in)
 	return 3 * in->interval_ns > in->limit_ns ? 3 * in->interval_ns : in->limit_ns;
 }
 
+/*
+ * Pairs of the window: those that were done with in it, published or given up, some of which may have come
+ * before it. Where more came than were done with, as in its first seconds, those that came.
+ */
+static uint64_t pairs_of(uint64_t captured, uint64_t published, uint64_t overload, uint64_t no_map)
+{
+	const uint64_t done = published + overload + no_map;
+
+	return done > captured ? done : captured;
+}
+
 /* A few lost maps are no pattern, unless there was nothing else. serving: frames came in the meantime. */
 static bool judge_maps(struct sx_health *h, const struct sx_health_input *in, uint64_t captured,
 		       uint64_t no_map, bool serving)
@@ -178,7 +189,7 @@ static bool engine_hangs(struct sx_health *h, const struct sx_health_input *in)
 static bool judge_loss(struct sx_health *h, const struct sx_health_input *in)
 {
 	unsigned now, then;
-	uint64_t captured, overload, corrupt;
+	uint64_t captured, published, overload, corrupt, no_map;
 	bool serving;
 
 	if (h->sampled == 0)
@@ -187,12 +198,15 @@ static bool judge_loss(struct sx_health *h, const struct sx_health_input *in)
 	then = first_sample(h);
 	sx_must(h->samples[now].captured, >=, h->samples[then].captured);
 	sx_must(h->samples[now].overload, >=, h->samples[then].overload);
-	captured = h->samples[now].captured - h->samples[then].captured;
+	published = h->samples[now].published - h->samples[then].published;
+	no_map = h->samples[now].no_map - h->samples[then].no_map;
 	overload = h->samples[now].overload - h->samples[then].overload;
 	corrupt = h->samples[now].corrupt - h->samples[then].corrupt;
 	/* the engine itself is never so slow that nothing comes; another process may be */
-	serving = !in->map_why || h->samples[now].published > h->samples[then].published;
-	if (judge_maps(h, in, captured, h->samples[now].no_map - h->samples[then].no_map, serving))
+	serving = !in->map_why || published > 0;
+	captured =
+		pairs_of(h->samples[now].captured - h->samples[then].captured, published, overload, no_map);
+	if (judge_maps(h, in, captured, no_map, serving))
 		return true;
 	if (overload > LOSS_LEAST && overload * 100 > captured * LOSS_PERCENT) {
 		if (engine_stalls(
@@ -263,6 +277,8 @@ void sx_health_judge(struct sx_health *h, const struct sx_health_input *in)
 		decide(h, STIXEL_STATE_DEGRADED, true, true, "%s", in->names_why);
 	else if (in->pictures_why && *in->pictures_why)
 		decide(h, STIXEL_STATE_DEGRADED, true, true, "%s", in->pictures_why);
+	else if (in->camera_why && *in->camera_why)
+		decide(h, STIXEL_STATE_DEGRADED, true, true, "%s", in->camera_why);
 	else if (judge_rate(h, in))
 		return;
 	else

@@ -31,6 +31,7 @@ struct sx_health_input {
 	const char *map_why;	  /* NULL: pairs are matched here; empty: nothing is said of maps */
 	const char *names_why;	  /* why no new reader finds the frames; NULL or empty: they do */
 	const char *pictures_why; /* what is wrong with the pictures; NULL or empty: nothing */
+	const char *camera_why;	  /* that its settings changed a moment ago; NULL or empty: they did not */
 };
 
 /* Thread: main. Zeroed: nothing known yet. */

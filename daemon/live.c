@@ -14,6 +14,7 @@
 #include "base/clock.h"
 #include "base/contract.h"
 #include "base/log.h"
+#include "base/memory_room.h"
 #include "base/thread.h"
 #include "daemon/run_priv.h"
 
@@ -70,6 +71,24 @@ static void tell_rectified(struct sx_run *run, bool before)
 	sx_run_tell_camera(run, true);
 }
 
+/* What the status says for a while, and frames by a flag. */
+static void note_camera(struct sx_run *run)
+{
+	struct sx_live *l = &run->live;
+	int n;
+
+	if (!l->changes_camera)
+		return;
+	sx_must_be(l->builds || !l->recalibrates);
+	l->camera_ns = sx_now_ns();
+	n = snprintf(l->camera_why, sizeof(l->camera_why), "the camera was changed (%s)",
+		     l->diff.changed > l->diff.restart ? l->diff.live_keys : "camera.calibration");
+	if (l->frame && n > 0 && (size_t)n < sizeof(l->camera_why))
+		snprintf(l->camera_why + n, sizeof(l->camera_why) - (size_t)n,
+			 ": from frame %llu on the same disparity may be another distance",
+			 (unsigned long long)l->frame);
+}
+
 /* The settings that run become those of the change. */
 static void live_take(struct sx_run *run)
 {
@@ -85,6 +104,7 @@ static void live_take(struct sx_run *run)
 	    sx_log_levels_parse(&levels, run->settings->log_levels, why, sizeof(why)) == 0)
 		sx_log_levels_set(&levels);
 	l->changes++;
+	note_camera(run);
 	if (!l->order)
 		sx_live_note_configured(run);
 	if (l->recalibrates)
@@ -165,9 +185,29 @@ static void correct_rows(struct sx_context_config *c, const struct sx_row_correc
 	sx_rig_correct_rows(&c->rig, correction);
 }
 
+/* Where a cgroup is full the kernel ends the process that takes one page more. */
+static bool has_room(const struct sx_run *run, char *why, size_t why_bytes)
+{
+	const struct sx_contexts *now = run->pipeline->newest;
+	const size_t bytes =
+		sx_frame_cost_memory(now->bytes, now->count, &now->plan.config, &run->live.plan.config);
+	char what[192];
+	const int64_t room = bytes ? sx_memory_room("", what, sizeof(what)) : INT64_MAX;
+
+	sx_must(now->count, >, 0);
+	if (room >= (int64_t)bytes)
+		return true;
+	snprintf(why, why_bytes,
+		 "old and new contexts at once need about %zu MB more, and %s has %lld MB left: give it "
+		 "more, or change this in a file and restart",
+		 (bytes >> 20) + 1, what, (long long)(room >> 20));
+	return false;
+}
+
 static void live_begin(struct sx_run *run)
 {
 	struct sx_live *l = &run->live;
+	char why[SX_WHY_BYTES + 128];
 	int r;
 
 	sx_must(l->step, ==, SX_LIVE_IDLE);
@@ -177,7 +217,12 @@ static void live_begin(struct sx_run *run)
 	}
 	l->plan = sx_pipeline_plan(run->pipeline, &l->settings);
 	l->plan.calibration += l->recalibrates;
+	l->plan.camera += l->changes_camera;
 	correct_rows(&l->plan.config, &l->correction);
+	if (!has_room(run, why, sizeof(why))) {
+		live_refuse_why(run, -ENOMEM, why);
+		return;
+	}
 	l->engine = &run->engine;
 	l->main_fd = run->main_fd;
 	l->result = 0;
@@ -290,6 +335,18 @@ static void look_at_swap(struct sx_run *run)
 	malloc_trim(0); /* the builder's arena would keep what it once had */
 	sx_run_tell_engine(run);
 	live_finish(run);
+}
+
+void sx_live_see_cost(struct sx_run *run)
+{
+	const struct sx_frame_cost_case now = sx_live_cost_case(run, run->settings);
+	struct sx_newest newest;
+
+	/* while contexts are exchanged a frame may be of either settings */
+	sx_must_be(run->pipeline->newest);
+	if (run->live.step == SX_LIVE_IDLE && sx_telemetry_newest(run->telemetry, &newest) &&
+	    newest.number >= run->pipeline->newest->first)
+		sx_frame_cost_see(&run->live.cost, &now, newest.segment_ns, newest.stages_ns);
 }
 
 void sx_live_look(struct sx_run *run)

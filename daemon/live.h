@@ -19,6 +19,7 @@
 
 #include "config/config.h"
 #include "config/option.h"
+#include "daemon/cost.h"
 #include "daemon/exchange/orders.h"
 #include "daemon/pipeline.h"
 #include "daemon/rows/row_correction.h"
@@ -37,6 +38,9 @@ struct sx_live {
 	unsigned long corrections;  /* of rows, likewise */
 	bool rows_refused;	    /* the last of them: told */
 	uint64_t frame;		    /* the first frame of the last change that changed frames; 0: none did */
+	int64_t camera_ns;	    /* when the camera was changed last; 0: never */
+	char camera_why[160];	    /* what the status says of it for a while */
+	struct sx_frame_cost cost;  /* of frames, as they are and would be */
 	/* what files and command line said of each key when they were read last, as a file takes it */
 	char configured[SX_OPTION_MAX][SX_OPTION_TEXT_BYTES];
 
@@ -48,6 +52,7 @@ struct sx_live {
 	struct sx_origins settings_origins;
 	struct sx_settings_diff diff;
 	bool builds, tunes;
+	bool changes_camera;		     /* any key of [camera] */
 	bool recalibrates;		     /* images are rectified and measured in another way */
 	struct sx_row_correction correction; /* with the change */
 	struct sx_contexts_plan plan;
@@ -64,11 +69,15 @@ struct sx_live {
 
 /* Takes the next step of a change, or begins one that waits. Never waits itself. */
 void sx_live_look(struct sx_run *run);
+/* Once a tick: learns from the newest frame what this machine takes. */
+void sx_live_see_cost(struct sx_run *run);
 /* When the threads of the pipeline have ended: a change in progress is answered with this sentence. */
 void sx_live_abandon(struct sx_run *run, const char *why);
 
 /* live_read.c: the values of a change into live->settings. Negative: refused, errors has the sentences. */
 int sx_live_read(struct sx_run *run, struct sx_errors *errors);
+/* What decides how long a frame takes: these settings, for the images of the pipeline. */
+struct sx_frame_cost_case sx_live_cost_case(const struct sx_run *run, const struct sx_settings *s);
 /* Whether rows are corrected with these settings: wanted, by a camera model, and no other process matches. */
 bool sx_live_corrects_rows(const struct sx_run *run, const struct sx_settings *s);
 /* Of a change that recalibrates: the calibration file has its old name. */

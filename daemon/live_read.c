@@ -91,7 +91,7 @@ static int read_rows(struct sx_run *run, struct sx_errors *errors)
 		sx_errors_add(errors, "out of memory");
 	l->correction = run->rows.wanted;
 	l->builds = true;
-	l->tunes = l->recalibrates = false;
+	l->tunes = l->recalibrates = l->changes_camera = false;
 	return r;
 }
 
@@ -111,7 +111,7 @@ static void find_correction(struct sx_run *run)
 /* What the keys that differ are for, but for row_correction. */
 static void find_work(struct sx_live *l, const struct sx_settings *now, const struct sx_source_info *info)
 {
-	l->recalibrates = !sx_settings_same_camera(now, &l->settings, info);
+	l->recalibrates = l->changes_camera = !sx_settings_same_camera(now, &l->settings, info);
 	l->builds = l->recalibrates;
 	l->tunes = false;
 	for (int i = 0; i < sx_option_count; i++) {
@@ -119,6 +119,7 @@ static void find_work(struct sx_live *l, const struct sx_settings *now, const st
 
 		if (o->change != SX_CHANGE_LIVE || sx_option_equal(o, now, &l->settings))
 			continue;
+		l->changes_camera = l->changes_camera || strcmp(o->section, "camera") == 0;
 		if (strcmp(o->section, "source") == 0)
 			l->tunes = true;
 		else if (strcmp(o->section, "log") != 0 && strcmp(o->key, "row_correction") != 0 &&
@@ -164,6 +165,30 @@ static int check_room(const struct sx_pipeline *p, const struct sx_stixel_params
 		      (unsigned)sx_reduce_columns((int)p->header.image_width, s->width), bytes,
 		      p->frame_bytes);
 	return -EBUSY;
+}
+
+struct sx_frame_cost_case sx_live_cost_case(const struct sx_run *run, const struct sx_settings *s)
+{
+	return (struct sx_frame_cost_case){
+		.stixels = &s->params.stixels,
+		.width = (int)run->pipeline->header.image_width,
+		.height = (int)run->pipeline->header.image_height,
+		.plain = run->engine.backend == &sx_backend_reference,
+	};
+}
+
+/* Frames that take longer than the watchdog waits would end the daemon, and its next life the same way. */
+static int check_cost(const struct sx_run *run, struct sx_errors *errors)
+{
+	const struct sx_frame_cost_case now = sx_live_cost_case(run, run->settings);
+	const struct sx_frame_cost_case next = sx_live_cost_case(run, &run->live.settings);
+	char why[SX_WHY_BYTES + 256];
+
+	sx_must(now.width, ==, next.width);
+	if (!sx_frame_cost_is_too_much(&run->live.cost, &now, &next, sx_run_limit_ns(run), why, sizeof(why)))
+		return 0;
+	sx_errors_add(errors, "%s", why);
+	return -EINVAL;
 }
 
 /* Pairs stay as large as they are, and what is matched of them. */
@@ -223,5 +248,6 @@ int sx_live_read(struct sx_run *run, struct sx_errors *errors)
 			    sizeof(why));
 	if (r < 0)
 		sx_errors_add(errors, "%s", why);
-	return r < 0 ? r : check_room(p, &l->settings.params.stixels, errors);
+	r = r < 0 ? r : check_room(p, &l->settings.params.stixels, errors);
+	return r < 0 ? r : check_cost(run, errors);
 }

@@ -4,6 +4,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,9 +28,27 @@ static char *config_text(const struct sx_run *run)
 	return NULL;
 }
 
+/*
+ * The main file as it is read, from the root: its folder of drop-ins has its name, and not that of what a
+ * link leads to. Own memory, or NULL.
+ */
+static char *whole_path(const char *file)
+{
+	const char *slash = strrchr(file, '/');
+	char folder[PATH_MAX], *real, *path = NULL;
+
+	snprintf(folder, sizeof(folder), "%.*s", slash ? (int)(slash - file) + 1 : 1, slash ? file : ".");
+	real = realpath(folder, NULL);
+	if (real &&
+	    asprintf(&path, "%s/%s", strcmp(real, "/") == 0 ? "" : real, slash ? slash + 1 : file) < 0)
+		path = NULL;
+	free(real);
+	return path;
+}
+
 static void json_file(const struct sx_options *o, FILE *to)
 {
-	char *path = o->file ? realpath(o->file, NULL) : NULL;
+	char *path = o->file ? whole_path(o->file) : NULL;
 
 	fputs("{\"file\":", to);
 	if (o->file)

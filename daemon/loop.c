@@ -33,12 +33,17 @@ static double expected_rate(const struct sx_run *run)
 										memory_order_relaxed));
 }
 
+int64_t sx_run_limit_ns(const struct sx_run *run)
+{
+	return run->service.watchdog_ns ? run->service.watchdog_ns : SX_HEALTH_LIMIT_NS;
+}
+
 static struct sx_health_input health_input(struct sx_run *run)
 {
 	const struct sx_telemetry *t = run->telemetry;
 	double fps = run->settings->source.fps;
 	struct sx_health_input in = {
-		.limit_ns = run->service.watchdog_ns ? run->service.watchdog_ns : SX_HEALTH_LIMIT_NS,
+		.limit_ns = sx_run_limit_ns(run),
 		.interval_ns = fps > 0 ? (int64_t)(1e9 / fps) : 0,
 		.rate = expected_rate(run),
 		.last_capture_ns = atomic_load_explicit(&t->last_capture_ns, memory_order_relaxed),
@@ -64,6 +69,8 @@ static struct sx_health_input health_input(struct sx_run *run)
 			  : *run->rows.why   ? run->rows.why
 					     : run->unit_why;
 	in.now_ns = sx_now_ns();
+	if (run->live.camera_ns && in.now_ns - run->live.camera_ns < SX_CAMERA_CHANGED_NS)
+		in.camera_why = run->live.camera_why;
 	return in;
 }
 
@@ -230,6 +237,7 @@ static void run_tick(struct sx_run *run)
 
 	look_at_pictures(run);
 	sx_run_watch_unit(run);
+	sx_live_see_cost(run);
 	in = health_input(run);
 	sx_health_update(&run->health, &in);
 	tell_state(run);

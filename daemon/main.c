@@ -14,6 +14,8 @@
 #include "config/camera.h"
 #include "config/config.h"
 #include "config/option.h"
+#include "daemon/cost.h"
+#include "daemon/health.h"
 #include "daemon/options.h"
 #include "daemon/run.h"
 
@@ -98,6 +100,23 @@ static void print_questions(const struct sx_settings *s)
 		fprintf(stderr, "stixeld: warning: %s\n", question[i]);
 }
 
+/* Not an error: this machine may be fast enough. Of a size that only the source knows nothing is said. */
+static void warn_of_cost(const struct sx_settings *s)
+{
+	const struct sx_frame_cost_case c = {
+		.stixels = &s->params.stixels,
+		.width = s->rectify ? s->rig.width : s->source.width,
+		.height = s->rectify ? s->rig.height : s->source.height,
+		.plain = s->engine.backend == SX_BACKEND_REFERENCE,
+	};
+	char why[512];
+
+	if (c.width > 0 && c.height > 0 &&
+	    sx_frame_cost_is_too_much(&(struct sx_frame_cost){0}, NULL, &c, SX_HEALTH_LIMIT_NS, why,
+				      sizeof(why)))
+		fprintf(stderr, "stixeld: warning: %s\n", why);
+}
+
 int main(int argc, char **argv)
 {
 	static struct sx_origins origins;
@@ -131,6 +150,7 @@ int main(int argc, char **argv)
 		sx_config_print(&settings, stdout);
 	if (options.check) {
 		print_questions(&settings);
+		warn_of_cost(&settings);
 		r = check_pairs(&settings);
 	} else {
 		r = options.print ? 0 : sx_run(&options, &settings, &origins);

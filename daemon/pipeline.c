@@ -40,6 +40,7 @@ struct sx_contexts_plan sx_pipeline_plan(const struct sx_pipeline *p, const stru
 		.count = s->engine.contexts,
 		.offered = sx_offer_wanted(s),
 		.calibration = p->newest ? p->newest->plan.calibration : 0,
+		.camera = p->newest ? p->newest->plan.camera : 0,
 	};
 
 	plan.rectified = plan.config.rectify;
@@ -100,11 +101,16 @@ size_t sx_pipeline_frame_bytes(const struct sx_pipeline *p, const struct sx_stix
 /* Room for the largest frame, every page of it touched. */
 static int create_frame(struct sx_pipeline *p)
 {
+	size_t start;
+
 	fill_constants(p);
 	p->images = sx_settings_images(p->c.settings->output.planes);
 	p->frame_bytes = sx_pipeline_frame_bytes(p, &p->c.settings->params.stixels);
-	if (p->frame_bytes == 0)
+	start = sx_pipeline_frame_bytes(p, &p->c.start);
+	if (p->frame_bytes == 0 || start == 0)
 		return -EOVERFLOW;
+	/* a reload brings the settings of the start back */
+	p->frame_bytes = start > p->frame_bytes ? start : p->frame_bytes;
 	p->bytes = aligned_alloc(64, (p->frame_bytes + 63) & ~(size_t)63);
 	if (!p->bytes)
 		return -ENOMEM;

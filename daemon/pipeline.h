@@ -23,8 +23,8 @@
 
 #include "config/settings.h"
 #include "daemon/exchange/exchange.h"
+#include "daemon/exchange/handover.h"
 #include "daemon/feeds/feeds.h"
-#include "daemon/handover.h"
 #include "daemon/ringer.h"
 #include "daemon/telemetry.h"
 #include "engines/select.h"
@@ -48,6 +48,7 @@ enum sx_end {
 /* What create needs; everything outlives the pipeline. */
 struct sx_pipeline_config {
 	const struct sx_settings *settings;
+	struct sx_stixel_params start; /* a ring that is made anew has room for them, too */
 	struct sx_engine *engine;
 	struct sx_telemetry *telemetry;
 	const char *instance, *shm_dir;
@@ -81,17 +82,16 @@ struct sx_pipeline {
 	char why[SX_WHY_BYTES];	  /* to be read after both threads have been joined */
 
 	struct sx_exchange exchange;
+	struct sx_camera_mark camera_mark;
 	struct sx_contexts *newest; /* main's: the last ones that were handed over */
 
+	pthread_t capture, frame;
+	bool capture_runs, frame_runs;
 	/* capture thread; source belongs to main while the thread does not run */
-	pthread_t capture;
-	bool capture_runs;
 	struct sx_source *source; /* NULL: camera absent */
 	struct sx_tune opens;	  /* what a camera that is found is opened with */
 
 	/* frame thread */
-	pthread_t frame;
-	bool frame_runs;
 	struct sx_flight flights[SX_CONTEXTS_MAX]; /* used in turn, so that frames finish in order */
 	struct sx_contexts *contexts;		   /* that the next pair is submitted to */
 	struct sx_contexts *leaving;		   /* the ones before, NULL: given back */

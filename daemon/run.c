@@ -294,12 +294,23 @@ static void warn_of_search(const struct sx_settings *s, int width)
 	       s->params.stereo.disparities, width, half > 32 ? half : 32);
 }
 
+/* What runs from the start on is taken as it is: but a restart of it comes every few seconds. */
+static void tell_cost(const struct sx_run *run)
+{
+	const struct sx_frame_cost_case c = sx_live_cost_case(run, run->settings);
+	char why[SX_WHY_BYTES + 256];
+
+	if (sx_frame_cost_is_too_much(&run->live.cost, NULL, &c, sx_run_limit_ns(run), why, sizeof(why)))
+		sx_log(CONFIG, WARNING, "%s", why);
+}
+
 int sx_run_build(struct sx_run *run, struct sx_source *source)
 {
 	const struct sx_settings *s = run->settings;
 	const uint64_t frames = run->options->frames;
 	const struct sx_pipeline_config config = {
 		.settings = s,
+		.start = run->start,
 		.engine = &run->engine,
 		.telemetry = run->telemetry,
 		.instance = run->options->instance,
@@ -347,6 +358,7 @@ int sx_run_build(struct sx_run *run, struct sx_source *source)
 	if (sx_settings_tell_rectified(s, &info, why, sizeof(why)))
 		sx_log(CONFIG, INFO, "%s", why);
 	sx_run_tell_camera(run, source != NULL);
+	tell_cost(run);
 	if (!source)
 		return 0; /* what the pairs will be is told when there is a camera */
 	sx_log(DAEMON, INFO, "pairs of %dx%d %s, %s, %d in flight", info.width, info.height,
@@ -427,6 +439,7 @@ int sx_run(const struct sx_options *options, struct sx_settings *settings, struc
 	if (run && pages) {
 		run->options = options;
 		run->settings = settings;
+		run->start = settings->params.stixels;
 		run->pages = pages;
 		run->live.origins = origins;
 		sx_orders_init(&run->live.orders, -1);

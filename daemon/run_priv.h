@@ -21,7 +21,8 @@
 struct sx_run {
 	const struct sx_options *options;
 	struct sx_settings *settings;
-	char folder[4096]; /* where the daemon was started */
+	struct sx_stixel_params start; /* of the settings of the start */
+	char folder[4096];	       /* where the daemon was started */
 	char dir[SX_RUN_PATH_BYTES], status_path[SX_RUN_PATH_BYTES], stream_path[SX_RUN_PATH_BYTES];
 	bool status_made; /* status_path is ours to remove */
 	int stream_fd;	  /* passed by systemd, or -1 */
@@ -63,6 +64,8 @@ int sx_run_hold_folder(struct sx_run *run, char *why, size_t why_bytes);
  * daemon's.
  */
 bool sx_run_holds_folder(const struct sx_run *run);
+/* Longest time without a frame, ns: after it the watchdog, if there is one, ends the daemon. */
+int64_t sx_run_limit_ns(const struct sx_run *run);
 /* Makes the pipeline for this source (NULL: absent camera) and starts it. Exit code, 0 on success; logs. */
 int sx_run_build(struct sx_run *run, struct sx_source *source);
 /* Serves until the daemon has to end, then waits for the frames in flight. Exit code. */

@@ -182,8 +182,10 @@ static void add_spans(struct sx_telemetry *t, const struct stixel_frame_header *
 
 void sx_telemetry_published(struct sx_telemetry *t, const struct stixel_frame_header *h, int64_t head_ns)
 {
-	const struct sx_newest newest = {
+	struct sx_newest newest = {
 		.frames = h->published,
+		.number = h->number,
+		.segment_ns = h->stage_ns[SX_STAGE_SEGMENT],
 		.stixels = h->stixel_count,
 		.pixels = (uint64_t)h->image_width * h->image_height,
 		.road_origin = h->road_origin,
@@ -207,6 +209,8 @@ void sx_telemetry_published(struct sx_telemetry *t, const struct stixel_frame_he
 
 	sx_must(h->published, ==, sx_telemetry_count(t, SX_FIG_FRAMES_PUBLISHED) + 1);
 	add_spans(t, h, head_ns);
+	for (int i = 0; i < SX_STAGE_COUNT; i++)
+		newest.stages_ns += h->stage_ns[i];
 	for (int i = 0; i < SX_STAGE_COUNT; i++)
 		if (h->stage_ns[i] > 0)
 			add_duration(&t->stages[i], head_ns, h->stage_ns[i]);

@@ -24,8 +24,8 @@
 
 /* Of the newest frame; a plain copy of what the atomics below said at one moment. */
 struct sx_newest {
-	uint64_t frames; /* 0: none yet, the rest means nothing */
-	uint64_t stixels, pixels;
+	uint64_t frames, number, stixels, pixels; /* frames 0: none yet, the rest means nothing */
+	int64_t segment_ns, stages_ns;
 	uint64_t road_origin, road_inliers, road_age;
 	uint64_t stamp; /* enum stixel_stamp */
 	double slope, offset, cross, axis, bend, bend_row, horizon_row, pitch_rad, roll_rad, height_m;

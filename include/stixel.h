@@ -111,6 +111,12 @@ enum stixel_plane {
  * frozen, one picture twice): nothing in this frame is free
  */
 #define STIXEL_FRAME_BLIND 64u
+/*
+ * since 1.6: within the last 10 s somebody changed the camera while frames went on (camera.*, the
+ * calibration): the same disparity is another distance than before, and what a reader knows of earlier
+ * frames may no longer fit
+ */
+#define STIXEL_FRAME_CAMERA_CHANGED 128u
 
 /*
  * A frame lies as: this header (header_bytes); uint32 offsets[columns + 1]; stixels, column by column; up to

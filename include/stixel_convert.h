@@ -68,8 +68,7 @@ STIXEL_SIZE(stixel_scan_options, 44);
  * The ranges are of this frame alone (since 1.6). range_min: where ground was first seen, of the columns that
  * see it no nearer than the usual begin (stixel_scan() below) the nearest, or the nearest obstacle if that is
  * nearer, as it has to keep its number; never less than where the largest disparity is that is searched for.
- * range_max: where disparity is 4 px, or the image's upper edge sees the road if that is
- * nearer.
+ * range_max: where disparity is 4 px, or where the image's upper edge sees the road, if that is nearer.
  * 1; 0 without a sound camera model: angles, ranges 0.
  */
 STIXEL_API int stixel_scan_defaults(const struct stixel_frame *frame, struct stixel_scan_options *options,

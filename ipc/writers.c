@@ -1,5 +1,5 @@
 /*
- * The group of those who may give stixeld something.
+ * The groups of those who may give stixeld something, and of those who may change it.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -15,9 +15,9 @@
 #define TEXT_BYTES ((size_t)4096)	  /* of a group and its members, at first */
 #define TEXT_BYTES_MAX ((size_t)16 << 20) /* half a million members */
 
-int sx_writers_group(gid_t *ret)
+int sx_group_number(const char *name, gid_t *ret)
 {
-	struct group writers, *found = NULL;
+	struct group group, *found = NULL;
 	int e = ERANGE;
 
 	*ret = 0;
@@ -26,12 +26,17 @@ int sx_writers_group(gid_t *ret)
 
 		if (!text)
 			return -ENOMEM;
-		e = getgrnam_r(SX_WRITERS_GROUP, &writers, text, bytes, &found);
+		e = getgrnam_r(name, &group, text, bytes, &found);
 		if (e == 0 && found)
-			*ret = writers.gr_gid;
+			*ret = group.gr_gid;
 		free(text);
 	}
 	return e == ENOMEM ? -ENOMEM : 0;
+}
+
+int sx_writers_group(gid_t *ret)
+{
+	return sx_group_number(SX_WRITERS_GROUP, ret);
 }
 
 int sx_writers_member(gid_t group)

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/contract.h"
-#include "daemon/handover.h"
+#include "daemon/exchange/handover.h"
 
 #define UNAVAILABLE 503
 

@@ -11,7 +11,7 @@
 #include "base/pair.h"
 #include "capture/source.h"
 #include "config/settings.h"
-#include "daemon/handover.h"
+#include "daemon/exchange/handover.h"
 #include "daemon/telemetry.h"
 #include "ipc/feed/feed.h"
 

@@ -1,6 +1,6 @@
 /*
  * Which correction of rows the pictures ask for (camera.row_correction): slow, so that single scenes do not
- * count. Knows no clock and no thread, so that tests/daemon/test_row_control.c can try every case.
+ * count. Knows no clock and no thread, so that tests/daemon/rows/test_row_control.c can try every case.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -24,9 +24,10 @@
 #define SCAN_USUAL_SHARE 1.25 /* an arc of bonnet is higher in the middle */
 
 /*
- * A number says nothing of the way to it, and a planner takes that way for free. Ground that ends unseen within
- * SCAN_NEAR_HEIGHTS heights of the camera, where it is seen steeply, is likely to end at a drop: an obstacle
- * more than SCAN_BEYOND times as far gives no number. Farther away the foot of many things is not measured.
+ * A number says nothing of the way to it, and a planner takes that way for free. Ground that ends unseen
+ * within SCAN_NEAR_HEIGHTS heights of the camera, where it is seen steeply, is likely to end at a drop: an
+ * obstacle more than SCAN_BEYOND times as far gives no number. Farther away the foot of many things is not
+ * measured.
  */
 #define SCAN_NEAR_HEIGHTS 4.0
 #define SCAN_BEYOND 2.0

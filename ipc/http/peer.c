@@ -7,10 +7,7 @@
 #include "ipc/http/peer.h"
 
 #include <errno.h>
-#include <string.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/un.h>
 
 int sx_peer_of(int fd, struct sx_peer *ret)
 {
@@ -40,27 +37,13 @@ void sx_peer_process(int fd, uid_t *uid, pid_t *pid)
 	*pid = c.pid;
 }
 
-bool sx_peer_may_change(const struct sx_peer *p, uid_t own, gid_t group)
+bool sx_peer_may_change(const struct sx_peer *p, uid_t own, gid_t tuners)
 {
 	sx_must(p->count, >, 0);
 	if (p->uid == 0 || p->uid == own)
 		return true;
-	for (int i = 0; group != (gid_t)-1 && i < p->count; i++)
-		if (p->groups[i] == group)
+	for (int i = 0; tuners && i < p->count; i++)
+		if (p->groups[i] == tuners)
 			return true;
 	return false;
-}
-
-gid_t sx_peer_socket_group(int listen_fd)
-{
-	struct sockaddr_un a;
-	socklen_t bytes = sizeof(a);
-	char path[sizeof(a.sun_path) + 1] = "";
-	struct stat st;
-
-	memset(&a, 0, sizeof(a));
-	if (getsockname(listen_fd, (struct sockaddr *)&a, &bytes) < 0 || a.sun_family != AF_UNIX)
-		return (gid_t)-1;
-	memcpy(path, a.sun_path, sizeof(a.sun_path)); /* an abstract name begins with 0: an empty path */
-	return *path && stat(path, &st) == 0 && S_ISSOCK(st.st_mode) ? st.st_gid : (gid_t)-1;
 }

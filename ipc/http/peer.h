@@ -22,11 +22,10 @@ int sx_peer_of(int fd, struct sx_peer *ret);
 /* Its user and its process; -1 and 0 where the kernel does not tell, 0 also for one of another namespace. */
 void sx_peer_process(int fd, uid_t *uid, pid_t *pid);
 /*
- * Who may change what a daemon of user own does: that user, root, and members of the group that the socket's
- * file belongs to; (gid_t)-1: there is no such. Everybody else may at most read, whatever the file's mode.
+ * Tells whether this peer may change what a daemon of user own does: that user, root, and members of group
+ * tuners (SX_TUNERS_GROUP; 0: there is none) may. Everybody else may at most read, whatever mode, owner and
+ * group the socket's file has.
  */
-bool sx_peer_may_change(const struct sx_peer *p, uid_t own, gid_t group);
-/* Group of the file that a listening socket is bound to; (gid_t)-1: it has none. */
-gid_t sx_peer_socket_group(int listen_fd);
+bool sx_peer_may_change(const struct sx_peer *p, uid_t own, gid_t tuners);
 
 #endif

@@ -17,8 +17,8 @@
 
 #include "base/clock.h"
 #include "base/contract.h"
-#include "ipc/http/peer.h"
 #include "ipc/http/status_priv.h"
+#include "ipc/writers.h"
 
 static int status_refuse(int r, const char *path, char *why, size_t why_bytes)
 {
@@ -207,7 +207,11 @@ int sx_status_start(struct sx_status_server **ret, int listen_fd, const struct s
 	s->count = count;
 	s->pages = pages;
 	s->user = user;
-	s->group = sx_peer_socket_group(listen_fd);
+	if (sx_group_number(SX_TUNERS_GROUP, &s->tuners) < 0) {
+		snprintf(why, why_bytes, "out of memory");
+		r = -ENOMEM;
+		goto fail;
+	}
 	s->http = MHD_start_daemon(
 		MHD_USE_EPOLL_INTERNAL_THREAD | MHD_USE_ITC | MHD_USE_NO_LISTEN_SOCKET |
 			MHD_ALLOW_SUSPEND_RESUME,

@@ -3,8 +3,9 @@
  * and every monitor can ask.
  *
  * GET and HEAD of a fixed list of pages, and POST to those that take orders: from root, the user of this
- * process and the group of the socket's file (peer.h). Requests, answers, connections and their time are
- * bounded; a page is written by the server's own thread, which shares nothing with the pipeline but atomics.
+ * process and group SX_TUNERS_GROUP (peer.h), which is looked up once, at the start. Requests, answers,
+ * connections and their time are bounded; a page is written by the server's own thread, which shares
+ * nothing with the pipeline but atomics.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -62,7 +63,7 @@ int sx_status_listen(const char *path, unsigned mode, char *why, size_t why_byte
 int sx_status_start(struct sx_status_server **ret, int listen_fd, const struct sx_status_page *pages,
 		    size_t count, void *user, char *why, size_t why_bytes);
 /*
- * From now on clients come in by this socket, of the same group, which the server closes, also on failure;
+ * From now on clients come in by this socket, which the server closes, also on failure;
  * who is in stays. Negative errno: no descriptor, no thread, and the socket before stays.
  */
 int sx_status_move(struct sx_status_server *s, int listen_fd);

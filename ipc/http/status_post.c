@@ -14,6 +14,7 @@
 #include "base/contract.h"
 #include "ipc/http/peer.h"
 #include "ipc/http/status_priv.h"
+#include "ipc/writers.h"
 
 struct sx_status_order {
 	struct MHD_Connection *connection;
@@ -25,13 +26,21 @@ struct sx_status_order {
 	char *text;
 };
 
+#define GROUP SX_TUNERS_GROUP
+static const char forbidden[] = "not allowed: only root, the daemon's own user and members of group " GROUP
+				" change settings (usermod -aG " GROUP " NAME, then log in again)\n";
+static const char forbidden_without_group[] =
+	"not allowed: only root and the daemon's own user change settings; group " GROUP
+	", whose members may, was not known here at the daemon's start (groupadd -r " GROUP
+	", usermod -aG " GROUP " NAME, start stixeld again)\n";
+
 static bool may_order(const struct sx_status_server *s, struct MHD_Connection *c)
 {
 	const union MHD_ConnectionInfo *info = MHD_get_connection_info(c, MHD_CONNECTION_INFO_CONNECTION_FD);
 	struct sx_peer peer;
 
 	return info && sx_peer_of(info->connect_fd, &peer) == 0 &&
-	       sx_peer_may_change(&peer, geteuid(), s->group);
+	       sx_peer_may_change(&peer, geteuid(), s->tuners);
 }
 
 /* What does not fit is read and thrown away: who is refused must be able to send all, to read why. */
@@ -67,9 +76,7 @@ enum MHD_Result sx_status_post(struct sx_status_server *s, const struct sx_statu
 	}
 	if (o->forbidden)
 		return sx_status_send(c, MHD_HTTP_FORBIDDEN, "text/plain; charset=utf-8",
-				      "not allowed: only root, the daemon's own user and the group of the "
-				      "status socket change settings\n",
-				      NULL);
+				      s->tuners ? forbidden : forbidden_without_group, NULL);
 	if (o->too_long)
 		return sx_status_send(c, 413, "text/plain; charset=utf-8", "the request is too long\n", NULL);
 	if (o->taken) /* the answer; who has it finds in every page what it says */

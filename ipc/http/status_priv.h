@@ -27,7 +27,7 @@ struct sx_status_server {
 	struct sx_status_kept *kept; /* own, one for each page */
 	size_t count;
 	void *user;
-	gid_t group; /* of the socket's file */
+	gid_t tuners; /* SX_TUNERS_GROUP as it was at the start; 0: there is none */
 	struct sx_patience patience;
 	struct sx_door door[2]; /* one is open: this one */
 	int open_door;

@@ -190,6 +190,12 @@ static void overrides_that_are_none(void **state)
 		     "-s foo.bar=1: unknown section [foo]\n"
 		     "-s log.levels=?[2J: [log] levels: found '?[2J' (control character), allowed text\n"
 		     "[source] kind: not given, allowed v4l2, files, synthetic\n");
+	fixture_load(NULL, words("source.kind=synthetic", "source.controls=\302\23331mx=1"),
+		     "-s source.controls=?31mx=1: [source] controls: found '?31mx=1' (control character), "
+		     "allowed text\n");
+	fixture_load(NULL, words("source.kind=synthetic", "source.fault=\u202ey"),
+		     "-s source.fault=?y: [source] fault: found '?y' (a character that is not seen), "
+		     "allowed text\n");
 }
 
 static void what_only_the_whole_can_tell(void **state)

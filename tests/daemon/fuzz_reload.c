@@ -55,6 +55,11 @@ const char *sx_status_order_body(const struct sx_status_order *order)
 	return order_text;
 }
 
+int64_t sx_run_limit_ns(const struct sx_run *run)
+{
+	return SX_HEALTH_LIMIT_NS;
+}
+
 /* As daemon/pipeline.c has it, for frames without images. */
 size_t sx_pipeline_frame_bytes(const struct sx_pipeline *p, const struct sx_stixel_params *s)
 {

@@ -16,7 +16,7 @@
 
 #include <cmocka.h>
 
-#include "daemon/handover.h"
+#include "daemon/exchange/handover.h"
 
 #define PAIRS 20000
 #define SLOTS (SX_ITEMS_MAX)

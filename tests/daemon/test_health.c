@@ -353,6 +353,20 @@ static void test_loss_for_want_of_maps(void **state)
 	sx_health_update(&h, &in);
 	assert_true(h.state == STIXEL_STATE_DEGRADED && h.serving);
 	assert_string_equal(h.reason, "20 of the last 40 pairs had no disparity map");
+	/* pairs that came before the window, and were given up in it */
+	h = (struct sx_health){0};
+	sx_health_update(&h, &in);
+	in.captured += 13;
+	in.no_map += 14;
+	sx_health_update(&h, &in);
+	assert_string_equal(h.reason, "14 of the last 14 pairs had no disparity map");
+	h = (struct sx_health){0};
+	sx_health_update(&h, &in);
+	in.captured += 13;
+	in.overload += 14;
+	in.published++;
+	sx_health_update(&h, &in);
+	assert_non_null(strstr(h.reason, "14 of the last 15 pairs dropped by overload"));
 	in.captured += 20;
 	in.overload += 20;
 	in.no_map = 0;

@@ -19,6 +19,20 @@ PAIRS = ["-s", "stereo.matcher=external", "-s", "external.source=nobody", "-s", 
 
 
 class RingNames(TestCase):
+    def test_a_ring_made_anew_has_room_for_the_files(self):
+        """Settings that run may need less room than those of the start, which a reload brings back."""
+        i = self.instance()
+        i.start(*SMALL)
+        i.until_published(2)
+        self.assertEqual(i.order("stixels.width=16")[0], 200)
+        os.unlink(i.ring_path)
+        until(lambda: "rebuilding the pipeline" in i.text() and os.path.exists(i.ring_path), 10, "a ring made anew")
+        i.until_published(i.status()["frames"]["published"] + 2)
+        i.process.send_signal(signal.SIGHUP)
+        until(lambda: "reloaded, changed: stixels.width" in i.text(), 10, "reload")
+        self.assertNotIn("reload refused", i.text())
+        self.assertEqual(i.stop(), 0)
+
     def test_a_name_that_was_removed_comes_back(self):
         i = self.instance()
         i.start(*SMALL, *PAIRS)

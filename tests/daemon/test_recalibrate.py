@@ -7,6 +7,7 @@ import os
 import re
 import signal
 import threading
+import time
 import unittest
 
 from harness import FAKE, Ring, SMALL, until
@@ -29,6 +30,7 @@ R2: [1, 0, 0, 0, 1, 0, 0, 0, 1]
 P1: [55, 0, 32, 0, 0, 55, 24, 0, 0, 0, 1, 0]
 P2: [55, 0, 32, -11, 0, 55, 24, 0, 0, 0, 1, 0]
 """
+CHANGED = 128  # STIXEL_FRAME_CAMERA_CHANGED
 PLAIN_CAMERA, RAW_CAMERA = (50, 60, 32, 24, 0.25), (55, 55, 32, 24, 0.2)
 
 
@@ -53,6 +55,29 @@ class Recalibrate(Live):
         said = i.text().count(word)
         i.process.send_signal(signal.SIGHUP)
         return until(lambda: i.text().count(word) > said and i.text().rpartition(word)[2], 10, word)
+
+    def test_marked_for_ten_seconds(self):
+        """The state says that distances jumped, and so does each frame; then all is as before."""
+        i, _ = self.prepare()
+        i.until_published(3)
+        ring = i.ring()
+        self.assertEqual(i.status()["state"], "running")
+        first = self.changed(i, "filters.median=yes")
+        self.assertEqual(i.status()["state"], "running")
+        began = time.monotonic()
+        moved = self.changed(i, "camera.height_m=1.3")
+        said = until(lambda: (lambda s: s if s["state"] == "degraded" else None)(i.status()), 5, "the mark")
+        self.assertEqual(said["reason"], "the camera was changed (camera.height_m): from frame %d on the same "
+                                         "disparity may be another distance" % moved)
+        self.assertEqual(i.http("/healthz")[0], 200)
+        until(lambda: i.status()["state"] == "running", 20, "the end of the mark")
+        self.assertGreater(time.monotonic() - began, 9)
+        last = i.status()["frames"]["published"]
+        i.until_published(last + 3)
+        flags = {f.number: f.flags & CHANGED for f in ring.frames()}
+        self.assertTrue(all(not flag for n, flag in flags.items() if n < moved or n > last))
+        self.assertTrue(flags.get(moved, CHANGED) and first <= moved)
+        self.assertEqual(i.stop(), 0)
 
     def test_at_one_frame(self):
         i, write = self.prepare("-s", "engine.contexts=3", compute_us=6000, jitter_us=8000)
@@ -85,7 +110,9 @@ class Recalibrate(Live):
         self.without_gap(ring.frames())
         for f in ring.frames():
             _, camera, flags = [c for c in cameras if c[0] <= f.number][-1]
-            self.assertEqual((f.number, f.camera, f.flags), (f.number, camera, flags))
+            self.assertEqual((f.number, f.camera, f.flags & ~CHANGED), (f.number, camera, flags))
+            if f.number < cameras[1][0] or f.number in [c[0] for c in cameras[1:]]:  # marked from the first one on
+                self.assertEqual(f.flags & CHANGED != 0, f.number >= cameras[1][0], f.number)
 
     def test_refused(self):
         i, write = self.prepare()
@@ -240,7 +267,7 @@ class Recalibrate(Live):
         common = [n for n in live if n >= first and n in started]
         self.assertGreater(len(common), 5)
         for n in common:
-            self.assertEqual((n, live[n].flags, live[n].record), (n, RECTIFIED, started[n].record))
+            self.assertEqual((n, live[n].flags & ~CHANGED, live[n].record), (n, RECTIFIED, started[n].record))
         self.assertEqual(live[first - 1].flags, 0)
         self.assertNotEqual(live[first - 1].record, started[first - 1].record)
 

@@ -1,6 +1,6 @@
 /*
- * The hand-over of pairs: daemon/handover.c between loops that are those of the capture and the frame thread
- * without their cameras and engines.
+ * The hand-over of pairs: daemon/exchange/handover.c between loops that are those of the capture and the
+ * frame thread without their cameras and engines.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -9,7 +9,7 @@
 #include <sys/eventfd.h>
 
 #include "capture/slots.h"
-#include "daemon/handover.h"
+#include "daemon/exchange/handover.h"
 #include "tests/model/explore.h"
 
 #define PAIRS model_count(3, 4)

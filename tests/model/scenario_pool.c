@@ -8,7 +8,7 @@
 #include <sys/eventfd.h>
 
 #include "cpu/pool.h"
-#include "daemon/handover.h"
+#include "daemon/exchange/handover.h"
 #include "tests/model/explore.h"
 
 #define TASKS 2

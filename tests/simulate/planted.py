@@ -3,9 +3,9 @@
 #
 # SPDX-License-Identifier: Apache-2.0
 PLANTED = [
-    ("daemon/handover.c", "old = atomic_exchange_explicit(&h->waiting, item, memory_order_acq_rel);",
+    ("daemon/exchange/handover.c", "old = atomic_exchange_explicit(&h->waiting, item, memory_order_acq_rel);",
      "old = atomic_load(&h->waiting) ? item : atomic_exchange(&h->waiting, item);", "the oldest pair wins"),
-    ("daemon/handover.c", "\t\tsx_must(lent, ==, SX_ITEM_RETURNED);\n\t\treturn false;\n", "",
+    ("daemon/exchange/handover.c", "\t\tsx_must(lent, ==, SX_ITEM_RETURNED);\n\t\treturn false;\n", "",
      "images are given back twice"),
     ("daemon/capture_thread.c", "\tsx_telemetry_add(c->t, SX_FIG_DROPPED_OVERLOAD, 1);\n", "",
      "a pair that is replaced is not counted"),

@@ -12,11 +12,13 @@ import time
 import unittest
 
 BUILD = os.environ["STIXEL_BUILD"]
-DAEMON, READERS, READER, FEED, WRITER = 61001, 61002, 61003, 61004, 61005
+DAEMON, READERS, READER, FEED, WRITER, TUNE, WEB = 61001, 61002, 61003, 61004, 61005, 61006, 61007
 SKIP = 77
 SYSUSERS = os.path.join(os.environ["STIXEL_SOURCE"], "systemd/stixeld.sysusers")
 # so many that the usual room for a group's entry is too small
-GROUPS = "stixel:x:%d:\nstixel-feed:x:%d:%s\n" % (READERS, FEED, ",".join("member%04d" % i for i in range(1000)))
+GROUPS = "stixel:x:%d:\nstixel-tune:x:%d:\nstixel-feed:x:%d:%s\n" % (READERS, TUNE, FEED, ",".join(
+    "member%04d" % i for i in range(1000)))
+NUMBERS = {"stixel": READERS, "stixel-tune": TUNE, "stixel-feed": FEED, "stixel-web": WEB, "stixel-bridge": WEB}
 SCORES = """
 import ctypes, struct, sys, time
 lib, writer, planes = ctypes.CDLL("libstixel.so.1"), ctypes.c_void_p(), ctypes.create_string_buffer(64)
@@ -52,7 +54,7 @@ class Access(unittest.TestCase):
         cls.known = subprocess.run([*cls.private, "true"], stderr=subprocess.DEVNULL).returncode == 0
         cls.private = cls.private if cls.known else []
         with open(SYSUSERS) as f:
-            more = [{"stixel-feed": FEED}[group] for group in re.findall(r"(?m)^m stixeld (\S+)$", f.read())]
+            more = [NUMBERS[group] for group in re.findall(r"(?m)^m stixeld (\S+)$", f.read())]
         cls.env = {k: v for k, v in os.environ.items() if not k.startswith(("NOTIFY", "WATCHDOG", "LISTEN_"))}
         cls.env.update(LD_LIBRARY_PATH=cls.bin, RUNTIME_DIRECTORY=cls.sockets)
         settings = ["source.kind=synthetic", "source.size=160x96", "source.fps=20", "stereo.disparities=32",
@@ -117,6 +119,42 @@ class Access(unittest.TestCase):
             r = self.read_by(None, *args)
             self.assertEqual((r.returncode, r.stdout), (1, ""), args)
             self.assertRegex(r.stderr, "join its group|ermission denied", args)
+
+    def set_by(self, *groups, uid=READER):
+        """Exit status and words of a change by a user of these groups."""
+        r = subprocess.run([*self.as_user(uid, uid, *groups), self.bin + "/stixelctl", "-i", self.name, "set",
+                            "road.top=33"], env=self.env, capture_output=True, text=True, timeout=60)
+        return r.returncode, r.stdout + r.stderr
+
+    def test_reading_is_not_changing(self):
+        """Members of the socket's group read; a group of its own changes settings, and it reads only with both."""
+        if not self.known:
+            self.skipTest("/etc/group cannot be another here")
+        code, said = self.set_by(READERS)
+        self.assertEqual(code, 77, said)
+        self.assertIn("root, the daemon's own user and members of group stixel-tune change settings (usermod -aG "
+                      "stixel-tune NAME", said)
+        self.assertEqual(self.set_by(READERS, FEED)[0], 77)
+        code, said = self.set_by(TUNE)
+        self.assertEqual(code, 1, said)  # the folder of the socket is the readers'
+        self.assertEqual(self.set_by(READERS, TUNE)[0], 0)
+        self.assertEqual(self.set_by(TUNE, READERS)[0], 0)
+        self.assertEqual(self.set_by(READERS, uid=DAEMON)[0], 0)
+        self.assertEqual(subprocess.run([self.bin + "/stixelctl", "-i", self.name, "set", "road.top=33"], env=self.env,
+                                        capture_output=True, timeout=60).returncode, 0)
+
+    def test_services_of_the_network_only_read(self):
+        """As their units start them, whatever groups sysusers.d makes their users members of."""
+        if not self.known:
+            self.skipTest("/etc/group cannot be another here")
+        for name in ("stixel-web", "stixel-bridge"):
+            with open(os.path.join(os.path.dirname(SYSUSERS), name + ".service.in")) as f:
+                unit = f.read()
+            with open(os.path.join(os.path.dirname(SYSUSERS), name + ".sysusers")) as f:
+                groups = re.findall(r"(?m)^m %s (\S+)$" % name, f.read())
+            groups += re.findall(r"(?m)^(?:Supplementary)?Groups?=(.*)$", unit)
+            self.assertEqual(groups, ["stixel"], name)
+            self.assertEqual(self.set_by(*[NUMBERS[g] for g in groups], uid=WEB)[0], 77, name)
 
     def semantics_in(self, *states):
         for _ in range(200):

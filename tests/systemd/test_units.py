@@ -237,6 +237,7 @@ class Systemd(unittest.TestCase):
         users = {line.split(":")[0]: line.split(":") for line in read(self.folder + "/etc/passwd").splitlines()}
         groups = {line.split(":")[0]: line.split(":")[3] for line in read(self.folder + "/etc/group").splitlines()}
         self.assertEqual(groups["stixel-feed"], "stixeld")  # which may read what its writers write
+        self.assertEqual(groups["stixel-tune"], "")  # members are added by hand
         self.assertIn("nologin", users["stixeld"][6])
         self.assertLess(int(users["stixeld"][2]), 1000)
         units = [unit for unit in (UNIT, WEB_UNIT, BRIDGE_UNIT) if unit]

@@ -13,6 +13,7 @@
 #include "ipc/instance.h"
 #include "tools/common/instances.h"
 #include "tools/ctl/answer.h"
+#include "tools/ctl/settings.h"
 
 enum { ASK_MS = 1000, WIDTH_LEAST = 8, WIDTH_MOST = 64 };
 
@@ -30,24 +31,6 @@ static void take(void *user, const char *name)
 		json_array_insert_new(names, i, json_string(name));
 }
 
-/* What it says goes to a terminal: control characters become '?'. */
-static void make_printable(json_t *value)
-{
-	const char *text = json_string_value(value), *key;
-	char *copy = text ? strdup(text) : NULL;
-	size_t i;
-	json_t *inner;
-
-	for (char *c = copy; c && *c; c++)
-		if ((unsigned char)*c < ' ' || *c == 127)
-			*c = '?';
-	if (copy)
-		json_string_set(value, copy);
-	free(copy);
-	json_array_foreach(value, i, inner) make_printable(inner);
-	json_object_foreach(value, key, inner) make_printable(inner);
-}
-
 static json_t *ask(const char *name)
 {
 	char why[512], *body = NULL;
@@ -59,7 +42,7 @@ static json_t *ask(const char *name)
 		answer = json_pack("{s:s}", "why", r == 200 ? "its status is none of a bridge" : why);
 	}
 	json_object_set_new(answer, "bridge", json_string(name)); /* whatever it calls itself */
-	make_printable(answer);
+	sx_json_make_printable(answer);
 	free(body);
 	return answer;
 }

@@ -128,8 +128,9 @@ static const struct sx_usage_command commands[COMMANDS] = {
 		 "By the rules of the configuration, all or none: a wrong value, a key that needs a "
 		 "restart, or memory that does not suffice for the old and the new at once, and nothing is "
 		 "changed. No pair is lost, frames stay numbered without a gap, and the answer says from "
-		 "which frame on it is so. Allowed to root, to the daemon's user and the group of its status "
-		 "socket. Reloading (systemctl reload) brings back what the files say; save keeps it.\n\n"
+		 "which frame on it is so. Allowed to root, to the daemon's user and to members of group "
+		 "stixel-tune. Reloading (systemctl reload) brings back what the files say; save keeps "
+		 "it.\n\n"
 		 "Which keys change live is in stixeld.conf(5); docs/service.md has more."},
 	[SAVE] =
 		{"save", "[FILE]", 0, 1, SX_OFFER_FILE, RUN(ctl_save),
@@ -137,7 +138,10 @@ static const struct sx_usage_command commands[COMMANDS] = {
 		 "Into 90-live.conf in the drop-in folder of the daemon's configuration "
 		 "(/etc/stixeld/NAME.conf.d), complete or not at all, by the rights of who calls it. What an "
 		 "earlier save has written there stays. A file that something else has written is left "
-		 "alone."},
+		 "alone.\n\n"
+		 "What the daemon answers is checked: its configuration is taken from elsewhere only if file "
+		 "and folders belong to root or the caller, each value is read as a file's is, and nothing "
+		 "is written that the next start would refuse. docs/service.md has more."},
 	[RECORD] =
 		{"record", "FILE", 1, 1, SX_OFFER_FILE, RUN(ctl_record), "writes frames into a file",
 		 "Every frame as it was published, beginning with the newest; FILE \"-\" is standard output. "

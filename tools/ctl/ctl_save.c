@@ -12,44 +12,25 @@
 #include <sys/stat.h>
 #include <sysexits.h>
 
-#include "config/config.h"
-#include "config/option.h"
+#include "base/printable.h"
+#include "config/draft.h"
 #include "tools/common/outfile.h"
+#include "tools/ctl/save_place.h"
 #include "tools/ctl/settings.h"
 
-#define LIVE_FILE "90-live.conf"
 #define HEAD "# Written by stixelctl save: what was set live"
 
 struct save {
 	const struct ctl *c;
 	json_t *answer, *keys;
-	char path[PATH_MAX], folder[PATH_MAX]; /* folder: to be made if it is not there; empty: none */
-	const char *main_file;		       /* that the folder belongs to */
-	struct sx_settings files;	       /* what it and its drop-ins say */
-	struct sx_origins origins;	       /* of files */
-	int count;			       /* keys that were written */
+	struct save_place place;
+	struct sx_settings live; /* what was set live, of rows that is_live marks */
+	bool is_live[SX_OPTION_MAX];
+	struct sx_settings files;  /* what the main file and its drop-ins say; with the draft, in the end */
+	struct sx_origins origins; /* of files */
+	char *text;		   /* of the file that is written */
+	int count;		   /* keys in it */
 };
-
-/* FILE.d/90-live.conf of the daemon's main file, or the operand. 0, or the exit code after a sentence. */
-static int find_place(struct save *s)
-{
-	const char *file = json_string_value(json_object_get(s->answer, "file"));
-	int n = 0;
-
-	if (s->c->operand_count > 0) {
-		n = snprintf(s->path, sizeof(s->path), "%s", s->c->operands[0]);
-	} else if (!file) {
-		return ctl_fail(EX_USAGE,
-				"save: instance '%s' reads no configuration file that a drop-in could belong "
-				"to: name the file",
-				s->c->instance);
-	} else {
-		n = snprintf(s->path, sizeof(s->path), "%s.d/" LIVE_FILE, file);
-		snprintf(s->folder, sizeof(s->folder), "%s.d", file);
-		s->main_file = file;
-	}
-	return n < 0 || n >= (int)sizeof(s->path) ? ctl_fail(EX_USAGE, "save: the path is too long") : 0;
-}
 
 static const struct sx_option *option_of(const char *dotted)
 {
@@ -88,8 +69,8 @@ static int overrides_of(const struct save *s, const char **ret, int most)
 	return n;
 }
 
-/* 0, or EX_CONFIG after the sentences of the files; what says what that means. */
-static int read_files(struct save *s, const char *what)
+/* 0, or EX_CONFIG after the sentences of the files; what says what of them is refused. */
+static int read_files(struct save *s, const struct sx_draft *draft, const char *what)
 {
 	const char *overrides[SX_OVERRIDES_MAX];
 	const int count = overrides_of(s, overrides, SX_OVERRIDES_MAX);
@@ -97,72 +78,75 @@ static int read_files(struct save *s, const char *what)
 	int code = 0;
 
 	sx_settings_finish(&s->files);
-	if (s->main_file && sx_settings_load_origins(&s->files, &s->origins, s->main_file, overrides, count,
-						     true, &errors) < 0) {
+	if (*s->place.main_file && sx_settings_load_draft(&s->files, &s->origins, s->place.main_file, draft,
+							  overrides, count, &errors) < 0) {
 		sx_errors_print(&errors, stderr);
-		code = ctl_fail(EX_CONFIG, "the configuration as it lies on disk is refused: %s", what);
+		code = ctl_fail(EX_CONFIG, "%s: nothing was written", what);
 	}
 	sx_errors_finish(&errors);
 	return code;
 }
 
-static bool is_live(json_t *row)
-{
-	return json_is_true(json_object_get(row, "live"));
-}
-
 /* An earlier save has put it into this file. */
 static bool is_there(const struct save *s, const struct sx_option *o)
 {
-	const size_t n = strlen(s->path);
+	const size_t n = strlen(s->place.path);
 	const char *from = sx_origin_text(&s->origins, o);
 
-	return s->main_file && strncmp(from, s->path, n) == 0 && from[n] == ':';
+	return *s->place.main_file && strncmp(from, s->place.path, n) == 0 && from[n] == ':';
 }
 
-static int count_live(json_t *keys)
+/* One key that the daemon says was set live: nothing of it is written but what the option table takes. */
+static int take_live_key(struct save *s, const char *dotted, const json_t *value)
 {
-	const char *key;
+	const struct sx_option *o = option_of(dotted);
+	const char *text = json_string_value(value);
+	char why[512] = "its value is no text", said[128];
+
+	if (o && o->change == SX_CHANGE_LIVE && text &&
+	    sx_option_read(o, &s->live, text, why, sizeof(why)) == 0) {
+		s->is_live[o - sx_options] = true;
+		s->count++;
+		return 0;
+	}
+	snprintf(said, sizeof(said), "%s", dotted);
+	sx_make_printable(said);
+	sx_make_printable(why);
+	return ctl_fail(EX_DATAERR, "save: instance '%s' says that %s was set live: %s: nothing was written",
+			s->c->instance, said,
+			!o			      ? "this stixelctl knows no such key"
+			: o->change != SX_CHANGE_LIVE ? "this key needs a restart"
+						      : why);
+}
+
+/* What was set live into s->live. 0, or the exit code after a sentence. */
+static int take_keys(struct save *s)
+{
+	const char *dotted;
 	json_t *row;
-	int n = 0;
+	int code = 0;
 
-	json_object_foreach(keys, key, row) n += is_live(row);
-	return n;
-}
-
-/* A file that somebody wrote by hand is not overwritten. */
-static bool is_foreign(const char *path)
-{
-	FILE *f = fopen(path, "re");
-	char line[sizeof(HEAD)] = "";
-	bool foreign;
-
-	if (!f)
-		return false;
-	foreign = !fgets(line, sizeof(line), f) || strcmp(line, HEAD) != 0;
-	fclose(f);
-	return foreign;
-}
-
-/* The keys come section by section, as the option table has them. */
-static void print_file(struct save *s, FILE *to)
-{
-	const char *section = "", *dotted;
-	char value[SX_OPTION_TEXT_BYTES];
-	json_t *row;
-
-	fprintf(to, HEAD " (instance %s). Written anew by each save.\n", s->c->instance);
 	json_object_foreach(s->keys, dotted, row)
 	{
-		const char *live = json_string_value(json_object_get(row, "value"));
-		const struct sx_option *o = option_of(dotted);
+		if (!code && json_is_true(json_object_get(row, "live")))
+			code = take_live_key(s, dotted, json_object_get(row, "value"));
+	}
+	return code;
+}
 
-		if (!o || !(is_live(row) || is_there(s, o)))
+static void print_file(struct save *s, FILE *to)
+{
+	char value[SX_OPTION_TEXT_BYTES];
+	const char *section = "";
+
+	s->count = 0;
+	fprintf(to, HEAD " (instance %s). Written anew by each save.\n", s->c->instance);
+	for (int i = 0; i < sx_option_count; i++) {
+		const struct sx_option *o = &sx_options[i];
+
+		if (!s->is_live[i] && !is_there(s, o))
 			continue;
-		if (is_live(row) && live)
-			snprintf(value, sizeof(value), "%s", live);
-		else
-			sx_option_write(o, &s->files, value);
+		sx_option_write(o, s->is_live[i] ? &s->live : &s->files, value);
 		if (strcmp(section, o->section) != 0)
 			fprintf(to, "\n[%s]\n", o->section);
 		section = o->section;
@@ -171,95 +155,129 @@ static void print_file(struct save *s, FILE *to)
 	}
 }
 
+/* The whole file into s->text. Negative errno. */
+static int compose(struct save *s)
+{
+	size_t bytes;
+	FILE *to = open_memstream(&s->text, &bytes);
+
+	if (!to)
+		return -ENOMEM;
+	print_file(s, to);
+	return fclose(to) == 0 ? 0 : -ENOMEM;
+}
+
 static int write_file(struct save *s)
 {
 	static struct sx_outfile file;
-	int r = 0;
+	char path[64 + NAME_MAX];
+	int r = save_place_make(&s->place);
 
-	if (*s->folder && mkdir(s->folder, 0755) < 0 && errno != EEXIST)
-		r = -errno;
-	if (r == 0)
-		r = sx_outfile_open(&file, s->path);
+	if (r == 0) {
+		save_place_held_path(&s->place, path, sizeof(path));
+		r = sx_outfile_open(&file, path);
+	}
 	/* whatever the umask: the daemon is another user, and must read it */
 	if (r == 0 && fchmod(fileno(file.f), 0644) < 0)
 		r = -errno;
 	if (r == 0) {
-		print_file(s, file.f); /* a failure is told by the commit */
+		fputs(s->text, file.f); /* the commit says if it fails */
 		r = sx_outfile_commit(&file);
 	}
 	if (r == 0)
 		return 0;
 	sx_outfile_abort(&file);
-	return ctl_fail(EX_CANTCREAT, "cannot write %s: %s%s", s->path, strerror(-r),
-			r == -EACCES || r == -EPERM ? " (root may: sudo stixelctl save)" : "");
+	save_place_unmake(&s->place);
+	return save_place_fail(&s->place, r);
 }
 
 /* -s of the daemon's command line wins over every file. */
-static void note_override(const struct save *s, const char *key)
+static void note_override(const struct save *s, const char *dotted)
 {
 	json_t *all = json_object_get(s->answer, "overrides"), *one;
-	const size_t n = strlen(key);
+	const size_t n = strlen(dotted);
+	char said[SX_OPTION_TEXT_BYTES];
 	size_t i;
 
 	json_array_foreach(all, i, one)
 	{
 		const char *text = json_string_value(one);
 
-		if (text && strncmp(text, key, n) == 0 && text[n + strspn(text + n, " ")] == '=')
-			printf("but the daemon is started with -s %s, which wins over it\n", text);
-	}
-}
-
-/* What the next start will make of it: another drop-in may win, or the whole may be refused. */
-static int check_files(struct save *s)
-{
-	int code = s->main_file ? read_files(s, "a restart would fail") : 0;
-	char value[SX_OPTION_TEXT_BYTES];
-	const char *dotted;
-	json_t *row;
-
-	if (code || !s->main_file)
-		return code;
-	json_object_foreach(s->keys, dotted, row)
-	{
-		const char *live = json_string_value(json_object_get(row, "value"));
-		const struct sx_option *o = option_of(dotted);
-
-		if (!o || !live || !is_live(row))
+		if (!text || strncmp(text, dotted, n) != 0 || text[n + strspn(text + n, " ")] != '=')
 			continue;
-		note_override(s, dotted);
-		sx_option_write(o, &s->files, value);
-		if (strcmp(value, live) != 0)
-			printf("but %s says %s = %s, and wins over it\n", sx_origin_text(&s->origins, o),
-			       dotted, value);
+		snprintf(said, sizeof(said), "%s", text);
+		sx_make_printable(said);
+		printf("but the daemon is started with -s %s, which wins over it\n", said);
 	}
-	return 0;
 }
 
+/* What the next start will make of it: another drop-in may win. */
+static void note_winners(struct save *s)
+{
+	char is[SX_OPTION_TEXT_BYTES], dotted[128];
+
+	for (int i = 0; i < sx_option_count && *s->place.main_file; i++) {
+		const struct sx_option *o = &sx_options[i];
+
+		if (!s->is_live[i])
+			continue;
+		snprintf(dotted, sizeof(dotted), "%s.%s", o->section, o->key);
+		note_override(s, dotted);
+		if (sx_option_equal(o, &s->files, &s->live))
+			continue;
+		sx_option_write(o, &s->files, is);
+		printf("but %s says %s = %s, and wins over it\n", sx_origin_text(&s->origins, o), dotted, is);
+	}
+}
+
+/* FILE.d/90-live.conf of the main file, or the operand. 0, or the exit code after a sentence. */
+static int find_place(struct save *s)
+{
+	const char *file = json_string_value(json_object_get(s->answer, "file"));
+
+	if (s->c->operand_count > 0)
+		return save_place_of_operand(&s->place, s->c->operands[0]);
+	if (!file)
+		return ctl_fail(EX_USAGE,
+				"save: instance '%s' reads no configuration file that a drop-in could belong "
+				"to: name the file",
+				s->c->instance);
+	return save_place_of_daemon(&s->place, s->c->instance, file);
+}
+
+/* All is checked before anything is written, the configuration as a whole too. */
 static int save_all(struct save *s)
 {
-	int code = find_place(s);
+	int code = take_keys(s);
 
-	if (code)
-		return code;
-	if (count_live(s->keys) == 0) {
+	if (!code && s->count == 0) {
 		puts("nothing was set live: nothing to save");
 		return 0;
 	}
-	if (is_foreign(s->path))
-		return ctl_fail(EX_CANTCREAT, "%s exists, and was not written by stixelctl save", s->path);
-	code = read_files(s, "nothing was written");
+	if (!code)
+		code = find_place(s);
+	if (!code)
+		code = save_place_look(&s->place, HEAD);
+	if (!code)
+		code = read_files(s, NULL, "the configuration as it lies on disk is refused");
+	if (!code && compose(s) < 0)
+		code = ctl_fail(EX_SOFTWARE, "out of memory");
+	if (!code)
+		code = read_files(
+			s, &(struct sx_draft){.path = s->place.path, .text = s->text},
+			"the configuration with what was set live is refused, a restart would fail");
 	if (!code)
 		code = write_file(s);
 	if (code)
 		return code;
-	printf("%d key%s in %s\n", s->count, s->count == 1 ? "" : "s", s->path);
-	return check_files(s);
+	printf("%d key%s in %s\n", s->count, s->count == 1 ? "" : "s", s->place.path);
+	note_winners(s);
+	return 0;
 }
 
 int ctl_save(const struct ctl *c)
 {
-	static struct save s;
+	static struct save s = {.place = {.parent = -1, .folder = -1}};
 	int code = 0;
 
 	s.c = c;
@@ -267,8 +285,11 @@ int ctl_save(const struct ctl *c)
 	if (!s.answer)
 		return code;
 	s.keys = json_object_get(s.answer, "keys");
-	code = save_all(&s);
+	code = sx_settings_init(&s.live) < 0 ? ctl_fail(EX_SOFTWARE, "out of memory") : save_all(&s);
+	save_place_close(&s.place);
+	sx_settings_finish(&s.live);
 	sx_settings_finish(&s.files);
+	free(s.text);
 	json_decref(s.answer);
 	if (!code && fflush(stdout) != 0)
 		code = ctl_fail(EX_CANTCREAT, "cannot print: %s", strerror(errno));

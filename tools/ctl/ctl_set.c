@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sysexits.h>
 
+#include "base/printable.h"
 #include "config/option.h"
 #include "tools/common/instances.h"
 #include "tools/ctl/settings.h"
@@ -32,13 +33,18 @@ static char *order_of(const struct ctl *c, int *code)
 	return NULL;
 }
 
-/* What the daemon says of a refusal, a sentence a line. */
-static void print_refusal(char *body)
+/* What the daemon says, a sentence a line: of a refusal, or of what was done. */
+static void print_answer(char *body, bool refused)
 {
 	char *rest = NULL;
 
-	for (char *line = strtok_r(body, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
-		ctl_fail(0, "%s", line);
+	for (char *line = strtok_r(body, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
+		sx_make_printable(line);
+		if (refused)
+			ctl_fail(0, "%s", line);
+		else
+			puts(line);
+	}
 }
 
 int ctl_set_words(const struct ctl *c)
@@ -65,9 +71,9 @@ int ctl_set(const struct ctl *c)
 	code = sx_settings_code(r);
 	if (r == 404 || r == 405)
 		ctl_fail(0, "instance '%s' is of a version that takes no settings", c->instance);
-	else if (code)
-		print_refusal(body);
-	else if (fputs(body, stdout) == EOF || fflush(stdout) != 0)
+	else
+		print_answer(body, code != 0);
+	if (!code && fflush(stdout) != 0)
 		code = ctl_fail(EX_CANTCREAT, "cannot print: %s", strerror(errno));
 	free(body);
 	return code;
@@ -141,7 +147,7 @@ static void print_keys(const struct ctl *c, json_t *keys)
 
 	json_object_foreach(keys, key, row)
 	{
-		if (key_wanted(c, key))
+		if (key_wanted(c, key) && !sx_unprintable(key))
 			print_key(key, row);
 	}
 }
@@ -157,7 +163,7 @@ static void settings_json(const struct ctl *c, json_t *keys)
 		if (key_wanted(c, key))
 			json_object_set(wanted, key, row);
 	}
-	json_dumpf(wanted, stdout, JSON_INDENT(2));
+	json_dumpf(wanted, stdout, JSON_INDENT(2) | JSON_ENSURE_ASCII);
 	putchar('\n');
 	json_decref(wanted);
 }
@@ -171,10 +177,12 @@ int ctl_get(const struct ctl *c)
 		return code;
 	keys = json_object_get(j, "keys");
 	code = check_wanted(c, keys);
-	if (!code && c->json)
+	if (!code && c->json) {
 		settings_json(c, keys);
-	else if (!code)
+	} else if (!code) {
+		sx_json_make_printable(keys);
 		print_keys(c, keys);
+	}
 	if (!code && fflush(stdout) != 0)
 		code = ctl_fail(EX_CANTCREAT, "cannot print: %s", strerror(errno));
 	json_decref(j);

@@ -104,10 +104,24 @@ int ctl_absent(const struct ctl *c)
 {
 	struct ctl_found *all = NULL;
 	size_t count = ctl_find(&all);
-	char names[256];
+	char names[256], state[sizeof(all->state)] = "";
 
 	ctl_found_names(all, count, names, sizeof(names));
+	for (size_t i = 0; i < count; i++) {
+		/* its status socket is there before its ring */
+		if (all[i].runs && strcmp(all[i].name, c->instance) == 0)
+			snprintf(state, sizeof(state), "%s", all[i].state);
+	}
 	free(all);
+	if (strcmp(state, "starting") == 0)
+		return ctl_fail(CTL_NOTHING,
+				"instance '%s' starts, and has no frames yet: try again in a moment",
+				c->instance);
+	if (*state)
+		return ctl_fail(
+			CTL_NOTHING,
+			"instance '%s' runs (%s), but has no ring: it makes one anew, or output.ring = no",
+			c->instance, state);
 	return ctl_fail(CTL_NOTHING, "no stixeld runs as instance '%s'; running: %s", c->instance, names);
 }
 

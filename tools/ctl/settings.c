@@ -7,8 +7,10 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sysexits.h>
 
+#include "base/printable.h"
 #include "tools/common/instances.h"
 
 json_t *sx_settings_ask(const struct ctl *c, int *code)
@@ -34,6 +36,22 @@ json_t *sx_settings_ask(const struct ctl *c, int *code)
 	}
 	free(body);
 	return j;
+}
+
+void sx_json_make_printable(json_t *value)
+{
+	const char *text = json_string_value(value), *key;
+	char *copy = text ? strdup(text) : NULL;
+	size_t i;
+	json_t *inner;
+
+	if (copy)
+		sx_make_printable(copy);
+	if (copy)
+		json_string_set(value, copy);
+	free(copy);
+	json_array_foreach(value, i, inner) sx_json_make_printable(inner);
+	json_object_foreach(value, key, inner) sx_json_make_printable(inner);
 }
 
 int sx_settings_code(int http_status)

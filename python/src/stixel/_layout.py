@@ -41,7 +41,8 @@ class Flag(enum.IntFlag):
 
 class FrameFlag(enum.IntFlag):
     """Bits of a frame's flags: what did not fit into a packet of frames.sock, what became of class scores, whether the
-    publisher has rectified raw images, whether another process has matched, and whether the pictures show nothing."""
+    publisher has rectified raw images, whether another process has matched, whether the pictures show nothing, and
+    whether the camera's settings changed within the last 10 s."""
 
     PLANE_LEFT_OUT = 1
     STIXELS_LEFT_OUT = 2
@@ -50,6 +51,7 @@ class FrameFlag(enum.IntFlag):
     RECTIFIED = 16
     EXTERNAL = 32
     BLIND = 64
+    CAMERA_CHANGED = 128
 
 
 class _Growing(enum.IntEnum):

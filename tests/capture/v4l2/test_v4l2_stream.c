@@ -397,7 +397,7 @@ static bool woken(const struct sx_source *s)
 
 /*
  * The descriptor tells of pictures, and sleeps when there is nothing. A release is silent (its thread wakes
- * the one that takes, daemon/handover.c): the buffers are with their drivers after the next call.
+ * the one that takes, daemon/exchange/handover.c): the buffers are with their drivers after the next call.
  */
 static void test_waking(void **state)
 {

@@ -14,20 +14,10 @@
 #include <sysexits.h>
 #include <unistd.h>
 
-#include "config/number.h"
+#include "base/printable.h"
 #include "tools/ctl/ctl.h"
 
 static const char *const level_names[] = {"ok", "warning", "problem"};
-
-/* What a file or a device calls itself must neither move the terminal's cursor nor break the JSON. */
-static void make_printable(char *text)
-{
-	bool ascii_only = !sx_utf8_valid(text, strlen(text));
-
-	for (unsigned char *c = (unsigned char *)text; *c; c++)
-		if (*c < 0x20 || *c == 0x7f || (ascii_only && *c > 0x7f))
-			*c = '?';
-}
 
 void doctor_say(struct doctor *d, enum doctor_level level, const char *check, const char *advice,
 		const char *format, ...)
@@ -38,10 +28,10 @@ void doctor_say(struct doctor *d, enum doctor_level level, const char *check, co
 	va_start(args, format);
 	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
-	make_printable(text);
+	sx_make_printable(text); /* what a file or a device calls itself */
 	if (advice)
 		snprintf(what_to_do, sizeof(what_to_do), "%s", advice);
-	make_printable(what_to_do);
+	sx_make_printable(what_to_do);
 	d->warnings += level == DOCTOR_WARNING;
 	d->problems += level == DOCTOR_PROBLEM;
 	if (!d->json)

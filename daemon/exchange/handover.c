@@ -3,7 +3,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "daemon/handover.h"
+#include "daemon/exchange/handover.h"
 
 #include <errno.h>
 #include <stdint.h>

@@ -15,7 +15,7 @@
 
 #include <cmocka.h>
 
-#include "base/missing.h"
+#include "base/advice.h"
 
 static char folder[64], why[512];
 

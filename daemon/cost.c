@@ -1,0 +1,145 @@
+/*
+ * Work of the segmentations, and what of it is measured.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "daemon/cost.h"
+
+#include <stdio.h>
+
+#include "base/contract.h"
+#include "config/option.h"
+#include "stages/stixels/cells.h"
+#include "stages/stixels/reduce.h"
+#include "stixel.h"
+
+#define LIMIT_SHARE 4 /* of the limit: the prediction may be too low, and pings are a quarter of it apart */
+#define MEMORY_SPARE ((size_t)6 << 20) /* stacks, arenas, pages of the kernel */
+#define SMOOTHING 8		       /* frames that a mean goes back, roughly */
+
+/*
+ * ns of a column on one thread: so many a row, a pair of rows and a triple of rows; low to high by kernels
+ * and images. Measured by stixel-bench at 320x240 to 1920x1080, widths 1 to 32, cells of 1 to 16 rows,
+ * kernels plain to avx512 of an EPYC at 3 GHz (docs/performance.md#what-a-segmentation-may-cost).
+ */
+static const struct work {
+	double row, low[2], high[2];
+} vector_work[] =
+	{
+		[SX_STIXEL_DP] = {16, {0.17, 0}, {0.4, 0}},
+		[SX_STIXEL_RDP] = {12, {0, 0}, {0.1, 0}},
+		[SX_STIXEL_SLANTED] = {16, {0.5, 0}, {1.9, 0}},
+		[SX_STIXEL_SLANTED_EXACT] = {16, {0.5, 0.155}, {1.9, 0.31}},
+},
+  plain_work[] = {
+	  [SX_STIXEL_DP] = {16, {6, 0}, {6.5, 0}},
+	  [SX_STIXEL_RDP] = {12, {0, 0}, {0.1, 0}},
+	  [SX_STIXEL_SLANTED] = {16, {22, 0}, {26, 0}},
+	  [SX_STIXEL_SLANTED_EXACT] = {16, {22, 0.4}, {26, 0.7}},
+};
+
+static double segment_ns(const struct sx_frame_cost_case *c, bool high)
+{
+	const struct work *w = (c->plain ? plain_work : vector_work) + c->stixels->method;
+	const double *more = high ? w->high : w->low;
+	const double columns = sx_reduce_columns(c->width, c->stixels->width);
+	const double rows = sx_cell_rows(c->stixels, c->height);
+
+	sx_must_index(c->stixels->method, sizeof(vector_work) / sizeof(vector_work[0]));
+	return columns * rows * (w->row + rows * (more[0] + rows * more[1]));
+}
+
+void sx_frame_cost_see(struct sx_frame_cost *cost, const struct sx_frame_cost_case *c, int64_t segment,
+		       int64_t frame)
+{
+	const double share = cost->rate > 0 && cost->method == c->stixels->method ? 1.0 / SMOOTHING : 1;
+	const double rate = (double)segment / segment_ns(c, false);
+
+	if (segment <= 0 || frame < segment)
+		return;
+	sx_must(c->width, >, 0);
+	cost->rate += share * (rate - cost->rate);
+	cost->segment_ns += share * ((double)segment - cost->segment_ns);
+	cost->rest_ns += share * ((double)(frame - segment) - cost->rest_ns);
+	cost->method = c->stixels->method;
+}
+
+double sx_frame_cost_frame_ns(const struct sx_frame_cost *cost, const struct sx_frame_cost_case *c)
+{
+	sx_must(c->height, >, 0);
+	if (cost->rate <= 0)
+		return segment_ns(c, true);
+	return cost->rest_ns + cost->rate * segment_ns(c, c->stixels->method != cost->method);
+}
+
+/* "52 s", "3.2 s", "80 ms", "more than 100 s". */
+static void write_time(double ns, char *text, size_t bytes)
+{
+	const bool ms = ns < 1e9, many = ns >= 1e11;
+	const double n = many ? 100 : ms ? ns / 1e6 : ns / 1e9;
+
+	snprintf(text, bytes, "%s%.*f %s", many ? "more than " : "", n < 9.95, n, ms ? "ms" : "s");
+}
+
+bool sx_frame_cost_is_too_much(const struct sx_frame_cost *cost, const struct sx_frame_cost_case *now,
+			       const struct sx_frame_cost_case *next, int64_t limit_ns, char *why,
+			       size_t why_bytes)
+{
+	const double ns = sx_frame_cost_frame_ns(cost, next);
+	char would[32], does[32] = "", limit[32];
+
+	sx_must(limit_ns, >, 0);
+	if (ns * LIMIT_SHARE <= (double)limit_ns ||
+	    (now &&
+	     segment_ns(next, next->stixels->method != now->stixels->method) <= segment_ns(now, false)))
+		return false;
+	write_time(ns, would, sizeof(would));
+	write_time((double)limit_ns, limit, sizeof(limit));
+	if (cost->rate > 0)
+		write_time(cost->rest_ns + cost->segment_ns, does, sizeof(does));
+	snprintf(why, why_bytes,
+		 "stixels.method = %s, stixels.width = %d, cells of %d rows: a frame of %dx%d would take "
+		 "%s%s%s, and after %s without one the watchdog ends the daemon: take larger cells "
+		 "(stixels.cell_height), wider columns or another method",
+		 sx_option_find("stixels", "method")->words[next->stixels->method], next->stixels->width,
+		 sx_cell_height(next->stixels), next->width, next->height, would,
+		 *does ? ", now it takes " : "", does, limit);
+	return true;
+}
+
+/*
+ * Of what a context holds, that by which settings differ; rounded up from what engine cpu takes.
+ */
+static double context_bytes(const struct sx_context_config *c)
+{
+	const struct sx_stixel_params *s = &c->params.stixels;
+	const struct sx_filter_params *f = &c->params.filters;
+	const double pixels = (double)c->width * c->height;
+	const double columns = sx_reduce_columns(c->width, s->width), rows = sx_cell_rows(s, c->height);
+	const double most = s->max_per_column < c->height ? s->max_per_column : c->height;
+	double bytes = columns * (most * 2 * sizeof(struct stixel) + rows * 8);
+
+	if (!sx_is_slanted(s))
+		bytes += 8 * rows * rows; /* tables of costs */
+	if (f->median)
+		bytes += 6 * pixels;
+	if (f->speckle_size > 0)
+		bytes += 16 * pixels;
+	if (f->smooth)
+		bytes += 4 * pixels;
+	if (f->left_right >= 0)
+		bytes += 4 * pixels;
+	return bytes + (c->rectify ? 2 * 16 * pixels : 0);
+}
+
+size_t sx_frame_cost_memory(size_t held, int count, const struct sx_context_config *now,
+			    const struct sx_context_config *next)
+{
+	const double more = count * (context_bytes(next) - context_bytes(now));
+
+	sx_must(count, >, 0);
+	if (held == 0)
+		return 0;
+	/* what is freed in the same moment is not counted on, nor is all of it known */
+	return held + held / 8 + (size_t)(more > 0 ? more : 0) + MEMORY_SPARE;
+}

@@ -1,0 +1,180 @@
+/*
+ * What a frame would take with other settings: against what stixel-bench measured, on one thread of the
+ * machine that the table is of and on others.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "daemon/cost.h"
+
+#define LIMIT INT64_C(10000000000)
+
+static struct sx_stixel_params params[2];
+
+static struct sx_frame_cost_case case_of(int at, enum sx_stixel_method method, int width, int cell,
+					 int image_width, int image_height)
+{
+	params[at] = (struct sx_stixel_params){.method = method, .width = width, .cell_height = cell};
+	return (struct sx_frame_cost_case){
+		.stixels = &params[at], .width = image_width, .height = image_height};
+}
+
+/* Segmentations of one machine, measured in ms: method, stixel width, cell height, image size. */
+static const struct {
+	enum sx_stixel_method method;
+	int width, cell, image_width, image_height;
+	double ms;
+} measured[] = {
+	{SX_STIXEL_DP, 4, 0, 640, 376, 4.02},
+	{SX_STIXEL_DP, 4, 0, 1242, 375, 13.4},
+	{SX_STIXEL_RDP, 4, 0, 1242, 375, 1.36},
+	{SX_STIXEL_SLANTED, 4, 0, 640, 376, 0.89},
+	{SX_STIXEL_SLANTED, 1, 0, 1242, 375, 106},
+	{SX_STIXEL_SLANTED, 4, 1, 1920, 1080, 213},
+	{SX_STIXEL_SLANTED_EXACT, 4, 0, 640, 376, 28.2},
+	{SX_STIXEL_SLANTED_EXACT, 8, 1, 640, 376, 767},
+	{SX_STIXEL_SLANTED_EXACT, 16, 4, 1280, 720, 143},
+	{SX_STIXEL_SLANTED_EXACT, 32, 2, 1280, 720, 350},
+};
+
+/* From each of them to each other one, on machines as fast and eight times slower. */
+static void predictions_are_not_too_low(void **state)
+{
+	const size_t count = sizeof(measured) / sizeof(measured[0]);
+
+	for (size_t k = 0; k < 2 * count * count; k++) {
+		const size_t a = k / 2 / count, b = k / 2 % count;
+		const double slower = k % 2 ? 8 : 1;
+		const struct sx_frame_cost_case now =
+			case_of(0, measured[a].method, measured[a].width, measured[a].cell,
+				measured[a].image_width, measured[a].image_height);
+		const struct sx_frame_cost_case next =
+			case_of(1, measured[b].method, measured[b].width, measured[b].cell,
+				measured[b].image_width, measured[b].image_height);
+		const int64_t segment = (int64_t)(measured[a].ms * slower * 1e6);
+		struct sx_frame_cost cost = {0};
+		double ms;
+
+		sx_frame_cost_see(&cost, &now, segment, segment + 30000000);
+		ms = sx_frame_cost_frame_ns(&cost, &next) / 1e6 - 30;
+		/* a quarter of the limit is what is allowed: twice too low is still half of it */
+		if (ms < measured[b].ms * slower * 0.5 || ms > measured[b].ms * slower * 12)
+			fail_msg("from %zu to %zu: predicted %.1f ms, measured %.1f", a, b, ms,
+				 measured[b].ms * slower);
+	}
+}
+
+static void what_is_too_much(void **state)
+{
+	const struct sx_frame_cost_case now = case_of(0, SX_STIXEL_SLANTED, 4, 0, 1920, 1080);
+	struct sx_frame_cost_case next;
+	struct sx_frame_cost cost = {0};
+	char why[512] = "";
+
+	sx_frame_cost_see(&cost, &now, 12000000, 100000000);
+	next = case_of(1, SX_STIXEL_SLANTED_EXACT, 4, 1, 1920, 1080);
+	assert_true(sx_frame_cost_is_too_much(&cost, &now, &next, LIMIT, why, sizeof(why)));
+	assert_non_null(strstr(why, "now it takes 100 ms, and after 10 s without one the watchdog"));
+	next = case_of(1, SX_STIXEL_SLANTED, 4, 1, 1920, 1080);
+	assert_false(sx_frame_cost_is_too_much(&cost, &now, &next, LIMIT, why, sizeof(why)));
+	assert_true(sx_frame_cost_is_too_much(&cost, &now, &next, LIMIT / 20, why, sizeof(why)));
+	next = case_of(1, SX_STIXEL_SLANTED_EXACT, 16, 16, 1920, 1080);
+	assert_false(sx_frame_cost_is_too_much(&cost, &now, &next, LIMIT, why, sizeof(why)));
+	/* KITTI's size, columns of 1 px: the method alone */
+	next = case_of(0, SX_STIXEL_SLANTED, 1, 0, 1242, 375);
+	cost = (struct sx_frame_cost){0};
+	sx_frame_cost_see(&cost, &next, 52000000, 80000000);
+	params[1] = params[0];
+	params[1].method = SX_STIXEL_SLANTED_EXACT;
+	assert_true(sx_frame_cost_is_too_much(
+		&cost, &next,
+		&(struct sx_frame_cost_case){.stixels = &params[1], .width = 1242, .height = 375}, LIMIT, why,
+		sizeof(why)));
+}
+
+/* What is slow already, and runs, may get faster, and change in what costs nothing. */
+static void what_runs_may_go_on(void **state)
+{
+	const struct sx_frame_cost_case now = case_of(0, SX_STIXEL_SLANTED_EXACT, 4, 1, 1280, 720);
+	struct sx_frame_cost_case next = case_of(1, SX_STIXEL_SLANTED_EXACT, 5, 1, 1280, 720);
+	struct sx_frame_cost cost = {0};
+	char why[512];
+
+	sx_frame_cost_see(&cost, &now, 8000000000, 8100000000);
+	assert_false(sx_frame_cost_is_too_much(&cost, &now, &next, LIMIT, why, sizeof(why)));
+	next = case_of(1, SX_STIXEL_SLANTED_EXACT, 4, 1, 1280, 720);
+	assert_false(sx_frame_cost_is_too_much(&cost, &now, &next, LIMIT, why, sizeof(why)));
+	next = case_of(1, SX_STIXEL_SLANTED_EXACT, 3, 1, 1280, 720);
+	assert_true(sx_frame_cost_is_too_much(&cost, &now, &next, LIMIT, why, sizeof(why)));
+	next = case_of(1, SX_STIXEL_SLANTED, 4, 1, 1280, 720);
+	assert_false(sx_frame_cost_is_too_much(&cost, &now, &next, LIMIT, why, sizeof(why)));
+}
+
+static void before_anything_was_measured(void **state)
+{
+	struct sx_frame_cost_case next = case_of(1, SX_STIXEL_SLANTED_EXACT, 4, 1, 1920, 1080);
+	struct sx_frame_cost cost = {0};
+	char why[512];
+
+	sx_frame_cost_see(&cost, &next, 0, 0); /* an engine that tells no times */
+	assert_true(cost.rate == 0);
+	assert_true(sx_frame_cost_is_too_much(&cost, NULL, &next, LIMIT, why, sizeof(why)));
+	assert_null(strstr(why, "now it takes"));
+	next = case_of(1, SX_STIXEL_SLANTED, 4, 0, 1920, 1080);
+	assert_false(sx_frame_cost_is_too_much(&cost, NULL, &next, LIMIT, why, sizeof(why)));
+	/* as slow as it is, the reference engine's default is no error */
+	next.plain = true;
+	assert_false(sx_frame_cost_is_too_much(&cost, NULL, &next, LIMIT, why, sizeof(why)));
+}
+
+/* Two contexts of engine cpu at 1280x720, and what they took while they were made: MB of a cgroup's usage. */
+static void memory_is_predicted_from_above(void **state)
+{
+	struct sx_context_config now = {.width = 1280, .height = 720}, next;
+	const size_t held = (size_t)60 << 20;
+	size_t need;
+
+	now.params.stixels =
+		(struct sx_stixel_params){.method = SX_STIXEL_SLANTED, .width = 4, .max_per_column = 200};
+	now.params.filters = (struct sx_filter_params){.left_right = 1, .speckle_size = 100, .smooth = true};
+	next = now;
+	assert_int_equal(sx_frame_cost_memory(0, 2, &now, &next), 0);
+	need = sx_frame_cost_memory(held, 2, &now, &next) >> 20;
+	assert_in_range(need, 66, 90);
+	next.params.stixels.method = SX_STIXEL_DP;
+	need = sx_frame_cost_memory(held, 2, &now, &next) >> 20;
+	assert_in_range(need, 68, 100);
+	next.params.stixels.width = 1;
+	need = sx_frame_cost_memory(held, 2, &now, &next) >> 20;
+	assert_in_range(need, 103, 140); /* 36 MB more than columns of 4 px */
+	next = now;
+	next.params.filters.median = true;
+	need = sx_frame_cost_memory(held, 2, &now, &next) >> 20;
+	assert_in_range(need, 73, 100);
+	next = now;
+	next.params.filters.speckle_size = 0; /* what is saved is not counted on */
+	assert_int_equal(sx_frame_cost_memory(held, 2, &now, &next),
+			 sx_frame_cost_memory(held, 2, &now, &now));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(predictions_are_not_too_low),
+		cmocka_unit_test(what_is_too_much),
+		cmocka_unit_test(what_runs_may_go_on),
+		cmocka_unit_test(before_anything_was_measured),
+		cmocka_unit_test(memory_is_predicted_from_above),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
