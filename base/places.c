@@ -6,9 +6,11 @@
 #include "base/places.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 bool sx_place_folder_of(enum sx_place place, const char *program, char *folder, size_t bytes)
@@ -47,6 +49,17 @@ bool sx_place_path(enum sx_place place, const char *instance, const char *file, 
 		return true;
 	path[0] = 0;
 	return false;
+}
+
+bool sx_place_trusts(uid_t owner, const char *instance)
+{
+	char folder[PATH_MAX];
+	struct stat st;
+
+	if (owner == 0 || owner == geteuid())
+		return true;
+	return *instance && sx_place_path(SX_PLACE_SYSTEM, instance, NULL, folder, sizeof(folder)) &&
+	       lstat(folder, &st) == 0 && S_ISDIR(st.st_mode) && st.st_uid == owner;
 }
 
 bool sx_place_passed(int error)

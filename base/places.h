@@ -12,6 +12,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/types.h>
 
 #define SX_PLACE_RUN_DIR "/run"
 #define SX_PLACE_PROGRAM "stixeld"
@@ -20,6 +21,7 @@
 #define SX_PLACE_USER_DIR SX_PLACE_RUN_DIR "/user" /* /UID follows */
 #define SX_PLACE_PROGRAM_DIR "/" SX_PLACE_PROGRAM  /* below both places of a user */
 #define SX_PLACE_BRIDGE "stixel-bridge"		   /* the other program that has a folder in these places */
+#define SX_PLACE_FEED "stixel-feed" /* the folder of those who write for daemons: ipc/feed/place.h */
 
 /* Of an instance's folder. */
 #define SX_STATUS_SOCKET "status.sock"
@@ -43,6 +45,12 @@ bool sx_place_folder(enum sx_place place, char *folder, size_t bytes);
 bool sx_place_folder_of(enum sx_place place, const char *program, char *folder, size_t bytes);
 /* The same for FOLDER/instance/file; file may be NULL: FOLDER/instance. The name is checked by the caller. */
 bool sx_place_path(enum sx_place place, const char *instance, const char *file, char *path, size_t bytes);
+/*
+ * Whether a ring of this owner is the instance's. /dev/shm is open to all: before the daemon starts, any user
+ * may put an object there. Trusted are root, the caller, and the owner of the instance's folder in /run,
+ * where only root and systemd make folders; of no instance (empty) root and the caller.
+ */
+bool sx_place_trusts(uid_t owner, const char *instance);
 /*
  * Errno (positive or negative) of a connection that failed: nobody listens in this place, or it is not open
  * to this user: the next place is asked. Anything else comes from an instance that is there.

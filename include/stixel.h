@@ -528,7 +528,7 @@ struct stixel_ring_slot {
 STIXEL_AT(stixel_ring_slot, frame_bytes, 8);
 STIXEL_SIZE(stixel_ring_slot, 64);
 
-/* ---- class scores (since 1.2): /dev/shm/stixel-scores.NAME, written by a perception process ----------- */
+/* ---- class scores (since 1.2): stixel-scores.NAME in /run/stixel-feed, of a perception process -------- */
 
 /*
  * The ring above the other way round: a process that runs a segmentation network writes, stixeld reads. Same
@@ -798,7 +798,7 @@ struct stixel_scores_format {
 	uint32_t scale;			    /* image pixels a score, each way, 1..32 */
 	uint32_t slots;			    /* scores kept: power of two, 2..64; 0: 8 */
 	uint32_t reserved;
-	const char *folder; /* where the ring lies; NULL: /dev/shm */
+	const char *folder; /* where the ring lies; NULL: /run/stixel-feed, or the caller's own place */
 };
 
 /* Where the next scores go: data[c * plane_bytes + y * pitch + x]. Shared memory, it holds what it held. */

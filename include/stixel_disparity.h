@@ -29,7 +29,7 @@ extern "C" {
 #define STIXEL_AT(type, field, bytes) STIXEL_ASSERT(offsetof(struct type, field) == (bytes), #type "." #field)
 #define STIXEL_SIZE(type, bytes) STIXEL_ASSERT(sizeof(struct type) == (bytes), #type)
 
-/* ---- since 1.4: /dev/shm/stixel-disparity.NAME -------------------------------------------------------- */
+/* ---- since 1.4: stixel-disparity.NAME in /run/stixel-feed --------------------------------------------- */
 
 /*
  * A ring as that of class scores, with this magic. In each slot struct stixel_disparity_header; at
@@ -82,7 +82,7 @@ struct stixel_disparity_format {
 	uint32_t width, height; /* px, of the rectified left image */
 	uint32_t confidence;	/* 1: maps come with their confidence, 0: without */
 	uint32_t slots;		/* maps kept: power of two, 2..64; 0: 8 */
-	const char *folder;	/* where the ring lies; NULL: /dev/shm */
+	const char *folder;	/* where the ring lies; NULL: as that of scores */
 };
 
 /*

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -29,6 +30,8 @@ struct sx_file_queue {
 	uint64_t written;
 	int error;
 	bool closing;
+	bool guarded, touched;	  /* touched: by another process, as far as its time of modification tells */
+	struct timespec modified; /* the guarded file, by this queue */
 	const volatile sig_atomic_t *stop;
 	int64_t progress_ns; /* since when the file has taken nothing, though something waits */
 };
@@ -66,6 +69,45 @@ static void took(struct sx_file_queue *q, size_t bytes)
 		q->begin = 0; /* stays in the same pages while the disk keeps up */
 }
 
+/* 0, or why nothing more may be written to a guarded file. For the thread, or while nothing waits. */
+static int guard_look(struct sx_file_queue *q)
+{
+	struct stat st;
+
+	if (!q->guarded)
+		return 0;
+	if (fstat(q->fd, &st) < 0)
+		return -errno;
+	if (st.st_nlink == 0)
+		return -ENOENT;
+	if ((uint64_t)st.st_size != q->written)
+		return -ESTALE;
+	if (st.st_mtim.tv_sec != q->modified.tv_sec || st.st_mtim.tv_nsec != q->modified.tv_nsec)
+		q->touched = true;
+	return 0;
+}
+
+/* After a write of this queue, or before the first one. */
+static void guard_note(struct sx_file_queue *q)
+{
+	struct stat st;
+
+	if (q->guarded && fstat(q->fd, &st) == 0)
+		q->modified = st.st_mtim;
+}
+
+static ssize_t guarded_write(struct sx_file_queue *q, const uint8_t *from, size_t bytes)
+{
+	ssize_t n = guard_look(q);
+
+	if (n < 0)
+		return n;
+	n = write(q->fd, from, bytes);
+	n = n < 0 ? -errno : n;
+	guard_note(q);
+	return n;
+}
+
 static void *queue_run(void *user)
 {
 	struct sx_file_queue *q = user;
@@ -83,8 +125,7 @@ static void *queue_run(void *user)
 			continue;
 		}
 		pthread_mutex_unlock(&q->lock);
-		n = write(q->fd, from, bytes);
-		n = n < 0 ? -errno : n;
+		n = guarded_write(q, from, bytes);
 		pthread_mutex_lock(&q->lock);
 		if (n >= 0)
 			took(q, (size_t)n);
@@ -124,6 +165,25 @@ int sx_file_queue_create(struct sx_file_queue **ret, int fd, size_t room, const 
 	}
 	*ret = q;
 	return 0;
+}
+
+void sx_file_queue_guard(struct sx_file_queue *q)
+{
+	pthread_mutex_lock(&q->lock);
+	sx_must_be(!q->written && !q->count);
+	q->guarded = true;
+	guard_note(q);
+	pthread_mutex_unlock(&q->lock);
+}
+
+bool sx_file_queue_touched(struct sx_file_queue *q)
+{
+	bool touched;
+
+	pthread_mutex_lock(&q->lock);
+	touched = q->touched;
+	pthread_mutex_unlock(&q->lock);
+	return touched;
 }
 
 static void copy_in(struct sx_file_queue *q, const uint8_t *data, size_t bytes)
@@ -170,6 +230,8 @@ int sx_file_queue_flush(struct sx_file_queue *q)
 	pthread_mutex_lock(&q->lock);
 	while (q->count && !q->error)
 		wait_change(q);
+	if (!q->error)
+		q->error = guard_look(q);
 	r = q->error;
 	sx_must_be(r < 0 || q->count == 0);
 	pthread_mutex_unlock(&q->lock);

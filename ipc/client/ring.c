@@ -48,23 +48,12 @@ int sx_buffer_reserve(struct sx_buffer *b, size_t bytes)
 
 /* ---- attaching ---- */
 
-/*
- * /dev/shm is open to all: before the daemon starts, anybody may put an object there. Trusted are root,
- * ourselves, and who owns the instance's folder in /run, where only root and systemd make folders.
- */
 static bool owner_trusted(uid_t uid, const char *path)
 {
 	const char *name = strrchr(path, '/');
-	char dir[PATH_MAX];
-	struct stat st;
 
-	if (uid == 0 || uid == geteuid())
-		return true;
 	name = name ? name + 1 : path;
-	if (strncmp(name, "stixeld.", 8) != 0)
-		return false;
-	return sx_place_path(SX_PLACE_SYSTEM, name + 8, NULL, dir, sizeof(dir)) && lstat(dir, &st) == 0 &&
-	       S_ISDIR(st.st_mode) && st.st_uid == uid;
+	return sx_place_trusts(uid, strncmp(name, "stixeld.", 8) == 0 ? name + 8 : "");
 }
 
 /* All of it or nothing: short means that the object is smaller than it said. */
@@ -85,7 +74,7 @@ static int map_object(struct sx_map *m, const char *path, unsigned flags)
 	sx_must_or(return -EINVAL, m->fd, ==, -1);
 	m->fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	if (m->fd < 0)
-		return errno == ELOOP ? -EPROTO : -errno;
+		return errno == ELOOP || errno == ENXIO ? -EPROTO : -errno; /* a link, a socket */
 	if (fstat(m->fd, &st) < 0)
 		return -errno;
 	if (!S_ISREG(st.st_mode))

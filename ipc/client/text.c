@@ -38,7 +38,7 @@ const char *stixel_strerror(int error)
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
 		if (texts[i].error == e)
 			return texts[i].text;
-	return "an error of the operating system";
+	return strerror(e);
 }
 
 const char *stixel_version(void)

@@ -6,9 +6,11 @@
 #include "ipc/client/writer.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdbool.h>
 
 #include "base/contract.h"
+#include "ipc/feed/place.h"
 #include "ipc/frame.h"
 #include "ipc/instance.h"
 #include "ipc/writers.h"
@@ -37,13 +39,16 @@ int sx_writer_init(struct sx_writer *w, const struct sx_writer_params *p)
 {
 	struct sx_ring_params ring = {
 		.prefix = p->prefix, .magic = p->magic, .instance = p->name, .quiet = true};
+	char folder[PATH_MAX];
 	int r;
 
 	*w = (struct sx_writer){.epoch = sx_epoch_new()};
 	if (sx_instance_check(p->name, NULL, 0) < 0 || !slots_are_good(p->slots))
 		return -EINVAL;
 	sx_must_or(return -EINVAL, p->bytes, >, 0);
-	ring.shm_dir = p->folder ? p->folder : "/dev/shm";
+	if (!p->folder)
+		sx_feed_writers_place(folder, sizeof(folder));
+	ring.shm_dir = p->folder ? p->folder : folder;
 	ring.epoch = w->epoch;
 	ring.slots = (int)p->slots;
 	ring.frame_bytes = p->bytes;

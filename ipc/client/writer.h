@@ -16,7 +16,7 @@ struct sx_writer {
 
 /* What the ring is to be; bytes: of each thing that is given, its header included; slots: 2..64. */
 struct sx_writer_params {
-	const char *prefix, *name, *folder; /* folder: NULL: /dev/shm */
+	const char *prefix, *name, *folder; /* folder: NULL: sx_feed_writers_place() */
 	uint64_t magic;
 	uint32_t slots;
 	size_t bytes;

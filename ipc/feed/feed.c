@@ -17,7 +17,7 @@
 #include "base/contract.h"
 #include "ipc/check.h"
 #include "ipc/feed/feed_kind.h"
-#include "ipc/feed/trust.h"
+#include "ipc/feed/feed_ring.h"
 #include "ipc/instance.h"
 #include "ipc/why.h"
 #include "ipc/writers.h"
@@ -38,12 +38,11 @@ struct entry {
 struct sx_feed {
 	struct sx_feed_params p;
 	const struct sx_feed_words *words;
-	char path[512], why[SX_FEED_WHY_BYTES];
-	bool there; /* something lies at path */
-	int fd;	    /* -1: no ring */
-	dev_t device;
-	ino_t inode;
-	struct stixel_ring_header ring; /* read once, checked, never read again */
+	struct sx_feed_places places;
+	const char *path; /* of places: that is read, or was looked at last */
+	char why[SX_FEED_WHY_BYTES];
+	bool there;		   /* something lies at path */
+	struct sx_feed_ring found; /* fd -1: no ring */
 	uint64_t seen, lives;
 	struct entry entries[STIXEL_SCORES_SLOTS_MAX];
 	int64_t tried_ns, named_ns; /* when it was last opened, and its name looked at */
@@ -85,10 +84,8 @@ int sx_feed_create(struct sx_feed **ret, const struct sx_feed_params *p)
 	}
 	f->words = sx_feed_words(p->kind);
 	f->silent_ns = SILENT_PERIODS * p->period_ns > SILENT_NS ? SILENT_PERIODS * p->period_ns : SILENT_NS;
-	f->fd = -1;
-	n = snprintf(f->path, sizeof(f->path), "%s/%s%s", p->shm_dir ? p->shm_dir : "/dev/shm",
-		     f->words->prefix, p->name);
-	if ((size_t)n >= sizeof(f->path)) {
+	f->found.fd = -1;
+	if (!sx_feed_places_init(&f->places, p, f->p.writers)) {
 		free(f);
 		return -ENAMETOOLONG;
 	}
@@ -98,9 +95,9 @@ int sx_feed_create(struct sx_feed **ret, const struct sx_feed_params *p)
 
 static void detach(struct sx_feed *f)
 {
-	if (f->fd >= 0)
-		close(f->fd);
-	f->fd = -1;
+	if (f->found.fd >= 0)
+		close(f->found.fd);
+	f->found.fd = -1;
 	f->seen = 0;
 	f->newest_ns = 0;
 	f->unfit = f->exact = false;
@@ -115,60 +112,7 @@ void sx_feed_destroy(struct sx_feed *f)
 	free(f);
 }
 
-/* All of it or nothing: short means that the object is smaller than it says. */
-static bool read_at(const struct sx_feed *f, void *to, size_t bytes, uint64_t at)
-{
-	size_t done = 0;
-	ssize_t n;
-
-	sx_must(f->fd, >=, 0);
-	while (done < bytes) {
-		n = pread(f->fd, (char *)to + done, bytes - done, (off_t)(at + done));
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return false;
-		done += (size_t)n;
-	}
-	return true;
-}
-
 /* ---- the ring ---- */
-
-static int open_ring(struct sx_feed *f)
-{
-	struct stat st;
-	int r;
-
-	sx_must(f->fd, ==, -1);
-	f->fd = open(f->path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-	f->there = f->fd >= 0 || errno != ENOENT;
-	if (!f->there)
-		return sx_why(-ENOENT, f->why, sizeof(f->why), "nobody writes %s: there is no %s",
-			      f->words->many, f->path);
-	if (f->fd < 0 && errno == EACCES)
-		return sx_feed_forbidden(f->path, f->p.writers, f->why, sizeof(f->why));
-	if (f->fd < 0 || fstat(f->fd, &st) < 0)
-		return sx_why(-errno, f->why, sizeof(f->why), "cannot open %s: %s", f->path, strerror(errno));
-	if (!S_ISREG(st.st_mode))
-		return sx_why(-EPROTO, f->why, sizeof(f->why), "%s is not a regular file", f->path);
-	r = sx_feed_trust(&st, f->p.writers, f->path, f->why, sizeof(f->why));
-	if (r < 0)
-		return r;
-	r = read_at(f, &f->ring, sizeof(f->ring), 0)
-		    ? sx_ring_check(&f->ring, f->words->magic, (uint64_t)st.st_size)
-		    : -EPROTO;
-	if (r == 0 && f->ring.slot_count > STIXEL_SCORES_SLOTS_MAX)
-		r = -EPROTO;
-	if (r < 0)
-		return sx_why(r, f->why, sizeof(f->why),
-			      r == -EPROTO ? "%s is no ring of %s, or a damaged one"
-					   : "%s, a ring of %s, is of another major version or byte order",
-			      f->path, f->words->many);
-	f->device = st.st_dev;
-	f->inode = st.st_ino;
-	return 0;
-}
 
 /* What a writer says of its own clock, which may be anything. */
 static int64_t past(int64_t t_ns, int64_t now_ns)
@@ -179,14 +123,15 @@ static int64_t past(int64_t t_ns, int64_t now_ns)
 
 static void attach(struct sx_feed *f, int64_t now_ns)
 {
-	sx_must(f->fd, ==, -1);
+	sx_must(f->found.fd, ==, -1);
 	f->tried_ns = f->named_ns = now_ns;
-	if (open_ring(f) < 0) {
+	f->there = sx_feed_find(&f->places, &f->found, &f->path, f->why);
+	if (f->found.fd < 0) {
 		detach(f);
 		return;
 	}
 	f->why[0] = 0;
-	f->begun_ns = past(f->ring.started_ns, now_ns);
+	f->begun_ns = past(f->found.header.started_ns, now_ns);
 	f->count.restarts += f->lives++ > 0;
 }
 
@@ -198,19 +143,22 @@ static bool must_leave(struct sx_feed *f, uint32_t state, int64_t now_ns)
 {
 	struct stat st;
 
-	sx_must(f->fd, >=, 0);
+	sx_must(f->found.fd, >=, 0);
 	if (now_ns - f->named_ns < RENAME_NS)
 		return false;
 	f->named_ns = now_ns;
 	if (lstat(f->path, &st) == 0)
-		return st.st_ino != f->inode || st.st_dev != f->device;
-	return state == STIXEL_STATE_CLOSED || state == STIXEL_STATE_REPLACED;
+		return st.st_ino != f->found.inode || st.st_dev != f->found.device ||
+		       sx_feed_find_other(&f->places, &f->found, false);
+	return sx_feed_find_other(&f->places, &f->found, true) || state == STIXEL_STATE_CLOSED ||
+	       state == STIXEL_STATE_REPLACED;
 }
 
 static uint64_t slot_at(const struct sx_feed *f, uint64_t n)
 {
-	sx_must(f->ring.slot_count, <=, STIXEL_SCORES_SLOTS_MAX);
-	return f->ring.slots_offset + (n & (f->ring.slot_count - 1)) * f->ring.slot_stride;
+	sx_must(f->found.header.slot_count, <=, STIXEL_SCORES_SLOTS_MAX);
+	return f->found.header.slots_offset +
+	       (n & (f->found.header.slot_count - 1)) * f->found.header.slot_stride;
 }
 
 /* After a copy: the slot still has number n. */
@@ -224,7 +172,7 @@ static bool still(const struct sx_feed *f, uint64_t n)
 #endif
 	/* The system call reads later than what was copied; the fence says so to compiler and processor. */
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
-	return read_at(f, &sequence, sizeof(sequence), slot_at(f, n)) && sequence == 2 * n;
+	return sx_feed_read(f->found.fd, &sequence, sizeof(sequence), slot_at(f, n)) && sequence == 2 * n;
 }
 
 /* ---- what lies in it ---- */
@@ -250,15 +198,16 @@ static int read_header(struct sx_feed *f, uint64_t n, union sx_feed_header *h, i
 	struct stixel_ring_slot slot;
 
 	sx_must(n, >, 0);
-	if (!read_at(f, &slot, sizeof(slot), slot_at(f, n)) || slot.sequence < 2 * n)
+	if (!sx_feed_read(f->found.fd, &slot, sizeof(slot), slot_at(f, n)) || slot.sequence < 2 * n)
 		goto damaged;
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
-	if (!read_at(f, h, sizeof(*h), slot_at(f, n) + f->ring.slot_header_bytes))
+	if (!sx_feed_read(f->found.fd, h, sizeof(*h), slot_at(f, n) + f->found.header.slot_header_bytes))
 		goto damaged;
 	if (slot.sequence != 2 * n || !still(f, n))
 		return -EAGAIN;
-	if (slot.frame_bytes <= f->ring.frame_capacity && sx_feed_agrees(f->p.kind, h, slot.frame_bytes) &&
-	    h->common.number == n && h->common.epoch == f->ring.epoch)
+	if (slot.frame_bytes <= f->found.header.frame_capacity &&
+	    sx_feed_agrees(f->p.kind, h, slot.frame_bytes) && h->common.number == n &&
+	    h->common.epoch == f->found.header.epoch)
 		return fits(f, h, now_ns);
 damaged:
 	sx_why(0, f->why, sizeof(f->why), "%s is damaged: %s %llu contradict themselves", f->path,
@@ -284,7 +233,7 @@ static void note(struct sx_feed *f, const struct sx_feed_common *h, int64_t now_
 static void read_new(struct sx_feed *f, uint64_t head, int64_t now_ns)
 {
 	/* the slot of head + 1 may be on its way */
-	uint64_t kept = f->ring.slot_count - 1, first = head > kept ? head - kept + 1 : 1;
+	uint64_t kept = f->found.header.slot_count - 1, first = head > kept ? head - kept + 1 : 1;
 
 	sx_must(head, >, f->seen);
 	if (first > f->seen + 1)
@@ -293,7 +242,7 @@ static void read_new(struct sx_feed *f, uint64_t head, int64_t now_ns)
 		first = f->seen + 1;
 	/* a writer may say that head is the largest number there is */
 	for (uint64_t n = first, end = head + 1; n != end; n++) {
-		struct entry *e = &f->entries[n & (f->ring.slot_count - 1)];
+		struct entry *e = &f->entries[n & (f->found.header.slot_count - 1)];
 		int r = read_header(f, n, &e->header, now_ns);
 
 		e->number = r == 1 ? n : 0;
@@ -312,7 +261,8 @@ static void read_new(struct sx_feed *f, uint64_t head, int64_t now_ns)
 static bool read_live(const struct sx_feed *f, struct stixel_ring_live *live)
 {
 	for (int try = 0; try < 2; try++)
-		if (read_at(f, live, sizeof(*live), f->ring.live_offset) && live->head >= f->seen)
+		if (sx_feed_read(f->found.fd, live, sizeof(*live), f->found.header.live_offset) &&
+		    live->head >= f->seen)
 			return true;
 	return false;
 }
@@ -321,9 +271,9 @@ void sx_feed_look(struct sx_feed *f, int64_t now_ns)
 {
 	struct stixel_ring_live live;
 
-	if (f->fd < 0 && (!f->tried_ns || now_ns - f->tried_ns >= RETRY_NS))
+	if (f->found.fd < 0 && (!f->tried_ns || now_ns - f->tried_ns >= RETRY_NS))
 		attach(f, now_ns);
-	if (f->fd < 0)
+	if (f->found.fd < 0)
 		return;
 	if (!read_live(f, &live)) {
 		sx_why(0, f->why, sizeof(f->why), "%s is damaged: it was cut short or runs backwards",
@@ -349,8 +299,8 @@ static struct entry *best_of(struct sx_feed *f, int64_t captured_ns, bool older)
 	struct entry *best = NULL;
 	int64_t distance, least = 0;
 
-	sx_must_be(f->fd < 0 || f->ring.slot_count <= STIXEL_SCORES_SLOTS_MAX);
-	for (uint32_t i = 0; f->fd >= 0 && i < f->ring.slot_count; i++) {
+	sx_must_be(f->found.fd < 0 || f->found.header.slot_count <= STIXEL_SCORES_SLOTS_MAX);
+	for (uint32_t i = 0; f->found.fd >= 0 && i < f->found.header.slot_count; i++) {
 		struct entry *e = &f->entries[i];
 
 		if (!e->number)
@@ -369,11 +319,13 @@ static struct entry *best_of(struct sx_feed *f, int64_t captured_ns, bool older)
 
 static bool copy(struct sx_feed *f, struct entry *e, void *to)
 {
-	const uint64_t at = slot_at(f, e->number) + f->ring.slot_header_bytes + e->header.common.data_offset;
+	const uint64_t at =
+		slot_at(f, e->number) + f->found.header.slot_header_bytes + e->header.common.data_offset;
 
 	sx_must(e->number, !=, 0);
 	sx_must(sx_feed_data_bytes(f->p.kind, &e->header), <=, sx_feed_bytes(&f->p));
-	if (read_at(f, to, sx_feed_data_bytes(f->p.kind, &e->header), at) && still(f, e->number))
+	if (sx_feed_read(f->found.fd, to, sx_feed_data_bytes(f->p.kind, &e->header), at) &&
+	    still(f, e->number))
 		return true;
 	e->number = 0;
 	f->count.lost = sx_feed_sum(f->count.lost, 1);
@@ -458,7 +410,7 @@ bool sx_feed_expects(const struct sx_feed *f, int64_t captured_ns, int64_t now_n
 	/* the ring itself is a sign of life until something lies in it */
 	const int64_t alive_ns = f->seen == 0 && f->begun_ns > f->heard_ns ? f->begun_ns : f->heard_ns;
 
-	return f->fd >= 0 && alive_ns && now_ns - alive_ns < f->silent_ns &&
+	return f->found.fd >= 0 && alive_ns && now_ns - alive_ns < f->silent_ns &&
 	       f->newest_ns <= captured_ns + f->p.tolerance_ns;
 }
 
@@ -466,8 +418,8 @@ bool sx_feed_awaits_same(const struct sx_feed *f, int64_t captured_ns)
 {
 	if (!f->exact)
 		return false;
-	sx_must(f->fd, >=, 0);
-	for (uint32_t i = 0; i < f->ring.slot_count; i++)
+	sx_must(f->found.fd, >=, 0);
+	for (uint32_t i = 0; i < f->found.header.slot_count; i++)
 		if (f->entries[i].number && f->entries[i].header.common.capture_ns == captured_ns)
 			return false;
 	return true;
@@ -482,7 +434,7 @@ void sx_feed_missed(struct sx_feed *f, int64_t captured_ns)
 
 enum sx_feed_state sx_feed_state(const struct sx_feed *f, int64_t now_ns)
 {
-	if (f->fd < 0)
+	if (f->found.fd < 0)
 		return f->there ? SX_FEED_REFUSED : SX_FEED_ABSENT;
 	if (f->unfit)
 		return SX_FEED_REFUSED;

@@ -25,7 +25,7 @@ enum sx_feed_kind { SX_FEED_SCORES, SX_FEED_DISPARITY, SX_FEED_KINDS };
 struct sx_feed_params {
 	enum sx_feed_kind kind;
 	const char *name;    /* of the ring; lives as long as the feed */
-	const char *shm_dir; /* NULL: /dev/shm */
+	const char *shm_dir; /* the only place; NULL: those of ipc/feed/place.h, in that order */
 	unsigned writers;    /* group of those who may write; 0: SX_WRITERS_GROUP, if there is one */
 	int image_width, image_height;
 	int classes, scale;   /* of scores; scale: the finest that is taken */

@@ -2,6 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 import json
 import os
+import socket
+import subprocess
+import sys
 import tempfile
 import threading
 import time
@@ -301,6 +304,48 @@ class Status(unittest.TestCase):
         self.serve()
         modes = [os.stat(p).st_mode & 0o777 for p in (os.path.dirname(self.path), self.path)]
         self.assertEqual(modes, [0o755, 0o660])
+
+    def dripping(self, count, user=None):
+        """Connections that send a byte now and then, for ever, of one process; each that ends is made anew."""
+        code = "import os, socket, sys, time\nif %r: os.setgid(%r); os.setuid(%r)\n" % (user, user, user)
+        code += ("held = []\nwhile True:\n"
+                 "    while len(held) < %d:\n"
+                 "        s = socket.socket(socket.AF_UNIX); s.connect(sys.argv[1]); held.append(s)\n"
+                 "    for s in list(held):\n"
+                 "        try: s.sendall(b'x')\n"
+                 "        except OSError: held.remove(s); s.close()\n"
+                 "    print(flush=True); time.sleep(0.1)\n" % count)
+        p = subprocess.Popen([sys.executable, "-c", code, self.path], stdout=subprocess.PIPE)
+        self.addCleanup(lambda: (p.kill(), p.wait(), p.stdout.close()))
+        p.stdout.readline()
+
+    def test_the_whole_request_has_one_limit_of_time(self):
+        self.serve()
+        began = time.monotonic()
+        with socket.socket(socket.AF_UNIX) as s:
+            s.connect(self.path)
+            s.sendall(b"GET /")
+            with self.assertRaises(OSError):
+                while time.monotonic() < began + 10:
+                    s.sendall(b"x")
+                    time.sleep(0.1)
+        self.assertLess(time.monotonic() - began, 2 * status.CLIENT_S)
+
+    def test_who_drips_keeps_none_out(self):
+        """Neither of its own user, nor of another."""
+        self.serve()
+        self.dripping(40)
+        for _ in range(10):
+            self.assertEqual(daemon.ask_path(self.path, "/healthz")[0], 503)
+        if os.geteuid() == 0:
+            for path in (os.path.dirname(os.path.dirname(self.path)), os.path.dirname(self.path)):
+                os.chmod(path, 0o755)
+            os.chmod(self.path, 0o666)
+            for user in range(61001, 61007):
+                self.dripping(20, user)
+            for _ in range(10):
+                self.assertEqual(daemon.ask_path(self.path, "/healthz")[0], 503)
+        self.assertLess(threading.active_count(), 2 * status.CLIENTS_MOST)
 
     def test_a_name_belongs_to_one(self):
         server = self.serve()

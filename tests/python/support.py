@@ -50,6 +50,7 @@ class Daemon(harness.Instance):
         self.run = os.path.join(self.user, "stixeld")
         os.mkdir(self.run)
         self.shm = "/dev/shm"
+        self.places = {"XDG_RUNTIME_DIR": self.user}  # where it looks for what clients of an ordinary user write
         self.status_path = os.path.join(self.run, self.name, "status.sock")
         self.stream_path = os.path.join(self.run, self.name, "frames.sock")
 
@@ -124,6 +125,13 @@ class TestCase(unittest.TestCase):
             if before is not None:
                 os.environ["XDG_RUNTIME_DIR"] = before
         self.addCleanup(back)
+
+
+def written(file):
+    """The path of a writer's ring, which lies in the first place that this user may write."""
+    own = os.environ.get("XDG_RUNTIME_DIR") or "/run/user/%d" % os.geteuid()
+    paths = [os.path.join(folder, file) for folder in ("/run/stixel-feed", own + "/stixel-feed", "/dev/shm")]
+    return next((path for path in paths if os.path.exists(path)), paths[-1])
 
 
 def pack(columns, images=(), **header):

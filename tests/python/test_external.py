@@ -19,7 +19,7 @@ EXAMPLE = os.path.join(support.SOURCE, "docs", "examples", "external.py")
 
 
 def path_of(name):
-    return "/dev/shm/stixel-disparity." + name
+    return support.written("stixel-disparity." + name)
 
 
 class Writers(support.TestCase):

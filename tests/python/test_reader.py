@@ -9,9 +9,11 @@ import os
 import resource
 import selectors
 import signal
+import socket
 import struct
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 import unittest
@@ -57,6 +59,20 @@ class Names(support.TestCase):
             f.write(data)
         with self.assertRaises(stixel.OtherVersion):
             stixel.open_path(path)
+
+
+    def test_what_is_no_ring_is_said(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "frames.sock")
+            with socket.socket(socket.AF_UNIX) as s:
+                s.bind(path)
+                with self.assertRaisesRegex(stixel.NotStixel, "is a socket, not a ring: open it with stream=True"):
+                    stixel.open_path(path)
+            with open(os.path.join(folder, "file"), "w", encoding="utf-8"):
+                pass
+            for name, words in (("x" * 300, "too long"), (os.path.join("file", "x"), "Not a directory")):
+                with self.assertRaisesRegex(stixel.StixelError, words):
+                    stixel.open_path(os.path.join(folder, name))
 
 
 class Foreign(support.TestCase):

@@ -24,7 +24,7 @@ EXAMPLES = os.path.join(support.SOURCE, "docs", "examples")
 
 
 def path_of(name):
-    return "/dev/shm/stixel-scores." + name
+    return support.written("stixel-scores." + name)
 
 
 class Writers(support.TestCase):

@@ -12,7 +12,10 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 #include <cmocka.h>
@@ -61,6 +64,68 @@ static void test_queue_keeps_order(void **state)
 	sx_file_queue_destroy(q);
 	close(pipes[0]);
 	close(pipes[1]);
+}
+
+/* A queue that guards an empty file of its own, which put() has filled. */
+static struct sx_file_queue *guarded(char path[64], int *fd)
+{
+	struct sx_file_queue *q;
+
+	snprintf(path, 64, "/tmp/stixel-queue-XXXXXX");
+	*fd = mkstemp(path);
+	assert_true(*fd >= 0);
+	assert_int_equal(sx_file_queue_create(&q, *fd, 1000, NULL), 0);
+	sx_file_queue_guard(q);
+	assert_int_equal(sx_file_queue_put(q, "frames", 6), 0);
+	assert_int_equal(sx_file_queue_flush(q), 0);
+	assert_false(sx_file_queue_touched(q));
+	return q;
+}
+
+static void test_queue_guards_its_file(void **state)
+{
+	enum { UNLINK, CUT, GROW, OVERWRITE, RENAME, HARMS };
+	static const int want[HARMS] = {-ENOENT, -ESTALE, -ESTALE, 0, 0};
+	const struct timespec later[2] = {{1, 0}, {1, 0}};
+
+	for (int harm = 0; harm < HARMS; harm++) {
+		char path[64], other[80];
+		int fd;
+		struct sx_file_queue *q = guarded(path, &fd);
+
+		snprintf(other, sizeof(other), "%s.other", path);
+		if (harm == UNLINK)
+			assert_int_equal(unlink(path), 0);
+		else if (harm == RENAME)
+			assert_int_equal(rename(path, other), 0);
+		else if (harm == CUT || harm == GROW)
+			assert_int_equal(truncate(path, harm == CUT ? 3 : 7), 0);
+		else /* as a write would leave it, whatever the clock of the file system counts in */
+			assert_int_equal(utimensat(AT_FDCWD, path, later, 0), 0);
+		sx_file_queue_put(q, "more", 4);
+		assert_int_equal(sx_file_queue_flush(q), want[harm]);
+		assert_int_equal(sx_file_queue_touched(q), harm == OVERWRITE);
+		assert_int_equal(sx_file_queue_written(q), want[harm] ? 6 : 10);
+		sx_file_queue_destroy(q);
+		close(fd);
+		unlink(path);
+		unlink(other);
+	}
+}
+
+/* Nothing is put after the harm: the last look sees it. */
+static void test_queue_guards_its_file_at_the_end(void **state)
+{
+	char path[64];
+	int fd;
+	struct sx_file_queue *q = guarded(path, &fd);
+
+	assert_int_equal(truncate(path, 0), 0);
+	assert_int_equal(sx_file_queue_flush(q), -ESTALE);
+	assert_int_equal(sx_file_queue_put(q, "more", 4), -ESTALE);
+	sx_file_queue_destroy(q);
+	close(fd);
+	unlink(path);
 }
 
 static void test_queue_tells_a_full_disk(void **state)
@@ -132,6 +197,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_queue_keeps_order),
+		cmocka_unit_test(test_queue_guards_its_file),
+		cmocka_unit_test(test_queue_guards_its_file_at_the_end),
 		cmocka_unit_test(test_queue_tells_a_full_disk),
 		cmocka_unit_test(test_queue_gives_up),
 	};

@@ -12,7 +12,8 @@ INSTALLED = "tests/systemd/test_install.py"
 LISTS = "packaging/debian/"
 FOLDERS = {"bindir": "usr/bin", "libdir": "usr/lib/TRIPLET", "includedir": "usr/include", "mandir": "usr/share/man",
            "datadir": "usr/share", "unitdir": "usr/lib/systemd/system", "sysusersdir": "usr/lib/sysusers.d",
-           "udevdir": "usr/lib/udev", "pythondir": "usr/lib/python3/dist-packages"}
+           "tmpfilesdir": "usr/lib/tmpfiles.d", "udevdir": "usr/lib/udev",
+           "pythondir": "usr/lib/python3/dist-packages"}
 
 
 def installed(root, version):

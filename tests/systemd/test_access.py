@@ -19,6 +19,8 @@ SYSUSERS = os.path.join(os.environ["STIXEL_SOURCE"], "systemd/stixeld.sysusers")
 GROUPS = "stixel:x:%d:\nstixel-tune:x:%d:\nstixel-feed:x:%d:%s\n" % (READERS, TUNE, FEED, ",".join(
     "member%04d" % i for i in range(1000)))
 NUMBERS = {"stixel": READERS, "stixel-tune": TUNE, "stixel-feed": FEED, "stixel-web": WEB, "stixel-bridge": WEB}
+with open(os.path.join(os.environ["STIXEL_SOURCE"], "systemd/stixeld.tmpfiles")) as rules:
+    TMPFILES = rules.read()
 SCORES = """
 import ctypes, struct, sys, time
 lib, writer, planes = ctypes.CDLL("libstixel.so.1"), ctypes.c_void_p(), ctypes.create_string_buffer(64)
@@ -37,6 +39,7 @@ class Access(unittest.TestCase):
     def setUpClass(cls):
         """Programs where every user may run them, the folder of the sockets as RuntimeDirectory= makes it."""
         cls.name = "access-%d" % os.getpid()
+        cls.shared = "/dev/shm/stixel-scores." + cls.name
         cls.top = tempfile.mkdtemp(prefix="stixel-")
         os.chmod(cls.top, 0o755)
         cls.bin = cls.top + "/bin"
@@ -50,7 +53,12 @@ class Access(unittest.TestCase):
         os.chown(cls.sockets, DAEMON, READERS)
         with open(cls.top + "/group", "w") as group:
             group.write(GROUPS)
-        cls.private = ["unshare", "-m", "sh", "-c", 'mount --bind "$0" /etc/group && exec "$@"', cls.top + "/group"]
+        cls.feed = cls.top + "/feed"
+        os.mkdir(cls.feed)  # as stixeld.tmpfiles has it; below, the place of the system in namespaces of this test
+        os.chown(cls.feed, 0, FEED)
+        os.chmod(cls.feed, int(re.search(r"(?m)^d /run/stixel-feed (\d+) root stixel-feed -$", TMPFILES).group(1), 8))
+        cls.private = ["unshare", "-m", "sh", "-c", 'mount --bind "$0"/group /etc/group && '
+                       'mkdir -p /run/stixel-feed && mount --bind "$0"/feed /run/stixel-feed && exec "$@"', cls.top]
         cls.known = subprocess.run([*cls.private, "true"], stderr=subprocess.DEVNULL).returncode == 0
         cls.private = cls.private if cls.known else []
         with open(SYSUSERS) as f:
@@ -164,19 +172,21 @@ class Access(unittest.TestCase):
             time.sleep(0.05)
         self.fail("never %s: %s" % (states, said))
 
-    def semantics_of(self, *groups):
+    def semantics_of(self, *groups, first="absent"):
         """What the daemon says of the class scores of a user in these groups."""
         if not self.known:
             self.skipTest("/etc/group cannot be another here")
-        self.semantics_in("absent")
+        self.semantics_in(first)
         writer = subprocess.Popen([*self.private, *self.as_user(WRITER, WRITER, *groups), "/usr/bin/python3", "-c",
                                    SCORES, self.name], env=self.env)
         try:
-            return self.semantics_in("refused", "reading")
+            return self.semantics_in(*{"refused", "reading"} - {first})
         finally:
             writer.kill()
             writer.wait()
-            os.unlink("/dev/shm/stixel-scores." + self.name)
+            for path in (self.shared, self.feed + "/stixel-scores." + self.name):
+                if os.path.exists(path):
+                    os.unlink(path)
 
     # a library with a sanitizer cannot be loaded into python3
     @unittest.skipIf(os.environ["STIXEL_SANITIZED"], "python3 has no sanitizer")
@@ -187,6 +197,25 @@ class Access(unittest.TestCase):
         self.assertIn("owner %d, group %d, mode 640: " % (WRITER, WRITER), said["reason"])
         self.assertIn("(make the writer a member: usermod -aG stixel-feed NAME), and only", said["reason"])
         self.assertEqual(self.semantics_of(READERS, FEED)["state"], "reading")
+
+    @unittest.skipIf(os.environ["STIXEL_SANITIZED"], "python3 has no sanitizer")
+    def test_scores_of_a_name_that_others_hold(self):
+        """Any user may make files in /dev/shm: none of them keeps a member's scores from the daemon."""
+        for path in (self.shared, "%s/stixel-scores.%s" % (self.feed, self.name)):
+            r = subprocess.run([*self.as_user(READER, READER, READERS), "sh", "-c", 'umask 077; : > "$0"', path],
+                               capture_output=True, text=True)
+            self.assertEqual(r.returncode == 0, path == self.shared, r.stderr)
+        self.addCleanup(lambda: os.path.exists(self.shared) and os.unlink(self.shared))
+        self.assertEqual(self.semantics_of(FEED, first="silent")["state"], "reading")
+
+    @unittest.skipIf(os.environ["STIXEL_SANITIZED"], "python3 has no sanitizer")
+    def test_members_do_not_remove_each_others_rings(self):
+        ring = "%s/stixel-scores.other" % self.feed
+        subprocess.run([*self.as_user(WRITER, WRITER, FEED), "touch", ring], check=True)
+        self.assertEqual((os.stat(ring).st_uid, os.stat(ring).st_gid), (WRITER, FEED))
+        r = subprocess.run([*self.as_user(READER, READER, FEED), "rm", "-f", ring], stderr=subprocess.DEVNULL)
+        self.assertNotEqual(r.returncode, 0)
+        os.unlink(ring)
 
 
 if __name__ == "__main__":

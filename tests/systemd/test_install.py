@@ -128,6 +128,7 @@ WANTED = """
 {unitdir}/stixeld@.socket                   systemd
 {sysusersdir}/stixel-web.conf               systemd web
 {sysusersdir}/stixeld.conf                  systemd
+{tmpfilesdir}/stixeld.conf                  systemd
 {udevdir}/rules.d/70-stixeld.rules          systemd
 /etc/default/stixel-web                     systemd web
 /etc/stixeld/example.conf                   systemd

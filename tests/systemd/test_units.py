@@ -239,6 +239,15 @@ class Systemd(unittest.TestCase):
         self.assertEqual(groups["stixel-feed"], "stixeld")  # which may read what its writers write
         self.assertEqual(groups["stixel-tune"], "")  # members are added by hand
         self.assertIn("nologin", users["stixeld"][6])
+        if os.geteuid() == 0 and shutil.which("systemd-tmpfiles"):
+            rules = os.path.join(FOLDER, "stixeld.tmpfiles")
+            r = subprocess.run(["systemd-tmpfiles", "--root=" + self.folder, "--create", rules], capture_output=True,
+                               text=True)
+            self.assertEqual(r.returncode, 0, r.stderr)
+            made = os.stat(self.folder + "/run/stixel-feed")
+            feed = next(int(line.split(":")[2]) for line in read(self.folder + "/etc/group").splitlines()
+                        if line.startswith("stixel-feed:"))
+            self.assertEqual((made.st_uid, made.st_gid, oct(made.st_mode & 0o7777)), (0, feed, "0o3775"))
         self.assertLess(int(users["stixeld"][2]), 1000)
         units = [unit for unit in (UNIT, WEB_UNIT, BRIDGE_UNIT) if unit]
         named = [n for u in units for n in re.findall(r"(?m)^(?:User|Group)=(.*)$", read(u))]

@@ -79,7 +79,7 @@ struct MHD_Daemon *__wrap_MHD_start_daemon(unsigned flags, uint16_t port, MHD_Ac
 		if (option == MHD_OPTION_NOTIFY_COMPLETED) {
 			starting->completed = va_arg(args, MHD_RequestCompletedCallback);
 			starting->completed_user = va_arg(args, void *);
-		} else if (option == MHD_OPTION_NOTIFY_CONNECTION) {
+		} else if (option == MHD_OPTION_NOTIFY_CONNECTION || option == MHD_OPTION_URI_LOG_CALLBACK) {
 			va_arg(args, void *);
 			va_arg(args, void *);
 		} else if (option == MHD_OPTION_CONNECTION_MEMORY_LIMIT ||
@@ -93,6 +93,26 @@ struct MHD_Daemon *__wrap_MHD_start_daemon(unsigned flags, uint16_t port, MHD_Ac
 	return (struct MHD_Daemon *)starting;
 }
 
+/* The header that user and password came by: as long as theirs, which is all that is looked at. */
+static const char *authorization(void)
+{
+	static char text[1 << 16];
+	size_t n, at = strlen("Basic ");
+
+	if (!request.user || !request.password)
+		return NULL;
+	n = strlen(request.user) + 1 + strlen(request.password);
+	if ((n + 2) / 3 * 4 >= sizeof(text) - at)
+		return NULL;
+	memcpy(text, "Basic ", at);
+	memset(text + at, 'A', (n + 2) / 3 * 4);
+	at += (n + 2) / 3 * 4;
+	text[at] = 0;
+	for (size_t left = (3 - n % 3) % 3; left > 0; left--)
+		text[--at] = '=';
+	return text;
+}
+
 const char *__wrap_MHD_lookup_connection_value(struct MHD_Connection *c, enum MHD_ValueKind kind,
 					       const char *key);
 const char *__wrap_MHD_lookup_connection_value(struct MHD_Connection *c, enum MHD_ValueKind kind,
@@ -101,7 +121,9 @@ const char *__wrap_MHD_lookup_connection_value(struct MHD_Connection *c, enum MH
 	for (int i = 0; i < request.count; i++)
 		if (request.values[i].kind == kind && strcasecmp(request.values[i].name, key) == 0)
 			return request.values[i].value;
-	return NULL;
+	return kind == MHD_HEADER_KIND && strcasecmp(key, MHD_HTTP_HEADER_AUTHORIZATION) == 0
+		       ? authorization()
+		       : NULL;
 }
 
 int __wrap_MHD_get_connection_values(struct MHD_Connection *c, enum MHD_ValueKind kind,
@@ -262,10 +284,12 @@ void __wrap_sx_instances_find(void (*take)(void *user, const char *name), void *
 	tell_names(take, user);
 }
 
-void __wrap_sx_instances_find_rings(void (*take)(void *user, const char *name), void *user);
-void __wrap_sx_instances_find_rings(void (*take)(void *user, const char *name), void *user)
+void __wrap_sx_instances_find_rings(void (*take)(void *user, const char *name, bool trusted), void *user);
+void __wrap_sx_instances_find_rings(void (*take)(void *user, const char *name, bool trusted), void *user)
 {
-	tell_names(take, user);
+	for (int i = 0; i < NAMES; i++)
+		if (request.names[i])
+			take(user, request.names[i], i & 1);
 }
 
 void __wrap_sx_bridges_find(void (*take)(void *user, const char *name), void *user);

@@ -103,7 +103,7 @@ class Web:
     """The dashboard. certificate: of Access, it speaks TLS then; login: USER:PASSWORD to send."""
 
     def __init__(self, place, *args, certificate=None, login=None):
-        self.place, self.login = place, login
+        self.place, self.login, self.source = place, login, None
         self.tls = certificate and ssl.create_default_context(cafile=certificate)
         self.process, self.log = place.start("web-%d.log" % len(place.running), STIXEL_WEB, "--listen", "127.0.0.1:0",
                                              *args)
@@ -119,6 +119,8 @@ class Web:
         if receive_bytes:
             s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_bytes)
         s.settimeout(20 * SLOW)
+        if self.source:  # of each address of 127.0.0.0/8 a bounded number of connections is taken
+            s.bind((self.source, 0))
         s.connect(("127.0.0.1", self.port))
         return self.tls.wrap_socket(s, server_hostname="127.0.0.1") if self.tls else s
 

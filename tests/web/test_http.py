@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 import os
 import re
+import shutil
 import signal
 import socket
 import struct
@@ -115,6 +116,41 @@ class Pages(Case):
         names = [i["name"] for i in self.web.json("/api/instances")["instances"]]
         self.assertNotIn(self.daemon.name + ".pairs", names)
 
+    def test_rings_of_others_hide_no_instance(self):
+        made = []
+        self.addCleanup(lambda: [os.path.lexists(path) and os.unlink(path) for path in made])
+        for i in range(40):
+            path = "/dev/shm/stixeld.a%02d-%d" % (i, os.getpid())
+            made.append(path)
+            if i % 4 == 0:
+                os.symlink("/etc/passwd", path)
+            elif i % 4 == 1:
+                os.mkfifo(path)
+            else:
+                shutil.copyfile(self.daemon.ring, path)
+                os.chown(path, 65534, 65534)
+        found = self.web.json("/api/instances")
+        self.assertIn(self.daemon.name, [i["name"] for i in found["instances"]])
+        self.assertFalse([i["name"] for i in found["instances"] if i["name"].endswith("-%d" % os.getpid())
+                          and i["name"] != self.daemon.name])
+        self.assertGreaterEqual(found["left_out"]["foreign"], 40)
+        text = self.web.ask("/metrics")[2].decode()
+        openmetrics.parse(text)
+        self.assertIn('stixeld_uptime_seconds{instance="%s"}' % self.daemon.name, text)
+        self.assertGreaterEqual(int(re.search(r'(?m)^stixel_web_instances_left_out\{reason="foreign"\} (\d+)$',
+                                              text).group(1)), 40)
+        self.assertIn('\nstixel_web_instances_left_out{reason="beyond"} 0\n', text)
+
+    def test_trusted_rings_beyond_what_is_shown(self):
+        made = ["/dev/shm/stixeld.a%02d-%d" % (i, os.getpid()) for i in range(40)]
+        self.addCleanup(lambda: [os.path.exists(path) and os.unlink(path) for path in made])
+        for path in made:
+            shutil.copyfile(self.daemon.ring, path)
+        found = self.web.json("/api/instances")
+        self.assertEqual(len(found["instances"]), 32)
+        self.assertIn(self.daemon.name, [i["name"] for i in found["instances"]])
+        self.assertGreaterEqual(found["left_out"]["beyond"], 9)
+
     def test_clock(self):
         before = time.monotonic_ns()
         self.assertTrue(before < self.web.json("/api/clock")["monotonic_ns"] < time.monotonic_ns())
@@ -184,6 +220,22 @@ class Refusals(Case):
             self.refused(403, "other sites", "/api/%s/%s" % (self.daemon.name, what), headers=link)
         self.refused(400, "two Host headers", "/healthz", headers=["Host: localhost"])
         self.assertEqual(self.web.ask("/", headers=["Sec-Fetch-Site: same-origin"])[0], 200)
+
+    def test_a_header_twice(self):
+        site = "Sec-Fetch-Site: same-origin"
+        for twice in ([site, "sec-fetch-site: cross-site"], [site, site], ["Host: localhost"], ["Origin: null"] * 2,
+                      ["Sec-Fetch-Mode: navigate"] * 2, ["Authorization: Basic eDp5"] * 2):
+            code, _, body = self.web.ask("/", headers=twice)
+            name = twice[0].partition(":")[0]
+            self.assertEqual((code, body.decode()), (400, "two %s headers\n" % name), twice)
+
+    def test_too_many_parameters(self):
+        for count in (33, 100, 1000, 10000):
+            code, _, body = self.web.ask("/api/instances?" + "a&" * count)
+            self.assertEqual((code, body), (400, b"more than 32 parameters\n"), count)
+        self.assertEqual(self.web.ask("/api/instances?" + "&" * 32)[0], 200)
+        code, _, body = self.web.ask("/api/%s/stream?%s" % (self.daemon.name, "&" * 1000))
+        self.assertEqual(code, 400)
 
     def test_garbage(self):
         for data in (b"\0\1\2\3\r\n\r\n", b"GET\r\n\r\n", b"GET / HTTP/9.9\r\nHost: localhost\r\n\r\n",
@@ -415,7 +467,9 @@ class Streams(Case):
 class Limits(Case):
     def test_viewers(self):
         streams = []
+        self.addCleanup(setattr, self.web, "source", None)
         while len(streams) < 60:
+            self.web.source = "127.0.0.%d" % (2 + len(streams) // 20)
             s = self.web.stream(self.daemon, "?fps=1")
             self.addCleanup(s.close)
             if s.code != 200:
@@ -431,6 +485,42 @@ class Limits(Case):
             self.addCleanup(s.close)
             return s.code == 200
         until(again, what="room for a viewer")
+
+    def held(self, web, source, count=110):
+        """Connections of one address, as many as are served."""
+        web.source, kept = source, []
+        self.addCleanup(setattr, web, "source", None)
+        for _ in range(count):
+            s = web.connect()
+            self.addCleanup(s.close)
+            s.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            try:
+                if b"200 OK" in s.recv(4096):
+                    kept.append(s)
+            except ConnectionResetError:
+                pass
+        return kept
+
+    def test_a_quarter_for_each_address(self):
+        web = Web(self.place)
+        first = self.held(web, "127.0.0.2")
+        self.assertEqual(len(first), 24)
+        second = self.held(web, "127.0.0.3", 30)
+        self.assertEqual(len(second), 24)
+        web.source = "127.0.0.4"
+        text = web.ask("/metrics")[2].decode()
+        self.assertRegex(text, r"(?m)^stixel_web_connections_refused_total %d$" % (110 - 24 + 30 - 24))
+        # a place that is left may be taken again
+        for s in first[:5]:
+            s.close()
+        until(lambda: len(self.held(web, "127.0.0.2", 1)) == 1, what="room")
+        web.end()
+
+    def test_a_proxy_stands_for_many(self):
+        web = Web(self.place, "--proxy", "127.0.0.2", "--proxy", "2001:db8::1")
+        self.assertEqual(len(self.held(web, "127.0.0.2", 60)), 60)
+        self.assertEqual(len(self.held(web, "127.0.0.3", 30)), 24)
+        web.end()
 
     def test_patience(self):
         """Who dribbles a request, says nothing, or takes nothing of a stream is cut off; others do not notice."""

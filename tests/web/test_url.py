@@ -157,7 +157,7 @@ class Odd:
     def __init__(self):
         self.listener = socket.create_server(("127.0.0.1", 0))
         self.url = "http://127.0.0.1:%d/front" % self.listener.getsockname()[1]
-        self.said = self.notice = None
+        self.said = self.notice = self.clock_said = None
         self.drips = False
         self.streams = 0
         self.over = threading.Event()
@@ -190,7 +190,7 @@ class Odd:
                 pass  # it has gone
 
     def clock(self, connection):
-        body = b'{"monotonic_ns": %d}' % time.monotonic_ns()
+        body = self.clock_said or b'{"monotonic_ns": %d}' % time.monotonic_ns()
         answer = b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%s" % (len(body), body)
         for byte in answer if self.drips else ():
             connection.sendall(bytes([byte]))
@@ -267,6 +267,27 @@ class Wrong(Case):
                 until(lambda: reader.status().publisher == stixel.Publisher.DIED, what="it is told")
                 time.sleep(0.2)
                 self.assertLess(tries.call_count, 20)
+
+    def test_a_clock_that_is_none(self):
+        """Numbers of any size and kind: the reader is opened all the same, and knows no offset."""
+        for said in (b"Infinity", b"-Infinity", b"NaN", b"1e999", b"9" * 900, b"9" * 20, b"-1", b"9223372036854775808",
+                     b"1.5", b"true", b"null", b'"5"', b"[5]", b"{}"):
+            with self.subTest(said[:30]), Odd() as odd:
+                odd.clock_said = b'{"monotonic_ns": %s}' % said
+                reader = stixel.open_url(odd.url, follow=True)
+                until(lambda: reader.status().publisher == stixel.Publisher.ALIVE, what="a notice")
+                self.assertIsNone(reader.status().clock_offset)
+                self.assertIsNone(reader.next(0.05))
+                reader.close()
+        for said in (b"[1]", b"5", b"Infinity", b"[" * 900, b"nonsense"):
+            with self.subTest(said[:30]), Odd() as odd:
+                odd.clock_said = said
+                with stixel.open_url(odd.url, follow=True) as reader:
+                    self.assertIsNone(reader.status().clock_offset)
+        with Odd() as odd:
+            odd.clock_said = b'{"monotonic_ns": 9223372036854775807}'  # a number, if an odd one
+            with stixel.open_url(odd.url, follow=True) as reader:
+                until(lambda: reader.status().publisher == stixel.Publisher.ALIVE, what="a notice")
 
     def test_collected_in_a_thread_of_its_own(self):
         with Odd() as odd:

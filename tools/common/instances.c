@@ -119,7 +119,15 @@ static bool is_offer(int folder, const char *name)
 	return faccessat(folder, ring, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
-void sx_instances_find_rings(void (*take)(void *user, const char *name), void *user)
+static bool ring_trusted(int folder, const char *file, const char *name)
+{
+	struct stat st;
+
+	return fstatat(folder, file, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(st.st_mode) &&
+	       sx_place_trusts(st.st_uid, name);
+}
+
+void sx_instances_find_rings(void (*take)(void *user, const char *name, bool trusted), void *user)
 {
 	DIR *d = opendir(SX_SHM_DIR);
 
@@ -127,7 +135,7 @@ void sx_instances_find_rings(void (*take)(void *user, const char *name), void *u
 		const char *name = e->d_name + strlen(ring_prefix);
 
 		if (strncmp(e->d_name, ring_prefix, strlen(ring_prefix)) == 0 && !is_offer(dirfd(d), name))
-			take(user, name);
+			take(user, name, ring_trusted(dirfd(d), e->d_name, name));
 	}
 	if (d)
 		closedir(d);

@@ -7,6 +7,7 @@
 #ifndef SX_TOOLS_COMMON_INSTANCES_H
 #define SX_TOOLS_COMMON_INSTANCES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* Where rings lie, and how their names begin. */
@@ -40,8 +41,9 @@ int sx_bridge_get(const char *bridge, const char *target, int timeout_ms, char *
 
 /*
  * Calls take() with the name of every ring in shared memory, in no order, but not with those that an instance
- * offers beside its own (NAME.pairs where NAME has one). Names as above.
+ * offers beside its own (NAME.pairs where NAME has one). Names as above. trusted: a regular file whose owner
+ * is trusted with that name (base/places.h); any user may make others.
  */
-void sx_instances_find_rings(void (*take)(void *user, const char *name), void *user);
+void sx_instances_find_rings(void (*take)(void *user, const char *name, bool trusted), void *user);
 
 #endif

@@ -149,7 +149,9 @@ static const struct sx_usage_command commands[COMMANDS] = {
 		 "that were lost because the disk is too slow are counted and noted in the file. Ctrl-C ends "
 		 "in order; but the file can be read whatever happens, up to the last whole chunk: a second "
 		 "before the end. The file is MCAP, with images and calibrations as Foxglove knows them; "
-		 "docs/recording.md has its channels. An existing file is not overwritten without --force."},
+		 "docs/recording.md has its channels. An existing file is not overwritten without --force, "
+		 "and with it when the first frames have come. A file that another recorder is writing, or "
+		 "that another process removes, truncates or overwrites meanwhile: exit status 73."},
 	[REPLAY] =
 		{"replay", "FILE", 1, 1, SX_OFFER_FILE, RUN(ctl_replay),
 		 "publishes a recording as stixeld would",

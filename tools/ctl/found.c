@@ -46,6 +46,12 @@ static void found_take(void *user, const char *name)
 	snprintf(f->all[f->count++].name, sizeof(f->all[0].name), "%s", name);
 }
 
+static void found_take_ring(void *user, const char *name, bool trusted)
+{
+	(void)trusted; /* whose it is, and that it cannot be read, is told of each */
+	found_take(user, name);
+}
+
 /* The first is the main file, the others are drop-ins. */
 static void take_file(struct ctl_found *f, json_t *j)
 {
@@ -129,7 +135,7 @@ size_t ctl_find(struct ctl_found **ret)
 	size_t kept = 0;
 
 	sx_instances_find(found_take, &f);
-	sx_instances_find_rings(found_take, &f);
+	sx_instances_find_rings(found_take_ring, &f);
 	for (size_t i = 0; i < f.count; i++)
 		if (look_at(&f.all[i]))
 			f.all[kept++] = f.all[i];

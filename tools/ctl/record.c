@@ -4,12 +4,10 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sysexits.h>
 #include <unistd.h>
 
@@ -23,6 +21,7 @@
 #include "tools/common/instances.h"
 #include "tools/common/status_line.h"
 #include "tools/ctl/ctl.h"
+#include "tools/ctl/record_file.h"
 #include "tools/ctl/ring_look.h"
 
 enum { SLICE_MS = 200, CONFIG_MS = 200 };
@@ -45,10 +44,11 @@ struct recorder {
 	struct sx_recording_writer writer;
 	struct sx_file_queue *queue;
 	struct sx_status_line line;
-	int fd;
-	bool made;    /* the file is ours, not a pipe or a device */
-	bool bare;    /* without images, also when somebody else asked for them */
-	void *shrunk; /* a frame without its images */
+	struct record_file file;
+	uint64_t put_bytes, head_bytes; /* all; of them before any frame */
+	uint64_t first_bytes;		/* up to the end of the first frames */
+	bool bare;			/* without images, also when somebody else asked for them */
+	void *shrunk;			/* a frame without its images */
 	size_t shrunk_bytes;
 	uint64_t epoch; /* of the frame before, 0 none */
 	uint64_t number;
@@ -58,39 +58,15 @@ struct recorder {
 	unsigned images; /* asked for: bits 1u << enum stixel_plane */
 };
 
-static const char *file_of(const struct ctl *c)
-{
-	return strcmp(c->operands[0], "-") == 0 ? "standard output" : c->operands[0];
-}
-
 /* ---- the file ---- */
-
-static int open_file(struct recorder *r)
-{
-	const char *path = r->c->operands[0];
-	struct stat st;
-
-	if (strcmp(path, "-") == 0) {
-		if (isatty(STDOUT_FILENO))
-			return ctl_fail(EX_USAGE,
-					"a recording is not for a terminal: give a file, or a pipe");
-		r->fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
-	} else if (stat(path, &st) == 0 && !S_ISREG(st.st_mode)) {
-		r->fd = open(path, O_WRONLY | O_CLOEXEC);
-	} else {
-		/* A recording cannot be had again: none is overwritten unless told to. */
-		r->fd = open(path, O_WRONLY | O_CREAT | (r->c->force ? O_TRUNC : O_EXCL) | O_CLOEXEC, 0666);
-		r->made = r->fd >= 0;
-	}
-	if (r->fd < 0 && errno == EEXIST)
-		return ctl_exists(path);
-	return r->fd < 0 ? ctl_fail(EX_CANTCREAT, "cannot write %s: %s", file_of(r->c), strerror(errno)) : 0;
-}
 
 static int sink(void *user, const void *data, size_t bytes)
 {
 	struct recorder *r = user;
 
+	r->put_bytes += bytes;
+	if (!r->writer.end.frames)
+		r->head_bytes = r->put_bytes;
 	return sx_file_queue_put(r->queue, data, bytes);
 }
 
@@ -98,16 +74,31 @@ static int begin_file(struct recorder *r)
 {
 	const struct sx_recording_params params = {.instance = r->c->instance,
 						   .compress = r->c->compress,
-						   .chunk_bytes = r->made ? FILE_BYTES : PIPE_BYTES,
-						   .period_ns = r->made ? FILE_NS : PIPE_NS};
-	int e = sx_file_queue_create(&r->queue, r->fd, QUEUE_BYTES, &ctl_stopped);
+						   .chunk_bytes = r->file.regular ? FILE_BYTES : PIPE_BYTES,
+						   .period_ns = r->file.regular ? FILE_NS : PIPE_NS};
+	int e = sx_file_queue_create(&r->queue, r->file.fd, QUEUE_BYTES, &ctl_stopped);
 
-	if (e == 0)
-		e = sx_recording_begin(&r->writer, sink, r, &params);
+	if (e < 0)
+		return e;
+	if (r->file.regular)
+		sx_file_queue_guard(r->queue);
+	e = sx_recording_begin(&r->writer, sink, r, &params);
 	return e;
 }
 
-/* Puts the end behind the frames, and says how it went. */
+/* When the first frames have reached a file beside the one that is there: it takes its place. */
+static int place_file(struct recorder *r)
+{
+	if (!record_file_beside(&r->file) || !r->writer.end.frames || r->put_bytes == r->head_bytes)
+		return 0;
+	if (!r->first_bytes)
+		r->first_bytes = r->put_bytes;
+	if (sx_file_queue_written(r->queue) < r->first_bytes)
+		return 0;
+	return record_file_place(&r->file);
+}
+
+/* Puts the end behind the frames, and looks whether all that was written is there. */
 static int end_file(struct recorder *r, int error)
 {
 	int e = error;
@@ -116,9 +107,40 @@ static int end_file(struct recorder *r, int error)
 		e = sx_recording_end(&r->writer);
 	if (e == 0)
 		e = sx_file_queue_flush(r->queue);
-	if (e == 0 && r->made && fsync(r->fd) < 0)
+	if (e == 0 && r->file.regular && fsync(r->file.fd) < 0)
 		e = -errno;
-	return e;
+	if (e == 0 && sx_file_queue_touched(r->queue)) {
+		e = record_file_whole(&r->file, r->writer.end.frames);
+		e = e == 0 ? -ESTALE : e < 0 ? e : 0;
+	}
+	return e < 0 ? e : place_file(r);
+}
+
+/* Says why the file is not what it should be, and what is left of it. Returns the exit code. */
+static int tell_file(const struct recorder *r, int error)
+{
+	const double mb = (double)sx_file_queue_written(r->queue) / 1e6;
+	const char *name = r->file.name;
+
+	if (error == -EEXIST)
+		return ctl_fail(EX_CANTCREAT, "%s: another file came to its place; nothing was recorded",
+				name);
+	if (error == -ENOENT)
+		return ctl_fail(EX_CANTCREAT,
+				"%s was removed or replaced while it was written: its %" PRIu64
+				" frames are lost",
+				name, r->writer.end.frames);
+	if (error == -ESTALE)
+		return ctl_fail(EX_CANTCREAT,
+				"another process truncated or overwrote %s while it was written, after %.1f "
+				"MB: frames are lost; 'stixelctl info' counts those that are whole",
+				name, mb);
+	if (record_file_beside(&r->file))
+		return ctl_fail(EX_CANTCREAT, "cannot write beside %s: %s; the file that was there is kept",
+				name, strerror(-error));
+	return ctl_fail(EX_CANTCREAT,
+			"cannot write %s: %s, after %.1f MB; every whole frame in it can be read", name,
+			strerror(-error), mb);
 }
 
 /* ---- frames ---- */
@@ -291,7 +313,7 @@ static int slice_ms(const struct recorder *r)
 /* The reason for which it ended; 0: as it was told to. *reading: it was the instance, not the file. */
 static int record_run(struct recorder *r, bool *reading)
 {
-	int e = 1;
+	int e = 1, placed;
 
 	while (e > 0 && !enough(r)) {
 		e = stixel_wait(r->reader, slice_ms(r));
@@ -304,6 +326,10 @@ static int record_run(struct recorder *r, bool *reading)
 			e = 1;
 		if (e > 0 && sx_recording_tick(&r->writer) < 0)
 			e = r->writer.error;
+		if (e > 0) {
+			placed = place_file(r);
+			e = placed < 0 ? placed : e;
+		}
 		record_tell(r);
 	}
 	return e < 0 ? e : 0;
@@ -337,11 +363,11 @@ static int record_finish(struct recorder *r, int error, bool reading)
 	 * how much a full disk took.
 	 */
 	if (file < 0 && file != -EPIPE)
-		return ctl_fail(EX_CANTCREAT,
-				"cannot write %s: %s, after %.1f MB; every whole frame in it can be read",
-				file_of(r->c), strerror(-file), mb);
+		return tell_file(r, file);
+	if (record_file_beside(&r->file))
+		return ctl_fail(CTL_NOTHING, "no frame came: %s is as it was", r->file.name);
 	fprintf(strcmp(r->c->operands[0], "-") == 0 ? stderr : stdout,
-		"%s: %" PRIu64 " frames in %.1f s, %.1f MB, %" PRIu64 " lost%s\n", file_of(r->c), end->frames,
+		"%s: %" PRIu64 " frames in %.1f s, %.1f MB, %" PRIu64 " lost%s\n", r->file.name, end->frames,
 		(double)sx_recorded_ns_since(end->last_ns, end->first_ns) / 1e9, mb, end->lost,
 		end->publishers > 1 ? ", the instance was started anew in between" : "");
 	tell_missing_images(r);
@@ -356,7 +382,8 @@ static int record(struct recorder *r)
 	int e = begin_file(r);
 
 	if (e < 0)
-		return ctl_fail(EX_CANTCREAT, "cannot write %s: %s", file_of(r->c), strerror(-e));
+		return r->queue ? tell_file(r, e)
+				: ctl_fail(EX_CANTCREAT, "cannot write %s: %s", r->file.name, strerror(-e));
 	sx_status_line_begin(&r->line, stderr);
 	e = record_run(r, &reading);
 	return record_finish(r, e, reading);
@@ -377,7 +404,7 @@ int ctl_record_words(const struct ctl *c)
 
 int ctl_record(const struct ctl *c)
 {
-	struct recorder r = {.c = c, .fd = -1};
+	struct recorder r = {.c = c};
 	int e, code;
 
 	if (c->images)
@@ -390,14 +417,13 @@ int ctl_record(const struct ctl *c)
 		stixel_close(r.reader);
 		return ctl_fail(CTL_NOTHING, "instance '%s': %s", c->instance, stixel_strerror(e));
 	}
-	code = open_file(&r);
+	code = record_file_open(&r.file, c->operands[0], c->force);
 	if (code == 0)
 		code = record(&r);
 	sx_file_queue_destroy(r.queue);
 	sx_recording_finish(&r.writer);
 	stixel_close(r.reader);
 	free(r.shrunk);
-	if (r.fd >= 0)
-		close(r.fd);
+	record_file_close(&r.file);
 	return code;
 }

@@ -1,5 +1,5 @@
 /*
- * Where stixel-web listens, and by which names it may be asked.
+ * Where stixel-web listens, by which names it may be asked, and how many connections each address may have.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -76,6 +76,30 @@ int web_address_parse(struct web_address *ret, const char *text, char *why, size
 	else
 		((struct sockaddr_in6 *)&ret->socket)->sin6_port = htons((uint16_t)port);
 	return 0;
+}
+
+struct web_key web_address_key(const struct sockaddr *from)
+{
+	struct web_key key = {{0}};
+
+	if (from && from->sa_family == AF_INET) {
+		key.byte[0] = 4;
+		memcpy(key.byte + 1, &((const struct sockaddr_in *)from)->sin_addr, 4);
+	} else if (from && from->sa_family == AF_INET6) {
+		key.byte[0] = 6;
+		memcpy(key.byte + 1, &((const struct sockaddr_in6 *)from)->sin6_addr, WEB_KEY_BYTES);
+	}
+	return key;
+}
+
+bool web_address_parse_key(const char *text, struct web_key *ret)
+{
+	struct web_address numeric;
+
+	if (!parse_numeric(&numeric, text))
+		return false;
+	*ret = web_address_key((const struct sockaddr *)&numeric.socket);
+	return true;
 }
 
 int web_address_listen(struct web_address *address, char *why, size_t why_bytes)
@@ -187,4 +211,80 @@ bool web_host_allowed(const struct web_hosts *hosts, const char *host)
 		if (is_wildcard(&hosts->address[i]) || same_host(&hosts->address[i], &numeric))
 			return true;
 	return false;
+}
+
+/* ---- connections of each address ---- */
+
+static bool same_key(const struct web_key *a, const struct web_key *b)
+{
+	return memcmp(a->byte, b->byte, sizeof(a->byte)) == 0;
+}
+
+/* Under the lock: the count of this key; NULL: it has none, and with make there is no room for one. */
+static unsigned *count_of(struct web_share *s, const struct web_key *key, bool make)
+{
+	const size_t count = sizeof(s->of) / sizeof(s->of[0]);
+	size_t unused = count;
+
+	for (size_t i = 0; i < count; i++) {
+		if (s->of[i].connections && same_key(&s->of[i].key, key))
+			return &s->of[i].connections;
+		if (!s->of[i].connections)
+			unused = i;
+	}
+	if (!make || unused == count)
+		return NULL;
+	s->of[unused].key = *key;
+	return &s->of[unused].connections;
+}
+
+void web_share_init(struct web_share *s)
+{
+	memset(s->of, 0, sizeof(s->of));
+	pthread_mutex_init(&s->lock, NULL);
+}
+
+void web_share_finish(struct web_share *s)
+{
+	pthread_mutex_destroy(&s->lock);
+}
+
+bool web_share_has_room(struct web_share *s, const struct sockaddr *from)
+{
+	const struct web_key key = web_address_key(from);
+	const unsigned *n;
+	bool has;
+
+	for (size_t i = 0; i < s->proxies; i++)
+		if (same_key(&s->proxy[i], &key))
+			return true;
+	pthread_mutex_lock(&s->lock);
+	n = count_of(s, &key, false);
+	has = !n || *n < WEB_CONNECTIONS_EACH;
+	pthread_mutex_unlock(&s->lock);
+	return has;
+}
+
+void web_share_join(struct web_share *s, const struct sockaddr *from)
+{
+	const struct web_key key = web_address_key(from);
+	unsigned *n;
+
+	pthread_mutex_lock(&s->lock);
+	n = count_of(s, &key, true);
+	if (n)
+		++*n;
+	pthread_mutex_unlock(&s->lock);
+}
+
+void web_share_leave(struct web_share *s, const struct sockaddr *from)
+{
+	const struct web_key key = web_address_key(from);
+	unsigned *n;
+
+	pthread_mutex_lock(&s->lock);
+	n = count_of(s, &key, false);
+	if (n)
+		--*n;
+	pthread_mutex_unlock(&s->lock);
 }

@@ -1,13 +1,15 @@
 /*
- * Where stixel-web listens, and by which names it may be asked.
+ * Where stixel-web listens, by which names it may be asked, and how many connections each address may have.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef SX_TOOLS_WEB_ADDRESS_H
 #define SX_TOOLS_WEB_ADDRESS_H
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/socket.h>
 
 #define WEB_ADDRESSES 4
@@ -30,6 +32,16 @@ int web_address_parse(struct web_address *ret, const char *text, char *why, size
  */
 int web_address_listen(struct web_address *address, char *why, size_t why_bytes);
 
+/* Who asks, as bounds count it: an IPv4 address, or the /64 of an IPv6 address, which one host has all of. */
+#define WEB_KEY_BYTES 8
+struct web_key {
+	uint8_t byte[WEB_KEY_BYTES + 1]; /* the first: which family */
+};
+/* from: NULL is a key, too. */
+struct web_key web_address_key(const struct sockaddr *from);
+/* A numeric address without port; false: text is none. */
+bool web_address_parse_key(const char *text, struct web_key *ret);
+
 /* "127.0.0.1:8470", "[::1]:8470". */
 void web_address_print(const struct web_address *address, char *text, size_t bytes);
 bool web_address_is_loopback(const struct web_address *address);
@@ -50,5 +62,30 @@ struct web_hosts {
 bool web_host_check(const char *name);
 /* host: a Host header, with or without port; NULL is refused. */
 bool web_host_allowed(const struct web_hosts *hosts, const char *host);
+
+/* ---- how many connections each address may have: none may hold so many that others find no place ---- */
+
+#define WEB_CONNECTIONS 96 /* at once, all listeners together; more are closed as they come */
+#define WEB_CONNECTIONS_EACH (WEB_CONNECTIONS / 4)
+#define WEB_PROXIES 4
+
+/* Thread: any. */
+struct web_share {
+	pthread_mutex_t lock;
+	struct web_key proxy[WEB_PROXIES]; /* they stand for many, and bound those themselves */
+	size_t proxies;
+	struct {
+		struct web_key key;
+		unsigned connections; /* 0: free */
+	} of[WEB_CONNECTIONS + WEB_ADDRESSES];
+};
+
+/* proxy and proxies are the caller's, before. */
+void web_share_init(struct web_share *s);
+void web_share_finish(struct web_share *s);
+/* Whether one more of this address may come. */
+bool web_share_has_room(struct web_share *s, const struct sockaddr *from);
+void web_share_join(struct web_share *s, const struct sockaddr *from);
+void web_share_leave(struct web_share *s, const struct sockaddr *from);
 
 #endif

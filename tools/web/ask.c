@@ -39,13 +39,25 @@ static void ask_add_name(void *user, const char *name)
 	const struct search *s = user;
 	struct web_names *names = s->names;
 
-	if (sx_instance_check(name, NULL, 0) < 0 || !web_ask_may(s->only, name) ||
-	    names->count == WEB_INSTANCES)
+	if (sx_instance_check(name, NULL, 0) < 0 || !web_ask_may(s->only, name))
 		return;
 	for (size_t i = 0; i < names->count; i++)
 		if (strcmp(names->name[i], name) == 0)
 			return;
-	snprintf(names->name[names->count++], WEB_NAME_BYTES, "%s", name);
+	if (names->count < WEB_INSTANCES)
+		snprintf(names->name[names->count++], WEB_NAME_BYTES, "%s", name);
+	else
+		names->beyond++;
+}
+
+static void ask_add_ring(void *user, const char *name, bool trusted)
+{
+	const struct search *s = user;
+
+	if (trusted)
+		ask_add_name(user, name);
+	else if (web_ask_may(s->only, name))
+		s->names->foreign++;
 }
 
 static int by_name(const void *a, const void *b)
@@ -58,8 +70,8 @@ void web_ask_instances(struct web_names *ret, const struct web_names *only)
 	struct search s = {ret, only};
 
 	memset(ret, 0, sizeof(*ret));
-	sx_instances_find_rings(ask_add_name, &s);
 	sx_instances_find(ask_add_name, &s);
+	sx_instances_find_rings(ask_add_ring, &s);
 	qsort(ret->name, ret->count, WEB_NAME_BYTES, by_name);
 }
 

@@ -18,9 +18,15 @@
 struct web_names {
 	char name[WEB_INSTANCES][WEB_NAME_BYTES];
 	size_t count;
+	size_t foreign; /* left out: rings of users that are not trusted with their names */
+	size_t beyond;	/* left out: more than WEB_INSTANCES */
 };
 
-/* Instances that run or have run here and left their ring, in order; those in *only alone if it has any. */
+/*
+ * Instances that run or have run here and left their ring, in order; those in *only alone if it has any.
+ * Those that have a socket come first: their folders are root's, while any user may make files where rings
+ * lie.
+ */
 void web_ask_instances(struct web_names *ret, const struct web_names *only);
 /* Accepted: it is in *only, or that is empty. */
 bool web_ask_may(const struct web_names *only, const char *name);

@@ -2,20 +2,20 @@
  * Logins: passwords that come with requests, checked so that guessing is slow and holds up nobody else.
  *
  * A browser sends the password with every request. One that was right is known again by its digest, at once.
- * Any other is computed, one at a time, and if it is wrong its answer waits a second. Who asks from one
- * address has few tries under way, all together have a part of the connections: what is beyond is refused
- * without being looked at, and whoever is in does not notice.
+ * Any other is computed, one at a time, and if it is wrong its answer waits a second. Addresses come by
+ * turns, and of each eight tries are under way at most: what is beyond waits. However many guess from
+ * however many connections, one that comes from elsewhere waits for one hash of each address, and whoever is
+ * in does not notice.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef SX_TOOLS_WEB_LOGIN_H
 #define SX_TOOLS_WEB_LOGIN_H
 
+#include <stdbool.h>
 #include <sys/socket.h>
 
 #include "tools/web/users.h"
-
-enum web_login { WEB_LOGIN_RIGHT, WEB_LOGIN_WRONG, WEB_LOGIN_BUSY };
 
 struct web_logins;
 
@@ -27,8 +27,8 @@ void web_logins_destroy(struct web_logins *l);
 void web_logins_stop(struct web_logins *l);
 /* Others from now on. Takes over users. */
 void web_logins_replace(struct web_logins *l, struct web_users *users);
-/* Any thread, which sleeps a second where it is wrong. from: who asks. */
-enum web_login web_login_check(struct web_logins *l, const struct sockaddr *from, const char *name,
-			       const char *password);
+/* Any thread, which sleeps a second where it is wrong. from: who asks. True: it is right. */
+bool web_login_check(struct web_logins *l, const struct sockaddr *from, const char *name,
+		     const char *password);
 
 #endif

@@ -136,6 +136,18 @@ static void put_counter(FILE *to, const char *name, const char *help, uint64_t v
 	fprintf(to, "# TYPE %s counter\n# HELP %s %s\n%s_total %" PRIu64 "\n", name, name, help, name, value);
 }
 
+/* What /dev/shm and the sockets have, and these pages do not. */
+static void put_left_out(FILE *to, const struct web_names *names)
+{
+	static const char name[] = "stixel_web_instances_left_out";
+
+	fprintf(to,
+		"# TYPE %s gauge\n# HELP %s rings of users that are not trusted with their names "
+		"(foreign), and instances beyond %d (beyond)\n"
+		"%s{reason=\"foreign\"} %zu\n%s{reason=\"beyond\"} %zu\n",
+		name, name, WEB_INSTANCES, name, names->foreign, name, names->beyond);
+}
+
 static void put_own(FILE *to, struct web_server *s)
 {
 	time_t begins, ends;
@@ -168,8 +180,10 @@ static void put_own(FILE *to, struct web_server *s)
 		    "requests by a wrong name, method or with a body, from another site, without a password, "
 		    "orders not allowed, and viewers too many",
 		    atomic_load(&s->counts.refused));
-	put_counter(to, "stixel_web_logins_refused",
-		    "requests with a wrong user or password, and those not looked at because too many were",
+	put_counter(to, "stixel_web_connections_refused",
+		    "connections of addresses that had a quarter of all already",
+		    atomic_load(&s->counts.connections_refused));
+	put_counter(to, "stixel_web_logins_refused", "requests with a wrong user or password",
 		    atomic_load(&s->counts.logins_refused));
 	if (web_certificate_times(&begins, &ends))
 		fprintf(to,
@@ -270,6 +284,7 @@ enum MHD_Result web_metrics_page(struct web_server *s, struct MHD_Connection *c,
 	count = ask_all(s, &names, documents);
 	count += ask_bridges(s, documents + count);
 	put_own(to, s);
+	put_left_out(to, &names);
 	merge(to, documents, count);
 	fputs("# EOF\n", to);
 	for (size_t i = 0; i < count; i++)

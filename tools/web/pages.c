@@ -48,6 +48,7 @@ static void add_instance(struct sx_text *t, const char *name)
 enum MHD_Result web_instances_page(struct web_server *s, struct MHD_Connection *c)
 {
 	char *data = malloc(LIST_BYTES);
+	size_t foreign, beyond;
 	struct web_names names;
 	enum MHD_Result done;
 	struct sx_text t;
@@ -56,12 +57,18 @@ enum MHD_Result web_instances_page(struct web_server *s, struct MHD_Connection *
 		return web_refuse(c, MHD_HTTP_SERVICE_UNAVAILABLE, "out of memory");
 	/* an instance that was asked for is shown also while it is not there */
 	web_ask_instances(&names, &s->only);
+	foreign = names.foreign;
+	beyond = names.beyond;
 	if (s->only.count)
 		names = s->only;
 	sx_text_init(&t, data, LIST_BYTES);
 	sx_json_open(&t, NULL, '{');
 	sx_json_text(&t, "version", SX_VERSION);
 	sx_json_bool(&t, "tune", s->tune);
+	sx_json_open(&t, "left_out", '{');
+	sx_json_whole(&t, "foreign", foreign);
+	sx_json_whole(&t, "beyond", beyond);
+	sx_json_close(&t, '}');
 	sx_json_open(&t, "instances", '[');
 	for (size_t i = 0; i < names.count; i++)
 		add_instance(&t, names.name[i]);

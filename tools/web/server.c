@@ -20,7 +20,7 @@
 #include "ipc/instance.h"
 #include "tools/web/certificate.h"
 
-enum { STACK_BYTES = 512 * 1024 };
+enum { STACK_BYTES = 512 * 1024, PARAMETERS_MAX = 32 };
 
 /* What every answer says: nothing from elsewhere, nowhere else, and nobody may build it in or read it. */
 static const char *const security_headers[][2] = {
@@ -35,9 +35,22 @@ static const char *const security_headers[][2] = {
 	{"Cache-Control", "no-cache"},
 };
 
+/*
+ * Of the request that this thread answers: a password is needed, and it did not come. Each connection has a
+ * thread.
+ */
+static _Thread_local bool stranger;
+
 void web_add_headers(struct MHD_Response *r, const char *type)
 {
+	time_t begins, ends;
+
 	MHD_add_response_header(r, MHD_HTTP_HEADER_CONTENT_TYPE, type);
+	if (web_certificate_times(&begins, &ends))
+		MHD_add_response_header(r, "Strict-Transport-Security", "max-age=31536000");
+	/* who is not in must not keep a place that others could have */
+	if (stranger)
+		MHD_add_response_header(r, MHD_HTTP_HEADER_CONNECTION, "close");
 	for (size_t i = 0; i < sizeof(security_headers) / sizeof(security_headers[0]); i++)
 		MHD_add_response_header(r, security_headers[i][0], security_headers[i][1]);
 }
@@ -188,27 +201,42 @@ static enum MHD_Result refuse_method(struct MHD_Connection *c, const char *url)
 
 /* ---- passwords ---- */
 
-static enum MHD_Result refuse_login(struct MHD_Connection *c, enum web_login login)
+static enum MHD_Result refuse_login(struct MHD_Connection *c)
 {
-	static const char wrong[] = "a user and a password are needed\n",
-			  busy[] = "too many wrong passwords come from there: try again in a second\n";
-	const bool is_busy = login == WEB_LOGIN_BUSY;
-	struct MHD_Response *r = MHD_create_response_from_buffer(strlen(is_busy ? busy : wrong),
-								 (void *)(uintptr_t)(is_busy ? busy : wrong),
+	static const char wrong[] = "a user and a password are needed\n";
+	struct MHD_Response *r = MHD_create_response_from_buffer(strlen(wrong), (void *)(uintptr_t)wrong,
 								 MHD_RESPMEM_PERSISTENT);
 	enum MHD_Result done;
 
 	if (!r)
 		return MHD_NO;
 	web_add_headers(r, "text/plain; charset=utf-8");
-	if (is_busy)
-		MHD_add_response_header(r, MHD_HTTP_HEADER_RETRY_AFTER, "1");
-	else
-		MHD_add_response_header(r, MHD_HTTP_HEADER_WWW_AUTHENTICATE,
-					"Basic realm=\"stixeld\", charset=\"UTF-8\"");
-	done = MHD_queue_response(c, is_busy ? MHD_HTTP_TOO_MANY_REQUESTS : MHD_HTTP_UNAUTHORIZED, r);
+	MHD_add_response_header(r, MHD_HTTP_HEADER_WWW_AUTHENTICATE,
+				"Basic realm=\"stixeld\", charset=\"UTF-8\"");
+	done = MHD_queue_response(c, MHD_HTTP_UNAUTHORIZED, r);
 	MHD_destroy_response(r);
 	return done;
+}
+
+/*
+ * The library gives name and password as strings, which end at a byte 0, so that anything may follow a right
+ * one. What came has as many bytes as they have, or there was one.
+ */
+static bool is_whole(struct MHD_Connection *c, const char *name, const char *password)
+{
+	static const char scheme[] = "Basic ";
+	const char *sent = MHD_lookup_connection_value(c, MHD_HEADER_KIND, MHD_HTTP_HEADER_AUTHORIZATION);
+	size_t n, bytes;
+
+	if (!sent || strncasecmp(sent, scheme, strlen(scheme)) != 0)
+		return false;
+	sent += strlen(scheme);
+	sent += strspn(sent, " \t");
+	n = strcspn(sent, " \t");
+	bytes = n / 4 * 3;
+	for (int i = 0; i < 2 && n > 0 && sent[n - 1] == '='; i++, n--)
+		bytes--;
+	return bytes == strlen(name) + 1 + strlen(password);
 }
 
 static void forget(char *text)
@@ -224,36 +252,52 @@ static enum MHD_Result check_login(struct web_server *s, struct MHD_Connection *
 {
 	const union MHD_ConnectionInfo *info = MHD_get_connection_info(c, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
 	char *password = NULL, *name;
-	enum web_login login = WEB_LOGIN_WRONG;
+	bool right;
 
 	/* who looks after the machine may ask whether it is up */
 	if (!s->logins || strcmp(url, "/healthz") == 0)
 		return MHD_YES;
 	name = MHD_basic_auth_get_username_password(c, &password);
-	if (name && password)
-		login = web_login_check(s->logins, info ? info->client_addr : NULL, name, password);
+	right = name && password && is_whole(c, name, password) &&
+		web_login_check(s->logins, info ? info->client_addr : NULL, name, password);
 	/* a browser asks once without, to be told that it has to: that is no try */
-	if (login != WEB_LOGIN_RIGHT && name)
+	if (!right && name)
 		atomic_fetch_add(&s->counts.logins_refused, 1);
 	forget(name);
 	forget(password);
-	*refused = login != WEB_LOGIN_RIGHT;
-	return *refused ? refuse_login(c, login) : MHD_YES;
+	stranger = *refused = !right;
+	return right ? MHD_YES : refuse_login(c);
 }
 
-static enum MHD_Result count_host(void *user, enum MHD_ValueKind kind, const char *name, const char *value)
+/* Who stands in between may have looked at another of them (RFC 9112, 3.2), and a lookup finds the first. */
+static const char *const only_once[] = {MHD_HTTP_HEADER_HOST,
+					MHD_HTTP_HEADER_ORIGIN,
+					MHD_HTTP_HEADER_AUTHORIZATION,
+					MHD_HTTP_HEADER_CONTENT_LENGTH,
+					MHD_HTTP_HEADER_TRANSFER_ENCODING,
+					"Sec-Fetch-Site",
+					"Sec-Fetch-Mode"};
+enum { ONLY_ONCE = sizeof(only_once) / sizeof(only_once[0]) };
+
+static enum MHD_Result count_header(void *user, enum MHD_ValueKind kind, const char *name, const char *value)
 {
-	*(int *)user += strcasecmp(name, MHD_HTTP_HEADER_HOST) == 0;
+	unsigned *counts = user;
+
+	for (size_t i = 0; i < ONLY_ONCE; i++)
+		counts[i] += strcasecmp(name, only_once[i]) == 0;
 	return MHD_YES;
 }
 
-/* Who stands in between may have looked at another one (RFC 9112, 3.2). */
-static bool has_two_hosts(struct MHD_Connection *c)
+/* NULL: there is none. */
+static const char *find_repeated(struct MHD_Connection *c)
 {
-	int hosts = 0;
+	unsigned counts[ONLY_ONCE] = {0};
 
-	MHD_get_connection_values(c, MHD_HEADER_KIND, count_host, &hosts);
-	return hosts > 1;
+	MHD_get_connection_values(c, MHD_HEADER_KIND, count_header, counts);
+	for (size_t i = 0; i < ONLY_ONCE; i++)
+		if (counts[i] > 1)
+			return only_once[i];
+	return NULL;
 }
 
 /* MHD_YES and *refused false: nothing is wrong with it. */
@@ -261,10 +305,11 @@ static enum MHD_Result check_request(struct web_server *s, struct MHD_Connection
 				     const char *method, bool *refused)
 {
 	const bool order = is_order(url, method);
+	const char *repeated = find_repeated(c);
 
 	*refused = true;
-	if (has_two_hosts(c))
-		return web_refuse(c, MHD_HTTP_BAD_REQUEST, "two Host headers");
+	if (repeated)
+		return web_refuse(c, MHD_HTTP_BAD_REQUEST, "two %s headers", repeated);
 	if (!web_host_allowed(&s->hosts,
 			      MHD_lookup_connection_value(c, MHD_HEADER_KIND, MHD_HTTP_HEADER_HOST)))
 		return web_refuse(
@@ -289,7 +334,27 @@ void web_server_tick(struct web_server *s)
 
 /* ---- life ---- */
 
-static char seen; /* what *request of a GET points at */
+static char seen;    /* what *request of a GET points at */
+static char crowded; /* the same, at first, of one with too many parameters */
+
+/*
+ * Before the parameters are parsed: each takes memory of the connection, and where that is used up the
+ * library ends it without an answer. The text is the connection's own buffer.
+ */
+static void *look_at_uri(void *user, const char *uri, struct MHD_Connection *c)
+{
+	char *at = (char *)(uintptr_t)uri;
+	unsigned parameters = 0;
+
+	for (const char *p = uri; *p; p++)
+		parameters += *p == '&';
+	if (parameters <= PARAMETERS_MAX)
+		return NULL;
+	for (; *at; at++)
+		if (*at == '&')
+			*at = '_';
+	return &crowded;
+}
 
 /* Its headers are here. Until its body is, the connection counts as one that has not said all. */
 static enum MHD_Result begin_order(struct web_server *s, struct MHD_Connection *c, void **request)
@@ -317,15 +382,18 @@ static enum MHD_Result answer(void *user, struct MHD_Connection *c, const char *
 			      const char *version, const char *upload, size_t *upload_bytes, void **request)
 {
 	struct web_server *s = user;
+	const bool too_many = *request == &crowded;
 	enum MHD_Result r;
-	bool refused;
+	bool refused = true;
 
 	/* the headers are here; an answer now would end the connection, and most want to keep it */
-	if (!*request) {
+	if (!*request || too_many) {
 		*request = &seen;
+		stranger = s->logins != NULL;
 		sx_patience_rest(&s->patience, c);
 		atomic_fetch_add(&s->counts.requests, 1);
-		r = check_request(s, c, url, method, &refused);
+		r = too_many ? web_refuse(c, MHD_HTTP_BAD_REQUEST, "more than %d parameters", PARAMETERS_MAX)
+			     : check_request(s, c, url, method, &refused);
 		if (refused)
 			atomic_fetch_add(&s->counts.refused, 1);
 		return !refused && is_order(url, method) ? begin_order(s, c, request) : r;
@@ -340,10 +408,32 @@ static void completed(void *user, struct MHD_Connection *c, void **request,
 {
 	struct web_server *s = user;
 
-	if (*request != &seen)
+	if (*request != &seen && *request != &crowded)
 		web_order_destroy(*request);
 	*request = NULL;
 	sx_patience_wait(&s->patience, c);
+}
+
+/* Before anything is read of it. */
+static enum MHD_Result accept_one(void *user, const struct sockaddr *from, socklen_t bytes)
+{
+	struct web_server *s = user;
+
+	if (web_share_has_room(&s->share, from))
+		return MHD_YES;
+	atomic_fetch_add(&s->counts.connections_refused, 1);
+	return MHD_NO;
+}
+
+static void notify(void *user, struct MHD_Connection *c, void **context,
+		   enum MHD_ConnectionNotificationCode code)
+{
+	const union MHD_ConnectionInfo *info = MHD_get_connection_info(c, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+	struct web_server *s = user;
+
+	sx_patience_notify(&s->patience, c, context, code);
+	(code == MHD_CONNECTION_NOTIFY_STARTED ? web_share_join
+					       : web_share_leave)(&s->share, info ? info->client_addr : NULL);
 }
 
 static struct MHD_Daemon *start_one(struct web_server *s, int fd, unsigned connections)
@@ -354,13 +444,13 @@ static struct MHD_Daemon *start_one(struct web_server *s, int fd, unsigned conne
 		web_certificate_options(tls);
 	return MHD_start_daemon(MHD_USE_THREAD_PER_CONNECTION | MHD_USE_INTERNAL_POLLING_THREAD |
 					MHD_USE_POLL | MHD_USE_ITC | (s->tls ? MHD_USE_TLS : 0u),
-				0, NULL, NULL, answer, s, MHD_OPTION_LISTEN_SOCKET, fd,
+				0, accept_one, s, answer, s, MHD_OPTION_LISTEN_SOCKET, fd,
 				MHD_OPTION_CONNECTION_LIMIT, connections, MHD_OPTION_CONNECTION_TIMEOUT,
 				(unsigned)WEB_PATIENCE_S, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
 				(size_t)WEB_CONNECTION_BYTES, MHD_OPTION_THREAD_STACK_SIZE,
-				(size_t)STACK_BYTES, MHD_OPTION_NOTIFY_CONNECTION, sx_patience_notify,
-				&s->patience, MHD_OPTION_NOTIFY_COMPLETED, completed, s, MHD_OPTION_ARRAY,
-				tls, MHD_OPTION_END);
+				(size_t)STACK_BYTES, MHD_OPTION_NOTIFY_CONNECTION, notify, s,
+				MHD_OPTION_URI_LOG_CALLBACK, look_at_uri, s, MHD_OPTION_NOTIFY_COMPLETED,
+				completed, s, MHD_OPTION_ARRAY, tls, MHD_OPTION_END);
 }
 
 int web_server_start(struct web_server *s, const int *fds, size_t count, char *why, size_t why_bytes)
@@ -369,6 +459,7 @@ int web_server_start(struct web_server *s, const int *fds, size_t count, char *w
 
 	s->started_ns = sx_now_ns();
 	web_asks_init(&s->asks);
+	web_share_init(&s->share);
 	if (sx_patience_init(&s->patience, WEB_CONNECTIONS + WEB_ADDRESSES, 0,
 			     WEB_PATIENCE_S * SX_NS_PER_S) == 0)
 		s->feeds = web_feeds_create();
@@ -398,6 +489,7 @@ void web_server_stop(struct web_server *s)
 			MHD_stop_daemon(s->http[i]);
 	web_feeds_destroy(s->feeds);
 	web_asks_finish(&s->asks);
+	web_share_finish(&s->share);
 	sx_patience_finish(&s->patience);
 	web_logins_destroy(s->logins);
 	web_certificate_finish();

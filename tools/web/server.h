@@ -18,13 +18,13 @@
 #include "tools/web/feed.h"
 #include "tools/web/login.h"
 
-#define WEB_CONNECTIONS 96	    /* at once, all listeners together; more are closed as they come */
 #define WEB_CONNECTION_BYTES 49152u /* of each: its request, and a part of its answer */
 #define WEB_PATIENCE_S 10	    /* for a whole request, and for a viewer that takes nothing */
 
 /* What stixel-web counts of itself. */
 struct web_counts {
-	atomic_ullong requests, refused, logins_refused, streams, frames_sent, frames_skipped, bytes_sent;
+	atomic_ullong requests, refused, logins_refused, connections_refused, streams, frames_sent,
+		frames_skipped, bytes_sent;
 };
 
 struct web_server {
@@ -38,6 +38,7 @@ struct web_server {
 	struct web_feeds *feeds;
 	struct web_counts counts;
 	struct sx_patience patience; /* who dribbles is cut off */
+	struct web_share share;	     /* who comes with too many is refused */
 	struct MHD_Daemon *http[WEB_ADDRESSES];
 	int64_t started_ns;
 };

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "tools/web/secret.h"
 
 /* What crypt() makes of a password; false: the hash is none. */
@@ -64,6 +65,7 @@ static const char *take_line(struct web_users *u, char *line)
 	char *colon = strchr(line, ':');
 	const char *hash = colon ? colon + 1 : "";
 	struct web_user *to = &u->user[u->count];
+	int64_t began_ns, took_ns;
 
 	if (!colon || colon == line || colon - line >= WEB_USER_BYTES || strlen(hash) >= WEB_HASH_BYTES)
 		return "expected USER:HASH";
@@ -72,10 +74,16 @@ static const char *take_line(struct web_users *u, char *line)
 		return "this user was there before";
 	if (u->count == WEB_USERS)
 		return "more users than this program takes, which is 32";
+	began_ns = sx_clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	if (!hash_is_sound(hash))
 		return "not a hash of a strong kind: make it by \"htpasswd -B\" or \"mkpasswd\"";
 	snprintf(to->name, sizeof(to->name), "%s", line);
 	snprintf(to->hash, sizeof(to->hash), "%s", hash);
+	took_ns = sx_clock_ns(CLOCK_THREAD_CPUTIME_ID) - began_ns;
+	if (took_ns > u->costliest_ns) {
+		u->costliest_ns = took_ns;
+		u->costliest = u->count;
+	}
 	u->count++;
 	return NULL;
 }

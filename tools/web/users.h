@@ -19,7 +19,9 @@ struct web_user {
 };
 
 struct web_users {
-	size_t count; /* at least 1 */
+	size_t count;	      /* at least 1 */
+	size_t costliest;     /* whose hash takes longest */
+	int64_t costliest_ns; /* of processor time, when it was read */
 	struct web_user user[WEB_USERS];
 };
 

@@ -26,6 +26,8 @@ struct web_options {
 	struct web_hosts hosts;
 	struct web_address address[WEB_ADDRESSES];
 	size_t addresses;
+	struct web_key proxy[WEB_PROXIES];
+	size_t proxies;
 	const char *password_file, *certificate, *key;
 	int quality;
 	bool tune;
@@ -86,6 +88,21 @@ static bool take_host(void *target, const char *text, char *why, size_t why_byte
 	return false;
 }
 
+static bool take_proxy(void *target, const char *text, char *why, size_t why_bytes)
+{
+	struct web_options *o = target;
+
+	if (o->proxies == WEB_PROXIES)
+		snprintf(why, why_bytes, "may be given %d times", WEB_PROXIES);
+	else if (!web_address_parse_key(text, &o->proxy[o->proxies]))
+		snprintf(why, why_bytes, "needs a numeric address without port, such as 127.0.0.1");
+	else {
+		o->proxies++;
+		return true;
+	}
+	return false;
+}
+
 #define TO(field) offsetof(struct web_options, field)
 
 static const struct sx_usage_option options[] = {
@@ -97,6 +114,9 @@ static const struct sx_usage_option options[] = {
 	{"host", 0, "NAME", SX_USAGE_CALL, .take = take_host, .many = true,
 	 .help = "a host name allowed in requests, beside localhost and the address; may be repeated, up to "
 		 "8 times"},
+	{"proxy", 0, "ADDRESS", SX_USAGE_CALL, .take = take_proxy, .many = true,
+	 .help = "a proxy's: its connections are not held to a quarter of all, as those of any other address "
+		 "are; may be repeated, up to 4 times"},
 	{"tune", 0, NULL, SX_USAGE_FLAG, TO(tune),
 	 .help = "whoever reaches the page may change settings of running instances; without it, only "
 		 "read them"},
@@ -317,6 +337,8 @@ static int web_run(struct web_options *o)
 	server.hosts = o->hosts;
 	server.hosts.address = o->address;
 	server.hosts.addresses = o->addresses;
+	memcpy(server.share.proxy, o->proxy, sizeof(o->proxy));
+	server.share.proxies = o->proxies;
 	server.quality = o->quality;
 	server.tune = o->tune;
 	if (web_server_start(&server, fds, o->addresses, why, sizeof(why)) < 0)

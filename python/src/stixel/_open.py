@@ -6,9 +6,10 @@ from __future__ import annotations
 
 import errno
 import os
+import stat
 from typing import TYPE_CHECKING, Iterable, Optional
 
-from ._errors import BadName, NotSupported
+from ._errors import BadName, NotStixel, NotSupported
 from ._layout import Open
 from ._library import library
 from ._reader import Reader, wish
@@ -61,6 +62,13 @@ def open(instance: str, follow: bool = False, stream: bool = False, images: Iter
                   wish(images))
 
 
+def _is_socket(path: str) -> bool:
+    try:
+        return stat.S_ISSOCK(os.stat(path).st_mode)
+    except OSError:
+        return False  # the library says why
+
+
 def open_path(path: PathLike, follow: bool = False, stream: bool = False, images: Iterable[str] = (), *,
               leftover: bool = False, any_owner: bool = False) -> Reader:
     """The same for a ring object, or with stream=True a socket, that lies elsewhere."""
@@ -68,4 +76,6 @@ def open_path(path: PathLike, follow: bool = False, stream: bool = False, images
     where = os.fspath(path)
     if "\0" in where:
         raise BadName(errno.EINVAL, "%r: a path has no zero byte" % (where,))
+    if not stream and _is_socket(where):
+        raise NotStixel(errno.EPROTO, "%s is a socket, not a ring: open it with stream=True" % where)
     return RingReader(lib, lib.open_path, where, where, _flags(follow, stream, leftover, any_owner), wish(images))

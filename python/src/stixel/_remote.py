@@ -14,7 +14,7 @@ import os
 import threading
 import time
 import weakref
-from typing import Deque, Dict, FrozenSet, Iterable, Optional, Tuple
+from typing import Any, Deque, Dict, FrozenSet, Iterable, Optional, Tuple
 
 from ._check import verdict
 from ._clock import Offsets
@@ -286,6 +286,14 @@ class Inbox:
             pipe, self._pipe = self._pipe, None
         for fd in pipe or ():
             os.close(fd)
+
+
+def clock_of(said: Any) -> int:
+    """CLOCK_MONOTONIC of another machine, ns, in what it says; ValueError where that is none."""
+    value = said.get("monotonic_ns") if isinstance(said, dict) else None
+    if type(value) is not int or not 0 <= value < 1 << 63:
+        raise ValueError("not a time of CLOCK_MONOTONIC")
+    return int(value)
 
 
 class Transport:

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Dict, FrozenSet, Iterable, Iterator, Name
 
 from ._errors import BadName, Busy, NotAllowed, NotRunning, NotStixel, StixelError
 from ._layout import Publisher, State
-from ._remote import THREADS, Inbox, RemoteReader, Transport
+from ._remote import THREADS, Inbox, RemoteReader, Transport, clock_of
 
 if TYPE_CHECKING:
     from typing import Union
@@ -319,7 +319,7 @@ class UrlTransport(Transport):
                     return self._clock_once()
                 except _BROKEN:
                     continue
-                except (ValueError, KeyError, TypeError):
+                except ValueError:
                     break
             return None
 
@@ -330,7 +330,7 @@ class UrlTransport(Transport):
             if self._question.sock is None:
                 self._question.connect()
             with _within(_CLOCK_S, self._question.sock):
-                return int(_json(self._ask(self._question, "/api/clock").read(1000))["monotonic_ns"])
+                return clock_of(_json(self._ask(self._question, "/api/clock").read(1000)))
         except BaseException:
             self._question.close()
             raise

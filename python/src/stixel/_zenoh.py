@@ -17,7 +17,7 @@ from ._check import verdict
 from ._errors import BadName, NotAllowed, NotRunning, StixelError
 from ._layout import Publisher, State, header_of
 from ._planes import join
-from ._remote import THREADS, Inbox, Order, RemoteReader, Transport
+from ._remote import THREADS, Inbox, Order, RemoteReader, Transport, clock_of
 
 SCHEME = "zenoh:"
 _NAME = re.compile(r"(?!\.)[A-Za-z0-9_.-]{1,64}")
@@ -299,11 +299,10 @@ class ZenohTransport(Transport):
         try:
             for reply in opened.get(base + "/clock", timeout=_ANSWER_S, priority=zenoh.Priority.REAL_TIME,
                                     express=True):
-                said = _said(reply.ok.payload.to_bytes(), monotonic_ns=int) if reply.ok else None
-                if said and 0 <= said["monotonic_ns"] < 1 << 63:
-                    return int(said["monotonic_ns"])
-        except zenoh.ZError:
-            pass  # closed meanwhile
+                if reply.ok:
+                    return clock_of(_said(reply.ok.payload.to_bytes()))
+        except (zenoh.ZError, ValueError):
+            pass  # closed meanwhile, or no time
         return None
 
     def stop(self) -> None:

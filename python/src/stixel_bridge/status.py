@@ -4,12 +4,15 @@ SPDX-License-Identifier: Apache-2.0
 """
 from __future__ import annotations
 
+import collections
 import fcntl
 import http.server
+import io
 import json
 import os
 import socket
 import socketserver
+import struct
 import threading
 import time
 from typing import TYPE_CHECKING, Any, Dict, Iterator, List, Mapping, Sequence, Tuple
@@ -23,8 +26,10 @@ if TYPE_CHECKING:
 
 QUANTILES = [0.5, 0.9, 0.99]
 CLIENTS_MOST = 16
-CLIENT_S = 2.0
+CLIENTS_EACH = 4  # of one user
+CLIENT_S = 2.0  # from its connection to the end of its answer
 FOLDER = "stixel-bridge"
+_PEER = struct.Struct("=iII")  # struct ucred: process, user, group
 
 
 def places() -> Iterator[str]:
@@ -162,9 +167,29 @@ def metrics(bridge: Mapping[str, Any], sources: Sequence[Source], runners: Seque
     return t.end()
 
 
+class _Until(io.RawIOBase):
+    """Reads from a socket until a moment: a limit for each read would be none for who sends a byte now and then."""
+
+    def __init__(self, connection: socket.socket, end: float) -> None:
+        super().__init__()
+        self._connection, self._end = connection, end
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        self._connection.settimeout(max(self._end - time.monotonic(), 0.001))
+        return self._connection.recv_into(buffer)
+
+
 class _Handler(http.server.BaseHTTPRequestHandler):
-    timeout = CLIENT_S
     server: Server
+
+    def setup(self) -> None:
+        """One limit of time for the whole request."""
+        super().setup()
+        self._end = time.monotonic() + CLIENT_S
+        self.rfile = io.BufferedReader(_Until(self.connection, self._end))
 
     def address_string(self) -> str:
         return "local"
@@ -176,6 +201,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         """Answers one request."""
         code, kind, body = self.server.answer(self.path.split("?")[0])
         data = body.encode()
+        self.connection.settimeout(max(self._end - time.monotonic(), 0.001))
         self.send_response(code)
         self.send_header("Content-Type", kind)
         self.send_header("Content-Length", str(len(data)))
@@ -183,17 +209,34 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         self.wfile.write(data)
 
 
+class _Client:
+    """A connection, and whose it is."""
+
+    def __init__(self, connection: socket.socket) -> None:
+        said = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _PEER.size)
+        self.connection = connection
+        self.process, self.user, _ = _PEER.unpack(said)
+
+    def let_go(self) -> None:
+        """Its thread reads an end."""
+        try:
+            self.connection.shutdown(socket.SHUT_RDWR)
+        except OSError:
+            pass  # it has ended
+
+
 class Server(socketserver.ThreadingMixIn, socketserver.UnixStreamServer):
     """FOLDER/NAME/status.sock, for the group. Fail when another bridge has the name, or it cannot be made."""
 
     daemon_threads = True
-    request_queue_size = CLIENTS_MOST
+    request_queue_size = 256  # the kernel refuses those beyond: a storm of one user fills a short queue
 
     def __init__(self, bridge: Mapping[str, Any], sources: Sequence[Source], runners: Sequence[Runner],
                  threads: Sequence[threading.Thread] = (), rigs: Sequence[Rig] = ()) -> None:
         self._bridge, self._sources, self._runners, self._rigs = bridge, sources, runners, rigs
         self._watched = threads  #: that have to run as long as it answers
-        self._room = threading.BoundedSemaphore(CLIENTS_MOST)
+        self._guard = threading.Lock()
+        self._clients: List[_Client] = []  #: the longest there first
         self.folder = os.path.join(place(), bridge["name"])
         self._lock = -1
         path = os.path.join(self.folder, "status.sock")
@@ -216,17 +259,39 @@ class Server(socketserver.ThreadingMixIn, socketserver.UnixStreamServer):
     def server_bind(self) -> None:
         self.socket.bind(self.server_address)
 
+    def _make_room(self, new: _Client) -> None:
+        """Under the guard. Of a user that has all it may have, or where all places are taken of the user that has most,
+        one gives way: of the process that has most of them the longest there. So none keeps another out."""
+        users = collections.Counter(c.user for c in self._clients)
+        crowd = new.user if users[new.user] >= CLIENTS_EACH else users.most_common(1)[0][0] if len(
+            self._clients) >= CLIENTS_MOST else None
+        if crowd is None:
+            return
+        theirs = [c for c in [*self._clients, new] if c.user == crowd]
+        process = collections.Counter(c.process for c in theirs).most_common(1)[0][0]
+        for client in self._clients:
+            if client.user == crowd and client.process == process:
+                client.let_go()
+                self._clients.remove(client)
+                return
+
     def process_request(self, request: Any, client_address: Any) -> None:
-        if self._room.acquire(False):
-            super().process_request(request, client_address)
-        else:
+        try:
+            client = _Client(request)
+        except OSError:  # gone already
             self.shutdown_request(request)
+            return
+        with self._guard:
+            self._make_room(client)
+            self._clients.append(client)
+        super().process_request(request, client_address)
 
     def process_request_thread(self, request: Any, client_address: Any) -> None:
         try:
             super().process_request_thread(request, client_address)
         finally:
-            self._room.release()
+            with self._guard:
+                self._clients = [c for c in self._clients if c.connection is not request]
 
     def handle_error(self, request: Any, client_address: Any) -> None:  # a client that went away
         pass

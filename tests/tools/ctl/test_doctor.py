@@ -526,8 +526,13 @@ class Feeds(Doctor):
         path = self.put("/etc/f.conf", "[source]\nkind=synthetic\n[engine]\nbackend=cpu\n" + more)
         return self.doctor("-c", path, want=want)
 
-    def ring(self, uid, gid, mode=0o640, name="stixel-scores.net"):
-        os.chown(self.put("/dev/shm/" + name, "", mode), uid, gid)
+    def ring(self, uid, gid, mode=0o640, name="stixel-scores.net", folder="/run/stixel-feed/"):
+        path = self.put(folder + name, "", mode)
+        if folder == "/run/stixel-feed/":
+            os.chown(self.root + folder, 0, 61003)
+            os.chmod(self.root + folder, 0o3775)
+        os.chown(path, uid, gid)
+        return path
 
     def test_nobody_writes_for_it(self):
         self.assertFalse({"scores", "disparity maps", "writers"} & set(self.feeds("", members=())))
@@ -537,7 +542,7 @@ class Feeds(Doctor):
         self.assertEqual(found["writers"],
                          [("ok", "user stixeld, as the service, is a member of group stixel-feed", "")])
         self.assertEqual(found["scores"][0][0], "ok")
-        self.assertIn("nobody writes scores yet: there is no %s/dev/shm/stixel-scores.net" % self.root,
+        self.assertIn("nobody writes scores yet: there is no %s/run/stixel-feed/stixel-scores.net" % self.root,
                       found["scores"][0][1])
 
     def test_no_member(self):
@@ -577,14 +582,33 @@ class Feeds(Doctor):
         self.assertNotIn("writers", self.feeds(members=()))
 
     @unittest.skipUnless(os.geteuid() == 0, "gives files away")
+    def test_where_it_lies(self):
+        shared = self.ring(61009, 61003, folder="/dev/shm/")
+        self.only(self.feeds(), "scores", "warning", "lies where any user may take its name", "libstixel 0.2")
+        self.only(self.feeds(), "feed folder", "warning", "there is no %s/run/stixel-feed" % self.root,
+                  "systemd-tmpfiles --create")
+        # a file of another user in /dev/shm is in nobody's way
+        os.chown(shared, 61009, 61009)
+        self.ring(61009, 61003)
+        folder = self.root + "/run/stixel-feed"
+        found = self.feeds()
+        self.assertEqual(found["scores"][0][0], "ok")
+        self.assertNotIn("feed folder", found)
+        for uid, gid, mode in ((61009, 61003, 0o3775), (0, 61009, 0o3775), (0, 61003, 0o1777), (0, 61003, 0o775)):
+            os.chown(folder, uid, gid)
+            os.chmod(folder, mode)
+            self.only(self.feeds(want=1), "feed folder", "problem", "owner %d, group %d, mode %o" % (uid, gid, mode),
+                      "mode 3775", "systemd-tmpfiles")
+
+    @unittest.skipUnless(os.geteuid() == 0, "gives files away")
     def test_disparity_maps(self):
         more = "[stereo]\nmatcher = external\n[external]\nsource = net\n"
         self.ring(61009, 61009, name="stixel-disparity.net")
         found = self.feeds(more, want=1)
         self.only(found, "disparity maps", "problem", "stixel-disparity.net has owner 61009")
         self.assertNotIn("scores", found)
-        os.remove(self.root + "/dev/shm/stixel-disparity.net")
-        os.mkdir(self.root + "/dev/shm/stixel-disparity.net")
+        os.remove(self.root + "/run/stixel-feed/stixel-disparity.net")
+        os.mkdir(self.root + "/run/stixel-feed/stixel-disparity.net")
         self.only(self.feeds(more, want=1), "disparity maps", "problem", "is not a regular file")
 
 

@@ -337,6 +337,148 @@ class Recordings(Folder):
         player.send_signal(signal.SIGINT)
         self.ended(player)
 
+    # ---- nothing is lost without a word ----
+
+    def start_writing(self, name, path, *args):
+        """A recorder of an endless replay, when its file has frames."""
+        player = self.start("-i", name, "replay", self.make(500, fps=1000), "--loop", "--slots", 64)
+        until(lambda: self.ring(name), "the ring")
+        recorder = self.start("-i", name, "record", path, *args)
+        until(lambda: os.path.exists(path) and os.path.getsize(path) > 20000, "frames in the file")
+        return player, recorder
+
+    def test_one_recorder_at_a_time(self):
+        name, path = self.name(), self.path("two.rec")
+        _, recorder = self.start_writing(name, path)
+        link = self.path("link.rec")
+        os.symlink(path, link)
+        for second in (path, link):
+            r = self.ctl("-i", name, "record", second, "--force", "--frames", 5, want=73)
+            self.assertIn("%s is being written by another recorder" % second, r.stderr)
+        time.sleep(1.2)  # a chunk more
+        recorder.send_signal(signal.SIGINT)
+        out, _ = self.ended(recorder)
+        info = self.info(path)
+        self.assertIn("%d frames" % info["frames"], out)
+        self.assertTrue(info["complete"])
+        # it has ended: now it may be replaced, through the link too
+        self.ctl("-i", name, "record", link, "--force", "--frames", 3)
+        self.assertTrue(os.path.islink(link))
+        self.assertEqual(self.info(path)["frames"], 3)
+        self.assertEqual(sorted(n for n in os.listdir(self.folder) if n.endswith(".rec") or ".rec." in n),
+                         ["link.rec", "made-500-1.rec", "two.rec"])
+
+    def test_forced_recorders_exclude_each_other(self):
+        name, path = self.name(), self.path("forced.rec")
+        with open(path, "wb") as f:
+            f.write(bytes(100))
+        waiting = self.start("-i", name, "record", path, "--force")
+        self.assertIn(b"waiting for it", line_of(waiting.stderr))
+        r = self.ctl("-i", self.name(), "record", path, "--force", want=73)
+        self.assertIn("another recorder", r.stderr)
+        waiting.send_signal(signal.SIGINT)
+        self.ended(waiting, 1)
+
+    def test_force_keeps_the_old_file_until_there_are_frames(self):
+        old, name = self.make(20), self.name()
+        os.chmod(old, 0o640)
+        with open(old, "rb") as f:
+            before = f.read()
+
+        def unchanged():
+            with open(old, "rb") as f:
+                self.assertEqual(f.read(), before)
+            self.assertEqual([n for n in os.listdir(self.folder) if ".rec." in n], [])
+
+        # no frame comes
+        recorder = self.start("-i", name, "record", old, "--force")
+        self.assertIn(b"waiting for it", line_of(recorder.stderr))
+        recorder.send_signal(signal.SIGINT)
+        _, err = self.ended(recorder, 1)
+        self.assertIn("no frame came: %s is as it was" % old, err)
+        unchanged()
+
+        # no room for one
+        def limit():
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
+
+        player = self.start("-i", name, "replay", self.make(500), "--loop")
+        until(lambda: self.ring(name), "the ring")
+        recorder = self.start("-i", name, "record", old, "--force", preexec_fn=limit)
+        _, err = self.ended(recorder, 73)
+        self.assertIn("the file that was there is kept", err)
+        unchanged()
+        # who has the old file open reads on
+        with open(old, "rb") as f:
+            recorder = self.start("-i", name, "record", old, "--force")
+            until(lambda: os.stat(old).st_ino != os.fstat(f.fileno()).st_ino, "the new file")
+            self.assertEqual(f.read(), before)
+        recorder.kill()  # the new one is as readable as any that was cut
+        recorder.wait()
+        self.assertGreater(self.info(old)["frames"], 0)
+        self.assertEqual(os.stat(old).st_mode & 0o777, 0o640)
+        self.assertEqual([n for n in os.listdir(self.folder) if ".rec." in n], [])
+        player.send_signal(signal.SIGINT)
+        self.ended(player)
+
+    def test_a_file_that_others_remove_or_change(self):
+        def other_writes(path):
+            with open(path, "r+b") as f:
+                f.seek(10000)
+                f.write(b"\xff" * 64)
+
+        def replaces(path):
+            with open(path + ".other", "wb") as f:
+                f.write(b"x")
+            os.rename(path + ".other", path)
+
+        def copies_over(path):
+            with open(path, "wb") as f:
+                f.write(bytes(5000000))
+
+        def appends(path):
+            with open(path, "ab") as f:
+                f.write(b"x")
+
+        name = self.name()
+        for what, does, says in (("unlinked", os.unlink, "was removed or replaced"),
+                                 ("replaced", replaces, "was removed or replaced"),
+                                 ("cut", lambda path: os.truncate(path, 10), "truncated or overwrote"),
+                                 ("emptied", lambda path: os.truncate(path, 0), "truncated or overwrote"),
+                                 ("copied over", copies_over, "truncated or overwrote"),
+                                 ("appended to", appends, "truncated or overwrote"),
+                                 ("written to", other_writes, "truncated or overwrote")):
+            for after_s in (0, 1.3):  # it ends before the next write, or with it
+                with self.subTest(what, after_s=after_s):
+                    path = self.path("changed.rec")
+                    player, recorder = self.start_writing(name, path)
+                    does(path)
+                    time.sleep(after_s)
+                    if recorder.poll() is None:
+                        recorder.send_signal(signal.SIGINT)
+                    out, err = self.ended(recorder, 73)
+                    self.assertIn(says, err)
+                    self.assertIn(path, err)
+                    self.assertNotIn("0 lost", out)
+                    player.send_signal(signal.SIGINT)
+                    self.ended(player)
+                    if os.path.exists(path):
+                        os.unlink(path)
+
+    def test_what_does_no_harm_to_a_file(self):
+        name, path = self.name(), self.path("moved.rec")
+        _, recorder = self.start_writing(name, path)
+        other = self.path("elsewhere.rec")
+        os.link(path, self.path("second.rec"))
+        os.rename(path, other)
+        os.utime(other)  # looks as if somebody had written: it is read again, and good
+        recorder.send_signal(signal.SIGINT)
+        out, _ = self.ended(recorder)
+        info = self.info(other)
+        self.assertTrue(info["complete"])
+        self.assertIn("%d frames" % info["frames"], out)
+
     def test_damage_is_told_and_passed_over(self):
         made, name = self.make(40, fps=1000), self.name()
         with open(made, "r+b") as f:

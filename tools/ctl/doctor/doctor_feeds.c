@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "ipc/feed/feed_kind.h"
+#include "ipc/feed/place.h"
 #include "ipc/feed/trust.h"
 #include "ipc/writers.h"
 #include "tools/ctl/doctor/doctor.h"
@@ -132,15 +133,40 @@ static bool say_refused(struct doctor *d, enum sx_feed_kind kind)
 	return true;
 }
 
+/*
+ * Where the reader finds the ring: the first place that has one; none: the best place. The own places of
+ * another user are not known here.
+ */
+static bool find_feed(const struct doctor *d, const struct reader *r, enum sx_feed_kind kind,
+		      const char *name, enum sx_feed_place *place, char *path, size_t bytes, struct stat *st)
+{
+	char folder[384], below[512];
+
+	for (*place = SX_FEED_SYSTEM; *place < SX_FEED_PLACES; ++*place) {
+		const bool own = *place == SX_FEED_RUNTIME || *place == SX_FEED_USER;
+
+		if ((own && (r->account.uid != geteuid() || *d->root)) ||
+		    !sx_feed_place(*place, folder, sizeof(folder)))
+			continue;
+		snprintf(below, sizeof(below), "%s/%s%s", folder, sx_feed_words(kind)->prefix, name);
+		if (lstat(doctor_path(d, below, path, bytes), st) == 0)
+			return true;
+	}
+	sx_feed_place(SX_FEED_SYSTEM, folder, sizeof(folder));
+	snprintf(below, sizeof(below), "%s/%s%s", folder, sx_feed_words(kind)->prefix, name);
+	doctor_path(d, below, path, bytes);
+	return false;
+}
+
 /* True: it lies there, and may be read. */
 static bool say_ring(struct doctor *d, const struct reader *r, enum sx_feed_kind kind, const char *name)
 {
 	const char *what = sx_feed_words(kind)->many;
-	char below[128], path[DOCTOR_PATH_BYTES], why[DOCTOR_WHY_BYTES];
+	char path[DOCTOR_PATH_BYTES], why[DOCTOR_WHY_BYTES];
+	enum sx_feed_place place;
 	struct stat st;
 
-	snprintf(below, sizeof(below), "/dev/shm/%s%s", sx_feed_words(kind)->prefix, name);
-	if (lstat(doctor_path(d, below, path, sizeof(path)), &st) < 0) {
+	if (!find_feed(d, r, kind, name, &place, path, sizeof(path), &st)) {
 		doctor_say(d, DOCTOR_OK, what, NULL, "nobody writes %s yet: there is no %s", what, path);
 		return false;
 	}
@@ -157,10 +183,37 @@ static bool say_ring(struct doctor *d, const struct reader *r, enum sx_feed_kind
 			   st.st_gid == r->writers ? SX_WRITERS_GROUP : doctor_group(st.st_gid),
 			   (unsigned)st.st_mode & 0777, r->text);
 	else if (!say_refused(d, kind)) {
-		doctor_say(d, DOCTOR_OK, what, NULL, "%s may be read by user %s", path, r->account.name);
+		if (place == SX_FEED_SHARED)
+			doctor_say(d, DOCTOR_WARNING, what,
+				   "give it libstixel 0.2 and group " SX_WRITERS_GROUP ", and start it again",
+				   "%s may be read by user %s, but lies where any user may take its name",
+				   path, r->account.name);
+		else
+			doctor_say(d, DOCTOR_OK, what, NULL, "%s may be read by user %s", path,
+				   r->account.name);
 		return true;
 	}
 	return false;
+}
+
+/* The folder that only members of the group may make files in. */
+static void say_folder(struct doctor *d, const struct reader *r)
+{
+	static const char advice[] = "systemd-tmpfiles --create stixeld.conf";
+	char folder[DOCTOR_PATH_BYTES], path[DOCTOR_PATH_BYTES];
+	struct stat st;
+
+	if (!r->writers || !*d->service.name || !sx_feed_place(SX_FEED_SYSTEM, folder, sizeof(folder)))
+		return;
+	if (lstat(doctor_path(d, folder, path, sizeof(path)), &st) < 0)
+		doctor_say(d, DOCTOR_WARNING, "feed folder", advice,
+			   "there is no %s: writers use /dev/shm, where any user may take their names", path);
+	else if (!S_ISDIR(st.st_mode) || st.st_uid != 0 || st.st_gid != r->writers ||
+		 (st.st_mode & 07777) != SX_FEED_MODE)
+		doctor_say(d, DOCTOR_PROBLEM, "feed folder", advice,
+			   "%s has owner %u, group %u, mode %o: needed are root, group %s, mode %o", path,
+			   (unsigned)st.st_uid, (unsigned)st.st_gid, (unsigned)st.st_mode & 07777,
+			   SX_WRITERS_GROUP, (unsigned)SX_FEED_MODE);
 }
 
 /* well: it may read all that is to be read, whatever its groups. */
@@ -210,4 +263,5 @@ void doctor_feeds(struct doctor *d)
 	if (maps)
 		well = say_ring(d, &r, SX_FEED_DISPARITY, maps) && well;
 	say_membership(d, &r, well);
+	say_folder(d, &r);
 }

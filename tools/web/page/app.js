@@ -98,13 +98,25 @@ function choose(name) {
 // Whether each runs; of the one that is looked at its own stream tells first.
 function nameOptions() {
   for (const option of $("instance").options) {
+    if (option.disabled)
+      continue;
     const listed = now.instances?.find((v) => v.name === option.value)?.publisher;
     const publisher = option.value === link.instance ? now.notice?.publisher ?? listed : listed;
     setText(option, publisher === "alive" || publisher === "stalled" ? option.value : `${option.value} (off)`);
   }
 }
 
-function offer(list, tune) {
+// What stixel-web does not show, and why.
+function leftOut(left) {
+  const said = [];
+  if (left?.foreign)
+    said.push(`${left.foreign} of other users`);
+  if (left?.beyond)
+    said.push(`${left.beyond} more`);
+  return said.length ? `left out: ${said.join(", ")}` : "";
+}
+
+function offer(list, tune, left) {
   now.instances = list;
   settings.tune = tune;
   const wanted = link.instance ?? new URLSearchParams(location.search).get("i") ?? kept("instance");
@@ -115,8 +127,13 @@ function offer(list, tune) {
   if (name && !names.includes(name))
     names.push(name);
   const select = $("instance");
-  if (names.join("/") !== [...select.options].map((o) => o.value).join("/"))
-    select.replaceChildren(...names.map((n) => new Option(n, n)));
+  const out = leftOut(left), options = names.map((n) => new Option(n, n));
+  if (out) {
+    options.push(new Option(out, out));
+    options[options.length - 1].disabled = true;
+  }
+  if (options.map((o) => o.value).join("/") !== [...select.options].map((o) => o.value).join("/"))
+    select.replaceChildren(...options);
   nameOptions();
   if (name) {
     select.value = name;

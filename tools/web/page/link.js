@@ -19,7 +19,7 @@ export async function sentence(answer) {
   return text && text.length < 300 ? text : `stixel-web answered ${answer.status}`;
 }
 
-// on: {frame(set), notice(n), link(word, text), status(object or null, text), instances(list, tune)}; tune: settings may be
+// on: {frame(set), notice(n), link(word, text), status(object or null, text), instances(list, tune, left)}; left: how many are left out; tune: settings may be
 // changed here; set has number, ageMs,
 // received, frame, free, left, disparity: the payloads of one frame.
 export class Link {
@@ -149,8 +149,8 @@ export class Link {
     }
   }
 
-  answered({instances, tune}) {
-    this.on.instances(instances, tune === true);
+  answered({instances, tune, left_out}) {
+    this.on.instances(instances, tune === true, left_out);
   }
 
   async list() {

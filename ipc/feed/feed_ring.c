@@ -1,0 +1,161 @@
+/*
+ * The ring of a feed, found and opened without trust.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "ipc/feed/feed_ring.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/contract.h"
+#include "ipc/check.h"
+#include "ipc/feed/trust.h"
+#include "ipc/why.h"
+
+/* One that does not fit is passed over. */
+static void add_place(struct sx_feed_places *places, const char *folder, const char *name)
+{
+	char *path = places->path[places->count];
+	int n;
+
+	sx_must_index(places->count, SX_FEED_PLACES);
+	n = snprintf(path, sizeof(places->path[0]), "%s/%s%s", folder, places->words->prefix, name);
+	places->count += n > 0 && (size_t)n < sizeof(places->path[0]);
+}
+
+bool sx_feed_places_init(struct sx_feed_places *places, const struct sx_feed_params *p, unsigned writers)
+{
+	char folder[384];
+
+	places->words = sx_feed_words(p->kind);
+	places->writers = writers;
+	places->count = 0;
+	if (p->shm_dir)
+		add_place(places, p->shm_dir, p->name);
+	else
+		for (enum sx_feed_place place = SX_FEED_SYSTEM; place < SX_FEED_PLACES; place++)
+			if (sx_feed_place(place, folder, sizeof(folder)))
+				add_place(places, folder, p->name);
+	return places->count > 0;
+}
+
+bool sx_feed_read(int fd, void *to, size_t bytes, uint64_t at)
+{
+	size_t done = 0;
+	ssize_t n;
+
+	sx_must(fd, >=, 0);
+	while (done < bytes) {
+		n = pread(fd, (char *)to + done, bytes - done, (off_t)(at + done));
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return false;
+		done += (size_t)n;
+	}
+	return true;
+}
+
+/* -ENOENT: nothing is there, or the folder is closed to this user. A sentence else. */
+static int open_path(const struct sx_feed_places *places, const char *path, int *fd, struct stat *st,
+		     char *why)
+{
+	*fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	if (*fd < 0 && (errno == ENOENT || errno == ENOTDIR))
+		return -ENOENT;
+	if (*fd < 0 && errno == EACCES)
+		return lstat(path, st) < 0 && path != places->path[0]
+			       ? -ENOENT
+			       : sx_feed_forbidden(path, places->writers, why, SX_FEED_WHY_BYTES);
+	if (*fd < 0 || fstat(*fd, st) < 0)
+		return sx_why(-errno, why, SX_FEED_WHY_BYTES, "cannot open %s: %s", path, strerror(errno));
+	if (!S_ISREG(st->st_mode))
+		return sx_why(-EPROTO, why, SX_FEED_WHY_BYTES, "%s is not a regular file", path);
+	return sx_feed_trust(st, places->writers, path, why, SX_FEED_WHY_BYTES);
+}
+
+static int open_ring(const struct sx_feed_places *places, int place, struct sx_feed_ring *ring, char *why)
+{
+	const char *path = places->path[place];
+	struct stat st;
+	int r = open_path(places, path, &ring->fd, &st, why);
+
+	sx_must_index(place, places->count);
+	if (r < 0)
+		goto fail;
+	r = sx_feed_read(ring->fd, &ring->header, sizeof(ring->header), 0)
+		    ? sx_ring_check(&ring->header, places->words->magic, (uint64_t)st.st_size)
+		    : -EPROTO;
+	if (r == 0 && ring->header.slot_count > STIXEL_SCORES_SLOTS_MAX)
+		r = -EPROTO;
+	if (r < 0) {
+		sx_why(r, why, SX_FEED_WHY_BYTES,
+		       r == -EPROTO ? "%s is no ring of %s, or a damaged one"
+				    : "%s, a ring of %s, is of another major version or byte order",
+		       path, places->words->many);
+		goto fail;
+	}
+	ring->place = place;
+	ring->device = st.st_dev;
+	ring->inode = st.st_ino;
+	return 0;
+fail:
+	if (ring->fd >= 0)
+		close(ring->fd);
+	ring->fd = -1;
+	return r;
+}
+
+/* Of the best place and of the last one. */
+static void tell_absence(const struct sx_feed_places *places, char *why)
+{
+	const char *many = places->words->many, *first = places->path[0];
+
+	sx_must(places->count, >, 0);
+	if (places->count == 1)
+		sx_why(0, why, SX_FEED_WHY_BYTES, "nobody writes %s: there is no %s", many, first);
+	else
+		sx_why(0, why, SX_FEED_WHY_BYTES, "nobody writes %s: there is no %s, nor %s", many, first,
+		       places->path[places->count - 1]);
+}
+
+bool sx_feed_find(const struct sx_feed_places *places, struct sx_feed_ring *ring, const char **path,
+		  char *why)
+{
+	char passed[SX_FEED_WHY_BYTES];
+	bool there = false;
+
+	for (int i = 0; i < places->count; i++) {
+		const int r = open_ring(places, i, ring, there ? passed : why);
+
+		if (r != -ENOENT && (r == 0 || !there))
+			*path = places->path[i];
+		there = there || r != -ENOENT;
+		if (r == 0)
+			return true;
+	}
+	if (!there) {
+		*path = places->path[0];
+		tell_absence(places, why);
+	}
+	return there;
+}
+
+bool sx_feed_find_other(const struct sx_feed_places *places, const struct sx_feed_ring *ring, bool gone)
+{
+	const int end = gone ? places->count : ring->place;
+	char why[SX_FEED_WHY_BYTES];
+	struct sx_feed_ring other;
+
+	sx_must(ring->fd, >=, 0);
+	for (int i = 0; i < end; i++)
+		if (i != ring->place && open_ring(places, i, &other, why) == 0) {
+			close(other.fd);
+			return true;
+		}
+	return false;
+}

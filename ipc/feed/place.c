@@ -1,0 +1,68 @@
+/*
+ * Where the rings of writers lie.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "ipc/feed/place.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/contract.h"
+#include "ipc/writers.h"
+
+bool sx_feed_place(enum sx_feed_place place, char *folder, size_t bytes)
+{
+	static const enum sx_place of[SX_FEED_SHARED] = {SX_PLACE_SYSTEM, SX_PLACE_RUNTIME, SX_PLACE_USER};
+
+	if (place != SX_FEED_SHARED) {
+		sx_must_or(return false, place, <, SX_FEED_SHARED);
+		return sx_place_folder_of(of[place], SX_PLACE_FEED, folder, bytes);
+	}
+	if ((size_t)snprintf(folder, bytes, "/dev/shm") < bytes)
+		return true;
+	folder[0] = 0;
+	return false;
+}
+
+/* As systemd-tmpfiles does, on a machine without it. Without a group of writers it is root's alone. */
+static void make_system(const char *folder)
+{
+	gid_t group = 0;
+	int fd;
+
+	if (mkdir(folder, 0755) < 0 || sx_writers_group(&group) < 0 || !group)
+		return;
+	fd = open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0)
+		return;
+	if (fchown(fd, 0, group) == 0)
+		(void)!fchmod(fd, SX_FEED_MODE);
+	close(fd);
+}
+
+static bool is_ours(enum sx_feed_place place, const char *folder)
+{
+	const uid_t owner = place == SX_FEED_SYSTEM ? 0 : geteuid();
+	struct stat st;
+
+	return lstat(folder, &st) == 0 && S_ISDIR(st.st_mode) && st.st_uid == owner &&
+	       !(st.st_mode & S_IWOTH) && faccessat(AT_FDCWD, folder, W_OK | X_OK, AT_EACCESS) == 0;
+}
+
+void sx_feed_writers_place(char *folder, size_t bytes)
+{
+	for (enum sx_feed_place place = SX_FEED_SYSTEM; place < SX_FEED_SHARED; place++) {
+		if (!sx_feed_place(place, folder, bytes))
+			continue;
+		if (geteuid() != 0 && place != SX_FEED_SYSTEM)
+			(void)!mkdir(folder, 0700);
+		else if (geteuid() == 0 && place == SX_FEED_SYSTEM)
+			make_system(folder);
+		if (is_ours(place, folder))
+			return;
+	}
+	sx_feed_place(SX_FEED_SHARED, folder, bytes);
+}
