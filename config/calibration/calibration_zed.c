@@ -157,23 +157,37 @@ static void rotation_of(const double v[3], double r[9])
 		r[i] = (i % 4 == 0) * cos(angle) + s * cross[i] + c * v[i / 3] * v[i % 3];
 }
 
+/* "RX_HD" of a mode, or "TY" of all. 0: it is not there; 1; -EINVAL. */
+static int read_of_mode(const struct sx_lines *l, const char *name, const struct mode *m, bool of_all,
+			double *ret)
+{
+	char full[32];
+	int r;
+
+	snprintf(full, sizeof(full), "%s_%s", name, m->name);
+	r = number(l, "STEREO", full, false, ret);
+	return r == 0 && of_all ? number(l, "STEREO", name, false, ret) : r;
+}
+
 /*
- * The turn of this mode: its first part is RX, its second CV (convergence), its third RZ; T is -Baseline,
- * TY, TZ.
+ * RX, CV (convergence) and RZ are the parts of the mode's turn. Stereolabs' own programs give Baseline, TY and
+ * TZ to OpenCV as T. The opposite has the same rectification, and the right camera to the right.
  */
 static int read_pose(struct sx_calibration_raw *raw, const struct sx_lines *l, const struct mode *m)
 {
-	static const char *const turns[] = {"RX", "CV", "RZ"}, *const moves[] = {"Baseline", "TY", "TZ"};
-	double v[3] = {0};
-	char name[32];
+	static const char *const turns[] = {"RX", "CV", "RZ"}, *const moves[] = {"TY", "TZ"};
+	double v[3] = {0}, at[3] = {0};
 	int found = 0;
 
+	if (number(l, "STEREO", "Baseline", true, &at[0]) < 0)
+		return -EINVAL;
+	for (int i = 0; i < 2; i++)
+		if (read_of_mode(l, moves[i], m, true, &at[1 + i]) < 0)
+			return -EINVAL;
 	for (int i = 0; i < 3; i++) {
-		int r;
+		const int r = read_of_mode(l, turns[i], m, false, &v[i]);
 
-		snprintf(name, sizeof(name), "%s_%s", turns[i], m->name);
-		r = number(l, "STEREO", name, false, &v[i]);
-		if (r < 0 || number(l, "STEREO", moves[i], i == 0, &raw->t[i]) < 0)
+		if (r < 0)
 			return -EINVAL;
 		found += r;
 	}
@@ -182,14 +196,13 @@ static int read_pose(struct sx_calibration_raw *raw, const struct sx_lines *l, c
 			l->why, l->why_bytes,
 			"ZED calibration: RX_%s, CV_%s and RZ_%s of [STEREO] are missing", m->name, m->name,
 			m->name);
-	if (!(fabs(raw->t[0]) >= BASELINE_LEAST_MM))
+	if (!(fabs(at[0]) >= BASELINE_LEAST_MM))
 		return sx_calibration_refuse(
 			l->why, l->why_bytes,
-			"ZED calibration: Baseline is %g mm, must be %d or more: is it in metres?", raw->t[0],
+			"ZED calibration: Baseline is %g mm, must be %d or more: is it in metres?", at[0],
 			BASELINE_LEAST_MM);
-	raw->t[0] = -raw->t[0];
 	for (int i = 0; i < 3; i++)
-		raw->t[i] *= MM;
+		raw->t[i] = -MM * at[i];
 	rotation_of(v, raw->r);
 	raw->have_r = raw->have_t = true;
 	return 0;
