@@ -19,7 +19,7 @@ die()
 # Names as in Debian 11 to 13 and Ubuntu: for stixeld and stixelctl with what the demo shows, and for everything.
 demo_packages=(gcc libc6-dev meson ninja-build pkg-config python3 libpng-dev libmicrohttpd-dev libinih-dev libyaml-dev
 	libjansson-dev)
-build_packages=("${demo_packages[@]}" build-essential libjpeg-dev libturbojpeg0-dev libgnutls28-dev libncurses-dev
+build_packages=("${demo_packages[@]}" build-essential libjpeg-dev libgnutls28-dev libncurses-dev
 	libsystemd-dev libexpat1-dev libzstd-dev libdeflate-dev libprotobuf-c-dev protobuf-c-compiler protobuf-compiler
 	scdoc)
 export demo_packages build_packages

@@ -170,8 +170,8 @@ static int read_of_mode(const struct sx_lines *l, const char *name, const struct
 }
 
 /*
- * RX, CV (convergence) and RZ are the parts of the mode's turn. Stereolabs' own programs give Baseline, TY and
- * TZ to OpenCV as T. The opposite has the same rectification, and the right camera to the right.
+ * RX, CV (convergence) and RZ are the parts of the mode's turn. Stereolabs' own programs give Baseline, TY
+ * and TZ to OpenCV as T. The opposite has the same rectification, and the right camera to the right.
  */
 static int read_pose(struct sx_calibration_raw *raw, const struct sx_lines *l, const struct mode *m)
 {

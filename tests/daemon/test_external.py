@@ -90,6 +90,7 @@ class External(TestCase):
         behind = self.steady(net, 2, 6)
         self.until_state(i, lambda s: s["frames"]["dropped"]["no_map"] > dropped + 1, "pairs without a map")
         self.assertTrue(all(f.label == 5 for f in i.ring().frames()))
+        self.until_state(i, lambda s: s["external"]["maps"]["late"] > 0, "a map of a pair that was given up")
         behind.close()
         begun = time.monotonic()
         self.assertEqual(i.stop(), 0)

@@ -46,7 +46,7 @@ SHOWN = {
     "SCORES_RESTARTS": "daemon/test_semantics.py:test_killed_in_the_middle",
     "MAPS_RECEIVED": "daemon/test_external.py:test_wrong_writer_then_killed_ones",
     "MAPS_IN_TIME": "daemon/test_external.py:test_matched",
-    "MAPS_LATE": "daemon/test_external.py:test_matched",
+    "MAPS_LATE": "daemon/test_external.py:test_a_pair_waits_for_its_map",
     "MAPS_LOST": "daemon/test_telemetry.c:counters_of_a_feed_outlive_it",
     "MAPS_REFUSED": "daemon/test_external.py:test_wrong_writer_then_killed_ones",
     "MAPS_RESTARTS": "daemon/test_external.py:test_wrong_writer_then_killed_ones",

@@ -20,7 +20,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <turbojpeg.h>
+
+#include <jpeglib.h>
 
 #include "capture/scene/scene.h"
 #include "capture/scene/scene_fault.h"
@@ -89,25 +90,42 @@ static size_t nv12(const struct picture *p)
 /* With 4:2:2 chroma, as cameras have it. */
 static size_t jpg(const struct picture *p)
 {
-	size_t half = (size_t)(p->width / 2) * (size_t)p->height;
-	uint8_t *u = malloc(2 * half), *v = u + half, *jpeg = p->out;
-	const unsigned char *planes[] = {p->light, u, v};
 	unsigned long bytes = (unsigned long)p->width * (unsigned long)p->height * 2;
-	tjhandle h = tjInitCompress();
+	uint8_t *row = malloc((size_t)p->width * 3), *jpeg = p->out;
+	struct jpeg_compress_struct c;
+	struct jpeg_error_mgr error;
 
-	if (!u || !h)
+	if (!row)
 		exit(1);
-	for (size_t i = 0; i < half; i++) {
-		u[i] = p->chroma[2 * i];
-		v[i] = p->chroma[2 * i + 1];
+	c.err = jpeg_std_error(&error); /* says what fails, and exits */
+	jpeg_create_compress(&c);
+	jpeg_mem_dest(&c, &jpeg, &bytes);
+	c.image_width = (JDIMENSION)p->width;
+	c.image_height = (JDIMENSION)p->height;
+	c.input_components = 3;
+	c.in_color_space = JCS_YCbCr;
+	jpeg_set_defaults(&c);
+	jpeg_set_quality(&c, QUALITY, TRUE);
+	c.comp_info[0].h_samp_factor = 2;
+	c.comp_info[0].v_samp_factor = 1;
+	jpeg_start_compress(&c, TRUE);
+	for (int y = 0; y < p->height; y++) {
+		const size_t from = (size_t)y * (size_t)p->width;
+
+		for (size_t x = 0; x < (size_t)p->width; x++) {
+			row[3 * x] = p->light[from + x];
+			row[3 * x + 1] = p->chroma[from + (x & ~(size_t)1)];
+			row[3 * x + 2] = p->chroma[from + (x | 1)];
+		}
+		jpeg_write_scanlines(&c, &row, 1);
 	}
-	if (tjCompressFromYUVPlanes(h, planes, p->width, NULL, p->height, TJSAMP_422, &jpeg, &bytes, QUALITY,
-				    TJFLAG_NOREALLOC) < 0) {
-		fprintf(stderr, "stereo-images: %s\n", tjGetErrorStr2(h));
+	jpeg_finish_compress(&c);
+	jpeg_destroy_compress(&c);
+	free(row);
+	if (jpeg != p->out) { /* it did not fit, and libjpeg took other memory */
+		fprintf(stderr, "stereo-images: a JPEG takes more than two bytes a pixel\n");
 		exit(1);
 	}
-	tjDestroy(h);
-	free(u);
 	return bytes;
 }
 

@@ -13,6 +13,7 @@
 #include "tools/common/outfile.h"
 #include "tools/ctl/ctl.h"
 #include "tools/ctl/snapshot.h"
+#include "tools/draw/jpeg.h"
 #include "tools/draw/picture.h"
 
 /* Behind the last dot of its name, "" without one. */
@@ -46,8 +47,8 @@ int ctl_snapshot_words(const struct ctl *c)
 	if (!is_jpeg(path) && strcasecmp(suffix_of(path), "png") != 0)
 		return ctl_fail(EX_USAGE, "%s: the format is told by .png, .jpg or .jpeg; - is PNG to a pipe",
 				path);
-	if (is_jpeg(path) && !sx_picture_has_jpeg())
-		return ctl_fail(EX_USAGE, "%s: this stixelctl was built without TurboJPEG: take .png", path);
+	if (is_jpeg(path) && !sx_jpeg_has())
+		return ctl_fail(EX_USAGE, "%s: this stixelctl was built without libjpeg: take .png", path);
 	return ctl_check_new(c, path);
 }
 

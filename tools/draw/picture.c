@@ -1,13 +1,17 @@
 /*
- * Writes PNG files by libpng.
+ * Writes PNG files by libpng, JPEG files by jpeg.h.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <errno.h>
 #include <png.h>
 #include <setjmp.h>
+#include <stdlib.h>
 
+#include "tools/draw/jpeg.h"
 #include "tools/draw/picture.h"
+
+#define QUALITY 92 /* of JPEG files */
 
 static int format_of(enum sx_pixel pixel, int *depth, int *colour)
 {
@@ -78,5 +82,23 @@ int sx_picture_write(FILE *f, const struct sx_image *img)
 	png_destroy_write_struct(&png, &info);
 	if (r == 0 && fflush(f) != 0)
 		r = -errno;
+	return r;
+}
+
+int sx_picture_write_jpeg(FILE *f, const struct sx_image *img)
+{
+	unsigned char *data;
+	size_t bytes;
+	int r = -ENOMEM;
+
+	if (img->pixel != SX_PIXEL_RGB24)
+		return -EINVAL;
+	if (!sx_jpeg_has())
+		return -ENOTSUP;
+	data = sx_jpeg_code(img, QUALITY, false, &bytes);
+	errno = 0;
+	if (data)
+		r = fwrite(data, 1, bytes, f) == bytes && fflush(f) == 0 ? 0 : errno ? -errno : -EIO;
+	free(data);
 	return r;
 }

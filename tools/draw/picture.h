@@ -6,7 +6,6 @@
 #ifndef SX_TOOLS_DRAW_PICTURE_H
 #define SX_TOOLS_DRAW_PICTURE_H
 
-#include <stdbool.h>
 #include <stdio.h>
 
 #include "base/image.h"
@@ -16,8 +15,7 @@
  * -EINVAL for another pixel format, -ENOMEM, -EIO or the file's own errno.
  */
 int sx_picture_write(FILE *f, const struct sx_image *img);
-/* The same for JPEG and RGB24 alone; -ENOTSUP where it was built without TurboJPEG. */
+/* The same for JPEG and RGB24 alone; -ENOTSUP where it was built without libjpeg. */
 int sx_picture_write_jpeg(FILE *f, const struct sx_image *img);
-bool sx_picture_has_jpeg(void);
 
 #endif

@@ -6,7 +6,6 @@
 #include "tools/web/draw.h"
 
 #include <string.h>
-#include <turbojpeg.h>
 
 #include "tools/draw/overlay.h"
 
@@ -40,22 +39,4 @@ void web_draw_stale(struct sx_image *rgb)
 		for (int x = 0; x < rgb->width; x++, p += 3)
 			memset(p, (p[0] + 2 * p[1] + p[2]) / 8, 3);
 	}
-}
-
-unsigned char *web_draw_jpeg(const struct sx_image *rgb, int quality, size_t *bytes)
-{
-	tjhandle jpeg = tjInitCompress();
-	unsigned char *data = NULL;
-	unsigned long coded = 0;
-
-	if (!jpeg || tjCompress2(jpeg, rgb->data, rgb->width, (int)rgb->pitch, rgb->height, TJPF_RGB, &data,
-				 &coded, TJSAMP_444, quality, TJFLAG_FASTDCT) != 0) {
-		tjFree(data);
-		data = NULL;
-		coded = 0;
-	}
-	if (jpeg)
-		tjDestroy(jpeg);
-	*bytes = coded;
-	return data;
 }

@@ -21,7 +21,4 @@ int web_draw(struct sx_image *rgb, const struct stixel_frame_header *h, const st
 /* Makes it grey and half as bright: nobody takes it for a live picture. */
 void web_draw_stale(struct sx_image *rgb);
 
-/* RGB24 as JPEG, for tjFree(). NULL: out of memory. */
-unsigned char *web_draw_jpeg(const struct sx_image *rgb, int quality, size_t *bytes);
-
 #endif

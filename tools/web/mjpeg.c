@@ -9,9 +9,10 @@
  */
 #include <inttypes.h>
 #include <stdio.h>
-#include <turbojpeg.h>
+#include <stdlib.h>
 
 #include "base/clock.h"
+#include "tools/draw/jpeg.h"
 #include "tools/web/draw.h"
 #include "tools/web/stream.h"
 
@@ -48,7 +49,7 @@ static bool mjpeg_frame(struct web_client *c)
 	mjpeg_add(c, data, bytes);
 	web_packet_unref(c->mjpeg.packet);
 	c->mjpeg.packet = web_packet_ref(c->packet);
-	tjFree(c->mjpeg.stale);
+	free(c->mjpeg.stale);
 	c->mjpeg.stale = NULL;
 	c->mjpeg.repeat_ns = 0;
 	return true;
@@ -60,7 +61,7 @@ static void draw_stale(struct web_client *c)
 
 	if (web_packet_draw(c->mjpeg.packet, &rgb) == 0) {
 		web_draw_stale(&rgb);
-		c->mjpeg.stale = web_draw_jpeg(&rgb, c->server->quality, &c->mjpeg.stale_bytes);
+		c->mjpeg.stale = sx_jpeg_code(&rgb, c->server->quality, true, &c->mjpeg.stale_bytes);
 	}
 	sx_image_finish(&rgb);
 }

@@ -13,10 +13,10 @@
 #include <png.h>
 #include <stdlib.h>
 #include <string.h>
-#include <turbojpeg.h>
 #include <zlib.h>
 
 #include "ipc/frame.h"
+#include "tools/draw/jpeg.h"
 #include "tools/draw/obstacles.h"
 #include "tools/draw/overlay.h"
 #include "tools/web/draw.h"
@@ -132,10 +132,7 @@ void web_packet_unref(struct web_packet *p)
 		return;
 	for (int i = 0; i < WEB_PICTURES; i++) {
 		free(p->image[i].pixels);
-		if (i == WEB_DISPARITY)
-			free(p->image[i].coded);
-		else
-			tjFree(p->image[i].coded);
+		free(p->image[i].coded);
 	}
 	free(p->whole);
 	free(p->space);
@@ -145,18 +142,13 @@ void web_packet_unref(struct web_packet *p)
 
 static void code_left(struct web_image *im, int quality)
 {
-	tjhandle jpeg = tjInitCompress();
-	unsigned long bytes = 0;
+	const struct sx_image grey = {.data = im->pixels,
+				      .width = im->width,
+				      .height = im->height,
+				      .pitch = (size_t)im->width,
+				      .pixel = SX_PIXEL_U8};
 
-	if (jpeg && tjCompress2(jpeg, im->pixels, im->width, 0, im->height, TJPF_GRAY, &im->coded, &bytes,
-				TJSAMP_GRAY, quality, TJFLAG_FASTDCT) == 0) {
-		im->coded_bytes = bytes;
-	} else {
-		tjFree(im->coded);
-		im->coded = NULL;
-	}
-	if (jpeg)
-		tjDestroy(jpeg);
+	im->coded = sx_jpeg_code(&grey, quality, true, &im->coded_bytes);
 }
 
 /* Colour 0 is "unknown"; the others are places on the scale of distances, far to near. */
@@ -281,7 +273,7 @@ static void code_drawn(struct web_packet *p, int quality)
 	struct sx_image rgb = {0};
 
 	if (web_packet_draw(p, &rgb) == 0)
-		im->coded = web_draw_jpeg(&rgb, quality, &im->coded_bytes);
+		im->coded = sx_jpeg_code(&rgb, quality, true, &im->coded_bytes);
 	sx_image_finish(&rgb);
 }
 

@@ -9,11 +9,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <turbojpeg.h>
 
 #include "base/clock.h"
 #include "ipc/text.h"
 #include "stixel.h"
+#include "tools/draw/jpeg.h"
 #include "tools/web/draw.h"
 #include "tools/web/server.h"
 
@@ -187,12 +187,12 @@ static enum MHD_Result send_drawn(struct web_server *s, struct MHD_Connection *c
 					 .pitch = plane.pitch,
 					 .pixel = SX_PIXEL_U8};
 	if (web_draw(&rgb, frame->header, frame->stixels, has_left ? &left : NULL) == 0)
-		data = web_draw_jpeg(&rgb, s->quality, &bytes);
+		data = sx_jpeg_code(&rgb, s->quality, true, &bytes);
 	if (data)
 		done = web_reply(c, MHD_HTTP_OK, "image/jpeg", (const char *)data, bytes);
 	else
 		done = web_refuse(c, MHD_HTTP_INTERNAL_SERVER_ERROR, "the frame cannot be drawn");
-	tjFree(data);
+	free(data);
 	sx_image_finish(&rgb);
 	return done;
 }

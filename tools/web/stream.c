@@ -15,7 +15,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <turbojpeg.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -210,7 +209,7 @@ static void client_free(void *user)
 	web_feed_leave(c->server->feeds, &c->viewer);
 	web_packet_unref(c->packet);
 	web_packet_unref(c->mjpeg.packet);
-	tjFree(c->mjpeg.stale);
+	free(c->mjpeg.stale);
 	free(c);
 }
 
