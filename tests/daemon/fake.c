@@ -182,11 +182,6 @@ const char *sx_image_drop_name(enum sx_image_drop drop)
 	return names[drop];
 }
 
-const char *sx_odd_jpeg_name(enum sx_odd_jpeg odd)
-{
-	return odd == SX_ODD_PADDING ? "padding" : "other";
-}
-
 bool sx_source_warning(struct sx_source *s, char *text, size_t bytes)
 {
 	return false;

@@ -22,11 +22,13 @@ WANTED = """
 {datadir}/stixeld/calibrate/stixel_calibrate/apply.py python
 {datadir}/stixeld/calibrate/stixel_calibrate/board.py python
 {datadir}/stixeld/calibrate/stixel_calibrate/fail.py python
+{datadir}/stixeld/calibrate/stixel_calibrate/files.py python
 {datadir}/stixeld/calibrate/stixel_calibrate/lens.py python
 {datadir}/stixeld/calibrate/stixel_calibrate/options.py python
 {datadir}/stixeld/calibrate/stixel_calibrate/output.py python
 {datadir}/stixeld/calibrate/stixel_calibrate/page.py python
 {datadir}/stixeld/calibrate/stixel_calibrate/pairs.py python
+{datadir}/stixeld/calibrate/stixel_calibrate/paper.py python
 {datadir}/stixeld/calibrate/stixel_calibrate/program.py python
 {datadir}/stixeld/calibrate/stixel_calibrate/report.py python
 {datadir}/stixeld/calibrate/stixel_calibrate/solve.py python
