@@ -152,7 +152,6 @@ class Instance:
         self.binary = binary or STIXELD
         self.top = tempfile.mkdtemp(prefix="stixeld-test-")
         self.shm = os.path.join(self.top, "shm")
-        self.places = {"STIXELD_SHM_DIR": self.shm}
         self.run = os.path.join(self.top, "run")
         self.log = os.path.join(self.top, "log")
         os.mkdir(self.shm)
@@ -164,10 +163,14 @@ class Instance:
         self.pending = []
 
     # -- life --
+    def places(self):
+        """The environment by which the daemon finds where rings lie."""
+        return {"STIXELD_SHM_DIR": self.shm}
+
     def environment(self, extra=None):
         e = {k: v for k, v in os.environ.items()
              if not k.startswith(("FAKE_", "STIXEL_MODULE", "NOTIFY", "WATCHDOG", "LISTEN_", "JOURNAL"))}
-        e.update(RUNTIME_DIRECTORY=self.run, **self.places)
+        e.update(RUNTIME_DIRECTORY=self.run, **self.places())
         e.update({k: str(v) for k, v in (extra or {}).items()})
         return e
 

@@ -90,7 +90,7 @@ class RingNames(TestCase):
         shutil.rmtree(os.path.join(first.run, first.name))
         os.unlink(first.ring_path)
         second = self.instance()
-        second.__dict__.update({k: getattr(first, k) for k in ("run", "shm", "places", "status_path", "stream_path")})
+        second.__dict__.update({k: getattr(first, k) for k in ("run", "shm", "status_path", "stream_path")})
         second.start(*SMALL)
         second.until_published(1)
         first.process.send_signal(signal.SIGCONT)

@@ -50,9 +50,12 @@ class Daemon(harness.Instance):
         self.run = os.path.join(self.user, "stixeld")
         os.mkdir(self.run)
         self.shm = "/dev/shm"
-        self.places = {"XDG_RUNTIME_DIR": self.user}  # where it looks for what clients of an ordinary user write
         self.status_path = os.path.join(self.run, self.name, "status.sock")
         self.stream_path = os.path.join(self.run, self.name, "frames.sock")
+
+    def places(self):
+        """As of an ordinary user, whose clients write below the same folder."""
+        return {"XDG_RUNTIME_DIR": self.user}
 
     def client(self, **more):
         """Environment of a program that reads it."""
