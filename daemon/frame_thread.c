@@ -203,10 +203,8 @@ static void look_at_unit(struct sx_pipeline *p, struct sx_flight *f, const struc
 
 	if (p->header.flags & STIXEL_FRAME_BLIND)
 		return;
-	if (road->origin == SX_ROAD_MEASURED)
-		sx_road_unit_look(u, NULL, road);
-	else if (sx_road_unit_asks(u) && p->c.engine->backend->peek(f->context, SX_TAP_DISPARITY, &map) == 0)
-		sx_road_unit_look(u, &map, road);
+	if (sx_road_unit_see(u, road) && p->c.engine->backend->peek(f->context, SX_TAP_DISPARITY, &map) == 0)
+		sx_road_unit_try(u, &map);
 	atomic_store_explicit(&p->c.telemetry->baseline_millionths, (unsigned)(1e6 * u->ratio),
 			      memory_order_relaxed);
 }

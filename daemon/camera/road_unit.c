@@ -12,7 +12,8 @@
 #define NEAR 0.2 /* as a share: rounds that agree, and a factor that is a unit's */
 #define ROUNDS 3 /* that agree */
 #define IN_VAIN 100
-#define SELDOM 30 /* frames */
+#define OFTEN 4	  /* frames without a road, of which one is looked at */
+#define SELDOM 30 /* the same after rounds in vain */
 
 static const struct {
 	double factor;
@@ -91,30 +92,31 @@ static void end_round(struct sx_road_unit *u)
 		u->ratio = found;
 }
 
-bool sx_road_unit_asks(const struct sx_road_unit *u)
+/* A road that was measured answers the question; only limits that were given let an odd one through. */
+static void take_measured(struct sx_road_unit *u, double height)
 {
-	return u->finder[0] && !(u->ratio > 0);
+	const double found = height / u->params.camera.height_m;
+
+	u->ratio = found > ODD || found < 1 / ODD ? found : 0;
+	u->next = u->agreed = u->empty = 0;
+	u->round = u->last = 0;
 }
 
-void sx_road_unit_look(struct sx_road_unit *u, const struct sx_image *disparity, const struct sx_road *road)
+bool sx_road_unit_see(struct sx_road_unit *u, const struct sx_road *road)
 {
-	double found;
-
 	if (!u->finder[0])
-		return;
-	if (road->origin == SX_ROAD_MEASURED) {
-		/* only limits that were given let an odd one through */
-		found = road->height_m / u->params.camera.height_m;
-		u->ratio = found > ODD || found < 1 / ODD ? found : 0;
-		u->next = u->agreed = u->empty = 0;
-		u->round = u->last = 0;
-		return;
-	}
-	if (!sx_road_unit_asks(u))
-		return;
-	if (u->empty >= IN_VAIN && ++u->skipped % SELDOM)
-		return;
-	found = height_with(u, u->next, disparity);
+		return false;
+	if (road->origin == SX_ROAD_MEASURED)
+		take_measured(u, road->height_m);
+	else if (!(u->ratio > 0))
+		return ++u->without % (u->empty >= IN_VAIN ? SELDOM : OFTEN) == 0;
+	return false;
+}
+
+void sx_road_unit_try(struct sx_road_unit *u, const struct sx_image *disparity)
+{
+	const double found = height_with(u, u->next, disparity);
+
 	/* a road lies within several factors: that whose height is nearest to the one that was given */
 	if (found > 0 &&
 	    (!(u->round > 0) || apart(found, units[u->next].factor) < apart(u->round, units[u->next].factor)))

@@ -25,8 +25,8 @@ struct sx_road_unit {
 	double round;	   /* height by camera.height_m of this round's best factor so far; 0: none */
 	double last;	   /* and of the round before */
 	int agreed, empty; /* rounds in a row that found the same, or nothing */
-	int skipped;
-	double ratio; /* of the baseline to what it should be, on which three rounds agree; 0: none */
+	int without;	   /* frames without a road */
+	double ratio;	   /* of the baseline to what it should be, on which three rounds agree; 0: none */
 };
 
 /*
@@ -35,14 +35,13 @@ struct sx_road_unit {
  */
 int sx_road_unit_init(struct sx_road_unit *ret, const struct sx_params *p, int width, int height);
 void sx_road_unit_finish(struct sx_road_unit *u);
-/* Whether frames without a road are of use: there is an answer to find. */
-bool sx_road_unit_asks(const struct sx_road_unit *u);
 /*
- * Looks at the road of a frame and, where that was not measured, at its disparity map (U16 Q4). A road
- * within 4 times camera.height_m answers the question. Without one each frame tries one factor, and after
- * 100 rounds in vain each 30th frame does. A try takes a millisecond.
+ * Takes the road of a frame. One that was measured within 4 times camera.height_m answers the question. True:
+ * without one, the frame's map is of use, of each 4th such frame, after 100 rounds in vain of each 30th.
  */
-void sx_road_unit_look(struct sx_road_unit *u, const struct sx_image *disparity, const struct sx_road *road);
+bool sx_road_unit_see(struct sx_road_unit *u, const struct sx_road *road);
+/* Tries one factor on the disparity map (U16 Q4) of that frame. That takes a millisecond. */
+void sx_road_unit_try(struct sx_road_unit *u, const struct sx_image *disparity);
 
 /* One sentence on a ratio (> 0), without its end. */
 void sx_road_unit_tell(double ratio, const struct sx_camera *c, char *text, size_t bytes);
