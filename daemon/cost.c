@@ -85,18 +85,19 @@ bool sx_frame_cost_is_too_much(const struct sx_frame_cost *cost, const struct sx
 			       const struct sx_frame_cost_case *next, int64_t limit_ns, char *why,
 			       size_t why_bytes)
 {
-	const double ns = sx_frame_cost_frame_ns(cost, next);
+	const double ns = sx_frame_cost_frame_ns(cost, next), is = cost->rest_ns + cost->segment_ns;
 	char would[32], does[32] = "", limit[32];
 
 	sx_must(limit_ns, >, 0);
 	if (ns * LIMIT_SHARE <= (double)limit_ns ||
 	    (now &&
-	     segment_ns(next, next->stixels->method != now->stixels->method) <= segment_ns(now, false)))
+	     ((cost->rate > 0 && ns <= is) ||
+	      segment_ns(next, next->stixels->method != now->stixels->method) <= segment_ns(now, false))))
 		return false;
 	write_time(ns, would, sizeof(would));
 	write_time((double)limit_ns, limit, sizeof(limit));
 	if (cost->rate > 0)
-		write_time(cost->rest_ns + cost->segment_ns, does, sizeof(does));
+		write_time(is, does, sizeof(does));
 	snprintf(why, why_bytes,
 		 "stixels.method = %s, stixels.width = %d, cells of %d rows: a frame of %dx%d would take "
 		 "%s%s%s, and after %s without one the watchdog ends the daemon: take larger cells "

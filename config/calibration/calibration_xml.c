@@ -6,6 +6,7 @@
  */
 #include <errno.h>
 #include <expat.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -52,7 +53,8 @@ static int mark(struct reader *r, int node)
 
 static int add_scalar(struct reader *r, const char *text, size_t length)
 {
-	return mark(r, yaml_document_add_scalar(&r->doc, NULL, (const yaml_char_t *)text, (int)length,
+	/* libyaml before 0.2.5 takes no const, and changes nothing in it */
+	return mark(r, yaml_document_add_scalar(&r->doc, NULL, (yaml_char_t *)(uintptr_t)text, (int)length,
 						YAML_PLAIN_SCALAR_STYLE));
 }
 

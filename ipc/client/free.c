@@ -18,9 +18,12 @@ struct free_column {
 	uint32_t end, stixel;
 };
 
+/* A frame may say anything: where both are infinite nothing is known to be free. */
 static double free_depth(const struct sx_geometry *g, double d)
 {
-	return d > 0.0 ? g->focal_baseline / d : HUGE_VAL;
+	const double depth = d > 0.0 ? g->focal_baseline / d : HUGE_VAL;
+
+	return isnan(depth) ? 0.0 : depth;
 }
 
 static bool free_accepts(const struct stixel_free_options *o)

@@ -17,7 +17,7 @@
 
 #define LIMIT INT64_C(10000000000)
 
-static struct sx_stixel_params params[2];
+static struct sx_stixel_params params[3];
 
 static struct sx_frame_cost_case case_of(int at, enum sx_stixel_method method, int width, int cell,
 					 int image_width, int image_height)
@@ -116,6 +116,18 @@ static void what_runs_may_go_on(void **state)
 	assert_true(sx_frame_cost_is_too_much(&cost, &now, &next, LIMIT, why, sizeof(why)));
 	next = case_of(1, SX_STIXEL_SLANTED, 4, 1, 1280, 720);
 	assert_false(sx_frame_cost_is_too_much(&cost, &now, &next, LIMIT, why, sizeof(why)));
+	/* where all else takes the time, a frame as a whole counts */
+	cost = (struct sx_frame_cost){0};
+	params[2] = params[0];
+	params[2].width = 16;
+	sx_frame_cost_see(&cost,
+			  &(struct sx_frame_cost_case){.stixels = &params[2], .width = 1280, .height = 720},
+			  4000000000, 21000000000);
+	next = case_of(1, SX_STIXEL_SLANTED, 8, 1, 1280, 720);
+	assert_true(sx_frame_cost_frame_ns(&cost, &next) < 21e9);
+	assert_false(sx_frame_cost_is_too_much(
+		&cost, &(struct sx_frame_cost_case){.stixels = &params[2], .width = 1280, .height = 720},
+		&next, LIMIT, why, sizeof(why)));
 }
 
 static void before_anything_was_measured(void **state)

@@ -446,6 +446,7 @@ class Cgroup:
 class Engine(Live):
     """The cpu engine itself."""
 
+    @unittest.skipIf(SANITIZED, "sanitizers take memory of their own, and a frame takes seconds")
     def test_memory_cgroup(self):
         """A change for which there is no room is refused; the kernel would end the daemon without a word."""
         group = Cgroup.make()
@@ -519,6 +520,7 @@ class Engine(Live):
         if not SANITIZED:
             self.assertEqual(s["frames"]["dropped"], dict.fromkeys(s["frames"]["dropped"], 0))
 
+    @unittest.skipIf(SANITIZED, "a frame takes seconds with any settings")
     def test_frames_that_the_watchdog_would_not_wait_for(self):
         """Predicted, with a sentence, and nothing has changed; what is slower but not so slow is taken."""
         i = self.real("-s", "source.fps=2", "-s", "source.size=1280x720", "-s", "output.slots=8")
