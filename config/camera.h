@@ -26,7 +26,7 @@ void sx_camera_tell(const struct sx_settings *s, const struct sx_source_info *in
 int sx_camera_questions(const struct sx_settings *s, const struct sx_source_info *info,
 			char ret[SX_CAMERA_QUESTIONS][SX_CAMERA_TEXT_BYTES]);
 
-/* Likewise before the source is open, by what the configuration says of it. */
+/* Asks the same before the source is open, by what the configuration says of it. */
 int sx_camera_questions_before(const struct sx_settings *s,
 			       char ret[SX_CAMERA_QUESTIONS][SX_CAMERA_TEXT_BYTES]);
 

@@ -18,9 +18,10 @@
 #define SMOOTHING 8		       /* frames that a mean goes back, roughly */
 
 /*
- * ns of a column on one thread: so many a row, a pair of rows and a triple of rows; low to high by kernels
- * and images. Measured by stixel-bench at 320x240 to 1920x1080, widths 1 to 32, cells of 1 to 16 rows,
- * kernels plain to avx512 of an EPYC at 3 GHz (docs/performance.md#what-a-segmentation-may-cost).
+ * What a column takes on one thread, ns: for each row, each pair of rows and each triple of rows; from low to
+ * high by kernels and images. Measured by stixel-bench at 320x240 to 1920x1080, widths 1 to 32, cells of 1 to
+ * 16 rows, kernels plain to avx512 of an EPYC at 3 GHz
+ * (docs/performance.md#what-a-segmentation-may-cost).
  */
 static const struct work {
 	double row, low[2], high[2];

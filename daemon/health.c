@@ -19,8 +19,8 @@
 #define RATE_WELL_SHARE 0.75
 /*
  * An engine that gave frames, and then none for ten times as long as one took, hangs: it is not too slow.
- * That is told after a second where pairs are lost meanwhile, else after half the limit, so that the log has
- * it before the watchdog ends the process.
+ * The daemon says so after a second where pairs are lost meanwhile, else after half the limit, so that the
+ * log has it before the watchdog ends the process.
  */
 #define HANG_FRAMES 5 /* published in the ten seconds before */
 #define HANG_INTERVALS 10
@@ -49,7 +49,7 @@ bool sx_health_same_reason(const char *a, const char *b)
 	return *a == *b;
 }
 
-static bool has_other_reason(const struct sx_health *h, struct sx_health_told *t, int64_t now_ns)
+static bool has_other_reason(const struct sx_health *h, struct sx_health_logged *t, int64_t now_ns)
 {
 	if (h->state == STIXEL_STATE_STARTING || sx_health_same_reason(h->reason, t->reason) ||
 	    t->until_ns - now_ns > (REASONS_AT_ONCE - 1) * REASON_NS)
@@ -58,7 +58,7 @@ static bool has_other_reason(const struct sx_health *h, struct sx_health_told *t
 	return true;
 }
 
-bool sx_health_is_news(const struct sx_health *h, struct sx_health_told *t, int64_t now_ns)
+bool sx_health_is_news(const struct sx_health *h, struct sx_health_logged *t, int64_t now_ns)
 {
 	if (h->state == t->state && !has_other_reason(h, t, now_ns))
 		return false;

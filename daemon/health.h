@@ -54,11 +54,11 @@ struct sx_health {
 	bool serving;	    /* frames come: /healthz answers 200 */
 };
 
-/* What of it was told; zeroed: that it starts. */
-struct sx_health_told {
+/* What the log and readers know of it; zeroed: that the daemon starts. */
+struct sx_health_logged {
 	enum stixel_state state;
 	char reason[256];
-	int64_t until_ns; /* that many changes of the reason were told already */
+	int64_t until_ns; /* each change of the reason that is logged takes a minute from here */
 };
 
 /* "starting", "running", ...: the word of log, status and metrics. */
@@ -72,10 +72,10 @@ double sx_health_camera_rate(double asked, double given);
 /* Do two reasons say the same, whatever their figures? */
 bool sx_health_same_reason(const char *a, const char *b);
 /*
- * Is the state another one, or its reason in other words? Notes it as told. A reason that changes to and
- * fro is news three times, then once a minute.
+ * Tells whether the state is another one than was logged, or its reason has other words, and notes both. A
+ * reason that changes to and fro is news three times, then once a minute.
  */
-bool sx_health_is_news(const struct sx_health *h, struct sx_health_told *t, int64_t now_ns);
+bool sx_health_is_news(const struct sx_health *h, struct sx_health_logged *t, int64_t now_ns);
 /* Once a tick: takes a sample, then judges. */
 void sx_health_update(struct sx_health *h, const struct sx_health_input *in);
 /* The last ten seconds say nothing of what comes. */

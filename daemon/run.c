@@ -281,7 +281,7 @@ static void tell_pipeline(struct sx_run *run)
 	sx_run_tell_engine(run);
 }
 
-/* The search goes so many columns to the left: in those at the left border it ends early. */
+/* The search goes to the left by the number of disparities: near the left border it ends early. */
 static void warn_of_search(const struct sx_settings *s, int width)
 {
 	const int half = width / 64 * 32;

@@ -43,9 +43,9 @@ struct sx_run {
 	struct sx_row_control rows;	   /* and this, */
 	char unit_why[SX_WHY_BYTES];	   /* and this */
 	char names_why[2 * SX_WHY_BYTES +
-		       32];	    /* why a ring has no name, as long as it cannot have one again */
-	bool rows_told;		    /* the log knows why they are not corrected */
-	struct sx_health_told told; /* state and reason that log and readers know */
+		       32];	      /* why a ring has no name, as long as it cannot have one again */
+	bool rows_told;		      /* the log knows why they are not corrected */
+	struct sx_health_logged told; /* state and reason that log and readers know */
 	unsigned ticks;
 	int64_t next_tick_ns, next_ping_ns;
 	bool stopping;	    /* the stop was ordered, by a signal or by the pipeline's end */

@@ -31,10 +31,10 @@ bool sx_lines_next(const struct sx_lines *l, struct sx_line *line);
  * it.
  */
 int sx_lines_numbers(const struct sx_lines *l, const char *section, const char *name, double *ret, int count);
-/* A matrix 3x3 in brackets, rows parted by semicolons: likewise. */
+/* Reads a matrix 3x3 in brackets, rows parted by semicolons. Returns what sx_lines_numbers() does. */
 int sx_lines_matrix(const struct sx_lines *l, const char *name, double ret[9]);
 
-/* Likewise; 1: the text is of this format, and raw has it. */
+/* Read a file of their format. 1: raw has it; 0: the text is of another format; -EINVAL with a sentence. */
 int sx_calibration_zed(struct sx_calibration_raw *raw, const struct sx_lines *l,
 		       const struct sx_calibration_wish *wish);
 int sx_calibration_middlebury(struct sx_calibration_raw *raw, const struct sx_lines *l);

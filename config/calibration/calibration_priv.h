@@ -66,7 +66,7 @@ int sx_calibration_refuse(char *why, size_t why_bytes, const char *format, ...)
  */
 int sx_calibration_yaml(struct sx_calibration_raw *ret, const char *text, char *why, size_t why_bytes);
 int sx_calibration_xml(struct sx_calibration_raw *ret, const char *text, char *why, size_t why_bytes);
-/* Likewise; 1: read, 0: nothing in it is known. */
+/* Reads a format of lines. 1: read; 0: nothing in it is known; -EINVAL with a sentence. */
 int sx_calibration_text(struct sx_calibration_raw *ret, const char *text,
 			const struct sx_calibration_wish *wish, char *why, size_t why_bytes);
 /* Looks like YAML or JSON? */

@@ -8,7 +8,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#define ODD 4.0	 /* a height that is so many times off was not measured badly */
+#define ODD 4.0	 /* times that a height may be off by a bad measurement */
 #define NEAR 0.2 /* as a share: rounds that agree, and a factor that is a unit's */
 #define ROUNDS 3 /* that agree */
 #define IN_VAIN 100

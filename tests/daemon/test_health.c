@@ -281,7 +281,7 @@ static void test_a_slow_engine_does_not_hang(void **state)
 static void test_news(void **state)
 {
 	struct sx_health h = {.state = STIXEL_STATE_DEGRADED, .reason = "11 of 20 were unreadable"};
-	struct sx_health_told t = {0};
+	struct sx_health_logged t = {0};
 	int told = 0;
 
 	assert_true(sx_health_is_news(&h, &t, NOW));

@@ -48,7 +48,7 @@ static void found_take(void *user, const char *name)
 
 static void found_take_ring(void *user, const char *name, bool trusted)
 {
-	(void)trusted; /* whose it is, and that it cannot be read, is told of each */
+	(void)trusted; /* the list says of each whose it is, and whether it can be read */
 	found_take(user, name);
 }
 

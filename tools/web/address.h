@@ -63,7 +63,7 @@ bool web_host_check(const char *name);
 /* host: a Host header, with or without port; NULL is refused. */
 bool web_host_allowed(const struct web_hosts *hosts, const char *host);
 
-/* ---- how many connections each address may have: none may hold so many that others find no place ---- */
+/* ---- how many connections each address may have, so that others find a place ---- */
 
 #define WEB_CONNECTIONS 96 /* at once, all listeners together; more are closed as they come */
 #define WEB_CONNECTIONS_EACH (WEB_CONNECTIONS / 4)

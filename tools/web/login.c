@@ -32,7 +32,7 @@ enum {
 struct source {
 	struct web_key key;
 	unsigned tries;	    /* that wait or are under way */
-	unsigned under_way; /* computed, or wrong and not yet told so */
+	unsigned under_way; /* computed, or wrong and not yet answered */
 	uint64_t turn;	    /* when it comes: the least first */
 	int64_t wrong_ns;   /* the last wrong try; 0: none */
 };
@@ -42,7 +42,7 @@ struct attempt {
 	struct attempt *next;  /* that came later and waits, too */
 	struct source *source; /* NULL: none has to be computed */
 	uint64_t generation;
-	ptrdiff_t user;	  /* -1: nobody of this name */
+	ptrdiff_t user;	  /* -1: no user has this name */
 	int64_t until_ns; /* a wrong one is answered then */
 	uint8_t digest[DIGEST_BYTES];
 	char hash[WEB_HASH_BYTES];
