@@ -73,9 +73,12 @@ class Recordings(Folder):
 
     def end_all(self):
         for p in self.started:
-            if p.poll() is None:
+            p.terminate()  # a player takes its ring away then
+            try:
+                p.wait(5)
+            except subprocess.TimeoutExpired:
                 p.kill()
-            p.wait()
+                p.wait()
             for f in (p.stdin, p.stdout, p.stderr):
                 if f:
                     f.close()
