@@ -76,7 +76,7 @@ static int check_pairs(const struct sx_settings *s)
 	return r < 0 && sx_exit_is_shortage(r) ? SX_EXIT_FAILED : r < 0 ? SX_EXIT_CONFIG : 0;
 }
 
-/* Who has no file at all, nor says by -s where pairs come from, gets to know where the file would be. */
+/* Says where the configuration file would be, if there is none and no -s says where pairs come from. */
 static void tell_no_file(const struct sx_options *o)
 {
 	bool said = o->file != NULL;

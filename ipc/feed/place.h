@@ -17,7 +17,8 @@
 
 #include "base/places.h"
 
-#define SX_FEED_MODE 03775 /* of the folder of the system: group's files, and none may remove another's */
+/* The system's folder: files get its group (setgid), and a user removes only files of his own (sticky). */
+#define SX_FEED_MODE 03775
 
 enum sx_feed_place {
 	SX_FEED_SYSTEM,	 /* /run/stixel-feed */

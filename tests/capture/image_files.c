@@ -40,6 +40,23 @@ void folder_remove(const char *path)
 	nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS);
 }
 
+int folder_setup(void **state)
+{
+	char *folder = malloc(256);
+
+	MUST(folder);
+	folder_make(folder);
+	*state = folder;
+	return 0;
+}
+
+int folder_teardown(void **state)
+{
+	folder_remove(*state);
+	free(*state);
+	return 0;
+}
+
 const char *in_folder(const char *folder, const char *name)
 {
 	static char buffers[8][1024];

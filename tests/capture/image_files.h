@@ -12,6 +12,9 @@
 /* A new folder under $TMPDIR or /tmp; aborts without one. folder_remove deletes it with all below. */
 void folder_make(char path[256]);
 void folder_remove(const char *path);
+/* The same as setup and teardown of a test, whose state is the folder's path. */
+int folder_setup(void **state);
+int folder_teardown(void **state);
 /* "folder/name" in one of 8 static buffers that are used in turn; makes the folders in name. */
 const char *in_folder(const char *folder, const char *name);
 

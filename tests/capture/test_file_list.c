@@ -9,7 +9,6 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -19,23 +18,6 @@
 #include "tests/capture/image_files.h"
 
 static char why[512];
-
-static int setup(void **state)
-{
-	char *folder = malloc(256);
-
-	assert_non_null(folder);
-	folder_make(folder);
-	*state = folder;
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	folder_remove(*state);
-	free(*state);
-	return 0;
-}
 
 static void empty(const char *folder, const char *name)
 {
@@ -249,7 +231,7 @@ static void test_nothing_there(void **state)
 	expect_path_error(in_folder(f, "one.png"), -ENOENT, "neither a folder nor a pattern");
 }
 
-#define IN_FOLDER(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+#define IN_FOLDER(f) cmocka_unit_test_setup_teardown(f, folder_setup, folder_teardown)
 
 int main(void)
 {

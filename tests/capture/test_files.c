@@ -10,7 +10,6 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -25,23 +24,6 @@
 #define H 32
 
 static char why[512];
-
-static int setup(void **state)
-{
-	char *folder = malloc(256);
-
-	assert_non_null(folder);
-	folder_make(folder);
-	*state = folder;
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	folder_remove(*state);
-	free(*state);
-	return 0;
-}
 
 static void ramp(const char *folder, const char *name, int start)
 {
@@ -483,7 +465,7 @@ static void test_synthetic_source(void **state)
 	sx_source_close(s);
 }
 
-#define IN_FOLDER(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+#define IN_FOLDER(f) cmocka_unit_test_setup_teardown(f, folder_setup, folder_teardown)
 
 int main(void)
 {

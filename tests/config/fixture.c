@@ -64,6 +64,24 @@ const char *fixture_text(const char *name, const char *text)
 	return fixture_write(name, text, strlen(text));
 }
 
+size_t fixture_garble(char *text, size_t room, const char *seed, int round, uint64_t *state)
+{
+	static const char marks[] = "\n[]{}<>/:-&*!%.e9 ,=\"'_\0\xc3"; /* what formats are made of */
+	const size_t size = strlen(seed);
+	uint64_t x = *state;
+
+	assert_true(size < room && size > 11);
+	memcpy(text, seed, size);
+	for (int changes = round % 3; changes >= 0; changes--) {
+		x ^= x << 13;
+		x ^= x >> 7;
+		x ^= x << 17;
+		text[x % size] = x >> 60 ? marks[(x >> 32) % (sizeof(marks) - 1)] : (char)(x >> 40);
+	}
+	*state = x;
+	return size - (size_t)round % 11;
+}
+
 /* All sentences, the folder's name replaced by DIR. */
 static char *sentences(const struct sx_errors *e)
 {

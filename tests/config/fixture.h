@@ -27,6 +27,11 @@ const char *fixture_path(const char *name);
 /* Writes a file, making the folder that it is in. Returns its full path. */
 const char *fixture_write(const char *name, const void *bytes, size_t size);
 const char *fixture_text(const char *name, const char *text);
+/*
+ * Copies seed into text (room bytes), changes up to three bytes of it and returns how many bytes are left of
+ * it. round: which of many. state: of the generator, not 0.
+ */
+size_t fixture_garble(char *text, size_t room, const char *seed, int round, uint64_t *state);
 
 /*
  * Loads main file (may be NULL) and overrides (NULL at the end). Fails the test unless the sentences

@@ -357,20 +357,10 @@ static void garbage(void **state)
 	char text[1024];
 
 	for (int round = 0; round < 4000; round++) {
-		const char *seed = seeds[round % 5];
-		size_t size = strlen(seed);
-		int r;
+		const size_t bytes = fixture_garble(text, sizeof(text), seeds[round % 5], round, &x);
+		const int r =
+			sx_calibration_read(&c, fixture_write("calib", text, bytes), &wish, why, sizeof(why));
 
-		memcpy(text, seed, size);
-		for (int changes = round % 3; changes >= 0; changes--) {
-			x ^= x << 13;
-			x ^= x >> 7;
-			x ^= x << 17;
-			text[x % size] =
-				x >> 60 ? "\n[]{}:-&*!%.e9 ,\0\"'\xc3"[(x >> 32) % 20] : (char)(x >> 40);
-		}
-		r = sx_calibration_read(&c, fixture_write("calib", text, size - (size_t)round % 11), &wish,
-					why, sizeof(why));
 		if (r != 0 && r != 1 && r != -EINVAL)
 			fail_msg("%d", r);
 		if (r < 0)

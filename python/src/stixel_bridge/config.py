@@ -167,7 +167,7 @@ def _check_instances(file: _File, section: _Section, wanted: Sequence[str], know
 
 
 def _check_unknown(file: _File, section: _Section, instances: Sequence[str]) -> None:
-    """Of a sink whose kind is not known: its keys by the kind that was meant, else those that all kinds have."""
+    """Checks a sink of an unknown kind: its keys by the kind that was meant, else those that all kinds have."""
     meant = difflib.get_close_matches(section.keys["kind"][1], list(sinks.KINDS), 1)
     options = [COMMON[0]._replace(kind="text"), *COMMON[1:], *(sinks.load(meant[0]).OPTIONS if meant else [])]
     known = _Section(section.kind, section.name, section.line)
