@@ -43,13 +43,32 @@ static void make_system(const char *folder)
 	close(fd);
 }
 
+/*
+ * Tests the mode bits itself: faccessat() with AT_EACCESS checks the real user, not the effective one, in glibc
+ * before 2.33.
+ */
+static bool may_write(const struct stat *folder)
+{
+	mode_t needed = S_IWOTH | S_IXOTH;
+
+	if (geteuid() == 0)
+		return true;
+	if (folder->st_uid == geteuid())
+		needed = S_IWUSR | S_IXUSR;
+	else if (sx_writers_member(folder->st_gid) > 0)
+		needed = S_IWGRP | S_IXGRP;
+	return (folder->st_mode & needed) == needed;
+}
+
+/* faccessat() adds what mode bits do not say: a file system that is read-only. */
 static bool is_ours(enum sx_feed_place place, const char *folder)
 {
 	const uid_t owner = place == SX_FEED_SYSTEM ? 0 : geteuid();
 	struct stat st;
 
 	return lstat(folder, &st) == 0 && S_ISDIR(st.st_mode) && st.st_uid == owner &&
-	       !(st.st_mode & S_IWOTH) && faccessat(AT_FDCWD, folder, W_OK | X_OK, AT_EACCESS) == 0;
+	       !(st.st_mode & S_IWOTH) && may_write(&st) &&
+	       faccessat(AT_FDCWD, folder, W_OK | X_OK, AT_EACCESS) == 0;
 }
 
 void sx_feed_writers_place(char *folder, size_t bytes)
