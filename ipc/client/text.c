@@ -8,6 +8,12 @@
 
 #include "include/stixel.h"
 
+#define QUOTE_AS_IT_IS(number) #number
+#define QUOTE(number) QUOTE_AS_IT_IS(number)
+#define OTHER_MAJOR                                                                                \
+	"its layout has another major version or byte order: this libstixel reads version " QUOTE( \
+		STIXEL_ABI_MAJOR) "; update the older of the two"
+
 const char *stixel_strerror(int error)
 {
 	static const struct {
@@ -20,7 +26,7 @@ const char *stixel_strerror(int error)
 		{EACCES, "not allowed to read this publisher's frames (join its group)"},
 		{EPERM, "the ring belongs to a user who is not trusted"},
 		{EPROTO, "not a stixel ring or socket, or a damaged one"},
-		{EPROTONOSUPPORT, "the publisher speaks another major version of the layout"},
+		{EPROTONOSUPPORT, OTHER_MAJOR},
 		{EBADMSG, "a frame was damaged and is skipped"},
 		{ESTALE, "a newer publisher took the name"},
 		{EPIPE, "the publisher has ended or died"},

@@ -480,6 +480,7 @@ static void helpers(void **state)
 		assert_true(stixel_strerror(-e) && stixel_strerror(-e)[0]);
 	assert_string_equal(stixel_strerror(EPIPE), stixel_strerror(-EPIPE));
 	assert_string_not_equal(stixel_strerror(-EPIPE), stixel_strerror(-ESTALE));
+	assert_non_null(strstr(stixel_strerror(-EPROTONOSUPPORT), "this libstixel reads version 1"));
 	assert_int_not_equal(sx_epoch_new(), sx_epoch_new());
 }
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, FrozenSet, Optional, Tuple
 
 from ._errors import Died, Ended, NotConnected, StixelError, error_of
 from ._frame import Frame
-from ._layout import ABI_MAJOR, HEADER, CFrame, CStatus, Open, Publisher, State
+from ._layout import HEADER, CFrame, CStatus, Open, Publisher, State
 from ._library import Library
 from ._reader import IMAGES, Reader, Status
 
@@ -74,7 +74,7 @@ class RingReader(Reader):
             if code == -errno.EPROTONOSUPPORT:
                 with open(path, "rb") as f:
                     major, minor = struct.unpack_from("<8xHH", f.read(12))
-                return ": it is %d.%d, this is %d" % (major, minor, ABI_MAJOR)
+                return " (its layout is %d.%d)" % (major, minor)
         except (OSError, KeyError, struct.error):
             pass
         return ""
