@@ -1,20 +1,14 @@
 # Reads Meson's logs of a test run (testlog.json), the output of scripts that test, and what Meson knows of a build
 # folder, for tools/test.
 #
-#   results.py count LOG [SECOND]         "passed failed skipped"; a test that SECOND has (it need not exist) counts as
-#                                         there. LOG may be a script's output, see below
-#   results.py again LOG                  what may run a second time, by name, one a line
-#   results.py failed PART LOG [SECOND]   what failed, and what failed at first, in the lines of a script's output
+#   results.py count LOG                  "passed failed skipped"; LOG may be a script's output, see below
+#   results.py failed PART LOG            what failed, in the lines of a script's output
 #   results.py tell FILE FAILED           the same for reading: FILE has such lines of all parts, which counted FAILED
 #   results.py targets FOLDER SUITE...    what the tests of these suites start, as Ninja names it, one a line; the
 #                                         suite "installed": what is installed
 #
-# Tests of programs that wait for each other fail on a machine that does something else for seconds. Up to three of
-# those may run once more, alone; whoever calls says so. Nothing that computes gets a second run, and nothing that a
-# sanitizer spoke about.
-#
-# A script says "FAILED: NAME" of each test that failed, "TWICE: NAME" of each that passed when it ran again, below it,
-# each line after a tab, what the test said, and at its end "N passed, N failed, N skipped".
+# A test runs once. A script prints "FAILED: NAME" for each test that failed, below it the test's last lines, each after
+# a tab, and at its end "N passed, N failed, N skipped".
 #
 # SPDX-License-Identifier: Apache-2.0
 import json
@@ -23,12 +17,9 @@ import re
 import subprocess
 import sys
 
-WITH_CLOCKS = {"bridge", "capture", "daemon", "ipc", "power", "python", "systemd", "tools", "vm", "web"}
-REPORT = re.compile(r"(Address|Thread|Leak|UndefinedBehavior)Sanitizer|runtime error:")
-MOST = 3
 COUNTED = re.compile(r"(?m)^(\d+) passed, (\d+) failed, (\d+) skipped$")
 PASSED = re.compile(r"^(ok \d|1\.\.\d)|\.\.\. ok$")
-MARK = re.compile(r"(FAILED|TWICE): (.*)")
+MARK = re.compile(r"FAILED: (.*)")
 # a build server keeps the end of what is written: so many lines of one test, and of all, that long
 LINES, ALL_LINES, COLUMNS = 25, 100, 200
 
@@ -37,10 +28,6 @@ def read(path):
     """{(name, command): entry}: two tests of a suite may have one name; see split()."""
     with open(path) as f:
         return {(e["name"], *e["command"]): e for e in map(json.loads, f)}
-
-
-def read_second(path):
-    return read(path) if os.path.exists(path) else {}
 
 
 def text_of(path):
@@ -72,47 +59,36 @@ def split(entry):
     return (set(first.split("+")), last.partition(":")[2]) if dash else (set(), entry["name"])
 
 
-def again(entries):
-    failed = [e for e in entries.values() if kind(e) == "failed"]
-    if len(failed) > MOST or not all(split(e)[0] & WITH_CLOCKS for e in failed):
-        return []
-    if any(REPORT.search(e.get("stdout", "") + e.get("stderr", "")) for e in failed):
-        return []
-    return sorted({split(e)[1] for e in failed})
-
-
 def said(entry):
     """The end of what a test said, without what passed."""
     lines = (entry.get("stdout", "") + "\n" + entry.get("stderr", "")).splitlines()
     return [text for text in lines if text.strip() and not PASSED.search(text)][-LINES:]
 
 
-def line_of(mark, name, lines):
-    return "\n".join(["%s: %s" % (mark, name), *("\t" + text for text in lines)])
+def line_of(name, lines):
+    return "\n".join(["FAILED: " + name, *("\t" + text for text in lines)])
 
 
-def failed(part, first, second):
-    """Lines of a script's output for a log of Meson's: first, and second with what ran again."""
+def failed(part, entries):
+    """Lines of a script's output for a log of Meson's."""
     lines = []
-    for key, entry in first.items():
-        last = second.get(key, entry)
-        told = last if kind(last) == "failed" else entry
-        if kind(told) == "failed":
+    for entry in entries.values():
+        if kind(entry) == "failed":
             suites, name = split(entry)
-            lines.append(line_of("FAILED" if told is last else "TWICE", "%s: %s / %s: %s after %.1f s" % (
-                part, "+".join(sorted(suites)), name, told["result"], told.get("duration", 0)), said(told)))
+            lines.append(line_of("%s: %s / %s: %s after %.1f s" % (
+                part, "+".join(sorted(suites)), name, entry["result"], entry.get("duration", 0)), said(entry)))
     return lines
 
 
 def marked(text):
-    """[(mark, name, lines)] of a script's output."""
+    """[(name, lines)] of what failed, in a script's output."""
     found, inside = [], False
     for line in text.splitlines():
         mark = MARK.match(line)
         if mark:
-            found.append((*mark.groups(), []))
+            found.append((mark.group(1), []))
         elif inside and line.startswith("\t"):
-            found[-1][2].append(line[1:])
+            found[-1][1].append(line[1:])
         inside = bool(mark) or (inside and line.startswith("\t"))
     return found
 
@@ -120,29 +96,27 @@ def marked(text):
 def failed_of_script(part, text):
     """The same with the part's name. What was counted and not named is told by the end of the output."""
     found = marked(text)
-    lines = [line_of(mark, part + ": " + name, said_there) for mark, name, said_there in found]
-    unnamed = count_script(text)[1] - [mark for mark, *_ in found].count("FAILED")
+    lines = [line_of(part + ": " + name, said_there) for name, said_there in found]
+    unnamed = count_script(text)[1] - len(found)
     if unnamed > 0:
         what = "%d not named" % unnamed if COUNTED.search(text) else "it ended early"
-        lines.append(line_of("FAILED", part + ": " + what, text.splitlines()[-LINES:]))
+        lines.append(line_of(part + ": " + what, text.splitlines()[-LINES:]))
     return lines
 
 
 def tell(text, number):
-    """At most ALL_LINES lines: what each said, what failed at the end, which a build server keeps; and all names."""
-    found = sorted(marked(text), key=lambda f: f[0])
-    heads = {"FAILED": "failed: ", "TWICE": "failed at first, and run twice: "}
-    names = [heads[mark] + name for mark, name, _ in found]
-    unnamed = number - [mark for mark, *_ in found].count("FAILED")
+    """At most ALL_LINES lines: the last lines of each test that failed, then all names, which a build server keeps."""
+    found = marked(text)
+    names = ["failed: " + name for name, _ in found]
+    unnamed = number - len(found)
     if unnamed > 0:
         names.append("failed: %d more, of which nothing is known" % unnamed)
     if len(names) > ALL_LINES // 3:
         names[ALL_LINES // 3 - 1:] = ["and %d more" % (len(names) - ALL_LINES // 3 + 1)]
     lines = []
-    for n, (mark, name, said_there) in enumerate(found):
+    for n, (name, said_there) in enumerate(found):
         room = ALL_LINES - len(names) - len(lines)
-        alike = [mark for mark, *_ in found[n:]].count(mark)
-        share = min(LINES, max(5, room // alike - 1))
+        share = min(LINES, max(5, room // (len(found) - n) - 1))
         if said_there and room > share:
             lines[:0] = ["%s said:" % name, *("    " + text for text in said_there[-share:])]
     return [line[:COLUMNS] for line in lines + names]
@@ -164,21 +138,16 @@ def targets(folder, wanted):
 
 def lines_of(verb, first, *more):
     """What is printed."""
-    second = more[0] if more else ""
     if verb == "targets":
         return targets(first, more)
-    if verb == "again":
-        return again(read(first))
     if verb == "tell":
-        return tell(text_of(first), int(second))
+        return tell(text_of(first), int(more[0]))
     if verb == "count":
-        numbers = count({**read(first), **read_second(second)}) if first.endswith(".json") else count_script(
-            text_of(first))
+        numbers = count(read(first)) if first.endswith(".json") else count_script(text_of(first))
         return [" ".join(map(str, numbers))]
     if verb == "failed":
-        log, second = (*more, "")[:2]
-        return failed(first, read(log), read_second(second)) if log.endswith(".json") else failed_of_script(
-            first, text_of(log))
+        log = more[0]
+        return failed(first, read(log)) if log.endswith(".json") else failed_of_script(first, text_of(log))
     sys.exit("results.py: what is %s?" % verb)
 
 

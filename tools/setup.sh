@@ -1,5 +1,4 @@
-# What scripts of tools/ and tests/ share: packages, archives, the tree's version, a build folder, and tests that run a
-# second time. Sourced, not run.
+# What scripts of tools/ and tests/ share: packages, archives, the tree's version and a build folder. Sourced, not run.
 # shellcheck shell=bash
 # SPDX-License-Identifier: Apache-2.0
 
@@ -194,20 +193,4 @@ configure()
 		(cd "$top" && meson setup "$@" "$folder" "$top") || return 1
 		printf '%s\n' "$*" >"$folder/options"
 	fi
-}
-
-# run_again FOLDER LOG "TEST OPTIONS" [COMMAND BEFORE MESON TEST...]: tests that failed and may (tests/results.py) run
-# once more, one at a time.
-run_again()
-{
-	local folder=$1 log=$2 options names
-
-	read -ra options <<<"$3"
-	shift 3
-	mapfile -t names < <(python3 "$top/tests/results.py" again "$folder/meson-logs/$log.json" | grep .)
-	[ "${#names[@]}" -gt 0 ] || return 0
-	say "FAILED, AND RUN A SECOND TIME, ALONE: ${names[*]}"
-	# the options say which suites there are; how it ended stands in the second log
-	"$@" meson test -C "$folder" --no-rebuild --print-errorlogs "${options[@]}" --num-processes=1 \
-		--logbase="again-$log" "${names[@]}" || true
 }
