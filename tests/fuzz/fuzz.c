@@ -5,11 +5,44 @@
  */
 #include "tests/fuzz/fuzz.h"
 
+#include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/time.h>
 #include <unistd.h>
+
+static void fuzz_input_late(int signal)
+{
+	(void)signal;
+	fuzz_fail("the input took more than %s seconds of a processor", getenv("FUZZ_INPUT_S"));
+}
+
+/* How long an input may use a processor, by the environment; without the variable there is no limit. */
+static struct itimerval fuzz_input_limit(void)
+{
+	const char *s = getenv("FUZZ_INPUT_S");
+
+	if (s)
+		signal(SIGPROF, fuzz_input_late);
+	return (struct itimerval){.it_value.tv_sec = s ? strtol(s, NULL, 10) : 0};
+}
+
+int __real_LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
+int __wrap_LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
+/* Limits an input by the processor's time (-Wl,--wrap): a busy machine is no finding. */
+int __wrap_LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
+{
+	static struct itimerval limit;
+	static bool known;
+
+	if (!known)
+		limit = fuzz_input_limit();
+	known = true;
+	setitimer(ITIMER_PROF, &limit, NULL);
+	return __real_LLVMFuzzerTestOneInput(data, bytes);
+}
 
 uint64_t fuzz_number(struct fuzz_input *in, int bytes)
 {

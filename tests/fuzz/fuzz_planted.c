@@ -1,5 +1,6 @@
 /*
- * A fault on purpose: a reader that believes a length. The test of the runner has to see it found.
+ * Faults on purpose: a reader that believes a length, and one that never ends. The check of the runner has to
+ * see them found.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -10,8 +11,11 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 {
+	volatile bool endless = bytes >= 3 && memcmp(data, "END", 3) == 0;
 	uint8_t *copy;
 
+	while (endless)
+		;
 	if (bytes < 3 || memcmp(data, "LN", 2) != 0)
 		return 0;
 	copy = malloc(bytes);
