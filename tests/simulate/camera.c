@@ -260,7 +260,7 @@ static int take_filled(struct camera *c, int fd, struct v4l2_buffer *a)
 	b = &c->buffers[index];
 	memmove(c->filled, c->filled + 1, (size_t)--c->filled_count * sizeof(c->filled[0]));
 	b->state = CAMERA_OURS;
-	if (c->taken++ && b->sequence > c->last)
+	if (c->taken++ && b->sequence > c->last && sim->broken != BREAK_GAPS)
 		c->gaps += b->sequence - c->last - 1;
 	c->last = b->sequence;
 	a->index = index;

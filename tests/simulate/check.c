@@ -257,8 +257,12 @@ struct sx_item *__wrap_sx_handover_put(struct sx_item *item)
 	SIM_MUST(number > world->put_number, "pair %llu comes after %llu", (ull)number,
 		 (ull)world->put_number);
 	old = __real_sx_handover_put(item);
+	if (old && sim_breaks(BREAK_OLDEST))
+		old = __real_sx_handover_put(old);
+	if (old && sim_breaks(BREAK_REPLACED))
+		return NULL;
 	world->put_number = number;
-	SIM_MUST(old != item, "a pair replaces itself");
+	SIM_MUST(old != item || sim_breaks(BREAK_OLDEST), "a pair replaces itself");
 	world->dropped_in_all += old != NULL;
 	return old;
 }
@@ -404,6 +408,7 @@ void world_notified(const char *text)
 		world->reloadings++;
 	}
 	if (has_line(text, "READY=1")) {
+		world->readies += sim->broken == BREAK_READY;
 		SIM_MUST(world->readies == world->reloadings,
 			 "READY=1 for the %uth time, after %u RELOADING=1", world->readies + 1,
 			 world->reloadings);
@@ -412,7 +417,7 @@ void world_notified(const char *text)
 	}
 	if (has_line(text, "STOPPING=1"))
 		SIM_MUST(world->stoppings++ == 0, "STOPPING=1 twice");
-	if (has_line(text, "WATCHDOG=1"))
+	if (has_line(text, "WATCHDOG=1") && sim->broken != BREAK_PING)
 		check_ping();
 }
 

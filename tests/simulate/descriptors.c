@@ -179,6 +179,8 @@ bool sim_fd_signal(struct sim_process *p, int signal)
 {
 	bool is_new = false;
 
+	if (sim->broken == BREAK_SIGNAL)
+		return true;
 	for (int i = 0; i < sim->fds; i++)
 		if (sim->fd[i].kind == SIM_SIGNAL && sim->fd[i].process == p) {
 			is_new = is_new || !(sim->fd[i].signals & 1u << signal);
@@ -458,6 +460,8 @@ int __wrap_close(int fd)
 	if (!sim || !sim->current)
 		return __real_close(fd);
 	sim_seam("close", fd);
+	if (sim_fd(fd) && sim_fd(fd)->kind == SIM_EVENT && sim_breaks(BREAK_CLOSE))
+		return 0;
 	if (sim_fd(fd)) {
 		sim_fd_close(fd);
 		return 0;

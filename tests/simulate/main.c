@@ -2,7 +2,7 @@
  * stixel-simulate: histories of the daemon by seed.
  *
  *	stixel-simulate [--seed S] [--seeds N] [--minutes M] [--length SECONDS] [--quiet] [--lasting]
- *	[--trace] [--twice] [--totals]
+ *	[--trace] [--twice] [--totals] [--break WHAT]
  *
  * One history is one process: what happens is a function of its seed, its length, --quiet or --lasting, and
  * the program.
@@ -33,6 +33,15 @@ struct told {
 	bool trace, twice, totals;
 	bool quiet;   /* minutes and hours of calm between what goes wrong */
 	bool lasting; /* one life, of years */
+	enum sim_break broken;
+};
+
+static const char *const breaks[BREAKS] = {
+	[BREAK_NOTHING] = "nothing", [BREAK_ACCEPT] = "accept",	    [BREAK_CLOCK] = "clock",
+	[BREAK_CLOSE] = "close",     [BREAK_EPOCH] = "epoch",	    [BREAK_FREE] = "free",
+	[BREAK_GAPS] = "gaps",	     [BREAK_OLDEST] = "oldest",	    [BREAK_PING] = "ping",
+	[BREAK_READY] = "ready",     [BREAK_REPLACED] = "replaced", [BREAK_SIGNAL] = "signal",
+	[BREAK_UNMAP] = "unmap",     [BREAK_WAKE] = "wake",
 };
 
 /* What a history tells the one that counts. */
@@ -120,6 +129,7 @@ static void run_history(const struct told *t, uint64_t seed, const char *folder,
 	unsetenv("JOURNAL_STREAM");
 	setenv("TZ", "UTC", 1);
 	sim->tracing = t->trace;
+	sim->broken = t->broken;
 	sim->quiet = t->quiet || t->lasting;
 	sim->lasting = t->lasting;
 	age_clocks();
@@ -220,6 +230,16 @@ static double wall_s(void)
 	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
+/* BREAKS: there is none of this name. */
+static enum sim_break break_named(const char *name)
+{
+	enum sim_break b = BREAK_NOTHING;
+
+	while (b < BREAKS && strcmp(breaks[b], name) != 0)
+		b++;
+	return b;
+}
+
 static void read_options(struct told *t, int argc, char **argv)
 {
 	*t = (struct told){.seed = 1, .seeds = 1, .length_s = LENGTH_S};
@@ -244,10 +264,12 @@ static void read_options(struct told *t, int argc, char **argv)
 			t->minutes = strtod(argv[++i], NULL);
 		else if (!strcmp(argv[i], "--length") && more)
 			t->length_s = strtod(argv[++i], NULL);
+		else if (!strcmp(argv[i], "--break") && more && break_named(argv[i + 1]) < BREAKS)
+			t->broken = break_named(argv[++i]);
 		else {
 			fprintf(stderr,
 				"usage: %s [--seed S] [--seeds N] [--minutes M] [--length SECONDS] [--quiet] "
-				"[--lasting] [--trace] [--twice] [--totals]\n",
+				"[--lasting] [--trace] [--twice] [--totals] [--break WHAT]\n",
 				argv[0]);
 			exit(64);
 		}

@@ -174,6 +174,26 @@ void sim_files_forget(const struct sim_process *p);
 /* The names or sizes of real files change. */
 void sim_files_changed(void);
 
+/* ---- what the simulated machine does wrong, so that a check has to find it (--break) ---- */
+
+enum sim_break {
+	BREAK_NOTHING,
+	BREAK_ACCEPT,	/* connections are never accepted */
+	BREAK_CLOCK,	/* milliseconds have 32 bits */
+	BREAK_CLOSE,	/* now and then the daemon's descriptor stays open */
+	BREAK_EPOCH,	/* each life has the same random numbers */
+	BREAK_FREE,	/* now and then the daemon's memory is not given back */
+	BREAK_GAPS,	/* a driver says less of its images lost */
+	BREAK_OLDEST,	/* the oldest pair waits for the engine, not the newest */
+	BREAK_PING,	/* WATCHDOG=1 does not arrive */
+	BREAK_READY,	/* READY=1 arrives twice */
+	BREAK_REPLACED, /* a pair that is replaced is neither counted nor given back */
+	BREAK_SIGNAL,	/* signals do not arrive */
+	BREAK_UNMAP,	/* now and then a mapping stays */
+	BREAK_WAKE,	/* who sleeps on a futex is not woken */
+	BREAKS
+};
+
 /* ---- the whole ---- */
 
 struct sim_note {
@@ -189,6 +209,7 @@ struct sim {
 	int64_t now, next_at, call_ns;
 	int inside; /* the scheduler, or a timer */
 	bool tracing, over, failed, quiet, lasting;
+	enum sim_break broken;
 	uint64_t ready, starved, futexes, random[2]; /* tasks as bits; futexes: those that may sleep on one */
 	unsigned quantum_mean;
 	int timer_count;
@@ -250,6 +271,11 @@ void sim_fail(const char *format, ...) __attribute__((format(printf, 1, 2), nore
 		if (!(x))                      \
 			sim_fail(__VA_ARGS__); \
 	} while (0)
+/* True when this is broken; of the daemon only. */
+static inline bool sim_breaks(enum sim_break what)
+{
+	return sim && sim->broken == what && sim->current && sim->current->process->daemon;
+}
 /* A new process has the data that the program file has. */
 void sim_fresh_data(void);
 

@@ -138,7 +138,7 @@ int __wrap_accept4(int fd, struct sockaddr *address, socklen_t *bytes, int flags
 	int other;
 
 	sim_seam("accept4", fd);
-	if (!f->pending)
+	if (!f->pending || sim_breaks(BREAK_ACCEPT))
 		return fail(EAGAIN);
 	if (sim_fault())
 		return fail(sim_once_in(2) ? EMFILE : ECONNABORTED);

@@ -61,6 +61,8 @@ int __wrap_clock_gettime(clockid_t clock, struct timespec *t)
 	if (sim->current == world->main)
 		check_main_looks();
 	ns = sim->now + (clock == CLOCK_REALTIME ? sim->realtime_offset : 0);
+	if (sim_breaks(BREAK_CLOCK))
+		ns = ns / SIM_MS % ((int64_t)UINT32_MAX + 1) * SIM_MS;
 	*t = (struct timespec){ns / SIM_S, ns % SIM_S};
 	return 0;
 }
@@ -202,7 +204,7 @@ int __wrap_kill(pid_t pid, int signal)
 
 ssize_t __wrap_getrandom(void *to, size_t bytes, unsigned flags)
 {
-	uint64_t r = sim_random();
+	uint64_t r = sim_breaks(BREAK_EPOCH) ? 7 : sim_random();
 
 	memcpy(to, &r, bytes < sizeof(r) ? bytes : sizeof(r));
 	return (ssize_t)bytes;
@@ -278,6 +280,8 @@ void *__wrap_mmap(void *at, size_t bytes, int protection, int flags, int fd, off
 
 int __wrap_munmap(void *at, size_t bytes)
 {
+	if (sim_breaks(BREAK_UNMAP))
+		return 0;
 	struct map *maps;
 
 	if (!sim || !sim->current)
@@ -377,7 +381,7 @@ long __wrap_syscall(long number, ...)
 	va_end(args);
 	sim_seam("syscall", number);
 	if (number == SYS_futex && (int)a[1] == FUTEX_WAKE)
-		return futex_wake((const void *)a[0], (int)a[2]);
+		return sim_breaks(BREAK_WAKE) ? 0 : futex_wake((const void *)a[0], (int)a[2]);
 	if (number == SYS_futex && (int)a[1] == FUTEX_WAIT_BITSET)
 		return futex_wait((const uint32_t *)a[0], (uint32_t)a[2], (const struct timespec *)a[3]);
 #ifdef SYS_pidfd_open
@@ -531,6 +535,8 @@ void *__wrap_calloc(size_t count, size_t bytes)
 
 void __wrap_free(void *p)
 {
+	if (p && sim_breaks(BREAK_FREE) && malloc_usable_size(p) >= 1024)
+		return;
 	if (p && is_reader())
 		sim->current->process->heap -= (int64_t)malloc_usable_size(p) + 8;
 	__real_free(p);
