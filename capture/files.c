@@ -95,7 +95,6 @@ static int files_open(struct sx_source *s, const struct sx_source_params *p, int
 	r = look_at_first(&own->list, p, &width, &height, &pixel, why, why_bytes);
 	if (r < 0)
 		return r;
-	sx_must(own->list.count, >, 0);
 	r = sx_slots_init(&own->slots, slots, p->layout, width, height, pixel, why, why_bytes);
 	if (r == 0)
 		r = sx_slots_pace(&own->slots, p->fps, why, why_bytes);

@@ -60,7 +60,6 @@ void sx_source_close(struct sx_source *s)
 {
 	if (!s)
 		return;
-	sx_must_be(s->ops);
 	s->ops->close(s);
 	free(s);
 }

@@ -125,7 +125,6 @@ int sx_earlier_keeps(const struct sx_earlier *e, const char *path, int error, ch
 {
 	char text[1024];
 
-	sx_must_or(return error, error, <, 0);
 	if (!e->other_user)
 		return sx_why(error, why, why_bytes, "cannot name %s: %s", path, strerror(-error));
 	return sx_why(

@@ -122,7 +122,6 @@ static int stream_watch(struct sx_stream *s, int op, int fd, unsigned events, ui
 {
 	struct epoll_event e = {.events = events, .data.u32 = tag};
 
-	sx_must(fd, >=, 0);
 	return epoll_ctl(s->epoll, op, fd, &e) < 0 ? -errno : 0;
 }
 

@@ -131,7 +131,6 @@ static void add_stamp(struct sx_bytes *to, unsigned field, const struct stixel_f
 		ns += SX_NS_PER_S;
 		seconds--;
 	}
-	sx_must_index(ns, SX_NS_PER_S);
 	sx_pb_bytes_head(to, field, 0); /* a byte, which is set when the length is known: 17 at most */
 	began = to->count;
 	sx_pb_varint(to, 1, (uint64_t)seconds);

@@ -10,7 +10,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/contract.h"
 #include "ipc/why.h"
 #include "recording/recording_priv.h"
 
@@ -18,7 +17,6 @@
 
 static int refuse(int error, const char *path, const char *what, char *why, size_t why_bytes)
 {
-	sx_must(error, <, 0);
 	return sx_why(error, why, why_bytes, "%s %s", strcmp(path, "-") == 0 ? "standard input" : path, what);
 }
 

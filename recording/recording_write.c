@@ -172,7 +172,6 @@ static int put_calibrations(struct sx_recording_writer *w, const struct stixel_f
 	static const char *const topics[] = {"calibration", "calibration_right"};
 	int r = w->error;
 
-	sx_must_be(w->mcap);
 	if (w->calibration.fx > 0.0 ? sx_calibration_same(h, &w->calibration) : h->fx <= 0.0)
 		return r;
 	memcpy(&w->calibration, h, STIXEL_HEADER_BYTES_LEAST); /* older ones have no more */
@@ -220,7 +219,6 @@ int sx_recording_publisher(struct sx_recording_writer *w, const struct sx_record
 					     {config ? "config" : NULL, config},
 					     {NULL, NULL}};
 
-	sx_must_be(w->mcap);
 	snprintf(epoch, sizeof(epoch), "%016" PRIx64, p->epoch);
 	snprintf(pid, sizeof(pid), "%" PRIu64, p->pid);
 	sx_must(w->message.count, ==, 0);

@@ -5,8 +5,6 @@
  */
 #include "capture/scene/scene_light.h"
 
-#include "base/contract.h"
-
 #define BLOOM_RADIUS 0.0125 /* rad: 9 px of KITTI's camera */
 #define BLOOM 150	    /* tone in the midst of white; half of it at a straight edge */
 #define WHITE 262	    /* tone before gain that both cameras show as 255 or nearly so */
@@ -28,7 +26,6 @@ void sx_light_prepare(struct sx_view *v, const struct sx_scene *s)
 {
 	size_t pitch = (size_t)v->width + 1;
 
-	sx_must_be(v->white);
 	for (int y = 0; y < v->height; y++) {
 		const uint16_t *id = v->id + (size_t)y * (size_t)v->width;
 		const uint32_t *above = v->white + (size_t)y * pitch;

@@ -101,7 +101,6 @@ static int from_heap(const struct sx_dmabuf_maker *m, size_t bytes)
 {
 	struct dma_heap_allocation_data a = {.len = bytes, .fd_flags = O_RDWR | O_CLOEXEC};
 
-	sx_must(m->fd, >=, 0);
 	return ioctl(m->fd, DMA_HEAP_IOCTL_ALLOC, &a) < 0 ? -errno : (int)a.fd;
 }
 
@@ -111,7 +110,6 @@ static int from_udmabuf(const struct sx_dmabuf_maker *m, size_t bytes)
 	struct udmabuf_create c = {.flags = UDMABUF_FLAGS_CLOEXEC, .size = bytes};
 	int file = memfd_create("stixeld-camera", MFD_CLOEXEC | MFD_ALLOW_SEALING), r;
 
-	sx_must(m->fd, >=, 0);
 	if (file < 0)
 		return -errno;
 	r = ftruncate(file, (off_t)bytes) < 0 || fcntl(file, F_ADD_SEALS, F_SEAL_SHRINK) < 0 ? -errno : 0;
@@ -182,7 +180,6 @@ void sx_dmabuf_sync(const struct sx_dmabuf *b, bool begin)
 					 DMA_BUF_SYNC_READ | (begin ? DMA_BUF_SYNC_START : DMA_BUF_SYNC_END)};
 	int r;
 
-	sx_must(b->fd, >=, 0);
 	do
 		r = ioctl(b->fd, DMA_BUF_IOCTL_SYNC, &s);
 	while (r < 0 && (errno == EINTR || errno == EAGAIN));

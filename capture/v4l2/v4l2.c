@@ -24,7 +24,6 @@ static int watch_fd(struct sx_v4l2 *v, int fd, uint32_t events, uint32_t event)
 {
 	struct epoll_event e = {.events = events, .data.u32 = event};
 
-	sx_must(fd, >=, 0);
 	return epoll_ctl(v->epoll_fd, EPOLL_CTL_ADD, fd, &e) < 0 ? -errno : 0;
 }
 
@@ -203,7 +202,6 @@ static int take_image(struct sx_source *s, int side, char *why, size_t why_bytes
 	if (taken <= 0 && taken != -EALREADY)
 		return taken;
 	sx_v4l2_count(&s->captured[side], 1);
-	sx_must_index(side, v->count);
 	c->last_ns = sx_now_ns();
 	count_gap(s, side, f.sequence);
 	if (taken == -EALREADY && !overwritten(s, side, f.index))

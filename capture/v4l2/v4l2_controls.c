@@ -26,7 +26,6 @@
  */
 static int query(const struct sx_v4l2_device *d, struct v4l2_query_ext_ctrl *q, char *why, size_t why_bytes)
 {
-	sx_must(d->fd, >=, 0);
 	int r = sx_v4l2_ioctl(d->fd, VIDIOC_QUERY_EXT_CTRL, q);
 
 	if (r == 0)
@@ -264,7 +263,6 @@ static int set_list(const struct sx_v4l2_device *d, const char *list, struct sx_
 	char copy[LIST_BYTES], *rest = NULL;
 	int r = 0;
 
-	sx_must(d->fd, >=, 0);
 	if (snprintf(copy, sizeof(copy), "%s", list) >= (int)sizeof(copy)) {
 		snprintf(why, why_bytes, "%s: controls: longer than %d bytes", d->path, LIST_BYTES - 1);
 		return -EINVAL;

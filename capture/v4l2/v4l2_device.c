@@ -18,7 +18,6 @@
 
 static int device_fail(const struct sx_v4l2_device *d, int r, const char *what, char *why, size_t why_bytes)
 {
-	sx_must(r, <, 0);
 	snprintf(why, why_bytes, "%s: %s: %s", d->path, what, strerror(-r));
 	return r == -EINVAL ? -EIO : r; /* the request was right: the driver fails */
 }
@@ -247,7 +246,6 @@ int sx_v4l2_device_size(const struct sx_v4l2_device *d, int *width, int *height,
 	struct answer a;
 	int r = sx_v4l2_ioctl(d->fd, VIDIOC_G_FMT, &f);
 
-	sx_must(d->fd, >=, 0);
 	if (r < 0)
 		return device_fail(d, r, "VIDIOC_G_FMT", why, why_bytes);
 	a = read_format(d, &f);
@@ -298,7 +296,6 @@ int sx_v4l2_device_set_format(struct sx_v4l2_device *d, const struct sx_v4l2_for
 	char what[64];
 	int r;
 
-	sx_must(d->fd, >=, 0);
 	fill_format(d, &set, f->fourcc, width, height);
 	r = sx_v4l2_ioctl(d->fd, VIDIOC_S_FMT, &set);
 	if (r < 0) {
@@ -328,7 +325,6 @@ int sx_v4l2_device_set_rate(struct sx_v4l2_device *d, double fps, char *why, siz
 	struct v4l2_streamparm p = {.type = d->type};
 	int r = sx_v4l2_ioctl(d->fd, VIDIOC_G_PARM, &p);
 
-	sx_must_be(d->format);
 	d->fps = 0;
 	if (r == -ENOTTY || r == -EINVAL)
 		return 0; /* a camera without a rate of its own: triggered, or a loopback */

@@ -106,7 +106,6 @@ static int copy_pair(struct sx_v4l2 *v, struct sx_v4l2_ticket *t, char *why, siz
 {
 	int r = 0;
 
-	sx_must_be(t->slot);
 	for (int i = 0; i < v->count && r == 0; i++) {
 		struct sx_image from = image_in(&v->cameras[i], t->index[i]);
 

@@ -51,7 +51,6 @@ const char *sx_v4l2_memory_name(enum sx_source_memory memory)
 
 static int queue_failed(const struct sx_v4l2_queue *q, int r, const char *what, char *why, size_t why_bytes)
 {
-	sx_must(r, <, 0);
 	snprintf(why, why_bytes, "%s: %s: %s", q->device->path, what, strerror(-r));
 	return r == -EINVAL ? -EIO : r; /* the request was right: the driver fails */
 }

@@ -110,7 +110,6 @@ int64_t stixel_free_space(const struct stixel_frame *frame, const struct stixel_
 		return -EINVAL;
 	want = free_look_for(&o);
 	g = sx_geometry_of(frame->header);
-	sx_must_or(return -EINVAL, want.drop, ==, STIXEL_SCAN_AS_UNSEEN);
 	for (uint32_t u = 0; u < frame->header->columns && u < room; u++) {
 		const struct free_column c = free_of(frame, &g, &want, u);
 

@@ -78,7 +78,6 @@ static int attach_or_wait(struct stixel_reader *r)
 
 static int gone(struct stixel_reader *r, int error)
 {
-	sx_must_or(return -EINVAL, error, <, 0);
 	if (!(r->flags & STIXEL_OPEN_FOLLOW)) {
 		r->ended = error;
 		return error;

@@ -22,7 +22,6 @@
 
 static int status_refuse(int r, const char *path, char *why, size_t why_bytes)
 {
-	sx_must(r, <, 0);
 	snprintf(why, why_bytes, "%s: %s", path, strerror(-r));
 	return r;
 }
