@@ -228,7 +228,6 @@ static bool take_pair(struct capture *c)
 	char why[SX_WHY_BYTES] = "", warning[SX_WHY_BYTES];
 	int r;
 
-	sx_must_be(p->source);
 	if (!item)
 		return true;
 	item->source = p->source;

@@ -37,7 +37,6 @@ static void live_end(struct sx_run *run)
 
 static void live_refuse(struct sx_run *run, int r, const struct sx_errors *errors)
 {
-	sx_must(r, <, 0);
 	sx_contexts_destroy(run->live.made);
 	run->live.made = NULL;
 	sx_live_tell_refused(run, r, errors);
@@ -343,7 +342,6 @@ void sx_live_see_cost(struct sx_run *run)
 	struct sx_newest newest;
 
 	/* while contexts are exchanged a frame may be of either settings */
-	sx_must_be(run->pipeline->newest);
 	if (run->live.step == SX_LIVE_IDLE && sx_telemetry_newest(run->telemetry, &newest) &&
 	    newest.number >= run->pipeline->newest->first)
 		sx_frame_cost_see(&run->live.cost, &now, newest.segment_ns, newest.stages_ns);
