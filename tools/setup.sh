@@ -37,11 +37,26 @@ missing_packages()
 	done
 }
 
-# Installs what is missing of the named packages. Touches nothing when all are there. apt's lists are fetched once.
+# as_root COMMAND...: by sudo where this is another user
+as_root()
+{
+	if [ "$(id -u)" = 0 ]; then "$@"; else sudo "$@"; fi
+}
+
+# Fetches apt's lists, once.
 apt_fetched=''
+fetch_lists()
+{
+	[ -z "$apt_fetched" ] || return 0
+	as_root env DEBIAN_FRONTEND=noninteractive apt-get -q update >&2 || die "apt-get update failed"
+	apt_fetched=yes
+}
+
+# Installs what is missing of the named packages, and prints their names before. Touches nothing when all are there, or
+# when STIXEL_NO_INSTALL is set.
 need_packages()
 {
-	local missing as_root=()
+	local missing
 
 	if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
 		say "this is no Debian or Ubuntu: going on with what is installed; needed are $*"
@@ -49,18 +64,15 @@ need_packages()
 	fi
 	mapfile -t missing < <(missing_packages "$@")
 	[ "${#missing[@]}" -gt 0 ] || return 0
-	if [ "$(id -u)" != 0 ]; then
-		command -v sudo >/dev/null ||
-			die "please install, as root: apt-get install --no-install-recommends ${missing[*]}"
-		as_root=(sudo)
+	if [ -n "${STIXEL_NO_INSTALL:-}" ]; then
+		say "not installed, as asked: ${missing[*]}"
+		return
 	fi
-	say "installing ${missing[*]}"
-	if [ -z "$apt_fetched" ]; then
-		"${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -q update >&2 ||
-			die "apt-get update failed"
-		apt_fetched=yes
-	fi
-	"${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -q install -y --no-install-recommends \
+	[ "$(id -u)" = 0 ] || command -v sudo >/dev/null ||
+		die "please install, as root: apt-get install --no-install-recommends ${missing[*]}"
+	say "installing with apt, as root: ${missing[*]}"
+	fetch_lists
+	as_root env DEBIAN_FRONTEND=noninteractive apt-get -q install -y --no-install-recommends \
 		"${missing[@]}" >&2 || die "apt-get could not install ${missing[*]}"
 }
 
@@ -138,12 +150,10 @@ source_date()
 # Lets apt install packages of another architecture beside the machine's own.
 need_architecture()
 {
-	local as_root=()
-
 	! dpkg --print-foreign-architectures | grep -qx "$1" || return 0
-	[ "$(id -u)" = 0 ] || as_root=(sudo)
+	[ -z "${STIXEL_NO_INSTALL:-}" ] || return 0
 	say "taking packages of $1, too"
-	"${as_root[@]}" dpkg --add-architecture "$1" || die "dpkg does not take packages of $1"
+	as_root dpkg --add-architecture "$1" || die "dpkg does not take packages of $1"
 	apt_fetched=''
 }
 

@@ -69,6 +69,14 @@ esac
         self.assertEqual([line[-1] if "install" in line else line[2] for line in lines if line[0] == "apt-get"],
                          ["update", "a", "c", "update", "d:arm64", "e"])
 
+    def test_nothing_is_installed_when_asked_not_to(self):
+        self.stub("apt-get", '#!/bin/sh\necho "$*" >>"$LOG"\n')
+        self.stub("dpkg", "#!/bin/sh\necho \"$*\" >>\"$LOG\"\n")
+        self.stub("dpkg-query", "#!/bin/sh\nexit 1\n")
+        self.shell("STIXEL_NO_INSTALL=1; need_packages a b; need_architecture arm64")
+        with open(self.path("log")) as f:
+            self.assertEqual([line for line in f if "print" not in line], [])
+
     def test_the_archive_of_this_machine(self):
         self.stub("apt-get", """#!/bin/sh
 . /etc/os-release
