@@ -4,8 +4,8 @@
 #   results.py count LOG                  "passed failed skipped"; LOG may be a script's output, see below
 #   results.py failed PART LOG            what failed, in the lines of a script's output
 #   results.py tell FILE FAILED           the same for reading: FILE has such lines of all parts, which counted FAILED
-#   results.py targets FOLDER SUITE...    what the tests of these suites start, as Ninja names it, one a line; the
-#                                         suite "installed": what is installed
+#   results.py targets FOLDER WORD...     what tests start, as Ninja names it, one a line. WORD: a suite; -SUITE: but
+#                                         not for its tests; test=NAME: a test; installed: what is installed
 #
 # A test runs once. A script prints "FAILED: NAME" for each test that failed, below it the test's last lines, each after
 # a tab, and at its end "N passed, N failed, N skipped".
@@ -129,9 +129,11 @@ def introspect(folder, what):
 def targets(folder, wanted):
     """Files below folder; a test's "depends" are the identifiers of the targets of its program and arguments."""
     every = introspect(folder, "targets")
-    wanted = {"stixeld:" + suite for suite in wanted}
-    needed = {i for t in introspect(folder, "tests") if wanted & set(t["suite"]) for i in t["depends"]}
-    needed |= {t["id"] for t in every if "stixeld:installed" in wanted and t["installed"]}
+    suites, without = ({"stixeld:" + word.lstrip("-") for word in wanted if word.startswith("-") == minus}
+                       for minus in (False, True))
+    needed = {i for t in introspect(folder, "tests") for i in t["depends"]
+              if (suites & set(t["suite"]) or "test=" + t["name"] in wanted) and not without & set(t["suite"])}
+    needed |= {t["id"] for t in every if "installed" in wanted and t["installed"]}
     return sorted(os.path.relpath(f, os.path.realpath(folder)) for t in every if t["id"] in needed
                   for f in t["filename"])
 

@@ -1,6 +1,6 @@
 /*
- * Faults on purpose: a reader that believes a length, and one that never ends. The check of the runner has to
- * see them found.
+ * Faults on purpose, each by the word that an input begins with: a reader that believes a length, one that never
+ * ends, one that keeps its memory. The check of replays has to see them found.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -9,18 +9,23 @@
 
 #include "tests/fuzz/fuzz.h"
 
+static bool planted_is(const uint8_t *data, size_t bytes, const char *word)
+{
+	return bytes >= 3 && memcmp(data, word, 3) == 0;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 {
-	volatile bool endless = bytes >= 3 && memcmp(data, "END", 3) == 0;
-	uint8_t *copy;
+	volatile bool endless = planted_is(data, bytes, "END");
+	uint8_t *copy = bytes ? malloc(bytes) : NULL;
 
 	while (endless)
 		;
-	if (bytes < 3 || memcmp(data, "LN", 2) != 0)
+	if (!copy)
 		return 0;
-	copy = malloc(bytes);
 	memcpy(copy, data, bytes);
-	fuzz_touch(copy, copy[2]);
-	free(copy);
+	fuzz_touch(copy, bytes + planted_is(data, bytes, "LEN"));
+	if (!planted_is(data, bytes, "LEA"))
+		free(copy);
 	return 0;
 }

@@ -1,4 +1,4 @@
-# The fuzz targets, and what run and coverage share: how they are built, and their corpora.
+# The fuzz targets, and what replay.py, run and coverage share: how they are built, and their corpora.
 # SPDX-License-Identifier: Apache-2.0
 """A corpus is what the fuzzer starts from: tests/fuzz/corpus/TARGET.tar.xz, minimised by coverage; the inputs that once
 found something, tests/fuzz/found/TARGET/; and files that the tree has anyway."""
@@ -46,18 +46,19 @@ TARGETS = {
                     "capture/v4l2/v4l2_decode.c", "capture/v4l2/v4l2_device.c", "capture/v4l2/v4l2_pairs.c",
                     "capture/v4l2/v4l2_queue.c", "capture/v4l2/v4l2_setup.c", "capture/v4l2/v4l2_tune.c"]),
 }
-# For the test of the runner alone: it has a fault on purpose.
+# For the check of replays alone: it has faults on purpose.
 PLANTED = "planted"
 # What stops a target: INPUT_S seconds of a processor for one input (fuzz.c), and memory. libFuzzer's own limit, by the
 # wall clock, is only for an input that waits for ever and uses no processor.
-INPUT_S = 20
-LIMITS = ["-timeout=1200", "-rss_limit_mb=1024"]
 # entropic_...: what is rare is looked for in a list at each feature of each input; a long list took half of the time.
-SEARCH = ["-entropic_feature_frequency_threshold=4", "-reload=0", "-print_final_stats=1"]
+INPUT_S = 20
+LIMITS = ["-timeout=1200", "-rss_limit_mb=1024", "-entropic_feature_frequency_threshold=4"]
 # quarantine: more than an input frees, and not so much that all memory is new to the processor's caches
 ENVIRONMENT = {"ASAN_OPTIONS": "strict_string_checks=1:detect_stack_use_after_return=1:detect_leaks=1:"
                                "quarantine_size_mb=16:malloc_context_size=12",
                "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1", "FUZZ_INPUT_S": str(INPUT_S)}
+# without libFuzzer AddressSanitizer has its limits of memory
+REPLAY = {"ASAN_OPTIONS": ENVIRONMENT["ASAN_OPTIONS"] + ":hard_rss_limit_mb=1024:max_allocation_size_mb=1024"}
 LEAN = ["-Dfuzz=true", "-Dtests=false", "-Dman=disabled", "-Dcuda=disabled", "-Dpython=false", "-Dsystemd=disabled",
         "-Db_lundef=false", "-Ddebug=false", "-Doptimization=1"]
 SANITIZED = LEAN + ["-Db_sanitize=address,undefined", "-Dc_args=-g1", "-Dwerror=true"]

@@ -109,6 +109,9 @@ class Results(Folder):
         self.assertTrue([name for name in ipc if name.startswith("tests/ipc/")])
         self.assertEqual(self.lines("targets", build, "installed", "ipc"), sorted({*installed, *ipc}))
         self.assertEqual(self.lines("targets", build, "no such suite"), [])
+        one = self.lines("targets", build, "test=exitcodes", "ipc", "-ipc")
+        self.assertIn("daemon/stixeld", one)
+        self.assertEqual([name for name in one if name.startswith("tests/ipc/test")], [])
 
 
 if __name__ == "__main__":

@@ -1,0 +1,70 @@
+/*
+ * Replays inputs of a fuzz target without libFuzzer: each file that is named once, in this order. With
+ * AddressSanitizer memory that an input leaks is a finding of that input.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <sanitizer/allocator_interface.h>
+#include <sanitizer/lsan_interface.h>
+#include <stdlib.h>
+
+#include "tests/fuzz/fuzz.h"
+
+static long held; /* blocks of memory */
+
+static void replay_taken(const volatile void *p, size_t bytes)
+{
+	(void)bytes;
+	held += p != NULL;
+}
+
+static void replay_freed(const volatile void *p)
+{
+	held -= p != NULL;
+}
+
+size_t LLVMFuzzerMutate(uint8_t *data, size_t bytes, size_t most)
+{
+	(void)data;
+	(void)bytes;
+	(void)most;
+	abort(); /* replays change nothing */
+}
+
+/* Returns the file's content in memory of exactly its size, so that each byte behind it is out of bounds. */
+static uint8_t *replay_read(const char *path, size_t *ret)
+{
+	FILE *f = fopen(path, "rbe");
+	uint8_t *data;
+	long bytes;
+
+	if (!f || fseek(f, 0, SEEK_END) < 0 || (bytes = ftell(f)) < 0)
+		fuzz_fail("cannot read %s", path);
+	rewind(f);
+	data = malloc((size_t)bytes);
+	if (!data || fread(data, 1, (size_t)bytes, f) != (size_t)bytes)
+		fuzz_fail("cannot read %s", path);
+	fclose(f);
+	*ret = (size_t)bytes;
+	return data;
+}
+
+int main(int argc, char **argv)
+{
+	if (!__sanitizer_install_malloc_and_free_hooks(replay_taken, replay_freed))
+		fuzz_fail("memory cannot be counted");
+	for (int i = 1; i < argc; i++) {
+		size_t bytes;
+		uint8_t *data = replay_read(argv[i], &bytes);
+		const long before = held;
+
+		fprintf(stderr, "Running: %s\n", argv[i]);
+		LLVMFuzzerTestOneInput(data, bytes);
+		free(data);
+		/* a look takes milliseconds, and what is kept for the next input is no leak */
+		if (held >= before && __lsan_do_recoverable_leak_check())
+			return 1;
+		fprintf(stderr, "Executed %s\n", argv[i]);
+	}
+	return 0;
+}
