@@ -8,7 +8,7 @@ import time
 import unittest
 
 import openmetrics
-from harness import FAKE, Ring, TestCase, until
+from harness import FAKE, IDLE, Ring, TestCase, until
 from test_semantics import SLOW, Segmenter, Steady
 
 ARGS = ["-s", "source.kind=synthetic", "-s", "stixels.width=4", "-s", "output.slots=1024",
@@ -83,7 +83,8 @@ class External(TestCase):
         self.until_state(i, lambda s: s["frames"]["published"] > 6, "frames")
         waited = [f.submitted_ns - f.left_ns for f in i.ring().frames()]
         self.assertGreater(min(waited), 10e6)
-        self.assertLess(max(waited), 200e6 * SLOW + 50e6)
+        if IDLE:
+            self.assertLess(max(waited), 200e6 * SLOW + 50e6)
         steady.close()
         # a writer that works and never comes to this picture: the wait ends, and the pair is given up
         dropped = i.status()["frames"]["dropped"]["no_map"]
@@ -94,7 +95,8 @@ class External(TestCase):
         behind.close()
         begun = time.monotonic()
         self.assertEqual(i.stop(), 0)
-        self.assertLess(time.monotonic() - begun, 2 * SLOW)
+        if IDLE:
+            self.assertLess(time.monotonic() - begun, 2 * SLOW)
         self.assertEqual(i.leftovers(), ["shm/stixel-disparity.net"])
 
     def test_scores_are_kept_while_the_map_is_waited_for(self):

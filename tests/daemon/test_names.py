@@ -9,7 +9,7 @@ import subprocess
 import time
 import unittest
 
-from harness import FAKE, SANITIZED, SMALL, TestCase, until
+from harness import FAKE, IDLE, SANITIZED, SMALL, TestCase, until
 
 PID_OFFSET = 52  # in the ring's header
 PATIENCE_S = 30  # of what a busy machine does late
@@ -148,6 +148,7 @@ class RingNames(TestCase):
 
 
 @unittest.skipIf(SANITIZED, "a sanitizer's engine is slow by itself")
+@unittest.skipUnless(IDLE, "what sleepers cost is judged by the clock, on an idle machine")
 class Herd(TestCase):
     def test_three_thousand_sleepers_do_not_slow_the_frame_thread(self):
         i, one = self.instance(), {min(os.sched_getaffinity(0))}
@@ -156,13 +157,9 @@ class Herd(TestCase):
         herd = subprocess.Popen([HERD, i.ring_path, "3000"], stdout=subprocess.PIPE, text=True)
         try:
             self.assertGreaterEqual(int(herd.stdout.readline()), 300)
-            # a busy machine drops a pair now and then by itself: of three times one is without
-            for _ in range(3):
-                before, began = i.status()["frames"], time.monotonic()
-                i.until_published(before["published"] + 30)
-                took, status = time.monotonic() - began, i.status()
-                if status["frames"]["dropped"]["overload"] == before["dropped"]["overload"]:
-                    break
+            before, began = i.status()["frames"], time.monotonic()
+            i.until_published(before["published"] + 30)
+            took, status = time.monotonic() - began, i.status()
             # one late frame is the scheduler's, and after ten seconds not of the figure any more
             until(lambda: i.status()["latency_10s_us"]["result_to_publish"]["p99"] < 200, PATIENCE_S, "0.2 ms at p99")
         finally:
@@ -170,10 +167,8 @@ class Herd(TestCase):
             herd.wait()
             herd.stdout.close()
         self.assertEqual(status["frames"]["dropped"]["overload"], before["dropped"]["overload"])
-        # pairs that were due while every slot was taken are in no count: a slow frame thread shows here, and a busy
-        # machine takes a few
+        # pairs that were due while every slot was taken are in no count: a slow frame thread shows here
         self.assertGreaterEqual(status["frames"]["captured"] - before["captured"], 0.8 * took * FPS - 2)
-        # the median: one late frame is the scheduler's on a busy machine, with the wakes in it each one takes longer
         self.assertLess(status["latency_10s_us"]["result_to_publish"]["p50"], 200)
         self.assertEqual(status["state"], "running")
 

@@ -11,7 +11,7 @@ import time
 import unittest
 
 import openmetrics
-from harness import SANITIZED, SMALL, TestCase, receive, until
+from harness import IDLE, SANITIZED, SMALL, TestCase, receive, until
 
 STAGES = ["ingest", "census", "sgm", "winner", "median", "left_right", "speckle", "smooth", "confidence", "road",
           "reduce", "segment", "compact", "monitor"]
@@ -246,7 +246,8 @@ class Pages(TestCase):
         frames = receive(good, 15)
         self.assertEqual(len(frames), 15)
         s = self.i.status()
-        self.assertLess(s["latency_10s_us"]["capture_to_publish"]["p50"], 200000 * SLOWER)
+        if IDLE:
+            self.assertLess(s["latency_10s_us"]["capture_to_publish"]["p50"], 200000 * SLOWER)
         until(lambda: self.i.status()["stream"]["garbage"] >= 3, 5, "garbage counted")
         slow.close()
 

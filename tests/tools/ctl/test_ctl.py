@@ -82,11 +82,12 @@ class Running(Folder):
         lines = r.stdout.splitlines()
         self.assertLessEqual(len(lines), 24)
         self.assertTrue(all(len(line) <= 80 for line in lines), r.stdout)
-        for word in ("running", "320 x 160", "capture to publish", "synthetic", str(self.daemon.process.pid)):
+        self.assertRegex(lines[0], r" (running|degraded), up ")  # a busy machine may give too few pairs a second
+        for word in ("320 x 160", "capture to publish", "synthetic", str(self.daemon.process.pid)):
             self.assertIn(word, r.stdout)
         self.assertRegex(r.stdout, r"measured, horizon [\d.]+, camera 1\.\d\d \+-0\.\d\d m high,\n"
                          r" +pitch -?[\d.]+ \+-0\.\d\d deg, roll -?[\d.]+ \+-0\.\d\d deg\n")
-        self.assertRegex(r.stdout, "sgm|stages below")  # on a busy machine a small stage may not be worth a row
+        self.assertRegex(r.stdout, "sgm|stages below")  # a small stage may not be worth a row
         self.assertNotIn("\033", r.stdout)
 
     def test_status_json(self):
