@@ -320,19 +320,18 @@ static int unknown_command(const struct sx_usage *u, const char *word)
 	return usage_unknown(u, NULL, "command", word, &g, "");
 }
 
-/* --generate SHELL, --generate man FILE.scd */
+/* --generate table, --generate man FILE.scd */
 static int generate(const struct sx_usage *u, const char *what, const char *file)
 {
 	FILE *from;
 	bool ok;
 
-	if (strcmp(what, "man") != 0) {
-		ok = sx_usage_completion(u, what, stdout);
-		if (!ok)
-			return sx_usage_fail(u, NULL, "--generate needs bash, zsh, fish or man, not '%s'",
-					     what);
+	if (strcmp(what, "table") == 0) {
+		sx_usage_table(u, stdout);
 		return fflush(stdout) == 0 ? 0 : EX_IOERR;
 	}
+	if (strcmp(what, "man") != 0)
+		return sx_usage_fail(u, NULL, "--generate needs table or man, not '%s'", what);
 	from = file ? fopen(file, "re") : NULL;
 	if (!from)
 		return sx_usage_fail(u, NULL, "--generate man needs a page to fill");

@@ -5,8 +5,8 @@
  *	PROGRAM [OPTIONS] [COMMAND] [OPTIONS] [OPERANDS]
  *
  * Every program also has --help (-h; after a command: of that command), --version, --help-keys [SECTION]
- * where it takes a configuration, and --generate, which is not told to users: it prints the completion of a
- * shell, or fills a man page, while the program is built.
+ * where it takes a configuration, and --generate, which help does not show: it prints the table for
+ * tools/completion/complete.py, or fills a man page, while the program is built.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -118,8 +118,11 @@ void sx_usage_help(const struct sx_usage *u, const struct sx_usage_command *comm
 bool sx_usage_belongs(const struct sx_usage *u, const struct sx_usage_option *o,
 		      const struct sx_usage_command *command);
 
-/* The completion of "bash", "zsh" or "fish"; false for another shell. */
-bool sx_usage_completion(const struct sx_usage *u, const char *shell, FILE *to);
+/*
+ * Prints the table as JSON: program, options, own (its operands), commands, keys, sections and places.
+ * tools/completion/complete.py makes the completion of the shells from it.
+ */
+void sx_usage_table(const struct sx_usage *u, FILE *to);
 /*
  * Copies a page in scdoc's language from one file to another; its lines @SYNOPSIS@, @COMMANDS@, @OPTIONS@ and
  * @EXITS@ become what the table has. false: a read or write error, or an unknown @WORD@.

@@ -1,0 +1,98 @@
+/*
+ * --generate table: the table of a command line as JSON, for what is made of it while the program is built.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "base/places.h"
+#include "config/cli/usage_priv.h"
+#include "config/config.h"
+
+static void table_string(const char *before, const char *text, FILE *to)
+{
+	fputs(before, to);
+	sx_config_json_string(text, to);
+}
+
+/* The kind of word, as the shells' completions know it. */
+static void table_offer(enum sx_usage_offer offer, FILE *to)
+{
+	static const char *const names[] = {[SX_OFFER_NOTHING] = "nothing", [SX_OFFER_FILE] = "file",
+					    [SX_OFFER_FOLDER] = "folder",   [SX_OFFER_INSTANCE] = "instance",
+					    [SX_OFFER_SETTING] = "setting", [SX_OFFER_SECTION] = "section"};
+
+	table_string(",\"offer\":", names[offer], to);
+}
+
+static void table_option(const struct sx_usage *u, const struct sx_usage_option *o, FILE *to)
+{
+	const char letter[2] = {o->letter, 0};
+	const char *gap = "";
+
+	table_string("{\"name\":", o->name, to);
+	table_string(",\"letter\":", letter, to);
+	if (o->argument)
+		table_string(",\"argument\":", o->argument, to);
+	table_offer(o->offer, to);
+	fprintf(to, ",\"words\":%d,\"optional\":%s,\"many\":%s,\"choices\":[",
+		!o->argument		  ? 0
+		: o->kind == SX_USAGE_TWO ? 2
+					  : 1,
+		sx_usage_optional(o) ? "true" : "false", o->many ? "true" : "false");
+	for (int i = 0; o->words && o->words[i]; i++)
+		table_string(i ? "," : "", o->words[i], to);
+	fputs("],\"commands\":[", to);
+	for (int i = 0; i < u->command_count; i++) {
+		if (!(o->commands & SX_USAGE_OF(i)))
+			continue;
+		table_string(gap, u->commands[i].name, to);
+		gap = ",";
+	}
+	table_string("],\"help\":", o->help, to);
+	fputc('}', to);
+}
+
+static void table_command(const struct sx_usage_command *c, FILE *to)
+{
+	table_string("{\"name\":", c->name ? c->name : "", to);
+	table_string(",\"operands\":", c->operands ? c->operands : "", to);
+	fprintf(to, ",\"most\":%d", c->most);
+	table_offer(c->offer, to);
+	table_string(",\"help\":", c->help ? c->help : "", to);
+	fputc('}', to);
+}
+
+/* Where instances have their sockets: base/places.h. */
+static void table_places(FILE *to)
+{
+	table_string(",\"places\":{\"system\":", SX_PLACE_SYSTEM_DIR, to);
+	table_string(",\"variable\":", SX_PLACE_VARIABLE, to);
+	table_string(",\"user\":", SX_PLACE_USER_DIR, to);
+	table_string(",\"program\":", SX_PLACE_PROGRAM_DIR, to);
+	table_string(",\"socket\":", SX_STATUS_SOCKET, to);
+	fputc('}', to);
+}
+
+void sx_usage_table(const struct sx_usage *u, FILE *to)
+{
+	const struct sx_usage_option *o;
+
+	table_string("{\"program\":", u->program, to);
+	fputs(",\"options\":[", to);
+	for (int i = 0; (o = sx_usage_row(u, i)); i++) {
+		fputs(i ? "," : "", to);
+		table_option(u, o, to);
+	}
+	fputs("],\"own\":", to);
+	table_command(&u->own, to);
+	fputs(",\"commands\":[", to);
+	for (int i = 0; i < u->command_count; i++) {
+		fputs(i ? "," : "", to);
+		table_command(&u->commands[i], to);
+	}
+	fputs("],\"keys\":", to);
+	sx_config_json_options(to);
+	fputs(",\"sections\":", to);
+	sx_config_json_sections(to);
+	table_places(to);
+	fputs("}\n", to);
+}
