@@ -4,49 +4,23 @@ SPDX-License-Identifier: Apache-2.0
 """
 from __future__ import annotations
 
-import argparse
 import contextlib
 import gc
 import logging
 import os
-import re
 import signal
 import sys
 import threading
 import time
-from typing import Any, Dict, List, NoReturn, Optional, Sequence, Tuple
+from typing import Any, Dict, List, Optional, Sequence
 
 from . import config as configuration
 from . import status, text
-from .fail import CONFIG, FAILED, UNAVAILABLE, USAGE, Fail, sentence
+from .fail import CONFIG, FAILED, UNAVAILABLE, Fail, sentence
 from .sink import Instance, Sink
+from .text import PROGRAM
 
-PROGRAM = "stixel-bridge"
-FILE = "/etc/stixel-bridge.conf"
-ABOUT = "Sends the frames of stixeld to other machines and programs: zenoh, ROS 2, Foxglove."
 STOP_S = 3.0
-
-OPTIONS: List[Tuple[List[str], Optional[str], Dict[str, Any], str]] = [
-    (["-c", "--config"], "FILE", {"default": FILE}, "configuration (default: %s)" % FILE),
-    (["--check"], None, {}, "say whether the configuration can be used, and end"),
-    (["--print-config"], None, {}, "print every section and key with its range and default, and end"),
-]
-
-
-class _Parser(argparse.ArgumentParser):
-    def error(self, message: str) -> NoReturn:
-        self.exit(USAGE, "%s: %s\n" % (self.prog, re.sub(r"^argument (\S+/)?", "", message)))
-
-
-def _parser(version: str) -> _Parser:
-    p = _Parser(prog=PROGRAM, description=ABOUT, allow_abbrev=False)
-    for names, argument, more, text in OPTIONS:
-        if argument is None:
-            p.add_argument(*names, action="store_true", help=text)
-        else:
-            p.add_argument(*names, metavar=argument, help=text, **more)
-    p.add_argument("--version", action="version", version="%s %s" % (PROGRAM, version))
-    return p
 
 
 def say(text: str) -> None:
@@ -178,12 +152,9 @@ def main(arguments: Optional[List[str]] = None, version: Optional[str] = None) -
     """Exit code, of fail.EXITS."""
     if arguments is None:
         arguments = sys.argv[1:]
-    if arguments[:2] == ["--generate", "man"] and len(arguments) == 3:
-        text.man(arguments[2], OPTIONS)
-        return 0
     if version is None:
         version = _version()
-    options = _parser(version).parse_args(arguments)
+    options = text.parser(version).parse_args(arguments)
     try:
         if options.print_config:
             text.print_config()

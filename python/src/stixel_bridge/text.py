@@ -1,19 +1,38 @@
-"""What is said of the options: --print-config and the man page, from the same tables.
+"""The command line, and what is printed of the keys. docs/man/program.py makes the man page from both.
 
 SPDX-License-Identifier: Apache-2.0
 """
 from __future__ import annotations
 
+import argparse
 import re
 import sys
 import textwrap
-from typing import Any, Iterator, List, Sequence, TextIO, Tuple
+from typing import Iterator, NoReturn, Sequence, TextIO, Tuple
 
 from . import config, sinks
-from .fail import EXITS
+from .fail import EXITS, USAGE  # noqa: F401
 from .options import Option, range_of, shown
 
 PROGRAM = "stixel-bridge"
+FILE = "/etc/stixel-bridge.conf"
+ABOUT = "Sends the frames of stixeld to other machines and programs: zenoh, ROS 2, Foxglove."
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        self.exit(USAGE, "%s: %s\n" % (self.prog, re.sub(r"^argument (\S+/)?", "", message)))
+
+
+def parser(version: str) -> argparse.ArgumentParser:
+    """Parses the options, and has their help."""
+    p = _Parser(prog=PROGRAM, description=ABOUT, allow_abbrev=False)
+    p.add_argument("-c", "--config", metavar="FILE", default=FILE, help="configuration (default: %s)" % FILE)
+    p.add_argument("--check", action="store_true", help="say whether the configuration can be used, and end")
+    p.add_argument("--print-config", action="store_true",
+                   help="print every section and key with its range and default, and end")
+    p.add_argument("--version", action="version", version="%s %s" % (PROGRAM, version))
+    return p
 
 
 def sections() -> Iterator[Tuple[str, str, Sequence[Option]]]:
@@ -27,6 +46,11 @@ def sections() -> Iterator[Tuple[str, str, Sequence[Option]]]:
         yield "sink NAME, kind = " + kind, maker.HELP, maker.OPTIONS
 
 
+def in_words(option: Option) -> Tuple[str, str]:
+    """What a key may be, and its default as it stands in a file."""
+    return range_of(option), shown(option, option.default)
+
+
 def print_config(out: TextIO = sys.stdout) -> None:
     """Every section and key: those of kinds are printed as comments, since a sink is of one kind."""
     for head, about, options in sections():
@@ -38,39 +62,3 @@ def print_config(out: TextIO = sys.stdout) -> None:
             mark = "#" if extra or option.default in (None, []) else ""
             out.write("%s%s = %s\n" % (mark, option.name, shown(option, option.default)))
         out.write("\n")
-
-
-def _scdoc(text: str) -> str:
-    return re.sub(r"([_*\\<>#\[\]`])", r"\\\1", text)
-
-
-def _man_options(table: Sequence[Any]) -> str:
-    lines: List[str] = []
-    for names, argument, _, text in [*table, (["-h", "--help"], None, {}, "say all this"),
-                                     (["--version"], None, {}, "say which version this is")]:
-        lines += [", ".join("*%s*" % n for n in names) + (" _%s_" % argument if argument else ""),
-                  "\t" + _scdoc(text[0].upper() + text[1:] + "."), ""]
-    return "\n".join(lines).rstrip()
-
-
-def _man_sections() -> str:
-    lines: List[str] = []
-    for head, about, options in sections():
-        lines += ["## [%s]" % _scdoc(head), "", _scdoc(about[:1].upper() + about[1:] + "."), ""]
-        for option in options:
-            default = shown(option, option.default)
-            limits = range_of(option)
-            lines += ["*%s*" % _scdoc(option.name), "\t%s. %s%s." % (
-                _scdoc(option.help[:1].upper() + option.help[1:]), _scdoc(limits[:1].upper() + limits[1:]),
-                "; default " + _scdoc(default) if default else ""), ""]
-    return "\n".join(lines).rstrip()
-
-
-def man(path: str, table: Sequence[Any], out: TextIO = sys.stdout) -> None:
-    """Prints a page in scdoc, its placeholders filled."""
-    exits = "\n\n".join("*%d*\n\t%s." % (code, _scdoc(text[0].upper() + text[1:])) for code, text in EXITS)
-    filled = {"@SYNOPSIS@": "*%s* [_options_]" % PROGRAM, "@OPTIONS@": _man_options(table), "@EXITS@": exits,
-              "@SECTIONS@": _man_sections()}
-    with open(path, encoding="utf-8") as f:
-        for line in f:
-            out.write(filled.get(line.strip(), line.rstrip("\n")) + "\n")

@@ -1,12 +1,11 @@
-"""The command line: one table, from which parser, --help and man page are made.
+"""The command line. docs/man/program.py makes the man page from the parser.
 
 SPDX-License-Identifier: Apache-2.0
 """
 import argparse
 import re
-import sys
 
-from .fail import EXITS, USAGE
+from .fail import EXITS, USAGE  # noqa: F401
 
 PROGRAM = "stixel-calibrate"
 LENSES = ("plumb_bob", "rational", "equidistant")
@@ -35,48 +34,49 @@ def _mm(text):
     return value
 
 
-# names, argument (None: a flag), more for argparse, what it does with its default
-OPTIONS = [
-    (["-i", "--instance"], "NAME", {}, "instance of stixeld that gives the pairs (default: default)"),
-    (["--left"], "PATTERN", {}, "left images, files instead of an instance; *, ?, [..] as in the shell, by name"),
-    (["--right"], "PATTERN", {}, "right images, as many and in the same order"),
-    (["--board"], "COLUMNSxROWS", {"type": _board, "default": (9, 6)}, "inner corners of the board (default: 9x6)"),
-    (["--square"], "MM", {"type": _mm, "default": 25.0}, "edge of a square as printed: measure it (default: 25)"),
-    (["--charuco"], None, {}, "a ChArUco board, of which a part may be out of sight, instead of a checkerboard"),
-    (["--marker"], "MM", {"type": _mm}, "edge of a ChArUco board's markers (default: three quarters of the square)"),
-    (["--dictionary"], "NAME", {"default": "5X5_100"},
-     "of a ChArUco board's markers, as OpenCV names it (default: 5X5_100)"),
-    (["--lens"], "MODEL", {"choices": LENSES, "default": "plumb_bob"},
-     "model: plumb_bob, 5 coefficients; rational, 8, for wide angles; equidistant, 4, fisheye (default: plumb_bob)"),
-    (["-o", "--output"], "FILE", {"default": "stereo.yaml"},
-     "result (default: stereo.yaml); one that is there becomes FILE.1"),
-    (["--page"], "FILE.html", {}, "keep a page for a browser there that shows the pictures and what is missing"),
-    (["--save"], "FOLDER", {}, "write the pairs of kept views there as PNG, to calibrate again with --left, --right"),
-    (["--print-board"], "FILE", {}, "write the board to print instead, .svg or .png in its size in mm"),
-    (["--force"], None, {}, "write a result beyond the limits too"),
-    (["--no-apply"], None, {}, "write the file only: the instance goes on with the calibration that it has"),
-]
-
-
 class _Parser(argparse.ArgumentParser):
     def error(self, message):
         self.exit(USAGE, "%s: %s\n" % (self.prog, re.sub(r"^argument (\S+/)?", "", message)))
 
 
-def _parser(version):
+def parser(version):
+    """Parses the options, and has their help."""
     p = _Parser(prog=PROGRAM, description=ABOUT, allow_abbrev=False)
-    for names, argument, more, text in OPTIONS:
-        if argument is None:
-            p.add_argument(*names, action="store_true", help=text)
-        else:
-            p.add_argument(*names, metavar=argument, help=text, **more)
-    p.add_argument("--version", action="version", version="%s %s" % (PROGRAM, version))
+    add = p.add_argument
+    add("-i", "--instance", metavar="NAME", help="instance of stixeld that gives the pairs (default: default)")
+    add("--left", metavar="PATTERN",
+        help="left images, files instead of an instance; *, ?, [..] as in the shell, by name")
+    add("--right", metavar="PATTERN", help="right images, as many and in the same order")
+    add("--board", metavar="COLUMNSxROWS", type=_board, default=(9, 6),
+        help="inner corners of the board (default: 9x6)")
+    add("--square", metavar="MM", type=_mm, default=25.0,
+        help="edge of a square as printed: measure it (default: 25)")
+    add("--charuco", action="store_true",
+        help="a ChArUco board, of which a part may be out of sight, instead of a checkerboard")
+    add("--marker", metavar="MM", type=_mm,
+        help="edge of a ChArUco board's markers (default: three quarters of the square)")
+    add("--dictionary", metavar="NAME", default="5X5_100",
+        help="of a ChArUco board's markers, as OpenCV names it (default: 5X5_100)")
+    add("--lens", metavar="MODEL", choices=LENSES, default="plumb_bob",
+        help="model: plumb_bob, 5 coefficients; rational, 8, for wide angles; equidistant, 4, fisheye "
+             "(default: plumb_bob)")
+    add("-o", "--output", metavar="FILE", default="stereo.yaml",
+        help="result (default: stereo.yaml); one that is there becomes FILE.1")
+    add("--page", metavar="FILE.html",
+        help="keep a page for a browser there that shows the pictures and what is missing")
+    add("--save", metavar="FOLDER",
+        help="write the pairs of kept views there as PNG, to calibrate again with --left, --right")
+    add("--print-board", metavar="FILE", help="write the board to print instead, .svg or .png in its size in mm")
+    add("--force", action="store_true", help="write a result beyond the limits too")
+    add("--no-apply", action="store_true",
+        help="write the file only: the instance goes on with the calibration that it has")
+    add("--version", action="version", version="%s %s" % (PROGRAM, version))
     return p
 
 
 def parse(arguments, version):
     """The options; ends the program where they contradict each other."""
-    p = _parser(version)
+    p = parser(version)
     o = p.parse_args(arguments)
     if bool(o.left) != bool(o.right):
         p.error("--left and --right go together")
@@ -92,28 +92,3 @@ def parse(arguments, version):
         p.error("--print-board %s: must end in .svg or .png" % o.print_board)
     o.instance = o.instance or "default"
     return o
-
-
-def _scdoc(text):
-    return re.sub(r"([_*\\<>#\[\]`])", r"\\\1", text)
-
-
-def _man_options():
-    lines = []
-    for names, argument, _, text in OPTIONS + [(["-h", "--help"], None, {}, "say all this"),
-                                               (["--version"], None, {}, "say which version this is")]:
-        lines += [", ".join("*%s*" % n for n in names) + (" _%s_" % _scdoc(argument) if argument else ""),
-                  "\t" + _scdoc(text[0].upper() + text[1:] + "."), ""]
-    return "\n".join(lines).rstrip()
-
-
-def _man_exits():
-    return "\n\n".join("*%d*\n\t%s." % (code, _scdoc(text[0].upper() + text[1:])) for code, text in EXITS)
-
-
-def man(path, out=sys.stdout):
-    """Prints a page in scdoc, its placeholders filled."""
-    filled = {"@SYNOPSIS@": "*%s* [_options_]" % PROGRAM, "@OPTIONS@": _man_options(), "@EXITS@": _man_exits()}
-    with open(path, encoding="utf-8") as f:
-        for line in f:
-            out.write(filled.get(line.strip(), line.rstrip("\n")) + "\n")

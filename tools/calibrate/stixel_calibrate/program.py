@@ -116,9 +116,6 @@ def _print_board(o):
 
 def main(arguments, version):
     """Exit code."""
-    if arguments[:2] == ["--generate", "man"] and len(arguments) == 3:
-        command_line.man(arguments[2])
-        return 0
     o = command_line.parse(arguments, version)
     try:
         if o.print_board:
