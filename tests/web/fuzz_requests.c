@@ -229,46 +229,24 @@ int __wrap_pthread_cond_timedwait(pthread_cond_t *cond, pthread_mutex_t *lock, c
 	return ETIMEDOUT;
 }
 
-static int ask(char **body, char *why, size_t why_bytes)
+int __wrap_sx_socket_ask(const struct sx_question *q, struct sx_reply *ret);
+int __wrap_sx_socket_ask(const struct sx_question *q, struct sx_reply *ret)
 {
 	static const int codes[] = {200, 200, 200, 400,	    403,	404,
 				    405, 409, 503, -ENOENT, -ETIMEDOUT, -EACCES};
-	const int code = codes[fuzz_choice(request.in, sizeof(codes) / sizeof(codes[0]))];
 
-	snprintf(why, why_bytes, "%s", code == 200 ? "" : "so it is");
-	if (code < 0)
-		return code;
-	*body = fuzz_text(request.in);
-	if (!*body)
-		*body = strdup("");
-	return code;
-}
-
-int __wrap_sx_instance_get(const char *instance, const char *target, int timeout_ms, char **body, char *why,
-			   size_t why_bytes);
-int __wrap_sx_instance_get(const char *instance, const char *target, int timeout_ms, char **body, char *why,
-			   size_t why_bytes)
-{
-	return ask(body, why, why_bytes);
-}
-
-int __wrap_sx_bridge_get(const char *bridge, const char *target, int timeout_ms, char **body, char *why,
-			 size_t why_bytes);
-int __wrap_sx_bridge_get(const char *bridge, const char *target, int timeout_ms, char **body, char *why,
-			 size_t why_bytes)
-{
-	return ask(body, why, why_bytes);
-}
-
-int __wrap_sx_instance_ask(const char *instance, const char *target, const char *post, int timeout_ms,
-			   char **body, char *why, size_t why_bytes);
-int __wrap_sx_instance_ask(const char *instance, const char *target, const char *post, int timeout_ms,
-			   char **body, char *why, size_t why_bytes)
-{
-	request.ordered = true;
-	if (strlen(post) != request.sent_bytes || memcmp(post, request.sent, request.sent_bytes) != 0)
+	request.ordered = request.ordered || q->post;
+	if (q->post &&
+	    (strlen(q->post) != request.sent_bytes || memcmp(q->post, request.sent, request.sent_bytes) != 0))
 		fuzz_fail("the daemon gets another order than was sent");
-	return ask(body, why, why_bytes);
+	*ret = (struct sx_reply){.code = codes[fuzz_choice(request.in, sizeof(codes) / sizeof(codes[0]))]};
+	snprintf(ret->why, sizeof(ret->why), "%s", ret->code == 200 ? "" : "so it is");
+	if (ret->code < 0)
+		return ret->code;
+	ret->body = fuzz_text(request.in);
+	if (!ret->body)
+		ret->body = strdup("");
+	return ret->code;
 }
 
 static void tell_names(void (*take)(void *user, const char *name), void *user)

@@ -6,7 +6,6 @@
 #include "tools/common/instances.h"
 
 #include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdbool.h>
@@ -16,53 +15,8 @@
 #include <unistd.h>
 
 #include "base/places.h"
-#include "tools/common/http_get.h"
 
 static const char ring_prefix[] = SX_RING_PREFIX, offer_suffix[] = ".pairs";
-
-/* As sx_instance_ask(), of a program's own folders. */
-static int ask_places(const char *program, const char *name, const char *target, const char *post,
-		      int timeout_ms, char **body, char *why, size_t why_bytes)
-{
-	char folder[PATH_MAX], path[PATH_MAX + NAME_MAX + sizeof("//" SX_STATUS_SOCKET)], first_why[512];
-	int r, first = -ENOENT; /* a place that is not open to us is told rather than one with nobody in it */
-
-	*body = NULL;
-	for (int place = 0; place < SX_PLACES; place++) {
-		if (!sx_place_folder_of((enum sx_place)place, program, folder, sizeof(folder)))
-			continue;
-		snprintf(path, sizeof(path), "%s/%s/" SX_STATUS_SOCKET, folder, name);
-		r = post ? sx_http_post(path, target, post, timeout_ms, body, why, why_bytes)
-			 : sx_http_get(path, target, timeout_ms, body, why, why_bytes);
-		if (r >= 0 && r != 200)
-			snprintf(why, why_bytes, "%s answered %d to %s %s", path, r, post ? "POST" : "GET",
-				 target);
-		if (r >= 0 || !sx_place_passed(r))
-			return r;
-		if (first == -ENOENT && r != -ECONNREFUSED) {
-			first = r;
-			snprintf(first_why, sizeof(first_why), "%s", why);
-		}
-	}
-	if (first == -ENOENT)
-		snprintf(why, why_bytes, "no %s runs as %s'%s'", program,
-			 strcmp(program, SX_PLACE_PROGRAM) == 0 ? "instance " : "", name);
-	else
-		snprintf(why, why_bytes, "%s", first_why);
-	return first;
-}
-
-int sx_instance_ask(const char *instance, const char *target, const char *post, int timeout_ms, char **body,
-		    char *why, size_t why_bytes)
-{
-	return ask_places(SX_PLACE_PROGRAM, instance, target, post, timeout_ms, body, why, why_bytes);
-}
-
-int sx_instance_get(const char *instance, const char *target, int timeout_ms, char **body, char *why,
-		    size_t why_bytes)
-{
-	return sx_instance_ask(instance, target, NULL, timeout_ms, body, why, why_bytes);
-}
 
 static bool has_status_socket(const char *folder, const char *name)
 {
@@ -99,12 +53,6 @@ void sx_instances_find(void (*take)(void *user, const char *name), void *user)
 void sx_bridges_find(void (*take)(void *user, const char *name), void *user)
 {
 	find_folders(SX_PLACE_BRIDGE, take, user);
-}
-
-int sx_bridge_get(const char *bridge, const char *target, int timeout_ms, char **body, char *why,
-		  size_t why_bytes)
-{
-	return ask_places(SX_PLACE_BRIDGE, bridge, target, NULL, timeout_ms, body, why, why_bytes);
 }
 
 /* Pairs that the instance offers to who matches for it, rather than an instance of that name. */

@@ -5,14 +5,17 @@
  */
 #include "tools/ctl/bridges.h"
 
+#include <errno.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/places.h"
 #include "ipc/instance.h"
 #include "tools/common/instances.h"
 #include "tools/ctl/answer.h"
+#include "tools/ctl/ctl_ask.h"
 #include "tools/ctl/settings.h"
 
 enum { ASK_MS = 1000, WIDTH_LEAST = 8, WIDTH_MOST = 64 };
@@ -33,17 +36,21 @@ static void take(void *user, const char *name)
 
 static json_t *ask(const char *name)
 {
-	char why[512], *body = NULL;
-	int r = sx_bridge_get(name, "/status", ASK_MS, &body, why, sizeof(why));
-	json_t *answer = r == 200 ? json_loads(body, JSON_REJECT_DUPLICATES, NULL) : NULL;
+	const struct sx_question q = {
+		.program = SX_PLACE_BRIDGE, .name = name, .target = "/status", .timeout_ms = ASK_MS};
+	struct sx_reply reply;
+	json_t *answer = ctl_ask_object(&q, &reply);
 
 	if (!json_is_array(json_object_get(answer, "sinks"))) {
 		json_decref(answer);
-		answer = json_pack("{s:s}", "why", r == 200 ? "its status is none of a bridge" : why);
+		answer = json_pack("{s:s}", "why",
+				   reply.code == 200 || reply.code == -EBADMSG
+					   ? "its status is none of a bridge"
+					   : reply.why);
 	}
 	json_object_set_new(answer, "bridge", json_string(name)); /* whatever it calls itself */
 	sx_json_make_printable(answer);
-	free(body);
+	sx_reply_finish(&reply);
 	return answer;
 }
 

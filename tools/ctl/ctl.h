@@ -87,12 +87,6 @@ int ctl_snapshot_words(const struct ctl *c);
 int ctl_endurance_words(const struct ctl *c);
 int ctl_record_words(const struct ctl *c);
 
-/* How long a daemon that works may take to answer. */
-#define CTL_ANSWER_MS 3000
-/* The body of GET target of the instance, to be freed; or NULL and, after a sentence, the exit code. */
-char *ctl_ask(const struct ctl *c, const char *target, int *code);
-/* Says why sx_instance_get() did not answer with 200: r, why are its. Returns an exit code. */
-int ctl_ask_failed(const struct ctl *c, int r, const char *why);
 /* "no stixeld runs as instance ...; running: front, rear"; returns the exit code. */
 int ctl_absent(const struct ctl *c);
 /*

@@ -11,7 +11,7 @@
 
 #include "base/printable.h"
 #include "config/option.h"
-#include "tools/common/instances.h"
+#include "tools/ctl/ctl_ask.h"
 #include "tools/ctl/settings.h"
 
 #define SET_ANSWER_MS 90000 /* contexts of a GPU may take long to make */
@@ -58,24 +58,26 @@ int ctl_set_words(const struct ctl *c)
 
 int ctl_set(const struct ctl *c)
 {
-	char why[512] = "", *body = NULL, *order;
 	int code = 0, r;
+	char *order = order_of(c, &code);
+	const struct sx_question q = {
+		.name = c->instance, .target = "/settings", .post = order, .timeout_ms = SET_ANSWER_MS};
+	struct sx_reply reply;
 
-	order = order_of(c, &code);
 	if (!order)
 		return code;
-	r = sx_instance_ask(c->instance, "/settings", order, SET_ANSWER_MS, &body, why, sizeof(why));
+	r = sx_socket_ask(&q, &reply);
 	free(order);
 	if (r < 0)
-		return ctl_ask_failed(c, r, why);
+		return ctl_ask_failed(c, &reply);
 	code = sx_settings_code(r);
 	if (r == 404 || r == 405)
 		ctl_fail(0, "instance '%s' is of a version that takes no settings", c->instance);
 	else
-		print_answer(body, code != 0);
+		print_answer(reply.body, code != 0);
 	if (!code && fflush(stdout) != 0)
 		code = ctl_fail(EX_CANTCREAT, "cannot print: %s", strerror(errno));
-	free(body);
+	sx_reply_finish(&reply);
 	return code;
 }
 

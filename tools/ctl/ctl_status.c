@@ -14,53 +14,14 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "tools/common/instances.h"
 #include "tools/ctl/answer.h"
-#include "tools/ctl/ctl.h"
-#include "tools/ctl/ring_look.h"
+#include "tools/ctl/ctl_ask.h"
 
 #define PAGE_COLUMNS 80
 #define PAGE_ROWS 23 /* and one for how a watch ends */
 #define INDENT 10    /* of what a word at the left names */
 #define STAGES_LEAST 3
 #define SMALL 0.02 /* share of the whole */
-
-/* Nobody answers at the instance's socket. What its ring says; NULL where nobody fills it. */
-static json_t *ask_ring(const struct ctl *c)
-{
-	struct ctl_ring ring;
-
-	return ctl_ring_look(&ring, c->instance) == 0 && ctl_ring_lives(&ring) ? ctl_ring_status(&ring)
-									       : NULL;
-}
-
-/* The exit code after a sentence: why there is no answer. */
-int ctl_ask_failed(const struct ctl *c, int r, const char *why)
-{
-	json_t *j = r == -ENOENT ? ask_ring(c) : NULL;
-	int code = r >= 0 || r == -EPROTO || r == -EMSGSIZE ? EX_DATAERR : CTL_NOTHING;
-
-	if (j && json_is_true(json_object_get(j, "replay")))
-		code = ctl_fail(code, "instance '%s' is a replay, which has frames alone", c->instance);
-	else if (r == -ENOENT && !j)
-		code = ctl_absent(c);
-	else
-		code = ctl_fail(code, "%s", why);
-	json_decref(j);
-	return code;
-}
-
-char *ctl_ask(const struct ctl *c, const char *target, int *code)
-{
-	char why[512] = "", *body = NULL;
-	int r = sx_instance_get(c->instance, target, CTL_ANSWER_MS, &body, why, sizeof(why));
-
-	if (r == 200)
-		return body;
-	*code = ctl_ask_failed(c, r, why);
-	free(body);
-	return NULL;
-}
 
 /* Green, yellow or red where that helps: on a terminal, unless NO_COLOR forbids it. */
 static const char *colour(const char *state, bool on)
@@ -383,43 +344,32 @@ static void print_any_page(json_t *j)
 }
 
 /* What is known of the instance; *body: as the daemon said it, NULL from a ring. NULL and the exit code. */
-static json_t *status_of(const struct ctl *c, char **body, int *code)
+static json_t *status_of(const struct ctl *c, struct sx_reply *reply, int *code)
 {
-	char why[512] = "";
-	json_error_t error;
-	json_t *j = NULL;
-	int r = sx_instance_get(c->instance, "/status", CTL_ANSWER_MS, body, why, sizeof(why));
+	json_t *j = ctl_ask_status(c->instance, CTL_ANSWER_MS, reply);
 
-	if (r == 200) {
-		j = json_loads(*body, JSON_REJECT_DUPLICATES, &error);
-		if (!json_is_object(j))
-			*code = ctl_fail(EX_DATAERR, "instance '%s': its status is not JSON: %s", c->instance,
-					 error.text);
-	} else {
-		free(*body);
-		*body = NULL;
-		j = r == -ENOENT ? ask_ring(c) : NULL;
-		if (!j)
-			*code = ctl_ask_failed(c, r, why);
-	}
+	if (!j && reply->code == -ENOENT)
+		j = ctl_ask_ring(c->instance);
+	if (!j)
+		*code = ctl_ask_failed(c, reply);
 	return j;
 }
 
 /* Asks once and prints by show, or as JSON: the daemon's text as it came. */
 static int show_status(const struct ctl *c, void (*show)(json_t *j))
 {
-	char *body = NULL;
+	struct sx_reply reply;
 	int code = 0;
-	json_t *j = status_of(c, &body, &code);
+	json_t *j = status_of(c, &reply, &code);
 
-	if (!code && c->json && body)
-		fputs(body, stdout);
+	if (!code && c->json && reply.body)
+		fputs(reply.body, stdout);
 	else if (!code && c->json)
 		code = json_dumpf(j, stdout, JSON_COMPACT) < 0 || puts("") < 0 ? EX_CANTCREAT : 0;
 	else if (!code)
 		show(j);
 	json_decref(j);
-	free(body);
+	sx_reply_finish(&reply);
 	if (!code && fflush(stdout) != 0)
 		code = ctl_fail(EX_CANTCREAT, "cannot print: %s", strerror(errno));
 	return code;

@@ -14,6 +14,7 @@
 #include "ipc/instance.h"
 #include "tools/common/instances.h"
 #include "tools/ctl/answer.h"
+#include "tools/ctl/ctl_ask.h"
 #include "tools/ctl/ring_look.h"
 
 enum { ASK_MS = 1000 };
@@ -110,17 +111,16 @@ static bool take_ring(struct ctl_found *f, int status)
 
 static bool look_at(struct ctl_found *f)
 {
-	char why[512], *body = NULL;
-	int r = sx_instance_get(f->name, "/status", ASK_MS, &body, why, sizeof(why));
-	json_t *j = r == 200 ? json_loads(body, JSON_REJECT_DUPLICATES, NULL) : NULL;
-	bool there = json_is_object(j);
+	struct sx_reply reply;
+	json_t *j = ctl_ask_status(f->name, ASK_MS, &reply);
+	bool there = j != NULL;
 
 	if (there)
 		take_answer(f, j);
 	else
-		there = take_ring(f, r);
+		there = take_ring(f, reply.code);
 	json_decref(j);
-	free(body);
+	sx_reply_finish(&reply);
 	return there;
 }
 

@@ -15,7 +15,7 @@
 #include <sysexits.h>
 
 #include "tools/common/outfile.h"
-#include "tools/ctl/ctl.h"
+#include "tools/ctl/ctl_ask.h"
 
 /* A line without its end, in words. */
 struct metrics_line {
@@ -126,15 +126,16 @@ static int save_metrics(const struct ctl *c, const char *text)
 
 int ctl_metrics(const struct ctl *c)
 {
+	const struct sx_question q = {.name = c->instance, .target = "/metrics", .timeout_ms = CTL_ANSWER_MS};
+	struct sx_reply reply;
 	int code = 0;
-	char *body = ctl_ask(c, "/metrics", &code);
 
-	if (!body)
-		return code;
-	if (c->textfile)
-		code = save_metrics(c, body);
-	else if (fputs(body, stdout) == EOF || fflush(stdout) != 0)
+	if (sx_socket_ask(&q, &reply) != 200)
+		code = ctl_ask_failed(c, &reply);
+	else if (c->textfile)
+		code = save_metrics(c, reply.body);
+	else if (fputs(reply.body, stdout) == EOF || fflush(stdout) != 0)
 		code = ctl_fail(EX_CANTCREAT, "cannot print: %s", strerror(errno));
-	free(body);
+	sx_reply_finish(&reply);
 	return code;
 }

@@ -18,7 +18,7 @@
 #include "recording/recording.h"
 #include "recording/recording_write.h"
 #include "tools/common/args.h"
-#include "tools/common/instances.h"
+#include "tools/common/ask.h"
 #include "tools/common/status_line.h"
 #include "tools/ctl/ctl.h"
 #include "tools/ctl/record_file.h"
@@ -174,7 +174,8 @@ static int note_publisher(struct recorder *r, const struct stixel_frame_header *
 {
 	struct sx_record_publisher p = {.epoch = first->epoch};
 	struct stixel_status status;
-	char *config = NULL, why[256];
+	const struct sx_question q = {.name = r->c->instance, .target = "/config", .timeout_ms = CONFIG_MS};
+	struct sx_reply reply;
 	int e;
 
 	if (stixel_status(r->reader, &status, sizeof(status)) == 0 && status.epoch == first->epoch) {
@@ -186,10 +187,10 @@ static int note_publisher(struct recorder *r, const struct stixel_frame_header *
 	r->epoch = first->epoch;
 	r->number = 0;
 	r->absence_told = false;
-	e = sx_instance_get(r->c->instance, "/config", CONFIG_MS, &config, why, sizeof(why));
-	e = sx_recording_publisher(&r->writer, &p, e == 200 ? config : NULL,
+	e = sx_socket_ask(&q, &reply);
+	e = sx_recording_publisher(&r->writer, &p, e == 200 ? reply.body : NULL,
 				   sx_recorded_realtime_ns(first, first->published_ns));
-	free(config);
+	sx_reply_finish(&reply);
 	return e;
 }
 

@@ -5,36 +5,32 @@
  */
 #include "tools/ctl/settings.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sysexits.h>
 
 #include "base/printable.h"
-#include "tools/common/instances.h"
+#include "tools/ctl/ctl_ask.h"
 
 json_t *sx_settings_ask(const struct ctl *c, int *code)
 {
-	char why[512] = "", *body = NULL;
-	int r = sx_instance_get(c->instance, "/settings", CTL_ANSWER_MS, &body, why, sizeof(why));
-	json_error_t error;
-	json_t *j = NULL;
+	const struct sx_question q = {
+		.name = c->instance, .target = "/settings", .timeout_ms = CTL_ANSWER_MS};
+	struct sx_reply reply;
+	json_t *j = ctl_ask_object(&q, &reply);
 
-	if (r == 200) {
-		j = json_loads(body, JSON_REJECT_DUPLICATES, &error);
-		if (!json_is_object(json_object_get(j, "keys"))) {
-			*code = ctl_fail(EX_DATAERR, "instance '%s': its settings are not what was expected",
-					 c->instance);
-			json_decref(j);
-			j = NULL;
-		}
-	} else if (r == 404) {
+	if (reply.code == 404) {
 		*code = ctl_fail(EX_DATAERR, "instance '%s' is of a version that tells no settings",
 				 c->instance);
-	} else {
-		*code = ctl_ask_failed(c, r, why);
+	} else if (!j) {
+		*code = ctl_ask_failed(c, &reply);
+	} else if (!json_is_object(json_object_get(j, "keys"))) {
+		*code = ctl_fail(EX_DATAERR, "instance '%s': its settings are not what was expected",
+				 c->instance);
+		json_decref(j);
+		j = NULL;
 	}
-	free(body);
+	sx_reply_finish(&reply);
 	return j;
 }
 

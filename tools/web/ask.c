@@ -87,7 +87,7 @@ void web_asks_finish(struct web_asks *a)
 {
 	for (int page = 0; page < WEB_PAGES; page++)
 		for (int i = 0; i < WEB_INSTANCES; i++) {
-			free(a->answer[page][i].body);
+			sx_reply_finish(&a->answer[page][i].reply);
 			pthread_mutex_destroy(&a->answer[page][i].lock);
 		}
 }
@@ -110,42 +110,38 @@ static bool is_fresh(const struct web_answer *w, const char *instance)
 
 static void renew(struct web_answer *w, const char *instance, enum web_page page)
 {
-	free(w->body);
-	w->body = NULL;
-	w->why[0] = '\0';
+	const struct sx_question q = {.name = instance, .target = targets[page], .timeout_ms = TIMEOUT_MS};
+
+	sx_reply_finish(&w->reply);
 	snprintf(w->instance, sizeof(w->instance), "%s", instance);
-	w->code = sx_instance_get(instance, targets[page], TIMEOUT_MS, &w->body, w->why, sizeof(w->why));
+	sx_socket_ask(&q, &w->reply);
 	w->asked_ns = sx_now_ns();
 }
 
-int web_ask(struct web_asks *a, const char *instance, enum web_page page, char **body, char *why,
-	    size_t why_bytes)
+int web_ask(struct web_asks *a, const char *instance, enum web_page page, struct sx_reply *ret)
 {
 	struct web_answer *w = &a->answer[page][place_of(instance)];
-	int code;
 
 	pthread_mutex_lock(&w->lock);
 	if (!is_fresh(w, instance))
 		renew(w, instance, page);
-	code = w->code;
-	snprintf(why, why_bytes, "%s", w->why);
-	if (code >= 0) {
-		*body = strdup(w->body);
-		if (!*body) {
-			snprintf(why, why_bytes, "out of memory");
-			code = -ENOMEM;
-		}
-	}
+	*ret = w->reply;
+	if (ret->body)
+		ret->body = strdup(ret->body);
 	pthread_mutex_unlock(&w->lock);
-	return code;
+	if (ret->code >= 0 && !ret->body)
+		*ret = (struct sx_reply){.code = -ENOMEM, .why = "out of memory"};
+	return ret->code;
 }
 
-int web_ask_order(struct web_asks *a, const char *instance, const char *order, char **body, char *why,
-		  size_t why_bytes)
+int web_ask_order(struct web_asks *a, const char *instance, const char *order, struct sx_reply *ret)
 {
 	struct web_answer *w = &a->answer[WEB_PAGE_SETTINGS][place_of(instance)];
-	int code = sx_instance_ask(instance, targets[WEB_PAGE_SETTINGS], order, ORDER_TIMEOUT_MS, body, why,
-				   why_bytes);
+	const struct sx_question q = {.name = instance,
+				      .target = targets[WEB_PAGE_SETTINGS],
+				      .post = order,
+				      .timeout_ms = ORDER_TIMEOUT_MS};
+	const int code = sx_socket_ask(&q, ret);
 
 	pthread_mutex_lock(&w->lock);
 	w->asked_ns = 0;

@@ -11,6 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "tools/common/ask.h"
+
 #define WEB_INSTANCES 32
 #define WEB_NAME_BYTES 72
 #define WEB_ANSWER_AGE_MS 400 /* however many browsers look, a daemon is asked this often at most */
@@ -37,9 +39,7 @@ struct web_answer {
 	pthread_mutex_t lock; /* held while the daemon is asked: who comes meanwhile shares the answer */
 	char instance[WEB_NAME_BYTES];
 	int64_t asked_ns; /* 0: none yet */
-	int code;	  /* HTTP status, or negative errno */
-	char *body;
-	char why[200];
+	struct sx_reply reply;
 };
 
 /* The newest answers, at a place that follows from the name. Any thread. */
@@ -51,16 +51,14 @@ void web_asks_init(struct web_asks *a);
 void web_asks_finish(struct web_asks *a);
 
 /*
- * The page of an instance, not older than WEB_ANSWER_AGE_MS. Returns its HTTP status and the body, to be
- * freed; or negative errno and a sentence in why: -ENOENT nobody runs, -ETIMEDOUT no answer.
+ * Fills *ret with the page of an instance, not older than WEB_ANSWER_AGE_MS, and returns its code, as
+ * sx_socket_ask(). sx_reply_finish() frees it.
  */
-int web_ask(struct web_asks *a, const char *instance, enum web_page page, char **body, char *why,
-	    size_t why_bytes);
+int web_ask(struct web_asks *a, const char *instance, enum web_page page, struct sx_reply *ret);
 /*
  * POST of an order to /settings of an instance. As web_ask(), but nothing is kept, and what is kept of that
  * page is asked anew.
  */
-int web_ask_order(struct web_asks *a, const char *instance, const char *order, char **body, char *why,
-		  size_t why_bytes);
+int web_ask_order(struct web_asks *a, const char *instance, const char *order, struct sx_reply *ret);
 
 #endif

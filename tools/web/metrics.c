@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/places.h"
 #include "ipc/instance.h"
 #include "tools/common/instances.h"
 #include "tools/web/certificate.h"
@@ -198,18 +199,14 @@ static void put_own(FILE *to, struct web_server *s)
 static size_t ask_all(struct web_server *s, const struct web_names *names, struct document *documents)
 {
 	size_t count = 0;
-	char why[256];
 
 	for (size_t i = 0; i < names->count; i++) {
-		struct document *d = &documents[count];
-		int code;
+		struct sx_reply reply;
 
-		*d = (struct document){.instance = names->name[i]};
-		code = web_ask(&s->asks, d->instance, WEB_PAGE_METRICS, &d->text, why, sizeof(why));
-		if (code == 200)
-			count++;
+		if (web_ask(&s->asks, names->name[i], WEB_PAGE_METRICS, &reply) == 200)
+			documents[count++] = (struct document){names->name[i], reply.body};
 		else
-			free(code >= 0 ? d->text : NULL);
+			sx_reply_finish(&reply);
 	}
 	return count;
 }
@@ -236,18 +233,21 @@ static size_t ask_bridges(const struct web_server *s, struct document *documents
 {
 	struct bridges b = {.count = 0};
 	size_t count = 0;
-	char why[256];
 
 	if (s->only.count)
 		return 0;
 	sx_bridges_find(take_bridge, &b);
 	for (size_t i = 0; i < b.count; i++) {
-		char *text = NULL;
+		const struct sx_question q = {.program = SX_PLACE_BRIDGE,
+					      .name = b.name[i],
+					      .target = "/metrics",
+					      .timeout_ms = BRIDGE_MS};
+		struct sx_reply reply;
 
-		if (sx_bridge_get(b.name[i], "/metrics", BRIDGE_MS, &text, why, sizeof(why)) == 200)
-			documents[count++] = (struct document){.text = text};
+		if (sx_socket_ask(&q, &reply) == 200)
+			documents[count++] = (struct document){.text = reply.body};
 		else
-			free(text);
+			sx_reply_finish(&reply);
 	}
 	return count;
 }
@@ -256,13 +256,13 @@ static size_t ask_bridges(const struct web_server *s, struct document *documents
 static enum MHD_Result one_page(struct web_server *s, struct MHD_Connection *c, const char *instance)
 {
 	enum MHD_Result done;
-	char why[256], *body = NULL;
-	int code = web_ask(&s->asks, instance, WEB_PAGE_METRICS, &body, why, sizeof(why));
+	struct sx_reply reply;
+	const int code = web_ask(&s->asks, instance, WEB_PAGE_METRICS, &reply);
 
 	if (code < 0)
-		return web_refuse_ask(c, code, why);
-	done = web_reply(c, (unsigned)code, type, body, strlen(body));
-	free(body);
+		return web_refuse_ask(c, &reply);
+	done = web_reply(c, (unsigned)code, type, reply.body, strlen(reply.body));
+	sx_reply_finish(&reply);
 	return done;
 }
 

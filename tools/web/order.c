@@ -92,7 +92,7 @@ void web_order_add(struct web_order *o, const char *upload, size_t bytes)
 enum MHD_Result web_order_give(struct web_server *s, struct MHD_Connection *c, struct web_order *o,
 			       const char *instance)
 {
-	char why[256], *body = NULL;
+	struct sx_reply reply;
 	enum MHD_Result done;
 	int code;
 
@@ -102,15 +102,16 @@ enum MHD_Result web_order_give(struct web_server *s, struct MHD_Connection *c, s
 		atomic_fetch_add(&s->counts.refused, 1);
 		return web_refuse(c, o->status, "%s", o->refusal);
 	}
-	code = web_ask_order(&s->asks, instance, o->body, &body, why, sizeof(why));
+	code = web_ask_order(&s->asks, instance, o->body, &reply);
 	if (code < 0)
-		return web_refuse_ask(c, code, why);
+		return web_refuse_ask(c, &reply);
 	if (code == MHD_HTTP_NOT_FOUND || code == MHD_HTTP_METHOD_NOT_ALLOWED)
 		done = web_refuse(c, MHD_HTTP_BAD_GATEWAY,
 				  "instance '%s' is of a version that takes no settings", instance);
 	else
-		done = web_reply(c, (unsigned)code, "text/plain; charset=utf-8", body, strlen(body));
-	free(body);
+		done = web_reply(c, (unsigned)code, "text/plain; charset=utf-8", reply.body,
+				 strlen(reply.body));
+	sx_reply_finish(&reply);
 	return done;
 }
 

@@ -88,13 +88,13 @@ enum MHD_Result web_clock_page(struct MHD_Connection *c)
 	return web_reply(c, MHD_HTTP_OK, json_type, text, (size_t)n);
 }
 
-enum MHD_Result web_refuse_ask(struct MHD_Connection *c, int code, const char *why)
+enum MHD_Result web_refuse_ask(struct MHD_Connection *c, const struct sx_reply *reply)
 {
 	return web_refuse(c,
-			  code == -ENOENT      ? MHD_HTTP_NOT_FOUND
-			  : code == -ETIMEDOUT ? MHD_HTTP_GATEWAY_TIMEOUT
-					       : MHD_HTTP_BAD_GATEWAY,
-			  "%s", why);
+			  reply->code == -ENOENT      ? MHD_HTTP_NOT_FOUND
+			  : reply->code == -ETIMEDOUT ? MHD_HTTP_GATEWAY_TIMEOUT
+						      : MHD_HTTP_BAD_GATEWAY,
+			  "%s", reply->why);
 }
 
 enum MHD_Result web_refuse_reader(struct MHD_Connection *c, const char *instance, int error)
@@ -122,17 +122,17 @@ static enum MHD_Result pass_on(struct web_server *s, struct MHD_Connection *c, c
 			       enum web_page page)
 {
 	enum MHD_Result done;
-	char why[256], *body = NULL;
-	int code = web_ask(&s->asks, instance, page, &body, why, sizeof(why));
+	struct sx_reply reply;
+	const int code = web_ask(&s->asks, instance, page, &reply);
 
 	if (code < 0)
-		return web_refuse_ask(c, code, why);
+		return web_refuse_ask(c, &reply);
 	if (code == 200 && page == WEB_PAGE_SETTINGS)
-		done = reply_settings(c, body);
+		done = reply_settings(c, reply.body);
 	else
 		done = web_reply(c, (unsigned)code, code == 200 ? json_type : "text/plain; charset=utf-8",
-				 body, strlen(body));
-	free(body);
+				 reply.body, strlen(reply.body));
+	sx_reply_finish(&reply);
 	return done;
 }
 

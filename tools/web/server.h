@@ -64,8 +64,8 @@ enum MHD_Result web_reply_tagged(struct MHD_Connection *c, const char *type, con
 /* A sentence as text/plain. */
 enum MHD_Result web_refuse(struct MHD_Connection *c, unsigned status, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
-/* What web_ask() could not get. */
-enum MHD_Result web_refuse_ask(struct MHD_Connection *c, int code, const char *why);
+/* Refuses with the reason of a reply that has no page: 404, 502 or 504. */
+enum MHD_Result web_refuse_ask(struct MHD_Connection *c, const struct sx_reply *reply);
 /* A reader that cannot be opened or read. */
 enum MHD_Result web_refuse_reader(struct MHD_Connection *c, const char *instance, int error);
 /* Adds those headers. */

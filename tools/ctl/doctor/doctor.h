@@ -13,6 +13,7 @@
 #include <sys/types.h>
 
 #include "config/config.h"
+#include "tools/common/ask.h"
 
 enum doctor_level { DOCTOR_OK, DOCTOR_WARNING, DOCTOR_PROBLEM };
 
@@ -51,13 +52,12 @@ struct doctor {
 	bool loaded;		       /* settings are those of file; else the defaults */
 	struct doctor_account service; /* user of the unit */
 	struct doctor_unit unit;
-	bool gpu;	     /* the engine that was opened computes on a GPU; */
-	char gpu_bus_id[24]; /* its PCI address, empty: none */
-	int gpu_sms;	     /* multiprocessors, 0: it does not say */
-	int gpu_capability;  /* 87: sm_87; 0: it does not say */
-	json_t *status;	     /* of the running instance; NULL: none runs, or it does not answer, */
-	int status_error;    /* for this reason: as sx_instance_get() */
-	char status_why[DOCTOR_WHY_BYTES];
+	bool gpu;	       /* the engine that was opened computes on a GPU; */
+	char gpu_bus_id[24];   /* its PCI address, empty: none */
+	int gpu_sms;	       /* multiprocessors, 0: it does not say */
+	int gpu_capability;    /* 87: sm_87; 0: it does not say */
+	json_t *status;	       /* of the running instance; NULL: none runs, or it does not answer, */
+	struct sx_reply reply; /* says why; it has no body */
 	json_t *checks;
 	int warnings, problems;
 };

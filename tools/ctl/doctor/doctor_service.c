@@ -18,7 +18,7 @@
 #include "ipc/writers.h"
 #include "tools/common/args.h"
 #include "tools/common/instances.h"
-#include "tools/ctl/ctl.h"
+#include "tools/ctl/ctl_ask.h"
 #include "tools/ctl/doctor/doctor.h"
 #include "tools/ctl/ring_look.h"
 
@@ -383,30 +383,19 @@ static void say_state(struct doctor *d)
 			   "the daemon is version %s, this is " SX_VERSION, text_of(d->status, "version"));
 }
 
-/* r: what sx_instance_get() returned, with its sentence in why. */
-static json_t *fetch(const char *instance, int *r, char *why, size_t why_bytes)
-{
-	json_t *status = NULL;
-	char *body = NULL;
-
-	*r = sx_instance_get(instance, "/status", CTL_ANSWER_MS, &body, why, why_bytes);
-	if (*r == 200)
-		status = json_loads(body, JSON_REJECT_DUPLICATES, NULL);
-	free(body);
-	return status;
-}
-
 json_t *doctor_fetch(const char *instance)
 {
-	char why[DOCTOR_WHY_BYTES];
-	int r;
+	struct sx_reply reply;
+	json_t *status = ctl_ask_status(instance, CTL_ANSWER_MS, &reply);
 
-	return fetch(instance, &r, why, sizeof(why));
+	sx_reply_finish(&reply);
+	return status;
 }
 
 void doctor_ask(struct doctor *d)
 {
-	d->status = fetch(d->instance, &d->status_error, d->status_why, sizeof(d->status_why));
+	d->status = ctl_ask_status(d->instance, CTL_ANSWER_MS, &d->reply);
+	sx_reply_finish(&d->reply);
 }
 
 /* Never below a root of a test: its /dev/shm is not looked into. */
@@ -421,10 +410,10 @@ static bool is_replay(const struct doctor *d)
 void doctor_instance(struct doctor *d)
 {
 	const bool active = strcmp(d->unit.active, "active") == 0;
-	const char *why = d->status_why;
-	const int r = d->status_error;
+	const char *why = d->reply.why;
+	const int r = d->reply.code;
 
-	if (json_is_object(d->status)) {
+	if (d->status) {
 		say_state(d);
 		say_stamps(d);
 		say_odd_jpeg(d);
@@ -441,6 +430,5 @@ void doctor_instance(struct doctor *d)
 			   "usermod -aG stixel YOU, then log in again, or ask as root", "%s", why);
 	else
 		doctor_say(d, DOCTOR_PROBLEM, "instance",
-			   "if that lasts, the daemon hangs: systemctl restart", "%s",
-			   r < 0 ? why : "the status socket gave no status");
+			   "if that lasts, the daemon hangs: systemctl restart", "%s", why);
 }

@@ -17,8 +17,8 @@
 
 #include "base/clock.h"
 #include "ipc/process.h"
-#include "tools/common/instances.h"
 #include "tools/ctl/answer.h"
+#include "tools/ctl/ctl_ask.h"
 #include "tools/ctl/endurance/endurance.h"
 #include "tools/ctl/ring_look.h"
 
@@ -151,22 +151,21 @@ static void ask_once(struct endurance *e)
 {
 	struct endurance_status *s = &e->status;
 	const int64_t asked_ns = sx_now_ns();
-	char why[256] = "", *body = NULL;
-	int r = sx_instance_get(e->c->instance, "/status", ANSWER_MS, &body, why, sizeof(why));
+	struct sx_reply reply;
+	json_t *j = ctl_ask_status(e->c->instance, ANSWER_MS, &reply);
 	const int64_t now_ns = sx_now_ns();
-	json_t *j = r == 200 ? json_loads(body, JSON_REJECT_DUPLICATES, NULL) : NULL;
 
 	s->asked++;
 	if (now_ns - asked_ns > s->slowest_ns)
 		s->slowest_ns = now_ns - asked_ns;
-	if (json_is_object(j)) {
+	if (j) {
 		s->answered++;
 		take_answer(e, j, now_ns);
 	} else if (!*s->unanswered) {
-		snprintf(s->unanswered, sizeof(s->unanswered), "%s", r == 200 ? "it was not JSON" : why);
+		snprintf(s->unanswered, sizeof(s->unanswered), "%.255s", reply.why);
 	}
 	json_decref(j);
-	free(body);
+	sx_reply_finish(&reply);
 }
 
 static void *ask_always(void *user)
@@ -185,30 +184,26 @@ static void *ask_always(void *user)
 /* source.fps as the daemon was configured; of cameras it is what they are asked for. */
 static double configured_fps(const struct ctl *c)
 {
-	char why[256], *body = NULL;
-	json_t *j = NULL, *value;
-	double fps = NAN;
+	const struct sx_question q = {
+		.name = c->instance, .target = "/settings", .timeout_ms = CTL_ANSWER_MS};
+	struct sx_reply reply;
+	json_t *j = ctl_ask_object(&q, &reply);
+	json_t *value = json_object_get(json_object_get(json_object_get(j, "keys"), "source.fps"), "value");
+	const double fps = json_is_string(value) ? strtod(json_string_value(value), NULL) : (double)NAN;
 
-	if (sx_instance_get(c->instance, "/settings", CTL_ANSWER_MS, &body, why, sizeof(why)) == 200)
-		j = json_loads(body, 0, NULL);
-	value = json_object_get(json_object_get(json_object_get(j, "keys"), "source.fps"), "value");
-	if (json_is_string(value))
-		fps = strtod(json_string_value(value), NULL);
 	json_decref(j);
-	free(body);
+	sx_reply_finish(&reply);
 	return fps;
 }
 
 int endurance_meet(struct endurance *e)
 {
 	struct endurance_status *s = &e->status;
-	int code = 0;
-	char *body = ctl_ask(e->c, "/status", &code);
-	json_t *j = body ? json_loads(body, JSON_REJECT_DUPLICATES, NULL) : NULL;
+	struct sx_reply reply;
+	json_t *j = ctl_ask_status(e->c->instance, CTL_ANSWER_MS, &reply);
+	int code = j ? 0 : ctl_ask_failed(e->c, &reply);
 
-	if (body && !json_is_object(j))
-		code = ctl_fail(EX_DATAERR, "instance '%s': its status is not JSON", e->c->instance);
-	if (!code) {
+	if (j) {
 		s->pid = endurance_whole(j, "pid");
 		s->cores = sysconf(_SC_NPROCESSORS_ONLN);
 		s->first_frame_s = NAN;
@@ -220,7 +215,7 @@ int endurance_meet(struct endurance *e)
 		s->least[0] = s->least[1] = -1;
 	}
 	json_decref(j);
-	free(body);
+	sx_reply_finish(&reply);
 	return code;
 }
 

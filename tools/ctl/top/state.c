@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "tools/common/instances.h"
 #include "tools/ctl/answer.h"
+#include "tools/ctl/ctl_ask.h"
 #include "tools/ctl/top/state.h"
 
 enum { ASK_MS = 1000 };
@@ -56,29 +57,19 @@ static void remember_all(struct sx_top *t, json_t *j)
 
 void sx_top_ask(struct sx_top *t)
 {
-	json_error_t error;
-	char *body = NULL;
-	json_t *j;
+	struct sx_reply reply;
+	json_t *j = ctl_ask_status(t->instance, ASK_MS, &reply);
 
-	t->live = false;
-	if (sx_instance_get(t->instance, "/status", ASK_MS, &body, t->why, sizeof(t->why)) != 200) {
-		remember_all(t, NULL);
-		free(body);
-		return;
-	}
-	j = json_loads(body, JSON_REJECT_DUPLICATES, &error);
-	free(body);
-	if (!json_is_object(j)) {
-		snprintf(t->why, sizeof(t->why), "its status is not JSON: %s", error.text);
-		json_decref(j);
-		remember_all(t, NULL);
+	sx_reply_finish(&reply);
+	t->live = j != NULL;
+	remember_all(t, j);
+	if (!j) {
+		snprintf(t->why, sizeof(t->why), "%s", reply.why);
 		return;
 	}
 	json_decref(t->status);
 	t->status = j;
 	t->answered_ns = sx_now_ns();
-	t->live = true;
-	remember_all(t, j);
 }
 
 bool sx_top_look(struct sx_top *t)

@@ -28,7 +28,7 @@ struct sx_top {
 	json_t *status;			  /* last answer, NULL: none yet */
 	int64_t answered_ns;		  /* when it came */
 	bool live;			  /* the last question was answered */
-	char why[256];			  /* if not */
+	char why[512];			  /* if not */
 	struct stixel_reader *reader;	  /* NULL: not open yet */
 	const struct stixel_frame *frame; /* newest one, of reader; NULL: none, or it is not of now */
 	struct sx_top_history fps, p99_ms, watts;

@@ -1,5 +1,5 @@
 /*
- * HTTP over a Unix socket against servers that behave well, badly, or not at all.
+ * Asks servers at a Unix socket that behave well, badly, or not at all.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -17,10 +17,10 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-#include "tools/common/http_get.h"
+#include "tools/common/ask.h"
 
 static char folder[] = "/tmp/stixel-http-XXXXXX";
-static char path[64], why[256];
+static char path[64];
 
 /* A server for one connection: reads the request, sends answer (repeated), closes unless told to hang. */
 struct server {
@@ -65,13 +65,13 @@ static void start(struct server *s)
 	assert_int_equal(pthread_create(&s->thread, NULL, serve, s), 0);
 }
 
-static int ask(struct server *s, int timeout_ms, char **body)
+static int ask(struct server *s, int timeout_ms, struct sx_reply *reply)
 {
+	const struct sx_question q = {.target = "/status", .timeout_ms = timeout_ms};
 	int r;
 
 	start(s);
-	why[0] = '\0';
-	r = sx_http_get(path, "/status", timeout_ms, body, why, sizeof(why));
+	r = sx_socket_ask_at(path, &q, reply);
 	pthread_join(s->thread, NULL);
 	close(s->listener);
 	unlink(path);
@@ -81,74 +81,77 @@ static int ask(struct server *s, int timeout_ms, char **body)
 static void test_good(void **state)
 {
 	struct server s = {.answer = "HTTP/1.1 200 OK\r\ncontent-length: 7\r\n\r\n{\"a\":1}", .repeat = 1};
-	char *body = NULL;
+	struct sx_reply reply;
 
-	assert_int_equal(ask(&s, 2000, &body), 200);
-	assert_string_equal(body, "{\"a\":1}");
+	assert_int_equal(ask(&s, 2000, &reply), 200);
+	assert_string_equal(reply.body, "{\"a\":1}");
 	assert_non_null(strstr(s.request, "GET /status HTTP/1.1\r\n"));
-	free(body);
+	sx_reply_finish(&reply);
 }
 
 static void test_code_is_passed_on(void **state)
 {
 	struct server s = {.answer = "HTTP/1.1 503 Service Unavailable\r\n\r\nno_camera\n", .repeat = 1};
-	char *body = NULL;
+	struct sx_reply reply;
 
-	assert_int_equal(ask(&s, 2000, &body), 503);
-	assert_string_equal(body, "no_camera\n");
-	free(body);
+	assert_int_equal(ask(&s, 2000, &reply), 503);
+	assert_string_equal(reply.body, "no_camera\n");
+	sx_reply_finish(&reply);
 }
 
 static void test_not_http(void **state)
 {
 	struct server s = {.answer = "hello\r\n\r\n", .repeat = 1};
-	char *body = NULL;
+	struct sx_reply reply;
 
-	assert_int_equal(ask(&s, 2000, &body), -EPROTO);
-	assert_null(body);
-	assert_non_null(strstr(why, path));
+	assert_int_equal(ask(&s, 2000, &reply), -EPROTO);
+	assert_null(reply.body);
+	assert_non_null(strstr(reply.why, path));
 }
 
 static void test_cut_short(void **state)
 {
 	struct server s = {.answer = "HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\nhalf", .repeat = 1};
-	char *body = NULL;
+	struct sx_reply reply;
 
-	assert_int_equal(ask(&s, 2000, &body), -EPROTO);
+	assert_int_equal(ask(&s, 2000, &reply), -EPROTO);
 }
 
 static void test_endless(void **state)
 {
 	struct server s = {.answer = "HTTP/1.1 200 OK\r\n\r\n0123456789012345678901234567890123456789",
 			   .repeat = 1000000};
-	char *body = NULL;
+	struct sx_reply reply;
 
-	assert_int_equal(ask(&s, 20000, &body), -EMSGSIZE);
+	assert_int_equal(ask(&s, 20000, &reply), -EMSGSIZE);
 }
 
 static void test_silent(void **state)
 {
 	struct server s = {.answer = "", .repeat = 0, .hang = 1};
-	char *body = NULL;
+	struct sx_reply reply;
 
-	assert_int_equal(ask(&s, 100, &body), -ETIMEDOUT);
+	assert_int_equal(ask(&s, 100, &reply), -ETIMEDOUT);
 }
 
 static void test_nobody(void **state)
 {
-	char *body = NULL;
+	const struct sx_question q = {.target = "/status", .timeout_ms = 100};
+	struct sx_reply reply;
 
-	assert_int_equal(sx_http_get(path, "/status", 100, &body, why, sizeof(why)), -ENOENT);
-	assert_non_null(strstr(why, path));
+	assert_int_equal(sx_socket_ask_at(path, &q, &reply), -ENOENT);
+	assert_non_null(strstr(reply.why, path));
 }
 
 static void test_long_path(void **state)
 {
-	char longest[200], *body = NULL;
+	const struct sx_question q = {.target = "/", .timeout_ms = 100};
+	struct sx_reply reply;
+	char longest[200];
 
 	memset(longest, 'a', sizeof(longest) - 1);
 	longest[sizeof(longest) - 1] = '\0';
-	assert_int_equal(sx_http_get(longest, "/", 100, &body, why, sizeof(why)), -ENAMETOOLONG);
+	assert_int_equal(sx_socket_ask_at(longest, &q, &reply), -ENAMETOOLONG);
 }
 
 static int make_folder(void **state)

@@ -1,10 +1,13 @@
 /*
- * One HTTP request over a Unix socket. HTTP/1.1 with "Connection: close" to our own server: a full client
- * would be a dependency for one line of text. Everything is bounded: time, header, body.
+ * Asks a status socket. HTTP/1.1 with "Connection: close" to our own server: a full client would be a
+ * dependency for one line of text. Everything is bounded: time, header, body.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "tools/common/ask.h"
+
 #include <errno.h>
+#include <limits.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,8 +18,8 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/places.h"
 #include "tools/common/group_hint.h"
-#include "tools/common/http_get.h"
 
 enum { ANSWER_MAX = 1024 * 1024, READ_STEP = 16 * 1024 };
 
@@ -170,53 +173,71 @@ static int split(struct answer *a)
 	return (int)code;
 }
 
-static int exchange(int fd, const char *target, const char *post, int timeout_ms, struct answer *a)
+static int exchange(int fd, const struct sx_question *q, struct answer *a)
 {
-	int64_t deadline_ns = sx_now_ns() + (int64_t)timeout_ms * 1000000;
+	int64_t deadline_ns = sx_now_ns() + (int64_t)q->timeout_ms * 1000000;
 	int r;
 
-	r = send_request(fd, target, post, deadline_ns);
+	r = send_request(fd, q->target, q->post, deadline_ns);
 	if (r == 0)
 		r = receive(fd, a, deadline_ns);
 	return r < 0 ? r : split(a);
 }
 
-static int http_ask(const char *socket_path, const char *target, const char *post, int timeout_ms,
-		    char **body, char *why, size_t why_bytes)
+int sx_socket_ask_at(const char *path, const struct sx_question *q, struct sx_reply *ret)
 {
+	const char *method = q->post ? "POST" : "GET";
+	char hint[160] = "";
 	struct answer a = {0};
-	int fd, r;
+	int fd = connect_to(path);
 
-	fd = connect_to(socket_path);
+	*ret = (struct sx_reply){.code = fd};
 	if (fd < 0) {
-		char hint[160] = "";
-
 		if (fd == -EACCES)
-			sx_group_hint(socket_path, hint, sizeof(hint));
-		snprintf(why, why_bytes, "cannot connect to %s: %s%s", socket_path, strerror(-fd), hint);
+			sx_group_hint(path, hint, sizeof(hint));
+		snprintf(ret->why, sizeof(ret->why), "cannot connect to %s: %s%s", path, strerror(-fd), hint);
 		return fd;
 	}
-	r = exchange(fd, target, post, timeout_ms, &a);
+	ret->code = exchange(fd, q, &a);
 	close(fd);
-	if (r < 0) {
+	if (ret->code < 0) {
 		free(a.text);
-		snprintf(why, why_bytes, "%s did not answer as expected to %s %s: %s", socket_path,
-			 post ? "POST" : "GET", target,
-			 r == -EPROTO ? "not a complete HTTP answer" : strerror(-r));
-		return r;
+		snprintf(ret->why, sizeof(ret->why), "%s did not answer as expected to %s %s: %s", path,
+			 method, q->target,
+			 ret->code == -EPROTO ? "not a complete HTTP answer" : strerror(-ret->code));
+		return ret->code;
 	}
-	*body = a.text;
-	return r;
+	if (ret->code != 200)
+		snprintf(ret->why, sizeof(ret->why), "%s answered %d to %s %s", path, ret->code, method,
+			 q->target);
+	ret->body = a.text;
+	return ret->code;
 }
 
-int sx_http_get(const char *socket_path, const char *target, int timeout_ms, char **body, char *why,
-		size_t why_bytes)
+int sx_socket_ask(const struct sx_question *q, struct sx_reply *ret)
 {
-	return http_ask(socket_path, target, NULL, timeout_ms, body, why, why_bytes);
+	const char *program = q->program ? q->program : SX_PLACE_PROGRAM;
+	char folder[PATH_MAX], path[PATH_MAX + NAME_MAX + sizeof("//" SX_STATUS_SOCKET)];
+	struct sx_reply first = {.code = -ENOENT}; /* a place that is not open goes before an empty one */
+
+	for (int place = 0; place < SX_PLACES; place++) {
+		if (!sx_place_folder_of((enum sx_place)place, program, folder, sizeof(folder)))
+			continue;
+		snprintf(path, sizeof(path), "%s/%s/" SX_STATUS_SOCKET, folder, q->name);
+		if (sx_socket_ask_at(path, q, ret) >= 0 || !sx_place_passed(ret->code))
+			return ret->code;
+		if (first.code == -ENOENT && ret->code != -ECONNREFUSED)
+			first = *ret;
+	}
+	*ret = first;
+	if (first.code == -ENOENT)
+		snprintf(ret->why, sizeof(ret->why), "no %s runs as %s'%s'", program,
+			 strcmp(program, SX_PLACE_PROGRAM) == 0 ? "instance " : "", q->name);
+	return ret->code;
 }
 
-int sx_http_post(const char *socket_path, const char *target, const char *text, int timeout_ms, char **body,
-		 char *why, size_t why_bytes)
+void sx_reply_finish(struct sx_reply *r)
 {
-	return http_ask(socket_path, target, text, timeout_ms, body, why, why_bytes);
+	free(r->body);
+	r->body = NULL;
 }

@@ -1,0 +1,35 @@
+/*
+ * Asks a status socket: one GET or POST, by HTTP over a Unix socket.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef SX_TOOLS_COMMON_ASK_H
+#define SX_TOOLS_COMMON_ASK_H
+
+struct sx_question {
+	const char *program; /* the owner of the socket: SX_PLACE_BRIDGE; NULL: SX_PLACE_PROGRAM */
+	const char *name;    /* of the instance or bridge; the caller has checked it */
+	const char *target;  /* "/status" */
+	const char *post;    /* the body of a POST, a string; NULL: a GET */
+	int timeout_ms;
+};
+
+struct sx_reply {
+	/*
+	 * The HTTP status code (200, 404, 503, ...), or negative errno: -ENOENT if no such program runs,
+	 * -EACCES if only a place that is not open to this user may have it, -ETIMEDOUT without an answer in
+	 * time, -EMSGSIZE above 1 MiB, -EPROTO if the answer is not HTTP, chunked or cut short.
+	 */
+	int code;
+	char *body;    /* ends with a 0; sx_reply_finish() frees it. NULL if code is negative */
+	char why[512]; /* a sentence unless code is 200 */
+};
+
+/* Asks in the first place of base/places.h that answers. Fills *ret and returns its code. */
+int sx_socket_ask(const struct sx_question *q, struct sx_reply *ret);
+/* Asks the socket at path, whatever program and name say. -ENOENT, -ECONNREFUSED: no server there. */
+int sx_socket_ask_at(const char *path, const struct sx_question *q, struct sx_reply *ret);
+/* Frees the body. */
+void sx_reply_finish(struct sx_reply *r);
+
+#endif
