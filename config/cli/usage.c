@@ -320,27 +320,12 @@ static int unknown_command(const struct sx_usage *u, const char *word)
 	return usage_unknown(u, NULL, "command", word, &g, "");
 }
 
-/* --generate table, --generate man FILE.scd */
-static int generate(const struct sx_usage *u, const char *what, const char *file)
+static int generate(const struct sx_usage *u, const char *what)
 {
-	FILE *from;
-	bool ok;
-
-	if (strcmp(what, "table") == 0) {
-		sx_usage_table(u, stdout);
-		return fflush(stdout) == 0 ? 0 : EX_IOERR;
-	}
-	if (strcmp(what, "man") != 0)
-		return sx_usage_fail(u, NULL, "--generate needs table or man, not '%s'", what);
-	from = file ? fopen(file, "re") : NULL;
-	if (!from)
-		return sx_usage_fail(u, NULL, "--generate man needs a page to fill");
-	ok = sx_usage_man(u, from, stdout) && fflush(stdout) == 0;
-	fclose(from);
-	if (!ok)
-		fprintf(stderr, "%s: %s: cannot be filled: an unknown @WORD@, or a read or write error\n",
-			u->program, file);
-	return ok ? 0 : EX_DATAERR;
+	if (strcmp(what, "table") != 0)
+		return sx_usage_fail(u, NULL, "--generate needs table, not '%s'", what);
+	sx_usage_table(u, stdout);
+	return fflush(stdout) == 0 ? 0 : EX_IOERR;
 }
 
 static bool was_given(const struct given *given, int count, int builtin, const char **text)
@@ -382,9 +367,7 @@ static int serve_builtins(const struct sx_usage *u, const struct sx_usage_comman
 	}
 	if (was_given(given, count, SX_USAGE_KEYS, &text))
 		return serve_keys(u, text, operands, operand_count);
-	return was_given(given, count, SX_USAGE_GENERATE, &text)
-		       ? generate(u, text, operand_count ? operands[0] : NULL)
-		       : -1;
+	return was_given(given, count, SX_USAGE_GENERATE, &text) ? generate(u, text) : -1;
 }
 
 static int check_operands(const struct sx_usage *u, const struct sx_usage_words *w)

@@ -5,8 +5,8 @@
  *	PROGRAM [OPTIONS] [COMMAND] [OPTIONS] [OPERANDS]
  *
  * Every program also has --help (-h; after a command: of that command), --version, --help-keys [SECTION]
- * where it takes a configuration, and --generate, which help does not show: it prints the table for
- * tools/completion/complete.py, or fills a man page, while the program is built.
+ * where it takes a configuration, and --generate table, which help does not show: it prints the table, from
+ * which man page (docs/man/program.py) and completion (tools/completion/complete.py) are made in the build.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -118,15 +118,7 @@ void sx_usage_help(const struct sx_usage *u, const struct sx_usage_command *comm
 bool sx_usage_belongs(const struct sx_usage *u, const struct sx_usage_option *o,
 		      const struct sx_usage_command *command);
 
-/*
- * Prints the table as JSON: program, options, own (its operands), commands, keys, sections and places.
- * tools/completion/complete.py makes the completion of the shells from it.
- */
+/* Prints the table as JSON: program, options, own (its operands), commands, exits, keys, sections, places. */
 void sx_usage_table(const struct sx_usage *u, FILE *to);
-/*
- * Copies a page in scdoc's language from one file to another; its lines @SYNOPSIS@, @COMMANDS@, @OPTIONS@ and
- * @EXITS@ become what the table has. false: a read or write error, or an unknown @WORD@.
- */
-bool sx_usage_man(const struct sx_usage *u, FILE *from, FILE *to);
 
 #endif

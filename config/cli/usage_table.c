@@ -1,5 +1,5 @@
 /*
- * --generate table: the table of a command line as JSON, for what is made of it while the program is built.
+ * --generate table: the table of a command line as JSON. The build makes man page and completion from it.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -58,6 +58,7 @@ static void table_command(const struct sx_usage_command *c, FILE *to)
 	fprintf(to, ",\"most\":%d", c->most);
 	table_offer(c->offer, to);
 	table_string(",\"help\":", c->help ? c->help : "", to);
+	table_string(",\"more\":", c->more ? c->more : "", to);
 	fputc('}', to);
 }
 
@@ -88,6 +89,12 @@ void sx_usage_table(const struct sx_usage *u, FILE *to)
 	for (int i = 0; i < u->command_count; i++) {
 		fputs(i ? "," : "", to);
 		table_command(&u->commands[i], to);
+	}
+	fputs("],\"exits\":[", to);
+	for (int i = 0; i < u->exit_count; i++) {
+		fprintf(to, "%s[%d", i ? "," : "", u->exits[i].code);
+		table_string(",", u->exits[i].meaning, to);
+		fputc(']', to);
 	}
 	fputs("],\"keys\":", to);
 	sx_config_json_options(to);

@@ -1,11 +1,29 @@
-# Fills the page of a program in Python: options, exit codes and the keys of its configuration.
+# Fills the page of a program: synopsis, commands, options, exit codes and, of stixel-bridge, keys of its configuration.
 #
-#   program.py MODULE PAGE.scd    MODULE has parser(version), EXITS and, for @SECTIONS@, sections() and in_words()
+#   program.py TABLE.json PAGE.scd    what a program in C prints by --generate table
+#   program.py MODULE PAGE.scd        a module in Python with parser(version), EXITS and, for @SECTIONS@, sections()
+#                                     and in_words()
 #
 # SPDX-License-Identifier: Apache-2.0
 import importlib
+import json
 import re
 import sys
+
+FIXED = {"help": "Prints help%s, and exits.", "version": "Prints the version, and exits.",
+         "help-keys": "Prints the keys of the configuration with their ranges and defaults, all or those of one "
+                      "section, and exits."}
+
+
+def table_of(module):
+    """The table of a program in Python, in the words of one in C."""
+    parser = module.parser("")
+    options = [{"name": action.option_strings[-1].lstrip("-"), "letter": "".join(
+        o[1:] for o in action.option_strings if not o.startswith("--")), "argument": action.metavar or "",
+        "many": False, "commands": [], "help": action.help} for action in parser._actions]
+    options.sort(key=lambda o: o["name"] in FIXED)
+    return {"program": parser.prog, "options": options, "commands": [], "own": {"name": "", "operands": ""},
+            "exits": module.EXITS}
 
 
 def escaped(text):
@@ -13,19 +31,57 @@ def escaped(text):
 
 
 def sentence(text):
-    return escaped(text[:1].upper() + text[1:] + ".")
+    """With a capital and a full stop; lines and paragraphs stay."""
+    text = re.sub(r"\n+", lambda m: "\n\n\t" if len(m.group()) > 1 else "++\n\t", escaped(text))
+    return text[:1].upper() + text[1:] + ("" if text.endswith(".") else ".")
 
 
-def options(parser):
-    for action in parser._actions:
-        argument = " _%s_" % escaped(action.metavar) if action.metavar else ""
-        yield ", ".join("*%s*" % name for name in action.option_strings) + argument
-        yield "\t%s\n" % sentence(action.help)
+def operands(text):
+    """Names are underlined, the points and brackets around them are not."""
+    return re.sub(r"([A-Za-z0-9_=]+(?:\.[A-Za-z][A-Za-z_=]*)*|\.[A-Za-z]+)|(.)",
+                  lambda m: "_%s_" % escaped(m[1]) if m[1] else escaped(m[2]), text)
 
 
-def exits(module):
-    for code, text in module.EXITS:
-        yield "*%d*\n\t%s\n" % (code, sentence(text))
+def option_words(option, letter_only=False):
+    words = ["*-%s*" % option["letter"]] if option["letter"] else []
+    if not (words and letter_only):
+        words.append("*--%s*" % escaped(option["name"]))
+    return ", ".join(words) + (" " + operands(option["argument"]) if option.get("argument") else "")
+
+
+def synopsis_of(table, command):
+    words = ["*%s*" % escaped(command["name"])] if command["name"] else []
+    for o in table["options"]:
+        belongs = command["name"] in o["commands"] if table["commands"] else o["name"] not in FIXED
+        words += ["\\[%s\\]%s" % (option_words(o, True), "..." * o["many"])] if belongs else []
+    return " ".join(words + [operands(command["operands"])] * bool(command["operands"]))
+
+
+def synopsis(table):
+    own = "\\[*-i* _NAME_\\] _COMMAND_ \\[_OPTIONS_\\] \\[_OPERANDS_\\]"
+    yield "*%s* %s" % (escaped(table["program"]), own if table["commands"] else synopsis_of(table, table["own"]))
+
+
+def commands(table):
+    for c in table["commands"]:
+        yield synopsis_of(table, c) + "\n\t" + sentence(c["help"]) + "\n"
+        if c["more"]:
+            yield "\t" + sentence(c["more"]) + "\n"
+
+
+def options(table):
+    for o in table["options"]:
+        names = ["*%s*" % escaped(name) for name in o["commands"]]
+        whose = "Of %s: " % " and ".join(filter(None, [", ".join(names[:-1]), names[-1]])) if names else ""
+        text = FIXED[o["name"]] if o["name"] in FIXED else sentence(o["help"])
+        if o["name"] == "help":
+            text %= ", after a command that of the command" if table["commands"] else ""
+        yield "%s\n\t%s%s\n" % (option_words(o), whose, text)
+
+
+def exits(table):
+    for code, text in table["exits"]:
+        yield "*%d*\n\t%s" % (code, sentence(text))
 
 
 def sections(module):
@@ -37,11 +93,16 @@ def sections(module):
                                           "; default " + escaped(default) if default else "")
 
 
-def main(name, page):
-    module = importlib.import_module(name)
-    parser = module.parser("")
-    filled = {"@SYNOPSIS@": lambda: ["*%s* [_options_]" % parser.prog], "@OPTIONS@": lambda: options(parser),
-              "@EXITS@": lambda: exits(module), "@SECTIONS@": lambda: sections(module)}
+def main(source, page):
+    if source.endswith(".json"):
+        with open(source, encoding="utf-8") as f:
+            module, table = None, json.load(f)
+    else:
+        module = importlib.import_module(source)
+        table = table_of(module)
+    filled = {"@SYNOPSIS@": lambda: synopsis(table), "@COMMANDS@": lambda: commands(table),
+              "@OPTIONS@": lambda: options(table), "@EXITS@": lambda: exits(table),
+              "@SECTIONS@": lambda: sections(module)}
     with open(page, encoding="utf-8") as f:
         for line in f.read().splitlines():
             print("\n".join(filled[line]()).rstrip("\n") if line.startswith("@") else line)

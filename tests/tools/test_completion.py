@@ -1,11 +1,13 @@
 # Completion as the shells do it, from the files that are installed; and the man pages made from the same tables.
 # SPDX-License-Identifier: Apache-2.0
+import json
 import os
 import pty
 import re
 import select
 import shutil
 import subprocess
+import sys
 import tempfile
 import time
 import unittest
@@ -169,6 +171,28 @@ class ManPages(unittest.TestCase):
                 told = run(name, "--help").stdout
                 for option in set(re.findall(r"(?m)^ .*(--[a-z-]+)", told)):
                     self.assertIn(option, r.stdout)
+
+    def test_rows_become_a_page(self):
+        no = {"letter": "", "commands": [], "many": False, "help": ""}
+        table = {"program": "prog", "exits": [[64, "wrong usage"]], "own": {},
+                 "options": [dict(no, name="number", letter="n", argument="N", commands=["second"], help="large"),
+                             dict(no, name="help")],
+                 "commands": [{"name": "second", "operands": "A [B.png]", "help": "the second one",
+                               "more": "has more\nof it\n\nmuch more"}]}
+        with tempfile.TemporaryDirectory() as folder:
+            with open(folder + "/t.json", "w") as f:
+                json.dump(table, f)
+            for page, wanted in (("@COMMANDS@", "*second* \\[*-n* _N_\\] _A_ \\[_B.png_\\]\n\tThe second one."
+                                  "\n\n\tHas more++\n\tof it\n\n\tmuch more."),
+                                 ("@OPTIONS@", "*-n*, *--number* _N_\n\tOf *second*: Large.\n\n*--help*\n\tPrints "
+                                  "help, after a command that of the command, and exits."),
+                                 ("@EXITS@\nkept", "*64*\n\tWrong usage.\nkept"), ("@OPTION@", None)):
+                with open(folder + "/p.scd", "w") as f:
+                    f.write(page + "\n")
+                script = os.path.join(os.environ["STIXEL_SOURCE"], "docs", "man", "program.py")
+                r = subprocess.run([sys.executable, script, folder + "/t.json", folder + "/p.scd"],
+                                   capture_output=True, text=True)
+                self.assertEqual((r.returncode != 0, r.stdout), (wanted is None, wanted + "\n" if wanted else ""))
 
     def test_overview(self):
         """stixel(7) names every page, and every page names it at its end."""

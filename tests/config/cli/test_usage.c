@@ -222,35 +222,29 @@ static void test_keys(void **state)
 	assert_null(strstr(printed, "eys"));
 }
 
-static void test_page(void **state)
+static void test_table(void **state)
 {
-	static const char page[] = "@SYNOPSIS@\n@COMMANDS@\n@OPTIONS@\n@EXITS@\nkept\n";
-	static const char wrong[] = "@OPTION@\n";
-	char out[4096] = "";
-	FILE *from, *to;
+	static char out[1 << 18];
+	FILE *to = fmemopen(out, sizeof(out), "w");
 
-	from = fmemopen((void *)(uintptr_t)page, sizeof(page) - 1, "r");
-	to = fmemopen(out, sizeof(out), "w");
-	assert_true(sx_usage_man(&usage, from, to));
-	fclose(from);
+	sx_usage_table(&usage, to);
 	fclose(to);
+	assert_non_null(
+		strstr(out, "{\"name\":\"number\",\"letter\":\"n\",\"argument\":\"N\",\"offer\":\"nothing\","
+			    "\"words\":1,\"optional\":false,\"many\":false,\"choices\":[],"
+			    "\"commands\":[\"second\"],\"help\":\"large\"}"));
 	assert_non_null(strstr(
-		out,
-		"*second* \\[*-n* _N_\\] _A_ \\[_B_\\]\n\tThe second one.\n\n\tHas more.\n\n\tMuch more.\n"));
-	assert_non_null(strstr(out, "*-n*, *--number* _N_\n\tOf *second*: Large.\n"));
-	assert_non_null(strstr(out, "*64*\n\tWrong usage.\nkept\n"));
-	from = fmemopen((void *)(uintptr_t)wrong, sizeof(wrong) - 1, "r");
-	to = fmemopen(out, sizeof(out), "w");
-	assert_false(sx_usage_man(&usage, from, to));
-	fclose(from);
-	fclose(to);
+		out, "\"most\":2,\"offer\":\"nothing\",\"help\":\"the second one\",\"more\":\"Has more"));
+	assert_non_null(strstr(out, ",[64,\"wrong usage\"]"));
+	assert_non_null(strstr(out, "\"places\":{\"system\":\"/run/stixeld\""));
+	assert_int_equal(out[strlen(out) - 1], '\n');
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_values), cmocka_unit_test(test_refused), cmocka_unit_test(test_help),
-		cmocka_unit_test(test_keys),   cmocka_unit_test(test_page),
+		cmocka_unit_test(test_keys),   cmocka_unit_test(test_table),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
