@@ -69,6 +69,21 @@ class Starting(unittest.TestCase):
             self.assertNotIn("no stixeld runs", r.stderr)
 
 
+class NoJson(unittest.TestCase):
+    def test_every_command_says_the_same(self):
+        top = tempfile.mkdtemp(prefix="stixel-")
+        self.addCleanup(shutil.rmtree, top)
+        name = "garbled-%d" % os.getpid()
+        liar = Liar(top, name)
+        self.addCleanup(liar.stop)
+        for liar.answer, sentence in ((b'{"state": "run', r"is no object of JSON: .+\n$"),
+                                      (b"[1]", r"is no object of JSON\n$")):
+            for command in (["status"], ["status", "--json"], ["get"], ["endurance", "--duration", "1"]):
+                r = run("stixelctl", "-i", name, *command, env=dict(os.environ, XDG_RUNTIME_DIR=top))
+                self.assertEqual((r.returncode, r.stdout), (65, ""), command)
+                self.assertRegex(r.stderr, "^stixelctl: '%s' answered GET /s[a-z]+ with what " % name + sentence)
+
+
 class Save(unittest.TestCase):
     def setUp(self):
         self.top = tempfile.mkdtemp(prefix="stixel-")
