@@ -16,8 +16,11 @@ int __real_clock_gettime(clockid_t id, struct timespec *t);
 int __wrap_clock_gettime(clockid_t id, struct timespec *t);
 int __real_poll(struct pollfd *fds, nfds_t count, int ms);
 int __wrap_poll(struct pollfd *fds, nfds_t count, int ms);
+int __wrap___poll_chk(struct pollfd *fds, nfds_t count, int ms, size_t bytes);
 int __real_ppoll(struct pollfd *fds, nfds_t count, const struct timespec *t, const sigset_t *mask);
 int __wrap_ppoll(struct pollfd *fds, nfds_t count, const struct timespec *t, const sigset_t *mask);
+int __wrap___ppoll_chk(struct pollfd *fds, nfds_t count, const struct timespec *t, const sigset_t *mask,
+		       size_t bytes);
 int __real_timerfd_settime(int fd, int flags, const struct itimerspec *t, struct itimerspec *old);
 int __wrap_timerfd_settime(int fd, int flags, const struct itimerspec *t, struct itimerspec *old);
 
@@ -66,11 +69,23 @@ int __wrap_poll(struct pollfd *fds, nfds_t count, int ms)
 	return __real_poll(fds, count, ms > 0 ? (int)((ms + times - 1) / times) : ms);
 }
 
+/* The name of poll() in a build with _FORTIFY_SOURCE. bytes: the size of fds, which the real one checks. */
+int __wrap___poll_chk(struct pollfd *fds, nfds_t count, int ms, size_t bytes)
+{
+	return __wrap_poll(fds, count, ms);
+}
+
 int __wrap_ppoll(struct pollfd *fds, nfds_t count, const struct timespec *t, const sigset_t *mask)
 {
 	const struct timespec soon = t ? shortened(*t) : (struct timespec){0};
 
 	return __real_ppoll(fds, count, t ? &soon : NULL, mask);
+}
+
+int __wrap___ppoll_chk(struct pollfd *fds, nfds_t count, const struct timespec *t, const sigset_t *mask,
+		       size_t bytes)
+{
+	return __wrap_ppoll(fds, count, t, mask);
 }
 
 int __wrap_timerfd_settime(int fd, int flags, const struct itimerspec *t, struct itimerspec *old)
