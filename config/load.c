@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "config/load_priv.h"
-#include "config/number.h"
+#include "config/text/number.h"
 
 int sx_load_index_of(const char *section, const char *key)
 {

@@ -12,8 +12,8 @@
 #include <string.h>
 
 #include "base/printable.h"
-#include "config/file.h"
 #include "config/load_priv.h"
+#include "config/text/file.h"
 
 #define SECTION_BYTES 64
 

@@ -8,6 +8,7 @@
 
 #include "base/rig.h"
 #include "capture/source.h"
+#include "config/calibration/rectify_params.h"
 #include "power/params.h"
 #include "stages/engine.h"
 #include "stages/params.h"
@@ -41,23 +42,6 @@ struct sx_external_params {
 	const char *source; /* name of its ring */
 	double wait_ms;	    /* a pair waits so long for its map */
 	bool pairs;	    /* that process gets the images from here, before there is a frame */
-};
-
-/* What is done to the images of cameras whose calibration file describes them raw. */
-enum sx_rectify_choice {
-	SX_RECTIFY_AUTO, /* rectified where the file says that they are raw */
-	SX_RECTIFY_YES,
-	SX_RECTIFY_NO /* they are rectified already */
-};
-
-/* Whether rows are corrected by what the pictures say (daemon/rows/row_control.h). */
-enum sx_row_choice { SX_ROW_CORRECTION_OFF, SX_ROW_CORRECTION_AUTO };
-
-struct sx_rectify_params {
-	enum sx_rectify_choice choice;
-	enum sx_row_choice row_correction;
-	double alpha;	   /* sx_rig_align() */
-	int width, height; /* of the rectified images, px; 0: as the raw ones */
 };
 
 /* What the log says of a calibration file. Texts are constants. */

@@ -13,8 +13,8 @@
 #include <strings.h>
 
 #include "base/printable.h"
-#include "config/number.h"
 #include "config/option.h"
+#include "config/text/number.h"
 
 #define SIZE_MIN 32 /* as sx_params_check() */
 #define SIZE_MAX_WIDTH 4096

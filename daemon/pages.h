@@ -14,7 +14,7 @@
 #include "capture/source.h"
 #include "config/settings.h"
 #include "daemon/exchange/orders.h"
-#include "daemon/telemetry.h"
+#include "daemon/telemetry/telemetry.h"
 #include "ipc/http/status.h"
 #include "ipc/report.h"
 #include "power/sampler.h"

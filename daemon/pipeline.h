@@ -26,7 +26,7 @@
 #include "daemon/exchange/handover.h"
 #include "daemon/feeds/feeds.h"
 #include "daemon/ringer.h"
-#include "daemon/telemetry.h"
+#include "daemon/telemetry/telemetry.h"
 #include "engines/select.h"
 #include "ipc/ring.h"
 #include "ipc/stream.h"

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "include/stixel.h"
-#include "ipc/feed/feed.h"
+#include "ipc/feed_state.h"
 
 /* TYPE, UNIT and HELP lines. */
 static void add_family(struct sx_text *t, enum sx_family family)
@@ -297,11 +297,11 @@ static void add_skew(struct sx_text *t, const struct sx_report *r, enum sx_famil
 
 static void add_feed_state(struct sx_text *t, enum sx_family family, const char *state)
 {
-	const char *words[SX_FEED_READING + 1];
+	const char *words[SX_FEED_STATES];
 
-	for (int i = 0; i <= SX_FEED_READING; i++)
+	for (int i = 0; i < SX_FEED_STATES; i++)
 		words[i] = sx_feed_state_name((enum sx_feed_state)i);
-	add_states(t, family, words, SX_FEED_READING + 1, state);
+	add_states(t, family, words, SX_FEED_STATES, state);
 }
 
 static void add_scores_state(struct sx_text *t, const struct sx_report *r, enum sx_family family)

@@ -13,7 +13,7 @@
 
 #include "config/calibration/calibration.h"
 #include "config/calibration/calibration_priv.h"
-#include "config/file.h"
+#include "config/text/file.h"
 
 #define FILE_BYTES_MAX (64 * 1024)
 

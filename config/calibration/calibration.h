@@ -19,7 +19,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "config/settings.h"
+#include "base/rig.h"
+#include "config/calibration/rectify_params.h"
 
 /* KITTI's cameras 0 and 1 are grey, 2 and 3 colour ones. */
 enum sx_calibration_pair { SX_PAIR_UNKNOWN, SX_PAIR_GREY, SX_PAIR_COLOUR };

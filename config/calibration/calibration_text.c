@@ -9,7 +9,7 @@
 #include <strings.h>
 
 #include "config/calibration/calibration_lines.h"
-#include "config/number.h"
+#include "config/text/number.h"
 
 /* ---- lines ---- */
 

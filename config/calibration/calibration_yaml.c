@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "config/calibration/calibration_yaml.h"
-#include "config/number.h"
+#include "config/text/number.h"
 
 #define NESTING_MAX 16
 #define NUMBERS_MAX 16 /* of a matrix */

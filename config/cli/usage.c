@@ -12,7 +12,7 @@
 #include <sysexits.h>
 
 #include "config/cli/usage_priv.h"
-#include "config/number.h"
+#include "config/text/number.h"
 
 enum { ROWS_MAX = 96, LONG = 1000 };
 

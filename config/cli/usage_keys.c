@@ -7,8 +7,8 @@
 
 #include "config/cli/usage_priv.h"
 #include "config/config.h"
-#include "config/number.h"
 #include "config/option.h"
+#include "config/text/number.h"
 #include "config/wrap.h"
 
 /* The program does something with the keys of that section. */

@@ -12,7 +12,7 @@
 #include "capture/source.h"
 #include "config/settings.h"
 #include "daemon/exchange/handover.h"
-#include "daemon/telemetry.h"
+#include "daemon/telemetry/telemetry.h"
 #include "ipc/feed/feed.h"
 
 struct sx_inlet {

@@ -10,8 +10,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "daemon/pictures.h"
 #include "daemon/rows/row_correction.h"
+#include "daemon/telemetry/pictures.h"
 
 #define SX_ROW_CONTROL_WINDOW 240    /* samples, of ticks: a minute where every one has a new frame */
 #define SX_ROW_CONTROL_ENOUGH 120    /* of them that know the rows of both outer thirds */

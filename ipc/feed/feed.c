@@ -57,14 +57,6 @@ struct sx_feed {
 	struct sx_feed_counters count;
 };
 
-const char *sx_feed_state_name(enum sx_feed_state state)
-{
-	static const char *const names[] = {"absent", "refused", "silent", "reading"};
-
-	sx_must_index(state, sizeof(names) / sizeof(names[0]));
-	return names[state];
-}
-
 int sx_feed_create(struct sx_feed **ret, const struct sx_feed_params *p)
 {
 	struct sx_feed *f;

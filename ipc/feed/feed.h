@@ -17,6 +17,7 @@
 
 #include "base/disparity.h"
 #include "base/scores.h"
+#include "ipc/feed_state.h"
 
 #define SX_FEED_WHY_BYTES 256
 
@@ -33,15 +34,6 @@ struct sx_feed_params {
 	int64_t max_age_ns;   /* scores of a picture so much older may stand in */
 	int64_t period_ns;    /* between pictures; 0: unknown */
 };
-
-enum sx_feed_state {
-	SX_FEED_ABSENT,	 /* there is no ring */
-	SX_FEED_REFUSED, /* there is something, and it must not be read, or nothing in it fits: why says it */
-	SX_FEED_SILENT,	 /* a ring, but nothing came for a second, or for three periods if they are longer */
-	SX_FEED_READING
-};
-/* "absent", "refused", "silent", "reading" */
-const char *sx_feed_state_name(enum sx_feed_state state);
 
 /* Since create. */
 struct sx_feed_counters {

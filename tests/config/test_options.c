@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <math.h>
 
-#include "config/number.h"
+#include "config/text/number.h"
 #include "tests/config/fixture.h"
 
 static struct sx_settings defaults(void)

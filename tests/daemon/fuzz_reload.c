@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "config/file.h"
+#include "config/text/file.h"
 #include "daemon/run_priv.h"
 #include "ipc/frame.h"
 #include "stages/stixels/reduce.h"

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "daemon/pictures.h"
+#include "daemon/telemetry/pictures.h"
 
 static const struct sx_pictures_rules files = {.matched = true, .noticed = 0.1},
 				      cameras = {.live = true, .matched = true, .noticed = 0.1};

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "daemon/telemetry.h"
+#include "daemon/telemetry/telemetry.h"
 
 static int make_telemetry(void **state)
 {

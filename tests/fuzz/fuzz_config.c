@@ -14,8 +14,8 @@
 
 #include "config/classes.h"
 #include "config/config.h"
-#include "config/file.h"
 #include "config/option.h"
+#include "config/text/file.h"
 #include "tests/fuzz/fails.h"
 
 const unsigned fails_kinds = 1u << FAILS_MEMORY;
@@ -98,7 +98,7 @@ static const char *content_of(const char *path)
 	return drop_in_count ? drop_ins[number % (unsigned)drop_in_count] : "";
 }
 
-/* In place of config/file.c. */
+/* In place of config/text/file.c. */
 int __wrap_sx_file_read(const char *path, size_t max, char **text, size_t *size, char *why, size_t why_bytes);
 int __wrap_sx_file_read(const char *path, size_t max, char **text, size_t *size, char *why, size_t why_bytes)
 {

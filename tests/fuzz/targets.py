@@ -18,9 +18,10 @@ TOP = os.path.dirname(os.path.dirname(HERE))
 Target = collections.namedtuple("Target", "what most seeds parsers")
 TARGETS = {
     "calibration": Target("calibration files of every format", 4096, ["tests/config/data/*"],
-                          ["config/calibration/calibration*.c", "config/file.c"]),
+                          ["config/calibration/calibration*.c", "config/text/file.c"]),
     "config": Target("a configuration file, its calibration and -s", 4096, ["systemd/example.conf"],
-                     ["config/parse.c", "config/load*.c", "config/value.c", "config/number.c", "config/classes.c"]),
+                     ["config/parse.c", "config/load*.c", "config/value.c", "config/text/number.c",
+                      "config/classes.c"]),
     "feed": Target("class scores and disparity maps of a hostile writer", 4096, [],
                    ["ipc/feed/*.c", "ipc/check.c"]),
     "frame": Target("a frame, and what draws it or makes tables and messages of it", 8192, [],

@@ -12,7 +12,7 @@ LIFE = "begins or ends a server or its thread, of which a target has one, or non
 DRAWN = "takes no frame, but what the programs have computed of images"
 UNREACHED = {
     "capture/image/image_io.c": {"image_load": SYSTEM, "read_all": SYSTEM},
-    "config/file.c": {"read_whole": SYSTEM, "sx_file_read": SYSTEM},
+    "config/text/file.c": {"read_whole": SYSTEM, "sx_file_read": SYSTEM},
     "ipc/client/reader.c": {"stixel_fd": PLACE, "stixel_open": PLACE},
     "ipc/client/socket.c": {"sx_link_connect": SYSTEM},
     "ipc/http/status.c": {"sx_status_listen": PLACE, "status_refuse": PLACE, "check_listening": PLACE,

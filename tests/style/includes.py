@@ -104,6 +104,7 @@ PLANTED = [
     ({"cpu/b.c": "#include <cuda_runtime.h>\n"}, ["belongs to gpu"]),
     ({"tools/ctl/b.c": "#include <linux/videodev2.h>\n"}, ["belongs to"]),
     ({"ipc/b.c": "#include <zstd.h>\n"}, ["belongs to recording"]),
+    ({"ipc/b.c": '#include "ipc/feed/b.h"\n', "ipc/feed/b.h": '#include "ipc/b.h"\n', "ipc/b.h": ""}, ["ipc/b.c:1:"]),
     ({"misc/b.c": ""}, ["not in the table"]),
 ]
 

@@ -27,7 +27,7 @@
 #include "config/option.h"
 #include "daemon/live.h"
 #include "daemon/pipeline.h"
-#include "daemon/telemetry.h"
+#include "daemon/telemetry/telemetry.h"
 #include "tests/torture/cameras.h"
 #include "tests/torture/client.h"
 #include "tests/torture/torture.h"

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "config/number.h"
+#include "config/text/number.h"
 
 static size_t digits(const char *text)
 {

@@ -3,8 +3,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#ifndef SX_CONFIG_FILE_H
-#define SX_CONFIG_FILE_H
+#ifndef SX_CONFIG_TEXT_FILE_H
+#define SX_CONFIG_TEXT_FILE_H
 
 #include <stddef.h>
 

@@ -3,7 +3,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "daemon/telemetry.h"
+#include "daemon/telemetry/telemetry.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "config/file.h"
+#include "config/text/file.h"
 
 static int read_whole(int fd, char *text, size_t max, size_t *size)
 {

@@ -3,8 +3,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#ifndef SX_CONFIG_NUMBER_H
-#define SX_CONFIG_NUMBER_H
+#ifndef SX_CONFIG_TEXT_NUMBER_H
+#define SX_CONFIG_TEXT_NUMBER_H
 
 #include <stdbool.h>
 #include <stddef.h>

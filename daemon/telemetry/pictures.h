@@ -4,8 +4,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#ifndef SX_DAEMON_PICTURES_H
-#define SX_DAEMON_PICTURES_H
+#ifndef SX_DAEMON_TELEMETRY_PICTURES_H
+#define SX_DAEMON_TELEMETRY_PICTURES_H
 
 #include <stdbool.h>
 #include <stdint.h>

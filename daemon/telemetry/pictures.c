@@ -3,7 +3,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "daemon/pictures.h"
+#include "daemon/telemetry/pictures.h"
 
 #include <math.h>
 #include <stddef.h>

@@ -6,8 +6,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#ifndef SX_DAEMON_TELEMETRY_H
-#define SX_DAEMON_TELEMETRY_H
+#ifndef SX_DAEMON_TELEMETRY_TELEMETRY_H
+#define SX_DAEMON_TELEMETRY_TELEMETRY_H
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -16,7 +16,7 @@
 #include "base/histogram.h"
 #include "base/rate.h"
 #include "capture/source.h"
-#include "daemon/pictures.h"
+#include "daemon/telemetry/pictures.h"
 #include "ipc/feed/feed.h"
 #include "ipc/figures.h"
 #include "stages/engine.h"
