@@ -1,6 +1,6 @@
 # The folders: what each is for, and whose headers it may include. This table is the only one: includes.py enforces it,
-# and the tables in docs/architecture.md and CONTRIBUTING.md are made from it.
-# Usage: folders.py ROOT [--write | --self-check]; --write brings both documents up to date.
+# and the table in docs/architecture.md is made from it.
+# Usage: folders.py ROOT [--write | --self-check]; --write brings the document up to date.
 # SPDX-License-Identifier: Apache-2.0
 import os
 import sys
@@ -112,7 +112,7 @@ ROWS = {name: (line, may) for name, line, may in FOLDERS}
 # GPU (tests/gpu/validated.txt): params.h moves to a room below them when the next validation runs.
 BOTH_WAYS = [("stages/stereo", "stages"), ("stages/road", "stages"), ("stages/stixels", "stages")]
 BEGIN, END = "<!-- folders: made by tests/style/folders.py -->\n", "<!-- end of folders -->\n"
-DOCUMENTS = ("docs/architecture.md", "CONTRIBUTING.md")
+DOCUMENT = "docs/architecture.md"
 
 
 def row_of(folder):
@@ -190,30 +190,28 @@ def check(root):
     for name in ROWS:
         if whole and not os.path.isdir(os.path.join(root, name)):
             found.append("tests/style/folders.py:1: there is no folder %s/" % name)
-    for name in DOCUMENTS:
-        if os.path.exists(os.path.join(root, name)):
-            p = parts(rule.read(root, name))
-            if p is None or p[1] != table():
-                found.append("%s:1: its table of folders is not that of tests/style/folders.py (--write)" % name)
+    if os.path.exists(os.path.join(root, DOCUMENT)):
+        p = parts(rule.read(root, DOCUMENT))
+        if p is None or p[1] != table():
+            found.append("%s:1: its table of folders is not that of tests/style/folders.py (--write)" % DOCUMENT)
     return found
 
 
 def write(root):
-    for name in DOCUMENTS:
-        p = parts(rule.read(root, name))
-        if p is None:
-            sys.exit("%s has no place for the table of folders" % name)
-        with open(os.path.join(root, name), "w", encoding="utf-8") as f:
-            f.write(p[0] + BEGIN + table() + END + p[2])
+    p = parts(rule.read(root, DOCUMENT))
+    if p is None:
+        sys.exit("%s has no place for the table of folders" % DOCUMENT)
+    with open(os.path.join(root, DOCUMENT), "w", encoding="utf-8") as f:
+        f.write(p[0] + BEGIN + table() + END + p[2])
 
 
-SOUND = {"CONTRIBUTING.md": "text\n" + BEGIN + table() + END + "more\n",
+SOUND = {DOCUMENT: "text\n" + BEGIN + table() + END + "more\n",
          **{"base/f%d.c" % i: "" for i in range(FILES_MAX)},
          "base/meson.build": ""}
 PLANTED = [
     ({"base/g.c": ""}, ["base:1:", "%d files" % (FILES_MAX + 1)]),
-    ({"CONTRIBUTING.md": "text\n" + BEGIN + table().replace("libc only", "libc") + END}, ["CONTRIBUTING.md:1:"]),
-    ({"docs/architecture.md": "no table\n"}, ["docs/architecture.md:1:"]),
+    ({DOCUMENT: "text\n" + BEGIN + table().replace("libc only", "libc") + END}, [DOCUMENT + ":1:"]),
+    ({DOCUMENT: "no table\n"}, [DOCUMENT + ":1:"]),
 ]
 
 if __name__ == "__main__":
