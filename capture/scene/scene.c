@@ -39,21 +39,6 @@ static int find_name(const char *name)
 	return -1;
 }
 
-/* KITTI's camera at 1242x375 (the defaults of the configuration), scaled to the size; pixel centres are at
- * integers. */
-void sx_scene_camera(int width, int height, struct sx_camera *ret)
-{
-	*ret = (struct sx_camera){
-		.fx = 721.5 / SX_SCENE_WIDTH * width,
-		.fy = 721.5 / SX_SCENE_WIDTH * width,
-		.cx = (609.5 + 0.5) / SX_SCENE_WIDTH * width - 0.5,
-		.cy = (172.9 + 0.5) / SX_SCENE_HEIGHT * height - 0.5,
-		.baseline_m = 0.54,
-		.height_m = 1.65,
-		.pitch_deg = 0,
-	};
-}
-
 static int init_view(struct sx_view *v, int width, int height)
 {
 	size_t pixels = (size_t)width * (size_t)height;

@@ -1,5 +1,5 @@
 /*
- * Glare, bloom, flare, wet patches.
+ * Sky, glare, bloom, flare, wet patches.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -14,11 +14,24 @@ static float square(float x)
 	return x * x;
 }
 
-float sx_light_glare(const struct sx_verge *v, double a, double b)
+/* Returns the tone that the glare adds to the sky in direction a (right) and b (up), tangents. */
+static float light_glare(const struct sx_verge *v, double a, double b)
 {
 	float r2 = square(((float)a - v->glare_at) / v->glare_width) + square(((float)b - 0.1f) / 0.5f);
 
 	return r2 >= 1 ? 0 : v->glare * (1 - r2) * (1.5f - 0.5f * (1 - r2));
+}
+
+float sx_view_sky(const struct sx_scene *s, double x, double y)
+{
+	const struct sx_camera *c = &s->camera;
+	double a = (x - c->cx) / c->fx, b = (c->cy - y) / c->fy + s->pose.sin_pitch;
+	float up = b < 0 ? 0 : (float)b;
+	float cloud = sx_texture_sample(&s->texture, a * 180 + 31, b * 420, (float)(180 / c->fx)) +
+		      sx_texture_sample(&s->texture, a * 40 + 3, b * 90, 1);
+
+	return s->street.sky - 60 * up + 5 * cloud +
+	       (s->street.verge.on ? light_glare(&s->street.verge, a, b) : 0);
 }
 
 /* white: sums over all rows above and columns to the left, one row and column more than the view. */

@@ -9,8 +9,8 @@
 
 #include "capture/scene/scene_world.h"
 
-/* Tone that the glare adds to the sky in direction a (right) and b (up), tangents. */
-float sx_light_glare(const struct sx_verge *v, double a, double b);
+/* Returns the tone of the sky at (x, y) of the view, glare included. */
+float sx_view_sky(const struct sx_scene *s, double x, double y);
 /* Where the drawn view is white: before sx_light_lens(). */
 void sx_light_prepare(struct sx_view *v, const struct sx_scene *s);
 /* Tone that bloom and flare add to a pixel. */

@@ -1,5 +1,6 @@
 /*
- * Raw cameras that the synthetic street can be seen by: lenses as they are sold, mounted as they are by hand.
+ * Cameras that the synthetic street can be seen by: the ideal one, and raw ones, with lenses as they are
+ * sold, mounted as they are by hand.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -49,6 +50,21 @@ static const struct {
 static const struct {
 	double pitch_deg, yaw_deg, roll_deg, aside, below;
 } mounted[2] = {{0.4, -0.5, 0.6, 0.012, -0.010}, {-0.3, 0.6, -0.5, -0.009, 0.014}};
+
+/* KITTI's camera at 1242x375 (the defaults of the configuration), scaled to the size; pixel centres are at
+ * integers. */
+void sx_scene_camera(int width, int height, struct sx_camera *ret)
+{
+	*ret = (struct sx_camera){
+		.fx = 721.5 / SX_SCENE_WIDTH * width,
+		.fy = 721.5 / SX_SCENE_WIDTH * width,
+		.cx = (609.5 + 0.5) / SX_SCENE_WIDTH * width - 0.5,
+		.cy = (172.9 + 0.5) / SX_SCENE_HEIGHT * height - 0.5,
+		.baseline_m = 0.54,
+		.height_m = 1.65,
+		.pitch_deg = 0,
+	};
+}
 
 static int find_lenses(const char *name)
 {

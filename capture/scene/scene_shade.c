@@ -64,18 +64,6 @@ static float shadow_at(const struct row_shadows *rows, float x, float z)
 	return light;
 }
 
-float sx_view_sky(const struct sx_scene *s, double x, double y)
-{
-	const struct sx_camera *c = &s->camera;
-	double a = (x - c->cx) / c->fx, b = (c->cy - y) / c->fy + s->pose.sin_pitch;
-	float up = b < 0 ? 0 : (float)b;
-	float cloud = sx_texture_sample(&s->texture, a * 180 + 31, b * 420, (float)(180 / c->fx)) +
-		      sx_texture_sample(&s->texture, a * 40 + 3, b * 90, 1);
-
-	return s->street.sky - 60 * up + 5 * cloud +
-	       (s->street.verge.on ? sx_light_glare(&s->street.verge, a, b) : 0);
-}
-
 /*
  * How a pixel looks at the view: which shadows it may meet, and the way in the view to what the next pixel to
  * the right, and the next one below, see: {x, y} each; NULL: these are the view's own next ones.

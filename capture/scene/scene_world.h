@@ -101,8 +101,6 @@ void sx_view_shade(const struct sx_view *v, const struct sx_scene *s, int side, 
 /* The same through the scene's lens of that side. */
 void sx_view_shade_raw(const struct sx_view *v, const struct sx_scene *s, int side, uint32_t frame,
 		       struct sx_image *ret);
-/* Tone of the sky there. */
-float sx_view_sky(const struct sx_scene *s, double x, double y);
 
 static inline double sx_affine(const double p[3], double x, double y)
 {

@@ -91,7 +91,7 @@ int sx_v4l2_set_controls(struct sx_v4l2 *v, const struct sx_source_params *p, st
 /* As sx_source_tune(). */
 int sx_v4l2_tune(struct sx_source *s, const struct sx_source_params *p, char *why, size_t why_bytes);
 
-/* v4l2_pairs.c */
+/* v4l2_drop.c */
 
 void sx_v4l2_count(_Atomic uint64_t *counter, uint64_t n);
 bool sx_v4l2_is_damage(enum sx_image_drop d);
@@ -101,6 +101,9 @@ bool sx_v4l2_is_damage(enum sx_image_drop d);
  */
 void sx_v4l2_drop(struct sx_source *s, int side, int index, enum sx_image_drop why_dropped, int *error,
 		  char *why, size_t why_bytes);
+
+/* v4l2_pairs.c */
+
 /*
  * One camera: the newest image. Two: the newest pair. 1: found is filled; 0: none; negative: the cameras are
  * lost.

@@ -5,7 +5,6 @@
  */
 #include <errno.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,16 +15,6 @@
 #include "config/text/file.h"
 
 #define FILE_BYTES_MAX (64 * 1024)
-
-int sx_calibration_refuse(char *why, size_t why_bytes, const char *format, ...)
-{
-	va_list args;
-
-	va_start(args, format);
-	vsnprintf(why, why_bytes, format, args);
-	va_end(args);
-	return -EINVAL;
-}
 
 static int check_size(const struct sx_calibration_raw *raw, char *why, size_t why_bytes)
 {

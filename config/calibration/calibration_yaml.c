@@ -9,10 +9,8 @@
 #include <string.h>
 
 #include "config/calibration/calibration_yaml.h"
-#include "config/text/number.h"
 
 #define NESTING_MAX 16
-#define NUMBERS_MAX 16 /* of a matrix */
 #define LETTERS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_"
 #define NAME LETTERS "0123456789."
 
@@ -57,177 +55,13 @@ bool sx_calibration_is_yaml(const char *text)
 	       has_structure(text) || strstr(text, "projection_matrix") || strstr(text, "distortion_model");
 }
 
-yaml_node_t *sx_yaml_get(const struct sx_yaml *y, yaml_node_t *map, const char *key)
-{
-	if (!map || map->type != YAML_MAPPING_NODE)
-		return NULL;
-	for (yaml_node_pair_t *p = map->data.mapping.pairs.start; p < map->data.mapping.pairs.top; p++) {
-		yaml_node_t *k = yaml_document_get_node(y->doc, p->key);
-
-		if (k && k->type == YAML_SCALAR_NODE && !strcmp((const char *)k->data.scalar.value, key))
-			return yaml_document_get_node(y->doc, p->value);
-	}
-	return NULL;
-}
-
-const char *sx_yaml_first(const struct sx_yaml *y, yaml_node_t *map, const char *const *names)
-{
-	for (; *names; names++)
-		if (sx_yaml_get(y, map, *names))
-			return *names;
-	return NULL;
-}
-
-const char *sx_yaml_word(const struct sx_yaml *y, yaml_node_t *map, const char *key)
-{
-	const yaml_node_t *node = sx_yaml_get(y, map, key);
-
-	if (!node)
-		return NULL;
-	return node->type == YAML_SCALAR_NODE ? (const char *)node->data.scalar.value : "";
-}
-
-static int read_scalar(const yaml_node_t *node, double *ret)
-{
-	const char *rest;
-
-	if (!node || node->type != YAML_SCALAR_NODE ||
-	    sx_number_real((const char *)node->data.scalar.value, ret, &rest) < 0 || *rest)
-		return -EINVAL;
-	return 0;
-}
-
-/* Entries of a list, NULL: no list. */
-static const yaml_node_item_t *items(const yaml_node_t *node, int *count)
-{
-	if (!node || node->type != YAML_SEQUENCE_NODE)
-		return NULL;
-	*count = (int)(node->data.sequence.items.top - node->data.sequence.items.start);
-	return node->data.sequence.items.start;
-}
-
-/* How many numbers there are in a list, at most max; -EINVAL: more, or something else. */
-static int read_list(const struct sx_yaml *y, const yaml_node_t *node, double *ret, int max)
-{
-	int count = 0;
-	const yaml_node_item_t *item = items(node, &count);
-
-	if (!item || count > max)
-		return -EINVAL;
-	for (int i = 0; i < count; i++)
-		if (read_scalar(yaml_document_get_node(y->doc, item[i]), &ret[i]) < 0)
-			return -EINVAL;
-	return count;
-}
-
-/* A list of rows of the same length. */
-static int read_rows(const struct sx_yaml *y, const yaml_node_t *node, double *ret, int *rows, int *cols)
-{
-	const yaml_node_item_t *item = items(node, rows);
-	int room = NUMBERS_MAX;
-
-	for (int i = 0; i < *rows; i++) {
-		int n = read_list(y, yaml_document_get_node(y->doc, item[i]), ret, room);
-
-		if (n <= 0 || (i && n != *cols))
-			return -EINVAL;
-		*cols = n;
-		ret += n;
-		room -= n;
-	}
-	return 0;
-}
-
-/* Up to NUMBERS_MAX numbers, row by row; a flat list is one row, no numbers are 0 x 0. */
-static int read_any(const struct sx_yaml *y, yaml_node_t *node, double *ret, int *rows, int *cols)
-{
-	int count = 0;
-	const yaml_node_item_t *item = items(node, &count);
-	const yaml_node_t *first = item && count ? yaml_document_get_node(y->doc, item[0]) : NULL;
-	double r, c;
-
-	if (first && first->type == YAML_SEQUENCE_NODE)
-		return read_rows(y, node, ret, rows, cols);
-	if (item) {
-		*cols = read_list(y, node, ret, NUMBERS_MAX);
-		*rows = *cols > 0;
-		return *cols < 0 ? *cols : 0;
-	}
-	if (read_scalar(sx_yaml_get(y, node, "rows"), &r) < 0 ||
-	    read_scalar(sx_yaml_get(y, node, "cols"), &c) < 0)
-		return -EINVAL;
-	count = read_list(y, sx_yaml_get(y, node, "data"), ret, NUMBERS_MAX);
-	if (count < 0 || !(r >= 0 && r <= NUMBERS_MAX && c >= 0 && c <= NUMBERS_MAX) || r * c != count)
-		return -EINVAL;
-	*rows = count ? (int)r : 0;
-	*cols = count ? (int)c : 0;
-	return *rows * *cols == count ? 0 : -EINVAL; /* 2.5 x 4 is nothing */
-}
-
-static int read_number(const struct sx_yaml *y, yaml_node_t *map, const char *key, double *ret)
-{
-	yaml_node_t *node = sx_yaml_get(y, map, key);
-
-	if (!node)
-		return 0;
-	if (!read_scalar(node, ret))
-		return 1;
-	return sx_calibration_refuse(y->why, y->why_bytes, "line %zu: '%s' is not a number",
-				     node->start_mark.line + 1, key);
-}
-
-int sx_yaml_matrix(const struct sx_yaml *y, yaml_node_t *map, const char *key, int rows, int cols,
-		   double *ret)
-{
-	yaml_node_t *node = sx_yaml_get(y, map, key);
-	double numbers[NUMBERS_MAX];
-	int r = 0, c = 0;
-
-	if (!node)
-		return 0;
-	if (!read_any(y, node, numbers, &r, &c) &&
-	    ((r == rows && c == cols) || (node->type == YAML_SEQUENCE_NODE && r == 1 && c == rows * cols))) {
-		memcpy(ret, numbers, sizeof(*ret) * (size_t)(rows * cols));
-		return 1;
-	}
-	return sx_calibration_refuse(y->why, y->why_bytes,
-				     "line %zu: '%s' is not a matrix of %d x %d numbers",
-				     node->start_mark.line + 1, key, rows, cols);
-}
-
-int sx_yaml_vector(const struct sx_yaml *y, yaml_node_t *map, const char *key, double *ret, int max)
-{
-	yaml_node_t *node = sx_yaml_get(y, map, key);
-	double numbers[NUMBERS_MAX];
-	int r = 0, c = 0;
-
-	if (!node)
-		return 0;
-	if (!read_any(y, node, numbers, &r, &c) && (r <= 1 || c == 1) && r * c <= max) {
-		memcpy(ret, numbers, sizeof(*ret) * (size_t)(r * c));
-		return 1 + r * c;
-	}
-	return sx_calibration_refuse(y->why, y->why_bytes,
-				     "line %zu: '%s' is not one row or column of up to %d numbers",
-				     node->start_mark.line + 1, key, max);
-}
-
-struct sx_yaml sx_yaml_fault(const struct sx_yaml *y, struct sx_calibration_raw *raw)
-{
-	struct sx_yaml fault = *y;
-
-	fault.why = raw->fault;
-	fault.why_bytes = raw->fault[0] ? 0 : sizeof(raw->fault); /* the first stays */
-	return fault;
-}
-
 /* Width or height, by all names that it has. */
 static int read_size(const struct sx_yaml *y, const char *const names[2], double *ret)
 {
 	double value[2] = {0};
-	int r = read_number(y, y->root, names[0], &value[0]), other;
+	int r = sx_yaml_number(y, y->root, names[0], &value[0]), other;
 
-	other = r < 0 ? r : read_number(y, y->root, names[1], &value[1]);
+	other = r < 0 ? r : sx_yaml_number(y, y->root, names[1], &value[1]);
 	if (other < 0)
 		return other;
 	for (int i = 0; i < 2; i++) {

@@ -41,6 +41,11 @@ int sx_yaml_check_names(const struct sx_yaml *y, yaml_node_t *map, const char *c
 int sx_yaml_lens(const struct sx_yaml *y, yaml_node_t *map, const char **ret);
 
 /*
+ * Reads a number. 1: *ret has it; 0: no such key; -EINVAL: it is something else; the sentence says line and
+ * key.
+ */
+int sx_yaml_number(const struct sx_yaml *y, yaml_node_t *map, const char *key, double *ret);
+/*
  * Both: 0: no such key, -EINVAL: there is, and it is something else; the sentence says line and key. Numbers
  * are finite. Matrices are mappings with rows, cols and data (OpenCV, ROS), lists (a printed CameraInfo
  * message), or lists of rows (Kalibr).

@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <getopt.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sysexits.h>
@@ -16,53 +15,11 @@
 
 enum { ROWS_MAX = 96, LONG = 1000 };
 
-const struct sx_usage_option sx_usage_builtins[SX_USAGE_BUILTINS] = {
-	{"help", 'h', .help = "this text"},
-	{"version", 'V', .help = "the version"},
-	{"help-keys", .argument = "[SECTION]", .offer = SX_OFFER_SECTION,
-	 .help = "the keys of the configuration, all or of one section: ranges and defaults"},
-	{"generate", .argument = "WHAT"},
-};
-
 /* An option as it was given. */
 struct given {
 	const struct sx_usage_option *row; /* first of that name */
 	const char *text, *second;
 };
-
-const struct sx_usage_option *sx_usage_row(const struct sx_usage *u, int i)
-{
-	if (i < u->option_count)
-		return &u->options[i];
-	i -= u->option_count;
-	return i < (u->settings ? SX_USAGE_GENERATE : SX_USAGE_KEYS) ? &sx_usage_builtins[i] : NULL;
-}
-
-bool sx_usage_optional(const struct sx_usage_option *o)
-{
-	return o->argument && o->argument[0] == '[';
-}
-
-bool sx_usage_belongs(const struct sx_usage *u, const struct sx_usage_option *o,
-		      const struct sx_usage_command *command)
-{
-	if (!o->commands)
-		return true;
-	return command && command != &u->own && (o->commands & SX_USAGE_OF(command - u->commands)) != 0;
-}
-
-int sx_usage_fail(const struct sx_usage *u, const struct sx_usage_command *command, const char *format, ...)
-{
-	va_list args;
-
-	fprintf(stderr, "%s: ", u->program);
-	va_start(args, format);
-	vfprintf(stderr, format, args);
-	va_end(args);
-	fprintf(stderr, "; try %s%s%s --help\n", u->program, command && command->name ? " " : "",
-		command && command->name ? command->name : "");
-	return EX_USAGE;
-}
 
 /* ", did you mean X?" of the words that are offered in turn; empty: none of them is near. */
 struct guess {

@@ -36,7 +36,7 @@ TARGETS = {
                          "recording/recording_summary.c", "recording/recording_window.c", "recording/bytes.c",
                          "recording/mcap.c"]),
     "reload": Target("changes of a configuration that runs", 4096, [],
-                     ["daemon/live_read.c", "config/load.c", "config/settings.c"]),
+                     ["daemon/live_read.c", "config/load.c", "config/load_files.c", "config/settings.c"]),
     "requests": Target("requests to the status socket and to stixel-web", 4096, [],
                        ["ipc/http/status.c", "ipc/http/status_post.c", "tools/web/address.c", "tools/web/login.c",
                         "tools/web/metrics.c", "tools/web/order.c", "tools/web/server.c", "tools/web/users.c"]),
@@ -44,8 +44,9 @@ TARGETS = {
                      ["ipc/stream.c", "ipc/client/socket.c"]),
     "v4l2": Target("cameras whose drivers do as they like", 4096, [],
                    ["capture/v4l2/pairing.c", "capture/v4l2/v4l2.c", "capture/v4l2/v4l2_controls.c",
-                    "capture/v4l2/v4l2_decode.c", "capture/v4l2/v4l2_device.c", "capture/v4l2/v4l2_pairs.c",
-                    "capture/v4l2/v4l2_queue.c", "capture/v4l2/v4l2_setup.c", "capture/v4l2/v4l2_tune.c"]),
+                    "capture/v4l2/v4l2_decode.c", "capture/v4l2/v4l2_device.c", "capture/v4l2/v4l2_drop.c",
+                    "capture/v4l2/v4l2_pairs.c", "capture/v4l2/v4l2_queue.c", "capture/v4l2/v4l2_setup.c",
+                    "capture/v4l2/v4l2_tune.c"]),
 }
 # For the check of replays alone: it has faults on purpose.
 PLANTED = "planted"

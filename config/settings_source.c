@@ -1,0 +1,53 @@
+/*
+ * What the settings mean for an open source: its camera, its rig, contexts for its images.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <stdio.h>
+
+#include "config/config.h"
+
+const struct sx_rig *sx_settings_rig(const struct sx_settings *s, const struct sx_source_info *info)
+{
+	if (info->rig)
+		return s->rectification.choice == SX_RECTIFY_NO ? NULL : info->rig;
+	return s->rectify ? &s->rig : NULL;
+}
+
+const struct sx_camera *sx_settings_camera(const struct sx_settings *s, const struct sx_source_info *info)
+{
+	/* a source that has one knows it better than the configuration */
+	return info->camera ? info->camera : &s->params.camera;
+}
+
+struct sx_context_config sx_settings_context(const struct sx_settings *s, const struct sx_source_info *info)
+{
+	const struct sx_rig *rig = sx_settings_rig(s, info);
+	struct sx_context_config c = {
+		.width = rig ? rig->width : info->width,
+		.height = rig ? rig->height : info->height,
+		.pixel = info->pixel,
+		.params = s->params,
+		.rectify = rig != NULL,
+	};
+
+	if (rig)
+		c.rig = *rig;
+	c.params.camera = *sx_settings_camera(s, info);
+	return c;
+}
+
+bool sx_settings_tell_rectified(const struct sx_settings *s, const struct sx_source_info *info, char *text,
+				size_t bytes)
+{
+	const struct sx_rig *rig = sx_settings_rig(s, info);
+
+	if (!rig)
+		return false;
+	snprintf(text, bytes,
+		 "images of %dx%d are rectified to %dx%d (fx %.6g px, baseline %.4g m), %s %.100s",
+		 rig->raw_width, rig->raw_height, rig->width, rig->height, rig->fx, rig->baseline_m,
+		 s->rectification.choice == SX_RECTIFY_YES ? "by" : "as they are raw by",
+		 info->rig ? "source.lenses" : s->calibration);
+	return true;
+}
