@@ -13,15 +13,9 @@
 #include "cpu/kernel_sets.h"
 #include "stages/stereo/sgm.h"
 
-#define ALIGNMENT 64
 #define BAND_BYTES (768 * 1024) /* of cost and E in a band: leaves room in a second-level cache of 1 MB */
 #define BAND_COLUMNS_MAX 32
 #define FASTDT_COSTS 4 /* pixels whose costs fastdt_row() makes at a time */
-
-static size_t padded(size_t bytes)
-{
-	return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-}
 
 /* The limit of S of rivals of S0: S(k) is one's if 100 S0 >= uniqueness * S(k). */
 static int rival_above(const struct sx_stereo_params *p, int s0)
@@ -75,7 +69,7 @@ static int descriptor_bits(enum sx_cost cost)
 /* Byte j of a plane belongs to right column width - 1 - min_disparity - j. */
 static int make_out_of_view(struct sx_matcher *m)
 {
-	m->out_of_view = aligned_alloc(ALIGNMENT, m->plane_pitch);
+	m->out_of_view = aligned_alloc(SX_MATCHER_ALIGNMENT, m->plane_pitch);
 	if (!m->out_of_view)
 		return -ENOMEM;
 	for (size_t j = 0; j < m->plane_pitch; j++) {
@@ -118,7 +112,7 @@ static void make_gains(struct sx_matcher *m, int k)
 	int last = m->p.disparities - 1;
 
 	m->residues = m->p.disparities / k;
-	m->plane_pitch = padded((size_t)(m->width + m->p.disparities) / (size_t)m->residues + 1);
+	m->plane_pitch = sx_matcher_padded((size_t)(m->width + m->p.disparities) / (size_t)m->residues + 1);
 	m->gain_most = 4 * GAIN_BITS + 2 * m->p.p2 + 2 * m->p.p2_vertical;
 	for (int d = 0; d <= last; d++) {
 		int place = d % m->residues * k + d / m->residues;
@@ -160,7 +154,7 @@ int sx_matcher_init(struct sx_matcher *m, const struct sx_matcher_kernels *k,
 	m->volume_kind = volume_kind(p);
 	m->word_bits = p->paths == 8 ? 3 : 4;
 	m->planes = descriptor_bits(p->cost) / k->plane_bits;
-	m->plane_pitch = padded((size_t)width + (size_t)p->disparities);
+	m->plane_pitch = sx_matcher_padded((size_t)width + (size_t)p->disparities);
 	m->residues = 1;
 	if (m->volume_kind == SX_VOLUME_GAINS)
 		make_gains(m, k->bytes);
@@ -208,8 +202,8 @@ size_t sx_matcher_costs_bytes(const struct sx_matcher *m)
 
 size_t sx_matcher_planes_bytes(const struct sx_matcher *m)
 {
-	return padded((size_t)m->height * (size_t)(m->residues * m->planes) * m->plane_pitch +
-		      SX_MATCHER_MARGIN);
+	return sx_matcher_padded((size_t)m->height * (size_t)(m->residues * m->planes) * m->plane_pitch +
+				 SX_MATCHER_MARGIN);
 }
 
 static size_t turned_bytes(const struct sx_matcher *m)
@@ -259,18 +253,10 @@ void sx_matcher_rows(const struct sx_matcher *m, const struct sx_matcher_frame *
 		m->kernels->winner_row(m, f, i, s);
 }
 
-void *sx_matcher_take(uint8_t *memory, size_t *used, size_t bytes)
-{
-	void *p = memory ? memory + *used : NULL;
-
-	*used += padded(bytes);
-	return p;
-}
-
 /* Values of 4 bytes, with room for window / 2 more before them and a vector after. */
 static void *matcher_take_values(uint8_t *memory, size_t *used, const struct sx_matcher *m, size_t values)
 {
-	size_t before = padded((size_t)(m->p.zncc_window / 2) * sizeof(int32_t));
+	size_t before = sx_matcher_padded((size_t)(m->p.zncc_window / 2) * sizeof(int32_t));
 	uint8_t *p = sx_matcher_take(memory, used, before + values * sizeof(int32_t) + SX_MATCHER_MARGIN);
 
 	return p ? p + before : NULL;

@@ -25,6 +25,7 @@
 #include "cpu/fastdt.h"
 #include "stages/params.h"
 
+#define SX_MATCHER_ALIGNMENT 64 /* bytes */
 /* Bytes that vector code may touch before and after a row. */
 #define SX_MATCHER_MARGIN 128
 #define SX_MATCHER_DISPARITIES_MAX 256
@@ -137,8 +138,21 @@ void sx_matcher_scratch_init(struct sx_matcher_scratch *s, const struct sx_match
 
 size_t sx_matcher_maps_bytes(const struct sx_matcher *m); /* of maps or up */
 void sx_matcher_maps_init(struct sx_matcher_frame *f, const struct sx_matcher *m, uint8_t *memory);
+
+/* Bytes of a block, so that the next one is aligned. */
+static inline size_t sx_matcher_padded(size_t bytes)
+{
+	return (bytes + SX_MATCHER_ALIGNMENT - 1) / SX_MATCHER_ALIGNMENT * SX_MATCHER_ALIGNMENT;
+}
+
 /* Takes bytes of memory at *used, or only counts when memory is NULL. */
-void *sx_matcher_take(uint8_t *memory, size_t *used, size_t bytes);
+static inline void *sx_matcher_take(uint8_t *memory, size_t *used, size_t bytes)
+{
+	void *p = memory ? memory + *used : NULL;
+
+	*used += sx_matcher_padded(bytes);
+	return p;
+}
 
 /*
  * sgm: a frame is sx_matcher_band(), i below sx_matcher_bands(), for each family of paths, the first of which

@@ -176,11 +176,7 @@ void sx_predict(struct sx_prediction *ret, const struct sx_predict_device *d, co
 		enum sx_volume_choice volume)
 {
 	const struct sx_params *a = c->params;
-	char why[256];
 
-	if (volume == SX_VOLUME_AUTO ||
-	    (volume == SX_VOLUME_CHECKPOINT && sx_predict_checkpoint_refuses(&a->stereo)))
-		volume = sx_predict_volume(d, !d->copies, c, volume, why, sizeof(why));
 	*ret = (struct sx_prediction){.volume = volume, .host_ms = sx_work_host_ms};
 	if (volume == SX_VOLUME_COUNTED)
 		lacks(ret, "engine.volume = counted: only stored and checkpoint are predicted");

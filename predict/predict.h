@@ -43,7 +43,7 @@ struct sx_predict_stage {
 };
 
 struct sx_prediction {
-	enum sx_volume_choice volume; /* stored or checkpoint */
+	enum sx_volume_choice volume;
 	struct sx_predict_stage stage[SX_STAGE_COUNT];
 	double host_ms;			   /* launch, and copies over a bus */
 	double chain_ms;		   /* NAN: not predicted */
@@ -53,8 +53,8 @@ struct sx_prediction {
 };
 
 /*
- * volume: stored, checkpoint; or auto, which means what sx_predict_volume() chooses. counted is measured, not
- * predicted: aggregation and chain are missing.
+ * volume: what sx_predict_volume() returns. counted is measured, not predicted: aggregation and chain are
+ * missing.
  */
 void sx_predict(struct sx_prediction *ret, const struct sx_predict_device *d, const struct sx_predict_case *c,
 		enum sx_volume_choice volume);

@@ -391,6 +391,26 @@ static void scan_end_begins(struct sx_scan *s)
 	}
 }
 
+bool sx_scan_accepts(const struct stixel_scan_options *o)
+{
+	const double turn = 2.0 * SX_PI * (1.0 + 1e-6);
+
+	if (o->count == 0)
+		return true;
+	return fabs((double)o->angle_min) <= turn && o->angle_increment > 0.0f &&
+	       (double)o->angle_increment * (o->count - 1) <= turn && o->range_min >= 0.0f &&
+	       o->range_min <= o->range_max && isfinite(o->range_max) && isfinite(o->height_min) &&
+	       o->height_min <= o->height_max && isfinite(o->height_max) &&
+	       o->above <= STIXEL_SCAN_AS_UNSEEN && o->below <= STIXEL_SCAN_AS_UNSEEN &&
+	       o->unknown <= STIXEL_SCAN_AS_UNSEEN && o->drop <= STIXEL_SCAN_AS_UNSEEN;
+}
+
+struct sx_look_for sx_scan_look_for(const struct stixel_scan_options *o)
+{
+	return (struct sx_look_for){
+		(double)o->height_min, (double)o->height_max, o->above, o->below, o->drop, o->unknown};
+}
+
 int stixel_scan_seen(const struct stixel_frame *frame, const struct stixel_scan_options *options,
 		     size_t bytes, float *ranges, float *begins)
 {

@@ -1,5 +1,5 @@
 /*
- * Options of a scan: which are sound, and the usual ones of a frame.
+ * The usual options of a scan of a frame.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -14,20 +14,6 @@
 #define SCAN_ANGLES_MAX 65536
 #define SCAN_RANGE_DISPARITY 4.0 /* px: the usual range_max */
 #define SCAN_ROUNDING 1e-6	 /* of a range, to float and back */
-
-bool sx_scan_accepts(const struct stixel_scan_options *o)
-{
-	const double turn = 2.0 * SX_PI * (1.0 + 1e-6);
-
-	if (o->count == 0)
-		return true;
-	return fabs((double)o->angle_min) <= turn && o->angle_increment > 0.0f &&
-	       (double)o->angle_increment * (o->count - 1) <= turn && o->range_min >= 0.0f &&
-	       o->range_min <= o->range_max && isfinite(o->range_max) && isfinite(o->height_min) &&
-	       o->height_min <= o->height_max && isfinite(o->height_max) &&
-	       o->above <= STIXEL_SCAN_AS_UNSEEN && o->below <= STIXEL_SCAN_AS_UNSEEN &&
-	       o->unknown <= STIXEL_SCAN_AS_UNSEEN && o->drop <= STIXEL_SCAN_AS_UNSEEN;
-}
 
 /* False where a column is too narrow for a float, or, by rounding, wider than all together. */
 static bool scan_default_angles(struct stixel_scan_options *o, const struct stixel_frame_header *h)
@@ -50,12 +36,6 @@ static bool scan_default_angles(struct stixel_scan_options *o, const struct stix
 	o->angle_increment = (float)(view / count);
 	o->angle_min = (float)(right + 0.5 * (view / count));
 	return true;
-}
-
-struct sx_look_for sx_scan_look_for(const struct stixel_scan_options *o)
-{
-	return (struct sx_look_for){
-		(double)o->height_min, (double)o->height_max, o->above, o->below, o->drop, o->unknown};
 }
 
 /* Distance of the nearest point of what an obstacle occupies: none of its angles has less. */

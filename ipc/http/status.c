@@ -71,24 +71,6 @@ static int check_listening(int fd, char *why, size_t why_bytes)
 	return -ENOTSOCK;
 }
 
-enum MHD_Result sx_status_send(struct MHD_Connection *c, unsigned status, const char *type, const char *text,
-			       const char *allow)
-{
-	struct MHD_Response *r =
-		MHD_create_response_from_buffer(strlen(text), (void *)(uintptr_t)text, MHD_RESPMEM_MUST_COPY);
-	enum MHD_Result done = MHD_NO;
-
-	sx_must_be(status >= 200 && status < 600);
-	if (!r)
-		return MHD_NO;
-	if (MHD_add_response_header(r, MHD_HTTP_HEADER_CONTENT_TYPE, type) == MHD_YES &&
-	    MHD_add_response_header(r, MHD_HTTP_HEADER_CACHE_CONTROL, "no-store") == MHD_YES &&
-	    (!allow || MHD_add_response_header(r, MHD_HTTP_HEADER_ALLOW, allow) == MHD_YES))
-		done = MHD_queue_response(c, status, r);
-	MHD_destroy_response(r);
-	return done;
-}
-
 static void write_page(const struct sx_status_server *s, const struct sx_status_page *page,
 		       struct sx_status_kept *kept)
 {
@@ -101,12 +83,6 @@ static void write_page(const struct sx_status_server *s, const struct sx_status_
 	kept->status = page->write(s->user, &text);
 	kept->cut = text.cut;
 	kept->at_ns = now;
-}
-
-void sx_status_forget(struct sx_status_server *s)
-{
-	for (size_t i = 0; i < s->count; i++)
-		s->kept[i].at_ns = 0;
 }
 
 static enum MHD_Result send_page(struct MHD_Connection *c, const struct sx_status_server *s,

@@ -173,9 +173,11 @@ static void test_bounds(void **state)
 static void assert_missing(const struct sx_params *p, const char *words, enum sx_stage unknown)
 {
 	const struct sx_predict_case c = {p, 640, 480};
+	const struct sx_predict_device *d = &sx_predict_board_find("orin-nx")->device;
 	struct sx_prediction got;
+	char why[256];
 
-	sx_predict(&got, &sx_predict_board_find("orin-nx")->device, &c, SX_VOLUME_AUTO);
+	sx_predict(&got, d, &c, sx_predict_volume(d, true, &c, SX_VOLUME_AUTO, why, sizeof(why)));
 	if (!strstr(got.missing, words))
 		fail_msg("'%s' does not say '%s'", got.missing, words);
 	assert_true(isnan(got.chain_ms));

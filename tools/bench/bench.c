@@ -11,15 +11,6 @@
 
 #include "config/cli/usage.h"
 #include "tools/common/args.h"
-#include "tools/common/progress.h"
-
-int bench_fail(int code, const char *text, const char *detail)
-{
-	sx_progress_hide();
-	fflush(stdout);
-	fprintf(stderr, SX_PROGRAM ": %s%s%s\n", text, detail && *detail ? ": " : "", detail ? detail : "");
-	return code;
-}
 
 static bool take_setting(void *target, const char *text, char *why, size_t why_bytes)
 {

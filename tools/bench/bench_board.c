@@ -219,7 +219,7 @@ static void board_predict(struct board_run *r, const struct sx_predict_device *d
 {
 	const struct sx_predict_case c = {&r->params, r->width, r->height};
 
-	sx_predict_volume(d, true, &c, volume, r->volume, sizeof(r->volume));
+	volume = sx_predict_volume(d, true, &c, volume, r->volume, sizeof(r->volume));
 	sx_predict(&r->p, d, &c, volume);
 }
 

@@ -1,5 +1,5 @@
 /*
- * Asks a status socket for JSON, and says why nothing came.
+ * Asks a status socket for JSON.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -7,7 +7,6 @@
 
 #include <errno.h>
 #include <stdio.h>
-#include <sysexits.h>
 
 #include "tools/ctl/ring_look.h"
 
@@ -40,20 +39,4 @@ json_t *ctl_ask_ring(const char *instance)
 	struct ctl_ring ring;
 
 	return ctl_ring_look(&ring, instance) == 0 && ctl_ring_lives(&ring) ? ctl_ring_status(&ring) : NULL;
-}
-
-int ctl_ask_failed(const struct ctl *c, const struct sx_reply *reply)
-{
-	const int r = reply->code;
-	json_t *j = r == -ENOENT ? ctl_ask_ring(c->instance) : NULL;
-	int code = r >= 0 || r == -EPROTO || r == -EMSGSIZE || r == -EBADMSG ? EX_DATAERR : CTL_NOTHING;
-
-	if (j && json_is_true(json_object_get(j, "replay")))
-		code = ctl_fail(code, "instance '%s' is a replay, which has frames alone", c->instance);
-	else if (r == -ENOENT && !j)
-		code = ctl_absent(c);
-	else
-		code = ctl_fail(code, "%s", reply->why);
-	json_decref(j);
-	return code;
 }

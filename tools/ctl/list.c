@@ -1,5 +1,5 @@
 /*
- * stixelctl list, and which instance is meant where none is named.
+ * stixelctl list.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -10,10 +10,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sysexits.h>
 
-#include "ipc/instance.h"
 #include "tools/ctl/bridges.h"
 #include "tools/ctl/ctl.h"
 #include "tools/ctl/found.h"
@@ -97,92 +95,5 @@ int ctl_list(const struct ctl *c)
 	free(all);
 	if (!code && fflush(stdout) != 0)
 		code = ctl_fail(EX_CANTCREAT, "cannot print: %s", strerror(errno));
-	return code;
-}
-
-int ctl_absent(const struct ctl *c)
-{
-	struct ctl_found *all = NULL;
-	size_t count = ctl_find(&all);
-	char names[256], state[sizeof(all->state)] = "";
-
-	ctl_found_names(all, count, names, sizeof(names));
-	for (size_t i = 0; i < count; i++) {
-		/* its status socket is there before its ring */
-		if (all[i].runs && strcmp(all[i].name, c->instance) == 0)
-			snprintf(state, sizeof(state), "%s", all[i].state);
-	}
-	free(all);
-	if (strcmp(state, "starting") == 0)
-		return ctl_fail(CTL_NOTHING,
-				"instance '%s' starts, and has no frames yet: try again in a moment",
-				c->instance);
-	if (*state)
-		return ctl_fail(
-			CTL_NOTHING,
-			"instance '%s' runs (%s), but has no ring: it makes one anew, or output.ring = no",
-			c->instance, state);
-	return ctl_fail(CTL_NOTHING, "no stixeld runs as instance '%s'; running: %s", c->instance, names);
-}
-
-/* The only one of all that runs with the file; NULL: none, or several. */
-static const struct ctl_found *runs_with(const struct ctl_found *all, size_t count, const char *file)
-{
-	const struct ctl_found *found = NULL;
-	struct stat wanted, st;
-
-	if (!file || stat(file, &wanted) < 0)
-		return NULL;
-	for (size_t i = 0; i < count; i++) {
-		if (!all[i].runs || !*all[i].file || stat(all[i].file, &st) < 0 ||
-		    st.st_dev != wanted.st_dev || st.st_ino != wanted.st_ino)
-			continue;
-		if (found)
-			return NULL;
-		found = &all[i];
-	}
-	return found;
-}
-
-/* FOLDER/NAME.conf, as the service's files are called. False: it is called otherwise. */
-static bool name_of_file(const char *file, char *name, size_t bytes)
-{
-	const char *slash = file ? strrchr(file, '/') : NULL, *base = slash ? slash + 1 : file;
-	const size_t n = base ? strlen(base) : 0;
-
-	if (n <= 5 || n - 5 >= bytes || strcmp(base + n - 5, ".conf") != 0)
-		return false;
-	snprintf(name, bytes, "%.*s", (int)(n - 5), base);
-	return sx_instance_check(name, NULL, 0) == 0;
-}
-
-int ctl_choose(const struct ctl *c, const char **how, char *name, size_t bytes)
-{
-	struct ctl_found *all = NULL;
-	const size_t count = ctl_find(&all);
-	const struct ctl_found *found = runs_with(all, count, c->config);
-	size_t running = 0;
-	int code = 0;
-
-	*how = found ? "which runs with that file" : NULL;
-	for (size_t i = 0; i < count && !found; i++)
-		if (all[i].runs && strcmp(all[i].name, CTL_DEFAULT) == 0)
-			found = &all[i];
-	for (size_t i = 0; i < count && !found; i++)
-		running += all[i].runs;
-	for (size_t i = 0; i < count && running == 1; i++)
-		if (all[i].runs) {
-			found = &all[i];
-			*how = "the only one that runs";
-		}
-	if (running > 1 && name_of_file(c->config, name, bytes)) {
-		*how = "by the file's name";
-	} else if (running > 1) {
-		ctl_fail(0, "several instances run: name one with -i");
-		code = ctl_absent(c);
-	} else {
-		snprintf(name, bytes, "%s", found ? found->name : CTL_DEFAULT);
-	}
-	free(all);
 	return code;
 }

@@ -1,5 +1,5 @@
 /*
- * The bar of distances in a corner of an overlay, with its own 5x7 letters: no font is needed.
+ * The scale of distances, and its bar in a corner of an overlay, with its own 5x7 letters: no font is needed.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -57,6 +57,15 @@ void sx_legend_text(struct sx_image *rgb, int x0, int y0, int scale, const char 
 				     (struct sx_rgb){255, 255, 255}, 256);
 		}
 	}
+}
+
+struct sx_palette_range sx_overlay_range(const struct sx_overlay_params *p)
+{
+	double largest = p->disparities > 1 ? p->disparities : 128;
+
+	if (p->focal_baseline > 0.0)
+		return (struct sx_palette_range){p->focal_baseline / 4.0, p->focal_baseline / 60.0};
+	return (struct sx_palette_range){largest, largest / 30.0};
 }
 
 /* One mark of the scale, its number centred below it. */

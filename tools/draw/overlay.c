@@ -62,15 +62,6 @@ static void tint(struct sx_image *rgb, int x0, int y0, int x1, int y1, struct sx
 	}
 }
 
-struct sx_palette_range sx_overlay_range(const struct sx_overlay_params *p)
-{
-	double largest = p->disparities > 1 ? p->disparities : 128;
-
-	if (p->focal_baseline > 0.0)
-		return (struct sx_palette_range){p->focal_baseline / 4.0, p->focal_baseline / 60.0};
-	return (struct sx_palette_range){largest, largest / 30.0};
-}
-
 /* The image's columns that a stixel has, ends inclusive; of any width: cut behind the image. */
 static void columns_of(const struct sx_image *rgb, const struct stixel *s, const struct sx_overlay_params *p,
 		       int *x0, int *x1)

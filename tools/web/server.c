@@ -10,7 +10,6 @@
 #include "tools/web/server.h"
 
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -21,86 +20,6 @@
 #include "tools/web/certificate.h"
 
 enum { STACK_BYTES = 512 * 1024, PARAMETERS_MAX = 32 };
-
-/* What every answer says: nothing from elsewhere, nowhere else, and nobody may build it in or read it. */
-static const char *const security_headers[][2] = {
-	{"Content-Security-Policy",
-	 "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
-	 "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"},
-	{"X-Content-Type-Options", "nosniff"},
-	{"X-Frame-Options", "DENY"},
-	{"Referrer-Policy", "no-referrer"},
-	{"Cross-Origin-Resource-Policy", "same-origin"},
-	{"Cross-Origin-Opener-Policy", "same-origin"},
-	{"Cache-Control", "no-cache"},
-};
-
-/*
- * Of the request that this thread answers: a password is needed, and it did not come. Each connection has a
- * thread.
- */
-static _Thread_local bool stranger;
-
-void web_add_headers(struct MHD_Response *r, const char *type)
-{
-	time_t begins, ends;
-
-	MHD_add_response_header(r, MHD_HTTP_HEADER_CONTENT_TYPE, type);
-	if (web_certificate_times(&begins, &ends))
-		MHD_add_response_header(r, "Strict-Transport-Security", "max-age=31536000");
-	/* who is not in must not keep a place that others could have */
-	if (stranger)
-		MHD_add_response_header(r, MHD_HTTP_HEADER_CONNECTION, "close");
-	for (size_t i = 0; i < sizeof(security_headers) / sizeof(security_headers[0]); i++)
-		MHD_add_response_header(r, security_headers[i][0], security_headers[i][1]);
-}
-
-enum MHD_Result web_reply(struct MHD_Connection *c, unsigned status, const char *type, const char *body,
-			  size_t bytes)
-{
-	struct MHD_Response *r =
-		MHD_create_response_from_buffer(bytes, (void *)(uintptr_t)body, MHD_RESPMEM_MUST_COPY);
-	enum MHD_Result done;
-
-	if (!r)
-		return MHD_NO;
-	web_add_headers(r, type);
-	done = MHD_queue_response(c, status, r);
-	MHD_destroy_response(r);
-	return done;
-}
-
-enum MHD_Result web_refuse(struct MHD_Connection *c, unsigned status, const char *format, ...)
-{
-	char text[512];
-	va_list list;
-	size_t n;
-
-	va_start(list, format);
-	vsnprintf(text, sizeof(text) - 1, format, list);
-	va_end(list);
-	n = strlen(text);
-	text[n] = '\n';
-	return web_reply(c, status, "text/plain; charset=utf-8", text, n + 1);
-}
-
-enum MHD_Result web_reply_tagged(struct MHD_Connection *c, const char *type, const char *tag,
-				 const void *body, size_t bytes, enum MHD_ResponseMemoryMode how)
-{
-	const char *has = MHD_lookup_connection_value(c, MHD_HEADER_KIND, MHD_HTTP_HEADER_IF_NONE_MATCH);
-	bool same = has && strcmp(has, tag) == 0;
-	struct MHD_Response *r =
-		MHD_create_response_from_buffer(same ? 0 : bytes, (void *)(uintptr_t)body, how);
-	enum MHD_Result done;
-
-	if (!r)
-		return MHD_NO;
-	web_add_headers(r, type);
-	MHD_add_response_header(r, MHD_HTTP_HEADER_ETAG, tag);
-	done = MHD_queue_response(c, same ? MHD_HTTP_NOT_MODIFIED : MHD_HTTP_OK, r);
-	MHD_destroy_response(r);
-	return done;
-}
 
 /* /api/NAME/WHAT. order: of a POST, which web_order_is_for() has let in; else NULL. */
 static enum MHD_Result route_instance(struct web_server *s, struct MHD_Connection *c, const char *path,
@@ -265,7 +184,7 @@ static enum MHD_Result check_login(struct web_server *s, struct MHD_Connection *
 		atomic_fetch_add(&s->counts.logins_refused, 1);
 	forget(name);
 	forget(password);
-	stranger = *refused = !right;
+	web_stranger = *refused = !right;
 	return right ? MHD_YES : refuse_login(c);
 }
 
@@ -389,7 +308,7 @@ static enum MHD_Result answer(void *user, struct MHD_Connection *c, const char *
 	/* the headers are here; an answer now would end the connection, and most want to keep it */
 	if (!*request || too_many) {
 		*request = &seen;
-		stranger = s->logins != NULL;
+		web_stranger = s->logins != NULL;
 		sx_patience_rest(&s->patience, c);
 		atomic_fetch_add(&s->counts.requests, 1);
 		r = too_many ? web_refuse(c, MHD_HTTP_BAD_REQUEST, "more than %d parameters", PARAMETERS_MAX)

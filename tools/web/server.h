@@ -55,6 +55,9 @@ void web_server_tick(struct web_server *s);
 
 /* ---- answers ---- */
 
+/* The request that this thread answers lacks the password that it needs. Each connection has a thread. */
+extern _Thread_local bool web_stranger;
+
 /* Queues a body, copied, with the headers that every answer has. */
 enum MHD_Result web_reply(struct MHD_Connection *c, unsigned status, const char *type, const char *body,
 			  size_t bytes);

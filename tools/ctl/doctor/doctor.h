@@ -62,6 +62,8 @@ struct doctor {
 	int warnings, problems;
 };
 
+/* Returns "ok", "warning" or "problem". */
+const char *doctor_level_name(enum doctor_level level);
 /* One finding of a check; advice: what to do about it, NULL when there is nothing to be done. */
 void doctor_say(struct doctor *d, enum doctor_level level, const char *check, const char *advice,
 		const char *format, ...) __attribute__((format(printf, 5, 6)));

@@ -37,8 +37,10 @@ void doctor_speed(struct doctor *d)
 	const struct sx_predict_case c = {&params, s->width, s->height};
 	struct sx_predict_device device;
 	struct sx_prediction p;
+	enum sx_volume_choice volume;
 	struct sx_board b;
 	const char *title;
+	char why[256];
 
 	if (!d->gpu || !d->loaded || !(s->fps > 0) || !s->width || !s->height)
 		return;
@@ -46,7 +48,8 @@ void doctor_speed(struct doctor *d)
 	if (!sx_predict_device_of_model(b.model, (double)b.gpu_max_hz, d->gpu_sms, &device, &title))
 		return;
 	sx_stereo_resolve(&params.stereo);
-	sx_predict(&p, &device, &c, d->settings.engine.volume);
+	volume = sx_predict_volume(&device, !device.copies, &c, d->settings.engine.volume, why, sizeof(why));
+	sx_predict(&p, &device, &c, volume);
 	if (p.chain)
 		say_speed(d, &p, &device, title);
 	else
