@@ -33,11 +33,6 @@ static double expected_rate(const struct sx_run *run)
 										memory_order_relaxed));
 }
 
-int64_t sx_run_limit_ns(const struct sx_run *run)
-{
-	return run->service.watchdog_ns ? run->service.watchdog_ns : SX_HEALTH_LIMIT_NS;
-}
-
 static struct sx_health_input health_input(struct sx_run *run)
 {
 	const struct sx_telemetry *t = run->telemetry;
@@ -72,23 +67,6 @@ static struct sx_health_input health_input(struct sx_run *run)
 	if (run->live.camera_ns && in.now_ns - run->live.camera_ns < SX_CAMERA_CHANGED_NS)
 		in.camera_why = run->live.camera_why;
 	return in;
-}
-
-void sx_run_tell_manager(struct sx_run *run)
-{
-	const struct sx_health *h = &run->health;
-	const char *state = sx_health_name(h->state);
-	uint64_t published = sx_telemetry_count(run->telemetry, SX_FIG_FRAMES_PUBLISHED);
-
-	if (*h->reason && strcmp(h->reason, state) != 0)
-		sx_service_send(&run->service, "STATUS=%s: %s", state, h->reason);
-	else if (h->state == STIXEL_STATE_RUNNING && published > 1)
-		sx_service_send(
-			&run->service, "STATUS=%s, %.1f fps, %llu frames, %llu dropped", state,
-			sx_rate_get(&run->telemetry->rate, 10, sx_now_ns()), (unsigned long long)published,
-			(unsigned long long)sx_telemetry_count(run->telemetry, SX_FIG_DROPPED_OVERLOAD));
-	else
-		sx_service_send(&run->service, "STATUS=%s", state);
 }
 
 static void log_state(const struct sx_health *h)

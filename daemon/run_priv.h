@@ -17,6 +17,7 @@
 #include "power/sampler.h"
 
 #define SX_RUN_PATH_BYTES 256
+#define SX_RUN_STATUS_MODE 0660 /* of the status socket */
 
 struct sx_run {
 	const struct sx_options *options;
@@ -54,6 +55,8 @@ struct sx_run {
 	int64_t stop_by_ns; /* the frame in flight must be finished by then */
 };
 
+/* Makes the folder of the instance, run->dir, and returns its lock. Negative errno with a sentence. */
+int sx_run_claim_folder(struct sx_run *run, char *why, size_t why_bytes);
 /*
  * The folder of the instance with lock and status socket, again if it was removed. Negative errno with a
  * sentence; what is held stays.
@@ -66,6 +69,8 @@ int sx_run_hold_folder(struct sx_run *run, char *why, size_t why_bytes);
 bool sx_run_holds_folder(const struct sx_run *run);
 /* Longest time without a frame, ns: after it the watchdog, if there is one, ends the daemon. */
 int64_t sx_run_limit_ns(const struct sx_run *run);
+/* Logs why, and returns the exit code. */
+int sx_run_refuse(int code, const char *why);
 /* Makes the pipeline for this source (NULL: absent camera) and starts it. Exit code, 0 on success; logs. */
 int sx_run_build(struct sx_run *run, struct sx_source *source);
 /* Serves until the daemon has to end, then waits for the frames in flight. Exit code. */

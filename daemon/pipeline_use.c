@@ -1,0 +1,77 @@
+/*
+ * What the threads of a pipeline call of it: size, pinned memory, its end.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/contract.h"
+#include "base/log.h"
+#include "daemon/pipeline.h"
+
+int sx_pipeline_slots(const struct sx_settings *s)
+{
+	sx_must(s->engine.contexts + 2, <=, SX_ITEMS_MAX);
+	return s->engine.contexts + 2;
+}
+
+bool sx_pipeline_fits(const struct sx_source_info *a, const struct sx_source_info *b)
+{
+	return a->width == b->width && a->height == b->height && a->pixel == b->pixel;
+}
+
+void sx_pipeline_pin(struct sx_pipeline *p)
+{
+	const struct sx_inlet *const inlets[] = {&p->feeds.semantics.in, &p->feeds.external.in};
+	struct sx_block block;
+	int failed = 0, error = 0;
+
+	if (!p->source)
+		return;
+	for (int i = 0; sx_source_block(p->source, i, &block); i++) {
+		int r = sx_engine_pin(p->c.engine, block.memory, block.bytes);
+
+		failed += r < 0;
+		error = r < 0 ? r : error;
+	}
+	for (size_t k = 0; k < sizeof(inlets) / sizeof(inlets[0]); k++) {
+		sx_must(inlets[k]->count, <=, p->context_count);
+		for (int i = 0; i < inlets[k]->count; i++) {
+			int r = sx_engine_pin(p->c.engine, inlets[k]->block[i].memory,
+					      inlets[k]->block[i].bytes);
+
+			failed += r < 0;
+			error = r < 0 ? r : error;
+		}
+	}
+	if (failed > 0)
+		sx_log(CAPTURE, WARNING,
+		       "%d buffers of pairs cannot be pinned (%s): what lies in them costs one more copy",
+		       failed, strerror(-error));
+}
+
+void sx_pipeline_unpin(struct sx_pipeline *p)
+{
+	sx_engine_unpin_all(p->c.engine);
+}
+
+void sx_pipeline_stop(struct sx_pipeline *p)
+{
+	atomic_store(&p->stop, true);
+	sx_wake(p->handover.capture_fd);
+	sx_wake(p->handover.frame_fd);
+}
+
+void sx_pipeline_end(struct sx_pipeline *p, enum sx_end end, const char *why)
+{
+	enum sx_end expected = SX_END_NONE;
+
+	sx_must(end, !=, SX_END_NONE);
+	/* One thread wins the right to write why; main looks only after both have been joined. */
+	if (atomic_compare_exchange_strong(&p->end, &expected, end)) {
+		snprintf(p->why, sizeof(p->why), "%s", why);
+	}
+	sx_pipeline_stop(p);
+	sx_wake(p->c.main_fd);
+}

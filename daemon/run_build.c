@@ -1,0 +1,134 @@
+/*
+ * Makes and starts the pipeline of a run.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "base/contract.h"
+#include "base/log.h"
+#include "config/config.h"
+#include "daemon/run_priv.h"
+
+/* What a pipeline is made for while the camera is absent and the configuration does not say its size. */
+#define ABSENT_WIDTH 640
+#define ABSENT_HEIGHT 480
+
+int sx_run_refuse(int code, const char *why)
+{
+	sx_log(DAEMON, ERROR, "%s", why);
+	return code;
+}
+
+static int build_failed(int r, const char *why)
+{
+	if (r == -ENODEV)
+		return sx_run_refuse(SX_EXIT_GPU, why);
+	return sx_run_refuse(r == -EINVAL || r == -ENOTSUP ? SX_EXIT_CONFIG : SX_EXIT_FAILED, why);
+}
+
+static void tell_pipeline(struct sx_run *run)
+{
+	struct sx_pipeline *p = run->pipeline;
+	struct sx_report *report = sx_pages_edit(run->pages);
+
+	sx_pages_set_source(run->pages, &run->settings->source, &p->info);
+	report->epoch = p->epoch;
+	snprintf(report->ring_path, sizeof(report->ring_path), "%s", p->ring ? sx_ring_path(p->ring) : "");
+	sx_report_count(report, SX_FIG_RING_BYTES, p->ring ? (int64_t)sx_ring_bytes(p->ring) : -1);
+	sx_report_count(report, SX_FIG_RING_SLOTS, p->ring ? run->settings->output.slots : -1);
+	sx_pages_done(run->pages);
+	sx_run_tell_engine(run);
+}
+
+/* The search goes to the left by the number of disparities: near the left border it ends early. */
+static void warn_of_search(const struct sx_settings *s, int width)
+{
+	const int half = width / 64 * 32;
+
+	if (s->params.stereo.matcher == SX_MATCH_EXTERNAL || 2 * s->params.stereo.disparities <= width)
+		return;
+	sx_log(CONFIG, WARNING,
+	       "stereo.disparities = %d, and images are %d px wide: the search leaves the image in more than "
+	       "half of the columns; %d would do",
+	       s->params.stereo.disparities, width, half > 32 ? half : 32);
+}
+
+/* What runs from the start on is taken as it is: but a restart of it comes every few seconds. */
+static void tell_cost(const struct sx_run *run)
+{
+	const struct sx_frame_cost_case c = sx_live_cost_case(run, run->settings);
+	char why[SX_WHY_BYTES + 256];
+
+	if (sx_frame_cost_is_too_much(&run->live.cost, NULL, &c, sx_run_limit_ns(run), why, sizeof(why)))
+		sx_log(CONFIG, WARNING, "%s", why);
+}
+
+int sx_run_build(struct sx_run *run, struct sx_source *source)
+{
+	const struct sx_settings *s = run->settings;
+	const uint64_t frames = run->options->frames;
+	const struct sx_pipeline_config config = {
+		.settings = s,
+		.start = run->start,
+		.engine = &run->engine,
+		.telemetry = run->telemetry,
+		.instance = run->options->instance,
+		.shm_dir = getenv("STIXELD_SHM_DIR"),
+		.stream_path = run->stream_path,
+		.stream_fd = run->stream_fd,
+		.frames = frames ? frames - sx_telemetry_count(run->telemetry, SX_FIG_FRAMES_PUBLISHED) : 0,
+		.main_fd = run->main_fd,
+	};
+	struct sx_source_info info = {
+		.width = s->rectify	   ? s->rig.raw_width
+			 : s->source.width ? s->source.width
+					   : ABSENT_WIDTH,
+		.height = s->rectify	     ? s->rig.raw_height
+			  : s->source.height ? s->source.height
+					     : ABSENT_HEIGHT,
+		.cameras = s->source.layout == SX_LAYOUT_TWO ? 2 : 1,
+		.path = {s->source.left, s->source.right},
+		.paced = true,
+	};
+	char why[SX_WHY_BYTES];
+	int r;
+
+	sx_must_be(!run->pipeline);
+	if (source)
+		info = *sx_source_info(source);
+	r = source || s->rectify ? sx_settings_check_size(s, info.width, info.height, why, sizeof(why))
+				 : sx_params_check(&s->params, info.width, info.height, why, sizeof(why));
+	if (r == 0)
+		r = sx_pipeline_create(&run->pipeline, &config, source, &info, why, sizeof(why));
+	if (r < 0) {
+		sx_source_close(source);
+		return build_failed(r, why);
+	}
+	r = sx_pipeline_open_output(run->pipeline, why, sizeof(why));
+	if (r < 0)
+		return sx_run_refuse(SX_EXIT_CREATE, why);
+	tell_pipeline(run);
+	if (s->realtime.lock_memory && mlockall(MCL_CURRENT) < 0)
+		sx_log(DAEMON, WARNING, "realtime.lock_memory is not permitted: %s (LimitMEMLOCK?)",
+		       strerror(errno));
+	r = sx_pipeline_start(run->pipeline, why, sizeof(why));
+	if (r < 0)
+		return build_failed(r, why);
+	if (sx_settings_tell_rectified(s, &info, why, sizeof(why)))
+		sx_log(CONFIG, INFO, "%s", why);
+	sx_run_tell_camera(run, source != NULL);
+	tell_cost(run);
+	if (!source)
+		return 0; /* what the pairs will be is told when there is a camera */
+	sx_log(DAEMON, INFO, "pairs of %dx%d %s, %s, %d in flight", info.width, info.height,
+	       info.format ? info.format : sx_pixel_name(info.pixel),
+	       info.paced ? "paced" : "as fast as they are taken", s->engine.contexts);
+	if (*info.note)
+		sx_log(CAPTURE, INFO, "%s", info.note);
+	warn_of_search(s, (int)run->pipeline->header.image_width);
+	return 0;
+}

@@ -1,0 +1,63 @@
+/*
+ * The folder of the instance below /run: its lock and the status socket in it.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/contract.h"
+#include "base/places.h"
+#include "daemon/run_priv.h"
+#include "ipc/instance.h"
+
+int sx_run_claim_folder(struct sx_run *run, char *why, size_t why_bytes)
+{
+	const int r = sx_runtime_dir(run->options->instance, run->dir, sizeof(run->dir), why, why_bytes);
+
+	return r < 0 ? r : sx_instance_lock(run->dir, NULL, why, why_bytes);
+}
+
+bool sx_run_holds_folder(const struct sx_run *run)
+{
+	char path[SX_RUN_PATH_BYTES + 8];
+	struct stat held, there;
+
+	snprintf(path, sizeof(path), "%s/lock", run->dir);
+	/* a look that fails tells nothing about whose it is: once more, before our sockets are left behind */
+	for (int i = 0; i < 2; i++) {
+		if (fstat(run->lock_fd, &held) == 0 && stat(path, &there) == 0)
+			return held.st_dev == there.st_dev && held.st_ino == there.st_ino;
+		if (errno == ENOENT)
+			return false;
+	}
+	return false;
+}
+
+int sx_run_hold_folder(struct sx_run *run, char *why, size_t why_bytes)
+{
+	int fd;
+
+	sx_must(run->lock_fd, >=, 0);
+	if (!sx_run_holds_folder(run)) {
+		fd = sx_run_claim_folder(run, why, why_bytes);
+		if (fd < 0)
+			return fd;
+		close(run->lock_fd);
+		run->lock_fd = fd;
+	}
+	if (!run->status_made || access(run->status_path, F_OK) == 0)
+		return 0;
+	fd = sx_status_listen(run->status_path, SX_RUN_STATUS_MODE, why, why_bytes);
+	if (fd < 0)
+		return fd;
+	fd = sx_status_move(run->pages->server, fd);
+	if (fd < 0) {
+		unlink(run->status_path);
+		snprintf(why, why_bytes, "%s: %s", run->status_path, strerror(-fd));
+	}
+	return fd;
+}
