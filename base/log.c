@@ -19,6 +19,7 @@
 #include "base/log.h"
 #include "base/printable.h"
 #include "base/spsc.h"
+#include "base/wake.h"
 
 #define RINGS 8
 #define RING_LINES 64
@@ -138,7 +139,6 @@ static void put_in_ring(struct ring *ring, enum sx_log_topic topic, enum sx_log_
 {
 	struct line *line = sx_spsc_reserve(&ring->queue);
 	int fd = atomic_load_explicit(&event_fd, memory_order_acquire);
-	uint64_t one = 1;
 
 	if (!line) {
 		atomic_fetch_add_explicit(&ring->lost, 1, memory_order_relaxed);
@@ -149,8 +149,8 @@ static void put_in_ring(struct ring *ring, enum sx_log_topic topic, enum sx_log_
 	line->level = (uint8_t)level;
 	format_text(line->text, format, args);
 	sx_spsc_commit(&ring->queue);
-	if (fd >= 0 && write(fd, &one, sizeof(one)) < 0)
-		return; /* counter full: readable already */
+	if (fd >= 0)
+		sx_wake(fd);
 }
 
 static void write_args(enum sx_log_topic topic, enum sx_log_level level, const char *format, va_list args)

@@ -15,6 +15,7 @@
 
 #include "base/clock.h"
 #include "base/contract.h"
+#include "base/wake.h"
 
 struct sx_image sx_layout_half(const struct sx_image *whole, enum sx_layout layout, int width, int height,
 			       int side)
@@ -170,11 +171,9 @@ struct sx_slot *sx_slots_take(struct sx_slots *s)
 
 void sx_slots_release(struct sx_slots *s, struct sx_slot *slot)
 {
-	const uint64_t one = 1;
-
 	sx_must_index(slot - s->slot, s->count);
 	sx_must_be(atomic_load_explicit(&slot->busy, memory_order_relaxed));
 	atomic_store_explicit(&slot->busy, false, memory_order_release);
-	if (!s->paced && write(s->fd, &one, sizeof(one)) != (ssize_t)sizeof(one))
-		return; /* cannot happen: at most count are outstanding */
+	if (!s->paced)
+		sx_wake(s->fd);
 }

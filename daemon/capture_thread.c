@@ -16,6 +16,7 @@
 #include "base/clock.h"
 #include "base/contract.h"
 #include "base/log.h"
+#include "base/wake.h"
 #include "capture/v4l2/watch.h"
 #include "daemon/pipeline.h"
 

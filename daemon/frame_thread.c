@@ -15,6 +15,7 @@
 #include "base/clock.h"
 #include "base/contract.h"
 #include "base/log.h"
+#include "base/wake.h"
 #include "daemon/pipeline.h"
 #include "ipc/frame.h"
 #include "stages/road/road_ground.h"

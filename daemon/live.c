@@ -16,6 +16,7 @@
 #include "base/log.h"
 #include "base/memory_room.h"
 #include "base/thread.h"
+#include "base/wake.h"
 #include "daemon/run_priv.h"
 
 /* The change is over; the next one may be looked at. */

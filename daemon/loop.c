@@ -15,6 +15,7 @@
 #include "base/clock.h"
 #include "base/contract.h"
 #include "base/log.h"
+#include "base/wake.h"
 #include "daemon/run_priv.h"
 
 #define STATUS_TICKS 20		   /* between two STATUS= messages */

@@ -8,6 +8,7 @@
 
 #include "base/contract.h"
 #include "base/log.h"
+#include "base/wake.h"
 #include "daemon/pipeline.h"
 
 int sx_pipeline_slots(const struct sx_settings *s)

@@ -14,7 +14,7 @@
 #include "base/clock.h"
 #include "base/contract.h"
 #include "base/thread.h"
-#include "daemon/exchange/handover.h"
+#include "base/wake.h"
 
 #define FEW 8		/* that the kernel wakes in one go */
 #define BELL_MOST 64	/* of one ring; the others are a crowd */

@@ -21,6 +21,7 @@
 
 #include "base/clock.h"
 #include "base/contract.h"
+#include "base/wake.h"
 #include "ipc/earlier.h"
 #include "ipc/instance.h"
 #include "ipc/process.h"
@@ -92,9 +93,7 @@ static bool ring_bell(struct sx_ring *r)
 
 static void ask_ringer(const struct sx_ring *r)
 {
-	const uint64_t one = 1;
-
-	(void)!write(r->bell_fd, &one, sizeof(one)); /* it counts to 2^64 */
+	sx_wake(r->bell_fd);
 }
 
 /* ---- making the object ---- */

@@ -22,6 +22,7 @@
 
 #include "base/clock.h"
 #include "base/contract.h"
+#include "base/wake.h"
 #include "ipc/frame.h"
 #include "ipc/listener.h"
 #include "ipc/why.h"
@@ -197,11 +198,7 @@ fail:
 
 static void ring_main(struct sx_stream *s)
 {
-	uint64_t one = 1;
-
-	sx_must(s->wake, >=, 0);
-	/* Full means that it is awake already. */
-	(void)!write(s->wake, &one, sizeof(one));
+	sx_wake(s->wake);
 }
 
 void sx_stream_publish(struct sx_stream *s, const void *frame)

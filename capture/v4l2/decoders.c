@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/contract.h"
+#include "base/wake.h"
 #include "capture/image/jpeg.h"
 
 struct decoder {
@@ -61,14 +62,12 @@ static int decoder_work(struct sx_decode_task *task)
 static void *decoder_run(void *decoder)
 {
 	struct decoder *own = decoder;
-	const uint64_t one = 1;
 	struct sx_decode_task *task;
 
 	while ((task = next_task(own->all))) {
 		task->result = decoder_work(task);
 		atomic_store_explicit(&task->done, true, memory_order_release);
-		if (write(own->all->fd, &one, sizeof(one)) < 0)
-			continue; /* full: readable all the same */
+		sx_wake(own->all->fd);
 	}
 	return NULL;
 }

@@ -11,23 +11,7 @@
 #include <unistd.h>
 
 #include "base/contract.h"
-
-void sx_wake(int eventfd)
-{
-	uint64_t one = 1;
-
-	sx_must(eventfd, >=, 0);
-	/* EAGAIN: the counter is full, so the reader is being woken already */
-	(void)!write(eventfd, &one, sizeof(one));
-}
-
-void sx_wake_clear(int eventfd)
-{
-	uint64_t count;
-
-	sx_must(eventfd, >=, 0);
-	(void)!read(eventfd, &count, sizeof(count));
-}
+#include "base/wake.h"
 
 int sx_handover_init(struct sx_handover *h)
 {

@@ -73,8 +73,4 @@ void sx_handover_images_read(void *item);
 /* Thread: that holds the item. Gives the images back unless the source has them, and frees the item. */
 void sx_handover_release(struct sx_item *item);
 
-/* Any thread, also from a signal handler: adds to an eventfd, empties one. Neither blocks. */
-void sx_wake(int eventfd);
-void sx_wake_clear(int eventfd);
-
 #endif

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/contract.h"
-#include "daemon/exchange/handover.h"
+#include "base/wake.h"
 
 #define UNAVAILABLE 503
 

@@ -16,6 +16,7 @@
 
 #include <cmocka.h>
 
+#include "base/wake.h"
 #include "daemon/exchange/handover.h"
 
 #define PAIRS 20000

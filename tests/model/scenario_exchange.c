@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <sys/eventfd.h>
 
+#include "base/wake.h"
 #include "daemon/exchange/exchange.h"
 #include "tests/model/explore.h"
 

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <sys/eventfd.h>
 
+#include "base/wake.h"
 #include "capture/slots.h"
 #include "daemon/exchange/handover.h"
 #include "tests/model/explore.h"

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <sys/eventfd.h>
 
+#include "base/wake.h"
 #include "cpu/pool.h"
-#include "daemon/exchange/handover.h"
 #include "tests/model/explore.h"
 
 #define TASKS 2

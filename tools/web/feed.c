@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/wake.h"
 #include "stixel.h"
 
 enum { WAIT_MS = 100, RETRY_MS = 500, STACK_BYTES = 256 * 1024 };
@@ -66,11 +67,8 @@ void web_feeds_destroy(struct web_feeds *f)
 /* Under the lock. */
 static void wake(struct web_feed *feed)
 {
-	const uint64_t one = 1;
-
 	for (struct web_viewer *v = feed->viewers; v; v = v->next)
-		if (write(v->event_fd, &one, sizeof(one)) < 0)
-			continue; /* it is readable already */
+		sx_wake(v->event_fd);
 }
 
 void web_feeds_stop(struct web_feeds *f)
