@@ -132,9 +132,9 @@ void sx_config_json(const struct sx_settings *s, const struct sx_origins *origin
  */
 void sx_config_json_texts(const struct sx_settings *s, const struct sx_origins *origins, FILE *to);
 /*
- * {"stereo.p1": {"kind": "int", "allowed": "0..255", "min": 0, "max": 255, "help": "..."}, ...}: what the
- * table says of every key; kind is bool, int, real, text, choice, size. Numbers have min, max and, if there
- * is one, unit; choices have words.
+ * {"stereo.p1": {"kind": "int", "allowed": "0..255", "min": 0, "max": 255, "change": "contexts", "help":
+ * "..."}, ...}: what the table says of every key; kind is bool, int, real, text, choice, size. Numbers have
+ * min, max and, if there is one, unit; choices have words. change: see sx_option_change_name().
  */
 void sx_config_json_options(FILE *to);
 /* {"stereo": "matching: from the pair to disparity", ...} */

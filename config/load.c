@@ -135,7 +135,7 @@ void sx_load_set(struct sx_load *l, const char *section, const char *key, const 
 		tell_unknown_key(l, section, key, where);
 		return;
 	}
-	if (l->live && sx_options[i].change != SX_CHANGE_LIVE) {
+	if (l->live && !sx_option_changes_live(&sx_options[i])) {
 		sx_errors_add(l->errors, "%s: [%s] %s: needs a restart: change it in a file", where, section,
 			      key);
 		return;

@@ -25,7 +25,16 @@ enum sx_option_kind {
 /* What else a whole number must be. */
 enum sx_option_rule { SX_RULE_NONE, SX_RULE_POWER_OF_TWO, SX_RULE_MULTIPLE_OF_32, SX_RULE_ODD };
 
-enum sx_option_change { SX_CHANGE_RESTART, SX_CHANGE_LIVE };
+/* What a change of the key needs while the daemon runs; from CAMERA on it changes the camera. */
+enum sx_option_change {
+	SX_CHANGE_RESTART,     /* refused until the daemon starts again */
+	SX_CHANGE_NOTHING,     /* the value is read where it is used */
+	SX_CHANGE_CONTROLS,    /* the capture thread sets the cameras' controls */
+	SX_CHANGE_CONTEXTS,    /* new contexts */
+	SX_CHANGE_CAMERA,      /* new contexts, and frames and status note a changed camera for a while */
+	SX_CHANGE_CALIBRATION, /* as CAMERA; contexts only if images are rectified or measured otherwise */
+	SX_CHANGE_ROWS	       /* as CAMERA; contexts only if another correction of rows applies */
+};
 
 struct sx_option {
 	const char *section, *key;
@@ -70,8 +79,12 @@ bool sx_origin_is_live(const struct sx_origins *origins, const struct sx_option 
 /* Row of a key, NULL: none. section NULL: the first key of that name anywhere. */
 const struct sx_option *sx_option_find(const char *section, const char *key);
 
-/* One of those by which pictures are rectified and measured, of which a calibration file is the first. */
+/* True if the key can change without a restart. */
+bool sx_option_changes_live(const struct sx_option *o);
+/* True for a live key by which images are rectified and measured, such as the calibration file. */
 bool sx_option_calibrates(const struct sx_option *o);
+/* What the key's change needs, as one word for programs: "restart", "nothing", "controls", "contexts", ... */
+const char *sx_option_change_name(const struct sx_option *o);
 
 /*
  * Reads text into the field. -EINVAL and "found 'x', allowed ..." in why, the field untouched; -ENOMEM.

@@ -24,7 +24,7 @@ static void limits_of(const struct sx_option *o, char text[LIMITS_BYTES])
 		 !o->initial   ? ""
 		 : *o->initial ? o->initial
 			       : "empty",
-		 o->change == SX_CHANGE_LIVE ? "; changes live" : "");
+		 sx_option_changes_live(o) ? "; changes live" : "");
 }
 
 /* Left column: as wide as the longest key of the section needs. */
@@ -194,7 +194,7 @@ void sx_config_json(const struct sx_settings *s, const struct sx_origins *origin
 			else
 				fputs("null", to);
 			json_unit(o, to);
-			fprintf(to, ",\"restart\":%s", o->change == SX_CHANGE_LIVE ? "false" : "true");
+			fprintf(to, ",\"restart\":%s", sx_option_changes_live(o) ? "false" : "true");
 			json_origin(o, origins, to);
 			fputc('}', to);
 			first = false;
@@ -219,7 +219,7 @@ void sx_config_json_texts(const struct sx_settings *s, const struct sx_origins *
 			sx_config_json_string(o->initial, to);
 		else
 			fputs("null", to);
-		fprintf(to, ",\"restart\":%s", o->change == SX_CHANGE_LIVE ? "false" : "true");
+		fprintf(to, ",\"restart\":%s", sx_option_changes_live(o) ? "false" : "true");
 		json_origin(o, origins, to);
 		fputc('}', to);
 	}
@@ -252,7 +252,7 @@ static void json_option(const struct sx_option *o, FILE *to)
 	json_unit(o, to);
 	if (o->kind == SX_OPTION_CHOICE)
 		json_words(o->words, to);
-	fputs(",\"help\":", to);
+	fprintf(to, ",\"change\":\"%s\",\"help\":", sx_option_change_name(o));
 	sx_config_json_string(o->help, to);
 	fputc('}', to);
 }
@@ -322,7 +322,7 @@ void sx_config_man(FILE *to)
 				fputs("Default: ", to);
 				sx_man_text(*o->initial ? o->initial : "empty", to);
 			}
-			fprintf(to, ".%s\n\n", o->change == SX_CHANGE_LIVE ? " Changes live." : "");
+			fprintf(to, ".%s\n\n", sx_option_changes_live(o) ? " Changes live." : "");
 		}
 	}
 	fputs("# SEE ALSO\n\n*stixeld*(8), *stixel*(7)\n", to);

@@ -81,7 +81,7 @@ void sx_settings_diff(const struct sx_settings *old, const struct sx_settings *n
 		if (sx_option_equal(o, old, new))
 			continue;
 		ret->changed++;
-		if (o->change == SX_CHANGE_LIVE) {
+		if (sx_option_changes_live(o)) {
 			list_key(ret->live_keys, sizeof(ret->live_keys), o);
 		} else {
 			ret->restart++;
@@ -110,7 +110,7 @@ void sx_settings_take_live(struct sx_settings *s, struct sx_settings *new)
 	for (int i = 0; i < sx_option_count; i++) {
 		const struct sx_option *o = &sx_options[i];
 
-		if (o->change != SX_CHANGE_LIVE || sx_option_equal(o, s, new))
+		if (!sx_option_changes_live(o) || sx_option_equal(o, s, new))
 			continue;
 		if (o->kind == SX_OPTION_TEXT) {
 			swap_texts(o, s, new);
@@ -155,7 +155,7 @@ void sx_origins_take_live(struct sx_origins *origins, const struct sx_origins *f
 			  const struct sx_settings *s, const struct sx_settings *new)
 {
 	for (int i = 0; i < sx_option_count; i++)
-		if (sx_options[i].change == SX_CHANGE_LIVE || sx_option_equal(&sx_options[i], s, new))
+		if (sx_option_changes_live(&sx_options[i]) || sx_option_equal(&sx_options[i], s, new))
 			memcpy(origins->where[i], from->where[i], SX_WHERE_BYTES);
 }
 

@@ -38,16 +38,26 @@ const struct sx_option *sx_option_find(const char *section, const char *key)
 	return NULL;
 }
 
+bool sx_option_changes_live(const struct sx_option *o)
+{
+	return o->change != SX_CHANGE_RESTART;
+}
+
 bool sx_option_calibrates(const struct sx_option *o)
 {
-	static const char *const keys[] = {"calibration",  "rectify", "rectify_alpha",
-					   "rectify_size", "fx",      "fy",
-					   "cx",	   "cy",      "baseline_m"};
+	return o->change == SX_CHANGE_CALIBRATION;
+}
 
-	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
-		if (!strcmp(o->section, "camera") && !strcmp(o->key, keys[i]))
-			return true;
-	return false;
+const char *sx_option_change_name(const struct sx_option *o)
+{
+	static const char *const names[] = {
+		[SX_CHANGE_RESTART] = "restart",   [SX_CHANGE_NOTHING] = "nothing",
+		[SX_CHANGE_CONTROLS] = "controls", [SX_CHANGE_CONTEXTS] = "contexts",
+		[SX_CHANGE_CAMERA] = "camera",	   [SX_CHANGE_CALIBRATION] = "calibration",
+		[SX_CHANGE_ROWS] = "rows",
+	};
+
+	return names[o->change];
 }
 
 static void allowed_words(const struct sx_option *o, char text[SX_OPTION_ALLOWED_BYTES])

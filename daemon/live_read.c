@@ -108,23 +108,23 @@ static void find_correction(struct sx_run *run)
 		l->builds = true;
 }
 
-/* What the keys that differ are for, but for row_correction. */
+/*
+ * Sets builds, tunes, recalibrates and changes_camera from the keys that differ. Of a calibration its meaning
+ * counts, and of row_correction what find_correction() says.
+ */
 static void find_work(struct sx_live *l, const struct sx_settings *now, const struct sx_source_info *info)
 {
 	l->recalibrates = l->changes_camera = !sx_settings_same_camera(now, &l->settings, info);
 	l->builds = l->recalibrates;
 	l->tunes = false;
 	for (int i = 0; i < sx_option_count; i++) {
-		const struct sx_option *o = &sx_options[i];
+		const enum sx_option_change change = sx_options[i].change;
 
-		if (o->change != SX_CHANGE_LIVE || sx_option_equal(o, now, &l->settings))
+		if (change == SX_CHANGE_RESTART || sx_option_equal(&sx_options[i], now, &l->settings))
 			continue;
-		l->changes_camera = l->changes_camera || strcmp(o->section, "camera") == 0;
-		if (strcmp(o->section, "source") == 0)
-			l->tunes = true;
-		else if (strcmp(o->section, "log") != 0 && strcmp(o->key, "row_correction") != 0 &&
-			 !sx_option_calibrates(o)) /* of those what they mean counts, above */
-			l->builds = true;
+		l->tunes |= change == SX_CHANGE_CONTROLS;
+		l->builds |= change == SX_CHANGE_CONTEXTS || change == SX_CHANGE_CAMERA;
+		l->changes_camera |= change >= SX_CHANGE_CAMERA;
 	}
 }
 
@@ -139,7 +139,8 @@ static int check_known_camera(const struct sx_run *run, struct sx_errors *errors
 	for (int i = 0; i < sx_option_count; i++) {
 		const struct sx_option *o = &sx_options[i];
 		/* what it draws raw may be rectified or not */
-		const bool obeyed = l->recalibrates && !strcmp(o->key, "rectify");
+		const bool obeyed =
+			l->recalibrates && o->offset == offsetof(struct sx_settings, rectification.choice);
 
 		if (!sx_option_calibrates(o) || obeyed || sx_option_equal(o, run->settings, &l->settings))
 			continue;

@@ -1,5 +1,6 @@
 /*
- * Prints what the option table becomes, for test_output.py: dump help|man|config|json [OVERRIDE]...
+ * Prints what the option table becomes, for test_output.py: dump help|man|config|json|options
+ * [OVERRIDE]...
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -25,6 +26,8 @@ int main(int argc, char **argv)
 		sx_config_man(stdout);
 	else if (!strcmp(argv[1], "config"))
 		sx_config_print(&s, stdout);
+	else if (!strcmp(argv[1], "options"))
+		sx_config_json_options(stdout);
 	else
 		sx_config_json(&s, NULL, stdout);
 	sx_settings_finish(&s);

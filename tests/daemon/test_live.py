@@ -199,6 +199,29 @@ class Changes(Live):
         self.assertEqual(i.text().count("fake: exposure"), before)
         self.assertEqual(i.stop(), 0)
 
+    def test_each_class_of_keys(self):
+        """What a change needs, as /settings says it of the key, is what the daemon does: of each class one key."""
+        i = self.fake()
+        i.until_published(2)
+        for change, order in (("nothing", "log.levels=debug"), ("controls", "source.gain=5"),
+                              ("contexts", "filters.median=yes"), ("rows", "camera.row_correction=auto"),
+                              ("calibration", "camera.cx=600"), ("camera", "camera.pitch_deg=1"),
+                              ("restart", "output.slots=4")):
+            with self.subTest(change):
+                self.assertEqual(self.settings(i)["options"][order.split("=")[0]]["change"], change)
+                told = i.text().count("fake: exposure")
+                code, text = i.order(order)
+                self.assertEqual(code, 422 if change == "restart" else 200, text)
+                self.assertEqual("from frame" in text, change in ("contexts", "camera", "calibration"), text)
+                self.assertEqual(i.text().count("fake: exposure") - told, 1 if change == "controls" else 0)
+                mark = "the camera was changed (%s)" % order.split("=")[0]
+                if change in ("camera", "calibration", "rows"):
+                    until(lambda m=mark: m in str(i.status()["reason"]), 5, mark)
+                else:
+                    self.assertNotIn(mark, str(i.status()["reason"]))
+        self.assertEqual(i.order("camera.row_correction=off")[0], 200)
+        self.assertEqual(i.stop(), 0)
+
     def test_controls_when_the_source_has_ended(self):
         i = self.fake("--frames", "1000", pairs=5)
         self.assertEqual(i.wait(), 0)
@@ -261,7 +284,8 @@ class Changes(Live):
         self.assertEqual(list(options), list(keys))
         self.assertEqual(list(answer["sections"]), list(dict.fromkeys(k.split(".")[0] for k in keys)))
         self.assertEqual(options["stixels.width"], {"kind": "int", "allowed": "1..32 px", "min": 1, "max": 32,
-                                                    "unit": "px", "help": "width of a stixel column"})
+                                                    "unit": "px", "change": "contexts",
+                                                    "help": "width of a stixel column"})
         self.assertEqual(options["stixels.reduction"]["words"], ["median", "mean"])
         self.assertEqual(options["source.seed"]["max"], 4294967295)
         for key, o in options.items():

@@ -63,7 +63,7 @@ static int overrides_of(const struct save *s, const char **ret, int most)
 			continue;
 		snprintf(dotted, sizeof(dotted), "%.*s", (int)strcspn(text, " ="), text);
 		o = option_of(dotted);
-		if (o && (o->change == SX_CHANGE_RESTART || sx_option_calibrates(o)))
+		if (o && (!sx_option_changes_live(o) || sx_option_calibrates(o)))
 			ret[n++] = text;
 	}
 	return n;
@@ -103,7 +103,7 @@ static int take_live_key(struct save *s, const char *dotted, const json_t *value
 	const char *text = json_string_value(value);
 	char why[512] = "its value is no text", said[128];
 
-	if (o && o->change == SX_CHANGE_LIVE && text &&
+	if (o && sx_option_changes_live(o) && text &&
 	    sx_option_read(o, &s->live, text, why, sizeof(why)) == 0) {
 		s->is_live[o - sx_options] = true;
 		s->count++;
@@ -114,9 +114,9 @@ static int take_live_key(struct save *s, const char *dotted, const json_t *value
 	sx_make_printable(why);
 	return ctl_fail(EX_DATAERR, "save: instance '%s' says that %s was set live: %s: nothing was written",
 			s->c->instance, said,
-			!o			      ? "this stixelctl knows no such key"
-			: o->change != SX_CHANGE_LIVE ? "this key needs a restart"
-						      : why);
+			!o			     ? "this stixelctl knows no such key"
+			: !sx_option_changes_live(o) ? "this key needs a restart"
+						     : why);
 }
 
 /* What was set live into s->live. 0, or the exit code after a sentence. */
