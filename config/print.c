@@ -11,19 +11,48 @@
 #include "config/option.h"
 #include "config/wrap.h"
 
-#define LIMITS_BYTES (SX_OPTION_ALLOWED_BYTES + SX_OPTION_TEXT_BYTES + 64)
+/* Longest text of a default: its value twice, and the words around it. */
+#define DEFAULT_BYTES (2 * SX_OPTION_TEXT_BYTES + 64)
+
+/* Writes the value that stands for the default of a key of [stereo], with all other keys at theirs. */
+static void write_resolved(const struct sx_option *o, char text[SX_OPTION_TEXT_BYTES])
+{
+	struct sx_settings s;
+
+	*text = 0;
+	if (sx_settings_init(&s) < 0)
+		return;
+	sx_stereo_resolve(&s.params.stereo);
+	sx_option_write(o, &s, text);
+	sx_settings_finish(&s);
+}
+
+/* "7", "empty", "0 (12 with the other defaults)"; not for a key that must be given. */
+static void write_default(const struct sx_option *o, char text[DEFAULT_BYTES])
+{
+	const size_t stereo = offsetof(struct sx_settings, params.stereo);
+	char resolved[SX_OPTION_TEXT_BYTES] = "";
+
+	if (o->offset >= stereo && o->offset < stereo + sizeof(struct sx_stereo_params))
+		write_resolved(o, resolved);
+	if (*resolved && strcmp(resolved, o->initial) != 0)
+		snprintf(text, DEFAULT_BYTES, "%s (%s with the other defaults)", o->initial, resolved);
+	else
+		snprintf(text, DEFAULT_BYTES, "%s", *o->initial ? o->initial : "empty");
+}
+
+#define LIMITS_BYTES (SX_OPTION_ALLOWED_BYTES + DEFAULT_BYTES + 64)
 
 /* "1..255 px; default 7", "csct, census; default csct", "text; no default, must be given" */
 static void limits_of(const struct sx_option *o, char text[LIMITS_BYTES])
 {
-	char allowed[SX_OPTION_ALLOWED_BYTES];
+	char allowed[SX_OPTION_ALLOWED_BYTES], initial[DEFAULT_BYTES] = "";
 
 	sx_option_allowed(o, allowed);
+	if (o->initial)
+		write_default(o, initial);
 	snprintf(text, LIMITS_BYTES, "%s; %s%s%s", allowed,
-		 !o->initial ? "no default, must be given" : "default ",
-		 !o->initial   ? ""
-		 : *o->initial ? o->initial
-			       : "empty",
+		 o->initial ? "default " : "no default, must be given", initial,
 		 sx_option_changes_live(o) ? "; changes live" : "");
 }
 
@@ -304,7 +333,7 @@ void sx_config_man(FILE *to)
 		fputs("\n\n", to);
 		for (int i = 0; i < sx_option_count; i++) {
 			const struct sx_option *o = &sx_options[i];
-			char allowed[SX_OPTION_ALLOWED_BYTES];
+			char allowed[SX_OPTION_ALLOWED_BYTES], initial[DEFAULT_BYTES];
 
 			if (strcmp(o->section, sx_sections[s].name))
 				continue;
@@ -319,8 +348,9 @@ void sx_config_man(FILE *to)
 			if (!o->initial)
 				fputs("No default, must be given", to);
 			else {
+				write_default(o, initial);
 				fputs("Default: ", to);
-				sx_man_text(*o->initial ? o->initial : "empty", to);
+				sx_man_text(initial, to);
 			}
 			fprintf(to, ".%s\n\n", sx_option_changes_live(o) ? " Changes live." : "");
 		}

@@ -63,6 +63,11 @@ class Output(unittest.TestCase):
         self.assertIn("2..1024 frames, a power of two; default 8", help_text)
         self.assertLess(max(map(len, help_text.splitlines())), 80)
 
+    def test_help_says_what_a_default_stands_for(self):
+        text = " ".join(dump("help").split())
+        for key in ("p1", "p2", "p1_vertical", "p2_vertical", "sigma_space", "sigma_range"):
+            self.assertRegex(text, r" %s [^\[;]*;[^;]*; default 0 \([1-9]\d* with the other defaults\)" % key)
+
     @unittest.skipUnless(shutil.which("scdoc"), "scdoc is not installed")
     def test_man_page(self):
         roff = subprocess.run(["scdoc"], input=dump("man"), capture_output=True, text=True, check=True)
