@@ -114,34 +114,36 @@ unsigned sx_settings_images(enum sx_planes planes);
 bool sx_settings_tell_rectified(const struct sx_settings *s, const struct sx_source_info *info, char *text,
 				size_t bytes);
 
-/* A section for --help-keys: keys, ranges, defaults, at most 79 columns wide; NULL: all of them. */
+/* A section for --help-keys: keys, ranges, defaults, at most 79 columns wide; NULL: all but [model]. */
 void sx_config_help(const char *section, FILE *to);
 /*
  * A commented file with every key: help, range, default, value. Loading it gives the same settings. A key
- * that must be given and was not is a comment.
+ * that must be given and was not is a comment. all: with keys of [model] that have their default, too.
  */
-void sx_config_print(const struct sx_settings *s, FILE *to);
+void sx_config_print(const struct sx_settings *s, bool all, FILE *to);
 /*
  * {"source": {"fps": {"value": 30, "default": 0, "unit": "1/s", "restart": true, "from": "default", "live":
- * false}, ...}, ...} for GET /config. live: set live; without origins neither that nor from.
+ * false}, ...}, ...} for GET /config. live: set live; without origins neither that nor from. A key of [model]
+ * is also in the section that it had before, with "now": "model.KEY".
  */
 void sx_config_json(const struct sx_settings *s, const struct sx_origins *origins, FILE *to);
 /*
  * {"stereo.p1": {"value": "8", "default": "0", "restart": false, "from": "set stereo.p1=8", "live": true},
- * ...}: every value as a file takes it.
+ * ...}: every value as a file takes it. A key of [model] also has its name of before, with "now" as above.
  */
 void sx_config_json_texts(const struct sx_settings *s, const struct sx_origins *origins, FILE *to);
 /*
  * {"stereo.p1": {"kind": "int", "allowed": "0..255", "min": 0, "max": 255, "change": "contexts", "help":
  * "..."}, ...}: what the table says of every key; kind is bool, int, real, text, choice, size. Numbers have
- * min, max and, if there is one, unit; choices have words. change: see sx_option_change_name().
+ * min, max and, if there is one, unit; choices have words.
+ * change: see sx_option_change_name(). Names are as in sx_config_json_texts().
  */
 void sx_config_json_options(FILE *to);
 /* {"stereo": "matching: from the pair to disparity", ...} */
 void sx_config_json_sections(FILE *to);
 /* A string as JSON writes it, in quotes. */
 void sx_config_json_string(const char *text, FILE *to);
-/* scdoc input of stixeld.conf(5). */
+/* scdoc input of stixeld.conf(5), without [model]. */
 void sx_config_man(FILE *to);
 
 #endif

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/log.h"
 #include "config/load_priv.h"
 #include "config/text/number.h"
 
@@ -123,6 +124,16 @@ static const char *with_folder(const char *value, const char *folder, char *buf,
 	return n >= 0 ? buf : value;
 }
 
+/* A live change answers with the key's name; a draft is read besides the files. */
+static void tell_moved(const struct sx_load *l, const struct sx_option *o, const char *section,
+		       const char *where)
+{
+	if (strcmp(section, o->section) != 0 && !l->live && !l->draft)
+		sx_log(CONFIG, NOTICE,
+		       "%s: [%s] %s belongs to [%s] now: move it there, the next release will refuse it here",
+		       where, section, o->key, o->section);
+}
+
 void sx_load_set(struct sx_load *l, const char *section, const char *key, const char *value,
 		 const char *where, const char *folder)
 {
@@ -147,6 +158,7 @@ void sx_load_set(struct sx_load *l, const char *section, const char *key, const 
 			      section, key, value, origin->where);
 		return;
 	}
+	tell_moved(l, &sx_options[i], section, where);
 	snprintf(origin->where, sizeof(origin->where), "%s", where);
 	origin->file = l->file;
 	if (!strcmp(key, "calibration"))

@@ -38,6 +38,7 @@ enum sx_option_change {
 
 struct sx_option {
 	const char *section, *key;
+	const char *was; /* section that the key had before and still may have in a file; NULL: none */
 	enum sx_option_kind kind;
 	enum sx_option_rule rule;
 	size_t offset;		  /* of the field in struct sx_settings */
@@ -58,6 +59,10 @@ extern const int sx_option_count;
 extern const struct sx_section sx_sections[];
 extern const int sx_section_count;
 
+/* Constants of a model, whose keys and section help, man page and completion leave out. */
+#define SX_SECTION_MODEL "model"
+bool sx_section_is_model(const char *section);
+
 #define SX_OPTION_MAX 160	    /* rows: a bound for arrays beside the table; options.c asserts it */
 #define SX_OPTION_TEXT_BYTES 512    /* longest value, with its 0 */
 #define SX_OPTION_ALLOWED_BYTES 320 /* longest description of what is allowed */
@@ -76,8 +81,12 @@ const char *sx_origin_text(const struct sx_origins *origins, const struct sx_opt
 /* Set live, and not taken from a file since. */
 bool sx_origin_is_live(const struct sx_origins *origins, const struct sx_option *o);
 
-/* Row of a key, NULL: none. section NULL: the first key of that name anywhere. */
+/* Row of a key, in its section or the one of before. NULL: none. section NULL: the first key of that name. */
 const struct sx_option *sx_option_find(const char *section, const char *key);
+/* Sections by which a key is known: name 0 is its own, 1 the one that it had before. NULL: no more names. */
+const char *sx_option_section(const struct sx_option *o, int name);
+/* True if the key has its default. */
+bool sx_option_is_default(const struct sx_option *o, const struct sx_settings *s);
 
 /* True if the key can change without a restart. */
 bool sx_option_changes_live(const struct sx_option *o);

@@ -10,8 +10,11 @@
 #define AT(field, type) \
 	_Generic(&((struct sx_settings *)NULL)->field, type * : offsetof(struct sx_settings, field))
 
+/* Section that a key of [model] had before; rows take it from here. */
+#define WAS NULL
+
 #define COMMON(s, k, o, d, c, h) \
-	.section = (s), .key = (k), .offset = (o), .initial = (d), .change = (c), .help = (h)
+	.section = (s), .was = WAS, .key = (k), .offset = (o), .initial = (d), .change = (c), .help = (h)
 
 #define BOOL(s, k, field, d, c, h)                                             \
 	{                                                                      \
@@ -167,6 +170,7 @@ const struct sx_section sx_sections[] = {
 	{"power", "power drawn by the computer; measured only, never limited"},
 	{"realtime", "scheduling and memory"},
 	{"log", "what is written to the journal"},
+	{SX_SECTION_MODEL, "constants of the models, for those who develop them (docs/model.md)"},
 };
 const int sx_section_count = sizeof(sx_sections) / sizeof(sx_sections[0]);
 
@@ -272,8 +276,6 @@ const struct sx_option sx_options[] = {
 	    "p1 of vertical and diagonal paths; 0: as p1 where that is set, else the best"),
 	INT("stereo", "p2_vertical", params.stereo.p2_vertical, "0", 0, 255, NULL, CONTEXTS,
 	    "p2 of vertical and diagonal paths; 0: as p2 where that is set, else the best"),
-	CHOICE("stereo", "out_of_view", params.stereo.out_of_view, enum sx_out_of_view, out_of_views, "zero",
-	       RESTART, "cost where the right pixel is outside the image: of descriptor 0, or the largest"),
 	INT("stereo", "uniqueness", params.stereo.uniqueness, "95", 1, 100, "%", CONTEXTS,
 	    "the best sum must be below this share of any rival; 100: off"),
 	CHOICE("stereo", "subpixel", params.stereo.subpixel, enum sx_subpixel, subpixels, "trunc", RESTART,
@@ -286,23 +288,13 @@ const struct sx_option sx_options[] = {
 	CHOICE("stereo", "fastdt", params.stereo.fastdt, enum sx_fastdt, fastdts, "auto", RESTART,
 	       "fastdt: its numbers; auto: int16, as exact as float; float and int32: engine.backend = "
 	       "reference"),
-	REAL("stereo", "sigma_space", params.stereo.fastdt_sigma_space, "0", 0, 5, "px", RESTART,
-	     "fastdt: how far costs reach where the image is flat; 0: the best for the cost"),
-	REAL("stereo", "sigma_range", params.stereo.fastdt_sigma_range, "0", 0, 1000, NULL, RESTART,
-	     "fastdt: grey levels of an edge that ends it; 0: the best for the cost"),
 
 	BOOL("filters", "median", params.filters.median, "no", CONTEXTS,
 	     "median of 3x3 of both maps, before the other filters"),
-	CHOICE("filters", "median_border", params.filters.median_border, enum sx_median_border,
-	       median_borders, "copy", CONTEXTS, "outermost pixels of the median: kept, or 0"),
 	INT("filters", "left_right", params.filters.left_right, "2", -1, 255, "px", CONTEXTS,
 	    "tolerance of the left-right check; -1: off"),
-	BOOL("filters", "left_right_keep", params.filters.left_right_keep, "no", CONTEXTS,
-	     "keep pixels whose partner is outside the right image"),
 	INT("filters", "speckle_size", params.filters.speckle_size, "100", 0, 1000000, "px", CONTEXTS,
 	    "islands up to this many pixels are removed; 0: off"),
-	INT("filters", "speckle_range", params.filters.speckle_range, "1", 0, 255, "px", CONTEXTS,
-	    "step of disparity inside one island"),
 	BOOL("filters", "smooth", params.filters.smooth, "yes", CONTEXTS,
 	     "last of all, median of what is given along 7 px of columns, then rows; closes small holes"),
 
@@ -337,92 +329,8 @@ const struct sx_option sx_options[] = {
 	       CONTEXTS, "how the pixels of a row of a column become one value"),
 	INT("stixels", "max_per_column", params.stixels.max_per_column, "128", 1, 2160, NULL, CONTEXTS,
 	    "most stixels published of a column"),
-	INT("stixels", "sky_grey", params.stixels.sky_grey, "160", 0, 256, NULL, CONTEXTS,
-	    "blank cells at least so bright, joined to the upper edge, are sky; 256: off"),
 	INT("stixels", "saturated", params.stixels.saturated, "250", 0, 256, NULL, CONTEXTS,
 	    "cells of the image's lower half at least so bright have no disparity; 256: off"),
-	REAL("stixels", "sigma_object_px", params.stixels.sigma_object_px, "1.5", 0.01, 64, "px", CONTEXTS,
-	     "disparity noise on objects"),
-	REAL("stixels", "sigma_ground_px", params.stixels.sigma_ground_px, "1.5", 0.01, 64, "px", CONTEXTS,
-	     "disparity noise on ground"),
-	REAL("stixels", "sigma_sky_px", params.stixels.sigma_sky_px, "0.5", 0.01, 64, "px", CONTEXTS,
-	     "disparity noise in the sky"),
-	REAL("stixels", "p_outlier", params.stixels.p_outlier, "0.15", P_MIN, P_MAX, NULL, CONTEXTS,
-	     "probability of an outlier on ground and objects"),
-	REAL("stixels", "p_outlier_sky", params.stixels.p_outlier_sky, "0.4", P_MIN, P_MAX, NULL, CONTEXTS,
-	     "probability of an outlier in the sky"),
-	REAL("stixels", "p_order", params.stixels.p_order, "0.2", P_MIN, P_MAX, NULL, CONTEXTS,
-	     "probability that the upper of two objects is nearer"),
-	REAL("stixels", "p_gravity", params.stixels.p_gravity, "0.1", P_MIN, P_MAX, NULL, CONTEXTS,
-	     "probability that an object floats above the ground"),
-	REAL("stixels", "p_below_ground", params.stixels.p_below_ground, "0.04", P_MIN, P_MAX, NULL, CONTEXTS,
-	     "probability that an object lies below the ground"),
-	REAL("stixels", "epsilon_px", params.stixels.epsilon_px, "1", 0.0625, 128, "px", CONTEXTS,
-	     "tolerance of standing on the ground"),
-	REAL("stixels", "depth_noise_m", params.stixels.depth_noise_m, "0.2", 0, 100, "m", CONTEXTS,
-	     "extent of one object in depth"),
-	REAL("stixels", "depth_order_m", params.stixels.depth_order_m, "0.5", 0, 100, "m", CONTEXTS,
-	     "objects nearer to each other in depth are one"),
-	REAL("stixels", "sigma_height_m", params.stixels.sigma_height_m, "0.05", 0, 10, "m", CONTEXTS,
-	     "uncertainty of the camera height"),
-	REAL("stixels", "sigma_pitch_rad", params.stixels.sigma_pitch_rad, "0.005", 0, 1, "rad", CONTEXTS,
-	     "uncertainty of the camera pitch"),
-	REAL("stixels", "p_invalid", params.stixels.p_invalid, "0.35", 0, 0.9, NULL, CONTEXTS,
-	     "share of pixels without a disparity"),
-	REAL("stixels", "p_invalid_ground", params.stixels.p_invalid_ground, "0.28", P_MIN, P_MAX, NULL,
-	     CONTEXTS, "ground, where there is no disparity; the three sum up to 1"),
-	REAL("stixels", "p_invalid_object", params.stixels.p_invalid_object, "0.44", P_MIN, P_MAX, NULL,
-	     CONTEXTS, "object, where there is no disparity"),
-	REAL("stixels", "p_invalid_sky", params.stixels.p_invalid_sky, "0.28", P_MIN, P_MAX, NULL, CONTEXTS,
-	     "sky, where there is no disparity"),
-	REAL("stixels", "rdp_epsilon_px", params.stixels.rdp_epsilon_px, "1.5", 0, 256, "px", CONTEXTS,
-	     "rdp: largest distance of a sample from its segment"),
-	REAL("stixels", "rdp_sky_px", params.stixels.rdp_sky_px, "1", 0, 256, "px", CONTEXTS,
-	     "rdp: segments above the horizon with a mean below this are sky"),
-	REAL("stixels", "rdp_ground_px", params.stixels.rdp_ground_px, "3", 0, 256, "px", CONTEXTS,
-	     "rdp: tolerance of ground, plus 5 % of its disparity"),
-	CHOICE("stixels", "slanted_confidence", params.stixels.slanted.confidence, enum sx_confidence_weight,
-	       confidence_weights, "linear", CONTEXTS,
-	       "slanted: weight of a disparity: square of its confidence, its confidence, or equal"),
-	REAL("stixels", "slanted_confidence_full", params.stixels.slanted.confidence_full, "0.375", 0.01, 1,
-	     NULL, CONTEXTS, "slanted: confidence from which a disparity has full weight"),
-	REAL("stixels", "slanted_sigma_ground_px", params.stixels.slanted.sigma_ground_px, "0.35", 0.01, 64,
-	     "px", CONTEXTS, "slanted: disparity noise on ground far away, sqrt 2 standard deviations"),
-	REAL("stixels", "slanted_sigma_object_px", params.stixels.slanted.sigma_object_px, "0.4", 0.01, 64,
-	     "px", CONTEXTS, "slanted: disparity noise on objects, likewise"),
-	REAL("stixels", "slanted_sigma_sky_px", params.stixels.slanted.sigma_sky_px, "0.4", 0.01, 64, "px",
-	     CONTEXTS, "slanted: disparity noise in the sky, likewise"),
-	REAL("stixels", "slanted_roughness", params.stixels.slanted.roughness, "0.035", 0, 1, NULL, CONTEXTS,
-	     "slanted: how far ground lies from a plane, as a share of the camera's height above it"),
-	REAL("stixels", "slanted_offset_px", params.stixels.slanted.offset_px, "0.25", 0.01, 256, "px",
-	     CONTEXTS, "slanted: how far the foot of a ground stixel far away lies from the road"),
-	REAL("stixels", "slanted_slope_px", params.stixels.slanted.slope_px, "0.005", 0.001, 16, "px",
-	     CONTEXTS, "slanted: how much steeper than the road ground is, per image row"),
-	REAL("stixels", "slanted_bent_px", params.stixels.slanted.bent_px, "0.01", 0.001, 16, "px", CONTEXTS,
-	     "slanted: likewise where the road is seen to climb or fall"),
-	INT("stixels", "slanted_above", params.stixels.slanted.above, "15", 0, 100, "%", CONTEXTS,
-	    "slanted: how far above the horizon ground may reach, of the image height"),
-	REAL("stixels", "slanted_cut", params.stixels.slanted.cut, "7", 0, 1000, NULL, CONTEXTS,
-	     "slanted: cost of each stixel"),
-	REAL("stixels", "slanted_gravity", params.stixels.slanted.gravity, "1.4", 0, 1000, NULL, CONTEXTS,
-	     "slanted: cost of an object off the ground, times 1 + px of disparity"),
-	REAL("stixels", "slanted_order", params.stixels.slanted.order, "0.15", 0, 1000, NULL, CONTEXTS,
-	     "slanted: cost of an object nearer than the one below, times 1 + px of disparity"),
-	REAL("stixels", "slanted_gap", params.stixels.slanted.gap, "2", 0, 1000, NULL, CONTEXTS,
-	     "slanted: cost of a step between two pieces of ground"),
-	REAL("stixels", "slanted_hole", params.stixels.slanted.hole, "0.2", 0, 1000, NULL, CONTEXTS,
-	     "slanted: cost of a cell of ground without a disparity"),
-	REAL("stixels", "slanted_semantic", params.stixels.slanted.semantic, "1", 0, 1000, NULL, CONTEXTS,
-	     "slanted: weight of class scores against disparity"),
-	REAL("stixels", "slanted_sky_outlier", params.stixels.slanted.sky_outlier, "3", 0, 1000, NULL,
-	     CONTEXTS, "slanted: with class scores, largest cost of a cell as sky"),
-	REAL("stixels", "slanted_below", params.stixels.slanted.below, "0.15", 0, 1, NULL, CONTEXTS,
-	     "slanted: share of the road's disparity by which what lies behind is not measured, "
-	     "camera at 1.65 m; 1: off"),
-	INT("stixels", "slanted_fill_px", params.stixels.slanted.fill_px, "128", 0, 512, "px", CONTEXTS,
-	    "slanted: holes take the farther of what lies so near to their left and right; 0: none do"),
-	INT("stixels", "slanted_feet_px", params.stixels.slanted.feet_px, "8", 0, 512, "px", CONTEXTS,
-	    "slanted: how much of an object's lower end may be ground, where that is nearer than the object"),
 
 	TEXT("semantics", "source", semantics.source, "", RESTART,
 	     "name of the ring that they are written to by libstixel (docs/semantics.md); empty: none"),
@@ -489,6 +397,9 @@ const struct sx_option sx_options[] = {
 	TEXT("log", "levels", log_levels, "info", NOTHING,
 	     "error, warning, notice, info or debug; for single topics TOPIC=LEVEL, as in 'info "
 	     "capture=debug'"),
+
+/* [model] */
+#include "config/options_model.def"
 };
 const int sx_option_count = sizeof(sx_options) / sizeof(sx_options[0]);
 

@@ -90,7 +90,8 @@ static void help_section(const struct sx_section *section, FILE *to)
 void sx_config_help(const char *section, FILE *to)
 {
 	for (int s = 0; s < sx_section_count; s++) {
-		if (section && strcmp(section, sx_sections[s].name))
+		if (section ? strcmp(section, sx_sections[s].name) != 0
+			    : sx_section_is_model(sx_sections[s].name))
 			continue;
 		if (s && !section)
 			fputc('\n', to);
@@ -117,25 +118,36 @@ static bool is_missing(const struct sx_option *o, const struct sx_settings *s)
 	return !o->initial && !s->source_given;
 }
 
-void sx_config_print(const struct sx_settings *s, FILE *to)
+static void print_key(const struct sx_option *o, const struct sx_settings *s, FILE *to)
 {
 	char value[SX_OPTION_TEXT_BYTES], limits[LIMITS_BYTES];
 
+	sx_option_write(o, s, value);
+	if (is_missing(o, s))
+		*value = 0;
+	limits_of(o, limits);
+	fprintf(to, "# %s\n# %s%s\n%s%s =%s%s\n", o->help, limits,
+		from_calibration(o, s) ? "; from the calibration file" : "",
+		from_calibration(o, s) || is_missing(o, s) ? "#" : "", o->key, *value ? " " : "", value);
+}
+
+void sx_config_print(const struct sx_settings *s, bool all, FILE *to)
+{
 	for (int n = 0; n < sx_section_count; n++) {
-		fprintf(to, "%s# %s\n[%s]\n", n ? "\n" : "", sx_sections[n].help, sx_sections[n].name);
+		const bool model = sx_section_is_model(sx_sections[n].name);
+		bool begun = false;
+
 		for (int i = 0; i < sx_option_count; i++) {
 			const struct sx_option *o = &sx_options[i];
 
-			if (strcmp(o->section, sx_sections[n].name))
+			if (strcmp(o->section, sx_sections[n].name) ||
+			    (model && !all && sx_option_is_default(o, s)))
 				continue;
-			sx_option_write(o, s, value);
-			if (is_missing(o, s))
-				*value = 0;
-			limits_of(o, limits);
-			fprintf(to, "# %s\n# %s%s\n%s%s =%s%s\n", o->help, limits,
-				from_calibration(o, s) ? "; from the calibration file" : "",
-				from_calibration(o, s) || is_missing(o, s) ? "#" : "", o->key,
-				*value ? " " : "", value);
+			if (!begun)
+				fprintf(to, "%s# %s\n[%s]\n", n ? "\n" : "", sx_sections[n].help,
+					sx_sections[n].name);
+			begun = true;
+			print_key(o, s, to);
 		}
 	}
 }
@@ -200,34 +212,48 @@ static void json_unit(const struct sx_option *o, FILE *to)
 	sx_config_json_string(o->unit, to);
 }
 
-void sx_config_json(const struct sx_settings *s, const struct sx_origins *origins, FILE *to)
+/* What sx_config_json() and sx_config_json_texts() say of a key beside its value and default. */
+static void json_about(const struct sx_option *o, int name, const struct sx_origins *origins, FILE *to)
+{
+	fprintf(to, ",\"restart\":%s", sx_option_changes_live(o) ? "false" : "true");
+	if (name > 0)
+		fprintf(to, ",\"now\":\"%s.%s\"", o->section, o->key);
+	json_origin(o, origins, to);
+	fputc('}', to);
+}
+
+/* The keys of a section, those that it had before too. */
+static void json_section(const char *section, const struct sx_settings *s, const struct sx_origins *origins,
+			 FILE *to)
 {
 	char value[SX_OPTION_TEXT_BYTES];
+	bool first = true;
 
-	fputc('{', to);
+	for (int i = 0; i < sx_option_count; i++) {
+		const struct sx_option *o = &sx_options[i];
+		const int name = strcmp(o->section, section) ? 1 : 0;
+
+		if (name > 0 && (!o->was || strcmp(o->was, section)))
+			continue;
+		sx_option_write(o, s, value);
+		fprintf(to, "%s\"%s\":{\"value\":", first ? "" : ",", o->key);
+		json_value(o, value, to);
+		fputs(",\"default\":", to);
+		if (o->initial)
+			json_value(o, o->initial, to);
+		else
+			fputs("null", to);
+		json_unit(o, to);
+		json_about(o, name, origins, to);
+		first = false;
+	}
+}
+
+void sx_config_json(const struct sx_settings *s, const struct sx_origins *origins, FILE *to)
+{
 	for (int n = 0; n < sx_section_count; n++) {
-		bool first = true;
-
-		fprintf(to, "%s\"%s\":{", n ? "," : "", sx_sections[n].name);
-		for (int i = 0; i < sx_option_count; i++) {
-			const struct sx_option *o = &sx_options[i];
-
-			if (strcmp(o->section, sx_sections[n].name))
-				continue;
-			sx_option_write(o, s, value);
-			fprintf(to, "%s\"%s\":{\"value\":", first ? "" : ",", o->key);
-			json_value(o, value, to);
-			fputs(",\"default\":", to);
-			if (o->initial)
-				json_value(o, o->initial, to);
-			else
-				fputs("null", to);
-			json_unit(o, to);
-			fprintf(to, ",\"restart\":%s", sx_option_changes_live(o) ? "false" : "true");
-			json_origin(o, origins, to);
-			fputc('}', to);
-			first = false;
-		}
+		fprintf(to, "%s\"%s\":{", n ? "," : "{", sx_sections[n].name);
+		json_section(sx_sections[n].name, s, origins, to);
 		fputc('}', to);
 	}
 	fputs("}\n", to);
@@ -236,21 +262,22 @@ void sx_config_json(const struct sx_settings *s, const struct sx_origins *origin
 void sx_config_json_texts(const struct sx_settings *s, const struct sx_origins *origins, FILE *to)
 {
 	char value[SX_OPTION_TEXT_BYTES];
+	const char *section;
 
 	for (int i = 0; i < sx_option_count; i++) {
 		const struct sx_option *o = &sx_options[i];
 
 		sx_option_write(o, s, value);
-		fprintf(to, "%s\"%s.%s\":{\"value\":", i ? "," : "{", o->section, o->key);
-		sx_config_json_string(value, to);
-		fputs(",\"default\":", to);
-		if (o->initial)
-			sx_config_json_string(o->initial, to);
-		else
-			fputs("null", to);
-		fprintf(to, ",\"restart\":%s", sx_option_changes_live(o) ? "false" : "true");
-		json_origin(o, origins, to);
-		fputc('}', to);
+		for (int name = 0; (section = sx_option_section(o, name)); name++) {
+			fprintf(to, "%s\"%s.%s\":{\"value\":", i || name ? "," : "{", section, o->key);
+			sx_config_json_string(value, to);
+			fputs(",\"default\":", to);
+			if (o->initial)
+				sx_config_json_string(o->initial, to);
+			else
+				fputs("null", to);
+			json_about(o, name, origins, to);
+		}
 	}
 	fputc('}', to);
 }
@@ -288,10 +315,13 @@ static void json_option(const struct sx_option *o, FILE *to)
 
 void sx_config_json_options(FILE *to)
 {
-	for (int i = 0; i < sx_option_count; i++) {
-		fprintf(to, "%s\"%s.%s\":", i ? "," : "{", sx_options[i].section, sx_options[i].key);
-		json_option(&sx_options[i], to);
-	}
+	const char *section;
+
+	for (int i = 0; i < sx_option_count; i++)
+		for (int name = 0; (section = sx_option_section(&sx_options[i], name)); name++) {
+			fprintf(to, "%s\"%s.%s\":", i || name ? "," : "{", section, sx_options[i].key);
+			json_option(&sx_options[i], to);
+		}
 	fputc('}', to);
 }
 
@@ -322,12 +352,17 @@ static const char man_head[] = "stixeld.conf(5)\n\n"
 			       "the working directory of stixeld where no file does (*-s*, *stixelctl "
 			       "set*).\n\n"
 			       "Keys that change live are taken over between two frames, by *SIGHUP* or "
-			       "*stixelctl set* (*stixelctl*(1)); all others need a restart.\n\n";
+			       "*stixelctl set* (*stixelctl*(1)); all others need a restart.\n\n"
+			       "Constants of the models are in a section [model], which a file may have and "
+			       "*stixeld --print-config --all* prints. They are for those who develop the "
+			       "models (docs/model.md), and not listed here.\n\n";
 
 void sx_config_man(FILE *to)
 {
 	fputs(man_head, to);
 	for (int s = 0; s < sx_section_count; s++) {
+		if (sx_section_is_model(sx_sections[s].name))
+			continue;
 		fprintf(to, "# [%s]\n\n", sx_sections[s].name);
 		sx_man_text(sx_sections[s].help, to);
 		fputs("\n\n", to);

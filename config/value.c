@@ -30,10 +30,25 @@ static const void *const_field_of(const struct sx_option *o, const struct sx_set
 	return (const char *)s + o->offset;
 }
 
+bool sx_section_is_model(const char *section)
+{
+	return strcmp(section, SX_SECTION_MODEL) == 0;
+}
+
+const char *sx_option_section(const struct sx_option *o, int name)
+{
+	return name == 0 ? o->section : name == 1 ? o->was : NULL;
+}
+
+static bool is_in(const struct sx_option *o, const char *section)
+{
+	return !strcmp(o->section, section) || (o->was && !strcmp(o->was, section));
+}
+
 const struct sx_option *sx_option_find(const char *section, const char *key)
 {
 	for (int i = 0; i < sx_option_count; i++)
-		if ((!section || !strcmp(sx_options[i].section, section)) && !strcmp(sx_options[i].key, key))
+		if ((!section || is_in(&sx_options[i], section)) && !strcmp(sx_options[i].key, key))
 			return &sx_options[i];
 	return NULL;
 }
@@ -341,6 +356,14 @@ void sx_option_write(const struct sx_option *o, const struct sx_settings *s, cha
 			snprintf(text, SX_OPTION_TEXT_BYTES, "auto");
 		break;
 	}
+}
+
+bool sx_option_is_default(const struct sx_option *o, const struct sx_settings *s)
+{
+	char text[SX_OPTION_TEXT_BYTES];
+
+	sx_option_write(o, s, text);
+	return o->initial && !strcmp(text, o->initial);
 }
 
 /* Most are: no text has to be made of both. */

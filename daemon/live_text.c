@@ -67,14 +67,18 @@ static void json_file(const struct sx_options *o, FILE *to)
 /* Of keys that were set live: what a reload would bring back. */
 static void json_configured(const struct sx_live *l, FILE *to)
 {
+	const char *section;
 	int count = 0;
 
 	fputc('{', to);
 	for (int i = 0; i < sx_option_count; i++) {
-		if (!sx_origin_is_live(l->origins, &sx_options[i]))
-			continue;
-		fprintf(to, "%s\"%s.%s\":", count++ ? "," : "", sx_options[i].section, sx_options[i].key);
-		sx_config_json_string(l->configured[i], to);
+		const struct sx_option *o = &sx_options[i];
+
+		for (int name = 0; sx_origin_is_live(l->origins, o) && (section = sx_option_section(o, name));
+		     name++) {
+			fprintf(to, "%s\"%s.%s\":", count++ ? "," : "", section, o->key);
+			sx_config_json_string(l->configured[i], to);
+		}
 	}
 	fputc('}', to);
 }

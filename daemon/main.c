@@ -147,7 +147,7 @@ int main(int argc, char **argv)
 		return sx_exit_is_shortage(r) ? SX_EXIT_FAILED : SX_EXIT_CONFIG;
 	}
 	if (options.print)
-		sx_config_print(&settings, stdout);
+		sx_config_print(&settings, options.all, stdout);
 	if (options.check) {
 		print_questions(&settings);
 		warn_of_cost(&settings);

@@ -55,6 +55,9 @@ static const struct sx_usage_option options[] = {
 	{"print-config", 0, NULL, SX_USAGE_FLAG, TO(print),
 	 .help = "print the configuration with every key, its range and its default, and exit; without a "
 		 "file: one to fill in"},
+	{"all", 0, NULL, SX_USAGE_FLAG, TO(all),
+	 .help = "with --print-config: also the section [model], constants of the models, where they have "
+		 "their default"},
 };
 
 static const struct sx_usage_exit exits[] = {
@@ -93,5 +96,7 @@ int sx_options_parse(struct sx_options *o, int argc, char **argv)
 	code = sx_usage_parse(&usage, o, argc, argv, &words);
 	if (code < 0 && sx_instance_check(o->instance, why, sizeof(why)) < 0)
 		code = sx_usage_fail(&usage, NULL, "--instance: %s", why);
+	if (code < 0 && o->all && !o->print)
+		code = sx_usage_fail(&usage, NULL, "--all: needs --print-config");
 	return code;
 }

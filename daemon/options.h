@@ -24,6 +24,7 @@ struct sx_options {
 	const char *instance; /* "default" unless told */
 	uint64_t frames;      /* 0: no end */
 	bool check, print;    /* --check-config, --print-config */
+	bool all;	      /* --all: printed with every constant of the models */
 	const char *overrides[SX_OVERRIDES_MAX];
 	int override_count;
 };

@@ -57,7 +57,7 @@ static bool counts_paths(struct sx_prediction *p, const struct sx_stereo_params 
 	if (s->p2_edge)
 		return lacks(p, "stereo.p2_edge = %d: counted for 0", s->p2_edge);
 	if (s->out_of_view != SX_OUT_OF_VIEW_ZERO)
-		return lacks(p, "stereo.out_of_view = max: counted for zero");
+		return lacks(p, "model.out_of_view = max: counted for zero");
 	if (sx_sgm_largest(s) > NARROW_SUM)
 		return lacks(p, "sums of paths up to %d (P2): counted for at most %d", sx_sgm_largest(s),
 			     NARROW_SUM);

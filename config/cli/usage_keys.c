@@ -11,10 +11,10 @@
 #include "config/text/number.h"
 #include "config/wrap.h"
 
-/* The program does something with the keys of that section. */
+/* The program does something with the keys of that section. Constants of a model go with its section. */
 static bool reads_section(const struct sx_usage *u, const char *section)
 {
-	if (!u->sections)
+	if (!u->sections || sx_section_is_model(section))
 		return true;
 	for (int i = 0; u->sections[i]; i++)
 		if (strcmp(u->sections[i], section) == 0)
@@ -28,7 +28,8 @@ size_t sx_usage_list_sections(const struct sx_usage *u, bool read, char *text, s
 
 	*text = 0;
 	for (int i = 0; i < sx_section_count && n < bytes; i++)
-		if (reads_section(u, sx_sections[i].name) == read)
+		if (reads_section(u, sx_sections[i].name) == read &&
+		    !sx_section_is_model(sx_sections[i].name))
 			n += (size_t)snprintf(text + n, bytes - n, "%s%s", n ? ", " : "",
 					      sx_sections[i].name);
 	return n;
@@ -54,7 +55,9 @@ static int refuse_section(const struct sx_usage *u, const char *text)
 	size_t n = 0;
 
 	for (int i = 0; i < sx_section_count && n < sizeof(all); i++)
-		n += (size_t)snprintf(all + n, sizeof(all) - n, "%s%s", i ? ", " : "", sx_sections[i].name);
+		if (!sx_section_is_model(sx_sections[i].name))
+			n += (size_t)snprintf(all + n, sizeof(all) - n, "%s%s", i ? ", " : "",
+					      sx_sections[i].name);
 	if (meant)
 		snprintf(near, sizeof(near), " (did you mean '%s'?)", meant);
 	return sx_usage_fail(u, NULL, "--help-keys: unknown section '%s'%s, allowed %s", text, near, all);
@@ -81,7 +84,7 @@ int sx_usage_keys(const struct sx_usage *u, const char *section)
 	if (section)
 		return print_section(u, section);
 	for (int i = 0; i < sx_section_count; i++) {
-		if (!reads_section(u, sx_sections[i].name))
+		if (!reads_section(u, sx_sections[i].name) || sx_section_is_model(sx_sections[i].name))
 			continue;
 		if (!first)
 			putchar('\n');

@@ -1,5 +1,5 @@
 /*
- * Prints what the option table becomes, for test_output.py: dump help|man|config|json|options
+ * Prints what the option table becomes, for test_output.py: dump help|man|config|all|json|options
  * [OVERRIDE]...
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -24,8 +24,8 @@ int main(int argc, char **argv)
 		sx_config_help(NULL, stdout);
 	else if (!strcmp(argv[1], "man"))
 		sx_config_man(stdout);
-	else if (!strcmp(argv[1], "config"))
-		sx_config_print(&s, stdout);
+	else if (!strcmp(argv[1], "config") || !strcmp(argv[1], "all"))
+		sx_config_print(&s, !strcmp(argv[1], "all"), stdout);
 	else if (!strcmp(argv[1], "options"))
 		sx_config_json_options(stdout);
 	else

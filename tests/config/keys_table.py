@@ -17,8 +17,14 @@ CHANGES = {
     "camera": "new contexts, and the mark of a changed camera",
     "calibration": "that mark, and new contexts if images are rectified or measured otherwise",
     "rows": "that mark, and new contexts if another correction of rows applies",
+    "restart": "a restart",
 }
 BEGIN, END = "<!-- %s: made by tests/config/keys_table.py -->\n", "<!-- end of %s -->\n"
+
+
+def value_of(values, key):
+    section, name = key.split(".")
+    return values[section][name]
 
 
 def listed(keys, whole):
@@ -33,30 +39,48 @@ def listed(keys, whole):
     return ", ".join(words)
 
 
-def table_of_changes(options):
+def table_of_changes(options, values):
+    # docs/model.md has those of [model], and their names of before are no keys of their own
+    options = {k: o for k, o in options.items() if not k.startswith("model.") and "now" not in value_of(values, k)}
     whole = {}
     for key in options:
         section = key.split(".")[0]
         whole[section] = whole.get(section, 0) + 1
     lines = ["| a change needs | keys |", "|---|---|"]
-    for change, text in CHANGES.items():
+    for change, text in list(CHANGES.items())[:-1]:
         lines.append("| %s | %s |" % (text, listed([k for k, o in options.items() if o["change"] == change], whole)))
-    lines.append("| a restart | every other key |")
+    lines.append("| %s | every other key |" % CHANGES["restart"])
     return "\n".join(lines) + "\n"
 
 
-TABLES = {"docs/service.md": ("changes", table_of_changes)}
+def table_of_constants(options, values):
+    was = {o["now"]: "%s.%s" % (s, k) for s, keys in values.items() for k, o in keys.items() if "now" in o}
+    lines = ["| key | before | range | default | a change needs | what |", "|---|---|---|---|---|---|"]
+    for name, of in values["model"].items():
+        key = "model." + name
+        initial = of["default"]
+        initial = ("yes" if initial else "no") if isinstance(initial, bool) else initial
+        lines.append("| `%s` | `%s` | %s | %s | %s | %s |" % (
+            key, was[key], options[key]["allowed"], initial, CHANGES[options[key]["change"]], options[key]["help"]))
+    return "\n".join(lines) + "\n"
+
+
+TABLES = {"docs/service.md": ("changes", table_of_changes), "docs/model.md": ("constants", table_of_constants)}
+
+
+def dumped(dump, what):
+    return json.loads(subprocess.run([dump, what, "source.kind=synthetic"], capture_output=True, text=True,
+                                     check=True).stdout)
 
 
 def main(dump, root, write):
-    options, stale = json.loads(subprocess.run([dump, "options", "source.kind=synthetic"], capture_output=True,
-                                               text=True, check=True).stdout), []
+    options, values, stale = dumped(dump, "options"), dumped(dump, "json"), []
     for name, (mark, make) in TABLES.items():
         path = os.path.join(root, name)
         with open(path, encoding="utf-8") as f:
             text = f.read()
         before, rest = text.split(BEGIN % mark, 1)
-        new = before + BEGIN % mark + make(options) + END % mark + rest.split(END % mark, 1)[1]
+        new = before + BEGIN % mark + make(options, values) + END % mark + rest.split(END % mark, 1)[1]
         if new != text and write:
             with open(path, "w", encoding="utf-8") as f:
                 f.write(new)

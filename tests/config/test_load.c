@@ -109,6 +109,33 @@ static void forms_of_a_line(void **state)
 	assert_null(s->source.scene); /* empty: none */
 }
 
+/* Keys of [model] by their names of before: there is one value, and the last one wins, except in one file. */
+static void names_of_before(void **state)
+{
+	struct sx_settings *s = fixture_load(
+		fixture_text("a.conf", SOURCE "[stixels]\np_order = 0.3\n[filters]\nspeckle_range = 2\n"),
+		words("stereo.out_of_view=max", "model.sky_grey=9"), "");
+
+	assert_true(s->params.stixels.p_order == 0.3);
+	assert_int_equal(s->params.filters.speckle_range, 2);
+	assert_int_equal(s->params.stereo.out_of_view, SX_OUT_OF_VIEW_MAX);
+	assert_int_equal(s->params.stixels.sky_grey, 9);
+	fixture_text("a.conf.d/b.conf", "[model]\np_order = 0.4\n");
+	fixture_text("a.conf.d/c.conf", "[stixels]\np_order = 0.5\n");
+	s = fixture_load(fixture_path("a.conf"), NULL, "");
+	assert_true(s->params.stixels.p_order == 0.5);
+	s = fixture_load(fixture_path("a.conf"), words("model.p_order=0.6", NULL), "");
+	assert_true(s->params.stixels.p_order == 0.6);
+	fixture_load(fixture_text("d.conf",
+				  SOURCE "[stixels]\np_order = 0.3\n[model]\np_order = 0.4\nwidth = 3\n"
+					 "[stixels]\np_ordr = 3\n[road]\np_order = 2\n"),
+		     NULL,
+		     "DIR/d.conf:6: [model] p_order: found '0.4', but it is already set at DIR/d.conf:4\n"
+		     "DIR/d.conf:7: [model] width: unknown key, it belongs to [stixels]\n"
+		     "DIR/d.conf:9: [stixels] p_ordr: unknown key, did you mean p_order in [model]?\n"
+		     "DIR/d.conf:11: [road] p_order: unknown key, it belongs to [model]\n");
+}
+
 static void every_error_at_once(void **state)
 {
 	static const char text[] = "p1 = 3\n"
@@ -481,16 +508,17 @@ int main(void)
 {
 #define TEST(t) cmocka_unit_test_setup_teardown(t, fixture_setup, fixture_teardown)
 	const struct CMUnitTest tests[] = {
-		TEST(a_source_must_be_named),	    TEST(later_files_win),
-		TEST(a_template_is_not_whole),	    TEST(forms_of_a_line),
-		TEST(every_error_at_once),	    TEST(overrides_that_are_none),
-		TEST(what_only_the_whole_can_tell), TEST(a_camera_is_never_made_up),
+		TEST(a_source_must_be_named),	 TEST(later_files_win),
+		TEST(a_template_is_not_whole),	 TEST(forms_of_a_line),
+		TEST(names_of_before),		 TEST(every_error_at_once),
+		TEST(overrides_that_are_none),	 TEST(what_only_the_whole_can_tell),
+		TEST(a_camera_is_never_made_up),
 #ifdef SX_INIH_RUNTIME_LIMITS
 		TEST(lines_have_a_limit),
 #endif
-		TEST(sources_need_places),	    TEST(cameras_have_settings),
-		TEST(bytes_that_are_no_text),	    TEST(more_errors_than_are_kept),
-		TEST(files_that_cannot_be_read),    TEST(garbage),
+		TEST(sources_need_places),	 TEST(cameras_have_settings),
+		TEST(bytes_that_are_no_text),	 TEST(more_errors_than_are_kept),
+		TEST(files_that_cannot_be_read), TEST(garbage),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -314,7 +314,7 @@ static char *printed(const struct sx_settings *s)
 	FILE *f = open_memstream(&text, &size);
 
 	assert_non_null(f);
-	sx_config_print(s, f);
+	sx_config_print(s, false, f);
 	assert_int_equal(fclose(f), 0);
 	return text;
 }

@@ -21,13 +21,15 @@ def dump(what, *overrides):
 class Output(unittest.TestCase):
     def setUp(self):
         self.json = json.loads(dump("json"))
-        self.keys = [(s, k) for s, keys in self.json.items() for k in keys]
+        # those that a user meets; [model] is behind them, and its names of before are no keys of their own
+        self.all = [(s, k) for s, keys in self.json.items() for k, row in keys.items() if "now" not in row]
+        self.keys = [(s, k) for s, k in self.all if s != "model"]
 
     def test_json_has_every_value(self):
         self.assertGreater(len(self.keys), 60)
         self.assertEqual(list(self.json),
                          ["source", "camera", "stereo", "filters", "road", "vehicle", "stixels", "semantics",
-                          "external", "engine", "output", "power", "realtime", "log"])
+                          "external", "engine", "output", "power", "realtime", "log", "model"])
         self.assertEqual(self.json["output"]["slots"], {"value": 8, "default": 8, "unit": "frames",
                                                           "restart": True})
         self.assertEqual(self.json["source"]["kind"], {"value": "synthetic", "default": None, "restart": True})
@@ -38,8 +40,28 @@ class Output(unittest.TestCase):
     def test_what_changes_live(self):
         """Of each key the JSON of values, the JSON of options and the help say the same."""
         live = ["%s.%s" % k for k in self.keys if not self.json[k[0]][k[1]]["restart"]]
-        self.assertEqual([k for k, o in json.loads(dump("options")).items() if o["change"] != "restart"], live)
+        options = json.loads(dump("options"))
+        for section, keys in self.json.items():
+            for key, row in keys.items():
+                self.assertEqual(options["%s.%s" % (section, key)]["change"] == "restart", row["restart"])
         self.assertEqual(" ".join(dump("help").split()).count("; changes live"), len(live))  # it may wrap
+
+    def test_constants_of_the_models(self):
+        """Once under their own name, once where they were before, with one value; printed where it is no default."""
+        before = {row["now"]: (s, k) for s, keys in self.json.items() for k, row in keys.items() if "now" in row}
+        self.assertEqual(["model." + k for k in self.json["model"]], list(before))
+        for name, (section, key) in before.items():
+            self.assertEqual("model." + key, name)
+            self.assertNotEqual(section, "model")
+            row = dict(self.json[section][key])
+            self.assertEqual((row.pop("now"), row), (name, self.json["model"][key]))
+        for order in ("stixels.p_order=0.3", "model.p_order=0.3"):
+            text = dump("config", order)
+            self.assertIn("\n[model]\n", text)
+            self.assertEqual(re.findall(r"(?m)^(\w+) = ", text[text.index("[model]"):]), ["p_order"])
+            changed = json.loads(dump("json", order))
+            self.assertEqual([changed[s]["p_order"]["value"] for s in ("model", "stixels")], [0.3, 0.3])
+
 
     def test_json_escapes(self):
         changed = json.loads(dump("json", "source.path=" + NASTY, "camera.cx=0.1", "stereo.min_disparity=-128"))
@@ -48,16 +70,17 @@ class Output(unittest.TestCase):
         self.assertEqual(changed["stereo"]["min_disparity"]["value"], -128)
 
     def test_configuration_is_ini(self):
-        ini = configparser.ConfigParser(interpolation=None, comment_prefixes=("#", ";"))
-        ini.read_string(dump("config", "source.path=" + NASTY))
-        self.assertEqual([(s, k) for s in ini.sections() for k in ini[s]], self.keys)
+        for what, keys in (("all", self.all), ("config", self.keys)):
+            ini = configparser.ConfigParser(interpolation=None, comment_prefixes=("#", ";"))
+            ini.read_string(dump(what, "source.path=" + NASTY))
+            self.assertEqual([(s, k) for s in ini.sections() for k in ini[s]], keys)
         self.assertEqual(ini["source"]["path"], NASTY)
         self.assertEqual(ini["camera"]["baseline_m"], "0.54")
 
     def test_help_names_every_key_once(self):
         help_text = dump("help")
         for section in self.json:
-            self.assertEqual(help_text.count("[%s] " % section) >= 1, True)
+            self.assertEqual(help_text.count("[%s] " % section) >= 1, section != "model")
         named = re.findall(r"^  ([a-z]\w*) ", help_text, re.M)
         self.assertEqual(named, [k for _, k in self.keys])
         self.assertIn("2..1024 frames, a power of two; default 8", help_text)
@@ -65,7 +88,7 @@ class Output(unittest.TestCase):
 
     def test_help_says_what_a_default_stands_for(self):
         text = " ".join(dump("help").split())
-        for key in ("p1", "p2", "p1_vertical", "p2_vertical", "sigma_space", "sigma_range"):
+        for key in ("p1", "p2", "p1_vertical", "p2_vertical"):
             self.assertRegex(text, r" %s [^\[;]*;[^;]*; default 0 \([1-9]\d* with the other defaults\)" % key)
 
     @unittest.skipUnless(shutil.which("scdoc"), "scdoc is not installed")
@@ -76,8 +99,7 @@ class Output(unittest.TestCase):
         self.assertNotRegex(text, r"\\\[\w*\\")  # a broken escape
         for section in self.json:
             self.assertIn("[%s]" % section, text)
-        for _, key in self.keys:
-            self.assertRegex(text, r"(?m)^%s = " % key)
+        self.assertEqual(sorted(re.findall(r"(?m)^(\w+) = ", text)), sorted(key for _, key in self.keys))
 
 
 unittest.main(verbosity=2)

@@ -44,7 +44,7 @@ static void in_a_configuration(void **state)
 	/* printed and loaded it is the same */
 	f = fopen(fixture_path("printed.conf"), "w");
 	assert_non_null(f);
-	sx_config_print(s, f);
+	sx_config_print(s, false, f);
 	fclose(f);
 	{
 		const struct sx_rig rig = s->rig;

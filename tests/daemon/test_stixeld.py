@@ -269,6 +269,26 @@ class Configuration(TestCase):
         self.assertEqual(i.run_once("-c", path, "--check-config"), (0, "", ""))
         self.assertEqual(i.leftovers(), ["printed.conf"])
 
+    def test_constants_of_the_models(self):
+        """In [model], or for a while where they were: then a notice says where, and where they belong."""
+        i = self.instance()
+        path = os.path.join(i.top, "c.conf")
+        with open(path, "w") as f:
+            f.write("[source]\nkind = synthetic\n[stixels]\np_order = 0.3\nwidth = 8\n[model]\np_gravity = 0.2\n")
+        code, out, err = i.run_once("-c", path, "--print-config")
+        self.assertEqual(code, 0)
+        self.assertRegex(err, r"^\S+ notice  config: \S+/c.conf:4: \[stixels\] p_order belongs to \[model\] now: .*\n$")
+        self.assertEqual(re.findall(r"(?m)^(\w+ = .*)", out[out.index("[model]"):]),
+                         ["p_order = 0.3", "p_gravity = 0.2"])
+        code, every, err = i.run_once(*SMALL, "--print-config", "--all")
+        self.assertEqual((code, err), (0, ""))
+        with open(path, "w") as f:
+            f.write(every)
+        self.assertEqual(i.run_once("-c", path, "--check-config"), (0, "", ""))
+        self.assertNotIn("[model]", i.run_once("-c", path, "--print-config")[1])
+        self.assertEqual(i.run_once(*SMALL, "--all"),
+                         (64, "", "stixeld: --all: needs --print-config; try stixeld --help\n"))
+
     def test_check_looks_for_files(self):
         """What a key names must exist; all that is wrong is told at once, and a start says the same."""
         i = self.instance()

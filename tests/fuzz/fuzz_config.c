@@ -132,7 +132,7 @@ static void check_printed(const struct sx_settings *s)
 
 	if (!to)
 		fuzz_fail("out of memory");
-	sx_config_print(s, to);
+	sx_config_print(s, false, to);
 	fclose(to);
 	drop_in_count = too_many = folder_error = 0;
 	config_text = printed;

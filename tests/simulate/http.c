@@ -49,7 +49,7 @@ static const char *const bodies[] = {
 	"source.fps=12\n",
 	"stixels.width=2\n",
 	"",
-	"road.max_age=4\nstixels.p_order=0.4\nstixels.width=8\n",
+	"road.max_age=4\nmodel.p_order=0.4\nstixels.width=8\n",
 };
 
 int sx_status_listen(const char *path, unsigned mode, char *why, size_t why_bytes)

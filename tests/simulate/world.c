@@ -27,7 +27,7 @@ struct world *world;
 
 static const char *const live_lines[] = {
 	"[road]\nmax_age = 5\n",
-	"[stixels]\np_order = 0.2\n",
+	"[model]\np_order = 0.2\n",
 	"[source]\ngain = 17\n",
 	"[source]\ngain = 3\n[road]\nmax_age = 7\n",
 	"[log]\nlevels = info\n",

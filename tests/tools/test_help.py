@@ -70,9 +70,19 @@ class Help(unittest.TestCase):
         self.assertIn("default road:ground sidewalk:ground building", text)
         self.assertIn("motorcycle bicycle", text)
 
+    def test_constants_of_the_models(self):
+        """No list of keys or sections has them; who asks for their section by its name gets it."""
+        for name in READS:
+            self.assertNotIn("model", sections_of(self.ask(name, "--help-keys")))
+            self.assertNotRegex(self.ask(name, "--help-keys", "sterio", code=64), r"allowed .*\bmodel\b")
+            text = self.ask(name, "--help-keys", "model")
+            self.assertEqual(sections_of(text), ["model"])
+            self.assertIn("p_gravity", keys_of(text))
+            self.assertNotIn("not used by", text)
+
     def test_unknown_section(self):
         for args, said in ((["sterio"], "unknown section 'sterio' (did you mean 'stereo'?), allowed source, camera,"),
-                           (["p_gravity"], "unknown section 'p_gravity' (did you mean 'stixels'?), allowed"),
+                           (["p_gravity"], "unknown section 'p_gravity' (did you mean 'model'?), allowed source"),
                            (["xyzzyx"], "unknown section 'xyzzyx', allowed source"),
                            (["road", "log"], "--help-keys: unexpected argument 'log'; try ")):
             for name in READS:

@@ -352,6 +352,14 @@ class Browser(unittest.TestCase):
         until(lambda: field.get_attribute("value") == "4" and self.value("stixels.width") == "4", what="the default")
         self.browser.find_element(By.ID, "settings-back").click()
         until(lambda: self.value("filters.median") == "no", what="the configuration")
+        # a constant of a model is shown where it was set, once
+        count = "return document.querySelectorAll('[id^=\"set-\"][id$=\".p_order\"]').length"
+        self.assertEqual(self.browser.execute_script(count), 0)
+        self.other(b"stixels.p_order=0.3")
+        until(lambda: self.browser.execute_script(count) == 1, 10, "the constant")
+        self.assertTrue(self.key("model.p_order"))
+        self.browser.find_element(By.ID, "settings-back").click()
+        until(lambda: self.value("model.p_order") == "0.2", what="the configuration")
         # what needs a restart is shown where it is asked for, and cannot be changed
         field, paths = self.key("stereo.paths")
         self.assertFalse(paths.is_displayed())

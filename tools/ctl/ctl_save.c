@@ -32,6 +32,7 @@ struct save {
 	int count;		   /* keys in it */
 };
 
+/* Row of SECTION.KEY, by either of its names. */
 static const struct sx_option *option_of(const char *dotted)
 {
 	const char *dot = strchr(dotted, '.');
@@ -43,6 +44,15 @@ static const struct sx_option *option_of(const char *dotted)
 	return sx_option_find(section, dot + 1);
 }
 
+/* Row of the key that a -s of the daemon's command line sets. */
+static const struct sx_option *overridden(const char *text)
+{
+	char dotted[SX_OPTION_TEXT_BYTES];
+
+	snprintf(dotted, sizeof(dotted), "%.*s", (int)strcspn(text, " ="), text);
+	return option_of(dotted);
+}
+
 /*
  * What -s of the daemon's command line says of keys that need a restart, and of the camera: files may be
  * incomplete without. Of the others it would hide what the files say.
@@ -50,20 +60,15 @@ static const struct sx_option *option_of(const char *dotted)
 static int overrides_of(const struct save *s, const char **ret, int most)
 {
 	json_t *all = json_object_get(s->answer, "overrides"), *one;
-	char dotted[SX_OPTION_TEXT_BYTES];
 	size_t i;
 	int n = 0;
 
 	json_array_foreach(all, i, one)
 	{
 		const char *text = json_string_value(one);
-		const struct sx_option *o;
+		const struct sx_option *o = text ? overridden(text) : NULL;
 
-		if (!text || n == most)
-			continue;
-		snprintf(dotted, sizeof(dotted), "%.*s", (int)strcspn(text, " ="), text);
-		o = option_of(dotted);
-		if (o && (!sx_option_changes_live(o) || sx_option_calibrates(o)))
+		if (n < most && o && (!sx_option_changes_live(o) || sx_option_calibrates(o)))
 			ret[n++] = text;
 	}
 	return n;
@@ -105,8 +110,8 @@ static int take_live_key(struct save *s, const char *dotted, const json_t *value
 
 	if (o && sx_option_changes_live(o) && text &&
 	    sx_option_read(o, &s->live, text, why, sizeof(why)) == 0) {
+		s->count += !s->is_live[o - sx_options]; /* it may come by two names */
 		s->is_live[o - sx_options] = true;
-		s->count++;
 		return 0;
 	}
 	snprintf(said, sizeof(said), "%s", dotted);
@@ -192,10 +197,9 @@ static int write_file(struct save *s)
 }
 
 /* -s of the daemon's command line wins over every file. */
-static void note_override(const struct save *s, const char *dotted)
+static void note_override(const struct save *s, const struct sx_option *o)
 {
 	json_t *all = json_object_get(s->answer, "overrides"), *one;
-	const size_t n = strlen(dotted);
 	char said[SX_OPTION_TEXT_BYTES];
 	size_t i;
 
@@ -203,7 +207,7 @@ static void note_override(const struct save *s, const char *dotted)
 	{
 		const char *text = json_string_value(one);
 
-		if (!text || strncmp(text, dotted, n) != 0 || text[n + strspn(text + n, " ")] != '=')
+		if (!text || overridden(text) != o)
 			continue;
 		snprintf(said, sizeof(said), "%s", text);
 		sx_make_printable(said);
@@ -222,7 +226,7 @@ static void note_winners(struct save *s)
 		if (!s->is_live[i])
 			continue;
 		snprintf(dotted, sizeof(dotted), "%s.%s", o->section, o->key);
-		note_override(s, dotted);
+		note_override(s, o);
 		if (sx_option_equal(o, &s->files, &s->live))
 			continue;
 		sx_option_write(o, &s->files, is);

@@ -142,6 +142,23 @@ static void print_key(const char *key, json_t *row)
 	puts(json_is_true(json_object_get(row, "restart")) ? ", needs a restart" : "");
 }
 
+/*
+ * For people: a name that a key had before only if it is asked for, and a constant of a model that has its
+ * default only if it or its section is.
+ */
+static bool key_shown(const struct ctl *c, const char *key, json_t *row)
+{
+	const bool model = strncmp(key, SX_SECTION_MODEL ".", sizeof(SX_SECTION_MODEL)) == 0;
+	bool named = false;
+
+	for (int i = 0; i < c->operand_count; i++)
+		named = named || strcmp(key, c->operands[i]) == 0;
+	if (json_object_get(row, "now"))
+		return named;
+	return c->operand_count > 0 || !model ||
+	       strcmp(row_text(row, "value", ""), row_text(row, "default", "")) != 0;
+}
+
 static void print_keys(const struct ctl *c, json_t *keys)
 {
 	const char *key;
@@ -149,7 +166,7 @@ static void print_keys(const struct ctl *c, json_t *keys)
 
 	json_object_foreach(keys, key, row)
 	{
-		if (key_wanted(c, key) && !sx_unprintable(key))
+		if (key_wanted(c, key) && key_shown(c, key, row) && !sx_unprintable(key))
 			print_key(key, row);
 	}
 }

@@ -40,7 +40,8 @@ class Settings(Folder):
 
     def test_get(self):
         lines = self.ctl("get").stdout.splitlines()
-        self.assertGreater(len(lines), 110)
+        self.assertGreater(len(lines), 90)
+        self.assertEqual([x for x in lines if x.startswith("model.") or ".p_order" in x], [])
         self.assertIn("source.size = 320x160                     # default auto, from -s source.size=320x160, "
                       "needs a restart", lines)
         self.assertIn("stixels.width = 4                         # default 4", lines)
@@ -66,6 +67,23 @@ class Settings(Folder):
         self.ctl("wait")
         self.assertIn('"column_width":8', self.ctl("dump", "--json").stdout.replace(" ", ""))
         self.assertEqual(self.ctl("set", "stixels.width=8").stdout, "nothing changed: so it was already\n")
+
+    def test_constants_of_the_models(self):
+        """Set, shown and saved by either name; saved by the name of now."""
+        default = "model.p_order = 0.2                       # default 0.2"
+        self.assertIn(default, self.ctl("get", "model").stdout.splitlines())
+        self.assertRegex(self.ctl("get", "stixels.p_order").stdout, r"^stixels\.p_order = 0\.2 +# default 0\.2\n$")
+        r = self.ctl("set", "stixels.p_order=0.3", "model.p_gravity=0.2")
+        self.assertRegex(r.stdout, r"^model.p_order = 0.3 \(was 0.2\)\nmodel.p_gravity = 0.2 \(was 0.1\)\n"
+                                   r"from frame \d+ on\n$")
+        self.assertEqual([x.split(" ")[0] for x in self.ctl("get").stdout.splitlines() if "set live" in x],
+                         ["model.p_order", "model.p_gravity"])
+        for key in ("model.p_order", "stixels.p_order"):
+            self.assertEqual((self.row(key)["value"], self.row(key)["live"]), ("0.3", True))
+        r = self.ctl("set", "model.p_order=7", want=78)
+        self.assertEqual(r.stderr, "stixelctl: set model.p_order=7: [model] p_order: found '7', "
+                                   "allowed 1e-06..0.999999\n")
+        self.assertIn("did you mean model.p_order?", self.ctl("get", "road.p_order", want=64).stderr)
 
     def test_set_refused(self):
         r = self.ctl("set", "stixels.width=8", "stixels.p_order=2", "stereo.paths=8", "stixels.widht=3", want=78)
@@ -138,6 +156,22 @@ class Settings(Folder):
         self.assertIn("top: found 'high'", r.stderr)
         self.assertIn("refused: nothing was written", r.stderr)
         self.assertEqual(os.stat(self.live()).st_mtime_ns, before)
+
+    def test_save_replaces_names_of_before(self):
+        daemon = self.start("stixels.p_gravity=0.3")
+        self.daemon, old = daemon, self.daemon
+        self.addCleanup(setattr, self, "daemon", old)
+        os.mkdir(self.conf("empty.conf.d"))
+        with open(self.live(), "w") as f:
+            f.write("# Written by stixelctl save: what was set live\n[stixels]\nwidth = 8\np_order = 0.3\n")
+        self.ctl("set", "model.p_gravity=0.2")
+        r = self.ctl("save")
+        self.assertEqual(r.stdout.splitlines(), [
+            "3 keys in " + self.live(), "but the daemon is started with -s stixels.p_gravity=0.3, which wins over it"])
+        self.assertIn("%s:4: [stixels] p_order belongs to [model] now" % self.live(), r.stderr)
+        with open(self.live()) as f:
+            self.assertEqual(f.read().split("\n", 1)[1], "\n[stixels]\nwidth = 8\n\n"
+                                                         "[model]\np_order = 0.3\np_gravity = 0.2\n")
 
     def test_save_elsewhere(self):
         self.ctl("set", "road.top=40")

@@ -35,6 +35,12 @@ export function refusals(text) {
   return found;
 }
 
+// Keys by the names that they have now; constants of a model only where they were set live or are not the default.
+export function shownKeys(keys) {
+  return Object.fromEntries(Object.entries(keys).filter(([key, row]) =>
+    !row.now && (!key.startsWith("model.") || row.live || row.value !== row.default)));
+}
+
 // One key: its field, its marks, and what the daemon said of the last change.
 class Row {
   constructor(key, option, change) {
@@ -252,7 +258,7 @@ export class Settings {
     if (text === this.text && this.tune === this.toldTune)
       return;
     this.answer = JSON.parse(text);
-    const {keys, options = {}} = this.answer;
+    const {options = {}} = this.answer, keys = shownKeys(this.answer.keys);
     if (Object.keys(keys).join() !== [...this.rows.keys()].join())
       this.build(keys, options);
     for (const [key, row] of this.rows)
@@ -263,11 +269,13 @@ export class Settings {
     this.filter();
   }
 
+  // Rows that stay keep what somebody is typing in them.
   build(keys, options) {
-    this.rows.clear();
+    const before = this.rows;
+    this.rows = new Map();
     this.sections.clear();
     for (const key of Object.keys(keys)) {
-      const name = key.split(".")[0], row = new Row(key, options[key] ?? {}, (r, text) => this.order([[r, text]]));
+      const name = key.split(".")[0], row = before.get(key) ?? new Row(key, options[key] ?? {}, (r, text) => this.order([[r, text]]));
       this.rows.set(key, row);
       if (!this.sections.has(name))
         this.sections.set(name, this.makeSection(name));
@@ -313,7 +321,7 @@ export class Settings {
   }
 
   back() {
-    const changes = Object.entries(this.answer.configured ?? {}).map(([key, value]) => [this.rows.get(key), value]);
+    const changes = Object.entries(this.answer.configured ?? {}).map(([key, value]) => [this.rows.get(key), value]).filter(([row]) => row);
     for (const [row, value] of changes)
       row.want(value);
     this.order(changes);
