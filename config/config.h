@@ -135,12 +135,12 @@ void sx_config_json_texts(const struct sx_settings *s, const struct sx_origins *
 /*
  * {"stereo.p1": {"kind": "int", "allowed": "0..255", "min": 0, "max": 255, "change": "contexts", "help":
  * "..."}, ...}: what the table says of every key; kind is bool, int, real, text, choice, size. Numbers have
- * min, max and, if there is one, unit; choices have words.
- * change: see sx_option_change_name(). Names are as in sx_config_json_texts().
+ * min, max and, if there is one, unit; choices have words. change: see sx_option_change_name(). all: with
+ * [model], by the names of sx_config_json_texts(); else the keys that a user meets.
  */
-void sx_config_json_options(FILE *to);
-/* {"stereo": "matching: from the pair to disparity", ...} */
-void sx_config_json_sections(FILE *to);
+void sx_config_json_options(bool all, FILE *to);
+/* {"stereo": "matching: from the pair to disparity", ...}. all: with [model]. */
+void sx_config_json_sections(bool all, FILE *to);
 /* A string as JSON writes it, in quotes. */
 void sx_config_json_string(const char *text, FILE *to);
 /* scdoc input of stixeld.conf(5), without [model]. */

@@ -106,6 +106,8 @@ void sx_option_write(const struct sx_option *o, const struct sx_settings *s, cha
 /* "1..255 px", "csct, census, zncc", "yes or no" */
 void sx_option_allowed(const struct sx_option *o, char text[SX_OPTION_ALLOWED_BYTES]);
 bool sx_option_equal(const struct sx_option *o, const struct sx_settings *a, const struct sx_settings *b);
+/* Copies the value of a key, and exchanges texts, so that each keeps one owner. It cannot fail. */
+void sx_option_take(const struct sx_option *o, struct sx_settings *s, struct sx_settings *from);
 /* Frees a text field. */
 void sx_option_clear(const struct sx_option *o, struct sx_settings *s);
 

@@ -313,22 +313,33 @@ static void json_option(const struct sx_option *o, FILE *to)
 	fputc('}', to);
 }
 
-void sx_config_json_options(FILE *to)
+void sx_config_json_options(bool all, FILE *to)
 {
-	const char *section;
+	const char *section, *gap = "{";
 
-	for (int i = 0; i < sx_option_count; i++)
-		for (int name = 0; (section = sx_option_section(&sx_options[i], name)); name++) {
-			fprintf(to, "%s\"%s.%s\":", i || name ? "," : "{", section, sx_options[i].key);
-			json_option(&sx_options[i], to);
+	for (int i = 0; i < sx_option_count; i++) {
+		const struct sx_option *o = &sx_options[i];
+
+		if (!all && sx_section_is_model(o->section))
+			continue;
+		for (int name = 0; (section = sx_option_section(o, name)); name++) {
+			fprintf(to, "%s\"%s.%s\":", gap, section, o->key);
+			json_option(o, to);
+			gap = ",";
 		}
+	}
 	fputc('}', to);
 }
 
-void sx_config_json_sections(FILE *to)
+void sx_config_json_sections(bool all, FILE *to)
 {
+	const char *gap = "{";
+
 	for (int i = 0; i < sx_section_count; i++) {
-		fprintf(to, "%s\"%s\":", i ? "," : "{", sx_sections[i].name);
+		if (!all && sx_section_is_model(sx_sections[i].name))
+			continue;
+		fprintf(to, "%s\"%s\":", gap, sx_sections[i].name);
+		gap = ",";
 		sx_config_json_string(sx_sections[i].help, to);
 	}
 	fputc('}', to);

@@ -91,33 +91,19 @@ void sx_settings_diff(const struct sx_settings *old, const struct sx_settings *n
 	diff_rig(old, new, ret);
 }
 
-static void swap_texts(const struct sx_option *o, struct sx_settings *a, struct sx_settings *b)
-{
-	const char **x = (const char **)((char *)a + o->offset), **y = (const char **)((char *)b + o->offset);
-	const char *text = *x;
-
-	*x = *y;
-	*y = text;
-}
-
 /* Numbers and words need no memory, and texts are exchanged: nothing can fail half-way. */
 void sx_settings_take_live(struct sx_settings *s, struct sx_settings *new)
 {
-	char value[SX_OPTION_TEXT_BYTES], why[256], *files = s->files;
+	char *files = s->files;
 
 	s->files = new->files;
 	new->files = files;
 	for (int i = 0; i < sx_option_count; i++) {
 		const struct sx_option *o = &sx_options[i];
 
-		if (!sx_option_changes_live(o) || sx_option_equal(o, s, new))
-			continue;
-		if (o->kind == SX_OPTION_TEXT) {
-			swap_texts(o, s, new);
-			continue;
-		}
-		sx_option_write(o, new, value);
-		sx_option_read(o, s, value, why, sizeof(why));
+		/* a text that is the same stays where it is: a source may hold it */
+		if (sx_option_changes_live(o) && !sx_option_equal(o, s, new))
+			sx_option_take(o, s, new);
 	}
 	s->calibration_width = new->calibration_width;
 	s->calibration_height = new->calibration_height;

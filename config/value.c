@@ -366,20 +366,19 @@ bool sx_option_is_default(const struct sx_option *o, const struct sx_settings *s
 	return o->initial && !strcmp(text, o->initial);
 }
 
-/* Most are: no text has to be made of both. */
-static bool is_same(const struct sx_option *o, const void *a, const void *b)
+static size_t field_bytes(const struct sx_option *o)
 {
 	switch (o->kind) {
 	case SX_OPTION_BOOL:
-		return *(const bool *)a == *(const bool *)b;
+		return sizeof(bool);
 	case SX_OPTION_REAL:
-		return memcmp(a, b, sizeof(double)) == 0;
+		return sizeof(double);
 	case SX_OPTION_TEXT:
-		return *(const char *const *)a == *(const char *const *)b;
+		return sizeof(const char *);
 	case SX_OPTION_SIZE:
-		return memcmp(a, b, 2 * sizeof(int)) == 0;
+		return 2 * sizeof(int);
 	default:
-		return memcmp(a, b, sizeof(int)) == 0;
+		return sizeof(int);
 	}
 }
 
@@ -387,11 +386,21 @@ bool sx_option_equal(const struct sx_option *o, const struct sx_settings *a, con
 {
 	char text_a[SX_OPTION_TEXT_BYTES], text_b[SX_OPTION_TEXT_BYTES];
 
-	if (is_same(o, const_field_of(o, a), const_field_of(o, b)))
+	/* most are: no text has to be made of both */
+	if (memcmp(const_field_of(o, a), const_field_of(o, b), field_bytes(o)) == 0)
 		return true;
 	sx_option_write(o, a, text_a);
 	sx_option_write(o, b, text_b);
 	return !strcmp(text_a, text_b);
+}
+
+void sx_option_take(const struct sx_option *o, struct sx_settings *s, struct sx_settings *from)
+{
+	char *text = o->kind == SX_OPTION_TEXT ? *(char **)field_of(o, s) : NULL;
+
+	memcpy(field_of(o, s), field_of(o, from), field_bytes(o));
+	if (o->kind == SX_OPTION_TEXT)
+		memcpy(field_of(o, from), &text, sizeof(text));
 }
 
 void sx_option_clear(const struct sx_option *o, struct sx_settings *s)

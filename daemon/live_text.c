@@ -102,9 +102,9 @@ static char *settings_text(const struct sx_run *run)
 	fputs(",\"configured\":", to);
 	json_configured(&run->live, to);
 	fputs(",\"sections\":", to);
-	sx_config_json_sections(to);
+	sx_config_json_sections(true, to);
 	fputs(",\"options\":", to);
-	sx_config_json_options(to);
+	sx_config_json_options(true, to);
 	fputs("}\n", to);
 	if (fclose(to) == 0)
 		return text;

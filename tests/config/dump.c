@@ -27,7 +27,7 @@ int main(int argc, char **argv)
 	else if (!strcmp(argv[1], "config") || !strcmp(argv[1], "all"))
 		sx_config_print(&s, !strcmp(argv[1], "all"), stdout);
 	else if (!strcmp(argv[1], "options"))
-		sx_config_json_options(stdout);
+		sx_config_json_options(true, stdout);
 	else
 		sx_config_json(&s, NULL, stdout);
 	sx_settings_finish(&s);

@@ -35,6 +35,9 @@ CASES = [
     ("stixel-bench --ta", ["--table"], ["--timeline"]),
     ("stixel-bench --help-k", ["--help-keys"], ["--help"]),
     ("stixeld --help-keys st", ["stereo", "stixels"], ["source"]),
+    ("stixeld --help-keys ", ["road", "log"], ["model"]),
+    ("stixeld -s stixels.", ["stixels.width"], ["stixels.p_order", "model.p_order"]),
+    ("stixeld -s ", ["road.top"], ["model.p_order", "stixels.p_order"]),
 ]
 
 
