@@ -117,7 +117,8 @@ static const struct sx_usage_command commands[COMMANDS] = {
 			 "up to you."},
 	[GET] = {"get", "[SECTION[.KEY]]...", 0, OPERANDS_MAX, SX_OFFER_NOTHING, RUN(ctl_get),
 		 "settings of the running instance: value, default, and where it comes from",
-		 "All of them, those of a section, or single ones. Behind # stand the default, and the "
+		 "All of them (constants of the models only where they are not the default, or by \"get "
+		 "model\"), those of a section, or single ones. Behind # stand the default, and the "
 		 "file and line, the -s option or \"set live\" where the value comes from something else; "
 		 "and that a key needs a restart."},
 	[SET] = {"set", "SECTION.KEY=VALUE...", 1, OPERANDS_MAX, SX_OFFER_SETTING, RUN(ctl_set),
