@@ -97,9 +97,9 @@ void sx_usage_table(const struct sx_usage *u, FILE *to)
 		fputc(']', to);
 	}
 	fputs("],\"keys\":", to);
-	sx_config_json_options(to);
+	sx_config_json_options(false, to);
 	fputs(",\"sections\":", to);
-	sx_config_json_sections(to);
+	sx_config_json_sections(false, to);
 	table_places(to);
 	fputs("}\n", to);
 }

@@ -21,7 +21,7 @@
 #include "tools/common/ask.h"
 #include "tools/common/status_line.h"
 #include "tools/ctl/ctl.h"
-#include "tools/ctl/record_file.h"
+#include "tools/ctl/record/record_file.h"
 #include "tools/ctl/ring_look.h"
 
 enum { SLICE_MS = 200, CONFIG_MS = 200 };

@@ -3,8 +3,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#ifndef SX_TOOLS_CTL_RECORD_FILE_H
-#define SX_TOOLS_CTL_RECORD_FILE_H
+#ifndef SX_TOOLS_CTL_RECORD_RECORD_FILE_H
+#define SX_TOOLS_CTL_RECORD_RECORD_FILE_H
 
 #include <limits.h>
 #include <stdbool.h>

@@ -20,7 +20,7 @@
 
 #include "recording/recording.h"
 #include "tools/ctl/ctl.h"
-#include "tools/ctl/record_file.h"
+#include "tools/ctl/record/record_file.h"
 
 enum { LOCK_TRIES = 10 };
 
