@@ -1,6 +1,7 @@
 /*
- * Where an instance lives: a folder for lock and sockets, in one of three places. The only text that spells
- * them; the daemon, libstixel, every program and the completion of the shells take them from here.
+ * Where an instance lives: a folder for lock and sockets, in one of three places. Only this text spells
+ * them: the daemon, libstixel, every program and the completion of the shells include it, and Python asks
+ * libstixel (stixel_place()).
  *
  * Whoever looks for an instance asks the places in the order of enum sx_place and takes the first that
  * answers. sx_place_passed() says which failures let it go on.

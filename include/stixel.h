@@ -737,6 +737,21 @@ STIXEL_API int stixel_status(struct stixel_reader *reader, struct stixel_status 
  * -EBADMSG damaged, -EPROTONOSUPPORT another major.
  */
 STIXEL_API int stixel_parse(struct stixel_frame *frame, const void *data, size_t bytes);
+/*
+ * (since 1.6) Renews the checksum of a frame whose header or lists a program has changed, as one that leaves
+ * images out. Images are not in the sum, so they need not be there. bytes: readable at frame, which is 8-byte
+ * aligned. Checks nothing else: stixel_parse() does. 0; -EBADMSG: the frame ends beyond bytes; -EINVAL. Any
+ * thread.
+ */
+STIXEL_API int stixel_seal(void *frame, size_t bytes);
+/*
+ * (since 1.6) Writes to folder where a program of stixeld has its sockets: a string of at most bytes, with
+ * its zero byte. place: 0, 1, ..., in the order in which programs look. program: "stixeld", whose instances
+ * each have a folder there, or "stixel-bridge". The folder need not exist. 1: written; 0: this process has no
+ * such place, because a variable of the environment is not set, or bytes are too few: ask for the next;
+ * -ENOENT: there are no more places; -EINVAL. Any thread, while none changes the environment.
+ */
+STIXEL_API int stixel_place(unsigned place, const char *program, char *folder, size_t bytes);
 
 /* ---- how far it is free -------------------------------------------------------------------------------- */
 

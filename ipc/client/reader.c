@@ -486,8 +486,3 @@ int stixel_reopen(struct stixel_reader *r)
 	e = attach_or_wait(r);
 	return e == -EPIPE ? -ENOENT : e;
 }
-
-int stixel_parse(struct stixel_frame *frame, const void *data, size_t bytes)
-{
-	return frame ? sx_frame_check(frame, data, bytes) : -EINVAL;
-}

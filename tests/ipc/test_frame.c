@@ -385,6 +385,35 @@ static void frames_shrink(void **state)
 	free(b);
 }
 
+/* A program that changes a frame makes it whole again; images are not in the sum. */
+static void a_changed_frame_is_sealed(void **state)
+{
+	static const uint32_t offsets[] = {0, 0};
+	struct stixel_frame_header h = {.epoch = 7, .number = 1, .columns = 1, .column_width = 5};
+	static _Alignas(8) uint8_t out[1024], pixels[64];
+	const struct stixel_image image = {STIXEL_PLANE_LEFT, 8, 8, 8, pixels};
+	struct stixel_frame_header *packed = (struct stixel_frame_header *)out;
+	struct stixel_frame frame;
+	const int64_t bytes = sx_frame_pack(out, sizeof(out), &h, offsets, NULL, &image, 1);
+	const uint32_t sum = packed->checksum;
+
+	assert_true(bytes > 0);
+	packed->number = 2;
+	assert_int_equal(stixel_parse(&frame, out, (size_t)bytes), -EBADMSG);
+	assert_int_equal(stixel_seal(out, packed->plane_offset), 0);
+	assert_int_equal(stixel_parse(&frame, out, (size_t)bytes), 0);
+	packed->number = 1;
+	out[bytes - 1] ^= 1;
+	assert_int_equal(stixel_seal(out, (size_t)bytes), 0);
+	assert_int_equal(packed->checksum, sum);
+	assert_int_equal(stixel_seal(out, packed->plane_offset - 1u), -EBADMSG);
+	assert_int_equal(stixel_seal(out, STIXEL_HEADER_BYTES_LEAST - 1), -EBADMSG);
+	packed->plane_offset = 8;
+	assert_int_equal(stixel_seal(out, (size_t)bytes), -EBADMSG);
+	assert_int_equal(stixel_seal(out + 1, (size_t)bytes - 1), -EINVAL);
+	assert_int_equal(stixel_seal(NULL, 0), -EINVAL);
+}
+
 static void the_ground_leans_and_bends(void **state)
 {
 	struct stixel_frame_header h = {.header_bytes = sizeof(h),
@@ -497,6 +526,7 @@ int main(void)
 		cmocka_unit_test(images_come_as_they_are),
 		cmocka_unit_test(contradictions_are_not_packed),
 		cmocka_unit_test(frames_shrink),
+		cmocka_unit_test(a_changed_frame_is_sealed),
 		cmocka_unit_test(the_ground_leans_and_bends),
 		cmocka_unit_test(frames_of_older_publishers_are_read),
 		cmocka_unit_test(helpers),

@@ -1,5 +1,4 @@
-"""A frame from its bytes: what it says, that it cannot be changed, and that nothing damaged gets through, with
-libstixel and without.
+"""A frame from its bytes: what it says, that it cannot be changed, and that nothing damaged gets through.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -8,7 +7,6 @@ import datetime
 import errno
 import os
 import pickle
-import random
 import subprocess
 import sys
 import unittest
@@ -17,6 +15,7 @@ import numpy as np
 import support
 import stixel
 from stixel import Kind, Plane, _check
+from stixel._planes import join, select
 from support import of_1_2, of_before, pack, seal
 
 COLUMNS = [[{"row_bottom": 400, "row_top": 300, "disparity_q7": 640, "kind": 0, "slope_q14": -100},
@@ -162,34 +161,24 @@ def put(data, field, value):
 
 
 class Damage(unittest.TestCase):
-    """Every case through libstixel and through Python: they must agree."""
+    """The module hands bytes to libstixel as they are, and gives its verdict."""
 
     def setUp(self):
-        self.assertIsNotNone(_check.library_or_none())
         self.plain = pack(COLUMNS)
         self.images = pack(COLUMNS, [(Plane.LEFT, LEFT), (Plane.DISPARITY, DISPARITY)])
 
-    def verdict(self, data, text=""):
-        with_library, without = _check.verdict(data), _check.verdict_in_python(data)
-        self.assertEqual(with_library, without, text)
-        return without
-
     def test_sound(self):
         for data in (self.plain, self.images, pack([]), pack([[]] * 300), of_1_2(self.plain), of_1_2(pack([]))):
-            self.assertEqual(self.verdict(data), 0)
-
-    def test_checksum_is_crc32c(self):
-        self.assertEqual(_check.crc32c(b"123456789"), 0xE3069283)
-        self.assertEqual(_check.crc32c(b"56789", _check.crc32c(b"1234")), 0xE3069283)
+            self.assertEqual(_check.verdict(data), 0)
 
     def test_every_byte_before_the_images_counts(self):
         for at in range(len(self.plain)):
             data = self.plain[:at] + bytes([self.plain[at] ^ 1 << at % 8]) + self.plain[at + 1:]
-            self.assertLess(self.verdict(data, "byte %d" % at), 0, at)
+            self.assertLess(_check.verdict(data), 0, at)
 
     def test_cut_short(self):
         for size in range(0, len(self.images), 41):
-            self.assertEqual(self.verdict(self.images[:size], size), -errno.EBADMSG)
+            self.assertEqual(_check.verdict(self.images[:size]), -errno.EBADMSG)
 
     def test_contradictions(self):
         for base, cases in ((self.plain, WRONG), (self.images, WRONG_PLANES)):
@@ -199,7 +188,7 @@ class Damage(unittest.TestCase):
                     data = seal(data)
                 except (IndexError, ValueError):  # no end to sum up to
                     pass
-                self.assertEqual(self.verdict(data, (field, value)), -errno.EBADMSG, (field, value))
+                self.assertEqual(_check.verdict(data), -errno.EBADMSG, (field, value))
 
     def test_images_without_pixels(self):
         data = pack(COLUMNS, [(Plane.DISPARITY, DISPARITY)])  # 24 rows of 80 bytes
@@ -208,31 +197,16 @@ class Damage(unittest.TestCase):
             changed = data
             for field, value in (("width", width), ("height", height), ("pitch", pitch), ("bytes", size)):
                 changed = put(changed, "plane_" + field, value)
-            self.assertEqual(self.verdict(seal(changed), (width, height)), -errno.EBADMSG if code else 0)
+            self.assertEqual(_check.verdict(seal(changed)), -errno.EBADMSG if code else 0, (width, height))
 
     def test_stixels_that_cannot_be(self):
         for values in ({"column": 1}, {"row_top": 301, "row_bottom": 300}, {"row_bottom": 480}):
             data = pack([[dict({"row_bottom": 400, "row_top": 300}, **values)], []])
-            self.assertEqual(self.verdict(data, values), -errno.EBADMSG, values)
+            self.assertEqual(_check.verdict(data), -errno.EBADMSG, values)
         for offsets in ([0, 2, 1, 3], [1, 2, 2, 3], [0, 2, 2, 2], [0, 4, 2, 3]):
             end = stixel.HEADER.itemsize
             data = self.plain[:end] + np.array(offsets, "<u4").tobytes() + self.plain[end + 16:]
-            self.assertEqual(self.verdict(seal(data), offsets), -errno.EBADMSG, offsets)
-
-    def test_noise_in_sealed_headers(self):
-        lot = random.Random(1)
-        for n in range(1500):
-            base = lot.choice((self.plain, self.images))
-            data = bytearray(base)
-            for _ in range(lot.randrange(1, 3)):
-                at = lot.choice((lot.randrange(8, 24), lot.randrange(88, 128), lot.randrange(256, 280),
-                                 lot.randrange(664, 752)))
-                data[at] = lot.choice((0, 1, 255, data[at] ^ 8, lot.randrange(256)))
-            try:
-                data = seal(bytes(data))
-            except (IndexError, ValueError):
-                continue
-            self.verdict(bytes(data), n)
+            self.assertEqual(_check.verdict(seal(data)), -errno.EBADMSG, offsets)
 
     def test_sentences(self):
         with self.assertRaisesRegex(stixel.Damaged, "load: a damaged frame, or none at all"):
@@ -247,15 +221,33 @@ class Damage(unittest.TestCase):
         for shift in range(9):
             self.assertEqual(stixel.load(memoryview(b"x" * shift + self.plain)[shift:]).raw, self.plain)
 
+    def test_frames_without_some_of_their_images(self):
+        """Sizes, flag and checksum are those that a publisher gives it, and both parts make the whole again."""
+        left, disparity, none = (select(self.images, kinds) for kinds in ((Plane.LEFT,), (Plane.DISPARITY,), ()))
+        for data, images in ((left, (True, False)), (disparity, (False, True)), (none, (False, False))):
+            f = stixel.load(data)
+            self.assertEqual((f.left is not None, f.disparity_q4 is not None), images)
+            self.assertIn(stixel.FrameFlag.PLANE_LEFT_OUT, f.flags)
+            self.assertEqual(f.stixels.tolist(), stixel.load(self.plain).stixels.tolist())
+            self.assertEqual(seal(data), data)
+        self.assertTrue((stixel.load(left).left == LEFT).all())
+        self.assertIs(select(self.images, (Plane.LEFT, Plane.DISPARITY)), self.images)
+        whole = stixel.load(join([left, disparity]))
+        self.assertNotIn(stixel.FrameFlag.PLANE_LEFT_OUT, whole.flags)
+        self.assertEqual(whole.raw, self.images)
+
     def test_without_the_library(self):
-        program = ("import sys, stixel; f = stixel.load(sys.stdin.buffer.read()); print(f)\n"
-                   "try: stixel.open('front')\n"
-                   "except stixel.LibraryError as e: print(e)")
+        program = ("import sys, stixel\n"
+                   "for read in (lambda: stixel.load(sys.stdin.buffer.read()), lambda: stixel.open('front'),\n"
+                   "             lambda: stixel.open_url('http://localhost:1/front', follow=True)):\n"
+                   "    try: print(read())\n"
+                   "    except stixel.LibraryError as e: print(e)")
         r = subprocess.run([sys.executable, "-c", program], input=self.images, capture_output=True, check=True,
                            env=dict(os.environ, STIXEL_LIBRARY="/nowhere/libstixel.so.1", PYTHONPATH=support.MODULE))
         lines = r.stdout.decode().splitlines()
-        self.assertIn("3 stixels in 3 columns", lines[0])
-        self.assertRegex(lines[1], "^/nowhere/libstixel.so.1 cannot be loaded .*: it comes with stixeld; where the "
+        self.assertEqual(len(lines), 3)
+        for line in lines:
+            self.assertRegex(line, "^/nowhere/libstixel.so.1 cannot be loaded .*: it comes with stixeld; where the "
                                    "system does not look for it, name it in the environment as STIXEL_LIBRARY=/path/")
 
 

@@ -34,8 +34,8 @@ ENUMS = {"stixel_kind": (_layout.Kind, "STIXEL_"), "stixel_clock": (_layout.Cloc
          "stixel_part": (_layout.Part, "STIXEL_PART_")}
 FLAGS = {"STIXEL_FLAG_": _layout.Flag, "STIXEL_FRAME_": _layout.FrameFlag, "STIXEL_OPEN_": _layout.Open}
 NO_FLAGS = {"STIXEL_FRAME_MAGIC", "STIXEL_FRAME_BYTES_MAX"}
-NUMBERS = {"STIXEL_ABI_MAJOR": _layout.ABI_MAJOR, "STIXEL_FRAME_MAGIC": _layout.FRAME_MAGIC,
-           "STIXEL_HEADER_BYTES_LEAST": _layout.HEADER_BYTES_LEAST, "STIXEL_STAGES": _layout.STAGES,
+NUMBERS = {"STIXEL_ABI_MAJOR": _layout.ABI_MAJOR, "STIXEL_STAGES": _layout.STAGES,
+           "STIXEL_HEADER_BYTES_LEAST": _layout.HEADER_BYTES_LEAST,
            "STIXEL_STAGE_NAME_BYTES": _layout.STAGE_NAME_BYTES,
            "STIXEL_DISPARITY_UNKNOWN": _layout.DISPARITY_UNKNOWN}
 

@@ -42,6 +42,18 @@ class Package(support.TestCase):
         self.assertEqual(r.returncode, 0, r.stdout + r.stderr)
         return r.stdout
 
+    def test_places_are_those_of_the_library(self):
+        program = ("import os\nfrom stixel._library import places\n"
+                   "print(*places('stixeld'))\nos.environ['XDG_RUNTIME_DIR'] = '/somewhere/\xe9'\n"
+                   "print(*places('stixel-bridge'))\nos.environ['XDG_RUNTIME_DIR'] = 'relative'\n"
+                   "print(*places('x' * 4096))")
+        env = dict(os.environ, PYTHONPATH=support.MODULE, PYTHONUTF8="1")
+        env.pop("XDG_RUNTIME_DIR", None)
+        own = "/run/user/%d/" % os.geteuid()
+        self.assertEqual(self.run_it(sys.executable, "-c", program, env=env).split("\n"),
+                         ["/run/stixeld %sstixeld" % own,
+                          "/run/stixel-bridge /somewhere/\xe9/stixel-bridge %sstixel-bridge" % own, "", ""])
+
     def test_wheel(self):
         self.need(have(sys.executable, "-c", "import setuptools, pip, wheel, venv"),
                   "pip, setuptools, wheel or venv (Debian: python3-pip python3-setuptools python3-wheel python3-venv)")

@@ -9,13 +9,12 @@ import shutil
 import signal
 import struct
 import subprocess
-import sys
 import tempfile
 import unittest
 
 import support
 import stixel
-from stixel import _crc32c, _mcap
+from stixel import _mcap
 from support import SLOW, SMALL, until
 
 LONG = 30 * SLOW
@@ -371,25 +370,6 @@ class Damage(Case):
         os.mkfifo(self.path("pipe"))
         with self.assertRaisesRegex(stixel.NotSupported, "pipe is not a plain file"):
             stixel.Recording(self.path("pipe"))
-
-    def test_without_the_library(self):
-        path = self.write("whole", self.data)
-        program = "import sys, stixel; print(len([f.number for f in stixel.Recording(sys.argv[1])]))"
-        out = subprocess.run([sys.executable, "-c", program, path], capture_output=True, text=True, check=True,
-                             env=dict(os.environ, STIXEL_LIBRARY="/nowhere", PYTHONPATH=support.MODULE)).stdout
-        self.assertEqual(out, "60\n")
-
-
-class Sum(unittest.TestCase):
-    def test_lanes_are_the_same_as_bytes(self):
-        lot = random.Random(5)
-        self.assertEqual(_crc32c.crc32c(b"123456789"), 0xE3069283)
-        for size in (*range(40), 2047, 2048, 2049, 2055, 4096, 20001, 600001):
-            data = bytes(lot.getrandbits(8) for _ in range(size))
-            want = _crc32c._register(data, 0xFFFFFFFF) ^ 0xFFFFFFFF
-            cut = lot.randrange(size + 1)
-            self.assertEqual(_crc32c.crc32c(data), want, size)
-            self.assertEqual(_crc32c.crc32c(data[cut:], _crc32c.crc32c(data[:cut])), want, size)
 
 
 if __name__ == "__main__":

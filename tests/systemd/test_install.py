@@ -103,7 +103,6 @@ WANTED = """
 {pythondir}/stixel/_check.py                python
 {pythondir}/stixel/_clock.py                python
 {pythondir}/stixel/_convert.py              python
-{pythondir}/stixel/_crc32c.py               python
 {pythondir}/stixel/_disparity.py            python
 {pythondir}/stixel/_errors.py               python
 {pythondir}/stixel/_frame.py                python

@@ -6,7 +6,7 @@
         objects = frame.stixels["kind"] == stixel.Kind.OBJECT
         print(frame.number, frame.depth[objects].min(initial=float("inf")))
 
-docs/python.md has the rest. Needs libstixel.so.1, except for stixel.load() and stixel.Recording.
+docs/python.md has the rest. Needs libstixel.so.1.
 
 SPDX-License-Identifier: Apache-2.0
 """

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Optional, Tuple
 
 import numpy as np
 
+from ._check import aligned
 from ._layout import (FREE_COLUMN, POINT, CFrame, CFreeOptions, Coordinates, CPointsOptions, CScanOptions, PointsOf,
                       ScanAs)
 from ._library import library
@@ -45,9 +46,7 @@ class Scan(NamedTuple):
 
 def _c_frame(data: bytes, header: Any) -> Tuple[CFrame, Any]:
     """The frame as C has it, and what must live as long."""
-    words = np.frombuffer(data, np.uint8)
-    if words.ctypes.data % 8:
-        words = np.frombuffer(data.ljust((len(data) + 7) // 8 * 8, b"\0"), np.uint64).copy().view(np.uint8)
+    words = aligned(data)
     at = words.ctypes.data
     return CFrame(at, at + int(header["header_bytes"]), at + int(header["stixels_offset"]), None, at), words
 

@@ -7,9 +7,10 @@ SPDX-License-Identifier: Apache-2.0
 """
 import ctypes
 import errno
+import itertools
 import os
 import threading
-from typing import Any, List, Optional, Tuple
+from typing import Any, Iterator, List, Optional, Tuple
 
 from ._errors import LibraryError
 from ._layout import (CDisparityFormat, CDisparityMap, CFrame, CFreeOptions, CPointsOptions, CScanOptions,
@@ -17,6 +18,7 @@ from ._layout import (CDisparityFormat, CDisparityMap, CFrame, CFreeOptions, CPo
 
 SONAME = "libstixel.so.1"
 VARIABLE = "STIXEL_LIBRARY"
+_PATH_BYTES = 4096
 
 _reader = ctypes.c_void_p
 _scores = ctypes.c_void_p
@@ -33,6 +35,7 @@ _FUNCTIONS: List[Tuple[str, Any, List[Any]]] = [
     ("stixel_want_images", ctypes.c_int, [_reader, ctypes.c_uint]),
     ("stixel_status", ctypes.c_int, [_reader, ctypes.POINTER(CStatus), ctypes.c_size_t]),
     ("stixel_parse", ctypes.c_int, [ctypes.POINTER(CFrame), ctypes.c_void_p, ctypes.c_size_t]),
+    ("stixel_seal", ctypes.c_int, [ctypes.c_void_p, ctypes.c_size_t]),
     ("stixel_free_defaults", ctypes.c_int,
      [ctypes.POINTER(CFrame), ctypes.POINTER(CFreeOptions), ctypes.c_size_t]),
     ("stixel_free_space", ctypes.c_int64,
@@ -53,6 +56,7 @@ _FUNCTIONS: List[Tuple[str, Any, List[Any]]] = [
     ("stixel_disparity_begin", ctypes.c_int, [_disparity, ctypes.POINTER(CDisparityMap)]),
     ("stixel_disparity_commit", ctypes.c_int, [_disparity, ctypes.c_int64, ctypes.c_uint64, ctypes.c_uint64]),
     ("stixel_disparity_close", None, [_disparity]),
+    ("stixel_place", ctypes.c_int, [ctypes.c_uint, ctypes.c_char_p, ctypes.c_char_p, ctypes.c_size_t]),
     ("stixel_strerror", ctypes.c_char_p, [ctypes.c_int]),
     ("stixel_version", ctypes.c_char_p, []),
 ]
@@ -113,12 +117,15 @@ def library() -> Library:
     return _loaded
 
 
-def library_or_none() -> Optional[Library]:
-    """For what can be done without it."""
-    try:
-        return library()
-    except LibraryError:
-        return None
+def places(program: str) -> Iterator[str]:
+    """Folders where this program's sockets lie, in the order in which they are looked for; LibraryError."""
+    folder = ctypes.create_string_buffer(_PATH_BYTES)
+    for place in itertools.count():
+        found = library().place(place, program.encode(), folder, len(folder))
+        if found < 0:
+            return
+        if found:
+            yield os.fsdecode(folder.value)
 
 
 def library_version() -> str:

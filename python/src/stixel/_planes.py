@@ -7,7 +7,7 @@ from __future__ import annotations
 import struct
 from typing import Collection, List, NamedTuple, Sequence
 
-from ._crc32c import crc32c
+from ._check import sealed
 from ._layout import FrameFlag, Plane, header_of, offset_of
 
 _ORDER = (Plane.LEFT, Plane.RIGHT, Plane.DISPARITY)  # in which the daemon puts them into a frame
@@ -47,9 +47,7 @@ def _with(data: bytes, images: Sequence[_Image], left_out: bool) -> bytes:
     flags = int(h["flags"]) & ~FrameFlag.PLANE_LEFT_OUT | (FrameFlag.PLANE_LEFT_OUT if left_out else 0)
     struct.pack_into("<I", bare, offset_of("frame_bytes"), end)
     struct.pack_into("<I", bare, offset_of("flags"), flags)
-    struct.pack_into("<I", bare, offset_of("checksum"), 0)
-    struct.pack_into("<I", bare, offset_of("checksum"), crc32c(bytes(bare)))
-    return b"".join([bare, *(image.data for image in images)])
+    return b"".join([sealed(bare), *(image.data for image in images)])
 
 
 def select(data: bytes, kinds: Collection[int]) -> bytes:

@@ -21,6 +21,7 @@ from ._clock import Offsets
 from ._errors import Died, Ended, NotRunning, Restarted, StixelError, error_of
 from ._frame import Frame
 from ._layout import Publisher, State, header_of
+from ._library import library
 from ._reader import Reader, Status, wish
 
 _FRAMES_MAX = 8  # that wait to be taken: as many as a ring has
@@ -389,6 +390,7 @@ class RemoteReader(Reader):
 
     def __init__(self, transport: Transport, follow: bool = False, images: Iterable[str] = ()) -> None:
         super().__init__(transport.what)
+        library()  # what comes is checked by it: its absence is said here
         names = wish(images)
         inbox = Inbox(transport.what, follow)
         self._transport = transport

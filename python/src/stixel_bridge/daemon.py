@@ -7,18 +7,11 @@ from __future__ import annotations
 import http.client
 import os
 import socket
-from typing import Iterator, Optional, Tuple
+from typing import Optional, Tuple
+
+from stixel._library import places
 
 BODY_MOST = 16 << 20
-
-
-def folders() -> Iterator[str]:
-    """Where instances lie, in the order in which they are looked for (base/places.h)."""
-    yield "/run/stixeld"
-    runtime = os.environ.get("XDG_RUNTIME_DIR", "")
-    if os.path.isabs(runtime):
-        yield os.path.join(runtime, "stixeld")
-    yield "/run/user/%d/stixeld" % os.getuid()
 
 
 class _Connection(http.client.HTTPConnection):
@@ -47,7 +40,7 @@ def ask_path(path: str, target: str, timeout: float = 1.0) -> Tuple[int, bytes]:
 
 def ask(instance: str, target: str, timeout: float = 1.0) -> Optional[Tuple[int, bytes]]:
     """The same of an instance, in the first of its places that answers; None: none did."""
-    for folder in folders():
+    for folder in places("stixeld"):
         try:
             return ask_path(os.path.join(folder, instance, "status.sock"), target, timeout)
         except OSError:

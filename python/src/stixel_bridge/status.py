@@ -15,7 +15,9 @@ import socketserver
 import struct
 import threading
 import time
-from typing import TYPE_CHECKING, Any, Dict, Iterator, List, Mapping, Sequence, Tuple
+from typing import TYPE_CHECKING, Any, Dict, List, Mapping, Sequence, Tuple
+
+from stixel._library import places
 
 from .fail import CANNOT_CREATE, Fail
 
@@ -32,21 +34,12 @@ FOLDER = "stixel-bridge"
 _PEER = struct.Struct("=iII")  # struct ucred: process, user, group
 
 
-def places() -> Iterator[str]:
-    """Folders where bridges lie: that of services, and a user's own (as of instances, base/places.h)."""
-    yield "/run/" + FOLDER
-    runtime = os.environ.get("XDG_RUNTIME_DIR", "")
-    if os.path.isabs(runtime):
-        yield os.path.join(runtime, FOLDER)
-    yield "/run/user/%d/%s" % (os.getuid(), FOLDER)
-
-
 def place() -> str:
     """Where this process puts its own: systemd's RuntimeDirectory, root's, or the user's."""
     given = os.environ.get("RUNTIME_DIRECTORY", "").split(":")[0]
     if given:
         return given
-    found = list(places())
+    found = list(places(FOLDER))
     return found[0] if os.getuid() == 0 else found[1]
 
 
