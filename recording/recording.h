@@ -33,7 +33,8 @@ struct sx_record {
 struct sx_recording_info {
 	char instance[STIXEL_INSTANCE_BYTES]; /* whose frames these are; empty: not known yet */
 	char recorder[64];		      /* the program that wrote the file, and its version */
-	int64_t anchor_realtime_ns;	      /* when it began; 0: not known */
+	int64_t anchor_monotonic_ns;	      /* when it began, by both clocks; 0: not known */
+	int64_t anchor_realtime_ns;
 };
 
 struct sx_recording_state {
@@ -55,6 +56,8 @@ struct sx_recording_state {
  * read.
  */
 int sx_recording_open(struct sx_recording **ret, const char *path, char *why, size_t why_bytes);
+/* The same of an open file, which is closed in the end, also on failure. path: what sentences call it. */
+int sx_recording_open_fd(struct sx_recording **ret, int fd, const char *path, char *why, size_t why_bytes);
 void sx_recording_close(struct sx_recording *r); /* accepts NULL */
 const struct sx_recording_info *sx_recording_info(const struct sx_recording *r);
 const struct sx_recording_state *sx_recording_state(const struct sx_recording *r);
@@ -73,11 +76,11 @@ int sx_recording_next(struct sx_recording *r, struct sx_record *record);
 typedef int sx_recording_wait_fn(void *user, int fd);
 void sx_recording_on_wait(struct sx_recording *r, sx_recording_wait_fn *wait, void *user);
 /*
- * By the index, forward to the last chunk whose first frame is of this life of the publisher and was
- * published at or before published_ns (CLOCK_MONOTONIC): 0. Earlier frames of that chunk come as well. Where
- * no later chunk is like that, what is being read goes on. The index only saves reading: what it says is
- * looked up in the chunks. -ESPIPE: no index, or not seekable; then nothing has changed, and the way is to
- * read on. -ENOMEM, or why the file cannot be sought in.
+ * Goes by the index, forward to the last chunk whose first frame is of this life of the publisher (0: of
+ * any) and was published at or before published_ns (CLOCK_MONOTONIC): 0. Earlier frames of that chunk come as
+ * well. Where no later chunk is like that, what is being read goes on. The index only saves reading: what it
+ * says is looked up in the chunks. -ESPIPE: no index, or not seekable; then nothing has changed, and the way
+ * is to read on. -ENOMEM, or why the file cannot be sought in.
  */
 int sx_recording_seek(struct sx_recording *r, uint64_t epoch, int64_t published_ns);
 /* To the beginning. -ESPIPE: not seekable. */

@@ -20,19 +20,26 @@ static int refuse(int error, const char *path, const char *what, char *why, size
 	return sx_why(error, why, why_bytes, "%s %s", strcmp(path, "-") == 0 ? "standard input" : path, what);
 }
 
+static int64_t number_of(struct sx_span text)
+{
+	char number[24];
+
+	sx_span_copy(text, number, sizeof(number));
+	return strtoll(number, NULL, 10);
+}
+
 /* What the recorder wrote before everything else. Anything may stand there in the files of others. */
 static void take_metadata(struct sx_recording *r, struct sx_span content)
 {
 	struct sx_cursor in = {content.at, content.bytes, false}, pairs;
 	struct sx_span name = sx_cursor_text(&in), all = sx_cursor_text(&in);
-	char number[24];
 
 	if (in.failed || !sx_span_is(name, "stixel.recording"))
 		return;
 	pairs = (struct sx_cursor){all.at, all.bytes, false};
 	sx_span_copy(sx_mcap_value(pairs, "instance"), r->info.instance, sizeof(r->info.instance));
-	sx_span_copy(sx_mcap_value(pairs, "anchor_realtime_ns"), number, sizeof(number));
-	r->info.anchor_realtime_ns = strtoll(number, NULL, 10);
+	r->info.anchor_monotonic_ns = number_of(sx_mcap_value(pairs, "anchor_monotonic_ns"));
+	r->info.anchor_realtime_ns = number_of(sx_mcap_value(pairs, "anchor_realtime_ns"));
 }
 
 /* The record at offset at of the window, if it is no longer than a header may be; else content.at NULL. */
@@ -115,20 +122,27 @@ static int look_at_end(struct sx_recording *r, const char *path, char *why, size
 
 int sx_recording_open(struct sx_recording **ret, const char *path, char *why, size_t why_bytes)
 {
+	const int fd = strcmp(path, "-") == 0 ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3)
+					      : open(path, O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		return sx_why(-errno, why, why_bytes, "cannot open %s: %s", path, strerror(errno));
+	return sx_recording_open_fd(ret, fd, path, why, why_bytes);
+}
+
+int sx_recording_open_fd(struct sx_recording **ret, int fd, const char *path, char *why, size_t why_bytes)
+{
 	struct sx_recording *r = calloc(1, sizeof(*r));
 	int e;
 
 	if (!r || sx_codec_create(&r->codec) < 0) {
 		free(r);
+		close(fd);
 		return sx_why(-ENOMEM, why, why_bytes, "out of memory");
 	}
 	r->fresh = true;
-	r->fd = strcmp(path, "-") == 0 ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3)
-				       : open(path, O_RDONLY | O_CLOEXEC);
-	if (r->fd < 0)
-		e = sx_why(-errno, why, why_bytes, "cannot open %s: %s", path, strerror(errno));
-	else
-		e = take_header(r, path, why, why_bytes);
+	r->fd = fd;
+	e = take_header(r, path, why, why_bytes);
 	if (e == 0)
 		e = look_at_end(r, path, why, why_bytes);
 	if (e == 0)
@@ -142,8 +156,7 @@ void sx_recording_close(struct sx_recording *r)
 {
 	if (!r)
 		return;
-	if (r->fd >= 0)
-		close(r->fd);
+	close(r->fd);
 	sx_codec_destroy(r->codec);
 	free(r->window);
 	free(r->frame);

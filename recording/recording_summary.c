@@ -245,7 +245,7 @@ static size_t find_behind(struct sx_recording *r, size_t low, uint64_t epoch, in
 	while (low < high) {
 		const size_t middle = low + (high - low) / 2;
 
-		if (first_frame(r, r->places[middle], &h) && h.epoch == epoch &&
+		if (first_frame(r, r->places[middle], &h) && (!epoch || h.epoch == epoch) &&
 		    h.published_ns <= published_ns)
 			low = middle + 1;
 		else

@@ -4,7 +4,8 @@
 # both sides, and nothing may grow. Prints a table for docs/bridge.md; exit 1 when a check fails.
 #
 # As root, with iproute2 and zenoh for Python (tests/bridge/packages):
-#   STIXEL_SOURCE=. STIXEL_LIBRARY=.../libstixel.so.1 STIXELD=... STIXELCTL=... python3 hosts.py [--partition S] ...
+#   STIXEL_SOURCE=. STIXEL_LIBRARY=.../libstixel.so.1 STIXEL_RECORDING_LIBRARY=.../libstixel-recording.so.1 \
+#   STIXELD=... STIXELCTL=... python3 hosts.py [--partition S] ...
 # SPDX-License-Identifier: Apache-2.0
 import argparse
 import collections

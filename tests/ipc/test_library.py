@@ -8,7 +8,7 @@ import re
 import subprocess
 import sys
 
-LIBRARY, READER, PUBLISHER, EXAMPLE, *HEADERS = sys.argv[1:]
+LIBRARY, RECORDING, RECORDING_HEADER, READER, PUBLISHER, EXAMPLE, *HEADERS = sys.argv[1:]
 number = 0
 failed = 0
 
@@ -26,20 +26,28 @@ def lines(*command):
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()
 
 
-print("1..10")
-exported = {l.split()[2].split("@")[0] for l in lines("nm", "-D", "--defined-only", LIBRARY) if " T " in l}
-others = {l for l in lines("nm", "-D", "--defined-only", LIBRARY) if " T " not in l and not l.endswith(" A STIXEL_1")}
-declared = set()
-for header in HEADERS:
-    with open(header, encoding="utf-8") as f:
-        declared |= set(re.findall(r"STIXEL_API [^;(]*?\*?(stixel_\w+)\(", f.read()))
-ok(exported == declared and len(declared) > 10, "exports what the header declares, nothing else",
-   f"exported {sorted(exported)}, declared {sorted(declared)}")
-ok(not others, "no data is exported", others)
-dynamic = "\n".join(lines("readelf", "-d", LIBRARY))
-needed = {n for n in re.findall(r"NEEDED.*\[(.*)\]", dynamic) if not re.match("lib[au]b?san", n)}
-ok(all(n.startswith(("libc.so", "ld-linux")) for n in needed), "needs libc alone", needed)
-ok("[libstixel.so.1]" in dynamic, "has a soname", dynamic)
+def look(library, headers, node, needs, soname):
+    """Four checks of a library. needs: beginnings of what it may be linked to."""
+    exported = {l.split()[2].split("@")[0] for l in lines("nm", "-D", "--defined-only", library) if " T " in l}
+    others = {l for l in lines("nm", "-D", "--defined-only", library)
+              if " T " not in l and not l.endswith(" A " + node)}
+    declared = set()
+    for header in headers:
+        with open(header, encoding="utf-8") as f:
+            declared |= set(re.findall(r"STIXEL_API [^;(]*?\*?(stixel_\w+)\(", f.read()))
+    ok(exported == declared and len(declared) > 5, "exports what the header declares, nothing else",
+       f"exported {sorted(exported)}, declared {sorted(declared)}")
+    ok(not others, "no data is exported", others)
+    dynamic = "\n".join(lines("readelf", "-d", library))
+    needed = {n for n in re.findall(r"NEEDED.*\[(.*)\]", dynamic) if not re.match("lib[au]b?san", n)}
+    ok(all(n.startswith(needs) for n in needed), f"needs {needs} alone", needed)
+    ok(f"[{soname}]" in dynamic, "has a soname", dynamic)
+
+
+print("1..14")
+look(LIBRARY, HEADERS, "STIXEL_1", ("libc.so", "ld-linux"), "libstixel.so.1")
+look(RECORDING, [RECORDING_HEADER], "STIXEL_RECORDING_1", ("libc.so", "ld-linux", "libz.so", "libzstd.so",
+                                                           "libdeflate.so"), "libstixel-recording.so.1")
 with open(EXAMPLE, encoding="utf-8") as f:
     ok(len(f.readlines()) < 45, "the example is short")
 

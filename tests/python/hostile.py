@@ -9,16 +9,20 @@ import numpy as np
 
 import support  # before stixel: it knows where that lies
 import stixel
-from stixel import _mcap as mcap
 from stixel._layout import offset_of
 
+MAGIC = b"\x89MCAP0\r\n"
+HEADER, FOOTER, CHANNEL, MESSAGE, CHUNK, CHUNK_INDEX, DATA_END = 1, 2, 4, 5, 6, 8, 15
+HEAD = struct.Struct("<BQ")  # kind of the record, bytes of its content
+FOOTER_OF = struct.Struct("<QQI")
+MESSAGE_OF = struct.Struct("<HIQQ")
 UNKNOWN, CHUNK_HEAD = 0x80, 49  # a record that nobody knows; bytes before a plain chunk's records
 ZERO_BLOCK = 128 << 10
 BOMB = 300 << 20
 
 
 def record(op, content):
-    return mcap.HEAD.pack(op, len(content)) + content
+    return HEAD.pack(op, len(content)) + content
 
 
 def text(data):
@@ -27,7 +31,7 @@ def text(data):
 
 def chunk_head(plain, stored, crc=0, compression=b""):
     content = struct.pack("<QQQI", 0, 0, plain, crc) + text(compression) + struct.pack("<Q", stored)
-    return mcap.HEAD.pack(mcap.CHUNK, len(content) + stored) + content
+    return HEAD.pack(CHUNK, len(content) + stored) + content
 
 
 def chunk(records, crc=None):
@@ -35,12 +39,12 @@ def chunk(records, crc=None):
 
 
 def channel(number, topic, encoding):
-    return record(mcap.CHANNEL, struct.pack("<HH", number, 0) + text(b"/front/" + topic) + text(encoding)
+    return record(CHANNEL, struct.pack("<HH", number, 0) + text(b"/front/" + topic) + text(encoding)
                   + text(text(b"stixel") + text(topic)))
 
 
 def message(number, data):
-    return record(mcap.MESSAGE, mcap.MESSAGE_OF.pack(number, 0, 1, 1) + data)
+    return record(MESSAGE, MESSAGE_OF.pack(number, 0, 1, 1) + data)
 
 
 CHANNELS = channel(1, b"stixel", b"stixel") + channel(2, b"left", b"protobuf")
@@ -63,15 +67,15 @@ def zstd(*parts):
 
 
 def begin():
-    return mcap.MAGIC + record(mcap.HEADER, text(b"") + text(b"somebody"))
+    return MAGIC + record(HEADER, text(b"") + text(b"somebody"))
 
 
 def end(places, channels=CHANNELS):
     """A summary with these places of chunks."""
-    index = channels + b"".join(record(mcap.CHUNK_INDEX, struct.pack("<QQQQ", 0, 0, at, 57) + bytes(28))
+    index = channels + b"".join(record(CHUNK_INDEX, struct.pack("<QQQQ", 0, 0, at, 57) + bytes(28))
                                 for at in places)
-    footer = mcap.HEAD.pack(mcap.FOOTER, 20)
-    return lambda at: index + footer + mcap.FOOTER_OF.pack(at, 0, 0) + mcap.MAGIC
+    footer = HEAD.pack(FOOTER, 20)
+    return lambda at: index + footer + FOOTER_OF.pack(at, 0, 0) + MAGIC
 
 
 def nested(size, filler=b"", tail=b"", **head):
@@ -91,12 +95,12 @@ def wrong_sums(size):
 
 def contradictions(size):
     """Each is whole but for its last record; all before are walked through: they are what the next one has."""
-    one = mcap.HEAD.size + CHUNK_HEAD
+    one = HEAD.size + CHUNK_HEAD
     count = size // one
     out = [begin()]
     for i in range(count):
         rest = one * (count - i) - one + 4
-        out.append(mcap.HEAD.pack(UNKNOWN, CHUNK_HEAD) + chunk_head(rest, rest))
+        out.append(HEAD.pack(UNKNOWN, CHUNK_HEAD) + chunk_head(rest, rest))
     rest = one * count + 4
     out.insert(1, chunk_head(rest, rest))
     return b"".join(out) + b"\x80\xff\xff\xff"
@@ -104,16 +108,16 @@ def contradictions(size):
 
 def lengths(size, op=UNKNOWN):
     """Each chunk is empty and whole; the record behind it has a length that cannot be believed."""
-    one = CHUNK_HEAD + mcap.HEAD.size + 8
+    one = CHUNK_HEAD + HEAD.size + 8
     count = size // one
     out = [begin()]
     for i in range(count):
-        out.append(chunk(b"") + mcap.HEAD.pack(op, one * (count - i - 1) + 8) + bytes(8))
+        out.append(chunk(b"") + HEAD.pack(op, one * (count - i - 1) + 8) + bytes(8))
     return b"".join(out) + b"\x80"
 
 
 def long_messages(size):
-    return lengths(size, mcap.MESSAGE)
+    return lengths(size, MESSAGE)
 
 
 def cut(size):
@@ -135,7 +139,7 @@ def shared_bomb(size):
 
 def bombs(size):
     """One after the other, whole, and with nothing in them but a record that nobody knows."""
-    one = zstd(mcap.HEAD.pack(UNKNOWN, BOMB - mcap.HEAD.size), BOMB - mcap.HEAD.size)
+    one = zstd(HEAD.pack(UNKNOWN, BOMB - HEAD.size), BOMB - HEAD.size)
     return begin() + (chunk_head(BOMB, len(one), 0, b"zstd") + one) * (size // len(one))
 
 
@@ -146,8 +150,8 @@ def black_frames(size):
     bare = frame[:len(frame) - width * height]
     image = (b"\x15" + struct.pack("<I", width) + b"\x1d" + struct.pack("<I", height) + b"\x2d"
              + struct.pack("<I", width) + b"\x32" + b"\x80\x80\x80\x10")
-    head = (mcap.HEAD.pack(mcap.MESSAGE, mcap.MESSAGE_OF.size + len(image) + width * height)
-            + mcap.MESSAGE_OF.pack(2, 0, 1, 1) + image)
+    head = (HEAD.pack(MESSAGE, MESSAGE_OF.size + len(image) + width * height)
+            + MESSAGE_OF.pack(2, 0, 1, 1) + image)
     parts = [CHANNELS] + [message(1, bare) + head, width * height] * 8
     plain = sum(p if isinstance(p, int) else len(p) for p in parts)
     one = zstd(*parts)
@@ -203,21 +207,21 @@ def beside_grids(count):
               for i in range(count)]
     out = [begin()]
     for frame in frames:
-        head = mcap.HEAD.pack(mcap.MESSAGE, mcap.MESSAGE_OF.size + grid) + mcap.MESSAGE_OF.pack(3, 0, 1, 1)
+        head = HEAD.pack(MESSAGE, MESSAGE_OF.size + grid) + MESSAGE_OF.pack(3, 0, 1, 1)
         plain = channels + message(1, frame) + head
         stored = zstd(plain, grid)
         out.append(chunk_head(len(plain) + grid, len(stored), 0, b"zstd") + stored)
-    data = b"".join(out) + record(mcap.DATA_END, bytes(4))
-    return data + record(mcap.FOOTER, bytes(20)) + mcap.MAGIC
+    data = b"".join(out) + record(DATA_END, bytes(4))
+    return data + record(FOOTER, bytes(20)) + MAGIC
 
 
 def summary_of(size):
     """One frame, and a summary of so many bytes, which are a hole in the file: where that begins, and how it ends."""
-    data = frames_of(1) + record(mcap.DATA_END, bytes(4))
-    tail = mcap.HEAD.pack(mcap.FOOTER, 20) + mcap.FOOTER_OF.pack(len(data), 0, 0) + mcap.MAGIC
-    index = record(mcap.CHUNK_INDEX, struct.pack("<QQQQ", 0, 0, len(begin()), 57) + bytes(28))
-    hole = size - len(CHANNELS + index) - mcap.HEAD.size
-    return data + CHANNELS + index + mcap.HEAD.pack(UNKNOWN, hole), hole, tail
+    data = frames_of(1) + record(DATA_END, bytes(4))
+    tail = HEAD.pack(FOOTER, 20) + FOOTER_OF.pack(len(data), 0, 0) + MAGIC
+    index = record(CHUNK_INDEX, struct.pack("<QQQQ", 0, 0, len(begin()), 57) + bytes(28))
+    hole = size - len(CHANNELS + index) - HEAD.size
+    return data + CHANNELS + index + HEAD.pack(UNKNOWN, hole), hole, tail
 
 
 BOMBS = [shared_bomb, bombs]

@@ -17,9 +17,8 @@ import stixel
 from support import SLOW
 
 KIB = 1 << 10
-# CPU time, seconds: what a busy machine adds, the most that Python takes for a file of less than one MB, which may ask
-# once to expand 320 MiB for nothing, and the most for a file of a few MB
-MARGIN, ONCE, MOST = 0.5 * SLOW, 2.5 * SLOW, 6.0 * SLOW
+# CPU time, seconds: what a busy machine adds, and the most for a file of a few MB
+MARGIN, MOST = 0.5 * SLOW, 6.0 * SLOW
 MEMORY_KIB = 1 << 20
 
 
@@ -65,22 +64,6 @@ class Hostile(support.TestCase):
         seconds = [self.cpu_of("-i", "hostile", "replay", "--max", "--start", "1000", self.write(hostile.lives(size)))
                    for size in (1024 * KIB, 4096 * KIB)]
         self.linear(*seconds, "replay --start")
-
-    def test_python_takes_linear_time_and_finds_the_same(self):
-        for kind in hostile.KINDS[1:]:  # of bombs one kind
-            path = self.write(kind((192 if kind in hostile.BOMBS else 768) * KIB))
-            begin = time.process_time()
-            with stixel.Recording(path) as recording:
-                records = list(recording.records())
-            self.assertLess(time.process_time() - begin, ONCE, kind.__name__)
-            self.cpu_of("info", "--json", path)
-            with open(os.path.join(self.top, "out"), encoding="utf-8") as f:
-                info = json.load(f)
-            damage = [(r.offset, r.bytes) for r in records if isinstance(r, stixel.Damage)]
-            self.assertEqual(sum(isinstance(r, stixel.Frame) for r in records), info["frames"], kind.__name__)
-            told = [(d["offset"], d["bytes"]) for d in info["damage"]]  # some, and the last
-            self.assertEqual((damage[:len(told) - 1], damage[-1:]), (told[:-1], told[-1:] if told else []),
-                             kind.__name__)
 
     def test_frames_beside_maps_that_are_all_the_same(self):
         """They expand to far more than the frames; it is a good recording all the same."""

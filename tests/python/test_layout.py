@@ -14,14 +14,15 @@ import stixel
 from stixel import _layout, _library
 
 HEADER = os.path.join(support.SOURCE, "include", "stixel.h")
-HEADERS = [HEADER, *(HEADER.replace(".h", "_%s.h" % name) for name in ("convert", "disparity"))]
+HEADERS = [HEADER, *(HEADER.replace(".h", "_%s.h" % name) for name in ("convert", "disparity", "recording"))]
 CC = os.environ["STIXEL_CC"].split()
 STRUCTS = {"stixel": stixel.STIXEL, "stixel_frame_header": stixel.HEADER, "stixel_frame": _layout.CFrame,
            "stixel_status": _layout.CStatus, "stixel_scores_format": _layout.CScoresFormat,
            "stixel_scores_planes": _layout.CScoresPlanes, "stixel_disparity_format": _layout.CDisparityFormat,
            "stixel_disparity_map": _layout.CDisparityMap, "stixel_scan_options": _layout.CScanOptions,
            "stixel_point": stixel.POINT, "stixel_free_column": stixel.FREE_COLUMN,
-           "stixel_free_options": _layout.CFreeOptions, "stixel_points_options": _layout.CPointsOptions}
+           "stixel_free_options": _layout.CFreeOptions, "stixel_points_options": _layout.CPointsOptions,
+           "stixel_record": _layout.CRecord, "stixel_recording_info": _layout.CRecordingInfo}
 # enum of the header -> class, prefix of its names there
 ENUMS = {"stixel_kind": (_layout.Kind, "STIXEL_"), "stixel_clock": (_layout.Clock, "STIXEL_CLOCK_"),
          "stixel_stamp": (_layout.Stamp, "STIXEL_STAMP_"), "stixel_road": (_layout.RoadOrigin, "STIXEL_ROAD_"),
@@ -31,7 +32,8 @@ ENUMS = {"stixel_kind": (_layout.Kind, "STIXEL_"), "stixel_clock": (_layout.Cloc
          "stixel_scan_as": (_layout.ScanAs, "STIXEL_SCAN_AS_"),
          "stixel_points_of": (_layout.PointsOf, "STIXEL_POINTS_OF_"),
          "stixel_coordinates": (_layout.Coordinates, "STIXEL_COORDINATES_"),
-         "stixel_part": (_layout.Part, "STIXEL_PART_")}
+         "stixel_part": (_layout.Part, "STIXEL_PART_"),
+         "stixel_record_kind": (_layout.RecordKind, "STIXEL_RECORD_")}
 FLAGS = {"STIXEL_FLAG_": _layout.Flag, "STIXEL_FRAME_": _layout.FrameFlag, "STIXEL_OPEN_": _layout.Open}
 NO_FLAGS = {"STIXEL_FRAME_MAGIC", "STIXEL_FRAME_BYTES_MAX"}
 NUMBERS = {"STIXEL_ABI_MAJOR": _layout.ABI_MAJOR, "STIXEL_STAGES": _layout.STAGES,
@@ -76,6 +78,7 @@ def numbers_of_c():
     with tempfile.TemporaryDirectory(prefix="stixel-") as top:
         with open(top + "/layout.c", "w", encoding="utf-8") as f:
             f.write("#include <stdio.h>\n#include <stixel_convert.h>\n#include <stixel_disparity.h>\n"
+                    "#include <stixel_recording.h>\n"
                     "int main(void)\n{\n%s\n}\n" % "\n".join(lines))
         subprocess.run([*CC, "-I", os.path.dirname(HEADER), top + "/layout.c", "-o", top + "/layout"], check=True)
         out = subprocess.run([top + "/layout"], check=True, capture_output=True, text=True).stdout
@@ -125,7 +128,7 @@ class Layout(unittest.TestCase):
 
     def test_every_function(self):
         declared = set(re.findall(r"STIXEL_API [^;(]*?\*?(stixel_\w+)\(", text()))
-        used = {name for name, _, _ in _library._FUNCTIONS} | {"stixel_wait"}
+        used = {name for name, _, _ in _library._FUNCTIONS + _library._WAITING + _library._RECORDING_FUNCTIONS}
         # names of enums: Python's own; of the others there is one that says more
         self.assertEqual(declared - used, {"stixel_%s_name" % n for n in ("kind", "state", "publisher", "road")}
                          | {"stixel_free_space_m", "stixel_scan"})

@@ -83,12 +83,16 @@ class Package(support.TestCase):
         self.assertRegex(os.path.basename(wheel), r"^stixel-%s-py3-none-manylinux_2_\d+_%s.whl$" % (
             re.escape(VERSION), os.uname().machine))
         with zipfile.ZipFile(wheel) as z:
-            self.assertIn("stixel/libstixel.so.1", z.namelist())
-            self.assertNotIn(os.fsencode(support.SOURCE), z.read("stixel/libstixel.so.1"))
+            for name in ("stixel/libstixel.so.1", "stixel/libstixel-recording.so.1"):
+                self.assertIn(name, z.namelist())
+                self.assertNotIn(os.fsencode(support.SOURCE), z.read(name))
         self.assertIn("/venv/", self.install_and_read(wheel, env))
+        program = "import sys, stixel\ntry: stixel.Recording(sys.executable)\nexcept stixel.NotStixel as e: print(e)"
+        self.assertIn("is not a recording", self.run_it(self.top + "/venv/bin/python", "-c", program, env=env, cwd="/"))
 
     def without_network(self):
-        env = {k: v for k, v in os.environ.items() if k not in ("PYTHONPATH", "STIXEL_LIBRARY")}
+        env = {k: v for k, v in os.environ.items() if k not in ("PYTHONPATH", "STIXEL_LIBRARY",
+                                                             "STIXEL_RECORDING_LIBRARY")}
         env.update(PIP_NO_INDEX="1", PIP_NO_DEPS="1", PIP_DISABLE_PIP_VERSION_CHECK="1", PIP_ROOT_USER_ACTION="ignore")
         return env
 

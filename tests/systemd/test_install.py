@@ -48,6 +48,10 @@ WANTED = """
 {includedir}/stixel.h
 {includedir}/stixel_convert.h
 {includedir}/stixel_disparity.h
+{includedir}/stixel_recording.h
+{libdir}/libstixel-recording.so
+{libdir}/libstixel-recording.so.1
+{libdir}/libstixel-recording.so.1.0.0
 {libdir}/libstixel.so
 {libdir}/libstixel.so.1
 {libdir}/libstixel.so.1.0.0
@@ -109,7 +113,6 @@ WANTED = """
 {pythondir}/stixel/_geometry.py             python
 {pythondir}/stixel/_layout.py               python
 {pythondir}/stixel/_library.py              python
-{pythondir}/stixel/_mcap.py                 python
 {pythondir}/stixel/_open.py                 python
 {pythondir}/stixel/_planes.py               python
 {pythondir}/stixel/_reader.py               python

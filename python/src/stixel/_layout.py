@@ -171,6 +171,16 @@ class Part(enum.IntEnum):
     GROUND = 3
 
 
+class RecordKind(enum.IntEnum):
+    """What lies in a recording."""
+
+    FRAME = 0
+    PUBLISHER = 1
+    GAP = 2
+    DAMAGE = 3
+    CUT = 4
+
+
 #: One point, 20 bytes, as sensor_msgs/PointCloud2 takes it: the dtype of Frame.obstacle_points().
 POINT = np.dtype([("x", "<f4"), ("y", "<f4"), ("z", "<f4"), ("kind", "u1"), ("label", "u1"), ("confidence", "u1"),
                   ("part", "u1"), ("id", "<u4")])
@@ -290,3 +300,22 @@ class CStatus(ctypes.Structure):
                 ("taken", ctypes.c_uint64), ("lost", ctypes.c_uint64), ("skipped", ctypes.c_uint64),
                 ("overruns", ctypes.c_uint64), ("corrupt", ctypes.c_uint64), ("restarts", ctypes.c_uint64),
                 ("version", ctypes.c_char * 32)]
+
+
+class CRecord(ctypes.Structure):
+    """struct stixel_record"""
+
+    _fields_ = [("kind", ctypes.c_uint32), ("reason", ctypes.c_uint32), ("offset", ctypes.c_uint64),
+                ("bytes", ctypes.c_uint64), ("frame", ctypes.c_void_p), ("epoch", ctypes.c_uint64),
+                ("number", ctypes.c_uint64), ("lost", ctypes.c_uint64), ("pid", ctypes.c_uint64),
+                ("version", ctypes.c_char * 32), ("why", ctypes.c_char_p)]
+
+
+class CRecordingInfo(ctypes.Structure):
+    """struct stixel_recording_info"""
+
+    _fields_ = [("instance", ctypes.c_char * 72), ("recorder", ctypes.c_char * 64),
+                ("anchor_monotonic_ns", ctypes.c_int64), ("anchor_realtime_ns", ctypes.c_int64),
+                ("indexed", ctypes.c_uint32), ("ended", ctypes.c_uint32), ("frames", ctypes.c_uint64),
+                ("lost", ctypes.c_uint64), ("publishers", ctypes.c_uint64), ("first_ns", ctypes.c_int64),
+                ("last_ns", ctypes.c_int64)]

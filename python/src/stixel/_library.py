@@ -1,4 +1,4 @@
-"""libstixel through ctypes.
+"""libstixel and libstixel-recording through ctypes.
 
 ctypes and not cffi: it is part of Python, so the module needs nothing but NumPy on any machine, and is plain Python:
 one wheel for all. A frame costs four calls of about a microsecond each; there is nothing to gain by a compiled module.
@@ -13,11 +13,13 @@ import threading
 from typing import Any, Iterator, List, Optional, Tuple
 
 from ._errors import LibraryError
-from ._layout import (CDisparityFormat, CDisparityMap, CFrame, CFreeOptions, CPointsOptions, CScanOptions,
-                      CScoresFormat, CScoresPlanes, CStatus)
+from ._layout import (CDisparityFormat, CDisparityMap, CFrame, CFreeOptions, CPointsOptions, CRecord, CRecordingInfo,
+                      CScanOptions, CScoresFormat, CScoresPlanes, CStatus)
 
 SONAME = "libstixel.so.1"
 VARIABLE = "STIXEL_LIBRARY"
+RECORDING_SONAME = "libstixel-recording.so.1"
+RECORDING_VARIABLE = "STIXEL_RECORDING_LIBRARY"
 _PATH_BYTES = 4096
 
 _reader = ctypes.c_void_p
@@ -60,12 +62,29 @@ _FUNCTIONS: List[Tuple[str, Any, List[Any]]] = [
     ("stixel_strerror", ctypes.c_char_p, [ctypes.c_int]),
     ("stixel_version", ctypes.c_char_p, []),
 ]
+_WAITING: List[Tuple[str, Any, List[Any]]] = [("stixel_wait", ctypes.c_int, [_reader, ctypes.c_int])]
+_recording = ctypes.c_void_p
+# A file may be large and its disk slow: other threads run meanwhile.
+_RECORDING_FUNCTIONS: List[Tuple[str, Any, List[Any]]] = [
+    ("stixel_recording_open", ctypes.c_int,
+     [ctypes.POINTER(_recording), ctypes.c_int, ctypes.c_char_p, ctypes.c_char_p, ctypes.c_size_t]),
+    ("stixel_recording_close", None, [_recording]),
+    ("stixel_recording_info", ctypes.c_int, [_recording, ctypes.POINTER(CRecordingInfo), ctypes.c_size_t]),
+    ("stixel_recording_next", ctypes.c_int, [_recording, ctypes.POINTER(CRecord), ctypes.c_size_t]),
+    ("stixel_recording_seek", ctypes.c_int, [_recording, ctypes.c_int64]),
+    ("stixel_recording_strerror", ctypes.c_char_p, [ctypes.c_int]),
+]
 
 
 class Library:
-    """The functions of libstixel, by their names without "stixel_"."""
+    """The functions of a library, by their names without its prefix.
 
-    def __init__(self, path: str) -> None:
+    brief: those that never wait; waiting: the others. soname, variable: where it is looked for.
+    """
+
+    def __init__(self, path: str, soname: str, variable: str, prefix: str, brief_functions: List[Tuple[str, Any, Any]],
+                 waiting_functions: List[Tuple[str, Any, Any]]) -> None:
+        self._prefix = prefix
         try:
             # Calls that never wait keep the interpreter lock: to give it up costs up to 5 ms (the switch interval)
             # when another thread computes. Waiting gives it up.
@@ -73,11 +92,12 @@ class Library:
         except OSError as e:
             raise LibraryError(errno.ELIBACC, "%s cannot be loaded (%s): it comes with stixeld; where the system does "
                                "not look for it, name it in the environment as %s=/path/to/%s"
-                               % (path, e, VARIABLE, SONAME)) from None
+                               % (path, e, variable, soname)) from None
         try:
-            for name, result, arguments in _FUNCTIONS:
+            for name, result, arguments in brief_functions:
                 self._add(brief, name, result, arguments)
-            self._add(waiting, "stixel_wait", ctypes.c_int, [_reader, ctypes.c_int])
+            for name, result, arguments in waiting_functions:
+                self._add(waiting, name, result, arguments)
         except AttributeError as e:
             version = ctypes.PyDLL(path)
             text = "not libstixel"
@@ -91,20 +111,27 @@ class Library:
     def _add(self, dll: Any, name: str, result: Any, arguments: List[Any]) -> None:
         function = dll[name]
         function.restype, function.argtypes = result, arguments
-        setattr(self, name[len("stixel_"):], function)
+        setattr(self, name[len(self._prefix):], function)
 
     def __getattr__(self, name: str) -> Any:
         raise AttributeError(name)  # here so that type checkers let the functions above through
 
 
-def _beside() -> Optional[str]:
-    """The library of a wheel that brings its own."""
-    path = os.path.join(os.path.dirname(os.path.abspath(__file__)), SONAME)
+def _beside(folder: str, soname: str) -> Optional[str]:
+    path = os.path.join(folder, soname)
     return path if os.path.exists(path) else None
+
+
+def _path(soname: str, variable: str) -> str:
+    """Where a library lies: as its variable says, beside the libstixel named, in the wheel, or with the system."""
+    named = os.environ.get(VARIABLE)
+    return (os.environ.get(variable) or (named and _beside(os.path.dirname(named), soname))
+            or _beside(os.path.dirname(os.path.abspath(__file__)), soname) or soname)
 
 
 _lock = threading.Lock()
 _loaded: Optional[Library] = None
+_recording_loaded: Optional[Library] = None
 
 
 def library() -> Library:
@@ -113,8 +140,19 @@ def library() -> Library:
     if _loaded is None:
         with _lock:
             if _loaded is None:
-                _loaded = Library(os.environ.get(VARIABLE) or _beside() or SONAME)
+                _loaded = Library(_path(SONAME, VARIABLE), SONAME, VARIABLE, "stixel_", _FUNCTIONS, _WAITING)
     return _loaded
+
+
+def recording_library() -> Library:
+    """The library of recordings, loaded at the first call; LibraryError."""
+    global _recording_loaded
+    if _recording_loaded is None:
+        with _lock:
+            if _recording_loaded is None:
+                _recording_loaded = Library(_path(RECORDING_SONAME, RECORDING_VARIABLE), RECORDING_SONAME,
+                                            RECORDING_VARIABLE, "stixel_recording_", [], _RECORDING_FUNCTIONS)
+    return _recording_loaded
 
 
 def places(program: str) -> Iterator[str]:
