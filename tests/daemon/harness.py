@@ -48,11 +48,12 @@ def need_libsystemd():
 
 
 def connect(s, path, seconds=10.0):
-    """Connects a socket that has a timeout: Python makes it non-blocking, and a full queue then refuses at once."""
+    """Connects a socket that has a timeout: Python makes it non-blocking, and a full queue then refuses at once. So does a
+    socket that has its name and does not listen yet."""
     def try_once():
         try:
             s.connect(path)
-        except BlockingIOError:
+        except (BlockingIOError, ConnectionRefusedError):
             return False
         return True
     until(try_once, seconds, "room in the queue of " + path)
