@@ -93,6 +93,31 @@ __device__ __forceinline__ uint32_t sx_pair_max(uint32_t a, uint32_t b)
 #endif
 }
 
+/*
+ * The instruction prmt. Each hexadecimal digit of the selector makes a byte of the result, the lowest digit
+ * the lowest byte: its bits 2..0 choose one of the bytes of a (0..3) and b (4..7), and with bit 3 the result
+ * has that byte's sign in all eight bits. __byte_perm() leaves bit 3 out.
+ */
+__device__ __forceinline__ uint32_t sx_prmt(uint32_t a, uint32_t b, uint32_t selector)
+{
+#ifdef SX_EMULATE
+	const uint64_t bytes = (uint64_t)b << 32 | a;
+	uint32_t r = 0;
+
+	for (int i = 0; i < 4; i++) {
+		const uint32_t digit = selector >> 4 * i & 15, byte = bytes >> 8 * (digit & 7) & 255;
+
+		r |= (digit < 8 ? byte : byte < 128 ? 0 : 255) << 8 * i;
+	}
+	return r;
+#else
+	uint32_t r;
+
+	asm("prmt.b32 %0, %1, %2, %3;" : "=r"(r) : "r"(a), "r"(b), "r"(selector));
+	return r;
+#endif
+}
+
 /* Bytes 0 and 2, or 1 and 3, of a word as a pair. */
 __device__ __forceinline__ uint32_t sx_pair_even(uint32_t w)
 {

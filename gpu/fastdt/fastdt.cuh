@@ -98,10 +98,10 @@ struct sx_dt_codes {
 		/* steps of 2 and of 32; what shifts carry from one value to the next is masked */
 		const uint32_t near = (__byte_perm(a, b, 0x6420) << 1 & 0xfcfcfcfcu) | 0x03030303u;
 		const uint32_t far = (__byte_perm(a >> 3, b >> 3, 0x6420) & 0xfcfcfcfcu) | 0x02020202u;
-		/* bytes of ones where v < 0; where v >= -128, of those that are below 0 */
-		const uint32_t below = __byte_perm(a, b, 0xfdb9);
+		/* signs of bytes 1, 3, 5, 7: ones where v < 0; where v >= -128, of those that are below 0 */
+		const uint32_t below = sx_prmt(a, b, 0xfdb9);
 		const uint32_t is_near =
-			__byte_perm((a & 0x7fff7fffu) + 0x00800080u, (b & 0x7fff7fffu) + 0x00800080u, 0xfdb9);
+			sx_prmt((a & 0x7fff7fffu) + 0x00800080u, (b & 0x7fff7fffu) + 0x00800080u, 0xfdb9);
 
 		w[0] = ((near & is_near) | (far & ~is_near)) & below;
 	}

@@ -5,7 +5,7 @@
  */
 #include <sx_emulate.h>
 
-#include "gpu/cuda.cuh"
+#include "gpu/simd.cuh"
 #include "tests/gpu/emulate_kernels.h"
 
 #define ALL 0xffffffffu
@@ -109,12 +109,17 @@ static __global__ void math_kernel(uint32_t *o)
 	*o++ = (uint32_t)__float2int_rd(-0.5f);
 	*o++ = (uint32_t)__float2int_rz(3e9f);
 	*o++ = (uint32_t)__double2int_rn(0.5);
+	*o++ = (uint32_t)__float2int_rn(NAN);
+	*o++ = (uint32_t)__double2int_rn(NAN);
+	*o++ = (uint32_t)(__float2ll_rn(NAN) >> 32);
+	*o++ = (uint32_t)__dp4a(0x7f7f7f7f, 0x7f7f7f7f, INT_MAX);
 	*o++ = __popc(0xf0f0u);
 	*o++ = (uint32_t)__clz(1);
 	*o++ = (uint32_t)__ffs(8);
 	*o++ = __brev(1);
 	*o++ = __byte_perm(0x33221100u, 0x77665544u, 0x7052);
 	*o++ = __byte_perm(0x80000000u, 0, 0xb3b3);
+	*o++ = sx_prmt(0x80000000u, 0, 0xb3b3);
 	*o++ = __funnelshift_r(0x89abcdefu, 0x01234567u, 8);
 	*o++ = __funnelshift_l(0x89abcdefu, 0x01234567u, 8);
 	*o++ = __umulhi(0x80000000u, 6);

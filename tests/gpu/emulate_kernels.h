@@ -22,7 +22,7 @@ cudaError_t emulate_groups(uint32_t *out, int threads, cudaStream_t stream);
 /* Each warp function once; out: 16 words a lane of one warp, of which lanes from `leave` on return first. */
 cudaError_t emulate_lanes(uint32_t *out, int leave, cudaStream_t stream);
 /* Rounding, bits and conversions; out: one word a case. */
-#define EMULATE_MATH_COUNT 24
+#define EMULATE_MATH_COUNT 29
 cudaError_t emulate_math(uint32_t *out, cudaStream_t stream);
 /* out[i] += in[i], one launch; scale by dynamic shared memory of a template's type. */
 cudaError_t emulate_add(uint32_t *out, const uint32_t *in, int n, cudaStream_t stream);

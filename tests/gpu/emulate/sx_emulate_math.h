@@ -138,16 +138,14 @@ inline unsigned __brev(unsigned x)
 	return y;
 }
 
+/* Three bits of each selector count. The instruction prmt evaluates four: sx_prmt() of gpu/simd.cuh. */
 inline unsigned __byte_perm(unsigned a, unsigned b, unsigned selector)
 {
 	const uint64_t bytes = (uint64_t)b << 32 | a;
 	unsigned y = 0;
 
-	for (int i = 0; i < 4; i++) {
-		const unsigned s = selector >> 4 * i, byte = (unsigned)(bytes >> 8 * (s & 7)) & 255u;
-
-		y |= (s & 8 ? (byte & 128 ? 255u : 0) : byte) << 8 * i;
-	}
+	for (int i = 0; i < 4; i++)
+		y |= ((unsigned)(bytes >> 8 * (selector >> 4 * i & 7)) & 255u) << 8 * i;
 	return y;
 }
 
@@ -252,9 +250,11 @@ inline unsigned __dp4a(unsigned a, unsigned b, unsigned c)
 
 inline int __dp4a(int a, int b, int c)
 {
+	unsigned sum = (unsigned)c; /* which wraps */
+
 	for (int i = 0; i < 32; i += 8)
-		c += (int8_t)(a >> i) * (int8_t)(b >> i);
-	return c;
+		sum += (unsigned)((int8_t)(a >> i) * (int8_t)(b >> i));
+	return (int)sum;
 }
 
 #define SX_REINTERPRET(to, name, from)     \
@@ -272,10 +272,15 @@ SX_REINTERPRET(long long, __double_as_longlong, double)
 SX_REINTERPRET(double, __longlong_as_double, long long)
 #undef SX_REINTERPRET
 
-/* Conversions saturate, and what is not a number becomes 0. */
+/*
+ * Conversions saturate. A NaN becomes 0 where a float becomes 32 bits, otherwise the upper bit alone, as the
+ * instruction cvt has it.
+ */
 template <typename To, typename From> inline To sx_emulate_saturate(From x, To low, To high)
 {
-	return x != x ? 0 : x <= (From)low ? low : x >= (From)high ? high : (To)x;
+	if (x != x)
+		return sizeof(From) == 4 && sizeof(To) == 4 ? (To)0 : (To)(1ULL << (8 * sizeof(To) - 1));
+	return x <= (From)low ? low : x >= (From)high ? high : (To)x;
 }
 #define SX_TO_INTEGER(type, name, low, high, float_mode, double_mode)                \
 	inline type __float2##name(float x)                                          \
