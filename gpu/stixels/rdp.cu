@@ -363,6 +363,7 @@ __device__ __forceinline__ int merge(const struct sx_rdp_cuda *s, const struct r
 		int from = 0;
 
 		b.e = load_entry(c->work, i < n ? i : n - 1);
+		__syncwarp(); /* lanes without an entry have read the last one, which a store replaces */
 		if (i >= n)
 			b.e.n = b.e.d = 0;
 		b.valid = __ballot_sync(RDP_ALL, i < n);
