@@ -47,7 +47,7 @@ struct road_search {
 	struct sx_road_plane plane;		 /* refined, */
 	struct road_candidate fixed;		 /* in integers, */
 	struct sx_road_sums sums;		 /* and of the samples that it is made of, */
-	int seen;				 /* of so many */
+	int seen;				 /* number of samples that it was looked for among */
 	int first_row, end_row;			 /* that are looked at for bends */
 	int found;				 /* there is one */
 	int samples;				 /* far ahead, */

@@ -250,7 +250,7 @@ __device__ __forceinline__ int32_t score_in(uint32_t key)
 	return key ? (int32_t)(key >> 16) - SCORE_BIAS : INT32_MIN;
 }
 
-/* Of count candidates, planes or bends, with these scores the best, of so many samples. Whole warp. */
+/* Key of the best of count candidates (planes or bends) by their scores over all samples. Whole warp. */
 template <bool planes>
 __device__ __forceinline__ uint32_t best_key(const struct sx_road_view *view, const int32_t *score,
 					     const uint16_t *number, int count, int samples)

@@ -15,7 +15,7 @@ struct sx_road_finder {
 	struct sx_road calibrated;
 	struct sx_road_plane plane; /* sx_road_measure()'s, where found, */
 	struct sx_road_sums sums;   /* of the samples that it is made of */
-	int seen;		    /* of so many that there were, */
+	int seen;		    /* number of samples that it was looked for among */
 	bool found;
 	struct sx_road_knee knee; /* sx_road_choose_bend()'s */
 	int32_t bend_score;

@@ -124,9 +124,10 @@ SX_ROAD_INLINE bool sx_road_is_expected(const struct sx_road_view *w, int candid
 }
 
 /*
- * What a candidate is worth by its score, of so many samples. Before an edge or a kerb a low camera sees a
- * short strip of floor, and planes that lean into what lies behind explain a little more than the right one.
- * So they must explain more than the expected plane by favour / 256 of what is judged.
+ * The worth of a candidate: its score over `samples` samples, and for the expected plane a favour. Before an
+ * edge or a kerb a low camera sees a short strip of floor, and planes that lean into what lies behind explain
+ * a few more samples than the right plane does. With the favour they win only if they explain more than the
+ * expected plane by favour / 256 of the judged samples.
  */
 SX_ROAD_INLINE int32_t sx_road_worth(const struct sx_road_view *w, int candidate, int32_t score, int samples)
 {

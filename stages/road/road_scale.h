@@ -25,9 +25,9 @@ struct sx_road_scale {
 	double tolerance_m;  /* how far the road's surface lies from its plane, in height, */
 	double tolerance_px; /* and in disparity at least */
 	double closer;	     /* samples that a plane is fitted to lie closer, by that share of both */
-	double share;	     /* one in so many of all samples must */
+	double share;	     /* a road needs one of `share` samples on its plane */
 	double bend_first_m, bend_step_m; /* knees: the nearest, and from one to the next */
-	double grades, falls;		  /* so many to 100 %; so many of 16 fall */
+	double grades, falls;		  /* steps of grade to 100 %; how many of the 16 grades fall */
 	double lower, higher;	   /* a road's height times these is camera.height_m at least, and at most */
 	double rise_deg, fall_deg; /* how far the road before a camera as mounted climbs and falls at most */
 	double ramp_m;		   /* see sx_road_view */

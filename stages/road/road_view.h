@@ -36,12 +36,12 @@ struct sx_road_view {
 	double tolerance;	  /* of the disparity, times the plane's slope: a length in height, */
 	int32_t least_tolerance;  /* and so much disparity at least, Q16 px */
 	int32_t closer;		  /* by that / 256 of it samples must be closer to be fitted to */
-	int32_t share;		  /* one in so many of all samples lies on the plane of a road */
+	int32_t share;		  /* a road needs one of `share` samples on its plane */
 	int32_t favour;		  /* see sx_road_worth() */
 	struct sx_road_plane expected;	  /* that of the calibration, where favour > 0 */
 	double bend_first_m, bend_step_m; /* knees: the nearest, and to the next */
-	double grades;			  /* so many to 100 %, */
-	int32_t falls;			  /* of which so many fall, and the others rise */
+	double grades;			  /* steps of grade to 100 % */
+	int32_t falls;			  /* how many of the 16 grades fall; the others rise */
 	double bend_reach;		  /* how far above the horizon bends are looked for, as a tangent */
 	double elsewhere; /* 0..1: samples off the plane make it unsure, see sx_road_doubt() */
 	int width, height;

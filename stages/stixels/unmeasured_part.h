@@ -42,7 +42,8 @@ SX_SEGMENT_INLINE struct sx_unmeasured_run sx_unmeasured_next(const struct sx_un
 		if (t.cells > 0 && (s->kind == STIXEL_GROUND || begin == bottom || i > top) &&
 		    sx_unmeasured_ends(c, s, &t)) {
 			r.unknown = begin == v;
-			r.last = r.unknown ? i - 1 : begin - 1; /* what comes before is a run of its own */
+			/* measured rows before the stretch are a run of their own */
+			r.last = r.unknown ? i - 1 : begin - 1;
 			return r;
 		}
 		t.cells = t.flat = t.dark = 0;
