@@ -20,6 +20,7 @@
 
 #include "cpu/engine_priv.h"
 #include "cpu/sky.h"
+#include "cpu/stretch.h"
 #include "stages/context.h"
 #include "stages/stereo/flat.h"
 #include "stages/stixels/cells.h"
@@ -293,6 +294,10 @@ static int context_take_memory(struct sx_context *x)
 	int range = sx_disparity_range(&p->stereo), threads = sx_pool_threads(x->device->pool), r;
 
 	r = context_take_matcher(x);
+	if (r == 0 && x->config.pixel == SX_PIXEL_Y16) {
+		x->stretch_counts = context_take(x, sx_stretch_count_bytes(threads));
+		r = x->stretch_counts ? 0 : -ENOMEM;
+	}
 	if (r == 0)
 		r = context_take_maps(x);
 	if (r == 0)
@@ -355,6 +360,7 @@ static void cpu_context_destroy(struct sx_context *x)
 		sx_rectify_map_finish(&x->map[side]);
 		sx_image_finish(&x->raw_grey[side]);
 	}
+	free(x->stretch_counts);
 	free(x->speckle_memory);
 	for (int side = 0; side < 2; side++)
 		free(x->flat_scratch[side]);

@@ -7,6 +7,7 @@
 
 #include "cpu/frame_priv.h"
 #include "cpu/rectify.h"
+#include "cpu/stretch.h"
 #include "stages/context.h"
 #include "stages/stereo/external.h"
 #include "stages/stereo/flat.h"
@@ -62,7 +63,9 @@ static void frame_ingest(struct sx_frame *f)
 	struct sx_pool *pool = f->x->device->pool;
 	bool rectify = f->x->config.rectify;
 
-	f->stretch = sx_ingest_stretch(&pair->left, &pair->right);
+	if (pair->left.pixel == SX_PIXEL_Y16)
+		f->stretch = sx_stretch_find(pool, &pair->left, &pair->right, f->x->stretch_counts);
+	f->x->result.stretch = f->stretch;
 	if (!rectify || !sx_ingest_is_grey(pair->left.pixel))
 		sx_pool_for(pool, 2 * sx_frame_tasks_of(pair->left.height, SX_FRAME_ROWS), ingest_task, f);
 	if (rectify)

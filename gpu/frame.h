@@ -14,6 +14,7 @@
 
 #include "stages/monitor/monitor.h"
 #include "stages/road/road.h"
+#include "stages/stereo/stretch.h"
 
 /* struct sx_scores of a frame, as kernels read it; data: NULL where the pair has none. */
 struct sx_cuda_scores {
@@ -53,6 +54,7 @@ struct sx_cuda_output {
 	uint32_t count;
 	uint32_t number; /* of the road */
 	struct sx_monitor monitor;
+	struct sx_stretch stretch; /* of Y16; else 0 */
 };
 
 #endif

@@ -29,14 +29,17 @@ extern "C" {
 /* Writes the device's clock, ns, to *stamp (device memory) between two stages. NULL: does nothing. */
 cudaError_t sx_cuda_mark(uint64_t *stamp, cudaStream_t stream);
 
-/* in: device address of the frame's input block. grey: left, right; rectified where pairs come raw. */
+/*
+ * in: device address of the frame's input block. grey: left, right; rectified where pairs come raw. found:
+ * device address for the range of a Y16 pair, or NULL; not written for other formats.
+ */
 struct sx_ingest_cuda;
 struct sx_rectify_cuda; /* gpu/ingest/rectify_cuda.h */
 int sx_ingest_cuda_create(struct sx_ingest_cuda **ret, struct sx_cuda_memory *m,
 			  const struct sx_context_config *c);
 void sx_ingest_cuda_destroy(struct sx_ingest_cuda *s);
 cudaError_t sx_ingest_cuda_run(const struct sx_ingest_cuda *s, const struct sx_cuda_input *in,
-			       const struct sx_image grey[2], cudaStream_t stream);
+			       const struct sx_image grey[2], struct sx_stretch *found, cudaStream_t stream);
 /* Belongs to s; NULL where pairs come rectified. */
 const struct sx_rectify_cuda *sx_ingest_cuda_rectify(const struct sx_ingest_cuda *s);
 

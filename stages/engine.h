@@ -16,6 +16,7 @@
 #include "stages/monitor/monitor.h"
 #include "stages/params.h"
 #include "stages/road/road.h"
+#include "stages/stereo/stretch.h"
 
 struct stixel;	  /* include/stixel.h */
 struct sx_device; /* a backend's own: worker threads, GPU */
@@ -127,6 +128,7 @@ struct sx_result {
 	uint32_t columns, count;
 	struct sx_road road;
 	struct sx_monitor monitor;
+	struct sx_stretch stretch; /* raw values that became grey level 0 and 255, of Y16; else {0, 0} */
 	int64_t started_ns, finished_ns;
 	int64_t device_ns[2]; /* began, ended, as far as the device tells (cuda, time_stages); else 0 */
 	int64_t stage_ns[SX_STAGE_COUNT];
@@ -158,8 +160,7 @@ struct sx_backend {
 	const char *name; /* "reference", "cpu", "cuda": the word of configuration, status and tests */
 	int (*open)(struct sx_device **ret, const struct sx_engine_params *p, char *why, size_t why_bytes);
 	void (*close)(struct sx_device *d);
-	/* Words for the status: "AVX2, 2 threads". Valid while the device lives. */
-	const char *(*describe)(const struct sx_device *d);
+	const char *(*describe)(const struct sx_device *d); /* "AVX2, 2 threads"; valid while d lives */
 	int (*context_create)(struct sx_context **ret, struct sx_device *d, const struct sx_context_config *c,
 			      char *why, size_t why_bytes);
 	void (*context_destroy)(struct sx_context *x);
@@ -175,8 +176,7 @@ struct sx_backend {
 	const struct sx_result *(*result)(const struct sx_context *x);
 	/* View of a tap of the last frame; -ENOENT when this engine or configuration does not keep it. */
 	int (*peek)(const struct sx_context *x, enum sx_tap tap, struct sx_image *view);
-	/* Bytes that the device and all its contexts hold. */
-	size_t (*memory)(const struct sx_device *d);
+	size_t (*memory)(const struct sx_device *d); /* bytes that it and all its contexts hold */
 	/*
 	 * Optional (NULL: pairs may lie anywhere). pin makes host memory of a source readable to the device
 	 * until unpin or close, not while a frame is in flight; negative errno: its pairs cost a copy more.

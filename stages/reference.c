@@ -281,7 +281,7 @@ static void copy_map(const struct sx_image *from, const struct sx_image *to)
 static void reference_ingest(struct sx_context *x, const struct sx_pair *pair, int64_t *t)
 {
 	const struct sx_image *tap = x->taps;
-	struct sx_stretch stretch = sx_ingest_stretch(&pair->left, &pair->right);
+	const struct sx_stretch stretch = sx_ingest_stretch(&pair->left, &pair->right);
 	const struct sx_scores *scores = sx_context_scores(&x->config, pair);
 
 	if (x->config.rectify) {
@@ -294,6 +294,7 @@ static void reference_ingest(struct sx_context *x, const struct sx_pair *pair, i
 	if (scores)
 		sx_reduce_scores(scores, x->config.width, x->config.height, x->config.params.stixels.width,
 				 sx_cell_height(&x->config.params.stixels), &x->scores);
+	x->result.stretch = stretch;
 	book(x, SX_STAGE_INGEST, t);
 }
 

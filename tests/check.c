@@ -153,6 +153,24 @@ void check_fill_pair(const struct sx_image *left, const struct sx_image *right, 
 	}
 }
 
+void check_fill_y16(const struct sx_image *img, int levels, int shift, struct check_rng *r)
+{
+	for (int y = 0; y < img->height; y++) {
+		uint8_t *row = sx_image_row(img, y);
+
+		for (int x = 0; x < img->width; x++) {
+			const uint32_t place = (uint32_t)(x + shift) * 2654435761u + (uint32_t)y * 40503u;
+			const bool hot = x / 4 == 5 && y / 4 == 3, dead = x == 9 && y == 17;
+			const int p = dead  ? 0
+				      : hot ? 65535
+					    : 52 + (int)((place >> 7) % (uint32_t)levels) + check_below(r, 3);
+
+			row[2 * x] = (uint8_t)p;
+			row[2 * x + 1] = (uint8_t)(p >> 8);
+		}
+	}
+}
+
 void check_fill_disparity(const struct sx_image *img, int limit, int invalid_percent, struct check_rng *r)
 {
 	int patch = 1 + check_below(r, 12);

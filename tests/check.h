@@ -51,6 +51,8 @@ void check_fill(const struct sx_image *img, enum check_fill how, struct check_rn
  */
 void check_fill_pair(const struct sx_image *left, const struct sx_image *right, enum check_fill how,
 		     int shift, int noise_every, struct check_rng *r);
+/* Y16: a texture from column `shift` on, `levels` values from 52 on, a hot patch and a dead pixel. */
+void check_fill_y16(const struct sx_image *img, int levels, int shift, struct check_rng *r);
 /* U16 Q4 map: patches of similar disparity below limit px, invalid_percent of the pixels are 0xffff. */
 void check_fill_disparity(const struct sx_image *img, int limit, int invalid_percent, struct check_rng *r);
 

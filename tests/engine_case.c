@@ -95,6 +95,19 @@ static void scores_init(struct engine_frame *f, const struct engine_case *t, str
 	f->pair.scores = &f->scores;
 }
 
+static void fill_images(struct engine_frame *f, const struct engine_case *t, struct check_rng *r)
+{
+	if (t->pixel == SX_PIXEL_U8) {
+		check_fill_pair(&f->left.image, &f->right.image, t->fill, t->shift, 9, r);
+	} else if (t->pixel == SX_PIXEL_Y16 && t->y16_levels) {
+		check_fill_y16(&f->left.image, t->y16_levels, 0, r);
+		check_fill_y16(&f->right.image, t->y16_levels, t->shift, r);
+	} else {
+		check_fill(&f->left.image, t->fill, r);
+		check_fill(&f->right.image, t->fill, r);
+	}
+}
+
 void engine_frame_init(struct engine_frame *f, const struct engine_case *t)
 {
 	const int width = t->rectify ? t->rig.raw_width : t->width,
@@ -103,12 +116,7 @@ void engine_frame_init(struct engine_frame *f, const struct engine_case *t)
 
 	check_image_init(&f->left, t->pixel, width, height, t->padding);
 	check_image_init(&f->right, t->pixel, width, height, t->padding);
-	if (t->pixel == SX_PIXEL_U8) {
-		check_fill_pair(&f->left.image, &f->right.image, t->fill, t->shift, 9, &r);
-	} else {
-		check_fill(&f->left.image, t->fill, &r);
-		check_fill(&f->right.image, t->fill, &r);
-	}
+	fill_images(f, t, &r);
 	f->pair = (struct sx_pair){.left = f->left.image, .right = f->right.image, .number = 1};
 	if (t->interleaved) {
 		f->pair.right = f->pair.left;
@@ -184,6 +192,11 @@ static bool same_result(const char *what, const struct sx_result *want, const st
 	}
 	if (!same_road(&want->road, &got->road)) {
 		fprintf(stderr, "%s: road differs\n", what);
+		return false;
+	}
+	if (want->stretch.min != got->stretch.min || want->stretch.max != got->stretch.max) {
+		fprintf(stderr, "%s: range of raw values differs: want %u to %u, got %u to %u\n", what,
+			want->stretch.min, want->stretch.max, got->stretch.min, got->stretch.max);
 		return false;
 	}
 	if (memcmp(&want->monitor, &got->monitor, sizeof(want->monitor)) != 0) {
@@ -464,6 +477,16 @@ void engine_cases_pixels(engine_case_fn *check)
 		t.interleaved = t.pixel == SX_PIXEL_YUYV;
 		if (t.interleaved)
 			check(&t);
+	}
+	for (int i = 0; i < 6; i++) {
+		static const int levels[] = {1, 20, 70, 1000, 4000, 65000};
+		struct engine_case t = engine_case_small(820 + (uint64_t)i);
+
+		t.pixel = SX_PIXEL_Y16;
+		t.y16_levels = levels[i];
+		t.width = 71 + 67 * i;
+		t.height = 43 + 2 * i;
+		check(&t);
 	}
 }
 

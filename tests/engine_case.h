@@ -19,6 +19,7 @@ struct engine_case {
 	struct sx_params params;
 	enum sx_pixel pixel;
 	enum check_fill fill;
+	int y16_levels; /* Y16: check_fill_y16(); 0: fill, byte by byte */
 	int shift, padding;
 	bool interleaved; /* YUYV: both images lie in one, the right one a byte later, as cameras send Y8I */
 	uint64_t seed;

@@ -56,8 +56,8 @@ static cudaError_t side_join(struct sx_context *x, const struct sx_side_stream *
 
 static cudaError_t chain_ingest(struct sx_context *x)
 {
-	const cudaError_t e =
-		sx_ingest_cuda_run(x->stages.ingest, x->ingest_input, &x->taps[SX_TAP_LEFT], x->stream);
+	const cudaError_t e = sx_ingest_cuda_run(x->stages.ingest, x->ingest_input, &x->taps[SX_TAP_LEFT],
+						 &x->output_device->stretch, x->stream);
 
 	return e ? e : done(x, SX_STAGE_INGEST);
 }

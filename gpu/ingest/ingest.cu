@@ -2,10 +2,13 @@
  * Ingest on the GPU: camera pixels to grey. Must equal sx_ingest() byte for byte.
  *
  * Work:    four pixels of a row a thread, both images in one launch, so that a warp reads 128 bytes a pixel
- *          byte without gaps. Y16 takes two launches: the first reduces the pair's range and keeps the pixels
- *          on the device, so that the source is read once; the second stretches.
+ *          byte without gaps. Y16 takes three launches: the first keeps the pixels on the device, so that
+ *          the source is read once, and counts their medians by the upper bits; the second counts those of
+ *          the two classes that matter by the lower bits; the third stretches. Blocks count in shared
+ *          memory; the block that is done last looks for the ranks.
  * Memory:  each source byte once, by aligned words whatever the address (a word that two threads share by
- *          misalignment comes from the cache); 1 byte a pixel out. Y16: 2 bytes a pixel out and in again.
+ *          misalignment comes from the cache); 1 byte a pixel out. Y16: 2 bytes a pixel out, and in again
+ *          twice.
  * Ranges:  510 (p - min) + range <= 511 * 65535 < 2^25.
  * Shapes:  any width, height, address and pitch; nothing outside the image is touched.
  *
@@ -14,16 +17,19 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "gpu/block.cuh"
 #include "gpu/cuda.cuh"
 #include "gpu/ingest/grey.cuh"
 #include "gpu/ingest/rectify_cuda.h"
 #include "gpu/ingest/stretch.cuh"
 #include "gpu/stages_cuda.h"
+#include "gpu/warp.cuh"
 #include "stages/context.h"
 
 #define BLOCK_X 64
 #define BLOCK_Y 4
-#define WARPS (BLOCK_X * BLOCK_Y / 32)
+#define THREADS (BLOCK_X * BLOCK_Y)
+#define WARPS (THREADS / 32)
 
 struct sx_ingest_cuda {
 	enum sx_pixel pixel;
@@ -39,7 +45,7 @@ struct ingest_pair {
 };
 
 template <enum sx_pixel PIXEL>
-static __global__ void __launch_bounds__(BLOCK_X *BLOCK_Y)
+static __global__ void __launch_bounds__(THREADS)
 	ingest(const struct sx_cuda_input *in, struct ingest_pair grey)
 {
 	int x = 4 * (int)(blockIdx.x * BLOCK_X + threadIdx.x), y = (int)(blockIdx.y * BLOCK_Y + threadIdx.y);
@@ -53,67 +59,185 @@ static __global__ void __launch_bounds__(BLOCK_X *BLOCK_Y)
 		sx_grey4<PIXEL>(&s, x, y);
 }
 
-__device__ static uint32_t min_of_warp(uint32_t v)
+/* Where a thread of a launch that counts works: four pixels from x on. Blocks lie one behind the other. */
+struct count_place {
+	int column, x, y, image; /* column: of the block's tile */
+};
+
+__host__ __device__ inline int count_tiles(int width)
 {
-	for (int step = 16; step; step >>= 1)
-		v = min(v, __shfl_xor_sync(0xffffffffu, v, step));
-	return v;
+	return (width + 4 * BLOCK_X - 1) / (4 * BLOCK_X);
 }
 
-/* Every thread of the block comes here. max is reduced as the minimum of its complement. */
-__device__ static void widen(struct sx_stretch_range *r, uint32_t low, uint32_t high)
+__device__ __forceinline__ struct count_place count_place_of(int width, int height)
 {
-	__shared__ uint32_t lows[WARPS], highs[WARPS];
-	int thread = (int)(threadIdx.y * BLOCK_X + threadIdx.x);
+	const int across = count_tiles(width), down = (height + BLOCK_Y - 1) / BLOCK_Y;
+	const int block = (int)blockIdx.x % (across * down);
+	struct count_place p;
 
-	low = min_of_warp(low);
-	high = ~min_of_warp(~high);
-	if (thread % 32 == 0) {
-		lows[thread / 32] = low;
-		highs[thread / 32] = high;
+	p.image = (int)blockIdx.x / (across * down);
+	p.column = (int)threadIdx.x % BLOCK_X;
+	p.x = 4 * (block % across * BLOCK_X + p.column);
+	p.y = block / across * BLOCK_Y + (int)threadIdx.x / BLOCK_X;
+	return p;
+}
+
+/* The ith pixel of a word of four. */
+__device__ __forceinline__ uint32_t pixel_of(uint2 four, int i)
+{
+	return (i < 2 ? four.x : four.y) >> 16 * (i % 2) & 0xffff;
+}
+
+/* The median at place i of four. a, b, c: words at x, x + SX_STRETCH_APART, x + SX_STRETCH_REACH. */
+__device__ __forceinline__ uint32_t median_of(uint2 a, uint2 b, uint2 c, int i)
+{
+	return sx_stretch_median(pixel_of(a, i), pixel_of(b, i), pixel_of(c, i));
+}
+
+/*
+ * Looks for a rank among the counts of 32 N classes, below which lie `before` medians. The lane that finds it
+ * writes the class, the lowest being `first`, and the rank within the class. Whole warp.
+ */
+template <int N>
+__device__ __forceinline__ void find_rank(const uint32_t *counts, uint32_t before, uint32_t rank,
+					  uint32_t first, uint32_t *of, uint32_t *rank_of)
+{
+	const int lane = (int)threadIdx.x % 32;
+	uint32_t own[N], sum = 0;
+
+#pragma unroll
+	for (int i = 0; i < N; i++) {
+		own[i] = __ldcg(counts + N * lane + i);
+		sum += own[i];
+	}
+	before += sx_warp_prefix(sum, lane) - sum;
+	if (rank < before || rank - before >= sum)
+		return;
+	rank -= before;
+#pragma unroll
+	for (int i = 0; i < N; i++) {
+		if (rank < own[i]) {
+			*of = first + (uint32_t)(N * lane + i);
+			*rank_of = rank;
+			return;
+		}
+		rank -= own[i];
+	}
+}
+
+/* The whole block; places: N of stretch.h. */
+__device__ static void find_classes(struct sx_stretch_range *r, uint32_t places)
+{
+	const int warp = (int)threadIdx.x / 32, each = SX_STRETCH_COARSE / WARPS;
+	const uint32_t tail = sx_stretch_tail(places), *own = r->coarse + warp * each;
+	__shared__ uint32_t sums[WARPS];
+	uint32_t sum = 0, before = 0;
+
+	for (int i = (int)threadIdx.x % 32; i < each; i += 32)
+		sum += __ldcg(own + i);
+	sums[warp] = sx_warp_sum(sum);
+	__syncthreads();
+	for (int i = 0; i < warp; i++)
+		before += sums[i];
+	find_rank<each / 32>(own, before, tail, (uint32_t)(warp * each), &r->of[0], &r->rank[0]);
+	find_rank<each / 32>(own, before, places - 1 - tail, (uint32_t)(warp * each), &r->of[1], &r->rank[1]);
+	__syncthreads();
+	for (int i = (int)threadIdx.x; i < SX_STRETCH_COARSE; i += THREADS)
+		r->coarse[i] = 0;
+}
+
+static __global__ void __launch_bounds__(THREADS)
+	keep_and_count(const struct sx_cuda_input *in, struct ingest_pair raw, struct sx_stretch_range *range)
+{
+	const int halo = SX_STRETCH_REACH / 4; /* words */
+	__shared__ uint2 tile[BLOCK_Y][BLOCK_X + halo];
+	__shared__ uint32_t counts[SX_STRETCH_COARSE];
+	__shared__ int is_last;
+	const struct count_place p = count_place_of(raw.width, raw.height);
+	uint2 *row = tile[threadIdx.x / BLOCK_X];
+
+	for (int i = (int)threadIdx.x; i < SX_STRETCH_COARSE; i += THREADS)
+		counts[i] = 0;
+	for (int i = p.column, x = p.x; i < BLOCK_X + halo; i += BLOCK_X, x += 4 * BLOCK_X) {
+		uint32_t w[2] = {0, 0};
+
+		if (x < raw.width && p.y < raw.height) {
+			const struct sx_source s =
+				sx_source_of<SX_PIXEL_Y16>(in, p.image, raw.width, raw.height);
+
+			sx_source_words<2>(&s, s.data + (size_t)p.y * s.pitch + 2 * (size_t)x, w);
+		}
+		row[i] = make_uint2(w[0], w[1]);
 	}
 	__syncthreads();
-	if (thread)
-		return;
-	for (int i = 1; i < WARPS; i++) {
-		low = min(low, lows[i]);
-		high = max(high, highs[i]);
+	if (p.x < raw.width && p.y < raw.height) {
+		const uint2 a = row[p.column], b = row[p.column + 1], c = row[p.column + 2];
+
+		*reinterpret_cast<uint2 *>(raw.data[p.image] + (size_t)p.y * raw.pitch[p.image] +
+					   2 * (size_t)p.x) = a;
+		for (int i = 0; i < 4 && p.x + i < raw.width - SX_STRETCH_REACH; i++)
+			atomicAdd(&counts[median_of(a, b, c, i) >> SX_STRETCH_FINE_BITS], 1u);
 	}
-	atomicMin(&r->next_min, low);
-	atomicMax(&r->next_max, high);
-	__threadfence();
-	if (atomicAdd(&r->blocks, 1u) + 1 == gridDim.x * gridDim.y * gridDim.z) {
-		r->min = atomicExch(&r->next_min, UINT32_MAX);
-		r->max = atomicExch(&r->next_max, 0u);
-		atomicExch(&r->blocks, 0u);
-	}
+	__syncthreads();
+	for (int i = (int)threadIdx.x; i < SX_STRETCH_COARSE; i += THREADS)
+		if (counts[i])
+			atomicAdd(&range->coarse[i], counts[i]);
+	if (sx_is_last_block(&is_last, &range->blocks))
+		find_classes(range, sx_stretch_places(raw.width, raw.height));
 }
 
-static __global__ void __launch_bounds__(BLOCK_X *BLOCK_Y)
-	keep_and_widen(const struct sx_cuda_input *in, struct ingest_pair raw, struct sx_stretch_range *range)
+/* The whole block. The range, and the same for the host. */
+__device__ static void find_range(struct sx_stretch_range *r, struct sx_stretch *found)
 {
-	int x = 4 * (int)(blockIdx.x * BLOCK_X + threadIdx.x), y = (int)(blockIdx.y * BLOCK_Y + threadIdx.y);
-	int image = (int)blockIdx.z;
-	uint32_t low = UINT32_MAX, high = 0;
+	const int end = (int)threadIdx.x / 32;
+	uint32_t rest;
 
-	if (x < raw.width && y < raw.height) {
-		struct sx_source s = sx_source_of<SX_PIXEL_Y16>(in, image, raw.width, raw.height);
-		uint32_t w[2];
+	if (end < 2)
+		find_rank<SX_STRETCH_FINE / 32>(r->fine[end], 0, r->rank[end],
+						r->of[end] << SX_STRETCH_FINE_BITS, &r->value[end], &rest);
+	__syncthreads();
+	if (threadIdx.x == 0) {
+		r->found = sx_stretch_between(r->value[0], r->value[1]);
+		if (found)
+			*found = r->found;
+	}
+	if (threadIdx.x < 2 * SX_STRETCH_FINE)
+		r->fine[threadIdx.x / SX_STRETCH_FINE][threadIdx.x % SX_STRETCH_FINE] = 0;
+}
 
-		sx_source_words<2>(&s, s.data + (size_t)y * s.pitch + 2 * (size_t)x, w);
-		*reinterpret_cast<uint2 *>(raw.data[image] + (size_t)y * raw.pitch[image] + 2 * (size_t)x) =
-			make_uint2(w[0], w[1]);
-		for (int i = 0; i < 4 && x + i < raw.width; i++) {
-			uint32_t p = w[i / 2] >> (16 * (i % 2)) & 0xffff;
+static __global__ void __launch_bounds__(THREADS)
+	count_ends(struct ingest_pair raw, struct sx_stretch_range *range, struct sx_stretch *found)
+{
+	__shared__ uint32_t counts[2][SX_STRETCH_FINE];
+	__shared__ int is_last;
+	const struct count_place p = count_place_of(raw.width, raw.height);
+	uint32_t *const all = &counts[0][0];
 
-			low = min(low, p);
-			high = max(high, p);
+	if (threadIdx.x < 2 * SX_STRETCH_FINE)
+		all[threadIdx.x] = 0;
+	__syncthreads();
+	if (p.x < raw.width - SX_STRETCH_REACH && p.y < raw.height) {
+		const uint2 *four = reinterpret_cast<const uint2 *>(
+			raw.data[p.image] + (size_t)p.y * raw.pitch[p.image] + 2 * (size_t)p.x);
+		const uint2 a = four[0], b = four[SX_STRETCH_APART / 4], c = four[SX_STRETCH_REACH / 4];
+
+		for (int i = 0; i < 4 && p.x + i < raw.width - SX_STRETCH_REACH; i++) {
+			const uint32_t m = median_of(a, b, c, i), of = m >> SX_STRETCH_FINE_BITS;
+
+			for (int end = 0; end < 2; end++)
+				if (of == range->of[end])
+					atomicAdd(&counts[end][m % SX_STRETCH_FINE], 1u);
 		}
 	}
-	widen(range, low, high);
+	__syncthreads();
+	if (threadIdx.x < 2 * SX_STRETCH_FINE && all[threadIdx.x])
+		atomicAdd(&range->fine[threadIdx.x / SX_STRETCH_FINE][threadIdx.x % SX_STRETCH_FINE],
+			  all[threadIdx.x]);
+	if (sx_is_last_block(&is_last, &range->blocks))
+		find_range(range, found);
 }
 
-static __global__ void __launch_bounds__(BLOCK_X *BLOCK_Y)
+static __global__ void __launch_bounds__(THREADS)
 	stretch(struct ingest_pair raw, const struct sx_stretch_range *range, struct ingest_pair grey)
 {
 	int x = 4 * (int)(blockIdx.x * BLOCK_X + threadIdx.x), y = (int)(blockIdx.y * BLOCK_Y + threadIdx.y);
@@ -127,17 +251,15 @@ static __global__ void __launch_bounds__(BLOCK_X *BLOCK_Y)
 		uint2 both = *reinterpret_cast<const uint2 *>(raw.data[image] + (size_t)y * raw.pitch[image] +
 							      2 * (size_t)x);
 
-		/* pixels behind the row's end may lie outside the range; nobody reads them */
-		out = sx_stretched(&by, both.x & 0xffff) | (sx_stretched(&by, both.x >> 16) & 255) << 8 |
-		      (sx_stretched(&by, both.y & 0xffff) & 255) << 16 |
-		      (sx_stretched(&by, both.y >> 16) & 255) << 24;
+		out = sx_stretched(&by, both.x & 0xffff) | sx_stretched(&by, both.x >> 16) << 8 |
+		      sx_stretched(&by, both.y & 0xffff) << 16 | sx_stretched(&by, both.y >> 16) << 24;
 	}
 	*reinterpret_cast<uint32_t *>(grey.data[image] + (size_t)y * grey.pitch[image] + x) = out;
 }
 
 static int take_raw(struct sx_ingest_cuda *s, struct sx_cuda_memory *m, const struct sx_context_config *c)
 {
-	const struct sx_stretch_range empty = {0, 0, UINT32_MAX, 0, 0};
+	static const struct sx_stretch_range empty = {};
 
 	if (c->pixel != SX_PIXEL_Y16)
 		return 0;
@@ -199,15 +321,24 @@ static dim3 grid_of(const struct sx_image *image)
 		    (unsigned)(image->height + BLOCK_Y - 1) / BLOCK_Y, 2);
 }
 
+static void find_stretch(const struct sx_ingest_cuda *s, const struct sx_cuda_input *in,
+			 struct sx_stretch *found, cudaStream_t stream)
+{
+	const struct ingest_pair raw = pair_of(s->raw);
+	const int blocks = 2 * count_tiles(raw.width) * ((raw.height + BLOCK_Y - 1) / BLOCK_Y);
+
+	SX_LAUNCH(keep_and_count, (unsigned)blocks, THREADS, 0, stream, in, raw, s->range);
+	SX_LAUNCH(count_ends, (unsigned)blocks, THREADS, 0, stream, raw, s->range, found);
+}
+
 cudaError_t sx_ingest_cuda_run(const struct sx_ingest_cuda *s, const struct sx_cuda_input *in,
-			       const struct sx_image grey[2], cudaStream_t stream)
+			       const struct sx_image grey[2], struct sx_stretch *found, cudaStream_t stream)
 {
 	const struct ingest_pair out = pair_of(grey);
 	const dim3 grid = grid_of(&grey[0]), block(BLOCK_X, BLOCK_Y);
 
 	if (s->pixel == SX_PIXEL_Y16)
-		SX_LAUNCH(keep_and_widen, grid_of(&s->raw[0]), block, 0, stream, in, pair_of(s->raw),
-			  s->range);
+		find_stretch(s, in, found, stream);
 	if (s->rectify)
 		return sx_rectify_cuda_run(s->rectify, s->pixel, in, s->raw, s->range, grey, stream);
 	switch (s->pixel) {

@@ -7,16 +7,21 @@
 #define SX_GPU_INGEST_STRETCH_CUH
 
 #include "gpu/cuda.cuh"
+#include "stages/stereo/stretch.h"
 
-/* Range of the pair. The last block of a launch publishes it and leaves the rest as it was found. */
+/* Of a pair, in device memory. What is counted, and blocks, is 0 between the launches that count it. */
 struct sx_stretch_range {
-	uint32_t min, max;		     /* of the last pair */
-	uint32_t next_min, next_max, blocks; /* at work: all ones, 0, 0 between frames */
+	uint32_t coarse[SX_STRETCH_COARSE]; /* medians by their upper bits */
+	uint32_t fine[2][SX_STRETCH_FINE];  /* those of the classes of low and high by their lower ones */
+	uint32_t of[2], rank[2];	    /* these classes, and the ranks of low and high in them */
+	uint32_t value[2];		    /* low and high */
+	struct sx_stretch found;
+	unsigned blocks; /* that have counted */
 };
 
 /* By it; width: max - min, inverse: 1 / (2 width). */
 struct sx_stretcher {
-	uint32_t min, width;
+	uint32_t min, max, width;
 	float inverse;
 };
 
@@ -24,20 +29,22 @@ __device__ inline struct sx_stretcher sx_stretcher_of(const struct sx_stretch_ra
 {
 	struct sx_stretcher s;
 
-	s.min = range->min;
-	s.width = range->max - s.min;
+	s.min = range->found.min;
+	s.max = range->found.max;
+	s.width = s.max - s.min;
 	s.inverse = 1.0f / (float)(2 * s.width);
 	return s;
 }
 
 /*
- * floor((2 * 255 (p - min) + width) / (2 width)), 0 where width is: the estimate is off by less than one, the
- * remainder corrects it.
+ * floor((2 * 255 (p - min) + width) / (2 width)) of p inside of the range, 0 where width is: the estimate is
+ * off by less than one, the remainder corrects it.
  */
 __device__ inline uint32_t sx_stretched(const struct sx_stretcher *s, uint32_t p)
 {
-	uint32_t n = 510 * (p - s->min) + s->width, q = (uint32_t)((float)n * s->inverse);
-	int32_t rest = (int32_t)(n - q * 2 * s->width);
+	const uint32_t above = min(max(p, s->min), s->max) - s->min, n = 510 * above + s->width,
+		       q = (uint32_t)((float)n * s->inverse);
+	const int32_t rest = (int32_t)(n - q * 2 * s->width);
 
 	if (!s->width)
 		return 0;

@@ -10,22 +10,6 @@ static unsigned read_y16(const uint8_t *row, int x)
 	return row[2 * x] | (unsigned)row[2 * x + 1] << 8;
 }
 
-static void widen(struct sx_stretch *s, const struct sx_image *img)
-{
-	for (int y = 0; y < img->height; y++) {
-		const uint8_t *row = sx_image_row(img, y);
-
-		for (int x = 0; x < img->width; x++) {
-			unsigned p = read_y16(row, x);
-
-			if (p < s->min)
-				s->min = (uint16_t)p;
-			if (p > s->max)
-				s->max = (uint16_t)p;
-		}
-	}
-}
-
 bool sx_ingest_supports(enum sx_pixel pixel)
 {
 	switch (pixel) {
@@ -41,22 +25,62 @@ bool sx_ingest_supports(enum sx_pixel pixel)
 	}
 }
 
+static unsigned median_at(const uint8_t *row, int x)
+{
+	return sx_stretch_median(read_y16(row, x), read_y16(row, x + SX_STRETCH_APART),
+				 read_y16(row, x + SX_STRETCH_REACH));
+}
+
+/* Medians by their upper bits. */
+static void count_coarse(const struct sx_image *img, uint32_t counts[SX_STRETCH_COARSE])
+{
+	for (int y = 0; y < img->height; y++)
+		for (int x = 0; x < img->width - SX_STRETCH_REACH; x++)
+			counts[median_at(sx_image_row(img, y), x) >> SX_STRETCH_FINE_BITS]++;
+}
+
+/* Those of two classes by their lower bits. */
+static void count_fine(const struct sx_image *img, const unsigned class[2],
+		       uint32_t counts[2][SX_STRETCH_FINE])
+{
+	for (int y = 0; y < img->height; y++)
+		for (int x = 0; x < img->width - SX_STRETCH_REACH; x++) {
+			const unsigned m = median_at(sx_image_row(img, y), x);
+
+			for (int i = 0; i < 2; i++)
+				if (m >> SX_STRETCH_FINE_BITS == class[i])
+					counts[i][m % SX_STRETCH_FINE]++;
+		}
+}
+
 struct sx_stretch sx_ingest_stretch(const struct sx_image *left, const struct sx_image *right)
 {
-	struct sx_stretch s = {UINT16_MAX, 0};
+	uint32_t coarse[SX_STRETCH_COARSE] = {0}, fine[2][SX_STRETCH_FINE] = {{0}}, rank[2];
+	unsigned class[2], value[2];
 
 	if (left->pixel != SX_PIXEL_Y16)
 		return (struct sx_stretch){0, 0};
-	widen(&s, left);
-	widen(&s, right);
-	return s;
+	rank[0] = sx_stretch_tail(sx_stretch_places(left->width, left->height));
+	rank[1] = sx_stretch_places(left->width, left->height) - 1 - rank[0];
+	count_coarse(left, coarse);
+	count_coarse(right, coarse);
+	for (int i = 0; i < 2; i++)
+		class[i] = sx_stretch_class(coarse, &rank[i]);
+	count_fine(left, class, fine);
+	count_fine(right, class, fine);
+	for (int i = 0; i < 2; i++)
+		value[i] = class[i] << SX_STRETCH_FINE_BITS | sx_stretch_class(fine[i], &rank[i]);
+	return sx_stretch_between(value[0], value[1]);
 }
 
 static uint8_t stretched(unsigned p, struct sx_stretch s)
 {
-	unsigned range = (unsigned)s.max - s.min;
+	const unsigned range = (unsigned)s.max - s.min;
 
-	return range ? (uint8_t)((2 * 255 * (p - s.min) + range) / (2 * range)) : 0;
+	if (!range || p < s.min)
+		return 0;
+	p = p < s.max ? p : s.max;
+	return (uint8_t)((2 * 255 * (p - s.min) + range) / (2 * range));
 }
 
 static uint8_t grey_of_rgb(const uint8_t *p)

@@ -10,11 +10,7 @@
 #include <stdint.h>
 
 #include "base/image.h"
-
-/* Grey range of a Y16 pair: lowest and highest value of both images together. */
-struct sx_stretch {
-	uint16_t min, max;
-};
+#include "stages/stereo/stretch.h"
 
 /* Pixel formats that sx_ingest() reads: U8, Y16, YUYV, UYVY, NV12, RGB24. */
 bool sx_ingest_supports(enum sx_pixel pixel);
@@ -25,8 +21,9 @@ static inline bool sx_ingest_is_grey(enum sx_pixel pixel)
 }
 
 /*
- * The common range of both images, so that equal radiance maps to equal grey in both (a range for each image
- * would not). Y16 only; {0, 0} for the others, which need none.
+ * The common range of both images by stretch.h, so that equal radiance maps to equal grey in both (a range
+ * for each image would not). Both are of one size, more than SX_STRETCH_REACH wide. Y16 only; {0, 0} for the
+ * others, which need none.
  */
 struct sx_stretch sx_ingest_stretch(const struct sx_image *left, const struct sx_image *right);
 
@@ -34,7 +31,8 @@ struct sx_stretch sx_ingest_stretch(const struct sx_image *left, const struct sx
  * src: any supported format, any pitch and alignment (Y16 is read by bytes, little endian).
  * grey: U8, same width and height. U8, YUYV, UYVY, NV12: the luma byte as it is.
  * RGB24: (77 R + 150 G + 29 B + 128) >> 8. Y16: floor((2 * 255 (p - min) + (max - min)) / (2 (max - min))),
- * that is 255 (p - min) / (max - min) rounded half up; 0 when max == min.
+ * that is 255 (p - min) / (max - min) rounded half up, where p outside of the range counts as its nearer end;
+ * 0 when max == min.
  */
 void sx_ingest(const struct sx_image *src, const struct sx_image *grey, struct sx_stretch stretch);
 

@@ -96,7 +96,8 @@ static bool census_is(const struct sx_image device[2], const struct sx_image gre
 static bool matcher_frame(const struct matcher_case *c, struct source *s, const struct sx_ingest_cuda *ingest,
 			  const struct sx_image grey[2], const struct sx_image census[2], cudaStream_t stream)
 {
-	struct sx_stretch stretch = sx_ingest_stretch(&s->host[0], &s->host[1]);
+	const struct sx_stretch stretch = sx_ingest_stretch(&s->host[0], &s->host[1]);
+	struct sx_stretch *found = NULL;
 	struct sx_image want[2];
 	bool good = true;
 
@@ -104,12 +105,16 @@ static bool matcher_frame(const struct matcher_case *c, struct source *s, const 
 		image_take_host(&want[i], SX_PIXEL_U8, c->size.width, c->size.height);
 		sx_ingest(&s->host[i], &want[i], stretch);
 	}
-	image_must(sx_ingest_cuda_run(ingest, s->in, grey, stream), "ingest");
+	image_must(cudaMallocHost((void **)&found, sizeof(*found)), "range");
+	*found = (struct sx_stretch){0, 0};
+	image_must(sx_ingest_cuda_run(ingest, s->in, grey, found, stream), "ingest");
 	image_must(sx_census_cuda_run(grey, census, c->cost, stream), "census");
 	image_must(cudaStreamSynchronize(stream), "ingest, census");
 	for (int i = 0; i < 2; i++)
 		good &= image_is(&grey[i], &want[i], "ingest", c->seed);
 	good &= census_is(census, want, c->cost, "census", c->seed);
+	good &= found->min == stretch.min && found->max == stretch.max;
+	image_must(cudaFreeHost(found), "range");
 	if (c->pixel == SX_PIXEL_Y16) {
 		good &= sx_ingest_census_cuda_run(s->in, c->pixel, grey, census, c->cost, stream) !=
 			cudaSuccess;

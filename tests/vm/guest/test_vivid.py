@@ -23,13 +23,25 @@ def by_rows(raw, row_bytes, convert):
     return [known[row] for row in rows]
 
 
+def range_of(rows):
+    """min and max of stages/stereo/stretch.h, of a pair whose images are both of these rows."""
+    each = {row: [sorted(three)[1] for three in zip(row, row[4:], row[8:])] for row in set(rows)}
+    medians = sorted(m for row in rows for m in each[row])
+    tail = max(2 * len(medians) // 1000, 32)
+    low, high = medians[tail // 2], medians[(2 * len(medians) - 1 - tail) // 2]
+    step = 1
+    while 32 * step <= high - low + 1:
+        step *= 2
+    return low // step * step, high // step * step + step - 1
+
+
 def stretched(raw):
-    """16-bit words as 8 bits, over the range that they have: docs/algorithm.md, ingest."""
+    """16-bit words as 8 bits, over the range that they have: docs/algorithm.md, pixels of more than 8 bits."""
     rows = by_rows(raw, 2 * WIDTH, lambda row: struct.unpack("<%dH" % WIDTH, row))
-    distinct = set(rows)
-    low, high = min(map(min, distinct)), max(map(max, distinct))
-    table = {n: (2 * 255 * (n - low) + (high - low)) // (2 * (high - low)) for row in distinct for n in row}
-    known = {row: bytes(table[n] for n in row) for row in distinct}
+    low, high = range_of(rows)
+    table = {n: (2 * 255 * (min(max(n, low), high) - low) + (high - low)) // (2 * (high - low))
+             for row in set(rows) for n in row}
+    known = {row: bytes(table[n] for n in row) for row in set(rows)}
     return b"".join(known[row] for row in rows)
 
 

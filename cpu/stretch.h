@@ -1,0 +1,20 @@
+/*
+ * The grey range of a Y16 pair on all workers: the result of sx_ingest_stretch().
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef SX_CPU_STRETCH_H
+#define SX_CPU_STRETCH_H
+
+#include <stddef.h>
+
+#include "cpu/pool.h"
+#include "stages/stereo/ingest.h"
+
+/* Of the counts below. */
+size_t sx_stretch_count_bytes(int threads);
+/* Called by the running job. counts: of the pool's threads, overwritten. */
+struct sx_stretch sx_stretch_find(struct sx_pool *pool, const struct sx_image *left,
+				  const struct sx_image *right, uint32_t *counts);
+
+#endif
