@@ -129,6 +129,10 @@ static void fill_pictures(struct sx_pipeline *p, const struct sx_flight *f, cons
 	sx_must(result->monitor.measured, <=, h->image_width * h->image_height);
 	sx_pictures_of(&p->pictures, &result->monitor, h->number, h->image_width * h->image_height,
 		       result->columns, anew ? NULL : &before, &rules);
+	if (f->contexts->plan.config.pixel == SX_PIXEL_Y16) {
+		p->pictures.raw_min = result->stretch.min;
+		p->pictures.raw_max = result->stretch.max;
+	}
 	sx_telemetry_pictures(p->c.telemetry, &p->pictures);
 	if (sx_pictures_are_blind(&p->pictures, &rules))
 		h->flags |= STIXEL_FRAME_BLIND;

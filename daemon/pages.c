@@ -116,6 +116,8 @@ static void read_pictures(struct sx_report *r, const struct sx_telemetry *t)
 		sx_report_real(r, (enum sx_figure)(SX_FIG_FLAT_LEFT + side), p.flat[side]);
 		sx_report_real(r, (enum sx_figure)(SX_FIG_SHARPNESS_LEFT + side), p.sharpness[side]);
 	}
+	sx_report_real(r, SX_FIG_RAW_MIN, p.raw_min);
+	sx_report_real(r, SX_FIG_RAW_MAX, p.raw_max);
 }
 
 /* Only sources with cameras know what happened to the images of a side. */

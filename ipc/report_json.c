@@ -176,6 +176,7 @@ static void add_results(struct sx_text *t, const struct sx_report *r)
 	add_object(t, r, "pictures.saturated");
 	add_object(t, r, "pictures.flat");
 	add_object(t, r, "pictures.sharpness");
+	add_object(t, r, "pictures.raw_range");
 	add_object(t, r, "pictures.limits");
 	sx_json_close(t, '}');
 }

@@ -109,6 +109,8 @@ void sx_pictures_of(struct sx_pictures *ret, const struct sx_monitor *m, uint64_
 		.density = share(m->measured, pixels),
 		.infinity = share(m->near, m->measured),
 		.blind = share(m->blind, columns),
+		.raw_min = (double)NAN,
+		.raw_max = (double)NAN,
 	};
 	for (int i = 0; i < SX_ROWS_PARTS; i++) {
 		ret->row_error[i] = rows(error[i].median);

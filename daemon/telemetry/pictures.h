@@ -23,7 +23,8 @@ struct sx_pictures {
 	double dark[2], saturated[2];				    /* share of the samples */
 	double flat[2];						    /* share of the areas */
 	double sharpness[2];					    /* mean absolute Laplacian, grey levels */
-	double empty[2];  /* flat, where next to nothing is measured either; else 0 */
+	double raw_min, raw_max; /* raw values that became grey level 0 and 255, of Y16 */
+	double empty[2];	 /* flat, where next to nothing is measured either; else 0 */
 	double frozen[2]; /* 1: it is the image of the frame before again, which it should not be; else 0 */
 	double twice;	  /* 1: one image is there twice, to the bit; else 0 */
 	uint64_t checksum[2];

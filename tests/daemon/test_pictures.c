@@ -71,6 +71,7 @@ static void figures_of_a_frame(void **state)
 	assert_float_equal(p.empty[1], 0, 0);
 	sx_pictures_of(&p, &(struct sx_monitor){.samples = 9}, 8, 4000, 40, NULL, &files);
 	assert_true(isnan(p.infinity) && isnan(p.flat[0]) && p.density == 0);
+	assert_true(isnan(p.raw_min) && isnan(p.raw_max));
 }
 
 /* ---- a single frame ---- */

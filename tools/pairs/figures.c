@@ -41,6 +41,7 @@ struct sx_pairs {
 	int pairs, count, factor;
 	struct place *place;
 	double grey[2], difference; /* sums over the pixels of all pairs */
+	uint64_t levels[256];	    /* how many of these pixels have each grey level */
 	uint32_t last[2];	    /* checksums of the images of the last pair */
 	double samples;		    /* of all pairs, with those below, sums as well */
 	double dark[2], saturated[2], areas[2], flat[2];
@@ -60,6 +61,8 @@ void sx_pair_figures_init(struct sx_pair_figures *f)
 		.flat = {unknown, unknown},
 		.frozen = {unknown, unknown},
 		.grey = {unknown, unknown},
+		.least = unknown,
+		.most = unknown,
 		.sharp = {unknown, unknown},
 		.laplacian = {unknown, unknown},
 		.difference = unknown,
@@ -133,14 +136,30 @@ static void add_pixels(struct sx_pairs *p, const struct sx_image image[2])
 		unsigned sum[2] = {0}, difference = 0;
 
 		for (int x = 0; x < p->width; x++) {
-			for (int side = 0; side < 2; side++)
+			for (int side = 0; side < 2; side++) {
 				sum[side] += row[side][x];
+				p->levels[row[side][x]]++;
+			}
 			difference += (unsigned)abs(row[0][x] - row[1][x]);
 		}
 		for (int side = 0; side < 2; side++)
 			p->grey[side] += sum[side];
 		p->difference += difference;
 	}
+}
+
+/* The grey level below which one in 200 pixels lies, and that above which one does. */
+static void find_levels(const struct sx_pairs *p, struct sx_pair_figures *ret)
+{
+	const uint64_t tail = 2 * (uint64_t)p->width * (uint64_t)p->height * (uint64_t)p->pairs / 200;
+	int least = 0, most = 255;
+
+	for (uint64_t n = p->levels[0]; n <= tail; n += p->levels[++least])
+		;
+	for (uint64_t n = p->levels[255]; n <= tail; n += p->levels[--most])
+		;
+	ret->least = least;
+	ret->most = most;
 }
 
 /* Before the pair is counted. */
@@ -452,6 +471,7 @@ void sx_pairs_figures(const struct sx_pairs *p, struct sx_pair_figures *ret)
 		ret->grey[side] = p->grey[side] / pixels;
 		ret->sharp[side] = upper_quartile(p->steps[side]);
 	}
+	find_levels(p, ret);
 	ret->difference = p->difference / pixels;
 	ret->matches = p->count;
 	if (p->count < LEAST)

@@ -21,7 +21,8 @@ struct sx_pair_figures {
 	double dark[2], saturated[2], flat[2];
 	/* share of the pairs with the image of the pair before, of which the other one is new */
 	double frozen[2];
-	double grey[2]; /* mean grey level */
+	double grey[2];	    /* mean grey level */
+	double least, most; /* grey levels between which 99 % of the pixels of both images are */
 	/* steepest step from pixel to pixel over the contrast of a window; upper quartile of windows */
 	double sharp[2];
 	double laplacian[2]; /* mean absolute Laplacian, where sharp is not known */

@@ -4,6 +4,7 @@ import json
 import os
 import random
 import re
+import struct
 import subprocess
 import tempfile
 import time
@@ -16,7 +17,8 @@ SLOW = bool(os.environ.get("SX_SANITIZED"))
 
 # fault, level, beginning of the sentence and of the advice
 FAULTS = [
-    ("none", "ok", r"4 pairs: rows within 0\.[0-3] px, sharpness 0\.4\d and 0\.4\d, density [6-9]\d %$", "$"),
+    ("none", "ok", r"4 pairs: rows within 0\.[0-3] px, sharpness 0\.4\d and 0\.4\d, density [6-9]\d %, "
+     r"99 % of the pixels have grey levels \d+ to 2\d\d$", "$"),
     ("swapped", "problem", r"left and right are exchanged: density [1-5]?\d % as it is, [6-9]\d % exchanged$",
      "swap source.left and source.right"),
     ("rows:3", "warning", r"rows are out of line: the right image is (3\.[0-2]|2\.[89]) px lower$", "calibrate"),
@@ -101,6 +103,32 @@ class Pictures(unittest.TestCase):
         refused = daemon.ctl("set", "source.fault=upside-down")
         self.assertNotEqual(refused.returncode, 0)
         self.assertIn("fault 'upside-down' is not known: allowed are none, swapped, rows:-64..64", refused.stderr)
+
+    def check_range_of_wide_pixels(self, planes):
+        """A hot pixel in each image is not part of it."""
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        r = random.Random(5)
+        row = [r.randrange(52, 128) for _ in range(SIZE[0] + 16)]
+        for side, first in (("left", 0), ("right", 9)):
+            rows = [row[first + y % 7:][:SIZE[0]] for y in range(SIZE[1])]
+            rows[70][100] = 65535
+            with open("%s/%s.pgm" % (folder.name, side), "wb") as f:
+                f.write(b"P5\n%d %d\n65535\n" % SIZE)
+                f.write(b"".join(struct.pack(">%dH" % SIZE[0], *line) for line in rows))
+        daemon = self.start("output.planes=" + planes, "source.kind=files", "source.loop=yes",
+                            "source.path=%s/{left|right}.pgm" % folder.name)
+        said = [text for level, text, _ in self.doctor(daemon) if level == "ok" and "8 bits" in text]
+        self.assertEqual(len(said), 1)
+        m = re.match(r"pixels of more than 8 bits use the values (\d+) to (\d+), (\d+) of 65536;", said[0])
+        low, high, count = map(int, m.groups())
+        self.assertTrue(52 <= low <= 64 and 110 <= high <= 127 and count == high - low + 1, said)
+
+    def test_range_of_wide_pixels_with_pairs(self):
+        self.check_range_of_wide_pixels("pair")
+
+    def test_range_of_wide_pixels_without_pairs(self):
+        self.check_range_of_wide_pixels("none")
 
     def test_what_shows_nothing(self):
         """By pairs, and by the status; nobody says then that nothing is wrong."""

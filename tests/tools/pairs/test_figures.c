@@ -55,6 +55,34 @@ static struct sx_pair_figures look(const struct case_of *c, const char *fault)
 
 static const struct case_of street = {"street", "ideal", 256, 192, 24};
 
+/* Half of the pixels 40, half 180; a hundredth of them has other values, half of these darker. */
+static void grey_levels_of_most_pixels(void **state)
+{
+	enum { WIDTH = 200, HEIGHT = 100 };
+	struct sx_pair_figures f;
+	struct sx_image image[2];
+	struct sx_pairs *pairs;
+
+	assert_int_equal(sx_pairs_create(&pairs, WIDTH, HEIGHT, 0, 32), 0);
+	for (int side = 0; side < 2; side++) {
+		uint8_t *p;
+
+		assert_int_equal(sx_image_init(&image[side], SX_PIXEL_U8, WIDTH, HEIGHT), 0);
+		for (int y = 0; y < HEIGHT; y++) {
+			p = sx_image_row(&image[side], y);
+			for (int x = 0; x < WIDTH; x++)
+				p[x] = x == 7 && y % 2 ? 3 : x == 9 && y % 2 ? 250 : y % 2 ? 40 : 180;
+		}
+	}
+	assert_int_equal(sx_pairs_add(pairs, &image[0], &image[1], NULL, 0), 0);
+	sx_pairs_figures(pairs, &f);
+	assert_float_equal(f.least, 40, 0);
+	assert_float_equal(f.most, 180, 0);
+	for (int side = 0; side < 2; side++)
+		sx_image_finish(&image[side]);
+	sx_pairs_destroy(pairs);
+}
+
 static void assert_only(const struct sx_pair_figures *f, enum sx_pair_fault fault)
 {
 	struct sx_pair_finding found[SX_PAIR_FAULTS];
@@ -265,6 +293,7 @@ static void a_fit_in_spite_of_outliers(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(grey_levels_of_most_pixels),
 		cmocka_unit_test(nothing_in_sound_pairs),
 		cmocka_unit_test(rows_and_turns),
 		cmocka_unit_test(covers_and_cameras_that_hang),

@@ -264,10 +264,27 @@ static void figures_of_status(const struct doctor *d, struct sx_pair_figures *f)
 
 /* ---- findings ---- */
 
+/* Of images of 10 to 16 bits, which are stretched; NAN: of others, or of an older daemon. */
+static double raw_value(const struct doctor *d, const char *key)
+{
+	return number_at(json_object_get(d->status, CHECK), "raw_range", key);
+}
+
+static void say_raw_range(struct doctor *d)
+{
+	const double min = raw_value(d, "min"), max = raw_value(d, "max");
+
+	if (!isnan(min) && !isnan(max))
+		doctor_say(d, DOCTOR_OK, CHECK, NULL,
+			   "pixels of more than 8 bits use the values %.0f to %.0f, %.0f of 65536; single "
+			   "darker and brighter ones are left out",
+			   min, max, max - min + 1);
+}
+
 /* What is known of images in which nothing is wrong. */
 static void say_fine(struct doctor *d, const struct sx_pair_figures *f)
 {
-	char pairs[24] = "", rows[64], sharp[48] = "", density[32] = "";
+	char pairs[24] = "", rows[64], sharp[48] = "", density[32] = "", levels[64] = "";
 
 	if (f->pairs)
 		snprintf(pairs, sizeof(pairs), "%d pairs: ", f->pairs);
@@ -279,7 +296,10 @@ static void say_fine(struct doctor *d, const struct sx_pair_figures *f)
 		snprintf(sharp, sizeof(sharp), ", sharpness %.2f and %.2f", f->sharp[0], f->sharp[1]);
 	if (!isnan(f->density))
 		snprintf(density, sizeof(density), ", density %.0f %%", 100 * f->density);
-	doctor_say(d, DOCTOR_OK, CHECK, NULL, "%s%s%s%s%s", pairs, rows, sharp, density,
+	if (!isnan(f->least) && isnan(raw_value(d, "min")))
+		snprintf(levels, sizeof(levels), ", 99 %% of the pixels have grey levels %.0f to %.0f",
+			 f->least, f->most);
+	doctor_say(d, DOCTOR_OK, CHECK, NULL, "%s%s%s%s%s%s", pairs, rows, sharp, density, levels,
 		   f->pairs && isnan(f->late_ms)
 			   ? "; too little moves up or down to tell whether both are of the same time"
 			   : "");
@@ -305,6 +325,7 @@ void doctor_pictures(struct doctor *d)
 			   finding[i].advice, "%s", finding[i].text);
 	if (!n)
 		say_fine(d, &f);
+	say_raw_range(d);
 	if (!pairs && small)
 		doctor_say(d, DOCTOR_OK, CHECK, NULL, "images are too small to judge pairs");
 	else if (!pairs)
