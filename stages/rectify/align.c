@@ -21,6 +21,7 @@
 #define LOOKS 33     /* rectified pixels along a side that are looked for in both images */
 #define STEPS 5	     /* of OpenCV's undistortion */
 #define STEPS_GAIN 8 /* by how much nearer they come, to be believed */
+#define HALVINGS 40  /* of the way to a raw pixel */
 
 /* Of 80 degrees: rays further out, which a plane has no place for, are taken there. */
 #define TANGENT_MAX 5.671281819617709
@@ -134,20 +135,51 @@ static bool undistort_as_opencv(const struct sx_raw_camera *camera, double u, do
 	return now <= first / STEPS_GAIN;
 }
 
-/* Where raw pixel (x, y) lies in a rectified image of focal length f and principal point (0, 0). */
-static void place_of(const struct sx_rig *rig, int side, double x, double y, double f, double place[2])
+/*
+ * The ray of raw pixel (x, y). False: it lies beyond the lens model, and the ray is the last one that the
+ * model has on the way there.
+ */
+static bool last_ray(const struct sx_raw_camera *c, double x, double y, double ray[3])
+{
+	double low = 0, high = 1;
+
+	if (sx_lens_unproject(c, x, y, ray))
+		return true;
+	ray[0] = ray[1] = 0;
+	ray[2] = 1;
+	for (int i = 0; i < HALVINGS; i++) {
+		const double part = 0.5 * (low + high);
+		double at[3];
+
+		if (sx_lens_unproject(c, c->cx + part * (x - c->cx), c->cy + part * (y - c->cy), at)) {
+			memcpy(ray, at, sizeof(at));
+			low = part;
+		} else {
+			high = part;
+		}
+	}
+	return false;
+}
+
+/*
+ * Where raw pixel (x, y) lies in a rectified image of focal length f and principal point (0, 0). False: it
+ * lies beyond the lens model, see last_ray().
+ */
+static bool place_of(const struct sx_rig *rig, int side, double x, double y, double f, double place[2])
 {
 	const struct sx_raw_camera *c = &rig->raw[side];
 	double ray[3] = {0, 0, 1}, turned[3], z;
+	bool known = true;
 
 	if (c->lens == SX_LENS_EQUIDISTANT ||
 	    !undistort_as_opencv(c, (x - c->cx) / c->fx, (y - c->cy) / c->fy, ray))
-		sx_lens_unproject(c, x, y, ray); /* sx_rig_check() has seen that it can */
+		known = last_ray(c, x, y, ray);
 	ray[2] = c->lens == SX_LENS_EQUIDISTANT ? ray[2] : 1;
 	sx_mat3_apply(turned, rig->rotation[side], ray);
 	z = fmax(turned[2], hypot(turned[0], turned[1]) / TANGENT_MAX);
 	place[0] = z > 0 ? f * turned[0] / z : 0;
 	place[1] = z > 0 ? f * turned[1] / z : 0;
+	return known;
 }
 
 /* Where the middle of both raw images lies. */
@@ -166,21 +198,26 @@ static void find_centre(const struct sx_rig *rig, double f, double centre[2])
 	}
 }
 
-/* Around all of a raw image (outer), and within its borders (inner), from the principal point. */
+/*
+ * Around all of a raw image (outer), and within its borders (inner), from the principal point. Pixels of the
+ * border beyond the lens model do not limit inner, which stays infinite where a side has no other.
+ */
 static void find_boxes(const struct sx_rig *rig, int side, double f, struct box *inner, struct box *outer)
 {
 	*inner = (struct box){-INFINITY, -INFINITY, INFINITY, INFINITY};
 	*outer = (struct box){INFINITY, INFINITY, -INFINITY, -INFINITY};
 	for (int i = 0; i < GRID * GRID; i++) {
-		int column = i % GRID, row = i / GRID;
+		const int column = i % GRID, row = i / GRID;
 		double p[2];
+		const bool known = place_of(rig, side, (double)column * rig->raw_width / (GRID - 1),
+					    (double)row * rig->raw_height / (GRID - 1), f, p);
 
-		place_of(rig, side, (double)column * rig->raw_width / (GRID - 1),
-			 (double)row * rig->raw_height / (GRID - 1), f, p);
 		outer->left = fmin(outer->left, p[0]);
 		outer->right = fmax(outer->right, p[0]);
 		outer->top = fmin(outer->top, p[1]);
 		outer->bottom = fmax(outer->bottom, p[1]);
+		if (!known)
+			continue;
 		if (column == 0)
 			inner->left = fmax(inner->left, p[0]);
 		if (column == GRID - 1)
@@ -219,14 +256,18 @@ static double find_scale(const struct sx_rig *rig, double f, double alpha)
 	return all_seen * (1 - alpha) + all_shown * alpha;
 }
 
+/* Where a lens model ends before all of the border the raw scale is taken, which sx_rig_check() refuses. */
 static void choose_view(struct sx_rig *rig, double alpha)
 {
-	double f = (rig->raw[0].fy + rig->raw[1].fy) / 2 * rig->height / rig->raw_height, centre[2];
+	double f = (rig->raw[0].fy + rig->raw[1].fy) / 2 * rig->height / rig->raw_height, centre[2],
+	       scale = 1;
 
 	find_centre(rig, f, centre);
 	rig->cx = rig->width * centre[0] / rig->raw_width;
 	rig->cy = rig->height * centre[1] / rig->raw_height;
-	rig->fx = rig->fy = alpha < 0 ? f : f * find_scale(rig, f, alpha);
+	if (alpha >= 0)
+		scale = find_scale(rig, f, alpha);
+	rig->fx = rig->fy = scale == 0 ? f : f * scale;
 }
 
 static bool is_seen(const struct sx_rig *rig, int side, double u, double v)
@@ -249,27 +290,12 @@ static bool is_anything_seen(const struct sx_rig *rig)
 	return false;
 }
 
-/*
- * What is given of a rig, with the rest as good as it can be: what sx_rig_check() then finds lies in what
- * is given.
- */
-static struct sx_rig given(const struct sx_rig *rig)
-{
-	struct sx_rig g = *rig;
-
-	for (int i = 0; i < 18; i++)
-		g.rotation[i / 9][i % 9] = i % 9 % 4 == 0;
-	g.fx = g.fy = g.baseline_m = 1;
-	g.cx = g.cy = 0;
-	return g;
-}
-
 int sx_rig_align(struct sx_rig *rig, const double r[9], const double t[3], double alpha, char *why,
 		 size_t why_bytes)
 {
-	struct sx_rig aligned = given(rig);
+	struct sx_rig aligned = *rig;
 	const char *fault = sx_mat3_fault(r);
-	int e = sx_rig_check(&aligned, why, why_bytes);
+	int e = sx_rig_check_given(rig, why, why_bytes);
 
 	if (e < 0)
 		return e;

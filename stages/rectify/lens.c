@@ -132,11 +132,6 @@ double sx_lens_reach(const struct sx_raw_camera *camera)
 	return low;
 }
 
-double sx_lens_angle(const struct sx_raw_camera *camera, double square)
-{
-	return camera->lens == SX_LENS_EQUIDISTANT ? sqrt(square) : atan(sqrt(square));
-}
-
 /* Radius by angle of an equidistant lens, and its derivative. */
 static double bent_angle(const double *k, double angle, double *derivative)
 {
@@ -160,16 +155,6 @@ static struct distorted distort(const double *k, double x, double y)
 		.xy = x * y * slope + 2 * k[P1] * x + 2 * k[P2] * y,
 		.yy = g + y * y * slope + 6 * k[P1] * y + 2 * k[P2] * x,
 	};
-}
-
-double sx_lens_radius(const struct sx_raw_camera *camera, double square)
-{
-	const double *k = camera->distortion;
-	double r = sqrt(square), s = square, ignored;
-
-	if (camera->lens == SX_LENS_EQUIDISTANT)
-		return bent_angle(k, r, &ignored);
-	return r * (1 + s * (k[K1] + s * (k[K2] + s * k[K3]))) / (1 + s * (k[K4] + s * (k[K5] + s * k[K6])));
 }
 
 static bool project_equidistant(const struct sx_raw_camera *camera, double reach, const double ray[3],

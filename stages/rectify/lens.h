@@ -25,12 +25,6 @@ int sx_lens_coefficients(enum sx_lens lens);
  */
 double sx_lens_reach(const struct sx_raw_camera *camera);
 
-/* The angle at that square, rad. */
-double sx_lens_angle(const struct sx_raw_camera *camera, double square);
-
-/* Radius in the image, in focal lengths, of what is seen at that square; tangential distortion apart. */
-double sx_lens_radius(const struct sx_raw_camera *camera, double square);
-
 /* The pixel of a ray (not of unit length). reach: sx_lens_reach(). False: beyond it, behind a flat camera. */
 bool sx_lens_project(const struct sx_raw_camera *camera, double reach, const double ray[3], double *x,
 		     double *y);

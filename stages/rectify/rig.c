@@ -16,7 +16,9 @@
 #define WIDTH_MAX 4096
 #define HEIGHT_MIN 32
 #define HEIGHT_MAX 2160
-#define GRID 33 /* raw pixels along a side that must have a ray */
+#define FOCAL_MIN 1 /* px */
+#define GRID 33	    /* rectified pixels along a side whose rays are looked at */
+#define HALVINGS 40 /* of an angle */
 #define DEGREES (180 / M_PI)
 
 static const char *const sides[2] = {"left", "right"};
@@ -46,8 +48,8 @@ static int check_k(const char *whose, double fx, double fy, double cx, double cy
 	for (int i = 0; i < 4; i++) {
 		if (!isfinite(k[i]))
 			return REFUSE(why, "%s %s is %g, no number of pixels", names[i], whose, k[i]);
-		if (i < 2 && !(k[i] > 0))
-			return REFUSE(why, "%s %s is %g, not above 0", names[i], whose, k[i]);
+		if (i < 2 && !(k[i] >= FOCAL_MIN))
+			return REFUSE(why, "%s %s is %g px, below %d", names[i], whose, k[i], FOCAL_MIN);
 	}
 	return 0;
 }
@@ -71,41 +73,6 @@ static int check_coefficients(const struct sx_raw_camera *camera, const char *si
 	return 0;
 }
 
-/* The corners are farthest from the principal point, wherever that is. */
-static int check_reach(const struct sx_rig *rig, int side, struct reason why)
-{
-	const struct sx_raw_camera *c = &rig->raw[side];
-	double square = sx_lens_reach(c), reach = sx_lens_radius(c, square);
-
-	for (int i = 0; i < 4; i++) {
-		int x = i % 2 ? rig->raw_width - 1 : 0, y = i / 2 ? rig->raw_height - 1 : 0;
-		double radius = hypot((x - c->cx) / c->fx, (y - c->cy) / c->fy);
-
-		if (!(radius < reach))
-			return REFUSE(why,
-				      "the %s lens of the %s camera turns back %.1f degrees from its axis, "
-				      "%.0f px from its centre: raw pixel (%d, %d) is beyond",
-				      sx_lens_name(c->lens), sides[side], sx_lens_angle(c, square) * DEGREES,
-				      reach * fmin(c->fx, c->fy), x, y);
-	}
-	return 0;
-}
-
-/* Tangential distortion, which sx_lens_reach() does not know. */
-static int check_rays(const struct sx_rig *rig, int side, struct reason why)
-{
-	for (int i = 0; i < GRID * GRID; i++) {
-		double x = (rig->raw_width - 1) * (i % GRID) / (GRID - 1.0), ray[3];
-		double y = (rig->raw_height - 1) * (i / GRID) / (GRID - 1.0);
-
-		if (!sx_lens_unproject(&rig->raw[side], x, y, ray))
-			return REFUSE(why,
-				      "the %s lens of the %s camera has no inverse at raw pixel (%.0f, %.0f)",
-				      sx_lens_name(rig->raw[side].lens), sides[side], x, y);
-	}
-	return 0;
-}
-
 static int check_raw_camera(const struct sx_rig *rig, int side, struct reason why)
 {
 	const struct sx_raw_camera *c = &rig->raw[side];
@@ -114,24 +81,103 @@ static int check_raw_camera(const struct sx_rig *rig, int side, struct reason wh
 
 	snprintf(whose, sizeof(whose), "of the %s camera", sides[side]);
 	r = check_k(whose, c->fx, c->fy, c->cx, c->cy, why);
+	return r < 0 ? r : check_coefficients(c, sides[side], why);
+}
+
+static int check_given(const struct sx_rig *rig, struct reason why)
+{
+	int r = check_size("raw", rig->raw_width, rig->raw_height, why);
+
 	if (r == 0)
-		r = check_coefficients(c, sides[side], why);
-	if (r == 0)
-		r = check_reach(rig, side, why);
-	if (r == 0)
-		r = check_rays(rig, side, why);
+		r = check_size("rectified", rig->width, rig->height, why);
+	for (int side = 0; r == 0 && side < 2; side++)
+		r = check_raw_camera(rig, side, why);
 	return r;
+}
+
+/* The ray of a pixel of the rectified image, in the frame of the raw camera. */
+static void ray_of(const struct sx_rig *rig, int side, double u, double v, double ray[3])
+{
+	const double ahead[3] = {(u - rig->cx) / rig->fx, (v - rig->cy) / rig->fy, 1};
+	double back[9];
+
+	sx_mat3_invert(back, rig->rotation[side]);
+	sx_mat3_apply(ray, back, ahead);
+}
+
+static bool is_in_raw(const struct sx_rig *rig, double x, double y)
+{
+	return x >= 0 && x <= rig->raw_width - 1 && y >= 0 && y <= rig->raw_height - 1;
+}
+
+/*
+ * How far the lens model goes in the direction of a ray that it does not show: the angle from the axis up to
+ * which it does, rad, and the place there.
+ */
+static double last_angle(const struct sx_raw_camera *c, double reach, const double ray[3], double *x,
+			 double *y)
+{
+	const double across = hypot(ray[0], ray[1]);
+	double low = 0, high = atan2(across, ray[2]);
+
+	*x = c->cx;
+	*y = c->cy;
+	for (int i = 0; i < HALVINGS && across > 0; i++) {
+		const double angle = 0.5 * (low + high), part = sin(angle) / across;
+		const double at[3] = {part * ray[0], part * ray[1], cos(angle)};
+
+		if (sx_lens_project(c, reach, at, x, y))
+			low = angle;
+		else
+			high = angle;
+	}
+	return low;
+}
+
+/*
+ * Of the rays that the rectified image needs. A ray beyond the model is not needed where the raw image has
+ * ended before, in its direction: there is nothing to show.
+ */
+static int check_rays(const struct sx_rig *rig, int side, struct reason why)
+{
+	const struct sx_raw_camera *c = &rig->raw[side];
+	const double reach = sx_lens_reach(c);
+	bool shows = false;
+
+	for (int i = 0; i < GRID * GRID; i++) {
+		const double u = (rig->width - 1) * (i % GRID) / (GRID - 1.0),
+			     v = (rig->height - 1) * (i / GRID) / (GRID - 1.0);
+		double ray[3], x, y, angle;
+
+		ray_of(rig, side, u, v, ray);
+		if (sx_lens_project(c, reach, ray, &x, &y)) {
+			shows = shows || is_in_raw(rig, x, y);
+			continue;
+		}
+		angle = last_angle(c, reach, ray, &x, &y);
+		if (is_in_raw(rig, x, y))
+			return REFUSE(why,
+				      "the %s lens of the %s camera turns back %.1f degrees from its axis, "
+				      "%.0f px from its centre, but rectified pixel (%.0f, %.0f) needs %.1f: "
+				      "calibrate with views in the corners, or show less (rectify_alpha, P1)",
+				      sx_lens_name(c->lens), sides[side], angle * DEGREES,
+				      hypot(x - c->cx, y - c->cy), u, v,
+				      atan2(hypot(ray[0], ray[1]), ray[2]) * DEGREES);
+	}
+	return shows ? 0
+		     : REFUSE(why, "the rectified image shows nothing that the %s camera sees", sides[side]);
+}
+
+int sx_rig_check_given(const struct sx_rig *rig, char *why, size_t why_bytes)
+{
+	return check_given(rig, (struct reason){why, why_bytes});
 }
 
 int sx_rig_check(const struct sx_rig *rig, char *why, size_t why_bytes)
 {
 	const struct reason reason = {why, why_bytes};
-	int r = check_size("raw", rig->raw_width, rig->raw_height, reason);
+	int r = check_given(rig, reason);
 
-	if (r == 0)
-		r = check_size("rectified", rig->width, rig->height, reason);
-	for (int side = 0; r == 0 && side < 2; side++)
-		r = check_raw_camera(rig, side, reason);
 	if (r < 0)
 		return r;
 	for (int side = 0; side < 2; side++) {
@@ -145,7 +191,9 @@ int sx_rig_check(const struct sx_rig *rig, char *why, size_t why_bytes)
 		return r;
 	if (!(rig->baseline_m > 0 && isfinite(rig->baseline_m)))
 		return REFUSE(reason, "the baseline is %g m, not above 0", rig->baseline_m);
-	return 0;
+	for (int side = 0; r == 0 && side < 2; side++)
+		r = check_rays(rig, side, reason);
+	return r;
 }
 
 static bool is_near(double a, double b, double tolerance)
@@ -175,11 +223,9 @@ bool sx_rig_is_rectified(const struct sx_rig *rig)
 
 bool sx_rig_project(const struct sx_rig *rig, int side, double u, double v, double *x, double *y)
 {
-	const double ahead[3] = {(u - rig->cx) / rig->fx, (v - rig->cy) / rig->fy, 1};
-	double back[9], ray[3];
+	double ray[3];
 
-	sx_mat3_invert(back, rig->rotation[side]);
-	sx_mat3_apply(ray, back, ahead);
+	ray_of(rig, side, u, v, ray);
 	return sx_lens_project(&rig->raw[side], sx_lens_reach(&rig->raw[side]), ray, x, y);
 }
 

@@ -18,10 +18,14 @@ extern "C" {
 /*
  * Whether a rectified pair can be made: sizes 32x32 to 4096x2160, finite numbers, focal lengths above 0,
  * rotations that are rotations (within 1e-3), a baseline above 0; and a lens whose model still grows with the
- * angle as far as the raw image reaches (a polynomial that turns back would show points twice). 0, or -EINVAL
- * with one sentence in why.
+ * angle as far as the rectified image needs it (a polynomial that turns back would show points twice), or as
+ * far as the raw image reaches. What lies beyond in the raw image is not used. 0, or -EINVAL with one
+ * sentence in why.
  */
 int sx_rig_check(const struct sx_rig *rig, char *why, size_t why_bytes);
+
+/* The part of sx_rig_check() that concerns what sx_rig_align() is given: sizes, K, coefficients. */
+int sx_rig_check_given(const struct sx_rig *rig, char *why, size_t why_bytes);
 
 /*
  * Fills rotation, fx, fy, cx, cy and baseline_m of a rig whose sizes and raw cameras are given, from how
@@ -30,7 +34,7 @@ int sx_rig_check(const struct sx_rig *rig, char *why, size_t why_bytes);
  * camera turns by half of r, then both so that t lies along x. alpha: 0: all pixels of the rectified images
  * are seen, 1: all raw pixels are in them, between: between; -1: OpenCV's default, the scale of the raw
  * cameras. 0, or -EINVAL with one sentence in why: r is no rotation, the cameras stand above each other or
- * exchanged, nothing is seen by both, a raw camera that sx_rig_check() refuses. *rig is only written on
+ * exchanged, nothing is seen by both, what sx_rig_check() refuses. *rig is only written on
  * success.
  */
 int sx_rig_align(struct sx_rig *rig, const double r[9], const double t[3], double alpha, char *why,

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <cmocka.h>
 
+#include "stages/rectify/lens.h"
 #include "stages/rectify/mat3.h"
 #include "stages/rectify/rig.h"
 #include "tests/check.h"
@@ -176,6 +177,43 @@ static void check_refused(const struct sx_rig *rig, const struct stand *s, doubl
 	assert_memory_equal(&got, rig, sizeof(got));
 }
 
+/*
+ * Models that turn back before the raw corners. OpenCV rectifies such pairs: a view without what lies beyond
+ * does not need it. Stronger ones turn back within the view.
+ */
+static void corners_beyond_the_model_are_left_out(void **state)
+{
+	const struct stand s = {{1, 0, 0, 0, 1, 0, 0, 0, 1}, {-0.12, 0, 0}};
+	struct sx_rig wide = {.raw_width = 1280, .raw_height = 720, .width = 1280, .height = 720}, got;
+	struct sx_rig fisheye = {.raw_width = 640, .raw_height = 480, .width = 640, .height = 480};
+	double ray[3];
+
+	for (int side = 0; side < 2; side++)
+		wide.raw[side] = (struct sx_raw_camera){521.6,
+							521.1,
+							640.2,
+							351.4,
+							SX_LENS_PLUMB_BOB,
+							{-0.0468, 0.0169, 0.0001, -0.0002, -0.0077}};
+	assert_false(sx_lens_unproject(&wide.raw[0], 0, 0, ray));
+	for (int alpha = -1; alpha <= 0; alpha++) {
+		got = wide;
+		align(&got, &s, alpha);
+		assert_true(got.fx > 510 && got.fx < 525); /* as where the corners have rays */
+	}
+	check_all_seen(&got);
+	wide.raw[0].distortion[4] = -0.02;
+	check_refused(&wide, &s, 0, "left camera turns back 54.4 degrees");
+	check_refused(&wide, &s, -1, "left camera turns back 54.4 degrees");
+	fisheye.raw[0] =
+		(struct sx_raw_camera){277, 277, 318, 240, SX_LENS_EQUIDISTANT, {-0.02, 0.05, -0.04, 0.01}};
+	fisheye.raw[1] = (struct sx_raw_camera){
+		277, 277, 316, 248, SX_LENS_EQUIDISTANT, {0.028, -0.028, 0.038, -0.018}};
+	assert_false(sx_lens_unproject(&fisheye.raw[1], 0, 0, ray));
+	align(&fisheye, &s, 0);
+	check_all_seen(&fisheye);
+}
+
 static void bad_stands_are_refused(void **state)
 {
 	struct check_rng r = check_rng_seed(7);
@@ -224,6 +262,7 @@ int main(void)
 		cmocka_unit_test(alpha_chooses_the_view),
 		cmocka_unit_test(wide_fisheyes_are_aligned),
 		cmocka_unit_test(strong_lenses_are_aligned),
+		cmocka_unit_test(corners_beyond_the_model_are_left_out),
 		cmocka_unit_test(bad_stands_are_refused),
 	};
 
