@@ -121,6 +121,7 @@ PROGRAMS = {
     "compute-sanitizer": "echo 'ERROR SUMMARY: 0 errors'; echo '3 checks, 0 failed'",
     "meson": "while [ $# -gt 1 ]; do case $1 in -D*|setup|configure) ;; *) mkdir -p $1;; esac; shift; done; echo $*",
     "ninja": "mkdir -p $2/tests/gpu/device $2/tools; cp check $2/tests/gpu/device/check_device; "
+             "cp check $2/tests/gpu/device/check_intrinsics; "
              "cp bench $2/tools/stixel-bench",
     "check": CHECK,
     "gate": "echo 'gate: base abc'; echo 'slower by more than 5 %: nothing'; "
@@ -166,10 +167,11 @@ class Passes(unittest.TestCase):
 
     def assert_both(self):
         text, ptx = self.record()
-        self.assertRegex(ptx[0], r"^compute_75 PTX on D: 30, 0 failed; 0 real pairs; driver 580.1, CUDA 13.0, 20")
-        self.assertEqual(len(ptx), 1 + 6 + 4)
+        self.assertRegex(ptx[0], r"^compute_75 PTX on D: 65, 0 failed; 0 real pairs; driver 580.1, CUDA 13.0, 20")
+        self.assertEqual(len(ptx), 1 + 13 + 7)  # variants, random settings, the emulator's functions; sanitizers
         self.assertIn("compute_75 PTX, memcheck: ERROR SUMMARY: 0 errors in 3 checks", ptx)
-        self.assertEqual(text.count("30, 0 failed"), 2)
+        self.assertIn("compute_75 PTX, racecheck: ERROR SUMMARY: 0 errors in 3 checks of random settings", ptx)
+        self.assertEqual(text.count("65, 0 failed"), 2)
         self.assertIn("table\n\n" + "\n".join(sources.sum_lines(sources.digests(self.top))), text)
         self.assertEqual(sources.sentence(self.top), ("gpu: sources are those validated on D, " +
                                                       re.search("^date: (.*)", text, re.M).group(1), True))

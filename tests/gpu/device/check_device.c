@@ -1,13 +1,16 @@
 /*
  * The CUDA engine on a real device against the reference: every tap and the record, over the sizes,
- * settings and fillings of tests/engine_case.h, with both ways to keep path costs and both ways of input;
- * the same frame again and again; several contexts in flight; image files. Needs no library that a
- * machine with a GPU may lack.
+ * settings and fillings of tests/engine_case.h, with all ways to keep path costs and both ways of input;
+ * the same frame again and again; several contexts in flight; image files; random settings
+ * (tests/random_case.h). Needs no library that a machine with a GPU may lack.
  *
- *	check_device [--quick | --variant N] [LEFT RIGHT]...
+ *	check_device [--cpu] [--quick] [--variant N | --random SEED COUNT [--cells N]] [LEFT RIGHT]...
  *
- * --variant: one of the five ways to run the engine alone. Prints "N checks, N failed". Exit: 0; 1 a check
- * failed; 64 no such variant; 77 no module or no usable device.
+ * --cpu: the cpu engine instead, which shows that this program finds what it should.
+ * --variant: one of the ways to run the engine alone. --random: COUNT random settings from SEED on instead,
+ * the ways to run it in turn, of N cells of the cost volume at most; image files lend their parts. --quick:
+ * fewer and smaller.
+ * Prints "N checks, N failed". Exit: 0; 1 a check failed; 64 unknown words; 77 no module or no usable device.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -17,14 +20,19 @@
 #include <string.h>
 
 #include "capture/image/image_io.h"
+#include "cpu/engine.h"
 #include "engines/load.h"
-#include "tests/engine_case.h"
+#include "tests/random_case.h"
 
 #define SKIPPED 77
 #define CONTEXTS_MAX 4
+#define IMAGES_MAX 64
+/* Of a random case, cells of the volume: the reference takes a second for about 10 million. */
+#define RANDOM_CELLS ((size_t)16000000)
+#define RANDOM_CELLS_QUICK ((size_t)1000000)
 
 static struct {
-	const struct sx_backend *cuda;
+	const struct sx_backend *engine; /* under test: cuda, or cpu */
 	struct sx_device *device, *reference;
 	const char *name; /* of the variant under test */
 	enum sx_volume_choice volume;
@@ -54,13 +62,13 @@ static bool compute(const struct sx_backend *b, struct sx_context *x, const stru
 static bool compare_with(const struct sx_context *a, const struct engine_case *t, const struct sx_pair *pair,
 			 bool keep_volume)
 {
-	struct sx_context *b = engine_case_context(test.cuda, test.device, t, keep_volume);
-	bool good = b && compute(test.cuda, b, pair) &&
+	struct sx_context *b = engine_case_context(test.engine, test.device, t, keep_volume);
+	bool good = b && compute(test.engine, b, pair) &&
 		    engine_case_same(t, (struct engine_output){&sx_backend_reference, a},
-				     (struct engine_output){test.cuda, b}, test.name, keep_volume);
+				     (struct engine_output){test.engine, b}, test.name, keep_volume);
 
 	if (b)
-		test.cuda->context_destroy(b);
+		test.engine->context_destroy(b);
 	return good;
 }
 
@@ -79,20 +87,20 @@ static bool compare(const struct engine_case *t, const struct sx_pair *pair)
 	return good;
 }
 
-static bool is_there(const struct engine_case *t)
-{
-	return t->params.stereo.cost != SX_COST_ZNCC && t->params.stereo.aggregation == SX_AGGREGATION_SGM;
-}
-
 static void check_case(const struct engine_case *t)
 {
 	struct engine_frame f;
 
-	if (!is_there(t))
-		return;
 	engine_frame_init(&f, t);
 	note(compare(t, &f.pair));
 	note(engine_frame_finish(&f));
+}
+
+/* Of the groups that take long, where that matters. */
+static void check_some(const struct engine_case *t)
+{
+	if (!test.quick || t->seed % 8 == 3)
+		check_case(t);
 }
 
 /* All that a frame gives, after each of many frames, with n contexts in flight. */
@@ -110,20 +118,20 @@ static void check_again(int n, int frames)
 	a = engine_case_context(&sx_backend_reference, test.reference, &t, false);
 	good = a && compute(&sx_backend_reference, a, &f.pair);
 	for (int i = 0; i < n; i++)
-		good &= (x[i] = engine_case_context(test.cuda, test.device, &t, false)) != NULL;
+		good &= (x[i] = engine_case_context(test.engine, test.device, &t, false)) != NULL;
 	for (int i = 0; good && i < frames + n; i++) {
 		struct sx_context *one = x[i % n];
 
 		if (i >= n)
-			good = test.cuda->wait(one, 30000) == 1 &&
+			good = test.engine->wait(one, 30000) == 1 &&
 			       engine_case_same(&t, (struct engine_output){&sx_backend_reference, a},
-						(struct engine_output){test.cuda, one}, test.name, false);
+						(struct engine_output){test.engine, one}, test.name, false);
 		if (good && i < frames)
-			good = test.cuda->submit(one, &f.pair, NULL, NULL, NULL) == 0;
+			good = test.engine->submit(one, &f.pair, NULL, NULL, NULL) == 0;
 	}
 	for (int i = 0; i < n; i++)
 		if (x[i])
-			test.cuda->context_destroy(x[i]);
+			test.engine->context_destroy(x[i]);
 	sx_backend_reference.context_destroy(a);
 	engine_frame_finish(&f);
 	note(good);
@@ -136,17 +144,19 @@ static void check_again(int n, int frames)
 static void check_memory(int width, int height, int disparities)
 {
 	struct engine_case t = engine_case_small(1);
-	const size_t before = test.cuda->memory(test.device);
+	const size_t before = test.engine->memory(test.device);
 	struct sx_context *x;
 	size_t took, most;
 
+	if (test.engine == &sx_backend_cpu)
+		return;
 	t.width = width;
 	t.height = height;
 	t.params.stereo.disparities = disparities;
 	t.params.stereo.paths = 4;
 	t.params.filters.speckle_size = 100;
-	x = engine_case_context(test.cuda, test.device, &t, false);
-	took = test.cuda->memory(test.device) - before;
+	x = engine_case_context(test.engine, test.device, &t, false);
+	took = test.engine->memory(test.device) - before;
 	most = 5 * engine_case_cells(&t) + 64000000;
 	if (test.volume == SX_VOLUME_CHECKPOINT)
 		most = (disparities == 128 ? 5 : 9) * engine_case_cells(&t) / 4 + 70000000;
@@ -155,8 +165,8 @@ static void check_memory(int width, int height, int disparities)
 			width, height, disparities, took, most);
 	note(x && took <= most);
 	if (x)
-		test.cuda->context_destroy(x);
-	note(test.cuda->memory(test.device) == before);
+		test.engine->context_destroy(x);
+	note(test.engine->memory(test.device) == before);
 }
 
 /* Stixels of one pixel: more columns than the largest device does at once. */
@@ -171,41 +181,31 @@ static void check_many_columns(void)
 	check_case(&t);
 }
 
-static void check_files(const char *left, const char *right)
+/* Whole images, which take the reference seconds: 2, 4 or 8 paths, over all variants each of them. */
+static void check_pair(const struct sx_image img[2], int nth)
 {
-	static const int paths[] = {2, 4, 8};
-	struct sx_image img[2] = {{0}};
-	char why[512] = "";
-	bool good = sx_image_read(left, &img[0], why, sizeof(why)) == 0 &&
-		    sx_image_read(right, &img[1], why, sizeof(why)) == 0;
+	struct engine_case t = engine_case_small(1);
+	const struct sx_pair pair = {.left = img[0], .right = img[1], .number = 1};
 
-	if (!good)
-		fprintf(stderr, "%s\n", why);
-	for (int i = 0; good && i < 3; i++) {
-		struct engine_case t = engine_case_small(1);
-		const struct sx_pair pair = {.left = img[0], .right = img[1], .number = 1};
-
-		t.width = img[0].width;
-		t.height = img[0].height;
-		t.pixel = img[0].pixel;
-		t.params.stereo.disparities = 128;
-		t.params.stereo.paths = paths[i];
-		t.params.stereo.p2 = 86;
-		t.params.filters.speckle_size = 100;
-		t.params.stixels.width = i < 2 ? t.params.stixels.width : 1;
-		note(compare(&t, &pair));
-	}
-	if (!good)
-		note(false);
-	sx_image_finish(&img[0]);
-	sx_image_finish(&img[1]);
+	t.width = img[0].width;
+	t.height = img[0].height;
+	t.pixel = img[0].pixel;
+	t.params.stereo.disparities = 128;
+	t.params.stereo.paths = 2 << nth % 3;
+	t.params.stereo.p2 = 86;
+	t.params.filters.speckle_size = 100;
+	t.params.stixels.width = nth % 3 < 2 ? t.params.stixels.width : 1;
+	note(compare(&t, &pair));
 }
 
-static void check_all(bool quick, int files, char **file)
+static void check_all(bool quick, int variant, const struct random_images *images)
 {
 	engine_cases_sizes(check_case);
 	engine_cases_costs(check_case);
 	engine_cases_paths(check_case);
+	engine_cases_edges(check_some);
+	engine_cases_zncc(check_some);
+	engine_cases_fastdt(check_some);
 	check_many_columns();
 	check_again(2, quick ? 5 : 20);
 	check_memory(1024, 440, 128);
@@ -226,59 +226,67 @@ static void check_all(bool quick, int files, char **file)
 		check_memory(2048, 1024, 128);
 		check_memory(2048, 1024, 256);
 	}
-	for (int i = 0; i + 1 < files; i += 2)
-		check_files(file[i], file[i + 1]);
+	for (int i = 0; i + 1 < images->count; i += 2)
+		check_pair(&images->image[i], i / 2 + variant);
 }
 
-/* sms: of a slice, where kernels may take their work apart differently; 0: all. */
-static int run_variant(enum sx_volume_choice volume, enum sx_input_choice input, int sms, bool quick,
-		       int files, char **file)
-{
-	static const char *const inputs[] = {"auto", "mapped", "copy"};
-	const struct sx_engine_params p = {.backend = SX_BACKEND_CUDA,
-					   .contexts = CONTEXTS_MAX,
-					   .volume = volume,
-					   .input = input,
-					   .sms = sms};
-	unsigned before = test.checks, failed = test.failed;
-	char name[64], why[512] = "";
-	int r = test.cuda->open(&test.device, &p, why, sizeof(why));
-
-	if (r < 0) {
-		fprintf(stderr, "%s\n", why);
-		return r;
-	}
-	snprintf(name, sizeof(name), "volume %s, input %s:", sx_volume_names[volume], inputs[input]);
-	test.name = name;
-	test.volume = volume;
-	test.quick = quick;
-	check_all(quick, files, file);
-	printf("# %s, volume %s: %u checks, %u failed\n", test.cuda->describe(test.device),
-	       sx_volume_names[volume], test.checks - before, test.failed - failed);
-	fflush(stdout);
-	test.cuda->close(test.device);
-	return 0;
-}
-
-static const struct {
+struct variant {
 	enum sx_volume_choice volume;
 	enum sx_input_choice input;
-	int sms;
+	int sms; /* of a slice, where kernels may take their work apart differently; 0: all */
 	bool quick;
-} variants[] = {
+};
+
+static const struct variant variants[] = {
 	{SX_VOLUME_STORED, SX_INPUT_COPY, 0, false},	{SX_VOLUME_CHECKPOINT, SX_INPUT_MAPPED, 0, false},
 	{SX_VOLUME_STORED, SX_INPUT_MAPPED, 0, false},	{SX_VOLUME_CHECKPOINT, SX_INPUT_COPY, 0, false},
 	{SX_VOLUME_CHECKPOINT, SX_INPUT_COPY, 8, true}, {SX_VOLUME_COUNTED, SX_INPUT_COPY, 0, false}};
 #define QUICK_VARIANTS 3
 #define VARIANTS ((int)(sizeof(variants) / sizeof(variants[0])))
 
+/* Opens the engine as the variant has it. */
+static int open_variant(const struct variant *v, char *why, size_t why_bytes)
+{
+	const struct sx_engine_params p = {.backend = SX_BACKEND_CUDA,
+					   .contexts = CONTEXTS_MAX,
+					   .threads = 1,
+					   .volume = v->volume,
+					   .input = v->input,
+					   .sms = v->sms};
+
+	return test.engine->open(&test.device, &p, why, why_bytes);
+}
+
+static int run_variant(const struct variant *v, const struct random_images *images)
+{
+	static const char *const inputs[] = {"auto", "mapped", "copy"};
+	unsigned before = test.checks, failed = test.failed;
+	char name[64], why[512] = "";
+	int r = open_variant(v, why, sizeof(why));
+
+	if (r < 0) {
+		fprintf(stderr, "%s\n", why);
+		return r;
+	}
+	snprintf(name, sizeof(name), "volume %s, input %s:", sx_volume_names[v->volume], inputs[v->input]);
+	test.name = name;
+	test.volume = v->volume;
+	check_all(test.quick, (int)(v - variants), images);
+	printf("# %s, volume %s: %u checks, %u failed\n", test.engine->describe(test.device),
+	       sx_volume_names[v->volume], test.checks - before, test.failed - failed);
+	fflush(stdout);
+	test.engine->close(test.device);
+	return 0;
+}
+
 /* Those from first on, count of them. */
-static int run_variants(int first, int count, bool quick, int files, char **file)
+static int run_variants(int first, int count, bool quick, const struct random_images *images)
 {
 	for (int i = first; i < first + count; i++) {
-		int r = run_variant(variants[i].volume, variants[i].input, variants[i].sms,
-				    quick || variants[i].quick, files, file);
+		int r;
 
+		test.quick = quick || variants[i].quick;
+		r = run_variant(&variants[i], images);
 		if (r < 0 && variants[i].sms) /* needs CUDA 12.5, and more multiprocessors than a board has */
 			printf("# no slice of this device: not checked\n");
 		else if (r < 0)
@@ -287,29 +295,139 @@ static int run_variants(int first, int count, bool quick, int files, char **file
 	return 0;
 }
 
-int main(int argc, char **argv)
+/* What the command line says. */
+struct words {
+	bool cpu, quick;
+	int variant; /* -1: all */
+	unsigned long long seed;
+	int random; /* count; 0: none */
+	size_t cells;
+	int files; /* where they begin */
+};
+
+static void check_random_case(uint64_t seed, size_t cells, const struct random_images *images)
 {
-	const bool quick = argc > 1 && strcmp(argv[1], "--quick") == 0,
-		   one = argc > 2 && strcmp(argv[1], "--variant") == 0;
-	const int taken = quick ? 2 : one ? 3 : 1, first = one ? argv[2][0] - '0' : 0;
+	const struct engine_case t = random_case(seed, images, cells);
+	const unsigned failed = test.failed;
+	struct engine_frame f;
+
+	random_case_frame(&f, &t, images);
+	note(compare(&t, &f.pair));
+	note(engine_frame_finish(&f));
+	if (test.failed != failed)
+		fprintf(stderr, "again by: check_device --random %llu 1 --cells %zu\n",
+			(unsigned long long)seed, cells);
+}
+
+/* Each setting with one of the variants, by its seed. */
+static int run_random(const struct words *w, const struct random_images *images)
+{
+	const uint64_t seed = w->seed, end = seed + (uint64_t)w->random;
+
+	test.quick = w->quick;
+	for (int v = 0; v < VARIANTS; v++) {
+		char why[512] = "";
+		int r;
+
+		if (variants[v].sms)
+			continue;
+		r = open_variant(&variants[v], why, sizeof(why));
+		if (r < 0) {
+			fprintf(stderr, "%s\n", why);
+			return r;
+		}
+		test.name = sx_volume_names[variants[v].volume];
+		for (uint64_t s = seed; s < end; s++)
+			if ((int)(s % VARIANTS) == v || (variants[s % VARIANTS].sms && v == 0))
+				check_random_case(s, w->cells, images);
+		test.engine->close(test.device);
+	}
+	printf("# random settings %llu to %llu: %u checks, %u failed; %d images\n", (unsigned long long)seed,
+	       (unsigned long long)end - 1, test.checks, test.failed, images->count);
+	return 0;
+}
+
+static bool read_images(struct sx_image image[IMAGES_MAX], int files, char **file)
+{
+	char why[512] = "";
+
+	for (int i = 0; i < files; i++)
+		if (sx_image_read(file[i], &image[i], why, sizeof(why)) < 0) {
+			fprintf(stderr, "%s\n", why);
+			return false;
+		}
+	return true;
+}
+
+static bool read_words(struct words *w, int argc, char **argv)
+{
+	int i = 1;
+
+	*w = (struct words){.variant = -1};
+	for (; i < argc && strncmp(argv[i], "--", 2) == 0; i++) {
+		if (!strcmp(argv[i], "--cpu")) {
+			w->cpu = true;
+		} else if (!strcmp(argv[i], "--quick")) {
+			w->quick = true;
+		} else if (!strcmp(argv[i], "--variant") && i + 1 < argc) {
+			w->variant = (int)strtol(argv[++i], NULL, 10);
+		} else if (!strcmp(argv[i], "--random") && i + 2 < argc) {
+			w->seed = strtoull(argv[++i], NULL, 10);
+			w->random = (int)strtol(argv[++i], NULL, 10);
+		} else if (!strcmp(argv[i], "--cells") && i + 1 < argc) {
+			w->cells = strtoul(argv[++i], NULL, 10);
+		} else {
+			return false;
+		}
+	}
+	w->files = i;
+	if (!w->cells)
+		w->cells = w->quick ? RANDOM_CELLS_QUICK : RANDOM_CELLS;
+	return w->variant < VARIANTS && (argc - i) % 2 == 0 && argc - i <= IMAGES_MAX;
+}
+
+/* The engine under test, and the reference. */
+static int find_engines(bool cpu)
+{
 	const struct sx_engine_params p = {.backend = SX_BACKEND_REFERENCE, .contexts = 1};
 	char why[512] = "";
 	int r;
 
-	if (first < 0 || first >= VARIANTS || (one && argv[2][1]))
-		return 64;
-	if (sx_cuda_load(&test.cuda, why, sizeof(why)) < 0) {
+	test.engine = &sx_backend_cpu;
+	if (!cpu && sx_cuda_load(&test.engine, why, sizeof(why)) < 0) {
 		fprintf(stderr, "%s\n", why);
 		return SKIPPED;
 	}
-	if (sx_backend_reference.open(&test.reference, &p, why, sizeof(why)) < 0)
+	r = sx_backend_reference.open(&test.reference, &p, why, sizeof(why));
+	if (r < 0)
+		fprintf(stderr, "%s\n", why);
+	return r < 0;
+}
+
+int main(int argc, char **argv)
+{
+	static struct sx_image image[IMAGES_MAX];
+	struct random_images images = {image, 0};
+	struct words w;
+	int r;
+
+	if (!read_words(&w, argc, argv))
+		return 64;
+	r = find_engines(w.cpu);
+	if (r)
+		return r;
+	if (!read_images(image, argc - w.files, argv + w.files))
 		return 1;
-	r = run_variants(first,
-			 one	 ? 1
-			 : quick ? QUICK_VARIANTS
-				 : VARIANTS,
-			 quick, argc - taken, argv + taken);
+	images.count = argc - w.files;
+	if (w.random)
+		r = run_random(&w, &images);
+	else if (w.variant >= 0)
+		r = run_variants(w.variant, 1, w.quick, &images);
+	else
+		r = run_variants(0, w.quick ? QUICK_VARIANTS : VARIANTS, w.quick, &images);
 	sx_backend_reference.close(test.reference);
+	for (int i = 0; i < IMAGES_MAX; i++)
+		sx_image_finish(&image[i]);
 	if (r < 0)
 		return r == -ENODEV && test.checks == 0 ? SKIPPED : 1;
 	printf("%u checks, %u failed\n", test.checks, test.failed);

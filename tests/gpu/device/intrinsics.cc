@@ -1,0 +1,8 @@
+/*
+ * intrinsics.cu as the emulator has its functions.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <sx_emulate.h>
+
+#include "tests/gpu/device/intrinsics.cu"
