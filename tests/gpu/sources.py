@@ -1,4 +1,5 @@
-# Which sources were validated on a GPU: one SHA-256 for each file of stages/ and gpu/ that decides what is computed.
+# Which sources were validated on a GPU: one SHA-256 for each file of stages/ and gpu/ that decides what is computed, of
+# its code: neither comments nor the layout of lines count, texts between quotes do.
 # Two passes write the record: that of code for the device, and that of compute_75 PTX, whose lines begin so. They stand
 # in one record only if both were of the same sources.
 # SPDX-License-Identifier: Apache-2.0
@@ -13,8 +14,49 @@ RECORD = os.path.join("tests", "gpu", "validated.txt")
 PTX = "compute_75 PTX"
 
 
+# What C and CUDA C are made of, the first that fits: comments; texts; numbers and names; operators, the longest first.
+PIECES = re.compile(r"""(?P<comment>/\*.*?\*/|//[^\n]*)
+    |(?P<text>"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*')
+    |(?P<word>\.?\d(?:[eEpP][+-]|[\w.])*|\w+)
+    |(?P<operator><<=|>>=|\.\.\.|->|\+\+|--|<<|>>|<=|>=|==|!=|&&|\|\||[-+*/%&|^]=|::|\#\#|[^\s\w])
+    |(?P<end>\n)|(?P<blank>[^\S\n]+)""", re.S | re.X)
+
+
+def c_code(text):
+    """The pieces that a compiler sees. A line ends only where that means something: those that begin with #."""
+    code, directive, after, fresh = [], False, "blank", True
+    for m in PIECES.finditer(text.replace("\\\n", "")):
+        kind, piece = m.lastgroup, m.group()
+        if kind == "operator" and piece == "#" and fresh:
+            directive = True
+            code.append("\n")
+        if kind == "end":
+            if directive:
+                code.append("\n")
+            directive, fresh = False, True
+        elif kind not in ("comment", "blank"):
+            # a macro takes arguments only if its ( follows at once
+            defines = directive and len(code) > 2 and code[-2] == "define" and code[-3] == "#"
+            code.append("glued (" if piece == "(" and defines and after == "word" else piece)
+            fresh = False
+        after = kind
+    return code
+
+
+def other_code(text):
+    """Lines without those that are comments alone, and without the blanks around them."""
+    lines = [line.strip() for line in text.splitlines()]
+    return [line for line in lines if line and not line.startswith("#")]
+
+
+def digest_of(name, data):
+    text = data.decode("utf-8", "surrogateescape")
+    code = c_code(text) if name.endswith((".c", ".h", ".cu", ".cuh")) else other_code(text)
+    return hashlib.sha256("\0".join(code).encode("utf-8", "surrogateescape")).hexdigest()
+
+
 def digests(top):
-    """{name: SHA-256}, of the files as they lie there."""
+    """{name: SHA-256}, of the code of the files as they lie there."""
     found = {}
     for folder in FOLDERS:
         for here, _, names in os.walk(os.path.join(top, folder)):
@@ -22,7 +64,7 @@ def digests(top):
                 if name.endswith(KINDS):
                     path = os.path.join(here, name)
                     with open(path, "rb") as f:
-                        found[os.path.relpath(path, top)] = hashlib.sha256(f.read()).hexdigest()
+                        found[os.path.relpath(path, top)] = digest_of(name, f.read())
     return found
 
 

@@ -103,10 +103,49 @@ class Validated(unittest.TestCase):
                     f.write(self.record("a", *lines).replace("a" * 64 + "  gpu/a.cu", sums))
                 self.assertEqual(sources.sentence(top), ("gpu: sources are those validated on " + want, True))
             with open(top + "/gpu/a.cu", "a") as f:
-                f.write("\n")
+                f.write("\n/* a word on it */\n")
+            self.assertTrue(sources.sentence(top)[1])
+            with open(top + "/gpu/a.cu", "a") as f:
+                f.write("more\n")
             said, good = sources.sentence(top)
             self.assertIn("have changed", said)
             self.assertFalse(good)
+
+
+class Code(unittest.TestCase):
+    """What counts of a source, and what does not."""
+
+    def same(self, a, b, name="a.cu"):
+        return sources.digest_of(name, a.encode()) == sources.digest_of(name, b.encode())
+
+    def test_prose_and_layout_do_not_count(self):
+        for a, b in (("int a; /* one */\nint b;", "/* other */ int a;\n\n\tint b; // more\n"),
+                     ("f(a,\n  b)", "f(a, b)"),
+                     ("#define A(x) \\\n\t(x) /* why */\nint a;", "#define A(x) (x)\nint a;"),
+                     ("a/**/b", "a b"), ("x=1;", "x = 1;"), ("'\\''/*a*/", "'\\''"),
+                     ("# include <a.h>\n", "#include <a.h>\n")):
+            self.assertTrue(self.same(a, b), (a, b))
+        self.assertTrue(self.same("a = 1 # no\n# prose\n\n  b", "a = 1 # no\nb\n# other", "meson.build"))
+
+    def test_code_counts(self):
+        for a, b in (("int a;", "int b;"), ('"a  b"', '"a b"'), ('"/* a */"', '"/* b */"'), ('"// a"', '"// b"'),
+                     ("a+ +b", "a++b"), ("a b", "ab"), ("1.0 f", "1.0f"), ("#define A 1\nint b;", "#define A 1 int b;"),
+                     ("#define F (x)", "#define F(x)"), ("'a'", "'b'"), ("int a; /* */ b", "int a; /* b"),
+                     ("x > >y", "x >>y"), ("1e-3", "1e - 3"), ("#if A\nB", "#if A B")):
+            self.assertFalse(self.same(a, b), (a, b))
+        self.assertFalse(self.same("a = 1", "a = 2", "meson.build"))
+        self.assertFalse(self.same("local: *;", "local: a;", "module.map"))
+
+    def test_every_source_is_read(self):
+        top = os.path.join(HERE, "..", "..")
+        found = sources.digests(top)
+        self.assertEqual(len(set(found.values())), len(found))
+        for name in found:
+            if name.endswith((".c", ".h", ".cu", ".cuh")):
+                with open(os.path.join(top, name)) as f:
+                    code = "".join(sources.c_code(f.read()))
+                self.assertNotIn("SPDX", code, name)
+                self.assertNotIn("\n\n\n", code, name)
 
 
 CHECK = """case $0 in *-ptx75/*)
