@@ -93,9 +93,6 @@ bool sx_load_calibration(struct sx_load *l)
 		return true;
 	r = sx_calibration_read(&c, l->settings.calibration, &wish, why, sizeof(why));
 	if (r < 0) {
-		if (l->look)
-			(void)sx_missing(l->settings.calibration, why,
-					 sizeof(why)); /* says more, if it is that */
 		sx_errors_add(l->errors, "%s: [camera] calibration: %s", where ? where : "default", why);
 		return false;
 	}

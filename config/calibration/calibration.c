@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/advice.h"
 #include "config/calibration/calibration.h"
 #include "config/calibration/calibration_priv.h"
 #include "config/text/file.h"
@@ -113,7 +114,8 @@ static int read_raw(struct sx_calibration_raw *raw, const char *path, const stru
 	int r = sx_file_read(path, FILE_BYTES_MAX, &text, &size, reason, sizeof(reason));
 
 	if (r < 0) {
-		snprintf(why, why_bytes, "%s: %s", path, reason);
+		if (!sx_missing(path, why, why_bytes))
+			snprintf(why, why_bytes, "%s: %s", path, reason);
 		return r;
 	}
 	memset(raw, 0, sizeof(*raw));
@@ -236,11 +238,12 @@ int sx_calibration_read(struct sx_calibration *ret, const char *path, const stru
 	    (int)sizeof(first))
 		return sx_calibration_refuse(why, why_bytes, "the file's name is too long");
 	r = read_raw(&raw, first, wish, why, why_bytes);
-	if (r == -ENOENT && comma)
-		snprintf(why, why_bytes,
-			 "%s: No such file (a comma parts the names of two files, unless a file has "
-			 "the whole name)",
-			 first);
+	if (r == -ENOENT && comma) {
+		const size_t n = strlen(why);
+
+		snprintf(why + n, why_bytes - n,
+			 " (a comma parts the names of two files, unless a file has the whole name)");
+	}
 	if (r < 0)
 		return r;
 	if (comma) {

@@ -128,7 +128,7 @@ static void ros(void **state)
 	assert_non_null(strstr(why, "image sizes differ: left 1280x720, right 640x720"));
 	snprintf(both, sizeof(both), "%s,%s", left, fixture_path("none.yaml"));
 	assert_int_equal(sx_calibration_read(&c, both, &wish, why, sizeof(why)), -ENOENT);
-	assert_non_null(strstr(why, "none.yaml: No such file"));
+	assert_non_null(strstr(why, "none.yaml does not exist, though "));
 	left = fixture_text("left.yaml", ROS("1280", "0.0"));
 	snprintf(both, sizeof(both), "%s,%s", left, fixture_text("q.yml", OPENCV_HEAD OPENCV_Q("8.", "0.")));
 	assert_int_equal(sx_calibration_read(&c, both, &wish, why, sizeof(why)), -EINVAL);
@@ -304,8 +304,10 @@ static void beside_a_configuration(void **state)
 	words[0] = "camera.calibration=of,three/right.yaml";
 	fixture_load(
 		fixture_path("a.conf"), words,
-		"-s camera.calibration=of,three/right.yaml: [camera] calibration: DIR/of: No such file (a "
-		"comma parts the names of two files, unless a file has the whole name)\n");
+		"-s camera.calibration=of,three/right.yaml: [camera] calibration: DIR/of does not exist, "
+		"though DIR does: correct the path, or make or mount what is missing (a "
+		"comma parts the names of two files, unless "
+		"a file has the whole name)\n");
 	go_to(before);
 
 	/* a folder with a long name */
@@ -342,7 +344,9 @@ static void contradictions(void **state)
 		"for 1280x720\n");
 	fixture_load(
 		fixture_text("a.conf", "[source]\nkind = synthetic\n[camera]\ncalibration = none.yaml\n"),
-		NULL, "DIR/a.conf:4: [camera] calibration: DIR/none.yaml: No such file or directory\n");
+		NULL,
+		"DIR/a.conf:4: [camera] calibration: DIR/none.yaml does not exist, though DIR does: correct "
+		"the path, or make or mount what is missing\n");
 }
 
 /* Any bytes: sentences or numbers in range (the sanitizers watch). */

@@ -159,7 +159,7 @@ static void named_later(void **state)
 
 	/* ... and in settings that run */
 	change(&s, &origins, SET("camera.calibration=/nowhere", "camera.height_m=1"),
-	       "/nowhere: No such file");
+	       "/nowhere does not exist, though / does");
 	change(&s, &origins, SET("camera.calibration=" SX_DATA "/opencv.yml", "camera.fx=9"),
 	       "fx: is also in the calibration file");
 	assert_non_null(strstr(sx_origin_text(&origins, fx), "/a.conf:6"));
@@ -223,8 +223,10 @@ static void contradictions(void **state)
 		  "DIR/a.conf:6: [camera] rectify_size: found '640x480', but images are not rectified here: "
 		  "there is no calibration file, or rectify = no\n");
 	/* one thing wrong, one sentence */
-	configure("", "calibration = none.yaml\nrectify_size = 640x480\n",
-		  "DIR/a.conf:4: [camera] calibration: DIR/none.yaml: No such file or directory\n");
+	configure(
+		"", "calibration = none.yaml\nrectify_size = 640x480\n",
+		"DIR/a.conf:4: [camera] calibration: DIR/none.yaml does not exist, though DIR does: correct "
+		"the path, or make or mount what is missing\n");
 	configure("size = 640x480\n", "calibration = " SX_DATA "/opencv.yml\n",
 		  "DIR/a.conf:3: [source] size: images are 640x480, but calibration " SX_DATA
 		  "/opencv.yml was made for 752x480\n");

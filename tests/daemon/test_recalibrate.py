@@ -119,7 +119,7 @@ class Recalibrate(Live):
         self.changed(i, "camera.calibration=" + i.file)
         before = self.settings(i)
         for text, change, code, why in (
-                (None, "camera.calibration=%s/none" % i.top, 422, "/none: No such file or directory"),
+                (None, "camera.calibration=%s/none" % i.top, 422, "/none does not exist, though "),
                 ("fx: 50\n", "camera.calibration=" + i.file, 422, "/cal: calibration text: 'fy' is missing"),
                 (RAW[:90], "camera.rectify=yes", 422, "/cal"),
                 (PLAIN % (50, 32), "camera.calibration=" + i.file, 422,

@@ -328,6 +328,24 @@ class Configuration(TestCase):
                   "-s", "camera.fx=0", "-s", "camera.fy=0", "-s", "camera.baseline_m=0"]
         self.assertEqual(i.run_once(*camera, "--check-config"), (0, "", ""))
 
+    def test_check_says_why_a_pair_of_calibrations_is_refused(self):
+        """One sentence, of the file that is wrong; a file that is there is not said to be missing."""
+        i = self.instance()
+        names = [os.path.join(i.top, side + ".yaml") for side in ("left", "right")]
+        for name, x in zip(names, ("0.0", "-84.0")):
+            with open(name, "w") as f:
+                f.write("image_width: 1280\nimage_height: 720\ndistortion_model: plumb_bob\nprojection_matrix:\n"
+                        "  rows: 3\n  cols: 4\n  data: [700, 13, 640, %s, 0, 700, 360, 0, 0, 0, 1, 0]\n" % x)
+        for pair, why in ((names, "left projection_matrix[0][1] is 13, must be 0"),
+                          (names[:1] + [i.top + "/none.yaml"], ": %s/none.yaml does not exist, though %s does" % (
+                              i.top, i.top)),
+                          ([i.top + "/none.yaml"] + names[1:], ": %s/none.yaml does not exist, though %s does" % (
+                              i.top, i.top))):
+            code, out, err = i.run_once(*SMALL, "-s", "camera.calibration=" + ",".join(pair), "--check-config")
+            self.assertEqual((code, out), (78, ""))
+            self.assertIn(why, err)
+            self.assertEqual("does not exist" in err, "does not exist" in why, err)
+
     def test_search_range_wider_than_the_image(self):
         i = self.instance()
         args = ["-s", "source.kind=synthetic", "-s", "source.size=96x64", "--frames", "1", *FREE]

@@ -526,7 +526,7 @@ class Live(Case):
         # what cannot be its calibration is refused in its own words, and it goes on as it was
         with mock.patch.dict(os.environ, PATH=self.path, XDG_RUNTIME_DIR=d.user):
             self.assertRegex(self.not_applied(78, d.name, self.top + "/none.yaml"),
-                             "^instance '%s' does not use .*/none.yaml yet: .*No such file or directory .the daemon "
+                             "^instance '%s' does not use .*/none.yaml yet: .*none.yaml does not exist.* .the daemon "
                              "has to be able to read it: as a service it sees neither /home nor /tmp" % d.name)
             with open(self.top + "/small.yaml", "w", encoding="utf-8") as f:
                 f.write("fx: 9\nfy: 9\ncx: 9\ncy: 9\nbaseline_m: 1\nwidth: 64\nheight: 48\n")

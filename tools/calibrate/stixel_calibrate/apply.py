@@ -45,7 +45,7 @@ def _why_not(instance, path, code, said):
     text = "; ".join(re.sub("^%s: " % PROGRAM, "", line) for line in said.splitlines())
     text = "instance '%s' does not use %s yet: %s" % (instance, path, text or "%s ended with %d" % (PROGRAM, code))
     of_file = code == CONFIG and os.path.abspath(path) + ":" in text
-    if of_file and ("No such file" in text or "Permission denied" in text):
+    if of_file and any(words in text for words in ("does not exist", "No such file", "Permission denied")):
         return text + (" (the daemon has to be able to read it: as a service it sees neither /home nor /tmp; copy it "
                        "to /etc/stixeld)")
     if re.search("needs? a restart", text):
