@@ -90,23 +90,53 @@ static void tell_no_file(const struct sx_options *o)
 			o->instance);
 }
 
-/* What a start would ask in its log. */
-static void print_questions(const struct sx_settings *s)
+/*
+ * Reads the first pair of image files as a start does, and holds the camera against its size. *info is what
+ * the open source says; of others, which are not opened, it stays as it is. Returns the exit code of a start.
+ */
+static int check_images(const struct sx_settings *s, struct sx_source_info *info)
+{
+	struct sx_source *source;
+	char why[512];
+	int r;
+
+	if (s->source.kind != SX_SOURCE_FILES)
+		return 0;
+	r = sx_source_open(&source, &s->source, 1, why, sizeof(why));
+	if (r < 0) {
+		fprintf(stderr, "stixeld: %s\n", why);
+		return sx_exit_is_shortage(r) ? SX_EXIT_FAILED : SX_EXIT_DATA;
+	}
+	*info = *sx_source_info(source);
+	sx_source_close(source);
+	if (sx_settings_check_size(s, info->width, info->height, why, sizeof(why)) == 0)
+		return 0;
+	fprintf(stderr, "stixeld: %s\n", why);
+	return SX_EXIT_CONFIG;
+}
+
+/* What a start would ask in its log. info: of the source, width 0: it is not known. */
+static void print_questions(const struct sx_settings *s, const struct sx_source_info *info)
 {
 	char question[SX_CAMERA_QUESTIONS][SX_CAMERA_TEXT_BYTES];
-	const int count = sx_camera_questions_before(s, question);
+	const int count = info->width ? sx_camera_questions(s, info, question)
+				      : sx_camera_questions_before(s, question);
 
 	for (int i = 0; i < count; i++)
 		fprintf(stderr, "stixeld: warning: %s\n", question[i]);
 }
 
-/* Not an error: this machine may be fast enough. Of a size that only the source knows nothing is said. */
-static void warn_of_cost(const struct sx_settings *s)
+/* Not an error: this machine may be fast enough. Of a size that only a camera knows nothing is said. */
+static void warn_of_cost(const struct sx_settings *s, const struct sx_source_info *info)
 {
 	const struct sx_frame_cost_case c = {
 		.stixels = &s->params.stixels,
-		.width = s->rectify ? s->rig.width : s->source.width,
-		.height = s->rectify ? s->rig.height : s->source.height,
+		.width = s->rectify    ? s->rig.width
+			 : info->width ? info->width
+				       : s->source.width,
+		.height = s->rectify	 ? s->rig.height
+			  : info->height ? info->height
+					 : s->source.height,
 		.plain = s->engine.backend == SX_BACKEND_REFERENCE,
 	};
 	char why[512];
@@ -122,6 +152,7 @@ int main(int argc, char **argv)
 	static struct sx_origins origins;
 	struct sx_settings settings = {0};
 	struct sx_errors errors = {0};
+	struct sx_source_info info = {0};
 	struct sx_options options;
 	char path[128];
 	int r;
@@ -149,9 +180,13 @@ int main(int argc, char **argv)
 	if (options.print)
 		sx_config_print(&settings, options.all, stdout);
 	if (options.check) {
-		print_questions(&settings);
-		warn_of_cost(&settings);
 		r = check_pairs(&settings);
+		if (r == 0)
+			r = check_images(&settings, &info);
+		if (r == 0) {
+			print_questions(&settings, &info);
+			warn_of_cost(&settings, &info);
+		}
 	} else {
 		r = options.print ? 0 : sx_run(&options, &settings, &origins);
 	}

@@ -322,10 +322,12 @@ class Configuration(TestCase):
                 self.assertEqual((code, out), (65, ""), err)
                 self.assertRegex(err, "does not exist|no image files found")
         write_pair(i.top + "/images", "0.pgm", 0)
-        self.assertEqual(i.run_once(*args, "-s", "source.path=" + i.top + "/images", "--check-config"), (0, "", ""))
+        no_model = ["-s", "camera.fx=0", "-s", "camera.fy=0", "-s", "camera.baseline_m=0"]
+        self.assertEqual(i.run_once(*args, *no_model, "-s", "source.path=" + i.top + "/images", "--check-config"),
+                         (0, "", ""))
         # a camera may be plugged in later
         camera = ["-s", "source.kind=v4l2", "-s", "source.left=/dev/video98", "-s", "source.right=/dev/video99",
-                  "-s", "camera.fx=0", "-s", "camera.fy=0", "-s", "camera.baseline_m=0"]
+                  *no_model]
         self.assertEqual(i.run_once(*camera, "--check-config"), (0, "", ""))
 
     def test_check_says_why_a_pair_of_calibrations_is_refused(self):
@@ -345,6 +347,36 @@ class Configuration(TestCase):
             self.assertEqual((code, out), (78, ""))
             self.assertIn(why, err)
             self.assertEqual("does not exist" in err, "does not exist" in why, err)
+
+    def test_check_holds_the_camera_against_the_images(self):
+        """--check-config and a start end with the same code and the same sentences."""
+        i = self.instance()
+        write_pair(i.top + "/images", "0.pgm", 0)
+        path = os.path.join(i.top, "camera.txt")
+        args = ["-s", "source.kind=files", "-s", "source.path=" + i.top + "/images", "-s", "camera.calibration=" + path,
+                "-s", "engine.backend=reference", "-s", "stereo.disparities=32"]
+        for numbers, code, why in (
+                ("fx: 160\nfy: 160\ncx: 80\ncy: 48\nbaseline_m: 0.1\n", 0, None),
+                ("fx: 160\nfy: 160\ncx: 80\ncy: 48\nbaseline_m: 0.1\nwidth: 320\nheight: 192\n", 78,
+                 "images are 160x96, but calibration %s was made for 320x192" % path),
+                ("fx: 700\nfy: 700\ncx: 320\ncy: 192\nbaseline_m: 0.1\n", 78,
+                 "the principal point 320, 192 is outside of images of 160x96: it fits images of about 4 times"),
+                ("fx: 320\nfy: 320\ncx: 130\ncy: 80\nbaseline_m: 0.1\n", 0,
+                 "the principal point 130, 80 of the camera is far from the middle of images of 160x96")):
+            with open(path, "w") as f:
+                f.write(numbers)
+            for more in (["--check-config"], ["--frames", "1"]):
+                got, _, err = i.run_once(*args, *more)
+                self.assertEqual(got, code, err)
+                self.assertEqual("principal point" in err or "was made for" in err, why is not None, err)
+                self.assertIn(why or "", err)
+        # nor do images that cannot be read pass
+        with open(i.top + "/images/right/0.pgm", "wb") as f:
+            f.write(b"P5 8 8")
+        for more in (["--check-config"], ["--frames", "1"]):
+            code, _, err = i.run_once(*args, *more)
+            self.assertEqual(code, 65, err)
+            self.assertIn("right/0.pgm: ", err)
 
     def test_search_range_wider_than_the_image(self):
         i = self.instance()

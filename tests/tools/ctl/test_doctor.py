@@ -140,9 +140,31 @@ class Configuration(Doctor):
 
     def test_images(self):
         path = self.put("/etc/a.conf", "[source]\nkind=files\npath=%s\n" % self.path("none"))
-        self.only(self.doctor("-c", path), "images", "problem", "none: No such file")
+        self.only(self.doctor("-c", path), "images", "problem", "none does not exist, though ")
         os.mkdir(self.path("none"))
-        self.doctor("-c", path, want=0)
+        self.only(self.doctor("-c", path), "images", "problem", "no pairs found")
+
+    def test_image_files_and_the_camera(self):
+        """The size of the first pair is that which a start holds against the calibration."""
+        text = "[source]\nkind=files\npath=%s\n[camera]\ncalibration=%s\n"
+        calibration = self.path("c.txt")
+        path = self.put("/etc/a.conf", text % (self.path("pairs"), calibration))
+        for side in ("left", "right"):
+            os.makedirs(self.path("pairs/" + side))
+            with open(self.path("pairs/" + side + "/0.pgm"), "wb") as f:
+                f.write(b"P5\n160 96\n255\n" + bytes(range(160)) * 96)
+        numbers = "fx: %d\nfy: %d\ncx: %d\ncy: %d\nbaseline_m: 0.1\n"
+        for values, check, level, words in (
+                ((160, 160, 80, 48), None, None, ()),
+                ((700, 700, 320, 192), "configuration", "problem", ("principal point 320, 192", "outside of images")),
+                ((320, 320, 130, 80), "camera", "warning", ("principal point 130, 80", "far from the middle"))):
+            with open(calibration, "w") as f:
+                f.write(numbers % values)
+            if not check:
+                found = self.doctor("-c", path, want=0)
+                self.assertIn("pairs of 160x96", str(found))
+                continue
+            self.only(self.doctor("-c", path, want=0 if level == "warning" else 1), check, level, *words)
 
 
 class Cameras(Doctor):

@@ -91,6 +91,10 @@ void doctor_ask(struct doctor *d);
 /* Without -c: file and overrides of the running daemon, if it tells them, else the instance's in /etc. */
 void doctor_choose_file(struct doctor *d);
 
+/* The size of image files by their first pair, as a start learns it. False: why says what is wrong. */
+bool doctor_files_size(const struct sx_source_params *p, int *width, int *height, char *why,
+		       size_t why_bytes);
+
 /* The checks, in the order in which they are made. */
 void doctor_configuration(struct doctor *d);
 void doctor_service(struct doctor *d); /* unit, and the account it runs as */

@@ -238,18 +238,29 @@ static void say_modes(struct doctor *d, const struct camera *left, const struct 
 			   "%s and %s offer %s, but not in the same format", left->path, right->path, shape);
 }
 
+bool doctor_files_size(const struct sx_source_params *p, int *width, int *height, char *why, size_t why_bytes)
+{
+	struct sx_source *source;
+
+	if (sx_source_open(&source, p, 1, why, why_bytes) < 0)
+		return false;
+	*width = sx_source_info(source)->width;
+	*height = sx_source_info(source)->height;
+	sx_source_close(source);
+	return true;
+}
+
 static void look_at_files(struct doctor *d)
 {
-	const char *path = d->settings.source.path;
+	const struct sx_source_params *p = &d->settings.source;
+	char why[DOCTOR_WHY_BYTES];
+	int width, height;
 
-	/* a pattern is no path; the daemon says what it matches */
-	if (!path || !*path || strpbrk(path, "{*?["))
-		return;
-	if (access(path, R_OK) < 0)
-		doctor_say(d, DOCTOR_PROBLEM, "images", "see source.path in stixeld.conf(5)", "%s: %s", path,
-			   strerror(errno));
+	if (doctor_files_size(p, &width, &height, why, sizeof(why)))
+		doctor_say(d, DOCTOR_OK, "images", NULL, "pairs of %dx%d in %s", width, height,
+			   p->path && *p->path ? p->path : p->left);
 	else
-		doctor_say(d, DOCTOR_OK, "images", NULL, "%s is there", path);
+		doctor_say(d, DOCTOR_PROBLEM, "images", "see [source] in stixeld.conf(5)", "%s", why);
 }
 
 void doctor_cameras(struct doctor *d)

@@ -41,12 +41,14 @@ static const char *name_of(const struct doctor *d, char *to, size_t bytes)
 	return to;
 }
 
-/* The daemon knows the size of the images, the configuration may not. */
-static void say_questions(struct doctor *d)
+/* The daemon knows the size of the images, the configuration may not. info: width 0 where nothing says it. */
+static void say_questions(struct doctor *d, const struct sx_source_info *info)
 {
 	json_t *asked = json_object_get(json_object_get(d->status, "camera"), "questions"), *text;
 	char question[SX_CAMERA_QUESTIONS][SX_CAMERA_TEXT_BYTES];
-	const int count = json_is_array(asked) ? 0 : sx_camera_questions_before(&d->settings, question);
+	const int count = json_is_array(asked) ? 0
+			  : info->width	       ? sx_camera_questions(&d->settings, info, question)
+					       : sx_camera_questions_before(&d->settings, question);
 	size_t i;
 
 	json_array_foreach(asked, i, text)
@@ -62,16 +64,22 @@ static void say_sound(struct doctor *d)
 {
 	static const char *const kinds[] = {"cameras", "image files", "a generated street"};
 	const struct sx_settings *s = &d->settings;
+	struct sx_source_info info = {0};
 	char why[DOCTOR_WHY_BYTES], name[DOCTOR_PATH_BYTES + 64];
+	int width = s->source.width, height = s->source.height;
 
-	if (s->source.width &&
-	    sx_settings_check_size(s, s->source.width, s->source.height, why, sizeof(why)) < 0) {
+	if (s->source.kind == SX_SOURCE_FILES &&
+	    doctor_files_size(&s->source, &info.width, &info.height, why, sizeof(why))) {
+		width = info.width;
+		height = info.height;
+	}
+	if (width && sx_settings_check_size(s, width, height, why, sizeof(why)) < 0) {
 		doctor_say(d, DOCTOR_PROBLEM, CHECK, NULL, "%s: %s", name_of(d, name, sizeof(name)), why);
 		return;
 	}
 	doctor_say(d, DOCTOR_OK, CHECK, NULL, "%s: pairs from %s, camera by %s",
 		   name_of(d, name, sizeof(name)), kinds[s->source.kind], camera_model(s));
-	say_questions(d);
+	say_questions(d, &info);
 }
 
 /* Instances that have a configuration: "-i front or -i rear". */
