@@ -90,3 +90,8 @@ const char *sx_advice_too_slow(void)
 	return "lower source.fps, source.size or stereo.disparities, widen stixels.width, or, with engine "
 	       "cpu, give it more engine.threads";
 }
+
+const char *sx_advice_on_reason(const char *reason)
+{
+	return strstr(reason, "too slow") ? sx_advice_too_slow() : NULL;
+}

@@ -50,8 +50,8 @@ static const struct sx_usage_option options[] = {
 	 .help = "name of ring and sockets: letters, digits, \"_\", \".\", \"-\"; default: default"},
 	{"frames", 0, "N", SX_USAGE_CALL, .take = take_frames, .help = "exit after N published frames"},
 	{"check-config", 0, NULL, SX_USAGE_FLAG, TO(check),
-	 .help = "check the configuration and whether the files exist that it names, hold the camera against the first "
-		 "pair of image files, report every error, open no camera, and exit"},
+	 .help = "check the configuration and whether the files exist that it names, hold the camera "
+		 "against the first pair of image files, report every error, open no camera, and exit"},
 	{"print-config", 0, NULL, SX_USAGE_FLAG, TO(print),
 	 .help = "print the configuration with every key, its range and its default, and exit; without a "
 		 "file: one to fill in"},

@@ -80,9 +80,18 @@ static void what_does_not(void **state)
 	assert_non_null(strstr(why, "/dev/null/x does not exist: a part of the path is a file"));
 }
 
+static void of_a_reason(void **state)
+{
+	assert_string_equal(
+		sx_advice_on_reason("engine too slow: 9 of the last 10 pairs dropped by overload"),
+		sx_advice_too_slow());
+	assert_null(sx_advice_on_reason("both images are black"));
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(what_exists), cmocka_unit_test(what_does_not)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(what_exists), cmocka_unit_test(what_does_not),
+					   cmocka_unit_test(of_a_reason)};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
 	return cmocka_run_group_tests(tests, setup, teardown);

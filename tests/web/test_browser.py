@@ -281,7 +281,8 @@ class Browser(unittest.TestCase):
               box.className = "card health";
               document.querySelector("main").append(box);
               samples.forEach((pictures) => health.show(pictures));
-              done([box.hidden, ...[...box.children].map((t) => [t.className, t.innerText.replaceAll(/\\s+/g, " ")])]);
+              const tiles = [...box.querySelectorAll(".tiles > div")];
+              done([box.hidden, ...tiles.map((t) => [t.className, t.innerText.replaceAll(/\\s+/g, " ")])]);
               box.remove();
             });"""
 
@@ -305,6 +306,29 @@ class Browser(unittest.TestCase):
         # a daemon that tells no limits, and one that tells nothing
         self.assertEqual({t[0] for t in shown(dict(pictures, limits=None))[1:]}, {"none"})
         self.assertTrue(shown({"density": None})[0])
+
+    def test_what_distances_rest_on(self):
+        """One line with fx, baseline and distances, and one for each question, also before there are pictures."""
+        self.open()
+        row = self.browser.find_element(By.ID, "health")
+        line = r"(?m)^fx [\d.]+ px, baseline [\d.]+ m, .*distances from [\d.]+ m"
+        until(lambda: re.search(line, row.text), what="fx")
+        show = """const [pictures, camera, done] = arguments;
+            import("/health.js").then(({Health}) => {
+              const box = document.createElement("section"), health = new Health(box);
+              box.className = "card health";
+              document.querySelector("main").append(box);
+              health.show(pictures, camera);
+              const many = (what) => box.querySelectorAll(what).length;
+              done([box.hidden, box.innerText.split(/\\n+/), many(".question"), many("b")]);
+              box.remove();
+            });"""
+        text = "camera: fx 707 px, baseline 53.27 m, distances from 297 m (127 px) to 37700 m (1 px); by c.yaml"
+        asked = ["baseline 53.27 m: is it in metres?", "<b>fx</b> 9 px"]
+        self.assertEqual(self.browser.execute_async_script(show, {"density": None}, {"text": text, "questions": asked}),
+                         [False, [*asked, text[len("camera: "):]], 2, 6])
+        self.assertEqual(self.browser.execute_async_script(show, {"density": None}, {"text": None, "questions": []})[0],
+                         True)
 
     def settings(self):
         """The panel, open, with all that changes live."""

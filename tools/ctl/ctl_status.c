@@ -14,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/advice.h"
 #include "tools/ctl/answer.h"
 #include "tools/ctl/ctl_ask.h"
 
@@ -21,7 +22,8 @@
 #define PAGE_ROWS 23 /* and one for how a watch ends */
 #define INDENT 10    /* of what a word at the left names */
 #define STAGES_LEAST 3
-#define SMALL 0.02 /* share of the whole */
+#define TABLE_LEAST (STAGES_LEAST + 6) /* with its head, the whole, its parts, and what is left out */
+#define SMALL 0.02		       /* share of the whole */
 
 /* Green, yellow or red where that helps: on a terminal, unless NO_COLOR forbids it. */
 static const char *colour(const char *state, bool on)
@@ -219,10 +221,10 @@ static void print_latencies(json_t *j)
 		say("and %d stages\n", rest);
 }
 
-/* A sentence under what it belongs to, in lines of the page's width. NULL: none. */
-static void print_sentence(const char *text)
+/* Prints a sentence behind the word that names it, in lines of the page's width. NULL: none. */
+static void print_named(const char *name, const char *text)
 {
-	while (text && *text) {
+	for (; text && *text; name = "") {
 		int n = (int)strlen(text);
 
 		if (n > PAGE_COLUMNS - INDENT) {
@@ -231,10 +233,34 @@ static void print_sentence(const char *text)
 			if (n == 0) /* one long word */
 				n = PAGE_COLUMNS - INDENT;
 		}
-		say("%*s%.*s\n", INDENT, "", n, text);
+		say("%-*s%.*s\n", INDENT, name, n, text);
 		text += n;
 		text += *text == ' ';
 	}
+}
+
+/* Prints it under what it belongs to. */
+static void print_sentence(const char *text)
+{
+	print_named("", text);
+}
+
+/* What all distances rest on, and what is unlikely about it. */
+static void print_camera_model(json_t *j)
+{
+	static const char prefix[] = "camera: "; /* of the log's line */
+	const char *text = json_string_value(sx_answer_find(j, "camera.text"));
+	json_t *questions = sx_answer_find(j, "camera.questions"), *question;
+	char line[256] = "";
+	size_t i;
+
+	if (text && strncmp(text, prefix, strlen(prefix)) == 0)
+		text += strlen(prefix);
+	if (text) /* what said so stands behind the semicolon */
+		snprintf(line, sizeof(line), "%.*s", (int)strcspn(text, ";"), text);
+	print_named("camera", line);
+	json_array_foreach(questions, i, question)
+		print_named(i ? "" : "question", json_string_value(question));
 }
 
 static void print_road(json_t *j)
@@ -245,6 +271,16 @@ static void print_road(json_t *j)
 	    sx_answer_estimate(j, "road.height_m", "road.height_sigma_m", 2),
 	    sx_answer_estimate(j, "road.pitch_deg", "road.pitch_sigma_deg", 2),
 	    sx_answer_estimate(j, "road.roll_deg", "road.roll_sigma_deg", 2));
+}
+
+static void print_engine(json_t *j)
+{
+	const char *volume = json_string_value(sx_answer_find(j, "engine.volume"));
+	char line[512];
+
+	snprintf(line, sizeof(line), "%s: %s%s%s", sx_answer_text(j, "engine.backend"),
+		 sx_answer_text(j, "engine.device"), volume && *volume ? "; " : "", volume ? volume : "");
+	print_named("engine", line);
 }
 
 static void print_pictures(json_t *j)
@@ -260,16 +296,18 @@ static void print_page(json_t *j)
 {
 	bool colours = use_colour();
 	const char *state = sx_answer_text(j, "state");
+	const char *reason = json_string_value(sx_answer_find(j, "reason"));
 
 	lines = 0;
 	say("stixeld '%s'  %s%s%s, up %s, version %s, pid %s\n", sx_answer_text(j, "instance"),
 	    colour(state, colours), state, colours ? "\033[0m" : "",
 	    sx_answer_span(json_number_value(sx_answer_find(j, "uptime_s"))), sx_answer_text(j, "version"),
 	    sx_answer_number(j, "pid", 1, 0));
-	print_sentence(json_string_value(sx_answer_find(j, "reason")));
-	say("engine    %s: %s\n", sx_answer_text(j, "engine.backend"), sx_answer_text(j, "engine.device"));
-	print_sentence(json_string_value(sx_answer_find(j, "engine.volume")));
+	print_sentence(reason);
+	print_sentence(reason ? sx_advice_on_reason(reason) : NULL);
+	print_engine(j);
 	print_source(j);
+	print_camera_model(j);
 	say("frames    %s a second (last 10 s: %s), %s published of %s captured\n",
 	    sx_answer_number(j, "fps.last_1s", 1, 1), sx_answer_number(j, "fps.last_10s", 1, 1),
 	    sx_answer_number(j, "frames.published", 1, 0), sx_answer_number(j, "frames.captured", 1, 0));
@@ -286,7 +324,8 @@ static void print_page(json_t *j)
 	print_external(j);
 	print_semantics(j);
 	print_power(j);
-	say("\n");
+	if (lines + TABLE_LEAST < PAGE_ROWS)
+		say("\n");
 	print_latencies(j);
 }
 

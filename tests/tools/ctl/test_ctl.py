@@ -505,6 +505,26 @@ class Told(Folder):
         self.assertLessEqual(len(page), 23)
         self.assertRegex(page[-1], r"^and \d+ stages$")
 
+    def test_what_distances_rest_on(self):
+        status = self.busy({"sgm": 5000})
+        status["camera"] = {
+            "text": "camera: fx 707.091 px, baseline 53.27 m, images are taken as rectified, distances from 297 m (127 px) "
+                    "to 3.77e+04 m (1 px); by OpenCV YAML /etc/stixeld/c.yaml",
+            "questions": ["baseline 53.27 m: is it in metres? The file may be in centimetres", "fx 9 px: really?"]}
+        page = self.page(status)
+        at = next(i for i, line in enumerate(page) if line.startswith("camera    fx 707.091 px, baseline 53.27 m, "))
+        self.assertEqual(page[at + 1 : at + 4], [
+            "          distances from 297 m (127 px) to 3.77e+04 m (1 px)",
+            "question  baseline 53.27 m: is it in metres? The file may be in centimetres", "          fx 9 px: really?"])
+
+    def test_what_to_do(self):
+        """Of an engine that is too slow, as the log says; of other reasons nothing is known."""
+        status = self.busy({"sgm": 5000})
+        remedy = "lower source.fps, source.size or stereo.disparities"
+        self.assertIn(remedy, "\n".join(self.page(status)))
+        status["reason"] = "both images are black"
+        self.assertNotIn(remedy, "\n".join(self.page(status)))
+
     def test_room_for_all(self):
         page = self.page(self.busy({"sgm": 5000, "segment": 200, "compact": 199}))
         self.assertEqual(self.stages_in(page, ("sgm", "segment", "compact")), ["sgm", "segment"])

@@ -373,7 +373,7 @@ static void say_state(struct doctor *d)
 				  : strcmp(state, "no_camera") == 0 ? DOCTOR_PROBLEM
 								    : DOCTOR_WARNING;
 
-	const char *remedy = strstr(reason, "too slow") ? sx_advice_too_slow() : NULL;
+	const char *remedy = sx_advice_on_reason(reason);
 
 	doctor_say(d, level, "instance", remedy, "'%s' runs as process %lld: %s%s%s", d->instance,
 		   (long long)json_integer_value(json_object_get(d->status, "pid")), state,

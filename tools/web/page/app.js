@@ -356,7 +356,7 @@ function tick(status, text) {
   known = status ?? known; // without one the last stays, greyed
   showStages($("stages"), $("stages-note"), known);
   if (status)
-    health.show(status.pictures);
+    health.show(status.pictures, status.camera);
   showFacts($("facts"), known, seen);
   showCameras($("cameras-box"), $("cameras"), known);
   judge();

@@ -1,7 +1,7 @@
 // What the pictures say of the cameras, as the daemon's monitor tells it: a tile for each figure, its last two minutes,
-// and whether it is beyond what the daemon calls wrong.
+// and whether it is beyond what the daemon calls wrong. Below them what all distances rest on, and questions about it.
 // SPDX-License-Identifier: Apache-2.0
-import {number, setText} from "./panels.js";
+import {number, rows, setText} from "./panels.js";
 
 const SAMPLES = 120; // one a second
 const JUDGED = 5; // the median of so many is held against a limit, as the daemon does
@@ -109,7 +109,13 @@ export class Health {
   // Another instance.
   clear() {
     this.tiles = TILES.map((what) => new Tile(what));
-    this.box.replaceChildren(...this.tiles.map((t) => t.box));
+    [this.row, this.camera] = ["tiles", "camera"].map((name) => {
+      const part = document.createElement("div");
+      part.className = name;
+      return part;
+    });
+    this.row.append(...this.tiles.map((t) => t.box));
+    this.box.replaceChildren(this.row, this.camera);
     this.box.hidden = true;
   }
 
@@ -119,10 +125,17 @@ export class Health {
       t.box.className = "none";
   }
 
-  // pictures of a status, as often as it comes; hidden where a daemon knows nothing of them.
-  show(pictures) {
-    this.box.hidden = !Number.isFinite(pictures?.density);
-    if (!this.box.hidden)
+  // pictures and camera of a status, as often as it comes; hidden where a daemon knows nothing of them.
+  show(pictures, camera) {
+    const known = Number.isFinite(pictures?.density), questions = camera?.questions ?? [];
+    const lines = [...questions, ...camera?.text ? [camera.text.replace(/^camera: /, "")] : []];
+    this.box.hidden = !known && !lines.length;
+    this.row.hidden = !known;
+    if (known)
       this.tiles.forEach((t) => t.show(pictures));
+    rows(this.camera, lines.length, () => document.createElement("p")).forEach((line, i) => {
+      line.className = i < questions.length ? "question" : "";
+      setText(line, lines[i]);
+    });
   }
 }

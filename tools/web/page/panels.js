@@ -23,7 +23,7 @@ function element(name, ...children) {
 }
 
 // As many rows as are needed, made once.
-function rows(body, many, make) {
+export function rows(body, many, make) {
   while (body.children.length < many)
     body.append(make());
   while (body.children.length > many)
