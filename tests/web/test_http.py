@@ -116,6 +116,21 @@ class Pages(Case):
         names = [i["name"] for i in self.web.json("/api/instances")["instances"]]
         self.assertNotIn(self.daemon.name + ".pairs", names)
 
+    def test_another_layout(self):
+        """Both versions are named, and what to update: in the list, and where a frame is asked for."""
+        name = "a-layout-%d" % os.getpid()
+        path = "/dev/shm/stixeld." + name
+        self.addCleanup(os.remove, path)
+        with open(self.daemon.ring, "rb") as ring, open(path, "wb") as f:
+            f.write(ring.read())
+            f.seek(8)
+            f.write(struct.pack("<HH", 7, 3))
+        said = "its ring has layout 7.3, this program reads 1.x: update stixel-web and libstixel"
+        listed = [i for i in self.web.json("/api/instances")["instances"] if i["name"] == name]
+        self.assertEqual((listed[0]["publisher"], listed[0]["error"]), ("absent", said))
+        code, _, body = self.web.ask("/api/%s/snapshot.jpg" % name)
+        self.assertEqual((code, body.decode()), (502, "instance '%s': %s\n" % (name, said)))
+
     def test_rings_of_others_hide_no_instance(self):
         made = []
         self.addCleanup(lambda: [os.path.lexists(path) and os.unlink(path) for path in made])

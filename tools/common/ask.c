@@ -187,7 +187,7 @@ static int exchange(int fd, const struct sx_question *q, struct answer *a)
 int sx_socket_ask_at(const char *path, const struct sx_question *q, struct sx_reply *ret)
 {
 	const char *method = q->post ? "POST" : "GET";
-	char hint[160] = "";
+	char hint[SX_GROUP_HINT_BYTES] = "";
 	struct answer a = {0};
 	int fd = connect_to(path);
 

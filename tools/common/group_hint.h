@@ -8,9 +8,12 @@
 
 #include <stddef.h>
 
+#define SX_GROUP_HINT_BYTES 160
+
 /*
  * " (members of group stixel may: sudo usermod -aG stixel YOU, then log in again)", by the group that the
- * file belongs to and its rights; empty where a group does not help, or the file cannot be seen.
+ * file, or a folder on its way that may not be entered, belongs to and its rights; of group root that root
+ * may. Empty where a group does not help, or nothing can be seen.
  */
 void sx_group_hint(const char *path, char *text, size_t bytes);
 

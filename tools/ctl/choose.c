@@ -11,6 +11,7 @@
 #include <sysexits.h>
 
 #include "ipc/instance.h"
+#include "tools/common/ring_layout.h"
 #include "tools/ctl/ctl.h"
 #include "tools/ctl/ctl_ask.h"
 #include "tools/ctl/found.h"
@@ -107,9 +108,12 @@ int ctl_ask_failed(const struct ctl *c, const struct sx_reply *reply)
 	const int r = reply->code;
 	json_t *j = r == -ENOENT ? ctl_ask_ring(c->instance) : NULL;
 	int code = r >= 0 || r == -EPROTO || r == -EMSGSIZE || r == -EBADMSG ? EX_DATAERR : CTL_NOTHING;
+	char layout[SX_RING_LAYOUT_BYTES];
 
 	if (j && json_is_true(json_object_get(j, "replay")))
 		code = ctl_fail(code, "instance '%s' is a replay, which has frames alone", c->instance);
+	else if (r == -ENOENT && !j && sx_ring_other_layout(c->instance, SX_PROGRAM, layout))
+		code = ctl_explain(c, -EPROTONOSUPPORT);
 	else if (r == -ENOENT && !j)
 		code = ctl_absent(c);
 	else

@@ -4,7 +4,6 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -15,32 +14,15 @@
 #include "stixel.h"
 #include "tools/common/group_hint.h"
 #include "tools/common/instances.h"
+#include "tools/common/ring_layout.h"
 #include "tools/ctl/ctl.h"
 #include "tools/draw/stixel_csv.h"
 
 enum { DEFAULT_TIMEOUT_MS = 5000 };
 
-/* Which versions: those of the ring and of this program. */
-static int explain_version(const struct ctl *c, const char *path)
-{
-	struct stixel_ring_header h;
-	int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-	const bool read = fd >= 0 && pread(fd, &h, sizeof(h), 0) == (ssize_t)sizeof(h);
-
-	if (fd >= 0)
-		close(fd);
-	if (!read || h.abi_major == STIXEL_ABI_MAJOR)
-		return ctl_fail(EX_DATAERR, "instance '%s': %s", c->instance,
-				stixel_strerror(-EPROTONOSUPPORT));
-	return ctl_fail(EX_DATAERR,
-			"instance '%s': its ring has layout %u.%u, this program reads %d.x: update %s",
-			c->instance, h.abi_major, h.abi_minor, STIXEL_ABI_MAJOR,
-			h.abi_major > STIXEL_ABI_MAJOR ? "stixelctl and libstixel" : "the daemon");
-}
-
 int ctl_explain(const struct ctl *c, int error)
 {
-	char path[128], hint[160] = "";
+	char path[128], hint[SX_GROUP_HINT_BYTES] = "", layout[SX_RING_LAYOUT_BYTES];
 	int code =
 		error == -EBADMSG || error == -EPROTO || error == -EPROTONOSUPPORT ? EX_DATAERR : CTL_NOTHING;
 
@@ -48,9 +30,9 @@ int ctl_explain(const struct ctl *c, int error)
 		return ctl_absent(c);
 	if (error == -EINVAL)
 		return ctl_fail(EX_USAGE, "'%s' is not a valid instance name", c->instance);
+	if (error == -EPROTONOSUPPORT && sx_ring_other_layout(c->instance, "stixelctl", layout))
+		return ctl_fail(code, "instance '%s': %s", c->instance, layout);
 	snprintf(path, sizeof(path), SX_SHM_DIR "/" SX_RING_PREFIX "%.90s", c->instance);
-	if (error == -EPROTONOSUPPORT)
-		return explain_version(c, path);
 	if (error == -EACCES)
 		sx_group_hint(path, hint, sizeof(hint));
 	return ctl_fail(code, "instance '%s': %s%s", c->instance, stixel_strerror(error), hint);

@@ -101,6 +101,8 @@ static bool take_ring(struct ctl_found *f, int status)
 	}
 	if (r == -EACCES || r == -EPERM || status == -EACCES)
 		snprintf(f->state, sizeof(f->state), "no access");
+	else if (r == -EPROTONOSUPPORT && sx_ring_other_layout(f->name, "stixelctl", f->layout))
+		snprintf(f->state, sizeof(f->state), "unreadable");
 	else if (status != -ENOENT && status != -ECONNREFUSED)
 		snprintf(f->state, sizeof(f->state), "no answer");
 	else

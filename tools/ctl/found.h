@@ -10,6 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "tools/common/ring_layout.h"
+
 #define CTL_FOUND_NAME_BYTES 65
 
 enum ctl_found_kind { CTL_FOUND_DAEMON, CTL_FOUND_REPLAY, CTL_FOUND_LEFTOVER };
@@ -17,12 +19,14 @@ enum ctl_found_kind { CTL_FOUND_DAEMON, CTL_FOUND_REPLAY, CTL_FOUND_LEFTOVER };
 struct ctl_found {
 	char name[CTL_FOUND_NAME_BYTES];
 	enum ctl_found_kind kind;
-	bool runs;	  /* false: left over, or not open to this user */
-	char state[24];	  /* as of the status; "stalled", "ended", "died", "no access", "no answer" */
-	char version[32]; /* empty: unknown */
-	double fps;	  /* NAN: unknown */
-	int64_t pid;	  /* 0: unknown */
-	char file[4096];  /* configuration that the daemon was started with; empty: unknown, or none */
+	bool runs; /* false: left over, or not open to this user */
+	/* as of the status; "stalled", "ended", "died", "no access", "no answer", "unreadable" */
+	char state[24];
+	char version[32];		   /* empty: unknown */
+	double fps;			   /* NAN: unknown */
+	int64_t pid;			   /* 0: unknown */
+	char layout[SX_RING_LAYOUT_BYTES]; /* of "unreadable": sx_ring_other_layout(); else empty */
+	char file[4096]; /* configuration that the daemon was started with; empty: unknown, or none */
 };
 
 /*

@@ -36,6 +36,9 @@ static void list_table(const struct ctl_found *all, size_t count)
 		printf("%-*s  %-9s  %-9s  %6s  %8s  %s\n", width, f->name, ctl_found_kind_name(f->kind),
 		       f->state, fps, pid, *f->version ? f->version : "-");
 	}
+	for (size_t i = 0; i < count; i++)
+		if (*all[i].layout)
+			printf("instance '%s': %s\n", all[i].name, all[i].layout);
 }
 
 /* As an instance is, with all that it says of itself below "bridge". */
@@ -59,12 +62,13 @@ static int list_json(const struct ctl_found *all, size_t count, const json_t *br
 	for (i = 0; i < count; i++) {
 		const struct ctl_found *f = &all[i];
 
-		json_array_append_new(list, json_pack("{s:s, s:s, s:b, s:s, s:o, s:o, s:s?}", "instance",
-						      f->name, "kind", ctl_found_kind_name(f->kind), "runs",
-						      f->runs, "state", f->state, "fps",
-						      isfinite(f->fps) ? json_real(f->fps) : json_null(),
-						      "pid", f->pid > 0 ? json_integer(f->pid) : json_null(),
-						      "version", *f->version ? f->version : NULL));
+		json_array_append_new(
+			list,
+			json_pack("{s:s, s:s, s:b, s:s, s:o, s:o, s:s?, s:s*}", "instance", f->name, "kind",
+				  ctl_found_kind_name(f->kind), "runs", f->runs, "state", f->state, "fps",
+				  isfinite(f->fps) ? json_real(f->fps) : json_null(), "pid",
+				  f->pid > 0 ? json_integer(f->pid) : json_null(), "version",
+				  *f->version ? f->version : NULL, "layout", *f->layout ? f->layout : NULL));
 	}
 	json_array_foreach(bridges, i, bridge) add_bridge(list, bridge);
 	if (json_array_size(list) != count + json_array_size(bridges) ||

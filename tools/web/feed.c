@@ -16,6 +16,7 @@
 #include "base/clock.h"
 #include "base/wake.h"
 #include "stixel.h"
+#include "tools/common/ring_layout.h"
 
 enum { WAIT_MS = 100, RETRY_MS = 500, STACK_BYTES = 256 * 1024 };
 
@@ -37,6 +38,16 @@ struct web_feeds {
 	bool stopping;
 	struct web_feed feed[WEB_FEEDS];
 };
+
+void web_reader_why(const char *instance, int error, char why[WEB_READER_WHY_BYTES])
+{
+	char layout[SX_RING_LAYOUT_BYTES];
+
+	if (error == -EPROTONOSUPPORT && sx_ring_other_layout(instance, "stixel-web", layout))
+		snprintf(why, WEB_READER_WHY_BYTES, "%s", layout);
+	else
+		snprintf(why, WEB_READER_WHY_BYTES, "%s", error ? stixel_strerror(error) : "");
+}
 
 struct web_feeds *web_feeds_create(void)
 {
@@ -140,6 +151,7 @@ static void feed_tell(struct web_feed *feed, struct stixel_reader *reader, int e
 {
 	struct stixel_status s = {0};
 	struct web_notice *n = &feed->notice;
+	char why[WEB_READER_WHY_BYTES];
 	bool news;
 
 	if (reader)
@@ -147,9 +159,11 @@ static void feed_tell(struct web_feed *feed, struct stixel_reader *reader, int e
 	feed->seen |= s.publisher == STIXEL_PUBLISHER_ALIVE;
 	if (reader && s.publisher == STIXEL_PUBLISHER_ABSENT)
 		s.publisher = how_it_ended(feed);
+	web_reader_why(feed->instance, error, why);
 	pthread_mutex_lock(&feed->all->lock);
 	news = n->error != error || n->publisher != s.publisher || n->state != s.state || n->epoch != s.epoch;
 	n->error = error;
+	memcpy(n->error_text, why, sizeof(n->error_text));
 	n->publisher = s.publisher;
 	n->state = s.state;
 	n->epoch = s.epoch;

@@ -19,6 +19,10 @@
 
 #define WEB_FEEDS 16   /* instances that are looked at, at once */
 #define WEB_VIEWERS 48 /* all together */
+#define WEB_READER_WHY_BYTES 200
+
+/* Says why libstixel does not read the ring of an instance; empty where error is 0. */
+void web_reader_why(const char *instance, int error, char why[WEB_READER_WHY_BYTES]);
 
 struct web_feed;
 struct web_feeds;
@@ -27,6 +31,7 @@ struct web_feeds;
 struct web_notice {
 	uint64_t version;
 	int error; /* of libstixel, 0 or negative errno */
+	char error_text[WEB_READER_WHY_BYTES];
 	uint32_t publisher, state;
 	uint64_t epoch, head;
 	int64_t heartbeat_age_ns;

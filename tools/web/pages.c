@@ -26,6 +26,7 @@ static void add_instance(struct sx_text *t, const char *name)
 {
 	struct stixel_status s = {0};
 	struct stixel_reader *reader = NULL;
+	char why[WEB_READER_WHY_BYTES];
 	int r = stixel_open(&reader, name, STIXEL_OPEN_LEFTOVER); /* who died is shown as such */
 
 	if (r == 0)
@@ -39,7 +40,8 @@ static void add_instance(struct sx_text *t, const char *name)
 		sx_json_whole(t, "pid", s.pid);
 	} else {
 		sx_json_text(t, "publisher", stixel_publisher_name(STIXEL_PUBLISHER_ABSENT));
-		sx_json_text(t, "error", stixel_strerror(r));
+		web_reader_why(name, r, why);
+		sx_json_text(t, "error", why);
 	}
 	sx_json_close(t, '}');
 	stixel_close(reader);
@@ -99,9 +101,12 @@ enum MHD_Result web_refuse_ask(struct MHD_Connection *c, const struct sx_reply *
 
 enum MHD_Result web_refuse_reader(struct MHD_Connection *c, const char *instance, int error)
 {
+	char why[WEB_READER_WHY_BYTES];
+
 	if (error == -ENOENT || error == -EPIPE)
 		return web_refuse(c, MHD_HTTP_NOT_FOUND, "no stixeld runs as instance '%s'", instance);
-	return web_refuse(c, MHD_HTTP_BAD_GATEWAY, "instance '%s': %s", instance, stixel_strerror(error));
+	web_reader_why(instance, error, why);
+	return web_refuse(c, MHD_HTTP_BAD_GATEWAY, "instance '%s': %s", instance, why);
 }
 
 /* Settings are long and seldom others: who has them already is not sent them again. */

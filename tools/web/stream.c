@@ -98,7 +98,7 @@ static bool messages_notice(struct web_client *c, const struct web_notice *n)
 	sx_json_text(&t, "publisher", n->version ? stixel_publisher_name(n->publisher) : "unknown");
 	sx_json_text(&t, "state", n->version ? stixel_state_name(n->state) : "unknown");
 	sx_json_text(&t, "version", n->version_text);
-	sx_json_text(&t, "error", n->error ? stixel_strerror(n->error) : NULL);
+	sx_json_text(&t, "error", n->error ? n->error_text : NULL);
 	sx_json_whole(&t, "head", n->head);
 	sx_json_count(&t, "heartbeat_ms",
 		      n->heartbeat_age_ns == INT64_MAX ? -1 : n->heartbeat_age_ns / 1000000);

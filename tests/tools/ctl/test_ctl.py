@@ -337,16 +337,34 @@ class Others(Folder):
         source.wait()
         with open("/dev/shm/stixeld." + source.name, "rb") as f:
             ring = bytearray(f.read())
+        ring_version = bytes(ring[8:12])
         name = "layout-other-%d" % os.getpid()
         self.addCleanup(os.remove, "/dev/shm/stixeld." + name)
         for major, what in ((7, "stixelctl and libstixel"), (0, "the daemon")):
             struct.pack_into("<HH", ring, 8, major, 3)
             with open("/dev/shm/stixeld." + name, "wb") as f:
                 f.write(ring)
-            r = run("stixelctl", "-i", name, "dump")
-            self.assertEqual(r.returncode, 65, r.stderr)
-            self.assertIn("instance '%s': its ring has layout %d.3, this program reads 1.x: update %s\n"
-                          % (name, major, what), r.stderr)
+            said = "instance '%s': its ring has layout %d.3, this program reads 1.x: update %s\n" % (name, major, what)
+            for command in (["dump"], ["status"], ["top", "--once"], ["record", self.path("x.mcap")], ["wait"]):
+                r = run("stixelctl", "-i", name, *command)
+                self.assertEqual(r.returncode, 65, r.stderr)
+                self.assertIn(said, r.stderr)
+            listed = run("stixelctl", "list").stdout
+            self.assertRegex(listed, r"(?m)^%s +daemon +unreadable +- +- +-$" % name)
+            self.assertIn(said, listed)
+            listed = [i for i in json.loads(run("stixelctl", "list", "--json").stdout) if i["instance"] == name]
+            self.assertEqual((listed[0]["runs"], listed[0]["layout"]), (False, said.split(": ", 1)[1].strip()))
+        self.assertEqual(self.listing(), [])
+        # a daemon of another version answers at its socket: top has no picture, and says why
+        with open("/dev/shm/stixeld." + source.name, "r+b", 0) as f:
+            f.seek(8)
+            f.write(struct.pack("<HH", 7, 3))
+            try:
+                self.assertIn("no picture: its ring has layout 7.3, this program reads 1.x",
+                              source.ctl("top", "--once").stdout)
+            finally:
+                f.seek(8)
+                f.write(ring_version)
 
     @unittest.skipUnless(os.geteuid() == 0, "is another user, so it needs to be root")
     def test_which_group(self):
@@ -364,11 +382,27 @@ class Others(Folder):
             os.setgroups([])
             os.setgid(65534)
             os.setuid(65534)
+
+        def ask(*command):
+            return subprocess.run([program("stixelctl"), "-i", source.name, *command], env=source.env,
+                                  capture_output=True, text=True, preexec_fn=nobody)
+        hint = "(members of group %s may: sudo usermod -aG %s YOU, then log in again)" % (group, group)
+        for command in (["status"], ["dump"], ["record", "-"]):
+            self.assertIn(hint, ask(*command).stderr)
+        # doctor names this group, and no other in that line
+        said = [line for line in ask("doctor").stdout.splitlines() if "cannot connect to" in line]
+        self.assertEqual((len(said), hint in said[0], said[0].count("usermod")), (1, True, 1), said)
+        # a folder on the way may refuse as well
+        folder = source.work + "/stixeld/" + source.name
+        os.chown(folder, 0, 1)
+        os.chmod(folder, 0o750)
+        self.assertIn(hint, ask("status").stderr)
+        # what a daemon makes that root started by hand is root's
+        for path in (folder, "/dev/shm/stixeld." + source.name):
+            os.chown(path, 0, 0)
         for command in ("status", "dump"):
-            r = subprocess.run([program("stixelctl"), "-i", source.name, command], env=source.env, capture_output=True,
-                               text=True, preexec_fn=nobody)
-            self.assertIn("(members of group %s may: sudo usermod -aG %s YOU, then log in again)" % (group, group),
-                          r.stderr)
+            self.assertIn("(root alone may: ask by sudo; what the service stixeld@ makes is open to a group)",
+                          ask(command).stderr)
 
     def test_who_waits_says_so(self):
         name = "nobody-%d" % os.getpid()
@@ -508,14 +542,15 @@ class Told(Folder):
     def test_what_distances_rest_on(self):
         status = self.busy({"sgm": 5000})
         status["camera"] = {
-            "text": "camera: fx 707.091 px, baseline 53.27 m, images are taken as rectified, distances from 297 m (127 px) "
-                    "to 3.77e+04 m (1 px); by OpenCV YAML /etc/stixeld/c.yaml",
+            "text": "camera: fx 707.091 px, baseline 53.27 m, images are taken as rectified, distances from 297 m "
+                    "(127 px) to 3.77e+04 m (1 px); by OpenCV YAML /etc/stixeld/c.yaml",
             "questions": ["baseline 53.27 m: is it in metres? The file may be in centimetres", "fx 9 px: really?"]}
         page = self.page(status)
         at = next(i for i, line in enumerate(page) if line.startswith("camera    fx 707.091 px, baseline 53.27 m, "))
         self.assertEqual(page[at + 1 : at + 4], [
             "          distances from 297 m (127 px) to 3.77e+04 m (1 px)",
-            "question  baseline 53.27 m: is it in metres? The file may be in centimetres", "          fx 9 px: really?"])
+            "question  baseline 53.27 m: is it in metres? The file may be in centimetres",
+            "          fx 9 px: really?"])
 
     def test_what_to_do(self):
         """Of an engine that is too slow, as the log says; of other reasons nothing is known."""

@@ -426,8 +426,7 @@ void doctor_instance(struct doctor *d)
 			   "no stixeld runs as '%s'%s", d->instance,
 			   active ? ", or its socket is not accessible to you" : "");
 	else if (r == -EACCES)
-		doctor_say(d, DOCTOR_WARNING, "instance",
-			   "usermod -aG stixel YOU, then log in again, or ask as root", "%s", why);
+		doctor_say(d, DOCTOR_WARNING, "instance", "ask as root", "%s", why); /* why names the group */
 	else
 		doctor_say(d, DOCTOR_PROBLEM, "instance",
 			   "if that lasts, the daemon hangs: systemctl restart", "%s", why);

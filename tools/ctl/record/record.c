@@ -373,7 +373,7 @@ static int record_finish(struct recorder *r, int error, bool reading)
 		end->publishers > 1 ? ", the instance was started anew in between" : "");
 	tell_missing_images(r);
 	if (reading)
-		return ctl_fail(CTL_NOTHING, "instance '%s': %s", r->c->instance, stixel_strerror(error));
+		return ctl_explain(r->c, error);
 	return 0;
 }
 
@@ -416,7 +416,7 @@ int ctl_record(const struct ctl *c)
 		e = stixel_want_images(r.reader, r.images);
 	if (e < 0) {
 		stixel_close(r.reader);
-		return ctl_fail(CTL_NOTHING, "instance '%s': %s", c->instance, stixel_strerror(e));
+		return ctl_explain(c, e);
 	}
 	code = record_file_open(&r.file, c->operands[0], c->force);
 	if (code == 0)

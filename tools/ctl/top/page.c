@@ -69,6 +69,8 @@ static int draw_reason(struct sx_canvas *c, const struct sx_top *t, int y)
 	const char *reason = t->live ? json_string_value(sx_answer_find(t->status, "reason")) : t->why;
 	int x;
 
+	if (t->live && *t->layout)
+		sx_canvas_text(c, 0, y++, c->width, SX_C_BAD, "no picture: %s", t->layout);
 	if (!reason || !*reason)
 		return y;
 	x = sx_canvas_text(c, 0, y, c->width, t->live ? SX_C_WARN : SX_C_BAD, "%s", reason);

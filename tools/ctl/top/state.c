@@ -3,6 +3,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -63,6 +64,10 @@ void sx_top_ask(struct sx_top *t)
 	sx_reply_finish(&reply);
 	t->live = j != NULL;
 	remember_all(t, j);
+	if (reply.code == -ENOENT && sx_ring_other_layout(t->instance, "stixelctl", t->layout)) {
+		snprintf(t->why, sizeof(t->why), "instance '%s': %s", t->instance, t->layout);
+		return;
+	}
 	if (!j) {
 		snprintf(t->why, sizeof(t->why), "%s", reply.why);
 		return;
@@ -77,9 +82,15 @@ bool sx_top_look(struct sx_top *t)
 	struct stixel_status status;
 	int r;
 
-	if (!t->reader && stixel_open(&t->reader, t->instance, STIXEL_OPEN_FOLLOW) < 0) {
-		t->reader = NULL;
-		return false;
+	if (!t->reader) {
+		r = stixel_open(&t->reader, t->instance, STIXEL_OPEN_FOLLOW);
+		*t->layout = 0;
+		if (r == -EPROTONOSUPPORT)
+			(void)sx_ring_other_layout(t->instance, "stixelctl", t->layout);
+		if (r < 0) {
+			t->reader = NULL;
+			return false;
+		}
 	}
 	/* a reader that follows goes over to a new daemon only when it is asked to wait */
 	stixel_wait(t->reader, 0);

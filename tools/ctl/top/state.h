@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "stixel.h"
+#include "tools/common/ring_layout.h"
 
 #define SX_TOP_HISTORY 512
 #define SX_TOP_NAME_BYTES 80
@@ -25,12 +26,13 @@ struct sx_top_history {
 
 struct sx_top {
 	char instance[SX_TOP_NAME_BYTES];
-	json_t *status;			  /* last answer, NULL: none yet */
-	int64_t answered_ns;		  /* when it came */
-	bool live;			  /* the last question was answered */
-	char why[512];			  /* if not */
-	struct stixel_reader *reader;	  /* NULL: not open yet */
-	const struct stixel_frame *frame; /* newest one, of reader; NULL: none, or it is not of now */
+	json_t *status;			   /* last answer, NULL: none yet */
+	int64_t answered_ns;		   /* when it came */
+	bool live;			   /* the last question was answered */
+	char why[512];			   /* if not */
+	char layout[SX_RING_LAYOUT_BYTES]; /* sx_ring_other_layout() of its ring; else empty */
+	struct stixel_reader *reader;	   /* NULL: not open yet */
+	const struct stixel_frame *frame;  /* newest one, of reader; NULL: none, or it is not of now */
 	struct sx_top_history fps, p99_ms, watts;
 	enum sx_top_window window;
 };

@@ -42,7 +42,7 @@ static int once(struct sx_top *t)
 
 	sx_top_ask(t);
 	if (!t->live)
-		return ctl_fail(CTL_NOTHING, "%s", t->why);
+		return ctl_fail(*t->layout ? EX_DATAERR : CTL_NOTHING, "%s", t->why);
 	/* a daemon that has just begun may have its first frame soon */
 	if (!sx_top_look(t) && t->reader && stixel_wait(t->reader, FRAME_WAIT_MS) > 0)
 		sx_top_look(t);

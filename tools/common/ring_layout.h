@@ -1,0 +1,21 @@
+/*
+ * Rings of daemons whose layout this program does not read.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef SX_TOOLS_RING_LAYOUT_H
+#define SX_TOOLS_RING_LAYOUT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#define SX_RING_LAYOUT_BYTES 160
+
+/*
+ * "its ring has layout 7.3, this program reads 1.x: update stixelctl and libstixel", or the daemon, of the
+ * ring of an instance. program: the one that says so. False: the layout is ours, or there is no ring that
+ * this user may read; text is then empty. Any thread.
+ */
+bool sx_ring_other_layout(const char *instance, const char *program, char text[SX_RING_LAYOUT_BYTES]);
+
+#endif
