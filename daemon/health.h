@@ -48,7 +48,7 @@ struct sx_health {
 
 	/* verdict */
 	enum stixel_state state;
-	char reason[256];   /* empty when running */
+	char reason[384];   /* empty when running */
 	const char *advice; /* what to do about it, for the log; NULL: the reason says it */
 	bool progress;	    /* nothing is overdue: heartbeats may go on */
 	bool serving;	    /* frames come: /healthz answers 200 */
@@ -57,7 +57,7 @@ struct sx_health {
 /* What the log and readers know of it; zeroed: that the daemon starts. */
 struct sx_health_logged {
 	enum stixel_state state;
-	char reason[256];
+	char reason[384];
 	int64_t until_ns; /* each change of the reason that is logged takes a minute from here */
 };
 

@@ -66,7 +66,7 @@ struct sx_report_power {
  * none): may be empty. state: sx_feed_state_name().
  */
 struct sx_report_feed {
-	char source[72], reason[256];
+	char source[72], reason[384];
 	const char *state;
 	int class_count;
 	char name[SX_REPORT_CLASSES][32];
@@ -98,7 +98,7 @@ union sx_figure_value {
  */
 struct sx_report {
 	const char *instance, *version, *state;
-	char reason[256]; /* why this state, one sentence; empty when running */
+	char reason[384]; /* why this state, one sentence; empty when running */
 	int64_t pid;
 	uint64_t epoch;
 	struct {

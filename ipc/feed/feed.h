@@ -19,7 +19,7 @@
 #include "base/scores.h"
 #include "ipc/feed_state.h"
 
-#define SX_FEED_WHY_BYTES 256
+#define SX_FEED_WHY_BYTES 384
 
 enum sx_feed_kind { SX_FEED_SCORES, SX_FEED_DISPARITY, SX_FEED_KINDS };
 

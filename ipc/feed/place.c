@@ -44,8 +44,8 @@ static void make_system(const char *folder)
 }
 
 /*
- * Tests the mode bits itself: faccessat() with AT_EACCESS checks the real user, not the effective one, in glibc
- * before 2.33.
+ * Tests the mode bits itself: faccessat() with AT_EACCESS checks the real user, not the effective one, in
+ * glibc before 2.33.
  */
 static bool may_write(const struct stat *folder)
 {

@@ -19,6 +19,8 @@
 
 /* The system's folder: files get its group (setgid), and a user removes only files of his own (sticky). */
 #define SX_FEED_MODE 03775
+/* Makes it where it is missing. */
+#define SX_FEED_REMEDY "systemd-tmpfiles --create stixeld.conf"
 
 enum sx_feed_place {
 	SX_FEED_SYSTEM,	 /* /run/stixel-feed */

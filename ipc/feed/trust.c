@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "ipc/feed/place.h"
 #include "ipc/why.h"
 #include "ipc/writers.h"
 
@@ -23,6 +24,7 @@ int sx_feed_trusted_by(uid_t user, const struct stat *st, gid_t writers, const c
 		       size_t why_bytes)
 {
 	const bool shared = st->st_mode & S_IWGRP && st->st_gid != 0 && (!writers || st->st_gid != writers);
+	const bool open_to_all = strncmp(path, "/dev/shm/", strlen("/dev/shm/")) == 0;
 
 	if (!(st->st_mode & S_IWOTH) && !shared &&
 	    (st->st_uid == 0 || st->st_uid == user || (writers && st->st_gid == writers)))
@@ -30,11 +32,14 @@ int sx_feed_trusted_by(uid_t user, const struct stat *st, gid_t writers, const c
 	return sx_why(
 		-EPERM, why, why_bytes,
 		"%s has owner %u, group %u, mode %o: read is what belongs to root, user %u or group %s (%s), "
-		"and only they may write",
+		"and only they may write%s",
 		path, (unsigned)st->st_uid, (unsigned)st->st_gid, (unsigned)st->st_mode & 0777,
 		(unsigned)user, SX_WRITERS_GROUP,
 		writers ? "make the writer a member: usermod -aG " SX_WRITERS_GROUP " NAME"
-			: "which is not known here: groupadd -r " SX_WRITERS_GROUP);
+			: "which is not known here: groupadd -r " SX_WRITERS_GROUP,
+		open_to_all ? "; any user can take a name there, none but members in /run/" SX_PLACE_FEED
+			      ": " SX_FEED_REMEDY
+			    : "");
 }
 
 int sx_feed_trust(const struct stat *st, gid_t writers, const char *path, char *why, size_t why_bytes)

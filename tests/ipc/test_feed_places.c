@@ -26,7 +26,10 @@ enum { USER = 4243, STRANGER = 4244 };
 
 static char top[64], own[256], shared[128], name[64];
 
-/* Runs the test as an ordinary user of no group, with a runtime folder, beside the folder that root's writers made. */
+/*
+ * Runs the test as an ordinary user of no group, with a runtime folder, beside the folder that root's writers
+ * made.
+ */
 static int setup(void **state)
 {
 	char folder[128];
@@ -119,6 +122,9 @@ static void a_held_name_is_told(void **state)
 	look(in);
 	assert_int_equal(sx_feed_state(in, 1), SX_FEED_REFUSED);
 	assert_non_null(strstr(sx_feed_why(in), "has owner 4244, group 4244, mode 644"));
+	assert_non_null(strstr(sx_feed_why(in),
+			       "none but members in /run/stixel-feed: systemd-tmpfiles --create "
+			       "stixeld.conf"));
 	sx_feed_destroy(in);
 }
 

@@ -12,6 +12,7 @@ import sys
 import tempfile
 import time
 import unittest
+import unittest.mock
 
 import support
 import stixel
@@ -132,6 +133,20 @@ class Writers(support.TestCase):
         first.close()
         second.write(np.ones(SHAPE, np.uint8), capture_ns=3)
         self.assertEqual(self.newest(path_of(first._name))[0], 3)
+
+    def test_a_name_that_another_user_holds(self):
+        """The error says how to get a place where no other user can take names."""
+        with tempfile.TemporaryDirectory() as folder:
+            for place, remedy in ((folder + "/none", "which systemd-tmpfiles --create stixeld.conf makes"),
+                                  (folder, "")):
+                with unittest.mock.patch("stixel._writer.FOLDER", place):
+                    error = stixel._writer._error(None, "scores", "x", -errno.EPERM)
+                self.assertIsInstance(error, PermissionError)
+                self.assertTrue(str(error).endswith(remedy or "the name belongs to another user"), error)
+            with unittest.mock.patch("os.access", return_value=False), \
+                    unittest.mock.patch("stixel._writer.FOLDER", folder):
+                self.assertIn("usermod -aG stixel-feed NAME",
+                              str(stixel._writer._error(None, "scores", "x", -errno.EPERM)))
 
     def test_an_array_outlives_its_writer(self):
         w = self.writer()

@@ -4,6 +4,7 @@ SPDX-License-Identifier: Apache-2.0
 """
 import ctypes
 import errno
+import os
 from types import TracebackType
 from typing import Any, Optional, Tuple, Type, TypeVar
 
@@ -14,6 +15,7 @@ from ._frame import Frame
 from ._library import Library, library
 
 _Self = TypeVar("_Self", bound="Writer")
+FOLDER = "/run/stixel-feed"  # of writers' rings: docs/semantics.md
 
 
 class _Ring:
@@ -47,12 +49,22 @@ class _Memory:
             "version": 3, "typestr": typestr, "data": (address, False), "shape": shape, "strides": strides}
 
 
+def _remedy() -> str:
+    """What to do about a name in /dev/shm, where any user can take one."""
+    if not os.path.isdir(FOLDER):
+        return ": in /dev/shm any user can take one, none but members of group stixel-feed in %s, which %s makes" % (
+            FOLDER, "systemd-tmpfiles --create stixeld.conf")
+    if not os.access(FOLDER, os.W_OK):
+        return ": none can take one in %s but members of group stixel-feed (usermod -aG stixel-feed NAME)" % FOLDER
+    return ""
+
+
 def _error(lib: Library, kind: str, name: str, code: int) -> StixelError:
     what = "%s '%s': " % (kind, name)
     if code == -errno.EINVAL:
         return BadName(-code, what + "not a name (1 to 64 of A-Z a-z 0-9 _ . -, no dot in front), or more than 256 MB")
     if code == -errno.EPERM:
-        return error_of(code, what + "the name belongs to another user")
+        return error_of(code, what + "the name belongs to another user" + _remedy())
     if code == -errno.ESTALE:
         return error_of(code, what + "another writer took the name")
     text: bytes = lib.strerror(code)

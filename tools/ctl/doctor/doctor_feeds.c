@@ -199,7 +199,7 @@ static bool say_ring(struct doctor *d, const struct reader *r, enum sx_feed_kind
 /* The folder that only members of the group may make files in. */
 static void say_folder(struct doctor *d, const struct reader *r)
 {
-	static const char advice[] = "systemd-tmpfiles --create stixeld.conf";
+	static const char advice[] = SX_FEED_REMEDY;
 	char folder[DOCTOR_PATH_BYTES], path[DOCTOR_PATH_BYTES];
 	struct stat st;
 
