@@ -90,12 +90,16 @@ static bool has_wide_mark(const char *text, size_t size)
 static int read_text(struct sx_calibration_raw *raw, const char *text, const struct sx_calibration_wish *wish,
 		     char *why, size_t why_bytes)
 {
+	const char *foreign;
 	int r;
 
 	if (text[strspn(text, " \t\r\n")] == '<')
 		return sx_calibration_xml(raw, text, why, why_bytes);
 	if (sx_calibration_is_yaml(text))
 		return sx_calibration_yaml(raw, text, why, why_bytes);
+	foreign = sx_calibration_foreign_text(text);
+	if (foreign)
+		return sx_calibration_refuse(why, why_bytes, "%s", foreign);
 	r = sx_calibration_text(raw, text, wish, why, why_bytes);
 	if (r == 0)
 		return sx_calibration_refuse(
@@ -111,17 +115,21 @@ static int read_raw(struct sx_calibration_raw *raw, const char *path, const stru
 {
 	size_t size;
 	char *text, reason[SX_CALIBRATION_REASON_BYTES];
+	const char *foreign;
 	int r = sx_file_read(path, FILE_BYTES_MAX, &text, &size, reason, sizeof(reason));
 
 	if (r < 0) {
-		if (!sx_missing(path, why, why_bytes))
-			snprintf(why, why_bytes, "%s: %s", path, reason);
+		foreign = r == -EFBIG ? sx_calibration_foreign_binary(path, NULL, 0) : NULL;
+		if (foreign || !sx_missing(path, why, why_bytes))
+			snprintf(why, why_bytes, "%s: %s", path, foreign ? foreign : reason);
 		return r;
 	}
 	memset(raw, 0, sizeof(*raw));
 	if (has_wide_mark(text, size))
 		r = sx_calibration_refuse(reason, sizeof(reason),
 					  "the text is in UTF-16, must be in UTF-8: save it again");
+	else if (strlen(text) != size && (foreign = sx_calibration_foreign_binary(path, text, size)))
+		r = sx_calibration_refuse(reason, sizeof(reason), "%s", foreign);
 	else if (strlen(text) != size)
 		r = sx_calibration_refuse(reason, sizeof(reason), "not a text file (NUL byte)");
 	else

@@ -99,18 +99,36 @@ static bool read_numbers(const char *text, const char *end, const char *skip, do
 	return n == count;
 }
 
+/* "700,5"; a comma that parts numbers has a blank behind it. */
+static bool has_decimal_comma(const struct sx_line *line)
+{
+	for (const char *at = line->numbers + 1; at + 1 < line->end; at++)
+		if (*at == ',' && at[-1] >= '0' && at[-1] <= '9' && at[1] >= '0' && at[1] <= '9')
+			return true;
+	return false;
+}
+
 int sx_lines_numbers(const struct sx_lines *l, const char *section, const char *name, double *ret, int count)
 {
-	struct sx_line line;
+	struct sx_line line = {0};
 	int r = find_line(l, section, name, &line);
 
 	if (r <= 0)
 		return r;
 	if (!read_numbers(line.numbers, line.end, " \t\r", ret, count))
 		return sx_calibration_refuse(
-			l->why, l->why_bytes, "line %d: '%.*s' has too few or too many numbers", line.number,
-			(int)(line.end - line.name < 80 ? line.end - line.name : 80), line.name);
+			l->why, l->why_bytes, "line %d: '%.*s' has too few or too many numbers%s",
+			line.number, (int)(line.end - line.name < 80 ? line.end - line.name : 80), line.name,
+			has_decimal_comma(&line) ? ": decimals stand behind a point, as in 700.5, not a comma"
+						 : "");
 	return check_whole(l, &line) < 0 ? -EINVAL : 1;
+}
+
+int sx_lines_number_of(const struct sx_lines *l, const char *name)
+{
+	struct sx_line line = {0};
+
+	return find_line(l, NULL, name, &line) > 0 ? line.number : 0;
 }
 
 int sx_lines_matrix(const struct sx_lines *l, const char *name, double ret[9])

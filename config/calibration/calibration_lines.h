@@ -31,6 +31,8 @@ bool sx_lines_next(const struct sx_lines *l, struct sx_line *line);
  * it.
  */
 int sx_lines_numbers(const struct sx_lines *l, const char *section, const char *name, double *ret, int count);
+/* Number of the line of this name in no section, from 1; 0: there is none, or there are two. */
+int sx_lines_number_of(const struct sx_lines *l, const char *name);
 /* Reads a matrix 3x3 in brackets, rows parted by semicolons. Returns what sx_lines_numbers() does. */
 int sx_lines_matrix(const struct sx_lines *l, const char *name, double ret[9]);
 

@@ -69,6 +69,12 @@ int sx_calibration_xml(struct sx_calibration_raw *ret, const char *text, char *w
 /* Reads a format of lines. 1: read; 0: nothing in it is known; -EINVAL with a sentence. */
 int sx_calibration_text(struct sx_calibration_raw *ret, const char *text,
 			const struct sx_calibration_wish *wish, char *why, size_t why_bytes);
+/*
+ * Names files of other programs that are not read, and says what to do; NULL: it is none of them. Binary ones
+ * by how they begin or, data NULL where they are too long to be read, by the end of the path.
+ */
+const char *sx_calibration_foreign_binary(const char *path, const char *data, size_t bytes);
+const char *sx_calibration_foreign_text(const char *text);
 /* Looks like YAML or JSON? */
 bool sx_calibration_is_yaml(const char *text);
 

@@ -196,8 +196,24 @@ static int from_plain(struct sx_calibration *c, const struct sx_calibration_raw 
 
 /* ---- all ---- */
 
+/* In which units a baseline that cannot be metres is one of a camera, 0.02 to 3 m. */
+static void guess_unit(double b, char *text, size_t bytes)
+{
+	if (b <= 20)
+		snprintf(text, bytes, "centimetres (%.4g m), inches, or squares of the board", b * 0.01);
+	else if (b <= 300)
+		snprintf(text, bytes, "centimetres (%.4g m), millimetres (%.4g m), or squares of the board",
+			 b * 0.01, b * 0.001);
+	else if (b <= 3000)
+		snprintf(text, bytes, "millimetres (%.4g m)", b * 0.001);
+	else
+		snprintf(text, bytes, "another unit");
+}
+
 int sx_calibration_check_camera(const struct sx_calibration *c, char *why, size_t why_bytes)
 {
+	char unit[96];
+
 	/* written so that a NaN fails */
 	if (!(c->fx > 0 && c->fx <= FOCAL_MAX_PX && c->fy > 0 && c->fy <= FOCAL_MAX_PX))
 		return sx_calibration_refuse(why, why_bytes,
@@ -207,12 +223,13 @@ int sx_calibration_check_camera(const struct sx_calibration *c, char *why, size_
 		return sx_calibration_refuse(why, why_bytes,
 					     "%s: principal point %g, %g, must be within %g px", c->format,
 					     c->cx, c->cy, PRINCIPAL_MAX_PX);
-	if (!(c->baseline_m >= 0 && c->baseline_m <= BASELINE_MAX_M))
-		return sx_calibration_refuse(
-			why, why_bytes,
-			"%s: baseline %g m, must be at most %g m: was it calibrated in millimetres? "
-			"baseline_m in [camera] takes its place",
-			c->format, c->baseline_m, BASELINE_MAX_M);
+	if (!(c->baseline_m >= 0 && c->baseline_m <= BASELINE_MAX_M)) {
+		guess_unit(c->baseline_m, unit, sizeof(unit));
+		return sx_calibration_refuse(why, why_bytes,
+					     "%s: baseline %g m, must be at most %g m: was it calibrated in "
+					     "%s? baseline_m in [camera] takes its place",
+					     c->format, c->baseline_m, BASELINE_MAX_M, unit);
+	}
 	return 0;
 }
 

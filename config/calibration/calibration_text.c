@@ -69,7 +69,26 @@ static int read_kitti(struct sx_calibration_raw *raw, const struct sx_lines *l,
 
 /* ---- numbers ---- */
 
-static int read_plain(struct sx_calibration_raw *raw, const struct sx_lines *l)
+/* A baseline of another name leaves open what its number is. */
+static int refuse_baseline(const struct sx_lines *l)
+{
+	static const char *const names[] = {"baseline", "Baseline", "baseline_mm", "baseline_cm"};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		double b;
+
+		if (sx_lines_numbers(l, NULL, names[i], &b, 1) <= 0)
+			continue;
+		return sx_calibration_refuse(
+			l->why, l->why_bytes,
+			"line %d: '%s' is not known: write baseline_m, in metres (%g if %g is in "
+			"millimetres, %g if in centimetres)",
+			sx_lines_number_of(l, names[i]), names[i], b * 0.001, b, b * 0.01);
+	}
+	return 0;
+}
+
+static int read_plain(struct sx_calibration_raw *raw, const struct sx_lines *l, bool baseline_given)
 {
 	static const char *const names[] = {"fx", "fy", "cx", "cy", "baseline_m"};
 	int known = 0, r;
@@ -89,6 +108,8 @@ static int read_plain(struct sx_calibration_raw *raw, const struct sx_lines *l)
 	    sx_lines_numbers(l, NULL, "height", &raw->height, 1) < 0)
 		return -EINVAL;
 	raw->have_lines = known > 0;
+	if (known > 0 && !raw->have_plain[4] && !baseline_given && refuse_baseline(l) < 0)
+		return -EINVAL;
 	return known > 0;
 }
 
@@ -122,7 +143,7 @@ int sx_calibration_text(struct sx_calibration_raw *raw, const char *text,
 	if (r)
 		return r;
 	raw->format = "calibration text";
-	plain = read_plain(raw, &l);
+	plain = read_plain(raw, &l, wish->baseline_m > 0);
 	if (plain < 0)
 		return plain;
 	r = read_kitti(raw, &l, wish->images);

@@ -99,12 +99,32 @@ static const struct {
 	{"projection_parameters",
 	 "a camera of camodocal or VINS: write both as K1, D1, K2, D2, R and T of OpenCV's YAML"},
 	{"T_imu_cam", "IMU data only: name the camchain that has cam0 and cam1"},
+	{"cameraData",
+	 "a calibration of DepthAI (OAK): write K1, D1, K2, D2, R and T of its left and right camera as "
+	 "OpenCV's YAML; its translations are in centimetres"},
+	{"intrinsic_left.x.x",
+	 "a calibration table of RealSense: its infrared images are rectified, and rs-enumerate-devices -c "
+	 "prints their fx, fy, ppx, ppy: write them as lines of fx, fy, cx, cy, with baseline_m in metres"},
+	{"ppx",
+	 "a camera of RealSense: where images are rectified, as infrared ones are, write lines of fx, fy, "
+	 "ppx as cx, ppy as cy, and baseline_m, the distance between infrared 1 and 2 in metres"},
+	{"controls-laserpower", "a preset of RealSense: see rs-enumerate-devices -c for its calibration"},
+	{"fx", "single numbers: write them as lines of text, 'fx: 700', also fy, cx, cy and baseline_m"},
 };
+
+/* Is it a name of the document's, however deep? */
+static bool has_name(const struct sx_yaml *y, const char *name)
+{
+	for (yaml_node_t *n = y->doc->nodes.start; n < y->doc->nodes.top; n++)
+		if (sx_yaml_get(y, n, name))
+			return true;
+	return false;
+}
 
 static int nothing_found(const struct sx_yaml *y)
 {
 	for (size_t i = 0; i < sizeof(foreign) / sizeof(foreign[0]); i++)
-		if (sx_yaml_get(y, y->root, foreign[i].key))
+		if (has_name(y, foreign[i].key))
 			return sx_calibration_refuse(y->why, y->why_bytes, "'%s' is of %s", foreign[i].key,
 						     foreign[i].text);
 	return sx_calibration_refuse(

@@ -84,7 +84,8 @@ static void opencv_refused(void **state)
 	expect_refused(OPENCV_HEAD OPENCV_P1 OPENCV_P2("6.4e+02", "8.4e+01", "0."),
 		       "left and right are swapped");
 	expect_refused(OPENCV_HEAD OPENCV_P1 OPENCV_P2("6.4e+02", "0.", "-8.4e+01"), "one above the other");
-	expect_refused(OPENCV_HEAD OPENCV_P1 OPENCV_P2("6.4e+02", "-8.4e+04", "0."), "in millimetres?");
+	expect_refused(OPENCV_HEAD OPENCV_P1 OPENCV_P2("6.4e+02", "-8.4e+04", "0."),
+		       "centimetres (1.2 m), millimetres (0.12 m), or squares");
 	expect_refused(OPENCV_HEAD OPENCV_P1 OPENCV_P2("6.4e+02", ".nan", "0."),
 		       "line 9: 'P2' is not a matrix of 3 x 4");
 	expect_refused(OPENCV_HEAD OPENCV_P1 OPENCV_P2("6.4e+02", "-.inf", "0."),
@@ -181,7 +182,7 @@ static void plain(void **state)
 	expect_refused(PLAIN "baseline_m: -0.5\n", "baseline_m is -0.5, must be positive");
 	expect_refused(PLAIN "baseline_m: 0\n", "baseline_m is 0, must be positive");
 	expect_refused(PLAIN "baseline_m: nan\n", "line 5: 'baseline_m: nan");
-	expect_refused(PLAIN "baseline_m: 540\n", "in millimetres?");
+	expect_refused(PLAIN "baseline_m: 540\n", "in millimetres (0.54 m)?");
 	expect_refused(PLAIN "cx_right: 650\nbaseline_m: 0.5\n", "cx 640 and cx_right 650 differ");
 	expect_refused("fx: 0\nfy: 700\ncx: 640\ncy: 360\nbaseline_m: 1\n", "focal lengths 0 and 700 px");
 	expect_refused("fx: -700\nfy: 700\ncx: 640\ncy: 360\nbaseline_m: 1\n",
@@ -305,9 +306,8 @@ static void beside_a_configuration(void **state)
 	fixture_load(
 		fixture_path("a.conf"), words,
 		"-s camera.calibration=of,three/right.yaml: [camera] calibration: DIR/of does not exist, "
-		"though DIR does: correct the path, or make or mount what is missing (a "
-		"comma parts the names of two files, unless "
-		"a file has the whole name)\n");
+		"though DIR does: correct the path, or make or mount what is missing (a comma parts the "
+		"names of two files, unless a file has the whole name)\n");
 	go_to(before);
 
 	/* a folder with a long name */

@@ -407,6 +407,59 @@ static void dialects(void **state)
 	refused(read_text(HEAD "Camera.fx: 435.2\nCamera.bf: 47.9\n"), "settings of ORB-SLAM");
 	refused(read_text("{\"extrinsic\": {\"baseline\": 0.2}, \"intrinsic\": {\"fx\": 2262.5}}\n"),
 		"a camera file of Cityscapes");
+	refused(read_text("{\"batteryCalibration\": 1, \"cameraData\": [[0, {\"cameraType\": 0}]]}\n"),
+		"a calibration of DepthAI (OAK): write K1, D1");
+	refused(read_text("{\"left\": {\"fx\": 640.1, \"fy\": 640.1, \"ppx\": 640.2, \"ppy\": 360.1}}\n"),
+		"a camera of RealSense: where images are rectified");
+	refused(read_text("{\"baseline\": \"-50.1\", \"intrinsic_left.x.x\": \"0.8\"}\n"),
+		"a calibration table of RealSense");
+	refused(read_text("{\"parameters\": {\"controls-laserpower\": \"150\"}}\n"), "a preset of RealSense");
+	refused(read_text("{\"fx\": 700, \"fy\": 700, \"cx\": 640, \"cy\": 360, \"baseline\": 0.12}\n"),
+		"write them as lines of text, 'fx: 700'");
+	refused(read_text("# oST version 5.0 parameters\n\n\n[image]\n\nwidth\n640\n\nheight\n480\n\n"
+			  "[narrow_stereo]\n\ncamera matrix\n700 0 320\n0 700 240\n0 0 1\n\ndistortion\n"
+			  "0 0 0 0 0\n\nrectification\n1 0 0\n0 1 0\n0 0 1\n\nprojection\n700 0 320 0\n"
+			  "0 700 240 0\n0 0 1 0\n"),
+		"ost.txt of ROS: take the ost.yaml");
+	refused(read_text("fx: 700,5\nfy: 700,5\ncx: 640\ncy: 360\nbaseline_m: 0.12\n"),
+		"line 1: 'fx: 700,5' has too few or too many numbers: decimals stand behind a point");
+	refused(read_text("fx = 700\nfy = 700\ncx = 640\ncy = 360\nbaseline = 120\n"),
+		"line 5: 'baseline' is not known: write baseline_m, in metres (0.12 if 120 is in millimetres"
+		", 1.2 if in centimetres)");
+	wish.baseline_m = 0.12; /* it is said beside the file */
+	assert_int_equal(read_text("fx = 700\nfy = 700\ncx = 640\ncy = 360\nbaseline = 120\n"), 1);
+}
+
+/* Binary files, by how they begin; those that are too long, by the end of their names. */
+static void binaries(void **state)
+{
+	static const struct {
+		const char *name, *begin, *sentence;
+	} all[] = {
+		{"c.npz", "PK\003\004\0\0", "an archive of NumPy (.npz): read it in Python"},
+		{"c", "PK\003\004\0\0", "an archive of NumPy (.npz)"},
+		{"c.npy", "\223NUMPY", "an array of NumPy (.npy)"},
+		{"c.mat", "MATLAB 5.0 MAT-file", "a file of MATLAB: write K1"},
+		{"c.mat", "\211HDF\r\n", "a file of MATLAB, or HDF5"},
+		{"c.pkl", "\200\004\225", "a pickle of Python: read it in Python"},
+		{"c", "\177ELF", "not a text file (NUL byte)"},
+	};
+	static char bytes[70000];
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+		memset(bytes, 0, sizeof(bytes));
+		memcpy(bytes, all[i].begin, strlen(all[i].begin));
+		refused(sx_calibration_read(&c, fixture_write(all[i].name, bytes, 64), &wish, why,
+					    sizeof(why)),
+			all[i].sentence);
+		if (!strchr(all[i].name, '.'))
+			continue;
+		assert_int_equal(sx_calibration_read(&c, fixture_write(all[i].name, bytes, sizeof(bytes)),
+						     &wish, why, sizeof(why)),
+				 -EFBIG);
+		assert_non_null(strstr(why, all[i].name));
+		assert_null(strstr(why, "longer than"));
+	}
 }
 
 /* Files of data/, of which the fuzzer begins. */
@@ -532,6 +585,7 @@ int main(void)
 		TEST(xml),
 		TEST(dialects),
 		TEST(files),
+		TEST(binaries),
 		TEST(garbage),
 		TEST(grey_and_colour),
 		TEST(baseline_of_the_configuration),

@@ -350,7 +350,8 @@ static void opencv_refused(void **state)
 	refused(read_changed(OPENCV, "\nT:", "\nT: [0.11, 0, 0]\nTT:"), "the cameras are exchanged");
 	refused(read_changed(OPENCV, "\nT:", "\nT: [0, -0.11, 0]\nTT:"), "above each other");
 	refused(read_changed(OPENCV, "\nT:", "\nT: [-110.1, 0.4, -0.87]\nTT:"),
-		"OpenCV YAML: baseline 110.104 m, must be at most 10 m: was it calibrated in millimetres?");
+		"OpenCV YAML: baseline 110.104 m, must be at most 10 m: was it calibrated in centimetres "
+		"(1.101 m), millimetres (0.1101 m), or squares of the board? baseline_m in [camera]");
 	refused(read_changed(OPENCV, "\nT:", "\nT: [-.inf, 0, 0]\nTT:"), "'T' is not one row");
 	refused(read_changed(OPENCV, "4.5865400000000000e+02", "0."),
 		"cameraMatrix1 (0 0 367.215; 0 457.296 248.375; 0 0 1) is no camera matrix (fx 0 cx; 0 fy "
