@@ -13,6 +13,7 @@
 
 #include "base/advice.h"
 #include "base/contract.h"
+#include "capture/image/image_io.h"
 #include "capture/paths.h"
 
 struct found {
@@ -39,6 +40,9 @@ static const struct word {
 	{"_L.", "_R.", false},	  {"_l.", "_r.", false},    {"im0", "im1", true},
 	{"im2", "im6", true},	  {"view1", "view5", true},
 };
+
+#define OTHERS_MAX 32 /* files of a folder that are looked into */
+#define OTHERS_DEEP 2 /* folders below each other, as image_02/data */
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 
@@ -218,6 +222,49 @@ static int pair_in_subfolders(struct found *f, const char *folder, char *why, si
 	return r;
 }
 
+/* What the first image in a folder or below it is, whose format is not read; NULL: there is none. */
+static const char *find_other(const char *folder, int deep, char path[PATH_MAX])
+{
+	struct sx_paths names = {0};
+	const char *format = NULL;
+	char below[PATH_MAX];
+
+	sx_must(deep, >=, 0);
+	if (sx_paths_others(&names, folder) == 0)
+		for (size_t i = 0; !format && i < names.count && i < OTHERS_MAX; i++)
+			if (snprintf(path, PATH_MAX, "%s/%s", folder, names.name[i]) < PATH_MAX)
+				format = sx_image_other_format(path);
+	sx_paths_finish(&names);
+	if (!format && deep && sx_paths_folders(&names, folder) == 0)
+		for (size_t i = 0; !format && i < names.count && i < OTHERS_MAX; i++)
+			if (snprintf(below, sizeof(below), "%s/%s", folder, names.name[i]) <
+			    (int)sizeof(below))
+				format = find_other(below, deep - 1, path);
+	sx_paths_finish(&names);
+	return format;
+}
+
+/* A folder without images that can be read. what: of these. Returns -ENOENT. */
+static int none_found(const char *folder, const char *what, char *why, size_t why_bytes)
+{
+	char path[PATH_MAX];
+	const char *format = find_other(folder, OTHERS_DEEP, path);
+
+	if (format)
+		snprintf(why, why_bytes,
+			 "%s: no %s found: %.200s is %s, which cannot be read: convert all to PNG or PGM "
+			 "(mogrify -format png FILES)",
+			 folder, what, path, format);
+	else if (strcmp(what, "pairs") == 0)
+		snprintf(why, why_bytes,
+			 "%s: no pairs found (image_2/image_3, left*/right*, *_left/*_right, im0/im1, or a "
+			 "folder of these for each pair)",
+			 folder);
+	else
+		snprintf(why, why_bytes, "%s: no %s found", folder, what);
+	return -ENOENT;
+}
+
 static int find_in_folder(struct found *f, const char *folder, char *why, size_t why_bytes)
 {
 	int r = pair_subfolders(f, folder, why, why_bytes);
@@ -226,13 +273,8 @@ static int find_in_folder(struct found *f, const char *folder, char *why, size_t
 		r = pair_in_folder(f, folder, why, why_bytes);
 	if (r == 0 && !f->left.count)
 		r = pair_in_subfolders(f, folder, why, why_bytes);
-	if (r == 0 && !f->left.count) {
-		snprintf(why, why_bytes,
-			 "%s: no pairs found (image_2/image_3, left*/right*, *_left/*_right, im0/im1, or a "
-			 "folder of these for each pair)",
-			 folder);
-		return -ENOENT;
-	}
+	if (r == 0 && !f->left.count)
+		return none_found(folder, "pairs", why, why_bytes);
 	return r;
 }
 
@@ -242,10 +284,8 @@ static int expand(struct sx_paths *ret, const char *pattern, char *why, size_t w
 
 	if (r == -ENOENT && sx_missing(pattern, why, why_bytes))
 		return r;
-	if (r == -ENOENT || (r == 0 && !ret->count)) {
-		snprintf(why, why_bytes, "%s: no image files found", pattern);
-		return -ENOENT;
-	}
+	if (r == -ENOENT || (r == 0 && !ret->count))
+		return none_found(pattern, "image files", why, why_bytes);
 	return r;
 }
 
@@ -284,8 +324,10 @@ static int find_by_sides(struct found *f, const char *pattern, char *why, size_t
 	if (r == 0)
 		r = sx_pattern_side(pattern, 1, right, sizeof(right));
 	/* a folder as a side means its images, also for the partner rule */
-	if (r == 0 && sx_paths_is_folder(left) && sx_paths_is_folder(right))
-		return pair_folders(f, left, right, why, why_bytes);
+	if (r == 0 && sx_paths_is_folder(left) && sx_paths_is_folder(right)) {
+		r = pair_folders(f, left, right, why, why_bytes);
+		return r == 0 && !f->left.count ? none_found(left, "image files", why, why_bytes) : r;
+	}
 	if (r == 0)
 		r = expand(&a, left, why, why_bytes);
 	if (r == 0)
@@ -362,6 +404,7 @@ int sx_file_list_find(struct sx_file_list *ret, const struct sx_source_params *p
 		sx_paths_finish(&f.right);
 		return r;
 	}
+	sx_must(f.left.count, >, 0); /* a source without a pair has no size */
 	sx_must_be(!f.right.count || f.right.count == f.left.count);
 	*ret = (struct sx_file_list){f.left.name, f.right.name, f.left.count};
 	return 0;

@@ -133,7 +133,17 @@ static bool is_folder_in(const char *folder, const char *name)
 	       sx_paths_is_folder(path);
 }
 
-static int list(struct sx_paths *ret, const char *folder, bool folders)
+enum entries { IMAGES, FOLDERS, OTHERS };
+
+static bool is_wanted(const char *folder, const char *name, enum entries wanted)
+{
+	if (wanted == IMAGES)
+		return has_image_ending(name);
+	return is_folder_in(folder, name) == (wanted == FOLDERS) &&
+	       (wanted == FOLDERS || !has_image_ending(name));
+}
+
+static int list(struct sx_paths *ret, const char *folder, enum entries wanted)
 {
 	DIR *dir = opendir(folder);
 	struct dirent *e;
@@ -150,7 +160,7 @@ static int list(struct sx_paths *ret, const char *folder, bool folders)
 		}
 		if (e->d_name[0] == '.')
 			continue;
-		if (folders ? is_folder_in(folder, e->d_name) : has_image_ending(e->d_name))
+		if (is_wanted(folder, e->d_name, wanted))
 			r = sx_paths_add(ret, NULL, e->d_name);
 	}
 	closedir(dir);
@@ -160,12 +170,17 @@ static int list(struct sx_paths *ret, const char *folder, bool folders)
 
 int sx_paths_images(struct sx_paths *ret, const char *folder)
 {
-	return list(ret, folder, false);
+	return list(ret, folder, IMAGES);
 }
 
 int sx_paths_folders(struct sx_paths *ret, const char *folder)
 {
-	return list(ret, folder, true);
+	return list(ret, folder, FOLDERS);
+}
+
+int sx_paths_others(struct sx_paths *ret, const char *folder)
+{
+	return list(ret, folder, OTHERS);
 }
 
 static int expand_folder(struct sx_paths *ret, const char *folder)

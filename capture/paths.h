@@ -22,9 +22,10 @@ int sx_paths_compare(const char *a, const char *b);
 /* By the same order; the list must be sorted. */
 bool sx_paths_has(const struct sx_paths *p, const char *name);
 
-/* Names of image files (by their ending) or of folders in a folder, unsorted, without the folder. -errno. */
+/* Names of image files (by their ending), folders, or all else in a folder, sorted, without it. -errno. */
 int sx_paths_images(struct sx_paths *ret, const char *folder);
 int sx_paths_folders(struct sx_paths *ret, const char *folder);
+int sx_paths_others(struct sx_paths *ret, const char *folder);
 bool sx_paths_is_folder(const char *path);
 /* What the pattern matches, or the images of the folder that it names; full paths, sorted. */
 int sx_paths_expand(struct sx_paths *ret, const char *pattern);

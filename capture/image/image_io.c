@@ -102,6 +102,21 @@ static const char *other_format(const uint8_t *data, size_t bytes)
 	return NULL;
 }
 
+const char *sx_image_other_format(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	uint8_t begin[16];
+	struct stat st;
+	ssize_t n = -1;
+
+	if (fd < 0)
+		return NULL;
+	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
+		n = read(fd, begin, sizeof(begin));
+	close(fd);
+	return n > 0 ? other_format(begin, (size_t)n) : NULL;
+}
+
 static int image_decode(struct sx_image_sink *sink, const uint8_t *data, size_t bytes)
 {
 	static const uint8_t png[4] = {0x89, 'P', 'N', 'G'}, jpeg[2] = {0xff, 0xd8};

@@ -32,6 +32,9 @@ int sx_image_read_noted(const char *path, struct sx_image *ret, struct sx_image_
 int sx_image_read_into(const char *path, const struct sx_image *dst, struct sx_image_notes *notes, char *why,
 		       size_t why_bytes);
 
+/* "a BMP file", ...: an image file of a format that is not read, by how it begins. NULL: it is none. */
+const char *sx_image_other_format(const char *path);
+
 /*
  * Reads a map of class numbers: a PNG of up to 8 bits, grey or with a palette, as U8 with the stored numbers
  * (those of the palette's entries, not their colours). Otherwise as sx_image_read().

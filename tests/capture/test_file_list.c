@@ -231,6 +231,32 @@ static void test_nothing_there(void **state)
 	expect_path_error(in_folder(f, "one.png"), -ENOENT, "neither a folder nor a pattern");
 }
 
+/* Images that are not read are named; a pattern of folders without images finds none. */
+static void test_images_of_other_formats(void **state)
+{
+	const char *f = *state;
+	struct sx_source_params p = {.kind = SX_SOURCE_FILES};
+
+	empty(f, "image_2/readme.txt");
+	empty(f, "image_3/readme.txt");
+	expect_path_error(f, -ENOENT, ": no pairs found (image_2/image_3, ");
+	expect_path_error(in_folder(f, "image_{2|3}"), -ENOENT, "/image_2: no image files found");
+	write_bytes(in_folder(f, "image_2/000.bmp"), "BM\x36\0", 4);
+	write_bytes(in_folder(f, "image_3/000.bmp"), "BM\x36\0", 4);
+	expect_path_error(f, -ENOENT,
+			  "/image_2/000.bmp is a BMP file, which cannot be read: convert all to PNG");
+	expect_path_error(in_folder(f, "image_{2|3}"), -ENOENT, "/image_2/000.bmp is a BMP file");
+	p.left = in_folder(f, "image_2");
+	p.right = in_folder(f, "image_3");
+	expect_error(&p, -ENOENT, "/image_2/000.bmp is a BMP file");
+	p = (struct sx_source_params){.layout = SX_LAYOUT_SIDE_BY_SIDE, .path = p.left};
+	write_bytes(in_folder(f, "image_2/000.bmp"), "II*\0", 4);
+	expect_error(&p, -ENOENT, "/image_2/000.bmp is a TIFF file");
+	empty(f, "image_2/1.png");
+	empty(f, "image_3/1.png");
+	expect_folder(f, "image_2/1.png image_3/1.png;");
+}
+
 #define IN_FOLDER(f) cmocka_unit_test_setup_teardown(f, folder_setup, folder_teardown)
 
 int main(void)
@@ -244,6 +270,7 @@ int main(void)
 		IN_FOLDER(test_patterns_with_sides),
 		IN_FOLDER(test_two_patterns),
 		IN_FOLDER(test_nothing_there),
+		IN_FOLDER(test_images_of_other_formats),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
