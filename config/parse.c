@@ -10,6 +10,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
 
 #include "base/printable.h"
 #include "config/load_priv.h"
@@ -176,15 +178,26 @@ static int read_file(const struct sx_draft *draft, const char *path, char **text
 	return 0;
 }
 
+/* Is it /dev/null, as links to it mask files of systemd's? */
+static bool is_null(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 && S_ISCHR(st.st_mode) && st.st_rdev == makedev(1, 3);
+}
+
 int sx_load_file(struct sx_load *l, const char *path)
 {
 	struct parse p = {.load = l, .path = path};
 	const char *slash = strrchr(path, '/');
 	char *text, why[128];
 	size_t size;
-	int r = read_file(l->draft, path, &text, &size, why, sizeof(why));
+	int r;
 
 	l->file++;
+	if (is_null(path)) /* no file that somebody could look into, or add drop-ins to */
+		return 0;
+	r = read_file(l->draft, path, &text, &size, why, sizeof(why));
 	if (r < 0) {
 		sx_errors_add(l->errors, "%s: %s", path, why);
 		return r;

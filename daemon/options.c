@@ -43,7 +43,7 @@ static bool take_override(void *target, const char *text, char *why, size_t why_
 static const struct sx_usage_option options[] = {
 	{"config", 'c', "FILE", SX_USAGE_TEXT, TO(file), .offer = SX_OFFER_FILE,
 	 .help = "configuration, default /etc/stixeld/NAME.conf if it is there; FILE.d/*.conf is read after "
-		 "it"},
+		 "it; /dev/null is an empty one"},
 	{"set", 's', "SECTION.KEY=VALUE", SX_USAGE_CALL, .take = take_override, .offer = SX_OFFER_SETTING,
 	 .many = true, .help = "overrides one key; may be given often, the last one wins"},
 	{"instance", 'i', "NAME", SX_USAGE_TEXT, TO(instance), .offer = SX_OFFER_INSTANCE,

@@ -406,6 +406,25 @@ class Configuration(TestCase):
         self.assertIn("there is no /etc/stixeld/no-such-instance.conf, and no -c FILE names another file: ", err)
         self.assertIn("stixeld --print-config prints one to fill in", err)
 
+    def test_dev_null_is_an_empty_file(self):
+        """So is a drop-in that a link to it masks."""
+        i = self.instance()
+        self.assertEqual(i.run_once("-c", "/dev/null", *SMALL, "--check-config"), (0, "", ""))
+        code, out, err = i.run_once("-c", "/dev/null")
+        self.assertEqual((code, out), (78, ""))
+        self.assertEqual(err, "[source] kind: not given, allowed v4l2, files, synthetic\n")
+        path = os.path.join(i.top, "c.conf")
+        os.mkdir(path + ".d")
+        with open(path, "w") as f:
+            f.write("[stereo]\np1 = 7\n")
+        os.symlink("/dev/null", path + ".d/50-x.conf")
+        self.assertEqual(i.run_once("-c", path, *SMALL, "--check-config"), (0, "", ""))
+        self.assertEqual(i.run_once("-c", "/dev/zero", *SMALL, "--check-config"),
+                         (78, "", "/dev/zero: not a regular file\n"))
+        i.start("-c", "/dev/null", *SMALL)
+        self.assertEqual(i.status()["config"]["files"], [])
+        self.assertEqual(i.stop(), 0)
+
     def test_template(self):
         """Without a file there is one to fill in: every key, the one that must be given as a comment."""
         i = self.instance()

@@ -144,6 +144,10 @@ class Configuration(Doctor):
         os.mkdir(self.path("none"))
         self.only(self.doctor("-c", path), "images", "problem", "no pairs found")
 
+    def test_dev_null(self):
+        """An empty file, in which only the source is missing."""
+        self.only(self.doctor("-c", "/dev/null"), "configuration", "problem", "[source] kind: not given")
+
     def test_image_files_and_the_camera(self):
         """The size of the first pair is that which a start holds against the calibration."""
         text = "[source]\nkind=files\npath=%s\n[camera]\ncalibration=%s\n"
