@@ -311,7 +311,9 @@ class Files(Case):
         r = subprocess.run([os.environ["STIXEL_CALIBRATE"], "-i", "none-of-this-name"], capture_output=True, text=True,
                            check=False, env=env)
         self.assertEqual((r.returncode, r.stderr), (1, "stixel-calibrate: instance 'none-of-this-name': no stixel "
-                                                       "publisher of this name is running\n"))
+                                                       "publisher of this name is running: start it (stixeld -i "
+                                                       "none-of-this-name), or name one of those that stixelctl "
+                                                       "list shows\n"))
 
     def test_listed_for_meson(self):
         with open(os.path.join(os.path.dirname(PROGRAM), "meson.build"), encoding="utf-8") as f:

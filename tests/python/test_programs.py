@@ -139,7 +139,8 @@ class Examples(Program):
         for line in lines:
             self.assertRegex(line, r"^frame \d+, \d+ missed, \d+ stixels, nearest \S+ m, \d+\.\d ms old$")
         r = self.run_it(d, self.example("reader.py"), d.name)
-        text = "instance '%s': no stixel publisher of this name is running\n" % d.name
+        text = "instance '%s': no stixel publisher of this name is running: start it (stixeld -i %s), " \
+            "or name one of those that stixelctl list shows\n" % (d.name, d.name)
         self.assertEqual((r.returncode, r.stderr), (1, text))
 
     def test_free_space(self):

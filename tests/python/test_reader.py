@@ -43,6 +43,11 @@ class Names(support.TestCase):
                 stixel.open("test-nobody", stream=stream)
             self.assertEqual(e.exception.errno, errno.ENOENT)
             self.assertIsInstance(e.exception, FileNotFoundError)
+            self.assertIn("is running: start it (stixeld -i test-nobody), or name one of those that stixelctl list",
+                          str(e.exception))
+        with self.assertRaises(stixel.NotRunning) as e:
+            stixel.open_path("/dev/shm/stixeld.test-nobody")
+        self.assertNotIn("start it", str(e.exception))
 
     def test_no_ring(self):
         path = "/dev/shm/stixeld.test-python-%d" % os.getpid()

@@ -64,7 +64,9 @@ class RingReader(Reader):
         return error_of(code, "%s: %s%s" % (self._what, text.decode(), self._detail(code)))
 
     def _detail(self, code: int) -> str:
-        """What the library's sentence leaves open: which group, which versions."""
+        """What the library's sentence leaves open: which group, which versions, what to do."""
+        if code == -errno.ENOENT and "/" not in self._where:
+            return ": start it (stixeld -i %s), or name one of those that stixelctl list shows" % self._where
         path = self._where if "/" in self._where else "/dev/shm/stixeld." + self._where
         try:
             if code == -errno.EACCES:
