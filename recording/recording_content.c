@@ -200,8 +200,11 @@ static int take_image(struct sx_recording *r, unsigned kind, struct sx_span cont
 	size_t bytes;
 
 	sx_must_be(r->missing == 0 || r->frame);
-	if (!(r->missing >> kind & 1)) /* of a frame that is lost */
+	/* a frame and its images have one time: this one is of a frame that is lost, or lies elsewhere */
+	if (!(r->missing >> kind & 1) || record->time_ns != r->frame_time_ns) {
+		r->state.images_apart++;
 		return 0;
+	}
 	if (!sx_image_parse(data, &image, &bytes) || bytes != (first ? h->plane_bytes : h->plane2_bytes) ||
 	    image.width != (first ? h->plane_width : h->plane2_width) ||
 	    image.height != (first ? h->plane_height : h->plane2_height) ||

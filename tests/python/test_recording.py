@@ -17,6 +17,9 @@ import support
 import stixel
 from support import SLOW, SMALL, until
 
+sys.path.append(os.path.join(support.SOURCE, "tests", "tools"))
+import recordings  # noqa: E402
+
 LONG = 30 * SLOW
 
 
@@ -82,6 +85,15 @@ class Recordings(Case):
         for frame in frames:
             self.assertEqual((frame.left.shape, frame.right.shape), ((96, 160), (96, 160)))
             self.assertTrue((frame.left != frame.right).any())
+        # sorted by topic: no frame gets the image of another; behind the frames the last one's are its own
+        for backwards, apart in ((False, 10), (True, 8)):
+            recordings.sorted_by_topic(path, self.path("sorted"), backwards)
+            with stixel.Recording(self.path("sorted")) as recording:
+                again = list(recording)
+            self.assertEqual([f.left is None and f.right is None for f in again], 4 * [True] + [not backwards])
+            if backwards:
+                self.assertTrue((again[4].left == frames[4].left).all() and (again[4].right == frames[4].right).all())
+            self.assertEqual(self.info(self.path("sorted"))["images_apart"], apart)
 
     @staticmethod
     def inside(data):

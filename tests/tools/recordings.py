@@ -55,6 +55,26 @@ def messages(path):
                 yield topics[channel], struct.unpack_from("<Q", record, 6)[0], record[22:]
 
 
+def sorted_by_topic(path, to, backwards):
+    """Writes the messages again, without chunks, sorted by topic."""
+    def record(op, content):
+        return struct.pack("<BQ", op, len(content)) + content
+    channels, found = {}, []
+    with open(path, "rb") as f:
+        data = f.read()
+    for op, content in parts(data[8:]):
+        for inner, part in parts(chunk(content)) if op == CHUNK else ():
+            if inner == CHANNEL:
+                channels[part[:2]] = part
+            elif inner == MESSAGE:
+                found.append(part)
+    found.sort(key=lambda part: text(channels[part[:2]], 4)[0], reverse=backwards)  # stable
+    with open(to, "wb") as f:
+        f.write(MAGIC + record(1, bytes(8)) + b"".join(record(CHANNEL, c) for c in channels.values()))
+        f.write(b"".join(record(MESSAGE, part) for part in found))
+        f.write(record(15, bytes(4)) + record(FOOTER, bytes(20)) + MAGIC)
+
+
 def metadata(path):
     """(name, {key: value}) of the metadata records."""
     found = []

@@ -156,6 +156,17 @@ class Recordings(Folder):
         for f in got:
             self.assertEqual({k: v[:3] for k, v in recordings.images(f).items()}, {1: (64, 32, 128)})
 
+    def test_images_apart_from_their_frames(self):
+        """A file that somebody sorted by topic: no frame gets the image of another, and info counts them."""
+        made, path = self.make(22, kind=("plain", 20, 64)), self.path("sorted.mcap")
+        for backwards in (False, True):  # images before the frames, and behind them
+            recordings.sorted_by_topic(made, path, backwards)
+            info = self.info(path)
+            self.assertEqual((info["frames"], info["images"], info["images_apart"], info["damaged_places"]),
+                             (22, "none", 22, 0))
+            self.assertIn("22 images do not follow their frames", self.ctl("info", path).stdout)
+        self.assertEqual(self.info(made)["images_apart"], 0)
+
     def test_a_restart_is_played_as_one(self):
         made = self.make(60, lives=3)
         self.assertEqual([p["frames"] for p in self.info(made)["publishers"]], [20, 20, 20])

@@ -193,6 +193,11 @@ static void print_text(const struct ctl *c, const struct sx_recording_info *h,
 		       s->height, images(s, shown, sizeof(shown)),
 		       (double)s->plain_bytes / 1e3 / (double)s->frames,
 		       state->compressed ? " before compression" : "");
+	if (state->images_apart)
+		printf("apart      %" PRIu64
+		       " images do not follow their frames, as in a file sorted by topic: they "
+		       "are not read; sort it by log time, each frame before its images\n",
+		       state->images_apart);
 	print_lives(s);
 	for (int i = 0; i < s->damages && i < TELL; i++)
 		printf("damage     %" PRIu64 " bytes from byte %" PRIu64 ": %s\n", s->damage[i].bytes,
@@ -252,15 +257,15 @@ static void print_json(const struct ctl *c, const struct sx_recording_info *h,
 {
 	char shown[64];
 	json_t *j = json_pack(
-		"{s:o, s:s, s:s, s:I, s:b, s:I, s:I, s:f, s:f, s:I, s:I, s:I, s:s, s:I, s:o, s:o}", "file",
-		file_json(c->operands[0]), "instance", h->instance, "recorder", h->recorder, "bytes",
+		"{s:o, s:s, s:s, s:I, s:b, s:I, s:I, s:f, s:f, s:I, s:I, s:I, s:s, s:I, s:I, s:o, s:o}",
+		"file", file_json(c->operands[0]), "instance", h->instance, "recorder", h->recorder, "bytes",
 		(json_int_t)state->offset, "complete", state->ended, "frames", (json_int_t)s->frames, "lost",
 		(json_int_t)s->lost, "seconds", (double)sx_recorded_ns_since(s->last_ns, s->first_ns) / 1e9,
 		"fps", fps(s), "began_realtime_ns", (json_int_t)s->first_realtime_ns, "width",
 		(json_int_t)s->width, "height", (json_int_t)s->height, "images",
-		images(s, shown, sizeof(shown)), "damaged_places",
-		(json_int_t)s->damages + (state->cut_bytes != 0), "publishers", lives_json(s), "damage",
-		damage_json(s, state));
+		images(s, shown, sizeof(shown)), "images_apart", (json_int_t)state->images_apart,
+		"damaged_places", (json_int_t)s->damages + (state->cut_bytes != 0), "publishers",
+		lives_json(s), "damage", damage_json(s, state));
 
 	json_dumpf(j, stdout, JSON_INDENT(2));
 	putchar('\n');
