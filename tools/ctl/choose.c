@@ -38,6 +38,10 @@ int ctl_absent(const struct ctl *c)
 			CTL_NOTHING,
 			"instance '%s' runs (%s), but has no ring: it makes one anew, or output.ring = no",
 			c->instance, state);
+	if (strcmp(names, "none") == 0)
+		return ctl_fail(CTL_NOTHING,
+				"no stixeld runs as instance '%s'; running: none; start it: stixeld -i %s",
+				c->instance, c->instance);
 	return ctl_fail(CTL_NOTHING, "no stixeld runs as instance '%s'; running: %s", c->instance, names);
 }
 

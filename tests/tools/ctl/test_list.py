@@ -100,7 +100,8 @@ class Instances(Folder):
         for command in (["status"], ["metrics"], ["dump"], ["snapshot", self.path("x.png")]):
             r = self.ctl(*command)
             self.assertEqual((r.returncode, r.stdout), (1, ""))
-            self.assertTrue(r.stderr.endswith("no stixeld runs as instance 'default'; running: none\n"), r.stderr)
+            self.assertTrue(r.stderr.endswith("no stixeld runs as instance 'default'; running: none; "
+                                              "start it: stixeld -i default\n"), r.stderr)
 
     def configurations(self, front):
         """doctor of a file, where several run: of the one that runs with it, else of its name."""
@@ -224,7 +225,7 @@ class Instances(Folder):
         self.assertEqual((self.list()["bench"]["kind"], self.list()["bench"]["state"]), ("left over", "died"))
         r = self.ctl("-i", "bench", "status")
         self.assertEqual(r.returncode, 1)
-        self.assertTrue(r.stderr.endswith("running: none\n"), r.stderr)
+        self.assertTrue(r.stderr.endswith("running: none; start it: stixeld -i bench\n"), r.stderr)
         os.remove("/dev/shm/stixeld.bench")
 
 
