@@ -12,8 +12,8 @@
 
 #include "capture/scene/scene.h"
 #include "config/config.h"
-#include "config/number.h"
 #include "config/option.h"
+#include "config/text/number.h"
 
 #define WIDTH_MAX 640
 #define HEIGHT_MAX 400
