@@ -398,16 +398,16 @@ static void raw_formats_give_the_same_map(void **state)
 	c.pixel = SX_PIXEL_Y16;
 	rig_init(&y16, &c);
 	check_fill_pair(&g.left.image, &g.right.image, CHECK_NOISE, 7, 5, &r);
-	/* 16 bits with a range of 255 * 200 above an offset stretch back to the same grey levels */
-	((uint8_t *)g.left.image.data)[0] = 0;
-	((uint8_t *)g.right.image.data)[0] = 255;
+	/* Two rows of the extremes make the range that the pixels use the whole one: 257 v becomes v again. */
+	memset(sx_image_row(&g.left.image, 0), 0, 80);
+	memset(sx_image_row(&g.right.image, 0), 255, 80);
 	for (int y = 0; y < 40; y++) {
 		for (int x = 0; x < 80; x++) {
 			uint8_t l = ((uint8_t *)sx_image_row(&g.left.image, y))[x];
 			uint8_t rt = ((uint8_t *)sx_image_row(&g.right.image, y))[x];
 
-			((uint16_t *)sx_image_row(&y16.left.image, y))[x] = (uint16_t)(1000 + 200 * l);
-			((uint16_t *)sx_image_row(&y16.right.image, y))[x] = (uint16_t)(1000 + 200 * rt);
+			((uint16_t *)sx_image_row(&y16.left.image, y))[x] = (uint16_t)(257 * l);
+			((uint16_t *)sx_image_row(&y16.right.image, y))[x] = (uint16_t)(257 * rt);
 		}
 	}
 	run(&g);
