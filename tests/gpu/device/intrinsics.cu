@@ -295,7 +295,7 @@ template <typename F> static __device__ uint64_t through(uint64_t *cell, uint64_
 	X(warp_sum, bits(sx_warp_sum(a)))                                                  \
 	X(warp_max, bits(sx_warp_max(a)))                                                  \
 	X(warp_min, bits(sx_warp_min(a)))                                                  \
-	X(warp_sum64, bits((long long)sx_warp_sum64((int64_t)la)))                         \
+	X(warp_sum64, bits((long long)sx_warp_sum64((int64_t)la / 32)))                    \
 	X(warp_prefix, bits(sx_warp_prefix(a, lane)))                                      \
 	X(syncthreads_count, bits(__syncthreads_count((int)(a & 1))))                      \
 	X(syncthreads_and, bits(__syncthreads_and(a % 300 != 0) != 0))                     \
