@@ -71,9 +71,13 @@ int stixel_recording_open(struct stixel_recording **ret, int fd, const char *nam
 
 void stixel_recording_close(struct stixel_recording *recording)
 {
+	jmp_buf here;
+
 	if (!recording)
 		return;
-	sx_recording_close(recording->r);
+	leave = &here;
+	if (!setjmp(here))
+		sx_recording_close(recording->r);
 	free(recording);
 }
 
