@@ -7,8 +7,11 @@
 #include <sanitizer/allocator_interface.h>
 #include <sanitizer/lsan_interface.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 
 #include "tests/fuzz/fuzz.h"
+
+#define MEMORY_MOST_KB (1024L * 1024) /* of the process, what AddressSanitizer keeps included */
 
 static long held; /* blocks of memory */
 
@@ -49,6 +52,14 @@ static uint8_t *replay_read(const char *path, size_t *ret)
 	return data;
 }
 
+static void replay_check_memory(void)
+{
+	struct rusage usage;
+
+	if (getrusage(RUSAGE_SELF, &usage) == 0 && usage.ru_maxrss > MEMORY_MOST_KB)
+		fuzz_fail("%ld kB of memory are in use", usage.ru_maxrss);
+}
+
 int main(int argc, char **argv)
 {
 	if (!__sanitizer_install_malloc_and_free_hooks(replay_taken, replay_freed))
@@ -61,6 +72,7 @@ int main(int argc, char **argv)
 		fprintf(stderr, "Running: %s\n", argv[i]);
 		LLVMFuzzerTestOneInput(data, bytes);
 		free(data);
+		replay_check_memory();
 		/* a look takes milliseconds, and what is kept for the next input is no leak */
 		if (held >= before && __lsan_do_recoverable_leak_check())
 			return 1;
