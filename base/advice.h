@@ -17,7 +17,7 @@ bool sx_missing(const char *pattern, char *why, size_t why_bytes);
 
 /* Of an engine that does not keep up. */
 const char *sx_advice_too_slow(void);
-/* What to do about the reason of a daemon's state, as its status says it; NULL: that is in the reason. */
+/* Returns what to do about a reason of the daemon's status; NULL: the reason says it itself, or is not known. */
 const char *sx_advice_on_reason(const char *reason);
 
 #endif

@@ -222,7 +222,7 @@ static int pair_in_subfolders(struct found *f, const char *folder, char *why, si
 	return r;
 }
 
-/* What the first image in a folder or below it is, whose format is not read; NULL: there is none. */
+/* Returns the format of the first image in or below a folder that cannot be read; NULL: there is none. */
 static const char *find_other(const char *folder, int deep, char path[PATH_MAX])
 {
 	struct sx_paths names = {0};

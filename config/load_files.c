@@ -128,7 +128,7 @@ int sx_settings_init(struct sx_settings *ret)
 	return 0;
 }
 
-/* What is asked of the whole, once all of it was read. */
+/* Which checks follow when all files were read. */
 enum whole { WHOLE_TEMPLATE, WHOLE_WITHOUT_SOURCE, WHOLE_WITH_SOURCE, WHOLE_EXISTING };
 
 static void copy_origins(const struct sx_load *l, struct sx_origins *ret)
@@ -178,7 +178,7 @@ static int load_settings(struct sx_settings *ret, struct sx_origins *origins, co
 	l->file = 0;
 	for (int i = 0; i < count; i++)
 		load_override(l, overrides[i]);
-	/* what the whole says is only worth telling when all of it was read */
+	/* errors of the whole configuration mean something only if all of it was read */
 	if (r == 0) {
 		bool read;
 

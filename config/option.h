@@ -25,15 +25,15 @@ enum sx_option_kind {
 /* What else a whole number must be. */
 enum sx_option_rule { SX_RULE_NONE, SX_RULE_POWER_OF_TWO, SX_RULE_MULTIPLE_OF_32, SX_RULE_ODD };
 
-/* What a change of the key needs while the daemon runs; from CAMERA on it changes the camera. */
+/* How the daemon applies a change of the key while it runs. CAMERA and the values behind it change the camera. */
 enum sx_option_change {
-	SX_CHANGE_RESTART,     /* refused until the daemon starts again */
-	SX_CHANGE_NOTHING,     /* the value is read where it is used */
-	SX_CHANGE_CONTROLS,    /* the capture thread sets the cameras' controls */
-	SX_CHANGE_CONTEXTS,    /* new contexts */
-	SX_CHANGE_CAMERA,      /* new contexts, and frames and status note a changed camera for a while */
-	SX_CHANGE_CALIBRATION, /* as CAMERA; contexts only if images are rectified or measured otherwise */
-	SX_CHANGE_ROWS	       /* as CAMERA; contexts only if another correction of rows applies */
+	SX_CHANGE_RESTART,  /* refused until the daemon starts again */
+	SX_CHANGE_NOTHING,  /* the value is read where it is used */
+	SX_CHANGE_CONTROLS, /* the capture thread sets the cameras' controls */
+	SX_CHANGE_CONTEXTS, /* new contexts */
+	SX_CHANGE_CAMERA,   /* new contexts, and frames and status note a changed camera for a while */
+	SX_CHANGE_CALIBRATION, /* like CAMERA, but new contexts only if images are rectified or measured otherwise */
+	SX_CHANGE_ROWS	       /* like CAMERA, but new contexts only if another correction of rows applies */
 };
 
 struct sx_option {
@@ -92,7 +92,7 @@ bool sx_option_is_default(const struct sx_option *o, const struct sx_settings *s
 bool sx_option_changes_live(const struct sx_option *o);
 /* True for a live key by which images are rectified and measured, such as the calibration file. */
 bool sx_option_calibrates(const struct sx_option *o);
-/* What the key's change needs, as one word for programs: "restart", "nothing", "controls", "contexts", ... */
+/* Returns enum sx_option_change as a word for programs: "restart", "nothing", "controls", "contexts", ... */
 const char *sx_option_change_name(const struct sx_option *o);
 
 /*

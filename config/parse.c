@@ -195,7 +195,7 @@ int sx_load_file(struct sx_load *l, const char *path)
 	int r;
 
 	l->file++;
-	if (is_null(path)) /* no file that somebody could look into, or add drop-ins to */
+	if (is_null(path)) /* /dev/null is an empty file, and has no drop-ins */
 		return 0;
 	r = read_file(l->draft, path, &text, &size, why, sizeof(why));
 	if (r < 0) {

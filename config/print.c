@@ -212,7 +212,7 @@ static void json_unit(const struct sx_option *o, FILE *to)
 	sx_config_json_string(o->unit, to);
 }
 
-/* What sx_config_json() and sx_config_json_texts() say of a key beside its value and default. */
+/* Writes the members of a key that follow its value and default. */
 static void json_about(const struct sx_option *o, int name, const struct sx_origins *origins, FILE *to)
 {
 	fprintf(to, ",\"restart\":%s", sx_option_changes_live(o) ? "false" : "true");
@@ -222,7 +222,7 @@ static void json_about(const struct sx_option *o, int name, const struct sx_orig
 	fputc('}', to);
 }
 
-/* The keys of a section, those that it had before too. */
+/* Writes the keys of a section, and those that earlier releases had there. */
 static void json_section(const char *section, const struct sx_settings *s, const struct sx_origins *origins,
 			 FILE *to)
 {

@@ -12,7 +12,7 @@
 
 #include <string.h>
 
-#define ROWS 16 /* of a task */
+#define ROWS 16 /* image rows of a task */
 #define WIDTH_MAX 4096
 
 struct finder {
@@ -75,7 +75,7 @@ static void count_task(void *arg, int index, int worker)
 	}
 }
 
-/* Sums of all workers: those of the first. */
+/* Counts, and adds the workers' counts to those of the first. */
 static void count(struct finder *f, struct sx_pool *pool)
 {
 	const int threads = sx_pool_threads(pool);

@@ -11,7 +11,7 @@
 #include "cpu/pool.h"
 #include "stages/stereo/ingest.h"
 
-/* Of the counts below. */
+/* Returns the bytes of counts in sx_stretch_find(). */
 size_t sx_stretch_count_bytes(int threads);
 /* Called by the running job. counts: of the pool's threads, overwritten. */
 struct sx_stretch sx_stretch_find(struct sx_pool *pool, const struct sx_image *left,

@@ -54,7 +54,7 @@ struct sx_health {
 	bool serving;	    /* frames come: /healthz answers 200 */
 };
 
-/* What the log and readers know of it; zeroed: that the daemon starts. */
+/* State and reason that were logged last. Zeroed: the daemon starts. */
 struct sx_health_logged {
 	enum stixel_state state;
 	char reason[384];

@@ -115,7 +115,7 @@ static int check_images(const struct sx_settings *s, struct sx_source_info *info
 	return SX_EXIT_CONFIG;
 }
 
-/* What a start would ask in its log. info: of the source, width 0: it is not known. */
+/* Prints the questions that a start would log. info: the source; width 0: not known. */
 static void print_questions(const struct sx_settings *s, const struct sx_source_info *info)
 {
 	char question[SX_CAMERA_QUESTIONS][SX_CAMERA_TEXT_BYTES];
@@ -126,7 +126,7 @@ static void print_questions(const struct sx_settings *s, const struct sx_source_
 		fprintf(stderr, "stixeld: warning: %s\n", question[i]);
 }
 
-/* Not an error: this machine may be fast enough. Of a size that only a camera knows nothing is said. */
+/* Warns only, as this machine may be fast enough. Says nothing where only a camera knows the size. */
 static void warn_of_cost(const struct sx_settings *s, const struct sx_source_info *info)
 {
 	const struct sx_frame_cost_case c = {

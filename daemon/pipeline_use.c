@@ -69,7 +69,7 @@ void sx_pipeline_end(struct sx_pipeline *p, enum sx_end end, const char *why)
 	enum sx_end expected = SX_END_NONE;
 
 	sx_must(end, !=, SX_END_NONE);
-	/* One thread wins the right to write why; main looks only after both have been joined. */
+	/* The first thread that ends writes why. main reads it after both threads have been joined. */
 	if (atomic_compare_exchange_strong(&p->end, &expected, end)) {
 		snprintf(p->why, sizeof(p->why), "%s", why);
 	}

@@ -13,7 +13,7 @@
 #include "config/config.h"
 #include "daemon/run_priv.h"
 
-/* What a pipeline is made for while the camera is absent and the configuration does not say its size. */
+/* Image size of a pipeline while the camera is absent, if the configuration has none. */
 #define ABSENT_WIDTH 640
 #define ABSENT_HEIGHT 480
 
@@ -57,7 +57,7 @@ static void warn_of_search(const struct sx_settings *s, int width)
 	       s->params.stereo.disparities, width, half > 32 ? half : 32);
 }
 
-/* What runs from the start on is taken as it is: but a restart of it comes every few seconds. */
+/* Warns of settings that cannot keep up: a start is not refused, but the watchdog would end it again and again. */
 static void tell_cost(const struct sx_run *run)
 {
 	const struct sx_frame_cost_case c = sx_live_cost_case(run, run->settings);
@@ -123,7 +123,7 @@ int sx_run_build(struct sx_run *run, struct sx_source *source)
 	sx_run_tell_camera(run, source != NULL);
 	tell_cost(run);
 	if (!source)
-		return 0; /* what the pairs will be is told when there is a camera */
+		return 0; /* the format of the pairs is logged once a camera is there */
 	sx_log(DAEMON, INFO, "pairs of %dx%d %s, %s, %d in flight", info.width, info.height,
 	       info.format ? info.format : sx_pixel_name(info.pixel),
 	       info.paced ? "paced" : "as fast as they are taken", s->engine.contexts);

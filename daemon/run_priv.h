@@ -17,7 +17,7 @@
 #include "power/sampler.h"
 
 #define SX_RUN_PATH_BYTES 256
-#define SX_RUN_STATUS_MODE 0660 /* of the status socket */
+#define SX_RUN_STATUS_MODE 0660 /* mode of the status socket */
 
 struct sx_run {
 	const struct sx_options *options;

@@ -33,7 +33,7 @@ void sx_run_tell_manager(struct sx_run *run)
 		sx_service_send(&run->service, "STATUS=%s", state);
 }
 
-/* What became of engine.volume; empty: the engine has no choice. */
+/* Returns the engine's sentence on engine.volume; empty: the engine has no choice. */
 static const char *volume_of(const struct sx_run *run)
 {
 	const struct sx_backend *backend = run->engine.backend;

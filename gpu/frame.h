@@ -54,7 +54,7 @@ struct sx_cuda_output {
 	uint32_t count;
 	uint32_t number; /* of the road */
 	struct sx_monitor monitor;
-	struct sx_stretch stretch; /* of Y16; else 0 */
+	struct sx_stretch stretch; /* range of a Y16 pair; else 0 */
 };
 
 #endif

@@ -42,7 +42,7 @@ enum stixel_gap_reason {
 struct stixel_record {
 	uint32_t kind;	   /* enum stixel_record_kind */
 	uint32_t reason;   /* GAP: enum stixel_gap_reason */
-	uint64_t offset;   /* in the file: of the chunk; DAMAGE, CUT: of the bytes */
+	uint64_t offset;   /* offset in the file of the chunk; DAMAGE, CUT: of the bytes */
 	uint64_t bytes;	   /* FRAME: of the frame; DAMAGE, CUT: how many */
 	const void *frame; /* FRAME: checked, 8-byte aligned; until the next call */
 	uint64_t epoch;	   /* PUBLISHER, GAP */
@@ -53,9 +53,9 @@ struct stixel_record {
 	const char *why;   /* DAMAGE, CUT: what is wrong, static text */
 };
 
-/* What a recording says of itself. Fields may be added at the end. */
+/* Description of a recording. Fields may be added at the end. */
 struct stixel_recording_info {
-	char instance[STIXEL_INSTANCE_BYTES]; /* whose frames these are; empty: not known yet */
+	char instance[STIXEL_INSTANCE_BYTES]; /* instance of the frames; empty: not known yet */
 	char recorder[64];		      /* the program that wrote the file, and its version */
 	int64_t anchor_monotonic_ns; /* the same moment on both clocks: when it began; 0: not known */
 	int64_t anchor_realtime_ns;

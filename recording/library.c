@@ -18,7 +18,7 @@
 
 struct stixel_recording {
 	struct sx_recording *r;
-	unsigned asked; /* by this call */
+	unsigned asked; /* counts pause_now() in this call */
 	bool broken, cut_told;
 };
 
@@ -162,15 +162,15 @@ static int record_cut(struct stixel_recording *recording, struct stixel_record *
 	return 1;
 }
 
-int stixel_recording_next(struct stixel_recording *recording, struct stixel_record *to, size_t bytes)
+/*
+ * Calls work on a recording, and returns what it does. If a contract breaks in it: -ENOTRECOVERABLE, as each
+ * call on the recording from then on.
+ */
+static int guarded(struct stixel_recording *recording, int (*work)(struct stixel_recording *, void *),
+		   void *arg)
 {
-	struct stixel_record all = {0};
-	struct sx_record record;
 	jmp_buf here;
-	int e;
 
-	if (!recording || !to)
-		return -EINVAL;
 	if (recording->broken)
 		return -ENOTRECOVERABLE;
 	leave = &here;
@@ -178,35 +178,46 @@ int stixel_recording_next(struct stixel_recording *recording, struct stixel_reco
 		recording->broken = true;
 		return -ENOTRECOVERABLE;
 	}
+	return work(recording, arg);
+}
+
+static int take_next(struct stixel_recording *recording, void *to)
+{
+	struct sx_record record;
+	int e;
+
 	recording->asked = 0;
 	sx_recording_on_wait(recording->r, pause_now, recording);
 	e = sx_recording_next(recording->r, &record);
 	sx_recording_on_wait(recording->r, NULL, NULL);
+	if (e == 1)
+		record_fill(to, &record);
+	return e ? e : record_cut(recording, to);
+}
+
+int stixel_recording_next(struct stixel_recording *recording, struct stixel_record *to, size_t bytes)
+{
+	struct stixel_record all = {0};
+	int e;
+
+	if (!recording || !to)
+		return -EINVAL;
+	e = guarded(recording, take_next, &all);
 	if (e < 0)
 		return e;
-	if (e == 1)
-		record_fill(&all, &record);
-	else
-		e = record_cut(recording, &all);
 	memset(to, 0, bytes);
 	memcpy(to, &all, bytes < sizeof(all) ? bytes : sizeof(all));
 	return e;
 }
 
+static int seek(struct stixel_recording *recording, void *published_ns)
+{
+	return sx_recording_seek(recording->r, 0, *(const int64_t *)published_ns);
+}
+
 int stixel_recording_seek(struct stixel_recording *recording, int64_t published_ns)
 {
-	jmp_buf here;
-
-	if (!recording)
-		return -EINVAL;
-	if (recording->broken)
-		return -ENOTRECOVERABLE;
-	leave = &here;
-	if (setjmp(here)) {
-		recording->broken = true;
-		return -ENOTRECOVERABLE;
-	}
-	return sx_recording_seek(recording->r, 0, published_ns);
+	return recording ? guarded(recording, seek, &published_ns) : -EINVAL;
 }
 
 const char *stixel_recording_strerror(int error)

@@ -42,9 +42,9 @@ struct sx_recording_state {
 	uint64_t total_bytes; /* of the file, 0 unknown: a pipe */
 	uint64_t damaged_places, damaged_bytes;
 	uint64_t cut_at,
-		cut_bytes;     /* the file ends in a record that begins here and has only so much; 0 no */
+		cut_bytes; /* where the last record begins that is not whole, and its bytes; 0: all are whole */
 	uint64_t compressed;   /* chunks */
-	uint64_t images_apart; /* that do not follow their frames, and are in none */
+	uint64_t images_apart; /* images that do not follow their frame, and belong to none */
 	bool ended;	       /* the end was there, in order */
 	bool indexed;	       /* there is an index of chunks: sx_recording_seek() */
 	bool end_known;	       /* end is set: with an index from the beginning */

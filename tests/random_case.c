@@ -19,7 +19,7 @@
 #define HEIGHT_MAX 400
 #define SIZE_MIN 32
 
-/* What a case shows. */
+/* Content of the images of a case. */
 enum picture { PICTURE_REAL, PICTURE_REAL_TOO, PICTURE_STREET, PICTURE_FILL, PICTURES };
 
 /* The picture and where it lies are drawn from the seed anew, so that a case is all that is handed on. */
@@ -127,7 +127,7 @@ static bool is_sound(const struct sx_params *p, int width, int height)
 	return sx_params_check(&resolved, width, height, why, sizeof(why)) == 0;
 }
 
-/* One key after the other; what does not go with the values before is taken back. */
+/* Draws one key after the other. A value that does not fit the ones before is taken back. */
 static void draw_params(struct sx_params *p, struct check_rng *r)
 {
 	char before[SX_OPTION_TEXT_BYTES], text[SX_OPTION_TEXT_BYTES], why[256];
@@ -180,7 +180,7 @@ static int size_up_to(struct check_rng *r, int most)
 	return SIZE_MIN + check_below(r, most - SIZE_MIN + 1);
 }
 
-/* What the reference does for a cell: with windows it adds up each anew. */
+/* Returns the work of the reference for a pixel, in cells. It sums each zncc window anew. */
 static size_t work_of(const struct sx_stereo_params *p)
 {
 	const size_t window = (size_t)p->zncc_window;

@@ -47,7 +47,7 @@ const char *sx_calibration_foreign_binary(const char *path, const char *data, si
 
 const char *sx_calibration_foreign_text(const char *text)
 {
-	/* no line of it has a name and a number: names stand in lines of their own */
+	/* ost.txt has each name in a line of its own, so none of its lines has a name and a number */
 	if (strstr(text, "# oST version") ||
 	    (strstr(text, "\ncamera matrix") && strstr(text, "\nrectification")))
 		return "ost.txt of ROS: take the ost.yaml, or left.yaml and right.yaml, that "

@@ -196,7 +196,7 @@ static int from_plain(struct sx_calibration *c, const struct sx_calibration_raw 
 
 /* ---- all ---- */
 
-/* In which units a baseline that cannot be metres is one of a camera, 0.02 to 3 m. */
+/* Names the units in which a baseline would be 0.02 to 3 m, if it cannot be in metres. */
 static void guess_unit(double b, char *text, size_t bytes)
 {
 	if (b <= 20)

@@ -9,7 +9,7 @@
 #include "config/calibration/calibration_yaml.h"
 #include "config/text/number.h"
 
-#define NUMBERS_MAX 16 /* of a matrix */
+#define NUMBERS_MAX 16 /* numbers of a matrix */
 
 yaml_node_t *sx_yaml_get(const struct sx_yaml *y, yaml_node_t *map, const char *key)
 {
@@ -60,7 +60,7 @@ static const yaml_node_item_t *items(const yaml_node_t *node, int *count)
 	return node->data.sequence.items.start;
 }
 
-/* How many numbers there are in a list, at most max; -EINVAL: more, or something else. */
+/* Reads a list of at most max numbers and returns their count; -EINVAL: there are more, or other things. */
 static int read_list(const struct sx_yaml *y, const yaml_node_t *node, double *ret, int max)
 {
 	int count = 0;

@@ -6,11 +6,11 @@
 #ifndef SX_CONFIG_CALIBRATION_RECTIFY_PARAMS_H
 #define SX_CONFIG_CALIBRATION_RECTIFY_PARAMS_H
 
-/* What is done to the images of cameras whose calibration file describes them raw. */
+/* Whether images are rectified, where the calibration file describes raw cameras. */
 enum sx_rectify_choice {
 	SX_RECTIFY_AUTO, /* rectified where the file says that they are raw */
 	SX_RECTIFY_YES,
-	SX_RECTIFY_NO /* they are rectified already */
+	SX_RECTIFY_NO /* the images are rectified already */
 };
 
 /* Whether rows are corrected by what the pictures say (daemon/rows/row_control.h). */
@@ -20,7 +20,7 @@ struct sx_rectify_params {
 	enum sx_rectify_choice choice;
 	enum sx_row_choice row_correction;
 	double alpha;	   /* sx_rig_align() */
-	int width, height; /* of the rectified images, px; 0: as the raw ones */
+	int width, height; /* size of the rectified images, px; 0: as the raw ones */
 };
 
 #endif

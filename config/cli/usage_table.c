@@ -62,7 +62,7 @@ static void table_command(const struct sx_usage_command *c, FILE *to)
 	fputc('}', to);
 }
 
-/* Where instances have their sockets: base/places.h. */
+/* Prints the folders of the sockets of instances (base/places.h). */
 static void table_places(FILE *to)
 {
 	table_string(",\"places\":{\"system\":", SX_PLACE_SYSTEM_DIR, to);

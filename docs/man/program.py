@@ -31,7 +31,7 @@ def escaped(text):
 
 
 def sentence(text):
-    """With a capital and a full stop; lines and paragraphs stay."""
+    """Adds a capital and a full stop, and keeps lines and paragraphs."""
     text = re.sub(r"\n+", lambda m: "\n\n\t" if len(m.group()) > 1 else "++\n\t", escaped(text))
     return text[:1].upper() + text[1:] + ("" if text.endswith(".") else ".")
 

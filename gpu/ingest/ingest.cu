@@ -59,7 +59,7 @@ static __global__ void __launch_bounds__(THREADS)
 		sx_grey4<PIXEL>(&s, x, y);
 }
 
-/* Where a thread of a launch that counts works: four pixels from x on. Blocks lie one behind the other. */
+/* The four pixels from x on that a thread of a counting launch takes. Blocks lie one behind the other. */
 struct count_place {
 	int column, x, y, image; /* column: of the block's tile */
 };

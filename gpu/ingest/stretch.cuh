@@ -9,14 +9,14 @@
 #include "gpu/cuda.cuh"
 #include "stages/stereo/stretch.h"
 
-/* Of a pair, in device memory. What is counted, and blocks, is 0 between the launches that count it. */
+/* Counts and range of a pair, in device memory. Counts and blocks are 0 before a launch counts. */
 struct sx_stretch_range {
 	uint32_t coarse[SX_STRETCH_COARSE]; /* medians by their upper bits */
-	uint32_t fine[2][SX_STRETCH_FINE];  /* those of the classes of low and high by their lower ones */
+	uint32_t fine[2][SX_STRETCH_FINE];  /* medians of the classes of low and high, by their lower bits */
 	uint32_t of[2], rank[2];	    /* these classes, and the ranks of low and high in them */
 	uint32_t value[2];		    /* low and high */
 	struct sx_stretch found;
-	unsigned blocks; /* that have counted */
+	unsigned blocks; /* blocks that have counted */
 };
 
 /* By it; width: max - min, inverse: 1 / (2 width). */

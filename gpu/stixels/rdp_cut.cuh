@@ -245,7 +245,7 @@ __device__ __forceinline__ void rdp_cut_column(const struct sx_rdp_cuda *s, cons
 			}
 		}
 		if (at) {
-			__syncwarp(); /* all lanes have read the bits of cuts, rdp_next_cut() */
+			__syncwarp(); /* until all lanes have read the bits of cuts in rdp_next_cut() */
 			if (c->lane == 0)
 				c->cut[at / 32] |= 1u << at % 32;
 			__syncwarp();

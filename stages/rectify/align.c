@@ -21,7 +21,7 @@
 #define LOOKS 33     /* rectified pixels along a side that are looked for in both images */
 #define STEPS 5	     /* of OpenCV's undistortion */
 #define STEPS_GAIN 8 /* by how much nearer they come, to be believed */
-#define HALVINGS 40  /* of the way to a raw pixel */
+#define HALVINGS 40  /* of the interval, on the way to a raw pixel */
 
 /* Of 80 degrees: rays further out, which a plane has no place for, are taken there. */
 #define TANGENT_MAX 5.671281819617709
@@ -256,7 +256,7 @@ static double find_scale(const struct sx_rig *rig, double f, double alpha)
 	return all_seen * (1 - alpha) + all_shown * alpha;
 }
 
-/* Where a lens model ends before all of the border the raw scale is taken, which sx_rig_check() refuses. */
+/* Takes the raw scale if a lens model ends before all of the border; sx_rig_check() then refuses the rig. */
 static void choose_view(struct sx_rig *rig, double alpha)
 {
 	double f = (rig->raw[0].fy + rig->raw[1].fy) / 2 * rig->height / rig->raw_height, centre[2],

@@ -18,7 +18,7 @@
 #define HEIGHT_MAX 2160
 #define FOCAL_MIN 1 /* px */
 #define GRID 33	    /* rectified pixels along a side whose rays are looked at */
-#define HALVINGS 40 /* of an angle */
+#define HALVINGS 40 /* steps of a search for an angle */
 #define DEGREES (180 / M_PI)
 
 static const char *const sides[2] = {"left", "right"};
@@ -111,8 +111,8 @@ static bool is_in_raw(const struct sx_rig *rig, double x, double y)
 }
 
 /*
- * How far the lens model goes in the direction of a ray that it does not show: the angle from the axis up to
- * which it does, rad, and the place there.
+ * Finds where the lens model ends in the direction of a ray beyond it. Returns the largest angle from the axis
+ * that it shows, rad, and the pixel there.
  */
 static double last_angle(const struct sx_raw_camera *c, double reach, const double ray[3], double *x,
 			 double *y)
@@ -135,8 +135,8 @@ static double last_angle(const struct sx_raw_camera *c, double reach, const doub
 }
 
 /*
- * Of the rays that the rectified image needs. A ray beyond the model is not needed where the raw image has
- * ended before, in its direction: there is nothing to show.
+ * Checks the rays that the rectified image needs. A ray beyond the model is not needed if the raw image ends
+ * before it in that direction: there is nothing to show.
  */
 static int check_rays(const struct sx_rig *rig, int side, struct reason why)
 {

@@ -41,7 +41,7 @@ struct sx_road_view {
 	struct sx_road_plane expected;	  /* that of the calibration, where favour > 0 */
 	double bend_first_m, bend_step_m; /* knees: the nearest, and to the next */
 	double grades;			  /* steps of grade to 100 % */
-	int32_t falls;			  /* how many of the 16 grades fall; the others rise */
+	int32_t falls;			  /* number of the 16 grades that fall; the others rise */
 	double bend_reach;		  /* how far above the horizon bends are looked for, as a tangent */
 	double elsewhere; /* 0..1: samples off the plane make it unsure, see sx_road_doubt() */
 	int width, height;

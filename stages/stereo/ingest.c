@@ -39,7 +39,7 @@ static void count_coarse(const struct sx_image *img, uint32_t counts[SX_STRETCH_
 			counts[median_at(sx_image_row(img, y), x) >> SX_STRETCH_FINE_BITS]++;
 }
 
-/* Those of two classes by their lower bits. */
+/* Counts the medians of two classes by their lower bits. */
 static void count_fine(const struct sx_image *img, const unsigned class[2],
 		       uint32_t counts[2][SX_STRETCH_FINE])
 {

@@ -66,7 +66,7 @@ const char *fixture_text(const char *name, const char *text)
 
 size_t fixture_garble(char *text, size_t room, const char *seed, int round, uint64_t *state)
 {
-	static const char marks[] = "\n[]{}<>/:-&*!%.e9 ,=\"'_\0\xc3"; /* what formats are made of */
+	static const char marks[] = "\n[]{}<>/:-&*!%.e9 ,=\"'_\0\xc3"; /* parts of formats */
 	const size_t size = strlen(seed);
 	uint64_t x = *state;
 

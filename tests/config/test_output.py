@@ -21,7 +21,7 @@ def dump(what, *overrides):
 class Output(unittest.TestCase):
     def setUp(self):
         self.json = json.loads(dump("json"))
-        # those that a user meets; [model] is behind them, and its names of before are no keys of their own
+        # keys that help shows: without [model], and without the earlier names of its keys
         self.all = [(s, k) for s, keys in self.json.items() for k, row in keys.items() if "now" not in row]
         self.keys = [(s, k) for s, k in self.all if s != "model"]
 

@@ -18,7 +18,7 @@ import unittest
 STIXELD = os.environ.get("STIXELD", "")
 FAKE = os.environ.get("STIXELD_FAKE", "")
 SANITIZED = bool(os.environ.get("SX_SANITIZED"))
-# By hand, on an idle machine (CONTRIBUTING.md): how long something takes by the clock is judged, too.
+# True by hand, on an idle machine (CONTRIBUTING.md): tests then judge wall times, too.
 IDLE = bool(os.environ.get("STIXEL_IDLE"))
 # Built with libsystemd: the service manager hears of it, and its sockets are taken.
 LIBSYSTEMD = bool(os.environ.get("SX_LIBSYSTEMD"))

@@ -116,7 +116,7 @@ static void what_runs_may_go_on(void **state)
 	assert_true(sx_frame_cost_is_too_much(&cost, &now, &next, LIMIT, why, sizeof(why)));
 	next = case_of(1, SX_STIXEL_SLANTED, 4, 1, 1280, 720);
 	assert_false(sx_frame_cost_is_too_much(&cost, &now, &next, LIMIT, why, sizeof(why)));
-	/* where all else takes the time, a frame as a whole counts */
+	/* a frame as a whole counts where other stages take the time */
 	cost = (struct sx_frame_cost){0};
 	params[2] = params[0];
 	params[2].width = 16;

@@ -200,7 +200,7 @@ class Changes(Live):
         self.assertEqual(i.stop(), 0)
 
     def test_each_class_of_keys(self):
-        """What a change needs, as /settings says it of the key, is what the daemon does: of each class one key."""
+        """The daemon applies a change as /settings says of its key: one key of each class."""
         i = self.fake()
         i.until_published(2)
         for change, order in (("nothing", "log.levels=debug"), ("controls", "source.gain=5"),

@@ -19,7 +19,7 @@ static void fuzz_input_late(int signal)
 	fuzz_fail("the input took more than %s seconds of a processor", getenv("FUZZ_INPUT_S"));
 }
 
-/* How long an input may use a processor, by the environment; without the variable there is no limit. */
+/* Returns the processor time that the environment allows an input; without the variable there is no limit. */
 static struct itimerval fuzz_input_limit(void)
 {
 	const char *s = getenv("FUZZ_INPUT_S");

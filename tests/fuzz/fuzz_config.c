@@ -98,7 +98,7 @@ static const char *content_of(const char *path)
 	return drop_in_count ? drop_ins[number % (unsigned)drop_in_count] : "";
 }
 
-/* In place of config/text/file.c. */
+/* Replaces config/text/file.c. */
 int __wrap_sx_file_read(const char *path, size_t max, char **text, size_t *size, char *why, size_t why_bytes);
 int __wrap_sx_file_read(const char *path, size_t max, char **text, size_t *size, char *why, size_t why_bytes)
 {

@@ -48,7 +48,7 @@ def replay(program, paths, **more):
 
 
 def tell(name, found):
-    """As tests/results.py reads it. A small input is in it: the log of a build server may be all that is left."""
+    """Prints a finding as tests/results.py reads it, with a small input: the log of a build server may be all that is left."""
     path, report = found
     lines = [line[:160] for line in report] + ["input: %s" % (path or "none is known")]
     if path and os.path.getsize(path) <= SMALL:

@@ -52,7 +52,7 @@ TARGETS = {
 }
 # For the check of replays alone: it has faults on purpose.
 PLANTED = "planted"
-# What stops a target: INPUT_S seconds of a processor for one input (fuzz.c), and memory. libFuzzer's own limit, by the
+# Limits that stop a target: INPUT_S seconds of a processor for one input (fuzz.c), and memory. libFuzzer's own limit, by the
 # wall clock, is only for an input that waits for ever and uses no processor.
 # entropic_...: what is rare is looked for in a list at each feature of each input; a long list took half of the time.
 INPUT_S = 20

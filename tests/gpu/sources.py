@@ -1,5 +1,5 @@
-# Which sources were validated on a GPU: one SHA-256 for each file of stages/ and gpu/ that decides what is computed, of
-# its code: neither comments nor the layout of lines count, texts between quotes do.
+# Tells whether sources are those validated on a GPU, by one SHA-256 for each file of stages/ and gpu/ that decides what
+# is computed. It covers code and texts between quotes, not comments and not the layout of lines.
 # Two passes write the record: that of code for the device, and that of compute_75 PTX, whose lines begin so. They stand
 # in one record only if both were of the same sources.
 # SPDX-License-Identifier: Apache-2.0
@@ -14,7 +14,7 @@ RECORD = os.path.join("tests", "gpu", "validated.txt")
 PTX = "compute_75 PTX"
 
 
-# What C and CUDA C are made of, the first that fits: comments; texts; numbers and names; operators, the longest first.
+# Tokens of C and CUDA C; the first that fits counts: comments; texts; numbers and names; operators, the longest first.
 PIECES = re.compile(r"""(?P<comment>/\*.*?\*/|//[^\n]*)
     |(?P<text>"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*')
     |(?P<word>\.?\d(?:[eEpP][+-]|[\w.])*|\w+)
@@ -23,7 +23,7 @@ PIECES = re.compile(r"""(?P<comment>/\*.*?\*/|//[^\n]*)
 
 
 def c_code(text):
-    """The pieces that a compiler sees. A line ends only where that means something: those that begin with #."""
+    """Returns the tokens that a compiler sees. Line ends count only in lines that begin with #."""
     code, directive, after, fresh = [], False, "blank", True
     for m in PIECES.finditer(text.replace("\\\n", "")):
         kind, piece = m.lastgroup, m.group()
@@ -44,7 +44,7 @@ def c_code(text):
 
 
 def other_code(text):
-    """Lines without those that are comments alone, and without the blanks around them."""
+    """Returns the lines without comment lines and without blanks around them."""
     lines = [line.strip() for line in text.splitlines()]
     return [line for line in lines if line and not line.startswith("#")]
 

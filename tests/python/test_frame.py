@@ -222,7 +222,7 @@ class Damage(unittest.TestCase):
             self.assertEqual(stixel.load(memoryview(b"x" * shift + self.plain)[shift:]).raw, self.plain)
 
     def test_frames_without_some_of_their_images(self):
-        """Sizes, flag and checksum are those that a publisher gives it, and both parts make the whole again."""
+        """Sizes, flag and checksum equal a publisher's, and both parts make the whole again."""
         left, disparity, none = (select(self.images, kinds) for kinds in ((Plane.LEFT,), (Plane.DISPARITY,), ()))
         for data, images in ((left, (True, False)), (disparity, (False, True)), (none, (False, False))):
             f = stixel.load(data)

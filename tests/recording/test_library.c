@@ -83,7 +83,7 @@ static void a_fault_is_an_error(void **state)
 	assert_int_equal(steps, 3);
 	assert_int_equal(stixel_recording_next(r, &record, sizeof(record)), -ENOTRECOVERABLE);
 	assert_int_equal(stixel_recording_seek(r, 1), -ENOTRECOVERABLE);
-	assert_int_equal(steps, 3); /* what met a fault is not used again */
+	assert_int_equal(steps, 3); /* a recording that met a fault is not used again */
 	stixel_recording_close(r);
 	assert_non_null(strstr(stixel_recording_strerror(-ENOTRECOVERABLE), "fault"));
 }

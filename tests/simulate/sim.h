@@ -190,7 +190,7 @@ enum sim_break {
 	BREAK_REPLACED, /* a pair that is replaced is neither counted nor given back */
 	BREAK_SIGNAL,	/* signals do not arrive */
 	BREAK_UNMAP,	/* now and then a mapping stays */
-	BREAK_WAKE,	/* who sleeps on a futex is not woken */
+	BREAK_WAKE,	/* a sleeper on a futex is not woken */
 	BREAKS
 };
 

@@ -11,7 +11,7 @@ import zlib
 
 BUILD = os.environ["STIXEL_BUILD"]
 SOURCE = os.environ["STIXEL_SOURCE"]
-# By hand, on an idle machine (CONTRIBUTING.md): how long something takes by the clock is judged, too.
+# True by hand, on an idle machine (CONTRIBUTING.md): tests then judge wall times, too.
 IDLE = bool(os.environ.get("STIXEL_IDLE"))
 
 

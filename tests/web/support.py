@@ -17,7 +17,7 @@ import time
 STIXELD = os.environ["STIXELD"]
 STIXEL_WEB = os.environ["STIXEL_WEB"]
 SLOW = 4 if os.environ.get("SX_SANITIZED") else 1
-# By hand, on an idle machine (CONTRIBUTING.md): how long something takes by the clock is judged, too.
+# True by hand, on an idle machine (CONTRIBUTING.md): tests then judge wall times, too.
 IDLE = bool(os.environ.get("STIXEL_IDLE"))
 KINDS = {1: "frame", 2: "left", 3: "disparity", 4: "notice", 5: "free"}
 

@@ -8,7 +8,7 @@
 
 struct sx_question {
 	const char *program; /* the owner of the socket: SX_PLACE_BRIDGE; NULL: SX_PLACE_PROGRAM */
-	const char *name;    /* of the instance or bridge; the caller has checked it */
+	const char *name;    /* name of the instance or bridge; the caller has checked it */
 	const char *target;  /* "/status" */
 	const char *post;    /* the body of a POST, a string; NULL: a GET */
 	int timeout_ms;

@@ -13,7 +13,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* What refuses: the file, or the folder on its way that may not be entered. False: it cannot be seen. */
+/* Finds the file, or the folder on its way, that refuses access. False: it cannot be seen. */
 static bool find_refuser(const char *path, struct stat *st)
 {
 	char way[PATH_MAX];

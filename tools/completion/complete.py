@@ -83,7 +83,7 @@ BASH_COMMAND = """\
 	'') words='@ALL@' files='' ;;
 @COMMANDS@	esac
 """
-# What compgen gets for each offer, and the option of compopt before it.
+# Arguments of compgen for each offer, and the option of compopt before it.
 BASH_OFFERS = {"file": ("-f", "filenames"), "folder": ("-d", "filenames"), "section": ("-W '@SECTIONS@'", ""),
                "instance": ('-W "$(@NAME@_instances)"', ""), "setting": ('-W "$@NAME@_keys"', "nospace")}
 

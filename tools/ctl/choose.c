@@ -24,7 +24,7 @@ int ctl_absent(const struct ctl *c)
 
 	ctl_found_names(all, count, names, sizeof(names));
 	for (size_t i = 0; i < count; i++) {
-		/* its status socket is there before its ring */
+		/* the status socket of a daemon is there before its ring */
 		if (all[i].runs && strcmp(all[i].name, c->instance) == 0)
 			snprintf(state, sizeof(state), "%s", all[i].state);
 	}

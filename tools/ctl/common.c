@@ -33,7 +33,7 @@ int ctl_fail(int code, const char *format, ...)
 int ctl_reading_code(int error)
 {
 	if (error == -EINTR)
-		return CTL_NOTHING; /* by the signal that stops it */
+		return CTL_NOTHING; /* a signal stopped the command */
 	/* a disk that fails says nothing of what was recorded */
 	return error == -ENOMEM || error == -EMFILE || error == -ENFILE || error == -EIO ? EX_SOFTWARE
 											 : EX_DATAERR;

@@ -11,7 +11,7 @@
 #include "tools/common/ask.h"
 #include "tools/ctl/ctl.h"
 
-/* How long a daemon that works may take to answer. */
+/* Longest time for an answer of a working daemon. */
 #define CTL_ANSWER_MS 3000
 
 /*
@@ -23,7 +23,7 @@ json_t *ctl_ask_object(const struct sx_question *q, struct sx_reply *reply);
 json_t *ctl_ask_status(const char *instance, int timeout_ms, struct sx_reply *reply);
 /* Says on stderr why the reply has no 200. Returns the exit code. */
 int ctl_ask_failed(const struct ctl *c, const struct sx_reply *reply);
-/* What the ring of an instance without a status socket says, to be released; NULL: it has no live ring. */
+/* Returns a status made from the ring of an instance without a status socket, for json_decref(); NULL: no live ring. */
 json_t *ctl_ask_ring(const char *instance);
 
 #endif

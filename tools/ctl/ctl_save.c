@@ -110,7 +110,7 @@ static int take_live_key(struct save *s, const char *dotted, const json_t *value
 
 	if (o && sx_option_changes_live(o) && text &&
 	    sx_option_read(o, &s->live, text, why, sizeof(why)) == 0) {
-		s->count += !s->is_live[o - sx_options]; /* it may come by two names */
+		s->count += !s->is_live[o - sx_options]; /* the daemon may list a key by two names */
 		s->is_live[o - sx_options] = true;
 		return 0;
 	}

@@ -22,7 +22,7 @@
 #define PAGE_ROWS 23 /* and one for how a watch ends */
 #define INDENT 10    /* of what a word at the left names */
 #define STAGES_LEAST 3
-#define TABLE_LEAST (STAGES_LEAST + 6) /* with its head, the whole, its parts, and what is left out */
+#define TABLE_LEAST (STAGES_LEAST + 6) /* head, total, stages and the line on omitted stages */
 #define SMALL 0.02		       /* share of the whole */
 
 /* Green, yellow or red where that helps: on a terminal, unless NO_COLOR forbids it. */
@@ -245,10 +245,10 @@ static void print_sentence(const char *text)
 	print_named("", text);
 }
 
-/* What all distances rest on, and what is unlikely about it. */
+/* Prints the camera that all distances depend on, and the questions about it. */
 static void print_camera_model(json_t *j)
 {
-	static const char prefix[] = "camera: "; /* of the log's line */
+	static const char prefix[] = "camera: "; /* begins the log's line */
 	const char *text = json_string_value(sx_answer_find(j, "camera.text"));
 	json_t *questions = sx_answer_find(j, "camera.questions"), *question;
 	char line[256] = "";
@@ -256,7 +256,7 @@ static void print_camera_model(json_t *j)
 
 	if (text && strncmp(text, prefix, strlen(prefix)) == 0)
 		text += strlen(prefix);
-	if (text) /* what said so stands behind the semicolon */
+	if (text) /* the part behind the semicolon names the source of the values */
 		snprintf(line, sizeof(line), "%.*s", (int)strcspn(text, ";"), text);
 	print_named("camera", line);
 	json_array_foreach(questions, i, question)

@@ -20,12 +20,12 @@ struct ctl_found {
 	char name[CTL_FOUND_NAME_BYTES];
 	enum ctl_found_kind kind;
 	bool runs; /* false: left over, or not open to this user */
-	/* as of the status; "stalled", "ended", "died", "no access", "no answer", "unreadable" */
+	/* state of the status, or "stalled", "ended", "died", "no access", "no answer", "unreadable" */
 	char state[24];
 	char version[32];		   /* empty: unknown */
 	double fps;			   /* NAN: unknown */
 	int64_t pid;			   /* 0: unknown */
-	char layout[SX_RING_LAYOUT_BYTES]; /* of "unreadable": sx_ring_other_layout(); else empty */
+	char layout[SX_RING_LAYOUT_BYTES]; /* if "unreadable", text of sx_ring_other_layout(); else empty */
 	char file[4096]; /* configuration that the daemon was started with; empty: unknown, or none */
 };
 

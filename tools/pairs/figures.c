@@ -41,7 +41,7 @@ struct sx_pairs {
 	int pairs, count, factor;
 	struct place *place;
 	double grey[2], difference; /* sums over the pixels of all pairs */
-	uint64_t levels[256];	    /* how many of these pixels have each grey level */
+	uint64_t levels[256];	    /* pixels of each grey level */
 	uint32_t last[2];	    /* checksums of the images of the last pair */
 	double samples;		    /* of all pairs, with those below, sums as well */
 	double dark[2], saturated[2], areas[2], flat[2];

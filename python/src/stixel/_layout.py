@@ -172,7 +172,7 @@ class Part(enum.IntEnum):
 
 
 class RecordKind(enum.IntEnum):
-    """What lies in a recording."""
+    """Kinds of records of a recording."""
 
     FRAME = 0
     PUBLISHER = 1

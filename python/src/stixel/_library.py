@@ -123,7 +123,7 @@ def _beside(folder: str, soname: str) -> Optional[str]:
 
 
 def _path(soname: str, variable: str) -> str:
-    """Where a library lies: as its variable says, beside the libstixel named, in the wheel, or with the system."""
+    """Returns the path of a library: its variable, beside the named libstixel, in the wheel, or the system's."""
     named = os.environ.get(VARIABLE)
     return (os.environ.get(variable) or (named and _beside(os.path.dirname(named), soname))
             or _beside(os.path.dirname(os.path.abspath(__file__)), soname) or soname)

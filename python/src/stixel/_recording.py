@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     PathLike = Union[str, "os.PathLike[str]"]
 
 _WHY_BYTES = 512
-_REASONS = (GapReason.UNKNOWN, GapReason.OVERRUN, GapReason.DAMAGED)  # by enum stixel_gap_reason
+_REASONS = (GapReason.UNKNOWN, GapReason.OVERRUN, GapReason.DAMAGED)  # index: enum stixel_gap_reason
 
 
 class _Walk:
@@ -36,7 +36,7 @@ class _Walk:
         self._lib = recording_library()
         why = ctypes.create_string_buffer(_WHY_BYTES)
         handle = ctypes.c_void_p()
-        # opened anew, because a duplicate shares the place in the file with others
+        # the file is opened anew, because a duplicate descriptor would share its offset
         code = self._lib.open(ctypes.byref(handle), os.open("/proc/self/fd/%d" % file, os.O_RDONLY | os.O_CLOEXEC),
                               os.fsencode(path), why, len(why))
         if code in (-errno.EBADMSG, -errno.ENODATA, -errno.ENOMSG):
@@ -50,13 +50,13 @@ class _Walk:
             self._lib.close(self._handle)
 
     def info(self) -> CRecordingInfo:
-        """What is known so far."""
+        """Returns what the library knows so far."""
         info = CRecordingInfo()
         self._lib.info(self._handle, ctypes.byref(info), ctypes.sizeof(info))
         return info
 
     def seek(self, since_ns: int) -> None:
-        """To the last chunk whose first frame was published at or before this time, or the first one."""
+        """Goes to the last chunk whose first frame was published at or before this time, or to the first one."""
         code = self._lib.seek(self._handle, since_ns)
         if code == -errno.ESPIPE:
             raise StixelError(errno.ESPIPE, "%s has no index: it was not finished; read it from the beginning"

@@ -390,7 +390,7 @@ class RemoteReader(Reader):
 
     def __init__(self, transport: Transport, follow: bool = False, images: Iterable[str] = ()) -> None:
         super().__init__(transport.what)
-        library()  # what comes is checked by it: its absence is said here
+        library()  # it checks frames: raises LibraryError here if it is missing
         names = wish(images)
         inbox = Inbox(transport.what, follow)
         self._transport = transport

@@ -15,7 +15,7 @@ from ._frame import Frame
 from ._library import Library, library
 
 _Self = TypeVar("_Self", bound="Writer")
-FOLDER = "/run/stixel-feed"  # of writers' rings: docs/semantics.md
+FOLDER = "/run/stixel-feed"  # folder of writers' rings: docs/semantics.md
 
 
 class _Ring:
@@ -50,7 +50,7 @@ class _Memory:
 
 
 def _remedy() -> str:
-    """What to do about a name in /dev/shm, where any user can take one."""
+    """Returns what to do if another user holds a name in /dev/shm."""
     if not os.path.isdir(FOLDER):
         return ": in /dev/shm any user can take one, none but members of group stixel-feed in %s, which %s makes" % (
             FOLDER, "systemd-tmpfiles --create stixeld.conf")

@@ -47,7 +47,7 @@ def sections() -> Iterator[Tuple[str, str, Sequence[Option]]]:
 
 
 def in_words(option: Option) -> Tuple[str, str]:
-    """What a key may be, and its default as it stands in a file."""
+    """Returns the range of a key, and its default as a file would have it."""
     return range_of(option), shown(option, option.default)
 
 

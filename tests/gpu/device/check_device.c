@@ -27,7 +27,7 @@
 #define SKIPPED 77
 #define CONTEXTS_MAX 4
 #define IMAGES_MAX 64
-/* Of a random case, cells of the volume: the reference takes a second for about 10 million. */
+/* Cells of the volume of a random case: the reference takes a second for about 10 million. */
 #define RANDOM_CELLS ((size_t)16000000)
 #define RANDOM_CELLS_QUICK ((size_t)1000000)
 
@@ -96,7 +96,7 @@ static void check_case(const struct engine_case *t)
 	note(engine_frame_finish(&f));
 }
 
-/* Of the groups that take long, where that matters. */
+/* Compares a case of a group that takes long: in a quick run one case in eight. */
 static void check_some(const struct engine_case *t)
 {
 	if (!test.quick || t->seed % 8 == 3)
@@ -295,7 +295,7 @@ static int run_variants(int first, int count, bool quick, const struct random_im
 	return 0;
 }
 
-/* What the command line says. */
+/* Options of the command line. */
 struct words {
 	bool cpu, quick;
 	int variant; /* -1: all */

@@ -95,7 +95,7 @@ template <typename T> static __device__ uint64_t unsigned_zero(T v)
 	return bits(v + (T)0);
 }
 
-/* What an atomic function returned, and what is there then: f(address of first). */
+/* Joins what an atomic function returned and the value it left: f(address of first). */
 template <typename T, typename F> static __device__ uint64_t atomic(uint64_t *cell, T first, F f)
 {
 	T *at = reinterpret_cast<T *>(cell);
@@ -368,7 +368,7 @@ static __global__ void __launch_bounds__(INTRINSICS_THREADS)
 extern "C" const char *const intrinsic_names[] = {FUNCTIONS(NAME) NULL};
 #undef NAME
 
-/* By what runs blocks in the emulator, without its runtime, whose names are those of the device's. */
+/* Runs the blocks by the emulator's core alone: its runtime has the same names as the device's. */
 extern "C" void intrinsic_emulated(int which, const struct intrinsic_operands *in, int n, uint64_t *out)
 {
 	sx_emulate_run({"intrinsic", (const void *)intrinsic, dim3((unsigned)(n / INTRINSICS_THREADS)),

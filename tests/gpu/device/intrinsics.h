@@ -14,11 +14,11 @@
 extern "C" {
 #endif
 
-#define INTRINSICS_THREADS 128 /* of a block; operands come in multiples of it */
-/* What a device gives that does not have the function. */
+#define INTRINSICS_THREADS 128 /* threads of a block; operands come in multiples of it */
+/* Result of a function that the device does not have. */
 #define INTRINSIC_ABSENT 0xab5e27ab5e27ab5eull
 
-/* Of a thread: what a function takes is made of it. Lanes of a warp are neighbours. */
+/* Operands of a thread: arguments are made of them. Lanes of a warp are neighbours. */
 struct intrinsic_operands {
 	uint32_t a, b, c;
 	uint64_t la, lb;

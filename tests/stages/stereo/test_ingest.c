@@ -121,7 +121,7 @@ static int by_value(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* By the definition: all medians are sorted. */
+/* Finds the range by its definition: sorts all medians. */
 static struct sx_stretch range_of(const struct y16 *p)
 {
 	enum { PLACES = 2 * (W - 8) * H, TAIL = PLACES / 1000 };
@@ -266,7 +266,7 @@ static void hot_and_dead_pixels_change_nothing(void **state)
 	static const struct {
 		int edge;
 		unsigned value;
-		int most; /* of 100 pairs, each with a patch in both images, that may change */
+		int most; /* pairs of 100, each with a patch in both images, that may change */
 	} patches[] = {{1, 65535, 0}, {1, 0, 0}, {4, 65535, 5}, {4, 0, 5}};
 
 	for (size_t i = 0; i < sizeof(patches) / sizeof(patches[0]); i++) {

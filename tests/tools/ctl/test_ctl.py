@@ -397,7 +397,7 @@ class Others(Folder):
         os.chown(folder, 0, 1)
         os.chmod(folder, 0o750)
         self.assertIn(hint, ask("status").stderr)
-        # what a daemon makes that root started by hand is root's
+        # files of a daemon that root started by hand belong to root
         for path in (folder, "/dev/shm/stixeld." + source.name):
             os.chown(path, 0, 0)
         for command in ("status", "dump"):
@@ -553,7 +553,7 @@ class Told(Folder):
             "          fx 9 px: really?"])
 
     def test_what_to_do(self):
-        """Of an engine that is too slow, as the log says; of other reasons nothing is known."""
+        """The status has the remedy of an engine that is too slow, as the log has it, and none for other reasons."""
         status = self.busy({"sgm": 5000})
         remedy = "lower source.fps, source.size or stereo.disparities"
         self.assertIn(remedy, "\n".join(self.page(status)))

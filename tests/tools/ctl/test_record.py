@@ -157,7 +157,7 @@ class Recordings(Folder):
             self.assertEqual({k: v[:3] for k, v in recordings.images(f).items()}, {1: (64, 32, 128)})
 
     def test_images_apart_from_their_frames(self):
-        """A file that somebody sorted by topic: no frame gets the image of another, and info counts them."""
+        """A file sorted by topic: no frame gets the image of another, and info counts them."""
         made, path = self.make(22, kind=("plain", 20, 64)), self.path("sorted.mcap")
         for backwards in (False, True):  # images before the frames, and behind them
             recordings.sorted_by_topic(made, path, backwards)

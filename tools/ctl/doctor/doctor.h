@@ -56,7 +56,7 @@ struct doctor {
 	char gpu_bus_id[24];   /* its PCI address, empty: none */
 	int gpu_sms;	       /* multiprocessors, 0: it does not say */
 	int gpu_capability;    /* 87: sm_87; 0: it does not say */
-	json_t *status;	       /* of the running instance; NULL: none runs, or it does not answer, */
+	json_t *status;	       /* status of the running instance; NULL: none runs, or it does not answer; */
 	struct sx_reply reply; /* says why; it has no body */
 	json_t *checks;
 	int warnings, problems;

@@ -264,7 +264,7 @@ static void figures_of_status(const struct doctor *d, struct sx_pair_figures *f)
 
 /* ---- findings ---- */
 
-/* Of images of 10 to 16 bits, which are stretched; NAN: of others, or of an older daemon. */
+/* Returns an end of the raw range of images of 10 to 16 bits; NAN: other images, or an older daemon. */
 static double raw_value(const struct doctor *d, const char *key)
 {
 	return number_at(json_object_get(d->status, CHECK), "raw_range", key);

@@ -28,7 +28,7 @@ void doctor_say(struct doctor *d, enum doctor_level level, const char *check, co
 	va_start(args, format);
 	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
-	sx_make_printable(text); /* what a file or a device calls itself */
+	sx_make_printable(text); /* the text may hold names that files and devices give themselves */
 	if (advice)
 		snprintf(what_to_do, sizeof(what_to_do), "%s", advice);
 	sx_make_printable(what_to_do);

@@ -269,7 +269,7 @@ export class Settings {
     this.filter();
   }
 
-  // Rows that stay keep what somebody is typing in them.
+  // Rows that stay keep the text that a user is typing.
   build(keys, options) {
     const before = this.rows;
     this.rows = new Map();
