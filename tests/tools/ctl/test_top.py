@@ -51,10 +51,13 @@ class Terminal:
             os.close(fd)
 
     def read(self, seconds):
-        if select.select([self.fd], [], [], seconds)[0]:
-            part = os.read(self.fd, 65536)
-            self.raw += part
-            self.stream.feed(part)
+        """Reads one part; false when there is none within that time."""
+        if not select.select([self.fd], [], [], seconds)[0]:
+            return False
+        part = os.read(self.fd, 65536)
+        self.raw += part
+        self.stream.feed(part)
+        return True
 
     @property
     def lines(self):
@@ -79,7 +82,8 @@ class Terminal:
         end = time.monotonic() + WAIT_S
         while self.process.poll() is None and time.monotonic() < end:
             self.read(0.05)
-        self.read(0)
+        while self.read(0):  # the program wrote lines, each of which may be a part
+            pass
         return self.process.wait(timeout=1)
 
     def resize(self, width, height):
