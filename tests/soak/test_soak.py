@@ -5,6 +5,7 @@ import contextlib
 import importlib.machinery
 import importlib.util
 import io
+import json
 import os
 import re
 import shutil
@@ -19,7 +20,7 @@ loader = importlib.machinery.SourceFileLoader("soak", os.path.join(HERE, "run"))
 rules = importlib.util.module_from_spec(importlib.util.spec_from_loader("soak", loader))
 sys.dont_write_bytecode = True
 loader.exec_module(rules)
-SECONDS = 2.0
+SECONDS = 3.0
 
 
 def soak(folder, *args, **environment):
@@ -41,23 +42,37 @@ class Soak(unittest.TestCase):
         self.assertRegex(good[0], r"(?m)^replay: [1-9]\d* frames in ")
         self.assertRegex(good[0], r"(?m)^soak: good$")
         self.assertEqual(leaks[1], 1, leaks[0])
-        self.assertRegex(leaks[0], r"(?m)^WRONG: files: memory grew by \d+ KiB$")
-        self.assertRegex(leaks[0], r"(?m)^WRONG: files: \d+ descriptors became \d+$")
+        self.assertRegex(leaks[0], r"(?m)^WRONG: files: memory +bad +\+\d+ KiB in ")
+        self.assertRegex(leaks[0], r"(?m)^WRONG: files: descriptors +bad +\d+, then \d+,")
         self.assertEqual(leaks[0].count("WRONG"), 2, leaks[0])
 
     def test_what_nobody_used_was_not_tried(self):
         every = collections.Counter({page: 1 for page in rules.PAGES})
         without = every - collections.Counter(["status"])
-        for numbers, wrong in ((("files", 1, 1, every, 1), None), (("replay", 1, 1, without, 0), None),
-                               (("files", 0, 1, every, 1), "nothing was published"),
-                               (("files", 1, 0, every, 1), "no reader got a frame"),
-                               (("files", 1, 1, without, 1), "stixel-web never gave status"),
-                               (("files", 1, 1, every, 0), "status was never asked for")):
+        for numbers, wrong in ((("files", 1, 1, every), None), (("replay", 1, 1, without), None),
+                               (("files", 0, 1, every), "nothing was published"),
+                               (("files", 1, 0, every), "no reader got a frame"),
+                               (("files", 1, 1, without), "stixel-web never gave status")):
             judge = unittest.mock.Mock()
             rules.judge_use(judge, *numbers)
             said = [call.args[0] for call in judge.fail.call_args_list]
             self.assertEqual(len(said), wrong is not None, said)
             self.assertIn(wrong or "", "".join(said))
+
+    def test_what_endurance_found(self):
+        for check, verdict, wrong in (("memory", "good", 0), ("memory", "bad", 1), ("memory", "not judged", 1),
+                                      ("rate", "not judged", 0), ("log", "bad", 1), ("silence", "bad", 0)):
+            out = json.dumps({"checks": [{"check": check, "verdict": verdict, "figure": "of this run"}]})
+            endurance = unittest.mock.Mock(returncode=0, **{"communicate.return_value": (out, "")})
+            judge = unittest.mock.Mock()
+            with contextlib.redirect_stdout(io.StringIO()), \
+                    unittest.mock.patch.object(rules, "TIMELY", {"answers", "heartbeat", "silence"}):
+                rules.judge_endurance(judge, endurance)
+            self.assertEqual(judge.fail.call_count, wrong, (check, verdict))
+        endurance = unittest.mock.Mock(returncode=70, **{"communicate.return_value": ("", "no memory")})
+        judge = unittest.mock.Mock()
+        rules.judge_endurance(judge, endurance)
+        judge.fail.assert_called_once_with("stixelctl endurance ended with 70: no memory")
 
     def test_a_daemon_that_publishes_nothing(self):
         folder = tempfile.mkdtemp(prefix="stixel-")
@@ -81,7 +96,7 @@ class Soak(unittest.TestCase):
     def test_usage(self):
         folder = tempfile.mkdtemp(prefix="stixel-")
         self.addCleanup(shutil.rmtree, folder)
-        for words, code in ((["--frames", "x"], 64), (["--build", "/nowhere"], 77)):
+        for words, code in ((["--minutes", "x"], 64), (["--build", "/nowhere"], 77)):
             p = subprocess.run([os.path.join(HERE, "run"), *words], env=dict(os.environ, TMPDIR=folder),
                                capture_output=True, text=True, check=False)
             self.assertEqual(p.returncode, code, p.stdout + p.stderr)
