@@ -1,29 +1,54 @@
 /*
- * Two V4L2 drivers.
+ * Two V4L2 drivers on the simulated machine.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "tests/simulate/camera.h"
 
 #include <errno.h>
-#include <linux/videodev2.h>
+#include <stdarg.h>
 #include <string.h>
 #include <sys/mman.h>
 
+#include "tests/kit/fake_v4l2_priv.h"
 #include "tests/simulate/world.h"
 #include "tests/simulate/wrap.h"
 
-#define BUFFER_BYTES 16384 /* mapped ones, at most */
-#define OFFSET_STEP 65536u
+/* ---- the machine under the drivers ---- */
+
+void fake_abort(const char *format, ...)
+{
+	char text[200];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	sim_fail("%s", text);
+}
+
+void fake_host_take(struct fake_camera *c, uint32_t index)
+{
+	c->buffers[index].data = world->camera_memory[c->id][index];
+}
+
+void fake_host_give_back(struct fake_camera *c, struct fake_buffer *b)
+{
+	b->data = NULL;
+}
+
+void fake_host_filled(const struct fake_camera *c)
+{
+	sim_fd_changed(sim_fd(c->owner)); /* nobody else sleeps for an image */
+}
+
+void fake_host_taken(const struct fake_camera *c, uint32_t count)
+{
+}
 
 uint64_t camera_tag_sum(const struct camera_tag *t)
 {
 	return (t->magic ^ t->side << 1 ^ t->shot << 8 ^ (uint64_t)t->ns) * UINT64_C(0x9e3779b97f4a7c15);
-}
-
-static uint32_t image_bytes(const struct camera *c)
-{
-	return (uint32_t)(c->width * c->height);
 }
 
 static struct camera *camera_of(const struct sim_fd *f)
@@ -49,7 +74,7 @@ uint32_t camera_events(const struct sim_fd *f)
 
 	if (is_gone(f))
 		return EPOLLERR | EPOLLHUP;
-	return (c->filled_count ? EPOLLIN : 0) | (c->event ? EPOLLPRI : 0);
+	return c->driver.filled ? EPOLLIN : 0;
 }
 
 /* ---- taking images ---- */
@@ -63,28 +88,23 @@ static void fill(struct camera *c, uint64_t shot, int64_t ns)
 {
 	const struct camera_rates *r = &world->rates;
 	struct camera_tag tag = {CAMERA_TAG, (uint64_t)c->side, shot, ns, 0};
-	struct camera_buffer *b;
-	uint32_t index;
+	struct fake_frame f = {.tag = &tag, .tag_bytes = sizeof(tag)};
+	const uint64_t bytes = (uint64_t)c->width * (uint64_t)c->height;
+	bool same_number;
 
-	if (!c->queued || sim_once_in(r->lost)) {
-		c->sequence++;
+	if (!c->driver.queued || sim_once_in(r->lost)) {
+		c->driver.sequence++;
 		return;
 	}
-	index = c->queue[0];
-	memmove(c->queue, c->queue + 1, (size_t)--c->queued * sizeof(c->queue[0]));
-	b = &c->buffers[index];
 	tag.sum = camera_tag_sum(&tag);
-	memcpy(b->user, &tag, sizeof(tag));
-	b->bytes = sim_once_in(r->shortened) ? (uint32_t)sim_below(image_bytes(c)) : image_bytes(c);
-	b->flags = V4L2_BUF_FLAG_TIMESTAMP_MONOTONIC | (sim_once_in(r->damaged) ? V4L2_BUF_FLAG_ERROR : 0);
-	b->stamp_ns = sim_once_in(r->jumped) ? ns + jump() : ns;
-	b->sequence = c->sequence;
-	b->state = CAMERA_FILLED;
-	c->filled[c->filled_count++] = index;
+	if (sim_once_in(r->shortened))
+		f.missing = (uint32_t)(bytes - sim_below(bytes));
+	f.error = sim_once_in(r->damaged);
+	f.ns = sim_once_in(r->jumped) ? ns + jump() : ns;
 	sim_note("image", (int64_t)shot);
-	if (!sim_once_in(r->duplicated))
-		c->sequence++;
-	sim_fd_changed(sim_fd(c->owner)); /* nobody else sleeps for an image */
+	same_number = sim_once_in(r->duplicated);
+	fake_fill(&c->driver, &f);
+	c->driver.sequence -= same_number;
 }
 
 static void shoot(void *user)
@@ -102,7 +122,7 @@ static void shoot(void *user)
 	if (sim_once_in(r->very_late)) /* of images seconds apart by less than it takes to settle */
 		late = sim_between(0, (sim->lasting ? 4 : 20) * c->period_ns);
 	sim_arm(&c->timer, c->shot_ns + CAMERA_TRANSFER_NS + late + sim_between(0, 200000));
-	if (!c->present || !c->streaming || c->silent)
+	if (!c->present || !c->driver.streaming || c->silent)
 		return;
 	if (sim_once_in(r->swapped) && !c->held) {
 		c->held = true;
@@ -122,23 +142,41 @@ static void shoot(void *user)
 void camera_init(struct camera camera[2], int64_t period_ns)
 {
 	static const char *const paths[] = {"/dev/simulated-left", "/dev/simulated-right"};
+	const struct fake_control gain = {.name = "Gain", .id = V4L2_CID_GAIN, .maximum = 100};
 
 	for (int side = 0; side < 2; side++) {
 		struct camera *c = &camera[side];
 
-		*c = (struct camera){.path = paths[side], .side = side, .period_ns = period_ns, .owner = -1};
+		const struct v4l2_fract interval = {(uint32_t)(period_ns / 1000), 1000000};
+		const struct fake_mode modes[] = {
+			{.fourcc = V4L2_PIX_FMT_GREY, .interval = interval, .fps = 1}, {0}};
+
+		*c = (struct camera){.side = side, .period_ns = period_ns};
+		fake_init(&c->driver, paths[side], modes);
+		c->driver.id = side;
+		c->driver.odd = interval;
+		c->driver.no_device_caps = true;
+		c->driver.stamps = V4L2_BUF_FLAG_TIMESTAMP_MONOTONIC;
+		c->driver.buffer_bytes = CAMERA_BUFFER_BYTES;
+		c->driver.says = V4L2_BUF_CAP_SUPPORTS_MMAP;
+		if (world->userptr)
+			c->driver.says |= V4L2_BUF_CAP_SUPPORTS_USERPTR;
+		c->driver.refuses[V4L2_MEMORY_USERPTR] = !world->userptr;
+		c->driver.refuses[V4L2_MEMORY_DMABUF] = true;
+		fake_add_control(&c->driver, &gain);
 		c->timer = (struct sim_timer){SIM_NEVER, shoot, c, 0};
 		c->shot_ns = sim->now + period_ns + side * sim_between(0, 300000);
 		sim_arm(&c->timer, c->shot_ns + CAMERA_TRANSFER_NS);
 	}
 }
 
-static void forget_buffers(struct camera *c)
+/* Buffers go back to the driver; those of who is dead, or has no camera any more, may still be mapped. */
+static void forget_buffers(struct camera *c, bool may_be_mapped)
 {
-	c->queued = c->filled_count = 0;
-	c->held = c->streaming = false;
-	c->count = 0;
-	c->owner = -1;
+	for (int i = 0; may_be_mapped && i < FAKE_BUFFERS; i++)
+		c->driver.buffers[i].mapped = 0;
+	c->held = false;
+	fake_forget_buffers(&c->driver);
 }
 
 void camera_plug(struct camera *c, bool present, int width, int height)
@@ -148,12 +186,11 @@ void camera_plug(struct camera *c, bool present, int width, int height)
 		c->present = false;
 		c->generation++;
 		tell(c);
-		forget_buffers(c);
+		forget_buffers(c, true);
 	}
 	c->present = present;
-	c->event = false;
-	c->width = width;
-	c->height = height;
+	c->width = c->driver.modes[0].width = width;
+	c->height = c->driver.modes[0].height = height;
 	for (size_t i = 0; i < sizeof(sim->process) / sizeof(sim->process[0]); i++)
 		if (sim->process[i].alive && sim->process[i].daemon)
 			sim_fd_inotify(&sim->process[i]);
@@ -167,7 +204,7 @@ int camera_open(const char *path)
 		struct camera *c = &world->camera[side];
 		int fd;
 
-		if (strcmp(path, c->path) != 0)
+		if (strcmp(path, c->driver.path) != 0)
 			continue;
 		if (!c->present)
 			return -ENOENT;
@@ -187,239 +224,72 @@ void camera_close(const struct sim_fd *f, int fd)
 {
 	struct camera *c = camera_of(f);
 
-	if (c->owner != fd)
+	if (c->driver.owner != fd)
 		return;
-	SIM_MUST(!c->streaming || !f->process->alive || is_gone(f), "%s is closed while it streams", c->path);
-	forget_buffers(c);
+	SIM_MUST(!c->driver.streaming || !f->process->alive || is_gone(f), "%s is closed while it streams",
+		 c->driver.path);
+	forget_buffers(c, !f->process->alive);
 }
 
-static int set_format(const struct camera *c, unsigned long request, struct v4l2_format *f)
+static void count_taken(struct camera *c, uint32_t sequence)
 {
-	f->fmt.pix = (struct v4l2_pix_format){.width = (uint32_t)c->width,
-					      .height = (uint32_t)c->height,
-					      .pixelformat = V4L2_PIX_FMT_GREY,
-					      .field = V4L2_FIELD_NONE,
-					      .bytesperline = (uint32_t)c->width,
-					      .sizeimage = image_bytes(c)};
-	return 0;
-}
+	const uint32_t step = sequence - c->last;
 
-static int request_buffers(struct camera *c, int fd, struct v4l2_requestbuffers *a)
-{
-	a->capabilities = V4L2_BUF_CAP_SUPPORTS_MMAP | (world->userptr ? V4L2_BUF_CAP_SUPPORTS_USERPTR : 0);
-	if (c->owner >= 0 && c->owner != fd)
-		return EBUSY;
-	for (uint32_t i = 0; i < c->count; i++)
-		SIM_MUST(!c->buffers[i].mapped, "%s: buffer %u goes while it is mapped", c->path, i);
-	if (c->streaming)
-		return EBUSY;
-	if (a->memory != V4L2_MEMORY_MMAP && !(a->memory == V4L2_MEMORY_USERPTR && world->userptr))
-		return EINVAL;
-	forget_buffers(c);
-	if (!a->count)
-		return 0;
-	a->count = a->count > CAMERA_BUFFERS ? CAMERA_BUFFERS : a->count;
-	c->owner = fd;
-	c->count = a->count;
-	c->memory = a->memory;
-	c->taken = c->gaps = 0;
-	memset(c->buffers, 0, sizeof(c->buffers));
-	for (uint32_t i = 0; i < c->count; i++)
-		if (c->memory == V4L2_MEMORY_MMAP)
-			c->buffers[i].user = world->camera_memory[c->side][i];
-	return 0;
-}
-
-static int queue_buffer(struct camera *c, int fd, const struct v4l2_buffer *a)
-{
-	struct camera_buffer *b = &c->buffers[a->index];
-
-	SIM_MUST(c->owner == fd && a->index < c->count && a->memory == c->memory,
-		 "%s: QBUF of buffer %u of %u", c->path, a->index, c->count);
-	SIM_MUST(b->state == CAMERA_OURS, "%s: buffer %u is queued twice", c->path, a->index);
-	if (c->memory == V4L2_MEMORY_USERPTR) {
-		SIM_MUST(!b->user || b->user == (void *)a->m.userptr, "%s: buffer %u has moved", c->path,
-			 a->index);
-		b->user = (void *)a->m.userptr;
-	}
-	world_buffer_queued(b->user);
-	b->state = CAMERA_QUEUED;
-	c->queue[c->queued++] = a->index;
-	return 0;
-}
-
-static int take_filled(struct camera *c, int fd, struct v4l2_buffer *a)
-{
-	struct camera_buffer *b;
-	uint32_t index;
-
-	SIM_MUST(c->owner == fd && c->streaming, "%s: DQBUF while nothing streams", c->path);
-	if (!c->filled_count)
-		return EAGAIN;
-	index = c->filled[0];
-	b = &c->buffers[index];
-	memmove(c->filled, c->filled + 1, (size_t)--c->filled_count * sizeof(c->filled[0]));
-	b->state = CAMERA_OURS;
-	if (c->taken++ && b->sequence > c->last && sim->broken != BREAK_GAPS)
-		c->gaps += b->sequence - c->last - 1;
-	c->last = b->sequence;
-	a->index = index;
-	a->bytesused = b->bytes;
-	a->flags = b->flags;
-	a->sequence = (uint32_t)b->sequence;
-	a->timestamp.tv_sec = b->stamp_ns / SIM_S;
-	a->timestamp.tv_usec = b->stamp_ns % SIM_S / 1000;
-	return 0;
-}
-
-static int do_stream(struct camera *c, int fd, bool on)
-{
-	SIM_MUST(c->owner == fd, "%s: STREAM%s without buffers", c->path, on ? "ON" : "OFF");
-	c->streaming = on;
-	c->sequence = age_sequence();
-	c->held = false;
-	if (on)
-		return 0;
-	c->queued = c->filled_count = 0;
-	for (uint32_t i = 0; i < c->count; i++)
-		c->buffers[i].state = CAMERA_OURS;
-	return 0;
-}
-
-static int list_sizes(const struct camera *c, struct v4l2_frmsizeenum *e)
-{
-	if (e->index > 0 || e->pixel_format != V4L2_PIX_FMT_GREY)
-		return EINVAL;
-	e->type = V4L2_FRMSIZE_TYPE_DISCRETE;
-	e->discrete = (struct v4l2_frmsize_discrete){(uint32_t)c->width, (uint32_t)c->height};
-	return 0;
-}
-
-static int do_gain(struct v4l2_ext_controls *all, bool set)
-{
-	for (uint32_t i = 0; i < all->count; i++)
-		if (all->controls[i].id != V4L2_CID_GAIN)
-			return EINVAL;
-		else if (!set)
-			all->controls[i].value = world->gain;
-		else
-			world->gain = all->controls[i].value;
-	return 0;
-}
-
-static int query_gain(struct v4l2_query_ext_ctrl *q)
-{
-	const bool next = q->id & V4L2_CTRL_FLAG_NEXT_CTRL;
-
-	if (next ? (q->id & ~V4L2_CTRL_FLAG_NEXT_CTRL) >= V4L2_CID_GAIN : q->id != V4L2_CID_GAIN)
-		return EINVAL;
-	*q = (struct v4l2_query_ext_ctrl){.id = V4L2_CID_GAIN,
-					  .type = V4L2_CTRL_TYPE_INTEGER,
-					  .name = "Gain",
-					  .maximum = 100,
-					  .step = 1,
-					  .elem_size = 4,
-					  .elems = 1};
-	return 0;
-}
-
-static int answer(struct camera *c, struct sim_fd *f, int fd, unsigned long request, void *argument)
-{
-	switch (request) {
-	case VIDIOC_QUERYCAP: {
-		struct v4l2_capability *a = argument;
-
-		a->capabilities = V4L2_CAP_VIDEO_CAPTURE | V4L2_CAP_STREAMING;
-		return 0;
-	}
-	case VIDIOC_ENUM_FMT: {
-		struct v4l2_fmtdesc *e = argument;
-
-		e->pixelformat = V4L2_PIX_FMT_GREY;
-		return e->index ? EINVAL : 0;
-	}
-	case VIDIOC_ENUM_FRAMESIZES:
-		return list_sizes(c, argument);
-	case VIDIOC_ENUM_FRAMEINTERVALS: {
-		struct v4l2_frmivalenum *e = argument;
-
-		e->type = V4L2_FRMIVAL_TYPE_DISCRETE;
-		e->discrete = (struct v4l2_fract){(uint32_t)(c->period_ns / 1000), 1000000};
-		return e->index ? EINVAL : 0;
-	}
-	case VIDIOC_G_FMT:
-	case VIDIOC_S_FMT:
-	case VIDIOC_TRY_FMT:
-		return set_format(c, request, argument);
-	case VIDIOC_G_PARM:
-	case VIDIOC_S_PARM: {
-		struct v4l2_streamparm *p = argument;
-
-		p->parm.capture.capability = V4L2_CAP_TIMEPERFRAME;
-		p->parm.capture.timeperframe = (struct v4l2_fract){(uint32_t)(c->period_ns / 1000), 1000000};
-		return 0;
-	}
-	case VIDIOC_QUERY_EXT_CTRL:
-		return query_gain(argument);
-	case VIDIOC_S_EXT_CTRLS:
-	case VIDIOC_G_EXT_CTRLS:
-		return do_gain(argument, request == VIDIOC_S_EXT_CTRLS);
-	case VIDIOC_REQBUFS:
-		return request_buffers(c, fd, argument);
-	case VIDIOC_QUERYBUF: {
-		struct v4l2_buffer *a = argument;
-
-		a->length = BUFFER_BYTES;
-		a->m.offset = (a->index + 1) * OFFSET_STEP;
-		return 0;
-	}
-	case VIDIOC_QBUF:
-		return queue_buffer(c, fd, argument);
-	case VIDIOC_DQBUF:
-		return take_filled(c, fd, argument);
-	case VIDIOC_STREAMON:
-	case VIDIOC_STREAMOFF:
-		return do_stream(c, fd, request == VIDIOC_STREAMON);
-	case VIDIOC_SUBSCRIBE_EVENT:
-		return 0;
-	case VIDIOC_DQEVENT: {
-		struct v4l2_event *e = argument;
-
-		if (!c->event)
-			return ENOENT;
-		c->event = false;
-		e->type = V4L2_EVENT_SOURCE_CHANGE;
-		return 0;
-	}
-	}
-	sim_fail("%s: ioctl %#lx is not known", c->path, request);
+	if (c->taken++ && step && sim->broken != BREAK_GAPS)
+		c->gaps += step - 1;
+	c->last = sequence;
 }
 
 int camera_ioctl(struct sim_fd *f, int fd, unsigned long request, void *argument)
 {
-	return is_gone(f) ? ENODEV : answer(camera_of(f), f, fd, request, argument);
+	struct camera *c = camera_of(f);
+	const struct v4l2_buffer *buffer = argument;
+	const struct v4l2_requestbuffers *buffers = argument;
+	const int error = is_gone(f) ? ENODEV : fake_answer(&c->driver, fd, request, argument);
+
+	if (error)
+		return error;
+	switch (request) {
+	case VIDIOC_REQBUFS:
+		if (buffers->count)
+			c->taken = c->gaps = 0;
+		break;
+	case VIDIOC_QBUF:
+		world_buffer_queued(c->driver.buffers[buffer->index].data);
+		break;
+	case VIDIOC_DQBUF:
+		count_taken(c, buffer->sequence);
+		break;
+	case VIDIOC_STREAMON:
+	case VIDIOC_STREAMOFF:
+		c->driver.sequence = age_sequence();
+		c->held = false;
+		break;
+	}
+	return 0;
 }
 
 void *camera_map(struct sim_fd *f, size_t bytes, unsigned offset)
 {
 	struct camera *c = camera_of(f);
-	const uint32_t index = offset / OFFSET_STEP - 1;
+	const uint32_t index = offset / FAKE_OFFSET_STEP - 1;
 
 	if (is_gone(f)) {
 		errno = ENODEV;
 		return MAP_FAILED;
 	}
-	SIM_MUST(index < c->count && bytes == BUFFER_BYTES, "%s: mmap() of buffer %u", c->path, index);
-	c->buffers[index].mapped++;
-	return c->buffers[index].user;
+	SIM_MUST(index < c->driver.count && bytes == CAMERA_BUFFER_BYTES, "%s: mmap() of buffer %u",
+		 c->driver.path, index);
+	c->driver.buffers[index].mapped++;
+	return c->driver.buffers[index].data;
 }
 
 bool camera_unmap(const void *at)
 {
 	for (int side = 0; side < 2; side++)
-		for (int i = 0; i < CAMERA_BUFFERS; i++)
+		for (int i = 0; i < FAKE_BUFFERS; i++)
 			if (at == world->camera_memory[side][i]) {
-				struct camera_buffer *b = &world->camera[side].buffers[i];
+				struct fake_buffer *b = &world->camera[side].driver.buffers[i];
 
 				b->mapped -= b->mapped > 0;
 				return true;

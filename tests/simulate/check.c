@@ -128,11 +128,11 @@ static void check_cameras(const struct sx_source *s)
 			sum += number_of(&s->dropped[side][i]);
 		SIM_MUST(captured == sum, "side %d: %llu images captured, %llu accounted for", side,
 			 (ull)captured, (ull)sum);
-		SIM_MUST(world->camera[side].owner < 0 ||
+		SIM_MUST(world->camera[side].driver.owner < 0 ||
 				 number_of(&s->gaps[side]) == world->camera[side].gaps,
 			 "side %d: %llu images are missing by their numbers, the driver lost %llu", side,
 			 (ull)number_of(&s->gaps[side]), (ull)world->camera[side].gaps);
-		SIM_MUST(world->camera[side].owner < 0 || captured == world->camera[side].taken,
+		SIM_MUST(world->camera[side].driver.owner < 0 || captured == world->camera[side].taken,
 			 "side %d: %llu images captured, the driver gave %llu", side, (ull)captured,
 			 (ull)world->camera[side].taken);
 	}

@@ -50,8 +50,8 @@ static void write_config(const char *more, int slots, int contexts)
 		"[camera]\nfx = 60\nfy = 60\ncx = 32\ncy = 24\nbaseline_m = 0.2\nheight_m = 1.5\n"
 		"[stereo]\ndisparities = 32\n[engine]\nbackend = cpu\ncontexts = %d\n[power]\nsource = none\n"
 		"[output]\nslots = %d\n%s%s",
-		world->camera[0].path, world->camera[1].path, (double)SIM_S / (double)world->period_ns,
-		(int)(world->timeout_ns / SIM_MS), contexts, slots,
+		world->camera[0].driver.path, world->camera[1].driver.path,
+		(double)SIM_S / (double)world->period_ns, (int)(world->timeout_ns / SIM_MS), contexts, slots,
 		world->narrow && !strstr(more, "[stixels]") ? "[stixels]\nwidth = 16\n" : "", more);
 	fclose(f);
 	sim_files_changed();

@@ -61,12 +61,11 @@ struct world_times {
 
 struct world {
 	struct camera camera[2];
-	_Alignas(4096) char camera_memory[2][CAMERA_BUFFERS][16384];
+	_Alignas(4096) char camera_memory[2][FAKE_BUFFERS][CAMERA_BUFFER_BYTES];
 	struct camera_rates rates;
 	struct world_engine engine;
 	bool userptr, faulty_calls;
-	bool narrow; /* frames have a few columns: what is in them matters little, and costs time */
-	int gain;
+	bool narrow;	    /* frames have a few columns: what is in them matters little, and costs time */
 	int contexts, lent; /* images that the engine reads */
 	const void *reading[16];
 

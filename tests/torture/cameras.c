@@ -15,8 +15,8 @@
 
 #include "base/clock.h"
 #include "capture/v4l2/v4l2_io.h"
-#include "tests/capture/v4l2/fake_v4l2.h"
 #include "tests/capture/v4l2/v4l2_case.h"
+#include "tests/kit/fake_v4l2.h"
 #include "tests/torture/torture.h"
 
 #define PERIOD_US 2000

@@ -1,5 +1,5 @@
 /*
- * Two cameras whose driver is played (tests/capture/v4l2/fake_v4l2.h): a pair each time the capture thread
+ * Two cameras whose driver is played (tests/kit/fake_v4l2.h): a pair each time the capture thread
  * waits. Time goes faster while they are absent.
  *
  * SPDX-License-Identifier: Apache-2.0

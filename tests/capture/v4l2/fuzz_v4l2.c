@@ -14,9 +14,9 @@
 
 #include "base/clock.h"
 #include "capture/v4l2/v4l2_priv.h"
-#include "tests/capture/v4l2/fake_v4l2.h"
 #include "tests/capture/v4l2/fuzz_decoders.h"
 #include "tests/fuzz/fails_call.h"
+#include "tests/kit/fake_v4l2.h"
 
 const unsigned fails_kinds = 1u << FAILS_MEMORY | 1u << FAILS_SYSTEM | 1u << FAILS_PEER | 1u << FAILS_CALLER;
 

@@ -7,7 +7,7 @@
 #define SX_TESTS_CAPTURE_V4L2_V4L2_CASE_H
 
 #include "capture/v4l2/v4l2_priv.h"
-#include "tests/capture/v4l2/fake_v4l2.h"
+#include "tests/kit/fake_v4l2.h"
 
 #define CASE_W 48
 #define CASE_H 34

@@ -1,15 +1,20 @@
 /*
  * Plays V4L2 drivers: defines the functions of capture/v4l2/v4l2_io.h, so that the source opens cameras that
- * a test has made up. As a kernel, it believes nothing: whoever breaks the contract of the API is aborted
+ * a test has made up. As a kernel, it trusts no caller: a program that breaks the contract of the API is aborted
  * with a sentence.
+ *
+ * A test links fake_v4l2_sources (tests/kit/meson.build), adds cameras with fake_add() and opens a source on their
+ * paths. Then it fills their buffers with fake_fill(), unplugs and breaks them, and lets calls fail with
+ * fake_fail(). fake_reset() at its end finds what the source has left open. tests/simulate has the same driver
+ * on its own machine (fake_v4l2_priv.h).
  *
  * Waiting is real: a camera's descriptor is an eventfd that counts its filled buffers. What eventfds cannot
  * tell (EPOLLPRI, EPOLLERR) is added behind epoll_wait, which the linker wraps for these tests.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#ifndef SX_TESTS_CAPTURE_V4L2_FAKE_V4L2_H
-#define SX_TESTS_CAPTURE_V4L2_FAKE_V4L2_H
+#ifndef SX_TESTS_KIT_FAKE_V4L2_H
+#define SX_TESTS_KIT_FAKE_V4L2_H
 
 #include <linux/videodev2.h>
 #include <stdbool.h>
@@ -26,10 +31,11 @@
 #define FAKE_OPEN 1UL
 #define FAKE_MMAP 2UL
 
-/* fps 0: the camera does not list rates. */
+/* fps 0: the camera does not list rates. interval: between images, in place of 1/fps; 0/0: none. */
 struct fake_mode {
 	uint32_t fourcc;
 	int width, height, fps;
+	struct v4l2_fract interval;
 };
 
 /* most_taken: what the camera makes of larger values; 0: it takes them as they are. */
@@ -51,6 +57,8 @@ struct fake_frame {
 	bool huge;	   /* says more bytes than the buffer has */
 	int other_index;   /* 1: a buffer number that does not exist; 2: one that is not with the driver */
 	bool padded_count; /* counts data_offset although there is nothing else */
+	const void *tag;   /* instead of the pattern: these are its first bytes, the others stay */
+	size_t tag_bytes;
 };
 
 struct fake_buffer {
@@ -80,6 +88,7 @@ struct fake_camera {
 	uint32_t refuses_queued; /* V4L2_MEMORY_*: at QBUF */
 	uint32_t least_buffers, most_buffers;
 	uint32_t wider_by;	/* bytes of a row more than its pixels have */
+	size_t buffer_bytes;	/* of a buffer of the driver's own memory; 0: as a picture has */
 	uint32_t field, planes; /* 0: none, one */
 	int gives_width;	/* another width than asked for; 0: no */
 	uint32_t stamps;	/* V4L2_BUF_FLAG_TIMESTAMP_* and TSTAMP_SRC_* */

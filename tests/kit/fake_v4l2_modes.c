@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "tests/capture/v4l2/fake_v4l2_priv.h"
+#include "tests/kit/fake_v4l2_priv.h"
 
 /* --- formats --- */
 
@@ -173,6 +173,11 @@ int fake_list_sizes(const struct fake_camera *c, struct v4l2_frmsizeenum *e)
 	return EINVAL;
 }
 
+static struct v4l2_fract interval_of(const struct fake_mode *m)
+{
+	return m->interval.denominator ? m->interval : (struct v4l2_fract){1, (uint32_t)m->fps};
+}
+
 int fake_list_rates(const struct fake_camera *c, struct v4l2_frmivalenum *e)
 {
 	const struct v4l2_pix_format p = {
@@ -195,7 +200,7 @@ int fake_list_rates(const struct fake_camera *c, struct v4l2_frmivalenum *e)
 			e->stepwise =
 				(struct v4l2_frmival_stepwise){{1, (uint32_t)m->fps}, {1, 1}, {1, 1000}};
 		else
-			e->discrete = (struct v4l2_fract){1, (uint32_t)m->fps};
+			e->discrete = interval_of(m);
 		return 0;
 	}
 	return EINVAL;

@@ -1,91 +1,35 @@
 /*
- * Plays V4L2 drivers.
+ * Plays V4L2 drivers: buffers, streaming and what an ioctl answers.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
-#include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "capture/v4l2/v4l2_io.h"
-#include "tests/capture/v4l2/fake_v4l2_priv.h"
+#include "tests/kit/fake_v4l2_priv.h"
 
-#define CAMERAS 4
-#define HANDLES 8
-#define OFFSET_STEP 0x10000u /* of buffers in the space that mmap's offset names */
-
-static struct fake_camera cameras[CAMERAS];
-static int camera_count;
-static struct handle {
-	int fd; /* 0: free */
-	struct fake_camera *camera;
-	int epoll;
-	struct epoll_event event;
-} handles[HANDLES];
-static struct {
-	unsigned long request;
-	int countdown, error;
-	bool done;
-} order;
-static struct {
-	unsigned long request;
-	int calls;
-} counted[64];
-
-int __real_epoll_ctl(int epoll, int op, int fd, struct epoll_event *event);
-int __real_epoll_wait(int epoll, struct epoll_event *events, int max, int timeout);
-int __wrap_epoll_ctl(int epoll, int op, int fd, struct epoll_event *event);
-int __wrap_epoll_wait(int epoll, struct epoll_event *events, int max, int timeout);
-
-void fake_abort(const char *format, ...)
+void fake_init(struct fake_camera *c, const char *path, const struct fake_mode *modes)
 {
-	va_list args;
-
-	va_start(args, format);
-	fputs("# fake driver: ", stderr);
-	vfprintf(stderr, format, args);
-	fputc('\n', stderr);
-	va_end(args);
-	abort();
+	*c = (struct fake_camera){
+		.path = path, .most_buffers = FAKE_BUFFERS, .owner = -1, .fps = modes[0].fps};
+	while (modes[c->mode_count].fourcc) {
+		c->modes[c->mode_count] = modes[c->mode_count];
+		c->mode_count++;
+	}
+	c->says = V4L2_BUF_CAP_SUPPORTS_MMAP | V4L2_BUF_CAP_SUPPORTS_USERPTR | V4L2_BUF_CAP_SUPPORTS_DMABUF;
+	c->stamps = V4L2_BUF_FLAG_TIMESTAMP_MONOTONIC | V4L2_BUF_FLAG_TSTAMP_SRC_SOE;
+	c->format.fmt.pix.pixelformat = modes[0].fourcc;
+	c->format.fmt.pix.width = (uint32_t)modes[0].width;
+	c->format.fmt.pix.height = (uint32_t)modes[0].height;
 }
 
-static struct handle *handle_of(int fd)
-{
-	for (int i = 0; i < HANDLES; i++)
-		if (fd > 0 && handles[i].fd == fd)
-			return &handles[i];
-	return NULL;
-}
-
-/* 0, or the errno that this call is to fail with. */
-static int ordered(unsigned long request)
-{
-	int i = 0;
-
-	while (counted[i].request && counted[i].request != request && i < 63)
-		i++;
-	counted[i].request = request;
-	counted[i].calls++;
-	if (!order.countdown || (order.request != FAKE_ALL_REQUESTS && order.request != request))
-		return 0;
-	if (--order.countdown)
-		return 0;
-	order.done = true;
-	return order.error;
-}
-
-/* --- what tests say --- */
-
-static void forget_buffers(struct fake_camera *c)
+void fake_forget_buffers(struct fake_camera *c)
 {
 	for (uint32_t i = 0; i < FAKE_BUFFERS; i++) {
 		struct fake_buffer *b = &c->buffers[i];
@@ -93,49 +37,14 @@ static void forget_buffers(struct fake_camera *c)
 		if (b->memory == V4L2_MEMORY_MMAP && b->mapped)
 			fake_abort("%s: buffer %u is given up while it is mapped", c->path, i);
 		if (b->memory == V4L2_MEMORY_MMAP && b->data)
-			munmap(b->data, b->length);
+			fake_host_give_back(c, b);
 		if (b->memory == V4L2_MEMORY_DMABUF && b->data)
 			munmap(b->data, b->length);
-		if (b->memory == V4L2_MEMORY_MMAP && b->dmabuf > 0)
-			close(b->dmabuf);
 		*b = (struct fake_buffer){0};
 	}
 	c->count = c->queued = c->filled = 0;
+	c->streaming = false;
 	c->owner = -1;
-}
-
-void fake_reset(void)
-{
-	for (int i = 0; i < HANDLES; i++)
-		if (handles[i].fd)
-			fake_abort("%s: is still open", handles[i].camera->path);
-	memset(cameras, 0, sizeof(cameras));
-	camera_count = 0;
-	memset(&order, 0, sizeof(order));
-	memset(counted, 0, sizeof(counted));
-}
-
-struct fake_camera *fake_add(const char *path, const struct fake_mode *modes)
-{
-	struct fake_camera *c = &cameras[camera_count];
-
-	if (camera_count == CAMERAS)
-		fake_abort("too many cameras");
-	c->path = path;
-	while (modes[c->mode_count].fourcc) {
-		c->modes[c->mode_count] = modes[c->mode_count];
-		c->mode_count++;
-	}
-	c->says = V4L2_BUF_CAP_SUPPORTS_MMAP | V4L2_BUF_CAP_SUPPORTS_USERPTR | V4L2_BUF_CAP_SUPPORTS_DMABUF;
-	c->stamps = V4L2_BUF_FLAG_TIMESTAMP_MONOTONIC | V4L2_BUF_FLAG_TSTAMP_SRC_SOE;
-	c->most_buffers = FAKE_BUFFERS;
-	c->owner = -1;
-	c->fps = modes[0].fps;
-	c->format.fmt.pix.pixelformat = modes[0].fourcc;
-	c->format.fmt.pix.width = (uint32_t)modes[0].width;
-	c->format.fmt.pix.height = (uint32_t)modes[0].height;
-	c->id = camera_count++;
-	return c;
 }
 
 struct fake_camera *fake_add_control(struct fake_camera *c, const struct fake_control *control)
@@ -152,27 +61,6 @@ struct fake_control *fake_control(struct fake_camera *c, uint32_t id)
 		if (c->controls[i].id == id)
 			return &c->controls[i];
 	return NULL;
-}
-
-void fake_fail(unsigned long request, int nth, int error)
-{
-	order.request = request;
-	order.countdown = nth;
-	order.error = error;
-	order.done = false;
-}
-
-bool fake_has_failed(void)
-{
-	return order.done;
-}
-
-int fake_calls(unsigned long request)
-{
-	for (int i = 0; i < 64; i++)
-		if (counted[i].request == request)
-			return counted[i].calls;
-	return 0;
 }
 
 void fake_unplug(struct fake_camera *c)
@@ -231,7 +119,7 @@ static int request_buffers(struct fake_camera *c, int fd, struct v4l2_requestbuf
 		return EBUSY;
 	if (c->streaming)
 		return EBUSY;
-	forget_buffers(c);
+	fake_forget_buffers(c);
 	r->capabilities = c->says;
 	if (r->count == 0)
 		return 0;
@@ -244,16 +132,10 @@ static int request_buffers(struct fake_camera *c, int fd, struct v4l2_requestbuf
 		struct fake_buffer *b = &c->buffers[i];
 
 		b->memory = c->memory;
-		b->length = fake_image_bytes(c);
+		b->length = c->buffer_bytes ? c->buffer_bytes : fake_image_bytes(c);
 		b->dmabuf = -1;
-		if (c->memory != V4L2_MEMORY_MMAP)
-			continue;
-		b->dmabuf = memfd_create("fake-buffer", MFD_CLOEXEC);
-		if (b->dmabuf < 0 || ftruncate(b->dmabuf, (off_t)(b->length + 4095) / 4096 * 4096) < 0)
-			fake_abort("no memory for buffers");
-		b->data = mmap(NULL, b->length, PROT_READ | PROT_WRITE, MAP_SHARED, b->dmabuf, 0);
-		if (b->data == MAP_FAILED)
-			fake_abort("no memory for buffers");
+		if (c->memory == V4L2_MEMORY_MMAP)
+			fake_host_take(c, i);
 	}
 	return 0;
 }
@@ -277,10 +159,10 @@ static int query_buffer(struct fake_camera *c, int fd, struct v4l2_buffer *a)
 
 	if (c->mplane) {
 		a->m.planes[0].length = (uint32_t)b->length;
-		a->m.planes[0].m.mem_offset = (a->index + 1) * OFFSET_STEP;
+		a->m.planes[0].m.mem_offset = (a->index + 1) * FAKE_OFFSET_STEP;
 	} else {
 		a->length = (uint32_t)b->length;
-		a->m.offset = (a->index + 1) * OFFSET_STEP;
+		a->m.offset = (a->index + 1) * FAKE_OFFSET_STEP;
 	}
 	return 0;
 }
@@ -340,7 +222,6 @@ static int take_filled(struct fake_camera *c, int fd, struct v4l2_buffer *a)
 {
 	struct v4l2_plane *plane = c->mplane ? a->m.planes : NULL;
 	struct fake_buffer *b;
-	uint64_t one;
 
 	if (c->owner != fd || !c->streaming)
 		fake_abort("%s: DQBUF while nothing streams", c->path);
@@ -348,8 +229,7 @@ static int take_filled(struct fake_camera *c, int fd, struct v4l2_buffer *a)
 		fake_abort("%s: DQBUF of type %u, memory %u", c->path, a->type, a->memory);
 	if (!c->filled)
 		return EAGAIN;
-	if (read(fd, &one, sizeof(one)) != (ssize_t)sizeof(one))
-		fake_abort("%s: the descriptor does not tell of its %u pictures", c->path, c->filled);
+	fake_host_taken(c, 1);
 	b = &c->buffers[c->filled_fifo[0]];
 	memmove(c->filled_fifo, c->filled_fifo + 1, --c->filled * sizeof(c->filled_fifo[0]));
 	b->state = FAKE_OURS;
@@ -363,8 +243,6 @@ static int take_filled(struct fake_camera *c, int fd, struct v4l2_buffer *a)
 
 static int do_stream(struct fake_camera *c, int fd, bool on, int type)
 {
-	uint64_t value;
-
 	if (c->owner != fd || (uint32_t)type != fake_type(c))
 		fake_abort("%s: STREAM%s without buffers", c->path, on ? "ON" : "OFF");
 	if (on && !c->queued)
@@ -373,8 +251,7 @@ static int do_stream(struct fake_camera *c, int fd, bool on, int type)
 	c->sequence = 0;
 	if (on)
 		return 0;
-	while (c->filled-- > 0 && read(fd, &value, sizeof(value)) > 0)
-		;
+	fake_host_taken(c, c->filled);
 	c->queued = c->filled = 0;
 	for (uint32_t i = 0; i < c->count; i++)
 		c->buffers[i].state = FAKE_OURS;
@@ -413,6 +290,10 @@ static void draw(const struct fake_camera *c, struct fake_buffer *b, const struc
 	size_t row = fake_row_bytes(c), pitch = row + c->wider_by;
 	uint8_t ramp[512];
 
+	if (f->tag) {
+		memcpy(to, f->tag, f->tag_bytes);
+		return;
+	}
 	memset(b->data, 0xee, fake_image_bytes(c));
 	if (f->data && f->bytes > fake_image_bytes(c))
 		fake_abort("%s: %zu bytes do not fit", c->path, f->bytes);
@@ -438,7 +319,6 @@ static uint32_t buffer_of_program(const struct fake_camera *c)
 
 bool fake_fill(struct fake_camera *c, const struct fake_frame *f)
 {
-	const uint64_t one = 1;
 	uint32_t index, bytes = f->data ? (uint32_t)f->bytes : fake_image_bytes(c) - c->data_offset;
 	struct fake_buffer *b;
 
@@ -460,12 +340,11 @@ bool fake_fill(struct fake_camera *c, const struct fake_frame *f)
 	c->sequence++;
 	b->state = FAKE_FILLED;
 	c->filled_fifo[c->filled++] = index;
-	if (write(c->owner, &one, sizeof(one)) < 0)
-		fake_abort("eventfd");
+	fake_host_filled(c);
 	return true;
 }
 
-/* --- the calls --- */
+/* --- what an ioctl answers --- */
 
 static int export_buffer(struct fake_camera *c, int fd, struct v4l2_exportbuffer *e)
 {
@@ -501,8 +380,7 @@ static int take_event(struct fake_camera *c, struct v4l2_event *e)
 	return 0;
 }
 
-/* A positive errno. */
-static int answer_ioctl(struct fake_camera *c, int fd, unsigned long request, void *argument)
+int fake_answer(struct fake_camera *c, int fd, unsigned long request, void *argument)
 {
 	switch (request) {
 	case VIDIOC_QUERYCAP:
@@ -546,121 +424,4 @@ static int answer_ioctl(struct fake_camera *c, int fd, unsigned long request, vo
 		return take_event(c, argument);
 	}
 	fake_abort("%s: ioctl %#lx is not known", c->path, request);
-}
-
-int sx_v4l2_ioctl(int fd, unsigned long request, void *argument)
-{
-	struct handle *h = handle_of(fd);
-	int error;
-
-	if (!h)
-		fake_abort("ioctl %#lx on descriptor %d, which is not open", request, fd);
-	error = ordered(request);
-	if (!error)
-		error = h->camera->gone ? ENODEV : answer_ioctl(h->camera, fd, request, argument);
-	return -error;
-}
-
-int sx_v4l2_open(const char *path)
-{
-	struct fake_camera *c = NULL;
-	int error = ordered(FAKE_OPEN), i = 0;
-
-	for (int k = 0; k < camera_count; k++)
-		if (!strcmp(cameras[k].path, path))
-			c = &cameras[k];
-	if (error || !c || c->gone)
-		return error ? -error : -ENOENT;
-	while (handles[i].fd && i < HANDLES - 1)
-		i++;
-	handles[i] = (struct handle){.camera = c};
-	handles[i].fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK | EFD_SEMAPHORE);
-	if (handles[i].fd <= 0) {
-		handles[i].fd = 0;
-		return -errno;
-	}
-	c->opens++;
-	return handles[i].fd;
-}
-
-void sx_v4l2_close(int fd)
-{
-	struct handle *h = handle_of(fd);
-
-	if (!h)
-		fake_abort("close of descriptor %d, which is not open", fd);
-	if (h->camera->streaming && h->camera->owner == fd && !h->camera->gone && !order.done)
-		fake_abort("%s: is closed while it streams", h->camera->path);
-	if (h->camera->owner == fd) {
-		h->camera->streaming = false;
-		forget_buffers(h->camera);
-	}
-	close(fd);
-	*h = (struct handle){0};
-}
-
-void *sx_v4l2_mmap(int fd, size_t bytes, unsigned offset)
-{
-	struct handle *h = handle_of(fd);
-	uint32_t index = offset / OFFSET_STEP - 1;
-	int error = ordered(FAKE_MMAP);
-
-	if (!h || h->camera->owner != fd || offset % OFFSET_STEP || index >= h->camera->count ||
-	    bytes != h->camera->buffers[index].length)
-		fake_abort("mmap of %zu bytes at %#x", bytes, offset);
-	if (error) {
-		errno = error;
-		return NULL;
-	}
-	h->camera->buffers[index].mapped++;
-	return h->camera->buffers[index].data;
-}
-
-void sx_v4l2_munmap(void *memory, size_t bytes)
-{
-	for (int k = 0; k < camera_count; k++)
-		for (uint32_t i = 0; i < cameras[k].count; i++) {
-			struct fake_buffer *b = &cameras[k].buffers[i];
-
-			if (b->data != memory || !b->mapped || b->length != bytes)
-				continue;
-			b->mapped--;
-			return;
-		}
-	fake_abort("munmap of %p, which is not mapped", memory);
-}
-
-/* What eventfds do not tell. */
-int __wrap_epoll_ctl(int epoll, int op, int fd, struct epoll_event *event)
-{
-	struct handle *h = handle_of(fd);
-
-	if (h && op == EPOLL_CTL_ADD) {
-		h->epoll = epoll;
-		h->event = *event;
-	}
-	return __real_epoll_ctl(epoll, op, fd, event);
-}
-
-int __wrap_epoll_wait(int epoll, struct epoll_event *events, int max, int timeout)
-{
-	int n = __real_epoll_wait(epoll, events, max, timeout), at;
-
-	for (int i = 0; n >= 0 && i < HANDLES; i++) {
-		const struct handle *h = &handles[i];
-		uint32_t more;
-
-		if (!h->fd || h->epoll != epoll)
-			continue;
-		more = (h->camera->events ? EPOLLPRI : 0) |
-		       (h->camera->gone || h->camera->broken ? EPOLLERR | EPOLLHUP : 0);
-		for (at = 0; at < n && events[at].data.u64 != h->event.data.u64; at++)
-			;
-		if (!more || at == max)
-			continue;
-		if (at == n)
-			events[n++] = (struct epoll_event){.data = h->event.data};
-		events[at].events |= more;
-	}
-	return n;
 }
