@@ -30,8 +30,8 @@
  * Stixels are labelled with the first byte of the pair's scores, if it has some, or with the first disparity,
  * px, of its map.
  *
- * Both keep an eye on the daemon and abort when it breaks their contract: a pair released twice or while it
- * is computed on, a busy context, more pairs than slots.
+ * The source aborts when the daemon breaks its contract, a pair released twice or while it is computed on, more
+ * pairs than slots; the engine as tests/kit/fake_engine.h says.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -49,21 +49,11 @@
 #include "capture/source.h"
 #include "capture/v4l2/watch.h"
 #include "cpu/engine.h"
-#include "stages/engine.h"
-#include "stixel.h"
+#include "tests/kit/fake_engine.h"
 
 #define WIDTH 64
 #define HEIGHT 48
 #define SLOTS_MAX 8
-#define COLUMNS_MAX 256
-
-#define MUST(x)                                                             \
-	do {                                                                \
-		if (!(x)) {                                                 \
-			fprintf(stderr, "fake: contract broken: %s\n", #x); \
-			abort();                                            \
-		}                                                           \
-	} while (0)
 
 static long told(const char *name)
 {
@@ -85,8 +75,8 @@ static int arm(int fd, long first_us, long every_us)
 /* ---- the source ---- */
 
 struct slot {
-	unsigned char pixels[2 * WIDTH * 4 * HEIGHT];
-	atomic_bool used, computing, pinned;
+	_Alignas(4096) unsigned char pixels[2 * WIDTH * 4 * HEIGHT];
+	atomic_bool used, computing;
 };
 
 struct sx_source {
@@ -98,8 +88,9 @@ struct sx_source {
 	_Atomic uint64_t captured, corrupt;
 };
 
-static long opens, losses, asked;	/* thread: main, then capture */
-static struct sx_source *pinned_source; /* the one that is open; set before its blocks are pinned */
+static long opens, losses, asked; /* thread: main, then capture */
+static struct sx_source *source;  /* the one that is open; set before its blocks are pinned */
+static struct sx_device *device;  /* likewise */
 
 int sx_source_open(struct sx_source **ret, const struct sx_source_params *p, int slots, char *why,
 		   size_t why_bytes)
@@ -111,9 +102,10 @@ int sx_source_open(struct sx_source **ret, const struct sx_source_params *p, int
 		snprintf(why, why_bytes, "fake: no camera");
 		return -ENODEV;
 	}
-	MUST(slots >= 1 && slots <= SLOTS_MAX);
-	s = calloc(1, sizeof(*s));
-	MUST(s);
+	FAKE_MUST(slots >= 1 && slots <= SLOTS_MAX);
+	s = aligned_alloc(_Alignof(struct sx_source), sizeof(*s));
+	FAKE_MUST(s);
+	memset(s, 0, sizeof(*s));
 	s->slot_count = slots;
 	s->info = (struct sx_source_info){
 		.width = losses && told("FAKE_WIDTH_AFTER") ? (int)told("FAKE_WIDTH_AFTER") : WIDTH,
@@ -126,9 +118,9 @@ int sx_source_open(struct sx_source **ret, const struct sx_source_params *p, int
 	};
 	s->fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
 	s->dark = told("FAKE_DARK_US") > 0;
-	MUST(s->fd >= 0 &&
-	     arm(s->fd, interval ? interval : 1, s->dark ? told("FAKE_DARK_US") : interval) == 0);
-	*ret = pinned_source = s;
+	FAKE_MUST(s->fd >= 0 &&
+		  arm(s->fd, interval ? interval : 1, s->dark ? told("FAKE_DARK_US") : interval) == 0);
+	*ret = source = s;
 	return 0;
 }
 
@@ -137,7 +129,8 @@ void sx_source_close(struct sx_source *s)
 	if (!s)
 		return;
 	for (int i = 0; i < s->slot_count; i++)
-		MUST(!atomic_load(&s->slots[i].used) && !atomic_load(&s->slots[i].pinned));
+		FAKE_MUST(!atomic_load(&s->slots[i].used) &&
+			  (!device || !fake_pinned(device, &s->slots[i], 1)));
 	close(s->fd);
 	free(s);
 }
@@ -178,7 +171,7 @@ const char *sx_image_drop_name(enum sx_image_drop drop)
 {
 	static const char *const names[] = {"drop0", "drop1", "drop2", "drop3", "drop4", "drop5"};
 
-	MUST((int)drop < SX_DROP_COUNT);
+	FAKE_MUST((int)drop < SX_DROP_COUNT);
 	return names[drop];
 }
 
@@ -232,7 +225,7 @@ int sx_source_next(struct sx_source *s, struct sx_pair *pair, char *why, size_t 
 		return 0;
 	if (s->dark && access(getenv("FAKE_BRIGHT"), F_OK) == 0) {
 		s->dark = false;
-		MUST(arm(s->fd, told("FAKE_INTERVAL_US"), told("FAKE_INTERVAL_US")) == 0);
+		FAKE_MUST(arm(s->fd, told("FAKE_INTERVAL_US"), told("FAKE_INTERVAL_US")) == 0);
 	}
 	if (told("FAKE_PAIRS") && asked >= told("FAKE_PAIRS"))
 		return -ENODATA;
@@ -250,7 +243,7 @@ int sx_source_next(struct sx_source *s, struct sx_pair *pair, char *why, size_t 
 		return -EBADMSG;
 	}
 	slot = free_slot(s);
-	MUST(slot); /* the daemon asked for as many slots as it needs */
+	FAKE_MUST(slot); /* the daemon asked for as many slots as it needs */
 	*pair = (struct sx_pair){
 		.left = {slot->pixels, s->info.width, HEIGHT, (size_t)s->info.width, SX_PIXEL_U8},
 		.right = {slot->pixels, s->info.width, HEIGHT, (size_t)s->info.width, SX_PIXEL_U8},
@@ -268,15 +261,15 @@ void sx_source_release(struct sx_source *s, const struct sx_pair *pair)
 {
 	struct slot *slot = pair->slot;
 
-	MUST(slot >= s->slots && slot < s->slots + s->slot_count);
-	MUST(!atomic_load(&slot->computing));
-	MUST(atomic_exchange(&slot->used, false));
+	FAKE_MUST(slot >= s->slots && slot < s->slots + s->slot_count);
+	FAKE_MUST(!atomic_load(&slot->computing));
+	FAKE_MUST(atomic_exchange(&slot->used, false));
 }
 
 /* What a camera would take: any gain but 666, and it logs the rest. */
 int sx_source_tune(struct sx_source *s, const struct sx_source_params *p, char *why, size_t why_bytes)
 {
-	MUST(s == pinned_source);
+	FAKE_MUST(s == source);
 	if (p->gain == 666) {
 		snprintf(why, why_bytes, "fake: gain = 666: the camera takes 0 to 100");
 		return -EINVAL;
@@ -286,32 +279,18 @@ int sx_source_tune(struct sx_source *s, const struct sx_source_params *p, char *
 	return 0;
 }
 
-/*
- * Pinned memory that is not the source's: scores, maps. Main or capture while no frame is in flight, then the
- * frame thread.
- */
-static struct sx_block blocks[SLOTS_MAX];
-
-static struct sx_block *block_of(const void *memory)
-{
-	for (int i = 0; i < SLOTS_MAX; i++)
-		if (blocks[i].memory == memory)
-			return &blocks[i];
-	return NULL;
-}
-
 static uint8_t label_of_map(const struct sx_disparity *d)
 {
-	const struct sx_block *block = block_of(d->data);
+	const struct sx_block *block = fake_pinned(device, d->data, 1);
 	const size_t bytes = d->pitch * (size_t)d->height;
 
-	MUST(d->width == WIDTH && d->height == HEIGHT && d->pitch >= 2 * (size_t)d->width);
-	MUST(block && bytes <= block->bytes);
+	FAKE_MUST(d->width == WIDTH && d->height == HEIGHT && d->pitch >= 2 * (size_t)d->width);
+	FAKE_MUST(block && bytes <= block->bytes);
 	if (d->confidence)
-		MUST(d->confidence >= (const uint8_t *)d->data + bytes &&
-		     d->confidence[0] == d->data[0] >> 8 &&
-		     d->confidence + d->confidence_pitch * (size_t)d->height <=
-			     (const uint8_t *)block->memory + block->bytes);
+		FAKE_MUST(d->confidence >= (const uint8_t *)d->data + bytes &&
+			  d->confidence[0] == d->data[0] >> 8 &&
+			  d->confidence + d->confidence_pitch * (size_t)d->height <=
+				  (const uint8_t *)block->memory + block->bytes);
 	return (uint8_t)(d->data[0] >> 8);
 }
 
@@ -324,56 +303,37 @@ static uint8_t label_of(const struct sx_scores *s, const struct sx_disparity *d)
 		return label_of_map(d);
 	if (!s)
 		return STIXEL_LABEL_NONE;
-	block = block_of(s->data);
-	MUST(block && (size_t)s->classes * s->plane_bytes <= block->bytes);
-	MUST(s->width == (WIDTH + s->scale - 1) / s->scale &&
-	     s->height == (HEIGHT + s->scale - 1) / s->scale);
-	MUST(s->pitch >= (size_t)s->width && s->plane_bytes >= s->pitch * (size_t)s->height);
+	block = fake_pinned(device, s->data, 1);
+	FAKE_MUST(block && (size_t)s->classes * s->plane_bytes <= block->bytes);
+	FAKE_MUST(s->width == (WIDTH + s->scale - 1) / s->scale &&
+		  s->height == (HEIGHT + s->scale - 1) / s->scale);
+	FAKE_MUST(s->pitch >= (size_t)s->width && s->plane_bytes >= s->pitch * (size_t)s->height);
 	return s->data[0];
 }
 
 /* ---- the engine: frames "finish" when a timer fires ---- */
 
-struct sx_device {
-	uint64_t frames;
-	int contexts; /* made and destroyed by one thread at a time */
-};
-
-struct sx_context {
-	struct sx_device *device;
-	int fd, columns, height;
-	bool busy, fails, external;
+struct timed {
+	bool fails;
 	int64_t done_ns;
-	struct slot *slot;
-	struct sx_result result;
-	struct stixel stixels[COLUMNS_MAX];
-	uint32_t offsets[COLUMNS_MAX + 1];
-	unsigned char left[COLUMNS_MAX * HEIGHT];
+	struct slot *slot; /* that it reads */
+	unsigned char left[FAKE_COLUMNS * HEIGHT];
 };
 
-static int fake_open(struct sx_device **ret, const struct sx_engine_params *p, char *why, size_t why_bytes)
+static int timed_open(struct sx_device *d, const struct sx_engine_params *p, char *why, size_t why_bytes)
 {
-	*ret = calloc(1, sizeof(**ret));
-	return *ret ? 0 : -ENOMEM;
+	device = d;
+	return 0;
 }
 
-static void fake_close(struct sx_device *d)
+static void timed_close(struct sx_device *d)
 {
-	MUST(!d || d->contexts == 0);
-	free(d);
+	device = NULL;
 }
 
-static const char *fake_describe(const struct sx_device *d)
+static int timed_create(struct sx_context *x, const struct sx_context_config *c, char *why, size_t why_bytes)
 {
-	return "fake engine";
-}
-
-static int fake_context_create(struct sx_context **ret, struct sx_device *d,
-			       const struct sx_context_config *c, char *why, size_t why_bytes)
-{
-	struct sx_context *x;
-
-	if (told("FAKE_CONTEXTS_MOST") && d->contexts >= told("FAKE_CONTEXTS_MOST")) {
+	if (told("FAKE_CONTEXTS_MOST") && x->device->contexts >= told("FAKE_CONTEXTS_MOST")) {
 		snprintf(why, why_bytes, "fake: no memory for %dx%d", c->width, c->height);
 		return -ENOMEM;
 	}
@@ -382,77 +342,55 @@ static int fake_context_create(struct sx_context **ret, struct sx_device *d,
 		return -ENOTSUP;
 	}
 	usleep((useconds_t)told("FAKE_BUILD_US"));
-	x = calloc(1, sizeof(*x));
-	MUST(x);
-	d->contexts++;
-	x->device = d;
-	x->columns = c->width / c->params.stixels.width;
-	x->height = c->height;
-	x->external = c->params.stereo.matcher == SX_MATCH_EXTERNAL;
-	MUST(x->columns <= COLUMNS_MAX);
+	x->own = calloc(1, sizeof(struct timed));
 	x->fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
-	MUST(x->fd >= 0);
-	*ret = x;
+	FAKE_MUST(x->own && x->fd >= 0 && x->columns <= FAKE_COLUMNS);
 	return 0;
 }
 
-static void finish(struct sx_context *x)
+static void finish(struct timed *own)
 {
-	if (x->slot)
-		atomic_store(&x->slot->computing, false);
-	x->slot = NULL;
-	x->busy = false;
+	if (own->slot)
+		atomic_store(&own->slot->computing, false);
+	own->slot = NULL;
 }
 
-static void fake_context_destroy(struct sx_context *x)
+static void timed_destroy(struct sx_context *x)
 {
-	if (!x)
-		return;
-	finish(x);
+	finish(x->own);
 	close(x->fd);
-	x->device->contexts--;
-	free(x);
+	free(x->own);
 }
 
-static int fake_submit(struct sx_context *x, const struct sx_pair *pair, const struct sx_road *previous,
-		       sx_images_read_fn *images_read, void *user)
+static int timed_begin(struct sx_context *x, const struct sx_road *previous)
 {
-	uint64_t n = ++x->device->frames;
+	const struct sx_pair *pair = x->pair;
+	const uint64_t n = x->device->frames;
+	struct timed *own = x->own;
 	long every = told("FAKE_MEASURE_EVERY"), us = told("FAKE_COMPUTE_US");
 
-	MUST(!x->busy);
-	MUST(x->external == (pair->disparity != NULL));
-	MUST(atomic_load(&((struct slot *)pair->slot)->pinned));
-	MUST(!atomic_exchange(&((struct slot *)pair->slot)->computing, true));
-	x->busy = true;
-	x->slot = pair->slot;
-	x->fails = told("FAKE_FAIL_AT") && n == (uint64_t)told("FAKE_FAIL_AT");
-	if (x->fails)
+	FAKE_MUST(fake_pinned(device, pair->slot, 1));
+	FAKE_MUST(!atomic_exchange(&((struct slot *)pair->slot)->computing, true));
+	own->slot = pair->slot;
+	own->fails = told("FAKE_FAIL_AT") && n == (uint64_t)told("FAKE_FAIL_AT");
+	if (own->fails)
 		atomic_store(&failing, true);
-	x->result = (struct sx_result){
-		.stixels = x->stixels,
-		.offsets = x->offsets,
-		.columns = (uint32_t)x->columns,
-		.count = (uint32_t)x->columns,
-		.started_ns = sx_now_ns(),
-		.road = {.slope = 0.25,
-			 .offset = -5,
-			 .cross = 0.0625,
-			 .axis = 30,
-			 .bend = 0.125,
-			 .bend_row = 25,
-			 .horizon_row = 20,
-			 .roll_rad = 0.03125,
-			 .height_m = 1.5,
-			 .pitch_sigma_rad = 0.0078125,
-			 .roll_sigma_rad = 0.015625,
-			 .height_sigma_m = 0.25,
-			 .inliers = 100},
-	};
+	x->result.started_ns = sx_now_ns();
+	x->result.road = (struct sx_road){.slope = 0.25,
+					  .offset = -5,
+					  .cross = 0.0625,
+					  .axis = 30,
+					  .bend = 0.125,
+					  .bend_row = 25,
+					  .horizon_row = 20,
+					  .roll_rad = 0.03125,
+					  .height_m = 1.5,
+					  .pitch_sigma_rad = 0.0078125,
+					  .roll_sigma_rad = 0.015625,
+					  .height_sigma_m = 0.25,
+					  .inliers = 100};
 	if (told("FAKE_BREAK_AT") && n == (uint64_t)told("FAKE_BREAK_AT"))
 		x->result.monitor.measured = UINT32_MAX;
-	if (previous)
-		MUST(previous->origin == SX_ROAD_MEASURED);
 	if (every == 0 || n % (uint64_t)every == 1) {
 		x->result.road.origin = SX_ROAD_MEASURED;
 		x->result.road.pitch_rad = (double)n;
@@ -463,61 +401,45 @@ static int fake_submit(struct sx_context *x, const struct sx_pair *pair, const s
 	} else {
 		x->result.road.origin = SX_ROAD_FROM_CALIBRATION;
 	}
-	for (int u = 0; u < x->columns; u++) {
-		x->stixels[u] = (struct stixel){.column = (uint16_t)u,
-						.row_bottom = (uint16_t)(x->height - 1),
-						.support = (uint16_t)pair->number,
-						.kind = STIXEL_OBJECT,
-						.label = label_of(pair->scores, pair->disparity)};
-		x->offsets[u + 1] = (uint32_t)u + 1;
-	}
+	for (int u = 0; u < x->columns; u++)
+		fake_column(x, true, (uint16_t)pair->number, label_of(pair->scores, pair->disparity));
 	if (told("FAKE_READ_EARLY")) {
-		atomic_store(&x->slot->computing, false);
-		x->slot = NULL;
-		images_read(user);
+		finish(own);
+		x->images_read(x->user);
 	}
 	us += n % 2 ? told("FAKE_JITTER_US") : 0;
 	x->result.stage_ns[SX_STAGE_SGM] = (int64_t)us * 1000 + 1;
 	if (told("FAKE_HANG_AT") && n == (uint64_t)told("FAKE_HANG_AT"))
 		return 0;
-	x->done_ns = x->result.started_ns + us * 1000;
+	own->done_ns = x->result.started_ns + us * 1000;
 	us += told("FAKE_TELL_LATE_US");
 	return arm(x->fd, us > 0 ? us : 1, 0);
 }
 
-static bool fake_nearly_done(const struct sx_context *x, int64_t *from_ns, int64_t *until_ns)
+static bool timed_nearly_done(const struct sx_context *x, int64_t *from_ns, int64_t *until_ns)
 {
 	*from_ns = x->result.started_ns + (told("FAKE_COMPUTE_US") - told("FAKE_NEARLY_US")) * 1000;
 	*until_ns = x->result.started_ns + (told("FAKE_COMPUTE_US") + told("FAKE_NEARLY_US")) * 1000;
 	return told("FAKE_NEARLY_US") > 0;
 }
 
-static int fake_event_fd(const struct sx_context *x)
+static int timed_look(struct sx_context *x, int timeout_ms)
 {
-	return x->fd;
-}
-
-static int fake_wait(struct sx_context *x, int timeout_ms)
-{
+	struct timed *own = x->own;
 	uint64_t times;
 
-	MUST(timeout_ms == 0 && x->busy);
 	if (read(x->fd, &times, sizeof(times)) < 0 &&
-	    !(told("FAKE_NEARLY_US") && x->done_ns > 0 && sx_now_ns() >= x->done_ns))
+	    !(told("FAKE_NEARLY_US") && own->done_ns > 0 && sx_now_ns() >= own->done_ns))
 		return 0;
-	x->done_ns = 0;
-	finish(x);
-	return x->fails ? -EIO : 1;
+	own->done_ns = 0;
+	finish(own);
+	return own->fails ? -EIO : 1;
 }
 
-static const struct sx_result *fake_result(const struct sx_context *x)
+static int timed_peek(const struct sx_context *x, enum sx_tap tap, struct sx_image *view)
 {
-	return &x->result;
-}
-
-static int fake_peek(const struct sx_context *x, enum sx_tap tap, struct sx_image *view)
-{
-	struct sx_image left = {(void *)(uintptr_t)x->left, 0, HEIGHT, COLUMNS_MAX, SX_PIXEL_U8};
+	struct timed *own = x->own;
+	struct sx_image left = {own->left, 0, HEIGHT, FAKE_COLUMNS, SX_PIXEL_U8};
 
 	if (tap != SX_TAP_LEFT)
 		return -ENOENT;
@@ -526,65 +448,30 @@ static int fake_peek(const struct sx_context *x, enum sx_tap tap, struct sx_imag
 	return 0;
 }
 
-static size_t fake_memory(const struct sx_device *d)
+static int timed_pin(struct sx_device *d, void *memory, size_t bytes)
 {
-	return 4242;
-}
-
-/* NULL: it is not the source's. */
-static struct slot *slot_of(void *pixels)
-{
-	for (int i = 0; pinned_source && i < pinned_source->slot_count; i++)
-		if (pinned_source->slots[i].pixels == pixels)
-			return &pinned_source->slots[i];
-	return NULL;
-}
-
-static int fake_pin(struct sx_device *d, void *memory, size_t bytes)
-{
-	struct slot *slot = slot_of(memory);
-	int i = 0;
-
-	if (slot) {
-		MUST(!atomic_exchange(&slot->pinned, true));
-		return 0;
-	}
-	MUST((uintptr_t)memory % 4096 == 0 && bytes % 4096 == 0);
-	MUST(!block_of(memory));
-	while (i < SLOTS_MAX && blocks[i].memory)
-		i++;
-	MUST(i < SLOTS_MAX);
-	blocks[i] = (struct sx_block){memory, bytes};
+	FAKE_MUST(bytes % 4096 == 0);
 	return 0;
 }
 
-static void fake_unpin(struct sx_device *d, void *memory)
+static const char *timed_words(void)
 {
-	struct slot *slot = slot_of(memory);
-
-	if (slot) {
-		MUST(!atomic_load(&slot->computing));
-		MUST(atomic_exchange(&slot->pinned, false));
-		return;
-	}
-	MUST(block_of(memory));
-	*block_of(memory) = (struct sx_block){0};
+	return "fake engine";
 }
 
-const struct sx_backend sx_backend_cpu = {
-	.name = "fake",
-	.open = fake_open,
-	.close = fake_close,
-	.describe = fake_describe,
-	.context_create = fake_context_create,
-	.context_destroy = fake_context_destroy,
-	.submit = fake_submit,
-	.event_fd = fake_event_fd,
-	.wait = fake_wait,
-	.nearly_done = fake_nearly_done,
-	.result = fake_result,
-	.peek = fake_peek,
-	.memory = fake_memory,
-	.pin = fake_pin,
-	.unpin = fake_unpin,
+const struct fake_play fake_play = {
+	.words = timed_words,
+	.memory_bytes = 4242,
+	.never_waits = true,
+	.open = timed_open,
+	.close = timed_close,
+	.create = timed_create,
+	.destroy = timed_destroy,
+	.begin = timed_begin,
+	.look = timed_look,
+	.peek = timed_peek,
+	.pin = timed_pin,
 };
+
+const struct sx_backend sx_backend_cpu = {
+	.name = "fake", FAKE_ENGINE, FAKE_ENGINE_PINS, .nearly_done = timed_nearly_done};

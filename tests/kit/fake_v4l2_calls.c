@@ -4,9 +4,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
@@ -41,18 +39,6 @@ int __real_epoll_ctl(int epoll, int op, int fd, struct epoll_event *event);
 int __real_epoll_wait(int epoll, struct epoll_event *events, int max, int timeout);
 int __wrap_epoll_ctl(int epoll, int op, int fd, struct epoll_event *event);
 int __wrap_epoll_wait(int epoll, struct epoll_event *events, int max, int timeout);
-
-void fake_abort(const char *format, ...)
-{
-	va_list args;
-
-	va_start(args, format);
-	fputs("# fake driver: ", stderr);
-	vfprintf(stderr, format, args);
-	fputc('\n', stderr);
-	va_end(args);
-	abort();
-}
 
 static struct handle *handle_of(int fd)
 {

@@ -8,14 +8,13 @@
 #ifndef SX_TESTS_KIT_FAKE_V4L2_PRIV_H
 #define SX_TESTS_KIT_FAKE_V4L2_PRIV_H
 
+#include "tests/kit/fake_abort.h"
 #include "tests/kit/fake_v4l2.h"
 
 #define FAKE_OFFSET_STEP 0x10000u /* of buffers in the space that mmap's offset names */
 
 /* --- the machine --- */
 
-/* The program has broken the contract of the API. */
-void fake_abort(const char *format, ...) __attribute__((format(printf, 1, 2), noreturn));
 /* Sets data of a buffer that the program may map, of its length, and its dmabuf, if the camera exports. */
 void fake_host_take(struct fake_camera *c, uint32_t index);
 void fake_host_give_back(struct fake_camera *c, struct fake_buffer *b);

@@ -1,0 +1,102 @@
+/*
+ * A fake engine: it keeps its side of the contract of stages/engine.h, aborts with a sentence when the caller
+ * breaks the other side, and computes nothing.
+ *
+ * A test links fake_engine_sources (tests/kit/meson.build), defines fake_play, which says what a frame costs, when
+ * it is done and what is in it, and defines the engine that the program looks for:
+ *
+ *	const struct sx_backend sx_backend_cpu = {.name = "fake", FAKE_ENGINE, FAKE_ENGINE_PINS};
+ *
+ * Contract of the caller: contexts are gone before their device is closed; a context has one frame at a time; a pair
+ * has the context's size, and a map exactly with matcher = external; memory is pinned by pages, once, and while no
+ * frame is in flight, exists while it is pinned, and is unpinned before the device is closed.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef SX_TESTS_KIT_FAKE_ENGINE_H
+#define SX_TESTS_KIT_FAKE_ENGINE_H
+
+#include "capture/source.h"
+#include "stages/engine.h"
+#include "stixel.h"
+#include "tests/kit/fake_abort.h"
+
+#define FAKE_COLUMNS 256
+#define FAKE_BLOCKS 64
+
+struct sx_device {
+	uint64_t frames; /* submitted so far; the one that begins is counted */
+	int contexts;
+	_Atomic int busy;		     /* contexts that have a frame; any thread may destroy one */
+	struct sx_block blocks[FAKE_BLOCKS]; /* pinned */
+	int block_count;
+	unsigned pins, unpins;
+	void *own; /* the test's */
+};
+
+struct sx_context {
+	struct sx_device *device;
+	int fd; /* of event_fd: made by create, closed by destroy */
+	int width, height, columns;
+	bool busy, external;
+	const struct sx_pair *pair; /* while busy */
+	sx_images_read_fn *images_read;
+	void *user;
+	struct sx_result result;
+	struct stixel stixels[FAKE_COLUMNS];
+	uint32_t offsets[FAKE_COLUMNS + 1];
+	void *own; /* the test's */
+};
+
+/* The test's part. Functions may be NULL, but for words, create, destroy, begin and look. */
+struct fake_play {
+	const char *(*words)(void); /* describe says */
+	size_t memory_bytes;	    /* memory says */
+	bool never_waits;	    /* the program must not wait without a frame, nor for longer than 0 ms */
+	int (*open)(struct sx_device *d, const struct sx_engine_params *p, char *why, size_t why_bytes);
+	void (*close)(struct sx_device *d);
+	int (*create)(struct sx_context *x, const struct sx_context_config *c, char *why, size_t why_bytes);
+	void (*destroy)(struct sx_context *x); /* a frame may be in flight */
+	/*
+	 * A pair has come; result has nothing yet but where stixels will be. A negative errno leaves the
+	 * context without a frame.
+	 */
+	int (*begin)(struct sx_context *x, const struct sx_road *previous);
+	/* As wait of stages/engine.h, of a context with a frame. */
+	int (*look)(struct sx_context *x, int timeout_ms);
+	int (*peek)(const struct sx_context *x, enum sx_tap tap, struct sx_image *view);
+	int (*pin)(struct sx_device *d, void *memory, size_t bytes); /* negative errno: it cannot */
+	void (*unpin)(struct sx_device *d, void *memory);
+};
+extern const struct fake_play fake_play;
+
+/* For begin: the next column, 0, 1, ..., has one object, down to the image's last row, or nothing. */
+void fake_column(struct sx_context *x, bool has_object, uint16_t support, uint8_t label);
+/* The pinned block that all of this memory lies in; NULL: there is none. */
+const struct sx_block *fake_pinned(const struct sx_device *d, const void *memory, size_t bytes);
+
+int fake_engine_open(struct sx_device **ret, const struct sx_engine_params *p, char *why, size_t why_bytes);
+void fake_engine_close(struct sx_device *d);
+const char *fake_engine_describe(const struct sx_device *d);
+int fake_engine_context_create(struct sx_context **ret, struct sx_device *d,
+			       const struct sx_context_config *c, char *why, size_t why_bytes);
+void fake_engine_context_destroy(struct sx_context *x);
+int fake_engine_submit(struct sx_context *x, const struct sx_pair *pair, const struct sx_road *previous,
+		       sx_images_read_fn *images_read, void *user);
+int fake_engine_event_fd(const struct sx_context *x);
+int fake_engine_wait(struct sx_context *x, int timeout_ms);
+const struct sx_result *fake_engine_result(const struct sx_context *x);
+int fake_engine_peek(const struct sx_context *x, enum sx_tap tap, struct sx_image *view);
+size_t fake_engine_memory(const struct sx_device *d);
+int fake_engine_pin(struct sx_device *d, void *memory, size_t bytes);
+void fake_engine_unpin(struct sx_device *d, void *memory);
+
+/* Members of a struct sx_backend. */
+#define FAKE_ENGINE                                                                                   \
+	.open = fake_engine_open, .close = fake_engine_close, .describe = fake_engine_describe,       \
+	.context_create = fake_engine_context_create, .context_destroy = fake_engine_context_destroy, \
+	.submit = fake_engine_submit, .event_fd = fake_engine_event_fd, .wait = fake_engine_wait,     \
+	.result = fake_engine_result, .peek = fake_engine_peek, .memory = fake_engine_memory
+#define FAKE_ENGINE_PINS .pin = fake_engine_pin, .unpin = fake_engine_unpin
+
+#endif
