@@ -16,7 +16,7 @@
 
 /*
  * Aggregation with costs that are counted, measured on an H200 and slices of it, beside the table that
- * tests/gpu/count_work.py makes: warp instructions that could have been issued a cell, cycles a column of the
+ * tests/lab/work/count_work.py makes: warp instructions that could have been issued a cell, cycles a column of the
  * longest paths, bytes a cell.
  */
 static const struct sx_work counted_work = {SX_STAGE_SGM,

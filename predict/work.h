@@ -1,7 +1,7 @@
 /*
  * The work of each stage of the CUDA engine, counted on one device: what predictions are made of.
  *
- * The table is made by tests/gpu/count_work.py, which says how it was counted and fitted. All of it is of
+ * The table is made by tests/lab/work/count_work.py, which says how it was counted and fitted. All of it is of
  * the default chain with the synthetic street: csct, 4 paths, 64 or 128 disparities, slanted stixels with
  * cells of 4x4 px.
  *

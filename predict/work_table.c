@@ -1,5 +1,5 @@
 /*
- * Work of the stages of the CUDA engine. Made by tests/gpu/count_work.py from tests/gpu/work; not to be
+ * Work of the stages of the CUDA engine. Made by tests/lab/work/count_work.py from tests/lab/work; not to be
  * edited.
  *
  * SPDX-License-Identifier: Apache-2.0

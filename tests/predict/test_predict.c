@@ -2,7 +2,7 @@
  * Predictions: the table against the slices that it was fitted to, boards and their names, choices, and
  * what is not predicted.
  *
- *   test_predict SLICES.csv   as tests/gpu/work/slices.csv
+ *   test_predict SLICES.csv   as tests/lab/work/slices.csv
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -21,7 +21,7 @@
 
 static const char *slices;
 
-/* An H200, or a slice of it, as tests/gpu/count_work.py has it. */
+/* An H200, or a slice of it, as tests/lab/work/count_work.py has it. */
 static struct sx_predict_device slice_of(int sms)
 {
 	return (struct sx_predict_device){90, sms, 1.98e9, 4.8e12, true};

@@ -1,5 +1,5 @@
 /*
- * The figures that tests/quality/lidar.py gives of real roads, against the truth of a drawn one: of pixels
+ * The figures that tests/lab/accuracy/lidar.py gives of real roads, against the truth of a drawn one: of pixels
  * that both cameras see, up to 60 m. Ground: of that kind, within 0.15 m of the road's plane (kerbs and
  * pavements, not banks). Obstacle: object, 0.4 to 3 m above it. What is seen between a fence's bars counts
  * nowhere.

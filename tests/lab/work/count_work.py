@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Makes predict/work_table.c: the work of each stage of the CUDA engine, for predictions of boards.
 
-Usage: count_work.py counts FILE...            tests/gpu/work/counts.csv from Nsight Compute's CSV
-       count_work.py sass OBJECT...            tests/gpu/work/sass.csv from compiled kernels
-       count_work.py slices STIXEL-BENCH       tests/gpu/work/slices.csv: measures slices of a GPU
+Usage: count_work.py counts FILE...            tests/lab/work/counts.csv from Nsight Compute's CSV
+       count_work.py sass OBJECT...            tests/lab/work/sass.csv from compiled kernels
+       count_work.py slices STIXEL-BENCH       tests/lab/work/slices.csv: measures slices of a GPU
        count_work.py table [--check]           predict/work_table.c from the three; --check: compares
 
 All but the last print what belongs into the file that they name. How the three came about, on an H200:
@@ -35,8 +35,8 @@ import subprocess
 import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-DATA = os.path.join(HERE, "work")
-TABLE = os.path.join(HERE, "..", "..", "predict", "work_table.c")
+TOP = os.path.dirname(os.path.dirname(os.path.dirname(HERE)))
+TABLE = os.path.join(TOP, "predict", "work_table.c")
 CLOCK_HZ = 1.98e9  # of the H200 when its slices were timed, by nvidia-smi
 BYTES_A_SECOND = 4.8e12
 BANDWIDTH_SHARE = 0.75  # as predict/predict.c
@@ -132,7 +132,7 @@ def counts(paths):
 # Code for other architectures.
 
 def sass(paths):
-    sys.path.insert(0, HERE)
+    sys.path.insert(0, os.path.join(TOP, "tests", "gpu"))
     import count_sass
     tool = count_sass.find("cuobjdump")
     if not tool:
@@ -190,7 +190,7 @@ def slices(program):
 # The table.
 
 def read(name):
-    with open(os.path.join(DATA, name), newline="") as f:
+    with open(os.path.join(HERE, name), newline="") as f:
         return list(csv.DictReader(f))
 
 
@@ -436,7 +436,7 @@ def table():
     for form, work in zip(all_forms(), works):
         work["whole"] = len({r["size"] for r in timed if is_of(form, r)}) < 2
     out = io.StringIO()
-    out.write("/*\n * Work of the stages of the CUDA engine. Made by tests/gpu/count_work.py from tests/gpu/work; "
+    out.write("/*\n * Work of the stages of the CUDA engine. Made by tests/lab/work/count_work.py from tests/lab/work; "
               "not to be\n * edited.\n *\n * SPDX-License-Identifier: Apache-2.0\n */\n#include \"predict/work.h\"\n\n"
               "const struct sx_work sx_work_table[] = {\n")
     for i, (form, work) in enumerate(zip(all_forms(), works)):
@@ -465,7 +465,7 @@ def main():
     elif args == ["table", "--check"]:
         with open(TABLE) as f:
             if "".join(f.read().split()) != "".join(table().split()):  # clang-format breaks lines
-                fail("predict/work_table.c is not what `count_work.py table` makes of tests/gpu/work")
+                fail("predict/work_table.c is not what `count_work.py table` makes of tests/lab/work")
     else:
         sys.exit(__doc__.split("\n\n")[1])
 

@@ -6,8 +6,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#ifndef SX_TESTS_GPU_DEVICE_TWIN_KERNELS_H
-#define SX_TESTS_GPU_DEVICE_TWIN_KERNELS_H
+#ifndef SX_TESTS_LAB_TWIN_KERNELS_H
+#define SX_TESTS_LAB_TWIN_KERNELS_H
 
 #include <cuda_runtime_api.h>
 #include <stddef.h>

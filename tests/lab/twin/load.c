@@ -3,7 +3,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "tests/gpu/device/twin/load.h"
+#include "tests/lab/twin/load.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "tests/gpu/bench.h"
+#include "tests/lab/kernels/bench.h"
 
 #define MEMORY_BYTES ((size_t)4 << 30)
 #define FAR_BYTES_MAX ((size_t)32 << 30)

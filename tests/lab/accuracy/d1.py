@@ -15,7 +15,8 @@ Wrong: off by more than 3 px and by more than 5 %.
 import os
 import sys
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "tools"))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..",
+                                "tools"))
 for name in ("STIXEL_BUILD", "STIXEL_SOURCE"):  # support.py runs programs, which is not wanted here
     os.environ.setdefault(name, "")
 from support import Png  # noqa: E402

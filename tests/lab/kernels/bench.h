@@ -4,8 +4,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#ifndef SX_TESTS_GPU_BENCH_H
-#define SX_TESTS_GPU_BENCH_H
+#ifndef SX_TESTS_LAB_KERNELS_BENCH_H
+#define SX_TESTS_LAB_KERNELS_BENCH_H
 
 #include <cuda_runtime_api.h>
 #include <stdint.h>

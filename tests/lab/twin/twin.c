@@ -23,9 +23,9 @@
 
 #include "base/clock.h"
 #include "gpu/host/engine.h"
-#include "tests/gpu/bench.h"
-#include "tests/gpu/device/twin/chain.h"
-#include "tests/gpu/device/twin/sweep.h"
+#include "tests/lab/kernels/bench.h"
+#include "tests/lab/twin/chain.h"
+#include "tests/lab/twin/sweep.h"
 
 #define SKIPPED 77
 #define TIMED_OUT 124

@@ -3,13 +3,13 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#ifndef SX_TESTS_GPU_DEVICE_TWIN_LOAD_H
-#define SX_TESTS_GPU_DEVICE_TWIN_LOAD_H
+#ifndef SX_TESTS_LAB_TWIN_LOAD_H
+#define SX_TESTS_LAB_TWIN_LOAD_H
 
 #include <stdbool.h>
 
 #include "gpu/host/green_context.h"
-#include "tests/gpu/device/twin/kernels.h"
+#include "tests/lab/twin/kernels.h"
 
 #define TWIN_BLOCKS_MAX 4096
 #define TWIN_KEEPERS 16 /* blocks that hold the cache */

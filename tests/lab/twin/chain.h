@@ -3,8 +3,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#ifndef SX_TESTS_GPU_DEVICE_TWIN_CHAIN_H
-#define SX_TESTS_GPU_DEVICE_TWIN_CHAIN_H
+#ifndef SX_TESTS_LAB_TWIN_CHAIN_H
+#define SX_TESTS_LAB_TWIN_CHAIN_H
 
 #include "capture/slots.h"
 #include "stages/engine.h"

@@ -19,7 +19,7 @@
 #include "gpu/stixels/reduce_cells_cuda.h"
 #include "stages/stixels/cells.h"
 #include "tests/check.h"
-#include "tests/gpu/bench.h"
+#include "tests/lab/kernels/bench.h"
 #include "tests/stixel_case.h"
 
 #define CLASSES 19

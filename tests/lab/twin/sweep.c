@@ -3,13 +3,13 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "tests/gpu/device/twin/sweep.h"
+#include "tests/lab/twin/sweep.h"
 
 #include <math.h>
 #include <stdio.h>
 
 #include "base/clock.h"
-#include "tests/gpu/bench.h"
+#include "tests/lab/kernels/bench.h"
 
 #define LIMIT_S 3.0 /* of one measurement's load */
 #define NEAR 0.03   /* of the target: near enough */

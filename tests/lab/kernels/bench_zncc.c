@@ -9,7 +9,7 @@
 #include <stdio.h>
 
 #include "gpu/zncc/zncc_cuda.h"
-#include "tests/gpu/bench.h"
+#include "tests/lab/kernels/bench.h"
 
 struct zncc {
 	struct bench b;

@@ -3,11 +3,11 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#ifndef SX_TESTS_GPU_DEVICE_TWIN_SWEEP_H
-#define SX_TESTS_GPU_DEVICE_TWIN_SWEEP_H
+#ifndef SX_TESTS_LAB_TWIN_SWEEP_H
+#define SX_TESTS_LAB_TWIN_SWEEP_H
 
-#include "tests/gpu/device/twin/load.h"
-#include "tests/gpu/device/twin/probe.h"
+#include "tests/lab/twin/load.h"
+#include "tests/lab/twin/probe.h"
 
 /* One load and what it left. blocks 0: none. */
 struct twin_setting {

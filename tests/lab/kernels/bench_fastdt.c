@@ -12,7 +12,7 @@
 #include "gpu/fastdt/fastdt_cuda.h"
 #include "gpu/zncc/zncc_cuda.h"
 #include "stages/stereo/zncc.h"
-#include "tests/gpu/bench.h"
+#include "tests/lab/kernels/bench.h"
 
 enum { MARKS = 4 }; /* before, behind costs, behind passes, at the end */
 

@@ -3,7 +3,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "tests/gpu/device/twin/chain.h"
+#include "tests/lab/twin/chain.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -3,11 +3,11 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#ifndef SX_TESTS_GPU_DEVICE_TWIN_PROBE_H
-#define SX_TESTS_GPU_DEVICE_TWIN_PROBE_H
+#ifndef SX_TESTS_LAB_TWIN_PROBE_H
+#define SX_TESTS_LAB_TWIN_PROBE_H
 
 #include "gpu/host/device.h"
-#include "tests/gpu/device/twin/kernels.h"
+#include "tests/lab/twin/kernels.h"
 
 #define TWIN_CACHE_BYTES ((size_t)4 << 20) /* what an Orin has of second-level cache */
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Measures stixels on real roads against lidar: KITTI 2015 (https://www.cvlibs.net/datasets/kitti).
 
-Usage: tests/quality/lidar.py STIXEL_PROCESS TRAINING [-s KEY=VALUE]... [--names FILE] [--white FILE] [-v]
+Usage: tests/lab/accuracy/lidar.py STIXEL_PROCESS TRAINING [-s KEY=VALUE]... [--names FILE] [--white FILE] [-v]
 
 TRAINING: the folder with image_2, image_3, disp_noc_0 and calib_cam_to_cam. --names: a file with one name a line, such
 as 000001_10, of the pairs to take; otherwise all. --white: another one, of pairs whose white area at the upper edge

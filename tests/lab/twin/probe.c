@@ -3,11 +3,11 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "tests/gpu/device/twin/probe.h"
+#include "tests/lab/twin/probe.h"
 
 #include <string.h>
 
-#include "tests/gpu/bench.h"
+#include "tests/lab/kernels/bench.h"
 
 #define MEMORY_BYTES ((size_t)2 << 30)
 #define CHAIN_BYTES ((size_t)512 << 20)

@@ -4,7 +4,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "gpu/cuda.cuh"
-#include "tests/gpu/device/twin/kernels.h"
+#include "tests/lab/twin/kernels.h"
 
 #define PROBE_THREADS 512
 #define AT_ONCE 8 /* loads of a thread under way */

@@ -3,7 +3,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "tests/gpu/bench.h"
+#include "tests/lab/kernels/bench.h"
 
 #include <stdio.h>
 #include <stdlib.h>
