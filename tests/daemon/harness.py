@@ -5,6 +5,7 @@ import json
 import mmap
 import os
 import queue
+import random
 import shutil
 import signal
 import socket
@@ -26,6 +27,7 @@ LIBSYSTEMD = bool(os.environ.get("SX_LIBSYSTEMD"))
 # A small pair and a small search: frames take a few milliseconds even with sanitizers.
 SMALL = ["-s", "source.kind=synthetic", "-s", "source.size=160x96", "-s", "stereo.disparities=32",
          "-s", "engine.threads=1"]
+FREE = ["-s", "source.fps=0"]
 POLL_S = 0.01
 STATES = ["starting", "running", "no_camera", "degraded", "stopping", "closed", "replaced"]
 
@@ -349,6 +351,17 @@ class Instance:
             self.pending += self.messages()
             return [line for m in self.pending for line in m if line.startswith(start)]
         return until(look, seconds, "message " + start)
+
+
+def write_pair(folder, name, seed, width=160, height=96):
+    """A pair of PGM images as left/NAME and right/NAME: texture, moved by 8 px."""
+    noise = random.Random(seed)
+    for side, shift in (("left", 0), ("right", 8)):
+        os.makedirs(os.path.join(folder, side), exist_ok=True)
+        noise.seed(seed)
+        rows = [bytes(noise.randrange(256) for _ in range(width + 8))[shift:shift + width] for _ in range(height)]
+        with open(os.path.join(folder, side, name), "wb") as f:
+            f.write(b"P5\n%d %d\n255\n" % (width, height) + b"".join(rows))
 
 
 class TestCase(unittest.TestCase):
