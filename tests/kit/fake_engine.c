@@ -78,7 +78,7 @@ void fake_column(struct sx_context *x, bool has_object, uint16_t support, uint8_
 {
 	struct sx_result *r = &x->result;
 
-	FAKE_MUST((int)r->columns < x->columns);
+	FAKE_MUST((int)r->columns < x->columns && r->columns < FAKE_COLUMNS);
 	if (has_object)
 		x->stixels[r->count++] = (struct stixel){.column = (uint16_t)r->columns,
 							 .row_bottom = (uint16_t)(x->height - 1),
