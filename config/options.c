@@ -13,6 +13,12 @@
 /* Section that a key of [model] had before; rows take it from here. */
 #define WAS NULL
 
+/*
+ * Default of a number that is left open: sx_stereo_resolve() fills in the best value for cost and paths, whose
+ * only table is best_penalties in stages/params.c.
+ */
+#define BEST "0"
+
 #define COMMON(s, k, o, d, c, h) \
 	.section = (s), .was = WAS, .key = (k), .offset = (o), .initial = (d), .change = (c), .help = (h)
 
@@ -267,14 +273,13 @@ const struct sx_option sx_options[] = {
 		 "px", RESTART, "search range"),
 	INT("stereo", "min_disparity", params.stereo.min_disparity, "0", -128, 128, "px", RESTART,
 	    "smallest disparity that is searched"),
-	/* 0 of these and of sigma_*: sx_stereo_resolve() knows the values, and help and man page ask it */
-	INT("stereo", "p1", params.stereo.p1, "0", 0, 255, NULL, CONTEXTS,
+	INT("stereo", "p1", params.stereo.p1, BEST, 0, 255, NULL, CONTEXTS,
 	    "penalty of a step of 1 along horizontal paths; 0: the best for cost and paths"),
-	INT("stereo", "p2", params.stereo.p2, "0", 0, 255, NULL, CONTEXTS,
+	INT("stereo", "p2", params.stereo.p2, BEST, 0, 255, NULL, CONTEXTS,
 	    "penalty of a larger step along horizontal paths; 0: the best for cost and paths"),
-	INT("stereo", "p1_vertical", params.stereo.p1_vertical, "0", 0, 255, NULL, CONTEXTS,
+	INT("stereo", "p1_vertical", params.stereo.p1_vertical, BEST, 0, 255, NULL, CONTEXTS,
 	    "p1 of vertical and diagonal paths; 0: as p1 where that is set, else the best"),
-	INT("stereo", "p2_vertical", params.stereo.p2_vertical, "0", 0, 255, NULL, CONTEXTS,
+	INT("stereo", "p2_vertical", params.stereo.p2_vertical, BEST, 0, 255, NULL, CONTEXTS,
 	    "p2 of vertical and diagonal paths; 0: as p2 where that is set, else the best"),
 	INT("stereo", "uniqueness", params.stereo.uniqueness, "95", 1, 100, "%", CONTEXTS,
 	    "the best sum must be below this share of any rival; 100: off"),

@@ -14,7 +14,7 @@
 /* Longest text of a default: its value twice, and the words around it. */
 #define DEFAULT_BYTES (2 * SX_OPTION_TEXT_BYTES + 64)
 
-/* Writes the value that stands for the default of a key of [stereo], with all other keys at theirs. */
+/* Writes what engines compute with by default: where a default leaves the value open (BEST), the best one. */
 static void write_resolved(const struct sx_option *o, char text[SX_OPTION_TEXT_BYTES])
 {
 	struct sx_settings s;
@@ -30,11 +30,9 @@ static void write_resolved(const struct sx_option *o, char text[SX_OPTION_TEXT_B
 /* "7", "empty", "0 (12 with the other defaults)"; not for a key that must be given. */
 static void write_default(const struct sx_option *o, char text[DEFAULT_BYTES])
 {
-	const size_t stereo = offsetof(struct sx_settings, params.stereo);
-	char resolved[SX_OPTION_TEXT_BYTES] = "";
+	char resolved[SX_OPTION_TEXT_BYTES];
 
-	if (o->offset >= stereo && o->offset < stereo + sizeof(struct sx_stereo_params))
-		write_resolved(o, resolved);
+	write_resolved(o, resolved);
 	if (*resolved && strcmp(resolved, o->initial) != 0)
 		snprintf(text, DEFAULT_BYTES, "%s (%s with the other defaults)", o->initial, resolved);
 	else

@@ -7,6 +7,7 @@
 #include <math.h>
 
 #include "config/text/number.h"
+#include "stages/context.h"
 #include "tests/config/fixture.h"
 
 static struct sx_settings defaults(void)
@@ -79,6 +80,33 @@ static void defaults_come_back_as_written(void **state)
 		else
 			assert_string_equal(sx_options[i].key,
 					    "kind"); /* a vehicle must not run on a made-up street */
+}
+
+/* What a row says is what engines compute with, but for the keys that it leaves open. */
+static void engines_replace_only_open_defaults(void **state)
+{
+	static const char *const open[] = {"p1",     "p2",	    "p1_vertical", "p2_vertical",
+					   "fastdt", "sigma_space", "sigma_range"};
+	char text[SX_OPTION_TEXT_BYTES];
+	struct sx_settings s;
+	size_t replaced = 0;
+
+	assert_int_equal(sx_settings_init(&s), 0);
+	sx_context_resolve(&s.params);
+	for (int i = 0; i < sx_option_count; i++) {
+		const struct sx_option *o = &sx_options[i];
+
+		sx_option_write(o, &s, text);
+		if (!o->initial || !strcmp(text, o->initial))
+			continue;
+		if (replaced == sizeof(open) / sizeof(*open))
+			fail_msg("engines make %s of the default %s of %s.%s", text, o->initial, o->section,
+				 o->key);
+		assert_string_equal(o->key, open[replaced++]);
+		assert_true(!strcmp(o->initial, "0") || !strcmp(o->initial, "auto"));
+	}
+	assert_int_equal(replaced, sizeof(open) / sizeof(*open));
+	sx_settings_finish(&s);
 }
 
 static void limits_are_in_and_beyond_is_out(void **state)
@@ -441,6 +469,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(names_are_unique_and_in_order),
 		cmocka_unit_test(defaults_come_back_as_written),
+		cmocka_unit_test(engines_replace_only_open_defaults),
 		cmocka_unit_test(limits_are_in_and_beyond_is_out),
 		cmocka_unit_test(numbers_are_read_strictly),
 		cmocka_unit_test(units_may_follow),
