@@ -102,15 +102,14 @@ static int check_fastdt(const struct sx_stereo_params *p, const struct reason *r
 	double gain, sum;
 
 	if (!(p->fastdt_sigma_space > 0 && p->fastdt_sigma_range > 0))
-		return params_refuse(r,
-				     "stereo.sigma_space = %g and stereo.sigma_range = %g: must be positive",
+		return params_refuse(r, "model.sigma_space = %g and model.sigma_range = %g: must be positive",
 				     p->fastdt_sigma_space, p->fastdt_sigma_range);
 	gain = 1 / (1 - exp(-1 / p->fastdt_sigma_space));
 	sum = sx_cost_max(p->cost) * gain * gain * gain * gain;
 	if (!(sum <= UINT16_MAX))
 		return params_refuse(
 			r,
-			"stereo.sigma_space = %g: sums of the largest matching cost %d would reach %.0f, "
+			"model.sigma_space = %g: sums of the largest matching cost %d would reach %.0f, "
 			"and must not exceed %d",
 			p->fastdt_sigma_space, sx_cost_max(p->cost), sum, UINT16_MAX);
 	return 0;
@@ -177,7 +176,7 @@ static int check_filters(const struct sx_filter_params *p, const struct reason *
 			p->left_right);
 	if (p->speckle_size < 0 || p->speckle_range < 0)
 		return params_refuse(
-			r, "filters.speckle_size = %d and filters.speckle_range = %d: must not be negative",
+			r, "filters.speckle_size = %d and model.speckle_range = %d: must not be negative",
 			p->speckle_size, p->speckle_range);
 	return 0;
 }
@@ -243,12 +242,12 @@ static int check_probabilities(const struct sx_stixel_params *p, const struct re
 	if (!(fabs(sum - 1) <= 1e-6))
 		return params_refuse(
 			r,
-			"stixels.p_invalid_ground = %g, p_invalid_object = %g, p_invalid_sky = %g: must "
+			"model.p_invalid_ground = %g, p_invalid_object = %g, p_invalid_sky = %g: must "
 			"sum up to 1, not %g",
 			p->p_invalid_ground, p->p_invalid_object, p->p_invalid_sky, sum);
 	if (!(p->p_gravity + p->p_below_ground < 1))
 		return params_refuse(
-			r, "stixels.p_gravity = %g and p_below_ground = %g: must sum up to less than 1",
+			r, "model.p_gravity = %g and p_below_ground = %g: must sum up to less than 1",
 			p->p_gravity, p->p_below_ground);
 	return 0;
 }
@@ -268,39 +267,37 @@ static int check_slanted(const struct sx_params *p, const struct reason *r)
 			p->stixels.cell_height);
 	if (!(s->sigma_ground_px >= 0.01 && s->sigma_object_px >= 0.01 && s->sigma_sky_px >= 0.01))
 		return params_refuse(r,
-				     "stixels.slanted_sigma_ground_px = %g, slanted_sigma_object_px = %g, "
+				     "model.slanted_sigma_ground_px = %g, slanted_sigma_object_px = %g, "
 				     "slanted_sigma_sky_px = %g: must be at least 0.01",
 				     s->sigma_ground_px, s->sigma_object_px, s->sigma_sky_px);
 	if (!(s->offset_px >= s->sigma_ground_px / 16))
 		return params_refuse(r,
-				     "stixels.slanted_offset_px = %g: must be at least a sixteenth of "
+				     "model.slanted_offset_px = %g: must be at least a sixteenth of "
 				     "slanted_sigma_ground_px = %g",
 				     s->offset_px, s->sigma_ground_px);
 	if (!(s->confidence_full > 0 && s->confidence_full <= 1))
-		return params_refuse(r, "stixels.slanted_confidence_full = %g: must be above 0 and at most 1",
+		return params_refuse(r, "model.slanted_confidence_full = %g: must be above 0 and at most 1",
 				     s->confidence_full);
 	if (!(s->roughness >= 0 && s->roughness <= 1))
-		return params_refuse(r, "stixels.slanted_roughness = %g: must be from 0 to 1", s->roughness);
+		return params_refuse(r, "model.slanted_roughness = %g: must be from 0 to 1", s->roughness);
 	if (!(s->slope_px > 0 && s->bent_px > 0))
-		return params_refuse(r,
-				     "stixels.slanted_slope_px = %g, slanted_bent_px = %g: must be positive",
+		return params_refuse(r, "model.slanted_slope_px = %g, slanted_bent_px = %g: must be positive",
 				     s->slope_px, s->bent_px);
 	for (size_t i = 0; i < sizeof(weights) / sizeof(*weights); i++)
 		if (!(weights[i] >= 0 && weights[i] <= 1000))
 			return params_refuse(
 				r,
-				"stixels.slanted_cut = %g, slanted_gravity = %g, slanted_order = %g, "
+				"model.slanted_cut = %g, slanted_gravity = %g, slanted_order = %g, "
 				"slanted_gap = %g, slanted_hole = %g, slanted_semantic = %g, "
 				"slanted_sky_outlier = %g: must be from 0 to 1000",
 				s->cut, s->gravity, s->order, s->gap, s->hole, s->semantic, s->sky_outlier);
 	if (s->above < 0 || s->above > 100)
-		return params_refuse(r, "stixels.slanted_above = %d: must be from 0 to 100 percent",
-				     s->above);
+		return params_refuse(r, "model.slanted_above = %d: must be from 0 to 100 percent", s->above);
 	if (!(s->below >= 0 && s->below <= 1))
-		return params_refuse(r, "stixels.slanted_below = %g: must be from 0 to 1", s->below);
+		return params_refuse(r, "model.slanted_below = %g: must be from 0 to 1", s->below);
 	if (s->fill_px < 0 || s->fill_px > 512 || s->feet_px < 0 || s->feet_px > 512)
 		return params_refuse(
-			r, "stixels.slanted_fill_px = %d, slanted_feet_px = %d: must be from 0 to 512",
+			r, "model.slanted_fill_px = %d, slanted_feet_px = %d: must be from 0 to 512",
 			s->fill_px, s->feet_px);
 	return 0;
 }
@@ -321,7 +318,7 @@ static int check_semantics(const struct sx_semantic_params *s, const struct reas
 static int check_evidence(const struct sx_stixel_params *s, const struct reason *r)
 {
 	if (s->sky_grey < 0 || s->sky_grey > 256 || s->saturated < 0 || s->saturated > 256)
-		return params_refuse(r, "stixels.sky_grey = %d, saturated = %d: must be from 0 to 256",
+		return params_refuse(r, "model.sky_grey = %d, stixels.saturated = %d: must be from 0 to 256",
 				     s->sky_grey, s->saturated);
 	return 0;
 }
@@ -338,12 +335,12 @@ static int check_stixels(const struct sx_params *p, int width, const struct reas
 	if (!(s->sigma_object_px > 0 && s->sigma_ground_px > 0 && s->sigma_sky_px > 0))
 		return params_refuse(
 			r,
-			"stixels.sigma_object_px = %g, sigma_ground_px = %g, sigma_sky_px = %g: must "
+			"model.sigma_object_px = %g, sigma_ground_px = %g, sigma_sky_px = %g: must "
 			"be positive",
 			s->sigma_object_px, s->sigma_ground_px, s->sigma_sky_px);
 	if (!(2 * s->epsilon_px <= p->stereo.disparities))
 		return params_refuse(
-			r, "stixels.epsilon_px = %g: twice that must not exceed stereo.disparities = %d",
+			r, "model.epsilon_px = %g: twice that must not exceed stereo.disparities = %d",
 			s->epsilon_px, p->stereo.disparities);
 	if (sx_is_slanted(s) &&
 	    ((e = check_slanted(p, r)) < 0 || (e = check_semantics(&p->semantics, r)) < 0))

@@ -1,0 +1,64 @@
+#!/usr/bin/env python3
+# Keys that messages name exist under that name: texts of the product's C sources against the option table.
+# Usage: test_key_names.py CONFIG_DUMP ROOT
+# SPDX-License-Identifier: Apache-2.0
+import json
+import os
+import re
+import subprocess
+import sys
+import unittest
+
+DUMP, ROOT = sys.argv.pop(1), sys.argv.pop(1)
+FOLDERS = ("stages", "config", "cpu", "gpu", "engines", "predict", "capture", "daemon")
+# a text of C, in as many pieces as it has; those of #include come with the word
+TEXT = re.compile(r'(#\s*include\s*)?"((?:[^"\\\n]|\\.)*(?:"\s*"(?:[^"\\\n]|\\.)*)*)"')
+FILES = re.compile(r"\.(md|conf|h)$")
+
+
+def wrong_names(text, sections):
+    """What a text names as a key, SECTION.KEY or after it KEY = %, that the table does not have."""
+    section, wrong = None, []
+    names = "|".join(sections)
+    for m in re.finditer(r"(?<![\w/.%%])(?:(%s)\.)?([a-z]\w*)( = %%|)" % names, text):
+        if m[1] and not FILES.search(m[0].strip(" =%")):
+            section = m[1]
+        elif not (section and m[3]):
+            continue
+        if m[2] not in sections[section]:
+            wrong.append("%s.%s" % (section, m[2]))
+    return wrong
+
+
+class KeyNames(unittest.TestCase):
+    def setUp(self):
+        out = subprocess.run([DUMP, "json", "source.kind=synthetic"], capture_output=True, text=True, check=True)
+        self.sections = {section: {k for k, row in keys.items() if "now" not in row}
+                         for section, keys in json.loads(out.stdout).items()}
+
+    def test_the_search_finds_wrong_names(self):
+        for text, wrong in (("stereo.p1%s = %d and stereo.p2%s = %d", []), ("see docs/model.md", []),
+                            ("camera.fx = %g, fy = %g: found %s = %d", []), ("wants stereo.disparities = 64", []),
+                            ("stixels.p_gravity = %g and p_below_ground = %g", ["stixels.p_gravity",
+                                                                                "stixels.p_below_ground"]),
+                            ("model.sky_grey = %d, saturated = %d", ["model.saturated"])):
+            self.assertEqual(wrong_names(text, self.sections), wrong)
+
+    def test_keys_in_messages_exist(self):
+        wrong, named = [], 0
+        for folder in FOLDERS:
+            for here, _, names in os.walk(os.path.join(ROOT, folder)):
+                for name in sorted(names):
+                    if not name.endswith((".c", ".h", ".def", ".cu", ".cuh")):
+                        continue
+                    with open(os.path.join(here, name), encoding="utf-8") as f:
+                        source = f.read()
+                    for include, text in TEXT.findall(source):
+                        text = "" if include else re.sub(r'"\s*"', "", text)
+                        named += any(s + "." in text for s in self.sections)
+                        wrong += ["%s: %s in '%s'" % (name, key, text) for key in wrong_names(text, self.sections)]
+        self.assertEqual(wrong, [])
+        self.assertGreater(named, 50)
+
+
+unittest.main(verbosity=2)
