@@ -1,5 +1,5 @@
 /*
- * engine.volume: stored or checkpoint path costs, and why.
+ * engine.volume: what becomes of it, by the table of rules below, and why.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -9,6 +9,43 @@
 #include "predict/predict.h"
 
 #define BYTE_MAX 255
+
+/* What the choice depends on, of one device and one size with its settings. */
+enum {
+	ALWAYS = 0,
+	NO_CHECKPOINT = 1, /* sx_predict_checkpoint_refuses() */
+	NO_COUNTED = 2,	   /* sx_predict_counted_refuses() */
+	INTEGRATED = 4,
+	UNPREDICTED = 8,	/* the device is unknown, or the settings were not counted */
+	CHECKPOINT_FASTER = 16, /* than stored, predicted */
+	COUNTED_FASTER = 32,	/* than stored, measured on cards with 128 disparities */
+};
+
+enum volume_reason { ASKED, REFUSED, BLIND, PREDICTED, MEASURED };
+
+/* The first rule counts whose setting is the one that was asked for and whose facts all hold. */
+static const struct volume_rule {
+	enum sx_volume_choice asked;
+	unsigned facts;
+	enum sx_volume_choice flow;
+	enum volume_reason reason;
+} rules[] = {
+	{SX_VOLUME_STORED, ALWAYS, SX_VOLUME_STORED, ASKED},
+
+	{SX_VOLUME_COUNTED, NO_COUNTED, SX_VOLUME_STORED, REFUSED},
+	{SX_VOLUME_COUNTED, ALWAYS, SX_VOLUME_COUNTED, ASKED},
+
+	{SX_VOLUME_CHECKPOINT, NO_CHECKPOINT, SX_VOLUME_STORED, REFUSED},
+	{SX_VOLUME_CHECKPOINT, ALWAYS, SX_VOLUME_CHECKPOINT, ASKED},
+
+	{SX_VOLUME_AUTO, NO_CHECKPOINT, SX_VOLUME_STORED, REFUSED},
+	/* memory of integrated GPUs is slow beside what they compute */
+	{SX_VOLUME_AUTO, UNPREDICTED | INTEGRATED, SX_VOLUME_CHECKPOINT, BLIND},
+	{SX_VOLUME_AUTO, UNPREDICTED, SX_VOLUME_STORED, BLIND},
+	{SX_VOLUME_AUTO, CHECKPOINT_FASTER, SX_VOLUME_CHECKPOINT, PREDICTED},
+	{SX_VOLUME_AUTO, COUNTED_FASTER, SX_VOLUME_COUNTED, MEASURED},
+	{SX_VOLUME_AUTO, ALWAYS, SX_VOLUME_STORED, PREDICTED},
+};
 
 /* Compute capabilities with products of bits in one instruction (gpu/stereo/match.cuh). */
 #define PRODUCTS_FROM 80
@@ -55,18 +92,46 @@ const char *sx_predict_counted_refuses(const struct sx_stereo_params *p, int cap
 	return NULL;
 }
 
-/* Instead of stored, on cards, and where it was measured. ms: then, with the winner, which is the same. */
-static bool counted_is_faster(const struct sx_predict_device *d, const struct sx_predict_case *c, double *ms)
+/* What the rules ask for. refused: why NO_CHECKPOINT or NO_COUNTED; ms: of aggregation and winner, by flow. */
+struct volume_facts {
+	unsigned facts;
+	const char *refused[SX_VOLUME_CHECKPOINT + 1];
+	double ms[SX_VOLUME_CHECKPOINT + 1];
+};
+
+/* Of a card with the settings that counted was measured with; the winner is that of stored. */
+static double counted_ms(const struct sx_predict_device *d, const struct sx_predict_case *c)
 {
-	const struct sx_stereo_params *p = &c->params->stereo;
 	struct sx_prediction stored;
 
-	if (!d->copies || sx_predict_counted_refuses(p, d->capability) ||
-	    p->disparities != counted_work.disparities)
-		return false;
+	if (!d->copies || sx_predict_counted_refuses(&c->params->stereo, d->capability) ||
+	    c->params->stereo.disparities != counted_work.disparities)
+		return (double)NAN;
 	sx_predict(&stored, d, c, SX_VOLUME_STORED);
-	*ms = sx_predict_work_ms(&counted_work, d, c) + stored.stage[SX_STAGE_WINNER].ms;
-	return *ms < stored.stage[SX_STAGE_SGM].ms + stored.stage[SX_STAGE_WINNER].ms;
+	return sx_predict_work_ms(&counted_work, d, c) + stored.stage[SX_STAGE_WINNER].ms;
+}
+
+static struct volume_facts facts_of(const struct sx_predict_device *d, bool integrated,
+				    const struct sx_predict_case *c)
+{
+	const struct sx_stereo_params *p = &c->params->stereo;
+	const bool known = d->clock_hz > 0.0;
+	const double stored = known ? sx_predict_paths_ms(d, c, SX_VOLUME_STORED) : (double)NAN;
+	const double checkpoint = known ? sx_predict_paths_ms(d, c, SX_VOLUME_CHECKPOINT) : (double)NAN;
+	const double counted = known ? counted_ms(d, c) : (double)NAN;
+	struct volume_facts f = {
+		.refused = {[SX_VOLUME_COUNTED] = sx_predict_counted_refuses(p, d->capability),
+			    [SX_VOLUME_CHECKPOINT] = sx_predict_checkpoint_refuses(p)},
+		.ms = {[SX_VOLUME_STORED] = stored,
+		       [SX_VOLUME_COUNTED] = counted,
+		       [SX_VOLUME_CHECKPOINT] = checkpoint},
+	};
+
+	f.facts = (f.refused[SX_VOLUME_CHECKPOINT] ? NO_CHECKPOINT : 0) |
+		  (f.refused[SX_VOLUME_COUNTED] ? NO_COUNTED : 0) | (integrated ? INTEGRATED : 0) |
+		  (isnan(stored) || isnan(checkpoint) ? UNPREDICTED : 0) |
+		  (checkpoint < stored ? CHECKPOINT_FASTER : 0) | (counted < stored ? COUNTED_FASTER : 0);
+	return f;
 }
 
 /* What was not counted for a prediction; empty: nothing. */
@@ -83,53 +148,50 @@ static void find_missing(const struct sx_predict_device *d, const struct sx_pred
 	snprintf(to, bytes, "%s", p.missing);
 }
 
-/* Without a prediction: memory of integrated GPUs is slow beside what they compute. */
-static enum sx_volume_choice choose_blindly(const struct sx_predict_device *d, bool integrated,
-					    const struct sx_predict_case *c, char *why, size_t why_bytes)
+/* The sentence that goes with a rule, behind "engine.volume = ". */
+static void explain(const struct volume_rule *r, const struct volume_facts *f,
+		    const struct sx_predict_device *d, const struct sx_predict_case *c, char *why,
+		    size_t bytes)
 {
-	const enum sx_volume_choice volume = integrated ? SX_VOLUME_CHECKPOINT : SX_VOLUME_STORED;
+	const char *asked = sx_volume_names[r->asked], *flow = sx_volume_names[r->flow];
+	const enum sx_volume_choice other =
+		r->flow == SX_VOLUME_STORED ? SX_VOLUME_CHECKPOINT : SX_VOLUME_STORED;
 	char missing[192];
 
-	find_missing(d, c, missing, sizeof(missing));
-	snprintf(why, why_bytes, "engine.volume = auto: %s, as the GPU is %s; not predicted (%s)",
-		 sx_volume_names[volume], integrated ? "integrated" : "a card", missing);
-	return volume;
+	switch (r->reason) {
+	case ASKED:
+		snprintf(why, bytes, "engine.volume = %s", asked);
+		break;
+	case REFUSED:
+		snprintf(why, bytes, "engine.volume = %s: %s, as %s", asked, flow,
+			 f->refused[r->facts == NO_COUNTED ? SX_VOLUME_COUNTED : SX_VOLUME_CHECKPOINT]);
+		break;
+	case BLIND:
+		find_missing(d, c, missing, sizeof(missing));
+		snprintf(why, bytes, "engine.volume = %s: %s, as the GPU is %s; not predicted (%s)", asked,
+			 flow, f->facts & INTEGRATED ? "integrated" : "a card", missing);
+		break;
+	case PREDICTED:
+		snprintf(why, bytes, "engine.volume = %s: %s, predicted %.3g ms for %.3g of %s", asked, flow,
+			 f->ms[r->flow], f->ms[other], sx_volume_names[other]);
+		break;
+	case MEASURED:
+		snprintf(why, bytes,
+			 "engine.volume = %s: %s, predicted %.3g ms for %.3g of stored, %.3g of checkpoint",
+			 asked, flow, f->ms[r->flow], f->ms[SX_VOLUME_STORED], f->ms[SX_VOLUME_CHECKPOINT]);
+		break;
+	}
 }
 
 enum sx_volume_choice sx_predict_volume(const struct sx_predict_device *d, bool integrated,
 					const struct sx_predict_case *c, enum sx_volume_choice asked,
 					char *why, size_t why_bytes)
 {
-	const char *refused = sx_predict_checkpoint_refuses(&c->params->stereo);
-	enum sx_volume_choice volume;
-	const bool known = d->clock_hz > 0.0;
-	double stored, checkpoint, counted;
+	const struct volume_facts f = facts_of(d, integrated, c);
+	const struct volume_rule *r = rules;
 
-	if (asked == SX_VOLUME_COUNTED)
-		refused = sx_predict_counted_refuses(&c->params->stereo, d->capability);
-	if (asked == SX_VOLUME_STORED || (asked != SX_VOLUME_AUTO && !refused)) {
-		snprintf(why, why_bytes, "engine.volume = %s", sx_volume_names[asked]);
-		return asked;
-	}
-	if (refused) {
-		snprintf(why, why_bytes, "engine.volume = %s: stored, as %s", sx_volume_names[asked],
-			 refused);
-		return SX_VOLUME_STORED;
-	}
-	stored = known ? sx_predict_paths_ms(d, c, SX_VOLUME_STORED) : (double)NAN;
-	checkpoint = known ? sx_predict_paths_ms(d, c, SX_VOLUME_CHECKPOINT) : (double)NAN;
-	if (isnan(stored) || isnan(checkpoint))
-		return choose_blindly(d, integrated, c, why, why_bytes);
-	volume = checkpoint < stored ? SX_VOLUME_CHECKPOINT : SX_VOLUME_STORED;
-	if (volume == SX_VOLUME_STORED && counted_is_faster(d, c, &counted)) {
-		snprintf(why, why_bytes,
-			 "engine.volume = auto: counted, predicted %.3g ms for %.3g of stored, %.3g of "
-			 "checkpoint",
-			 counted, stored, checkpoint);
-		return SX_VOLUME_COUNTED;
-	}
-	snprintf(why, why_bytes, "engine.volume = auto: %s, predicted %.3g ms for %.3g of %s",
-		 sx_volume_names[volume], fmin(stored, checkpoint), fmax(stored, checkpoint),
-		 sx_volume_names[volume == SX_VOLUME_STORED ? SX_VOLUME_CHECKPOINT : SX_VOLUME_STORED]);
-	return volume;
+	while (r->asked != asked || (r->facts & ~f.facts))
+		r++; /* the last rule of each setting asks for nothing */
+	explain(r, &f, d, c, why, why_bytes);
+	return r->flow;
 }

@@ -137,6 +137,55 @@ static void test_volume(void **state)
 	}
 }
 
+/* One case for each row of the table of rules, in its order. */
+static void test_rules(void **state)
+{
+	static const struct sx_predict_device card = {90, 132, 1.98e9, 4.8e12, true};
+	static const struct sx_predict_device slice = {90, 16, 1.98e9, 4.8e12, true};
+	static const struct sx_predict_device slow = {89, 24, 2.5e9, 80e9, true};
+	static const struct sx_predict_device thor = {110, 20, 1.57e9, 273e9, false}, unknown = {90, 8};
+	static const struct {
+		enum sx_volume_choice asked;
+		const struct sx_predict_device *device;
+		bool integrated;
+		enum sx_cost cost;
+		enum sx_volume_choice flow;
+		const char *words;
+	} cases[] = {
+		{SX_VOLUME_STORED, &thor, true, SX_COST_CSCT, SX_VOLUME_STORED, "= stored"},
+		{SX_VOLUME_COUNTED, &thor, true, SX_COST_CSCT, SX_VOLUME_STORED,
+		 "= counted: stored, as counted is for GPUs that multiply bits"},
+		{SX_VOLUME_COUNTED, &card, false, SX_COST_CSCT, SX_VOLUME_COUNTED, "= counted"},
+		{SX_VOLUME_CHECKPOINT, &card, false, SX_COST_CENSUS, SX_VOLUME_STORED,
+		 "= checkpoint: stored, as checkpoint is for stereo.cost"},
+		{SX_VOLUME_CHECKPOINT, &card, false, SX_COST_CSCT, SX_VOLUME_CHECKPOINT, "= checkpoint"},
+		{SX_VOLUME_AUTO, &thor, true, SX_COST_CENSUS, SX_VOLUME_STORED,
+		 "= auto: stored, as checkpoint is for stereo.cost"},
+		{SX_VOLUME_AUTO, &unknown, true, SX_COST_CSCT, SX_VOLUME_CHECKPOINT,
+		 "= auto: checkpoint, as the GPU is integrated; not predicted (no figures of this GPU)"},
+		{SX_VOLUME_AUTO, &unknown, false, SX_COST_CSCT, SX_VOLUME_STORED,
+		 "= auto: stored, as the GPU is a card; not predicted (no figures of this GPU)"},
+		{SX_VOLUME_AUTO, &slow, false, SX_COST_CSCT, SX_VOLUME_CHECKPOINT,
+		 "= auto: checkpoint, predicted "},
+		{SX_VOLUME_AUTO, &card, false, SX_COST_CSCT, SX_VOLUME_COUNTED,
+		 "= auto: counted, predicted "},
+		{SX_VOLUME_AUTO, &slice, false, SX_COST_CSCT, SX_VOLUME_STORED, "= auto: stored, predicted "},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct sx_params p = defaults();
+		const struct sx_predict_case c = {&p, 1242, 375};
+		char why[256];
+
+		p.stereo.cost = cases[i].cost;
+		assert_int_equal(sx_predict_volume(cases[i].device, cases[i].integrated, &c, cases[i].asked,
+						   why, sizeof(why)),
+				 cases[i].flow);
+		if (!strstr(why, cases[i].words) || strncmp(why, "engine.volume = ", 16) != 0)
+			fail_msg("case %zu: '%s' does not say '%s'", i, why, cases[i].words);
+	}
+}
+
 /* Slower in each respect means longer; and the stage says what it waits for. */
 static void test_bounds(void **state)
 {
@@ -285,6 +334,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_slices), cmocka_unit_test(test_volume),
 		cmocka_unit_test(test_bounds), cmocka_unit_test(test_missing),
 		cmocka_unit_test(test_boards), cmocka_unit_test(test_device_of_model),
+		cmocka_unit_test(test_rules),
 	};
 
 	if (argc != 2)
