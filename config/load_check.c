@@ -14,6 +14,7 @@
 #include "config/calibration/calibration.h"
 #include "config/classes.h"
 #include "config/load_priv.h"
+#include "stages/params_check.h"
 
 #define PLACES 3 /* that are told with one sentence */
 /* What a calibration file says as well. */

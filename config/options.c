@@ -15,7 +15,7 @@
 
 /*
  * Default of a number that is left open: sx_stereo_resolve() fills in the best value for cost and paths, whose
- * only table is best_penalties in stages/params.c.
+ * only table is best_penalties in stages/params/params.c.
  */
 #define BEST "0"
 

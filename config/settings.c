@@ -10,6 +10,7 @@
 
 #include "config/camera.h"
 #include "config/load_priv.h"
+#include "stages/params_check.h"
 #include "stixel.h"
 
 void sx_settings_finish(struct sx_settings *s)

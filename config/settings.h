@@ -11,7 +11,7 @@
 #include "config/calibration/rectify_params.h"
 #include "power/params.h"
 #include "stages/engine.h"
-#include "stages/params.h"
+#include "stages/params/params.h"
 
 enum sx_planes { SX_PLANES_NONE, SX_PLANES_DISPARITY, SX_PLANES_LEFT, SX_PLANES_BOTH, SX_PLANES_PAIR };
 enum sx_planes_when { SX_PLANES_ASKED, SX_PLANES_ALWAYS };

@@ -23,7 +23,7 @@
 
 #include "base/image.h"
 #include "cpu/fastdt.h"
-#include "stages/params.h"
+#include "stages/params/params.h"
 
 #define SX_MATCHER_ALIGNMENT 64 /* bytes */
 /* Bytes that vector code may touch before and after a row. */

@@ -7,7 +7,7 @@
 #define SX_CPU_SEGMENT_H
 
 #include "base/image.h"
-#include "stages/params.h"
+#include "stages/params/params.h"
 #include "stages/road/road.h"
 #include "stages/stixels/segment.h"
 

@@ -8,7 +8,7 @@
 
 #include <stdint.h>
 
-#include "stages/params.h"
+#include "stages/params/params.h"
 #include "stages/road/road.h"
 
 #define SX_SKY_WORDS_MAX 128 /* of images 4096 wide */

@@ -10,6 +10,7 @@
 
 #include "base/contract.h"
 #include "daemon/run_priv.h"
+#include "stages/params_check.h"
 #include "stages/stixels/reduce.h"
 
 #define CHANGES_MAX 256

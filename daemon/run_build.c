@@ -12,6 +12,7 @@
 #include "base/log.h"
 #include "config/config.h"
 #include "daemon/run_priv.h"
+#include "stages/params_check.h"
 
 /* Image size of a pipeline while the camera is absent, if the configuration has none. */
 #define ABSENT_WIDTH 640

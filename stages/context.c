@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <stdio.h>
 
+#include "stages/params_check.h"
 #include "stages/rectify/rig.h"
 #include "stages/stereo/census.h"
 #include "stages/stereo/ingest.h"

@@ -14,7 +14,7 @@
 #include "base/pair.h"
 #include "base/rig.h"
 #include "stages/monitor/monitor.h"
-#include "stages/params.h"
+#include "stages/params/params.h"
 #include "stages/road/road.h"
 #include "stages/stereo/stretch.h"
 

@@ -7,7 +7,7 @@
 #ifndef SX_TESTS_EVIDENCE_CASE_H
 #define SX_TESTS_EVIDENCE_CASE_H
 
-#include "stages/params.h"
+#include "stages/params/params.h"
 #include "stages/road/road.h"
 #include "tests/check.h"
 

@@ -14,6 +14,7 @@
 #include "config/config.h"
 #include "config/option.h"
 #include "config/text/number.h"
+#include "stages/params_check.h"
 
 #define WIDTH_MAX 640
 #define HEIGHT_MAX 400

@@ -7,7 +7,7 @@
 #ifndef SX_TESTS_SLANTED_CASE_H
 #define SX_TESTS_SLANTED_CASE_H
 
-#include "stages/stixels/slanted_params.h"
+#include "stages/params/slanted_params.h"
 
 /* Evidence in a struct sx_stixel_params. */
 #define EVIDENCE_CASE .sky_grey = 220, .saturated = 250

@@ -6,7 +6,7 @@
 #ifndef SX_TESTS_STIXEL_CASE_H
 #define SX_TESTS_STIXEL_CASE_H
 
-#include "stages/params.h"
+#include "stages/params/params.h"
 #include "stages/road/road.h"
 #include "tests/check.h"
 

@@ -12,7 +12,7 @@
 #include <stddef.h>
 
 #include "base/image.h"
-#include "stages/params.h"
+#include "stages/params/params.h"
 #include "stages/road/road.h"
 
 #define SX_ROAD_UNITS 9

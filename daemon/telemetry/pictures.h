@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #include "stages/monitor/row_error.h"
-#include "stages/params.h"
+#include "stages/params/params.h"
 
 /* Of one frame; NAN: not known. Left, right where there are two; row errors by enum sx_row_part. */
 struct sx_pictures {

@@ -12,7 +12,7 @@
 #define SX_GPU_STEREO_MEDIAN_CUH
 
 #include "gpu/cuda.cuh"
-#include "stages/params.h"
+#include "stages/params/params.h"
 
 /* One map: before the filter and after it. Rows are 16-byte aligned and padded to whole groups. */
 struct sx_median_map {

@@ -25,7 +25,7 @@
 #define SX_GPU_STEREO_WINNER_CUH
 
 #include "gpu/cuda.cuh"
-#include "stages/params.h"
+#include "stages/params/params.h"
 #include "stages/stereo/sgm.h"
 #include "stages/stereo/winner.h"
 

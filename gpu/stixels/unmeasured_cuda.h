@@ -8,7 +8,7 @@
 
 #include <cuda_runtime_api.h>
 
-#include "stages/params.h"
+#include "stages/params/params.h"
 #include "stages/stixels/unmeasured.h"
 
 #ifdef __cplusplus

@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #include "base/image.h"
-#include "stages/params.h"
+#include "stages/params/params.h"
 
 #ifdef __cplusplus
 extern "C" {

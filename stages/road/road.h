@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 #include "base/image.h"
-#include "stages/params.h"
+#include "stages/params/params.h"
 
 enum sx_road_origin {
 	SX_ROAD_NONE,	  /* no camera model: ground is nowhere */

@@ -9,7 +9,7 @@
 #define SX_STAGES_STEREO_CENSUS_H
 
 #include "base/image.h"
-#include "stages/params.h"
+#include "stages/params/params.h"
 
 #define SX_CENSUS_RADIUS_X 4
 #define SX_CENSUS_RADIUS_Y 3

@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #include "base/image.h"
-#include "stages/params.h"
+#include "stages/params/params.h"
 
 /* What the costs of a pair are computed from; [0] left, [1] right, all of one size. */
 struct sx_cost_input {

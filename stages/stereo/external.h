@@ -8,7 +8,7 @@
 
 #include "base/disparity.h"
 #include "base/image.h"
-#include "stages/params.h"
+#include "stages/params/params.h"
 
 /*
  * Confidence of a map that comes without: a quarter of the weight that a sure measurement has in slanted

@@ -7,7 +7,7 @@
 #define SX_STAGES_STEREO_LEFT_RIGHT_H
 
 #include "base/image.h"
-#include "stages/params.h"
+#include "stages/params/params.h"
 #include "stages/stereo/census.h"
 
 /* Columns at the right border that have no descriptor: none with zncc, whose windows repeat the border. */

@@ -7,7 +7,7 @@
 #define SX_STAGES_STEREO_MEDIAN_H
 
 #include "base/image.h"
-#include "stages/params.h"
+#include "stages/params/params.h"
 
 /*
  * src, dst: U16, same size, not the same memory. dst(x,y) = the fifth smallest of the nine values around

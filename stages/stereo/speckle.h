@@ -9,7 +9,7 @@
 #include <stddef.h>
 
 #include "base/image.h"
-#include "stages/params.h"
+#include "stages/params/params.h"
 
 /*
  * disparity: U16 Q4, changed in place. Valid 4-neighbours a, b are connected if |a - b| <= 16 * speckle_range

@@ -7,7 +7,7 @@
 #define SX_STAGES_STEREO_WINNER_H
 
 #include "base/image.h"
-#include "stages/params.h"
+#include "stages/params/params.h"
 
 /* Confidence of a winner at the first or last disparity, where one neighbour is missing. */
 #define SX_WINNER_CONFIDENCE_END 25

@@ -8,7 +8,7 @@
 
 #include <stdbool.h>
 
-#include "stages/params.h"
+#include "stages/params/params.h"
 
 static inline bool sx_is_slanted(const struct sx_stixel_params *p)
 {

@@ -9,7 +9,7 @@
 
 #include "base/image.h"
 #include "base/scores.h"
-#include "stages/params.h"
+#include "stages/params/params.h"
 
 /* Stixel columns of an image: whole ones only, pixels that remain at the right border are not used. */
 static inline int sx_reduce_columns(int width, int width_px)

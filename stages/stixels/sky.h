@@ -9,7 +9,7 @@
 #define SX_STAGES_STIXELS_SKY_H
 
 #include "base/image.h"
-#include "stages/params.h"
+#include "stages/params/params.h"
 #include "stages/road/road_ground.h"
 
 #ifdef __cplusplus

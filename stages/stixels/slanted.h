@@ -14,7 +14,7 @@
 
 #include "base/image.h"
 #include "base/scores.h"
-#include "stages/params.h"
+#include "stages/params/params.h"
 #include "stages/road/road.h"
 #include "stages/stixels/segment.h"
 #include "stages/stixels/slanted_list.h"

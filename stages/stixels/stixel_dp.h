@@ -15,7 +15,7 @@
 #define SX_STAGES_STIXELS_STIXEL_DP_H
 
 #include "base/image.h"
-#include "stages/params.h"
+#include "stages/params/params.h"
 #include "stages/road/road.h"
 #include "stages/stixels/segment.h"
 

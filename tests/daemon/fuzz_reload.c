@@ -14,6 +14,7 @@
 #include "config/text/file.h"
 #include "daemon/run_priv.h"
 #include "ipc/frame.h"
+#include "stages/params_check.h"
 #include "stages/stixels/reduce.h"
 #include "tests/fuzz/fails.h"
 

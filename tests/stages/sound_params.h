@@ -6,7 +6,7 @@
 #ifndef SX_TESTS_STAGES_SOUND_PARAMS_H
 #define SX_TESTS_STAGES_SOUND_PARAMS_H
 
-#include "stages/params.h"
+#include "stages/params/params.h"
 #include "tests/slanted_case.h"
 
 static inline struct sx_params sound_params(void)

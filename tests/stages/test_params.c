@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "stages/context.h"
+#include "stages/params_check.h"
 #include "tests/stages/sound_params.h"
 
 static int check(const struct sx_params *p, int width, int height, const char *named)

@@ -70,17 +70,17 @@ def check(root):
 
 
 SOUND = {
-    "base/a.h": "", "base/a.c": '#include <stdio.h>\n#include "base/a.h"\n', "stages/params.h": "",
+    "base/a.h": "", "base/a.c": '#include <stdio.h>\n#include "base/a.h"\n', "stages/params/params.h": "",
     "stages/stereo/sgm.h": "", "stages/stereo/sgm_priv.h": "", "capture/a.h": "", "daemon/run.h": "", "power/a.h": "",
     "stages/stereo/sgm.c": '#include "stages/stereo/sgm_priv.h"\n#include "base/a.h"\n', "include/stixel.h": "",
-    "config/load.c": '#include <ini.h>\n#include "stages/params.h"\n', "engines/select.h": "",
+    "config/load.c": '#include <ini.h>\n#include "stages/params/params.h"\n', "engines/select.h": "",
     "ipc/ring.c": '#include "include/stixel.h"\n#include "stixel.h"\n', "tools/ctl/ctl.c": '#include "base/a.h"\n',
     "tools/bench/bench.c": '#include "stages/stereo/sgm.h"\n', "gpu/cuda.cuh": "#include <cuda_runtime.h>\n",
     "tools/ctl/doctor/camera.c": '#include "capture/a.h"\n#include <linux/videodev2.h>\n',
     "gpu/stereo/sgm.cu": '#include "gpu/cuda.cuh"\n',
     "tests/base/test_a.c": '#include "stages/stereo/sgm.h"\n', "tests/daemon/test_run.c": '#include "daemon/run.h"\n',
     "tests/stages/stereo/test_sgm.c": '#include "stages/stereo/sgm_priv.h"\n',
-    "engines/select.c": '#include "stages/params.h"\n',
+    "engines/select.c": '#include "stages/engine.h"\n', "stages/engine.h": "",
     "daemon/run.c": '#include "stages/stereo/sgm.h"\n#include "daemon/run.h"\n#include "engines/select.h"\n',
 }
 PLANTED = [

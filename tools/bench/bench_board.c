@@ -11,6 +11,7 @@
 #include "config/config.h"
 #include "ipc/text.h"
 #include "predict/predict.h"
+#include "stages/params_check.h"
 #include "tools/bench/bench.h"
 
 #define STANDARD_WIDTH 1242

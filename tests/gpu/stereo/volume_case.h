@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "stages/params.h"
+#include "stages/params/params.h"
 
 enum volume_fill {
 	VOLUME_NOISE, /* every value alike */

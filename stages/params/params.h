@@ -4,8 +4,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#ifndef SX_STAGES_PARAMS_H
-#define SX_STAGES_PARAMS_H
+#ifndef SX_STAGES_PARAMS_PARAMS_H
+#define SX_STAGES_PARAMS_PARAMS_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -13,8 +13,8 @@
 
 #include "base/camera.h"
 #include "base/scores.h"
-#include "stages/stixels/slanted_params.h"
-#include "stages/vehicle_params.h"
+#include "stages/params/slanted_params.h"
+#include "stages/params/vehicle_params.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -135,12 +135,6 @@ void sx_stereo_resolve(struct sx_stereo_params *p);
 
 /* Disparities that a finished map can hold: 0 .. range-1 px (disparities + max(min_disparity, 0)). */
 int sx_disparity_range(const struct sx_stereo_params *p);
-
-/*
- * Checks everything that a single row of the option table cannot: P1 and P2 against 8 bits, probabilities
- * that must sum up, sizes. Returns 0, or -EINVAL with one sentence in why that names both values.
- */
-int sx_params_check(const struct sx_params *p, int width, int height, char *why, size_t why_bytes);
 
 #ifdef __cplusplus
 }

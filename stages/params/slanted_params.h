@@ -1,10 +1,10 @@
 /*
- * Parameters of slanted stixels, a part of stages/params.h.
+ * Parameters of slanted stixels, a part of stages/params/params.h.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#ifndef SX_STAGES_STIXELS_SLANTED_PARAMS_H
-#define SX_STAGES_STIXELS_SLANTED_PARAMS_H
+#ifndef SX_STAGES_PARAMS_SLANTED_PARAMS_H
+#define SX_STAGES_PARAMS_SLANTED_PARAMS_H
 
 /*
  * What a measurement weighs in the slanted model: c^2 or c, c = confidence / confidence_full up to 1;

@@ -3,8 +3,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#ifndef SX_STAGES_VEHICLE_PARAMS_H
-#define SX_STAGES_VEHICLE_PARAMS_H
+#ifndef SX_STAGES_PARAMS_VEHICLE_PARAMS_H
+#define SX_STAGES_PARAMS_VEHICLE_PARAMS_H
 
 #include "include/stixel.h"
 

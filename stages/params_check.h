@@ -1,0 +1,17 @@
+/*
+ * Whether parameters agree with each other and with the size of the images.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef SX_STAGES_PARAMS_CHECK_H
+#define SX_STAGES_PARAMS_CHECK_H
+
+#include "stages/params/params.h"
+
+/*
+ * Checks everything that a single row of the option table cannot: P1 and P2 against 8 bits, probabilities
+ * that must sum up, sizes. Returns 0, or -EINVAL with one sentence in why that names both values.
+ */
+int sx_params_check(const struct sx_params *p, int width, int height, char *why, size_t why_bytes);
+
+#endif
