@@ -200,7 +200,7 @@ static void fill_header(struct sx_pipeline *p, const struct sx_flight *f, const 
 	sx_must(h->published_ns, >=, h->submitted_ns);
 }
 
-/* A map is asked for only without a road. An engine may keep none: then there is no answer. */
+/* Copies a map from the engine only without a road, whether output.planes has it or not. */
 static void look_at_unit(struct sx_pipeline *p, struct sx_flight *f, const struct sx_road *road)
 {
 	struct sx_road_unit *u = &f->contexts->unit;

@@ -45,6 +45,13 @@ def image(right=0, down=0, slope=0):
         grey(x - right, y - down - slope * (x - (WIDTH - 1) / 2)) for y in range(HEIGHT) for x in range(WIDTH))
 
 
+@functools.lru_cache(maxsize=None)
+def street(right, baseline=0.54, height=1.65, horizon=40):
+    """A flat road below the horizon, seen by the left or the right camera."""
+    return image()[:-WIDTH * HEIGHT] + bytes(
+        grey(x + right * max(1, (y - horizon) * baseline / height), y) for y in range(HEIGHT) for x in range(WIDTH))
+
+
 BLACK = b"P5\n%d %d\n255\n" % (WIDTH, HEIGHT) + bytes(WIDTH * HEIGHT)
 NOISE = BLACK[:-WIDTH * HEIGHT] + random.Random(1).randbytes(WIDTH * HEIGHT)
 WHITE = BLACK[:-WIDTH * HEIGHT] + b"\xff" * (WIDTH * HEIGHT)
@@ -126,6 +133,17 @@ class Pictures(Pairs):
         i.until_state("running", 30)
         i.stop()
         self.assertIn("degraded: images are up to 2.", i.text())
+
+    def test_baseline_in_decimetres(self):
+        """The map answers, and no viewer needs to have it."""
+        left, right = street(0), street(1)
+        camera = ["camera.%s=%s" % c for c in (("fx", 200), ("fy", 200), ("cx", 120), ("cy", 40), ("baseline_m", 5.4))]
+        i = self.run_with((4, [left, light(left, 9)], [right, light(right, 9)]),
+                          settings=camera + ["output.planes=none", "source.fps=100"])
+        s = self.until_degraded(i, "below the camera")
+        self.assertRegex(s["reason"], r"the road lies 1[5-8](\.\d)? m below the camera, (9\.|10|11).* times camera.height_m "
+                                      r"\(1.65 m\): is the baseline of 5.4 m in decimetres\?")
+        i.stop()
 
     def test_black_and_the_same(self):
         sound = (5, image(), image(-SHIFT))
