@@ -465,6 +465,11 @@ static size_t cpu_memory(const struct sx_device *d)
 	return bytes;
 }
 
+static size_t cpu_context_memory(const struct sx_context *x)
+{
+	return x->bytes;
+}
+
 const struct sx_backend sx_backend_cpu = {
 	.name = "cpu",
 	.open = cpu_open,
@@ -478,4 +483,5 @@ const struct sx_backend sx_backend_cpu = {
 	.result = cpu_result,
 	.peek = cpu_peek,
 	.memory = cpu_memory,
+	.context_memory = cpu_context_memory,
 };

@@ -177,6 +177,8 @@ struct sx_backend {
 	/* View of a tap of the last frame; -ENOENT when this engine or configuration does not keep it. */
 	int (*peek)(const struct sx_context *x, enum sx_tap tap, struct sx_image *view);
 	size_t (*memory)(const struct sx_device *d); /* bytes that it and all its contexts hold */
+	/* Optional (NULL: it is no host memory): bytes that a context holds, without what all share. */
+	size_t (*context_memory)(const struct sx_context *x);
 	/*
 	 * Optional (NULL: pairs may lie anywhere). pin makes host memory of a source readable to the device
 	 * until unpin or close, not while a frame is in flight; negative errno: its pairs cost a copy more.

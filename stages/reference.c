@@ -480,6 +480,11 @@ static size_t reference_memory(const struct sx_device *d)
 	return sizeof(*d) + d->bytes;
 }
 
+static size_t reference_context_memory(const struct sx_context *x)
+{
+	return x->bytes;
+}
+
 const struct sx_backend sx_backend_reference = {
 	.name = "reference",
 	.open = reference_open,
@@ -493,4 +498,5 @@ const struct sx_backend sx_backend_reference = {
 	.result = reference_result,
 	.peek = reference_peek,
 	.memory = reference_memory,
+	.context_memory = reference_context_memory,
 };

@@ -15,7 +15,6 @@ int sx_contexts_create(struct sx_contexts **ret, const struct sx_backend *backen
 		       const struct sx_contexts_plan *plan, char *why, size_t why_bytes)
 {
 	struct sx_contexts *s = calloc(1, sizeof(*s));
-	const bool host = !backend->facts; /* of a GPU's memory no cgroup knows */
 	int r = s ? 0 : -ENOMEM;
 
 	sx_must_index(plan->count - 1, SX_CONTEXTS_MAX);
@@ -30,12 +29,9 @@ int sx_contexts_create(struct sx_contexts **ret, const struct sx_backend *backen
 	if (r < 0)
 		snprintf(why, why_bytes, "not enough memory for contexts");
 	for (; r == 0 && s->count < plan->count; s->count += r == 0) {
-		const size_t before = host ? backend->memory(device) : 0;
-
 		r = backend->context_create(&s->context[s->count], device, &plan->config, why, why_bytes);
-		/* of the last: with the first, what all share may have grown */
-		if (r == 0 && host)
-			s->bytes = (backend->memory(device) - before) * (size_t)plan->count;
+		if (r == 0 && backend->context_memory)
+			s->bytes += backend->context_memory(s->context[s->count]);
 	}
 	if (r < 0)
 		sx_contexts_destroy(s);

@@ -595,7 +595,7 @@ static void test_memory(void **state)
 	struct engine_case t = engine_case_small(1300);
 	struct sx_context *x[2];
 	struct run cpu;
-	size_t cells;
+	size_t cells, all[2];
 
 	t.width = 640;
 	t.height = 360;
@@ -604,8 +604,13 @@ static void test_memory(void **state)
 	for (int paths = 4; paths <= 8; paths += 4) {
 		t.params.stereo.paths = paths;
 		assert_true(run_open(&cpu, &sx_backend_cpu, NULL, 2));
-		for (int i = 0; i < 2; i++)
+		for (int i = 0; i < 2; i++) {
 			x[i] = context_of(&cpu, &t, false);
+			all[i] = sx_backend_cpu.memory(cpu.device);
+		}
+		/* the first one, with which the shared volume came, holds no more than the second */
+		for (int i = 0; i < 2; i++)
+			assert_int_equal(sx_backend_cpu.context_memory(x[i]), all[1] - all[0]);
 		cells = (size_t)t.width * (size_t)t.height * (size_t)t.params.stereo.disparities;
 		assert_in_range(sx_backend_cpu.memory(cpu.device), cells, 3 * cells);
 		for (int i = 0; i < 2; i++)

@@ -478,9 +478,15 @@ class Engine(Live):
         if not group:
             self.skipTest("no memory cgroup can be made here")
         self.addCleanup(group.remove)
-        i = self.instance()
+        # what all contexts share is not taken again: one needs less than two
+        one, two = (self.needed_megabytes(group, contexts) for contexts in (1, 2))
+        self.assertLess(one, two)
+
+    def needed_megabytes(self, group, contexts):
+        """What a refusal says that a change needs, which is enough."""
+        i = self.instance("contexts%d" % contexts)
         i.start(*SMALL, "-s", "source.size=1280x720", "-s", "source.fps=3", "-s", "output.slots=4",
-                preexec_fn=group.enter)
+                "-s", "engine.contexts=%d" % contexts, preexec_fn=group.enter)
         try:
             i.until_published(3)
             group.leave(10 << 20)
@@ -491,13 +497,15 @@ class Engine(Live):
             self.assertEqual(self.value(i, "filters.median")[0], "no")
             published = i.status()["frames"]["published"]
             i.until_published(published + 2)
-            # what it says it needs is enough
-            group.leave(int(re.search(r"about (\d+) MB", text).group(1)) << 20)
+            needed = int(re.search(r"about (\d+) MB", text).group(1))
+            group.leave(needed << 20)
             self.changed(i, "stixels.width=10", "filters.median=yes")
             self.assertEqual(i.stop(), 0)
         finally:
             i.process.kill()
             i.process.wait()
+            group.leave(1 << 30)
+        return needed
 
     def real(self, *args):
         i = self.instance()

@@ -374,6 +374,7 @@ static void contexts_are_checked_and_counted(void **state)
 	assert_true(one > (size_t)64 * 40 * 128 * 2); /* S alone */
 	assert_int_equal(engine->context_create(&b, d, &c, why, sizeof(why)), 0);
 	assert_int_equal(engine->memory(d), empty + 2 * one);
+	assert_int_equal(engine->context_memory(a), one);
 	engine->context_destroy(a);
 	engine->context_destroy(b);
 	assert_int_equal(engine->memory(d), empty);
