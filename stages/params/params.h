@@ -1,6 +1,7 @@
 /*
  * Parameters of every stage, with units and ranges. Filled from the configuration (config/options.c has
- * one row for each field, with its default), read by all engines, never changed while a context lives.
+ * one row for each field, with its default; sx_stereo_resolve() has the values of those left open), read by all
+ * engines, never changed while a context lives.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -17,7 +17,7 @@ FILES = re.compile(r"\.(md|conf|h)$")
 
 
 def wrong_names(text, sections):
-    """What a text names as a key, SECTION.KEY or after it KEY = %, that the table does not have."""
+    """Keys that a text names and the table does not have: SECTION.KEY, behind it KEY = %, and [SECTION] KEY:."""
     section, wrong = None, []
     names = "|".join(sections)
     for m in re.finditer(r"(?<![\w/.%%])(?:(%s)\.)?([a-z]\w*)( = %%|)" % names, text):
@@ -27,7 +27,8 @@ def wrong_names(text, sections):
             continue
         if m[2] not in sections[section]:
             wrong.append("%s.%s" % (section, m[2]))
-    return wrong
+    return wrong + [".".join(m) for m in re.findall(r"\[(%s)\] ([a-z]\w*):" % names, text)
+                    if m[1] not in sections[m[0]]]
 
 
 class KeyNames(unittest.TestCase):
@@ -41,7 +42,8 @@ class KeyNames(unittest.TestCase):
                             ("camera.fx = %g, fy = %g: found %s = %d", []), ("wants stereo.disparities = 64", []),
                             ("stixels.p_gravity = %g and p_below_ground = %g", ["stixels.p_gravity",
                                                                                 "stixels.p_below_ground"]),
-                            ("model.sky_grey = %d, saturated = %d", ["model.saturated"])):
+                            ("model.sky_grey = %d, saturated = %d", ["model.saturated"]),
+                            ("%s: [log] levels: %s", []), ("%s: [stixels] cut: %s", ["stixels.cut"])):
             self.assertEqual(wrong_names(text, self.sections), wrong)
 
     def test_keys_in_messages_exist(self):
