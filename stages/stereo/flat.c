@@ -12,11 +12,18 @@
 #define LAST (SX_FLAT_SQUARE - 1)  /* from the first to the last tile of a square */
 #define INNER (SX_FLAT_SQUARE - 2) /* tiles of a row of a square that are not at its edge */
 
-/* Least and largest level of each tile, with PAD around; bytes lie pitch apart from row to row. */
-struct tiles {
-	uint8_t *least, *most;
+/* Of rows of tiles, each tile and the next ones of its row, as many as a square has. Bytes lie pitch apart. */
+struct squares {
+	uint8_t *least, *most, *along; /* levels, and the widest range of a row of pixels */
 	size_t pitch;
-	int width, height; /* with PAD */
+	int width, height; /* tiles, with PAD */
+};
+
+/* The same of a row of pixels. */
+struct line {
+	uint32_t *least_of_four, *most_of_four;
+	uint8_t *grey, *least, *most;
+	int width; /* px, with PAD */
 };
 
 static uint8_t least_of(uint8_t a, uint8_t b)
@@ -29,115 +36,164 @@ static uint8_t most_of(uint8_t a, uint8_t b)
 	return a > b ? a : b;
 }
 
-static struct tiles tiles_of(int width, int height, uint8_t *memory)
+/* Places them in memory, which is sx_flat_scratch_bytes() long; NULL: for their sizes. */
+static struct squares squares_of(int width, int height, uint8_t *memory, struct line *line)
 {
-	struct tiles t = {.width = SX_FLAT_TILES(width) + 2 * PAD, .height = SX_FLAT_TILES(height) + 2 * PAD};
+	struct squares s = {.width = SX_FLAT_TILES(width) + 2 * PAD,
+			    .height = SX_FLAT_TILES(height) + 2 * PAD};
+	size_t plane;
 
-	/* a row of pixels, before it becomes tiles, lies in the place of tiles */
-	t.pitch = (size_t)(t.width * SX_FLAT_TILE + 63) / 64 * 64;
-	t.least = memory;
-	t.most = memory ? memory + t.pitch * (size_t)t.height : NULL;
-	return t;
+	s.pitch = ((size_t)s.width + 63) / 64 * 64;
+	plane = s.pitch * (size_t)s.height;
+	*line = (struct line){.width = s.width * SX_FLAT_TILE};
+	if (!memory)
+		return s;
+	s.least = memory;
+	s.most = s.least + plane;
+	s.along = s.most + plane;
+	line->least = s.along + plane;
+	line->most = line->least + s.pitch;
+	line->grey = line->most + s.pitch;
+	line->least_of_four = (uint32_t *)(line->grey + s.pitch * SX_FLAT_TILE);
+	line->most_of_four = line->least_of_four + s.pitch;
+	return s;
 }
 
 size_t sx_flat_scratch_bytes(int width, int height)
 {
-	const struct tiles t = tiles_of(width, height, NULL);
+	struct line line;
+	const struct squares s = squares_of(width, height, NULL, &line);
 
-	return 2 * t.pitch * (size_t)t.height;
+	return 3 * s.pitch * (size_t)s.height + (2 + 3 * SX_FLAT_TILE) * s.pitch;
 }
 
-/* The levels of four rows of pixels become those of a row of tiles. */
-static void tile_row(const struct sx_image *grey, const struct tiles *t, int row)
+/* Of each pixel and the next three of a row. */
+static void four_of(const uint8_t *restrict grey, uint8_t *restrict least, uint8_t *restrict most, int n)
 {
-	uint8_t *least = t->least + (size_t)(row + PAD) * t->pitch,
-		*most = t->most + (size_t)(row + PAD) * t->pitch;
-	const int width = grey->width, inside = (t->width - 2 * PAD) * SX_FLAT_TILE;
+	for (int x = 0; x < n; x++) {
+		least[x] = least_of(least_of(grey[x], grey[x + 1]), least_of(grey[x + 2], grey[x + 3]));
+		most[x] = most_of(most_of(grey[x], grey[x + 1]), most_of(grey[x + 2], grey[x + 3]));
+	}
+}
 
-	memcpy(least, sx_image_row(grey, row * SX_FLAT_TILE), (size_t)width);
-	memcpy(most, least, (size_t)width);
-	for (int y = row * SX_FLAT_TILE + 1; y < (row + 1) * SX_FLAT_TILE && y < grey->height; y++) {
+/* The first byte of each word, which is that of a tile's first pixel. */
+static void tiles_of(const uint32_t *restrict words, uint8_t *restrict tiles, int n)
+{
+	for (int i = 0; i < n; i++)
+		tiles[i] = (uint8_t)words[i];
+}
+
+/* Joins the levels of a row of pixels, by tiles, to those of a row of tiles. */
+static void join_row(const uint8_t *restrict low, const uint8_t *restrict high, uint8_t *restrict least,
+		     uint8_t *restrict most, uint8_t *restrict along, int n)
+{
+	for (int i = 0; i < n; i++) {
+		uint8_t a = least_of(least_of(low[i], low[i + 1]), least_of(low[i + 2], low[i + 3]));
+		uint8_t b = most_of(most_of(high[i], high[i + 1]), most_of(high[i + 2], high[i + 3]));
+
+		a = least_of(a, low[i + 4]);
+		b = most_of(b, high[i + 4]);
+		least[i] = least_of(least[i], a);
+		most[i] = most_of(most[i], b);
+		along[i] = most_of(along[i], sx_flat_along(a, b));
+	}
+}
+
+/* A row of tiles. */
+static void tile_row(const struct sx_image *grey, const struct squares *s, const struct line *l, int row)
+{
+	const size_t place = (size_t)(row + PAD) * s->pitch, width = (size_t)grey->width;
+	const size_t before = PAD * SX_FLAT_TILE, after = (size_t)l->width - before - width;
+
+	memset(s->least + place, 255, (size_t)s->width);
+	memset(s->most + place, 0, (size_t)s->width);
+	memset(s->along + place, 0, (size_t)s->width);
+	for (int y = row * SX_FLAT_TILE; y < (row + 1) * SX_FLAT_TILE && y < grey->height; y++) {
 		const uint8_t *g = sx_image_row(grey, y);
 
-		for (int x = 0; x < width; x++) {
-			least[x] = least_of(least[x], g[x]);
-			most[x] = most_of(most[x], g[x]);
-		}
+		memset(l->grey, g[0], before);
+		memcpy(l->grey + before, g, width);
+		memset(l->grey + before + width, g[width - 1], after);
+		four_of(l->grey, (uint8_t *)l->least_of_four, (uint8_t *)l->most_of_four,
+			l->width - SX_FLAT_TILE + 1);
+		tiles_of(l->least_of_four, l->least, s->width);
+		tiles_of(l->most_of_four, l->most, s->width);
+		join_row(l->least, l->most, s->least + place, s->most + place, s->along + place,
+			 s->width - LAST);
 	}
-	memset(least + width, least[width - 1], (size_t)(inside - width));
-	memset(most + width, most[width - 1], (size_t)(inside - width));
-	for (int i = 0; i < inside / SX_FLAT_TILE; i++) {
-		const uint8_t *l = least + i * SX_FLAT_TILE, *m = most + i * SX_FLAT_TILE;
-
-		least[i] = least_of(least_of(l[0], l[1]), least_of(l[2], l[3]));
-		most[i] = most_of(most_of(m[0], m[1]), most_of(m[2], m[3]));
-	}
-	memmove(least + PAD, least, (size_t)(t->width - 2 * PAD));
-	memmove(most + PAD, most, (size_t)(t->width - 2 * PAD));
-	least[0] = least[PAD], least[t->width - 1] = least[t->width - 2];
-	most[0] = most[PAD], most[t->width - 1] = most[t->width - 2];
 }
 
-/* Of each tile and the next ones of its row, as many as a square has: the levels of all of them. */
-static void widen_row(const struct tiles *t, int row)
+static void join_least(uint8_t *restrict a, const uint8_t *restrict b, int n)
 {
-	uint8_t *least = t->least + (size_t)row * t->pitch, *most = t->most + (size_t)row * t->pitch;
+	for (int i = 0; i < n; i++)
+		a[i] = least_of(a[i], b[i]);
+}
 
-	for (int step = 1; step <= LAST; step++) /* in place: what is read lies behind what is written */
-		for (int i = 0; i < t->width - step; i++) {
-			least[i] = least_of(least[i], least[i + 1]);
-			most[i] = most_of(most[i], most[i + 1]);
+static void join_most(uint8_t *restrict a, const uint8_t *restrict b, int n)
+{
+	for (int i = 0; i < n; i++)
+		a[i] = most_of(a[i], b[i]);
+}
+
+/* Of each row of tiles and the next ones, as many as a square has. */
+static void widen_down(const struct squares *s)
+{
+	static const int steps[] = {1, 2, 1}; /* rows are of 1, 2, 4 and at last 5 rows of tiles */
+
+	for (int i = 0; i < 3; i++)
+		for (int row = 0; row < s->height - steps[i]; row++) {
+			const size_t place = (size_t)row * s->pitch,
+				     below = place + (size_t)steps[i] * s->pitch;
+
+			join_least(s->least + place, s->least + below, s->width);
+			join_most(s->most + place, s->most + below, s->width);
+			join_most(s->along + place, s->along + below, s->width);
 		}
 }
 
-/* Into `most` of its first row: the bits of the square that begins at each tile of a row. */
-static void square_row(const struct tiles *t, int row)
+/* Into `most`: the bits of the square that begins at each tile of a row. */
+static void square_row(const struct squares *s, int row)
 {
-	uint8_t *least = t->least + (size_t)row * t->pitch, *most = t->most + (size_t)row * t->pitch;
+	const size_t place = (size_t)row * s->pitch;
+	const int width = s->width - LAST;
 
-	for (int next = 1; next <= LAST; next++) {
-		const uint8_t *l = least + (size_t)next * t->pitch, *m = most + (size_t)next * t->pitch;
-
-		for (int i = 0; i < t->width - LAST; i++) {
-			least[i] = least_of(least[i], l[i]);
-			most[i] = most_of(most[i], m[i]);
-		}
-	}
-	for (int i = 0; i < t->width - LAST; i++)
-		most[i] = sx_flat_bits(least[i], most[i]);
-	memset(most + t->width - LAST, 0, LAST);
+	for (int i = 0; i < width; i++)
+		s->most[place + (size_t)i] = sx_flat_bits(
+			s->least[place + (size_t)i], s->most[place + (size_t)i], s->along[place + (size_t)i]);
+	memset(s->most + place + width, 0, LAST);
 }
 
 /* The tiles inside of flat squares. Those of a row belong to squares that begin up to INNER rows before. */
-static void mark_row(const struct tiles *t, int row, uint8_t *flat)
+static void mark_row(const struct squares *s, int row, uint8_t *flat)
 {
-	const int end = t->height - LAST, first = row + PAD - INNER, last = row + PAD - 1;
+	const int end = s->height - LAST, first = row + PAD - INNER, last = row + PAD - 1;
 
-	memset(flat, 0, (size_t)(t->width - 2 * PAD));
+	memset(flat, 0, (size_t)(s->width - 2 * PAD));
 	for (int y = first > 0 ? first : 0; y <= last && y < end; y++) {
-		const uint8_t *square = t->most + (size_t)y * t->pitch;
+		const uint8_t *square = s->most + (size_t)y * s->pitch;
 
 		for (int before = 1; before <= INNER; before++)
-			for (int i = before > PAD ? before - PAD : 0; i < t->width - 2 * PAD; i++)
+			for (int i = before > PAD ? before - PAD : 0; i < s->width - 2 * PAD; i++)
 				flat[i] |= square[i + PAD - before];
 	}
 }
 
 void sx_flat(const struct sx_image *grey, const struct sx_image *flat, void *scratch)
 {
-	const struct tiles t = tiles_of(grey->width, grey->height, scratch);
-	const size_t last = (size_t)(t.height - 1) * t.pitch, bytes = (size_t)t.width;
+	struct line line;
+	const struct squares s = squares_of(grey->width, grey->height, scratch, &line);
+	const size_t last = (size_t)(s.height - 1) * s.pitch, bytes = (size_t)s.width;
+	uint8_t *const planes[] = {s.least, s.most, s.along};
 
 	for (int row = 0; row < flat->height; row++)
-		tile_row(grey, &t, row);
-	memcpy(t.least, t.least + t.pitch, bytes);
-	memcpy(t.most, t.most + t.pitch, bytes);
-	memcpy(t.least + last, t.least + last - t.pitch, bytes);
-	memcpy(t.most + last, t.most + last - t.pitch, bytes);
-	for (int row = 0; row < t.height; row++)
-		widen_row(&t, row);
-	for (int row = 0; row < t.height - LAST; row++)
-		square_row(&t, row);
+		tile_row(grey, &s, &line, row);
+	for (int i = 0; i < 3; i++) {
+		memcpy(planes[i], planes[i] + s.pitch, bytes);
+		memcpy(planes[i] + last, planes[i] + last - s.pitch, bytes);
+	}
+	widen_down(&s);
+	for (int row = 0; row < s.height - LAST; row++)
+		square_row(&s, row);
 	for (int row = 0; row < flat->height; row++)
-		mark_row(&t, row, sx_image_row(flat, row));
+		mark_row(&s, row, sx_image_row(flat, row));
 }

@@ -16,7 +16,8 @@
 #define SX_FLAT_TILE 4	 /* px: width and height of a tile */
 #define SX_FLAT_SQUARE 5 /* tiles: width and height of the least area that counts */
 #define SX_FLAT_LEVELS 2 /* most that the grey levels of a flat square differ by, ... */
-#define SX_FLAT_BLACK 4	 /* ... but for those up to this level */
+#define SX_FLAT_ALONG 1	 /* ... or those of each of its rows of pixels, ... */
+#define SX_FLAT_BLACK 4	 /* ... but for rows up to this level */
 #define SX_FLAT_DARK 32	 /* most level of a dark one */
 
 /* What a tile says: 0, or these bits. */
@@ -32,10 +33,16 @@
 #define SX_FLAT_INLINE static inline
 #endif
 
-/* Bits of a square of these levels. */
-SX_FLAT_INLINE uint8_t sx_flat_bits(uint8_t least, uint8_t most)
+/* Range of a row of pixels of a square, from its least and its largest level. */
+SX_FLAT_INLINE uint8_t sx_flat_along(uint8_t least, uint8_t most)
 {
-	const int flat = most <= SX_FLAT_BLACK || most - least <= SX_FLAT_LEVELS;
+	return (uint8_t)(most <= SX_FLAT_BLACK ? 0 : most - least);
+}
+
+/* Bits of a square, from its least and its largest level and the widest range of its rows of pixels. */
+SX_FLAT_INLINE uint8_t sx_flat_bits(uint8_t least, uint8_t most, uint8_t along)
+{
+	const int flat = along <= SX_FLAT_ALONG || most - least <= SX_FLAT_LEVELS;
 
 	return (uint8_t)(!flat ? 0 : most <= SX_FLAT_DARK ? SX_TILE_FLAT | SX_TILE_DARK : SX_TILE_FLAT);
 }
@@ -45,7 +52,9 @@ SX_FLAT_INLINE uint8_t sx_flat_bits(uint8_t least, uint8_t most)
  * SX_TILE_FLAT, SX_TILE_DARK or 0. scratch: sx_flat_scratch_bytes().
  *
  * A square of SX_FLAT_SQUARE by SX_FLAT_SQUARE tiles is flat if its largest and its least grey level differ
- * by SX_FLAT_LEVELS at most, or none is above SX_FLAT_BLACK; it is dark, too, if none is above SX_FLAT_DARK.
+ * by SX_FLAT_LEVELS at most, or those of each row of its pixels by SX_FLAT_ALONG at most: where levels change
+ * from row to row alone, as on a dim floor, every disparity fits. A row without a level above SX_FLAT_BLACK
+ * counts as even. The square is dark, too, if no level is above SX_FLAT_DARK.
  * A tile has the bits of all squares that it lies inside of, not at their edge: so every window of the census
  * around its pixels shows only what is flat. Squares may reach beyond the image by one tile; there the image
  * goes on with the tiles of its edge. Thread: any, with a scratch of its own; allocates nothing.
