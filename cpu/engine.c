@@ -213,6 +213,13 @@ static int context_take_taps(struct sx_context *x)
 		if (!x->flat_scratch[side])
 			return -ENOMEM;
 	}
+	if (sx_chance_looks(&x->config.params.stereo)) {
+		x->chance_sums =
+			context_take(x, sizeof(*x->chance_sums) * (size_t)SX_FLAT_TILES(x->config.width) *
+						(size_t)SX_FLAT_TILES(x->config.height));
+		if (!x->chance_sums)
+			return -ENOMEM;
+	}
 	for (int i = 0; i < SX_TAP_COUNT; i++)
 		if (sx_tap_is_kept(&x->config, (enum sx_tap)i) && context_take_tap(x, (enum sx_tap)i) < 0)
 			return -ENOMEM;
@@ -364,6 +371,7 @@ static void cpu_context_destroy(struct sx_context *x)
 	free(x->speckle_memory);
 	for (int side = 0; side < 2; side++)
 		free(x->flat_scratch[side]);
+	free(x->chance_sums);
 	free(x->cells.data);
 	free(x->cells_confidence.data);
 	free(x->bright);

@@ -40,11 +40,12 @@ struct sx_context {
 	struct sx_matcher matcher;
 	struct sx_image taps[SX_TAP_COUNT]; /* some share memory: see sx_taps_share() */
 	void *owned[SX_TAP_COUNT];
-	struct sx_rectify_map map[2]; /* where pairs come raw; */
-	struct sx_image raw_grey[2];  /* and where they are not grey either */
-	uint32_t *stretch_counts;     /* for Y16 pairs: sx_stretch_find() */
-	bool hides;		      /* not every pixel is seen by both cameras */
-	uint8_t *flat_scratch[2];     /* sx_flat(), by side */
+	struct sx_rectify_map map[2];	    /* where pairs come raw; */
+	struct sx_image raw_grey[2];	    /* and where they are not grey either */
+	uint32_t *stretch_counts;	    /* of Y16: sx_stretch_find() */
+	bool hides;			    /* not every pixel is seen by both cameras */
+	uint8_t *flat_scratch[2];	    /* sx_flat(), by side */
+	struct sx_chance_sums *chance_sums; /* of tiles; NULL: sx_chance() is not asked */
 	struct sx_speckle speckle;
 	void *speckle_memory;
 	struct sx_road_finder *road_finder;

@@ -9,6 +9,8 @@
 #include "cpu/rectify.h"
 #include "cpu/stretch.h"
 #include "stages/context.h"
+#include "stages/stereo/chance.h"
+#include "stages/stereo/cost.h"
 #include "stages/stereo/external.h"
 #include "stages/stereo/flat.h"
 #include "stages/stereo/ingest.h"
@@ -89,6 +91,40 @@ static void hide(struct sx_frame *f)
 	if (f->x->hides)
 		sx_pool_for(f->x->device->pool, sx_frame_tasks_of(f->x->config.height, SX_FRAME_ROWS),
 			    views_task, f);
+}
+
+static void chance_sum_task(void *arg, int row, int worker)
+{
+	struct sx_frame *f = arg;
+
+	(void)worker;
+	f->x->matcher.kernels->chance_sum_row(&f->match.winner, f->match.census,
+					      &f->x->taps[SX_TAP_LEFT_FLAT],
+					      f->x->config.params.stereo.min_disparity, row,
+					      &f->x->chance_sums[row * SX_FLAT_TILES(f->x->config.width)]);
+}
+
+static void chance_mark_task(void *arg, int row, int worker)
+{
+	struct sx_frame *f = arg;
+	const struct sx_image *flat = &f->x->taps[SX_TAP_LEFT_FLAT];
+
+	(void)worker;
+	sx_chance_mark_row(f->x->chance_sums, flat->width, flat->height,
+			   sx_cost_max(f->x->config.params.stereo.cost), row, sx_image_row(flat, row));
+}
+
+/* Marks dim areas that were matched by chance as flat. */
+static void find_chance(struct sx_frame *f)
+{
+	struct sx_pool *pool = f->x->device->pool;
+	const struct sx_image *flat = &f->x->taps[SX_TAP_LEFT_FLAT];
+	const int rows = flat->height;
+
+	if (!f->x->chance_sums || !sx_chance_any(flat, 0, rows))
+		return;
+	sx_pool_for(pool, rows, chance_sum_task, f);
+	sx_pool_for(pool, rows, chance_mark_task, f);
 }
 
 /* The first two of the tasks that describe the images. */
@@ -216,6 +252,7 @@ static void frame_aggregate_fastdt(struct sx_frame *f)
 	sx_frame_book(f, SX_STAGE_SGM);
 	sx_pool_for(pool, sx_frame_tasks_of(height, SX_FRAME_ROWS), fastdt_winners_task, f);
 	hide(f);
+	find_chance(f);
 	sx_frame_book(f, SX_STAGE_WINNER);
 }
 
@@ -316,5 +353,6 @@ void sx_frame_match(struct sx_frame *f)
 	sx_matcher_rows_begin(&x->matcher, &f->match);
 	sx_pool_for(pool, sx_matcher_row_tasks(&x->matcher), winner_task, f);
 	hide(f);
+	find_chance(f);
 	sx_frame_book(f, SX_STAGE_WINNER);
 }

@@ -11,6 +11,7 @@
 #include "cpu/matcher.h"
 #include "cpu/slanted.h"
 #include "cpu/stixel_dp.h"
+#include "stages/stereo/chance.h"
 #include "stages/stixels/reduce.h"
 
 /* From images to the disparity map. */
@@ -45,6 +46,10 @@ struct sx_matcher_kernels {
 			    struct sx_matcher_scratch *s);
 	void (*fastdt_winners)(const struct sx_matcher *m, const struct sx_matcher_frame *f, int y,
 			       const struct sx_matcher_scratch *workers, int count);
+	/* as sx_chance_sum_row() (stages/stereo/chance.h) */
+	void (*chance_sum_row)(const struct sx_image *winner, const struct sx_image descriptor[2],
+			       const struct sx_image *flat, int min_disparity, int row,
+			       struct sx_chance_sums *sums);
 	/* Rows [y0, y1); no output is an input. */
 	void (*median_rows)(const struct sx_image *src, const struct sx_image *dst,
 			    enum sx_median_border border, int y0, int y1);

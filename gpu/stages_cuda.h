@@ -49,6 +49,10 @@ cudaError_t sx_census_cuda_run(const struct sx_image grey[2], const struct sx_im
 /* Tiles of both images in one launch (stages/stereo/flat.h). */
 cudaError_t sx_flat_cuda_run(const struct sx_image grey[2], const struct sx_image flat[2],
 			     cudaStream_t stream);
+/* Marks areas of the left image that were matched by chance, in its tiles (stages/stereo/chance.h). */
+cudaError_t sx_chance_cuda_run(const struct sx_image *winner, const struct sx_image descriptor[2],
+			       const struct sx_image *flat, const struct sx_stereo_params *p,
+			       cudaStream_t stream);
 /*
  * Memory for the right image's descriptors where there is no cost volume: rows with as many zeros before and
  * behind them as disparities reach beyond the image. The census does not touch these.

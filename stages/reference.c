@@ -19,6 +19,7 @@
 #include "stages/context.h"
 #include "stages/engine.h"
 #include "stages/road/road.h"
+#include "stages/stereo/chance.h"
 #include "stages/stereo/confidence.h"
 #include "stages/stereo/cost.h"
 #include "stages/stereo/external.h"
@@ -51,6 +52,7 @@ struct sx_context {
 	struct sx_context_config config;
 	struct sx_image taps[SX_TAP_COUNT]; /* every output has a buffer of its own */
 	void *aggregation_scratch, *speckle_scratch, *flat_scratch;
+	struct sx_chance_sums *chance_sums;
 	struct sx_road_finder *road;
 	struct sx_dp_tables *dp_tables; /* method dp, */
 	struct sx_dp *dp;
@@ -136,7 +138,9 @@ static int take_match_memory(struct sx_context *x)
 		return take_taps(x);
 	x->aggregation_scratch = reference_take(x, bytes);
 	x->flat_scratch = reference_take(x, sx_flat_scratch_bytes(w, h));
-	return x->aggregation_scratch && x->flat_scratch ? take_taps(x) : -ENOMEM;
+	x->chance_sums = reference_take(x, sizeof(*x->chance_sums) * (size_t)SX_FLAT_TILES(w) *
+						   (size_t)SX_FLAT_TILES(h));
+	return x->aggregation_scratch && x->flat_scratch && x->chance_sums ? take_taps(x) : -ENOMEM;
 }
 
 static int create_segmenter(struct sx_context *x)
@@ -201,6 +205,7 @@ static void reference_context_destroy(struct sx_context *x)
 	free(x->aggregation_scratch);
 	free(x->speckle_scratch);
 	free(x->flat_scratch);
+	free(x->chance_sums);
 	free(x->stixels);
 	free(x->offsets);
 	sx_segments_finish(&x->segments);
@@ -338,6 +343,9 @@ static void reference_measure(struct sx_context *x, const struct sx_pair *pair,
 	if (x->config.rectify)
 		sx_views_hide(&tap[SX_TAP_WINNER], x->map[0].view, x->map[1].view, p->min_disparity, 0,
 			      x->config.height);
+	if (sx_chance_looks(p))
+		sx_chance(&tap[SX_TAP_WINNER], &tap[SX_TAP_LEFT_CENSUS], &tap[SX_TAP_LEFT_FLAT], p,
+			  x->chance_sums);
 	book(x, SX_STAGE_WINNER, t);
 }
 

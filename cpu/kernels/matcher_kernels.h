@@ -18,6 +18,7 @@
 #include "cpu/kernels/speckle_kernel.h"
 #include "cpu/kernels/winner_kernel.h"
 #include "cpu/kernels/zncc_kernel.h"
+#include "stages/stereo/chance_sum.h"
 
 #define SX_MATCHER_KERNELS                                                                            \
 	{                                                                                             \
@@ -28,6 +29,7 @@
 		.fastdt_winners = fastdt_winners, .median_rows = median_rows,                         \
 		.left_right_rows = left_right_rows, .smooth_rows = smooth_rows,                       \
 		.connected_row = connected_row, .confidence_rows = confidence_rows,                   \
+		.chance_sum_row = sx_chance_sum_row,                                                  \
 	}
 
 #endif

@@ -11,6 +11,7 @@
 #include "gpu/stereo/winner_cuda.h"
 #include "gpu/stixels/unmeasured_cuda.h"
 #include "gpu/zncc/zncc_cuda.h"
+#include "stages/stereo/chance.h"
 #include "stages/stixels/cells.h"
 #include "stages/taps.h"
 
@@ -172,6 +173,9 @@ static cudaError_t chain_winner(struct sx_context *x)
 				       confidence, x->stream);
 	if (!e)
 		e = chain_hide(x);
+	if (!e && sx_chance_looks(&x->config.params.stereo))
+		e = sx_chance_cuda_run(left, &x->taps[SX_TAP_LEFT_CENSUS], &x->taps[SX_TAP_LEFT_FLAT],
+				       &x->config.params.stereo, x->stream);
 	return e ? e : done(x, SX_STAGE_WINNER);
 }
 

@@ -99,7 +99,7 @@ __device__ __forceinline__ int checked(const struct filter_work *w, const uint16
 			good = false;
 	}
 	if (flat_right && good && partner >= 0 && partner < w->width)
-		good = !flat_right[partner / SX_FLAT_TILE];
+		good = !(flat_right[partner / SX_FLAT_TILE] & SX_TILE_FLAT);
 	return good ? max(v + 16 * w->min_disparity, 0) : INVALID;
 }
 
@@ -125,7 +125,8 @@ __device__ static void check_strip(const struct filter_work *w, int y, uint16_t 
 		if (w->flat[0] && x < w->width) {
 			const size_t tiles = (size_t)((y + row) / SX_FLAT_TILE);
 
-			flat_left = w->flat[0][tiles * w->flat_pitch[0] + (size_t)(x / SX_FLAT_TILE)];
+			flat_left = w->flat[0][tiles * w->flat_pitch[0] + (size_t)(x / SX_FLAT_TILE)] &
+				    SX_TILE_FLAT;
 			flat_right = w->flat[1] + tiles * w->flat_pitch[1];
 		}
 		a = checked(w, &right[row * w->stride], flat_left, flat_right, x, (int)(both & 0xffff));

@@ -29,7 +29,7 @@ static bool any_is_flat(const uint8_t *flat, int tiles)
 
 	for (int i = 0; i < tiles; i++)
 		all |= flat[i];
-	return all;
+	return all & SX_TILE_FLAT;
 }
 
 /* left: the map with the partners of row y; out: what is left of it. */
@@ -40,12 +40,12 @@ static void hide_flat_row(const uint16_t *left, const uint8_t *flat_left, const 
 	const bool in_left = any_is_flat(flat_left, tiles), in_right = any_is_flat(flat_right, tiles);
 
 	for (int x = 0; in_left && x < width; x++)
-		if (flat_left[x / SX_FLAT_TILE])
+		if (flat_left[x / SX_FLAT_TILE] & SX_TILE_FLAT)
 			out[x] = SX_DISPARITY_INVALID;
 	for (int x = 0; in_right && x < width; x++) {
 		const int partner = x - (left[x] >> 4) - min_disparity;
 
-		if (partner >= 0 && partner < width && flat_right[partner / SX_FLAT_TILE])
+		if (partner >= 0 && partner < width && flat_right[partner / SX_FLAT_TILE] & SX_TILE_FLAT)
 			out[x] = SX_DISPARITY_INVALID;
 	}
 }

@@ -63,7 +63,7 @@ SX_SEGMENT_INLINE uint8_t sx_unmeasured_tile(const struct sx_unmeasured_column *
 	const int y = (c->height - 1 - v * c->cell_height - c->cell_height / 2) / SX_FLAT_TILE;
 	const uint8_t bits = c->flat[side][(size_t)y * c->flat_pitch[side] + (size_t)(x / SX_FLAT_TILE)];
 
-	return bits & SX_TILE_DARK ? SX_ROW_DARK : bits ? SX_ROW_FLAT : SX_ROW_HOLE;
+	return bits & SX_TILE_DARK ? SX_ROW_DARK : bits & SX_TILE_FLAT ? SX_ROW_FLAT : SX_ROW_HOLE;
 }
 
 /* Row v as cell and left image have it. */

@@ -345,7 +345,7 @@ class Case:
 KNOWN = {
     "": {"curved borders": "space ground", "patch, grey, noise": "blind early space ground",
          "patch, black, right only": "space ground", "patch before the road": "ground",
-         "tape": "blind early space ground", "sun on the road": "blind space ground",
+         "tape, far": "ground", "sun on the road": "blind space ground",
          "fog, sight": "blind space ground", "dark from": "ground walls", "dirt, right": "ground",
          "night, noise 8": "lost"},
     "stereo.cost=census": {"patch": "early space ground"},

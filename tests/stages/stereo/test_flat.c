@@ -43,9 +43,9 @@ static int square_bits(const struct sx_image *grey, int i, int j)
 		most = high > most ? high : most;
 		along = high > 4 && high - low > along ? high - low : along;
 	}
-	if (along > 1 && most - least > 2)
-		return 0;
-	return most <= 32 ? SX_TILE_FLAT | SX_TILE_DARK : SX_TILE_FLAT;
+	return (most <= 64 ? SX_TILE_DIM : 0) | (along > 1 && most - least > 2 ? 0
+						 : most <= 32		       ? SX_TILE_FLAT | SX_TILE_DARK
+									       : SX_TILE_FLAT);
 }
 
 static int tile_bits(const struct sx_image *grey, int i, int j)

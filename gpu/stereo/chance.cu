@@ -1,0 +1,179 @@
+/*
+ * Dim areas that were matched by chance, on the GPU. Must equal sx_chance() (stages/stereo/chance.h) byte for byte.
+ *
+ * Work:   a block makes 32 x 8 tiles, if any is dim. First its threads sum the pixels of each tile there and of three more to each
+ *         side; then of five beside each other, then of five of those above each other, which is a square; then each
+ *         tile asks the nine squares it lies inside of.
+ * Memory: 8.5 KB of shared memory. Half of the rows are read 2.1 times, mostly from the cache: disparities and left
+ *         descriptors in order, right ones where the disparities lead; a byte a tile is read and written.
+ * Ranges: sums of a square are 12600 at most: two of them lie in a word, and are added at once.
+ * Shapes: any size.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "stages/stereo/chance.h"
+
+#include "gpu/cuda.cuh"
+#include "gpu/stages_cuda.h"
+
+#define TILES_X 32 /* of a block */
+#define TILES_Y 8
+#define THREADS (TILES_X * TILES_Y)
+#define LAST (SX_FLAT_SQUARE - 1)
+#define BESIDE (SX_FLAT_SQUARE - 2) /* tiles to each side that a tile's squares reach */
+#define WIDE (TILES_X + 2 * BESIDE)
+#define HIGH (TILES_Y + 2 * BESIDE)
+#define STARTS (WIDE - LAST) /* squares of a row */
+
+struct chance_work {
+	const uint16_t *winner;
+	const void *descriptor[2];
+	uint8_t *flat;
+	size_t winner_pitch, descriptor_pitch[2], flat_pitch;
+	int width, height, tiles_x, tiles_y, min_disparity, bits;
+};
+
+/* pixels and differ, left and right of struct sx_chance_sums, each two in a word, the first one low. */
+struct pair_sums {
+	uint32_t differ, set;
+};
+
+__device__ static int bits_of(uint32_t word)
+{
+	return __popc(word);
+}
+
+__device__ static int bits_of(uint64_t word)
+{
+	return __popcll(word);
+}
+
+template <typename Word>
+__device__ static void add_pixel(const struct chance_work &w, struct pair_sums *s, int x, int y)
+{
+	const size_t row = (size_t)y;
+	const uint16_t *winner = reinterpret_cast<const uint16_t *>(
+		reinterpret_cast<const uint8_t *>(w.winner) + row * w.winner_pitch);
+	const int partner = sx_chance_partner(x, winner[x], w.width, w.min_disparity);
+
+	if (partner < 0)
+		return;
+	const Word left = reinterpret_cast<const Word *>(static_cast<const uint8_t *>(w.descriptor[0]) +
+							 row * w.descriptor_pitch[0])[x];
+	const Word right = reinterpret_cast<const Word *>(static_cast<const uint8_t *>(w.descriptor[1]) +
+							  row * w.descriptor_pitch[1])[partner];
+
+	s->differ += 1 + ((uint32_t)bits_of(left ^ right) << 16);
+	s->set += (uint32_t)bits_of(left) + ((uint32_t)bits_of(right) << 16);
+}
+
+/* Of the tile in column i and row j; none where it lies outside of the image. */
+template <typename Word>
+__device__ static struct pair_sums tile_sums(const struct chance_work &w, int i, int j)
+{
+	struct pair_sums s = {0, 0};
+
+	if (i < 0 || j < 0 || i >= w.tiles_x || j >= w.tiles_y)
+		return s;
+	for (int k = 0; k < SX_FLAT_TILE; k += 2) {
+		const int y = j * SX_FLAT_TILE + k;
+
+		if (!sx_chance_row(y, w.height))
+			continue;
+#pragma unroll
+		for (int x = i * SX_FLAT_TILE; x < (i + 1) * SX_FLAT_TILE; x++)
+			if (x < w.width)
+				add_pixel<Word>(w, &s, x, y);
+	}
+	return s;
+}
+
+__device__ static struct pair_sums join(struct pair_sums a, struct pair_sums b)
+{
+	a.differ += b.differ;
+	a.set += b.set;
+	return a;
+}
+
+__device__ static bool is_chance(struct pair_sums s, int bits)
+{
+	struct sx_chance_sums sums;
+
+	sums.pixels = (int16_t)(s.differ & 0xffff);
+	sums.differ = (int16_t)(s.differ >> 16);
+	sums.left = (int16_t)(s.set & 0xffff);
+	sums.right = (int16_t)(s.set >> 16);
+	return sx_chance_is(&sums, bits);
+}
+
+template <typename Word>
+static __global__ void __launch_bounds__(THREADS) find_chance(const struct chance_work w)
+{
+	__shared__ struct pair_sums tile[HIGH][WIDE], line[HIGH][STARTS];
+	__shared__ uint8_t square[HIGH - LAST][STARTS];
+	const int x0 = (int)blockIdx.x * TILES_X - BESIDE, y0 = (int)blockIdx.y * TILES_Y - BESIDE;
+	const int me = (int)threadIdx.x;
+	const int i0 = me % TILES_X, j0 = me / TILES_X, x = x0 + BESIDE + i0, y = y0 + BESIDE + j0;
+	uint8_t *const flat = w.flat + (size_t)y * w.flat_pitch + (size_t)x;
+	const bool dim = x < w.tiles_x && y < w.tiles_y && *flat & SX_TILE_DIM;
+
+	if (!__syncthreads_or(dim))
+		return;
+	for (int i = me; i < HIGH * WIDE; i += THREADS)
+		tile[i / WIDE][i % WIDE] = tile_sums<Word>(w, x0 + i % WIDE, y0 + i / WIDE);
+	__syncthreads();
+	for (int i = me; i < HIGH * STARTS; i += THREADS) {
+		struct pair_sums s = tile[i / STARTS][i % STARTS];
+
+		for (int k = 1; k <= LAST; k++)
+			s = join(s, tile[i / STARTS][i % STARTS + k]);
+		line[i / STARTS][i % STARTS] = s;
+	}
+	__syncthreads();
+	for (int i = me; i < (HIGH - LAST) * STARTS; i += THREADS) {
+		const int u = x0 + i % STARTS, v = y0 + i / STARTS;
+		struct pair_sums s = line[i / STARTS][i % STARTS];
+
+		for (int k = 1; k <= LAST; k++)
+			s = join(s, line[i / STARTS + k][i % STARTS]);
+		square[i / STARTS][i % STARTS] = u >= 0 && v >= 0 && u + LAST < w.tiles_x &&
+						 v + LAST < w.tiles_y && is_chance(s, w.bits);
+	}
+	__syncthreads();
+
+	bool chance = false;
+
+	for (int k = 0; k < BESIDE * BESIDE; k++)
+		chance |= square[j0 + k / BESIDE][i0 + k % BESIDE] != 0;
+	if (dim && chance)
+		*flat |= SX_TILE_FLAT;
+}
+
+extern "C" cudaError_t sx_chance_cuda_run(const struct sx_image *winner, const struct sx_image descriptor[2],
+					  const struct sx_image *flat, const struct sx_stereo_params *p,
+					  cudaStream_t stream)
+{
+	struct chance_work w = {};
+	const dim3 grid((unsigned)(flat->width + TILES_X - 1) / TILES_X,
+			(unsigned)(flat->height + TILES_Y - 1) / TILES_Y);
+
+	w.winner = (const uint16_t *)winner->data;
+	w.winner_pitch = winner->pitch;
+	for (int side = 0; side < 2; side++) {
+		w.descriptor[side] = descriptor[side].data;
+		w.descriptor_pitch[side] = descriptor[side].pitch;
+	}
+	w.flat = (uint8_t *)flat->data;
+	w.flat_pitch = flat->pitch;
+	w.width = winner->width;
+	w.height = winner->height;
+	w.tiles_x = flat->width;
+	w.tiles_y = flat->height;
+	w.min_disparity = p->min_disparity;
+	w.bits = sx_cost_max(p->cost);
+	if (descriptor[0].pixel == SX_PIXEL_U64)
+		SX_LAUNCH((find_chance<uint64_t>), grid, THREADS, 0, stream, w);
+	else
+		SX_LAUNCH((find_chance<uint32_t>), grid, THREADS, 0, stream, w);
+	return SX_LAUNCHED();
+}

@@ -1,0 +1,90 @@
+/*
+ * Dim areas that were matched by chance.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "stages/stereo/chance.h"
+
+#include <string.h>
+
+#include "stages/stereo/chance_sum.h"
+#include "stages/stereo/cost.h"
+
+#define LAST (SX_FLAT_SQUARE - 1) /* from the first to the last tile of a square */
+#define INNER SX_CHANCE_REACH	  /* tiles of a row of a square that are not at its edge */
+#define PER_TILE ((int)(sizeof(struct sx_chance_sums) / sizeof(int16_t)))
+
+_Static_assert(SX_FLAT_SQUARE == 5, "square_row() adds five tiles, mark_square() marks three");
+
+bool sx_chance_looks(const struct sx_stereo_params *p)
+{
+	return p->matcher != SX_MATCH_EXTERNAL && p->cost != SX_COST_ZNCC;
+}
+
+/*
+ * Sums of the squares that begin in row y of tiles: numbers of a tile lie beside each other, so that a row of tiles is
+ * one of numbers, of which those of the next tile are PER_TILE further on.
+ */
+static void square_row(const struct sx_chance_sums *sums, int tiles_x, int y, int16_t *squares)
+{
+	const int16_t *from = (const int16_t *)&sums[y * tiles_x];
+	const int n = PER_TILE * tiles_x;
+
+	memcpy(squares, from, (size_t)n * sizeof(*squares));
+	for (int j = 1; j < SX_FLAT_SQUARE; j++)
+		for (int i = 0; i < n; i++)
+			squares[i] = (int16_t)(squares[i] + from[j * n + i]);
+	for (int i = 0; i < n - PER_TILE * LAST; i++) /* in place: what is read lies behind what is written */
+		squares[i] = (int16_t)(squares[i] + squares[i + PER_TILE] + squares[i + 2 * PER_TILE] +
+				       squares[i + 3 * PER_TILE] + squares[i + 4 * PER_TILE]);
+}
+
+bool sx_chance_any(const struct sx_image *flat, int row0, int row1)
+{
+	uint8_t all = 0;
+
+	for (int y = row0 < 0 ? 0 : row0; y < row1 && y < flat->height; y++) {
+		const uint8_t *tiles = sx_image_row(flat, y);
+
+		for (int x = 0; x < flat->width; x++)
+			all |= tiles[x];
+	}
+	return all & SX_TILE_DIM;
+}
+
+/* Marks what square (sums of it) says of three tiles of a row, of which the first is flat[0]. */
+static void mark_square(const struct sx_chance_sums *square, int bits, uint8_t *flat)
+{
+	const uint8_t dim = (flat[0] | flat[1] | flat[2]) & SX_TILE_DIM;
+
+	if (!dim || !sx_chance_is(square, bits))
+		return;
+	for (int i = 0; i < INNER; i++)
+		if (flat[i] & SX_TILE_DIM)
+			flat[i] |= SX_TILE_FLAT;
+}
+
+void sx_chance_mark_row(const struct sx_chance_sums *sums, int tiles_x, int tiles_y, int bits, int row,
+			uint8_t *flat)
+{
+	const struct sx_image tiles = {.data = flat, .width = tiles_x, .height = 1};
+	struct sx_chance_sums squares[SX_FLAT_TILES(SX_CHANCE_WIDTH)];
+
+	if (!sx_chance_any(&tiles, 0, 1))
+		return;
+	for (int y = row - INNER > 0 ? row - INNER : 0; y < row && y + LAST < tiles_y; y++) {
+		square_row(sums, tiles_x, y, (int16_t *)squares);
+		for (int x = 0; x < tiles_x - LAST; x++)
+			mark_square(&squares[x], bits, flat + x + 1);
+	}
+}
+
+void sx_chance(const struct sx_image *winner, const struct sx_image descriptor[2],
+	       const struct sx_image *flat, const struct sx_stereo_params *p, struct sx_chance_sums *sums)
+{
+	for (int row = 0; row < flat->height; row++)
+		sx_chance_sum_row(winner, descriptor, flat, p->min_disparity, row, &sums[row * flat->width]);
+	for (int row = 0; row < flat->height; row++)
+		sx_chance_mark_row(sums, flat->width, flat->height, sx_cost_max(p->cost), row,
+				   sx_image_row(flat, row));
+}

@@ -1,0 +1,106 @@
+/*
+ * Sums over the pixels of tiles, for areas matched by chance (chance.h). Inline: the cpu engine compiles them for
+ * several machines, of which most count bits by an instruction.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef SX_STAGES_STEREO_CHANCE_SUM_H
+#define SX_STAGES_STEREO_CHANCE_SUM_H
+
+#include <string.h>
+
+#include "stages/stereo/chance.h"
+
+/* What a row of an image of descriptors has in column x. */
+static inline uint64_t sx_chance_bits(const void *row, int x, bool wide)
+{
+	return wide ? ((const uint64_t *)row)[x] : ((const uint32_t *)row)[x];
+}
+
+/* wide: descriptors are U64, else U32. */
+static inline void sx_chance_add_tile(const uint16_t *winner, const void *left, const void *right, int width,
+				      int min_disparity, int x0, bool wide, struct sx_chance_sums *s)
+{
+	int pixels = 0, differ = 0, set[2] = {0, 0};
+
+	for (int x = x0; x < x0 + SX_FLAT_TILE; x++) {
+		const int partner = sx_chance_partner(x, winner[x], width, min_disparity),
+			  counts = partner >= 0;
+		/* without a branch: none where the pixel does not count */
+		const uint64_t mask = (uint64_t)-counts, l = sx_chance_bits(left, x, wide) & mask,
+			       r = sx_chance_bits(right, counts ? partner : 0, wide) & mask;
+
+		pixels += counts;
+		differ += __builtin_popcountll(l ^ r);
+		set[0] += __builtin_popcountll(l);
+		set[1] += __builtin_popcountll(r);
+	}
+	s->pixels = (int16_t)(s->pixels + pixels);
+	s->differ = (int16_t)(s->differ + differ);
+	s->left = (int16_t)(s->left + set[0]);
+	s->right = (int16_t)(s->right + set[1]);
+}
+
+/* Which tiles of a row are at most SX_CHANCE_REACH tiles from a dim one. near: room for 2 SX_CHANCE_REACH more. */
+static inline void sx_chance_near(const struct sx_image *flat, int row, uint8_t *near)
+{
+	const int n = flat->width, end = n + 2 * SX_CHANCE_REACH;
+
+	memset(near, 0, (size_t)end);
+	for (int y = row - SX_CHANCE_REACH; y <= row + SX_CHANCE_REACH; y++) {
+		const uint8_t *tiles = y < 0 || y >= flat->height ? NULL : sx_image_row(flat, y);
+
+		for (int i = 0; tiles && i < n; i++)
+			near[SX_CHANCE_REACH + i] |= tiles[i] & SX_TILE_DIM;
+	}
+	/* in place, of 2, 4 and at last 7 tiles from each on: what is read lies behind what is written */
+	for (int i = 0; i + 1 < end; i++)
+		near[i] |= near[i + 1];
+	for (int i = 0; i + 2 < end; i++)
+		near[i] |= near[i + 2];
+	for (int i = 0; i + SX_CHANCE_REACH < end; i++)
+		near[i] |= near[i + SX_CHANCE_REACH];
+}
+
+/* The last tile of a row that is no multiple of tiles lies partly outside, where no pixel has a descriptor. */
+static inline void sx_chance_add_row(const uint16_t *winner, const void *left, const void *right, int width,
+				     int min_disparity, bool wide, const uint8_t *near,
+				     struct sx_chance_sums *sums)
+{
+	for (int i = SX_CENSUS_RADIUS_X / SX_FLAT_TILE; (i + 1) * SX_FLAT_TILE <= width; i++)
+		if (near[i])
+			sx_chance_add_tile(winner, left, right, width, min_disparity, i * SX_FLAT_TILE, wide,
+					   &sums[i]);
+}
+
+/*
+ * Sums of a row of tiles; 0 for tiles that no square of a dim one reaches. winner: the map of sx_winner(), before the
+ * median. descriptor: sx_census() of the left and of the right image, U32 or U64. flat: sx_flat() of the left image.
+ * sums: SX_FLAT_TILES() of the width.
+ */
+static inline void sx_chance_sum_row(const struct sx_image *winner, const struct sx_image descriptor[2],
+				     const struct sx_image *flat, int min_disparity, int row,
+				     struct sx_chance_sums *sums)
+{
+	const int width = winner->width;
+	uint8_t near[SX_FLAT_TILES(SX_CHANCE_WIDTH) + 2 * SX_CHANCE_REACH];
+
+	memset(sums, 0, (size_t)SX_FLAT_TILES(width) * sizeof(*sums));
+	if (!sx_chance_any(flat, row - SX_CHANCE_REACH, row + SX_CHANCE_REACH + 1))
+		return;
+	sx_chance_near(flat, row, near);
+	for (int y = row * SX_FLAT_TILE; y < (row + 1) * SX_FLAT_TILE; y++) {
+		if (!sx_chance_row(y, winner->height))
+			continue;
+		if (descriptor[0].pixel == SX_PIXEL_U64)
+			sx_chance_add_row(sx_image_row(winner, y), sx_image_row(&descriptor[0], y),
+					  sx_image_row(&descriptor[1], y), width, min_disparity, true, near,
+					  sums);
+		else
+			sx_chance_add_row(sx_image_row(winner, y), sx_image_row(&descriptor[0], y),
+					  sx_image_row(&descriptor[1], y), width, min_disparity, false, near,
+					  sums);
+	}
+}
+
+#endif
