@@ -22,6 +22,8 @@
 #else
 #define IS_SLOW IS_EMULATED
 #endif
+/* Pictures of scenes and their truth have stored hashes (tests/capture/scene), so what they show is the same. */
+#define SAME_BYTES "the pictures and their truth have the same bytes there"
 /* IS_EMULATED for what is skipped; then it says so, and why. */
 #define EMULATED(why) (IS_EMULATED && printf("# not with an emulator: %s: %s\n", __func__, why) > 0)
 

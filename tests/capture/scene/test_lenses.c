@@ -326,6 +326,8 @@ static void test_rectified_it_is_the_ideal_picture(void **state)
 {
 	static const char *const scenes[] = {"street", "open", "verge"};
 
+	if (EMULATED("tests/stages/rectify has what rectification computes there"))
+		return;
 	for (int i = 0; i < LENSES; i++)
 		for (unsigned k = 0; k < 3; k++) {
 			struct difference d;
@@ -505,7 +507,9 @@ static void check_rows(const struct seen *s)
 
 static void test_things_are_where_truth_says(void **state)
 {
-	for (int i = IS_EMULATED ? LENSES - 1 : 0; i < LENSES; i++)
+	if (EMULATED(SAME_BYTES))
+		return;
+	for (int i = 0; i < LENSES; i++)
 		for (unsigned seed = 1; seed < (IS_SLOW ? 2 : 3); seed++) {
 			struct sx_rig rig = rig_of(lenses[i], WIDE, HIGH);
 			struct seen s;
