@@ -19,14 +19,19 @@ import unittest
 STIXELD = os.environ.get("STIXELD", "")
 FAKE = os.environ.get("STIXELD_FAKE", "")
 SANITIZED = bool(os.environ.get("SX_SANITIZED"))
+# ThreadSanitizer judges what threads hand each other: of cases that take the same way through them it gets one. The
+# other builds have all of them.
+THREADS_ONLY = os.environ.get("SX_SANITIZED") == "thread"
 # True by hand, on an idle machine (CONTRIBUTING.md): tests then judge wall times, too.
 IDLE = bool(os.environ.get("STIXEL_IDLE"))
 # Built with libsystemd: the service manager hears of it, and its sockets are taken.
 LIBSYSTEMD = bool(os.environ.get("SX_LIBSYSTEMD"))
 
-# A small pair and a small search: frames take a few milliseconds even with sanitizers.
-SMALL = ["-s", "source.kind=synthetic", "-s", "source.size=160x96", "-s", "stereo.disparities=32",
-         "-s", "engine.threads=1"]
+# A small pair and a small search: frames take a few milliseconds. Sanitizers take ten and thirty times as long, for each
+# frame of a daemon while its test waits: there pairs are smaller and come seldom.
+WIDTH, HEIGHT = (96, 64) if SANITIZED else (160, 96)
+SMALL = ["-s", "source.kind=synthetic", "-s", "source.size=%dx%d" % (WIDTH, HEIGHT), "-s", "stereo.disparities=32",
+         "-s", "engine.threads=1", *(["-s", "source.fps=5"] if SANITIZED else [])]
 FREE = ["-s", "source.fps=0"]
 POLL_S = 0.01
 STATES = ["starting", "running", "no_camera", "degraded", "stopping", "closed", "replaced"]

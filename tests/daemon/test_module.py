@@ -7,11 +7,12 @@ import re
 import subprocess
 import unittest
 
-from harness import FAKE, SMALL, STIXELD, TestCase, until
+from harness import FAKE, HEIGHT, SMALL, STIXELD, THREADS_ONLY, WIDTH, TestCase, until
 
 MODULES = os.environ.get("STIXELD_MODULES", "")
 CUDA = ["-s", "engine.backend=cuda"]
 FREE = ["-s", "source.fps=0"]
+STRIDE = (WIDTH + 63) // 64 * 64
 
 
 def module(name="good"):
@@ -19,6 +20,63 @@ def module(name="good"):
 
 
 class Module(TestCase):
+    """What threads do with it."""
+
+    def test_computes(self):
+        i = self.instance()
+        report = i.top + "/report"
+        i.start(*SMALL, *CUDA, "-s", "source.fps=50",
+                env={"STIXEL_MODULE_PATH": module(), "FAKE_MODULE_REPORT": report})
+        i.until_published(10)
+        s = i.status()["engine"]
+        self.assertEqual((s["backend"], s["device"], s["reason"]),
+                         ("cuda", "fake device", "asked for by engine.backend"))
+        self.assertEqual(s["memory_bytes"], 123456789)
+        self.assertEqual(s["volume"], "engine.volume = auto: stored, as this is a fake")
+        self.assertIn(s["volume"], i.text())
+        self.assertEqual(s["input"], {"path": "copy", "copies_per_frame": 2, "bytes_per_frame": 2 * HEIGHT * STRIDE,
+                                      "results_per_frame": 1, "staged": 0})
+        body = i.http("/metrics")[2]
+        self.assertRegex(body, r'\nstixeld_engine_copies_total\{direction="in"\} [1-9]')
+        self.assertIn("\nstixeld_engine_staged_images_total 0\n", body)
+        self.assertIn('input="copy"', body)
+        self.assertEqual(i.stop(), 0, i.text())
+        # two in flight, one waiting, one being taken: four blocks, each pinned and unpinned once
+        with open(report) as f:
+            self.assertRegex(f.read(), r"^frames \d+ pins 4 unpins 4 staged 0\n$")
+        os.remove(report)
+        self.assertEqual(i.leftovers(), [])
+
+    def test_a_frame_that_fails_ends_the_daemon(self):
+        for contexts in (2,) if THREADS_ONLY else (1, 2, 4):
+            i = self.instance()
+            report = i.top + "/report"
+            i.start(*SMALL, *CUDA, "-s", "source.fps=50", "-s", "engine.contexts=%d" % contexts, notify=True,
+                    env={"STIXEL_MODULE_PATH": module(), "FAKE_MODULE_FAIL_AT": 20, "FAKE_MODULE_REPORT": report})
+            ring = i.ring()
+            self.assertEqual(i.wait(), 70)
+            self.assertEqual(ring.live()[0], "closed")
+            self.assertEqual([f.number for f in ring.frames()][-1], 19)
+            self.assertRegex(i.text(), "frame 20: the engine failed: Input/output error")
+            i.until_message("STOPPING=1")
+            with open(report) as f:
+                self.assertRegex(f.read(), r"^frames \d+ pins (\d) unpins \1 staged 0\n$")
+            os.remove(report)
+            self.assertEqual(i.leftovers(), [])
+
+    def test_memory_that_cannot_be_pinned(self):
+        i = self.instance()
+        i.start(*SMALL, *CUDA, "-s", "source.fps=50",
+                env={"STIXEL_MODULE_PATH": module(), "FAKE_MODULE_PIN": "no"})
+        i.until_published(5)
+        self.assertGreaterEqual(i.status()["engine"]["input"]["staged"], 10)
+        self.assertEqual(i.stop(), 0)
+        self.assertIn("4 buffers of pairs cannot be pinned (Operation not permitted)", i.text())
+
+
+class Choice(TestCase):
+    """Which engine is chosen, or refused, at the start."""
+
     def once(self, *args, path=None, **env):
         env = {"FAKE_MODULE_" + k.upper(): v for k, v in env.items()}
         env["STIXEL_MODULE_PATH"] = path or module()
@@ -33,31 +91,6 @@ class Module(TestCase):
         for s in sentences:
             self.assertIn(s, err)
         self.assertEqual(err.count("engine.backend = cuda"), 1 if want == 69 else err.count("engine.backend = cuda"))
-
-    def test_computes(self):
-        i = self.instance()
-        report = i.top + "/report"
-        i.start(*SMALL, *CUDA, "-s", "source.fps=50",
-                env={"STIXEL_MODULE_PATH": module(), "FAKE_MODULE_REPORT": report})
-        i.until_published(10)
-        s = i.status()["engine"]
-        self.assertEqual((s["backend"], s["device"], s["reason"]),
-                         ("cuda", "fake device", "asked for by engine.backend"))
-        self.assertEqual(s["memory_bytes"], 123456789)
-        self.assertEqual(s["volume"], "engine.volume = auto: stored, as this is a fake")
-        self.assertIn(s["volume"], i.text())
-        self.assertEqual(s["input"], {"path": "copy", "copies_per_frame": 2, "bytes_per_frame": 2 * 96 * 192,
-                                      "results_per_frame": 1, "staged": 0})
-        body = i.http("/metrics")[2]
-        self.assertRegex(body, r'\nstixeld_engine_copies_total\{direction="in"\} [1-9]')
-        self.assertIn("\nstixeld_engine_staged_images_total 0\n", body)
-        self.assertIn('input="copy"', body)
-        self.assertEqual(i.stop(), 0, i.text())
-        # two in flight, one waiting, one being taken: four blocks, each pinned and unpinned once
-        with open(report) as f:
-            self.assertRegex(f.read(), r"^frames \d+ pins 4 unpins 4 staged 0\n$")
-        os.remove(report)
-        self.assertEqual(i.leftovers(), [])
 
     def test_publishes_what_others_publish(self):
         records = []
@@ -108,7 +141,7 @@ class Module(TestCase):
         self.refused(69, "no CUDA device", open="none")
         self.refused(70, "1 MB of 2 MB are free", open="memory")
         self.refused(78, "engine.device = 3: there is one", open="wrong", args=["-s", "engine.device=3"])
-        self.refused(70, "a frame of 160x96 needs more memory", create="memory")
+        self.refused(70, "a frame of %dx%d needs more memory" % (WIDTH, HEIGHT), create="memory")
         self.refused(78, "the cuda engine has no zncc", create="cannot")
 
     def test_what_cuda_does_not_compute(self):
@@ -140,32 +173,6 @@ class Module(TestCase):
             self.assertNotIn("fake-module", maps)
             self.assertNotIn("stixel-cuda", maps)
             self.assertEqual(i.stop(), 0)
-
-    def test_a_frame_that_fails_ends_the_daemon(self):
-        for contexts in (1, 2, 4):
-            i = self.instance()
-            report = i.top + "/report"
-            i.start(*SMALL, *CUDA, "-s", "source.fps=50", "-s", "engine.contexts=%d" % contexts, notify=True,
-                    env={"STIXEL_MODULE_PATH": module(), "FAKE_MODULE_FAIL_AT": 20, "FAKE_MODULE_REPORT": report})
-            ring = i.ring()
-            self.assertEqual(i.wait(), 70)
-            self.assertEqual(ring.live()[0], "closed")
-            self.assertEqual([f.number for f in ring.frames()][-1], 19)
-            self.assertRegex(i.text(), "frame 20: the engine failed: Input/output error")
-            i.until_message("STOPPING=1")
-            with open(report) as f:
-                self.assertRegex(f.read(), r"^frames \d+ pins (\d) unpins \1 staged 0\n$")
-            os.remove(report)
-            self.assertEqual(i.leftovers(), [])
-
-    def test_memory_that_cannot_be_pinned(self):
-        i = self.instance()
-        i.start(*SMALL, *CUDA, "-s", "source.fps=50",
-                env={"STIXEL_MODULE_PATH": module(), "FAKE_MODULE_PIN": "no"})
-        i.until_published(5)
-        self.assertGreaterEqual(i.status()["engine"]["input"]["staged"], 10)
-        self.assertEqual(i.stop(), 0)
-        self.assertIn("4 buffers of pairs cannot be pinned (Operation not permitted)", i.text())
 
     def test_shows_two_symbols(self):
         out = subprocess.run(["nm", "-D", "--defined-only", module()], capture_output=True, text=True, check=True)

@@ -106,7 +106,7 @@ class RingNames(TestCase):
     def test_no_pair_is_lost_uncounted(self):
         """The engine is slow: at any time a pair is in it and another one waits."""
         i = self.instance(binary=FAKE)
-        i.start("--frames", "25", "-s", "source.kind=synthetic", "-s", "engine.contexts=1",
+        i.start("--frames", "30", "-s", "source.kind=synthetic", "-s", "engine.contexts=1",
                 env={"FAKE_INTERVAL_US": 40000, "FAKE_COMPUTE_US": 100000})
         for _ in range(2):
             old = i.ring()
@@ -116,7 +116,7 @@ class RingNames(TestCase):
         i.until_published(24)
         self.assertLessEqual(self.open_pairs(i), 2)  # in the engine, waiting
         self.assertEqual(i.wait(), 0)
-        self.assertIn("25 frames published", i.text())
+        self.assertIn("30 frames published", i.text())
 
     def test_who_loses_its_name_to_another_ends(self):
         i = self.instance()

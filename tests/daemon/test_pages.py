@@ -11,7 +11,7 @@ import time
 import unittest
 
 import openmetrics
-from harness import IDLE, SANITIZED, SMALL, TestCase, receive, until
+from harness import HEIGHT, IDLE, SANITIZED, SMALL, WIDTH, TestCase, receive, until
 
 STAGES = ["ingest", "census", "sgm", "winner", "median", "left_right", "speckle", "smooth", "confidence", "road",
           "reduce", "segment", "compact", "monitor"]
@@ -60,7 +60,7 @@ class Pages(TestCase):
         for c in s["source"]["cameras"]:
             self.assertEqual(set(c), {"side", "path", "format", "width", "height", "captured", "errors",
                                       "sequence_gaps", "reconnects"})
-            self.assertEqual((c["width"], c["height"], c["format"]), (160, 96, "grey8"))
+            self.assertEqual((c["width"], c["height"], c["format"]), (WIDTH, HEIGHT, "grey8"))
             self.assertGreaterEqual(c["captured"], 20)
             self.assertIsNone(c["sequence_gaps"])
         self.assertEqual(set(s["source"]["pair_skew_us"]), {"p50", "p99", "max"})
@@ -82,7 +82,7 @@ class Pages(TestCase):
         self.assertGreaterEqual(s["latency_us"]["capture_to_publish"]["n"], 20)
         self.assertGreater(s["latency_us"]["sgm"]["n"], 0)
         self.assertEqual(set(s["stixels"]), {"per_frame", "pixels_per_stixel"})
-        self.assertAlmostEqual(s["stixels"]["per_frame"] * s["stixels"]["pixels_per_stixel"], 160 * 96, delta=1)
+        self.assertAlmostEqual(s["stixels"]["per_frame"] * s["stixels"]["pixels_per_stixel"], WIDTH * HEIGHT, delta=1)
         self.assertIn(s["road"]["origin"], ("measured", "previous", "calibration", "none"))
         self.assertEqual(set(s["power"]), {"source", "scope", "device", "reason", "stale", "watts", "watts_10s",
                                            "joules_per_frame", "fps_per_watt", "age_ms", "interval_ms", "since_start"})

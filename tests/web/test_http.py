@@ -14,7 +14,7 @@ import time
 import unittest
 import unittest.mock
 
-from support import SLOW, STIXEL_WEB, Daemon, Place, Web, until
+from support import FPS, SLOW, STIXEL_WEB, Daemon, Place, Web, until
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "daemon"))
 import openmetrics  # noqa: E402
@@ -264,7 +264,7 @@ class Refusals(Case):
 class Orders(Case):
     """Settings: read by all, changed where --tune was given, and never by another site's page."""
 
-    SETTINGS = ("source.kind=synthetic", "source.size=320x160", "source.fps=20", "road.top=30")
+    SETTINGS = ("source.kind=synthetic", "source.size=320x160", "source.fps=%d" % FPS, "road.top=30")
     ARGS = ("-i", "{name}", "--host", "robot.local", "--tune")
     RIGHT = ("X-Stixel-Tune: 1",)
 

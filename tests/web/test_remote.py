@@ -16,7 +16,7 @@ import time
 import unittest
 import warnings
 
-from support import HASHES, IDLE, SLOW, STIXEL_WEB, Daemon, Keys, Place, Web, hash_of, picture, until
+from support import FPS, HASHES, IDLE, SLOW, STIXEL_WEB, Daemon, Keys, Place, Web, hash_of, picture, until
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "daemon"))
 import openmetrics  # noqa: E402
@@ -88,7 +88,7 @@ class Locked(unittest.TestCase):
         cls.place = Place()
         cls.addClassCleanup(cls.place.close)
         cls.keys = Keys(cls.place.top)
-        cls.daemon = Daemon(cls.place, "locked", "source.kind=synthetic", "source.size=320x160", "source.fps=20",
+        cls.daemon = Daemon(cls.place, "locked", "source.kind=synthetic", "source.size=320x160", "source.fps=%d" % FPS,
                             "road.top=30")
         cls.addClassCleanup(cls.daemon.forget)
         cls.daemon.start()
@@ -341,7 +341,8 @@ class Pictures(unittest.TestCase):
     def setUp(self):
         self.place = Place()
         self.addCleanup(self.place.close)
-        self.daemon = Daemon(self.place, "pictures", "source.kind=synthetic", "source.size=320x160", "source.fps=20")
+        self.daemon = Daemon(self.place, "pictures", "source.kind=synthetic", "source.size=320x160",
+                             "source.fps=%d" % FPS)
         self.addCleanup(self.daemon.forget)
         self.web = Web(self.place)
 

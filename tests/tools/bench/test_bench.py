@@ -106,8 +106,8 @@ class Bench(Folder):
     def test_timeline(self):
         for contexts in (1, 2, 3):
             path = self.path("t.csv")
-            r = self.bench(*SMALL, "-s", "engine.contexts=%d" % contexts, "--frames", 30, "--timeline", path,
-                           module=MODULE)
+            r = self.bench("-s", "stereo.disparities=32", "--size", "64x48", "-s", "engine.contexts=%d" % contexts,
+                           "--frames", 30, "--timeline", path, module=MODULE)
             self.assertRegex(r.stdout, r"captured while the frame before was computed: \d+ of 29 frames")
             self.assertEqual(len([line for line in r.stdout.splitlines() if line.endswith("|")]), 10)
             with open(path) as f:
