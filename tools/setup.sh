@@ -48,6 +48,7 @@ apt_fetched=''
 fetch_lists()
 {
 	[ -z "$apt_fetched" ] || return 0
+	say "fetching apt's lists of packages"
 	as_root env DEBIAN_FRONTEND=noninteractive apt-get -q update >&2 || die "apt-get update failed"
 	apt_fetched=yes
 }
