@@ -18,7 +18,7 @@ STIXELD = os.environ["STIXELD"]
 STIXEL_WEB = os.environ["STIXEL_WEB"]
 SLOW = 4 if os.environ.get("SX_SANITIZED") else 1
 # Pairs a second of a daemon that is looked at: with sanitizers one more takes a processor.
-FPS = {"": 20, "thread": 2}.get(os.environ.get("SX_SANITIZED", ""), 5)
+FPS = {"": 20, "thread": 1}.get(os.environ.get("SX_SANITIZED", ""), 5)
 # True by hand, on an idle machine (CONTRIBUTING.md): tests then judge wall times, too.
 IDLE = bool(os.environ.get("STIXEL_IDLE"))
 KINDS = {1: "frame", 2: "left", 3: "disparity", 4: "notice", 5: "free"}
