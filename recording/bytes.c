@@ -10,8 +10,7 @@
 
 #include "base/contract.h"
 
-/* Room for so many more; NULL: failed. */
-static uint8_t *grow(struct sx_bytes *b, size_t more)
+uint8_t *sx_bytes_grow(struct sx_bytes *b, size_t more)
 {
 	size_t room = b->room ? b->room : 256;
 	uint8_t *p;
@@ -34,7 +33,7 @@ static uint8_t *grow(struct sx_bytes *b, size_t more)
 
 void sx_bytes_add(struct sx_bytes *b, const void *data, size_t bytes)
 {
-	uint8_t *to = grow(b, bytes);
+	uint8_t *to = sx_bytes_grow(b, bytes);
 
 	if (to && bytes)
 		memcpy(to, data, bytes);
@@ -42,7 +41,7 @@ void sx_bytes_add(struct sx_bytes *b, const void *data, size_t bytes)
 
 void sx_bytes_number(struct sx_bytes *b, uint64_t n, int bytes)
 {
-	uint8_t *to = grow(b, (size_t)bytes);
+	uint8_t *to = sx_bytes_grow(b, (size_t)bytes);
 
 	sx_must_index(bytes - 1, 8);
 	for (int i = 0; to && i < bytes; i++)

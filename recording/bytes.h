@@ -17,6 +17,8 @@ struct sx_bytes {
 	bool failed;
 };
 
+/* Appends bytes that the caller fills. NULL: failed. */
+uint8_t *sx_bytes_grow(struct sx_bytes *b, size_t more);
 void sx_bytes_add(struct sx_bytes *b, const void *data, size_t bytes);
 /* The lowest so many bytes of n, 1 to 8. */
 void sx_bytes_number(struct sx_bytes *b, uint64_t n, int bytes);

@@ -1,5 +1,5 @@
 /*
- * libstixel-recording: the reader of recordings for programs in other languages.
+ * libstixel-recording: the reader of recordings for programs of others.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -11,6 +11,7 @@
 
 #include "base/contract.h"
 #include "include/stixel_recording.h"
+#include "recording/library.h"
 #include "recording/recording.h"
 
 /* Reads and megabytes of other work of one call: some milliseconds. */
@@ -36,6 +37,20 @@ void sx_contract_broken(const char *file, int line, const char *what, long long 
 void sx_contract_broken_state(const char *file, int line, const char *what)
 {
 	longjmp(*leave, 1);
+}
+
+int sx_library_guard(bool *broken, int (*work)(void *object, void *arg), void *object, void *arg)
+{
+	jmp_buf here;
+
+	if (*broken)
+		return -ENOTRECOVERABLE;
+	leave = &here;
+	if (setjmp(here)) {
+		*broken = true;
+		return -ENOTRECOVERABLE;
+	}
+	return work(object, arg);
 }
 
 static int pause_now(void *user, int fd)
@@ -162,27 +177,9 @@ static int record_cut(struct stixel_recording *recording, struct stixel_record *
 	return 1;
 }
 
-/*
- * Calls work on a recording, and returns what it does. If a contract breaks in it: -ENOTRECOVERABLE, as each
- * call on the recording from then on.
- */
-static int guarded(struct stixel_recording *recording, int (*work)(struct stixel_recording *, void *),
-		   void *arg)
+static int take_next(void *object, void *to)
 {
-	jmp_buf here;
-
-	if (recording->broken)
-		return -ENOTRECOVERABLE;
-	leave = &here;
-	if (setjmp(here)) {
-		recording->broken = true;
-		return -ENOTRECOVERABLE;
-	}
-	return work(recording, arg);
-}
-
-static int take_next(struct stixel_recording *recording, void *to)
-{
+	struct stixel_recording *recording = object;
 	struct sx_record record;
 	int e;
 
@@ -202,7 +199,7 @@ int stixel_recording_next(struct stixel_recording *recording, struct stixel_reco
 
 	if (!recording || !to)
 		return -EINVAL;
-	e = guarded(recording, take_next, &all);
+	e = sx_library_guard(&recording->broken, take_next, recording, &all);
 	if (e < 0)
 		return e;
 	memset(to, 0, bytes);
@@ -210,14 +207,16 @@ int stixel_recording_next(struct stixel_recording *recording, struct stixel_reco
 	return e;
 }
 
-static int seek(struct stixel_recording *recording, void *published_ns)
+static int seek(void *object, void *published_ns)
 {
+	struct stixel_recording *recording = object;
+
 	return sx_recording_seek(recording->r, 0, *(const int64_t *)published_ns);
 }
 
 int stixel_recording_seek(struct stixel_recording *recording, int64_t published_ns)
 {
-	return recording ? guarded(recording, seek, &published_ns) : -EINVAL;
+	return recording ? sx_library_guard(&recording->broken, seek, recording, &published_ns) : -EINVAL;
 }
 
 const char *stixel_recording_strerror(int error)

@@ -97,7 +97,28 @@ static const struct {
 	[SX_SCHEMA_CALIBRATION] = {"foxglove", "CameraCalibration", "foxglove.CameraCalibration", camera_rows,
 				   COUNT(camera_rows)},
 	[SX_SCHEMA_EVENT] = {"stixel", "Event", "stixel.Event", event_rows, COUNT(event_rows)},
+	[SX_SCHEMA_BYTES] = {"stixel", "Bytes", "stixel.Bytes", NULL, 0},
 };
+
+static const char *const topics[] = {
+	[STIXEL_MESSAGE_FRAME] = "frame",
+	[STIXEL_MESSAGE_SCENE] = "scene",
+	[STIXEL_MESSAGE_POINTS] = "points",
+	[STIXEL_MESSAGE_TRANSFORM] = "transform",
+	[STIXEL_MESSAGE_CALIBRATION] = "calibration",
+	[STIXEL_MESSAGE_CALIBRATION_RIGHT] = "calibration_right",
+	[STIXEL_MESSAGE_LEFT] = "left",
+	[STIXEL_MESSAGE_RIGHT] = "right",
+	[STIXEL_MESSAGE_DISPARITY] = "disparity",
+	[STIXEL_MESSAGE_EVENTS] = "events",
+	[STIXEL_MESSAGE_STIXEL] = "stixel",
+};
+
+const char *sx_topic_name(enum stixel_message_kind kind)
+{
+	sx_must_index(kind, COUNT(topics));
+	return topics[kind];
+}
 
 const char *sx_recording_schema_name(enum sx_recording_schema schema)
 {
@@ -105,9 +126,21 @@ const char *sx_recording_schema_name(enum sx_recording_schema schema)
 	return schemas[schema].whole;
 }
 
+const char *sx_recording_schema_encoding(enum sx_recording_schema schema)
+{
+	return schema == SX_SCHEMA_BYTES ? "stixel" : "protobuf";
+}
+
 void sx_recording_schema_describe(struct sx_bytes *to, enum sx_recording_schema schema)
 {
+	static const char layout[] =
+		"struct stixel_frame_header, offsets, stixels as in stixel.h; images lie in channels beside";
+
 	sx_must_index(schema, SX_SCHEMAS);
+	if (schema == SX_SCHEMA_BYTES) {
+		sx_bytes_add(to, layout, sizeof(layout) - 1);
+		return;
+	}
 	sx_pb_describe(to, schemas[schema].package, schemas[schema].name, schemas[schema].rows,
 		       schemas[schema].count);
 }
@@ -193,11 +226,19 @@ void sx_calibration_message(struct sx_bytes *to, const struct stixel_frame_heade
 	sx_pb_doubles(to, CAMERA_P, p, 12);
 }
 
-bool sx_calibration_same(const struct stixel_frame_header *a, const struct stixel_frame_header *b)
+static bool calibration_same(const struct stixel_frame_header *a, const struct stixel_frame_header *b)
 {
 	return a->fx == b->fx && a->fy == b->fy && a->cx == b->cx && a->cy == b->cy &&
 	       a->baseline_m == b->baseline_m && a->image_width == b->image_width &&
 	       a->image_height == b->image_height && a->epoch == b->epoch;
+}
+
+bool sx_calibration_due(struct stixel_frame_header *last, const struct stixel_frame_header *h)
+{
+	if (last->fx > 0.0 ? calibration_same(h, last) : h->fx <= 0.0)
+		return false;
+	memcpy(last, h, STIXEL_HEADER_BYTES_LEAST); /* older ones have no more */
+	return true;
 }
 
 /* ---- events ---- */
@@ -208,8 +249,10 @@ void sx_event_message(struct sx_bytes *to, const struct sx_event *e)
 	sx_pb_text(to, EVENT_KIND, event_words[e->kind]);
 	if (e->kind == SX_EVENT_PUBLISHER) {
 		sx_pb_fixed64(to, EVENT_EPOCH, e->publisher.epoch);
-		sx_pb_varint(to, EVENT_PID, e->publisher.pid);
-		sx_pb_text(to, EVENT_VERSION, e->publisher.version);
+		if (e->publisher.pid) /* else not known yet */
+			sx_pb_varint(to, EVENT_PID, e->publisher.pid);
+		if (e->publisher.version[0])
+			sx_pb_text(to, EVENT_VERSION, e->publisher.version);
 	} else if (e->kind == SX_EVENT_GAP) {
 		sx_pb_fixed64(to, EVENT_EPOCH, e->gap.epoch);
 		sx_pb_varint(to, EVENT_NUMBER, e->gap.number);

@@ -7,19 +7,25 @@
 #ifndef SX_RECORDING_RECORDING_MESSAGES_H
 #define SX_RECORDING_RECORDING_MESSAGES_H
 
-#include "include/stixel.h"
+#include "include/stixel_messages.h"
 #include "recording/bytes.h"
 
 enum sx_recording_schema {
 	SX_SCHEMA_IMAGE,       /* foxglove.RawImage */
 	SX_SCHEMA_CALIBRATION, /* foxglove.CameraCalibration */
 	SX_SCHEMA_EVENT,       /* stixel.Event */
+	SX_SCHEMA_BYTES,       /* stixel.Bytes: no protobuf, its description is a text */
 	SX_SCHEMAS
 };
 
 const char *sx_recording_schema_name(enum sx_recording_schema schema);
-/* Its FileDescriptorSet. */
+/* Returns the encoding of the schema and of its messages. */
+const char *sx_recording_schema_encoding(enum sx_recording_schema schema);
+/* Appends its FileDescriptorSet, or its text. */
 void sx_recording_schema_describe(struct sx_bytes *to, enum sx_recording_schema schema);
+
+/* Returns the name of a topic, behind "/INSTANCE/". */
+const char *sx_topic_name(enum stixel_message_kind kind);
 
 /* CLOCK_REALTIME of a moment of the frame, by its own anchor. */
 int64_t sx_recorded_realtime_ns(const struct stixel_frame_header *h, int64_t monotonic_ns);
@@ -33,8 +39,11 @@ bool sx_image_parse(struct sx_span message, struct stixel_image *image, size_t *
 /* Of one camera of the rectified pair; right: with the baseline in its P. */
 void sx_calibration_message(struct sx_bytes *to, const struct stixel_frame_header *h, const char *camera,
 			    bool right);
-/* Both frames have the same, and are of the same life. */
-bool sx_calibration_same(const struct stixel_frame_header *a, const struct stixel_frame_header *b);
+/*
+ * Returns whether both calibrations have to be written with this frame: at the start, when they change, and of each
+ * publisher. Without a camera model any more a K of zeros says so. last: zeros at the start, renewed here.
+ */
+bool sx_calibration_due(struct stixel_frame_header *last, const struct stixel_frame_header *h);
 
 enum sx_event_kind {
 	SX_EVENT_NONE, /* of a newer version */

@@ -16,9 +16,10 @@
 #define TEXT_OF(n) TEXT_OF_IT(n)
 #define TEXT_OF_IT(n) #n
 
-/* The image kinds' topics; export has the same. */
-static const char *const image_topics[SX_RECORDING_KINDS] = {
-	[STIXEL_PLANE_DISPARITY] = "disparity", [STIXEL_PLANE_LEFT] = "left", [STIXEL_PLANE_RIGHT] = "right"};
+static const enum stixel_message_kind image_topics[SX_RECORDING_KINDS] = {
+	[STIXEL_PLANE_DISPARITY] = STIXEL_MESSAGE_DISPARITY,
+	[STIXEL_PLANE_LEFT] = STIXEL_MESSAGE_LEFT,
+	[STIXEL_PLANE_RIGHT] = STIXEL_MESSAGE_RIGHT};
 
 /* A channel /INSTANCE/topic, which readers find by what its metadata say. */
 static int add_channel(struct sx_recording_writer *w, int schema, const char *topic, const char *encoding)
@@ -33,10 +34,11 @@ static int add_channel(struct sx_recording_writer *w, int schema, const char *to
 	return sx_mcap_channel(w->mcap, schema, whole, encoding, pairs);
 }
 
-/* One whose messages are protobuf. *id stays if it is there already. */
+/* Adds the channel of a topic, and its schema. *id stays if it is there already. */
 static int need_channel(struct sx_recording_writer *w, int *id, enum sx_recording_schema schema,
-			const char *topic)
+			enum stixel_message_kind topic)
 {
+	const char *encoding = sx_recording_schema_encoding(schema);
 	struct sx_bytes b = {0};
 
 	sx_must_index(schema, sizeof(w->schema) / sizeof(w->schema[0]));
@@ -46,10 +48,13 @@ static int need_channel(struct sx_recording_writer *w, int *id, enum sx_recordin
 		sx_recording_schema_describe(&b, schema);
 		if (!b.failed)
 			w->schema[schema] = sx_mcap_schema(w->mcap, sx_recording_schema_name(schema),
-							   "protobuf", b.at, b.count);
+							   encoding, b.at, b.count);
 		sx_bytes_free(&b);
 	}
-	*id = w->schema[schema] > 0 ? add_channel(w, w->schema[schema], topic, "protobuf") : -ENOMEM;
+	if (w->schema[schema] > 0)
+		*id = add_channel(w, w->schema[schema], sx_topic_name(topic), encoding);
+	else
+		*id = w->schema[schema] ? w->schema[schema] : -ENOMEM;
 	return *id < 0 ? *id : 0;
 }
 
@@ -84,8 +89,6 @@ static int put_event(struct sx_recording_writer *w, const struct sx_event *event
 int sx_recording_begin(struct sx_recording_writer *w, sx_mcap_sink_fn *sink, void *user,
 		       const struct sx_recording_params *params)
 {
-	static const char layout[] =
-		"struct stixel_frame_header, offsets, stixels as in stixel.h; images lie in channels beside";
 	char monotonic[24], realtime[24];
 	const struct sx_mcap_pair pairs[] = {{"instance", params->instance},
 					     {"recorder", SX_VERSION},
@@ -103,12 +106,10 @@ int sx_recording_begin(struct sx_recording_writer *w, sx_mcap_sink_fn *sink, voi
 	if (r == 0)
 		r = sx_mcap_metadata(w->mcap, "stixel.recording", pairs);
 	if (r == 0)
-		r = sx_mcap_schema(w->mcap, "stixel.Bytes", "stixel", layout, sizeof(layout) - 1);
-	if (r > 0)
-		r = w->frame_channel = add_channel(w, r, "stixel", "stixel");
-	if (r > 0)
-		r = need_channel(w, &w->event_channel, SX_SCHEMA_EVENT, "events");
-	return w->error = r < 0 ? r : 0;
+		r = need_channel(w, &w->frame_channel, SX_SCHEMA_BYTES, STIXEL_MESSAGE_STIXEL);
+	if (r == 0)
+		r = need_channel(w, &w->event_channel, SX_SCHEMA_EVENT, STIXEL_MESSAGE_EVENTS);
+	return w->error = r;
 }
 
 static void count_frame(struct sx_recording_writer *w, const struct stixel_frame_header *h)
@@ -166,15 +167,14 @@ static int put_image(struct sx_recording_writer *w, const struct stixel_frame_he
 	return put_message(w, *channel, image->data, (size_t)image->pitch * image->height);
 }
 
-/* At the start, when it changes, and of each publisher. No camera model any more: a K of zeros says so. */
 static int put_calibrations(struct sx_recording_writer *w, const struct stixel_frame_header *h)
 {
-	static const char *const topics[] = {"calibration", "calibration_right"};
+	static const enum stixel_message_kind topics[] = {STIXEL_MESSAGE_CALIBRATION,
+							  STIXEL_MESSAGE_CALIBRATION_RIGHT};
 	int r = w->error;
 
-	if (w->calibration.fx > 0.0 ? sx_calibration_same(h, &w->calibration) : h->fx <= 0.0)
+	if (!sx_calibration_due(&w->calibration, h))
 		return r;
-	memcpy(&w->calibration, h, STIXEL_HEADER_BYTES_LEAST); /* older ones have no more */
 	for (int i = 0; i < 2 && r == 0; i++) {
 		r = need_channel(w, &w->calibration_channel[i], SX_SCHEMA_CALIBRATION, topics[i]);
 		if (r < 0)

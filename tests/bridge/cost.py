@@ -218,11 +218,12 @@ def main():
     folder = tempfile.mkdtemp(prefix="stixel-")
     runtime = os.path.join(folder, "stixeld")
     os.mkdir(runtime)
+    # of this program, too, which looks into the recording
+    os.environ["STIXEL_LIBRARY"] = os.path.abspath(os.path.join(options.tools, "ipc", "client", "libstixel.so.1"))
+    os.environ["STIXEL_RECORDING_LIBRARY"] = os.path.abspath(
+        os.path.join(options.tools, "recording", "libstixel-recording.so.1"))
     env = dict(os.environ, XDG_RUNTIME_DIR=folder, RUNTIME_DIRECTORY=runtime,
-               PYTHONPATH=os.path.join(SOURCE, "python", "src"), PYTHONDONTWRITEBYTECODE="1",
-               STIXEL_LIBRARY=os.path.abspath(os.path.join(options.tools, "ipc", "client", "libstixel.so.1")),
-               STIXEL_RECORDING_LIBRARY=os.path.abspath(os.path.join(options.tools, "recording",
-                                                                     "libstixel-recording.so.1")))
+               PYTHONPATH=os.path.join(SOURCE, "python", "src"), PYTHONDONTWRITEBYTECODE="1")
     try:
         path = options.recording or record(options.tools, folder, env)
         fps, stixels = pace(path)

@@ -1,4 +1,4 @@
-# The sink for Foxglove: its messages are the export's, byte for byte, its schemas those that are published, and clients
+# The sink for Foxglove: its messages are the export's, its schemas those that are published, and clients
 # of all kinds are served: by one in a second process, which speaks the protocol by its description.
 # SPDX-License-Identifier: Apache-2.0
 import base64
@@ -25,27 +25,28 @@ import stixel  # noqa: E402
 from google.protobuf import descriptor_pb2, descriptor_pool, message_factory  # noqa: E402
 from mcap.reader import make_reader  # noqa: E402
 
+from stixel._layout import MessageKind  # noqa: E402
+from stixel._messages import Messages  # noqa: E402
 from stixel_bridge import sinks  # noqa: E402
-from stixel_bridge.convert import foxglove as convert  # noqa: E402
-from stixel_bridge.convert.scene import has_camera, scene  # noqa: E402
-from stixel_bridge.convert.topics import TOPICS  # noqa: E402
 from stixel_bridge.fail import Fail, SinkError  # noqa: E402
 from stixel_bridge.sink import Instance, Report, Work  # noqa: E402
+from stixel_bridge.sinks.foxglove import TOPICS  # noqa: E402
 
+try:
+    Messages("front")
+except stixel.NotSupported as e:  # without protobuf there is nothing to send
+    print(e)
+    sys.exit(77)
 python_support = support.instances()
 until = python_support.until
 HERE = os.path.dirname(os.path.abspath(__file__))
 FRONT, REAR = Instance("front", {}), Instance("rear", {})
 NAMES = [name for name in TOPICS if name != "stixel"]
-EXPORTS = "built without" not in subprocess.run([os.environ["STIXELCTL"], "export", "/dev/null", "/dev/null"],
-                                                capture_output=True, text=True, check=False).stderr
 SCHEMA_FILES = ("SceneUpdate", "PointCloud", "FrameTransform", "RawImage", "CameraCalibration")
 
 
 def make(folder, *shape):
-    """A recording of test frames, of instance "front": path, frames, and [(topic, time, data)] of its export."""
-    if not EXPORTS:
-        raise unittest.SkipTest("stixelctl was built without export")
+    """A recording of test frames, of instance "front": frames, and [(topic, time, data)] and schemas of its export."""
     path, out = os.path.join(folder, "a.rec"), os.path.join(folder, "a.mcap")
     with open(path, "wb") as f:
         subprocess.run([os.environ["STIXEL_MAKE_RECORDING"], *map(str, shape)], stdout=f, check=True)
@@ -129,55 +130,10 @@ class TestCase(unittest.TestCase):
         return stixel.load(python_support.pack([[{"row_bottom": 100, "disparity_q7": 640}]], [(2, image)]))
 
 
-class Messages(TestCase):
-    def check(self, *shape):
-        """Of every frame; how many messages of each topic."""
-        frames, messages, _ = make(self.folder, *shape)
-        by_time = {}
-        for topic, ns, data in messages:
-            by_time.setdefault(ns, {})[topic.split("/")[2]] = data
-        seen = {}
-        for frame in frames:
-            whole = scene(frame)
-            want = by_time[convert.realtime_ns(frame.header, frame.published_ns)]
-            made = {"frame": convert.frame_message(frame), "scene": convert.scene_message(frame, whole, "front"),
-                    "points": convert.points_message(frame, whole, "front"), "stixel": convert.frame_bytes(frame),
-                    "transform": convert.transform_message(frame, "front"),
-                    "disparity": convert.image_message(frame, "disparity", "front"),
-                    "calibration": convert.calibration_message(frame, "front", False),
-                    "calibration_right": convert.calibration_message(frame, "front", True)}
-            for topic in set(want) - {"events"}:
-                self.assertEqual(made[topic], want[topic], topic)
-                seen[topic] = seen.get(topic, 0) + 1
-        return seen, frames
-
-    def test_equal_those_of_the_export(self):
-        """The frames' numbers are noise: all kinds of stixels, leaning ones, disparities of nothing and of 500 px."""
-        seen, frames = self.check(24, 30, 60, 64, 2, "plain")
-        self.assertEqual(seen, {**dict.fromkeys(("frame", "scene", "points", "transform", "stixel", "disparity"), 24),
-                                "calibration": 2, "calibration_right": 2})
-        stixels = np.concatenate([frame.stixels for frame in frames])
-        leaning = stixels[(stixels["kind"] == stixel.Kind.OBJECT) & (stixels["slope_q14"] != 0)]
-        self.assertGreater(min(len(leaning), *np.bincount(stixels["kind"])[:4]), 10)
-
-    def test_equal_those_of_an_older_publisher(self):
-        seen, _ = self.check(6, 30, 40, 0, 1, "plain", "1.2")
-        self.assertEqual(seen["frame"], 6)
-
-    def test_without_a_camera(self):
-        frame = stixel.load(python_support.pack([[{"row_bottom": 100, "disparity_q7": 640}], []]))
-        self.assertFalse(has_camera(frame.header))
-        self.assertGreater(len(convert.frame_message(frame)), 20)
-
-    def test_nothing_in_it(self):
-        frame = stixel.load(python_support.pack([[], []], fx=700.0, fy=700.0, baseline_m=0.5, image_height=100))
-        whole = scene(frame)
-        self.assertEqual((len(whole.centres), len(whole.corners), len(whole.dots)), (0, 0, 0))
-        self.assertGreater(len(convert.scene_message(frame, whole, "a")), 10)
-
-    def test_schemas_are_those_of_the_export_and_those_published(self):
-        """Names, numbers and types of every field, of three sources."""
-        _, _, exported = make(self.folder, 2, 30, 4, 16, 1, "plain")
+class Schemas(TestCase):
+    def test_foxglove_schemas_are_those_published(self):
+        """Names, numbers and types of every field: in the library, in foxglove-sdk, and in the package of schemas."""
+        messages = Messages("front")
 
         def fields(data):
             found = {}
@@ -189,14 +145,11 @@ class Messages(TestCase):
                     found["%s.%s" % (file.package, enum.name)] = [(v.name, v.number) for v in enum.value]
             return found
 
-        for name in ("frame", "events"):
-            want = {k: v for k, v in fields(exported[name].data).items() if k.startswith("stixel.")}
-            self.assertEqual(fields(convert.SCHEMAS[TOPICS[name].schema]), want)
-        for name, topic in TOPICS.items():
-            if topic.schema.startswith("foxglove.") and name in exported:
-                self.assertEqual(exported[name].name, topic.schema)
+        for kind in MessageKind:
+            topic = messages.topic(kind)
+            if topic.schema.startswith("foxglove."):
                 mine = fields(getattr(foxglove.messages, topic.schema.split(".")[1]).get_schema().data)
-                want = fields(exported[name].data)
+                want = fields(topic.descriptor)
                 self.assertIn(topic.schema, mine)
                 self.assertEqual(mine, {message: want[message] for message in mine})
         for name in SCHEMA_FILES:
@@ -205,13 +158,12 @@ class Messages(TestCase):
             module.DESCRIPTOR.message_types_by_name[name].CopyToProto(want)
             self.assertEqual(fields(getattr(foxglove.messages, name).get_schema().data)["foxglove." + name],
                              sorted((f.number, f.name, f.type, f.label, f.type_name) for f in want.field))
-        self.assertEqual(exported["stixel"].data, convert.SCHEMAS["stixel.Bytes"])
 
 
 class Live(TestCase):
     def test_a_client_gets_what_the_export_has(self):
         """Every message, by topic and time, and decoded with nothing but the schema that the server sent."""
-        frames, messages, _ = make(self.folder, 24, 30, 40, 64, 2, "plain")
+        frames, messages, exported = make(self.folder, 24, 30, 40, 64, 2, "plain")
         sink = self.open((FRONT, REAR), topics=list(TOPICS), backlog=4096)
         topics = [name for name in TOPICS if name not in ("left", "right", "events")]
         client = self.client(sink, topics)
@@ -228,6 +180,8 @@ class Live(TestCase):
         for topic, _, data in got:
             channel = channels[topic]
             self.assertEqual(channel["schemaEncoding"], channel["encoding"])
+            if channel["schemaName"].startswith("stixel.") and channel["encoding"] == "protobuf":
+                self.assertEqual(base64.b64decode(channel["schema"]), exported[topic.split("/")[2]].data)
             if channel["encoding"] == "protobuf":
                 pool = descriptor_pool.DescriptorPool()
                 for file in descriptor_pb2.FileDescriptorSet.FromString(base64.b64decode(channel["schema"])).file:
@@ -258,8 +212,8 @@ class Live(TestCase):
         got = [base64.b64decode(data) for _, _, data in client.take(count=5, seconds=0.5)]
         want = [data for topic, _, data in messages if topic == "/front/events"]
         self.assertEqual([got[0], got[2]], [want[0], want[1]])  # publishers, as recorded
-        self.assertEqual(got[1], convert.gap_event(1000, 6, 3))
-        self.assertEqual(got[3:], [convert.publisher_event(frames[-1].epoch, 78, "0.0.test")])
+        self.assertEqual(got[1], Messages("front").gap(1000, 6, 3))
+        self.assertEqual(got[3:], [Messages("front").publisher(frames[-1].epoch, 78, "0.0.test")])
 
     def test_who_comes_later_gets_what_seldom_changes(self):
         frames, _, _ = make(self.folder, 4, 30, 4, 0, 1, "plain")
@@ -348,7 +302,9 @@ class Live(TestCase):
         sink = self.open(topics=["left"], backlog=8)
         slow, other = self.client(sink, ["left"]), self.client(sink, ["left"])
         frame = self.frames_with_image(1280, 720)
-        size = len(convert.image_message(frame, "left", "front"))
+        messages = Messages("front")
+        messages.take(frame)
+        size = len(messages.make(MessageKind.LEFT))
         count = 60
         before = 0
         for i in range(count):

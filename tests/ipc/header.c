@@ -6,6 +6,7 @@
 #include <stixel.h>
 #include <stixel_convert.h>
 #include <stixel_disparity.h>
+#include <stixel_messages.h>
 
 const char *use_header(const struct stixel_frame *frame);
 const char *use_header(const struct stixel_frame *frame)

@@ -4,6 +4,7 @@
 #include <stixel.h>
 #include <stixel_convert.h>
 #include <stixel_disparity.h>
+#include <stixel_messages.h>
 
 int main()
 {

@@ -14,7 +14,8 @@ import stixel
 from stixel import _layout, _library
 
 HEADER = os.path.join(support.SOURCE, "include", "stixel.h")
-HEADERS = [HEADER, *(HEADER.replace(".h", "_%s.h" % name) for name in ("convert", "disparity", "recording"))]
+HEADERS = [HEADER, *(HEADER.replace(".h", "_%s.h" % name)
+                     for name in ("convert", "disparity", "recording", "messages"))]
 CC = os.environ["STIXEL_CC"].split()
 STRUCTS = {"stixel": stixel.STIXEL, "stixel_frame_header": stixel.HEADER, "stixel_frame": _layout.CFrame,
            "stixel_status": _layout.CStatus, "stixel_scores_format": _layout.CScoresFormat,
@@ -22,7 +23,8 @@ STRUCTS = {"stixel": stixel.STIXEL, "stixel_frame_header": stixel.HEADER, "stixe
            "stixel_disparity_map": _layout.CDisparityMap, "stixel_scan_options": _layout.CScanOptions,
            "stixel_point": stixel.POINT, "stixel_free_column": stixel.FREE_COLUMN,
            "stixel_free_options": _layout.CFreeOptions, "stixel_points_options": _layout.CPointsOptions,
-           "stixel_record": _layout.CRecord, "stixel_recording_info": _layout.CRecordingInfo}
+           "stixel_record": _layout.CRecord, "stixel_recording_info": _layout.CRecordingInfo,
+           "stixel_message_topic": _layout.CMessageTopic, "stixel_message": _layout.CMessage}
 # enum of the header -> class, prefix of its names there
 ENUMS = {"stixel_kind": (_layout.Kind, "STIXEL_"), "stixel_clock": (_layout.Clock, "STIXEL_CLOCK_"),
          "stixel_stamp": (_layout.Stamp, "STIXEL_STAMP_"), "stixel_road": (_layout.RoadOrigin, "STIXEL_ROAD_"),
@@ -33,7 +35,8 @@ ENUMS = {"stixel_kind": (_layout.Kind, "STIXEL_"), "stixel_clock": (_layout.Cloc
          "stixel_points_of": (_layout.PointsOf, "STIXEL_POINTS_OF_"),
          "stixel_coordinates": (_layout.Coordinates, "STIXEL_COORDINATES_"),
          "stixel_part": (_layout.Part, "STIXEL_PART_"),
-         "stixel_record_kind": (_layout.RecordKind, "STIXEL_RECORD_")}
+         "stixel_record_kind": (_layout.RecordKind, "STIXEL_RECORD_"),
+         "stixel_message_kind": (_layout.MessageKind, "STIXEL_MESSAGE_")}
 FLAGS = {"STIXEL_FLAG_": _layout.Flag, "STIXEL_FRAME_": _layout.FrameFlag, "STIXEL_OPEN_": _layout.Open}
 NO_FLAGS = {"STIXEL_FRAME_MAGIC", "STIXEL_FRAME_BYTES_MAX"}
 NUMBERS = {"STIXEL_ABI_MAJOR": _layout.ABI_MAJOR, "STIXEL_STAGES": _layout.STAGES,
@@ -78,7 +81,7 @@ def numbers_of_c():
     with tempfile.TemporaryDirectory(prefix="stixel-") as top:
         with open(top + "/layout.c", "w", encoding="utf-8") as f:
             f.write("#include <stdio.h>\n#include <stixel_convert.h>\n#include <stixel_disparity.h>\n"
-                    "#include <stixel_recording.h>\n"
+                    "#include <stixel_messages.h>\n"
                     "int main(void)\n{\n%s\n}\n" % "\n".join(lines))
         subprocess.run([*CC, "-I", os.path.dirname(HEADER), top + "/layout.c", "-o", top + "/layout"], check=True)
         out = subprocess.run([top + "/layout"], check=True, capture_output=True, text=True).stdout
@@ -128,7 +131,8 @@ class Layout(unittest.TestCase):
 
     def test_every_function(self):
         declared = set(re.findall(r"STIXEL_API [^;(]*?\*?(stixel_\w+)\(", text()))
-        used = {name for name, _, _ in _library._FUNCTIONS + _library._WAITING + _library._RECORDING_FUNCTIONS}
+        used = {name for name, _, _ in _library._FUNCTIONS + _library._WAITING + _library._RECORDING_FUNCTIONS
+                + _library._MESSAGES_FUNCTIONS}
         # names of enums: Python's own; of the others there is one that says more
         self.assertEqual(declared - used, {"stixel_%s_name" % n for n in ("kind", "state", "publisher", "road")}
                          | {"stixel_free_space_m", "stixel_scan"})

@@ -7,7 +7,7 @@ import folders
 import rule
 
 INSTALLED = {"stixel.h", "include/stixel.h", "stixel_convert.h", "include/stixel_convert.h", "stixel_disparity.h",
-             "include/stixel_disparity.h"}
+             "include/stixel_disparity.h", "stixel_recording.h"}
 # Libraries that must not spread: who may include which.
 SYSTEM = [
     (re.compile(r"cuda|nvml|nvrtc"), {"gpu", "tests"}),
@@ -21,7 +21,7 @@ SYSTEM = [
     (re.compile(r"ncurses\.h$|^term\.h$"), {"tools/ctl/top"}),
     (re.compile(r"zstd"), {"recording", "tests"}),
     (re.compile(r"zlib"), {"recording", "tools/web", "tests"}),
-    (re.compile(r"\.pb-c\.h$"), {"tools/ctl/export"}),
+    (re.compile(r"\.pb-c\.h$"), {"recording/messages"}),
 ]
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"]+)[>"]', re.M)
 

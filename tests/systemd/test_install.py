@@ -48,6 +48,7 @@ WANTED = """
 {includedir}/stixel.h
 {includedir}/stixel_convert.h
 {includedir}/stixel_disparity.h
+{includedir}/stixel_messages.h
 {includedir}/stixel_recording.h
 {libdir}/libstixel-recording.so
 {libdir}/libstixel-recording.so.1
@@ -113,6 +114,7 @@ WANTED = """
 {pythondir}/stixel/_geometry.py             python
 {pythondir}/stixel/_layout.py               python
 {pythondir}/stixel/_library.py              python
+{pythondir}/stixel/_messages.py             python
 {pythondir}/stixel/_open.py                 python
 {pythondir}/stixel/_planes.py               python
 {pythondir}/stixel/_reader.py               python

@@ -9,9 +9,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "recording/messages/obstacles.h"
 #include "stixel.h"
 #include "tools/draw/bird.h"
-#include "tools/draw/obstacles.h"
 #include "tools/draw/overlay.h"
 
 enum { LINE_M = 10, BESIDE_M = 20, STRIPE_PX = 3 };

@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "recording/messages/palette.h"
 #include "tools/draw/overlay.h"
-#include "tools/draw/palette.h"
 
 enum { GLYPH_WIDTH = 5, GLYPH_HEIGHT = 7, GLYPH_STEP = 6, BAR_WIDTH = 168, BAR_HEIGHT = 8, MARGIN = 6 };
 
@@ -64,7 +64,7 @@ struct sx_palette_range sx_overlay_range(const struct sx_overlay_params *p)
 	double largest = p->disparities > 1 ? p->disparities : 128;
 
 	if (p->focal_baseline > 0.0)
-		return (struct sx_palette_range){p->focal_baseline / 4.0, p->focal_baseline / 60.0};
+		return sx_palette_metres(p->focal_baseline);
 	return (struct sx_palette_range){largest, largest / 30.0};
 }
 

@@ -6,9 +6,9 @@
 #include <errno.h>
 #include <math.h>
 
+#include "recording/messages/palette.h"
 #include "stixel.h"
 #include "tools/draw/overlay.h"
-#include "tools/draw/palette.h"
 
 /* Weights of colour over picture, of 256: strong enough to read, weak enough to see the car below. */
 enum {

@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 #include "base/image.h"
-#include "tools/draw/palette.h"
+#include "recording/messages/palette.h"
 
 struct stixel;
 struct stixel_frame_header;

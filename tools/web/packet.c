@@ -16,8 +16,8 @@
 #include <zlib.h>
 
 #include "ipc/frame.h"
+#include "recording/messages/obstacles.h"
 #include "tools/draw/jpeg.h"
-#include "tools/draw/obstacles.h"
 #include "tools/draw/overlay.h"
 #include "tools/web/draw.h"
 #include "tools/web/wire.h"

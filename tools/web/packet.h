@@ -13,8 +13,8 @@
 #include <stdint.h>
 
 #include "base/image.h"
+#include "recording/messages/palette.h"
 #include "stixel.h"
-#include "tools/draw/palette.h"
 
 /* DRAWN: stixels over the left image. */
 enum web_picture { WEB_LEFT, WEB_DISPARITY, WEB_DRAWN, WEB_PICTURES };
@@ -62,7 +62,7 @@ struct web_packet *web_packet_ref(struct web_packet *p);
 void web_packet_unref(struct web_packet *p);
 
 /*
- * The image as JPEG (left, drawn) or PNG (disparity, in the colours of tools/draw/palette.c), coded at the
+ * The image as JPEG (left, drawn) or PNG (disparity, in the colours of recording/messages/palette.c), coded at the
  * first call. It lives as long as the packet; bytes 0: there is none. Any thread; takes a few milliseconds.
  */
 const void *web_packet_code(struct web_packet *p, enum web_picture which, int quality, size_t *bytes);

@@ -9,9 +9,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "recording/messages/palette.h"
 #include "stixel.h"
 #include "tools/draw/overlay.h"
-#include "tools/draw/palette.h"
 #include "tools/web/wire.h"
 
 enum { COLOURS = 256 };
@@ -27,7 +27,7 @@ static void print_palette(void)
 	struct sx_overlay_params metre = {.focal_baseline = 1.0}, search = {.disparities = 1000};
 	struct sx_palette_range range = sx_overlay_range(&metre), without = sx_overlay_range(&search);
 
-	print_head("Colours of tools/draw/palette.c.");
+	print_head("Colours of recording/messages/palette.c.");
 	printf("export const NEAR_M = %.9g, FAR_M = %.9g;\n", 1.0 / range.near_px, 1.0 / range.far_px);
 	printf("// without a camera: ends of the scale as parts of the search range\n");
 	printf("export const NEAR_PART = %.9g, FAR_PART = %.9g;\n", without.near_px / 1000.0,

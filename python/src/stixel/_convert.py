@@ -44,7 +44,7 @@ class Scan(NamedTuple):
         return self.angle_min + np.arange(len(self.ranges)) * self.angle_increment
 
 
-def _c_frame(data: bytes, header: Any) -> Tuple[CFrame, Any]:
+def c_frame(data: bytes, header: Any) -> Tuple[CFrame, Any]:
     """The frame as C has it, and what must live as long."""
     words = aligned(data)
     at = words.ctypes.data
@@ -72,7 +72,7 @@ def _choice(kind: Any, what: str, value: str) -> int:
 
 def free_of(data: bytes, header: Any, values: Any) -> NDArray[Any]:
     """Frame.free_columns()"""
-    frame, words = _c_frame(data, header)
+    frame, words = c_frame(data, header)
     o = CFreeOptions()
     library().free_defaults(ctypes.byref(frame), ctypes.byref(o), ctypes.sizeof(o))
     _set(o, values, "free space")
@@ -86,7 +86,7 @@ def free_of(data: bytes, header: Any, values: Any) -> NDArray[Any]:
 
 def scan_of(data: bytes, header: Any, values: Any) -> Scan:
     """Frame.scan()"""
-    frame, words = _c_frame(data, header)
+    frame, words = c_frame(data, header)
     o = CScanOptions()
     library().scan_defaults(ctypes.byref(frame), ctypes.byref(o), ctypes.sizeof(o))
     _set(o, values, "a scan")
@@ -103,7 +103,7 @@ def scan_of(data: bytes, header: Any, values: Any) -> Scan:
 def points_of(data: bytes, header: Any, of: PointsOf, coordinates: str, step: float,
               range_max: float) -> NDArray[Any]:
     """Frame.obstacle_points(), Frame.ground_points()"""
-    frame, words = _c_frame(data, header)
+    frame, words = c_frame(data, header)
     o = CPointsOptions(of, _choice(Coordinates, "coordinates", coordinates), step, range_max)
     points = np.empty(2 * int(header["stixel_count"]) if of == PointsOf.OBSTACLES else 0, POINT)
     while True:

@@ -171,6 +171,22 @@ class Part(enum.IntEnum):
     GROUND = 3
 
 
+class MessageKind(enum.IntEnum):
+    """Kinds of messages for viewers: their topics have these names in small letters."""
+
+    FRAME = 0
+    SCENE = 1
+    POINTS = 2
+    TRANSFORM = 3
+    CALIBRATION = 4
+    CALIBRATION_RIGHT = 5
+    LEFT = 6
+    RIGHT = 7
+    DISPARITY = 8
+    EVENTS = 9
+    STIXEL = 10
+
+
 class RecordKind(enum.IntEnum):
     """Kinds of records of a recording."""
 
@@ -309,6 +325,20 @@ class CRecord(ctypes.Structure):
                 ("bytes", ctypes.c_uint64), ("frame", ctypes.c_void_p), ("epoch", ctypes.c_uint64),
                 ("number", ctypes.c_uint64), ("lost", ctypes.c_uint64), ("pid", ctypes.c_uint64),
                 ("version", ctypes.c_char * 32), ("why", ctypes.c_char_p)]
+
+
+class CMessageTopic(ctypes.Structure):
+    """struct stixel_message_topic"""
+
+    _fields_ = [("name", ctypes.c_char_p), ("schema", ctypes.c_char_p), ("encoding", ctypes.c_char_p),
+                ("descriptor", ctypes.c_void_p), ("descriptor_bytes", ctypes.c_uint64)]
+
+
+class CMessage(ctypes.Structure):
+    """struct stixel_message"""
+
+    _fields_ = [("head", ctypes.c_void_p), ("head_bytes", ctypes.c_uint64), ("data", ctypes.c_void_p),
+                ("data_bytes", ctypes.c_uint64)]
 
 
 class CRecordingInfo(ctypes.Structure):

@@ -10,11 +10,11 @@ import errno
 import itertools
 import os
 import threading
-from typing import Any, Iterator, List, Optional, Tuple
+from typing import Any, Dict, Iterator, List, Optional, Tuple
 
 from ._errors import LibraryError
-from ._layout import (CDisparityFormat, CDisparityMap, CFrame, CFreeOptions, CPointsOptions, CRecord, CRecordingInfo,
-                      CScanOptions, CScoresFormat, CScoresPlanes, CStatus)
+from ._layout import (CDisparityFormat, CDisparityMap, CFrame, CFreeOptions, CMessage, CMessageTopic, CPointsOptions,
+                      CRecord, CRecordingInfo, CScanOptions, CScoresFormat, CScoresPlanes, CStatus)
 
 SONAME = "libstixel.so.1"
 VARIABLE = "STIXEL_LIBRARY"
@@ -74,6 +74,17 @@ _RECORDING_FUNCTIONS: List[Tuple[str, Any, List[Any]]] = [
     ("stixel_recording_seek", ctypes.c_int, [_recording, ctypes.c_int64]),
     ("stixel_recording_strerror", ctypes.c_char_p, [ctypes.c_int]),
 ]
+_messages = ctypes.c_void_p
+_MESSAGES_FUNCTIONS: List[Tuple[str, Any, List[Any]]] = [
+    ("stixel_messages_create", ctypes.c_int, [ctypes.POINTER(_messages), ctypes.c_char_p]),
+    ("stixel_messages_destroy", None, [_messages]),
+    ("stixel_messages_topic", ctypes.c_int,
+     [_messages, ctypes.c_uint, ctypes.POINTER(CMessageTopic), ctypes.c_size_t]),
+    ("stixel_messages_frame", ctypes.c_int, [_messages, _frame]),
+    ("stixel_messages_make", ctypes.c_int, [_messages, ctypes.c_uint, ctypes.POINTER(CMessage), ctypes.c_size_t]),
+    ("stixel_messages_event", ctypes.c_int,
+     [_messages, ctypes.POINTER(CRecord), ctypes.c_size_t, ctypes.POINTER(CMessage), ctypes.c_size_t]),
+]
 
 
 class Library:
@@ -130,29 +141,32 @@ def _path(soname: str, variable: str) -> str:
 
 
 _lock = threading.Lock()
-_loaded: Optional[Library] = None
-_recording_loaded: Optional[Library] = None
+_loaded: Dict[str, Library] = {}  # by the prefix of their functions
+
+
+def _load(prefix: str, soname: str, variable: str, brief: List[Tuple[str, Any, Any]],
+          waiting: List[Tuple[str, Any, Any]]) -> Library:
+    """Returns the functions with this prefix, loaded at the first call; LibraryError."""
+    if prefix not in _loaded:
+        with _lock:
+            if prefix not in _loaded:
+                _loaded[prefix] = Library(_path(soname, variable), soname, variable, prefix, brief, waiting)
+    return _loaded[prefix]
 
 
 def library() -> Library:
-    """The library, loaded at the first call; LibraryError when it cannot be used."""
-    global _loaded
-    if _loaded is None:
-        with _lock:
-            if _loaded is None:
-                _loaded = Library(_path(SONAME, VARIABLE), SONAME, VARIABLE, "stixel_", _FUNCTIONS, _WAITING)
-    return _loaded
+    """Returns libstixel; LibraryError when it cannot be used."""
+    return _load("stixel_", SONAME, VARIABLE, _FUNCTIONS, _WAITING)
 
 
 def recording_library() -> Library:
-    """The library of recordings, loaded at the first call; LibraryError."""
-    global _recording_loaded
-    if _recording_loaded is None:
-        with _lock:
-            if _recording_loaded is None:
-                _recording_loaded = Library(_path(RECORDING_SONAME, RECORDING_VARIABLE), RECORDING_SONAME,
-                                            RECORDING_VARIABLE, "stixel_recording_", [], _RECORDING_FUNCTIONS)
-    return _recording_loaded
+    """Returns the reader of recordings in libstixel-recording; LibraryError."""
+    return _load("stixel_recording_", RECORDING_SONAME, RECORDING_VARIABLE, [], _RECORDING_FUNCTIONS)
+
+
+def messages_library() -> Library:
+    """Returns the messages for viewers in libstixel-recording; LibraryError."""
+    return _load("stixel_messages_", RECORDING_SONAME, RECORDING_VARIABLE, _MESSAGES_FUNCTIONS, [])
 
 
 def places(program: str) -> Iterator[str]:

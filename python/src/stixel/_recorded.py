@@ -22,6 +22,9 @@ class GapReason(enum.IntEnum):
         return cls.UNKNOWN
 
 
+GAP_REASONS = (GapReason.UNKNOWN, GapReason.OVERRUN, GapReason.DAMAGED)  # index: enum stixel_gap_reason
+
+
 class Life(NamedTuple):
     """The frames that follow are of this publisher."""
 

@@ -14,7 +14,7 @@ from ._errors import NotStixel, NotSupported, StixelError
 from ._frame import Frame
 from ._layout import CRecord, CRecordingInfo, RecordKind
 from ._library import recording_library
-from ._recorded import Damage, End, Gap, GapReason, Life, Record
+from ._recorded import GAP_REASONS, Damage, End, Gap, Life, Record
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     PathLike = Union[str, "os.PathLike[str]"]
 
 _WHY_BYTES = 512
-_REASONS = (GapReason.UNKNOWN, GapReason.OVERRUN, GapReason.DAMAGED)  # index: enum stixel_gap_reason
 
 
 class _Walk:
@@ -89,7 +88,7 @@ def _made(record: CRecord) -> Record:
     if record.kind == RecordKind.PUBLISHER:
         return Life(record.epoch, record.pid, record.version.decode("ascii", "replace"))
     if record.kind == RecordKind.GAP:
-        return Gap(record.epoch, record.number, record.lost, _REASONS[record.reason])
+        return Gap(record.epoch, record.number, record.lost, GAP_REASONS[record.reason])
     return Damage(record.offset, record.bytes, record.why.decode(), record.kind == RecordKind.CUT)
 
 

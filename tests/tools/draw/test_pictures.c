@@ -12,10 +12,10 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "recording/messages/palette.h"
 #include "stixel.h"
 #include "tools/ctl/top/scene.h"
 #include "tools/draw/bird.h"
-#include "tools/draw/palette.h"
 
 enum { COLUMNS = 30, WIDTH = 300, HEIGHT = 120 };
 

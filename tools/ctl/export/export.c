@@ -12,13 +12,16 @@
 #include "tools/ctl/ctl.h"
 #ifdef SX_HAVE_PROTOBUF
 #include "recording/codec.h"
+#include "recording/messages/messages.h"
 #include "recording/recording.h"
 #include "recording/recording_write.h"
 #include "tools/common/outfile.h"
 #include "tools/common/status_line.h"
-#include "tools/ctl/export/export_messages.h"
 
 #define CHUNK_BYTES ((size_t)4 << 20)
+
+/* Kinds below this one are made here; the others are written as by stixelctl record. */
+enum { MADE = STIXEL_MESSAGE_TRANSFORM + 1 };
 
 struct exporter {
 	const struct ctl *c;
@@ -27,13 +30,13 @@ struct exporter {
 	struct sx_recording_writer writer;
 	struct sx_outfile file;
 	struct sx_status_line line;
-	int channel[SX_MESSAGES];
+	int channel[MADE];
 	uint64_t damaged;
 };
 
 static bool wanted(const struct exporter *e, int message)
 {
-	return !e->c->no_scene || (message != SX_MESSAGE_SCENE && message != SX_MESSAGE_POINTS);
+	return !e->c->no_scene || (message != STIXEL_MESSAGE_SCENE && message != STIXEL_MESSAGE_POINTS);
 }
 
 static int sink(void *user, const void *data, size_t bytes)
@@ -51,16 +54,19 @@ static int add_channels(struct exporter *e, const char *instance)
 	char topic[96];
 	int id;
 
-	for (int i = 0; i < SX_MESSAGES; i++) {
-		struct sx_message_kind kind = sx_message_kind((enum sx_message)i);
+	for (int i = 0; i < MADE; i++) {
+		struct stixel_message_topic kind;
 
 		if (!wanted(e, i))
 			continue;
-		id = sx_mcap_schema(mcap, kind.schema, "protobuf", kind.descriptors, kind.bytes);
+		id = sx_messages_topic(e->messages, (enum stixel_message_kind)i, &kind);
+		if (id == 0)
+			id = sx_mcap_schema(mcap, kind.schema, kind.encoding, kind.descriptor,
+					    kind.descriptor_bytes);
 		if (id < 0)
 			return id;
-		snprintf(topic, sizeof(topic), "/%s/%s", instance, kind.topic);
-		e->channel[i] = sx_mcap_channel(mcap, id, topic, "protobuf", NULL);
+		snprintf(topic, sizeof(topic), "/%s/%s", instance, kind.name);
+		e->channel[i] = sx_mcap_channel(mcap, id, topic, kind.encoding, NULL);
 		if (e->channel[i] < 0)
 			return e->channel[i];
 	}
@@ -87,25 +93,27 @@ static int begin_export(struct exporter *e)
 	return r;
 }
 
+static int add_message(struct exporter *e, const struct stixel_frame_header *h, int kind)
+{
+	struct stixel_message message;
+	int r = sx_messages_make(e->messages, (enum stixel_message_kind)kind, &message);
+	const struct sx_mcap_part part = {message.head, message.head_bytes};
+
+	return r == 1 ? sx_mcap_message(e->writer.mcap, e->channel[kind],
+					(uint64_t)sx_recorded_realtime_ns(h, h->published_ns), &part, 1)
+		      : r;
+}
+
 /* As it was recorded, and what is made of it. */
 static int add_frame(struct exporter *e, const struct stixel_frame *frame)
 {
-	const struct stixel_frame_header *h = frame->header;
 	int r = sx_recording_frame(&e->writer, frame);
 
-	if (r == 0)
-		r = sx_messages_frame(e->messages, frame);
-	for (int i = 0; r == 0 && i < SX_MESSAGES; i++) {
-		struct sx_mcap_part part;
-		int64_t n = wanted(e, i) ? sx_messages_pack(e->messages, (enum sx_message)i, &part.data) : 0;
-
-		part.bytes = (size_t)n;
-		if (n > 0)
-			r = sx_mcap_message(e->writer.mcap, e->channel[i],
-					    (uint64_t)sx_recorded_realtime_ns(h, h->published_ns), &part, 1);
-		else
-			r = (int)n;
-	}
+	if (r == 0) /* the writer has seen to calibrations */
+		sx_messages_frame(e->messages, frame);
+	for (int i = 0; r == 0 && i < MADE; i++)
+		if (wanted(e, i))
+			r = add_message(e, frame->header, i);
 	return r;
 }
 

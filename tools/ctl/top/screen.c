@@ -16,8 +16,8 @@
 #include <ncurses.h>
 #include <term.h>
 
+#include "recording/messages/palette.h"
 #include "tools/ctl/top/screen.h"
-#include "tools/draw/palette.h"
 
 /* ncurses writes every name in small letters, some of which are ours */
 #undef lines

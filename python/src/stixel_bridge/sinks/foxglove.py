@@ -9,7 +9,9 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any, Dict, FrozenSet, Mapping, Optional, Sequence
 
-from ..convert.topics import TOPICS
+from stixel._errors import StixelError
+from stixel._layout import MessageKind
+
 from ..fail import SinkError
 from ..options import Option, together
 from ..sink import NO_IMAGES, Instance, Report, Work
@@ -17,6 +19,9 @@ from ..sink import Sink as Base
 
 if TYPE_CHECKING:
     from .foxglove_service import Service
+
+
+TOPICS = tuple(kind.name.lower() for kind in MessageKind)
 
 
 class Sink(Base):
@@ -29,7 +34,7 @@ class Sink(Base):
         Option("key", "file", None, "TLS: private key, PEM (PKCS #8)"),
         Option("topics", "list", [name for name in TOPICS if name != "stixel"],
                "what is offered, below /INSTANCE/; stixel: the frame's own bytes, which Foxglove does not know",
-               choices=tuple(TOPICS)),
+               choices=TOPICS),
         Option("backlog", "integer", 64, "messages that may wait for a client that is slow; then it loses the oldest",
                8, 4096),
         Option("clients", "integer", 8, "connections at most; those who come later are turned away", 1, 256),
@@ -69,7 +74,10 @@ class Sink(Base):
         from .foxglove_service import Service
         certificate, key = self._read("certificate"), self._read("key")
         if not self._service:
-            self._service = Service(self.options, self.host, self.instances)
+            try:
+                self._service = Service(self.options, self.host, self.instances)
+            except StixelError as e:
+                raise SinkError(str(e)) from None
         self._service.start(certificate, key)
 
     def send(self, work: Work) -> int:

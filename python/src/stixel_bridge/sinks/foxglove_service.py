@@ -13,29 +13,31 @@ import json
 import logging
 import threading
 import time
-from typing import TYPE_CHECKING, Any, Deque, Dict, FrozenSet, List, Mapping, Optional, Sequence, Set, Tuple
+from typing import TYPE_CHECKING, Any, Deque, Dict, FrozenSet, List, Mapping, Optional, Sequence, Set
 
 import foxglove
 import foxglove.messages
 from foxglove.websocket import Capability
+from stixel._layout import MessageKind
+from stixel._messages import Messages
 
 from .. import daemon
-from ..convert import foxglove as convert
-from ..convert.scene import has_camera
-from ..convert.topics import CALIBRATIONS, IMAGES, TOPICS, Topic
 from ..fail import SinkError, sentence
 from ..sink import NO_IMAGES, Instance, Report, Work
 from . import connections
 
 if TYPE_CHECKING:
     from foxglove.websocket import ChannelView, Client, WebSocketServer
+    from stixel import Frame
 
 SETTINGS_S = 2.0  # daemons are asked for their settings so often
 LEFT_S = 2.0  # so long a port may be taken by our own server that was stopped
 LOOK_S = 0.5  # at what waits for clients, at most so often: reports come of each instance
 MB = 10**6
 BEHIND_BYTES = 256 << 10  # a client with so many in the kernel, twice in a row, does not keep up
-_WITH_CAMERA = ("scene", "points", "transform")
+IMAGES = (MessageKind.LEFT, MessageKind.RIGHT, MessageKind.DISPARITY)  # a frame has them only if somebody asks
+CALIBRATIONS = (MessageKind.CALIBRATION, MessageKind.CALIBRATION_RIGHT)
+_INT64 = 1 << 64
 
 
 class _Log(logging.Handler):
@@ -55,12 +57,27 @@ class _Log(logging.Handler):
 _log = _Log()
 
 
-def _schema(topic: Topic) -> foxglove.Schema:
+def _channel(messages: Messages, instance: str, kind: MessageKind, context: foxglove.Context) -> foxglove.Channel:
+    """Opens the channel of a topic."""
+    topic = messages.topic(kind)
     package, name = topic.schema.split(".")
-    if package == "foxglove":
-        found: foxglove.Schema = getattr(foxglove.messages, name).get_schema()
-        return found
-    return foxglove.Schema(name=topic.schema, encoding=topic.encoding, data=convert.SCHEMAS[topic.schema])
+    if package == "foxglove":  # the package has those of its own messages, with their comments
+        schema = getattr(foxglove.messages, name).get_schema()
+    else:
+        schema = foxglove.Schema(name=topic.schema, encoding=topic.encoding, data=topic.descriptor)
+    return foxglove.Channel(_name(instance, kind), schema=schema, message_encoding=topic.encoding, context=context)
+
+
+def _name(instance: str, kind: MessageKind) -> str:
+    """Returns the whole name of a topic."""
+    return "/%s/%s" % (instance, kind.name.lower())
+
+
+def _published_ns(frame: Frame) -> int:
+    """Returns CLOCK_REALTIME of the publication by the frame's own anchor; a replayed file may say anything."""
+    h = frame.header
+    ns = int(h["anchor_realtime_ns"]) + frame.published_ns - int(h["anchor_monotonic_ns"])
+    return max(0, (ns + _INT64 // 2) % _INT64 - _INT64 // 2)
 
 
 def _value(kind: Optional[str], text: Any) -> Any:
@@ -218,15 +235,15 @@ class Listener:
 
 
 class _Life:
-    """What was sent last of an instance."""
+    """What was sent last of an instance, and what makes its messages."""
 
-    def __init__(self) -> None:
+    def __init__(self, instance: str) -> None:
+        self.messages = Messages(instance)
         self.epoch = self.number = self.pid = 0
         self.version = ""
         self.reported = False  #: whether pid and version are those of this epoch
         self.publisher = b""  #: event
-        self.calibration: Tuple[Any, ...] = ()
-        self.calibrations: Dict[str, bytes] = {}
+        self.calibrations: Dict[MessageKind, Optional[bytes]] = {}
         self.told: Dict[str, Any] = {}  #: values of parameters, by name
 
 
@@ -241,12 +258,10 @@ class Service:
         self._server: Optional[WebSocketServer] = None
         self._left = 0  # the port of the server before
         self._context = foxglove.Context()
-        self._channels = {
-            (instance.name, topic): foxglove.Channel(
-                "/%s/%s" % (instance.name, topic), schema=_schema(TOPICS[topic]),
-                message_encoding=TOPICS[topic].encoding, context=self._context)
-            for instance in instances for topic in options["topics"]}
-        self._lives = {instance.name: _Life() for instance in instances}
+        self._kinds = [MessageKind[topic.upper()] for topic in options["topics"]]
+        self._lives = {instance.name: _Life(instance.name) for instance in instances}
+        self._channels = {(name, kind): _channel(life.messages, name, kind, self._context)
+                          for name, life in self._lives.items() for kind in self._kinds}
         self._warned: Set[str] = set()  # instances whose state clients see as a problem
         self._looked = -LOOK_S
         self._full: Set[str] = set()  # peers with more than BEHIND_BYTES in the kernel, when that was looked at last
@@ -295,26 +310,28 @@ class Service:
         self._clients = self._behind = 0
 
     # -- frames --
-    def _wanted(self, instance: str, topic: str) -> bool:
-        channel = self._channels.get((instance, topic))
+    def _wanted(self, instance: str, kind: MessageKind) -> bool:
+        channel = self._channels.get((instance, kind))
         return bool(channel and channel.has_sinks())
 
     def images(self, instance: str) -> FrozenSet[str]:
         """Those that somebody subscribes to."""
-        return frozenset(name for name in IMAGES if self._wanted(instance, name)) if self._server else NO_IMAGES
+        if not self._server:
+            return NO_IMAGES
+        return frozenset(kind.name.lower() for kind in IMAGES if self._wanted(instance, kind))
 
-    def _log(self, work: Work, topic: str, message: Optional[bytes]) -> int:
+    def _log(self, work: Work, kind: MessageKind, message: Optional[bytes]) -> int:
         if not message:
             return 0
-        name, frame = work.instance.name, work.frame
-        self._channels[name, topic].log(message, log_time=max(0, convert.realtime_ns(frame.header, frame.published_ns)))
-        clients = self._listener.given("/%s/%s" % (name, topic), len(message))
+        name = work.instance.name
+        self._channels[name, kind].log(message, log_time=_published_ns(work.frame))
+        clients = self._listener.given(_name(name, kind), len(message))
         self._messages += clients
         return clients * len(message)
 
-    def _due(self, name: str, topic: str, new: bool) -> bool:
+    def _due(self, name: str, kind: MessageKind, new: bool) -> bool:
         """Whether what changes seldom is sent now."""
-        return self._wanted(name, topic) and (self._listener.take_fresh("/%s/%s" % (name, topic)) or new)
+        return self._wanted(name, kind) and (self._listener.take_fresh(_name(name, kind)) or new)
 
     def _events(self, work: Work, life: _Life) -> int:
         frame, name, sent = work.frame, work.instance.name, 0
@@ -322,43 +339,23 @@ class Service:
         if frame.epoch != life.epoch:
             life.publisher, life.reported = b"", False  # told with the next report: what is known is of another life
             life.pid, life.version = 0, ""
-        elif lost > 0 and not self._options["rate_hz"] and self._wanted(name, "events"):
-            sent += self._log(work, "events", convert.gap_event(frame.epoch, life.number + 1, lost))
+        elif lost > 0 and not self._options["rate_hz"] and self._wanted(name, MessageKind.EVENTS):
+            sent += self._log(work, MessageKind.EVENTS, life.messages.gap(frame.epoch, life.number + 1, lost))
         life.epoch, life.number = frame.epoch, frame.number
-        publisher = convert.publisher_event(life.epoch, life.pid, life.version) if life.reported else b""
+        publisher = life.messages.publisher(life.epoch, life.pid, life.version) if life.reported else b""
         new, life.publisher = publisher != life.publisher, publisher
-        if publisher and self._due(name, "events", new):
-            sent += self._log(work, "events", publisher)
+        if publisher and self._due(name, MessageKind.EVENTS, new):
+            sent += self._log(work, MessageKind.EVENTS, publisher)
         return sent
 
     def _calibrations(self, work: Work, life: _Life) -> int:
-        frame, name, sent = work.frame, work.instance.name, 0
-        key = convert.calibration_key(frame.header)
-        known = bool(life.calibration and life.calibration[0] > 0)
-        new = key != life.calibration if known else key[0] > 0
+        new, sent = life.messages.take(work.frame), 0
         if new:
-            life.calibration = key
-            life.calibrations = {topic: convert.calibration_message(frame, name, topic == "calibration_right")
-                                 for topic in CALIBRATIONS}
-        for topic in CALIBRATIONS:
-            if self._due(name, topic, new):
-                sent += self._log(work, topic, life.calibrations.get(topic))
+            life.calibrations = {kind: life.messages.make(kind) for kind in CALIBRATIONS}
+        for kind in CALIBRATIONS:
+            if self._due(work.instance.name, kind, new):
+                sent += self._log(work, kind, life.calibrations.get(kind))
         return sent
-
-    @staticmethod
-    def _make(work: Work, topic: str) -> Optional[bytes]:
-        frame, name = work.frame, work.instance.name
-        if topic in _WITH_CAMERA and not has_camera(frame.header):
-            return None
-        if topic == "scene":
-            return convert.scene_message(frame, convert.scene_of(work), name)
-        if topic == "points":
-            return convert.points_message(frame, convert.scene_of(work), name)
-        if topic == "transform":
-            return convert.transform_message(frame, name)
-        if topic in IMAGES:
-            return convert.image_message(frame, topic, name)
-        return convert.frame_message(frame) if topic == "frame" else convert.frame_bytes(frame)
 
     def _too_many(self) -> bool:
         """More clients than may be; they are being turned away."""
@@ -387,14 +384,14 @@ class Service:
         name = work.instance.name
         life = self._lives[name]
         sent = self._events(work, life) + self._calibrations(work, life)
-        for topic in self._options["topics"]:
-            if topic == "events" or topic in CALIBRATIONS or not self._wanted(name, topic):
+        for kind in self._kinds:
+            if kind == MessageKind.EVENTS or kind in CALIBRATIONS or not self._wanted(name, kind):
                 continue
-            message = self._make(work, topic)
-            if message and topic in IMAGES and self._no_room(len(message)):
+            message = life.messages.make(kind)
+            if message and kind in IMAGES and self._no_room(len(message)):
                 self._images_left_out += 1
             else:
-                sent += self._log(work, topic, message)
+                sent += self._log(work, kind, message)
         self._frames_behind += self._behind
         return sent
 
@@ -447,8 +444,8 @@ class Service:
             self._listener.changed = False
             subscribers = {topic: sorted(ids) for topic, ids in self._listener.subscribers.items()}
         graph = foxglove.ConnectionGraph()
-        for instance, topic in self._channels:
-            graph.set_published_topic("/%s/%s" % (instance, topic), [instance])
+        for instance, kind in self._channels:
+            graph.set_published_topic(_name(instance, kind), [instance])
         for topic, ids in subscribers.items():
             graph.set_subscribed_topic(topic, ["client %d" % number for number in ids])
         server.publish_connection_graph(graph)

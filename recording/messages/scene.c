@@ -3,14 +3,14 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "tools/ctl/export/export_scene.h"
+#include "recording/messages/scene.h"
 
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 
-#include "tools/draw/obstacles.h"
-#include "tools/draw/overlay.h"
+#include "recording/messages/obstacles.h"
+#include "recording/messages/palette.h"
 
 #define THICKNESS_M 0.05
 
@@ -107,8 +107,6 @@ static int step_of(const struct stixel_frame_header *h)
 						   : (int)h->column_width);
 }
 
-static const struct sx_rgb road_colour = {150, 92, 168};
-
 /* Points up the middle of a stixel, two widths of a column apart; on the ground four. */
 static void add_dots(struct sx_scene *scene, const struct stixel_frame_header *h, const struct stixel *s,
 		     const struct sx_palette_range *range)
@@ -119,7 +117,8 @@ static void add_dots(struct sx_scene *scene, const struct stixel_frame_header *h
 
 	for (int row = s->row_bottom; row >= s->row_top; row -= step) {
 		double here = d + slope * (s->row_bottom - row);
-		struct sx_rgb c = s->kind == STIXEL_GROUND ? road_colour : sx_palette_distance(range, here);
+		struct sx_rgb c = s->kind == STIXEL_GROUND ? sx_palette_class(STIXEL_GROUND)
+							   : sx_palette_distance(range, here);
 		struct sx_scene_point p;
 
 		if (here * SX_SCENE_FAR_M < h->fx * h->baseline_m)
@@ -161,9 +160,7 @@ static bool has_place(const struct stixel_frame_header *h, const struct stixel *
 int sx_scene_fill(struct sx_scene *scene, const struct stixel_frame *frame)
 {
 	const struct stixel_frame_header *h = frame->header;
-	struct sx_overlay_params params = {.disparities = (int)h->disparities,
-					   .focal_baseline = h->fx * h->baseline_m};
-	struct sx_palette_range range = sx_overlay_range(&params);
+	struct sx_palette_range range = sx_palette_metres(h->fx * h->baseline_m);
 	int r = reserve(scene, h->stixel_count);
 	uint8_t *stands;
 

@@ -1,10 +1,10 @@
 /*
- * Colours of the pictures that the tools draw: distance, classes, text.
+ * Colours of distances and classes, in pictures and in messages for viewers.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#ifndef SX_TOOLS_DRAW_PALETTE_H
-#define SX_TOOLS_DRAW_PALETTE_H
+#ifndef SX_RECORDING_MESSAGES_PALETTE_H
+#define SX_RECORDING_MESSAGES_PALETTE_H
 
 #include <stdint.h>
 
@@ -24,6 +24,8 @@ struct sx_rgb sx_palette_turbo(double t);
 struct sx_palette_range {
 	double near_px, far_px; /* disparities of the ends, near_px > far_px > 0 */
 };
+/* Ends of a scale in metres, 4 m to 60 m. focal_baseline: fx * baseline_m, more than 0. */
+struct sx_palette_range sx_palette_metres(double focal_baseline);
 double sx_palette_place(const struct sx_palette_range *r, double disparity_px);
 
 /* near red .. far blue: Turbo without its dark ends, so that every colour shows on a dark picture. */

@@ -3,7 +3,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "tools/draw/obstacles.h"
+#include "recording/messages/obstacles.h"
 
 #include <stdlib.h>
 

@@ -6,8 +6,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#ifndef SX_TOOLS_CTL_EXPORT_EXPORT_SCENE_H
-#define SX_TOOLS_CTL_EXPORT_EXPORT_SCENE_H
+#ifndef SX_RECORDING_MESSAGES_SCENE_H
+#define SX_RECORDING_MESSAGES_SCENE_H
 
 #include <stdbool.h>
 #include <stddef.h>

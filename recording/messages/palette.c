@@ -1,12 +1,13 @@
 /*
- * Colours of the pictures that the tools draw.
+ * Colours of distances and classes.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "recording/messages/palette.h"
+
 #include <math.h>
 
-#include "stixel.h"
-#include "tools/draw/palette.h"
+#include "include/stixel.h"
 
 static uint8_t to_byte(double v)
 {
@@ -32,13 +33,19 @@ struct sx_rgb sx_palette_turbo(double t)
 	return (struct sx_rgb){to_byte(r), to_byte(g), to_byte(b)};
 }
 
+struct sx_palette_range sx_palette_metres(double focal_baseline)
+{
+	return (struct sx_palette_range){focal_baseline / 4.0, focal_baseline / 60.0};
+}
+
 double sx_palette_place(const struct sx_palette_range *r, double disparity_px)
 {
 	double t;
 
 	if (!(disparity_px > r->far_px))
 		return 0.0;
-	t = log(disparity_px / r->far_px) / log(r->near_px / r->far_px);
+	/* the ratio is that of every logarithm, and log() of a new build asks for glibc 2.29 */
+	t = log10(disparity_px / r->far_px) / log10(r->near_px / r->far_px);
 	return t < 1.0 ? t : 1.0;
 }
 

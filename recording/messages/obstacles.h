@@ -3,8 +3,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#ifndef SX_TOOLS_DRAW_OBSTACLES_H
-#define SX_TOOLS_DRAW_OBSTACLES_H
+#ifndef SX_RECORDING_MESSAGES_OBSTACLES_H
+#define SX_RECORDING_MESSAGES_OBSTACLES_H
 
 #include <stdint.h>
 

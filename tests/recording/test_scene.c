@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <cmocka.h>
 
-#include "tools/ctl/export/export_scene.h"
+#include "recording/messages/scene.h"
 
 enum { STIXELS = 5 };
 

@@ -1,9 +1,9 @@
 /*
- * A frame as messages. All memory is kept from frame to frame.
+ * Makes messages of a frame. All memory is kept from frame to frame.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "tools/ctl/export/export_messages.h"
+#include "recording/messages/messages.h"
 
 #include <errno.h>
 #include <foxglove/FrameTransform.pb-c.h>
@@ -15,9 +15,11 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "tools/ctl/export/export_scene.h"
+#include "base/contract.h"
+#include "recording/messages/palette.h"
+#include "recording/messages/scene.h"
 
-/* Made by tools/ctl/export/proto/embed.py. */
+/* Made by recording/messages/proto/embed.py. */
 extern const unsigned char sx_schema_FrameTransform[], sx_schema_PointCloud[], sx_schema_SceneUpdate[],
 	sx_schema_Frame[];
 extern const size_t sx_schema_FrameTransform_bytes, sx_schema_PointCloud_bytes, sx_schema_SceneUpdate_bytes,
@@ -27,10 +29,11 @@ enum { QUAD_POINTS = 4, QUAD_INDICES = 6 };
 
 struct sx_messages {
 	char camera_id[96], road_id[96];
-	const struct stixel_frame *frame;
+	struct stixel_frame frame;
+	struct stixel_frame_header calibration; /* that was due last */
 	struct sx_scene scene;
-	uint8_t *bytes;
-	size_t room;
+	bool scene_filled;     /* with this frame */
+	struct sx_bytes bytes; /* of the last message, or of the last description */
 	/* for so many stixels */
 	size_t stixels;
 	Stixel__Stixel *stixel, **stixel_list;
@@ -46,19 +49,59 @@ struct sx_messages {
 	Stixel__Free *free, **free_list;
 };
 
-struct sx_message_kind sx_message_kind(enum sx_message which)
+/* Forgets the last message, and that there was no memory for it. */
+static void begin_bytes(struct sx_messages *m)
 {
-	const struct sx_message_kind kinds[SX_MESSAGES] = {
-		[SX_MESSAGE_FRAME] = {"frame", "stixel.Frame", sx_schema_Frame, sx_schema_Frame_bytes},
-		[SX_MESSAGE_SCENE] = {"scene", "foxglove.SceneUpdate", sx_schema_SceneUpdate,
-				      sx_schema_SceneUpdate_bytes},
-		[SX_MESSAGE_POINTS] = {"points", "foxglove.PointCloud", sx_schema_PointCloud,
-				       sx_schema_PointCloud_bytes},
-		[SX_MESSAGE_TRANSFORM] = {"transform", "foxglove.FrameTransform", sx_schema_FrameTransform,
-					  sx_schema_FrameTransform_bytes},
+	m->bytes.count = 0;
+	m->bytes.failed = false;
+}
+
+static void describe_own(const char **schema, const void **at, size_t *bytes, enum stixel_message_kind kind)
+{
+	const struct {
+		const char *schema;
+		const void *at;
+		size_t bytes;
+	} own[] = {
+		[STIXEL_MESSAGE_FRAME] = {"stixel.Frame", sx_schema_Frame, sx_schema_Frame_bytes},
+		[STIXEL_MESSAGE_SCENE] = {"foxglove.SceneUpdate", sx_schema_SceneUpdate,
+					  sx_schema_SceneUpdate_bytes},
+		[STIXEL_MESSAGE_POINTS] = {"foxglove.PointCloud", sx_schema_PointCloud,
+					   sx_schema_PointCloud_bytes},
+		[STIXEL_MESSAGE_TRANSFORM] = {"foxglove.FrameTransform", sx_schema_FrameTransform,
+					      sx_schema_FrameTransform_bytes},
 	};
 
-	return kinds[which];
+	*schema = own[kind].schema, *at = own[kind].at, *bytes = own[kind].bytes;
+}
+
+int sx_messages_topic(struct sx_messages *m, enum stixel_message_kind kind,
+		      struct stixel_message_topic *topic)
+{
+	static const enum sx_recording_schema recorded[SX_MESSAGE_KINDS] = {
+		[STIXEL_MESSAGE_CALIBRATION] = SX_SCHEMA_CALIBRATION,
+		[STIXEL_MESSAGE_CALIBRATION_RIGHT] = SX_SCHEMA_CALIBRATION,
+		[STIXEL_MESSAGE_LEFT] = SX_SCHEMA_IMAGE,
+		[STIXEL_MESSAGE_RIGHT] = SX_SCHEMA_IMAGE,
+		[STIXEL_MESSAGE_DISPARITY] = SX_SCHEMA_IMAGE,
+		[STIXEL_MESSAGE_EVENTS] = SX_SCHEMA_EVENT,
+		[STIXEL_MESSAGE_STIXEL] = SX_SCHEMA_BYTES,
+	};
+	size_t bytes;
+
+	*topic = (struct stixel_message_topic){.name = sx_topic_name(kind), .encoding = "protobuf"};
+	if (kind <= STIXEL_MESSAGE_TRANSFORM) {
+		describe_own(&topic->schema, &topic->descriptor, &bytes, kind);
+		topic->descriptor_bytes = bytes;
+		return 0;
+	}
+	topic->schema = sx_recording_schema_name(recorded[kind]);
+	topic->encoding = sx_recording_schema_encoding(recorded[kind]);
+	begin_bytes(m);
+	sx_recording_schema_describe(&m->bytes, recorded[kind]);
+	topic->descriptor = m->bytes.at;
+	topic->descriptor_bytes = m->bytes.count;
+	return m->bytes.failed ? -ENOMEM : 0;
 }
 
 int sx_messages_create(struct sx_messages **ret, const char *instance)
@@ -101,7 +144,7 @@ void sx_messages_destroy(struct sx_messages *m)
 	free_pools(m);
 	free_columns(m);
 	sx_scene_finish(&m->scene);
-	free(m->bytes);
+	sx_bytes_free(&m->bytes);
 	free(m);
 }
 
@@ -146,30 +189,30 @@ static int reserve_columns(struct sx_messages *m, size_t n)
 
 int sx_messages_frame(struct sx_messages *m, const struct stixel_frame *frame)
 {
-	int r = reserve(m, frame->header->stixel_count);
-
-	if (r == 0)
-		r = reserve_columns(m, frame->header->columns);
-	m->frame = frame;
-	return r == 0 && sx_scene_has_camera(frame->header) ? sx_scene_fill(&m->scene, frame) : r;
+	m->frame = *frame;
+	m->scene_filled = false;
+	return sx_calibration_due(&m->calibration, frame->header);
 }
 
 /* ---- packing ---- */
 
-static int64_t pack(struct sx_messages *m, const ProtobufCMessage *message, const void **bytes)
+/* 1, with what lies in m->bytes; -ENOMEM. */
+static int made(const struct sx_messages *m, struct stixel_message *to)
 {
-	size_t n = protobuf_c_message_get_packed_size(message);
+	to->head = m->bytes.at;
+	to->head_bytes = m->bytes.count;
+	return m->bytes.failed ? -ENOMEM : 1;
+}
 
-	if (n > m->room) {
-		uint8_t *more = realloc(m->bytes, n + n / 4);
+static int pack(struct sx_messages *m, const ProtobufCMessage *message, struct stixel_message *to)
+{
+	uint8_t *at;
 
-		if (!more)
-			return -ENOMEM;
-		m->bytes = more;
-		m->room = n + n / 4;
-	}
-	*bytes = m->bytes;
-	return (int64_t)protobuf_c_message_pack(message, m->bytes);
+	begin_bytes(m);
+	at = sx_bytes_grow(&m->bytes, protobuf_c_message_get_packed_size(message));
+	if (at)
+		protobuf_c_message_pack(message, at);
+	return made(m, to);
 }
 
 static Google__Protobuf__Timestamp stamp(const struct stixel_frame_header *h)
@@ -188,10 +231,10 @@ static Google__Protobuf__Timestamp stamp(const struct stixel_frame_header *h)
 
 static void fill_stixels(struct sx_messages *m)
 {
-	const struct stixel_frame_header *h = m->frame->header;
+	const struct stixel_frame_header *h = m->frame.header;
 
 	for (uint32_t i = 0; i < h->stixel_count; i++) {
-		const struct stixel *s = &m->frame->stixels[i];
+		const struct stixel *s = &m->frame.stixels[i];
 		Stixel__Stixel *to = &m->stixel[i];
 		bool known = s->disparity_q7 != STIXEL_DISPARITY_UNKNOWN;
 
@@ -213,9 +256,9 @@ static void fill_stixels(struct sx_messages *m)
 
 static void fill_free(struct sx_messages *m)
 {
-	const uint32_t columns = m->frame->header->columns;
+	const uint32_t columns = m->frame.header->columns;
 
-	stixel_free_space(m->frame, NULL, 0, m->space, columns);
+	stixel_free_space(&m->frame, NULL, 0, m->space, columns);
 	for (uint32_t u = 0; u < columns; u++) {
 		stixel__free__init(&m->free[u]);
 		m->free[u].from_m = m->space[u].from_m;
@@ -225,15 +268,17 @@ static void fill_free(struct sx_messages *m)
 	}
 }
 
-static int64_t pack_frame(struct sx_messages *m, const void **bytes)
+static int pack_frame(struct sx_messages *m, struct stixel_message *to)
 {
-	const struct stixel_frame_header *h = m->frame->header;
+	const struct stixel_frame_header *h = m->frame.header;
 	const struct stixel_ground ground = stixel_ground_of(h);
 	Stixel__Stage stage[STIXEL_STAGES], *stages[STIXEL_STAGES];
 	Stixel__Camera camera = STIXEL__CAMERA__INIT;
 	Stixel__Frame f = STIXEL__FRAME__INIT;
 	Stixel__Road road = STIXEL__ROAD__INIT;
 
+	if (reserve(m, h->stixel_count) < 0 || reserve_columns(m, h->columns) < 0)
+		return -ENOMEM;
 	camera.fx = h->fx, camera.fy = h->fy, camera.cx = h->cx, camera.cy = h->cy;
 	camera.baseline_m = h->baseline_m;
 	road.origin = (Stixel__RoadOrigin)h->road_origin;
@@ -266,7 +311,16 @@ static int64_t pack_frame(struct sx_messages *m, const void **bytes)
 	f.n_stixels = h->stixel_count, f.stixels = m->stixel_list;
 	fill_free(m);
 	f.n_free = h->columns, f.free = m->free_list;
-	return pack(m, &f.base, bytes);
+	return pack(m, &f.base, to);
+}
+
+/* Fills the scene once a frame. 0; -ENOMEM. */
+static int need_scene(struct sx_messages *m)
+{
+	int r = m->scene_filled ? 0 : sx_scene_fill(&m->scene, &m->frame);
+
+	m->scene_filled = r == 0;
+	return r;
 }
 
 static void fill_cubes(struct sx_messages *m, Foxglove__Quaternion *upright)
@@ -311,22 +365,25 @@ static void fill_quads(struct sx_messages *m)
 	}
 }
 
-static int64_t pack_scene(struct sx_messages *m, const void **bytes)
+static int pack_scene(struct sx_messages *m, struct stixel_message *to)
 {
-	Google__Protobuf__Timestamp time = stamp(m->frame->header);
+	Google__Protobuf__Timestamp time = stamp(m->frame.header);
 	Foxglove__Quaternion upright = FOXGLOVE__QUATERNION__INIT;
 	Foxglove__Vector3 zero = FOXGLOVE__VECTOR3__INIT;
 	Foxglove__Pose here = FOXGLOVE__POSE__INIT;
-	Foxglove__Color violet = FOXGLOVE__COLOR__INIT; /* the road's, as in pictures */
+	Foxglove__Color violet = FOXGLOVE__COLOR__INIT;
+	const struct sx_rgb road = sx_palette_class(STIXEL_GROUND);
 	Foxglove__TriangleListPrimitive ground = FOXGLOVE__TRIANGLE_LIST_PRIMITIVE__INIT,
 					*grounds[] = {&ground};
 	Foxglove__SceneEntity entity = FOXGLOVE__SCENE_ENTITY__INIT, *entities[] = {&entity};
 	Foxglove__SceneUpdate update = FOXGLOVE__SCENE_UPDATE__INIT;
 	char id[] = "stixels";
 
+	if (reserve(m, m->frame.header->stixel_count) < 0 || need_scene(m) < 0)
+		return -ENOMEM;
 	upright.w = 1.0;
 	here.position = &zero, here.orientation = &upright;
-	violet.r = 150 / 255.0, violet.g = 92 / 255.0, violet.b = 168 / 255.0, violet.a = 0.5;
+	violet.r = road.r / 255.0, violet.g = road.g / 255.0, violet.b = road.b / 255.0, violet.a = 0.5;
 	fill_cubes(m, &upright);
 	fill_quads(m);
 	ground.pose = &here, ground.color = &violet;
@@ -338,10 +395,10 @@ static int64_t pack_scene(struct sx_messages *m, const void **bytes)
 	entity.n_cubes = m->scene.box_count, entity.cubes = m->cube_list;
 	entity.n_triangles = m->scene.quad_count > 0, entity.triangles = grounds;
 	update.n_entities = 1, update.entities = entities;
-	return pack(m, &update.base, bytes);
+	return pack(m, &update.base, to);
 }
 
-static int64_t pack_points(struct sx_messages *m, const void **bytes)
+static int pack_points(struct sx_messages *m, struct stixel_message *to)
 {
 	static const struct {
 		const char *name;
@@ -358,12 +415,14 @@ static int64_t pack_points(struct sx_messages *m, const void **bytes)
 	};
 	enum { FIELDS = sizeof(fields) / sizeof(fields[0]) };
 	Foxglove__PackedElementField field[FIELDS], *list[FIELDS];
-	Google__Protobuf__Timestamp time = stamp(m->frame->header);
+	Google__Protobuf__Timestamp time = stamp(m->frame.header);
 	Foxglove__Quaternion upright = FOXGLOVE__QUATERNION__INIT;
 	Foxglove__Vector3 zero = FOXGLOVE__VECTOR3__INIT;
 	Foxglove__PointCloud cloud = FOXGLOVE__POINT_CLOUD__INIT;
 	Foxglove__Pose here = FOXGLOVE__POSE__INIT;
 
+	if (need_scene(m) < 0)
+		return -ENOMEM;
 	upright.w = 1.0;
 	here.position = &zero, here.orientation = &upright;
 	for (int i = 0; i < FIELDS; i++) {
@@ -380,39 +439,93 @@ static int64_t pack_points(struct sx_messages *m, const void **bytes)
 	cloud.n_fields = FIELDS, cloud.fields = list;
 	cloud.data.len = m->scene.dot_count * sizeof(*m->scene.dots);
 	cloud.data.data = (uint8_t *)m->scene.dots;
-	return pack(m, &cloud.base, bytes);
+	return pack(m, &cloud.base, to);
 }
 
-static int64_t pack_transform(struct sx_messages *m, const void **bytes)
+static int pack_transform(struct sx_messages *m, struct stixel_message *to)
 {
-	Google__Protobuf__Timestamp time = stamp(m->frame->header);
+	Google__Protobuf__Timestamp time = stamp(m->frame.header);
 	Foxglove__FrameTransform t = FOXGLOVE__FRAME_TRANSFORM__INIT;
 	Foxglove__Quaternion rotation = FOXGLOVE__QUATERNION__INIT;
 	Foxglove__Vector3 translation = FOXGLOVE__VECTOR3__INIT;
 	double q[4];
 
-	sx_scene_camera_pose(m->frame->header, &translation.z, q);
+	sx_scene_camera_pose(m->frame.header, &translation.z, q);
 	rotation.x = q[0], rotation.y = q[1], rotation.z = q[2], rotation.w = q[3];
 	t.timestamp = &time;
 	t.parent_frame_id = m->road_id, t.child_frame_id = m->camera_id;
 	t.translation = &translation, t.rotation = &rotation;
-	return pack(m, &t.base, bytes);
+	return pack(m, &t.base, to);
 }
 
-int64_t sx_messages_pack(struct sx_messages *m, enum sx_message which, const void **bytes)
-{
-	bool camera = sx_scene_has_camera(m->frame->header);
+/* ---- what recordings have as well ---- */
 
-	switch (which) {
-	case SX_MESSAGE_FRAME:
-		return pack_frame(m, bytes);
-	case SX_MESSAGE_SCENE:
-		return camera ? pack_scene(m, bytes) : 0;
-	case SX_MESSAGE_POINTS:
-		return camera ? pack_points(m, bytes) : 0;
-	case SX_MESSAGE_TRANSFORM:
-		return camera ? pack_transform(m, bytes) : 0;
-	default:
+static int make_image(struct sx_messages *m, unsigned plane, struct stixel_message *to)
+{
+	struct stixel_image image;
+
+	if (!stixel_image(&m->frame, plane, &image))
 		return 0;
+	begin_bytes(m);
+	sx_image_message(&m->bytes, m->frame.header, m->camera_id, &image);
+	to->data = image.data;
+	to->data_bytes = (uint64_t)image.pitch * image.height;
+	return made(m, to);
+}
+
+static int make_calibration(struct sx_messages *m, bool right, struct stixel_message *to)
+{
+	begin_bytes(m);
+	sx_calibration_message(&m->bytes, m->frame.header, m->camera_id, right);
+	return made(m, to);
+}
+
+static int give_bytes(struct sx_messages *m, struct stixel_message *to)
+{
+	const struct stixel_frame_header *h = m->frame.header;
+
+	to->head = m->frame.bytes;
+	to->head_bytes = h->plane_kind ? h->plane_offset : h->frame_bytes;
+	return 1;
+}
+
+int sx_messages_event(struct sx_messages *m, const struct sx_event *event, struct stixel_message *to)
+{
+	*to = (struct stixel_message){0};
+	begin_bytes(m);
+	sx_event_message(&m->bytes, event);
+	return made(m, to);
+}
+
+int sx_messages_make(struct sx_messages *m, enum stixel_message_kind kind, struct stixel_message *to)
+{
+	bool camera;
+
+	sx_must_be(m->frame.header);
+	camera = sx_scene_has_camera(m->frame.header);
+	*to = (struct stixel_message){0};
+	switch (kind) {
+	case STIXEL_MESSAGE_FRAME:
+		return pack_frame(m, to);
+	case STIXEL_MESSAGE_SCENE:
+		return camera ? pack_scene(m, to) : 0;
+	case STIXEL_MESSAGE_POINTS:
+		return camera ? pack_points(m, to) : 0;
+	case STIXEL_MESSAGE_TRANSFORM:
+		return camera ? pack_transform(m, to) : 0;
+	case STIXEL_MESSAGE_CALIBRATION:
+	case STIXEL_MESSAGE_CALIBRATION_RIGHT:
+		return make_calibration(m, kind == STIXEL_MESSAGE_CALIBRATION_RIGHT, to);
+	case STIXEL_MESSAGE_LEFT:
+		return make_image(m, STIXEL_PLANE_LEFT, to);
+	case STIXEL_MESSAGE_RIGHT:
+		return make_image(m, STIXEL_PLANE_RIGHT, to);
+	case STIXEL_MESSAGE_DISPARITY:
+		return make_image(m, STIXEL_PLANE_DISPARITY, to);
+	case STIXEL_MESSAGE_STIXEL:
+		return give_bytes(m, to);
+	case STIXEL_MESSAGE_EVENTS:
+		break;
 	}
+	return 0;
 }

@@ -1,0 +1,96 @@
+"""Frames as messages that viewers draw, made by libstixel-recording (<stixel_messages.h>): for stixel-bridge.
+
+SPDX-License-Identifier: Apache-2.0
+"""
+from __future__ import annotations
+
+import ctypes
+import errno
+import os
+from typing import TYPE_CHECKING, Any, NamedTuple, Optional
+
+from ._convert import c_frame
+from ._errors import NotSupported, StixelError
+from ._layout import CMessage, CMessageTopic, CRecord, MessageKind, RecordKind
+from ._library import messages_library
+from ._recorded import GAP_REASONS, GapReason
+
+if TYPE_CHECKING:
+    from ._frame import Frame
+
+
+class Topic(NamedTuple):
+    """What viewers get once of a kind of message."""
+
+    schema: str
+    encoding: str  #: of messages and schema
+    descriptor: bytes
+
+
+def _bytes(message: CMessage) -> bytes:
+    head = ctypes.string_at(message.head, message.head_bytes)
+    if not message.data_bytes:
+        return head
+    return b"".join((head, (ctypes.c_char * message.data_bytes).from_address(message.data)))  # pixels: copied once
+
+
+class Messages:
+    """Makes messages of the frames of one instance. One thread at a time."""
+
+    def __init__(self, instance: str) -> None:
+        """Raises LibraryError, and NotSupported where the library was built without protobuf."""
+        self._handle: Optional[ctypes.c_void_p] = None
+        self._lib = messages_library()
+        handle = ctypes.c_void_p()
+        code = self._lib.create(ctypes.byref(handle), instance.encode())
+        if code == -errno.ENOTSUP:
+            raise NotSupported(-code, "libstixel-recording was built without protobuf: it makes no messages")
+        self._check(code)
+        self._handle = handle
+        self._frame: Any = None  # its memory
+
+    def __del__(self) -> None:
+        if self._handle:
+            self._lib.destroy(self._handle)
+
+    @staticmethod
+    def _check(code: int) -> int:
+        if code < 0:
+            raise StixelError(-code, "messages of a frame: %s" % os.strerror(-code))
+        return code
+
+    def topic(self, kind: MessageKind) -> Topic:
+        """Describes a kind of message."""
+        topic = CMessageTopic()
+        self._check(self._lib.topic(self._handle, kind, ctypes.byref(topic), ctypes.sizeof(topic)))
+        return Topic(topic.schema.decode(), topic.encoding.decode(),
+                     ctypes.string_at(topic.descriptor, topic.descriptor_bytes))
+
+    def take(self, frame: Frame) -> bool:
+        """Takes the frame of which messages are made from now on. True: calibrations are to be sent."""
+        taken = c_frame(frame.raw, frame.header)
+        due = self._check(self._lib.frame(self._handle, ctypes.byref(taken[0])))
+        self._frame = taken
+        return bool(due)
+
+    def make(self, kind: MessageKind) -> Optional[bytes]:
+        """Makes a message of the frame; None: it has none of this kind."""
+        message = CMessage()
+        if not self._check(self._lib.make(self._handle, kind, ctypes.byref(message), ctypes.sizeof(message))):
+            return None
+        return _bytes(message)
+
+    def _event(self, record: CRecord) -> bytes:
+        message = CMessage()
+        self._check(self._lib.event(self._handle, ctypes.byref(record), ctypes.sizeof(record), ctypes.byref(message),
+                                    ctypes.sizeof(message)))
+        return _bytes(message)
+
+    def publisher(self, epoch: int, pid: int, version: str) -> bytes:
+        """Makes the event of a publisher's life: the frames that follow are of it. pid 0, version "": not known."""
+        return self._event(CRecord(kind=RecordKind.PUBLISHER, epoch=epoch, pid=pid, version=version.encode()[:31]))
+
+    def gap(self, epoch: int, number: int, lost: int) -> bytes:
+        """Makes the event of frames that were not sent, from a number on."""
+        return self._event(CRecord(kind=RecordKind.GAP, reason=GAP_REASONS.index(GapReason.OVERRUN), epoch=epoch,
+                                   number=number, lost=lost))

@@ -1,0 +1,32 @@
+/*
+ * A frame as messages for viewers: protobuf, by the schemas in recording/messages/proto/ and those of
+ * recording/recording_messages.h. include/stixel_messages.h has the contracts; these functions break off where
+ * they meet a fault of their own.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef SX_RECORDING_MESSAGES_MESSAGES_H
+#define SX_RECORDING_MESSAGES_MESSAGES_H
+
+#include <stdbool.h>
+
+#include "include/stixel_messages.h"
+#include "recording/recording_messages.h"
+
+enum { SX_MESSAGE_KINDS = STIXEL_MESSAGE_STIXEL + 1 };
+
+struct sx_messages;
+/* -ENOMEM. */
+int sx_messages_create(struct sx_messages **ret, const char *instance);
+void sx_messages_destroy(struct sx_messages *m); /* accepts NULL */
+/* As stixel_messages_topic(), kind below SX_MESSAGE_KINDS. 0; -ENOMEM. */
+int sx_messages_topic(struct sx_messages *m, enum stixel_message_kind kind,
+		      struct stixel_message_topic *topic);
+/* As stixel_messages_frame(). 1; 0. */
+int sx_messages_frame(struct sx_messages *m, const struct stixel_frame *frame);
+/* As stixel_messages_make(), kind below SX_MESSAGE_KINDS, of a frame that was given. 1; 0; -ENOMEM. */
+int sx_messages_make(struct sx_messages *m, enum stixel_message_kind kind, struct stixel_message *to);
+/* Makes an event. 1; -ENOMEM. */
+int sx_messages_event(struct sx_messages *m, const struct sx_event *event, struct stixel_message *to);
+
+#endif

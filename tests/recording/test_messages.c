@@ -1,0 +1,234 @@
+/*
+ * Messages of a frame through the public functions: which there are, and what is refused. Their content is read by
+ * the packages of viewers in tests/tools/ctl/test_export.py and tests/bridge/test_foxglove.py.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "include/stixel_messages.h"
+
+enum { WIDTH = 16, HEIGHT = 8, PIXELS = WIDTH * HEIGHT };
+
+/* One stixel, one column, and a left image. */
+static struct whole_frame {
+	struct stixel_frame_header h;
+	uint32_t offsets[2];
+	struct stixel stixel;
+	uint8_t left[PIXELS];
+} whole;
+static struct stixel_frame frame = {
+	.header = &whole.h, .offsets = whole.offsets, .stixels = &whole.stixel, .bytes = &whole};
+
+static int setup(void **state)
+{
+	memset(&whole, 0, sizeof(whole));
+	whole.h = (struct stixel_frame_header){
+		.header_bytes = sizeof(whole.h),
+		.frame_bytes = sizeof(whole),
+		.epoch = 7,
+		.number = 1,
+		.image_width = WIDTH,
+		.image_height = HEIGHT,
+		.columns = 1,
+		.column_width = WIDTH,
+		.disparities = 64,
+		.stixel_count = 1,
+		.fx = 300,
+		.fy = 300,
+		.baseline_m = 0.4,
+		.plane_kind = STIXEL_PLANE_LEFT,
+		.plane_width = WIDTH,
+		.plane_height = HEIGHT,
+		.plane_pitch = WIDTH,
+		.plane_offset = offsetof(struct whole_frame, left),
+		.plane_bytes = PIXELS,
+	};
+	whole.offsets[1] = 1;
+	whole.stixel = (struct stixel){.row_bottom = HEIGHT - 1, .disparity_q7 = 1280, .kind = STIXEL_OBJECT};
+	return stixel_messages_create((struct stixel_messages **)state, "front");
+}
+
+static int teardown(void **state)
+{
+	stixel_messages_destroy(*state);
+	return 0;
+}
+
+static int make(struct stixel_messages *m, unsigned kind, struct stixel_message *message)
+{
+	memset(message, 0xA5, sizeof(*message));
+	return stixel_messages_make(m, kind, message, sizeof(*message));
+}
+
+static void test_every_kind_has_a_topic(void **state)
+{
+	const char *const names[] = {
+		"frame", "scene", "points",    "transform", "calibration", "calibration_right",
+		"left",	 "right", "disparity", "events",    "stixel"};
+	struct stixel_message_topic topic;
+
+	for (unsigned i = 0; i <= STIXEL_MESSAGE_STIXEL; i++) {
+		assert_int_equal(stixel_messages_topic(*state, i, &topic, sizeof(topic)), 0);
+		assert_string_equal(topic.name, names[i]);
+		assert_string_equal(topic.encoding, i == STIXEL_MESSAGE_STIXEL ? "stixel" : "protobuf");
+		assert_true(strchr(topic.schema, '.') && topic.descriptor && topic.descriptor_bytes > 60);
+	}
+	assert_int_equal(stixel_messages_topic(*state, STIXEL_MESSAGE_STIXEL + 1, &topic, sizeof(topic)),
+			 -EINVAL);
+}
+
+static void test_messages_of_a_frame(void **state)
+{
+	struct stixel_message m;
+
+	assert_int_equal(stixel_messages_frame(*state, &frame), 1);
+	for (unsigned i = 0; i <= STIXEL_MESSAGE_STIXEL; i++) {
+		const bool none = i == STIXEL_MESSAGE_RIGHT || i == STIXEL_MESSAGE_DISPARITY;
+
+		if (i == STIXEL_MESSAGE_EVENTS)
+			continue;
+		assert_int_equal(make(*state, i, &m), none ? 0 : 1);
+		if (none)
+			continue;
+		assert_true(m.head && m.head_bytes > 20);
+		assert_ptr_equal(m.data, i == STIXEL_MESSAGE_LEFT ? whole.left : NULL);
+		assert_int_equal(m.data_bytes, i == STIXEL_MESSAGE_LEFT ? PIXELS : 0);
+	}
+	assert_ptr_equal(m.head, &whole); /* the frame's own bytes, without the image */
+	assert_int_equal(m.head_bytes, whole.h.plane_offset);
+}
+
+/* What needs distances is left out, and comes again with them. */
+static void test_without_a_camera(void **state)
+{
+	struct stixel_message m;
+
+	for (int camera = 0; camera <= 1; camera++) {
+		whole.h.baseline_m = camera ? 0.4 : 0;
+		stixel_messages_frame(*state, &frame);
+		for (unsigned i = STIXEL_MESSAGE_SCENE; i <= STIXEL_MESSAGE_TRANSFORM; i++)
+			assert_int_equal(make(*state, i, &m), camera);
+		assert_int_equal(make(*state, STIXEL_MESSAGE_FRAME, &m), 1);
+	}
+}
+
+/* The scene is that of the last frame. */
+static void test_next_frame(void **state)
+{
+	struct stixel_message m;
+	uint64_t with;
+
+	stixel_messages_frame(*state, &frame);
+	assert_int_equal(make(*state, STIXEL_MESSAGE_SCENE, &m), 1);
+	with = m.head_bytes;
+	whole.stixel.kind = STIXEL_SKY;
+	stixel_messages_frame(*state, &frame);
+	assert_int_equal(make(*state, STIXEL_MESSAGE_SCENE, &m), 1);
+	assert_true(m.head_bytes < with);
+}
+
+static void test_calibrations_that_are_due(void **state)
+{
+	assert_int_equal(stixel_messages_frame(*state, &frame), 1);
+	assert_int_equal(stixel_messages_frame(*state, &frame), 0);
+	whole.h.fx = 301;
+	assert_int_equal(stixel_messages_frame(*state, &frame), 1);
+	whole.h.epoch++;
+	assert_int_equal(stixel_messages_frame(*state, &frame), 1);
+	whole.h.fx = 0; /* no camera model any more is news, too, once */
+	assert_int_equal(stixel_messages_frame(*state, &frame), 1);
+	assert_int_equal(stixel_messages_frame(*state, &frame), 0);
+}
+
+static void test_events(void **state)
+{
+	struct stixel_record gap = {
+		.kind = STIXEL_RECORD_GAP, .reason = STIXEL_GAP_OVERRUN, .number = 5, .lost = 3};
+	struct stixel_record life = {
+		.kind = STIXEL_RECORD_PUBLISHER, .epoch = 1, .pid = 9, .version = "1.2.3"};
+	static const char gap_bytes[] = "\n\003gap\021\0\0\0\0\0\0\0\0(\0050\003:\007overrun";
+	static const char life_bytes[] = "\n\tpublisher\021\1\0\0\0\0\0\0\0\030\t\"\0051.2.3";
+	struct stixel_message m;
+
+	assert_int_equal(stixel_messages_event(*state, &gap, sizeof(gap), &m, sizeof(m)), 1);
+	assert_int_equal(m.head_bytes, sizeof(gap_bytes) - 1);
+	assert_memory_equal(m.head, gap_bytes, sizeof(gap_bytes) - 1);
+	assert_int_equal(stixel_messages_event(*state, &life, sizeof(life), &m, sizeof(m)), 1);
+	assert_int_equal(m.head_bytes, sizeof(life_bytes) - 1);
+	assert_memory_equal(m.head, life_bytes, sizeof(life_bytes) - 1);
+	life.pid = 0; /* what is not known is left out */
+	life.version[0] = 0;
+	assert_int_equal(stixel_messages_event(*state, &life, sizeof(life), &m, sizeof(m)), 1);
+	assert_int_equal(m.head_bytes, 20);
+	gap.reason = STIXEL_GAP_DAMAGED + 1;
+	assert_int_equal(stixel_messages_event(*state, &gap, sizeof(gap), &m, sizeof(m)), -EINVAL);
+	gap.kind = STIXEL_RECORD_FRAME;
+	assert_int_equal(stixel_messages_event(*state, &gap, sizeof(gap), &m, sizeof(m)), -EINVAL);
+}
+
+/* A program of another release has shorter or longer structures. */
+static void test_sizes_of_others(void **state)
+{
+	struct {
+		struct stixel_message message;
+		char more[8];
+	} longer;
+	struct stixel_message m;
+	const void *shorter = NULL;
+
+	stixel_messages_frame(*state, &frame);
+	assert_int_equal(
+		stixel_messages_make(*state, STIXEL_MESSAGE_STIXEL, (void *)&shorter, sizeof(shorter)), 1);
+	assert_ptr_equal(shorter, &whole);
+	memset(&longer, 1, sizeof(longer));
+	m = longer.message;
+	assert_int_equal(stixel_messages_make(*state, STIXEL_MESSAGE_STIXEL, (void *)&longer, sizeof(longer)),
+			 1);
+	assert_ptr_not_equal(longer.message.head, m.head);
+	for (size_t i = 0; i < sizeof(longer.more); i++)
+		assert_int_equal(longer.more[i], 0);
+}
+
+static void test_wrong_arguments(void **state)
+{
+	struct stixel_messages *other = NULL;
+	struct stixel_message m;
+
+	assert_int_equal(stixel_messages_create(NULL, "a"), -EINVAL);
+	assert_int_equal(stixel_messages_create(&other, NULL), -EINVAL);
+	assert_null(other);
+	assert_int_equal(make(*state, STIXEL_MESSAGE_FRAME, &m), -EINVAL); /* no frame yet */
+	assert_int_equal(stixel_messages_frame(*state, NULL), -EINVAL);
+	assert_int_equal(stixel_messages_frame(NULL, &frame), -EINVAL);
+	assert_int_equal(stixel_messages_frame(*state, &frame), 1);
+	assert_int_equal(make(*state, STIXEL_MESSAGE_EVENTS, &m), -EINVAL);
+	assert_int_equal(make(*state, STIXEL_MESSAGE_STIXEL + 1, &m), -EINVAL);
+	assert_int_equal(make(NULL, STIXEL_MESSAGE_FRAME, &m), -EINVAL);
+	stixel_messages_destroy(NULL);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_every_kind_has_a_topic, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_messages_of_a_frame, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_without_a_camera, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_next_frame, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_calibrations_that_are_due, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_events, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_sizes_of_others, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_wrong_arguments, setup, teardown),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
