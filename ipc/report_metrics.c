@@ -13,32 +13,14 @@
 
 #include "include/stixel.h"
 #include "ipc/feed_state.h"
+#include "ipc/openmetrics.h"
 
-/* TYPE, UNIT and HELP lines. */
 static void add_family(struct sx_text *t, enum sx_family family)
 {
 	const struct sx_family_row *row = &sx_families[family];
 
 	sx_must_index(family, SX_FAMILY_END);
-	sx_text_add(t, "# TYPE %s %s\n", row->name, sx_family_type_name(row->type));
-	if (row->unit)
-		sx_text_add(t, "# UNIT %s %s\n", row->name, row->unit);
-	sx_text_add(t, "# HELP %s %s\n", row->name, row->help);
-}
-
-/* name="value", escaped as the format wants it. */
-static void add_label(struct sx_text *t, const char *name, const char *value)
-{
-	sx_text_add(t, "%s=\"", name);
-	for (; value && *value; value++) {
-		if (*value == '\n')
-			sx_text_add(t, "\\n");
-		else if (*value == '"' || *value == '\\')
-			sx_text_add(t, "\\%c", *value);
-		else
-			sx_text_add(t, "%c", *value);
-	}
-	sx_text_add(t, "\"");
+	sx_openmetrics_family(t, row->name, sx_family_type_name(row->type), row->unit, row->help);
 }
 
 /* "{name="value",", then with "," further ones. */
@@ -47,7 +29,7 @@ static void add_labels(struct sx_text *t, const char *const (*labels)[2], int co
 	sx_must(count, >, 0);
 	for (int i = 0; i < count; i++) {
 		sx_text_add(t, "%s", i ? "," : "{");
-		add_label(t, labels[i][0], labels[i][1]);
+		sx_openmetrics_label(t, labels[i][0], labels[i][1]);
 	}
 	sx_text_add(t, "}");
 }
@@ -126,7 +108,7 @@ static void add_summary(struct sx_text *t, const char *family, const char *key,
 	for (size_t i = 0; l->last_10s.n > 0 && i < sizeof(quantiles) / sizeof(quantiles[0]); i++) {
 		sx_text_add(t, "%s{", family);
 		if (key) {
-			add_label(t, key, l->name);
+			sx_openmetrics_label(t, key, l->name);
 			sx_text_add(t, ",");
 		}
 		sx_text_add(t, "quantile=\"%s\"} ", quantiles[i].name);
@@ -136,7 +118,7 @@ static void add_summary(struct sx_text *t, const char *family, const char *key,
 		sx_text_add(t, "%s_%s", family, sum ? "sum" : "count");
 		if (key) {
 			sx_text_add(t, "{");
-			add_label(t, key, l->name);
+			sx_openmetrics_label(t, key, l->name);
 			sx_text_add(t, "}");
 		}
 		sx_text_add(t, " ");

@@ -15,8 +15,10 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/contract.h"
 #include "base/places.h"
 #include "ipc/instance.h"
+#include "ipc/openmetrics.h"
 #include "tools/common/instances.h"
 #include "tools/web/certificate.h"
 #include "tools/web/server.h"
@@ -132,67 +134,76 @@ static void merge(FILE *to, const struct document *documents, size_t count)
 	}
 }
 
-static void put_counter(FILE *to, const char *name, const char *help, uint64_t value)
+static void add_counter(struct sx_text *t, const char *name, const char *unit, const char *help,
+			uint64_t value)
 {
-	fprintf(to, "# TYPE %s counter\n# HELP %s %s\n%s_total %" PRIu64 "\n", name, name, help, name, value);
+	sx_openmetrics_family(t, name, "counter", unit, help);
+	sx_text_add(t, "%s_total %" PRIu64 "\n", name, value);
 }
 
-/* What /dev/shm and the sockets have, and these pages do not. */
-static void put_left_out(FILE *to, const struct web_names *names)
+static void add_counts(struct sx_text *t, struct web_server *s)
 {
-	static const char name[] = "stixel_web_instances_left_out";
-
-	fprintf(to,
-		"# TYPE %s gauge\n# HELP %s rings of users that are not trusted with their names "
-		"(foreign), and instances beyond %d (beyond)\n"
-		"%s{reason=\"foreign\"} %zu\n%s{reason=\"beyond\"} %zu\n",
-		name, name, WEB_INSTANCES, name, names->foreign, name, names->beyond);
-}
-
-static void put_own(FILE *to, struct web_server *s)
-{
-	time_t begins, ends;
-
-	fprintf(to,
-		"# TYPE stixel_web info\n# HELP stixel_web the dashboard\nstixel_web_info{version=\"%s\"} "
-		"1\n",
-		SX_VERSION);
-	fprintf(to,
-		"# TYPE stixel_web_uptime_seconds gauge\n# UNIT stixel_web_uptime_seconds seconds\n"
-		"# HELP stixel_web_uptime_seconds since the process started\nstixel_web_uptime_seconds "
-		"%.3f\n",
-		(double)(sx_now_ns() - s->started_ns) / 1e9);
-	fprintf(to,
-		"# TYPE stixel_web_viewers gauge\n# HELP stixel_web_viewers streams that are open now\n"
-		"stixel_web_viewers %u\n",
-		web_feeds_viewers(s->feeds));
-	put_counter(to, "stixel_web_streams", "streams that were opened", atomic_load(&s->counts.streams));
-	put_counter(to, "stixel_web_frames_sent", "frames sent to viewers, all together",
+	add_counter(t, "stixel_web_streams", NULL, "streams that were opened",
+		    atomic_load(&s->counts.streams));
+	add_counter(t, "stixel_web_frames_sent", NULL, "frames sent to viewers, all together",
 		    atomic_load(&s->counts.frames_sent));
-	put_counter(to, "stixel_web_frames_skipped", "frames that were due to slow viewers and not sent",
+	add_counter(t, "stixel_web_frames_skipped", NULL, "frames that were due to slow viewers and not sent",
 		    atomic_load(&s->counts.frames_skipped));
-	fprintf(to,
-		"# TYPE stixel_web_sent_bytes counter\n# UNIT stixel_web_sent_bytes bytes\n"
-		"# HELP stixel_web_sent_bytes of streams\nstixel_web_sent_bytes_total %llu\n",
-		atomic_load(&s->counts.bytes_sent));
-	put_counter(to, "stixel_web_requests", "requests, also refused ones",
+	add_counter(t, "stixel_web_sent_bytes", "bytes", "of streams", atomic_load(&s->counts.bytes_sent));
+	add_counter(t, "stixel_web_requests", NULL, "requests, also refused ones",
 		    atomic_load(&s->counts.requests));
-	put_counter(to, "stixel_web_requests_refused",
+	add_counter(t, "stixel_web_requests_refused", NULL,
 		    "requests by a wrong name, method or with a body, from another site, without a password, "
 		    "orders not allowed, and viewers too many",
 		    atomic_load(&s->counts.refused));
-	put_counter(to, "stixel_web_connections_refused",
+	add_counter(t, "stixel_web_connections_refused", NULL,
 		    "connections of addresses that had a quarter of all already",
 		    atomic_load(&s->counts.connections_refused));
-	put_counter(to, "stixel_web_logins_refused", "requests with a wrong user or password",
+	add_counter(t, "stixel_web_logins_refused", NULL, "requests with a wrong user or password",
 		    atomic_load(&s->counts.logins_refused));
-	if (web_certificate_times(&begins, &ends))
-		fprintf(to,
-			"# TYPE stixel_web_certificate_expiry_seconds gauge\n"
-			"# UNIT stixel_web_certificate_expiry_seconds seconds\n"
-			"# HELP stixel_web_certificate_expiry_seconds when it expires, since 1970\n"
-			"stixel_web_certificate_expiry_seconds %lld\n",
-			(long long)ends);
+}
+
+/* What /dev/shm and the sockets have, and these pages do not. */
+static void add_left_out(struct sx_text *t, const struct web_names *names)
+{
+	static const char name[] = "stixel_web_instances_left_out";
+	char help[160];
+
+	snprintf(
+		help, sizeof(help),
+		"rings of users that are not trusted with their names (foreign), and instances beyond %d (beyond)",
+		WEB_INSTANCES);
+	sx_openmetrics_family(t, name, "gauge", NULL, help);
+	sx_text_add(t, "%s{reason=\"foreign\"} %zu\n%s{reason=\"beyond\"} %zu\n", name, names->foreign, name,
+		    names->beyond);
+}
+
+static void put_own(FILE *to, struct web_server *s, const struct web_names *names)
+{
+	static const char version[] = "stixel_web", uptime[] = "stixel_web_uptime_seconds",
+			  viewers[] = "stixel_web_viewers",
+			  expiry[] = "stixel_web_certificate_expiry_seconds";
+	time_t begins, ends;
+	char data[4096];
+	struct sx_text t;
+
+	sx_text_init(&t, data, sizeof(data));
+	sx_openmetrics_family(&t, version, "info", NULL, "the dashboard");
+	sx_text_add(&t, "%s_info{", version);
+	sx_openmetrics_label(&t, "version", SX_VERSION);
+	sx_text_add(&t, "} 1\n");
+	sx_openmetrics_family(&t, uptime, "gauge", "seconds", "since the process started");
+	sx_text_add(&t, "%s %.3f\n", uptime, (double)(sx_now_ns() - s->started_ns) / 1e9);
+	sx_openmetrics_family(&t, viewers, "gauge", NULL, "streams that are open now");
+	sx_text_add(&t, "%s %u\n", viewers, web_feeds_viewers(s->feeds));
+	add_counts(&t, s);
+	if (web_certificate_times(&begins, &ends)) {
+		sx_openmetrics_family(&t, expiry, "gauge", "seconds", "when it expires, since 1970");
+		sx_text_add(&t, "%s %lld\n", expiry, (long long)ends);
+	}
+	add_left_out(&t, names);
+	sx_must_be(!t.cut);
+	fputs(data, to);
 }
 
 /* Asks every instance that answers. */
@@ -283,8 +294,7 @@ enum MHD_Result web_metrics_page(struct web_server *s, struct MHD_Connection *c,
 	web_ask_instances(&names, &s->only);
 	count = ask_all(s, &names, documents);
 	count += ask_bridges(s, documents + count);
-	put_own(to, s);
-	put_left_out(to, &names);
+	put_own(to, s, &names);
 	merge(to, documents, count);
 	fputs("# EOF\n", to);
 	for (size_t i = 0; i < count; i++)
