@@ -128,7 +128,7 @@ def on_a_gpu():
     ptx = re.search(r"(?m)^(compute_75 PTX) on [^:]*: (\d+), (\d+) failed", text)
     good = "sm_%s: %s" % (word("architectures"), word("checks").split(";")[0])
     return (("%s, driver %s" % (word("device"), word("driver")), "-", "-"), ("amd64", word("CUDA")),
-            "tested (%s)" % "; ".join([good] + ["%s: %s checks, %s failed" % ptx.groups()] * bool(ptx)))
+            "tested (%s)" % "; ".join([good] + (["%s: %s checks, %s failed" % ptx.groups()] if ptx else [])))
 
 
 def table(entries):
