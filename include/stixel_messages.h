@@ -40,7 +40,7 @@ enum stixel_message_kind {
 	STIXEL_MESSAGE_STIXEL = 10	      /* the frame's own bytes before its images */
 };
 
-/* What viewers are told of a kind of message once. Fields may be added at the end. */
+/* What a viewer learns once of a kind of message. Fields may be added at the end. */
 struct stixel_message_topic {
 	const char *name;   /* behind "/INSTANCE/" */
 	const char *schema; /* name of the schema */
