@@ -98,33 +98,52 @@ static int number(const struct sx_lines *l, const char *section, const char *nam
 	return r;
 }
 
+/* Reads coefficients by their names. The first `needed` must be there; the others are 0 where they are not. */
+static int read_coefficients(const struct sx_lines *l, const char *section, const char *const *names,
+			     int count, int needed, double *d)
+{
+	for (int i = 0; i < count; i++)
+		if (number(l, section, names[i], i < needed, &d[i]) < 0)
+			return -EINVAL;
+	return 0;
+}
+
 /*
- * Newer files have [LEFT_DISTO], eight coefficients for all sizes, beside or instead of five (older ones:
- * two) in the section of the size.
+ * Newer files have [LEFT_DISTO] for all sizes, beside or instead of five coefficients (older files: two) in the
+ * section of the size. It has eight coefficients, or k1 to k4 alone: Stereolabs' calibration program writes those
+ * for a fisheye lens.
  */
 static int read_zed_lens(struct sx_calibration_camera *c, const struct sx_lines *l, const char *mode_section,
 			 int side)
 {
 	static const char *const names[] = {"k1", "k2", "p1", "p2", "k3", "k4", "k5", "k6"};
-	double d[8] = {0};
+	static const char *const fisheye[] = {"k1", "k2", "k3", "k4"};
+	double d[8] = {0}, unused;
 	char section[32];
-	bool all;
 
 	snprintf(section, sizeof(section), "%s_DISTO", sides[side]);
-	all = has_section(l, section);
-	sx_calibration_name(c->d_name, side ? "right " : "left ", all ? "DISTO" : "k1 .. k3");
-	for (int i = 0; i < (all ? 8 : 5); i++)
-		if (number(l, all ? section : mode_section, names[i], all || i < 2, &d[i]) < 0)
-			return -EINVAL;
-	if (all && d[5] != 0 && d[2] == 0 && d[3] == 0 && d[6] == 0 && d[7] == 0)
+	if (!has_section(l, section)) {
+		sx_calibration_name(c->d_name, side ? "right " : "left ", "k1 .. k3");
+		return read_coefficients(l, mode_section, names, 5, 2, d) < 0
+			       ? -EINVAL
+			       : sx_calibration_lens(c, "plumb_bob", d, 5, l->why, l->why_bytes);
+	}
+	sx_calibration_name(c->d_name, side ? "right " : "left ", "DISTO");
+	if (sx_lines_numbers(l, section, "p1", &unused, 1) == 0 &&
+	    sx_lines_numbers(l, section, "k4", &unused, 1))
+		return read_coefficients(l, section, fisheye, 4, 4, d) < 0
+			       ? -EINVAL
+			       : sx_calibration_lens(c, "equidistant", d, 4, l->why, l->why_bytes);
+	if (read_coefficients(l, section, names, 8, 8, d) < 0)
+		return -EINVAL;
+	if (d[5] != 0 && d[2] == 0 && d[3] == 0 && d[6] == 0 && d[7] == 0)
 		return sx_calibration_refuse(
 			l->why, l->why_bytes,
 			"ZED calibration: [%s] has k1 to k4 only, as of a fisheye lens, and the file does "
 			"not say which it is: calibrate it, or write K1, D1, K2, D2, R, T and fisheye: 1 as "
 			"OpenCV's YAML",
 			section);
-	return sx_calibration_lens(c, all ? "rational_polynomial" : "plumb_bob", d, all ? 8 : 5, l->why,
-				   l->why_bytes);
+	return sx_calibration_lens(c, "rational_polynomial", d, 8, l->why, l->why_bytes);
 }
 
 static int read_camera(struct sx_calibration_raw *raw, const struct sx_lines *l, const struct mode *m,

@@ -266,6 +266,13 @@ static void zed(void **state)
 	refused(read_text(ZED ZED_STEREO
 			  "[LEFT_DISTO]\nk1=0.1\nk2=0.1\nk3=0.1\nk4=0.1\nk5=0\nk6=0\np1=0\np2=0\n"),
 		"as of a fisheye lens");
+	/* k1 to k4 alone */
+	assert_int_equal(read_text(ZED ZED_STEREO "[LEFT_DISTO]\nk1=0.02\nk2=0.01\nk3=-0.01\nk4=0.002\n"
+						  "[RIGHT_DISTO]\nk1=0.02\nk2=0.01\nk3=-0.01\nk4=0.003\n"),
+			 0);
+	assert_true(c.rig.raw[1].lens == SX_LENS_EQUIDISTANT && c.rig.raw[1].distortion[3] == 0.003);
+	refused(read_text(ZED ZED_STEREO "[LEFT_DISTO]\nk1=0.02\nk2=0.01\nk4=0.002\n"),
+		"'k3' of [LEFT_DISTO] is missing");
 	refused(read_text(ZED "[STEREO]\nBaseline=120\n"), "RX_HD, CV_HD and RZ_HD of [STEREO] are missing");
 	refused(read_text(ZED "[STEREO]\nCV_HD=0\n"), "'Baseline' of [STEREO] is missing");
 	refused(read_text(ZED "[STEREO]\nCV_HD=0\nBaseline=0.12\n"),
@@ -280,6 +287,21 @@ static void zed(void **state)
 		 ZED_CAMERA("left_cam_hd", "700") ZED_CAMERA("right_cam_hd", "701") ZED_STEREO);
 	assert_int_equal(read_text(text), 0);
 	assert_int_equal(c.width, 1280);
+}
+
+/* As Stereolabs' calibration program writes it for two ZED X One 4K with fisheye lenses: blanks, "4k", no p1. */
+static void zed_of_the_program(void **state)
+{
+	wish = (struct sx_calibration_wish){.width = 3840, .height = 2160};
+	assert_int_equal(read_text("[LEFT_CAM_4k]\nfx = 1490.1\nfy = 1490.4\ncx = 1925.7\ncy = 1071.2\n\n"
+				   "[RIGHT_CAM_4k]\nfx = 1491.2\nfy = 1491.3\ncx = 1915.2\ncy = 1088.6\n\n"
+				   "[LEFT_DISTO]\nk1 = 0.0402\nk2 = -0.0141\nk3 = 0.0057\nk4 = -0.0012\n\n"
+				   "[RIGHT_DISTO]\nk1 = 0.0398\nk2 = -0.0133\nk3 = 0.0049\nk4 = -0.001\n\n"
+				   "[STEREO]\nBaseline = 119.87\nTY = 0.21\nTZ = -0.34\nCV_4k = 0.0041\n"
+				   "RX_4k = -0.0012\nRZ_4k = 0.0007\n\n"),
+			 0);
+	assert_true(c.rig.raw[0].lens == SX_LENS_EQUIDISTANT && c.rig.raw[0].cx == 1925.7);
+	assert_true(c.rectify && c.width == 3840 && fabs(c.baseline_m - 0.11987) < 1e-5);
 }
 
 /* ---- Middlebury ---- */
@@ -580,6 +602,7 @@ int main(void)
 		TEST(cut_within_a_number),
 		TEST(lenses),
 		TEST(zed),
+		TEST(zed_of_the_program),
 		TEST(middlebury),
 		TEST(euroc),
 		TEST(xml),
