@@ -1,10 +1,11 @@
 /*
  * Dim areas that were matched by chance, on the GPU. Must equal sx_chance() (stages/stereo/chance.h) byte for byte.
  *
- * Work:   a block makes 32 x 8 tiles, if any is dim. First its threads sum the pixels of each tile there and of three more to each
- *         side; then of five beside each other, then of five of those above each other, which is a square; then each
- *         tile asks the nine squares it lies inside of.
- * Memory: 8.5 KB of shared memory. Half of the rows are read 2.1 times, mostly from the cache: disparities and left
+ * Work:   a block makes 32 x 8 tiles, if any is dim. First its threads sum the pixels of the two even rows of each tile
+ *         there and of three more to each side, a thread for each row: it waits for the disparities, and then for
+ *         the right descriptors. Then they join tiles, five beside each other, then five of those above each
+ *         other, which is a square; then each tile asks the nine squares it lies inside of.
+ * Memory: 13 KB of shared memory. Half of the rows are read 2.1 times, mostly from the cache: disparities and left
  *         descriptors in order, right ones where the disparities lead; a byte a tile is read and written.
  * Ranges: sums of a square are 12600 at most: two of them lie in a word, and are added at once.
  * Shapes: any size.
@@ -18,7 +19,7 @@
 
 #define TILES_X 32 /* of a block */
 #define TILES_Y 8
-#define THREADS (TILES_X * TILES_Y)
+#define THREADS (2 * TILES_X * TILES_Y)
 #define LAST (SX_FLAT_SQUARE - 1)
 #define BESIDE (SX_FLAT_SQUARE - 2) /* tiles to each side that a tile's squares reach */
 #define WIDE (TILES_X + 2 * BESIDE)
@@ -48,42 +49,52 @@ __device__ static int bits_of(uint64_t word)
 	return __popcll(word);
 }
 
-template <typename Word>
-__device__ static void add_pixel(const struct chance_work &w, struct pair_sums *s, int x, int y)
+/* Four neighbouring words of a row, which begin at a multiple of 16 bytes. */
+__device__ static void load_four(uint32_t word[4], const uint32_t *from)
 {
-	const size_t row = (size_t)y;
-	const uint16_t *winner = reinterpret_cast<const uint16_t *>(
-		reinterpret_cast<const uint8_t *>(w.winner) + row * w.winner_pitch);
-	const int partner = sx_chance_partner(x, winner[x], w.width, w.min_disparity);
+	const uint4 v = *reinterpret_cast<const uint4 *>(from);
 
-	if (partner < 0)
-		return;
-	const Word left = reinterpret_cast<const Word *>(static_cast<const uint8_t *>(w.descriptor[0]) +
-							 row * w.descriptor_pitch[0])[x];
-	const Word right = reinterpret_cast<const Word *>(static_cast<const uint8_t *>(w.descriptor[1]) +
-							  row * w.descriptor_pitch[1])[partner];
-
-	s->differ += 1 + ((uint32_t)bits_of(left ^ right) << 16);
-	s->set += (uint32_t)bits_of(left) + ((uint32_t)bits_of(right) << 16);
+	word[0] = v.x, word[1] = v.y, word[2] = v.z, word[3] = v.w;
 }
 
-/* Of the tile in column i and row j; none where it lies outside of the image. */
+__device__ static void load_four(uint64_t word[4], const uint64_t *from)
+{
+	const ulonglong2 a = reinterpret_cast<const ulonglong2 *>(from)[0],
+			 b = reinterpret_cast<const ulonglong2 *>(from)[1];
+
+	word[0] = a.x, word[1] = a.y, word[2] = b.x, word[3] = b.y;
+}
+
+/*
+ * Of the pixels of row y in the tile in column i. A tile that lies partly outside of the image has no pixel with a
+ * descriptor.
+ */
 template <typename Word>
-__device__ static struct pair_sums tile_sums(const struct chance_work &w, int i, int j)
+__device__ static struct pair_sums row_sums(const struct chance_work &w, int i, int y)
 {
 	struct pair_sums s = {0, 0};
+	Word left[SX_FLAT_TILE];
 
-	if (i < 0 || j < 0 || i >= w.tiles_x || j >= w.tiles_y)
+	if (i < 0 || (i + 1) * SX_FLAT_TILE > w.width || !sx_chance_row(y, w.height))
 		return s;
-	for (int k = 0; k < SX_FLAT_TILE; k += 2) {
-		const int y = j * SX_FLAT_TILE + k;
+	const size_t row = (size_t)y;
+	const uint2 winners = reinterpret_cast<const uint2 *>(reinterpret_cast<const uint8_t *>(w.winner) +
+							      row * w.winner_pitch)[i];
+	const Word *right = reinterpret_cast<const Word *>(static_cast<const uint8_t *>(w.descriptor[1]) +
+							   row * w.descriptor_pitch[1]);
 
-		if (!sx_chance_row(y, w.height))
-			continue;
+	load_four(left, reinterpret_cast<const Word *>(static_cast<const uint8_t *>(w.descriptor[0]) +
+						       row * w.descriptor_pitch[0]) +
+				i * SX_FLAT_TILE);
 #pragma unroll
-		for (int x = i * SX_FLAT_TILE; x < (i + 1) * SX_FLAT_TILE; x++)
-			if (x < w.width)
-				add_pixel<Word>(w, &s, x, y);
+	for (int k = 0; k < SX_FLAT_TILE; k++) {
+		const uint32_t v = ((k < 2 ? winners.x : winners.y) >> 16 * (k % 2)) & 0xffff;
+		const int partner = sx_chance_partner(i * SX_FLAT_TILE + k, (int)v, w.width, w.min_disparity);
+
+		if (partner < 0)
+			continue;
+		s.differ += 1 + ((uint32_t)bits_of(left[k] ^ right[partner]) << 16);
+		s.set += (uint32_t)bits_of(left[k]) + ((uint32_t)bits_of(right[partner]) << 16);
 	}
 	return s;
 }
@@ -109,24 +120,27 @@ __device__ static bool is_chance(struct pair_sums s, int bits)
 template <typename Word>
 static __global__ void __launch_bounds__(THREADS) find_chance(const struct chance_work w)
 {
-	__shared__ struct pair_sums tile[HIGH][WIDE], line[HIGH][STARTS];
+	__shared__ struct pair_sums half[2][HIGH][WIDE], line[HIGH][STARTS];
 	__shared__ uint8_t square[HIGH - LAST][STARTS];
 	const int x0 = (int)blockIdx.x * TILES_X - BESIDE, y0 = (int)blockIdx.y * TILES_Y - BESIDE;
 	const int me = (int)threadIdx.x;
 	const int i0 = me % TILES_X, j0 = me / TILES_X, x = x0 + BESIDE + i0, y = y0 + BESIDE + j0;
 	uint8_t *const flat = w.flat + (size_t)y * w.flat_pitch + (size_t)x;
-	const bool dim = x < w.tiles_x && y < w.tiles_y && *flat & SX_TILE_DIM;
+	const bool dim = j0 < TILES_Y && x < w.tiles_x && y < w.tiles_y && *flat & SX_TILE_DIM;
 
 	if (!__syncthreads_or(dim))
 		return;
-	for (int i = me; i < HIGH * WIDE; i += THREADS)
-		tile[i / WIDE][i % WIDE] = tile_sums<Word>(w, x0 + i % WIDE, y0 + i / WIDE);
+#pragma unroll 3
+	for (int i = me; i < 2 * HIGH * WIDE; i += THREADS)
+		half[0][0][i] = row_sums<Word>(w, x0 + i % WIDE,
+					       (y0 + i / WIDE % HIGH) * SX_FLAT_TILE + i / (HIGH * WIDE) * 2);
 	__syncthreads();
 	for (int i = me; i < HIGH * STARTS; i += THREADS) {
-		struct pair_sums s = tile[i / STARTS][i % STARTS];
+		struct pair_sums s = {0, 0};
 
-		for (int k = 1; k <= LAST; k++)
-			s = join(s, tile[i / STARTS][i % STARTS + k]);
+		for (int k = 0; k <= LAST; k++)
+			s = join(s, join(half[0][i / STARTS][i % STARTS + k],
+					 half[1][i / STARTS][i % STARTS + k]));
 		line[i / STARTS][i % STARTS] = s;
 	}
 	__syncthreads();
@@ -143,9 +157,11 @@ static __global__ void __launch_bounds__(THREADS) find_chance(const struct chanc
 
 	bool chance = false;
 
+	if (!dim)
+		return;
 	for (int k = 0; k < BESIDE * BESIDE; k++)
 		chance |= square[j0 + k / BESIDE][i0 + k % BESIDE] != 0;
-	if (dim && chance)
+	if (chance)
 		*flat |= SX_TILE_FLAT;
 }
 
