@@ -1,10 +1,11 @@
 /*
- * What other settings would cost, before they are taken. Time: a segmentation may need a thousand times the
- * time of another, and a frame that takes longer than the watchdog waits ends the daemon. Memory: old and
- * new contexts are there at once, and the kernel ends who takes more than there is.
+ * Prediction of what other settings would cost, before they are applied. Time: one segmentation may need a
+ * thousand times the time of another, and if a frame takes longer than the watchdog's limit, the watchdog
+ * ends the daemon. Memory: old and new contexts exist at the same time, and the kernel kills a process that
+ * takes more memory than there is.
  *
- * All that settings can change by so much is the segmentation. Its work is counted by method and size, and
- * what this machine takes for it is measured on the frames that run.
+ * Only the segmentation can change by such factors. Its work is counted by method and size, and the time that
+ * this machine takes for the work is measured on the current frames.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -19,37 +20,37 @@
 
 struct sx_frame_cost_case {
 	const struct sx_stixel_params *stixels;
-	int width, height; /* of the images that are matched */
-	bool plain;	   /* engine reference: none of its methods is made fast */
+	int width, height; /* size of the matched images, px */
+	bool plain;	   /* engine reference, which has no fast methods */
 };
 
-/* Thread: main. Zeroed: nothing was measured yet. */
+/* Thread: main. Zeroed: no measurement yet. */
 struct sx_frame_cost {
-	double rate; /* measured time of the segmentation by that of the table; 0: not measured */
-	enum sx_stixel_method method; /* of the frames that it was measured on */
-	double segment_ns, rest_ns;   /* of such a frame: its segmentation, and all other stages */
+	double rate; /* measured time of the segmentation divided by the time in the table; 0: not measured */
+	enum sx_stixel_method method; /* method of the measured frames */
+	double segment_ns, rest_ns;   /* times of a measured frame: segmentation, and all other stages */
 };
 
-/* Takes the times of one frame, of these settings: its segmentation, and all stages. 0 says nothing. */
+/* Takes the times of one frame with these settings: segmentation, and all stages. Ignores times of 0. */
 void sx_frame_cost_see(struct sx_frame_cost *cost, const struct sx_frame_cost_case *c, int64_t segment_ns,
 		       int64_t frame_ns);
 /*
- * Predicts a frame's time, ns, from above rather than from below: by a factor of 4 at most where the method
- * is another one than was measured. Before anything was measured: of one core of a desktop.
+ * Predicts the time of a frame, ns. The prediction is rather too high than too low: by at most a factor of 4
+ * if the method differs from the measured one. Without a measurement it assumes one core of a desktop.
  */
 double sx_frame_cost_frame_ns(const struct sx_frame_cost *cost, const struct sx_frame_cost_case *c);
 /*
- * Tells whether frames would come too late for a limit (the watchdog's, ns). True, with the sentence in
- * why: a frame would take more than a quarter of it, and longer than it does now. now: the settings that
- * run, NULL: none yet.
+ * Tells whether frames would be too slow for a limit (the watchdog's, ns). Returns true, with a sentence in
+ * why, if a frame would take more than a quarter of the limit and longer than now. now: current settings,
+ * NULL: none yet.
  */
 bool sx_frame_cost_is_too_much(const struct sx_frame_cost *cost, const struct sx_frame_cost_case *now,
 			       const struct sx_frame_cost_case *next, int64_t limit_ns, char *why,
 			       size_t why_bytes);
 
 /*
- * Predicts the host memory, bytes, that contexts for next would take, from above, where held bytes are
- * those of as many (count) for now. 0: held is 0.
+ * Predicts an upper bound of the host memory, bytes, of contexts for next. held: bytes of the current
+ * contexts, of which there are count, with configuration now. Returns 0 if held is 0.
  */
 size_t sx_frame_cost_memory(size_t held, int count, const struct sx_context_config *now,
 			    const struct sx_context_config *next);

@@ -1,9 +1,10 @@
 /*
- * The ringer: wakes the readers that sleep on a ring. How many sleep there is their choice, and the kernel
- * takes its time for each; so while they are many, or slow to wake, the frame thread ends what it has to do
- * for a frame, then writes to an eventfd (ring.h), and threads that nobody waits for do the waking. The
- * first 64 readers are woken at once; when there are more, a second thread, which sleeps most of the time,
- * wakes them a few at a time, so that a crowd takes no processor from frames.
+ * The ringer: threads that wake the readers sleeping on a ring. The readers decide how many sleep, and the
+ * kernel takes time to wake each. So while sleeping readers are many or slow to wake, the frame thread first
+ * finishes its work for a frame, then writes to an eventfd (ring.h), and the ringer's threads wake the
+ * readers without delaying any other thread. One thread wakes the first 64 readers at once. If there are
+ * more, a second thread, which sleeps most of the time, wakes the rest a few at a time, so that they take no
+ * processor time from frames.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -19,7 +20,7 @@
 #define SX_RINGER_RINGS 2
 
 struct sx_ringer_thread {
-	int fd; /* eventfd: there is somebody to wake */
+	int fd; /* eventfd: readers wait to be woken */
 	bool made, runs;
 	pthread_t thread;
 };
@@ -32,11 +33,15 @@ struct sx_ringer {
 };
 
 /*
- * Starts the threads, which from now on wake the readers of these rings (NULL: none); the rings outlive them.
- * Before anybody else publishes. Negative errno; then stop.
+ * Starts the threads, which from now on wake the readers of these rings (NULL: none). The rings must outlive
+ * the threads. Call it before any other thread publishes. On an error, returns a negative errno; call
+ * sx_ringer_stop() then.
  */
 int sx_ringer_start(struct sx_ringer *g, struct sx_ring *first, struct sx_ring *second);
-/* After the threads that publish have ended. Accepts a zeroed one, and one that did not start. */
+/*
+ * Stops the threads. Call it after the publishing threads have ended. Accepts a zeroed ringer, and one that
+ * did not start.
+ */
 void sx_ringer_stop(struct sx_ringer *g);
 
 #endif

@@ -14,14 +14,14 @@
 struct sx_origins; /* config/option.h */
 
 /*
- * What may be there a moment later: memory, descriptors, a file that could not be read. Such a start has
- * failed (SX_EXIT_FAILED), and the configuration may be right.
+ * Returns true if the error r may go away by itself: short memory, short descriptors, or a file that could
+ * not be read. Such a start ends with SX_EXIT_FAILED, and the configuration may be right.
  */
 bool sx_exit_is_shortage(int r);
 
 /*
- * Keys that change live change in settings, and in origins where they came from. Returns the exit code; says
- * why on the log.
+ * Runs the daemon and returns its exit code. Logs the reason of a failure. Live changes are written to
+ * settings, and their origins to origins.
  */
 int sx_run(const struct sx_options *options, struct sx_settings *settings, struct sx_origins *origins);
 

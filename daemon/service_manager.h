@@ -1,7 +1,8 @@
 /*
- * What the service manager is told, and what it gives, by libsystemd: readiness and state out (sd_notify(3)),
- * the watchdog's period and listening sockets in. Without a manager everything here is a no-op; built without
- * libsystemd also with one, and sx_service_init() says so. Thread: main.
+ * Interface to the service manager, by libsystemd. The daemon sends readiness and state (sd_notify(3)) and
+ * gets the watchdog's period and listening sockets. Without a service manager all functions do nothing. In a
+ * build without libsystemd they never do anything, and sx_service_init() reports it if there is a manager.
+ * Thread: main.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -13,22 +14,29 @@
 #include <stdint.h>
 
 struct sx_service {
-	int64_t watchdog_ns; /* a ping is due within this time; 0: none is expected of this process */
-	bool failed;	     /* a message was not sent, and the log knows */
+	int64_t watchdog_ns; /* a ping is due within this time; 0: the manager expects no pings */
+	bool failed;	     /* a message could not be sent, and that was logged */
 };
 
 /*
- * -ENOTSUP with a sentence: a manager expects messages or passes sockets, and this build has no libsystemd.
+ * Returns -ENOTSUP with a sentence if the manager expects messages or passes sockets and this build has no
+ * libsystemd.
  */
 int sx_service_init(struct sx_service *n, char *why, size_t why_bytes);
 
-/* Tells it that the daemon is ready, at start and after a reload. status: a line for its status, or NULL. */
+/*
+ * Sends that the daemon is ready, at start and after a reload. status: a line for the manager's status, or
+ * NULL.
+ */
 void sx_service_ready(struct sx_service *n, const char *status);
 
-/* Sends one message ("STATUS=..."), at most 511 bytes. The first that cannot be sent is logged. */
+/* Sends one message ("STATUS=..."), at most 511 bytes. Logs the first message that cannot be sent. */
 void sx_service_send(struct sx_service *n, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* The descriptor that systemd passed under this name (FileDescriptorName=), close-on-exec; -1 if none. */
+/*
+ * Returns the descriptor that systemd passed under this name (FileDescriptorName=), close-on-exec; -1 if
+ * none.
+ */
 int sx_service_listen_fd(const char *name);
 
 #endif

@@ -1,9 +1,9 @@
 /*
- * What main hands to the threads of a pipeline while frames go on, and gets back: contexts to the frame
- * thread, controls of the cameras to the capture thread. Four atomic pointers, as the waiting place of
- * handover.h: at any time everything has one owner, and nobody waits.
+ * Exchange between main and the threads of a running pipeline: main gives contexts to the frame thread and
+ * camera controls to the capture thread, and gets them back. The exchange consists of four atomic pointers,
+ * like the waiting place of handover.h. Each object has one owner at any time, and no thread waits.
  *
- * Main hands over one set of contexts, and one change of controls, at a time.
+ * Main gives one set of contexts, and one change of controls, at a time.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -21,20 +21,29 @@ struct sx_exchange {
 	_Atomic(struct sx_tune *) tune, tuned;
 };
 
-/* Main, when both threads have ended: destroys contexts that are on their way. */
+/* Thread: main, after both threads have ended. Destroys contexts that are in the exchange. */
 void sx_exchange_finish(struct sx_exchange *x);
 
-/* Main. Then wakes the frame thread, which goes over to them between two frames. */
+/*
+ * Thread: main, which then wakes the frame thread. The frame thread switches to the contexts between two
+ * frames.
+ */
 void sx_exchange_give_contexts(struct sx_exchange *x, struct sx_contexts *contexts);
-/* Main. The ones before, all of whose frames have been published; NULL: not yet. */
+/* Thread: main. Returns the previous contexts once all of their frames have been published; NULL: not yet. */
 struct sx_contexts *sx_exchange_take_retired(struct sx_exchange *x);
-/* Thread: frame. Contexts to go over to, or NULL; the ones before go back to main, which is woken then. */
+/*
+ * Thread: frame. Returns new contexts, or NULL. The frame thread later gives the previous ones back with
+ * sx_exchange_retire() and wakes main.
+ */
 struct sx_contexts *sx_exchange_take_contexts(struct sx_exchange *x);
 void sx_exchange_retire(struct sx_exchange *x, struct sx_contexts *contexts);
 
-/* Main. Then wakes the capture thread. */
+/* Thread: main, which then wakes the capture thread. */
 void sx_exchange_give_tune(struct sx_exchange *x, struct sx_tune *tune);
-/* Main. True: it is main's again. ended: the capture thread looks at nothing any more. */
+/*
+ * Thread: main. Returns true if main owns the tune again. ended: the capture thread has ended and takes no
+ * tune.
+ */
 bool sx_exchange_take_tuned(struct sx_exchange *x, bool ended);
 /* Thread: capture. Controls to be set, or NULL; they go back to main with what became of them. */
 struct sx_tune *sx_exchange_take_tune(struct sx_exchange *x);

@@ -1,6 +1,6 @@
 /*
- * Orders that came to the status socket, on their way from the HTTP thread to main: a queue under a lock that
- * the pipeline never takes.
+ * Queue of orders from the status socket, between the HTTP thread and main. The pipeline never takes its
+ * lock.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -21,13 +21,13 @@ struct sx_orders {
 };
 
 void sx_orders_init(struct sx_orders *o, int main_fd);
-/* Thread: HTTP. Answers at once where too many wait. */
+/* Thread: HTTP. Queues an order. If the queue is full, answers it at once. */
 void sx_orders_put(struct sx_orders *o, struct sx_status_order *order);
-/* Thread: main. The oldest, to be answered, or NULL. */
+/* Thread: main. Returns the oldest order, which main answers, or NULL. */
 struct sx_status_order *sx_orders_take(struct sx_orders *o);
-/* Thread: main. From now on all are answered that the daemon ends. */
+/* Thread: main. Answers all queued and later orders that the daemon ends. */
 void sx_orders_close(struct sx_orders *o);
-/* When the server has been stopped. */
+/* Call it after the server has been stopped. */
 void sx_orders_finish(struct sx_orders *o);
 
 #endif

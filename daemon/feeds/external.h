@@ -1,5 +1,5 @@
 /*
- * Disparity maps for the pairs of a pipeline, where another process matches (stereo.matcher = external).
+ * Disparity maps from another process, for the pairs of a pipeline (stereo.matcher = external).
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -9,23 +9,24 @@
 #include "daemon/feeds/inlet.h"
 
 struct sx_external_maps {
-	struct sx_inlet in; /* without a feed: pairs are matched here */
+	struct sx_inlet in; /* without a feed: the daemon matches the pairs */
 	struct sx_disparity map[SX_CONTEXTS_MAX];
 };
 
 /*
- * Takes all memory, count times. Nothing but a zeroed structure where pairs are matched here. Negative errno
- * with a sentence; then finish.
+ * Allocates all memory, count times. If the daemon matches the pairs, only zeroes the struct. On an error,
+ * returns a negative errno with a sentence; call finish then.
  */
 int sx_external_init(struct sx_external_maps *e, const struct sx_settings *settings, const char *shm_dir,
 		     const struct sx_source_info *info, int count, struct sx_telemetry *telemetry, char *why,
 		     size_t why_bytes);
-/* Accepts a zeroed and a half-made one. */
+/* Accepts a zeroed and a partly made struct. */
 void sx_external_finish(struct sx_external_maps *e);
 
 /*
- * Thread: frame. Gives the pair its map in memory number index. WAIT: it may still come, ask again within a
- * millisecond; DROP: it does not, and the pair goes back: without a map there is no frame.
+ * Thread: frame. Gives the pair its map, in memory number index. WAIT: the map may still come; call again
+ * within a millisecond. DROP: the map does not come, and the pair is released, because without a map there is
+ * no frame.
  */
 enum sx_external_ready { SX_EXTERNAL_READY, SX_EXTERNAL_WAIT, SX_EXTERNAL_DROP };
 enum sx_external_ready sx_external_ready(struct sx_external_maps *e, int index, struct sx_pair *pair);

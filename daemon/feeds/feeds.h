@@ -1,5 +1,5 @@
 /*
- * All that goes between a pipeline and the other processes which give something for its pairs.
+ * Everything that the pipeline exchanges with other processes for its pairs.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -10,10 +10,13 @@
 #include "daemon/feeds/offer.h"
 #include "daemon/feeds/semantics.h"
 
-/* What the next pair, which has its flight already, waits for: for its map, perhaps also for its scores. */
+/*
+ * What the next pair waits for while it already has its flight: its map and perhaps its scores, or its scores
+ * alone.
+ */
 enum sx_waits { SX_WAITS_NOT, SX_WAITS_FOR_MAP, SX_WAITS_FOR_SCORES };
 
-/* Memory number i of maps and scores is that of flight i. */
+/* Memory number i of maps and scores belongs to flight i. */
 struct sx_feeds {
 	struct sx_external_maps external;
 	struct sx_semantics semantics;

@@ -1,6 +1,7 @@
 /*
- * The images of pairs, offered to the process that matches before there is a frame (external.pairs): a ring
- * of frames INSTANCE.pairs, without columns and with both images, as libstixel reads any other.
+ * Publishes the images of pairs for an external matcher, before there is a frame (external.pairs). They go to
+ * a ring of frames INSTANCE.pairs, without columns and with both images, which libstixel reads like any
+ * other.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -14,31 +15,30 @@
 #include "ipc/ring.h"
 
 struct sx_offer {
-	struct sx_ring *ring; /* NULL: nothing is offered; then nothing below is used */
+	struct sx_ring *ring; /* NULL: no pairs are offered, and the fields below are unused */
 	struct stixel_frame_header header;
-	struct sx_image grey[2]; /* what images become, where they do not lie so in the pair */
+	struct sx_image grey[2]; /* memory for grey images that the pair does not have in this form */
 	void *bytes;		 /* a packed frame */
 	size_t frame_bytes;
-	uint64_t number; /* of the last one */
+	uint64_t number; /* number of the last frame */
 	struct sx_condition failing;
 };
 
 bool sx_offer_wanted(const struct sx_settings *settings);
 /*
- * Makes the ring, and takes all memory. header: what all frames have. Nothing but a zeroed structure where
- * nothing is to be offered.
- * Negative errno with a sentence; then finish.
+ * Makes the ring and allocates all memory. header: fields that are equal in all frames. If no pairs are
+ * offered, only zeroes the struct. On an error, returns a negative errno with a sentence; call finish then.
  */
 int sx_offer_init(struct sx_offer *o, const struct sx_settings *settings, const char *instance,
 		  const char *shm_dir, const struct stixel_frame_header *header, char *why, size_t why_bytes);
-/* Accepts a zeroed and a half-made one. */
+/* Accepts a zeroed and a partly made struct. */
 void sx_offer_finish(struct sx_offer *o);
 
-/* Thread: frame. Grey images of the pair, rectified as those contexts do it if it is raw, into the ring. */
+/* Thread: frame. Publishes grey images of the pair. Rectifies raw images as these contexts do. */
 void sx_offer_pair(struct sx_offer *o, const struct sx_contexts *contexts, const struct sx_pair *pair);
-/* Any thread. What the daemon says of itself, as in its own ring. */
+/* Any thread. Sets the daemon's state, as in its own ring. */
 void sx_offer_set_state(struct sx_offer *o, enum stixel_state state);
-/* Any thread. At least once per heartbeat period, likewise. */
+/* Any thread. Beats the heartbeat, as in its own ring. Call it at least once per heartbeat period. */
 void sx_offer_beat(struct sx_offer *o);
 
 #endif

@@ -11,29 +11,35 @@
 struct sx_semantics {
 	struct sx_inlet in; /* without a feed: no source of scores is configured */
 	struct sx_scores scores[SX_CONTEXTS_MAX];
-	bool settled; /* the pair at hand has what it gets */
+	bool settled; /* the scores of the current pair are decided */
 	enum sx_feed_match match;
 };
 
 /*
- * Takes all memory, count times. Nothing but a zeroed structure when no source is configured. Negative errno
- * with a sentence; then finish.
+ * Allocates all memory, count times. If no source is configured, only zeroes the struct. On an error, returns
+ * a negative errno with a sentence; call finish then.
  */
 int sx_semantics_init(struct sx_semantics *s, const struct sx_settings *settings, const char *shm_dir,
 		      const struct sx_source_info *info, int count, struct sx_telemetry *telemetry, char *why,
 		      size_t why_bytes);
-/* Accepts a zeroed and a half-made one. */
+/* Accepts a zeroed and a partly made struct. */
 void sx_semantics_finish(struct sx_semantics *s);
 
 /*
- * Thread: frame. Gives the pair its scores, if there are any, in memory number index. False: they may still
- * come, ask again within a millisecond; true: the pair may go. patient: it cannot go yet anyway, so that it
- * takes its own scores and does not do without them.
+ * Thread: frame. Gives the pair its scores, if there are any, in memory number index. Returns false if the
+ * scores may still come; call again within a millisecond. Returns true if the pair may go on. patient: the
+ * pair has to wait anyway, so it waits for its own scores, too.
  */
 bool sx_semantics_ready(struct sx_semantics *s, int index, struct sx_pair *pair, bool patient);
-/* Thread: frame. The pair goes, and what it has is counted; or it is given up, ready or not. */
+/*
+ * Thread: frame. Ends the wait of a pair. goes: the pair is submitted, and its scores are counted. Else the
+ * pair is given up, with or without scores.
+ */
 void sx_semantics_done(struct sx_semantics *s, const struct sx_pair *pair, bool goes);
-/* Thread: frame. STIXEL_FRAME_SCORES and so on for a frame of this pair. */
+/*
+ * Thread: frame. Returns the flags for a frame of this pair: STIXEL_FRAME_SCORES, STIXEL_FRAME_SCORES_MISSING
+ * or 0.
+ */
 uint32_t sx_semantics_flags(const struct sx_semantics *s, const struct sx_pair *pair);
 
 #endif

@@ -1,8 +1,8 @@
 /*
- * What the pipeline counts and measures: written by its two threads, read by main and the status socket.
+ * Counts and times of the pipeline. Its two threads write them, main and the status socket read them.
  *
- * Everything is an atomic of its own or one of the lock-free histograms, so that no reader can hold a thread
- * of the pipeline up. The durations are those that lie in the frame headers.
+ * Each value is an atomic or part of a lock-free histogram, so that no reader can delay a thread of the
+ * pipeline. The durations are the same as in the frame headers.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -22,73 +22,72 @@
 #include "stages/engine.h"
 #include "stixel.h"
 
-/* Of the newest frame; a plain copy of what the atomics below said at one moment. */
+/* Figures of the newest frame: a plain, consistent copy of the atomics below. */
 struct sx_newest {
-	uint64_t frames, number, stixels, pixels; /* frames 0: none yet, the rest means nothing */
+	uint64_t frames, number, stixels, pixels; /* frames 0: no frame yet, the other fields are invalid */
 	int64_t segment_ns, stages_ns;
 	uint64_t road_origin, road_inliers, road_age;
 	uint64_t stamp; /* enum stixel_stamp */
 	double slope, offset, cross, axis, bend, bend_row, horizon_row, pitch_rad, roll_rad, height_m;
 	double pitch_sigma_rad, roll_sigma_rad, height_sigma_m;
 };
-#define SX_ABSENT_BYTES 160 /* of the sentence why the camera is absent */
+#define SX_ABSENT_BYTES 160 /* length of the sentence why the camera is absent */
 #define SX_ABSENT_WORDS (SX_ABSENT_BYTES / sizeof(uint64_t))
 #define SX_FEED_WHY_WORDS (SX_FEED_WHY_BYTES / sizeof(uint64_t))
 #define SX_NEWEST_WORDS (sizeof(struct sx_newest) / sizeof(uint64_t))
 #define SX_PICTURES_WORDS (sizeof(struct sx_pictures) / sizeof(uint64_t))
 
 /*
- * The way of a frame, cut in three. Capture is the earlier of a pair's two capture times: what it stands for
- * (start of exposure, end of frame, software) is in the frame and in the status. docs/latency.md has the
- * picture.
+ * Parts of a frame's latency. Capture time is the earlier one of a pair's two capture times. Frame and status
+ * tell what it stands for (start of exposure, end of frame, software). docs/latency.md has a figure.
  */
 enum sx_span {
-	SX_SPAN_ALL,	 /* capture to head: from the capture time to the frame's number in the ring's head */
-	SX_SPAN_WAITING, /* capture to the engine: transfer from the camera, pairing, waiting for a context */
-	SX_SPAN_ENGINE,	 /* from the engine's taking the pair to the frame thread's taking the result */
-	SX_SPAN_OUTPUT,	 /* from there to the head: packing, check sum, images, copy into the ring */
+	SX_SPAN_ALL,	 /* capture time to the time when the ring's head has the frame's number */
+	SX_SPAN_WAITING, /* capture time to submission: transfer from the camera, pairing, wait for a context */
+	SX_SPAN_ENGINE, /* submission to the engine, to the time when the frame thread takes the result */
+	SX_SPAN_OUTPUT, /* result to head: packing, checksum, images, copy into the ring */
 	SX_SPAN_COUNT
 };
 
-/* What is known of one duration. */
+/* Statistics of one duration. */
 struct sx_duration {
 	struct sx_windows windows;
 	_Atomic int64_t sum_ns; /* since start */
 };
 
 struct sx_telemetry {
-	/* by enum sx_figure, those that are SX_FIGURE_COUNTED; each is written by one thread */
+	/* indexed by enum sx_figure, for figures that are SX_FIGURE_COUNTED; one thread writes each */
 	_Atomic uint64_t count[SX_FIG_END];
 
 	/* capture thread */
-	struct sx_source_counters
-		closed; /* what sources that are closed had counted; no other thread looks */
-	_Atomic uint64_t images[2], gaps[2]; /* per side */
+	struct sx_source_counters closed;    /* counters of closed sources; only for the capture thread */
+	_Atomic uint64_t images[2], gaps[2]; /* indexed by side */
 	_Atomic uint64_t dropped[2][SX_DROP_COUNT], odd_jpeg[2][SX_ODD_JPEG_COUNT];
 	_Atomic uint64_t reconnects;
-	/* of a camera that came later, constant words; NULL: what was known at the start is right */
+	/* memory and format of a camera that was opened later, constant texts; NULL: as at the start */
 	_Atomic(const char *) memory, format;
-	_Atomic int64_t source_mhz;	  /* what the driver of the camera says it gives; 0 unknown */
-	_Atomic int64_t last_capture_ns;  /* when the last pair came */
-	atomic_bool absent;		  /* camera lost, being looked for */
+	_Atomic int64_t source_mhz;	  /* rate of the camera by its driver, mHz; 0: unknown */
+	_Atomic int64_t last_capture_ns;  /* time of the last pair */
+	atomic_bool absent;		  /* the camera is lost, and the capture thread looks for it */
 	_Atomic uint64_t absent_sequence; /* odd while the reason is being written */
 	_Atomic uint64_t absent_why[SX_ABSENT_WORDS];
 	struct sx_windows skew;
 
 	/* frame thread */
-	_Atomic int64_t first_publish_ns; /* 0: none yet */
+	_Atomic int64_t first_publish_ns; /* 0: no frame yet */
 	_Atomic int64_t last_publish_ns;
-	_Atomic uint64_t copy_frames, copied_bytes; /* as struct sx_transfers; the rest of it is counts */
-	_Atomic int64_t in_flight_since_ns; /* when the oldest frame in flight was submitted; 0 none */
-	struct sx_rate rate;		    /* frames published */
+	_Atomic uint64_t copy_frames,
+		copied_bytes;		    /* as in struct sx_transfers; its other fields are in count */
+	_Atomic int64_t in_flight_since_ns; /* time when the oldest frame in flight was submitted; 0: none */
+	struct sx_rate rate;		    /* rate of published frames */
 	struct sx_duration spans[SX_SPAN_COUNT], stages[SX_STAGE_COUNT];
 	_Atomic uint64_t newest_sequence; /* odd while being written */
 	_Atomic uint64_t newest[SX_NEWEST_WORDS];
 	_Atomic uint64_t pictures_sequence; /* odd while being written */
 	_Atomic uint64_t pictures[SX_PICTURES_WORDS];
-	atomic_uint baseline_millionths; /* ratio of struct sx_road_unit; 0: nothing is said against it */
+	atomic_uint baseline_millionths; /* 1e6 * ratio of struct sx_road_unit; 0: no doubt of the baseline */
 	struct sx_telemetry_feed {
-		struct sx_feed_counters closed; /* what feeds that are closed had counted */
+		struct sx_feed_counters closed; /* counters of closed feeds */
 		_Atomic int state;		/* enum sx_feed_state */
 		_Atomic uint64_t why_sequence;	/* odd while the sentence is being written */
 		_Atomic uint64_t why[SX_FEED_WHY_WORDS];
@@ -96,54 +95,66 @@ struct sx_telemetry {
 };
 
 /*
- * Any thread. Whoever counts a whole and its parts adds to the whole first, and whoever reads them reads the
- * parts first: acquire and release see to it that nobody finds more parts than the whole.
+ * Any thread. If a total and its parts are counted, the writer adds to the total first and the reader reads
+ * the parts first. With acquire and release no reader sees more parts than the total.
  */
 static inline uint64_t sx_telemetry_count(const struct sx_telemetry *t, enum sx_figure figure)
 {
 	return atomic_load_explicit(&t->count[figure], memory_order_acquire);
 }
 
-/* Thread: that of the figure. So many more. */
+/* Thread: the writer of the figure. Adds more. */
 static inline void sx_telemetry_add(struct sx_telemetry *t, enum sx_figure figure, uint64_t more)
 {
 	atomic_fetch_add_explicit(&t->count[figure], more, memory_order_release);
 }
 
-/* About 2.5 MB, zeroed and touched. */
+/* Allocates about 2.5 MB, zeroed and touched. */
 int sx_telemetry_create(struct sx_telemetry **ret);
 void sx_telemetry_destroy(struct sx_telemetry *t);
 
-/* Thread: capture. A pair came from the source; skew_ns: between its two capture times. */
+/* Thread: capture. Counts a pair from the source. skew_ns: difference of its two capture times. */
 void sx_telemetry_captured(struct sx_telemetry *t, int64_t now_ns, int64_t skew_ns);
-/* Thread: capture, or main while that does not run. What the source counted so far, closed ones included. */
+/*
+ * Thread: capture, or main while capture does not run. Sets the counts of the source, including closed
+ * sources.
+ */
 void sx_telemetry_source(struct sx_telemetry *t, const struct sx_source_counters *c);
-/* Thread: likewise. The camera is absent, and why (cut to fit); NULL: it is there. */
+/*
+ * Thread: capture, or main while capture does not run. Sets why the camera is absent (cut to fit); NULL: it
+ * is present.
+ */
 void sx_telemetry_absent(struct sx_telemetry *t, const char *why);
-/* Any thread. Why the camera is absent; empty when it is not known, or changing just now. */
+/* Any thread. Returns why the camera is absent, in why; empty if unknown, or while it changes. */
 void sx_telemetry_absent_why(const struct sx_telemetry *t, char why[SX_ABSENT_BYTES]);
 /*
- * Thread: frame. Takes everything from the header of a frame that was just published; head_ns: when it was in
- * the ring.
+ * Thread: frame. Takes all figures from the header of a frame that was just published. head_ns: time when the
+ * frame was in the ring.
  */
 void sx_telemetry_published(struct sx_telemetry *t, const struct stixel_frame_header *h, int64_t head_ns);
-/* Thread: frame. Of the newest frame, before it is noted as published. */
+/* Thread: frame. Stores the image figures of the newest frame. Call it before sx_telemetry_published(). */
 void sx_telemetry_pictures(struct sx_telemetry *t, const struct sx_pictures *p);
-/* Any thread. As sx_telemetry_newest(); also false before the first frame. */
+/* Any thread. As sx_telemetry_newest(), but also returns false before the first frame. */
 bool sx_telemetry_newest_pictures(const struct sx_telemetry *t, struct sx_pictures *ret);
-/* "capture_to_publish", ...: the word of status and metrics. */
+/* Returns "capture_to_publish", ...: the word in status and metrics. */
 const char *sx_span_name(enum sx_span span);
-/* Thread: frame. What the engine counted so far; before the frame is noted as published. */
+/* Thread: frame. Stores the engine's counts so far. Call it before sx_telemetry_published(). */
 void sx_telemetry_transfers(struct sx_telemetry *t, const struct sx_transfers *transfers);
-/* Thread: frame. What a feed counted so far and says of itself. */
+/* Thread: frame. Stores counts, state and reason of a feed. */
 void sx_telemetry_feed(struct sx_telemetry *t, enum sx_feed_kind kind, const struct sx_feed_counters *c,
 		       enum sx_feed_state state, const char *why);
-/* Thread: main, while frame does not run. A feed is closed: what it counted stays counted. */
+/*
+ * Thread: main, while frame does not run. Adds the counts of a closed feed to closed, so that they stay
+ * counted.
+ */
 void sx_telemetry_feed_closed(struct sx_telemetry *t, enum sx_feed_kind kind,
 			      const struct sx_feed_counters *c);
-/* Any thread. Why a feed's are absent or refused; empty when they are not, or it is changing just now. */
+/* Any thread. Gives why a feed's items are absent or refused; empty if they are not, or while it changes. */
 void sx_telemetry_feed_why(const struct sx_telemetry *t, enum sx_feed_kind kind, char why[SX_FEED_WHY_BYTES]);
-/* Any thread. False: the frame thread wrote all the time (it never does), *ret is not written. */
+/*
+ * Any thread. Copies the newest figures to *ret. Returns false, without writing *ret, if the frame thread was
+ * writing all the time, which never happens.
+ */
 bool sx_telemetry_newest(const struct sx_telemetry *t, struct sx_newest *ret);
 
 #endif
