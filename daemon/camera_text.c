@@ -1,5 +1,5 @@
 /*
- * What log and status say of the camera.
+ * Log and status lines about the camera.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,7 +1,7 @@
 /*
- * The capture thread: takes pairs from the source and puts them in the waiting place. Looks for a lost
- * camera. Does not allocate while a source is open; never waits for the frame thread, except where the source
- * has no pace of its own and to get all pairs back before a lost camera is closed.
+ * The capture thread: takes pairs from the source and puts them in the waiting place. It also looks for a
+ * lost camera. It does not allocate while a source is open. It waits for the frame thread in two cases only:
+ * if the source has no pace, and to get all pairs back before a lost camera is closed.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -22,10 +22,10 @@
 
 #define BACKOFF_FIRST_NS SX_NS_PER_S
 #define BACKOFF_MOST_NS (5 * SX_NS_PER_S)
-#define SETTLE_NS \
-	(SX_NS_PER_S / 10) /* from a change of a device node to the attempt: udev sets rights and links */
-#define ATTEMPT_NS (SX_NS_PER_S / 4) /* between two attempts, at least */
-/* After so many unreadable pairs in a row each further one is followed by a pause. */
+/* Time from a change of a device node to the attempt, in which udev sets rights and links. */
+#define SETTLE_NS (SX_NS_PER_S / 10)
+#define ATTEMPT_NS (SX_NS_PER_S / 4) /* minimum between two attempts */
+/* After this number of unreadable pairs in a row, a pause follows each further one. */
 #define CORRUPT_PATIENCE 10
 #define CORRUPT_PAUSE_MS 20
 
@@ -34,10 +34,13 @@ struct capture {
 	struct sx_telemetry *t;
 	struct sx_condition corrupt;
 	int corrupt_in_a_row; /* counted up to CORRUPT_PATIENCE */
-	/* camera absent: how long between attempts, when the next one is, when the last was */
+	/*
+	 * While the camera is absent: time between attempts, time of the next attempt, and time of the last
+	 * one.
+	 */
 	int64_t backoff_ns, retry_ns, tried_ns;
-	int watch_fd; /* tells that something happened to the devices; -1 */
-	bool found;   /* the camera is back, and gave no pair yet: some never do */
+	int watch_fd; /* descriptor that reports changes of device nodes; -1: none */
+	bool found;   /* the camera is back and has given no pair yet; some never do */
 };
 
 static bool must_stop(const struct capture *c)
@@ -77,7 +80,7 @@ static void add_counters(struct sx_source_counters *sum, const struct sx_source 
 	sum->reconnects += last.reconnects;
 }
 
-/* Gives telemetry the sums of the open source and of those closed before. */
+/* Updates the telemetry with the sums of the open source and of closed sources. */
 static void note_counters(struct capture *c)
 {
 	struct sx_source_counters sum = c->t->closed;
@@ -88,8 +91,8 @@ static void note_counters(struct capture *c)
 }
 
 /*
- * A device node changed: the next attempt to open the cameras comes soon, when udev has finished, whatever
- * the backoff.
+ * Schedules the next attempt to open the cameras soon, when udev has finished, whatever the backoff. Called
+ * after a device node changed.
  */
 static void hurry(struct capture *c)
 {
@@ -104,8 +107,8 @@ static void hurry(struct capture *c)
 }
 
 /*
- * Sets the next attempt: after the backoff, or soon if device nodes appeared during the last attempt or while
- * closing.
+ * Schedules the next attempt: after the backoff, or soon if device nodes appeared during the last attempt or
+ * while the camera was closed.
  */
 static void wait_for_camera(struct capture *c)
 {
@@ -116,7 +119,7 @@ static void wait_for_camera(struct capture *c)
 		hurry(c);
 }
 
-/* The camera is gone: gets its pairs back, closes it. Ends early when the daemon stops. */
+/* Gets the pairs of a lost camera back and closes it. Returns early when the daemon stops. */
 static void lose_camera(struct capture *c, const char *why)
 {
 	struct sx_pipeline *p = c->p;
@@ -134,7 +137,7 @@ static void lose_camera(struct capture *c, const char *why)
 			sx_wake_clear(p->handover.capture_fd);
 	}
 	add_counters(&c->t->closed, p->source);
-	sx_pipeline_unpin(p); /* every pair is back, so no frame is in flight */
+	sx_pipeline_unpin(p); /* every pair has been returned, so no frame is in flight */
 	sx_source_close(p->source);
 	p->source = NULL;
 	c->backoff_ns = BACKOFF_FIRST_NS;
@@ -180,8 +183,8 @@ static void find_camera(struct capture *c)
 }
 
 /*
- * Logs an unreadable pair. Where all files of a loop are unreadable, pauses, so that this thread does not
- * spin.
+ * Logs an unreadable pair. Pauses if many pairs in a row are unreadable, so that this thread does not spin on
+ * a loop of unreadable files.
  */
 static void skip_corrupt(struct capture *c, const char *why)
 {
@@ -213,7 +216,7 @@ static void hand_over(struct capture *c, struct sx_item *item)
 	if (!item)
 		return;
 	sx_must_be(item->source == c->p->source);
-	/* a pair behind the last one that was asked for does not wait for a busy engine */
+	/* A pair after the last requested frame was not dropped because of a busy engine. */
 	sx_telemetry_add(c->t,
 			 atomic_load_explicit(&c->p->full, memory_order_relaxed) ? SX_FIG_DROPPED_TEARDOWN
 										 : SX_FIG_DROPPED_OVERLOAD,
@@ -221,7 +224,7 @@ static void hand_over(struct capture *c, struct sx_item *item)
 	sx_handover_release(item);
 }
 
-/* False: the source has ended. */
+/* Takes a pair from the source. Returns false if the source has ended. */
 static bool take_pair(struct capture *c)
 {
 	struct sx_pipeline *p = c->p;
@@ -251,7 +254,7 @@ static bool take_pair(struct capture *c)
 	return true;
 }
 
-/* Waits until there may be something to do. True: the source may have a pair, and there is room for it. */
+/* Waits until there may be work. Returns true if the source may have a pair and there is room for it. */
 static bool wait_for_pair(struct capture *c)
 {
 	struct sx_pipeline *p = c->p;
@@ -273,11 +276,11 @@ static bool wait_for_pair(struct capture *c)
 		sx_watch_rearm(c->watch_fd, &p->c.settings->source);
 		hurry(c);
 	}
-	/* images that were given back are the source's again when it is asked next */
+	/* The source takes returned images back at the next call, so a wake-up for them also counts. */
 	return room && (fds[0].revents || fds[1].revents);
 }
 
-/* Controls that main has handed over, if it has, go to the cameras; then back to main. */
+/* Sets camera controls that main has handed over, and returns them to main. */
 static void tune_cameras(struct capture *c)
 {
 	struct sx_pipeline *p = c->p;
@@ -291,7 +294,7 @@ static void tune_cameras(struct capture *c)
 		t->result = -ENODEV;
 		snprintf(t->why, sizeof(t->why), "the camera is absent, and only it can tell what it takes");
 	}
-	if (t->result == 0) /* no more of it: its other texts are gone when the change is over */
+	if (t->result == 0) /* only what a tune changes: the other texts are freed after the change */
 		sx_tune_update(&p->opens, &t->params);
 	sx_must(t->result, <=, 0);
 	sx_exchange_return_tune(&p->exchange, t);

@@ -1,5 +1,5 @@
 /*
- * Work of the segmentations, and what of it is measured.
+ * Work of the segmentations, and its measurement.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -13,14 +13,14 @@
 #include "stages/stixels/reduce.h"
 #include "stixel.h"
 
-#define LIMIT_SHARE 4 /* of the limit: the prediction may be too low, and pings are a quarter of it apart */
-#define MEMORY_SPARE ((size_t)6 << 20) /* stacks, arenas, pages of the kernel */
-#define SMOOTHING 8		       /* frames that a mean goes back, roughly */
+#define LIMIT_SHARE 4 /* 1/4 of the limit: a prediction may be too low, and pings come each 1/4 */
+#define MEMORY_SPARE ((size_t)6 << 20) /* bytes for stacks, arenas, pages of the kernel */
+#define SMOOTHING 8		       /* frames of the running mean, roughly */
 
 /*
- * What a column takes on one thread, ns: for each row, each pair of rows and each triple of rows; from low to
- * high by kernels and images. Measured by stixel-bench at 320x240 to 1920x1080, widths 1 to 32, cells of 1 to
- * 16 rows, kernels plain to avx512 of an EPYC at 3 GHz
+ * Time of a column on one thread, ns: for each row, each pair of rows and each triple of rows. low and high
+ * are its range over kernels and images. Measured by stixel-bench at 320x240 to 1920x1080, widths 1 to 32,
+ * cells of 1 to 16 rows, kernels plain to avx512 of an EPYC at 3 GHz
  * (docs/performance.md#what-a-segmentation-may-cost).
  */
 static const struct work {
@@ -73,7 +73,7 @@ double sx_frame_cost_frame_ns(const struct sx_frame_cost *cost, const struct sx_
 	return cost->rest_ns + cost->rate * segment_ns(c, c->stixels->method != cost->method);
 }
 
-/* "52 s", "3.2 s", "80 ms", "more than 100 s". */
+/* Writes "52 s", "3.2 s", "80 ms" or "more than 100 s". */
 static void write_time(double ns, char *text, size_t bytes)
 {
 	const bool ms = ns < 1e9, many = ns >= 1e11;
@@ -109,9 +109,7 @@ bool sx_frame_cost_is_too_much(const struct sx_frame_cost *cost, const struct sx
 	return true;
 }
 
-/*
- * Of what a context holds, that by which settings differ; rounded up from what engine cpu takes.
- */
+/* Returns the bytes of a context that depend on the settings, rounded up from the memory of engine cpu. */
 static double context_bytes(const struct sx_context_config *c)
 {
 	const struct sx_stixel_params *s = &c->params.stixels;
@@ -122,7 +120,7 @@ static double context_bytes(const struct sx_context_config *c)
 	double bytes = columns * (most * 2 * sizeof(struct stixel) + rows * 8);
 
 	if (!sx_is_slanted(s))
-		bytes += 8 * rows * rows; /* tables of costs */
+		bytes += 8 * rows * rows; /* cost tables */
 	if (f->median)
 		bytes += 6 * pixels;
 	if (f->speckle_size > 0)
@@ -142,6 +140,6 @@ size_t sx_frame_cost_memory(size_t held, int count, const struct sx_context_conf
 	sx_must(count, >, 0);
 	if (held == 0)
 		return 0;
-	/* what is freed in the same moment is not counted on, nor is all of it known */
+	/* Memory that is freed at the same time is not relied on, and not all memory is known. */
 	return held + held / 8 + (size_t)(more > 0 ? more : 0) + MEMORY_SPARE;
 }

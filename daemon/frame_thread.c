@@ -1,6 +1,6 @@
 /*
- * The frame thread: submits pairs to the contexts, collects what they finish, publishes it. Only writer of
- * the ring. Contexts are used in turn and collected in turn, so frames leave in the order in which pairs
+ * The frame thread: submits pairs to the contexts, collects the results and publishes them. It is the only
+ * writer of the ring. Contexts are used and collected in turn, so frames leave in the order in which pairs
  * came.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -20,8 +20,8 @@
 #include "ipc/frame.h"
 #include "stages/road/road_ground.h"
 
-#define LOOK_MS 1	      /* between looks for what a pair waits for */
-#define TIMER_SLACK_NS 1000UL /* the system's own is 50000: too much for sleep_ns() */
+#define LOOK_MS 1	      /* interval between checks for the map or scores of a waiting pair */
+#define TIMER_SLACK_NS 1000UL /* the default of the system, 50000, is too coarse for sleep_ns() */
 
 static struct sx_flight *oldest_flight(struct sx_pipeline *p)
 {
@@ -30,8 +30,8 @@ static struct sx_flight *oldest_flight(struct sx_pipeline *p)
 }
 
 /*
- * The last measured road as submit() wants it: its age is counted up to the frame before the one to be
- * submitted. That of another camera is none.
+ * Returns the last measured road, as submit() needs it: with its age up to the frame before the next one.
+ * Returns NULL if there is none, or if it was measured with another camera.
  */
 static const struct sx_road *previous_road(struct sx_pipeline *p, struct sx_road *road)
 {
@@ -44,8 +44,8 @@ static const struct sx_road *previous_road(struct sx_pipeline *p, struct sx_road
 }
 
 /*
- * Keeps the road of frame number (from 1) if it was measured there, by contexts of this calibration. What
- * images that show nothing have measured is no road.
+ * Keeps the road of frame number (from 1) if it was measured in that frame, by contexts of this calibration.
+ * A road from images that show nothing is not kept.
  */
 static void keep_road(struct sx_pipeline *p, const struct sx_road *road, uint64_t number,
 		      unsigned calibration)
@@ -59,8 +59,8 @@ static void keep_road(struct sx_pipeline *p, const struct sx_road *road, uint64_
 }
 
 /*
- * Images to publish with this frame, as bits: all that are configured, or those that a client of frames.sock
- * asks for.
+ * Returns the images to publish with this frame, as bits: all configured images, or those that a client of
+ * frames.sock has requested.
  */
 static unsigned images_now(const struct sx_pipeline *p)
 {
@@ -71,8 +71,8 @@ static unsigned images_now(const struct sx_pipeline *p)
 }
 
 /*
- * Fills images with views of the engine's own memory, which sx_frame_pack() copies. Returns their number or
- * an error.
+ * Fills images with views of the engine's memory, which sx_frame_pack() copies. Returns the number of images
+ * or an error.
  */
 static int peek_images(struct sx_pipeline *p, const struct sx_context *context,
 		       struct stixel_image images[SX_FRAME_IMAGES])
@@ -93,7 +93,7 @@ static int peek_images(struct sx_pipeline *p, const struct sx_context *context,
 			continue;
 		r = p->c.engine->backend->peek(context, taps[i].tap, &view);
 		if (r == -ENOENT && !always)
-			continue; /* this engine keeps no such image: the status says that none comes */
+			continue; /* this engine keeps no such image, and the status says so */
 		if (r < 0)
 			return r;
 		if ((uint32_t)view.width != p->header.image_width ||
@@ -116,7 +116,7 @@ static void fill_sigmas(struct stixel_frame_header *h, const struct sx_road *roa
 		sx_road_sigma_at(road->height_sigma_m, SX_ROAD_WALK_HEIGHT * road->height_m, road->age);
 }
 
-/* What the pictures say, for the status and, in short, for readers. */
+/* Computes the image figures, and writes them to the status and, in short, to the header. */
 static void fill_pictures(struct sx_pipeline *p, const struct sx_flight *f, const struct sx_result *result)
 {
 	struct stixel_frame_header *h = &p->header;
@@ -124,7 +124,7 @@ static void fill_pictures(struct sx_pipeline *p, const struct sx_flight *f, cons
 	const struct sx_pictures_rules rules = sx_pictures_rules(
 		&f->contexts->plan.config.params, p->c.settings->source.kind == SX_SOURCE_V4L2);
 	const struct sx_pictures before = p->pictures;
-	const bool anew = f->contexts->first == h->number; /* they may rectify in another way */
+	const bool anew = f->contexts->first == h->number; /* new contexts may rectify in another way */
 
 	sx_must(result->monitor.measured, <=, h->image_width * h->image_height);
 	sx_pictures_of(&p->pictures, &result->monitor, h->number, h->image_width * h->image_height,
@@ -142,7 +142,10 @@ static void fill_pictures(struct sx_pipeline *p, const struct sx_flight *f, cons
 				  : (int16_t)(16 * p->pictures.row_error[SX_ROWS_ALL]);
 }
 
-/* Distances jump: a reader cannot see why, and for a while what it has learnt may be wrong. */
+/*
+ * Returns STIXEL_FRAME_CAMERA_CHANGED for a while after a change of the camera. Distances jump then: a reader
+ * cannot see why, and for a while what it has learnt may be wrong.
+ */
 static uint32_t camera_flag(struct sx_pipeline *p, const struct sx_contexts *contexts)
 {
 	const int64_t now = sx_now_ns();
@@ -161,7 +164,9 @@ static void fill_header(struct sx_pipeline *p, const struct sx_flight *f, const 
 	const struct sx_telemetry *t = p->c.telemetry;
 	struct stixel_frame_header *h = &p->header;
 
-	/* before captured, which is counted before it: no frame says that more were dropped than captured */
+	/*
+	 * read before captured, which is counted first: so no frame reports more dropped than captured pairs
+	 */
 	h->dropped_overload = sx_telemetry_count(t, SX_FIG_DROPPED_OVERLOAD);
 	h->number = p->collected + 1;
 	sx_contexts_fill(f->contexts, h);
@@ -200,7 +205,10 @@ static void fill_header(struct sx_pipeline *p, const struct sx_flight *f, const 
 	sx_must(h->published_ns, >=, h->submitted_ns);
 }
 
-/* Copies a map from the engine only without a road, whether output.planes has it or not. */
+/*
+ * Checks the unit of the baseline. Copies a disparity map from the engine only if there is no road, whether
+ * output.planes contains it or not.
+ */
 static void look_at_unit(struct sx_pipeline *p, struct sx_flight *f, const struct sx_road *road)
 {
 	struct sx_road_unit *u = &f->contexts->unit;
@@ -214,7 +222,7 @@ static void look_at_unit(struct sx_pipeline *p, struct sx_flight *f, const struc
 			      memory_order_relaxed);
 }
 
-/* of_engine: that it fails is the engine's fault. */
+/* Publishes the frame of a flight. of_engine: set if an error is the engine's fault. */
 static int publish_frame(struct sx_pipeline *p, struct sx_flight *f, bool *of_engine)
 {
 	const struct sx_result *result = p->c.engine->backend->result(f->context);
@@ -240,11 +248,11 @@ static int publish_frame(struct sx_pipeline *p, struct sx_flight *f, bool *of_en
 	sx_engine_transfers(p->c.engine, &transfers);
 	sx_telemetry_transfers(p->c.telemetry, &transfers);
 	sx_telemetry_published(p->c.telemetry, &p->header, head_ns);
-	if (p->ring) /* once the frame is counted: waking a crowd may take this processor */
+	if (p->ring) /* only after the frame was counted, as waking many readers may take this processor */
 		sx_ring_pass_bell(p->ring);
 	if (p->stream)
 		sx_stream_publish(p->stream, p->bytes);
-	look_at_unit(p, f, &result->road); /* when the frame is with its readers */
+	look_at_unit(p, f, &result->road); /* after the frame has been published */
 	return 0;
 }
 
@@ -256,7 +264,7 @@ static void fail_pipeline(struct sx_pipeline *p, const char *what, const char *r
 	sx_pipeline_end(p, SX_END_ENGINE, why);
 }
 
-/* Publishes every frame that is finished, oldest first. False: the pipeline has failed. */
+/* Publishes every finished frame, oldest first. Returns false if the pipeline has failed. */
 static bool collect_frames(struct sx_pipeline *p)
 {
 	bool of_engine;
@@ -285,15 +293,15 @@ static bool collect_frames(struct sx_pipeline *p)
 		atomic_store_explicit(&p->c.telemetry->in_flight_since_ns, f ? f->submitted_ns : 0,
 				      memory_order_relaxed);
 		if (p->collected == 1)
-			sx_wake(p->c.main_fd); /* starting becomes running without waiting for a tick */
+			sx_wake(p->c.main_fd); /* the state becomes running without waiting for a tick */
 	}
 	return true;
 }
 
 /*
- * Between two frames: from the next pair on the contexts compute that main has handed over, if it has. Those
- * before go back when they are done with theirs. A pair that waits for its map has been offered as they
- * rectify it, and is theirs.
+ * Switches to new contexts if main has handed some over. Called between two frames. The previous contexts
+ * return to main after their last frame. A pair that waits for its map keeps the old contexts, because the
+ * images offered for it were rectified by them.
  */
 static void change_contexts(struct sx_pipeline *p)
 {
@@ -321,8 +329,9 @@ static bool has_all(const struct sx_pipeline *p)
 }
 
 /*
- * Map and scores are both looked for each time: what waited for the other would be overwritten meanwhile.
- * 0: p->waits says what the pair waits for; -ENODATA: it has no map, and is gone.
+ * Gives a pair its map and scores. Looks for both on each call, because an item that waited for the other
+ * could be overwritten meanwhile. Returns 0, and p->waits says what the pair still waits for. Returns
+ * -ENODATA if the pair has no map and was released.
  */
 static int feed_pair(struct sx_pipeline *p, int index, struct sx_flight *f)
 {
@@ -351,8 +360,8 @@ static int feed_pair(struct sx_pipeline *p, int index, struct sx_flight *f)
 }
 
 /*
- * 1: a pair was submitted, or given up for want of a map; 0: none waits, no context is free, or no more are
- * wanted; negative: failed.
+ * Submits the next pair. Returns 1 if a pair was submitted, or given up for want of a map. Returns 0 if no
+ * pair waits, no context is free, or no more frames are wanted. Negative: failed.
  */
 static int submit_pair(struct sx_pipeline *p)
 {
@@ -379,7 +388,7 @@ static int submit_pair(struct sx_pipeline *p)
 	f->contexts = p->contexts;
 	f->context = p->contexts->context[index];
 	f->submitted_ns = sx_now_ns();
-	if (p->submitted == p->collected) /* before submit(), inside of which the reference engine computes */
+	if (p->submitted == p->collected) /* before submit(), in which the reference engine computes */
 		atomic_store_explicit(&p->c.telemetry->in_flight_since_ns, f->submitted_ns,
 				      memory_order_relaxed);
 	r = p->c.engine->backend->submit(f->context, &f->item->pair, previous_road(p, &road),
@@ -398,8 +407,8 @@ static int submit_pair(struct sx_pipeline *p)
 static bool is_finished(struct sx_pipeline *p)
 {
 	/*
-	 * source_ended is read before the waiting place: a pair that was put before the source ended is then
-	 * seen
+	 * Read source_ended before the waiting place, so that a pair that was put before the source ended is
+	 * seen.
 	 */
 	bool ended = atomic_load_explicit(&p->source_ended, memory_order_acquire);
 
@@ -419,8 +428,8 @@ static bool is_finished(struct sx_pipeline *p)
 }
 
 /*
- * How long to sleep, ns; -1: until something happens. 0, so that everything is looked at again at once: while
- * a frame is about to be done.
+ * Returns how long to sleep, ns. -1: until something happens. 0: do not sleep, because a frame is nearly
+ * done.
  */
 static int64_t sleep_ns(const struct sx_pipeline *p, const struct sx_flight *f)
 {
@@ -465,7 +474,7 @@ void *sx_frame_thread(void *pipeline)
 
 	sx_must(p->submitted, ==, 0);
 	sx_log_realtime_begin();
-	prctl(PR_SET_TIMERSLACK, TIMER_SLACK_NS, 0UL, 0UL, 0UL); /* a failure makes frames late by it */
+	prctl(PR_SET_TIMERSLACK, TIMER_SLACK_NS, 0UL, 0UL, 0UL); /* if it fails, frames are late by it */
 	while (r >= 0) {
 		/* collect before submit: a finished frame must not wait for the computation of the next */
 		if (!collect_frames(p) || is_finished(p))

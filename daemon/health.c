@@ -1,5 +1,5 @@
 /*
- * States and the watchdog's right to a ping.
+ * Judgement of the daemon's state, and of the watchdog's pings.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -12,23 +12,23 @@
 #include "base/advice.h"
 #include "base/contract.h"
 
-#define LOSS_PERCENT 10	    /* more pairs lost than this in ten seconds: degraded */
-#define LOSS_LEAST 10	    /* but a few are no pattern, such as those of a cold start */
-#define RATE_LEAST 10	    /* pairs that are expected in the time */
-#define RATE_SLOW_SHARE 0.4 /* not half, which cameras give in the dark, a little more or less */
+#define LOSS_PERCENT 10	    /* percent of pairs; more lost pairs in ten seconds: degraded */
+#define LOSS_LEAST 10	    /* pairs; fewer are no pattern, such as at a cold start */
+#define RATE_LEAST 10	    /* least number of expected pairs that is judged */
+#define RATE_SLOW_SHARE 0.4 /* below the half rate that cameras give in the dark, which varies a little */
 #define RATE_WELL_SHARE 0.75
 /*
- * An engine that gave frames, and then none for ten times as long as one took, hangs: it is not too slow.
- * The daemon says so after a second where pairs are lost meanwhile, else after half the limit, so that the
- * log has it before the watchdog ends the process.
+ * An engine that published frames, and then none for ten times the time of one frame, hangs; it is not just
+ * slow. The daemon reports this after a second if pairs are lost meanwhile, else after half the limit. So the
+ * report is in the log before the watchdog ends the process.
  */
-#define HANG_FRAMES 5 /* published in the ten seconds before */
+#define HANG_FRAMES 5 /* frames published in the previous ten seconds */
 #define HANG_INTERVALS 10
 #define HANG_LOSING_NS INT64_C(1000000000)
 #define HANG_MOST_NS INT64_C(5000000000)
-#define REASON_NS INT64_C(60000000000) /* between two changes of the reason that are told, in the long run */
+#define REASON_NS INT64_C(60000000000) /* mean time between two logged changes of the reason */
 #define REASONS_AT_ONCE 3
-#define SAMPLE_GAP_NS INT64_C(1000000000) /* between two samples at most */
+#define SAMPLE_GAP_NS INT64_C(1000000000) /* longest time between two samples */
 
 const char *sx_health_name(enum stixel_state state)
 {
@@ -107,7 +107,7 @@ static void decide(struct sx_health *h, enum stixel_state state, bool progress, 
 	va_end(args);
 }
 
-/* Time without progress, counted from when progress could begin. */
+/* Returns the time without progress, counted from when progress could begin. */
 static int64_t frame_overdue_ns(const struct sx_health_input *in)
 {
 	int64_t since =
@@ -116,7 +116,7 @@ static int64_t frame_overdue_ns(const struct sx_health_input *in)
 	return in->in_flight_since_ns ? in->now_ns - since : 0;
 }
 
-/* How long a source may be silent: several of its own intervals, at least the limit. */
+/* Returns how long a source may be silent: several of its intervals, but at least the limit. */
 static int64_t silence_limit_ns(const struct sx_health_input *in)
 {
 	sx_must(in->limit_ns, >, 0);
@@ -124,8 +124,9 @@ static int64_t silence_limit_ns(const struct sx_health_input *in)
 }
 
 /*
- * Pairs of the window: those that were done with in it, published or given up, some of which may have come
- * before it. Where more came than were done with, as in its first seconds, those that came.
+ * Returns the number of pairs in the window: those that were published or given up in it, some of which may
+ * have come before. If more pairs came than were finished, as in the first seconds, returns the number that
+ * came.
  */
 static uint64_t pairs_of(uint64_t captured, uint64_t published, uint64_t overload, uint64_t no_map)
 {
@@ -134,7 +135,10 @@ static uint64_t pairs_of(uint64_t captured, uint64_t published, uint64_t overloa
 	return done > captured ? done : captured;
 }
 
-/* A few lost maps are no pattern, unless there was nothing else. serving: frames came in the meantime. */
+/*
+ * Judges lost disparity maps. A few lost maps are no pattern, unless no frame was published. serving: frames
+ * were published meanwhile.
+ */
 static bool judge_maps(struct sx_health *h, const struct sx_health_input *in, uint64_t captured,
 		       uint64_t no_map, bool serving)
 {
@@ -147,13 +151,13 @@ static bool judge_maps(struct sx_health *h, const struct sx_health_input *in, ui
 	return true;
 }
 
-/* The oldest sample that is known; there is one at least. */
+/* Returns the index of the oldest sample. There must be a sample. */
 static unsigned first_sample(const struct sx_health *h)
 {
 	return h->sampled < SX_HEALTH_SAMPLES ? 0 : h->sampled % SX_HEALTH_SAMPLES;
 }
 
-/* Has no frame finished for ten times as long as one of the last ten seconds took? */
+/* Returns true if no frame has finished for ten times the mean time of a frame in the last ten seconds. */
 static bool engine_stalls(const struct sx_health *h, const struct sx_health_input *in)
 {
 	const unsigned now = (h->sampled - 1) % SX_HEALTH_SAMPLES, then = first_sample(h);
@@ -182,7 +186,8 @@ static bool engine_hangs(struct sx_health *h, const struct sx_health_input *in)
 	if (!in->in_flight_since_ns || frame_overdue_ns(in) <= patience)
 		h->hangs_ns = 0;
 	else if (engine_stalls(h, in))
-		h->hangs_ns = in->in_flight_since_ns; /* until it is done, however long ago the others are */
+		/* the verdict holds until this frame is done, even when older frames have left the window */
+		h->hangs_ns = in->in_flight_since_ns;
 	return h->hangs_ns != 0;
 }
 
@@ -202,15 +207,15 @@ static bool judge_loss(struct sx_health *h, const struct sx_health_input *in)
 	no_map = h->samples[now].no_map - h->samples[then].no_map;
 	overload = h->samples[now].overload - h->samples[then].overload;
 	corrupt = h->samples[now].corrupt - h->samples[then].corrupt;
-	/* the engine itself is never so slow that nothing comes; another process may be */
+	/* An engine is never so slow that no frame comes. An external matcher may be. */
 	serving = !in->map_why || published > 0;
 	captured =
 		pairs_of(h->samples[now].captured - h->samples[then].captured, published, overload, no_map);
 	if (judge_maps(h, in, captured, no_map, serving))
 		return true;
 	if (overload > LOSS_LEAST && overload * 100 > captured * LOSS_PERCENT) {
-		if (engine_stalls(
-			    h, in)) /* soon it is clear whether it hangs: until then what was judged holds */
+		/* the last verdict holds until it is clear whether the engine hangs */
+		if (engine_stalls(h, in))
 			return h->state == STIXEL_STATE_DEGRADED;
 		decide(h, STIXEL_STATE_DEGRADED, true, serving,
 		       "%s too slow: %llu of the last %llu pairs dropped by overload",
@@ -228,8 +233,9 @@ static bool judge_loss(struct sx_health *h, const struct sx_health_input *in)
 }
 
 /*
- * Does the source give less than two fifths of its rate, over ten whole seconds? Unreadable pairs have come,
- * too. Until it gives three quarters it is not well again, so that a rate about the limit does not flap.
+ * Judges the rate of the source: it is too slow below two fifths of its rate over ten whole seconds,
+ * unreadable pairs included. It stays too slow up to three quarters, so that a rate near the limit does not
+ * flap.
  */
 static bool judge_rate(struct sx_health *h, const struct sx_health_input *in)
 {
@@ -238,7 +244,7 @@ static bool judge_rate(struct sx_health *h, const struct sx_health_input *in)
 	uint64_t pairs;
 	double wanted;
 
-	/* without a rate there is nothing to expect, and a few pairs say nothing of one */
+	/* Without a rate no pairs are expected, and a few pairs do not show a rate. */
 	if (h->sampled < SX_HEALTH_SAMPLES || in->rate <= 0 || in->rate * span < RATE_LEAST)
 		return h->slow = false;
 	sx_must(h->samples[now].now_ns, >, h->samples[then].now_ns);
@@ -270,7 +276,7 @@ void sx_health_judge(struct sx_health *h, const struct sx_health_input *in)
 		decide(h, STIXEL_STATE_DEGRADED, false, false, "no pair from the source for %.1f s",
 		       seconds(silence));
 	else if ((in->published > 0 || in->no_map > 0) && judge_loss(h, in))
-		return; /* lost pairs come before what those that are left look like */
+		return; /* lost pairs have priority over how the remaining ones look */
 	else if (in->published == 0)
 		decide(h, STIXEL_STATE_STARTING, true, false, "no frame yet");
 	else if (in->names_why && *in->names_why)
@@ -285,7 +291,7 @@ void sx_health_judge(struct sx_health *h, const struct sx_health_input *in)
 		decide(h, STIXEL_STATE_RUNNING, true, true, "%s", "");
 }
 
-/* Not while no camera is there, or no frame was. */
+/* Returns true if a camera is present, and a frame was published or a pair given up for want of a map. */
 static bool expects_pairs(const struct sx_health_input *in)
 {
 	return !in->absent && (in->published > 0 || in->no_map > 0);
@@ -303,8 +309,8 @@ void sx_health_update(struct sx_health *h, const struct sx_health_input *in)
 
 	sx_must_be(!h->sampled || in->now_ns >= h->samples[last].now_ns);
 	if (h->sampled && in->now_ns - h->samples[last].now_ns > SAMPLE_GAP_NS) {
-		sx_health_forget(h); /* nobody looked: a stop signal, a machine that was paused */
-	} else if (h->sampled && expected && !h->expected) { /* the window begins with the pairs */
+		sx_health_forget(h); /* no ticks: a stop signal, or a suspended machine */
+	} else if (h->sampled && expected && !h->expected) { /* the window begins with the first pairs */
 		h->samples[0] = h->samples[last];
 		h->sampled = 1;
 	}

@@ -1,5 +1,5 @@
 /*
- * The steps of a change.
+ * The steps of a live change.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -19,7 +19,7 @@
 #include "base/wake.h"
 #include "daemon/run_priv.h"
 
-/* The change is over; the next one may be looked at. */
+/* Ends a change. The next one may begin. */
 static void live_end(struct sx_run *run)
 {
 	struct sx_live *l = &run->live;
@@ -59,7 +59,7 @@ void sx_live_note_configured(struct sx_run *run)
 		sx_option_write(&sx_options[i], run->settings, run->live.configured[i]);
 }
 
-/* before: they were so far. */
+/* Logs whether images are rectified now. before: they were rectified before the change. */
 static void tell_rectified(struct sx_run *run, bool before)
 {
 	char text[SX_WHY_BYTES];
@@ -71,7 +71,7 @@ static void tell_rectified(struct sx_run *run, bool before)
 	sx_run_tell_camera(run, true);
 }
 
-/* What the status says for a while, and frames by a flag. */
+/* Notes a change of the camera, which the status reports for a while, and frames by a flag. */
 static void note_camera(struct sx_run *run)
 {
 	struct sx_live *l = &run->live;
@@ -89,7 +89,7 @@ static void note_camera(struct sx_run *run)
 			 (unsigned long long)l->frame);
 }
 
-/* The settings that run become those of the change. */
+/* Applies the change to the current settings. */
 static void live_take(struct sx_run *run)
 {
 	struct sx_live *l = &run->live;
@@ -109,7 +109,8 @@ static void live_take(struct sx_run *run)
 		sx_live_note_configured(run);
 	if (l->recalibrates)
 		tell_rectified(run, rectified);
-	sx_live_tell_pages(run); /* who has the answer finds it there */
+	/* before the answer, so that a client that has the answer sees the change in the pages */
+	sx_live_tell_pages(run);
 	sx_live_tell_done(run, text);
 	free(text);
 	if (sx_live_corrects_rows(run, run->settings))
@@ -134,7 +135,7 @@ static void live_swap(struct sx_run *run)
 		return;
 	}
 	sx_must(l->made->count, ==, run->pipeline->newest->count);
-	/* the pipeline's from here on, whatever becomes of it */
+	/* The pipeline owns the contexts from here on, whatever happens next. */
 	run->pipeline->newest = l->made;
 	sx_exchange_give_contexts(&run->pipeline->exchange, l->made);
 	sx_wake(run->pipeline->handover.frame_fd);
@@ -170,7 +171,9 @@ static void *live_build(void *live)
 	return NULL;
 }
 
-/* Pairs that come rectified are rectified once more then. */
+/*
+ * Adds the correction of rows to the rectification. Pairs that come rectified are then rectified once more.
+ */
 static void correct_rows(struct sx_context_config *c, const struct sx_row_correction *correction)
 {
 	const struct sx_camera *camera = &c->params.camera;
@@ -185,7 +188,10 @@ static void correct_rows(struct sx_context_config *c, const struct sx_row_correc
 	sx_rig_correct_rows(&c->rig, correction);
 }
 
-/* Where a cgroup is full the kernel ends the process that takes one page more. */
+/*
+ * Returns true if there is memory for the new contexts. If a cgroup is full, the kernel kills the process
+ * that takes one page more.
+ */
 static bool has_room(const struct sx_run *run, char *why, size_t why_bytes)
 {
 	const struct sx_contexts *now = run->pipeline->newest;
@@ -256,7 +262,7 @@ static void look_at_waiting(struct sx_run *run)
 	if (l->reload) {
 		l->reload = false;
 		l->from = SX_LIVE_FILES;
-		/* Type=notify-reload wants the time; older managers ignore it. */
+		/* Type=notify-reload needs the time; older managers ignore it. */
 		sx_service_send(&run->service,
 				"RELOADING=1\nMONOTONIC_USEC=%lld\nSTATUS=rereading the configuration",
 				(long long)(sx_now_ns() / 1000));
@@ -283,7 +289,7 @@ static void look_at_builder(struct sx_run *run)
 		live_refuse_why(run, l->result, l->why);
 		return;
 	}
-	/* what could not be locked at the start was told then */
+	/* no log: a failure of locking was logged at the start */
 	if (run->settings->realtime.lock_memory)
 		(void)mlockall(MCL_CURRENT);
 	live_tune(run);
@@ -292,7 +298,7 @@ static void look_at_builder(struct sx_run *run)
 static void look_at_tune(struct sx_run *run)
 {
 	struct sx_live *l = &run->live;
-	/* a source that has ended needs no controls any more */
+	/* A source that has ended needs no controls. */
 	const bool ended = atomic_load_explicit(&run->pipeline->source_ended, memory_order_acquire);
 
 	if (!sx_exchange_take_tuned(&run->pipeline->exchange, ended))
@@ -304,7 +310,7 @@ static void look_at_tune(struct sx_run *run)
 		live_swap(run);
 }
 
-/* What was found of the rows is that of another calibration. */
+/* Restarts the control of rows, because its samples belong to another calibration. */
 static void begin_rows_anew(struct sx_run *run)
 {
 	sx_must(run->pipeline->newest->first, >, 0);
@@ -324,7 +330,7 @@ static void look_at_swap(struct sx_run *run)
 		sx_pictures_forget_rows(&run->pictures);
 	} else {
 		run->live.frame = run->pipeline->newest->first;
-		/* with other settings another share of the pixels is usual */
+		/* other settings have another usual density */
 		run->pictures = (struct sx_pictures_watch){0};
 	}
 	sx_live_tell_rows(run, run->pipeline->newest->first);
@@ -332,7 +338,7 @@ static void look_at_swap(struct sx_run *run)
 		begin_rows_anew(run);
 	sx_row_control_apply(&run->rows, &run->live.correction, run->pipeline->newest->first);
 	sx_contexts_destroy(old);
-	malloc_trim(0); /* the builder's arena would keep what it once had */
+	malloc_trim(0); /* the arena of the builder thread would keep its largest size */
 	sx_run_tell_engine(run);
 	live_finish(run);
 }
@@ -342,7 +348,7 @@ void sx_live_see_cost(struct sx_run *run)
 	const struct sx_frame_cost_case now = sx_live_cost_case(run, run->settings);
 	struct sx_newest newest;
 
-	/* while contexts are exchanged a frame may be of either settings */
+	/* While contexts are exchanged, a frame may have the old or the new settings. */
 	if (run->live.step == SX_LIVE_IDLE && sx_telemetry_newest(run->telemetry, &newest) &&
 	    newest.number >= run->pipeline->newest->first)
 		sx_frame_cost_see(&run->live.cost, &now, newest.segment_ns, newest.stages_ns);
@@ -373,7 +379,10 @@ void sx_live_abandon(struct sx_run *run, const char *why)
 	if (l->step == SX_LIVE_IDLE)
 		return;
 	if (l->step == SX_LIVE_SWAP && !run->stopping) {
-		/* all was accepted, and the cameras have it: so has what is built next, but for the rows */
+		/*
+		 * The change was accepted and the cameras have it. The next pipeline has it, too, except for
+		 * the correction of rows.
+		 */
 		if (l->from != SX_LIVE_ROWS)
 			l->frame = run->pipeline->newest->first;
 		live_finish(run);

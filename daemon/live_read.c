@@ -1,5 +1,6 @@
 /*
- * What a change wants: the values, what has to be made for them, and whether there is room for it.
+ * Start of a live change: reads the new values, finds out what must be made for them, and checks that there
+ * is room.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -15,7 +16,7 @@
 
 #define CHANGES_MAX 256
 
-/* The lines of an order, "SECTION.KEY=VALUE" each. */
+/* Reads the lines of an order, "SECTION.KEY=VALUE" each. */
 static int read_order(struct sx_run *run, struct sx_errors *errors)
 {
 	struct sx_live *l = &run->live;
@@ -43,7 +44,10 @@ static int read_order(struct sx_run *run, struct sx_errors *errors)
 	return r;
 }
 
-/* The files may say other things of keys that need a restart: those stay as they are, and are listed. */
+/*
+ * Reads the configuration files. Keys that need a restart keep their current values and are listed if they
+ * differ.
+ */
 static int read_files(struct sx_run *run, struct sx_errors *errors)
 {
 	struct sx_live *l = &run->live;
@@ -81,7 +85,7 @@ bool sx_live_corrects_rows(const struct sx_run *run, const struct sx_settings *s
 	       s->params.stereo.matcher == SX_MATCH_INTERNAL && c->fx > 0 && c->fy > 0 && c->baseline_m > 0;
 }
 
-/* Settings stay as they are, rows are corrected as the pictures want it. */
+/* Keeps the settings and takes the wanted correction of rows. */
 static int read_rows(struct sx_run *run, struct sx_errors *errors)
 {
 	struct sx_live *l = &run->live;
@@ -96,7 +100,10 @@ static int read_rows(struct sx_run *run, struct sx_errors *errors)
 	return r;
 }
 
-/* Settings that no longer correct rows take back what was corrected, and another calibration begins anew. */
+/*
+ * Sets the correction of rows after the change. It is 0 if the new settings do not correct rows, or have
+ * another calibration.
+ */
 static void find_correction(struct sx_run *run)
 {
 	struct sx_live *l = &run->live;
@@ -110,8 +117,8 @@ static void find_correction(struct sx_run *run)
 }
 
 /*
- * Sets builds, tunes, recalibrates and changes_camera from the keys that differ. Of a calibration its meaning
- * counts, and of row_correction what find_correction() says.
+ * Sets builds, tunes, recalibrates and changes_camera from the keys that differ. A calibration file counts by
+ * its contents. find_correction() decides about row_correction.
  */
 static void find_work(struct sx_live *l, const struct sx_settings *now, const struct sx_source_info *info)
 {
@@ -129,7 +136,10 @@ static void find_work(struct sx_live *l, const struct sx_settings *now, const st
 	}
 }
 
-/* An order that could not be obeyed: a source that draws what its cameras see knows them, whatever is set. */
+/*
+ * Refuses an order that cannot be obeyed: a source that draws what its cameras see knows its cameras,
+ * whatever the settings are.
+ */
 static int check_known_camera(const struct sx_run *run, struct sx_errors *errors)
 {
 	const struct sx_live *l = &run->live;
@@ -139,7 +149,7 @@ static int check_known_camera(const struct sx_run *run, struct sx_errors *errors
 		return 0;
 	for (int i = 0; i < sx_option_count; i++) {
 		const struct sx_option *o = &sx_options[i];
-		/* what it draws raw may be rectified or not */
+		/* raw images that it draws may be rectified or not */
 		const bool obeyed =
 			l->recalibrates && o->offset == offsetof(struct sx_settings, rectification.choice);
 
@@ -152,7 +162,10 @@ static int check_known_camera(const struct sx_run *run, struct sx_errors *errors
 	return 0;
 }
 
-/* The ring's slots and everything else that holds a frame were made for the settings of the start. */
+/*
+ * Refuses settings whose frames do not fit the slots of the ring and the other frame memory, which were made
+ * for the settings at the start.
+ */
 static int check_room(const struct sx_pipeline *p, const struct sx_stixel_params *s, struct sx_errors *errors)
 {
 	const size_t bytes = sx_pipeline_frame_bytes(p, s);
@@ -179,7 +192,10 @@ struct sx_frame_cost_case sx_live_cost_case(const struct sx_run *run, const stru
 	};
 }
 
-/* Frames that take longer than the watchdog waits would end the daemon, and its next life the same way. */
+/*
+ * Refuses settings whose frames take longer than the watchdog waits. They would end the daemon, and end it
+ * again after each restart.
+ */
 static int check_cost(const struct sx_run *run, struct sx_errors *errors)
 {
 	const struct sx_frame_cost_case now = sx_live_cost_case(run, run->settings);
@@ -193,7 +209,7 @@ static int check_cost(const struct sx_run *run, struct sx_errors *errors)
 	return -EINVAL;
 }
 
-/* Pairs stay as large as they are, and what is matched of them. */
+/* Refuses settings that change the size of pairs or of matched images. */
 static int check_camera(const struct sx_pipeline *p, const struct sx_settings *s, struct sx_errors *errors)
 {
 	const struct sx_context_config c = sx_settings_context(s, &p->info);

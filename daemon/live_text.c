@@ -1,5 +1,5 @@
 /*
- * What is told of a change: pages, log, and the answer to an order.
+ * Texts about a live change: pages, log, and the answer to an order.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -29,8 +29,8 @@ static char *config_text(const struct sx_run *run)
 }
 
 /*
- * The main file as it is read, from the root: its folder of drop-ins has its name, and not that of what a
- * link leads to. Own memory, or NULL.
+ * Returns the absolute path of the main file, or NULL. Resolves links in its folder but not the file itself,
+ * because its folder of drop-ins has the name of the link. The caller frees the path.
  */
 static char *whole_path(const char *file)
 {
@@ -64,7 +64,7 @@ static void json_file(const struct sx_options *o, FILE *to)
 	free(path);
 }
 
-/* Of keys that were set live: what a reload would bring back. */
+/* Writes the keys that were set live, with the values that a reload would restore. */
 static void json_configured(const struct sx_live *l, FILE *to)
 {
 	const char *section;
@@ -84,8 +84,8 @@ static void json_configured(const struct sx_live *l, FILE *to)
 }
 
 /*
- * Of GET /settings: the main file, what -s says, how often and from which frame on settings were changed, all
- * keys, what the configuration says of those that were set live, and what the option table says.
+ * Returns the text of GET /settings: the main file, the values of -s, number and first frame of changes, all
+ * keys, the configured values of keys that were set live, and the option table. The caller frees it.
  */
 static char *settings_text(const struct sx_run *run)
 {
@@ -120,7 +120,7 @@ void sx_live_tell_pages(struct sx_run *run)
 	sx_pages_done(run->pages);
 }
 
-/* For people: six digits of a real number, and a word where a text is empty. */
+/* Writes a value for people: real numbers with six digits, an empty text as a word. */
 static void say_value(const struct sx_option *o, const struct sx_settings *s, char text[SX_OPTION_TEXT_BYTES])
 {
 	sx_option_write(o, s, text);
@@ -178,8 +178,8 @@ void sx_live_tell_done(struct sx_run *run, const char *text)
 }
 
 /*
- * 422: wrong values, or keys that need a restart; 409: values that do; 507: no memory; 503: not now; 500: the
- * engine failed.
+ * Returns the HTTP status of a refusal. 422: wrong values, or keys that need a restart; 409: values that need
+ * a restart; 507: no memory; 503: not now; 500: the engine failed.
  */
 static unsigned http_status(int r)
 {
@@ -216,7 +216,10 @@ static void answer_refused(struct sx_status_order *order, int r, const struct sx
 	free(text);
 }
 
-/* Who sends orders is told all; the journal only that there was one, so that nobody can fill it. */
+/*
+ * Reports a refused change. The client gets every error. The log gets one line, so that a client cannot fill
+ * it.
+ */
 void sx_live_tell_refused(struct sx_run *run, int r, const struct sx_errors *errors)
 {
 	struct sx_live *l = &run->live;

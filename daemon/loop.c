@@ -1,5 +1,5 @@
 /*
- * Main's loop: signals, ticks, heartbeats, the watchdog, the frame socket; and the orderly end.
+ * Main loop: signals, ticks, heartbeats, the watchdog and the frame socket. Also the orderly end.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -18,12 +18,12 @@
 #include "base/wake.h"
 #include "daemon/run_priv.h"
 
-#define STATUS_TICKS 20		   /* between two STATUS= messages */
-#define BEAT_TICKS 2		   /* between two heartbeats */
-#define STOP_NS (10 * SX_NS_PER_S) /* for the frame in flight at the end */
-#define HURRY_NS (SX_NS_PER_S / 5) /* the same after a second signal */
+#define STATUS_TICKS 20		   /* ticks between two STATUS= messages */
+#define BEAT_TICKS 2		   /* ticks between two heartbeats */
+#define STOP_NS (10 * SX_NS_PER_S) /* time for the frame in flight at the end */
+#define HURRY_NS (SX_NS_PER_S / 5) /* the same time after a second signal */
 
-/* Pairs a second that the source is to give; an unpaced one has no rate. */
+/* Returns the expected pairs per second of the source; 0 if the source has no pace. */
 static double expected_rate(const struct sx_run *run)
 {
 	const double asked = run->settings->source.fps;
@@ -79,7 +79,10 @@ static void log_state(const struct sx_health *h)
 		       h->advice ? ": " : "", h->advice ? h->advice : "");
 }
 
-/* Tells a change of state to log, readers and service manager, once; one of its reason to the log. */
+/*
+ * Reports a change of state once to log, readers and service manager. Reports a change of the reason in the
+ * same way.
+ */
 static void tell_state(struct sx_run *run)
 {
 	const struct sx_health *h = &run->health;
@@ -158,7 +161,7 @@ static void tell_pages(struct sx_run *run)
 	sx_pages_done(run->pages);
 }
 
-/* What the newest frame says of the cameras: is something wrong, are rows to be corrected? */
+/* Takes the image figures of the newest frame, checks them for faults, and feeds the row control. */
 static void look_at_pictures(struct sx_run *run)
 {
 	struct sx_pictures pictures;
@@ -177,7 +180,10 @@ static void look_at_pictures(struct sx_run *run)
 	}
 }
 
-/* A new ring is made only where the folder of the instance is ours, which may have gone with the name. */
+/*
+ * Ends the pipeline so that a new ring is made, but only if this daemon still holds the folder of the
+ * instance, which may have been removed with the name.
+ */
 static void lose_name(struct sx_run *run, const char *lost)
 {
 	char why[SX_WHY_BYTES];
@@ -190,7 +196,10 @@ static void lose_name(struct sx_run *run, const char *lost)
 	sx_pipeline_end(run->pipeline, SX_END_LOST, lost);
 }
 
-/* A ring without its name has no new readers, whatever state it tells. */
+/*
+ * Checks that each ring still has its name. Without its name a ring gets no new readers, whatever state it
+ * shows.
+ */
 static void look_at_names(struct sx_run *run)
 {
 	const struct sx_ring *const rings[] = {run->pipeline->ring, run->pipeline->feeds.offer.ring};
@@ -207,8 +216,8 @@ static void look_at_names(struct sx_run *run)
 }
 
 /*
- * Beats the ring's heartbeat only while no frame is overdue, so that readers see a hung engine as a hung
- * publisher.
+ * Runs all periodic work of a tick. Beats the heartbeat of the rings only while no frame is overdue, so that
+ * readers see a hung engine as a hung publisher.
  */
 static void run_tick(struct sx_run *run)
 {
@@ -243,7 +252,7 @@ static void run_ping(struct sx_run *run)
 		sx_service_send(&run->service, "WATCHDOG=1");
 }
 
-/* Judges between two ticks, when a thread of the pipeline has woken main. */
+/* Judges and reports the health between two ticks. Called when a thread of the pipeline has woken main. */
 static void run_look_now(struct sx_run *run)
 {
 	struct sx_health_input in = health_input(run);
@@ -286,7 +295,7 @@ static void read_signals(struct sx_run *run)
 		       s.ssi_signo == SIGTERM ? "SIGTERM" : "SIGINT");
 		order_stop(run);
 	}
-	/* whom no signal ends any more may not go on */
+	/* a daemon that no signal can end must not continue */
 	if (n < 0 && errno != EAGAIN && errno != EINTR) {
 		sx_log(DAEMON, ERROR, "signals cannot be read: %s: ending", strerror(errno));
 		run->deaf = true;
@@ -310,7 +319,7 @@ static void keep_time(struct sx_run *run)
 	int64_t now = sx_now_ns();
 
 	if (now >= run->next_tick_ns) {
-		/* after a suspend or a stop signal: one tick, not all that were missed */
+		/* after a suspend or a stop signal: one tick instead of all missed ones */
 		run->next_tick_ns += SX_HEALTH_TICK_NS;
 		if (run->next_tick_ns < now)
 			run->next_tick_ns = now + SX_HEALTH_TICK_NS;
@@ -352,7 +361,10 @@ static bool is_rebuilt(enum sx_end end)
 	return end == SX_END_CHANGED || end == SX_END_LOST;
 }
 
-/* Those that were wanted were published in the end, while the pipeline was stopped to be made anew. */
+/*
+ * Returns true if the requested frames are complete. The last ones may be published while the pipeline stops
+ * for a rebuild.
+ */
 static bool has_all_frames(const struct sx_run *run)
 {
 	const uint64_t frames = run->options->frames;
@@ -360,7 +372,7 @@ static bool has_all_frames(const struct sx_run *run)
 	return frames && sx_telemetry_count(run->telemetry, SX_FIG_FRAMES_PUBLISHED) >= frames;
 }
 
-/* The camera came back as another one, or a ring has no name: everything is made anew. */
+/* Makes a new pipeline, because the camera came back as another one or a ring has lost its name. */
 static int rebuild(struct sx_run *run)
 {
 	const bool lost = atomic_load(&run->pipeline->end) == SX_END_LOST;
@@ -373,7 +385,7 @@ static int rebuild(struct sx_run *run)
 	sx_must(run->live.step, ==, SX_LIVE_IDLE);
 	sx_pipeline_destroy(run->pipeline, &source);
 	run->pipeline = NULL;
-	/* no thread runs: what the old camera saw is nobody's any more */
+	/* No thread runs. Figures of the old camera are invalid now. */
 	sx_telemetry_pictures(run->telemetry, &(struct sx_pictures){0});
 	run->pictures = (struct sx_pictures_watch){0};
 	if (!sx_row_correction_equal(&run->rows.applied, &(struct sx_row_correction){0}))
@@ -386,7 +398,7 @@ static int rebuild(struct sx_run *run)
 	return code;
 }
 
-/* The exit code of a pipeline that ended so by itself; 0: that is no failure. */
+/* Returns the exit code of a pipeline that ended by itself; 0: no failure. */
 static int failure_of(enum sx_end end)
 {
 	switch (end) {
@@ -401,7 +413,10 @@ static int failure_of(enum sx_end end)
 	}
 }
 
-/* The frame in flight did not finish: remove what others see, and leave without waiting for any thread. */
+/*
+ * Exits without waiting for any thread, because the frame in flight did not finish. Removes the names that
+ * other processes see.
+ */
 static void give_up(struct sx_run *run)
 {
 	const enum sx_end end = atomic_load(&run->pipeline->end);
@@ -411,7 +426,10 @@ static void give_up(struct sx_run *run)
 	if (code == 0 && (run->deaf || !run->hurry))
 		code = SX_EXIT_FAILED;
 	sx_log_drain();
-	/* written by this thread; of an engine's failure a thread that did not end may be writing still */
+	/*
+	 * This thread wrote why for SX_END_TAKEN. After a failure of the engine another thread may still be
+	 * writing why.
+	 */
 	if (end == SX_END_TAKEN)
 		sx_log(DAEMON, ERROR, "%s: ending", run->pipeline->why);
 	sx_log(DAEMON, ERROR, "the frame in flight did not finish: exiting without it");
@@ -426,7 +444,7 @@ static void give_up(struct sx_run *run)
 	_exit(code);
 }
 
-/* Serves until both threads have ended. */
+/* Serves until both threads of the pipeline have ended. */
 static void serve(struct sx_run *run)
 {
 	for (;;) {

@@ -20,20 +20,24 @@
 #include "daemon/run.h"
 
 /*
- * Blocks from here on are mapped each, and given back to the system when they are freed. malloc() would raise
- * this after the first: then what comes and goes with cameras and engines lies in arenas, which what is left
- * between two of them keeps from shrinking.
+ * Threshold, bytes: malloc() maps each larger block, and free() returns it to the system. Without this
+ * setting malloc() raises the threshold after the first such block. Then memory that comes and goes with
+ * cameras and engines would lie in arenas, and small blocks that remain between would keep the arenas from
+ * shrinking.
  */
 #define MAPPED_BYTES (128 * 1024)
 
-/* Where the configuration of an instance lies unless -c says otherwise; it need not exist. */
+/* Returns the default configuration file of an instance, or NULL if it does not exist. */
 static const char *default_file(const char *instance, char *path, size_t bytes)
 {
 	snprintf(path, bytes, "/etc/stixeld/%s.conf", instance);
 	return access(path, F_OK) == 0 ? path : NULL;
 }
 
-/* A descriptor 0, 1 or 2 that is closed would become a socket or the ring, and the log would go there. */
+/*
+ * Opens /dev/null for the descriptors 0, 1 and 2 that are closed. Else a socket or the ring would get such a
+ * number, and the log would go there.
+ */
 static int hold_standard_descriptors(void)
 {
 	int fd;
@@ -49,7 +53,7 @@ static int hold_standard_descriptors(void)
 static int load(const struct sx_options *o, struct sx_settings *ret, struct sx_origins *origins,
 		struct sx_errors *errors)
 {
-	/* who has no file yet wants one to fill in */
+	/* without a file, print a template to fill in */
 	if (o->print && !o->check && !o->file)
 		return sx_settings_template(ret, o->overrides, o->override_count, errors);
 	if (o->check)
@@ -58,7 +62,7 @@ static int load(const struct sx_options *o, struct sx_settings *ret, struct sx_o
 	return sx_settings_load_origins(ret, origins, o->file, o->overrides, o->override_count, true, errors);
 }
 
-/* The pairs that a start would find, or the sentence with which it would end. */
+/* Checks that image files are there, as a start would find them. Prints the error of a start otherwise. */
 static int check_pairs(const struct sx_settings *s)
 {
 	struct sx_file_list list = {0};
@@ -76,7 +80,7 @@ static int check_pairs(const struct sx_settings *s)
 	return r < 0 && sx_exit_is_shortage(r) ? SX_EXIT_FAILED : r < 0 ? SX_EXIT_CONFIG : 0;
 }
 
-/* Says where the configuration file would be, if there is none and no -s says where pairs come from. */
+/* Prints where the configuration file would be, if there is none and no -s sets the source. */
 static void tell_no_file(const struct sx_options *o)
 {
 	bool said = o->file != NULL;
@@ -91,8 +95,9 @@ static void tell_no_file(const struct sx_options *o)
 }
 
 /*
- * Reads the first pair of image files as a start does, and holds the camera against its size. *info is what
- * the open source says; of others, which are not opened, it stays as it is. Returns the exit code of a start.
+ * Reads the first pair of image files as a start does, and checks its size against the camera. *info becomes
+ * that of the open source. Other sources are not opened, and leave *info unchanged. Returns the exit code of
+ * a start.
  */
 static int check_images(const struct sx_settings *s, struct sx_source_info *info)
 {
@@ -115,7 +120,7 @@ static int check_images(const struct sx_settings *s, struct sx_source_info *info
 	return SX_EXIT_CONFIG;
 }
 
-/* Prints the questions that a start would log. info: the source; width 0: not known. */
+/* Prints the questions that a start would log. info: the source; width 0: unknown. */
 static void print_questions(const struct sx_settings *s, const struct sx_source_info *info)
 {
 	char question[SX_CAMERA_QUESTIONS][SX_CAMERA_TEXT_BYTES];
@@ -126,7 +131,7 @@ static void print_questions(const struct sx_settings *s, const struct sx_source_
 		fprintf(stderr, "stixeld: warning: %s\n", question[i]);
 }
 
-/* Warns only, as this machine may be fast enough. Says nothing where only a camera knows the size. */
+/* Only warns, as this machine may be fast enough. Prints nothing if only a camera knows the image size. */
 static void warn_of_cost(const struct sx_settings *s, const struct sx_source_info *info)
 {
 	const struct sx_frame_cost_case c = {

@@ -120,7 +120,7 @@ static void read_pictures(struct sx_report *r, const struct sx_telemetry *t)
 	sx_report_real(r, SX_FIG_RAW_MAX, p.raw_max);
 }
 
-/* Only sources with cameras know what happened to the images of a side. */
+/* Copies the counts of one side. Only sources with cameras count the images of a side. */
 static void read_camera(struct sx_report_camera *c, const struct sx_telemetry *t, int side)
 {
 	const char *format = atomic_load_explicit(&t->format, memory_order_relaxed);
@@ -146,7 +146,7 @@ static void read_camera(struct sx_report_camera *c, const struct sx_telemetry *t
 	}
 }
 
-/* The reason first, and counts after it: it is written when all else has been counted. */
+/* Reads the reason before the counts, because the writer sets the reason after the counts. */
 static const char *read_feed(const struct sx_telemetry *t, enum sx_feed_kind kind,
 			     char reason[SX_FEED_WHY_BYTES])
 {
@@ -164,7 +164,7 @@ static void read_feeds(struct sx_report *r, const struct sx_telemetry *t)
 		r->external.state = read_feed(t, SX_FEED_DISPARITY, r->external.reason);
 }
 
-/* From the last to the first: of a whole and its parts, the parts are read first. */
+/* Reads all counts from last to first: a total comes before its parts, and parts must be read first. */
 static void read_counts(struct sx_report *r, const struct sx_telemetry *t)
 {
 	for (int i = SX_FIG_END - 1; i >= 0; i--)
@@ -191,7 +191,7 @@ static void read_transfers(struct sx_report *r, const struct sx_telemetry *t)
 		       (double)r->figure[SX_FIG_INPUT_COPIES_OUT].count / frames);
 }
 
-/* Thread: HTTP. The whole report as of now. */
+/* Thread: HTTP. Takes the whole report as of now. */
 static void take_report(struct sx_pages *p, struct sx_report *r)
 {
 	const struct sx_telemetry *t = p->telemetry;
@@ -264,7 +264,7 @@ static unsigned write_health(void *user, struct sx_text *text)
 	return serving ? 200 : 503;
 }
 
-/* Thread: HTTP. One of the texts that main stores. */
+/* Thread: HTTP. Writes one of the texts that main stores. */
 static unsigned write_stored(struct sx_pages *p, char *const *json, struct sx_text *text)
 {
 	bool known;
@@ -358,7 +358,10 @@ void sx_pages_set_source(struct sx_pages *p, const struct sx_source_params *para
 			.format = info->format ? info->format : sx_pixel_name(info->pixel),
 			.width = info->width,
 			.height = info->height,
-			/* files and scenes count unreadable pairs, not sides, and have no numbers */
+			/*
+			 * files and scenes count unreadable pairs instead of images, and have no sequence
+			 * numbers
+			 */
 			.count = {[SX_CAMERA_ERRORS] = -1,
 				  [SX_CAMERA_GAPS] = params->kind == SX_SOURCE_V4L2 ? 0 : -1},
 			.drops = params->kind == SX_SOURCE_V4L2 ? SX_DROP_COUNT : 0,

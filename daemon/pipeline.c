@@ -1,5 +1,5 @@
 /*
- * Making, starting, stopping and destroying the pipeline. What it does while it runs: capture_thread.c,
+ * Creating, starting, stopping and destroying the pipeline. A running pipeline: capture_thread.c,
  * frame_thread.c.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -19,7 +19,7 @@
 #include "ipc/frame.h"
 #include "stages/stixels/reduce.h"
 
-#define HEARTBEAT_PERIOD_MS 1000 /* main beats twice in it */
+#define HEARTBEAT_PERIOD_MS 1000 /* main beats twice in each period */
 
 struct sx_contexts_plan sx_pipeline_plan(const struct sx_pipeline *p, const struct sx_settings *s)
 {
@@ -86,7 +86,7 @@ size_t sx_pipeline_frame_bytes(const struct sx_pipeline *p, const struct sx_stix
 	return sx_frame_bytes(columns, columns * per_column, images_bytes(p));
 }
 
-/* Room for the largest frame, every page of it touched. */
+/* Allocates memory for the largest frame and touches every page. */
 static int create_frame(struct sx_pipeline *p)
 {
 	size_t start;
@@ -97,7 +97,7 @@ static int create_frame(struct sx_pipeline *p)
 	start = sx_pipeline_frame_bytes(p, &p->c.start);
 	if (p->frame_bytes == 0 || start == 0)
 		return -EOVERFLOW;
-	/* a reload brings the settings of the start back */
+	/* A reload restores the settings of the start. */
 	p->frame_bytes = start > p->frame_bytes ? start : p->frame_bytes;
 	p->bytes = aligned_alloc(64, (p->frame_bytes + 63) & ~(size_t)63);
 	if (!p->bytes)
@@ -128,10 +128,10 @@ static int create_stream(struct sx_pipeline *p, char *why, size_t why_bytes)
 {
 	const struct sx_stream_params params = {
 		.path = p->c.stream_path,
-		/* a copy: the stream closes it, and the next pipeline needs the manager's socket again */
+		/* a copy: the stream closes it, and the next pipeline needs the socket of systemd again */
 		.listen_fd = p->c.stream_fd < 0 ? -1 : fcntl(p->c.stream_fd, F_DUPFD_CLOEXEC, 3),
 		.epoch = p->epoch,
-		/* images stay in the ring */
+		/* the stream carries no images; they stay in the ring */
 		.frame_bytes = p->frame_bytes - images_bytes(p),
 		.heartbeat_period_ms = HEARTBEAT_PERIOD_MS,
 		.group = (gid_t)-1,
@@ -155,7 +155,7 @@ int sx_pipeline_create(struct sx_pipeline **ret, const struct sx_pipeline_config
 	p->info = *info;
 	p->epoch = sx_epoch_new();
 	sx_tune_set(&p->opens, &c->settings->source);
-	if (!source) /* one that is back as another camera is as absent as it was until it gives a pair */
+	if (!source) /* A camera that is back as another one is still absent here, until it gives a pair. */
 		atomic_store(&c->telemetry->absent, true);
 	atomic_store(&c->telemetry->memory, NULL);
 	atomic_store(&c->telemetry->format, NULL);
@@ -202,7 +202,8 @@ int sx_pipeline_open_output(struct sx_pipeline *p, char *why, size_t why_bytes)
 }
 
 /*
- * Threads inherit the signal mask of main: all blocked. Stacks are bounded, so that mlockall() stays cheap.
+ * Starts a thread, which inherits the signal mask of main: all blocked. Stacks are bounded, so that
+ * mlockall() stays cheap.
  */
 static int start_thread(pthread_t *thread, const char *name, void *(*run)(void *), struct sx_pipeline *p)
 {
@@ -261,7 +262,10 @@ bool sx_pipeline_join(struct sx_pipeline *p, int timeout_ms)
 	       join_until(p->frame, &p->frame_runs, timeout_ms < 0 ? NULL : &until);
 }
 
-/* Counts a pair of a pipeline that ends: no newer one replaced it, so the engine is not to blame. */
+/*
+ * Releases and counts a pair of a pipeline that ends. No newer pair replaced it, so the engine is not to
+ * blame.
+ */
 static void drop_pair(struct sx_pipeline *p, struct sx_item *item)
 {
 	sx_telemetry_add(p->c.telemetry, SX_FIG_DROPPED_TEARDOWN, 1);
@@ -288,7 +292,7 @@ void sx_pipeline_destroy(struct sx_pipeline *p, struct sx_source **source)
 	sx_must_be(!p->frame_runs && !p->capture_runs);
 	sx_ring_destroy(p->ring);
 	sx_stream_destroy(p->stream);
-	/* contexts first: one that is still computing reads the images of its pair */
+	/* contexts first: a context that still computes reads the images of its pair */
 	sx_contexts_destroy(p->contexts);
 	sx_contexts_destroy(p->leaving);
 	sx_exchange_finish(&p->exchange);

@@ -1,5 +1,5 @@
 /*
- * What the threads of a pipeline call of it: size, pinned memory, its end.
+ * Functions of the pipeline that its threads call: size, pinned memory, its end.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -69,7 +69,10 @@ void sx_pipeline_end(struct sx_pipeline *p, enum sx_end end, const char *why)
 	enum sx_end expected = SX_END_NONE;
 
 	sx_must(end, !=, SX_END_NONE);
-	/* The first thread that ends writes why. main reads it after both threads have been joined. */
+	/*
+	 * The first thread that ends the pipeline writes why. main reads it after both threads have been
+	 * joined.
+	 */
 	if (atomic_compare_exchange_strong(&p->end, &expected, end)) {
 		snprintf(p->why, sizeof(p->why), "%s", why);
 	}

@@ -1,5 +1,5 @@
 /*
- * Power: starting to measure, what the log says of it, and what the pages do.
+ * Power: starts the measurement, logs it and writes it to the pages.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -16,7 +16,10 @@ _Static_assert(sizeof(((struct sx_report_power *)NULL)->reason) ==
 		       sizeof(((struct sx_sampler_look *)NULL)->reason),
 	       "the report has room for every reason");
 
-/* Energy is told by frame, so it must be known which frames fell into a span of time. */
+/*
+ * Returns the number of published frames, so that the sampler knows which frames fall into a time span.
+ * Energy is reported per frame.
+ */
 static uint64_t published(const void *user)
 {
 	const struct sx_telemetry *t = user;
@@ -63,7 +66,7 @@ void sx_run_power_tell(struct sx_run *run)
 		sx_log(DAEMON, WARNING, "the power sensor is lost: %s", look.reason);
 	else if (run->settings->power.source != SX_POWER_AUTO)
 		sx_log(DAEMON, WARNING, "power is not measured: %s", look.reason);
-	else /* most computers have none that may be read; it is no fault */
+	else /* most computers have no readable sensor, which is no fault */
 		sx_log(DAEMON, INFO, "power is not measured: %s", look.reason);
 	run->power_told = look.changes;
 }
@@ -96,7 +99,7 @@ void sx_pages_read_power(struct sx_report *r, struct sx_sampler *power, int64_t 
 	sx_report_real(r, SX_FIG_ENERGY_JOULES, f->joules);
 	sx_report_real(r, SX_FIG_ENERGY_SECONDS, f->seconds);
 	sx_report_count(r, SX_FIG_ENERGY_FRAMES, (int64_t)f->frames);
-	/* a card has clocks of its own */
+	/* a discrete GPU has its own clocks, which replace the board's */
 	if (look.gpu_hz >= 0)
 		sx_report_count(r, SX_FIG_BOARD_GPU, look.gpu_hz);
 	if (look.gpu_max_hz >= 0)

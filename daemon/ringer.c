@@ -1,5 +1,5 @@
 /*
- * Waking the readers of rings.
+ * Threads that wake the readers of rings.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -16,12 +16,12 @@
 #include "base/thread.h"
 #include "base/wake.h"
 
-#define FEW 8		/* that the kernel wakes in one go */
-#define BELL_MOST 64	/* of one ring; the others are a crowd */
-#define CROWD_MOST 4096 /* of one ring; who is woken may sleep again at once, and that has to end */
+#define FEW 8		/* readers that the kernel wakes in one call */
+#define BELL_MOST 64	/* readers of one ring; the crowd thread wakes the others */
+#define CROWD_MOST 4096 /* readers of one ring; a limit, as woken readers may sleep again at once */
 #define REST_MOST_NS 10000000
 
-/* False: it is time to end. */
+/* Waits for the thread's eventfd. Returns false if the thread has to end. */
 static bool ringer_wait(struct sx_ringer *g, const struct sx_ringer_thread *t)
 {
 	uint64_t rung;
@@ -53,7 +53,10 @@ static void *ringer_bell(void *user)
 	return NULL;
 }
 
-/* Sleeps three times as long as it works: a quarter of one processor. The unit allows no lower priority. */
+/*
+ * Wakes the remaining readers. Sleeps three times as long as it works, so it takes a quarter of one
+ * processor. The systemd unit allows no lower priority.
+ */
 static void wake_crowd(const struct sx_ringer *g, struct sx_ring *ring)
 {
 	int woken = 0, few = FEW;

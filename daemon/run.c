@@ -1,6 +1,6 @@
 /*
- * One life of the daemon: everything is made here, in the order in which it can fail with a clear word, and
- * taken down again.
+ * One life of the daemon: sets up everything, in the order in which each step can fail with a clear message,
+ * and takes it down again.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -22,8 +22,9 @@
 #include "daemon/run_priv.h"
 
 /*
- * Signals that are meant for us are read from a descriptor; SIGPIPE and the user's are of no use here. All
- * threads inherit the mask. SIGABRT stays as it is: the watchdog's way to a core dump.
+ * Opens the descriptor for SIGTERM, SIGINT and SIGHUP. Also blocks SIGPIPE and the user signals, which are of
+ * no use here. All threads inherit the mask. SIGABRT stays as it is, so that the watchdog can cause a core
+ * dump.
  */
 static int catch_signals(struct sx_run *run)
 {
@@ -103,7 +104,10 @@ static int open_engine(struct sx_run *run)
 	return 0;
 }
 
-/* Before the camera: that it is missing must be seen by those who ask. */
+/*
+ * Serves the status socket. Called before the camera is opened, so that clients can see that a camera is
+ * missing.
+ */
 static int serve_status(struct sx_run *run)
 {
 	struct sx_report *report = sx_pages_edit(run->pages);
@@ -150,7 +154,7 @@ bool sx_exit_is_shortage(int r)
 	}
 }
 
-/* Opens the source. A camera that is missing is no error: *ret stays NULL. */
+/* Opens the source. A missing camera is no error: *ret stays NULL. */
 static int open_source(struct sx_run *run, struct sx_source **ret)
 {
 	const struct sx_source_params *params = &run->settings->source;
@@ -200,7 +204,7 @@ static int set_up(struct sx_run *run)
 	return sx_run_build(run, source);
 }
 
-/* Takes down whatever was set up, the newest first. The lock goes last. */
+/* Destroys everything that was set up, the newest first. Releases the lock last. */
 static void take_down(struct sx_run *run)
 {
 	if (run->pipeline)

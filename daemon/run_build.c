@@ -14,7 +14,7 @@
 #include "daemon/run_priv.h"
 #include "stages/params_check.h"
 
-/* Image size of a pipeline while the camera is absent, if the configuration has none. */
+/* Image size of a pipeline while the camera is absent, px, if the configuration has none. */
 #define ABSENT_WIDTH 640
 #define ABSENT_HEIGHT 480
 
@@ -45,7 +45,10 @@ static void tell_pipeline(struct sx_run *run)
 	sx_run_tell_engine(run);
 }
 
-/* The search goes to the left by the number of disparities: near the left border it ends early. */
+/*
+ * Warns if the disparity range is more than half of the image's width. The search goes to the left by the
+ * number of disparities, so near the left border it ends early.
+ */
 static void warn_of_search(const struct sx_settings *s, int width)
 {
 	const int half = width / 64 * 32;
@@ -58,7 +61,7 @@ static void warn_of_search(const struct sx_settings *s, int width)
 	       s->params.stereo.disparities, width, half > 32 ? half : 32);
 }
 
-/* Warns of settings that cannot keep up: a start is not refused, but the watchdog would end it again and again. */
+/* Warns of settings that cannot keep up. The daemon starts, but the watchdog would end it again and again. */
 static void tell_cost(const struct sx_run *run)
 {
 	const struct sx_frame_cost_case c = sx_live_cost_case(run, run->settings);
@@ -124,7 +127,7 @@ int sx_run_build(struct sx_run *run, struct sx_source *source)
 	sx_run_tell_camera(run, source != NULL);
 	tell_cost(run);
 	if (!source)
-		return 0; /* the format of the pairs is logged once a camera is there */
+		return 0; /* the format of the pairs is logged when a camera is there */
 	sx_log(DAEMON, INFO, "pairs of %dx%d %s, %s, %d in flight", info.width, info.height,
 	       info.format ? info.format : sx_pixel_name(info.pixel),
 	       info.paced ? "paced" : "as fast as they are taken", s->engine.contexts);

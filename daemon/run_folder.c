@@ -27,7 +27,10 @@ bool sx_run_holds_folder(const struct sx_run *run)
 	struct stat held, there;
 
 	snprintf(path, sizeof(path), "%s/lock", run->dir);
-	/* a look that fails tells nothing about whose it is: once more, before our sockets are left behind */
+	/*
+	 * A failed call does not tell who owns the folder. Try again, before the sockets of this daemon are
+	 * left behind.
+	 */
 	for (int i = 0; i < 2; i++) {
 		if (fstat(run->lock_fd, &held) == 0 && stat(path, &there) == 0)
 			return held.st_dev == there.st_dev && held.st_ino == there.st_ino;

@@ -44,7 +44,7 @@ struct sx_run {
 	struct sx_pictures_watch pictures; /* health input: what is wrong with the images */
 	struct sx_row_control rows;	   /* health input: residual row error */
 	char unit_why[SX_WHY_BYTES];	   /* health input: wrong unit of the baseline */
-	/* Reason why a ring has no name, for as long as the daemon cannot make a ring with that name again. */
+	/* why a ring has no name, for as long as the daemon cannot make a ring with that name again */
 	char names_why[2 * SX_WHY_BYTES + 32];
 	bool rows_told;		      /* logged why rows are not corrected */
 	struct sx_health_logged told; /* last logged state and reason, and the state that readers see */

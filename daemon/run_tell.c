@@ -1,5 +1,5 @@
 /*
- * What status and service manager are told of a run, and how long it may take over a frame.
+ * Reports of a run to status and service manager, and the time limit of a frame.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

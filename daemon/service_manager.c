@@ -1,5 +1,5 @@
 /*
- * The service manager, by libsystemd.
+ * Interface to the service manager, by libsystemd.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -29,7 +29,7 @@ int sx_service_init(struct sx_service *n, char *why, size_t why_bytes)
 
 void sx_service_send(struct sx_service *n, const char *format, ...)
 {
-	char text[512]; /* not sd_notifyf(), which allocates */
+	char text[512]; /* sd_notifyf() would allocate */
 	va_list args;
 	int bytes, r;
 

@@ -1,5 +1,5 @@
 /*
- * The unit of the baseline, by the road.
+ * Check of the unit of the baseline, by the road.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -8,16 +8,16 @@
 #include <math.h>
 #include <stdio.h>
 
-#define ODD 4.0	 /* times that a height may be off by a bad measurement */
-#define NEAR 0.2 /* as a share: rounds that agree, and a factor that is a unit's */
-#define ROUNDS 3 /* that agree */
+#define ODD 4.0	 /* factor by which a bad measurement may change a height */
+#define NEAR 0.2 /* largest relative difference of rounds that agree, and of a ratio from a unit's factor */
+#define ROUNDS 3 /* rounds that must agree */
 #define IN_VAIN 100
-#define OFTEN 4	  /* frames without a road, of which one is looked at */
-#define SELDOM 30 /* the same after rounds in vain */
+#define OFTEN 4	  /* one of this number of frames without a road is checked */
+#define SELDOM 30 /* the same after IN_VAIN rounds without a result */
 
 static const struct {
 	double factor;
-	const char *unit; /* that metres were taken for, or instead of */
+	const char *unit; /* unit that was confused with metres; NULL: unknown */
 } units[SX_ROAD_UNITS] = {
 	{100, "centimetres"},
 	{1000, "millimetres"},
@@ -63,7 +63,9 @@ void sx_road_unit_finish(struct sx_road_unit *u)
 	*u = (struct sx_road_unit){0};
 }
 
-/* Height of the camera over the road that factor i makes of the map, by camera.height_m; 0: there is none. */
+/*
+ * Returns the camera's height over the road in the map with factor i, divided by camera.height_m; 0: no road.
+ */
 static double height_with(struct sx_road_unit *u, int i, const struct sx_image *disparity)
 {
 	struct sx_road road;
@@ -73,7 +75,7 @@ static double height_with(struct sx_road_unit *u, int i, const struct sx_image *
 					       : 0;
 }
 
-/* By how much two heights differ, as a factor of 1 or more. */
+/* Returns the ratio of two heights, 1 or more. */
 static double apart(double a, double b)
 {
 	return a > b ? a / b : b / a;
@@ -92,7 +94,10 @@ static void end_round(struct sx_road_unit *u)
 		u->ratio = found;
 }
 
-/* A road that was measured answers the question; only limits that were given let an odd one through. */
+/*
+ * Takes a measured road, which answers the question. Only limits that were configured let a wrong height
+ * through.
+ */
 static void take_measured(struct sx_road_unit *u, double height)
 {
 	const double found = height / u->params.camera.height_m;
@@ -117,7 +122,7 @@ void sx_road_unit_try(struct sx_road_unit *u, const struct sx_image *disparity)
 {
 	const double found = height_with(u, u->next, disparity);
 
-	/* a road lies within several factors: that whose height is nearest to the one that was given */
+	/* Several factors show a road. Take the one whose height is nearest to the configured height. */
 	if (found > 0 &&
 	    (!(u->round > 0) || apart(found, units[u->next].factor) < apart(u->round, units[u->next].factor)))
 		u->round = found;

@@ -1,5 +1,5 @@
 /*
- * Contexts and controls on their way.
+ * Exchange of contexts and controls between threads.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -15,7 +15,7 @@ void sx_exchange_finish(struct sx_exchange *x)
 	sx_contexts_destroy(atomic_exchange(&x->retired, NULL));
 }
 
-/* release: what was written into it comes before it; acquire on the other side */
+/* Stores with release, so that a thread that loads with acquire sees the whole set. */
 void sx_exchange_give_contexts(struct sx_exchange *x, struct sx_contexts *contexts)
 {
 	sx_must_be(!atomic_load_explicit(&x->next, memory_order_relaxed));
@@ -27,7 +27,7 @@ struct sx_contexts *sx_exchange_take_retired(struct sx_exchange *x)
 	return atomic_exchange_explicit(&x->retired, NULL, memory_order_acquire);
 }
 
-/* Looked at for every frame: the usual answer costs one load. */
+/* Takes new contexts. Called for every frame: usually it costs one load. */
 struct sx_contexts *sx_exchange_take_contexts(struct sx_exchange *x)
 {
 	if (!atomic_load_explicit(&x->next, memory_order_relaxed))

@@ -1,5 +1,5 @@
 /*
- * The waiting pair, and who holds each pair.
+ * The waiting pair, and the owner of each pair.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -50,7 +50,7 @@ void sx_handover_finish(struct sx_handover *h)
 	h->frame_fd = h->capture_fd = -1;
 }
 
-/* acquire: what the last holder did with the pair is over */
+/* Loads with acquire: the last owner has finished with the pair. */
 static bool item_is_free(const struct sx_item *item)
 {
 	return atomic_load_explicit(&item->state, memory_order_acquire) == SX_ITEM_FREE;
@@ -70,7 +70,7 @@ struct sx_item *sx_handover_put(struct sx_item *item)
 	struct sx_item *old;
 
 	sx_must(atomic_load_explicit(&item->state, memory_order_relaxed), ==, SX_ITEM_FREE);
-	/* relaxed: the exchange that gives the item away comes after it */
+	/* relaxed, because the exchange that gives the item away comes after this store */
 	atomic_store_explicit(&item->state, SX_ITEM_LENT, memory_order_relaxed);
 	old = atomic_exchange_explicit(&h->waiting, item, memory_order_acq_rel);
 	sx_must_be(old != item);
@@ -104,7 +104,7 @@ struct sx_item *sx_handover_take(struct sx_handover *h)
 	return item;
 }
 
-/* True: the images were lent until now, and this call has given them back. */
+/* Returns the images to the source. True: the images were lent until now; false: they had been returned. */
 static bool item_return_images(struct sx_item *item)
 {
 	enum sx_item_state lent = SX_ITEM_LENT;

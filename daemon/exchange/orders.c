@@ -1,5 +1,5 @@
 /*
- * Orders on their way to main.
+ * Queue of orders for main.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,5 +1,5 @@
 /*
- * Parameters of cameras on their way.
+ * Camera controls on their way to the capture thread.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -13,7 +13,7 @@
 #define SX_TUNE_WHY_BYTES 256
 
 struct sx_tune {
-	/* Its controls and fault point to text and fault below, as main may change its own texts meanwhile. */
+	/* controls and fault point to the arrays below, because main may change its own texts meanwhile */
 	struct sx_source_params params;
 	char text[SX_TUNE_TEXT_BYTES], fault[SX_TUNE_TEXT_BYTES];
 	int result; /* result of sx_source_tune(); -ENODEV: the camera is absent */

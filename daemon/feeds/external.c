@@ -26,10 +26,10 @@ int sx_external_init(struct sx_external_maps *e, const struct sx_settings *setti
 	if (settings->params.stereo.matcher != SX_MATCH_EXTERNAL)
 		return 0;
 	sx_inlet_fit_source(&params, settings, info);
-	if (settings->external.pairs) /* the writer has the very times, of the pairs that are offered */
+	if (settings->external.pairs) /* the writer has the exact times, from the offered pairs */
 		params.tolerance_ns = 0;
 	r = sx_inlet_init(&e->in, &params, settings->external.wait_ms, count, telemetry, why, why_bytes);
-	if (r == -EINVAL) /* the name has been refused before by the configuration */
+	if (r == -EINVAL) /* only the size can be wrong: the configuration has checked the name */
 		snprintf(why, why_bytes, "disparity maps of %dx%d are too large", params.image_width,
 			 params.image_height);
 	return r;

@@ -1,5 +1,5 @@
 /*
- * What other processes give for pairs: looking, waiting, telling.
+ * Input from other processes for pairs: takes, waits, reports.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -120,7 +120,7 @@ void sx_inlet_settle(struct sx_inlet *in, const struct sx_pair *pair, enum sx_fe
 		sx_condition_clear(&in->missing, now_ns, SX_LOG_DAEMON, "%s are available again",
 				   things(in->kind));
 	sx_feed_counters(in->feed, &counters);
-	/* a pair without its map is no frame: then status and state tell why, too */
+	/* A pair without its map gives no frame, so status and state tell why, too. */
 	sx_telemetry_feed(in->telemetry, in->kind, &counters, state,
 			  match == SX_FEED_NONE && !scores ? told : why);
 }

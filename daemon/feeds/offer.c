@@ -1,5 +1,5 @@
 /*
- * Pairs for the process that matches.
+ * Publishes pairs for an external matcher.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -17,10 +17,10 @@
 #include "stages/stereo/ingest.h"
 
 #define SLOTS 4
-#define HEARTBEAT_PERIOD_MS 1000 /* main beats twice in it */
+#define HEARTBEAT_PERIOD_MS 1000 /* main beats twice in each period */
 #define IMAGES (1u << STIXEL_PLANE_LEFT | 1u << STIXEL_PLANE_RIGHT)
 
-/* of: the frames' own, of which columns and stages are left out. */
+/* Copies the constant fields of the frames' header, without columns and stages. */
 static void fill_constants(struct sx_offer *o, const struct stixel_frame_header *of)
 {
 	o->header = *of;
@@ -30,7 +30,10 @@ static void fill_constants(struct sx_offer *o, const struct stixel_frame_header 
 	memset(o->header.stage_name, 0, sizeof(o->header.stage_name));
 }
 
-/* Also where the images lie in the pair as they are offered: another calibration may rectify them. */
+/*
+ * Allocates all memory. Allocates grey images even if the pair has images of this form, because another
+ * calibration may rectify them.
+ */
 static int offer_take_memory(struct sx_offer *o)
 {
 	int r = 0;
@@ -46,7 +49,7 @@ static int offer_take_memory(struct sx_offer *o)
 	o->bytes = aligned_alloc(64, (o->frame_bytes + 63) & ~(size_t)63);
 	if (!o->bytes)
 		return -ENOMEM;
-	memset(o->bytes, 0, o->frame_bytes); /* every page is touched before the first frame */
+	memset(o->bytes, 0, o->frame_bytes); /* touches every page before the first frame */
 	return 0;
 }
 
@@ -95,7 +98,10 @@ void sx_offer_finish(struct sx_offer *o)
 	*o = (struct sx_offer){0};
 }
 
-/* The grey image of one side: that of the pair where it is one. map: NULL: it is rectified. */
+/*
+ * Returns the grey image of one side: the pair's own if it is grey, else a copy. map: rectification; NULL:
+ * the image is rectified.
+ */
 static struct sx_image grey_of(const struct sx_offer *o, const struct sx_image *image, int side,
 			       const struct sx_rectify_map *map, struct sx_stretch stretch)
 {

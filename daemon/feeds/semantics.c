@@ -31,7 +31,7 @@ int sx_semantics_init(struct sx_semantics *s, const struct sx_settings *settings
 		return 0;
 	sx_inlet_fit_source(&params, settings, info);
 	r = sx_inlet_init(&s->in, &params, settings->semantics.wait_ms, count, telemetry, why, why_bytes);
-	if (r == -EINVAL) /* the rest of what it refuses, the configuration has refused before */
+	if (r == -EINVAL) /* only the size can be wrong: the configuration has checked the rest */
 		snprintf(why, why_bytes,
 			 "scores of %d classes for images of %dx%d are too large at semantics.scale = %d",
 			 params.classes, params.image_width, params.image_height, params.scale);

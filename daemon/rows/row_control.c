@@ -1,5 +1,5 @@
 /*
- * Which correction of rows the pictures ask for.
+ * Control of the row correction from the measured row errors.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -13,7 +13,10 @@
 
 #define DEGREES (180 / M_PI)
 
-/* Median of a third over the window, *known samples of which know it; of two in the middle their mean. */
+/*
+ * Returns the median of a third over the samples that know it; *known gets their number. Of an even number
+ * returns the mean of the two middle values.
+ */
 static double median_of(const struct sx_row_control *c, int third, unsigned *known)
 {
 	double value[SX_ROW_CONTROL_WINDOW], lower, upper;
@@ -39,11 +42,11 @@ static void take_sample(struct sx_row_control *c, const struct sx_pictures *p)
 	sx_must(c->taken, <, 2 * SX_ROW_CONTROL_WINDOW);
 	for (int i = 0; i < 3; i++)
 		sample[i] = p->row_spread[i] <= SX_ROW_CONTROL_SPREAD ? (float)p->row_error[i] : NAN;
-	/* a rotation is known by both ends alone */
+	/* Only both outer thirds together give a rotation. */
 	if (isnan(sample[SX_ROWS_LEFT]) || isnan(sample[SX_ROWS_RIGHT]))
 		sample[SX_ROWS_LEFT] = sample[SX_ROWS_MIDDLE] = sample[SX_ROWS_RIGHT] = NAN;
 	c->taken++;
-	/* the window goes round, its count need not */
+	/* the samples wrap around, and the count stays bounded */
 	if (c->taken == 2 * SX_ROW_CONTROL_WINDOW)
 		c->taken = SX_ROW_CONTROL_WINDOW;
 }
@@ -53,14 +56,17 @@ static double within(double value, double limit)
 	return fmin(fmax(value, -limit), limit);
 }
 
-/* Rows by which a rotation moves the middle of the right third, a third of the width from the image's. */
+/*
+ * Returns the rows by which a rotation moves the middle of the right third, which is a third of the width
+ * from the image's middle.
+ */
 static double end_of(double rotation_deg, int width)
 {
 	sx_must(width, >, 0);
 	return tan(rotation_deg / DEGREES) * width / 3;
 }
 
-/* Into wanted, as far as the limits allow; at a limit less than a step is no reason for a change. */
+/* Sets wanted, within the limits. At a limit, a change of less than a step is not wanted. */
 static void want(struct sx_row_control *c, double shift, double end, int width)
 {
 	const double applied = end_of(c->applied.rotation_deg, width);

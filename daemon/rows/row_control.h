@@ -22,8 +22,7 @@
 #define SX_ROW_CONTROL_SPREAD 1.5    /* px, thirds with a larger spread of row errors are ignored */
 #define SX_ROW_CONTROL_SHIFT 3.0     /* px, largest correction */
 #define SX_ROW_CONTROL_ROTATION 0.5  /* degrees, largest correction */
-#define SX_ROW_CONTROL_BEYOND \
-	0.5 /* px that the limits leave in an outer third's middle: above, why reports it */
+#define SX_ROW_CONTROL_BEYOND 0.5    /* px left in an outer third by the limits: above it why is set */
 #define SX_ROW_CONTROL_BEYOND_NO_MORE 0.3
 #define SX_ROW_CONTROL_WHY_BYTES 192
 

@@ -16,7 +16,7 @@ bool sx_row_correction_equal(const struct sx_row_correction *a, const struct sx_
 	return a->shift_px == b->shift_px && a->rotation_deg == b->rotation_deg;
 }
 
-/* m: turned on, around z from x to y, then around x from y to z; radians. */
+/* Turns m about z, from x to y, then about x, from y to z; radians. */
 static void turn(double m[9], double z, double x)
 {
 	const double around_z[9] = {cos(z), -sin(z), 0, sin(z), cos(z), 0, 0, 0, 1};
@@ -29,8 +29,8 @@ static void turn(double m[9], double z, double x)
 
 void sx_rig_correct_rows(struct sx_rig *rig, const struct sx_row_correction *c)
 {
-	const double slope = tan(c->rotation_deg * (M_PI / 180)); /* rows a column */
-	/* the turn around z leaves the principal point where it is */
+	const double slope = tan(c->rotation_deg * (M_PI / 180)); /* rows per column */
+	/* the turn about z leaves the principal point in place */
 	const double shift = c->shift_px + slope * (rig->cx - (rig->width - 1) / 2.0);
 
 	sx_must_be(rig->fx > 0 && rig->fy > 0);

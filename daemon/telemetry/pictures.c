@@ -1,5 +1,5 @@
 /*
- * What the pictures say of the cameras.
+ * Image health: figures of frames, and faults of the cameras.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -12,21 +12,21 @@
 #include "base/contract.h"
 #include "base/quantile.h"
 
-enum { FEW = 8, USUAL_FROM = 40, USUAL_OVER = 240, USUAL_SLOWER = 10 }; /* samples */
+enum { FEW = 8, USUAL_FROM = 40, USUAL_OVER = 240, USUAL_SLOWER = 10 }; /* numbers of samples */
 
-#define NOTHING 0.98 /* of an image is black, white or flat */
+#define NOTHING 0.98 /* share of an image that is black, white or flat */
 #define NOTHING_NO_MORE 0.9
-#define NOTICED 0.1	 /* of covers up to 5 % is measured, of a plain corridor 10 % */
-#define NOISE_SPECKLE 10 /* px: from this size on the filter takes away what is matched of noise */
+#define NOTICED 0.1	 /* density; covered lenses give up to 0.05, a plain corridor gives 0.1 */
+#define NOISE_SPECKLE 10 /* px, from this size on the filter removes matches of noise */
 #define MOSTLY 0.5
 #define SAME 0.98
 #define SAME_NO_MORE 0.9
 #define SAME_ROWS 0.125 /* px */
 #define ROWS 1.0	/* px */
 #define ROWS_NO_MORE 0.7
-#define DENSITY 0.5 /* of the usual one */
+#define DENSITY 0.5 /* share of the usual density */
 #define DENSITY_NO_MORE 0.6
-#define DENSITY_LEAST 0.05 /* usual: less is nothing to fall from */
+#define DENSITY_LEAST 0.05 /* lowest usual density that is judged */
 
 static double share(uint32_t part, uint32_t whole)
 {
@@ -38,15 +38,15 @@ static double rows(int16_t q4)
 	return q4 == SX_ROWS_UNKNOWN ? (double)NAN : q4 / 16.0;
 }
 
-/* Whether v is too much, which it stays until it is no more than enough. NAN is not. */
+/* Returns true if v is above much, or, if it was before, above enough. False for NAN. */
 static bool exceeds(bool before, double v, double much, double enough)
 {
 	return v > much || (before && v > enough);
 }
 
-/* Figures of images that show nothing, and until when they are. */
+/* Figure and limits of each fault: it begins above much and ends at enough. */
 static const struct {
-	size_t offset; /* of the left one in struct sx_pictures */
+	size_t offset; /* of the left image's figure in struct sx_pictures */
 	double much, enough;
 } faults[SX_PICTURE_FAULTS] = {
 	[SX_PICTURE_BLACK] = {offsetof(struct sx_pictures, dark), NOTHING, NOTHING_NO_MORE},
@@ -64,13 +64,16 @@ struct sx_pictures_rules sx_pictures_rules(const struct sx_params *p, bool live)
 		.live = live, .matched = matched, .noticed = filtered || !matched ? NOTICED : 2};
 }
 
-/* A flat image is matched to infinity by some settings: that is not seen either. */
+/*
+ * Returns true if the images show something. Some settings match a flat image to infinity, which does not
+ * count.
+ */
 static bool notices(const struct sx_pictures *p, const struct sx_pictures_rules *rules)
 {
 	return p->density > 0 && p->density * (1 - p->infinity) >= rules->noticed;
 }
 
-/* 98 % of it is figure. */
+/* Returns true if the figure is above 98 % of the image. */
 static bool is_mostly(const double figure[2], int side)
 {
 	return figure[side] > NOTHING;
@@ -91,7 +94,7 @@ static void find_repeated(struct sx_pictures *p, const struct sx_pictures *befor
 		return;
 	for (int side = 0; side < 2; side++)
 		again[side] = p->checksum[side] == before->checksum[side];
-	/* of files, both: a picture that is shown again, or stands still */
+	/* with files, both: a picture is shown again, or nothing moves */
 	for (int side = 0; side < 2; side++)
 		p->frozen[side] = again[side] && (rules->live || !again[!side]) && !shows_nothing(p, side);
 }
@@ -128,13 +131,19 @@ void sx_pictures_of(struct sx_pictures *ret, const struct sx_monitor *m, uint64_
 		find_repeated(ret, before, rules);
 }
 
-/* Nothing is nearer than infinity, by rows that are in line; NAN is not. */
+/*
+ * Returns true if all disparities are near infinity and rows are aligned, as with one image twice. False for
+ * NAN.
+ */
 static bool look_the_same(double infinity, double error, bool before)
 {
 	return fabs(error) < SAME_ROWS && exceeds(before, infinity, SAME, SAME_NO_MORE);
 }
 
-/* One image is black, or white, and the other far from it, whatever is measured between them. */
+/*
+ * Returns true if one image is black or white and the other is far from it, whatever is measured between
+ * them.
+ */
 static bool differ(const double figure[2])
 {
 	return (is_mostly(figure, 0) && figure[1] < NOTHING_NO_MORE) ||
@@ -153,8 +162,8 @@ bool sx_pictures_are_blind(const struct sx_pictures *p, const struct sx_pictures
 }
 
 /*
- * Median of one figure, offset bytes into each of the last samples, as far as they know it; NAN when fewer
- * than least do. Of two in the middle the lower.
+ * Returns the median of one figure over the last samples that know it; NAN if fewer than least know it.
+ * offset: of the figure in struct sx_pictures, bytes. Of an even number returns the lower middle value.
  */
 static double recent(const struct sx_pictures_watch *w, size_t offset, unsigned samples, unsigned least)
 {
@@ -190,7 +199,7 @@ static void judge_images(struct sx_pictures_watch *w)
 		  recent(w, offsetof(struct sx_pictures, twice), FEW, FEW) > MOSTLY;
 }
 
-/* Returns the largest error that is known, by its size; 0 without any. */
+/* Returns the largest known row error by absolute value, px; 0 if none is known. */
 static double judge_rows(struct sx_pictures_watch *w, double error[SX_ROWS_PARTS])
 {
 	double largest = 0;
@@ -226,7 +235,7 @@ static double judge_density(struct sx_pictures_watch *w)
 	return now;
 }
 
-/* "left -1.2, " or nothing. */
+/* Writes "left -1.2, ", or an empty text if the error is NAN. */
 static const char *part_text(char text[24], const char *name, double error)
 {
 	text[0] = 0;
@@ -247,7 +256,7 @@ static void say_rows(struct sx_pictures_watch *w, double largest, const double e
 		 part_text(right, "right", error[SX_ROWS_RIGHT]));
 }
 
-/* The figure of a side that is wrong, by its median; of both the lower one. */
+/* Returns the figure of a wrong side by its median, percent; the lower one if both sides are wrong. */
 static double percent_of(const struct sx_pictures_watch *w, enum sx_picture_fault fault)
 {
 	double least = 1;
@@ -283,7 +292,7 @@ static void say_fault(struct sx_pictures_watch *w, enum sx_picture_fault fault)
 	}
 }
 
-/* What is wrong with the images themselves. False: nothing is. */
+/* Writes the sentence on a fault of the images themselves. Returns false if there is none. */
 static bool say_images(struct sx_pictures_watch *w)
 {
 	for (int i = 0; i < SX_PICTURE_FAULTS; i++)

@@ -1,5 +1,5 @@
 /*
- * What the pipeline counts and measures.
+ * Counts and times of the pipeline.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -22,7 +22,7 @@ int sx_telemetry_create(struct sx_telemetry **ret)
 
 	if (!t)
 		return -ENOMEM;
-	/* written, not calloc()ed: the first frames must not pay for page faults */
+	/* written instead of calloc(), so that the first frames cause no page faults */
 	memset(t, 0, sizeof(*t));
 	*ret = t;
 	return 0;
@@ -33,7 +33,7 @@ void sx_telemetry_destroy(struct sx_telemetry *t)
 	free(t);
 }
 
-/* Of something that another counter has summed up. */
+/* Sets a figure whose sum another counter keeps. */
 static void put_count(struct sx_telemetry *t, enum sx_figure figure, uint64_t count)
 {
 	sx_must(count, >=, atomic_load_explicit(&t->count[figure], RELAXED));
@@ -48,14 +48,14 @@ void sx_telemetry_captured(struct sx_telemetry *t, int64_t now_ns, int64_t skew_
 	sx_telemetry_add(t, SX_FIG_FRAMES_CAPTURED, 1);
 }
 
-/* Several words that are one thing: written by one thread, never half seen by another. */
+/* Writes several words as one unit. One thread writes them, and no reader sees a part of them. */
 static void guarded_write(_Atomic uint64_t *sequence, _Atomic uint64_t *to, const void *from, size_t words)
 {
 	uint64_t number = atomic_load_explicit(sequence, RELAXED), word;
 
 	sx_must(number % 2, ==, 0);
 	atomic_store_explicit(sequence, number + 1, RELAXED);
-	/* release stores instead of a fence: as cheap here, and ThreadSanitizer understands them */
+	/* release stores instead of a fence: they cost the same here, and ThreadSanitizer understands them */
 	for (size_t i = 0; i < words; i++) {
 		memcpy(&word, (const char *)from + i * sizeof(word), sizeof(word));
 		atomic_store_explicit(&to[i], word, memory_order_release);
@@ -63,7 +63,7 @@ static void guarded_write(_Atomic uint64_t *sequence, _Atomic uint64_t *to, cons
 	atomic_store_explicit(sequence, number + 2, memory_order_release);
 }
 
-/* False: they were being written all the time. */
+/* Reads the words. Returns false if they were being written at each try. */
 static bool guarded_read(const _Atomic uint64_t *sequence, const _Atomic uint64_t *from, void *to,
 			 size_t words)
 {
@@ -112,7 +112,9 @@ void sx_telemetry_source(struct sx_telemetry *t, const struct sx_source_counters
 	uint64_t overload = c->dropped[0][SX_DROP_OVERLOAD];
 
 	sx_must(overload, >=, atomic_load_explicit(&t->dropped[0][SX_DROP_OVERLOAD], RELAXED));
-	/* captured first, and overload read first: nobody sees more dropped than captured */
+	/*
+	 * add captured first and read overload first, so that no reader sees more dropped than captured pairs
+	 */
 	overload -= atomic_load_explicit(&t->dropped[0][SX_DROP_OVERLOAD], RELAXED);
 	sx_telemetry_add(t, SX_FIG_FRAMES_CAPTURED, overload);
 	sx_telemetry_add(t, SX_FIG_DROPPED_OVERLOAD, overload);
@@ -158,7 +160,7 @@ const char *sx_span_name(enum sx_span span)
 	return names[span];
 }
 
-/* Nothing lasts less than no time; a camera whose clock is ahead says so. */
+/* Adds a duration. A camera whose clock is ahead causes negative durations, which count as 0. */
 static void add_duration(struct sx_duration *d, int64_t now_ns, int64_t ns)
 {
 	sx_windows_add(&d->windows, now_ns, ns > 0 ? ns : 0);
@@ -171,7 +173,7 @@ static void add_spans(struct sx_telemetry *t, const struct stixel_frame_header *
 		h->capture_left_ns < h->capture_right_ns ? h->capture_left_ns : h->capture_right_ns;
 
 	sx_must(head_ns, >=, h->published_ns);
-	/* A camera with an unknown clock has no latency that could be told. */
+	/* A camera with an unknown clock has no known latency. */
 	if (h->clock != STIXEL_CLOCK_UNKNOWN) {
 		add_duration(&t->spans[SX_SPAN_ALL], head_ns, head_ns - captured_ns);
 		add_duration(&t->spans[SX_SPAN_WAITING], head_ns, h->submitted_ns - captured_ns);
@@ -273,7 +275,7 @@ void sx_telemetry_feed_why(const struct sx_telemetry *t, enum sx_feed_kind kind,
 
 void sx_telemetry_transfers(struct sx_telemetry *t, const struct sx_transfers *transfers)
 {
-	/* engines that compute in host memory count nothing: every frame came without a copy */
+	/* Engines that compute in host memory count no transfers: every frame came without a copy. */
 	uint64_t frames =
 		transfers->frames ? transfers->frames : sx_telemetry_count(t, SX_FIG_FRAMES_PUBLISHED) + 1;
 

@@ -43,9 +43,9 @@ struct sx_newest {
  */
 enum sx_span {
 	SX_SPAN_ALL,	 /* capture time to the time when the ring's head has the frame's number */
-	SX_SPAN_WAITING, /* capture time to submission: transfer from the camera, pairing, wait for a context */
-	SX_SPAN_ENGINE, /* submission to the engine, to the time when the frame thread takes the result */
-	SX_SPAN_OUTPUT, /* result to head: packing, checksum, images, copy into the ring */
+	SX_SPAN_WAITING, /* capture time to submission: transfer, pairing, waiting for a context */
+	SX_SPAN_ENGINE,	 /* submission to the engine, to the time when the frame thread takes the result */
+	SX_SPAN_OUTPUT,	 /* result to head: packing, checksum, images, copy into the ring */
 	SX_SPAN_COUNT
 };
 
@@ -76,8 +76,7 @@ struct sx_telemetry {
 	/* frame thread */
 	_Atomic int64_t first_publish_ns; /* 0: no frame yet */
 	_Atomic int64_t last_publish_ns;
-	_Atomic uint64_t copy_frames,
-		copied_bytes;		    /* as in struct sx_transfers; its other fields are in count */
+	_Atomic uint64_t copy_frames, copied_bytes; /* as in struct sx_transfers; the rest is in count */
 	_Atomic int64_t in_flight_since_ns; /* time when the oldest frame in flight was submitted; 0: none */
 	struct sx_rate rate;		    /* rate of published frames */
 	struct sx_duration spans[SX_SPAN_COUNT], stages[SX_STAGE_COUNT];
