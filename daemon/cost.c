@@ -140,6 +140,6 @@ size_t sx_frame_cost_memory(size_t held, int count, const struct sx_context_conf
 	sx_must(count, >, 0);
 	if (held == 0)
 		return 0;
-	/* Memory that is freed at the same time is not relied on, and not all memory is known. */
+	/* No use is made of memory that is freed at the same time. Not all memory is known. */
 	return held + held / 8 + (size_t)(more > 0 ? more : 0) + MEMORY_SPARE;
 }

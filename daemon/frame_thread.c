@@ -59,8 +59,8 @@ static void keep_road(struct sx_pipeline *p, const struct sx_road *road, uint64_
 }
 
 /*
- * Returns the images to publish with this frame, as bits: all configured images, or those that a client of
- * frames.sock has requested.
+ * Returns the images to publish with this frame, as bits. These are all configured images, or only the images
+ * that a client of frames.sock requests.
  */
 static unsigned images_now(const struct sx_pipeline *p)
 {
@@ -143,8 +143,8 @@ static void fill_pictures(struct sx_pipeline *p, const struct sx_flight *f, cons
 }
 
 /*
- * Returns STIXEL_FRAME_CAMERA_CHANGED for a while after a change of the camera. Distances jump then: a reader
- * cannot see why, and for a while what it has learnt may be wrong.
+ * Returns STIXEL_FRAME_CAMERA_CHANGED for a while after a change of the camera. Distances jump then. A reader
+ * cannot see why, and what it has learnt may be wrong for a while.
  */
 static uint32_t camera_flag(struct sx_pipeline *p, const struct sx_contexts *contexts)
 {
@@ -165,7 +165,8 @@ static void fill_header(struct sx_pipeline *p, const struct sx_flight *f, const 
 	struct stixel_frame_header *h = &p->header;
 
 	/*
-	 * read before captured, which is counted first: so no frame reports more dropped than captured pairs
+	 * dropped is read before captured, which is counted first, so no frame reports more dropped than
+	 * captured pairs
 	 */
 	h->dropped_overload = sx_telemetry_count(t, SX_FIG_DROPPED_OVERLOAD);
 	h->number = p->collected + 1;
@@ -248,7 +249,8 @@ static int publish_frame(struct sx_pipeline *p, struct sx_flight *f, bool *of_en
 	sx_engine_transfers(p->c.engine, &transfers);
 	sx_telemetry_transfers(p->c.telemetry, &transfers);
 	sx_telemetry_published(p->c.telemetry, &p->header, head_ns);
-	if (p->ring) /* only after the frame was counted, as waking many readers may take this processor */
+	/* only after the frame was counted, because waking many readers may take this processor */
+	if (p->ring)
 		sx_ring_pass_bell(p->ring);
 	if (p->stream)
 		sx_stream_publish(p->stream, p->bytes);
@@ -329,9 +331,9 @@ static bool has_all(const struct sx_pipeline *p)
 }
 
 /*
- * Gives a pair its map and scores. Looks for both on each call, because an item that waited for the other
- * could be overwritten meanwhile. Returns 0, and p->waits says what the pair still waits for. Returns
- * -ENODATA if the pair has no map and was released.
+ * Gives a pair its map and scores. Looks for both on each call, because a map that waited for the scores, or
+ * scores that waited for the map, could be overwritten meanwhile. Returns 0, and p->waits says what the pair
+ * still waits for. Returns -ENODATA if the pair has no map and was released.
  */
 static int feed_pair(struct sx_pipeline *p, int index, struct sx_flight *f)
 {

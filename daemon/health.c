@@ -13,22 +13,22 @@
 #include "base/contract.h"
 
 #define LOSS_PERCENT 10	    /* percent of pairs; more lost pairs in ten seconds: degraded */
-#define LOSS_LEAST 10	    /* pairs; fewer are no pattern, such as at a cold start */
+#define LOSS_LEAST 10	    /* pairs; up to this number of lost pairs is no pattern, as at a cold start */
 #define RATE_LEAST 10	    /* least number of expected pairs that is judged */
-#define RATE_SLOW_SHARE 0.4 /* below the half rate that cameras give in the dark, which varies a little */
+#define RATE_SLOW_SHARE 0.4 /* below 0.5: in the dark cameras give about half of their rate */
 #define RATE_WELL_SHARE 0.75
 /*
  * An engine that published frames, and then none for ten times the time of one frame, hangs; it is not just
  * slow. The daemon reports this after a second if pairs are lost meanwhile, else after half the limit. So the
  * report is in the log before the watchdog ends the process.
  */
-#define HANG_FRAMES 5 /* frames published in the previous ten seconds */
+#define HANG_FRAMES 5 /* least number of frames in the ten seconds before */
 #define HANG_INTERVALS 10
 #define HANG_LOSING_NS INT64_C(1000000000)
 #define HANG_MOST_NS INT64_C(5000000000)
-#define REASON_NS INT64_C(60000000000) /* mean time between two logged changes of the reason */
+#define REASON_NS INT64_C(60000000000) /* shortest mean time between two logged changes of the reason, ns */
 #define REASONS_AT_ONCE 3
-#define SAMPLE_GAP_NS INT64_C(1000000000) /* longest time between two samples */
+#define SAMPLE_GAP_NS INT64_C(1000000000) /* ns; after a longer gap between two samples the window restarts */
 
 const char *sx_health_name(enum stixel_state state)
 {
@@ -124,9 +124,8 @@ static int64_t silence_limit_ns(const struct sx_health_input *in)
 }
 
 /*
- * Returns the number of pairs in the window: those that were published or given up in it, some of which may
- * have come before. If more pairs came than were finished, as in the first seconds, returns the number that
- * came.
+ * Returns the number of pairs in the window: published, or given up. Some of these may have come before the
+ * window. If more pairs came than were finished, as in the first seconds, returns the number that came.
  */
 static uint64_t pairs_of(uint64_t captured, uint64_t published, uint64_t overload, uint64_t no_map)
 {
@@ -207,7 +206,7 @@ static bool judge_loss(struct sx_health *h, const struct sx_health_input *in)
 	no_map = h->samples[now].no_map - h->samples[then].no_map;
 	overload = h->samples[now].overload - h->samples[then].overload;
 	corrupt = h->samples[now].corrupt - h->samples[then].corrupt;
-	/* An engine is never so slow that no frame comes. An external matcher may be. */
+	/* An engine is never so slow that no frame comes. An external matcher may be that slow. */
 	serving = !in->map_why || published > 0;
 	captured =
 		pairs_of(h->samples[now].captured - h->samples[then].captured, published, overload, no_map);
@@ -244,7 +243,7 @@ static bool judge_rate(struct sx_health *h, const struct sx_health_input *in)
 	uint64_t pairs;
 	double wanted;
 
-	/* Without a rate no pairs are expected, and a few pairs do not show a rate. */
+	/* If the rate is unknown, no pairs are expected. A few pairs do not show a rate. */
 	if (h->sampled < SX_HEALTH_SAMPLES || in->rate <= 0 || in->rate * span < RATE_LEAST)
 		return h->slow = false;
 	sx_must(h->samples[now].now_ns, >, h->samples[then].now_ns);
@@ -309,7 +308,7 @@ void sx_health_update(struct sx_health *h, const struct sx_health_input *in)
 
 	sx_must_be(!h->sampled || in->now_ns >= h->samples[last].now_ns);
 	if (h->sampled && in->now_ns - h->samples[last].now_ns > SAMPLE_GAP_NS) {
-		sx_health_forget(h); /* no ticks: a stop signal, or a suspended machine */
+		sx_health_forget(h); /* main did not run: a stop signal, or a suspended machine */
 	} else if (h->sampled && expected && !h->expected) { /* the window begins with the first pairs */
 		h->samples[0] = h->samples[last];
 		h->sampled = 1;

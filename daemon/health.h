@@ -13,7 +13,7 @@
 
 #include "stixel.h"
 
-#define SX_HEALTH_LIMIT_NS INT64_C(10000000000) /* limit without a watchdog: then progress is overdue */
+#define SX_HEALTH_LIMIT_NS INT64_C(10000000000) /* limit without a watchdog: after it progress is overdue */
 #define SX_HEALTH_TICK_NS INT64_C(250000000)
 #define SX_HEALTH_SAMPLES 41 /* ten seconds of ticks, including both ends */
 
@@ -41,13 +41,13 @@ struct sx_health {
 		int64_t now_ns;
 		uint64_t captured, published, overload, corrupt, no_map;
 	} samples[SX_HEALTH_SAMPLES];
-	unsigned sampled; /* number of samples since the start */
+	unsigned sampled; /* number of samples since the last reset */
 	bool expected;	  /* at the last sample a pair was expected */
 	bool slow;	  /* at the last judgement the source was too slow */
 	int64_t hangs_ns; /* in_flight_since_ns of the frame at which the engine seems to hang, 0: none */
 	uint64_t pinged_pairs; /* pairs finished at the last ping: published, or given up without a map */
 
-	/* verdict */
+	/* result of the last judgement */
 	enum stixel_state state;
 	char reason[384];   /* empty if the state is running */
 	const char *advice; /* advice for the log; NULL: the reason contains it */

@@ -57,7 +57,7 @@ struct sx_live {
 	struct sx_origins settings_origins;
 	struct sx_settings_diff diff;
 	bool builds, tunes;
-	bool changes_camera;		     /* any key of [camera] */
+	bool changes_camera;		     /* a key of [camera] changes */
 	bool recalibrates;		     /* images are rectified and measured in another way */
 	struct sx_row_correction correction; /* correction of rows with the change */
 	struct sx_contexts_plan plan;
@@ -76,7 +76,7 @@ struct sx_live {
 
 /* Takes the next step of a change, or begins a waiting one. Never blocks. */
 void sx_live_look(struct sx_run *run);
-/* Measures on the newest frame how long this machine takes. Called once a tick. */
+/* Measures on the newest frame how long this machine takes for a frame. Called once a tick. */
 void sx_live_see_cost(struct sx_run *run);
 /* Answers a change in progress with this sentence. Called when the threads of the pipeline have ended. */
 void sx_live_abandon(struct sx_run *run, const char *why);
@@ -96,8 +96,8 @@ bool sx_live_corrects_rows(const struct sx_run *run, const struct sx_settings *s
 /* Returns true if a change that recalibrates has the same calibration file name as before. */
 bool sx_live_same_file(const struct sx_run *run);
 /*
- * Stores the current settings as those that a reload brings back. Called when they come from files and
- * command line.
+ * Stores the current settings as the ones that a reload restores. Called when the settings come from files
+ * and command line.
  */
 void sx_live_note_configured(struct sx_run *run);
 /* live_text.c: writes pages, log and answer. */

@@ -117,8 +117,8 @@ static void find_correction(struct sx_run *run)
 }
 
 /*
- * Sets builds, tunes, recalibrates and changes_camera from the keys that differ. A calibration file counts by
- * its contents. find_correction() decides about row_correction.
+ * Sets builds, tunes, recalibrates and changes_camera from the keys that differ. Calibrations are compared by
+ * their meaning. find_correction() decides about row_correction.
  */
 static void find_work(struct sx_live *l, const struct sx_settings *now, const struct sx_source_info *info)
 {
@@ -137,7 +137,7 @@ static void find_work(struct sx_live *l, const struct sx_settings *now, const st
 }
 
 /*
- * Refuses an order that cannot be obeyed: a source that draws what its cameras see knows its cameras,
+ * Refuses an order that sets the cameras of a source that draws its images. Such a source knows its cameras,
  * whatever the settings are.
  */
 static int check_known_camera(const struct sx_run *run, struct sx_errors *errors)

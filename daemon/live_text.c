@@ -217,8 +217,8 @@ static void answer_refused(struct sx_status_order *order, int r, const struct sx
 }
 
 /*
- * Reports a refused change. The client gets every error. The log gets one line, so that a client cannot fill
- * it.
+ * Reports a refused change. The client of an order gets every error, and the log gets one line, so that a
+ * client cannot fill the log. Errors in files are all logged.
  */
 void sx_live_tell_refused(struct sx_run *run, int r, const struct sx_errors *errors)
 {

@@ -23,7 +23,7 @@
 #define STOP_NS (10 * SX_NS_PER_S) /* time for the frame in flight at the end */
 #define HURRY_NS (SX_NS_PER_S / 5) /* the same time after a second signal */
 
-/* Returns the expected pairs per second of the source; 0 if the source has no pace. */
+/* Returns the expected pairs per second of the source; 0: unknown, or the source has no pace. */
 static double expected_rate(const struct sx_run *run)
 {
 	const double asked = run->settings->source.fps;
@@ -79,10 +79,7 @@ static void log_state(const struct sx_health *h)
 		       h->advice ? ": " : "", h->advice ? h->advice : "");
 }
 
-/*
- * Reports a change of state once to log, readers and service manager. Reports a change of the reason in the
- * same way.
- */
+/* Reports a change of state or reason once: to the log and the service manager, and the state to readers. */
 static void tell_state(struct sx_run *run)
 {
 	const struct sx_health *h = &run->health;
@@ -385,7 +382,7 @@ static int rebuild(struct sx_run *run)
 	sx_must(run->live.step, ==, SX_LIVE_IDLE);
 	sx_pipeline_destroy(run->pipeline, &source);
 	run->pipeline = NULL;
-	/* No thread runs. Figures of the old camera are invalid now. */
+	/* No thread runs here, so main may write the figures. Those of the old camera are invalid now. */
 	sx_telemetry_pictures(run->telemetry, &(struct sx_pictures){0});
 	run->pictures = (struct sx_pictures_watch){0};
 	if (!sx_row_correction_equal(&run->rows.applied, &(struct sx_row_correction){0}))

@@ -53,7 +53,7 @@ static int hold_standard_descriptors(void)
 static int load(const struct sx_options *o, struct sx_settings *ret, struct sx_origins *origins,
 		struct sx_errors *errors)
 {
-	/* without a file, print a template to fill in */
+	/* print a template to fill in if there is no file */
 	if (o->print && !o->check && !o->file)
 		return sx_settings_template(ret, o->overrides, o->override_count, errors);
 	if (o->check)
@@ -62,7 +62,10 @@ static int load(const struct sx_options *o, struct sx_settings *ret, struct sx_o
 	return sx_settings_load_origins(ret, origins, o->file, o->overrides, o->override_count, true, errors);
 }
 
-/* Checks that image files are there, as a start would find them. Prints the error of a start otherwise. */
+/*
+ * Checks that a start would find pairs of image files, and prints the reason if not. Returns the exit code of
+ * a start.
+ */
 static int check_pairs(const struct sx_settings *s)
 {
 	struct sx_file_list list = {0};

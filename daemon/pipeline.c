@@ -32,7 +32,7 @@ struct sx_contexts_plan sx_pipeline_plan(const struct sx_pipeline *p, const stru
 	};
 
 	plan.rectified = plan.config.rectify;
-	plan.config.time_stages = true; /* every frame carries its own timeline */
+	plan.config.time_stages = true; /* each frame carries the times of its own stages */
 	return plan;
 }
 
@@ -155,7 +155,11 @@ int sx_pipeline_create(struct sx_pipeline **ret, const struct sx_pipeline_config
 	p->info = *info;
 	p->epoch = sx_epoch_new();
 	sx_tune_set(&p->opens, &c->settings->source);
-	if (!source) /* A camera that is back as another one is still absent here, until it gives a pair. */
+	/*
+	 * A source may be a camera that is back as another one. Then absent stays as it is until the camera
+	 * gives a pair.
+	 */
+	if (!source)
 		atomic_store(&c->telemetry->absent, true);
 	atomic_store(&c->telemetry->memory, NULL);
 	atomic_store(&c->telemetry->format, NULL);
@@ -251,7 +255,7 @@ bool sx_pipeline_join(struct sx_pipeline *p, int timeout_ms)
 	struct timespec until;
 
 	sx_must(timeout_ms, >=, -1);
-	clock_gettime(CLOCK_REALTIME, &until); /* the only clock that pthread_timedjoin_np() takes */
+	clock_gettime(CLOCK_REALTIME, &until); /* pthread_timedjoin_np() takes no other clock */
 	until.tv_sec += timeout_ms / 1000;
 	until.tv_nsec += (long)(timeout_ms % 1000) * 1000000;
 	if (until.tv_nsec >= SX_NS_PER_S) {

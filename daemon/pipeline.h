@@ -100,7 +100,7 @@ struct sx_pipeline {
 	struct sx_contexts *leaving;		   /* previous contexts; NULL: given back */
 	uint64_t last_of_leaving;		   /* number of the last frame of leaving */
 	int context_count;
-	enum sx_waits waits; /* what the next pair waits for while it already has its flight */
+	enum sx_waits waits; /* missing input of the next pair, which already has its flight */
 	struct sx_feeds feeds;
 	uint64_t submitted, collected;	   /* frames; the newest collected frame has number collected */
 	struct sx_road road;		   /* road that was measured last */

@@ -14,7 +14,7 @@
 struct sx_origins; /* config/option.h */
 
 /*
- * Returns true if the error r may go away by itself: short memory, short descriptors, or a file that could
+ * Returns true if error r is a shortage that may end soon: of memory, of descriptors, or a file that could
  * not be read. Such a start ends with SX_EXIT_FAILED, and the configuration may be right.
  */
 bool sx_exit_is_shortage(int r);

@@ -28,8 +28,8 @@ bool sx_run_holds_folder(const struct sx_run *run)
 
 	snprintf(path, sizeof(path), "%s/lock", run->dir);
 	/*
-	 * A failed call does not tell who owns the folder. Try again, before the sockets of this daemon are
-	 * left behind.
+	 * A failed call does not show which process owns the folder. Try again, before the sockets of this
+	 * daemon are left behind.
 	 */
 	for (int i = 0; i < 2; i++) {
 		if (fstat(run->lock_fd, &held) == 0 && stat(path, &there) == 0)

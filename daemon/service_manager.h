@@ -25,8 +25,8 @@ struct sx_service {
 int sx_service_init(struct sx_service *n, char *why, size_t why_bytes);
 
 /*
- * Sends that the daemon is ready, at start and after a reload. status: a line for the manager's status, or
- * NULL.
+ * Reports that the daemon is ready, at start and after a reload. status: a line for the status of the
+ * service, or NULL.
  */
 void sx_service_ready(struct sx_service *n, const char *status);
 

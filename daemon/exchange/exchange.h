@@ -25,8 +25,8 @@ struct sx_exchange {
 void sx_exchange_finish(struct sx_exchange *x);
 
 /*
- * Thread: main, which then wakes the frame thread. The frame thread switches to the contexts between two
- * frames.
+ * Thread: main. Gives contexts to the frame thread, which switches to them between two frames. Main then
+ * wakes the frame thread.
  */
 void sx_exchange_give_contexts(struct sx_exchange *x, struct sx_contexts *contexts);
 /* Thread: main. Returns the previous contexts once all of their frames have been published; NULL: not yet. */
@@ -38,14 +38,14 @@ struct sx_contexts *sx_exchange_take_retired(struct sx_exchange *x);
 struct sx_contexts *sx_exchange_take_contexts(struct sx_exchange *x);
 void sx_exchange_retire(struct sx_exchange *x, struct sx_contexts *contexts);
 
-/* Thread: main, which then wakes the capture thread. */
+/* Thread: main. Gives camera controls to the capture thread. Main then wakes the capture thread. */
 void sx_exchange_give_tune(struct sx_exchange *x, struct sx_tune *tune);
 /*
  * Thread: main. Returns true if main owns the tune again. ended: the capture thread has ended and takes no
  * tune.
  */
 bool sx_exchange_take_tuned(struct sx_exchange *x, bool ended);
-/* Thread: capture. Controls to be set, or NULL; they go back to main with what became of them. */
+/* Thread: capture. Returns controls to set, or NULL. The capture thread gives them back with their result. */
 struct sx_tune *sx_exchange_take_tune(struct sx_exchange *x);
 void sx_exchange_return_tune(struct sx_exchange *x, struct sx_tune *tune);
 

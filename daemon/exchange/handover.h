@@ -22,13 +22,13 @@
 #include "capture/source.h"
 
 #define SX_CONTEXTS_MAX 4
-/* One item in each context, one in the waiting place, and one that the capture thread fills. */
+/* Items: one in each context, one in the waiting place, one that the capture thread fills. */
 #define SX_ITEMS_MAX (SX_CONTEXTS_MAX + 2)
 
 enum sx_item_state {
 	SX_ITEM_FREE,	 /* owned by the capture thread, which fills it */
 	SX_ITEM_LENT,	 /* waiting, or its frame is in flight; the source lends the images */
-	SX_ITEM_RETURNED /* its frame is in flight; the source has the images back */
+	SX_ITEM_RETURNED /* frame is in flight; the source has the images back */
 };
 
 struct sx_item {

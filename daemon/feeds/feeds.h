@@ -11,8 +11,8 @@
 #include "daemon/feeds/semantics.h"
 
 /*
- * What the next pair waits for while it already has its flight: its map and perhaps its scores, or its scores
- * alone.
+ * Missing input of the next pair while it already has its flight: its map and perhaps its scores, or its
+ * scores alone.
  */
 enum sx_waits { SX_WAITS_NOT, SX_WAITS_FOR_MAP, SX_WAITS_FOR_SCORES };
 

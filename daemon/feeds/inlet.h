@@ -42,17 +42,17 @@ int sx_inlet_init(struct sx_inlet *in, const struct sx_feed_params *p, double wa
 void sx_inlet_finish(struct sx_inlet *in);
 
 /*
- * Thread: frame. For each pair, call look, then take an item from the feed. If there is none and look
- * returned true, wait and call again within a millisecond. Else call settle.
+ * Thread: frame. For each pair, call look, then take the scores or the map from the feed. If there are
+ * none and look returned true, wait and call again within a millisecond. Else call settle.
  * look: returns true if it is worth waiting: the time is not up, and the writer exists and has not skipped
  * this image.
- * settle: tells what the pair gets, or that it is given up. Logs when items begin to be missing, why, and
+ * settle: tells what the pair gets, or that it is given up. Logs when scores or maps begin to be missing, why, and
  * when they are back.
  */
 bool sx_inlet_look(struct sx_inlet *in, const struct sx_pair *pair, int64_t now_ns);
 void sx_inlet_settle(struct sx_inlet *in, const struct sx_pair *pair, enum sx_feed_match match,
 		     int64_t now_ns);
-/* Gives up the current pair for another reason. The next pair has its own full time to wait. */
+/* Gives up the current pair for another reason. The next pair gets its full time to wait. */
 void sx_inlet_forget(struct sx_inlet *in);
 
 #endif

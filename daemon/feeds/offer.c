@@ -142,7 +142,7 @@ void sx_offer_pair(struct sx_offer *o, const struct sx_contexts *contexts, const
 	h->capture_left_ns = pair->left_ns;
 	h->capture_right_ns = pair->right_ns;
 	h->submitted_ns = pair->left_ns;
-	h->published_ns = 0; /* set anew */
+	h->published_ns = 0; /* 0: sx_frame_pack() sets the time */
 	h->clock = (uint8_t)pair->clock;
 	h->stamp = (uint8_t)pair->stamp;
 	bytes = sx_frame_pack(o->bytes, o->frame_bytes, h, no_columns, NULL, images, 2);

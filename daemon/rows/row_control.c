@@ -57,8 +57,8 @@ static double within(double value, double limit)
 }
 
 /*
- * Returns the rows by which a rotation moves the middle of the right third, which is a third of the width
- * from the image's middle.
+ * Returns the rows by which a rotation moves the middle of the right third. The distance from there to the
+ * middle of the image is a third of the width.
  */
 static double end_of(double rotation_deg, int width)
 {

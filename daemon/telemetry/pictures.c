@@ -46,7 +46,7 @@ static bool exceeds(bool before, double v, double much, double enough)
 
 /* Figure and limits of each fault: it begins above much and ends at enough. */
 static const struct {
-	size_t offset; /* of the left image's figure in struct sx_pictures */
+	size_t offset; /* offset of the left image's figure in struct sx_pictures */
 	double much, enough;
 } faults[SX_PICTURE_FAULTS] = {
 	[SX_PICTURE_BLACK] = {offsetof(struct sx_pictures, dark), NOTHING, NOTHING_NO_MORE},
@@ -94,7 +94,9 @@ static void find_repeated(struct sx_pictures *p, const struct sx_pictures *befor
 		return;
 	for (int side = 0; side < 2; side++)
 		again[side] = p->checksum[side] == before->checksum[side];
-	/* with files, both: a picture is shown again, or nothing moves */
+	/*
+	 * With files, both images may repeat: a picture is shown again, or nothing moves. That is no fault.
+	 */
 	for (int side = 0; side < 2; side++)
 		p->frozen[side] = again[side] && (rules->live || !again[!side]) && !shows_nothing(p, side);
 }

@@ -20,7 +20,7 @@ struct sx_pictures {
 	double infinity; /* share of the measured pixels with a disparity below 1 px */
 	double blind;	 /* share of stixel columns without any measurement */
 	double row_error[SX_ROWS_PARTS], row_spread[SX_ROWS_PARTS]; /* px */
-	double dark[2], saturated[2];				    /* share of samples */
+	double dark[2], saturated[2];				    /* share of sampled pixels */
 	double flat[2];						    /* share of areas */
 	double sharpness[2];					    /* mean absolute Laplacian, grey levels */
 	double raw_min, raw_max; /* raw values that map to grey levels 0 and 255, Y16 only */
@@ -61,10 +61,10 @@ bool sx_pictures_are_blind(const struct sx_pictures *p, const struct sx_pictures
 #define SX_PICTURES_WHY_BYTES 160
 
 /*
- * Faults of the images, by medians of samples, so that single frames do not count. In order of priority:
- * black, white: 98 % of the samples of one image or both are dark or saturated, over 8 frames; until 90 %.
+ * Faults of the images, by medians over sampled frames, so that single frames do not count. By priority:
+ * black, white: 98 % of the sampled pixels of one image or both are dark or saturated, over 8 frames; until 90 %.
  * empty: 98 % of the areas are flat and next to nothing is measured, over 8 frames; until 90 %.
- * frozen: more than half of 8 frames.
+ * frozen: more than half of 8 frames are frozen.
  * same: one image twice. 98 % of the measured pixels are at infinity and there is no row error, over 8
  *   frames; until 90 %. Or more than half of 8 frames have bitwise equal images.
  * rows: the row error of the whole image or of a third is above 1 px, over 20 frames of which 8 know it;

@@ -38,8 +38,9 @@ struct sx_newest {
 #define SX_PICTURES_WORDS (sizeof(struct sx_pictures) / sizeof(uint64_t))
 
 /*
- * Parts of a frame's latency. Capture time is the earlier one of a pair's two capture times. Frame and status
- * tell what it stands for (start of exposure, end of frame, software). docs/latency.md has a figure.
+ * Parts of a frame's latency. The capture time is the earlier one of a pair's two capture times. Frame and
+ * status say what the capture time stands for (start of exposure, end of frame, software). docs/latency.md
+ * has a figure.
  */
 enum sx_span {
 	SX_SPAN_ALL,	 /* capture time to the time when the ring's head has the frame's number */
@@ -102,7 +103,7 @@ static inline uint64_t sx_telemetry_count(const struct sx_telemetry *t, enum sx_
 	return atomic_load_explicit(&t->count[figure], memory_order_acquire);
 }
 
-/* Thread: the writer of the figure. Adds more. */
+/* Thread: the writer of the figure. Adds more to the figure. */
 static inline void sx_telemetry_add(struct sx_telemetry *t, enum sx_figure figure, uint64_t more)
 {
 	atomic_fetch_add_explicit(&t->count[figure], more, memory_order_release);
@@ -124,7 +125,7 @@ void sx_telemetry_source(struct sx_telemetry *t, const struct sx_source_counters
  * is present.
  */
 void sx_telemetry_absent(struct sx_telemetry *t, const char *why);
-/* Any thread. Returns why the camera is absent, in why; empty if unknown, or while it changes. */
+/* Any thread. Copies the reason why the camera is absent to why; empty if unknown, or while it changes. */
 void sx_telemetry_absent_why(const struct sx_telemetry *t, char why[SX_ABSENT_BYTES]);
 /*
  * Thread: frame. Takes all figures from the header of a frame that was just published. head_ns: time when the
@@ -148,7 +149,10 @@ void sx_telemetry_feed(struct sx_telemetry *t, enum sx_feed_kind kind, const str
  */
 void sx_telemetry_feed_closed(struct sx_telemetry *t, enum sx_feed_kind kind,
 			      const struct sx_feed_counters *c);
-/* Any thread. Gives why a feed's items are absent or refused; empty if they are not, or while it changes. */
+/*
+ * Any thread. Copies to why the reason why maps or scores of a feed are absent or refused; empty if they are
+ * not, or while it changes.
+ */
 void sx_telemetry_feed_why(const struct sx_telemetry *t, enum sx_feed_kind kind, char why[SX_FEED_WHY_BYTES]);
 /*
  * Any thread. Copies the newest figures to *ret. Returns false, without writing *ret, if the frame thread was
