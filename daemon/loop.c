@@ -382,7 +382,7 @@ static int rebuild(struct sx_run *run)
 	sx_must(run->live.step, ==, SX_LIVE_IDLE);
 	sx_pipeline_destroy(run->pipeline, &source);
 	run->pipeline = NULL;
-	/* No thread runs here, so main may write the figures. Those of the old camera are invalid now. */
+	/* No thread runs here, so main may write the image figures. The old camera's figures are invalid. */
 	sx_telemetry_pictures(run->telemetry, &(struct sx_pictures){0});
 	run->pictures = (struct sx_pictures_watch){0};
 	if (!sx_row_correction_equal(&run->rows.applied, &(struct sx_row_correction){0}))
@@ -395,7 +395,7 @@ static int rebuild(struct sx_run *run)
 	return code;
 }
 
-/* Returns the exit code of a pipeline that ended by itself; 0: no failure. */
+/* Returns the exit code for the reason why a pipeline ended; 0: no failure. */
 static int failure_of(enum sx_end end)
 {
 	switch (end) {

@@ -32,7 +32,7 @@ struct sx_contexts_plan sx_pipeline_plan(const struct sx_pipeline *p, const stru
 	};
 
 	plan.rectified = plan.config.rectify;
-	plan.config.time_stages = true; /* each frame carries the times of its own stages */
+	plan.config.time_stages = true; /* each frame carries the times of its stages */
 	return plan;
 }
 

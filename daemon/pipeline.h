@@ -36,7 +36,7 @@
 
 #define SX_WHY_BYTES 256
 
-/* Reason why the pipeline ended by itself. */
+/* Reason why the pipeline ended, if no stop was ordered. */
 enum sx_end {
 	SX_END_NONE,
 	SX_END_FRAMES,	/* the configured number of frames was published */

@@ -12,8 +12,8 @@
 #define NEAR 0.2 /* largest relative difference of rounds that agree, and of a ratio from a unit's factor */
 #define ROUNDS 3 /* rounds that must agree */
 #define IN_VAIN 100
-#define OFTEN 4	  /* of this number of frames without a road, one is checked */
-#define SELDOM 30 /* the same number after IN_VAIN rounds without a result */
+#define OFTEN 4	  /* period of checks: frames without a road */
+#define SELDOM 30 /* the same period after IN_VAIN rounds without a result */
 
 static const struct {
 	double factor;

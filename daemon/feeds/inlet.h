@@ -46,8 +46,8 @@ void sx_inlet_finish(struct sx_inlet *in);
  * none and look returned true, wait and call again within a millisecond. Else call settle.
  * look: returns true if it is worth waiting: the time is not up, and the writer exists and has not skipped
  * this image.
- * settle: tells what the pair gets, or that it is given up. Logs when scores or maps begin to be missing, why, and
- * when they are back.
+ * settle: tells what the pair gets, or that it is given up. Logs when scores or maps begin to be missing,
+ * why, and when they are back.
  */
 bool sx_inlet_look(struct sx_inlet *in, const struct sx_pair *pair, int64_t now_ns);
 void sx_inlet_settle(struct sx_inlet *in, const struct sx_pair *pair, enum sx_feed_match match,

@@ -57,7 +57,7 @@ void sx_row_control_see(struct sx_row_control *c, const struct sx_pictures *newe
 /* Notes the correction that is applied from this frame on. It may equal the current one. */
 void sx_row_control_apply(struct sx_row_control *c, const struct sx_row_correction *applied, uint64_t frame);
 /*
- * Discards the samples, because the wanted correction could not be applied. The row error is measured anew
+ * Discards the samples, because the wanted correction could not be applied. The row error is measured again
  * before the next attempt.
  */
 void sx_row_control_refused(struct sx_row_control *c);

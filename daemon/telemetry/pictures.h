@@ -62,7 +62,8 @@ bool sx_pictures_are_blind(const struct sx_pictures *p, const struct sx_pictures
 
 /*
  * Faults of the images, by medians over sampled frames, so that single frames do not count. By priority:
- * black, white: 98 % of the sampled pixels of one image or both are dark or saturated, over 8 frames; until 90 %.
+ * black, white: 98 % of the sampled pixels of one image or both are dark or saturated, over 8 frames;
+ *   until 90 %.
  * empty: 98 % of the areas are flat and next to nothing is measured, over 8 frames; until 90 %.
  * frozen: more than half of 8 frames are frozen.
  * same: one image twice. 98 % of the measured pixels are at infinity and there is no row error, over 8
