@@ -1,5 +1,5 @@
 /*
- * Checks and words that all backends share.
+ * Checks and names that all backends share.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -39,7 +39,10 @@ const char *sx_stage_name(enum sx_stage stage, const struct sx_stereo_params *p)
 	return stage_names[stage];
 }
 
-/* Why an engine of these abilities does not take p, the same words for every engine; NULL: it does. */
+/*
+ * Returns the reason why an engine with these abilities refuses p, in the same words for every engine; NULL
+ * if it accepts p.
+ */
 static const char *context_refusal(const struct sx_params *p, unsigned abilities)
 {
 	if (p->stereo.aggregation == SX_AGGREGATION_FASTDT && !(abilities & SX_CAN_FASTDT_WIDE)) {

@@ -1,5 +1,5 @@
 /*
- * What every backend checks before it makes a context, or takes a pair.
+ * Checks that every backend makes before it creates a context or accepts a pair.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -14,27 +14,29 @@ extern "C" {
 #endif
 
 /*
- * Scores of a pair that the configuration has a use for, or NULL: only the slanted methods read them, and
- * only where classes are configured.
+ * Returns the scores of a pair if the configuration uses them, else NULL. Only the slanted methods read
+ * scores, and only if classes are configured.
  */
 const struct sx_scores *sx_context_scores(const struct sx_context_config *c, const struct sx_pair *pair);
 
-/* Likewise the map of another process: read by an external matcher only. */
+/* Returns the disparity map of another process in a pair, else NULL. Only an external matcher reads it. */
 const struct sx_disparity *sx_context_disparity(const struct sx_context_config *c,
 						const struct sx_pair *pair);
 
 /*
- * Choices that not every backend computes: FastDT in float and int32 (int16 and int8 all do), slanted-exact.
+ * Choices that only some backends compute: FastDT in float and int32 (every backend computes int16 and int8),
+ * and slanted-exact.
  */
 enum sx_ability { SX_CAN_FASTDT_WIDE = 1, SX_CAN_SLANTED_EXACT = 2 };
 
 /*
- * sx_stereo_resolve(); and no left-right check where the map is another's, which comes without that of the
- * right image. What engines do with the parameters of a context.
+ * Resolves the parameters of a context, as every engine does: calls sx_stereo_resolve(), and turns the
+ * left-right check off if the disparity map comes from another process, because that process sends no right
+ * map.
  */
 void sx_context_resolve(struct sx_params *p);
 
-/* Size of the images of a pair. */
+/* Return the size of the images of a pair, px. */
 static inline int sx_context_pair_width(const struct sx_context_config *c)
 {
 	return c->rectify ? c->rig.raw_width : c->width;
@@ -45,22 +47,23 @@ static inline int sx_context_pair_height(const struct sx_context_config *c)
 }
 
 /*
- * Maps of both raw images; zeroed ones where pairs come rectified. c: parameters resolved. -ENOMEM: none.
- * sx_rectify_map_finish() each.
+ * Creates the rectification maps of both raw images; zeroed maps if pairs come rectified. c: parameters
+ * resolved. Returns 0 or -ENOMEM. Call sx_rectify_map_finish() on each map.
  */
 int sx_context_maps_init(struct sx_rectify_map map[2], const struct sx_context_config *c);
 
 /*
- * Checks sizes, pixel format, parameters, and that the backend named engine can do what they ask for.
- * abilities: SX_CAN_* bits. 0; -EINVAL wrong value, -ENOTSUP not computed by this engine; both with one
- * sentence in why, the latter's names the key, its value and the engines that compute it.
+ * Checks sizes, pixel format and parameters, and that the backend named `engine` computes what the parameters
+ * select. abilities: SX_CAN_* bits. Returns 0, -EINVAL for a wrong value, or -ENOTSUP for a choice that this
+ * engine does not compute. Errors come with one sentence in `why`. For -ENOTSUP it names the key, its value
+ * and the engines that compute it.
  */
 int sx_context_check(const struct sx_context_config *c, const char *engine, unsigned abilities, char *why,
 		     size_t why_bytes);
 
 /*
- * 0, or -EINVAL when the pair's images, scores or disparities differ from each other or from the
- * configuration in size or format.
+ * Returns 0, or -EINVAL if the images, scores or disparities of the pair differ in size or format from each
+ * other or from the configuration.
  */
 int sx_context_check_pair(const struct sx_context_config *c, const struct sx_pair *pair);
 

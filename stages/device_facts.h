@@ -1,5 +1,5 @@
 /*
- * What a GPU is, for reports: sx_backend.facts fills it.
+ * Facts about a GPU, for reports. sx_backend.facts fills them.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -9,16 +9,17 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* What a GPU and its driver say of themselves; 0 and empty: they do not. */
+/* Facts that a GPU and its driver report; 0 or empty if they do not report one. */
 struct sx_device_facts {
 	char name[96];
-	char code[128];	     /* what the build has code for: "sm_72, sm_87" */
-	int capability, sms; /* 87: sm_87; multiprocessors of all of it */
-	bool integrated;     /* part of the processor's chip */
-	double clock_hz;     /* of multiprocessors, at most */
-	double bytes_per_s;  /* of its memory, at most */
-	size_t memory_bytes; /* an integrated one shares it */
-	int runtime, driver; /* CUDA that the engine was built with, and that the driver is for: 12060 */
+	char code[128];	     /* architectures that the build has code for: "sm_72, sm_87" */
+	int capability, sms; /* compute capability (87: sm_87); number of multiprocessors of the whole GPU */
+	bool integrated;     /* the GPU is on the chip of the processor */
+	double clock_hz;     /* highest clock of multiprocessors */
+	double bytes_per_s;  /* highest bandwidth of the GPU's memory */
+	size_t memory_bytes; /* an integrated GPU shares this memory with the processor */
+	/* CUDA version that the engine was built with, and version that the driver supports: 12060 */
+	int runtime, driver;
 };
 
 #endif

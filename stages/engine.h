@@ -1,9 +1,10 @@
 /*
- * The engine interface: one meaning, several speeds. A backend is a table of functions; the reference engine
- * (stages/reference.c) is the meaning, cpu/ and gpu/ give the same bytes after every stage.
+ * The engine interface: one definition of the results, several implementations of different speed. A backend
+ * is a table of functions. The reference engine (stages/reference.c) defines the results. cpu/ and gpu/ give
+ * the same bytes after every stage.
  *
- * An engine logs nothing and decides nothing. Errors are negative errno; create functions also leave a
- * sentence in why.
+ * An engine logs nothing and decides nothing. Errors are negative errno. Functions that create something also
+ * write a sentence to `why`.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -18,52 +19,54 @@
 #include "stages/road/road.h"
 #include "stages/stereo/stretch.h"
 
-struct stixel;	  /* include/stixel.h */
-struct sx_device; /* a backend's own: worker threads, GPU */
+struct stixel;	  /* see include/stixel.h */
+struct sx_device; /* device of a backend: worker threads, GPU */
 struct sx_device_facts;
-struct sx_context; /* a backend's own: every buffer of one frame in flight */
+struct sx_context; /* context of a backend: every buffer of one frame in flight */
 
 enum sx_backend_choice { SX_BACKEND_AUTO, SX_BACKEND_CPU, SX_BACKEND_CUDA, SX_BACKEND_REFERENCE };
 
 /*
- * cuda: where matching costs and path costs live. Stored: both in memory; counted: path costs alone, each
- * path counts the costs that it wants; checkpoint: neither (gpu/stereo/checkpoint_cuda.h). Auto: what is
- * predicted to be faster (predict/predict.h).
+ * cuda: storage of matching costs and path costs. Stored: both in memory. Counted: path costs alone; each
+ * path computes the matching costs that it needs. Checkpoint: neither (gpu/stereo/checkpoint_cuda.h). Auto:
+ * the choice that is predicted to be faster (predict/predict.h).
  */
 enum sx_volume_choice { SX_VOLUME_AUTO, SX_VOLUME_STORED, SX_VOLUME_COUNTED, SX_VOLUME_CHECKPOINT };
-/* "auto", "stored", "counted", "checkpoint", by enum sx_volume_choice; NULL behind the last. */
+/* "auto", "stored", "counted", "checkpoint", indexed by enum sx_volume_choice. NULL follows the last name. */
 extern const char *const sx_volume_names[];
-/* cuda: how pairs reach the kernels. Auto: mapped on an integrated GPU, copy otherwise. */
+/* cuda: transfer of pairs to the kernels. Auto: mapped on an integrated GPU, copy on other GPUs. */
 enum sx_input_choice { SX_INPUT_AUTO, SX_INPUT_MAPPED, SX_INPUT_COPY };
 
 struct sx_engine_params {
 	enum sx_backend_choice backend;
 	int contexts; /* frames in flight, 1..4 */
 	int device;   /* GPU index */
-	int threads;  /* cpu workers, 0 = one per available core, ..64 */
-	int sms;      /* cuda: multiprocessors to use, for measurements; 0 = all */
+	int threads;  /* cpu worker threads, at most 64; 0 = one per available core */
+	int sms;      /* cuda: number of multiprocessors to use, for measurements; 0 = all */
 	enum sx_volume_choice volume;
 	enum sx_input_choice input;
-	int spin_us; /* cuda: polls for a frame from so long before its expected end on, 0..1000; 0: sleeps */
+	/* cuda: time before the expected end of a frame when polling begins, us, 0..1000; 0: wait sleeps */
+	int spin_us;
 };
 
 /*
- * How pairs came to the engine and results left it, counted since open; each copy is counted where it is
- * asked for. path: "mapped" (kernels read the pair where it lies), "copy" (one asynchronous copy an image
- * from pinned memory), "host" (engines that compute in host memory). staged: images that were not pinned and
- * had to be copied by the processor first.
+ * Transfers of pairs to the engine and of results from it, counted since open. The code that requests a copy
+ * counts it. path: "mapped" (kernels read the pair in its own memory), "copy" (one asynchronous copy per
+ * image from pinned memory), "host" (engines that compute in host memory). staged: images in memory that was
+ * not pinned, which the processor had to copy first.
  */
 struct sx_transfers {
 	const char *path;
 	uint64_t frames, copies_in, copied_bytes, staged, copies_out;
-	uint64_t peeks; /* maps that were copied for a viewer or a check, beside the results */
+	uint64_t peeks; /* maps that were copied for a viewer or a check, in addition to the results */
 };
 
-/* Stages in the order they run. */
+/* Stages in their order of execution. */
 enum sx_stage {
 	SX_STAGE_INGEST,
-	SX_STAGE_CENSUS, /* what pixels bring to their costs; of the cpu engine with zncc: and all costs */
-	SX_STAGE_SGM,	 /* aggregation: paths or FastDT; of the cpu engine with sgm: and winner */
+	/* descriptors, or window sums of zncc; the cpu engine with zncc includes all costs */
+	SX_STAGE_CENSUS,
+	SX_STAGE_SGM, /* aggregation: paths or FastDT; the cpu engine with sgm includes the winner */
 	SX_STAGE_WINNER,
 	SX_STAGE_MEDIAN,
 	SX_STAGE_LEFT_RIGHT,
@@ -74,27 +77,30 @@ enum sx_stage {
 	SX_STAGE_REDUCE,
 	SX_STAGE_SEGMENT, /* DP, slanted or RDP */
 	SX_STAGE_COMPACT,
-	SX_STAGE_MONITOR, /* of the cuda engine beside the two before */
+	SX_STAGE_MONITOR, /* the cuda engine runs this stage beside the two before */
 	SX_STAGE_COUNT
 };
-/* "ingest", "census", "sgm", ...; as p has it, "zncc" instead of "census" and "fastdt" instead of "sgm". */
+/*
+ * Returns the name of a stage: "ingest", "census", "sgm", ... Depending on p, "zncc" replaces "census",
+ * "fastdt" replaces "sgm", and "external" replaces "winner".
+ */
 const char *sx_stage_name(enum sx_stage stage, const struct sx_stereo_params *p);
 
-/* What sx_backend.peek shows after a frame: the output of each stage, for checks and viewers. */
+/* Outputs of stages that sx_backend.peek shows after a frame, for checks and viewers. */
 enum sx_tap {
 	SX_TAP_LEFT,
 	SX_TAP_RIGHT, /* U8: grey images after ingest, rectified */
 	SX_TAP_LEFT_FLAT,
-	SX_TAP_RIGHT_FLAT, /* U8: tiles of SX_FLAT_TILE by SX_FLAT_TILE pixels, 1 where the image is flat */
+	SX_TAP_RIGHT_FLAT, /* U8: tiles of SX_FLAT_TILE by SX_FLAT_TILE px, bits SX_TILE_* (flat.h) */
 	SX_TAP_LEFT_CENSUS,
 	SX_TAP_RIGHT_CENSUS, /* U32 or U64 descriptors */
 	SX_TAP_SUM,	     /* U16, width*disparities wide: S[y][x][d]; only with keep_volume */
-	SX_TAP_WINNER,	     /* U16 Q4 before filters, shifted frame (min_disparity not added) */
+	SX_TAP_WINNER,	     /* U16 Q4 before filters, in the shifted frame (min_disparity is not added) */
 	SX_TAP_WINNER_RIGHT, /* U16 integer disparity of the right image */
 	SX_TAP_MEDIAN,
 	SX_TAP_MEDIAN_RIGHT,
 	SX_TAP_LEFT_RIGHT, /* U16 Q4 after the left-right check, min_disparity added */
-	SX_TAP_SPECKLE,	   /* U16 Q4 without islands, before it is smoothed */
+	SX_TAP_SPECKLE,	   /* U16 Q4 after the speckle filter, before smoothing */
 	SX_TAP_DISPARITY,  /* U16 Q4, final */
 	SX_TAP_CONFIDENCE, /* U8, final */
 	/* U16 Q4: cells of a column x columns, one row per stixel column, index 0 = image bottom */
@@ -104,23 +110,25 @@ enum sx_tap {
 };
 
 struct sx_context_config {
-	int width, height;   /* of what is matched */
-	enum sx_pixel pixel; /* of the pairs that will come */
+	int width, height;   /* size of the rectified images */
+	enum sx_pixel pixel; /* format of the images of each pair */
 	struct sx_params params;
-	bool keep_volume; /* checks only: keep S for SX_TAP_SUM (2 more bytes per cell) */
-	/* cuda: measure stage_ns, which takes part of the time measured; others always do */
+	bool keep_volume; /* for checks: keep S for SX_TAP_SUM (2 more bytes per cell) */
+	/* cuda: measure stage_ns, which itself costs time. The other engines always measure it. */
 	bool time_stages;
-	/* cuda, for measurements: wait asks the device again and again, and event_fd stays silent */
+	/* cuda, for measurements: wait polls the device all the time, and event_fd gives no signal */
 	bool busy_wait;
-	bool rectify;	   /* pairs are raw, and rectified as they are read, ... */
-	struct sx_rig rig; /* ... by this: width, height are its rectified size, pairs have its raw one */
+	bool rectify; /* pairs are raw images; the engine rectifies them as it reads them */
+	/* cameras for rectify: width, height above are the rectified size, pairs have the raw size */
+	struct sx_rig rig;
 };
 
 /*
- * One finished frame. Everything belongs to the context and is valid until its next submit.
- * offsets: columns + 1 entries; stixels of column u are stixels[offsets[u] .. offsets[u+1]), bottom to top.
- * stage_ns: duration of each stage, 0 where it did not run or is part of another. Stages of the cuda engine
- * may run beside each other, so that their sum can exceed the frame's time.
+ * One finished frame. The context owns everything in it. It is valid until the next submit to the context.
+ * offsets: columns + 1 entries. The stixels of column u are stixels[offsets[u] .. offsets[u+1]), bottom to
+ * top.
+ * stage_ns: duration of each stage, ns; 0 if the stage did not run or is part of another stage. Stages of the
+ * cuda engine may run at the same time, so that their sum can exceed the frame's time.
  */
 struct sx_result {
 	const struct stixel *stixels;
@@ -128,36 +136,37 @@ struct sx_result {
 	uint32_t columns, count;
 	struct sx_road road;
 	struct sx_monitor monitor;
-	struct sx_stretch stretch; /* raw values that became grey level 0 and 255, of Y16; else {0, 0} */
+	struct sx_stretch stretch; /* Y16: raw values that became grey levels 0 and 255; else {0, 0} */
 	int64_t started_ns, finished_ns;
-	int64_t device_ns[2]; /* began, ended, as far as the device tells (cuda, time_stages); else 0 */
+	int64_t device_ns[2]; /* start and end, measured by the device (cuda with time_stages); else 0 */
 	int64_t stage_ns[SX_STAGE_COUNT];
 };
 
 /*
- * Called once a frame, by a thread of the engine, as soon as it has read images, scores and map of a pair:
- * their memory can be used again while the frame is still being computed. Engines that read until the end of
- * the frame (cuda) do not call it.
+ * Called once per frame, by a thread of the engine, when the engine has read the images, scores and disparity
+ * map of a pair. The caller can then reuse their memory although the frame is still being computed. Engines
+ * that read until the end of the frame (cuda) do not call it.
  */
 typedef void sx_images_read_fn(void *user);
 
 /*
  * Thread: one thread submits to and collects from all contexts of a device.
- * context_create resolves the parameters (sx_stereo_resolve) and takes all memory; submit, wait and result
- *   allocate nothing. It and context_destroy may be called by another thread, one call at a time, while
- *   contexts of the device compute; what they compute stays the same. A context that cannot be made takes
- *   nothing from the others.
+ * context_create resolves the parameters (sx_stereo_resolve) and takes all memory. submit, wait and result
+ * allocate nothing. Another thread may call context_create and context_destroy, one call at a time, while
+ * contexts of the device compute. The results of these contexts do not change. A context that cannot be
+ * created takes nothing from the others.
  * submit: starts a pair and returns at once (the reference engine computes inside submit). pair must stay
- *   until the frame is done, its images until then or until images_read (may be NULL) is called with user.
- *   previous: last road that was found and its age, or NULL.
- *   -EINVAL: the pair differs from the configuration; -EBUSY: the frame before has not been waited for.
- * event_fd: becomes readable when the submitted frame is done (an eventfd; wait() drains it). Where
- *   nearly_done is followed it may be readable later than the frame was waited for, and means nothing then.
- * wait: 1 done, 0 not within timeout_ms (-1: for ever), negative errno when the frame failed; -ENODATA when
- *   none was submitted.
+ * valid until the frame is done, its images until then or until the engine calls images_read (may be NULL)
+ * with user. previous: last road that was found and its age, or NULL. -EINVAL: the pair differs from the
+ * configuration; -EBUSY: the caller has not waited for the frame before.
+ * event_fd: becomes readable when the submitted frame is done (an eventfd; wait() drains it). If the caller
+ * polls as nearly_done suggests, event_fd may become readable after the caller has waited for the frame. It
+ * then has no meaning.
+ * wait: 1 done; 0 not done within timeout_ms (-1: no timeout); negative errno: the frame failed; -ENODATA: no
+ * frame was submitted.
  */
 struct sx_backend {
-	const char *name; /* "reference", "cpu", "cuda": the word of configuration, status and tests */
+	const char *name; /* "reference", "cpu", "cuda": name in configuration, status and tests */
 	int (*open)(struct sx_device **ret, const struct sx_engine_params *p, char *why, size_t why_bytes);
 	void (*close)(struct sx_device *d);
 	const char *(*describe)(const struct sx_device *d); /* "AVX2, 2 threads"; valid while d lives */
@@ -169,32 +178,47 @@ struct sx_backend {
 	int (*event_fd)(const struct sx_context *x);
 	int (*wait)(struct sx_context *x, int timeout_ms);
 	/*
-	 * Optional (NULL: never). When, by sx_now_ns(), the submitted frame should be done: calling wait(x,
-	 * 0) again and again from from_ns to until_ns learns it sooner than who sleeps. False: not known.
+	 * Optional (NULL: not known). Reports when, by sx_now_ns(), the submitted frame should be done:
+	 * calling wait(x, 0) again and again from from_ns to until_ns detects the end sooner than sleeping
+	 * does. False: not known.
 	 */
 	bool (*nearly_done)(const struct sx_context *x, int64_t *from_ns, int64_t *until_ns);
 	const struct sx_result *(*result)(const struct sx_context *x);
-	/* View of a tap of the last frame; -ENOENT when this engine or configuration does not keep it. */
+	/*
+	 * Returns a view of a tap of the last frame. -ENOENT if this engine or configuration does not keep
+	 * it.
+	 */
 	int (*peek)(const struct sx_context *x, enum sx_tap tap, struct sx_image *view);
-	size_t (*memory)(const struct sx_device *d); /* bytes that it and all its contexts hold */
-	/* Optional (NULL: it is no host memory): bytes that a context holds, without what all share. */
+	size_t (*memory)(const struct sx_device *d); /* bytes of the device and all its contexts */
+	/*
+	 * Optional (NULL: the memory is no host memory): bytes of one context, without the part that contexts
+	 * share.
+	 */
 	size_t (*context_memory)(const struct sx_context *x);
 	/*
 	 * Optional (NULL: pairs may lie anywhere). pin makes host memory of a source readable to the device
-	 * until unpin or close, not while a frame is in flight; negative errno: its pairs cost a copy more.
+	 * until unpin or close. Do not call it while a frame is in flight. Negative errno: pairs in this
+	 * memory cost one more copy.
 	 */
 	int (*pin)(struct sx_device *d, void *memory, size_t bytes);
 	void (*unpin)(struct sx_device *d, void *memory);
 	void (*transfers)(const struct sx_device *d, struct sx_transfers *t); /* NULL: path "host" */
-	/* Optional: a sentence about the last negative answer of submit, wait or peek, empty before one. */
+	/* Optional: a sentence about the last error of submit, wait or peek; empty before the first error. */
 	const char *(*failure)(const struct sx_device *d);
-	/* Optional: PCI address of the card that computes, "0000:1b:00.0"; NULL: it is none. */
+	/* Optional: PCI address of the card that computes, "0000:1b:00.0"; NULL: the device is not a card. */
 	const char *(*bus_id)(const struct sx_device *d);
-	/* Optional: bytes of device memory that path aggregation moves per frame, by its layout. */
+	/*
+	 * Optional: bytes of device memory that path aggregation moves per frame with the layout of this
+	 * context.
+	 */
 	size_t (*traffic)(const struct sx_context *x);
-	/* Optional: what became of engine.volume and why, one sentence; valid while the context lives. */
+	/*
+	 * Optional: one sentence with the layout that engine.volume led to, and the reason. Valid while the
+	 * context lives.
+	 */
 	const char *(*volume)(const struct sx_context *x);
-	void (*facts)(const struct sx_device *d, struct sx_device_facts *f); /* NULL: it is no GPU */
+	/* NULL: the device is not a GPU */
+	void (*facts)(const struct sx_device *d, struct sx_device_facts *f);
 };
 
 extern const struct sx_backend sx_backend_reference;

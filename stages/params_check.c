@@ -1,5 +1,5 @@
 /*
- * Parameters: what depends on more than one of them.
+ * Checks of parameters that depend on each other.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -14,7 +14,7 @@
 #include "stages/road/road.h"
 #include "stages/stixels/cells.h"
 
-#define COST_LIMIT 255 /* L and the candidates of its minimum are 8 bits wide in every engine */
+#define COST_LIMIT 255 /* path costs L and the terms of its minimum are 8 bits wide in every engine */
 
 struct reason {
 	char *why;
@@ -34,8 +34,8 @@ __attribute__((format(printf, 2, 3))) static int params_refuse(const struct reas
 }
 
 /*
- * Sums of all passes must fit 16 bits, and 31 with 15 more for the weight: a pass grows
- * constant input 1 / (1 - K) fold.
+ * Checks the sums of all FastDT passes: they must fit 16 bits, and 31 bits after multiplication by a weight
+ * of 15 bits. One pass multiplies a constant input by 1 / (1 - K).
  */
 static int check_fastdt(const struct sx_stereo_params *p, const struct reason *r)
 {
@@ -66,7 +66,7 @@ static int check_aggregation(const struct sx_stereo_params *p, const struct reas
 	return 0;
 }
 
-/* which: what follows p1 and p2 in the names of the two keys. */
+/* Checks one pair of penalties. which: suffix of p1 and p2 in the names of the two keys. */
 static int check_penalties(const struct sx_stereo_params *p, int p1, int p2, const char *which,
 			   const struct reason *r)
 {
@@ -76,7 +76,7 @@ static int check_penalties(const struct sx_stereo_params *p, int p1, int p2, con
 		return params_refuse(
 			r, "stereo.p1%s = %d and stereo.p2%s = %d: p1%s must be at least 1 and at most p2%s",
 			which, p1, which, p2, which, which);
-	/* Each on its own first: the sum of two large ones would overflow. */
+	/* Compare each value alone first: the sum of two large values would overflow. */
 	if (p1 > COST_LIMIT || p2 > COST_LIMIT || largest + p1 + p2 > COST_LIMIT)
 		return params_refuse(
 			r,
@@ -121,7 +121,7 @@ static int check_filters(const struct sx_filter_params *p, const struct reason *
 	return 0;
 }
 
-/* All zero: no camera model. */
+/* Accepts all values 0: no camera model. */
 static int check_camera(const struct sx_camera *c, const struct reason *r)
 {
 	if (!isfinite(c->cx) || !isfinite(c->cy) || !(fabs(c->pitch_deg) < 90) || !(fabs(c->roll_deg) <= 30))
@@ -193,8 +193,8 @@ static int check_probabilities(const struct sx_stixel_params *p, const struct re
 }
 
 /*
- * Within these bounds float keeps what the fit needs (docs/algorithm.md, slanted stixels),
- * and nothing is infinite.
+ * Checks bounds within which float is precise enough for the fit (docs/algorithm.md, slanted stixels) and
+ * every result is finite.
  */
 static int check_slanted(const struct sx_params *p, const struct reason *r)
 {
@@ -242,7 +242,7 @@ static int check_slanted(const struct sx_params *p, const struct reason *r)
 	return 0;
 }
 
-/* kind: as stixel.h has them, 0 ground, 1 object, 2 sky. */
+/* Checks class scores. kind: as in stixel.h, 0 ground, 1 object, 2 sky. */
 static int check_semantics(const struct sx_semantic_params *s, const struct reason *r)
 {
 	if (s->classes < 0 || s->classes > SX_CLASSES_MAX)

@@ -1,5 +1,5 @@
 /*
- * Whether parameters agree with each other and with the size of the images.
+ * Check that parameters agree with each other and with the size of the images.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -9,8 +9,8 @@
 #include "stages/params/params.h"
 
 /*
- * Checks everything that a single row of the option table cannot: P1 and P2 against 8 bits, probabilities
- * that must sum up, sizes. Returns 0, or -EINVAL with one sentence in why that names both values.
+ * Checks what one row of the option table cannot check: P1 and P2 against 8 bits, sums of probabilities,
+ * sizes. Returns 0, or -EINVAL with one sentence in `why` that names both values.
  */
 int sx_params_check(const struct sx_params *p, int width, int height, char *why, size_t why_bytes);
 

@@ -1,8 +1,9 @@
 /*
  * The reference engine: calls the stages one after the other inside submit, on the caller's thread, and keeps
- * the output of each. Slow, and what the others are measured against.
+ * the output of each. It is slow. The results of the other engines are compared with its results.
  *
- * Memory: S takes 2 * width * height * disparities bytes (120 MB for 1242x375 and 128, 4.5 GB at the limits).
+ * Memory: S takes 2 * width * height * disparities bytes (120 MB for 1242x375 and 128 disparities, 4.5 GB at
+ * the limits).
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -44,31 +45,31 @@
 #include "stages/taps.h"
 
 struct sx_device {
-	size_t bytes; /* of all contexts */
+	size_t bytes; /* memory of all contexts */
 };
 
 struct sx_context {
 	struct sx_device *device;
 	struct sx_context_config config;
-	struct sx_image taps[SX_TAP_COUNT]; /* every output has a buffer of its own */
+	struct sx_image taps[SX_TAP_COUNT]; /* every output has its own buffer */
 	void *aggregation_scratch, *speckle_scratch, *flat_scratch;
 	struct sx_chance_sums *chance_sums;
 	struct sx_road_finder *road;
-	struct sx_dp_tables *dp_tables; /* method dp, */
+	struct sx_dp_tables *dp_tables; /* method dp */
 	struct sx_dp *dp;
-	struct sx_rdp_tables *rdp_tables; /* or method rdp */
+	struct sx_rdp_tables *rdp_tables; /* method rdp */
 	struct sx_rdp *rdp;
-	struct sx_slanted_tables *slanted_tables; /* or a slanted one */
+	struct sx_slanted_tables *slanted_tables; /* slanted methods */
 	struct sx_slanted *slanted;
 	struct sx_rectify_map map[2];
-	struct sx_image cells, cells_confidence; /* sx_evidence() */
-	struct sx_image scores;			 /* of cells */
+	struct sx_image cells, cells_confidence; /* outputs of sx_evidence() */
+	struct sx_image scores;			 /* class scores of cells */
 	struct sx_segments segments;
 	struct stixel *stixels;
 	uint32_t *offsets;
 	size_t bytes;
 	int event;
-	bool busy; /* submitted and not yet waited for */
+	bool busy; /* a frame was submitted, and the caller has not yet waited for it */
 	struct sx_result result;
 };
 
@@ -269,7 +270,7 @@ fail:
 	return r;
 }
 
-/* Books the time since the last call to a stage. */
+/* Adds the time since the last call to a stage. */
 static void book(struct sx_context *x, enum sx_stage stage, int64_t *since)
 {
 	int64_t now = sx_now_ns();
@@ -280,7 +281,7 @@ static void book(struct sx_context *x, enum sx_stage stage, int64_t *since)
 
 static void copy_map(const struct sx_image *from, const struct sx_image *to)
 {
-	memcpy(to->data, from->data, from->pitch * (size_t)from->height); /* taps of one shape */
+	memcpy(to->data, from->data, from->pitch * (size_t)from->height); /* both taps have the same shape */
 }
 
 static void reference_ingest(struct sx_context *x, const struct sx_pair *pair, int64_t *t)
@@ -303,7 +304,7 @@ static void reference_ingest(struct sx_context *x, const struct sx_pair *pair, i
 	book(x, SX_STAGE_INGEST, t);
 }
 
-/* From grey images to the best disparity of each pixel. */
+/* Computes the winner of each pixel from the grey images. */
 static void reference_match(struct sx_context *x, int64_t *t)
 {
 	const struct sx_stereo_params *p = &x->config.params.stereo;
@@ -325,7 +326,10 @@ static void reference_match(struct sx_context *x, int64_t *t)
 		  p);
 }
 
-/* The pair's memory is not read any more when images_read is called. */
+/*
+ * Computes the disparity map before filters. After images_read is called, the memory of the pair is not read
+ * any more.
+ */
 static void reference_measure(struct sx_context *x, const struct sx_pair *pair,
 			      sx_images_read_fn *images_read, void *user, int64_t *t)
 {
@@ -383,7 +387,7 @@ static void reference_filter(struct sx_context *x, int64_t *t)
 	book(x, SX_STAGE_CONFIDENCE, t);
 }
 
-/* What no image shows leaves the stixels. */
+/* Removes the unmeasured parts from stixels. */
 static void part_unmeasured(struct sx_context *x)
 {
 	for (int u = 0; u < x->segments.columns; u++) {
@@ -457,7 +461,7 @@ static int reference_event_fd(const struct sx_context *x)
 	return x->event;
 }
 
-/* submit has done the work: nothing to wait for, only the event to drain. */
+/* Drains the event only: submit has already done the work. */
 static int reference_wait(struct sx_context *x, int timeout_ms)
 {
 	uint64_t count;

@@ -1,5 +1,5 @@
 /*
- * Shapes of the stages' outputs.
+ * Shapes of the outputs of stages.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -13,30 +13,32 @@
 extern "C" {
 #endif
 
-/* width, height: pixels, as the comments of enum sx_tap say. */
+/* Shape of a tap. width, height: in pixels; comments of enum sx_tap describe them. */
 struct sx_tap_shape {
 	enum sx_pixel pixel;
 	int width, height;
 };
 
-/* Of a tap, whatever is on or off. */
+/* Returns the shape of a tap, even if its filter is off. */
 struct sx_tap_shape sx_tap_shape(const struct sx_context_config *c, enum sx_tap tap);
-/* False: nothing makes it. With a map of another process there are no descriptors, no S, no right map,
- * and no flat areas: what it measured where this method sees nothing is its affair. */
+/*
+ * Returns true if some stage produces the tap. With the map of another process there are no descriptors, no
+ * S, no right map and no flat areas. The other process decides about areas where this method sees nothing.
+ */
 bool sx_tap_exists(const struct sx_context_config *c, enum sx_tap tap);
 /*
- * False: an engine that keeps no more than it must keeps no image of its own: S without keep_volume, and the
- * outputs of filters that are off, which are those of the stage before.
+ * Returns true if an engine that saves memory keeps a separate image for the tap. It keeps no S without
+ * keep_volume, and no output of a filter that is off, because this output equals that of the stage before.
  */
 bool sx_tap_is_kept(const struct sx_context_config *c, enum sx_tap tap);
 /*
- * Gives the taps of filters that are off the image of the stage before.
- * taps: all, those that are kept being set.
+ * Points the taps of filters that are off to the image of the stage before. taps: all taps; those that are
+ * kept are already set.
  */
 void sx_taps_share(const struct sx_context_config *c, struct sx_image taps[SX_TAP_COUNT]);
-/* What the monitor looks at: points into taps. */
+/* Returns the input of the monitor. It points into taps. */
 struct sx_monitor_input sx_taps_monitored(const struct sx_image taps[SX_TAP_COUNT]);
-/* What sx_unmeasured_part() asks of column u: points into taps. */
+/* Returns the input of sx_unmeasured_part() for column u. It points into taps. */
 struct sx_unmeasured_column sx_taps_column(const struct sx_image taps[SX_TAP_COUNT],
 					   const struct sx_context_config *c, int u);
 

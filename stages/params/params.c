@@ -1,5 +1,5 @@
 /*
- * Parameters: what an open one stands for, and what follows from them.
+ * Parameters: values for settings that are left open, and derived numbers.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -25,11 +25,13 @@ int sx_disparity_range(const struct sx_stereo_params *p)
 }
 
 /*
- * What is best where a setting is left open (0, fastdt: auto), as measured in docs/lab-accuracy.md. These values
- * stand nowhere else: help and man page print what sx_stereo_resolve() makes of a row of the option table.
+ * Best values for settings that are left open (0, fastdt: auto), as measured in docs/lab-accuracy.md. Only
+ * this table has these values: help and man page print what sx_stereo_resolve() makes of a row of the option
+ * table.
  *
  * A larger p1 removes noise but turns slanted roads into steps, which become false obstacles. Vertical and
- * diagonal paths cross these steps: they want a smaller p1, and the more so the more of them there are.
+ * diagonal paths cross these steps. They need a smaller p1, and a still smaller one if there are more of
+ * these paths.
  */
 static const struct best {
 	int p1, p2, p1_vertical, p2_vertical;

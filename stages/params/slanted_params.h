@@ -7,37 +7,40 @@
 #define SX_STAGES_PARAMS_SLANTED_PARAMS_H
 
 /*
- * What a measurement weighs in the slanted model: c^2 or c, c = confidence / confidence_full up to 1;
- * or all the same.
+ * Weight of a measurement in the slanted model: c^2 or c, with c = confidence / confidence_full and at most
+ * 1, or the same weight for all.
  */
 enum sx_confidence_weight { SX_WEIGHT_SQUARED, SX_WEIGHT_LINEAR, SX_WEIGHT_EQUAL };
 
-/* Slanted stixels. sigma_*_px: sqrt 2 times a standard deviation; costs in nats. */
+/* Slanted stixels. sigma_*_px: sqrt 2 times a standard deviation. Costs are in nats. */
 struct sx_slanted_params {
 	enum sx_confidence_weight confidence;
-	double confidence_full; /* the confidence, in 0..1, from which on a measurement weighs all */
-	double sigma_ground_px, sigma_object_px, sigma_sky_px; /* ground: where it is far away */
-	/* how far ground lies from a plane, as a share of its disparity (of the camera's height) */
-	double roughness;
-	double offset_px; /* how far the foot of a ground stixel lies from the road, far away, */
-	double slope_px;  /* and how much steeper it is, px per image row, */
-	double bent_px;	  /* likewise where the road was seen to climb or fall */
-	int above;	  /* percent of the image height that ground may reach above the road's horizon */
-	double cut;	  /* of each stixel */
-	/* of an object off the ground: this times (1 + px of disparity), less where ground is rough */
-	double gravity;
-	double order;	    /* of an object nearer than the one below it: this times (1 + px of disparity) */
-	double gap;	    /* of ground that does not go on where the ground below it ends */
-	double hole;	    /* of a cell of ground without a disparity */
-	double semantic;    /* weight of the class scores' energy */
-	double sky_outlier; /* with scores: what a cell can cost as sky at most */
+	double confidence_full; /* lowest confidence, in 0..1, with full weight */
+	double sigma_ground_px, sigma_object_px, sigma_sky_px; /* ground: far away */
 	/*
-	 * Share of the expected ground by which a measurement below it counts as none, at 1.65 m; at less
-	 * the same depth below the road.
+	 * distance of the ground from a plane, as a share of its disparity (equal to a share of the camera
+	 * height)
+	 */
+	double roughness;
+	double offset_px; /* distance of the foot of a ground stixel from the road, far away */
+	double slope_px; /* difference between the slopes of a ground stixel and the road, px per image row */
+	double bent_px;	 /* slope_px for a frame in which the road climbs or falls */
+	int above;  /* greatest height of ground above the horizon of the road, percent of the image height */
+	double cut; /* cost of each stixel */
+	/* cost of an object off the ground: this times (1 + px of disparity), less where ground is rough */
+	double gravity;
+	double order; /* cost of an object nearer than the object below: this times (1 + px of disparity) */
+	double gap;   /* cost of ground that does not continue the ground below */
+	double hole;  /* cost of a ground cell without a disparity */
+	double semantic;    /* weight of the energy of class scores */
+	double sky_outlier; /* with scores: greatest cost of a cell as sky */
+	/*
+	 * At a camera height of 1.65 m: a measurement below the expected ground by more than this share of it
+	 * does not count. Lower cameras use the share that corresponds to the same depth below the road.
 	 */
 	double below;
-	int fill_px; /* how far to each side holes are filled from, px, 0..512; 0: not at all */
-	int feet_px; /* how much of an object's lower end may become ground, image rows, 0..512 */
+	int fill_px; /* greatest distance from which a hole is filled, px, 0..512; 0: holes stay */
+	int feet_px; /* greatest part of an object's lower end that may become ground, image rows, 0..512 */
 };
 
 #endif

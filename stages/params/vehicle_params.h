@@ -1,5 +1,5 @@
 /*
- * What has to pass between obstacles. No stage looks at it: it goes into the frame, for readers.
+ * Size of the vehicle that has to pass between obstacles. No stage reads it: the frame carries it to readers.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -9,10 +9,10 @@
 #include "include/stixel.h"
 
 struct sx_vehicle_params {
-	double height_m, step_m; /* over the road; 0: stixel_vehicle_usual() */
+	double height_m, step_m; /* over the road; 0: value of stixel_vehicle_usual() */
 };
 
-/* What is given, else the usual of a camera so high over the road, m. */
+/* Returns the given sizes. A size of 0 becomes the usual one for a camera at camera_m over the road, m. */
 static inline struct stixel_vehicle sx_vehicle_of(const struct sx_vehicle_params *p, double camera_m)
 {
 	struct stixel_vehicle v = stixel_vehicle_usual(camera_m);
