@@ -1,10 +1,11 @@
 /*
  * Rectified cameras of a calibrated pair (Bouguet), as OpenCV's stereoRectify() chooses them.
  *
- * Which view is shown is a choice. It is OpenCV's in each number, where OpenCV has one, so that what others
- * made of the same calibration fits. Its inexact undistortion is therefore part of it, unless its steps lead
- * astray (strong lenses); maps are made with the exact one. It is OpenCV 4.6, as Debian 12 and Ubuntu 24.04
- * have it; later ones take images for 1 px smaller where alpha counts.
+ * The view of the rectified cameras is a matter of choice. Every number is the one that OpenCV computes,
+ * where OpenCV computes one, so that results of other programs with the same calibration fit. Therefore this
+ * file also uses OpenCV's inexact undistortion, except where its steps diverge (strong lenses). Maps use the
+ * exact one. The model is OpenCV 4.6, the version of Debian 12 and Ubuntu 24.04. Later versions treat images
+ * as 1 px smaller where alpha has an effect.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -17,13 +18,15 @@
 #include "stages/rectify/mat3.h"
 #include "stages/rectify/rig.h"
 
-#define GRID 9	     /* raw pixels along a side whose places are looked at */
-#define LOOKS 33     /* rectified pixels along a side that are looked for in both images */
-#define STEPS 5	     /* of OpenCV's undistortion */
-#define STEPS_GAIN 8 /* by how much nearer they come, to be believed */
-#define HALVINGS 40  /* of the interval, on the way to a raw pixel */
+#define GRID 9	     /* grid points along a side of the raw image */
+#define LOOKS 33     /* rectified pixels along a side that are tested for visibility in both images */
+#define STEPS 5	     /* iterations of OpenCV's undistortion */
+#define STEPS_GAIN 8 /* factor by which the iterations must reduce the error to be accepted */
+#define HALVINGS 40  /* bisections in the search for the last ray of the model */
 
-/* Of 80 degrees: rays further out, which a plane has no place for, are taken there. */
+/*
+ * Tangent of 80 degrees. Rays further out, which have no finite place in a plane, are placed at this angle.
+ */
 #define TANGENT_MAX 5.671281819617709
 
 enum { K1, K2, P1, P2, K3, K4, K5, K6 };
@@ -37,7 +40,7 @@ static double length(const double v[3])
 	return sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
 }
 
-/* The turn around axis (any length) by angle, rad. */
+/* Computes the rotation around axis (any length) by angle, rad. */
 static void turn_around(double ret[9], const double axis[3], double angle)
 {
 	double l = length(axis), c = cos(angle), s = sin(angle), n[3] = {0, 0, 0};
@@ -55,7 +58,10 @@ static void turn_around(double ret[9], const double axis[3], double angle)
 	ret[7] += s * n[0];
 }
 
-/* The rotation nearest to what is one within rounding: m = (m + m^-T) / 2 until it stays. */
+/*
+ * Computes the rotation nearest to r, which is one within rounding: repeats m = (m + m^-T) / 2 until it
+ * converges.
+ */
 static void nearest_rotation(double ret[9], const double r[9])
 {
 	double inverse[9], transposed[9];
@@ -69,7 +75,7 @@ static void nearest_rotation(double ret[9], const double r[9])
 	}
 }
 
-/* Half of the turn r, backwards. False: it is a quarter turn or more. */
+/* Computes the inverse of half the rotation r. False: r turns by 90 degrees or more. */
 static bool half_back(double ret[9], const double r[9])
 {
 	double m[9], axis[3], s, c;
@@ -84,7 +90,7 @@ static bool half_back(double ret[9], const double r[9])
 	return c > 0;
 }
 
-/* Rotations of both cameras and the baseline. NULL, or why there are none. */
+/* Computes the rotations of both cameras and the baseline. Returns NULL, or the reason why there are none. */
 static const char *turn_cameras(struct sx_rig *rig, const double r[9], const double t[3])
 {
 	double half[9], other[9], along[9], moved[3], axis[3];
@@ -109,7 +115,7 @@ static const char *turn_cameras(struct sx_rig *rig, const double r[9], const dou
 	return NULL;
 }
 
-/* x, y at z = 1 of a raw pixel, by the steps of OpenCV. False: they lead astray. */
+/* Computes x, y at z = 1 of a raw pixel, with the iterations of OpenCV. False: they diverge. */
 static bool undistort_as_opencv(const struct sx_raw_camera *camera, double u, double v, double at[2])
 {
 	const double *k = camera->distortion;
@@ -136,8 +142,8 @@ static bool undistort_as_opencv(const struct sx_raw_camera *camera, double u, do
 }
 
 /*
- * The ray of raw pixel (x, y). False: it lies beyond the lens model, and the ray is the last one that the
- * model has on the way there.
+ * Computes the ray of raw pixel (x, y). False: the pixel lies beyond the lens model. Then the ray is the last
+ * one of the model between the principal point and the pixel.
  */
 static bool last_ray(const struct sx_raw_camera *c, double x, double y, double ray[3])
 {
@@ -162,8 +168,8 @@ static bool last_ray(const struct sx_raw_camera *c, double x, double y, double r
 }
 
 /*
- * Where raw pixel (x, y) lies in a rectified image of focal length f and principal point (0, 0). False: it
- * lies beyond the lens model, see last_ray().
+ * Computes the place of raw pixel (x, y) in a rectified image of focal length f and principal point (0, 0).
+ * False: the pixel lies beyond the lens model, see last_ray().
  */
 static bool place_of(const struct sx_rig *rig, int side, double x, double y, double f, double place[2])
 {
@@ -182,7 +188,10 @@ static bool place_of(const struct sx_rig *rig, int side, double x, double y, dou
 	return known;
 }
 
-/* Where the middle of both raw images lies. */
+/*
+ * Computes the principal point that puts the mean of the corners of both raw images in the middle of an image
+ * of the raw size.
+ */
 static void find_centre(const struct sx_rig *rig, double f, double centre[2])
 {
 	const double w = rig->raw_width - 1, h = rig->raw_height - 1;
@@ -199,8 +208,9 @@ static void find_centre(const struct sx_rig *rig, double f, double centre[2])
 }
 
 /*
- * Around all of a raw image (outer), and within its borders (inner), from the principal point. Pixels of the
- * border beyond the lens model do not limit inner, which stays infinite where a side has no other.
+ * Computes the box around all of a raw image (outer) and the box within its borders (inner), relative to the
+ * principal point. Border pixels beyond the lens model do not limit inner. It stays infinite on a side that
+ * has no other pixels.
  */
 static void find_boxes(const struct sx_rig *rig, int side, double f, struct box *inner, struct box *outer)
 {
@@ -229,7 +239,7 @@ static void find_boxes(const struct sx_rig *rig, int side, double f, struct box 
 	}
 }
 
-/* By how much each side of a box must grow to lie on that side of the rectified image. */
+/* Computes the factor by which each side of a box must grow to reach that side of the rectified image. */
 static void find_scales(const struct sx_rig *rig, const struct box *b, double scale[4])
 {
 	scale[0] = -rig->cx / b->left;
@@ -238,7 +248,7 @@ static void find_scales(const struct sx_rig *rig, const struct box *b, double sc
 	scale[3] = (rig->height - rig->cy) / b->bottom;
 }
 
-/* How much larger than f the focal length is to be. */
+/* Computes the factor by which the focal length is larger than f. */
 static double find_scale(const struct sx_rig *rig, double f, double alpha)
 {
 	double all_seen = -INFINITY, all_shown = INFINITY;
@@ -256,7 +266,10 @@ static double find_scale(const struct sx_rig *rig, double f, double alpha)
 	return all_seen * (1 - alpha) + all_shown * alpha;
 }
 
-/* Takes the raw scale if a lens model ends before all of the border; sx_rig_check() then refuses the rig. */
+/*
+ * Chooses focal length and principal point. Keeps the raw scale if a lens model ends before all of the
+ * border; sx_rig_check() then refuses the rig.
+ */
 static void choose_view(struct sx_rig *rig, double alpha)
 {
 	double f = (rig->raw[0].fy + rig->raw[1].fy) / 2 * rig->height / rig->raw_height, centre[2],

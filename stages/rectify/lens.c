@@ -17,7 +17,10 @@
 enum { K1, K2, P1, P2, K3, K4, K5, K6 };
 enum { DEGREE = 6 };
 
-/* What is made of x, y at z = 1, and its derivatives (xy: of x by y, and of y by x, which are equal). */
+/*
+ * Distorted point of x, y at z = 1, with its derivatives. xy: derivative of x by y, which equals that of y by
+ * x.
+ */
 struct distorted {
 	double x, y, xx, xy, yy;
 };
@@ -41,9 +44,9 @@ int sx_lens_coefficients(enum sx_lens lens)
 }
 
 /*
- * Whether a polynomial is above 0 between 0 and 1. It is a mean of its Bernstein coefficients, and goes
- * through the outer two: where all are above 0 it is, and otherwise the halves are looked at. Where it
- * touches 0: false.
+ * Returns true if a polynomial is above 0 between 0 and 1. The polynomial is a mean of its Bernstein
+ * coefficients and goes through the outer two. If all coefficients are above 0, the polynomial is above 0.
+ * Otherwise the function tests both halves. If the polynomial touches 0, the result is false.
  */
 static bool is_positive(const double bernstein[DEGREE + 1], int depth)
 {
@@ -69,13 +72,13 @@ static bool is_positive(const double bernstein[DEGREE + 1], int depth)
 	return is_positive(halves[0], depth - 1) && is_positive(halves[1], depth - 1);
 }
 
-/* Whether the polynomial c[0] + c[1] s + ... is above 0 from 0 to s. */
+/* Returns true if the polynomial c[0] + c[1] s + ... is above 0 from 0 to s. */
 static bool is_positive_up_to(const double c[DEGREE + 1], double s)
 {
 	static const double choose[DEGREE + 1] = {1, 6, 15, 20, 15, 6, 1};
 	double b[DEGREE + 1], power = 1;
 
-	/* forward differences, undone, make Bernstein coefficients of those of powers */
+	/* Converts power coefficients to Bernstein coefficients: the inverse of forward differences. */
 	for (int i = 0; i <= DEGREE; i++, power *= s)
 		b[i] = c[i] * power / choose[i];
 	for (int k = 1; k <= DEGREE; k++)
@@ -84,7 +87,10 @@ static bool is_positive_up_to(const double c[DEGREE + 1], double s)
 	return is_positive(b, 30);
 }
 
-/* Signs of the derivative of the radius, as a polynomial of the square, and of its denominator. */
+/*
+ * Two polynomials of the squared angle or tangent. derivative has the sign of the derivative of the radius,
+ * denominator is the denominator of the model. square_max: largest square.
+ */
 struct growth {
 	double derivative[DEGREE + 1], denominator[DEGREE + 1];
 	double square_max;
@@ -98,7 +104,7 @@ static struct growth growth_of(const struct sx_raw_camera *camera)
 
 	if (camera->lens == SX_LENS_EQUIDISTANT)
 		return g;
-	/* of r n / d: (n + 2 s n') d - n 2 s d', over d d */
+	/* derivative of r n / d: (n + 2 s n') d - n 2 s d', over d d */
 	g = (struct growth){.square_max = TANGENT_SQUARE_MAX};
 	for (int i = 0; i < 4; i++) {
 		g.denominator[i] = d[i];
@@ -132,7 +138,7 @@ double sx_lens_reach(const struct sx_raw_camera *camera)
 	return low;
 }
 
-/* Radius by angle of an equidistant lens, and its derivative. */
+/* Computes the radius of an equidistant lens at an angle, and its derivative. */
 static double bent_angle(const double *k, double angle, double *derivative)
 {
 	double s = angle * angle;
@@ -187,7 +193,7 @@ bool sx_lens_project(const struct sx_raw_camera *camera, double reach, const dou
 	if (!(u * u + v * v <= reach))
 		return false;
 	d = distort(camera->distortion, u, v);
-	if (!(d.xx * d.yy - d.xy * d.xy > 0)) /* tangential distortion alone turns back here */
+	if (!(d.xx * d.yy - d.xy * d.xy > 0)) /* tangential distortion turns the image back here */
 		return false;
 	*x = camera->fx * d.x + camera->cx;
 	*y = camera->fy * d.y + camera->cy;
@@ -195,9 +201,9 @@ bool sx_lens_project(const struct sx_raw_camera *camera, double reach, const dou
 }
 
 /*
- * Newton, whose steps are halved until they stay where the model grows and come nearer. Of a lens that
- * grows slower outwards it comes from inside, of one that grows faster from outside, and passes the place
- * in neither.
+ * Solves for the angle at a radius, by Newton's method. Each step is halved until it stays where the model
+ * grows and comes nearer. If the growth of the lens slows down outwards, the steps approach the solution from
+ * inside, otherwise from outside. They overshoot in neither case.
  */
 static bool unbend_angle(const struct sx_raw_camera *camera, double radius, double *ret)
 {
@@ -246,7 +252,7 @@ static double miss(const struct distorted *d, double u, double v)
 	return hypot(u - d->x, v - d->y);
 }
 
-/* One step of what unbend_angle() does, in two dimensions. False: none comes nearer. */
+/* Makes one step of the method of unbend_angle() in two dimensions. False: no step comes nearer. */
 static bool step_nearer(const struct sx_raw_camera *camera, const struct growth *g, double u, double v,
 			double at[2], struct distorted *d)
 {

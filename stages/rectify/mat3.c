@@ -30,7 +30,7 @@ void sx_mat3_apply(double ret[3], const double m[9], const double v[3])
 		ret[i] = m[3 * i] * v[0] + m[3 * i + 1] * v[1] + m[3 * i + 2] * v[2];
 }
 
-/* Of the element in row i and column k, with its sign. */
+/* Returns the cofactor of the element in row i and column k, with its sign. */
 static double cofactor(const double m[9], int i, int k)
 {
 	int i1 = (i + 1) % 3, i2 = (i + 2) % 3, k1 = (k + 1) % 3, k2 = (k + 2) % 3;

@@ -1,5 +1,5 @@
 /*
- * Maps of a rig, and what is seen through them.
+ * Rectification maps of a rig, and their use on images.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -13,7 +13,7 @@
 #include "stages/rectify/lens.h"
 #include "stages/rectify/mat3.h"
 
-/* Where a position lies among n pixels, in 1/256 px. False: outside. */
+/* Rounds a position among n pixels to 1/256 px. False: outside. */
 static bool round_position(double p, int n, unsigned *at)
 {
 	double rounded = floor(256 * p + 0.5), end = 256.0 * (n - 1);
@@ -53,7 +53,9 @@ static void fill_map(const struct sx_rectify_map *map, const struct sx_rig *rig,
 	}
 }
 
-/* Adds sign to the count of each column whose pixel in row y is outside; there may be no such row. */
+/*
+ * Adds `sign` to the count of each column whose pixel in row y is outside. Ignores a row y outside the image.
+ */
 static void count_outside(const struct sx_rectify_map *map, int y, int sign, int *counts)
 {
 	if (y < 0 || y >= map->height)
@@ -63,7 +65,7 @@ static void count_outside(const struct sx_rectify_map *map, int y, int sign, int
 			counts[x] += sign;
 }
 
-/* The longest run of columns that have none with a count within radius. */
+/* Returns the longest run of columns without a counted column within radius. */
 static struct sx_row_view view_of(const int *counts, int width, int radius)
 {
 	struct sx_row_view best = {0, 0};
@@ -137,7 +139,7 @@ size_t sx_rectify_map_bytes(const struct sx_rectify_map *map)
 	       (size_t)map->height * sizeof(*map->view);
 }
 
-/* Between four raw pixels, the first of which is at (x, y). */
+/* Interpolates the grey level between four raw pixels, the first of which is at (x, y). */
 static uint8_t grey_between(const struct sx_image *src, unsigned x, unsigned y, unsigned part,
 			    struct sx_stretch stretch)
 {

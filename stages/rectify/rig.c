@@ -1,5 +1,5 @@
 /*
- * Rigs: whether one makes sense, and where a point is seen.
+ * Rigs: checks of their values, and projection of points.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -17,13 +17,13 @@
 #define HEIGHT_MIN 32
 #define HEIGHT_MAX 2160
 #define FOCAL_MIN 1 /* px */
-#define GRID 33	    /* rectified pixels along a side whose rays are looked at */
+#define GRID 33	    /* rectified pixels along a side whose rays are checked */
 #define HALVINGS 40 /* steps of a search for an angle */
 #define DEGREES (180 / M_PI)
 
 static const char *const sides[2] = {"left", "right"};
 
-/* A place for one sentence. */
+/* Buffer for one sentence. */
 struct reason {
 	char *text;
 	size_t bytes;
@@ -39,7 +39,7 @@ static int check_size(const char *what, int width, int height, struct reason why
 	return 0;
 }
 
-/* whose: "of the left camera", ... */
+/* Checks a camera matrix. whose: "of the left camera", ... */
 static int check_k(const char *whose, double fx, double fy, double cx, double cy, struct reason why)
 {
 	const double k[4] = {fx, fy, cx, cy};
@@ -95,7 +95,7 @@ static int check_given(const struct sx_rig *rig, struct reason why)
 	return r;
 }
 
-/* The ray of a pixel of the rectified image, in the frame of the raw camera. */
+/* Computes the ray of a pixel of the rectified image, in the frame of the raw camera. */
 static void ray_of(const struct sx_rig *rig, int side, double u, double v, double ray[3])
 {
 	const double ahead[3] = {(u - rig->cx) / rig->fx, (v - rig->cy) / rig->fy, 1};
@@ -111,8 +111,8 @@ static bool is_in_raw(const struct sx_rig *rig, double x, double y)
 }
 
 /*
- * Finds where the lens model ends in the direction of a ray beyond it. Returns the largest angle from the axis
- * that it shows, rad, and the pixel there.
+ * Finds where the lens model ends in the direction of a ray beyond it. Returns the largest angle from the
+ * axis that the model shows, rad, and the pixel at this angle.
  */
 static double last_angle(const struct sx_raw_camera *c, double reach, const double ray[3], double *x,
 			 double *y)
@@ -135,8 +135,8 @@ static double last_angle(const struct sx_raw_camera *c, double reach, const doub
 }
 
 /*
- * Checks the rays that the rectified image needs. A ray beyond the model is not needed if the raw image ends
- * before it in that direction: there is nothing to show.
+ * Checks the rays that the rectified image needs. If the raw image ends before the end of the model in the
+ * direction of a ray, the ray is not needed, because the raw image shows nothing there.
  */
 static int check_rays(const struct sx_rig *rig, int side, struct reason why)
 {
@@ -203,8 +203,7 @@ static bool is_near(double a, double b, double tolerance)
 
 bool sx_rig_is_rectified(const struct sx_rig *rig)
 {
-	const double px = 1e-6,
-		     turn = 1e-9; /* what numbers of a file are rounded by; a map would show neither */
+	const double px = 1e-6, turn = 1e-9; /* rounding of numbers in a file; it would not change a map */
 	bool same = rig->raw_width == rig->width && rig->raw_height == rig->height;
 
 	for (int side = 0; side < 2; side++) {

@@ -1,5 +1,5 @@
 /*
- * Geometry of two raw cameras: lens models, and how a pair is rectified.
+ * Geometry of two raw cameras: lens models, and rectification of a pair.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -16,41 +16,47 @@ extern "C" {
 #endif
 
 /*
- * Whether a rectified pair can be made: sizes 32x32 to 4096x2160, finite numbers, focal lengths above 0,
- * rotations that are rotations (within 1e-3), a baseline above 0; and a lens whose model still grows with the
- * angle as far as the rectified image needs it (a polynomial that turns back would show points twice), or as
- * far as the raw image reaches. What lies beyond in the raw image is not used. 0, or -EINVAL with one
- * sentence in why.
+ * Checks that a rectified pair can be made: sizes 32x32 to 4096x2160, finite numbers, focal lengths above 0,
+ * rotations that are rotations (within 1e-3), a baseline above 0. The lens model must grow with the angle as
+ * far as the rectified image needs it, or as far as the raw image reaches. A polynomial that turns back would
+ * show points twice. Parts of the raw image beyond that angle are not used. Returns 0, or -EINVAL with one
+ * sentence in `why`.
  */
 int sx_rig_check(const struct sx_rig *rig, char *why, size_t why_bytes);
 
-/* The part of sx_rig_check() that concerns what sx_rig_align() is given: sizes, K, coefficients. */
+/* Makes the part of sx_rig_check() that concerns the input of sx_rig_align(): sizes, K, coefficients. */
 int sx_rig_check_given(const struct sx_rig *rig, char *why, size_t why_bytes);
 
 /*
- * Fills rotation, fx, fy, cx, cy and baseline_m of a rig whose sizes and raw cameras are given, from how
- * the cameras stand: a point p of the left one is r p + t of the right one (R, T of cv::stereoCalibrate;
- * metres). As OpenCV's stereoRectify() with CALIB_ZERO_DISPARITY (Bouguet; which OpenCV: align.c): each
- * camera turns by half of r, then both so that t lies along x. alpha: 0: all pixels of the rectified images
- * are seen, 1: all raw pixels are in them, between: between; -1: OpenCV's default, the scale of the raw
- * cameras. 0, or -EINVAL with one sentence in why: r is no rotation, the cameras stand above each other or
- * exchanged, nothing is seen by both, what sx_rig_check() refuses. *rig is only written on
+ * Fills rotation, fx, fy, cx, cy and baseline_m of a rig whose sizes and raw cameras are given, from the
+ * position of the cameras to each other: point p in the left camera is r p + t in the right one (R, T of
+ * cv::stereoCalibrate; metres). Works as OpenCV's stereoRectify() with CALIB_ZERO_DISPARITY (Bouguet; align.c
+ * names the version of OpenCV): each camera turns by half of r, then both turn so that t lies along x.
+ *
+ * alpha: 0: all pixels of the rectified images are seen; 1: the rectified images contain all raw pixels;
+ * between 0 and 1: a scale in between; -1: OpenCV's default, the scale of the raw cameras.
+ *
+ * Returns 0, or -EINVAL with one sentence in `why`: r is no rotation, the cameras stand above each other or
+ * are exchanged, no pixel is seen by both cameras, or sx_rig_check() refuses the rig. Writes *rig only on
  * success.
  */
 int sx_rig_align(struct sx_rig *rig, const double r[9], const double t[3], double alpha, char *why,
 		 size_t why_bytes);
 
-/* Whether raw images are rectified already: no lens distortion, no rotation, K is P, of one size. */
+/*
+ * Returns true if raw images are rectified already: no lens distortion, no rotation, K equal to P, the same
+ * size.
+ */
 bool sx_rig_is_rectified(const struct sx_rig *rig);
 
 /*
- * Where raw camera side sees the pixel (u, v) of the rectified image, px. False: not at all (behind it, or
- * where its lens model has turned back). It first finds out how far the model goes, which takes
- * microseconds: for whole images there are maps.
+ * Computes where raw camera `side` sees pixel (u, v) of the rectified image, px. False: it does not see it
+ * (the ray points behind the camera, or its lens model has turned back). Each call first computes the reach
+ * of the model, which takes microseconds. Use maps for whole images.
  */
 bool sx_rig_project(const struct sx_rig *rig, int side, double u, double v, double *x, double *y);
 
-/* The other way: the pixel of the rectified image that raw pixel (x, y) becomes. False: none. */
+/* Computes the pixel of the rectified image that raw pixel (x, y) becomes. False: none. */
 bool sx_rig_unproject(const struct sx_rig *rig, int side, double x, double y, double *u, double *v);
 
 #ifdef __cplusplus

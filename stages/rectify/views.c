@@ -1,5 +1,5 @@
 /*
- * What of a rectified pair can be matched.
+ * Views: the part of a rectified pair that can be matched.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
