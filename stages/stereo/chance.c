@@ -1,5 +1,5 @@
 /*
- * Dim areas that were matched by chance.
+ * Detection of dim areas that were matched by chance.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -10,8 +10,8 @@
 #include "stages/stereo/chance_sum.h"
 #include "stages/stereo/cost.h"
 
-#define LAST (SX_FLAT_SQUARE - 1) /* from the first to the last tile of a square */
-#define INNER SX_CHANCE_REACH	  /* tiles of a row of a square that are not at its edge */
+#define LAST (SX_FLAT_SQUARE - 1) /* tiles from the first to the last tile of a square */
+#define INNER SX_CHANCE_REACH	  /* tiles in a row of a square that are not at its edge */
 #define PER_TILE ((int)(sizeof(struct sx_chance_sums) / sizeof(int16_t)))
 
 _Static_assert(SX_FLAT_SQUARE == 5, "square_row() adds five tiles, mark_square() marks three");
@@ -22,8 +22,9 @@ bool sx_chance_looks(const struct sx_stereo_params *p)
 }
 
 /*
- * Sums of the squares that begin in row y of tiles: numbers of a tile lie beside each other, so that a row of tiles is
- * one of numbers, of which those of the next tile are PER_TILE further on.
+ * Computes the sums of the squares that begin in row y of tiles. The numbers of a tile lie side by side, so a
+ * row of tiles is handled as a row of numbers. The same number of the next tile is PER_TILE entries further
+ * on.
  */
 static void square_row(const struct sx_chance_sums *sums, int tiles_x, int y, int16_t *squares)
 {
@@ -34,7 +35,7 @@ static void square_row(const struct sx_chance_sums *sums, int tiles_x, int y, in
 	for (int j = 1; j < SX_FLAT_SQUARE; j++)
 		for (int i = 0; i < n; i++)
 			squares[i] = (int16_t)(squares[i] + from[j * n + i]);
-	for (int i = 0; i < n - PER_TILE * LAST; i++) /* in place: what is read lies behind what is written */
+	for (int i = 0; i < n - PER_TILE * LAST; i++) /* in place: reads are ahead of writes */
 		squares[i] = (int16_t)(squares[i] + squares[i + PER_TILE] + squares[i + 2 * PER_TILE] +
 				       squares[i + 3 * PER_TILE] + squares[i + 4 * PER_TILE]);
 }
@@ -52,7 +53,10 @@ bool sx_chance_any(const struct sx_image *flat, int row0, int row1)
 	return all & SX_TILE_DIM;
 }
 
-/* Marks what square (sums of it) says of three tiles of a row, of which the first is flat[0]. */
+/*
+ * Marks the three inner tiles of one row of a square, the first of which is flat[0]. square: sums of the
+ * square.
+ */
 static void mark_square(const struct sx_chance_sums *square, int bits, uint8_t *flat)
 {
 	const uint8_t dim = (flat[0] | flat[1] | flat[2]) & SX_TILE_DIM;

@@ -1,6 +1,6 @@
 /*
- * Sums over the pixels of tiles, for areas matched by chance (chance.h). Inline: the cpu engine compiles them for
- * several machines, of which most count bits by an instruction.
+ * Sums over the pixels of tiles, for areas matched by chance (chance.h). Inline, because the cpu engine
+ * compiles them for several instruction sets, most of which have an instruction that counts bits.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -11,13 +11,13 @@
 
 #include "stages/stereo/chance.h"
 
-/* What a row of an image of descriptors has in column x. */
+/* Returns the descriptor in column x of a row. */
 static inline uint64_t sx_chance_bits(const void *row, int x, bool wide)
 {
 	return wide ? ((const uint64_t *)row)[x] : ((const uint32_t *)row)[x];
 }
 
-/* wide: descriptors are U64, else U32. */
+/* Adds one row of pixels of a tile to its sums. wide: descriptors are U64, else U32. */
 static inline void sx_chance_add_tile(const uint16_t *winner, const void *left, const void *right, int width,
 				      int min_disparity, int x0, bool wide, struct sx_chance_sums *s)
 {
@@ -26,7 +26,7 @@ static inline void sx_chance_add_tile(const uint16_t *winner, const void *left, 
 	for (int x = x0; x < x0 + SX_FLAT_TILE; x++) {
 		const int partner = sx_chance_partner(x, winner[x], width, min_disparity),
 			  counts = partner >= 0;
-		/* without a branch: none where the pixel does not count */
+		/* no branch: a pixel that does not count adds 0 bits */
 		const uint64_t mask = (uint64_t)-counts, l = sx_chance_bits(left, x, wide) & mask,
 			       r = sx_chance_bits(right, counts ? partner : 0, wide) & mask;
 
@@ -41,7 +41,10 @@ static inline void sx_chance_add_tile(const uint16_t *winner, const void *left, 
 	s->right = (int16_t)(s->right + set[1]);
 }
 
-/* Which tiles of a row are at most SX_CHANCE_REACH tiles from a dim one. near: room for 2 SX_CHANCE_REACH more. */
+/*
+ * Finds the tiles of a row that are at most SX_CHANCE_REACH tiles away from a dim tile. near: room for 2
+ * SX_CHANCE_REACH more entries.
+ */
 static inline void sx_chance_near(const struct sx_image *flat, int row, uint8_t *near)
 {
 	const int n = flat->width, end = n + 2 * SX_CHANCE_REACH;
@@ -53,7 +56,7 @@ static inline void sx_chance_near(const struct sx_image *flat, int row, uint8_t 
 		for (int i = 0; tiles && i < n; i++)
 			near[SX_CHANCE_REACH + i] |= tiles[i] & SX_TILE_DIM;
 	}
-	/* in place, of 2, 4 and at last 7 tiles from each on: what is read lies behind what is written */
+	/* in place: joins 2, 4 and at last 7 tiles from each entry on. Reads are ahead of writes. */
 	for (int i = 0; i + 1 < end; i++)
 		near[i] |= near[i + 1];
 	for (int i = 0; i + 2 < end; i++)
@@ -62,7 +65,10 @@ static inline void sx_chance_near(const struct sx_image *flat, int row, uint8_t 
 		near[i] |= near[i + SX_CHANCE_REACH];
 }
 
-/* The last tile of a row that is no multiple of tiles lies partly outside, where no pixel has a descriptor. */
+/*
+ * Adds one row of pixels to the sums of its tiles. If the width is no multiple of a tile, the last tile lies
+ * partly outside, where no pixel has a descriptor.
+ */
 static inline void sx_chance_add_row(const uint16_t *winner, const void *left, const void *right, int width,
 				     int min_disparity, bool wide, const uint8_t *near,
 				     struct sx_chance_sums *sums)
@@ -74,9 +80,9 @@ static inline void sx_chance_add_row(const uint16_t *winner, const void *left, c
 }
 
 /*
- * Sums of a row of tiles; 0 for tiles that no square of a dim one reaches. winner: the map of sx_winner(), before the
- * median. descriptor: sx_census() of the left and of the right image, U32 or U64. flat: sx_flat() of the left image.
- * sums: SX_FLAT_TILES() of the width.
+ * Computes the sums of a row of tiles; 0 for tiles more than SX_CHANCE_REACH tiles away from every dim tile.
+ * winner: the map of sx_winner(), before the median. descriptor: sx_census() of the left and of the right
+ * image, U32 or U64. flat: sx_flat() of the left image. sums: SX_FLAT_TILES() of the width.
  */
 static inline void sx_chance_sum_row(const struct sx_image *winner, const struct sx_image descriptor[2],
 				     const struct sx_image *flat, int min_disparity, int row,

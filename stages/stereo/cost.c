@@ -31,7 +31,7 @@ static uint64_t descriptor_at(const struct sx_image *img, int x, int y)
 	return img->pixel == SX_PIXEL_U32 ? ((const uint32_t *)row)[x] : ((const uint64_t *)row)[x];
 }
 
-/* The right column of a candidate; false: it is out of view. */
+/* Computes the right column of a candidate. False: the column is out of view. */
 static bool partner_of(const struct sx_cost_input *in, int x, int d, const struct sx_stereo_params *p,
 		       int *partner)
 {

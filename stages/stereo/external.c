@@ -1,5 +1,5 @@
 /*
- * From a map of another process to the winner's form.
+ * Conversion of the map of another process to the form of the winner.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,5 +1,5 @@
 /*
- * A disparity map of another process in place of a winner: the step from its numbers to ours.
+ * Disparity map of another process in place of a winner: converts its values to those of the engine.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -11,14 +11,14 @@
 #include "stages/params/params.h"
 
 /*
- * Confidence of a map that comes without: a quarter of the weight that a sure measurement has in slanted
- * stixels (confidence_full). In full, what is wrong in a map becomes obstacles (docs/external.md).
+ * Confidence of a map that comes without one. It gives a quarter of the weight of a sure measurement in
+ * slanted stixels (confidence_full). With full weight, errors of a map become obstacles (docs/external.md).
  */
 #define SX_EXTERNAL_CONFIDENCE 24
 
-/* What a value v of a map, 1/256 px, becomes. First and last: of the disparities that are searched, Q4. */
+/* Range of valid disparities, for the conversion of values v of a map (1/256 px). */
 struct sx_external_range {
-	int shift, last; /* Q4: min_disparity; largest in the shifted frame */
+	int shift, last; /* Q4: min_disparity; largest disparity in the shifted frame */
 };
 
 static inline struct sx_external_range sx_external_range(const struct sx_stereo_params *p)
@@ -29,16 +29,18 @@ static inline struct sx_external_range sx_external_range(const struct sx_stereo_
 }
 
 /*
- * left: U16 Q4 in the shifted frame, as sx_winner() has it; confidence: U8. Both of the map's size.
- * v: q = (v + 8) / 16, 1/256 px rounded to 1/16, halves up; so 1 to 7 are infinity, 0 px, and 0 stays
- * invalid. Valid is what matching could have found, min_disparity .. min_disparity + disparities - 1 px, ends
- * included; left = q - 16 * min_disparity. All else is invalid.
- * confidence: the map's, or SX_EXTERNAL_CONFIDENCE; independent of validity: sx_confidence() masks it.
- * map: NULL: nothing was measured; all is invalid.
+ * Converts a map. left: U16 Q4 in the shifted frame, as the output of sx_winner(). confidence: U8. Both have
+ * the map's size.
+ * A value v becomes q = (v + 8) / 16: 1/256 px is rounded to 1/16 px, halves up. So values 1 to 7 become
+ * infinity, 0 px, and 0 stays invalid. A value is valid if matching could have found it: min_disparity ..
+ * min_disparity + disparities - 1 px, ends included. Then left = q - 16 * min_disparity. All other values are
+ * invalid.
+ * confidence: that of the map, or SX_EXTERNAL_CONFIDENCE, also for invalid pixels: sx_confidence() masks it.
+ * map: NULL if nothing was measured; then all pixels are invalid.
  */
 void sx_external(const struct sx_disparity *map, const struct sx_image *left,
 		 const struct sx_image *confidence, const struct sx_stereo_params *p);
-/* Rows y0 .. y1 - 1 of it. */
+/* Converts rows y0 .. y1 - 1 of a map. */
 void sx_external_rows(const struct sx_disparity *map, const struct sx_image *left,
 		      const struct sx_image *confidence, const struct sx_stereo_params *p, int y0, int y1);
 

@@ -1,5 +1,6 @@
 /*
- * FastDT. One plane after the other, as its meaning is; costs are made once, for all planes of a row.
+ * FastDT, as its definition in fastdt.h: one plane after the other. Costs are computed once, for all planes
+ * of a row.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -30,13 +31,14 @@ struct filter {
 	const struct sx_image *guide;
 	const struct sx_stereo_params *p;
 	struct sx_fastdt_weights weights;
-	size_t size;		/* pixels of a plane */
-	float *real_costs;	/* float: [y][x][d] */
-	uint8_t *row_costs;	/* the others: of one image row */
-	union cell *plane;	/* the one that is filtered */
-	union cell *subtracted; /* the lowest disparity's, as the pass before the subtraction left it */
-	union cell *least;	/* V(O) */
-	union cell *gain;	/* G */
+	size_t size;	    /* number of pixels of a plane */
+	float *real_costs;  /* variant float: costs [y][x][d] */
+	uint8_t *row_costs; /* other variants: costs of one image row */
+	union cell *plane;  /* plane that is being filtered */
+	/* plane of the lowest disparity, as the pass before the subtraction left it */
+	union cell *subtracted;
+	union cell *least; /* V(O) of fastdt.h */
+	union cell *gain;  /* G of fastdt.h */
 };
 
 static bool is_float(const struct sx_stereo_params *p)
@@ -79,7 +81,7 @@ static void fastdt_subtract(const struct filter *f)
 			f->plane[i].whole -= f->subtracted[i].whole;
 }
 
-/* dx, dy: where a pass goes; its first pixels stay as they are. */
+/* Filters the plane in direction dx, dy. The first pixels in this direction stay as they are. */
 static void fastdt_pass(const struct filter *f, int dx, int dy)
 {
 	int width = f->guide->width, height = f->guide->height;
@@ -105,7 +107,8 @@ static void fastdt_code(const struct filter *f)
 }
 
 /*
- * All passes over the plane; keep: it is the lowest disparity's, and subtracted from those that follow, too.
+ * Makes all passes over the plane. keep: the plane is that of the lowest disparity. It is stored, and
+ * subtracted from itself and from the planes that follow.
  */
 static void fastdt_run(const struct filter *f, bool keep)
 {
@@ -140,7 +143,7 @@ static uint16_t fastdt_sum_of(const struct filter *f, size_t i)
 	return (uint16_t)(s < 0 ? 0 : s > UINT16_MAX ? UINT16_MAX : s);
 }
 
-/* G: the largest cost everywhere, through all passes as they are without any subtraction or narrow cells. */
+/* Computes G: the largest cost everywhere, through all passes without subtraction or narrow cells. */
 static void fastdt_find_gain(struct filter *f)
 {
 	const struct sx_stereo_params *p = f->p;
@@ -163,7 +166,7 @@ static void fastdt_find_gain(struct filter *f)
 	f->plane = plane;
 }
 
-/* The matching costs of disparity d, from where fastdt_make_costs() left them. */
+/* Loads the matching costs of disparity d, which fastdt_make_costs() has stored. */
 static void fastdt_load(const struct filter *f, const struct sx_image *sum, int d)
 {
 	size_t step = (size_t)f->p->disparities, width = (size_t)f->guide->width;
@@ -187,7 +190,7 @@ static void fastdt_store(const struct filter *f, const struct sx_image *sum, int
 			fastdt_sum_of(f, i);
 }
 
-/* Whole costs to where S will be, real ones to a volume of their own. */
+/* Computes the costs. Stores integer costs in the memory of S, float costs in a separate volume. */
 static void fastdt_make_costs(const struct filter *f, const struct sx_cost_input *in,
 			      const struct sx_image *sum)
 {

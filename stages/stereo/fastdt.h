@@ -1,6 +1,6 @@
 /*
- * FastDT: the domain transform as an aggregation of matching costs. Each plane of one disparity is smoothed
- * by four recursive filters, one after the other, whose weights end at edges of the left image.
+ * FastDT: the domain transform as an aggregation of matching costs. Four recursive filters smooth each plane
+ * of one disparity, one after the other. Their weights are small at edges of the left image.
  * Pham, Jeon: Domain transformation-based efficient cost aggregation for local stereo matching (the passes);
  * Chang, Zha et al.: Z2-ZNCC and FastDT (normalisation, 16 and 8 bits).
  *
@@ -14,15 +14,15 @@
  *   int16  as int32, each value held to -32768..32767.
  *   int8   as int16; what "to the left" stores is coded in 8 bits (sx_fastdt_encode) and decoded for "down".
  *
- * A plane of constant cost grows 926 fold with the default sigma_s, so that 16 bits would not do. Therefore
- * the plane of the lowest disparity is subtracted from all where a pass reads its input: in "to the left" for
- * int8, in "down" for the others. All planes then hold values around and below 0.
+ * A plane of constant cost grows 926 fold with the default sigma_s. 16 bits could not hold it. Therefore one
+ * pass subtracts the plane of the lowest disparity from all planes as it reads its input: "to the left" for
+ * int8, "down" for the other variants. All planes then hold values around and below 0.
  *
- * S. What is lost with the subtraction is regained by one more plane: O, whose matching cost is 0 everywhere,
- * goes through the same arithmetic. Every step is monotone, so no V(d) is below V(O), and V(d) - V(O) is the
- * aggregated cost again. It is larger where weights are larger; the right map compares it between pixels, so
- * it is divided by what the largest cost would have come to: G, a plane of sx_cost_max() everywhere (float
- * and zncc: 2), filtered as in int32 (float: as in float) with nothing subtracted.
+ * S. One more plane recovers what the subtraction removes: O, whose matching cost is 0 everywhere, goes
+ * through the same arithmetic. Every step is monotone, so no V(d) is below V(O), and V(d) - V(O) is the
+ * aggregated cost again. This cost is larger where weights are larger. The right map compares it between
+ * pixels. Therefore it is divided by G, the aggregated value of the largest cost: a plane of sx_cost_max()
+ * everywhere (float and zncc: 2), filtered as in int32 (float: as in float) with nothing subtracted.
  *   S(d) = (V(d) - V(O)) * R >> 16, held to 65535, R = floor(65535 * 65536 / G); float:
  *   (V(d) - V(O)) * (65535 / G), to nearest, ties to even, held to 0..65535.
  * R >= 65536, so S has the ranks of V.
@@ -43,7 +43,7 @@ extern "C" {
 
 #define SX_FASTDT_WEIGHT_BITS 15
 
-/* w by |I(p) - I(q)|: what all engines read, so that no other exp() is asked. */
+/* Weights w indexed by |I(p) - I(q)|. All engines read this table, so that no other exp() is used. */
 struct sx_fastdt_weights {
 	float real[256];
 	uint16_t fixed[256]; /* in 1/32768, up to 32767 */
@@ -51,8 +51,8 @@ struct sx_fastdt_weights {
 void sx_fastdt_weights_init(struct sx_fastdt_weights *w, const struct sx_stereo_params *p);
 
 /*
- * 16 bits in 8: 0 for v >= 0; else six bits of v below its leading ones and where they were: steps of 512
- * from -32768 on, of 32 from -2048 on, of 2 from -128 on, rounded down. Monotone.
+ * Codes 16 bits in 8: 0 for v >= 0, else six bits of v below its leading ones and the position of these bits.
+ * Steps are 512 from -32768 on, 32 from -2048 on, 2 from -128 on. Rounds down. Monotone.
  */
 static inline uint8_t sx_fastdt_encode(int16_t v)
 {
@@ -76,8 +76,8 @@ static inline int16_t sx_fastdt_decode(uint8_t code)
 }
 
 /*
- * in: grey[0] guides, all of it is matched. sum: U16, width * disparities wide, S[y][x][d].
- * scratch: sx_fastdt_scratch_bytes(), 64-byte aligned, content ignored.
+ * Aggregates the costs of a pair. in: grey[0] is the guide; all of `in` is matched. sum: U16, width *
+ * disparities wide, S[y][x][d]. scratch: sx_fastdt_scratch_bytes(), 64-byte aligned, content ignored.
  */
 void sx_fastdt(const struct sx_cost_input *in, const struct sx_image *sum, const struct sx_stereo_params *p,
 	       void *scratch);

@@ -1,6 +1,6 @@
 /*
- * Flat areas of an image. Loops over rows of bytes, which compilers turn into vectors, so that the cpu engine
- * takes this one, too.
+ * Flat areas of an image. The loops run over rows of bytes, which compilers turn into vectors. So the cpu
+ * engine uses this implementation, too.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -9,17 +9,20 @@
 #include <string.h>
 
 #define PAD 1			   /* tiles beyond each edge of the image */
-#define LAST (SX_FLAT_SQUARE - 1)  /* from the first to the last tile of a square */
-#define INNER (SX_FLAT_SQUARE - 2) /* tiles of a row of a square that are not at its edge */
+#define LAST (SX_FLAT_SQUARE - 1)  /* tiles from the first to the last tile of a square */
+#define INNER (SX_FLAT_SQUARE - 2) /* tiles in a row of a square that are not at its edge */
 
-/* Of rows of tiles, each tile and the next ones of its row, as many as a square has. Bytes lie pitch apart. */
+/*
+ * Levels of rows of tiles. Each entry covers a tile and the next tiles of its row, SX_FLAT_SQUARE in all.
+ * Rows lie pitch bytes apart.
+ */
 struct squares {
-	uint8_t *least, *most, *along; /* levels, and the widest range of a row of pixels */
+	uint8_t *least, *most, *along; /* lowest and highest levels; widest range of a row of pixels */
 	size_t pitch;
 	int width, height; /* tiles, with PAD */
 };
 
-/* The same of a row of pixels. */
+/* Levels of one row of pixels. */
 struct line {
 	uint32_t *least_of_four, *most_of_four;
 	uint8_t *grey, *least, *most;
@@ -36,7 +39,7 @@ static uint8_t most_of(uint8_t a, uint8_t b)
 	return a > b ? a : b;
 }
 
-/* Places them in memory, which is sx_flat_scratch_bytes() long; NULL: for their sizes. */
+/* Lays out squares and line in memory of sx_flat_scratch_bytes(). With NULL it only computes their sizes. */
 static struct squares squares_of(int width, int height, uint8_t *memory, struct line *line)
 {
 	struct squares s = {.width = SX_FLAT_TILES(width) + 2 * PAD,
@@ -67,7 +70,7 @@ size_t sx_flat_scratch_bytes(int width, int height)
 	return 3 * s.pitch * (size_t)s.height + (2 + 3 * SX_FLAT_TILE) * s.pitch;
 }
 
-/* Of each pixel and the next three of a row. */
+/* Finds the lowest and highest level of each pixel and the next three pixels of a row. */
 static void four_of(const uint8_t *restrict grey, uint8_t *restrict least, uint8_t *restrict most, int n)
 {
 	for (int x = 0; x < n; x++) {
@@ -76,14 +79,14 @@ static void four_of(const uint8_t *restrict grey, uint8_t *restrict least, uint8
 	}
 }
 
-/* The first byte of each word, which is that of a tile's first pixel. */
+/* Takes the first byte of each word, which belongs to the first pixel of a tile. */
 static void tiles_of(const uint32_t *restrict words, uint8_t *restrict tiles, int n)
 {
 	for (int i = 0; i < n; i++)
 		tiles[i] = (uint8_t)words[i];
 }
 
-/* Joins the levels of a row of pixels, by tiles, to those of a row of tiles. */
+/* Adds the levels of a row of pixels, by tiles, to those of a row of tiles. */
 static void join_row(const uint8_t *restrict low, const uint8_t *restrict high, uint8_t *restrict least,
 		     uint8_t *restrict most, uint8_t *restrict along, int n)
 {
@@ -99,7 +102,7 @@ static void join_row(const uint8_t *restrict low, const uint8_t *restrict high, 
 	}
 }
 
-/* A row of tiles. */
+/* Computes the levels of a row of tiles. */
 static void tile_row(const struct sx_image *grey, const struct squares *s, const struct line *l, int row)
 {
 	const size_t place = (size_t)(row + PAD) * s->pitch, width = (size_t)grey->width;
@@ -135,10 +138,10 @@ static void join_most(uint8_t *restrict a, const uint8_t *restrict b, int n)
 		a[i] = most_of(a[i], b[i]);
 }
 
-/* Of each row of tiles and the next ones, as many as a square has. */
+/* Joins each row of tiles with the next rows, SX_FLAT_SQUARE in all. */
 static void widen_down(const struct squares *s)
 {
-	static const int steps[] = {1, 2, 1}; /* rows are of 1, 2, 4 and at last 5 rows of tiles */
+	static const int steps[] = {1, 2, 1}; /* each row then covers 1, 2, 4 and at last 5 rows of tiles */
 
 	for (int i = 0; i < 3; i++)
 		for (int row = 0; row < s->height - steps[i]; row++) {
@@ -151,7 +154,7 @@ static void widen_down(const struct squares *s)
 		}
 }
 
-/* Into `most`: the bits of the square that begins at each tile of a row. */
+/* Writes the bits of the square that begins at each tile of a row to `most`. */
 static void square_row(const struct squares *s, int row)
 {
 	const size_t place = (size_t)row * s->pitch;
@@ -163,7 +166,9 @@ static void square_row(const struct squares *s, int row)
 	memset(s->most + place + width, 0, LAST);
 }
 
-/* The tiles inside of flat squares. Those of a row belong to squares that begin up to INNER rows before. */
+/*
+ * Marks the tiles of a row that lie inside flat squares. These squares begin up to INNER rows before the row.
+ */
 static void mark_row(const struct squares *s, int row, uint8_t *flat)
 {
 	const int end = s->height - LAST, first = row + PAD - INNER, last = row + PAD - 1;

@@ -31,7 +31,7 @@ static unsigned median_at(const uint8_t *row, int x)
 				 read_y16(row, x + SX_STRETCH_REACH));
 }
 
-/* Medians by their upper bits. */
+/* Counts medians by their upper bits. */
 static void count_coarse(const struct sx_image *img, uint32_t counts[SX_STRETCH_COARSE])
 {
 	for (int y = 0; y < img->height; y++)
@@ -108,7 +108,7 @@ void sx_ingest(const struct sx_image *src, const struct sx_image *grey, struct s
 			case SX_PIXEL_RGB24:
 				out[x] = grey_of_rgb(in + 3 * x);
 				break;
-			default: /* U8, and NV12's plane of Y */
+			default: /* U8, and the Y plane of NV12 */
 				out[x] = in[x];
 				break;
 			}

@@ -32,7 +32,10 @@ static bool any_is_flat(const uint8_t *flat, int tiles)
 	return all & SX_TILE_FLAT;
 }
 
-/* left: the map with the partners of row y; out: what is left of it. */
+/*
+ * Hides the pixels of one row in flat tiles. left: the row with the disparities to the partners; out: the row
+ * that is changed.
+ */
 static void hide_flat_row(const uint16_t *left, const uint8_t *flat_left, const uint8_t *flat_right,
 			  int width, int min_disparity, uint16_t *out)
 {

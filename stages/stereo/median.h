@@ -10,9 +10,10 @@
 #include "stages/params/params.h"
 
 /*
- * src, dst: U16, same size, not the same memory. dst(x,y) = the fifth smallest of the nine values around
- * (x,y); the invalid 0xffff counts as the largest, so that five invalid neighbours make a pixel invalid and
- * five valid ones fill it. The outermost rows and columns: copied, or 0 (as libSGM, which makes them valid).
+ * Filters a map. src, dst: U16, same size, not the same memory. dst(x,y) = the fifth smallest of the nine
+ * values around (x,y). The invalid value 0xffff counts as the largest, so that five invalid neighbours make a
+ * pixel invalid and five valid ones fill it. The outermost rows and columns are copied, or set to 0 (as
+ * libSGM, which makes them valid).
  */
 void sx_median(const struct sx_image *src, const struct sx_image *dst, enum sx_median_border border);
 

@@ -1,6 +1,6 @@
 /*
  * Semi-global matching. Two sweeps over the image: one in reading order for the paths whose previous pixel is
- * left or above, one backwards for the opposite ones. A path thus needs two rows of L, not a volume.
+ * left or above, one backwards for the opposite paths. So a path needs two rows of L instead of a volume.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -9,10 +9,16 @@
 #include <stdbool.h>
 
 #define PATHS_OF_SWEEP 4
-/* L beyond either end of the disparities: larger than any candidate, small enough to add P1 in 16 bits. */
+/*
+ * L beyond either end of the disparities: larger than any candidate, and small enough that adding P1 fits 16
+ * bits.
+ */
 #define ABSENT 16384
 
-/* Steps of the forward sweep; the backward sweep takes the negatives. In the order that 2, 4, 8 paths add. */
+/*
+ * Steps of the forward sweep. The backward sweep uses their negatives. 2, 4 and 8 paths use the first 1, 2
+ * and 4 entries.
+ */
 static const struct {
 	int dx, dy;
 } steps[PATHS_OF_SWEEP] = {{1, 0}, {0, 1}, {1, 1}, {-1, 1}};
@@ -24,9 +30,9 @@ struct path {
 
 struct sweep {
 	struct path paths[PATHS_OF_SWEEP];
-	uint8_t *cost; /* of the current image row */
+	uint8_t *cost; /* costs of the current image row */
 	int width, height, count, sign;
-	size_t stride; /* of a pixel in a path's row */
+	size_t stride; /* entries per pixel in a row of a path */
 	const struct sx_cost_input *in;
 	const struct sx_stereo_params *p;
 };
@@ -46,7 +52,10 @@ static inline int16_t smaller(int16_t a, int16_t b)
 	return a < b ? a : b;
 }
 
-/* L(p, .) from L(q, .). 16-bit lanes throughout, so that the compiler can take eight disparities at once. */
+/*
+ * Computes L(p, .) from L(q, .). Uses 16-bit numbers throughout, so that the compiler can process eight
+ * disparities at once.
+ */
 static void sgm_step(const uint8_t *cost, const int16_t *before, int16_t *here, int disparities, int16_t p1,
 		     int16_t p2)
 {

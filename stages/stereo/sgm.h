@@ -17,11 +17,10 @@ extern "C" {
 #endif
 
 /*
- * For each path direction r, with q = p - r and C the matching cost (cost.h):
+ * Sums the costs along all paths. For each path direction r, with q = p - r and C the matching cost (cost.h):
  *   L(p,d) = C(p,d)                                                             if q is outside the image
  *   L(p,d) = C(p,d) + min(L(q,d) - m, L(q,d-1) - m + P1, L(q,d+1) - m + P1, P2)  otherwise, m = min_k L(q,k)
- * where the terms d-1 < 0 and d+1 >= disparities are absent; P1 and p2 are those of sx_sgm_penalties(); and
- * P2 is
+ * where the terms d-1 < 0 and d+1 >= disparities are absent. sx_sgm_penalties() gives P1 and p2. P2 is
  *   p2, or with p2_edge, A = round(256 p2_edge / (p2_edge + |I(p) - I(q)|)), halves up:
  *   max(P1 + 1, p2 A / 256) rounded down, at most p2; I: left grey image
  * (Hirschmueller, section 2.3: a jump of disparity is cheap where the left image has an edge).
@@ -41,15 +40,16 @@ struct sx_penalties {
 };
 
 /*
- * Penalties of horizontal paths, or of vertical and diagonal ones. They differ because roads do: from row to
- * row the disparity of ground goes on by a fraction of a pixel, along a row it stays. p: resolved.
+ * Returns the penalties of horizontal paths, or of vertical and diagonal ones. They differ because roads do:
+ * from row to row the disparity of ground changes by a fraction of a pixel, along a row it is constant. p:
+ * resolved.
  */
 struct sx_penalties sx_sgm_penalties(const struct sx_stereo_params *p, bool horizontal);
 
-/* P2 of a step between pixels whose grey levels differ by edge, 0..255. p: resolved. */
+/* Returns P2 of a step between pixels whose grey levels differ by edge, 0..255. p: resolved. */
 int sx_sgm_p2(const struct sx_stereo_params *p, bool horizontal, int edge);
 
-/* The largest S: Cmax + p2 of every path. p: resolved. */
+/* Returns the largest S: Cmax + p2 of every path. p: resolved. */
 int sx_sgm_largest(const struct sx_stereo_params *p);
 
 #ifdef __cplusplus

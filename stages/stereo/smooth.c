@@ -7,7 +7,10 @@
 
 enum { R = SX_SMOOTH_RADIUS };
 
-/* Of a line whose pixels are `step` elements apart, `before` of them before `at`, `behind` behind. */
+/*
+ * Returns the smoothed value of the pixel `at` in a line whose pixels are `step` elements apart. `before`
+ * pixels of the line lie before it, `behind` after it.
+ */
 static uint16_t smooth_pixel(const uint16_t *at, ptrdiff_t step, int before, int behind)
 {
 	uint16_t sorted[2 * R + 1];
@@ -35,7 +38,7 @@ void sx_smooth(const struct sx_image *src, const struct sx_image *dst)
 	for (int y = 0; y < height; y++) {
 		const uint16_t *in = sx_image_row(src, y);
 		uint16_t *out = sx_image_row(dst, y);
-		uint16_t kept[R]; /* of this row, what the second pass has overwritten */
+		uint16_t kept[R]; /* values of this row that the second pass has overwritten */
 
 		for (int x = 0; x < width; x++)
 			out[x] = smooth_pixel(in + x, down, y, height - 1 - y);

@@ -8,7 +8,9 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-/* One entry per pixel, row after row: the pixel's parent; the root of a component is its lowest index. */
+/*
+ * One entry per pixel, row after row: the parent of the pixel. The root of a component is its lowest index.
+ */
 struct forest {
 	uint32_t *parent, *size;
 };
@@ -21,7 +23,7 @@ size_t sx_speckle_scratch_bytes(int width, int height)
 static uint32_t find_root(struct forest *f, uint32_t i)
 {
 	while (f->parent[i] != i) {
-		f->parent[i] = f->parent[f->parent[i]]; /* halve the way for the next one */
+		f->parent[i] = f->parent[f->parent[i]]; /* halve the path for later searches */
 		i = f->parent[i];
 	}
 	return i;

@@ -2,12 +2,12 @@
  * The grey range of a Y16 pair: which raw values become grey level 0 and 255. Shared by all engines.
  *
  * Places. Each place (x, y) with 0 <= x < width - 8 of either image has the median of the values at x, x + 4
- * and x + 8 of its row. A hot or dead patch up to 4 px wide holds one of the three at most, and so its value
- * is no median.
+ * and x + 8 of its row. A hot or dead patch up to 4 px wide contains one of the three at most, so its value
+ * is not the median.
  *
- * Ends. Of the N = 2 (width - 8) height medians, sorted, T at each end do not count: N / 1000 rounded down,
- * 32 at least, (N - 1) / 2 at most, so that one remains. low is median T, high is median N - 1 - T, counted
- * from 0. Equal values need no order.
+ * Ends. Of the N = 2 (width - 8) height medians, sorted, T at each end do not count. T is N / 1000 rounded
+ * down, 32 at least, and (N - 1) / 2 at most, so that one median remains. low is median T, high is median N -
+ * 1 - T, counted from 0. Equal values need no order.
  *
  * Steps. A patch that hides one of the outermost values still moves low or high a little. So the range ends
  * at multiples of a step S: the largest power of two with 16 S <= high - low + 1, 1 at least. min is low
@@ -26,7 +26,7 @@
 #define SX_STRETCH_INLINE static inline
 #endif
 
-/* Raw values that become 0 and 255; those beyond become the same. */
+/* Raw values that become 0 and 255. Values beyond this range become the same. */
 struct sx_stretch {
 	uint16_t min, max;
 };
@@ -41,13 +41,13 @@ SX_STRETCH_INLINE uint32_t sx_stretch_median(uint32_t a, uint32_t b, uint32_t c)
 	return c < less ? less : c > more ? more : c;
 }
 
-/* N; width > SX_STRETCH_REACH. */
+/* Returns N. width > SX_STRETCH_REACH. */
 SX_STRETCH_INLINE uint32_t sx_stretch_places(int width, int height)
 {
 	return 2 * (uint32_t)(width - SX_STRETCH_REACH) * (uint32_t)height;
 }
 
-/* T of N places. */
+/* Returns T of N places. */
 SX_STRETCH_INLINE uint32_t sx_stretch_tail(uint32_t places)
 {
 	const uint32_t tail = places / 1000 > 32 ? places / 1000 : 32, most = (places - 1) / 2;
@@ -55,7 +55,7 @@ SX_STRETCH_INLINE uint32_t sx_stretch_tail(uint32_t places)
 	return tail < most ? tail : most;
 }
 
-/* low <= high <= 65535. */
+/* Returns min and max. low <= high <= 65535. */
 SX_STRETCH_INLINE struct sx_stretch sx_stretch_between(uint32_t low, uint32_t high)
 {
 	struct sx_stretch s;
@@ -69,14 +69,17 @@ SX_STRETCH_INLINE struct sx_stretch sx_stretch_between(uint32_t low, uint32_t hi
 }
 
 /*
- * Medians are counted in two rounds: by their upper bits, then, of the two classes that hold low and high, by
- * their lower bits.
+ * Medians are counted in two rounds: first by their upper bits; then the medians of the two classes that hold
+ * low and high, by their lower bits.
  */
 #define SX_STRETCH_FINE_BITS 6
 #define SX_STRETCH_FINE (1 << SX_STRETCH_FINE_BITS)
 #define SX_STRETCH_COARSE (1 << (16 - SX_STRETCH_FINE_BITS))
 
-/* The class of the median of this rank, below their number; rank becomes that within the class. */
+/*
+ * Returns the class of the median of this rank. The rank must be below the number of medians. It becomes the
+ * rank within the class.
+ */
 SX_STRETCH_INLINE uint32_t sx_stretch_class(const uint32_t *counts, uint32_t *rank)
 {
 	uint32_t i = 0;

@@ -1,5 +1,5 @@
 /*
- * Winner takes all.
+ * Winner-takes-all.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -64,7 +64,10 @@ static uint8_t confidence_of(const uint16_t *s, int d0, const struct sx_stereo_p
 	return (uint8_t)(rise < 255 ? rise : 255);
 }
 
-/* S(x+d, d) lies d pixels and d disparities further on: a diagonal of the row. */
+/*
+ * Returns the disparity of a pixel of the right image. S(x+d, d) lies d pixels and d disparities further on:
+ * a diagonal of the row.
+ */
 static uint16_t right_disparity(const uint16_t *row, int x, int width, int disparities)
 {
 	size_t diagonal = (size_t)disparities + 1;

@@ -66,7 +66,7 @@ float sx_zncc(const struct sx_image grey[2], const struct sx_image words[2], int
 	const uint64_t a = ((const uint64_t *)sx_image_row(&words[0], y))[x];
 	const uint64_t b = ((const uint64_t *)sx_image_row(&words[1], y))[partner];
 	uint32_t n = (uint32_t)(window * window);
-	/* either product can exceed 31 bits, the difference cannot: it is exact modulo 2^32 */
+	/* Either product can exceed 31 bits. The difference cannot, so it is exact modulo 2^32. */
 	int32_t covariance =
 		(int32_t)(n * product(grey, x, partner, y, window) - sx_zncc_sum(a) * sx_zncc_sum(b));
 

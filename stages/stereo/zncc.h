@@ -1,7 +1,7 @@
 /*
- * Zero-mean normalised cross-correlation of square windows, as a matching cost of whole numbers.
- * Chang, Zha et al.: Real-time stereo matching on embedded GPUs with Z2-ZNCC and FastDT (the windows' sums,
- * T); the arithmetic below is exact, so that every order of summation gives the same cost.
+ * Zero-mean normalised cross-correlation of square windows, as an integer matching cost. Chang, Zha et al.:
+ * Real-time stereo matching on embedded GPUs with Z2-ZNCC and FastDT (the windows' sums, T); the arithmetic
+ * below is exact, so that every order of summation gives the same cost.
  *
  * Over a window of l x l pixels, n = l * l, coordinates clamped to the image:
  *   S1 = sum I, S2 = sum I^2, V = n S2 - S1^2                                        of each pixel
@@ -21,8 +21,8 @@
 #define SX_ZNCC_SCALE 21 /* T: costs are 0 .. 2 T */
 
 /*
- * What a window brings to all its correlations, one 64-bit word: S1 below, above it the bits of the binary32
- * 1 / sqrt(V), each step rounded to nearest; 0 where V is 0.
+ * Packs the numbers of a window that all its correlations need into one 64-bit word: S1 in the lower half, in
+ * the upper half the bits of the binary32 1 / sqrt(V), each step rounded to nearest; 0 if V is 0.
  */
 static inline uint64_t sx_zncc_word(uint32_t sum, float inverse)
 {
@@ -46,18 +46,18 @@ static inline float sx_zncc_inverse(uint64_t word)
 	return inverse;
 }
 
-/* grey: U8. words: U64 of the same size. window: l, odd, 3..15. */
+/* Computes the words of all windows. grey: U8. words: U64 of the same size. window: l, odd, 3..15. */
 void sx_zncc_windows(const struct sx_image *grey, const struct sx_image *words, int window);
 
 /*
- * z of the windows around (x, y) of the left image and (partner, y) of the right one, partner in 0..width-1:
- * z = (float(N) * 1/sqrt(V(L))) * 1/sqrt(V(R)) in binary32, one rounding a step. 0 where a window is flat.
- * Can exceed 1 by one unit of its last place.
+ * Computes z of the windows around (x, y) of the left image and (partner, y) of the right one, partner in
+ * 0..width-1: z = (float(N) * 1/sqrt(V(L))) * 1/sqrt(V(R)) in binary32, one rounding per step. 0 if a window
+ * is flat. Can exceed 1 by one unit of its last place.
  */
 float sx_zncc(const struct sx_image grey[2], const struct sx_image words[2], int x, int partner, int y,
 	      int window);
 
-/* The cost: T - round(z T), to nearest, ties to even, 0 .. 2 T. */
+/* Returns the cost: T - round(z T), to nearest, ties to even, 0 .. 2 T. */
 uint8_t sx_zncc_cost(float z);
 
 #endif
