@@ -1,5 +1,5 @@
 /*
- * What a pair says about its cameras.
+ * Image diagnostics of a pair.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -17,7 +17,7 @@ static const uint8_t *pixel(const struct sx_image *grey, int x, int y)
 	return (const uint8_t *)sx_image_row(grey, y) + x;
 }
 
-/* The i-th of n shares of count. */
+/* Returns the start of the i-th of n shares of count. */
 static int share(int count, int i, int n)
 {
 	return count * i / n;
@@ -25,7 +25,7 @@ static int share(int count, int i, int n)
 
 /* ---- samples ---- */
 
-/* count samples from column x on: a whole area, or what is left of a row. */
+/* Adds `count` samples from column x on: a whole area, or the rest of a row. */
 static void sample_area(const struct sx_image *grey, int x, int y, int count, struct sx_monitor_image *sum)
 {
 	const uint8_t *g = pixel(grey, x, y), *above = pixel(grey, x, y - 1), *below = pixel(grey, x, y + 1);
@@ -86,7 +86,11 @@ static void count_map(const struct sx_image *disparity, int i, struct sx_monitor
 
 	for (int y = first; y < end; y++) {
 		const uint16_t *d = sx_image_row(disparity, y);
-		uint16_t measured = 0, near = 0; /* as many lanes of a vector as the map has; a row fits */
+		/*
+		 * 16 bits like the values of the map, for the same number of vector lanes; the counts of a
+		 * row fit
+		 */
+		uint16_t measured = 0, near = 0;
 
 		for (int x = 0; x < disparity->width; x++) {
 			measured = (uint16_t)(measured + (d[x] != SX_DISPARITY_INVALID));
@@ -116,7 +120,10 @@ static void count_columns(const struct sx_image *columns, int i, struct sx_monit
 
 /* ---- rows ---- */
 
-/* Differences of a whole window first, so that compilers find vectors in both halves. */
+/*
+ * Returns true if the window at (x, y) is a corner. Computes the differences of the whole window first, so
+ * that compilers can vectorise both halves.
+ */
 static bool is_corner(const struct sx_image *left, int x, int y)
 {
 	int16_t gx[SX_MONITOR_AREA], gy[SX_MONITOR_AREA];
@@ -138,7 +145,7 @@ static bool is_corner(const struct sx_image *left, int x, int y)
 	return sx_monitor_is_corner(xx, yy, xy);
 }
 
-/* right: first pixel of a window. */
+/* Returns the sum of absolute differences. right: first pixel of a window. */
 static int32_t difference(const uint8_t left[SX_MONITOR_AREA], const uint8_t *right, size_t pitch)
 {
 	int32_t sum = 0;
@@ -152,7 +159,7 @@ static int32_t difference(const uint8_t left[SX_MONITOR_AREA], const uint8_t *ri
 static int look(const struct sx_image grey[2], int x, int y, int d_q4)
 {
 	const int u = x - ((d_q4 + 8) >> 4);
-	_Alignas(16) uint8_t left[SX_MONITOR_AREA]; /* its window, row behind row */
+	_Alignas(16) uint8_t left[SX_MONITOR_AREA]; /* window of the left image, row after row */
 	int32_t cost[SX_MONITOR_TRIED];
 
 	for (int j = 0; j < 2 * SX_MONITOR_UP + 1; j++)

@@ -1,6 +1,6 @@
 /*
- * Where the places of the monitor's grid are, how one votes, and what is flat: what every engine computes
- * with, in the common subset of C and CUDA.
+ * Rules of the image diagnostics: positions of the grid's places, votes and flat areas. All engines use them,
+ * so the file is in the common subset of C and CUDA.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -17,25 +17,31 @@
 #define SX_MONITOR_INLINE static inline
 #endif
 
-/* Rows with samples. */
+/* Returns the number of rows with samples. */
 SX_MONITOR_INLINE int sx_monitor_sample_rows(int height)
 {
 	return (height - 2 - SX_MONITOR_SAMPLE_ROWS / 2) / SX_MONITOR_SAMPLE_ROWS + 1;
 }
 
-/* Areas in a row of samples, with those that are none; none in images less than 34 px wide. */
+/*
+ * Returns the number of areas in a row of samples, including those that do not count; 0 in images less than
+ * 34 px wide.
+ */
 SX_MONITOR_INLINE int sx_monitor_areas(int width)
 {
 	return (width - 2) / SX_MONITOR_FLAT_COLUMNS;
 }
 
-/* first, last: sums of grey levels of an area's columns. */
+/* Returns true if an area counts. first, last: sums of grey levels of its first and last column. */
 SX_MONITOR_INLINE bool sx_monitor_is_area(int32_t first, int32_t last)
 {
 	return (first > 0) == (last > 0);
 }
 
-/* left, right: sums of grey levels of the halves of an area. laplacian: of its samples. */
+/*
+ * Returns true if an area is flat. left, right: sums of grey levels of its halves. laplacian: sum over its
+ * samples.
+ */
 SX_MONITOR_INLINE bool sx_monitor_is_flat(int32_t left, int32_t right, int32_t laplacian)
 {
 	const int32_t step = left - right;
@@ -45,8 +51,8 @@ SX_MONITOR_INLINE bool sx_monitor_is_flat(int32_t left, int32_t right, int32_t l
 }
 
 /*
- * The weight of a sample in the checksum is a hash of its place, so that things that move do not leave the
- * sum as it is. From a place to the next column it is one addition.
+ * The weight of a sample in the checksum is a hash of its place, so that moving things change the sum. One
+ * addition leads from a place to the next column.
  */
 #define SX_MONITOR_NEXT_PLACE UINT32_C(2654435761)
 SX_MONITOR_INLINE uint32_t sx_monitor_place(int x, int y)
@@ -58,7 +64,10 @@ SX_MONITOR_INLINE uint32_t sx_monitor_weight(uint32_t place)
 	return place ^ place >> 15;
 }
 
-/* Pixel of a place. Its window, those it is compared with, and a pixel beside it all round are inside. */
+/*
+ * Returns the pixel of a place of the grid. The image contains its window, all windows that it is compared
+ * with, and one more pixel around them.
+ */
 SX_MONITOR_INLINE int sx_monitor_x(int column, int width)
 {
 	return SX_MONITOR_LEFT + 1 +
@@ -72,8 +81,8 @@ SX_MONITOR_INLINE int sx_monitor_y(int row, int height)
 }
 
 /*
- * Whether a column of the grid is asked. In images less than 768 px wide its windows would overlap: only so
- * many are that they do not.
+ * Returns true if a column of the grid is used. In images less than 768 px wide the windows of all columns
+ * would overlap, so only some columns are used.
  */
 SX_MONITOR_INLINE bool sx_monitor_asks(int column, int width)
 {
@@ -82,7 +91,10 @@ SX_MONITOR_INLINE bool sx_monitor_asks(int column, int width)
 	return column % step == step / 2;
 }
 
-/* Whether all windows that a place at x with disparity d_q4 is compared with are inside the right image. */
+/*
+ * Returns true if the right image contains all windows that a place at x with disparity d_q4 is compared
+ * with.
+ */
 SX_MONITOR_INLINE bool sx_monitor_sees(int x, int d_q4, int width)
 {
 	const int first = x - ((d_q4 + 8) >> 4) - SX_MONITOR_SLACK - SX_MONITOR_LEFT;
@@ -92,8 +104,8 @@ SX_MONITOR_INLINE bool sx_monitor_sees(int x, int d_q4, int width)
 }
 
 /*
- * Whether a window is a corner. xx, yy, xy: sums of gx gx, gy gy, gx gy over it, gx = g(x+1, y) - g(x-1, y),
- * gy = g(x, y+1) - g(x, y-1). A straight edge has xy^2 = xx yy.
+ * Returns true if a window is a corner. xx, yy, xy: sums of gx gx, gy gy, gx gy over it, gx = g(x+1, y) -
+ * g(x-1, y), gy = g(x, y+1) - g(x, y-1). A straight edge has xy^2 = xx yy.
  */
 SX_MONITOR_INLINE bool sx_monitor_is_corner(int32_t xx, int32_t yy, int32_t xy)
 {
@@ -102,13 +114,17 @@ SX_MONITOR_INLINE bool sx_monitor_is_corner(int32_t xx, int32_t yy, int32_t xy)
 }
 
 /*
- * The vote of a corner. cost[k + 8], k = -8 .. 8: the least sum of absolute differences between the left
- * window and that of the right image k rows lower, at columns x - round(d) - s, s = -3 .. 3.
- * The best k is that with the lowest cost; ties: the smaller |k|, then the negative one. With a, b: by how
- * much the cost of k - 1, k + 1 is higher, the vote is 16 k + floor(8 (a - b) / (a + b) + 1/2), the vertex of
- * a parabola. None where the best k is -8 or 8; where a + b < SX_MONITOR_CURVATURE; where a + b is less
- * than a quarter of the best cost, as of windows that show different things; where any k that is not a
- * neighbour costs less than a quarter of a + b more: another row would do as well.
+ * Returns the vote of a corner. cost[k + 8], k = -8 .. 8: the lowest sum of absolute differences between the
+ * left window and the windows of the right image k rows lower, at columns x - round(d) - s, s = -3 .. 3.
+ *
+ * The best k has the lowest cost; ties: the smaller |k|, then the negative one. With a, b: the differences of
+ * cost from the best k to k - 1, k + 1, the vote is 16 k + floor(8 (a - b) / (a + b) + 1/2), the vertex of a
+ * parabola.
+ *
+ * There is no vote if the best k is -8 or 8, or if a + b < SX_MONITOR_CURVATURE. There is none if a + b is
+ * less than a quarter of the best cost, as for windows that show different things. There is none if the cost
+ * of any k that is not a neighbour is higher than the best by less than a quarter of a + b: then another row
+ * fits as well.
  */
 SX_MONITOR_INLINE int sx_monitor_vote(const int32_t cost[SX_MONITOR_TRIED])
 {
@@ -130,7 +146,7 @@ SX_MONITOR_INLINE int sx_monitor_vote(const int32_t cost[SX_MONITOR_TRIED])
 	for (int i = 0; i < SX_MONITOR_TRIED; i++)
 		if ((i < best - 1 || i > best + 1) && 4 * (cost[i] - cost[best]) < curvature)
 			return SX_MONITOR_NO_VOTE;
-	/* 8 (a - b) = 16 a - 8 (a + b), so that nothing that is divided is below 0 */
+	/* 8 (a - b) = 16 a - 8 (a + b): this form divides no negative number */
 	return 16 * (best - SX_MONITOR_REACH) + (32 * a + curvature) / (2 * curvature) - 8;
 }
 

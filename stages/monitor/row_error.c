@@ -7,14 +7,14 @@
 
 #include <stdlib.h>
 
-#define MOST (16 * SX_MONITOR_REACH) /* |vote|, and twice that between two of them */
+#define MOST (16 * SX_MONITOR_REACH) /* largest |vote|; two votes differ by twice that at most */
 #define VALUES (2 * MOST + 1)
 
 struct votes {
-	uint32_t n, count[VALUES]; /* of each vote + MOST */
+	uint32_t n, count[VALUES]; /* number of votes; number of each value, at index vote + MOST */
 };
 
-/* Of values counted from 0; n is at least 1. */
+/* Returns the lower median of counted values, which start at 0. n is at least 1. */
 static int lower_median(const uint32_t count[VALUES], uint32_t n)
 {
 	uint32_t below = 0;

@@ -1,5 +1,5 @@
 /*
- * The row error of a pair: by how many rows its images are out of line, from the votes of a frame.
+ * Row error of a pair: vertical offset between its images in rows, from the votes of a frame.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -12,16 +12,19 @@
 extern "C" {
 #endif
 
-/* Thirds of the grid's columns: cameras that are rolled against each other show different errors there. */
+/*
+ * Thirds of the grid's columns. Cameras that are rolled against each other have a different error in each
+ * third.
+ */
 enum sx_row_part { SX_ROWS_LEFT, SX_ROWS_MIDDLE, SX_ROWS_RIGHT, SX_ROWS_ALL, SX_ROWS_PARTS };
 
-#define SX_ROWS_VOTES_LEAST 12 /* fewer say nothing */
+#define SX_ROWS_VOTES_LEAST 12 /* least number of votes for a result */
 #define SX_ROWS_UNKNOWN INT16_MIN
 
 /*
- * median: of the votes, 1/16 row; what the left image has is so much lower in the right one. Of two in the
- * middle the lower. spread: median of the votes' distances from it, likewise. Both SX_ROWS_UNKNOWN with too
- * few votes.
+ * median: median of the votes, 1/16 row: how much lower the content of the left image appears in the right
+ * one. If the number of votes is even, the lower of the two in the middle. spread: median of the votes'
+ * distances from it, by the same rule. With too few votes both are SX_ROWS_UNKNOWN.
  */
 struct sx_row_error {
 	uint32_t votes;
