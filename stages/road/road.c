@@ -1,6 +1,6 @@
 /*
- * Road estimation, see road.h: samples of the corridor, planes through three of them, least squares over what
- * lies on the best, fallbacks.
+ * Road estimation, see road.h: samples of the corridor, planes through three of them, least squares over the
+ * samples on the best plane, fallbacks.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -22,7 +22,7 @@ void sx_road_ground(const struct sx_road *road, int height, int32_t *axis_q4)
 		axis_q4[v] = sx_road_row_ground_q4(road, height - 1 - v);
 }
 
-/* Rows from the bottom on whose ground is above a limit. */
+/* Returns the number of rows from the bottom on whose ground is above a limit. */
 static int rows_above(const int32_t *ground_q4, int height, int32_t limit_q4)
 {
 	int rows = 0;
@@ -69,7 +69,7 @@ void sx_road_calibrated(const struct sx_camera *c, struct sx_road *road)
 	*road = (struct sx_road){.origin = SX_ROAD_NONE};
 	if (!has_model(c))
 		return;
-	/* the plane's normal is (tan roll, 1, tan pitch), shortened to 1 */
+	/* the normal of the plane is (tan roll, 1, tan pitch), scaled to length 1 */
 	per_m = c->baseline_m / c->height_m * (c->fx / c->fy) / sqrt(1.0 + across * across);
 	*road = (struct sx_road){
 		.slope = per_m * cos(pitch),
@@ -89,7 +89,10 @@ void sx_road_heights(const struct sx_params *p, double *least, double *most)
 	*most = p->road.max_height_m > 0 ? p->road.max_height_m : p->camera.height_m / s.lower;
 }
 
-/* Accepted pitches: as given, to both sides; else by what camera.height_m and pitch_deg say. */
+/*
+ * Computes the accepted pitches: the given limit to both sides, or limits derived from camera.height_m and
+ * pitch_deg.
+ */
 static void set_pitches(struct sx_road_view *w, const struct sx_params *p, const struct sx_road_scale *s)
 {
 	const double given = p->road.max_pitch_deg, mounted = (1.0 - s->car) * p->camera.pitch_deg;
@@ -101,13 +104,13 @@ static void set_pitches(struct sx_road_view *w, const struct sx_params *p, const
 	w->tan_pitch = tan(p->camera.pitch_deg * (PI / 180.0));
 }
 
-/* Within the image, wherever the camera's axis lies. */
+/* Limits a column to the image, because the camera's axis can lie outside it. */
 static int column_of(double x, int width)
 {
 	return x > 0 ? x < width - 1 ? (int)x : width - 1 : 0;
 }
 
-/* What is looked at, in the map: needs all else of the view. */
+/* Computes the part of the map that is searched. Needs the rest of the view. */
 static void set_places(struct sx_road_view *w, int top, const struct sx_road_scale *s)
 {
 	const struct sx_camera *c = &w->camera;
@@ -154,7 +157,7 @@ static void set_view(struct sx_road_finder *f, const struct sx_params *p, int wi
 		.height = height,
 	};
 	sx_road_heights(p, &w->min_height_m, &w->max_height_m);
-	/* limits that were given mean what they say */
+	/* given height limits apply exactly, without an allowance for ramps */
 	w->ramp_m = p->road.min_height_m > 0 || p->road.max_height_m > 0 ? 0.0 : s.ramp_m;
 	set_pitches(w, p, &s);
 	set_places(w, p->road.top, &s);
@@ -274,7 +277,7 @@ int32_t sx_road_bend_score(const struct sx_road_finder *f, int round, int candid
 	return score_of(f, &fixed);
 }
 
-/* One round of least squares over what lies on the plane. False when that is no road. */
+/* Makes one round of least squares over the samples on the plane. False: the result is no road. */
 static bool refine(const struct sx_road_finder *f, struct sx_road_plane *p, struct sx_road_sums *sums)
 {
 	const struct sx_road_fixed fixed = sx_road_fix(&f->view, p);

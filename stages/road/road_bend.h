@@ -1,9 +1,9 @@
 /*
- * Where the road leaves its plane: a knee from which on it climbs or falls, one of a fixed list. For
- * stages/road/road.c and gpu/stixels/road.cu, as stages/road/road_plane.h.
+ * Bend of the road: a knee, from which on the road leaves its plane and climbs or falls. Knees come from a
+ * fixed list. For stages/road/road.c and gpu/stixels/road.cu, like stages/road/road_plane.h.
  *
- * A road of grade t from z ahead on has, at the same row, the plane's slope times h / (h + t z); h: height of
- * the camera. So one number a row says all of it.
+ * A road of grade t from distance z on has, at the same row, the slope of the plane times h / (h + t z),
+ * where h is the height of the camera. So one number per row describes it.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -12,19 +12,26 @@
 
 #include "stages/road/road_plane.h"
 
-#define SX_ROAD_BENDS 256     /* candidates of a round: 16 distances times 16 grades */
-#define SX_ROAD_BEND_ROUNDS 2 /* the second round the best of the first */
-/* A bend must explain so many samples (of every SX_ROAD_STRIDE-th) more than the plane; of all one in */
+#define SX_ROAD_BENDS 256     /* candidates per round: 16 distances times 16 grades */
+#define SX_ROAD_BEND_ROUNDS 2 /* the second round refines the best candidate of the first */
+/*
+ * Conditions for a bend. Its score counts every SX_ROAD_STRIDE-th sample. It must exceed the score of the
+ * plane by SX_ROAD_BEND_LEAST samples, and by 1 / SX_ROAD_BEND_SHARE of all samples. It must also be at least
+ * 1 / SX_ROAD_BEND_ON of all samples: otherwise the samples belong to a mixture of other things.
+ */
 #define SX_ROAD_BEND_LEAST 16
-#define SX_ROAD_BEND_SHARE 44 /* so many more, */
-#define SX_ROAD_BEND_ON 9     /* and so many altogether: else it is a heap of other things */
+#define SX_ROAD_BEND_SHARE 44
+#define SX_ROAD_BEND_ON 9
 
-/* Where the road begins to climb, m ahead, and by how much. */
+/* Start of a climb: distance ahead, m, and grade. */
 struct sx_road_knee {
 	double z, grade;
 };
 
-/* The part of the image in which a bend shows: rows from the nearest knee up to where the road could be. */
+/*
+ * Returns the part of the image in which a bend is visible: rows from the nearest knee up to the highest
+ * possible row of the road.
+ */
 SX_ROAD_INLINE struct sx_road_view sx_road_far(const struct sx_road_view *w, const struct sx_road_plane *p)
 {
 	const double at_axis = p->at_origin + p->cross * w->camera.cx, horizon = -at_axis / p->slope;
@@ -41,7 +48,7 @@ SX_ROAD_INLINE struct sx_road_view sx_road_far(const struct sx_road_view *w, con
 	return far;
 }
 
-/* Of a round; best: that of the round before. */
+/* Returns the knee of a candidate in a round. best: the best knee of the round before. */
 SX_ROAD_INLINE struct sx_road_knee sx_road_knee_of(const struct sx_road_view *w, int round,
 						   const struct sx_road_knee *best, int candidate)
 {
@@ -58,7 +65,7 @@ SX_ROAD_INLINE struct sx_road_knee sx_road_knee_of(const struct sx_road_view *w,
 	return k;
 }
 
-/* What a knee adds to the plane; false: the road would end below the ground or above the camera. */
+/* Computes what a knee adds to the plane. False: the road would end below the ground or above the camera. */
 SX_ROAD_INLINE bool sx_road_bend(const struct sx_road_view *w, const struct sx_road_plane *p,
 				 const struct sx_road_knee *k, double *bend, double *row)
 {
@@ -73,7 +80,7 @@ SX_ROAD_INLINE bool sx_road_bend(const struct sx_road_view *w, const struct sx_r
 	return *row >= 0.0 && *row < w->height;
 }
 
-/* Does a bend explain enough more than the plane, of so many samples? */
+/* Returns true if a bend explains enough more samples than the plane. samples: number of all samples. */
 SX_ROAD_INLINE bool sx_road_bends(int32_t score, int32_t score_of_plane, int samples)
 {
 	const int32_t gain = score > 0 ? score - score_of_plane : 0;

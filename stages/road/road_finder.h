@@ -1,5 +1,5 @@
 /*
- * The inside of the search for a road, for engines that do its parts in their own way.
+ * Internals of the search for a road, for engines that implement its parts themselves.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -13,45 +13,49 @@ struct sx_road_finder {
 	struct sx_road_params params;
 	struct sx_road_view view;
 	struct sx_road calibrated;
-	struct sx_road_plane plane; /* sx_road_measure()'s, where found, */
-	struct sx_road_sums sums;   /* of the samples that it is made of */
-	int seen;		    /* number of samples that it was looked for among */
+	struct sx_road_plane plane; /* result of sx_road_measure(), if found */
+	struct sx_road_sums sums;   /* sums of the samples of the plane */
+	int seen;		    /* number of samples among which the plane was searched */
 	bool found;
-	struct sx_road_knee knee; /* sx_road_choose_bend()'s */
+	struct sx_road_knee knee; /* result of sx_road_choose_bend() */
 	int32_t bend_score;
-	int samples;					/* of the frame, in the corridor */
-	int32_t x[SX_ROAD_SAMPLES], y[SX_ROAD_SAMPLES]; /* of each: column, row, */
-	int32_t d[SX_ROAD_SAMPLES]; /* and disparity, Q4; rows downwards, columns to the right */
+	int samples; /* number of samples of the frame in the corridor */
+	/* column (to the right) and row (downwards) of each sample */
+	int32_t x[SX_ROAD_SAMPLES], y[SX_ROAD_SAMPLES];
+	int32_t d[SX_ROAD_SAMPLES]; /* disparity of each sample, Q4 */
 };
 
-/* Not with mode = calibrated, nor without a camera model. */
+/* Returns true if the road is searched: mode = plane, and there is a camera model. */
 static inline bool sx_road_looks(const struct sx_road_finder *f)
 {
 	return f->params.mode == SX_ROAD_PLANE && f->calibrated.origin != SX_ROAD_NONE;
 }
 
-/* The samples of a map. */
+/* Takes the samples of a map. */
 void sx_road_sample(struct sx_road_finder *f, const struct sx_image *disparity);
 
 /*
- * What a candidate is worth: samples on it less those below, of every SX_ROAD_STRIDE-th; INT32_MIN: no
- * road.
+ * Returns the score of a candidate: samples on its plane less samples below it, of every SX_ROAD_STRIDE-th
+ * sample, plus the favour of the expected plane (sx_road_worth()). INT32_MIN: no road.
  */
 int32_t sx_road_score(const struct sx_road_finder *f, int candidate);
 
-/* Of SX_ROAD_CANDIDATES scores that of the highest, the first on ties, refined: the plane, if any. */
+/*
+ * Refines the candidate with the highest of SX_ROAD_CANDIDATES scores, the first on ties. Stores the plane,
+ * if any.
+ */
 void sx_road_measure(struct sx_road_finder *f, const int32_t *scores);
 
-/* Where it was found: samples of where a bend of it shows. */
+/* Takes the samples of the part of the map in which a bend is visible. Call it if the plane was found. */
 void sx_road_sample_far(struct sx_road_finder *f, const struct sx_image *disparity);
 
-/* As sx_road_score(), of a bend; rounds from 0. */
+/* Returns the score of a bend, like sx_road_score(). Rounds count from 0. */
 int32_t sx_road_bend_score(const struct sx_road_finder *f, int round, int candidate);
 
-/* Of SX_ROAD_BENDS scores of a round that of the highest, the first on ties. */
+/* Chooses the bend with the highest of SX_ROAD_BENDS scores of a round, the first on ties. */
 void sx_road_choose_bend(struct sx_road_finder *f, int round, const int32_t *scores);
 
-/* The road: plane and bend, or what stands in for them. */
+/* Returns the road: plane and bend, or the road that replaces them. */
 void sx_road_finish(const struct sx_road_finder *f, const struct sx_road *previous, struct sx_road *road);
 
 #endif

@@ -1,6 +1,7 @@
 /*
- * What follows from a road: ground of rows and of columns of stixels, how long it may stand in, how sure
- * it is then. For stages/, cpu/, gpu/ and daemon/, so in the common subset of C and CUDA.
+ * Properties of a road: ground of rows and of columns of stixels, how long an earlier road may replace a
+ * missing one, and its standard deviations. For stages/, cpu/, gpu/ and daemon/, so in the common subset of C
+ * and CUDA.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -19,24 +20,30 @@
 #define SX_ROAD_INLINE static inline
 #endif
 
-/* May the road of an earlier frame stand in once more? */
+/* Returns true if the road of an earlier frame may replace that of one more frame. */
 SX_ROAD_INLINE bool sx_road_lasts(const struct sx_road *previous, int max_age)
 {
 	return (previous->origin == SX_ROAD_MEASURED || previous->origin == SX_ROAD_PREVIOUS) &&
 	       (int64_t)previous->age + 1 <= max_age;
 }
 
-/* How far pitch and roll, and the height as a share of it, walk from one frame to the next. */
+/*
+ * Random walk from one frame to the next: of pitch and roll, rad, and of the height, as a share of the
+ * height.
+ */
 #define SX_ROAD_WALK_RAD 0.00087
 #define SX_ROAD_WALK_HEIGHT 0.002
 
-/* Standard deviation of a road of that age: as measured, and what it has walked since. 0: not known. */
+/*
+ * Returns the standard deviation of a road of this age: the measured one, and the random walk since then. 0:
+ * not known.
+ */
 SX_ROAD_INLINE double sx_road_sigma_at(double measured, double walk, uint32_t age)
 {
 	return measured > 0.0 ? sqrt(measured * measured + walk * walk * (double)age) : 0.0;
 }
 
-/* Ground of an image row, or between two, at the axis, in Q4, not rounded. */
+/* Returns the ground of an image row (or of a position between two rows) at the axis, in Q4, not rounded. */
 SX_ROAD_INLINE double sx_road_row_q4(const struct sx_road *road, double y)
 {
 	const double above = y < road->bend_row ? road->bend_row - y : 0.0;
@@ -51,15 +58,15 @@ SX_ROAD_INLINE int32_t sx_road_clamp_q4(double q4)
 						      : q4);
 }
 
-/* The same as sx_road_ground() has it. */
+/* Returns the ground of a row as sx_road_ground() computes it. */
 SX_ROAD_INLINE int32_t sx_road_row_ground_q4(const struct sx_road *road, int y)
 {
 	return sx_road_clamp_q4(sx_road_row_q4(road, (double)y));
 }
 
 /*
- * How much more disparity the ground has in a column of stixels than at the axis, Q4, of any row. Column u of
- * width px has its centre at u * width + (width - 1) / 2.
+ * Returns how much more disparity the ground has in a column of stixels than at the axis, Q4. It is the same
+ * in each row. Column u of width px has its centre at u * width + (width - 1) / 2.
  */
 SX_ROAD_INLINE int32_t sx_road_shift_q4(double cross, double axis, int u, int width)
 {
@@ -71,16 +78,16 @@ SX_ROAD_INLINE int32_t sx_road_shift_q4(double cross, double axis, int u, int wi
 							  : q4);
 }
 
-/* Less of disparity is too far away to tell anything by it, Q4. */
+/* Lowest usable limit of disparity, Q4: points with less disparity are too far away to measure. */
 #define SX_VIEW_LEAST_Q4 64
-/* Below any ground. */
+/* Value below any ground. */
 #define SX_VIEW_NONE_Q4 (-(SX_GROUND_MAX_Q4 + SX_ROAD_SHIFT_MAX_Q4 + 1))
 
 /*
- * The largest disparity that column u of width px can be matched at, less half a window of the descriptors:
- * what is nearer lies out of the right camera's view. Q4; SX_VIEW_NONE_Q4 where that is less than
- * SX_VIEW_LEAST_Q4: all that such a column could tell of is out of the range of stereo, so that nothing in
- * it is seen.
+ * Returns the largest disparity at which column u of width px can be matched, less half a window of the
+ * descriptors. Nearer points lie outside the view of the right camera. Q4; SX_VIEW_NONE_Q4 if that is less
+ * than SX_VIEW_LEAST_Q4: such a column could only measure points that are out of the range of stereo, so
+ * nothing in it is seen.
  */
 SX_ROAD_INLINE int32_t sx_road_in_view_q4(int u, int width)
 {

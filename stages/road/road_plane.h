@@ -1,7 +1,7 @@
 /*
- * Planes through samples of the disparity map: the formulas that every engine evaluates with the same
- * operations in the same order (integers, and doubles with + - * / sqrt and rounding to integer alone; no
- * contraction). For stages/road/road.c, cpu/ and gpu/, so in the common subset of C and CUDA.
+ * Planes through samples of the disparity map. Every engine evaluates these formulas with the same operations
+ * in the same order (integers, and doubles with + - * / sqrt and rounding to integer alone; no contraction).
+ * For stages/road/road.c, cpu/ and gpu/, so in the common subset of C and CUDA.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -14,10 +14,10 @@
 
 #include "stages/road/road_view.h"
 
-/* Disparities beyond this, in px, at any corner of the image: not a plane that is looked at. */
+/* Limit of the disparity, px, at any corner of the image. Planes that exceed it are not used. */
 #define SX_ROAD_LIMIT_PX 2048.0
 
-/* The plane through three samples x, y, d (Q4). False: they lie on a line. */
+/* Computes the plane through three samples x, y, d (Q4). False: they lie on a line. */
 SX_ROAD_INLINE bool sx_road_through(const int32_t x[3], const int32_t y[3], const int32_t d[3],
 				    struct sx_road_plane *p)
 {
@@ -33,7 +33,10 @@ SX_ROAD_INLINE bool sx_road_through(const int32_t x[3], const int32_t y[3], cons
 	return true;
 }
 
-/* Within the limit, and falling towards the camera: then it fits struct sx_road_fixed. */
+/*
+ * Returns true if the plane is within the limit and its disparity grows downwards in the image. Then it fits
+ * struct sx_road_fixed.
+ */
 SX_ROAD_INLINE bool sx_road_limited(const struct sx_road_view *w, const struct sx_road_plane *p)
 {
 	const double right = p->cross * (double)w->width, bottom = p->slope * (double)w->height;
@@ -43,7 +46,7 @@ SX_ROAD_INLINE bool sx_road_limited(const struct sx_road_view *w, const struct s
 	       p->at_origin > -SX_ROAD_LIMIT_PX;
 }
 
-/* Is this a road that the camera can have? */
+/* Returns true if the camera can have this road. */
 SX_ROAD_INLINE bool sx_road_plausible(const struct sx_road_view *w, const struct sx_road_plane *p)
 {
 	const struct sx_camera *c = &w->camera;
@@ -54,18 +57,18 @@ SX_ROAD_INLINE bool sx_road_plausible(const struct sx_road_view *w, const struct
 	t = (c->cy + (p->at_origin + p->cross * c->cx) / p->slope) / c->fy;
 	r = p->cross * c->fx / (p->slope * c->fy);
 	height = c->baseline_m * (c->fx / c->fy) / (p->slope * sqrt((1.0 + t * t) + r * r));
-	/* the plane of a ramp that begins ahead passes below the camera lower than the floor, or higher */
+	/* the plane of a ramp that begins ahead passes lower below the camera than the floor, or higher */
 	by_ramp = w->ramp_m * (t - w->tan_pitch);
 	return t <= w->tan_most_pitch && t >= w->tan_least_pitch && r <= w->tan_most_roll &&
 	       r >= w->tan_least_roll && height >= w->min_height_m + (by_ramp < 0.0 ? by_ramp : 0.0) &&
 	       height <= w->max_height_m + (by_ramp > 0.0 ? by_ramp : 0.0);
 }
 
-/* A plausible plane in integers: disparity at x, y in Q16 px, and how much of a disparity is tolerance. */
+/* A plausible plane in integers: disparity at x, y in Q16 px. tolerance: share of a disparity. */
 struct sx_road_fixed {
 	int32_t slope, cross, at_origin;
 	int32_t tolerance;	/* Q12 */
-	int32_t bend, bend_row; /* more in each row above that one */
+	int32_t bend, bend_row; /* bend is added once per row above bend_row */
 };
 
 SX_ROAD_INLINE struct sx_road_fixed sx_road_fix(const struct sx_road_view *w, const struct sx_road_plane *p)
@@ -81,7 +84,7 @@ SX_ROAD_INLINE struct sx_road_fixed sx_road_fix(const struct sx_road_view *w, co
 	return f;
 }
 
-/* How far a sample of a plane may be off, Q16 px. */
+/* Returns the largest difference between a sample of a plane and the plane, Q16 px. */
 SX_ROAD_INLINE int32_t sx_road_most(const struct sx_road_view *w, int32_t tolerance, int32_t d)
 {
 	const int32_t part = d * tolerance;
@@ -89,7 +92,7 @@ SX_ROAD_INLINE int32_t sx_road_most(const struct sx_road_view *w, int32_t tolera
 	return part > w->least_tolerance ? part : w->least_tolerance;
 }
 
-/* And one that a plane is fitted to. */
+/* Returns the largest difference for a sample that a plane is fitted to, Q16 px. */
 SX_ROAD_INLINE int32_t sx_road_most_fitted(const struct sx_road_view *w, int32_t tolerance, int32_t d)
 {
 	const int32_t most = sx_road_most(w, tolerance, d);
@@ -97,7 +100,10 @@ SX_ROAD_INLINE int32_t sx_road_most_fitted(const struct sx_road_view *w, int32_t
 	return most - (most >> 8) * w->closer;
 }
 
-/* 1: the sample lies on the plane; -1: clearly below it, where a road has nothing; else 0. d: Q4. */
+/*
+ * Returns 1 if the sample lies on the plane; -1 if it lies clearly below the plane, where a road has no
+ * samples; else 0. d: Q4.
+ */
 SX_ROAD_INLINE int32_t sx_road_side(const struct sx_road_view *w, const struct sx_road_fixed *f, int32_t x,
 				    int32_t y, int32_t d)
 {
@@ -108,7 +114,7 @@ SX_ROAD_INLINE int32_t sx_road_side(const struct sx_road_view *w, const struct s
 	return off <= most ? off >= -most ? 1 : off < -2 * most ? -1 : 0 : 0;
 }
 
-/* Is a plane fitted to the sample? */
+/* Returns true if the plane is fitted to this sample. */
 SX_ROAD_INLINE bool sx_road_fitted(const struct sx_road_view *w, const struct sx_road_fixed *f, int32_t x,
 				   int32_t y, int32_t d)
 {
@@ -117,17 +123,17 @@ SX_ROAD_INLINE bool sx_road_fitted(const struct sx_road_view *w, const struct sx
 	return (off < 0 ? -off : off) <= sx_road_most_fitted(w, f->tolerance, d);
 }
 
-/* Is this candidate not drawn, but what the calibration says? */
+/* Returns true if the candidate is not drawn, but is the plane of the calibration. */
 SX_ROAD_INLINE bool sx_road_is_expected(const struct sx_road_view *w, int candidate)
 {
 	return candidate == 0 && w->favour > 0;
 }
 
 /*
- * The worth of a candidate: its score over `samples` samples, and for the expected plane a favour. Before an
- * edge or a kerb a low camera sees a short strip of floor, and planes that lean into what lies behind explain
- * a few more samples than the right plane does. With the favour they win only if they explain more than the
- * expected plane by favour / 256 of the judged samples.
+ * Returns the worth of a candidate: its score over `samples` samples, plus a favour for the expected plane.
+ * Before an edge or a kerb a low camera sees a short strip of floor. Planes that lean towards the things
+ * behind the strip explain a few more samples than the right plane. With the favour such a plane wins only if
+ * it explains more than the expected plane by favour / 256 of the judged samples.
  */
 SX_ROAD_INLINE int32_t sx_road_worth(const struct sx_road_view *w, int candidate, int32_t score, int samples)
 {

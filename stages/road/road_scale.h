@@ -1,10 +1,11 @@
 /*
- * What of the search for a road goes with the height of the camera. A car's camera, 1.65 m above a street,
- * and that of a small robot, at most 0.5 m above a floor, are what was measured (docs/algorithm.md, road);
- * between them all numbers are between theirs.
+ * Numbers of the search for a road that depend on the height of the camera. They were measured for a car's
+ * camera, 1.65 m above a street, and for a small robot's camera, at most 0.5 m above a floor
+ * (docs/algorithm.md, road). Between these heights all numbers are interpolated.
  *
- * Lengths of the scene shrink with the camera: a robot looks at a floor as wide, as far and as even for its
- * size as a street is for a car. A camera above a car's sees the same streets: nothing grows with it.
+ * Lengths of the scene shrink with the camera: relative to its size, a robot looks at a floor as wide, as far
+ * and as even as a street is for a car. A camera above a car's camera sees the same streets, so its numbers
+ * do not grow.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -14,25 +15,30 @@
 #define SX_ROAD_CAR_M 1.65
 #define SX_ROAD_ROBOT_M 0.5
 
-/* Of a car; times sx_road_scale.length that of others. */
-#define SX_ROAD_CORRIDOR_M 4.0	   /* what is looked at, to each side */
-#define SX_ROAD_REACH_M 40.0	   /* and ahead */
-#define SX_ROAD_BEND_BESIDE_M 15.0 /* for bends the corridor is looked at as wide as it is so far ahead */
+/* Lengths for a car. Other cameras multiply them by sx_road_scale.length. */
+#define SX_ROAD_CORRIDOR_M 4.0 /* corridor that is searched, to each side */
+#define SX_ROAD_REACH_M 40.0   /* and ahead */
+/* for bends: the corridor is as wide in the image as it is at this distance ahead */
+#define SX_ROAD_BEND_BESIDE_M 15.0
 
 struct sx_road_scale {
 	double length;
-	int last_rows;	     /* of the image, that are not looked at */
-	double tolerance_m;  /* how far the road's surface lies from its plane, in height, */
-	double tolerance_px; /* and in disparity at least */
-	double closer;	     /* samples that a plane is fitted to lie closer, by that share of both */
-	double share;	     /* a road needs one of `share` samples on its plane */
-	double bend_first_m, bend_step_m; /* knees: the nearest, and from one to the next */
-	double grades, falls;		  /* steps of grade to 100 %; how many of the 16 grades fall */
-	double lower, higher;	   /* a road's height times these is camera.height_m at least, and at most */
-	double rise_deg, fall_deg; /* how far the road before a camera as mounted climbs and falls at most */
+	int last_rows;	     /* rows at the bottom of the image that are ignored */
+	double tolerance_m;  /* largest distance of the road's surface from its plane, in height, ... */
+	double tolerance_px; /* ... and lower limit of this tolerance in disparity */
+	double closer; /* share by which both tolerances are smaller for samples that a plane is fitted to */
+	double share;  /* a road needs one of `share` samples on its plane */
+	double bend_first_m, bend_step_m; /* knees: nearest distance, and step to the next */
+	double grades, falls;		  /* steps of grade up to 100 %; number of the 16 grades that fall */
+	/*
+	 * limits of the camera's height over the road: times lower it is at most camera.height_m, times
+	 * higher at least
+	 */
+	double lower, higher;
+	double rise_deg, fall_deg; /* greatest climb and fall of the road before a camera as mounted */
 	double ramp_m;		   /* see sx_road_view */
-	double favour;		   /* of the expected plane, a share of what is judged: sx_road_worth() */
-	double car;		   /* 1: a car's; 0: a small robot's */
+	double favour; /* favour of the expected plane, as a share of the judged samples: sx_road_worth() */
+	double car;    /* 1: a car's; 0: a small robot's */
 };
 
 static inline struct sx_road_scale sx_road_scale_of(double height_m)
@@ -46,23 +52,24 @@ static inline struct sx_road_scale sx_road_scale_of(double height_m)
 
 	return (struct sx_road_scale){
 		.length = length,
-		/* no descriptors there: the map repeats what is above, up to 1 px too far */
+		/* rows without descriptors: the map repeats the rows above, up to 1 px too far */
 		.last_rows = car < 1.0 ? 3 : 0,
-		/* indoor floors are evener for a robot's size than streets for a car's */
+		/* for a robot's size, indoor floors are more even than streets for a car's */
 		.tolerance_m = (car * 0.06 + robot * 0.04) * length,
 		.tolerance_px = car * 0.5 + robot * 0.4,
 		.closer = robot * 0.5,
 		.share = car * 4.0 + robot * 6.0,
 		.bend_first_m = (car * 10.0 + robot * 4.0) * length,
 		.bend_step_m = (car * 3.0 + robot * 1.3) * length,
-		/* -6 to 10 %; 1 to 20 %: a floor that falls away before a robot may be a step */
+		/* car: -6 to 10 %; robot: 1 to 20 %: a floor that falls before a robot may be a step */
 		.grades = car * 100.0 + robot * 80.0,
 		.falls = car * 6.0,
 		/*
-		 * A robot's camera is mounted within 15 % of its height (4 cm of 25) and 3 degrees. What lies
-		 * before it climbs by a ramp of 10 degrees at most, or falls by 3: what falls more may be a
-		 * step. A ramp that begins more than 2 heights ahead is a bend, for the floor before it is in
-		 * view. Wider limits let the top of a kerb be the road, or the floor below a step.
+		 * A robot's camera is mounted with an accuracy of 15 % of its height (4 cm of 25) and 3
+		 * degrees. The floor before it climbs by a ramp of 10 degrees at most, or falls by 3: a
+		 * steeper fall may be a step. A ramp that begins more than 2 heights ahead is a bend, because
+		 * the floor before it is in view. Wider limits would accept the top of a kerb, or the floor
+		 * below a step, as the road.
 		 */
 		.lower = car * 0.55 + robot * (1.0 / 1.15),
 		.higher = car * 3.3 + robot * (1.0 / 0.85),

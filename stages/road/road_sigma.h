@@ -1,18 +1,18 @@
 /*
- * How sure a measured plane is. Formulas as in road_plane.h: operations in a fixed order.
+ * Standard deviations of a measured plane. Formulas as in road_plane.h: operations in a fixed order.
  *
- * Of least squares: what is left of the samples gives their variance, the normal matrix how it gets into
- * slope, cross and the disparity at the centre, first derivatives how from there into pitch, roll, height.
- * That would hold for samples that are off each by itself. They are not: windows, paths of aggregation and
- * the median spread an error over neighbours, so only one of SX_ROAD_ALIKE counts. And they are off in common
- * where they are far, by SX_ROAD_FAR_PX, which what is left does not show. Both numbers are those for which
- * errors on synthetic streets agree (docs/algorithm.md, road).
+ * They follow from least squares. The residuals of the samples give the variance of samples. The normal
+ * matrix transforms it into variances of slope, cross and the disparity at the centre. First derivatives
+ * transform these into pitch, roll and height. This would hold for independent errors. But windows, paths of
+ * aggregation and the median spread an error over neighbours, so only one of SX_ROAD_ALIKE samples counts.
+ * Far samples also have a common error, SX_ROAD_FAR_PX, which the residuals do not show. Both numbers were
+ * chosen so that the computed deviations agree with errors on synthetic streets (docs/algorithm.md, road).
  *
- * A low camera often sees little floor before other things, which lean the plane (road_plane.h,
- * sx_road_worth()): where less than half of the samples lie on it, sigmas are larger by the square of
- * what is missing.
+ * A low camera often sees little floor before other things, which tilt the plane (road_plane.h,
+ * sx_road_worth()). If less than half of the samples lie on the plane, the standard deviations grow with the
+ * square of the ratio of half of the samples to those on the plane.
  *
- * What is not in it: a wrong baseline or principal point, a road that is no plane from the camera on.
+ * Not included: a wrong baseline or principal point, and a road that is no plane from the camera on.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -22,9 +22,12 @@
 #include "stages/road/road_sums.h"
 
 #define SX_ROAD_ALIKE 20.0
-#define SX_ROAD_FAR_PX 0.2 /* of disparity, at the horizon; nothing in the last row */
+#define SX_ROAD_FAR_PX 0.2 /* disparity at the horizon; falls to 0 in the last row */
 
-/* Variance of what changes by m, s, c with disparity at the centre, slope, cross. */
+/*
+ * Returns the variance of a quantity whose derivatives by the disparity at the centre, slope and cross are m,
+ * s and c.
+ */
 struct sx_road_spread {
 	double centre, slope, both, cross; /* both: covariance of slope and cross */
 };
@@ -51,7 +54,7 @@ SX_ROAD_INLINE struct sx_road_spread sx_road_spread_of(const struct sx_road_sums
 	return v;
 }
 
-/* What a plane that few of all samples lie on is less sure by. */
+/* Returns the factor by which the standard deviations grow if few of all samples lie on the plane. */
 SX_ROAD_INLINE double sx_road_doubt(const struct sx_road_view *w, const struct sx_road_sums *s, int samples)
 {
 	const double most = (double)samples / (2.0 * (double)s->samples);
@@ -59,7 +62,10 @@ SX_ROAD_INLINE double sx_road_doubt(const struct sx_road_view *w, const struct s
 	return most > 1.0 ? 1.0 + w->elsewhere * (most * most - 1.0) : 1.0;
 }
 
-/* The three sigmas of a plane that sx_road_solve() has made of these sums, of so many samples. */
+/*
+ * Computes the three standard deviations of a plane that sx_road_solve() has computed from these sums.
+ * samples: number of all samples.
+ */
 SX_ROAD_INLINE void sx_road_sigmas(const struct sx_road_view *w, const struct sx_road_sums *s, int samples,
 				   const struct sx_road_plane *p, struct sx_road *road)
 {
@@ -71,14 +77,14 @@ SX_ROAD_INLINE void sx_road_sigmas(const struct sx_road_view *w, const struct sx
 	const double horizon = -(p->at_origin + p->cross * c->cx) / p->slope;
 	const double t = (c->cy - horizon) / c->fy, r = p->cross * c->fx * per_slope;
 	const double length = (1.0 + t * t) + r * r;
-	/* of tan pitch and tan roll, by centre, slope, cross */
+	/* derivatives of tan pitch and tan roll by centre, slope, cross */
 	const double tm = per_slope, ts = (horizon - y) * per_slope, tc = -x * per_slope;
 	const double rs = -r / p->slope, rc = c->fx * per_slope;
 	const double height = c->baseline_m * (c->fx / c->fy) / (p->slope * sqrt(length));
-	/* of the height, as a share of it */
+	/* derivatives of the height, as a share of it */
 	const double hm = t * tm / length, hs = 1.0 / p->slope + (t * ts + r * rs) / length;
 	const double hc = (t * tc + r * rc) / length;
-	/* of what is off in common */
+	/* effects of the common error */
 	const double last = p->slope * ((double)w->end_row - horizon), far = SX_ROAD_FAR_PX * tm;
 	const double far_height = SX_ROAD_FAR_PX / (last > 1.0 ? last : 1.0) - t * far / length;
 	const double doubt = sx_road_doubt(w, s, samples);

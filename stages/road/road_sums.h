@@ -1,5 +1,5 @@
 /*
- * The plane of least squares through many samples. Formulas as in road_plane.h.
+ * Plane of least squares through many samples. Formulas as in road_plane.h.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -11,21 +11,22 @@
 
 #include "stages/road/road_plane.h"
 
-/* Sums over the samples on a plane; x and y count from the centre of what is looked at. */
+/* Sums over the samples on a plane. x and y count from the centre of the view. */
 struct sx_road_sums {
 	int64_t samples, n, x, y, d, xx, xy, yy, xd, yd, dd;
 };
 
 /*
- * A disparity is off by its own noise and by what the road is rough, which grows with it: a sample weighs
- * 1 / (d^2 + (10 px)^2), at most 2597. d: Q4, 16..65534.
+ * Returns the weight of a sample. Its error has two parts: the noise of the disparity, and the roughness of
+ * the road, which grows with the disparity. A sample weighs 1 / (d^2 + (10 px)^2), at most 2597. d: Q4,
+ * 16..65534.
  */
 SX_ROAD_INLINE int32_t sx_road_weight(int32_t d)
 {
 	return (int32_t)(67108864u / ((uint32_t)d * (uint32_t)d + 25600u)) + 1;
 }
 
-/* Products of two fit 32 bits. */
+/* Adds a sample. Products of two numbers fit 32 bits. */
 SX_ROAD_INLINE void sx_road_add(struct sx_road_sums *s, int32_t x, int32_t y, int32_t d)
 {
 	const int32_t w = sx_road_weight(d);
@@ -44,7 +45,7 @@ SX_ROAD_INLINE void sx_road_add(struct sx_road_sums *s, int32_t x, int32_t y, in
 	s->dd += (int64_t)wd * d;
 }
 
-/* The centre that sums count from. */
+/* Returns the centre that sums count from. */
 SX_ROAD_INLINE int sx_road_centre_x(const struct sx_road_view *w)
 {
 	return w->width / 2;
@@ -54,7 +55,7 @@ SX_ROAD_INLINE int sx_road_centre_y(const struct sx_road_view *w)
 	return (w->first_row + w->end_row) / 2;
 }
 
-/* The least-squares plane. False when there is none. */
+/* Computes the least-squares plane. False: there is none. */
 SX_ROAD_INLINE bool sx_road_solve(const struct sx_road_view *w, const struct sx_road_sums *s,
 				  struct sx_road_plane *p)
 {
@@ -73,7 +74,7 @@ SX_ROAD_INLINE bool sx_road_solve(const struct sx_road_view *w, const struct sx_
 	return true;
 }
 
-/* Are so many samples on a plane enough for a road, of all that there are? */
+/* Returns true if the plane is a road: it has enough of all samples. */
 SX_ROAD_INLINE bool sx_road_enough(const struct sx_road_view *w, int64_t on_plane, int samples)
 {
 	return on_plane >= SX_ROAD_LEAST && on_plane * w->share >= samples;
