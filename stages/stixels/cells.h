@@ -1,5 +1,5 @@
 /*
- * Cells: what a stixel column consists of.
+ * Cells: the elements of a stixel column.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -16,8 +16,8 @@ static inline bool sx_is_slanted(const struct sx_stixel_params *p)
 }
 
 /*
- * Image rows of one cell, and cells of a column of height image rows: whole ones, rows
- * that remain are at the top.
+ * Image rows of one cell; and number of cells in a column of `height` image rows. All cells are whole, so
+ * rows may remain at the top.
  */
 static inline int sx_cell_height(const struct sx_stixel_params *p)
 {

@@ -18,7 +18,7 @@ static uint16_t filled(const struct sx_image *columns, int u, int v, int reach)
 	return SX_DISPARITY_INVALID;
 }
 
-/* What the cell says if it is not sky. */
+/* Computes disparity and confidence of a cell that is not sky. */
 static void weigh(const struct sx_image *left, const struct sx_image *columns,
 		  const struct sx_stixel_params *p, int u, int v, uint16_t *d, uint8_t *confidence)
 {

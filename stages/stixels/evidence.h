@@ -1,7 +1,7 @@
 /*
- * Evidence: what cells tell every method beyond what was matched in them. Sky (sky.h), into which matching
- * smears its surroundings. Holes, which take over what lies to their left: what hides a surface from the
- * right camera begins at its right. docs/algorithm.md, evidence.
+ * Evidence: information about cells, besides their disparity, that every method uses. Sky (sky.h): matching
+ * smears disparities of the surroundings into it. Holes: a hole continues the surface to its left, because
+ * the object that hides this surface from the right camera begins at its right. docs/algorithm.md, evidence.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -17,12 +17,13 @@
 extern "C" {
 #endif
 
-#define SX_FILL_CONFIDENCE 10 /* of a hole's disparity, of 255 */
+#define SX_FILL_CONFIDENCE 10 /* confidence of a hole's disparity, of 255 */
 #define SX_SKY_CONFIDENCE 255
 
 /*
- * Columns to the left that a hole is filled from; 0: not at all, as where confidence counts for nothing: by
- * methods that do not know it, and where slanted stixels weigh everything alike.
+ * Returns the number of columns to the left from which a hole is filled. 0: holes stay. They stay if
+ * confidence has no effect: with methods that do not use it, and if slanted stixels give everything the same
+ * weight.
  */
 static inline int sx_fill_reach(const struct sx_stixel_params *p)
 {
@@ -31,14 +32,16 @@ static inline int sx_fill_reach(const struct sx_stixel_params *p)
 }
 
 /*
- * left: U8, the image. columns: U16 Q4, confidence: U8: cells as sx_reduce_cells() left them. road: of this
- * frame. cells, cells_confidence: the same shapes as those, not the same memory; every cell is written.
+ * Computes the cells that segmenters read. left: U8, the image. columns: U16 Q4, confidence: U8: cells from
+ * sx_reduce_cells(). road: of this frame. cells, cells_confidence: the same shapes as columns and confidence,
+ * not the same memory; every cell is written.
  *
- * A cell of the lower half of the rows all of whose pixels are saturated at least becomes a hole, with
- * confidence 0. Any other invalid cell takes the disparity of the nearest valid one to its left, within
- * sx_fill_reach(); without one it stays a hole: the left border is what the right camera does not see. Cells
- * are filled from what was measured alone, be it saturated or sky. What sx_sky_find() finds is sky (disparity
- * 0) then, whatever was matched there, if that is sx_sky_is_above(). Thread: any; allocates nothing.
+ * A cell of the lower half of the rows becomes a hole with confidence 0 if all of its pixels are saturated.
+ * Any other invalid cell takes the disparity of the nearest valid cell to its left, within sx_fill_reach().
+ * Without such a cell it stays a hole: the left border is the part that the right camera does not see. Cells
+ * are filled from measured cells alone, even if these are saturated or sky. After that, cells of
+ * sx_sky_find() become sky (disparity 0), with any disparity, if sx_sky_is_above() is true. Thread: any;
+ * allocates nothing.
  */
 void sx_evidence(const struct sx_image *left, const struct sx_image *columns,
 		 const struct sx_image *confidence, const struct sx_params *p, const struct sx_road *road,

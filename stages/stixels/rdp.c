@@ -19,7 +19,7 @@
 
 struct sx_rdp {
 	const struct sx_rdp_tables *t;
-	int32_t *axis_q4, *ground_q4; /* ground at the axis, and of the column */
+	int32_t *axis_q4, *ground_q4; /* ground at the axis, and in the column */
 	uint16_t *filled, *stack;
 	uint8_t *cut;
 };
@@ -94,11 +94,11 @@ static int value(uint16_t filled)
 	return filled & (SX_RDP_FILLED - 1);
 }
 
-/* The cell between first and last to cut at, 0 if there is none. */
+/* Returns the cell between first and last to cut at, 0 if there is none. */
 static int farthest(const uint16_t *d, int first, int last, int epsilon_q4)
 {
 	const int df = value(d[first]), rise = value(d[last]) - df, run = last - first;
-	/* 64 bits for the limit only: epsilon is a user's number */
+	/* 64 bits for the limit only: the user can set any epsilon */
 	int64_t best = (int64_t)epsilon_q4 * run;
 	int at = 0;
 
@@ -121,7 +121,7 @@ void sx_rdp_cut(const struct sx_rdp_tables *t, const uint16_t *filled, uint8_t *
 	memset(cut, 0, (size_t)h);
 	cut[0] = cut[h - 1] = 1;
 	stack[depth++] = (uint16_t)(h - 1);
-	/* the stack holds the ends of the segments above `first`, the nearest on top: never more than h */
+	/* the stack holds the ends of the segments above `first`, the nearest on top: at most h entries */
 	while (depth) {
 		const int last = stack[depth - 1], at = farthest(filled, first, last, t->epsilon_q4);
 
@@ -135,7 +135,7 @@ void sx_rdp_cut(const struct sx_rdp_tables *t, const uint16_t *filled, uint8_t *
 	}
 }
 
-/* Slope of the road per row upwards in Q20 px, saturated. */
+/* Returns the slope of the road per row upwards in Q20 px, saturated. */
 static int32_t rdp_ground_slope(const struct sx_road *road)
 {
 	return sx_rdp_slope_of_road(road->slope);
@@ -178,7 +178,9 @@ static uint8_t kind_of(const struct sx_rdp_tables *t, const struct sx_rdp_sums *
 	return STIXEL_OBJECT;
 }
 
-/* The segment below and the one above become one? span is taken at the mean of the lower one. */
+/*
+ * Returns true if the lower and the upper segment become one. The span is taken at the mean of the lower one.
+ */
 static bool one_thing(const struct sx_rdp_tables *t, const struct sx_segment *lower,
 		      const struct sx_segment *upper)
 {
@@ -188,7 +190,7 @@ static bool one_thing(const struct sx_rdp_tables *t, const struct sx_segment *lo
 	       abs(upper->mean_q4 - lower->mean_q4) <= t->span_q4[lower->mean_q4];
 }
 
-/* Merges neighbours bottom-up; the mean of what has become one counts for the next. */
+/* Merges neighbours bottom-up. A merged segment has a new mean, which decides about the next segment. */
 static int merge(const struct sx_rdp_tables *t, const int32_t *ground_q4, const uint16_t *filled,
 		 struct sx_segment *list, int n)
 {
@@ -209,15 +211,18 @@ static int merge(const struct sx_rdp_tables *t, const int32_t *ground_q4, const 
 }
 
 /*
- * Makes segments of cuts: rows c(i-1)+1 .. c(i) (the first from 0). Over the valid cells:
- * none, or rows that the right camera does not see: unknown; ends at or above vhor and mean < sky: sky; ends
- * below vhor + 2, mean distance from the ground <= tolerance + 5 % of it, and least-squares slope within half
- * of the ground's (any, if shorter than 3 rows or so short that the ground changes by less than the
- * tolerance): ground; else object.
- * Then neighbours merge bottom-up: ground, sky and unknown with their like, objects if their means
- * differ by at most span(lower mean). Ground above an object that is farther away becomes an object,
- * and neighbours merge once more.
- * Ground gets its least-squares line. Returns the number of segments in list (at most h).
+ * Makes segments of cuts: rows c(i-1)+1 .. c(i) (the first from 0). The kind of a segment follows from its
+ * valid cells, by the first rule that applies:
+ * unknown: no valid cell, or rows that the right camera does not see;
+ * sky: it ends at or above vhor, and mean < sky;
+ * ground: it ends below vhor + 2, its mean distance from the ground is <= tolerance + 5 % of the ground, and
+ * its least-squares slope is within half of the ground's (any slope, if it is shorter than 3 rows or so short
+ * that the ground changes by less than the tolerance);
+ * object: all others.
+ *
+ * Then neighbours merge bottom-up: ground, sky and unknown with the same kind, objects if their means differ
+ * by at most span(lower mean). Ground above an object that is farther away becomes an object, and neighbours
+ * merge once more. Ground gets its least-squares line. Returns the number of segments in list (at most h).
  */
 static int rdp_label(const struct sx_rdp_tables *t, const int32_t *ground_q4, int vhor, int unseen,
 		     int32_t ground_slope_q20, const uint16_t *filled, const uint8_t *cut,
@@ -228,7 +233,7 @@ static int rdp_label(const struct sx_rdp_tables *t, const int32_t *ground_q4, in
 	for (int v = 0; v < t->height; v++) {
 		struct sx_rdp_sums s;
 
-		/* row 0 is a cut, but belongs to the segment above it, unless it alone is not seen */
+		/* row 0 is a cut, but belongs to the segment above it, except if it is the only unseen row */
 		if (!cut[v] || (v == 0 && t->height > 1 && unseen != 1))
 			continue;
 		s = sums_of(filled, ground_q4, first, v);
@@ -254,7 +259,7 @@ static int rdp_label(const struct sx_rdp_tables *t, const int32_t *ground_q4, in
 	return n;
 }
 
-/* What the right camera does not see is one piece. */
+/* Joins the rows that the right camera does not see to one piece. */
 static void join_unseen(uint8_t *cut, int unseen)
 {
 	if (unseen == 0)

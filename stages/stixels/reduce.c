@@ -15,7 +15,7 @@ static void insert(uint16_t *sorted, int n, uint16_t v)
 	sorted[n] = v;
 }
 
-/* A cell of the map: rows of it, the first of them at d or c, next rows pitch elements on. */
+/* A cell of the map: `rows` rows, the first at d or c, each next one pitch elements further on. */
 struct cell {
 	const uint16_t *d;
 	const uint8_t *c;

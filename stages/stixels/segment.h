@@ -1,5 +1,5 @@
 /*
- * Segments: what a segmenter (dp, slanted, rdp) makes of each stixel column, before it is published.
+ * Segments: the output of a segmenter (dp, slanted, rdp) for each stixel column, before it is published.
  *
  * Rows count up from the image bottom here (v = height - 1 - y), as in the papers.
  *
@@ -20,9 +20,9 @@
 #endif
 
 /*
- * One segment: rows v_bottom .. v_top, both inclusive. The segments of a column lie bottom to top, the first
- * starts at row 0, the last ends at the top row, there are no gaps.
- * disparity_q7, slope_q14: as published (include/stixel.h): value at v_bottom, change per row upwards.
+ * One segment: rows v_bottom .. v_top, both inclusive. The segments of a column are in order from bottom to
+ * top. The first starts at row 0, the last ends at the top row, and there are no gaps. disparity_q7,
+ * slope_q14: as published (include/stixel.h): value at v_bottom, change per row upwards.
  */
 struct sx_segment {
 	uint16_t v_bottom, v_top;
@@ -30,12 +30,12 @@ struct sx_segment {
 	uint16_t disparity_q7;
 	int16_t slope_q14;
 	uint8_t kind;  /* enum stixel_kind */
-	uint8_t label; /* class, 255 none; of the slanted methods only */
+	uint8_t label; /* class, 255: none; used by the slanted methods only */
 };
 
 /*
- * The unknown segment of the lowest `rows` rows, 1 at least, where the right camera does not see the ground
- * (sx_road_in_view_q4()): what cannot be measured is neither free nor a wall.
+ * Returns the unknown segment of the lowest `rows` rows, 1 at least, in which the right camera does not see
+ * the ground (sx_road_in_view_q4()). An area that cannot be measured is neither free nor a wall.
  */
 SX_SEGMENT_INLINE struct sx_segment sx_segment_unseen(int rows)
 {
@@ -52,23 +52,26 @@ SX_SEGMENT_INLINE struct sx_segment sx_segment_unseen(int rows)
 }
 
 /*
- * The lists of all columns. Row v is the image rows v * cell_height .. + cell_height - 1 above the lowest of
- * image_height; rows of the image that are left at its top belong to no cell.
- * Column u: list[u * capacity .. + count[u]); capacity is the number of rows, so no
- * list can overflow. total: the DP's energy of the column in Q12 nats, 0 of rdp.
+ * Lists of all columns. Row v covers the image rows v * cell_height .. + cell_height - 1 above the lowest of
+ * image_height rows. Image rows that remain at the top belong to no cell. Column u: list[u * capacity .. +
+ * count[u]). capacity is the number of rows, so no list can overflow. total: the DP's energy of the column in
+ * Q12 nats; 0 with rdp.
  */
 struct sx_segments {
 	struct sx_segment *list;
 	uint16_t *count;
 	int32_t *total;
 	int columns, capacity;
-	int image_height, cell_height; /* init: capacity rows of 1 */
+	int image_height, cell_height; /* after init: capacity rows of height 1 */
 };
 
-/* -EINVAL for sizes below 1 or above 65535, -ENOMEM. finish accepts a zeroed one and zeroes it. */
+/*
+ * Creates the lists. -EINVAL for sizes below 1 or above 65535, -ENOMEM. finish accepts a zeroed struct and
+ * zeroes it.
+ */
 int sx_segments_init(struct sx_segments *s, int columns, int height);
 void sx_segments_finish(struct sx_segments *s);
-size_t sx_segments_bytes(const struct sx_segments *s); /* what init took */
+size_t sx_segments_bytes(const struct sx_segments *s); /* memory that init took, bytes */
 
 static inline struct sx_segment *sx_segments_column(const struct sx_segments *s, int u)
 {

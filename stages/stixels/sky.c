@@ -36,12 +36,15 @@ static uint8_t *cell(const struct sx_image *sky, int u, int v)
 	return (uint8_t *)sx_image_row(sky, u) + v;
 }
 
-/* full: cells above the image that count as not blank; 2: nothing begins at its edge. */
+/*
+ * Finds sky from the top down. full: number of non-blank cells to assume above the image. With 2, no sky can
+ * start at the top edge.
+ */
 static void go_down(const struct sx_image *left, const struct sx_stixel_params *p, const struct sx_image *sky,
 		    int full)
 {
 	for (int u = 0; u < sky->height; u++) {
-		int others = full; /* that are not blank, on each other */
+		int others = full; /* consecutive cells that are not blank */
 
 		for (int v = sky->width - 1; v >= 0; v--) {
 			if (*cell(sky, u, v) || (others < 2 && is_blank(left, u, v, p))) {

@@ -1,5 +1,5 @@
 /*
- * Runs of cells as bits of a word, for cpu/ and gpu/: how they go along a row of sx_sky_find().
+ * Runs of cells as bits of a word, for cpu/ and gpu/: the steps of sx_sky_find() along and between rows.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -14,13 +14,13 @@
 #define SX_SKY_BITS static inline
 #endif
 
-/* sky, a part of blank, and what of blank follows it towards the highest bit without a gap. */
+/* Returns sky (a part of blank) with the blank cells that follow it towards the highest bit without a gap. */
 SX_SKY_BITS uint32_t sx_sky_rightwards(uint32_t blank, uint32_t sky)
 {
 	return (blank & ~(blank + sky)) | sky;
 }
 
-/* The same towards the lowest bit: twice as far each time. */
+/* Does the same towards the lowest bit. Each step reaches twice as far. */
 SX_SKY_BITS uint32_t sx_sky_leftwards(uint32_t blank, uint32_t sky)
 {
 	for (int step = 1; step < 32; step *= 2) {
@@ -31,8 +31,8 @@ SX_SKY_BITS uint32_t sx_sky_leftwards(uint32_t blank, uint32_t sky)
 }
 
 /*
- * A row down: what of it is sky, `sky` of it being known. open: columns in which sky goes on; gap: whose cell
- * above is none.
+ * Goes down to the next row and returns its sky. `sky`: the part already known. open: columns in which sky
+ * goes on; gap: columns whose cell above is not sky.
  */
 SX_SKY_BITS uint32_t sx_sky_down(uint32_t blank, uint32_t sky, uint32_t *open, uint32_t *gap)
 {

@@ -1,6 +1,7 @@
 /*
- * Slanted stixels, plainly: see slanted.h. Every candidate (v_bottom, v_top, kind) in turn, its sums taken
- * from those of the one that began a row lower; cpu/ and gpu/ have fast forms of the same numbers.
+ * Slanted stixels in plain form: see slanted.h. Computes every candidate (v_bottom, v_top, kind) in turn. Its
+ * sums follow from those of the candidate that began one row lower. cpu/ and gpu/ have fast forms of the same
+ * numbers.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -11,7 +12,7 @@
 
 enum { G = STIXEL_GROUND, O = STIXEL_OBJECT, S = STIXEL_SKY };
 
-/* Start row of the last stixel of the cheapest column that ends so, and kind of the one below it. */
+/* Start row of the last stixel of the cheapest column that ends with it, and kind of the stixel below. */
 struct choice {
 	uint16_t v_bottom;
 	uint8_t from;
@@ -20,11 +21,13 @@ struct choice {
 struct sx_slanted {
 	const struct sx_slanted_tables *t;
 	struct sx_slanted_frame frame;
-	struct sx_slanted_place at; /* of the column */
-	int32_t *ground;	    /* [rows]: expected, 1/16 px */
-	int32_t *d, *w, *g;	    /* [rows]: 1/16 px, 0 where w is; 0..255; likewise as ground */
-	int32_t *origin; /* [rows]: highest row of weight > 0 at or below; itself if there is none */
-	int32_t *score;	 /* [rows + 1][classes]: sums over the rows below */
+	struct sx_slanted_place at; /* road of the current column */
+	int32_t *ground;	    /* [rows]: expected ground, 1/16 px */
+	/* [rows]: disparity, 1/16 px, 0 if w is 0; weight, 0..255; weight as ground, 0..255 */
+	int32_t *d, *w, *g;
+	/* [rows]: highest row of weight > 0 at or below this row; this row if there is none */
+	int32_t *origin;
+	int32_t *score;			/* [rows + 1][classes]: sums over the rows below */
 	struct sx_slanted_below *below; /* [rows] */
 	struct choice *from[3];		/* [rows] */
 	struct sx_slanted_choice *list; /* [rows] */
@@ -53,8 +56,8 @@ static void slanted_load(struct sx_slanted *s, int u, const uint16_t *d, const u
 }
 
 /*
- * Energy of the cheapest class of a kind, the first on ties;
- * where there is none, of a class that is never seen.
+ * Returns the energy of the cheapest class of a kind, the first on ties. If a kind has no class, the energy
+ * is that of a class with score 0 in all cells.
  */
 static int32_t score_of(const struct sx_slanted *s, int kind, int v_bottom, int v_top, uint8_t *label)
 {
@@ -74,15 +77,15 @@ static int32_t score_of(const struct sx_slanted *s, int kind, int v_bottom, int 
 	return best;
 }
 
-/* What is known of rows v_bottom .. v_top; c counts from the disparity of the origin. */
+/* Sums of rows v_bottom .. v_top; c counts from the disparity of the origin. */
 struct rows {
 	int v_bottom, v_top, origin;
-	int32_t holes; /* rows without a weight */
+	int32_t holes; /* number of rows without a weight */
 	struct sx_slanted_sums sums;
 	int64_t dd;
 };
 
-/* Adds row v, or with sign -1 takes it away. */
+/* Adds row v, or removes it with sign -1. */
 static void slanted_add(const struct sx_slanted *s, struct rows *r, int v, int sign)
 {
 	const int32_t d = s->d[v];
@@ -102,7 +105,7 @@ static struct rows rows_of(const struct sx_slanted *s, int v_bottom, int v_top)
 	return r;
 }
 
-/* The exact model: what the cells of a stixel cost with its plane. */
+/* Returns the cost of the cells of a stixel with its plane in the exact model. */
 static float cells_fit(const struct sx_slanted *s, const struct rows *r, int kind,
 		       const struct sx_slanted_plane *p)
 {
@@ -142,7 +145,7 @@ static struct sx_slanted_plane fit(const struct sx_slanted *s, const struct rows
 	return p;
 }
 
-/* Disparity of a piece of ground at row v; origin: the row that it counts from. */
+/* Returns the disparity of a piece of ground at row v. origin: the row from which it counts. */
 static float ground_at(const struct sx_slanted *s, const struct sx_slanted_plane *p, int origin, int v)
 {
 	return (float)s->ground[v] + (p->a + p->b * (float)(v - origin));
@@ -170,7 +173,7 @@ static bool legal(const struct sx_slanted *s, const struct rows *r, int kind)
 	return r->v_bottom > 0 && r->v_bottom >= s->at.vhor;
 }
 
-/* Only what is strictly cheaper replaces: the longest stixel wins ties. */
+/* Replaces the best candidate only by a strictly cheaper one: the longest stixel wins ties. */
 static void consider(struct sx_slanted *s, const struct rows *r, int kind)
 {
 	const struct sx_slanted_model *m = &s->t->model;
@@ -211,7 +214,7 @@ static void recurrence(struct sx_slanted *s)
 	}
 }
 
-/* Follows the choices down from the top row; the list comes out bottom to top. */
+/* Follows the choices down from the top row. The list is then in order from bottom to top. */
 static int back_track(struct sx_slanted *s, int32_t *total)
 {
 	const int top = s->t->rows - 1;

@@ -1,9 +1,9 @@
 /*
- * Slanted stixels: the arithmetic of one candidate (rows v_bottom .. v_top of a column as ground, object or
- * sky), for stages/, cpu/ and gpu/, as stages/stixels/slanted_model.h.
+ * Slanted stixels: arithmetic of one candidate (rows v_bottom .. v_top of a column as ground, object or sky),
+ * for stages/, cpu/ and gpu/, like stages/stixels/slanted_model.h.
  *
- * Sums are exact integers, so any way to them is right; what follows is float, each
- * operation rounded, in this order.
+ * Sums are exact integers, so any order of summation is right. The rest is float: each operation is rounded,
+ * in the order given here.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -13,10 +13,10 @@
 #include "stages/stixels/slanted_model.h"
 
 /*
- * Sums over the rows of a stixel, rows y and disparities c counted from the highest row of weight > 0 at or
- * below v_top, the origin: both are small where the stixel is one thing. e: disparity less expected ground.
- * As ground, with weights g: n, x, xx, e, xe, ee; as an object, with weights w: w, c, cc. 2160 rows give
- * |x| < 2^30, the rest below 2^47.
+ * Sums over the rows of a stixel. Rows y and disparities c count from the origin, the highest row of weight >
+ * 0 at or below v_top. Both are small if the stixel is a single surface. e: disparity less expected ground.
+ * As ground, with weights g: n, x, xx, e, xe, ee; as an object, with weights w: w, c, cc. 2160 rows give |x|
+ * < 2^30, the rest below 2^47.
  */
 struct sx_slanted_sums {
 	int32_t n, x, w;
@@ -40,7 +40,7 @@ SX_SLANTED void sx_slanted_add(struct sx_slanted_sums *s, int32_t w, int32_t g, 
 	s->cc += (int64_t)wc * c;
 }
 
-/* (float)s for |s| < 2^47: two exact conversions of less than 24 bits, one rounding. */
+/* Returns (float)s for |s| < 2^47: two exact conversions of less than 24 bits, one rounding. */
 SX_SLANTED float sx_slanted_float(int64_t s)
 {
 	const float high = (float)(int32_t)(s >> 24), low = (float)(int32_t)(s & 0xffffff);
@@ -49,18 +49,19 @@ SX_SLANTED float sx_slanted_float(int64_t s)
 }
 
 /*
- * Disparity less expected ground = a + b y; objects: b = 0, a their disparity.
- * fit: energy of data and plane prior.
+ * Plane: disparity less expected ground = a + b y. Objects: b = 0, a is their disparity. fit: energy of data
+ * and plane prior.
  */
 struct sx_slanted_plane {
 	float a, b, fit;
 };
 
 /*
- * y: v_bottom - origin; lambda_offset: of row v_bottom, lambda_slope: of the frame. Above the origin there is
- * no data, and all comes out as 0. Elsewhere the origin has a weight of 1 at least, all weights with
- * lambda_offset are below 620000 (sx_params_check()), and that share of the determinant's terms is what is
- * left of them at worst: twice what their rounding can take, so it is positive.
+ * Fits a ground plane. y: v_bottom - origin; lambda_offset: of row v_bottom; lambda_slope: of the frame.
+ * Above the origin there is no data, and all results are 0. Otherwise the origin has a weight of 1 at least,
+ * and all weights with lambda_offset are below 620000 (sx_params_check()). So in the worst case the
+ * determinant is that share (1 of 620000) of its terms. This is twice their largest rounding error, so the
+ * determinant is positive.
  */
 SX_SLANTED struct sx_slanted_plane sx_slanted_ground(const struct sx_slanted_model *m,
 						     const struct sx_slanted_sums *s, float lambda_offset,
@@ -76,7 +77,10 @@ SX_SLANTED struct sx_slanted_plane sx_slanted_ground(const struct sx_slanted_mod
 
 	p.a = (e * xx - x * xe) * r;
 	p.b = (n * xe - x * e) * r;
-	/* what the normal equations lack: with it an error of a and b is of second order in the energy */
+	/*
+	 * residual of the normal equations: with this correction an error of a and b has only a second-order
+	 * effect on the energy
+	 */
 	off_a = (p.a * n + p.b * x) - e;
 	off_b = (p.a * x + p.b * xx) - xe;
 	rest = (sx_slanted_float(s->ee) - p.a * e) - p.b * xe;
@@ -85,7 +89,7 @@ SX_SLANTED struct sx_slanted_plane sx_slanted_ground(const struct sx_slanted_mod
 	return p;
 }
 
-/* Of the plane's prior alone. */
+/* Returns the energy of the plane's prior alone. */
 SX_SLANTED float sx_slanted_ground_prior(const struct sx_slanted_model *m, const struct sx_slanted_plane *p,
 					 float lambda_offset, float lambda_slope, int y)
 {
@@ -94,13 +98,15 @@ SX_SLANTED float sx_slanted_ground_prior(const struct sx_slanted_model *m, const
 	return (lambda_offset * (foot * foot) + lambda_slope * (p->b * p->b)) * m->k_ground;
 }
 
-/* With what `holes` cells of it without a disparity cost. */
+/* Adds the cost of `holes` ground cells without a disparity. */
 SX_SLANTED float sx_slanted_with_holes(const struct sx_slanted_model *m, float fit, int32_t holes)
 {
 	return fit + (float)holes * m->hole;
 }
 
-/* d: disparity of the origin. Without any weight an object has disparity 0 and costs nothing. */
+/*
+ * Fits an object. d: disparity of the origin. Without any weight an object has disparity 0 and costs nothing.
+ */
 SX_SLANTED struct sx_slanted_plane sx_slanted_object(const struct sx_slanted_model *m,
 						     const struct sx_slanted_sums *s, int32_t d)
 {
@@ -115,7 +121,7 @@ SX_SLANTED struct sx_slanted_plane sx_slanted_object(const struct sx_slanted_mod
 	return p;
 }
 
-/* What a cell adds to dd. most: where an outlier ends, in units of w d^2. */
+/* Returns the contribution of a cell to dd. most: limit for outliers, in units of w d^2. */
 SX_SLANTED int64_t sx_slanted_sky_part(int32_t w, int32_t d, int64_t most)
 {
 	const int64_t part = (int64_t)(w * d) * d;
@@ -123,13 +129,16 @@ SX_SLANTED int64_t sx_slanted_sky_part(int32_t w, int32_t d, int64_t most)
 	return part < most ? part : most;
 }
 
-/* dd: sum of sx_slanted_sky_part(). */
+/* Returns the energy of sky. dd: sum of sx_slanted_sky_part(). */
 SX_SLANTED float sx_slanted_sky(const struct sx_slanted_model *m, int64_t dd)
 {
 	return sx_slanted_float(dd) * m->k_sky;
 }
 
-/* The exact model: index of the cost of residual r (1/16 px); kw: weight times 128 k of the kind. */
+/*
+ * Returns the index of the cost of residual r (1/16 px) in the exact model; kw: weight times 128 k of the
+ * kind.
+ */
 SX_SLANTED int sx_slanted_outlier(float r, float kw)
 {
 	const float q = (r * r) * kw + 0.5f;

@@ -1,5 +1,5 @@
 /*
- * Slanted stixels: what is published of a stixel, for stages/, cpu/ and gpu/, as
+ * Slanted stixels: conversion of chosen stixels to published ones, for stages/, cpu/ and gpu/, like
  * stages/stixels/slanted_fit.h.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -15,17 +15,18 @@
 #include "stages/stixels/segment.h"
 #include "stages/stixels/slanted_prior.h"
 
-/* A stixel that was chosen. */
+/* A chosen stixel. */
 struct sx_slanted_choice {
 	uint16_t v_bottom, v_top;
 	uint8_t kind, label;
 	bool valid;		       /* has a cell of weight > 0 */
-	int origin;		       /* row that the plane counts from */
+	int origin;		       /* row from which the plane counts */
 	struct sx_slanted_plane plane; /* objects: a; ground: a, b */
 };
 
 /*
- * What else it takes: struct sx_slanted_frame's, whether there were scores, and expected ground at v_bottom.
+ * Further input of the conversion: values of struct sx_slanted_frame, scored: there were scores, ground_q4:
+ * expected ground at v_bottom.
  */
 struct sx_slanted_geometry {
 	int cell_height;
@@ -40,8 +41,8 @@ SX_SLANTED float sx_slanted_clamp(float x, float lo, float hi)
 }
 
 /*
- * 1/16 px per cell become 1/16384 px per row; a plane has its value in the centre of a cell,
- * a record in the last row.
+ * Computes the line of a ground stixel. Converts 1/16 px per cell to 1/16384 px per row. The plane has its
+ * value in the centre of a cell, the record in the lowest row of the cell.
  */
 SX_SLANTED void sx_slanted_ground_line(const struct sx_slanted_geometry *g, const struct sx_slanted_choice *c,
 				       struct sx_segment *s)
@@ -55,8 +56,8 @@ SX_SLANTED void sx_slanted_ground_line(const struct sx_slanted_geometry *g, cons
 }
 
 /*
- * Without scores an object nearer to infinity than 1 px that begins where ground would be as well is sky; an
- * object without weight is unknown.
+ * Converts a choice to a segment. Without scores an object with a disparity below 1 px that begins where the
+ * ground has less than 1 px, too, becomes sky. An object without weight is unknown.
  */
 SX_SLANTED struct sx_segment sx_slanted_segment(const struct sx_slanted_geometry *g,
 						const struct sx_slanted_choice *c)
@@ -84,9 +85,10 @@ SX_SLANTED struct sx_segment sx_slanted_segment(const struct sx_slanted_geometry
 }
 
 /*
- * Rows below `unseen` (struct sx_slanted_place) are published as one unknown stixel: what the right camera
- * does not see is not called free. False: nothing is left of this choice; else it begins above them. No
- * measured object is cut: cells there have no weight, and an object lies wholly below or wholly above.
+ * Cuts the rows below `unseen` (struct sx_slanted_place) from a choice. These rows are published as one
+ * unknown stixel, because an area that the right camera does not see must not count as free. False: nothing
+ * is left of this choice; else it begins above these rows. No measured object is cut: unseen cells have no
+ * weight, and an object lies wholly below or wholly above the limit.
  */
 SX_SLANTED bool sx_slanted_cut_unseen(struct sx_slanted_choice *c, int unseen)
 {
@@ -97,7 +99,10 @@ SX_SLANTED bool sx_slanted_cut_unseen(struct sx_slanted_choice *c, int unseen)
 	return true;
 }
 
-/* The most rows that an object loses to the ground below it: a quarter of its own. */
+/*
+ * Returns the largest number of rows that an object loses to the ground below it: a quarter of the object's
+ * rows.
+ */
 SX_SLANTED int sx_slanted_feet(const struct sx_slanted_model *m, const struct sx_segment *object)
 {
 	const int quarter = (object->v_top - object->v_bottom + 1) / 4;
@@ -106,11 +111,12 @@ SX_SLANTED int sx_slanted_feet(const struct sx_slanted_model *m, const struct sx
 }
 
 /*
- * An upright object stands where the ground below it has its disparity. What the search gives it below that
- * is ground before it, which the matcher has smeared it over, and the cell in which it stands. Whether the
- * object's lowest cell is such a one, by the road in the cell below it, road_q4, and by the line of the
- * ground as well: on a road that climbs or falls the one may be wrong, on a piece that rises to the object
- * the other.
+ * Returns true if the lowest cell of an object is really ground before it. An upright object stands where the
+ * ground below it has the object's disparity. The search also gives the object cells below that row: ground
+ * before it, over which the matcher has smeared the object, and the cell in which it stands. Two conditions
+ * must hold: the road in the cell below the object, road_q4, and the line of the ground stixel are both
+ * nearer than the object. On a road that climbs or falls the first may be wrong, on a piece of ground that
+ * rises to the object the second.
  */
 SX_SLANTED bool sx_slanted_is_before(const struct sx_segment *ground, const struct sx_segment *object,
 				     int cell_height, int32_t road_q4)
@@ -121,7 +127,7 @@ SX_SLANTED bool sx_slanted_is_before(const struct sx_segment *ground, const stru
 	       ground->disparity_q7 * 256 + ground->slope_q14 * halves > object->mean_q4 * 2048;
 }
 
-/* The energy of a column as struct sx_segments has it. */
+/* Converts the energy of a column to the unit of struct sx_segments. */
 SX_SLANTED int32_t sx_slanted_total(float cost)
 {
 	const float q12 = cost * 4096.0f;

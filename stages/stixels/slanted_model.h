@@ -1,6 +1,7 @@
 /*
- * Slanted stixels: the constants of the model, and what a frame's road makes of them in a row, for stages/,
- * cpu/ and gpu/, so in the common subset of C and CUDA. docs/algorithm.md, slanted stixels, has the formulas.
+ * Slanted stixels: constants of the model, and the values of a row that depend on the road of the frame. For
+ * stages/, cpu/ and gpu/, so in the common subset of C and CUDA. docs/algorithm.md, slanted stixels, has the
+ * formulas.
  *
  * Units: disparity 1/16 px, rows are cells, weights 1/255; energies nats.
  *
@@ -17,35 +18,38 @@
 #define SX_SLANTED static inline
 #endif
 
-#define SX_SLANTED_MAX_Q4 6143 /* larger disparities count as this, expected ground as +- one more */
+#define SX_SLANTED_MAX_Q4 6143 /* larger disparities count as this value, expected ground as +- one more */
 #define SX_SLANTED_OUTLIERS \
-	4096 /* steps of squared residuals of the exact model, of 1/128 each; the last: any more */
-#define SX_SLANTED_ILLEGAL 3.0e38f /* prior: an illegal option, only ever compared with */
+	4096 /* steps of squared residuals of the exact model, 1/128 each; the last: any larger one */
+#define SX_SLANTED_ILLEGAL 3.0e38f /* prior of an illegal option; only used in comparisons */
 
-/* What is constant in a context. lambda_*: prior of the plane as weight; k_*: nats of a squared residual. */
+/* Constants of a context. lambda_*: prior of the plane as a weight; k_*: nats per squared residual. */
 struct sx_slanted_model {
-	float lambda_offset, lambda_slope, lambda_bent; /* slope: of a plane, of a road that bends */
-	float roughness; /* standard deviations of ground by 1/16 px that is expected */
+	/* lambda_slope: for a plane; lambda_bent: for a road that bends */
+	float lambda_offset, lambda_slope, lambda_bent;
+	float roughness; /* standard deviations of ground per 1/16 px of expected disparity */
 	float k_ground, k_object, k_sky;
 	float cut, cut_first_object;
-	float gravity;		/* per 1/16 px */
-	float cut_order, order; /* cut + cost at 0, cost per 1/16 px */
+	float gravity;		/* cost per 1/16 px */
+	float cut_order, order; /* cut + cost at 0; cost per 1/16 px */
 	float cut_gap;
-	float hole;	/* of a cell of ground */
-	float semantic; /* nats of 1/256 */
-	int feet;	/* rows by which an object may be shortened from below */
+	float hole;	/* cost of a ground cell without a disparity */
+	float semantic; /* nats per 1/256 */
+	int feet;	/* largest number of rows by which an object may be shortened from below */
 };
 
 /*
- * A row of cells. A real road leaves its plane by so many centimetres, which are the more pixels of disparity
- * the nearer it is: noise of ground, of the prior at its foot and of where things stand on it grows with the
- * disparity that is expected there. As a weight: sigma^2 / (sigma^2 + (roughness g)^2).
+ * A row of cells. The surface of a real road lies some centimetres off its plane, a distance that is more
+ * pixels of disparity the nearer it is. So three values grow with the expected disparity: the noise of
+ * ground, the noise of the prior at its foot, and that of the place where objects stand on it. As a weight:
+ * sigma^2 / (sigma^2 + (roughness g)^2).
  */
 struct sx_slanted_row {
-	int32_t ground_q4; /* expected at the axis, in the cell's centre, within +-(SX_SLANTED_MAX_Q4 + 1) */
-	int32_t share;	   /* what a measurement weighs as ground, of 32768: 1 at least */
-	float lambda_offset; /* of ground that begins in this row, */
-	float gravity;	     /* and of an object */
+	/* expected ground at the axis, in the cell's centre, within +-(SX_SLANTED_MAX_Q4 + 1) */
+	int32_t ground_q4;
+	int32_t share;	     /* weight of a measurement as ground, of 32768: 1 at least */
+	float lambda_offset; /* prior of ground that begins in this row */
+	float gravity;	     /* cost of an object that begins in this row */
 };
 
 SX_SLANTED struct sx_slanted_row sx_slanted_row_of(const struct sx_slanted_model *m, int32_t ground_q4)
@@ -62,7 +66,10 @@ SX_SLANTED struct sx_slanted_row sx_slanted_row_of(const struct sx_slanted_model
 	return r;
 }
 
-/* Expected ground of a row in a column whose ground has `shift` more disparity than the axis, 1/16 px. */
+/*
+ * Returns the expected ground of a row in a column whose ground has `shift` more disparity than the axis,
+ * 1/16 px.
+ */
 SX_SLANTED int32_t sx_slanted_expected(int32_t ground_q4, int32_t shift)
 {
 	const int32_t g = ground_q4 + shift;
@@ -73,15 +80,16 @@ SX_SLANTED int32_t sx_slanted_expected(int32_t ground_q4, int32_t shift)
 }
 
 /*
- * Weight of a measurement where ground is expected: none of what lies more than 1 px and a share of it
- * farther away, behind the road. d, ground: 1/16 px; least: what is left of the expected, 0: of any.
+ * Returns the weight of a measurement: 0 if it lies behind the road, farther than the expected ground by more
+ * than 1 px and a share. Else w. d, ground: 1/16 px. least: the lowest allowed share of the expected ground;
+ * 0: any.
  */
 SX_SLANTED int32_t sx_slanted_weight(float least, int32_t w, int32_t d, int32_t ground)
 {
 	return (float)(d + 16) < least * (float)ground ? 0 : w;
 }
 
-/* Of a measurement of weight w, in 0..255: 0 only if w is. */
+/* Returns the weight as ground of a measurement of weight w, in 0..255: 0 only if w is 0. */
 SX_SLANTED int32_t sx_slanted_ground_weight(int32_t w, int32_t share)
 {
 	const int32_t part = (w * share + 16384) >> 15;

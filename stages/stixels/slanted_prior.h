@@ -1,5 +1,5 @@
 /*
- * Slanted stixels: what it costs to put one stixel on another, for stages/, cpu/ and gpu/, as
+ * Slanted stixels: cost of one stixel on another, for stages/, cpu/ and gpu/, like
  * stages/stixels/slanted_fit.h.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -12,16 +12,16 @@
 #include "stages/stixels/slanted_fit.h"
 
 /*
- * The cheapest columns up to a row p that end with each kind there: cost,
- * SX_SLANTED_ILLEGAL if there is none.
+ * The cheapest columns up to a row p that end with each kind there. cost is SX_SLANTED_ILLEGAL if there is
+ * none.
  */
 struct sx_slanted_below {
-	float cost[3];	   /* by enum stixel_kind */
+	float cost[3];	   /* indexed by enum stixel_kind */
 	float object;	   /* disparity of the last object, 1/16 px */
-	float ground_next; /* the last ground, continued to row p + 1 */
+	float ground_next; /* disparity of the last ground, continued to row p + 1 */
 };
 
-/* The cheapest of them to stand on. from: object before ground before sky on ties. */
+/* The cheapest of these columns to stand on. from: object before ground before sky on ties. */
 struct sx_slanted_step {
 	float cost;
 	uint8_t from;
@@ -39,8 +39,8 @@ SX_SLANTED void sx_slanted_consider(struct sx_slanted_step *s, const struct sx_s
 }
 
 /*
- * a: disparity of the new object; gravity: of its lowest row. Within 1/16 px it stands on the ground, or is
- * as far as the object below.
+ * Returns the cheapest step to a new object. a: disparity of the new object; gravity: of its lowest row. If
+ * the difference is at most 1/16 px, the object stands on the ground, or is as far away as the object below.
  */
 SX_SLANTED struct sx_slanted_step sx_slanted_on_object(const struct sx_slanted_model *m,
 						       const struct sx_slanted_below *b, float a,
@@ -56,8 +56,8 @@ SX_SLANTED struct sx_slanted_step sx_slanted_on_object(const struct sx_slanted_m
 }
 
 /*
- * a: disparity of the new ground in its lowest row. It does not begin nearer than the
- * object below, nor on sky.
+ * Returns the cheapest step to new ground. a: disparity of the new ground in its lowest row. Ground begins
+ * neither nearer than the object below nor on sky.
  */
 SX_SLANTED struct sx_slanted_step sx_slanted_on_ground(const struct sx_slanted_model *m,
 						       const struct sx_slanted_below *b, float a)
@@ -71,7 +71,10 @@ SX_SLANTED struct sx_slanted_step sx_slanted_on_ground(const struct sx_slanted_m
 	return s;
 }
 
-/* On ground only where that is as far as 1 px, never on sky. */
+/*
+ * Returns the cheapest step to sky. Sky is on ground only if this ground has less than 1 px, and never on
+ * sky.
+ */
 SX_SLANTED struct sx_slanted_step sx_slanted_on_sky(const struct sx_slanted_model *m,
 						    const struct sx_slanted_below *b)
 {
@@ -83,7 +86,7 @@ SX_SLANTED struct sx_slanted_step sx_slanted_on_sky(const struct sx_slanted_mode
 	return s;
 }
 
-/* Energy of a candidate: data, class scores (sum in 1/256 nats), and what is below. */
+/* Returns the energy of a candidate: data, class scores (sum in 1/256 nats), and the columns below. */
 SX_SLANTED float sx_slanted_energy(const struct sx_slanted_model *m, float fit, int32_t scores, float below)
 {
 	return (fit + (float)scores * m->semantic) + below;

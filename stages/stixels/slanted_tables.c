@@ -1,5 +1,5 @@
 /*
- * Slanted stixels: what is made once per context, once per frame, and of a finished list. See slanted.h.
+ * Slanted stixels: values per context and per frame, and the conversion of a finished list. See slanted.h.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -26,7 +26,7 @@ static double weight_of(int c, const struct sx_slanted_params *s)
 							    : 1);
 }
 
-/* Residuals in 1/16 px, weights in 1/255. */
+/* Returns the nats per unit. Residuals are in 1/16 px, weights in 1/255. */
 static double nats_per_unit(double sigma_px)
 {
 	return 1.0 / (255.0 * 256.0 * sigma_px * sigma_px);
@@ -46,7 +46,7 @@ static void fill_model(struct sx_slanted_tables *t, const struct sx_slanted_para
 		.k_object = (float)nats_per_unit(s->sigma_object_px),
 		.k_sky = (float)nats_per_unit(s->sigma_sky_px),
 		.cut = (float)s->cut,
-		/* below it there is ground, which the image does not show */
+		/* twice the cut: below a first object there is also ground, which the image does not show */
 		.cut_first_object = (float)(s->cut + s->cut),
 		.gravity = (float)(s->gravity / 16.0),
 		.cut_order = (float)(s->cut + s->order),
@@ -59,8 +59,9 @@ static void fill_model(struct sx_slanted_tables *t, const struct sx_slanted_para
 }
 
 /*
- * -ln of the mixture of outliers (uniform over the range) and the gaussian exp(-r2) / (sigma sqrt pi), less
- * what it is at r2 = 0: with few outliers that is r2 itself, as in the model without them.
+ * Fills the costs of outliers: -ln of the mixture of outliers (uniform over the range) and the gaussian
+ * exp(-r2) / (sigma sqrt pi), less its value at r2 = 0. With few outliers the cost is about r2, as in the
+ * model without outliers.
  */
 static void fill_outliers(uint16_t *cost, double p_outlier, double sigma_px, int range)
 {
@@ -75,9 +76,9 @@ static void fill_outliers(uint16_t *cost, double p_outlier, double sigma_px, int
 }
 
 /*
- * Share of the expected ground that a measurement has at least. below: that of a car's camera, so a depth
- * below the road. A camera that is nearer to the road sees the same depth as a larger share: a step down that
- * a small robot falls from is no reflection.
+ * Returns the lowest share of the expected ground that a measurement may have. below: that of a car's camera;
+ * it corresponds to a depth below the road. A camera that is nearer to the road sees the same depth as a
+ * larger share. So a step down that a small robot could fall from does not count as a reflection.
  */
 static float slanted_least(double below, double height_m)
 {
@@ -136,7 +137,7 @@ void sx_slanted_frame_set(struct sx_slanted_frame *f, const struct sx_slanted_ta
 
 	f->knee = t->rows;
 	for (int v = 0; v < t->rows; v++) {
-		/* the centre of the cell's image rows */
+		/* the centre of the image rows of the cell */
 		const double y = (t->height - 1 - v * t->cell_height) - 0.5 * (t->cell_height - 1);
 		const double g = sx_road_row_q4(road, y);
 		const double q4 = rint(g > limit ? limit : g < -limit ? -limit : g);
@@ -147,7 +148,7 @@ void sx_slanted_frame_set(struct sx_slanted_frame *f, const struct sx_slanted_ta
 	}
 	f->cross = road->cross;
 	f->axis = road->axis;
-	/* a road that is not known from measurements may be wrong, what was measured is not */
+	/* a road that was not measured may be wrong; then measurements below it count */
 	f->least = road->origin == SX_ROAD_MEASURED || road->origin == SX_ROAD_PREVIOUS ? t->least : 0.0f;
 	f->lambda_slope = road->bend != 0.0 ? t->model.lambda_bent : t->model.lambda_slope;
 	f->slope = (float)(-16.0 * road->slope * t->cell_height);
@@ -171,7 +172,7 @@ struct sx_slanted_place sx_slanted_place_of(const struct sx_slanted_frame *f,
 	return p;
 }
 
-/* Gives the ground that `object` stands on what lies before it: sx_slanted_is_before(). */
+/* Moves cells from the lower end of `object` to the ground below it: sx_slanted_is_before(). */
 static void rise(const struct sx_slanted_tables *t, const struct sx_slanted_frame *f, int32_t shift,
 		 struct sx_segment *ground, struct sx_segment *object)
 {

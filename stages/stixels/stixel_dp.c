@@ -1,6 +1,6 @@
 /*
- * The stixel DP, plainly: see stixel_dp.h. What follows is the recurrence as one reads it; cpu/ and gpu/ have
- * the fast forms of the same integers.
+ * The stixel DP in plain form: see stixel_dp.h. This file has the recurrence as in the paper. cpu/ and gpu/
+ * have fast forms of the same integers.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -19,8 +19,8 @@
 enum { G = STIXEL_GROUND, O = STIXEL_OBJECT, S = STIXEL_SKY };
 
 /*
- * P[v + 1] - P[w]: sum over rows w .. v. cost[c][v]: cheapest column up to row v that ends with class c
- * there; from[c][v]: start row of that last segment and class of the one below it.
+ * Scratch of the DP. Sum over rows w .. v: P[v + 1] - P[w]. cost[c][v]: cost of the cheapest column up to row
+ * v that ends with class c there; from[c][v]: start row of its last segment, and class of the segment below.
  */
 struct choice {
 	uint16_t v_bottom;
@@ -29,7 +29,7 @@ struct choice {
 struct sx_dp {
 	const struct sx_dp_tables *t;
 	struct sx_dp_frame frame;
-	struct sx_dp_place place;    /* of the column */
+	struct sx_dp_place place;    /* road of the current column */
 	int32_t *ground, *sky, *sum; /* [h + 1] */
 	uint16_t *support;	     /* [h + 1] */
 	int32_t *object;	     /* [h + 1][D] */
@@ -141,7 +141,9 @@ void sx_dp_place_set(struct sx_dp_place *p, const struct sx_dp_tables *t, const 
 		p->rows[v] = row_prior(t, p, v);
 }
 
-/* The cheaper of outlier and gaussian: 64 bits, since a small sigma makes the square large. */
+/*
+ * Returns the lower cost of outlier and gaussian. Uses 64 bits, because a small sigma makes the square large.
+ */
 static int32_t pixel_cost(int d, int f, int32_t base, int32_t precision, int32_t uniform)
 {
 	const int64_t e = d - f, gauss = base + ((precision * (e * e)) >> 16);
@@ -187,7 +189,7 @@ static void prefix_sums(struct sx_dp *dp, const uint16_t *column)
 	}
 }
 
-/* Mean of rows v_bottom .. v_top in Q4, rounded half up; 0 without a valid cell. */
+/* Returns the mean of rows v_bottom .. v_top in Q4, rounded half up; 0 without a valid cell. */
 static int mean_q4(const struct sx_dp *dp, int v_bottom, int v_top)
 {
 	const int n = dp->support[v_top + 1] - dp->support[v_bottom];
@@ -201,14 +203,14 @@ static int32_t object_data(const struct sx_dp *dp, int v_bottom, int v_top)
 	const size_t d = (size_t)dp->t->range;
 	const int n = dp->support[v_top + 1] - dp->support[v_bottom];
 	const int s = dp->sum[v_top + 1] - dp->sum[v_bottom];
-	/* of the sums, not of the rounded mean */
+	/* rounded from the sums, not from the rounded mean */
 	const int fn = n ? clamp((s + 8 * n) / (16 * n), 0, dp->t->range - 1) : 0;
 
 	return dp->object[(size_t)(v_top + 1) * d + (size_t)fn] -
 	       dp->object[(size_t)v_bottom * d + (size_t)fn];
 }
 
-/* The cheapest predecessor of a new segment, of class c, that costs C[p][c] + prior. */
+/* The cheapest predecessor of a new segment. below: its class, c; cost: C[p][c] + prior. */
 struct best {
 	int32_t cost;
 	uint8_t below;
@@ -259,7 +261,7 @@ static struct best below_sky(const struct sx_dp *dp, int v_bottom)
 	return b;
 }
 
-/* Only a strictly cheaper candidate replaces: the longest segment wins ties. */
+/* Replaces the best candidate only by a strictly cheaper one: the longest segment wins ties. */
 static void relax(struct sx_dp *dp, uint8_t c, int v_top, int v_bottom, struct best b, int32_t data)
 {
 	if (b.cost >= SX_DP_INF || b.cost + data >= dp->cost[c][v_top])
@@ -301,7 +303,7 @@ static void recurrence(struct sx_dp *dp)
 	}
 }
 
-/* Follows the choices down from the top row; the list comes out bottom to top. */
+/* Follows the choices down from the top row. The list is then in order from bottom to top. */
 static int back_track(const struct sx_dp *dp, struct sx_segment *list, int32_t *total)
 {
 	uint8_t c = G;

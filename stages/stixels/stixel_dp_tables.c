@@ -11,7 +11,8 @@
 
 #define SQRT_2PI 2.50662827463100050242
 /*
- * Nats that one entry may have: a pixel takes two (46), a cut three at most (62); 2160 rows stay below INF.
+ * Largest nats of one entry. A pixel uses two entries (46), a cut at most three (62). 2160 rows stay below
+ * INF.
  */
 #define PIXEL_LIMIT 32.0
 #define VALID_LIMIT 14.0
@@ -24,7 +25,7 @@ static int32_t q12(double x, double limit)
 	return (int32_t)floor(x * 4096.0 + 0.5);
 }
 
-/* ln of a difference of disparities in Q4; never below the ln of 1/16 px */
+/* Returns ln of a difference of disparities in Q4, at least ln of 1/16 px. */
 static int32_t ln_q4(int i)
 {
 	return q12(log((i > 1 ? i : 1) / 16.0), PRIOR_LIMIT);
@@ -35,7 +36,7 @@ static double at_least(double x, double min)
 	return x > min ? x : min;
 }
 
-/* The gaussian part at its centre: its mass inside the range 0..d_max belongs to the normalisation. */
+/* Returns the gaussian part at its centre. The normalisation includes its mass inside the range 0..d_max. */
 static double gauss_base(double f, double sigma, double outlier, double d_max)
 {
 	const double s = sqrt(2.0) * sigma;
@@ -51,7 +52,7 @@ static int32_t precision_q20(double sigma)
 	return x < 2147483647.0 ? (int32_t)x : INT32_MAX;
 }
 
-/* p(invalid | class), kept off 0 and 1 */
+/* Returns p(invalid | class), kept away from 0 and 1. */
 static double invalid_given(const struct sx_stixel_params *s, double class_given_invalid)
 {
 	const double p = class_given_invalid * s->p_invalid * 3.0;

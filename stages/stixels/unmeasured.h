@@ -1,10 +1,11 @@
 /*
- * What was not measured is no part of a stixel: a long stretch of ground without a disparity, and of any
- * stixel what a camera shows nothing of (stages/stereo/flat.h). A segmenter chooses what is cheapest for
- * rows without a disparity as well, and filled cells (evidence.h) have one that was measured elsewhere:
- * both say how a surface could go on, which is right beside an edge, where only one camera sees it.
+ * Unmeasured parts: removes from stixels what was not measured: a long stretch of ground without a disparity,
+ * and parts of any stixel for which a camera shows nothing (stages/stereo/flat.h). A segmenter chooses the
+ * cheapest solution for rows without a disparity as well, and filled cells (evidence.h) have a disparity that
+ * was measured elsewhere. Both only continue a surface. That is right beside an edge, where only one camera
+ * sees the surface.
  *
- * One column at a time, for stages/, cpu/ and gpu/; whole numbers alone.
+ * Works on one column at a time, for stages/, cpu/ and gpu/; integers alone.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -18,37 +19,37 @@
 #include "stages/stixels/segment.h"
 
 /*
- * How long a stretch without a measured cell must be so that a stixel does not reach over it. A low
- * obstacle could hide in a stretch of ground. White doors and bonnets are part of a car, and what only one
- * camera sees beside an object goes on with it; but darkness is no wall.
+ * Shortest stretch without a measured cell that a stixel does not cross. A low obstacle could hide in a
+ * stretch of ground. White doors and bonnets are part of a car, and an area beside an object that only one
+ * camera sees belongs to the object. But darkness is no wall.
  */
-#define SX_UNMEASURED_GROUND_PX 32   /* ground: image rows, */
-#define SX_UNMEASURED_FLAT_PX 16     /* and fewer if they are flat */
-#define SX_UNMEASURED_DARK_PX 8	     /* objects: flat and dark rows, */
-#define SX_UNMEASURED_OBJECT_SHARE 3 /* or a third of the image's rows that are flat */
+#define SX_UNMEASURED_GROUND_PX 32   /* ground: image rows */
+#define SX_UNMEASURED_FLAT_PX 16     /* ground: fewer image rows if they are flat */
+#define SX_UNMEASURED_DARK_PX 8	     /* objects: flat and dark image rows */
+#define SX_UNMEASURED_OBJECT_SHARE 3 /* objects: or a third of the image's rows, flat */
 #define SX_UNMEASURED_FOOT 8	     /* see sx_unmeasured_foot() */
 
-/* A column: its cells (sx_reduce_cells()), bottom to top, and tiles of both images (sx_flat()). */
+/* A column: its cells (sx_reduce_cells()), bottom to top, and the tiles of both images (sx_flat()). */
 struct sx_unmeasured_column {
 	const uint16_t *cells;
 	const uint8_t *flat[2];
 	size_t flat_pitch[2];
-	int x;		 /* image column in its middle */
-	int height;	 /* of the images, px */
-	int cell_height; /* px */
+	int x;		 /* image column in the middle of this column */
+	int height;	 /* height of the images, px */
+	int cell_height; /* height of a cell, px */
 };
 
-/* What is known of a row of a column: a byte. */
+/* State of a row of a column: a byte. */
 enum sx_unmeasured_row {
-	SX_ROW_HOLE,	 /* not measured */
+	SX_ROW_HOLE,	 /* row without a measurement */
 	SX_ROW_MEASURED, /* has a disparity */
-	SX_ROW_FLAT,	 /* not measured, and an image is flat there */
-	SX_ROW_DARK	 /* and dark */
+	SX_ROW_FLAT,	 /* row without a measurement where an image is flat */
+	SX_ROW_DARK	 /* row without a measurement where an image is flat and dark */
 };
 
-#define SX_UNMEASURED_ROWS 2160 /* of a column at most */
+#define SX_UNMEASURED_ROWS 2160 /* most rows of a column */
 
-/* Disparity of a segment in row v, 1/128 px. */
+/* Returns the disparity of a segment in row v, 1/128 px. */
 SX_SEGMENT_INLINE int32_t sx_unmeasured_q7(const struct sx_segment *s, int v, int cell_height)
 {
 	const int32_t q7 =
@@ -57,7 +58,7 @@ SX_SEGMENT_INLINE int32_t sx_unmeasured_q7(const struct sx_segment *s, int v, in
 	return q7 < 0 ? 0 : q7 > 0xfffe ? 0xfffe : q7;
 }
 
-/* What the tile of one image at column x in row v says of a row that was not measured. */
+/* Returns the state of a row that was not measured, by the tile of one image at column x in row v. */
 SX_SEGMENT_INLINE uint8_t sx_unmeasured_tile(const struct sx_unmeasured_column *c, int side, int x, int v)
 {
 	const int y = (c->height - 1 - v * c->cell_height - c->cell_height / 2) / SX_FLAT_TILE;
@@ -66,14 +67,17 @@ SX_SEGMENT_INLINE uint8_t sx_unmeasured_tile(const struct sx_unmeasured_column *
 	return bits & SX_TILE_DARK ? SX_ROW_DARK : bits & SX_TILE_FLAT ? SX_ROW_FLAT : SX_ROW_HOLE;
 }
 
-/* Row v as cell and left image have it. */
+/* Returns the state of row v by its cell and the left image. */
 SX_SEGMENT_INLINE uint8_t sx_unmeasured_left(const struct sx_unmeasured_column *c, int v)
 {
 	return c->cells[v] != SX_DISPARITY_INVALID ? (uint8_t)SX_ROW_MEASURED
 						   : sx_unmeasured_tile(c, 0, c->x, v);
 }
 
-/* A hole of a segment is flat, too, where the right image is flat at the place that it would have. */
+/*
+ * Returns the state of a hole of a segment by the right image, at the place that the segment's disparity
+ * gives.
+ */
 SX_SEGMENT_INLINE uint8_t sx_unmeasured_right(const struct sx_unmeasured_column *c,
 					      const struct sx_segment *s, int v)
 {
@@ -82,13 +86,13 @@ SX_SEGMENT_INLINE uint8_t sx_unmeasured_right(const struct sx_unmeasured_column 
 	return partner >= 0 ? sx_unmeasured_tile(c, 1, partner, v) : (uint8_t)SX_ROW_HOLE;
 }
 
-/* Whether rows of a segment are asked for at all. */
+/* Returns true if the kind of a segment can have unmeasured parts. */
 SX_SEGMENT_INLINE bool sx_unmeasured_asks(const struct sx_segment *s)
 {
 	return s->kind == STIXEL_GROUND || s->kind == STIXEL_OBJECT;
 }
 
-/* Fills row[], an entry a cell. */
+/* Fills row[], one entry per cell. */
 SX_SEGMENT_INLINE void sx_unmeasured_look(const struct sx_unmeasured_column *c, const struct sx_segment *list,
 					  int n, uint8_t *row)
 {
@@ -100,12 +104,12 @@ SX_SEGMENT_INLINE void sx_unmeasured_look(const struct sx_unmeasured_column *c, 
 		}
 }
 
-/* Of a stretch that was not measured: cells in all, and which of them are flat, and dark. */
+/* A stretch that was not measured: number of all its cells, of flat ones, and of flat and dark ones. */
 struct sx_unmeasured_stretch {
 	int cells, flat, dark;
 };
 
-/* Whether a segment does not reach over a stretch. */
+/* Returns true if a segment does not cross a stretch. */
 SX_SEGMENT_INLINE bool sx_unmeasured_ends(const struct sx_unmeasured_column *c, const struct sx_segment *s,
 					  const struct sx_unmeasured_stretch *t)
 {

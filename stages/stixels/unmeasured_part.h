@@ -1,5 +1,5 @@
 /*
- * Parts the segments of a column where something was not measured, and a segment does not reach over it
+ * Splits the segments of a column at stretches that were not measured and that a segment does not cross
  * (unmeasured.h).
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -9,16 +9,16 @@
 
 #include "stages/stixels/unmeasured.h"
 
-/* A run of rows of a segment, both inclusive. */
+/* A run of rows of a segment, first and last inclusive. */
 struct sx_unmeasured_run {
 	int first, last;
 	bool unknown;
 };
 
 /*
- * The next run of a segment from row v on, v being v_bottom or the row behind the run before. Unknown are the
- * stretches without a measured cell that a segment does not reach over: of ground all, of an object those at
- * its foot and at its top.
+ * Returns the next run of a segment from row v on. v is v_bottom or the row after the run before. Stretches
+ * without a measured cell that the segment does not cross are unknown: all of ground, but of an object only
+ * those at its foot and at its top.
  */
 SX_SEGMENT_INLINE struct sx_unmeasured_run sx_unmeasured_next(const struct sx_unmeasured_column *c,
 							      const uint8_t *row, const struct sx_segment *s,
@@ -26,7 +26,7 @@ SX_SEGMENT_INLINE struct sx_unmeasured_run sx_unmeasured_next(const struct sx_un
 {
 	const int bottom = s->v_bottom, top = s->v_top;
 	struct sx_unmeasured_run r = {v, top, false};
-	struct sx_unmeasured_stretch t = {0, 0, 0}; /* that ends here */
+	struct sx_unmeasured_stretch t = {0, 0, 0}; /* the stretch that ends here */
 
 	if (!sx_unmeasured_asks(s))
 		return r;
@@ -42,7 +42,7 @@ SX_SEGMENT_INLINE struct sx_unmeasured_run sx_unmeasured_next(const struct sx_un
 		if (t.cells > 0 && (s->kind == STIXEL_GROUND || begin == bottom || i > top) &&
 		    sx_unmeasured_ends(c, s, &t)) {
 			r.unknown = begin == v;
-			/* measured rows before the stretch are a run of their own */
+			/* measured rows before the stretch are a separate run */
 			r.last = r.unknown ? i - 1 : begin - 1;
 			return r;
 		}
@@ -51,7 +51,7 @@ SX_SEGMENT_INLINE struct sx_unmeasured_run sx_unmeasured_next(const struct sx_un
 	return r;
 }
 
-/* A run as a segment; a line of ground goes on. */
+/* Returns a run as a segment. A ground line continues in it. */
 SX_SEGMENT_INLINE struct sx_segment sx_unmeasured_segment(const struct sx_segment *s,
 							  const struct sx_unmeasured_run *r, int cell_height)
 {
@@ -72,9 +72,9 @@ SX_SEGMENT_INLINE struct sx_segment sx_unmeasured_segment(const struct sx_segmen
 }
 
 /*
- * What is nearer than the search range has no disparity, but a few wrong ones, and is largest at the foot of
- * a column: from there up segments are unknown until one has a measured cell in SX_UNMEASURED_FOOT, or is
- * unknown already.
+ * Makes the lowest segments of a column unknown, up to one with at least one measured cell in
+ * SX_UNMEASURED_FOOT, or one that is unknown already. A surface nearer than the search range has no disparity
+ * except a few wrong ones. It covers most at the foot of a column.
  */
 SX_SEGMENT_INLINE void sx_unmeasured_foot(const struct sx_unmeasured_column *c, const uint8_t *row,
 					  struct sx_segment *list, int n)
@@ -91,7 +91,7 @@ SX_SEGMENT_INLINE void sx_unmeasured_foot(const struct sx_unmeasured_column *c, 
 	}
 }
 
-/* How many runs a segment has. */
+/* Returns the number of runs of a segment. */
 SX_SEGMENT_INLINE int sx_unmeasured_runs(const struct sx_unmeasured_column *c, const uint8_t *row,
 					 const struct sx_segment *s)
 {
@@ -103,8 +103,8 @@ SX_SEGMENT_INLINE int sx_unmeasured_runs(const struct sx_unmeasured_column *c, c
 }
 
 /*
- * Parts the n segments of a column, in place, by what sx_unmeasured_look() has found; returns how many there
- * are then. Unknown ones that meet become one. A list has as many entries as rows, so that none can overflow.
+ * Splits the n segments of a column in place by the result of sx_unmeasured_look(). Returns the new number of
+ * segments. Adjacent unknown segments become one. A list has as many entries as rows, so it cannot overflow.
  */
 SX_SEGMENT_INLINE int sx_unmeasured_part(const struct sx_unmeasured_column *c, const uint8_t *row,
 					 struct sx_segment *list, int n)
@@ -116,7 +116,8 @@ SX_SEGMENT_INLINE int sx_unmeasured_part(const struct sx_unmeasured_column *c, c
 	for (int i = 0; i < n; i++)
 		to += sx_unmeasured_runs(c, row, &list[i]);
 	parts = to;
-	for (int i = n - 1; i >= 0; i--) { /* the last first: each goes to its place or behind it */
+	/* from the last to the first: each goes to its place or further back */
+	for (int i = n - 1; i >= 0; i--) {
 		const struct sx_segment s = list[i];
 
 		to -= sx_unmeasured_runs(c, row, &s);
@@ -136,7 +137,7 @@ SX_SEGMENT_INLINE int sx_unmeasured_part(const struct sx_unmeasured_column *c, c
 	return kept;
 }
 
-/* Both at once. */
+/* Does both steps. */
 static inline int sx_unmeasured_column(const struct sx_unmeasured_column *c, struct sx_segment *list, int n)
 {
 	uint8_t row[SX_UNMEASURED_ROWS];
