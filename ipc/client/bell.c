@@ -1,5 +1,5 @@
 /*
- * Reader's connection to frames.sock beside a ring: a bell for poll(), and the place to ask for images.
+ * Reader's connection to frames.sock beside a ring: a bell for poll(), and a channel to request images.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -13,7 +13,7 @@
 
 int sx_reader_connect(struct stixel_reader *r, struct sx_link *l, unsigned want)
 {
-	int e, first = -ENOENT; /* a place that is not open to us is told rather than one with nobody in it */
+	int e, first = -ENOENT; /* the error to return: one other than ENOENT, if any place gives one */
 
 	sx_must_or(return -EINVAL, want, !=, 0);
 	for (int i = 0; i < SX_PLACES; i++) {
@@ -28,7 +28,10 @@ int sx_reader_connect(struct stixel_reader *r, struct sx_link *l, unsigned want)
 	return first;
 }
 
-/* Publisher's own word first; in a container the path may be another one, then the usual ones. */
+/*
+ * Opens the bell connection. Tries the path from the ring's header first. In a container that path may
+ * differ, so the instance's usual places follow.
+ */
 static int open_bell(struct stixel_reader *r)
 {
 	sx_must_or(return -ENOTCONN, r->bell.fd, ==, -1);

@@ -1,5 +1,5 @@
 /*
- * Writer's side of disparity maps: libstixel's half of the way from another matcher to the daemon.
+ * Writer's side of disparity maps: the part of libstixel between an external matcher and the daemon.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -15,7 +15,7 @@
 
 struct stixel_disparity {
 	struct sx_writer writer;
-	struct stixel_disparity_header header; /* what is the same in all */
+	struct stixel_disparity_header header; /* fields that are the same in all maps */
 };
 
 int stixel_disparity_create(struct stixel_disparity **ret, const char *name,

@@ -1,5 +1,5 @@
 /*
- * How far each column of a frame is known to be free.
+ * Computes how far each column of a frame is known to be free.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -12,13 +12,16 @@
 #include "base/contract.h"
 #include "ipc/client/look.h"
 
-/* The same with the distances in double. */
+/* struct stixel_free_column with its distances in double. */
 struct free_column {
 	double from_m, to_m;
 	uint32_t end, stixel;
 };
 
-/* A frame may say anything: where both are infinite nothing is known to be free. */
+/*
+ * Returns the distance of disparity d, m. A forged frame may make d and focal_baseline infinite: then nothing
+ * is known to be free.
+ */
 static double free_depth(const struct sx_geometry *g, double d)
 {
 	const double depth = d > 0.0 ? g->focal_baseline / d : HUGE_VAL;

@@ -1,5 +1,5 @@
 /*
- * Camera and road of a frame as directions and heights.
+ * Directions and heights from the camera and the road of a frame.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -8,14 +8,14 @@
 
 #include <math.h>
 
-/* pi / 2 in two parts; the first has so few bits that small multiples of it are exact. */
+/* pi / 2 as a sum of two parts. The first has so few bits that its small multiples are exact. */
 #define HALF_PI_HIGH 0x1.921fb544p+0
 #define HALF_PI_LOW 0x1.0b4611a626331p-34
 
 /* Pitch and roll of a camera that sees a road are less than a right angle. */
 #define ANGLE_MAX 1.57
 
-/* Taylor's series, |x| <= pi / 4: what is left out is below 1e-18. */
+/* Taylor series for |x| <= pi / 4. The omitted terms are below 1e-18. */
 static double geometry_sine(double x)
 {
 	const double q = x * x;
@@ -50,7 +50,7 @@ void sx_sin_cos(double x, double *sine, double *cosine)
 		*cosine = -*cosine;
 }
 
-/* 0 <= t <= 1: the angle is halved twice, then its series is short. */
+/* Arctangent for 0 <= t <= 1. The angle is halved twice, so that a short series is enough. */
 static double geometry_arctangent(double t)
 {
 	double q, sum = 0.0;
@@ -76,7 +76,10 @@ double sx_atan2(double y, double x)
 	return y < 0.0 ? -angle : angle;
 }
 
-/* As Road.turn() of python/src/stixel/_geometry.py: the roll about the optical axis, then the pitch. */
+/*
+ * Same as Road.turn() of python/src/stixel/_geometry.py: first the roll about the optical axis, then the
+ * pitch.
+ */
 static void geometry_set_turn(struct sx_geometry *g, double pitch_rad, double roll_rad)
 {
 	double s, c, roll_sine, roll_cosine, lean, length;
@@ -157,8 +160,9 @@ double sx_geometry_horizon(const struct sx_geometry *g, double x)
 }
 
 /*
- * Height over the plane is height_m * (1 - ground / d), so a row is height_m * slope / d. Where a bent road
- * has the disparity d beyond its bend, the foot is there; a row is as high as it is over the plane.
+ * The height over the plane is height_m * (1 - ground / d), so one row is height_m * slope / d metres. If a
+ * bent road has the disparity d only beyond its bend, the foot is there. The height of a row is as over the
+ * plane.
  */
 struct sx_upright sx_geometry_upright(const struct sx_geometry *g, double x, double d)
 {

@@ -19,11 +19,11 @@
 #define LOOK_SPREAD_ROWS 8.0
 #define LOOK_SPREAD_SHARE 0.25
 
-/* A lower floor lies at most this many camera heights below the road; what is deeper is a wrong match. */
+/* A lower floor lies at most this many camera heights below the road. A deeper object is a wrong match. */
 #define LOOK_DROP_HEIGHTS 9.0
-#define LOOK_DROP_DISPARITY 1.0 /* px: less is no measurement of a floor */
+#define LOOK_DROP_DISPARITY 1.0 /* px; a smaller disparity is no measurement of a floor */
 
-/* Rows at the image's top that belong to no stixel: less than the highest cell. */
+/* Rows at the top of the image that may belong to no stixel: less than the highest cell. */
 #define LOOK_TOP_ROWS 32
 
 bool sx_look_has_road(const struct sx_geometry *g)
@@ -63,7 +63,10 @@ struct sx_look sx_look_at(const struct sx_geometry *g, const struct sx_look_for 
 	return l;
 }
 
-/* The vehicle can drive from here on: ground, or what lies so low that it counts as nothing. */
+/*
+ * Extends the ground: the vehicle can drive from from_row to until_row, on ground or over objects that count
+ * as free.
+ */
 static void look_drive(struct sx_look *l, double from_row, double from, double until_row, double until)
 {
 	sx_must_or(return, l->row, >=, -1);
@@ -76,16 +79,17 @@ static void look_drive(struct sx_look *l, double from_row, double from, double u
 		l->from_disparity = from;
 	}
 	l->until_row = until_row;
-	l->until_disparity = isnan(until) ? HUGE_VAL : until; /* a frame may say anything: it ends here */
+	/* NAN in a forged frame: the ground ends here */
+	l->until_disparity = isnan(until) ? HUGE_VAL : until;
 }
 
-/* The image's lowest row. */
+/* Returns the lowest row of the image. */
 static double look_foot(const struct sx_look *l)
 {
 	return l->g->header->image_height - 1.0;
 }
 
-/* What can be driven on ends before row bottom, which may lie lower in a frame without order. */
+/* Ends the ground before row bottom. In a frame without order that row may lie below the ground's end. */
 static bool look_end(struct sx_look *l, struct sx_look_thing *thing, enum sx_look_what what, double bottom,
 		     uint32_t stixel)
 {
@@ -93,7 +97,7 @@ static bool look_end(struct sx_look *l, struct sx_look_thing *thing, enum sx_loo
 
 	if (l->ended || l->blocked)
 		return false;
-	if (l->waits) /* that is where it began */
+	if (l->waits) /* the ground ended at the unmeasured foot */
 		stixel = l->waiting;
 	l->ended = true;
 	l->waits = false;
@@ -105,7 +109,7 @@ static bool look_end(struct sx_look *l, struct sx_look_thing *thing, enum sx_loo
 	return true;
 }
 
-/* Rows bottom and above it were not measured. */
+/* Handles row bottom and the rows above it as not measured. */
 static bool look_unknown(struct sx_look *l, struct sx_look_thing *thing, double bottom, uint32_t stixel)
 {
 	const double ground = look_ground(l, bottom + 0.5);
@@ -130,7 +134,7 @@ static bool look_unknown(struct sx_look *l, struct sx_look_thing *thing, double 
 	return false;
 }
 
-/* An object, or a lower floor, as something; it begins at row with disparity d. */
+/* Reports an object as an obstacle or as unseen, as `as` says. It begins at row with disparity d. */
 static bool look_take(struct sx_look *l, struct sx_look_thing *thing, uint32_t as, double row, double d,
 		      uint32_t stixel)
 {
@@ -148,8 +152,9 @@ static bool look_take(struct sx_look *l, struct sx_look_thing *thing, uint32_t a
 }
 
 /*
- * It lies at its lowest row within the heights, or at its lowest one where none is: things at one distance
- * then have the same row in all columns, and a camera that leans sees no gaps between them.
+ * Reports an object. Its position is its lowest row within the height limits, or its lowest row if none is
+ * within them. So objects at one distance have the same row in all columns, and a camera with roll sees no
+ * gaps between them.
  */
 static bool look_object(struct sx_look *l, struct sx_look_thing *thing, const struct stixel *object,
 			uint32_t stixel)
@@ -180,7 +185,7 @@ static bool look_object(struct sx_look *l, struct sx_look_thing *thing, const st
 	return look_take(l, thing, STIXEL_SCAN_AS_OBSTACLE, bottom > lowest ? lowest : bottom, d, stixel);
 }
 
-/* Sky that begins well below the horizon was not measured. */
+/* Sky that begins well below the horizon is no measurement. */
 static bool look_sky(struct sx_look *l, struct sx_look_thing *thing, const struct stixel *sky,
 		     uint32_t stixel)
 {
@@ -203,13 +208,13 @@ static bool look_stixel(struct sx_look *l, struct sx_look_thing *thing, const st
 		if (one->disparity_q7 != STIXEL_DISPARITY_UNKNOWN)
 			return look_object(l, thing, one, stixel);
 		break;
-	default: /* unknown, or a kind of a newer publisher */
+	default: /* STIXEL_UNKNOWN, or a kind of a newer publisher */
 		break;
 	}
 	return look_unknown(l, thing, one->row_bottom, stixel);
 }
 
-/* Rows that no stixel has: below this one, or (STIXEL_FLAG_CUT) above the last. */
+/* Handles rows without a stixel: below the next stixel, or above the last one (STIXEL_FLAG_CUT). */
 static bool look_gap(struct sx_look *l, struct sx_look_thing *thing, int64_t until)
 {
 	const int64_t bottom = l->row;
@@ -219,7 +224,7 @@ static bool look_gap(struct sx_look *l, struct sx_look_thing *thing, int64_t unt
 	return look_unknown(l, thing, (double)bottom, SX_LOOK_NONE);
 }
 
-/* Behind the last stixel. */
+/* Handles the rows above the last stixel. */
 static bool look_top(struct sx_look *l, struct sx_look_thing *thing)
 {
 	sx_must_or(return false, l->next, ==, l->count);
@@ -235,7 +240,7 @@ static bool look_top(struct sx_look *l, struct sx_look_thing *thing)
 	return true;
 }
 
-/* An obstacle over a foot that was not seen: that comes first. */
+/* Returns the unseen foot first and holds the obstacle above it for the next call. */
 static void look_hold(struct sx_look *l, struct sx_look_thing *thing)
 {
 	sx_must_or(return, l->waits, ==, true);
@@ -272,7 +277,10 @@ bool sx_look_next(struct sx_look *l, struct sx_look_thing *thing)
 
 /* ---- what most columns have ---- */
 
-/* Where a column has its first ground, m, as the bits of a float, which sort as it does; false: none. */
+/*
+ * Returns the distance of a column's first ground, m, as the bits of a float. Non-negative floats sort like
+ * their bits. False: the column has no ground.
+ */
 static bool look_begin(const struct sx_geometry *g, const struct sx_look_for *want,
 		       const struct stixel_frame *frame, uint32_t column, uint32_t *bits)
 {
@@ -291,11 +299,11 @@ static bool look_begin(const struct sx_geometry *g, const struct sx_look_for *wa
 	return true;
 }
 
-/* The digits of the median one after the other, the highest first: nothing is allocated for it. */
+/* Finds the median byte by byte, the highest byte first. So it needs no memory for a list. */
 double sx_look_usual_begin(const struct sx_geometry *g, const struct sx_look_for *want,
 			   const struct stixel_frame *frame)
 {
-	uint32_t known = 0, rank = 0; /* known: its higher digits; rank: among those that have the same */
+	uint32_t known = 0, rank = 0; /* known: the higher bytes; rank: among the values with these bytes */
 	float median;
 
 	for (int shift = 24; shift >= 0; shift -= 8) {

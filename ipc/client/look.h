@@ -1,6 +1,7 @@
 /*
- * What a column of stixels says: where its ground was first seen, what stands on it, and where it ends. The
- * one rule of "not seen is never free", for free space, scans and points; docs/convert.md has it in words.
+ * Evaluates a column of stixels: where its ground is first seen, which objects are on it, and where it ends.
+ * Free space, scans and points all use this one implementation of the rule "not seen is never free";
+ * docs/convert.md explains the rule.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -14,70 +15,75 @@
 
 #define SX_LOOK_NONE UINT32_MAX
 
-/* What counts: heights over the road, m; enum stixel_scan_as of what is not an obstacle. */
+/* Height limits of an obstacle over the road, m, and an enum stixel_scan_as for each other kind of thing. */
 struct sx_look_for {
 	double height_min, height_max;
 	uint32_t above, below, drop, unknown;
 };
 
-/* Whether heights over the road can be told. */
+/* True if the frame has a road over which heights can be computed. */
 bool sx_look_has_road(const struct sx_geometry *g);
 
-/* How an object lies in the road. */
+/* Position of an object's foot relative to the road. */
 enum sx_look_foot {
-	SX_LOOK_ON_ROAD, /* it stands on it or hangs over it; or its foot is hidden */
-	SX_LOOK_BELOW,	/* it was measured, and reaches below the road: a lower floor, or what stands on it */
-	SX_LOOK_NOWHERE /* nothing can be there: it is no measurement of anything */
+	SX_LOOK_ON_ROAD, /* on the road or above it, or its foot is hidden */
+	SX_LOOK_BELOW,	 /* measured, and reaches below the road: a lower floor, or an object on one */
+	SX_LOOK_NOWHERE	 /* impossible position: a wrong match */
 };
-/* Of an object of disparity d, 0 or more, whose lowest row in image column x is bottom. There is a road. */
+/*
+ * Classifies an object of disparity d >= 0 px whose lowest row in image column x is bottom. The frame must
+ * have a road.
+ */
 enum sx_look_foot sx_look_foot_of(const struct sx_geometry *g, double x, double bottom, double d);
 
 enum sx_look_what {
-	SX_LOOK_OBSTACLE, /* stands there */
-	SX_LOOK_UNSEEN,	  /* nothing is known from there on */
-	SX_LOOK_DROP,	  /* the same, as the ground ends */
+	SX_LOOK_OBSTACLE, /* an obstacle is here */
+	SX_LOOK_UNSEEN,	  /* nothing is known from here on */
+	SX_LOOK_DROP,	  /* nothing is known from here on, because the ground ends */
 	SX_LOOK_EDGE	  /* the image ends, on the ground */
 };
 
-/* One thing of a column. */
+/* One finding in a column. */
 struct sx_look_thing {
 	enum sx_look_what what;
-	uint32_t stixel;  /* its number in the frame, SX_LOOK_NONE: none */
-	double row;	  /* image row, px: where it begins */
-	double disparity; /* px, there; 0 or less: infinitely far */
-	bool at_foot;	  /* there is no ground before it: UNSEEN begins below the vehicle */
+	uint32_t stixel;  /* stixel index in the frame; SX_LOOK_NONE: none */
+	double row;	  /* image row where it begins, px */
+	double disparity; /* disparity at that row, px; 0 or less: infinitely far */
+	bool at_foot;	  /* no ground before it: UNSEEN begins below the vehicle */
 };
 
-/* A column that is looked at from bottom to top. */
+/* State of a walk through one column, from bottom to top. */
 struct sx_look {
 	const struct sx_geometry *g;
 	const struct sx_look_for *want;
 	const struct stixel *list;
-	uint32_t count, next, first; /* of list; first: its number in the frame */
+	uint32_t count, next, first; /* count and next index of list; first: index of list[0] in the frame */
 	double x;		     /* middle of the column, image column, px */
-	int64_t row;		     /* the next one: what is below was looked at */
-	bool grounded;		     /* ground was seen, or what counts as such */
-	bool blocked;		     /* by an obstacle */
-	bool ended;		     /* UNSEEN or DROP was given out */
-	bool waits; /* the foot is unknown: it is seen from where ground follows, if it does */
+	int64_t row;		     /* next row to visit; the walk has passed all rows below it */
+	bool grounded;		     /* ground, or something that counts as ground, was seen */
+	bool blocked;		     /* an obstacle was found */
+	bool ended;		     /* UNSEEN or DROP was returned */
+	bool waits; /* the foot was not measured: the column is seen from the first ground above it, if any */
 	bool blind, edged;
-	uint32_t waiting; /* the stixel that it is, SX_LOOK_NONE: rows without one */
-	bool holds;	  /* the obstacle that comes after it */
+	uint32_t waiting; /* index of the stixel of that foot; SX_LOOK_NONE: rows without a stixel */
+	bool holds;	  /* held is valid: an obstacle to return after the unseen foot */
 	struct sx_look_thing held;
-	double from_row, from_disparity;   /* where the ground was first seen */
-	double until_row, until_disparity; /* where it ended so far */
+	double from_row, from_disparity;   /* row and disparity, px, where the ground was first seen */
+	double until_row, until_disparity; /* row and disparity, px, where the ground ended so far */
 };
 
-/* The frame's camera and road are those of g, and there is a road. */
+/*
+ * Starts a walk through a column. g must hold the frame's camera and road, and there must be a road.
+ */
 struct sx_look sx_look_at(const struct sx_geometry *g, const struct sx_look_for *want,
 			  const struct stixel_frame *frame, uint32_t column);
-/* The next thing of the column, false: there is none, and the fields above are final. */
+/* Sets *thing to the next finding of the column. False: there is none, and the fields of *l are final. */
 bool sx_look_next(struct sx_look *l, struct sx_look_thing *thing);
 
 /*
- * From how far ahead on most columns see their ground, m along the optical axis: the median of where those
- * have it first whose ground begins before anything else (of two in the middle the nearer one). 0: none has.
- * Looks at each column four times, up to the first thing in it.
+ * Returns the distance from which most columns see their ground, m along the optical axis; 0: no column has
+ * ground. The distance is the median over the columns whose ground begins before anything else, of two middle
+ * values the nearer one. Walks each column four times, up to its first finding.
  */
 double sx_look_usual_begin(const struct sx_geometry *g, const struct sx_look_for *want,
 			   const struct stixel_frame *frame);

@@ -1,5 +1,5 @@
 /*
- * Checks frames in memory, and renews their checksums.
+ * Checks frames in memory, and recomputes their checksums.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

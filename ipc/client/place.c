@@ -1,5 +1,5 @@
 /*
- * Says where sockets lie, to programs in other languages.
+ * Returns the folders of sockets, for programs in other languages.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

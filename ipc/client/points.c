@@ -1,5 +1,5 @@
 /*
- * A frame as points: feet and tops of its obstacles, or its ground.
+ * Converts a frame to points: feet and tops of its obstacles, or its ground.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -16,9 +16,9 @@
 #include "ipc/client/look.h"
 
 #define POINTS_STEP_LEAST 0.01f
-#define POINTS_STEPS_MOST 65536.0f /* on the way to range_max; no frame of a real camera has more */
+#define POINTS_STEPS_MOST 65536.0f /* up to range_max; no frame of a real camera has more */
 
-/* Where points go. */
+/* Destination of the points, and how they are made. */
 struct points {
 	struct sx_geometry g;
 	struct stixel_points_options o;
@@ -26,7 +26,7 @@ struct points {
 	uint64_t room, count;
 };
 
-/* One stixel of the list: the middle of its column, and its line of disparity. */
+/* One stixel of the frame: the middle of its column, and its disparity as a line over rows. */
 struct points_stixel {
 	const struct stixel *stixel;
 	uint32_t id;
@@ -38,13 +38,13 @@ static double points_disparity(const struct points_stixel *s, double y)
 	return s->disparity + s->slope * (s->stixel->row_bottom - y);
 }
 
-/* Whether it is a place that a float can say; cameras that are none give others. */
+/* True if float can hold the position. Impossible cameras give positions that do not fit. */
 static bool points_place(struct sx_vector v)
 {
 	return fabs(v.x) <= (double)FLT_MAX && fabs(v.y) <= (double)FLT_MAX && fabs(v.z) <= (double)FLT_MAX;
 }
 
-/* v: in camera coordinates. */
+/* Adds a point. v is in camera coordinates. */
 static void points_add(struct points *p, const struct points_stixel *s, struct sx_vector v, uint8_t part)
 {
 	sx_must_or(return, part, <=, STIXEL_PART_GROUND);
@@ -68,7 +68,7 @@ static void points_add(struct points *p, const struct points_stixel *s, struct s
 	p->count++;
 }
 
-/* What it sees at row y; false where that is infinitely far, or further than was asked for. */
+/* Computes the point at row y. False if it is infinitely far, or farther than range_max. */
 static bool points_at(const struct points *p, const struct points_stixel *s, double y, struct sx_vector *v)
 {
 	const double d = points_disparity(s, y), depth = d > 0.0 ? p->g.focal_baseline / d : HUGE_VAL;
@@ -81,7 +81,7 @@ static bool points_at(const struct points *p, const struct points_stixel *s, dou
 	return depth < HUGE_VAL && (p->o.range_max == 0.0f || depth <= (double)p->o.range_max);
 }
 
-/* The multiples of step on the way from foot to top. */
+/* Adds points between foot and top at multiples of step. */
 static void points_between(struct points *p, const struct points_stixel *s, struct sx_vector foot,
 			   struct sx_vector top)
 {
@@ -100,7 +100,10 @@ static void points_between(struct points *p, const struct points_stixel *s, stru
 	}
 }
 
-/* Row of its lowest edge over the road; false: nothing of it is there, or it can be nowhere. */
+/*
+ * Lowers *row to the lowest edge of the object over the road. False: the object is entirely below the road,
+ * or at an impossible position.
+ */
 static bool points_foot(const struct points *p, const struct points_stixel *s, double *row)
 {
 	const double road = sx_geometry_upright(&p->g, s->x, s->disparity).foot_row;
@@ -133,7 +136,7 @@ static void points_of_obstacle(struct points *p, const struct points_stixel *s)
 		points_add(p, s, top, STIXEL_PART_TOP);
 }
 
-/* A row for each multiple of step between the distances of its edges. */
+/* Adds a row of points at each multiple of step between the distances of the stixel's edges. */
 static void points_of_ground(struct points *p, const struct points_stixel *s)
 {
 	const double step = (double)p->o.step, most = (double)p->o.range_max;

@@ -1,5 +1,6 @@
 /*
- * libstixel's interface: one reader over either way, going over to new publishers when asked to follow.
+ * Public interface of libstixel's reader, over ring or stream. Goes over to new publishers if opened with
+ * FOLLOW.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -21,9 +22,10 @@
 #include "ipc/instance.h"
 
 #define FLAGS_KNOWN (STIXEL_OPEN_FOLLOW | STIXEL_OPEN_STREAM | STIXEL_OPEN_LEFTOVER | STIXEL_OPEN_ANY_OWNER)
-#define TRIES 4 /* at one frame that is overwritten under our hands; then the newest, next time */
+/* attempts to copy a frame that the writer keeps overwriting; the last one tries the newest frame */
+#define TRIES 4
 #define AHEAD_NS INT64_C(1000000) /* a slot that is ahead of head for longer is damaged */
-#define PACKETS 64 /* taken by one call at most: a publisher without a pause must not hold us */
+#define PACKETS 64 /* most packets read by one call: a publisher without a pause must not block the caller */
 
 static void detach(struct stixel_reader *r)
 {
@@ -34,14 +36,17 @@ static void detach(struct stixel_reader *r)
 
 /* ---- finding the publisher ---- */
 
-/* Frames are counted from here on. Who came before the publisher did wants its first ones too. */
+/*
+ * Starts to count frames of this epoch after frame last. A reader that was open before the publisher started
+ * also gets its first frames.
+ */
 static void enter(struct stixel_reader *r, uint64_t epoch, uint64_t last)
 {
 	if (epoch == r->epoch)
 		return;
 	r->epoch = epoch;
 	r->last = last;
-	r->ahead = 0; /* of another publisher's numbers */
+	r->ahead = 0; /* belonged to the previous publisher's numbers */
 	r->lives++;
 	r->count.restarts = r->lives - 1;
 }
@@ -65,13 +70,16 @@ static int attach(struct stixel_reader *r)
 	return 0;
 }
 
-/* 0, also when there is none and none is needed; negative: nothing to be hoped for. */
+/*
+ * Returns 0 on success, also without a publisher if the reader follows. Negative errno: waiting would not
+ * help.
+ */
 static int attach_or_wait(struct stixel_reader *r)
 {
 	int e = attach(r);
 
 	if ((r->flags & STIXEL_OPEN_FOLLOW) &&
-	    (e == -ENOENT || e == -EPIPE || e == -EAGAIN || e == -ENOBUFS)) /* the last passes in a moment */
+	    (e == -ENOENT || e == -EPIPE || e == -EAGAIN || e == -ENOBUFS)) /* ENOBUFS passes in a moment */
 		return 0;
 	return e;
 }
@@ -88,7 +96,10 @@ static int gone(struct stixel_reader *r, int error)
 
 /* ---- ring ---- */
 
-/* 1: frames came; 0: none; or the error of a publisher that is gone. bell_ended: its socket closed on us. */
+/*
+ * Returns 1: frames came; 0: none; or the error of a publisher that is gone. bell_ended: the publisher closed
+ * the bell connection.
+ */
 static int ring_idle(struct stixel_reader *r, bool bell_ended)
 {
 	struct pollfd pid = {.fd = r->map.pid_fd, .events = POLLIN};
@@ -107,14 +118,16 @@ static int ring_idle(struct stixel_reader *r, bool bell_ended)
 	health = sx_map_health(&r->map, r->ring_path, now_ns);
 	if (health == STIXEL_PUBLISHER_ALIVE || health == STIXEL_PUBLISHER_STALLED)
 		return 0;
-	if (sx_map_head(&r->map) > r->last) /* published before it went */
+	if (sx_map_head(&r->map) > r->last) /* published before the publisher ended */
 		return 1;
 	if (health == STIXEL_PUBLISHER_REPLACED)
 		return gone(r, -ESTALE);
 	return gone(r, sx_map_cut(&r->map) ? -EPROTO : -EPIPE);
 }
 
-/* 1: the head is past what was taken. The bell is emptied first: what comes later rings it again. */
+/*
+ * Returns 1 if head is past the last frame taken. Empties the bell first, so that later frames ring it again.
+ */
 static int ring_ready(struct stixel_reader *r)
 {
 	bool ended;
@@ -131,8 +144,8 @@ static int ring_ready(struct stixel_reader *r)
 }
 
 /*
- * The newest frame's slot was ahead of head at every try. A publisher that goes on brings head along at once;
- * if the same head is found again and again, nothing else will come of it.
+ * Handles a newest slot that was ahead of head at every attempt. A live publisher advances head at once. If
+ * head stays the same for AHEAD_NS, the slot is damaged.
  */
 static int ring_ahead(struct stixel_reader *r, uint64_t head, uint64_t *missed)
 {
@@ -161,7 +174,7 @@ static int ring_take(struct stixel_reader *r, bool next, uint64_t *missed)
 	sx_bell_keep(r);
 	for (int try = 0; try < TRIES; try++) {
 		head = sx_map_head(&r->map);
-		if (head <= r->last) /* gone back, as no publisher's does */
+		if (head <= r->last) /* head went back, which no publisher does */
 			return 0;
 		n = head;
 		if (next && try < TRIES - 1) {
@@ -188,7 +201,7 @@ static int ring_take(struct stixel_reader *r, bool next, uint64_t *missed)
 
 static int stream_ended(struct stixel_reader *r)
 {
-	/* Closed before a word was said: that is how a full server answers. */
+	/* Closed before the first notice: a full server answers like this. */
 	return gone(r, r->link.notice.magic == 0 && r->epoch == 0 ? -EAGAIN : -EPIPE);
 }
 
@@ -199,14 +212,14 @@ static int stream_ready(struct stixel_reader *r, size_t *bytes)
 	return e == SX_PACKET_FRAME ? 1 : e < 0 ? stream_ended(r) : 0;
 }
 
-/* Number of frames missed before this one; false: we have it already. */
+/* Computes the number of frames missed before this one. False: the reader has this frame already. */
 static bool stream_enter(struct stixel_reader *r, uint64_t *missed)
 {
 	const struct stixel_frame_header *h = r->frame.header;
 	uint64_t before = 0;
 
 	sx_must_or(return false, sx_reader_streams(r), ==, true);
-	if (r->joined && r->link.notice.magic) /* it answers our hello before any frame */
+	if (r->joined && r->link.notice.magic) /* the publisher answers the hello before it sends a frame */
 		before = r->link.head ? r->link.head - 1 : 0;
 	else if (r->joined)
 		before = h->number - 1;
@@ -233,7 +246,7 @@ static int stream_take(struct stixel_reader *r, bool next, uint64_t *missed)
 
 		if (n < 0 && got == 0)
 			return n;
-		if (n < 0) /* the one before lies in the buffer still */
+		if (n < 0) /* the previous packet is still in the buffer */
 			break;
 		got = n;
 		if (next)
@@ -307,7 +320,7 @@ static int64_t slice_end(int64_t deadline_ns, int64_t slice_ns)
 	return end_ns < deadline_ns ? end_ns : deadline_ns;
 }
 
-/* Sleeps without a publisher, or on its socket. */
+/* Sleeps on the publisher's socket. fd -1: just sleeps, without a publisher. */
 static int sleep_on(int fd, int64_t until_ns)
 {
 	struct pollfd p = {.fd = fd, .events = POLLIN};
@@ -321,7 +334,7 @@ static int sleep_on(int fd, int64_t until_ns)
 	return ppoll(&p, fd >= 0 ? 1 : 0, &t, NULL) < 0 && errno == EINTR ? -EINTR : 0;
 }
 
-/* One look: 1 ready, 0 after a sleep of one slice, negative error. */
+/* Checks once. Returns 1 ready, 0 after a sleep of one slice, or negative errno. */
 static int wait_once(struct stixel_reader *r, int64_t deadline_ns)
 {
 	uint32_t bell = 0;
@@ -344,7 +357,7 @@ static int wait_once(struct stixel_reader *r, int64_t deadline_ns)
 			return e;
 		return sleep_on(r->link.fd, slice_end(deadline_ns, SX_SLICE_NS));
 	}
-	/* The bell is sampled before the test: if it rings in between, the sleep does not begin. */
+	/* Read the bell before the test: if it rings in between, the sleep does not begin. */
 	bell = sx_map_bell(&r->map);
 	e = ring_ready(r);
 	if (e != 0 || !sx_reader_attached(r) || sx_map_bell(&r->map) != bell)
@@ -366,7 +379,7 @@ int stixel_wait(struct stixel_reader *r, int timeout_ms)
 		e = wait_once(r, deadline_ns);
 		if (e != 0 || last)
 			return e;
-		/* One more look after the time is up: the frame may have come with it. */
+		/* Check once more after the timeout: a frame may have arrived in the meantime. */
 		last = sx_now_ns() >= deadline_ns;
 	}
 }
@@ -392,7 +405,10 @@ int stixel_fd(struct stixel_reader *r)
 	return r->bell.fd;
 }
 
-/* A path that fits, as was seen before; an empty one is not there. */
+/*
+ * Formats a path into `to`. The caller has checked that it fits; else the path is left empty, which means
+ * none.
+ */
 __attribute__((format(printf, 3, 4))) static void set_path(char *to, size_t room, const char *format, ...)
 {
 	va_list list;
@@ -441,7 +457,7 @@ int stixel_open(struct stixel_reader **ret, const char *instance, unsigned flags
 	if (!r)
 		return -ENOMEM;
 	set_path(r->ring_path, sizeof(r->ring_path), "/dev/shm/stixeld.%s", instance);
-	for (int place = 0; place < SX_PLACES; place++) /* the path of a place that is not there is empty */
+	for (int place = 0; place < SX_PLACES; place++) /* the path of a missing place stays empty */
 		sx_place_path((enum sx_place)place, instance, SX_FRAMES_SOCKET, r->socket_path[place],
 			      sizeof(r->socket_path[place]));
 	return reader_start(ret, r);

@@ -1,6 +1,6 @@
 /*
- * Reader's side of the ring: maps an object read-only, or reads one that a stranger may cut short, believes
- * nothing in it, copies frames under the seqlock.
+ * Reader's side of the ring. Maps an object read-only, or reads it through its descriptor if another user may
+ * cut it short. Trusts none of its content. Copies frames under the seqlock.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -25,7 +25,7 @@
 #include "ipc/client/reader.h"
 #include "ipc/process.h"
 
-/* A reader cannot take a lock on a page that it may not write. */
+/* Atomics must be lock-free: a reader cannot take a lock on a page that it may not write. */
 _Static_assert(__GCC_ATOMIC_LLONG_LOCK_FREE == 2, "64-bit loads and stores must be lock-free");
 
 int sx_buffer_reserve(struct sx_buffer *b, size_t bytes)
@@ -56,7 +56,7 @@ static bool owner_trusted(uid_t uid, const char *path)
 	return sx_place_trusts(uid, strncmp(name, "stixeld.", 8) == 0 ? name + 8 : "");
 }
 
-/* All of it or nothing: short means that the object is smaller than it said. */
+/* Reads bytes at offset at. False: the object is shorter than its header said. */
 static bool map_read_at(const struct sx_map *m, void *to, size_t bytes, uint64_t at)
 {
 	return pread(m->fd, to, bytes, (off_t)at) == (ssize_t)bytes;
@@ -74,7 +74,7 @@ static int map_object(struct sx_map *m, const char *path, unsigned flags)
 	sx_must_or(return -EINVAL, m->fd, ==, -1);
 	m->fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	if (m->fd < 0)
-		return errno == ELOOP || errno == ENXIO ? -EPROTO : -errno; /* a link, a socket */
+		return errno == ELOOP || errno == ENXIO ? -EPROTO : -errno; /* a link or a socket */
 	if (fstat(m->fd, &st) < 0)
 		return -errno;
 	if (!S_ISREG(st.st_mode))
@@ -82,9 +82,14 @@ static int map_object(struct sx_map *m, const char *path, unsigned flags)
 	trusted = owner_trusted(st.st_uid, path);
 	if (!trusted && !(flags & STIXEL_OPEN_ANY_OWNER))
 		return -EPERM;
-	/* Who may write to it may cut it short, and a page of a map that is gone is a SIGBUS. */
+	/*
+	 * A user with write permission may cut the object short. Access to a mapped page that is gone is a
+	 * SIGBUS.
+	 */
 	m->foreign = !trusted || st.st_mode & (S_IWGRP | S_IWOTH);
-	/* Read, not looked at in the map: a file that shrinks meanwhile is then an error, not a SIGBUS. */
+	/*
+	 * pread() instead of the map: if the file shrinks meanwhile, the result is an error and not a SIGBUS.
+	 */
 	n = pread(m->fd, &m->header, sizeof(m->header), 0);
 	if (n != (ssize_t)sizeof(m->header))
 		return n < 0 ? -errno : -EPROTO;
@@ -103,7 +108,7 @@ static int map_object(struct sx_map *m, const char *path, unsigned flags)
 	return 0;
 }
 
-/* A descriptor of the publisher's process sees its death at once and cannot be fooled by a recycled pid. */
+/* A pidfd of the publisher's process reports its death at once, and is safe against a reused pid. */
 static void watch_process(struct sx_map *m)
 {
 	pid_t pid = (pid_t)m->header.pid;
@@ -119,12 +124,12 @@ static void watch_process(struct sx_map *m)
 	if (m->pid_fd < 0 && errno == ESRCH)
 		m->died = true;
 #endif
-	/* After the descriptor was opened: what is true now stays true of it. */
+	/* After the pidfd was opened: what is read now stays valid for it. */
 	start = sx_process_start(pid);
 	if (start && m->header.pid_start_ticks && start != m->header.pid_start_ticks) {
 		/*
-		 * Another process, most likely; in a sandbox with a /proc of its own perhaps
-		 * not: the heartbeat says.
+		 * Most likely another process has the pid. In a sandbox with a separate /proc it may still be
+		 * the publisher: the heartbeat decides.
 		 */
 		m->same_namespace = false;
 		m->stranger = true;
@@ -178,14 +183,14 @@ bool sx_map_cut(const struct sx_map *m)
 	return (uint64_t)st.st_size < m->header.total_bytes;
 }
 
-/* Of a foreign ring; all zero when it is not there any more. */
+/* Reads the live part of a foreign ring. All zero if it was cut off. */
 static struct stixel_ring_live map_read_live(const struct sx_map *m)
 {
 	struct stixel_ring_live live;
 
 	if (!map_read_at(m, &live, sizeof(live), m->header.live_offset))
 		memset(&live, 0, sizeof(live));
-	__atomic_thread_fence(__ATOMIC_ACQUIRE); /* as the loads below */
+	__atomic_thread_fence(__ATOMIC_ACQUIRE); /* same order as the loads below */
 	return live;
 }
 
@@ -212,7 +217,7 @@ uint32_t sx_map_bell(const struct sx_map *m)
 
 uint64_t sx_map_oldest(const struct sx_map *m, uint64_t head)
 {
-	/* Frame head + 1 may be on its way into its slot now. */
+	/* The writer may be storing frame head + 1 into its slot now. */
 	uint64_t kept = m->header.slot_count - 1;
 
 	sx_must_or(return head, kept, >, 0);
@@ -221,13 +226,16 @@ uint64_t sx_map_oldest(const struct sx_map *m, uint64_t head)
 
 /* ---- reading: a slot by its place in the object ---- */
 
-/* Of a ring that is mapped whole. */
+/* Returns the header of a slot. Only for a ring that is mapped whole. */
 static const struct stixel_ring_slot *slot_at(const struct sx_map *m, uint64_t at)
 {
 	return (const struct stixel_ring_slot *)(m->base + at);
 }
 
-/* What stands before frame n. -EAGAIN: another one has its place; -EBADMSG damaged; -EPROTO cut short. */
+/*
+ * Reads the slot header of frame n. Returns 0, -EAGAIN (a newer frame has overwritten it), -EBADMSG (damaged)
+ * or -EPROTO (cut short).
+ */
 static int slot_load(const struct sx_map *m, uint64_t at, uint64_t n, struct stixel_ring_slot *ret)
 {
 	if (!m->foreign)
@@ -236,16 +244,19 @@ static int slot_load(const struct sx_map *m, uint64_t at, uint64_t n, struct sti
 		return -EPROTO;
 	if (ret->sequence > 2 * n)
 		return -EAGAIN;
-	if (ret->sequence < 2 * n) /* though head says that it is complete */
+	if (ret->sequence < 2 * n) /* although head says that frame n is complete */
 		return -EBADMSG;
 	if (m->foreign)
-		__atomic_thread_fence(__ATOMIC_ACQUIRE); /* as the load above */
+		__atomic_thread_fence(__ATOMIC_ACQUIRE); /* same order as the load above */
 	else
 		ret->frame_bytes = __atomic_load_n(&slot_at(m, at)->frame_bytes, __ATOMIC_RELAXED);
 	return 0;
 }
 
-/* Relaxed atomic loads: the writer may be storing the same words, and then the copy is thrown away. */
+/*
+ * Copies with relaxed atomic loads. The writer may be storing the same words; the reader then discards the
+ * copy.
+ */
 static void map_load_words(uint8_t *to, const uint64_t *from, size_t bytes)
 {
 	uint64_t word;
@@ -266,11 +277,11 @@ static int slot_copy(const struct sx_map *m, uint64_t at, uint8_t *to, size_t by
 	return 0;
 }
 
-/* False: the slot's frame was replaced, or is being replaced, since its sequence was loaded. */
+/* False: since the sequence was loaded, the writer has replaced the slot's frame or is replacing it. */
 static bool slot_still(const struct sx_map *m, uint64_t at, uint64_t sequence)
 {
 #ifdef STIXEL_TEST_NO_RECHECK
-	/* Positive control of the kill test: without the re-check it must see damage. */
+	/* Positive control of the kill test: without the second check the test must see damage. */
 	(void)m;
 	(void)at;
 	(void)sequence;
@@ -278,7 +289,7 @@ static bool slot_still(const struct sx_map *m, uint64_t at, uint64_t sequence)
 #else
 	uint64_t now = 0;
 
-	/* Orders the copy before this load; acquire on the load would order only what comes after. */
+	/* Orders the copy before this load. Acquire on the load would order only later accesses. */
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
 	if (!m->foreign)
 		now = __atomic_load_n(&slot_at(m, at)->sequence, __ATOMIC_RELAXED);
@@ -333,7 +344,10 @@ static bool process_gone(struct sx_map *m)
 	return m->died;
 }
 
-/* The name leads to another object now. (Gone without a successor means nothing: somebody cleaned up.) */
+/*
+ * True if the name leads to another object now. A removed name without a successor is ignored: a clean-up may
+ * have removed it.
+ */
 static bool replaced(const struct sx_map *m, const char *path)
 {
 	struct stat mine, named;
@@ -357,7 +371,7 @@ enum stixel_publisher sx_map_health(struct sx_map *m, const char *path, int64_t 
 		return STIXEL_PUBLISHER_REPLACED;
 	if (process_gone(m) || sx_map_cut(m))
 		return STIXEL_PUBLISHER_DIED;
-	/* Compared without a difference: a damaged heartbeat may hold any number. */
+	/* Compares without a difference: a damaged heartbeat may hold any number. */
 	if (beat_ns >= now_ns - 3 * period_ns)
 		return STIXEL_PUBLISHER_ALIVE;
 	return m->stranger ? STIXEL_PUBLISHER_DIED : STIXEL_PUBLISHER_STALLED;
@@ -375,6 +389,6 @@ int sx_map_sleep(const struct sx_map *m, uint32_t seen, int64_t until_ns)
 		return 0;
 	if (errno == EINTR)
 		return -EINTR;
-	/* A sandbox without futex on shared pages, or a page that was cut off: look every millisecond. */
+	/* The sandbox has no futex on shared pages, or the page was cut off: check every millisecond. */
 	return nanosleep(&moment, NULL) < 0 ? -EINTR : 0;
 }

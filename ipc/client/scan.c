@@ -1,10 +1,10 @@
 /*
- * A frame as a laser scan: each column of stixels is walked from bottom to top, and what it sees is put where
- * it lies in the plane of the road.
+ * Converts a frame to a laser scan. Walks each column of stixels from bottom to top and projects its findings
+ * into the road plane.
  *
- * An angle first is free where the field of view has it, and not seen elsewhere. Then each thing makes of the
- * angles that it covers what it is, in any order: an obstacle's distance stays unless a nearer one comes,
- * and not seen stays unless there is an obstacle.
+ * At first an angle is free within the field of view, and unseen elsewhere. Then each finding updates the
+ * angles that it covers, in any order. The range of an obstacle stays unless a nearer obstacle comes. Unseen
+ * stays unless there is an obstacle.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -17,25 +17,27 @@
 #include "base/contract.h"
 
 /*
- * A column is seen from about where the image's lowest row sees the road, or from about where most columns of
- * the frame see theirs: a mask over a bonnet and the bars of a letterbox lie over the foot of all of them.
+ * A column may begin about where the image's lowest row sees the road, or about where most columns of the
+ * frame begin. A mask over a bonnet or the bars of a letterbox cover the foot of all columns.
  */
 #define SCAN_LOWEST_SHARE 1.1
 #define SCAN_USUAL_SHARE 1.25 /* an arc of bonnet is higher in the middle */
 
 /*
- * A number says nothing of the way to it, and a planner takes that way for free. Ground that ends unseen
- * within SCAN_NEAR_HEIGHTS heights of the camera, where it is seen steeply, is likely to end at a drop: an
- * obstacle more than SCAN_BEYOND times as far gives no number. Farther away the foot of many things is not
- * measured.
+ * A range says nothing about the way to the obstacle, and a planner takes that way as free. If the ground
+ * ends unseen within SCAN_NEAR_HEIGHTS camera heights, where the camera sees it steeply, it probably ends at
+ * a drop. Then an obstacle more than SCAN_BEYOND times as far away gives no range. Farther away the foot of
+ * many objects is not measured.
  */
 #define SCAN_NEAR_HEIGHTS 4.0
 #define SCAN_BEYOND 2.0
 
 /*
- * What a scan may cost, in angles that are looked at: so many for each angle, more for each column, as one of
- * a camera that leans hides many, and some for each stixel. Frames of cameras take a small part of it; one
- * that is made up so that each object covers all angles would hold up its reader for seconds.
+ * Work budget of a scan, counted in visited angles. Each angle adds SCAN_COST_PER_ANGLE, plus
+ * SCAN_COST_PER_COLUMN for each column (at most SCAN_COST_COLUMNS columns), because one column of a camera
+ * with roll can hide many angles. Each stixel adds SCAN_COST_PER_STIXEL. Frames of cameras use a small part
+ * of the budget. Without it, a forged frame in which each object covers all angles would block its reader for
+ * seconds.
  */
 #define SCAN_COST_OF_MEETING 8 /* two sines */
 #define SCAN_COST_PER_ANGLE 2048
@@ -57,7 +59,7 @@ static double scan_azimuth(const struct sx_scan *s, double x, double y)
 	return sx_atan2(v.y, v.x);
 }
 
-/* Takes one more direction in. */
+/* Extends a span to include one more direction. */
 static void scan_widen(struct sx_scan_span *span, double azimuth)
 {
 	if (azimuth < span->right)
@@ -66,13 +68,13 @@ static void scan_widen(struct sx_scan_span *span, double azimuth)
 		span->left = azimuth;
 }
 
-/* Direction in which image column x sees the horizon. */
+/* Returns the direction in which image column x sees the horizon. */
 static double scan_far(const struct sx_scan *s, double x)
 {
 	return scan_azimuth(s, x, sx_geometry_horizon(&s->g, x));
 }
 
-/* Directions of a column at row y. */
+/* Returns the directions of a column at row y. */
 static struct sx_scan_span scan_span_at(const struct sx_scan *s, const struct sx_scan_column *c, double y)
 {
 	struct sx_scan_span span = {HUGE_VAL, -HUGE_VAL};
@@ -82,7 +84,7 @@ static struct sx_scan_span scan_span_at(const struct sx_scan *s, const struct sx
 	return span;
 }
 
-/* The same at all rows from there on up to the horizon. */
+/* Extends the directions at a row to the directions at all rows up to the horizon. */
 static struct sx_scan_span scan_span_to_horizon(const struct sx_scan_column *c, struct sx_scan_span span)
 {
 	scan_widen(&span, c->horizon.right);
@@ -90,15 +92,15 @@ static struct sx_scan_span scan_span_to_horizon(const struct sx_scan_column *c, 
 	return span;
 }
 
-/* Angles first .. last of a span, and where its ends are, counted in angles. */
+/* Angle indices first .. last of a span. from, to: the ends of the span in units of angles. */
 struct scan_angles {
 	int64_t first, last;
 	double from, to;
 };
 
 /*
- * Angles within a span, edges included, that is turned by so many full turns; without one the angle nearest
- * to its middle. last < first: it lies outside of the scan.
+ * Finds the angles within a span that is shifted by `turns` full turns, edges included. If no angle lies
+ * within it, returns the angle nearest to its middle. last < first: the span lies outside of the scan.
  */
 static struct scan_angles scan_angles_of(const struct sx_scan *s, struct sx_scan_span span, int turns)
 {
@@ -123,7 +125,7 @@ static struct scan_angles scan_angles_of(const struct sx_scan *s, struct sx_scan
 	return a;
 }
 
-/* A span across the direction straight back goes on a turn later. */
+/* Continues a span across the backward direction into the next turn. */
 static struct sx_scan_span scan_across_back(struct sx_scan_span span)
 {
 	return span.left - span.right > SX_PI ? (struct sx_scan_span){span.left, span.right + 2.0 * SX_PI}
@@ -132,7 +134,7 @@ static struct sx_scan_span scan_across_back(struct sx_scan_span span)
 
 /* ---- what a thing makes of its angles ---- */
 
-/* Whether these angles may still be looked at; takes off what that costs. */
+/* True if the budget allows to visit these angles; subtracts their cost. */
 static bool scan_affords(struct sx_scan *s, struct scan_angles a, int64_t each)
 {
 	sx_must_or(return false, s->left, >=, 0);
@@ -185,7 +187,7 @@ static void scan_put_range(struct sx_scan *s, int64_t i, double range)
 		*r = nearer;
 }
 
-/* Distance at which angle i meets the line from right to left; fallback where it does not. */
+/* Returns the distance at which angle i meets the line from right to left, or fallback if it does not. */
 static double scan_meets(const struct sx_scan *s, int64_t i, struct sx_vector right, struct sx_vector left,
 			 double fallback)
 {
@@ -198,7 +200,10 @@ static double scan_meets(const struct sx_scan *s, int64_t i, struct sx_vector ri
 	return range > 0.0 && range < HUGE_VAL ? range : fallback;
 }
 
-/* Along the road, at 1 m along the optical axis, of what the middle of a column sees at row y. */
+/*
+ * Returns the distance along the road, at 1 m along the optical axis, of the point that the middle of a
+ * column sees at row y.
+ */
 static double scan_distance(const struct sx_scan *s, const struct sx_scan_column *c, double y)
 {
 	const struct sx_vector v = sx_scan_direction(s, c->middle, y);
@@ -206,7 +211,7 @@ static double scan_distance(const struct sx_scan *s, const struct sx_scan_column
 	return sqrt(v.x * v.x + v.y * v.y);
 }
 
-/* What a column sees beyond an obstacle, but in the directions of the obstacle itself. */
+/* Marks the angles that a column sees beyond an obstacle as unseen, except the obstacle's directions. */
 static void scan_put_hidden(struct sx_scan *s, const struct sx_scan_column *c, struct sx_scan_span obstacle)
 {
 	const struct sx_scan_span all = scan_across_back(scan_span_to_horizon(c, obstacle));
@@ -224,7 +229,7 @@ static void scan_put_hidden(struct sx_scan *s, const struct sx_scan_column *c, s
 	}
 }
 
-/* The obstacle that a column sees at row y with disparity d. */
+/* Adds the obstacle that a column sees at row y with disparity d. */
 static void scan_put_obstacle(struct sx_scan *s, const struct sx_scan_column *c, double y, double d)
 {
 	const double depth = s->g.focal_baseline / d;
@@ -250,7 +255,10 @@ static void scan_put_obstacle(struct sx_scan *s, const struct sx_scan_column *c,
 		scan_put_hidden(s, c, span);
 }
 
-/* From which distance a column was seen, for the angles that it covers from there on: the largest counts. */
+/*
+ * Records the distance from which a column is seen, for the angles that it covers from there on. The largest
+ * distance counts.
+ */
 static void scan_put_begin(struct sx_scan *s, struct sx_scan_span span, float range)
 {
 	span = scan_across_back(span);
@@ -272,7 +280,7 @@ double sx_scan_range(const struct sx_scan *s, const struct sx_scan_column *c, do
 	return d > 0.0 ? s->g.focal_baseline / d * scan_distance(s, c, y) : HUGE_VAL;
 }
 
-/* Nothing is known of the column from row y on, which is so far away. */
+/* Marks the column as unseen from row y on, at distance range, m. */
 static void scan_unseen(struct sx_scan *s, const struct sx_scan_column *c, double y, double range)
 {
 	const struct sx_scan_span span = scan_span_to_horizon(c, scan_span_at(s, c, y));
@@ -284,7 +292,7 @@ static void scan_unseen(struct sx_scan *s, const struct sx_scan_column *c, doubl
 		scan_put_begin(s, span, INFINITY);
 }
 
-/* Whether a drop may lie before an obstacle so far away: SCAN_NEAR_HEIGHTS. */
+/* True if a drop may lie before an obstacle at this range; see SCAN_NEAR_HEIGHTS. */
 static bool scan_hides_drop(const struct sx_scan *s, const struct sx_scan_column *c, double range)
 {
 	return c->seen_to > 0.0 && c->seen_to <= SCAN_NEAR_HEIGHTS * (double)s->g.header->height_m &&
@@ -308,7 +316,7 @@ static void scan_thing(struct sx_scan *s, struct sx_scan_column *c, const struct
 	c->unseen |= thing->at_foot;
 }
 
-/* Whether the blind zone before a column's first ground is no larger than it has to be. */
+/* True if the blind zone before a column's first ground is no larger than it has to be. */
 static bool scan_begins_soon(struct sx_scan *s, const struct stixel_frame *frame, const struct sx_look *l,
 			     double bottom, double range)
 {
@@ -323,7 +331,10 @@ static bool scan_begins_soon(struct sx_scan *s, const struct stixel_frame *frame
 	return from <= SCAN_USUAL_SHARE * s->usual_begin;
 }
 
-/* The blind zone: where nothing of it is between the vehicle and the first ground of all columns. */
+/*
+ * Handles the blind zone of a column, between the vehicle and its first ground. Marks the column as unseen if
+ * the zone is too large, else records where its ground begins.
+ */
 static void scan_begin(struct sx_scan *s, const struct stixel_frame *frame, const struct sx_scan_column *c,
 		       const struct sx_look *l)
 {
@@ -379,7 +390,7 @@ static void scan_set_all(float *ranges, uint32_t count, float value)
 		ranges[i] = value;
 }
 
-/* What was seen of an angle ends with its range. */
+/* Limits the begin of each angle to its range. */
 static void scan_end_begins(struct sx_scan *s)
 {
 	sx_must_or(return, s->o.count, >, 0);

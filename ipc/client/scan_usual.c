@@ -1,5 +1,5 @@
 /*
- * The usual options of a scan of a frame.
+ * Default options for the scan of a frame.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -12,10 +12,12 @@
 #include "base/contract.h"
 
 #define SCAN_ANGLES_MAX 65536
-#define SCAN_RANGE_DISPARITY 4.0 /* px: the usual range_max */
-#define SCAN_ROUNDING 1e-6	 /* of a range, to float and back */
+#define SCAN_RANGE_DISPARITY 4.0 /* px; gives the default range_max */
+#define SCAN_ROUNDING 1e-6	 /* relative error of a range after conversion to float and back */
 
-/* False where a column is too narrow for a float, or, by rounding, wider than all together. */
+/*
+ * Sets the angles. False if a column is too narrow for a float, or, by rounding, wider than the whole view.
+ */
 static bool scan_default_angles(struct stixel_scan_options *o, const struct stixel_frame_header *h)
 {
 	const double width = h->column_width, end = h->columns * width;
@@ -38,7 +40,7 @@ static bool scan_default_angles(struct stixel_scan_options *o, const struct stix
 	return true;
 }
 
-/* Distance of the nearest point of what an obstacle occupies: none of its angles has less. */
+/* Returns the distance of the nearest point that an obstacle occupies. No angle of it has a smaller range. */
 static double scan_nearest(const struct sx_scan *s, const struct sx_scan_column *c, double y, double d)
 {
 	const double depth = s->g.focal_baseline / d;
@@ -52,14 +54,14 @@ static double scan_nearest(const struct sx_scan *s, const struct sx_scan_column 
 			    (right.y + share * across) * (right.y + share * across));
 }
 
-/* Where the ranges of a frame lie, m. */
+/* Distances that a frame covers, m. */
 struct scan_reach {
 	double usual; /* sx_look_usual_begin() */
-	double first; /* where ground was first seen, or the nearest obstacle */
-	double last;  /* where the image's upper edge sees the road */
+	double first; /* of the first ground or of the nearest obstacle */
+	double last;  /* at which the upper edge of the image sees the road */
 };
 
-/* What a column says of it. */
+/* Updates reach by one column. */
 static void scan_reach_of(const struct sx_scan *s, const struct stixel_frame *frame, uint32_t u,
 			  struct scan_reach *reach)
 {
@@ -77,14 +79,14 @@ static void scan_reach_of(const struct sx_scan *s, const struct stixel_frame *fr
 			last = sx_scan_range(s, &c, thing.row, thing.disparity);
 		reach->first = first < reach->first ? first : reach->first;
 	}
-	first = HUGE_VAL; /* what one column sees nearer than most is not where rays begin */
+	first = HUGE_VAL; /* rays do not begin at ground that this column sees nearer than most columns do */
 	if (l.grounded && s->g.focal_baseline >= reach->usual * l.from_disparity)
 		first = sx_scan_range(s, &c, l.from_row, l.from_disparity);
 	reach->first = first < reach->first ? first : reach->first;
 	reach->last = last < reach->last ? last : reach->last;
 }
 
-/* By where the camera may see something, and what this frame shows. */
+/* Sets the ranges by the limits of the camera and by the content of this frame. */
 static void scan_default_ranges(struct sx_scan *s, const struct stixel_frame *frame)
 {
 	const struct stixel_frame_header *h = frame->header;

@@ -1,5 +1,5 @@
 /*
- * Writer's side of class scores: libstixel's half of the way from a segmentation network to the daemon.
+ * Writer's side of class scores: the part of libstixel between a segmentation network and the daemon.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -14,7 +14,7 @@
 
 struct stixel_scores {
 	struct sx_writer writer;
-	struct stixel_scores_header header; /* what is the same in all */
+	struct stixel_scores_header header; /* fields that are the same in all frames */
 };
 
 int stixel_scores_create(struct stixel_scores **ret, const char *name,

@@ -1,6 +1,6 @@
 /*
- * Reader's side of frames.sock: packets, told apart by their first four bytes. Unknown ones are passed over,
- * so that a newer publisher may send more kinds.
+ * Reader's side of frames.sock. The first four bytes tell the kind of a packet. Unknown kinds are skipped, so
+ * that a newer publisher may send more kinds.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -40,8 +40,8 @@ int sx_link_connect(struct sx_link *l, const char *path, unsigned want)
 	if (r < 0) {
 		sx_link_close(l);
 		/*
-		 * A socket that nobody listens on is what a dead publisher leaves;
-		 * EPIPE: refused, too many clients.
+		 * A dead publisher leaves a socket without a listener (ECONNREFUSED). EPIPE: the publisher
+		 * refused us, it has too many clients.
 		 */
 		return r == -ECONNREFUSED ? -ENOENT : r == -EPROTOTYPE ? -EPROTO : r == -EPIPE ? -EAGAIN : r;
 	}
@@ -119,6 +119,6 @@ int sx_link_drain(struct sx_link *l)
 
 	sx_must_or(return -EPIPE, l->fd, >=, 0);
 	while ((r = sx_link_peek(l, &bytes)) == SX_PACKET_FRAME)
-		take_notice(l); /* a frame is not what this connection is for */
+		take_notice(l); /* frames are not for this connection */
 	return r;
 }

@@ -1,5 +1,5 @@
 /*
- * What a reader can say of its publisher and of itself.
+ * Status of a reader: its publisher's health and its own counters.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,5 +1,5 @@
 /*
- * Words for people: errors of libstixel, and its version.
+ * Text for people: error messages and version of libstixel.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

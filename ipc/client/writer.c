@@ -1,5 +1,5 @@
 /*
- * Rings of those who give stixeld something: made, named, and given to the group that reads them.
+ * Rings of programs that write for stixeld: creates them and gives them to the group that reads them.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -16,8 +16,8 @@
 #include "ipc/writers.h"
 
 /*
- * stixeld reads what belongs to the group of writers, and only members can give it to that. -1: the caller's
- * own, which is right for a daemon of the same user.
+ * Finds the group for the ring. stixeld reads objects of the group of writers, and only members can give an
+ * object to that group. -1: the caller's own group, which is right for a daemon of the same user.
  */
 static int group_of_writers(gid_t *ret)
 {
@@ -53,7 +53,7 @@ int sx_writer_init(struct sx_writer *w, const struct sx_writer_params *p)
 	ring.slots = (int)p->slots;
 	ring.frame_bytes = p->bytes;
 	if (ring.frame_bytes < sizeof(struct stixel_frame_header))
-		ring.frame_bytes = sizeof(struct stixel_frame_header); /* the least of any ring */
+		ring.frame_bytes = sizeof(struct stixel_frame_header); /* least size of any ring */
 	r = group_of_writers(&ring.group);
 	if (r == 0)
 		r = sx_ring_create(&w->ring, &ring, NULL, 0);
