@@ -1,6 +1,5 @@
 /*
- * Checks a frame from its bytes alone: nothing in it is believed before it was
- * compared with the size in hand.
+ * Checks a frame from its bytes alone. Every size in it is compared with the given size before it is used.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -14,7 +13,7 @@
 
 /* Columns are counted in 16 bits (struct stixel.column). */
 #define COLUMNS_MAX 65536u
-/* Of an image, each way. */
+/* Largest width and height of an image, px. */
 #define SIDE_MAX 65536u
 
 bool sx_lists_agree(const struct stixel_frame_header *h, const uint32_t *offsets, const struct stixel *s)
@@ -44,7 +43,7 @@ uint32_t sx_frame_checksum(const void *frame, const struct stixel_frame_header *
 	return sx_crc32c(crc, p + at + 4, end - at - 4);
 }
 
-/* A plane inside the frame, behind what is before it; or none. */
+/* True if a plane lies inside the frame, after everything before it, or if there is no plane. */
 static bool plane_fits(const struct stixel_frame_header *h, const struct stixel_image *image, uint32_t offset,
 		       uint32_t bytes, uint64_t before)
 {

@@ -1,5 +1,6 @@
 /*
- * What makes a frame whole. One copy of the rules: the publisher refuses to pack what a reader would refuse.
+ * Checks whether a frame is complete and consistent. Publisher and reader share these rules: the publisher
+ * refuses to pack a frame that a reader would refuse.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -11,20 +12,23 @@
 
 #include "include/stixel.h"
 
-/* Column lists without gaps, every stixel in its column and inside the image. offsets: h->columns + 1. */
+/*
+ * True if the column lists have no gaps and every stixel is in its column and inside the image. offsets:
+ * h->columns + 1 entries.
+ */
 bool sx_lists_agree(const struct stixel_frame_header *h, const uint32_t *offsets,
 		    const struct stixel *stixels);
 
-/* CRC-32C as stixel_frame_header says; sizes in *h must have been checked. */
+/* Returns the CRC-32C as defined at stixel_frame_header. The caller must have checked the sizes in *h. */
 uint32_t sx_frame_checksum(const void *frame, const struct stixel_frame_header *h);
 
 /*
- * The header of a ring of this magic in an object of so many bytes. 0, -EPROTO: none, or damaged;
- * -EPROTONOSUPPORT: of another major version or byte order.
+ * Checks the header of a ring with this magic, in an object of object_bytes. Returns 0, -EPROTO (no ring, or
+ * damaged) or -EPROTONOSUPPORT (another major version or byte order).
  */
 int sx_ring_check(const struct stixel_ring_header *h, uint64_t magic, uint64_t object_bytes);
 
-/* stixel_parse() of the library. */
+/* Implements stixel_parse() of the library. */
 int sx_frame_check(struct stixel_frame *frame, const void *data, size_t bytes);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * CRC-32C with the processor's instruction where it has one, by nibbles where it has not.
+ * CRC-32C by the processor's instruction if there is one, else by nibbles.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -61,7 +61,7 @@ static bool has_instruction(void)
 	return getauxval(AT_HWCAP) & HWCAP_CRC32;
 }
 
-/* In assembler, as the intrinsics want the whole file to be compiled for a processor that has them. */
+/* In assembler: the intrinsics would require to compile the whole file for a processor that has them. */
 static uint32_t by_instruction(uint32_t crc, const uint8_t *p, size_t bytes)
 {
 	uint64_t word;

@@ -9,10 +9,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Goes on from crc (0 to begin): crc32c(crc32c(0, a), b) is that of a followed by b. Any thread. */
+/* Continues from crc (0 to begin): crc32c(crc32c(0, a), b) is the CRC of a followed by b. Any thread. */
 uint32_t sx_crc32c(uint32_t crc, const void *data, size_t bytes);
 
-/* The same without the processor's instruction: for the test, and where there is none. */
+/* Same result without the processor's instruction: for the test, and for processors without it. */
 uint32_t sx_crc32c_plain(uint32_t crc, const void *data, size_t bytes);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * Whether what lies at a ring's name may be replaced, and telling its readers.
+ * Decides whether the object at a ring's name may be replaced, and informs its readers.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -22,8 +22,9 @@
 #include "ipc/process.h"
 #include "ipc/why.h"
 
-#define GOING_NS SX_NS_PER_S	       /* a large process needs time to be gone after SIGKILL */
-#define BEATS_NS (SX_NS_PER_S * 7 / 2) /* three heartbeats and a half, where nothing else is known of it */
+#define GOING_NS SX_NS_PER_S /* a large process needs time to end after SIGKILL */
+/* 3.5 heartbeats, if the heartbeat is the only information about the publisher */
+#define BEATS_NS (SX_NS_PER_S * 7 / 2)
 
 static bool read_whole(int fd, void *to, size_t bytes, off_t at)
 {
@@ -65,14 +66,16 @@ void sx_earlier_close(struct sx_earlier *e)
 	e->fd = -1;
 }
 
-/* The publisher that the ring names: a process of the ring's owner, and the very one that made it. */
+/*
+ * True if the publisher that the ring names runs: a process of the ring's owner with the ring's start time.
+ */
 static bool process_runs(const struct sx_earlier *e)
 {
 	const struct stixel_ring_header *h = &e->header;
 	uid_t user;
 
 	sx_must_or(return false, e->is_ring, ==, true);
-	if (e->unseen) /* in another container, which shares the folder of the rings */
+	if (e->unseen) /* the publisher is in another container, which shares the folder of the rings */
 		return !e->other_user;
 	if (!h->pid || h->pid > INT_MAX || (pid_t)h->pid == getpid() ||
 	    h->pid_namespace != sx_process_namespace())
@@ -87,7 +90,10 @@ static bool publishes(const struct sx_earlier *e)
 
 	if (!e->is_ring || e->live.state == STIXEL_STATE_CLOSED || e->live.state == STIXEL_STATE_REPLACED)
 		return false;
-	/* compared without a difference: a heartbeat may hold any number; one of the future is none */
+	/*
+	 * Compared without a difference, as a heartbeat may hold any number. A heartbeat in the future is
+	 * invalid.
+	 */
 	return beat_ns <= now_ns &&
 	       beat_ns >= now_ns - 3 * (int64_t)e->header.heartbeat_period_ms * 1000000 && process_runs(e);
 }
@@ -97,7 +103,10 @@ int sx_earlier_check(const struct sx_earlier *e, bool exclusive, const char *pat
 {
 	if (!(e->other_user || exclusive) || !publishes(e))
 		return 0;
-	/* Daemons with other runtime folders have other locks but share the name: none takes it. */
+	/*
+	 * Daemons with different runtime folders have different locks but share the name: none may take it
+	 * from another.
+	 */
 	return sx_why(-EADDRINUSE, why, why_bytes, "%s belongs to process %u%s, which is running", path,
 		      e->header.pid,
 		      e->other_user ? " of another user"
@@ -147,7 +156,7 @@ void sx_earlier_retire(const struct sx_earlier *e)
 	bell++;
 	(void)!pwrite(e->fd, &state, sizeof(state), at + (off_t)offsetof(struct stixel_ring_live, state));
 	(void)!pwrite(e->fd, &bell, sizeof(bell), at + (off_t)offsetof(struct stixel_ring_live, bell));
-	/* Mapped for its address alone, by which the kernel knows the waiters. */
+	/* Mapped only for its address, by which the kernel identifies the waiters. */
 	page = mmap(NULL, STIXEL_RING_SLOTS_OFFSET, PROT_READ | PROT_WRITE, MAP_SHARED, e->fd, 0);
 	if (page == MAP_FAILED)
 		return;

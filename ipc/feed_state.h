@@ -1,5 +1,6 @@
 /*
- * States of what another process gives: class scores, disparity maps. Words of the status and of metrics.
+ * States of an input from another process (class scores, disparity maps), with their words in status and
+ * metrics.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -10,8 +11,8 @@
 
 enum sx_feed_state {
 	SX_FEED_ABSENT,	 /* there is no ring */
-	SX_FEED_REFUSED, /* there is something, and it must not be read, or nothing in it fits: why says it */
-	SX_FEED_SILENT,	 /* a ring, but nothing came for a second, or for three periods if they are longer */
+	SX_FEED_REFUSED, /* the ring must not be read, or its content does not fit: see the reason */
+	SX_FEED_SILENT,	 /* a ring without new data for 1 s, or for three periods if they are longer */
 	SX_FEED_READING,
 	SX_FEED_STATES
 };

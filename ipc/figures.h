@@ -1,9 +1,9 @@
 /*
- * Every figure of the status, once: a row says where it stands in /status and in /metrics, and gives it its
- * place in a report. Both documents, the table of docs/metrics.md (tests/ipc/test_figures.c) and the
- * pipeline's counters come from these rows. docs/recipes.md has the recipe for a new one.
+ * All figures of the status, each defined once. A row gives its place in /status, in /metrics and in a
+ * report. Both documents, the table of docs/metrics.md (tests/ipc/test_figures.c) and the pipeline's counters
+ * are made from these rows. docs/recipes.md has the recipe for a new row.
  *
- * Names are a contract: rows may be added, none is renamed or removed.
+ * Names are a contract: rows may be added, and are never renamed or removed.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -11,34 +11,34 @@
 #define SX_IPC_FIGURES_H
 
 /*
- * ipc/figures.def has the rows.
+ * Columns of the rows in ipc/figures.def:
  *
  * FIGURE(ID, KIND, "object", "key", FAMILY, "label")
- *	ID	behind SX_FIG_: its place in sx_report.figure, and in sx_telemetry.count if it is COUNTED
+ *	ID	after the prefix SX_FIG_: index in sx_report.figure, and in sx_telemetry.count if KIND is COUNTED
  *	KIND	enum sx_figure_kind
  *	object, key	in /status: "frames.dropped", "overload" is {"frames": {"dropped": {"overload": 3}}}.
- *		object "": the document itself. key NULL: not told there, and object only says with what the
- *		family is left out
- *	FAMILY	of /metrics, NONE: not told there
+ *		object "": the document itself. key NULL: /status leaves the figure out, and object only
+ *		decides when /metrics leaves it out (report_metrics.c)
+ *	FAMILY	of /metrics; NONE: /metrics leaves the figure out
  *	label	value of the family's label; NULL: the family has one sample, without labels
- * Within an object a whole stands before its parts: they are read from the last to the first, so that no
- * snapshot has more parts than the whole.
+ * Within an object the row of a sum comes before the rows of its parts. The counters are read from the last
+ * to the first, so that in no snapshot the parts exceed the sum.
  *
- * CAMERA_FIGURE(ID, "key", FAMILY): figures of each camera; ID behind SX_CAMERA_ is its place in
+ * CAMERA_FIGURE(ID, "key", FAMILY): figures of each camera. ID, after the prefix SX_CAMERA_, is the index in
  * sx_report_camera.count.
  *
  * FAMILY(ID, "name", TYPE, "unit", DIGITS, "labels", "help")
- *	unit	the end of the name, or NULL
- *	DIGITS	of a real number; 0: whole
- *	labels	parted by ", ". A family whose samples are no figures has a writer in report_metrics.c
+ *	unit	the last part of the name, or NULL
+ *	DIGITS	significant digits of a real number; 0: whole number
+ *	labels	separated by ", ". A family whose samples are no figures has a function in report_metrics.c
  */
 
-/* What a figure is, and what it is before anybody has told it. */
+/* Type of a figure, and its value before it is set. */
 enum sx_figure_kind {
-	SX_FIGURE_COUNTED, /* whole, counted by the pipeline in its telemetry: 0 */
-	SX_FIGURE_WHOLE,   /* whole, told by who makes the report: 0 */
-	SX_FIGURE_COUNT,   /* the same, negative where unknown: -1 */
-	SX_FIGURE_REAL	   /* NAN where unknown: NAN */
+	SX_FIGURE_COUNTED, /* whole number, counted by the pipeline in its telemetry; initially 0 */
+	SX_FIGURE_WHOLE,   /* whole number, set by the creator of the report; initially 0 */
+	SX_FIGURE_COUNT,   /* as WHOLE, but negative if unknown; initially -1 */
+	SX_FIGURE_REAL	   /* real number, NAN if unknown; initially NAN */
 };
 
 enum sx_family_type {
@@ -70,7 +70,7 @@ enum sx_family {
 };
 /* clang-format on */
 
-/* The rows as tables, by their enum. */
+/* The rows as tables, indexed by their enum. */
 struct sx_figure_row {
 	enum sx_figure_kind kind;
 	const char *object, *key;
@@ -92,7 +92,7 @@ extern const struct sx_figure_row sx_figures[SX_FIG_END];
 extern const struct sx_camera_row sx_camera_figures[SX_CAMERA_END];
 extern const struct sx_family_row sx_families[SX_FAMILY_END];
 
-/* "info", "counter", ...: the word of the format. */
+/* Returns the word of the OpenMetrics format: "info", "counter", ... */
 const char *sx_family_type_name(enum sx_family_type type);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * Puts a frame together. What is packed here passes stixel_parse(), or is refused.
+ * Packs a frame. A packed frame passes stixel_parse(); data that would not pass is refused.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -43,7 +43,7 @@ size_t sx_frame_image_bytes(unsigned kinds, uint32_t width, uint32_t height)
 	for (unsigned kind = STIXEL_PLANE_DISPARITY; kind <= STIXEL_PLANE_RIGHT; kind++)
 		if (kinds & 1u << kind)
 			row += row_bytes(kind, width);
-	/* what is too large for any frame stays so, instead of wrapping */
+	/* keep sizes that are too large for any frame too large, instead of letting them wrap */
 	return height && row > STIXEL_FRAME_BYTES_MAX / height ? STIXEL_FRAME_BYTES_MAX + 1u
 							       : (size_t)(row * height);
 }
@@ -59,7 +59,7 @@ size_t sx_frame_bytes(uint32_t columns, uint32_t stixels, size_t image_bytes)
 	return bytes <= STIXEL_FRAME_BYTES_MAX ? (size_t)bytes : 0;
 }
 
-/* What there is of our struct in a frame of any version: older publishers have less of it. */
+/* Returns the size of our header struct in a frame of any version. Older publishers have less of it. */
 static size_t header_bytes(const struct stixel_frame_header *h)
 {
 	return h->header_bytes < sizeof(*h) ? STIXEL_HEADER_BYTES_LEAST : sizeof(*h);
@@ -72,7 +72,10 @@ static void load_header(struct stixel_frame_header *h, const void *frame)
 	memcpy(h, frame, header_bytes(h));
 }
 
-/* Writes the header to the frame, sum included; everything before the planes lies there already. */
+/*
+ * Writes the header with its checksum to the frame. Everything before the planes must already be in the
+ * frame.
+ */
 static void seal(uint8_t *frame, struct stixel_frame_header *h)
 {
 	sx_must_or(return, h->frame_bytes, >=, header_bytes(h));
@@ -93,7 +96,7 @@ static bool images_agree(const struct stixel_image *images, int count)
 	return true;
 }
 
-/* What the header says of the images, which lie one behind the other from offset on. */
+/* Fills the header fields of the images, which follow one another from offset on. */
 static void place_images(struct stixel_frame_header *h, const struct stixel_image *images, int count,
 			 uint64_t offset)
 {
@@ -120,7 +123,7 @@ static void place_images(struct stixel_frame_header *h, const struct stixel_imag
 	h->plane2_bytes = (uint32_t)bytes[1];
 }
 
-/* What is behind a row's last pixel is made 0: no byte of a frame is left to chance. */
+/* Copies an image. Fills the padding of each row with 0, so that every byte of a frame is defined. */
 static uint8_t *copy_image(uint8_t *to, const struct stixel_image *image)
 {
 	size_t row = image->width * pixel_bytes(image->kind), pitch = round_up(row);
@@ -169,7 +172,7 @@ int64_t sx_frame_pack(void *out, size_t room, struct stixel_frame_header *h, con
 		h->stage_name[i][STIXEL_STAGE_NAME_BYTES - 1] = 0;
 	fill_anchor(h);
 
-	memset(to + h->stixels_offset - 8, 0, 8); /* the gap behind an even number of offsets */
+	memset(to + h->stixels_offset - 8, 0, 8); /* the gap after an even number of offsets */
 	memcpy(to + sizeof(*h), offsets, ((size_t)h->columns + 1) * sizeof(uint32_t));
 	if (list_bytes)
 		memcpy(to + h->stixels_offset, stixels, list_bytes);
@@ -208,7 +211,7 @@ int64_t sx_frame_shrink(void *out, size_t room, const void *frame)
 	load_header(&h, frame);
 	if (h.plane_kind)
 		drop_images(&h);
-	bare = h.frame_bytes > room; /* the flag may stand in a frame that has stixels */
+	bare = h.frame_bytes > room; /* the flag may be set in a frame that has stixels */
 	if (bare) {
 		h.columns = h.stixel_count = 0;
 		h.stixels_offset = (uint32_t)stixels_offset(h.header_bytes, 0);
@@ -217,7 +220,7 @@ int64_t sx_frame_shrink(void *out, size_t room, const void *frame)
 	}
 	if (h.frame_bytes > room)
 		return -ENOBUFS;
-	/* Without stixels what is copied behind the header is one offset: the first, and that is 0. */
+	/* Without stixels this copies one offset after the header: the first one, which is 0. */
 	memcpy(out, frame, h.frame_bytes);
 	if (bare)
 		memset((uint8_t *)out + h.header_bytes, 0, h.frame_bytes - h.header_bytes);
@@ -231,7 +234,10 @@ uint64_t sx_epoch_new(void)
 
 	while (!epoch)
 		if (getrandom(&epoch, sizeof(epoch), GRND_NONBLOCK) != (ssize_t)sizeof(epoch))
-			/* Before the pool is seeded (early boot): time is as good a name for a life. */
+			/*
+			 * The random pool is not seeded yet (early boot): times give a number that is just as
+			 * unique.
+			 */
 			epoch = (uint64_t)sx_clock_ns(CLOCK_REALTIME) ^ (uint64_t)sx_now_ns() << 20;
 	return epoch;
 }

@@ -1,5 +1,5 @@
 /*
- * Makes the bytes of a frame (include/stixel.h): the same for the ring, the stream and recordings.
+ * Packs the bytes of a frame (include/stixel.h). Ring, stream and recordings have the same bytes.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -11,41 +11,42 @@
 
 #include "include/stixel.h"
 
-/* At most one of each kind. */
+/* Most images in a frame, at most one of each kind. */
 #define SX_FRAME_IMAGES 2
 
 /*
- * Bytes of images of these kinds (bits 1u << enum stixel_plane) in a frame: rows there are padded to 8 bytes.
+ * Returns the size of images of these kinds (bits 1u << enum stixel_plane) in a frame, bytes. Rows are padded
+ * to 8 bytes.
  */
 size_t sx_frame_image_bytes(unsigned kinds, uint32_t width, uint32_t height);
 
 /*
- * Bytes of the largest frame with these sizes; 0 above STIXEL_FRAME_BYTES_MAX.
- * image_bytes: of all images together.
+ * Returns the size of the largest frame with these counts, bytes; 0 above STIXEL_FRAME_BYTES_MAX.
+ * image_bytes: sum over all images.
  */
 size_t sx_frame_bytes(uint32_t columns, uint32_t stixels, size_t image_bytes);
 
 /*
- * Writes a frame to out (8-byte aligned, room bytes). The caller fills of *header what it knows: epoch,
- * number, times, image, camera, road, counters, stages, columns, stixel_count. The rest (magic, versions,
- * sizes, offsets, planes, anchor, published_ns unless set, checksum) is filled here, in *header too. offsets:
- * columns + 1; images: image_count of them (0 to 2, of different kinds), copied row by row from wherever they
- * lie. Returns the bytes written; -ENOBUFS does not fit, -EINVAL contradicts itself (what a reader would
- * refuse). Any thread; allocates nothing.
+ * Writes a frame to out (8-byte aligned, room bytes). The caller fills these parts of *header: epoch, number,
+ * times, image, camera, road, counters, stages, columns, stixel_count. The function fills the rest, also in
+ * *header: magic, versions, sizes, offsets, planes, anchor, published_ns unless set, checksum. offsets:
+ * columns + 1 entries. images: image_count of them (0 to 2, of different kinds), copied row by row from any
+ * memory. Returns the bytes written, -ENOBUFS (does not fit) or -EINVAL (inconsistent: a reader would refuse
+ * it). Any thread; allocates nothing.
  */
 int64_t sx_frame_pack(void *out, size_t room, struct stixel_frame_header *header, const uint32_t *offsets,
 		      const struct stixel *stixels, const struct stixel_image *images, int image_count);
 
-/* Gives a packed frame another epoch and number (a recording played back) and renews its checksum. */
+/* Sets another epoch and number in a packed frame (a recording played back) and recomputes its checksum. */
 void sx_frame_restamp(void *frame, uint64_t epoch, uint64_t number);
 
 /*
- * Copies a packed frame without its planes (flagged STIXEL_FRAME_PLANE_LEFT_OUT), and if even that has more
- * than room bytes, its header alone (STIXEL_FRAME_STIXELS_LEFT_OUT). Returns bytes; -ENOBUFS.
+ * Copies a packed frame without its planes (sets STIXEL_FRAME_PLANE_LEFT_OUT). If it still has more than room
+ * bytes, copies its header alone (sets STIXEL_FRAME_STIXELS_LEFT_OUT). Returns bytes or -ENOBUFS.
  */
 int64_t sx_frame_shrink(void *out, size_t room, const void *frame);
 
-/* A random number for a publisher's life, never 0. */
+/* Returns a random number for a life of a publisher, never 0. */
 uint64_t sx_epoch_new(void);
 
 #endif

@@ -37,7 +37,7 @@ int sx_instance_check(const char *name, char *why, size_t why_bytes)
 	return 0;
 }
 
-/* Makes every folder of path that is not there. 1: the last was not. */
+/* Creates every missing folder of path. Returns 1 if it created the last one. */
 static int make_folders(char *path)
 {
 	int made = 0;
@@ -66,7 +66,7 @@ static int ends_in(const char *path, const char *name)
 	return p > n && path[p - n - 1] == '/' && memcmp(path + p - n, name, n) == 0;
 }
 
-/* Without systemd: root's in the system's place, a user's own in the first of the user's. */
+/* Without systemd: the system's place for root, the first of the user's places for other users. */
 static bool instance_place(const char *name, char *dir, size_t bytes)
 {
 	if (geteuid() == 0)
@@ -82,7 +82,7 @@ static bool instance_folder(const char *name, char *dir, size_t bytes)
 
 	if (!systemd || systemd[0] != '/')
 		return instance_place(name, dir, bytes);
-	first = (int)strcspn(systemd, ":"); /* several folders are parted by colons */
+	first = (int)strcspn(systemd, ":"); /* colons separate several folders */
 	n = snprintf(dir, bytes, "%.*s", first, systemd);
 	if ((size_t)n < bytes && !ends_in(dir, name))
 		n += snprintf(dir + n, bytes - (size_t)n, "/%s", name);
@@ -157,10 +157,11 @@ int sx_instance_lock(const char *dir, pid_t *owner, char *why, size_t why_bytes)
 	fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd < 0) {
 		r = -errno;
-		rmdir(dir); /* a folder without a lock is nobody's; one with a file in it stays */
+		/* a folder without a lock belongs to no process; rmdir() keeps a folder that has a file */
+		rmdir(dir);
 		return sx_why(r, why, why_bytes, "cannot open the lock %s: %s", path, strerror(-r));
 	}
-	/* Never removed: whoever unlinks a lock file lets two processes lock two files of one name. */
+	/* The lock file is never removed: after an unlink two processes could lock two files of one name. */
 	if (flock(fd, LOCK_EX | LOCK_NB) < 0) {
 		r = -errno;
 		if (r == -EWOULDBLOCK)
@@ -169,7 +170,7 @@ int sx_instance_lock(const char *dir, pid_t *owner, char *why, size_t why_bytes)
 		return sx_why(r, why, why_bytes, "cannot lock %s: %s", path, strerror(-r));
 	}
 	n = snprintf(text, sizeof(text), "%d\n", (int)getpid());
-	/* The pid is only for the sentence that a second daemon prints; the lock holds without it. */
+	/* The pid serves only the message of a second daemon. The lock holds without it. */
 	if (ftruncate(fd, 0) == 0 && pwrite(fd, text, (size_t)n, 0) != n)
 		(void)!ftruncate(fd, 0);
 	return fd;

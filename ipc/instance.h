@@ -1,5 +1,5 @@
 /*
- * An instance of the daemon: its name, its private folder, and the lock that keeps a second one out.
+ * An instance of the daemon: its name, its private folder, and the lock that prevents a second daemon.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -9,20 +9,24 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-/* 0, or -EINVAL with a sentence: [A-Za-z0-9_.-], 1..64 characters, no leading dot. why may be NULL. */
+/*
+ * Checks a name: [A-Za-z0-9_.-], 1..64 characters, no leading dot. Returns 0, or -EINVAL with a sentence. why
+ * may be NULL.
+ */
 int sx_instance_check(const char *name, char *why, size_t why_bytes);
 
 /*
- * The folder of lock and sockets, made if it is not there (0755): $RUNTIME_DIRECTORY as systemd gives it
- * (with /NAME appended unless it ends so); else the system's place for root, the first of the user's places
- * for others (base/places.h). Negative errno with a sentence.
+ * Finds the folder of lock and sockets, and creates it (0755) if it is missing. It is $RUNTIME_DIRECTORY as
+ * set by systemd, with /NAME appended unless it ends in /NAME. Without this variable it is the system's place
+ * for root, and the first of the user's places for other users (base/places.h). Returns negative errno with a
+ * sentence.
  */
 int sx_runtime_dir(const char *name, char *dir, size_t dir_bytes, char *why, size_t why_bytes);
 
 /*
- * Takes the lock of the instance: file "lock" (0600) in dir, held until the descriptor is closed or the
- * process ends, however it ends. Returns the descriptor (close-on-exec). -EADDRINUSE when another process
- * holds it: *owner (may be NULL) is its pid, 0 if unknown, and why names it.
+ * Takes the lock of the instance: file "lock" (0600) in dir. The process holds it until it closes the
+ * descriptor or ends in any way. Returns the descriptor (close-on-exec), or -EADDRINUSE if another process
+ * holds the lock: *owner (may be NULL) is its pid, 0 if unknown, and why names it.
  */
 int sx_instance_lock(const char *dir, pid_t *owner, char *why, size_t why_bytes);
 

@@ -1,5 +1,5 @@
 /*
- * Makes or checks a listening socket.
+ * Creates or checks a listening socket.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -34,7 +34,7 @@ int sx_listener_check(int fd, char *why, size_t why_bytes)
 	return 0;
 }
 
-/* What lies at the path: nothing, a dead owner's socket (removed), or something that must stay. */
+/* Clears the path: removes the socket of a dead process. Fails if something else is there. */
 static int clear_path(const struct sockaddr_un *address, char *why, size_t why_bytes)
 {
 	const char *path = address->sun_path;
@@ -66,9 +66,9 @@ static int bind_and_listen(int fd, const struct sockaddr_un *address, mode_t mod
 	if (bind(fd, (const struct sockaddr *)address, sizeof(*address)) < 0)
 		return -errno;
 	/*
-	 * Nobody can connect before listen(): the mode is right by then. As long a queue as the system
-	 * allows: a reader that connects without blocking is refused (EAGAIN) when it is full, and
-	 * waiting costs us nothing.
+	 * A client can connect only after listen(), and the mode is set before. The queue is as long as the
+	 * system allows: a reader that connects without blocking is refused (EAGAIN) if the queue is full,
+	 * and a long queue costs us nothing.
 	 */
 	if ((group != (gid_t)-1 && chown(path, (uid_t)-1, group) < 0) || chmod(path, mode) < 0 ||
 	    listen(fd, SOMAXCONN) < 0) {

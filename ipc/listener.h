@@ -1,5 +1,5 @@
 /*
- * The listening end of a SOCK_SEQPACKET socket: made at a path, or taken over from the service manager.
+ * The listening end of a SOCK_SEQPACKET socket: created at a path, or passed in by the service manager.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -10,15 +10,16 @@
 #include <sys/types.h>
 
 /*
- * Binds path and listens; returns the descriptor (non-blocking, close-on-exec). The caller holds the
- * lock of the instance: a socket that nobody listens on is a dead owner's and is replaced. group
- * (gid_t)-1: left as it is. Negative errno with a sentence: -EADDRINUSE somebody listens there, or it
- * is no socket; -ENAMETOOLONG.
+ * Binds path and listens. Returns the descriptor (non-blocking, close-on-exec). The caller holds the lock of
+ * the instance, so a socket without a listener belongs to a dead process and is replaced. group (gid_t)-1:
+ * leaves the group. Returns negative errno with a sentence: -EADDRINUSE (another process listens there, or
+ * the path is no socket), -ENAMETOOLONG, ...
  */
 int sx_listener_make(const char *path, mode_t mode, gid_t group, char *why, size_t why_bytes);
 
 /*
- * Checks a descriptor that was passed in, and makes it non-blocking. -EINVAL not a listening SOCK_SEQPACKET.
+ * Checks a descriptor that was passed in, and makes it non-blocking. Returns -EINVAL if it is not a listening
+ * SOCK_SEQPACKET socket.
  */
 int sx_listener_check(int fd, char *why, size_t why_bytes);
 

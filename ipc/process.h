@@ -1,5 +1,5 @@
 /*
- * Which process is it: a pid means little alone, as it is given anew and differs between containers.
+ * Identity of a process. A pid alone is not enough: the kernel reuses it, and it differs between containers.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -16,7 +16,7 @@
 #include <sys/types.h>
 #include <unistd.h>
 
-/* Inode of this process's pid namespace, 0 unknown. */
+/* Returns the inode of this process's pid namespace; 0 if unknown. */
 static inline uint64_t sx_process_namespace(void)
 {
 	struct stat st;
@@ -24,7 +24,10 @@ static inline uint64_t sx_process_namespace(void)
 	return stat("/proc/self/ns/pid", &st) == 0 ? (uint64_t)st.st_ino : 0;
 }
 
-/* Start of a process in clock ticks since boot (field 22 of /proc/PID/stat, proc(5)), 0 unknown. */
+/*
+ * Returns the start time of a process in clock ticks since boot (field 22 of /proc/PID/stat, proc(5)); 0 if
+ * unknown.
+ */
 static inline uint64_t sx_process_start(pid_t pid)
 {
 	char path[64], text[1024], *p;
@@ -40,14 +43,17 @@ static inline uint64_t sx_process_start(pid_t pid)
 	if (n <= 0)
 		return 0;
 	text[n] = 0;
-	/* Field 2 is the name in parentheses and may hold anything: count from the last one. */
+	/*
+	 * Field 2 is the name in parentheses and may contain any character: count fields from the last
+	 * parenthesis.
+	 */
 	p = strrchr(text, ')');
 	for (int field = 2; p && field < 22; field++)
 		p = strchr(p + 1, ' ');
 	return p ? strtoull(p + 1, NULL, 10) : 0;
 }
 
-/* Effective user of a process. False: not known, or it has ended and is only waited for. */
+/* Finds the effective user of a process. False: unknown, or the process has ended and is a zombie. */
 static inline bool sx_process_user(pid_t pid, uid_t *user)
 {
 	char path[64], text[2048], *p;
@@ -55,7 +61,7 @@ static inline bool sx_process_user(pid_t pid, uid_t *user)
 	ssize_t n;
 	int fd;
 
-	/* Not who owns /proc/PID: that is root for a process that may not be dumped. */
+	/* The owner of /proc/PID would be wrong: it is root for a process that must not be dumped. */
 	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)

@@ -1,5 +1,5 @@
 /*
- * The snapshot before anything is known.
+ * Initial snapshot, before any value is known.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

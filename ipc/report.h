@@ -2,9 +2,9 @@
  * A snapshot of a running instance, and the two documents made from it: /status (JSON) and /metrics
  * (OpenMetrics).
  *
- * Keys and metric names are a contract: docs/metrics.md, design of the status. What is one number is a row of
- * ipc/figures.def; here lie texts, durations and lists. Figures that are not known are NAN (reals) or
- * negative (counts) and appear as null, or not at all in the metrics; never as 0.
+ * Keys and metric names are a contract: docs/metrics.md, design of the status. A single number is a row of
+ * ipc/figures.def; this header has texts, durations and lists. Unknown numbers are NAN (reals) or negative
+ * (counts). They appear as null in the status and are left out of the metrics; they never appear as 0.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -30,31 +30,34 @@ struct sx_report_camera {
 	const char *format;
 	int width, height;	      /* px */
 	int64_t count[SX_CAMERA_END]; /* by enum sx_camera_figure */
-	/* dropped: images that became no part of a pair, by reason; odd_jpeg: those used, by kind */
+	/*
+	 * dropped: images that became no part of a pair, by reason. odd_jpeg: images that were used although
+	 * their JPEG data deviates from the standard, by kind.
+	 */
 	struct sx_report_images {
 		const char *what;
 		int64_t images;
 	} dropped[SX_REPORT_DROPS], odd_jpeg[SX_REPORT_DROPS];
-	int drops, odds; /* 0: the source does not tell sides apart */
+	int drops, odds; /* number of entries; 0: the source does not count them per side */
 };
 
-/* One duration: since start, over the last ten seconds and the last second, and the sum since start. */
+/* A duration: since start, over the last 10 s and the last 1 s, and the sum since start. */
 struct sx_report_latency {
 	const char *name;
 	struct sx_summary start, last_10s, last_1s;
 	int64_t sum_ns;
 };
 
-/* What there is to say of an image that may be published beside the stixels. */
+/* State of an image that may be published beside the stixels. */
 enum sx_report_image {
-	SX_IMAGE_OFF,	   /* no room was made for it */
-	SX_IMAGE_IDLE,	   /* nobody asks for it */
+	SX_IMAGE_OFF,	   /* the publisher reserved no room for it */
+	SX_IMAGE_IDLE,	   /* no client requests it */
 	SX_IMAGE_PUBLISHED /* the newest frame has it */
 };
 
 /*
- * What measures the computer's power. With stale its figures are unknown (NAN) and reason says since when,
- * age_ms goes on. No sensor: source is empty, and reason says why.
+ * Source of the power measurement. If stale, its figures are unknown (NAN), reason contains since when, and
+ * age_ms counts on. Without a sensor, source is empty and reason contains why.
  */
 struct sx_report_power {
 	char source[16], scope[64], device[160], reason[320]; /* empty: none */
@@ -62,8 +65,8 @@ struct sx_report_power {
 };
 
 /*
- * Class scores of another process, or disparity maps, which have no classes. source, reason (why there are
- * none): may be empty. state: sx_feed_state_name().
+ * Input from another process: class scores, or disparity maps, which have no classes. source and reason (why
+ * there is no input) may be empty. state: sx_feed_state_name().
  */
 struct sx_report_feed {
 	char source[72], reason[384];
@@ -73,15 +76,18 @@ struct sx_report_feed {
 	const char *kind[SX_REPORT_CLASSES];
 };
 
-/* files: that were read, absolute, a '\n' behind each, those that fit. Relative names begin in folder. */
+/*
+ * files: the files that were read, absolute, each followed by '\n', as many as fit. folder: base of relative
+ * names.
+ */
 struct sx_report_config {
 	char files[8192];
 	const char *folder;
-	const char *const *overrides; /* as of -s; more than 16 kB are told as null */
+	const char *const *overrides; /* as given by -s; more than 16 kB are reported as null */
 	int override_count;
 };
 
-/* The computer. Texts are empty where nothing says so. */
+/* The computer. Texts are empty if unknown. */
 struct sx_report_board {
 	char model[96], mode[64], governor[32]; /* mode: nvpmodel's name */
 };
@@ -93,32 +99,34 @@ union sx_figure_value {
 };
 
 /*
- * Text may be NULL (null). What a pointer shows stays as it is for as long as anybody may ask; text that
- * changes or goes away lies in the snapshot itself.
+ * The snapshot. A text pointer may be NULL (null). Its target must not change while the snapshot is used.
+ * Text that changes or goes away is stored in the snapshot itself.
  */
 struct sx_report {
 	const char *instance, *version, *state;
-	char reason[384]; /* why this state, one sentence; empty when running */
+	char reason[384]; /* reason for this state, one sentence; empty when running */
 	int64_t pid;
 	uint64_t epoch;
 	struct {
 		const char *backend, *device, *reason, *input; /* input: "mapped", "copy", "host" */
-		char volume[256]; /* what became of engine.volume and why; empty: the engine has no choice */
+		/* result of engine.volume with its reason; empty: the engine has no choice */
+		char volume[256];
 	} engine;
 	struct {
 		const char *kind, *memory;
 		int cameras;
 		struct sx_report_camera camera[2];
-		const char *stamp; /* of capture times: "start of exposure", "end of frame", "software" */
+		/* moment of capture times: "start of exposure", "end of frame", "software" */
+		const char *stamp;
 		struct sx_summary skew; /* between left and right capture time */
 	} source;
-	/* the way of a frame: all of it, from capture to publication, then its parts in their order */
+	/* path of a frame: first the whole, from capture to publication, then its parts in order */
 	struct sx_report_latency spans[SX_REPORT_SPANS];
 	int span_count;
-	struct sx_report_latency stages[SX_REPORT_STAGES]; /* in their order; n is 0 where one never ran */
+	struct sx_report_latency stages[SX_REPORT_STAGES]; /* in order; n is 0 for a stage that never ran */
 	int stage_count;
 	char camera[512];	     /* fx, baseline, lens, distances, one sentence; empty: not known yet */
-	char camera_questions[2048]; /* what is unlikely about it, a '\n' behind each */
+	char camera_questions[2048]; /* unlikely values of the camera model, each followed by '\n' */
 	const char *road_origin;     /* "measured", "previous", "calibration", "none" */
 	char ring_path[SX_REPORT_PATH_BYTES]; /* empty: no ring */
 	struct {
@@ -141,9 +149,9 @@ static inline void sx_report_real(struct sx_report *r, enum sx_figure figure, do
 	r->figure[figure].real = real;
 }
 
-/* Everything unknown: figures as enum sx_figure_kind says, texts NULL or empty. */
+/* Sets everything to unknown: figures as in enum sx_figure_kind, texts NULL or empty. */
 void sx_report_init(struct sx_report *r);
-/* Writes the whole document; t->cut afterwards means that it did not fit. */
+/* Write a whole document. t->cut is set afterwards if it did not fit. */
 void sx_report_json(const struct sx_report *r, struct sx_text *t);
 void sx_report_metrics(const struct sx_report *r, struct sx_text *t);
 

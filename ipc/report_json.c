@@ -1,6 +1,6 @@
 /*
- * /status: the snapshot as JSON. Monitors rely on the keys; new ones may be added,
- * none is renamed or removed.
+ * /status: the snapshot as JSON. Monitors rely on the keys: keys may be added, and are never renamed or
+ * removed.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -15,7 +15,7 @@
 #define SCHEMA 1
 #define OVERRIDES_BYTES 16384
 
-/* The figures of one object, which is open. */
+/* Adds the figures of one object, which is already open. */
 static void add_figures(struct sx_text *t, const struct sx_report *r, const char *object)
 {
 	for (int i = 0; i < SX_FIG_END; i++) {
@@ -30,7 +30,7 @@ static void add_figures(struct sx_text *t, const struct sx_report *r, const char
 	}
 }
 
-/* An object of figures alone, "frames.dropped" as "dropped". */
+/* Adds an object that has only figures, "frames.dropped" with the key "dropped". */
 static void add_object(struct sx_text *t, const struct sx_report *r, const char *object)
 {
 	const char *dot = strrchr(object, '.');
@@ -48,7 +48,7 @@ static void add_quantile(struct sx_text *t, const char *key, const struct sx_sum
 		sx_json_us(t, key, ns);
 }
 
-/* All durations of the document are microseconds, with nanoseconds behind the point. */
+/* Adds a summary. All durations of the document are microseconds with three decimals, so exact to 1 ns. */
 static void add_summary(struct sx_text *t, const char *key, const struct sx_summary *s)
 {
 	sx_json_open(t, key, '{');
@@ -86,7 +86,7 @@ static void add_latencies(struct sx_text *t, const struct sx_report *r)
 	}
 }
 
-/* "dropped": {"short": 3}; nothing where the source does not count that. */
+/* Adds an object of counts, as "dropped": {"short": 3}. Adds nothing if the source does not count them. */
 static void add_images(struct sx_text *t, const char *key, const struct sx_report_images *images, int count)
 {
 	sx_must(count, <=, SX_REPORT_DROPS);
@@ -324,7 +324,7 @@ void sx_report_json(const struct sx_report *r, struct sx_text *t)
 	char epoch[24];
 
 	sx_must(t->used, ==, 0);
-	/* As text: 64 random bits are more than most JSON parsers keep of a number. */
+	/* As text: most JSON parsers keep fewer than 64 bits of a number, and the epoch is 64 random bits. */
 	snprintf(epoch, sizeof(epoch), "%016" PRIx64, r->epoch);
 	sx_json_open(t, NULL, '{');
 	sx_json_whole(t, "schema", SCHEMA);

@@ -1,6 +1,6 @@
 /*
- * /metrics: the snapshot as OpenMetrics 1.0 text, family by family as in ipc/figures.def. A family has its
- * figures as samples, or a function here; one without a known value is left out.
+ * /metrics: the snapshot as OpenMetrics 1.0 text, family by family as in ipc/figures.def. The samples of a
+ * family are its figures, or come from a function in this file. A family without a known value is left out.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -23,7 +23,7 @@ static void add_family(struct sx_text *t, enum sx_family family)
 	sx_openmetrics_family(t, row->name, sx_family_type_name(row->type), row->unit, row->help);
 }
 
-/* "{name="value",", then with "," further ones. */
+/* Adds {name="value"} with all labels, separated by commas. */
 static void add_labels(struct sx_text *t, const char *const (*labels)[2], int count)
 {
 	sx_must(count, >, 0);
@@ -34,7 +34,7 @@ static void add_labels(struct sx_text *t, const char *const (*labels)[2], int co
 	sx_text_add(t, "}");
 }
 
-/* What an object's figures mean nothing without. */
+/* True if the source of an object's figures exists, so that they have a meaning. */
 static bool is_told(const struct sx_report *r, const char *object)
 {
 	if (strcmp(object, "engine.input") == 0)
@@ -43,7 +43,7 @@ static bool is_told(const struct sx_report *r, const char *object)
 		return *r->semantics.source;
 	if (strncmp(object, "external.", 9) == 0)
 		return *r->external.source;
-	if (strncmp(object, "power.", 6) == 0) /* counters of energy go together */
+	if (strncmp(object, "power.", 6) == 0) /* all counters of energy are known or none */
 		return *r->power.source && r->figure[SX_FIG_ENERGY_FRAMES].count >= 0;
 	return strcmp(object, "power") != 0 || *r->power.source;
 }
@@ -68,7 +68,7 @@ static void add_number(struct sx_text *t, const struct sx_report *r, int figure)
 		sx_text_add(t, " %" PRId64 "\n", v.count);
 }
 
-/* Every figure of the family that is known. */
+/* Adds every known figure of the family. */
 static void add_figures(struct sx_text *t, const struct sx_report *r, enum sx_family family)
 {
 	const struct sx_family_row *row = &sx_families[family];
@@ -95,7 +95,10 @@ static void add_seconds(struct sx_text *t, int64_t ns)
 	sx_text_add(t, "%" PRId64 ".%09" PRId64 "\n", ns / 1000000000, ns % 1000000000);
 }
 
-/* Samples of one summary; key NULL: without a label. Quantiles: last ten seconds; count, sum: since start. */
+/*
+ * Adds the samples of one summary; key NULL: without a label. Quantiles are over the last 10 s; count and sum
+ * since start.
+ */
 static void add_summary(struct sx_text *t, const char *family, const char *key,
 			const struct sx_report_latency *l)
 {
@@ -129,7 +132,7 @@ static void add_summary(struct sx_text *t, const char *family, const char *key,
 	}
 }
 
-/* A family of summaries, told apart by a label; without those that never were. */
+/* Adds a family of summaries, distinguished by a label. Leaves out summaries without a sample. */
 static void add_summaries(struct sx_text *t, enum sx_family family, const char *key,
 			  const struct sx_report_latency *l, int count)
 {
@@ -155,7 +158,7 @@ static void add_info(struct sx_text *t, enum sx_family family, const char *const
 	sx_text_add(t, " 1\n");
 }
 
-/* One sample for each word; the one that is the state is 1. */
+/* Adds one sample for each word. The sample of the current state is 1, the others are 0. */
 static void add_states(struct sx_text *t, enum sx_family family, const char *const *words, int count,
 		       const char *state)
 {
@@ -190,7 +193,7 @@ static void add_state(struct sx_text *t, const struct sx_report *r, enum sx_fami
 	add_states(t, family, words, STIXEL_STATE_STOPPING + 1, r->state);
 }
 
-/* A sample for each camera that knows it. */
+/* Adds a sample for each camera with a known count. */
 static void add_cameras(struct sx_text *t, const struct sx_report *r, enum sx_family family)
 {
 	bool begun = false;
@@ -244,7 +247,10 @@ static void add_camera_images(struct sx_text *t, const struct sx_report *r, enum
 	}
 }
 
-/* Told from the start, without a sample if need be: it is what everybody looks for. */
+/*
+ * Adds the latency. The family is present from the start, if need be without a sample, because most users
+ * look for it.
+ */
 static void add_latency(struct sx_text *t, const struct sx_report *r, enum sx_family family)
 {
 	sx_must(r->span_count, <=, SX_REPORT_SPANS);
@@ -263,7 +269,7 @@ static void add_stages(struct sx_text *t, const struct sx_report *r, enum sx_fam
 	add_summaries(t, family, "stage", r->stages, r->stage_count);
 }
 
-/* A figure made of something that is none, of the only sample of its family. */
+/* Adds the only sample of a family, in seconds, computed from a value that is no figure. */
 static void add_seconds_gauge(struct sx_text *t, enum sx_family family, double seconds)
 {
 	sx_must(sx_families[family].type, ==, SX_FAMILY_TYPE_GAUGE);
@@ -307,7 +313,7 @@ static void add_power(struct sx_text *t, const struct sx_report *r, enum sx_fami
 		add_info(t, family, labels, 3);
 }
 
-/* Milliseconds in the status, seconds here, as the format wants it. */
+/* Adds the age of the last sample in seconds, as the format requires. The status has it in milliseconds. */
 static void add_power_age(struct sx_text *t, const struct sx_report *r, enum sx_family family)
 {
 	const int64_t age_ms = r->figure[SX_FIG_POWER_AGE].count;

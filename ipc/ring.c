@@ -1,5 +1,5 @@
 /*
- * The ring's writer: makes the object, publishes frames, takes it away.
+ * The ring's writer: creates the object, publishes frames, removes the object.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -27,15 +27,15 @@
 #include "ipc/process.h"
 #include "ipc/why.h"
 
-/* A reader cannot take a lock on a page that it may not write. */
+/* Atomics must be lock-free: a reader cannot take a lock on a page that it may not write. */
 _Static_assert(__GCC_ATOMIC_LLONG_LOCK_FREE == 2, "64-bit loads and stores must be lock-free");
 _Static_assert(sizeof(struct stixel_ring_header) <= STIXEL_RING_LIVE_OFFSET,
 	       "header runs into the live part");
 
-#define LOOK_US 20000	  /* between two looks at who had the name */
-#define FEW 8		  /* readers that are woken in one go */
-#define SLOW_NS 100000	  /* for a few */
-#define CALM SX_RING_CALM /* then the publisher wakes them itself */
+#define LOOK_US 20000	  /* between two looks at the previous owner of the name, us */
+#define FEW 8		  /* most readers woken in one call */
+#define SLOW_NS 100000	  /* a wake of up to FEW readers that takes longer is slow, ns */
+#define CALM SX_RING_CALM /* after this many calm wakes the publisher wakes the readers itself */
 
 struct sx_ring {
 	char path[512], temporary[512];
@@ -47,12 +47,12 @@ struct sx_ring {
 	struct stixel_ring_live *live;
 	uint64_t epoch, head, slot_mask;
 	uint32_t slot_stride, frame_capacity;
-	bool named; /* path is ours, temporary is gone */
-	bool begun; /* a frame; nothing is believed of what lies in the map, where others may write */
+	bool named; /* path is our object; the temporary name is gone */
+	bool begun; /* a frame was begun; kept here because other processes may write to the map */
 	bool quiet;
-	bool owed;     /* a wake, to who sleeps on the bell: sx_ring_pass_bell() */
-	int bell_fd;   /* -1: the publisher wakes the readers itself, all of them */
-	unsigned calm; /* wakes in a row that were few and quick, to CALM */
+	bool owed;     /* readers sleep that the helper thread has to wake: sx_ring_pass_bell() */
+	int bell_fd;   /* eventfd of the helper thread; -1: the publisher wakes all readers itself */
+	unsigned calm; /* number of wakes in a row that were few and quick, at most CALM */
 	dev_t device;
 	ino_t inode;
 };
@@ -60,7 +60,7 @@ struct sx_ring {
 int sx_ring_wake(struct sx_ring *r, int most)
 {
 	sx_must_or(return 0, most, >, 0);
-	/* Without FUTEX_PRIVATE_FLAG: the waiters are other processes. */
+	/* Without FUTEX_PRIVATE_FLAG, because the waiters are other processes. */
 	return (int)syscall(SYS_futex, &r->live->bell, FUTEX_WAKE, most, NULL, NULL, 0);
 }
 
@@ -71,7 +71,10 @@ bool sx_ring_wake_few(struct sx_ring *r)
 	const unsigned calm = __atomic_load_n(&r->calm, __ATOMIC_RELAXED);
 
 	sx_must_or(return more, calm, <=, CALM);
-	/* Also slow with few of them: who sleeps on another word may lie in the same list of the kernel's. */
+	/*
+	 * A wake of few readers can be slow, too: waiters on another futex may be in the same hash list of
+	 * the kernel.
+	 */
 	if (more || sx_now_ns() - begun_ns > SLOW_NS)
 		__atomic_store_n(&r->calm, 0, __ATOMIC_RELAXED);
 	else if (calm < CALM)
@@ -79,7 +82,7 @@ bool sx_ring_wake_few(struct sx_ring *r)
 	return more;
 }
 
-/* True: who reads the eventfd has to wake the readers, or the rest of them. */
+/* Rings the bell. True: the helper thread has to wake the readers, or the rest of them. */
 static bool ring_bell(struct sx_ring *r)
 {
 	__atomic_fetch_add(&r->live->bell, 1, __ATOMIC_RELEASE);
@@ -133,7 +136,7 @@ static int name_paths(struct sx_ring *r, const struct sx_ring_params *p, char *w
 	return 0;
 }
 
-/* Removes unfinished objects of earlier lives: killed between making an object and naming it. */
+/* Removes unfinished objects of earlier lives that were killed between creating an object and naming it. */
 static void sweep(const struct sx_ring *r, const char *instance)
 {
 	char prefix[96];
@@ -168,7 +171,7 @@ static int make_object(struct sx_ring *r, const struct sx_ring_params *p, char *
 		r->temporary[0] = 0;
 		return sx_why(e, why, why_bytes, "cannot create %s: %s", r->path, strerror(-e));
 	}
-	/* Not ftruncate(): that succeeds on a full tmpfs, and the first touch of a page is then a SIGBUS. */
+	/* ftruncate() would succeed on a full tmpfs, and the first access to a page would be a SIGBUS. */
 	do
 		e = posix_fallocate(r->fd, 0, (off_t)r->bytes);
 	while (e == EINTR);
@@ -189,7 +192,8 @@ static int make_object(struct sx_ring *r, const struct sx_ring_params *p, char *
 		return sx_why(-errno, why, why_bytes, "cannot map %s: %s", r->path, strerror(errno));
 	}
 	/*
-	 * A page fault in publish would cost time, not correctness; the limit on locked memory may be small.
+	 * A page fault while publishing would cost time, not correctness. So mlock() may fail: the limit on
+	 * locked memory may be small.
 	 */
 	(void)!mlock(r->map, r->bytes);
 	return 0;
@@ -231,8 +235,9 @@ static void fill_header(struct sx_ring *r, const struct sx_ring_params *p)
 }
 
 /*
- * Looks at what has the name. Who was just killed may still be there for a moment, and the heart does not
- * beat: that is waited for, so that a start right after SIGKILL succeeds.
+ * Checks the object that has the name. A process that was just killed may still exist for a moment, with a
+ * heartbeat that no longer changes. The function waits for its end, so that a start right after SIGKILL
+ * succeeds.
  */
 static int look_at_earlier(const struct sx_ring *r, struct sx_earlier *e, bool exclusive, char *why,
 			   size_t why_bytes)
@@ -254,7 +259,7 @@ static int look_at_earlier(const struct sx_ring *r, struct sx_earlier *e, bool e
 	}
 }
 
-/* An empty folder at the name goes, too. */
+/* Renames our object over the name. Also replaces an empty folder there. */
 static int rename_over(const struct sx_ring *r)
 {
 	sx_must_or(return -EINVAL, r->named, ==, false);
@@ -277,7 +282,7 @@ static int take_name(struct sx_ring *r, bool exclusive, char *why, size_t why_by
 		err = sx_earlier_keeps(&e, r->path, renamed, why, why_bytes);
 	if (err == 0) {
 		r->named = true;
-		/* After the rename: who wakes finds the new object at once. */
+		/* After the rename, so that woken readers find the new object at once. */
 		sx_earlier_retire(&e);
 	}
 	sx_earlier_close(&e);
@@ -322,7 +327,7 @@ fail:
 	return e;
 }
 
-/* st: of what lies at the name. */
+/* True if the object at the name is ours. st: of the object at the name. */
 static bool is_ours(const struct sx_ring *r, const struct stat *st)
 {
 	return st->st_ino == r->inode && st->st_dev == r->device;
@@ -359,10 +364,10 @@ void sx_ring_destroy(struct sx_ring *r)
 {
 	if (!r)
 		return;
-	r->bell_fd = -1; /* who reads it may have ended */
+	r->bell_fd = -1; /* the helper thread that reads it may have ended */
 	if (r->named) {
 		sx_ring_unname(r);
-		/* After the unlink: who wakes and looks for a successor must not find this object. */
+		/* After the unlink: a woken reader that looks for a successor must not find this object. */
 		__atomic_store_n(&r->live->state, STIXEL_STATE_CLOSED, __ATOMIC_RELEASE);
 		ring_bell(r);
 	} else if (r->temporary[0]) {
@@ -401,8 +406,8 @@ void *sx_ring_begin(struct sx_ring *r, uint64_t *number)
 
 	__atomic_store_n(&slot->sequence, 2 * n - 1, __ATOMIC_RELAXED);
 	/*
-	 * Orders the odd number before the payload; release on the store itself would
-	 * order only what is earlier.
+	 * Orders the odd sequence before the payload. Release on the store itself would order only earlier
+	 * accesses.
 	 */
 	__atomic_thread_fence(__ATOMIC_RELEASE);
 	*number = n;

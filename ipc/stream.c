@@ -1,7 +1,7 @@
 /*
- * The frame socket's server. The frame thread leaves its newest frame in one of three buffers; the main
- * thread takes it from there and sends it to whoever can take it now. A client that cannot is marked, and
- * gets the newest frame when it can again: no queue, nothing to bound.
+ * Server of the frame socket. The frame thread leaves its newest frame in one of three buffers. The main
+ * thread takes it from there and sends it to every client that can take it now. A client that is not ready
+ * is marked, and gets the newest frame when it is ready. So there is no queue, and nothing to bound.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -27,39 +27,40 @@
 #include "ipc/listener.h"
 #include "ipc/why.h"
 
-/* The kernel lays a packet out in one piece; larger ones would fail when memory is fragmented. */
+/* The kernel allocates a packet in one piece. Larger packets would fail when memory is fragmented. */
 #define PACKET_MAX (1u << 20)
-#define FRESH 4u /* in the exchanged index: the main thread has not seen this buffer yet */
+#define FRESH 4u /* flag in the exchanged index: the main thread has not seen this buffer yet */
 #define EVENTS 32
 
 enum tag { TAG_LISTEN = 1000, TAG_WAKE, TAG_TIMER };
 enum due { DUE_NOTICE = 1, DUE_FRAME = 2 };
 
 struct client {
-	int fd; /* -1: free place */
+	int fd; /* -1: free slot */
 	struct stixel_hello hello;
 	unsigned due;
-	bool watched;	     /* EPOLLOUT is on */
-	uint64_t last;	     /* newest frame that it got or missed */
-	int64_t progress_ns; /* when it last took all that was due */
+	bool watched;	     /* epoll watches this client for EPOLLOUT */
+	uint64_t last;	     /* newest frame that the client got or missed */
+	int64_t progress_ns; /* time when the client last took everything that was due */
 	struct sx_stream_client seen;
 };
 
 struct sx_stream {
-	char path[sizeof(((struct sockaddr_un *)0)->sun_path)]; /* empty: not ours to remove */
+	/* empty: the socket file is not ours to remove */
+	char path[sizeof(((struct sockaddr_un *)0)->sun_path)];
 	int epoll, listen, wake, timer;
-	bool listening; /* off while this process is out of descriptors */
+	bool listening; /* false while this process is out of descriptors */
 	uint64_t epoch;
 	uint32_t period_ms;
 	size_t packet_bytes;
-	int buffer_bytes; /* SO_SNDBUF as asked for */
+	int buffer_bytes; /* requested SO_SNDBUF */
 	uint8_t *buffer[3];
-	unsigned back;	    /* frame thread's */
-	atomic_uint middle; /* whoever exchanges it owns what he got */
-	unsigned front;	    /* main thread's */
+	unsigned back;	    /* buffer of the frame thread */
+	atomic_uint middle; /* buffer to exchange: the thread that exchanges it owns the returned buffer */
+	unsigned front;	    /* buffer of the main thread */
 	atomic_uint state;
-	atomic_uint images; /* that clients ask for: bits 1u << enum stixel_plane */
-	unsigned told;	    /* state that the clients know */
+	atomic_uint images; /* images that clients request: bits 1u << enum stixel_plane */
+	unsigned told;	    /* last state sent to the clients */
 	atomic_ullong shrunk;
 	struct sx_stream_counters count;
 	int clients_max;
@@ -69,7 +70,10 @@ struct sx_stream {
 
 /* ---- making it ---- */
 
-/* Larger buffers than the system's limit need a privilege; without it take what is given. */
+/*
+ * Sets the send buffer. A size above the system's limit needs a privilege; without it, accept the smaller
+ * size.
+ */
 static void size_buffer(int fd, int bytes)
 {
 	sx_must(bytes, >, 0);
@@ -77,7 +81,10 @@ static void size_buffer(int fd, int bytes)
 		(void)setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &bytes, sizeof(bytes));
 }
 
-/* Finds out how large a packet may be: two frames are to fit, so that one can wait while one is read. */
+/*
+ * Finds the largest packet size. The buffer should hold two frames, so that one can wait while the client
+ * reads the other.
+ */
 static int measure_packet(struct sx_stream *s, size_t frame_bytes, char *why, size_t why_bytes)
 {
 	size_t smallest = sx_frame_bytes(0, 0, 0);
@@ -189,7 +196,7 @@ int sx_stream_create(struct sx_stream **ret, const struct sx_stream_params *p, c
 	return 0;
 fail:
 	if (p->listen_fd >= 0)
-		s->listen = -1; /* on failure it stays the caller's */
+		s->listen = -1; /* on failure the descriptor remains the caller's */
 	sx_stream_destroy(s);
 	return r;
 }
@@ -235,7 +242,10 @@ static const struct stixel_frame_header *newest(const struct sx_stream *s)
 	return (const struct stixel_frame_header *)s->buffer[s->front];
 }
 
-/* Frames that it will not get any more: all behind the newest that is due. */
+/*
+ * Returns the number of frames that the client will not get any more: all before the newest frame that is
+ * due.
+ */
 static uint64_t missed(const struct sx_stream *s, const struct client *c)
 {
 	return c->due & DUE_FRAME && newest(s)->number > c->last ? newest(s)->number - c->last - 1 : 0;
@@ -246,7 +256,7 @@ unsigned sx_stream_images(const struct sx_stream *s)
 	return atomic_load_explicit(&s->images, memory_order_relaxed);
 }
 
-/* After a client came, went or changed its mind. */
+/* Recomputes the requested images. Call after a client came, went or changed its request. */
 static void note_images(struct sx_stream *s)
 {
 	unsigned images = 0;
@@ -269,19 +279,19 @@ static void drop_client(struct sx_stream *s, struct client *c)
 	sx_must(s->count.clients, >, 0);
 	s->count.dropped += missed(s, c);
 	sx_must(c->fd, >=, 0);
-	close(c->fd); /* leaves the epoll set by itself */
+	close(c->fd); /* also removes it from the epoll set */
 	c->fd = -1;
 	s->count.clients--;
 	note_images(s);
 }
 
-/* 1 sent, 0 not now, negative: the client is gone. */
+/* Returns 1 sent, 0 not now, negative errno: the client is gone. */
 static int send_packet(const struct client *c, const void *packet, size_t bytes)
 {
 	sx_must(c->fd, >=, 0);
 	if (send(c->fd, packet, bytes, MSG_DONTWAIT | MSG_NOSIGNAL) >= 0)
 		return 1;
-	/* Short of memory is as good as full; there is a next frame. */
+	/* Treat a lack of memory like a full socket: the next frame comes soon. */
 	return errno == EAGAIN || errno == ENOBUFS || errno == ENOMEM || errno == EINTR ? 0 : -errno;
 }
 
@@ -320,7 +330,7 @@ static int send_frame(struct sx_stream *s, struct client *c)
 	return 1;
 }
 
-/* Sends what is due, as far as it goes without waiting. */
+/* Sends everything that is due, as far as possible without waiting. */
 static void flush(struct sx_stream *s, uint32_t i)
 {
 	struct client *c = &s->client[i];
@@ -362,7 +372,10 @@ static void flush_all(struct sx_stream *s, unsigned want, unsigned due)
 
 /* ---- main thread: receiving ---- */
 
-/* A place for one more; the client that has not read for longest gives up its own when it must. */
+/*
+ * Finds a slot for a new client. If all are taken, drops the client that has not read for longest, if it
+ * stalled long enough. NULL: none.
+ */
 static struct client *find_place(struct sx_stream *s)
 {
 	struct client *oldest = NULL;
@@ -398,7 +411,7 @@ static void admit(struct sx_stream *s, int fd)
 	memset(c, 0, sizeof(*c));
 	c->fd = fd;
 	c->hello.want = STIXEL_WANT_FRAMES;
-	c->last = newest(s)->number; /* who does not greet begins with the next one */
+	c->last = newest(s)->number; /* a client without a hello begins with the next frame */
 	c->progress_ns = sx_now_ns();
 	c->seen.pid = who.pid;
 	c->seen.uid = who.uid;
@@ -412,7 +425,7 @@ static void accept_all(struct sx_stream *s)
 {
 	int fd;
 
-	/* Bounded: a flood of connections must not keep the loop from the frames. */
+	/* Limited, so that a flood of connections cannot keep the loop from sending frames. */
 	for (int i = 0; i < SX_STREAM_CLIENTS_MAX; i++) {
 		fd = accept4(s->listen, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
 		if (fd >= 0) {
@@ -420,7 +433,7 @@ static void accept_all(struct sx_stream *s)
 			continue;
 		}
 		if (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS) {
-			/* Still readable: would spin. The timer looks again. */
+			/* The socket stays readable and the loop would spin. The timer tries again. */
 			s->listening = false;
 			(void)stream_watch(s, EPOLL_CTL_MOD, s->listen, 0, TAG_LISTEN);
 		}
@@ -440,7 +453,7 @@ static void hear(struct sx_stream *s, uint32_t i)
 {
 	struct client *c = &s->client[i];
 	struct stixel_hello hello = {0};
-	/* MSG_TRUNC: the true length, however long a packet was sent. */
+	/* MSG_TRUNC returns the true length, even of a longer packet. */
 	ssize_t n = recv(c->fd, &hello, sizeof(hello), MSG_DONTWAIT | MSG_TRUNC);
 
 	sx_must(c->fd, >=, 0);
@@ -470,7 +483,7 @@ static void on_wake(struct sx_stream *s)
 	unsigned state;
 	uint64_t n;
 
-	/* First: what is set after this wakes us again. */
+	/* Clear the eventfd first: changes after this wake us again. */
 	(void)!read(s->wake, &n, sizeof(n));
 	state = atomic_load_explicit(&s->state, memory_order_acquire);
 	if (atomic_load_explicit(&s->middle, memory_order_relaxed) & FRESH) {
@@ -498,7 +511,10 @@ static void on_timer(struct sx_stream *s)
 static void on_client(struct sx_stream *s, uint32_t i, unsigned events)
 {
 	sx_must_index(i, SX_STREAM_CLIENTS_MAX);
-	/* Dropped earlier in this round; a newcomer in its place is none the worse for one more look. */
+	/*
+	 * The client was dropped earlier in this round. A new client in its slot is not harmed by one more
+	 * check.
+	 */
 	if (s->client[i].fd < 0)
 		return;
 	if (events & (EPOLLIN | EPOLLHUP | EPOLLERR))
@@ -536,7 +552,7 @@ void sx_stream_destroy(struct sx_stream *s)
 	if (!s)
 		return;
 	if (s->wake >= 0) {
-		/* The last frame goes out before the end does. */
+		/* The last frame is sent before the end state. */
 		sx_stream_set_state(s, STIXEL_STATE_CLOSED);
 		on_wake(s);
 	}

@@ -1,6 +1,6 @@
 /*
- * Bounded writer for status documents. JSON text is escaped as RFC 8259 wants it; bytes that are not UTF-8
- * (a file name can hold anything) become U+FFFD, so that a parser never refuses the document.
+ * Bounded writer for status documents. Escapes JSON text as RFC 8259 requires. Bytes that are not UTF-8 (a
+ * file name may contain any byte) become U+FFFD, so that a parser never refuses the document.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -14,7 +14,7 @@
 
 #include "base/contract.h"
 
-#define REAL_WHOLE 1e6 /* where six digits would be less than whole ones */
+#define REAL_WHOLE 1e6 /* from here on six significant digits would lose whole units */
 #define REAL_WHOLE_MOST 1e15
 
 void sx_text_init(struct sx_text *t, char *data, size_t bytes)
@@ -44,7 +44,10 @@ void sx_text_add(struct sx_text *t, const char *format, ...)
 	t->used += (size_t)n;
 }
 
-/* Bytes of the well-formed UTF-8 sequence at s, 0 if there is none. (Unicode 15, table 3-7.) */
+/*
+ * Returns the length of the well-formed UTF-8 sequence at s, bytes; 0 if there is none. (Unicode 15, table
+ * 3-7.)
+ */
 static int utf8_bytes(const unsigned char *s)
 {
 	static const struct {
@@ -144,7 +147,7 @@ void sx_json_whole(struct sx_text *t, const char *key, uint64_t value)
 void sx_json_real(struct sx_text *t, const char *key, double value)
 {
 	add_key(t, key);
-	/* what lasts goes on by ones: seconds after two weeks, joules after a day */
+	/* long-running sums must still advance by ones: seconds after two weeks, joules after a day */
 	if (fabs(value) >= REAL_WHOLE && fabs(value) < REAL_WHOLE_MOST)
 		sx_text_add(t, "%.0f", value);
 	else if (isfinite(value))

@@ -1,8 +1,8 @@
 /*
- * Bounded writer for status documents: plain text and JSON into a caller's buffer.
+ * Bounded writer for status documents: writes plain text and JSON into a caller's buffer.
  *
- * Nothing is allocated. Once the buffer is full, cut is set and the rest is thrown away: the caller sends
- * an error instead of half a document. Thread: whoever owns the buffer.
+ * It allocates nothing. Once the buffer is full, the writer sets cut and discards the rest, so that the
+ * caller sends an error instead of half a document. Thread: the owner of the buffer.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* data[used] is always 0. bytes >= 1 counts that terminator. */
+/* data[used] is always 0. bytes >= 1 includes this terminator. */
 struct sx_text {
 	char *data;
 	size_t bytes, used;
@@ -24,8 +24,8 @@ void sx_text_init(struct sx_text *t, char *data, size_t bytes);
 void sx_text_add(struct sx_text *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /*
- * JSON. key is NULL inside an array and for the outermost value. Commas are the writer's business.
- * A figure that is unknown is null, never 0: NULL text, a real that is not finite, a negative count.
+ * Write JSON values. key is NULL inside an array and for the outermost value. The writer adds the commas. An
+ * unknown value (NULL text, a real that is not finite, a negative count) becomes null, never 0.
  */
 void sx_json_open(struct sx_text *t, const char *key, char bracket);
 void sx_json_close(struct sx_text *t, char bracket);
@@ -34,7 +34,7 @@ void sx_json_count(struct sx_text *t, const char *key, int64_t value);
 void sx_json_whole(struct sx_text *t, const char *key, uint64_t value);
 void sx_json_real(struct sx_text *t, const char *key, double value);
 void sx_json_bool(struct sx_text *t, const char *key, bool value);
-/* Nanoseconds as microseconds, exactly: 1234567 becomes 1234.567. */
+/* Writes nanoseconds as microseconds, exactly: 1234567 becomes 1234.567. */
 void sx_json_us(struct sx_text *t, const char *key, int64_t ns);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * One sentence for whoever will tell the user.
+ * Formats an error message, one sentence for the user, into a caller's buffer.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -9,7 +9,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-/* Returns r; why may be NULL. */
+/* Writes the message and returns r. why may be NULL. */
 __attribute__((format(printf, 4, 5))) static inline int sx_why(int r, char *why, size_t why_bytes,
 							       const char *format, ...)
 {

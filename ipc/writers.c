@@ -1,5 +1,5 @@
 /*
- * The groups of those who may give stixeld something, and of those who may change it.
+ * The groups of users that may write for stixeld, and of users that may change its settings.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -12,8 +12,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#define TEXT_BYTES ((size_t)4096)	  /* of a group and its members, at first */
-#define TEXT_BYTES_MAX ((size_t)16 << 20) /* half a million members */
+#define TEXT_BYTES ((size_t)4096)	  /* initial size for a group and its members */
+#define TEXT_BYTES_MAX ((size_t)16 << 20) /* enough for half a million members */
 
 int sx_group_number(const char *name, gid_t *ret)
 {

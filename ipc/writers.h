@@ -1,6 +1,6 @@
 /*
- * The group of those who may give stixeld something, and that of those who may change its settings. Readers
- * are members of neither. Both sides look them up by their names.
+ * Two groups of users: those that may write for stixeld, and those that may change its settings. Readers are
+ * members of neither. Both sides find the groups by name.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -13,13 +13,13 @@
 #define SX_TUNERS_GROUP "stixel-tune"
 
 /*
- * The number of a group; 0: the machine has none, or cannot say. However many members it has. May take long
- * where groups come over a network. -ENOMEM.
+ * Finds the number of a group, of any number of members. 0: the machine has no such group, or the lookup
+ * failed. May take long if groups come over a network. Returns 0 or -ENOMEM.
  */
 int sx_group_number(const char *name, gid_t *ret);
-/* That of SX_WRITERS_GROUP. */
+/* Finds the number of SX_WRITERS_GROUP. */
 int sx_writers_group(gid_t *ret);
-/* Whether the caller may give files to this group: 1, 0, -ENOMEM. */
+/* Returns 1 if the caller may give files to this group, else 0. Also -ENOMEM. */
 int sx_writers_member(gid_t group);
 
 #endif
