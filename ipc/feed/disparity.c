@@ -5,7 +5,7 @@
  */
 #include "ipc/feed/disparity.h"
 
-#define WIDTH_MAX 4096u /* of an image that stixeld takes */
+#define WIDTH_MAX 4096u /* largest width of an image that stixeld accepts, px */
 #define HEIGHT_MAX 2160u
 #define PITCH 16u
 

@@ -1,6 +1,6 @@
 /*
- * Disparity maps in shared memory (include/stixel_disparity.h): sizes and rules, one copy for who writes and
- * who reads them.
+ * Layout of disparity maps in shared memory (include/stixel_disparity.h): sizes and rules. Writers and
+ * readers share this code.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -13,14 +13,17 @@
 #include "include/stixel_disparity.h"
 
 #define SX_DISPARITY_PREFIX "stixel-disparity."
-#define SX_DISPARITY_SLOTS 8 /* of a ring whose writer does not say */
+#define SX_DISPARITY_SLOTS 8 /* default number of slots of a writer's ring */
 
-/* Everything of *h that follows from these; the rest is 0. False: a number out of range. */
+/*
+ * Sets every field of *h that follows from the arguments, and the rest to 0. False: an argument is out of
+ * range.
+ */
 bool sx_disparity_layout(struct stixel_disparity_header *h, uint32_t width, uint32_t height, bool confidence);
 
 /*
- * True when *h, of which bytes lie in its slot, is as sx_disparity_layout() and the rules of a newer minor
- * have it.
+ * True if *h matches sx_disparity_layout() and the rules for newer minor versions. bytes: size of the frame
+ * in its slot.
  */
 bool sx_disparity_agree(const struct stixel_disparity_header *h, uint64_t bytes);
 

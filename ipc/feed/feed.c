@@ -1,5 +1,5 @@
 /*
- * Class scores and disparity maps of another process, read without trust.
+ * Reads class scores and disparity maps of another process, without trust.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -23,15 +23,15 @@
 #include "ipc/writers.h"
 
 #define RETRY_NS (SX_NS_PER_S / 5)   /* between two attempts to open a ring */
-#define RENAME_NS (SX_NS_PER_S / 50) /* between two looks whether the name leads elsewhere */
-#define SILENT_NS SX_NS_PER_S	     /* the least */
+#define RENAME_NS (SX_NS_PER_S / 50) /* between two checks whether the name leads to another object */
+#define SILENT_NS SX_NS_PER_S	     /* least time without data until a writer is silent */
 #define SILENT_PERIODS 3
-#define AHEAD_NS SX_NS_PER_S /* a capture time from the future is a mistake */
+#define AHEAD_NS SX_NS_PER_S /* a capture time farther in the future than this is a mistake */
 #define MISSED 16
 #define TRIES 3
 
 struct entry {
-	uint64_t number; /* 0: none, or none that fits */
+	uint64_t number; /* 0: none, or refused */
 	union sx_feed_header header;
 };
 
@@ -39,19 +39,20 @@ struct sx_feed {
 	struct sx_feed_params p;
 	const struct sx_feed_words *words;
 	struct sx_feed_places places;
-	const char *path; /* of places: that is read, or was looked at last */
+	const char *path; /* the path in places that is read, or was tried last */
 	char why[SX_FEED_WHY_BYTES];
-	bool there;		   /* something lies at path */
+	bool there;		   /* an object exists at path */
 	struct sx_feed_ring found; /* fd -1: no ring */
 	uint64_t seen, lives;
 	struct entry entries[STIXEL_SCORES_SLOTS_MAX];
-	int64_t tried_ns, named_ns; /* when it was last opened, and its name looked at */
-	int64_t silent_ns;	    /* who gives nothing for so long is silent */
-	int64_t begun_ns;	    /* when the writer made this ring */
-	int64_t heard_ns;	    /* when something fitting came; 0 never */
-	int64_t newest_ns;	    /* latest capture time of this writer */
-	bool unfit;		    /* the newest scores were refused */
-	bool exact;		    /* the last that were taken as a picture's own had its very time */
+	/* times of the last attempt to open the ring, and of the last check of its name */
+	int64_t tried_ns, named_ns;
+	int64_t silent_ns; /* a writer without new data for this long is silent */
+	int64_t begun_ns;  /* time when the writer created this ring */
+	int64_t heard_ns;  /* time of the last accepted scores; 0: never */
+	int64_t newest_ns; /* latest capture time of this writer's scores */
+	bool unfit;	   /* the newest scores were refused */
+	bool exact;	   /* the last scores taken as an image's own had exactly its capture time */
 	int64_t missed[MISSED];
 	unsigned missed_count;
 	struct sx_feed_counters count;
@@ -106,7 +107,7 @@ void sx_feed_destroy(struct sx_feed *f)
 
 /* ---- the ring ---- */
 
-/* What a writer says of its own clock, which may be anything. */
+/* Returns a time of the writer's clock if it is in the past, else now_ns. A writer may give any time. */
 static int64_t past(int64_t t_ns, int64_t now_ns)
 {
 	sx_must(now_ns, >, 0);
@@ -128,8 +129,8 @@ static void attach(struct sx_feed *f, int64_t now_ns)
 }
 
 /*
- * The name leads to another object now. Gone without a successor means nothing while
- * the writer has not said so.
+ * True if the feed has to leave this ring: its name leads to another object now. If the name is gone without
+ * a successor, the feed stays until the writer has set an end state.
  */
 static bool must_leave(struct sx_feed *f, uint32_t state, int64_t now_ns)
 {
@@ -153,21 +154,21 @@ static uint64_t slot_at(const struct sx_feed *f, uint64_t n)
 	       (n & (f->found.header.slot_count - 1)) * f->found.header.slot_stride;
 }
 
-/* After a copy: the slot still has number n. */
+/* Call after a copy. True if the slot still has number n. */
 static bool still(const struct sx_feed *f, uint64_t n)
 {
 	uint64_t sequence;
 
 #ifdef STIXEL_TEST_NO_RECHECK
-	/* Positive control of the kill test: without the second look it must see damage. */
+	/* Positive control of the kill test: without the second check the test must see damage. */
 	return true;
 #endif
-	/* The system call reads later than what was copied; the fence says so to compiler and processor. */
+	/* This pread() must read later than the copy. The fence orders them for compiler and processor. */
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
 	return sx_feed_read(f->found.fd, &sequence, sizeof(sequence), slot_at(f, n)) && sequence == 2 * n;
 }
 
-/* ---- what lies in it ---- */
+/* ---- content of the ring ---- */
 
 static bool fits(struct sx_feed *f, const union sx_feed_header *h, int64_t now_ns)
 {
@@ -184,7 +185,7 @@ static bool fits(struct sx_feed *f, const union sx_feed_header *h, int64_t now_n
 	return true;
 }
 
-/* 1 good, 0 refused, -EAGAIN overwritten meanwhile. */
+/* Returns 1 accepted, 0 refused, -EAGAIN overwritten meanwhile. */
 static int read_header(struct sx_feed *f, uint64_t n, union sx_feed_header *h, int64_t now_ns)
 {
 	struct stixel_ring_slot slot;
@@ -210,7 +211,7 @@ damaged:
 static void note(struct sx_feed *f, const struct sx_feed_common *h, int64_t now_ns)
 {
 	f->count.received++;
-	/* what a dead writer left behind is no sign of life */
+	/* commit time and not now_ns: the data of a dead writer is no sign of life */
 	f->heard_ns = past(h->committed_ns, now_ns);
 	f->newest_ns = h->capture_ns > f->newest_ns ? h->capture_ns : f->newest_ns;
 	for (unsigned i = 0; i < MISSED; i++)
@@ -224,7 +225,7 @@ static void note(struct sx_feed *f, const struct sx_feed_common *h, int64_t now_
 
 static void read_new(struct sx_feed *f, uint64_t head, int64_t now_ns)
 {
-	/* the slot of head + 1 may be on its way */
+	/* the writer may be storing into the slot of head + 1 */
 	uint64_t kept = f->found.header.slot_count - 1, first = head > kept ? head - kept + 1 : 1;
 
 	sx_must(head, >, f->seen);
@@ -232,7 +233,7 @@ static void read_new(struct sx_feed *f, uint64_t head, int64_t now_ns)
 		f->count.lost = sx_feed_sum(f->count.lost, first - f->seen - 1);
 	else
 		first = f->seen + 1;
-	/* a writer may say that head is the largest number there is */
+	/* a writer may set head to UINT64_MAX, so end may wrap to 0 */
 	for (uint64_t n = first, end = head + 1; n != end; n++) {
 		struct entry *e = &f->entries[n & (f->found.header.slot_count - 1)];
 		int r = read_header(f, n, &e->header, now_ns);
@@ -249,7 +250,10 @@ static void read_new(struct sx_feed *f, uint64_t head, int64_t now_ns)
 	f->seen = head;
 }
 
-/* False: it was cut short, or runs backwards. Twice, as a system call need not copy a word in one piece. */
+/*
+ * Reads the live part. False: the object was cut short, or head went backwards. Tries twice, because a system
+ * call may copy a word in several pieces.
+ */
 static bool read_live(const struct sx_feed *f, struct stixel_ring_live *live)
 {
 	for (int try = 0; try < 2; try++)
@@ -284,7 +288,7 @@ void sx_feed_look(struct sx_feed *f, int64_t now_ns)
 	}
 }
 
-/* ---- of one picture ---- */
+/* ---- scores of one image ---- */
 
 static struct entry *best_of(struct sx_feed *f, int64_t captured_ns, bool older)
 {
@@ -324,7 +328,7 @@ static bool copy(struct sx_feed *f, struct entry *e, void *to)
 	return false;
 }
 
-/* *h: the header of what was copied. */
+/* Copies the best match. *h: header of the copied scores. */
 static enum sx_feed_match feed_take(struct sx_feed *f, int64_t captured_ns, bool older, void *to,
 				    union sx_feed_header *h)
 {
@@ -399,7 +403,7 @@ enum sx_feed_match sx_feed_take_disparity(struct sx_feed *f, int64_t captured_ns
 
 bool sx_feed_expects(const struct sx_feed *f, int64_t captured_ns, int64_t now_ns)
 {
-	/* the ring itself is a sign of life until something lies in it */
+	/* the new ring itself is a sign of life until the first scores come */
 	const int64_t alive_ns = f->seen == 0 && f->begun_ns > f->heard_ns ? f->begun_ns : f->heard_ns;
 
 	return f->found.fd >= 0 && alive_ns && now_ns - alive_ns < f->silent_ns &&
@@ -422,7 +426,7 @@ void sx_feed_missed(struct sx_feed *f, int64_t captured_ns)
 	f->missed[f->missed_count++ % MISSED] = captured_ns;
 }
 
-/* ---- what there is to say ---- */
+/* ---- state ---- */
 
 enum sx_feed_state sx_feed_state(const struct sx_feed *f, int64_t now_ns)
 {

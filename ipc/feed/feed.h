@@ -1,10 +1,10 @@
 /*
- * Reader's side of class scores, and of disparity maps: finds those of a picture by its capture time, and
- * copies them once. Where the following says scores, maps are meant too.
+ * Reader's side of class scores and of disparity maps: finds the scores or map of an image by its capture
+ * time, and copies them once. Where this header says scores, it means maps, too.
  *
- * The writer is another process, perhaps a less careful one. Its ring is therefore never mapped: a writer
- * that cuts its object short would kill whoever looks at the map with SIGBUS. pread() from shared memory is a
- * copy as well, straight into the memory of the pair, and can only fall short. Nothing here waits.
+ * The writer is another process, perhaps with less careful code. The daemon never maps its ring: if a writer
+ * cut its object short, access to the map would kill the daemon with SIGBUS. pread() from shared memory
+ * copies straight into the memory of the pair, and can at worst return less data. No function here waits.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -25,26 +25,29 @@ enum sx_feed_kind { SX_FEED_SCORES, SX_FEED_DISPARITY, SX_FEED_KINDS };
 
 struct sx_feed_params {
 	enum sx_feed_kind kind;
-	const char *name;    /* of the ring; lives as long as the feed */
-	const char *shm_dir; /* the only place; NULL: those of ipc/feed/place.h, in that order */
-	unsigned writers;    /* group of those who may write; 0: SX_WRITERS_GROUP, if there is one */
+	const char *name;    /* name of the ring; must live as long as the feed */
+	const char *shm_dir; /* the only folder to search; NULL: the places of ipc/feed/place.h, in order */
+	unsigned writers;    /* group of permitted writers; 0: SX_WRITERS_GROUP, if it exists */
 	int image_width, image_height;
-	int classes, scale;   /* of scores; scale: the finest that is taken */
-	int64_t tolerance_ns; /* scores captured so close to a picture are of it */
-	int64_t max_age_ns;   /* scores of a picture so much older may stand in */
-	int64_t period_ns;    /* between pictures; 0: unknown */
+	int classes, scale;   /* number of classes; scale: the finest accepted (both for scores only) */
+	int64_t tolerance_ns; /* largest difference of capture times at which scores belong to an image */
+	int64_t max_age_ns;   /* greatest age of an older image whose scores may be used instead */
+	int64_t period_ns;    /* time between images; 0: unknown */
 };
 
-/* Since create. */
+/* Counters since sx_feed_create(). */
 struct sx_feed_counters {
-	uint64_t received; /* scores that were found complete and fit */
-	uint64_t late;	   /* of these: came after the frame of their picture had been done without */
-	uint64_t lost;	   /* overwritten before they were looked at, or while they were copied */
-	uint64_t refused;  /* damaged, or not of these classes and images */
-	uint64_t restarts; /* writers after the first one */
+	uint64_t received; /* scores found complete, of the right format */
+	uint64_t late;	   /* received scores that came after their frame was finished without them */
+	uint64_t lost;	   /* scores overwritten before they were read, or during the copy */
+	uint64_t refused;  /* scores that are damaged, or have other classes or another image size */
+	uint64_t restarts; /* number of writers after the first one */
 };
 
-/* Of what was lost, a <= INT64_MAX: a writer may say any number, and the sum is to be told by an int64_t. */
+/*
+ * Adds to a count of lost scores and limits the sum to INT64_MAX; a <= INT64_MAX. A writer may give any
+ * number, and the status reports the sum as int64_t.
+ */
 static inline uint64_t sx_feed_sum(uint64_t a, uint64_t b)
 {
 	return b > INT64_MAX - a ? INT64_MAX : a + b;
@@ -52,42 +55,44 @@ static inline uint64_t sx_feed_sum(uint64_t a, uint64_t b)
 
 struct sx_feed;
 
-/* There need be no writer yet, nor ever. -EINVAL, -ENAMETOOLONG, -ENOMEM. */
+/* Creates a feed. The writer may start later, or never. Returns 0, -EINVAL, -ENAMETOOLONG or -ENOMEM. */
 int sx_feed_create(struct sx_feed **ret, const struct sx_feed_params *p);
 void sx_feed_destroy(struct sx_feed *f);
-/* Bytes that a copy takes at most. */
+/* Returns the largest size of a copy, bytes. */
 size_t sx_feed_bytes(const struct sx_feed_params *p);
 
-/* Looks for a writer, and at what came since the last look. Some microseconds. */
+/* Searches a writer, and reads the headers of new scores since the last call. Takes some microseconds. */
 void sx_feed_look(struct sx_feed *f, int64_t now_ns);
 
 enum sx_feed_match { SX_FEED_NONE, SX_FEED_SAME, SX_FEED_OLDER };
 /*
- * Copies the scores of the picture captured at captured_ns, as of the last look, to to (sx_feed_bytes() of
- * room) and fills *scores: those nearest in time within the tolerance, of equally near ones the newer; else,
- * with older, the newest that are not older than allowed.
+ * Copies the scores of the image captured at captured_ns to `to` (sx_feed_bytes() large) and fills *scores.
+ * Knows the scores up to the last sx_feed_look(). Chooses the scores nearest in time within the tolerance; of
+ * two equally near ones, the newer. If there are none and older is set, chooses the newest scores that are
+ * at most max_age_ns older than the image, and not later.
  */
 enum sx_feed_match sx_feed_take(struct sx_feed *f, int64_t captured_ns, bool older, void *to,
 				struct sx_scores *scores);
-/* The same of a feed of disparity maps. */
+/* Same for a feed of disparity maps. */
 enum sx_feed_match sx_feed_take_disparity(struct sx_feed *f, int64_t captured_ns, void *to,
 					  struct sx_disparity *disparity);
 /*
- * Its own scores may still come: the writer is at work, or has just begun, and has not gone on to a later
- * picture.
+ * True if the image's own scores may still come: the writer is active or has just started, and has not yet
+ * delivered scores of a later image.
  */
 bool sx_feed_expects(const struct sx_feed *f, int64_t captured_ns, int64_t now_ns);
 /*
- * What is near may be a neighbour's: those taken last had the very time of their picture, and there are none
- * yet that have this one's. Who waits anyway should not take what is near. False of a writer whose times are
- * never the same: else every picture would wait in vain.
+ * True if scores near in time may belong to a neighbouring image: the scores taken last had exactly the time
+ * of their image, and no scores with exactly captured_ns are there yet. Then a caller that waits anyway
+ * should not take near scores. False for a writer whose times never match exactly, because every image would
+ * wait in vain.
  */
 bool sx_feed_awaits_same(const struct sx_feed *f, int64_t captured_ns);
-/* The picture is done without its own scores: those that come now are late. */
+/* Notes that the image was finished without its own scores. Scores of it that come later count as late. */
 void sx_feed_missed(struct sx_feed *f, int64_t captured_ns);
 
 enum sx_feed_state sx_feed_state(const struct sx_feed *f, int64_t now_ns);
-/* One sentence while it is absent or refused; else empty. */
+/* Returns one sentence while the state is absent or refused, else an empty string. */
 const char *sx_feed_why(const struct sx_feed *f);
 void sx_feed_counters(const struct sx_feed *f, struct sx_feed_counters *ret);
 

@@ -1,5 +1,5 @@
 /*
- * Class scores and disparity maps, told apart.
+ * Differences between class scores and disparity maps.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,6 +1,6 @@
 /*
- * What a feed reads: class scores, or disparity maps. What they have in common is the ring and the first
- * fields of their headers; the rest is told apart here.
+ * The two kinds of feeds: class scores and disparity maps. Both have the ring and the first header fields in
+ * common; this code has the differences.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -15,7 +15,7 @@
 #include "include/stixel_disparity.h"
 #include "ipc/feed/feed.h"
 
-/* The fields that both headers begin with. */
+/* The fields at the start of both headers. */
 struct sx_feed_common {
 	uint32_t magic;
 	uint16_t abi_major, abi_minor;
@@ -33,18 +33,21 @@ union sx_feed_header {
 };
 
 struct sx_feed_words {
-	const char *prefix; /* of the ring's name */
-	uint64_t magic;	    /* of the ring */
-	const char *many;   /* "nobody writes MANY", "no ring of MANY" */
-	const char *one;    /* "ONE 7 contradict themselves" */
+	const char *prefix; /* prefix of the ring's name */
+	uint64_t magic;	    /* magic number of the ring */
+	const char *many;   /* word MANY of messages: "nobody writes MANY", "no ring of MANY" */
+	const char *one;    /* word ONE of messages: "ONE 7 contradict themselves" */
 };
 const struct sx_feed_words *sx_feed_words(enum sx_feed_kind kind);
 
-/* True when a header, of which bytes lie in its slot, is as its layout has it. */
+/* True if the header and its `bytes` in the slot match the layout of this kind. */
 bool sx_feed_agrees(enum sx_feed_kind kind, const union sx_feed_header *h, uint64_t bytes);
-/* True when it is of the image that p is of; else a sentence. */
+/*
+ * True if the scores or map fit the image size of p, and scores also its classes and scale. Else writes a
+ * sentence to why.
+ */
 bool sx_feed_fits(const struct sx_feed_params *p, const union sx_feed_header *h, char *why, size_t why_bytes);
-/* Bytes from data_offset on; *h agrees. */
+/* Returns the number of bytes from data_offset on. *h must have passed sx_feed_agrees(). */
 size_t sx_feed_data_bytes(enum sx_feed_kind kind, const union sx_feed_header *h);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * The ring of a feed, found and opened without trust.
+ * Finds and opens the ring of a feed, without trust.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -16,7 +16,7 @@
 #include "ipc/feed/trust.h"
 #include "ipc/why.h"
 
-/* One that does not fit is passed over. */
+/* Adds a path. A path that does not fit is left out. */
 static void add_place(struct sx_feed_places *places, const char *folder, const char *name)
 {
 	char *path = places->path[places->count];
@@ -60,7 +60,10 @@ bool sx_feed_read(int fd, void *to, size_t bytes, uint64_t at)
 	return true;
 }
 
-/* -ENOENT: nothing is there, or the folder is closed to this user. A sentence else. */
+/*
+ * Opens a path. Returns -ENOENT if there is no object or the folder is closed to this user. Other errors come
+ * with a sentence in why.
+ */
 static int open_path(const struct sx_feed_places *places, const char *path, int *fd, struct stat *st,
 		     char *why)
 {
@@ -110,7 +113,7 @@ fail:
 	return r;
 }
 
-/* Of the best place and of the last one. */
+/* Writes a sentence that names the best place and the last one. */
 static void tell_absence(const struct sx_feed_places *places, char *why)
 {
 	const char *many = places->words->many, *first = places->path[0];

@@ -1,5 +1,5 @@
 /*
- * The ring of a feed: the places where it may lie, opened and checked.
+ * The ring of a feed: finds it in its possible places, opens and checks it.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -14,15 +14,15 @@
 #include "ipc/feed/feed_kind.h"
 #include "ipc/feed/place.h"
 
-/* Where a ring may lie, the best first. */
+/* Possible paths of the ring, the best first. */
 struct sx_feed_places {
 	const struct sx_feed_words *words;
-	unsigned writers; /* group */
+	unsigned writers; /* group of permitted writers */
 	int count;
 	char path[SX_FEED_PLACES][512];
 };
 
-/* One that was opened and found good. */
+/* A ring that was opened and passed the checks. */
 struct sx_feed_ring {
 	int fd; /* -1: none */
 	int place;
@@ -31,17 +31,18 @@ struct sx_feed_ring {
 	struct stixel_ring_header header; /* read once, checked, never read again */
 };
 
-/* False: no path fits. */
+/* Fills the paths. False: every path is too long. */
 bool sx_feed_places_init(struct sx_feed_places *places, const struct sx_feed_params *p, unsigned writers);
 /*
- * Opens the ring of the first place that has one that may be read. *path: its path; of none, what is in the
- * way, and why (SX_FEED_WHY_BYTES) says it. False: nothing lies in any place.
+ * Opens the first readable ring, in the order of the places, and sets *path to its path. If no ring is
+ * readable, sets *path to the object in the way and writes the reason to why (SX_FEED_WHY_BYTES). False: no
+ * place has an object.
  */
 bool sx_feed_find(const struct sx_feed_places *places, struct sx_feed_ring *ring, const char **path,
 		  char *why);
-/* Whether one that may be read lies in a better place than that of ring; gone: in any other. */
+/* True if a better place than that of ring has a readable ring. With gone: if any other place has one. */
 bool sx_feed_find_other(const struct sx_feed_places *places, const struct sx_feed_ring *ring, bool gone);
-/* All of it or nothing: short means that the object is smaller than it says. */
+/* Reads all bytes. False: the object is shorter than it says. */
 bool sx_feed_read(int fd, void *to, size_t bytes, uint64_t at);
 
 #endif

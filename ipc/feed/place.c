@@ -1,5 +1,5 @@
 /*
- * Where the rings of writers lie.
+ * Folders of the rings of writers.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -27,7 +27,10 @@ bool sx_feed_place(enum sx_feed_place place, char *folder, size_t bytes)
 	return false;
 }
 
-/* As systemd-tmpfiles does, on a machine without it. Without a group of writers it is root's alone. */
+/*
+ * Creates the system's folder like systemd-tmpfiles does, for a machine without it. If there is no group of
+ * writers, the folder is for root alone.
+ */
 static void make_system(const char *folder)
 {
 	gid_t group = 0;
@@ -44,8 +47,8 @@ static void make_system(const char *folder)
 }
 
 /*
- * Tests the mode bits itself: faccessat() with AT_EACCESS checks the real user, not the effective one, in
- * glibc before 2.33.
+ * Checks the mode bits itself: in glibc before 2.33, faccessat() with AT_EACCESS checks the real user and not
+ * the effective one.
  */
 static bool may_write(const struct stat *folder)
 {
@@ -60,7 +63,10 @@ static bool may_write(const struct stat *folder)
 	return (folder->st_mode & needed) == needed;
 }
 
-/* faccessat() adds what mode bits do not say: a file system that is read-only. */
+/*
+ * True if the folder has the expected owner, is closed for writing to other users, and the caller may create
+ * files in it. faccessat() also detects a read-only file system, which mode bits do not show.
+ */
 static bool is_ours(enum sx_feed_place place, const char *folder)
 {
 	const uid_t owner = place == SX_FEED_SYSTEM ? 0 : geteuid();

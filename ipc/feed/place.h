@@ -1,11 +1,11 @@
 /*
- * Where the rings of writers lie (class scores, disparity maps), for writers, the daemon and doctor.
+ * Folders of the rings of writers (class scores, disparity maps), for writers, the daemon and doctor.
  *
- * In /dev/shm any user may make a file and so keep a name from the writer that needs it. /run/stixel-feed is
- * root's, and only group stixel-feed may make files there (systemd/stixeld.tmpfiles). It lies beside
- * /run/stixeld and not below an instance's folder: a writer need be no reader of frames, may start before the
- * daemon, and may write for several of them. /dev/shm comes last: there, writers of libstixel before 0.2 put
- * their rings, and those that find no other place.
+ * In /dev/shm any user may create a file and so block a name that a writer needs. /run/stixel-feed belongs to
+ * root, and only group stixel-feed may create files there (systemd/stixeld.tmpfiles). It is beside
+ * /run/stixeld and not below an instance's folder, because a writer may have no permission to read frames,
+ * may start before the daemon, and may write for several daemons. /dev/shm is the last place: writers of
+ * libstixel before 0.2 put their rings there, and so do writers that find no other place.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -17,24 +17,30 @@
 
 #include "base/places.h"
 
-/* The system's folder: files get its group (setgid), and a user removes only files of his own (sticky). */
+/*
+ * Mode of the system's folder: files get its group (setgid), and a user can remove only his own files
+ * (sticky).
+ */
 #define SX_FEED_MODE 03775
-/* Makes it where it is missing. */
+/* Command that creates the folder if it is missing. */
 #define SX_FEED_REMEDY "systemd-tmpfiles --create stixeld.conf"
 
 enum sx_feed_place {
 	SX_FEED_SYSTEM,	 /* /run/stixel-feed */
-	SX_FEED_RUNTIME, /* the same in the places of a user: base/places.h */
+	SX_FEED_RUNTIME, /* same name in the two places of a user: base/places.h */
 	SX_FEED_USER,
 	SX_FEED_SHARED, /* /dev/shm */
 	SX_FEED_PLACES
 };
 
-/* The folder; false, and empty: no such place here, or too few bytes. Nothing is looked up on disk. */
+/*
+ * Finds the folder of a place. False, with an empty folder: the place does not exist here, or bytes is too
+ * small. Does not access the disk.
+ */
 bool sx_feed_place(enum sx_feed_place place, char *folder, size_t bytes);
 /*
- * The first of them that the caller may make files in; the folder is made where it is the caller's to make:
- * root that of the system, a user one in the own places. /dev/shm where there is none.
+ * Finds the first folder in which the caller may create files. Creates a missing folder if the caller may:
+ * root the system's folder, a user the folders in his own places. Falls back to /dev/shm.
  */
 void sx_feed_writers_place(char *folder, size_t bytes);
 

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-/* Of an image, each way: more than any camera that stixeld takes. */
+/* Largest width and height of an image, px. Any camera that stixeld accepts is smaller. */
 #define SIDE_MAX 16384u
 #define PITCH 16u
 

@@ -1,5 +1,5 @@
 /*
- * Whose rings of scores and maps are read.
+ * Decides which rings of scores and maps the daemon trusts.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -15,10 +15,10 @@
 #include "ipc/writers.h"
 
 /*
- * /dev/shm is open to all. Only who is a member of a group, or root, can give a file to that group: so what
- * belongs to that of the writers was put there by one of those who are meant to. The daemon's own group is
- * that of its readers: they do not write what a vehicle takes for road. What others, or another group, may
- * write to, anybody of them may have written.
+ * Every user can write to /dev/shm. But only root and the members of a group can give a file to that group. So
+ * a file of the group of writers was put there by a permitted writer. The daemon's own group is the group of
+ * its readers, and readers must not write what a vehicle takes for road. If others or another group have
+ * write permission, any of these users may have written the file.
  */
 int sx_feed_trusted_by(uid_t user, const struct stat *st, gid_t writers, const char *path, char *why,
 		       size_t why_bytes)

@@ -1,5 +1,5 @@
 /*
- * Whose rings of scores and maps are read.
+ * Decides which rings of scores and maps the daemon trusts, by their owner, group and mode.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -11,14 +11,17 @@
 #include <sys/types.h>
 
 /*
- * 0: it belongs to root, to this user, who reads it, or to the group of the writers; 0 of writers: there is
- * none. -EPERM with a sentence.
+ * Checks whether user may trust an object. It must belong to root, to user or to the group of writers
+ * (writers 0: no such group), and only they may have write permission. Returns 0, or -EPERM with a sentence.
  */
 int sx_feed_trusted_by(uid_t user, const struct stat *st, gid_t writers, const char *path, char *why,
 		       size_t why_bytes);
-/* The same by the caller's user. */
+/* Same for the user of this process. */
 int sx_feed_trust(const struct stat *st, gid_t writers, const char *path, char *why, size_t why_bytes);
-/* Of what open() said EACCES: whose it is, and who has to join the group. -EPERM, -EACCES. */
+/*
+ * Explains why open() failed with EACCES: names the owner, and the user that has to join the group. Returns
+ * -EPERM or -EACCES.
+ */
 int sx_feed_forbidden(const char *path, gid_t writers, char *why, size_t why_bytes);
 
 #endif
