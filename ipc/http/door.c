@@ -1,5 +1,5 @@
 /*
- * Accepts connections, in a thread of its own.
+ * Accepts connections in a separate thread.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -17,10 +17,10 @@
 #include "base/contract.h"
 #include "base/thread.h"
 
-#define LEAVING_MS 1   /* for connections that were let go to be closed */
-#define SHORTAGE_MS 50 /* for descriptors or memory to be given back by others */
+#define LEAVING_MS 1   /* time for the server to release closed connections */
+#define SHORTAGE_MS 50 /* time for others to give back descriptors or memory */
 
-/* Waits; true: to be closed. listens: also for a connection. */
+/* Waits for at most ms. listens: also for a connection. True: the door is to be closed. */
 static bool door_waits(const struct sx_door *d, bool listens, int ms)
 {
 	struct pollfd fds[] = {{.fd = d->stop_fd, .events = POLLIN}, {.fd = d->listen_fd, .events = POLLIN}};
@@ -29,7 +29,7 @@ static bool door_waits(const struct sx_door *d, bool listens, int ms)
 	return poll(fds, listens ? 2 : 1, ms) > 0 && fds[0].revents;
 }
 
-/* True: to be closed. */
+/* Admits a connection and passes it to the server, or closes it. True: the door is to be closed. */
 static bool let_in(const struct sx_door *d, int fd)
 {
 	const struct sockaddr_storage nobody = {.ss_family = AF_UNIX};
@@ -37,7 +37,7 @@ static bool let_in(const struct sx_door *d, int fd)
 	int r = 0;
 
 	sx_must(fd, >=, 0);
-	/* who has left without a word needs no place */
+	/* a client that has left without a request needs no slot */
 	if (recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) != 0)
 		while ((r = sx_patience_admit(d->patience, fd)) == -EAGAIN)
 			if (door_waits(d, false, LEAVING_MS))
@@ -46,7 +46,7 @@ static bool let_in(const struct sx_door *d, int fd)
 		close(fd);
 		return r < 0;
 	}
-	/* the descriptor is the server's, also after a failure */
+	/* the descriptor belongs to the server, also after a failure */
 	if (MHD_add_connection(d->http, fd, (const struct sockaddr *)&nobody, sizeof(sa_family_t)) != MHD_YES)
 		sx_patience_forget(d->patience, fd);
 	return false;
@@ -94,7 +94,7 @@ void sx_door_close(struct sx_door *d)
 
 	sx_must(d->stop_fd, >=, 0);
 	if (write(d->stop_fd, &one, sizeof(one)) != (ssize_t)sizeof(one))
-		return; /* cannot happen: it is written once */
+		return; /* cannot happen: the eventfd is written only once */
 	pthread_join(d->thread, NULL);
 	close(d->stop_fd);
 }

@@ -1,7 +1,8 @@
 /*
- * Who comes in: accepts the connections of a listening Unix socket, and hands those that are admitted
- * (patience.h) to libmicrohttpd. It could accept them itself, but each one would cost what a connection of it
- * costs, and a queue of 500 of one process would be worked off before the next process is seen.
+ * The acceptor of an HTTP server. Accepts the connections of a listening Unix socket, and passes those that
+ * the limiter admits (patience.h) to libmicrohttpd. libmicrohttpd could accept connections itself, but then
+ * each one would cost it a full connection. It would work off 500 queued connections of one process before it
+ * sees the next process.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -21,11 +22,11 @@ struct sx_door {
 };
 
 /*
- * listen_fd is made non-blocking and stays the caller's. http: started without a listening socket. Negative
- * errno: no descriptor, no thread.
+ * Starts the acceptor thread. Makes listen_fd non-blocking; the descriptor remains the caller's. http: a
+ * server started without a listening socket. Returns negative errno: no descriptor, no thread.
  */
 int sx_door_open(struct sx_door *d, int listen_fd, struct MHD_Daemon *http, struct sx_patience *patience);
-/* Nobody comes in any more. Before the server is stopped. */
+/* Stops accepting. Call before the server is stopped. */
 void sx_door_close(struct sx_door *d);
 
 #endif

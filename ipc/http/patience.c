@@ -1,8 +1,8 @@
 /*
- * Time and places of HTTP connections.
+ * Times and slots of HTTP connections.
  *
- * A connection is let go by shutdown(): the server sees an end, and closes it. Until it says so the
- * descriptor is the connection's, since MHD closes it only after the notification.
+ * The limiter closes a connection by shutdown(): the server sees its end and closes it. Until the server's
+ * notification the descriptor belongs to the connection, because MHD closes it only after the notification.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -17,8 +17,9 @@
 #include "ipc/http/peer.h"
 
 /*
- * What keeps a storm of one process out, so that it costs little: more than so many at once that the server
- * has not yet seen; and to exchange its own for its own when it holds most, sooner than after this time.
+ * Limits that make a flood of connections from one process cheap to refuse. A process may have at most
+ * ARRIVING_MAX connections that the server has not yet taken. The process with the most connections may
+ * replace one of its own connections only if it is older than STORM_NS.
  */
 #define ARRIVING_MAX 16
 #define STORM_NS (SX_NS_PER_S / 10)
@@ -61,7 +62,7 @@ static struct sx_patience_place *patience_place(struct sx_patience *p, int fd)
 	return NULL;
 }
 
-/* ---- a crowd ---- */
+/* ---- too many connections ---- */
 
 static bool stays(const struct sx_patience_place *w)
 {
@@ -69,7 +70,7 @@ static bool stays(const struct sx_patience_place *w)
 }
 
 struct share {
-	size_t user, process; /* connections of one's user, and of one's process */
+	size_t user, process; /* number of connections of the user, and of the process */
 };
 
 static struct share share_of(const struct sx_patience *p, const struct sx_patience_place *w)
@@ -91,7 +92,7 @@ static bool more(struct share a, struct share b)
 	return a.user > b.user || (a.user == b.user && a.process > b.process);
 }
 
-/* w: that we do not work for. */
+/* True if w can be closed now. w must not have a request in progress. */
 static bool may_go(const struct sx_patience_place *w)
 {
 	sx_must_be(stays(w) && !w->ours);
@@ -99,9 +100,9 @@ static bool may_go(const struct sx_patience_place *w)
 }
 
 /*
- * Who gives way: of those who hold most the longest there, by the time that counts. One that is arriving,
- * where all of those are: then the server has to take it first. What we work for cannot go, and so does not
- * count for its process.
+ * Chooses the connection to close: the oldest one, by since_ns, of the process with the most connections.
+ * Chooses an arriving connection only if all connections of that process are arriving: the server has to take
+ * it first. A connection with a request in progress cannot be closed, and so does not count for its process.
  */
 static struct sx_patience_place *find_greedy(struct sx_patience *p)
 {
@@ -125,7 +126,7 @@ static struct sx_patience_place *find_greedy(struct sx_patience *p)
 	return best;
 }
 
-/* Connections of w's process that the server has not yet taken, w itself included. */
+/* Returns the number of connections of w's process that the server has not yet taken, w included. */
 static size_t arriving_with(const struct sx_patience *p, const struct sx_patience_place *w)
 {
 	size_t n = 0;
@@ -138,7 +139,7 @@ static size_t arriving_with(const struct sx_patience *p, const struct sx_patienc
 	return n;
 }
 
-/* w has just come. As sx_patience_admit(). */
+/* Makes room for w, which has just come. Returns as sx_patience_admit(). */
 static int make_room(struct sx_patience *p, const struct sx_patience_place *w)
 {
 	struct sx_patience_place *greedy;
@@ -197,7 +198,7 @@ void sx_patience_forget(struct sx_patience *p, int fd)
 
 static void take_place(struct sx_patience *p, int fd, void **context)
 {
-	struct sx_patience_place *w = patience_place(p, fd); /* where it was admitted */
+	struct sx_patience_place *w = patience_place(p, fd); /* the slot that it got when it was admitted */
 
 	if (!w) {
 		w = patience_place(p, -1);
@@ -237,7 +238,10 @@ static void patience_set(struct sx_patience *p, struct MHD_Connection *c, bool w
 		return;
 	w = info->socket_context;
 	pthread_mutex_lock(&p->lock);
-	/* free: beside a door that is made anew its number was given back by the other one */
+	/*
+	 * The slot may be free: while a new door replaces an old one, the other door may have freed this
+	 * descriptor number.
+	 */
 	if (w->fd >= 0) {
 		w->waiting = waiting;
 		w->ours = ours;
@@ -275,7 +279,7 @@ void sx_patience_tick(struct sx_patience *p)
 		if (w->waiting)
 			patience_let_go(w);
 		else if (w->arriving)
-			w->fd = -1; /* the server did not take it, and has no way to tell */
+			w->fd = -1; /* the server did not take it, and has no way to report this */
 	}
 	pthread_mutex_unlock(&p->lock);
 }

@@ -1,15 +1,16 @@
 /*
- * How long an HTTP server waits for its peers, and who gives way where places are short.
+ * The connection limiter of an HTTP server: how long it waits for its clients, and which connection it closes
+ * when slots are short.
  *
- * libmicrohttpd counts silence from the last byte: who sends one now and then holds a connection for hours.
- * Here the time counts from where a request could begin.
+ * libmicrohttpd measures silence from the last byte, so a client that sends a byte now and then keeps a
+ * connection for hours. The limiter measures from the moment when a request could begin.
  *
- * On a Unix socket there may also be a crowd. Then one gives way to each that comes: of the user who holds
- * most, of the process that holds most of those, the longest there. So one process cannot keep another out,
- * however many connections it makes; as many processes as there are places can, if they are faster than a
- * request.
+ * A Unix socket may also have too many clients. Then each new connection closes an old one: of the user with
+ * the most connections, of this user's process with the most connections, the oldest one. So one process
+ * cannot lock out another, however many connections it opens. As many processes as there are slots can, if
+ * they are faster than a request.
  *
- * Thread: any; those of the server, the door's and one that ticks.
+ * Thread: any. The server's threads, the acceptor's thread and a thread that calls sx_patience_tick().
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -24,11 +25,11 @@
 #include <sys/types.h>
 
 struct sx_patience_place {
-	int fd;	       /* -1: free */
-	bool arriving; /* admitted, and not yet a connection of the server */
-	bool waiting;  /* for the peer, so that time counts */
-	bool ours;     /* we work for it: it is not let go */
-	bool gone;     /* let go: the server closes it soon */
+	int fd;	       /* -1: free slot */
+	bool arriving; /* admitted, but not yet a connection of the server */
+	bool waiting;  /* the server waits for the client, so the time counts */
+	bool ours;     /* a request is being processed: the limiter must not close this connection */
+	bool gone;     /* the limiter closed it; the server will release it soon */
 	uid_t uid;
 	pid_t pid;
 	int64_t since_ns;
@@ -36,37 +37,46 @@ struct sx_patience_place {
 
 struct sx_patience {
 	pthread_mutex_t lock;
-	struct sx_patience_place *place; /* own */
+	struct sx_patience_place *place; /* owned */
 	size_t count;
-	size_t crowd; /* connections that may stay, of those that are admitted */
+	size_t crowd; /* most admitted connections that may stay */
 	int64_t limit_ns;
 };
 
-/* places: at least what the server takes at once; one beyond is served and not looked after. -ENOMEM. */
+/*
+ * places: number of slots, at least as many as the server's connections. A connection without a slot is
+ * served, but without limits. Returns 0 or -ENOMEM.
+ */
 int sx_patience_init(struct sx_patience *p, size_t places, size_t crowd, int64_t limit_ns);
-/* When the server has been stopped. Accepts a zeroed one. */
+/* Call after the server has been stopped. Accepts a zeroed struct. */
 void sx_patience_finish(struct sx_patience *p);
 
 /*
- * A connection that was accepted, before the server has it. 1: it has a place, another one may have been let
- * go. 0: refused; its process comes with more at once than are looked at, or holds most and has only just
- * come. -EAGAIN: nobody can be let go before the server has taken those that were admitted, or closed those
- * that were let go.
+ * Decides about an accepted connection before the server gets it. Returns 1: it has a slot; the limiter may
+ * have closed another one for it. 0: refused, because its process has too many connections that the server
+ * has not yet taken, or has the most connections and opened its oldest one only just now. -EAGAIN: no
+ * connection can be closed until the server has taken admitted ones or released closed ones.
  */
 int sx_patience_admit(struct sx_patience *p, int fd);
-/* Admitted, and the server did not take it. */
+/* Frees the slot of an admitted connection that the server did not take. */
 void sx_patience_forget(struct sx_patience *p, int fd);
 
-/* MHD_OPTION_NOTIFY_CONNECTION; user: the struct sx_patience. Time counts from here. */
+/*
+ * Handler for MHD_OPTION_NOTIFY_CONNECTION; user: the struct sx_patience. The time of a connection counts
+ * from here.
+ */
 void sx_patience_notify(void *user, struct MHD_Connection *c, void **context,
 			enum MHD_ConnectionNotificationCode code);
-/* Time counts from now on, anew. */
+/* Restarts the time of the connection. */
 void sx_patience_wait(struct sx_patience *p, struct MHD_Connection *c);
-/* No time counts any more: its request is here, and the answer may be long. */
+/* Stops the time of the connection: its request has arrived, and the answer may take long. */
 void sx_patience_rest(struct sx_patience *p, struct MHD_Connection *c);
-/* The same, and it is not let go either until the next sx_patience_wait(): it waits for us. */
+/*
+ * Stops the time, and protects the connection until the next sx_patience_wait(), because the client waits for
+ * us.
+ */
 void sx_patience_hold(struct sx_patience *p, struct MHD_Connection *c);
-/* Now and then: ends the connections whose time is over. */
+/* Closes the connections whose time is over. Call it periodically. */
 void sx_patience_tick(struct sx_patience *p);
 
 #endif

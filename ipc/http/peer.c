@@ -1,5 +1,5 @@
 /*
- * Who is at the other end of a Unix socket, and what that allows.
+ * Identity of the client of a Unix socket, and its permissions.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -19,7 +19,7 @@ int sx_peer_of(int fd, struct sx_peer *ret)
 	ret->uid = c.uid;
 	ret->groups[0] = c.gid;
 	ret->count = 1;
-	/* a kernel that does not tell them, or more than there is room for: the own group counts alone */
+	/* if the kernel cannot report groups, or reports more than fit, only the primary group counts */
 	if (getsockopt(fd, SOL_SOCKET, SO_PEERGROUPS, ret->groups + 1, &groups_bytes) == 0)
 		ret->count += (int)(groups_bytes / sizeof(gid_t));
 	sx_must(ret->count, <=, SX_PEER_GROUPS_MAX + 1);

@@ -1,5 +1,5 @@
 /*
- * The status socket, by libmicrohttpd: one thread of its own, epoll, everything bounded.
+ * The status socket, by libmicrohttpd: one separate thread, epoll, everything limited.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -41,7 +41,7 @@ int sx_status_listen(const char *path, unsigned mode, char *why, size_t why_byte
 	if (fd < 0)
 		return status_refuse(-errno, path, why, why_bytes);
 	unlink(path);
-	/* Nobody can connect before listen(): the mode is right by then. */
+	/* A client can connect only after listen(), and the mode is set before. */
 	if (bind(fd, (struct sockaddr *)&a, sizeof(a)) < 0) {
 		r = -errno;
 		close(fd);
@@ -129,7 +129,7 @@ static enum MHD_Result answer(void *user, struct MHD_Connection *c, const char *
 	const struct sx_status_page *page = find_page(s, url);
 	const bool orders = page && page->order;
 
-	if (!*request) /* its headers are here */
+	if (!*request) /* the headers of a request have arrived */
 		sx_patience_wait(&s->patience, c);
 	if (orders && strcmp(method, MHD_HTTP_METHOD_POST) == 0)
 		return sx_status_post(s, page, c, upload, upload_bytes, (struct sx_status_order **)request);

@@ -1,11 +1,11 @@
 /*
- * The status socket: HTTP/1.1 on a Unix stream socket, so that `curl --unix-socket`
- * and every monitor can ask.
+ * The status socket: HTTP/1.1 on a Unix stream socket, so that `curl --unix-socket` and every monitor can use
+ * it.
  *
- * GET and HEAD of a fixed list of pages, and POST to those that take orders: from root, the user of this
- * process and group SX_TUNERS_GROUP (peer.h), which is looked up once, at the start. Requests, answers,
- * connections and their time are bounded; a page is written by the server's own thread, which shares
- * nothing with the pipeline but atomics.
+ * It serves GET and HEAD for a fixed list of pages. Some pages also take orders: POST requests from root, the
+ * user of this process and group SX_TUNERS_GROUP (peer.h). The group is looked up once, at the start.
+ * Requests, answers, connections and their time are limited. The server's thread writes the pages. It shares
+ * only atomics with the pipeline.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -17,23 +17,25 @@
 
 #include "ipc/text.h"
 
-#define SX_STATUS_PAGE_BYTES (128u << 10) /* longest answer */
-#define SX_STATUS_CLIENTS 32		  /* connections at once; one more lets one go (patience.h) */
-#define SX_STATUS_LEAVING 16		  /* further ones, that were let go and are not closed yet */
-#define SX_STATUS_PATIENCE_S 5		  /* for a whole request, for reading its answer, between two */
+#define SX_STATUS_PAGE_BYTES (128u << 10) /* largest answer */
+#define SX_STATUS_CLIENTS 32 /* most connections at once; one more closes an old one (patience.h) */
+/* further connections that the limiter has closed and the server not yet released */
+#define SX_STATUS_LEAVING 16
+#define SX_STATUS_PATIENCE_S 5 /* timeout for a whole request, for reading its answer, and between two, s */
 #define SX_STATUS_REQUEST_BYTES (16u << 10)
-#define SX_STATUS_ORDER_BYTES (16u << 10) /* longest body of a POST */
-#define SX_STATUS_FRESH_NS 10000000	  /* a costly page is given again for this long */
-#define SX_STATUS_ORDERS 16		  /* that wait at once: places stay for those who only ask */
+#define SX_STATUS_ORDER_BYTES (16u << 10) /* largest body of a POST */
+#define SX_STATUS_FRESH_NS 10000000	  /* the server reuses a costly page for this long */
+#define SX_STATUS_ORDERS 16 /* most orders that wait at once; so slots remain for clients that only read */
 
-/* A POST that waits for its answer; its sender may be gone by then. */
+/* A POST that waits for its answer. The client may be gone by then. */
 struct sx_status_order;
 
 /*
+ * A page of the server.
  * write: thread: the server's. Fills the answer and returns its HTTP status (200, 503).
- * order: likewise. Takes a POST, which has to be answered, by any thread, before the server is stopped. NULL:
- *   the page takes none.
- * costly: write() takes so long that a crowd that asks would keep others waiting.
+ * order: thread: the server's. Takes a POST, which must be answered before the server is stopped, by any
+ * thread. NULL: the page takes no POST.
+ * costly: write() takes so long that many clients of the page would delay others.
  */
 struct sx_status_page {
 	const char *path, *type;
@@ -42,34 +44,38 @@ struct sx_status_page {
 	bool costly;
 };
 
-/* Until it is answered. The body ends with a 0. */
+/* Returns the body, valid until the order is answered. The body ends with a 0. */
 const char *sx_status_order_body(const struct sx_status_order *o);
-/* Any thread, once. text: copied, sentences with their line ends. */
+/* Answers the order, once, from any thread. text: copied; sentences, each with a line end. */
 void sx_status_order_answer(struct sx_status_order *o, unsigned status, const char *text);
 
 struct sx_status_server;
 
 /*
- * Binds and listens on a Unix stream socket; the file gets this mode. A left-over socket file is replaced, so
- * the caller holds the instance's lock. Returns the descriptor or negative errno with a sentence in why.
+ * Binds and listens on a Unix stream socket. The file gets this mode. Replaces a left-over socket file, so
+ * the caller must hold the instance's lock. Returns the descriptor, or negative errno with a sentence in why.
  */
 int sx_status_listen(const char *path, unsigned mode, char *why, size_t why_bytes);
 
 /*
- * Serves pages (count of them, kept by the caller while the server lives) on a listening socket, own or
- * passed by systemd; the server closes it, also on failure. Call with all signals blocked: the thread
- * inherits that. -ENOTSOCK: not a listening Unix stream socket; -ENOMEM, -EAGAIN: no thread.
+ * Serves pages (count of them; the caller keeps them while the server lives) on a listening socket, created
+ * here or passed by systemd. The server closes the socket, also on failure. Call with all signals blocked, as
+ * the thread inherits the mask. Returns -ENOTSOCK: no listening Unix stream socket; -ENOMEM; -EAGAIN: no
+ * thread.
  */
 int sx_status_start(struct sx_status_server **ret, int listen_fd, const struct sx_status_page *pages,
 		    size_t count, void *user, char *why, size_t why_bytes);
 /*
- * From now on clients come in by this socket, which the server closes, also on failure;
- * who is in stays. Negative errno: no descriptor, no thread, and the socket before stays.
+ * Accepts clients on this socket from now on. The server closes the socket, also on failure. Existing
+ * connections stay. Returns negative errno if there is no descriptor or no thread; then the previous socket
+ * stays.
  */
 int sx_status_move(struct sx_status_server *s, int listen_fd);
-/* Now and then: ends connections whose time is over. Accepts NULL. */
+/* Closes connections whose time is over. Call it periodically. Accepts NULL. */
 void sx_status_tick(struct sx_status_server *s);
-/* Ends open connections, waits for the thread. The socket's file stays: the caller removes what it made. */
+/*
+ * Closes all connections and waits for the thread. The socket file stays: the caller removes what it created.
+ */
 void sx_status_stop(struct sx_status_server *s);
 
 #endif

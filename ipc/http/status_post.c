@@ -1,6 +1,6 @@
 /*
- * Orders: POST requests of the status socket, from those who may give them. A connection that waits for its
- * answer is suspended, so that pages are served meanwhile.
+ * Orders: POST requests of the status socket, from permitted clients. A connection that waits for its answer
+ * is suspended, so that the server can serve pages meanwhile.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -43,7 +43,10 @@ static bool may_order(const struct sx_status_server *s, struct MHD_Connection *c
 	       sx_peer_may_change(&peer, geteuid(), s->tuners);
 }
 
-/* What does not fit is read and thrown away: who is refused must be able to send all, to read why. */
+/*
+ * Reads a part of the body. A part that does not fit is discarded: a refused client must be able to send
+ * everything, so that it can read the reason.
+ */
 static void order_read(struct sx_status_order *o, const char *upload, size_t bytes)
 {
 	sx_must(o->bytes, <=, SX_STATUS_ORDER_BYTES);
@@ -79,7 +82,7 @@ enum MHD_Result sx_status_post(struct sx_status_server *s, const struct sx_statu
 				      s->tuners ? forbidden : forbidden_without_group, NULL);
 	if (o->too_long)
 		return sx_status_send(c, 413, "text/plain; charset=utf-8", "the request is too long\n", NULL);
-	if (o->taken) /* the answer; who has it finds in every page what it says */
+	if (o->taken) /* drop cached pages first, so that a client that has the answer also sees its effect */
 		sx_status_forget(s);
 	if (o->taken)
 		return sx_status_send(c, o->text ? o->status : MHD_HTTP_SERVICE_UNAVAILABLE,
@@ -88,7 +91,7 @@ enum MHD_Result sx_status_post(struct sx_status_server *s, const struct sx_statu
 	sx_must_be(!o->text);
 	o->taken = true;
 	sx_patience_hold(&s->patience, c);
-	/* before it is given away: whoever takes it may answer at once, and that resumes */
+	/* Suspend before the page gets the order: its answer may come at once and resumes the connection. */
 	MHD_suspend_connection(c);
 	page->order(s->user, o);
 	return MHD_YES;
@@ -114,5 +117,5 @@ void sx_status_order_answer(struct sx_status_order *o, unsigned status, const ch
 	sx_must_be(o->taken && !o->status);
 	o->status = status;
 	o->text = strdup(text);
-	MHD_resume_connection(o->connection); /* o is the server's again */
+	MHD_resume_connection(o->connection); /* o belongs to the server from here on */
 }

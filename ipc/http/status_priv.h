@@ -1,5 +1,5 @@
 /*
- * Inside of the status socket: the server, and a request with a body.
+ * Internals of the status socket: the server, and a request with a body.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -13,9 +13,9 @@
 #include "ipc/http/patience.h"
 #include "ipc/http/status.h"
 
-/* What a page said last. Thread: the server's. */
+/* Last answer of a page. Thread: the server's. */
 struct sx_status_kept {
-	char *data; /* own; NULL: it was never asked for */
+	char *data; /* owned; NULL: the page was never requested */
 	bool cut;
 	unsigned status;
 	int64_t at_ns;
@@ -24,28 +24,27 @@ struct sx_status_kept {
 struct sx_status_server {
 	struct MHD_Daemon *http;
 	const struct sx_status_page *pages;
-	struct sx_status_kept *kept; /* own, one for each page */
+	struct sx_status_kept *kept; /* owned, one for each page */
 	size_t count;
 	void *user;
-	gid_t tuners; /* SX_TUNERS_GROUP as it was at the start; 0: there is none */
+	gid_t tuners; /* SX_TUNERS_GROUP as found at the start; 0: no such group */
 	struct sx_patience patience;
-	struct sx_door door[2]; /* one is open: this one */
+	struct sx_door door[2]; /* the acceptors; only door[open_door] is open */
 	int open_door;
 };
 
-/* Queues an answer; allow: what the header of that name says, NULL without it. */
+/* Queues an answer. allow: value of the Allow header; NULL: no such header. */
 enum MHD_Result sx_status_send(struct MHD_Connection *c, unsigned status, const char *type, const char *text,
 			       const char *allow);
-/* Pages are written anew when they are asked for next. */
+/* Drops the cached pages, so that the next request writes them again. */
 void sx_status_forget(struct sx_status_server *s);
 /*
- * One step of a POST to a page that takes orders: called again and again, as MHD does. *order is NULL at
- * first.
+ * Handles one step of a POST to a page that takes orders. MHD calls it repeatedly. *order is NULL at first.
  */
 enum MHD_Result sx_status_post(struct sx_status_server *s, const struct sx_status_page *page,
 			       struct MHD_Connection *c, const char *upload, size_t *upload_bytes,
 			       struct sx_status_order **order);
-/* The connection is over. Accepts NULL. */
+/* Call when the connection has ended. Accepts NULL. */
 void sx_status_order_free(struct sx_status_order *o);
 
 #endif

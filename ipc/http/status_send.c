@@ -1,5 +1,5 @@
 /*
- * Answers of the status socket: sending one, forgetting pages that were kept.
+ * Answers of the status socket: sends an answer, drops cached pages.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
