@@ -61,7 +61,7 @@ static bool has_instruction(void)
 	return getauxval(AT_HWCAP) & HWCAP_CRC32;
 }
 
-/* In assembler: the intrinsics would require to compile the whole file for a processor that has them. */
+/* In assembler: intrinsics would require compiling the whole file for a processor that has them. */
 static uint32_t by_instruction(uint32_t crc, const uint8_t *p, size_t bytes)
 {
 	uint64_t word;

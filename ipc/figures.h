@@ -14,7 +14,7 @@
  * Columns of the rows in ipc/figures.def:
  *
  * FIGURE(ID, KIND, "object", "key", FAMILY, "label")
- *	ID	after the prefix SX_FIG_: index in sx_report.figure, and in sx_telemetry.count if KIND is COUNTED
+ *	ID	after the prefix SX_FIG_: index in sx_report.figure, and in sx_telemetry.count if COUNTED
  *	KIND	enum sx_figure_kind
  *	object, key	in /status: "frames.dropped", "overload" is {"frames": {"dropped": {"overload": 3}}}.
  *		object "": the document itself. key NULL: /status leaves the figure out, and object only

@@ -118,7 +118,7 @@ struct sx_report {
 		struct sx_report_camera camera[2];
 		/* moment of capture times: "start of exposure", "end of frame", "software" */
 		const char *stamp;
-		struct sx_summary skew; /* between left and right capture time */
+		struct sx_summary skew; /* difference of left and right capture time */
 	} source;
 	/* path of a frame: first the whole, from capture to publication, then its parts in order */
 	struct sx_report_latency spans[SX_REPORT_SPANS];

@@ -173,7 +173,7 @@ static void add_states(struct sx_text *t, enum sx_family family, const char *con
 	}
 }
 
-/* ---- families that are more than figures ---- */
+/* ---- families with a function ---- */
 
 static void add_identity(struct sx_text *t, const struct sx_report *r, enum sx_family family)
 {

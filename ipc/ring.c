@@ -32,7 +32,7 @@ _Static_assert(__GCC_ATOMIC_LLONG_LOCK_FREE == 2, "64-bit loads and stores must 
 _Static_assert(sizeof(struct stixel_ring_header) <= STIXEL_RING_LIVE_OFFSET,
 	       "header runs into the live part");
 
-#define LOOK_US 20000	  /* between two looks at the previous owner of the name, us */
+#define LOOK_US 20000	  /* time between two checks of the previous owner of the name, us */
 #define FEW 8		  /* most readers woken in one call */
 #define SLOW_NS 100000	  /* a wake of up to FEW readers that takes longer is slow, ns */
 #define CALM SX_RING_CALM /* after this many calm wakes the publisher wakes the readers itself */
@@ -72,8 +72,8 @@ bool sx_ring_wake_few(struct sx_ring *r)
 
 	sx_must_or(return more, calm, <=, CALM);
 	/*
-	 * A wake of few readers can be slow, too: waiters on another futex may be in the same hash list of
-	 * the kernel.
+	 * A wake of few readers can be slow, too: waiters on another futex may be in the same list of the
+	 * kernel.
 	 */
 	if (more || sx_now_ns() - begun_ns > SLOW_NS)
 		__atomic_store_n(&r->calm, 0, __ATOMIC_RELAXED);

@@ -17,7 +17,7 @@
 #define SX_RING_SLOTS_MAX 1024
 
 struct sx_ring_params {
-	const char *prefix;	 /* of the object's name; NULL: "stixeld." */
+	const char *prefix;	 /* prefix of the object's name; NULL: "stixeld." */
 	uint64_t magic;		 /* 0: STIXEL_RING_MAGIC */
 	const char *instance;	 /* checked name */
 	const char *shm_dir;	 /* folder of the object; NULL: /dev/shm */
@@ -30,7 +30,8 @@ struct sx_ring_params {
 	mode_t mode;		 /* 0: 0640 */
 	gid_t group;		 /* (gid_t)-1: the process's group */
 	bool exclusive;		 /* a live publisher of the same user keeps the name, too */
-	bool quiet; /* readers do not sleep on the bell: the ring counts it, and wakes no reader */
+	/* no reader sleeps on the bell (the ring's futex word): the ring counts it up and wakes no reader */
+	bool quiet;
 };
 
 struct sx_ring;
@@ -108,8 +109,8 @@ void sx_ring_store(void *to, const void *from, size_t bytes);
 
 /*
  * Publishes in two steps, for a writer that fills its frame in place. sx_ring_begin() returns frame_bytes of
- * the slot of frame *number (the last number plus 1), and makes that slot invalid for readers. A second call
- * without a commit returns the same slot. sx_ring_commit() publishes the bytes written there.
+ * the slot of frame *number (the last number plus 1), and makes that slot invalid for readers. A second
+ * sx_ring_begin() without a commit returns the same slot. sx_ring_commit() publishes the bytes written there.
  */
 void *sx_ring_begin(struct sx_ring *r, uint64_t *number);
 void sx_ring_commit(struct sx_ring *r, size_t bytes);

@@ -68,7 +68,7 @@ struct sx_stream {
 	struct client client[SX_STREAM_CLIENTS_MAX];
 };
 
-/* ---- making it ---- */
+/* ---- creating the server ---- */
 
 /*
  * Sets the send buffer. A size above the system's limit needs a privilege; without it, accept the smaller
@@ -476,7 +476,7 @@ static void hear(struct sx_stream *s, uint32_t i)
 	flush(s, i);
 }
 
-/* ---- main thread: the loop's hooks ---- */
+/* ---- main thread: handlers of the loop ---- */
 
 static void on_wake(struct sx_stream *s)
 {

@@ -17,7 +17,7 @@
 #define SX_STREAM_CLIENTS_MAX 64
 
 struct sx_stream_params {
-	const char *path; /* of the socket; the caller holds the lock of the instance */
+	const char *path; /* path of the socket; the caller holds the lock of the instance */
 	/* -1, or a listening SOCK_SEQPACKET socket (socket activation): then no socket is created at path */
 	int listen_fd;
 	uint64_t epoch;		 /* epoch of the frames */
@@ -65,7 +65,7 @@ void sx_stream_destroy(struct sx_stream *s);
 void sx_stream_publish(struct sx_stream *s, const void *frame);
 /* Any thread. Returns the images that clients request now: bits 1u << enum stixel_plane. */
 unsigned sx_stream_images(const struct sx_stream *s);
-/* Any thread. */
+/* Any thread. Sets the state and wakes the loop, which sends it to the clients. */
 void sx_stream_set_state(struct sx_stream *s, enum stixel_state state);
 
 /*
@@ -75,7 +75,7 @@ void sx_stream_set_state(struct sx_stream *s, enum stixel_state state);
 int sx_stream_fd(const struct sx_stream *s);
 void sx_stream_dispatch(struct sx_stream *s);
 
-/* Thread: main. */
+/* Thread: main. Copies the counters. dropped includes frames that current clients have missed so far. */
 void sx_stream_counters(const struct sx_stream *s, struct sx_stream_counters *ret);
 /* Fills up to room entries. Returns the number of clients. */
 int sx_stream_clients(const struct sx_stream *s, struct sx_stream_client *ret, int room);

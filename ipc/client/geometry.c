@@ -161,8 +161,8 @@ double sx_geometry_horizon(const struct sx_geometry *g, double x)
 
 /*
  * The height over the plane is height_m * (1 - ground / d), so one row is height_m * slope / d metres. If a
- * bent road has the disparity d only beyond its bend, the foot is there. The height of a row is as over the
- * plane.
+ * bent road has the disparity d only beyond its bend, the foot lies beyond the bend. A row is still as high
+ * as over the plane.
  */
 struct sx_upright sx_geometry_upright(const struct sx_geometry *g, double x, double d)
 {

@@ -31,7 +31,7 @@ struct sx_geometry {
 	const struct stixel_frame_header *header;
 	struct stixel_ground ground;
 	bool camera, road;     /* whether the frame has them; without one the fields below are 0 */
-	double focal_baseline; /* px m */
+	double focal_baseline; /* focal length times baseline, px m */
 	double turn[3][3];     /* rotation from camera to vehicle coordinates */
 };
 

@@ -89,7 +89,10 @@ static double look_foot(const struct sx_look *l)
 	return l->g->header->image_height - 1.0;
 }
 
-/* Ends the ground before row bottom. In a frame without order that row may lie below the ground's end. */
+/*
+ * Ends the ground before row bottom. If the stixels of a frame are out of order, that row may lie below the
+ * ground's end.
+ */
 static bool look_end(struct sx_look *l, struct sx_look_thing *thing, enum sx_look_what what, double bottom,
 		     uint32_t stixel)
 {
@@ -109,7 +112,10 @@ static bool look_end(struct sx_look *l, struct sx_look_thing *thing, enum sx_loo
 	return true;
 }
 
-/* Handles row bottom and the rows above it as not measured. */
+/*
+ * Treats row bottom and the rows above it as not measured: as an obstacle, free or unseen, as want->unknown
+ * says.
+ */
 static bool look_unknown(struct sx_look *l, struct sx_look_thing *thing, double bottom, uint32_t stixel)
 {
 	const double ground = look_ground(l, bottom + 0.5);
@@ -185,7 +191,7 @@ static bool look_object(struct sx_look *l, struct sx_look_thing *thing, const st
 	return look_take(l, thing, STIXEL_SCAN_AS_OBSTACLE, bottom > lowest ? lowest : bottom, d, stixel);
 }
 
-/* Sky that begins well below the horizon is no measurement. */
+/* Ends the ground at sky that begins well below the horizon, because such sky is no measurement. */
 static bool look_sky(struct sx_look *l, struct sx_look_thing *thing, const struct stixel *sky,
 		     uint32_t stixel)
 {
@@ -275,7 +281,7 @@ bool sx_look_next(struct sx_look *l, struct sx_look_thing *thing)
 	return found || look_top(l, thing);
 }
 
-/* ---- what most columns have ---- */
+/* ---- median over the columns ---- */
 
 /*
  * Returns the distance of a column's first ground, m, as the bits of a float. Non-negative floats sort like

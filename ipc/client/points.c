@@ -30,7 +30,7 @@ struct points {
 struct points_stixel {
 	const struct stixel *stixel;
 	uint32_t id;
-	double x, disparity, slope; /* px, px at row_bottom, px a row upwards */
+	double x, disparity, slope; /* image column, px; px at row_bottom; px per row upwards */
 };
 
 static double points_disparity(const struct points_stixel *s, double y)
@@ -101,8 +101,8 @@ static void points_between(struct points *p, const struct points_stixel *s, stru
 }
 
 /*
- * Lowers *row to the lowest edge of the object over the road. False: the object is entirely below the road,
- * or at an impossible position.
+ * Moves *row up to the road if the object's lowest edge is below the road. False: the whole object is below
+ * the road, or at an impossible position.
  */
 static bool points_foot(const struct points *p, const struct points_stixel *s, double *row)
 {

@@ -37,8 +37,8 @@ static void detach(struct stixel_reader *r)
 /* ---- finding the publisher ---- */
 
 /*
- * Starts to count frames of this epoch after frame last. A reader that was open before the publisher started
- * also gets its first frames.
+ * Starts to count frames of this epoch after frame `last`. A reader that was open before the publisher
+ * started also gets its first frames.
  */
 static void enter(struct stixel_reader *r, uint64_t epoch, uint64_t last)
 {

@@ -53,7 +53,7 @@ struct sx_map {
 
 /*
  * Attaches to a ring. Returns negative errno as stixel_open(), also -EPIPE: the publisher is gone (unless
- * flags have LEFTOVER).
+ * flags have STIXEL_OPEN_LEFTOVER).
  */
 int sx_map_attach(struct sx_map *m, const char *path, unsigned flags);
 void sx_map_detach(struct sx_map *m);
@@ -71,7 +71,10 @@ uint64_t sx_map_oldest(const struct sx_map *m, uint64_t head);
  */
 int sx_map_read(const struct sx_map *m, uint64_t n, struct sx_buffer *to, struct stixel_frame *frame);
 enum stixel_publisher sx_map_health(struct sx_map *m, const char *path, int64_t now_ns);
-/* Sleeps until the bell differs from seen, or until until_ns (CLOCK_MONOTONIC). Returns 0 or -EINTR. */
+/*
+ * Sleeps on the bell (the futex word of the ring) until it differs from seen, or until until_ns
+ * (CLOCK_MONOTONIC). Returns 0 or -EINTR.
+ */
 int sx_map_sleep(const struct sx_map *m, uint32_t seen, int64_t until_ns);
 
 /* ---- socket.c: a connection to frames.sock ---- */

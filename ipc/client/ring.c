@@ -224,7 +224,7 @@ uint64_t sx_map_oldest(const struct sx_map *m, uint64_t head)
 	return head > kept ? head - kept + 1 : 1;
 }
 
-/* ---- reading: a slot by its place in the object ---- */
+/* ---- reading slots, addressed by their offset in the object ---- */
 
 /* Returns the header of a slot. Only for a ring that is mapped whole. */
 static const struct stixel_ring_slot *slot_at(const struct sx_map *m, uint64_t at)

@@ -132,9 +132,9 @@ static struct sx_scan_span scan_across_back(struct sx_scan_span span)
 					      : span;
 }
 
-/* ---- what a thing makes of its angles ---- */
+/* ---- how a finding changes its angles ---- */
 
-/* True if the budget allows to visit these angles; subtracts their cost. */
+/* Subtracts the cost of visiting these angles. True if the budget allows it. */
 static bool scan_affords(struct sx_scan *s, struct scan_angles a, int64_t each)
 {
 	sx_must_or(return false, s->left, >=, 0);
@@ -273,7 +273,7 @@ static void scan_put_begin(struct sx_scan *s, struct sx_scan_span span, float ra
 	}
 }
 
-/* ---- what a column sees ---- */
+/* ---- findings of a column ---- */
 
 double sx_scan_range(const struct sx_scan *s, const struct sx_scan_column *c, double y, double d)
 {
@@ -373,7 +373,7 @@ static void scan_column(struct sx_scan *s, const struct stixel_frame *frame, uin
 		scan_begin(s, frame, &c, &l);
 }
 
-/* ---- the whole ---- */
+/* ---- the whole scan ---- */
 
 static int64_t scan_budget(const struct stixel_scan_options *o, const struct stixel_frame_header *h)
 {

@@ -39,7 +39,7 @@ struct sx_vector sx_scan_direction(const struct sx_scan *s, double x, double y);
  * unless d > 0.
  */
 double sx_scan_range(const struct sx_scan *s, const struct sx_scan_column *c, double y, double d);
-/* Returns column u, without its horizon. */
+/* Returns column u with its edges and its middle. The other fields are 0. */
 struct sx_scan_column sx_scan_column_of(const struct sx_scan *s, uint32_t u);
 
 bool sx_scan_accepts(const struct stixel_scan_options *o);

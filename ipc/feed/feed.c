@@ -22,8 +22,8 @@
 #include "ipc/why.h"
 #include "ipc/writers.h"
 
-#define RETRY_NS (SX_NS_PER_S / 5)   /* between two attempts to open a ring */
-#define RENAME_NS (SX_NS_PER_S / 50) /* between two checks whether the name leads to another object */
+#define RETRY_NS (SX_NS_PER_S / 5)   /* time between two attempts to open a ring */
+#define RENAME_NS (SX_NS_PER_S / 50) /* time between two checks whether the name leads to another object */
 #define SILENT_NS SX_NS_PER_S	     /* least time without data until a writer is silent */
 #define SILENT_PERIODS 3
 #define AHEAD_NS SX_NS_PER_S /* a capture time farther in the future than this is a mistake */

@@ -61,7 +61,7 @@ void sx_feed_destroy(struct sx_feed *f);
 /* Returns the largest size of a copy, bytes. */
 size_t sx_feed_bytes(const struct sx_feed_params *p);
 
-/* Searches a writer, and reads the headers of new scores since the last call. Takes some microseconds. */
+/* Looks for a writer, and reads the headers of new scores since the last call. Takes some microseconds. */
 void sx_feed_look(struct sx_feed *f, int64_t now_ns);
 
 enum sx_feed_match { SX_FEED_NONE, SX_FEED_SAME, SX_FEED_OLDER };

@@ -15,9 +15,9 @@
 #include "ipc/writers.h"
 
 /*
- * Every user can write to /dev/shm. But only root and the members of a group can give a file to that group. So
- * a file of the group of writers was put there by a permitted writer. The daemon's own group is the group of
- * its readers, and readers must not write what a vehicle takes for road. If others or another group have
+ * Every user can write to /dev/shm. But only root and the members of a group can give a file to that group.
+ * So a file of the group of writers was put there by a permitted writer. The daemon's own group is the group
+ * of its readers, and readers must not write what a vehicle takes for road. If others or another group have
  * write permission, any of these users may have written the file.
  */
 int sx_feed_trusted_by(uid_t user, const struct stat *st, gid_t writers, const char *path, char *why,

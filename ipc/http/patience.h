@@ -10,7 +10,8 @@
  * cannot lock out another, however many connections it opens. As many processes as there are slots can, if
  * they are faster than a request.
  *
- * Thread: any. The server's threads, the acceptor's thread and a thread that calls sx_patience_tick().
+ * Thread: any. The users are the server's threads, the acceptor's thread and the thread that calls
+ * sx_patience_tick().
  *
  * SPDX-License-Identifier: Apache-2.0
  */
