@@ -30,10 +30,10 @@ struct sx_earlier {
 void sx_earlier_open(struct sx_earlier *e, const char *path, uint64_t magic);
 void sx_earlier_close(struct sx_earlier *e);
 /*
- * Checks whether the ring may be replaced. Returns -EADDRINUSE, with a sentence, if its publisher lives and
- * is of another user, or (exclusive) any other process. Its pid and heartbeat are claims of that user. So a
- * process of that user must have the pid and the start time of the ring. If the process cannot be seen, the
- * heartbeat alone counts, for our own user only.
+ * Checks whether the ring may be replaced. Returns -EADDRINUSE, with a message in why, if its publisher lives
+ * and is a process of another user, or (exclusive) any other process. The pid and the heartbeat in a ring are
+ * only claims of its owner. So a process of that user must have the pid and the start time of the ring. If
+ * the process cannot be seen, the heartbeat alone counts, for our own user only.
  */
 int sx_earlier_check(const struct sx_earlier *e, bool exclusive, const char *path, char *why,
 		     size_t why_bytes);
@@ -48,7 +48,7 @@ int64_t sx_earlier_patience_ns(const struct sx_earlier *first);
 int sx_earlier_keeps(const struct sx_earlier *e, const char *path, int error, char *why, size_t why_bytes);
 /* Marks the ring as replaced and wakes its readers. */
 void sx_earlier_retire(const struct sx_earlier *e);
-/* Writes a sentence about the owner of the name. */
+/* Writes a message to why: which process or user has the name now. */
 void sx_earlier_tell(const struct sx_earlier *e, const char *path, char *why, size_t why_bytes);
 
 #endif

@@ -10,16 +10,16 @@
 #include <sys/types.h>
 
 /*
- * Checks a name: [A-Za-z0-9_.-], 1..64 characters, no leading dot. Returns 0, or -EINVAL with a sentence. why
- * may be NULL.
+ * Checks a name: [A-Za-z0-9_.-], 1..64 characters, no leading dot. Returns 0, or -EINVAL with an error
+ * message in why. why may be NULL.
  */
 int sx_instance_check(const char *name, char *why, size_t why_bytes);
 
 /*
  * Finds the folder of lock and sockets, and creates it (0755) if it is missing. It is $RUNTIME_DIRECTORY as
  * set by systemd, with /NAME appended unless it ends in /NAME. Without this variable it is the system's place
- * for root, and the first of the user's places for other users (base/places.h). Returns negative errno with a
- * sentence.
+ * for root, and the first of the user's places for other users (base/places.h). Returns 0, or negative errno
+ * with an error message in why.
  */
 int sx_runtime_dir(const char *name, char *dir, size_t dir_bytes, char *why, size_t why_bytes);
 

@@ -12,8 +12,8 @@
 /*
  * Binds path and listens. Returns the descriptor (non-blocking, close-on-exec). The caller holds the lock of
  * the instance, so a socket without a listener belongs to a dead process and is replaced. group (gid_t)-1:
- * leaves the group as it is. Returns negative errno with a sentence: -EADDRINUSE (another process listens
- * there, or the path is no socket), -ENAMETOOLONG, ...
+ * leaves the group as it is. On error returns negative errno with a message in why: -EADDRINUSE (another
+ * process listens there, or the path is no socket), -ENAMETOOLONG, ...
  */
 int sx_listener_make(const char *path, mode_t mode, gid_t group, char *why, size_t why_bytes);
 

@@ -99,8 +99,8 @@ union sx_figure_value {
 };
 
 /*
- * The snapshot. A text pointer may be NULL (null). Its target must not change while the snapshot is used.
- * Text that changes or goes away is stored in the snapshot itself.
+ * The snapshot. A text pointer may be NULL (null). Its target stays unchanged as long as a client may ask for
+ * the status. Text that changes or goes away is stored in the snapshot itself.
  */
 struct sx_report {
 	const char *instance, *version, *state;

@@ -39,7 +39,7 @@ struct sx_ring;
 /*
  * Creates the object, complete, then gives it the name stixeld.INSTANCE in one step. The caller holds the
  * lock of the instance (instance.h). Removes the objects of an earlier life and sets the state REPLACED for
- * their readers. Allocates and touches all memory. On error writes a sentence to why and leaves nothing
+ * their readers. Allocates and touches all memory. On error writes an error message to why and leaves nothing
  * behind.
  * Errors: -ENOSPC: shared memory is full. -EADDRINUSE: the name belongs to a live publisher of another user
  * (exclusive: of any user). -EPERM or -EACCES: the name belongs to another user and cannot be replaced.
@@ -58,7 +58,7 @@ enum sx_ring_name {
 	SX_RING_LOST,  /* the name was removed: readers cannot find the ring any more */
 	SX_RING_TAKEN  /* another object has the name */
 };
-/* Checks where the name leads now. Writes a sentence to why unless the result is SX_RING_NAMED. */
+/* Checks where the name leads now. Writes a message to why unless the result is SX_RING_NAMED. */
 enum sx_ring_name sx_ring_look(const struct sx_ring *r, char *why, size_t why_bytes);
 /* Removes the name if it is still ours. */
 void sx_ring_unname(struct sx_ring *r);

@@ -49,8 +49,8 @@ struct sx_stream_client {
 struct sx_stream;
 
 /*
- * Creates the socket. On error writes a sentence to why: -EADDRINUSE (the path is taken by something that is
- * not our socket), -ENAMETOOLONG, ...
+ * Creates the socket. On error writes an error message to why: -EADDRINUSE (the path is taken by something
+ * that is not our socket), -ENAMETOOLONG, ...
  */
 int sx_stream_create(struct sx_stream **ret, const struct sx_stream_params *p, char *why, size_t why_bytes);
 /* Marks the socket path as owned by another process, so that sx_stream_destroy() does not unlink it. */

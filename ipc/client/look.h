@@ -28,7 +28,7 @@ bool sx_look_has_road(const struct sx_geometry *g);
 enum sx_look_foot {
 	SX_LOOK_ON_ROAD, /* on the road or above it, or its foot is hidden */
 	SX_LOOK_BELOW,	 /* measured, and reaches below the road: a lower floor, or an object on one */
-	SX_LOOK_NOWHERE	 /* impossible position: a wrong match */
+	SX_LOOK_NOWHERE	 /* impossible position: no measurement of anything */
 };
 /*
  * Classifies an object of disparity d >= 0 px whose lowest row in image column x is bottom. The frame must

@@ -17,8 +17,9 @@
 #include "base/contract.h"
 
 /*
- * A column may begin about where the image's lowest row sees the road, or about where most columns of the
- * frame begin. A mask over a bonnet or the bars of a letterbox cover the foot of all columns.
+ * The ground of a column may begin about where the image's lowest row sees the road, or about where the
+ * ground of most columns begins. A mask over a bonnet or the bars of a letterbox cover the foot of all
+ * columns.
  */
 #define SCAN_LOWEST_SHARE 1.1
 #define SCAN_USUAL_SHARE 1.25 /* an arc of bonnet is higher in the middle */

@@ -92,7 +92,7 @@ bool sx_feed_awaits_same(const struct sx_feed *f, int64_t captured_ns);
 void sx_feed_missed(struct sx_feed *f, int64_t captured_ns);
 
 enum sx_feed_state sx_feed_state(const struct sx_feed *f, int64_t now_ns);
-/* Returns one sentence while the state is absent or refused, else an empty string. */
+/* Returns the reason, one sentence, while the state is absent or refused, else an empty string. */
 const char *sx_feed_why(const struct sx_feed *f);
 void sx_feed_counters(const struct sx_feed *f, struct sx_feed_counters *ret);
 

@@ -44,7 +44,7 @@ const struct sx_feed_words *sx_feed_words(enum sx_feed_kind kind);
 bool sx_feed_agrees(enum sx_feed_kind kind, const union sx_feed_header *h, uint64_t bytes);
 /*
  * True if the scores or map fit the image size of p, and scores also its classes and scale. Else writes a
- * sentence to why.
+ * message to why.
  */
 bool sx_feed_fits(const struct sx_feed_params *p, const union sx_feed_header *h, char *why, size_t why_bytes);
 /* Returns the number of bytes from data_offset on. *h must have passed sx_feed_agrees(). */

@@ -62,7 +62,7 @@ bool sx_feed_read(int fd, void *to, size_t bytes, uint64_t at)
 
 /*
  * Opens a path. Returns -ENOENT if there is no object or the folder is closed to this user. Other errors come
- * with a sentence in why.
+ * with a message in why.
  */
 static int open_path(const struct sx_feed_places *places, const char *path, int *fd, struct stat *st,
 		     char *why)
@@ -113,7 +113,7 @@ fail:
 	return r;
 }
 
-/* Writes a sentence that names the best place and the last one. */
+/* Writes a message to why that names the first path and the last one: no ring exists there. */
 static void tell_absence(const struct sx_feed_places *places, char *why)
 {
 	const char *many = places->words->many, *first = places->path[0];

@@ -12,7 +12,8 @@
 
 /*
  * Checks whether user may trust an object. It must belong to root, to user or to the group of writers
- * (writers 0: no such group), and only they may have write permission. Returns 0, or -EPERM with a sentence.
+ * (writers 0: no such group), and only they may have write permission. Returns 0, or -EPERM with an error
+ * message in why.
  */
 int sx_feed_trusted_by(uid_t user, const struct stat *st, gid_t writers, const char *path, char *why,
 		       size_t why_bytes);

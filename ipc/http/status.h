@@ -53,7 +53,8 @@ struct sx_status_server;
 
 /*
  * Binds and listens on a Unix stream socket. The file gets this mode. Replaces a left-over socket file, so
- * the caller must hold the instance's lock. Returns the descriptor, or negative errno with a sentence in why.
+ * the caller must hold the instance's lock. Returns the descriptor, or negative errno with an error message
+ * in why.
  */
 int sx_status_listen(const char *path, unsigned mode, char *why, size_t why_bytes);
 
