@@ -348,10 +348,10 @@ KNOWN = {
          "tape, far": "ground", "sun on the road": "blind space ground",
          "fog, sight": "blind space ground", "dark from": "ground walls", "dirt, right": "ground",
          "night, noise 8": "lost"},
-    "stereo.cost=census": {"patch": "early space ground"},
+    "stereo.cost=census": {"patch": "early space ground", "tape, left": "space ground"},
     "stereo.cost=census48": {"patch": "blind early space ground"},
-    "stereo.cost=census63": {"patch": "early space ground"},
-    "stereo.cost=zncc": {"patch": "early space ground"},
+    "stereo.cost=census63": {"patch": "early space ground", "tape, left": "space ground"},
+    "stereo.cost=zncc": {"patch": "early space ground", "tape, left": "space ground"},
     "stixels.method=dp": {"bonnet masked, black": "shut", "patch": "blind early space ground"},
     "stixels.method=rdp": {"bonnet masked, black": "shut", "patch": "blind early space ground shut lost"},
 }
