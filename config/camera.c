@@ -1,5 +1,5 @@
 /*
- * Sentences on the camera.
+ * Messages about the camera.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -14,21 +14,22 @@
 
 #define BASELINE_MOST_M 1.0
 #define BASELINE_LEAST_M 0.005
-#define MIDDLE 0.25 /* of the width: the principal point lies so far from both sides */
+#define MIDDLE 0.25 /* share of the width: least distance of the principal point from either side */
 /*
- * Both parts of the principal point lie off by the same: images of another size, also within the middle
+ * Share of the image size. If both coordinates of the principal point are below this share, or both are above
+ * 1 minus this share, the values were made for images of another size. This also holds within the middle
  * half.
  */
 #define OFF_MIDDLE 0.36
-#define FOCAL_LEAST 0.2 /* of the width: 136 degrees across */
-#define FOCAL_MOST 5.0	/* 11 degrees */
-#define STRETCH 1.2	/* fx / fy: pixels of cameras are square */
+#define FOCAL_LEAST 0.2 /* share of the width: 136 degrees across */
+#define FOCAL_MOST 5.0	/* share of the width: 11 degrees across */
+#define STRETCH 1.2	/* largest fx / fy: pixels of cameras are square */
 
 /* ---- the size of the images ---- */
 
 /*
- * By how much the images that a principal point is of are larger than these, as it lies about their middle;
- * 0: its parts say different things.
+ * Returns the likely scale factor between the images of the calibration and images of this size, if the
+ * principal point lies near the middle. 0: its two coordinates contradict each other.
  */
 static double likely_factor(double cx, double cy, int width, int height)
 {
@@ -73,7 +74,7 @@ static bool in_middle(double part)
 	return part >= MIDDLE && part <= 1 - MIDDLE;
 }
 
-/* One camera against its own images; false: nothing to ask. */
+/* Compares one camera with its own images. False: no doubt. */
 static bool ask_size(const char *whose, double fx, double fy, double cx, double cy, int width, int height,
 		     char *text, size_t bytes)
 {
@@ -125,7 +126,7 @@ static bool ask_sizes(const struct sx_settings *s, const struct sx_source_info *
 
 /* ---- all ---- */
 
-/* Whose numbers these are. */
+/* Returns the origin of the camera values. */
 static const char *source_of(const struct sx_settings *s)
 {
 	return s->calibration ? s->calibration : "[camera]";
@@ -232,6 +233,6 @@ int sx_camera_questions_before(const struct sx_settings *s,
 		.height = s->source.width ? s->source.height : s->calibration_height,
 	};
 
-	/* which draws its own camera */
+	/* the synthetic source draws with its own camera */
 	return s->source.kind == SX_SOURCE_SYNTHETIC ? 0 : sx_camera_questions(s, &info, ret);
 }

@@ -1,6 +1,5 @@
 /*
- * What there is to say and to ask about the camera of the images that come, before the first of them is
- * matched.
+ * Messages about the camera of the images, and doubts about it, before the first image is matched.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -13,26 +12,27 @@
 #define SX_CAMERA_TEXT_BYTES 512
 
 /*
- * One sentence for the log: fx, baseline, lens, nearest and farthest distance, and what said so. info: of
- * the open source. Thread: any.
+ * Writes a message for the log: fx, baseline, lens, nearest and farthest distance, and the origin of these
+ * values. info: of the open source. Thread: any.
  */
 void sx_camera_tell(const struct sx_settings *s, const struct sx_source_info *info, char *text, size_t bytes);
 
 /*
- * What is possible and unlikely: a baseline above 1 m, numbers of images of another size, KITTI's other
- * pair. One sentence each, without its end; returns how many. info: as above; width 0: the size is not
- * known yet. Nothing is asked about a camera that the source itself has.
+ * Finds values that are possible but unlikely: a baseline above 1 m, values made for another image size,
+ * KITTI's other pair. Writes one message for each, without a full stop, and returns their number. info: as in
+ * sx_camera_tell(); width 0: the size is not known yet. A camera that the source itself provides is not
+ * questioned.
  */
 int sx_camera_questions(const struct sx_settings *s, const struct sx_source_info *info,
 			char ret[SX_CAMERA_QUESTIONS][SX_CAMERA_TEXT_BYTES]);
 
-/* Asks the same before the source is open, by what the configuration says of it. */
+/* Finds the same before the source is open, with the sizes that the configuration gives. */
 int sx_camera_questions_before(const struct sx_settings *s,
 			       char ret[SX_CAMERA_QUESTIONS][SX_CAMERA_TEXT_BYTES]);
 
 /*
- * Does the principal point of a rectified camera lie within images of this size, px? False: text is one
- * sentence on it with the likely factor.
+ * Returns true if the principal point of a rectified camera lies within images of this size, px. Otherwise
+ * writes a message with the likely scale factor.
  */
 bool sx_camera_fits(const struct sx_camera *c, int width, int height, char *text, size_t bytes);
 

@@ -16,7 +16,7 @@
 #define BLANKS " \t,"
 #define LETTERS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-"
 
-/* What is wrong with entry number index, which is text up to length. */
+/* Writes a message about entry number `index`, whose text has `length` bytes. */
 __attribute__((format(printf, 6, 7))) static int classes_refuse(char *why, size_t why_bytes, int index,
 								const char *text, int length,
 								const char *format, ...)
@@ -31,7 +31,7 @@ __attribute__((format(printf, 6, 7))) static int classes_refuse(char *why, size_
 	return -EINVAL;
 }
 
-/* Kind of the word behind the colon, -1: none of them. */
+/* Returns the kind named by the word after the colon; -1: unknown. */
 static int kind_of(const char *word, size_t length)
 {
 	for (int kind = STIXEL_GROUND; kind < STIXEL_UNKNOWN; kind++) {

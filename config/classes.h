@@ -1,5 +1,5 @@
 /*
- * The table of semantic classes: which class a plane of scores is of, and what stixels of it may be.
+ * The table of semantic classes: the class of each plane of scores, and the kind of stixels that it allows.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -17,10 +17,10 @@ struct sx_class_names {
 };
 
 /*
- * Reads "road:ground car sky:sky": names in the order of the planes, each with the kind of its stixels
- * (ground, object, sky; object where it does not say). p and names (may be NULL) are written on success.
- * -EINVAL with a sentence that names the entry: an empty table, more than SX_CLASSES_MAX, a name twice or of
- * other characters than A-Z a-z 0-9 _ . -
+ * Reads "road:ground car sky:sky": names in the order of the planes, each with its kind of stixels (ground,
+ * object or sky; object by default). p and names are written on success only; names may be NULL. Returns
+ * -EINVAL with a message that names the entry if the table is empty, has more than SX_CLASSES_MAX entries,
+ * has a name twice, or has a name with characters other than A-Z a-z 0-9 _ . -
  */
 int sx_classes_parse(const char *text, struct sx_semantic_params *p, struct sx_class_names *names, char *why,
 		     size_t why_bytes);

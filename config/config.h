@@ -1,8 +1,8 @@
 /*
- * The configuration: files and command line in, struct sx_settings out.
+ * The configuration: reads files and the command line into struct sx_settings.
  *
- * Order: NAME.conf, then NAME.conf.d/ *.conf in byte order of their names, then overrides; the last one wins.
- * Nothing is opened but configuration and calibration files.
+ * Order of reading: NAME.conf, then NAME.conf.d/ *.conf in byte order of the names, then overrides. The last
+ * value of a key wins. Only configuration files and calibration files are opened.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -15,62 +15,69 @@
 
 #include "config/settings.h"
 
-#define SX_CONFIG_ERRORS 64  /* sentences kept; further ones are counted */
-#define SX_OVERRIDES_MAX 256 /* -s of the daemon */
+#define SX_CONFIG_ERRORS 64  /* messages kept; further messages are only counted */
+#define SX_OVERRIDES_MAX 256 /* largest number of -s options of the daemon */
 
-/* Sentences for the user, each with file and line or the option it came from. Zeroed: empty. */
+/* Error messages for the user. Each names the file and line, or the option, that caused it. Zeroed: empty. */
 struct sx_errors {
 	char *text[SX_CONFIG_ERRORS];
-	int count; /* sentences in text */
-	int more;  /* that did not fit */
+	int count; /* messages in text */
+	int more;  /* messages that did not fit into text */
 };
 void sx_errors_add(struct sx_errors *e, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* One sentence a line, and how many more there were. */
+/* Prints one message per line, then the number of messages that did not fit. */
 void sx_errors_print(const struct sx_errors *e, FILE *to);
 void sx_errors_finish(struct sx_errors *e);
 
 /*
- * file: the main file, NULL for none (defaults and overrides only). It must exist; its
- * drop-in folder need not.
- * overrides: "SECTION.KEY=VALUE" as of -s, count of them. source_required: a configuration without
- * source.kind is an error (the daemon); stixel-process brings its own images and says false.
- * 0, or -EINVAL with every error found in errors, -ENOENT/-EACCES/... (also a sentence) when file cannot be
- * read, -ENOMEM. *ret is only written on success.
+ * Loads the configuration.
+ * file: main file, or NULL for defaults and overrides only. It must exist; its drop-in folder may be missing.
+ * overrides: `count` texts "SECTION.KEY=VALUE", as given with -s.
+ * source_required: a configuration without source.kind is an error. The daemon passes true. stixel-process
+ * passes false, because it brings its own images.
+ * Returns 0; -EINVAL with every error in errors; -ENOENT, -EACCES, ... (also with a message) if file cannot
+ * be read; -ENOMEM. *ret is written on success only.
  */
 int sx_settings_load(struct sx_settings *ret, const char *file, const char *const *overrides, int count,
 		     bool source_required, struct sx_errors *errors);
 /*
- * The defaults and the overrides, for somebody who has no configuration yet: each value is checked, but not
- * what only the whole can tell, such as a camera without a device. Else as sx_settings_load().
+ * Loads the defaults and the overrides, for a user who has no configuration yet. Each value is checked.
+ * Checks of the whole configuration, such as a camera without a device, are skipped. Returns as
+ * sx_settings_load().
  */
 int sx_settings_template(struct sx_settings *ret, const char *const *overrides, int count,
 			 struct sx_errors *errors);
 struct sx_origins; /* config/option.h */
-/* The same; where each value came from goes to origins. */
+/* Loads as sx_settings_load(), and stores in origins where each value came from. */
 int sx_settings_load_origins(struct sx_settings *ret, struct sx_origins *origins, const char *file,
 			     const char *const *overrides, int count, bool source_required,
 			     struct sx_errors *errors);
-/* The same with a source; files and folders that keys name must exist. A device may come later. */
+/*
+ * Loads as sx_settings_load_origins() with source_required. Files and folders named by keys must exist. A
+ * device may be missing: it may be plugged in later.
+ */
 int sx_settings_load_existing(struct sx_settings *ret, struct sx_origins *origins, const char *file,
 			      const char *const *overrides, int count, struct sx_errors *errors);
 /*
- * Settings that run, changed by "SECTION.KEY=VALUE" as of a set: the rules and sentences of a file, and a key
- * that needs a restart is an error. No file is read but that of camera.calibration, and that only where a key
- * is among them that sx_option_calibrates(). origins: of base; on success of *ret. 0, -EINVAL with
- * errors, -ENOMEM; then *ret and origins are untouched.
+ * Applies live changes "SECTION.KEY=VALUE" to the running settings `base`. The rules and messages are those
+ * of a file, and a key that needs a restart is an error. The only file read is camera.calibration, and only
+ * if one of the changed keys is one for which sx_option_calibrates() is true.
+ * origins: on entry the origins of base, on success those of *ret.
+ * Returns 0, -EINVAL with errors, or -ENOMEM. On failure *ret and origins are unchanged.
  */
 int sx_settings_set(struct sx_settings *ret, struct sx_origins *origins, const struct sx_settings *base,
 		    const char *const *changes, int count, struct sx_errors *errors);
-/* The defaults, without a source; never fails but for -ENOMEM. */
+/* Fills *ret with the defaults, without a source. The only error is -ENOMEM. */
 int sx_settings_init(struct sx_settings *ret);
-/* Texts are copied. -ENOMEM; *ret is then untouched. */
+/* Copies the settings with their texts. On -ENOMEM *ret is unchanged. */
 int sx_settings_copy(struct sx_settings *ret, const struct sx_settings *s);
-/* Frees the texts; accepts a zeroed structure and zeroes it. */
+/* Frees the texts and zeroes the structure. Accepts a zeroed structure. */
 void sx_settings_finish(struct sx_settings *s);
 
 /*
- * What a reload would change. changed counts keys whose value differs, restart those of them that need a
- * restart; their names go to text as "stereo.p1, source.fps", cut with "..." when it is short.
+ * Changes that a reload would make. changed: keys whose value differs. restart: changed keys that need a
+ * restart. live_keys, restart_keys: their names as "stereo.p1, source.fps", cut with "..." if the array is
+ * too short.
  */
 struct sx_settings_diff {
 	int changed, restart;
@@ -79,71 +86,91 @@ struct sx_settings_diff {
 void sx_settings_diff(const struct sx_settings *old, const struct sx_settings *new,
 		      struct sx_settings_diff *ret);
 /*
- * Are images of this source rectified and measured the same way? Of a calibration file its content counts,
- * with the size of images that it is for.
+ * Returns true if a and b rectify and measure images of this source in the same way. Of a calibration file
+ * the content is compared, and the image size that the file is made for.
  */
 bool sx_settings_same_camera(const struct sx_settings *a, const struct sx_settings *b,
 			     const struct sx_source_info *info);
 /*
- * Moves the values of the keys that can change live, and what a calibration file says, from new to s; new is
- * fit for sx_settings_finish().
+ * Moves from new to s the values of the live keys and the content of the calibration file. The caller then
+ * frees new with sx_settings_finish().
  */
 void sx_settings_take_live(struct sx_settings *s, struct sx_settings *new);
-/* Before it: the origins of those keys, and of all whose values are the same. */
+/*
+ * Copies the origins of the live keys and of the keys whose values are equal. Call it before
+ * sx_settings_take_live().
+ */
 void sx_origins_take_live(struct sx_origins *origins, const struct sx_origins *from,
 			  const struct sx_settings *s, const struct sx_settings *new);
 
 /*
- * Everything that needs the size of the images: sx_params_check(), and the size and the principal point of
- * the calibration file against it. -EINVAL with a sentence in why. To be asked when the source is open.
- * width, height: of the source's images; raw ones where s->rectify.
+ * Runs the checks that need the image size: sx_params_check(), and the size and the principal point in the
+ * calibration file. Call it when the source is open. width, height: size of the source's images, px; of the
+ * raw images if s->rectify. Returns 0, or -EINVAL with a message in why.
  */
 int sx_settings_check_size(const struct sx_settings *s, int width, int height, char *why, size_t why_bytes);
-/* By what images of this source become a rectified pair; NULL: they are one. Belongs to s or the source. */
+/*
+ * Returns the rig that rectifies the images of this source; NULL: the images are rectified already. The rig
+ * belongs to s or to the source.
+ */
 const struct sx_rig *sx_settings_rig(const struct sx_settings *s, const struct sx_source_info *info);
-/* The camera of what is matched, rectified if need be. Belongs to s or the source. */
+/*
+ * Returns the camera of the images that are matched, after rectification if any. It belongs to s or to the
+ * source.
+ */
 const struct sx_camera *sx_settings_camera(const struct sx_settings *s, const struct sx_source_info *info);
 /*
- * Of contexts for pairs of this source: size, format, parameters with the camera that belongs to them, and
- * how they are rectified. All else is 0.
+ * Returns the configuration of a context for pairs of this source: size, pixel format, parameters with the
+ * matching camera, and rectification. All other members are 0.
  */
 struct sx_context_config sx_settings_context(const struct sx_settings *s, const struct sx_source_info *info);
-/* Images that output.planes means, as bits 1u << enum stixel_plane: two at most, as a frame has room for. */
+/*
+ * Returns the images that output.planes selects, as bits 1u << enum stixel_plane. At most two bits are set,
+ * because a frame has room for two images.
+ */
 unsigned sx_settings_images(enum sx_planes planes);
-/* One sentence for the log on images that are rectified; false: they are not, text is as it was. */
+/*
+ * Writes a message for the log about rectified images. False: the images are not rectified, and text is
+ * unchanged.
+ */
 bool sx_settings_tell_rectified(const struct sx_settings *s, const struct sx_source_info *info, char *text,
 				size_t bytes);
 
-/* A section for --help-keys: keys, ranges, defaults, at most 79 columns wide; NULL: all but [model]. */
+/*
+ * Prints a section for --help-keys: keys, ranges and defaults, at most 79 columns wide. NULL: all sections
+ * except [model].
+ */
 void sx_config_help(const char *section, FILE *to);
 /*
- * A commented file with every key: help, range, default, value. Loading it gives the same settings. A key
- * that must be given and was not is a comment. all: with keys of [model] that have their default, too.
+ * Prints a commented configuration file with every key: help, range, default and value. Loading the file
+ * gives the same settings. A key that must be given but was not is printed as a comment. all: includes keys
+ * of [model] that have their default.
  */
 void sx_config_print(const struct sx_settings *s, bool all, FILE *to);
 /*
- * {"source": {"fps": {"value": 30, "default": 0, "unit": "1/s", "restart": true, "from": "default", "live":
- * false}, ...}, ...} for GET /config. live: set live; without origins neither that nor from. A key of [model]
- * is also in the section that it had before, with "now": "model.KEY".
+ * Prints {"source": {"fps": {"value": 30, "default": 0, "unit": "1/s", "restart": true, "from": "default",
+ * "live": false}, ...}, ...} for GET /config. live: the value was set at run time. If origins is NULL, "live"
+ * and "from" are omitted. A key of [model] also appears in its former section, with "now": "model.KEY".
  */
 void sx_config_json(const struct sx_settings *s, const struct sx_origins *origins, FILE *to);
 /*
- * {"stereo.p1": {"value": "8", "default": "0", "restart": false, "from": "set stereo.p1=8", "live": true},
- * ...}: every value as a file takes it. A key of [model] also has its name of before, with "now" as above.
+ * Prints {"stereo.p1": {"value": "8", "default": "0", "restart": false, "from": "set stereo.p1=8", "live":
+ * true}, ...}. Each value is written as in a configuration file. A key of [model] also appears under its
+ * former name, with "now" as in sx_config_json().
  */
 void sx_config_json_texts(const struct sx_settings *s, const struct sx_origins *origins, FILE *to);
 /*
- * {"stereo.p1": {"kind": "int", "allowed": "0..255", "min": 0, "max": 255, "change": "contexts", "help":
- * "..."}, ...}: what the table says of every key; kind is bool, int, real, text, choice, size. Numbers have
- * min, max and, if there is one, unit; choices have words. change: see sx_option_change_name(). all: with
- * [model], by the names of sx_config_json_texts(); else the keys that a user meets.
+ * Prints the option table: {"stereo.p1": {"kind": "int", "allowed": "0..255", "min": 0, "max": 255, "change":
+ * "contexts", "help": "..."}, ...}. kind is bool, int, real, text, choice or size. Numbers have min and max,
+ * and unit if there is one. Choices have words. change: see sx_option_change_name(). all: includes [model],
+ * under the names of sx_config_json_texts(); otherwise only the keys meant for users.
  */
 void sx_config_json_options(bool all, FILE *to);
-/* {"stereo": "matching: from the pair to disparity", ...}. all: with [model]. */
+/* Prints the sections: {"stereo": "matching: from the pair to disparity", ...}. all: includes [model]. */
 void sx_config_json_sections(bool all, FILE *to);
-/* A string as JSON writes it, in quotes. */
+/* Prints a string as JSON, in quotes. */
 void sx_config_json_string(const char *text, FILE *to);
-/* scdoc input of stixeld.conf(5), without [model]. */
+/* Prints the scdoc source of stixeld.conf(5), without [model]. */
 void sx_config_man(FILE *to);
 
 #endif

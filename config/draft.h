@@ -9,13 +9,16 @@
 #include "config/config.h"
 #include "config/option.h"
 
-/* path: as the loader names it, FILE.d/NAME.conf. Both are the caller's, and nothing of them is kept. */
+/*
+ * A drop-in as text. path: as the loader names it, FILE.d/NAME.conf. The caller owns both texts; the loader
+ * keeps no pointer to them.
+ */
 struct sx_draft {
 	const char *path, *text;
 };
 /*
- * As sx_settings_load_origins() for the daemon, as if the draft were there, in its place among the other
- * drop-ins, instead of one of its name. NULL: without one.
+ * Loads as sx_settings_load_origins() does for the daemon, as if the draft existed in its place among the
+ * drop-ins. It replaces a drop-in of the same name. draft NULL: no draft.
  */
 int sx_settings_load_draft(struct sx_settings *ret, struct sx_origins *origins, const char *file,
 			   const struct sx_draft *draft, const char *const *overrides, int count,

@@ -1,5 +1,5 @@
 /*
- * A list of sentences for the user.
+ * A list of error messages for the user.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -23,7 +23,7 @@ void sx_errors_add(struct sx_errors *e, const char *format, ...)
 	va_start(args, format);
 	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
-	/* what a file or an argument contained must not move the terminal's cursor */
+	/* control characters in a file or an argument must not reach the terminal */
 	sx_make_printable(text);
 	e->text[e->count] = strdup(text);
 	if (e->text[e->count])

@@ -1,5 +1,5 @@
 /*
- * One key of a configuration: finds its row, reads its value, remembers where it was set.
+ * One key of a configuration: finds its row, reads its value, stores its origin.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -50,7 +50,10 @@ bool sx_load_unknown_section(struct sx_load *l, const char *section, const char 
 	return true;
 }
 
-/* Nearest key of the section, else of the table; a key of another section in its place is near. */
+/*
+ * Reports an unknown key. Names the section that has this key; otherwise the nearest key, in this section
+ * first.
+ */
 static void tell_unknown_key(struct sx_load *l, const char *section, const char *key, const char *where)
 {
 	const struct sx_option *elsewhere = sx_option_find(NULL, key), *best = NULL;
@@ -81,8 +84,8 @@ static void tell_unknown_key(struct sx_load *l, const char *section, const char 
 }
 
 /*
- * A folder as it is named from anywhere; NULL and "" are where this runs. As it is where that cannot be told,
- * or has a comma, which parts two names.
+ * Makes a folder absolute. folder NULL or "" means the working directory. If the working directory is
+ * unknown, or contains a comma, folder is returned unchanged: a comma separates two file names.
  */
 static const char *whole_folder(const char *folder, char *buf, size_t bytes)
 {
@@ -97,9 +100,9 @@ static const char *whole_folder(const char *folder, char *buf, size_t bytes)
 }
 
 /*
- * A calibration file is named relative to the file that names it, or to where this runs where none does;
- * whole, it still is that file in a configuration that is printed. What does not fit here is too long for an
- * option, too.
+ * Makes the name of a calibration file absolute, so that a printed configuration names the same file. The
+ * name is relative to the folder of the configuration file, or to the working directory if no file gave it. A
+ * name that does not fit into buf is also too long for an option.
  */
 static const char *with_folder(const char *value, const char *folder, char *buf, size_t bytes)
 {
@@ -113,7 +116,7 @@ static const char *with_folder(const char *value, const char *folder, char *buf,
 		return value;
 	gap = folder[strlen(folder) - 1] == '/' ? "" : "/";
 	n = snprintf(buf, bytes, "%s%s%s", *value == '/' ? "" : folder, *value == '/' ? "" : gap, value);
-	/* one file, whose name may have a comma */
+	/* one file, whose name may contain a comma */
 	if (n < 0 || (size_t)n >= bytes || !comma || access(buf, F_OK) == 0)
 		return n >= 0 ? buf : value;
 	n = snprintf(buf, bytes, "%s%s%.*s", *value == '/' ? "" : folder, *value == '/' ? "" : gap,
@@ -124,7 +127,10 @@ static const char *with_folder(const char *value, const char *folder, char *buf,
 	return n >= 0 ? buf : value;
 }
 
-/* A live change answers with the key's name; a draft is read besides the files. */
+/*
+ * Logs that a key has moved to another section. Silent for a live change, whose answer names the key, and for
+ * a draft, which is read in addition to the files.
+ */
 static void tell_moved(const struct sx_load *l, const struct sx_option *o, const char *section,
 		       const char *where)
 {
@@ -153,7 +159,7 @@ void sx_load_set(struct sx_load *l, const char *section, const char *key, const 
 	}
 	origin = &l->origins[i];
 	if (l->file &&
-	    origin->file == l->file) { /* twice in one file is an oversight; drop-ins are for changing */
+	    origin->file == l->file) { /* twice in one file is a mistake; a drop-in may change a key */
 		sx_errors_add(l->errors, "%s: [%s] %s: found '%s', but it is already set at %s", where,
 			      section, key, value, origin->where);
 		return;

@@ -1,5 +1,5 @@
 /*
- * Loading the configuration: the calibration file, and what only the whole can tell.
+ * Checks while loading the configuration: the calibration file, and the configuration as a whole.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -16,12 +16,15 @@
 #include "config/load_priv.h"
 #include "stages/params_check.h"
 
-#define PLACES 3 /* that are told with one sentence */
-/* What a calibration file says as well. */
+#define PLACES 3 /* largest number of places in one message */
+/* Keys of [camera] whose values the calibration file also has. */
 static const char *const camera_keys[] = {"fx", "fy", "cx", "cy", "baseline_m"};
 #define BASELINE 4
 
-/* Was this key of [camera] said before the file was named? The last one wins; within one file neither is. */
+/*
+ * Returns true if this key of [camera] was set before the calibration file was named. The last one wins. If
+ * both are in one file, neither is earlier.
+ */
 static bool is_earlier(const struct sx_load *l, const char *key)
 {
 	const int of_key = l->origins[sx_load_index_of("camera", key)].file;
@@ -46,7 +49,7 @@ static void check_beside_calibration(struct sx_load *l, const char *key)
 			      also, key, l->settings.calibration, where ? where : "default");
 }
 
-/* Does a path have a folder of this name, or end in it? */
+/* Returns true if a path contains a folder of this name, or ends in it. */
 static bool has_folder(const char *path, const char *name)
 {
 	const char *at = strstr(path, name);
@@ -54,7 +57,7 @@ static bool has_folder(const char *path, const char *name)
 	return at && (at == path || at[-1] == '/') && strchr("/", at[strlen(name)]);
 }
 
-/* The pair that a source of KITTI's files reads, by the names of its folders. */
+/* Finds out from the folder names which of KITTI's pairs the source reads. */
 static enum sx_calibration_pair pair_of(const struct sx_source_params *s)
 {
 	static const char *const grey[] = {"image_0", "image_00"};
@@ -143,7 +146,7 @@ void sx_load_check_rectify(struct sx_load *l, bool read)
 	const struct sx_rectify_params *p = &s->rectification;
 	const char *at = sx_load_set_at(l, "camera", "rectify"),
 		   *alpha = sx_load_set_at(l, "camera", "rectify_alpha");
-	/* raw cameras of the synthetic source: it says how itself */
+	/* raw cameras of the synthetic source, which provides its own rig */
 	const bool known = s->source.kind == SX_SOURCE_SYNTHETIC && s->source.lenses &&
 			   strcmp(s->source.lenses, "ideal"),
 		   drawn = known && !s->calibration && p->choice != SX_RECTIFY_NO;
@@ -168,13 +171,16 @@ void sx_load_check_rectify(struct sx_load *l, bool read)
 	s->source.rectified_height = drawn ? p->height : 0;
 }
 
-/* Was a value given and refused? It is told already; nothing more is said about it. */
+/*
+ * Returns true if a value was given and refused. The refusal is reported already; further checks then skip
+ * the key.
+ */
 static bool refused(const struct sx_load *l, const char *section, const char *key)
 {
 	return sx_load_set_at(l, section, key) && !l->origins[sx_load_index_of(section, key)].good;
 }
 
-/* A camera's metres must never come from the defaults. */
+/* Requires the camera's values: lengths in metres must never come from the defaults. */
 static void check_camera_given(struct sx_load *l)
 {
 	const struct sx_camera *c = &l->settings.params.camera;
@@ -208,7 +214,8 @@ static void check_exists(struct sx_load *l, const char *section, const char *key
 }
 
 /*
- * Looks for no camera, which may be plugged in later, and not for the calibration file, which has been read.
+ * Checks that files exist. Cameras are not checked, because they may be plugged in later. The calibration
+ * file is not checked, because it was read already.
  */
 static void check_files_exist(struct sx_load *l)
 {
@@ -222,7 +229,7 @@ static void check_files_exist(struct sx_load *l)
 	check_exists(l, "power", "root", s->power.root);
 }
 
-/* What each kind of source needs to know where its images are. */
+/* Checks that each kind of source has the keys that say where its images are. */
 static void check_places(struct sx_load *l)
 {
 	const struct sx_source_params *s = &l->settings.source;
@@ -262,7 +269,7 @@ static void check_places(struct sx_load *l)
 			sx_load_set_at(l, "source", "right"), s->right);
 }
 
-/* Between -1 (as it is) and 0 (automatic, or none) nothing has a meaning. */
+/* Refuses values between -1 (unchanged) and 0 (automatic, or none), which have no meaning. */
 static void check_keep(struct sx_load *l, const char *key, double value)
 {
 	if (value < 0 && value != SX_CONTROL_KEEP && !refused(l, "source", key))
@@ -270,7 +277,7 @@ static void check_keep(struct sx_load *l, const char *key, double value)
 			      sx_load_set_at(l, "source", key), key, value);
 }
 
-/* As names of instances (ipc/instance.h). */
+/* Returns true if the name is valid for a ring. The rules are those of instance names (ipc/instance.h). */
 static bool name_of_ring(const char *name)
 {
 	size_t n = strlen(name);
@@ -288,7 +295,10 @@ static void check_ring_name(struct sx_load *l, const char *section, const char *
 			      sx_load_set_at(l, section, "source"), section, name);
 }
 
-/* The table is looked at also when nobody writes scores: stixel-process may be given some. */
+/*
+ * Reads the table of classes. It is checked even if no process writes scores, because stixel-process may be
+ * given scores.
+ */
 static void take_classes(struct sx_load *l)
 {
 	const struct sx_semantics_params *s = &l->settings.semantics;
@@ -305,7 +315,10 @@ static void take_classes(struct sx_load *l)
 	check_ring_name(l, "semantics", s->source);
 }
 
-/* Programs that need no [source] need no ring either: their maps are files. */
+/*
+ * Checks that an external matcher has a ring. Programs that need no [source] need no ring: they read maps
+ * from files.
+ */
 static void check_external(struct sx_load *l, bool source_required)
 {
 	check_ring_name(l, "external", l->settings.external.source);
@@ -318,7 +331,7 @@ static void check_external(struct sx_load *l, bool source_required)
 			sx_load_set_at(l, "stereo", "matcher"));
 }
 
-/* One more place, unless it is there. */
+/* Adds a place, unless the list already contains it. */
 static void add_place(const char **places, size_t *count, const char *place)
 {
 	for (size_t i = 0; i < *count; i++)
@@ -329,8 +342,8 @@ static void add_place(const char **places, size_t *count, const char *place)
 }
 
 /*
- * Says what sx_params_check() says, and before it where the keys were set that it names: some are defaults. A
- * name without a section is of the section that was named last.
+ * Adds the message of sx_params_check(), preceded by the places where the named keys were set. Keys with
+ * their default have no place. A name without a section belongs to the section that was named last.
  */
 static void add_with_places(struct sx_load *l, const char *why)
 {
@@ -347,7 +360,7 @@ static void add_with_places(struct sx_load *l, const char *why)
 		else if (sx_load_set_at(l, section, word) && !refused(l, section, word))
 			add_place(places, &count, sx_load_set_at(l, section, word));
 	}
-	/* who sets something live knows where */
+	/* a live change needs no place: the client knows what it has set */
 	for (size_t i = 0; i < count && !l->live; i++)
 		used += (size_t)snprintf(where + used, sizeof(where) - used, "%s%s", i ? ", " : "",
 					 places[i]);
@@ -374,7 +387,7 @@ void sx_load_check(struct sx_load *l, bool source_required)
 	check_external(l, source_required);
 	if (sx_log_levels_parse(&levels, s->log_levels ? s->log_levels : "", why, sizeof(why)) < 0)
 		sx_errors_add(l->errors, "%s: [log] levels: %s", sx_load_set_at(l, "log", "levels"), why);
-	/* without a size the largest stands in: every width that a key can say fits into it */
+	/* without a size, check the largest one: every width that a key allows fits into it */
 	if (sx_params_check(&s->params, width ? width : 4096, height ? height : 2160, why, sizeof(why)) < 0)
 		add_with_places(l, why);
 	if (s->source.width && !sx_settings_size_fits(s, s->source.width, s->source.height, why, sizeof(why)))

@@ -23,7 +23,9 @@ static int byte_order(const struct dirent **a, const struct dirent **b)
 	return strcmp((*a)->d_name, (*b)->d_name);
 }
 
-/* Reads the draft if its turn is before the drop-in next, or in its place; NULL: behind all. */
+/*
+ * Reads the draft if it belongs before the drop-in `next`, or replaces it. next NULL: after the last drop-in.
+ */
 static int load_draft(struct sx_load *l, const char *folder, const char *next, bool *done)
 {
 	const size_t n = strlen(folder);
@@ -128,7 +130,7 @@ int sx_settings_init(struct sx_settings *ret)
 	return 0;
 }
 
-/* Which checks follow when all files were read. */
+/* Checks of the whole configuration, made after all files were read. */
 enum whole { WHOLE_TEMPLATE, WHOLE_WITHOUT_SOURCE, WHOLE_WITH_SOURCE, WHOLE_EXISTING };
 
 static void copy_origins(const struct sx_load *l, struct sx_origins *ret)
@@ -137,7 +139,7 @@ static void copy_origins(const struct sx_load *l, struct sx_origins *ret)
 		memcpy(ret->where[i], l->origins[i].where, SX_WHERE_BYTES);
 }
 
-/* Ends a load: the settings to ret, or the errno why not. */
+/* Ends a load: moves the settings to ret, or returns the error. */
 static int load_end(struct sx_load *l, int r, struct sx_settings *ret, struct sx_origins *origins)
 {
 	if (l->out_of_memory)
@@ -178,7 +180,7 @@ static int load_settings(struct sx_settings *ret, struct sx_origins *origins, co
 	l->file = 0;
 	for (int i = 0; i < count; i++)
 		load_override(l, overrides[i]);
-	/* errors of the whole configuration mean something only if all of it was read */
+	/* check the whole configuration only if all of it was read */
 	if (r == 0) {
 		bool read;
 
@@ -213,7 +215,7 @@ int sx_settings_load_draft(struct sx_settings *ret, struct sx_origins *origins, 
 	return load_settings(ret, origins, file, draft, overrides, count, WHOLE_WITH_SOURCE, errors);
 }
 
-/* Is a key among the changes that a calibration has to do with? */
+/* Returns true if one of the changed keys affects the calibration. */
 static bool sets_calibration(const struct sx_load *l)
 {
 	for (int i = 0; i < sx_option_count; i++)
@@ -238,7 +240,7 @@ int sx_settings_set(struct sx_settings *ret, struct sx_origins *origins, const s
 	for (int i = 0; i < sx_option_count; i++) {
 		memcpy(l->origins[i].where, origins->where[i], SX_WHERE_BYTES);
 		l->origins[i].good = true;
-		l->origins[i].file = 1; /* before the changes, which are 0 */
+		l->origins[i].file = 1; /* counts as set in a file, before the changes, which are overrides */
 	}
 	for (int i = 0; i < count; i++)
 		load_override(l, changes[i]);

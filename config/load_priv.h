@@ -1,5 +1,5 @@
 /*
- * A configuration while it is being read: the settings so far, and where each came from.
+ * A configuration while it is being read: the settings so far and the origin of each value.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -11,9 +11,12 @@
 #include "config/option.h"
 
 #define SX_CONFIG_FILE_BYTES (256 * 1024)
-#define SX_CONFIG_FILES 256 /* drop-ins of one instance */
+#define SX_CONFIG_FILES 256 /* largest number of drop-ins of one instance */
 
-/* where: as in struct sx_origins. file: index of the file, 0 for overrides, which come after all files. */
+/*
+ * Origin of a value. where: as in struct sx_origins. file: number of the file; 0: an override, which is read
+ * after all files.
+ */
 struct sx_origin {
 	char where[SX_WHERE_BYTES];
 	int file;
@@ -23,45 +26,56 @@ struct sx_origin {
 struct sx_load {
 	struct sx_settings settings;
 	struct sx_errors *errors;
-	int file;	 /* counts files from 1 */
-	const char *how; /* overrides came: "-s", "set" */
+	int file;	 /* number of the current file, from 1 */
+	const char *how; /* how overrides were given: "-s" or "set" */
 	bool live;	 /* only keys that can change live are allowed */
-	bool look;	 /* for the files that keys name */
+	bool look;	 /* check that files named by keys exist */
 	bool out_of_memory;
-	const struct sx_draft *draft; /* NULL: none */
+	const struct sx_draft *draft; /* a drop-in that is not written yet; NULL: none */
 	struct sx_origin origins[SX_OPTION_MAX];
 };
 
-/* Row of a key in sx_options, -1: there is none. */
+/* Returns the row of a key in sx_options; -1: none. */
 int sx_load_index_of(const char *section, const char *key);
-/* Where a key was set, NULL: it is the default. */
+/* Returns the place where a key was set; NULL: the key has its default. */
 const char *sx_load_set_at(const struct sx_load *l, const char *section, const char *key);
 /*
- * The calibration file against what is given beside it, then into the settings: what was said before the file
- * was named gives way to it. False: it cannot be used.
+ * Reads the calibration file, checks it against the keys given beside it, and stores it in the settings. It
+ * replaces values of keys that were set before the file was named. False: the file cannot be used.
  */
 bool sx_load_calibration(struct sx_load *l);
-/* Settings that run, before that: nothing in them is of a calibration file any more. */
+/*
+ * Clears everything in running settings that came from a calibration file. Call it before
+ * sx_load_calibration().
+ */
 void sx_load_forget_calibration(struct sx_load *l);
-/* After that, which was read or not: what else is said about rectifying makes sense with it. */
+/*
+ * Checks the keys of rectification. Call it after sx_load_calibration(). read: the calibration file was read.
+ */
 void sx_load_check_rectify(struct sx_load *l, bool read);
-/* What only the whole can tell. */
+/* Checks the configuration as a whole, after all keys were read. */
 void sx_load_check(struct sx_load *l, bool source_required);
 /*
- * One KEY = VALUE: finds the row, reads the value, remembers where it came from; everything wrong becomes
- * a sentence. where: as in struct sx_origin. folder: of the file, for relative names of calibration
- * files; NULL: as they are.
+ * Sets one KEY = VALUE: finds the row, reads the value and stores its origin. Every fault adds an error
+ * message. where: as in struct sx_origin. folder: folder of the configuration file, for relative names of
+ * calibration files; NULL: the names are used unchanged.
  */
 void sx_load_set(struct sx_load *l, const char *section, const char *key, const char *value,
 		 const char *where, const char *folder);
-/* Says that a section does not exist, with the nearest one that does. False: it exists. */
+/*
+ * Adds an error message with the nearest known section if the section does not exist. False: the section
+ * exists.
+ */
 bool sx_load_unknown_section(struct sx_load *l, const char *section, const char *where);
 /*
- * Reads one file. Negative errno when it cannot be read (a sentence is there);
- * errors inside only make sentences.
+ * Reads one file. Returns a negative errno, with a message, if the file cannot be read. Faults inside the
+ * file only add messages.
  */
 int sx_load_file(struct sx_load *l, const char *path);
-/* Images of that size and the one in the calibration file, if it has one; false with a sentence. */
+/*
+ * Returns false with a message if images of this size, px, do not fit the size or the camera in the
+ * calibration file.
+ */
 bool sx_settings_size_fits(const struct sx_settings *s, int width, int height, char *why, size_t why_bytes);
 
 #endif

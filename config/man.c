@@ -1,5 +1,5 @@
 /*
- * Writes the scdoc source of stixeld.conf(5) while building: the option table is the man page.
+ * Writes the scdoc source of stixeld.conf(5) at build time from the option table.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,5 +1,5 @@
 /*
- * Text in scdoc's language.
+ * Prints text in scdoc's language.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

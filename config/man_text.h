@@ -1,5 +1,5 @@
 /*
- * Text in scdoc's language, of which man pages are made.
+ * Text in scdoc's language, the source of man pages.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -9,8 +9,8 @@
 #include <stdio.h>
 
 /*
- * Text with what scdoc marks up by made harmless. A line that begins with one of "#[-|"
- * would still mean something.
+ * Prints text with scdoc's markup characters escaped. A line that begins with one of "#[-|" is not escaped
+ * and would still be markup.
  */
 void sx_man_text(const char *text, FILE *to);
 

@@ -1,5 +1,5 @@
 /*
- * In place of parse.c in a build of the engines alone, which has no inih: settings are given by -s.
+ * Replaces parse.c in a build of the engines alone, which has no inih. Settings are given by -s.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,6 +1,6 @@
 /*
- * The option table. Every key of the configuration exists once, here. A row comes together with the code that
- * obeys it: an option that does nothing is worse than none.
+ * The option table. Each key of the configuration has exactly one row. Add a row only together with the code
+ * that uses its value: an option without effect is worse than none.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -10,12 +10,12 @@
 #define AT(field, type) \
 	_Generic(&((struct sx_settings *)NULL)->field, type * : offsetof(struct sx_settings, field))
 
-/* Section that a key of [model] had before; rows take it from here. */
+/* Former section of the keys of [model]; the rows take it from this macro. */
 #define WAS NULL
 
 /*
- * Default of a number that is left open: sx_stereo_resolve() fills in the best value for cost and paths, whose
- * only table is best_penalties in stages/params/params.c.
+ * Default of a number that is left open. sx_stereo_resolve() fills in the best value for the cost and the
+ * number of paths. These values are in one table: best_penalties in stages/params/params.c.
  */
 #define BEST "0"
 
@@ -50,7 +50,7 @@
 	{                                                                                      \
 		.kind = SX_OPTION_CHOICE, .words = (w), COMMON(s, k, AT(field, type), d, c, h) \
 	}
-/* field: the structure that holds int width, height, in this order */
+/* field: the structure with int width, height, in this order */
 #define SIZE(s, k, field, d, c, h)                                                  \
 	{                                                                           \
 		.kind = SX_OPTION_SIZE, COMMON(s, k, AT(field.width, int), d, c, h) \
@@ -180,7 +180,7 @@ const struct sx_section sx_sections[] = {
 };
 const int sx_section_count = sizeof(sx_sections) / sizeof(sx_sections[0]);
 
-#define P_MIN 0.000001 /* probabilities are neither 0 nor 1 */
+#define P_MIN 0.000001 /* a probability is neither 0 nor 1 */
 #define P_MAX 0.999999
 
 const struct sx_option sx_options[] = {

@@ -1,6 +1,6 @@
 /*
- * One configuration file. inih splits the lines; this reader hands it one clean line at a time, so that line
- * numbers are ours, every bad line is reported, and nothing is cut silently.
+ * Reads one configuration file. inih splits the lines. This reader passes it one clean line at a time. So
+ * line numbers are ours, every bad line is reported, and no line is cut silently.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -22,9 +22,9 @@
 struct parse {
 	struct sx_load *load;
 	const char *path;
-	char *at, *end; /* what is left of the file */
+	char *at, *end; /* part of the file that is not read yet */
 	int line;
-	bool skip; /* in a section that does not exist */
+	bool skip; /* the current section does not exist; ignore its keys */
 	char where[288], folder[PATH_MAX], section[SECTION_BYTES];
 };
 
@@ -33,7 +33,7 @@ static void fault(struct parse *p, const char *text)
 	sx_errors_add(p->load->errors, "%s: %s", p->where, text);
 }
 
-/* [name], nothing behind it but a comment. Remembers the name. False: said what is wrong. */
+/* Reads a line "[name]" with at most a comment after it, and stores the name. False: a fault was reported. */
 static bool take_section(struct parse *p, const char *line)
 {
 	size_t length = strcspn(line + 1, "]");
@@ -59,7 +59,7 @@ static bool take_section(struct parse *p, const char *line)
 	return true;
 }
 
-/* Anything in the bytes of a line that no setting can hold? */
+/* Reports bytes in a line that no setting can hold. Returns true if there are any. */
 static bool bad_bytes(struct parse *p, const char *line, size_t length)
 {
 	char text[80];
@@ -78,7 +78,7 @@ static bool bad_bytes(struct parse *p, const char *line, size_t length)
 	return false;
 }
 
-/* Is this line for inih? Comments, blank and bad lines are not. */
+/* Returns true if the line is for inih. Comments, blank lines and bad lines are not. */
 static bool check_line(struct parse *p, const char *line, size_t length, int room)
 {
 	char text[160];
@@ -104,8 +104,8 @@ static bool check_line(struct parse *p, const char *line, size_t length, int roo
 }
 
 /*
- * ini_reader: the next line that inih may see. Never a blank at the start: inih would
- * join it to the line before.
+ * ini_reader: returns the next line for inih. The line never starts with a blank, because inih would join it
+ * to the line before.
  */
 static char *next_line(char *to, int room, void *stream)
 {
@@ -127,7 +127,7 @@ static char *next_line(char *to, int room, void *stream)
 		while (line < end && (*line == ' ' || *line == '\t'))
 			line++;
 		length = (size_t)(end - line);
-		*end = 0; /* the newline, or the 0 behind the file */
+		*end = 0; /* the newline, or the 0 after the file */
 		if (!check_line(p, line, length, room))
 			continue;
 		memcpy(to, line, length);
@@ -149,7 +149,7 @@ static int take_key(void *user, const char *section, const char *key, const char
 	return 1;
 }
 
-/* For who asks which files these settings are of. */
+/* Remembers the files of these settings, for programs that list them. */
 static void remember_file(struct sx_load *l, const char *path)
 {
 	size_t used = l->settings.files ? strlen(l->settings.files) : 0, bytes = used + strlen(path) + 2;
@@ -163,7 +163,7 @@ static void remember_file(struct sx_load *l, const char *path)
 	l->settings.files = files;
 }
 
-/* The file of this path, or what is to become it. */
+/* Reads the file at this path, or the text of the draft that would replace it. */
 static int read_file(const struct sx_draft *draft, const char *path, char **text, size_t *size, char *why,
 		     size_t why_bytes)
 {
@@ -178,7 +178,7 @@ static int read_file(const struct sx_draft *draft, const char *path, char **text
 	return 0;
 }
 
-/* Is it /dev/null, as links to it mask files of systemd's? */
+/* Returns true if path is /dev/null. With systemd, a link to /dev/null masks a file. */
 static bool is_null(const char *path)
 {
 	struct stat st;
@@ -195,7 +195,7 @@ int sx_load_file(struct sx_load *l, const char *path)
 	int r;
 
 	l->file++;
-	if (is_null(path)) /* /dev/null is an empty file, and has no drop-ins */
+	if (is_null(path)) /* /dev/null counts as an empty file without drop-ins */
 		return 0;
 	r = read_file(l->draft, path, &text, &size, why, sizeof(why));
 	if (r < 0) {
@@ -208,11 +208,12 @@ int sx_load_file(struct sx_load *l, const char *path)
 	p.at = text;
 	p.end = text + size;
 #ifdef SX_INIH_RUNTIME_LIMITS
-	ini_max_line = 1024; /* of its buffer; where it is fixed, the library's own limit is told */
+	/* size of its buffer; if the library fixes it, errors name the library's limit */
+	ini_max_line = 1024;
 #endif
 	if (ini_parse_stream(next_line, &p, take_key, &p))
 		sx_errors_add(l->errors, "%s: cannot be parsed",
-			      path); /* every line was checked: cannot happen */
+			      path); /* cannot happen: every line was checked */
 	free(text);
 	return 0;
 }

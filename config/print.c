@@ -1,5 +1,5 @@
 /*
- * What the option table looks like to people and programs: --help-keys, --print-config, man page, JSON.
+ * Prints the option table for users and programs: --help-keys, --print-config, man page, JSON.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -11,10 +11,12 @@
 #include "config/option.h"
 #include "config/wrap.h"
 
-/* Longest text of a default: its value twice, and the words around it. */
+/* Longest text of a default: two values and the words between them, bytes. */
 #define DEFAULT_BYTES (2 * SX_OPTION_TEXT_BYTES + 64)
 
-/* Writes what engines compute with by default: where a default leaves the value open (BEST), the best one. */
+/*
+ * Writes the value that engines use by default. If the default is left open (BEST), this is the best value.
+ */
 static void write_resolved(const struct sx_option *o, char text[SX_OPTION_TEXT_BYTES])
 {
 	struct sx_settings s;
@@ -27,7 +29,7 @@ static void write_resolved(const struct sx_option *o, char text[SX_OPTION_TEXT_B
 	sx_settings_finish(&s);
 }
 
-/* "7", "empty", "0 (12 with the other defaults)"; not for a key that must be given. */
+/* Writes a default: "7", "empty", "0 (12 with the other defaults)". Not for a key that must be given. */
 static void write_default(const struct sx_option *o, char text[DEFAULT_BYTES])
 {
 	char resolved[SX_OPTION_TEXT_BYTES];
@@ -41,7 +43,9 @@ static void write_default(const struct sx_option *o, char text[DEFAULT_BYTES])
 
 #define LIMITS_BYTES (SX_OPTION_ALLOWED_BYTES + DEFAULT_BYTES + 64)
 
-/* "1..255 px; default 7", "csct, census; default csct", "text; no default, must be given" */
+/*
+ * Writes the limits: "1..255 px; default 7", "csct, census; default csct", "text; no default, must be given".
+ */
 static void limits_of(const struct sx_option *o, char text[LIMITS_BYTES])
 {
 	char allowed[SX_OPTION_ALLOWED_BYTES], initial[DEFAULT_BYTES] = "";
@@ -54,7 +58,7 @@ static void limits_of(const struct sx_option *o, char text[LIMITS_BYTES])
 		 sx_option_changes_live(o) ? "; changes live" : "");
 }
 
-/* Left column: as wide as the longest key of the section needs. */
+/* Returns the width of the left column, from the longest key of the section. */
 static int key_column(const char *section)
 {
 	int column = 0;
@@ -97,7 +101,10 @@ void sx_config_help(const char *section, FILE *to)
 	}
 }
 
-/* Comes from the calibration file: printed as a comment, since both together are refused. */
+/*
+ * Returns true if the value comes from the calibration file. It is printed as a comment, because a file that
+ * gives both is refused.
+ */
 static bool from_calibration(const struct sx_option *o, const struct sx_settings *s)
 {
 	static const char *const keys[] = {"fx", "fy", "cx", "cy", "baseline_m"};
@@ -110,7 +117,7 @@ static bool from_calibration(const struct sx_option *o, const struct sx_settings
 	return false;
 }
 
-/* No value of it would be right. */
+/* Returns true if the key must be given and was not, so that no value can be printed. */
 static bool is_missing(const struct sx_option *o, const struct sx_settings *s)
 {
 	return !o->initial && !s->source_given;
@@ -150,7 +157,7 @@ void sx_config_print(const struct sx_settings *s, bool all, FILE *to)
 	}
 }
 
-/* Bytes at its beginning that stand for themselves in a string of JSON. */
+/* Counts the leading bytes that need no escape in a JSON string. */
 static size_t plain_bytes(const char *text)
 {
 	size_t n = 0;
@@ -210,7 +217,7 @@ static void json_unit(const struct sx_option *o, FILE *to)
 	sx_config_json_string(o->unit, to);
 }
 
-/* Writes the members of a key that follow its value and default. */
+/* Writes the members of a key after its value and default. */
 static void json_about(const struct sx_option *o, int name, const struct sx_origins *origins, FILE *to)
 {
 	fprintf(to, ",\"restart\":%s", sx_option_changes_live(o) ? "false" : "true");
@@ -220,7 +227,7 @@ static void json_about(const struct sx_option *o, int name, const struct sx_orig
 	fputc('}', to);
 }
 
-/* Writes the keys of a section, and those that earlier releases had there. */
+/* Writes the keys of a section, and the keys that earlier releases had there. */
 static void json_section(const char *section, const struct sx_settings *s, const struct sx_origins *origins,
 			 FILE *to)
 {

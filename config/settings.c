@@ -1,5 +1,5 @@
 /*
- * Settings as a whole: freeing, comparing, taking over, checking against the images that come.
+ * The settings as a whole: freeing, comparing, taking over, checking against the size of the images.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -21,7 +21,7 @@ void sx_settings_finish(struct sx_settings *s)
 	memset(s, 0, sizeof(*s));
 }
 
-/* Appends ", section.key"; a list that gets too long ends in "...". */
+/* Appends ", section.key". A list that gets too long ends in "...". */
 static void list_key(char *list, size_t bytes, const struct sx_option *o)
 {
 	size_t n = strlen(list);
@@ -59,7 +59,7 @@ bool sx_settings_same_camera(const struct sx_settings *a, const struct sx_settin
 	       a->calibration_height == b->calibration_height && (!x.rectify || same_rig(&x.rig, &y.rig));
 }
 
-/* A file of the same name may say other things of the raw cameras. */
+/* Counts a change of the raw cameras if the calibration file has the same name but other content. */
 static void diff_rig(const struct sx_settings *old, const struct sx_settings *new,
 		     struct sx_settings_diff *ret)
 {
@@ -92,7 +92,7 @@ void sx_settings_diff(const struct sx_settings *old, const struct sx_settings *n
 	diff_rig(old, new, ret);
 }
 
-/* Numbers and words need no memory, and texts are exchanged: nothing can fail half-way. */
+/* Cannot fail half-way: numbers and words need no memory, and texts are exchanged. */
 void sx_settings_take_live(struct sx_settings *s, struct sx_settings *new)
 {
 	char *files = s->files;
@@ -102,7 +102,7 @@ void sx_settings_take_live(struct sx_settings *s, struct sx_settings *new)
 	for (int i = 0; i < sx_option_count; i++) {
 		const struct sx_option *o = &sx_options[i];
 
-		/* a text that is the same stays where it is: a source may hold it */
+		/* an equal text keeps its address, because a source may hold it */
 		if (sx_option_changes_live(o) && !sx_option_equal(o, s, new))
 			sx_option_take(o, s, new);
 	}
@@ -125,7 +125,7 @@ int sx_settings_copy(struct sx_settings *ret, const struct sx_settings *s)
 
 		if (o->kind != SX_OPTION_TEXT || !*text)
 			continue;
-		*text = strdup(*text); /* NULL after a failure: nobody owns what s has */
+		*text = strdup(*text); /* NULL on failure: the copy must not own the text of s */
 		r = *text ? r : -ENOMEM;
 	}
 	copy.files = s->files ? strdup(s->files) : NULL;

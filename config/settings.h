@@ -1,5 +1,5 @@
 /*
- * Everything that the configuration can say, as the structures of the folders that use it.
+ * The settings: every value of the configuration, in the structures of the folders that use it.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -19,7 +19,7 @@ enum sx_planes_when { SX_PLANES_ASKED, SX_PLANES_ALWAYS };
 struct sx_output_params {
 	int slots; /* frames in the ring, power of two */
 	bool ring, stream;
-	enum sx_planes planes; /* images that can be published beside the stixels, for viewers */
+	enum sx_planes planes; /* images published beside the stixels, for viewers */
 	enum sx_planes_when planes_when;
 };
 
@@ -32,46 +32,47 @@ struct sx_realtime_params {
 struct sx_semantics_params {
 	const char *source;  /* name of its ring; NULL: none */
 	const char *classes; /* for sx_classes_parse() */
-	int scale;	     /* the finest that there is room for */
-	double wait_ms;	     /* a frame waits so long for its scores */
-	double max_age_ms;   /* scores of a picture so much older stand in */
+	int scale;	     /* finest scale of the scores that the buffers have room for */
+	double wait_ms;	     /* how long a frame waits for its scores, ms */
+	double max_age_ms;   /* largest age of scores of an earlier image that are used instead, ms */
 };
 
-/* Disparity maps from another process (ipc/feed/feed.h), where stereo.matcher is external. */
+/* Disparity maps from another process (ipc/feed/feed.h), if stereo.matcher is external. */
 struct sx_external_params {
 	const char *source; /* name of its ring */
-	double wait_ms;	    /* a pair waits so long for its map */
-	bool pairs;	    /* that process gets the images from here, before there is a frame */
+	double wait_ms;	    /* how long a pair waits for its disparity map, ms */
+	bool pairs;	    /* the daemon publishes the pairs for that process before their frames exist */
 };
 
-/* What the log says of a calibration file. Texts are constants. */
+/* Facts about a calibration file, for the log. Texts are constants. */
 struct sx_calibration_said {
 	const char *format; /* "OpenCV YAML"; NULL: no file */
-	const char *pair;   /* which of the pairs in the file was taken; NULL: it has one */
-	bool other_pair;    /* images are of another pair, which the file does not have */
-	double baseline_m;  /* that camera.baseline_m takes the place of; 0: none */
+	const char *pair;   /* pair of the file that was used; NULL: the file has one pair */
+	bool other_pair;    /* the images come from another pair, which is not in the file */
+	double baseline_m;  /* baseline in the file, m, replaced by camera.baseline_m; 0: none */
 };
 
 struct sx_settings {
 	struct sx_source_params source;
-	bool source_given; /* [source] kind was said; without it source.kind means nothing */
-	struct sx_params
-		params; /* [camera] [stereo] [filters] [road] [stixels]; semantics: made of the next */
+	bool source_given; /* source.kind was given; otherwise it has no meaning */
+	/* [camera] [stereo] [filters] [road] [stixels]; its semantics come from the next member */
+	struct sx_params params;
 	struct sx_semantics_params semantics;
 	struct sx_external_params external;
-	const char *calibration; /* [camera] calibration = FILE, gave fx .. baseline_m; NULL without */
-	int calibration_width, calibration_height; /* image size in that file, 0: it does not say; raw */
+	const char *calibration; /* [camera] calibration: file that gave fx .. baseline_m; NULL: none */
+	int calibration_width, calibration_height; /* raw image size in that file, px; 0: not given */
 	bool calibration_baseline;		   /* baseline_m came from that file */
 	struct sx_calibration_said calibration_said;
 	struct sx_rectify_params rectification;
-	bool rectify;	   /* images of the source are raw and become those of rig, which ... */
-	struct sx_rig rig; /* ... otherwise means nothing; fx .. baseline_m of params are its */
+	bool rectify;	   /* the images of the source are raw; rig rectifies them */
+	struct sx_rig rig; /* only valid if rectify; fx .. baseline_m of params come from it */
 	struct sx_engine_params engine;
 	struct sx_output_params output;
 	struct sx_power_params power;
 	struct sx_realtime_params realtime;
 	const char *log_levels; /* [log] levels, for sx_log_levels_parse() */
-	char *files;		/* that were read, in their order, a '\n' behind each; NULL: none. Own */
+	/* names of the files read, in order, each followed by '\n'; NULL: none. Heap, owned */
+	char *files;
 };
 
 #endif

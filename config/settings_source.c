@@ -1,5 +1,5 @@
 /*
- * What the settings mean for an open source: its camera, its rig, contexts for its images.
+ * The settings applied to an open source: its camera, its rig, and contexts for its images.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -16,7 +16,7 @@ const struct sx_rig *sx_settings_rig(const struct sx_settings *s, const struct s
 
 const struct sx_camera *sx_settings_camera(const struct sx_settings *s, const struct sx_source_info *info)
 {
-	/* a source that has one knows it better than the configuration */
+	/* if the source provides a camera, it takes precedence over the configuration */
 	return info->camera ? info->camera : &s->params.camera;
 }
 

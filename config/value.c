@@ -1,5 +1,5 @@
 /*
- * One value of the configuration: text to field and back, what is allowed, comparison.
+ * One value of the configuration: conversion from text to field and back, allowed values, comparison.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -16,7 +16,7 @@
 #include "config/option.h"
 #include "config/text/number.h"
 
-#define SIZE_MIN 32 /* as sx_params_check() */
+#define SIZE_MIN 32 /* as in sx_params_check() */
 #define SIZE_MAX_WIDTH 4096
 #define SIZE_MAX_HEIGHT 2160
 
@@ -119,7 +119,7 @@ void sx_option_allowed(const struct sx_option *o, char text[SX_OPTION_ALLOWED_BY
 	}
 }
 
-/* What was found, what is allowed, and a hint where one helps. Returns -EINVAL. */
+/* Writes the found text, the allowed values and a hint if there is one. Returns -EINVAL. */
 static int value_refuse(const struct sx_option *o, const char *text, const char *what, char *why,
 			size_t why_bytes)
 {
@@ -145,7 +145,7 @@ static int read_bool(const struct sx_option *o, bool *ret, const char *text, cha
 	return value_refuse(o, text, "", why, why_bytes);
 }
 
-/* The rest after a number: nothing, or the row's unit. */
+/* Checks the text after a number: it must be empty or the unit of the row. */
 static int check_unit(const struct sx_option *o, const char *text, const char *rest, char *why,
 		      size_t why_bytes)
 {
@@ -186,7 +186,7 @@ static int read_whole(const struct sx_option *o, int64_t *ret, const char *text,
 
 	if (r == -EINVAL)
 		return value_refuse(o, text, " (not a number)", why, why_bytes);
-	if (r < 0) /* far beyond any range */
+	if (r < 0) /* outside int64, so outside any range */
 		return value_refuse(o, text, "", why, why_bytes);
 	if (!sx_number_real(text, &real, &rest) && real != (double)v)
 		return value_refuse(o, text, " (not a whole number)", why, why_bytes);
@@ -218,7 +218,10 @@ static int read_real(const struct sx_option *o, double *ret, const char *text, c
 
 _Static_assert(SX_OPTION_TEXT_BYTES == 512, "a sentence below says 511");
 
-/* A value that the file can hold: the parser takes blanks at the ends and what follows ' ;' away. */
+/*
+ * Returns a reason why a configuration file could not hold this value; NULL: it could. The parser removes
+ * blanks at both ends, and everything after ' ;'.
+ */
 static const char *text_fault(const char *text)
 {
 	size_t n = strlen(text);
@@ -228,7 +231,7 @@ static const char *text_fault(const char *text)
 		return " (longer than 511 bytes)";
 	if (!sx_utf8_valid(text, n))
 		return " (not UTF-8)";
-	code = sx_unprintable(text); /* it comes to the terminals of others */
+	code = sx_unprintable(text); /* the value is printed on terminals of other users */
 	if (code)
 		return code < 0xa0 ? " (control character)" : " (a character that is not seen)";
 	if (n && (text[0] == ' ' || text[n - 1] == ' '))
@@ -386,7 +389,7 @@ bool sx_option_equal(const struct sx_option *o, const struct sx_settings *a, con
 {
 	char text_a[SX_OPTION_TEXT_BYTES], text_b[SX_OPTION_TEXT_BYTES];
 
-	/* most are: no text has to be made of both */
+	/* in most cases the fields are equal, and no texts are needed */
 	if (memcmp(const_field_of(o, a), const_field_of(o, b), field_bytes(o)) == 0)
 		return true;
 	sx_option_write(o, a, text_a);

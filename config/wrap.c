@@ -1,5 +1,5 @@
 /*
- * Text for a terminal.
+ * Word wrap for a terminal.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

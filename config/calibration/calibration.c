@@ -1,5 +1,5 @@
 /*
- * Calibration files: reading, and checking that what they say of rectified images is a stereo camera.
+ * Reads calibration files, and checks that their values for rectified images describe a stereo camera.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -45,7 +45,7 @@ static int tell_missing_baseline(const struct sx_calibration_raw *raw, char *why
 	return 1;
 }
 
-/* A baseline of the configuration: T, from which that of raw cameras comes, gets its length. */
+/* Scales T to the baseline of the configuration. The baseline of raw cameras is computed from T. */
 static void override_baseline(struct sx_calibration *c, struct sx_calibration_raw *raw, double baseline_m)
 {
 	const double length = sqrt(raw->t[0] * raw->t[0] + raw->t[1] * raw->t[1] + raw->t[2] * raw->t[2]);
@@ -76,7 +76,7 @@ static int calibration_finish(struct sx_calibration *ret, struct sx_calibration_
 	return c.baseline_m > 0 ? 0 : tell_missing_baseline(raw, why, why_bytes);
 }
 
-/* Editors of Windows put a byte order mark before the text. */
+/* Skips the byte order mark that Windows editors put before the text. */
 static const char *behind_mark(const char *text)
 {
 	return strncmp(text, "\xef\xbb\xbf", 3) ? text : text + 3;
@@ -140,7 +140,7 @@ static int read_raw(struct sx_calibration_raw *raw, const char *path, const stru
 	return r;
 }
 
-/* Two files of one camera each: what the second says becomes the right camera of the first. */
+/* Joins two files of one camera each: the camera of the second file becomes the right camera of the first. */
 static int join_cameras(struct sx_calibration_raw *left, const struct sx_calibration_raw *right, char *why,
 			size_t why_bytes)
 {
@@ -176,7 +176,7 @@ static int join_cameras(struct sx_calibration_raw *left, const struct sx_calibra
 	return 0;
 }
 
-/* What one of two files says; false: both do. */
+/* Takes a value that one of two files has. False: both have it. */
 static bool take(bool *have, void *to, bool given, const void *from, size_t bytes)
 {
 	if (*have && given)
@@ -187,7 +187,7 @@ static bool take(bool *have, void *to, bool given, const void *from, size_t byte
 	return true;
 }
 
-/* Two files of OpenCV, as its example of stereo calibration writes them: together they are one. */
+/* Joins two OpenCV files into one, as written by OpenCV's example of stereo calibration. */
 static int join_files(struct sx_calibration_raw *a, const struct sx_calibration_raw *b, char *why,
 		      size_t why_bytes)
 {
@@ -237,7 +237,8 @@ static int join(struct sx_calibration_raw *a, const struct sx_calibration_raw *b
 int sx_calibration_read(struct sx_calibration *ret, const char *path, const struct sx_calibration_wish *wish,
 			char *why, size_t why_bytes)
 {
-	const char *comma = access(path, F_OK) == 0 ? NULL : strchr(path, ','); /* a name may have one, too */
+	/* a file name may contain a comma, too */
+	const char *comma = access(path, F_OK) == 0 ? NULL : strchr(path, ',');
 	struct sx_calibration_raw raw, second;
 	char first[1024], reason[SX_CALIBRATION_REASON_BYTES];
 	int r;
@@ -260,7 +261,8 @@ int sx_calibration_read(struct sx_calibration *ret, const char *path, const stru
 			return r;
 		r = join(&raw, &second, reason, sizeof(reason));
 	} else if (raw.cameras == 1 && raw.have_left && raw.left[3] != 0) {
-		raw.have_right = true; /* a right camera's file alone: same camera, shifted */
+		/* only the right camera's file: the left camera is the same, but not shifted */
+		raw.have_right = true;
 		raw.have_left = false;
 		raw.right_name = raw.left_name;
 		memcpy(raw.right, raw.left, sizeof(raw.right));

@@ -1,5 +1,6 @@
 /*
- * Places of a calibration file that say the same: P, Q, T, R and what rectifies, each against the others.
+ * Compares values of a calibration file that describe the same thing: P, Q, T, R and the rectifying
+ * rotations.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -8,14 +9,14 @@
 
 #include "config/calibration/calibration_priv.h"
 
-#define AGREE 0.01 /* lengths: a share; directions: radians */
+#define AGREE 0.01 /* tolerance: of lengths as a share, of directions in radians */
 
 static bool differ(double a, double b)
 {
 	return fabs(a - b) > AGREE * fmax(fabs(a), fabs(b));
 }
 
-/* "", or by what unit one baseline is another one. */
+/* Returns a hint on the unit in which the two baselines would agree, or "". */
 static const char *unit_between(double a, double b)
 {
 	static const struct {
@@ -61,13 +62,13 @@ static double length_of(const double t[3])
 	return sqrt(t[0] * t[0] + t[1] * t[1] + t[2] * t[2]);
 }
 
-/* row i of a, column j of the transposed b: (a b')[i][j] */
+/* Returns (a b')[i][j]: row i of a times column j of the transposed b. */
 static double times_transposed(const double *a, const double *b, int i, int j)
 {
 	return a[3 * i] * b[3 * j] + a[3 * i + 1] * b[3 * j + 1] + a[3 * i + 2] * b[3 * j + 2];
 }
 
-/* R2 R and R1 turn the left camera's rays into the same ones: R2 R R1' is 1. */
+/* Checks that R2 R and R1 turn the left camera's rays into the same rays: R2 R R1' is the identity. */
 static int agree_turns(const struct sx_calibration_raw *raw, char *why, size_t why_bytes)
 {
 	const double *r1 = raw->camera[0].r, *r2 = raw->camera[1].r;
@@ -96,7 +97,7 @@ int sx_calibration_agree(const struct sx_calibration *c, const struct sx_calibra
 	const char *name = raw->have_left && raw->have_right ? raw->right_name : "Q";
 
 	if (raw->fault[0] || !raw->have_t || !(length > 0) || !(c->baseline_m > 0))
-		return 0; /* said where T is needed */
+		return 0; /* reported where T is needed */
 	if (raw->t[0] > AGREE * length)
 		return sx_calibration_refuse(
 			why, why_bytes,

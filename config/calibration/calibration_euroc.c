@@ -1,5 +1,5 @@
 /*
- * Calibration as the EuRoC data set has it, and others by its example: sensor.yaml of one camera, with T_BS.
+ * Calibration in the format of the EuRoC data set, also used by others: sensor.yaml of one camera, with T_BS.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -15,7 +15,7 @@ static int euroc_missing(const struct sx_yaml *y, const char *key)
 	return sx_calibration_refuse(y->why, y->why_bytes, "EuRoC sensor.yaml: '%s' is missing", key);
 }
 
-/* A list of count numbers, or it is refused. */
+/* Reads a list of `count` numbers, or reports why not. */
 static int read_numbers(const struct sx_yaml *y, const char *key, double *ret, int count)
 {
 	int n = sx_yaml_vector(y, y->root, key, ret, count);
@@ -78,7 +78,10 @@ int sx_calibration_euroc(struct sx_calibration_raw *raw, const struct sx_yaml *y
 	return read_euroc_lens(c, y) < 0 ? -EINVAL : 1;
 }
 
-/* p on the body is R p' + t of a camera: from the left camera to the right one, Rr' (Rl p + tl - tr). */
+/*
+ * A point p' of a camera is R p' + t on the body. So the left camera's p is Rr' (Rl p + tl - tr) in the right
+ * one.
+ */
 int sx_calibration_between(struct sx_calibration_raw *raw, const double right[16], char *why,
 			   size_t why_bytes)
 {

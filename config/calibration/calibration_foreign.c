@@ -1,5 +1,5 @@
 /*
- * Calibration files that are not read, and what to do with them.
+ * Calibration files of other programs that are not read, and advice for the user.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -47,7 +47,7 @@ const char *sx_calibration_foreign_binary(const char *path, const char *data, si
 
 const char *sx_calibration_foreign_text(const char *text)
 {
-	/* ost.txt has each name in a line of its own, so none of its lines has a name and a number */
+	/* in ost.txt each name has a line without numbers, so the reader of lines finds nothing */
 	if (strstr(text, "# oST version") ||
 	    (strstr(text, "\ncamera matrix") && strstr(text, "\nrectification")))
 		return "ost.txt of ROS: take the ost.yaml, or left.yaml and right.yaml, that "

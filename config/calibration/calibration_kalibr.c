@@ -1,5 +1,5 @@
 /*
- * Calibration as Kalibr writes it: a chain of cameras, of which the first two are the left and the right one.
+ * Calibration in Kalibr's format: a chain of cameras. The first two are the left and the right camera.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -23,7 +23,7 @@ static int other_count(const struct sx_yaml *y, int side, const char *key, int f
 				     cam_names[side], key, found, wanted);
 }
 
-/* A list of count numbers. */
+/* Reads a list of `count` numbers. */
 static int read_numbers(const struct sx_yaml *y, int side, const char *key, double *ret, int count)
 {
 	int n = sx_yaml_vector(y, sx_yaml_get(y, y->root, cam_names[side]), key, ret, count);
@@ -57,7 +57,7 @@ static int read_camera(struct sx_calibration_raw *raw, const struct sx_yaml *y, 
 	sx_calibration_name(c->k_name, whose[side], "intrinsics");
 	sx_calibration_name(c->d_name, whose[side], "distortion_coeffs");
 	if (model && !strcmp(model, "fisheye"))
-		model = "pinhole"; /* it names the lens, which is checked with distortion_model */
+		model = "pinhole"; /* names the lens, which is checked with distortion_model */
 	if (!model || strcmp(model, "pinhole"))
 		return model ? sx_calibration_refuse(y->why, y->why_bytes,
 						     "%s: camera_model is '%.40s', only pinhole is supported",
@@ -71,7 +71,7 @@ static int read_camera(struct sx_calibration_raw *raw, const struct sx_yaml *y, 
 	return read_lens(c, y, cam, side);
 }
 
-/* T_cn_cnm1 of cam1: points of cam0 to cam1, metres. */
+/* Reads T_cn_cnm1 of cam1, which maps points of cam0 to cam1, metres. */
 static int read_pose(struct sx_calibration_raw *raw, const struct sx_yaml *y)
 {
 	yaml_node_t *cam = sx_yaml_get(y, y->root, cam_names[1]);

@@ -1,5 +1,5 @@
 /*
- * Keys of a calibration in YAML: that none contradicts another one, and which lens they name.
+ * Keys of a calibration in YAML: checks that no two contradict each other, and finds the lens that they name.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -35,7 +35,7 @@ static int check_mapping(const struct sx_yaml *y, const yaml_node_t *map)
 	for (yaml_node_pair_t *p = map->data.mapping.pairs.start; p < map->data.mapping.pairs.top; p++) {
 		const yaml_node_t *k = yaml_document_get_node(y->doc, p->key);
 
-		/* "<<" takes in another mapping, and may do so twice */
+		/* "<<" merges another mapping, and may appear twice */
 		if (k && k->type == YAML_SCALAR_NODE && strcmp((const char *)k->data.scalar.value, "<<") != 0)
 			key[count++] =
 				(struct key){(const char *)k->data.scalar.value, k->start_mark.line + 1};
@@ -62,7 +62,10 @@ int sx_yaml_check_keys(const struct sx_yaml *y)
 	return r;
 }
 
-/* Depth is that of brackets and indents; an alias within itself would have no end. */
+/*
+ * Returns true if two nodes have the same value. depth: nesting of brackets and indents; its limit stops at
+ * an alias within itself.
+ */
 static bool same_value(const struct sx_yaml *y, const yaml_node_t *a, const yaml_node_t *b, int depth)
 {
 	if (!a || !b || a->type != b->type || depth > 4)
@@ -80,7 +83,7 @@ static bool same_value(const struct sx_yaml *y, const yaml_node_t *a, const yaml
 				return false;
 		return true;
 	}
-	/* rows and cols say how the numbers lie */
+	/* rows and cols give the layout of the numbers */
 	for (yaml_node_pair_t *p = a->data.mapping.pairs.start; p && p < a->data.mapping.pairs.top; p++) {
 		const yaml_node_t *key = yaml_document_get_node(y->doc, p->key);
 
@@ -124,7 +127,7 @@ static bool names_fisheye(const char *word)
 	return false;
 }
 
-/* 1 yes, 0 no, -1: not said, -EINVAL: said in a way that has no meaning. */
+/* Reads the flag for fisheye. Returns 1: yes, 0: no, -1: not given, -EINVAL: the value has no meaning. */
 static int is_flagged(const struct sx_yaml *y, yaml_node_t *map, const char **key)
 {
 	static const char *const names[] = {"fisheye", "fisheye_model", "is_fisheye", NULL};

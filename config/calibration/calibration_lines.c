@@ -47,7 +47,7 @@ static bool is_word(const char *text, size_t length, const char *word)
 	return strlen(word) == length && !strncasecmp(text, word, length);
 }
 
-/* The only line of this name: 1, 0 none, -EINVAL. */
+/* Finds the only line of this name. Returns 1; 0: no such line; -EINVAL: there are two. */
 static int find_line(const struct sx_lines *l, const char *section, const char *name, struct sx_line *ret)
 {
 	struct sx_line line = {0};
@@ -70,7 +70,10 @@ static int find_line(const struct sx_lines *l, const char *section, const char *
 	return found;
 }
 
-/* A copy that broke off leaves a number that is another one. */
+/*
+ * Checks that the line has an end. An incomplete copy of the file may end in a number that lost its last
+ * digits.
+ */
 static int check_whole(const struct sx_lines *l, const struct sx_line *line)
 {
 	if (*line->end)
@@ -82,7 +85,9 @@ static int check_whole(const struct sx_lines *l, const struct sx_line *line)
 		line->number, line->name);
 }
 
-/* Numbers up to end, parted by blanks and by what skip has; true: there are count. */
+/*
+ * Reads numbers up to end, separated by blanks and the characters of skip. True: there are exactly `count`.
+ */
 static bool read_numbers(const char *text, const char *end, const char *skip, double *ret, int count)
 {
 	int n = 0;
@@ -99,7 +104,7 @@ static bool read_numbers(const char *text, const char *end, const char *skip, do
 	return n == count;
 }
 
-/* "700,5"; a comma that parts numbers has a blank behind it. */
+/* Returns true for a decimal comma as in "700,5". A comma between two numbers is followed by a blank. */
 static bool has_decimal_comma(const struct sx_line *line)
 {
 	for (const char *at = line->numbers + 1; at + 1 < line->end; at++)

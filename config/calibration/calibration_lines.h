@@ -1,5 +1,5 @@
 /*
- * A calibration file as lines "name: numbers" or "name = numbers", in sections "[name]" or in none.
+ * A calibration file as lines "name: numbers" or "name = numbers", inside or outside of sections "[name]".
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -8,35 +8,40 @@
 
 #include "config/calibration/calibration_priv.h"
 
-/* A text up to its 0, and where sentences go. */
+/* A text that ends in 0, and the buffer for error messages. */
 struct sx_lines {
 	const char *text;
 	char *why;
 	size_t why_bytes;
 };
 
-/* One line. numbers: what follows the name's colon, up to end. */
+/* One line. numbers: start of the text after the name's colon; end: its end. */
 struct sx_line {
 	const char *section, *name, *numbers, *end;
 	size_t section_length, name_length;
 	int number;
 };
 
-/* Goes on to the next line with a name; line is zeroed before the first. False: there is none. */
+/*
+ * Moves on to the next line with a name. Zero `line` before the first call. False: there is no further line.
+ */
 bool sx_lines_next(const struct sx_lines *l, struct sx_line *line);
 
 /*
- * The count numbers of the line of this name, in a section (NULL: in none; there, case does not matter). 1:
- * read; 0: no such line; -EINVAL with a sentence: there are two, it has other numbers, or the text ends in
- * it.
+ * Reads the `count` numbers of the line with this name in a section. section NULL: outside of sections, where
+ * case is ignored. Returns 1: read; 0: no such line; -EINVAL with a message: there are two such lines, the
+ * line has other numbers, or the text ends within it.
  */
 int sx_lines_numbers(const struct sx_lines *l, const char *section, const char *name, double *ret, int count);
-/* Number of the line of this name in no section, from 1; 0: there is none, or there are two. */
+/*
+ * Returns the number, from 1, of the line with this name outside of sections. 0: there is no such line, or
+ * there are two.
+ */
 int sx_lines_number_of(const struct sx_lines *l, const char *name);
-/* Reads a matrix 3x3 in brackets, rows parted by semicolons. Returns what sx_lines_numbers() does. */
+/* Reads a 3x3 matrix in brackets, rows separated by semicolons. Returns as sx_lines_numbers(). */
 int sx_lines_matrix(const struct sx_lines *l, const char *name, double ret[9]);
 
-/* Read a file of their format. 1: raw has it; 0: the text is of another format; -EINVAL with a sentence. */
+/* Read a file of one format. 1: read into raw; 0: the text has another format; -EINVAL with a message. */
 int sx_calibration_zed(struct sx_calibration_raw *raw, const struct sx_lines *l,
 		       const struct sx_calibration_wish *wish);
 int sx_calibration_middlebury(struct sx_calibration_raw *raw, const struct sx_lines *l);

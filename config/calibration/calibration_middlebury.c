@@ -1,6 +1,6 @@
 /*
- * Calibration as Middlebury and ETH3D give it beside rectified pairs: calib.txt, whose principal points may
- * differ.
+ * Calibration in the format of Middlebury and ETH3D for rectified pairs: calib.txt. The principal points of
+ * the two cameras may differ.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -12,8 +12,8 @@
 #include "config/calibration/calibration_lines.h"
 
 #define MM 0.001
-#define SAME_PX 0.1  /* rounding, no offset */
-#define DOFFS_PX 0.5 /* doffs is printed with three digits, cx with two or three */
+#define SAME_PX 0.1  /* rounding error, px; below it there is no offset */
+#define DOFFS_PX 0.5 /* tolerance, px: doffs is printed with three digits, cx with two or three */
 
 static void set_cameras(struct sx_calibration_raw *raw, const double k[2][9], double baseline_m)
 {
@@ -31,7 +31,7 @@ static void set_cameras(struct sx_calibration_raw *raw, const double k[2][9], do
 		to->lens = SX_LENS_PLUMB_BOB;
 		to->have_k = to->have_d = to->have_r = true;
 	}
-	/* to one camera: the right image is moved by doffs */
+	/* projections as of one camera: the right image is shifted by doffs */
 	memcpy(raw->left, (const double[12]){c[0], 0, c[2], 0, 0, c[4], c[5], 0, 0, 0, 1, 0},
 	       sizeof(raw->left));
 	memcpy(raw->right, raw->left, sizeof(raw->right));

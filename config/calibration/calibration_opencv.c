@@ -1,5 +1,6 @@
 /*
- * Calibration as programs with OpenCV write it (cv::FileStorage): a rectified pair, raw cameras, or both.
+ * Calibration in the format of programs with OpenCV (cv::FileStorage): a rectified pair, raw cameras, or
+ * both.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -9,7 +10,7 @@
 
 #include "config/calibration/calibration_yaml.h"
 
-/* The first of each is the one that sentences use. */
+/* Names of each matrix. Messages use the first one. */
 static const char *const k_names[2][8] = {{"K1", "M1", "cameraMatrix1", "camera_matrix1", "camera_matrix_1",
 					   "cameraMatrixLeft", "camera_matrix_left", NULL},
 					  {"K2", "M2", "cameraMatrix2", "camera_matrix2", "camera_matrix_2",
@@ -31,7 +32,7 @@ static void read_lens(struct sx_calibration_camera *c, const struct sx_yaml *y, 
 		sx_calibration_lens(c, model, d, n - 1, y->why, y->why_bytes);
 }
 
-/* True: something of raw cameras is there. What is wrong with it is a fault. */
+/* Reads the raw cameras. Returns true if the file has any part of them. Errors are stored in raw->fault. */
 static bool read_cameras(struct sx_calibration_raw *raw, const struct sx_yaml *y)
 {
 	struct sx_yaml told = sx_yaml_fault(y, raw);
@@ -79,7 +80,7 @@ static bool read_pose(struct sx_calibration_raw *raw, const struct sx_yaml *y)
 	return raw->have_r && n;
 }
 
-/* imageSize: [ 1280, 720 ], as cv::Size is written. */
+/* Reads the image size: "imageSize: [ 1280, 720 ]", as cv::Size is written. */
 static int read_size(struct sx_calibration_raw *raw, const struct sx_yaml *y)
 {
 	const char *key = sx_yaml_first(y, y->root, size_names);
@@ -88,7 +89,7 @@ static int read_size(struct sx_calibration_raw *raw, const struct sx_yaml *y)
 
 	if (!key)
 		return 0;
-	/* not read before raw images were: it is no error where nobody needs it */
+	/* earlier releases did not read the size: a fault counts only if the size is needed */
 	if (sx_yaml_vector(&fault, y->root, key, size, 2) != 1 + 2) {
 		sx_calibration_refuse(fault.why, fault.why_bytes, "'%s' is not a width and a height", key);
 		return 0;
@@ -98,7 +99,7 @@ static int read_size(struct sx_calibration_raw *raw, const struct sx_yaml *y)
 	return 0;
 }
 
-/* One matrix by two names, with other numbers. */
+/* Refuses a matrix that is given by two names with different numbers. */
 static int check_names(const struct sx_yaml *y)
 {
 	for (int i = 0; i < 2; i++)

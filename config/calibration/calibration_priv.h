@@ -1,5 +1,5 @@
 /*
- * What the readers of calibration formats share.
+ * Declarations shared by the readers of calibration formats.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -14,11 +14,11 @@
 
 #define SX_CALIBRATION_WHY_BYTES 256
 #define SX_CALIBRATION_NAME_BYTES 48
-#define SX_CALIBRATION_REASON_BYTES 512 /* of a sentence without the file's name */
+#define SX_CALIBRATION_REASON_BYTES 512 /* size of a message without the file's name */
 
 /*
- * What a file says of one raw camera. Names are those that the file has, or would have, for sentences. lens
- * and d only mean something with have_d. r: rotation from the raw to the rectified camera.
+ * One raw camera of a file. k_name, d_name: names of the matrices in the file, for messages; set even if the
+ * file lacks them. lens and d are valid only if have_d. r: rotation from the raw to the rectified camera.
  */
 struct sx_calibration_camera {
 	char k_name[SX_CALIBRATION_NAME_BYTES], d_name[SX_CALIBRATION_NAME_BYTES];
@@ -27,11 +27,15 @@ struct sx_calibration_camera {
 	enum sx_lens lens;
 };
 
-/* Whatever a file says: projection matrices 3x4, row by row, or single numbers; what they were made of. */
+/*
+ * Content of a file: projection matrices 3x4, row by row, or single numbers, and the values that they were
+ * computed from.
+ */
 struct sx_calibration_raw {
 	const char *format;
-	const char *left_name, *right_name; /* of the matrices, for sentences */
-	const char *projections;	    /* all that the format knows, for sentences; NULL: none */
+	const char *left_name, *right_name; /* names of the matrices, for messages */
+	/* names of all projections of the format, for messages; NULL: none */
+	const char *projections;
 	bool have_left, have_right, have_q, have_lines;
 	double left[12], right[12], q[16];
 	bool have_plain[5]; /* fx fy cx cy baseline_m */
@@ -39,61 +43,69 @@ struct sx_calibration_raw {
 	bool have_cx_right;
 	double cx_right;
 	double width, height;
-	const char *pair; /* which of the file's pairs this is, for sentences; NULL: there is one */
-	bool other_pair;  /* the images are of another one, which the file does not have */
-	/* px by which the right principal point lies further right, in images that are rectified otherwise */
+	const char *pair; /* pair of the file that was used, for messages; NULL: the file has one pair */
+	bool other_pair;  /* the images come from another pair, which is not in the file */
+	/*
+	 * Distance, px, by which the right principal point lies further right, in images that are otherwise
+	 * rectified.
+	 */
 	double offset_px;
-	/* raw cameras: [0] left; of a file of one camera [0] is that one. cameras: 0, 1, 2 */
+	/*
+	 * Raw cameras: camera[0] is the left one, or the only one of a file of one camera. cameras: 0, 1 or
+	 * 2.
+	 */
 	int cameras;
 	struct sx_calibration_camera camera[2];
-	const char *pose_name; /* what says how the cameras stand, for sentences */
+	const char *pose_name; /* name of the pose between the cameras in the file, for messages */
 	bool have_r, have_t;
-	double r[9], t[3]; /* r x + t: a point of the left camera in the right one's axes */
-	bool pose; /* of a file of one camera: t_bs has where it stands on the body, 4x4, row by row */
+	double r[9], t[3]; /* r x + t: point x of the left camera in the axes of the right camera */
+	bool pose;	   /* file of one camera: t_bs is its pose on the body, 4x4, row by row */
 	double t_bs[16];
-	/* the first thing in the raw cameras that is wrong: only told when they are needed; "": nothing */
+	/* First fault of the raw cameras. It is reported only if they are needed. "": none. */
 	char fault[SX_CALIBRATION_WHY_BYTES];
 };
 
 void sx_calibration_name(char to[SX_CALIBRATION_NAME_BYTES], const char *whose, const char *name);
-/* Writes a sentence and returns -EINVAL. */
+/* Writes a message and returns -EINVAL. */
 int sx_calibration_refuse(char *why, size_t why_bytes, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
 /*
- * text: a whole file up to its 0, without a byte order mark. 0, or -EINVAL with a sentence without the
- * file's name in why; -ENOTSUP: not in this build.
+ * Read a whole file. text: its content, with a final 0, without a byte order mark. Return 0; -EINVAL with a
+ * message in why, without the file's name; -ENOTSUP: this build cannot read the format.
  */
 int sx_calibration_yaml(struct sx_calibration_raw *ret, const char *text, char *why, size_t why_bytes);
 int sx_calibration_xml(struct sx_calibration_raw *ret, const char *text, char *why, size_t why_bytes);
-/* Reads a format of lines. 1: read; 0: nothing in it is known; -EINVAL with a sentence. */
+/* Reads a format of lines. 1: read; 0: the text has no known content; -EINVAL with a message. */
 int sx_calibration_text(struct sx_calibration_raw *ret, const char *text,
 			const struct sx_calibration_wish *wish, char *why, size_t why_bytes);
 /*
- * Names files of other programs that are not read, and says what to do; NULL: it is none of them. Binary ones
- * by how they begin or, data NULL where they are too long to be read, by the end of the path.
+ * Return the name of a foreign file format and advice for the user; NULL: no such format. Binary files are
+ * recognised by their first bytes, or by the end of the path if data is NULL because the file is too long to
+ * be read.
  */
 const char *sx_calibration_foreign_binary(const char *path, const char *data, size_t bytes);
 const char *sx_calibration_foreign_text(const char *text);
-/* Looks like YAML or JSON? */
+/* Returns true if the text looks like YAML or JSON. */
 bool sx_calibration_is_yaml(const char *text);
 
-/*
- * r and t of raw from where both cameras stand on the body: raw->t_bs of the left one, and the right one's.
- */
+/* Computes r and t of raw from the poses of both cameras on the body: raw->t_bs (left) and `right`. */
 int sx_calibration_between(struct sx_calibration_raw *raw, const double right[16], char *why,
 			   size_t why_bytes);
 
 /*
- * 1: fx .. baseline_m of c are those that raw says of rectified images, after all of it was checked against
- * itself; 0: raw says nothing of such. -EINVAL with a sentence. Projections in raw are divided by their
- * [2][2].
+ * Takes fx .. baseline_m of rectified images from raw into c, after checking the values of raw against each
+ * other. Returns 1: done; 0: raw has no projection; -EINVAL with a message. Divides the projections in raw by
+ * their [2][2].
  */
 int sx_calibration_project(struct sx_calibration *c, struct sx_calibration_raw *raw,
 			   const struct sx_calibration_wish *wish, char *why, size_t why_bytes);
-/* Numbers of a camera within what any camera has? 0, or -EINVAL with a sentence. */
+/* Checks that the numbers of a camera are plausible. Returns 0, or -EINVAL with a message. */
 int sx_calibration_check_camera(const struct sx_calibration *c, char *why, size_t why_bytes);
-/* Do projections (p) and Q (q) say the same; does T, and do R1, R2 and R? Within 1 %. As above. */
+/*
+ * Check within 1 % that projections (p) and Q (q) agree, and that T agrees, and R1, R2 and R. Return 0, or
+ * -EINVAL with a message.
+ */
 int sx_calibration_agree_q(const struct sx_calibration *p, const struct sx_calibration *q,
 			   const struct sx_calibration_raw *raw, const struct sx_calibration_wish *wish,
 			   char *why, size_t why_bytes);
@@ -101,15 +113,17 @@ int sx_calibration_agree(const struct sx_calibration *c, const struct sx_calibra
 			 const struct sx_calibration_wish *wish, char *why, size_t why_bytes);
 
 /*
- * The lens of a camera from count coefficients d and the name of its model; NULL or "": the file names none,
- * as OpenCV's do not, and the count tells. Fills lens, d and have_d. -EINVAL with a sentence.
+ * Sets lens, d and have_d of a camera from `count` coefficients d and the name of the lens model. model NULL
+ * or "": the file has no name, as with OpenCV, and count selects the model. Returns 0, or -EINVAL with a
+ * message.
  */
 int sx_calibration_lens(struct sx_calibration_camera *camera, const char *model, const double *d, int count,
 			char *why, size_t why_bytes);
 
 /*
- * Decides whether images are raw, and makes c->rig if they are to be rectified: c->rectify. projected: fx ..
- * and baseline_m (0: not known) of c are the file's; otherwise they come from here. -EINVAL with a sentence.
+ * Decides whether the images are raw, and sets c->rectify and c->rig if they must be rectified. projected: fx
+ * .. and baseline_m (0: not known) of c come from the file; otherwise this function sets them. Returns 0, or
+ * -EINVAL with a message.
  */
 int sx_calibration_rectify(struct sx_calibration *c, const struct sx_calibration_raw *raw, bool projected,
 			   const struct sx_calibration_wish *wish, char *why, size_t why_bytes);

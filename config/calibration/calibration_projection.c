@@ -1,6 +1,6 @@
 /*
- * What calibration files say of rectified images: projection matrices, Q or single numbers, each against
- * itself.
+ * Values of calibration files for rectified images: projection matrices, Q or single numbers. Each is checked
+ * for consistency.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -14,15 +14,17 @@
 #define BASELINE_MAX_M 10.0
 #define FOCAL_MAX_PX 100000.0
 #define PRINCIPAL_MAX_PX 10000.0
-#define SAME_PX 0.1 /* printed calibrations are rounded; a disparity step is 0.0625 px */
-#define SKEW 1e-4   /* of fx: what rounding leaves of a 0 */
-#define TILT 1e-5   /* of a third row 0 0 1: 0.01 px in 1000 */
-/* Shares of the baseline by which a right camera may stand higher or further ahead. KITTI's have 0.6 %. */
+#define SAME_PX 0.1 /* tolerance, px: printed calibrations are rounded; a disparity step is 0.0625 px */
+#define SKEW 1e-4   /* tolerance as a share of fx: rounding error of a 0 */
+#define TILT 1e-5   /* tolerance of the third row 0 0 1: an error of 0.01 px in 1000 px */
+/*
+ * Share of the baseline by which a right camera may be higher or further ahead. KITTI's cameras have 0.6 %.
+ */
 #define ASIDE 0.02
-/* m: KITTI's cameras stand 3 to 5 mm ahead of the one that the file counts from. */
+/* Largest distance ahead, m. KITTI's cameras are 3 to 5 mm ahead of the camera that is the file's origin. */
 #define AHEAD_M 0.05
 
-/* Two numbers that a rectified pair has in common. */
+/* Compares two numbers that must be equal in a rectified pair. */
 static bool same(double a, double b)
 {
 	return fabs(a - b) <= SAME_PX;
@@ -41,8 +43,9 @@ static int wrong_entry(const struct sx_calibration_raw *raw, const char *name, c
 }
 
 /*
- * A matrix stands for the same projection whatever it is multiplied by: it is divided by its [2][2]. What is
- * not 0 then turns the camera, or comes from K times a pose, whose [0][3] is no baseline.
+ * Checks a projection matrix and divides it by its [2][2], because any multiple of the matrix is the same
+ * projection. An entry that should be 0 but is not turns the camera, or comes from K times a pose, whose
+ * [0][3] is no baseline.
  */
 static int check_matrix(const struct sx_calibration_raw *raw, const char *name, double *m, char *why,
 			size_t why_bytes)
@@ -51,7 +54,7 @@ static int check_matrix(const struct sx_calibration_raw *raw, const char *name, 
 	const double scale = m[10];
 
 	if (scale == 0 && m[0] == 0)
-		return 0; /* all is 0: the focal length says so */
+		return 0; /* all entries are 0: the check of the focal length reports it */
 	if (scale == 0)
 		return wrong_entry(raw, name, m, 10, "1", why, why_bytes);
 	for (int i = 0; i < 2; i++)
@@ -67,7 +70,10 @@ static int check_matrix(const struct sx_calibration_raw *raw, const char *name, 
 	return 0;
 }
 
-/* Where the right camera stands against the left one, of which offset has the fourth column, or 0. */
+/*
+ * Computes the position of the right camera relative to the left one. offset: fourth column of the left
+ * matrix, or 0.
+ */
 static int from_right(struct sx_calibration *c, const struct sx_calibration_raw *raw, const double offset[3],
 		      char *why, size_t why_bytes)
 {
@@ -124,8 +130,8 @@ static int from_matrices(struct sx_calibration *c, struct sx_calibration_raw *ra
 /* ---- Q ---- */
 
 /*
- * Q = (1 0 0 -cx; 0 fx/fy 0 ..; 0 0 0 fx; 0 0 1/baseline (cx_right-cx)/baseline), times anything. OpenCV has
- * fx = fy; ROS multiplies by fy Tx.
+ * Reads Q = (1 0 0 -cx; 0 fx/fy 0 ..; 0 0 0 fx; 0 0 1/baseline (cx_right-cx)/baseline), or a multiple of it.
+ * OpenCV has fx = fy; ROS multiplies by fy Tx.
  */
 static int from_q(struct sx_calibration *c, const struct sx_calibration_raw *raw, char *why, size_t why_bytes)
 {

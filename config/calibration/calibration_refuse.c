@@ -1,5 +1,5 @@
 /*
- * Refuses a calibration with a sentence.
+ * Refuses a calibration with an error message.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

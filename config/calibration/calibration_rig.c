@@ -1,5 +1,5 @@
 /*
- * From what calibration files say of raw cameras to a rig: lens models, and whether images are rectified.
+ * Makes a rig from the raw cameras of a calibration file: lens models, and whether images are rectified.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -17,7 +17,7 @@ void sx_calibration_name(char to[SX_CALIBRATION_NAME_BYTES], const char *whose, 
 	snprintf(to, SX_CALIBRATION_NAME_BYTES, "%.8s%.38s", whose, name);
 }
 
-#define ROLL_MOST 45.0 /* degrees between two cameras */
+#define ROLL_MOST 45.0 /* largest roll between two cameras, degrees */
 
 /* ---- lenses ---- */
 
@@ -69,7 +69,7 @@ int sx_calibration_lens(struct sx_calibration_camera *camera, const char *model,
 					     "%s has %d coefficients, must be 4 or 5 (plumb_bob) or 8 "
 					     "(rational_polynomial)",
 					     name, count);
-	/* OpenCV writes 12 and 14 also where nobody asked for a thin prism or a tilted sensor */
+	/* OpenCV writes 12 and 14 coefficients even if no thin prism or tilted sensor was calibrated */
 	used = camera->lens == SX_LENS_PLUMB_BOB ? 5 : 8;
 	for (int i = used; i < count; i++)
 		if (d[i] != 0)
@@ -115,7 +115,10 @@ static int raw_camera(struct sx_raw_camera *to, const struct sx_calibration_came
 	return 0;
 }
 
-/* Images of another size than those of the calibration are mostly noticed here. */
+/*
+ * Checks that the principal points lie in the image. This finds most images of a size other than the
+ * calibration's.
+ */
 static int check_centre(const struct sx_rig *rig, const struct sx_calibration_raw *raw, char *why,
 			size_t why_bytes)
 {
@@ -132,7 +135,7 @@ static int check_centre(const struct sx_rig *rig, const struct sx_calibration_ra
 	return 0;
 }
 
-/* Rotations, and without projection matrices all else, from how the cameras stand. */
+/* Computes the rotations from the pose of the cameras; without projection matrices also all other values. */
 static int align(struct sx_rig *rig, const struct sx_calibration_raw *raw, bool projected, double alpha,
 		 char *why, size_t why_bytes)
 {
@@ -140,14 +143,17 @@ static int align(struct sx_rig *rig, const struct sx_calibration_raw *raw, bool 
 	const double roll = atan2(raw->r[3], raw->r[0]) * (180 / 3.14159265358979323846);
 	int r;
 
-	/* its images are turned, not its axis: below it would be one above the other, or exchanged */
+	/*
+	 * the camera is rolled about its optical axis; without this check the error would be cameras one
+	 * above the other, or exchanged
+	 */
 	if (raw->r[8] > 0.5 && fabs(roll) > ROLL_MOST)
 		return sx_calibration_refuse(
 			why, why_bytes,
 			"the right camera is rolled by %.0f degrees against the left one%s: turn its "
 			"images before they come here, and calibrate again",
 			roll, fabs(roll) > 135 ? " (mounted upside down)" : "");
-	/* what is seen does not matter where it is decided already */
+	/* if the projections are given, alpha has no effect on the result */
 	r = sx_rig_align(&aligned, raw->r, raw->t, projected ? -1 : alpha, why, why_bytes);
 
 	if (r < 0)
@@ -163,7 +169,7 @@ static bool have_rotations(const struct sx_calibration_raw *raw, bool projected)
 	return projected && raw->camera[0].have_r && raw->camera[1].have_r;
 }
 
-/* A size of 0x0, which nobody said, passes here: it does not matter to images that are rectified already. */
+/* Makes the rig. A size of 0x0 (not given) is accepted: images that are rectified already do not need it. */
 static int make_rig(struct sx_rig *rig, const struct sx_calibration *c, const struct sx_calibration_raw *raw,
 		    bool projected, const struct sx_calibration_wish *wish, char *why, size_t why_bytes)
 {
@@ -194,7 +200,7 @@ static int make_rig(struct sx_rig *rig, const struct sx_calibration *c, const st
 
 /* ---- whether ---- */
 
-/* What a rig would need and nobody says; NULL: nothing. */
+/* Returns what a rig needs and the file lacks; NULL: nothing. */
 static const char *missing(const struct sx_calibration_raw *raw, bool projected)
 {
 	if (raw->cameras < 2)
@@ -210,7 +216,7 @@ static const char *missing(const struct sx_calibration_raw *raw, bool projected)
 	return NULL;
 }
 
-/* Not all that a rig needs is there: an error, unless images can be taken as rectified. */
+/* Handles a file without all values for a rig: an error, unless the images can be used as rectified. */
 static int incomplete(const struct sx_calibration_raw *raw, bool projected, enum sx_rectify_choice choice,
 		      const char *lacks, char *why, size_t why_bytes)
 {
@@ -244,7 +250,10 @@ static int accept(struct sx_calibration *c, const struct sx_rig *rig, const stru
 			"%s: images are raw, but their size (image_width, image_height) is missing: add it, "
 			"or give size in [source]%s",
 			raw->format, projected ? "; where they are rectified already, say rectify = no" : "");
-	/* no baseline yet: that is told by who knows what else may give it */
+	/*
+	 * without a baseline, skip the check: the caller knows other sources of the baseline and reports its
+	 * absence
+	 */
 	if (check_centre(rig, raw, reason, sizeof(reason)) < 0 ||
 	    ((!projected || rig->baseline_m > 0) && sx_rig_check(rig, reason, sizeof(reason)) < 0))
 		return sx_calibration_refuse(why, why_bytes, "%s: %s", raw->format, reason);

@@ -1,5 +1,5 @@
 /*
- * Calibration as ROS has it: one camera_info file, or a printed CameraInfo message, of each camera.
+ * Calibration in ROS' format: one camera_info file, or a printed CameraInfo message, for each camera.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -8,7 +8,7 @@
 
 #include "config/calibration/calibration_yaml.h"
 
-/* Of files, of messages of ROS 1, of messages of ROS 2. */
+/* Names in files, in messages of ROS 1 and in messages of ROS 2. */
 static const char *const p_names[] = {"projection_matrix", "P", "p", NULL};
 static const char *const k_names[] = {"camera_matrix", "K", "k", NULL};
 static const char *const d_names[] = {"distortion_coefficients", "D", "d", NULL};
@@ -22,8 +22,8 @@ static const char *name_of(const struct sx_yaml *y, const char *const *names)
 }
 
 /*
- * Without numbers, and with five and more that are all 0, a lens is none; four of a fisheye that are 0
- * bend.
+ * Returns true if there is no distortion: no coefficients, or five or more that are all 0. Four that are all
+ * 0 belong to a fisheye, which distorts even then.
  */
 static bool is_none(const double *d, int count)
 {

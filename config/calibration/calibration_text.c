@@ -22,7 +22,7 @@ static const struct {
 };
 #define PAIRS (sizeof(pairs) / sizeof(pairs[0]))
 
-/* 1: both matrices of pair i are in raw, 0: neither is. */
+/* Reads pair i. Returns 1: both matrices are in raw; 0: the file has neither. */
 static int read_pair(struct sx_calibration_raw *raw, const struct sx_lines *l, size_t i)
 {
 	double size[2] = {0};
@@ -47,7 +47,7 @@ static int read_pair(struct sx_calibration_raw *raw, const struct sx_lines *l, s
 	return 1;
 }
 
-/* That of the images, if it is known which they are of, else the first that there is. */
+/* Reads the pair that the images belong to. If that is unknown, reads the first pair of the file. */
 static int read_kitti(struct sx_calibration_raw *raw, const struct sx_lines *l,
 		      enum sx_calibration_pair images)
 {
@@ -69,7 +69,7 @@ static int read_kitti(struct sx_calibration_raw *raw, const struct sx_lines *l,
 
 /* ---- numbers ---- */
 
-/* A baseline of another name leaves open what its number is. */
+/* Refuses a baseline with another name, because its unit is unknown. */
 static int refuse_baseline(const struct sx_lines *l)
 {
 	static const char *const names[] = {"baseline", "Baseline", "baseline_mm", "baseline_cm"};
@@ -113,7 +113,7 @@ static int read_plain(struct sx_calibration_raw *raw, const struct sx_lines *l, 
 	return known > 0;
 }
 
-/* A section makes one name many: a reader of lines would take one of them. */
+/* Refuses sections: they can repeat a name, and the reader of lines would take any one of the values. */
 static int refuse_sections(const struct sx_lines *l)
 {
 	struct sx_line line = {0};

@@ -1,5 +1,5 @@
 /*
- * Words, numbers and matrices of a calibration in YAML.
+ * Reads words, numbers and matrices of a calibration in YAML.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -9,7 +9,7 @@
 #include "config/calibration/calibration_yaml.h"
 #include "config/text/number.h"
 
-#define NUMBERS_MAX 16 /* numbers of a matrix */
+#define NUMBERS_MAX 16 /* largest number of entries of a matrix */
 
 yaml_node_t *sx_yaml_get(const struct sx_yaml *y, yaml_node_t *map, const char *key)
 {
@@ -51,7 +51,7 @@ static int read_scalar(const yaml_node_t *node, double *ret)
 	return 0;
 }
 
-/* Entries of a list, NULL: no list. */
+/* Returns the entries of a list; NULL: the node is no list. */
 static const yaml_node_item_t *items(const yaml_node_t *node, int *count)
 {
 	if (!node || node->type != YAML_SEQUENCE_NODE)
@@ -60,7 +60,7 @@ static const yaml_node_item_t *items(const yaml_node_t *node, int *count)
 	return node->data.sequence.items.start;
 }
 
-/* Reads a list of at most max numbers and returns their count; -EINVAL: there are more, or other things. */
+/* Reads a list of at most max numbers and returns their count. -EINVAL: there are more, or other values. */
 static int read_list(const struct sx_yaml *y, const yaml_node_t *node, double *ret, int max)
 {
 	int count = 0;
@@ -74,7 +74,7 @@ static int read_list(const struct sx_yaml *y, const yaml_node_t *node, double *r
 	return count;
 }
 
-/* A list of rows of the same length. */
+/* Reads a list of rows of equal length. */
 static int read_rows(const struct sx_yaml *y, const yaml_node_t *node, double *ret, int *rows, int *cols)
 {
 	const yaml_node_item_t *item = items(node, rows);
@@ -92,7 +92,7 @@ static int read_rows(const struct sx_yaml *y, const yaml_node_t *node, double *r
 	return 0;
 }
 
-/* Up to NUMBERS_MAX numbers, row by row; a flat list is one row, no numbers are 0 x 0. */
+/* Reads up to NUMBERS_MAX numbers, row by row. A flat list is one row. An empty list is 0 x 0. */
 static int read_any(const struct sx_yaml *y, yaml_node_t *node, double *ret, int *rows, int *cols)
 {
 	int count = 0;
@@ -115,7 +115,7 @@ static int read_any(const struct sx_yaml *y, yaml_node_t *node, double *ret, int
 		return -EINVAL;
 	*rows = count ? (int)r : 0;
 	*cols = count ? (int)c : 0;
-	return *rows * *cols == count ? 0 : -EINVAL; /* 2.5 x 4 is nothing */
+	return *rows * *cols == count ? 0 : -EINVAL; /* refuses sizes such as 2.5 x 4 */
 }
 
 int sx_yaml_number(const struct sx_yaml *y, yaml_node_t *map, const char *key, double *ret)
@@ -171,6 +171,6 @@ struct sx_yaml sx_yaml_fault(const struct sx_yaml *y, struct sx_calibration_raw 
 	struct sx_yaml fault = *y;
 
 	fault.why = raw->fault;
-	fault.why_bytes = raw->fault[0] ? 0 : sizeof(raw->fault); /* the first stays */
+	fault.why_bytes = raw->fault[0] ? 0 : sizeof(raw->fault); /* size 0 keeps the first fault */
 	return fault;
 }

@@ -1,6 +1,6 @@
 /*
- * Calibration in OpenCV's XML (cv::FileStorage): the same keys and matrices as in its YAML, as a document
- * of YAML.
+ * Calibration in OpenCV's XML (cv::FileStorage): reads the keys and matrices of its YAML format into a YAML
+ * document.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -16,12 +16,13 @@
 #define DEPTH_MAX 8
 #define BLANKS " \t\r\n"
 
-/* An element that is open. */
+/* An element that is still open. */
 struct level {
-	int key, value; /* nodes, 0: none yet. value: of what is in it, which has children */
-	size_t text;	/* where its text begins */
-	bool list;	/* children are named "_" */
-	size_t line;	/* from 0 */
+	/* YAML nodes; 0: not created yet. value: node of the content of an element with children */
+	int key, value;
+	size_t text; /* start of its text in struct reader.text, bytes */
+	bool list;   /* its children are named "_" */
+	size_t line; /* number of its line, from 0 */
 };
 
 struct reader {
@@ -29,9 +30,9 @@ struct reader {
 	yaml_document_t doc;
 	struct level level[DEPTH_MAX];
 	int depth;
-	char *text; /* of the elements that are open, as large as the file */
+	char *text; /* text of the open elements; as large as the file */
 	size_t used;
-	const char *fault; /* NULL: none */
+	const char *fault; /* first fault; NULL: none */
 };
 
 static void fail(struct reader *r, const char *fault)
@@ -53,12 +54,12 @@ static int mark(struct reader *r, int node)
 
 static int add_scalar(struct reader *r, const char *text, size_t length)
 {
-	/* libyaml before 0.2.5 takes no const, and changes nothing in it */
+	/* libyaml before 0.2.5 takes no const pointer, but does not change the text */
 	return mark(r, yaml_document_add_scalar(&r->doc, NULL, (yaml_char_t *)(uintptr_t)text, (int)length,
 						YAML_PLAIN_SCALAR_STYLE));
 }
 
-/* The outermost element is the document. */
+/* Creates the node of an element with children. The outermost element is the document. */
 static int open_value(struct reader *r, struct level *l, bool list)
 {
 	if (!l->value) {
@@ -90,7 +91,7 @@ static void XMLCALL on_start(void *to, const XML_Char *name, const XML_Char **at
 		(void)open_value(r, l, false);
 }
 
-/* Text of an element without children: a list of words, of more than one or where lists are expected. */
+/* Creates the node of an element without children. Several words, or any words if `list`, become a list. */
 static int value_of_text(struct reader *r, const char *text, bool list)
 {
 	const char *at = text + strspn(text, BLANKS);
@@ -145,7 +146,7 @@ static void XMLCALL on_text(void *to, const XML_Char *text, int length)
 	r->used += (size_t)length;
 }
 
-/* Entities could make much of little; OpenCV writes no document type. */
+/* Refuses a document type: entities could expand to very long text. OpenCV writes no document type. */
 static void XMLCALL on_doctype(void *to, const XML_Char *name, const XML_Char *system, const XML_Char *public,
 			       int internal)
 {

@@ -1,5 +1,5 @@
 /*
- * Calibration in YAML: which format it is, and what all have in common.
+ * Calibration in YAML: detects the format and reads the parts common to all formats.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -14,7 +14,7 @@
 #define LETTERS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_"
 #define NAME LETTERS "0123456789."
 
-/* Behind blank lines and comments. */
+/* Skips blank lines and comments. */
 static const char *first_line(const char *text)
 {
 	for (;;) {
@@ -25,14 +25,20 @@ static const char *first_line(const char *text)
 	}
 }
 
-/* Behind a name's colon: a list, a mapping, a tag, or nothing and a line further in? */
+/*
+ * Returns true if a structured value follows the colon of a name: a list, a mapping, a tag, or an indented
+ * block.
+ */
 static bool begins_value(const char *at)
 {
 	at += strspn(at, " \t\r");
 	return *at && (strchr("[{!", *at) || (*at == '\n' && (at[1] == ' ' || at[1] == '-')));
 }
 
-/* Names at the beginning of lines have such values, and none has a number as lines of fx have. */
+/*
+ * Returns true if names at the start of lines have structured values. False for a line "fx" with a number, as
+ * in plain text.
+ */
 static bool has_structure(const char *text)
 {
 	bool found = false;
@@ -55,7 +61,7 @@ bool sx_calibration_is_yaml(const char *text)
 	       has_structure(text) || strstr(text, "projection_matrix") || strstr(text, "distortion_model");
 }
 
-/* Width or height, by all names that it has. */
+/* Reads width or height, under any of its names. */
 static int read_size(const struct sx_yaml *y, const char *const names[2], double *ret)
 {
 	double value[2] = {0};
@@ -76,7 +82,7 @@ static int read_size(const struct sx_yaml *y, const char *const names[2], double
 	return 0;
 }
 
-/* By a key that others do not have: what files of other programs are, and what to do. */
+/* Files of other programs: a key that identifies each one, its description and advice for the user. */
 static const struct {
 	const char *key, *text;
 } foreign[] = {
@@ -112,7 +118,7 @@ static const struct {
 	{"fx", "single numbers: write them as lines of text, 'fx: 700', also fy, cx, cy and baseline_m"},
 };
 
-/* Is it a name of the document's, however deep? */
+/* Returns true if any mapping of the document has this key, at any depth. */
 static bool has_name(const struct sx_yaml *y, const char *name)
 {
 	for (yaml_node_t *n = y->doc->nodes.start; n < y->doc->nodes.top; n++)
@@ -153,7 +159,10 @@ int sx_calibration_document(struct sx_calibration_raw *raw, const struct sx_yaml
 	return 0;
 }
 
-/* libyaml needs quadratic time for nested brackets; a calibration has two levels. */
+/*
+ * Returns true if brackets are nested too deeply. libyaml needs quadratic time for them; a calibration has
+ * two levels.
+ */
 static bool nested_too_deeply(const char *text)
 {
 	int depth = 0;
@@ -166,9 +175,9 @@ static bool nested_too_deeply(const char *text)
 }
 
 /*
- * OpenCV reads and writes what is no YAML, and is understood here as well: a first line "%YAML:1.0", below
- * comments too, which becomes a comment, and "data:[" without a blank, which gets one. Lines keep their
- * numbers. The caller frees what is returned; NULL: no memory.
+ * Converts OpenCV's dialect to YAML. A first line "%YAML:1.0", even after comments, becomes a comment.
+ * "data:[" without a blank gets a blank. Lines keep their numbers. The caller frees the result; NULL: no
+ * memory.
  */
 static char *as_yaml(const char *text)
 {
@@ -200,7 +209,10 @@ static char *as_yaml(const char *text)
 	return copy;
 }
 
-/* A copy that broke off within a last number or word leaves another one. Lists and mappings have an end. */
+/*
+ * Checks that the last line has an end. An incomplete copy may end in a number or word that lost its last
+ * characters. Lists and mappings have their own end.
+ */
 static int check_whole(const char *text, char *why, size_t why_bytes)
 {
 	const size_t size = strlen(text);

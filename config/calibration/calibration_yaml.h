@@ -1,5 +1,5 @@
 /*
- * A calibration file as a tree of YAML: getting numbers, words and matrices out of it.
+ * A calibration file as a YAML tree: functions to read numbers, words and matrices.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -11,60 +11,70 @@
 
 #include "config/calibration/calibration_priv.h"
 
-/* A document, and where sentences go. */
+/* A document, and the buffer for error messages. */
 struct sx_yaml {
 	yaml_document_t *doc;
 	yaml_node_t *root;
-	const char *format; /* of OpenCV's file, for sentences; NULL: YAML */
+	const char *format; /* name of an OpenCV format, for messages; NULL: YAML */
 	char *why;
 	size_t why_bytes;
 };
 
-/* Value of a key of a mapping, NULL: none, or no mapping. */
+/* Returns the value of a key in a mapping; NULL: no such key, or map is not a mapping. */
 yaml_node_t *sx_yaml_get(const struct sx_yaml *y, yaml_node_t *map, const char *key);
-/* The first of names, NULL at the end, that the mapping has; NULL: none. */
+/* Returns the first of `names` (NULL at the end) that is a key of the mapping; NULL: none. */
 const char *sx_yaml_first(const struct sx_yaml *y, yaml_node_t *map, const char *const *names);
-/* Text of a scalar, "" of anything else; NULL: no such key. */
+/* Returns the text of a scalar; "" for other nodes; NULL: no such key. */
 const char *sx_yaml_word(const struct sx_yaml *y, yaml_node_t *map, const char *key);
 
 /*
- * No key of a mapping of the document may occur twice: 0, or -EINVAL with a sentence that names both lines.
+ * Checks that no mapping of the document has a key twice. Returns 0, or -EINVAL with a message that names
+ * both lines.
  */
 int sx_yaml_check_keys(const struct sx_yaml *y);
-/* Of names for the same thing, NULL at the end, two may be there if they say the same: as above. */
+/*
+ * Checks `names` (NULL at the end) of the same value: if two are present, they must agree. Returns as
+ * sx_yaml_check_keys().
+ */
 int sx_yaml_check_names(const struct sx_yaml *y, yaml_node_t *map, const char *const *names);
 /*
- * What a mapping says of the lens of a camera: distortion_model, or "fisheye" where its camera model, a key
- * such as "fisheye: 1" or the like says so; NULL: nothing. -EINVAL with a sentence: two keys contradict
- * each other.
+ * Finds the lens model of a camera in a mapping: distortion_model, or "fisheye" if its camera model, a key
+ * such as "fisheye: 1" or a similar key says so. NULL: not given. Returns -EINVAL with a message if two keys
+ * contradict each other.
  */
 int sx_yaml_lens(const struct sx_yaml *y, yaml_node_t *map, const char **ret);
 
 /*
- * Reads a number. 1: *ret has it; 0: no such key; -EINVAL: it is something else; the sentence says line and
- * key.
+ * Reads a number. Returns 1: *ret is set; 0: no such key; -EINVAL: the value is no number; the message names
+ * line and key.
  */
 int sx_yaml_number(const struct sx_yaml *y, yaml_node_t *map, const char *key, double *ret);
 /*
- * Both: 0: no such key, -EINVAL: there is, and it is something else; the sentence says line and key. Numbers
- * are finite. Matrices are mappings with rows, cols and data (OpenCV, ROS), lists (a printed CameraInfo
- * message), or lists of rows (Kalibr).
+ * Read finite numbers. A matrix is a mapping with rows, cols and data (OpenCV, ROS), a list (a printed
+ * CameraInfo message), or a list of rows (Kalibr). Return 0: no such key; -EINVAL: the key has another value;
+ * the message names line and key.
  */
 int sx_yaml_matrix(const struct sx_yaml *y, yaml_node_t *map, const char *key, int rows, int cols,
-		   double *ret); /* 1 */
-/* 1 x N or N x 1, N up to max: 1 + N. */
+		   double *ret); /* 1: read */
+/* Reads 1 x N or N x 1 numbers, N up to max. Returns 1 + N. */
 int sx_yaml_vector(const struct sx_yaml *y, yaml_node_t *map, const char *key, double *ret, int max);
 
-/* What is wrong with the raw cameras goes to raw->fault, if it is the first: a y for the above. */
+/*
+ * Returns a copy of y whose messages go to raw->fault, unless raw->fault already has one. For faults of the
+ * raw cameras.
+ */
 struct sx_yaml sx_yaml_fault(const struct sx_yaml *y, struct sx_calibration_raw *raw);
 
-/* 1: the document is of this format, 0: not, -EINVAL: it is and it is broken. */
+/*
+ * Read a document of one format. 1: read; 0: the document has another format; -EINVAL: it is of this format,
+ * but broken.
+ */
 int sx_calibration_opencv(struct sx_calibration_raw *raw, const struct sx_yaml *y);
 int sx_calibration_ros(struct sx_calibration_raw *raw, const struct sx_yaml *y);
 int sx_calibration_kalibr(struct sx_calibration_raw *raw, const struct sx_yaml *y);
 int sx_calibration_euroc(struct sx_calibration_raw *raw, const struct sx_yaml *y);
 
-/* The whole document, which XML gives as well: 0, or -EINVAL with a sentence. */
+/* Reads a whole document, from YAML or XML. Returns 0, or -EINVAL with a message. */
 int sx_calibration_document(struct sx_calibration_raw *raw, const struct sx_yaml *y);
 
 #endif

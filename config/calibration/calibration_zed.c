@@ -1,6 +1,6 @@
 /*
- * Calibration as Stereolabs gives it for ZED cameras: SN*.conf, one section for each camera and size of
- * images.
+ * Calibration in Stereolabs' format for ZED cameras: SN*.conf, with one section for each camera and image
+ * size.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -13,9 +13,9 @@
 #include "config/calibration/calibration_lines.h"
 
 #define MM 0.001
-#define BASELINE_LEAST_MM 10 /* less are metres: the smallest ZED has 50 mm */
+#define BASELINE_LEAST_MM 10 /* a smaller number is in metres: the smallest ZED has 50 mm */
 
-/* By the names that sections have. */
+/* Image sizes, px, by the names used in sections. */
 static const struct mode {
 	const char *name;
 	int width, height;
@@ -45,7 +45,7 @@ static bool has_mode(const struct sx_lines *l, const struct mode *m)
 	return has_section(l, section);
 }
 
-/* Sizes of the modes of the file; returns how many modes there are. */
+/* Lists the image sizes of the modes in the file. Returns the number of modes. */
 static int list_modes(const struct sx_lines *l, char *list, size_t bytes, const struct mode **last)
 {
 	size_t used = 0;
@@ -63,7 +63,10 @@ static int list_modes(const struct sx_lines *l, char *list, size_t bytes, const 
 	return count;
 }
 
-/* The mode of images of this size. A file of one mode is of images of that. */
+/*
+ * Returns the mode of images of this size. If the size is not known and the file has one mode, returns that
+ * mode.
+ */
 static const struct mode *choose_mode(const struct sx_lines *l, const struct sx_calibration_wish *wish)
 {
 	const struct mode *last = NULL;
@@ -87,7 +90,7 @@ static const struct mode *choose_mode(const struct sx_lines *l, const struct sx_
 	return NULL;
 }
 
-/* A number that must be there, or may be; unlike 0 for the latter, -EINVAL. */
+/* Reads a number. Returns 1; 0: missing, and not `needed`; -EINVAL. */
 static int number(const struct sx_lines *l, const char *section, const char *name, bool needed, double *ret)
 {
 	int r = sx_lines_numbers(l, section, name, ret, 1);
@@ -109,9 +112,9 @@ static int read_coefficients(const struct sx_lines *l, const char *section, cons
 }
 
 /*
- * Newer files have [LEFT_DISTO] for all sizes, beside or instead of five coefficients (older files: two) in the
- * section of the size. It has eight coefficients, or k1 to k4 alone: Stereolabs' calibration program writes those
- * for a fisheye lens.
+ * Reads the lens. Newer files have [LEFT_DISTO] for all sizes, beside or instead of five coefficients in the section
+ * of the size (older files: two). [LEFT_DISTO] has eight coefficients, or k1 to k4 alone: Stereolabs' calibration
+ * program writes those for a fisheye lens.
  */
 static int read_zed_lens(struct sx_calibration_camera *c, const struct sx_lines *l, const char *mode_section,
 			 int side)
@@ -164,7 +167,7 @@ static int read_camera(struct sx_calibration_raw *raw, const struct sx_lines *l,
 	return read_zed_lens(c, l, section, side);
 }
 
-/* Rodrigues' formula. */
+/* Computes a rotation matrix by Rodrigues' formula. */
 static void rotation_of(const double v[3], double r[9])
 {
 	const double angle = sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
@@ -176,7 +179,10 @@ static void rotation_of(const double v[3], double r[9])
 		r[i] = (i % 4 == 0) * cos(angle) + s * cross[i] + c * v[i / 3] * v[i % 3];
 }
 
-/* "RX_HD" of a mode, or "TY" of all. 0: it is not there; 1; -EINVAL. */
+/*
+ * Reads a number of the mode, such as "RX_HD"; if of_all and it is missing, the number of all modes, such as
+ * "TY". Returns 1: read; 0: missing; -EINVAL.
+ */
 static int read_of_mode(const struct sx_lines *l, const char *name, const struct mode *m, bool of_all,
 			double *ret)
 {
@@ -189,8 +195,9 @@ static int read_of_mode(const struct sx_lines *l, const char *name, const struct
 }
 
 /*
- * RX, CV (convergence) and RZ are the parts of the mode's turn. Stereolabs' own programs give Baseline, TY
- * and TZ to OpenCV as T. The opposite has the same rectification, and the right camera to the right.
+ * Reads the pose of the cameras. RX, CV (convergence) and RZ are the components of the mode's rotation.
+ * Stereolabs' own programs pass Baseline, TY and TZ to OpenCV as T. The negated T gives the same
+ * rectification, with the right camera on the right.
  */
 static int read_pose(struct sx_calibration_raw *raw, const struct sx_lines *l, const struct mode *m)
 {
@@ -244,7 +251,10 @@ int sx_calibration_zed(struct sx_calibration_raw *raw, const struct sx_lines *l,
 	m = choose_mode(l, wish);
 	if (!m || read_camera(raw, l, m, 0) < 0 || read_camera(raw, l, m, 1) < 0 || read_pose(raw, l, m) < 0)
 		return -EINVAL;
-	/* turns that are missing are 0, as in Stereolabs' own programs: not where a copy broke off */
+	/*
+	 * missing rotations are 0, as in Stereolabs' own programs; refuse a file that was cut short before
+	 * them
+	 */
 	if (l->text[strlen(l->text) - 1] != '\n')
 		return sx_calibration_refuse(
 			l->why, l->why_bytes,

@@ -1,5 +1,5 @@
 /*
- * Parses a command line by its table.
+ * Parses a command line with its table.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -15,13 +15,13 @@
 
 enum { ROWS_MAX = 96, LONG = 1000 };
 
-/* An option as it was given. */
+/* An option of the command line, with its words. */
 struct given {
-	const struct sx_usage_option *row; /* first of that name */
+	const struct sx_usage_option *row; /* first row of that name */
 	const char *text, *second;
 };
 
-/* ", did you mean X?" of the words that are offered in turn; empty: none of them is near. */
+/* Chooses the nearest of the offered words for ", did you mean X?". best NULL: no word is near. */
 struct guess {
 	const char *word, *best;
 	int least;
@@ -75,7 +75,7 @@ static bool read_choice(const struct sx_usage_option *o, const char *text, int *
 	return false;
 }
 
-/* false and what is wanted in why. */
+/* Stores the value of an option. False: why says what is expected. */
 static bool store(const struct sx_usage_option *o, const struct given *g, void *target, char *why,
 		  size_t bytes)
 {
@@ -115,7 +115,7 @@ static bool store(const struct sx_usage_option *o, const struct given *g, void *
 	return false;
 }
 
-/* The row of that name which belongs to command, or NULL. */
+/* Returns the row with the name of `any` that belongs to command; NULL: none. */
 static const struct sx_usage_option *resolve(const struct sx_usage *u, const struct sx_usage_option *any,
 					     const struct sx_usage_command *command)
 {
@@ -158,7 +158,7 @@ static void add_row(struct table *t, const struct sx_usage_option *o, char **let
 		if (strcmp(t->rows[i]->name, o->name) == 0)
 			return;
 	if (t->count == ROWS_MAX)
-		abort(); /* a program with so many options: make ROWS_MAX greater */
+		abort(); /* a program has too many options: raise ROWS_MAX */
 	t->rows[t->count] = o;
 	t->longs[t->count] = (struct option){o->name,
 					     sx_usage_optional(o) ? optional_argument
@@ -173,13 +173,13 @@ static void add_row(struct table *t, const struct sx_usage_option *o, char **let
 		*(*letters)++ = ':';
 }
 
-/* What getopt_long() wants. */
+/* Builds the tables for getopt_long(). */
 static void make_table(const struct sx_usage *u, struct table *t)
 {
 	char *letters = t->shorts;
 
 	memset(t, 0, sizeof(*t));
-	*letters++ = ':'; /* a missing word is told apart from an unknown option */
+	*letters++ = ':'; /* getopt_long() then reports a missing word with ':', an unknown option with '?' */
 	for (int i = 0; i < u->option_count; i++)
 		add_row(t, &u->options[i], &letters);
 	for (int i = 0; i < SX_USAGE_BUILTINS; i++)
@@ -203,7 +203,7 @@ static const struct sx_usage_command *find_command(const struct sx_usage *u, con
 	return NULL;
 }
 
-/* The first word that is a command: its page has the options that it takes. */
+/* Returns the first word that is a command; its help lists the options that it takes. */
 static const struct sx_usage_command *command_of_line(const struct sx_usage *u, char **argv)
 {
 	const struct sx_usage_command *c = NULL;
@@ -213,7 +213,7 @@ static const struct sx_usage_command *command_of_line(const struct sx_usage *u, 
 	return c;
 }
 
-/* text: "--confg=FILE" */
+/* Reports an unknown long option. text: "--confg=FILE". */
 static int unknown_option(const struct sx_usage *u, const struct table *t, const char *text,
 			  const struct sx_usage_command *command)
 {
@@ -228,7 +228,7 @@ static int unknown_option(const struct sx_usage *u, const struct table *t, const
 	return usage_unknown(u, command, "option", text, &g, "--");
 }
 
-/* The sentence about what getopt_long() refused. */
+/* Prints a message about the word that getopt_long() refused. */
 static int usage_refuse(const struct sx_usage *u, const struct table *t, int result, char **argv)
 {
 	const struct sx_usage_option *o = optopt ? row_of(t, optopt) : NULL;
@@ -242,14 +242,14 @@ static int usage_refuse(const struct sx_usage *u, const struct table *t, int res
 	return unknown_option(u, t, argv[optind - 1], command_of_line(u, argv));
 }
 
-/* -1, or an exit code. */
+/* Collects the options. Returns -1, or an exit code. */
 static int collect(const struct sx_usage *u, const struct table *t, int argc, char **argv,
 		   struct given *given, int *count)
 {
 	int c;
 
 	opterr = 0;
-	optind = 0; /* also forgets what is left of a line that was refused */
+	optind = 0; /* 0 also resets the state left by a refused command line */
 	while ((c = getopt_long(argc, argv, t->shorts, t->longs, NULL)) != -1) {
 		struct given *g = &given[*count];
 
@@ -296,7 +296,7 @@ static bool was_given(const struct given *given, int count, int builtin, const c
 	return false;
 }
 
-/* --help-keys SECTION, --help-keys=SECTION */
+/* Serves --help-keys SECTION and --help-keys=SECTION. */
 static int serve_keys(const struct sx_usage *u, const char *text, char **operands, int operand_count)
 {
 	const char *section = text ? text : operand_count ? operands[0] : NULL;
@@ -308,7 +308,7 @@ static int serve_keys(const struct sx_usage *u, const char *text, char **operand
 	return code || fflush(stdout) == 0 ? code : EX_IOERR;
 }
 
-/* --help, --version, --generate, wherever they stand: -1 when none of them was asked for. */
+/* Serves --help, --version and --generate at any place of the command line. Returns -1 if none was given. */
 static int serve_builtins(const struct sx_usage *u, const struct sx_usage_command *command,
 			  const struct given *given, int count, char **operands, int operand_count)
 {

@@ -1,5 +1,5 @@
 /*
- * --help from the table of a command line.
+ * Prints --help from the table of a command line.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -11,7 +11,7 @@
 
 enum { COLUMN_MAX = 24 };
 
-/* "  -i, --instance NAME" */
+/* Writes "  -i, --instance NAME". */
 static int option_words(const struct sx_usage_option *o, char *text, size_t bytes)
 {
 	char letter[8] = "    ";
@@ -30,7 +30,7 @@ static bool told(const struct sx_usage *u, const struct sx_usage_option *o,
 	return sx_usage_belongs(u, o, command) && own == special;
 }
 
-/* Options of the command alone (special), or those that all have. */
+/* Prints the options of this command alone (special), or the options that all commands have. */
 static void print_options(const struct sx_usage *u, const struct sx_usage_command *command, bool special,
 			  const char *title, FILE *to)
 {
@@ -66,7 +66,7 @@ static void print_exits(const struct sx_usage *u, FILE *to)
 	sx_wrap(to, text, 6, 6);
 }
 
-/* Where to read of the keys, which are too many for here. */
+/* Prints where to find the keys, which are too many to list here. */
 static void print_keys(const struct sx_usage *u, FILE *to)
 {
 	char names[256], text[512];
@@ -80,7 +80,7 @@ static void print_keys(const struct sx_usage *u, FILE *to)
 	sx_wrap(to, text, 6, 6);
 }
 
-/* "status [--json] [--watch]": the command with its own options. */
+/* Writes the command with its own options: "status [--json] [--watch]". */
 static void command_synopsis(const struct sx_usage *u, const struct sx_usage_command *command, char *text,
 			     size_t bytes)
 {
@@ -107,7 +107,7 @@ static void command_synopsis(const struct sx_usage *u, const struct sx_usage_com
 		snprintf(text + n, bytes - n, "%s%s", n ? " " : "", command->operands);
 }
 
-/* "Usage: ...", an option and its argument never on two lines. */
+/* Prints "Usage: ..." without a line break between an option and its argument. */
 static void print_usage(const struct sx_usage *u, const struct sx_usage_command *command, FILE *to)
 {
 	char text[1024];
@@ -127,7 +127,7 @@ static void print_usage(const struct sx_usage *u, const struct sx_usage_command 
 	fputs("\n\n", to);
 }
 
-/* With a capital and a full stop. */
+/* Prints text with a capital letter and a full stop. */
 static void print_sentence(FILE *to, const char *text)
 {
 	char s[512];

@@ -1,5 +1,5 @@
 /*
- * --help-keys: the keys of the configuration, section by section.
+ * Prints --help-keys: the keys of the configuration, section by section.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -11,7 +11,7 @@
 #include "config/text/number.h"
 #include "config/wrap.h"
 
-/* The program does something with the keys of that section. Constants of a model go with its section. */
+/* Returns true if the program uses keys of that section. Constants of [model] count as used. */
 static bool reads_section(const struct sx_usage *u, const char *section)
 {
 	if (!u->sections || sx_section_is_model(section))
@@ -35,7 +35,7 @@ size_t sx_usage_list_sections(const struct sx_usage *u, bool read, char *text, s
 	return n;
 }
 
-/* A key in place of its section means that section. */
+/* Returns the section that was probably meant. If text is a key, returns its section. */
 static const char *probably(const char *text)
 {
 	const struct sx_option *key = sx_option_find(NULL, text);

@@ -1,5 +1,5 @@
 /*
- * Rows of a command line's table, and the sentence of a wrong command line.
+ * Rows of a command line's table, and the error message of a wrong command line.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

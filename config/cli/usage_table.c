@@ -1,5 +1,6 @@
 /*
- * --generate table: the table of a command line as JSON. The build makes man page and completion from it.
+ * Prints the table of a command line as JSON (--generate table). The build makes man page and completion from
+ * it.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -13,7 +14,7 @@ static void table_string(const char *before, const char *text, FILE *to)
 	sx_config_json_string(text, to);
 }
 
-/* The kind of word, as the shells' completions know it. */
+/* Prints the kind of word, by its name in the shell completions. */
 static void table_offer(enum sx_usage_offer offer, FILE *to)
 {
 	static const char *const names[] = {[SX_OFFER_NOTHING] = "nothing", [SX_OFFER_FILE] = "file",
@@ -62,7 +63,7 @@ static void table_command(const struct sx_usage_command *c, FILE *to)
 	fputc('}', to);
 }
 
-/* Prints the folders of the sockets of instances (base/places.h). */
+/* Prints the folders for sockets of instances (base/places.h). */
 static void table_places(FILE *to)
 {
 	table_string(",\"places\":{\"system\":", SX_PLACE_SYSTEM_DIR, to);

@@ -1,5 +1,5 @@
 /*
- * A small text file, read whole.
+ * Reads a small text file as a whole.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -33,8 +33,9 @@ static int read_whole(int fd, char *text, size_t max, size_t *size)
 }
 
 /*
- * A descriptor of a regular file. What it is, is known before it is opened: to open a device may already do
- * something (a watchdog starts), and a FIFO would wait. Negative errno; -EINVAL: it is of another kind.
+ * Opens a regular file. The kind of the file is checked before it is opened: opening a device may have
+ * effects (it starts a watchdog), and opening a FIFO would block. Returns a descriptor or a negative errno;
+ * -EINVAL: not a regular file.
  */
 static int open_regular(const char *path, off_t *bytes)
 {
@@ -49,7 +50,7 @@ static int open_regular(const char *path, off_t *bytes)
 	} else {
 		snprintf(self, sizeof(self), "/proc/self/fd/%d", place);
 		fd = open(self, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-		if (fd < 0 && errno == ENOENT) /* no /proc here */
+		if (fd < 0 && errno == ENOENT) /* no /proc on this system */
 			fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 		fd = fd < 0 ? -errno : fd;
 		*bytes = st.st_size;

@@ -1,5 +1,5 @@
 /*
- * A small text file, read whole.
+ * Reading a small text file as a whole.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -9,9 +9,9 @@
 #include <stddef.h>
 
 /*
- * Reads a regular file of at most max bytes; *text gets a 0 behind its size bytes and belongs to the caller.
- * Negative errno and a reason ("No such file or directory", "is 12 bytes too long") in
- * why; -EFBIG when longer.
+ * Reads a regular file of at most max bytes. *text gets size bytes and a final 0, and belongs to the caller.
+ * Returns a negative errno, with a reason in why ("No such file or directory", "is 12 bytes too long");
+ * -EFBIG if the file is longer.
  */
 int sx_file_read(const char *path, size_t max, char **text, size_t *size, char *why, size_t why_bytes);
 

@@ -1,5 +1,5 @@
 /*
- * Numbers and words as people type them.
+ * Numbers and words as users type them.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -38,10 +38,10 @@ static size_t length_of_real(const char *text)
 	return n;
 }
 
-/* strtod in the C locale: a program that called setlocale() must read the same files. */
+/* Calls strtod in the C locale, so that a program that called setlocale() reads the same files. */
 static double to_double(const char *text)
 {
-	static locale_t c_locale; /* made once, kept */
+	static locale_t c_locale; /* created once and kept */
 
 	if (!c_locale)
 		c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
@@ -94,7 +94,7 @@ void sx_number_print(double v, char *text, size_t bytes)
 
 #define WORD_BYTES 32
 
-/* Optimal string alignment (Damerau 1964), three rows of the table. */
+/* Optimal string alignment distance (Damerau 1964). Three rows of the table are kept. */
 int sx_word_distance(const char *a, const char *b)
 {
 	int row[3][WORD_BYTES + 1];
