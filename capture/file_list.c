@@ -1,5 +1,5 @@
 /*
- * Finds the pairs of a "files" source by the rules that file_list.h states.
+ * Finds the pairs of a "files" source by the rules in file_list.h.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -31,7 +31,10 @@ static const struct {
 	{"left", "right"},
 };
 
-/* stem: the word must be the whole name before the ending; else it stands anywhere in the name. */
+/*
+ * Words that tell left from right names. stem: the word must be the whole name before the ending; otherwise
+ * it may be anywhere in the name.
+ */
 static const struct word {
 	const char *left, *right;
 	bool stem;
@@ -41,8 +44,8 @@ static const struct word {
 	{"im2", "im6", true},	  {"view1", "view5", true},
 };
 
-#define OTHERS_MAX 32 /* files of a folder that are looked into */
-#define OTHERS_DEEP 2 /* folders below each other, as image_02/data */
+#define OTHERS_MAX 32 /* files of a folder that are examined */
+#define OTHERS_DEEP 2 /* depth of nested folders, as in image_02/data */
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 
@@ -53,7 +56,7 @@ static int no_partner(const char *folder, const char *name, const char *partner,
 	return -EINVAL;
 }
 
-/* Where the word stands in the name, NULL if it does not. */
+/* Returns the position of the word in the name; NULL: not found. */
 static const char *find_word(const char *name, const char *word, bool stem)
 {
 	const char *at = strstr(name, word);
@@ -82,7 +85,7 @@ static int add_pair(struct found *f, const char *left_folder, const char *left, 
 	return r < 0 ? r : sx_paths_add(&f->right, right_folder, right);
 }
 
-/* Adds all pairs of names that the rule makes; a name with a word but without partner is an error. */
+/* Adds all pairs of names that the rule gives. A name with a word but without a partner is an error. */
 static int pair_by_word(struct found *f, const char *folder, const struct sx_paths *names,
 			const struct word *w, char *why, size_t why_bytes)
 {
@@ -115,7 +118,7 @@ static bool any_has(const struct sx_paths *names, const char *word, bool stem)
 	return false;
 }
 
-/* Rule 2. Finding nothing is no error here. */
+/* Rule 2. It is no error if no pair is found. */
 static int pair_in_folder(struct found *f, const char *folder, char *why, size_t why_bytes)
 {
 	struct sx_paths names = {0};
@@ -133,7 +136,7 @@ static int pair_in_folder(struct found *f, const char *folder, char *why, size_t
 	return r;
 }
 
-/* Both lists hold the same names, sorted; the first difference is the file without partner. */
+/* Checks that both lists hold the same names, sorted. The first difference is a file without partner. */
 static int same_names(const char *left, const struct sx_paths *a, const char *right, const struct sx_paths *b,
 		      char *why, size_t why_bytes)
 {
@@ -171,7 +174,8 @@ static int pair_folders(struct found *f, const char *left, const char *right, ch
 }
 
 /*
- * The first pair of subfolders that there is: its index, with both names; COUNT(subfolders): there is none.
+ * Finds the first pair of subfolders that exists. Returns its index and both names; COUNT(subfolders): none
+ * exists.
  */
 static int find_subfolders(const char *folder, char left[PATH_MAX], char right[PATH_MAX])
 {
@@ -244,7 +248,7 @@ static const char *find_other(const char *folder, int deep, char path[PATH_MAX])
 	return format;
 }
 
-/* A folder without images that can be read. what: of these. Returns -ENOENT. */
+/* Reports a folder without readable images. what: kind of images, for the message. Returns -ENOENT. */
 static int none_found(const char *folder, const char *what, char *why, size_t why_bytes)
 {
 	char path[PATH_MAX];
@@ -323,7 +327,7 @@ static int find_by_sides(struct found *f, const char *pattern, char *why, size_t
 	sx_must(f->left.count, ==, 0);
 	if (r == 0)
 		r = sx_pattern_side(pattern, 1, right, sizeof(right));
-	/* a folder as a side means its images, also for the partner rule */
+	/* a folder as a side stands for its images; the rule for partners holds, too */
 	if (r == 0 && sx_paths_is_folder(left) && sx_paths_is_folder(right)) {
 		r = pair_folders(f, left, right, why, why_bytes);
 		return r == 0 && !f->left.count ? none_found(left, "image files", why, why_bytes) : r;
@@ -404,7 +408,7 @@ int sx_file_list_find(struct sx_file_list *ret, const struct sx_source_params *p
 		sx_paths_finish(&f.right);
 		return r;
 	}
-	sx_must(f.left.count, >, 0); /* a source without a pair has no size */
+	sx_must(f.left.count, >, 0); /* the size of the source comes from its first pair */
 	sx_must_be(!f.right.count || f.right.count == f.left.count);
 	*ret = (struct sx_file_list){f.left.name, f.right.name, f.left.count};
 	return 0;

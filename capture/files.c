@@ -1,5 +1,5 @@
 /*
- * Source "files": pairs of image files (file_list.h says which), read in the capture thread when asked for.
+ * Source "files": reads pairs of image files (see file_list.h) in the capture thread on request.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -13,19 +13,20 @@
 #include "capture/image/image_io.h"
 #include "capture/source_kinds.h"
 
-#define PATIENCE_NS SX_NS_PER_S /* a file that is being written anew is whole again after it */
+/* largest time for which a file may be incomplete while a program rewrites it */
+#define PATIENCE_NS SX_NS_PER_S
 
 struct files {
 	struct sx_file_list list;
 	struct sx_slots slots;
 	bool loop;
 	size_t at;
-	size_t unreadable;	  /* pairs in a row, at most as many as there are */
-	int64_t unreadable_since; /* when the first of them was tried, ns */
-	char last[192];		  /* why the last of them is unreadable */
+	size_t unreadable;	  /* unreadable pairs in a row, at most the number of pairs */
+	int64_t unreadable_since; /* time of the first try among them, ns */
+	char last[192];		  /* reason why the last one is unreadable */
 };
 
-/* Size of one image of a pair, from the size of the file. */
+/* Computes the size of one image of a pair from the size of the file. */
 static int split(const char *path, enum sx_layout layout, const struct sx_image *whole, int *width,
 		 int *height, char *why, size_t why_bytes)
 {
@@ -45,7 +46,7 @@ static int split(const char *path, enum sx_layout layout, const struct sx_image 
 	return sx_source_check_size(path, *width, *height, why, why_bytes);
 }
 
-/* Reads the first pair to learn size and format, and whether its halves agree. */
+/* Reads the first pair to get size and format. Checks that both images agree. */
 static int look_at_first(const struct sx_file_list *list, const struct sx_source_params *p, int *width,
 			 int *height, enum sx_pixel *pixel, char *why, size_t why_bytes)
 {
@@ -157,7 +158,10 @@ static int read_pair(struct sx_source *s, struct sx_slot *slot, char *why, size_
 	return r;
 }
 
-/* Is there nothing left to read: a whole turn gave no pair, and a loop gave none for as long as it waits? */
+/*
+ * Returns true if nothing can be read any more: a whole pass gave no pair, and with `loop` PATIENCE_NS have
+ * passed.
+ */
 static bool is_lost(const struct files *own)
 {
 	sx_must(own->unreadable, <=, own->list.count);
@@ -175,7 +179,7 @@ static void note_unreadable(struct files *own, const char *why)
 	snprintf(own->last, sizeof(own->last), "%s", why);
 }
 
-/* Thread: capture. A file that vanished or cannot be read counts as corrupt, whatever the reason. */
+/* Thread: capture. A missing or unreadable file counts as corrupt, whatever the reason. */
 static int files_next(struct sx_source *s, struct sx_pair *pair, char *why, size_t why_bytes)
 {
 	struct files *own = s->own;

@@ -1,5 +1,5 @@
 /*
- * Opens a source of any kind: the table of kinds, which nothing else knows.
+ * Opens a source of any kind. Only this file knows the table of kinds.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -53,7 +53,7 @@ void sx_paths_finish(struct sx_paths *p)
 	*p = (struct sx_paths){0};
 }
 
-/* Compares two runs of digits by value: the longer one (zeros in front aside) is larger. */
+/* Compares two runs of digits by value: without leading zeros the longer one is larger. */
 static int compare_numbers(const char **a, const char **b)
 {
 	size_t na, nb;
@@ -88,7 +88,7 @@ int sx_paths_compare(const char *a, const char *b)
 	}
 	if (*a || *b)
 		return *a ? 1 : -1;
-	return strcmp(a0, b0); /* 01 and 1: some order, always the same */
+	return strcmp(a0, b0); /* for 01 and 1 any fixed order will do */
 }
 
 static int compare_entries(const void *a, const void *b)
@@ -155,7 +155,7 @@ static int list(struct sx_paths *ret, const char *folder, enum entries wanted)
 		errno = 0;
 		e = readdir(dir);
 		if (!e) {
-			r = -errno; /* 0: that was all */
+			r = -errno; /* 0: end of the folder */
 			break;
 		}
 		if (e->d_name[0] == '.')
@@ -221,7 +221,7 @@ int sx_paths_expand(struct sx_paths *ret, const char *pattern)
 	return r;
 }
 
-/* {a|b} or {a,b} at p: its parts and the character after it. */
+/* Parses {a|b} or {a,b} at p: its parts and the character after it. */
 static bool find_sides(const char *p, const char *part[2], size_t length[2], const char **end)
 {
 	const char *close, *middle;
@@ -252,7 +252,7 @@ bool sx_pattern_has_sides(const char *pattern)
 	return false;
 }
 
-/* Bounded text that is being put together. */
+/* A text buffer of fixed size that is being filled. */
 struct out {
 	char *text;
 	size_t bytes, used;
@@ -269,7 +269,10 @@ static int path_put(struct out *o, const char *text, size_t n)
 	return 0;
 }
 
-/* %d: any text; %4d, %06d: that many digits. Returns the length of the placeholder, 0 if there is none. */
+/*
+ * Replaces a number placeholder. %d: any text; %4d, %06d: that number of digits. Returns the length of the
+ * placeholder; 0: there is none.
+ */
 static size_t put_number(struct out *o, const char *p, int *r)
 {
 	size_t n = strspn(p + 1, "0123456789");
@@ -314,7 +317,7 @@ struct piece {
 	size_t length;
 };
 
-/* Length of the wildcard at p: 1, a bracket expression's, or 0. */
+/* Returns the length of the wildcard at p: 1, the length of a bracket expression, or 0. */
 static size_t wildcard(const char *p)
 {
 	const char *close;
@@ -328,8 +331,8 @@ static size_t wildcard(const char *p)
 }
 
 /*
- * As fnmatch(3) with FNM_PATHNAME, but keeps what each wildcard matched. The depth is bounded by the
- * wildcards.
+ * Matches like fnmatch(3) with FNM_PATHNAME, and stores what each wildcard matched. The number of wildcards
+ * bounds the recursion depth.
  */
 static bool path_match(const char *p, const char *s, struct piece *pieces, int n)
 {
@@ -384,7 +387,7 @@ int sx_pattern_partner(const char *from, const char *to, const char *path, char 
 		size_t w = wildcard(to);
 
 		if (w && !pieces[n].at)
-			return -EINVAL; /* more wildcards than from has: inside a {left|right} part */
+			return -EINVAL; /* `from` has fewer wildcards: one is inside a {left|right} part */
 		if (w) {
 			sx_must_index(n, WILDCARDS_MAX);
 			r = path_put(&o, pieces[n].at, pieces[n].length);

@@ -69,7 +69,7 @@ static int open_timer(double fps)
 	int64_t ns = (int64_t)((double)SX_NS_PER_S / fps + 0.5);
 	struct itimerspec t = {
 		.it_interval = {.tv_sec = ns / SX_NS_PER_S, .tv_nsec = ns % SX_NS_PER_S},
-		.it_value = {.tv_nsec = 1}, /* the first pair at once */
+		.it_value = {.tv_nsec = 1}, /* the first pair falls due at once */
 	};
 	int fd = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
 

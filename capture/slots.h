@@ -1,5 +1,5 @@
 /*
- * Pair slots of the sources that make or read their images, and the pace at which they are given out.
+ * Pair slots of sources that generate or read their images, and the pace at which the slots are given out.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -17,55 +17,58 @@
 #define SX_FPS_MAX 1000.0
 
 /*
- * block: the memory of the pair, whole pages: an engine can pin it, and bring both images in one copy. whole:
- * the images in it, left before right; left and right: its halves (side-by-side, top-bottom), or the two
- * images.
+ * Memory of one pair. block: whole pages, so that an engine can pin them and copy both images at once. whole:
+ * the images in the block, left before right. left and right: the two halves (side-by-side, top-bottom) or
+ * the two images.
  */
 struct sx_slot {
 	struct sx_block block;
 	struct sx_image whole[2];
 	struct sx_image left, right;
-	atomic_bool
-		busy; /* taken and not released; of no meaning to source v4l2, whose tickets own the slots */
+	atomic_bool busy; /* taken and not released; not used by source v4l2, whose tickets own the slots */
 };
 
 /*
- * fd polls readable when a slot may be taken: with a pace a timer of that rate; without one a semaphore that
- * counts the free slots, so that a taker with every slot in use sleeps instead of spinning.
+ * The slots of a source. fd is readable when a slot may be taken. With a pace it is a timer of that rate.
+ * Without one it is a semaphore that counts the free slots, so that the caller sleeps instead of spinning
+ * while every slot is in use.
  */
 struct sx_slots {
 	struct sx_slot *slot;
 	int count;
 	int fd;
 	bool paced;
-	uint64_t missed; /* pairs that fell due and found no free slot; the capture thread's */
+	uint64_t missed; /* pairs that fell due without a free slot; for the capture thread only */
 };
 
 /*
- * Takes all memory, and has no pace yet. width, height: of one image of the pair. Returns 0 or negative errno
- * (with a sentence); sx_slots_finish() accepts a zeroed and a half-made one, but not one that was never
- * initialised.
+ * Allocates all memory. The slots have no pace yet. width, height: size of one image of the pair, px. Returns
+ * 0 or a negative errno with a message. sx_slots_finish() accepts a zeroed and a partly initialised object,
+ * but not uninitialised memory.
  */
 int sx_slots_init(struct sx_slots *s, int count, enum sx_layout layout, int width, int height,
 		  enum sx_pixel pixel, char *why, size_t why_bytes);
-/* Once, before the first is taken: fps slots a second fall due; 0: whenever one is free. Errors likewise. */
+/*
+ * Sets the pace. Call it once, before the first slot is taken. fps: slots that fall due per second; 0: a slot
+ * is due when it is free. Returns as sx_slots_init().
+ */
 int sx_slots_pace(struct sx_slots *s, double fps, char *why, size_t why_bytes);
 void sx_slots_finish(struct sx_slots *s);
 
 /*
- * The image of one side (0 left, 1 right) in one that holds both; width, height: of one side. Interleaved
- * bytes are an image of YUYV pixels, of which those of one side are the luminance; the second side's begins a
- * byte later, and so the byte behind the whole image belongs to it and has to be readable.
+ * Returns the image of one side (0 left, 1 right) in an image that holds both. width, height: size of one
+ * side, px. Interleaved images are treated as YUYV pixels whose luminance is one side. The image of the
+ * second side begins one byte later; so the byte after the whole image belongs to it and must be readable.
  */
 struct sx_image sx_layout_half(const struct sx_image *whole, enum sx_layout layout, int width, int height,
 			       int side);
 
-/* As sx_source_block(): one for each slot. */
+/* As sx_source_block(): one block for each slot. */
 bool sx_slots_block(const struct sx_slots *s, int index, struct sx_block *ret);
 
 /*
- * Thread: capture. A free slot if one is due, else NULL. With a pace what fell due since it was asked last
- * and finds no free slot is lost, as in a camera, and counted as missed.
+ * Thread: capture. Returns a free slot if one is due, otherwise NULL. With a pace, pairs that fell due since
+ * the last call without a free slot are lost, as with a camera, and counted as missed.
  */
 struct sx_slot *sx_slots_take(struct sx_slots *s);
 

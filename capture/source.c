@@ -1,5 +1,5 @@
 /*
- * What all kinds of sources have in common.
+ * Functions shared by all kinds of sources.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,5 +1,5 @@
 /*
- * Where stereo pairs come from: cameras, image files, a synthetic street.
+ * Sources of stereo pairs: cameras, image files, a synthetic street.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -17,92 +17,100 @@
 
 enum sx_source_kind { SX_SOURCE_V4L2, SX_SOURCE_FILES, SX_SOURCE_SYNTHETIC };
 /*
- * v4l2: where drivers write. userptr: our memory, which the engine reads; dmabuf: buffers of another device
- * or a heap, likewise; mmap: the driver's own, to be copied once. Auto: the first that works.
+ * v4l2: memory that drivers write to. userptr: our memory, which the engine reads. dmabuf: buffers of another
+ * device or a heap, which the engine also reads. mmap: the driver's own memory, copied once. Auto: the first
+ * that works.
  */
 enum sx_source_memory { SX_MEMORY_AUTO, SX_MEMORY_USERPTR, SX_MEMORY_DMABUF, SX_MEMORY_MMAP };
 
-#define SX_CONTROL_KEEP (-1) /* of exposure_ms and gain: as the camera has it */
+#define SX_CONTROL_KEEP (-1) /* value of exposure_ms and gain: leave the camera's setting unchanged */
 
-/* Text fields point into the settings and live as long as the source. */
+/* Parameters of a source. Text fields point into the settings and live as long as the source. */
 struct sx_source_params {
 	enum sx_source_kind kind;
 	enum sx_layout layout;
 	const char *path;	  /* files: folder, or pattern with a {left|right} part (file_list.h) */
 	const char *left, *right; /* v4l2: devices; files: glob patterns of each side instead of path */
-	int width, height;	  /* px; 0 = what the source has (synthetic: 1242x375) */
-	double fps;		  /* pairs a second; 0 = as fast as they are taken */
+	int width, height;	  /* px; 0: size of the source (synthetic: 1242x375) */
+	double fps;		  /* pairs per second; 0: as fast as the caller takes them */
 	bool loop;
 	unsigned seed;	    /* synthetic */
 	const char *scene;  /* synthetic: "street" (NULL: street), "open" (scene.h) */
-	const char *lenses; /* synthetic: "ideal" (NULL: ideal), else raw images (scene.h) */
-	int rectified_width, rectified_height; /* synthetic, of raw images: px; 0 = as width, height */
-	const char *fault; /* synthetic: a fault of the cameras to be planted (scene_fault.h); NULL: none */
+	const char *lenses; /* synthetic: "ideal" (NULL: ideal), otherwise raw images (scene.h) */
+	int rectified_width, rectified_height; /* synthetic with raw images: px; 0: as width, height */
+	const char *fault; /* synthetic: simulated fault of the cameras (scene_fault.h); NULL: none */
 
-	/* v4l2 */
+	/* The following fields are for v4l2 only. */
 	enum sx_source_format format;
 	enum sx_source_memory memory;
-	const char *dmabuf_from; /* device whose buffers are exported for dmabuf; NULL: a DMA heap, udmabuf */
-	int buffers;		 /* of each camera; 0: as many as are needed */
-	double tolerance_ms;	 /* between the images of a pair, at most half a period; 0: half a period */
-	double timeout_ms;	 /* a camera that gives nothing for so long is lost */
-	double exposure_ms;	 /* SX_CONTROL_KEEP, 0 automatic, or a time */
-	double gain;		 /* SX_CONTROL_KEEP, or in units of the driver */
-	const char *controls;	 /* "name=value, ...", after exposure and gain; NULL: none */
-	int decoders;		 /* threads that decode MJPG, Bayer, Y12I; 0: one for each part of a pair */
+	const char *dmabuf_from; /* device that exports buffers for dmabuf; NULL: a DMA heap or udmabuf */
+	int buffers;		 /* number of buffers per camera; 0: as many as needed */
+	/* largest time between the images of a pair, ms, at most half a period; 0: half a period */
+	double tolerance_ms;
+	double timeout_ms;    /* a camera without images for this time, ms, counts as lost */
+	double exposure_ms;   /* SX_CONTROL_KEEP; 0: automatic; otherwise the exposure time, ms */
+	double gain;	      /* SX_CONTROL_KEEP, or a gain in units of the driver */
+	const char *controls; /* "name=value, ...", set after exposure and gain; NULL: none */
+	int decoders;	      /* threads that decode MJPG, Bayer, Y12I; 0: one for each part of a pair */
 };
 
 struct sx_source_info {
 	int width, height;
 	enum sx_pixel pixel;
 	const char *memory; /* "read" (files), "generated", "userptr", "dmabuf", "mmap" */
-	const char *format; /* v4l2: what the cameras send: "YUYV", "MJPG"; NULL elsewhere */
-	double fps;	    /* v4l2: what the driver says it gives; 0 unknown */
+	const char *format; /* v4l2: format of the cameras' images: "YUYV", "MJPG"; NULL for other sources */
+	double fps;	    /* v4l2: rate reported by the driver; 0: unknown */
 	int cameras;	    /* devices or files behind a pair: 1 or 2 */
 	const char *path[2];
-	bool paced; /* false: gives a pair whenever asked; the taker sets the pace */
-	/* known better than by the configuration (synthetic), else NULL; rig: if images are raw */
+	bool paced; /* false: a pair is always available; the caller sets the pace */
+	/*
+	 * Camera, and rig if images are raw, if the source knows them (synthetic). They take precedence over
+	 * the configuration. NULL: not known.
+	 */
 	const struct sx_camera *camera;
 	const struct sx_rig *rig;
-	/* for the log: why not another memory, exposure that differs from what was asked for */
+	/* for the log: why another memory was not used, or an exposure other than requested */
 	char note[256];
 };
 
-/* Why an image of a camera became no part of a pair. */
+/* Reason why a camera image did not become part of a pair. */
 enum sx_image_drop {
 	SX_DROP_ERROR_FLAG, /* the driver flagged it as damaged */
 	SX_DROP_SHORT,	    /* fewer bytes than the image has */
 	SX_DROP_BROKEN,	    /* cannot be decoded */
-	SX_DROP_UNPAIRED,   /* one of the two was lost, or the other side has none of that time */
-	SX_DROP_OVERLOAD,   /* nobody took the pair: a newer one was there, or no room; always both images */
-	SX_DROP_FIRST,	    /* the first after the start: often stale or half exposed */
+	/* the other image of the pair was lost, or the other side has no image of that time */
+	SX_DROP_UNPAIRED,
+	/* the pair was not taken: a newer one came, or no slot was free; counts both images */
+	SX_DROP_OVERLOAD,
+	SX_DROP_FIRST, /* first image after the start: often stale or half exposed */
 	SX_DROP_COUNT
 };
-/* "error_flag", "short", ... */
+/* Returns "error_flag", "short", ... */
 const char *sx_image_drop_name(enum sx_image_drop drop);
 
 /*
- * gaps, dropped: v4l2 only, but for SX_DROP_OVERLOAD, which has what fell due of any source with a pace while
- * all slots were in use. captured is the sum of all that was dropped and all that became part of a pair that
- * was given out. dropped[0][SX_DROP_OVERLOAD] counts pairs, as the other side's do.
+ * Counters of a source. gaps and dropped are for v4l2 only. Exception: SX_DROP_OVERLOAD also counts pairs of
+ * any paced source that fell due while all slots were in use. captured is the sum of all dropped images and
+ * all images in pairs that were given out. dropped[0][SX_DROP_OVERLOAD] counts pairs, as does dropped[1].
  */
 struct sx_source_counters {
 	uint64_t captured[2]; /* images per side */
-	uint64_t gaps[2];     /* images that the driver lost, by its own numbers */
+	uint64_t gaps[2];     /* images that the driver lost, by its sequence numbers */
 	uint64_t dropped[2][SX_DROP_COUNT];
-	uint64_t odd_jpeg[2][SX_ODD_JPEG_COUNT]; /* v4l2: images that are good, by what is odd about them */
-	uint64_t corrupt;  /* pairs dropped: unreadable, wrong size; v4l2: images damaged in any way */
-	uint64_t unpaired; /* v4l2: images, both sides together */
+	/* v4l2: good images, by what is unusual in their JPEG data */
+	uint64_t odd_jpeg[2][SX_ODD_JPEG_COUNT];
+	uint64_t corrupt;  /* pairs dropped: unreadable or of wrong size; v4l2: damaged images */
+	uint64_t unpaired; /* v4l2: unpaired images, sum of both sides */
 	uint64_t reconnects;
 };
 
 struct sx_source;
 
 /*
- * Opens a source with room for slots pairs in use at once. *ret only on success; otherwise negative errno and
- * one sentence in why (what, where). All memory is taken here.
- * Errors: -ENOENT nothing there, -EBADMSG unreadable data, -EINVAL sizes differ or parameters contradict,
- * -ENODEV a camera is absent, busy or failing: to be tried again later.
+ * Opens a source. slots: how many pairs the caller uses at once. All memory is allocated here. *ret is set on
+ * success only; otherwise returns a negative errno with a message in why that says what failed and where.
+ * Errors: -ENOENT: not found; -EBADMSG: unreadable data; -EINVAL: sizes differ or parameters contradict;
+ * -ENODEV: a camera is absent, busy or failing; try again later.
  */
 int sx_source_open(struct sx_source **ret, const struct sx_source_params *p, int slots, char *why,
 		   size_t why_bytes);
@@ -110,39 +118,45 @@ void sx_source_close(struct sx_source *s);
 
 const struct sx_source_info *sx_source_info(const struct sx_source *s);
 
-/* Memory that pairs lie in: whole pages, the same ones from open to close. */
+/* Memory that holds pairs: whole pages, the same from open to close. */
 struct sx_block {
 	void *memory;
 	size_t bytes;
 };
 /*
- * The blocks of a source, from index 0 on; false behind the last. An engine that reads pairs where they lie
- * (sx_backend.pin) has to know them all, and to forget them before the source is closed.
+ * Returns the memory blocks of a source, from index 0 on; false after the last. An engine that reads pairs in
+ * place (sx_backend.pin) must know all blocks, and must unpin them before the source is closed.
  */
 bool sx_source_block(const struct sx_source *s, int index, struct sx_block *ret);
 
 void sx_source_counters(const struct sx_source *s, struct sx_source_counters *ret);
 
-/* Thread: capture. Polls readable when sx_source_next() may have something (an unpaced source: always). */
+/*
+ * Thread: capture. Returns a descriptor that is readable when sx_source_next() may have a pair (an unpaced
+ * source: always).
+ */
 int sx_source_fd(const struct sx_source *s);
 
 /*
- * Thread: capture. Takes the next pair without waiting. 1: *pair is filled; 0: nothing yet (or all slots in
- * use); -ENODATA: no more will come, since the last pair was given (why is empty) or none can be read any
- * more (why says it); -ENODEV: camera lost, try again after reopening; -EBADMSG: this pair was unreadable
- * and is skipped, why says which (counted as corrupt).
+ * Thread: capture. Takes the next pair without waiting. Returns 1: *pair is filled; 0: no pair yet, or all
+ * slots are in use; -ENODATA: no more pairs, because the last one was given out (why is empty) or none can be
+ * read (why says why); -ENODEV: camera lost; reopen and try again; -EBADMSG: this pair was unreadable and was
+ * skipped (counted as corrupt); why names it.
  */
 int sx_source_next(struct sx_source *s, struct sx_pair *pair, char *why, size_t why_bytes);
 
-/* Thread: capture. Gives a warning about the pictures (EXIF tag), once; false: there is none to be given. */
+/* Thread: capture. Writes a warning about the images (EXIF tag), once. False: there is no warning. */
 bool sx_source_warning(struct sx_source *s, char *text, size_t bytes);
 
-/* Thread: capture. Takes exposure_ms, gain, controls and fault of p: all, or none with errno and why. */
+/*
+ * Thread: capture. Applies exposure_ms, gain, controls and fault of p: all of them, or none with a negative
+ * errno and why.
+ */
 int sx_source_tune(struct sx_source *s, const struct sx_source_params *p, char *why, size_t why_bytes);
 
 /*
- * Any thread. Gives the pair's images back; every pair exactly once. Buffers go back to their drivers in the
- * next sx_source_next(): who releases from another thread wakes the one that takes.
+ * Any thread. Returns the images of a pair. Call it exactly once for every pair. Buffers go back to their
+ * drivers in the next sx_source_next(), so a caller on another thread must wake the capture thread.
  */
 void sx_source_release(struct sx_source *s, const struct sx_pair *pair);
 

@@ -1,5 +1,5 @@
 /*
- * How the two images of a pair lie in what a source reads, and the pixel formats of cameras.
+ * Layouts of the two images of a pair in what a source reads, and pixel formats of cameras.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -8,7 +8,10 @@
 
 #include <stdbool.h>
 
-/* Interleaved: pixel by pixel, the left image's first; right first: the right image's. Only of v4l2. */
+/*
+ * Layout of a pair. Interleaved: pixel by pixel, the left image's pixel first; right first: the right
+ * image's. Both only for v4l2.
+ */
 enum sx_layout {
 	SX_LAYOUT_TWO,
 	SX_LAYOUT_SIDE_BY_SIDE,
@@ -16,7 +19,9 @@ enum sx_layout {
 	SX_LAYOUT_INTERLEAVED,
 	SX_LAYOUT_RIGHT_FIRST
 };
-/* v4l2: what cameras send. Auto: the cheapest that all of them have at the size and rate wanted. */
+/*
+ * v4l2: format that the cameras send. Auto: the cheapest that all cameras have at the wanted size and rate.
+ */
 enum sx_source_format {
 	SX_FORMAT_AUTO,
 	SX_FORMAT_GREY,
@@ -28,7 +33,7 @@ enum sx_source_format {
 	SX_FORMAT_NV12,
 	SX_FORMAT_RGB3,
 	SX_FORMAT_MJPG,
-	SX_FORMAT_Y8I, /* both images of one camera, as Y12I: only of a layout that is interleaved */
+	SX_FORMAT_Y8I, /* both images from one camera; Y8I and Y12I need an interleaved layout */
 	SX_FORMAT_Y12I,
 	SX_FORMAT_SRGGB8,
 	SX_FORMAT_SGRBG8,
@@ -53,7 +58,7 @@ static inline bool sx_layout_is_interleaved(enum sx_layout layout)
 	return layout == SX_LAYOUT_INTERLEAVED || layout == SX_LAYOUT_RIGHT_FIRST;
 }
 
-/* Whether this format can come in this layout; auto can in all. */
+/* Returns true if this format is possible in this layout. Auto is possible in every layout. */
 static inline bool sx_layout_takes(enum sx_layout layout, enum sx_source_format format)
 {
 	return format == SX_FORMAT_AUTO ||

@@ -1,5 +1,6 @@
 /*
- * What the kinds of sources share: the object behind struct sx_source and the table of functions of a kind.
+ * Parts shared by all kinds of sources: the object behind struct sx_source, and the table of functions of a
+ * kind.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -16,8 +17,10 @@
 #define SX_HEIGHT_MIN 32
 #define SX_HEIGHT_MAX 2160
 
-/* Same contracts as the functions of source.h. open fills info and everything of its own; on failure the
- * dispatcher calls close, which accepts a half-opened source. */
+/*
+ * Functions of a kind, with the contracts of source.h. open fills info and everything in own. On failure the
+ * dispatcher calls close, which accepts a half-opened source.
+ */
 struct sx_source_ops {
 	int (*open)(struct sx_source *s, const struct sx_source_params *p, int slots, char *why,
 		    size_t why_bytes);
@@ -26,11 +29,11 @@ struct sx_source_ops {
 	int (*fd)(const struct sx_source *s);
 	int (*next)(struct sx_source *s, struct sx_pair *pair, char *why, size_t why_bytes);
 	void (*release)(struct sx_source *s, const struct sx_pair *pair);
-	/* NULL: it has no controls */
+	/* NULL: the source has no controls */
 	int (*tune)(struct sx_source *s, const struct sx_source_params *p, char *why, size_t why_bytes);
 };
 
-/* own: what the kind keeps. Counters are written by the capture thread and read by any. */
+/* A source. own: data of the kind. The capture thread writes the counters; any thread may read them. */
 struct sx_source {
 	const struct sx_source_ops *ops;
 	struct sx_source_info info;
@@ -38,24 +41,27 @@ struct sx_source {
 	uint64_t number;
 	_Atomic uint64_t captured[2], corrupt, unpaired, reconnects;
 	_Atomic uint64_t gaps[2], dropped[2][SX_DROP_COUNT], odd_jpeg[2][SX_ODD_JPEG_COUNT];
-	char warning[256]; /* that was not given yet, by the capture thread; empty: none */
-	bool warned;	   /* there was one */
+	char warning[256]; /* warning not given out yet, written by the capture thread; empty: none */
+	bool warned;	   /* a warning was written before */
 };
 
 extern const struct sx_source_ops sx_files_ops, sx_synthetic_ops, sx_v4l2_ops;
 
 /*
- * 0, or -EINVAL with a sentence if one image of a pair would be outside 32x32 .. 4096x2160. what: names it.
+ * Checks the size of one image of a pair. Returns 0, or -EINVAL with a message if it is outside 32x32 ..
+ * 4096x2160 px. what: name for the message.
  */
 int sx_source_check_size(const char *what, int width, int height, char *why, size_t why_bytes);
 
-/* Thread: capture. sx_slots_take() for the source's next pair: those that were missed count as overload. */
+/*
+ * Thread: capture. Takes a slot for the next pair with sx_slots_take(), and counts missed pairs as overload.
+ */
 struct sx_slot *sx_source_slot(struct sx_source *s, struct sx_slots *slots);
 
-/* Thread: capture. Counts and keeps what was noticed about a good image; what: names its file or device. */
+/* Thread: capture. Counts and stores the notes about a good image. what: name of its file or device. */
 void sx_source_notes(struct sx_source *s, int side, const char *what, const struct sx_image_notes *notes);
 
-/* Fills *pair from a filled slot: views, number, software time stamps; counts it. */
+/* Fills *pair from a filled slot (views, number, software time stamps), and counts it. */
 void sx_source_deliver(struct sx_source *s, struct sx_slot *slot, struct sx_pair *pair);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * Source "synthetic": frames of a generated street (scene.h), rendered in the capture thread when asked for.
+ * Source "synthetic": renders frames of a generated street (scene.h) in the capture thread on request.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -19,7 +19,7 @@ struct synthetic {
 	struct sx_camera camera;
 	struct sx_rig rig;
 	struct sx_fault fault;
-	struct sx_image scratch; /* of fault, which may come later */
+	struct sx_image scratch; /* for the fault, which may be set later */
 	uint32_t frame;
 };
 
@@ -104,7 +104,7 @@ static int synthetic_fd(const struct sx_source *s)
 	return own->slots.fd;
 }
 
-/* Thread: capture. Never ends: the street has no end. */
+/* Thread: capture. Always gives a pair: the street has no end. */
 static int synthetic_next(struct sx_source *s, struct sx_pair *pair, char *why, size_t why_bytes)
 {
 	struct synthetic *own = s->own;
@@ -125,7 +125,7 @@ static void synthetic_release(struct sx_source *s, const struct sx_pair *pair)
 	sx_slots_release(&own->slots, pair->slot);
 }
 
-/* Thread: capture. From the next pair on. */
+/* Thread: capture. Takes effect from the next pair on. */
 static int synthetic_tune(struct sx_source *s, const struct sx_source_params *p, char *why, size_t why_bytes)
 {
 	struct synthetic *own = s->own;

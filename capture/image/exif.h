@@ -1,5 +1,5 @@
 /*
- * The one tag of EXIF data that matters here.
+ * The orientation tag of EXIF data.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Finds the orientation, 1 to 8, in EXIF data that begin with their TIFF header; 0: none. */
+/* Returns the orientation, 1 to 8, from EXIF data that begin with their TIFF header; 0: none. */
 int sx_exif_orientation(const uint8_t *data, size_t bytes);
 
 #endif

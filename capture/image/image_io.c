@@ -1,5 +1,5 @@
 /*
- * Image files: load, tell the format, decode.
+ * Image files: loads a file, detects its format, decodes it.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -28,13 +28,15 @@ static int read_all(int fd, uint8_t *data, size_t bytes)
 		if (n < 0)
 			return -errno;
 		if (n == 0)
-			return -EBADMSG; /* became shorter while it was read */
+			return -EBADMSG; /* the file became shorter while it was read */
 		done += (size_t)n;
 	}
 	return 0;
 }
 
-/* The whole file in memory. O_NONBLOCK: a pipe with an image's name must not hang the capture thread. */
+/*
+ * Loads a whole file into memory. O_NONBLOCK: a pipe with an image's name must not block the capture thread.
+ */
 static int image_load(const char *path, uint8_t **ret, size_t *bytes, char *why, size_t why_bytes)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), r;
@@ -72,7 +74,7 @@ out:
 	return 0;
 }
 
-/* What a file is that begins so, of the formats that people try; NULL: unknown. */
+/* Names a common format that is not read, from the first bytes of the file; NULL: unknown. */
 static const char *other_format(const uint8_t *data, size_t bytes)
 {
 	static const struct {

@@ -1,5 +1,5 @@
 /*
- * Decoders of image files that lie in memory.
+ * Decoders of image files in memory.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -11,25 +11,25 @@
 #include "capture/image/image_io.h"
 
 /*
- * Where an image goes. wanted: NULL, or the image that it must fit. image: set by sx_sink_accept().
- * why: room for a sentence without the path.
+ * Destination of an image. wanted: NULL, or the image that the file must match. image: set by
+ * sx_sink_accept(). why: message without the path.
  */
 struct sx_image_sink {
 	const struct sx_image *wanted;
 	struct sx_image image;
-	bool labels; /* the numbers as they are stored: PNG only */
+	bool labels; /* keep the stored numbers; PNG only */
 	bool allocated;
 	struct sx_image_notes notes;
 	char why[160];
 };
 
 /*
- * A decoder knows size and pixel: checks them and provides the image. 0, -EBADMSG or -ENOMEM. To be called
- * once, before any memory is taken that depends on the size.
+ * Called by a decoder once it knows size and pixel format. Checks them and provides the image. Returns 0,
+ * -EBADMSG or -ENOMEM. Call it once, before allocating memory that depends on the size.
  */
 int sx_sink_accept(struct sx_image_sink *sink, long width, long height, enum sx_pixel pixel);
 
-/* Writes a sentence into sink->why and returns -EBADMSG. */
+/* Writes a message into sink->why and returns -EBADMSG. */
 int sx_sink_refuse(struct sx_image_sink *sink, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 int sx_decode_png(struct sx_image_sink *sink, const uint8_t *data, size_t bytes);

@@ -1,5 +1,5 @@
 /*
- * Where a decoder puts its image: accepts or refuses size and pixels.
+ * The destination of a decoder: accepts or refuses size and pixel format.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

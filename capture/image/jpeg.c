@@ -1,9 +1,10 @@
 /*
- * JPEG by libjpeg (libjpeg-turbo), straight to its luminance. Built without the library, it says so.
+ * Decodes JPEG by libjpeg (libjpeg-turbo), directly to luminance. A build without the library returns
+ * -ENOTSUP.
  *
- * libjpeg goes on after damage and only warns. Which warnings mean that data are missing is decided here, in
- * on_message(); every other one is counted, and the picture is good: cameras write many odd JPEGs that all
- * other programs show.
+ * libjpeg continues after damage and only warns. on_message() decides which warnings mean missing data. Every
+ * other warning is counted, and the image is good: cameras write many unusual JPEGs that all other programs
+ * show.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -27,19 +28,19 @@
 #include "capture/image/exif.h"
 #include "capture/image/jpeg_scan.h"
 
-#define ROWS 16	      /* that libjpeg is asked for at once */
-#define SCANS_MAX 500 /* real pictures have up to some dozens; more are there to take time */
+#define ROWS 16	      /* rows read from libjpeg at once */
+#define SCANS_MAX 500 /* real images have up to some dozens of scans; more are an attack on computing time */
 
-/* One image on its way. Outlives the jump out of libjpeg's functions. */
+/* State of one image. It outlives the longjmp out of libjpeg's functions. */
 struct reader {
-	struct jpeg_decompress_struct c; /* first: libjpeg hands its address to the functions below */
+	struct jpeg_decompress_struct c; /* first member: libjpeg passes its address to the functions below */
 	struct jpeg_error_mgr error;
 	struct jpeg_progress_mgr progress;
 	jmp_buf jump;
 	const uint8_t *data, *end;
-	const uint8_t *scan;	   /* its first scan's data; NULL: the header is not read yet */
-	bool padded;		   /* what is left over in the scan was looked at: it is padding */
-	const struct sx_image *to; /* NULL: sink knows */
+	const uint8_t *scan;	   /* data of the first scan; NULL: the header is not read yet */
+	bool padded;		   /* the rest of the scan was checked and is padding */
+	const struct sx_image *to; /* NULL: the destination is in sink */
 	struct sx_image_sink *sink;
 	struct sx_image_notes notes;
 	char *why;
@@ -58,7 +59,7 @@ _Noreturn static void give_up(struct reader *r, int result)
 	longjmp(r->jump, 1);
 }
 
-/* For libjpeg's own message. */
+/* Ends with libjpeg's own message. */
 _Noreturn static void on_error(j_common_ptr c)
 {
 	struct reader *r = reader_of(c);
@@ -82,8 +83,8 @@ static void note(struct reader *r, enum sx_odd_jpeg odd)
 }
 
 /*
- * Bytes that libjpeg skipped before a marker, at which it stands, and before earlier restart markers. Padding
- * is good. Data are not: bits were changed or lost, and the decoder got out of step.
+ * Judges the bytes that libjpeg skipped before the current marker and before earlier restart markers. Padding
+ * is accepted. Data are refused: bits were changed or lost, and the decoder lost its position.
  */
 static void judge_skipped(struct reader *r, size_t skipped, int marker)
 {
@@ -93,7 +94,7 @@ static void judge_skipped(struct reader *r, size_t skipped, int marker)
 		note(r, SX_ODD_HEADER_BYTES);
 		return;
 	}
-	/* without restart markers the bytes that libjpeg counts are all here */
+	/* without restart markers, all bytes that libjpeg counted are here */
 	if (r->c.restart_interval && sx_jpeg_scan_is_plain(&r->c)) {
 		if (!r->padded && !sx_jpeg_scan_is_whole(&r->c, r->scan, r->end, &r->notes))
 			on_error((j_common_ptr)&r->c);
@@ -105,7 +106,7 @@ static void judge_skipped(struct reader *r, size_t skipped, int marker)
 	note(r, marker == JPEG_EOI ? SX_ODD_PADDING : SX_ODD_RESTART_PADDING);
 }
 
-/* Warnings have level -1, all others are traces. */
+/* Handles a message. Level -1 is a warning; other levels are traces. */
 static void on_message(j_common_ptr c, int level)
 {
 	struct reader *r = reader_of(c);
@@ -113,11 +114,11 @@ static void on_message(j_common_ptr c, int level)
 	if (level >= 0)
 		return;
 	switch (c->err->msg_code) {
-	case JWRN_HIT_MARKER:	     /* a marker where data should be */
-	case JWRN_HUFF_BAD_CODE:     /* no code of the table */
-	case JWRN_ARITH_BAD_CODE:    /* the same, of arithmetic coding */
-	case JWRN_JPEG_EOF:	     /* no end marker: cut short */
-	case JWRN_MUST_RESYNC:	     /* a restart marker is missing, with what it follows */
+	case JWRN_HIT_MARKER:	     /* a marker instead of data */
+	case JWRN_HUFF_BAD_CODE:     /* a code that is not in the table */
+	case JWRN_ARITH_BAD_CODE:    /* the same with arithmetic coding */
+	case JWRN_JPEG_EOF:	     /* no end marker: the file was cut short */
+	case JWRN_MUST_RESYNC:	     /* a restart marker and the data before it are missing */
 	case JWRN_BOGUS_PROGRESSION: /* a scan is missing */
 		on_error(c);
 	case JWRN_EXTRANEOUS_DATA:
@@ -143,7 +144,7 @@ static void on_progress(j_common_ptr c)
 		refuse(r, "more scans than a picture has");
 }
 
-/* An APP1 segment: EXIF data, or something else. All of the file is in the buffer. */
+/* Reads an APP1 segment: EXIF data, or other data. The whole file is in the buffer. */
 static boolean on_app1(j_decompress_ptr c)
 {
 	static const char exif[6] = "Exif\0";
@@ -180,8 +181,8 @@ static void check_colours(struct reader *r)
 }
 
 /*
- * libjpeg takes standard tables where a picture has none, as many cameras send it. Where bytes between the
- * segments were skipped as well, these may have been the tables.
+ * Checks the Huffman tables. libjpeg uses standard tables if an image has none; images of many cameras have
+ * none. But if bytes between the segments were skipped as well, they may have been the tables.
  */
 static void check_tables(struct reader *r)
 {
@@ -198,7 +199,7 @@ static void check_tables(struct reader *r)
 	}
 }
 
-/* A picture of several scans was read to its end: whether each part of what becomes grey was in one. */
+/* Checks an image of several scans after it was read: each component that becomes grey must be complete. */
 static void check_scans(struct reader *r)
 {
 	for (int i = 0; i < r->c.num_components; i++) {
@@ -265,7 +266,7 @@ static void jpeg_run(struct reader *r)
 	r->error.error_exit = on_error;
 	if (setjmp(r->jump)) {
 		jpeg_destroy_decompress(&r->c);
-		return; /* result is set */
+		return; /* result is set already */
 	}
 	jpeg_create_decompress(&r->c);
 	set_hooks(r);
@@ -281,7 +282,7 @@ static void jpeg_run(struct reader *r)
 	if (jpeg_has_multiple_scans(&r->c))
 		check_scans(r);
 	read_rows(r);
-	jpeg_finish_decompress(&r->c); /* reads on to the end marker */
+	jpeg_finish_decompress(&r->c); /* reads up to the end marker */
 	jpeg_destroy_decompress(&r->c);
 }
 

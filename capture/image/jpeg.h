@@ -1,5 +1,5 @@
 /*
- * JPEG images straight to grey.
+ * Decodes JPEG images directly to grey.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -12,14 +12,14 @@
 #include "base/image.h"
 #include "capture/image/notes.h"
 
-/* Checks that libjpeg is built in: 0, or -ENOTSUP and a sentence. */
+/* Checks that this build has libjpeg. Returns 0, or -ENOTSUP with a message. */
 int sx_jpeg_check(char *why, size_t why_bytes);
 
 /*
- * Decodes into a U8 image of just that size. What lies behind the end of the image is not looked at. Any
- * thread; no picture depends on one before. 0: every pixel was written and no data were missing, *notes is
- * set. -EBADMSG: damaged or cut short, another size, or nothing that can be made grey; the image may be
- * written to all the same. -ENOMEM; -ENOTSUP.
+ * Decodes into a U8 image of exactly that size. Data after the end of the image are ignored. Any thread; an
+ * image never depends on an earlier one. Returns 0: every pixel was written, no data were missing, and *notes
+ * is set; -EBADMSG: damaged, cut short, of another size, or not convertible to grey; the image may be partly
+ * written; -ENOMEM; -ENOTSUP.
  */
 int sx_jpeg_decode(const uint8_t *data, size_t bytes, const struct sx_image *to, struct sx_image_notes *notes,
 		   char *why, size_t why_bytes);

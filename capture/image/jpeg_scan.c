@@ -1,5 +1,5 @@
 /*
- * Huffman codes of a JPEG scan, read for their length alone.
+ * Reads the Huffman codes of a JPEG scan, only for their lengths.
  *
  * Source:  ITU-T T.81, F.2.2: the decoding procedures of sequential DCT
  *
@@ -13,20 +13,23 @@
 
 #include "base/contract.h"
 
-/* A run of one value that is neither 0 nor 0xff is padding from this length on: shorter ones may be data. */
+/*
+ * Least length of a run of one value, other than 0 and 0xff, that counts as padding. A shorter run may be
+ * data.
+ */
 #define FILL_LEAST 4
 
 struct bits {
 	const uint8_t *at, *end;
 	uint64_t word;
-	int count; /* of the lowest bits of word, which are not used yet */
+	int count; /* number of lowest bits of word that are not used yet */
 };
 
 #define QUICK_BITS 9
 
 /*
- * Codes of each length, up to their largest one; values[code + first[length]]. quick: by the next bits, of
- * codes that are no longer than these, length << 8 | value; 0: a longer one.
+ * Huffman codes. For each length: the largest code, and values[code + first[length]]. quick: indexed by the
+ * next QUICK_BITS bits; length << 8 | value for codes that are not longer; 0: a longer code.
  */
 struct codes {
 	int largest[17], first[17];
@@ -34,7 +37,7 @@ struct codes {
 	uint16_t quick[1 << QUICK_BITS];
 };
 
-/* The next byte of data, or -1: a marker stands there, or the end. */
+/* Returns the next byte of data; -1: a marker or the end. */
 static int take_byte(struct bits *b)
 {
 	int value;
@@ -58,7 +61,7 @@ static void refill(struct bits *b)
 	}
 }
 
-/* -1: there are not as many. n: up to 16. */
+/* Returns the next n bits, n up to 16; -1: fewer bits are left. */
 static int take_bits(struct bits *b, int n)
 {
 	if (b->count < n)
@@ -147,12 +150,12 @@ bool sx_jpeg_is_fill(const uint8_t *begin, const uint8_t *end)
 	return b.at == b.end && (fill <= 0 || fill == 0xff || count >= FILL_LEAST);
 }
 
-/* Looks at what is left over before the next marker, and goes there. */
+/* Checks the bytes before the next marker, and moves to the marker. */
 static bool end_part(struct bits *b, struct sx_image_notes *notes, enum sx_odd_jpeg odd)
 {
 	const uint8_t *rest = b->at;
 
-	/* bytes that were taken ahead */
+	/* step back over bytes that were read ahead */
 	for (int ahead = b->count / 8; ahead > 0; ahead--)
 		rest -= rest[-1] == 0 && rest[-2] == 0xff ? 2 : 1;
 	while (take_byte(b) >= 0)
@@ -161,7 +164,7 @@ static bool end_part(struct bits *b, struct sx_image_notes *notes, enum sx_odd_j
 		return false;
 	if (b->at > rest)
 		notes->odd_jpeg |= 1u << odd;
-	while (b->end - b->at >= 2 && b->at[1] == 0xff) /* any number of these belongs to a marker */
+	while (b->end - b->at >= 2 && b->at[1] == 0xff) /* a marker may begin with any number of 0xff bytes */
 		b->at++;
 	b->count = 0;
 	return b->end - b->at >= 2;
@@ -188,7 +191,7 @@ bool sx_jpeg_scan_is_whole(const struct jpeg_decompress_struct *c, const uint8_t
 		if (parts && unit && unit % parts == 0) {
 			if (!end_part(&b, notes, SX_ODD_RESTART_PADDING))
 				return false;
-			b.at += 2; /* libjpeg has checked the marker, or will */
+			b.at += 2; /* libjpeg has checked the marker, or will check it */
 		}
 		for (int i = 0; i < c->blocks_in_MCU; i++)
 			if (!skip_block(&b, &dc[c->MCU_membership[i]], &ac[c->MCU_membership[i]]))

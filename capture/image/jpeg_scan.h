@@ -1,5 +1,5 @@
 /*
- * What stands between the last pixels of a part of a JPEG scan and the marker behind it.
+ * Checks the bytes between the last pixels of a part of a JPEG scan and the next marker.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -16,17 +16,21 @@
 #include "capture/image/notes.h"
 
 /*
- * Whether all bytes are padding: one value throughout, 0 or 0xff, or any other if they are many. Bits that
- * lost step leave data. In data a 0 follows each 0xff, and both are one byte.
+ * Returns true if all bytes are padding: all equal to 0 or 0xff, or many bytes of any one value. A scan that
+ * lost its bit position leaves data here. In data a 0 follows each 0xff, and the two count as one byte.
  */
 bool sx_jpeg_is_fill(const uint8_t *begin, const uint8_t *end);
 
-/* Whether sx_jpeg_scan_is_whole() knows this kind of scan: the only one of its picture, by Huffman codes. */
+/*
+ * Returns true if sx_jpeg_scan_is_whole() can read this kind of scan: the only scan of its image, with
+ * Huffman codes.
+ */
 bool sx_jpeg_scan_is_plain(const struct jpeg_decompress_struct *c);
 
 /*
- * Reads the codes of a whole plain scan, from its first byte on, and looks at what is left over before each
- * marker, where libjpeg only counts, and late: true if that is padding everywhere. Then notes has where.
+ * Reads the codes of a whole plain scan, from its first byte on, and checks the rest before each marker.
+ * libjpeg only counts these bytes, and reports them late. Returns true if they are padding everywhere. notes
+ * then says where.
  */
 bool sx_jpeg_scan_is_whole(const struct jpeg_decompress_struct *c, const uint8_t *begin, const uint8_t *end,
 			   struct sx_image_notes *notes);

@@ -1,5 +1,5 @@
 /*
- * Names and sentences of what is noticed about an image.
+ * Names of notes about an image, and messages about them.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -20,7 +20,7 @@ const char *sx_odd_jpeg_name(enum sx_odd_jpeg odd)
 
 bool sx_orientation_text(const char *what, int orientation, char *text, size_t bytes)
 {
-	/* how the picture lies in the file, for a viewer that applies the tag */
+	/* orientation of the image in the file, for viewers that apply the tag */
 	static const char *const lies[] = {NULL,
 					   NULL,
 					   "mirrored",

@@ -1,6 +1,6 @@
 /*
- * PNG by libpng. libpng reports errors by longjmp: each function that calls it keeps what must survive in an
- * object that outlives the jump.
+ * Decodes PNG by libpng. libpng reports errors by longjmp. So each function that calls libpng keeps its state
+ * in an object that outlives the jump.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -20,7 +20,7 @@ struct reader {
 	size_t bytes, at;
 	png_structp png;
 	png_infop info;
-	uint8_t *pixels; /* decoded colour or interlaced rows */
+	uint8_t *pixels; /* rows of colour or interlaced images */
 	png_bytep *rows;
 	int result;
 };
@@ -73,11 +73,11 @@ static void to_grey(const struct reader *r, int channels)
 	}
 }
 
-/* Every kind of PNG to 1 or 3 channels of 8 or 16 bits, host byte order, no alpha. */
+/* Converts every kind of PNG to 1 or 3 channels of 8 or 16 bits, host byte order, without alpha. */
 static int set_transforms(png_structp png, png_infop info, bool labels)
 {
 	if (labels)
-		png_set_packing(png); /* one number a byte, without a look at the palette */
+		png_set_packing(png); /* one number per byte, without applying the palette */
 	else
 		png_set_expand(png);
 	png_set_strip_alpha(png);
@@ -143,10 +143,10 @@ static void png_run(struct reader *r)
 	static const png_byte exif[] = "eXIf";
 
 	if (setjmp(png_jmpbuf(r->png)))
-		return; /* result is set */
+		return; /* result is set already */
 	png_set_read_fn(r->png, r, on_read);
 	png_set_user_limits(r->png, SX_IMAGE_FILE_WIDTH_MAX, SX_IMAGE_FILE_HEIGHT_MAX);
-	/* no text, profiles and the like: a bomb in them is skipped, not unpacked */
+	/* skip text, profiles and other chunks, so that a decompression bomb in them is not unpacked */
 	png_set_keep_unknown_chunks(r->png, PNG_HANDLE_CHUNK_NEVER, NULL, -1);
 	png_set_keep_unknown_chunks(r->png, PNG_HANDLE_CHUNK_AS_DEFAULT, exif, 1);
 	png_set_chunk_malloc_max(r->png, 1 << 20);

@@ -1,5 +1,5 @@
 /*
- * PGM (P2, P5) and PPM (P3, P6), samples as text or as bytes.
+ * Decodes PGM (P2, P5) and PPM (P3, P6), with samples as text or as bytes.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -19,7 +19,7 @@ static bool is_space(uint8_t c)
 	return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
-/* Next number after white space and comments; -1 if there is none or it has more than six digits. */
+/* Returns the next number after white space and comments; -1: no number, or more than six digits. */
 static long next_number(struct text *t)
 {
 	long n = 0;
@@ -40,14 +40,14 @@ static long next_number(struct text *t)
 	return digits >= 1 && digits <= 6 ? n : -1;
 }
 
-/* 8-bit files with another white than 255 are stretched to it; 16-bit ones are stretched per pair later. */
+/* Stretches 8-bit files to white = 255. 16-bit files are unchanged: engines stretch them per pair. */
 static unsigned stretch(unsigned v, long white)
 {
 	v = v > (unsigned)white ? (unsigned)white : v;
 	return white == 255 || white > 255 ? v : (2 * v * 255 + (unsigned)white) / (2 * (unsigned)white);
 }
 
-/* The next pixel of a file of text: one number, or three. -1: there is none. */
+/* Returns the next pixel of a text file: one number, or three. -1: no further pixel. */
 static long next_pixel(struct text *t, int channels, long white)
 {
 	unsigned v[3];
@@ -85,7 +85,7 @@ static int decode_text(struct sx_image_sink *sink, struct text *t, long white, i
 	return 0;
 }
 
-/* Rows of 8 bits a sample; level: what each value becomes, NULL: itself. */
+/* Converts a row of 8-bit samples. level: new value for each value; NULL: unchanged. */
 static void row_of_bytes(uint8_t *to, const uint8_t *p, int width, int channels, const uint8_t level[256])
 {
 	sx_must_be(channels == 1 || level);
@@ -149,7 +149,7 @@ int sx_decode_pnm(struct sx_image_sink *sink, const uint8_t *data, size_t bytes)
 
 	if (width < 0 || height < 0 || white < 1 || white > 65535)
 		return sx_sink_refuse(sink, "broken PGM (header)");
-	/* a sample takes two characters of text at least; checked before memory is taken */
+	/* as text, a sample takes at least two characters; check this before allocating memory */
 	need = (size_t)width * (size_t)height * (size_t)channels * (text || white > 255 ? 2 : 1);
 	if (need > 0 && bytes - t.at < need - text)
 		return sx_sink_refuse(sink, "broken PGM (cut short: %zu bytes for %ldx%ld pixels)", bytes,
@@ -159,7 +159,7 @@ int sx_decode_pnm(struct sx_image_sink *sink, const uint8_t *data, size_t bytes)
 		return r;
 	if (text)
 		return decode_text(sink, &t, white, channels);
-	t.at++; /* exactly one white space before the samples */
+	t.at++; /* exactly one white-space character comes before the samples */
 	if (t.at > bytes || bytes - t.at < need)
 		return sx_sink_refuse(sink, "broken PGM (cut short)");
 	return decode_binary(sink, &t, white, channels);

@@ -1,5 +1,5 @@
 /*
- * The synthetic street: scene object, camera, pictures.
+ * The synthetic street: scene object, camera, images.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -52,7 +52,7 @@ static int init_view(struct sx_view *v, int width, int height)
 	return v->depth && v->id && v->projection ? 0 : -ENOMEM;
 }
 
-/* What a white sky and a wet road take beside. */
+/* Allocates the additional buffers for a white sky and a wet road. */
 static int init_light(struct sx_scene *s, int side)
 {
 	struct sx_view *v = &s->view[side];
@@ -62,7 +62,9 @@ static int init_light(struct sx_scene *s, int side)
 	return v->white ? init_view(&s->mirrored[side], v->width, v->height) : -ENOMEM;
 }
 
-/* Both views; those of raw cameras have a margin, by which all that counts from its corner moves. */
+/*
+ * Allocates both views. Views of raw cameras have a margin, so all coordinates from their corner are shifted.
+ */
 static int init_views(struct sx_scene *s)
 {
 	bool raw = !sx_rig_is_rectified(&s->rig);
@@ -92,7 +94,7 @@ static void finish_view(struct sx_view *v)
 	free(v->white);
 }
 
-/* False, with a sentence. */
+/* Checks an image size. False, with a message: out of range. */
 static bool is_size(int width, int height, const char *what, char *why, size_t why_bytes)
 {
 	if (width >= 32 && width <= 4096 && height >= 32 && height <= 2160)

@@ -1,5 +1,5 @@
 /*
- * Lost cargo, kerb stones and posts on the road. Each is seen by both cameras and hides no other.
+ * Lost cargo, kerb stones and posts on the road. Both cameras see each object, and none hides another.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -12,7 +12,7 @@
 
 #define DICE 700
 #define TRIES 40
-#define APART 0.012 /* rad between two things, in either picture: 9 px of KITTI's camera */
+#define APART 0.012 /* rad between two objects in either image: 9 px of KITTI's camera */
 
 const struct sx_cargo_size sx_cargo_sizes[SX_CARGO_SIZES] = {
 	{"box 10 cm", 0.10, 0.10},    {"box 15 cm", 0.15, 0.15},     {"box 20 cm", 0.20, 0.20},
@@ -40,7 +40,7 @@ static bool is_apart(const struct sx_scene *s, const struct place *a, const stru
 	return true;
 }
 
-/* As long as the thing is high, which those of sx_place_shadow() are not. */
+/* Adds a shadow as long as the object is high. Shadows of sx_place_shadow() have another length. */
 static void add_shadow(struct sx_scene *s, const struct place *p, double height, double deep)
 {
 	const double reach = height * (double)s->street.sun_side;
@@ -77,7 +77,7 @@ void sx_cargo_add(struct sx_scene *s, uint32_t frame)
 	struct place taken[SX_CARGO_MAX];
 
 	s->cargo_count = 0;
-	for (int i = SX_CARGO_MAX - 1; i >= 0; i--) { /* the farthest have the least room */
+	for (int i = SX_CARGO_MAX - 1; i >= 0; i--) { /* farthest first: there is the least room there */
 		const int distance = i / 2, size = (int)(sx_mix(seed, 1, (uint64_t)i) % SX_CARGO_SIZES);
 		struct place p = {.z = sx_cargo_distances[distance] * sx_pick(seed, 2, i, 0.98, 1.02),
 				  .half = 0.5 * sx_cargo_sizes[size].width};

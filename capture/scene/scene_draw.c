@@ -1,9 +1,9 @@
 /*
- * Which facet is seen where: a disparity buffer, filled facet by facet, row by row.
+ * Finds the visible facet at each pixel: fills a disparity buffer, facet by facet, row by row.
  *
- * For a plane, 1/z is affine in image coordinates; so are s/z and t/z. A facet's edges are then inequalities
- * that are affine in x on each row, and their intersection is the row's span: no clipping, no rounding of
- * corners.
+ * For a plane, 1/z is affine in image coordinates; so are s/z and t/z. The edges of a facet are then
+ * inequalities that are affine in x on each row. Their intersection is the row's span. No clipping is needed,
+ * and corners are not rounded.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -13,7 +13,7 @@
 #include "capture/scene/scene_world.h"
 
 #define EDGES 5
-#define NEAREST_DISPARITY 1e-3 /* px; farther than this is sky */
+#define NEAREST_DISPARITY 1e-3 /* px; smaller disparities are sky */
 
 static void cross(const double a[3], const double b[3], double ret[3])
 {
@@ -22,7 +22,10 @@ static void cross(const double a[3], const double b[3], double ret[3])
 	ret[2] = a[0] * b[1] - a[1] * b[0];
 }
 
-/* Camera axes: x right, y down, z forward. height: of the camera for points, 0 for directions. */
+/*
+ * Converts to camera axes: x right, y down, z forward. height: the camera's height for points, 0 for
+ * directions.
+ */
 static void to_camera(const struct sx_pose *p, const double w[3], double x, double height, double ret[3])
 {
 	double h = w[1] - height;
@@ -32,7 +35,7 @@ static void to_camera(const struct sx_pose *p, const double w[3], double x, doub
 	ret[2] = -h * p->sin_pitch + w[2] * p->cos_pitch;
 }
 
-/* a . ray(x, y) as an affine function of x, y, times scale. */
+/* Returns a . ray(x, y), times scale, as an affine function of x, y. */
 static void dot_ray(const struct sx_camera *c, const double a[3], double scale, double ret[3])
 {
 	ret[0] = scale * (a[0] / c->fx);
@@ -41,7 +44,8 @@ static void dot_ray(const struct sx_camera *c, const double a[3], double scale, 
 }
 
 /*
- * From o + s u + t v = z r: 1/z = (n.r)/(n.o), s/z = ((v x o).r)/(n.o), t/z = ((o x u).r)/(n.o), n = u x v.
+ * Projects a facet. From o + s u + t v = z r follows 1/z = (n.r)/(n.o), s/z = ((v x o).r)/(n.o), t/z = ((o x
+ * u).r)/(n.o), with n = u x v.
  */
 static void project(const struct sx_facet *f, const struct sx_scene *scene, int side,
 		    struct sx_projection *ret)
@@ -56,7 +60,8 @@ static void project(const struct sx_facet *f, const struct sx_scene *scene, int 
 	cross(v, o, s);
 	cross(o, u, t);
 	no = n[0] * o[0] + n[1] * o[1] + n[2] * o[2];
-	scale = no > -1e-9 && no < 1e-9 ? 0 : c->fx * c->baseline_m / no; /* 0: seen edge-on, nowhere */
+	/* 0: the facet is seen edge-on and covers no pixel */
+	scale = no > -1e-9 && no < 1e-9 ? 0 : c->fx * c->baseline_m / no;
 	dot_ray(c, n, scale, ret->d);
 	dot_ray(c, s, scale, ret->s);
 	dot_ray(c, t, scale, ret->t);
@@ -67,7 +72,10 @@ static bool in_ellipse(double a, double b)
 	return a * a + b * b <= 1;
 }
 
-/* a, b in -1..1 over the crown's box. Leaves are where the noise is above a limit that rises to the rim. */
+/*
+ * Returns true within the crown of a tree. a, b: -1..1 over the crown's box. Leaves are where the noise is
+ * above a limit that rises towards the rim.
+ */
 static bool in_crown(const struct sx_facet *f, const struct sx_texture *texture, double a, double b, double s,
 		     double t)
 {
@@ -80,7 +88,9 @@ static bool in_crown(const struct sx_facet *f, const struct sx_texture *texture,
 	return (double)n > 3.2 * r2 * r2 - 2.2;
 }
 
-/* a: -1..1 across, h: 0..1 from the feet. detail[0]: phase of the step, -1..1. */
+/*
+ * Returns true within a person. a: -1..1 across, h: 0..1 from the feet. detail[0]: phase of the step, -1..1.
+ */
 static bool in_person(const struct sx_facet *f, double a, double h)
 {
 	double stride = 0.45 * (double)f->detail[0], leg;
@@ -94,7 +104,7 @@ static bool in_person(const struct sx_facet *f, double a, double h)
 	       (a + leg + 0.2 < 0.24 && a + leg + 0.2 > -0.24);
 }
 
-/* Bars of 3 cm every 13 cm, between two rails. */
+/* Returns true on a fence: bars of 3 cm every 13 cm, between two rails. */
 static bool in_bars(const struct sx_facet *f, double s, double t)
 {
 	double bar = s / 0.13;
@@ -123,7 +133,7 @@ static bool facet_covers(const struct sx_facet *f, const struct sx_texture *text
 	return false;
 }
 
-/* The facet's inequalities e >= 0: d > 0, 0 <= s <= s1, 0 <= t <= t1, each multiplied by d. */
+/* Computes the inequalities e >= 0 of a facet: d > 0, 0 <= s <= s1, 0 <= t <= t1, each multiplied by d. */
 static void edges(const struct sx_facet *f, const struct sx_projection *p, double e[EDGES][3])
 {
 	for (int k = 0; k < 3; k++) {
@@ -136,7 +146,7 @@ static void edges(const struct sx_facet *f, const struct sx_projection *p, doubl
 	e[4][2] -= NEAREST_DISPARITY;
 }
 
-/* Columns of row y where all inequalities hold: first..last, empty if first > last. */
+/* Finds the columns of row y where all inequalities hold: first..last, empty if first > last. */
 static void span(double e[EDGES][3], const double inverse[EDGES], int y, int width, int *first, int *last)
 {
 	sx_must(width, >, 0);

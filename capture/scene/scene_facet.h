@@ -12,11 +12,12 @@
 
 enum sx_shape {
 	SX_SHAPE_RECTANGLE,
-	SX_SHAPE_TRAPEZOID, /* sides lean inwards to the top by inset[0] (left) and inset[1] (right), m */
+	/* the sides lean inwards towards the top by inset[0] (left) and inset[1] (right), m */
+	SX_SHAPE_TRAPEZOID,
 	SX_SHAPE_ELLIPSE,
-	SX_SHAPE_CROWN, /* ragged ellipse with holes */
+	SX_SHAPE_CROWN, /* ellipse with a ragged edge and holes */
 	SX_SHAPE_PERSON,
-	SX_SHAPE_BARS /* a fence, with what is behind it */
+	SX_SHAPE_BARS /* a fence; objects behind it are visible between the bars */
 };
 
 enum sx_material {
@@ -42,8 +43,8 @@ enum sx_material {
 };
 
 /*
- * A piece of a plane: origin + s*u + t*v, 0 <= s <= s1, 0 <= t <= t1, u and v of length 1.
- * s_texture, t_texture: added to s and t before the material is asked, so that texture sticks to the world.
+ * A piece of a plane: origin + s*u + t*v, 0 <= s <= s1, 0 <= t <= t1, u and v of length 1. s_texture,
+ * t_texture: added to s and t before the tone is computed, so that the texture is fixed to the world.
  */
 struct sx_facet {
 	double origin[3], u[3], v[3];
@@ -51,15 +52,17 @@ struct sx_facet {
 	double s_texture, t_texture;
 	float inset[2];
 	float grey;  /* base tone, 0..255 */
-	float light; /* factor of its orientation to the sun */
+	float light; /* brightness factor from its orientation to the sun */
 	float detail[4];
 	uint64_t seed;
 	uint16_t object;
 	uint8_t kind, shape, material;
 };
 
-/* Tone of a point of a facet, 0..255 before light, haze and camera.
- * fs, ft: extent of the pixel in s and t, m. */
+/*
+ * Returns the tone of a point of a facet, 0..255, before light, haze and camera. fs, ft: extent of the pixel
+ * in s and t, m.
+ */
 float sx_material_tone(const struct sx_facet *f, const struct sx_texture *texture, double s, double t,
 		       float fs, float ft);
 

@@ -1,5 +1,5 @@
 /*
- * Faults of a stereo rig.
+ * Simulated faults of a stereo rig.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -16,14 +16,14 @@
 #include "capture/scene/scene.h"
 
 enum {
-	BLUR_REACH = 40,  /* px; what a sigma of 8 px has further away is less than half of a weight's unit */
-	BLUR_ONE = 65536, /* all weights of a pixel together */
-	BLUR_STRIP = 256  /* pixels that are summed up at once */
+	BLUR_REACH = 40,  /* px; with a sigma of 8 px, weights further away are below half a unit */
+	BLUR_ONE = 65536, /* sum of all weights of a pixel */
+	BLUR_STRIP = 256  /* pixels summed up at once */
 };
 
 static const struct {
 	const char *name;
-	bool amount, whole; /* there is one; it is a whole number */
+	bool amount, whole; /* the kind has an amount; the amount is a whole number */
 	double least, most;
 } kinds[] = {
 	[SX_FAULT_NONE] = {.name = "none"},
@@ -70,7 +70,7 @@ int sx_fault_parse(struct sx_fault *ret, const char *text, char *why, size_t why
 	return fault_refuse(name, why, why_bytes);
 }
 
-/* Bilinear, at any place; beyond the image its border goes on. */
+/* Samples bilinearly at any place. Outside of the image its border pixels continue. */
 static uint8_t fault_sample(const struct sx_image *img, double x, double y)
 {
 	const double u = fmin(fmax(x, 0), img->width - 1), v = fmin(fmax(y, 0), img->height - 1);
@@ -83,7 +83,7 @@ static uint8_t fault_sample(const struct sx_image *img, double x, double y)
 	return (uint8_t)((1 - b) * ((1 - a) * up[0] + a * up[1]) + b * ((1 - a) * low[0] + a * low[1]) + 0.5);
 }
 
-/* Turns an image clockwise about its middle, and moves it down. */
+/* Rotates an image clockwise about its middle, and shifts it down. */
 static void fault_move(struct sx_image *img, struct sx_image *scratch, double degrees, double rows)
 {
 	const double turn = degrees * (3.14159265358979323846 / 180), c = cos(turn), s = sin(turn);
@@ -100,15 +100,15 @@ static void fault_move(struct sx_image *img, struct sx_image *scratch, double de
 	}
 }
 
-/* Weights of a pixel and of those 1, 2, .. from it to either side, in 1/65536. */
+/* Weights of a pixel and of the pixels at distance 1, 2, .. on either side, in 1/65536. */
 struct blur {
-	int reach; /* of the last one that is not 0 */
+	int reach; /* index of the last weight that is not 0 */
 	int32_t weight[BLUR_REACH + 1];
 };
 
 /*
- * Binomial: as 1 2 1, which has a variance of 1/2 px^2, applied again and again, but without what rounding
- * in between would leave.
+ * Sets binomial weights: those of 1 2 1, which has a variance of 1/2 px^2, applied repeatedly, but without
+ * intermediate rounding.
  */
 static void blur_init(struct blur *b, double sigma)
 {
@@ -127,7 +127,7 @@ static void blur_init(struct blur *b, double sigma)
 	}
 }
 
-/* Place i of n; beyond the image it is seen as in a mirror. */
+/* Mirrors index i into 0..n-1. */
 static int mirrored(int i, int n)
 {
 	sx_must(n, >, 0);
@@ -136,7 +136,7 @@ static int mirrored(int i, int n)
 	return i;
 }
 
-/* Weighs count pixels of near[0] with those of near[-i] and near[i], i up to the reach. */
+/* Weighs `count` pixels of near[0] with those of near[-i] and near[i], for i up to the reach. */
 static void blur_pixels(const struct blur *b, uint8_t *to, const uint8_t *const *near, int count)
 {
 	int32_t sum[BLUR_STRIP];

@@ -1,5 +1,5 @@
 /*
- * Where the pixels of a raw camera look.
+ * Computes the place in the drawn view that each pixel of a raw camera sees.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -13,15 +13,16 @@
 #include "capture/scene/scene_world.h"
 #include "stages/rectify/rig.h"
 
-#define RIM 8	   /* px of the drawn view that no raw pixel looks at: samples lie around it */
-#define STEPS 1024 /* to the px: what another libm gives beyond that must not change a byte */
+/* px at the rim of the drawn view that no raw pixel sees, because samples are taken around each place */
+#define RIM 8
+#define STEPS 1024 /* steps per px: rounding hides the differences between math libraries */
 
 int sx_lens_margin(int px)
 {
 	return px / 4 + RIM;
 }
 
-/* Raw pixel (x, y) -> its place in the view. */
+/* Computes the place in the view that raw pixel (x, y) sees. */
 static void place(const struct sx_scene *s, int side, int x, int y, float at[2])
 {
 	const struct sx_view *v = &s->view[side];

@@ -6,8 +6,8 @@
 #include "capture/scene/scene_light.h"
 
 #define BLOOM_RADIUS 0.0125 /* rad: 9 px of KITTI's camera */
-#define BLOOM 150	    /* tone in the midst of white; half of it at a straight edge */
-#define WHITE 262	    /* tone before gain that both cameras show as 255 or nearly so */
+#define BLOOM 150	    /* tone in the middle of a white area; half of it at a straight edge */
+#define WHITE 262	    /* tone before gain that both cameras show as about 255 */
 
 static float square(float x)
 {
@@ -34,7 +34,10 @@ float sx_view_sky(const struct sx_scene *s, double x, double y)
 	       (s->street.verge.on ? light_glare(&s->street.verge, a, b) : 0);
 }
 
-/* white: sums over all rows above and columns to the left, one row and column more than the view. */
+/*
+ * Fills v->white with sums over all rows above and columns to the left. It has one row and one column more
+ * than the view.
+ */
 void sx_light_prepare(struct sx_view *v, const struct sx_scene *s)
 {
 	size_t pitch = (size_t)v->width + 1;
@@ -77,7 +80,7 @@ float sx_light_lens(const struct sx_view *v, const struct sx_scene *s, int side,
 		      dy = (float)y - s->street.verge.flare[i].y[side];
 		float r2 = (dx * dx + dy * dy) / square(s->street.verge.flare[i].radius);
 
-		if (r2 < 1) /* a disc with a soft rim */
+		if (r2 < 1) /* disc with a soft rim */
 			tone += s->street.verge.flare[i].light * (r2 < 0.6f ? 1 : (1 - r2) * 2.5f);
 	}
 	return tone;

@@ -1,6 +1,6 @@
 /*
- * What surfaces look like: tones from edges, periodic patterns and noise, all averaged over the pixel's
- * extent so that both cameras see the same thing at every distance.
+ * Appearance of surfaces: tones from edges, periodic patterns and noise. All are averaged over the extent of
+ * the pixel, so that both cameras see the same at every distance.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -16,7 +16,7 @@ static float blend(float a, float b, float share)
 	return a + (b - a) * share;
 }
 
-/* Share of the interval x -/+ f/2 that lies in lo..hi. */
+/* Returns the share of the interval x -/+ f/2 that lies in lo..hi. */
 static float inside(float x, float lo, float hi, float f)
 {
 	float a = x - 0.5f * f, b = x + 0.5f * f;
@@ -34,7 +34,7 @@ static double pulse_sum(double periods, double period, double width)
 	return (double)k * width + (rest < width ? rest : width);
 }
 
-/* Share of the interval x -/+ f/2 that lies in [from, from + width) of any period. */
+/* Returns the share of the interval x -/+ f/2 that lies in [from, from + width) of any period. */
 static float pulse(double x, double period, double from, double width, float f)
 {
 	double half = 0.5 * (double)f, inverse = 1 / period;
@@ -51,8 +51,10 @@ static float grain(const struct sx_texture *t, double x, double y, double texels
 				 y * texels_per_m + (double)(seed >> 8 & 255), f * (float)texels_per_m);
 }
 
-/* s: x from the lane's middle, t: along the street. Rows see the same z in both cameras, so that the filter
- * may be sharper along the street than a still picture would want. */
+/*
+ * Tone of the road. s: x from the lane's middle, t: along the street. Both cameras see the same z on a row,
+ * so the filter may be sharper along the street than a single image would allow.
+ */
 static float road(const struct sx_facet *f, const struct sx_texture *texture, double s, double t, float fs,
 		  float ft)
 {
@@ -63,7 +65,7 @@ static float road(const struct sx_facet *f, const struct sx_texture *texture, do
 	      paint = inside(x, 1.78f, 1.88f, fs) + inside(x, -5.38f, -5.28f, fs);
 	float patch = inside(x, -0.9f, 0.6f, fs), other = inside(x, -4.6f, -2.4f, fs);
 
-	/* mended places; tyre tracks are a little darker */
+	/* repaired patches; tyre tracks are a little darker */
 	if (patch > 0)
 		tone -= 11 * patch * pulse(t, 64, 21, 3.2, ft);
 	if (other > 0)
@@ -101,12 +103,15 @@ static float kerb(const struct sx_facet *f, const struct sx_texture *texture, do
 	       25 * inside((float)t, -1, 0.02f, ft);
 }
 
-/* A window's place in its field of the facade: left, width, sill, height, m. */
+/* Place of a window in its field of the facade: left, width, sill, height, m. */
 struct window {
 	double period, left, width, storey, sill, height;
 };
 
-/* Curtains, lamps and the sky's reflection: every pane has its own tone, and some a blind. */
+/*
+ * Tone of a window with curtains, lamps and the reflected sky: every pane has its own tone, and some have a
+ * blind.
+ */
 static float window_tone(const struct sx_facet *f, const struct sx_texture *texture, const struct window *w,
 			 double s, double t, float fs, float ft)
 {
@@ -125,7 +130,10 @@ static float window_tone(const struct sx_facet *f, const struct sx_texture *text
 	return blend(pane, 205, clamp01(frame));
 }
 
-/* detail: floor height, window pitch, window width, share of brick. The ground floor has shop windows. */
+/*
+ * Tone of a facade. detail: floor height, window pitch, window width, share of brick. The ground floor has
+ * shop windows.
+ */
 static float facade(const struct sx_facet *f, const struct sx_texture *texture, double s, double t, float fs,
 		    float ft)
 {
@@ -151,7 +159,7 @@ static float facade(const struct sx_facet *f, const struct sx_texture *texture, 
 	return share > 0 ? blend(tone, window_tone(f, texture, &w, s, t, fs, ft), share) : tone;
 }
 
-/* detail[3]: rows of stone; detail[2]: planks, all alike: hard to match along the wall. */
+/* Tone of a wall. detail[3]: rows of stone. detail[2]: equal planks, hard to match along the wall. */
 static float wall(const struct sx_facet *f, const struct sx_texture *texture, double s, double t, float fs,
 		  float ft)
 {
@@ -166,12 +174,12 @@ static float wall(const struct sx_facet *f, const struct sx_texture *texture, do
 	return tone;
 }
 
-/* detail[0]: tone of the lamps. */
+/* Tone of a car's back. detail[0]: tone of the lamps. */
 static float car_back(const struct sx_facet *f, const struct sx_texture *texture, double s, double t,
 		      float fs, float ft)
 {
 	float x = (float)s, y = (float)t, w = (float)f->s1, top = (float)f->t1;
-	float side = x < 0.5f * w ? x : w - x; /* from the nearer side */
+	float side = x < 0.5f * w ? x : w - x; /* distance from the nearer side */
 	float tone = f->grey + 2.5f * grain(texture, s, t, 60, fs, f->seed) + 14 * (y / top - 0.5f);
 
 	tone = blend(tone, tone * 0.7f, inside(y, 0.28f, 0.48f, ft));
@@ -187,7 +195,7 @@ static float disc(float dx, float dy, float radius, float f)
 {
 	float r2 = dx * dx + dy * dy;
 
-	/* the edge's width is about one pixel: |r^2 - R^2| = 2 R f/2 */
+	/* the edge is about one pixel wide: |r^2 - R^2| = 2 R f/2 */
 	return clamp01((radius * radius - r2) / (2 * radius * f) + 0.5f);
 }
 
@@ -233,7 +241,7 @@ static float cabin_side(const struct sx_facet *f, const struct sx_texture *textu
 	return blend(tone, 42 + 26 * y + 7 * grain(texture, s, t, 25, fs, f->seed >> 9), clamp01(pane));
 }
 
-/* Vans, containers: panels with a stripe and lettering. */
+/* Tone of vans and containers: panels with a stripe and lettering. */
 static float box(const struct sx_facet *f, const struct sx_texture *texture, double s, double t, float fs,
 		 float ft)
 {
@@ -257,7 +265,7 @@ static float cloth(const struct sx_facet *f, const struct sx_texture *texture, d
 	       7 * grain(texture, s, t, 10, fs, f->seed >> 9);
 }
 
-/* Sheet metal of two waves, in pieces of 4 m: nearly the same all along. */
+/* Tone of a guard rail: sheet metal with two waves, in pieces of 4 m; nearly constant along its length. */
 static float rail(const struct sx_facet *f, const struct sx_texture *texture, double s, double t, float fs,
 		  float ft)
 {

@@ -1,5 +1,5 @@
 /*
- * The noise texture: octaves of value noise that tile, and a pyramid of it.
+ * The noise texture: octaves of tiling value noise, and a pyramid of filtered levels.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -12,7 +12,10 @@
 
 #include "base/contract.h"
 
-/* Value noise on a lattice of the given cell (power of two), smoothed between the points, one octave. */
+/*
+ * Adds one octave of value noise: a lattice of the given cell size (power of two), smoothed between its
+ * points.
+ */
 static void add_octave(float *tile, int cell, float weight, uint64_t seed)
 {
 	const int n = SX_TEXTURE_SIZE, points = n / cell;
@@ -65,7 +68,7 @@ static void halve(const float *from, float *to, int n)
 
 int sx_texture_init(struct sx_texture *t, uint64_t seed)
 {
-	/* close to what asphalt and plaster show: a little more energy in the fine octaves than 1/f */
+	/* close to asphalt and plaster: a little more energy in the fine octaves than 1/f */
 	static const float weight[] = {1.1f, 1.0f, 0.9f, 0.8f, 0.75f, 0.7f, 0.6f};
 
 	memset(t, 0, sizeof(*t));
@@ -91,7 +94,9 @@ void sx_texture_finish(struct sx_texture *t)
 	memset(t, 0, sizeof(*t));
 }
 
-/* x, y: texels of this level; unsigned wrap-around makes the tile endless in both directions. */
+/*
+ * Samples bilinearly. x, y: texels of this level. Unsigned wrap-around repeats the tile in both directions.
+ */
 static float bilinear(const float *tile, int k, double x, double y)
 {
 	const uint32_t n = SX_TEXTURE_SIZE >> k, mask = n - 1;
@@ -104,7 +109,7 @@ static float bilinear(const float *tile, int k, double x, double y)
 	return top + b * (bottom - top);
 }
 
-/* log2 by exponent and mantissa: continuous, exact at powers of two, the same everywhere. */
+/* Approximates log2 by exponent and mantissa: continuous, exact at powers of two, equal on all machines. */
 static float log2_about(float x)
 {
 	uint32_t bits;

@@ -1,5 +1,5 @@
 /*
- * Putting facets into the synthetic street.
+ * Places facets into the synthetic street.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -12,10 +12,7 @@
 struct sx_facet *sx_place_facet(struct sx_scene *s, enum sx_material material, int kind, float grey,
 				uint64_t seed)
 {
-	/*
-	 * a frame needs about a third of the room; the last facet is overwritten rather than the memory after
-	 * it
-	 */
+	/* a frame needs about a third of the array; if it is full, the last facet is overwritten */
 	struct sx_facet *f = &s->facets[s->count < SX_FACETS_MAX - 1 ? s->count++ : s->count];
 
 	sx_must(s->count, <, SX_FACETS_MAX);

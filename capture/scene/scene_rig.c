@@ -1,6 +1,6 @@
 /*
- * Cameras that the synthetic street can be seen by: the ideal one, and raw ones, with lenses as they are
- * sold, mounted as they are by hand.
+ * Cameras of the synthetic street: the ideal camera, and raw cameras with typical lenses, mounted with
+ * typical inaccuracy.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -14,14 +14,15 @@
 #include "stages/rectify/rig.h"
 
 #define DEGREE (3.14159265358979323846 / 180)
-#define FY_TO_FX 1.002	    /* pixels of cheap sensors are not quite square */
-#define RIGHT_TO_LEFT 0.985 /* of focal lengths */
-#define SPARE 2.0	    /* px of the raw image, at least, around what becomes the rectified one */
+#define FY_TO_FX 1.002	    /* pixels of cheap sensors are not exactly square */
+#define RIGHT_TO_LEFT 0.985 /* ratio of the focal lengths */
+/* least margin of the raw image around the area that becomes the rectified image, px */
+#define SPARE 2.0
 
 static const struct {
 	const char *name;
 	enum sx_lens lens;
-	double across_deg; /* angle that the left raw image shows, horizontally, at most; 0: what is needed */
+	double across_deg; /* largest horizontal angle of the left raw image, degrees; 0: as needed */
 	double distortion[2][SX_LENS_COEFFICIENTS];
 } names[] = {
 	{.name = "ideal"},
@@ -31,7 +32,7 @@ static const struct {
 		.distortion = {{-0.35, 0.13, 0.0008, -0.0006}, {-0.34, 0.12, -0.0005, 0.0009}},
 	},
 	{
-		/* near to the angle itself, atan(r) */
+		/* the image radius is close to the angle itself, atan(r) */
 		.name = "wide",
 		.lens = SX_LENS_RATIONAL,
 		.across_deg = 105,
@@ -46,13 +47,15 @@ static const struct {
 	},
 };
 
-/* How each camera is turned from where it should be, and its principal point, in shares of the image. */
+/* Rotation errors of each camera, and offset of its principal point as a share of the image. */
 static const struct {
 	double pitch_deg, yaw_deg, roll_deg, aside, below;
 } mounted[2] = {{0.4, -0.5, 0.6, 0.012, -0.010}, {-0.3, 0.6, -0.5, -0.009, 0.014}};
 
-/* KITTI's camera at 1242x375 (the defaults of the configuration), scaled to the size; pixel centres are at
- * integers. */
+/*
+ * Returns KITTI's camera at 1242x375 (the defaults of the configuration), scaled to the size. Pixel centres
+ * are at integers.
+ */
 void sx_scene_camera(int width, int height, struct sx_camera *ret)
 {
 	*ret = (struct sx_camera){
@@ -82,7 +85,7 @@ static void set_identity(double r[9])
 		r[i] = i % 4 == 0;
 }
 
-/* About z, then y, then x. */
+/* Sets the rotation about z, then y, then x. */
 static void set_rotation(int side, double r[9])
 {
 	sx_must_index(side, 2);
@@ -101,7 +104,10 @@ static void set_rotation(int side, double r[9])
 	r[8] = cx * cy;
 }
 
-/* Lens coordinates (focal length 1) at which a camera sees the rectified pixel; false: it does not. */
+/*
+ * Computes the lens coordinates (focal length 1) at which a camera sees the rectified pixel. False: it does
+ * not see the pixel.
+ */
 static bool see(const struct sx_rig *rig, int side, double u, double v, double *x, double *y)
 {
 	struct sx_rig unit = *rig;
@@ -114,7 +120,10 @@ static bool see(const struct sx_rig *rig, int side, double u, double v, double *
 	return sx_rig_project(&unit, side, u, v, x, y);
 }
 
-/* The largest focal length with which coordinate x of the lens is within 0..px-1, with something to spare. */
+/*
+ * Returns the largest focal length with which coordinate x of the lens is within 0..px-1, with a margin of
+ * SPARE px.
+ */
 static double largest_focal(double x, double centre, int px)
 {
 	double room = x < 0 ? centre - SPARE : px - 1 - SPARE - centre;
@@ -128,7 +137,7 @@ static double smaller(double a, double b)
 	return a < b ? a : b;
 }
 
-/* The largest fx with which all of the rectified image, or all that matters of it: its rim, is seen. */
+/* Returns the largest fx with which all of the rectified image is seen. It suffices to check the rim. */
 static double fitting_focal(const struct sx_rig *rig, int side)
 {
 	const struct sx_raw_camera *c = &rig->raw[side];
@@ -137,7 +146,7 @@ static double fitting_focal(const struct sx_rig *rig, int side)
 	sx_must_be(rig->width > 1 && rig->height > 1);
 	for (int i = 0; i < 2 * (rig->width + rig->height); i++) {
 		int along = i / 2;
-		bool flat = along < rig->width; /* the upper and lower rim, then the sides */
+		bool flat = along < rig->width; /* upper and lower rim, then the sides */
 		double u = flat ? along : i % 2 * (rig->width - 1),
 		       v = flat ? i % 2 * (rig->height - 1) : along - rig->width;
 
@@ -149,7 +158,9 @@ static double fitting_focal(const struct sx_rig *rig, int side)
 	return f;
 }
 
-/* fx with which a straight camera would show so many degrees of the lens, half of them to each side. */
+/*
+ * Returns the fx with which a straight camera would show across_deg degrees of the lens, half to each side.
+ */
 static double focal_across(const struct sx_rig *rig, double across_deg)
 {
 	struct sx_rig straight = *rig;

@@ -1,6 +1,6 @@
 /*
- * From "which facet is where" to a camera's picture: tones, shadows, haze, edges by four samples, and the
- * camera's gain, offset and noise.
+ * Shades a drawn view into a camera image: tones, shadows, haze, edges by four samples, and the camera's
+ * gain, offset and noise.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -8,7 +8,7 @@
 #include "capture/scene/scene_light.h"
 #include "capture/scene/scene_world.h"
 
-/* Shadows that may touch the ground seen on one image row. */
+/* Shadows that may fall on the ground seen in one image row. */
 struct row_shadows {
 	const struct sx_shadow *list[SX_SHADOWS_MAX];
 	int count;
@@ -28,7 +28,7 @@ static void select_shadows(const struct sx_scene *s, double y, struct row_shadow
 
 	sx_must(s->shadow_count, <=, SX_SHADOWS_MAX);
 	ret->count = 0;
-	if (s->terrain.count || s->street.verge.on) { /* a row may see the ground at several distances */
+	if (s->terrain.count || s->street.verge.on) { /* a row may show the ground at several distances */
 		select_all_shadows(s, ret);
 		return;
 	}
@@ -38,7 +38,7 @@ static void select_shadows(const struct sx_scene *s, double y, struct row_shadow
 	for (int i = 0; i < s->shadow_count; i++) {
 		const struct sx_shadow *h = &s->shadows[i];
 
-		/* pavements are nearer to the eye, by a tenth at most */
+		/* pavements are nearer to the camera, by at most a tenth */
 		if ((double)h->z0 < z * 1.05 + 1 && (double)h->z1 > z * 0.85 - 1)
 			ret->list[ret->count++] = h;
 	}
@@ -65,8 +65,9 @@ static float shadow_at(const struct row_shadows *rows, float x, float z)
 }
 
 /*
- * How a pixel looks at the view: which shadows it may meet, and the way in the view to what the next pixel to
- * the right, and the next one below, see: {x, y} each; NULL: these are the view's own next ones.
+ * How a pixel samples the view. shadows: shadows that it may meet. steps: ways in the view to the places of
+ * the next pixel to the right and the next one below, {x, y} each; NULL: these are the next pixels of the
+ * view.
  */
 struct look {
 	struct row_shadows shadows;
@@ -78,7 +79,10 @@ static float absolute(double x)
 	return (float)(x < 0 ? -x : x);
 }
 
-/* Extent of a pixel along the s or t of a plane, whose change is dx per column of the view and dy per row. */
+/*
+ * Returns the extent of a pixel along s or t of a plane. dx, dy: change of s or t per column and row of the
+ * view.
+ */
 static float extent(double dx, double dy, const double *steps)
 {
 	float r;
@@ -93,7 +97,7 @@ static float extent(double dx, double dy, const double *steps)
 static float facet_at(const struct sx_view *v, const struct sx_scene *scene, int i, double x, double y,
 		      const struct look *look);
 
-/* What the wet road shows at (x, y): things upside down, or the sky. */
+/* Returns the tone of the reflection on the wet road at (x, y): objects upside down, or the sky. */
 static float mirrored_at(const struct sx_view *v, const struct sx_scene *s, double x, double y)
 {
 	static const struct look none;
@@ -102,13 +106,13 @@ static float mirrored_at(const struct sx_view *v, const struct sx_scene *s, doub
 
 	sx_must_be(x >= -0.5 && y >= -0.5 && x + 0.5 < v->width && y + 0.5 < v->height);
 	i = v->id[(size_t)(y + 0.5) * (size_t)v->width + (size_t)(x + 0.5)] - 1;
-	/* between pixel centres the facet may end */
+	/* the facet may end between pixel centres */
 	if (i >= 0 && sx_view_probe(v, s, i, x, y) > 0)
 		return facet_at(v, s, i, x, y, &none);
 	return sx_view_sky(s, x, 2 * horizon - y) - 20;
 }
 
-/* tone: of the dry road at s, t. */
+/* Returns the tone of a wet road. tone: of the dry road at s, t. */
 static float wet_road(const struct sx_view *v, const struct sx_scene *scene, const struct sx_facet *f,
 		      double x, double y, double s, double t, float foot, float tone)
 {
@@ -122,7 +126,7 @@ static float wet_road(const struct sx_view *v, const struct sx_scene *scene, con
 	return tone * (1 - wet) + wet * mirrored_at(&scene->mirrored[v - scene->view], scene, x, y);
 }
 
-/* Tone of facet i at (x, y), which it must cover. */
+/* Returns the tone of facet i at (x, y), which the facet must cover. */
 static float facet_at(const struct sx_view *v, const struct sx_scene *scene, int i, double x, double y,
 		      const struct look *look)
 {
@@ -148,7 +152,7 @@ static float facet_at(const struct sx_view *v, const struct sx_scene *scene, int
 	return tone + (scene->street.sky - 12 - tone) * haze;
 }
 
-/* The nearest of the facets in ids (0 ends the list) at a point between pixel centres. */
+/* Returns the tone of the nearest facet of ids (0 ends the list) at a point between pixel centres. */
 static float sample_between(const struct sx_view *v, const struct sx_scene *s, const uint16_t *ids, double x,
 			    double y, const struct look *look)
 {
@@ -166,7 +170,7 @@ static float sample_between(const struct sx_view *v, const struct sx_scene *s, c
 	return best < 0 ? sx_view_sky(s, x, y) : facet_at(v, s, best, x, y, look);
 }
 
-/* Different ids around a pixel, without the sky's 0, which ends the list. */
+/* Collects the different ids around a pixel, without the sky's 0. A 0 ends the list. */
 static void gather(const struct sx_view *v, int x, int y, uint16_t ids[10])
 {
 	int n = 0;
@@ -193,7 +197,7 @@ static bool is_edge(const struct sx_view *v, int x, int y)
 	       (y + 1 < v->height && p[v->width] != *p);
 }
 
-/* Rotated grid: every sample on a row and a column of its own. */
+/* Rotated grid: each sample has its own row and column. */
 static const double sample_x[4] = {-0.125, 0.375, 0.125, -0.375},
 		    sample_y[4] = {-0.375, -0.125, 0.375, 0.125};
 
@@ -211,7 +215,7 @@ static float pixel_at(const struct sx_view *v, const struct sx_scene *s, int x, 
 	return sum * 0.25f;
 }
 
-/* Whether a pixel of the view and the eight around it, which must exist, show the same facet. */
+/* Returns true if a pixel of the view and its eight neighbours, which must exist, show the same facet. */
 static bool is_inside(const struct sx_view *v, int x, int y)
 {
 	const uint16_t *p = v->id + (size_t)y * (size_t)v->width + x, *above = p - v->width,
@@ -222,7 +226,7 @@ static bool is_inside(const struct sx_view *v, int x, int y)
 	       below[-1] == *p && below[0] == *p && below[1] == *p;
 }
 
-/* What a raw pixel sees around (x, y) of the view. */
+/* Returns the tone that a raw pixel sees around (x, y) of the view. */
 static float raw_pixel_at(const struct sx_view *v, const struct sx_scene *s, double x, double y,
 			  const struct look *look)
 {
@@ -241,7 +245,10 @@ static float raw_pixel_at(const struct sx_view *v, const struct sx_scene *s, dou
 	return sum * 0.25f;
 }
 
-/* Sum of four bytes: close to a normal distribution of mean 510 and deviation 147.8. */
+/*
+ * Returns the sum of four random bytes, normalised: close to a normal distribution (mean 510, deviation 147.8
+ * before).
+ */
 static float next_noise(uint64_t *state)
 {
 	uint64_t b;
@@ -254,11 +261,11 @@ static float next_noise(uint64_t *state)
 	       (1.0f / 147.8f);
 }
 
-/* What the camera makes of a tone. */
+/* Converts a tone to a pixel value of the camera. */
 static uint8_t expose(const struct sx_street *st, int side, float tone, uint64_t *state)
 {
 	tone = tone * st->gain[side] + st->offset[side];
-	/* read noise and, with brightness, shot noise */
+	/* read noise, and shot noise that grows with brightness */
 	tone += st->noise * (0.6f + 0.004f * tone) * next_noise(state) + 0.5f;
 	return (uint8_t)(tone < 0 ? 0 : tone > 255 ? 255 : (int)tone);
 }
@@ -297,7 +304,10 @@ static double limited(double x)
 	return x < -4 ? -4 : x > 4 ? 4 : x;
 }
 
-/* From a raw pixel's place to that of the one apart entries on (if before it: back); false: one has none. */
+/*
+ * Computes the step from a raw pixel's place to the place of the pixel `apart` entries further. A negative
+ * `apart` gives the reversed step. False: one of the two pixels sees nothing.
+ */
 static bool step(const float *at, ptrdiff_t apart, double ret[2])
 {
 	const float *next = at + 2 * apart;
@@ -310,7 +320,10 @@ static bool step(const float *at, ptrdiff_t apart, double ret[2])
 	return true;
 }
 
-/* Of raw pixel (x, y). Where all around sees nothing, the picture ends, and any will do. */
+/*
+ * Computes the image steps at raw pixel (x, y). Without visible neighbours, at the end of the image, any step
+ * will do.
+ */
 static void find_steps(const struct sx_lens_view *lens, int x, int y, double ret[4])
 {
 	const float *at = lens->at + 2 * ((size_t)y * (size_t)lens->width + (size_t)x);

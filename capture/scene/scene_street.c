@@ -1,6 +1,6 @@
 /*
- * What stands in the street: everything is placed by the hash of (seed, kind of thing, place number), so that
- * any frame can be built without the frames before it.
+ * Objects of the street. Each object is placed by the hash of (seed, kind of object, place number), so that
+ * any frame can be built without earlier frames.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -50,7 +50,7 @@ void sx_street_init(struct sx_street *st, uint64_t seed, bool open)
 	};
 }
 
-/* Whether a side has a pavement and houses. */
+/* Returns true if a side has a pavement and houses. */
 static bool is_built(const struct sx_street *st, int side)
 {
 	return !st->open && (!st->verge.on || side == st->verge.town_side);
@@ -84,7 +84,7 @@ static void add_ground(struct sx_scene *s)
 
 static void add_hills(struct sx_scene *s)
 {
-	/* far behind everything: a ragged row of trees and roofs at 500 m that moves with the camera */
+	/* in the far background: a ragged row of trees and roofs at 500 m that moves with the camera */
 	for (int i = -50; i < 50; i++) {
 		uint64_t h = sx_mix(s->street.seed, 991, (uint64_t)(i + 64));
 		struct sx_facet *f = sx_place_facet(s, SX_MATERIAL_HILLS, 1, 118 + 24 * (float)sx_unit(h), h);
@@ -96,7 +96,7 @@ static void add_hills(struct sx_scene *s)
 	}
 }
 
-/* Where house number k begins; side 0 left, 1 right. */
+/* Returns the z at which house number k begins. side: 0 left, 1 right. */
 static double house_start(const struct sx_street *st, int side, int64_t k)
 {
 	return 15.0 * (double)k + sx_pick(st->seed, D_HOUSE, 2 * k + side, -4, 4);
@@ -127,7 +127,7 @@ static void add_house(struct sx_scene *s, int side, int64_t k)
 		f->detail[2] = f->detail[1] * (0.45f + 0.05f * (float)((h >> 24) % 4));
 		f->detail[3] = (h >> 28) % 3 == 0 ? 1 : 0;
 	}
-	if (!gap) { /* the wall that shows where the neighbour stands back or is lower */
+	if (!gap) { /* visible side wall if the neighbouring house is further back or lower */
 		f = sx_place_facet(s, SX_MATERIAL_WALL, 1, grey * 0.9f, h);
 		sx_place_across(f, side ? x : x - 14, 0, z0, 14, height);
 		f->light = 0.8f;
@@ -155,7 +155,7 @@ struct car {
 	uint64_t seed;
 };
 
-/* The sides of a box that can be seen: the near end, and the flank on the camera's side. */
+/* Adds the visible flank of a box: the one on the camera's side. */
 static void add_flank(struct sx_scene *s, const struct car *c, enum sx_material material, double y, double z,
 		      double length, double height, double narrow, float inset0, float inset1)
 {
@@ -163,7 +163,7 @@ static void add_flank(struct sx_scene *s, const struct car *c, enum sx_material 
 	struct sx_facet *f;
 
 	if ((c->x > 0) != (inner > 0))
-		return; /* straight ahead: no flank to see */
+		return; /* the box is straight ahead, so no flank is visible */
 	f = sx_place_facet(s, material, 1, c->grey, c->seed);
 	sx_place_along(f, &s->street, inner, y, z, length, height);
 	f->inset[0] = inset0;
@@ -227,7 +227,7 @@ static void add_van(struct sx_scene *s, const struct car *c)
 	s->next_object++;
 }
 
-/* A vehicle of the type that h decides, its near end at z. */
+/* Adds a vehicle whose type depends on h, with its near end at z. */
 static void add_vehicle(struct sx_scene *s, uint64_t h, double x, double z, bool oncoming)
 {
 	struct car c = {
@@ -273,7 +273,8 @@ static void add_parked(struct sx_scene *s, int side)
 static void add_traffic(struct sx_scene *s, uint32_t frame)
 {
 	const struct sx_street *st = &s->street;
-	double met = s->pose.z + 1.1 * st->speed * (double)frame; /* way along the oncoming column */
+	/* distance driven along the oncoming traffic, m */
+	double met = s->pose.z + 1.1 * st->speed * (double)frame;
 	int64_t first = sx_floor((met - 6) / 26);
 	double lead = 17 + 6 * sx_wave((double)frame / 420 + sx_pick(st->seed, D_LEAD, 0, 0, 1)) +
 		      sx_pick(st->seed, D_LEAD, 1, -6, 10);
@@ -359,7 +360,7 @@ static void add_box(struct sx_scene *s, double x, double z, uint64_t h)
 	add_van(s, &c);
 }
 
-/* Things that stand on the pavements, one kind after the other. */
+/* Adds the objects on the pavements, one kind after the other. */
 static void add_furniture(struct sx_scene *s, int side)
 {
 	const struct sx_street *st = &s->street;
@@ -384,7 +385,7 @@ static void add_furniture(struct sx_scene *s, int side)
 static void add_people(struct sx_scene *s, int side, uint32_t frame)
 {
 	const struct sx_street *st = &s->street;
-	double step = side ? 0.045 : -0.04; /* m per frame */
+	double step = side ? 0.045 : -0.04; /* walking speed, m per frame */
 	double way = s->pose.z - step * (double)frame;
 
 	for (int64_t k = sx_floor(way / 7); 7.0 * (double)k < way + 80; k++) {

@@ -1,7 +1,7 @@
 /*
- * Streets that are not flat: the flat one is built first, then its ground is cut into pieces that climb or
- * fall, and each thing is put where the ground is now. Cars lean with the road under them; houses stay level,
- * with higher walls.
+ * Streets that are not flat. First the flat street is built. Then its ground is cut into pieces that climb or
+ * fall, and each object is put on the new ground. Cars tilt with the road under them. Houses stay level and
+ * get higher walls.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -15,9 +15,9 @@
 
 #define DICE 500
 #define APPROACH 16.0 /* m that the camera drives before it is put back */
-#define END 5000.0    /* m: behind the ground's end */
-#define BEND_PIECES 4 /* of the curve between flat and steep */
-#define LEANS_TO 8.0  /* m: longer things stay level */
+#define END 5000.0    /* m; beyond the end of the ground */
+#define BEND_PIECES 4 /* pieces of the curve between flat and steep */
+#define LEANS_TO 8.0  /* m; longer objects stay level */
 
 static double dice(const struct sx_street *st, uint64_t number, double lo, double hi)
 {
@@ -32,7 +32,10 @@ static void add_knot(struct sx_terrain *t, double dz, double grade)
 	t->count++;
 }
 
-/* From z on: a curve of length bend to the grade, which is kept for length, then level. */
+/*
+ * Sets the profile from z on: a curve of length `bend` up to `grade`, which continues for `length`, then
+ * level.
+ */
 static void set_profile(struct sx_terrain *t, double z, double grade, double bend, double length)
 {
 	t->z[0] = z;
@@ -60,7 +63,10 @@ static void choose(struct sx_scene *s, uint32_t frame)
 		set_profile(t, 9 + ahead, dice(st, 1, 0.05, 0.10), dice(st, 2, 8, 20), dice(st, 3, 60, 110));
 		return;
 	case SX_RELIEF_FALL:
-		/* a road that falls by more than 1.65 m in as far as its edge is away cannot be seen */
+		/*
+		 * the camera cannot see a road that falls more than 1.65 m over a length equal to the
+		 * distance of its edge
+		 */
 		grade = dice(st, 1, 0.03, 0.06);
 		set_profile(t, 9 + ahead, -grade, dice(st, 2, 8, 20), dice(st, 3, 60, 110));
 		return;
@@ -83,7 +89,7 @@ static double height_at(const struct sx_terrain *t, double x, double z)
 	return t->y[i] + (t->y[i + 1] - t->y[i]) * ((z - t->z[i]) / (t->z[i + 1] - t->z[i]));
 }
 
-/* NULL: no room, which is three times what a street takes. */
+/* Copies a facet. NULL: no room. The array has three times the room that a street needs. */
 static struct sx_facet *copy(struct sx_scene *s, const struct sx_facet *f)
 {
 	sx_must(s->count, <=, SX_FACETS_MAX);
@@ -94,8 +100,8 @@ static struct sx_facet *copy(struct sx_scene *s, const struct sx_facet *f)
 }
 
 /*
- * Ground facet i, whose u (kerbs) or v leads along the street: its pieces behind the first knot become new
- * facets.
+ * Bends ground facet i, whose u (kerbs) or v leads along the street. Its parts after the first knot become
+ * new facets.
  */
 static void bend(struct sx_scene *s, int i)
 {
@@ -139,7 +145,7 @@ static void bend_ground(struct sx_scene *s)
 			continue;
 		if (left >= from_x) {
 			bend(s, i);
-		} else if (right > from_x) { /* the left part stays as it is */
+		} else if (right > from_x) { /* the left part stays unchanged */
 			struct sx_facet *part = copy(s, f);
 
 			if (!part)
@@ -153,7 +159,7 @@ static void bend_ground(struct sx_scene *s)
 	}
 }
 
-/* The wall under a ramp's edge; what of it is under the flat ground cannot be seen. */
+/* Adds the wall under a ramp's edge. The part of it under the flat ground is hidden. */
 static void add_ramp_wall(struct sx_scene *s)
 {
 	const struct sx_terrain *t = &s->terrain;
@@ -182,7 +188,10 @@ static void add_ramp_wall(struct sx_scene *s)
 	s->next_object++;
 }
 
-/* How far a thing of facets [first, end) reaches along the street, and where it stands across it. */
+/*
+ * Computes how far the object of facets [first, end) reaches along the street, and its position across the
+ * street.
+ */
 static void extent(const struct sx_scene *s, int first, int end, double z[2], double *x)
 {
 	const struct sx_facet *f = &s->facets[first];

@@ -1,5 +1,5 @@
 /*
- * Ground of the synthetic street that is not flat.
+ * Uneven ground of the synthetic street.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -10,13 +10,14 @@
 
 struct sx_scene;
 
-/* How the ground leaves the plane. */
+/* Shape of the ground. */
 enum sx_relief { SX_RELIEF_FLAT, SX_RELIEF_CLIMB, SX_RELIEF_FALL, SX_RELIEF_RAMP };
 
 #define SX_KNOTS_MAX 8
 
 /*
- * Height of the ground: y between the knots, relative to the camera as z is; 0 left of from_x. count 0: flat.
+ * Height of the ground: y between the knots, relative to the camera like z. 0 to the left of from_x. count 0:
+ * flat.
  */
 struct sx_terrain {
 	int count;
@@ -24,7 +25,7 @@ struct sx_terrain {
 	double from_x;
 };
 
-/* Bends the flat street that was built, and puts what stands in it on the ground again. */
+/* Bends the ground of a flat street, and puts its objects on the new ground. */
 void sx_terrain_apply(struct sx_scene *s, uint32_t frame);
 
 #endif

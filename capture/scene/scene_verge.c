@@ -1,5 +1,5 @@
 /*
- * Beside the road: grass banks, guard rails, fences; and a road that leans.
+ * Roadside objects (grass banks, guard rails, fences), and a road that tilts.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -12,18 +12,21 @@
 #include "capture/scene/scene_world.h"
 
 #define DICE 600
-#define SECTION 16.0 /* m of rail or fence, all of it or nothing */
+#define SECTION 16.0 /* m of rail or fence; a section is complete or absent */
 #define SECTIONS 8
-#define RAIL_POSTS 4.0	 /* m from one to the next */
-#define BANK_FROM 2.6	 /* m from the kerb to a bank, at least: behind the rail */
-#define MIRRORED_TO 70.0 /* m */
+#define RAIL_POSTS 4.0	 /* m between two posts */
+#define BANK_FROM 2.6	 /* least distance from the kerb to a bank, m: the bank is behind the rail */
+#define MIRRORED_TO 70.0 /* m; farther objects are not reflected */
 
 static double dice(const struct sx_scene *s, int64_t number, double lo, double hi)
 {
 	return sx_pick(s->street.seed, DICE, number, lo, hi);
 }
 
-/* Spots lie on a line through the picture's middle, and not alike in two lenses. */
+/*
+ * Chooses the spots of flare. They lie on a line through the image's middle, and differ between the two
+ * lenses.
+ */
 static void choose_flare(struct sx_scene *s)
 {
 	sx_must(s->params.width, >, 0);
@@ -62,7 +65,7 @@ void sx_verge_init(struct sx_scene *s)
 		.wet = (float)dice(s, 10, 0.25, 0.6),
 	};
 	s->street.kerb_height = dice(s, 11, 0.08, 0.15);
-	s->street.parked *= 0.4; /* or they hide fence and pavement */
+	s->street.parked *= 0.4; /* more parked cars would hide fence and pavement */
 	choose_flare(s);
 }
 
@@ -91,7 +94,7 @@ void sx_verge_ground(struct sx_scene *s, int side, double x, double texture_z)
 	}
 }
 
-/* A beam, and posts that stand behind it. */
+/* Adds a beam, with posts behind it. */
 static void add_rail(struct sx_scene *s, double x, double z, uint64_t h)
 {
 	const double top = s->street.verge.rail_top, high = top > 0.4 ? 0.3 : 0.2;
@@ -108,7 +111,7 @@ static void add_rail(struct sx_scene *s, double x, double z, uint64_t h)
 	s->next_object++;
 }
 
-/* Bars: what is behind shows between them. */
+/* Adds bars. Objects behind them are visible between the bars. */
 static void add_fence(struct sx_scene *s, double x, double z, uint64_t h)
 {
 	const double ground = s->street.kerb_height;
@@ -138,7 +141,7 @@ void sx_verge_add(struct sx_scene *s)
 	}
 }
 
-/* The world upside down under the road: what stands there, as the wet road shows it. */
+/* Adds the reflected world: the objects on the road, upside down below it. */
 static void add_mirrored(struct sx_scene *s)
 {
 	sx_must(s->count, <=, SX_FACETS_MAX);

@@ -1,7 +1,7 @@
 /*
- * What real roads have beside them and the plain streets lack (scene "verge"): the road leans, one side has a
- * kerb, a pavement, a fence and houses, the other grass, a guard rail and a bank. White sky, flare, puddles:
- * scene_light.h.
+ * Roadside of real roads that the plain streets lack (scene "verge"). The road tilts. One side has a kerb, a
+ * pavement, a fence and houses; the other has grass, a guard rail and a bank. See scene_light.h for white
+ * sky, flare and puddles.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -16,27 +16,31 @@ struct sx_street;
 
 #define SX_FLARE_SPOTS 5
 
-/* What a seed decides once, m. Heights are above the road. */
+/* Values that depend on the seed alone, m. Heights are above the road. */
 struct sx_verge {
 	bool on;
-	int town_side; /* of the pavement: 0 left, 1 right; the other one has grass */
-	double cross;  /* the ground rises by this much per m to the right: up to tan(3 deg) */
-	double grass, bank_grade, bank_rise; /* width beside the kerb; the bank behind it, which ends level */
+	int town_side; /* side with the pavement: 0 left, 1 right; the other side has grass */
+	double cross;  /* rise of the ground per m to the right: up to tan(3 deg) */
+	/* width of grass beside the kerb; slope and height of the bank after it, which ends level */
+	double grass, bank_grade, bank_rise;
 	double rail_top, fence_top;
 	float glare_at, glare_width,
-		glare; /* white part of the sky: azimuth, rad; tone added in its middle */
-	float wet;     /* share of what lies above that a wet road shows */
+		glare; /* white part of the sky: azimuth and width, rad; tone added in its middle */
+	float wet;     /* share of the reflected tone on a wet road */
 	struct {
-		float x[2], y[2], radius, light; /* px, in either picture; tone */
+		float x[2], y[2], radius, light; /* px in each of the two images; tone */
 	} flare[SX_FLARE_SPOTS];
 };
 
 void sx_verge_init(struct sx_scene *s);
-/* Ground of one side, which begins at x. */
+/* Adds the ground of one side, from x on. */
 void sx_verge_ground(struct sx_scene *s, int side, double x, double texture_z);
-/* Rails and fences. */
+/* Adds rails and fences. */
 void sx_verge_add(struct sx_scene *s);
-/* When all is built: what a wet road mirrors, as facets behind the scene's own; then all leans. */
+/*
+ * Call it when the scene is built. Adds the reflections on a wet road, as facets after the scene's own. Then
+ * tilts everything.
+ */
 void sx_verge_finish(struct sx_scene *s);
 
 #endif

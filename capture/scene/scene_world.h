@@ -1,8 +1,8 @@
 /*
- * Inside of the synthetic street: facets, drawing, materials.
+ * Internals of the synthetic street: facets, drawing, materials.
  *
- * World: x right, y up from the road, z along the street, in m. Facets are kept relative to the left camera's
- * foot point: x, z relative, y absolute.
+ * World: x right, y up from the road, z along the street, in m. Facets are stored relative to the left
+ * camera's foot point: x and z relative, y absolute.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -22,7 +22,7 @@
 
 #define SX_FACETS_MAX 2048
 
-/* Soft dark patch on the ground: x0..x1, z0..z1 relative to the camera. */
+/* A soft dark patch on the ground: x0..x1, z0..z1 relative to the camera. */
 struct sx_shadow {
 	float x0, x1, z0, z1;
 };
@@ -34,36 +34,39 @@ struct sx_projection {
 	double d[3], s[3], t[3];
 };
 
-/* Where the camera is in a frame. */
+/* Pose of the camera in a frame. */
 struct sx_pose {
 	double x, z, sin_pitch, cos_pitch, pitch_deg;
 };
 
-/* One camera's picture before shading. id: facet index + 1, 0 sky. */
+/* The image of one camera before shading. id: facet index + 1; 0: sky. */
 struct sx_view {
 	int width, height;
-	float *depth; /* disparity; 0 where sky */
+	float *depth; /* disparity; 0: sky */
 	uint16_t *id;
-	struct sx_projection *projection; /* of each facet */
-	uint32_t *white;		  /* scene_light.c; NULL where no sky is white */
+	struct sx_projection *projection; /* one for each facet */
+	uint32_t *white;		  /* see scene_light.c; NULL if no sky is white */
 };
 
-/* What a seed decides once. */
+/* Values of the street that depend on the seed alone. */
 struct sx_street {
 	uint64_t seed;
 	bool open, cargo;
 	enum sx_relief relief;
 	struct sx_verge verge;
-	double kerb_right, kerb_left;	       /* x of the kerbs */
-	double pavement, kerb_height;	       /* width, height */
+	double kerb_right, kerb_left;	       /* x of the kerbs, m */
+	double pavement, kerb_height;	       /* width of the pavement, height of the kerb, m */
 	double speed;			       /* m per frame */
-	double parked, trees, people, traffic; /* shares of places taken */
-	float sun_side;			       /* -1..1: light from the left or from the right */
+	double parked, trees, people, traffic; /* shares of the places that are occupied */
+	float sun_side;			       /* direction of the sun, -1..1: from left or right */
 	float sky, haze;
 	float noise, gain[2], offset[2];
 };
 
-/* camera: of the drawn views, which raw cameras have wider than the rectified image (scene_lens.h). */
+/*
+ * A scene. camera: camera of the drawn views. With raw cameras these are wider than the rectified image
+ * (scene_lens.h).
+ */
 struct sx_scene {
 	struct sx_scene_params params;
 	struct sx_camera camera;
@@ -78,27 +81,30 @@ struct sx_scene {
 	uint16_t next_object;
 	struct sx_cargo cargo[SX_CARGO_MAX];
 	int cargo_count;
-	int mirrored_to; /* facets from count on are what a wet road mirrors */
+	int mirrored_to; /* facets count .. mirrored_to - 1 are the reflections on a wet road */
 	struct sx_view view[2], mirrored[2];
 	struct sx_rig rig;
 	struct sx_lens_view lens[2];
 };
 
-/* scene_street.c: fills facets, shadows and pose for a frame. */
+/* scene_street.c: fills facets, shadows and pose of a frame. */
 void sx_street_init(struct sx_street *st, uint64_t seed, bool open);
 void sx_street_build(struct sx_scene *s, uint32_t frame);
 
-/* scene_draw.c: which facet is seen where; of all, or of the ground's alone. */
+/*
+ * scene_draw.c: finds the visible facet at each pixel: of all facets, of the ground alone, or of the
+ * reflections.
+ */
 void sx_view_draw(struct sx_view *v, const struct sx_scene *s, int side);
 void sx_view_draw_ground(struct sx_view *v, const struct sx_scene *s, int side);
 void sx_view_draw_mirrored(struct sx_view *v, const struct sx_scene *s, int side);
-/* Disparity of facet i at any point of the view; 0 if it is not there. */
+/* Returns the disparity of facet i at any point of the view; 0: the facet does not cover it. */
 double sx_view_probe(const struct sx_view *v, const struct sx_scene *s, int i, double x, double y);
 
-/* scene_shade.c: grey picture of a drawn view, with the camera's own gain and noise. */
+/* scene_shade.c: makes the grey image of a drawn view, with the camera's own gain and noise. */
 void sx_view_shade(const struct sx_view *v, const struct sx_scene *s, int side, uint32_t frame,
 		   struct sx_image *ret);
-/* The same through the scene's lens of that side. */
+/* Makes the image through the scene's lens of that side. */
 void sx_view_shade_raw(const struct sx_view *v, const struct sx_scene *s, int side, uint32_t frame,
 		       struct sx_image *ret);
 

@@ -1,5 +1,5 @@
 /*
- * Threads that decode.
+ * Decoding threads.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -26,12 +26,12 @@ struct sx_decoders {
 	int running, fd;
 	pthread_mutex_t lock;
 	pthread_cond_t more;
-	struct sx_decode_task *first, **last; /* under lock */
+	struct sx_decode_task *first, **last; /* queue, protected by lock */
 	bool ending;
 	struct decoder decoders[SX_DECODERS_MAX];
 };
 
-/* NULL: the end. */
+/* Waits for the next task. NULL: the thread must end. */
 static struct sx_decode_task *next_task(struct sx_decoders *d)
 {
 	struct sx_decode_task *task;

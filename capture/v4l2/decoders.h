@@ -1,5 +1,5 @@
 /*
- * Threads that make grey images of what cameras send otherwise, JPEG or raw pixels: two tasks a pair or one.
+ * Threads that convert JPEG or raw pixels of cameras to grey images. A pair has one or two tasks.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -18,32 +18,35 @@
 #define SX_DECODERS_MAX 8
 #define SX_DECODE_WHY_BYTES 128
 
-/* One image. The caller's until done is true again; data and to stay untouched by others meanwhile. */
+/*
+ * One image to decode. The caller may use the task again once done is true. Until then data and to must not
+ * be changed.
+ */
 struct sx_decode_task {
-	const uint8_t *data; /* JPEG */
+	const uint8_t *data; /* JPEG data */
 	size_t bytes;
-	struct sx_raw raw;  /* packing SX_RAW_NONE: it is JPEG */
-	struct sx_image to; /* of the size that is expected; U8, or what sx_raw_grey() says */
+	struct sx_raw raw;  /* packing SX_RAW_NONE: the image is JPEG */
+	struct sx_image to; /* has the expected size; U8, or the format required by sx_raw_grey() */
 	atomic_bool done;
-	int result; /* once done: 0 and notes, or, of JPEG, -EBADMSG or -ENOMEM and why */
+	int result; /* valid once done: 0 with notes; for JPEG also -EBADMSG or -ENOMEM with why */
 	struct sx_image_notes notes;
 	char why[SX_DECODE_WHY_BYTES];
-	struct sx_decode_task *next; /* the queue's */
+	struct sx_decode_task *next; /* for the queue */
 };
 
 struct sx_decoders;
 
 /*
- * 1 to SX_DECODERS_MAX threads. jpeg: they can decode JPEG, too. Negative errno and a sentence; -ENOTSUP:
- * JPEG, but built without libjpeg.
+ * Starts 1 to SX_DECODERS_MAX threads. jpeg: they must decode JPEG, too. Returns a negative errno with a
+ * message on failure; -ENOTSUP: JPEG, but built without libjpeg.
  */
 int sx_decoders_create(struct sx_decoders **ret, int threads, bool jpeg, char *why, size_t why_bytes);
-/* Waits for what is being decoded. Accepts NULL. */
+/* Waits for images that are being decoded, then ends the threads. Accepts NULL. */
 void sx_decoders_destroy(struct sx_decoders *d);
 
-/* Thread: one. Images are begun in this order. */
+/* Queues an image. Images are started in this order. Thread: always the same one. */
 void sx_decoders_submit(struct sx_decoders *d, struct sx_decode_task *task);
-/* An eventfd, readable when a task was done since it was last read. */
+/* Returns an eventfd. It is readable if a task was done since it was last read. */
 int sx_decoders_fd(const struct sx_decoders *d);
 
 #endif

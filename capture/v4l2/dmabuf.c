@@ -48,14 +48,14 @@ static int open_exporter(struct sx_dmabuf_maker *m, const char *from, const stru
 		r = -ENOBUFS;
 	if (r < 0)
 		snprintf(why, why_bytes, "%s: %d buffers for others: %s", from, count, strerror(-r));
-	m->count = (int)ask.count; /* it may give more */
+	m->count = (int)ask.count; /* the driver may allocate more */
 	return r;
 }
 
 int sx_dmabuf_maker_open(struct sx_dmabuf_maker *m, const char *from, const struct sx_v4l2_device *camera,
 			 int count, char *why, size_t why_bytes)
 {
-	/* memory that processors cache first: the images are read by one, too */
+	/* memory with processor caches first, because a processor also reads the images */
 	static const struct {
 		const char *path;
 		int kind;
@@ -91,7 +91,7 @@ void sx_dmabuf_maker_close(struct sx_dmabuf_maker *m)
 {
 	if (m->kind == SX_DMABUF_EXPORT)
 		sx_v4l2_device_close(
-			&m->exporter); /* its buffers live on until their last descriptor is closed */
+			&m->exporter); /* its buffers exist until their last descriptor is closed */
 	if (m->kind != SX_DMABUF_NONE && m->fd >= 0)
 		close(m->fd);
 	*m = (struct sx_dmabuf_maker){.fd = -1};
@@ -104,7 +104,7 @@ static int from_heap(const struct sx_dmabuf_maker *m, size_t bytes)
 	return ioctl(m->fd, DMA_HEAP_IOCTL_ALLOC, &a) < 0 ? -errno : (int)a.fd;
 }
 
-/* Pages of a sealed memory file. */
+/* Makes a buffer from the pages of a sealed memory file. */
 static int from_udmabuf(const struct sx_dmabuf_maker *m, size_t bytes)
 {
 	struct udmabuf_create c = {.flags = UDMABUF_FLAGS_CLOEXEC, .size = bytes};

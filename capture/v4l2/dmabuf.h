@@ -1,5 +1,5 @@
 /*
- * Buffers that drivers can write into and processes can map (dma-buf), from wherever this machine has them.
+ * Buffers that drivers can write and processes can map (dma-buf), from any provider of this machine.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -16,7 +16,9 @@ struct sx_dmabuf {
 	struct sx_block block;
 };
 
-/* Where buffers come from. exporter: a device that gives its own (source.dmabuf_from). Zeroed: closed. */
+/*
+ * Provider of buffers. exporter: a device that exports its own buffers (source.dmabuf_from). Zeroed: closed.
+ */
 struct sx_dmabuf_maker {
 	const char *name; /* for the log: "/dev/dma_heap/system", ... */
 	enum { SX_DMABUF_NONE, SX_DMABUF_HEAP, SX_DMABUF_UDMABUF, SX_DMABUF_EXPORT } kind;
@@ -26,22 +28,25 @@ struct sx_dmabuf_maker {
 };
 
 /*
- * from: path of the exporting device, which is then set to the same format as the camera and takes count
- * buffers; NULL: a DMA heap, else udmabuf. -ENOTSUP and a sentence when this machine has none; otherwise the
- * exporter's errno.
+ * Opens a provider. from: path of the exporting device, which is set to the camera's format and allocates
+ * count buffers. from NULL: a DMA heap, otherwise udmabuf. Returns -ENOTSUP with a message if this machine
+ * has neither; otherwise the exporter's errno.
  */
 int sx_dmabuf_maker_open(struct sx_dmabuf_maker *m, const char *from, const struct sx_v4l2_device *camera,
 			 int count, char *why, size_t why_bytes);
 void sx_dmabuf_maker_close(struct sx_dmabuf_maker *m);
 
-/* A buffer of at least bytes, mapped. finish accepts one with fd -1. The maker must stay open meanwhile. */
+/*
+ * Makes a mapped buffer of at least `bytes` bytes. The maker must stay open while the buffer is used.
+ * sx_dmabuf_finish() accepts a buffer with fd -1.
+ */
 int sx_dmabuf_make(struct sx_dmabuf_maker *m, size_t bytes, struct sx_dmabuf *ret, char *why,
 		   size_t why_bytes);
 void sx_dmabuf_finish(struct sx_dmabuf *b);
 
 /*
- * Before the processor reads what a device wrote (begin), and after. Errors are the driver's: it has no
- * caches to mind.
+ * Call it before (begin) and after the processor reads what a device wrote. Errors are ignored: a driver that
+ * fails here has no caches to maintain.
  */
 void sx_dmabuf_sync(const struct sx_dmabuf *b, bool begin);
 

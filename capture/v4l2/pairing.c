@@ -1,5 +1,5 @@
 /*
- * Pairing by time.
+ * Pairs images by time.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -22,7 +22,7 @@ bool sx_pairing_add(struct sx_pairing *p, int side, int index, int64_t ns)
 	if (n == SX_PAIRING_ROOM)
 		return false;
 	p->side[side].last_ns = ns;
-	/* in order, even if a driver's stamps go back */
+	/* keep the images sorted, even if a driver's time stamps go back */
 	while (at > 0 && p->side[side].images[at - 1].ns > ns)
 		p->side[side].images[--at].overtaken++;
 	memmove(&p->side[side].images[at + 1], &p->side[side].images[at],
@@ -47,7 +47,10 @@ bool sx_pairing_forget(struct sx_pairing *p, int side, int index)
 	return true;
 }
 
-/* Place on the other side of the image nearest to ns, of two the older; -1: nothing waits there. */
+/*
+ * Returns the index of the image of a side that is nearest to ns; of two equally near ones the older; -1: the
+ * side is empty.
+ */
 static int nearest(const struct sx_pairing *p, int side, int64_t ns)
 {
 	int best = -1;
@@ -60,7 +63,9 @@ static int nearest(const struct sx_pairing *p, int side, int64_t ns)
 	return best;
 }
 
-/* Place of the partner: nearest to each other and within the tolerance; -1: none. */
+/*
+ * Returns the index of the partner: both images are nearest to each other and within the tolerance. -1: none.
+ */
 static int partner(const struct sx_pairing *p, int side, int at)
 {
 	int64_t ns;
@@ -82,7 +87,7 @@ static void drop_image(struct sx_pairing_result *r, int side, int index, enum sx
 	r->dropped[r->dropped_count++].fate = fate;
 }
 
-/* Forgets the oldest n images of a side. */
+/* Removes the oldest n images of a side. */
 static void remove_oldest(struct sx_pairing *p, int side, int n)
 {
 	sx_must_be(n >= 0 && n <= p->side[side].count);
@@ -91,7 +96,7 @@ static void remove_oldest(struct sx_pairing *p, int side, int n)
 		(size_t)p->side[side].count * sizeof(p->side[side].images[0]));
 }
 
-/* Everything before the pair at left, right is over. */
+/* Takes the pair at left, right. All older images are dropped. */
 static void take_pair(struct sx_pairing *p, int left, int right, struct sx_pairing_result *r)
 {
 	const int at[2] = {left, right};
@@ -108,7 +113,7 @@ static void take_pair(struct sx_pairing *p, int left, int right, struct sx_pairi
 		remove_oldest(p, side, at[side] + 1);
 }
 
-/* Stamps that jumped ahead. */
+/* Drops images whose time stamps jumped ahead. */
 static void drop_ahead(struct sx_pairing *p, int side, struct sx_pairing_result *r)
 {
 	struct sx_pairing_image *images = p->side[side].images;
@@ -123,7 +128,10 @@ static void drop_ahead(struct sx_pairing *p, int side, struct sx_pairing_result 
 	p->side[side].count = kept;
 }
 
-/* The newest time of a side, by what came last: a stamp ahead of that is no time to be late for. */
+/*
+ * Returns the newest time of a side. A stamp ahead of the last image does not count, so that it makes no
+ * other image late.
+ */
 static int64_t newest_ns(const struct sx_pairing *p, int side)
 {
 	sx_must(p->side[side].count, >, 0);
@@ -132,7 +140,10 @@ static int64_t newest_ns(const struct sx_pairing *p, int side)
 	return ns < p->side[side].last_ns ? ns : p->side[side].last_ns;
 }
 
-/* Images that every further one of the other side is too late for, and those that wait in too long a row. */
+/*
+ * Gives up images for which every further image of the other side is too late, and the oldest ones beyond
+ * SX_PAIRING_WAIT.
+ */
 static void give_up(struct sx_pairing *p, int side, struct sx_pairing_result *r)
 {
 	const bool others = p->side[1 - side].count > 0;

@@ -1,6 +1,5 @@
 /*
- * Which left and which right image belong together: by the time at which they were taken. Pure: knows no
- * camera.
+ * Pairs left and right images by the times at which they were taken. Independent of any camera.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -11,34 +10,36 @@
 #include <stdint.h>
 
 /*
- * More images than this never wait on one side: a camera whose partner is silent must get its buffers back.
+ * Largest number of images that wait on one side. If the partner of a camera is silent, the camera must get
+ * its buffers back.
  */
 #define SX_PAIRING_WAIT 3
 #define SX_PAIRING_ROOM 32
 
 struct sx_pairing_image {
-	int index;     /* the caller's */
-	int64_t ns;    /* one clock for both sides */
-	int overtaken; /* by how many images of its side that came later and are older */
+	int index;     /* chosen by the caller */
+	int64_t ns;    /* time of the image; the same clock for both sides */
+	int overtaken; /* number of later images of its side that have an older time */
 };
 
-/* Images of each side that wait, oldest first. Zeroed but for tolerance_ns: empty. */
+/* Waiting images of each side, oldest first. Empty if everything but tolerance_ns is zero. */
 struct sx_pairing {
-	int64_t tolerance_ns; /* the most that the images of a pair may be apart */
+	int64_t tolerance_ns; /* largest time between the images of a pair */
 	struct {
 		struct sx_pairing_image images[SX_PAIRING_ROOM];
 		int count;
-		int64_t last_ns; /* of the image that came last */
+		int64_t last_ns; /* time of the image added last */
 	} side[2];
 };
 
 enum sx_pairing_fate {
-	SX_PAIRING_UNPAIRED, /* has no partner within the tolerance, and none can come */
-	SX_PAIRING_OVERLOAD  /* has one, but a newer pair is there; always both of a pair */
+	SX_PAIRING_UNPAIRED, /* no partner within the tolerance, and none can come */
+	SX_PAIRING_OVERLOAD  /* has a partner, but a newer pair exists; reported for both images */
 };
 
 /*
- * found: left, right are the newest pair. dropped: images that will never be given out, the caller's again.
+ * Result of a call. found: pair[0] and pair[1] are the newest pair. dropped: images that will never be given
+ * out; the caller owns them again.
  */
 struct sx_pairing_result {
 	bool found;
@@ -51,19 +52,19 @@ struct sx_pairing_result {
 };
 
 /*
- * side 0 left, 1 right; ns 0 to 2^62, in any order. One that SX_PAIRING_WAIT later ones are older than has
- * jumped ahead, and its image is given up; until then nothing is too late for it. False: no room, the image
- * was not taken.
+ * Adds an image. side: 0 left, 1 right. ns: 0 to 2^62, in any order. If SX_PAIRING_WAIT later images are
+ * older than an image, its time has jumped ahead and the image is given up. Until then no image counts as too
+ * late. False: no room; the image was not added.
  */
 bool sx_pairing_add(struct sx_pairing *p, int side, int index, int64_t ns);
 
-/* The caller has lost an image that waits. False: it does not wait. */
+/* Removes a waiting image that the caller has lost. False: the image does not wait. */
 bool sx_pairing_forget(struct sx_pairing *p, int side, int index);
 
 /*
- * Takes the newest pair of two images that are nearest to each other and within the tolerance (of two
- * partners that are equally near the older one), and gives up what can no longer become a pair. Every image
- * that was added is in exactly one result, or still waits.
+ * Takes the newest pair of images that are nearest to each other and within the tolerance. Of two equally
+ * near partners the older one is taken. Gives up images that can no longer become a pair. Every added image
+ * is in exactly one result, or still waits.
  */
 void sx_pairing_take(struct sx_pairing *p, struct sx_pairing_result *ret);
 

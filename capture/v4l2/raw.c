@@ -1,12 +1,12 @@
 /*
- * Pixels as sensors send them, to grey images.
+ * Converts sensor pixels to grey images.
  *
  * Source:  the kernel's Video for Linux API, "Raw Bayer Formats", V4L2_PIX_FMT_SRGGB10P, V4L2_PIX_FMT_Y12I
  *
- * Work:    Bayer in strips of columns whose three rows stay in the first-level cache, widened to 16 bits
- *          once; then four products a pixel, their weights alike in every second lane, which compilers turn
- *          into vectors without being asked.
- * Ranges:  weights of a pixel sum up to 1024: 1024 * 65535 + 512 < 2^27.
+ * Work:    Bayer images are converted in strips of columns, so that three rows stay in the first-level cache.
+ *          Each pixel is widened to 16 bits once. Then each pixel takes four products. Every second lane has
+ *          the same weights, so that compilers vectorise the loop by themselves.
+ * Ranges:  the weights of a pixel add up to 1024: 1024 * 65535 + 512 < 2^27.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -22,12 +22,12 @@
 #define GREEN 150
 #define BLUE 29
 
-/* Of one row: what a pixel, its neighbours in the row, in the column and at the corners count. */
+/* Weights of one row: of a pixel, its neighbours in the row, in the column and at the corners. */
 struct raw_weights {
 	uint32_t own[LANES], row[LANES], column[LANES], corner[LANES];
 };
 
-/* Columns -1 to width of a strip, at index 0 to width + 1. */
+/* Columns -1 to width of a strip, at indices 0 to width + 1. */
 typedef uint16_t raw_line[STRIP + 2];
 
 size_t sx_raw_row_bytes(enum sx_raw_packing packing, int width)
@@ -57,7 +57,7 @@ static unsigned raw_word(const uint8_t *p)
 	return p[0] | (unsigned)p[1] << 8;
 }
 
-/* Pixels first to first + count of a row; first is a multiple of the unit. */
+/* Loads pixels first to first + count - 1 of a row. first is a multiple of the unit. */
 static void raw_load(enum sx_raw_packing packing, const uint8_t *row, int first, int count, uint16_t *out)
 {
 	const uint8_t *p = row + sx_raw_row_bytes(packing, first);
@@ -106,7 +106,10 @@ static void raw_load_line(const struct sx_raw *from, int y, int width, int first
 	line[count + 1] = raw_pixel(from->packing, row, raw_mirrored(first + count, width));
 }
 
-/* coloured: column, 0 or 1, of the row's own colour; own, other: weight of that colour, of the other one. */
+/*
+ * Sets the weights of a row. coloured: column, 0 or 1, of the row's own colour. own, other: weights of that
+ * colour and of the other one.
+ */
 static void raw_set_weights(struct raw_weights *w, int coloured, uint32_t own, uint32_t other)
 {
 	sx_must_index(coloured, 2);
@@ -120,7 +123,7 @@ static void raw_set_weights(struct raw_weights *w, int coloured, uint32_t own, u
 	}
 }
 
-/* Columns behind the last one, up to a multiple of LANES, are computed of what happens to lie there. */
+/* Weighs a row. Columns after the last one, up to a multiple of LANES, get meaningless values. */
 static void raw_weigh(const uint16_t *up, const uint16_t *here, const uint16_t *down, int count,
 		      const struct raw_weights *w, uint16_t *out)
 {
@@ -179,7 +182,7 @@ static void raw_strip(const struct sx_raw *from, const struct sx_image *to,
 
 static void raw_bayer(const struct sx_raw *from, const struct sx_image *to)
 {
-	struct raw_weights weights[2]; /* of even rows, of odd rows */
+	struct raw_weights weights[2]; /* [0] even rows, [1] odd rows */
 
 	raw_set_weights(&weights[from->red_y], from->red_x, RED, BLUE);
 	raw_set_weights(&weights[!from->red_y], !from->red_x, BLUE, RED);

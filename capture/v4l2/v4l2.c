@@ -1,6 +1,6 @@
 /*
- * Source "v4l2": pairs from one or two cameras while they stream. Setting them up: v4l2_setup.c; MJPG
- * and raw pixels: v4l2_decode.c.
+ * Source "v4l2": pairs from one or two streaming cameras. v4l2_setup.c sets the cameras up; v4l2_decode.c
+ * decodes MJPG and raw pixels.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -17,7 +17,7 @@
 #include "capture/v4l2/v4l2_io.h"
 #include "capture/v4l2/v4l2_priv.h"
 
-/* What epoll tells: numbers of the cameras, and of the descriptors that are read empty. */
+/* Events of epoll: indices of the cameras, then descriptors that must be read empty. */
 enum { EVENT_CAMERA, EVENT_TIMER = 2, EVENT_DECODED };
 
 static int watch_fd(struct sx_v4l2 *v, int fd, uint32_t events, uint32_t event)
@@ -27,7 +27,7 @@ static int watch_fd(struct sx_v4l2 *v, int fd, uint32_t events, uint32_t event)
 	return epoll_ctl(v->epoll_fd, EPOLL_CTL_ADD, fd, &e) < 0 ? -errno : 0;
 }
 
-/* The descriptor that stands for all: cameras, decoded pairs, and a clock to notice silence. */
+/* Opens one descriptor for all events: cameras, decoded pairs, and a timer to notice silence. */
 static int open_events(struct sx_v4l2 *v)
 {
 	int64_t ns = v->timeout_ns / 4;
@@ -55,7 +55,7 @@ static int start_cameras(struct sx_v4l2 *v, char *why, size_t why_bytes)
 
 	sx_must_be(v->count == 1 || v->count == 2);
 	for (int i = 0; i < v->count && r == 0; i++) {
-		/* most cameras know no such event, which is as good */
+		/* most cameras lack this event, which does no harm */
 		sx_v4l2_ioctl(v->cameras[i].device.fd, VIDIOC_SUBSCRIBE_EVENT, &changes);
 		r = sx_v4l2_queue_start(&v->cameras[i].queue, why, why_bytes);
 		v->cameras[i].last_ns = sx_now_ns();
@@ -97,7 +97,7 @@ static void v4l2_close(struct sx_source *s)
 
 	if (!v)
 		return;
-	sx_decoders_destroy(v->decoders); /* they read the buffers */
+	sx_decoders_destroy(v->decoders); /* ends the decoders first, because they read the buffers */
 	for (int i = 0; i < 2; i++)
 		sx_v4l2_queue_finish(&v->cameras[i].queue);
 	sx_dmabuf_maker_close(&v->maker);
@@ -110,7 +110,9 @@ static void v4l2_close(struct sx_source *s)
 	free(v);
 }
 
-/* Direct: one block a camera (userptr), or one a buffer (dmabuf). Copied: one a slot. */
+/*
+ * Returns memory blocks. Direct: one per camera (userptr) or one per buffer (dmabuf). Copied: one per slot.
+ */
 static bool v4l2_block(const struct sx_source *s, int index, struct sx_block *ret)
 {
 	const struct sx_v4l2 *v = s->own;
@@ -138,7 +140,10 @@ static int v4l2_fd(const struct sx_source *s)
 	return v->epoll_fd;
 }
 
-/* Damage, and the first image after the start. Returns the reason to drop it, SX_DROP_COUNT: it is good. */
+/*
+ * Finds damage, and the first image after the start. Returns the reason to drop the image; SX_DROP_COUNT: it
+ * is good.
+ */
 static enum sx_image_drop judge_image(const struct sx_v4l2_camera *c, const struct sx_v4l2_filled *f,
 				      bool first)
 {
@@ -153,7 +158,10 @@ static enum sx_image_drop judge_image(const struct sx_v4l2_camera *c, const stru
 	return first ? SX_DROP_FIRST : SX_DROP_COUNT;
 }
 
-/* Why an image is dropped that is lost before a pair was made of it: the one image of a camera is a pair. */
+/*
+ * Returns the reason for dropping an image that is lost before it was in a pair. The image of a single camera
+ * is a pair by itself, so it counts as overload.
+ */
 static enum sx_image_drop lost_alone(const struct sx_v4l2 *v)
 {
 	sx_must_be(v->count == 1 || v->count == 2);
@@ -161,8 +169,9 @@ static enum sx_image_drop lost_alone(const struct sx_v4l2 *v)
 }
 
 /*
- * The driver has written an image over one that we had. Where that waited for its partner, the new one takes
- * its place; where it is in use, it may be torn, and the new one is given up.
+ * Handles a driver that has overwritten an image in our buffer. If the old image was waiting for its partner,
+ * the new one replaces it (returns true). If the old image is in use, it may be torn, and the new one is
+ * dropped.
  */
 static bool overwritten(struct sx_source *s, int side, int index)
 {
@@ -175,21 +184,24 @@ static bool overwritten(struct sx_source *s, int side, int index)
 	return sx_pairing_forget(&v->pairing, side, index);
 }
 
-/* The driver's numbers: those that it left out, it has lost. */
+/* Counts the images that the driver lost: the gaps in its sequence numbers. */
 static void count_gap(struct sx_source *s, int side, uint32_t sequence)
 {
 	struct sx_v4l2 *v = s->own;
 	struct sx_v4l2_camera *c = &v->cameras[side];
 
 	sx_must_index(side, v->count);
-	/* unsigned: numbers may wrap. One that goes back is a driver that began anew. */
+	/* unsigned, because the numbers may wrap. A number that goes back means that the driver restarted. */
 	if (c->begun && sequence - c->sequence - 1 < UINT32_MAX / 2)
 		sx_v4l2_count(&s->gaps[side], sequence - c->sequence - 1);
 	c->begun = true;
 	c->sequence = sequence;
 }
 
-/* Takes one image of a camera: to the pairing, or its buffer back. 1: there may be more; 0: there is none. */
+/*
+ * Takes one image of a camera: passes it to the pairing, or returns its buffer to the driver. Returns 1:
+ * there may be more images; 0: there is none.
+ */
 static int take_image(struct sx_source *s, int side, char *why, size_t why_bytes)
 {
 	struct sx_v4l2 *v = s->own;
@@ -219,7 +231,7 @@ static int take_image(struct sx_source *s, int side, char *why, size_t why_bytes
 	return error < 0 ? error : 1;
 }
 
-/* Without a buffer in its driver no camera can give an image. */
+/* Returns true if the driver has no buffer of this camera, so that it cannot deliver images. */
 static bool is_starved(const struct sx_v4l2_camera *c)
 {
 	sx_must(c->queue.count, >, 0);
@@ -229,7 +241,10 @@ static bool is_starved(const struct sx_v4l2_camera *c)
 	return true;
 }
 
-/* Where the buffers are in pairs that are not released, it is not the cameras that are silent. */
+/*
+ * Restarts the timeouts while pairs in use hold all buffers: then the cameras are not silent, they lack
+ * buffers.
+ */
 static void excuse_cameras(struct sx_v4l2 *v, int64_t now)
 {
 	bool lent = false, starved = false;
@@ -247,7 +262,10 @@ static void excuse_cameras(struct sx_v4l2 *v, int64_t now)
 		v->last_pair_ns = now;
 }
 
-/* A lost device shows in different ways: an error of DQBUF, of poll, or silence. */
+/*
+ * Detects lost cameras. A lost device shows as an error of VIDIOC_DQBUF, an error of poll, or silence. This
+ * function checks the last two, and a changed format.
+ */
 static int check_cameras(struct sx_v4l2 *v, const uint32_t events[2], int64_t now, char *why,
 			 size_t why_bytes)
 {
@@ -275,7 +293,7 @@ static int check_cameras(struct sx_v4l2 *v, const uint32_t events[2], int64_t no
 	return 0;
 }
 
-/* Images come, but never two of the same time, or all of them damaged. */
+/* Detects cameras whose images never form a pair: never two of the same time, or all damaged. */
 static int check_pairs(const struct sx_v4l2 *v, int64_t now, char *why, size_t why_bytes)
 {
 	int64_t silence = now - v->last_pair_ns;
@@ -283,7 +301,10 @@ static int check_pairs(const struct sx_v4l2 *v, int64_t now, char *why, size_t w
 	sx_must(v->timeout_ns, >, 0);
 	if (silence <= v->timeout_ns)
 		return 0;
-	/* a camera that fell silent soon after the last pair is named for that, when its own time is over */
+	/*
+	 * a camera that fell silent soon after the last pair is reported by check_cameras() when its own
+	 * timeout ends
+	 */
 	for (int i = 0; i < v->count; i++)
 		if (v->cameras[i].last_ns - v->last_pair_ns < v->timeout_ns / 2)
 			return 0;
@@ -297,7 +318,7 @@ static int check_pairs(const struct sx_v4l2 *v, int64_t now, char *why, size_t w
 	return -ENODEV;
 }
 
-/* Empties the descriptors that are only there to wake; events: of the cameras. */
+/* Reads the descriptors that only wake the thread. events: set to the epoll events of the cameras. */
 static void read_events(struct sx_v4l2 *v, uint32_t events[2])
 {
 	struct epoll_event e[8];
@@ -312,13 +333,13 @@ static void read_events(struct sx_v4l2 *v, uint32_t events[2])
 			events[which] = e[i].events;
 		else if (read(which == EVENT_TIMER ? v->timer_fd : sx_decoders_fd(v->decoders), &value,
 			      sizeof(value)) < 0)
-			continue; /* it was read empty before */
+			continue; /* it was already empty */
 	}
 }
 
 /*
- * Buffers that are free go to the drivers, and what these have filled goes to the pairing. *now: when that
- * was done. Negative: the cameras are lost.
+ * Gives free buffers to the drivers, and passes filled ones to the pairing. *now: time after that. Negative:
+ * the cameras are lost.
  */
 static int exchange_buffers(struct sx_source *s, int64_t *now, char *why, size_t why_bytes)
 {
@@ -340,8 +361,8 @@ static int exchange_buffers(struct sx_source *s, int64_t *now, char *why, size_t
 }
 
 /*
- * The newest pair of what waits. 1: *pair is filled; 0: none, or it is being decoded; negative: the cameras
- * are lost.
+ * Finds the newest pair among the waiting images. Returns 1: *pair is filled; 0: none, or it is being
+ * decoded; negative: the cameras are lost.
  */
 static int next_pair(struct sx_source *s, struct sx_pair *pair, char *why, size_t why_bytes)
 {
@@ -362,7 +383,7 @@ static int next_pair(struct sx_source *s, struct sx_pair *pair, char *why, size_
 	return r;
 }
 
-/* Images that were on their way when a camera was lost will be in no pair. */
+/* Counts images in progress when a camera was lost. They will be in no pair. */
 static void count_lost(struct sx_source *s)
 {
 	const struct sx_v4l2 *v = s->own;
@@ -379,13 +400,13 @@ static void count_lost(struct sx_source *s)
 	}
 }
 
-/* Damaged images, since the source was opened. */
+/* Returns the number of damaged images since the source was opened. */
 static uint64_t count_of_damaged(const struct sx_source *s)
 {
 	return atomic_load_explicit(&s->corrupt, memory_order_relaxed);
 }
 
-/* Thread: capture. Every error but -EBADMSG means that the cameras have to be opened anew. */
+/* Thread: capture. Every error except -EBADMSG means that the cameras must be opened again. */
 static int v4l2_next(struct sx_source *s, struct sx_pair *pair, char *why, size_t why_bytes)
 {
 	struct sx_v4l2 *v = s->own;

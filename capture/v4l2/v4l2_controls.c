@@ -19,10 +19,10 @@
 
 #define EXPOSURE_UNIT_MS 0.1
 #define NAME_BYTES 64
-#define LIST_BYTES 512 /* as long as a value of the configuration */
+#define LIST_BYTES 512 /* length of a value in the configuration */
 
 /*
- * One question about controls: 1 answered; 0 there is no such, or no further one; negative: the device fails.
+ * Queries a control. Returns 1: answered; 0: no such control, or no further one; negative: the device fails.
  */
 static int query(const struct sx_v4l2_device *d, struct v4l2_query_ext_ctrl *q, char *why, size_t why_bytes)
 {
@@ -37,8 +37,8 @@ static int query(const struct sx_v4l2_device *d, struct v4l2_query_ext_ctrl *q, 
 }
 
 /*
- * The driver's description of a control: 1; 0 it has none of this id, or a disabled one; negative: the device
- * fails.
+ * Reads the driver's description of a control. Returns 1; 0: no control with this id, or it is disabled;
+ * negative: the device fails.
  */
 static int find_id(const struct sx_v4l2_device *d, uint32_t id, struct v4l2_query_ext_ctrl *ret, char *why,
 		   size_t why_bytes)
@@ -50,7 +50,7 @@ static int find_id(const struct sx_v4l2_device *d, uint32_t id, struct v4l2_quer
 	return r > 0 && ret->flags & V4L2_CTRL_FLAG_DISABLED ? 0 : r;
 }
 
-/* "White Balance, Automatic" is white_balance_automatic, as v4l2-ctl has it. */
+/* Converts "White Balance, Automatic" to white_balance_automatic, as v4l2-ctl does. */
 static void plain_name(const char *name, char plain[NAME_BYTES])
 {
 	size_t n = 0;
@@ -70,7 +70,7 @@ static void plain_name(const char *name, char plain[NAME_BYTES])
 	plain[n] = 0;
 }
 
-/* As find_id(). Controls that are no numbers have no name here. */
+/* Finds a control by its name. Returns as find_id(). Controls that are not numbers are ignored. */
 static int find_name(const struct sx_v4l2_device *d, const char *wanted, struct v4l2_query_ext_ctrl *ret,
 		     char *why, size_t why_bytes)
 {
@@ -88,7 +88,7 @@ static int find_name(const struct sx_v4l2_device *d, const char *wanted, struct 
 	return r;
 }
 
-/* Notes what a control is now. A driver that does not say so leaves nothing to restore. */
+/* Stores the current value of a control. If the driver does not report it, there is nothing to restore. */
 static int remember(const struct sx_v4l2_device *d, const struct v4l2_query_ext_ctrl *q,
 		    struct sx_v4l2_undo *undo, char *why, size_t why_bytes)
 {
@@ -120,11 +120,12 @@ void sx_v4l2_controls_restore(const struct sx_v4l2_device *d, struct sx_v4l2_und
 			c.value64 = undo->was[undo->count].value;
 		else
 			c.value = (int32_t)undo->was[undo->count].value;
-		sx_v4l2_ioctl(d->fd, VIDIOC_S_EXT_CTRLS, &all); /* what cannot be set back stays */
+		/* values that cannot be restored stay changed */
+		sx_v4l2_ioctl(d->fd, VIDIOC_S_EXT_CTRLS, &all);
 	}
 }
 
-/* *value: what is asked for, then what the driver took. */
+/* Sets a control. *value: the requested value, then the value that the driver has set. */
 static int set(const struct sx_v4l2_device *d, const struct v4l2_query_ext_ctrl *q, int64_t *value,
 	       struct sx_v4l2_undo *undo, char *why, size_t why_bytes)
 {
@@ -149,13 +150,13 @@ static int set(const struct sx_v4l2_device *d, const struct v4l2_query_ext_ctrl 
 	if (r < 0) {
 		snprintf(why, why_bytes, "%s: %s = %lld: %s", d->path, q->name, (long long)*value,
 			 strerror(-r));
-		return r == -ERANGE || r == -EACCES ? -EINVAL : r; /* read-only, or a hole in the range */
+		return r == -ERANGE || r == -EACCES ? -EINVAL : r; /* read-only, or a gap in the range */
 	}
 	*value = wide ? c.value64 : c.value;
 	return 0;
 }
 
-/* A switch that some cameras do not have, being always so. */
+/* Sets a switch that some cameras lack because they are always in that state. */
 static int set_if_there(const struct sx_v4l2_device *d, uint32_t id, int64_t value, struct sx_v4l2_undo *undo,
 			char *why, size_t why_bytes)
 {
@@ -186,7 +187,7 @@ static int set_exposure(const struct sx_v4l2_device *d, double ms, double *ret, 
 		r = find_id(d, V4L2_CID_EXPOSURE_AUTO, &q, why, why_bytes);
 		if (r <= 0)
 			return r < 0 ? r : missing(d, "automatic exposure", why, why_bytes);
-		/* cameras of the UVC class that leave the iris alone only know aperture priority */
+		/* UVC cameras without iris control know only aperture priority */
 		value = V4L2_EXPOSURE_AUTO;
 		r = set(d, &q, &value, undo, why, why_bytes);
 		value = V4L2_EXPOSURE_APERTURE_PRIORITY;
@@ -225,7 +226,7 @@ static int set_gain(const struct sx_v4l2_device *d, double gain, double *ret, st
 	return r;
 }
 
-/* One "name=value" of the list. */
+/* Sets one "name=value" of the list. */
 static int set_named(const struct sx_v4l2_device *d, const char *text, struct sx_v4l2_undo *undo, char *why,
 		     size_t why_bytes)
 {
@@ -256,7 +257,7 @@ static int set_named(const struct sx_v4l2_device *d, const char *text, struct sx
 	return set(d, &q, &number, undo, why, why_bytes);
 }
 
-/* On the stack: the cameras stream when it is called for a live change. */
+/* Sets a list of controls. The copy is on the stack, because a live change comes while the cameras stream. */
 static int set_list(const struct sx_v4l2_device *d, const char *list, struct sx_v4l2_undo *undo, char *why,
 		    size_t why_bytes)
 {

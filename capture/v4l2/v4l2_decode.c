@@ -1,5 +1,5 @@
 /*
- * Source "v4l2", MJPG and raw pixels: pairs on their way through the decoders.
+ * Source "v4l2" with MJPG and raw pixels: passes pairs through the decoders.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -10,7 +10,7 @@
 #include "base/contract.h"
 #include "capture/v4l2/v4l2_priv.h"
 
-/* The raw pixels of one side (0 left, 1 right) in a picture of a camera. */
+/* Returns the raw pixels of one side (0 left, 1 right) in an image of a camera. */
 static struct sx_raw raw_side(const struct sx_v4l2 *v, const struct sx_v4l2_camera *c, const uint8_t *data,
 			      int side)
 {
@@ -57,7 +57,7 @@ static bool is_done(const struct sx_v4l2 *v, const struct sx_v4l2_ticket *t)
 	return true;
 }
 
-/* Gives up a decoded pair: each image for its own reason, or because a newer pair is there. */
+/* Drops a decoded pair: each image for its own reason, or because a newer pair exists. */
 static int give_up(struct sx_source *s, struct sx_v4l2_ticket *t, bool broken, char *why, size_t why_bytes)
 {
 	struct sx_v4l2 *v = s->own;
@@ -95,7 +95,7 @@ int sx_v4l2_decoded(struct sx_source *s, struct sx_v4l2_ticket **ret, char *why,
 	int n = 0, r = 0;
 
 	sx_must(v->decoding_count, <=, SX_V4L2_PAIRS_MAX);
-	/* in order: what was decoded before its elders waits for them */
+	/* in order: a pair that is decoded before an older one waits for it */
 	for (; n < v->decoding_count && is_done(v, v->decoding[n]) && r == 0; n++) {
 		struct sx_v4l2_ticket *t = v->decoding[n];
 		bool broken = is_broken(v, t);
@@ -116,7 +116,7 @@ int sx_v4l2_decoded(struct sx_source *s, struct sx_v4l2_ticket **ret, char *why,
 	for (int i = 0; newest && i < v->count && r == 0; i++)
 		r = sx_v4l2_queue_put(&v->cameras[i].queue, newest->index[i], why, why_bytes);
 	if (r < 0)
-		return -ENODEV; /* the slots go with the source */
+		return -ENODEV; /* the slots are freed with the source */
 	*ret = newest;
 	return newest != NULL;
 }

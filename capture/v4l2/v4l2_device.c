@@ -19,7 +19,7 @@
 static int device_fail(const struct sx_v4l2_device *d, int r, const char *what, char *why, size_t why_bytes)
 {
 	snprintf(why, why_bytes, "%s: %s: %s", d->path, what, strerror(-r));
-	return r == -EINVAL ? -EIO : r; /* the request was right: the driver fails */
+	return r == -EINVAL ? -EIO : r; /* the request was valid, so the driver fails */
 }
 
 static const char *permission_hint(int r)
@@ -45,7 +45,7 @@ static int look_at_capabilities(struct sx_v4l2_device *d, char *why, size_t why_
 	can = c.capabilities & V4L2_CAP_DEVICE_CAPS ? c.device_caps : c.capabilities;
 	if (!(can & (V4L2_CAP_VIDEO_CAPTURE | V4L2_CAP_VIDEO_CAPTURE_MPLANE)) ||
 	    !(can & V4L2_CAP_STREAMING)) {
-		/* a loopback device is none while nobody feeds it */
+		/* a loopback device has this capability only while a program feeds it */
 		snprintf(why, why_bytes, "%s (%s) is not a video capture device, or not at the moment",
 			 d->path, (const char *)c.card);
 		return -ENODEV;
@@ -83,19 +83,17 @@ void sx_v4l2_device_close(struct sx_v4l2_device *d)
 	d->fd = -1;
 }
 
-/*
- * An answer to a question for a list: the end of it, or there is none. Anything else is a device that fails.
- */
+/* Returns true if an answer means the end of a list, or no list. Other errors mean that the device fails. */
 static bool is_end(int r)
 {
 	return r == -EINVAL || r == -ENOTTY;
 }
 
-/* What a driver may say, in images a second; else it does not know. */
+/* Plausible rates of a driver, images per second. Other rates count as not reported. */
 #define RATE_MIN 0.001
 #define RATE_MAX 1e6
 
-/* 0: the driver does not say. */
+/* Returns the rate; 0: the driver does not report it. */
 static double rate_of(const struct v4l2_fract *interval)
 {
 	double fps = interval->numerator ? (double)interval->denominator / interval->numerator : 0;
@@ -103,7 +101,7 @@ static double rate_of(const struct v4l2_fract *interval)
 	return fps >= RATE_MIN && fps <= RATE_MAX ? fps : 0;
 }
 
-/* *best 0: the driver does not say. Of a range of intervals the shortest is the first. */
+/* Finds the highest rate. *best 0: not reported. A range of intervals starts with the shortest. */
 static int highest_rate(const struct sx_v4l2_device *d, uint32_t fourcc, int width, int height, double *best)
 {
 	sx_must_be(width > 0 && height > 0);
@@ -130,7 +128,7 @@ static bool in_steps(uint32_t value, uint32_t min, uint32_t max, uint32_t step)
 	return value >= min && value <= max && (step <= 1 || (value - min) % step == 0);
 }
 
-/* 1 offered, 0 not, or negative errno. *none: the driver lists no sizes. */
+/* Returns 1: the size is offered; 0: it is not; or a negative errno. *none: the driver lists no sizes. */
 static int lists_size(const struct sx_v4l2_device *d, uint32_t fourcc, int width, int height, bool *none)
 {
 	const uint32_t w = (uint32_t)width, h = (uint32_t)height;
@@ -187,7 +185,7 @@ static void fill_format(const struct sx_v4l2_device *d, struct v4l2_format *f, u
 	}
 }
 
-/* The two interfaces say the same in different places. */
+/* Format in the driver's answer. The two interfaces have the same values in different members. */
 struct answer {
 	uint32_t fourcc, field, pitch, bytes, planes;
 	int width, height;
@@ -210,7 +208,7 @@ static struct answer read_format(const struct sx_v4l2_device *d, const struct v4
 			       (int)p->width,  (int)p->height};
 }
 
-/* Whether the driver would set this format and size without a change. */
+/* Returns 1 if the driver would set this format and size without a change. */
 static int tries(const struct sx_v4l2_device *d, const struct sx_v4l2_format *f, int width, int height)
 {
 	struct v4l2_format try;
@@ -220,7 +218,7 @@ static int tries(const struct sx_v4l2_device *d, const struct sx_v4l2_format *f,
 	fill_format(d, &try, f->fourcc, width, height);
 	r = sx_v4l2_ioctl(d->fd, VIDIOC_TRY_FMT, &try);
 	if (r < 0)
-		return is_end(r) ? 1 : r; /* it does not say */
+		return is_end(r) ? 1 : r; /* the driver does not answer */
 	a = read_format(d, &try);
 	return a.fourcc == f->fourcc && a.width == width && a.height == height;
 }
@@ -254,7 +252,7 @@ int sx_v4l2_device_size(const struct sx_v4l2_device *d, int *width, int *height,
 	return 0;
 }
 
-/* What the driver made of the request, and whether that can be used. */
+/* Checks what the driver made of the request, and whether it can be used. */
 static int judge(struct sx_v4l2_device *d, const struct sx_v4l2_format *f, int width, int height,
 		 const struct answer *a, char *why, size_t why_bytes)
 {
@@ -307,8 +305,8 @@ int sx_v4l2_device_set_format(struct sx_v4l2_device *d, const struct sx_v4l2_for
 }
 
 /*
- * The period as a fraction: of whole rates 1/fps, else in microseconds, which is what drivers of cameras
- * count.
+ * Returns the period as a fraction: 1/fps for whole rates, otherwise in microseconds, the unit of camera
+ * drivers.
  */
 static struct v4l2_fract period_of(double fps)
 {
@@ -327,7 +325,7 @@ int sx_v4l2_device_set_rate(struct sx_v4l2_device *d, double fps, char *why, siz
 
 	d->fps = 0;
 	if (r == -ENOTTY || r == -EINVAL)
-		return 0; /* a camera without a rate of its own: triggered, or a loopback */
+		return 0; /* a camera without its own rate: triggered, or a loopback device */
 	if (r == 0 && fps > 0 && p.parm.capture.capability & V4L2_CAP_TIMEPERFRAME) {
 		p.parm.capture.timeperframe = period_of(fps);
 		r = sx_v4l2_ioctl(d->fd, VIDIOC_S_PARM, &p);

@@ -1,5 +1,5 @@
 /*
- * Source "v4l2": images that become no part of a pair are counted, and their buffers go back to the driver.
+ * Source "v4l2": counts images that do not become part of a pair, and returns their buffers to the driver.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -52,7 +52,7 @@ size_t sx_v4l2_format_bytes(const struct sx_v4l2_format *f, size_t pitch, int he
 	sx_must_be(f->compressed || pitch > 0);
 	if (f->compressed)
 		return 1;
-	/* the last row may end where its pixels end, but drivers do not use that */
+	/* the last row could end with its pixels, but drivers deliver full rows */
 	return pitch * (size_t)height + (f->pixel == SX_PIXEL_NV12 ? pitch * (size_t)((height + 1) / 2) : 0);
 }
 

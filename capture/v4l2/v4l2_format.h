@@ -1,5 +1,5 @@
 /*
- * The image formats of V4L2 that can be captured.
+ * The V4L2 image formats that can be captured.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -14,24 +14,24 @@
 #include "capture/v4l2/raw.h"
 
 /*
- * pixel: what engines get. Y10 and Y12 lie in 16-bit words, little endian, like Y16, which is stretched per
- * pair. The bytes of Y8I are read where they lie (sx_layout_half()). What is compressed or has a packing is
- * decoded first: MJPG, Bayer patterns, Y12I.
+ * One format. pixel: format for engines. Y10 and Y12 are in 16-bit words, little endian, like Y16, which
+ * engines stretch per pair. Y8I is read in place (sx_layout_half()). Compressed formats and formats with a
+ * packing are decoded first: MJPG, Bayer patterns, Y12I.
  */
 struct sx_v4l2_format {
 	enum sx_source_format choice;
-	const char *name; /* word of configuration and status: four characters, of Bayer the kernel's name */
+	const char *name; /* name in configuration and status: four characters; for Bayer the kernel's name */
 	uint32_t fourcc;
 	enum sx_pixel pixel;
 	bool compressed;
-	bool interleaved; /* both images of one camera; width is that of one */
+	bool interleaved; /* both images from one camera; width is that of one image */
 	enum sx_raw_packing packing;
-	int red_x, red_y; /* Bayer: where red is first */
+	int red_x, red_y; /* Bayer: column and row of the first red pixel */
 };
 
 /*
- * The formats, the cheapest first: fewest bytes to move, then least work to get grey; then those that
- * are decoded, compressed ones last.
+ * The formats, cheapest first: fewest bytes to move, then least work to convert to grey. Formats that need
+ * decoding follow, compressed ones last.
  */
 #define SX_V4L2_FORMATS 27
 extern const struct sx_v4l2_format sx_v4l2_formats[SX_V4L2_FORMATS];
@@ -41,11 +41,14 @@ static inline bool sx_v4l2_format_is_decoded(const struct sx_v4l2_format *f)
 	return f->compressed || f->packing != SX_RAW_NONE;
 }
 
-/* Smallest pitch of a row, in bytes; 0 for compressed ones. */
+/* Returns the smallest pitch of a row, bytes; 0 for compressed formats. */
 size_t sx_v4l2_format_pitch(const struct sx_v4l2_format *f, int width);
-/* Bytes that a whole image has at this pitch, 1 for compressed ones: fewer mean a short frame. */
+/*
+ * Returns the bytes of a whole image at this pitch; 1 for compressed formats. An image with fewer bytes is
+ * short.
+ */
 size_t sx_v4l2_format_bytes(const struct sx_v4l2_format *f, size_t pitch, int height);
-/* Four characters and a 0; what cannot be printed becomes '.'. */
+/* Writes four characters and a 0. Unprintable characters become '.'. */
 void sx_v4l2_fourcc_text(uint32_t fourcc, char text[5]);
 
 #endif

@@ -8,11 +8,14 @@
 
 #include <stddef.h>
 
-/* As the calls they are named after, but failing with negative errno; ioctl goes on after a signal. */
+/*
+ * Like the system calls of the same names, but with a negative errno on failure. ioctl is repeated after a
+ * signal.
+ */
 int sx_v4l2_open(const char *path);
 void sx_v4l2_close(int fd);
 int sx_v4l2_ioctl(int fd, unsigned long request, void *argument);
-void *sx_v4l2_mmap(int fd, size_t bytes, unsigned offset); /* NULL: errno says why */
+void *sx_v4l2_mmap(int fd, size_t bytes, unsigned offset); /* NULL on failure, with errno */
 void sx_v4l2_munmap(void *memory, size_t bytes);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * Source "v4l2": which buffers become a pair, and their way back to the driver.
+ * Source "v4l2": chooses the buffers of a pair, and returns them to the driver.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -32,7 +32,7 @@ static struct sx_v4l2_ticket *free_ticket(struct sx_v4l2 *v)
 	return NULL;
 }
 
-/* Images of both sides that nobody can compare in time make no pair. */
+/* Refuses two cameras whose time stamps have different meanings, so that their images cannot be paired. */
 static int check_stamps(struct sx_v4l2 *v, const struct sx_pairing_image pair[2], char *why, size_t why_bytes)
 {
 	static const char *const names[] = {"at the start of exposure", "at the end of the frame",
@@ -75,7 +75,7 @@ void sx_v4l2_deliver(struct sx_source *s, struct sx_v4l2_ticket *t, struct sx_pa
 				 .slot = t};
 }
 
-/* Copies both images into the slot; the buffers go back at once. */
+/* Copies both images into the slot. The buffers go back to the driver at once. */
 static int copy_pair(struct sx_v4l2 *v, struct sx_v4l2_ticket *t, char *why, size_t why_bytes)
 {
 	int r = 0;
@@ -89,9 +89,6 @@ static int copy_pair(struct sx_v4l2 *v, struct sx_v4l2_ticket *t, char *why, siz
 	return r;
 }
 
-/*
- * A pair of buffers begins its way. 1: *pair is filled; 0: it is being decoded, or there was no room for it.
- */
 int sx_v4l2_begin_pair(struct sx_source *s, const struct sx_pairing_image found[2], struct sx_pair *pair,
 		       char *why, size_t why_bytes)
 {
@@ -100,7 +97,7 @@ int sx_v4l2_begin_pair(struct sx_source *s, const struct sx_pairing_image found[
 	int r = 0;
 
 	if (!t) {
-		v->last_pair_ns = sx_now_ns(); /* there was one: whoever takes them is slow */
+		v->last_pair_ns = sx_now_ns(); /* a pair did arrive: the consumer is slow, not the camera */
 		for (int i = 0; i < v->count; i++)
 			sx_v4l2_drop(s, i, found[i].index, SX_DROP_OVERLOAD, &r, why, why_bytes);
 		return r;
@@ -119,12 +116,11 @@ int sx_v4l2_begin_pair(struct sx_source *s, const struct sx_pairing_image found[
 	if (t->slot)
 		r = copy_pair(v, t, why, why_bytes);
 	if (r < 0)
-		return r; /* a camera is lost before both images were copied; the slot goes with the source */
+		return r; /* a camera was lost before both copies were made; the slot is freed with the source */
 	sx_v4l2_deliver(s, t, pair);
 	return 1;
 }
 
-/* One camera: the newest image. Two: the newest pair. 1: found is filled. */
 int sx_v4l2_find_pair(struct sx_source *s, struct sx_pairing_image found[2], char *why, size_t why_bytes)
 {
 	struct sx_v4l2 *v = s->own;
@@ -157,7 +153,6 @@ int sx_v4l2_find_pair(struct sx_source *s, struct sx_pairing_image found[2], cha
 	return r < 0 ? r : 1;
 }
 
-/* Buffers of pairs that were released go back to their drivers. */
 int sx_v4l2_take_back(struct sx_v4l2 *v, char *why, size_t why_bytes)
 {
 	int r = 0;
@@ -166,7 +161,7 @@ int sx_v4l2_take_back(struct sx_v4l2 *v, char *why, size_t why_bytes)
 	for (int k = 0; k < v->ticket_count; k++) {
 		struct sx_v4l2_ticket *t = &v->tickets[k];
 
-		/* acquire: whoever had the pair has read its images */
+		/* acquire: the user of the pair has finished reading its images */
 		if (atomic_load_explicit(&t->state, memory_order_acquire) != SX_TICKET_RETURNED)
 			continue;
 		atomic_store_explicit(&t->state, SX_TICKET_FREE, memory_order_relaxed);

@@ -1,5 +1,5 @@
 /*
- * What a V4L2 device offers.
+ * Lists the modes of a V4L2 device.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -12,7 +12,7 @@
 #include "capture/v4l2/v4l2_device.h"
 #include "capture/v4l2/v4l2_io.h"
 
-/* Sizes of one format; returns how many modes there are now, or negative errno. */
+/* Adds the sizes of one format. Returns the new number of modes, or a negative errno. */
 static int add_sizes(const struct sx_v4l2_device *d, const struct sx_v4l2_format *f,
 		     struct sx_v4l2_mode *modes, int count, int max)
 {
@@ -23,7 +23,7 @@ static int add_sizes(const struct sx_v4l2_device *d, const struct sx_v4l2_format
 
 		r = sx_v4l2_ioctl(d->fd, VIDIOC_ENUM_FRAMESIZES, &e);
 		if (r < 0)
-			return r == -EINVAL || r == -ENOTTY ? count : r; /* the end, or no list */
+			return r == -EINVAL || r == -ENOTTY ? count : r; /* end of the list, or no list */
 		m.width = m.width_max = (int)e.discrete.width;
 		m.height = m.height_max = (int)e.discrete.height;
 		if (e.type != V4L2_FRMSIZE_TYPE_DISCRETE) {

@@ -1,5 +1,5 @@
 /*
- * What a V4L2 device offers, for those who want to tell people.
+ * Lists what a V4L2 device offers, for programs that show it to users.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -9,20 +9,20 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* One of the formats that can be captured, in one size, at its highest rate. */
+/* One capture format in one size, at its highest rate. */
 struct sx_v4l2_mode {
-	const char *format; /* "YUYV", the word of source.format */
-	int width, height;  /* px; the smallest where a range is offered */
+	const char *format; /* value for source.format, such as "YUYV" */
+	int width, height;  /* px; the smallest if the driver offers a range */
 	int width_max, height_max;
-	double fps;	  /* 0: the driver does not say */
-	bool interleaved; /* both images of a pair, of layouts that are so */
+	double fps;	  /* 0: not reported by the driver */
+	bool interleaved; /* both images of a pair in one, for interleaved layouts */
 };
 
 /*
- * The modes of the device at path, cheapest format first, sizes as the driver lists them, at most max of
- * them; its name into name. Opens and closes the device and changes nothing. The number of modes, or negative
- * errno and a sentence in why: -ENOENT, -EACCES, -ENODEV (no capture device), -EINVAL (not a V4L2 device).
- * -EBUSY only from drivers that admit one user.
+ * Lists at most max modes of the device at path, cheapest format first, sizes in the driver's order. Writes
+ * the device's name into name. Opens and closes the device and changes nothing. Returns the number of modes,
+ * or a negative errno with a message in why: -ENOENT, -EACCES, -ENODEV (no capture device), -EINVAL (not a
+ * V4L2 device). -EBUSY comes only from drivers that allow a single user.
  */
 int sx_v4l2_probe(const char *path, struct sx_v4l2_mode *modes, int max, char *name, size_t name_bytes,
 		  char *why, size_t why_bytes);

@@ -18,10 +18,12 @@
 #include "base/contract.h"
 #include "capture/v4l2/v4l2_io.h"
 
-#define STAMP_MOST_S (INT64_C(1) << 32)	  /* 136 years; nanoseconds of two such times add up in 64 bits */
-#define STAMP_OLDEST_NS (5 * SX_NS_PER_S) /* of a time that is believed without being told its clock */
+/* 136 years; the sum of two such times fits into 64 bits of nanoseconds */
+#define STAMP_MOST_S (INT64_C(1) << 32)
+/* largest age of a time stamp that is accepted although the driver names no clock */
+#define STAMP_OLDEST_NS (5 * SX_NS_PER_S)
 
-/* A request with the plane that the multi-planar interface wants beside it. */
+/* A buffer request, and the plane that the multi-planar interface needs with it. */
 struct request {
 	struct v4l2_buffer b;
 	struct v4l2_plane plane;
@@ -52,10 +54,10 @@ const char *sx_v4l2_memory_name(enum sx_source_memory memory)
 static int queue_failed(const struct sx_v4l2_queue *q, int r, const char *what, char *why, size_t why_bytes)
 {
 	snprintf(why, why_bytes, "%s: %s: %s", q->device->path, what, strerror(-r));
-	return r == -EINVAL ? -EIO : r; /* the request was right: the driver fails */
+	return r == -EINVAL ? -EIO : r; /* the request was valid, so the driver fails */
 }
 
-/* What the driver says it can (Linux 4.20 and later); 0: it does not say. */
+/* Returns the capabilities that the driver reports (Linux 4.20 and later); 0: not reported. */
 static uint32_t capabilities(const struct sx_v4l2_queue *q)
 {
 	struct v4l2_requestbuffers ask = {.type = q->device->type, .memory = V4L2_MEMORY_MMAP};
@@ -77,7 +79,7 @@ static int request_buffers(struct sx_v4l2_queue *q, int wanted, char *why, size_
 	prepare_request(q, &kind);
 	ask.memory = kind.b.memory;
 	r = can && !(can & needs) ? -ENOTSUP : sx_v4l2_ioctl(q->device->fd, VIDIOC_REQBUFS, &ask);
-	/* a driver that does not say what it can refuses this way what it cannot */
+	/* drivers that report no capabilities answer EINVAL for an unsupported kind of memory */
 	if (r == -ENOTSUP || (r == -EINVAL && !can)) {
 		snprintf(why, why_bytes, "%s: its driver does not take %s buffers", q->device->path,
 			 sx_v4l2_memory_name(q->memory));
@@ -93,7 +95,7 @@ static int request_buffers(struct sx_v4l2_queue *q, int wanted, char *why, size_
 	return 0;
 }
 
-/* All buffers in one piece, whole pages each. */
+/* Allocates all buffers in one block, each of whole pages. */
 static int take_user_memory(struct sx_v4l2_queue *q, char *why, size_t why_bytes)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -123,7 +125,7 @@ static int take_dma_memory(struct sx_v4l2_queue *q, struct sx_dmabuf_maker *make
 		int r = sx_dmabuf_make(maker, q->device->image_bytes, &b->dmabuf, why, why_bytes);
 
 		if (r == -ENOTTY || r == -EINVAL)
-			return -ENOTSUP; /* what exports nothing will not learn it */
+			return -ENOTSUP; /* an exporter that cannot export now never will */
 		if (r < 0)
 			return r;
 		b->data = b->dmabuf.block.memory;
@@ -154,7 +156,7 @@ static int map_driver_memory(struct sx_v4l2_queue *q, char *why, size_t why_byte
 	return 0;
 }
 
-/* The plain errno of VIDIOC_QBUF. */
+/* Gives a buffer to the driver. Returns the plain errno of VIDIOC_QBUF. */
 static int queue_buffer(struct sx_v4l2_queue *q, int index)
 {
 	struct sx_v4l2_buffer *b = &q->buffers[index];
@@ -185,7 +187,10 @@ static int queue_buffer(struct sx_v4l2_queue *q, int index)
 	return error;
 }
 
-/* Drivers that need contiguous memory notice only when they get the buffer; what else fails here may mend. */
+/*
+ * Gives the first buffer to the driver. Drivers that need contiguous memory report it only here, and another
+ * kind of memory is tried. Other errors may be temporary.
+ */
 static int queue_first_buffer(struct sx_v4l2_queue *q, int index, char *why, size_t why_bytes)
 {
 	int r = queue_buffer(q, index);
@@ -238,7 +243,7 @@ void sx_v4l2_queue_finish(struct sx_v4l2_queue *q)
 			sx_v4l2_munmap(q->buffers[i].data, q->buffers[i].bytes);
 		sx_dmabuf_finish(&q->buffers[i].dmabuf);
 	}
-	/* answers are of no use: a device that is gone has forgotten its buffers */
+	/* the result does not matter: a removed device has lost its buffers anyway */
 	sx_v4l2_ioctl(q->device->fd, VIDIOC_REQBUFS, &none);
 	free(q->block.memory);
 	*q = (struct sx_v4l2_queue){0};
@@ -276,7 +281,10 @@ static int64_t stamp_part(int64_t value)
 	return value < 0 ? 0 : value > STAMP_MOST_S ? STAMP_MOST_S : value;
 }
 
-/* 0 to STAMP_MOST_S. A time beyond is a driver's mistake and stays one: only another such is its partner. */
+/*
+ * Returns the time stamp in ns, limited to 0 .. STAMP_MOST_S seconds. A stamp above the limit is a driver's
+ * mistake and pairs only with another such stamp.
+ */
 static int64_t stamp_ns(const struct v4l2_buffer *b)
 {
 	const int64_t most_ns = STAMP_MOST_S * SX_NS_PER_S;
@@ -287,8 +295,9 @@ static int64_t stamp_ns(const struct v4l2_buffer *b)
 }
 
 /*
- * Some drivers stamp by the monotonic clock and do not say so (v4l2loopback before 0.13). No other clock
- * shows a time of the last seconds by chance.
+ * Returns true if the stamp is of the monotonic clock. Some drivers use it without naming it (v4l2loopback
+ * before 0.13). A stamp within the last seconds is accepted, because no other clock shows such a time by
+ * chance.
  */
 static bool is_monotonic(const struct v4l2_buffer *b, int64_t ns)
 {
@@ -306,8 +315,8 @@ static bool is_monotonic(const struct v4l2_buffer *b, int64_t ns)
 }
 
 /*
- * Monotonic stamps are taken as they are; all others, copied ones too, say nothing about when the image was
- * taken.
+ * Reads the time stamp. Monotonic stamps are used unchanged. All others, including copied ones, do not tell
+ * when the image was taken.
  */
 static void read_stamp(const struct v4l2_buffer *b, struct sx_v4l2_filled *f)
 {
@@ -346,7 +355,7 @@ int sx_v4l2_queue_take(struct sx_v4l2_queue *q, struct sx_v4l2_filled *ret, char
 	q->buffers[r.b.index].queued = false;
 	ret->index = (int)r.b.index;
 	ret->sequence = r.b.sequence;
-	/* the multi-planar interface counts what lies before the image, too */
+	/* the multi-planar interface also counts the bytes before the image */
 	ret->offset = q->device->mplane ? r.plane.data_offset : 0;
 	ret->bytes = q->device->mplane ? r.plane.bytesused : r.b.bytesused;
 	ret->bytes -= ret->offset < ret->bytes ? ret->offset : ret->bytes;

@@ -1,5 +1,5 @@
 /*
- * The buffers of one camera and their way: to the driver, filled, back to us, and round again.
+ * The buffers of one camera: given to the driver, filled, returned, and given again.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -14,25 +14,25 @@
 #define SX_V4L2_BUFFERS_MAX 32
 
 struct sx_v4l2_buffer {
-	void *data; /* readable while the buffer is not with the driver */
+	void *data; /* readable while the driver does not own the buffer */
 	size_t bytes;
 	bool queued;
-	struct sx_dmabuf dmabuf; /* fd -1: another kind of memory */
+	struct sx_dmabuf dmabuf; /* fd -1: the buffer has another kind of memory */
 };
 
 struct sx_v4l2_queue {
 	struct sx_v4l2_device *device;
-	enum sx_source_memory memory; /* the kind in use */
+	enum sx_source_memory memory; /* kind of memory in use */
 	struct sx_v4l2_buffer buffers[SX_V4L2_BUFFERS_MAX];
 	int count;
-	struct sx_block block; /* userptr: what all buffers lie in */
+	struct sx_block block; /* userptr: memory of all buffers */
 	bool streaming;
 };
 
 /*
- * A filled buffer. sequence: the driver's number of the image. ns: of clock, converted to nothing;
- * STIXEL_CLOCK_UNKNOWN: the driver does not say, ns is the time of the call then and stamp
- * STIXEL_STAMP_SOFTWARE. damaged: flagged as an error.
+ * A filled buffer. sequence: the driver's number of the image. ns: time in the driver's clock, unconverted.
+ * STIXEL_CLOCK_UNKNOWN: the driver names no clock; ns is then the time of the call, and stamp is
+ * STIXEL_STAMP_SOFTWARE. damaged: the driver flagged an error.
  */
 struct sx_v4l2_filled {
 	int index;
@@ -40,32 +40,32 @@ struct sx_v4l2_filled {
 	int64_t ns;
 	enum stixel_clock clock;
 	enum stixel_stamp stamp;
-	size_t offset, bytes; /* of the image in the buffer */
+	size_t offset, bytes; /* position and size of the image in the buffer, bytes */
 	bool damaged;
 };
 
 /*
- * Takes wanted buffers of the device's format (drivers may give other numbers, at least SX_V4L2_BUFFERS_MIN)
- * and puts all of them into the driver, so that it is certain that it takes them. maker: only for dmabuf.
- * -ENOTSUP: the driver does not do this kind of memory. On failure nothing is left behind. Thread: all
- * functions, one at a time.
+ * Allocates `wanted` buffers for the device's format. Drivers may allocate another number, at least
+ * SX_V4L2_BUFFERS_MIN. Gives all buffers to the driver, to be certain that it accepts them. maker: only for
+ * dmabuf. Returns -ENOTSUP if the driver does not support this kind of memory. On failure everything is
+ * undone. Thread of all functions: one at a time.
  */
 int sx_v4l2_queue_init(struct sx_v4l2_queue *q, struct sx_v4l2_device *d, enum sx_source_memory memory,
 		       int wanted, struct sx_dmabuf_maker *maker, char *why, size_t why_bytes);
-/* Stops, takes the buffers back, frees them. Accepts a zeroed queue. */
+/* Stops the camera, takes the buffers back and frees them. Accepts a zeroed queue. */
 void sx_v4l2_queue_finish(struct sx_v4l2_queue *q);
 
 int sx_v4l2_queue_start(struct sx_v4l2_queue *q, char *why, size_t why_bytes);
 /* Gives a buffer to the driver. */
 int sx_v4l2_queue_put(struct sx_v4l2_queue *q, int index, char *why, size_t why_bytes);
 /*
- * 1: *ret is filled and the buffer ours; 0: none is ready; -EALREADY: *ret is filled, but the mapped buffer
- * was ours already: the driver has written over its image (v4l2loopback goes round its buffers without
- * asking); other: the camera is lost.
+ * Takes a filled buffer. Returns 1: *ret is filled and the buffer is ours; 0: none is ready; -EALREADY: *ret
+ * is filled, but the mapped buffer was already ours: the driver has overwritten its image (v4l2loopback
+ * reuses its buffers without waiting for them); other errors: the camera is lost.
  */
 int sx_v4l2_queue_take(struct sx_v4l2_queue *q, struct sx_v4l2_filled *ret, char *why, size_t why_bytes);
 
-/* "userptr", "dmabuf", "mmap" */
+/* Returns "userptr", "dmabuf" or "mmap". */
 const char *sx_v4l2_memory_name(enum sx_source_memory memory);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * Setting cameras up: what both of them can do, as the configuration wants it.
+ * Source "v4l2": sets up the cameras with what both of them can do, as the configuration requires.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -14,20 +14,20 @@
 #include "capture/image/jpeg.h"
 #include "capture/v4l2/v4l2_priv.h"
 
-#define RATE_SLACK 0.99	     /* a camera that says 29.97 does 30 */
-#define TOLERANCE_NS 5000000 /* of pairs, where the cameras do not say how fast they are */
-/* Buffers beside those that pairs hold: one being written, one ready, one spare. */
+#define RATE_SLACK 0.99	     /* a camera that reports 29.97 counts as 30 */
+#define TOLERANCE_NS 5000000 /* tolerance of pairs, ns, if the cameras do not report their rate */
+/* Buffers in addition to those held by pairs: one being written, one ready, one spare. */
 #define BUFFERS_SPARE 3
 #define BUFFERS_COPIED 4
 
-/* What is absent, busy, failing or short of memory may mend by itself. */
+/* Returns -ENODEV for errors that may go away: a device that is absent, busy, failing or short of memory. */
 static int later(int r)
 {
 	sx_must(r, <=, 0);
 	return r == -EINVAL || r == 0 ? r : -ENODEV;
 }
 
-/* The same device by two names: it would be busy for ever. */
+/* Returns true if both names are the same device. It would stay busy for ever. */
 static bool is_one_device(const struct sx_v4l2_device *a, const struct sx_v4l2_device *b)
 {
 	struct stat x, y;
@@ -58,7 +58,7 @@ static int open_cameras(struct sx_v4l2 *v, const struct sx_source_params *p, cha
 	return later(r);
 }
 
-/* Size of a camera's image. */
+/* Size of a camera's image, px. */
 static int whole_width(const struct sx_v4l2 *v)
 {
 	sx_must(v->width, >, 0);
@@ -71,7 +71,10 @@ static int whole_height(const struct sx_v4l2 *v)
 	return v->layout == SX_LAYOUT_TOP_BOTTOM ? 2 * v->height : v->height;
 }
 
-/* Without a size in the configuration: that which the cameras are set to, if they agree. */
+/*
+ * Sets the image size. If the configuration has none, takes the size that the cameras are set to, if they
+ * agree.
+ */
 static int find_size(struct sx_v4l2 *v, const struct sx_source_params *p, char *why, size_t why_bytes)
 {
 	const struct sx_v4l2_device *d = &v->cameras[0].device, *e = &v->cameras[1].device;
@@ -97,8 +100,8 @@ static int find_size(struct sx_v4l2 *v, const struct sx_source_params *p, char *
 }
 
 /*
- * The rate that all cameras have with this format: 1 and *common, 0 if that is unknown; 0: not all have it;
- * or negative errno. *without: the first that lacks it, or fails.
+ * Finds the rate that all cameras have with this format. Returns 1 with *common (0: unknown); 0: not all have
+ * the format; or a negative errno. *without: the first camera that lacks it or fails.
  */
 static int common_rate(const struct sx_v4l2 *v, const struct sx_v4l2_format *f, double *common,
 		       const char **without)
@@ -121,8 +124,8 @@ static int common_rate(const struct sx_v4l2 *v, const struct sx_v4l2_format *f, 
 }
 
 /*
- * Formats in the order in which they are to be tried: those that reach the rate, cheapest first, then those
- * that do not, the fastest first. Returns how many, or negative errno.
+ * Lists the formats in the order to try: formats that reach the rate, cheapest first, then the others,
+ * fastest first. Returns their number, or a negative errno.
  */
 static int candidates(const struct sx_v4l2 *v, const struct sx_source_params *p,
 		      const struct sx_v4l2_format *list[SX_V4L2_FORMATS], const char **without)
@@ -145,7 +148,7 @@ static int candidates(const struct sx_v4l2 *v, const struct sx_source_params *p,
 		if (r == 0)
 			continue;
 		if (fps == 0 || fps >= RATE_SLACK * p->fps)
-			fps = SX_FPS_MAX; /* fast enough is all alike */
+			fps = SX_FPS_MAX; /* all formats that are fast enough rank equally */
 		for (at = n++; at > 0 && rate[at - 1] < fps; at--) {
 			rate[at] = rate[at - 1];
 			list[at] = list[at - 1];
@@ -165,7 +168,10 @@ static const char *format_word(enum sx_source_format choice)
 	return "any format that can be used";
 }
 
-/* Images of one camera, side by side or one above the other, are halved where a pattern begins anew. */
+/*
+ * Checks the halves of one camera's image, side by side or one above the other: the second half must begin at
+ * the start of a pattern.
+ */
 static int check_halves(const struct sx_v4l2 *v, const struct sx_v4l2_format *f, char *why, size_t why_bytes)
 {
 	const int unit = sx_raw_unit_px(f->packing);
@@ -202,7 +208,7 @@ static int set_format(struct sx_v4l2 *v, const struct sx_source_params *p, char 
 		if (r < 0 && r != -EINVAL)
 			fault = r;
 	}
-	/* a refusal is final only if none of them failed for another reason */
+	/* -EINVAL is final only if no format failed for another reason */
 	return later(r < 0 && fault < 0 ? fault : r);
 }
 
@@ -232,7 +238,7 @@ static void return_buffers(struct sx_v4l2 *v)
 	sx_dmabuf_maker_close(&v->maker);
 }
 
-/* The same kind of memory for all cameras. -ENOTSUP: one of them does not do it. */
+/* Allocates buffers of the same kind of memory for all cameras. -ENOTSUP: one camera does not support it. */
 static int take_buffers(struct sx_v4l2 *v, const struct sx_source_params *p, enum sx_source_memory memory,
 			int slots, char *why, size_t why_bytes)
 {
@@ -247,7 +253,7 @@ static int take_buffers(struct sx_v4l2 *v, const struct sx_source_params *p, enu
 		r = sx_dmabuf_maker_open(&v->maker, p->dmabuf_from, &v->cameras[0].device, v->count * wanted,
 					 why, why_bytes);
 	if (r < 0 && r != -EINVAL && r != -ENOTSUP)
-		r = -ENODEV; /* a device that is named is waited for, like a camera */
+		r = -ENODEV; /* the exporting device may appear later, like a camera */
 	for (int i = 0; i < v->count && r == 0; i++) {
 		struct sx_v4l2_camera *c = &v->cameras[i];
 
@@ -258,7 +264,10 @@ static int take_buffers(struct sx_v4l2 *v, const struct sx_source_params *p, enu
 	return r;
 }
 
-/* userptr, dmabuf, mmap, until one works; or the one that is asked for. note: why it is not the first. */
+/*
+ * Tries userptr, dmabuf and mmap until one works, or only the requested kind. note: why the first kind was
+ * not used.
+ */
 static int find_memory(struct sx_v4l2 *v, const struct sx_source_params *p, int slots, char *note,
 		       size_t note_bytes, char *why, size_t why_bytes)
 {
@@ -270,18 +279,18 @@ static int find_memory(struct sx_v4l2 *v, const struct sx_source_params *p, int 
 		if (!any && p->memory != kinds[i])
 			continue;
 		r = take_buffers(v, p, kinds[i], slots, why, why_bytes);
-		/* short of one kind of memory, there may be enough of another */
+		/* if one kind of memory is short, another kind may be available */
 		if (!any || r == 0 || r == -EINVAL || r == -ENODEV)
 			break;
 		if (!*note)
 			snprintf(note, note_bytes, "%s", why);
 	}
 	if (r == -ENOTSUP)
-		r = -EINVAL; /* the driver will not learn it */
+		r = -EINVAL; /* final: the driver does not support it */
 	return later(r);
 }
 
-/* Where copies and decoded images go, and who decodes. */
+/* Allocates the slots for copied and decoded images, and starts the decoders. */
 static int take_slots(struct sx_v4l2 *v, const struct sx_source_params *p, int slots, char *why,
 		      size_t why_bytes)
 {
@@ -296,7 +305,7 @@ static int take_slots(struct sx_v4l2 *v, const struct sx_source_params *p, int s
 	v->direct = !sx_v4l2_format_is_decoded(f) && v->cameras[0].queue.memory != SX_MEMORY_MMAP;
 	if (v->direct)
 		return 0;
-	/* sides of raw pixels are decoded each for itself */
+	/* each side of raw pixels is decoded separately */
 	r = sx_slots_init(&v->slots, slots, raw ? SX_LAYOUT_TWO : p->layout, v->width, v->height, f->pixel,
 			  why, why_bytes);
 	for (int i = 0; r == 0 && i < slots; i++)
@@ -311,7 +320,7 @@ static void set_times(struct sx_v4l2 *v, const struct sx_source_params *p)
 	double fps = v->cameras[0].device.fps > 0 ? v->cameras[0].device.fps : p->fps;
 	int64_t period = fps > 0 ? (int64_t)((double)SX_NS_PER_S / fps) : 2 * TOLERANCE_NS;
 	int64_t tolerance = (int64_t)(p->tolerance_ms * 1e6);
-	/* half of a period that nobody knows is no limit */
+	/* half a period is no limit if the period is unknown */
 	bool asked = tolerance > 0 && (fps == 0 || tolerance < period / 2);
 
 	sx_must(period, >, 0);

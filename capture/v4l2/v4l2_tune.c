@@ -1,5 +1,5 @@
 /*
- * The controls of all cameras: set when they are opened, and changed while they stream.
+ * Controls of all cameras: set when the cameras are opened, and changed while they stream.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,6 +1,7 @@
 /*
- * Noticing that a camera is back: inotify on the folders that its name lies in, and on the device itself,
- * which others may let go or begin to feed. No netlink: the service has no address family but AF_UNIX.
+ * Notices that a camera is back. It uses inotify on the folders of the device's name, and on the device
+ * itself, which other programs may close or begin to feed. Netlink is not possible: the service allows no
+ * address family except AF_UNIX.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -15,7 +16,7 @@
 #define DEVICE_EVENTS (IN_OPEN | IN_CLOSE | IN_ATTRIB)
 #define PATH_BYTES 512
 
-/* Every folder of the path that exists: /dev/v4l is made with the first camera. */
+/* Watches every folder of the path that exists: /dev/v4l is created with the first camera. */
 static void watch_path(int fd, const char *path)
 {
 	char part[PATH_BYTES];
@@ -47,7 +48,8 @@ bool sx_watch_rearm(int fd, const struct sx_source_params *p)
 		for (ssize_t at = 0; at < n;) {
 			const struct inotify_event *e = (const struct inotify_event *)(events + at);
 
-			news = news || e->len > 0; /* of folders; events of the device itself carry no name */
+			/* events of folders; events of the device itself have no name */
+			news = news || e->len > 0;
 			at += (ssize_t)(sizeof(*e) + e->len);
 		}
 	return news;

@@ -1,5 +1,5 @@
 /*
- * Noticing that a lost camera may be back, without asking all the time.
+ * Watches for the return of a lost camera without polling.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -9,15 +9,15 @@
 #include "capture/source.h"
 
 /*
- * A descriptor that becomes readable when something happened to the devices of a source or to the folders
- * they appear in, so that opening may be worth another try; -1: there is nothing to watch. The caller closes
- * it.
+ * Opens a descriptor that becomes readable when something happens to the devices of a source, or to the
+ * folders they appear in, so that opening may be worth another try. The caller closes it. -1: there is
+ * nothing to watch.
  */
 int sx_watch_open(const struct sx_source_params *p);
 /*
- * After each failed try: watches folders that have come meanwhile, and forgets what has happened so far.
- * True: names came or went, or changed their rights, since it was asked last, which the try may have missed;
- * what trying itself does to a device is no such news. Accepts -1.
+ * Call it after each failed try. Watches folders that were created since, and discards pending events. True:
+ * since the last call a name appeared, disappeared or changed its permissions, and the try may have missed
+ * it. Events caused by the try itself do not count. Accepts -1.
  */
 bool sx_watch_rearm(int fd, const struct sx_source_params *p);
 
