@@ -118,7 +118,7 @@ static bool any_has(const struct sx_paths *names, const char *word, bool stem)
 	return false;
 }
 
-/* Rule 2. It is no error if no pair is found. */
+/* Pairs the files of one folder (rule 2). It is no error if no pair is found. */
 static int pair_in_folder(struct found *f, const char *folder, char *why, size_t why_bytes)
 {
 	struct sx_paths names = {0};
@@ -199,7 +199,7 @@ const char *sx_file_list_subfolder(const char *folder)
 	return k >= 0 && k < (int)COUNT(subfolders) ? subfolders[k].left : NULL;
 }
 
-/* Rule 1. */
+/* Pairs the files of two known subfolders (rule 1). */
 static int pair_subfolders(struct found *f, const char *folder, char *why, size_t why_bytes)
 {
 	char left[PATH_MAX], right[PATH_MAX];
@@ -210,7 +210,7 @@ static int pair_subfolders(struct found *f, const char *folder, char *why, size_
 	return pair_folders(f, left, right, why, why_bytes);
 }
 
-/* Rule 3. */
+/* Pairs the files of each subfolder (rule 3). */
 static int pair_in_subfolders(struct found *f, const char *folder, char *why, size_t why_bytes)
 {
 	struct sx_paths names = {0};
@@ -327,7 +327,7 @@ static int find_by_sides(struct found *f, const char *pattern, char *why, size_t
 	sx_must(f->left.count, ==, 0);
 	if (r == 0)
 		r = sx_pattern_side(pattern, 1, right, sizeof(right));
-	/* a folder as a side stands for its images; the rule for partners holds, too */
+	/* each side may be a folder: use its images; the rule for partners holds, too */
 	if (r == 0 && sx_paths_is_folder(left) && sx_paths_is_folder(right)) {
 		r = pair_folders(f, left, right, why, why_bytes);
 		return r == 0 && !f->left.count ? none_found(left, "image files", why, why_bytes) : r;

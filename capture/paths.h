@@ -1,5 +1,5 @@
 /*
- * Lists of path names, patterns with a left and a right side.
+ * Lists of path names, and patterns with a left and a right side.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

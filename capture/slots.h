@@ -63,7 +63,7 @@ void sx_slots_finish(struct sx_slots *s);
 struct sx_image sx_layout_half(const struct sx_image *whole, enum sx_layout layout, int width, int height,
 			       int side);
 
-/* As sx_source_block(): one block for each slot. */
+/* Returns the memory block of each slot, like sx_source_block(). */
 bool sx_slots_block(const struct sx_slots *s, int index, struct sx_block *ret);
 
 /*
@@ -72,7 +72,7 @@ bool sx_slots_block(const struct sx_slots *s, int index, struct sx_block *ret);
  */
 struct sx_slot *sx_slots_take(struct sx_slots *s);
 
-/* Any thread. */
+/* Releases a slot. Any thread. */
 void sx_slots_release(struct sx_slots *s, struct sx_slot *slot);
 
 #endif

@@ -34,8 +34,8 @@ struct sx_source_params {
 	int width, height;	  /* px; 0: size of the source (synthetic: 1242x375) */
 	double fps;		  /* pairs per second; 0: as fast as the caller takes them */
 	bool loop;
-	unsigned seed;	    /* synthetic */
-	const char *scene;  /* synthetic: "street" (NULL: street), "open" (scene.h) */
+	unsigned seed;	    /* synthetic: seed of the scene */
+	const char *scene;  /* synthetic: "street" (NULL: street), "open", ... (scene.h) */
 	const char *lenses; /* synthetic: "ideal" (NULL: ideal), otherwise raw images (scene.h) */
 	int rectified_width, rectified_height; /* synthetic with raw images: px; 0: as width, height */
 	const char *fault; /* synthetic: simulated fault of the cameras (scene_fault.h); NULL: none */
@@ -57,10 +57,10 @@ struct sx_source_params {
 struct sx_source_info {
 	int width, height;
 	enum sx_pixel pixel;
-	const char *memory; /* "read" (files), "generated", "userptr", "dmabuf", "mmap" */
+	const char *memory; /* kind of memory: "read" (files), "generated", "userptr", "dmabuf", "mmap" */
 	const char *format; /* v4l2: format of the cameras' images: "YUYV", "MJPG"; NULL for other sources */
 	double fps;	    /* v4l2: rate reported by the driver; 0: unknown */
-	int cameras;	    /* devices or files behind a pair: 1 or 2 */
+	int cameras;	    /* number of devices or files of a pair: 1 or 2 */
 	const char *path[2];
 	bool paced; /* false: a pair is always available; the caller sets the pace */
 	/*
@@ -75,9 +75,9 @@ struct sx_source_info {
 
 /* Reason why a camera image did not become part of a pair. */
 enum sx_image_drop {
-	SX_DROP_ERROR_FLAG, /* the driver flagged it as damaged */
+	SX_DROP_ERROR_FLAG, /* the driver flagged the image as damaged */
 	SX_DROP_SHORT,	    /* fewer bytes than the image has */
-	SX_DROP_BROKEN,	    /* cannot be decoded */
+	SX_DROP_BROKEN,	    /* the image cannot be decoded */
 	/* the other image of the pair was lost, or the other side has no image of that time */
 	SX_DROP_UNPAIRED,
 	/* the pair was not taken: a newer one came, or no slot was free; counts both images */
@@ -94,7 +94,7 @@ const char *sx_image_drop_name(enum sx_image_drop drop);
  * all images in pairs that were given out. dropped[0][SX_DROP_OVERLOAD] counts pairs, as does dropped[1].
  */
 struct sx_source_counters {
-	uint64_t captured[2]; /* images per side */
+	uint64_t captured[2]; /* images of each side */
 	uint64_t gaps[2];     /* images that the driver lost, by its sequence numbers */
 	uint64_t dropped[2][SX_DROP_COUNT];
 	/* v4l2: good images, by what is unusual in their JPEG data */

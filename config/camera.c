@@ -124,7 +124,7 @@ static bool ask_sizes(const struct sx_settings *s, const struct sx_source_info *
 	return false;
 }
 
-/* ---- all ---- */
+/* ---- all questions ---- */
 
 /* Returns the origin of the camera values. */
 static const char *source_of(const struct sx_settings *s)

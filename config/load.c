@@ -116,7 +116,7 @@ static const char *with_folder(const char *value, const char *folder, char *buf,
 		return value;
 	gap = folder[strlen(folder) - 1] == '/' ? "" : "/";
 	n = snprintf(buf, bytes, "%s%s%s", *value == '/' ? "" : folder, *value == '/' ? "" : gap, value);
-	/* one file, whose name may contain a comma */
+	/* the value is one file, whose name may contain a comma */
 	if (n < 0 || (size_t)n >= bytes || !comma || access(buf, F_OK) == 0)
 		return n >= 0 ? buf : value;
 	n = snprintf(buf, bytes, "%s%s%.*s", *value == '/' ? "" : folder, *value == '/' ? "" : gap,

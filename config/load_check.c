@@ -387,7 +387,7 @@ void sx_load_check(struct sx_load *l, bool source_required)
 	check_external(l, source_required);
 	if (sx_log_levels_parse(&levels, s->log_levels ? s->log_levels : "", why, sizeof(why)) < 0)
 		sx_errors_add(l->errors, "%s: [log] levels: %s", sx_load_set_at(l, "log", "levels"), why);
-	/* without a size, check the largest one: every width that a key allows fits into it */
+	/* if the size is not known, check the largest one: every width that a key allows fits into it */
 	if (sx_params_check(&s->params, width ? width : 4096, height ? height : 2160, why, sizeof(why)) < 0)
 		add_with_places(l, why);
 	if (s->source.width && !sx_settings_size_fits(s, s->source.width, s->source.height, why, sizeof(why)))

@@ -1,5 +1,5 @@
 /*
- * Loading the configuration: defaults, main file, drop-ins, overrides.
+ * Loads the configuration: defaults, main file, drop-ins, overrides.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -27,7 +27,7 @@ struct sx_load {
 	struct sx_settings settings;
 	struct sx_errors *errors;
 	int file;	 /* number of the current file, from 1 */
-	const char *how; /* how overrides were given: "-s" or "set" */
+	const char *how; /* form of the overrides: "-s" or "set" */
 	bool live;	 /* only keys that can change live are allowed */
 	bool look;	 /* check that files named by keys exist */
 	bool out_of_memory;

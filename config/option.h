@@ -17,7 +17,7 @@ enum sx_option_kind {
 	SX_OPTION_INT,	    /* int */
 	SX_OPTION_UNSIGNED, /* unsigned */
 	SX_OPTION_REAL,	    /* double, finite */
-	SX_OPTION_TEXT,	    /* const char *, NULL when empty; heap, owned by the settings */
+	SX_OPTION_TEXT,	    /* const char *; NULL if empty. Heap, owned by the settings */
 	SX_OPTION_CHOICE,   /* an enum; words[value] */
 	SX_OPTION_SIZE	    /* two int, width then height: "1280x720", "auto" is 0x0 */
 };
@@ -29,13 +29,13 @@ enum sx_option_rule { SX_RULE_NONE, SX_RULE_POWER_OF_TWO, SX_RULE_MULTIPLE_OF_32
  * How the daemon applies a change of the key at run time. CAMERA and the values after it change the camera.
  */
 enum sx_option_change {
-	SX_CHANGE_RESTART,  /* refused until the daemon starts again */
-	SX_CHANGE_NOTHING,  /* none: the value is read where it is used */
-	SX_CHANGE_CONTROLS, /* the capture thread sets the cameras' controls */
-	SX_CHANGE_CONTEXTS, /* new contexts */
-	SX_CHANGE_CAMERA,   /* new contexts, and frames and status note a changed camera for a while */
-	SX_CHANGE_CALIBRATION, /* like CAMERA, but new contexts only if images are rectified or measured otherwise */
-	SX_CHANGE_ROWS	       /* like CAMERA, but new contexts only if another correction of rows applies */
+	SX_CHANGE_RESTART,     /* refused; needs a restart of the daemon */
+	SX_CHANGE_NOTHING,     /* none: the value is read where it is used */
+	SX_CHANGE_CONTROLS,    /* the capture thread sets the controls of the cameras */
+	SX_CHANGE_CONTEXTS,    /* the daemon creates new contexts */
+	SX_CHANGE_CAMERA,      /* new contexts, and frames and status note a changed camera for a while */
+	SX_CHANGE_CALIBRATION, /* like CAMERA, but new contexts only if rectification or measurement changes */
+	SX_CHANGE_ROWS	       /* like CAMERA, but new contexts only if the row correction changes */
 };
 
 struct sx_option {
@@ -43,13 +43,14 @@ struct sx_option {
 	const char *was; /* former section of the key, still accepted in a file; NULL: none */
 	enum sx_option_kind kind;
 	enum sx_option_rule rule;
-	size_t offset;		  /* offset of the field in struct sx_settings, bytes */
-	const char *initial;	  /* default, as a user would write it; NULL: must be given */
+	size_t offset; /* offset of the field in struct sx_settings, bytes */
+	/* default, in the form that a user would write; NULL: the key must be given */
+	const char *initial;
 	double min, max;	  /* inclusive range of a number */
 	const char *unit;	  /* unit that may follow a number in the file; NULL: none */
 	const char *const *words; /* names of the choices, NULL at the end */
 	enum sx_option_change change;
-	const char *help; /* one line */
+	const char *help; /* one line of help */
 };
 
 struct sx_section {

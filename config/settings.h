@@ -17,7 +17,7 @@ enum sx_planes { SX_PLANES_NONE, SX_PLANES_DISPARITY, SX_PLANES_LEFT, SX_PLANES_
 enum sx_planes_when { SX_PLANES_ASKED, SX_PLANES_ALWAYS };
 
 struct sx_output_params {
-	int slots; /* frames in the ring, power of two */
+	int slots; /* frames in the ring; a power of two */
 	bool ring, stream;
 	enum sx_planes planes; /* images published beside the stixels, for viewers */
 	enum sx_planes_when planes_when;
@@ -25,28 +25,28 @@ struct sx_output_params {
 
 struct sx_realtime_params {
 	int priority;	  /* SCHED_FIFO priority of the capture thread, 0 = normal scheduling */
-	bool lock_memory; /* mlockall */
+	bool lock_memory; /* lock all memory of the daemon by mlockall() */
 };
 
 /* Class scores from another process (ipc/feed/feed.h). */
 struct sx_semantics_params {
-	const char *source;  /* name of its ring; NULL: none */
-	const char *classes; /* for sx_classes_parse() */
+	const char *source;  /* name of the ring with the scores; NULL: none */
+	const char *classes; /* table of classes for sx_classes_parse() */
 	int scale;	     /* finest scale of the scores that the buffers have room for */
-	double wait_ms;	     /* how long a frame waits for its scores, ms */
+	double wait_ms;	     /* time that a frame waits for its scores, ms */
 	double max_age_ms;   /* largest age of scores of an earlier image that are used instead, ms */
 };
 
 /* Disparity maps from another process (ipc/feed/feed.h), if stereo.matcher is external. */
 struct sx_external_params {
-	const char *source; /* name of its ring */
-	double wait_ms;	    /* how long a pair waits for its disparity map, ms */
+	const char *source; /* name of the ring with the maps */
+	double wait_ms;	    /* time that a pair waits for its disparity map, ms */
 	bool pairs;	    /* the daemon publishes the pairs for that process before their frames exist */
 };
 
 /* Facts about a calibration file, for the log. Texts are constants. */
 struct sx_calibration_said {
-	const char *format; /* "OpenCV YAML"; NULL: no file */
+	const char *format; /* format of the file, such as "OpenCV YAML"; NULL: no file */
 	const char *pair;   /* pair of the file that was used; NULL: the file has one pair */
 	bool other_pair;    /* the images come from another pair, which is not in the file */
 	double baseline_m;  /* baseline in the file, m, replaced by camera.baseline_m; 0: none */
@@ -70,7 +70,7 @@ struct sx_settings {
 	struct sx_output_params output;
 	struct sx_power_params power;
 	struct sx_realtime_params realtime;
-	const char *log_levels; /* [log] levels, for sx_log_levels_parse() */
+	const char *log_levels; /* [log] levels: text for sx_log_levels_parse() */
 	/* names of the files read, in order, each followed by '\n'; NULL: none. Heap, owned */
 	char *files;
 };

@@ -16,7 +16,7 @@
 #include "config/option.h"
 #include "config/text/number.h"
 
-#define SIZE_MIN 32 /* as in sx_params_check() */
+#define SIZE_MIN 32 /* the limits of sx_params_check(), px */
 #define SIZE_MAX_WIDTH 4096
 #define SIZE_MAX_HEIGHT 2160
 
@@ -389,7 +389,7 @@ bool sx_option_equal(const struct sx_option *o, const struct sx_settings *a, con
 {
 	char text_a[SX_OPTION_TEXT_BYTES], text_b[SX_OPTION_TEXT_BYTES];
 
-	/* in most cases the fields are equal, and no texts are needed */
+	/* most fields are equal; then no texts are needed */
 	if (memcmp(const_field_of(o, a), const_field_of(o, b), field_bytes(o)) == 0)
 		return true;
 	sx_option_write(o, a, text_a);

@@ -1,5 +1,5 @@
 /*
- * EXIF data: a TIFF header, and a directory of entries of 12 bytes.
+ * Reads EXIF data: a TIFF header, and a directory of entries of 12 bytes.
  *
  * Source:  Exif Version 2.3, 4.6.2 and 4.6.4 (Orientation, tag 0x0112, one SHORT)
  *

@@ -94,7 +94,7 @@ static void judge_skipped(struct reader *r, size_t skipped, int marker)
 		note(r, SX_ODD_HEADER_BYTES);
 		return;
 	}
-	/* without restart markers, all bytes that libjpeg counted are here */
+	/* if there are no restart markers, all bytes that libjpeg counted are here */
 	if (r->c.restart_interval && sx_jpeg_scan_is_plain(&r->c)) {
 		if (!r->padded && !sx_jpeg_scan_is_whole(&r->c, r->scan, r->end, &r->notes))
 			on_error((j_common_ptr)&r->c);

@@ -22,7 +22,7 @@ enum sx_odd_jpeg {
 const char *sx_odd_jpeg_name(enum sx_odd_jpeg odd);
 
 struct sx_image_notes {
-	unsigned odd_jpeg; /* bits 1 << enum sx_odd_jpeg */
+	unsigned odd_jpeg; /* bits 1u << enum sx_odd_jpeg */
 	int orientation;   /* EXIF tag: 1 (upright) to 8; 0: none */
 };
 

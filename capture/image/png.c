@@ -20,7 +20,7 @@ struct reader {
 	size_t bytes, at;
 	png_structp png;
 	png_infop info;
-	uint8_t *pixels; /* rows of colour or interlaced images */
+	uint8_t *pixels; /* decoded rows; only for colour or interlaced images */
 	png_bytep *rows;
 	int result;
 };
@@ -77,7 +77,7 @@ static void to_grey(const struct reader *r, int channels)
 static int set_transforms(png_structp png, png_infop info, bool labels)
 {
 	if (labels)
-		png_set_packing(png); /* one number per byte, without applying the palette */
+		png_set_packing(png); /* unpack to one number per byte, without applying the palette */
 	else
 		png_set_expand(png);
 	png_set_strip_alpha(png);

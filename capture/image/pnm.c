@@ -149,7 +149,7 @@ int sx_decode_pnm(struct sx_image_sink *sink, const uint8_t *data, size_t bytes)
 
 	if (width < 0 || height < 0 || white < 1 || white > 65535)
 		return sx_sink_refuse(sink, "broken PGM (header)");
-	/* as text, a sample takes at least two characters; check this before allocating memory */
+	/* a sample in text form takes at least two characters; check this before allocating memory */
 	need = (size_t)width * (size_t)height * (size_t)channels * (text || white > 255 ? 2 : 1);
 	if (need > 0 && bytes - t.at < need - text)
 		return sx_sink_refuse(sink, "broken PGM (cut short: %zu bytes for %ldx%ld pixels)", bytes,

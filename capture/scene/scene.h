@@ -30,12 +30,12 @@ struct sx_scene;
  * Parameters of a scene.
  *
  * name: "street" (NULL: street). "open": the same road without buildings, trees and parked cars. "climb" and
- * "fall": a road that begins to climb or fall some way ahead. "ramp": in a flat street a ramp begins, on the
- * camera's lane or only on the right pavement. In these three scenes the camera drives up to that place and
- * is then put back. "verge": a road that tilts sideways, with kerbs, a fence and houses on one side, grass,
- * guard rail and bank on the other, white sky, lens flare and puddles. Kerbs, pavements and banks are ground;
- * rails and the bars of fences are objects. "cargo": the open road, empty except for small objects of known
- * size and distance.
+ * "fall": a road that begins to climb or fall some way ahead. "ramp": a flat street, one part of which rises
+ * ahead: the part with the camera's lane, or only the right pavement. In these three scenes the camera drives
+ * up to that place and is then put back. "verge": a road that tilts sideways, with kerbs, a fence and houses
+ * on one side, grass, guard rail and bank on the other, white sky, lens flare and puddles. Kerbs, pavements
+ * and banks are ground; rails and the bars of fences are objects. "cargo": the open road, empty except for
+ * small objects of known size and distance.
  *
  * lenses: "ideal" (NULL: ideal): the images are a rectified pair. All other lenses give raw images. After
  * rectification by sx_scene_rig() these equal the images of ideal lenses, except for the loss by

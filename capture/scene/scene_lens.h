@@ -15,7 +15,7 @@ struct sx_scene;
  * the pixel sees nothing and is dark. at: NULL if the camera is the rectified one.
  */
 struct sx_lens_view {
-	int width, height; /* of the raw image, px */
+	int width, height; /* size of the raw image, px */
 	float *at;
 };
 

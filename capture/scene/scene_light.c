@@ -1,11 +1,11 @@
 /*
- * Sky, glare, bloom, flare, wet patches.
+ * Light of the synthetic street: sky, glare, bloom, flare, wet patches.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "capture/scene/scene_light.h"
 
-#define BLOOM_RADIUS 0.0125 /* rad: 9 px of KITTI's camera */
+#define BLOOM_RADIUS 0.0125 /* radius of the bloom, rad: 9 px of KITTI's camera */
 #define BLOOM 150	    /* tone in the middle of a white area; half of it at a straight edge */
 #define WHITE 262	    /* tone before gain that both cameras show as about 255 */
 
@@ -14,7 +14,7 @@ static float square(float x)
 	return x * x;
 }
 
-/* Returns the tone that the glare adds to the sky in direction a (right) and b (up), tangents. */
+/* Returns the tone that the glare adds to the sky in direction a (right) and b (up), given as tangents. */
 static float light_glare(const struct sx_verge *v, double a, double b)
 {
 	float r2 = square(((float)a - v->glare_at) / v->glare_width) + square(((float)b - 0.1f) / 0.5f);

@@ -9,7 +9,7 @@
 
 #include "capture/scene/scene_world.h"
 
-/* Returns the tone of the sky at (x, y) of the view, glare included. */
+/* Returns the tone of the sky at (x, y) of the view, including glare. */
 float sx_view_sky(const struct sx_scene *s, double x, double y);
 /* Finds the white pixels of the drawn view. Call it before sx_light_lens(). */
 void sx_light_prepare(struct sx_view *v, const struct sx_scene *s);

@@ -27,8 +27,8 @@ void sx_place_along(struct sx_facet *f, const struct sx_street *st, double x, do
 		    double length, double height);
 void sx_place_flat(struct sx_facet *f, double x, double y, double z, double width, double length);
 /*
- * Adds a shadow between x0 and x1, z0 and z1; sx_place_shadow(): of an object that stands there. Shadows
- * beyond the limit are left out.
+ * sx_place_dark() adds a shadow between x0 and x1, z0 and z1. sx_place_shadow() adds the shadow of an object
+ * that stands there. Shadows above the limit SX_SHADOWS_MAX are left out.
  */
 void sx_place_dark(struct sx_scene *s, double x0, double x1, double z0, double z1);
 void sx_place_shadow(struct sx_scene *s, double x0, double x1, double z0, double z1);

@@ -84,7 +84,7 @@ static void add_ground(struct sx_scene *s)
 
 static void add_hills(struct sx_scene *s)
 {
-	/* in the far background: a ragged row of trees and roofs at 500 m that moves with the camera */
+	/* far background: a ragged row of trees and roofs at 500 m that moves with the camera */
 	for (int i = -50; i < 50; i++) {
 		uint64_t h = sx_mix(s->street.seed, 991, (uint64_t)(i + 64));
 		struct sx_facet *f = sx_place_facet(s, SX_MATERIAL_HILLS, 1, 118 + 24 * (float)sx_unit(h), h);
@@ -410,7 +410,8 @@ static void set_pose(struct sx_scene *s, uint32_t frame)
 	p->pitch_deg = s->camera.pitch_deg + 0.12 * sx_wave(n / 47 + phase) + 0.05 * sx_wave(n / 17);
 	a = p->pitch_deg * (3.14159265358979323846 / 180);
 	sx_must_be(a > -0.02 && a < 0.02);
-	p->sin_pitch = a * (1 - a * a / 6 * (1 - a * a / 20)); /* series: |a| < 0.02, next term below 1e-15 */
+	/* power series for |a| < 0.02; the next term is below 1e-15 */
+	p->sin_pitch = a * (1 - a * a / 6 * (1 - a * a / 20));
 	p->cos_pitch = 1 - a * a / 2 * (1 - a * a / 12 * (1 - a * a / 30));
 }
 

@@ -14,7 +14,7 @@
 #include "capture/scene/scene_world.h"
 
 #define DICE 500
-#define APPROACH 16.0 /* m that the camera drives before it is put back */
+#define APPROACH 16.0 /* distance that the camera drives before it is put back, m */
 #define END 5000.0    /* m; beyond the end of the ground */
 #define BEND_PIECES 4 /* pieces of the curve between flat and steep */
 #define LEANS_TO 8.0  /* m; longer objects stay level */

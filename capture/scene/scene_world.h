@@ -29,7 +29,7 @@ struct sx_shadow {
 
 #define SX_SHADOWS_MAX 256
 
-/* Affine functions of image coordinates {x, y, 1}: disparity d, and s*d, t*d. */
+/* Affine functions of the image coordinates {x, y, 1}: disparity d, and s*d, t*d. */
 struct sx_projection {
 	double d[3], s[3], t[3];
 };
@@ -44,7 +44,7 @@ struct sx_view {
 	int width, height;
 	float *depth; /* disparity; 0: sky */
 	uint16_t *id;
-	struct sx_projection *projection; /* one for each facet */
+	struct sx_projection *projection; /* projections, one for each facet */
 	uint32_t *white;		  /* see scene_light.c; NULL if no sky is white */
 };
 
@@ -56,7 +56,7 @@ struct sx_street {
 	struct sx_verge verge;
 	double kerb_right, kerb_left;	       /* x of the kerbs, m */
 	double pavement, kerb_height;	       /* width of the pavement, height of the kerb, m */
-	double speed;			       /* m per frame */
+	double speed;			       /* speed of the camera, m per frame */
 	double parked, trees, people, traffic; /* shares of the places that are occupied */
 	float sun_side;			       /* direction of the sun, -1..1: from left or right */
 	float sky, haze;

@@ -19,8 +19,8 @@
 #define SX_DECODE_WHY_BYTES 128
 
 /*
- * One image to decode. The caller may use the task again once done is true. Until then data and to must not
- * be changed.
+ * One image to decode. The task belongs to the caller again once done is true. Until then data and to must
+ * not be changed.
  */
 struct sx_decode_task {
 	const uint8_t *data; /* JPEG data */

@@ -20,7 +20,7 @@ struct sx_dmabuf {
  * Provider of buffers. exporter: a device that exports its own buffers (source.dmabuf_from). Zeroed: closed.
  */
 struct sx_dmabuf_maker {
-	const char *name; /* for the log: "/dev/dma_heap/system", ... */
+	const char *name; /* provider's name for the log: "/dev/dma_heap/system", ... */
 	enum { SX_DMABUF_NONE, SX_DMABUF_HEAP, SX_DMABUF_UDMABUF, SX_DMABUF_EXPORT } kind;
 	int fd;
 	struct sx_v4l2_device exporter;

@@ -16,7 +16,7 @@
 
 #include "base/contract.h"
 
-#define STRIP 1024 /* columns; a multiple of every unit and of LANES */
+#define STRIP 1024 /* width of a strip, columns; a multiple of every unit and of LANES */
 #define LANES 16
 #define RED 77
 #define GREEN 150

@@ -23,13 +23,13 @@ enum sx_raw_packing {
 	SX_RAW_Y12I /* two grey images, 12 bits each in three bytes, little endian, the first image lowest */
 };
 
-/* One image. red_x, red_y: column and row, 0 or 1, of the first red pixel (RGGB: 0, 0; BGGR: 1, 1). */
+/* One raw image. red_x, red_y: column and row, 0 or 1, of the first red pixel (RGGB: 0, 0; BGGR: 1, 1). */
 struct sx_raw {
 	const uint8_t *data;
 	size_t pitch;
 	enum sx_raw_packing packing;
 	int red_x, red_y;
-	bool second; /* Y12I: the second of the two images */
+	bool second; /* Y12I: convert the second of the two images */
 };
 
 /* Returns the bytes of a row of `width` pixels; for Y12I of both images. */

@@ -1,5 +1,5 @@
 /*
- * Controls of a camera: exposure, gain, and any other by name.
+ * Controls of a camera: exposure, gain, and any other control by its name.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -95,7 +95,7 @@ int sx_v4l2_decoded(struct sx_source *s, struct sx_v4l2_ticket **ret, char *why,
 	int n = 0, r = 0;
 
 	sx_must(v->decoding_count, <=, SX_V4L2_PAIRS_MAX);
-	/* in order: a pair that is decoded before an older one waits for it */
+	/* process pairs in order: a pair decoded before an older one waits for it */
 	for (; n < v->decoding_count && is_done(v, v->decoding[n]) && r == 0; n++) {
 		struct sx_v4l2_ticket *t = v->decoding[n];
 		bool broken = is_broken(v, t);

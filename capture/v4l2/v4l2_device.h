@@ -17,7 +17,7 @@
 struct sx_v4l2_device {
 	const char *path; /* owned by the caller */
 	int fd;		  /* -1: not open */
-	bool mplane;	  /* multi-planar interface, one plane of it */
+	bool mplane;	  /* the device has the multi-planar interface; one plane is used */
 	enum v4l2_buf_type type;
 	char card[32], bus[32], driver[16];
 

@@ -14,7 +14,7 @@
 #include "capture/v4l2/raw.h"
 
 /*
- * One format. pixel: format for engines. Y10 and Y12 are in 16-bit words, little endian, like Y16, which
+ * An image format. pixel: format for engines. Y10 and Y12 are in 16-bit words, little endian, like Y16, which
  * engines stretch per pair. Y8I is read in place (sx_layout_half()). Compressed formats and formats with a
  * packing are decoded first: MJPG, Bayer patterns, Y12I.
  */

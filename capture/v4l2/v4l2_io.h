@@ -1,5 +1,5 @@
 /*
- * The system calls of V4L2 devices, in one place so that tests can play a driver.
+ * The system calls of V4L2 devices, in one place, so that tests can replace the driver.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

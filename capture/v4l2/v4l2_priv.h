@@ -78,7 +78,7 @@ struct sx_v4l2 {
 int sx_v4l2_set_up(struct sx_source *s, struct sx_v4l2 *v, const struct sx_source_params *p, int slots,
 		   char *why, size_t why_bytes);
 
-/* v4l2_tune.c */
+/* Functions of v4l2_tune.c. */
 
 #define SX_V4L2_EXPOSURE_BYTES 64
 /* Writes "exposure 8 ms, gain 4", or the part of it that was set. */
@@ -89,10 +89,10 @@ void sx_v4l2_exposure_text(const struct sx_v4l2_exposure *e, char text[SX_V4L2_E
  */
 int sx_v4l2_set_controls(struct sx_v4l2 *v, const struct sx_source_params *p, struct sx_v4l2_undo *undo,
 			 char *why, size_t why_bytes);
-/* As sx_source_tune(). */
+/* Changes the controls of open cameras; see sx_source_tune(). */
 int sx_v4l2_tune(struct sx_source *s, const struct sx_source_params *p, char *why, size_t why_bytes);
 
-/* v4l2_drop.c */
+/* Functions of v4l2_drop.c. */
 
 void sx_v4l2_count(_Atomic uint64_t *counter, uint64_t n);
 bool sx_v4l2_is_damage(enum sx_image_drop d);
@@ -103,7 +103,7 @@ bool sx_v4l2_is_damage(enum sx_image_drop d);
 void sx_v4l2_drop(struct sx_source *s, int side, int index, enum sx_image_drop why_dropped, int *error,
 		  char *why, size_t why_bytes);
 
-/* v4l2_pairs.c */
+/* Functions of v4l2_pairs.c. */
 
 /*
  * Finds the newest image of one camera, or the newest pair of two. Returns 1: found is filled; 0: none;
@@ -122,7 +122,7 @@ int sx_v4l2_take_back(struct sx_v4l2 *v, char *why, size_t why_bytes);
 /* Any thread. Releases a pair. The capture thread returns its buffers to the driver on its next turn. */
 void sx_v4l2_release(struct sx_source *s, const struct sx_pair *pair);
 
-/* v4l2_decode.c */
+/* Functions of v4l2_decode.c. */
 
 /* Passes the images of a pair to the decoders, which own the ticket from then on. */
 void sx_v4l2_decode(struct sx_v4l2 *v, struct sx_v4l2_ticket *t);

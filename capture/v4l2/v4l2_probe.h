@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* One capture format in one size, at its highest rate. */
+/* A mode: one capture format in one size, at its highest rate. */
 struct sx_v4l2_mode {
 	const char *format; /* value for source.format, such as "YUYV" */
 	int width, height;  /* px; the smallest if the driver offers a range */

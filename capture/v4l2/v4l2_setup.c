@@ -148,7 +148,7 @@ static int candidates(const struct sx_v4l2 *v, const struct sx_source_params *p,
 		if (r == 0)
 			continue;
 		if (fps == 0 || fps >= RATE_SLACK * p->fps)
-			fps = SX_FPS_MAX; /* all formats that are fast enough rank equally */
+			fps = SX_FPS_MAX; /* equal rank for all formats that are fast enough */
 		for (at = n++; at > 0 && rate[at - 1] < fps; at--) {
 			rate[at] = rate[at - 1];
 			list[at] = list[at - 1];

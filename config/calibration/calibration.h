@@ -29,7 +29,7 @@ enum sx_calibration_pair { SX_PAIR_UNKNOWN, SX_PAIR_GREY, SX_PAIR_COLOUR };
 /* Values of the configuration that are given beside the file. */
 struct sx_calibration_wish {
 	struct sx_rectify_params rectify;
-	int width, height;	 /* of raw images, px, for files without a size; 0: not known */
+	int width, height;	 /* size of raw images, px, for files without a size; 0: not known */
 	double baseline_m;	 /* baseline, m; 0: not given */
 	bool baseline_overrides; /* replaces the file's baseline; false: only for files without one */
 	enum sx_calibration_pair images;

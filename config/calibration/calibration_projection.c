@@ -30,7 +30,7 @@ static bool same(double a, double b)
 	return fabs(a - b) <= SAME_PX;
 }
 
-/* ---- P ---- */
+/* ---- projection matrices P ---- */
 
 static int wrong_entry(const struct sx_calibration_raw *raw, const char *name, const double *m, int entry,
 		       const char *should, char *why, size_t why_bytes)
@@ -127,7 +127,7 @@ static int from_matrices(struct sx_calibration *c, struct sx_calibration_raw *ra
 	return from_right(c, raw, offset, why, why_bytes);
 }
 
-/* ---- Q ---- */
+/* ---- reprojection matrix Q ---- */
 
 /*
  * Reads Q = (1 0 0 -cx; 0 fx/fy 0 ..; 0 0 0 fx; 0 0 1/baseline (cx_right-cx)/baseline), or a multiple of it.
@@ -171,7 +171,7 @@ static int from_q(struct sx_calibration *c, const struct sx_calibration_raw *raw
 	return 0;
 }
 
-/* ---- numbers ---- */
+/* ---- single numbers ---- */
 
 static int from_plain(struct sx_calibration *c, const struct sx_calibration_raw *raw, char *why,
 		      size_t why_bytes)
@@ -200,7 +200,7 @@ static int from_plain(struct sx_calibration *c, const struct sx_calibration_raw 
 	return 0;
 }
 
-/* ---- all ---- */
+/* ---- the rectified camera ---- */
 
 /* Names the units in which a baseline would be 0.02 to 3 m, if it cannot be in metres. */
 static void guess_unit(double b, char *text, size_t bytes)

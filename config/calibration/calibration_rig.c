@@ -198,7 +198,7 @@ static int make_rig(struct sx_rig *rig, const struct sx_calibration *c, const st
 	return rig->raw_width ? align(rig, raw, projected, p->alpha, why, why_bytes) : 0;
 }
 
-/* ---- whether ---- */
+/* ---- raw or rectified images ---- */
 
 /* Returns what a rig needs and the file lacks; NULL: nothing. */
 static const char *missing(const struct sx_calibration_raw *raw, bool projected)

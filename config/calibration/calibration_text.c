@@ -1,5 +1,5 @@
 /*
- * Calibration as lines "name: numbers": KITTI's projection matrices and plain fx .. baseline_m.
+ * Calibration as lines "name: numbers": KITTI's projection matrices, and plain fx .. baseline_m.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -9,7 +9,7 @@
 
 /* ---- KITTI ---- */
 
-/* KITTI's camera pairs, colour first: stereo 2012 and 2015, odometry (P0 ..) and raw (P_rect_00 ..). */
+/* Camera pairs of KITTI, colour first: stereo 2012 and 2015, odometry (P0 ..) and raw (P_rect_00 ..). */
 static const struct {
 	const char *left, *right, *size, *text;
 	enum sx_calibration_pair images;
@@ -67,7 +67,7 @@ static int read_kitti(struct sx_calibration_raw *raw, const struct sx_lines *l,
 	return found > 0;
 }
 
-/* ---- numbers ---- */
+/* ---- single numbers ---- */
 
 /* Refuses a baseline with another name, because its unit is unknown. */
 static int refuse_baseline(const struct sx_lines *l)

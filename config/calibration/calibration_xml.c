@@ -21,7 +21,7 @@ struct level {
 	/* YAML nodes; 0: not created yet. value: node of the content of an element with children */
 	int key, value;
 	size_t text; /* start of its text in struct reader.text, bytes */
-	bool list;   /* its children are named "_" */
+	bool list;   /* the children of the element are named "_" */
 	size_t line; /* number of its line, from 0 */
 };
 

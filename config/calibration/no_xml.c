@@ -1,5 +1,5 @@
 /*
- * In place of the reader of XML in a build without expat.
+ * Replaces the reader of XML in a build without expat.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,5 +1,5 @@
 /*
- * In place of the YAML readers in a build of the engines alone, which has no libyaml.
+ * Replaces the YAML readers in a build of the engines alone, which has no libyaml.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

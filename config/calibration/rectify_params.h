@@ -19,7 +19,7 @@ enum sx_row_choice { SX_ROW_CORRECTION_OFF, SX_ROW_CORRECTION_AUTO };
 struct sx_rectify_params {
 	enum sx_rectify_choice choice;
 	enum sx_row_choice row_correction;
-	double alpha;	   /* sx_rig_align() */
+	double alpha;	   /* see sx_rig_align() */
 	int width, height; /* size of the rectified images, px; 0: size of the raw images */
 };
 

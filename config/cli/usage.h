@@ -74,7 +74,7 @@ struct sx_usage_command {
 	int least, most;      /* allowed number of operands */
 	enum sx_usage_offer offer;
 	sx_usage_run *run;
-	const char *help; /* one line; no full stop */
+	const char *help; /* one line of help; no full stop */
 	/* Text for the command's own --help and the man page; '\n' ends a line or paragraph. NULL: none. */
 	const char *more;
 };
@@ -91,8 +91,9 @@ struct sx_usage {
 	int option_count;
 	const struct sx_usage_command *commands; /* NULL: the program has no commands, only operands */
 	int command_count;			 /* at most 32 */
-	struct sx_usage_command own;		 /* operands of a program without commands */
-	const struct sx_usage_exit *exits;	 /* code 0 first */
+	/* command structure of a program without commands; holds its operands */
+	struct sx_usage_command own;
+	const struct sx_usage_exit *exits; /* exit codes, 0 first */
 	int exit_count;
 	bool settings;		     /* the program has a configuration: --help-keys exists */
 	const char *const *sections; /* sections that the program reads, NULL at the end; NULL: all */
@@ -100,7 +101,7 @@ struct sx_usage {
 
 /* The words of the command line after its options were taken. */
 struct sx_usage_words {
-	const struct sx_usage_command *command; /* not NULL on success */
+	const struct sx_usage_command *command; /* set on success */
 	char **operands;			/* points into argv, which the parser has reordered */
 	int operand_count;
 };
