@@ -29,8 +29,8 @@ struct sx_slot {
 };
 
 /*
- * The slots of a source. fd is readable when a slot may be taken. With a pace it is a timer of that rate.
- * Without one it is a semaphore that counts the free slots, so that the caller sleeps instead of spinning
+ * The slots of a source. fd is readable when a slot may be taken. With a pace, fd is a timer of that rate.
+ * Without a pace, fd is a semaphore that counts the free slots, so that the caller sleeps instead of spinning
  * while every slot is in use.
  */
 struct sx_slots {

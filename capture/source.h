@@ -140,8 +140,8 @@ int sx_source_fd(const struct sx_source *s);
 /*
  * Thread: capture. Takes the next pair without waiting. Returns 1: *pair is filled; 0: no pair yet, or all
  * slots are in use; -ENODATA: no more pairs, because the last one was given out (why is empty) or none can be
- * read (why says why); -ENODEV: camera lost; reopen and try again; -EBADMSG: this pair was unreadable and was
- * skipped (counted as corrupt); why names it.
+ * read (why has the reason); -ENODEV: camera lost; reopen and try again; -EBADMSG: this pair was unreadable
+ * and was skipped (counted as corrupt); why names it.
  */
 int sx_source_next(struct sx_source *s, struct sx_pair *pair, char *why, size_t why_bytes);
 

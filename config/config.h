@@ -41,9 +41,8 @@ void sx_errors_finish(struct sx_errors *e);
 int sx_settings_load(struct sx_settings *ret, const char *file, const char *const *overrides, int count,
 		     bool source_required, struct sx_errors *errors);
 /*
- * Loads the defaults and the overrides, for a user who has no configuration yet. Each value is checked.
- * Checks of the whole configuration, such as a camera without a device, are skipped. Returns as
- * sx_settings_load().
+ * Loads the defaults and the overrides, for a first configuration. Each value is checked. Checks of the whole
+ * configuration, such as a camera without a device, are skipped. Returns as sx_settings_load().
  */
 int sx_settings_template(struct sx_settings *ret, const char *const *overrides, int count,
 			 struct sx_errors *errors);
@@ -59,10 +58,10 @@ int sx_settings_load_origins(struct sx_settings *ret, struct sx_origins *origins
 int sx_settings_load_existing(struct sx_settings *ret, struct sx_origins *origins, const char *file,
 			      const char *const *overrides, int count, struct sx_errors *errors);
 /*
- * Applies live changes "SECTION.KEY=VALUE" to the running settings `base`. The rules and messages are those
- * of a file, and a key that needs a restart is an error. The only file read is camera.calibration, and only
+ * Applies live changes "SECTION.KEY=VALUE" to the running settings `base`. Rules and messages are the same as
+ * for a file, and a key that needs a restart is an error. The only file read is camera.calibration, and only
  * if one of the changed keys is one for which sx_option_calibrates() is true.
- * origins: on entry the origins of base, on success those of *ret.
+ * origins: on entry the origins of base, on success the origins of *ret.
  * Returns 0, -EINVAL with errors, or -ENOMEM. On failure *ret and origins are unchanged.
  */
 int sx_settings_set(struct sx_settings *ret, struct sx_origins *origins, const struct sx_settings *base,

@@ -277,7 +277,7 @@ static void check_keep(struct sx_load *l, const char *key, double value)
 			      sx_load_set_at(l, "source", key), key, value);
 }
 
-/* Returns true if the name is valid for a ring. The rules are those of instance names (ipc/instance.h). */
+/* Returns true if the name is valid for a ring. The same rules hold for instance names (ipc/instance.h). */
 static bool name_of_ring(const char *name)
 {
 	size_t n = strlen(name);

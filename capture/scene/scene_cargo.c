@@ -12,7 +12,7 @@
 
 #define DICE 700
 #define TRIES 40
-#define APART 0.012 /* rad between two objects in either image: 9 px of KITTI's camera */
+#define APART 0.012 /* least distance between two objects in either image, rad: 9 px of KITTI's camera */
 
 const struct sx_cargo_size sx_cargo_sizes[SX_CARGO_SIZES] = {
 	{"box 10 cm", 0.10, 0.10},    {"box 15 cm", 0.15, 0.15},     {"box 20 cm", 0.20, 0.20},

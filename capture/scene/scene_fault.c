@@ -107,8 +107,8 @@ struct blur {
 };
 
 /*
- * Sets binomial weights: those of 1 2 1, which has a variance of 1/2 px^2, applied repeatedly, but without
- * intermediate rounding.
+ * Sets binomial weights: the weights 1 2 1, which have a variance of 1/2 px^2, applied repeatedly, but
+ * without intermediate rounding.
  */
 static void blur_init(struct blur *b, double sigma)
 {

@@ -8,8 +8,8 @@
 
 #include "capture/scene/scene_world.h"
 
-#define SX_SEEN_FROM 1.5 /* m; objects nearer than this are hidden by the bonnet */
-#define SX_SEEN_TO 170.0 /* m; objects farther than this are left out */
+#define SX_SEEN_FROM 1.5 /* m; nearer objects are hidden by the bonnet */
+#define SX_SEEN_TO 170.0 /* m; farther objects are left out */
 #define SX_GROUND_TO 4000.0
 #define SX_TEXTURE_WRAP 1024.0 /* a multiple of all texture periods of the ground, m */
 
@@ -28,7 +28,7 @@ void sx_place_along(struct sx_facet *f, const struct sx_street *st, double x, do
 void sx_place_flat(struct sx_facet *f, double x, double y, double z, double width, double length);
 /*
  * sx_place_dark() adds a shadow between x0 and x1, z0 and z1. sx_place_shadow() adds the shadow of an object
- * that stands there. Shadows above the limit SX_SHADOWS_MAX are left out.
+ * in that area. Shadows above the limit SX_SHADOWS_MAX are left out.
  */
 void sx_place_dark(struct sx_scene *s, double x0, double x1, double z0, double z1);
 void sx_place_shadow(struct sx_scene *s, double x0, double x1, double z0, double z1);

@@ -12,11 +12,11 @@
 #include "capture/scene/scene_world.h"
 
 #define DICE 600
-#define SECTION 16.0 /* m of rail or fence; a section is complete or absent */
+#define SECTION 16.0 /* length of a section of rail or fence, m; a section is complete or absent */
 #define SECTIONS 8
-#define RAIL_POSTS 4.0	 /* m between two posts */
+#define RAIL_POSTS 4.0	 /* distance between two posts, m */
 #define BANK_FROM 2.6	 /* least distance from the kerb to a bank, m: the bank is behind the rail */
-#define MIRRORED_TO 70.0 /* m; farther objects are not reflected */
+#define MIRRORED_TO 70.0 /* largest distance of objects that are reflected, m */
 
 static double dice(const struct sx_scene *s, int64_t number, double lo, double hi)
 {

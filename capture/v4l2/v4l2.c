@@ -160,7 +160,7 @@ static enum sx_image_drop judge_image(const struct sx_v4l2_camera *c, const stru
 
 /*
  * Returns the reason for dropping an image that is lost before it was in a pair. The image of a single camera
- * is a pair by itself, so it counts as overload.
+ * is a whole pair, so it counts as overload.
  */
 static enum sx_image_drop lost_alone(const struct sx_v4l2 *v)
 {
@@ -333,7 +333,7 @@ static void read_events(struct sx_v4l2 *v, uint32_t events[2])
 			events[which] = e[i].events;
 		else if (read(which == EVENT_TIMER ? v->timer_fd : sx_decoders_fd(v->decoders), &value,
 			      sizeof(value)) < 0)
-			continue; /* it was already empty */
+			continue; /* the descriptor was already empty */
 	}
 }
 

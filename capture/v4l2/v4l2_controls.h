@@ -26,7 +26,7 @@ struct sx_v4l2_undo {
 };
 
 /*
- * Sets the controls of p: exposure, gain, then p->controls in their order. Names are those of the driver in
+ * Sets the controls of p: exposure, gain, then p->controls in their order. Names are the driver's names in
  * small letters, with an underscore for any other character ("white_balance_automatic"). Returns -EINVAL with
  * a message if the camera lacks a control, a value is out of range, or the text is no list of name=value;
  * otherwise the driver's errno. A locked (inactive) control is set as well: the driver reports an error if it

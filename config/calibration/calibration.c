@@ -176,7 +176,7 @@ static int join_cameras(struct sx_calibration_raw *left, const struct sx_calibra
 	return 0;
 }
 
-/* Takes a value that one of two files has. False: both have it. */
+/* Takes a value that at most one of two files has. False: both have it. */
 static bool take(bool *have, void *to, bool given, const void *from, size_t bytes)
 {
 	if (*have && given)
