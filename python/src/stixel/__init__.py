@@ -1,4 +1,4 @@
-"""Frames of stixels that stixeld publishes, as NumPy arrays.
+"""Reads the frames of stixels that stixeld publishes, as NumPy arrays.
 
     import stixel
 
@@ -6,7 +6,7 @@
         objects = frame.stixels["kind"] == stixel.Kind.OBJECT
         print(frame.number, frame.depth[objects].min(initial=float("inf")))
 
-docs/python.md has the rest. Needs libstixel.so.1.
+The rest is in docs/python.md. Needs libstixel.so.1.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -35,7 +35,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> str:
-    if name == "__version__":  # as it was installed; a source tree has none
+    if name == "__version__":  # version of the installed package; a source tree has none
         from importlib import metadata
         try:
             return metadata.version("stixel")

@@ -1,4 +1,4 @@
-"""python3 -m stixel NAME: a line for each frame.
+"""Program "python3 -m stixel NAME": prints a line for each frame.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -35,7 +35,7 @@ def _parser() -> _Parser:
 
 
 def line(frame: stixel.Frame) -> str:
-    """What a frame says of itself, in one line."""
+    """Returns one line of text that describes a frame."""
     free = frame.free_space()
     seen = np.where(np.isfinite(free), free, np.inf)
     nearest = "nothing seen" if np.isnan(free).all() else "no obstacle"
@@ -48,7 +48,7 @@ def line(frame: stixel.Frame) -> str:
 
 
 def _remote(options: argparse.Namespace) -> Dict[str, Any]:
-    """What only instances of other machines have; ValueError."""
+    """Returns the options that hold only for instances on other machines; ValueError."""
     given = {name: getattr(options, name) for name in ("user", "ca", "config") if getattr(options, name) is not None}
     if options.password_file is not None:
         given["password"] = secret(options.password_file)
@@ -56,7 +56,7 @@ def _remote(options: argparse.Namespace) -> Dict[str, Any]:
 
 
 def main(arguments: Optional[List[str]] = None) -> int:
-    """Exit code: 0 done, 1 nothing to read, 64 wrong usage, 65 not readable."""
+    """Runs the program. Returns the exit code: 0 done, 1 nothing to read, 64 wrong usage, 65 not readable."""
     parser = _parser()
     options = parser.parse_args(arguments)
     if options.frames < 0:
@@ -70,7 +70,8 @@ def main(arguments: Optional[List[str]] = None) -> int:
     except KeyboardInterrupt:
         return 0
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # who read has gone; nothing more to flush
+        # the reader of the pipe has gone, so there is nothing more to flush
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except (stixel.BadName, stixel.NotSupported) as e:
         parser.error(str(e))

@@ -1,4 +1,4 @@
-"""Checks a frame from its bytes alone, and renews its checksum: by libstixel.
+"""Checks a frame from its bytes alone and renews its checksum, through libstixel.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 
 
 def aligned(data: bytes) -> NDArray[np.uint8]:
-    """The bytes of a frame where libstixel takes them: at a multiple of 8. A view if they lie there, else a copy."""
+    """Returns the bytes of a frame at an address that libstixel takes, a multiple of 8. A view if possible, else a
+    copy.
+    """
     found = np.frombuffer(data, np.uint8)
     return found if found.ctypes.data % 8 == 0 else _copy(data)
 
@@ -31,7 +33,7 @@ def _copy(data: Any) -> NDArray[np.uint8]:
 
 
 def verdict(data: bytes) -> int:
-    """What stixel_parse() says: 0, or a negative errno. Raises LibraryError."""
+    """Returns the result of stixel_parse(): 0, or a negative errno. Raises LibraryError."""
     parse = library().parse
     frame = CFrame()
     # CPython's bytes are aligned, and an address costs less than an array
@@ -43,7 +45,7 @@ def verdict(data: bytes) -> int:
 
 
 def check(data: bytes, what: str) -> None:
-    """Raises Damaged or OtherVersion, naming what it is about; LibraryError."""
+    """Checks a frame. Raises Damaged or OtherVersion, with a sentence that begins with `what`; LibraryError."""
     code = verdict(data)
     if code == -errno.EPROTONOSUPPORT:
         raise error_of(code, "%s: a frame of another major version of the layout" % what)
@@ -52,7 +54,7 @@ def check(data: bytes, what: str) -> None:
 
 
 def sealed(data: bytearray) -> bytes:
-    """The frame with the right checksum. Its images may be left away; sizes and offsets must be right."""
+    """Returns the frame with the right checksum. Its images may be missing, but sizes and offsets must be right."""
     copy = _copy(data)
     code = library().seal(copy.ctypes.data, len(data))
     if code < 0:

@@ -1,8 +1,8 @@
-"""How far the clock of another machine is from this one's: CLOCK_MONOTONIC, by questions and answers.
+"""Estimates the offset between CLOCK_MONOTONIC of another machine and of this one, by questions and answers.
 
-An answer was given at some moment between question and receipt, so the middle is right to half the time in between
-(Cristian). Of the last samples counts the one whose bound is the smallest now: half its time, and what the clocks may
-have drifted since.
+The other machine reads its clock at some moment between question and receipt. So the middle is right to half of the
+time in between (Cristian). Of the last samples, the one with the smallest bound now is used. The bound is half of its
+time plus the drift of the clocks since then.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -13,13 +13,14 @@ import threading
 from typing import Deque, NamedTuple, Optional
 
 _SAMPLES = 16
-_DRIFT = 1.1e-3  # how much faster one clock may be: NTP slews each by up to 500 ppm; two crystals of 50 ppm
+# largest rate difference of two clocks: NTP slews each by up to 500 ppm, and each crystal may be off by 50 ppm
+_DRIFT = 1.1e-3
 
 
 class _Sample(NamedTuple):
-    offset_ns: int  # theirs less ours
-    half_ns: int  # of the time between question and receipt
-    at_ns: int  # ours
+    offset_ns: int  # clock of the other machine minus ours
+    half_ns: int  # half of the time between question and receipt
+    at_ns: int  # middle between question and receipt, on our clock
 
     def bound_ns(self, now_ns: int) -> int:
         return self.half_ns + int(abs(now_ns - self.at_ns) * _DRIFT) + 1
@@ -30,14 +31,14 @@ def _agree(a: _Sample, b: _Sample, now_ns: int) -> bool:
 
 
 class Offset(NamedTuple):
-    """An estimate: their clock is ours + offset_ns, give or take uncertainty_ns."""
+    """An estimate: the clock of the other machine is ours + offset_ns, plus or minus uncertainty_ns."""
 
     offset_ns: int
     uncertainty_ns: int
 
 
 class Offsets:
-    """The samples of one other machine. Any thread."""
+    """The clock samples of one other machine. Any thread may call the methods."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -46,17 +47,17 @@ class Offsets:
 
     @property
     def life(self) -> int:
-        """To be handed to add(): a sample that was asked for before reset() does not count after it."""
+        """Number to pass to add(). A sample that was asked for before reset() does not count after it."""
         return self._life
 
     def reset(self) -> None:
-        """Nothing is known any more: the other machine may have been started anew."""
+        """Forgets all samples, because the other machine may have been restarted."""
         with self._lock:
             self._life += 1
             self._samples.clear()
 
     def add(self, life: int, asked_ns: int, theirs_ns: int, answered_ns: int) -> None:
-        """A sample: their clock, read between two readings of ours."""
+        """Adds a sample: the other machine's clock, read between two readings of ours."""
         middle = (asked_ns + answered_ns) // 2
         new = _Sample(theirs_ns - middle, (answered_ns - asked_ns + 1) // 2, middle)
         with self._lock:
@@ -64,14 +65,14 @@ class Offsets:
                 return
             best = self._best(answered_ns)
             if best is not None and not _agree(best, new, answered_ns):
-                self._samples.clear()  # one of them has jumped
+                self._samples.clear()  # one of the clocks has jumped
             self._samples.append(new)
 
     def _best(self, now_ns: int) -> Optional[_Sample]:
         return min(self._samples, key=lambda sample: sample.bound_ns(now_ns)) if self._samples else None
 
     def at(self, now_ns: int) -> Optional[Offset]:
-        """The estimate at a time of this machine; None: not known."""
+        """Returns the estimate at a time of this machine; None: not known."""
         with self._lock:
             best = self._best(now_ns)
         return None if best is None else Offset(best.offset_ns, best.bound_ns(now_ns))

@@ -1,5 +1,6 @@
-"""How far a frame is free, and what it is to programs that do not know stixels: a laser scan, and points. All of it is
-computed by libstixel, so that no rule of what is free stands twice.
+"""Computes the free space of a frame, and converts a frame to a laser scan and to points for other programs.
+
+libstixel computes all of it, so that each rule of free space exists once.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -19,40 +20,42 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-POINTS_MOST = 4_000_000  # 80 MB; a frame from elsewhere may ask for thousands of times as many as it has bytes
+# 80 MB; a frame from another machine may ask for thousands of times as many points as it has bytes
+POINTS_MOST = 4_000_000
 
 
 class Scan(NamedTuple):
-    """A frame as sensor_msgs/LaserScan has it, in the plane of the road, from the point below the left camera."""
+    """A frame as a sensor_msgs/LaserScan, in the plane of the road, from the point below the left camera."""
 
     ranges: NDArray[np.float32]  #: m; inf: free as far as range_max; -inf: nearer than range_min; nan: not seen
-    angle_min: float  #: rad, of ranges[0]: 0 straight ahead, positive to the left
+    angle_min: float  #: rad, angle of ranges[0]: 0 straight ahead, positive to the left
     angle_increment: float  #: rad
     range_min: float  #: m
     range_max: float  #: m
-    #: m; from there to the range it was seen, and may be cleared; nan where nothing was; None: not known
+    #: m; the camera saw the space from begins to ranges, which may be cleared; nan: saw nothing at this angle; None:
+    #: not known
     begins: Optional[NDArray[np.float32]] = None
 
     @property
     def angle_max(self) -> float:
-        """rad, of the last one."""
+        """Angle of the last range, rad."""
         return float(np.float32(self.angle_min + (len(self.ranges) - 1) * self.angle_increment))
 
     @property
     def angles(self) -> NDArray[np.float64]:
-        """rad, of each."""
+        """Angle of each range, rad."""
         return self.angle_min + np.arange(len(self.ranges)) * self.angle_increment
 
 
 def c_frame(data: bytes, header: Any) -> Tuple[CFrame, Any]:
-    """The frame as C has it, and what must live as long."""
+    """Returns the frame as a C struct, and the memory that must live as long as the struct."""
     words = aligned(data)
     at = words.ctypes.data
     return CFrame(at, at + int(header["header_bytes"]), at + int(header["stixels_offset"]), None, at), words
 
 
 def _set(options: Any, values: Any, what: str) -> None:
-    """Fields that were named."""
+    """Sets the options that the caller named."""
     names = {name for name, *_ in options._fields_} - {"reserved"}
     for name, value in values.items():
         if name not in names:
@@ -63,7 +66,7 @@ def _set(options: Any, values: Any, what: str) -> None:
 
 
 def _choice(kind: Any, what: str, value: str) -> int:
-    """The number of a name."""
+    """Returns the number of a name."""
     names = {m.name.lower(): m for m in kind}
     if value not in names:
         raise ValueError("%s %r: there are %s" % (what, value, " and ".join(map(repr, names))))
@@ -71,7 +74,7 @@ def _choice(kind: Any, what: str, value: str) -> int:
 
 
 def free_of(data: bytes, header: Any, values: Any) -> NDArray[Any]:
-    """Frame.free_columns()"""
+    """Implements Frame.free_columns()."""
     frame, words = c_frame(data, header)
     o = CFreeOptions()
     library().free_defaults(ctypes.byref(frame), ctypes.byref(o), ctypes.sizeof(o))
@@ -85,12 +88,12 @@ def free_of(data: bytes, header: Any, values: Any) -> NDArray[Any]:
 
 
 def scan_of(data: bytes, header: Any, values: Any) -> Scan:
-    """Frame.scan()"""
+    """Implements Frame.scan()."""
     frame, words = c_frame(data, header)
     o = CScanOptions()
     library().scan_defaults(ctypes.byref(frame), ctypes.byref(o), ctypes.sizeof(o))
     _set(o, values, "a scan")
-    if "range_min" not in values:  # the usual one is the frame's, and may lie beyond the caller's range_max
+    if "range_min" not in values:  # the default is the frame's range_min, which may lie beyond the caller's range_max
         o.range_min = min(o.range_min, max(o.range_max, 0))
     ranges, begins = np.empty(o.count, np.float32), np.empty(o.count, np.float32)
     if library().scan_seen(ctypes.byref(frame), ctypes.byref(o), ctypes.sizeof(o), ranges.ctypes.data,
@@ -102,7 +105,7 @@ def scan_of(data: bytes, header: Any, values: Any) -> Scan:
 
 def points_of(data: bytes, header: Any, of: PointsOf, coordinates: str, step: float,
               range_max: float) -> NDArray[Any]:
-    """Frame.obstacle_points(), Frame.ground_points()"""
+    """Implements Frame.obstacle_points() and Frame.ground_points()."""
     frame, words = c_frame(data, header)
     o = CPointsOptions(of, _choice(Coordinates, "coordinates", coordinates), step, range_max)
     points = np.empty(2 * int(header["stixel_count"]) if of == PointsOf.OBSTACLES else 0, POINT)

@@ -1,4 +1,4 @@
-"""Disparity maps of another matcher for stixeld: its stereo.matcher is external.
+"""Writes disparity maps of another matcher for a stixeld with stereo.matcher = external.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -15,18 +15,17 @@ _LARGEST = 65535  # 1/256 px
 
 
 class DisparityWriter(Writer):
-    """Gives disparity maps to the daemons whose external.source is this name. The writer makes the ring and takes it
-    away.
+    """Writes disparity maps for the daemons whose external.source is this name. Creates the ring and removes it.
 
         with stixel.open("front.pairs") as pairs, stixel.DisparityWriter("front", size=(1280, 720)) as writer:
             while True:
-                pair = pairs.latest(timeout=None)  # the one that waits; those before were given up
+                pair = pairs.latest(timeout=None)  # the newest pair; the daemon has given up older ones
                 writer.write(match(pair.left, pair.right), pair)
 
-    size: width and height of the rectified left image; confidence: whether maps come with one. Maps have the shape
-    (height, width): writer.shape.
+    size: width and height of the rectified left image, px. confidence: whether each map has a confidence map. Maps
+    have the shape (height, width), which is writer.shape.
 
-    For one thread at a time. Nobody who reads can delay it.
+    One thread at a time may use a writer. No reader can delay it.
     """
 
     _place = "map"
@@ -42,9 +41,11 @@ class DisparityWriter(Writer):
         self._confidence = bool(confidence)
 
     def map(self) -> "Tuple[np.ndarray[Any, Any], Optional[np.ndarray[Any, Any]]]":
-        """Where the next map goes, and its confidence (None without): uint16 in 1/256 px, 0 invalid, and uint8, both in
-        shared memory, with what was there before. Fill all of it, then commit(). Restarted: another writer took the
-        name."""
+        """Returns the memory of the next map and of its confidence map (None for a writer without confidence).
+
+        The map is uint16 in 1/256 px with 0 for invalid, the confidence is uint8. Both lie in shared memory and hold
+        old content. Fill all of it, then call commit(). Raises Restarted when another writer took the name.
+        """
         m = CDisparityMap()
         self._begin(m)
         disparity = self._view(m.data, "<u2", self.shape, (m.pitch, 2))
@@ -52,9 +53,12 @@ class DisparityWriter(Writer):
 
     def write(self, disparity: Any, frame: Optional[Frame] = None, *, confidence: Any = None,
               capture_ns: Optional[int] = None) -> None:
-        """map(), one copy, commit(). disparity: an array of the writer's shape, uint16 in 1/256 px, 0 invalid; or
-        floating point in px, where what is not above 0, or not a number, is invalid, and 0 is never written for what is
-        valid. confidence: uint8 of the same shape; of a writer that was made with confidence."""
+        """Writes one disparity map: calls map(), copies once, and calls commit().
+
+        disparity: an array of the writer's shape, either uint16 in 1/256 px with 0 for invalid, or floating point in
+        px. In floating point, values that are nan, infinite, or not above 0 are invalid. A valid value is never written
+        as 0. confidence: uint8 of the same shape; only for a writer that was made with confidence.
+        """
         self._one_of(frame, capture_ns)
         values = _fixed(np.asarray(disparity))
         weights = None if confidence is None else np.asarray(confidence)
@@ -73,7 +77,7 @@ class DisparityWriter(Writer):
 
 
 def _fixed(px: "np.ndarray[Any, Any]") -> "np.ndarray[Any, Any]":
-    """Floating point as 1/256 px; all else as it is."""
+    """Converts floating point to 1/256 px. Returns other types unchanged."""
     if px.dtype.kind != "f":
         return px
     with np.errstate(invalid="ignore"):

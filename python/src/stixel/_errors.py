@@ -7,34 +7,34 @@ from typing import Dict, Type
 
 
 class StixelError(OSError):
-    """Whatever went wrong with a publisher or its frames: errno and a sentence, which str() gives."""
+    """Any error of a publisher or its frames. Carries errno and a sentence, which str() returns."""
 
     def __str__(self) -> str:
         return self.strerror or super().__str__()
 
 
 class LibraryError(StixelError):
-    """libstixel cannot be used: it is not there, or too old for this module."""
+    """libstixel cannot be used: it is missing, or too old for this module."""
 
 
 class BadName(StixelError, ValueError):
-    """Not the name of an instance: [A-Za-z0-9_.-], 1 to 64 characters, no leading dot."""
+    """This is not a valid name of an instance: [A-Za-z0-9_.-], 1 to 64 characters, no leading dot."""
 
 
 class NotRunning(StixelError, FileNotFoundError):
-    """No publisher of this name."""
+    """There is no publisher of this name."""
 
 
 class NotAllowed(StixelError, PermissionError):
-    """Not allowed to read the frames, or they belong to a user who is not trusted."""
+    """This process may not read the frames, or they belong to a user who is not trusted."""
 
 
 class NotStixel(StixelError):
-    """What lies there is no ring or socket of stixeld, or a damaged one."""
+    """The object is no ring or socket of stixeld, or it is damaged."""
 
 
 class OtherVersion(StixelError):
-    """Another major version of the layout, or another byte order."""
+    """The publisher has another major version of the layout, or another byte order."""
 
 
 class Damaged(StixelError, ValueError):
@@ -50,19 +50,19 @@ class Ended(StixelError, EOFError):
 
 
 class Died(Ended):
-    """The publisher is dead and had not said that it would end."""
+    """The publisher is dead and had not announced its end."""
 
 
 class NotConnected(StixelError):
-    """There is no frame socket, now: no publisher, or one without (output.stream = no)."""
+    """There is no frame socket at the moment: no publisher, or a publisher without one (output.stream = no)."""
 
 
 class NotSupported(StixelError):
-    """This way of reading cannot do it."""
+    """This way of reading does not support the request."""
 
 
 class Busy(StixelError):
-    """The publisher has as many clients as it takes."""
+    """The publisher already has the maximum number of clients."""
 
 
 CLASSES: Dict[int, Type[StixelError]] = {
@@ -82,5 +82,5 @@ CLASSES: Dict[int, Type[StixelError]] = {
 
 
 def error_of(code: int, sentence: str) -> StixelError:
-    """The exception for a negative errno value."""
+    """Returns the exception for a negative errno value."""
     return CLASSES.get(-code, StixelError)(-code, sentence)

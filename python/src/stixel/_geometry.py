@@ -1,8 +1,9 @@
-"""From image and disparity to metres.
+"""Computes metres from image positions and disparities.
 
-Image: x to the right, y down, pixel centres at integers. Camera: origin in the left camera, X right, Y down, Z along
-the optical axis. Vehicle: origin on the road below the left camera, X forward along the road, Y left, Z up (ISO 8855,
-ROS REP 103). Metres. What is not known, or infinitely far away, is nan.
+Image coordinates: x to the right, y down, pixel centres at integers. Camera coordinates: origin in the left camera, X
+right, Y down, Z along the optical axis. Vehicle coordinates: origin on the road below the left camera, X forward along
+the road, Y left, Z up (ISO 8855, ROS REP 103). Units are metres. Points that are not known, or infinitely far away, are
+nan.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -21,13 +22,13 @@ if TYPE_CHECKING:
 
 
 class Camera(NamedTuple):
-    """The rectified left camera. Without a camera model all is 0, and nothing can be had in metres."""
+    """The rectified left camera. Without a camera model all fields are 0, and no metric values are available."""
 
     fx: float  #: focal length, px
     fy: float
     cx: float  #: principal point, px
     cy: float
-    baseline_m: float  #: from the left camera to the right one, m
+    baseline_m: float  #: distance from the left camera to the right one, m
 
     @property
     def known(self) -> bool:
@@ -35,7 +36,8 @@ class Camera(NamedTuple):
         return self.fx > 0 and self.fy > 0 and self.baseline_m > 0
 
     def depth(self, disparity: Any) -> Floats:
-        """Distance along the optical axis, m, of disparities in px: inf for 0, nan for nan or without a model."""
+        """Returns the depth along the optical axis, m, of disparities in px: inf for 0, nan for nan or without a model.
+        """
         d = np.asarray(disparity, np.float64)
         if not self.known:
             return np.full(d.shape, np.nan)
@@ -43,7 +45,7 @@ class Camera(NamedTuple):
             return np.where(d >= 0, self.fx * self.baseline_m / d, np.nan)
 
     def point(self, x: Any, y: Any, disparity: Any) -> Floats:
-        """Points (..., 3) in camera coordinates, m, of image points (px) and their disparities (px)."""
+        """Returns points (..., 3) in camera coordinates, m, of image points (px) with disparities (px)."""
         depth = self.depth(disparity)
         depth = np.where(np.isfinite(depth), depth, np.nan)
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -52,26 +54,27 @@ class Camera(NamedTuple):
 
 
 class Road(NamedTuple):
-    """The road model of a frame: a plane, with a bend where it begins to climb or to fall.
+    """The road model of a frame: a plane, with a bend where the road begins to climb or to fall.
 
-    Ground disparity of pixel x, y: slope * y + offset + cross * (x - axis), and in rows above bend_row (y < bend_row)
-    + bend * (bend_row - y). Heights and vehicle coordinates are those of the plane.
+    Ground disparity of pixel x, y: slope * y + offset + cross * (x - axis), and in rows above bend_row (y < bend_row) +
+    bend * (bend_row - y). Heights and vehicle coordinates refer to the plane.
     """
 
-    origin: RoadOrigin  #: where it comes from; NONE: all is 0
+    origin: RoadOrigin  #: source of the model; NONE: all fields are 0
     slope: float  #: ground disparity of image row y at column axis is slope * y + offset, px
     offset: float
     horizon_row: float  #: px, at column axis
-    pitch_rad: float  #: the camera looks down: positive
-    height_m: float  #: of the camera above the road, m
+    pitch_rad: float  #: positive: the camera looks down
+    height_m: float  #: height of the camera above the road, m
     age: int  #: frames since it was measured
     inliers: int  #: measurements on the plane
-    cross: float = 0.0  #: px a column: the road leans against the camera. All 0 before ABI 1.3
+    #: px per column: the road is tilted sideways relative to the camera. This and all later fields are 0 before ABI 1.3
+    cross: float = 0.0
     axis: float = 0.0  #: image column, px
-    bend: float = 0.0  #: px a row: the road climbs (> 0) or falls; 0: a plane as far as one sees
+    bend: float = 0.0  #: px per row: the road climbs (> 0) or falls (< 0); 0: a plane as far as the camera sees
     bend_row: float = 0.0  #: px
-    roll_rad: float = 0.0  #: the road comes nearer to the right: positive
-    pitch_sigma_rad: float = 0.0  #: standard deviations; 0: not known, as of a road from the calibration
+    roll_rad: float = 0.0  #: positive: the road comes nearer to the right
+    pitch_sigma_rad: float = 0.0  #: standard deviation; 0: not known, for example of a road from the calibration
     roll_sigma_rad: float = 0.0
     height_sigma_m: float = 0.0
 
@@ -81,20 +84,24 @@ class Road(NamedTuple):
         return self.origin != RoadOrigin.NONE
 
     def disparity(self, row: Any, column: Any = None) -> Any:
-        """Ground disparity at image rows and columns (the axis without), px; negative above the horizon."""
+        """Returns the ground disparity at image rows and columns, px; negative above the horizon. No column: at the
+        axis.
+        """
         y = np.asarray(row, np.float64)
         d = self.slope * y + self.offset + self.bend * np.maximum(self.bend_row - y, 0.0)
         return d if column is None else d + self.cross * (np.asarray(column, np.float64) - self.axis)
 
     def turn(self) -> Floats:
-        """The rotation (3, 3) from camera to vehicle coordinates: the roll about the optical axis, then the pitch."""
-        pitch = np.arctan(np.tan(self.pitch_rad) * np.cos(self.roll_rad))  # of the optical axis over the plane
+        """Returns the rotation (3, 3) from camera to vehicle coordinates: the roll about the optical axis, then the
+        pitch.
+        """
+        pitch = np.arctan(np.tan(self.pitch_rad) * np.cos(self.roll_rad))  # pitch of the optical axis over the plane
         cos, sin, roll_cos, roll_sin = np.cos(pitch), np.sin(pitch), np.cos(self.roll_rad), np.sin(self.roll_rad)
         return np.array([[-sin * roll_sin, -sin * roll_cos, cos], [-roll_cos, roll_sin, 0.0],
                          [-cos * roll_sin, -cos * roll_cos, -sin]])
 
     def to_vehicle(self, points: Any) -> Floats:
-        """Points (..., 3) from camera to vehicle coordinates, m; nan without a road model."""
+        """Converts points (..., 3) from camera to vehicle coordinates, m; nan without a road model."""
         p = np.asarray(points, np.float64)
         if not self.known:
             return np.full(p.shape, np.nan)
@@ -104,14 +111,16 @@ class Road(NamedTuple):
 
 
 def stixel_disparity(stixels: Any, rows: Any) -> Floats:
-    """Disparity of each stixel at an image row (one each), px; nan when unknown."""
+    """Returns the disparity of each stixel at an image row (one row for each stixel), px; nan: not known."""
     d = stixels["disparity_q7"] / DISPARITY_PER_PX + stixels["slope_q14"] / SLOPE_PER_PX * (
         stixels["row_bottom"].astype(np.float64) - rows)
     return np.where(stixels["disparity_q7"] == DISPARITY_UNKNOWN, np.nan, d)
 
 
 def stixel_quads(stixels: Any, column_width: int, camera: Camera) -> Floats:
-    """Corners (n, 4, 3) in camera coordinates: bottom left, bottom right, top right, top left; outer pixel edges."""
+    """Returns corners (n, 4, 3) in camera coordinates: bottom left, bottom right, top right, top left; outer pixel
+    edges.
+    """
     left = stixels["column"].astype(np.float64) * column_width - 0.5
     right = left + column_width
     bottom = stixels["row_bottom"] + 0.5
@@ -122,9 +131,9 @@ def stixel_quads(stixels: Any, column_width: int, camera: Camera) -> Floats:
 
 
 def disparity_cloud(disparity: NDArray[np.float32], camera: Camera, road: Optional[Road]) -> NDArray[np.float32]:
-    """Points (height, width, 3) of a disparity image (px, nan invalid): in vehicle coordinates with a road.
+    """Returns points (height, width, 3) of a disparity image (px, nan invalid), with a road in vehicle coordinates.
 
-    All of a point is its depth times what depends on its row plus what depends on its column.
+    Each coordinate is the depth times the sum of a term of the row and a term of the column.
     """
     points = np.full(disparity.shape + (3,), np.nan, np.float32)
     if not camera.known or road is not None and not road.known:

@@ -1,4 +1,4 @@
-"""The structures of <stixel.h> as NumPy and ctypes see them. tests/python compares every field with the header.
+"""Describes the structures of <stixel.h> for NumPy and ctypes. tests/python compares every field with the header.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -20,7 +20,7 @@ IMAGE_DISPARITY_INVALID = 0xFFFF
 
 
 class Kind(enum.IntEnum):
-    """What a stixel is: the values of the field "kind"."""
+    """Class of a stixel: the values of its field "kind"."""
 
     GROUND = 0
     OBJECT = 1
@@ -38,9 +38,12 @@ class Flag(enum.IntFlag):
 
 
 class FrameFlag(enum.IntFlag):
-    """Bits of a frame's flags: what did not fit into a packet of frames.sock, what became of class scores, whether the
-    publisher has rectified raw images, whether another process has matched, whether the pictures show nothing, and
-    whether the camera's settings changed within the last 10 s."""
+    """Bits of a frame's flags.
+
+    They say which parts did not fit into a packet of frames.sock, whether class scores were used or missing, whether
+    the publisher has rectified raw images, whether another process has matched, whether the images show nothing, and
+    whether the camera's settings changed within the last 10 s.
+    """
 
     PLANE_LEFT_OUT = 1
     STIXELS_LEFT_OUT = 2
@@ -53,7 +56,7 @@ class FrameFlag(enum.IntFlag):
 
 
 class _Growing(enum.IntEnum):
-    """A newer publisher may say what this module does not know: that is UNKNOWN, and no error."""
+    """An enumeration that a newer publisher may extend: an unknown value becomes UNKNOWN, without an error."""
 
     @classmethod
     def _missing_(cls, value: object) -> Any:
@@ -61,7 +64,7 @@ class _Growing(enum.IntEnum):
 
 
 class Clock(_Growing):
-    """The clock that the camera stamped with, before conversion."""
+    """Clock that the camera used for its time stamps, before conversion."""
 
     MONOTONIC = 0
     REALTIME = 1
@@ -69,7 +72,7 @@ class Clock(_Growing):
 
 
 class Stamp(_Growing):
-    """What the capture times stand for."""
+    """Moment that the capture times stand for."""
 
     UNKNOWN = -1
     EXPOSURE_START = 0
@@ -78,7 +81,7 @@ class Stamp(_Growing):
 
 
 class RoadOrigin(_Growing):
-    """Where the road model comes from."""
+    """Source of the road model."""
 
     UNKNOWN = -1
     NONE = 0
@@ -88,7 +91,7 @@ class RoadOrigin(_Growing):
 
 
 class Plane(enum.IntEnum):
-    """Image planes."""
+    """Kinds of image planes."""
 
     NONE = 0
     DISPARITY = 1
@@ -97,7 +100,7 @@ class Plane(enum.IntEnum):
 
 
 class State(_Growing):
-    """What a publisher says of itself."""
+    """State that a publisher reports of itself."""
 
     UNKNOWN = -1
     STARTING = 0
@@ -110,7 +113,7 @@ class State(_Growing):
 
 
 class Publisher(_Growing):
-    """What a reader finds out about its publisher."""
+    """State of the publisher as a reader sees it."""
 
     UNKNOWN = -1
     ABSENT = 0
@@ -122,7 +125,7 @@ class Publisher(_Growing):
 
 
 class Open(enum.IntFlag):
-    """Bits of stixel_open()."""
+    """Flags of stixel_open()."""
 
     FOLLOW = 1
     STREAM = 2
@@ -131,7 +134,7 @@ class Open(enum.IntFlag):
 
 
 class ScanAs(enum.IntEnum):
-    """What something counts as in a scan."""
+    """Meaning of a part of the picture in a scan."""
 
     FREE = 0
     OBSTACLE = 1
@@ -139,7 +142,7 @@ class ScanAs(enum.IntEnum):
 
 
 class Free(_Growing):
-    """What ends the free space of a column."""
+    """End of the free space of a column."""
 
     UNKNOWN = -1
     UNSEEN = 0
@@ -149,21 +152,21 @@ class Free(_Growing):
 
 
 class PointsOf(enum.IntEnum):
-    """What points are of."""
+    """Source of points."""
 
     OBSTACLES = 0
     GROUND = 1
 
 
 class Coordinates(enum.IntEnum):
-    """What points are in."""
+    """Coordinate system of points."""
 
     CAMERA = 0
     VEHICLE = 1
 
 
 class Part(enum.IntEnum):
-    """What a point is of its stixel: the values of the field "part"."""
+    """Part of the stixel that a point represents: the values of the field "part"."""
 
     FOOT = 0
     BETWEEN = 1
@@ -172,7 +175,7 @@ class Part(enum.IntEnum):
 
 
 class MessageKind(enum.IntEnum):
-    """Kinds of messages for viewers: their topics have these names in small letters."""
+    """Kinds of messages for viewers. The topics have these names in lower case."""
 
     FRAME = 0
     SCENE = 1
@@ -188,7 +191,7 @@ class MessageKind(enum.IntEnum):
 
 
 class RecordKind(enum.IntEnum):
-    """Kinds of records of a recording."""
+    """Kinds of records in a recording."""
 
     FRAME = 0
     PUBLISHER = 1
@@ -197,11 +200,11 @@ class RecordKind(enum.IntEnum):
     CUT = 4
 
 
-#: One point, 20 bytes, as sensor_msgs/PointCloud2 takes it: the dtype of Frame.obstacle_points().
+#: One point, 20 bytes, in the layout that sensor_msgs/PointCloud2 takes: the dtype of Frame.obstacle_points().
 POINT = np.dtype([("x", "<f4"), ("y", "<f4"), ("z", "<f4"), ("kind", "u1"), ("label", "u1"), ("confidence", "u1"),
                   ("part", "u1"), ("id", "<u4")])
 
-#: How far one column is free, 16 bytes: the dtype of Frame.free_columns().
+#: Free space of one column, 16 bytes: the dtype of Frame.free_columns().
 FREE_COLUMN = np.dtype([("from_m", "<f4"), ("to_m", "<f4"), ("end", "<u4"), ("stixel", "<u4")])
 
 #: One stixel, 16 bytes: the dtype of Frame.stixels.
@@ -234,13 +237,14 @@ HEADER = np.dtype([
 
 
 def offset_of(field: str) -> int:
-    """Where a field lies in a frame's header."""
+    """Returns the offset of a field in a frame's header, bytes."""
     assert HEADER.fields is not None
     return int(HEADER.fields[field][1])
 
 
 def header_of(data: bytes) -> Any:
-    """The header of a frame of any version, from HEADER_BYTES_LEAST bytes on: fields of newer ones are 0."""
+    """Returns the header of a frame of any version, from at least HEADER_BYTES_LEAST bytes. Missing newer fields are 0.
+    """
     if len(data) >= HEADER.itemsize:
         h = np.frombuffer(data, HEADER, 1)[0]
         if h["header_bytes"] >= HEADER.itemsize:

@@ -1,7 +1,8 @@
-"""libstixel and libstixel-recording through ctypes.
+"""Calls libstixel and libstixel-recording through ctypes.
 
-ctypes and not cffi: it is part of Python, so the module needs nothing but NumPy on any machine, and is plain Python:
-one wheel for all. A frame costs four calls of about a microsecond each; there is nothing to gain by a compiled module.
+The module uses ctypes instead of cffi, because ctypes is part of Python. So the module needs nothing but NumPy on any
+machine and is plain Python, with one wheel for all. A frame costs four calls of about a microsecond each, so a compiled
+module would gain nothing.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -64,7 +65,7 @@ _FUNCTIONS: List[Tuple[str, Any, List[Any]]] = [
 ]
 _WAITING: List[Tuple[str, Any, List[Any]]] = [("stixel_wait", ctypes.c_int, [_reader, ctypes.c_int])]
 _recording = ctypes.c_void_p
-# A file may be large and its disk slow: other threads run meanwhile.
+# A file may be large and its disk slow, so these functions let other threads run.
 _RECORDING_FUNCTIONS: List[Tuple[str, Any, List[Any]]] = [
     ("stixel_recording_open", ctypes.c_int,
      [ctypes.POINTER(_recording), ctypes.c_int, ctypes.c_char_p, ctypes.c_char_p, ctypes.c_size_t]),
@@ -88,17 +89,18 @@ _MESSAGES_FUNCTIONS: List[Tuple[str, Any, List[Any]]] = [
 
 
 class Library:
-    """The functions of a library, by their names without its prefix.
+    """The functions of a library, as attributes without the prefix of its functions.
 
-    brief: those that never wait; waiting: the others. soname, variable: where it is looked for.
+    brief_functions never wait; waiting_functions may. soname: name of the library. variable: environment variable with
+    its path.
     """
 
     def __init__(self, path: str, soname: str, variable: str, prefix: str, brief_functions: List[Tuple[str, Any, Any]],
                  waiting_functions: List[Tuple[str, Any, Any]]) -> None:
         self._prefix = prefix
         try:
-            # Calls that never wait keep the interpreter lock: to give it up costs up to 5 ms (the switch interval)
-            # when another thread computes. Waiting gives it up.
+            # Functions that never wait keep the interpreter lock. Releasing it costs up to 5 ms (the switch interval)
+            # when another thread computes. Functions that wait release it.
             brief, waiting = ctypes.PyDLL(path), ctypes.CDLL(path)
         except OSError as e:
             raise LibraryError(errno.ELIBACC, "%s cannot be loaded (%s): it comes with stixeld; where the system does "
@@ -125,7 +127,7 @@ class Library:
         setattr(self, name[len(self._prefix):], function)
 
     def __getattr__(self, name: str) -> Any:
-        raise AttributeError(name)  # here so that type checkers let the functions above through
+        raise AttributeError(name)  # exists so that type checkers accept the functions above
 
 
 def _beside(folder: str, soname: str) -> Optional[str]:
@@ -134,14 +136,15 @@ def _beside(folder: str, soname: str) -> Optional[str]:
 
 
 def _path(soname: str, variable: str) -> str:
-    """Returns the path of a library: its variable, beside the named libstixel, in the wheel, or the system's."""
+    """Returns the path of a library: from its variable, beside the named libstixel, from the wheel, or from the system.
+    """
     named = os.environ.get(VARIABLE)
     return (os.environ.get(variable) or (named and _beside(os.path.dirname(named), soname))
             or _beside(os.path.dirname(os.path.abspath(__file__)), soname) or soname)
 
 
 _lock = threading.Lock()
-_loaded: Dict[str, Library] = {}  # by the prefix of their functions
+_loaded: Dict[str, Library] = {}  # libraries by the prefix of their functions
 
 
 def _load(prefix: str, soname: str, variable: str, brief: List[Tuple[str, Any, Any]],
@@ -170,7 +173,7 @@ def messages_library() -> Library:
 
 
 def places(program: str) -> Iterator[str]:
-    """Folders where this program's sockets lie, in the order in which they are looked for; LibraryError."""
+    """Yields the folders in which this program's sockets may lie, in search order; LibraryError."""
     folder = ctypes.create_string_buffer(_PATH_BYTES)
     for place in itertools.count():
         found = library().place(place, program.encode(), folder, len(folder))
@@ -181,6 +184,6 @@ def places(program: str) -> Iterator[str]:
 
 
 def library_version() -> str:
-    """Version of libstixel, "0.1.0". Loads it: LibraryError."""
+    """Returns the version of libstixel, such as "0.1.0". Loads the library: LibraryError."""
     version: bytes = library().version()
     return version.decode()

@@ -1,4 +1,4 @@
-"""Frames as messages that viewers draw, made by libstixel-recording (<stixel_messages.h>): for stixel-bridge.
+"""Makes messages of frames for viewers, through libstixel-recording (<stixel_messages.h>). stixel-bridge uses them.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 
 
 class Topic(NamedTuple):
-    """What viewers get once of a kind of message."""
+    """Description of a kind of message, which a viewer gets once."""
 
     schema: str
-    encoding: str  #: of messages and schema
+    encoding: str  #: encoding of the messages and of the schema
     descriptor: bytes
 
 
@@ -31,14 +31,14 @@ def _bytes(message: CMessage) -> bytes:
     head = ctypes.string_at(message.head, message.head_bytes)
     if not message.data_bytes:
         return head
-    return b"".join((head, (ctypes.c_char * message.data_bytes).from_address(message.data)))  # pixels: copied once
+    return b"".join((head, (ctypes.c_char * message.data_bytes).from_address(message.data)))  # copies the pixels once
 
 
 class Messages:
-    """Makes messages of the frames of one instance. One thread at a time."""
+    """Makes messages of the frames of one instance. One thread at a time may use it."""
 
     def __init__(self, instance: str) -> None:
-        """Raises LibraryError, and NotSupported where the library was built without protobuf."""
+        """Raises LibraryError, and NotSupported if the library was built without protobuf."""
         self._handle: Optional[ctypes.c_void_p] = None
         self._lib = messages_library()
         handle = ctypes.c_void_p()
@@ -47,7 +47,7 @@ class Messages:
             raise NotSupported(-code, "libstixel-recording was built without protobuf: it makes no messages")
         self._check(code)
         self._handle = handle
-        self._frame: Any = None  # its memory
+        self._frame: Any = None  # keeps the memory of the frame alive
 
     def __del__(self) -> None:
         if self._handle:
@@ -60,21 +60,21 @@ class Messages:
         return code
 
     def topic(self, kind: MessageKind) -> Topic:
-        """Describes a kind of message."""
+        """Returns the description of a kind of message."""
         topic = CMessageTopic()
         self._check(self._lib.topic(self._handle, kind, ctypes.byref(topic), ctypes.sizeof(topic)))
         return Topic(topic.schema.decode(), topic.encoding.decode(),
                      ctypes.string_at(topic.descriptor, topic.descriptor_bytes))
 
     def take(self, frame: Frame) -> bool:
-        """Takes the frame of which messages are made from now on. True: calibrations are to be sent."""
+        """Takes the frame for the next messages. Returns True if calibrations are to be sent."""
         taken = c_frame(frame.raw, frame.header)
         due = self._check(self._lib.frame(self._handle, ctypes.byref(taken[0])))
         self._frame = taken
         return bool(due)
 
     def make(self, kind: MessageKind) -> Optional[bytes]:
-        """Makes a message of the frame; None: it has none of this kind."""
+        """Makes a message of the frame. Returns None if the frame has no message of this kind."""
         message = CMessage()
         if not self._check(self._lib.make(self._handle, kind, ctypes.byref(message), ctypes.sizeof(message))):
             return None
@@ -87,10 +87,10 @@ class Messages:
         return _bytes(message)
 
     def publisher(self, epoch: int, pid: int, version: str) -> bytes:
-        """Makes the event of a publisher's life: the frames that follow are of it. pid 0, version "": not known."""
+        """Makes the event of a publisher's run, to which the following frames belong. pid 0, version "": not known."""
         return self._event(CRecord(kind=RecordKind.PUBLISHER, epoch=epoch, pid=pid, version=version.encode()[:31]))
 
     def gap(self, epoch: int, number: int, lost: int) -> bytes:
-        """Makes the event of frames that were not sent, from a number on."""
+        """Makes the event of frames that were not sent, beginning with a number."""
         return self._event(CRecord(kind=RecordKind.GAP, reason=GAP_REASONS.index(GapReason.OVERRUN), epoch=epoch,
                                    number=number, lost=lost))

@@ -1,4 +1,4 @@
-"""stixel.open(): which reader it is.
+"""stixel.open() and stixel.open_path(): choose the reader.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -33,16 +33,16 @@ def _flags(follow: bool, stream: bool, leftover: bool, any_owner: bool) -> Open:
 def open(instance: str, follow: bool = False, stream: bool = False, images: Iterable[str] = (), *,
          leftover: bool = False, any_owner: bool = False, user: Optional[str] = None, password: Optional[str] = None,
          ca: Optional[PathLike] = None, config: Optional[PathLike] = None) -> Reader:
-    """Opens a running instance by its name; the newest frame that is there counts as new.
+    """Opens a running instance by its name. The newest available frame counts as new.
 
-    One on another machine, where stixel-bridge runs, is named zenoh:PROTOCOL/ADDRESS/[HOST/]INSTANCE, as in
-    "zenoh:tcp/robot:7447/front" (docs/python.md).
+    An instance on another machine, where stixel-bridge runs, is named zenoh:PROTOCOL/ADDRESS/[HOST/]INSTANCE, for
+    example "zenoh:tcp/robot:7447/front" (docs/python.md).
 
-    follow: no publisher is no error: wait for one, and go over to each new one; after a second of waiting the logger
-    "stixel" says why, as a warning. stream: through frames.sock instead of
-    shared memory. images: "left", "right", "disparity": ask for these planes. leftover: also read what a dead publisher
-    left. any_owner: read shared memory of any user, too. Of zenoh alone: user, password; ca: file of the authority's
-    certificate for tls/; config: a configuration file of zenoh.
+    follow: a missing publisher is no error. The reader waits for one, and changes to each new publisher. After a second
+    of waiting, the logger "stixel" reports the reason as a warning. stream: read through frames.sock instead of shared
+    memory. images: planes to ask for, of "left", "right", "disparity". leftover: also read the frames that a dead
+    publisher left. any_owner: also read shared memory of any user. Only for zenoh: user, password; ca: file of the
+    authority's certificate for tls/; config: a configuration file of zenoh.
 
     Raises BadName, NotRunning, NotAllowed, NotStixel, OtherVersion, Busy, LibraryError.
     """
@@ -51,7 +51,7 @@ def open(instance: str, follow: bool = False, stream: bool = False, images: Iter
     if instance.startswith("zenoh:"):
         if stream or leftover or any_owner:
             raise NotSupported(errno.ENOTSUP, "%s: stream, leftover and any_owner are for this machine" % instance)
-        from ._zenoh import open_zenoh  # a reader of this machine does not pay for it
+        from ._zenoh import open_zenoh  # imported here, because readers of this machine do not need it
         return open_zenoh(instance, follow, images, user, password, _text(ca), _text(config))
     if (user, password, ca, config) != (None, None, None, None):
         raise ValueError("user, password, ca and config are for other machines: zenoh:PROTOCOL/ADDRESS/INSTANCE")
@@ -66,12 +66,12 @@ def _is_socket(path: str) -> bool:
     try:
         return stat.S_ISSOCK(os.stat(path).st_mode)
     except OSError:
-        return False  # the library says why
+        return False  # the library reports the reason
 
 
 def open_path(path: PathLike, follow: bool = False, stream: bool = False, images: Iterable[str] = (), *,
               leftover: bool = False, any_owner: bool = False) -> Reader:
-    """The same for a ring object, or with stream=True a socket, that lies elsewhere."""
+    """Opens a ring object at another path, or with stream=True a socket. The other arguments are those of open()."""
     lib = library()
     where = os.fspath(path)
     if "\0" in where:

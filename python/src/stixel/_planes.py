@@ -1,4 +1,4 @@
-"""Image planes taken out of frames, and put together again.
+"""Takes image planes out of frames, and puts them back.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -10,9 +10,9 @@ from typing import Collection, List, NamedTuple, Sequence
 from ._check import sealed
 from ._layout import FrameFlag, Plane, header_of, offset_of
 
-_ORDER = (Plane.LEFT, Plane.RIGHT, Plane.DISPARITY)  # in which the daemon puts them into a frame
-FIELDS = struct.Struct("<6I")  #: of a plane in the header: kind, width, height, pitch, offset, bytes
-PLACES = offset_of("plane_kind"), offset_of("plane2_kind")  #: of FIELDS
+_ORDER = (Plane.LEFT, Plane.RIGHT, Plane.DISPARITY)  # order in which the daemon puts planes into a frame
+FIELDS = struct.Struct("<6I")  #: fields of a plane in the header: kind, width, height, pitch, offset, bytes
+PLACES = offset_of("plane_kind"), offset_of("plane2_kind")  #: offsets of FIELDS in the header
 
 
 class _Image(NamedTuple):
@@ -33,7 +33,7 @@ def _images(data: bytes) -> List[_Image]:
 
 
 def _with(data: bytes, images: Sequence[_Image], left_out: bool) -> bytes:
-    """The frame with these planes instead of its own; sizes, flag and checksum as its publisher would have them."""
+    """Returns the frame with other planes. Sizes, flag and checksum are as the publisher would set them."""
     h = header_of(data)
     bare = bytearray(data[:int(h["plane_offset"] if h["plane_kind"] else h["frame_bytes"])])
     end = len(bare)
@@ -51,9 +51,9 @@ def _with(data: bytes, images: Sequence[_Image], left_out: bool) -> bytes:
 
 
 def select(data: bytes, kinds: Collection[int]) -> bytes:
-    """A frame with those of its planes alone; the same bytes if that is all of them. Else flagged PLANE_LEFT_OUT.
+    """Returns a frame with only the planes of these kinds, flagged PLANE_LEFT_OUT; the same bytes if it has no others.
 
-    data: a frame that has been checked; without its planes it may end before them if none is selected.
+    data: a frame that has been checked. If no plane is selected, data may end before the planes.
     """
     images = _images(data)
     chosen = [image for image in images if image.kind in kinds]
@@ -61,7 +61,9 @@ def select(data: bytes, kinds: Collection[int]) -> bytes:
 
 
 def join(parts: Sequence[bytes]) -> bytes:
-    """One frame from what select() made of it, with all planes that are there: the bytes of before if it is whole."""
+    """Joins the results of select() into one frame with all planes found. If it is whole, its bytes are the original
+    ones.
+    """
     for part in parts:
         if not header_of(part)["flags"] & FrameFlag.PLANE_LEFT_OUT:
             return part

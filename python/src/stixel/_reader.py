@@ -1,4 +1,4 @@
-"""A reader of one instance: what all of them share. _ring.py reads on this machine, _remote.py from elsewhere.
+"""The base class of all readers of one instance. _ring.py reads on this machine, _remote.py from other machines.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -20,33 +20,34 @@ if TYPE_CHECKING:
     from types import TracebackType
     from typing import Type
 
-# Longest sleep at once: then signals and close() are looked at. A signal that comes just before the sleep begins would
-# else be seen with the next frame only.
+# Longest single sleep. After each one, the reader checks for signals and close(). Without this limit, a signal that
+# comes just before the sleep begins would be seen only with the next frame.
 _SLICE_S = 0.25
-# A reader that waits says so after this time. Without a handler of the program's own logging prints it to stderr.
+# Time after which a waiting reader logs a warning. If the program has no logging handler, Python prints it to stderr.
 _TELL_S = 1.0
 _logger = logging.getLogger("stixel")
 IMAGES = {"left": Plane.LEFT, "right": Plane.RIGHT, "disparity": Plane.DISPARITY}
 
 
 class Status(NamedTuple):
-    """What a reader knows of its publisher and of itself."""
+    """State of the publisher and counters of the reader."""
 
-    publisher: Publisher  #: how it is
-    state: State  #: what it says of itself
+    publisher: Publisher  #: state of the publisher, as the reader sees it
+    state: State  #: state that the publisher reports of itself
     epoch: int
-    head: int  #: number of the newest frame, 0 none
+    head: int  #: number of the newest frame, 0: none
     pid: int
-    heartbeat_age: Optional[float]  #: s; None: not known
-    taken: int  #: frames, by this reader since it was opened; likewise below
-    lost: int  #: overwritten before next() took them
-    skipped: int  #: passed over by latest()
-    overruns: int  #: copies thrown away because the publisher came round
-    corrupt: int  #: frames that failed the check; from other machines also those that cannot be, by epoch and number
-    restarts: int  #: changes of epoch
-    version: str  #: of the publisher; empty on a stream
-    clock_offset: Optional[float] = 0.0  #: s, its CLOCK_MONOTONIC less that of this machine; None: not measured yet
-    clock_uncertainty: Optional[float] = 0.0  #: s: the offset is right to so much, either way
+    heartbeat_age: Optional[float]  #: age of the last heartbeat, s; None: not known
+    taken: int  #: frames taken by this reader since it was opened. The counters below count from then, too
+    lost: int  #: frames overwritten before next() took them
+    skipped: int  #: frames passed over by latest()
+    overruns: int  #: copies discarded because the publisher overwrote the slot meanwhile
+    corrupt: int  #: frames that failed the check; from other machines also those with an impossible epoch or number
+    restarts: int  #: number of changes of epoch
+    version: str  #: version of the publisher; empty on a stream
+    #: s, CLOCK_MONOTONIC of the publisher minus that of this machine; None: not measured yet
+    clock_offset: Optional[float] = 0.0
+    clock_uncertainty: Optional[float] = 0.0  #: s: largest error of clock_offset, in either direction
 
 
 def _deadline(timeout: Optional[float]) -> Optional[float]:
@@ -58,12 +59,12 @@ def _deadline(timeout: Optional[float]) -> Optional[float]:
 
 
 def _left(deadline: Optional[float]) -> float:
-    """Seconds to sleep at once."""
+    """Returns the length of the next sleep, s."""
     return _SLICE_S if deadline is None else max(0.0, min(_SLICE_S, deadline - time.monotonic()))
 
 
 def wish(images: Iterable[str]) -> FrozenSet[str]:
-    """Names of images, looked at."""
+    """Checks names of images. Returns them as a set; ValueError."""
     names = [images] if isinstance(images, str) else list(images)
     for name in names:
         if name not in IMAGES:
@@ -72,36 +73,37 @@ def wish(images: Iterable[str]) -> FrozenSet[str]:
 
 
 class Reader:
-    """Frames of one instance. Made by stixel.open() and its like.
+    """Reads the frames of one instance. stixel.open() and similar functions make readers.
 
-    Iteration gives every frame in order, waits for each, passes over damaged ones, and ends when the publisher ends in
-    order; Died and Restarted are raised. `async for` does the same without a thread.
+    Iteration returns every frame in order and waits for each. It passes over damaged frames, and ends when the
+    publisher ends in order. It raises Died and Restarted. `async for` does the same without a thread.
 
-    A reader is for one thread at a time (a second one gets RuntimeError, as does a child after fork()); close() may be
-    called from any.
+    One thread at a time may use a reader. A second thread gets RuntimeError, and so does a child after fork(). Any
+    thread may call close().
     """
 
     def __init__(self, what: str) -> None:
-        """what: the instance, in sentences."""
-        self._handle: Any = None  # what it reads from; None: closed
+        """Takes a description of the instance for sentences."""
+        self._handle: Any = None  # source of the frames; None: closed
         self._lock = threading.Lock()
         self._closing = False
         self._what = what
         self._pid = os.getpid()
-        self._waits_since: Optional[float] = None  # s, monotonic: for the frame that comes next; None: not yet
-        self._waits_told: Set[str] = set()  # sentences since the last frame
+        # time when waiting for the next frame began, s, monotonic; None: not waiting
+        self._waits_since: Optional[float] = None
+        self._waits_told: Set[str] = set()  # sentences logged since the last frame
 
-    # -- what each kind has of its own; handle is what _enter() gave --
+    # -- methods of each kind of reader; handle is the result of _enter() --
     def _take(self, handle: Any, newest: bool) -> Optional[Frame]:
-        """A frame that is there, at once."""
+        """Returns an available frame without waiting, or None."""
         raise NotImplementedError
 
     def _sleep(self, handle: Any, seconds: float) -> bool:
-        """Waits for a frame, so long at most; signals may end it before."""
+        """Waits for a frame for at most this time; a signal may end the wait earlier."""
         raise NotImplementedError
 
     def _descriptor(self, handle: Any) -> int:
-        """For fileno(); NotConnected when there is none."""
+        """Returns the descriptor for fileno(); NotConnected when there is none."""
         raise NotImplementedError
 
     def _want(self, handle: Any, images: FrozenSet[str]) -> None:
@@ -111,17 +113,17 @@ class Reader:
         raise NotImplementedError
 
     def _again(self, handle: Any) -> None:
-        """For reopen()."""
+        """Implements reopen()."""
         raise NotImplementedError
 
     def _release(self, handle: Any) -> None:
-        """For close()."""
+        """Implements close()."""
         raise NotImplementedError
 
     def __repr__(self) -> str:
         return "<stixel.Reader of %s%s>" % (self._what, "" if self._handle else ", closed")
 
-    # -- who may use it --
+    # -- exclusive use --
     def _enter(self) -> Any:
         if self._handle is None or self._closing:
             raise ValueError("%s: the reader is closed" % self._what)
@@ -140,12 +142,14 @@ class Reader:
                 handle, self._handle = self._handle, None
                 self._release(handle)
             self._lock.release()
-            # close() may have come between the look and the release
+            # close() may have been called between the check and the release
             if not self._closing or self._handle is None or not self._lock.acquire(False):
                 return
 
     def close(self) -> None:
-        """Gives everything back. Whoever waits in another thread gets ValueError within a quarter of a second."""
+        """Closes the reader and frees its resources. A wait in another thread ends with ValueError within a quarter of
+        a second.
+        """
         self._closing = True
         if self._handle is not None and self._lock.acquire(False):
             self._leave()
@@ -163,12 +167,12 @@ class Reader:
 
     @property
     def closed(self) -> bool:
-        """Whether close() was called."""
+        """True after close() was called."""
         return self._closing
 
     # -- frames --
     def _tell_wait(self, handle: Any) -> None:
-        """Logs why no frame comes, once a second has gone, and once until the next frame."""
+        """Logs the reason for a wait after one second. Logs each reason at most once until the next frame."""
         if self._waits_since is None:
             self._waits_since = time.monotonic()
         if time.monotonic() - self._waits_since < _TELL_S:
@@ -213,9 +217,9 @@ class Reader:
             self._leave()
 
     def wait(self, timeout: Optional[float] = None) -> bool:
-        """Waits for a frame that was not taken yet, s (None: no limit). False: none within the time.
+        """Waits for a frame that was not taken yet, for at most timeout s (None: no limit). False: there was none.
 
-        Raises Ended, Died, Restarted. Other threads run meanwhile, and KeyboardInterrupt comes through.
+        Raises Ended, Died, Restarted. Other threads run meanwhile, and KeyboardInterrupt ends the wait.
         """
         deadline = _deadline(timeout)
         handle = self._enter()
@@ -225,16 +229,17 @@ class Reader:
             self._leave()
 
     def latest(self, timeout: Optional[float] = 0) -> Optional[Frame]:
-        """The newest frame if it was not taken yet, passing over older ones; else waits up to timeout s for one.
+        """Returns the newest frame if it was not taken yet, else waits up to timeout s for one. Skips older frames.
 
-        None: none within the time. Raises Damaged, Ended, Died, Restarted.
+        Returns None if none comes within the time. Raises Damaged, Ended, Died, Restarted.
         """
         return self._get(True, timeout)
 
     def next(self, timeout: Optional[float] = 0) -> Optional[Frame]:
-        """The frame after the one taken last; else waits up to timeout s for one. Frame.missed: overwritten in between.
+        """Returns the frame after the last one taken, or waits up to timeout s for one.
 
-        None: none within the time. Raises Damaged, Ended, Died, Restarted.
+        Frame.missed is the number of frames overwritten in between. Returns None if none comes within the time. Raises
+        Damaged, Ended, Died, Restarted.
         """
         return self._get(False, timeout)
 
@@ -246,7 +251,7 @@ class Reader:
             try:
                 frame = self._get(False, None)
             except Damaged:
-                continue  # counted in status().corrupt
+                continue  # status().corrupt counts it
             except Ended as e:
                 if isinstance(e, Died):
                     raise
@@ -279,10 +284,10 @@ class Reader:
             self._leave()
 
     async def _readable(self, handle: Any) -> None:
-        """Until the descriptor has something, a slice at most."""
+        """Waits until the descriptor is readable, for at most one slice."""
         try:
             fd = self._descriptor(handle)
-        except StixelError:  # no publisher, or one without a socket: look again by and by
+        except StixelError:  # no publisher, or one without a socket: check again after a short sleep
             await asyncio.sleep(0.01)
             return
         loop = asyncio.get_running_loop()
@@ -299,12 +304,12 @@ class Reader:
             loop.remove_reader(fd)
             ready.cancel()
 
-    # -- beside other descriptors --
+    # -- use with other descriptors --
     def fileno(self) -> int:
-        """For select() and selectors: readable when it is time to call latest() or next() until they give None.
+        """Returns a descriptor for select() and selectors. Readable: call latest() or next() until they return None.
 
-        Never read from it. It changes when the publisher does, so ask before each select(). NotConnected when there is
-        no publisher or it has no frame socket.
+        Never read from it. It changes when the publisher changes, so call fileno() before each select(). Raises
+        NotConnected when there is no publisher, or it has no frame socket.
         """
         handle = self._enter()
         try:
@@ -312,12 +317,12 @@ class Reader:
         finally:
             self._leave()
 
-    # -- the rest --
+    # -- other methods --
     def want_images(self, *images: str) -> None:
-        """Asks the publisher for "left", "right", "disparity" with the frames to come; without a name for none.
+        """Asks the publisher for "left", "right", "disparity" with the next frames. No name: asks for none.
 
-        They cost the publisher a copy of each, and come for as long as this reader is open. NotSupported on a stream,
-        NotConnected when the publisher has no frame socket.
+        Each image costs the publisher a copy. The request holds as long as this reader is open. Raises NotSupported on
+        a stream, NotConnected when the publisher has no frame socket.
         """
         names = wish(images)
         handle = self._enter()
@@ -327,7 +332,7 @@ class Reader:
             self._leave()
 
     def status(self) -> Status:
-        """What is known of the publisher, now, and what this reader has counted."""
+        """Returns the current state of the publisher and the counters of this reader."""
         handle = self._enter()
         try:
             return self._ask(handle)
@@ -335,7 +340,7 @@ class Reader:
             self._leave()
 
     def reopen(self) -> None:
-        """Leaves the present publisher and opens the one that has the name now: after Restarted, Ended, Died."""
+        """Leaves the present publisher and opens the current one of the name. Use it after Restarted, Ended, Died."""
         handle = self._enter()
         try:
             self._again(handle)

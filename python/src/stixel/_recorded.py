@@ -1,4 +1,4 @@
-"""What lies in a recording beside frames.
+"""Records of a recording other than frames.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -11,7 +11,7 @@ from ._frame import Frame
 
 
 class GapReason(enum.IntEnum):
-    """Why frames are missing."""
+    """Reason why frames are missing."""
 
     UNKNOWN = -1
     OVERRUN = 0
@@ -26,7 +26,7 @@ GAP_REASONS = (GapReason.UNKNOWN, GapReason.OVERRUN, GapReason.DAMAGED)  # index
 
 
 class Life(NamedTuple):
-    """The frames that follow are of this publisher."""
+    """Start of a publisher's run: the frames that follow are of this publisher."""
 
     epoch: int
     pid: int
@@ -34,30 +34,30 @@ class Life(NamedTuple):
 
 
 class Gap(NamedTuple):
-    """Frames are missing here, and the recorder knew."""
+    """Frames are missing here, and the recorder noticed it."""
 
     epoch: int
-    number: int  #: of the first that is missing; 0: not known
-    lost: int  #: frames
+    number: int  #: number of the first missing frame; 0: not known
+    lost: int  #: number of missing frames
     reason: GapReason
 
 
 class Damage(NamedTuple):
-    """Bytes that are no whole record."""
+    """Bytes that are not a whole record."""
 
-    offset: int  #: in the file
+    offset: int  #: offset in the file, bytes
     bytes: int
     why: str
-    at_end: bool  #: the file ends with it: it was cut, or is still being written
+    at_end: bool  #: the damage reaches the end of the file: it was cut, or is still being written
 
 
 class End(NamedTuple):
-    """What stands at the end of a recording that was finished."""
+    """Summary at the end of a finished recording."""
 
     frames: int
     lost: int  #: sum of all gaps
     publishers: int
-    first_ns: int  #: published_ns of the first frame, of the last one
+    first_ns: int  #: published_ns of the first frame (first_ns) and of the last frame (last_ns)
     last_ns: int
 
 

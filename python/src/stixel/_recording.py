@@ -1,4 +1,4 @@
-"""Recordings of "stixelctl record", which are MCAP files: docs/recording.md. Read by libstixel-recording.
+"""Reads recordings of "stixelctl record", which are MCAP files (docs/recording.md), through libstixel-recording.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -26,16 +26,16 @@ _WHY_BYTES = 512
 
 
 class _Walk:
-    """One way through a file: a struct stixel_recording with a description of the file of its own."""
+    """One pass through a file: a struct stixel_recording with its own open file description."""
 
     def __init__(self, file: int, path: str) -> None:
-        """Raises NotStixel, NotSupported and OSError."""
+        """Opens the file again. Raises NotStixel, NotSupported and OSError."""
         self._handle: Optional[ctypes.c_void_p] = None
         self._path = path
         self._lib = recording_library()
         why = ctypes.create_string_buffer(_WHY_BYTES)
         handle = ctypes.c_void_p()
-        # the file is opened anew, because a duplicate descriptor would share its offset
+        # opened again, because a duplicate descriptor would share the offset
         code = self._lib.open(ctypes.byref(handle), os.open("/proc/self/fd/%d" % file, os.O_RDONLY | os.O_CLOEXEC),
                               os.fsencode(path), why, len(why))
         if code in (-errno.EBADMSG, -errno.ENODATA, -errno.ENOMSG):
@@ -49,7 +49,7 @@ class _Walk:
             self._lib.close(self._handle)
 
     def info(self) -> CRecordingInfo:
-        """Returns what the library knows so far."""
+        """Returns the library's present knowledge of the file."""
         info = CRecordingInfo()
         self._lib.info(self._handle, ctypes.byref(info), ctypes.sizeof(info))
         return info
@@ -68,12 +68,12 @@ class _Walk:
         return (NotSupported if code in (-errno.ENOTSUP, -errno.ENOPKG) else StixelError)(-code, text)
 
     def records(self) -> Iterator[Record]:
-        """All there is from here on."""
+        """Yields all records from here on."""
         record = CRecord()
         to, size = ctypes.byref(record), ctypes.sizeof(record)
         while True:
             code = self._lib.next(self._handle, to, size)
-            if code == -errno.EAGAIN:  # much work, so that the interpreter may handle a signal here
+            if code == -errno.EAGAIN:  # the library has worked for long; the interpreter may handle a signal here
                 continue
             if code < 0:
                 raise self._error(code)
@@ -93,16 +93,18 @@ def _made(record: CRecord) -> Record:
 
 
 class Recording:
-    """A recording in a file. Iteration gives its frames, again from the beginning each time.
+    """A recording in a file. Each iteration returns its frames from the beginning.
 
-    Whatever the file has been through, whole chunks are read and the rest is passed over: records() tells of it. Needs
+    If the file is damaged, whole chunks are read and the rest is passed over; records() reports the damage. Needs
     libstixel-recording.
     """
 
     def __init__(self, path: PathLike) -> None:
-        """Raises NotStixel for other files, and for MCAP files without frames of stixeld; LibraryError; OSError."""
+        """Opens a file. Raises NotStixel for other files, and for MCAP files without frames of stixeld; LibraryError;
+        OSError.
+        """
         self._path = os.fspath(path)
-        if not stat.S_ISREG(os.stat(self._path).st_mode):  # before it is opened: that of a pipe waits
+        if not stat.S_ISREG(os.stat(self._path).st_mode):  # checked before opening, because opening a pipe waits
             raise NotSupported(errno.ESPIPE, "%s is not a plain file" % self._path)
         self._file = open(self._path, "rb", buffering=0)
         try:
@@ -113,9 +115,9 @@ class Recording:
         self._instance: bytes = info.instance
         self._end = (End(info.frames, info.lost, info.publishers, info.first_ns, info.last_ns)
                      if info.indexed and info.ended else None)
-        #: The program that wrote the file, and its version; empty in a damaged header.
+        #: Name and version of the program that wrote the file; empty in a damaged header.
         self.recorder: str = info.recorder.decode("utf-8", "replace")
-        #: The same moment on both clocks: when it began; 0: not known.
+        #: The moment when the recording began, on both clocks; 0: not known.
         self.anchor_monotonic_ns: int = info.anchor_monotonic_ns
         self.anchor_realtime_ns: int = info.anchor_realtime_ns
 
@@ -138,12 +140,12 @@ class Recording:
 
     @property
     def instance(self) -> str:
-        """Whose frames these are; empty where the file does not say so, or not yet."""
+        """Name of the recorded instance; empty if the file does not contain it, or it was not read yet."""
         return self._instance.decode("ascii", "replace")
 
     @property
     def end(self) -> Optional[End]:
-        """What the recorder noted when it finished; None for a file that was cut, or is still being written."""
+        """Summary that the recorder wrote when it finished; None for a file that was cut, or is still being written."""
         return self._end
 
     # -- reading --
@@ -153,7 +155,7 @@ class Recording:
             yield record
 
     def records(self, since_ns: Optional[int] = None) -> Iterator[Record]:
-        """All there is, in order: Frame, Life, Gap and Damage. since_ns: see frames()."""
+        """Yields all records in order: Frame, Life, Gap and Damage. since_ns: see frames()."""
         walk = self._walk()
         if since_ns is None:
             yield from self._records(walk)
@@ -175,7 +177,9 @@ class Recording:
             yield held
 
     def frames(self, since_ns: Optional[int] = None) -> Iterator[Frame]:
-        """The frames; from the last one published at or before since_ns (CLOCK_MONOTONIC) on, by the index."""
+        """Yields the frames. With since_ns, begins with the last one published at or before it (CLOCK_MONOTONIC, ns),
+        by index.
+        """
         last: Tuple[int, int] = (0, 0)
         for record in self.records(since_ns):
             if isinstance(record, Frame):

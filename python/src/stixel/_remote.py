@@ -1,7 +1,7 @@
-"""A reader of an instance on another machine: what does not depend on how its frames travel.
+"""A reader of an instance on another machine: the part that does not depend on the transport of the frames.
 
-A Transport brings frames from threads of its own into an Inbox, which looks at each; a RemoteReader takes them out, and
-keeps the offset between both machines' clocks.
+A Transport brings frames from its own threads into an Inbox, which checks each. A RemoteReader takes them out, and
+measures the offset between the clocks of both machines.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -24,48 +24,51 @@ from ._layout import Publisher, State, header_of
 from ._library import library
 from ._reader import Reader, Status, wish
 
-_FRAMES_MAX = 8  # that wait to be taken: as many as a ring has
-_EPOCHS_MAX = 16  # of earlier publishers that are known again
-_SILENCE_S = 3.0  # a publisher of which nothing was heard so long is stalled
-_RATE_MAX = 10_000  # frames a second: more no camera gives
-_CLOCK_FIRST = 8  # round trips when a reader is opened, at most
+_FRAMES_MAX = 8  # frames that wait to be taken, as many as a ring has
+_EPOCHS_MAX = 16  # earlier publishers that are remembered
+_SILENCE_S = 3.0  # a publisher that was silent for this time is stalled
+_RATE_MAX = 10_000  # frames per second; no camera is faster
+_CLOCK_FIRST = 8  # most round trips when a reader is opened; also the number of rounds at the short interval
 _CLOCK_AGAIN = 4
-_CLOCK_SOON_S = 1.0  # until there are some
+_CLOCK_SOON_S = 1.0  # interval of the first rounds
 _CLOCK_LATER_S = 10.0
 _STOP_S = 3.0
-THREADS = "stixel-"  #: names of all threads of readers begin so
+THREADS = "stixel-"  #: prefix of the names of all threads of readers
 
 
 class Order:
-    """Which of the frames that come are new, by epoch and number. Others may send wrong ones, by mistake or not.
+    """Decides by epoch and number which incoming frames are new.
 
-    So nothing is refused for good: once no new frame has come for a while, one that counted as old is new again.
+    Other programs may send wrong frames, by mistake or on purpose. So no frame is refused for good: after some time
+    without a new frame, a frame that counted as old is new again.
     """
 
     def __init__(self) -> None:
-        self.head = (0, 0)  #: epoch and number of the newest
-        self._at = 0.0  # when it came
+        self.head = (0, 0)  #: epoch and number of the newest frame
+        self._at = 0.0  # time when the newest frame came
         self._anew = True
         self._earlier: Deque[int] = collections.deque(maxlen=_EPOCHS_MAX)
 
     def begin(self) -> None:
-        """The next frame is new, though it be of an earlier epoch."""
+        """Makes the next frame count as new, even if it has an earlier epoch."""
         self._anew = True
 
     def old(self, epoch: int, number: int) -> bool:
-        """Whether it came before, or something newer of its publisher did."""
+        """Returns whether this frame, or a newer one of its publisher, came before."""
         ahead = number - self.head[1]
         return epoch == self.head[0] and (ahead == 0 or (ahead < 0 and not self._silent()))
 
     def strange(self, epoch: int, number: int) -> bool:
-        """Whether it cannot be: of a publisher that another has followed, or too far ahead for the time."""
+        """Returns whether the frame is impossible: from an already replaced publisher, or too far ahead for the elapsed
+        time.
+        """
         if epoch != self.head[0]:
             return epoch in self._earlier and not self._silent()
-        # those that waited on the way come at once
+        # frames that were delayed on the way may come all at once
         return number - self.head[1] > _RATE_MAX * (time.monotonic() - self._at + _SILENCE_S)
 
     def take(self, epoch: int, number: int) -> None:
-        """It is the newest from now on."""
+        """Makes this frame the newest one."""
         if epoch != self.head[0]:
             if epoch in self._earlier:
                 self._earlier.remove(epoch)
@@ -78,36 +81,39 @@ class Order:
 
 
 class Inbox:
-    """What has come and was not taken yet. A transport calls the methods of the first half, from any thread."""
+    """Frames that have come and were not taken yet. A transport calls the methods of the first half, from any thread.
+    """
 
     def __init__(self, what: str, follow: bool) -> None:
         self.what = what
         self.follow = follow
         self.pid = os.getpid()
         self.offsets = Offsets()
-        self.ask_clock = threading.Event()  # now, not by and by
+        self.ask_clock = threading.Event()  # set: query the clock at once
         self._changed = threading.Condition()
         self._pipe: Optional[Tuple[int, int]] = None
         self._ringing = False
         self._frames: Deque[Frame] = collections.deque()
         self._order = Order()
-        self._present: Optional[bool] = None  # None: never was
+        self._present: Optional[bool] = None  # None: there never was a publisher
         self._died = False
-        self._error: Optional[StixelError] = None  # that no waiting cures
-        self._bad: Optional[int] = None  # errno of a frame that was no good, not told yet
+        self._error: Optional[StixelError] = None  # error that waiting cannot cure
+        self._bad: Optional[int] = None  # errno of a bad frame that was not reported yet
         self._told = Publisher.ALIVE
         self._state = State.UNKNOWN
         self._version = ""
         self._heard: Optional[float] = None
-        # of who takes
+        # state of the reader's side
         self._last = (0, 0)
-        self._numbers: Dict[int, int] = {}  # what was taken last of each epoch, the latest ones
+        self._numbers: Dict[int, int] = {}  # number of the last frame taken, for each of the latest epochs
         self._over: Optional[StixelError] = None
         self._taken = self._lost = self._skipped = self._corrupt = self._restarts = 0
 
-    # -- from the transport --
+    # -- called by the transport --
     def push(self, data: bytes) -> None:
-        """A frame as it came. What is damaged or cannot be is counted and passed over; so is what came before."""
+        """Adds a received frame. Damaged and impossible frames are counted and dropped; frames that came before are
+        dropped.
+        """
         code = verdict(data)
         frame = Frame(data[:int(header_of(data)["frame_bytes"])]) if code == 0 else None
         with self._changed:
@@ -125,7 +131,7 @@ class Inbox:
 
     def _put(self, frame: Frame) -> None:
         if self._order.head[0] not in (0, frame.epoch):
-            self.ask_clock.set()  # its machine may have been started anew, too
+            self.ask_clock.set()  # the publisher's machine may have been restarted, too
         self._order.take(frame.epoch, frame.number)
         self._heard = time.monotonic()
         if len(self._frames) == _FRAMES_MAX:
@@ -133,7 +139,7 @@ class Inbox:
         self._frames.append(frame)
 
     def arrived(self) -> None:
-        """The publisher is there."""
+        """Notes that the publisher is present."""
         with self._changed:
             self._heard = time.monotonic()
             self._present, self._told = True, Publisher.ALIVE
@@ -142,7 +148,9 @@ class Inbox:
         self.ask_clock.set()
 
     def left(self, died: bool) -> None:
-        """The publisher has ended in order, or the way to it broke off. Nothing, if it was not there."""
+        """Notes that the publisher has ended in order, or that the connection broke off. No effect if it was not
+        present.
+        """
         with self._changed:
             if not self._present:
                 return
@@ -151,21 +159,21 @@ class Inbox:
         self.offsets.reset()
 
     def told(self, publisher: Publisher, state: State, version: str) -> None:
-        """What the other side says of it."""
+        """Stores the state that the other side reports."""
         with self._changed:
             self._heard = time.monotonic()
             self._told, self._state, self._version = publisher, state, version
 
     def broke(self, error: StixelError) -> None:
-        """The transport cannot go on: told to whoever asks for frames from now on."""
+        """Stores the error that stops the transport. Later calls for frames raise it."""
         with self._changed:
             self._error = error
             self._ring()
 
-    # -- from the reader --
+    # -- called by the reader --
     @property
     def present(self) -> bool:
-        """Whether there is a publisher, now."""
+        """Whether there is a publisher at the moment."""
         return bool(self._present)
 
     def _ring(self) -> None:
@@ -180,27 +188,27 @@ class Inbox:
             os.read(self._pipe[0], 1)
 
     def descriptor(self) -> int:
-        """Readable while there is something to take or to tell."""
+        """Returns a descriptor that is readable while there is a frame to take or an error to raise."""
         with self._changed:
             if self._pipe is None:
                 self._pipe = os.pipe()
-                self._ringing = True  # something may have come before
+                self._ringing = True  # a frame may have come before
                 os.write(self._pipe[1], b"\0")
             return self._pipe[0]
 
     def _end(self) -> Optional[StixelError]:
-        """What is said when nothing is left."""
+        """Returns the error to raise when no frame is left, or None."""
         if self._error is None and not self.follow and self._present is False:
             self._over = (Died(errno.EPIPE, "%s: the publisher died, or the way to it broke off" % self.what)
                           if self._died else Ended(errno.EPIPE, "%s: the publisher has ended" % self.what))
         return self._over or self._error
 
     def _restarted(self) -> bool:
-        """Whether the next frame is of another publisher, which only a reader that follows goes over to."""
+        """Returns whether the next frame is of another publisher and the reader does not follow to it."""
         return not self.follow and self._last[0] not in (0, self._frames[0].epoch)
 
     def _check(self) -> bool:
-        """Whether there is a frame; raises what else is to be told."""
+        """Returns whether there is a frame. Raises any pending error."""
         if self._over:
             raise self._over
         if not self._frames:
@@ -213,14 +221,14 @@ class Inbox:
         return True
 
     def wait(self, seconds: float) -> bool:
-        """Until there is something for take(), so long at most."""
+        """Waits until there is something for take(), for at most this time."""
         with self._changed:
             if not self._check() and self._bad is None:
                 self._changed.wait(seconds)
             return self._check() or self._bad is not None
 
     def take(self, newest: bool) -> Optional[Frame]:
-        """The next frame, or the newest of the same publisher."""
+        """Returns the next frame, or the newest of the same publisher."""
         with self._changed:
             if self._bad is not None:
                 code, self._bad = self._bad, None
@@ -254,7 +262,7 @@ class Inbox:
             del self._numbers[next(iter(self._numbers))]
 
     def again(self) -> None:
-        """For reopen()."""
+        """Implements reopen()."""
         with self._changed:
             if not self._present:
                 raise NotRunning(errno.ENOENT, "%s: no publisher of this name" % self.what)
@@ -272,7 +280,7 @@ class Inbox:
         return self._told
 
     def status(self) -> Status:
-        """How the publisher is, now, and what was counted."""
+        """Returns the current state of the publisher, and the counters."""
         now_ns = time.monotonic_ns()
         offset = self.offsets.at(now_ns)
         with self._changed:
@@ -282,7 +290,7 @@ class Inbox:
                           offset.offset_ns / 1e9 if offset else None, offset.uncertainty_ns / 1e9 if offset else None)
 
     def close(self) -> None:
-        """Gives the descriptor back."""
+        """Closes the descriptor."""
         with self._changed:
             pipe, self._pipe = self._pipe, None
         for fd in pipe or ():
@@ -290,7 +298,7 @@ class Inbox:
 
 
 def clock_of(said: Any) -> int:
-    """CLOCK_MONOTONIC of another machine, ns, in what it says; ValueError where that is none."""
+    """Returns CLOCK_MONOTONIC of another machine, ns, from its answer; ValueError if the answer has none."""
     value = said.get("monotonic_ns") if isinstance(said, dict) else None
     if type(value) is not int or not 0 <= value < 1 << 63:
         raise ValueError("not a time of CLOCK_MONOTONIC")
@@ -298,36 +306,36 @@ def clock_of(said: Any) -> int:
 
 
 class Transport:
-    """How the frames of one instance travel. One RemoteReader uses it."""
+    """Brings the frames of one instance. One RemoteReader uses it."""
 
     def __init__(self, what: str) -> None:
-        self.what = what  #: the instance and where it is, in sentences: "instance 'front' at robot:7447"
+        self.what = what  #: the instance and its place, for sentences: "instance 'front' at robot:7447"
 
     def start(self, inbox: Inbox) -> None:
-        """Connects; from then on brings what comes to the inbox, and connects again when it was cut off.
+        """Connects, then brings all that comes to the inbox, and connects again when the connection was cut.
 
-        Returns when it is known whether there is a publisher: arrived() was called, or not. StixelError when it cannot
-        connect, or may not; where inbox.follow is set only for what no waiting cures.
+        Returns when it is known whether there is a publisher: arrived() was called, or not. Raises StixelError when it
+        cannot or may not connect. If inbox.follow is set, raises only errors that waiting cannot cure.
         """
         raise NotImplementedError
 
     def want(self, images: FrozenSet[str]) -> None:
-        """Which of "left", "right", "disparity" are to come with the frames from now on. NotSupported."""
+        """Sets which of "left", "right", "disparity" come with the next frames. NotSupported."""
         raise NotImplementedError
 
     def clock_ns(self) -> Optional[int]:
-        """CLOCK_MONOTONIC of the publisher's machine, read during this call; None: no answer within a second.
+        """Returns CLOCK_MONOTONIC of the publisher's machine, read during this call; None: no answer within a second.
 
-        Called from a thread of its own.
+        A separate thread calls it.
         """
         raise NotImplementedError
 
     def stop(self) -> None:
-        """Ends what start() began, also after it failed. Nothing comes to the inbox from then on. Never raises."""
+        """Ends the work of start(), even if start() failed. Nothing comes to the inbox afterwards. Never raises."""
 
 
 class _ClockKeeper(threading.Thread):
-    """Asks for the other machine's clock by and by."""
+    """Queries the other machine's clock from time to time."""
 
     def __init__(self, transport: Transport, inbox: Inbox) -> None:
         super().__init__(name=THREADS + "clock", daemon=True)
@@ -336,7 +344,7 @@ class _ClockKeeper(threading.Thread):
         self._ended = False
 
     def ask(self, times: int) -> bool:
-        """Some round trips, one after the other; False: no answer."""
+        """Queries the clock this number of times, one after the other; False: no answer."""
         for _ in range(times):
             life = self._inbox.offsets.life
             asked_ns = time.monotonic_ns()
@@ -347,7 +355,7 @@ class _ClockKeeper(threading.Thread):
         return True
 
     def run(self) -> None:
-        """Often at first, then seldom; at once when there is reason."""
+        """Queries often at first, then seldom, and at once when ask_clock is set."""
         soon = _CLOCK_FIRST
         while not self._ended:
             self._inbox.ask_clock.wait(_CLOCK_SOON_S if soon else _CLOCK_LATER_S)
@@ -358,7 +366,7 @@ class _ClockKeeper(threading.Thread):
                 soon = max(0, soon - 1)
 
     def end(self) -> None:
-        """Soon."""
+        """Asks the thread to end soon."""
         self._ended = True
         self._inbox.ask_clock.set()
 
@@ -372,9 +380,11 @@ def _end(keeper: _ClockKeeper, transport: Transport, inbox: Inbox) -> None:
 
 
 def _end_elsewhere(keeper: _ClockKeeper, transport: Transport, inbox: Inbox) -> None:
-    """_end(), for the garbage collector may run in a thread that holds the locks, or is to be waited for."""
+    """Calls _end(). The garbage collector may run in a thread that holds the locks or that _end() waits for, hence
+    this.
+    """
     if threading.current_thread().name.startswith(THREADS):
-        # takes no lock, as Thread.start() does
+        # takes no lock, unlike Thread.start()
         _thread.start_new_thread(
             lambda: threading.Thread(target=_end, args=(keeper, transport, inbox), daemon=True).start(), ())
     else:
@@ -382,15 +392,15 @@ def _end_elsewhere(keeper: _ClockKeeper, transport: Transport, inbox: Inbox) -> 
 
 
 class RemoteReader(Reader):
-    """A reader over a transport: next(), latest(), iteration and the rest are as on the publisher's own machine.
+    """A reader over a transport. next(), latest(), iteration and the rest work as on the publisher's own machine.
 
-    Frames that come while as many wait as a ring has push the oldest out: Frame.missed. Damaged ones are counted, also
-    those that somebody else sent. status() says how far the clocks are apart, and how sure that is.
+    If as many frames wait as a ring has slots, a new frame pushes the oldest out: see Frame.missed. Damaged frames are
+    counted, even those that another program sent. status() has the offset of the clocks and its uncertainty.
     """
 
     def __init__(self, transport: Transport, follow: bool = False, images: Iterable[str] = ()) -> None:
         super().__init__(transport.what)
-        library()  # it checks frames: raises LibraryError here if it is missing
+        library()  # the library checks frames: raises LibraryError here if it is missing
         names = wish(images)
         inbox = Inbox(transport.what, follow)
         self._transport = transport
@@ -408,7 +418,7 @@ class RemoteReader(Reader):
             raise
         self._handle = inbox
         self._keeper.start()
-        # also when the program ends without close(): threads of packages must not outlive the interpreter
+        # also runs when the program ends without close(): threads of packages must not outlive the interpreter
         self._end = weakref.finalize(self, _end_elsewhere, self._keeper, transport, inbox)
 
     def _take(self, handle: Inbox, newest: bool) -> Optional[Frame]:

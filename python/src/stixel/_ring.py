@@ -1,4 +1,4 @@
-"""A reader of this machine: shared memory or frames.sock, through libstixel.
+"""A reader of this machine, through libstixel: reads shared memory or frames.sock.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -55,7 +55,7 @@ class RingReader(Reader):
         if code == -errno.EPIPE and self._handle is not None:
             status = self._ask(self._handle)
             if status.publisher == Publisher.DIED:
-                # on a stream it also looks so to one who was too slow to hear the last word
+                # on a stream, a reader that was too slow to get the last notice sees the same
                 who = "the publisher (process %d) died" % status.pid if status.pid else "the connection broke off"
                 return Died(errno.EPIPE, "%s: %s" % (self._what, who))
             return Ended(errno.EPIPE, "%s: the publisher has ended" % self._what)
@@ -64,7 +64,7 @@ class RingReader(Reader):
         return error_of(code, "%s: %s%s" % (self._what, text.decode(), self._detail(code)))
 
     def _detail(self, code: int) -> str:
-        """What the library's sentence leaves open: which group, which versions, what to do."""
+        """Returns details that the library's sentence lacks: the group, the versions, or the remedy."""
         if code == -errno.ENOENT and "/" not in self._where:
             return ": start it (stixeld -i %s), or name one of those that stixelctl list shows" % self._where
         path = self._where if "/" in self._where else "/dev/shm/stixeld." + self._where
@@ -90,7 +90,7 @@ class RingReader(Reader):
             raise self._error(r)
         if r == 0:
             return None
-        # The library's memory is good until the next call only. A copy makes a frame a value like any other.
+        # The library's memory is valid only until the next call. A copy makes the frame an independent value.
         at = self._frame.contents.bytes
         frame = Frame(ctypes.string_at(at, ctypes.c_uint32.from_address(at + _FRAME_BYTES_AT).value))
         name = frame.epoch, frame.number
@@ -105,7 +105,7 @@ class RingReader(Reader):
 
     def _sleep(self, handle: ctypes.c_void_p, seconds: float) -> bool:
         r = self._lib.wait(handle, math.ceil(seconds * 1000))
-        if r < 0 and r != -errno.EINTR:  # a handler that raised has done so by now
+        if r < 0 and r != -errno.EINTR:  # if a signal handler raised an exception, it has done so by now
             raise self._error(r)
         return bool(r == 1)
 

@@ -1,4 +1,4 @@
-"""Class scores for stixeld: what a segmentation network makes of a left image, written to shared memory.
+"""Writes class scores of a segmentation network for stixeld to shared memory.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -15,7 +15,7 @@ SCALE_MAX = 32
 
 
 class ScoreWriter(Writer):
-    """Gives scores to the daemons whose semantics.source is this name. The writer makes the ring and takes it away.
+    """Writes scores for the daemons whose semantics.source is this name. Creates the ring and removes it.
 
         with stixel.open("front", images=["left"]) as reader, \\
                 stixel.ScoreWriter("front", classes=19, size=(1280, 720), scale=4) as writer:
@@ -23,10 +23,11 @@ class ScoreWriter(Writer):
                 if frame.left is not None:
                     writer.write(network(frame.left), frame)
 
-    classes: planes of scores, in the order of semantics.classes; size: width and height of the left image; scale: image
-    pixels a score, each way. Scores have the shape (classes, ceil(height / scale), ceil(width / scale)): writer.shape.
+    classes: number of score planes, in the order of semantics.classes. size: width and height of the left image, px.
+    scale: image pixels per score, in both directions. Scores have the shape (classes, ceil(height / scale),
+    ceil(width / scale)), which is writer.shape.
 
-    For one thread at a time. Nobody who reads can delay it.
+    One thread at a time may use a writer. No reader can delay it.
     """
 
     _place = "planes"
@@ -41,16 +42,21 @@ class ScoreWriter(Writer):
         self.shape = (layout.classes, -(-layout.image_height // layout.scale), -(-layout.image_width // layout.scale))
 
     def planes(self) -> "np.ndarray[Any, Any]":
-        """Where the next scores go: uint8 of the writer's shape, in shared memory, with what was there before. Fill all
-        of it, then commit(). Restarted: another writer took the name."""
+        """Returns the memory of the next scores: uint8 of the writer's shape, in shared memory, with old content.
+
+        Fill all of it, then call commit(). Raises Restarted when another writer took the name.
+        """
         planes = CScoresPlanes()
         self._begin(planes)
         return self._view(planes.data, "|u1", (planes.classes, planes.height, planes.width),
                           (planes.plane_bytes, planes.pitch, 1))
 
     def write(self, scores: Any, frame: Optional[Frame] = None, *, capture_ns: Optional[int] = None) -> None:
-        """planes(), one copy, commit(). scores: an array of the writer's shape, uint8 (1/255), or floating point 0..1,
-        which is rounded. A label map (class numbers) is one_hot() first."""
+        """Writes scores: calls planes(), copies once, and calls commit().
+
+        scores: an array of the writer's shape, uint8 (1/255), or floating point 0..1, which is rounded. Convert a label
+        map (class numbers) with one_hot() first.
+        """
         given = np.asarray(scores)
         if given.shape != self.shape:
             raise ValueError("scores of shape %s, expected %s" % (given.shape, self.shape))
@@ -66,7 +72,8 @@ class ScoreWriter(Writer):
 
 
 def one_hot(labels: Any, classes: int) -> "np.ndarray[Any, Any]":
-    """Scores from a map of class numbers: 255 in the plane of a pixel's class; unknown ones (255) have 0 everywhere."""
+    """Converts class numbers to scores: 255 in the plane of a pixel's class. Unknown pixels (255) have 0 in all planes.
+    """
     given = np.asarray(labels)
     if given.ndim != 2 or given.dtype.kind not in "iu":
         raise TypeError("labels: expected whole numbers in two dimensions, not %s in %d" % (given.dtype, given.ndim))

@@ -1,4 +1,4 @@
-"""Instances that a stixel-web elsewhere shows: its stream, read over HTTP. docs/web.md has the format.
+"""Reads the stream of an instance from a stixel-web on another machine, over HTTP. docs/web.md has the format.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -34,21 +34,21 @@ _MAGIC = 0x57585453
 _FRAME, _NOTICE = 1, 4
 _MESSAGE_MOST = 64 << 20
 _LIST_MOST = 1 << 20
-_PATIENCE_S = 5.0  # for a connection, and on a stream, on which something comes twice a second
+_PATIENCE_S = 5.0  # limit of a connection, s; a stream has a message twice a second
 _CLOCK_S = 1.0
-_LOOK_S = 3.0  # until it is told how the publisher is
+_LOOK_S = 3.0  # limit for the first notice of the publisher's state, s
 _BACKOFF_S = (0.5, 1.0, 2.0, 4.0, 8.0)
-# what a connection ends by, and another may come after it
+# errors that end a connection; another connection may follow
 _BROKEN = (OSError, http.client.HTTPException)
 
 
 def _printable(text: str) -> str:
-    """What others said, for a sentence: without what a terminal would obey."""
+    """Returns text of another machine for a sentence, without characters that control a terminal."""
     return "".join(c if c.isprintable() else "?" for c in text)
 
 
 def _json(data: bytes) -> Any:
-    """ValueError, also where it is nested beyond all sense."""
+    """Parses JSON. Raises ValueError, also if it is nested too deeply."""
     try:
         return json.loads(data)
     except RecursionError:
@@ -56,7 +56,7 @@ def _json(data: bytes) -> Any:
 
 
 def _shut(sock: Optional[socket.socket]) -> None:
-    """Wakes the thread that reads from it. Its descriptor stays, until that thread gives it back."""
+    """Shuts a socket down, which wakes the thread that reads from it. That thread closes the descriptor later."""
     if sock is not None:
         try:
             socket.socket.shutdown(sock, socket.SHUT_RDWR)
@@ -66,7 +66,9 @@ def _shut(sock: Optional[socket.socket]) -> None:
 
 @contextlib.contextmanager
 def _within(seconds: float, sock: Optional[socket.socket]) -> Iterator[None]:
-    """A socket's own limit is for each read: this one is for all of them. Then the connection breaks off."""
+    """Limits the total time of several reads, since a socket's own timeout holds for each read. Then shuts the socket
+    down.
+    """
     timer = threading.Timer(seconds, _shut, (sock,))
     timer.name, timer.daemon = THREADS + "limit", True
     timer.start()
@@ -77,12 +79,12 @@ def _within(seconds: float, sock: Optional[socket.socket]) -> Iterator[None]:
 
 
 class Address(NamedTuple):
-    """What a URL says."""
+    """The parts of a URL."""
 
     secure: bool
     host: str
     port: int
-    folder: str  #: before /api, behind a proxy: "" or "/robot"
+    folder: str  #: path before /api behind a proxy: "" or "/robot"
     instance: str
     login: Optional[str]  #: USER:PASSWORD
 
@@ -96,7 +98,7 @@ class Address(NamedTuple):
 
 
 def parse(url: str) -> Address:
-    """http[s]://[USER:PASSWORD@]HOST[:PORT][/FOLDER]/INSTANCE; BadName, which does not repeat a password."""
+    """Parses http[s]://[USER:PASSWORD@]HOST[:PORT][/FOLDER]/INSTANCE. Raises BadName, whose text has no password."""
     try:
         parts = urllib.parse.urlsplit(url)
         port = parts.port
@@ -115,7 +117,7 @@ def parse(url: str) -> Address:
 
 
 class UrlTransport(Transport):
-    """A stream, read by a thread, and a connection for questions."""
+    """Reads a stream in a thread, and has a second connection for questions."""
 
     def __init__(self, address: Address, context: Optional[ssl.SSLContext]) -> None:
         super().__init__(str(address))
@@ -124,11 +126,11 @@ class UrlTransport(Transport):
         self._lock = threading.Lock()
         self._wanted: FrozenSet[str] = frozenset()
         self._stopping = threading.Event()
-        self._again = False  # the stream is left for another one of the same publisher
+        self._again = False  # leave the stream and open another one of the same publisher
         self._stream: Optional[http.client.HTTPConnection] = None
-        self._socket: Optional[socket.socket] = None  # of the stream
+        self._socket: Optional[socket.socket] = None  # socket of the stream
         self._answer: Any = None
-        self._asking = threading.Lock()  # of the questions' connection
+        self._asking = threading.Lock()  # lock of the connection for questions
         self._question: Optional[http.client.HTTPConnection] = None
 
     # -- HTTP --
@@ -146,7 +148,7 @@ class UrlTransport(Transport):
         return connection.getresponse()
 
     def _refusal(self, answer: http.client.HTTPResponse) -> StixelError:
-        """What another answer than 200 is in terms of this module."""
+        """Converts an HTTP answer other than 200 to an exception of this module."""
         said = _printable(answer.read(300).decode("utf-8", "replace").strip())
         if answer.status in (401, 403):
             why = "wrong user or password" if self._address.login is not None else said
@@ -158,7 +160,7 @@ class UrlTransport(Transport):
         return NotStixel(errno.EPROTO, "%s: no stixel-web there: HTTP %d" % (self.what, answer.status))
 
     def _error(self, e: BaseException) -> StixelError:
-        """What came of trying to connect."""
+        """Converts an error of connecting to an exception of this module."""
         if isinstance(e, ssl.SSLCertVerificationError):
             return NotAllowed(errno.EACCES, "%s: its certificate is not trusted: %s" % (self.what, e.verify_message))
         if isinstance(e, (ssl.SSLError, http.client.HTTPException)):
@@ -183,7 +185,7 @@ class UrlTransport(Transport):
         threading.Thread(target=self._run, name=THREADS + "url", daemon=True).start()
 
     def _open(self) -> None:
-        with self._lock:  # before it connects: a server that is away is no reason to begin again at once
+        with self._lock:  # reset before connecting, so that an unreachable server does not cause an immediate retry
             self._again = False
             planes = ",".join(sorted(self._wanted)) or "none"
         connection = self._connection(_PATIENCE_S)
@@ -200,7 +202,7 @@ class UrlTransport(Transport):
             raise NotStixel(errno.EPROTO, "%s: no stixel-web there" % self.what)
 
     def _look(self) -> None:
-        """Until it is known whether there is a publisher."""
+        """Reads until it is known whether there is a publisher."""
         end = time.monotonic() + _LOOK_S
         with _within(_LOOK_S + _PATIENCE_S, self._socket):
             while not self._inbox.present and time.monotonic() < end:
@@ -208,7 +210,7 @@ class UrlTransport(Transport):
                     return
 
     def _others(self) -> str:
-        """What is there instead."""
+        """Returns text that lists the instances of this stixel-web."""
         connection = self._connection(_PATIENCE_S)
         try:
             connection.connect()
@@ -232,12 +234,12 @@ class UrlTransport(Transport):
         return b"".join(parts)
 
     def _message(self) -> Optional[Publisher]:
-        """Takes one in; how the publisher is, if it says so."""
+        """Takes in one message. Returns the state of the publisher if the message has it."""
         magic, kind, size, _, _, _, _ = _HEADER.unpack(self._read(_HEADER.size))
         if magic != _MAGIC or size > _MESSAGE_MOST:
             raise http.client.HTTPException("not a message of stixel-web")
         data = self._read(size)
-        with self._lock:  # nothing comes once stop() has returned
+        with self._lock:  # nothing reaches the inbox after stop() has returned
             if self._stopping.is_set():
                 return None
             if kind == _FRAME:
@@ -257,7 +259,7 @@ class UrlTransport(Transport):
         if found in (Publisher.ALIVE, Publisher.STALLED):
             if not self._inbox.present:
                 self._inbox.arrived()
-        elif found != Publisher.REPLACED:  # its frames tell that
+        elif found != Publisher.REPLACED:  # the frames of the new publisher show a replacement
             self._inbox.left(died=found == Publisher.DIED)
         return found
 
@@ -281,7 +283,7 @@ class UrlTransport(Transport):
             failures += 1
 
     def _close(self) -> None:
-        """Gives the stream back."""
+        """Closes the stream."""
         with self._lock:
             for what in (self._answer, self._stream):
                 if what is not None:
@@ -289,7 +291,7 @@ class UrlTransport(Transport):
             self._stream = self._socket = self._answer = None
 
     def _lost(self, error: Optional[StixelError]) -> bool:
-        """The stream broke off, or could not be begun. False: there will be no other."""
+        """Handles the loss of the stream, or a failure to open it. Returns False if no other stream will be opened."""
         with self._lock:
             if self._stopping.is_set():
                 return False
@@ -312,7 +314,7 @@ class UrlTransport(Transport):
 
     def clock_ns(self) -> Optional[int]:
         with self._asking:
-            for _ in range(2):  # a connection that was kept may have ended
+            for _ in range(2):  # a kept connection may have ended
                 if self._stopping.is_set():
                     break
                 try:
@@ -339,7 +341,7 @@ class UrlTransport(Transport):
         with self._lock:
             self._stopping.set()
             _shut(self._socket)
-            if self._question is not None:  # who asks has the other lock
+            if self._question is not None:  # a thread that asks holds the other lock
                 _shut(self._question.sock)
         with self._asking:
             if self._question is not None:
@@ -348,12 +350,13 @@ class UrlTransport(Transport):
 
 def open_url(url: str, follow: bool = False, images: Iterable[str] = (), *,
              certificate: Optional[PathLike] = None) -> RemoteReader:
-    """Opens an instance that a stixel-web elsewhere shows: http[s]://[USER:PASSWORD@]HOST[:PORT]/INSTANCE.
+    """Opens an instance that a stixel-web on another machine shows: http[s]://[USER:PASSWORD@]HOST[:PORT]/INSTANCE.
 
-    What comes is what stixel.open() gives on that machine, and status() says how far its clock is from this one's.
-    follow: no publisher, and no stixel-web, is no error: wait for one, and connect again when the way to it broke off.
-    images: "left", "right", "disparity": also send these planes. certificate: PEM file of what to trust instead of
-    the system's authorities: of one that nobody else signed, itself.
+    The frames are those that stixel.open() returns on that machine. status() has the offset between its clock and this
+    machine's clock. follow: a missing publisher or stixel-web is no error. The reader waits for one, and connects again
+    when the connection broke off. images: planes to send as well, of "left", "right", "disparity". certificate: PEM
+    file of certificates to trust instead of the system's authorities. For a self-signed certificate it is the
+    certificate itself.
 
     Raises BadName, NotRunning, NotAllowed (password, certificate), NotStixel, Busy; OSError and ValueError when the
     certificate's file cannot be read.

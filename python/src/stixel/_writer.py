@@ -1,4 +1,6 @@
-"""What writers of scores and of disparity maps share: libstixel's writers, and NumPy's view of their memory.
+"""The common part of the writers of scores and of disparity maps.
+
+It wraps libstixel's writers and gives NumPy a view of their memory.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -19,7 +21,7 @@ FOLDER = "/run/stixel-feed"  # folder of writers' rings: docs/semantics.md
 
 
 class _Ring:
-    """The library's writer. Arrays that show its memory keep it: what they show must not go away under them."""
+    """The library's writer. Arrays that show its memory hold a reference to it, so that the memory stays mapped."""
 
     def __init__(self, lib: Library, kind: str, name: str, layout: ctypes.Structure) -> None:
         self.handle: Any = ctypes.c_void_p()
@@ -72,7 +74,7 @@ def _error(lib: Library, kind: str, name: str, code: int) -> StixelError:
 
 
 def slots_of(value: Any) -> int:
-    """Slots of a ring; ValueError."""
+    """Checks the number of slots of a ring and returns it; ValueError."""
     slots = int(value)
     if slots != value or slots not in (0, 2, 4, 8, 16, 32, 64):
         raise ValueError("slots: %r, allowed 0 (the default) or a power of two from 2 to 64" % (value,))
@@ -80,7 +82,7 @@ def slots_of(value: Any) -> int:
 
 
 def number_in(what: str, value: Any, least: int, most: int) -> int:
-    """A whole number in a range; ValueError."""
+    """Checks a whole number against a range and returns it; ValueError."""
     number = int(value)
     if number != value or not least <= number <= most:
         raise ValueError("%s: %r, allowed %d to %d" % (what, value, least, most))
@@ -88,7 +90,7 @@ def number_in(what: str, value: Any, least: int, most: int) -> int:
 
 
 class Writer:
-    """A ring that this process writes. For one thread at a time. Nobody who reads can delay it."""
+    """A ring that this process writes. One thread at a time may use it. No reader can delay it."""
 
     def __init__(self, kind: str, name: str, layout: ctypes.Structure) -> None:
         if not isinstance(name, str):
@@ -102,7 +104,7 @@ class Writer:
         return self._ring
 
     def _begin(self, place: ctypes.Structure) -> None:
-        """Fills place: where the next thing goes. Restarted: another writer took the name."""
+        """Fills place with the memory of the next item. Restarted: another writer took the name."""
         ring = self._open()
         code = ring.call("begin", ring.handle, ctypes.byref(place))
         if code < 0:
@@ -113,8 +115,10 @@ class Writer:
         return np.asarray(_Memory(self._open(), address, typestr, shape, strides))
 
     def commit(self, frame: Optional[Frame] = None, *, capture_ns: Optional[int] = None) -> None:
-        """What was put there is complete, and of this frame's left image, or of the one captured at capture_ns
-        (CLOCK_MONOTONIC, ns)."""
+        """Publishes the item that was filled in, as belonging to an image.
+
+        The image is the left image of frame, or the one captured at capture_ns (CLOCK_MONOTONIC, ns).
+        """
         self._one_of(frame, capture_ns)
         ring = self._open()
         epoch, number = (frame.epoch, frame.number) if frame is not None else (0, 0)
@@ -135,7 +139,7 @@ class Writer:
         return self._ring is None
 
     def close(self) -> None:
-        """Takes the ring away, as soon as no array that shows it is left."""
+        """Removes the ring, as soon as no array that shows its memory is left."""
         self._ring = None
 
     def __enter__(self: _Self) -> _Self:

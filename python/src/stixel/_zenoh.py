@@ -1,4 +1,4 @@
-"""Instances that a stixel-bridge elsewhere publishes over zenoh. The keys are told in docs/bridge.md.
+"""Reads instances that a stixel-bridge on another machine publishes over zenoh. docs/bridge.md has the keys.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -22,17 +22,17 @@ from ._remote import THREADS, Inbox, Order, RemoteReader, Transport, clock_of
 SCHEME = "zenoh:"
 _NAME = re.compile(r"(?!\.)[A-Za-z0-9_.-]{1,64}")
 _ANSWER_S = 1.0
-_LOOK_S = 1.0  # after a connection was made, until instances count as not there
+_LOOK_S = 1.0  # time after connecting until a missing instance counts as not there, s
 _RETRY_S = 2.0
 _REFUSALS = 3
 _STOP_S = 3.0
-_WAITING_MOST = 8  # messages of a key that were not looked at; older ones are dropped
+_WAITING_MOST = 8  # messages of a key that wait to be read; older ones are dropped
 
 
 class Address(NamedTuple):
-    """What stands behind zenoh: in the name of an instance."""
+    """The part of an instance's name after "zenoh:"."""
 
-    endpoint: Optional[str]  #: "tcp/robot:7447"; None: as the configuration has it
+    endpoint: Optional[str]  #: "tcp/robot:7447"; None: taken from the configuration
     host: Optional[str]
     instance: str
 
@@ -42,13 +42,13 @@ class Address(NamedTuple):
 
 
 def _host(key: str) -> Optional[str]:
-    """Whose token it is; None: no key of a bridge."""
+    """Returns the host in the key of a token; None: not a key of a bridge."""
     parts = key.split("/")
     return parts[1] if len(parts) == 3 and all(_NAME.fullmatch(part) for part in parts) else None
 
 
 def _said(data: bytes, **wanted: type) -> Optional[Dict[str, Any]]:
-    """What a bridge says in JSON, if it has what is wanted: others may publish under its keys."""
+    """Parses a bridge's JSON. None if it lacks the wanted fields, since other programs may publish under its keys."""
     try:
         said = json.loads(data)
     except (ValueError, RecursionError):
@@ -59,7 +59,7 @@ def _said(data: bytes, **wanted: type) -> Optional[Dict[str, Any]]:
 
 
 def parse(text: str) -> Address:
-    """zenoh:[PROTOCOL/ADDRESS/][HOST/]INSTANCE; BadName."""
+    """Parses zenoh:[PROTOCOL/ADDRESS/][HOST/]INSTANCE; BadName."""
     parts = text[len(SCHEME):].split("/")
     endpoint = None
     if len(parts) > 2:
@@ -73,10 +73,10 @@ def parse(text: str) -> Address:
 
 
 class _Joiner:
-    """Frames and their images, which come by different keys, in one piece.
+    """Joins frames with their images, which come under different keys.
 
-    A frame is handed on when all images that are wanted have come, or when something of a later one has: it is late by
-    no more than a frame then, and without what was missing.
+    A frame is passed on when all wanted images have come, or when a part of a later frame has come. So it is late by at
+    most one frame, and lacks the images that did not come.
     """
 
     def __init__(self, push: Callable[[bytes], None]) -> None:
@@ -84,10 +84,10 @@ class _Joiner:
         self._lock = threading.Lock()
         self._wanted: FrozenSet[str] = frozenset()
         self._parts: Dict[str, bytes] = {}
-        self._order = Order()  # its head is the frame of the parts
+        self._order = Order()  # the head is the frame of the parts
 
     def want(self, images: FrozenSet[str]) -> None:
-        """From now on; the frame that waits is handed on."""
+        """Sets the images wanted from now on. Passes the waiting frame on."""
         with self._lock:
             self._wanted = images
             self._flush()
@@ -98,18 +98,18 @@ class _Joiner:
             self._push(join(list(parts.values())))
 
     def add(self, kind: str, data: bytes) -> None:
-        """A message of a key: "frame", or the name of an image."""
+        """Takes a message of a key: kind is "frame", or the name of an image."""
         with self._lock:
             if not self._wanted or verdict(data):
-                self._push(data)  # who takes it says what is wrong
+                self._push(data)  # the receiver reports the error
                 return
             header = header_of(data)
             name = int(header["epoch"]), int(header["number"])
             if name != self._order.head:
                 if self._order.old(*name):
-                    return  # its frame was handed on
+                    return  # its frame was passed on
                 if self._order.strange(*name):
-                    self._push(data)  # who takes it counts it
+                    self._push(data)  # the receiver counts it
                     return
                 self._flush()
                 self._order.take(*name)
@@ -121,20 +121,20 @@ class _Joiner:
 
 
 class ZenohTransport(Transport):
-    """A session of its own for each reader."""
+    """Brings frames over zenoh, with a separate session for each reader."""
 
     def __init__(self, address: Address, config: Any) -> None:
         super().__init__(str(address))
         self._address = address
         self._config = config
-        self._lock = threading.RLock()  # of what is declared
+        self._lock = threading.RLock()  # guards all declarations
         self._session: Any = None
         self._base = ""  # stixeld/HOST/INSTANCE, once the host is known
         self._images: Dict[str, Any] = {}
         self._wanted: FrozenSet[str] = frozenset()
         self._stopping = threading.Event()
         self._threads: List[threading.Thread] = []
-        self._ended = False  # the bridge's last word: no publisher, or one that ended in order
+        self._ended = False  # last state from the bridge: no publisher, or one that ended in order
 
     def start(self, inbox: Inbox) -> None:
         self._inbox = inbox
@@ -161,7 +161,7 @@ class ZenohTransport(Transport):
                                                                             self._address.instance)))))
         if not hosts and not self._inbox.follow:
             raise NotRunning(errno.ENOENT, "%s: no publisher of this name%s" % (self.what, self._others(opened)))
-        # from now on its coming and going; what is there comes at once
+        # from now on, reports when a publisher comes or goes; an existing publisher is reported at once
         self._pump(opened.liveliness().declare_subscriber(self._key(hosts[0] if hosts else None), history=True),
                    self._on_token)
         end = time.monotonic() + 3 * _ANSWER_S
@@ -178,11 +178,11 @@ class ZenohTransport(Transport):
                 refused = 0
             except StixelError as e:
                 refused += 1
-                if not isinstance(e, NotAllowed) or refused == _REFUSALS:  # it may be about to start, or to end
+                if not isinstance(e, NotAllowed) or refused == _REFUSALS:  # the server may be starting or ending
                     self._inbox.broke(e)
                     return
             except session.package().ZError:
-                if not self._stopping.is_set():  # which closes the session
+                if not self._stopping.is_set():  # stop() closes the session
                     raise
                 return
 
@@ -190,7 +190,7 @@ class ZenohTransport(Transport):
         return "%s/%s/%s" % (session.ROOT, host or self._address.host or "*", self._address.instance)
 
     def _look(self, opened: Any) -> List[str]:
-        """The hosts that have it. What lies behind a router may become known a little later."""
+        """Returns the hosts that have the instance. Hosts behind a router may become known a little later."""
         end = time.monotonic() + _LOOK_S
         while True:
             keys = self._tokens(opened, self._key(None))
@@ -199,7 +199,7 @@ class ZenohTransport(Transport):
                 return hosts
 
     def _others(self, opened: Any) -> str:
-        """What is there instead."""
+        """Returns text that lists the other instances."""
         keys = self._tokens(opened, session.ROOT + "/*/*")
         return "; there are HOST/INSTANCE %s" % ", ".join(key.split("/", 1)[1] for key in keys[:20]) if keys else ""
 
@@ -208,9 +208,10 @@ class ZenohTransport(Transport):
         replies = opened.liveliness().get(selector, timeout=_ANSWER_S)
         return sorted({str(reply.ok.key_expr) for reply in replies if reply.ok and _host(str(reply.ok.key_expr))})
 
-    # -- what comes, each in a thread of ours: those of zenoh's callbacks would keep a program from ending --
+    # -- incoming data, each in a thread of this module: threads of zenoh's callbacks would keep a program from ending
+    # --
     def _pump(self, subscriber: Any, take: Callable[[Any], None]) -> None:
-        """Hands on what comes until the subscriber or the session ends."""
+        """Passes samples on until the subscriber or the session ends."""
         def run() -> None:
             for sample in subscriber:
                 take(sample)
@@ -224,12 +225,13 @@ class ZenohTransport(Transport):
             self._threads = [t for t in self._threads if t.is_alive()] + [thread]
 
     def _on_token(self, sample: Any) -> None:
-        """A publisher has come or gone."""
+        """Handles a publisher that has come or gone."""
         key = str(sample.key_expr)
         if not _host(key) or (self._base and key != self._base):
             return
         if sample.kind == session.package().SampleKind.DELETE:
-            # a bridge that is still there says what became of the publisher; else the way to it is gone as well
+            # if the bridge is still there, it reports what happened to the publisher; else the connection is gone as
+            # well
             self._ask("status", self._on_status)
             self._inbox.left(died=not self._ended)
             return
@@ -250,7 +252,7 @@ class ZenohTransport(Transport):
         self._joiner.add(kind, sample.payload.to_bytes())
 
     def _ask(self, what: str, take: Callable[[Any], None]) -> None:
-        """The last one, if somebody has it."""
+        """Queries the last value of a key, if another session has one."""
         opened = self._session
         if opened is None:
             return
@@ -259,7 +261,7 @@ class ZenohTransport(Transport):
                 if reply.ok:
                     take(reply.ok)
         except session.package().ZError:
-            if not self._stopping.is_set():  # which closes the session
+            if not self._stopping.is_set():  # stop() closes the session
                 raise
 
     def _subscribe(self, kind: str, take: Callable[[Any], None]) -> Any:
@@ -275,10 +277,10 @@ class ZenohTransport(Transport):
         found = Publisher.__members__.get(said["publisher"].upper(), Publisher.UNKNOWN)
         state = State.__members__.get(said["state"].upper(), State.UNKNOWN)
         self._inbox.told(found, state, said["version"][:64])
-        # whether it is there says its token alone: words come by another way, earlier or later
+        # only the token decides whether the publisher is present: the status comes another way, earlier or later
         self._ended = found not in (Publisher.ALIVE, Publisher.STALLED, Publisher.DIED)
 
-    # -- what is asked --
+    # -- requests --
     def want(self, images: FrozenSet[str]) -> None:
         with self._lock:
             self._wanted = images
@@ -302,7 +304,7 @@ class ZenohTransport(Transport):
                 if reply.ok:
                     return clock_of(_said(reply.ok.payload.to_bytes()))
         except (zenoh.ZError, ValueError):
-            pass  # closed meanwhile, or no time
+            pass  # closed meanwhile, or the answer has no time
         return None
 
     def stop(self) -> None:
@@ -311,13 +313,13 @@ class ZenohTransport(Transport):
             opened, self._session = self._session, None
         if opened is not None:
             opened.close()
-        for thread in self._threads:  # one that is in zenoh when the interpreter ends would take the process down
+        for thread in self._threads:  # a thread inside zenoh when the interpreter ends would crash the process
             if thread is not threading.current_thread():
                 thread.join(_STOP_S)
 
 
 def _values(address: Address, user: Optional[str], password: Optional[str], ca: Optional[str]) -> Dict[str, Any]:
-    """What the arguments of open_zenoh() are for zenoh. A reader listens nowhere."""
+    """Returns the arguments of open_zenoh() as values of zenoh's configuration. A reader does not listen."""
     values: Dict[str, Any] = {}
     if address.endpoint:
         values.update({"mode": "client", "connect/endpoints": [address.endpoint]})
@@ -332,7 +334,7 @@ def _values(address: Address, user: Optional[str], password: Optional[str], ca: 
 
 def open_zenoh(name: str, follow: bool, images: Iterable[str], user: Optional[str], password: Optional[str],
                ca: Optional[str], config: Optional[str]) -> RemoteReader:
-    """What stixel.open() gives for zenoh:..."""
+    """Opens an instance for stixel.open("zenoh:...")."""
     address = parse(name)
     if address.endpoint is None and config is None:
         raise BadName(errno.EINVAL, "%s: where? zenoh:PROTOCOL/ADDRESS/INSTANCE, or config=: a file of zenoh's" % name)

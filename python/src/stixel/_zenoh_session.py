@@ -1,4 +1,4 @@
-"""A zenoh session as readers and stixel-bridge make it: what zenoh is told, and its errors in one sentence.
+"""Configures and opens a zenoh session for readers and stixel-bridge, and puts its errors into one sentence.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -19,14 +19,15 @@ ROOT = "stixeld"  #: first part of every key
 IMAGE_KEYS = ("left", "right", "disparity")
 _MESSAGE_MOST = 64 << 20
 _PROBE_S = 2.0
-# Multicast finds, and is found by, whoever is in the network; shared memory wants /dev/shm, which a service has not.
+# Multicast finds, and is found by, every zenoh program in the network. Shared memory needs /dev/shm, which a service
+# does not have.
 _DEFAULTS = {"scouting/multicast/enabled": False, "transport/shared_memory/enabled": False,
              "transport/link/rx/max_message_size": _MESSAGE_MOST,
              "connect/retry": {"period_init_ms": 500, "period_max_ms": 2000, "period_increase_factor": 1.5}}
 
 
 def package() -> Any:
-    """The package eclipse-zenoh; LibraryError with what to install."""
+    """Returns the package eclipse-zenoh. LibraryError says what to install."""
     try:
         return importlib.import_module("zenoh")
     except ImportError as e:
@@ -35,7 +36,7 @@ def package() -> Any:
 
 
 def sentence(error: BaseException) -> str:
-    """An error of zenoh without the places in its source."""
+    """Returns the text of an error of zenoh without the places in its source."""
     text = re.sub(r"\s*\bat /\S+?\.rs:\d+\.?", "", str(error))
     text = re.sub(r"\[?Single\(([^()]*)\)\]?", r"\1", text)
     text = " ".join(text.split()).strip("! ")
@@ -43,9 +44,9 @@ def sentence(error: BaseException) -> str:
 
 
 def configuration(values: Mapping[str, Any], file: Optional[str] = None) -> Any:
-    """A configuration: of a file of zenoh's (JSON5), or its defaults; then ours; then values by zenoh's keys, "a/b".
+    """Makes a configuration from zenoh's defaults or a zenoh file (JSON5), then our defaults, then values (keys "a/b").
 
-    ValueError, naming the file or the key.
+    ValueError names the file or the key.
     """
     zenoh = package()
     try:
@@ -65,7 +66,9 @@ def configuration(values: Mapping[str, Any], file: Optional[str] = None) -> Any:
 
 
 def secret(path: str) -> str:
-    """The password that is the first line of a file. ValueError: others may read it, or there is none."""
+    """Reads the password from the first line of a file. ValueError: other users may read the file, or it has no
+    password.
+    """
     try:
         with open(path, encoding="utf-8") as f:
             if os.fstat(f.fileno()).st_mode & 0o077:
@@ -81,7 +84,7 @@ def secret(path: str) -> str:
 
 
 def _answers(endpoint: str) -> Optional[bool]:
-    """Whether something takes connections at an endpoint of TCP; None: another protocol."""
+    """Returns whether a program accepts connections at a TCP endpoint; None: another protocol."""
     protocol, _, address = endpoint.partition("/")
     host, _, port = re.split("[?#]", address)[0].rpartition(":")
     if protocol not in ("tcp", "tls", "ws") or not port.isdigit():
@@ -94,7 +97,7 @@ def _answers(endpoint: str) -> Optional[bool]:
 
 
 def _endpoints(config: Any) -> List[str]:
-    """To which it connects, whatever its mode."""
+    """Returns the endpoints to which the session connects, whatever its mode."""
     found: Any = json.loads(config.get_json("connect/endpoints")) or []
     if isinstance(found, dict):  # a list for each mode
         found = itertools.chain.from_iterable(found.values())
@@ -102,11 +105,11 @@ def _endpoints(config: Any) -> List[str]:
 
 
 def opened(config: Any) -> Any:
-    """An open session. NotAllowed: somebody is there who lets us not in; NotRunning: nobody is; else StixelError."""
+    """Opens a session. NotAllowed: the peer refuses us; NotRunning: there is no peer; else StixelError."""
     zenoh = package()
     endpoints = _endpoints(config)
     where = ", ".join(endpoints) or "zenoh"
-    # asked first, since zenoh says the same of both, and has no bound for a machine that is off
+    # probed first, because zenoh reports both errors alike, and has no timeout for a machine that is off
     answers = [_answers(endpoint) for endpoint in endpoints]
     if endpoints and not any(answer is not False for answer in answers):
         raise NotRunning(errno.ENOENT, "%s: nobody answers" % where)
