@@ -1,4 +1,4 @@
-# The version stands in one place, meson.build at the top of the tree; all else is in setup.cfg.
+# meson.build at the top of the tree has the version. All other metadata is in setup.cfg.
 # SPDX-License-Identifier: Apache-2.0
 import os
 import re
@@ -7,7 +7,7 @@ import sys
 from setuptools import Distribution, setup
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-# In the tree; in a source package the metadata that it was made with.
+# Source of the version: meson.build in the tree, PKG-INFO in a source package.
 PLACES = [(os.path.join(HERE, "..", "meson.build"), r"(?m)^  version: '([0-9.]+)',$"),
           (os.path.join(HERE, "PKG-INFO"), r"(?m)^Version: (\S+)$")]
 
@@ -24,7 +24,7 @@ def version():
 
 
 def with_library():
-    """A wheel that brings the library (tools/wheel) is for one platform, and for every Python 3."""
+    """Returns arguments for a wheel that contains the library (tools/wheel): one platform, every Python 3."""
     if not os.path.exists(os.path.join(HERE, "src", "stixel", "libstixel.so.1")):
         return {}
     from wheel.bdist_wheel import bdist_wheel

@@ -48,7 +48,7 @@ def line(frame: stixel.Frame) -> str:
 
 
 def _remote(options: argparse.Namespace) -> Dict[str, Any]:
-    """Returns the options that hold only for instances on other machines; ValueError."""
+    """Returns the options that hold only for instances on other machines. Raises ValueError."""
     given = {name: getattr(options, name) for name in ("user", "ca", "config") if getattr(options, name) is not None}
     if options.password_file is not None:
         given["password"] = secret(options.password_file)

@@ -19,9 +19,7 @@ if TYPE_CHECKING:
 
 
 def aligned(data: bytes) -> NDArray[np.uint8]:
-    """Returns the bytes of a frame at an address that libstixel takes, a multiple of 8. A view if possible, else a
-    copy.
-    """
+    """Returns the bytes of a frame at a multiple of 8, as libstixel takes them. A view if possible, else a copy."""
     found = np.frombuffer(data, np.uint8)
     return found if found.ctypes.data % 8 == 0 else _copy(data)
 
@@ -45,7 +43,7 @@ def verdict(data: bytes) -> int:
 
 
 def check(data: bytes, what: str) -> None:
-    """Checks a frame. Raises Damaged or OtherVersion, with a sentence that begins with `what`; LibraryError."""
+    """Checks a frame. Raises Damaged or OtherVersion, with a sentence that begins with `what`. Raises LibraryError."""
     code = verdict(data)
     if code == -errno.EPROTONOSUPPORT:
         raise error_of(code, "%s: a frame of another major version of the layout" % what)

@@ -42,7 +42,7 @@ class Counts(NamedTuple):
 
 
 class Frame:
-    """One frame. It owns its memory and never changes: you may keep it, pass it to other threads, and pickle it.
+    """A frame, which owns its memory and never changes. You may keep it, pickle it, and pass it to other threads.
 
     Arrays are read-only views into that memory; use copy() to get an array that you can change. Times are nanoseconds
     of CLOCK_MONOTONIC of the publisher's machine (time.monotonic_ns() there) unless stated otherwise.
@@ -72,7 +72,7 @@ class Frame:
 
     @property
     def header(self) -> Any:
-        """All fields of the header by their names in <stixel.h>: frame.header["fx"]."""
+        """Fields of the header, by their names in <stixel.h>: frame.header["fx"]."""
         return self._header
 
     # -- identity --
@@ -93,9 +93,7 @@ class Frame:
 
     @property
     def flags(self) -> FrameFlag:
-        """Flags of the frame: parts left out of a packet of frames.sock, presence of class scores, rectified images and
-        so on.
-        """
+        """Flags of the frame, such as parts left out of a packet of frames.sock, class scores, rectified images."""
         return FrameFlag(int(self._header["flags"]) & sum(FrameFlag))
 
     @property
@@ -152,7 +150,7 @@ class Frame:
 
     @property
     def clock_offset_ns(self) -> Optional[int]:
-        """CLOCK_MONOTONIC of the publisher's machine minus that of the reader's machine, ns, measured before reading.
+        """CLOCK_MONOTONIC of the publisher's machine minus that of the reader's machine, ns, at the time of reading.
 
         A time of this frame minus this offset is a time of the reader's machine. It is 0 for frames of the same machine
         and of recordings. None: not known.
@@ -181,7 +179,7 @@ class Frame:
 
     @property
     def stamp(self) -> Stamp:
-        """Moment that the capture times stand for."""
+        """Moment of the exposure that the capture times describe."""
         return Stamp(int(self._header["stamp"]))
 
     @property
@@ -229,7 +227,7 @@ class Frame:
 
     @property
     def stixels(self) -> NDArray[Any]:
-        """All stixels (dtype stixel.STIXEL), column by column, each from bottom to top."""
+        """Stixels of the frame (dtype stixel.STIXEL), column by column, each column from bottom to top."""
         return np.frombuffer(self._data, STIXEL, int(self._header["stixel_count"]), int(self._header["stixels_offset"]))
 
     @property
@@ -238,7 +236,9 @@ class Frame:
         return np.frombuffer(self._data, "<u4", self.columns + 1, int(self._header["header_bytes"]))
 
     def column(self, u: int) -> NDArray[Any]:
-        """Returns the stixels of column u, bottom to top. Negative u counts from the right. IndexError: no such column.
+        """Returns the stixels of column u, bottom to top.
+
+        Negative u counts from the right. Raises IndexError if there is no such column.
         """
         columns = self.columns
         if not -columns <= u < columns:
@@ -265,8 +265,7 @@ class Frame:
 
     @property
     def right(self) -> Optional[NDArray[np.uint8]]:
-        """Right image (height, width) as it was matched, or None. Only a publisher with output.planes = pair sends it.
-        """
+        """Right image (height, width) as it was matched, or None. Needs a publisher with output.planes = pair."""
         return self.image(Plane.RIGHT)
 
     @property
@@ -303,15 +302,12 @@ class Frame:
         return self._in(coordinates, stixel_quads(self.stixels, self.column_width, self.camera))
 
     def points(self, coordinates: Coordinates = "camera") -> Floats:
-        """Returns the lower and upper end of each stixel (n, 2, 3), m: the middle of its lower and of its upper edge.
-        """
+        """Returns the middle of the lower and of the upper edge of each stixel, as points (n, 2, 3), m."""
         q = stixel_quads(self.stixels, self.column_width, self.camera)
         return self._in(coordinates, np.stack([(q[:, 0] + q[:, 1]) / 2, (q[:, 3] + q[:, 2]) / 2], 1))
 
     def cloud(self, coordinates: Coordinates = "camera") -> Optional[NDArray[np.float32]]:
-        """Returns the disparity image as points (height, width, 3), m, nan where invalid; None without a disparity
-        image.
-        """
+        """Returns the disparity image as points (height, width, 3), m, nan where invalid; None without an image."""
         d = self.disparity
         return None if d is None else disparity_cloud(d, self.camera, self._road_of(coordinates))
 
@@ -328,11 +324,11 @@ class Frame:
     def free_columns(self, **options: Any) -> NDArray[Any]:
         """Returns how far each column is known to be free (dtype stixel.FREE_COLUMN).
 
-        The rules are those of stixel_free_space() of <stixel.h>. Fields: from_m and to_m (m along the optical axis),
+        stixel_free_space() of <stixel.h> defines the rules. Fields: from_m and to_m (m along the optical axis),
         end (stixel.Free), stixel (its number, 2**32 - 1: none). Needs libstixel.
 
         options: height_min and height_max, m over the road. Anything that reaches between both heights is an obstacle.
-        The defaults are those of the publisher's vehicle.
+        The defaults describe the publisher's vehicle.
         """
         return free_of(self._data, self._header, options)
 
@@ -371,7 +367,7 @@ class Frame:
                         range_max: float = 0.0) -> NDArray[Any]:
         """Returns feet and tops of all objects (dtype stixel.POINT).
 
-        The points are those of stixel_points() of <stixel_convert.h>. step: distance of additional points between foot
+        stixel_points() of <stixel_convert.h> defines the points. step: distance of additional points between foot
         and top, m. range_max: limit along the optical axis, m, 0 for no limit; a step needs a limit. The result is
         empty without a camera model, or for vehicle coordinates without a road. ValueError: more than 4 million points.
         Needs libstixel.

@@ -36,7 +36,9 @@ class Camera(NamedTuple):
         return self.fx > 0 and self.fy > 0 and self.baseline_m > 0
 
     def depth(self, disparity: Any) -> Floats:
-        """Returns the depth along the optical axis, m, of disparities in px: inf for 0, nan for nan or without a model.
+        """Returns the depth along the optical axis, m, of disparities in px.
+
+        inf: the disparity is 0. nan: the disparity is nan, or there is no camera model.
         """
         d = np.asarray(disparity, np.float64)
         if not self.known:
@@ -63,7 +65,7 @@ class Road(NamedTuple):
     origin: RoadOrigin  #: source of the model; NONE: all fields are 0
     slope: float  #: ground disparity of image row y at column axis is slope * y + offset, px
     offset: float
-    horizon_row: float  #: px, at column axis
+    horizon_row: float  #: row of the horizon at column axis, px
     pitch_rad: float  #: positive: the camera looks down
     height_m: float  #: height of the camera above the road, m
     age: int  #: frames since it was measured
@@ -84,17 +86,16 @@ class Road(NamedTuple):
         return self.origin != RoadOrigin.NONE
 
     def disparity(self, row: Any, column: Any = None) -> Any:
-        """Returns the ground disparity at image rows and columns, px; negative above the horizon. No column: at the
-        axis.
+        """Returns the ground disparity at image rows and columns, px; negative above the horizon.
+
+        Without a column, it is the disparity at the axis.
         """
         y = np.asarray(row, np.float64)
         d = self.slope * y + self.offset + self.bend * np.maximum(self.bend_row - y, 0.0)
         return d if column is None else d + self.cross * (np.asarray(column, np.float64) - self.axis)
 
     def turn(self) -> Floats:
-        """Returns the rotation (3, 3) from camera to vehicle coordinates: the roll about the optical axis, then the
-        pitch.
-        """
+        """Returns the rotation (3, 3) from camera to vehicle coordinates: roll about the optical axis, then pitch."""
         pitch = np.arctan(np.tan(self.pitch_rad) * np.cos(self.roll_rad))  # pitch of the optical axis over the plane
         cos, sin, roll_cos, roll_sin = np.cos(pitch), np.sin(pitch), np.cos(self.roll_rad), np.sin(self.roll_rad)
         return np.array([[-sin * roll_sin, -sin * roll_cos, cos], [-roll_cos, roll_sin, 0.0],
@@ -118,8 +119,9 @@ def stixel_disparity(stixels: Any, rows: Any) -> Floats:
 
 
 def stixel_quads(stixels: Any, column_width: int, camera: Camera) -> Floats:
-    """Returns corners (n, 4, 3) in camera coordinates: bottom left, bottom right, top right, top left; outer pixel
-    edges.
+    """Returns corners (n, 4, 3) in camera coordinates: bottom left, bottom right, top right, top left.
+
+    The corners lie on the outer edges of the pixels.
     """
     left = stixels["column"].astype(np.float64) * column_width - 0.5
     right = left + column_width

@@ -72,7 +72,7 @@ class Clock(_Growing):
 
 
 class Stamp(_Growing):
-    """Moment that the capture times stand for."""
+    """Moment of the exposure that the capture times describe."""
 
     UNKNOWN = -1
     EXPOSURE_START = 0
@@ -243,7 +243,9 @@ def offset_of(field: str) -> int:
 
 
 def header_of(data: bytes) -> Any:
-    """Returns the header of a frame of any version, from at least HEADER_BYTES_LEAST bytes. Missing newer fields are 0.
+    """Returns the header of a frame of any version. Fields that the version lacks are 0.
+
+    data: at least HEADER_BYTES_LEAST bytes.
     """
     if len(data) >= HEADER.itemsize:
         h = np.frombuffer(data, HEADER, 1)[0]

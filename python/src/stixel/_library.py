@@ -136,7 +136,9 @@ def _beside(folder: str, soname: str) -> Optional[str]:
 
 
 def _path(soname: str, variable: str) -> str:
-    """Returns the path of a library: from its variable, beside the named libstixel, from the wheel, or from the system.
+    """Returns the path of a library.
+
+    It comes from the library's environment variable, the folder of the named libstixel, the wheel, or the system.
     """
     named = os.environ.get(VARIABLE)
     return (os.environ.get(variable) or (named and _beside(os.path.dirname(named), soname))
@@ -149,7 +151,7 @@ _loaded: Dict[str, Library] = {}  # libraries by the prefix of their functions
 
 def _load(prefix: str, soname: str, variable: str, brief: List[Tuple[str, Any, Any]],
           waiting: List[Tuple[str, Any, Any]]) -> Library:
-    """Returns the functions with this prefix, loaded at the first call; LibraryError."""
+    """Returns the functions with this prefix, loaded at the first call. Raises LibraryError."""
     if prefix not in _loaded:
         with _lock:
             if prefix not in _loaded:
@@ -158,22 +160,22 @@ def _load(prefix: str, soname: str, variable: str, brief: List[Tuple[str, Any, A
 
 
 def library() -> Library:
-    """Returns libstixel; LibraryError when it cannot be used."""
+    """Returns libstixel. Raises LibraryError when it cannot be used."""
     return _load("stixel_", SONAME, VARIABLE, _FUNCTIONS, _WAITING)
 
 
 def recording_library() -> Library:
-    """Returns the reader of recordings in libstixel-recording; LibraryError."""
+    """Returns the reader of recordings in libstixel-recording. Raises LibraryError."""
     return _load("stixel_recording_", RECORDING_SONAME, RECORDING_VARIABLE, [], _RECORDING_FUNCTIONS)
 
 
 def messages_library() -> Library:
-    """Returns the messages for viewers in libstixel-recording; LibraryError."""
+    """Returns the messages for viewers in libstixel-recording. Raises LibraryError."""
     return _load("stixel_messages_", RECORDING_SONAME, RECORDING_VARIABLE, _MESSAGES_FUNCTIONS, [])
 
 
 def places(program: str) -> Iterator[str]:
-    """Yields the folders in which this program's sockets may lie, in search order; LibraryError."""
+    """Yields the folders in which this program's sockets may lie, in search order. Raises LibraryError."""
     folder = ctypes.create_string_buffer(_PATH_BYTES)
     for place in itertools.count():
         found = library().place(place, program.encode(), folder, len(folder))

@@ -71,7 +71,7 @@ def _is_socket(path: str) -> bool:
 
 def open_path(path: PathLike, follow: bool = False, stream: bool = False, images: Iterable[str] = (), *,
               leftover: bool = False, any_owner: bool = False) -> Reader:
-    """Opens a ring object at another path, or with stream=True a socket. The other arguments are those of open()."""
+    """Opens a ring object at another path, or with stream=True a socket. The other arguments are as for open()."""
     lib = library()
     where = os.fspath(path)
     if "\0" in where:

@@ -61,9 +61,7 @@ def select(data: bytes, kinds: Collection[int]) -> bytes:
 
 
 def join(parts: Sequence[bytes]) -> bytes:
-    """Joins the results of select() into one frame with all planes found. If it is whole, its bytes are the original
-    ones.
-    """
+    """Joins the results of select() into one frame with all planes found. A whole frame has its original bytes."""
     for part in parts:
         if not header_of(part)["flags"] & FrameFlag.PLANE_LEFT_OUT:
             return part

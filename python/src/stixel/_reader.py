@@ -64,7 +64,7 @@ def _left(deadline: Optional[float]) -> float:
 
 
 def wish(images: Iterable[str]) -> FrozenSet[str]:
-    """Checks names of images. Returns them as a set; ValueError."""
+    """Checks names of images. Returns them as a set. Raises ValueError."""
     names = [images] if isinstance(images, str) else list(images)
     for name in names:
         if name not in IMAGES:
@@ -103,7 +103,7 @@ class Reader:
         raise NotImplementedError
 
     def _descriptor(self, handle: Any) -> int:
-        """Returns the descriptor for fileno(); NotConnected when there is none."""
+        """Returns the descriptor for fileno(). Raises NotConnected when there is none."""
         raise NotImplementedError
 
     def _want(self, handle: Any, images: FrozenSet[str]) -> None:
@@ -147,8 +147,9 @@ class Reader:
                 return
 
     def close(self) -> None:
-        """Closes the reader and frees its resources. A wait in another thread ends with ValueError within a quarter of
-        a second.
+        """Closes the reader and frees its resources.
+
+        If another thread waits in the reader, it gets ValueError within a quarter of a second.
         """
         self._closing = True
         if self._handle is not None and self._lock.acquire(False):

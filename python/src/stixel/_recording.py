@@ -100,8 +100,9 @@ class Recording:
     """
 
     def __init__(self, path: PathLike) -> None:
-        """Opens a file. Raises NotStixel for other files, and for MCAP files without frames of stixeld; LibraryError;
-        OSError.
+        """Opens a file.
+
+        Raises NotStixel for other files and for MCAP files without frames of stixeld; LibraryError; OSError.
         """
         self._path = os.fspath(path)
         if not stat.S_ISREG(os.stat(self._path).st_mode):  # checked before opening, because opening a pipe waits
@@ -177,8 +178,9 @@ class Recording:
             yield held
 
     def frames(self, since_ns: Optional[int] = None) -> Iterator[Frame]:
-        """Yields the frames. With since_ns, begins with the last one published at or before it (CLOCK_MONOTONIC, ns),
-        by index.
+        """Yields the frames.
+
+        since_ns: begin with the last frame published at or before this time (CLOCK_MONOTONIC, ns); needs the index.
         """
         last: Tuple[int, int] = (0, 0)
         for record in self.records(since_ns):

@@ -59,9 +59,7 @@ class Order:
         return epoch == self.head[0] and (ahead == 0 or (ahead < 0 and not self._silent()))
 
     def strange(self, epoch: int, number: int) -> bool:
-        """Returns whether the frame is impossible: from an already replaced publisher, or too far ahead for the elapsed
-        time.
-        """
+        """Returns whether the frame is impossible: from a replaced publisher, or too far ahead for the elapsed time."""
         if epoch != self.head[0]:
             return epoch in self._earlier and not self._silent()
         # frames that were delayed on the way may come all at once
@@ -81,7 +79,9 @@ class Order:
 
 
 class Inbox:
-    """Frames that have come and were not taken yet. A transport calls the methods of the first half, from any thread.
+    """Frames that have come and were not taken yet.
+
+    A transport calls the methods of the first half, from any thread.
     """
 
     def __init__(self, what: str, follow: bool) -> None:
@@ -95,7 +95,7 @@ class Inbox:
         self._ringing = False
         self._frames: Deque[Frame] = collections.deque()
         self._order = Order()
-        self._present: Optional[bool] = None  # None: there never was a publisher
+        self._present: Optional[bool] = None  # None: no publisher has come yet
         self._died = False
         self._error: Optional[StixelError] = None  # error that waiting cannot cure
         self._bad: Optional[int] = None  # errno of a bad frame that was not reported yet
@@ -111,8 +111,9 @@ class Inbox:
 
     # -- called by the transport --
     def push(self, data: bytes) -> None:
-        """Adds a received frame. Damaged and impossible frames are counted and dropped; frames that came before are
-        dropped.
+        """Adds a received frame.
+
+        Damaged and impossible frames are counted and dropped. Frames that came before are dropped.
         """
         code = verdict(data)
         frame = Frame(data[:int(header_of(data)["frame_bytes"])]) if code == 0 else None
@@ -148,8 +149,9 @@ class Inbox:
         self.ask_clock.set()
 
     def left(self, died: bool) -> None:
-        """Notes that the publisher has ended in order, or that the connection broke off. No effect if it was not
-        present.
+        """Notes that the publisher has ended in order, or that the connection broke off.
+
+        Does nothing if the publisher was not present.
         """
         with self._changed:
             if not self._present:
@@ -298,7 +300,7 @@ class Inbox:
 
 
 def clock_of(said: Any) -> int:
-    """Returns CLOCK_MONOTONIC of another machine, ns, from its answer; ValueError if the answer has none."""
+    """Returns CLOCK_MONOTONIC of another machine, ns, from its answer. Raises ValueError if it has none."""
     value = said.get("monotonic_ns") if isinstance(said, dict) else None
     if type(value) is not int or not 0 <= value < 1 << 63:
         raise ValueError("not a time of CLOCK_MONOTONIC")
@@ -320,7 +322,7 @@ class Transport:
         raise NotImplementedError
 
     def want(self, images: FrozenSet[str]) -> None:
-        """Sets which of "left", "right", "disparity" come with the next frames. NotSupported."""
+        """Sets which of "left", "right", "disparity" come with the next frames. Raises NotSupported."""
         raise NotImplementedError
 
     def clock_ns(self) -> Optional[int]:
@@ -380,8 +382,9 @@ def _end(keeper: _ClockKeeper, transport: Transport, inbox: Inbox) -> None:
 
 
 def _end_elsewhere(keeper: _ClockKeeper, transport: Transport, inbox: Inbox) -> None:
-    """Calls _end(). The garbage collector may run in a thread that holds the locks or that _end() waits for, hence
-    this.
+    """Calls _end(), in another thread if necessary.
+
+    The garbage collector may run in a thread that holds the locks, or for which _end() waits.
     """
     if threading.current_thread().name.startswith(THREADS):
         # takes no lock, unlike Thread.start()
@@ -395,7 +398,7 @@ class RemoteReader(Reader):
     """A reader over a transport. next(), latest(), iteration and the rest work as on the publisher's own machine.
 
     If as many frames wait as a ring has slots, a new frame pushes the oldest out: see Frame.missed. Damaged frames are
-    counted, even those that another program sent. status() has the offset of the clocks and its uncertainty.
+    counted, including frames of other programs. status() has the offset of the clocks and its uncertainty.
     """
 
     def __init__(self, transport: Transport, follow: bool = False, images: Iterable[str] = ()) -> None:
@@ -412,7 +415,7 @@ class RemoteReader(Reader):
             if not follow and not inbox.present:
                 raise NotRunning(errno.ENOENT, "%s: no publisher of this name" % self._what)
             if inbox.present:
-                self._keeper.ask(_CLOCK_FIRST)  # so that the first frame has its age
+                self._keeper.ask(_CLOCK_FIRST)  # gives the first frame its age
         except BaseException:
             transport.stop()
             raise

@@ -55,7 +55,7 @@ class RingReader(Reader):
         if code == -errno.EPIPE and self._handle is not None:
             status = self._ask(self._handle)
             if status.publisher == Publisher.DIED:
-                # on a stream, a reader that was too slow to get the last notice sees the same
+                # a stream's reader that was too slow to get the last notice sees the same state
                 who = "the publisher (process %d) died" % status.pid if status.pid else "the connection broke off"
                 return Died(errno.EPIPE, "%s: %s" % (self._what, who))
             return Ended(errno.EPIPE, "%s: the publisher has ended" % self._what)

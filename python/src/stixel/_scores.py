@@ -72,8 +72,7 @@ class ScoreWriter(Writer):
 
 
 def one_hot(labels: Any, classes: int) -> "np.ndarray[Any, Any]":
-    """Converts class numbers to scores: 255 in the plane of a pixel's class. Unknown pixels (255) have 0 in all planes.
-    """
+    """Converts class numbers to scores: 255 in the plane of a pixel's class. Unknown pixels (255) have only 0."""
     given = np.asarray(labels)
     if given.ndim != 2 or given.dtype.kind not in "iu":
         raise TypeError("labels: expected whole numbers in two dimensions, not %s in %d" % (given.dtype, given.ndim))

@@ -61,14 +61,12 @@ def _shut(sock: Optional[socket.socket]) -> None:
         try:
             socket.socket.shutdown(sock, socket.SHUT_RDWR)
         except OSError:
-            pass  # it is down already
+            pass  # the socket is down already
 
 
 @contextlib.contextmanager
 def _within(seconds: float, sock: Optional[socket.socket]) -> Iterator[None]:
-    """Limits the total time of several reads, since a socket's own timeout holds for each read. Then shuts the socket
-    down.
-    """
+    """Limits the total time of several reads, and then shuts the socket down. A socket's own timeout is per read."""
     timer = threading.Timer(seconds, _shut, (sock,))
     timer.name, timer.daemon = THREADS + "limit", True
     timer.start()
@@ -239,7 +237,7 @@ class UrlTransport(Transport):
         if magic != _MAGIC or size > _MESSAGE_MOST:
             raise http.client.HTTPException("not a message of stixel-web")
         data = self._read(size)
-        with self._lock:  # nothing reaches the inbox after stop() has returned
+        with self._lock:  # after stop() has returned, nothing reaches the inbox
             if self._stopping.is_set():
                 return None
             if kind == _FRAME:
@@ -254,7 +252,7 @@ class UrlTransport(Transport):
             raise http.client.HTTPException("not a notice of stixel-web") from None
         found = Publisher.__members__.get(publisher.upper())
         if found is None or found == Publisher.UNKNOWN:
-            return None  # not known yet
+            return None  # the state is not known yet
         self._inbox.told(found, State.__members__.get(state.upper(), State.UNKNOWN), version[:64])
         if found in (Publisher.ALIVE, Publisher.STALLED):
             if not self._inbox.present:
@@ -303,7 +301,7 @@ class UrlTransport(Transport):
                 return False
             return self._inbox.follow
 
-    # -- what is asked --
+    # -- requests --
     def want(self, images: FrozenSet[str]) -> None:
         with self._lock:
             if images == self._wanted:
@@ -352,7 +350,7 @@ def open_url(url: str, follow: bool = False, images: Iterable[str] = (), *,
              certificate: Optional[PathLike] = None) -> RemoteReader:
     """Opens an instance that a stixel-web on another machine shows: http[s]://[USER:PASSWORD@]HOST[:PORT]/INSTANCE.
 
-    The frames are those that stixel.open() returns on that machine. status() has the offset between its clock and this
+    The frames are the same as stixel.open() returns on that machine. status() has the offset between its clock and this
     machine's clock. follow: a missing publisher or stixel-web is no error. The reader waits for one, and connects again
     when the connection broke off. images: planes to send as well, of "left", "right", "disparity". certificate: PEM
     file of certificates to trust instead of the system's authorities. For a self-signed certificate it is the

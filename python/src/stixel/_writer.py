@@ -74,7 +74,7 @@ def _error(lib: Library, kind: str, name: str, code: int) -> StixelError:
 
 
 def slots_of(value: Any) -> int:
-    """Checks the number of slots of a ring and returns it; ValueError."""
+    """Checks the number of slots of a ring and returns it. Raises ValueError."""
     slots = int(value)
     if slots != value or slots not in (0, 2, 4, 8, 16, 32, 64):
         raise ValueError("slots: %r, allowed 0 (the default) or a power of two from 2 to 64" % (value,))
@@ -82,7 +82,7 @@ def slots_of(value: Any) -> int:
 
 
 def number_in(what: str, value: Any, least: int, most: int) -> int:
-    """Checks a whole number against a range and returns it; ValueError."""
+    """Checks a whole number against a range and returns it. Raises ValueError."""
     number = int(value)
     if number != value or not least <= number <= most:
         raise ValueError("%s: %r, allowed %d to %d" % (what, value, least, most))

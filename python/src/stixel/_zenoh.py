@@ -59,7 +59,7 @@ def _said(data: bytes, **wanted: type) -> Optional[Dict[str, Any]]:
 
 
 def parse(text: str) -> Address:
-    """Parses zenoh:[PROTOCOL/ADDRESS/][HOST/]INSTANCE; BadName."""
+    """Parses zenoh:[PROTOCOL/ADDRESS/][HOST/]INSTANCE. Raises BadName."""
     parts = text[len(SCHEME):].split("/")
     endpoint = None
     if len(parts) > 2:
@@ -107,7 +107,7 @@ class _Joiner:
             name = int(header["epoch"]), int(header["number"])
             if name != self._order.head:
                 if self._order.old(*name):
-                    return  # its frame was passed on
+                    return  # the frame of this message was passed on
                 if self._order.strange(*name):
                     self._push(data)  # the receiver counts it
                     return
@@ -161,7 +161,7 @@ class ZenohTransport(Transport):
                                                                             self._address.instance)))))
         if not hosts and not self._inbox.follow:
             raise NotRunning(errno.ENOENT, "%s: no publisher of this name%s" % (self.what, self._others(opened)))
-        # from now on, reports when a publisher comes or goes; an existing publisher is reported at once
+        # reports when a publisher comes or goes; an existing publisher is reported at once
         self._pump(opened.liveliness().declare_subscriber(self._key(hosts[0] if hosts else None), history=True),
                    self._on_token)
         end = time.monotonic() + 3 * _ANSWER_S

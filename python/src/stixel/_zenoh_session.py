@@ -66,8 +66,9 @@ def configuration(values: Mapping[str, Any], file: Optional[str] = None) -> Any:
 
 
 def secret(path: str) -> str:
-    """Reads the password from the first line of a file. ValueError: other users may read the file, or it has no
-    password.
+    """Reads the password from the first line of a file.
+
+    Raises ValueError if other users may read the file, or it has no password.
     """
     try:
         with open(path, encoding="utf-8") as f:

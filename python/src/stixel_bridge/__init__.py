@@ -1,8 +1,8 @@
-"""stixel-bridge: frames of stixeld to other machines and programs. docs/bridge.md.
+"""stixel-bridge: sends the frames of stixeld to other machines and programs. See docs/bridge.md.
 
-program.py reads the configuration (config.py, by the tables of options.py), starts a thread for each instance
-(instances.py) and one for each sink (runner.py over the contract of sink.py); status.py says how they are. What is
-sent is made in stixel._messages and ros/, how it travels in sinks/, which alone know the packages that they need.
+program.py reads the configuration (config.py, with the tables of options.py). It starts a thread for each instance
+(instances.py) and for each sink (runner.py, which uses the contract in sink.py). status.py reports their state.
+stixel._messages and ros/ make the messages; sinks/ sends them. Only sinks/ knows the packages that sending needs.
 
 SPDX-License-Identifier: Apache-2.0
 """

@@ -1,4 +1,4 @@
-"""python3 -m stixel_bridge.
+"""Program "python3 -m stixel_bridge".
 
 SPDX-License-Identifier: Apache-2.0
 """

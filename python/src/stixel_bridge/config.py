@@ -1,6 +1,7 @@
-"""The configuration file: sections, what their keys may be, and errors with file and line.
+"""Reads the configuration file: sections, ranges of their keys, and errors with file and line.
 
-The syntax is that of stixeld.conf(5): [section], key = value, comments after # or ; in front and after " ;" behind.
+The syntax is that of stixeld.conf(5): [section], key = value. A comment begins with # or ; at the start of a line, or
+with " ;" behind a value.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -50,9 +51,9 @@ COMMON = [
 
 class SinkConfig(NamedTuple):
     name: str
-    where: str  #: "FILE:LINE" of its section
+    where: str  #: "FILE:LINE" of the section
     maker: Type[Sink]
-    options: Mapping[str, Any]  #: COMMON and its own
+    options: Mapping[str, Any]  #: options of COMMON and of the sink's kind
 
 
 class Config(NamedTuple):
@@ -69,7 +70,7 @@ class _Section:
 
 
 class _File:
-    """One that is being read; what is wrong in it is told all at once."""
+    """A file that is being read. All its errors are reported at once."""
 
     def __init__(self, path: str) -> None:
         self.path = path
@@ -117,7 +118,7 @@ def _section(file: _File, number: int, line: str, earlier: List[_Section]) -> Op
 def _read(file: _File, text: str) -> List[_Section]:
     sections: List[_Section] = []
     section: Optional[_Section] = None
-    skip = False  # below a section that was wrong
+    skip = False  # true below a section with an error
     for number, raw in enumerate(text.splitlines(), 1):
         line = raw.split(" ;")[0].strip()
         if len(raw) > LINE_MOST:
@@ -167,7 +168,7 @@ def _check_instances(file: _File, section: _Section, wanted: Sequence[str], know
 
 
 def _check_unknown(file: _File, section: _Section, instances: Sequence[str]) -> None:
-    """Checks a sink of an unknown kind: its keys by the kind that was meant, else those that all kinds have."""
+    """Checks a sink of an unknown kind: by the keys of the most similar kind, else by the keys that all kinds have."""
     meant = difflib.get_close_matches(section.keys["kind"][1], list(sinks.KINDS), 1)
     options = [COMMON[0]._replace(kind="text"), *COMMON[1:], *(sinks.load(meant[0]).OPTIONS if meant else [])]
     known = _Section(section.kind, section.name, section.line)
@@ -195,7 +196,7 @@ def _sink(file: _File, section: _Section, instances: Sequence[str]) -> Optional[
 
 
 def parse_text(path: str, text: str) -> Config:
-    """A configuration from its text; Fail with a line for each fault."""
+    """Parses the text of a configuration. Fail has a line for each fault."""
     file = _File(path)
     sections = _read(file, text)
     bridge = {option.name: option.default for option in BRIDGE}
@@ -228,7 +229,7 @@ def parse_text(path: str, text: str) -> Config:
 
 
 def load(path: str) -> Config:
-    """The configuration in a file; Fail."""
+    """Reads the configuration from a file. Raises Fail."""
     try:
         with open(path, "rb") as f:
             data = f.read(SIZE_MOST + 1)

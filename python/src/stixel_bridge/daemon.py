@@ -1,4 +1,4 @@
-"""What a daemon says at its status socket.
+"""Queries a daemon at its status socket.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -26,7 +26,7 @@ class _Connection(http.client.HTTPConnection):
 
 
 def ask_path(path: str, target: str, timeout: float = 1.0) -> Tuple[int, bytes]:
-    """GET target at a Unix socket: HTTP code and body; OSError."""
+    """Sends GET target to a Unix socket. Returns the HTTP code and the body. Raises OSError."""
     connection = _Connection(path, timeout)
     try:
         connection.request("GET", target)
@@ -39,7 +39,7 @@ def ask_path(path: str, target: str, timeout: float = 1.0) -> Tuple[int, bytes]:
 
 
 def ask(instance: str, target: str, timeout: float = 1.0) -> Optional[Tuple[int, bytes]]:
-    """The same of an instance, in the first of its places that answers; None: none did."""
+    """Queries an instance at the first of its places that answers; None: no answer."""
     for folder in places("stixeld"):
         try:
             return ask_path(os.path.join(folder, instance, "status.sock"), target, timeout)

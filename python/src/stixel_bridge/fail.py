@@ -1,4 +1,4 @@
-"""What ends the program or a connection: a sentence; exit codes of sysexits.h.
+"""Errors that end the program or a connection, each with a sentence; exit codes of sysexits.h.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -11,7 +11,8 @@ FAILED = 70
 CANNOT_CREATE = 73
 CONFIG = 78
 
-ENDS = (SystemExit, KeyboardInterrupt)  # all else a thread survives: panics of packages in Rust are no Exception
+# threads survive all other exceptions, including panics of Rust packages, which are not of class Exception
+ENDS = (SystemExit, KeyboardInterrupt)
 
 EXITS = [
     (0, "ended by a signal"),
@@ -24,7 +25,7 @@ EXITS = [
 
 
 class Fail(Exception):
-    """Ends the program: told to the user as one sentence."""
+    """Ends the program. The user gets its sentence."""
 
     def __init__(self, code: int, sentence: str) -> None:
         super().__init__(sentence)
@@ -32,17 +33,20 @@ class Fail(Exception):
 
 
 class SinkError(Exception):
-    """A sink lost its connection, or did not get one: one sentence, without its name. It is opened again later."""
+    """A sink lost its connection, or got none. The sink is opened again later.
+
+    Carries one sentence without the sink's name.
+    """
 
 
 def sentence(error: BaseException) -> str:
-    """An exception of a package in one line that can be printed."""
+    """Returns the text of a package's exception as one printable line."""
     text = " ".join(str(error).split())
     return "".join(c if c.isprintable() else "?" for c in text)[:300] or type(error).__name__
 
 
 def described(error: BaseException) -> str:
-    """An error that nobody expected: its type, what it says, and where it was raised."""
+    """Returns an unexpected error as text: its type, its message, and the place where it was raised."""
     text = "%s: %s" % (type(error).__name__, sentence(error))
     frames = traceback.extract_tb(error.__traceback__)
     return "%s (%s, line %d)" % (text, frames[-1].filename, frames[-1].lineno or 0) if frames else text

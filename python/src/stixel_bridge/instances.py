@@ -1,4 +1,4 @@
-"""An instance's thread: its frames to the sinks that want them. And one that asks how it is.
+"""The thread of an instance, which passes its frames to the sinks, and a thread that queries the daemon's state.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -18,32 +18,32 @@ from .sink import NO_IMAGES, Instance, Report, Work
 if TYPE_CHECKING:
     from .runner import Runner
 
-SLICE_S = 0.1  # longest sleep: then wishes for images and the end are looked at
+SLICE_S = 0.1  # longest sleep, s: after it, the thread checks for wanted images and the end
 RETRY_S = 2.0
 REPORT_S = 1.0
 
 
 class Source(threading.Thread):
-    """Reads one instance, through all its restarts, and hands every frame to its sinks and to more()."""
+    """Reads one instance through all its restarts, and passes every frame to its sinks and to more()."""
 
     def __init__(self, instance: Instance, runners: Sequence[Runner], say: Callable[[str], None],
                  more: Optional[Callable[[Work], None]] = None) -> None:
         super().__init__(name="instance " + instance.name, daemon=True)
         self.instance = instance
         self.frames = 0
-        self.lost = 0  #: overwritten before they were read
+        self.lost = 0  #: frames overwritten before they were read
         self.damaged = 0
         self.restarts = 0
         self.publisher = "absent"
         self.state = ""
-        self.why = ""  #: why it cannot be read
-        self.internal = 0  #: errors of the program's own
+        self.why = ""  #: reason why the instance cannot be read
+        self.internal = 0  #: internal errors of the program
         self._runners = list(runners)
         self._say = say
         self._more = more
         self._end = threading.Event()
         self._images = NO_IMAGES
-        self._said: Set[str] = set()  # of errors beside the reading
+        self._said: Set[str] = set()  # messages already logged about errors other than reading
 
     def stop(self) -> None:
         """Ends the thread within a tenth of a second."""
@@ -88,7 +88,7 @@ class Source(threading.Thread):
             self._more(work)
         except ENDS:
             raise
-        except BaseException as e:  # of a rig: the sinks have the frame all the same
+        except BaseException as e:  # an error of a rig; the sinks have got the frame already
             self.internal += 1
             self._say_once("a rig: " + described(e))
 
@@ -98,7 +98,7 @@ class Source(threading.Thread):
             self._say("instance %s: %s" % (self.instance.name, text))
 
     def _absent(self, why: str) -> None:
-        """It cannot be read: nobody may take it for alive."""
+        """Marks the instance as absent, so that it does not count as alive, and waits before the next attempt."""
         if why != self.why:
             self._say("instance %s: %s; tried again every %g s" % (self.instance.name, why, RETRY_S))
         self.publisher, self.state, self.why = "absent", "", why
@@ -121,7 +121,10 @@ class Source(threading.Thread):
 
 
 class Reports(threading.Thread):
-    """Asks one daemon once a second how it is, and tells the sinks. One that hangs delays no report but its own."""
+    """Queries one daemon once a second and passes the report to the sinks.
+
+    A daemon that hangs delays only its own report.
+    """
 
     def __init__(self, source: Source, runners: Sequence[Runner], say: Callable[[str], None]) -> None:
         super().__init__(name="reports of " + source.instance.name, daemon=True)
@@ -132,7 +135,7 @@ class Reports(threading.Thread):
         self._end = threading.Event()
 
     def stop(self) -> None:
-        """Ends the thread, after the answer that it waits for: a second at each place of an instance."""
+        """Ends the thread after the answer that it waits for: at most one second per place of an instance."""
         self._end.set()
 
     def _report(self) -> Report:
@@ -155,7 +158,7 @@ class Reports(threading.Thread):
                     runner.report(report)
             except ENDS:
                 raise
-            except BaseException as e:  # the next one may go well
+            except BaseException as e:  # the next report may succeed
                 self._source.internal += 1
                 again, self._said = described(e) == self._said, described(e)
                 if not again:

@@ -1,4 +1,4 @@
-"""Options: one table a section, from which parser, help and man page are made.
+"""Options of the sections. The parser, the help and the man page are made from one table per section.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -15,7 +15,10 @@ NAME = re.compile(r"(?!\.)[A-Za-z0-9_.-]{1,64}")
 
 
 class Option(NamedTuple):
-    """A key of a section: kind is one of KINDS; the default is a value as parse() gives it, None: there is none."""
+    """A key of a section.
+
+    kind is one of KINDS. The default is a value as parse() returns it; None: there is no default.
+    """
 
     name: str
     kind: str
@@ -28,8 +31,8 @@ class Option(NamedTuple):
 
 
 def _number(option: Option, text: str) -> float:
-    value = float(text)  # ValueError is told by parse()
-    if not option.least <= value <= option.most:  # nan neither
+    value = float(text)  # parse() reports the ValueError
+    if not option.least <= value <= option.most:  # nan fails, too
         raise ValueError
     return value
 
@@ -83,7 +86,7 @@ KINDS = {
 
 
 def range_of(option: Option) -> str:
-    """What it may be, in words."""
+    """Returns the allowed values of an option, in words."""
     if option.kind == "switch":
         return "yes or no"
     if option.kind == "choice":
@@ -104,7 +107,7 @@ def range_of(option: Option) -> str:
 
 
 def parse(option: Option, text: str) -> Any:
-    """Its value; ValueError with what it may be."""
+    """Parses a value of an option. ValueError names the allowed values."""
     try:
         return KINDS[option.kind](option, text)
     except (ValueError, KeyError, OverflowError):
@@ -112,7 +115,7 @@ def parse(option: Option, text: str) -> Any:
 
 
 def shown(option: Option, value: Any) -> str:
-    """A value as it stands in a file."""
+    """Returns a value as a configuration file contains it."""
     if value is None:
         return ""
     if option.kind == "switch":
@@ -123,12 +126,12 @@ def shown(option: Option, value: Any) -> str:
 
 
 def together(values: Mapping[str, Any], *pairs: Tuple[str, str]) -> None:
-    """Fail where one option of a pair is given without the other."""
+    """Raises Fail if one option of a pair is given without the other."""
     for one, other in pairs:
         if bool(values[one]) != bool(values[other]):
             raise Fail(CONFIG, "one of %s and %s is given: it needs both" % (one, other))
 
 
 def find(options: Sequence[Option], name: str) -> Optional[Option]:
-    """The option of this name."""
+    """Returns the option of this name, or None."""
     return next((option for option in options if option.name == name), None)

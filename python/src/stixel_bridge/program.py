@@ -1,4 +1,4 @@
-"""The program: options, threads, signals.
+"""The main program: options, threads, signals.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -24,13 +24,13 @@ STOP_S = 3.0
 
 
 def say(text: str) -> None:
-    """A line to the log, if that takes it: a full disk or a reader of the log that is gone is no reason to end."""
+    """Writes a line to the log. Ignores errors: a full disk or a closed log must not end the program."""
     with contextlib.suppress(OSError):
         print("%s: %s" % (PROGRAM, text), file=sys.stderr, flush=True)
 
 
 class _LibraryLog(logging.Handler):
-    """What the module stixel logs, such as that a reader waits, becomes lines like all others."""
+    """Writes warnings of the module stixel (such as a waiting reader) to the log like all other lines."""
 
     def __init__(self) -> None:
         super().__init__(logging.WARNING)
@@ -40,15 +40,18 @@ class _LibraryLog(logging.Handler):
 
 
 def _everything(config: configuration.Config) -> Dict[str, Instance]:
-    """Instances and rigs, by name."""
+    """Returns all instances and rigs, by name."""
     return {name: Instance(name, options) for name, options in [*config.instances.items(), *config.rigs.items()]}
 
 
 def make_sinks(config: configuration.Config) -> List[Sink]:
-    """The sinks of a configuration, not connected; Fail with the line of a section whose options contradict."""
+    """Makes the sinks of a configuration, without connecting them.
+
+    Fail names the line of a section with contradictory options.
+    """
     everything = _everything(config)
     found: List[Sink] = []
-    taken: Dict[str, str] = {}  # what only one sink may have, and whose it is
+    taken: Dict[str, str] = {}  # resources that only one sink may have, and the sink that has each
     prefixes: Dict[str, str] = {}
     for name, options in config.instances.items():
         other = prefixes.setdefault(options["frame_prefix"] or name, name)
@@ -73,7 +76,7 @@ def make_sinks(config: configuration.Config) -> List[Sink]:
 
 
 class Bridge:
-    """All threads of a configuration."""
+    """The threads of a configuration."""
 
     def __init__(self, config: configuration.Config, version: str) -> None:
         from .instances import Reports, Source
@@ -104,7 +107,7 @@ class Bridge:
             thread.start()
 
     def stop(self) -> List[str]:
-        """Ends all threads; names of those that did not end in time."""
+        """Ends all threads. Returns the names of threads that did not end in time."""
         threads: Sequence[Any] = (*self._reports, *self.sources, *self.runners)
         for thread in threads:
             thread.stop()
@@ -116,8 +119,9 @@ class Bridge:
 
 
 def _run(config: configuration.Config, version: str) -> int:
-    # Blocked in all threads and taken by this one: a signal that the kernel gives to a package's thread is seen by
-    # nobody, as Python handles signals when its main thread wakes.
+    # These signals are blocked in all threads, and this thread takes them with sigwait(). Otherwise the kernel could
+    # deliver one to a thread of a package. Python would not handle it, because it handles signals when its main thread
+    # wakes.
     ends = {signal.SIGINT, signal.SIGTERM}
     signal.pthread_sigmask(signal.SIG_BLOCK, ends)
     bridge = Bridge(config, version)
@@ -125,7 +129,7 @@ def _run(config: configuration.Config, version: str) -> int:
     library.addHandler(_LibraryLog())
     library.propagate = False
     gc.collect()
-    gc.freeze()  # what is loaded stays: less to look through
+    gc.freeze()  # exempts the loaded objects from garbage collection, so that a collection has less to scan
     bridge.start()
     say("%d %s to %d %s" % (len(config.instances), "instance" if len(config.instances) == 1 else "instances",
                             len(config.sinks), "sink" if len(config.sinks) == 1 else "sinks"))
@@ -135,12 +139,12 @@ def _run(config: configuration.Config, version: str) -> int:
     late = bridge.stop()
     if late:
         say("%s did not end within %g s" % (", ".join(late), STOP_S))
-        os._exit(0)  # its package waits for somebody who is not there; nothing of ours is left behind
+        os._exit(0)  # a package waits for a peer that does not answer; the bridge itself leaves nothing behind
     return 0
 
 
 def _version() -> str:
-    """Of the module, which is that of the bridge."""
+    """Returns the version of the module stixel, which is that of the bridge."""
     try:
         import stixel
         return str(stixel.__version__)
@@ -149,7 +153,7 @@ def _version() -> str:
 
 
 def main(arguments: Optional[List[str]] = None, version: Optional[str] = None) -> int:
-    """Exit code, of fail.EXITS."""
+    """Runs the program. Returns an exit code of fail.EXITS."""
     if arguments is None:
         arguments = sys.argv[1:]
     if version is None:
@@ -174,7 +178,8 @@ def main(arguments: Optional[List[str]] = None, version: Optional[str] = None) -
             say(line)
         return e.code
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # who read has gone; nothing more to flush
+        # the reader of the pipe has gone, so there is nothing more to flush
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except OSError as e:
         say(sentence(e))

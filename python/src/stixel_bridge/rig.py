@@ -1,8 +1,8 @@
-"""Several instances as one: frames that were captured together, in the vehicle's frame (base_link of REP 105).
+"""Combines several instances into one rig: frames captured together, in the vehicle's frame (base_link of REP 105).
 
-What a camera sees is placed by where its instance is mounted (x_m, y_m, yaw_deg); all stand on one plane, the road.
-Frames belong together by their capture times on this machine's clock, and are not moved by what the vehicle drove in
-between: window_ms bounds that.
+What a camera sees is placed by the mounting of its instance (x_m, y_m, yaw_deg). All cameras stand on one plane, the
+road. Frames belong together by their capture times on this machine's clock. They are not corrected for the vehicle's
+motion between captures; window_ms bounds that error.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -26,40 +26,40 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-STEP_LEAST = math.radians(0.5)  # of a rig's scan
-SAMPLES = 24  # along a ray, where it is asked whether somebody saw it
-ALIVE_S = 1.0  # a camera without a frame for so long is not waited for
-_PART_SHIFT = 24  # in the id of a point: above it which instance, below it the stixel
+STEP_LEAST = math.radians(0.5)  # least angular step of a rig's scan
+SAMPLES = 24  # points along a ray at which visibility is tested
+ALIVE_S = 1.0  # a camera without a frame for this time is not waited for
+_PART_SHIFT = 24  # id of a point: the instance above this bit, the stixel below
 
 
 class Part(NamedTuple):
-    """A frame of a rig, and where its camera is."""
+    """A frame of a rig, and the place of its camera."""
 
     instance: Instance
     frame: stixel.Frame
 
     def place(self) -> Tuple[float, float, float]:
-        """x, y (m) and yaw (rad) in the vehicle's frame."""
+        """Returns x, y (m) and yaw (rad) of the camera in the vehicle's frame."""
         o = self.instance.options
         return float(o["x_m"]), float(o["y_m"]), math.radians(o["yaw_deg"])
 
     def to_base(self, x: Any, y: Any) -> Tuple[Any, Any]:
-        """Vehicle coordinates of this camera into those of the vehicle."""
+        """Converts coordinates on the road relative to this camera to vehicle coordinates, m."""
         at_x, at_y, yaw = self.place()
         c, s = math.cos(yaw), math.sin(yaw)
         return at_x + c * x - s * y, at_y + s * x + c * y
 
     def from_base(self, x: Any, y: Any) -> Tuple[Any, Any]:
-        """The other way."""
+        """Converts vehicle coordinates to coordinates on the road relative to this camera, m."""
         at_x, at_y, yaw = self.place()
         c, s = math.cos(yaw), math.sin(yaw)
         return c * (x - at_x) + s * (y - at_y), -s * (x - at_x) + c * (y - at_y)
 
 
 def _ends(part: Part, scan: stixel.Scan) -> Tuple[Floats, Floats, Floats, Floats]:
-    """Both ends of what each ray of a camera met, seen from the vehicle: angles and ranges.
+    """Returns both ends of the obstacle that each ray of a camera hit, seen from the vehicle: angles and ranges.
 
-    An obstacle nearer than range_min stands at range_min: it is not farther.
+    An obstacle nearer than range_min is placed at range_min, since it is at most that far away.
     """
     met = np.flatnonzero(np.isfinite(scan.ranges) | np.isneginf(scan.ranges))
     ranges = np.maximum(scan.ranges[met].astype(float), scan.range_min)
@@ -72,9 +72,12 @@ def _ends(part: Part, scan: stixel.Scan) -> Tuple[Floats, Floats, Floats, Floats
 
 
 def _nearest(ranges: Floats, step: float, ends: Tuple[Floats, Floats, Floats, Floats]) -> None:
-    """Puts what was met into the rays that it covers: each gets the nearer end, so that nothing is left out."""
+    """Enters each obstacle into all rays that it covers.
+
+    Each ray gets the nearer end, so that no obstacle is left out.
+    """
     first, near, second, far = ends
-    turn = np.remainder(second - first + np.pi, 2 * np.pi) - np.pi  # the short way round
+    turn = np.remainder(second - first + np.pi, 2 * np.pi) - np.pi  # the shorter turn
     start = np.where(turn >= 0, first, second)
     count = np.ceil(np.abs(turn) / step).astype(int) + 1
     index = np.repeat(np.floor((start + np.pi) / step + 0.5).astype(int), count)
@@ -83,7 +86,7 @@ def _nearest(ranges: Floats, step: float, ends: Tuple[Floats, Floats, Floats, Fl
 
 
 def _sees(part: Part, scan: stixel.Scan, x: Floats, y: Floats) -> Tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Whether a point is one that this camera saw free, and whether it lies in its blind zone, before such."""
+    """Returns whether this camera saw each point free, and whether it lies in the blind zone before free space."""
     px, py = part.from_base(x, y)
     index = np.rint((np.arctan2(py, px) - scan.angle_min) / scan.angle_increment).astype(int)
     inside = (index >= 0) & (index < len(scan.ranges))
@@ -91,13 +94,13 @@ def _sees(part: Part, scan: stixel.Scan, x: Floats, y: Floats) -> Tuple[NDArray[
     reach, begin = scan.ranges[index], scan.begins[index]
     distance = np.hypot(px, py)
     with np.errstate(invalid="ignore"):
-        # nan and -inf are not; what begins where it ends was not seen at all
+        # nan and -inf compare false; a ray whose begin is its end was not seen at all
         free = inside & (distance <= scan.range_max) & (reach > distance) & (begin < reach)
         return free & (distance >= begin), free & (distance < begin)
 
 
 def _nearest_ground(part: Part, scan: stixel.Scan) -> float:
-    """How far from the middle of the vehicle this camera first saw ground."""
+    """Returns the distance from the vehicle's origin to the nearest ground that this camera saw, m."""
     with np.errstate(invalid="ignore"):
         seen = scan.begins < scan.ranges
     x, y = part.to_base(scan.begins[seen] * np.cos(scan.angles[seen]), scan.begins[seen] * np.sin(scan.angles[seen]))
@@ -111,21 +114,22 @@ class RigFrame:
         self.parts = list(parts)
         self._order = sorted({part.instance.name for part in parts} | set(missing))
         self._unseen_m = unseen_m
-        self.missing = list(missing)  #: instances of the rig that have no frame in it
+        self.missing = list(missing)  #: instances of the rig without a frame here
         first = min(self.parts, key=lambda part: part.frame.captured_ns).frame
         self.number = max(part.frame.number for part in self.parts)
-        self.captured_ns = first.captured_ns  #: of the oldest picture
+        self.captured_ns = first.captured_ns  #: capture time of the oldest image
         h = first.header
-        #: the same by the wall clock, ns since 1970
+        #: captured_ns on the wall clock, ns since 1970
         self.stamp_ns = self.captured_ns - int(h["anchor_monotonic_ns"]) + int(h["anchor_realtime_ns"])
 
     def scan(self, **options: Any) -> stixel.Scan:
-        """One scan around the vehicle, from -pi on; options as of Frame.scan(), but for angles.
+        """Returns one scan around the vehicle, from -pi on. Takes the options of Frame.scan() without the angles.
 
-        A ray that met nothing is inf where all of it beyond unseen_m was seen free, by one camera or another, but for
-        the blind zone before the first ground of a camera, and nan where not. A number is the nearest that was met; not
-        all before it need have been seen. Of what a camera's ray met each ray that it covers has the nearer end. Ranges
-        end where the shortest one does, and range_min is where the nearest ground was first seen, or what is nearer.
+        A ray that hit nothing is inf if cameras saw all of it beyond unseen_m free, apart from the blind zone of a
+        camera before its first ground. Otherwise it is nan. A number is the distance of the nearest hit; the space
+        before it need not have been seen completely. Each ray that an obstacle covers gets the obstacle's nearer end.
+        The rays end where the shortest ray of a camera ends. range_min is the distance of the nearest visible ground,
+        or of a nearer obstacle.
         """
         pairs = [(part, part.frame.scan(**options)) for part in self.parts
                  if part.frame.camera.known and part.frame.road.known]
@@ -147,7 +151,7 @@ class RigFrame:
         return stixel.Scan(ranges.astype(np.float32), -math.pi, step, float(least), reach, begins.astype(np.float32))
 
     def _begins(self, pairs: Sequence[Tuple[Part, stixel.Scan]], angles: Floats, reach: float) -> Floats:
-        """From where on the rays at these angles were seen free, as far as they reach; nan: they were not."""
+        """Returns from where on the rays at these angles were seen free to their end, m; nan: they were not."""
         distances = np.linspace(min(self._unseen_m, reach / 2), reach * (1 - 1e-6), SAMPLES)
         x, y = np.outer(np.cos(angles), distances), np.outer(np.sin(angles), distances)
         seen, blind = np.zeros(x.shape, bool), np.zeros(x.shape, bool)
@@ -170,24 +174,27 @@ class RigFrame:
         return np.concatenate(found)
 
     def obstacle_points(self, **options: Any) -> NDArray[Any]:
-        """As Frame.obstacle_points(), all instances one after the other; id: 2^24 * N + the stixel,
-        N that of the instance in the order of the rig's names, whether all of them are there or not."""
+        """Returns Frame.obstacle_points() of all instances, one instance after the other.
+
+        id: 2^24 * N + the stixel, where N is the position of the instance in the sorted names of the rig. N does not
+        depend on missing instances.
+        """
         return self._points("obstacle_points", options)
 
     def ground_points(self, **options: Any) -> NDArray[Any]:
-        """As Frame.ground_points(), likewise."""
+        """Returns Frame.ground_points() of all instances; ids are as in obstacle_points()."""
         return self._points("ground_points", options)
 
 
 class Rig:
-    """Brings frames of its instances together and hands them to the runners. Its instances' threads call put()."""
+    """Combines frames of its instances and passes them to the runners. The instances' threads call put()."""
 
     def __init__(self, instance: Instance, members: Sequence[Instance], runners: Sequence[Runner]) -> None:
         self.instance = instance  #: options: RIG of config.py
-        self.together = 0  #: frames of all that live
-        self.partial = 0  #: without some of them
-        self.late = 0  #: frames of instances that came when the others were gone, or whose others never came
-        self.missing: Dict[str, int] = {member.name: 0 for member in members}  #: frames of the rig without it
+        self.together = 0  #: rig frames with all members
+        self.partial = 0  #: rig frames without some members
+        self.late = 0  #: frames of instances that came after their rig frame, or whose companions never came
+        self.missing: Dict[str, int] = {member.name: 0 for member in members}  #: rig frames without this instance
         self._members = {member.name for member in members}
         self._window_ns = int(instance.options["window_ms"] * 1e6)
         self._runners = list(runners)
@@ -196,7 +203,7 @@ class Rig:
         self._heard: Dict[str, float] = {}
 
     def has(self, name: str) -> bool:
-        """Whether an instance is part of it."""
+        """Returns whether an instance belongs to the rig."""
         return name in self._members
 
     def _give(self) -> None:
@@ -213,18 +220,18 @@ class Rig:
             runner.put(made)
 
     def put(self, work: Work) -> None:
-        """A frame of one of its instances."""
+        """Takes a frame of one of its instances."""
         with self._lock:
             name, now = work.instance.name, time.monotonic()
             self._heard[name] = now
             for other in [n for n, w in self._waiting.items() if work.taken_ns - w.taken_ns > ALIVE_S * 1e9]:
-                del self._waiting[other]  # all were gone for a while
+                del self._waiting[other]  # no camera of the rig had a frame for a while
                 self.late += 1
             times = [other.frame.captured_ns for other in self._waiting.values()]
             if times and (name in self._waiting or work.frame.captured_ns - min(times) > self._window_ns):
-                self._give()  # without those that did not come
+                self._give()  # sends the rig frame without the missing frames
             elif times and max(times) - work.frame.captured_ns > self._window_ns:
-                self.late += 1  # those that it belonged to are gone
+                self.late += 1  # the rig frame that it belongs to has been sent
                 return
             self._waiting[name] = work
             alive = {member for member, heard in self._heard.items() if now - heard < ALIVE_S}

@@ -1,4 +1,4 @@
-"""A sink's thread: frames to it, connections opened again, everything counted.
+"""The thread of a sink: sends frames to the sink, opens its connection again, and counts everything.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -14,25 +14,26 @@ from .sink import NO_IMAGES, Instance, Report, Sink, Work
 
 BACKOFF_LEAST_S = 0.5
 BACKOFF_MOST_S = 30.0
-SETTLED_S = 10.0  # a connection that held so long begins anew with the shortest wait
+SETTLED_S = 10.0  # after a connection of this length, the waiting time starts again at the least value
 LATENCIES = 1024
 WINDOW_NS = 10_000_000_000
 
 
 class Counts:
-    """Of one instance at one sink, since start."""
+    """Counters of one instance at one sink, since start."""
 
     def __init__(self) -> None:
-        self.sent = 0  #: frames
+        self.sent = 0  #: frames sent
         self.bytes = 0
-        self.dropped_busy = 0  #: a newer one came while the sink was busy
-        self.dropped_closed = 0  #: there was no connection, or it was lost over the frame
-        self.unwanted = 0  #: given to the sink, of which nobody wanted anything
-        self.skipped = 0  #: left out by rate_hz
-        self.latencies: Deque[Tuple[int, int]] = collections.deque(maxlen=LATENCIES)  # when; since capture; ns
+        self.dropped_busy = 0  #: frames replaced by newer ones while the sink was busy
+        self.dropped_closed = 0  #: frames dropped without a connection, or whose sending lost the connection
+        self.unwanted = 0  #: frames passed to the sink without any subscriber
+        self.skipped = 0  #: frames left out by rate_hz
+        # (time of sending, delay since capture), ns
+        self.latencies: Deque[Tuple[int, int]] = collections.deque(maxlen=LATENCIES)
 
     def quantiles(self, wanted: List[float]) -> Optional[List[float]]:
-        """Of the last ten seconds, s; None: nothing was sent."""
+        """Returns quantiles of the delay over the last ten seconds, s; None: nothing was sent."""
         since = time.monotonic_ns() - WINDOW_NS
         recent = sorted(ns for when, ns in list(self.latencies) if when >= since)
         if not recent:
@@ -40,24 +41,24 @@ class Counts:
         return [recent[min(len(recent) - 1, int(q * len(recent)))] / 1e9 for q in wanted]
 
     def per_second(self) -> float:
-        """Frames sent, over the last ten seconds."""
+        """Returns the frames sent per second, over the last ten seconds."""
         since = time.monotonic_ns() - WINDOW_NS
         recent = [when for when, _ in list(self.latencies) if when >= since]
         return (len(recent) - 1) * 1e9 / (recent[-1] - recent[0]) if len(recent) > 1 else 0.0
 
 
 class State(NamedTuple):
-    """Of a sink's connection."""
+    """State of a sink's connection."""
 
     name: str  #: "connecting", "connected", "waiting", "ended"
-    why: str  #: of "waiting": what went wrong
+    why: str  #: reason of "waiting"
     since: float  #: time.monotonic()
-    failures: int  #: connections that were lost or not made, since start
-    internal: int  #: errors of the program's own, or of a package
+    failures: int  #: connections lost or not made, since start
+    internal: int  #: internal errors of the program or of a package
 
 
 class Runner(threading.Thread):
-    """Runs one sink. put() and report() are called by the instances' threads, everything of the sink by this one."""
+    """Runs one sink. The instances' threads call put() and report(). This thread calls all methods of the sink."""
 
     def __init__(self, sink: Sink, say: Callable[[str], None]) -> None:
         super().__init__(name="sink " + sink.name, daemon=True)
@@ -68,15 +69,15 @@ class Runner(threading.Thread):
         self._ready = threading.Condition()
         self._work: Dict[str, Deque[Work]] = {name: collections.deque() for name in self.counts}
         self._reports: Dict[str, Report] = {}
-        self._order: Deque[str] = collections.deque()  # of instances that have work
+        self._order: Deque[str] = collections.deque()  # names of the instances with waiting frames, oldest frame first
         self._due_ns: Dict[str, int] = {}
         self._ending = False
-        self._beside = ""  # the last error beside the connection
-        self._connected = 0.0  # since when; 0: this attempt did not come so far
+        self._beside = ""  # the last error that did not concern the connection
+        self._connected = 0.0  # time.monotonic() of the connection; 0: this attempt has not connected
 
-    # -- from the instances' threads --
+    # -- called by the instances' threads --
     def put(self, work: Work) -> None:
-        """A frame; takes the place of the oldest that waits where there is no room."""
+        """Queues a frame. If the queue is full, drops the oldest waiting frame."""
         name = work.instance.name
         counts, waiting = self.counts[name], self._work[name]
         rate = self.sink.options["rate_hz"]
@@ -96,7 +97,7 @@ class Runner(threading.Thread):
             self._ready.notify()
 
     def _due(self, name: str, taken_ns: int, period_ns: int) -> bool:
-        """Whether rate_hz lets this frame through; it may be early by a quarter of the period."""
+        """Returns whether rate_hz lets this frame pass. A frame may be early by a quarter of the period."""
         due = self._due_ns.get(name, taken_ns)
         if taken_ns < due - period_ns // 4:
             return False
@@ -104,25 +105,25 @@ class Runner(threading.Thread):
         return True
 
     def report(self, report: Report) -> None:
-        """How an instance is; the newest one counts."""
+        """Stores the state of an instance. A newer report replaces an older one."""
         with self._ready:
             self._reports[report.instance.name] = report
             self._ready.notify()
 
     def images(self, instance: Instance) -> FrozenSet[str]:
-        """What the sink wants with the frames of an instance."""
+        """Returns the images that the sink wants with the frames of an instance."""
         if self.state.name != "connected":
             return NO_IMAGES
         try:
             return self.sink.images(instance)
         except ENDS:
             raise
-        except BaseException as e:  # it is no fault of the instance, whose thread this is
+        except BaseException as e:  # an error of the sink must not end the instance's thread, which runs this
             self._internal("images: " + described(e))
             return NO_IMAGES
 
     def _internal(self, why: str) -> None:
-        """An error beside the connection, which stays: counted, and the same again is not said."""
+        """Counts an error that leaves the connection open. Logs it unless it repeats the last one."""
         with self._ready:
             self.state = self.state._replace(internal=self.state.internal + 1)
             again, self._beside = why == self._beside, why
@@ -130,7 +131,7 @@ class Runner(threading.Thread):
             self._say("sink %s: %s" % (self.sink.name, why))
 
     def stop(self) -> None:
-        """Ends the thread, after the frame that is being sent."""
+        """Ends the thread after the frame that is being sent."""
         with self._ready:
             self._ending = True
             self._ready.notify()
@@ -147,7 +148,7 @@ class Runner(threading.Thread):
                 self._order.clear()
 
     def _serve(self) -> None:
-        """Sends what comes until it ends."""
+        """Sends frames and reports until stop() is called."""
         while True:
             with self._ready:
                 while not self._ending and not self._order and not self._reports:
@@ -177,7 +178,7 @@ class Runner(threading.Thread):
         counts.latencies.append((now, now - work.frame.captured_ns))
 
     def _attempt(self) -> bool:
-        """A connection from its opening to its end; False: it failed."""
+        """Opens a connection and serves it to its end; False: it failed."""
         self._go("connecting")
         why, internal, self._connected = "", False, 0.0
         try:
@@ -190,7 +191,7 @@ class Runner(threading.Thread):
             why = sentence(e)
         except ENDS:
             raise
-        except BaseException as e:  # a package's, a panic of it even, or our own: the others go on
+        except BaseException as e:  # an error or a panic of a package, or our own; the other sinks continue
             why, internal = described(e), True
         finally:
             self._close(why, internal)
@@ -212,7 +213,7 @@ class Runner(threading.Thread):
                 return
             if self._connected and time.monotonic() - self._connected > SETTLED_S:
                 wait, said = BACKOFF_LEAST_S, ""
-            if self.state.why != said:  # the same again is counted, not said
+            if self.state.why != said:  # a repeated error is only counted
                 said = self.state.why
                 self._say("sink %s: %s; tried again, after %g s and ever longer, %g s at most" % (
                     self.sink.name, said, wait, BACKOFF_MOST_S))

@@ -1,4 +1,4 @@
-"""What a sink is: where frames go to. One thread calls all of its methods, that of its runner (runner.py).
+"""The contract of a sink, to which frames are sent. The thread of its runner (runner.py) calls all its methods.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -16,10 +16,10 @@ NO_IMAGES: FrozenSet[str] = frozenset()
 
 
 class Instance(NamedTuple):
-    """A camera as the configuration names it: section [instance NAME]."""
+    """An instance as configured: section [instance NAME]."""
 
     name: str
-    options: Mapping[str, Any]  #: INSTANCE of config.py: frame ids, where it is mounted
+    options: Mapping[str, Any]  #: options INSTANCE of config.py: frame ids, mounting
 
 
 class Work:
@@ -28,13 +28,14 @@ class Work:
     def __init__(self, instance: Instance, frame: Frame, taken_ns: int) -> None:
         self.instance = instance
         self.frame = frame
-        self.taken_ns = taken_ns  #: CLOCK_MONOTONIC, when the bridge took it
+        self.taken_ns = taken_ns  #: CLOCK_MONOTONIC, when the bridge took the frame
         self._made: Dict[Any, Any] = {}
-        self._locks: Dict[Any, threading.Lock] = {}  # one a key: who makes one thing delays none that wants another
-        self._lock = threading.Lock()  # of that table
+        # one lock per key: making one item does not delay a sink that wants another
+        self._locks: Dict[Any, threading.Lock] = {}
+        self._lock = threading.Lock()  # guards that table
 
     def once(self, key: Any, make: Callable[[], Any]) -> Any:
-        """make(), computed by the first sink that asks and kept for the others: what several of them send."""
+        """Returns make(). The first sink that asks computes it, and the result is kept for the other sinks."""
         with self._lock:
             lock = self._locks.setdefault(key, threading.Lock())
         with lock:
@@ -44,54 +45,63 @@ class Work:
 
 
 class Report(NamedTuple):
-    """How an instance is: once a second, and when it comes or goes."""
+    """State of an instance. Sent once a second, and when the publisher comes or goes."""
 
     instance: Instance
-    publisher: str  #: as stixel.Publisher names it: "alive", "stalled", "absent", ...
-    state: str  #: as stixel.State names it: "running", "degraded", ...
-    status: Optional[Dict[str, Any]]  #: /status of its daemon; None: it did not answer
+    publisher: str  #: name in stixel.Publisher: "alive", "stalled", "absent", ...
+    state: str  #: name in stixel.State: "running", "degraded", ...
+    status: Optional[Dict[str, Any]]  #: /status of the daemon; None: no answer
 
 
 class Sink:
-    """The contract. Nothing is connected by __init__, which raises Fail for options that do not go together.
+    """Base class of all sinks. __init__ does not connect. It raises Fail for contradictory options.
 
-    Every method but images() runs in the sink's own thread. A frame that comes while the sink is busy replaces an older
-    one of its instance that waits, which is counted as dropped.
+    Every method but images() runs in the sink's own thread. If a frame comes while the sink is busy, it replaces an
+    older waiting frame of its instance, which is counted as dropped.
     """
 
-    OPTIONS: Sequence[Option] = ()  #: of its section, beside COMMON of config.py
-    PACKAGES: Sequence[str] = ()  #: of others, by the names under which they are imported, in its methods only
-    HELP = ""  #: one line
-    RIGS = False  #: whether frames of rigs (rig.py) can be sent
+    OPTIONS: Sequence[Option] = ()  #: options of its section, in addition to COMMON of config.py
+    PACKAGES: Sequence[str] = ()  #: foreign packages by import name; imported only in methods
+    HELP = ""  #: description in one line
+    RIGS = False  #: whether it can send frames of rigs (rig.py)
 
     def __init__(self, name: str, options: Mapping[str, Any], host: str, instances: Sequence[Instance]) -> None:
         self.name = name
         self.options = options
-        self.host = host  #: of the bridge: the name of this machine in keys and topics
-        self.instances = instances  #: those that it gets
+        self.host = host  #: name of this machine in keys and topics
+        self.instances = instances  #: instances whose frames it gets
 
     def exclusive(self) -> str:
-        """What no other sink of this bridge may have, in words: "domain 0 of DDS"; empty: nothing."""
+        """Returns a name of the resource that no other sink of this bridge may have: "domain 0 of DDS"; empty: none."""
         return ""
 
     def open(self) -> None:
-        """Connects, within 10 s. SinkError: not now; asked again after a while, longer each time, 30 s at most."""
+        """Connects within 10 s. On SinkError the runner tries again, after a longer time each time, 30 s at most."""
 
     def send(self, work: Work) -> int:
-        """Gives a frame away; bytes given to the network. SinkError: the connection is lost; close(), open() follow."""
+        """Sends a frame. Returns the bytes given to the network.
+
+        SinkError: the connection is lost; close() and open() follow.
+        """
         raise NotImplementedError
 
     def report(self, report: Report) -> int:
-        """How an instance is; bytes, and SinkError as of send()."""
+        """Sends the state of an instance. Returns the bytes, and raises SinkError, as send() does."""
         return 0
 
     def images(self, instance: Instance) -> FrozenSet[str]:
-        """Which of "left", "right", "disparity" it wants with the frames: while somebody asks. Any thread; at once."""
+        """Returns which of "left", "right", "disparity" have subscribers.
+
+        Any thread may call it; it does not wait.
+        """
         return NO_IMAGES
 
     def figures(self) -> Dict[str, float]:
-        """Own counters for the status, by names of metrics (a_b_c). Any thread; at once."""
+        """Returns own counters for the status, by names of metrics (a_b_c).
+
+        Any thread may call it; it does not wait.
+        """
         return {}
 
     def close(self) -> None:
-        """Gives back what open() took, whatever came of it. Never raises."""
+        """Frees what open() took, even if open() failed. Never raises."""

@@ -1,4 +1,4 @@
-"""How the bridge is: /status (JSON), /metrics (OpenMetrics) and /healthz at a Unix socket of its own.
+"""Serves the state of the bridge: /status (JSON), /metrics (OpenMetrics) and /healthz at its own Unix socket.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -28,14 +28,14 @@ if TYPE_CHECKING:
 
 QUANTILES = [0.5, 0.9, 0.99]
 CLIENTS_MOST = 16
-CLIENTS_EACH = 4  # of one user
-CLIENT_S = 2.0  # from its connection to the end of its answer
+CLIENTS_EACH = 4  # connections of one user
+CLIENT_S = 2.0  # limit from the connection to the end of the answer
 FOLDER = "stixel-bridge"
 _PEER = struct.Struct("=iII")  # struct ucred: process, user, group
 
 
 def place() -> str:
-    """Where this process puts its own: systemd's RuntimeDirectory, root's, or the user's."""
+    """Returns the folder for files of this process: systemd's RuntimeDirectory, root's folder, or the user's."""
     given = os.environ.get("RUNTIME_DIRECTORY", "").split(":")[0]
     if given:
         return given
@@ -73,7 +73,7 @@ def _rig(rig: Rig) -> Dict[str, Any]:
 
 def status(bridge: Mapping[str, Any], sources: Sequence[Source], runners: Sequence[Runner],
            rigs: Sequence[Rig]) -> Dict[str, Any]:
-    """What /status says."""
+    """Returns the content of /status."""
     return {"bridge": bridge["name"], "host": bridge["host"], "version": bridge["version"], "pid": os.getpid(),
             "uptime_s": round(time.monotonic() - bridge["started"], 1),
             "instances": [_instance(source) for source in sources], "rigs": [_rig(rig) for rig in rigs],
@@ -85,14 +85,14 @@ def _escaped(text: str) -> str:
 
 
 class _Text:
-    """OpenMetrics, family by family."""
+    """Formats OpenMetrics, family by family."""
 
     def __init__(self, bridge: str) -> None:
         self._bridge = bridge
         self._lines: List[str] = []
 
     def family(self, name: str, kind: str, help_: str, samples: Sequence[Tuple[str, Mapping[str, str], Any]]) -> None:
-        """samples: what the name has behind it, labels, value; nothing is written without one."""
+        """Adds a family. samples: suffix of the name, labels, value. Writes nothing if there are none."""
         if not samples:
             return
         self._lines += ["# TYPE %s %s" % (name, kind), "# HELP %s %s" % (name, help_)]
@@ -119,7 +119,7 @@ def _latencies(ways: Sequence[Tuple[Dict[str, str], Any]]) -> List[Tuple[str, Di
 
 def metrics(bridge: Mapping[str, Any], sources: Sequence[Source], runners: Sequence[Runner],
             rigs: Sequence[Rig]) -> str:
-    """What /metrics says."""
+    """Returns the text of /metrics."""
     t, ways = _Text(bridge["name"]), _ways(runners)
     t.family("stixel_bridge", "info", "What runs.", [
         ("_info", {"host": bridge["host"], "version": bridge["version"]}, 1)])
@@ -161,7 +161,7 @@ def metrics(bridge: Mapping[str, Any], sources: Sequence[Source], runners: Seque
 
 
 class _Until(io.RawIOBase):
-    """Reads from a socket until a moment: a limit for each read would be none for who sends a byte now and then."""
+    """Reads from a socket until a deadline. A timeout per read would not stop a client that sends slowly."""
 
     def __init__(self, connection: socket.socket, end: float) -> None:
         super().__init__()
@@ -179,7 +179,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
     server: Server
 
     def setup(self) -> None:
-        """One limit of time for the whole request."""
+        """Sets one deadline for the whole request."""
         super().setup()
         self._end = time.monotonic() + CLIENT_S
         self.rfile = io.BufferedReader(_Until(self.connection, self._end))
@@ -203,7 +203,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
 
 
 class _Client:
-    """A connection, and whose it is."""
+    """A connection, with its process and user."""
 
     def __init__(self, connection: socket.socket) -> None:
         said = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _PEER.size)
@@ -211,31 +211,32 @@ class _Client:
         self.process, self.user, _ = _PEER.unpack(said)
 
     def let_go(self) -> None:
-        """Its thread reads an end."""
+        """Shuts the connection down, so that its thread reads the end of the stream."""
         try:
             self.connection.shutdown(socket.SHUT_RDWR)
         except OSError:
-            pass  # it has ended
+            pass  # the connection has ended
 
 
 class Server(socketserver.ThreadingMixIn, socketserver.UnixStreamServer):
-    """FOLDER/NAME/status.sock, for the group. Fail when another bridge has the name, or it cannot be made."""
+    """Serves FOLDER/NAME/status.sock for the group. Fail: another bridge has the name, or the socket cannot be made."""
 
     daemon_threads = True
-    request_queue_size = 256  # the kernel refuses those beyond: a storm of one user fills a short queue
+    # the kernel refuses connections beyond; many connections of one user would fill a short queue
+    request_queue_size = 256
 
     def __init__(self, bridge: Mapping[str, Any], sources: Sequence[Source], runners: Sequence[Runner],
                  threads: Sequence[threading.Thread] = (), rigs: Sequence[Rig] = ()) -> None:
         self._bridge, self._sources, self._runners, self._rigs = bridge, sources, runners, rigs
-        self._watched = threads  #: that have to run as long as it answers
+        self._watched = threads  #: threads that must run as long as the server answers
         self._guard = threading.Lock()
-        self._clients: List[_Client] = []  #: the longest there first
+        self._clients: List[_Client] = []  #: connections, the oldest first
         self.folder = os.path.join(place(), bridge["name"])
         self._lock = -1
         path = os.path.join(self.folder, "status.sock")
         try:
             os.makedirs(self.folder, exist_ok=True)
-            os.chmod(self.folder, 0o755)  # whatever the umask is: the group gets at the socket through it
+            os.chmod(self.folder, 0o755)  # independent of the umask, so that the group can reach the socket
             self._lock = os.open(os.path.join(self.folder, "lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
             fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             if os.path.exists(path):
@@ -253,8 +254,12 @@ class Server(socketserver.ThreadingMixIn, socketserver.UnixStreamServer):
         self.socket.bind(self.server_address)
 
     def _make_room(self, new: _Client) -> None:
-        """Under the guard. Of a user that has all it may have, or where all places are taken of the user that has most,
-        one gives way: of the process that has most of them the longest there. So none keeps another out."""
+        """Closes a connection if the new one exceeds a limit. The caller holds the guard.
+
+        If the new connection's user has CLIENTS_EACH connections, the connection is one of that user. Else, if there
+        are CLIENTS_MOST connections, it is one of the user with the most. Among them, it is the oldest of the process
+        with the most connections. So no user keeps another one out.
+        """
         users = collections.Counter(c.user for c in self._clients)
         crowd = new.user if users[new.user] >= CLIENTS_EACH else users.most_common(1)[0][0] if len(
             self._clients) >= CLIENTS_MOST else None
@@ -271,7 +276,7 @@ class Server(socketserver.ThreadingMixIn, socketserver.UnixStreamServer):
     def process_request(self, request: Any, client_address: Any) -> None:
         try:
             client = _Client(request)
-        except OSError:  # gone already
+        except OSError:  # the client has gone already
             self.shutdown_request(request)
             return
         with self._guard:
@@ -290,7 +295,7 @@ class Server(socketserver.ThreadingMixIn, socketserver.UnixStreamServer):
         pass
 
     def answer(self, path: str) -> Tuple[int, str, str]:
-        """Code, type and body."""
+        """Returns code, content type and body."""
         if path == "/status":
             said = status(self._bridge, self._sources, self._runners, self._rigs)
             return 200, "application/json", json.dumps(said) + "\n"
@@ -305,7 +310,7 @@ class Server(socketserver.ThreadingMixIn, socketserver.UnixStreamServer):
         return 404, "text/plain; charset=utf-8", "there are /status, /metrics and /healthz\n"
 
     def close(self) -> None:
-        """Takes the socket away."""
+        """Removes the socket."""
         self.shutdown()
         self.server_close()
         for name in ("status.sock", "lock"):
@@ -321,7 +326,7 @@ class Server(socketserver.ThreadingMixIn, socketserver.UnixStreamServer):
 
 
 def notify(text: str) -> None:
-    """Tells systemd, where it started us (sd_notify(3))."""
+    """Notifies systemd, if it started us (sd_notify(3))."""
     path = os.environ.get("NOTIFY_SOCKET", "")
     if not path:
         return

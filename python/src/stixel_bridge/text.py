@@ -1,4 +1,4 @@
-"""The command line, and what is printed of the keys. docs/man/program.py makes the man page from both.
+"""The command line, and the text of all keys. docs/man/program.py makes the man page from both.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -25,7 +25,7 @@ class _Parser(argparse.ArgumentParser):
 
 
 def parser(version: str) -> argparse.ArgumentParser:
-    """Parses the options, and has their help."""
+    """Makes the parser of the options, with their help."""
     p = _Parser(prog=PROGRAM, description=ABOUT, allow_abbrev=False)
     p.add_argument("-c", "--config", metavar="FILE", default=FILE, help="configuration (default: %s)" % FILE)
     p.add_argument("--check", action="store_true", help="say whether the configuration can be used, and end")
@@ -36,7 +36,7 @@ def parser(version: str) -> argparse.ArgumentParser:
 
 
 def sections() -> Iterator[Tuple[str, str, Sequence[Option]]]:
-    """Head, what it is, options."""
+    """Yields each section: head, description, options."""
     yield "bridge", "the bridge itself", config.BRIDGE
     yield "instance NAME", "an instance of stixeld; without any: 'default'", config.INSTANCE
     yield "rig NAME", "several instances as one", config.RIG
@@ -52,7 +52,7 @@ def in_words(option: Option) -> Tuple[str, str]:
 
 
 def print_config(out: TextIO = sys.stdout) -> None:
-    """Every section and key: those of kinds are printed as comments, since a sink is of one kind."""
+    """Prints every section and key. Keys of kinds are comments, since a sink has one kind."""
     for head, about, options in sections():
         extra = "kind =" in head
         out.write("# %s\n%s[%s]\n" % (about[:1].upper() + about[1:], "#" if extra else "", head))

@@ -1,8 +1,8 @@
-"""What is sent to ROS 2: a frame as messages, serialised, without a ROS installation. docs/bridge.md.
+"""Makes ROS 2 messages of a frame and serialises them, without a ROS installation. See docs/bridge.md.
 
-topics.py is what sinks call: which topics there are, and the messages of a frame or of a report. store.py knows the
-types, their hashes and their serialisation (rosbags, which needs Python 3.10); frames.py the coordinate frames; the
-other modules make one kind of message each and know nothing of how it travels.
+Sinks call topics.py, which has the list of topics, and the messages of a frame or of a report. store.py knows the
+message types, their hashes and their serialisation (rosbags, which needs Python 3.10). frames.py has the coordinate
+frames. Each other module makes one kind of message and does not depend on the transport.
 
 SPDX-License-Identifier: Apache-2.0
 """

@@ -1,9 +1,9 @@
-"""Coordinate frames, with axes by REP 103 and base_link by REP 105, and what stands at the head of a message.
+"""Coordinate frames, with axes by REP 103 and base_link by REP 105, and headers of messages.
 
 base_link (x forward, y left, z up)
   PREFIX_link             the left camera, axes of base_link turned with it
     PREFIX_optical_frame  the same place; x right, y down, z along the optical axis
-      PREFIX_road         on the road below it; x forward along the road, y left, z up: what is measured anew each frame
+      PREFIX_road         on the road below it; x forward along the road, y left, z up; measured in each frame
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -26,12 +26,12 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-# rotates optical coordinates into those of the link: z forward, x to the right, y down
+# rotates optical coordinates (z forward, x to the right, y down) into coordinates of the link
 OPTICAL = np.array([[0.0, 0.0, 1.0], [-1.0, 0.0, 0.0], [0.0, -1.0, 0.0]])
 
 
 class Names(NamedTuple):
-    """Of the coordinate frames of an instance."""
+    """Names of the coordinate frames of an instance."""
 
     base: str
     link: str
@@ -40,12 +40,12 @@ class Names(NamedTuple):
 
 
 def is_rig(instance: Instance) -> bool:
-    """Whether it is several cameras as one (rig.py)."""
+    """Returns whether it is a rig: several cameras as one (rig.py)."""
     return "instances" in instance.options
 
 
 def names(instance: Instance, base: str) -> Names:
-    """The frames of an instance that is mounted on base. A rig's is base itself."""
+    """Returns the frame names of an instance mounted on base. A rig uses base for all frames."""
     if is_rig(instance):
         return Names(base, base, base, base)
     prefix = instance.options.get("frame_prefix") or instance.name
@@ -53,7 +53,10 @@ def names(instance: Instance, base: str) -> Names:
 
 
 def stamp_ns(frame: Union[Frame, RigFrame]) -> int:
-    """When the left picture was taken, by the wall clock of the publisher's machine, ns since 1970; a rig's oldest."""
+    """Returns the capture time of the left image on the publisher's wall clock, ns since 1970.
+
+    For a rig it is the capture time of its oldest image.
+    """
     if isinstance(frame, RigFrame):
         return frame.stamp_ns
     h = frame.header
@@ -61,22 +64,25 @@ def stamp_ns(frame: Union[Frame, RigFrame]) -> int:
 
 
 def time(ns: int) -> Any:
-    """builtin_interfaces/Time, whose seconds end in 2038; a clock that is far off is no reason to send nothing."""
+    """Makes builtin_interfaces/Time. Its seconds end in 2038, so a time out of range is limited instead of refused."""
     return store.make("builtin_interfaces/msg/Time", sec=min(max(ns // 10**9, 0), 2**31 - 1), nanosec=ns % 10**9)
 
 
 def header(ns: int, frame_id: str) -> Any:
-    """std_msgs/Header."""
+    """Makes std_msgs/Header."""
     return store.make("std_msgs/msg/Header", stamp=time(ns), frame_id=frame_id)
 
 
 def vector(x: float, y: float, z: float) -> Any:
-    """geometry_msgs/Vector3."""
+    """Makes geometry_msgs/Vector3."""
     return store.make("geometry_msgs/msg/Vector3", x=float(x), y=float(y), z=float(z))
 
 
 def quaternion(r: Floats) -> Any:
-    """geometry_msgs/Quaternion of a rotation (3, 3), w >= 0. From the largest of the four: the others divide by it."""
+    """Makes geometry_msgs/Quaternion of a rotation (3, 3), w >= 0.
+
+    Starts from the largest component, because the others are divided by it.
+    """
     squares = np.array([1 + r[0, 0] + r[1, 1] + r[2, 2], 1 + r[0, 0] - r[1, 1] - r[2, 2],
                         1 - r[0, 0] + r[1, 1] - r[2, 2], 1 - r[0, 0] - r[1, 1] + r[2, 2]])
     largest = int(np.argmax(squares))
@@ -90,7 +96,7 @@ def quaternion(r: Floats) -> Any:
 
 
 def turned(yaw: float, pitch: float, roll: float) -> Floats:
-    """The rotation (3, 3) of angles about the axes of REP 103, rad: roll about x, then pitch about y, then yaw."""
+    """Returns the rotation (3, 3) of angles about the axes of REP 103, rad: roll (x), then pitch (y), then yaw (z)."""
     (cy, cp, cr), (sy, sp, sr) = np.cos([yaw, pitch, roll]), np.sin([yaw, pitch, roll])
     return np.array([[cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr],
                      [sy * cp, sy * sp * sr + cy * cr, sy * sp * cr - cy * sr], [-sp, cp * sr, cp * cr]])
@@ -104,17 +110,17 @@ def _transform(ns: int, parent: str, child: str, place: Sequence[float], rotatio
 
 
 def message(transforms: List[Any]) -> Any:
-    """tf2_msgs/TFMessage."""
+    """Makes tf2_msgs/TFMessage."""
     return store.make(store.TRANSFORMS, transforms=transforms)
 
 
 def _mounted(instance: Instance) -> bool:
-    """Whether the configuration says all of how the camera stands over the road; the rest is measured."""
+    """Returns whether the configuration has the camera's whole pose over the road. Missing parts are measured."""
     return all(instance.options.get(key) is not None for key in ("z_m", "pitch_deg", "roll_deg"))
 
 
 def _mount(ns: int, instance: Instance, n: Names, road: Optional[Road]) -> Any:
-    """Of the link: what is not given is the road's, whose plane then is that of base_link."""
+    """Makes the transform of the link. Missing values come from the road, whose plane then is that of base_link."""
     height, pitch, roll = 0.0, 0.0, 0.0
     if road is not None:
         level = road.turn() @ OPTICAL.T
@@ -129,7 +135,7 @@ def _mount(ns: int, instance: Instance, n: Names, road: Optional[Road]) -> Any:
 
 
 def fixed(instance: Instance, base: str, ns: int) -> List[Any]:
-    """Transforms that do not change: of the link, too, when all of its place is given. A rig has none."""
+    """Returns the transforms that do not change, with that of the link if its whole pose is given. A rig has none."""
     if is_rig(instance):
         return []
     n = names(instance, base)
@@ -138,11 +144,11 @@ def fixed(instance: Instance, base: str, ns: int) -> List[Any]:
 
 
 def measured(instance: Instance, base: str, frame: Frame) -> List[Any]:
-    """Transforms of this frame; none without a road."""
+    """Returns the transforms of this frame; none without a road."""
     road = frame.road
     if not road.known:
         return []
     n, ns = names(instance, base), stamp_ns(frame)
-    turn = road.turn()  # from camera to vehicle coordinates, behind which the height is added to z
+    turn = road.turn()  # rotates from camera to vehicle coordinates; the height is added to z afterwards
     found = [_transform(ns, n.optical, n.road, -road.height_m * turn[2], turn.T)]
     return found if _mounted(instance) else [_mount(ns, instance, n, road)] + found

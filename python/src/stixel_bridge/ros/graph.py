@@ -1,4 +1,4 @@
-"""What every RMW has alike: nodes, names of topics and of types, who subscribes. The sinks of ROS 2 stand on RosSink.
+"""Common part of the sinks of ROS 2, in class RosSink: nodes, names of topics and types, and subscriptions.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -15,7 +15,7 @@ from . import topics
 from .topics import Topic
 
 DISTROS = ("humble", "jazzy", "kilted")
-LOOK_S = 0.1  # from look to look who subscribes
+LOOK_S = 0.1  # shortest time between two checks of the subscriptions, s
 
 OPTIONS: Sequence[Option] = [
     Option("domain", "integer", 0, "ROS_DOMAIN_ID of the nodes that read", 0, 232),
@@ -28,25 +28,25 @@ _NAMESPACE = re.compile(r"(/[A-Za-z_][A-Za-z0-9_]{0,63}){0,8}")
 
 
 class Offer(NamedTuple):
-    """A topic of an instance, or one at the root."""
+    """A topic of an instance, or one at the root, that the bridge publishes."""
 
-    name: str  #: fully qualified, with its slash in front
+    name: str  #: fully qualified, with a leading slash
     topic: Topic
 
 
 def dds_type(kind: str) -> str:
-    """A type's name as RMWs have it: "std_msgs/msg/String" is std_msgs::msg::dds_::String_."""
+    """Returns a type's name in the form of the RMWs: "std_msgs/msg/String" is std_msgs::msg::dds_::String_."""
     *package, name = kind.split("/")
     return "::".join([*package, "dds_", name + "_"])
 
 
 def hash_of(kind: str, distro: str) -> str:
-    """The hash of a type, as nodes of this release have it."""
+    """Returns the hash of a type in the form of this ROS release."""
     return topics.HUMBLE_HASH if distro == "humble" else topics.type_hash(kind)
 
 
 class RosSink(Sink):
-    """A sink of ROS 2 but for its transport, which a class below adds: connect(), look(), publish(), close()."""
+    """Base class of the sinks of ROS 2. A derived class adds the transport: connect(), look(), publish(), close()."""
 
     RIGS = True
 
@@ -59,31 +59,31 @@ class RosSink(Sink):
         if not _NAMESPACE.fullmatch(options["namespace"]):
             raise Fail(CONFIG, "namespace = '%s' is none: /NAME or /NAME/NAME, each of letters, digits and _" %
                        options["namespace"])
-        self._wanted: Dict[str, FrozenSet[str]] = {}  # by instance, replaced as a whole
+        self._wanted: Dict[str, FrozenSet[str]] = {}  # wanted topics by instance; replaced as a whole
         self._looked = 0.0
         self._failed = 0  # messages that could not be made
 
-    # -- of the transport --
+    # -- methods of the transport --
     def connect(self) -> None:
-        """Connects and shows the node and its publishers, those of offers(). SinkError."""
+        """Connects, and announces the node and its publishers, one for each of offers(). Raises SinkError."""
         raise NotImplementedError
 
     def look(self) -> Set[str]:
-        """Names of the offers that somebody subscribes to. SinkError: the connection is lost."""
+        """Returns the names of the offers with a subscriber. SinkError: the connection is lost."""
         raise NotImplementedError
 
     def publish(self, name: str, cdr: bytes) -> int:
-        """Sends a message of the offer with this name; bytes."""
+        """Sends a message of the offer with this name. Returns the number of bytes."""
         raise NotImplementedError
 
-    # -- of both --
+    # -- common methods --
     def full_name(self, topic: Topic, instance: Instance) -> str:
-        """A topic's name, namespaces and slash in front."""
+        """Returns a topic's name with namespaces and a leading slash."""
         name = topics.full_name(topic, instance)
         return name if topic.name.startswith("/") else self.options["namespace"] + name
 
     def offers(self) -> List[Offer]:
-        """All that is offered, of each instance and at the root, each once."""
+        """Returns all offered topics of the instances and at the root, each once."""
         found: Dict[str, Offer] = {}
         for instance in self.instances:
             for topic in topics.topics(self.options, instance):
@@ -96,11 +96,11 @@ class RosSink(Sink):
         self._look()
         offered = {offer.name for offer in self.offers()}
         for message in topics.of_instances(self.instances, self.options):
-            if message.topic.name in offered:  # not of rigs alone
+            if message.topic.name in offered:  # false if all instances are rigs
                 self.publish(message.topic.name, message.cdr)
 
     def _look(self) -> None:
-        """Who subscribes now; asked at most every LOOK_S."""
+        """Updates the topics that have a subscriber. Checks at most every LOOK_S."""
         now = time.monotonic()
         if now - self._looked < LOOK_S:
             return
@@ -111,7 +111,7 @@ class RosSink(Sink):
             for instance in self.instances}
 
     def forget(self) -> None:
-        """Nobody subscribes: for close()."""
+        """Clears the subscriptions; called by close()."""
         self._wanted = {}
         self._looked = 0.0
 

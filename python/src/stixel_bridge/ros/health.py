@@ -1,4 +1,4 @@
-"""How an instance is, as diagnostic_msgs/DiagnosticArray: what the daemon's /status says, in three parts.
+"""Makes diagnostic_msgs/DiagnosticArray of an instance from the daemon's /status, in three parts.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
 OK, WARN, ERROR, STALE = 0, 1, 2, 3  # levels of diagnostic_msgs/DiagnosticStatus
 
-_STATES = {"running": OK, "starting": WARN, "degraded": WARN, "stopping": WARN}  # all others: ERROR
-# Values of /status: what they are called here, and the way to them. What is null there is left out.
+_STATES = {"running": OK, "starting": WARN, "degraded": WARN, "stopping": WARN}  # other states: ERROR
+# Values of /status: name in the message, and path in the JSON. Null values are left out.
 _DAEMON = [
     ("version", "version"), ("process", "pid"), ("uptime, s", "uptime_s"), ("engine", "engine.backend"),
     ("device", "engine.device"), ("frames a second, last second", "fps.last_1s"),
@@ -75,7 +75,7 @@ def _cameras(status: Dict[str, Any]) -> List[Dict[str, Any]]:
 
 
 def _limit(status: Dict[str, Any]) -> Tuple[int, str]:
-    """Whether the pictures are within the limits of the daemon's configuration."""
+    """Returns a level, and whether the images are within the limits of the daemon's configuration."""
     for name, worse in (("density", -1), ("at_infinity", 1), ("row_error_px", 1), ("dark", 1)):
         limit, value = _find(status, "pictures.limits." + name), _find(status, "pictures." + name)
         values = value.values() if isinstance(value, dict) else [value]
@@ -86,8 +86,10 @@ def _limit(status: Dict[str, Any]) -> Tuple[int, str]:
 
 
 def diagnostics(report: Report, ns: int) -> Any:
-    """diagnostic_msgs/DiagnosticArray at a time of the wall clock, ns. Without an answer of the daemon the first part
-    alone: a recording that is replayed has none."""
+    """Makes diagnostic_msgs/DiagnosticArray at a time of the wall clock, ns.
+
+    Without an answer of the daemon, it has only the first part. A replayed recording has no daemon.
+    """
     name, status = report.instance.name, report.status
     level, message = _level(report)
     cameras = _cameras(status) if status is not None else []

@@ -1,4 +1,4 @@
-"""Calibrations and images: what is sent for the left and the right picture, and the disparity of each pixel.
+"""Makes calibrations and images: messages of the left and the right image, and the disparity of each pixel.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -16,7 +16,7 @@ from .frames import Names, header, stamp_ns
 try:
     from PIL import Image
     HAS_JPEG = True
-except ImportError:  # then compressed images are not offered
+except ImportError:  # compressed images are then not offered
     HAS_JPEG = False
 
 if TYPE_CHECKING:
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
     from stixel import Frame
 
-_PER_PX, _INVALID = 16, 0xFFFF  # of a frame's disparity image
-_INVALID_BELOW = 1.0  # px below the least disparity: what stereo_image_proc writes where nothing was matched
+_PER_PX, _INVALID = 16, 0xFFFF  # scale and invalid value of a frame's disparity image
+_INVALID_BELOW = 1.0  # px below the least disparity: stereo_image_proc writes this value where nothing was matched
 
 
 def _region(width: int = 0, height: int = 0) -> Any:
@@ -34,8 +34,11 @@ def _region(width: int = 0, height: int = 0) -> Any:
 
 
 def camera_info(frame: Frame, names: Names, right: bool) -> Any:
-    """sensor_msgs/CameraInfo of a rectified camera. Both are of the left's optical frame, in which P of the right has
-    the baseline, as image_geometry wants it. Without a camera model K and P are 0: not calibrated."""
+    """Makes sensor_msgs/CameraInfo of a rectified camera.
+
+    Both cameras use the left camera's optical frame. P of the right camera contains the baseline, as image_geometry
+    expects. Without a camera model K and P are 0, which means not calibrated.
+    """
     c = frame.camera
     known = c.known
     k, p = np.zeros((3, 3)), np.zeros((3, 4))
@@ -57,13 +60,13 @@ def _pixels(ns: int, names: Names, encoding: str, pixels: NDArray[Any]) -> Any:
 
 
 def image(frame: Frame, names: Names, right: bool) -> Optional[Any]:
-    """sensor_msgs/Image, grey; None where the frame has none."""
+    """Makes sensor_msgs/Image, grey. None if the frame lacks the image."""
     grey = frame.right if right else frame.left
     return None if grey is None else _pixels(stamp_ns(frame), names, "mono8", grey)
 
 
 def compressed(frame: Frame, names: Names, right: bool, quality: int) -> Optional[Any]:
-    """sensor_msgs/CompressedImage, JPEG, grey; None where the frame has none."""
+    """Makes sensor_msgs/CompressedImage, JPEG, grey. None if the frame lacks the image."""
     grey = frame.right if right else frame.left
     if grey is None:
         return None
@@ -76,14 +79,17 @@ def compressed(frame: Frame, names: Names, right: bool, quality: int) -> Optiona
 
 @functools.lru_cache(maxsize=4)
 def _px_of(least: float) -> NDArray[np.float32]:
-    """The disparity of each number in a frame's image, px."""
+    """Returns a table of the disparity for each value in a frame's image, px."""
     px = np.arange(1 << 16, dtype=np.float32) / np.float32(_PER_PX)
     px[_INVALID] = least - _INVALID_BELOW
     return px
 
 
 def disparity(frame: Frame, names: Names) -> Optional[Any]:
-    """stereo_msgs/DisparityImage, px as float32; None where the frame has none. Not matched: less than the least."""
+    """Makes stereo_msgs/DisparityImage, px as float32. None: the frame has no disparity image.
+
+    Pixels that were not matched are below the least disparity.
+    """
     q4 = frame.disparity_q4
     if q4 is None:
         return None

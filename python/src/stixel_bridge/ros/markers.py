@@ -1,4 +1,4 @@
-"""Obstacles as lines for rviz: visualization_msgs/MarkerArray with one marker.
+"""Makes lines of the obstacles for rviz: visualization_msgs/MarkerArray with one marker.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -19,25 +19,28 @@ if TYPE_CHECKING:
 LINE_LIST = 5
 ADD = 0
 LINE_WIDTH_M = 0.03
-LIFETIME_NS = 500_000_000  # of a marker that no newer one replaces
-_NEAR_M, _FAR_M = 3.0, 40.0  # red and blue
+LIFETIME_NS = 500_000_000  # lifetime of a marker that no newer marker replaces
+_NEAR_M, _FAR_M = 3.0, 40.0  # distance of red, and of blue
 
 
 def _colours(distance: NDArray[np.float64]) -> NDArray[np.float32]:
-    """(n, 4): red near by, over yellow and green to blue far away."""
+    """Returns colours (n, 4): red nearby, then yellow and green, and blue far away."""
     far = np.clip(np.log(np.maximum(distance, 1e-3) / _NEAR_M) / np.log(_FAR_M / _NEAR_M), 0, 1)[:, None]
     rgb = np.clip(1.5 - np.abs(4 * (1 - far) - [3.0, 2.0, 1.0]), 0, 1)
     return np.hstack([rgb, np.ones_like(far)]).astype("<f4")
 
 
 def _sequence(values: NDArray[Any], count: int, at: int) -> bytes:
-    """A sequence of count structs that are all numbers of one type, in CDR, at this place behind the encapsulation."""
+    """Serialises a sequence of count structs in CDR; each has fields of one numeric type.
+
+    at: offset of the sequence behind the encapsulation, bytes.
+    """
     gap = -(at + 4) % values.itemsize if count else 0
     return count.to_bytes(4, "little") + bytes(gap) + values.tobytes()
 
 
 def _marker(ns: int, frame_id: str, points: Sequence[Any]) -> bytes:
-    """The message with these points and nothing else that has a length."""
+    """Serialises the message with these points. Its other sequences, and strings behind the points, are empty."""
     blank = header(0, "")
     grey = store.make("std_msgs/msg/ColorRGBA", r=0.5, g=0.5, b=0.5, a=1.0)
     pose = store.make("geometry_msgs/msg/Pose", position=store.make("geometry_msgs/msg/Point", x=0.0, y=0.0, z=0.0),
@@ -55,12 +58,12 @@ def _marker(ns: int, frame_id: str, points: Sequence[Any]) -> bytes:
 
 
 def marker_array(frame: Frame, names: Names) -> Optional[bytes]:
-    """visualization_msgs/MarkerArray, serialised: from foot to top of each obstacle, coloured by its distance. None
-    without a camera model or a road.
+    """Makes visualization_msgs/MarkerArray, serialised: a line from foot to top of each obstacle, coloured by distance.
 
-    rosbags serialises points one by one, which takes longer than all else of a frame. So the marker is serialised
-    without any, and its sequences of points and colours, which lie one behind the other, are put in. What follows
-    them is aligned to four bytes at most, and so is their end: it stays as it is.
+    None without a camera model or a road. rosbags serialises points one by one, which takes longer than the rest of a
+    frame. So the marker is serialised without points. Then its sequences of points and colours, which are adjacent, are
+    inserted. The data behind them needs an alignment of at most four bytes, and the sequences end at a multiple of
+    four. So that data stays unchanged.
     """
     if not frame.camera.known or not frame.road.known:
         return None
@@ -71,7 +74,7 @@ def marker_array(frame: Frame, names: Names) -> Optional[bytes]:
     ns = stamp_ns(frame)
     empty = _marker(ns, names.road, [])
     one = _marker(ns, names.road, [vector(0, 0, 0)])
-    at = next(i for i, (a, b) in enumerate(zip(empty, one)) if a != b)  # where the points are counted
+    at = next(i for i, (a, b) in enumerate(zip(empty, one)) if a != b)  # offset of the number of points
     middle = _sequence(points, count, at - 4)
     middle += _sequence(colours, count, at - 4 + len(middle))
     return empty[:at] + middle + empty[at + 8:]

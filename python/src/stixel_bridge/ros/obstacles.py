@@ -1,4 +1,4 @@
-"""What planners take: sensor_msgs/LaserScan and PointCloud2. libstixel says what a range and a point are.
+"""Makes messages for planners: sensor_msgs/LaserScan and PointCloud2. libstixel defines the ranges and points.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 
     Seen = Union[Frame, RigFrame]
 
-# datatypes of sensor_msgs/PointField by those of NumPy
+# datatypes of sensor_msgs/PointField by NumPy's types
 _DATATYPES = {"|u1": 2, "<u4": 6, "<f4": 7}
 
 
 def _fields(kind: np.dtype[Any]) -> List[Any]:
-    """sensor_msgs/PointField of each field of a structured type that has no gaps."""
+    """Makes sensor_msgs/PointField of each field of a structured type that has no gaps."""
     found, at = [], 0
     for name in kind.names or ():
         one = kind[name]
@@ -37,7 +37,7 @@ def _fields(kind: np.dtype[Any]) -> List[Any]:
 
 
 def cloud(frame: Seen, frame_id: str, points: NDArray[Any]) -> Any:
-    """sensor_msgs/PointCloud2 of points (stixel.POINT), in one row."""
+    """Makes sensor_msgs/PointCloud2 of points (stixel.POINT), in one row."""
     return store.make(
         store.POINT_CLOUD, header=header(stamp_ns(frame), frame_id), height=1, width=len(points),
         fields=_fields(points.dtype), is_bigendian=False, point_step=points.itemsize,
@@ -45,14 +45,14 @@ def cloud(frame: Seen, frame_id: str, points: NDArray[Any]) -> Any:
 
 
 def _known(frame: Seen) -> bool:
-    """Whether there are metres, a road that they stand on, and anything to be seen. Of a rig: at one of its cameras."""
+    """Returns whether the frame has a camera model and a road, and is not blind. For a rig: whether any camera has."""
     if isinstance(frame, RigFrame):
         return any(_known(part.frame) for part in frame.parts)
     return frame.camera.known and frame.road.known and not frame.header["flags"] & FrameFlag.BLIND
 
 
 def _scan(frame: Seen, options: Mapping[str, Any]) -> Scan:
-    """libstixel's scan; what is not given is as usual for the frame. A rig has angles and range_min of its own."""
+    """Computes libstixel's scan. Missing options are the frame's defaults. A rig sets its own angles and range_min."""
     values = {key: options["scan_" + key] for key in ("above", "below", "unknown", "drop")}
     values.update((key, options["scan_%s_m" % key]) for key in ("height_min", "height_max")
                   if options["scan_%s_m" % key] is not None)
@@ -62,7 +62,7 @@ def _scan(frame: Seen, options: Mapping[str, Any]) -> Scan:
     usual = frame.scan(**values)
     if least is None and most is None and step_deg is None:
         return usual
-    if least is not None or most is not None:  # what is given alone may lie beyond the usual other end
+    if least is not None or most is not None:  # an end that is given alone may lie beyond the default of the other end
         values["range_min"] = min(usual.range_min, most) if least is None else least
         values["range_max"] = max(usual.range_max, least) if most is None else most
     if step_deg is not None:
@@ -74,9 +74,11 @@ def _scan(frame: Seen, options: Mapping[str, Any]) -> Scan:
 
 
 def laser_scan(frame: Seen, names: Names, options: Mapping[str, Any]) -> Optional[Any]:
-    """sensor_msgs/LaserScan by REP 117: inf is free, nan is not seen, -inf is nearer than range_min. All of its rays
-    are of one moment. None without a camera model or a road, and of a blind frame: its consumers take a scan in which
-    nothing is seen for one in which nothing stands, and stop when none comes."""
+    """Makes sensor_msgs/LaserScan by REP 117: inf is free, nan is not seen, -inf is nearer than range_min.
+
+    All rays are of one moment. None without a camera model or a road, and for a blind frame: consumers treat a scan in
+    which nothing is seen as free space, but stop when no scan comes.
+    """
     if not _known(frame):
         return None
     scan = _scan(frame, options)
@@ -87,7 +89,7 @@ def laser_scan(frame: Seen, names: Names, options: Mapping[str, Any]) -> Optiona
 
 
 def obstacle_cloud(frame: Seen, names: Names, options: Mapping[str, Any]) -> Optional[Any]:
-    """sensor_msgs/PointCloud2: of each object its foot and its top."""
+    """Makes sensor_msgs/PointCloud2 with foot and top of each object."""
     if not _known(frame):
         return None
     return cloud(frame, names.road, frame.obstacle_points(
@@ -95,7 +97,7 @@ def obstacle_cloud(frame: Seen, names: Names, options: Mapping[str, Any]) -> Opt
 
 
 def ground_cloud(frame: Seen, names: Names, options: Mapping[str, Any]) -> Optional[Any]:
-    """sensor_msgs/PointCloud2: along the ground that is seen, to clear a map with."""
+    """Makes sensor_msgs/PointCloud2 along the visible ground, to clear a map."""
     if not _known(frame):
         return None
     return cloud(frame, names.road, frame.ground_points(

@@ -1,9 +1,9 @@
-"""How rmw_zenoh says ROS 2 over zenoh: keys, liveliness tokens, what is attached to a message. Knows no zenoh.
+"""Forms keys, liveliness tokens and attachments as rmw_zenoh does for ROS 2. This module does not use zenoh.
 
-From the public sources of ros2/rmw_zenoh: its design document (formats; its examples: tests/bridge/rmw_zenoh.txt),
-qos.cpp (what a token leaves out because it is the default), liveliness_utils.cpp (a gid is the hash of its token).
-This is what Humble has from 0.1.2 on, Jazzy from 0.2.4 and Kilted from 0.6.0, the first of each in which an attachment
-has no labels; Humble has HUMBLE_HASH where the others have the hash of a type.
+The formats are from the public sources of ros2/rmw_zenoh: its design document (formats; its examples are in
+tests/bridge/rmw_zenoh.txt), qos.cpp (a token leaves out defaults), liveliness_utils.cpp (a gid is the hash of its
+token). They hold for Humble from 0.1.2 on, Jazzy from 0.2.4 and Kilted from 0.6.0, the first versions whose attachments
+have no labels. Humble has HUMBLE_HASH where the others have the hash of a type.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -23,29 +23,29 @@ DEPTH_DEFAULT = 42
 
 
 class Seen(NamedTuple):
-    """A topic as a token names it."""
+    """The topic in a token."""
 
     kind: str  #: PUBLISHER, SUBSCRIPTION, ...
-    name: str  #: with its slash in front
-    type: str  #: as dds_type() has it
+    name: str  #: with a leading slash
+    type: str  #: in the form of dds_type()
     hash: str
 
 
 class Node(NamedTuple):
-    """A node of one session: from it, the tokens of all that it has."""
+    """A node of one session. Its methods make the tokens of the node and its publishers."""
 
     domain: int
-    session: str  #: the session's id as zenoh prints it
+    session: str  #: id of the session as zenoh prints it
     namespace: str  #: "" or /NAME...
     name: str
 
     def token(self, kind: str = NODE, entity: int = 0) -> str:
-        """Of the node itself: number 0 of the session's entities."""
+        """Makes a token; without arguments, that of the node itself, which is number 0 of the session's entities."""
         return "/".join([SPACE, str(self.domain), self.session, "0", str(entity), kind, "%", _mangled(
             self.namespace or "/"), self.name])
 
     def publisher(self, entity: int, name: str, topic: Topic, type_hash: str) -> str:
-        """Of a publisher of the topic that is called name here; entity: its number, from 1 on."""
+        """Makes the token of a publisher of topic under this name; entity: number of the publisher, from 1 on."""
         return "/".join([self.token(PUBLISHER, entity), _mangled(name), dds_type(topic.type), type_hash, qos(topic)])
 
 
@@ -54,7 +54,7 @@ def _mangled(name: str) -> str:
 
 
 def qos(topic: Topic) -> str:
-    """Reliability:durability:history,depth:deadline:lifespan:liveliness,lease; what is the default is left out."""
+    """Formats reliability:durability:history,depth:deadline:lifespan:liveliness,lease. Defaults are left out."""
     reliability = "" if topic.reliable else "2"
     durability = "1" if topic.transient_local else ""
     depth = "" if topic.depth == DEPTH_DEFAULT else str(topic.depth)
@@ -62,12 +62,12 @@ def qos(topic: Topic) -> str:
 
 
 def key(domain: int, name: str, kind: str, type_hash: str) -> str:
-    """Where the messages of a topic go."""
+    """Returns the key under which the messages of a topic are sent."""
     return "%d/%s/%s/%s" % (domain, name.strip("/"), dds_type(kind), type_hash)
 
 
 def of_token(token: str) -> Optional[Seen]:
-    """The topic of a token; None: it is of a node, or none of ours to understand."""
+    """Returns the topic of a token; None: the token is of a node, or this module does not know it."""
     parts = token.split("/")
     if len(parts) < 13 or parts[0] != SPACE or not all(parts):
         return None
@@ -75,11 +75,14 @@ def of_token(token: str) -> Optional[Seen]:
 
 
 def gid(token: str) -> bytes:
-    """The 16 bytes by which nodes know the entity of a token: its XXH3 of 128 bits, lowest byte first."""
+    """Returns the 16 bytes that identify the entity of a token to nodes: its 128-bit XXH3, lowest byte first."""
     import xxhash
     return xxhash.xxh3_128_intdigest(token.encode()).to_bytes(16, "little")
 
 
 def attachment(number: int, sent_ns: int, sender: bytes) -> bytes:
-    """What goes with a message; number: counted by its publisher from 1; sent_ns: wall clock; sender: its gid."""
+    """Makes the attachment of a message.
+
+    number: counted by the publisher from 1. sent_ns: wall clock. sender: gid of the publisher.
+    """
     return struct.pack("<qqB16s", number, sent_ns, len(sender), sender)

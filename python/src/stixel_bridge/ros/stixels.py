@@ -1,4 +1,4 @@
-"""A frame as stixel_msgs/StixelFrame: all of its stixels, and what is needed to make metres of them.
+"""Makes stixel_msgs/StixelFrame of a frame: all its stixels, and the values that convert them to metres.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -27,7 +27,7 @@ def _road(road: Road) -> Any:
 
 
 def stixel_frame(frame: Frame, names: Names) -> Any:
-    """stixel_msgs/StixelFrame."""
+    """Makes stixel_msgs/StixelFrame."""
     stixels, camera = frame.stixels, frame.camera
     return store.make(
         store.STIXEL_FRAME, header=header(stamp_ns(frame), names.optical), epoch=frame.epoch, number=frame.number,

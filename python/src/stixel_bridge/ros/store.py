@@ -1,7 +1,6 @@
-"""Types of messages: how they are made and serialised, their hashes. The only module that knows rosbags (from Python
-3.10 on).
+"""Makes and serialises messages, and has the hashes of their types. Only this module uses rosbags (Python 3.10 on).
 
-Plain CDR (XCDR version 1), little endian, behind the four bytes of the encapsulation, as every RMW has it.
+The format is plain CDR (XCDR version 1), little endian, after the four bytes of the encapsulation. All RMWs use it.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -21,8 +20,8 @@ DIAGNOSTICS = "diagnostic_msgs/msg/DiagnosticArray"
 MARKERS = "visualization_msgs/msg/MarkerArray"
 TRANSFORMS = "tf2_msgs/msg/TFMessage"
 
-# Hashes of the types that are sent (RIHS01, REP 2011). Those of the common ones are the same from Humble to Lyrical,
-# because their definitions are; Humble itself knows no hashes, and its rmw_zenoh writes HUMBLE_HASH in their place.
+# Hashes of the types that are sent (RIHS01, REP 2011). Hashes of the common types are the same from Humble to Lyrical,
+# because their definitions are. Humble itself has no hashes. Its rmw_zenoh writes HUMBLE_HASH instead.
 HASHES = {
     LASER_SCAN: "RIHS01_64c191398013af96509d518dac71d5164f9382553fce5c1f8cca5be7924bd828",
     POINT_CLOUD: "RIHS01_9198cabf7da3796ae6fe19c4cb3bdd3525492988c70522628af5daa124bae2b5",
@@ -37,7 +36,7 @@ HASHES = {
 }
 HUMBLE_HASH = "TypeHashNotSupported"
 
-# Fields of ros/stixel_msgs/msg/*.msg, where constants and comments are.
+# Fields of ros/stixel_msgs/msg/*.msg. The constants and comments are in those files.
 _OWN = {
     "stixel_msgs/msg/Road": """
         uint8 origin
@@ -87,8 +86,9 @@ _OWN = {
 
 @functools.lru_cache(maxsize=1)
 def store() -> Any:
-    """rosbags' store of types: those of Humble, which later ones did not change, and our own."""
-    from rosbags.typesys import Stores, get_types_from_msg, get_typestore  # only here: options are shown without it
+    """Returns rosbags' store of types: types of Humble, which later releases did not change, and our own types."""
+    # imported here, so that options can be shown without it
+    from rosbags.typesys import Stores, get_types_from_msg, get_typestore
     found = get_typestore(Stores.ROS2_HUMBLE)
     for name, text in _OWN.items():
         found.register(get_types_from_msg(text, name))
@@ -96,26 +96,26 @@ def store() -> Any:
 
 
 def make(what: str, **fields: Any) -> Any:
-    """A message of this type."""
+    """Makes a message of this type."""
     return store().types[what](**fields)
 
 
 def encode(message: Any) -> bytes:
-    """Its bytes, those of the encapsulation in front."""
+    """Serialises a message, with the encapsulation first."""
     return bytes(store().serialize_cdr(message, message.__msgtype__, little_endian=True))
 
 
 def decode(kind: str, cdr: bytes) -> Any:
-    """The message of these bytes."""
+    """Parses a serialised message."""
     return store().deserialize_cdr(cdr, kind)
 
 
 def type_hash(kind: str) -> str:
-    """The hash of a type that is sent, as rmw_zenoh and rmw_cyclonedds name it: "RIHS01_" and 64 digits."""
+    """Returns the hash of a type that is sent, in the form of rmw_zenoh and rmw_cyclonedds: "RIHS01_" and 64 digits."""
     return HASHES[kind]
 
 
 def definition(kind: str) -> List[Tuple[str, Any]]:
-    """The fields of a type in their order: (name, (node, ...)) as rosbags.interfaces.Nodetype tells it."""
+    """Returns the fields of a type in order: (name, (node, ...)) in the form of rosbags.interfaces.Nodetype."""
     fields: List[Tuple[str, Any]] = store().fielddefs[kind][1]
     return fields

@@ -1,6 +1,7 @@
-"""The topics of an instance, and the messages of a frame or a report: what sinks of ROS 2 call.
+"""Makes the topics of an instance, and the messages of a frame or a report. Sinks of ROS 2 call this module.
 
-A name without a slash in front lies below /INSTANCE/, INSTANCE as namespace() has it; the others are the same for all.
+A name without a leading slash is below /INSTANCE/, where namespace() converts INSTANCE. Other names are shared by all
+instances.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -25,28 +26,28 @@ __all__ = ["DEMAND", "HUMBLE_HASH", "OPTIONS", "RIG", "Message", "Topic", "check
 
 
 class Topic(NamedTuple):
-    """A topic, and how it is offered. History is "keep last" of depth; deadline, lifespan and lease are infinite."""
+    """A topic and its QoS. History is "keep last" with this depth; deadline, lifespan and lease are infinite."""
 
-    name: str  #: below /INSTANCE/, or with a slash in front: at the root
+    name: str  #: below /INSTANCE/; with a leading slash at the root
     type: str  #: "sensor_msgs/msg/LaserScan"
-    reliable: bool  #: else best effort
-    transient_local: bool  #: else volatile
+    reliable: bool  #: false: best effort
+    transient_local: bool  #: false: volatile
     depth: int
 
 
 class Message(NamedTuple):
-    """A message, ready to be sent."""
+    """A serialised message."""
 
     topic: Topic
     cdr: bytes  #: little endian, with the four bytes of encapsulation
 
 
 def _sensor(name: str, kind: str) -> Topic:
-    return Topic(name, kind, False, False, 5)  # the profile "sensor data"
+    return Topic(name, kind, False, False, 5)  # the QoS profile "sensor data"
 
 
-_TOPICS = [  # in the order in which they are sent
-    Topic("/tf", store.TRANSFORMS, True, False, 100),  # as tf2_ros has it; before what lies in its frames
+_TOPICS = [  # the order is that of sending
+    Topic("/tf", store.TRANSFORMS, True, False, 100),  # QoS of tf2_ros; sent before the messages that use its frames
     _sensor("scan", store.LASER_SCAN),
     _sensor("obstacles", store.POINT_CLOUD),
     _sensor("ground", store.POINT_CLOUD),
@@ -58,19 +59,19 @@ _TOPICS = [  # in the order in which they are sent
     _sensor("right/image_rect", store.IMAGE),
     _sensor("right/image_rect/compressed", store.COMPRESSED_IMAGE),
     _sensor("disparity", store.DISPARITY_IMAGE),
-    Topic("markers", store.MARKERS, True, False, 5),  # rviz asks for reliable ones
-    Topic("/tf_static", store.TRANSFORMS, True, True, 1),  # as tf2_ros has it, too
+    Topic("markers", store.MARKERS, True, False, 5),  # reliable, since rviz asks for that
+    Topic("/tf_static", store.TRANSFORMS, True, True, 1),  # QoS of tf2_ros
     Topic("/diagnostics", store.DIAGNOSTICS, True, False, 1),
 ]
 _PLANES = {
     "left/image_rect": "left", "left/image_rect/compressed": "left", "right/image_rect": "right",
     "right/image_rect/compressed": "right", "disparity": "disparity",
 }
-#: topics that are large: made while somebody subscribes, where a sink can tell, and else not
+#: large topics: made only while there is a subscriber; not made if a sink cannot find that out
 DEMAND: FrozenSet[str] = frozenset(_PLANES) | {"markers"}
-#: topics that a rig has; they are of the vehicle's frame
+#: topics of a rig; they are in the vehicle's frame
 RIG = frozenset(["scan", "obstacles", "ground"])
-STEPS_MOST = 65536  # of libstixel's points
+STEPS_MOST = 65536  # limit of libstixel's points
 _AS = ("free", "obstacle", "unseen")
 
 OPTIONS: Sequence[Option] = [
@@ -98,9 +99,9 @@ OPTIONS: Sequence[Option] = [
     Option("ground_range_m", "number", 10.0, "as far as the ground has points", 0.05, 1000, unit="m"),
     Option("jpeg_quality", "integer", 80, "of compressed images", 1, 95),
 ]
-_FRAME_ID = re.compile(r"[!-.0-~][!-~]{0,127}")  # printable, no slash in front: tf2 refuses it
+_FRAME_ID = re.compile(r"[!-.0-~][!-~]{0,127}")  # printable, without a leading slash, which tf2 refuses
 _BY_NAME = {topic.name: topic for topic in _TOPICS}
-_Made = Union[None, bytes, Any]  # nothing to send, a message that is serialised, one that is not
+_Made = Union[None, bytes, Any]  # None (no message), a serialised message, or a message not yet serialised
 _Maker = Callable[["Work", frames.Names, Mapping[str, Any]], _Made]
 
 
@@ -129,18 +130,18 @@ _MAKERS: Dict[str, _Maker] = {
 
 
 def namespace(instance: str) -> str:
-    """The instance's name as ROS allows it: letters, digits and _, no digit in front."""
+    """Converts an instance's name to one that ROS allows: letters, digits and _, no digit first."""
     word = re.sub("[^A-Za-z0-9_]", "_", instance)
     return "camera_" + word if word[0].isdigit() else word
 
 
 def full_name(topic: Topic, instance: Instance) -> str:
-    """The topic's name with its slash in front."""
+    """Returns the topic's name with a leading slash."""
     return topic.name if topic.name.startswith("/") else "/%s/%s" % (namespace(instance.name), topic.name)
 
 
 def check(options: Mapping[str, Any], instances: Sequence[Instance]) -> None:
-    """Whether options and instances go together; Fail."""
+    """Checks whether options and instances are consistent. Raises Fail."""
     for what in ("height", "range"):
         least, most = (options["scan_%s_%s_m" % (what, end)] for end in ("min", "max"))
         if least is not None and most is not None and least > most:
@@ -166,19 +167,19 @@ def check(options: Mapping[str, Any], instances: Sequence[Instance]) -> None:
 
 
 def topics(options: Mapping[str, Any], instance: Optional[Instance] = None) -> List[Topic]:
-    """What is offered of an instance, for discovery: of a camera, unless it is a rig. Compressed images need Pillow."""
+    """Returns the offered topics of an instance, or of any camera. Compressed images need Pillow."""
     rig = instance is not None and frames.is_rig(instance)
     return [topic for topic in _TOPICS if topic.name in options["topics"] and (not rig or topic.name in RIG) and (
         images.HAS_JPEG or topic.type != store.COMPRESSED_IMAGE)]
 
 
 def planes(wanted: AbstractSet[str]) -> FrozenSet[str]:
-    """Which images have to come with the frames for these topics: as Sink.images() has it."""
+    """Returns the images that these topics need, in the form of Sink.images()."""
     return frozenset(plane for name, plane in _PLANES.items() if name in wanted)
 
 
 def _key(name: str, options: Mapping[str, Any]) -> Tuple[Any, ...]:
-    """What a message depends on, beside its frame."""
+    """Returns the values other than the frame that a message depends on."""
     return ("ros", name) + tuple(options[option.name] for option in OPTIONS if option.kind != "list")
 
 
@@ -191,12 +192,13 @@ def _of_topic(work: Work, topic: Topic, names: frames.Names, options: Mapping[st
 
 def of_frame(work: Work, options: Mapping[str, Any], wanted: AbstractSet[str],
              failed: Optional[Callable[[Exception], None]] = None) -> Iterator[Message]:
-    """The messages of a frame; wanted: names of topics that somebody subscribes to, or that are sent in any case.
+    """Yields the messages of a frame. wanted: names of topics that have a subscriber, or are always sent.
 
-    A topic has none where the frame has nothing for it: no image came with it, there is no camera model, or no road
-    (scan, obstacles, ground, markers, /tf: all of them are of the frame PREFIX_road, and nobody could place them).
-    Nor have scan, obstacles and ground of a frame whose pictures show nothing (stixel.FrameFlag.BLIND).
-    failed: told of a topic whose message cannot be made, which then has none.
+    A topic has no message if the frame lacks its image or the camera model. scan, obstacles, ground, markers and /tf
+    also need a road, because they use the frame PREFIX_road, which has no place without one. scan, obstacles and
+    ground have no message if the frame's images show nothing (stixel.FrameFlag.BLIND).
+
+    failed: called when the message of a topic cannot be made; the topic then has no message.
     """
     names = frames.names(work.instance, options["base_frame"])
     for topic in topics(options, work.instance):
@@ -204,7 +206,7 @@ def of_frame(work: Work, options: Mapping[str, Any], wanted: AbstractSet[str],
             try:
                 message = work.once(_key(topic.name, options),
                                     functools.partial(_of_topic, work, topic, names, options))
-            except Exception as e:  # a frame with which one topic has no message; the others go out
+            except Exception as e:  # this topic has no message of the frame; the others are sent
                 if failed is None:
                     raise
                 failed(e)
@@ -214,7 +216,7 @@ def of_frame(work: Work, options: Mapping[str, Any], wanted: AbstractSet[str],
 
 
 def of_instances(instances: Sequence[Instance], options: Mapping[str, Any]) -> Iterator[Message]:
-    """/tf_static of all instances in one message, since the last one alone is kept for those who come later."""
+    """Yields /tf_static of all instances in one message, since only the last message is kept for late subscribers."""
     topic = _BY_NAME["/tf_static"]
     if topic in topics(options):
         now = time.time_ns()
@@ -223,7 +225,7 @@ def of_instances(instances: Sequence[Instance], options: Mapping[str, Any]) -> I
 
 
 def of_report(report: Report, options: Mapping[str, Any]) -> Iterator[Message]:
-    """/diagnostics of an instance."""
+    """Yields /diagnostics of an instance."""
     topic = _BY_NAME["/diagnostics"]
     if topic in topics(options):
         yield Message(topic, store.encode(health.diagnostics(report, time.time_ns())))

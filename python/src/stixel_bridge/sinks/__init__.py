@@ -1,4 +1,4 @@
-"""The kinds of sinks, each a module whose class is called Sink. What it needs of others is imported by Sink alone.
+"""The kinds of sinks. Each is a module whose class is called Sink; only that class imports foreign packages.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -11,25 +11,25 @@ from typing import Type
 from ..fail import UNAVAILABLE, Fail
 from ..sink import Sink
 
-# kind: its module here
+# kind: module in this folder
 KINDS = {
-    "zenoh": "zenoh",  # native keys: the frame's own bytes
+    "zenoh": "zenoh",  # native keys: the bytes of the frame
     "ros-zenoh": "ros_zenoh",  # ROS 2 messages for rmw_zenoh
     "ros-dds": "ros_dds",  # ROS 2 messages for rmw_cyclonedds, rmw_fastrtps
-    "foxglove": "foxglove",  # WebSocket of Foxglove
+    "foxglove": "foxglove",  # WebSocket server for Foxglove
 }
-# names of packages at PyPI that are not those under which they are imported
+# names at PyPI of packages that are imported under another name
 PYPI = {"zenoh": "eclipse-zenoh", "foxglove": "foxglove-sdk"}
 
 
 def load(kind: str) -> Type[Sink]:
-    """The class of this kind, whether its packages are there or not: what its options are can be said without."""
+    """Returns the class of this kind, even without its packages, so that its options can be listed."""
     found: Type[Sink] = importlib.import_module("%s.%s" % (__name__, KINDS[kind])).Sink
     return found
 
 
 def check(kind: str) -> None:
-    """Fail with what to install where a package of this kind is missing."""
+    """Raises Fail, which says what to install, if a package of this kind is missing."""
     maker = load(kind)
     missing = [name for name in maker.PACKAGES if importlib.util.find_spec(name) is None]
     if missing:

@@ -1,4 +1,4 @@
-"""What a server in this process has of connections, where the package that serves says nothing of them.
+"""Inspects and limits the connections of a server in this process, when the server's package has no functions for that.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -8,11 +8,11 @@ import os
 import socket
 from typing import Dict, List, Set, Tuple
 
-ESTABLISHED = "01"  # of /proc/net/tcp
+ESTABLISHED = "01"  # state in /proc/net/tcp
 
 
 def unsent(port: int) -> Dict[str, int]:
-    """Bytes that wait in the kernel, by the peer, of each connection of a server on this port; none without /proc."""
+    """Returns the unsent bytes in the kernel of each connection to this port, by peer. Empty without /proc."""
     found: Dict[str, int] = {}
     for table in ("tcp", "tcp6"):
         try:
@@ -26,8 +26,10 @@ def unsent(port: int) -> Dict[str, int]:
 
 
 def _sockets(port: int) -> List[Tuple[Tuple[str, int], socket.socket]]:
-    """Duplicates of the connections of a server on this port, by the peer. A descriptor may become another file's at
-    any time: what is looked at and returned is the duplicate."""
+    """Returns duplicates of the connections of a server on this port, by peer.
+
+    A descriptor may become that of another file at any time, so this function inspects and returns duplicates.
+    """
     found = []
     for name in os.listdir("/proc/self/fd"):
         try:
@@ -36,41 +38,41 @@ def _sockets(port: int) -> List[Tuple[Tuple[str, int], socket.socket]]:
             continue
         try:
             s = socket.socket(fileno=number)
-        except OSError:  # no socket
+        except OSError:  # the descriptor is not a socket
             os.close(number)
             continue
         try:
             if s.family in (socket.AF_INET, socket.AF_INET6) and s.getsockname()[1] == port:
                 found.append((s.getpeername()[:2], s))
                 continue
-        except OSError:  # it listens, or has ended
+        except OSError:  # a listening socket, or a connection that has ended
             pass
         s.close()
     return found
 
 
 class Limit:
-    """So many connections at most: those who came last are ended."""
+    """Limits the number of connections. The newest ones beyond the limit are ended."""
 
     def __init__(self, most: int) -> None:
-        self.ended = 0  #: connections
+        self.ended = 0  #: connections ended
         self._most = most
-        self._known: List[Tuple[str, int]] = []  # peers, who came first first
-        self._going: Set[Tuple[str, int]] = set()  # of them, whose connection was ended
+        self._known: List[Tuple[str, int]] = []  # peers, the oldest connection first
+        self._going: Set[Tuple[str, int]] = set()  # peers whose connection was ended and still exists
 
     def keep(self, port: int) -> None:
-        """Ends those that are too many, of a server on this port."""
+        """Ends the connections beyond the limit of a server on this port."""
         found = _sockets(port)
         peers = {peer for peer, _ in found}
         known = [peer for peer in self._known if peer in peers] + [peer for peer, _ in found]
-        self._known = list(dict.fromkeys(known))  # each once: a server may have several descriptors of one
+        self._known = list(dict.fromkeys(known))  # each once: a server may have several descriptors of one connection
         self._going &= peers
         too_many = set([peer for peer in self._known if peer not in self._going][self._most:])
         for peer, s in found:
             if peer in too_many:
                 try:
                     s.shutdown(socket.SHUT_RDWR)
-                except OSError:  # it has ended by itself
+                except OSError:  # the connection has ended already
                     pass
             s.close()
         self.ended += len(too_many)

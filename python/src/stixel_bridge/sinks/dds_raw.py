@@ -1,8 +1,9 @@
-"""Writers of Cyclone DDS that take messages as they are: serialised, of a type that is known by its name alone.
+"""Writers of Cyclone DDS that take serialised messages, of a type that readers know by its name alone.
 
-Each RMW describes the same ROS type in another way (members with or without "_" behind, or not at all), and readers
-whose description differs do not match. Without one, a reader matches by the type's name, as those of all RMWs do. The
-Python package cannot leave it out, so what does it here is the C library that the package brings, through ctypes.
+Each RMW describes the same ROS type in another way (members with or without "_" at the end, or not at all). Readers
+with another description do not match. Without a description, a reader matches by the type's name, and the readers of
+all RMWs do so. The Python package cannot leave the description out. So this module does it through ctypes, with the C
+library that the package contains.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -11,11 +12,11 @@ from __future__ import annotations
 import ctypes
 from typing import Any, Callable, Dict, Sequence, Tuple
 
-Fields = Sequence[Tuple[str, Any]]  # of a message: (name, node) as rosbags has them
+Fields = Sequence[Tuple[str, Any]]  # fields of a message: (name, node) in the form of rosbags
 
-_XTYPES_METADATA = 1 << 6  # flag of a descriptor: it has type_information and type_mapping
+_XTYPES_METADATA = 1 << 6  # flag of a descriptor: type_information and type_mapping are set
 _LOCAL_DOMAIN = 1  # scope of a search
-_DATA = 2  # kind of what is serialised: a whole sample
+_DATA = 2  # kind of serialised data: a whole sample
 
 
 class _Meta(ctypes.Structure):
@@ -23,7 +24,7 @@ class _Meta(ctypes.Structure):
 
 
 class _Descriptor(ctypes.Structure):
-    """dds_topic_descriptor_t of Cyclone DDS 11."""
+    """Mirrors dds_topic_descriptor_t of Cyclone DDS 11."""
 
     _fields_ = [
         ("size", ctypes.c_uint32), ("align", ctypes.c_uint32), ("flags", ctypes.c_uint32),
@@ -38,7 +39,7 @@ class _Part(ctypes.Structure):
 
 
 def _library() -> Any:
-    """The C library of the package, which it has loaded: never one of the system."""
+    """Returns the C library that the package has loaded, which is never one of the system."""
     from cyclonedds.core import Entity
     lib = Entity._dll_handle
     entity, pointer = ctypes.c_int32, ctypes.c_void_p
@@ -64,7 +65,7 @@ def _checked(result: int, what: str) -> int:
 
 
 def struct(name: str, fields_of: Callable[[str], Fields], made: Dict[str, Any]) -> Any:
-    """The IdlStruct of a message type and of all within it; made: those that are there already, by name."""
+    """Returns the IdlStruct of a message type, and makes those within it. made: existing ones, by name."""
     from cyclonedds.idl import make_idl_struct
 
     from ..ros.graph import dds_type
@@ -76,7 +77,7 @@ def struct(name: str, fields_of: Callable[[str], Fields], made: Dict[str, Any]) 
 
 
 def _type(node: Any, fields_of: Callable[[str], Fields], made: Dict[str, Any]) -> Any:
-    """The type of a field in Cyclone's words."""
+    """Returns Cyclone's type of a field."""
     from cyclonedds.idl import types
     from rosbags.interfaces import Nodetype
     kind, what = node
@@ -96,18 +97,18 @@ def _type(node: Any, fields_of: Callable[[str], Fields], made: Dict[str, Any]) -
 
 
 class Types:
-    """Topics by the names of their types. Types are made once: the package never gives one back."""
+    """Makes DDS topics by the names of their types. Each type is made once, because the package never frees one."""
 
     def __init__(self, fields_of: Callable[[str], Fields]) -> None:
         self._fields_of = fields_of
         self._structs: Dict[str, Any] = {}
 
     def struct(self, kind: str) -> Any:
-        """The IdlStruct of a type."""
+        """Returns the IdlStruct of a type."""
         return struct(kind, self._fields_of, self._structs)
 
     def topic(self, participant: Any, name: str, kind: str) -> Any:
-        """A topic of DDS for messages of this type, which is not described to others."""
+        """Makes a DDS topic for messages of this type, without a type description for other participants."""
         from cyclonedds.core import Entity
         from cyclonedds.topic import Topic
         lib = _library()
@@ -145,7 +146,7 @@ class Writer:
             self.writer._ref, ctypes.byref(self._sertype)), "of a writer's type")
 
     def write(self, cdr: bytes) -> None:
-        """A message with the four bytes of encapsulation in front. DDSException."""
+        """Writes a message, which begins with the four bytes of encapsulation. Raises DDSException."""
         data = cdr + bytes(-len(cdr) % 4)
         part = _Part(data, len(data))
         sample = self._library.ddsi_serdata_from_ser_iov(self._sertype, _DATA, 1, ctypes.byref(part), len(data))
@@ -154,9 +155,9 @@ class Writer:
         _checked(self._library.dds_writecdr(self.writer._ref, sample), "writing")
 
     def readers(self) -> int:
-        """How many read it now."""
+        """Returns the present number of readers."""
         return int(self.writer.get_publication_matched_status().current_count)
 
     def refused(self) -> int:
-        """How often a reader asked for more than is offered (reliable of best effort, say), since it was made."""
+        """Returns how often readers of this writer have asked for a stronger QoS than offered, such as reliable."""
         return int(self.writer.get_offered_incompatible_qos_status().total_count)

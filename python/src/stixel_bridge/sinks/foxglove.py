@@ -1,6 +1,6 @@
-"""Topics of `stixelctl export`, live, for Foxglove: a WebSocket server (foxglove.sdk.v1).
+"""Sends the topics of `stixelctl export` live to Foxglove: a WebSocket server (foxglove.sdk.v1).
 
-What needs packages of others is in foxglove_service.py.
+The code that needs foreign packages is in foxglove_service.py.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -25,7 +25,7 @@ TOPICS = tuple(kind.name.lower() for kind in MessageKind)
 
 
 class Sink(Base):
-    """A server. All instances are on it, their topics below /INSTANCE/."""
+    """A server for all instances, with their topics below /INSTANCE/."""
 
     OPTIONS = [
         Option("host", "text", "127.0.0.1", "address to listen on; whoever reaches it sees everything"),
@@ -48,11 +48,11 @@ class Sink(Base):
     def __init__(self, name: str, options: Mapping[str, Any], host: str, instances: Sequence[Instance]) -> None:
         super().__init__(name, options, host, instances)
         together(options, ("certificate", "key"))
-        self._service: Optional[Service] = None  # kept from the first open() on
+        self._service: Optional[Service] = None  # kept after the first open()
 
     @property
     def port(self) -> int:
-        """Where it listens; 0: it does not."""
+        """Port on which the server listens; 0: it does not listen."""
         return self._service.port if self._service else 0
 
     def _read(self, option: str) -> Optional[bytes]:

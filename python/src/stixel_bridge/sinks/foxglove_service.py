@@ -1,7 +1,7 @@
-"""What a sink of kind foxglove does, with foxglove-sdk.
+"""The server of a sink of kind foxglove, with foxglove-sdk.
 
-Only what a client subscribes to is made. What changes seldom (calibrations, lives of the publisher) is sent again when
-somebody comes later.
+Only topics with a subscriber are made. Messages that seldom change (calibrations, runs of the publisher) are sent again
+when a new client subscribes.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -30,18 +30,19 @@ if TYPE_CHECKING:
     from foxglove.websocket import ChannelView, Client, WebSocketServer
     from stixel import Frame
 
-SETTINGS_S = 2.0  # daemons are asked for their settings so often
-LEFT_S = 2.0  # so long a port may be taken by our own server that was stopped
-LOOK_S = 0.5  # at what waits for clients, at most so often: reports come of each instance
+SETTINGS_S = 2.0  # interval of asking the daemons for their settings
+LEFT_S = 2.0  # the port may be taken for this time by our own stopped server
+# shortest interval of checking the data that waits for clients; each instance's reports cause such a check
+LOOK_S = 0.5
 MB = 10**6
-BEHIND_BYTES = 256 << 10  # a client with so many in the kernel, twice in a row, does not keep up
-IMAGES = (MessageKind.LEFT, MessageKind.RIGHT, MessageKind.DISPARITY)  # a frame has them only if somebody asks
+BEHIND_BYTES = 256 << 10  # a client with more unsent bytes in the kernel, twice in a row, does not keep up
+IMAGES = (MessageKind.LEFT, MessageKind.RIGHT, MessageKind.DISPARITY)  # a frame has them only on request
 CALIBRATIONS = (MessageKind.CALIBRATION, MessageKind.CALIBRATION_RIGHT)
 _INT64 = 1 << 64
 
 
 class _Log(logging.Handler):
-    """What the package has to say of its clients is counted: whoever reaches the port could fill a log with it."""
+    """Counts the package's messages about its clients instead of logging them. A client could fill a log with them."""
 
     def __init__(self) -> None:
         super().__init__(logging.WARNING)
@@ -61,7 +62,7 @@ def _channel(messages: Messages, instance: str, kind: MessageKind, context: foxg
     """Opens the channel of a topic."""
     topic = messages.topic(kind)
     package, name = topic.schema.split(".")
-    if package == "foxglove":  # the package has those of its own messages, with their comments
+    if package == "foxglove":  # the package has its own schemas, with comments
         schema = getattr(foxglove.messages, name).get_schema()
     else:
         schema = foxglove.Schema(name=topic.schema, encoding=topic.encoding, data=topic.descriptor)
@@ -74,14 +75,14 @@ def _name(instance: str, kind: MessageKind) -> str:
 
 
 def _published_ns(frame: Frame) -> int:
-    """Returns CLOCK_REALTIME of the publication by the frame's own anchor; a replayed file may say anything."""
+    """Returns CLOCK_REALTIME of the publication by the frame's own anchor. A replayed file may contain any values."""
     h = frame.header
     ns = int(h["anchor_realtime_ns"]) + frame.published_ns - int(h["anchor_monotonic_ns"])
     return max(0, (ns + _INT64 // 2) % _INT64 - _INT64 // 2)
 
 
 def _value(kind: Optional[str], text: Any) -> Any:
-    """Of a setting: numbers and switches as such."""
+    """Converts a setting's text to a number or a switch if it is one."""
     try:
         if kind == "bool":
             return {"yes": True, "no": False}[text]
@@ -91,14 +92,14 @@ def _value(kind: Optional[str], text: Any) -> Any:
 
 
 def _parameters(instance: str, settings: Mapping[str, Any]) -> List[foxglove.Parameter]:
-    """Of a daemon's /settings."""
+    """Makes parameters of a daemon's /settings."""
     options = settings["options"]
     return [foxglove.Parameter("/%s/%s" % (instance, key), value=_value(options.get(key, {}).get("kind"), of["value"]))
             for key, of in settings["keys"].items()]
 
 
 class Settings(threading.Thread):
-    """Asks the daemons: clients who want to know never wait for one that does not answer."""
+    """Queries the daemons' settings, so that a client never waits for a daemon that does not answer."""
 
     def __init__(self, instances: Sequence[str]) -> None:
         super().__init__(name="foxglove settings", daemon=True)
@@ -107,7 +108,7 @@ class Settings(threading.Thread):
         self._end = threading.Event()
 
     def stop(self) -> None:
-        """Ends it, after the answer that it waits for."""
+        """Ends the thread after the answer that it waits for."""
         self._end.set()
 
     def _ask(self, instance: str) -> None:
@@ -118,7 +119,7 @@ class Settings(threading.Thread):
         self._answers[instance] = body
         try:
             self.found[instance] = _parameters(instance, json.loads(body)) if body else []
-        except (AttributeError, KeyError, TypeError, ValueError):  # of another time
+        except (AttributeError, KeyError, TypeError, ValueError):  # the answer has an unknown form
             self.found[instance] = []
 
     def run(self) -> None:
@@ -130,18 +131,18 @@ class Settings(threading.Thread):
 
 
 class Listener:
-    """What clients do, in threads of the package."""
+    """Handles requests of clients, in threads of the package."""
 
     def __init__(self, instances: Sequence[str], backlog: int) -> None:
         self.lock = threading.Lock()
         self._backlog = backlog
         self.subscribers: Dict[str, Set[int]] = {}  #: ids of clients, by topic
-        self.fresh: Set[str] = set()  #: topics with a subscriber who has nothing of them yet
-        self._given: Dict[int, Deque[int]] = {}  # sizes of the last messages, by client: what may wait for it at most
-        self.changed = True  #: subscribers, since it was told
-        self.followed: Set[str] = set()  #: parameters, by name
-        self.refused = 0  #: parameters that somebody tried to set
-        self.settings = Settings(instances)  #: not started
+        self.fresh: Set[str] = set()  #: topics with a new subscriber that has got no message yet
+        self._given: Dict[int, Deque[int]] = {}  # by client: sizes of messages that may wait
+        self.changed = True  #: true: subscribers have changed since the last connection graph
+        self.followed: Set[str] = set()  #: names of parameters that clients follow
+        self.refused = 0  #: parameters that clients tried to set
+        self.settings = Settings(instances)  #: not started yet
 
     def on_subscribe(self, client: Client, channel: ChannelView) -> None:
         with self.lock:
@@ -161,7 +162,7 @@ class Listener:
             self.changed = True
 
     def _named(self, names: Sequence[str]) -> List[foxglove.Parameter]:
-        """All without names."""
+        """Returns the parameters with these names, or all if there are no names."""
         wanted = set(names)
         return [p for found in list(self.settings.found.values()) for p in found if not wanted or p.name in wanted]
 
@@ -171,13 +172,14 @@ class Listener:
 
     def on_set_parameters(self, client: Client, parameters: List[foxglove.Parameter],
                           request_id: Optional[str] = None) -> List[foxglove.Parameter]:
-        """Nothing is set: the client is told that they are as before."""
+        """Sets nothing. Answers with the unchanged parameters."""
         with self.lock:
             self.refused += len(parameters)
         return self._named([p.name for p in parameters]) if parameters else []
 
     def on_parameters_subscribe(self, param_names: List[str]) -> None:
-        known = {p.name for p in self._named(())}  # or a client could name what it likes, and it would stay
+        # unknown names are ignored, since a client could otherwise add any number of them for good
+        known = {p.name for p in self._named(())}
         with self.lock:
             self.followed.update(known.intersection(param_names))
 
@@ -186,21 +188,23 @@ class Listener:
             self.followed.difference_update(param_names)
 
     def on_connection_graph_subscribe(self) -> None:
-        """It is told anyway."""
+        """Does nothing: the graph is always published."""
 
     def on_connection_graph_unsubscribe(self) -> None:
-        """It is told anyway."""
+        """Does nothing: the graph is always published."""
 
     def take_fresh(self, topic: str) -> bool:
-        """Once: somebody has come who has nothing of it."""
+        """Returns once whether a new subscriber of this topic has got no message yet."""
         with self.lock:
             found = topic in self.fresh
             self.fresh.discard(topic)
             return found
 
     def given(self, topic: str, size: int) -> int:
-        """A message was given to the package: for how many clients; one at least, while has_sinks() says so and the
-        call has yet to come."""
+        """Notes that a message was passed to the package. Returns the number of clients for it.
+
+        The number is at least 1, because has_sinks() may know a subscriber before on_subscribe() is called.
+        """
         with self.lock:
             clients = self.subscribers.get(topic, ())
             for number in clients:
@@ -208,24 +212,24 @@ class Listener:
             return len(clients) or 1
 
     def clients(self) -> int:
-        """Those that subscribe to something."""
+        """Returns the number of clients with a subscription."""
         with self.lock:
             return len(self._given)
 
     def waiting(self, clients: Optional[int] = None) -> int:
-        """Bytes that may wait in the package, at most, when for no more than so many clients something waits."""
+        """Returns the most bytes that may wait in the package, if data waits for at most this number of clients."""
         with self.lock:
             sums = [sum(sizes) for sizes in self._given.values()]
         return sum(sums if clients is None else heapq.nlargest(clients, sums))
 
     def forget(self) -> None:
-        """Nothing waits for anybody."""
+        """Forgets all sizes, because no data waits for any client."""
         with self.lock:
             for sizes in self._given.values():
                 sizes.clear()
 
     def clear(self) -> None:
-        """The server has ended: so have all clients."""
+        """Forgets all clients, after the server has ended."""
         with self.lock:
             self.subscribers.clear()
             self._given.clear()
@@ -235,20 +239,20 @@ class Listener:
 
 
 class _Life:
-    """What was sent last of an instance, and what makes its messages."""
+    """The messages last sent for an instance, and the object that makes its messages."""
 
     def __init__(self, instance: str) -> None:
         self.messages = Messages(instance)
         self.epoch = self.number = self.pid = 0
         self.version = ""
-        self.reported = False  #: whether pid and version are those of this epoch
-        self.publisher = b""  #: event
+        self.reported = False  #: whether pid and version belong to this epoch
+        self.publisher = b""  #: event of the publisher
         self.calibrations: Dict[MessageKind, Optional[bytes]] = {}
-        self.told: Dict[str, Any] = {}  #: values of parameters, by name
+        self.told: Dict[str, Any] = {}  #: last sent values of parameters, by name
 
 
 class Service:
-    """Channels of all instances, and the server while there is one."""
+    """Channels of all instances, and the server while it runs."""
 
     def __init__(self, options: Mapping[str, Any], host: str, instances: Sequence[Instance]) -> None:
         self._options = options
@@ -256,27 +260,30 @@ class Service:
         self._listener = Listener([instance.name for instance in instances], options["backlog"])
         self._limit = connections.Limit(options["clients"])
         self._server: Optional[WebSocketServer] = None
-        self._left = 0  # the port of the server before
+        self._left = 0  # port of the previous server
         self._context = foxglove.Context()
         self._kinds = [MessageKind[topic.upper()] for topic in options["topics"]]
         self._lives = {instance.name: _Life(instance.name) for instance in instances}
         self._channels = {(name, kind): _channel(life.messages, name, kind, self._context)
                           for name, life in self._lives.items() for kind in self._kinds}
-        self._warned: Set[str] = set()  # instances whose state clients see as a problem
+        self._warned: Set[str] = set()  # instances with a warning shown to clients
         self._looked = -LOOK_S
-        self._full: Set[str] = set()  # peers with more than BEHIND_BYTES in the kernel, when that was looked at last
+        self._full: Set[str] = set()  # peers that had more than BEHIND_BYTES in the kernel at the last check
         self._messages = self._clients = self._behind = self._frames_behind = 0
         self._frames_withheld = self._images_left_out = 0
 
     # -- connection --
     @property
     def port(self) -> int:
-        """Where it listens; 0: it does not."""
+        """Port on which the server listens; 0: it does not listen."""
         server = self._server
         return int(server.port) if server else 0
 
     def start(self, certificate: Optional[bytes], key: Optional[bytes]) -> None:
-        """Listens; SinkError. Our server that was stopped leaves its port some milliseconds later: it is waited for."""
+        """Starts the server. Raises SinkError.
+
+        A stopped server of ours frees its port some milliseconds later, so this function waits.
+        """
         end = time.monotonic() + (LEFT_S if self._left and self._left == self._options["port"] else 0)
         while not self._server:
             try:
@@ -292,7 +299,8 @@ class Service:
         self._listener.settings.start()
 
     def _listen(self, certificate: Optional[bytes], key: Optional[bytes]) -> WebSocketServer:
-        listener: Any = self._listener  # ServerListener, but for what this server does not offer
+        # a ServerListener without the methods for services that this server does not offer
+        listener: Any = self._listener
         return foxglove.start_server(
             name=self._name, host=self._options["host"], port=self._options["port"],
             capabilities=[Capability.Parameters, Capability.ConnectionGraph], server_listener=listener,
@@ -315,7 +323,7 @@ class Service:
         return bool(channel and channel.has_sinks())
 
     def images(self, instance: str) -> FrozenSet[str]:
-        """Those that somebody subscribes to."""
+        """Returns the images with a subscriber."""
         if not self._server:
             return NO_IMAGES
         return frozenset(kind.name.lower() for kind in IMAGES if self._wanted(instance, kind))
@@ -330,14 +338,15 @@ class Service:
         return clients * len(message)
 
     def _due(self, name: str, kind: MessageKind, new: bool) -> bool:
-        """Whether what changes seldom is sent now."""
+        """Returns whether a message that seldom changes is sent now."""
         return self._wanted(name, kind) and (self._listener.take_fresh(_name(name, kind)) or new)
 
     def _events(self, work: Work, life: _Life) -> int:
         frame, name, sent = work.frame, work.instance.name, 0
         lost = frame.number - life.number - 1
         if frame.epoch != life.epoch:
-            life.publisher, life.reported = b"", False  # told with the next report: what is known is of another life
+            # sent with the next report, because the known values are of the previous run
+            life.publisher, life.reported = b"", False
             life.pid, life.version = 0, ""
         elif lost > 0 and not self._options["rate_hz"] and self._wanted(name, MessageKind.EVENTS):
             sent += self._log(work, MessageKind.EVENTS, life.messages.gap(frame.epoch, life.number + 1, lost))
@@ -358,26 +367,27 @@ class Service:
         return sent
 
     def _too_many(self) -> bool:
-        """More clients than may be; they are being turned away."""
+        """Returns whether there are more clients than allowed, and turns the newest away."""
         if self._listener.clients() <= int(self._options["clients"]):
             return False
         self._limit.keep(self.port)
         return True
 
     def _no_room(self, size: int) -> bool:
-        """Whether what waits for clients could pass the budget with an image of this size for each."""
+        """Returns whether the waiting data could exceed the budget with an image of this size for each client."""
         listener = self._listener
         most: int = self._options["budget_mb"] * MB - self._options["clients"] * size
         if listener.waiting() <= most // 2:  # early enough to see clients between two of their acknowledgements
             return False
         unsent = connections.unsent(self.port)
-        slow = sum(count > 0 for count in unsent.values())  # for the others nothing waits in the package, either
+        # if the kernel has nothing for a client, nothing waits in the package, either
+        slow = sum(count > 0 for count in unsent.values())
         if unsent and not slow:
             listener.forget()
         return listener.waiting(slow if unsent else None) > most
 
     def send(self, work: Work) -> int:
-        """A frame to those who want it; bytes."""
+        """Sends a frame to its subscribers. Returns the bytes."""
         if self._too_many():
             self._frames_withheld += 1
             return 0
@@ -395,9 +405,9 @@ class Service:
         self._frames_behind += self._behind
         return sent
 
-    # -- how it is --
+    # -- state --
     def report(self, report: Report) -> None:
-        """How an instance is, to all clients."""
+        """Sends the state of an instance to all clients."""
         server, name = self._server, report.instance.name
         if not server:
             return
@@ -406,7 +416,8 @@ class Service:
             self._limit.keep(server.port)
             waiting, before = connections.unsent(server.port), self._full
             self._full = {peer for peer, count in waiting.items() if count > BEHIND_BYTES}
-            self._clients, self._behind = len(waiting), len(self._full & before)  # not those whom one frame filled
+            # a client counts only at the second check: one frame alone may fill its buffer
+            self._clients, self._behind = len(waiting), len(self._full & before)
         life = self._lives[name]
         life.reported = True
         if report.status:
@@ -417,7 +428,7 @@ class Service:
         self._tell_graph(server)
 
     def _tell_state(self, server: WebSocketServer, report: Report) -> None:
-        """As a problem, to those who come later too, until it is well."""
+        """Shows the state as a problem until it is good again. Clients that connect later see it, too."""
         name = report.instance.name
         if (report.publisher, report.state) != ("alive", "running"):
             what = report.state if report.publisher == "alive" else "publisher is " + report.publisher
@@ -437,7 +448,7 @@ class Service:
             server.publish_parameter_values(changed)
 
     def _tell_graph(self, server: WebSocketServer) -> None:
-        """Who publishes and who subscribes to what, when that has changed."""
+        """Publishes which topics exist and which clients subscribe to them, if that has changed."""
         with self._listener.lock:
             if not self._listener.changed:
                 return
@@ -451,7 +462,10 @@ class Service:
         server.publish_connection_graph(graph)
 
     def figures(self) -> Dict[str, float]:
-        """frames_behind: sent while a client was behind, once for each; client_errors: of all sinks of this kind."""
+        """Returns counters.
+
+        frames_behind: frames sent while clients were behind, once per client. client_errors: of all sinks of this kind.
+        """
         with self._listener.lock:
             subscriptions, refused = sum(map(len, self._listener.subscribers.values())), self._listener.refused
         return {"clients": self._clients, "clients_behind": self._behind, "subscriptions": subscriptions,

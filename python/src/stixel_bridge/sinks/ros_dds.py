@@ -1,4 +1,4 @@
-"""ROS 2 over DDS, to nodes that use rmw_cyclonedds or rmw_fastrtps: topics rt/..., written with Cyclone DDS.
+"""Sends ROS 2 messages over DDS to nodes with rmw_cyclonedds or rmw_fastrtps: topics rt/..., written with Cyclone DDS.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -15,20 +15,20 @@ from ..sink import Instance
 from .dds_raw import Fields, Types, Writer
 
 LOOPBACK = "127.0.0.1"
-INDEX_MOST = 32  # participants of a machine that unicast finds, as rmw_cyclonedds has it
-BLOCK_NS = 20_000_000  # a write waits at most so long for slow readers
+INDEX_MOST = 32  # participants of a machine that unicast discovery finds; value of rmw_cyclonedds
+BLOCK_NS = 20_000_000  # longest time that a write waits for slow readers
 GRAPH = "rmw_dds_common/msg/ParticipantEntitiesInfo"
 GRAPH_TOPIC = topics.Topic("ros_discovery_info", GRAPH, True, True, 1)
 _MULTICAST = {"yes": "true", "discovery": "spdp", "no": "false"}
 
 
 def configuration(options: Mapping[str, Any]) -> str:
-    """Of Cyclone DDS, as XML."""
+    """Returns the configuration of Cyclone DDS, as XML."""
     interface = options["interface"]
     peers = list(options["peers"])
     if interface in ("lo", "localhost", LOOPBACK):
         interface = LOOPBACK
-        peers.append(LOOPBACK)  # where lo is not taken for multicast, by versions before 11
+        peers.append(LOOPBACK)  # versions before 11 do not use lo for multicast
     try:
         where = "address=" + quoteattr(str(ipaddress.ip_address(interface)))
     except ValueError:
@@ -42,7 +42,7 @@ def configuration(options: Mapping[str, Any]) -> str:
 
 
 class Sink(graph.RosSink):
-    """Each topic is a writer; which readers matched says who wants what."""
+    """Writes each topic with one DDS writer. The matched readers show which topics are wanted."""
 
     OPTIONS = [
         *graph.OPTIONS,
@@ -65,7 +65,7 @@ class Sink(graph.RosSink):
         self._types = Types(self._fields)
         self._writers: Dict[str, Writer] = {}
         self._graph: Optional[Writer] = None
-        self._full = 0  # messages that were not written, since readers are slow
+        self._full = 0  # messages not written, because readers are slow
         self._figures: Dict[str, float] = {}
 
     def exclusive(self) -> str:
@@ -99,7 +99,7 @@ class Sink(graph.RosSink):
         self._graph.write(self._node())
 
     def _node(self) -> bytes:
-        """Whose writers these are: what nodes tell each other of nodes."""
+        """Makes the message that tells nodes which node owns these writers."""
         gid, node, participant = (self._types.struct("rmw_dds_common/msg/" + name) for name in (
             "Gid", "NodeEntitiesInfo", "ParticipantEntitiesInfo"))
         size = _gid_bytes(self.options["distro"])
@@ -137,7 +137,7 @@ class Sink(graph.RosSink):
 
 
 def _qos(topic: topics.Topic, distro: str) -> Any:
-    """As rmw_cyclonedds has it, but that a write waits for slow readers a moment alone."""
+    """Returns the QoS of rmw_cyclonedds, except that a write waits only a moment for slow readers."""
     from cyclonedds.core import Policy, Qos
     history = Policy.History.KeepLast(topic.depth)
     policies: List[Any] = [
@@ -155,12 +155,12 @@ def _qos(topic: topics.Topic, distro: str) -> Any:
 
 
 def _gid_bytes(distro: str) -> int:
-    """Of a gid: Humble has room for more than DDS has."""
+    """Returns the bytes of a gid. Humble has more room than DDS needs."""
     return 24 if distro == "humble" else 16
 
 
 def _graph_fields(kind: str, distro: str) -> List[Tuple[str, Any]]:
-    """Of what nodes tell of nodes: rmw_dds_common, which no store but Humble's has in Humble's form."""
+    """Returns the fields of the node graph's types (rmw_dds_common). Only Humble's store has Humble's form of them."""
     from rosbags.interfaces import Nodetype as N
     gids = N.SEQUENCE, ((N.NAME, "rmw_dds_common/msg/Gid"), 0)
     name = N.BASE, ("string", 256)

@@ -1,4 +1,4 @@
-"""ROS 2 over zenoh, to nodes that use rmw_zenoh. How it names things is in ros/rmw_zenoh.py.
+"""Sends ROS 2 messages over zenoh to nodes with rmw_zenoh. ros/rmw_zenoh.py forms the names.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -17,14 +17,14 @@ from ..options import Option, together
 from ..ros import graph, rmw_zenoh, topics
 from ..sink import Instance
 
-ROUTER = ["tcp/localhost:7447"]  # where rmw_zenohd listens
+ROUTER = ["tcp/localhost:7447"]  # address of rmw_zenohd
 LOCAL = ["tcp/localhost:0"]
 CONNECT_MS = 5000
-HEARTBEAT_S = 0.5  # of what later ones get, as rmw_zenoh has it
+HEARTBEAT_S = 0.5  # heartbeat of the cache for late subscribers; value of rmw_zenoh
 
 
 class _Publisher:
-    """Of one topic."""
+    """A publisher of one topic."""
 
     def __init__(self, publisher: Any, gid: bytes) -> None:
         self._publisher = publisher
@@ -37,10 +37,10 @@ class _Publisher:
 
 
 class Sink(graph.RosSink):
-    """Each topic is a publisher of zenoh and a token; tokens of subscriptions say who wants what.
+    """Publishes each topic with a zenoh publisher and a token. Tokens of subscriptions show which topics are wanted.
 
-    A zenoh subscriber that is no ROS node has no token: it gets what is small. Images are made for nodes alone, so that
-    a recorder of everything does not keep them running.
+    A zenoh subscriber that is no ROS node has no token. It gets the small topics. Images are made for ROS nodes only,
+    so that a recorder of all keys does not keep them running.
     """
 
     OPTIONS = [
@@ -68,17 +68,17 @@ class Sink(graph.RosSink):
             raise Fail(CONFIG, "listen: a client does not listen (mode = peer does)")
         together(options, ("user", "password_file"), ("tls_certificate", "tls_key"))
         self._session: Any = None
-        self._leads = False  # there is an endpoint to go to
-        self._kept: List[Any] = []  # tokens and subscriptions, which end with their objects
+        self._leads = False  # there is an endpoint to connect to
+        self._kept: List[Any] = []  # tokens and subscriptions, which end when these objects are deleted
         self._publishers: Dict[str, _Publisher] = {}
-        self._for_all: Dict[str, Any] = {}  # zenoh's publishers of what goes to subscribers without a token too
+        self._for_all: Dict[str, Any] = {}  # zenoh publishers that also serve subscribers without a token
         self._lock = threading.Lock()
-        self._tokens: Dict[str, rmw_zenoh.Seen] = {}  # of subscriptions, by zenoh's threads
-        self._keys: Dict[str, Tuple[str, str]] = {}  # by an offer's name: its type and hash
+        self._tokens: Dict[str, rmw_zenoh.Seen] = {}  # tokens of subscriptions; zenoh's threads write them
+        self._keys: Dict[str, Tuple[str, str]] = {}  # type and hash, by an offer's name
         self._figures: Dict[str, float] = {}
 
     def _values(self) -> Dict[str, Any]:
-        """The options by zenoh's own keys; defaults of rmw_zenoh where there is no configuration."""
+        """Returns the options by zenoh's own keys, and rmw_zenoh's defaults if there is no configuration file."""
         o, tls = self.options, "transport/link/tls/"
         bare = not o["configuration"]
         values: Dict[str, Any] = {
@@ -93,7 +93,7 @@ class Sink(graph.RosSink):
         if o["password_file"]:
             values["transport/auth/usrpwd/password"] = session.secret(o["password_file"])
         if o["tls_key"]:
-            session.secret(o["tls_key"])  # only whether others may read it
+            session.secret(o["tls_key"])  # checks only that other users cannot read it
         return {key: value for key, value in values.items() if value is not None}
 
     def connect(self) -> None:
@@ -132,7 +132,7 @@ class Sink(graph.RosSink):
         self._kept.append(liveliness.declare_subscriber(everyone, self._heard, history=True))
 
     def _heard(self, sample: Any) -> None:
-        """A token that comes or goes. From a thread of zenoh."""
+        """Handles a token that comes or goes. A thread of zenoh calls it."""
         token = str(sample.key_expr)
         seen = rmw_zenoh.of_token(token)
         with self._lock:
@@ -171,13 +171,16 @@ class Sink(graph.RosSink):
             try:
                 opened.close()
             except session.package().ZError:
-                pass  # it was lost before
+                pass  # the session was lost before
         with self._lock:
             self._tokens.clear()
 
 
 def _publisher(opened: Any, key: str, topic: topics.Topic) -> Any:
-    """A publisher as rmw_zenoh makes it: never waits; keeps the last ones for those who come later, if so asked."""
+    """Declares a publisher like rmw_zenoh's, which never waits.
+
+    If the topic is transient_local, the publisher keeps the last messages for late subscribers.
+    """
     import zenoh
     from zenoh import ext
     more: Dict[str, Any] = {

@@ -1,4 +1,6 @@
-"""Frames as they are, over zenoh: keys stixeld/HOST/INSTANCE/..., which stixel.open("zenoh:...") reads. docs/bridge.md.
+"""Sends unchanged frames over zenoh, with keys stixeld/HOST/INSTANCE/... that stixel.open("zenoh:...") reads.
+
+See docs/bridge.md.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -20,7 +22,7 @@ _CONNECT_MS = 2000
 
 
 class Sink(Base):
-    """One session for all instances."""
+    """Uses one session for all instances."""
 
     OPTIONS = [
         Option("mode", "choice", "peer", "peer: connects to others and lets them connect; client: to one router or "
@@ -82,14 +84,17 @@ class Sink(Base):
             raise Fail(CONFIG, "listen: an endpoint of TLS needs tls_certificate and tls_key")
 
     def _listen(self) -> Optional[List[str]]:
-        """Where zenoh listens. Without listen only multicast makes a peer take connections, at any port."""
+        """Returns zenoh's endpoints to listen on.
+
+        Without the option listen, a peer accepts connections only with multicast, at any port.
+        """
         if self.options["listen"] or self.options["mode"] != "client":
             listen: List[str] = self.options["listen"]
             return listen or (["tcp/[::]:0"] if self.options["multicast"] else [])
         return None
 
     def _values(self) -> Dict[str, Any]:
-        """The options by zenoh's own keys."""
+        """Returns the options by zenoh's own keys."""
         o, auth, tls = self.options, "transport/auth/usrpwd/", "transport/link/tls/"
         values: Dict[str, Any] = {
             "mode": o["mode"], "connect/endpoints": o["connect"], "connect/timeout_ms": _CONNECT_MS,
@@ -102,15 +107,15 @@ class Sink(Base):
             auth + "user": o["user"], auth + "dictionary_file": o["users_file"]}
         for name in ("users_file", "tls_key"):
             if o[name]:
-                session.secret(o[name])  # only whether others may read it
+                session.secret(o[name])  # checks only that other users cannot read it
         if o["password_file"]:
             values[auth + "password"] = session.secret(o["password_file"])
-        if o["configuration"]:  # has what is not said here
+        if o["configuration"]:  # the file sets the endpoints that the options leave open
             for key in ("connect/endpoints", "listen/endpoints"):
                 values[key] = values[key] or None
         return {key: value for key, value in values.items() if value is not None}
 
-    # -- the contract --
+    # -- methods of the contract (sink.py) --
     def open(self) -> None:
         try:
             config = session.configuration(self._values(), self.options["configuration"])
@@ -132,7 +137,7 @@ class Sink(Base):
         try:
             info = self._session.info
             found = len(info.routers_zid()) + len(info.peers_zid())
-            # what older packages tell lacks clients that have connected here
+            # older packages do not report clients that have connected here
             self._connections = len(info.transports()) if hasattr(info, "transports") else found
             if self.options["connect"] and not found:
                 raise SinkError("the connection to %s is lost" % ", ".join(self.options["connect"]))
@@ -157,4 +162,4 @@ class Sink(Base):
             try:
                 opened.close()
             except session.package().ZError:
-                pass  # it was lost before
+                pass  # the session was lost before

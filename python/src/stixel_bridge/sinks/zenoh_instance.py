@@ -1,4 +1,4 @@
-"""One instance over zenoh: what is published under its keys, and what is answered there.
+"""Publishes one instance over zenoh under its keys, and answers queries there.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -17,7 +17,7 @@ from .. import daemon
 from ..sink import Instance, Report, Work
 
 KINDS = {"left": Plane.LEFT, "right": Plane.RIGHT, "disparity": Plane.DISPARITY}
-THERE = ("alive", "stalled")  # a publisher that readers may wait for
+THERE = ("alive", "stalled")  # states of a publisher that readers may wait for
 CALIBRATION = ("image_width", "image_height", "fx", "fy", "cx", "cy", "baseline_m", "pitch_rad", "roll_rad", "height_m")
 _DAEMON_S = 2.0
 _SILENCE_NS = 2_000_000_000
@@ -25,13 +25,13 @@ _FRAME, _JSON = "application/octet-stream", "application/json"
 
 
 def _frame_of(work: Work, *kinds: Plane) -> bytes:
-    """Its bytes with these planes alone, made once for all sinks."""
+    """Returns the frame's bytes with only these planes, made once for all sinks."""
     made: bytes = work.once(("zenoh frame", kinds), lambda: select(work.frame.raw, kinds))
     return made
 
 
 class _Key:
-    """A publisher, and whether anybody has subscribed to it."""
+    """A publisher of a key, and whether it has a subscriber."""
 
     def __init__(self, opened: Any, key: str, **more: Any) -> None:
         self._publisher = opened.declare_publisher(key, **more)
@@ -43,7 +43,7 @@ class _Key:
         self.wanted = status.matching
 
     def look(self) -> None:
-        """Asks, where a change might have been missed."""
+        """Queries the subscriptions, in case that a change was missed."""
         self.wanted = self._publisher.matching_status.matching
 
     def put(self, data: bytes) -> int:
@@ -52,7 +52,7 @@ class _Key:
 
 
 class Published:
-    """Made when the sink is opened; ends with its session."""
+    """Publishers and answers of one instance. Made when the sink is opened; ends with its session."""
 
     def __init__(self, opened: Any, host: str, instance: Instance, options: Mapping[str, Any]) -> None:
         zenoh = session.package()
@@ -60,11 +60,11 @@ class Published:
         self._name = instance.name
         self._base = "%s/%s/%s" % (session.ROOT, host, instance.name)
         self._token: Any = None
-        self._lock = threading.Lock()  # of what queries look at
+        self._lock = threading.Lock()  # guards the number of queries
         self._last: Optional[Work] = None
-        self._ended = 0  # epoch of the publisher that was the last to go
+        self._ended = 0  # epoch of the publisher that ended last
         self._status = b""
-        self.queries = 0  #: answered
+        self.queries = 0  #: queries answered
         self.image_bytes = 0
         drop = zenoh.CongestionControl.DROP
         self._frame = _Key(
@@ -82,7 +82,7 @@ class Published:
         self._answer("configuration", self._configuration)
         self._answer("calibration", self._calibration)
 
-    # -- questions, in threads of zenoh's --
+    # -- queries, in threads of zenoh --
     def _answer(self, what: str, make: Callable[[], Optional[Tuple[str, bytes]]]) -> None:
         key = "%s/%s" % (self._base, what)
 
@@ -117,7 +117,7 @@ class Published:
     # -- the sink's thread --
     def _come(self) -> None:
         if self._token is None:
-            self._status = b""  # was of the publisher before
+            self._status = b""  # removes the status of the previous publisher
             self._token = self._session.liveliness().declare_token(self._base)
 
     def _go(self) -> None:
@@ -128,21 +128,21 @@ class Published:
             token.undeclare()
 
     def send(self, work: Work) -> int:
-        """A frame, to those who have subscribed; bytes. None that waited here while its publisher ended."""
+        """Sends a frame to its subscribers. Returns the bytes; 0 for a frame that waited while its publisher ended."""
         if work.frame.epoch == self._ended:
             return 0
         self._come()
         self._last = work
         sent = self._frame.put(_frame_of(work)) if self._frame.wanted else 0
         for kind, key in self._images.items():
-            if key.wanted:  # also a frame that has no such image: then nobody need wait for it
+            if key.wanted:  # also a frame without this image, so that readers do not wait for it
                 size = key.put(_frame_of(work, KINDS[kind]))
                 self.image_bytes += size
                 sent += size
         return sent
 
     def report(self, report: Report) -> int:
-        """How it is, once a second: readers that hear nothing take it for stalled. Bytes."""
+        """Sends the state once a second, because readers treat a silent publisher as stalled. Returns the bytes."""
         publisher, status = report.publisher, report.status or {}
         if publisher not in THERE and not self._is_gone(report):
             publisher = "stalled"
@@ -159,10 +159,13 @@ class Published:
         return sent
 
     def _is_gone(self, report: Report) -> bool:
-        """A report may be of the moment before a successor came, whose frames are here already."""
+        """Returns whether the publisher has gone.
+
+        A report may be older than a successor whose frames have already come.
+        """
         silence_ns = time.monotonic_ns() - self._last.taken_ns if self._last else _SILENCE_NS
         return report.status is None or silence_ns >= _SILENCE_NS
 
     def images(self) -> FrozenSet[str]:
-        """Those to which somebody has subscribed."""
+        """Returns the images with a subscriber."""
         return frozenset(kind for kind, key in self._images.items() if key.wanted)
