@@ -1,5 +1,5 @@
 /*
- * Bytes that grow, and bytes that are read with care.
+ * A growing byte buffer, and a cursor with bounds checks.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,5 +1,5 @@
 /*
- * Compression of a recording's chunks.
+ * Compression of a recording's chunks by zstd.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -12,10 +12,13 @@
 #ifdef SX_HAVE_ZSTD
 #include <zstd.h>
 
-/* A block is 4 bytes at least, and 128 KiB when it is decoded. */
+/* Largest expansion: a block has at least 4 bytes, and at most 128 KiB after decoding. */
 #define EXPANDS 32768u
 
-/* Measured (docs/recording.md): level 1 is at the knee, 3 takes half as long again for nothing. */
+/*
+ * Measured (docs/recording.md): level 1 is at the knee of the curve. Level 3 takes half as long again without
+ * a gain.
+ */
 enum { LEVEL = 1 };
 
 struct sx_codec {
@@ -70,7 +73,10 @@ int sx_codec_decode(struct sx_codec *c, const void **content, size_t bytes, size
 	const unsigned long long says = ZSTD_getFrameContentSize(*content, bytes);
 	size_t n;
 
-	/* before there is memory for it; who writes front to back says nothing, nor the first of several */
+	/*
+	 * Checked before allocating memory. zstd's header lacks the size if the writer wrote front to back,
+	 * and that of the first of several frames is not the whole size.
+	 */
 	if (!sx_codec_may_expand(bytes, plain_bytes))
 		return -EBADMSG;
 	if (says != plain_bytes && says != ZSTD_CONTENTSIZE_UNKNOWN &&
@@ -87,11 +93,14 @@ int sx_codec_decode(struct sx_codec *c, const void **content, size_t bytes, size
 	return 0;
 }
 
-/* In images little is found again: a hash table that stays in the first cache does, with shorter matches. */
+/*
+ * Images contain few repetitions. A hash table that fits the first-level cache finds them, with shorter
+ * matches.
+ */
 static void set_parameters(ZSTD_CCtx *c, bool images)
 {
 	ZSTD_CCtx_setParameter(c, ZSTD_c_compressionLevel, LEVEL);
-	ZSTD_CCtx_setParameter(c, ZSTD_c_hashLog, images ? 11 : 0); /* 0: the level's own */
+	ZSTD_CCtx_setParameter(c, ZSTD_c_hashLog, images ? 11 : 0); /* 0: the default of the level */
 	ZSTD_CCtx_setParameter(c, ZSTD_c_minMatch, images ? 6 : 0);
 }
 

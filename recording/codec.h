@@ -1,5 +1,5 @@
 /*
- * Compression of a recording's chunks: zstd, where this was built with it.
+ * Compression of a recording's chunks by zstd, if the build has zstd.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -10,20 +10,24 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Its memory grows as it must. destroy accepts NULL. */
+/* A codec with memory that grows as needed. destroy accepts NULL. */
 struct sx_codec;
 
 bool sx_codec_built(void);
 int sx_codec_create(struct sx_codec **ret);
 void sx_codec_destroy(struct sx_codec *c);
-/* Whether so many bytes can ever be so many: asked before there is memory for them. */
+/* Returns whether `bytes` compressed bytes can expand to plain_bytes. Call it before allocating memory. */
 bool sx_codec_may_expand(size_t bytes, size_t plain_bytes);
 /*
- * Both set *content to memory of c, valid until its next use. decode: plain_bytes must come out, and be what
- * zstd's own header says, if it does. -EBADMSG: not what it says it is; -ENOTSUP: built without; -ENOMEM.
+ * Both functions set *content to memory of c, valid until the next use of c. decode: the result must have
+ * plain_bytes, and zstd's header must agree if it has the size. -EBADMSG: the data are inconsistent.
+ * -ENOTSUP: built without zstd. -ENOMEM.
  */
 int sx_codec_decode(struct sx_codec *c, const void **content, size_t bytes, size_t plain_bytes);
-/* images: most of it is. The bytes, or 0 when it would not become smaller: then write it plain. */
+/*
+ * Compresses content; images: most of it is images. Returns the compressed bytes, or 0 if compression would
+ * not make it smaller: then write it uncompressed.
+ */
 int64_t sx_codec_encode(struct sx_codec *c, const void **content, size_t bytes, bool images);
 
 #endif

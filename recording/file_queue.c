@@ -1,5 +1,5 @@
 /*
- * A file that is written behind the caller's back.
+ * A queue that writes a file in a thread.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -26,17 +26,21 @@ struct sx_file_queue {
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
 	uint8_t *memory;
-	size_t room, begin, count; /* waiting: count bytes from begin, round the end */
+	size_t room, begin, count; /* count bytes wait, from begin on, in a ring */
 	uint64_t written;
 	int error;
 	bool closing;
-	bool guarded, touched;	  /* touched: by another process, as far as its time of modification tells */
-	struct timespec modified; /* the guarded file, by this queue */
+	/* touched: another process may have written to the file, according to its modification time */
+	bool guarded, touched;
+	struct timespec modified; /* modification time of the guarded file after this queue's last write */
 	const volatile sig_atomic_t *stop;
-	int64_t progress_ns; /* since when the file has taken nothing, though something waits */
+	int64_t progress_ns; /* time since which the file has taken no bytes though some wait */
 };
 
-/* Until something changes. Once asked to stop, a file that takes nothing is not waited for without end. */
+/*
+ * Waits until something changes. Once the program asks to stop, gives up a file that has taken no bytes for
+ * five seconds.
+ */
 static void wait_change(struct sx_file_queue *q)
 {
 	struct timespec until;
@@ -51,7 +55,7 @@ static void wait_change(struct sx_file_queue *q)
 		q->error = -ETIMEDOUT;
 }
 
-/* The longest piece that lies in one. */
+/* Returns the length of the longest contiguous piece that waits. */
 static size_t piece(const struct sx_file_queue *q)
 {
 	sx_must_index(q->begin, q->room);
@@ -66,10 +70,13 @@ static void took(struct sx_file_queue *q, size_t bytes)
 	q->count -= bytes;
 	q->begin = (q->begin + bytes) % q->room;
 	if (!q->count)
-		q->begin = 0; /* stays in the same pages while the disk keeps up */
+		q->begin = 0; /* uses the same pages as long as the disk keeps up */
 }
 
-/* 0, or why nothing more may be written to a guarded file. For the thread, or while nothing waits. */
+/*
+ * Checks a guarded file. Returns 0, or the reason why nothing more may be written. Called by the thread, or
+ * while nothing waits.
+ */
 static int guard_look(struct sx_file_queue *q)
 {
 	struct stat st;
@@ -87,7 +94,7 @@ static int guard_look(struct sx_file_queue *q)
 	return 0;
 }
 
-/* After a write of this queue, or before the first one. */
+/* Notes the modification time after a write of this queue, or before the first one. */
 static void guard_note(struct sx_file_queue *q)
 {
 	struct stat st;
@@ -154,7 +161,8 @@ int sx_file_queue_create(struct sx_file_queue **ret, int fd, size_t room, const 
 		free(q);
 		return -ENOMEM;
 	}
-	memset(q->memory, 1, room); /* taken now, not while the disk is slow; 0 would become calloc() */
+	/* allocates the pages now, not while the disk is slow; with 0 the compiler would use calloc() */
+	memset(q->memory, 1, room);
 	pthread_mutex_init(&q->lock, NULL);
 	sx_cond_init(&q->changed);
 	r = sx_thread_start(&q->thread, queue_run, q);
@@ -210,7 +218,7 @@ int sx_file_queue_put(struct sx_file_queue *q, const void *data, size_t bytes)
 			wait_change(q);
 			continue;
 		}
-		if (!q->count) /* until now there was nothing to take */
+		if (!q->count) /* the file had nothing to take until now */
 			q->progress_ns = sx_now_ns();
 		copy_in(q, from, n);
 		from += n;
@@ -254,7 +262,7 @@ void sx_file_queue_destroy(struct sx_file_queue *q)
 	sx_must_be(!q->closing);
 	q->closing = true;
 	if (q->error == -ETIMEDOUT)
-		pthread_cancel(q->thread); /* it sits in write(), without the lock */
+		pthread_cancel(q->thread); /* the thread is in write(), and does not hold the lock */
 	pthread_cond_broadcast(&q->changed);
 	pthread_mutex_unlock(&q->lock);
 	pthread_join(q->thread, NULL);

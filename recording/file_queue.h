@@ -1,8 +1,8 @@
 /*
- * A file that is written behind the caller's back: a disk that stops for a second does not stop him.
+ * A queue that writes a file in a thread, so that a disk that stops for a second does not stop the caller.
  *
- * Bytes wait in bounded memory, and a thread of its own writes them in order. When the memory
- * is full the caller waits.
+ * Bytes wait in bounded memory, and the queue's thread writes them in order. When the memory is full, the
+ * caller waits.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -17,26 +17,30 @@
 struct sx_file_queue;
 
 /*
- * fd stays the caller's. room: bytes that may wait. stop: once it is set, a file that takes nothing for five
- * seconds is given up (-ETIMEDOUT); may be NULL. -ENOMEM, -EAGAIN no thread.
+ * Creates a queue. The caller keeps ownership of fd. room: capacity for waiting bytes. stop: once it is set,
+ * the queue gives up a file that takes no bytes for five seconds (-ETIMEDOUT); may be NULL. -ENOMEM. -EAGAIN:
+ * no thread.
  */
 int sx_file_queue_create(struct sx_file_queue **ret, int fd, size_t room, const volatile sig_atomic_t *stop);
 /*
- * Before the first put: fd is a regular file, empty, that this queue alone may write. From then
- * on nothing is written to a file that has no name any more (-ENOENT), or another size than what was written
- * (-ESTALE: another process truncated it or wrote to it). Writes of others that leave the size are only
- * suspected: sx_file_queue_touched().
+ * Guards the file. Call it before the first put. fd must be an empty regular file that only this queue
+ * writes. From then on the queue does not write to a file that has no name any more (-ENOENT), or whose size
+ * differs from the bytes written (-ESTALE: another process truncated it or wrote to it). It can only suspect
+ * writes of other processes that keep the size: sx_file_queue_touched().
  */
 void sx_file_queue_guard(struct sx_file_queue *q);
-/* Another process may have written to a guarded file: its time of modification is not this queue's. */
+/*
+ * Returns whether another process may have written to a guarded file: its modification time is not that of
+ * the queue's last write.
+ */
 bool sx_file_queue_touched(struct sx_file_queue *q);
-/* 0, or the negative errno of the write that failed: from then on nothing is taken. */
+/* Queues bytes. Returns 0, or the negative errno of a failed write; after that the queue takes nothing. */
 int sx_file_queue_put(struct sx_file_queue *q, const void *data, size_t bytes);
-/* Waits until all is written, and looks at a guarded file once more; the error of it all. */
+/* Waits until all bytes are written, and checks a guarded file once more. Returns the queue's error. */
 int sx_file_queue_flush(struct sx_file_queue *q);
-/* Bytes that reached the file. */
+/* Returns the number of bytes that reached the file. */
 uint64_t sx_file_queue_written(struct sx_file_queue *q);
-/* Writes what waits, if it can be written, and frees. Accepts NULL. */
+/* Writes the waiting bytes, if they can be written, and frees the queue. Accepts NULL. */
 void sx_file_queue_destroy(struct sx_file_queue *q);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * libstixel-recording: the reader of recordings for programs of others.
+ * libstixel-recording: the reader of recordings for other programs.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -14,18 +14,19 @@
 #include "recording/library.h"
 #include "recording/recording.h"
 
-/* Reads and megabytes of other work of one call: some milliseconds. */
+/* Most reads and megabytes of other work in one call, together some milliseconds. */
 #define ASKED_MAX 16u
 
 struct stixel_recording {
 	struct sx_recording *r;
-	unsigned asked; /* counts pause_now() in this call */
+	unsigned asked; /* calls of pause_now() in this call */
 	bool broken, cut_told;
 };
 
 /*
- * A broken contract ends a program of ours. This library runs inside of others: the call that met it returns,
- * and its recording stays unusable. What the call had allocated may be lost.
+ * The place to which a call returns when it breaks a contract. In our programs, a broken contract ends the
+ * program. This library runs inside of other programs, so only the call returns, and its recording stays
+ * unusable. Memory that the call had allocated may be lost.
  */
 static __thread jmp_buf *leave;
 
@@ -162,7 +163,7 @@ static void record_fill(struct stixel_record *to, const struct sx_record *record
 	}
 }
 
-/* 1 once when the file was cut, else 0. */
+/* Returns 1 once if the file was cut, else 0. */
 static int record_cut(struct stixel_recording *recording, struct stixel_record *to)
 {
 	const struct sx_recording_state *state = sx_recording_state(recording->r);

@@ -1,5 +1,5 @@
 /*
- * MCAP: what reader and writer share.
+ * MCAP: the common part of reader and writer.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -75,7 +75,7 @@ struct sx_span sx_mcap_value(struct sx_cursor metadata, const char *key)
 uint32_t sx_mcap_crc(uint32_t crc, const void *data, size_t bytes)
 {
 #ifdef SX_HAVE_LIBDEFLATE
-	/* By the processor's instructions; zlib has a table, and takes many times as long. */
+	/* libdeflate uses the processor's instructions; zlib uses a table and takes many times as long. */
 	return libdeflate_crc32(crc, data, bytes);
 #else
 	return (uint32_t)crc32_z(crc, data, bytes);

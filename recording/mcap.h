@@ -1,7 +1,7 @@
 /*
- * MCAP, version 0 (mcap.dev/spec): what reader and writer share.
+ * MCAP, version 0 (mcap.dev/spec): the common part of reader and writer.
  *
- * A file is the magic, records, and the magic again. A record is a byte that says what it is, eight bytes of
+ * A file is the magic, records, and the magic again. A record is one byte for its kind, eight bytes for its
  * length, and the content.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -27,48 +27,49 @@ enum sx_mcap_op {
 	SX_MCAP_DATA_END = 15
 };
 
-#define SX_MCAP_MAGIC "\x89MCAP0\r\n" /* without the zero at its end */
+#define SX_MCAP_MAGIC "\x89MCAP0\r\n" /* the terminating zero is not part of it */
 #define SX_MCAP_MAGIC_BYTES 8u
-#define SX_MCAP_HEAD_BYTES 9u	/* of a record, before its content */
-#define SX_MCAP_CHUNK_BYTES 40u /* of a chunk's content, before its records, with no name of a compression */
+#define SX_MCAP_HEAD_BYTES 9u /* head of a record, before its content */
+/* part of a chunk's content before its records, with an empty compression name */
+#define SX_MCAP_CHUNK_BYTES 40u
 #define SX_MCAP_FOOTER_BYTES 20u
-#define SX_MCAP_MESSAGE_BYTES 22u /* of a message's content, before its data */
+#define SX_MCAP_MESSAGE_BYTES 22u /* part of a message's content before its data */
 
 struct sx_mcap_record {
 	unsigned op;
-	uint64_t bytes; /* of its content */
+	uint64_t bytes; /* length of the content */
 };
 
-/* The head at at, of SX_MCAP_HEAD_BYTES. */
+/* Parses the SX_MCAP_HEAD_BYTES of a record's head. */
 struct sx_mcap_record sx_mcap_head(const uint8_t *at);
 
 struct sx_mcap_chunk {
 	uint64_t plain_bytes;
-	uint32_t crc; /* of the plain records; 0: nobody knows */
+	uint32_t crc; /* checksum of the uncompressed records; 0: not known */
 	struct sx_span compression, records;
 };
 
-/* False: it contradicts itself. at has all of the content. */
+/* Parses the whole content of a chunk. False: it is inconsistent. */
 bool sx_mcap_parse_chunk(struct sx_mcap_chunk *c, const uint8_t *at, size_t bytes);
 /*
- * From a head and SX_MCAP_CHUNK_BYTES + 8 of content: these bytes may well be the beginning of a chunk. For
- * those who look for one among others.
+ * Returns whether these bytes may be the beginning of a chunk. at: a head and SX_MCAP_CHUNK_BYTES + 8 bytes
+ * of content. Used to search for chunks among other bytes.
  */
 bool sx_mcap_resembles_chunk(const uint8_t *at);
 
 struct sx_mcap_channel {
 	uint16_t id;
 	struct sx_span topic, encoding;
-	struct sx_cursor metadata; /* key and value by turns, sx_cursor_text() each */
+	struct sx_cursor metadata; /* key and value alternate; read each with sx_cursor_text() */
 };
 
 bool sx_mcap_parse_channel(struct sx_mcap_channel *c, struct sx_span content);
-/* The value of the last key of this name, empty without one. */
+/* Returns the value of the last key of this name; empty if there is none. */
 struct sx_span sx_mcap_value(struct sx_cursor metadata, const char *key);
 
-/* CRC-32 of the format (as zlib's): goes on from crc, 0 to begin. */
+/* Continues the CRC-32 of the format (that of zlib) from crc; begin with 0. */
 uint32_t sx_mcap_crc(uint32_t crc, const void *data, size_t bytes);
-/* That of a followed by b, from those of both and the bytes of b. */
+/* Returns the CRC of a followed by b, from the CRCs of both and the length of b. */
 uint32_t sx_mcap_crc_joined(uint32_t a, uint32_t b, uint64_t b_bytes);
 
 #endif

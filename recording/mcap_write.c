@@ -13,30 +13,31 @@
 #include "recording/codec.h"
 #include "recording/mcap.h"
 
-/* So much of a message is copied and then summed at a time. */
+/* Bytes of a message that are copied and then summed at a time. */
 #define SUM_BYTES ((size_t)64 << 10)
 
-/* Messages that are so large on average are images, for the most part. */
+/* If messages of a chunk have this size on average, most of their bytes are images. */
 #define IMAGE_BYTES ((size_t)64 << 10)
 
 struct channel {
 	uint64_t messages;
-	struct sx_bytes index; /* of the chunk being filled: time, offset */
+	struct sx_bytes index; /* index of the chunk being filled: time, offset */
 };
 
 struct sx_mcap {
 	sx_mcap_sink_fn *sink;
 	void *user;
 	size_t chunk_bytes;
-	struct sx_codec *codec; /* NULL: plain */
+	struct sx_codec *codec; /* NULL: uncompressed */
 	uint64_t offset;
-	uint32_t crc; /* of the section being written */
+	uint32_t crc; /* checksum of the section being written */
 	struct channel channel[SX_MCAP_CHANNELS];
 	int schemas, channels;
-	struct sx_bytes schema_records, channel_records; /* all of them, as they lie in the file */
-	size_t schema_bytes;				 /* of these that have been written */
+	/* schema and channel records, as they are in the file */
+	struct sx_bytes schema_records, channel_records;
+	size_t schema_bytes; /* bytes of schema_records that have been written */
 	struct sx_bytes chunk;
-	size_t chunk_summed; /* bytes of it that are in its checksum */
+	size_t chunk_summed; /* bytes of the chunk that are in its checksum */
 	uint32_t chunk_crc;
 	uint64_t chunk_start_ns, chunk_end_ns, chunk_messages;
 	uint64_t start_ns, end_ns, messages;
@@ -47,7 +48,7 @@ struct sx_mcap {
 
 /* ---- records ---- */
 
-/* A record begins: where its length will stand. */
+/* Begins a record. Returns the offset of its content; its length is set later. */
 static size_t begin_record(struct sx_bytes *b, enum sx_mcap_op op)
 {
 	sx_bytes_number(b, op, 1);
@@ -96,7 +97,7 @@ static int fail(struct sx_mcap *m, int error)
 	return m->error;
 }
 
-/* crc: of these bytes. */
+/* Writes bytes with the checksum crc. */
 static void put_summed(struct sx_mcap *m, const void *data, size_t bytes, uint32_t crc)
 {
 	if (m->error || !bytes)
@@ -183,7 +184,8 @@ int sx_mcap_channel(struct sx_mcap *m, int schema, const char *topic, const char
 	sx_bytes_text(b, encoding);
 	add_pairs(b, pairs);
 	end_record(b, began);
-	if (m->chunk.count && !b->failed && !m->schema_records.failed) { /* else with the next chunk */
+	/* otherwise it is added with the next chunk */
+	if (m->chunk.count && !b->failed && !m->schema_records.failed) {
 		sx_bytes_add(&m->chunk, m->schema_records.at + m->schema_bytes,
 			     m->schema_records.count - m->schema_bytes);
 		m->schema_bytes = m->schema_records.count;
@@ -215,8 +217,8 @@ int sx_mcap_metadata(struct sx_mcap *m, const char *name, const struct sx_mcap_p
 /* ---- chunks ---- */
 
 /*
- * Message indexes follow their chunk; where each lies goes into the chunk's index.
- * Returns how many there are.
+ * Writes the message indexes behind their chunk. Sets their offsets for the chunk's index. Returns the number
+ * of indexes.
  */
 static int put_message_indexes(struct sx_mcap *m, uint64_t at[SX_MCAP_CHANNELS])
 {
@@ -272,7 +274,7 @@ static void add_chunk_index(struct sx_mcap *m, uint64_t chunk_at, uint64_t chunk
 	end_record(index, began);
 }
 
-/* What was added to the chunk since the last time goes into its checksum. */
+/* Adds to the chunk's checksum the bytes appended since the last call. */
 static void sum_chunk(struct sx_mcap *m)
 {
 	struct sx_bytes *b = &m->chunk;
@@ -283,7 +285,7 @@ static void sum_chunk(struct sx_mcap *m)
 	m->chunk_summed = b->count;
 }
 
-/* Summed while it is in the processor's cache. */
+/* Appends to the chunk in pieces, which are summed while they are in the processor's cache. */
 static void add_to_chunk(struct sx_mcap *m, const uint8_t *data, size_t bytes)
 {
 	while (bytes && !m->chunk.failed) {
@@ -345,8 +347,8 @@ bool sx_mcap_fits(const struct sx_mcap *m, size_t bytes)
 }
 
 /*
- * Every chunk begins with all channels, so that it can be read when those before it cannot. Schemas, which
- * are longer and which nobody needs to find frames, stand in the first.
+ * Begins a chunk with all channels, so that it can be read when the chunks before it cannot. Schemas are
+ * longer and not needed to find frames, so they are only in the first chunk.
  */
 static void begin_chunk(struct sx_mcap *m)
 {
@@ -420,7 +422,7 @@ static void add_statistics(struct sx_bytes *b, const struct sx_mcap *m)
 	end_record(b, began);
 }
 
-/* Writes a group of the summary, and notes where it lies. */
+/* Writes a group of the summary, and notes its offset. */
 static void put_group(struct sx_mcap *m, struct sx_bytes *group, enum sx_mcap_op op, struct sx_bytes *offsets)
 {
 	uint64_t at = m->offset;

@@ -1,5 +1,5 @@
 /*
- * As much of protobuf as a recording needs.
+ * The part of protobuf that a recording needs.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -161,7 +161,7 @@ void sx_pb_describe(struct sx_bytes *to, const char *package, const char *name, 
 	sx_bytes_add(&file, package, strlen(package));
 	sx_bytes_add(&file, "/", 1);
 	sx_bytes_add(&file, name, strlen(name));
-	sx_bytes_add(&file, ".proto", sizeof(".proto")); /* with its zero */
+	sx_bytes_add(&file, ".proto", sizeof(".proto")); /* includes the terminating zero */
 	describe_file(to, timestamp_file, "google.protobuf", NULL, "Timestamp", timestamp, 2);
 	if (!file.failed)
 		describe_file(to, (const char *)file.at, package, timestamp_file, name, rows, count);

@@ -1,5 +1,5 @@
 /*
- * As much of protobuf as a recording needs: fields in and out, and descriptions of messages for schemas.
+ * The part of protobuf that a recording needs: writes and reads fields, and describes messages for schemas.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -8,25 +8,25 @@
 
 #include "recording/bytes.h"
 
-/* Values that are 0 or empty may be left out: readers take them for that. Fields go behind what b has. */
+/* Appends a field to b. Fields that are 0 or empty may be left out, since readers assume these values. */
 void sx_pb_varint(struct sx_bytes *b, unsigned field, uint64_t n);
 void sx_pb_fixed32(struct sx_bytes *b, unsigned field, uint32_t n);
 void sx_pb_fixed64(struct sx_bytes *b, unsigned field, uint64_t n);
 void sx_pb_text(struct sx_bytes *b, unsigned field, const char *text);
 void sx_pb_doubles(struct sx_bytes *b, unsigned field, const double *v, size_t count);
-/* What stands before a message, or bytes: these are put behind it. */
+/* Appends the head of a message or of bytes. The caller appends the content. */
 void sx_pb_bytes_head(struct sx_bytes *b, unsigned field, size_t bytes);
 
 struct sx_pb_field {
 	unsigned number;
-	uint64_t value;	      /* of numbers */
-	struct sx_span bytes; /* of text, bytes, messages */
+	uint64_t value;	      /* value of a number */
+	struct sx_span bytes; /* value of a text, of bytes or of a message */
 };
 
-/* The next field; false at the end, and where in->failed: it contradicts itself. */
+/* Reads the next field. False: the end, or the input is inconsistent (in->failed). */
 bool sx_pb_next(struct sx_cursor *in, struct sx_pb_field *f);
 
-/* Numbers are those of descriptor.proto. */
+/* Types of fields, with the numbers of descriptor.proto. */
 enum sx_pb_type {
 	SX_PB_DOUBLE = 1,
 	SX_PB_INT64 = 3,
@@ -46,7 +46,7 @@ struct sx_pb_row {
 	bool repeated;
 };
 
-/* A FileDescriptorSet of this message and of Timestamp. */
+/* Appends a FileDescriptorSet of this message and of Timestamp. */
 void sx_pb_describe(struct sx_bytes *to, const char *package, const char *name, const struct sx_pb_row *rows,
 		    size_t count);
 

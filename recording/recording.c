@@ -12,31 +12,31 @@
 #include "base/contract.h"
 #include "recording/recording_priv.h"
 
-#define STEP 64u /* bytes, what one counts for */
+#define STEP 64u /* bytes of work charged for one step */
 
-/* ---- what is no record ---- */
+/* ---- damaged bytes ---- */
 
-/* To the record before, whose bytes may be others than its length says. */
+/* Goes back to the second byte of the previous record, whose length may be wrong. */
 static int go_back(struct sx_recording *r, uint64_t before)
 {
 	const uint64_t from = r->state.offset;
 
 	sx_must(before, <, from);
 	r->bad_before_at = before;
-	r->summary_at = 0; /* what said so may lie ahead again */
+	r->summary_at = 0; /* the record that set it may lie ahead again */
 	r->vain += from - before;
 	return sx_window_back(r, before + 1);
 }
 
 /*
- * Here is none: a whole chunk is looked for, from the next byte on, or from within the record before if its
- * length is not sure.
+ * Handles bytes that are no record: the reader searches for a whole chunk. It begins at the next byte, or
+ * within the previous record if the length of that record is not certain.
  */
 static int damaged(struct sx_recording *r, const char *why)
 {
 	uint64_t before = r->before_at;
 
-	if (r->lost) { /* it only looked like a chunk */
+	if (r->lost) { /* the bytes only looked like a chunk */
 		sx_window_pass(r, 1);
 		return 0;
 	}
@@ -63,7 +63,9 @@ static int tell(struct sx_recording *r, struct sx_record *record, uint64_t at, c
 	return 1;
 }
 
-/* What was passed over lies before something whole, or a whole end. */
+/*
+ * Reports the bytes passed over as damage, because something whole, or a whole end of the file, follows them.
+ */
 static int tell_damage(struct sx_recording *r, struct sx_record *record)
 {
 	const char *why = r->bad_why;
@@ -77,8 +79,8 @@ static int tell_damage(struct sx_recording *r, struct sx_record *record)
 }
 
 /*
- * What was passed over lies at the end. The file was cut there, unless its last bytes are those of a whole
- * one: then its end is damaged.
+ * Handles bytes passed over at the end of the file. The file was cut there, unless it ends with the magic:
+ * then its end is damaged.
  */
 static int tell_end(struct sx_recording *r, struct sx_record *record)
 {
@@ -107,7 +109,10 @@ static bool fits(const struct sx_recording *r, uint64_t bytes)
 	return end <= total && bytes <= total - end;
 }
 
-/* By the size of the file, which may have grown: nothing need be read for it. */
+/*
+ * Returns whether a record with this content ends beyond the file. Uses only the size of the file, which may
+ * have grown, and reads nothing.
+ */
 static bool beyond_the_end(struct sx_recording *r, uint64_t bytes)
 {
 	struct stat st;
@@ -119,7 +124,10 @@ static bool beyond_the_end(struct sx_recording *r, uint64_t bytes)
 	return !fits(r, bytes);
 }
 
-/* There is a head in the window. Each step: 1 *record is set; 0 go on; -ENODATA the end; other errors. */
+/*
+ * Takes a chunk whose head is in the window. Like every step it returns 1: *record is set; 0: go on;
+ * -ENODATA: the end of the file; or another error.
+ */
 static int take_chunk(struct sx_recording *r, uint64_t bytes, struct sx_record *record)
 {
 	struct sx_mcap_chunk c;
@@ -151,7 +159,7 @@ static int take_chunk(struct sx_recording *r, uint64_t bytes, struct sx_record *
 	e = sx_content_records(r, &c, &records);
 	if (e < 0)
 		return e == -EBADMSG ? damaged(r, bad_content) : e;
-	if (r->bad_why) /* first say what was before it; then here again */
+	if (r->bad_why) /* report the damage before the chunk first; the next call takes the chunk */
 		return tell_damage(r, record);
 	r->lost = false;
 	r->state.compressed += c.compression.bytes > 0;
@@ -159,13 +167,16 @@ static int take_chunk(struct sx_recording *r, uint64_t bytes, struct sx_record *
 	r->chunk_bytes = SX_MCAP_HEAD_BYTES + bytes;
 	r->chunk_plain = c.compression.bytes || !c.crc ? 0 : c.records.bytes;
 	r->chunk_crc = c.crc;
-	/* A newer version of the format may have more behind the records; or the length is wrong. */
+	/* If more bytes follow the records, the format is a newer version, or the length is wrong. */
 	r->before_at =
 		SX_MCAP_CHUNK_BYTES + c.compression.bytes + c.records.bytes == bytes ? 0 : r->state.offset;
 	return 0;
 }
 
-/* All of it was taken. The checksum of its records need not be worked out again. */
+/*
+ * Passes over a chunk whose records were all taken. Uses the checksum in the chunk instead of computing it
+ * again.
+ */
 static void pass_chunk(struct sx_recording *r)
 {
 	const uint64_t bytes = r->chunk_bytes, plain = r->chunk_plain;
@@ -209,7 +220,7 @@ static int step_in_chunk(struct sx_recording *r, struct sx_record *record)
 		sx_content_channel(r, content);
 	else if (rec.op == SX_MCAP_MESSAGE)
 		e = sx_content_message(r, content, record);
-	if (e == 2) /* and the message once more */
+	if (e == 2) /* the message will be taken again */
 		return 1;
 	if (e < 0)
 		return e;
@@ -218,7 +229,7 @@ static int step_in_chunk(struct sx_recording *r, struct sx_record *record)
 	return e;
 }
 
-/* Every place is tried, so that no chunk that is whole is lost, whatever a damaged length says. */
+/* Searches for a chunk. Tries every byte, so that a damaged length cannot hide a whole chunk. */
 static int look_for_chunk(struct sx_recording *r, struct sx_record *record)
 {
 	const uint64_t least = SX_MCAP_HEAD_BYTES + SX_MCAP_CHUNK_BYTES + 8;
@@ -243,7 +254,7 @@ static int look_for_chunk(struct sx_recording *r, struct sx_record *record)
 
 /* ---- other records ---- */
 
-/* The end of the data: their checksum, and the summary begins. */
+/* Takes the end of the data. Checks the checksum of the data; the summary begins after it. */
 static int take_data_end(struct sx_recording *r, struct sx_span content, struct sx_record *record)
 {
 	struct sx_cursor in = {content.at, content.bytes, false};
@@ -270,7 +281,7 @@ static int take_footer(struct sx_recording *r, struct sx_span content, struct sx
 	sx_cursor_number(&in, 8);
 	crc = (uint32_t)sx_cursor_number(&in, 4);
 	sx_window_skip(r, SX_MCAP_HEAD_BYTES + 16);
-	if (summary_at) /* there must have been an end of the data before it */
+	if (summary_at) /* the end of the data must have come before */
 		wrong = !r->summary_at || (crc && r->crc_good && crc != r->crc);
 	else
 		wrong = r->summary_at && r->summary_at != at;
@@ -283,7 +294,7 @@ static int take_footer(struct sx_recording *r, struct sx_span content, struct sx
 	return wrong ? tell(r, record, at, "the summary does not add up to its checksum") : 0;
 }
 
-/* A message index that follows no chunk: what lies before it was one. */
+/* Handles a message index without a chunk: the bytes before it must be a damaged chunk. */
 static void lose_before(struct sx_recording *r)
 {
 	sx_must(r->before_at, <=, r->state.offset);
@@ -307,14 +318,14 @@ static int take_whole(struct sx_recording *r, struct sx_mcap_record rec, struct 
 		return take_footer(r, content, record);
 	if (rec.op == SX_MCAP_CHANNEL)
 		sx_content_channel(r, content);
-	else if (rec.op == SX_MCAP_MESSAGE) /* of a writer without chunks */
+	else if (rec.op == SX_MCAP_MESSAGE) /* a writer without chunks puts messages here */
 		e = sx_content_message(r, content, record);
 	if (e >= 0 && e != 2)
 		sx_window_skip(r, SX_MCAP_HEAD_BYTES + rec.bytes);
 	return e == 2 ? 1 : e;
 }
 
-/* Some kinds have a length that can be known to be wrong. */
+/* Returns false if the length is impossible for this kind of record. */
 static bool length_good(struct sx_mcap_record rec)
 {
 	switch (rec.op) {
@@ -334,7 +345,10 @@ static bool length_good(struct sx_mcap_record rec)
 	}
 }
 
-/* Of what our recordings have between chunks, the length also follows from what is in it. */
+/*
+ * Returns whether the content confirms the length of a record. Checks message indexes and metadata, which our
+ * recordings have between chunks.
+ */
 static bool length_sure(struct sx_recording *r, struct sx_mcap_record rec)
 {
 	const uint64_t first = rec.op == SX_MCAP_MESSAGE_INDEX ? 2 : 4;
@@ -346,7 +360,7 @@ static bool length_sure(struct sx_recording *r, struct sx_mcap_record rec)
 	if (sx_window_need(r, SX_MCAP_HEAD_BYTES + first) < (int64_t)(SX_MCAP_HEAD_BYTES + first))
 		return false;
 	in = (struct sx_cursor){sx_window_at(r) + SX_MCAP_HEAD_BYTES, first, false};
-	if (rec.op == SX_MCAP_METADATA) /* the name */
+	if (rec.op == SX_MCAP_METADATA) /* the content continues behind the name */
 		bytes += sx_cursor_number(&in, 4);
 	if (bytes > HEADER_MAX ||
 	    sx_window_need(r, SX_MCAP_HEAD_BYTES + bytes + 4) < (int64_t)(SX_MCAP_HEAD_BYTES + bytes + 4))
@@ -355,7 +369,10 @@ static bool length_sure(struct sx_recording *r, struct sx_mcap_record rec)
 	return bytes + 4 + sx_cursor_number(&in, 4) == rec.bytes;
 }
 
-/* A footer after a record that reaches to it from before the summary: by chance its length is wrong so. */
+/*
+ * Returns whether the previous record began before the summary and reaches to this footer. Its wrong length
+ * fits the footer only by chance.
+ */
 static bool summary_leapt(const struct sx_recording *r, struct sx_mcap_record rec)
 {
 	struct sx_cursor in = {sx_window_at(r) + SX_MCAP_HEAD_BYTES, SX_MCAP_FOOTER_BYTES, false};
@@ -376,7 +393,7 @@ static int take_other(struct sx_recording *r, struct sx_mcap_record rec, struct 
 		return damaged(r, length_good(rec) ? cut : bad_head);
 	if (!sx_affordable(r, at + SX_MCAP_HEAD_BYTES + rec.bytes, 0))
 		return damaged(r, bad_head);
-	if (whole) /* a footer with the magic behind it */
+	if (whole) /* a footer needs the magic behind it, too */
 		n = sx_window_need(r, SX_MCAP_HEAD_BYTES + rec.bytes +
 					      (rec.op == SX_MCAP_FOOTER ? SX_MCAP_MAGIC_BYTES : 0));
 	if (n < 0)
@@ -400,7 +417,7 @@ static int take_other(struct sx_recording *r, struct sx_mcap_record rec, struct 
 	return 0;
 }
 
-/* Over a record that nobody needs. A signal may come in between. */
+/* Passes over a record that is not needed. A signal may interrupt it; the next call continues. */
 static int skip(struct sx_recording *r)
 {
 	const uint64_t end = r->skip_at + r->skip_bytes;
@@ -413,7 +430,7 @@ static int skip(struct sx_recording *r)
 	r->skip_bytes = 0;
 	if (r->state.offset == end)
 		return 0;
-	r->bad_at = r->skip_at; /* a pipe has ended */
+	r->bad_at = r->skip_at; /* the pipe ended within the record */
 	r->bad_why = cut;
 	return -ENODATA;
 }
@@ -429,7 +446,7 @@ static int take_magic(struct sx_recording *r)
 	if (have < (int64_t)SX_MCAP_MAGIC_BYTES ||
 	    memcmp(sx_window_at(r), SX_MCAP_MAGIC, SX_MCAP_MAGIC_BYTES) != 0)
 		return damaged(r, "there are bytes behind the end");
-	if (r->state.offset) { /* another file lies behind the first */
+	if (r->state.offset) { /* another file follows the first one in the stream */
 		memset(r->role, ROLE_NONE, sizeof(r->role));
 		r->topics[0] = 0;
 	}
@@ -451,7 +468,7 @@ static int step(struct sx_recording *r, struct sx_record *record)
 		return skip(r);
 	if (r->fresh)
 		return take_magic(r);
-	if (r->lost && r->missing) /* a frame without its images, before what is damaged */
+	if (r->lost && r->missing) /* a frame without its images comes before the damage */
 		return sx_content_end(r, record);
 	if (r->lost)
 		return look_for_chunk(r, record);

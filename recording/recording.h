@@ -1,5 +1,5 @@
 /*
- * Reads a recording (docs/recording.md): whole chunks only, whatever the file has been through.
+ * Reads a recording (docs/recording.md). Returns the records of whole chunks, however damaged the file is.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -14,79 +14,83 @@ struct sx_recording;
 
 enum sx_record_kind {
 	SX_RECORD_FRAME,
-	SX_RECORD_PUBLISHER, /* the frames that follow are of this life */
+	SX_RECORD_PUBLISHER, /* the frames that follow are of this publisher */
 	SX_RECORD_GAP,	     /* frames are missing here */
-	SX_RECORD_DAMAGE     /* bytes that are no whole record */
+	SX_RECORD_DAMAGE     /* bytes that are not a whole record */
 };
 
 struct sx_record {
 	enum sx_record_kind kind;
-	uint64_t offset;			     /* of the chunk it lies in */
-	int64_t time_ns;			     /* CLOCK_REALTIME; of a frame: when it was published */
+	uint64_t offset;			     /* offset of the record's chunk, bytes */
+	int64_t time_ns;			     /* CLOCK_REALTIME; of a frame: time of publication */
 	struct stixel_frame frame;		     /* SX_RECORD_FRAME: checked */
 	const struct sx_record_publisher *publisher; /* SX_RECORD_PUBLISHER */
 	const struct sx_record_gap *gap;	     /* SX_RECORD_GAP */
-	uint64_t bytes;				     /* SX_RECORD_DAMAGE: so many, from offset on */
-	const char *why;			     /* SX_RECORD_DAMAGE: what is wrong, in words */
+	/* SX_RECORD_DAMAGE: number of damaged bytes from offset on */
+	uint64_t bytes;
+	const char *why; /* SX_RECORD_DAMAGE: description of the damage */
 };
 
 struct sx_recording_info {
-	char instance[STIXEL_INSTANCE_BYTES]; /* whose frames these are; empty: not known yet */
-	char recorder[64];		      /* the program that wrote the file, and its version */
-	int64_t anchor_monotonic_ns;	      /* when it began, by both clocks; 0: not known */
+	char instance[STIXEL_INSTANCE_BYTES]; /* name of the recorded instance; empty: not known yet */
+	char recorder[64];		      /* name and version of the program that wrote the file */
+	int64_t anchor_monotonic_ns;	      /* start of the recording on both clocks; 0: not known */
 	int64_t anchor_realtime_ns;
 };
 
 struct sx_recording_state {
-	uint64_t offset;      /* read up to here */
-	uint64_t total_bytes; /* of the file, 0 unknown: a pipe */
+	uint64_t offset;      /* position of reading, bytes */
+	uint64_t total_bytes; /* size of the file; 0: unknown, a pipe */
 	uint64_t damaged_places, damaged_bytes;
-	uint64_t cut_at,
-		cut_bytes; /* where the last record begins that is not whole, and its bytes; 0: all are whole */
-	uint64_t compressed;   /* chunks */
-	uint64_t images_apart; /* images that do not follow their frame, and belong to none */
-	bool ended;	       /* the end was there, in order */
-	bool indexed;	       /* there is an index of chunks: sx_recording_seek() */
-	bool end_known;	       /* end is set: with an index from the beginning */
+	/* first byte and length of an incomplete record at the end; 0: all records are whole */
+	uint64_t cut_at, cut_bytes;
+	uint64_t compressed;   /* number of compressed chunks */
+	uint64_t images_apart; /* images that do not follow their frame and are not used */
+	bool ended;	       /* a correct end of the file was read */
+	bool indexed;	       /* there is an index of chunks for sx_recording_seek() */
+	bool end_known;	       /* `end` is set; with an index from the beginning */
 	struct sx_record_end end;
 };
 
 /*
- * Opens a recording; path "-": standard input. Negative errno with a sentence: -EBADMSG no MCAP file,
- * -ENODATA an empty file, -ENOMSG an MCAP file without frames of stixeld; else why it cannot be opened or
- * read.
+ * Opens a recording; path "-": standard input. Returns a negative errno and a sentence in `why`: -EBADMSG not
+ * an MCAP file, -ENODATA an empty file, -ENOMSG an MCAP file without frames of stixeld, or the error of
+ * opening or reading.
  */
 int sx_recording_open(struct sx_recording **ret, const char *path, char *why, size_t why_bytes);
-/* The same of an open file, which is closed in the end, also on failure. path: what sentences call it. */
+/*
+ * Opens a recording from an open file. Takes ownership of fd, even on failure. path: name of the file in
+ * sentences.
+ */
 int sx_recording_open_fd(struct sx_recording **ret, int fd, const char *path, char *why, size_t why_bytes);
 void sx_recording_close(struct sx_recording *r); /* accepts NULL */
 const struct sx_recording_info *sx_recording_info(const struct sx_recording *r);
 const struct sx_recording_state *sx_recording_state(const struct sx_recording *r);
 /*
- * The next record: 1; 0 at the end; negative errno when the file cannot be read, memory is short, or chunks
- * are compressed as nobody here knows. *record points into r, until the next call. -EINTR: a signal handler
- * ran; nothing is lost by calling again.
+ * Reads the next record. Returns 1, 0 at the end, or a negative errno: the file cannot be read, there is no
+ * memory, or chunks have an unsupported compression. *record points into r and is valid until the next call.
+ * -EINTR: a signal handler ran; call again, nothing is lost.
  */
 int sx_recording_next(struct sx_recording *r, struct sx_record *record);
 /*
- * Before each read, of a file or a pipe: wait(user, fd) returns 0 when there is something to read, or a
- * negative error, which sx_recording_next() then returns. With fd -1, at least after every few megabytes of
- * other work: nothing is to be read, and it only says whether to go on. A damaged place may be long, and what
- * is in a file may be anything: who reads looks here whether to stop.
+ * Sets the callback before each read of a file or a pipe. wait(user, fd) returns 0 when data can be read, or
+ * a negative error, which sx_recording_next() then returns. It is also called with fd -1, at least after
+ * every few megabytes of other work. Then nothing is to be read, and the callback only decides whether to go
+ * on. This lets the program stop reading, since a damaged place may be long and a file may contain anything.
  */
 typedef int sx_recording_wait_fn(void *user, int fd);
 void sx_recording_on_wait(struct sx_recording *r, sx_recording_wait_fn *wait, void *user);
 /*
- * Goes by the index, forward to the last chunk whose first frame is of this life of the publisher (0: of
- * any) and was published at or before published_ns (CLOCK_MONOTONIC): 0. Earlier frames of that chunk come as
- * well. Where no later chunk is like that, what is being read goes on. The index only saves reading: what it
- * says is looked up in the chunks. -ESPIPE: no index, or not seekable; then nothing has changed, and the way
- * is to read on. -ENOMEM, or why the file cannot be sought in.
+ * Goes forward, by the index, to the last chunk whose first frame has this epoch (0: any) and was published
+ * at or before published_ns (CLOCK_MONOTONIC). Returns 0. Earlier frames of that chunk are returned as well.
+ * If no later chunk meets these conditions, reading continues at its present place. The index only saves
+ * reading, since the times and epochs are read from the chunks. -ESPIPE: there is no index, or the file is
+ * not seekable. Then nothing has changed; read on instead. -ENOMEM, or the error of seeking in the file.
  */
 int sx_recording_seek(struct sx_recording *r, uint64_t epoch, int64_t published_ns);
-/* To the beginning. -ESPIPE: not seekable. */
+/* Goes to the beginning. -ESPIPE: not seekable. */
 int sx_recording_rewind(struct sx_recording *r);
-/* Times in a file may be anything: these wrap around where plain sums would overflow. */
+/* Adds times that wrap around on overflow, because times in a file may have any value. */
 static inline int64_t sx_recorded_ns_add(int64_t a, int64_t b)
 {
 	return (int64_t)((uint64_t)a + (uint64_t)b);
@@ -97,7 +101,7 @@ static inline int64_t sx_recorded_ns_since(int64_t later, int64_t earlier)
 	return (int64_t)((uint64_t)later - (uint64_t)earlier);
 }
 
-/* What an error of next, seek or rewind means, in words. */
+/* Returns the text of an error of next, seek or rewind. */
 const char *sx_recording_strerror(int error);
 
 #endif

@@ -1,18 +1,26 @@
 /*
- * How much work a recording is worth: linear in its size, whatever is in it.
+ * Limits the work for a recording: linear in its size, whatever its content.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "base/contract.h"
 #include "recording/recording_priv.h"
 
-/* What may be read for nothing, in a file that is made for that: so many times what it has, and a chunk. */
+/*
+ * Bytes that may be scanned in vain per byte of the file, plus one chunk. Only a file made for that purpose
+ * needs more.
+ */
 #define VAIN 64u
-/* What chunks may expand to, so many times, and one: 16 MB that are all the same are a few hundred bytes. */
+/*
+ * Chunks may expand to 1024 times the bytes read, plus one chunk. 16 MB of equal bytes compress to a few
+ * hundred bytes.
+ */
 #define EXPANDED 1024u
-#define ASK_AFTER (UINT64_C(4) << 20) /* bytes, between two questions whether to stop */
+#define ASK_AFTER (UINT64_C(4) << 20) /* bytes of work between two calls of r->wait */
 
-/* What lies before offset was looked at up to here: so many bytes are, once more. */
+/*
+ * Returns the bytes from the present offset to `end` that were scanned before and would now be scanned again.
+ */
 static uint64_t again(const struct sx_recording *r, uint64_t end)
 {
 	const uint64_t known = end < r->checked_to ? end : r->checked_to;
@@ -21,7 +29,10 @@ static uint64_t again(const struct sx_recording *r, uint64_t end)
 	return known > r->state.offset ? known - r->state.offset : 0;
 }
 
-/* With so many bytes more of the file, which are new; so many times. */
+/*
+ * Returns the work allowed after reading `bytes` more: `times` bytes of work per byte read, plus one chunk
+ * and the frames given out.
+ */
 static uint64_t most(const struct sx_recording *r, uint64_t bytes, uint64_t times)
 {
 	return times * (r->state.offset + bytes) + CHUNK_MAX + r->given;

@@ -1,5 +1,5 @@
 /*
- * What the channels and messages of a recording mean.
+ * Interprets the channels and messages of a recording.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -32,8 +32,8 @@ static enum role role_of(struct sx_span name, const struct sx_span encoding)
 }
 
 /*
- * Ours say so in their metadata. A file may have the frames of several instances, put together by somebody:
- * those of the first are read.
+ * Registers a channel of stixeld, which is marked by its metadata. If a tool has merged the frames of several
+ * instances into one file, the frames of the first instance are read.
  */
 void sx_content_channel(struct sx_recording *r, struct sx_span content)
 {
@@ -76,7 +76,7 @@ static int frame_damage(struct sx_recording *r, struct sx_span content, const ch
 	return 1;
 }
 
-/* The same of a frame whose message is behind us. */
+/* Reports the damage of a frame whose message was passed before. */
 static int bare_damage(struct sx_recording *r, struct sx_record *record)
 {
 	const struct sx_span content = {NULL, r->frame_message_bytes};
@@ -106,8 +106,8 @@ static int give_frame(struct sx_recording *r, struct sx_span content, struct sx_
 }
 
 /*
- * Images that should have come did not: somebody has left out their channels. The frame without them, as the
- * publisher would give it where they do not fit.
+ * Returns the frame without its images, which are missing because a tool has removed their channels. The
+ * frame is as the publisher sends it when its images do not fit.
  */
 static int give_bare(struct sx_recording *r, struct sx_record *record)
 {
@@ -137,7 +137,10 @@ int sx_content_end(struct sx_recording *r, struct sx_record *record)
 	return r->missing ? give_bare(r, record) : 0;
 }
 
-/* The images that are to follow so many bytes of a frame, up to its end; 0: it contradicts itself. */
+/*
+ * Returns the images that follow the first `bytes` of a frame up to its end, as bits; 0: the frame is
+ * inconsistent.
+ */
 static unsigned images_missing(const struct stixel_frame_header *h, size_t bytes)
 {
 	const uint32_t kinds[] = {h->plane_kind, h->plane2_kind},
@@ -190,7 +193,7 @@ static int take_frame(struct sx_recording *r, struct sx_span content, struct sx_
 	return missing ? 0 : give_frame(r, content, record);
 }
 
-/* Puts the image where the frame has its place. */
+/* Copies an image to its place in the frame. */
 static int take_image(struct sx_recording *r, unsigned kind, struct sx_span content, struct sx_span data,
 		      struct sx_record *record)
 {
@@ -200,7 +203,10 @@ static int take_image(struct sx_recording *r, unsigned kind, struct sx_span cont
 	size_t bytes;
 
 	sx_must_be(r->missing == 0 || r->frame);
-	/* a frame and its images have one time: this one is of a frame that is lost, or lies elsewhere */
+	/*
+	 * A frame and its images have the same time. This image belongs to a frame that is lost or lies
+	 * elsewhere.
+	 */
 	if (!(r->missing >> kind & 1) || record->time_ns != r->frame_time_ns) {
 		r->state.images_apart++;
 		return 0;
@@ -250,9 +256,9 @@ int sx_content_message(struct sx_recording *r, struct sx_span content, struct sx
 
 	if (role == ROLE_NONE)
 		return 0;
-	sx_cursor_number(&in, 4); /* sequence */
+	sx_cursor_number(&in, 4); /* skips the sequence number */
 	*record = (struct sx_record){.offset = r->state.offset, .time_ns = (int64_t)sx_cursor_number(&in, 8)};
-	sx_cursor_number(&in, 8); /* publish time */
+	sx_cursor_number(&in, 8); /* skips the publish time */
 	if (in.failed)
 		return frame_damage(r, content, "a message contradicts itself", record);
 	data = sx_cursor_take(&in, in.left);

@@ -1,5 +1,5 @@
 /*
- * What lies beside the frames of a recording.
+ * Protobuf messages beside the frames of a recording.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -145,7 +145,7 @@ void sx_recording_schema_describe(struct sx_bytes *to, enum sx_recording_schema 
 		       schemas[schema].count);
 }
 
-/* Times in a file may be anything: this wraps around where plain sums would overflow. */
+/* Wraps around on overflow, because times in a file may have any value. */
 int64_t sx_recorded_realtime_ns(const struct stixel_frame_header *h, int64_t monotonic_ns)
 {
 	return (int64_t)((uint64_t)h->anchor_realtime_ns + (uint64_t)monotonic_ns -
@@ -164,7 +164,7 @@ static void add_stamp(struct sx_bytes *to, unsigned field, const struct stixel_f
 		ns += SX_NS_PER_S;
 		seconds--;
 	}
-	sx_pb_bytes_head(to, field, 0); /* a byte, which is set when the length is known: 17 at most */
+	sx_pb_bytes_head(to, field, 0); /* the length byte is set below; the length is at most 17 */
 	began = to->count;
 	sx_pb_varint(to, 1, (uint64_t)seconds);
 	sx_pb_varint(to, 2, (uint64_t)ns);
@@ -219,7 +219,7 @@ void sx_calibration_message(struct sx_bytes *to, const struct stixel_frame_heade
 	sx_pb_text(to, CAMERA_ID, camera);
 	sx_pb_fixed32(to, CAMERA_WIDTH, h->image_width);
 	sx_pb_fixed32(to, CAMERA_HEIGHT, h->image_height);
-	sx_pb_text(to, CAMERA_MODEL, "plumb_bob"); /* images are rectified: D is all zero */
+	sx_pb_text(to, CAMERA_MODEL, "plumb_bob"); /* images are rectified, so D is all zero */
 	sx_pb_doubles(to, CAMERA_D, d, 5);
 	sx_pb_doubles(to, CAMERA_K, k, 9);
 	sx_pb_doubles(to, CAMERA_R, r, 9);
@@ -237,7 +237,7 @@ bool sx_calibration_due(struct stixel_frame_header *last, const struct stixel_fr
 {
 	if (last->fx > 0.0 ? calibration_same(h, last) : h->fx <= 0.0)
 		return false;
-	memcpy(last, h, STIXEL_HEADER_BYTES_LEAST); /* older ones have no more */
+	memcpy(last, h, STIXEL_HEADER_BYTES_LEAST); /* an older header has no more bytes */
 	return true;
 }
 
@@ -249,7 +249,7 @@ void sx_event_message(struct sx_bytes *to, const struct sx_event *e)
 	sx_pb_text(to, EVENT_KIND, event_words[e->kind]);
 	if (e->kind == SX_EVENT_PUBLISHER) {
 		sx_pb_fixed64(to, EVENT_EPOCH, e->publisher.epoch);
-		if (e->publisher.pid) /* else not known yet */
+		if (e->publisher.pid) /* otherwise it is not known yet */
 			sx_pb_varint(to, EVENT_PID, e->publisher.pid);
 		if (e->publisher.version[0])
 			sx_pb_text(to, EVENT_VERSION, e->publisher.version);
@@ -323,7 +323,7 @@ static void take_field(struct sx_event *e, const struct sx_pb_field *f)
 	case EVENT_PLANES:
 		e->end.planes = f->value;
 		break;
-	default: /* of a newer version */
+	default: /* a field of a newer version */
 		break;
 	}
 }

@@ -1,6 +1,6 @@
 /*
- * What lies beside the frames of a recording, as protobuf: images and calibrations in the schemas that
- * viewers know, and events.
+ * Protobuf messages beside the frames of a recording: images and calibrations in schemas that viewers know,
+ * and events.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -14,39 +14,46 @@ enum sx_recording_schema {
 	SX_SCHEMA_IMAGE,       /* foxglove.RawImage */
 	SX_SCHEMA_CALIBRATION, /* foxglove.CameraCalibration */
 	SX_SCHEMA_EVENT,       /* stixel.Event */
-	SX_SCHEMA_BYTES,       /* stixel.Bytes: no protobuf, its description is a text */
+	SX_SCHEMA_BYTES,       /* stixel.Bytes: not protobuf; its description is a text */
 	SX_SCHEMAS
 };
 
 const char *sx_recording_schema_name(enum sx_recording_schema schema);
 /* Returns the encoding of the schema and of its messages. */
 const char *sx_recording_schema_encoding(enum sx_recording_schema schema);
-/* Appends its FileDescriptorSet, or its text. */
+/* Appends the schema's FileDescriptorSet, or its text. */
 void sx_recording_schema_describe(struct sx_bytes *to, enum sx_recording_schema schema);
 
-/* Returns the name of a topic, behind "/INSTANCE/". */
+/* Returns the name of a topic, which follows "/INSTANCE/". */
 const char *sx_topic_name(enum stixel_message_kind kind);
 
-/* CLOCK_REALTIME of a moment of the frame, by its own anchor. */
+/* Converts a time of the frame to CLOCK_REALTIME, by the frame's own anchor. */
 int64_t sx_recorded_realtime_ns(const struct stixel_frame_header *h, int64_t monotonic_ns);
 
-/* A RawImage but for the pixels, pitch * height bytes, which follow. camera: its frame of coordinates. */
+/*
+ * Appends a RawImage without its pixels. The caller appends pitch * height bytes. camera: name of the
+ * coordinate frame.
+ */
 void sx_image_message(struct sx_bytes *to, const struct stixel_frame_header *h, const char *camera,
 		      const struct stixel_image *image);
-/* Width, height, pitch, and the data, which stay in message; *bytes: of the data. False: damaged. */
+/*
+ * Parses width, height, pitch and data of an image. The data stay in message; *bytes is their length. False:
+ * damaged.
+ */
 bool sx_image_parse(struct sx_span message, struct stixel_image *image, size_t *bytes);
 
-/* Of one camera of the rectified pair; right: with the baseline in its P. */
+/* Appends the calibration of one camera of the rectified pair. right: P contains the baseline. */
 void sx_calibration_message(struct sx_bytes *to, const struct stixel_frame_header *h, const char *camera,
 			    bool right);
 /*
- * Returns whether both calibrations have to be written with this frame: at the start, when they change, and of each
- * publisher. Without a camera model any more a K of zeros says so. last: zeros at the start, renewed here.
+ * Returns whether both calibrations have to be written with this frame: at the start, when they change, and
+ * for each publisher. When the camera model disappears, a K of zeros is written. last: zeros at the start,
+ * updated here.
  */
 bool sx_calibration_due(struct stixel_frame_header *last, const struct stixel_frame_header *h);
 
 enum sx_event_kind {
-	SX_EVENT_NONE, /* of a newer version */
+	SX_EVENT_NONE, /* an event of a newer version */
 	SX_EVENT_PUBLISHER,
 	SX_EVENT_GAP,
 	SX_EVENT_END
@@ -61,27 +68,28 @@ struct sx_event {
 	} publisher;
 	struct sx_record_gap {
 		uint64_t epoch;
-		uint64_t number; /* of the first frame that is missing; 0 unknown */
-		uint64_t lost;	 /* frames */
+		uint64_t number; /* number of the first missing frame; 0: unknown */
+		uint64_t lost;	 /* number of missing frames */
 		enum sx_gap_reason {
-			SX_GAP_UNKNOWN, /* of a newer version */
-			SX_GAP_OVERRUN, /* the recorder was too slow: they were overwritten in the ring */
-			SX_GAP_DAMAGED	/* the publisher's frame failed its check */
+			SX_GAP_UNKNOWN, /* a reason of a newer version */
+			/* the recorder was too slow, and the publisher overwrote the frames in the ring */
+			SX_GAP_OVERRUN,
+			SX_GAP_DAMAGED /* the publisher's frame failed its check */
 		} reason;
 	} gap;
 	struct sx_record_end {
 		uint64_t frames;
-		uint64_t lost; /* frames, sum of all gaps */
+		uint64_t lost; /* missing frames, sum of all gaps */
 		uint64_t publishers;
-		uint64_t frame_bytes_max;      /* of the largest frame */
-		uint64_t frame_bytes_max_bare; /* the same without images */
-		int64_t first_ns, last_ns;     /* published_ns of the first and the last frame */
-		uint64_t planes;	       /* bits 1 << enum stixel_plane: images that occur */
+		uint64_t frame_bytes_max;      /* size of the largest frame */
+		uint64_t frame_bytes_max_bare; /* size of the largest frame without images */
+		int64_t first_ns, last_ns;     /* published_ns of the first and of the last frame */
+		uint64_t planes;	       /* bits 1 << enum stixel_plane: images in the recording */
 	} end;
 };
 
 void sx_event_message(struct sx_bytes *to, const struct sx_event *event);
-/* False: damaged. */
+/* Parses an event. False: damaged. */
 bool sx_event_parse(struct sx_span message, struct sx_event *event);
 
 #endif

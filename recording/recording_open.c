@@ -28,7 +28,7 @@ static int64_t number_of(struct sx_span text)
 	return strtoll(number, NULL, 10);
 }
 
-/* What the recorder wrote before everything else. Anything may stand there in the files of others. */
+/* Takes the metadata that the recorder wrote first. Files of other programs may have any metadata there. */
 static void take_metadata(struct sx_recording *r, struct sx_span content)
 {
 	struct sx_cursor in = {content.at, content.bytes, false}, pairs;
@@ -42,7 +42,10 @@ static void take_metadata(struct sx_recording *r, struct sx_span content)
 	r->info.anchor_realtime_ns = number_of(sx_mcap_value(pairs, "anchor_realtime_ns"));
 }
 
-/* The record at offset at of the window, if it is no longer than a header may be; else content.at NULL. */
+/*
+ * Finds the record at this offset in the window. content->at is NULL if the kind differs, or the record is
+ * longer than HEADER_MAX.
+ */
 static int peek(struct sx_recording *r, uint64_t at, enum sx_mcap_op op, struct sx_span *content)
 {
 	int64_t have = sx_window_need(r, at + SX_MCAP_HEAD_BYTES);
@@ -62,8 +65,8 @@ static int peek(struct sx_recording *r, uint64_t at, enum sx_mcap_op op, struct 
 }
 
 /*
- * Nothing is passed over: what is damaged here is told with the first record. No more is read than there must
- * be, as a pipe may have no frame for a while.
+ * Reads the header without passing over it: damage in it is reported with the first record. Reads no more
+ * bytes than necessary, because a pipe may have no frame for a while.
  */
 static int take_header(struct sx_recording *r, const char *path, char *why, size_t why_bytes)
 {
@@ -105,7 +108,7 @@ static int take_header(struct sx_recording *r, const char *path, char *why, size
 				      : 0;
 }
 
-/* A regular file with an index that is whole says what it has. */
+/* Reads the index of a regular file, and refuses a file whose whole index has no frames of stixeld. */
 static int look_at_end(struct sx_recording *r, const char *path, char *why, size_t why_bytes)
 {
 	struct stat st;

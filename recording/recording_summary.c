@@ -1,5 +1,5 @@
 /*
- * The index at the end of a finished recording, and how a place is found by it.
+ * Reads the index at the end of a finished recording, and finds places by it.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -12,10 +12,10 @@
 #include "recording/recording_priv.h"
 
 #define SUMMARY_MAX (UINT64_C(64) << 20)
-/* At once: in between it is asked whether to stop. */
+/* Most bytes at once, because r->wait is called between two reads. */
 #define READ_MAX ((uint64_t)4 << 20)
 
-/* Bytes [at, at + bytes) of the file, to be freed; NULL: they cannot be had. */
+/* Reads bytes [at, at + bytes) of the file. The caller frees them. NULL: they cannot be read. */
 static uint8_t *read_at(struct sx_recording *r, uint64_t at, uint64_t bytes)
 {
 	uint8_t *to;
@@ -40,7 +40,7 @@ static uint8_t *read_at(struct sx_recording *r, uint64_t at, uint64_t bytes)
 	return to;
 }
 
-/* The summary, up to the checksum in the footer; NULL: there is none, or it is damaged. */
+/* Reads the summary up to the checksum in the footer. NULL: there is none, or it is damaged. */
 static uint8_t *read_summary(struct sx_recording *r, size_t *bytes)
 {
 	const uint64_t tail = SX_MCAP_HEAD_BYTES + SX_MCAP_FOOTER_BYTES + SX_MCAP_MAGIC_BYTES;
@@ -74,7 +74,7 @@ static bool take_place(struct sx_recording *r, struct sx_span content, size_t *r
 	struct sx_cursor in = {content.at, content.bytes, false};
 	uint64_t place, *more;
 
-	/* its times are of a clock that may have been set while it was recorded */
+	/* Skips the times, because their clock may have been set during the recording. */
 	sx_cursor_number(&in, 8);
 	sx_cursor_number(&in, 8);
 	place = sx_cursor_number(&in, 8);
@@ -96,7 +96,7 @@ static bool take_summary(struct sx_recording *r, struct sx_cursor in)
 {
 	size_t room = 0;
 
-	/* behind it, the part of the footer that was read */
+	/* The input ends with the part of the footer that was read. */
 	while (in.left > SX_MCAP_HEAD_BYTES + 16) {
 		const struct sx_mcap_record rec = sx_mcap_head(sx_cursor_take(&in, SX_MCAP_HEAD_BYTES).at);
 		const struct sx_span content = sx_cursor_take(&in, rec.bytes);
@@ -111,7 +111,10 @@ static bool take_summary(struct sx_recording *r, struct sx_cursor in)
 	return true;
 }
 
-/* The chunk of the recording's end, if it is whole, and one of ours: it has nothing else. */
+/*
+ * Takes the last chunk, with the recording's end, if it is whole and from our recorder. That chunk
+ * has no other content.
+ */
 static void take_end(struct sx_recording *r)
 {
 	const uint64_t at = r->places[r->place_count - 1], left = r->state.total_bytes - at;
@@ -119,7 +122,7 @@ static void take_end(struct sx_recording *r)
 	struct sx_mcap_record rec = {0, 0};
 	struct sx_cursor in = {NULL, 0, true};
 	struct sx_mcap_chunk c;
-	struct sx_record record; /* damage is told, and counted, when it is read */
+	struct sx_record record; /* damage is reported and counted when the reader comes here */
 	const uint64_t places = r->state.damaged_places, damaged = r->state.damaged_bytes;
 
 	sx_must(at, <, r->state.total_bytes);
@@ -127,7 +130,7 @@ static void take_end(struct sx_recording *r)
 		rec = sx_mcap_head(bytes);
 	if (rec.op == SX_MCAP_CHUNK && rec.bytes <= (left < 65536 ? left : 65536) - SX_MCAP_HEAD_BYTES &&
 	    sx_mcap_parse_chunk(&c, bytes + SX_MCAP_HEAD_BYTES, rec.bytes) && c.plain_bytes <= 65536)
-		sx_content_records(r, &c, &in); /* else in stays as it is */
+		sx_content_records(r, &c, &in); /* if it fails, `in` stays failed */
 	while (!in.failed && in.left >= SX_MCAP_HEAD_BYTES && !r->state.end_known) {
 		struct sx_span content;
 
@@ -149,7 +152,7 @@ static int in_file_order(const void *a, const void *b)
 	return (*x > *y) - (*x < *y);
 }
 
-/* The places in the order of the file, each once: the index may have any order. */
+/* Sorts the places in the order of the file, and removes duplicates. The index may have any order. */
 static void sort_places(struct sx_recording *r)
 {
 	size_t kept = 1;
@@ -179,14 +182,14 @@ void sx_summary_read(struct sx_recording *r)
 		return;
 	sort_places(r);
 	take_end(r);
-	r->place_count -= r->state.end_known && r->place_count > 1; /* no frame is there */
+	r->place_count -= r->state.end_known && r->place_count > 1; /* the chunk of the end has no frame */
 }
 
 /* ---- places ---- */
 
 /*
- * The records of the chunk there; content: to be freed, they may lie in it. False: it is not whole, or more
- * was looked up than the file is worth.
+ * Reads the records of the chunk at this offset. They may lie in *content, which the caller frees. False: the
+ * chunk is not whole, or the budget of the file is used up.
  */
 static bool read_chunk(struct sx_recording *r, uint64_t at, uint8_t **content, struct sx_cursor *records)
 {
@@ -200,7 +203,7 @@ static bool read_chunk(struct sx_recording *r, uint64_t at, uint8_t **content, s
 	free(head);
 	*content = NULL;
 	if (rec.op == SX_MCAP_CHUNK && rec.bytes <= CHUNK_MAX && sx_affordable(r, 0, rec.bytes)) {
-		r->vain += rec.bytes; /* it will be read again */
+		r->vain += rec.bytes; /* the reader will read it again */
 		*content = read_at(r, at + SX_MCAP_HEAD_BYTES, rec.bytes);
 	}
 	if (!*content || !sx_mcap_parse_chunk(&c, *content, rec.bytes))
@@ -212,7 +215,10 @@ static bool read_chunk(struct sx_recording *r, uint64_t at, uint8_t **content, s
 	return sx_content_records(r, &c, records) == 0;
 }
 
-/* The header of the first frame of the chunk there. False: it has none, or is not whole. */
+/*
+ * Copies the header of the first frame of the chunk at this offset. False: the chunk has no frame, or is not
+ * whole.
+ */
 static bool first_frame(struct sx_recording *r, uint64_t at, struct stixel_frame_header *h)
 {
 	const size_t least = SX_MCAP_MESSAGE_BYTES + STIXEL_HEADER_BYTES_LEAST;
@@ -235,7 +241,10 @@ static bool first_frame(struct sx_recording *r, uint64_t at, struct stixel_frame
 	return found;
 }
 
-/* One behind the last place from low on whose first frame is of this life and no later; low: none is. */
+/*
+ * Returns 1 + the index of the last place, from low on, whose first frame has this epoch (0: any) and is no
+ * later than published_ns. Returns low if there is no such place.
+ */
 static size_t find_behind(struct sx_recording *r, size_t low, uint64_t epoch, int64_t published_ns)
 {
 	size_t high = r->place_count;
@@ -254,7 +263,7 @@ static size_t find_behind(struct sx_recording *r, size_t low, uint64_t epoch, in
 	return low;
 }
 
-/* How many lie here or before. */
+/* Returns the number of places at or before the present offset. */
 static size_t places_passed(const struct sx_recording *r)
 {
 	size_t low = 0, high = r->place_count;
@@ -272,7 +281,7 @@ static size_t places_passed(const struct sx_recording *r)
 
 int sx_recording_seek(struct sx_recording *r, uint64_t epoch, int64_t published_ns)
 {
-	struct sx_codec *reading = r->codec; /* its memory has the chunk that is being read */
+	struct sx_codec *reading = r->codec; /* codec with the memory of the chunk that is being read */
 	size_t first, behind;
 
 	if (!r->seekable || !r->state.indexed)

@@ -1,5 +1,5 @@
 /*
- * One window of memory on the file, in which every chunk lies whole.
+ * One window of memory on the file. It grows so that a whole chunk lies in it.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -12,7 +12,7 @@
 #include "recording/recording_priv.h"
 
 #define WINDOW_MIN ((size_t)256 << 10)
-/* At once: so that r->wait comes to its turn, however large the window has become. */
+/* Most bytes of one read, so that r->wait is called often even if the window has become large. */
 #define READ_MAX ((size_t)4 << 20)
 
 static int make_room(struct sx_recording *r, size_t bytes)

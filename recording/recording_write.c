@@ -21,7 +21,7 @@ static const enum stixel_message_kind image_topics[SX_RECORDING_KINDS] = {
 	[STIXEL_PLANE_LEFT] = STIXEL_MESSAGE_LEFT,
 	[STIXEL_PLANE_RIGHT] = STIXEL_MESSAGE_RIGHT};
 
-/* A channel /INSTANCE/topic, which readers find by what its metadata say. */
+/* Adds the channel /INSTANCE/topic. Readers find it by its metadata. */
 static int add_channel(struct sx_recording_writer *w, int schema, const char *topic, const char *encoding)
 {
 	const struct sx_mcap_pair pairs[] = {{"stixel", topic},
@@ -34,7 +34,7 @@ static int add_channel(struct sx_recording_writer *w, int schema, const char *to
 	return sx_mcap_channel(w->mcap, schema, whole, encoding, pairs);
 }
 
-/* Adds the channel of a topic, and its schema. *id stays if it is there already. */
+/* Adds the channel of a topic, and its schema. Leaves *id if the channel already exists. */
 static int need_channel(struct sx_recording_writer *w, int *id, enum sx_recording_schema schema,
 			enum stixel_message_kind topic)
 {
@@ -68,7 +68,7 @@ static int put(struct sx_recording_writer *w, int channel, const struct sx_mcap_
 	return w->error;
 }
 
-/* w->message, and what may follow it. */
+/* Puts w->message, followed by data. */
 static int put_message(struct sx_recording_writer *w, int channel, const void *data, size_t bytes)
 {
 	const struct sx_mcap_part parts[] = {{w->message.at, w->message.count}, {data, bytes}};
@@ -132,8 +132,8 @@ static void count_frame(struct sx_recording_writer *w, const struct stixel_frame
 }
 
 /*
- * The images of a frame, of known kinds, that fill it from the first to its end: then they can lie in
- * channels of their own, and be put together again. How many; 0 also where they do not.
+ * Returns the number of images if they can be written to separate channels and put together again. They must
+ * be of known kinds and fill the frame from the first image to its end. Otherwise returns 0.
  */
 static int images_apart(const struct stixel_frame *frame, struct stixel_image images[2])
 {
@@ -256,7 +256,7 @@ int sx_recording_end(struct sx_recording_writer *w)
 {
 	const struct sx_event event = {.kind = SX_EVENT_END, .end = w->end};
 
-	sx_recording_flush(w); /* the end has a chunk of its own: it is found at once */
+	sx_recording_flush(w); /* gives the end a separate chunk, where readers find it at once */
 	put_event(w, &event);
 	if (w->error == 0)
 		w->error = sx_mcap_finish(w->mcap);

@@ -1,5 +1,5 @@
 /*
- * libstixel-recording without protobuf: there are no messages.
+ * libstixel-recording built without protobuf: it makes no messages.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,5 +1,5 @@
 /*
- * libstixel-recording: messages for viewers.
+ * libstixel-recording: the public functions that make messages for viewers.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -16,7 +16,7 @@ struct stixel_messages {
 	bool broken, has_frame;
 };
 
-/* What a call has beside the object. */
+/* Arguments and result of a call, apart from the object. */
 struct call {
 	union {
 		const char *instance;
@@ -114,7 +114,7 @@ static int make(void *object, void *arg)
 				(enum stixel_message_kind)call->in.kind, &call->out.message);
 }
 
-/* Calls work, which makes a message, and gives the message to the caller. */
+/* Calls work, which makes a message, and copies the message to the caller. */
 static int make_for(struct stixel_messages *messages, int (*work)(void *, void *), struct call *call,
 		    struct stixel_message *message, size_t bytes)
 {

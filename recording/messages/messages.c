@@ -1,5 +1,5 @@
 /*
- * Makes messages of a frame. All memory is kept from frame to frame.
+ * Makes messages of a frame. Keeps all memory from frame to frame.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -30,26 +30,26 @@ enum { QUAD_POINTS = 4, QUAD_INDICES = 6 };
 struct sx_messages {
 	char camera_id[96], road_id[96];
 	struct stixel_frame frame;
-	struct stixel_frame_header calibration; /* that was due last */
+	struct stixel_frame_header calibration; /* calibration that was due last */
 	struct sx_scene scene;
-	bool scene_filled;     /* with this frame */
-	struct sx_bytes bytes; /* of the last message, or of the last description */
-	/* for so many stixels */
+	bool scene_filled;     /* the scene belongs to this frame */
+	struct sx_bytes bytes; /* bytes of the last message, or of the last description */
+	/* pools for this number of stixels */
 	size_t stixels;
 	Stixel__Stixel *stixel, **stixel_list;
 	Foxglove__CubePrimitive *cube, **cube_list;
 	Foxglove__Pose *pose;
-	Foxglove__Vector3 *vector; /* two each */
+	Foxglove__Vector3 *vector; /* two for each stixel */
 	Foxglove__Color *colour;
-	Foxglove__Point3 *point, **point_list; /* four each */
-	uint32_t *indices;		       /* six each */
-	/* for so many columns */
+	Foxglove__Point3 *point, **point_list; /* four for each stixel */
+	uint32_t *indices;		       /* six for each stixel */
+	/* pools for this number of columns */
 	size_t columns;
 	struct stixel_free_column *space;
 	Stixel__Free *free, **free_list;
 };
 
-/* Forgets the last message, and that there was no memory for it. */
+/* Forgets the last message, and a failed allocation. */
 static void begin_bytes(struct sx_messages *m)
 {
 	m->bytes.count = 0;
@@ -148,7 +148,7 @@ void sx_messages_destroy(struct sx_messages *m)
 	free(m);
 }
 
-/* The content of the pools is made anew for each frame, so there is nothing to copy. */
+/* Grows the pools for n stixels. Each frame fills them again, so nothing is copied. */
 static int reserve(struct sx_messages *m, size_t n)
 {
 	if (n <= m->stixels)
@@ -196,7 +196,7 @@ int sx_messages_frame(struct sx_messages *m, const struct stixel_frame *frame)
 
 /* ---- packing ---- */
 
-/* 1, with what lies in m->bytes; -ENOMEM. */
+/* Returns 1, with the message in m->bytes; -ENOMEM. */
 static int made(const struct sx_messages *m, struct stixel_message *to)
 {
 	to->head = m->bytes.at;
@@ -314,7 +314,7 @@ static int pack_frame(struct sx_messages *m, struct stixel_message *to)
 	return pack(m, &f.base, to);
 }
 
-/* Fills the scene once a frame. 0; -ENOMEM. */
+/* Fills the scene once per frame. 0; -ENOMEM. */
 static int need_scene(struct sx_messages *m)
 {
 	int r = m->scene_filled ? 0 : sx_scene_fill(&m->scene, &m->frame);
@@ -391,7 +391,7 @@ static int pack_scene(struct sx_messages *m, struct stixel_message *to)
 	ground.n_indices = QUAD_INDICES * m->scene.quad_count, ground.indices = m->indices;
 	entity.timestamp = &time;
 	entity.frame_id = m->camera_id;
-	entity.id = id; /* replaces those of the frame before */
+	entity.id = id; /* replaces the entities of the previous frame */
 	entity.n_cubes = m->scene.box_count, entity.cubes = m->cube_list;
 	entity.n_triangles = m->scene.quad_count > 0, entity.triangles = grounds;
 	update.n_entities = 1, update.entities = entities;
@@ -458,7 +458,7 @@ static int pack_transform(struct sx_messages *m, struct stixel_message *to)
 	return pack(m, &t.base, to);
 }
 
-/* ---- what recordings have as well ---- */
+/* ---- messages that recordings have as well ---- */
 
 static int make_image(struct sx_messages *m, unsigned plane, struct stixel_message *to)
 {

@@ -1,7 +1,8 @@
 /*
- * A frame as messages for viewers: protobuf, by the schemas in recording/messages/proto/ and those of
- * recording/recording_messages.h. include/stixel_messages.h has the contracts; these functions break off where
- * they meet a fault of their own.
+ * Makes protobuf messages of a frame for viewers, by the schemas in recording/messages/proto/ and those of
+ * recording/recording_messages.h.
+ *
+ * include/stixel_messages.h has the contracts. These functions break off if they detect an internal error.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -19,14 +20,16 @@ struct sx_messages;
 /* -ENOMEM. */
 int sx_messages_create(struct sx_messages **ret, const char *instance);
 void sx_messages_destroy(struct sx_messages *m); /* accepts NULL */
-/* As stixel_messages_topic(), kind below SX_MESSAGE_KINDS. 0; -ENOMEM. */
+/* See stixel_messages_topic(); kind is below SX_MESSAGE_KINDS. 0; -ENOMEM. */
 int sx_messages_topic(struct sx_messages *m, enum stixel_message_kind kind,
 		      struct stixel_message_topic *topic);
-/* As stixel_messages_frame(). 1; 0. */
+/* See stixel_messages_frame(). 1; 0. */
 int sx_messages_frame(struct sx_messages *m, const struct stixel_frame *frame);
-/* As stixel_messages_make(), kind below SX_MESSAGE_KINDS, of a frame that was given. 1; 0; -ENOMEM. */
+/*
+ * See stixel_messages_make(); kind is below SX_MESSAGE_KINDS, and a frame must have been set. 1; 0; -ENOMEM.
+ */
 int sx_messages_make(struct sx_messages *m, enum stixel_message_kind kind, struct stixel_message *to);
-/* Makes an event. 1; -ENOMEM. */
+/* Makes the message of an event. 1; -ENOMEM. */
 int sx_messages_event(struct sx_messages *m, const struct sx_event *event, struct stixel_message *to);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * Which stixels stand in space.
+ * Finds the stixels that are obstacles in space.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

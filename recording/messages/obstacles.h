@@ -1,5 +1,5 @@
 /*
- * Which stixels stand in space, by libstixel's rules.
+ * Finds the stixels that are obstacles in space, by libstixel's rules.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -11,9 +11,9 @@
 struct stixel_frame;
 
 /*
- * For each stixel of the frame whether stixel_points() has an obstacle of it: 1 or 0. Object stixels
- * without one were measured where nothing can be, lie below the road, or are infinitely far. Its user
- * frees it; NULL: out of memory.
+ * Returns for each stixel of the frame whether stixel_points() has an obstacle for it: 1 or 0. An object
+ * stixel without obstacle was measured at an impossible place, lies below the road, or is infinitely far. The
+ * caller frees the result. NULL: out of memory.
  */
 uint8_t *sx_obstacles(const struct stixel_frame *f);
 

@@ -44,7 +44,7 @@ double sx_palette_place(const struct sx_palette_range *r, double disparity_px)
 
 	if (!(disparity_px > r->far_px))
 		return 0.0;
-	/* the ratio is that of every logarithm, and log() of a new build asks for glibc 2.29 */
+	/* The ratio is the same for every logarithm. log() in a new build would require glibc 2.29. */
 	t = log10(disparity_px / r->far_px) / log10(r->near_px / r->far_px);
 	return t < 1.0 ? t : 1.0;
 }

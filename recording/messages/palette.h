@@ -1,5 +1,5 @@
 /*
- * Colours of distances and classes, in pictures and in messages for viewers.
+ * Colours of distances and classes, for images and for messages to viewers.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -13,34 +13,38 @@ struct sx_rgb {
 };
 
 /*
- * The Turbo map (A. Mikhailov, Google 2019, in the polynomial form of R. Du): 0 dark blue .. 1 dark red.
- * t outside 0..1 and NaN are clamped.
+ * Returns a colour of the Turbo map (A. Mikhailov, Google 2019, in the polynomial form of R. Du): 0 dark blue
+ * .. 1 dark red. t outside 0..1 and NaN are clamped.
  */
 struct sx_rgb sx_palette_turbo(double t);
 
 /*
- * Where disparity d stands between far (0) and near (1) on a logarithmic scale, as distances are perceived.
+ * A logarithmic scale of disparities from far (0) to near (1). It is logarithmic because distances are
+ * perceived so.
  */
 struct sx_palette_range {
-	double near_px, far_px; /* disparities of the ends, near_px > far_px > 0 */
+	double near_px, far_px; /* disparities of both ends of the scale, near_px > far_px > 0 */
 };
-/* Ends of a scale in metres, 4 m to 60 m. focal_baseline: fx * baseline_m, more than 0. */
+/* Returns a scale in metres, from 4 m to 60 m. focal_baseline: fx * baseline_m, more than 0. */
 struct sx_palette_range sx_palette_metres(double focal_baseline);
 double sx_palette_place(const struct sx_palette_range *r, double disparity_px);
 
-/* near red .. far blue: Turbo without its dark ends, so that every colour shows on a dark picture. */
+/*
+ * Returns a colour from near red to far blue: Turbo without its dark ends, so that every colour is visible on
+ * a dark image.
+ */
 struct sx_rgb sx_palette_distance(const struct sx_palette_range *r, double disparity_px);
-/* The same for a place on the scale, 0 far .. 1 near. */
+/* Returns the same colour for a place on the scale, 0 far .. 1 near. */
 struct sx_rgb sx_palette_distance_at(double place);
 
 /*
- * Colours of classes (enum stixel_kind; others are unknown): the road's violet of the driving data
- * sets, orange and a light blue. They differ in lightness too, so that they can be told apart with each
- * kind of colour blindness.
+ * Returns the colour of a class (enum stixel_kind; other values count as unknown): violet for the road as in
+ * driving data sets, orange, and light blue. The colours also differ in lightness, so that people with any
+ * kind of colour blindness can distinguish them.
  */
 struct sx_rgb sx_palette_class(unsigned kind);
 
-/* under + (over - under) * alpha/256, alpha 0..256. */
+/* Returns under + (over - under) * alpha/256, alpha 0..256. */
 struct sx_rgb sx_palette_mix(struct sx_rgb under, struct sx_rgb over, int alpha);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * Stixels in space.
+ * Stixels in space, for a 3-D viewer.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -38,7 +38,7 @@ static int reserve(struct sx_scene *s, size_t count)
 	return 0;
 }
 
-/* Where a place of the image with this disparity is. Pixel centres have whole numbers. */
+/* Returns the point of an image position with this disparity. Pixel centres have whole numbers. */
 static struct sx_scene_point place(const struct stixel_frame_header *h, double column, double row,
 				   double disparity_px)
 {
@@ -48,7 +48,7 @@ static struct sx_scene_point place(const struct stixel_frame_header *h, double c
 }
 
 struct edges {
-	double left, right, top, bottom; /* px: the borders of the outer pixels */
+	double left, right, top, bottom; /* px, borders of the outermost pixels */
 };
 
 static struct edges edges_of(const struct stixel_frame_header *h, const struct stixel *s)
@@ -77,7 +77,7 @@ static void add_box(struct sx_scene *scene, const struct stixel_frame_header *h,
 	};
 }
 
-/* Its disparity changes from row to row; what is farther than can be drawn is cut off. */
+/* Adds a piece whose disparity changes from row to row. Cuts off the part beyond SX_SCENE_FAR_M. */
 static void add_quad(struct sx_scene *scene, const struct stixel_frame_header *h, const struct stixel *s)
 {
 	double slope = s->slope_q14 / 16384.0, d = stixel_disparity_px(s);
@@ -99,7 +99,7 @@ static void add_quad(struct sx_scene *scene, const struct stixel_frame_header *h
 	}};
 }
 
-/* Rows from point to point. */
+/* Returns the distance between points, rows. */
 static int step_of(const struct stixel_frame_header *h)
 {
 	return 2 * (h->column_width == 0	   ? 1
@@ -107,7 +107,7 @@ static int step_of(const struct stixel_frame_header *h)
 						   : (int)h->column_width);
 }
 
-/* Points up the middle of a stixel, two widths of a column apart; on the ground four. */
+/* Adds points along the middle of a stixel, two column widths apart; on the ground four. */
 static void add_dots(struct sx_scene *scene, const struct stixel_frame_header *h, const struct stixel *s,
 		     const struct sx_palette_range *range)
 {
@@ -129,7 +129,7 @@ static void add_dots(struct sx_scene *scene, const struct stixel_frame_header *h
 	}
 }
 
-/* Enough for every point of every stixel: they do not overlap, but a frame need not say the truth. */
+/* Reserves memory for every point of every stixel. Stixels do not overlap, but a frame may be wrong. */
 static int reserve_dots(struct sx_scene *scene, const struct stixel_frame *frame)
 {
 	size_t step = (size_t)step_of(frame->header), count = 0;
@@ -148,7 +148,7 @@ static int reserve_dots(struct sx_scene *scene, const struct stixel_frame *frame
 	return 0;
 }
 
-/* Whether it is drawn: an obstacle, or ground that was seen. */
+/* Returns whether the stixel is drawn: an obstacle, or visible ground. */
 static bool has_place(const struct stixel_frame_header *h, const struct stixel *s, bool stands)
 {
 	if (stixel_disparity_px(s) <= 0.0 || stixel_depth_m(h, s) > SX_SCENE_FAR_M)
@@ -196,7 +196,7 @@ void sx_scene_camera_pose(const struct stixel_frame_header *h, double *height_m,
 {
 	bool road = h->road_origin != STIXEL_ROAD_NONE;
 	double roll = road ? stixel_ground_of(h).roll_rad : 0.0;
-	/* the optical axis goes down by this, once the roll is taken out */
+	/* pitch of the optical axis after the roll is removed */
 	double pitch = road ? atan(tan(h->pitch_rad) * cos(roll)) : 0.0;
 	double s = 0.5 * sin(pitch / 2.0), c = 0.5 * cos(pitch / 2.0);
 	double roll_s = sin(roll / 2.0), roll_c = cos(roll / 2.0);
@@ -204,8 +204,8 @@ void sx_scene_camera_pose(const struct stixel_frame_header *h, double *height_m,
 
 	*height_m = road ? h->height_m : 0.0;
 	/*
-	 * Pitch about y (0, 2s, 0, 2c), after the turn of the axes (-1/2, 1/2, -1/2, 1/2): x, y, z, w; before
-	 * both the roll about the optical axis.
+	 * Quaternions x, y, z, w: first the roll about the optical axis, then the turn of the axes (-1/2,
+	 * 1/2, -1/2, 1/2), then the pitch about y (0, 2s, 0, 2c).
 	 */
 	q[0] = x * roll_c + y * roll_s;
 	q[1] = y * roll_c - x * roll_s;

@@ -1,5 +1,5 @@
 /*
- * Stixels in space: what a 3-D viewer shows of a frame.
+ * Stixels in space: the parts of a frame that a 3-D viewer shows.
  *
  * Frame "camera": left rectified camera; x right, y down, z along the optical axis, m. Frame "road": origin
  * on the road below the camera; x forward, y left, z up.
@@ -15,7 +15,7 @@
 
 #include "include/stixel.h"
 
-#define SX_SCENE_FAR_M 200.0 /* nothing is drawn beyond */
+#define SX_SCENE_FAR_M 200.0 /* greatest distance that is drawn */
 
 struct sx_scene_point {
 	double x, y, z;
@@ -28,14 +28,14 @@ struct sx_scene_box {
 };
 
 /*
- * A piece of the ground, or of a leaning object: four corners, bottom left, bottom
- * right, top right, top left.
+ * A piece of the ground, or of a leaning object, with four corners: bottom left, bottom right, top right, top
+ * left.
  */
 struct sx_scene_quad {
 	struct sx_scene_point corner[4];
 };
 
-/* A point of a cloud, as it lies in a foxglove.PointCloud. */
+/* A point of a cloud, in the layout of foxglove.PointCloud. */
 struct sx_scene_dot {
 	float x, y, z;
 	uint8_t r, g, b, a;
@@ -46,20 +46,21 @@ struct sx_scene {
 	struct sx_scene_box *boxes;
 	struct sx_scene_quad *quads;
 	size_t box_count, quad_count, room;
-	struct sx_scene_dot *dots; /* the same stixels, for viewers that show points alone */
+	struct sx_scene_dot *dots; /* the same stixels for viewers that only show points */
 	size_t dot_count, dot_room;
 };
 
-/* Distances are known: there is a camera model. */
+/* Returns whether there is a camera model, so that distances are known. */
 bool sx_scene_has_camera(const struct stixel_frame_header *h);
 /*
- * Replaces what is in the scene: obstacles (sx_obstacles()) and ground that was seen, of which a blind
- * frame has none; sky, and what has no disparity, has no place. -ENOMEM. A zeroed scene is ready.
+ * Replaces the content of the scene by obstacles (sx_obstacles()) and visible ground. A blind frame has no
+ * visible ground. Sky, and stixels without disparity, have no place in space. -ENOMEM. Zero a scene to
+ * initialize it.
  */
 int sx_scene_fill(struct sx_scene *s, const struct stixel_frame *frame);
 void sx_scene_finish(struct sx_scene *s);
 
-/* Camera in the road's frame: height, and the rotation as a quaternion x, y, z, w. */
+/* Computes the camera's pose in the road's frame: height, and rotation as a quaternion x, y, z, w. */
 void sx_scene_camera_pose(const struct stixel_frame_header *h, double *height_m, double quaternion[4]);
 
 #endif

@@ -1,4 +1,4 @@
-# Files as arrays of C: embed.py OUT.c FILE.fds... gives sx_schema_FILE and sx_schema_FILE_bytes.
+# Converts files to C arrays: embed.py OUT.c FILE.fds... writes sx_schema_FILE and sx_schema_FILE_bytes.
 # SPDX-License-Identifier: Apache-2.0
 import os
 import sys
