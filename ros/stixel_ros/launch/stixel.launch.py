@@ -1,4 +1,4 @@
-# ros2 launch stixel_ros stixel.launch.py params:=/path/to/stixel.yaml
+# Usage: ros2 launch stixel_ros stixel.launch.py params:=/path/to/stixel.yaml
 # SPDX-License-Identifier: Apache-2.0
 import os
 

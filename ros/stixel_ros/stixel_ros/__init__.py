@@ -1,4 +1,4 @@
-"""stixeld in ROS 2: node.py.
+"""ROS 2 package of stixeld; the node is in node.py.
 
 SPDX-License-Identifier: Apache-2.0
 """

@@ -1,10 +1,10 @@
-"""The node stixel: reads instances of stixeld and publishes what sinks of stixel-bridge send to ROS 2, byte for byte.
+"""The node stixel: reads instances of stixeld and publishes the same bytes as the ROS 2 sinks of stixel-bridge.
 
-The messages are made, serialised, by stixel_bridge.ros, and published as they are: rclpy takes bytes. A message that
-nobody subscribes to is not made, and an image that nobody wants is not asked for.
+stixel_bridge.ros makes serialised messages, and the node publishes them unchanged, since rclpy takes bytes. Messages
+without a subscriber are not made, and images without a subscriber are not requested.
 
-Parameters: instances, a list of names; those of stixel_bridge.ros.topics.OPTIONS; and where each camera is, as
-INSTANCE.x_m and the others of stixel_bridge.config.INSTANCE. They are read once.
+Parameters, read once: instances (a list of names), all of stixel_bridge.ros.topics.OPTIONS, and the place of each
+camera as INSTANCE.x_m and the other options of stixel_bridge.config.INSTANCE.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -32,7 +32,7 @@ STOP_S = 2.0
 
 
 def quality(topic: topics.Topic) -> QoSProfile:
-    """The quality of service that a topic is offered with."""
+    """Returns the quality of service of a topic."""
     return QoSProfile(
         history=HistoryPolicy.KEEP_LAST, depth=topic.depth,
         reliability=ReliabilityPolicy.RELIABLE if topic.reliable else ReliabilityPolicy.BEST_EFFORT,
@@ -40,7 +40,7 @@ def quality(topic: topics.Topic) -> QoSProfile:
 
 
 def message_class(kind: str) -> Optional[Any]:
-    """Of "PACKAGE/msg/NAME"; None: the package is not there."""
+    """Returns the class of "PACKAGE/msg/NAME"; None: the package is not installed."""
     package, _, name = kind.split("/")
     try:
         return getattr(importlib.import_module(package + ".msg"), name)
@@ -49,7 +49,7 @@ def message_class(kind: str) -> Optional[Any]:
 
 
 def text_of(value: Any) -> str:
-    """The value of a parameter as it stands in a configuration file of stixel-bridge."""
+    """Returns the value of a parameter in the form of a configuration file of stixel-bridge."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, (list, tuple)):
@@ -58,11 +58,14 @@ def text_of(value: Any) -> str:
 
 
 class Publishers:
-    """All publishers. Threads of instances call what Source of stixel_bridge.instances calls: images() and put()."""
+    """The publishers of the node.
+
+    Threads of instances call images() and put(), as Source of stixel_bridge.instances does.
+    """
 
     def __init__(self, node: Node, options: Mapping[str, Any], instances: Sequence[Instance],
                  say: Callable[[str], None]) -> None:
-        self.counts = {instance.name: None for instance in instances}  # whom Reports tells about
+        self.counts = {instance.name: None for instance in instances}  # names of the instances for Reports
         self._options = options
         self._instances = list(instances)
         self._publishers: Dict[str, Any] = {}
@@ -70,7 +73,7 @@ class Publishers:
         for instance in instances:
             for topic in topics.topics(options, instance):
                 name = topics.full_name(topic, instance)
-                if name in self._publishers:  # one for all instances at the root
+                if name in self._publishers:  # topics at the root have one publisher for all instances
                     continue
                 kind = message_class(topic.type)
                 if kind:
@@ -88,7 +91,7 @@ class Publishers:
             return
         try:
             publisher.publish(message.cdr)
-        except Exception:  # of a publisher whose context was shut down while a frame came
+        except Exception:  # the context was shut down while a frame came
             if rclpy.ok():
                 raise
 
@@ -101,18 +104,18 @@ class Publishers:
         publisher = self._publishers.get(name)
         try:
             return publisher.get_subscription_count() if publisher else 0
-        except Exception:  # as of publish()
+        except Exception:  # the context was shut down, as in _publish()
             if rclpy.ok():
                 raise
             return 0
 
     def begin(self) -> None:
-        """What is published once."""
+        """Publishes the messages that are sent once."""
         for message in topics.of_instances(self._instances, self._options):
             self._publish(message, self._instances[0])
 
     def images(self, instance: Instance) -> FrozenSet[str]:
-        """Which images the daemon has to give."""
+        """Returns the images that the daemon has to send."""
         return topics.planes(self._wanted(instance))
 
     def put(self, work: Work) -> None:
@@ -121,13 +124,13 @@ class Publishers:
             self._publish(message, work.instance)
 
     def report(self, report: Report) -> None:
-        """Publishes how an instance is."""
+        """Publishes the state of an instance."""
         for message in topics.of_report(report, self._options):
             self._publish(message, report.instance)
 
 
 class StixelNode(Node):
-    """The node. Fail: a parameter that cannot be used."""
+    """The node. Fail: a parameter has an invalid value."""
 
     def __init__(self) -> None:
         super().__init__("stixel")
@@ -159,7 +162,7 @@ class StixelNode(Node):
         self.get_logger().warning(text)
 
     def start(self) -> None:
-        """Begins to publish."""
+        """Starts publishing."""
         self._all.begin()
         for thread in (*self._sources, *self._reports):
             thread.start()
@@ -173,7 +176,7 @@ class StixelNode(Node):
 
 
 def main(args: Optional[List[str]] = None) -> None:
-    """The program stixel_node."""
+    """Runs the program stixel_node."""
     rclpy.init(args=args)
     try:
         node = StixelNode()
