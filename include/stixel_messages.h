@@ -1,6 +1,6 @@
 /*
- * Makes messages that viewers draw from frames: those that "stixelctl export" writes and that stixel-bridge sends
- * to Foxglove (docs/recording.md). In libstixel-recording.so.1.
+ * Makes the messages that viewers draw, from frames. "stixelctl export" writes these messages, and
+ * stixel-bridge sends them to Foxglove (docs/recording.md). The functions are in libstixel-recording.so.1.
  *
  *	stixel_messages_create(&messages, "front");
  *	...
@@ -8,9 +8,9 @@
  *	if (stixel_messages_make(messages, STIXEL_MESSAGE_SCENE, &message, sizeof(message)) == 1)
  *		send(message.head, message.head_bytes, message.data, message.data_bytes);
  *
- * One thread at a time uses a struct stixel_messages; different ones are independent. Memory is kept from frame
- * to frame. A fault of the library itself is an error of the object that met it (-ENOTRECOVERABLE), never the end
- * of the process.
+ * One thread at a time uses a struct stixel_messages. Different ones are independent. An object keeps its
+ * memory from frame to frame. A fault of the library itself is an error of the object that met it
+ * (-ENOTRECOVERABLE) and never ends the process.
  *
  * Errors: negative errno values.
  *
@@ -25,71 +25,73 @@
 extern "C" {
 #endif
 
-/* Kinds of messages. Each has a topic below "/INSTANCE/": its name here, in small letters. */
+/* Kinds of messages. The topic of each kind is "/INSTANCE/" and its name here in small letters. */
 enum stixel_message_kind {
-	STIXEL_MESSAGE_FRAME = 0,	      /* stixel.Frame: all of a frame but its images */
+	STIXEL_MESSAGE_FRAME = 0,	      /* stixel.Frame: a frame without its images */
 	STIXEL_MESSAGE_SCENE = 1,	      /* foxglove.SceneUpdate */
 	STIXEL_MESSAGE_POINTS = 2,	      /* foxglove.PointCloud */
 	STIXEL_MESSAGE_TRANSFORM = 3,	      /* foxglove.FrameTransform: the camera over the road */
 	STIXEL_MESSAGE_CALIBRATION = 4,	      /* foxglove.CameraCalibration of the left camera */
-	STIXEL_MESSAGE_CALIBRATION_RIGHT = 5, /* the same of the right camera */
+	STIXEL_MESSAGE_CALIBRATION_RIGHT = 5, /* foxglove.CameraCalibration of the right camera */
 	STIXEL_MESSAGE_LEFT = 6,	      /* foxglove.RawImage */
 	STIXEL_MESSAGE_RIGHT = 7,	      /* foxglove.RawImage */
 	STIXEL_MESSAGE_DISPARITY = 8,	      /* foxglove.RawImage */
 	STIXEL_MESSAGE_EVENTS = 9,	      /* stixel.Event: stixel_messages_event() */
-	STIXEL_MESSAGE_STIXEL = 10	      /* the frame's own bytes before its images */
+	STIXEL_MESSAGE_STIXEL = 10	      /* bytes of the frame before its images, unchanged */
 };
 
-/* What a viewer learns once of a kind of message. Fields may be added at the end. */
+/* Description of a kind of message, which a viewer gets once. Later versions may add fields at the end. */
 struct stixel_message_topic {
-	const char *name;   /* behind "/INSTANCE/" */
+	const char *name;   /* part of the topic after "/INSTANCE/" */
 	const char *schema; /* name of the schema */
-	const char *
-		encoding; /* of the messages and of the schema: "protobuf", or "stixel" for the bytes of frames */
+	/* Encoding of messages and schema: "protobuf", or "stixel" for the bytes of frames. */
+	const char *encoding;
 	const void *descriptor; /* the schema: a FileDescriptorSet, or a text for "stixel" */
 	uint64_t descriptor_bytes;
 };
 
-/* A message: head, and data behind it. Fields may be added at the end. */
+/* A message: head, followed by data. Later versions may add fields at the end. */
 struct stixel_message {
-	const void *head; /* in memory of the struct stixel_messages, or in the frame */
+	const void *head; /* memory of the struct stixel_messages, or of the frame */
 	uint64_t head_bytes;
-	const void *data; /* pixels in the frame, the end of an image's message; else NULL */
+	/* Pixels in the frame: the end of an image's message. NULL for other messages. */
+	const void *data;
 	uint64_t data_bytes;
 };
 
 struct stixel_messages;
 
 /*
- * instance: names of coordinate frames begin with it, "INSTANCE/camera" and "INSTANCE/road". 0; -EINVAL; -ENOMEM;
- * -ENOTSUP: this library was built without protobuf.
+ * Creates the object. instance: the names of coordinate frames begin with it, "INSTANCE/camera" and
+ * "INSTANCE/road". 0; -EINVAL; -ENOMEM; -ENOTSUP: this library was built without protobuf.
  */
 STIXEL_API int stixel_messages_create(struct stixel_messages **messages, const char *instance);
 /* Accepts NULL. */
 STIXEL_API void stixel_messages_destroy(struct stixel_messages *messages);
 /*
- * Describes a kind of message. bytes: sizeof(*topic). The descriptor is valid until the next call with this object.
- * 0; -EINVAL: there is no such kind; -ENOMEM.
+ * Describes a kind of message. bytes: sizeof(*topic). The descriptor is valid until the next call with this
+ * object. 0; -EINVAL: there is no such kind; -ENOMEM.
  */
 STIXEL_API int stixel_messages_topic(struct stixel_messages *messages, unsigned kind,
 				     struct stixel_message_topic *topic, size_t bytes);
 /*
- * Takes a frame, checked as stixel_parse() does, of which messages are made until the next one: its bytes must stay
- * that long. 1: its calibration differs from that of the frame before, or is the first one, so that both
- * calibrations have to be sent. 0: it is the same. -EINVAL.
+ * Takes the frame of the next messages. It must have been checked by stixel_parse(), and its bytes must stay
+ * valid until the next frame. 1: its calibration is the first one or differs from that of the frame before,
+ * so that the caller must send both calibrations. 0: its calibration is the same. -EINVAL.
  */
 STIXEL_API int stixel_messages_frame(struct stixel_messages *messages, const struct stixel_frame *frame);
 /*
- * Makes a message of the frame. bytes: sizeof(*message). 1: made, valid until the next call with this object and
- * while the frame is. 0: the frame has none: no camera model (scene, points, transform), or no such image.
- * -EINVAL: no frame was given, or no kind that is made of frames; -ENOMEM.
+ * Makes a message of the frame. bytes: sizeof(*message). 1: made. The message is valid until the next call
+ * with this object, and only as long as the frame. 0: the frame has no such message, because it has no camera
+ * model (scene, points, transform) or no such image. -EINVAL: there is no frame, or frames have no such
+ * message; -ENOMEM.
  */
 STIXEL_API int stixel_messages_make(struct stixel_messages *messages, unsigned kind,
 				    struct stixel_message *message, size_t bytes);
 /*
- * Makes the event of a record: STIXEL_RECORD_PUBLISHER (epoch, pid, version) or STIXEL_RECORD_GAP (epoch, number,
- * lost, reason). record_bytes, bytes: sizeof of both. 1: made, valid until the next call with this object; -EINVAL:
- * a record of another kind; -ENOMEM.
+ * Makes the event of a record: STIXEL_RECORD_PUBLISHER (epoch, pid, version) or STIXEL_RECORD_GAP (epoch,
+ * number, lost, reason). record_bytes, bytes: sizeof(*record), sizeof(*message). 1: made, valid until the
+ * next call with this object; -EINVAL: a record of another kind; -ENOMEM.
  */
 STIXEL_API int stixel_messages_event(struct stixel_messages *messages, const struct stixel_record *record,
 				     size_t record_bytes, struct stixel_message *message, size_t bytes);
