@@ -1,5 +1,5 @@
 /*
- * Says what a user may do.
+ * Advice for users: the sentences of base/advice.h.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Cuts the path behind the folder that its last name lies in. False: there is no folder before it. */
+/* Cuts the last name off a path, in place. False: the path has no folder part. */
 static bool cut_last(char *path)
 {
 	char *slash = strrchr(path, '/');
@@ -23,7 +23,10 @@ static bool cut_last(char *path)
 	return true;
 }
 
-/* The part of a pattern that is a name as it stands. Empty: nothing of it is. */
+/*
+ * Copies the part of a pattern before its first wildcard, without an incomplete last name. Empty: no such
+ * part.
+ */
 static void take_fixed(const char *pattern, char *path, size_t bytes)
 {
 	const size_t n = strcspn(pattern, "*?[{%");
@@ -66,7 +69,8 @@ bool sx_missing(const char *pattern, char *why, size_t why_bytes)
 	struct stat st;
 
 	if (strlen(pattern) >= sizeof(path))
-		return false; /* what opens it says that it is too long */
+		/* The code that opens the path reports that it is too long. */
+		return false;
 	take_fixed(pattern, path, sizeof(path));
 	if (!*path || stat(path, &st) == 0)
 		return false;

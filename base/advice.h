@@ -1,5 +1,5 @@
 /*
- * What a user may do, in sentences that more than one program says. Any thread.
+ * Advice for users, in sentences that more than one program prints. Any thread.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -10,14 +10,15 @@
 #include <stddef.h>
 
 /*
- * Looks whether a path is there, or, of a pattern, the folder before its first wildcard (* ? [ {, %d). True
- * when it is not there, or may not be looked at: why is one sentence about what is missing and what to do.
+ * Checks whether a path exists. For a pattern it checks the folder before the first wildcard (* ? [ {, %d).
+ * Returns true if the path does not exist or the user may not look at it. why is then one sentence about what
+ * is missing and what to do.
  */
 bool sx_missing(const char *pattern, char *why, size_t why_bytes);
 
-/* Of an engine that does not keep up. */
+/* Returns advice for an engine that is too slow. */
 const char *sx_advice_too_slow(void);
-/* Returns what to do about a reason of the daemon's status; NULL: the reason says it itself, or is not known. */
+/* Returns advice about a reason in the daemon's status. NULL: the reason needs no advice, or is not known. */
 const char *sx_advice_on_reason(const char *reason);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * The model of a rectified stereo camera.
+ * Model of a rectified stereo camera.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -7,9 +7,9 @@
 #define SX_BASE_CAMERA_H
 
 /*
- * The left camera. fx, fy, cx, cy in px; fx 0: not known. baseline_m: how far to the right of it the right
- * one is; height_m over the road; pitch_deg downwards; roll_deg: positive where the road comes nearer to the
- * right.
+ * The left camera of a rectified pair. fx, fy, cx, cy: px; fx 0: not known. baseline_m: distance of the right
+ * camera, to the right. height_m: height over the road. pitch_deg: positive downwards. roll_deg: positive if
+ * the road comes nearer to the camera towards the right.
  */
 struct sx_camera {
 	double fx, fy, cx, cy;

@@ -1,5 +1,5 @@
 /*
- * Contracts: the end of a process that broke one.
+ * Ends a process that broke a contract (contract.h).
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -13,7 +13,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 
-/* Text that is put together without the C library's formats, which may take locks. */
+/* Text that is built without the C library's formats, which may take locks. */
 struct contract_text {
 	char text[SX_LOG_TEXT_BYTES];
 	size_t used;
@@ -40,7 +40,10 @@ static void contract_add_number(struct contract_text *t, long long value)
 	contract_add(t, d);
 }
 
-/* "daemon/exchange/handover.c:57: contract broken: ". Compilers name files from the build folder. */
+/*
+ * Begins the text: "daemon/exchange/handover.c:57: contract broken: ". Removes "../", because compilers name
+ * files relative to the build folder.
+ */
 static void contract_begin(struct contract_text *t, const char *file, int line)
 {
 	while (!strncmp(file, "../", 3))

@@ -1,26 +1,28 @@
 /*
- * Contracts: what must hold between functions, whatever comes from outside. In every build.
+ * Contracts: conditions that must hold between functions, for any input of the program. They are checked in
+ * every build.
  *
  *	sx_must(count, <=, SX_ITEMS_MAX);
  *	sx_must_index(i, f->columns);
  *	sx_must_be(!t->joined);
  *
- * A broken one is a fault of the program itself. It says file, line, the expression and both values as the
- * last line of the log (main may just be writing one), from any thread, and ends the process with exit code
- * 70 without running anything else: what the process leaves behind is what SIGKILL leaves, and the next start
- * removes it. Lines that still lie in the rings of real-time threads are lost.
+ * A broken contract is a fault of the program itself. Any thread that finds it writes file, line, the
+ * expression and both values as the last line of the log, even while main is writing a line. It then ends the
+ * process with exit code 70 and runs no other code. The process leaves behind what SIGKILL leaves, and the
+ * next start removes that. Lines that are still in the rings of real-time threads are lost.
  *
- * Arguments, ranges, states, who holds what, numbers that only rise: what a later change could break. Never
- * what files, peers, drivers or users say: that is an error with a sentence. Operands are integers, compared
- * by their values whatever their types, and are evaluated once.
+ * Contracts are for arguments, ranges, states, ownership and numbers that only rise: things that a later
+ * change could break. They are never for the content of files or the input of peers, drivers or users: such
+ * input gives an error with a sentence. Operands are integers of any type, compared by value, and are
+ * evaluated once.
  *
- * libstixel runs inside the processes of others and may not end them: it is built with SX_CONTRACT_RETURNS
- * and has no sx_contract_broken(), so that the linker refuses the three above. What it shares with the daemon
- * says
+ * libstixel runs inside the processes of other programs and may not end them. It is built with
+ * SX_CONTRACT_RETURNS and has no sx_contract_broken(), so the linker refuses the three macros above. Code
+ * that libstixel shares with the daemon uses
  *
  *	sx_must_or(return -EINVAL, count, <=, SX_ITEMS_MAX);
  *
- * which leaves the function there, and is sx_must() everywhere else.
+ * which returns from the function in libstixel, and is sx_must() everywhere else.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -29,14 +31,20 @@
 
 #define SX_CONTRACT_EXIT 70 /* EX_SOFTWARE; the service manager starts the daemon again */
 
-/* Any thread. No allocation, no lock; waits at most a second for a full pipe. */
+/*
+ * Logs a broken contract and ends the process. Any thread. No allocation, no lock. Waits at most one second
+ * if the pipe of the log is full.
+ */
 void sx_contract_broken(const char *file, int line, const char *what, long long a, long long b)
 	__attribute__((noreturn, cold, noinline));
-/* The same of a condition without values. */
+/* The same for a condition without values. */
 void sx_contract_broken_state(const char *file, int line, const char *what)
 	__attribute__((noreturn, cold, noinline));
 
-/* SX_CONTRACT_NONE: operands are looked at by the compiler alone; to measure what contracts cost. */
+/*
+ * With SX_CONTRACT_NONE the compiler still sees the operands, but no check runs. This serves to measure the
+ * cost of contracts.
+ */
 #ifdef SX_CONTRACT_NONE
 #define SX_CONTRACT_HOLDS(holds) (1 || (holds))
 #else
@@ -56,7 +64,7 @@ static inline struct sx_contract_value sx_contract_value(int is_signed, unsigned
 	return v;
 }
 
-/* Less than 0, 0 or more: as a is less than b, equal, or more. */
+/* Compares two values. Returns less than 0 if a < b, 0 if they are equal, more than 0 if a > b. */
 static inline int sx_contract_order(struct sx_contract_value a, struct sx_contract_value b)
 {
 	if (a.negative != b.negative)
@@ -64,7 +72,7 @@ static inline int sx_contract_order(struct sx_contract_value a, struct sx_contra
 	return (a.bits > b.bits) - (a.bits < b.bits);
 }
 
-/* Of bit fields, too; evaluated once. */
+/* Value of an integer expression x, which may be a bit field. x is evaluated once. */
 #define SX_CONTRACT_VALUE_(x) sx_contract_value(!((__typeof__((x) + 0))-1 > 0), (unsigned long long)(x))
 #define SX_CONTRACT_(a, op, b, broken)                                                                       \
 	do {                                                                                                 \
@@ -76,9 +84,9 @@ static inline int sx_contract_order(struct sx_contract_value a, struct sx_contra
 #define SX_CONTRACT_BROKEN_(what) \
 	sx_contract_broken(__FILE__, __LINE__, what, (long long)sx_a_.bits, (long long)sx_b_.bits)
 
-/* op: ==, !=, <, <=, >, >= */
+/* Contract on two integers. op: ==, !=, <, <=, >, >= */
 #define sx_must(a, op, b) SX_CONTRACT_(a, op, b, SX_CONTRACT_BROKEN_(#a " " #op " " #b))
-/* 0 <= i < n */
+/* Contract on an index: 0 <= i < n. */
 #define sx_must_index(i, n)                                                                                  \
 	do {                                                                                                 \
 		const struct sx_contract_value sx_a_ = SX_CONTRACT_VALUE_(i), sx_b_ = SX_CONTRACT_VALUE_(n); \

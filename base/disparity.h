@@ -1,5 +1,5 @@
 /*
- * A disparity map that another process has measured: what an engine takes instead of matching a pair.
+ * A disparity map that another process has measured. An engine takes it instead of matching a pair.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -10,10 +10,11 @@
 #include <stdint.h>
 
 /*
- * data: of the rectified left image, one value a pixel in 1/256 px, 0 invalid, as KITTI writes them; rows
- * pitch bytes apart, an even number. confidence: 0..255 a pixel, rows confidence_pitch bytes apart; NULL: not
- * known. captured_ns: capture time of the left image, CLOCK_MONOTONIC.
- * Memory: the owner's, until the pair that carries it is released.
+ * data: disparities of the rectified left image, one value per pixel in 1/256 px, 0 invalid, as in KITTI's
+ * files. pitch: bytes from one row to the next, an even number. confidence: one value 0..255 per pixel, rows
+ * confidence_pitch bytes apart; NULL: not known. captured_ns: capture time of the left image,
+ * CLOCK_MONOTONIC.
+ * The owner keeps the memory valid until the pair that carries the map is released.
  */
 struct sx_disparity {
 	const uint16_t *data;

@@ -1,5 +1,5 @@
 /*
- * Histogram of durations, and the same over moving windows.
+ * Histogram of durations, for all values and over moving windows.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -20,7 +20,7 @@ static unsigned bucket_of(int64_t ns)
 	return bucket < SX_HISTOGRAM_BUCKETS ? bucket : SX_HISTOGRAM_BUCKETS - 1;
 }
 
-/* Middle of a bucket: the inverse of bucket_of(), rounded down. */
+/* Returns the middle of a bucket, ns, rounded down: the inverse of bucket_of(). */
 static int64_t bucket_middle(unsigned bucket)
 {
 	unsigned octave;
@@ -37,8 +37,8 @@ void sx_histogram_init(struct sx_histogram *h)
 }
 
 /*
- * One writer: load and store instead of a locked addition. Release, so that a reader who sees the new count
- * also sees that its part was taken into use again (see part_merge).
+ * Adds to a count. There is one writer, so load and store replace an atomic addition. Release: a reader that
+ * sees the new count also sees that the part was reused (see part_merge).
  */
 static void count_up(_Atomic uint64_t *count, uint64_t by)
 {
@@ -54,7 +54,7 @@ static void max_up(_Atomic int64_t *max, int64_t ns)
 
 static void add_to_bucket(struct sx_histogram *h, unsigned bucket, int64_t ns)
 {
-	max_up(&h->max_ns, ns); /* first: no reader finds a count without its maximum */
+	max_up(&h->max_ns, ns); /* first, so that a reader that sees a count also sees its maximum */
 	count_up(&h->count[bucket], 1);
 }
 
@@ -63,7 +63,10 @@ void sx_histogram_add(struct sx_histogram *h, int64_t ns)
 	add_to_bucket(h, bucket_of(ns), ns);
 }
 
-/* Quantiles in rising order from one pass over a copy of the counts. */
+/*
+ * Computes quantiles in rising order from one pass over a copy of the counts. Returns the number of
+ * additions.
+ */
 static uint64_t quantiles(const struct sx_histogram *h, const unsigned *permille, int64_t *ret, int n)
 {
 	uint64_t count[SX_HISTOGRAM_BUCKETS], total = 0, seen = 0;
@@ -120,9 +123,10 @@ void sx_histogram_summary(const struct sx_histogram *h, struct sx_summary *ret)
 }
 
 /*
- * A part is emptied like a seqlock's object: part 0 first, the counts and their range with release stores,
- * then the new number. A reader that caught a count or a range of the new use therefore also finds the number
- * changed, and leaves the part out. Of 1152 buckets half a second uses few.
+ * Empties a part for a new half second, as a writer of a seqlock does: part 0 first, then the counts and
+ * their range with release stores, then the new number. A reader that read a count or a range of the new half
+ * second then also sees that the number changed, and skips the part. Only buckets in the range are zeroed:
+ * half a second uses few of the 1152 buckets.
  */
 static void part_reuse(struct sx_windows_part *p, int64_t part)
 {
@@ -138,7 +142,10 @@ static void part_reuse(struct sx_windows_part *p, int64_t part)
 	atomic_store_explicit(&p->part, part, memory_order_release);
 }
 
-/* Before the bucket counts: to a reader that does not see the wider range yet the addition is a later one. */
+/*
+ * Widens the range of used buckets. The caller does this before it counts: for a reader that does not see the
+ * wider range yet, the addition comes later.
+ */
 static void part_widen(struct sx_windows_part *p, uint32_t bucket)
 {
 	const uint32_t end = atomic_load_explicit(&p->end, memory_order_relaxed);
@@ -149,7 +156,7 @@ static void part_widen(struct sx_windows_part *p, uint32_t bucket)
 		atomic_store_explicit(&p->end, bucket + 1, memory_order_release);
 }
 
-/* As add_to_bucket(); half a second has no more than 32 bits. */
+/* Adds to a bucket as add_to_bucket() does, with 32-bit counts, which suffice for half a second. */
 static void part_add(struct sx_windows_part *p, unsigned bucket, int64_t ns)
 {
 	max_up(&p->max_ns, ns);
@@ -171,7 +178,7 @@ void sx_windows_add(struct sx_windows *w, int64_t now_ns, int64_t ns)
 	add_to_bucket(&w->start, bucket, ns);
 }
 
-/* Adds a part that is still of that time when it has been read. */
+/* Adds a part to a histogram, if the part still belongs to that half second after it has been read. */
 static void part_merge(struct sx_histogram *into, const struct sx_windows_part *p, int64_t part)
 {
 	uint32_t count[SX_HISTOGRAM_BUCKETS], first, end;

@@ -1,5 +1,5 @@
 /*
- * A view of pixels in memory: what every stage reads and writes. Says nothing about ownership.
+ * A view of pixels in memory, which every stage reads and writes. It does not define the owner of the memory.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -23,7 +23,7 @@ enum sx_pixel {
 
 #define SX_DISPARITY_INVALID 0xffffu
 
-/* width, height in pixels; pitch: bytes from one row to the next, >= bytes of a row. */
+/* A view of an image. width, height: px. pitch: bytes from one row to the next, >= bytes of a row. */
 struct sx_image {
 	void *data;
 	int width, height;
@@ -31,26 +31,29 @@ struct sx_image {
 	enum sx_pixel pixel;
 };
 
-/* Bytes of one pixel as it lies in a row (NV12: of the Y plane). */
+/* Returns the bytes of one pixel in a row (NV12: in a row of the Y plane). */
 size_t sx_pixel_bytes(enum sx_pixel pixel);
-/* "grey8", "y16", "yuyv", ...: the word used in log and status. */
+/* Returns the name of a format for log and status: "grey8", "y16", "yuyv", ... */
 const char *sx_pixel_name(enum sx_pixel pixel);
 
 /*
- * How an image lies in memory: rows padded to 64 bytes. Fills all of *img but data (NULL) and returns the
- * bytes it needs; 0 for a size < 1 or > 65535.
+ * Computes the memory layout of an image, with rows padded to 64 bytes. Sets all fields of *img, with data
+ * NULL, and returns the bytes that the image needs. Returns 0 if width or height is < 1 or > 65535.
  */
 size_t sx_image_layout(struct sx_image *img, enum sx_pixel pixel, int width, int height);
 
 /*
- * Allocates a 64-byte aligned image, rows padded to 64 bytes, content zero. -EINVAL for a size < 1
- * or > 65535, -ENOMEM. *img is only written on success; sx_image_finish() frees it, accepts a zeroed
- * one and zeroes it.
+ * Allocates a 64-byte aligned image with rows padded to 64 bytes and content zero. -EINVAL: width or height
+ * is < 1 or > 65535. -ENOMEM. *img is written on success only. sx_image_finish() frees an image, accepts a
+ * zeroed one, and zeroes it.
  */
 int sx_image_init(struct sx_image *img, enum sx_pixel pixel, int width, int height);
 void sx_image_finish(struct sx_image *img);
 
-/* Copies the pixels of an image (NV12: the Y plane) into one of the same format and size; any pitch. */
+/*
+ * Copies the pixels of an image (NV12: the Y plane) into an image of the same format and size. The pitches
+ * may differ.
+ */
 void sx_image_copy(const struct sx_image *to, const struct sx_image *from);
 
 static inline void *sx_image_row(const struct sx_image *img, int y)

@@ -1,5 +1,5 @@
 /*
- * Log lines on stderr, by topic and level; the way around for real-time threads.
+ * Log lines on stderr, by topic and level, and the rings of real-time threads.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -36,7 +36,7 @@ enum ring_state { RING_FREE, RING_OPENING, RING_TAKEN, RING_ENDED };
 
 struct ring {
 	atomic_int state;
-	_Atomic uint64_t lost; /* since start; the main thread tells */
+	_Atomic uint64_t lost; /* lines lost since start; the main thread logs the number */
 	uint64_t lost_told;
 	struct sx_spsc queue;
 	struct line lines[RING_LINES];
@@ -46,9 +46,9 @@ static struct ring rings[RINGS];
 static _Thread_local struct ring *own_ring;
 static atomic_int event_fd = -1;
 static atomic_int output_fd = STDERR_FILENO;
-static atomic_int to_journal = -1; /* -1: not looked yet */
+static atomic_int to_journal = -1; /* -1: not checked yet */
 static _Atomic uint64_t lines_put;
-/* One more than the least important level that is printed; 0 stands for the start value, INFO. */
+/* Number of the least important printed level plus one, for each topic. 0: the start value, INFO. */
 static _Atomic uint8_t levels[SX_LOG_TOPICS];
 
 static const char *const topic_names[SX_LOG_TOPICS] = {
@@ -69,7 +69,8 @@ static bool printed(enum sx_log_topic topic, enum sx_log_level level)
 }
 
 /*
- * JOURNAL_STREAM is DEVICE:INODE of the journal's socket; inherited by children that may have another stderr.
+ * Checks whether fd is the journal's socket. JOURNAL_STREAM is DEVICE:INODE of that socket. Children inherit
+ * the variable and may have another stderr.
  */
 static bool fd_is_journal(int fd)
 {
@@ -116,8 +117,8 @@ static void log_put(int64_t realtime_ns, unsigned topic, unsigned level, const c
 	else
 		n = snprintf(buf, sizeof(buf), "%s %s: %s\n", level_names[level], topic_names[topic], text);
 	/*
-	 * One write, so that lines of several threads do not mix.
-	 * A full pipe or a closed stderr costs the line.
+	 * One write, so that lines of several threads do not mix. If the pipe is full or stderr is closed,
+	 * the line is lost.
 	 */
 	while (write(fd, buf, (size_t)n) < 0 && errno == EINTR)
 		;
@@ -131,7 +132,8 @@ static void format_text(char text[SX_LOG_TEXT_BYTES], const char *format, va_lis
 		snprintf(text, SX_LOG_TEXT_BYTES, "(format error) %s", format);
 	else if (n >= SX_LOG_TEXT_BYTES)
 		memcpy(text + SX_LOG_TEXT_BYTES - 4, "...", 4);
-	sx_make_printable(text); /* names from outside must not forge lines or move a terminal's cursor */
+	/* Names from outside must not forge lines or move the cursor of a terminal. */
+	sx_make_printable(text);
 }
 
 static void put_in_ring(struct ring *ring, enum sx_log_topic topic, enum sx_log_level level,
@@ -182,7 +184,7 @@ void sx_log_last(enum sx_log_topic topic, const char *text)
 {
 	char line[SX_LOG_TEXT_BYTES + 32];
 	struct pollfd out = {.fd = atomic_load_explicit(&output_fd, memory_order_relaxed), .events = POLLOUT};
-	/* as log_put() writes it */
+	/* the format of log_put() */
 	const char *const parts[] = {atomic_load_explicit(&to_journal, memory_order_relaxed) > 0 ? "<3>"
 												 : "error ",
 				     topic_names[topic], ": ", text, "\n"};
@@ -251,7 +253,7 @@ int sx_log_realtime_begin(void)
 
 		if (!atomic_compare_exchange_strong(&rings[i].state, &expected, RING_OPENING))
 			continue;
-		if (!rings[i].queue.slots) /* later owners go on where the last one stopped */
+		if (!rings[i].queue.slots) /* a later owner keeps queue and indices */
 			sx_spsc_init(&rings[i].queue, rings[i].lines, sizeof(struct line), RING_LINES);
 		atomic_store(&rings[i].state, RING_TAKEN);
 		own_ring = &rings[i];
@@ -310,7 +312,7 @@ int sx_log_drain(void)
 	int fd = atomic_load(&event_fd), n = 0;
 	uint64_t count;
 
-	/* before the rings: what comes after this makes it readable again */
+	/* Clear the eventfd before the rings are read: a later line then makes it readable again. */
 	if (fd >= 0 && read(fd, &count, sizeof(count)) < 0 && errno != EAGAIN)
 		return -errno;
 	for (int i = 0; i < RINGS; i++)

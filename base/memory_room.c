@@ -1,5 +1,5 @@
 /*
- * Memory that is left, as the kernel's files tell it.
+ * Free memory of the machine and of memory cgroups, from files of the kernel.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -14,16 +14,19 @@
 
 #define LINE_BYTES (PATH_MAX + 64)
 
-/* The two versions of the interface. */
+/* The two versions of the cgroup interface. */
 static const struct version {
-	const char *folder; /* where it is mounted */
+	const char *folder; /* folder where it is mounted */
 	const char *limit, *usage, *droppable;
 } versions[] = {
 	{"/sys/fs/cgroup/memory", "memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"},
 	{"/sys/fs/cgroup", "memory.max", "memory.current", "inactive_file"},
 };
 
-/* The number behind the word that a line begins with; word "": the first. False: none, or "max". */
+/*
+ * Reads the number after the word that a line begins with. If word is "", reads the first number of a line.
+ * False: no such number, or "max".
+ */
 static bool read_number(const char *path, const char *word, int64_t *ret)
 {
 	const size_t n = strlen(word);
@@ -53,7 +56,7 @@ static void take_room(struct room *r, int64_t left, const char *kind, const char
 	snprintf(r->what, r->bytes, "%s%.128s%s", kind, name, limit);
 }
 
-/* One cgroup; without a limit it has no say. */
+/* Checks the room of one cgroup. A cgroup without a limit is ignored. */
 static void look_at_cgroup(struct room *r, const struct version *v, const char *folder, const char *name)
 {
 	char path[LINE_BYTES + 128], limit_name[64];
@@ -73,8 +76,8 @@ static void look_at_cgroup(struct room *r, const struct version *v, const char *
 }
 
 /*
- * Looks at this cgroup and all above it. A container's path may be that of the host: only the mount is known
- * then.
+ * Checks this cgroup and all cgroups above it. In a container the path may be that of the host. If the path
+ * does not exist, only the mount point is checked.
  */
 static void look_up(struct room *r, const struct version *v, const char *root, const char *name)
 {
@@ -113,7 +116,7 @@ int64_t sx_memory_room(const char *root, char *what, size_t bytes)
 	}
 	snprintf(path, sizeof(path), "%s/proc/self/cgroup", root);
 	f = fopen(path, "re");
-	/* "4:memory,hugetlb:/PATH" of version 1, "0::/PATH" of version 2 */
+	/* version 1: "4:memory,hugetlb:/PATH", version 2: "0::/PATH" */
 	while (f && fgets(line, sizeof(line), f)) {
 		char *controllers = strchr(line, ':'),
 		     *name = controllers ? strchr(controllers + 1, ':') : NULL;

@@ -1,5 +1,6 @@
 /*
- * How much memory this process may still take before the kernel ends it, or another one, for want of memory.
+ * Memory that this process may still take before the kernel kills it, or another process, because memory is
+ * short.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -10,11 +11,11 @@
 #include <stdint.h>
 
 /*
- * Finds the least room, in bytes, of this process's memory cgroup, of those above it (version 2; 1 where it
- * is mounted at its usual place) and of the machine. File pages that can be dropped count as room; swap
- * counts of the machine alone. what: of which it is, "memory cgroup /system.slice (memory.max)". INT64_MAX:
- * nothing of it can be read, and what is empty. root: in front of all paths, "" but in tests. Thread: any;
- * reads files.
+ * Returns the smallest free memory, in bytes, of this process's memory cgroup, of the cgroups above it, and
+ * of the machine. It knows cgroups of version 2, and of version 1 if they are mounted at the usual place.
+ * File pages that the kernel can drop count as free. Free swap counts for the machine only. what: name of the
+ * smallest one, such as "memory cgroup /system.slice (memory.max)". INT64_MAX, and what is empty: none of the
+ * files can be read. root: prefix of all paths, "" except in tests. Reads files. Any thread.
  */
 int64_t sx_memory_room(const char *root, char *what, size_t bytes);
 

@@ -1,5 +1,5 @@
 /*
- * Words of the enums in stixel.h, for libstixel and for everything else that prints them.
+ * Names of the enum values in stixel.h, for libstixel and for all programs that print them.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

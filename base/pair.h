@@ -12,13 +12,15 @@
 #include "stixel.h"
 
 /*
- * left, right: rectified, or raw where the engine rectifies; same size and format, owned by the source until
- * the pair is released.
- * number: counts pairs of this source from 1, also those that are dropped later.
- * scores: of the left image, or NULL: the frame is done without. Only method slanted reads them.
- * disparity: of the left image, or NULL; only a matcher that is external reads it, and then NULL is a pair of
- * which nothing was measured.
- * left_ns, right_ns: capture times, converted to CLOCK_MONOTONIC where the clock is known.
+ * A stereo pair.
+ * left, right: rectified images, or raw ones if the engine rectifies. They have the same size and format. The
+ * source owns them until the pair is released.
+ * number: counts the pairs of this source from 1, including pairs that are dropped later.
+ * scores: class scores of the left image; NULL: the frame is computed without them. Only method slanted reads
+ * them.
+ * disparity: disparity map of the left image, or NULL. Only the external matcher reads it; with NULL it takes
+ * all pixels of the pair as not measured.
+ * left_ns, right_ns: capture times, converted to CLOCK_MONOTONIC if the clock is known.
  */
 struct sx_pair {
 	struct sx_image left, right;
@@ -28,7 +30,7 @@ struct sx_pair {
 	enum stixel_stamp stamp;
 	const struct sx_scores *scores;
 	const struct sx_disparity *disparity;
-	void *slot; /* the source's own handle: untouched by others */
+	void *slot; /* handle of the source; no other code uses it */
 };
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * Where an instance lives: /run/stixeld, XDG_RUNTIME_DIR, /run/user/UID.
+ * Folders of instances: /run/stixeld, XDG_RUNTIME_DIR, /run/user/UID.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -67,7 +67,7 @@ bool sx_place_passed(int error)
 	switch (error < 0 ? -error : error) {
 	case ENOENT:
 	case ENOTDIR:
-	case ENAMETOOLONG: /* no socket can lie there */
+	case ENAMETOOLONG: /* no socket can have such a path */
 	case ECONNREFUSED:
 	case EACCES:
 	case EPERM:

@@ -1,5 +1,5 @@
 /*
- * Code points that are seen, and others.
+ * Printable and unprintable code points of UTF-8.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -8,8 +8,8 @@
 #include <string.h>
 
 /*
- * Reads the character at t, before end. Its bytes, and its number to code; 0: these bytes are none. missing:
- * the text ends within it.
+ * Reads the character at t, before end. Returns its length in bytes, and its code point in code. 0: these
+ * bytes are not a character. missing: the text ends within the character.
  */
 static int read_character(const unsigned char *t, const unsigned char *end, uint32_t *code, bool *missing)
 {
@@ -47,7 +47,10 @@ bool sx_utf8_valid(const char *text, size_t bytes)
 	return true;
 }
 
-/* Categories Cc, Cf, Co, Zl, Zp, Zs of Unicode 15 but for U+0020, and noncharacters; rising. */
+/*
+ * Returns true for the categories Cc, Cf, Co, Zl, Zp, Zs of Unicode 15 except U+0020, and for noncharacters.
+ * The ranges are sorted.
+ */
 static bool is_unprintable(uint32_t code)
 {
 	static const struct {
@@ -81,7 +84,7 @@ uint32_t sx_unprintable(const char *text)
 	return 0;
 }
 
-/* Whether all but a last character that was cut is UTF-8; that one is taken away then. */
+/* Returns true if the text is UTF-8, apart from an incomplete last character. Removes that character. */
 static bool take_cut(char *text)
 {
 	unsigned char *t = (unsigned char *)text, *end = t + strlen(text);

@@ -1,5 +1,5 @@
 /*
- * Text of others, on its way to a terminal, a log or a file: what in it is no character that a reader sees.
+ * Text from outside that goes to a terminal, a log or a file: finds and replaces unprintable characters.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -10,17 +10,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Tells valid UTF-8: no surrogates, no overlong forms, nothing above U+10FFFF. */
+/* Returns true for valid UTF-8: no surrogates, no overlong forms, no code point above U+10FFFF. */
 bool sx_utf8_valid(const char *text, size_t bytes);
 /*
- * Finds the first code point that a terminal obeys, that changes the order of its neighbours, or that shows
- * nothing: control characters (C0, C1), marks of direction and format, separators of lines, blanks other
- * than U+0020, private use, noncharacters. Its number, or 0: there is none. text: valid UTF-8.
+ * Returns the first code point that a terminal obeys, that changes the order of its neighbours, or that is
+ * invisible; 0 if there is none. These are control characters (C0, C1), marks of direction and format, line
+ * separators, blanks other than U+0020, private use, and noncharacters. text: valid UTF-8.
  */
 uint32_t sx_unprintable(const char *text);
 /*
- * Writes '?' for each of those, in place; for each byte above 0x7e of a text that is no UTF-8, too. A text
- * that was cut within its last character loses that part.
+ * Replaces each such code point by '?', in place. If the text is not UTF-8, also replaces each byte above
+ * 0x7e. If the text was cut within its last character, removes that incomplete character.
  */
 void sx_make_printable(char *text);
 

@@ -1,5 +1,5 @@
 /*
- * Selection instead of sorting (Hoare 1961): on average a pass for each halving of what is left.
+ * Quantiles by selection instead of sorting (Hoare 1961). On average, each pass halves the remaining values.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -30,7 +30,7 @@ double sx_quantile(double *value, size_t n, double share)
 			if (up <= down)
 				swap(&value[up++], &value[down--]);
 		}
-		/* what lies between down and up is the pivot, at its place */
+		/* the values between down and up equal the pivot and are in place */
 		if (at > down && at < up)
 			break;
 		if (at <= down)

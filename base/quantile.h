@@ -9,9 +9,10 @@
 #include <stddef.h>
 
 /*
- * Of value[n], n >= 1, none of them NAN: the one that a share (0..1) of them is not above, which is
- * value[floor(share * (n - 1))] once they are sorted. 0.5: their median, of two in the middle the lower. They
- * are reordered: it is at that place afterwards, none before it is greater, none behind it less.
+ * Returns a quantile of value[n], n >= 1, without NAN. share is 0..1. The result is value[floor(share * (n -
+ * 1))] of the sorted values. 0.5 gives the median, of two in the middle the lower one. The function reorders
+ * the values: afterwards the result is at that index, no value before it is greater, and no value behind it
+ * is less.
  */
 double sx_quantile(double *value, size_t n, double share);
 

@@ -12,9 +12,7 @@ void sx_rate_add(struct sx_rate *r, int64_t now_ns)
 	unsigned i = (unsigned)(part % SX_RATE_PARTS);
 	uint64_t offset = (uint64_t)(now_ns - (part - 1) * SX_RATE_PART_NS), last;
 
-	/*
-	 * release stores after part 0: a reader that sees any of them also sees that the part changed hands
-	 */
+	/* Release stores follow part 0: a reader that sees any of them also sees that the part was reused. */
 	if (atomic_load_explicit(&r->parts[i].part, memory_order_relaxed) != part) {
 		atomic_store_explicit(&r->parts[i].part, 0, memory_order_relaxed);
 		atomic_store_explicit(&r->parts[i].first_ns, now_ns, memory_order_release);
@@ -51,7 +49,8 @@ double sx_rate_get(const struct sx_rate *r, int seconds, int64_t now_ns)
 	if (n < 2 || last_ns <= first_ns)
 		return (double)n / seconds;
 	gap_ns = (last_ns - first_ns) / (int64_t)(n - 1);
-	if (now_ns - last_ns > 2 * gap_ns) /* they have stopped, or slowed down: let the rate sink */
+	/* The events stopped or slowed down: let the rate sink. */
+	if (now_ns - last_ns > 2 * gap_ns)
 		last_ns = now_ns;
 	return (double)(n - 1) * (double)SX_NS_PER_S / (double)(last_ns - first_ns);
 }

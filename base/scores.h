@@ -1,5 +1,5 @@
 /*
- * Class scores of a left image: what a segmentation network of another process says about it.
+ * Class scores of a left image, from a segmentation network in another process.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -13,11 +13,11 @@
 #define SX_SCORES_SCALE_MAX 32
 
 /*
- * data: probabilities in 1/255, [class][row][column], rows pitch bytes apart and planes plane_bytes.
- * Image pixel (x, y) has the scores of (x / scale, y / scale): width = ceil(image width / scale), height
- * likewise; scale 1..32. Scores of one pixel need not add up to 255. captured_ns: capture time of the
- * left image, CLOCK_MONOTONIC.
- * Memory: the owner's, until the pair that carries it is released.
+ * data: probabilities in 1/255, [class][row][column]. pitch: bytes from one row to the next. plane_bytes:
+ * bytes from one plane to the next. Image pixel (x, y) has the scores of (x / scale, y / scale). width =
+ * ceil(image width / scale), height = ceil(image height / scale); scale 1..32. The scores of one pixel need
+ * not add up to 255. captured_ns: capture time of the left image, CLOCK_MONOTONIC.
+ * The owner keeps the memory valid until the pair that carries the scores is released.
  */
 struct sx_scores {
 	const uint8_t *data;

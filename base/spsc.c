@@ -67,7 +67,7 @@ void sx_spsc_release(struct sx_spsc *q)
 
 size_t sx_spsc_count(const struct sx_spsc *q)
 {
-	/* tail first: head can only have grown since, so the difference is never negative */
+	/* tail first: head can only grow in between, so the difference is never negative */
 	size_t tail = atomic_load_explicit(&q->tail, memory_order_acquire);
 	size_t head = atomic_load_explicit(&q->head, memory_order_acquire);
 

@@ -1,8 +1,10 @@
 /*
- * Single-producer single-consumer ring of fixed-size elements: how log lines leave a real-time thread.
+ * Single-producer single-consumer ring of elements of fixed size. Real-time threads pass log lines through
+ * it.
  *
- * Lamport's queue with cached peer indices (each side reads the other's index only when its copy says full or
- * empty). Wait-free on both sides, no system call, no allocation. Wake-ups (eventfd) are the caller's.
+ * The method is Lamport's queue with cached peer indices: each side reads the other's index only if its
+ * cached copy says full or empty. Both sides are wait-free, without system calls and without allocation. The
+ * caller does the wake-ups (eventfd).
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -14,7 +16,7 @@
 
 #define SX_CACHE_LINE 64
 
-/* Indices count elements for ever; index & (slots - 1) is the slot. */
+/* The ring. Indices count elements and never wrap at slots; the slot is index & (slots - 1). */
 struct sx_spsc {
 	unsigned char *storage;
 	size_t element_bytes, slots;
@@ -25,26 +27,29 @@ struct sx_spsc {
 };
 
 /*
- * storage: slots * element_bytes bytes, the caller's, stays while the ring is used and is aligned for the
- * element.
- * -EINVAL unless slots is a power of two and element_bytes is not 0. All slots can be filled.
+ * Initialises a ring. storage: slots * element_bytes bytes. The caller owns it, aligns it for the element,
+ * and keeps it while the ring is used. All slots can be filled. -EINVAL unless slots is a power of two and
+ * element_bytes is not 0.
  */
 int sx_spsc_init(struct sx_spsc *q, void *storage, size_t element_bytes, size_t slots);
 
 /*
- * Thread: the producer. The free slot to write into (NULL: full), published by sx_spsc_commit(); one that is
- * not committed is handed out again.
+ * Returns the free slot to write into, or NULL if the ring is full. sx_spsc_commit() publishes it. Without a
+ * commit, the next call returns the same slot. Thread: the producer.
  */
 void *sx_spsc_reserve(struct sx_spsc *q);
 void sx_spsc_commit(struct sx_spsc *q);
 /*
- * Thread: the consumer. The oldest element (NULL: empty), given back by sx_spsc_release(); one that is not
- * released is handed out again.
+ * Returns the oldest element, or NULL if the ring is empty. sx_spsc_release() frees it. Without a release,
+ * the next call returns the same element. Thread: the consumer.
  */
 void *sx_spsc_peek(struct sx_spsc *q);
 void sx_spsc_release(struct sx_spsc *q);
 
-/* Any thread: how many elements lie inside; true at some instant of the call for producer and consumer. */
+/*
+ * Returns the number of elements in the ring. If the producer or the consumer calls it, the number was true
+ * at some instant during the call. Any thread.
+ */
 size_t sx_spsc_count(const struct sx_spsc *q);
 
 #endif

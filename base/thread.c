@@ -1,5 +1,5 @@
 /*
- * Threads beside the program's own.
+ * Helper threads.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

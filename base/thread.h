@@ -1,5 +1,5 @@
 /*
- * Threads beside the program's own.
+ * Helper threads.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -8,10 +8,13 @@
 
 #include <pthread.h>
 
-/* Starts one in which every signal is blocked: signals are for the threads of the program. Negative errno. */
+/*
+ * Starts a thread in which every signal is blocked, because signals are for the threads of the program.
+ * Negative errno.
+ */
 int sx_thread_start(pthread_t *thread, void *(*run)(void *), void *user);
 
-/* A condition whose timed waits are told CLOCK_MONOTONIC, as sx_now_ns() is. */
+/* Initialises a condition whose timed waits take CLOCK_MONOTONIC times, as sx_now_ns() returns. */
 void sx_cond_init(pthread_cond_t *cond);
 
 #endif

@@ -17,11 +17,11 @@ static inline void sx_wake(int eventfd)
 	const uint64_t one = 1;
 
 	sx_must_or(return, eventfd, >=, 0);
-	/* EAGAIN: the counter is full, so the reader is being woken already */
+	/* EAGAIN: the counter is full, so the reader is awake or about to wake */
 	(void)!write(eventfd, &one, sizeof(one));
 }
 
-/* Empties an eventfd. It must not block. */
+/* Empties an eventfd, which must be non-blocking. */
 static inline void sx_wake_clear(int eventfd)
 {
 	uint64_t count;
