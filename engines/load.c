@@ -1,5 +1,5 @@
 /*
- * Finding and loading the module of the CUDA engine.
+ * Finds and loads the module of the CUDA engine.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -16,9 +16,9 @@
 #include "gpu/module.h"
 
 #define MODULE_NAME "stixel-cuda.so"
-#define BUILD_DEPTH 4 /* programs lie at most so deep in a build tree */
+#define BUILD_DEPTH 4 /* largest number of folders between a program and the top of its build tree */
 
-/* The folder above path, in place. */
+/* Replaces path by the folder above it, in place. False: there is none. */
 static bool cut_last(char *path)
 {
 	char *slash = strrchr(path, '/');
@@ -29,7 +29,7 @@ static bool cut_last(char *path)
 	return true;
 }
 
-/* The module of the build tree that the program lies in; false when it lies in none. */
+/* Writes the path of the module in the program's build tree. False: the program is not in a build tree. */
 static bool find_in_build(char *path, size_t bytes)
 {
 	char top[PATH_MAX], mark[PATH_MAX + 32];
@@ -107,6 +107,6 @@ int sx_cuda_load(const struct sx_backend **ret, char *why, size_t why_bytes)
 		snprintf(why, why_bytes, "the CUDA engine cannot be loaded: %s", error ? error : path);
 		return -ENOEXEC;
 	}
-	/* never closed again: a CUDA runtime that has run cannot be unloaded */
+	/* Never closed: a CUDA runtime that has run cannot be unloaded. */
 	return check(handle, path, ret, why, why_bytes);
 }

@@ -1,6 +1,6 @@
 /*
- * Loading the CUDA engine. It lies in a module, so that the same programs run on machines without CUDA;
- * nothing of CUDA is linked into a program.
+ * Loads the CUDA engine. The engine is a module, so that the same programs run on machines without CUDA. No
+ * CUDA library is linked into a program.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -13,13 +13,13 @@
 #include "stages/engine.h"
 
 /*
- * Loads stixel-cuda.so: the file that the environment's STIXEL_MODULE_PATH names, else that of the build
- * tree which the program runs from, else the installed one. The module stays until the process ends.
- * Thread: main. -ENOENT: not installed; -ENOEXEC: it cannot be loaded, or belongs to another build; why
- * says which file and what.
+ * Loads stixel-cuda.so: the file that the environment's STIXEL_MODULE_PATH names, else the one in the
+ * program's build tree, else the installed one. The module stays loaded until the process ends. -ENOENT: not
+ * installed. -ENOEXEC: it cannot be loaded, or belongs to another build. why names the file and the reason.
+ * Thread: main.
  */
 int sx_cuda_load(const struct sx_backend **ret, char *why, size_t why_bytes);
-/* Is a module named by STIXEL_MODULE_PATH, or does one lie where it is looked for? */
+/* Returns true if STIXEL_MODULE_PATH names a module, or if the file that sx_cuda_load() would load exists. */
 bool sx_cuda_installed(void);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * Which engine computes, and the host memory it reads pairs from.
+ * Chooses the engine, and pins the host memory that it reads pairs from.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
