@@ -1,5 +1,5 @@
 /*
- * What the computer is, its power mode and clocks.
+ * Reads the computer's model, its power mode and its clocks.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -10,7 +10,7 @@
 
 #include "power/files.h"
 
-#define POLICIES_MOST 16 /* a PC has one for each core, and asking wakes them */
+#define POLICIES_MOST 16 /* a PC has one policy per core, and reading it wakes the core */
 #define GPUS_MOST 8
 #define KHZ 1000
 
@@ -28,7 +28,7 @@ static int64_t read_hz(int64_t unit, const char *path)
 
 static void read_model(struct sx_board *b, const char *root)
 {
-	/* not /proc/device-tree: a service may see nothing of /proc but processes */
+	/* /proc/device-tree is not used: in a service, /proc may show only processes. */
 	char path[SX_FILE_PATH_BYTES], maker[40], name[48];
 
 	sx_file_path(path, "%s/sys/firmware/devicetree/base/model", root);
@@ -41,7 +41,7 @@ static void read_model(struct sx_board *b, const char *root)
 	snprintf(b->model, sizeof(b->model), "%s%s%s", maker, *maker && *name ? " " : "", name);
 }
 
-/* "< POWER_MODEL ID=2 NAME=MODE_30W >" */
+/* Finds the name of the power mode in lines such as "< POWER_MODEL ID=2 NAME=MODE_30W >". */
 static void name_mode(struct sx_board *b, const char *root)
 {
 	char path[SX_FILE_PATH_BYTES], line[256], name[64];
@@ -98,7 +98,7 @@ static void read_cpu(struct sx_board *b, const char *root)
 }
 
 /*
- * Boards name their GPU by address and chip, newer ones by its parts: 17000000.ga10b,
+ * Reads the clocks of the GPU. Boards name it by address and chip, newer boards by its parts: 17000000.ga10b,
  * 17000000.gpu, gpu-gpc-0.
  */
 static void read_gpu(struct sx_board *b, const char *root)
@@ -120,7 +120,9 @@ static void read_gpu(struct sx_board *b, const char *root)
 		}
 }
 
-/* Of the memory controller. Kernels of Jetsons tell it in debugfs, which only root reads. */
+/*
+ * Reads the clock of the memory controller. Kernels of Jetsons have it in debugfs, which only root can read.
+ */
 static void read_memory(struct sx_board *b, const char *root)
 {
 	static const char *const files[] = {"sys/kernel/debug/bpmp/debug/clk/emc/rate",

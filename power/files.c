@@ -1,5 +1,5 @@
 /*
- * Small files of /sys and /proc.
+ * Reads small files of /sys and /proc.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -36,7 +36,7 @@ static bool blank(char c)
 
 int sx_file_text(const char *path, char *to, size_t bytes)
 {
-	/* not blocking: in a tree that is no sysfs it could be a pipe */
+	/* Non-blocking, because the path could be a pipe in a tree that is not a sysfs. */
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), r = 0;
 	size_t begin = 0, end;
 	ssize_t n;

@@ -1,5 +1,5 @@
 /*
- * INA3221, INA238 and their like: power monitors on the rails of a board.
+ * INA3221, INA238 and similar chips: power monitors on the rails of a board.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -12,7 +12,7 @@
 #include "power/rails.h"
 #include "power/sensor.h"
 
-/* Beyond these it is no measurement of a board: a bus of 26 V, shunts of milliohms. */
+/* Limits of a plausible measurement of a board, which has a bus of 26 V and shunts of milliohms. */
 #define MOST_MV 100000
 #define MOST_MA 1000000
 #define MOST_W 10000
@@ -28,7 +28,10 @@ static int read_rail(const struct sx_rail *rail, double *watts, char *why, size_
 	int64_t most = (int64_t)MOST_W * rail->power_per_watt, power, volts, amperes;
 	int r;
 
-	/* A current may be a little below 0: the offset of a shunt that nothing flows through. */
+	/*
+	 * The current, and so the power, may be a little below 0: that is the offset of a shunt without
+	 * current.
+	 */
 	if (*rail->power) {
 		r = sx_file_number(rail->power, -most, most, &power, why, why_bytes);
 		*watts = (double)power / rail->power_per_watt;
@@ -88,7 +91,7 @@ static void ina_close(struct sx_power_sensor *sensor)
 
 static const struct sx_power_kind kind = {.read = ina_read, .close = ina_close};
 
-/* "GPU, CPU at 1-0040; CV at 1-0041" */
+/* Describes the rails: "GPU, CPU at 1-0040; CV at 1-0041". */
 static void ina_describe(struct ina *s, const char *scope)
 {
 	size_t used = 0, bytes = sizeof(s->head.device);

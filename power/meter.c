@@ -1,5 +1,5 @@
 /*
- * From readings to energy.
+ * Computes energy from readings.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -8,8 +8,8 @@
 #include <math.h>
 #include <string.h>
 
-#define MOST_W 10000.0 /* a counter that jumps by more was set back, or wrapped unseen */
-#define LEAST_S 1.0    /* of a window that figures by frame are made from */
+#define MOST_W 10000.0 /* a counter that rises faster was reset, or wrapped unnoticed */
+#define LEAST_S 1.0    /* shortest window for values per frame, s */
 #define WATTS_NS INT64_C(1000000000)
 
 void sx_meter_init(struct sx_meter *m, int64_t interval_ns)
@@ -23,13 +23,13 @@ static const struct sx_meter_point *newest(const struct sx_meter *m)
 	return &m->points[(m->count - 1) % SX_METER_POINTS];
 }
 
-/* Energy of the span that ends with r; NAN: nobody knows. */
+/* Returns the energy of the span that ends with r, J. NAN: not known. */
 static double energy(const struct sx_meter *m, int64_t span_ns, const struct sx_power_reading *r)
 {
 	double seconds = (double)span_ns / 1e9, joules;
 
 	if (isfinite(r->joules) && isfinite(m->last.joules)) {
-		/* a counter knows what it was while nobody looked, but not for ever */
+		/* A counter also covers a time without readings, but not an unlimited one. */
 		joules = r->joules - m->last.joules;
 		return span_ns <= SX_METER_WINDOW_NS && joules >= 0.0 && joules <= MOST_W * seconds
 			       ? joules
@@ -64,7 +64,7 @@ void sx_meter_add(struct sx_meter *m, int64_t now_ns, const struct sx_power_read
 	m->last_frames = frames;
 }
 
-/* The newest point that is at least so much older than the last one; the oldest, where none is. */
+/* Returns the newest point that is at least span_ns older than the last one, else the oldest point. */
 static const struct sx_meter_point *before(const struct sx_meter *m, int64_t span_ns)
 {
 	uint64_t kept = m->count < SX_METER_POINTS ? m->count : SX_METER_POINTS;

@@ -1,7 +1,7 @@
 /*
- * NVML: the power of a discrete NVIDIA card, as its driver tells. The library belongs to the driver, so
- * it is loaded when it is wanted and never linked. Its energy counter (Volta and later) comes first;
- * older cards say watts only.
+ * NVML: power of a discrete NVIDIA card, as its driver reports it. The library belongs to the driver. It is
+ * loaded when it is needed and never linked. The energy counter of the card (Volta and later) is preferred.
+ * Older cards report watts only.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -16,14 +16,14 @@
 #include "power/sensor.h"
 
 #define LIBRARY "libnvidia-ml.so.1"
-#define CLOCKS_EVERY 10 /* readings: clocks and processes are asked for less often than energy */
+#define CLOCKS_EVERY 10 /* readings per query of clocks and processes, which are less urgent than energy */
 #define PROCESSES_MOST 64
 
-/* Of the library's interface, what is used here: values are its ABI. */
+/* Part of the library's interface that is used here. The values are its ABI. */
 enum { NVML_SUCCESS = 0, NVML_ERROR_NOT_SUPPORTED = 3, NVML_ERROR_NO_PERMISSION = 4, NVML_ERROR_SIZE = 7 };
 enum { NVML_CLOCK_SM = 1, NVML_CLOCK_MEM = 2 };
 
-/* As of nvmlDeviceGetComputeRunningProcesses_v3. */
+/* Entry of nvmlDeviceGetComputeRunningProcesses_v3 for one process. */
 struct process {
 	unsigned pid;
 	unsigned long long memory_bytes;
@@ -43,14 +43,14 @@ struct library {
 	int (*power)(void *device, unsigned *mw);
 	int (*clock)(void *device, int domain, unsigned *mhz);
 	int (*max_clock)(void *device, int domain, unsigned *mhz);
-	int (*processes)(void *device, unsigned *count, struct process *ret); /* NULL: an older driver */
+	int (*processes)(void *device, unsigned *count, struct process *ret); /* NULL: the driver is older */
 };
 
 struct nvml {
 	struct sx_power_sensor head;
 	struct library lib;
 	bool started, counts;
-	bool computes; /* this process does, on this card */
+	bool computes; /* this process computes on this card */
 	int others;
 	void *device;
 	unsigned reads;
@@ -61,7 +61,7 @@ static int nvml_load(struct library *lib, char *why, size_t why_bytes)
 {
 	const struct {
 		const char *name;
-		void *to; /* a function pointer; a union of them would say no more */
+		void *to; /* a function pointer; a union of their types would be no clearer */
 	} wanted[] = {
 		{"nvmlInit_v2", &lib->init},
 		{"nvmlShutdown", &lib->shutdown},
@@ -77,7 +77,8 @@ static int nvml_load(struct library *lib, char *why, size_t why_bytes)
 		{"nvmlDeviceGetMaxClockInfo", &lib->max_clock},
 	};
 	/*
-	 * never closed: a driver's library is not made for coming and going, and a second dlopen() finds it
+	 * Never closed: a driver's library is not made for repeated loading, and a second dlopen() finds it
+	 * loaded.
 	 */
 	void *handle = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
 
@@ -109,7 +110,7 @@ static int nvml_tell(const struct nvml *s, int result, const char *what, char *w
 	return result == NVML_ERROR_NO_PERMISSION ? -EACCES : -EIO;
 }
 
-/* The card: as the configuration says, else the engine's own, else the only one. */
+/* Finds the card: the one of the configuration, else the engine's own, else the only one. */
 static int find_device(struct nvml *s, const char *gpu, const char *bus_id, char *why, size_t why_bytes)
 {
 	unsigned count = 0, index;
@@ -164,8 +165,9 @@ static void read_clocks(struct nvml *s)
 }
 
 /*
- * How many others compute on the card. In a container the driver may give other numbers of processes than
- * ours, so this process counts as one of them also where its number is not found.
+ * Returns how many other processes compute on the card. In a container the driver may report other process
+ * ids than those seen here. So if this process computes on the card, one of the processes counts as this one
+ * even if no id matches.
  */
 static int count_others(const struct nvml *s)
 {
@@ -221,7 +223,7 @@ static void nvml_close(struct sx_power_sensor *sensor)
 
 static const struct sx_power_kind kind = {.read = nvml_read, .close = nvml_close};
 
-/* Which of the two the card knows, and what it is called. */
+/* Checks whether the card has an energy counter or reports watts, and gets the card's name. */
 static int look_at_device(struct nvml *s, const char *bus_id, char *why, size_t why_bytes)
 {
 	unsigned long long mj = 0;
@@ -256,7 +258,8 @@ int sx_nvml_open(struct sx_power_sensor **ret, const struct sx_power_params *p,
 		return -ENOMEM;
 	}
 	s->head.kind = &kind;
-	s->computes = engine->gpu && !p->gpu; /* of power.gpu it is not known */
+	/* If power.gpu chose the card, it is not known whether this process computes on it. */
+	s->computes = engine->gpu && !p->gpu;
 	snprintf(s->head.source, sizeof(s->head.source), "nvml");
 	snprintf(s->head.scope, sizeof(s->head.scope), "GPU board");
 	r = nvml_load(&s->lib, why, why_bytes);

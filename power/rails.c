@@ -1,5 +1,5 @@
 /*
- * Rails that a board measures.
+ * Finds the rails that a board measures.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -13,12 +13,12 @@
 #include <strings.h>
 #include <unistd.h>
 
-#define CHANNELS 3 /* of an INA3221 */
+#define CHANNELS 3 /* channels of an INA3221 */
 #define FOLDERS 64
 
 /*
- * Boards, by what their monitors call the rails; the first whose labels are all there.
- * docs/power.md tells the sources.
+ * Boards, recognised by the labels of their rails. The first entry whose labels all exist is taken.
+ * docs/power.md names the sources.
  */
 static const struct whole {
 	const char *scope, *labels[SX_RAIL_SUM_MAX];
@@ -26,21 +26,21 @@ static const struct whole {
 	/* AGX Thor: an INA238 at the input of the carrier board */
 	{"board", {"VIN"}},
 	/*
-	 * Xavier NX, Orin NX, Orin Nano, TX2, TX1: the input of the module.
-	 * TX's VDD_MUX is the carrier board's.
+	 * Xavier NX, Orin NX, Orin Nano, TX2, TX1: the input of the module. VDD_MUX of the TX boards belongs
+	 * to the carrier board.
 	 */
 	{"module", {"VDD_IN"}},
 	/* Nano */
 	{"module", {"POM_5V_IN"}},
-	/* AGX Orin. VDDQ_VDD2_1V8AO is made out of VIN_SYS_5V0: to add it would count it twice. */
+	/* AGX Orin. VDDQ_VDD2_1V8AO is fed by VIN_SYS_5V0, so adding it would count it twice. */
 	{NULL, {"VDD_GPU_SOC", "VDD_CPU_CV", "VIN_SYS_5V0"}},
-	/* AGX Xavier: no rail feeds another, and none feeds all */
+	/* AGX Xavier: no rail feeds another one, and no single rail feeds all */
 	{NULL, {"GPU", "CPU", "SOC", "CV", "VDDRQ", "SYS5V"}},
-	/* AGX Thor, where the carrier board measures nothing */
+	/* AGX Thor, if the carrier board measures nothing */
 	{NULL, {"VDD_GPU", "VDD_CPU_SOC_MSS", "VIN_SYS_5V0"}},
 };
 
-/* Monitors of one channel that say watts themselves. */
+/* Monitors with one channel that report watts. */
 static const char *const single[] = {"ina219", "ina220", "ina226", "ina228", "ina230", "ina231",
 				     "ina237", "ina238", "ina260", "ina700", "ina780", "sq52206"};
 
@@ -66,7 +66,10 @@ static struct sx_rail *rails_add(struct sx_rails *rails, const char *label, cons
 	return r;
 }
 
-/* "1-0040": bus and address; where a tree does not say, the name of the folder. */
+/*
+ * Writes bus and address of a monitor, "1-0040". If the tree does not have them, writes the name of the
+ * folder.
+ */
 static void find_place(const char *folder, const char *name, char *to, size_t bytes)
 {
 	char path[SX_FILE_PATH_BYTES], target[SX_FILE_PATH_BYTES];
@@ -82,7 +85,7 @@ static void find_place(const char *folder, const char *name, char *to, size_t by
 	snprintf(to, bytes, "%.31s", basename(target));
 }
 
-/* Of a whole conversion; to read more often only repeats values. */
+/* Returns the time of a whole conversion, ms; 0: not known. Reading more often only repeats values. */
 static int find_update_ms(const char *folder)
 {
 	char path[SX_FILE_PATH_BYTES], why[16];
@@ -92,7 +95,10 @@ static int find_update_ms(const char *folder)
 	return sx_file_number(path, 0, 60000, &ms, why, sizeof(why)) < 0 ? 0 : (int)ms;
 }
 
-/* The driver of mainline, JetPack 5 and later: channels from 1, no power but voltage and current. */
+/*
+ * Finds the channels of the driver of mainline Linux and of JetPack 5 and later: numbered from 1, with
+ * voltage and current but no power.
+ */
 static void find_ina3221(struct sx_rails *rails, const char *folder, const char *place)
 {
 	int update_ms = find_update_ms(folder);
@@ -112,7 +118,7 @@ static void find_ina3221(struct sx_rails *rails, const char *folder, const char 
 	}
 }
 
-/* The driver of JetPack 4: channels from 0, power in mW. */
+/* Finds the channels of the driver of JetPack 4: numbered from 0, with power in mW. */
 static void find_ina3221x(struct sx_rails *rails, const char *folder, const char *place)
 {
 	for (int i = 0; i < CHANNELS; i++) {
@@ -127,7 +133,7 @@ static void find_ina3221x(struct sx_rails *rails, const char *folder, const char
 	}
 }
 
-/* One channel: the label is the device's, or the voltage's. */
+/* Finds the channel of a monitor that has one. Its label is the device's or the voltage's. */
 static void find_single(struct sx_rails *rails, const char *folder, const char *chip, const char *place)
 {
 	static const char *const names[] = {"label", "in1_label", "device/of_node/label"};
@@ -205,7 +211,7 @@ void sx_rails_find(struct sx_rails *rails, const char *root)
 	find_iio(rails, root);
 }
 
-/* The rail of this name; -1: none, -2: several. */
+/* Returns the index of the rail with this label. -1: none, -2: several. */
 static int find_label(const struct sx_rails *rails, const char *label)
 {
 	int found = -1;
@@ -216,7 +222,7 @@ static int find_label(const struct sx_rails *rails, const char *label)
 	return found;
 }
 
-/* "A, B, C"; what does not fit is left out. */
+/* Lists the labels: "A, B, C". Labels that do not fit are left out. */
 static void list_labels(const struct sx_rails *rails, char *to, size_t bytes)
 {
 	size_t used = 0;
@@ -261,7 +267,7 @@ static int sum_chosen(const struct sx_rails *rails, const char *chosen, struct s
 	return -EINVAL;
 }
 
-/* How many of the labels are there; *missing: the first that is not, or that is there twice. */
+/* Returns how many of the labels exist. *missing: the first one that does not exist, or exists twice. */
 static int count_labels(const struct sx_rails *rails, const struct whole *w, struct sx_rail_sum *sum,
 			const char **missing)
 {

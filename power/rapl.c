@@ -1,8 +1,8 @@
 /*
  * RAPL: energy counters of Intel's and AMD's processors, in /sys/class/powercap.
  *
- * Packages, and the memory that they count apart. Not "psys", which some firmware never calibrated, and no
- * part of a package (core, uncore), which is in it already.
+ * The sum has the packages, and the memory if it has its own counter. It does not have "psys", which some
+ * firmware never calibrated, nor the parts of a package (core, uncore), which the package includes.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -20,9 +20,9 @@
 
 struct zone {
 	char path[SX_FILE_PATH_BYTES];
-	int64_t range_uj; /* it begins anew after this; 0: not known */
+	int64_t range_uj; /* the counter wraps to 0 after this value; 0: not known */
 	int64_t last_uj;
-	uint64_t sum_uj; /* since it was opened */
+	uint64_t sum_uj; /* energy counted since the first read */
 };
 
 struct rapl {
@@ -44,7 +44,7 @@ static int read_zone(const struct zone *z, int64_t *uj, char *why, size_t why_by
 	return r;
 }
 
-/* All zones or none: energy that is left out now is not made up for later. */
+/* Reads all zones or none: energy that is missing now is not added later. */
 static int rapl_read(struct sx_power_sensor *sensor, struct sx_power_reading *r, char *why, size_t why_bytes)
 {
 	struct rapl *s = (struct rapl *)sensor;
@@ -60,7 +60,7 @@ static int rapl_read(struct sx_power_sensor *sensor, struct sx_power_reading *r,
 	for (int i = 0; i < s->count; i++) {
 		struct zone *z = &s->zone[i];
 
-		/* Without a range a counter that fell was set back: what it counts begins again. */
+		/* If the range is not known, a counter that fell was reset: it starts again from here. */
 		if (s->begun && now[i] >= z->last_uj)
 			z->sum_uj += (uint64_t)(now[i] - z->last_uj);
 		else if (s->begun && z->range_uj >= z->last_uj)
@@ -94,7 +94,10 @@ static bool rapl_add(struct rapl *s, const char *folder)
 	return true;
 }
 
-/* "intel-rapl:0" is a package, "intel-rapl:0:1" a part of it. AMD's are called so too. */
+/*
+ * Adds the zone of a folder. "intel-rapl:0" is a package, "intel-rapl:0:1" a part of it. AMD's zones have the
+ * same names.
+ */
 static void look_at(struct rapl *s, const char *root, const char *folder_name)
 {
 	char folder[SX_FILE_PATH_BYTES], path[SX_FILE_PATH_BYTES], name[SX_FILE_NAME_BYTES];

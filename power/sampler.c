@@ -1,5 +1,5 @@
 /*
- * Reads a sensor again and again in a thread of its own.
+ * Reads a sensor repeatedly in its own thread.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -14,25 +14,26 @@
 #include "base/clock.h"
 #include "base/thread.h"
 
-#define LOST_NS (2 * SX_NS_PER_S)	  /* failing for so long, a sensor is looked for anew */
-#define SEARCH_MOST_NS (60 * SX_NS_PER_S) /* between two searches, which begin a second apart */
+#define LOST_NS (2 * SX_NS_PER_S)	  /* a sensor that fails for this long is searched for again */
+#define SEARCH_MOST_NS (60 * SX_NS_PER_S) /* longest time between two searches; the first is one second */
 #define STOP_NS (2 * SX_NS_PER_S)
 #define TEXT_BYTES 512
 
 struct sx_sampler {
-	struct sx_power_params params; /* its texts are the three below */
+	struct sx_power_params params; /* texts point to the three buffers below */
 	char rails[TEXT_BYTES], gpu[TEXT_BYTES], root[TEXT_BYTES];
 	struct sx_power_engine engine;
 	sx_sampler_frames_fn *frames;
 	const void *user;
 	pthread_t thread;
 
-	/* of the thread alone */
+	/* used by the thread alone */
 	struct sx_power_sensor *sensor;
-	int64_t failing_since_ns; /* 0: it reads */
+	int64_t failing_since_ns; /* start of the failing reads; 0: the last read succeeded */
 	int64_t search_ns, search_after_ns;
 
-	pthread_mutex_t lock; /* over the rest; never held while a sensor is asked */
+	/* Protects the fields below. It is not held while a sensor is read. */
+	pthread_mutex_t lock;
 	pthread_cond_t wake;
 	bool quit;
 	bool present, searched;
@@ -62,7 +63,10 @@ static bool quitting(struct sx_sampler *s)
 	return quit;
 }
 
-/* What was measured goes on if it is the same sensor; energies of different things are not added up. */
+/*
+ * Notes a sensor that was found. If it is the same sensor as before, the sums go on. Energies of different
+ * sensors are not added up.
+ */
 static void note_found(struct sx_sampler *s)
 {
 	const struct sx_power_sensor *sensor = s->sensor;
@@ -141,7 +145,7 @@ static void take_reading(struct sx_sampler *s)
 		return;
 	}
 	now = sx_now_ns();
-	/* whoever stops us may have given up waiting, and what user points to is gone */
+	/* The thread that stops this one may have stopped waiting. Then the object at user is gone. */
 	if (quitting(s))
 		return;
 	frames = s->frames(s->user);
@@ -153,7 +157,7 @@ static void take_reading(struct sx_sampler *s)
 	pthread_mutex_unlock(&s->lock);
 }
 
-/* Until the moment, or until it is to end: true. */
+/* Waits until a time. True: the thread must end. */
 static bool wait_until(struct sx_sampler *s, int64_t ns)
 {
 	const struct timespec t = {.tv_sec = ns / SX_NS_PER_S, .tv_nsec = ns % SX_NS_PER_S};
@@ -178,7 +182,7 @@ static void *sampler_run(void *arg)
 			take_reading(s);
 		else
 			search(s);
-		/* after a delay the next reading comes at its time, and not all that were missed */
+		/* After a delay, skip the missed readings and take the next one at its time. */
 		due += s->interval_ms * INT64_C(1000000);
 		now = sx_now_ns();
 		if (due < now)

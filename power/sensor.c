@@ -1,5 +1,5 @@
 /*
- * Which sensor it is to be.
+ * Chooses and opens a sensor.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #define WHY_BYTES 320
-#define ROOT_MOST 200 /* bytes: leaves room for the longest path below it */
+#define ROOT_MOST 200 /* longest root in bytes; leaves room for the longest path below it */
 
 int sx_power_read(struct sx_power_sensor *s, struct sx_power_reading *r, char *why, size_t why_bytes)
 {
@@ -41,7 +41,10 @@ static int open_auto(struct sx_power_sensor **ret, const struct sx_power_params 
 		r = sx_rapl_open(ret, p, chip, sizeof(chip));
 	if (r == 0)
 		return 0;
-	/* what is there and cannot be used says more than what is not there */
+	/*
+	 * The error of a sensor that exists but cannot be used is more useful than the error of a missing
+	 * one.
+	 */
 	if (r == -ENODEV && none != -ENODEV)
 		snprintf(why, why_bytes, "%s; %s", board, chip);
 	else
@@ -49,7 +52,7 @@ static int open_auto(struct sx_power_sensor **ret, const struct sx_power_params 
 	return r == -ENODEV ? none : r;
 }
 
-/* Otherwise a wrong word would only be seen as a board without sensors. */
+/* Checks power.root. Without this check, a wrong path would look like a board without sensors. */
 static int check_root(const char *root, char *why, size_t why_bytes)
 {
 	int r = 0;
