@@ -1,10 +1,10 @@
 /*
- * The table of boards.
+ * Table of the boards that predictions are made for.
  *
- * Multiprocessors, clocks, bandwidth and caches are those of NVIDIA's data sheets of the modules; of Orin
- * Nano Super and Orin NX Super those of JetPack 6.2's "Super" modes. 20 multiprocessors and 32 MB of cache
- * of Thor are what owners read on one (NVIDIA's forum, topic 356355). No figure here was measured by this
- * project.
+ * Multiprocessors, clocks, bandwidth and caches are from NVIDIA's data sheets of the modules. Those of Orin
+ * Nano Super and Orin NX Super are from JetPack 6.2's "Super" modes. The 20 multiprocessors and 32 MB of
+ * cache of Thor are values that owners read on a board (NVIDIA's forum, topic 356355). This project measured
+ * none of these numbers.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -54,7 +54,7 @@ const struct sx_predict_board *sx_predict_board_find(const char *name)
 	return NULL;
 }
 
-/* Of two rows of one board that whose clock is nearer; the first without a clock. */
+/* Returns the row, of two rows of one board, whose clock is nearer. Without a clock returns the first one. */
 static const struct sx_predict_board *board_nearer(const struct sx_predict_board *a,
 						   const struct sx_predict_board *b, double clock_hz)
 {
@@ -99,7 +99,7 @@ const struct sx_predict_board *sx_predict_board_of_gpu(int capability, int sms, 
 	for (int i = 0; i < sx_predict_board_count; i++) {
 		const struct sx_predict_board *b = &sx_predict_boards[i];
 
-		/* before CUDA 13 Thor was 10.1 */
+		/* before CUDA 13, Thor had compute capability 10.1 */
 		if ((b->device.capability == capability ||
 		     (b->device.capability == 110 && capability == 101)) &&
 		    b->device.sms == sms)

@@ -1,5 +1,5 @@
 /*
- * The boards that predictions are made for: what of a device decides how long a frame takes.
+ * Boards that predictions are made for: the properties that decide how long a frame takes.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -9,21 +9,22 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* A device as the formula sees it (predict.h). */
+/* Properties of a device that the formula uses (predict.h). */
 struct sx_predict_device {
-	int capability;	    /* 87: sm_87 */
-	int sms;	    /* multiprocessors that compute */
-	double clock_hz;    /* of these */
-	double bytes_per_s; /* of its memory, peak */
-	bool copies;	    /* pairs are copied to it over a bus first */
+	int capability;	    /* compute capability, 87 for sm_87 */
+	int sms;	    /* number of multiprocessors that compute */
+	double clock_hz;    /* clock of the multiprocessors, Hz */
+	double bytes_per_s; /* peak bandwidth of its memory */
+	bool copies;	    /* pairs must first be copied to it over a bus */
 };
 
 struct sx_predict_board {
-	const char *name;   /* "orin-nx": the word of stixel-bench --board */
-	const char *title;  /* "Jetson Orin NX 16 GB" */
-	const char *mode;   /* power mode with this clock: "MAXN" */
-	const char *model;  /* what the device tree's model holds; NULL: its ordinary mode's row has it */
-	const char *model2; /* or this; NULL: nothing else */
+	const char *name;  /* name in stixel-bench --board: "orin-nx" */
+	const char *title; /* full name: "Jetson Orin NX 16 GB" */
+	const char *mode;  /* power mode with this clock: "MAXN" */
+	/* Part of the device tree's model. NULL: only the row of the board's ordinary mode has it. */
+	const char *model;
+	const char *model2; /* alternative to model; NULL: none */
 	struct sx_predict_device device;
 	int cache_kb; /* second-level cache of the GPU */
 };
@@ -31,21 +32,26 @@ struct sx_predict_board {
 extern const struct sx_predict_board sx_predict_boards[];
 extern const int sx_predict_board_count;
 
-/* By its name; NULL: there is none. */
+/* Finds a board by its name. NULL: there is none. */
 const struct sx_predict_board *sx_predict_board_find(const char *name);
 /*
- * By the device tree's model and the GPU's highest clock now (Hz; 0 or less: unknown): of rows that differ in
- * clock alone that with the nearest, without a clock the ordinary mode. NULL: no board of the table.
+ * Finds a board by the device tree's model and the GPU's highest clock now (Hz; 0 or less: unknown). If
+ * several rows differ only in their clock, returns the one with the nearest clock, or the ordinary mode if
+ * the clock is unknown. NULL: the table has no such board.
  */
 const struct sx_predict_board *sx_predict_board_of_model(const char *model, double clock_hz);
 /*
- * The device that a prediction for this computer takes: by its model, at the clock that its power mode allows
- * (Hz; 0 or less: unknown) and with sms multiprocessors (0: unknown). False: none of the table. Smaller
- * modules of the same name, and power modes that switch multiprocessors off, have fewer of them.
+ * Returns the device for a prediction for this computer: by its model, at the clock that its power mode
+ * allows (Hz; 0 or less: unknown), with sms multiprocessors (0: unknown). False: the table has no such
+ * device. Smaller modules of the same name, and power modes that switch off multiprocessors, have fewer
+ * multiprocessors than the table.
  */
 bool sx_predict_device_of_model(const char *model, double clock_hz, int sms, struct sx_predict_device *ret,
 				const char **title);
-/* The board by what CUDA says of an integrated GPU; clock as of sx_predict_board_of_model(). */
+/*
+ * Finds the board by the values that CUDA reports of an integrated GPU. clock_hz as for
+ * sx_predict_board_of_model().
+ */
 const struct sx_predict_board *sx_predict_board_of_gpu(int capability, int sms, double clock_hz);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * The formula.
+ * Formula of the prediction (predict.h).
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -12,14 +12,16 @@
 #include "stages/stereo/sgm.h"
 #include "stages/stixels/cells.h"
 
-#define ISSUES 4       /* warp instructions a clock and multiprocessor, of every architecture since Volta */
-#define CELL 4	       /* px: cells of stixels that were counted */
-#define NARROW_SUM 480 /* largest sum of all paths for which rows and winner are one kernel */
+/* Warp instructions per clock and multiprocessor, for every architecture since Volta. */
+#define ISSUES 4
+#define CELL 4 /* cell size for which stixels were counted, px */
+/* Largest sum of all path costs for which rows and winner-takes-all are one kernel. */
+#define NARROW_SUM 480
 
 static const char *const cost_names[] = {"csct", "census", "census48", "census63", "zncc"};
 static const char *const method_names[] = {"dp", "slanted", "rdp", "slanted-exact"};
 
-/* The first thing that is missing stays. Always false. */
+/* Notes a setting that was not counted. Only the first one is kept. Always returns false. */
 static bool lacks(struct sx_prediction *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 static bool lacks(struct sx_prediction *p, const char *format, ...)
@@ -33,7 +35,7 @@ static bool lacks(struct sx_prediction *p, const char *format, ...)
 	return false;
 }
 
-/* Whether the descriptors were counted. */
+/* Returns true if the work of the descriptors was counted for these settings. */
 static bool counts_census(struct sx_prediction *p, const struct sx_stereo_params *s)
 {
 	if (s->cost != SX_COST_CSCT)
@@ -41,7 +43,7 @@ static bool counts_census(struct sx_prediction *p, const struct sx_stereo_params
 	return true;
 }
 
-/* Whether paths and winner were. */
+/* Returns true if the work of paths and winner-takes-all was counted for these settings. */
 static bool counts_paths(struct sx_prediction *p, const struct sx_stereo_params *s)
 {
 	if (!counts_census(p, s))
@@ -112,7 +114,10 @@ static bool counts_stage(struct sx_prediction *p, enum sx_stage stage, const str
 	}
 }
 
-/* The others are parts of these in the CUDA engine, or, the monitor, run beside them and shorter. */
+/*
+ * Returns true for the stages that are predicted. In the CUDA engine the other stages are parts of these. The
+ * monitor runs beside them and is shorter.
+ */
 static bool is_run(enum sx_stage stage)
 {
 	return stage != SX_STAGE_INGEST && stage != SX_STAGE_LEFT_RIGHT && stage != SX_STAGE_SPECKLE &&
@@ -160,7 +165,7 @@ double sx_predict_work_ms(const struct sx_work *w, const struct sx_predict_devic
 	return s.ms;
 }
 
-/* Smoothing and reduction run beside the road. */
+/* Returns the time of the whole chain, ms. Smoothing and reduction run beside the road. */
 static double chain_of(const struct sx_prediction *p)
 {
 	const struct sx_predict_stage *s = p->stage;
@@ -168,7 +173,7 @@ static double chain_of(const struct sx_prediction *p)
 
 	for (int i = 0; i < SX_STAGE_COUNT; i++)
 		if (s[i].runs)
-			sum += s[i].ms; /* NAN stays */
+			sum += s[i].ms; /* NAN: the sum stays NAN */
 	return sum - fmin(s[SX_STAGE_SMOOTH].ms + s[SX_STAGE_REDUCE].ms, s[SX_STAGE_ROAD].ms);
 }
 

@@ -1,5 +1,5 @@
 /*
- * engine.volume: what becomes of it, by the table of rules below, and why.
+ * Resolves engine.volume by the table of rules below, and explains the choice.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -10,20 +10,20 @@
 
 #define BYTE_MAX 255
 
-/* What the choice depends on, of one device and one size with its settings. */
+/* Facts that the choice depends on, for one device and one image size with its settings. */
 enum {
 	ALWAYS = 0,
-	NO_CHECKPOINT = 1, /* sx_predict_checkpoint_refuses() */
-	NO_COUNTED = 2,	   /* sx_predict_counted_refuses() */
+	NO_CHECKPOINT = 1, /* sx_predict_checkpoint_refuses() gives a reason */
+	NO_COUNTED = 2,	   /* sx_predict_counted_refuses() gives a reason */
 	INTEGRATED = 4,
-	UNPREDICTED = 8,	/* the device is unknown, or the settings were not counted */
-	CHECKPOINT_FASTER = 16, /* than stored, predicted */
-	COUNTED_FASTER = 32,	/* than stored, measured on cards with 128 disparities */
+	UNPREDICTED = 8,	/* the device is unknown, or the work for these settings was not counted */
+	CHECKPOINT_FASTER = 16, /* checkpoint is predicted to be faster than stored */
+	COUNTED_FASTER = 32,	/* counted is faster than stored, as measured on cards with 128 disparities */
 };
 
 enum volume_reason { ASKED, REFUSED, BLIND, PREDICTED, MEASURED };
 
-/* The first rule counts whose setting is the one that was asked for and whose facts all hold. */
+/* Rules. The first rule applies whose setting is the requested one and whose facts all hold. */
 static const struct volume_rule {
 	enum sx_volume_choice asked;
 	unsigned facts;
@@ -39,7 +39,7 @@ static const struct volume_rule {
 	{SX_VOLUME_CHECKPOINT, ALWAYS, SX_VOLUME_CHECKPOINT, ASKED},
 
 	{SX_VOLUME_AUTO, NO_CHECKPOINT, SX_VOLUME_STORED, REFUSED},
-	/* memory of integrated GPUs is slow beside what they compute */
+	/* memory of integrated GPUs is slow compared with their computing power */
 	{SX_VOLUME_AUTO, UNPREDICTED | INTEGRATED, SX_VOLUME_CHECKPOINT, BLIND},
 	{SX_VOLUME_AUTO, UNPREDICTED, SX_VOLUME_STORED, BLIND},
 	{SX_VOLUME_AUTO, CHECKPOINT_FASTER, SX_VOLUME_CHECKPOINT, PREDICTED},
@@ -47,14 +47,14 @@ static const struct volume_rule {
 	{SX_VOLUME_AUTO, ALWAYS, SX_VOLUME_STORED, PREDICTED},
 };
 
-/* Compute capabilities with products of bits in one instruction (gpu/stereo/match.cuh). */
+/* Range of compute capabilities that multiply bits in one instruction (gpu/stereo/match.cuh). */
 #define PRODUCTS_FROM 80
 #define PRODUCTS_BELOW 100
 
 /*
- * Aggregation with costs that are counted, measured on an H200 and slices of it, beside the table that
- * tests/lab/work/count_work.py makes: warp instructions that could have been issued a cell, cycles a column of the
- * longest paths, bytes a cell.
+ * Aggregation with counted costs, measured on an H200 and slices of it, in addition to the table that
+ * tests/lab/work/count_work.py makes: warp instructions that could have been issued per cell, cycles per
+ * column of the longest paths, bytes per cell.
  */
 static const struct sx_work counted_work = {SX_STAGE_SGM,
 					    SX_VOLUME_COUNTED,
@@ -92,14 +92,20 @@ const char *sx_predict_counted_refuses(const struct sx_stereo_params *p, int cap
 	return NULL;
 }
 
-/* What the rules ask for. refused: why NO_CHECKPOINT or NO_COUNTED; ms: of aggregation and winner, by flow. */
+/*
+ * Facts that the rules use. refused: why NO_CHECKPOINT or NO_COUNTED holds. ms: time of aggregation and
+ * winner-takes-all for each flow.
+ */
 struct volume_facts {
 	unsigned facts;
 	const char *refused[SX_VOLUME_CHECKPOINT + 1];
 	double ms[SX_VOLUME_CHECKPOINT + 1];
 };
 
-/* Of a card with the settings that counted was measured with; the winner is that of stored. */
+/*
+ * Returns the time of the counted flow on a card, ms, for the settings that it was measured with, else NAN.
+ * The time of winner-takes-all is that of stored.
+ */
 static double counted_ms(const struct sx_predict_device *d, const struct sx_predict_case *c)
 {
 	struct sx_prediction stored;
@@ -134,7 +140,7 @@ static struct volume_facts facts_of(const struct sx_predict_device *d, bool inte
 	return f;
 }
 
-/* What was not counted for a prediction; empty: nothing. */
+/* Writes the first thing that a prediction lacks. Empty: none. */
 static void find_missing(const struct sx_predict_device *d, const struct sx_predict_case *c, char *to,
 			 size_t bytes)
 {
@@ -148,7 +154,7 @@ static void find_missing(const struct sx_predict_device *d, const struct sx_pred
 	snprintf(to, bytes, "%s", p.missing);
 }
 
-/* The sentence that goes with a rule, behind "engine.volume = ". */
+/* Writes the sentence for a rule: "engine.volume = ...". */
 static void explain(const struct volume_rule *r, const struct volume_facts *f,
 		    const struct sx_predict_device *d, const struct sx_predict_case *c, char *why,
 		    size_t bytes)
@@ -191,7 +197,7 @@ enum sx_volume_choice sx_predict_volume(const struct sx_predict_device *d, bool 
 	const struct volume_rule *r = rules;
 
 	while (r->asked != asked || (r->facts & ~f.facts))
-		r++; /* the last rule of each setting asks for nothing */
+		r++; /* the last rule of each setting needs no fact */
 	explain(r, &f, d, c, why, why_bytes);
 	return r->flow;
 }

@@ -1,5 +1,5 @@
 /*
- * Looking up the table of counted work.
+ * Looks up the table of counted work.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
