@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Writes what a release is made of and what it is linked with, as SPDX 2.3 (JSON), to standard output.
+"""Writes the files of a release and the libraries that they need, as SPDX 2.3 (JSON), to standard output.
 
 Usage: sbom.py VERSION FILE...
 
-FILE: packages (.deb), wheels, the source. Of a package, what it depends on is what its programs were found to be
-linked with when it was built; stixeld-cuda has NVIDIA's runtime inside. The same files give the same bytes:
-SOURCE_DATE_EPOCH is the date.
+FILE: packages (.deb), wheels, the source. The dependencies of a package are the libraries that its programs were
+linked with when it was built. stixeld-cuda contains NVIDIA's runtime. SOURCE_DATE_EPOCH is the date, so that the same
+files give the same bytes.
 SPDX-License-Identifier: Apache-2.0
 """
 import datetime
@@ -36,7 +36,7 @@ def fields(deb):
 
 
 def depended(text):
-    """[(package, what it must be)] of a field Depends; of alternatives the first."""
+    """Yields (package, version condition) for each entry of a field Depends; of alternatives only the first."""
     for clause in filter(None, text.split(",")):
         m = re.match(r"\s*([^\s(:]+)(?::\w+)?\s*(?:\(([^)]*)\))?", clause.split("|")[0])
         yield m.group(1), m.group(2) or ""
@@ -63,7 +63,7 @@ class Document:
                                 checksums=[checksum]))
         self.relate("SPDXRef-DOCUMENT", "DESCRIBES", own)
         for other, wanted in depended(about.get("Depends", "")):
-            # a library's licence is told by its own package
+            # the package of a library has its licence
             self.relate(own, "DEPENDS_ON", self.take(package(other, wanted, "NOASSERTION")))
         if about.get("Package") == "stixeld-cuda":
             self.relate(own, "STATIC_LINK", self.take(package("cudart", "", "LicenseRef-NVIDIA-CUDA-EULA")))
