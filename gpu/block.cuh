@@ -1,5 +1,5 @@
 /*
- * What the threads of a block do together; every thread of it takes part.
+ * Operations of all threads of a block. Every thread of the block must call them.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -9,8 +9,9 @@
 #include "gpu/cuda.cuh"
 
 /*
- * True in the block that is the last of the grid to come here: it sees what the others wrote. is_last: in
- * shared memory. done: 0 before the launch, and again behind it.
+ * Returns true in the last block of the grid that calls it. This block sees what the other blocks wrote.
+ * is_last: in shared memory.
+ * done: must be 0 before the launch; it is 0 again after it.
  */
 __device__ __forceinline__ bool sx_is_last_block(int *is_last, unsigned *done)
 {

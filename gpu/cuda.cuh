@@ -1,7 +1,7 @@
 /*
- * What every kernel file includes first: the CUDA headers and the one way to launch. tests/gpu/emulate
- * compiles the same files for the CPU, where a launch means something else; kernels keep to what this header
- * and simd.cuh name.
+ * First include of every kernel file: the CUDA headers and the one way to launch a kernel. tests/gpu/emulate
+ * compiles the same files for the CPU, where a launch means something else. Kernels therefore use only what
+ * this header and simd.cuh name.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -15,7 +15,10 @@
 #else
 #include <cuda_runtime.h>
 
-/* kernel: in parentheses when it has template arguments. shared: dynamic shared memory, bytes. */
+/*
+ * Launches a kernel. kernel: in parentheses if it has template arguments. shared: dynamic shared memory,
+ * bytes.
+ */
 #define SX_LAUNCH(kernel, grid, block, shared, stream, ...) \
 	kernel<<<grid, block, shared, stream>>>(__VA_ARGS__)
 
@@ -25,7 +28,9 @@
 	type *const name = reinterpret_cast<type *>(sx_dynamic_shared)
 #endif
 
-/* Last step of every function that launched: what the launch said. Does not wait for the kernel. */
+/*
+ * Returns the error of the launch; does not wait for the kernel. Last step of every function that launches.
+ */
 #define SX_LAUNCHED() cudaPeekAtLastError()
 
 #endif

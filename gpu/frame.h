@@ -1,7 +1,7 @@
 /*
- * What a frame's kernels share: where its input lies, and what the host is told. Both blocks are pinned host
- * memory that the device sees, so that one captured graph serves every frame: kernels read addresses, not
- * arguments.
+ * Blocks that the host and the kernels of a frame share: the input block and the output block. Both are
+ * pinned host memory that the device addresses. The kernels read all addresses of a frame from the input
+ * block, so one captured graph serves every frame.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -16,7 +16,10 @@
 #include "stages/road/road.h"
 #include "stages/stereo/stretch.h"
 
-/* struct sx_scores of a frame, as kernels read it; data: NULL where the pair has none. */
+/*
+ * Class scores of a frame (struct sx_scores) in the layout that kernels read. data: NULL if the pair has no
+ * scores.
+ */
 struct sx_cuda_scores {
 	const uint8_t *data;
 	uint64_t pitch, plane_bytes;
@@ -24,9 +27,11 @@ struct sx_cuda_scores {
 };
 
 /*
- * Written by the host before the graph starts. image: left, right, as the device addresses them.
- * number: another one each frame. The road stage copies it into sx_cuda_road, the compaction from there into
- * sx_cuda_output: a record without it is not of this frame, and the frame counts as failed.
+ * Input block of a frame. The host writes it before it launches the graph.
+ * image: left and right image, as device addresses.
+ * number: differs in each frame. The road stage copies it into sx_cuda_road, and the compaction copies it
+ *   from there into sx_cuda_output. If the output has another number, the record is not of this frame and the
+ *   host counts the frame as failed.
  */
 struct sx_cuda_input {
 	const uint8_t *image[2];
@@ -38,23 +43,26 @@ struct sx_cuda_input {
 };
 
 /*
- * The road of one frame on the device; written by the road stage, read by the segmenters and the compaction.
- * road: what sx_road_describe() fills in, the host does, as it needs atan.
- * ground_q4[height]: as sx_road_ground(), v from the bottom.
+ * Road of one frame, in device memory. The road stage writes it; the segmenters and the compaction read it.
+ * road: without the members that sx_road_describe() computes. The host fills them in, because they need atan.
+ * ground_q4[height]: as from sx_road_ground(), v counted from the bottom.
  */
 struct sx_cuda_road {
 	struct sx_road road;
 	int32_t *ground_q4;
-	uint32_t number; /* of the input */
+	uint32_t number; /* copy of sx_cuda_input.number */
 };
 
-/* What the host reads when the frame is done; stixels and offsets lie behind it in the same pinned block. */
+/*
+ * Output block, which the host reads after the frame is done. Stixels and offsets follow in the same pinned
+ * block.
+ */
 struct sx_cuda_output {
 	struct sx_road road;
 	uint32_t count;
-	uint32_t number; /* of the road */
+	uint32_t number; /* copy of sx_cuda_road.number */
 	struct sx_monitor monitor;
-	struct sx_stretch stretch; /* range of a Y16 pair; else 0 */
+	struct sx_stretch stretch; /* range of a Y16 pair; 0 for other formats */
 };
 
 #endif

@@ -10,13 +10,13 @@
 
 #define PITCH 128
 
-/* Addresses for a count: none is NULL, none is ever used. */
+/* Returns an invented address while bytes are counted. It is not NULL and is never dereferenced. */
 static void *made_up(const struct sx_cuda_memory *m)
 {
 	return (void *)(uintptr_t)((size_t)SX_CUDA_ALIGN + m->bytes + m->pinned_bytes);
 }
 
-/* Content is there when this returns: kernels of other streams need not wait for it. */
+/* Writes the content and waits for it, so kernels of other streams need not wait. */
 static cudaError_t fill(struct sx_cuda_memory *m, void *block, const void *data, size_t bytes)
 {
 	cudaError_t e = data ? cudaMemcpyAsync(block, data, bytes, cudaMemcpyHostToDevice, m->stream)

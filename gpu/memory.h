@@ -1,5 +1,6 @@
 /*
- * Device memory of one context: taken while the context is made, given back with it, every byte counted.
+ * Device memory and pinned host memory of one context. A context takes all memory when it is created and
+ * frees it when it is destroyed. Every byte is counted.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -18,14 +19,16 @@ extern "C" {
 
 #define SX_CUDA_BLOCKS_MAX 96
 #define SX_CUDA_PINNED_MAX 8
-#define SX_CUDA_ALIGN 256 /* of cudaMalloc; counted in full, as the allocator takes it */
+/* alignment of cudaMalloc, bytes; sizes are rounded up to it before they are counted */
+#define SX_CUDA_ALIGN 256
 
 /*
- * error: the first that happened; everything after it fails at once, so that only the end need be checked.
- * counting: nothing is taken, addresses are made up, only bytes are counted, so that a context knows what it
- *   needs before it takes anything. So whoever takes memory writes to it by sx_cuda_upload() alone until the
- *   first run.
- * stream: on which content is written (and waited for).
+ * Memory of one context.
+ * error: first error. Every later call fails at once, so the caller checks error only at the end.
+ * counting: the functions below only count bytes and return invented addresses. A context counts first, and
+ *   so knows what it needs before it takes memory. Until the first frame, stages therefore write to their
+ *   memory only with sx_cuda_upload().
+ * stream: content is written on this stream, and the calls wait for it.
  * lent, lent_bytes: see sx_cuda_lend().
  */
 struct sx_cuda_memory {
@@ -39,32 +42,40 @@ struct sx_cuda_memory {
 	cudaError_t error;
 };
 
-/* To the next multiple of `to`. */
+/* Rounds n up to the next multiple of `to`. */
 static inline size_t sx_cuda_rounded_up(size_t n, size_t to)
 {
 	return (n + to - 1) / to * to;
 }
 
-/* Zeroed device memory, aligned to SX_CUDA_ALIGN bytes. NULL after an error. Not while a stream captures. */
+/*
+ * Takes zeroed device memory, aligned to SX_CUDA_ALIGN bytes. Returns NULL after an error. Must not be called
+ * while a stream captures.
+ */
 void *sx_cuda_take(struct sx_cuda_memory *m, size_t bytes);
 /*
- * Most of a context's memory is path sums, of which nobody needs anything once the winner is found. lend:
- * they are free from then on, until the next frame begins. scratch: memory for a stage behind that, whose
- * content is lost between frames and is garbage at first: of what was lent while that lasts, else as
- * sx_cuda_take(). No two share any.
+ * Lends and takes scratch memory. Most memory of a context holds path sums, which are needed only until the
+ * winner is found.
+ * lend: marks block as free from the winner until the next frame begins.
+ * scratch: takes memory for a stage that runs after the winner. Its content is lost between frames and is
+ *   undefined at first. It is cut from the lent block while that has room, else it is taken as by
+ *   sx_cuda_take(). Scratch blocks never overlap.
  */
 void sx_cuda_lend(struct sx_cuda_memory *m, void *block, size_t bytes);
 void *sx_cuda_take_scratch(struct sx_cuda_memory *m, size_t bytes);
-/* As sx_cuda_take() with a copy of host memory in it: tables. */
+/* Takes device memory as sx_cuda_take() does and copies host data, such as tables, into it. */
 void *sx_cuda_upload(struct sx_cuda_memory *m, const void *data, size_t bytes);
-/* A device image; pitch is a multiple of 128 bytes. ret->data is NULL after an error. */
+/* Takes a device image. pitch is a multiple of 128 bytes. ret->data is NULL after an error. */
 void sx_cuda_take_image(struct sx_cuda_memory *m, struct sx_image *ret, enum sx_pixel pixel, int width,
 			int height);
-/* Zeroed host memory that the device reads and writes where it lies. device: its address there. */
+/*
+ * Takes zeroed pinned host memory, which the device reads and writes in place. device: the device's address
+ * of it.
+ */
 void *sx_cuda_take_pinned(struct sx_cuda_memory *m, size_t bytes, void **device);
-/* Shared memory that a block of the current device may have, bytes. 0 after an error. */
+/* Returns the shared memory that a block of the current device may have, bytes. Returns 0 after an error. */
 size_t sx_cuda_shared_max(struct sx_cuda_memory *m);
-/* Accepts a zeroed one and zeroes it. */
+/* Frees all memory and zeroes *m. Accepts a zeroed struct. */
 void sx_cuda_memory_finish(struct sx_cuda_memory *m);
 
 #ifdef __cplusplus

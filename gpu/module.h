@@ -1,6 +1,7 @@
 /*
- * What the CUDA engine's module (stixel-cuda.so) shows to the program that loads it: sx_backend_cuda
- * (stages/engine.h) and sx_module_cuda, which says what build it belongs to. Nothing else is visible.
+ * Symbols that the CUDA engine's module (stixel-cuda.so) exports to the program that loads it:
+ * sx_backend_cuda (stages/engine.h) and sx_module_cuda, which names the build of the module. The module
+ * exports no other symbol.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -14,13 +15,19 @@
 
 #define SX_MODULE_SIZES 8
 
-/* version first, and as long for ever: it is what a program of another build can read. */
+/*
+ * Identity of a build. version must stay first and keep its length for ever, because programs of other builds
+ * read it.
+ */
 struct sx_module {
 	char version[64];
-	uint32_t sizes[SX_MODULE_SIZES]; /* of what both sides read and write */
+	uint32_t sizes[SX_MODULE_SIZES]; /* sizes of the structs that both sides read and write */
 };
 
-/* The same on both sides exactly when they were compiled from the same headers. */
+/*
+ * Identity of this build. Program and module have the same one exactly if they were compiled from the same
+ * headers.
+ */
 #define SX_MODULE_OF_THIS_BUILD                                                                             \
 	{                                                                                                   \
 		SX_VERSION,                                                                                 \

@@ -1,5 +1,5 @@
 /*
- * Does the device run what this build has?
+ * Probe kernel: tests whether the device runs the code of this build.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,8 +1,8 @@
 /*
  * Arithmetic on pairs of small integers. A pair word holds two integers v, |v| < 2048, each as the fp16
- * number v * 2^-24: the bit pattern of v >= 0 is v itself, that of v < 0 is -v with the sign bit. fp16 adds
- * and compares such numbers exactly (subnormal or below 2^-13, nothing is rounded or flushed), at full rate
- * on every architecture, and its saturation to 0..1 is a clamp at 0. Zero is always +0.
+ * number v * 2^-24. The bit pattern of v >= 0 is v itself; that of v < 0 is -v with the sign bit. fp16 adds
+ * and compares such numbers exactly (they are subnormal or below 2^-13, and nothing is rounded or flushed),
+ * at full rate on every architecture. Its saturation to 0..1 is a clamp at 0. Zero is always +0.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -27,7 +27,7 @@ static inline uint32_t sx_pair_of(int low, int high)
 }
 #endif
 
-/* v >= 0 twice. */
+/* Returns v >= 0 in both halves. */
 __host__ __device__ __forceinline__ uint32_t sx_pair(int v)
 {
 	return (uint32_t)v | (uint32_t)v << 16;
@@ -57,7 +57,7 @@ __device__ __forceinline__ uint32_t sx_pair_sub(uint32_t a, uint32_t b)
 #endif
 }
 
-/* max(a + b, 0) */
+/* Returns max(a + b, 0). */
 __device__ __forceinline__ uint32_t sx_pair_add_clamp(uint32_t a, uint32_t b)
 {
 #ifdef SX_EMULATE
@@ -85,7 +85,7 @@ __device__ __forceinline__ uint32_t sx_pair_max(uint32_t a, uint32_t b)
 	asm("max.f16x2 %0, %1, %2;" : "=r"(r) : "r"(a), "r"(b));
 	return r;
 #else
-	/* No packed maximum before sm_80: a + max(b - a, 0). */
+	/* Before sm_80 there is no packed maximum: use a + max(b - a, 0). */
 	uint32_t above;
 
 	asm("sub.rn.sat.f16x2 %0, %1, %2;" : "=r"(above) : "r"(b), "r"(a));
@@ -94,9 +94,9 @@ __device__ __forceinline__ uint32_t sx_pair_max(uint32_t a, uint32_t b)
 }
 
 /*
- * The instruction prmt. Each hexadecimal digit of the selector makes a byte of the result, the lowest digit
- * the lowest byte: its bits 2..0 choose one of the bytes of a (0..3) and b (4..7), and with bit 3 the result
- * has that byte's sign in all eight bits. __byte_perm() leaves bit 3 out.
+ * Runs the instruction prmt. Each hexadecimal digit of the selector makes one byte of the result; the lowest
+ * digit makes the lowest byte. Bits 2..0 of the digit choose one of the bytes of a (0..3) and b (4..7). If
+ * bit 3 is set, all eight bits of the result are the sign of that byte. __byte_perm() does not offer bit 3.
  */
 __device__ __forceinline__ uint32_t sx_prmt(uint32_t a, uint32_t b, uint32_t selector)
 {
@@ -118,7 +118,7 @@ __device__ __forceinline__ uint32_t sx_prmt(uint32_t a, uint32_t b, uint32_t sel
 #endif
 }
 
-/* Bytes 0 and 2, or 1 and 3, of a word as a pair. */
+/* Return bytes 0 and 2 (even) or bytes 1 and 3 (odd) of a word as a pair. */
 __device__ __forceinline__ uint32_t sx_pair_even(uint32_t w)
 {
 	return w & 0x00ff00ffu;
@@ -129,7 +129,7 @@ __device__ __forceinline__ uint32_t sx_pair_odd(uint32_t w)
 	return __byte_perm(w, 0, 0x4341);
 }
 
-/* low + FACTOR high by a multiplication, since the pipe of shifts and logic is the busy one. */
+/* Returns low + FACTOR high. It multiplies, because the pipe for shifts and logic is the busy one. */
 template <uint32_t FACTOR> __device__ __forceinline__ uint32_t sx_join(uint32_t low, uint32_t high)
 {
 #ifdef SX_EMULATE
@@ -142,25 +142,25 @@ template <uint32_t FACTOR> __device__ __forceinline__ uint32_t sx_join(uint32_t 
 #endif
 }
 
-/* The inverse of both for values 0..255. */
+/* Joins an even and an odd pair of values 0..255 into one word; inverse of the two functions above. */
 __device__ __forceinline__ uint32_t sx_pair_bytes(uint32_t even, uint32_t odd)
 {
 	return sx_join<256>(even, odd);
 }
 
-/* Two values 0..255 as a pair. */
+/* Returns two values 0..255 as a pair. */
 __device__ __forceinline__ uint32_t sx_pair_join(uint32_t low, uint32_t high)
 {
 	return sx_join<65536>(low, high);
 }
 
-/* Both halves the larger of the two. */
+/* Returns the larger half of a in both halves. */
 __device__ __forceinline__ uint32_t sx_pair_max_across(uint32_t a)
 {
 #if !defined(SX_EMULATE) && defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
 	uint32_t r;
 
-	/* Scalars: halves are chosen by the operands of the maximum, not by an instruction of their own. */
+	/* Uses scalars: the operands of the maximum choose the halves, without an extra instruction. */
 	asm("{.reg .f16 l, h, m;\n mov.b32 {l, h}, %1;\n max.f16 m, l, h;\n mov.b32 %0, {m, m};}"
 	    : "=r"(r)
 	    : "r"(a));
@@ -170,7 +170,10 @@ __device__ __forceinline__ uint32_t sx_pair_max_across(uint32_t a)
 #endif
 }
 
-/* The largest of n pairs, as a tree of threes: some devices take the maximum of three in one instruction. */
+/*
+ * Returns the largest of n pairs. It works as a tree of threes, because some devices take the maximum of
+ * three in one instruction.
+ */
 template <int n> __device__ __forceinline__ uint32_t sx_pair_max_of(const uint32_t *v)
 {
 	constexpr int a = (n + 2) / 3, b = (n - a + 1) / 2;

@@ -1,15 +1,16 @@
 /*
- * The stages of the CUDA engine, in the order they run; gpu/host/graph.c calls them. Kernels of disparity are
- * in gpu/stereo/, those of stixels in gpu/stixels/; costs, winner, gpu/fastdt/, gpu/zncc/ and gpu/slanted/
- * have headers of their own. The meaning of a stage is that of its header in stages/, the bytes are the same.
+ * Stages of the CUDA engine, in the order in which they run. gpu/host/graph.c calls them. Kernels for
+ * disparity are in gpu/stereo/, kernels for stixels in gpu/stixels/. Costs, winner, gpu/fastdt/, gpu/zncc/
+ * and gpu/slanted/ have headers of their own. The headers in stages/ define what each stage computes; the
+ * CUDA engine returns the same bytes.
  *
- * create: takes all device memory from m and uploads tables; NULL in *ret stays when it fails (0, -ENOMEM
- *   with m->error set, or -EINVAL). destroy frees host memory only (device memory belongs to m), accepts
- *   NULL.
- * run: launches on stream and returns; no allocation, no synchronisation, may be captured into a graph, and
- *   is captured only once: nothing that changes from frame to frame is a kernel argument.
- * Images are device views (sx_cuda_take_image), any pitch that is a multiple of 128 bytes.
- * sms: multiprocessors that the engine may use, where grids are sized by it.
+ * create: takes all device memory from m and uploads tables. Returns 0, -ENOMEM with m->error set, or
+ *   -EINVAL. If it fails, *ret stays NULL.
+ * destroy: frees host memory only (device memory belongs to m). Accepts NULL.
+ * run: launches on stream and returns. It neither allocates nor synchronises. It is captured into a graph
+ *   only once, so nothing that changes from frame to frame is a kernel argument.
+ * Images are device views (sx_cuda_take_image). Their pitch is any multiple of 128 bytes.
+ * sms: number of multiprocessors that the engine may use. Some stages size their grids by it.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -26,12 +27,16 @@
 extern "C" {
 #endif
 
-/* Writes the device's clock, ns, to *stamp (device memory) between two stages. NULL: does nothing. */
+/*
+ * Writes the device's clock, ns, to *stamp (device memory) between two stages. Does nothing if stamp is NULL.
+ */
 cudaError_t sx_cuda_mark(uint64_t *stamp, cudaStream_t stream);
 
 /*
- * in: device address of the frame's input block. grey: left, right; rectified where pairs come raw. found:
- * device address for the range of a Y16 pair, or NULL; not written for other formats.
+ * Converts a pair to grey images.
+ * in: device address of the frame's input block.
+ * grey: left and right image; rectified if pairs come raw.
+ * found: device address for the range of a Y16 pair, or NULL. Not written for other formats.
  */
 struct sx_ingest_cuda;
 struct sx_rectify_cuda; /* gpu/ingest/rectify_cuda.h */
@@ -40,40 +45,45 @@ int sx_ingest_cuda_create(struct sx_ingest_cuda **ret, struct sx_cuda_memory *m,
 void sx_ingest_cuda_destroy(struct sx_ingest_cuda *s);
 cudaError_t sx_ingest_cuda_run(const struct sx_ingest_cuda *s, const struct sx_cuda_input *in,
 			       const struct sx_image grey[2], struct sx_stretch *found, cudaStream_t stream);
-/* Belongs to s; NULL where pairs come rectified. */
+/* Returns the rectification stage, which belongs to s. Returns NULL if pairs come rectified. */
 const struct sx_rectify_cuda *sx_ingest_cuda_rectify(const struct sx_ingest_cuda *s);
 
-/* Both images in one launch. */
+/* Computes the census of both images in one launch. */
 cudaError_t sx_census_cuda_run(const struct sx_image grey[2], const struct sx_image census[2],
 			       enum sx_cost cost, cudaStream_t stream);
-/* Tiles of both images in one launch (stages/stereo/flat.h). */
+/* Finds the flat tiles of both images in one launch (stages/stereo/flat.h). */
 cudaError_t sx_flat_cuda_run(const struct sx_image grey[2], const struct sx_image flat[2],
 			     cudaStream_t stream);
-/* Marks areas of the left image that were matched by chance, in its tiles (stages/stereo/chance.h). */
+/*
+ * Marks areas of the left image that were matched by chance, in the left image's tiles
+ * (stages/stereo/chance.h).
+ */
 cudaError_t sx_chance_cuda_run(const struct sx_image *winner, const struct sx_image descriptor[2],
 			       const struct sx_image *flat, const struct sx_stereo_params *p,
 			       cudaStream_t stream);
 /*
- * Memory for the right image's descriptors where there is no cost volume: rows with as many zeros before and
- * behind them as disparities reach beyond the image. The census does not touch these.
+ * Takes memory for the right image's descriptors when there is no cost volume. Each row has zeros before and
+ * after it, as many as disparities reach beyond the image. The census does not write these zeros.
  */
 void sx_descriptors_cuda_take(struct sx_cuda_memory *m, struct sx_image *ret,
 			      const struct sx_context_config *c);
 
 /*
- * Ingest and census in one launch, which saves reading grey back; the bytes of both are those of the two
- * functions above. Not for Y16 (cudaErrorInvalidValue): its grey depends on the whole pair.
+ * Runs ingest and census in one launch, which saves reading grey back. The results equal the results of the
+ * two functions above, byte for byte. Y16 is refused (cudaErrorInvalidValue), because its grey depends on the
+ * whole pair.
  */
 cudaError_t sx_ingest_census_cuda_run(const struct sx_cuda_input *in, enum sx_pixel pixel,
 				      const struct sx_image grey[2], const struct sx_image census[2],
 				      enum sx_cost cost, cudaStream_t stream);
 
 /*
- * Path aggregation of SGM, stored flow, which is fastest where memory is fast (else:
- * gpu/stereo/checkpoint_cuda.h): all paths in one launch, each into a volume of its own
- * (gpu/stereo/volume.cuh). costs: the cost volume that run reads; NULL: paths count their costs themselves,
- * from descriptors (-EINVAL but for costs of csct and 2 or 4 paths; fast where bits are multiplied, see
- * sx_predict_counted_refuses()).
+ * Path aggregation of SGM, stored flow, which is fastest on devices with fast memory (for others see
+ * gpu/stereo/checkpoint_cuda.h). One launch computes all paths and writes each path into its own volume
+ * (gpu/stereo/volume.cuh).
+ * costs: the cost volume that run reads. If NULL, the paths compute their costs from descriptors (counted
+ *   flow). This is fast on devices that multiply bits, see sx_predict_counted_refuses(). It is possible only
+ *   with csct costs and 2 or 4 paths, else create returns -EINVAL.
  */
 struct sx_sgm_cuda;
 struct sx_cuda_volumes; /* gpu/stereo/winner_cuda.h */
@@ -81,35 +91,40 @@ int sx_sgm_cuda_create(struct sx_sgm_cuda **ret, struct sx_cuda_memory *m, const
 		       const uint8_t *costs);
 void sx_sgm_cuda_destroy(struct sx_sgm_cuda *s);
 /*
- * Bytes of device memory read and written per frame, cost volume to winner, counted from the layout:
- * reported, not used.
+ * Returns the bytes of device memory read and written per frame, from cost volume to winner, computed from
+ * the layout. The figure is only reported.
  */
 size_t sx_sgm_cuda_traffic(const struct sx_sgm_cuda *s);
 /*
- * left: grey, read for p2_edge. descriptors: of both images, read without a cost volume, the right ones of
- * sx_descriptors_cuda_take().
+ * Aggregates the paths.
+ * left: grey image, read for p2_edge.
+ * descriptors: of both images, read if there is no cost volume. The right ones are in memory of
+ *   sx_descriptors_cuda_take().
  */
 cudaError_t sx_sgm_cuda_run(const struct sx_sgm_cuda *s, const struct sx_image *left,
 			    const struct sx_image *descriptors, cudaStream_t stream);
-/* Where run leaves the paths, for the winner. Belongs to s. */
+/* Returns the volumes into which run writes the paths, for the winner. They belong to s. */
 const struct sx_cuda_volumes *sx_sgm_cuda_volumes(const struct sx_sgm_cuda *s);
 
 /*
- * sx_external() in place: winner holds the map of another process, 1/256 px, and becomes one of the
- * winner's. Its confidence is the host's affair.
+ * Runs sx_external() in place. winner holds the disparity map of another process, in 1/256 px, and becomes a
+ * map in the winner's format. The host sets its confidence.
  */
 cudaError_t sx_external_cuda_run(const struct sx_image *winner, const struct sx_stereo_params *p,
 				 cudaStream_t stream);
 
 /*
- * All filters. check: median, left-right check and the components of speckles, in one launch; left_right is
- * there after it. finish: islands are erased, the map is smoothed, a launch each, unless
- * sx_filter_cuda_is_done().
- * winner, median: left and right map; median is winner where the filter is off. Maps hold less than 0x1000 or
- * 0xffff. Without a check the right ones tell nothing: winner may be the left one twice.
- * flat: tiles of both images, for sx_left_right_hide_flat(), which is part of the check; NULL: none.
- * left_right: is speckle where no speckle filter runs; speckle: is disparity where nothing is smoothed.
- * confidence: that of the winner, changed in place.
+ * All filters of the disparity map.
+ * check: runs median, left-right check and the components of speckles in one launch. left_right is complete
+ *   after it.
+ * finish: erases islands and smooths the map, in one launch each. Not needed if sx_filter_cuda_is_done().
+ * winner, median: left and right map. median is winner if the filter is off. Maps hold values less than
+ *   0x1000, or 0xffff. Without a left-right check the right maps are not used, and winner may be the left map
+ *   twice.
+ * flat: tiles of both images, for sx_left_right_hide_flat(), which is part of the check. NULL: no tiles.
+ * left_right: the same memory as speckle if there is no speckle filter. speckle: the same memory as disparity
+ *   if the map is not smoothed.
+ * confidence: confidence of the winner, changed in place.
  */
 struct sx_filter_cuda;
 int sx_filter_cuda_create(struct sx_filter_cuda **ret, struct sx_cuda_memory *m,
@@ -123,12 +138,16 @@ bool sx_filter_cuda_is_done(const struct sx_filter_cuda *s);
 cudaError_t sx_filter_cuda_finish(const struct sx_filter_cuda *s, const struct sx_image *speckle,
 				  const struct sx_image *disparity, const struct sx_image *confidence,
 				  cudaStream_t stream);
-/* Of the finished map; not in place. confidence: of the winner, becomes that of dst. */
+/*
+ * Smooths the finished map from src into dst, which must be another image. confidence: confidence of src,
+ * becomes that of dst in place.
+ */
 cudaError_t sx_smooth_cuda_run(const struct sx_image *src, const struct sx_image *dst,
 			       const struct sx_image *confidence, cudaStream_t stream);
 
 /*
- * road: device memory of the caller, ground_q4 included. finder: its view and parameters are copied.
+ * Finds the road. road: device memory of the caller, including ground_q4. finder: its view and parameters are
+ * copied.
  */
 struct sx_road_finder_cuda;
 int sx_road_cuda_create(struct sx_road_finder_cuda **ret, struct sx_cuda_memory *m,
@@ -141,7 +160,7 @@ cudaError_t sx_reduce_cuda_run(const struct sx_image *disparity, const struct sx
 			       int width_px, enum sx_reduction how, const struct sx_image *columns,
 			       const struct sx_image *columns_confidence, cudaStream_t stream);
 
-/* out: its pointers are device memory (list, count, total), taken by the engine. */
+/* Chooses stixels. The pointers in out (list, count, total) are device memory that the engine took. */
 struct sx_dp_cuda;
 int sx_dp_cuda_create(struct sx_dp_cuda **ret, struct sx_cuda_memory *m, const struct sx_params *p,
 		      int height, int columns, int sms);
@@ -159,8 +178,8 @@ cudaError_t sx_rdp_cuda_run(const struct sx_rdp_cuda *s, const struct sx_cuda_ro
 			    cudaStream_t stream);
 
 /*
- * Writes the record into pinned host memory: offsets, stixels, count, road. All pointers as the device sees
- * them. height: of the image.
+ * Writes the record into pinned host memory: offsets, stixels, count and road. All pointers are device
+ * addresses. height: height of the image, px.
  */
 struct sx_compact_cuda;
 int sx_compact_cuda_create(struct sx_compact_cuda **ret, struct sx_cuda_memory *m, const struct sx_params *p,

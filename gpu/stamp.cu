@@ -1,11 +1,11 @@
 /*
- * Times of stages: a kernel of one thread writes down the device's clock between two stages. Event nodes of a
- * graph do the same, but each costs 2.4 us on the device and 1.4 us of the launch (H200), since it cuts the
- * graph in two.
+ * Times of stages: a kernel of one thread stores the device's clock between two stages. Event nodes of a
+ * graph would do the same, but each costs 2.4 us on the device and 1.4 us of the launch (H200), because it
+ * cuts the graph in two.
  *
- * Work:    one thread a stamp; the last one carries all of them to the host.
- * Memory:  8 bytes a stamp.
- * Ranges:  nanoseconds of a 64-bit clock, in steps of what the device has: 32 ns on the H200, up to 1 us
+ * Work:    one thread per stamp; the last kernel copies all stamps to the host.
+ * Memory:  8 bytes per stamp.
+ * Ranges:  nanoseconds of a 64-bit clock, in steps that the device defines: 32 ns on the H200, up to 1 us
  *          elsewhere.
  * Speed:   docs/lab-performance.md, CUDA: host side.
  *

@@ -1,6 +1,5 @@
 /*
- * Stamps of the device's clock on their way to the host. A stamp itself is made by sx_cuda_mark()
- * (stages_cuda.h).
+ * Delivers stamps of the device's clock to the host. sx_cuda_mark() (stages_cuda.h) takes a stamp.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -15,7 +14,8 @@ extern "C" {
 #endif
 
 /*
- * Copies stamps[0 .. count-2] to host, as the device addresses it, and stamps host[count-1]. count: 1..1024.
+ * Copies stamps[0 .. count-2] to host, a device address, and writes the current time to host[count-1]. count:
+ * 1..1024.
  */
 cudaError_t sx_stamps_cuda_deliver(const uint64_t *stamps, int count, uint64_t *host, cudaStream_t stream);
 

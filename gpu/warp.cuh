@@ -1,5 +1,5 @@
 /*
- * Reductions and scans over a whole warp; every lane takes part and gets the result.
+ * Reductions and scans over a whole warp. Every lane must take part, and every lane gets the result.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -10,7 +10,7 @@
 
 #define SX_WARP_ALL_LANES 0xffffffffu
 
-/* Integer reductions are one instruction from sm_80 on. */
+/* From sm_80 on, an integer reduction is one instruction. */
 #if defined(SX_EMULATE) || !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
 #define SX_WARP_REDUCE(name, op) return __reduce_##name##_sync(SX_WARP_ALL_LANES, v)
 #else
@@ -46,7 +46,7 @@ __device__ __forceinline__ int64_t sx_warp_sum64(int64_t v)
 	return sum;
 }
 
-/* Sum over this lane and those before it. */
+/* Returns the sum over this lane and the lanes before it. */
 template <typename T> __device__ __forceinline__ T sx_warp_prefix(T v, int lane)
 {
 	for (int i = 1; i < 32; i <<= 1) {

@@ -1,21 +1,22 @@
 /*
- * FastDT: the passes to the right, to the left and down. Meaning: stages/stereo/fastdt.h; cells and
- * recurrence: gpu/fastdt/fastdt.cuh; up and the winner: gpu/fastdt/fastdt_winner.cu; weights and gain:
+ * FastDT: the passes to the right, to the left and down. stages/stereo/fastdt.h defines the result. Cells and
+ * recurrence: gpu/fastdt/fastdt.cuh. Pass up and winner: gpu/fastdt/fastdt_winner.cu. Weights and gain:
  * gpu/fastdt/fastdt_guide.cu.
  *
- * Work:    D/4 lanes walk a line (a row, a column), four disparities each; lines and lanes are one flat
- *          index. Nobody waits for another lane.
- * Memory:  D bytes of costs a pixel. To the right they are replaced by A, also a byte where the sum of the
- *          largest cost is one; to the left by codes of 8 bits (int8), or B goes to the second volume, of 16
- *          bits a cell; down is done there in place. Fetched 8 to 24 positions ahead into shared memory, 16
- *          to 32 KB a block; weights and what is subtracted one batch ahead into registers.
+ * Work:    D/4 lanes walk a line (a row or a column), four disparities each. Lines and lanes are one flat
+ *          index. No lane waits for another lane.
+ * Memory:  D bytes of costs per pixel. The pass to the right replaces them with A, also one byte if the sum
+ *          of the largest cost fits a byte. The pass to the left replaces A with codes of 8 bits (int8), or
+ *          writes B to the second volume, 16 bits per cell. The pass down works there in place. Cells are
+ *          fetched 8 to 24 positions ahead into shared memory, 16 to 32 KB per block. Weights and subtracted
+ *          values are fetched one batch ahead into registers.
  * Ranges:  gpu/fastdt/fastdt.cuh.
  * Shapes:  any width and height, D any multiple of 32.
- * Speed:   bound by the integer pipe, with many multiprocessors by waiting; docs/lab-performance.md, "CUDA:
+ * Speed:   bound by the integer pipe, with many multiprocessors by latency; docs/lab-performance.md, "CUDA:
  *          FastDT".
  *
- * The plane of the lowest disparity is 0 everywhere once it has been subtracted from itself. So from there on
- * its place belongs to O, whose input is 0 before the subtraction, and everybody knows that V(0) = 0.
+ * After the plane of the lowest disparity is subtracted from itself, it is 0 everywhere. From then on its
+ * place holds O, whose input is 0 before the subtraction. All code relies on V(0) = 0.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -30,34 +31,37 @@
 #define THREADS 128
 #define BATCH SX_DT_BATCH
 
-namespace /* types and templates of one name in two files would be one for the linker */
+namespace /* anonymous: else the linker would merge types and templates of the same name from two files */
 {
 
 struct pass {
 	const uint8_t *in;
 	uint8_t *out;
-	/* of planes: uint16_t and int16_t, as kernels say; typed here, they compile to more instructions */
+	/*
+	 * planes of uint16_t and int16_t, as the kernels cast them; typed here, they compile to more
+	 * instructions
+	 */
 	const void *weights, *subtracted;
-	void *lowest; /* takes the cells of the first disparity's place; NULL: nobody asks for them */
+	void *lowest; /* receives the cells at the first disparity's place; NULL: not needed */
 	int width, height, lanes;
 	size_t pitch;
 	uint32_t most; /* Cmax in each byte */
 };
 
-/* Batches that are fetched ahead and worked on: 32 words a lane. */
+/* Number of batches that are fetched ahead and processed: 32 words per lane. */
 template <int WORDS> __host__ __device__ constexpr int batches_of()
 {
 	return WORDS == 1 ? 4 : 2;
 }
 
-/* A lane on its line. */
+/* State of a lane on its line. */
 template <typename IN, typename OUT, bool ACROSS, bool BACK> struct walk {
 	sx_dt_ring<IN::words, BATCH, batches_of<IN::words>(), BACK, THREADS> ring;
 	uint8_t *to;
 	int to_step;
-	bool is_first; /* lane of the lowest disparity */
+	bool is_first; /* the lane has the lowest disparity */
 	int v[4];
-	uint16_t carried; /* BACK: between this position and the one before */
+	uint16_t carried; /* BACK: weight between this position and the previous one */
 };
 
 __device__ __forceinline__ void subtract(int (&v)[4], int lowest, bool is_first)
@@ -68,7 +72,10 @@ __device__ __forceinline__ void subtract(int (&v)[4], int lowest, bool is_first)
 		v[k] -= lowest;
 }
 
-/* A batch. CUT: some of its positions do not exist. firsts: of the lane's first disparity, what is stored. */
+/*
+ * Processes a batch. CUT: some of its positions do not exist. firsts: receives the stored values of the
+ * lane's first disparity.
+ */
 template <typename IN, typename OUT, bool ACROSS, bool BACK, bool SUBTRACT, bool CUT>
 __device__ __forceinline__ void walk_batch(struct walk<IN, OUT, ACROSS, BACK> &w, const uint32_t *slots,
 					   const sx_dt_along<uint16_t, BATCH, ACROSS> &weights,
@@ -76,7 +83,8 @@ __device__ __forceinline__ void walk_batch(struct walk<IN, OUT, ACROSS, BACK> &w
 					   sx_dt_along<int16_t, BATCH, ACROSS> &firsts, uint32_t most)
 {
 	uint32_t in_words[BATCH]
-			 [IN::words]; /* all at once: shared memory answers late, and few warps wait for it */
+			 /* loads all at once: shared memory has latency, and few warps hide it */
+			 [IN::words];
 
 #pragma unroll
 	for (int i = 0; i < BATCH; i++)
@@ -104,7 +112,7 @@ __device__ __forceinline__ void walk_batch(struct walk<IN, OUT, ACROSS, BACK> &w
 	w.to += (ptrdiff_t)BATCH * w.to_step;
 }
 
-/* line: its number; lane: of the line. */
+/* Starts a walk. line: number of the line. lane: index of the lane on the line. */
 template <typename IN, typename OUT, bool ACROSS, bool BACK>
 __device__ __forceinline__ void start_walk(struct walk<IN, OUT, ACROSS, BACK> &w, const struct pass &p,
 					   int lanes, int line, int lane, uint32_t *shared)
@@ -126,7 +134,7 @@ __device__ __forceinline__ void start_walk(struct walk<IN, OUT, ACROSS, BACK> &w
 		w.v[k] = 0;
 }
 
-/* A line, and what it needs of planes; that of the next batch is loaded meanwhile. */
+/* A walk along a line, with the values of planes that it needs. Values of the next batch are loaded ahead. */
 template <typename IN, typename OUT, bool ACROSS, bool BACK, bool SUBTRACT> struct travel {
 	struct walk<IN, OUT, ACROSS, BACK> w;
 	/* position 0 of the line */
@@ -137,7 +145,7 @@ template <typename IN, typename OUT, bool ACROSS, bool BACK, bool SUBTRACT> stru
 	sx_dt_along<uint16_t, BATCH, ACROSS> weights_here, weights_next;
 	sx_dt_along<int16_t, BATCH, ACROSS> subtracted_here, subtracted_next;
 
-	/* b: batches from the beginning of the journey */
+	/* b: batches from the start of the walk */
 	__device__ __forceinline__ size_t place(int b, size_t row) const
 	{
 		return (size_t)(BACK ? w.ring.batches - 1 - b : b) * (BATCH * (ACROSS ? 1 : row));
@@ -168,10 +176,7 @@ template <typename IN, typename OUT, bool ACROSS, bool BACK, bool SUBTRACT> stru
 	}
 };
 
-/*
- * LANES: of a line, or 0 where only the pass knows; those of 128 disparities are what the compiler should
- * know.
- */
+/* LANES: lanes per line, or 0 if only known at run time. The compiler should know it for 128 disparities. */
 template <typename IN, typename OUT, bool ACROSS, bool BACK, bool SUBTRACT, int LANES>
 __global__ void __launch_bounds__(THREADS) pass_kernel(const struct pass p)
 {
@@ -229,10 +234,10 @@ cudaError_t launch_pass(const struct pass &p, cudaStream_t stream)
 struct sx_fastdt_cuda {
 	struct sx_stereo_params p;
 	struct sx_dt_planes planes;
-	uint8_t *narrow; /* a byte a cell: costs, A, codes of B */
-	uint8_t *wide;	 /* two: A, B, U */
-	bool bytes;	 /* A fits narrow */
-	bool held;	 /* V may leave 16 bits, and is held there */
+	uint8_t *narrow; /* one byte per cell: costs, A, codes of B */
+	uint8_t *wide;	 /* two bytes per cell: A, B, U */
+	bool bytes;	 /* A fits the narrow volume */
+	bool held;	 /* V may exceed 16 bits and is clamped */
 	bool keep;
 };
 
@@ -241,7 +246,7 @@ static bool is_coded(const struct sx_fastdt_cuda *s)
 	return s->p.fastdt == SX_FASTDT_INT8;
 }
 
-/* What the largest input comes to on an endless line of the largest weight. */
+/* Returns the sum to which the largest input grows on an endless line of the largest weight. */
 static int largest_sum(const struct sx_fastdt_weights *w, int in)
 {
 	int sum = in, before;
@@ -253,7 +258,7 @@ static int largest_sum(const struct sx_fastdt_weights *w, int in)
 	return sum;
 }
 
-/* What A and V may come to decides which cells and which arithmetic will do. */
+/* Computes the ranges of A and V, which decide which cells and which arithmetic suffice. */
 static void find_ranges(struct sx_fastdt_cuda *s, const struct sx_fastdt_weights *w)
 {
 	const int a = largest_sum(w, sx_cost_max(s->p.cost)), b = largest_sum(w, a) + (is_coded(s) ? 32 : 0);
@@ -276,7 +281,7 @@ static void take_planes(struct sx_fastdt_cuda *s, struct sx_cuda_memory *m, cons
 	p->keys = (uint32_t *)sx_cuda_take(m, pixels * sizeof(*p->keys));
 }
 
-/* Of a volume, and what batches reach behind it. */
+/* Returns the cells of a volume, including the rest of the last batch after it. */
 static size_t fastdt_cells(const struct sx_context_config *c)
 {
 	const int rows = (c->height + SX_DT_BATCH - 1) / SX_DT_BATCH * SX_DT_BATCH;
@@ -324,7 +329,7 @@ void sx_fastdt_cuda_destroy(struct sx_fastdt_cuda *s)
 	free(s);
 }
 
-/* Bytes of a cell: C, A, B and U are written, and read again. */
+/* Returns the traffic per frame, bytes: C, A, B and U are each written and read again. */
 size_t sx_fastdt_cuda_traffic(const struct sx_fastdt_cuda *s)
 {
 	const size_t cells = (size_t)s->planes.width * (size_t)s->planes.height * (size_t)s->p.disparities;
@@ -333,7 +338,7 @@ size_t sx_fastdt_cuda_traffic(const struct sx_fastdt_cuda *s)
 	return 2 * cells * (1 + a + b + 2);
 }
 
-/* Each pass in the cells that it finds, and where. */
+/* Run one pass each, on the cells that the previous pass left. */
 static cudaError_t run_right(const struct sx_fastdt_cuda *s, struct pass p, cudaStream_t stream)
 {
 	p.in = s->narrow;

@@ -1,16 +1,17 @@
 /*
- * FastDT on lanes: how values lie in memory, what a lane fetches ahead along its line, and the recurrence.
+ * FastDT on lanes: the layout of values in memory, the loads of a lane along its line, and the recurrence.
  *
- * A lane owns four disparities of each pixel of a line, those of one word of gpu/stereo/volume.cuh, in its
- * order, and no lane needs another: planes are independent, but for the one that is subtracted, which has a
- * plane of its own.
+ * A lane owns four disparities of each pixel of a line: the disparities of one word of gpu/stereo/volume.cuh,
+ * in its order. No lane needs values of another: disparities are independent, except for the one that is
+ * subtracted, which has a plane of its own.
  *
- * Planes (weights, what is subtracted, gain) are [y][x] with a pitch and a number of rows that are multiples
- * of 8, so that batches of 8 positions need no condition there. Padding of weights is 0: nothing passes it.
+ * Planes (weights, subtracted values, gain) are [y][x] with a pitch and a number of rows that are multiples
+ * of 8, so that batches of 8 positions need no condition there. Padding of weights is 0, so no value passes
+ * it.
  *
- * Ranges, by what sx_params_check() allows, Cmax g^4 <= 65535, g: the gain of a pass: 0 <= A <= Cmax g < 400
- * (mostly below 256, then it is a byte), |B| <= Cmax g^2 < 2048, |U| <= (Cmax g^2 + 31) g < 12000 (31: codes
- * of 8 bits are rounded down), with or without the subtraction. So only "up" can leave 16 bits.
+ * Ranges: sx_params_check() allows Cmax g^4 <= 65535, with g the gain of a pass. So 0 <= A <= Cmax g < 400
+ * (mostly below 256, then A is a byte), |B| <= Cmax g^2 < 2048, |U| <= (Cmax g^2 + 31) g < 12000 (31: codes
+ * of 8 bits are rounded down), with or without the subtraction. So only the pass up can exceed 16 bits.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -26,15 +27,15 @@ __host__ __device__ __forceinline__ int sx_dt_step(int in, int before, uint16_t 
 }
 
 /*
- * Bytes to the position i of a journey: a product of 32 bits where that is not negative, one instruction of
- * the pipe that has room.
+ * Returns the byte offset of position i of a walk. Uses a 32-bit multiply if the offset cannot be negative:
+ * one instruction, and it issues on the less busy pipe.
  */
 template <bool BACK> __device__ __forceinline__ ptrdiff_t sx_dt_apart(int i, int step)
 {
 	return BACK ? (ptrdiff_t)i * step : (ptrdiff_t)((uint64_t)(uint32_t)i * (uint32_t)step);
 }
 
-/* What a lane's four cells are in memory: words, and to and from values. */
+/* Layouts of a lane's four cells in memory: the number of words, and the conversions to and from values. */
 
 /* Cmax - C; read only. most: Cmax in each byte. */
 struct sx_dt_matches {
@@ -50,7 +51,7 @@ struct sx_dt_matches {
 	}
 };
 
-/* 0 .. 255 */
+/* values 0 .. 255 */
 struct sx_dt_bytes {
 	static const int words = 1;
 
@@ -68,15 +69,15 @@ struct sx_dt_bytes {
 };
 
 /*
- * sx_fastdt_encode() of -2048 on: B is not lower, see above, and so the code with steps of 512 does not
- * occur.
+ * Codes of sx_fastdt_encode() from -2048 on. B is never lower (see above), so the code with steps of 512 does
+ * not occur.
  */
 struct sx_dt_codes {
 	static const int words = 1;
 
 	/*
-	 * The six bits with ones above them, moved to their place: by 5 or 1, and out of the word for the
-	 * code 0.
+	 * The six bits with ones above them, shifted to their place: by 5 or 1, and out of the word for code
+	 * 0.
 	 */
 	static __device__ __forceinline__ int decoded(uint32_t w, int k)
 	{
@@ -95,10 +96,16 @@ struct sx_dt_codes {
 	{
 		const uint32_t a = __byte_perm((uint32_t)v[0], (uint32_t)v[1], 0x5410),
 			       b = __byte_perm((uint32_t)v[2], (uint32_t)v[3], 0x5410);
-		/* steps of 2 and of 32; what shifts carry from one value to the next is masked */
+		/*
+		 * near: steps of 2; far: steps of 32. The masks remove the bits that shifts carry from one
+		 * value to the next.
+		 */
 		const uint32_t near = (__byte_perm(a, b, 0x6420) << 1 & 0xfcfcfcfcu) | 0x03030303u;
 		const uint32_t far = (__byte_perm(a >> 3, b >> 3, 0x6420) & 0xfcfcfcfcu) | 0x02020202u;
-		/* signs of bytes 1, 3, 5, 7: ones where v < 0; where v >= -128, of those that are below 0 */
+		/*
+		 * below: the signs of bytes 1, 3, 5, 7, which are ones if v < 0. is_near: ones if v >= -128,
+		 * for the values below 0.
+		 */
 		const uint32_t below = sx_prmt(a, b, 0xfdb9);
 		const uint32_t is_near =
 			sx_prmt((a & 0x7fff7fffu) + 0x00800080u, (b & 0x7fff7fffu) + 0x00800080u, 0xfdb9);
@@ -139,7 +146,7 @@ __device__ __forceinline__ void sx_dt_put(uint32_t *words, int i, int16_t e)
 	words[i / 2] = __byte_perm(words[i / 2], (uint32_t)(uint16_t)e, i % 2 ? 0x5410 : 0x3254);
 }
 
-/* BATCH elements of a plane along a line, from the lowest position on; of a column here. */
+/* BATCH elements of a plane along a line, from the lowest position on. Here the line is a column. */
 template <typename E, int BATCH, bool ACROSS> struct sx_dt_along {
 	E e[BATCH];
 
@@ -165,7 +172,7 @@ template <typename E, int BATCH, bool ACROSS> struct sx_dt_along {
 	}
 };
 
-/* Of a row: 16 bytes at a time. */
+/* The same along a row: 16 bytes at a time. */
 template <typename E, int BATCH> struct sx_dt_along<E, BATCH, true> {
 	uint32_t raw[BATCH * sizeof(E) / 4];
 
@@ -173,7 +180,7 @@ template <typename E, int BATCH> struct sx_dt_along<E, BATCH, true> {
 	{
 		sx_words_load<(int)(BATCH * sizeof(E) / 4)>(raw, reinterpret_cast<const uint32_t *>(at));
 	}
-	/* Each element once, in any order that is known to the compiler. */
+	/* Sets element i. Call it once per element, in any order that is known at compile time. */
 	__device__ __forceinline__ void set(int i, E value)
 	{
 		sx_dt_put(raw, i, value);
@@ -192,27 +199,29 @@ template <typename E, int BATCH> struct sx_dt_along<E, BATCH, true> {
 };
 
 /*
- * What a lane fetches ahead along its line: N words a position, in BATCHES batches of shared memory that take
- * turns. Batches are aligned, the one at the line's end may be cut short: it is the last one, or BACK the
- * first. It is fetched whole: volumes have room behind their last pixel, and nobody uses what came. Only the
- * lane itself reads what it fetched.
- * THREADS: of the block.
+ * Cells that a lane fetches ahead along its line: N words per position, in a ring of BATCHES batches in
+ * shared memory. Batches are aligned. The batch at the line's end may be incomplete; it is the last batch, or
+ * with BACK the first. It is fetched whole, because volumes have room after their last pixel, and the excess
+ * is not used. Only the lane itself reads what it fetched. THREADS: threads of the block.
  */
 template <int N, int BATCH, int BATCHES, bool BACK, int THREADS> struct sx_dt_ring {
 	static const int stride = THREADS * N; /* words from slot to slot */
 
-	const uint8_t *from; /* next fetch */
-	int step;	     /* bytes from position to position, in the direction of travel */
-	uint32_t *words;     /* the lane's, of slot 0 */
-	int batches, cut;    /* of the line; positions that exist of the batch at its end */
-	int next, slot;	     /* batch to fetch, and where */
+	const uint8_t *from; /* address of the next fetch */
+	int step;	     /* bytes from position to position, in the direction of the walk */
+	uint32_t *words;     /* slot 0 of the lane */
+	int batches, cut;    /* batches: of the line; cut: positions that exist of the batch at its end */
+	int next, slot;	     /* next: batch to fetch; slot: where to put it */
 
-	/* Of the batch at the line's end, in the order of travel. */
+	/*
+	 * Returns true if position i of the batch at the line's end exists. i counts in the direction of the
+	 * walk.
+	 */
 	__device__ __forceinline__ bool exists(int i) const
 	{
 		return BACK ? i >= BATCH - cut : i < cut;
 	}
-	/* base: position 0 of a line of length positions. */
+	/* Starts a walk. base: position 0 of a line of length positions. */
 	__device__ __forceinline__ void start(const uint8_t *base, int bytes, int length, uint32_t *shared)
 	{
 		batches = (length + BATCH - 1) / BATCH;
@@ -239,7 +248,7 @@ template <int N, int BATCH, int BATCHES, bool BACK, int THREADS> struct sx_dt_ri
 		slot = slot + 1 < BATCHES ? slot + 1 : 0;
 		next++;
 	}
-	/* Fetches one more batch and gives the slots of the one whose turn it is. */
+	/* Fetches one more batch and returns the slots of the batch to process now. */
 	__device__ __forceinline__ const uint32_t *turn()
 	{
 		fetch();

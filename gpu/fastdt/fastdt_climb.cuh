@@ -1,16 +1,16 @@
 /*
  * FastDT's last pass, up: a warp climbs a column of the image. S of all disparities of a pixel is in
- * registers and as keys in shared memory, and the winner among them is found. gpu/fastdt/fastdt_winner.cu
- * says how this is used. Meaning: stages/stereo/fastdt.h, stages/stereo/winner.h.
+ * registers, and as keys in shared memory, and the winner is found from it. gpu/fastdt/fastdt_winner.cu
+ * describes the use. stages/stereo/fastdt.h and stages/stereo/winner.h define the results.
  *
- * A lane owns the four cells of word i = lane of gpu/stereo/volume.cuh; with D > 128 those of word lane + 32,
- * too; with D < 128 the upper lanes have nothing. D = 128:
+ * A lane owns the four cells of word i = lane of gpu/stereo/volume.cuh. With D > 128 it also owns the cells
+ * of word lane + 32; with D < 128 the upper lanes own none. D = 128:
  *
  *   lane 0         lane 1        ...   lane 31
  *   0, 1, 64, 65   2, 3, 66, 67  ...   62, 63, 126, 127         at.v[k][4]: V of the four cells of word k
  *
- * Keys S << 16 | d of a batch in shared memory, row after row upwards. Between columns there is room of empty
- * keys, so that diagonals, which are the pixels of the right image, have no ends:
+ * Keys are S << 16 | d. A batch of them is in shared memory, row after row upwards. Empty keys between the
+ * columns serve as padding, so that diagonals, which are the pixels of the right image, have no ends:
  *
  *   | PAD: NONE | column 0: d = 0 .. D - 1 | PAD: NONE | column 1: 0 .. D - 1 | ... | column 7: 0 .. D - 1 |
  *
@@ -24,13 +24,13 @@
 #include "gpu/warp.cuh"
 #include "stages/stereo/winner.h"
 
-#define COLUMNS 8 /* of a block: its warps */
+#define COLUMNS 8 /* columns of a block, one per warp */
 #define THREADS (32 * COLUMNS)
-#define PAD COLUMNS /* empty keys before and behind those of a column: COLUMNS - 1, made even */
+#define PAD COLUMNS /* empty keys before and after the keys of a column: COLUMNS - 1, made even */
 #define NONE 0xffffffffu
 #define SUM_OF_KEY 0xffff0000u
 
-namespace /* types and templates of one name in two files would be one for the linker */
+namespace /* anonymous: else the linker would merge types and templates of the same name from two files */
 {
 
 struct work {
@@ -41,23 +41,24 @@ struct work {
 	int disparities;
 	int uniqueness;
 	enum sx_subpixel subpixel;
-	bool keep; /* S is left in the volume */
+	bool keep; /* S is written to the volume */
 };
 
 /*
- * What of a block's shape is known to the compiler. D: disparities, or 0 where only the work knows; WORDS: of
- * four disparities, a lane's.
+ * Properties of a block's shape that are known at compile time. D: disparities, or 0 if only known at run
+ * time. WORDS: words per lane, of four disparities each.
  */
 template <int DISPARITIES, int LANE_WORDS> struct shape {
 	static const int D = DISPARITIES, W = LANE_WORDS;
-	static const int rows = W == 1 ? 8 : 4; /* of a batch: what fits registers and shared memory */
+	/* rows of a batch; as many as fit registers and shared memory */
+	static const int rows = W == 1 ? 8 : 4;
 	typedef sx_dt_halves cells;
 
 	static __device__ __forceinline__ int disparities(const struct work &w)
 	{
 		return D ? D : w.disparities;
 	}
-	/* Keys from column to column, and from row to row. */
+	/* Return the keys from column to column, and from row to row. */
 	static __host__ __device__ __forceinline__ int stride(int disparities)
 	{
 		return disparities + PAD;
@@ -74,9 +75,9 @@ template <bool HELD> __device__ __forceinline__ int hold(int v)
 }
 
 /*
- * S << 16 of four cells, and something below it. above: V(d) - V(O). Steps are rounded, so that a sum can
- * come out larger than that of the largest cost, and S would leave 16 bits: then it is held (CAREFUL), or the
- * return value is not 0.
+ * Computes S << 16 of four cells; the low bits are undefined. above: V(d) - V(O). Steps are rounded, so a sum
+ * can exceed that of the largest cost, and S can exceed 16 bits. CAREFUL: S is clamped then. Else the return
+ * value is not 0.
  */
 template <bool CAREFUL>
 __device__ __forceinline__ uint32_t sums_of(uint32_t (&s)[4], const int (&above)[4], uint32_t factor)
@@ -93,7 +94,7 @@ __device__ __forceinline__ uint32_t sums_of(uint32_t (&s)[4], const int (&above)
 	return over;
 }
 
-/* What the lanes of a column read of a pixel in the plane beside: all of them the same. */
+/* Values of a pixel in the plane `beside`. All lanes of a column read the same ones. */
 struct beside {
 	uint2 v;
 
@@ -112,8 +113,8 @@ struct beside {
 };
 
 /*
- * A lane on its column. What it reads is loaded a batch ahead, each row into the registers of the one that
- * was used.
+ * State of a lane on its column. Its inputs are loaded one batch ahead: each row into the registers of the
+ * row that was just processed.
  */
 template <typename S> struct climb {
 	uint32_t words[S::rows][S::W][S::cells::words];
@@ -122,18 +123,21 @@ template <typename S> struct climb {
 		int v[S::W][4], least;
 		uint16_t carried;
 	} at;
-	/* the lane's first word of the column's row 0, of the row that is loaded next; bytes between rows */
+	/*
+	 * address of the lane's first word in row 0 of the column, and in the row to load next; bytes between
+	 * rows
+	 */
 	const uint8_t *first, *from;
 	const uint8_t *first_beside, *from_beside;
 	uint32_t row, beside_row;
 
-	/* y: of the lowest row of the batch that is loaded next */
+	/* Moves to the next batch to load. y: its lowest row. */
 	__device__ __forceinline__ void go_to(int y)
 	{
 		from = first + (size_t)y * row;
 		from_beside = first_beside + (size_t)y * beside_row;
 	}
-	/* Its row i, rows in order, from the lowest on. */
+	/* Loads row i of that batch. Rows must be loaded in order, from the lowest on. */
 	__device__ __forceinline__ void load(int i, const struct work &w, int lane)
 	{
 #pragma unroll
@@ -149,14 +153,17 @@ template <typename S> struct climb {
 };
 
 /*
- * What a warp found at a pixel: the winner's key, and which lanes own a sum that makes it ambiguous, near or
- * far.
+ * Result of a warp for a pixel: the winner's key, and the lanes that own a sum that may make it ambiguous,
+ * near or far.
  */
 struct found {
 	uint32_t key, rivals;
 };
 
-/* One row of a column: keys into shared memory. over: see sums_of(). Every lane of the warp reaches this. */
+/*
+ * Processes one row of a column and stores its keys in shared memory. over: see sums_of(). Every lane of the
+ * warp must call it.
+ */
 template <typename S, bool HELD, bool CAREFUL>
 __device__ __forceinline__ struct found climb_row(struct climb<S> &c, int i, const struct work &w, int lane,
 						  uint32_t *keys, uint32_t *over)
@@ -178,7 +185,7 @@ __device__ __forceinline__ struct found climb_row(struct climb<S> &c, int i, con
 			c.at.v[k][j] = hold<HELD>(sx_dt_step(in[j], c.at.v[k][j], c.at.carried));
 			above[j] = c.at.v[k][j] - least;
 		}
-		if (k == 0) /* O lives in the place of d = 0, where V is 0 */
+		if (k == 0) /* O is stored at the place of d = 0, where V is 0 */
 			above[0] = lane == 0 ? -least : above[0];
 		*over |= sums_of<CAREFUL>(key, above, c.beside[i].factor());
 #pragma unroll
@@ -199,7 +206,9 @@ __device__ __forceinline__ struct found climb_row(struct climb<S> &c, int i, con
 	return f;
 }
 
-/* S of a batch, whose lowest row is y, into the volume, for SX_TAP_SUM. keys: of the column. */
+/*
+ * Writes S of a batch into the volume, for SX_TAP_SUM. y: lowest row of the batch. keys: keys of the column.
+ */
 template <typename S>
 __device__ __forceinline__ void keep_batch(const struct climb<S> &c, const struct work &w, int y, int lane,
 					   const uint32_t *keys)
@@ -233,7 +242,7 @@ __device__ __forceinline__ void start_climb(struct climb<S> &c, const struct wor
 #pragma unroll
 	for (int k = 0; k < 4 * S::W; k++)
 		c.at.v[k / 4][k % 4] = 0;
-		/* lanes without disparities load nothing: theirs stay 0 */
+		/* lanes without disparities load nothing, so their words stay 0 */
 #pragma unroll
 	for (int k = 0; k < S::rows * S::W * S::cells::words; k++)
 		c.words[k / (S::W * S::cells::words)][k / S::cells::words % S::W][k % S::cells::words] = 0;
@@ -249,17 +258,17 @@ __device__ __forceinline__ void load_batch(struct climb<S> &c, const struct work
 }
 
 /*
- * A batch, whose lowest row is y and which is loaded; the next one is loaded. CUT: some of its rows do not
- * exist. Returns sums_of()'s.
+ * Processes a loaded batch, whose lowest row is y, and loads the next batch. CUT: some of its rows do not
+ * exist. Returns the result of sums_of().
  */
 template <typename S, bool HELD, bool CAREFUL, bool CUT>
 __device__ __forceinline__ uint32_t climb_batch(struct climb<S> &c, const struct work &w, int y, int lane,
 						uint32_t *keys, struct found *founds)
 {
-	struct found found_here = {NONE, 0}; /* lane i: of row i */
+	struct found found_here = {NONE, 0}; /* lane i has the result of row i */
 	uint32_t over = 0;
 
-	c.go_to(max(y - S::rows, S::rows - 1)); /* the last one is loaded twice */
+	c.go_to(max(y - S::rows, S::rows - 1)); /* the last batch is loaded twice */
 #pragma unroll
 	for (int i = 0; i < S::rows; i++) {
 		if (!CUT || y - i < w.planes.height) {
@@ -278,8 +287,8 @@ __device__ __forceinline__ uint32_t climb_batch(struct climb<S> &c, const struct
 }
 
 /*
- * CAREFUL: sums are held at once; for U from codes, whose rounding makes sums of the largest cost exceed it
- * often. Elsewhere a batch in which that happens is done again.
+ * Processes a batch. CAREFUL: sums are clamped at once. This is for U from codes, whose rounding often makes
+ * sums exceed the sum of the largest cost. Else a batch with such a sum is processed again.
  */
 template <typename S, bool HELD, bool CAREFUL>
 __device__ __forceinline__ void climb_any(struct climb<S> &c, const struct work &w, int y, int lane,

@@ -1,6 +1,6 @@
 /*
- * FastDT and its winner on the device. Meaning: stages/stereo/fastdt.h, stages/stereo/winner.h. Used as the
- * stages of stages_cuda.h.
+ * FastDT and its winner on the device. stages/stereo/fastdt.h and stages/stereo/winner.h define the results.
+ * The functions follow the rules of stages_cuda.h.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -14,31 +14,35 @@ extern "C" {
 #endif
 
 /*
- * A frame, in this order: weights, costs into the cost volume (gpu/host/cost.c), passes, winner. gain:
- * anywhere between weights and winner, on another stream, too: it needs the weights alone, and few threads.
+ * FastDT on the device. A frame runs weights, costs into the cost volume (gpu/host/cost.c), passes and
+ * winner, in this order. gain may run at any time between weights and winner, also on another stream: it
+ * reads only the weights and has few threads.
  */
 struct sx_fastdt_cuda;
-/* Of the cost volume: rows of the image, and what batches reach behind the last one. */
+/* Returns the bytes of the cost volume: all rows of the image, and the rest of the last batch after them. */
 size_t sx_fastdt_cuda_cost_bytes(const struct sx_context_config *c);
-/* costs: the cost volume, of the caller; passes overwrites it. */
+/* Creates the stage. costs: the cost volume, which belongs to the caller. passes overwrites it. */
 int sx_fastdt_cuda_create(struct sx_fastdt_cuda **ret, struct sx_cuda_memory *m,
 			  const struct sx_context_config *c, uint8_t *costs);
 void sx_fastdt_cuda_destroy(struct sx_fastdt_cuda *s);
-/* Bytes of device memory read and written per frame, counted from the layout: reported, not used. */
+/*
+ * Returns the bytes of device memory read and written per frame, computed from the layout. The figure is only
+ * reported.
+ */
 size_t sx_fastdt_cuda_traffic(const struct sx_fastdt_cuda *s);
 
-/* Weights of all edges of the left image. */
+/* Computes the weights of all edges of the left image. */
 cudaError_t sx_fastdt_cuda_weights(const struct sx_fastdt_cuda *s, const struct sx_image *grey,
 				   cudaStream_t stream);
-/* What the largest cost would come to in each pixel, which makes sums comparable. */
+/* Computes what the largest cost would sum up to in each pixel. Dividing by it makes sums comparable. */
 cudaError_t sx_fastdt_cuda_gain(const struct sx_fastdt_cuda *s, cudaStream_t stream);
-/* To the right, to the left, down. */
+/* Runs the passes to the right, to the left and down. */
 cudaError_t sx_fastdt_cuda_passes(const struct sx_fastdt_cuda *s, cudaStream_t stream);
-/* Up, and the winner of what it leaves in registers: one kernel. */
+/* Runs the pass up and finds the winner from its sums, which are in registers: one kernel. */
 cudaError_t sx_fastdt_cuda_winner(const struct sx_fastdt_cuda *s, const struct sx_image *winner,
 				  const struct sx_image *winner_right, const struct sx_image *confidence,
 				  cudaStream_t stream);
-/* S for SX_TAP_SUM (keep_volume), from what the last winner left. */
+/* Writes S for SX_TAP_SUM (keep_volume) from the volume that the last winner left. */
 cudaError_t sx_fastdt_cuda_sum(const struct sx_fastdt_cuda *s, const struct sx_image *sum,
 			       cudaStream_t stream);
 

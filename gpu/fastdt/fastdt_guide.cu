@@ -1,13 +1,14 @@
 /*
- * What FastDT needs of the left image alone: weights of all edges, and the gain of the largest cost. Meaning:
- * stages/stereo/fastdt.h; planes: gpu/fastdt/fastdt_priv.h.
+ * Inputs of FastDT that depend only on the left image: weights of all edges, and the gain of the largest
+ * cost. stages/stereo/fastdt.h defines the results; planes: gpu/fastdt/fastdt_priv.h.
  *
- * Work:    weights: a thread a pixel. Gain: a thread a row, to the right and back, then a thread a column,
- *          down and up; few threads and many steps, meant to run beside the costs and the passes.
- * Memory:  8 positions at a time, the next ones under way. Of a pixel weights read 3 bytes and write 6, the
- *          gain moves 5 * 4 bytes and reads each weight twice.
- * Ranges:  G <= 65535 and what rounding adds, times a weight of 15 bits: below 2^31 (sx_params_check()).
- * Shapes:  any. Padding of planes is 0, and no condition is needed there.
+ * Work:    weights: one thread per pixel. Gain: one thread per row, to the right and back, then one thread
+ *          per column, down and up. It has few threads and many steps, and is meant to run beside costs and
+ *          passes.
+ * Memory:  8 positions at a time, with the next ones being loaded. Per pixel, weights read 3 bytes and write
+ *          6 bytes; the gain moves 5 * 4 bytes and reads each weight twice.
+ * Ranges:  G <= 65535 plus rounding, times a weight of 15 bits: below 2^31 (sx_params_check()).
+ * Shapes:  any. Padding of planes is 0, and needs no condition.
  * Speed:   0.15 ms at 1280x384 with few threads, beside the passes; docs/lab-performance.md, "CUDA: FastDT".
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -18,7 +19,7 @@
 #define BATCH SX_DT_BATCH
 #define GAIN_THREADS 32
 
-namespace /* types and templates of one name in two files would be one for the linker */
+namespace /* anonymous: else the linker would merge types and templates of the same name from two files */
 {
 
 struct guide {
@@ -45,7 +46,10 @@ __global__ void __launch_bounds__(256) weights_kernel(const struct guide g)
 	g.p.beside[SX_DT_BESIDE * at + SX_DT_WEIGHT] = down;
 }
 
-/* All rows of the planes, so that those behind the image hold something that can be divided by. */
+/*
+ * Computes the gain along all rows of the planes. Rows beyond the image are included, so that they hold valid
+ * divisors.
+ */
 __global__ void __launch_bounds__(GAIN_THREADS) gain_rows_kernel(const struct guide g)
 {
 	const int y = (int)(blockIdx.x * GAIN_THREADS + threadIdx.x), batches = (int)g.p.pitch / BATCH;
@@ -92,7 +96,7 @@ __global__ void __launch_bounds__(GAIN_THREADS) gain_rows_kernel(const struct gu
 	}
 }
 
-/* What V(d) - V(O) is multiplied by. */
+/* Returns the factor of V(d) - V(O). */
 __device__ __forceinline__ uint32_t factor_of(int gain)
 {
 	return UINT32_C(0xffff0000) / (uint32_t)gain;
@@ -108,7 +112,7 @@ __global__ void __launch_bounds__(GAIN_THREADS) gain_columns_kernel(const struct
 
 	const uint16_t *weights = g.p.down + x;
 	uint32_t *gain = g.p.gain + x;
-	constexpr size_t words = SX_DT_BESIDE / 2; /* of the plane beside */
+	constexpr size_t words = SX_DT_BESIDE / 2; /* words of a pixel in the plane `beside` */
 	uint32_t *factors = reinterpret_cast<uint32_t *>(g.p.beside) + (size_t)x * words;
 	sx_dt_along<uint16_t, BATCH, false> w, w_next;
 	sx_dt_along<uint32_t, BATCH, false> in, in_next;

@@ -1,26 +1,26 @@
 /*
- * FastDT's last pass, up, and the winner. Must equal sx_fastdt() and sx_winner(), byte for byte. Meaning:
- * stages/stereo/fastdt.h, stages/stereo/winner.h; cells and recurrence: gpu/fastdt/fastdt.cuh.
+ * FastDT's last pass, up, and the winner. Must equal sx_fastdt() and sx_winner(), byte for byte
+ * (stages/stereo/fastdt.h, stages/stereo/winner.h). Cells and recurrence: gpu/fastdt/fastdt.cuh.
  *
- * Work:    a block walks eight columns upwards, a warp each: a lane owns four disparities of each 128, and
- *          the warp sees all of a pixel. It finds the winner while S is in registers, a batch of four or
- *          eight rows. Then, behind a barrier, threads finish pixels of the left image, and take the
- *          diagonals of the block's S for the right one.
- * Memory:  reads U once, a batch ahead into registers. Keys S << 16 | d of a batch lie in shared memory, at
- *          most 36 KB, with empty keys around those of each column, so that diagonals have no ends.
- *          Minima of the right image meet in one word a pixel by atomics: D / 8 + 1 of them a pixel.
+ * Work:    a block walks eight columns upwards, one per warp. A lane owns four of every 128 disparities, so
+ *          the warp has all of a pixel. It finds the winner while S is in registers, in batches of four or
+ *          eight rows. Then, after a barrier, threads finish pixels of the left image, and find minima along
+ *          the diagonals of the block's S for the right image.
+ * Memory:  reads U once, a batch ahead into registers. Keys S << 16 | d of a batch are in shared memory, at
+ *          most 36 KB, with empty keys around each column, so that diagonals have no ends. Atomics
+ *          combine the minima of the right image in one word per pixel: D / 8 + 1 minima per pixel.
  * Ranges:  S 16 bits; V(d) - V(O) >= 0 by monotony, its product with R has 48 bits.
- * Shapes:  any width and height, D any multiple of 32 up to 256; below 128 some lanes have nothing to do.
+ * Shapes:  any width and height, D any multiple of 32 up to 256; below 128 some lanes are idle.
  * Speed:   bound by issued instructions; docs/lab-performance.md, "CUDA: FastDT".
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "gpu/fastdt/fastdt_climb.cuh"
 
-namespace /* types and templates of one name in two files would be one for the linker */
+namespace /* anonymous: else the linker would merge types and templates of the same name from two files */
 {
 
-/* The lane that owns a disparity. */
+/* Returns the lane that owns a disparity. */
 __device__ __forceinline__ int lane_of(int d, int disparities)
 {
 	const int half = disparities / 2;
@@ -29,8 +29,9 @@ __device__ __forceinline__ int lane_of(int d, int disparities)
 }
 
 /*
- * Whether a sum that is neither the winner's nor its neighbours' makes the winner ambiguous. rivals: lanes
- * with any such sum; of the lanes of the winner and its neighbours, two at most, all are looked at again.
+ * Returns true if a rival makes the winner ambiguous. The sums of the winner and its neighbours are no
+ * rivals. rivals: lanes that have a rival sum. In the lanes of the winner and its neighbours (at most two
+ * lanes) all sums are tested again.
  */
 template <int W>
 __device__ __forceinline__ bool is_ambiguous(const uint32_t *keys, const struct found &f, int disparities,
@@ -42,7 +43,7 @@ __device__ __forceinline__ bool is_ambiguous(const uint32_t *keys, const struct 
 	const uint32_t near = 1u << lanes[0] | 1u << lanes[1];
 	bool ambiguous = (f.rivals & ~near) != 0;
 
-	/* d0 shares a lane with one of its neighbours, or with the only one it has */
+	/* d0 shares a lane with one of its neighbours, or with its only neighbour */
 	for (int i = 0; i < 8 * W; i++) {
 		const int word = lanes[i / 4 % 2] + 32 * (i / 8);
 		const int d = 2 * word + i % 2 + i / 2 % 2 * (disparities / 2);
@@ -53,7 +54,7 @@ __device__ __forceinline__ bool is_ambiguous(const uint32_t *keys, const struct 
 	return ambiguous;
 }
 
-/* before, after: S of the neighbours, less the winner's. */
+/* Returns the sub-pixel offset. before, after: S of the neighbours minus the winner's. */
 __device__ __forceinline__ int refined(int before, int after, enum sx_subpixel how)
 {
 	const int den = before + after, a = 16 * (before - after) + den, b = 2 * den;
@@ -62,7 +63,7 @@ __device__ __forceinline__ int refined(int before, int after, enum sx_subpixel h
 	return how == SX_SUBPIXEL_FLOOR && a < 0 && q * b != a ? q - 1 : q;
 }
 
-/* keys: of the pixel. */
+/* Writes disparity and confidence of a left pixel. keys: keys of the pixel. */
 template <int W>
 __device__ __forceinline__ void finish_pixel(const struct work &w, const uint32_t *keys,
 					     const struct found &f, int x, int y)
@@ -84,9 +85,9 @@ __device__ __forceinline__ void finish_pixel(const struct work &w, const uint32_
 }
 
 /*
- * Left pixel first_x + c meets the right one first_x - (D - 1) + j at d = c + D - 1 - j, of rows first_row ..
- * first_row + ROWS - 1.
- * keys: of the batch; y: of its lowest row, its first.
+ * Finds minima of the right image in rows first_row .. first_row + ROWS - 1 of the batch. Left pixel first_x
+ * + c meets right pixel first_x - (D - 1) + j at d = c + D - 1 - j. keys: keys of the batch. y: lowest row of
+ * the batch, which is its first.
  */
 template <typename S, int ROWS>
 __device__ __forceinline__ void find_right(const struct work &w, const uint32_t *keys, int first_x, int y,
@@ -110,7 +111,10 @@ __device__ __forceinline__ void find_right(const struct work &w, const uint32_t 
 	}
 }
 
-/* All of them: half of the block takes the lower rows of the batch, the other half the upper ones. */
+/*
+ * Finds all minima of the right image. Half of the block takes the lower rows of the batch, the other half
+ * the upper rows.
+ */
 template <typename S>
 __device__ __forceinline__ void find_all_right(const struct work &w, const uint32_t *keys, int first_x, int y)
 {
@@ -119,7 +123,7 @@ __device__ __forceinline__ void find_all_right(const struct work &w, const uint3
 
 	for (int i = j; i < span / half * half; i += half)
 		find_right<S, rows>(w, keys, first_x, y, i, first_row);
-	/* few are left where disparities are a multiple of half: spread over the rows */
+	/* if the disparities are a multiple of half, few pixels are left: spread them over the rows */
 	for (int i = THREADS - 1 - (int)threadIdx.x; i < span % half * S::rows; i += THREADS)
 		find_right<S, 1>(w, keys, first_x, y, span / half * half + i % (span % half),
 				 i / (span % half));
@@ -134,7 +138,7 @@ __global__ void __launch_bounds__(THREADS, S::D ? 3 : 1) winner_kernel(const str
 		  lane = (int)threadIdx.x % 32;
 	const int first_x = (int)blockIdx.x * COLUMNS, x = min(first_x + column, w.planes.width - 1);
 	const bool lives =
-		first_x + column == x; /* others take part behind the barriers alone; their keys stay empty */
+		first_x + column == x; /* other warps only take part in the barriers; their keys stay empty */
 	const int batches = (w.planes.height + S::rows - 1) / S::rows;
 	uint32_t *own = keys + PAD + column * S::stride(disparities);
 	struct climb<S> c;
@@ -150,13 +154,13 @@ __global__ void __launch_bounds__(THREADS, S::D ? 3 : 1) winner_kernel(const str
 
 		if (lives)
 			climb_any<S, HELD, CAREFUL>(c, w, y, lane, own, founds + column);
-		__syncthreads(); /* keys are there */
+		__syncthreads(); /* the keys are complete */
 		if (row < S::rows && y - row < w.planes.height && first_x + pixel < w.planes.width)
 			finish_pixel<S::W>(
 				w, keys + row * S::row(disparities) + PAD + pixel * S::stride(disparities),
 				founds[threadIdx.x], first_x + pixel, y - row);
 		find_all_right<S>(w, keys, first_x, y);
-		__syncthreads(); /* and are not needed any more */
+		__syncthreads(); /* the keys are no longer needed */
 	}
 }
 
@@ -188,7 +192,7 @@ template <bool HELD, bool CAREFUL> void launch_climb(const struct work &w, cudaS
 		launch_shape<struct shape<0, 2>, HELD, CAREFUL>(w, stream);
 }
 
-/* S as the volume keeps it: words of gpu/stereo/volume.cuh, two bytes a cell. */
+/* Converts S from the layout of the volume: words of gpu/stereo/volume.cuh, two bytes per cell. */
 __global__ void __launch_bounds__(256)
 	sum_kernel(const uint8_t *volume, int width, int disparities, uint8_t *sum, size_t pitch)
 {
@@ -228,7 +232,7 @@ extern "C" cudaError_t sx_dt_winner_run(const struct sx_dt_planes *p, const stru
 	w.uniqueness = s->uniqueness;
 	w.subpixel = s->subpixel;
 	w.keep = keep;
-	if (s->fastdt == SX_FASTDT_INT8) /* holding what need not be held changes nothing */
+	if (s->fastdt == SX_FASTDT_INT8) /* an unneeded clamp changes nothing */
 		launch_climb<true, true>(w, stream);
 	else if (held)
 		launch_climb<true, false>(w, stream);

@@ -1,11 +1,12 @@
 /*
- * When a frame is done. A thread for each context sleeps in the driver (an event with blocking
- * synchronisation) and writes the eventfd. A host function at the stream's end would need no thread, but CUDA
- * does not call it when the device has failed, and then nobody would ever learn that.
+ * Detects when a frame is done. A thread per context sleeps in the driver (on an event with blocking
+ * synchronisation) and writes the eventfd. A host function at the end of the stream would need no thread. But
+ * CUDA does not call it if the device has failed, so the failure would never be noticed.
  *
- * Two threads that are woken one after the other come late: an interrupt, and processors that have gone to
- * sleep. So whoever waits is told when the frame should be done, as the shortest of those before it was, and
- * may ask the device itself around that time (engine.spin_us); the thread then tells what is known already.
+ * Two threads wake one after the other, which takes time: there is an interrupt, and processors may sleep.
+ *  Therefore the caller also learns when the frame should be done (the shortest time of the last
+ * frames) and may poll the device around that time (engine.spin_us). If polling is sooner, the thread's
+ * message brings nothing new.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -29,7 +30,7 @@ static void *completion_watch(void *completion)
 
 	for (uint32_t frame = 1;; frame++) {
 		while (sem_wait(&c->submitted) < 0)
-			; /* interrupted by a debugger: signals are blocked */
+			; /* a debugger interrupted; signals are blocked */
 		if (atomic_load_explicit(&c->stop, memory_order_acquire))
 			return NULL;
 		if (!e)
@@ -37,7 +38,7 @@ static void *completion_watch(void *completion)
 		c->told.error = e;
 		c->told.finished_ns = sx_now_ns();
 		atomic_store_explicit(&c->told.frame, frame, memory_order_release);
-		n = write(c->fd, &one, sizeof(one)); /* far from full: cannot fail */
+		n = write(c->fd, &one, sizeof(one)); /* cannot fail: the counter is far from full */
 		(void)n;
 	}
 }
@@ -47,7 +48,7 @@ static int completion_start(struct sx_completion *c)
 	sigset_t all, before;
 	int r;
 
-	sigfillset(&all); /* signals are for the threads of the program */
+	sigfillset(&all); /* the program's own threads handle signals */
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	r = pthread_create(&c->thread, NULL, completion_watch, c);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
@@ -132,7 +133,7 @@ bool sx_completion_nearly(const struct sx_completion *c, int64_t *from_ns, int64
 	return c->spin_ns > 0 && least_ns > 0;
 }
 
-/* Whether the frame is done, by who knows it first: the thread, or the device. Does not wait. */
+/* Returns 1 if the frame is done, 0 if not; does not wait. Asks the thread first, then the device. */
 static int ask(struct sx_completion *c)
 {
 	cudaError_t e = cudaErrorNotReady;
@@ -144,7 +145,7 @@ static int ask(struct sx_completion *c)
 	return e == cudaErrorNotReady ? 0 : found_done(c, e, sx_now_ns());
 }
 
-/* What the thread has told of frames that were found done without it is read too, and means nothing. */
+/* Waits for the eventfd. Also drains stale messages of frames that polling had already completed. */
 static int wait_asleep(struct sx_completion *c, int timeout_ms)
 {
 	struct pollfd pfd = {.fd = c->fd, .events = POLLIN};

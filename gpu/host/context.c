@@ -1,5 +1,5 @@
 /*
- * Making and destroying a context: memory, stages, streams, graph, and one frame that warms everything up.
+ * Creates and destroys a context: memory, stages, streams, graph, and one warm-up frame.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -20,7 +20,7 @@
 #define WARM_UP_MS 60000
 #define MEGA 1000000
 
-/* Device memory of the parts that no stage owns. */
+/* Takes the device memory that belongs to no stage. */
 static void take_own(struct sx_context *x)
 {
 	struct sx_cuda_memory *m = &x->memory;
@@ -32,7 +32,7 @@ static void take_own(struct sx_context *x)
 	x->monitor = sx_monitor_cuda_take(m);
 }
 
-/* After the path sums, whose memory it may share. */
+/* Takes the segment lists. Call after the path sums are taken, because the lists may share their memory. */
 static void take_segments(struct sx_context *x)
 {
 	struct sx_cuda_memory *m = &x->memory;
@@ -60,7 +60,7 @@ static void take_cells(struct sx_context *x, struct sx_image *ret, enum sx_pixel
 	ret->data = sx_cuda_take_scratch(&x->memory, ret->pitch * (size_t)columns->height);
 }
 
-/* What host and device share. */
+/* Takes the memory that host and device share. */
 static void take_shared(struct sx_context *x)
 {
 	struct sx_cuda_memory *m = &x->memory;
@@ -94,7 +94,10 @@ static void take_shared(struct sx_context *x)
 	x->ingest_input = sx_cuda_take(m, sizeof(*x->ingest_input));
 }
 
-/* Behind the input block: kernels read there what a pair has, unless that block is beyond a bus. */
+/*
+ * Takes memory for class scores. Call after the input block is taken: kernels read the layout of the scores
+ * in the input block, or in a copy in device memory if the block is beyond a bus.
+ */
 static void take_scores(struct sx_context *x)
 {
 	const struct sx_params *p = &x->config.params;
@@ -210,7 +213,7 @@ static int refuse_size(const struct sx_context *x, size_t needed, size_t idle, c
 	return -ENOMEM;
 }
 
-/* Counts first, so that nothing is taken from others when it cannot be enough. */
+/* Takes all memory. Counts the bytes first, so that it takes nothing if there is not enough. */
 static int take_counted(struct sx_context *x, char *why, size_t why_bytes)
 {
 	const struct sx_device *d = x->device;
@@ -277,7 +280,7 @@ static void destroy_events(struct sx_context *x)
 		cudaEventDestroy(x->copied);
 }
 
-/* A frame of nothing: the first real one finds code, clocks and memory as the others do. */
+/* Runs a black frame, so that the first real frame finds code, clocks and memory as later frames do. */
 static int warm_up(struct sx_context *x, char *why, size_t why_bytes)
 {
 	const struct sx_context_config *c = &x->config;

@@ -1,10 +1,10 @@
 /*
- * Matching costs of a frame: whether there is a volume of them, and which kernel fills it.
+ * Matching costs of a frame: decides whether there is a cost volume, and which kernel fills it.
  *
  *   SGM, stored flow        cost volume
- *   SGM, counted flow       none: each path counts what it wants
- *   SGM, checkpoint flow    none: costs are formed anew wherever a path wants them
- *   FastDT                  cost volume, as its first passes work in place
+ *   SGM, counted flow       none: each path computes the costs that it needs
+ *   SGM, checkpoint flow    none: costs are recomputed wherever a path needs them
+ *   FastDT                  cost volume, because its first passes work in place
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,5 +1,5 @@
 /*
- * Opening a GPU and saying what it is or why not.
+ * Opens a GPU, and describes it or the reason why it cannot be used.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -13,7 +13,7 @@
 #include "gpu/probe.h"
 #include "stages/device_facts.h"
 
-#ifdef SX_CUDA_CODE /* of the build: "sm_75 sm_80" */
+#ifdef SX_CUDA_CODE /* architectures of the build, such as "sm_75 sm_80" */
 #define CODE_OF_BUILD " (it has " SX_CUDA_CODE ")"
 #else
 #define SX_CUDA_CODE ""
@@ -69,7 +69,10 @@ cudaError_t sx_cuda_stream(const struct sx_device *d, cudaStream_t *ret)
 			: cudaStreamCreateWithPriority(ret, cudaStreamNonBlocking, d->priority);
 }
 
-/* Linux gives an integrated GPU also what it uses for caches; CUDA counts only what lies idle. */
+/*
+ * Returns the memory that Linux can make available, bytes. On an integrated GPU this includes caches, while
+ * CUDA counts only idle memory.
+ */
 static size_t available_memory(void)
 {
 	FILE *f = fopen("/proc/meminfo", "re");
@@ -159,10 +162,13 @@ static cudaError_t ask(struct sx_device *d)
 			 (unsigned)properties.pciDomainID & 0xffffu, (unsigned)properties.pciBusID & 0xffu,
 			 (unsigned)properties.pciDeviceID & 0xffu);
 	e = sx_cuda_volume_ask(d);
-	return e ? e : cudaFree(NULL); /* makes the device's context */
+	return e ? e : cudaFree(NULL); /* creates the device's primary context */
 }
 
-/* One kernel, start to end: code for this device, a working stream, memory that both sides see. */
+/*
+ * Runs one kernel from start to end. Tests that there is code for this device, a working stream, and memory
+ * that both sides see.
+ */
 static cudaError_t probe(const struct sx_device *d)
 {
 	struct sx_cuda_memory m = {0};
@@ -253,7 +259,8 @@ void sx_cuda_facts(const struct sx_device *d, struct sx_device_facts *f)
 		f->runtime = 0;
 	if (cudaDriverGetVersion(&f->driver) != cudaSuccess)
 		f->driver = 0;
-	cudaGetLastError(); /* a question without an answer is no failure of a later call */
+	/* clear the error of a query that has no answer, so that no later call reports it */
+	cudaGetLastError();
 }
 
 void sx_cuda_close(struct sx_device *d)

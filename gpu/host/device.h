@@ -1,5 +1,6 @@
 /*
- * An opened GPU: what it is, its part that is used, errors, counters. Inside of gpu/, host side.
+ * An opened GPU: its properties, the part of it that is used, errors and counters. Internal header of gpu/,
+ * host side.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -18,32 +19,36 @@
 
 #define SX_CUDA_RANGES_MAX 256
 
-/* Pinned host memory. device: its address there; NULL: copies only. */
+/*
+ * Pinned host memory. device: the device's address of it. If NULL, kernels cannot read it and it is copied.
+ */
 struct sx_cuda_range {
 	const uint8_t *host, *device;
 	size_t bytes;
 };
 
-/* Counters are read by other threads while frames are in flight. */
+/* An opened GPU. Other threads read the counters while frames are in flight. */
 struct sx_device {
 	int index, contexts;
 	char name[96];
-	char bus_id[24]; /* PCI address; empty: part of another chip */
+	char bus_id[24]; /* PCI address; empty if the GPU is part of another chip */
 	int capability;	 /* 90: sm_90 */
 	int sms, all_sms;
-	int priority; /* of streams */
+	int priority; /* priority of streams */
 	int spin_us;  /* engine.spin_us */
 	bool integrated, can_map, can_register;
-	bool mapped;			  /* input path: kernels read pairs where they lie; else copy */
-	enum sx_volume_choice volume;	  /* as it was asked for; contexts choose (volume.c) */
-	struct sx_predict_device figures; /* for predictions; clock_hz 0: there are none; sms: not set */
-	struct sx_green *green;		  /* NULL: the whole device */
+	/* input path: true: kernels read pairs in place; false: pairs are copied */
+	bool mapped;
+	enum sx_volume_choice volume; /* engine.volume as configured; volume.c chooses for each context */
+	/* figures for predictions; clock_hz is 0 if unknown; sms is not set */
+	struct sx_predict_device figures;
+	struct sx_green *green; /* NULL: the whole device is used */
 	char description[192];
 	char failure[256];
-	cudaError_t lost;				/* of a frame: nothing works after it */
-	struct sx_cuda_range range[SX_CUDA_RANGES_MAX]; /* by address */
+	cudaError_t lost;				/* error of a frame; after it every call fails */
+	struct sx_cuda_range range[SX_CUDA_RANGES_MAX]; /* sorted by address */
 	int ranges;
-	atomic_size_t bytes; /* of all contexts */
+	atomic_size_t bytes; /* memory of all contexts */
 	_Atomic uint64_t frames, copies_in, copied_bytes, staged, peeks;
 };
 
@@ -52,21 +57,24 @@ void sx_cuda_close(struct sx_device *d);
 
 void sx_cuda_facts(const struct sx_device *d, struct sx_device_facts *f);
 
-/* Makes d what the calling thread's CUDA calls mean. */
+/* Makes d the device of the calling thread's CUDA calls. */
 cudaError_t sx_cuda_enter(const struct sx_device *d);
-/* A stream in d's part of the device: waits for no other, before others where the device knows priorities. */
+/*
+ * Creates a stream in d's part of the device. It does not wait for other streams. If the device has
+ * priorities, it gets the highest.
+ */
 cudaError_t sx_cuda_stream(const struct sx_device *d, cudaStream_t *ret);
-/* Bytes that can be taken now; SIZE_MAX when nobody knows. */
+/* Returns the bytes that can be taken now, or SIZE_MAX if unknown. */
 size_t sx_cuda_free_bytes(const struct sx_device *d);
 
 /*
- * The one place where CUDA's codes become errno: -ENOMEM, -ENODEV (no device, none that can be used, driver
- * too old, no code for it), -EIO everything else.
+ * Maps CUDA errors to errno; all code uses this function. -ENOMEM: out of memory. -ENODEV: no usable device,
+ * driver too old, or no code for the device. -EIO: every other error.
  */
 int sx_cuda_errno(cudaError_t e);
-/* The same, with "engine cuda: WHAT: CUDA's words (CUDA's name)" in why. */
+/* Returns sx_cuda_errno(e) and writes "engine cuda: WHAT: CUDA's words (CUDA's name)" to why. */
 int sx_cuda_complain(char *why, size_t why_bytes, cudaError_t e, const char *what);
-/* The same into d->failure; a device that failed in a frame is lost. */
+/* Marks the device as lost, because a frame failed. Writes the same text to d->failure. */
 int sx_cuda_fail(struct sx_device *d, cudaError_t e, const char *what);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * The CUDA engine as its users see it: submit, wait, result.
+ * Interface of the CUDA engine: submit, wait, result.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -44,7 +44,10 @@ static void count(struct sx_device *d, const struct sx_transfers *came)
 	atomic_fetch_add_explicit(&d->staged, came->staged, memory_order_relaxed);
 }
 
-/* images_read is never called: kernels may read a pair where it lies until the frame is done. */
+/*
+ * Submits a pair. images_read is never called, because kernels may read the pair in place until the frame is
+ * done.
+ */
 static int cuda_submit(struct sx_context *x, const struct sx_pair *pair, const struct sx_road *previous,
 		       sx_images_read_fn *images_read, void *user)
 {

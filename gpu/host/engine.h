@@ -1,8 +1,8 @@
 /*
- * The CUDA engine: the same bytes as the reference after every stage.
+ * The CUDA engine. After every stage it has the same bytes as the reference.
  *
- * A context is one stream and one captured graph; pairs are read where they lie, or copied once from pinned
- * memory; the record is written by the last kernel into pinned memory that the host reads.
+ * A context is one stream and one captured graph. Kernels read pairs in place, or pairs are copied once from
+ * pinned memory. The last kernel writes the record into pinned memory, where the host reads it.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -12,8 +12,8 @@
 #include "stages/context.h"
 
 /*
- * Of enum sx_ability: neither FastDT in float and int32 nor slanted-exact, which nobody runs
- * at the rate of a camera.
+ * Bits of enum sx_ability. The engine has neither FastDT in float and int32 nor slanted-exact, because these
+ * are not used at a camera's frame rate.
  */
 #define SX_CUDA_ABILITIES 0
 

@@ -1,5 +1,5 @@
 /*
- * Inside of the CUDA engine, host side: a context, and who does what with it.
+ * Internal header of the CUDA engine, host side: a context and the functions that work on it.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -19,16 +19,18 @@
 #include "predict/predict.h"
 
 /*
- * Tells by an eventfd that a stream has finished, or failed: a thread of its own sleeps in the driver until
- * then. Who waits may also ask the device, which is sooner: spin_ns before the expected end and after it; 0:
- * never. frame: number of the one that was submitted last, from 1. error, finished_ns: of the last that was
- * waited for. took_ns: the last frames from submit to their end; 0: not yet.
+ * Signals by an eventfd that a stream has finished or failed. A thread sleeps in the driver until then. A
+ * caller that waits may also poll the device, which learns of the end sooner. It polls from spin_ns before
+ * the expected end until spin_ns after it; 0: never.
+ * frame: number of the last submitted frame, from 1.
+ * error, finished_ns: of the last frame that was waited for.
+ * took_ns: time from submit to end of the last frames; 0: no frame yet.
  */
 #define SX_COMPLETION_FRAMES 16
 struct sx_completion {
 	const struct sx_device *device;
 	cudaEvent_t event; /* recorded by submit */
-	bool busy_wait;	   /* no thread: whoever waits asks the event */
+	bool busy_wait;	   /* no thread: the caller that waits polls the event */
 	uint32_t frame;
 	cudaError_t error;
 	int64_t finished_ns, submitted_ns;
@@ -38,7 +40,7 @@ struct sx_completion {
 	bool has_semaphore, runs;
 	atomic_bool stop;
 	int fd;
-	/* by the thread; written before fd becomes readable, error and finished_ns before frame */
+	/* written by the thread before fd becomes readable; error and finished_ns before frame */
 	struct {
 		cudaError_t error;
 		int64_t finished_ns;
@@ -47,58 +49,66 @@ struct sx_completion {
 };
 
 /*
- * Work beside the context's main stream. fork: recorded there, where stream begins; join: recorded on stream,
- * where the main one waits for it. One stretch of work at a time, each records both anew. Events without
- * timing.
+ * A stream for work that runs beside the context's main stream. fork is recorded on the main stream, where
+ * the work may begin. join is recorded on this stream; the main stream waits for it. Only one piece of work
+ * runs at a time, and each piece records both events again. The events have no timing.
  */
 struct sx_side_stream {
 	cudaStream_t stream;
 	cudaEvent_t fork, join;
 };
 
-/* A tap's copy for the host, of frame number. */
+/* Host copy of a tap. number: number of the frame that it is from. */
 struct sx_peek {
 	void *host;
 	size_t bytes;
 	uint32_t number;
 };
 
-/* Stamps of a frame: begin, end of each stage, begin of the segmentation; the last one ends the frame. */
+/*
+ * Indices of a frame's stamps: end of each stage, begin of the frame, begin of the segmentation, end of the
+ * frame.
+ */
 enum { SX_STAMP_BEGIN = SX_STAGE_COUNT, SX_STAMP_JOINED, SX_STAMP_END, SX_STAMP_COUNT };
 
 /*
- * stamps: in device memory, NULL: not timed. host: where they are delivered.
- * since: the stamp at which a stage's time begins, -1: it does not run, or in another stage's time.
- * offset_ns: host's clock minus the device's, kept such that no frame begins before it is submitted or ends
- *   after it is known to have ended, so it follows a drift.
+ * Clock of the stages.
+ * stamps: in device memory; NULL: stages are not timed. host: pinned host memory to which stamps are
+ *   delivered.
+ * since: index of the stamp at which a stage's time begins. -1: the stage does not run, or its time is part
+ *   of another stage's.
+ * offset_ns: host clock minus device clock. It is kept such that a frame begins after it was submitted and
+ *   ends before the host saw its end, so it follows the drift of the clocks.
  */
 struct sx_stage_clock {
 	uint64_t *stamps, *host, *host_device;
 	int since[SX_STAGE_COUNT];
-	int last; /* while capturing: stamp of the stage before */
+	int last; /* while capturing: stamp of the previous stage */
 	int64_t offset_ns;
 	bool has_offset;
 };
 
-/* The stages that hold tables or scratch. */
+/* Stages that have tables or scratch memory. */
 struct sx_cuda_stages {
 	struct sx_ingest_cuda *ingest;
-	struct sx_sgm_cuda *sgm; /* one of these */
+	struct sx_sgm_cuda *sgm; /* one of sgm, checkpoint and fastdt */
 	struct sx_checkpoint_cuda *checkpoint;
 	struct sx_fastdt_cuda *fastdt;
 	struct sx_filter_cuda *filter;
 	struct sx_road_finder *finder;
 	struct sx_road_finder_cuda *road;
-	struct sx_dp_cuda *dp; /* one of these */
+	struct sx_dp_cuda *dp; /* one of dp, rdp and slanted */
 	struct sx_rdp_cuda *rdp;
 	struct sx_slanted_cuda *slanted;
 	struct sx_compact_cuda *compact;
 };
 
 /*
- * Class scores on their way. cells: U8, of stixel columns; no data where none are read. raw: room for a
- * frame's scores at scale 1, where they cannot be read in place. in: what kernels read, the input block's own
- * or a copy of it in device memory, as layout says.
+ * Class scores on their way to the kernels.
+ * cells: U8, scores per cell of stixel columns. data is NULL if scores are not used.
+ * raw: memory for a frame's scores at scale 1, if kernels cannot read them in place.
+ * in: descriptor that kernels read, part of the input block or a copy of it in device memory. layout: content
+ *   of that copy.
  */
 struct sx_scores_copy {
 	struct sx_image cells;
@@ -108,62 +118,66 @@ struct sx_scores_copy {
 };
 
 /*
- * Memory: everything device and host share is in memory; *_device: the same as the device addresses it.
- * input: what kernels read for each frame. ingest_input: what the ingest reads of it: the block itself, or
- *   with input by copy one in device memory, since addresses there change next to never (layout: as it holds
- *   them).
- * raw: with input by copy, where pairs are copied to. staging: for pairs that are not pinned.
+ * A context. All memory that device and host share is in memory; *_device is the device's address of the same
+ * memory.
+ * input: block that kernels read for each frame. ingest_input: block that the ingest reads. It is input
+ *   itself, or, if pairs are copied, a copy in device memory, because its addresses hardly ever change then.
+ *   layout: content of that copy.
+ * raw: destination of copied pairs, if pairs are copied. staging: for pairs that are not pinned.
  */
 struct sx_context {
 	struct sx_device *device;
 	struct sx_context_config config;
 	struct sx_cuda_memory memory;
-	size_t counted; /* bytes that the device's sum has of this context */
+	size_t counted; /* bytes of this context in the device's sum */
 
 	struct sx_cuda_input *input, *input_device, *ingest_input, layout;
 	uint8_t *raw;
 	size_t raw_bytes;
 	struct sx_cuda_range staging;
-	struct sx_transfers came;		 /* of the pair that was submitted last */
+	struct sx_transfers came;		 /* transfers of the last submitted pair */
 	struct sx_image taps[SX_TAP_COUNT];	 /* some share memory: see sx_cuda_taps_take() */
-	struct sx_image cells, cells_confidence; /* sx_evidence(); of slanted methods */
-	struct sx_image unused_median; /* with a map of another process and filters.median: of no right map */
+	struct sx_image cells, cells_confidence; /* output of sx_evidence(), for slanted methods */
+	/* memory for the median of the missing right map, with an external map and filters.median */
+	struct sx_image unused_median;
 	struct sx_sky_cuda sky;
 	struct sx_scores_copy scores;
 	struct sx_cuda_road *road;
 	uint32_t *monitor;	     /* gpu/monitor/monitor_cuda.h */
-	struct sx_segments segments; /* in device memory */
+	struct sx_segments segments; /* lists of segments, in device memory */
 	struct sx_cuda_output *output, *output_device;
 	uint32_t *offsets, *offsets_device;
 	struct stixel *stixels, *stixels_device;
-	uint32_t capacity;	    /* of stixels */
-	enum sx_volume_choice flow; /* of costs and paths, not auto */
-	char volume[256];	    /* how engine.volume came to that, a sentence */
-	uint8_t *costs;		    /* the cost volume; NULL: none, see cost.c */
+	uint32_t capacity;	    /* number of stixels */
+	enum sx_volume_choice flow; /* flow of costs and paths, never auto */
+	char volume[256];	    /* sentence that explains the choice of flow */
+	uint8_t *costs;		    /* the cost volume; NULL: there is none, see cost.c */
 	struct sx_cuda_stages stages;
 
 	cudaStream_t stream;
-	struct sx_side_stream side, watch; /* of the road; of the monitor */
+	struct sx_side_stream side, watch; /* side: for the road; watch: for the monitor */
 	struct sx_stage_clock clock;
 	cudaGraphExec_t graph;
 	struct sx_completion completion;
 
 	struct sx_peek *peeks; /* SX_TAP_COUNT */
-	cudaEvent_t copied;    /* a map has been copied for the host */
-	bool busy;	       /* submitted and not yet waited for */
-	uint32_t number;       /* of the frame that was submitted last */
+	cudaEvent_t copied;    /* recorded after a map is copied to the host */
+	bool busy;	       /* a frame was submitted and not yet waited for */
+	uint32_t number;       /* number of the last submitted frame */
 	struct sx_result result;
 };
 
-/* Pairs bring the map of another process: there are neither costs nor paths. */
+/*
+ * Returns true if pairs bring the disparity map of another process. Then there are neither costs nor paths.
+ */
 static inline bool sx_cuda_is_external(const struct sx_context *x)
 {
 	return x->config.params.stereo.matcher == SX_MATCH_EXTERNAL;
 }
 
 /*
- * context.c: everything a frame needs. destroy accepts NULL and half-made ones, and waits for a frame in
- * flight.
+ * context.c: creates and destroys everything that a frame needs. destroy accepts NULL and incomplete
+ * contexts, and waits for a frame in flight.
  */
 int sx_cuda_context_create(struct sx_context **ret, struct sx_device *d, const struct sx_context_config *c,
 			   char *why, size_t why_bytes);
@@ -171,50 +185,50 @@ void sx_cuda_context_destroy(struct sx_context *x);
 
 /* graph.c: captures the chain of x into x->graph. */
 cudaError_t sx_cuda_graph_create(struct sx_context *x);
-/* Durations of the frame that has just finished into result.stage_ns. */
+/* Writes the durations of the last finished frame into result.stage_ns. */
 void sx_cuda_graph_times(struct sx_context *x);
 
 /*
- * volume.c: figures of the device that predictions need; which flow path costs of x take (its parameters are
- * resolved), and why.
+ * volume.c: reads the figures of the device that predictions need, and chooses the flow of the path costs of
+ * x, whose parameters are resolved, with the reason.
  */
 cudaError_t sx_cuda_volume_ask(struct sx_device *d);
 void sx_cuda_volume_choose(struct sx_context *x);
 
-/* cost.c: takes the cost volume where there is one; fills it on x->stream. */
+/* cost.c: takes the cost volume if the flow needs one; fills it on x->stream. */
 void sx_cuda_cost_take(struct sx_context *x);
 cudaError_t sx_cuda_cost_run(const struct sx_context *x);
 
-/* input.c: pinned memory of sources, and the way of a pair to the kernels: fills x->input, starts copies. */
+/* input.c: pins memory of sources, and brings a pair to the kernels: fills x->input and starts copies. */
 int sx_cuda_pin(struct sx_device *d, void *memory, size_t bytes);
 void sx_cuda_unpin(struct sx_device *d, void *memory);
-/* Bytes of a row of one image as it comes in, and what raw and staging must hold of a pair. */
+/* Return the bytes of a row of one input image, and the bytes of a pair that raw and staging must hold. */
 size_t sx_cuda_input_row(const struct sx_context_config *c);
 size_t sx_cuda_input_bytes(const struct sx_context_config *c);
-/* What raw scores may take. */
+/* Returns the most bytes that raw scores may take. */
 size_t sx_cuda_scores_bytes(const struct sx_context_config *c);
 cudaError_t sx_cuda_input_set(struct sx_context *x, const struct sx_pair *pair,
 			      const struct sx_road *previous);
 
-/* taps.c: the maps of a frame in device memory, and copies of them for the host. */
+/* taps.c: takes the maps of a frame in device memory, and copies them to the host on request. */
 void sx_cuda_taps_take(struct sx_context *x);
 int sx_cuda_taps_peek(const struct sx_context *x, enum sx_tap tap, struct sx_image *view);
 void sx_cuda_taps_finish(struct sx_context *x);
 
-/* engine.c: input must be set. Used for the frames and for the one that warms up. */
+/* engine.c: launches the graph. input must be set. Used for frames and for the warm-up frame. */
 cudaError_t sx_cuda_launch(struct sx_context *x);
-/* 0, or the error of a frame whose event has come: of CUDA, or a record that is not of this frame. */
+/* Checks a finished frame. Returns 0 or the error: a CUDA error, or a record that is not of this frame. */
 int sx_cuda_collect(struct sx_context *x);
 
-/* completion.c. finish accepts a zeroed one (fd 0 apart: -1 is none). */
+/* completion.c: creates and destroys a completion. finish accepts a zeroed struct whose fd is -1. */
 int sx_completion_init(struct sx_completion *c, const struct sx_device *d, bool busy_wait, char *why,
 		       size_t why_bytes);
 void sx_completion_finish(struct sx_completion *c);
-/* Everything on stream so far, then fd. Submit, nearly and wait: one thread. */
+/* Signals fd after all work that is on stream now. Submit, nearly and wait must be called by one thread. */
 cudaError_t sx_completion_submit(struct sx_completion *c, cudaStream_t stream);
-/* 1, 0 not within timeout_ms, negative errno. */
+/* Waits for the frame. Returns 1 when it is done, 0 after timeout_ms, or a negative errno. */
 int sx_completion_wait(struct sx_completion *c, int timeout_ms);
-/* When it is worth asking again and again; false: not known, or never. */
+/* Returns the time span in which polling pays. False: not known, or polling is off. */
 bool sx_completion_nearly(const struct sx_completion *c, int64_t *from_ns, int64_t *until_ns);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * The chain of a frame, captured once into a graph: stages in their order, the road beside the reduction,
- * and what watches the cameras beside the road.
+ * The chain of a frame, captured once into a graph. Stages run in their order. The road runs beside the
+ * reduction, and the monitor beside the road.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -20,14 +20,17 @@ static uint64_t *stamp(const struct sx_context *x, int index)
 	return x->clock.stamps ? x->clock.stamps + index : NULL;
 }
 
-/* From the stamp before on time is that of stage, which ends with stamp number stage. */
+/*
+ * Starts the time of a stage at the last stamp. The stage ends with the stamp whose index is the stage's
+ * number.
+ */
 static void begin(struct sx_context *x, enum sx_stage stage)
 {
 	x->clock.since[stage] = x->clock.last;
 	x->clock.last = (int)stage;
 }
 
-/* The end of a stage on the main stream. */
+/* Ends a stage on the main stream. */
 static cudaError_t done(struct sx_context *x, enum sx_stage stage)
 {
 	begin(x, stage);
@@ -35,8 +38,8 @@ static cudaError_t done(struct sx_context *x, enum sx_stage stage)
 }
 
 /*
- * On a side stream, from here on, beside what comes on the main one; until side_end(), for which side_join()
- * waits.
+ * Begins work on a side stream, which runs beside later work on the main stream. side_end() ends the work;
+ * side_join() makes the main stream wait for it.
  */
 static cudaError_t side_begin(struct sx_context *x, const struct sx_side_stream *s)
 {
@@ -64,8 +67,8 @@ static cudaError_t chain_ingest(struct sx_context *x)
 }
 
 /*
- * Descriptors of both images. Ingest and census are one kernel where they can be: then the time of both is
- * the census's.
+ * Computes the descriptors of both images. Ingest and census are one kernel if possible; their time then
+ * counts as the census's.
  */
 static cudaError_t chain_describe(struct sx_context *x)
 {
@@ -76,7 +79,7 @@ static cudaError_t chain_describe(struct sx_context *x)
 
 	if (e)
 		return e;
-	if (p->cost == SX_COST_ZNCC) /* the census's time goes on: see chain_cost() */
+	if (p->cost == SX_COST_ZNCC) /* the census's time goes on until chain_cost() */
 		return sx_zncc_windows_cuda_run(grey, descriptors, p->zncc_window, x->stream);
 	e = at_once ? sx_ingest_census_cuda_run(x->ingest_input, x->config.pixel, grey, descriptors, p->cost,
 						x->stream)
@@ -85,15 +88,15 @@ static cudaError_t chain_describe(struct sx_context *x)
 }
 
 /*
- * Flat areas. Beside the paths, which fill the device and wait for each other, its few blocks would stand in
- * the way: measured, 0.39 ms of paths for 0.18.
+ * Finds flat areas, before the paths begin. The paths fill the device and wait for each other, so blocks
+ * beside them would delay them: 0.39 ms of paths instead of 0.18 ms, measured.
  */
 static cudaError_t chain_flat(struct sx_context *x)
 {
 	return sx_flat_cuda_run(&x->taps[SX_TAP_LEFT], &x->taps[SX_TAP_LEFT_FLAT], x->stream);
 }
 
-/* What FastDT needs of the left image. The gain runs beside costs and passes: it has few threads. */
+/* Prepares the left image for FastDT. The gain has few threads, so it runs beside costs and passes. */
 static cudaError_t chain_guide(struct sx_context *x)
 {
 	const struct sx_fastdt_cuda *s = x->stages.fastdt;
@@ -108,8 +111,8 @@ static cudaError_t chain_guide(struct sx_context *x)
 }
 
 /*
- * The time of a cost volume is aggregation's; with windows it is the census's, as correlating them is what
- * takes it.
+ * Fills the cost volume. Its time counts as aggregation's. With ZNCC it counts as the census's, because
+ * correlating the windows takes most of it.
  */
 static cudaError_t chain_cost(struct sx_context *x)
 {
@@ -132,9 +135,9 @@ static cudaError_t chain_aggregate(struct sx_context *x)
 	const struct sx_checkpoint_images i = images_of(x);
 	cudaError_t e;
 
-	if (s->checkpoint) { /* but for the paths to the right, which the winner's kernel walks */
+	if (s->checkpoint) { /* runs all paths except to the right, which the winner's kernel walks */
 		e = sx_checkpoint_cuda_paths(s->checkpoint, &i, x->stream);
-	} else if (s->fastdt) { /* but for the last pass: see chain_winner() */
+	} else if (s->fastdt) { /* runs all passes except the last one, see chain_winner() */
 		e = sx_fastdt_cuda_passes(s->fastdt, x->stream);
 		if (!e)
 			e = side_join(x, &x->side);
@@ -144,7 +147,7 @@ static cudaError_t chain_aggregate(struct sx_context *x)
 	return e ? e : done(x, SX_STAGE_SGM);
 }
 
-/* What one of two raw cameras did not see. */
+/* Hides pixels that only one of the two raw cameras saw. */
 static cudaError_t chain_hide(struct sx_context *x)
 {
 	if (!x->config.rectify)
@@ -154,7 +157,8 @@ static cudaError_t chain_hide(struct sx_context *x)
 }
 
 /*
- * FastDT's last pass, up, and its winner are one kernel: sums of a pixel are in registers there.
+ * Finds the winner. FastDT's last pass (up) and its winner are one kernel, because that has the sums of a
+ * pixel in registers.
  */
 static cudaError_t chain_winner(struct sx_context *x)
 {
@@ -179,7 +183,7 @@ static cudaError_t chain_winner(struct sx_context *x)
 	return e ? e : done(x, SX_STAGE_WINNER);
 }
 
-/* The pair's map lies where the winner is to be: sx_cuda_input_set(). */
+/* Converts the map of another process. sx_cuda_input_set() has copied it to the winner's memory. */
 static cudaError_t chain_external(struct sx_context *x)
 {
 	cudaError_t e;
@@ -191,7 +195,7 @@ static cudaError_t chain_external(struct sx_context *x)
 	return done(x, SX_STAGE_WINNER);
 }
 
-/* From the pair to the best disparity of each pixel. */
+/* Computes the best disparity of each pixel from the pair. */
 static cudaError_t chain_match(struct sx_context *x)
 {
 	cudaError_t e;
@@ -205,8 +209,8 @@ static cudaError_t chain_match(struct sx_context *x)
 }
 
 /*
- * Few blocks, one after the other: runs beside all that comes until the stixels are chosen, which fills the
- * rest of the device.
+ * Finds the road, on a side stream. It has few blocks that run one after the other. So it runs beside all
+ * stages until the stixels are chosen, and these stages fill the rest of the device.
  */
 static cudaError_t chain_road(struct sx_context *x)
 {
@@ -222,8 +226,8 @@ static cudaError_t chain_road(struct sx_context *x)
 }
 
 /*
- * What takes time of the monitor, which only the host reads: beside the road, which leaves most of the device
- * idle.
+ * Runs the slow part of the monitor, which only the host reads. It runs beside the road, which leaves most of
+ * the device idle.
  */
 static cudaError_t chain_votes(struct sx_context *x)
 {
@@ -237,7 +241,10 @@ static cudaError_t chain_votes(struct sx_context *x)
 	return sx_cuda_mark(stamp(x, SX_STAGE_MONITOR), x->watch.stream);
 }
 
-/* The rest of it, beside the record: beside the stixels its blocks would stand in the way of theirs. */
+/*
+ * Runs the rest of the monitor beside the compaction. Beside the segmentation its blocks would delay that
+ * stage's blocks.
+ */
 static cudaError_t chain_counts(struct sx_context *x)
 {
 	const struct sx_monitor_input in = sx_taps_monitored(x->taps);
@@ -249,11 +256,14 @@ static cudaError_t chain_counts(struct sx_context *x)
 	return side_end(&x->watch);
 }
 
-/* Median to components of speckles count as median, erasing them and smoothing as smooth. */
+/*
+ * Filters the map. Median, left-right check and components of speckles count as median. Erasing speckles and
+ * smoothing count as smooth.
+ */
 static cudaError_t chain_filter(struct sx_context *x)
 {
 	const struct sx_image *tap = x->taps;
-	/* without a right map: the left one twice */
+	/* an external map has no right map: pass the left one twice */
 	const struct sx_image left[2] = {tap[SX_TAP_WINNER], tap[SX_TAP_WINNER]},
 			      median[2] = {tap[SX_TAP_MEDIAN], x->unused_median};
 	const bool external = sx_cuda_is_external(x);
@@ -294,7 +304,10 @@ static cudaError_t chain_reduce(struct sx_context *x)
 	return e ? e : done(x, SX_STAGE_REDUCE);
 }
 
-/* Without tiles, with a map of another process, all stays as it is. */
+/*
+ * Splits stixels at unmeasured areas. With a map of another process there are no tiles, so stixels stay as
+ * they are.
+ */
 static cudaError_t part_stixels(struct sx_context *x)
 {
 	const struct sx_unmeasured_column first = sx_taps_column(x->taps, &x->config, 0);
@@ -317,7 +330,7 @@ static cudaError_t choose_stixels(struct sx_context *x)
 		      : sx_dp_cuda_run(s->dp, x->road, columns, &x->segments, x->stream);
 }
 
-/* Its time begins when both road and reduction are done. */
+/* Chooses the stixels. The stage's time begins when both road and reduction are done. */
 static cudaError_t chain_segment(struct sx_context *x)
 {
 	const struct sx_image *columns = &x->taps[SX_TAP_COLUMNS];
@@ -359,7 +372,7 @@ cudaError_t sx_cuda_graph_create(struct sx_context *x)
 	cudaGraph_t graph = NULL;
 	cudaError_t e, end;
 
-	/* thread local: what other threads do with the device meanwhile is their affair */
+	/* thread local: other threads may use the device during the capture */
 	e = cudaStreamBeginCapture(x->stream, cudaStreamCaptureModeThreadLocal);
 	if (e)
 		return e;
@@ -374,7 +387,10 @@ cudaError_t sx_cuda_graph_create(struct sx_context *x)
 	return e ? e : cudaGraphUpload(x->graph, x->stream);
 }
 
-/* Keeps begin and end of the frame on the device between submission and completion on the host. */
+/*
+ * Adjusts the clock offset so that the frame begins after its submission and ends before its completion on
+ * the host.
+ */
 static void follow_clock(struct sx_stage_clock *c, int64_t started_ns, int64_t finished_ns)
 {
 	const int64_t least_ns = started_ns - (int64_t)c->host[SX_STAMP_BEGIN];

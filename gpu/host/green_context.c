@@ -1,5 +1,5 @@
 /*
- * Green contexts. The driver's functions are asked for at run time: nothing is linked to the driver.
+ * Green contexts. The code looks up the driver's functions at run time, so it does not link to the driver.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* 12.4 has green contexts, but no stream of one, nor a driver's function by version. */
+/* CUDA 12.4 has green contexts, but neither streams for them nor lookup of driver functions by version. */
 #if !defined(SX_EMULATE) && CUDART_VERSION >= 12050
 #include <cuda.h>
 

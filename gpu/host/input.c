@@ -1,6 +1,5 @@
 /*
- * How pairs reach the kernels: pinned memory of sources, and for each pair the cheapest way from where it
- * lies.
+ * Brings pairs to the kernels: pins memory of sources, and takes the cheapest way for each pair.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -11,9 +10,9 @@
 #include "stages/context.h"
 #include "stages/stereo/external.h"
 
-#define PITCH 128 /* of images that are copied row by row, and of staging */
+#define PITCH 128 /* bytes, of staging and of images that are copied row by row */
 
-/* Index of the first range that ends behind p. */
+/* Returns the index of the first range that ends after p. */
 static int find_index(const struct sx_device *d, const uint8_t *p)
 {
 	int low = 0, high = d->ranges;
@@ -54,7 +53,7 @@ int sx_cuda_pin(struct sx_device *d, void *memory, size_t bytes)
 		cudaGetLastError();
 		e = cudaHostRegister(memory, bytes, cudaHostRegisterPortable);
 	}
-	cudaGetLastError(); /* what is refused here is no error of a frame */
+	cudaGetLastError(); /* clear the error: it must not be reported for a frame */
 	if (e)
 		return sx_cuda_errno(e);
 	memmove(&d->range[i + 1], &d->range[i], (size_t)(d->ranges - i) * sizeof(d->range[0]));
@@ -86,7 +85,10 @@ static size_t staging_pitch(const struct sx_context_config *c)
 	return (sx_cuda_input_row(c) + PITCH - 1) / PITCH * PITCH;
 }
 
-/* A quarter more than the pair: what may be copied along to have one copy of plain memory instead of two. */
+/*
+ * Returns the size of raw and staging: the pair and a quarter more. The quarter is for bytes between the two
+ * images, which are copied too if one plain copy then replaces two.
+ */
 size_t sx_cuda_input_bytes(const struct sx_context_config *c)
 {
 	const size_t one = staging_pitch(c) * (size_t)sx_context_pair_height(c);
@@ -94,7 +96,7 @@ size_t sx_cuda_input_bytes(const struct sx_context_config *c)
 	return 2 * ((one + one / 4 + 255) / 256 * 256);
 }
 
-/* Planes at scale 1, with a little between rows and planes. */
+/* Returns the size of all planes at scale 1. Rows are padded to PITCH bytes. */
 size_t sx_cuda_scores_bytes(const struct sx_context_config *c)
 {
 	const size_t row = ((size_t)c->width + PITCH - 1) / PITCH * PITCH;
@@ -112,14 +114,17 @@ static bool holds(const struct sx_cuda_range *r, const uint8_t *p, size_t bytes)
 	return p >= r->host && p + bytes <= r->host + r->bytes;
 }
 
-/* The range that all of img lies in; NULL: it is not pinned, or not so that kernels can read it. */
+/*
+ * Returns the range that contains all of img. Returns NULL if img is not pinned, or if kernels must read it
+ * in place and cannot.
+ */
 static const struct sx_cuda_range *find_range(const struct sx_context *x, const struct sx_image *img)
 {
 	const struct sx_device *d = x->device;
 	const int i = find_index(d, img->data);
 	const size_t bytes = span(&x->config, img);
 
-	if (holds(&x->staging, img->data, bytes)) /* of warming up */
+	if (holds(&x->staging, img->data, bytes)) /* the pair is the warm-up frame */
 		return &x->staging;
 	if (i == d->ranges || !holds(&d->range[i], img->data, bytes))
 		return NULL;
@@ -153,7 +158,7 @@ static cudaError_t copy_plain(struct sx_context *x, uint8_t *to, const uint8_t *
 	return copied(x, cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, x->stream), bytes);
 }
 
-/* Into its half of raw: as it lies if its rows are not much apart, else row by row. */
+/* Copies one image into its half of raw: as one block if its row pitch is small, else row by row. */
 static cudaError_t copy_one(struct sx_context *x, int side, const struct sx_image *img)
 {
 	const size_t row = sx_cuda_input_row(&x->config), bytes = span(&x->config, img);
@@ -171,7 +176,10 @@ static cudaError_t copy_one(struct sx_context *x, int side, const struct sx_imag
 		      row * (size_t)img->height);
 }
 
-/* In one copy where both lie close together: side by side, one above the other, staged. */
+/*
+ * Copies a pair, in one copy if both images lie close together (side by side, one above the other, or
+ * staged).
+ */
 static cudaError_t copy_pair(struct sx_context *x, const struct sx_image img[2], bool one_range)
 {
 	const uint8_t *left = img[0].data, *right = img[1].data, *low = left < right ? left : right;
@@ -191,7 +199,7 @@ static cudaError_t copy_pair(struct sx_context *x, const struct sx_image img[2],
 	return copy_plain(x, x->raw, low, (size_t)(end - low));
 }
 
-/* Tells the ingest where the copies lie: only when pairs begin to lie differently. */
+/* Copies the input block to the ingest, if the layout of the copied pair differs from the last one. */
 static cudaError_t update_layout(struct sx_context *x)
 {
 	const struct sx_cuda_input *in = x->input;
@@ -209,7 +217,7 @@ static size_t scores_span(const struct sx_scores *s)
 	       (size_t)s->width;
 }
 
-/* Row by row, where rows or planes lie far apart. */
+/* Copies the scores row by row, if rows or planes lie far apart. */
 static cudaError_t copy_planes(struct sx_context *x, const struct sx_scores *s)
 {
 	struct sx_cuda_scores *in = &x->input->scores;
@@ -227,9 +235,9 @@ static cudaError_t copy_planes(struct sx_context *x, const struct sx_scores *s)
 }
 
 /*
- * Scores are read where they lie if kernels can, else copied once; from memory that is not pinned the runtime
- * copies by way of its own. What kernels are told changes only when pairs begin to have scores, or others, or
- * cease to.
+ * Sets the scores of a frame. Kernels read scores in place if they can, else the scores are copied once. If
+ * the memory is not pinned, the runtime copies it through its own buffer. The descriptor for the kernels is
+ * copied only when it changes.
  */
 static cudaError_t set_scores(struct sx_context *x, const struct sx_scores *s)
 {
@@ -269,7 +277,7 @@ static bool is_pinned(const struct sx_device *d, const void *memory, size_t byte
 	return i < d->ranges && holds(&d->range[i], memory, bytes);
 }
 
-/* One plane of a map into a tap. */
+/* Copies one plane of a map into a tap. */
 static cudaError_t copy_map(struct sx_context *x, enum sx_tap tap, const void *from, size_t pitch, size_t row)
 {
 	const struct sx_image *to = &x->taps[tap];
@@ -283,8 +291,8 @@ static cudaError_t copy_map(struct sx_context *x, enum sx_tap tap, const void *f
 }
 
 /*
- * A map is copied to where the winner is to be, and converted there; its confidence likewise. It is read
- * once, so that there is nothing to be had from leaving it where it lies.
+ * Copies a map into the winner's memory, where a kernel converts it, and copies its confidence. The map is
+ * read only once, so reading it in place would gain nothing.
  */
 static cudaError_t set_disparity(struct sx_context *x, const struct sx_disparity *d)
 {

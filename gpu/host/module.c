@@ -1,5 +1,5 @@
 /*
- * Says what build the module belongs to. Compiled into the module, like gpu/host/engine.c.
+ * Identity of the module's build. Compiled into the module, as gpu/host/engine.c is.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

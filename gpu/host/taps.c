@@ -1,5 +1,5 @@
 /*
- * The output of each stage in device memory, and copies for checks and viewers.
+ * Taps: the output of each stage in device memory, and host copies for checks and viewers.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -54,8 +54,9 @@ static const struct sx_cuda_volumes *volumes_of(const struct sx_context *x)
 }
 
 /*
- * On the context's own stream, where nothing runs: the frame has been waited for. A map takes tens of
- * microseconds, less than falling asleep and waking up, so CUDA's default way of waiting is right here.
+ * Copies a tap to the host on the context's own stream, which is idle because the frame has been waited for.
+ * The copy takes tens of microseconds, less than a thread takes to sleep and wake, so CUDA's default way of
+ * waiting is best here.
  */
 static cudaError_t copy(const struct sx_context *x, enum sx_tap tap, const struct sx_peek *p)
 {

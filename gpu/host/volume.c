@@ -1,5 +1,6 @@
 /*
- * engine.volume of a context: which flow its path costs take, by prediction where that is left open.
+ * Resolves engine.volume for a context: chooses the flow of its path costs, by prediction if the setting is
+ * auto.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -8,9 +9,9 @@
 #include "gpu/host/engine_priv.h"
 
 #define KHZ 1e3
-#define EDGES 2 /* memory transfers a clock */
+#define EDGES 2 /* memory transfers per clock */
 
-/* Of a card: what the driver says of it. */
+/* Discrete GPU: takes clock and memory bandwidth from the driver. */
 static cudaError_t ask_card(struct sx_device *d, int clock_khz)
 {
 	int memory_khz = 0, bus_bits = 0;
@@ -27,7 +28,10 @@ static cudaError_t ask_card(struct sx_device *d, int clock_khz)
 	return cudaSuccess;
 }
 
-/* The driver of an integrated GPU knows its clock, but not its memory. */
+/*
+ * Integrated GPU: takes the clock from the driver and the memory's figures from a table of boards, because
+ * the driver does not know the memory.
+ */
 static void look_up_board(struct sx_device *d, int clock_khz)
 {
 	const struct sx_predict_board *b =
@@ -64,6 +68,6 @@ void sx_cuda_volume_choose(struct sx_context *x)
 			 "none: another process matches (stereo.matcher = external)");
 		return;
 	}
-	figures.sms = d->sms; /* of a slice, which keeps the whole memory */
+	figures.sms = d->sms; /* SMs of the green context, which still uses all of the memory */
 	x->flow = sx_predict_volume(&figures, d->integrated, &c, d->volume, x->volume, sizeof(x->volume));
 }

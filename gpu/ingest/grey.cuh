@@ -1,6 +1,6 @@
 /*
- * Camera pixels to grey inside a kernel, four at a time: what ingest writes and the census reads. Meaning:
- * stages/stereo/ingest.h.
+ * Converts camera pixels to grey inside a kernel, four at a time, for ingest and census.
+ * stages/stereo/ingest.h defines the result.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -13,7 +13,7 @@
 #include "gpu/cuda.cuh"
 #include "gpu/frame.h"
 
-/* One image of the frame's input: any address, any pitch. end: behind the last byte of the last row. */
+/* One image of the frame's input, at any address, with any pitch. end: first byte after the last row. */
 struct sx_source {
 	const uint8_t *data, *end;
 	size_t pitch;
@@ -36,7 +36,7 @@ __device__ inline struct sx_source sx_source_of(const struct sx_cuda_input *in, 
 	return s;
 }
 
-/* The aligned word at p. Bytes before the image or behind it are not touched and read as 0. */
+/* Returns the aligned word at p. Bytes outside the image are not read; they are 0 in the result. */
 __device__ inline uint32_t sx_source_word(const struct sx_source *s, const uint8_t *p)
 {
 	uint32_t word = 0;
@@ -49,7 +49,7 @@ __device__ inline uint32_t sx_source_word(const struct sx_source *s, const uint8
 	return word;
 }
 
-/* N words from p on, whatever its alignment: each byte of the image is fetched once, by aligned loads. */
+/* Loads N words from p on, for every alignment. Each byte of the image is fetched once, by aligned loads. */
 template <int N>
 __device__ inline void sx_source_words(const struct sx_source *s, const uint8_t *p, uint32_t *out)
 {
@@ -78,7 +78,7 @@ __device__ inline uint32_t sx_grey_of_rgb(uint32_t r, uint32_t g, uint32_t b)
 	return (77 * r + 150 * g + 29 * b + 128) >> 8;
 }
 
-/* Grey of pixel x of a row, whose bytes are read one at a time. Not for Y16. */
+/* Returns the grey level of pixel x of a row, read byte by byte. Not for Y16. */
 template <enum sx_pixel PIXEL> __device__ inline uint32_t sx_grey1(const uint8_t *row, uint32_t x)
 {
 	if (PIXEL == SX_PIXEL_YUYV)
@@ -91,8 +91,8 @@ template <enum sx_pixel PIXEL> __device__ inline uint32_t sx_grey1(const uint8_t
 }
 
 /*
- * Grey of the pixels x .. x + 3 of row y, lowest byte first; x a multiple of 4 inside the image. What lies
- * behind the row's end is not defined. Not for Y16, whose grey depends on the whole pair.
+ * Returns the grey levels of pixels x .. x + 3 of row y, lowest byte first. x is a multiple of 4 inside the
+ * image. Levels beyond the row's end are undefined. Not for Y16, whose grey depends on the whole pair.
  */
 template <enum sx_pixel PIXEL> __device__ inline uint32_t sx_grey4(const struct sx_source *s, int x, int y)
 {
@@ -108,7 +108,7 @@ template <enum sx_pixel PIXEL> __device__ inline uint32_t sx_grey4(const struct 
 	if (PIXEL == SX_PIXEL_UYVY)
 		return __byte_perm(w[0], w[bytes - 1], 0x7531);
 	if (PIXEL == SX_PIXEL_RGB24) {
-		uint32_t w1 = w[bytes / 2], w2 = w[bytes - 1]; /* w[1], w[2] where there are three */
+		uint32_t w1 = w[bytes / 2], w2 = w[bytes - 1]; /* w[1], w[2] if there are three words */
 
 		return sx_grey_of_rgb(w[0] & 255, w[0] >> 8 & 255, w[0] >> 16 & 255) |
 		       sx_grey_of_rgb(w[0] >> 24, w1 & 255, w1 >> 8 & 255) << 8 |

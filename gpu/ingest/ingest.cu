@@ -1,16 +1,16 @@
 /*
- * Ingest on the GPU: camera pixels to grey. Must equal sx_ingest() byte for byte.
+ * Ingest on the GPU: converts camera pixels to grey. Must equal sx_ingest() byte for byte.
  *
- * Work:    four pixels of a row a thread, both images in one launch, so that a warp reads 128 bytes a pixel
- *          byte without gaps. Y16 takes three launches: the first keeps the pixels on the device, so that
- *          the source is read once, and counts their medians by the upper bits; the second counts those of
- *          the two classes that matter by the lower bits; the third stretches. Blocks count in shared
- *          memory; the block that is done last looks for the ranks.
- * Memory:  each source byte once, by aligned words whatever the address (a word that two threads share by
- *          misalignment comes from the cache); 1 byte a pixel out. Y16: 2 bytes a pixel out, and in again
- *          twice.
+ * Work:    one thread per four pixels of a row, both images in one launch, so that a warp reads 128 bytes per
+ *          byte of a pixel, without gaps. Y16 takes three launches. The first copies the pixels to the
+ *          device, so that the source is read once, and counts their medians by the upper bits. The second
+ *          counts the medians of the two classes that matter by the lower bits. The third stretches. Blocks
+ *          count in shared memory; the last block to finish finds the ranks.
+ * Memory:  each source byte is read once, by aligned words for every address (a word that two threads share
+ *          because of misalignment comes from the cache). Output 1 byte per pixel. Y16: 2 bytes per pixel are
+ *          also written, and read twice.
  * Ranges:  510 (p - min) + range <= 511 * 65535 < 2^25.
- * Shapes:  any width, height, address and pitch; nothing outside the image is touched.
+ * Shapes:  any width, height, address and pitch; nothing outside the image is accessed.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -59,9 +59,12 @@ static __global__ void __launch_bounds__(THREADS)
 		sx_grey4<PIXEL>(&s, x, y);
 }
 
-/* The four pixels from x on that a thread of a counting launch takes. Blocks lie one behind the other. */
+/*
+ * Place of the four pixels, from x on, that a thread of a counting launch processes. Blocks follow one
+ * another.
+ */
 struct count_place {
-	int column, x, y, image; /* column: of the block's tile */
+	int column, x, y, image; /* column: in the block's tile */
 };
 
 __host__ __device__ inline int count_tiles(int width)
@@ -82,21 +85,22 @@ __device__ __forceinline__ struct count_place count_place_of(int width, int heig
 	return p;
 }
 
-/* The ith pixel of a word of four. */
+/* Returns pixel i of four. */
 __device__ __forceinline__ uint32_t pixel_of(uint2 four, int i)
 {
 	return (i < 2 ? four.x : four.y) >> 16 * (i % 2) & 0xffff;
 }
 
-/* The median at place i of four. a, b, c: words at x, x + SX_STRETCH_APART, x + SX_STRETCH_REACH. */
+/* Returns the median at place i of four. a, b, c: words at x, x + SX_STRETCH_APART, x + SX_STRETCH_REACH. */
 __device__ __forceinline__ uint32_t median_of(uint2 a, uint2 b, uint2 c, int i)
 {
 	return sx_stretch_median(pixel_of(a, i), pixel_of(b, i), pixel_of(c, i));
 }
 
 /*
- * Looks for a rank among the counts of 32 N classes, below which lie `before` medians. The lane that finds it
- * writes the class, the lowest being `first`, and the rank within the class. Whole warp.
+ * Finds a rank among the counts of 32 N classes. `before` medians are below these classes; `first` is the
+ * lowest class. The lane that finds the rank writes the class and the rank within the class. For a whole
+ * warp.
  */
 template <int N>
 __device__ __forceinline__ void find_rank(const uint32_t *counts, uint32_t before, uint32_t rank,
@@ -125,7 +129,7 @@ __device__ __forceinline__ void find_rank(const uint32_t *counts, uint32_t befor
 	}
 }
 
-/* The whole block; places: N of stretch.h. */
+/* Finds the classes of low and high. places: N of stretch.h. For the whole block. */
 __device__ static void find_classes(struct sx_stretch_range *r, uint32_t places)
 {
 	const int warp = (int)threadIdx.x / 32, each = SX_STRETCH_COARSE / WARPS;
@@ -186,7 +190,7 @@ static __global__ void __launch_bounds__(THREADS)
 		find_classes(range, sx_stretch_places(raw.width, raw.height));
 }
 
-/* The whole block. The range, and the same for the host. */
+/* Finds the range and writes it, also for the host. For the whole block. */
 __device__ static void find_range(struct sx_stretch_range *r, struct sx_stretch *found)
 {
 	const int end = (int)threadIdx.x / 32;

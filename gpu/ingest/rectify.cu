@@ -1,14 +1,14 @@
 /*
  * Rectification on the GPU. Must equal sx_rectify() and sx_views_hide() byte for byte.
  *
- * Work:    four pixels of a row a thread, both images in one launch: entries of the map by 16 and 8 bytes,
- *          and for each pixel the four raw ones around its place, a byte each, straight from the camera's
- *          buffer. Neighbouring pixels lie side by side in the raw image too, so a warp's bytes are in few
- *          lines of L1.
- * Memory:  6 bytes of map a pixel, each raw byte about once, 1 byte out. Hidden disparities: 2 bytes a pixel
- *          in, and out where something changes.
+ * Work:    one thread per four pixels of a row, both images in one launch. It loads entries of the map by 16
+ *          and 8 bytes. For each pixel it loads the four raw pixels around its place, a byte each, directly
+ *          from the camera's buffer. Neighbouring pixels are neighbours in the raw image too, so a warp's
+ *          bytes are in few lines of L1.
+ * Memory:  6 bytes of map per pixel, each raw byte about once, output 1 byte. Hidden disparities: 2 bytes per
+ *          pixel in, and out if they change.
  * Ranges:  sums of four products are below 2^24.
- * Shapes:  any sizes, any address and pitch of the raw images; nothing outside them is touched.
+ * Shapes:  any sizes, any address and pitch of the raw images; nothing outside them is accessed.
  * Speed:   docs/lab-performance.md, "CUDA: rectification".
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -26,11 +26,11 @@
 #define BLOCK_X 32
 #define BLOCK_Y 4
 
-/* Of one image. */
+/* Maps and pixels of one image. */
 struct rectify_side {
 	const uint32_t *place;
 	const uint16_t *part;
-	const uint8_t *raw; /* Y16 alone */
+	const uint8_t *raw; /* Y16 only */
 	uint8_t *grey;
 	size_t raw_pitch, grey_pitch;
 };
@@ -41,7 +41,7 @@ struct rectify_work {
 };
 
 struct sx_rectify_cuda {
-	struct rectify_work work;	   /* but images */
+	struct rectify_work work;	   /* arguments without the images */
 	const struct sx_row_view *view[2]; /* NULL: both cameras see everything */
 	int min_disparity;
 };
@@ -105,7 +105,7 @@ __device__ __forceinline__ bool contains(const struct sx_row_view &view, int x)
 	return x >= view.first && x < view.end;
 }
 
-/* Two pixels a thread. */
+/* Hides disparities, two pixels per thread. */
 static __global__ void __launch_bounds__(BLOCK_X *BLOCK_Y)
 	hide(const struct sx_row_view *left, const struct sx_row_view *right, int min_disparity,
 	     uint8_t *winner, size_t pitch, int width, int height)

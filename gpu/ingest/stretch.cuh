@@ -1,5 +1,6 @@
 /*
- * The grey range of a Y16 pair, and grey levels by it. Meaning: sx_ingest_stretch(), sx_ingest().
+ * The grey range of a Y16 pair, and the conversion to grey levels by it. sx_ingest_stretch() and sx_ingest()
+ * define the results.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -9,17 +10,18 @@
 #include "gpu/cuda.cuh"
 #include "stages/stereo/stretch.h"
 
-/* Counts and range of a pair, in device memory. Counts and blocks are 0 before a launch counts. */
+/* Counts and range of a pair, in device memory. Counts and blocks must be 0 before the counting launches. */
 struct sx_stretch_range {
 	uint32_t coarse[SX_STRETCH_COARSE]; /* medians by their upper bits */
 	uint32_t fine[2][SX_STRETCH_FINE];  /* medians of the classes of low and high, by their lower bits */
-	uint32_t of[2], rank[2];	    /* these classes, and the ranks of low and high in them */
-	uint32_t value[2];		    /* low and high */
+	/* the classes of low and high, and the ranks of low and high in them */
+	uint32_t of[2], rank[2];
+	uint32_t value[2]; /* low and high */
 	struct sx_stretch found;
 	unsigned blocks; /* blocks that have counted */
 };
 
-/* By it; width: max - min, inverse: 1 / (2 width). */
+/* Values for stretching. width: max - min. inverse: 1 / (2 width). */
 struct sx_stretcher {
 	uint32_t min, max, width;
 	float inverse;
@@ -37,8 +39,8 @@ __device__ inline struct sx_stretcher sx_stretcher_of(const struct sx_stretch_ra
 }
 
 /*
- * floor((2 * 255 (p - min) + width) / (2 width)) of p inside of the range, 0 where width is: the estimate is
- * off by less than one, the remainder corrects it.
+ * Returns floor((2 * 255 (p - min) + width) / (2 width)), with p clamped to the range, or 0 if width is 0.
+ * The estimate has an error below one, which the remainder corrects.
  */
 __device__ inline uint32_t sx_stretched(const struct sx_stretcher *s, uint32_t p)
 {

@@ -1,13 +1,12 @@
 /*
- * What a pair says about its cameras, on the GPU. Must equal sx_monitor() (stages/monitor/monitor.h) byte for
- * byte.
+ * Image diagnostics on the GPU. Must equal sx_monitor() (stages/monitor/monitor.h) byte for byte.
  *
- * Work:   two launches whose blocks do different things. The first: a warp a place of the grid, a block a row
- *         of samples of both images. Of a corner a lane takes pairs of rows and columns by which windows are
- *         moved: 119 of them, four each. The second: a warp a row of the map, a warp a stixel column. Sums
- *         are added up by atomics; the last block delivers them and leaves zeros.
- * Memory: 9.9 KB of shared memory a block: windows as words, since they begin at any byte. The map is read
- *         once, an eighth of the images' rows, and windows from the cache.
+ * Work:   two launches whose blocks have different tasks. First launch: one warp per place of the grid, and
+ *         one block per row of samples of both images. For a corner, a lane takes pairs of rows and columns
+ *         by which windows are moved: 119 of them, four each. Second launch: one warp per row of the map, and
+ *         one warp per stixel column. Atomics add up the sums; the last block delivers them and leaves zeros.
+ * Memory: 9.9 KB of shared memory per block: windows as words, because they begin at any byte. The map is
+ *         read once, an eighth of the images' rows once, and windows from the cache.
  * Shapes: 32x32 and larger; rows of images padded to 128 bytes.
  * Speed:  docs/lab-performance.md, CUDA: monitor.
  *
@@ -29,10 +28,13 @@
 #define MOVES (2 * SX_MONITOR_SLACK + 1) /* columns that are tried */
 #define PAIRS (SX_MONITOR_TRIED * MOVES)
 #define AROUND_ROWS (WINDOW_ROWS + 2 * SX_MONITOR_REACH)
-#define AROUND_WORDS 7 /* up to 3 bytes before, 16 + 6 of windows */
+#define AROUND_WORDS 7 /* up to 3 bytes before the windows, and 16 + 6 bytes of windows */
 #define SUMS (SX_MONITOR_CUDA_WORDS - 1)
 
-/* From SUM_DARK on of the left image, then of the right one. */
+/*
+ * Indices of sums. Those from SUM_DARK on are of the left image; the same number of sums of the right image
+ * follows.
+ */
 enum {
 	SUM_MEASURED,
 	SUM_NEAR,
@@ -65,12 +67,12 @@ struct monitor {
 	struct map grey[2], checked, finished, columns;
 	int width, height, stixel_columns, cells;
 	int sample_rows;
-	int first_column; /* blocks of columns begin */
+	int first_column; /* first block of columns */
 	uint32_t *sum, *done;
 	struct sx_monitor *out;
 };
 
-/* Of a warp. */
+/* Shared memory of a warp. */
 struct place_shared {
 	uint32_t left[WINDOW_ROWS * WINDOW_WORDS];
 	uint32_t around[AROUND_ROWS][AROUND_WORDS];
@@ -82,7 +84,7 @@ __device__ __forceinline__ const uint8_t *row_of(const struct map &m, int y)
 	return m.data + (size_t)y * m.pitch;
 }
 
-/* Lane 0 adds what the warp has. */
+/* Adds the warp's sum of n to a sum of the frame, in lane 0. */
 __device__ __forceinline__ void add(const struct monitor &m, int which, uint32_t n, int lane)
 {
 	n = sx_warp_sum(n);
@@ -92,7 +94,7 @@ __device__ __forceinline__ void add(const struct monitor &m, int which, uint32_t
 
 /* ---- rows ---- */
 
-/* Word number i of a row; 0 behind its end. */
+/* Returns word i of a row, or 0 beyond its end. */
 __device__ __forceinline__ uint32_t word_of(const struct map &m, int y, int i)
 {
 	return 4 * (size_t)i < m.pitch ? reinterpret_cast<const uint32_t *>(row_of(m, y))[i] : 0;
@@ -115,7 +117,10 @@ __device__ __forceinline__ bool is_corner(const struct map &left, int x, int y, 
 				    (int32_t)sx_warp_sum((uint32_t)xy));
 }
 
-/* u: the right image's column for x. Returns the byte of around's rows where the window of s = 3 begins. */
+/*
+ * Loads the windows around a corner. u: column in the right image for x. Returns the byte in a row of
+ * `around` where the window of s = 3 begins.
+ */
 __device__ __forceinline__ int load_windows(const struct monitor &m, struct place_shared *sh, int x, int u,
 					    int y, int lane)
 {
@@ -136,7 +141,10 @@ __device__ __forceinline__ int load_windows(const struct monitor &m, struct plac
 	return first % 4;
 }
 
-/* Window of around that begins in its row top, at byte from of it. */
+/*
+ * Returns the difference between the left window and the window of `around` that begins in row `top` at byte
+ * `from`.
+ */
 __device__ __forceinline__ int32_t difference(const struct place_shared *sh, int top, int from)
 {
 	uint32_t sum = 0;
@@ -148,7 +156,7 @@ __device__ __forceinline__ int32_t difference(const struct place_shared *sh, int
 
 #pragma unroll
 		for (int i = 0; i < WINDOW_WORDS; i++) {
-			/* behind the last word there is one only where it is wanted */
+			/* after the last word, read another only if it is needed */
 			const uint32_t next = i + 1 < WINDOW_WORDS || from % 4 ? right[i + 1] : 0;
 
 			sum += __vsadu4(sh->left[j * WINDOW_WORDS + i],
@@ -193,14 +201,14 @@ __device__ __forceinline__ void vote(const struct monitor &m, struct place_share
 
 /* ---- sums ---- */
 
-/* column: a lane's sum over three rows. */
+/* Returns true if the warp's columns are an area. column: the lane's sum over three rows. */
 __device__ __forceinline__ bool is_area(uint32_t column)
 {
 	return sx_monitor_is_area((int32_t)__shfl_sync(SX_WARP_ALL_LANES, column, 0),
 				  (int32_t)__shfl_sync(SX_WARP_ALL_LANES, column, 31));
 }
 
-/* An area, a column a lane: its Laplacian, and its sum over three rows. */
+/* Returns true if an area is flat. Each lane has one column: its Laplacian, and its sum over three rows. */
 __device__ __forceinline__ bool is_flat(uint32_t laplacian, uint32_t column, int lane)
 {
 	const uint32_t left = sx_warp_sum(lane < SX_MONITOR_FLAT_COLUMNS / 2 ? column : 0);
@@ -209,7 +217,10 @@ __device__ __forceinline__ bool is_flat(uint32_t laplacian, uint32_t column, int
 				  (int32_t)sx_warp_sum(laplacian));
 }
 
-/* A warp takes 32 columns at a time, an area but for the last ones of a row; every lane comes along. */
+/*
+ * Samples a row of an image. A warp takes 32 columns at a time, which are an area except for the last ones of
+ * a row. Every lane must call it.
+ */
 __device__ __forceinline__ void sample(const struct monitor &m, int row, int side, int lane)
 {
 	const size_t pitch = m.grey[side].pitch;
@@ -276,7 +287,7 @@ __device__ __forceinline__ void look_at_column(const struct monitor &m, int u, i
 	add(m, SUM_BLIND, lane == 0, lane);
 }
 
-/* What all blocks have added, by the last of them. is_last: shared. */
+/* The last block delivers the sums of all blocks. is_last: in shared memory. */
 __device__ __forceinline__ void deliver(const struct monitor &m, int *is_last)
 {
 	if (!sx_is_last_block(is_last, m.done))
@@ -287,7 +298,7 @@ __device__ __forceinline__ void deliver(const struct monitor &m, int *is_last)
 		m.out->samples = (uint32_t)m.sample_rows * (uint32_t)(m.width - 2);
 }
 
-/* Votes, and samples of both images. */
+/* Computes votes, and samples of both images. */
 static __global__ void __launch_bounds__(THREADS) monitor_images(const struct monitor m)
 {
 	__shared__ struct place_shared sh[WARPS];
@@ -301,7 +312,7 @@ static __global__ void __launch_bounds__(THREADS) monitor_images(const struct mo
 	sample(m, block - VOTE_BLOCKS, 1, lane);
 }
 
-/* What the finished map and stixel columns have; the last block delivers that and the samples. */
+/* Counts in the finished map and the stixel columns. The last block delivers these counts and the samples. */
 static __global__ void __launch_bounds__(THREADS) monitor_map(const struct monitor m)
 {
 	__shared__ int is_last;

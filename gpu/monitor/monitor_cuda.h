@@ -1,6 +1,6 @@
 /*
- * What a pair says about its cameras, on the GPU: sx_monitor() (stages/monitor/monitor.h). Conventions are
- * those of gpu/stages_cuda.h.
+ * Image diagnostics on the GPU: sx_monitor() (stages/monitor/monitor.h). It follows the rules of
+ * gpu/stages_cuda.h.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -14,13 +14,16 @@
 extern "C" {
 #endif
 
-/* Words of device memory, zero between frames: the sums of one, and how many blocks have added to them. */
+/*
+ * Number of words of device memory: the sums of a frame and the count of blocks that have added to them. All
+ * words are 0 between frames.
+ */
 #define SX_MONITOR_CUDA_WORDS 16
 uint32_t *sx_monitor_cuda_take(struct sx_cuda_memory *m);
 /*
- * In two launches, in this order: votes and samples of the images, which need the checked map alone; then all
- * that is counted of finished map and columns, after which *out is complete. out: as the device addresses it;
- * may be pinned memory of the host. in: images of the device.
+ * Compute the diagnostics in two launches, in this order. votes reads the images and the checked map: votes
+ * and samples of the images. counts reads the finished map and columns: all other counts. *out is complete
+ * after counts. out: device address, may be pinned host memory. in: device images.
  */
 cudaError_t sx_monitor_cuda_votes(uint32_t *words, const struct sx_monitor_input *in, struct sx_monitor *out,
 				  cudaStream_t stream);

@@ -1,19 +1,19 @@
 /*
- * Slanted stixels on the GPU. Must equal sx_slanted_run() (stages/stixels/slanted.h), list by list, total by
- * total.
+ * Slanted stixels on the GPU. Lists and totals must equal the results of sx_slanted_run()
+ * (stages/stixels/slanted.h).
  *
- * Work:    a warp takes one column, 32 top rows at a time, one a lane; start rows come upwards, the same for
- *          all lanes, and leave the lanes' sums one by one. In the block where a row is start and top, it
- *          hands what it costs to the next through shared memory. No barrier between warps. Then the warp
- *          follows the choices down. Where columns are too few to keep schedulers busy, five warps share each
- *          (gpu/slanted/slanted_team.cuh).
- * Memory:  start rows in tiles of 32 in shared memory: 80 bytes a row, and 4 a slot of classes. The outcome
- *          of each row (32 bytes) and sums of class scores in global scratch, read again for every 32 top
- *          rows above.
- * Ranges:  as stages/stixels/slanted_fit.h; up to SLANTED_SMALL rows of cells sums fit 32 bits and less
+ * Work:    a warp takes one column, 32 top rows at a time, one per lane. Start rows are processed upwards,
+ *          the same for all lanes, and leave the lanes' sums one by one. In the block where a row is both
+ *          start and top, its lane passes its cost to the next row through shared memory. There is no barrier
+ *          between warps. Then the warp follows the choices down. If there are too few columns to keep
+ *          schedulers busy, five warps share each column (gpu/slanted/slanted_team.cuh).
+ * Memory:  start rows in tiles of 32 in shared memory: 80 bytes per row, and 4 bytes per slot of classes. The
+ *          outcome of each row (32 bytes) and sums of class scores are in global scratch, and are read again
+ *          for every 32 top rows above.
+ * Ranges:  as in stages/stixels/slanted_fit.h. Up to SLANTED_SMALL rows of cells, sums fit 32 bits or less
  *          (gpu/slanted/slanted_fit.cuh).
- * Shapes:  1 to 2160 rows, any number of columns; up to 32 classes, of which 16 of objects, 4 of ground and
- *          one of sky are the fast case.
+ * Shapes:  1 to 2160 rows, any number of columns; up to 32 classes. The fast case is up to 16 classes of
+ *          objects, 4 of ground and one of sky.
  * Speed:   docs/lab-performance.md.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -24,7 +24,7 @@
 #include <string.h>
 
 extern "C" {
-#include "stages/stixels/slanted.h" /* first: its functions are C's */
+#include "stages/stixels/slanted.h" /* must be the first include: it makes its functions extern "C" */
 }
 #include "stages/stixels/cells.h"
 
@@ -34,9 +34,10 @@ extern "C" {
 #include "gpu/slanted/slanted_team_step.cuh"
 
 #define ROAD_THREADS 256
-#define SLANTED_TEAM_COLUMNS 4 /* of a multiprocessor, at most: more keep it busy with a warp each */
+/* most columns per multiprocessor for teams; more columns keep it busy with one warp each */
+#define SLANTED_TEAM_COLUMNS 4
 
-/* One block: the road by rows of cells, as sx_slanted_frame_set(). */
+/* Sets the road by rows of cells, as sx_slanted_frame_set() does. For one block. */
 static __global__ void __launch_bounds__(ROAD_THREADS)
 	slanted_set_road(const struct sx_cuda_road *from, const struct sx_cuda_scores *scores,
 			 const struct slanted_arguments a, int height, struct slanted_road *to,
@@ -70,7 +71,7 @@ static __global__ void __launch_bounds__(ROAD_THREADS)
 	to->scored = scores && scores->data;
 }
 
-/* Of the look-up tables, in whole words of uint4. */
+/* Returns the size of the look-up tables, rounded up to whole words of uint4. */
 static __host__ __device__ size_t slanted_lookup_bytes(void)
 {
 	return (sizeof(struct slanted_lookup) + 15) / 16 * 16;
@@ -100,7 +101,7 @@ SLANTED_INLINE void slanted_run_column(const struct slanted_arguments &a, const 
 	}
 }
 
-/* Blocks of a multiprocessor: as many as registers allow without spilling any. */
+/* Blocks per multiprocessor: as many as registers allow without spilling. */
 #define SLANTED_BLOCKS(mode, classes) \
 	((mode) == SLANTED_WIDE_SUMS ? 3 : (classes) == SLANTED_NONE ? 6 : (classes) == SLANTED_FEW ? 5 : 4)
 
@@ -142,10 +143,10 @@ SLANTED_INLINE void slanted_team_column(const struct slanted_arguments &a, const
 	slanted_team_list(a, slanted_at_tile<CLASSES>(a, c, t, 0), t, scored);
 }
 
-/* Blocks of a multiprocessor: 21 warps may have 96 registers, 16 may have 128. */
+/* Blocks per multiprocessor: 21 warps may have 96 registers each, 16 may have 128. */
 #define SLANTED_TEAMS(classes) (((classes) == SLANTED_NONE ? 21 : 16) / SLANTED_TEAM)
 
-/* A block is a column. */
+/* Processes one column per block. */
 template <enum slanted_classes CLASSES>
 static __global__ void __launch_bounds__(32 * SLANTED_TEAM, SLANTED_TEAMS(CLASSES))
 	slanted_team_columns(const struct slanted_arguments a)
@@ -176,10 +177,10 @@ static __global__ void __launch_bounds__(32 * SLANTED_TEAM, SLANTED_TEAMS(CLASSE
 /* ---- host ---------------------------------------------------------------------------------------------- */
 
 struct sx_slanted_cuda {
-	struct slanted_arguments a; /* what is the same for every run */
+	struct slanted_arguments a; /* the same for every run */
 	enum slanted_mode mode;
 	enum slanted_classes classes;
-	bool team; /* a column is a block's */
+	bool team; /* true: one block per column */
 	int height;
 	struct slanted_road *road;
 	struct sx_slanted_row *row;
@@ -343,7 +344,7 @@ cudaError_t sx_slanted_cuda_run(const struct sx_slanted_cuda *s, const struct sx
 				const struct sx_image *confidence, const struct sx_image *scores,
 				const struct sx_segments *out, cudaStream_t stream)
 {
-	const unsigned each = s->team ? 1 : SLANTED_WARPS; /* columns of a block */
+	const unsigned each = s->team ? 1 : SLANTED_WARPS; /* columns per block */
 	const unsigned grid = ((unsigned)s->a.count + each - 1) / each;
 	slanted_kernel *const kernel = slanted_kernel_of(s);
 	struct slanted_arguments a = s->a;

@@ -1,5 +1,5 @@
 /*
- * Slanted stixels on the GPU: what a warp keeps of its column, and how rows reach it, 32 at a time.
+ * Slanted stixels on the GPU: the state of a warp for its column, and the loading of rows, 32 at a time.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -14,14 +14,14 @@
 #include "gpu/slanted/slanted_fit.cuh"
 #include "gpu/warp.cuh"
 
-#define SLANTED_WARPS 4 /* of a block: as many columns */
+#define SLANTED_WARPS 4 /* warps of a block; each takes one column */
 #define SLANTED_ROWS 32
 #define SLANTED_ALL SX_WARP_ALL_LANES
 
 /*
- * Classes as the kernels have them, in slots: those of objects first, then ground, then sky, each kind filled
- * up to a multiple of 4 by its first class again; a kind without classes has one that is never seen. FEW: at
- * most so many of each that a thread has its row's sums in registers.
+ * Classes in slots, as the kernels use them: first the classes of objects, then of ground, then of sky. Each
+ * kind is filled up to a multiple of 4 by repeating its first class. A kind without classes has one that
+ * never occurs. FEW: few enough that a thread has its row's sums in registers.
  */
 enum slanted_classes { SLANTED_NONE, SLANTED_FEW, SLANTED_MANY };
 #define SLANTED_FEW_OBJECTS 16
@@ -33,56 +33,59 @@ enum slanted_classes { SLANTED_NONE, SLANTED_FEW, SLANTED_MANY };
 enum slanted_mode { SLANTED_SMALL_SUMS, SLANTED_WIDE_SUMS, SLANTED_NO_SUMS };
 
 /*
- * first: the first slot of each kind's by enum stixel_kind, count: how many. class_of: SLANTED_NO_CLASS:
- * never seen.
+ * Slots of the classes. first: first slot of each kind, by enum stixel_kind. count: number of classes.
+ * class_of: SLANTED_NO_CLASS: never occurs.
  */
 struct slanted_slots {
 	int all, first[3], count[3];
 	uint8_t class_of[SLANTED_SLOTS_MAX];
 };
 
-/* By confidence; by probability, 1/256 nats. For indices that are not constants. */
+/*
+ * Look-up tables, for indices that are not constants. weight: by confidence. score: by probability, in 1/256
+ * nats.
+ */
 struct slanted_lookup {
 	struct slanted_slots slots;
 	float score[256];
 	uint8_t weight[256];
 };
 
-/* The road of a frame; least: as struct sx_slanted_frame; scored: the pair has scores. */
+/* The road of a frame. least: as in struct sx_slanted_frame. scored: the pair has scores. */
 struct slanted_road {
-	double cross, axis;			/* of struct sx_road */
-	float slope, bent, least, lambda_slope; /* of struct sx_slanted_frame */
+	double cross, axis;			/* the same as in struct sx_road */
+	float slope, bent, least, lambda_slope; /* the same as in struct sx_slanted_frame */
 	int knee, scored;
 };
 
-/* A row's outcome: cheapest columns up to it, where their last stixels begin, by kind. */
+/* Outcome of a row: costs of the cheapest columns up to it, and start rows of their last stixels, by kind. */
 struct __align__(16) slanted_final
 {
 	struct sx_slanted_below below;
-	uint16_t from[4]; /* the last: unused */
-	float foot;	  /* of the ground: its line in the row that it begins in; of a team alone */
+	uint16_t from[4]; /* the last entry is unused */
+	float foot;	  /* only with a team: value of the ground's line in the row where it begins */
 };
 
-/* The same for every frame. */
+/* Arguments, the same for every frame. */
 struct slanted_arguments {
 	struct sx_slanted_model m;
 	struct slanted_slots slots;
 	int rows, count; /* cells of a column; columns */
 	int cell_height, classes;
-	int width;   /* of a column, px */
+	int width;   /* width of a column, px */
 	int above;   /* rows above the horizon that may be ground */
-	float least; /* of the expected ground, of a road that was measured */
+	float least; /* least expected ground, for a road that was measured */
 	const struct slanted_lookup *lookup;
 	const struct slanted_road *road;
 	const struct sx_slanted_row *row;
 	int32_t sky_most;			      /* sx_slanted_sky_part(), with scores */
-	const uint8_t *columns, *confidence, *scores; /* confidence: NULL, or as columns */
+	const uint8_t *columns, *confidence, *scores; /* confidence: NULL, or the same layout as columns */
 	size_t columns_pitch, confidence_pitch, scores_pitch;
 	struct sx_segment *list;
 	uint16_t *list_count;
 	int32_t *total;
 	struct slanted_final *final; /* [count][rows] */
-	float *sums;		     /* [count][rows + 1][slots]: of scores below a row */
+	float *sums;		     /* [count][rows + 1][slots]: sums of scores below a row */
 };
 
 /* Sums over the rows of all blocks so far. origin: -1: no row with a weight yet. */
@@ -91,13 +94,13 @@ struct slanted_carry {
 	int origin, holes;
 };
 
-/* Shared memory of a warp; the place of its column and the sums of slots lie behind it. */
+/* Shared memory of a warp. The place of its column and the sums of slots follow it. */
 struct __align__(16) slanted_tile
 {
 	struct slanted_row row[SLANTED_ROWS];
 	struct slanted_base base[SLANTED_ROWS];
 	struct slanted_carry carry;
-	/* of the row above each top: expected ground, distance from the top's origin */
+	/* values of the row above each top: expected ground, and distance from the top's origin */
 	float2 above[SLANTED_ROWS];
 };
 
@@ -106,11 +109,12 @@ struct __align__(16) slanted_column_place
 {
 	int32_t shift;
 	int vhor, top, unseen;
-	float least; /* of the road */
+	float least; /* least expected ground of the road */
 };
 
 /*
- * Where things of the column lie is computed anew from u each time: it would take registers from the steps.
+ * A column. Addresses of its data are computed from u each time, because storing them would take registers
+ * from the steps.
  */
 struct slanted_column {
 	const struct slanted_lookup *lookup;
@@ -118,7 +122,7 @@ struct slanted_column {
 	struct slanted_tile *tile;
 	float4 *tile_sums; /* [SLANTED_ROWS][slots / 4] */
 	int u, lane;
-	float lambda_slope; /* of the frame */
+	float lambda_slope; /* lambda_slope of the frame */
 };
 
 SLANTED_INLINE struct slanted_final *slanted_final_of(const struct slanted_arguments &a,
@@ -127,27 +131,30 @@ SLANTED_INLINE struct slanted_final *slanted_final_of(const struct slanted_argum
 	return a.final + ((size_t)c.u * (size_t)a.rows + (size_t)v);
 }
 
-/* Sums over the rows below v. */
+/* Returns the sums of scores over the rows below v. */
 SLANTED_INLINE float *slanted_scores_of(const struct slanted_arguments &a, const struct slanted_column &c,
 					int v)
 {
 	return a.sums + ((size_t)c.u * (size_t)(a.rows + 1) + (size_t)v) * (size_t)a.slots.all;
 }
 
-/* Expected in this column. */
+/* Returns the expected ground of row v in this column. */
 SLANTED_INLINE int32_t slanted_ground_of(const struct slanted_arguments &a, const struct slanted_column &c,
 					 int v)
 {
 	return sx_slanted_expected(a.row[v].ground_q4, c.place->shift);
 }
 
-/* The first row that sky may begin in. */
+/* Returns the first row in which sky may begin. */
 SLANTED_INLINE int slanted_sky_from(const struct slanted_column &c)
 {
 	return c.place->vhor > 1 ? c.place->vhor : 1;
 }
 
-/* Lowest rows that expect more ground than limit, without a gap. Whole warp. */
+/*
+ * Returns the number of lowest rows, without a gap, whose expected ground is more than limit. For a whole
+ * warp.
+ */
 SLANTED_INLINE int slanted_rows_above(const struct slanted_arguments &a, int lane, int32_t shift,
 				      int32_t limit)
 {
@@ -164,7 +171,7 @@ SLANTED_INLINE int slanted_rows_above(const struct slanted_arguments &a, int lan
 	return n;
 }
 
-/* The road in this column, as sx_slanted_place_of(). Whole warp. */
+/* Sets the road in this column, as sx_slanted_place_of() does. For a whole warp. */
 SLANTED_INLINE void slanted_set_place(const struct slanted_arguments &a, const struct slanted_column &c)
 {
 	const int32_t shift = sx_road_shift_q4(a.road->cross, a.road->axis, c.u, a.width);
@@ -183,10 +190,10 @@ SLANTED_INLINE void slanted_set_place(const struct slanted_arguments &a, const s
 
 struct slanted_cell {
 	int32_t w, g, d;
-	struct sx_slanted_row road; /* with the ground of this column */
+	struct sx_slanted_row road; /* the row, with the ground of this column */
 };
 
-/* Of a row from 0 on; above the column there is nothing. */
+/* Returns the cell of row v, v >= 0. Above the column the cell is empty. */
 SLANTED_INLINE struct slanted_cell slanted_cell_at(const struct slanted_arguments &a,
 						   const struct slanted_column &c, int v)
 {
@@ -209,7 +216,7 @@ SLANTED_INLINE struct slanted_cell slanted_cell_at(const struct slanted_argument
 	return r;
 }
 
-/* Sums of class scores over the rows below each. A lane takes a slot from row to row. */
+/* Sums the class scores over the rows below each row. A lane takes a slot and goes from row to row. */
 SLANTED_INLINE void slanted_sum_scores(const struct slanted_arguments &a, const struct slanted_column &c)
 {
 	const uint8_t *scores = a.scores + (size_t)c.u * a.scores_pitch;
@@ -229,15 +236,15 @@ SLANTED_INLINE void slanted_sum_scores(const struct slanted_arguments &a, const 
 	__syncwarp();
 }
 
-/* Where the outliers of sky end. */
+/* Returns the upper limit of the outliers of sky. */
 SLANTED_INLINE int64_t slanted_sky_most(const struct slanted_arguments &a, bool scored)
 {
 	return scored ? (int64_t)a.sky_most : INT64_MAX;
 }
 
 /*
- * Rows first .. + 31 as start rows into the tile, with what lies below each; rows from `finished` on have no
- * outcome.
+ * Loads rows first .. first + 31 as start rows into the tile, with the costs of the segments below them. Rows
+ * from `finished` on have no outcome yet.
  */
 SLANTED_INLINE void slanted_load_rows(const struct slanted_arguments &a, const struct slanted_column &c,
 				      int first, int finished, bool scored)
@@ -268,7 +275,7 @@ SLANTED_INLINE void slanted_load_rows(const struct slanted_arguments &a, const s
 		slanted_set_base(a.m, slanted_final_of(a, c, v - 1)->below, &c.tile->base[c.lane]);
 }
 
-/* With their scores. */
+/* Loads the same rows with their scores. */
 SLANTED_INLINE void slanted_load_tile(const struct slanted_arguments &a, const struct slanted_column &c,
 				      int first, int finished, bool scored)
 {
@@ -278,14 +285,14 @@ SLANTED_INLINE void slanted_load_tile(const struct slanted_arguments &a, const s
 		const int rows = a.rows - first < SLANTED_ROWS ? a.rows - first : SLANTED_ROWS;
 		const float4 *from = (const float4 *)slanted_scores_of(a, c, first);
 
-#pragma unroll 2 /* registers */
+#pragma unroll 2 /* saves registers */
 		for (int i = c.lane; i < rows * words; i += SLANTED_ROWS)
 			c.tile_sums[i] = from[i];
 	}
 	__syncwarp();
 }
 
-/* What lanes know of their top row before any start row has gone. */
+/* Values of the lanes' top rows before the first start row. */
 struct slanted_tops {
 	struct slanted_totals totals; /* over rows 0 .. top */
 	int origin, holes;
@@ -307,7 +314,10 @@ SLANTED_INLINE int slanted_scan_max(int carry, int x, int lane)
 	return carry > x ? carry : x;
 }
 
-/* origin: as struct slanted_carry. */
+/*
+ * Computes the sums up to each top row of a block. carry: sums of the blocks before; origin: as in struct
+ * slanted_carry.
+ */
 SLANTED_INLINE struct slanted_tops slanted_scan_block(const struct slanted_arguments &a,
 						      const struct slanted_column &c, int block, bool scored,
 						      const struct slanted_carry &carry)
@@ -345,7 +355,7 @@ SLANTED_INLINE struct slanted_carry slanted_carry_of(const struct slanted_tops &
 	return r;
 }
 
-/* Where there is no weight yet, a top row counts from itself. */
+/* Sets the origin. A top row without a weight below it counts from itself. */
 SLANTED_INLINE void slanted_set_origin(const struct slanted_arguments &a, const struct slanted_column &c,
 				       int v, struct slanted_tops *tops)
 {

@@ -1,6 +1,6 @@
 /*
- * Slanted stixels of the CUDA engine: the column recurrence. Where columns are few for the multiprocessors,
- * several warps share each. Rules for create, run and destroy:
+ * Slanted stixels of the CUDA engine: the column recurrence. If there are few columns for the
+ * multiprocessors, several warps share each column. create, run and destroy follow the rules of
  * gpu/stages_cuda.h.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -15,8 +15,8 @@ extern "C" {
 #endif
 
 /*
- * height: image rows; columns: how many. in: device address; NULL: no pair has scores. scores: what
- * sx_reduce_cells_cuda_scores() (gpu/stixels/reduce_cells_cuda.h) made of them.
+ * Slanted stixels. height: rows of the image. columns: number of columns. in: device address; NULL if pairs
+ * never have scores. scores: output of sx_reduce_cells_cuda_scores() (gpu/stixels/reduce_cells_cuda.h).
  */
 struct sx_slanted_cuda;
 int sx_slanted_cuda_create(struct sx_slanted_cuda **ret, struct sx_cuda_memory *m, const struct sx_params *p,

@@ -1,11 +1,11 @@
 /*
- * Slanted stixels on the GPU: sums over the rows of a candidate and what its kinds cost, in the fewest
- * instructions. The same values as stages/stixels/slanted_fit.h and stages/stixels/slanted_prior.h, bit for
+ * Slanted stixels on the GPU: sums over the rows of a candidate and the costs of its kinds, in the fewest
+ * instructions. The values equal stages/stixels/slanted_fit.h and stages/stixels/slanted_prior.h, bit for
  * bit.
  *
- * Sums are exact, in whichever form: up to SLANTED_SMALL rows those of weights and of rows are whole floats
- * (below 2^24), others 32 bits, and 64 bits only three, which carry the bias that makes two floats of them
- * without a conversion.
+ * Sums are exact in every form. Up to SLANTED_SMALL rows, sums of weights and of rows are integers in floats
+ * (below 2^24), and other sums have 32 bits. Only three sums have 64 bits; they include a bias by which each
+ * becomes two floats without a conversion.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -24,8 +24,8 @@
 #define SLANTED_SMALL 360
 
 /*
- * A row of cells as it leaves the sums: weights, w as an object, g as ground, 0 where there is nothing; and
- * its road.
+ * A row of cells in the form in which it leaves the sums, and its road. Weights: w as an object, g as ground,
+ * 0 without a cell.
  */
 struct __align__(16) slanted_row
 {
@@ -38,22 +38,25 @@ struct __align__(16) slanted_row
 	float ground; /* expected in this row */
 	float hole;   /* 1: the cell has no weight */
 	int32_t minus_ge;
-	int32_t object_below; /* top rows of objects that begin here lie below it */
+	int32_t object_below; /* objects that begin here have their top rows below it */
 };
 
-/* What a stixel that begins in a row stands on: of struct sx_slanted_below of the row before. */
+/*
+ * Costs of the segments on which a stixel that begins in a row can stand, from struct sx_slanted_below of the
+ * row before.
+ */
 struct __align__(16) slanted_base
 {
 	float on_object, on_ground, object, ground_next;
-	float on_sky_cut; /* cost of sky there, and the cut */
-	float sky;	  /* what sky pays to begin here */
-	/* of the row itself, as it leaves the sums: their product is -sx_slanted_sky_part() */
+	float on_sky_cut; /* cost on sky there, with the cut */
+	float sky;	  /* cost of sky that begins here */
+	/* values of the row itself, as it leaves the sums; their product is -sx_slanted_sky_part() */
 	int32_t minus_sky, sky_d;
 };
 
 /*
- * 1 / x, rounded to nearest, where neither is subnormal: all that ptxas makes of the division but its special
- * cases.
+ * Returns 1 / x, rounded to nearest, for x and 1 / x that are not subnormal. This is ptxas's division without
+ * its special cases.
  */
 SLANTED_INLINE float slanted_reciprocal(float x)
 {
@@ -70,8 +73,8 @@ SLANTED_INLINE float slanted_reciprocal(float x)
 #define SLANTED_BIAS ((int64_t)0x4b400000 << 23)
 
 /*
- * (float)(s - SLANTED_BIAS) for less than 2^45: bits become two whole floats, the second rounding is the only
- * one.
+ * Returns (float)(s - SLANTED_BIAS) for less than 2^45. The bits become two integers in floats, and only the
+ * second operation rounds.
  */
 SLANTED_INLINE float slanted_unbias(int64_t s)
 {
@@ -81,17 +84,17 @@ SLANTED_INLINE float slanted_unbias(int64_t s)
 	return __fmaf_rn(high, 8388608.0f, low);
 }
 
-/* Sums before they know an origin: over all rows up to one. */
+/* Sums without an origin: over all rows up to one row. */
 struct slanted_totals {
 	int64_t n, x, xx, e, xe, ee, w, d, dd;
 	int64_t sky; /* parts of the rows where sky may begin */
 };
 
-/* The same as stages/stixels/slanted_fit.h has them, for any height. */
+/* The same sums as in stages/stixels/slanted_fit.h, for any height. */
 struct slanted_sums_wide {
 	struct sx_slanted_sums s;
 	int64_t sky;
-	int32_t y, d0; /* the lowest row, from the origin */
+	int32_t y, d0; /* the lowest row, relative to the origin */
 };
 
 SLANTED_INLINE void slanted_set(struct slanted_sums_wide *s, const struct slanted_totals &t, int origin,
@@ -111,7 +114,7 @@ SLANTED_INLINE void slanted_set(struct slanted_sums_wide *s, const struct slante
 	s->d0 = d0;
 }
 
-/* The lowest row goes. ground, sky: whose sums are needed from here on. */
+/* Removes the lowest row. ground, sky: the sums of these kinds are still needed. */
 SLANTED_INLINE void slanted_drop(struct slanted_sums_wide *s, const struct slanted_row &r,
 				 const struct slanted_base &base, bool ground, bool sky)
 {
@@ -144,11 +147,11 @@ SLANTED_INLINE float slanted_sky(const struct sx_slanted_model &m, const struct 
 	return sx_slanted_sky(&m, s.sky);
 }
 
-/* Up to SLANTED_SMALL rows. xe, ee, cc, sky: biased. */
+/* Sums for up to SLANTED_SMALL rows. xe, ee, cc, sky: biased. */
 struct slanted_sums_small {
 	float n, x, w, y, d0;
 	uint32_t xx;
-	int32_t e, c, row, d_origin; /* row: y as a whole number */
+	int32_t e, c, row, d_origin; /* row: y as an integer */
 	int64_t xe, ee, cc, sky;
 };
 
@@ -196,7 +199,7 @@ SLANTED_INLINE void slanted_drop(struct slanted_sums_small *s, const struct slan
 		s->sky += (int64_t)base.minus_sky * base.sky_d;
 }
 
-/* Several rows go, the lowest of them in row v. gone: the sums over them. */
+/* Removes several rows, the lowest of which is row v. gone: the sums over these rows. */
 SLANTED_INLINE void slanted_skip(struct slanted_sums_small *s, const struct slanted_totals &gone, int v,
 				 int rows)
 {
@@ -244,7 +247,7 @@ SLANTED_INLINE struct sx_slanted_plane slanted_ground(const struct sx_slanted_mo
 	return p;
 }
 
-/* Without weight c is 0, and so is the mean, whatever it is multiplied with. */
+/* Returns the plane of an object. Without weight c is 0, so the mean is 0 with any factor. */
 SLANTED_INLINE struct sx_slanted_plane slanted_object(const struct sx_slanted_model &m,
 						      const struct slanted_sums_small &s)
 {
@@ -262,10 +265,13 @@ SLANTED_INLINE float slanted_sky(const struct sx_slanted_model &m, const struct 
 	return slanted_unbias(s.sky) * m.k_sky;
 }
 
-/* ---- what is below: the costs of sx_slanted_on_object() and so on; from: found again when going back --- */
+/*
+ * ---- segment below: the costs of sx_slanted_on_object() and so on; from is found again when going back ---
+ */
 
 /*
- * sky: it may be below. What is illegal is 3e38 with or without a prior, and loses every comparison there is.
+ * Returns the cost of the segment below an object. sky: the segment below may be sky. Illegal costs are 3e38,
+ * with or without a prior, and lose every comparison.
  */
 SLANTED_INLINE float slanted_under_object(const struct sx_slanted_model &m, const struct slanted_base &b,
 					  float a, float gravity, bool sky)
@@ -287,7 +293,7 @@ SLANTED_INLINE float slanted_under_ground(const struct sx_slanted_model &m, cons
 	return fminf(object, b.on_ground + (gap > 1.0f ? m.cut_gap : m.cut));
 }
 
-/* All of it but what is of the row itself. */
+/* Sets everything except the values of the row itself. */
 SLANTED_INLINE void slanted_set_base(const struct sx_slanted_model &m, const struct sx_slanted_below &b,
 				     struct slanted_base *to)
 {

@@ -1,5 +1,5 @@
 /*
- * Slanted stixels on the GPU: from the outcome of every row to the column's list, by its warp.
+ * Slanted stixels on the GPU: one warp makes the column's list from the outcome of every row.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -8,7 +8,7 @@
 
 #include "gpu/slanted/slanted_column.cuh"
 
-/* The rows of a stixel: all that the reference knows of them, in every lane. */
+/* The rows of a stixel: the values that the reference has for them, in every lane. */
 struct slanted_piece {
 	struct sx_slanted_sums sums;
 	int origin;
@@ -26,7 +26,7 @@ SLANTED_INLINE struct slanted_piece slanted_piece_of(const struct slanted_argume
 		if (slanted_cell_at(a, c, v).w > 0)
 			origin = v;
 	origin = (int)sx_warp_max((uint32_t)(origin + 1)) - 1;
-	/* without any weight planes are 0 wherever they count from */
+	/* if all weights are 0 the plane is 0, so any origin will do */
 	r.origin = origin < 0 ? v_bottom : origin;
 	r.d0 = slanted_cell_at(a, c, r.origin).d;
 	for (int v = v_bottom + c.lane; v <= v_top; v += SLANTED_ROWS) {
@@ -46,7 +46,7 @@ SLANTED_INLINE struct slanted_piece slanted_piece_of(const struct slanted_argume
 	return r;
 }
 
-/* The cheapest class of a kind, the first on ties; sums are whole and below 2^23. */
+/* Returns the cheapest class of a kind; if equal, the first. Sums are integers below 2^23. */
 SLANTED_INLINE uint8_t slanted_label(const struct slanted_arguments &a, const struct slanted_column &c,
 				     int kind, int v_bottom, int v_top)
 {
@@ -86,7 +86,7 @@ SLANTED_INLINE struct sx_slanted_choice slanted_choice_of(const struct slanted_a
 	return r;
 }
 
-/* What the stixel stands on. Not for row 0. */
+/* Returns the kind of the segment below a stixel. Not for row 0. */
 SLANTED_INLINE int slanted_kind_below(const struct slanted_arguments &a, const struct slanted_column &c,
 				      const struct sx_slanted_choice &s)
 {
@@ -102,7 +102,7 @@ SLANTED_INLINE int slanted_kind_below(const struct slanted_arguments &a, const s
 		.from;
 }
 
-/* The cheapest kind of the top row, the first on ties. */
+/* Returns the cheapest kind of the top row; if equal, the first. */
 SLANTED_INLINE int slanted_top_kind(const struct sx_slanted_below &top, int32_t *total)
 {
 	float cost = top.cost[STIXEL_GROUND];
@@ -131,7 +131,9 @@ SLANTED_INLINE struct sx_slanted_geometry slanted_geometry_of(const struct slant
 	return g;
 }
 
-/* Follows the choices down from the top row. The segments lie at the end of list then, bottom to top. */
+/*
+ * Follows the choices down from the top row. Afterwards the segments are at the end of list, bottom to top.
+ */
 SLANTED_INLINE int slanted_back_track(const struct slanted_arguments &a, const struct slanted_column &c,
 				      bool scored, int32_t *total, struct sx_segment *list)
 {
@@ -165,9 +167,9 @@ SLANTED_INLINE int slanted_back_track(const struct slanted_arguments &a, const s
 }
 
 /*
- * Objects give the ground that they stand on what lies before them, as rise() in
- * stages/stixels/slanted_tables.c. list: the first of the n segments; a lane an object, which alone writes
- * its v_bottom and the v_top of the ground.
+ * Extends ground to the rows in front of the object that stands on it, as rise() in
+ * stages/stixels/slanted_tables.c does. list: first of the n segments. One lane per object; only this lane
+ * writes its v_bottom and the v_top of the ground.
  */
 SLANTED_INLINE void slanted_rise(const struct slanted_arguments &a, const struct slanted_column &c, int n,
 				 struct sx_segment *list)
@@ -193,9 +195,9 @@ SLANTED_INLINE void slanted_rise(const struct slanted_arguments &a, const struct
 }
 
 /*
- * Moves the n segments to the front. Without scores sky on sky only raises the top of the one below, and of
- * several only the topmost writes. A lane a segment; what is written lies at or before what has been read.
- * Returns how many remain.
+ * Moves the n segments to the front. Without scores, sky on sky only raises the top of the sky below, and of
+ * several only the topmost lane writes. One lane per segment; a lane writes at or before places that were
+ * already read. Returns the number of segments left.
  */
 SLANTED_INLINE int slanted_join_sky(const struct slanted_column &c, bool scored, int rows, int n,
 				    struct sx_segment *list)

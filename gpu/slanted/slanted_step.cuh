@@ -1,6 +1,6 @@
 /*
- * Slanted stixels on the GPU: the recurrence of a column by one warp. A lane is a top row; start rows come
- * upwards, the same for all lanes, and leave the lanes' sums one by one.
+ * Slanted stixels on the GPU: the recurrence of a column by one warp. A lane is a top row. Start rows are
+ * processed upwards, the same for all lanes, and leave the lanes' sums one by one.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -9,7 +9,7 @@
 
 #include "gpu/slanted/slanted_column.cuh"
 
-/* holes: of struct slanted_lane. */
+/* Types of the sums. holes: of struct slanted_lane. */
 template <enum slanted_mode MODE> struct slanted_sums_of {
 	typedef struct slanted_sums_wide type;
 	typedef float holes;
@@ -19,7 +19,7 @@ template <> struct slanted_sums_of<SLANTED_SMALL_SUMS> {
 	typedef float holes;
 };
 
-/* A lane's scores up to its top row: in registers where they are few. */
+/* Scores of a lane up to its top row: in registers if there are few. */
 template <enum slanted_classes CLASSES> struct slanted_own {
 	const float *sums;
 };
@@ -27,7 +27,10 @@ template <> struct slanted_own<SLANTED_FEW> {
 	float object[SLANTED_FEW_OBJECTS], ground[SLANTED_FEW_GROUNDS], sky;
 };
 
-/* What a lane has found so far. from: start row; object, a, b: planes of the best object and ground. */
+/*
+ * Best results of a lane so far. from: start row. object, a, b: planes of the best object and of the best
+ * ground.
+ */
 struct slanted_best {
 	float cost[3], object, a, b;
 	int from[3];
@@ -37,7 +40,7 @@ template <enum slanted_mode MODE, enum slanted_classes CLASSES>
 struct slanted_lane {
 	typename slanted_sums_of<MODE>::type sums; struct slanted_own<CLASSES> own; struct slanted_best best;
 	int top; /* row */
-	/* rows up to it without a weight; left alone where no ground is legal */
+	/* number of rows up to it without a weight; not updated if ground is illegal */
 	typename slanted_sums_of<MODE>::holes holes;
 };
 
@@ -68,7 +71,7 @@ SLANTED_INLINE float slanted_least4(const float *mine, const float4 &row)
 	return fminf(fminf(mine[0] - row.x, mine[1] - row.y), fminf(mine[2] - row.z, mine[3] - row.w));
 }
 
-/* The least sum of a kind's classes over the rows from the start row on. sums: of the start row. */
+/* Returns the least sum of a kind's classes over the rows from the start row on. sums: of the start row. */
 template <enum stixel_kind KIND>
 SLANTED_INLINE float slanted_least(const struct slanted_own<SLANTED_FEW> &own, const struct slanted_slots &,
 				   const float4 *sums)
@@ -108,7 +111,7 @@ SLANTED_INLINE float slanted_least(const struct slanted_own<SLANTED_NONE> &, con
 	return 0.0f;
 }
 
-/* Of a row, 4 slots each. */
+/* Returns the words of a row, 4 slots each. */
 template <enum slanted_classes CLASSES> SLANTED_INLINE int slanted_words(const struct slanted_slots &s)
 {
 	return CLASSES == SLANTED_FEW ? SLANTED_FEW_SLOTS / 4 : s.all / 4;
@@ -116,13 +119,11 @@ template <enum slanted_classes CLASSES> SLANTED_INLINE int slanted_words(const s
 
 /* ---- one start row ------------------------------------------------------------------------------------- */
 
-/*
- * What can be legal in a start row, and how it lies: constants wherever slanted_step() is compiled for them.
- */
+/* Properties of a start row. They are compile-time constants wherever slanted_step() is compiled for them. */
 struct slanted_place {
-	bool ground, sky; /* kinds; objects wherever the row says */
-	bool first;	  /* it is row 0 */
-	bool diagonal;	  /* it is in the block of the top rows: lanes below it have finished */
+	bool ground, sky; /* kinds that may be legal; for objects the row decides */
+	bool first;	  /* the start row is row 0 */
+	bool diagonal;	  /* the start row is in the block of the top rows, so lanes below it have finished */
 	bool scored;	  /* there are class scores */
 };
 
@@ -137,7 +138,8 @@ SLANTED_INLINE float slanted_cost(const struct slanted_arguments &a,
 }
 
 /*
- * All lanes, start row v in the tile's row r. Strictly cheaper alone replaces: the longest stixel wins ties.
+ * Processes start row v, which is row r of the tile, in all lanes. Only a strictly lower cost replaces the
+ * best, so the longest stixel wins ties.
  */
 template <enum slanted_mode MODE, enum slanted_classes CLASSES>
 SLANTED_INLINE void slanted_step(const struct slanted_arguments &a, const struct slanted_column &c,
@@ -200,7 +202,7 @@ SLANTED_INLINE void slanted_step(const struct slanted_arguments &a, const struct
 
 /* ---- blocks -------------------------------------------------------------------------------------------- */
 
-/* What the rows above need of a lane that has finished. */
+/* Returns the values of a finished lane that the rows above need. */
 SLANTED_INLINE struct sx_slanted_below slanted_below_of(const struct slanted_column &c,
 							const struct slanted_best &best, int top)
 {
@@ -215,7 +217,7 @@ SLANTED_INLINE struct sx_slanted_below slanted_below_of(const struct slanted_col
 	return b;
 }
 
-/* Hands what the row that has finished costs to the next one of the block. The whole warp. */
+/* Passes the costs of the finished row to the next row of the block. For the whole warp. */
 SLANTED_INLINE void slanted_hand_over(const struct slanted_arguments &a, const struct slanted_column &c,
 				      const struct slanted_best &best, int top, int r)
 {
@@ -225,8 +227,8 @@ SLANTED_INLINE void slanted_hand_over(const struct slanted_arguments &a, const s
 }
 
 /*
- * Rows begin .. end - 1 of the tile that begins in row first, all in the same place. Rows of the block hand
- * over.
+ * Processes rows begin .. end - 1 of the tile that begins in row `first`; all have the same place. Rows of
+ * the block pass their costs on.
  */
 template <enum slanted_mode MODE, enum slanted_classes CLASSES>
 SLANTED_INLINE void slanted_rows(const struct slanted_arguments &a, const struct slanted_column &c,
@@ -241,7 +243,7 @@ SLANTED_INLINE void slanted_rows(const struct slanted_arguments &a, const struct
 	}
 }
 
-/* Where in rows begin .. end - 1 of the tile that begins in row first sky may begin. */
+/* Returns the first of rows begin .. end - 1 in which sky may begin. first: first row of the tile. */
 SLANTED_INLINE int slanted_low_rows(const struct slanted_column &c, int first, int begin, int end)
 {
 	const int low = slanted_sky_from(c) - first;
@@ -249,7 +251,7 @@ SLANTED_INLINE int slanted_low_rows(const struct slanted_column &c, int first, i
 	return low < begin ? begin : low < end ? low : end;
 }
 
-/* Rows begin .. end - 1 of a tile below the block of top rows, where ground and sky may be legal. */
+/* Processes rows begin .. end - 1 of a tile below the block of top rows. ground: ground may be legal. */
 template <enum slanted_mode MODE, enum slanted_classes CLASSES>
 SLANTED_INLINE void slanted_square(const struct slanted_arguments &a, const struct slanted_column &c,
 				   struct slanted_lane<MODE, CLASSES> *l, int first, int begin, int end,
@@ -266,7 +268,7 @@ SLANTED_INLINE void slanted_square(const struct slanted_arguments &a, const stru
 	slanted_rows(a, c, l, first, low, end, p);
 }
 
-/* The block's own tile, of `rows`: each row hands over to the next. */
+/* Processes the block's own tile, of `rows` rows. Each row passes its costs to the next. */
 template <enum slanted_mode MODE, enum slanted_classes CLASSES>
 SLANTED_INLINE void slanted_triangle(const struct slanted_arguments &a, const struct slanted_column &c,
 				     struct slanted_lane<MODE, CLASSES> *l, int block, int rows, bool ground,
@@ -284,8 +286,9 @@ SLANTED_INLINE void slanted_triangle(const struct slanted_arguments &a, const st
 }
 
 /*
- * The block of top rows from `block` on: the tiles below it, a square of start and top rows each, then its
- * own, a triangle. Four loops of either, as ground (argument) and sky may be legal.
+ * Processes the block of top rows from `block` on: first the tiles below it, each a square of start and top
+ * rows, then its own tile, a triangle. Either part has four loops, for ground (argument) and sky legal or
+ * not.
  */
 template <enum slanted_mode MODE, enum slanted_classes CLASSES>
 SLANTED_INLINE void slanted_block(const struct slanted_arguments &a, const struct slanted_column &c,
@@ -301,7 +304,7 @@ SLANTED_INLINE void slanted_block(const struct slanted_arguments &a, const struc
 	slanted_triangle(a, c, l, block, rows, ground, scored);
 }
 
-/* Before any start row has gone. */
+/* Initialises a lane before the first start row. */
 template <enum slanted_mode MODE, enum slanted_classes CLASSES>
 SLANTED_INLINE void slanted_begin(const struct slanted_arguments &a, const struct slanted_column &c,
 				  int block, const struct slanted_tops &tops, bool ground,
@@ -316,12 +319,12 @@ SLANTED_INLINE void slanted_begin(const struct slanted_arguments &a, const struc
 		l->best.from[k] = 0;
 	}
 	l->best.object = l->best.a = l->best.b = 0.0f;
-	/* less than any: no ground in a lane that may have none */
+	/* less than any cost, so no ground wins in a lane that may have none */
 	if (ground && l->top >= c.place->top)
 		l->best.cost[STIXEL_GROUND] = -SX_SLANTED_ILLEGAL;
 }
 
-/* A row has finished. */
+/* Stores the outcome of a finished row. */
 SLANTED_INLINE void slanted_set_final(const struct slanted_column &c, const struct slanted_best &best,
 				      int top, struct slanted_final *f)
 {
@@ -332,7 +335,7 @@ SLANTED_INLINE void slanted_set_final(const struct slanted_column &c, const stru
 	f->foot = 0.0f;
 }
 
-/* The recurrence of the whole column: the outcome of every row. */
+/* Runs the recurrence of the whole column: computes the outcome of every row. */
 template <enum slanted_mode MODE, enum slanted_classes CLASSES>
 SLANTED_INLINE void slanted_recurrence(const struct slanted_arguments &a, const struct slanted_column &c,
 				       bool scored)
@@ -346,7 +349,7 @@ SLANTED_INLINE void slanted_recurrence(const struct slanted_arguments &a, const 
 		slanted_sum_scores(a, c);
 	for (int block = 0; block < a.rows; block += SLANTED_ROWS) {
 		const struct slanted_tops tops = slanted_open_block(a, c, block, scored);
-		const bool ground = block < c.place->top; /* some lane may have some */
+		const bool ground = block < c.place->top; /* ground may be legal in some lane */
 
 		struct slanted_lane<MODE, CLASSES> l;
 

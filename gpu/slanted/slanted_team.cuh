@@ -1,16 +1,18 @@
 /*
- * Slanted stixels on the GPU: a column by a team of warps, a block, where columns are too few to give every
- * scheduler several warps: what a team shares, and what it does before the recurrence.
+ * Slanted stixels on the GPU: a team of warps (a block) takes a column, if there are too few columns to give
+ * every scheduler several warps. This file has the team's shared data and the work before the recurrence.
  *
- * Work:    while one warp, the leader, takes the triangle of a block, the others, its next workers, take the
- *          next block: they share its squares, but for the tile that the leader has not finished, and fit the
- *          rows of its triangle, so that its leader will only choose. The tile that was missing they share
- *          afterwards. The best that they found come together in one of them, who leads next. All warps meet
- *          twice a block. At last each describes stixels of its own.
- * Memory:  all tiles of the column in shared memory, with the scores; sums over the rows below every
- *          SLANTED_MARK-th row, so that a worker begins where it wants to; fits of two triangles. 30 KB and
- *          102 bytes a row, 96 more with scores. The outcome of each row in global scratch, as a warp has it.
- * Ranges:  those of SLANTED_SMALL_SUMS: what a worker skips is exact, so that its sums are a warp's.
+ * Work:    one warp, the leader, processes the triangle of a block. Meanwhile the others, its next workers,
+ *          process the next block: they share its squares, except for the tile that the leader has not
+ *          finished, and fit the rows of its triangle, so that its leader only has to choose. Afterwards they
+ *          share the missing tile. The best results of all of them are merged in one worker, which leads
+ *          next. All warps synchronise twice per block. At last each warp describes some of the stixels.
+ * Memory:  all tiles of the column in shared memory, with the scores. Sums over the rows below every
+ *          SLANTED_MARK-th row, so that a worker can begin anywhere. Fits of two triangles. 30 KB and 102
+ *          bytes per row, 96 bytes more with scores. The outcome of each row is in global scratch, as with
+ *          one warp.
+ * Ranges:  as SLANTED_SMALL_SUMS: the rows that a worker skips add exactly, so its sums equal the sums of
+ *          one warp.
  * Shapes:  1 to SLANTED_SMALL rows, without classes or SLANTED_FEW.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -20,14 +22,14 @@
 
 #include "gpu/slanted/slanted_step.cuh"
 
-#define SLANTED_WORKERS 4		   /* divide SLANTED_ROWS */
+#define SLANTED_WORKERS 4		   /* must divide SLANTED_ROWS */
 #define SLANTED_TEAM (SLANTED_WORKERS + 1) /* warps */
 #define SLANTED_MARK (SLANTED_ROWS / SLANTED_WORKERS)
 #define SLANTED_TILES_MAX ((SLANTED_SMALL + SLANTED_ROWS - 1) / SLANTED_ROWS)
 
 /*
- * What the workers have found of a block's triangle, whose rows need only what is below them then: fits with
- * holes and scores. Row r's entries are those of lanes r .. 31.
+ * Results of the workers for a block's triangle: fits with holes and scores. After them the rows need only
+ * the costs of the segments below. Row r has entries for lanes r .. 31.
  */
 #define SLANTED_FITS (SLANTED_ROWS * (SLANTED_ROWS + 1) / 2)
 struct slanted_fits {
@@ -35,7 +37,7 @@ struct slanted_fits {
 	float object_a[SLANTED_FITS], object[SLANTED_FITS], sky[SLANTED_FITS];
 };
 
-/* Going back: the outcome of every row, and the stixels of the column from the top. */
+/* Data for going back: the outcome of every row, and the stixels of the column from the top. */
 struct slanted_stixel {
 	uint16_t v_bottom, v_top;
 	int kind;
@@ -47,24 +49,24 @@ struct slanted_back {
 	int stixels;
 };
 
-/* Shared memory of a team; marks, tiles and the sums of slots lie behind it. */
+/* Shared memory of a team. Marks, tiles and the sums of slots follow it. */
 struct __align__(16) slanted_meeting
 {
 	struct slanted_column_place place;
 	union {
 		struct {
-			/* of workers who do not lead next */
+			/* results of the workers that do not lead next */
 			struct slanted_best best[SLANTED_WORKERS - 1][SLANTED_ROWS];
-			struct slanted_fits fits[2]; /* of blocks, in turns */
+			struct slanted_fits fits[2]; /* fits of two blocks, alternating */
 		} blocks;
-		float scores[SLANTED_TILES_MAX][SLANTED_FEW_SLOTS]; /* at first: sums over each tile */
-		struct slanted_back back;			    /* at last */
+		float scores[SLANTED_TILES_MAX][SLANTED_FEW_SLOTS]; /* used first: sums over each tile */
+		struct slanted_back back;			    /* used last */
 	};
 };
 
 struct slanted_team {
 	struct slanted_meeting *meeting;
-	struct slanted_carry *mark; /* [tiles * SLANTED_WORKERS + 1]: over the rows below */
+	struct slanted_carry *mark; /* [tiles * SLANTED_WORKERS + 1]: sums over the rows below */
 	struct slanted_tile *tile;
 	float4 *sums; /* [tiles * SLANTED_ROWS + 1][slots / 4] */
 	int warp, tiles;
@@ -116,7 +118,7 @@ SLANTED_INLINE struct slanted_column slanted_at_tile(const struct slanted_argume
 
 /* ---- before the recurrence: all tiles, marks and sums of scores ---------------------------------------- */
 
-/* The tile's marks, over its own rows as yet. */
+/* Sets the marks of a tile, at first over the tile's own rows only. */
 SLANTED_INLINE void slanted_set_marks(const struct slanted_arguments &a, const struct slanted_column &c,
 				      const struct slanted_team &t, int tile, bool scored)
 {
@@ -131,7 +133,7 @@ SLANTED_INLINE void slanted_set_marks(const struct slanted_arguments &a, const s
 		t.mark[0] = none;
 }
 
-/* The tile's sums of scores up to each row, over its own rows as yet. A lane is a row. */
+/* Sets the tile's sums of scores up to each row, at first over the tile's own rows only. A lane is a row. */
 SLANTED_INLINE void slanted_set_sums(const struct slanted_arguments &a, const struct slanted_column &c,
 				     const struct slanted_team &t, int tile)
 {
@@ -158,7 +160,7 @@ SLANTED_INLINE void slanted_set_sums(const struct slanted_arguments &a, const st
 	}
 }
 
-/* Sums over tiles become sums over those before. */
+/* Turns sums over tiles into sums over all tiles before. */
 SLANTED_INLINE void slanted_carry_sums(const struct slanted_column &c, const struct slanted_team &t)
 {
 	float before = 0.0f;
@@ -173,7 +175,10 @@ SLANTED_INLINE void slanted_carry_sums(const struct slanted_column &c, const str
 	}
 }
 
-/* What the tile's sums lack. Going back reads them in global memory. */
+/*
+ * Adds the sums of the tiles before to the tile's sums, and stores them in global memory, where going back
+ * reads them.
+ */
 SLANTED_INLINE void slanted_finish_sums(const struct slanted_arguments &a, const struct slanted_column &c,
 					const struct slanted_team &t, int tile)
 {
@@ -208,7 +213,7 @@ SLANTED_INLINE void slanted_add(struct slanted_totals *s, const struct slanted_t
 	s->sky += sign * t.sky;
 }
 
-/* A mark with the rows of all tiles before its own. */
+/* Returns a mark that includes the rows of all tiles before its own. */
 SLANTED_INLINE struct slanted_carry slanted_whole_mark(const struct slanted_team &t, int i)
 {
 	struct slanted_carry r = t.mark[i];

@@ -1,7 +1,7 @@
 /*
- * Slanted stixels on the GPU: from the outcome of every row to the column's list, by a team of warps. One
- * goes back from stixel to stixel, which takes no more than the outcomes; then each has stixels of its own to
- * describe.
+ * Slanted stixels on the GPU: a team of warps makes the column's list from the outcome of every row. One warp
+ * goes back from stixel to stixel, for which it needs only the outcomes. Then each warp describes some of the
+ * stixels.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -12,8 +12,8 @@
 #include "gpu/slanted/slanted_team.cuh"
 
 /*
- * What the stixel of a kind that ends in a row stands on, as slanted_kind_below(). v_bottom: where it begins,
- * not row 0.
+ * Returns the kind of the segment below the stixel of a kind that ends in a row, as slanted_kind_below()
+ * does. v_bottom: start row of the stixel, not 0.
  */
 SLANTED_INLINE int slanted_kind_under(const struct slanted_arguments &a, const struct slanted_team &t,
 				      const struct slanted_final &f, int kind, int v_bottom)
@@ -30,7 +30,7 @@ SLANTED_INLINE int slanted_kind_under(const struct slanted_arguments &a, const s
 	return sx_slanted_on_ground(&a.m, &below, f.foot).from;
 }
 
-/* From the top row down to the rows that are not shown. A whole warp. */
+/* Goes from the top row down to the rows that are not shown. For a whole warp. */
 SLANTED_INLINE void slanted_team_go_back(const struct slanted_arguments &a, const struct slanted_column &c,
 					 const struct slanted_team &t)
 {
@@ -57,7 +57,7 @@ SLANTED_INLINE void slanted_team_go_back(const struct slanted_arguments &a, cons
 	}
 }
 
-/* A stixel becomes a segment. A whole warp. */
+/* Turns a stixel into a segment. For a whole warp. */
 SLANTED_INLINE void slanted_team_show(const struct slanted_arguments &a, const struct slanted_column &c,
 				      const struct slanted_stixel &s, bool scored, struct sx_segment *to)
 {
@@ -70,7 +70,7 @@ SLANTED_INLINE void slanted_team_show(const struct slanted_arguments &a, const s
 		*to = sx_slanted_segment(&g, &shown);
 }
 
-/* c: at any tile. */
+/* Makes the list of the column. c: at any tile. */
 SLANTED_INLINE void slanted_team_list(const struct slanted_arguments &a, const struct slanted_column &c,
 				      const struct slanted_team &t, bool scored)
 {

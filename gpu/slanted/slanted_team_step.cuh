@@ -1,6 +1,6 @@
 /*
- * Slanted stixels on the GPU: the recurrence of a column by a team of warps. All meet twice a block; between,
- * each writes what no other reads.
+ * Slanted stixels on the GPU: the recurrence of a column by a team of warps. All warps synchronise twice per
+ * block; in between, no warp reads what another writes.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -9,16 +9,16 @@
 
 #include "gpu/slanted/slanted_team.cuh"
 
-/* ---- what the leader has in place of sums -------------------------------------------------------------- */
+/* ---- fits: the leader's replacement for sums ----------------------------------------------------------- */
 
-/* Rows r and SLANTED_ROWS - r fill whole rows together. */
+/* Returns the place of a fit. Rows r and SLANTED_ROWS - r together fill whole rows. */
 SLANTED_INLINE int slanted_fit_at(int r, int lane)
 {
 	return lane + (r < SLANTED_ROWS / 2 ? r * SLANTED_ROWS
 					    : SLANTED_ROWS * SLANTED_ROWS - r * (SLANTED_ROWS + 1));
 }
 
-/* Sums of a lane of the leader's: they are in the fits. y: as slanted_y(); r: row. */
+/* Replaces the sums in a lane of the leader. The values are in the fits. y: as slanted_y(). r: row. */
 struct slanted_no_sums {
 	const struct slanted_fits *fits;
 	float y;
@@ -85,11 +85,11 @@ SLANTED_INLINE void slanted_drop(struct slanted_no_sums *s, const struct slanted
 
 /* ---- shares -------------------------------------------------------------------------------------------- */
 
-/* What a warp has of a block of top rows. at: the start row that comes next. */
+/* State of a warp for a block of top rows. at: next start row. */
 template <enum slanted_classes CLASSES> struct slanted_share {
 	struct slanted_lane<SLANTED_SMALL_SUMS, CLASSES> l;
 	int block, at;
-	bool ground; /* some lane may have some */
+	bool ground; /* ground may be legal in some lane */
 };
 
 template <enum slanted_classes CLASSES>
@@ -110,7 +110,7 @@ SLANTED_INLINE void slanted_team_open(const struct slanted_arguments &a, const s
 	slanted_begin(a, at, s->block, tops, s->ground, &s->l);
 }
 
-/* The sums are those from start row begin on then. */
+/* Advances the sums to those from start row `begin` on. */
 template <enum slanted_classes CLASSES>
 SLANTED_INLINE void slanted_team_go(const struct slanted_team &t, struct slanted_share<CLASSES> *s, int begin)
 {
@@ -123,7 +123,7 @@ SLANTED_INLINE void slanted_team_go(const struct slanted_team &t, struct slanted
 	s->at = begin;
 }
 
-/* Start rows begin .. end - 1, of tiles that are finished. */
+/* Processes start rows begin .. end - 1 of finished tiles. */
 template <enum slanted_classes CLASSES>
 SLANTED_INLINE void slanted_team_rows(const struct slanted_arguments &a, const struct slanted_column &c,
 				      const struct slanted_team &t, struct slanted_share<CLASSES> *s,
@@ -144,7 +144,7 @@ SLANTED_INLINE void slanted_team_rows(const struct slanted_arguments &a, const s
 	}
 }
 
-/* Rows begin .. end - 1 of the block's own tile: what the leader will need. */
+/* Fits rows begin .. end - 1 of the block's own tile, for the leader. */
 template <enum slanted_classes CLASSES>
 SLANTED_INLINE void slanted_fit_rows(const struct slanted_arguments &a, const struct slanted_column &c,
 				     struct slanted_lane<SLANTED_SMALL_SUMS, CLASSES> *l, int begin, int end,
@@ -190,7 +190,7 @@ SLANTED_INLINE void slanted_fit_rows(const struct slanted_arguments &a, const st
 	}
 }
 
-/* A worker's rows of it. */
+/* Fits one worker's rows of that tile. */
 template <enum slanted_classes CLASSES>
 SLANTED_INLINE void slanted_team_fit(const struct slanted_arguments &a, const struct slanted_column &c,
 				     const struct slanted_team &t, struct slanted_share<CLASSES> *s,
@@ -216,7 +216,10 @@ SLANTED_INLINE void slanted_team_fit(const struct slanted_arguments &a, const st
 	}
 }
 
-/* Of two warps' best of the same top row. On equal cost the longest stixel, as slanted_step(). */
+/*
+ * Merges the best results of two warps for the same top row. If costs are equal, the longest stixel wins, as
+ * in slanted_step().
+ */
 SLANTED_INLINE void slanted_merge(struct slanted_best *best, const struct slanted_best &other)
 {
 	bool better[3];
@@ -233,7 +236,7 @@ SLANTED_INLINE void slanted_merge(struct slanted_best *best, const struct slante
 	best->b = better[STIXEL_GROUND] ? other.b : best->b;
 }
 
-/* Of a top row's ground, as slanted_step() had it where it begins. */
+/* Returns the value of a top row's ground in the row where it begins, as slanted_step() had it. */
 SLANTED_INLINE float slanted_foot(const struct slanted_column &c, const struct slanted_team &t,
 				  const struct slanted_best &best, int top)
 {
@@ -276,9 +279,10 @@ SLANTED_INLINE void slanted_team_lead(const struct slanted_arguments &a, const s
 }
 
 /*
- * Blocks come one after the other, each in two halves: its workers share the tile below it, then one of them
- * leads it, while the others and who led the one before open the next. role: 0: leads the block that comes
- * before `next`, SLANTED_WORKERS: led the one before that. Higher ones take lower start rows.
+ * Runs the recurrence. Blocks follow one another, and each has two halves. First its workers share the tile
+ * below it. Then one of them leads it, while the others and the previous leader open the next block. role: 0:
+ * leads the block before `next`. SLANTED_WORKERS: led the block before that. Higher roles take lower start
+ * rows.
  */
 template <enum slanted_classes CLASSES>
 SLANTED_INLINE void slanted_team_recurrence(const struct slanted_arguments &a, const struct slanted_column &c,

@@ -1,14 +1,15 @@
 /*
  * Census transforms on the GPU, alone or together with ingest. Must equal sx_census() bit for bit.
  *
- * Work:    a block makes a tile of 128 columns and 2 S rows; a thread four columns of rows y and y + S at
- *          once, as the two halves of a pair word, for ROWS rows downwards; its window of 7 x 12 words stays
- *          in registers and moves by one row a step.
- * Memory:  the tile with its border as pair words in shared memory, (S + 6) x 136; so every neighbour is an
- *          aligned word and three 16-byte loads bring four columns' new row. 16-byte stores.
+ * Work:    a block makes a tile of 128 columns and 2 S rows. A thread processes four columns of rows y and y
+ *          + S at once, as the two halves of a pair word, for ROWS rows downwards. Its window of 7 x 12 words
+ *          stays in registers and moves by one row per step.
+ * Memory:  the tile with its border is in shared memory as pair words, (S + 6) x 136. So every neighbour is
+ *          an aligned word, and three 16-byte loads bring the new row of four columns. Stores have 16 bytes.
  * Ranges:  grey 0..255 as pairs; bits of a descriptor in chunks of 16.
- * Shapes:  any size; device images' pitch is a multiple of 128 bytes, so whole words are read and written
- *          beyond the last column. Descriptors there are 0. Rows of 31-bit descriptors may begin anywhere.
+ * Shapes:  any size. The pitch of device images is a multiple of 128 bytes, so whole words are read and
+ *          written beyond the last column. Descriptors there are 0. Rows of 31-bit descriptors may begin
+ *          anywhere.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -25,30 +26,30 @@
 #define WARPS 4
 #endif
 #ifndef ROWS
-#define ROWS 4 /* that a thread makes, twice */
+#define ROWS 4 /* rows that a thread makes, twice */
 #endif
 #define S (WARPS * ROWS)
 #define TILE_ROWS (S + 2 * RY)
 #define TILE_COLUMNS (COLUMNS + 2 * RX)
-#define WORDS 12 /* of a row of a thread's window */
+#define WORDS 12 /* words of a row of a thread's window */
 
 struct census_images {
 	uint8_t *grey, *census;
 	size_t grey_pitch, census_pitch;
-	int by_words; /* rows of descriptors do not begin at a multiple of 16 bytes */
+	int by_words; /* store by words, because rows of descriptors do not begin at a multiple of 16 bytes */
 };
 
 struct census_work {
-	const struct sx_cuda_input *in; /* at once with ingest: grey is written */
+	const struct sx_cuda_input *in; /* set if ingest runs in the same launch: grey is written */
 	struct census_images left, right;
 	int width, height;
-	enum sx_pixel from; /* FROM */
+	enum sx_pixel from; /* value of FROM */
 };
 
 /*
- * FROM: what tiles are made from, pixels of the input block in their format, or FROM_GREY: without ingest,
- * grey is there.
- * FROM_ANY: what the work says. The compiler knows csct of U8, the usual one; elsewhere a block asks once.
+ * FROM: source of the tiles. A pixel format: pixels of the input block. FROM_GREY: the grey image is ready.
+ * FROM_ANY: the work decides at run time. The compiler knows csct of U8, which is usual; other cases are
+ * decided once per block.
  */
 #define FROM_GREY SX_PIXEL_U16
 #define FROM_ANY SX_PIXEL_U64
@@ -68,7 +69,7 @@ __device__ static void keep_grey(const struct census_work *w, const struct censu
 		*reinterpret_cast<uint32_t *>(p->grey + (size_t)y * p->grey_pitch + x) = grey;
 }
 
-/* Four pixels of two rows as four pairs. */
+/* Returns four pixels of two rows as four pairs. */
 __device__ static uint4 pairs_of(uint32_t a, uint32_t b)
 {
 	uint32_t even_a = sx_pair_even(a), odd_a = sx_pair_odd(a), even_b = sx_pair_even(b),
@@ -79,8 +80,8 @@ __device__ static uint4 pairs_of(uint32_t a, uint32_t b)
 }
 
 /*
- * x0, y0: the tile's first pixel. What lies outside the image is replaced; no window that counts reaches
- * there.
+ * Fills the tile. x0, y0: the tile's first pixel. Pixels outside the image are replaced, because windows that
+ * contain them are not used.
  */
 template <enum sx_pixel FROM>
 __device__ static void fill_tile(uint32_t *tile, const struct census_work *w, const struct census_images *p,
@@ -140,7 +141,7 @@ template <enum sx_cost COST> __device__ constexpr int bits_of()
 	return COST == SX_COST_CSCT ? 31 : COST == SX_COST_CENSUS48 ? 48 : COST == SX_COST_CENSUS63 ? 63 : 62;
 }
 
-/* Position of the comparison in the descriptor: the first is the highest bit. */
+/* Returns the bit of a comparison in the descriptor. The first comparison is the highest bit. */
 template <enum sx_cost COST> __device__ constexpr int bit_of(int dx, int dy)
 {
 	int bit = bits_of<COST>();
@@ -151,7 +152,10 @@ template <enum sx_cost COST> __device__ constexpr int bit_of(int dx, int dy)
 	return bit;
 }
 
-/* Comparisons from the last, N = 62, to the first: from bit 0 upwards, as sx_pair_put_above() wants. */
+/*
+ * Makes the comparisons from the last, N = 62, to the first. So bits go from 0 upwards, as
+ * sx_pair_put_above() requires.
+ */
 template <enum sx_cost COST, int N> struct comparisons {
 	static __device__ __forceinline__ void put(const uint32_t v[7][WORDS], int top, uint32_t chunk[][4])
 	{
@@ -194,7 +198,9 @@ __device__ static void load_row(uint32_t v[WORDS], const uint32_t *tile)
 	}
 }
 
-/* half: which row of the pairs. Columns and rows without a whole window get 0. */
+/*
+ * Stores a row of descriptors. half: which row of the pairs. Columns and rows without a whole window get 0.
+ */
 template <int CHUNKS>
 __device__ static void store(const struct census_work *w, const struct census_images *p, int x, int y,
 			     int half, uint32_t chunk[CHUNKS][4])

@@ -1,13 +1,15 @@
 /*
- * Dim areas that were matched by chance, on the GPU. Must equal sx_chance() (stages/stereo/chance.h) byte for byte.
+ * Finds dim areas that were matched by chance, on the GPU. Must equal sx_chance() (stages/stereo/chance.h)
+ * byte for byte.
  *
- * Work:   a block makes 32 x 8 tiles, if any is dim. First its threads sum the pixels of the two even rows of each tile
- *         there and of three more to each side, a thread for each row: it waits for the disparities, and then for
- *         the right descriptors. Then they join tiles, five beside each other, then five of those above each
- *         other, which is a square; then each tile asks the nine squares it lies inside of.
- * Memory: 13 KB of shared memory. Half of the rows are read 2.1 times, mostly from the cache: disparities and left
- *         descriptors in order, right ones where the disparities lead; a byte a tile is read and written.
- * Ranges: sums of a square are 12600 at most: two of them lie in a word, and are added at once.
+ * Work:   a block makes 32 x 8 tiles, if any of them is dim. First its threads sum the pixels of the two even rows
+ *         of each of these tiles and of three more tiles to each side. Each thread has one row: it waits for the
+ *         disparities, then for the right descriptors. Then the threads add five neighbours in a row, then five
+ *         such sums in a column, which makes a square. Then each tile checks the nine squares that contain it.
+ * Memory: 13 KB of shared memory. Half of the rows are read 2.1 times, mostly from the cache: disparities
+ *         and left descriptors in order, right descriptors at the places that the disparities give. One byte
+ *         per tile is read and written.
+ * Ranges: sums of a square are at most 12600, so two of them are in a word and are added at once.
  * Shapes: any size.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -17,7 +19,7 @@
 #include "gpu/cuda.cuh"
 #include "gpu/stages_cuda.h"
 
-#define TILES_X 32 /* of a block */
+#define TILES_X 32 /* tiles of a block */
 #define TILES_Y 8
 #define THREADS (2 * TILES_X * TILES_Y)
 #define LAST (SX_FLAT_SQUARE - 1)
@@ -34,7 +36,10 @@ struct chance_work {
 	int width, height, tiles_x, tiles_y, min_disparity, bits;
 };
 
-/* pixels and differ, left and right of struct sx_chance_sums, each two in a word, the first one low. */
+/*
+ * Sums of struct sx_chance_sums. Each word has the left sum in the low half and the right sum in the high
+ * half.
+ */
 struct pair_sums {
 	uint32_t differ, set;
 };
@@ -49,7 +54,7 @@ __device__ static int bits_of(uint64_t word)
 	return __popcll(word);
 }
 
-/* Four neighbouring words of a row, which begin at a multiple of 16 bytes. */
+/* Loads four neighbouring words of a row. They begin at a multiple of 16 bytes. */
 __device__ static void load_four(uint32_t word[4], const uint32_t *from)
 {
 	const uint4 v = *reinterpret_cast<const uint4 *>(from);
@@ -66,7 +71,7 @@ __device__ static void load_four(uint64_t word[4], const uint64_t *from)
 }
 
 /*
- * Of the pixels of row y in the tile in column i. A tile that lies partly outside of the image has no pixel with a
+ * Returns the sums of row y of the tile in column i. A tile that is partly outside the image has no pixel with a
  * descriptor.
  */
 template <typename Word>

@@ -1,5 +1,5 @@
 /*
- * The checkpoint flow, host side; and descriptors as kernels without a cost volume read them.
+ * The checkpoint flow, host side. Also allocates descriptors for kernels that work without a cost volume.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -11,9 +11,9 @@
 #include "gpu/stages_cuda.h"
 #include "gpu/stereo/checkpoint_cuda.h"
 
-#define WARPS_WANTED 8	 /* of a multiprocessor, when rows are walked */
-#define LEAST_SEGMENTS 2 /* of the second part, without what overlaps */
-#define ROUND 32	 /* columns: those of the widest block */
+#define WARPS_WANTED 8	 /* warps per multiprocessor that are wanted when rows are walked */
+#define LEAST_SEGMENTS 2 /* segments of the second part, without the overlap */
+#define ROUND 32	 /* columns of the widest block */
 
 struct sx_checkpoint_cuda {
 	struct sx_checkpoint_work w;
@@ -21,7 +21,7 @@ struct sx_checkpoint_cuda {
 	struct sx_cuda_volumes volumes;
 };
 
-/* Whether the rows' kernel finds the winner. */
+/* Returns true if the rows' kernel finds the winner. */
 static bool finds_winner(const struct sx_context_config *c, const struct sx_stereo_params *p)
 {
 	return !c->keep_volume && p->disparities == 128 && p->paths <= 4 &&
@@ -56,7 +56,10 @@ void sx_checkpoint_describe(struct sx_checkpoint_work *w, struct sx_cuda_memory 
 	set_penalties(w, m, p);
 }
 
-/* Words from the first that a row's pixels meet to its descriptors; less than 0: these begin before it. */
+/*
+ * Returns the words from the first right word that a row's pixels meet to the row's descriptors. If negative,
+ * the descriptors begin before that word.
+ */
 static int lead_of(const struct sx_stereo_params *p)
 {
 	return p->disparities + p->min_disparity;
@@ -94,8 +97,8 @@ void sx_checkpoint_set_descriptors(struct sx_checkpoint_work *w, const struct sx
 }
 
 /*
- * Two parts of each row where one would leave multiprocessors with less than eight warps: a walk to the right
- * more, and with the winner D columns twice, but half as long.
+ * Splits each row in two parts if one part per row would give multiprocessors less than eight warps. This
+ * costs one more walk to the right, and with the winner D columns twice, but each walk is about half as long.
  */
 static void set_parts(struct sx_checkpoint_work *w, bool winner, int disparities, int sms)
 {
@@ -109,14 +112,19 @@ static void set_parts(struct sx_checkpoint_work *w, bool winner, int disparities
 	w->second = owned - overlap;
 }
 
-/* In one block, which is lent until the next frame unless somebody wants to see the sums. */
+/*
+ * Takes all volumes as one block. The block is lent until the next frame, unless the sums are kept for
+ * viewers.
+ */
 static void take_volumes(struct sx_checkpoint_cuda *s, struct sx_cuda_memory *m,
 			 const struct sx_context_config *c, bool horizontal)
 {
 	struct sx_checkpoint_work *w = &s->w;
 	const size_t d = (size_t)s->p.disparities, width = (size_t)c->width, height = (size_t)c->height;
-	const int columns = s->p.paths > 4 ? 3 : s->p.paths > 2;       /* vertical, diagonal ones */
-	const size_t kept = w->bands > 1 ? (size_t)(w->bands - 1) : 1; /* one is read where there is none */
+	/* families of columns: vertical, diagonal */
+	const int columns = s->p.paths > 4 ? 3 : s->p.paths > 2;
+	/* kernels read one even if there is none */
+	const size_t kept = w->bands > 1 ? (size_t)(w->bands - 1) : 1;
 	const size_t volume = sx_cuda_rounded_up(width * height * d, SX_CUDA_ALIGN);
 	const size_t down = sx_cuda_rounded_up(kept * width * d, SX_CUDA_ALIGN);
 	const size_t leftwards = sx_cuda_rounded_up((size_t)w->segments * height * d, SX_CUDA_ALIGN);
@@ -195,7 +203,7 @@ size_t sx_checkpoint_cuda_traffic(const struct sx_checkpoint_cuda *s)
 	const struct sx_checkpoint_work *w = &s->w;
 	const size_t pixels = (size_t)w->width * (size_t)w->height, d = (size_t)s->p.disparities;
 	const size_t checkpoints = 2 * pixels * d / SX_CHECKPOINT_EVERY;
-	const size_t descriptors = 2 * pixels * sizeof(uint32_t); /* read by each walk */
+	const size_t descriptors = 2 * pixels * sizeof(uint32_t); /* each walk reads them */
 	size_t bytes = checkpoints + 2 * descriptors;
 
 	if (w->vertical)

@@ -1,5 +1,6 @@
 /*
- * What the kernels of the checkpoint flow work on. gpu/stereo/checkpoint_cuda.h says what the flow does.
+ * Arguments and memory of the kernels of the checkpoint flow. gpu/stereo/checkpoint_cuda.h describes the
+ * flow.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -15,22 +16,23 @@
 
 #define SX_CHECKPOINT_EVERY 8 /* pixels of a path: rows of a band, columns of a segment */
 #define SX_CHECKPOINT_GROUP 8 /* lanes of a path */
-#define SX_CHECKPOINT_APART 4 /* of these in the warp; paths, or pairs of them, of a warp */
+/* distance of a group's lanes in the warp; number of paths, or pairs of paths, of a warp */
+#define SX_CHECKPOINT_APART 4
 #define SX_CHECKPOINT_SLACK 32
 
 /*
- * D = 32 N disparities. Volumes: [y][x][D] in the layout of gpu/stereo/volume.cuh. Checkpoints: V of one
- * pixel, as it is in a volume: down: of the last row of band b at [b][x]; leftwards: of the first column of
- * segment b + 1 at [y][b].
+ * Arguments of the kernels. D = 32 N disparities. Volumes: [y][x][D] in the layout of gpu/stereo/volume.cuh.
+ * A checkpoint is V of one pixel, as in a volume. Down: checkpoints of the last row of band b, at [b][x].
+ * Leftwards: checkpoints of the first column of segment b + 1, at [y][b].
  *
- * A diagonal is a column that moves by skew columns a row, 1 or -1; its two paths, down and up along it, are
- * added like vertical ones.
+ * A diagonal is a column that moves by skew columns per row, 1 or -1. Its two paths, down and up along it,
+ * are added like vertical paths.
  */
 struct sx_checkpoint_work {
 	/*
-	 * descriptors; right: those that columns from -D on meet at disparity 0, 0 where the image has none,
-	 * with SX_CHECKPOINT_SLACK words before the first row and behind the last
-	 * (sx_descriptors_cuda_take())
+	 * Descriptors. right: begins with the descriptors that column -D meets at disparity 0; 0 outside the
+	 * image. SX_CHECKPOINT_SLACK words precede the first row and follow the last row
+	 * (sx_descriptors_cuda_take()).
 	 */
 	const uint32_t *left, *right;
 	int left_pitch, right_pitch; /* words */
@@ -39,30 +41,30 @@ struct sx_checkpoint_work {
 	uint8_t *horizontal; /* sums of V to the right and to the left; NULL: the winner is found at once */
 	uint8_t *down, *leftwards;
 	/*
-	 * Rows are walked in two parts where there are too few of them for the device: the second begins at
-	 * this segment, at a checkpoint of the paths to the right, V at [y]; its own columns begin at segment
-	 * owned, D columns further on where the winner is found, as a column of the right image meets so
-	 * many. NULL: one part.
+	 * If there are too few rows for the device, each row is walked in two parts. The second part begins
+	 * at segment `second`, at a checkpoint of the paths to the right, V at [y]. Its own columns begin at
+	 * segment `owned`. If the winner is found, that is D columns further on, because a column of the
+	 * right image meets D columns. rightwards NULL: one part.
 	 */
 	uint8_t *rightwards;
 	int second, owned;
-	int p1[2], p2[2]; /* [0]: of vertical and diagonal paths, [1]: of horizontal ones */
+	int p1[2], p2[2]; /* [0]: for vertical and diagonal paths, [1]: for horizontal paths */
 	int min_disparity;
-	/* P2 falls at edges, or costs are the largest beyond the image; kernels have a form for both */
+	/* P2 falls at edges, or costs beyond the image are the largest; one kernel form handles both */
 	int rare;
 	int beyond_is_max;
-	const uint8_t *grey; /* left image, for falls */
+	const uint8_t *grey; /* left image, to look up falls */
 	size_t grey_pitch;
-	const uint8_t *falls; /* gpu/stereo/falls.cuh */
+	const uint8_t *falls; /* see gpu/stereo/falls.cuh */
 	uint8_t *winner, *winner_right, *confidence;
 	size_t winner_pitch, right_map_pitch, confidence_pitch;
-	uint32_t scale; /* of keys */
+	uint32_t scale; /* factor of V in a key */
 	struct sx_winner_options options;
-	/* the same as vertical and down of the diagonals with skew 1 and -1; NULL: no such paths */
+	/* the same as vertical and down, for diagonals with skew 1 and -1; NULL: no such paths */
 	uint8_t *diagonal[2], *down_diagonal[2];
 };
 
-/* The form of a kernel: what it has as template arguments. rare: of struct sx_checkpoint_work. */
+/* Form of a kernel: its template arguments. rare: of struct sx_checkpoint_work. */
 template <int N, bool RARE> struct sx_checkpoint_form {
 	static constexpr int n = N;
 	static constexpr bool rare = RARE;
@@ -74,7 +76,10 @@ auto sx_checkpoint_with_rare(bool rare, F f) -> decltype(f(sx_checkpoint_form<1,
 	return rare ? f(sx_checkpoint_form<N, true>()) : f(sx_checkpoint_form<N, false>());
 }
 
-/* f(form) with what these mean: all that the flow takes (gpu/stereo/checkpoint_cuda.h) and nothing else. */
+/*
+ * Calls f(form) with the form for these arguments. Covers exactly the settings that the flow supports
+ * (gpu/stereo/checkpoint_cuda.h).
+ */
 template <typename F>
 auto sx_checkpoint_with(int disparities, bool rare, F f) -> decltype(f(sx_checkpoint_form<1, false>()))
 {
@@ -123,7 +128,10 @@ __device__ __forceinline__ void sx_checkpoint_step_pairs(struct sx_path_state<N>
 	sx_path_step_pairs<N, SX_CHECKPOINT_GROUP, RARE, SX_CHECKPOINT_APART>(s, &lane, match, fall);
 }
 
-/* Of the step between two pixels; at the image's border they are the same, and nothing falls. */
+/*
+ * Returns the fall of the step between two pixels. At the image's border both are the same pixel, so nothing
+ * falls.
+ */
 __device__ __forceinline__ uint32_t sx_checkpoint_fall(const uint32_t *falls,
 						       const struct sx_checkpoint_work &w, int x, int y,
 						       int dx, int dy)
@@ -135,16 +143,19 @@ __device__ __forceinline__ uint32_t sx_checkpoint_fall(const uint32_t *falls,
 			 (int)__ldg(w.grey + (size_t)y1 * w.grey_pitch + (size_t)x1))];
 }
 
-/* What all walks need of the settings: all of w down to falls, without descriptors, volumes, checkpoints. */
+/*
+ * Sets the values of w that all walks take from the settings: all members down to falls, except descriptors,
+ * volumes and checkpoints.
+ */
 void sx_checkpoint_describe(struct sx_checkpoint_work *w, struct sx_cuda_memory *m,
 			    const struct sx_context_config *c);
 void sx_checkpoint_set_descriptors(struct sx_checkpoint_work *w, const struct sx_stereo_params *p,
 				   const struct sx_image descriptors[2]);
 
 /*
- * checkpoint_paths.cu: everything but diagonal paths and those to the right; checkpoint_diagonals.cu: the
- * former, if there are any; checkpoint_rows.cu: the latter, and the winner.
- * prepare: once, before a run with the same w is captured.
+ * checkpoint_diagonals.cu runs diagonal paths, if there are any. checkpoint_rows.cu runs the paths to the
+ * right, and the winner. checkpoint_paths.cu runs all other paths. prepare: call once, before a run with the
+ * same w is captured.
  */
 cudaError_t sx_checkpoint_diagonals_run(const struct sx_checkpoint_work *w, int disparities,
 					cudaStream_t stream);
@@ -155,7 +166,8 @@ cudaError_t sx_checkpoint_paths_prepare(const struct sx_checkpoint_work *w, int 
 cudaError_t sx_checkpoint_rows_prepare(const struct sx_checkpoint_work *w, int disparities);
 
 /*
- * Kernels that shall share a multiprocessor must agree on how its L1 is split. bytes: dynamic shared memory.
+ * Prepares a kernel: kernels that share a multiprocessor must have the same split of its L1. bytes: dynamic
+ * shared memory.
  */
 template <typename T> cudaError_t sx_checkpoint_prepare(T *kernel, size_t bytes)
 {

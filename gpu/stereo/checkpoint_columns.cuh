@@ -1,16 +1,16 @@
 /*
- * Vertical and diagonal paths of the checkpoint flow: down and up, of which only the sum of both is stored.
+ * Vertical and diagonal paths of the checkpoint flow, down and up. Only the sum of both is stored.
  *
  * Work:    a block walks 16 neighbouring columns, a warp eight of them, a group of eight lanes two. Down: V
- *          of every eighth row is stored. Up: in bands of eight rows from the bottom; costs of a band, then
- *          for each column down again from the checkpoint, V stays in registers, and up, where both are
- *          added. A diagonal is a column that moves by skew columns a row; a block walks those of its
- *          rows in which it has pixels of the image. Where a diagonal is outside M is 0, for all
- *          disparities: V, whatever it is, is then the same for all of them, and so a path starts as if
- *          from nothing when it enters the image: H = P2 (sx_path_start()).
- * Memory:  descriptors of a band in shared memory (5 KB with D = 128), down those of the next one as well.
- *          Up: M of a band, each lane its own: 16 KB with D = 128.
- * Ranges:  2 (P2 + Cmax) <= 255, so that the sum is a byte.
+ *          of every eighth row is stored. Up: in bands of eight rows from the bottom: first the costs of a
+ *          band; then, for each column, down again from the checkpoint, with V kept in registers; then up,
+ *          where both are added. A diagonal is a column that moves by skew columns per row; a block walks the
+ *          rows of it that have pixels of the image. Where a diagonal is outside, M is 0 for all disparities.
+ *          Then V, whatever its value, is the same for all disparities, so a path that enters the image
+ *          starts with H = P2, as a new path does (sx_path_start()).
+ * Memory:  descriptors of a band in shared memory (5 KB with D = 128); down also the descriptors of the next
+ *          band. Up: M of a band, for each lane: 16 KB with D = 128.
+ * Ranges:  2 (P2 + Cmax) <= 255, so the sum is a byte.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -20,24 +20,25 @@
 #include "gpu/stereo/checkpoint.cuh"
 
 #define ROWS SX_CHECKPOINT_EVERY
-#define WARPS 2 /* of a block */
+#define WARPS 2 /* warps of a block */
 #define COLUMNS (8 * WARPS)
 #define THREADS (32 * WARPS)
 /* Blocks whose registers should fit a multiprocessor. */
 #define DOWN_BLOCKS(N) (((N) > 4 ? 8 : 20) / WARPS)
 #define UP_BLOCKS(N) (((N) > 4 ? 8 : 16) / WARPS)
 
-namespace /* types and templates of one name in two files would be one for the linker */
+namespace /* anonymous: else the linker would merge types and templates of the same name from two files */
 {
 
-/* Rows that are written one after the other: as many as instructions stay in their cache. */
+/* Returns the number of rows to unroll: as many as keep the instructions in their cache. */
 template <int N> __host__ __device__ constexpr int unrolled()
 {
 	return N > 4 ? 1 : 2;
 }
 
 /*
- * A row of a band: COLUMNS left descriptors, and the right ones from D columns before the block's first on.
+ * Returns the words of a row of a band: COLUMNS left descriptors, and the right descriptors from D columns
+ * before the block's first column on.
  */
 template <int N> __host__ __device__ constexpr int row_words()
 {
@@ -54,10 +55,10 @@ template <int N> __host__ __device__ constexpr int match_words()
 	return ROWS * 2 * THREADS * N;
 }
 
-/* What a lane knows about its place. */
+/* Place of a lane. */
 struct column_place {
-	int g, column;	 /* lane of the group; its first column, in the block */
-	int x, skew;	 /* of the image: the column's in row 0, and by how much it moves on a row */
+	int g, column;	 /* g: lane in the group; column: its first column, in the block */
+	int x, skew;	 /* x: column in the image at row 0; skew: columns that it moves per row */
 	int first, last; /* bands in which the block has pixels of the image */
 };
 
@@ -93,8 +94,8 @@ __device__ __forceinline__ struct column_place find_column(const struct sx_check
 }
 
 /*
- * Rows of a diagonal band begin anywhere: words one at a time. Right descriptors of pixels outside may be
- * another row's or of the slack.
+ * Fetches a band of a diagonal. Its rows begin anywhere, so words are fetched one at a time. Right
+ * descriptors of pixels outside the image may belong to another row or to the slack.
  */
 template <int N>
 __device__ __forceinline__ void fetch_skewed(uint32_t *to, const struct sx_checkpoint_work &w,
@@ -119,7 +120,10 @@ __device__ __forceinline__ void fetch_skewed(uint32_t *to, const struct sx_check
 	sx_words_commit();
 }
 
-/* By THREADS / ROWS threads a row, 16 bytes each. Bands and rows beyond the image are its last ones again. */
+/*
+ * Fetches a band, with THREADS / ROWS threads per row, 16 bytes each. For bands and rows beyond the image it
+ * fetches the last ones again.
+ */
 template <int N, bool DIAGONAL>
 __device__ __forceinline__ void fetch_band(uint32_t *to, const struct sx_checkpoint_work &w,
 					   const struct column_place &p, int band)
@@ -144,7 +148,7 @@ __device__ __forceinline__ void fetch_band(uint32_t *to, const struct sx_checkpo
 	sx_words_commit();
 }
 
-/* M of both columns at a row of a band, where they are x and x + 1 of the image. */
+/* Computes M of both columns at a row of a band. They are columns x and x + 1 of the image. */
 template <int N, bool RARE, bool DIAGONAL>
 __device__ __forceinline__ void match_row(uint32_t (&match)[2][2 * N], const uint32_t *row, int x,
 					  const struct column_place &p, const struct sx_checkpoint_work &w)
@@ -167,7 +171,7 @@ __device__ __forceinline__ void match_row(uint32_t (&match)[2][2 * N], const uin
 			sx_match_hide<N>(match[c], x + c - w.min_disparity - 2 * N * p.g, w.width);
 }
 
-/* Of the step to column x of row y that moves by dx, dy. */
+/* Returns the fall of the step by (dx, dy) to column x of row y. */
 template <bool RARE, bool DIAGONAL>
 __device__ __forceinline__ uint32_t fall_of(const uint32_t *falls, const struct sx_checkpoint_work &w, int x,
 					    int y, int dx, int dy)
@@ -175,13 +179,13 @@ __device__ __forceinline__ uint32_t fall_of(const uint32_t *falls, const struct 
 	return RARE ? sx_checkpoint_fall(falls, w, DIAGONAL ? max(x, 0) : x, y, -dx, -dy) : 0;
 }
 
-/* Whether column x is in the image. */
+/* Returns true if column x is in the image. */
 template <bool DIAGONAL> __device__ __forceinline__ bool is_inside(const struct sx_checkpoint_work &w, int x)
 {
 	return DIAGONAL ? (unsigned)x < (unsigned)w.width : x < w.width;
 }
 
-/* shared: down_words(), and the table of falls behind. */
+/* Walks down. shared: down_words() words, followed by the table of falls. */
 template <int N> __host__ __device__ constexpr int down_words()
 {
 	return 2 * band_words<N>();
@@ -217,7 +221,7 @@ __device__ __forceinline__ void walk_down(uint32_t *bands, const struct sx_check
 	fetch_band<N, DIAGONAL>(bands + (p.first & 1) * band_words<N>(), w, p, p.first);
 	sx_words_wait<0>();
 	__syncthreads();
-	/* nobody asks for the last band's end */
+	/* the state after the last band is never used */
 	for (int b = p.first; DIAGONAL ? b < p.last : b + 1 < w.bands; b++, to += row) {
 		const uint32_t *band = bands + (b & 1) * band_words<N>();
 
@@ -247,7 +251,10 @@ __device__ __forceinline__ void walk_down(uint32_t *bands, const struct sx_check
 	}
 }
 
-/* A column of the group in a band of n rows that begins at row y, column x; up goes on. whole: n is ROWS. */
+/*
+ * Processes one column of the group in a band of n rows that begins at row y and column x; up continues its
+ * path. whole: n is ROWS.
+ */
 template <int N, bool RARE, bool DIAGONAL, bool whole>
 __device__ __forceinline__ void join_band(struct sx_path_state<N> *up, struct sx_path_state<N> *down,
 					  const struct sx_path_lane &lane, const uint32_t *match, uint8_t *to,
@@ -273,15 +280,15 @@ __device__ __forceinline__ void join_band(struct sx_path_state<N> *up, struct sx
 				fall_of<RARE, DIAGONAL>(falls, w, x + skew * k, y + k, -skew, -1), v);
 #pragma unroll
 			for (int i = 0; i < N; i++)
-				v[i] += there[k][i]; /* as bytes: no carry */
+				v[i] += there[k][i]; /* added as bytes: there is no carry */
 			if (is_inside<DIAGONAL>(w, x + skew * k))
 				sx_words_store<N>(to + k * row, v);
 		}
 }
 
 /*
- * V down of both columns at the end of a band. Vertical columns beyond the image go on from what is not
- * theirs; a diagonal that is outside there from 0, which is as good as sx_path_start().
+ * Loads V down of both columns at the end of a band. Vertical columns beyond the image continue from foreign
+ * values. A diagonal that is outside there continues from 0, which is equivalent to sx_path_start().
  */
 template <int N, bool DIAGONAL>
 __device__ __forceinline__ void load_checkpoints(uint32_t (&words)[2][N], const struct sx_checkpoint_work &w,
@@ -303,7 +310,7 @@ __device__ __forceinline__ void load_checkpoints(uint32_t (&words)[2][N], const 
 	}
 }
 
-/* shared: up_words(), and the table of falls behind. */
+/* Walks up. shared: up_words() words, followed by the table of falls. */
 template <int N> __host__ __device__ constexpr int up_words()
 {
 	return band_words<N>() + match_words<N>();
@@ -350,7 +357,7 @@ __device__ __forceinline__ void walk_up(uint32_t *band, const struct sx_checkpoi
 		}
 		__syncthreads();
 		fetch_band<N, DIAGONAL>(band, w, p, b - 1);
-#pragma unroll 1 /* twice as many instructions gain nothing */
+#pragma unroll 1 /* unrolling to twice as many instructions gains nothing */
 		for (int c = 0; c < 2; c++) {
 			const struct sx_path_state<N> before = other;
 			const uint32_t *match = matches + c * (THREADS * N);

@@ -1,9 +1,9 @@
 /*
- * Paths of the checkpoint flow but diagonal ones and those to the right:
+ * All paths of the checkpoint flow except diagonal paths and paths to the right, see
  * gpu/stereo/checkpoint_columns.cuh and checkpoint_walk.cuh.
  *
- * Work:    down; then up and to the left, in one launch, so that the blocks that walk to the left, a warp
- *          four rows, fill up what those that walk up leave over.
+ * Work:    down; then up and to the left, in one launch. Blocks that walk to the left (one warp per four
+ *          rows) use the multiprocessors that the blocks walking up leave idle.
  * Shapes:  any width, height; D = 32, 64, .. 256.
  * Speed:   docs/lab-performance.md, "CUDA: checkpoints".
  *
@@ -28,7 +28,7 @@ __host__ __device__ __forceinline__ int row_blocks(const struct sx_checkpoint_wo
 	return (w.height + WARPS * GROUPS - 1) / (WARPS * GROUPS);
 }
 
-/* blocks: that walk up. */
+/* Walks up and to the left. blocks: number of blocks that walk up. */
 template <int N, bool RARE>
 __global__ void __launch_bounds__(THREADS, UP_BLOCKS(N))
 	up_left_kernel(const struct sx_checkpoint_work w, int blocks)

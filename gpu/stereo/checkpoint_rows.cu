@@ -1,15 +1,15 @@
 /*
  * Paths to the right of the checkpoint flow, and the winner.
  *
- * Work:    a warp walks four rows, a group of eight lanes one, in segments of eight columns from the left:
- *          left again from the checkpoint, V stays in registers and M in shared memory; then to the right,
- *          where both are added, and as soon as the sum of all paths is known, in registers, the winner of
- *          both images is found (gpu/stereo/winner.cuh), each lane finishing one of the eight pixels. Or the
- *          sum of both paths is stored, for gpu/stereo/winner.cu.
- * Memory:  right descriptors in a ring (gpu/stereo/checkpoint_walk.cuh); vertical sums of a segment, where
- *          keys take their place. The right map: what leaves the lower half of the disparities waits D/2
- *          columns in a ring. 15 KB a warp.
- * Ranges:  2 (P2 + Cmax) <= 255, so that sums of two paths are bytes. Winner: S <= SX_WINNER_NARROW, D = 128.
+ * Work:    a warp walks four rows, a group of eight lanes one row, in segments of eight columns from the
+ *          left. First it walks left again from the checkpoint, with V in registers and M in shared memory.
+ *          Then it walks to the right, where both paths are added. As soon as the sum of all paths is known,
+ *          in registers, it finds the winner of both images (gpu/stereo/winner.cuh); each lane finishes one
+ *          of the eight pixels. Or it stores the sum of both paths, for gpu/stereo/winner.cu.
+ * Memory:  right descriptors in a ring (gpu/stereo/checkpoint_walk.cuh). Vertical sums of a segment, which
+ *          keys replace. For the right map, keys that leave the lower half of the disparities wait D/2
+ *          columns in a ring. 15 KB per warp.
+ * Ranges:  2 (P2 + Cmax) <= 255, so sums of two paths are bytes. Winner: S <= SX_WINNER_NARROW, D = 128.
  * Shapes:  any width, height; D = 32, 64, .. 256.
  * Speed:   docs/lab-performance.md, "CUDA: checkpoints".
  *
@@ -20,25 +20,32 @@
 #define WINNER_LANES 8
 #define WINNER_SHIFT SX_WINNER_NARROW_SHIFT
 #define WINNER_HALF 64			/* disparities */
-#define ROW_WARPS(N) ((N) > 4 ? 8 : 12) /* whose registers should fit a multiprocessor */
+#define ROW_WARPS(N) ((N) > 4 ? 8 : 12) /* warps whose registers should fit a multiprocessor */
 
-namespace /* types and templates of one name in two files would be one for the linker */
+namespace /* anonymous: else the linker would merge types and templates of the same name from two files */
 {
 
-/* A column's words in shared memory: first V, then M of its lanes; the winner's keys take their place. */
+/*
+ * Returns the words of a column in shared memory: first V, then M of its lanes. The winner's keys replace
+ * them.
+ */
 template <int N, bool WINNER> __host__ __device__ constexpr int column_words()
 {
 	return WINNER ? 76 : 8 * N + 4;
 }
 
-/* A group's: its columns, and for the winner the ring. Lanes that write at once find different banks. */
+/*
+ * Returns the words of a group: its columns, and for the winner the ring. Lanes that write at the same time
+ * use different banks.
+ */
 template <int N, bool WINNER> __host__ __device__ constexpr int group_words()
 {
 	return SEGMENT * column_words<N, WINNER>() + (WINNER ? WINNER_HALF + 24 : 24);
 }
 
 /*
- * Vertical sums of count columns; where there are none, zeros. from: of the first. whole: count is SEGMENT.
+ * Fetches the vertical sums of count columns, or zeros if there are none. from: sums of the first column.
+ * whole: count is SEGMENT.
  */
 template <int N, bool whole>
 __device__ __forceinline__ void fetch_vertical(uint32_t *columns, const uint8_t *from, int count)
@@ -57,18 +64,18 @@ __device__ __forceinline__ void fetch_vertical(uint32_t *columns, const uint8_t 
 	sx_words_commit();
 }
 
-/* What the winner needs of a segment. ring: of the right map. */
+/* State of the winner search. ring: of the right map. */
 struct finder {
-	uint32_t run[8]; /* gpu/stereo/winner.cuh */
+	uint32_t run[8]; /* see gpu/stereo/winner.cuh */
 	uint32_t *columns, *ring;
 	int leaving_at;
-	int right_from, right_to; /* columns of the right map that are the part's */
-	int own_from;		  /* columns of the left one */
+	int right_from, right_to; /* columns of the right map that belong to the part */
+	int own_from;		  /* columns of the left map that belong to the part */
 };
 
 /*
- * The right map. What leaves the group at left column x meets what left the lower half D/2 columns before:
- * the best of right column x + 1 - D.
+ * Finishes a pixel of the right map. The key that leaves the group at left column x is combined with the key
+ * that left the lower half D/2 columns before. The result is the best key of right column x + 1 - D.
  */
 template <bool PARTS>
 __device__ __forceinline__ void finish_right(struct finder *f, uint32_t leaving, int x,
@@ -76,7 +83,7 @@ __device__ __forceinline__ void finish_right(struct finder *f, uint32_t leaving,
 {
 	uint32_t *const waiting = f->ring + x % WINNER_HALF;
 	const uint32_t low = *waiting & 0xffff, high = leaving >> 16;
-	/* V alone decides between the halves, and ties */
+	/* only V decides between the halves; if equal, the lower half wins */
 	const bool low_wins = (low | SX_WINNER_RANKS) >= high;
 	const int at = x + 1 - 2 * WINNER_HALF;
 
@@ -87,7 +94,7 @@ __device__ __forceinline__ void finish_right(struct finder *f, uint32_t leaving,
 					    : 2 * WINNER_HALF - 1 - (high & SX_WINNER_RANKS));
 }
 
-/* What left the lane before, a column earlier. Every lane of the warp reaches this. */
+/* Returns the key that left the previous lane one column earlier. Every lane of the warp must call it. */
 __device__ __forceinline__ uint32_t enter_from(uint32_t leaving, int g)
 {
 	const uint32_t before = __shfl_up_sync(SX_ALL_LANES, leaving, SX_CHECKPOINT_APART);
@@ -95,7 +102,7 @@ __device__ __forceinline__ uint32_t enter_from(uint32_t leaving, int g)
 	return g > 0 ? before + SX_WINNER_LANE_UP : 0;
 }
 
-/* Keys of two columns, x and x + 1, into their places, u and u + 1. */
+/* Stores the keys of columns x and x + 1 at places u and u + 1. */
 __device__ __forceinline__ void put_two(struct finder *f, const uint32_t (&keys)[2][8], int u, int g)
 {
 	const uint32_t enter = enter_from(f->run[7], g), leaves = sx_winner_leaves(f->run, keys[0]);
@@ -107,7 +114,7 @@ __device__ __forceinline__ void put_two(struct finder *f, const uint32_t (&keys)
 							 WINNER_LANES, g, f->leaving_at);
 }
 
-/* The lane's own column of the segment at x0. Every lane of the warp reaches this. */
+/* Finishes the lane's own column of the segment at x0. Every lane of the warp must call it. */
 template <bool PARTS>
 __device__ __forceinline__ void finish_segment(struct finder *f, int x0, const struct row_place &p,
 					       const struct sx_checkpoint_work &w)
@@ -128,7 +135,7 @@ __device__ __forceinline__ void finish_segment(struct finder *f, int x0, const s
 	__syncwarp();
 }
 
-/* The right image's last columns: left ones behind the row, without keys, push them out. */
+/* Finishes the last columns of the right image. Left columns beyond the row, without keys, push them out. */
 template <bool PARTS>
 __device__ __forceinline__ void finish_rest(struct finder *f, const struct row_place &p,
 					    const struct sx_checkpoint_work &w)
@@ -146,8 +153,8 @@ __device__ __forceinline__ void finish_rest(struct finder *f, const struct row_p
 }
 
 /*
- * Sum of V of all paths: bytes, two paths each, are added as pairs. Words 2 i, 2 i + 1 of the lane's
- * disparities.
+ * Adds up V of all paths. Bytes, which hold two paths each, are added as pairs. The words are 2 i and 2 i + 1
+ * of the lane's disparities.
  */
 __device__ __forceinline__ void add_up(uint32_t (&sums)[8], const uint32_t (&a)[4], const uint32_t (&b)[4])
 {
@@ -158,16 +165,16 @@ __device__ __forceinline__ void add_up(uint32_t (&sums)[8], const uint32_t (&a)[
 	}
 }
 
-/* What a lane knows along its row. */
+/* State of a lane along its row. */
 template <int N> struct walk {
 	struct sx_path_lane lane;
-	struct sx_path_state<N> s;		/* to the right */
-	struct sx_match_left left[SEGMENT / 2]; /* of the segment at hand */
+	struct sx_path_state<N> s;		/* state to the right */
+	struct sx_match_left left[SEGMENT / 2]; /* left descriptors of the current segment */
 	struct finder f;
-	const uint8_t *vertical, *checkpoints; /* of the row, or NULL */
-	uint32_t checkpoint[N];		       /* of the segment at hand */
+	const uint8_t *vertical, *checkpoints; /* sums and checkpoints of the row, or NULL */
+	uint32_t checkpoint[N];		       /* checkpoint of the current segment */
 	uint8_t *horizontal;
-	/* shared memory: the lane's words of the segment's first column; right descriptors */
+	/* the lane's words of the segment's first column, and right descriptors; both in shared memory */
 	uint32_t *mine, *ring;
 	const uint32_t *falls;
 };
@@ -178,7 +185,7 @@ template <int N> __device__ __forceinline__ void load_checkpoint(struct walk<N> 
 			 reinterpret_cast<const uint32_t *>(k->checkpoints + (size_t)b * (32 * N)));
 }
 
-/* Left again along the segment at x0: V into there, M to shared memory. */
+/* Walks left again along the segment at x0: writes V to there, and M to shared memory. */
 template <int N, bool RARE, bool WINNER, bool whole>
 __device__ __forceinline__ void walk_back(uint32_t (&there)[SEGMENT][N], struct walk<N> *k, int b, int x0,
 					  int count, const struct row_place &p,
@@ -218,7 +225,7 @@ __device__ __forceinline__ void walk_back(uint32_t (&there)[SEGMENT][N], struct 
 	}
 }
 
-/* Right along it. there: V to the left. */
+/* Walks right along the segment. there: V to the left. */
 template <int N, bool RARE, bool WINNER, bool whole>
 __device__ __forceinline__ void walk_right(const uint32_t (&there)[SEGMENT][N], struct walk<N> *k, int x0,
 					   int count, const struct row_place &p,
@@ -241,7 +248,7 @@ __device__ __forceinline__ void walk_right(const uint32_t (&there)[SEGMENT][N], 
 						    v);
 #pragma unroll
 			for (int j = 0; j < N; j++)
-				v[j] += there[i + u][j]; /* as bytes: no carry */
+				v[j] += there[i + u][j]; /* added as bytes: there is no carry */
 			if (WINNER) {
 				uint32_t sums[8], vertical[4], both[4] = {};
 
@@ -273,7 +280,7 @@ __device__ __forceinline__ void do_segment(struct walk<N> *k, int b, const struc
 	const int x0 = SEGMENT * b, count = whole ? SEGMENT : w.width - x0;
 	uint32_t there[SEGMENT][N];
 
-	/* These arrive while the warp walks back. */
+	/* These loads arrive while the warp walks back. */
 	fetch_ring<N>(k->ring, p, x0 + SEGMENT + 32 * N, w);
 	if (WINNER)
 		fetch_vertical<N, whole>(k->mine, k->vertical ? k->vertical + (size_t)x0 * (32 * N) : NULL,
@@ -288,17 +295,18 @@ __device__ __forceinline__ void do_segment(struct walk<N> *k, int b, const struc
 		finish_segment<PARTS>(&k->f, x0, p, w);
 }
 
-/* Segments of the row, all of it or a part. */
+/* Segments of a row: all segments, or the segments of one part. */
 struct part {
 	int begin, end;
 };
 
-/* blockIdx.y: of two parts. */
+/* Starts a walk. blockIdx.y: index of the part if there are two. */
 template <int N, bool PARTS>
 __device__ __forceinline__ void start_walk(struct walk<N> *k, struct part *part, const struct row_place &p,
 					   const struct sx_checkpoint_work &w)
 {
-	const int between = SEGMENT * w.owned + 1 - 2 * WINNER_HALF; /* in the right map */
+	/* border between the parts in the right map */
+	const int between = SEGMENT * w.owned + 1 - 2 * WINNER_HALF;
 	const bool second = PARTS && blockIdx.y > 0;
 
 	part->begin = second ? w.second : 0;
@@ -382,7 +390,7 @@ template <int N, bool RARE, bool WINNER, bool PARTS> struct rows_form {
 	}
 };
 
-/* f(form) with the form of the kernel that w means. */
+/* Calls f(form) with the form of the kernel for w. */
 template <typename F>
 auto with_form(const struct sx_checkpoint_work *w, int disparities, F f)
 	-> decltype(f(rows_form<1, false, false, false>()))

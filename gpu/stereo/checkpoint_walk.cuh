@@ -1,7 +1,7 @@
 /*
- * Horizontal paths of the checkpoint flow: what a warp that walks four rows in segments of eight columns, a
- * group of eight lanes one, has of their descriptors; and the walks that make checkpoints, to the left one
- * every eighth column, to the right one where a second part of the row begins.
+ * Horizontal paths of the checkpoint flow. A warp walks four rows in segments of eight columns; a group of
+ * eight lanes walks one row. This file has the descriptors of such a warp, and the walks that make
+ * checkpoints: to the left, one every eighth column; to the right, one where a second part of the row begins.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -11,20 +11,20 @@
 #include "gpu/stereo/checkpoint.cuh"
 
 #define SEGMENT SX_CHECKPOINT_EVERY
-#define GROUPS SX_CHECKPOINT_APART /* of a warp, a row each */
+#define GROUPS SX_CHECKPOINT_APART /* groups of a warp, one row each */
 #define AHEAD 4			   /* segments whose right descriptors are fetched ahead */
 
-namespace /* types and templates of one name in two files would be one for the linker */
+namespace /* anonymous: else the linker would merge types and templates of the same name from two files */
 {
 
-/* Where a lane works. Groups below the image walk its last row along and store nothing. */
+/* Place of a lane. Groups below the image walk its last row too and store nothing. */
 struct row_place {
 	int g, group, y;
 	bool live;
-	const uint32_t *left, *right; /* of the row */
+	const uint32_t *left, *right; /* descriptors of the row */
 };
 
-/* warp: of the grid. */
+/* Returns the place of the calling lane. warp: index of the warp in the grid. */
 __device__ __forceinline__ struct row_place find_row(const struct sx_checkpoint_work &w, int warp)
 {
 	struct row_place p;
@@ -39,7 +39,7 @@ __device__ __forceinline__ struct row_place find_row(const struct sx_checkpoint_
 	return p;
 }
 
-/* Descriptors of a segment: right columns from 2 N before the first one on, near and D/2 before. */
+/* Descriptors of a segment: right columns from 2 N before the first column on, near, and D/2 before these. */
 template <int N> struct window {
 	struct sx_match_left left[SEGMENT / 2];
 	struct sx_match_two right[2][N + SEGMENT / 2];
@@ -54,21 +54,24 @@ __device__ __forceinline__ void load_left(struct sx_match_left (&left)[SEGMENT /
 }
 
 /*
- * Right descriptors of a warp's rows on their way: those that a segment's lanes meet and some ahead, in a
- * ring. The segment at column 8 b meets the words 8 b .. 8 b + 32 N + 7 of w.right's row.
+ * Returns the size of the ring of right descriptors of a warp's rows, words. The ring holds the descriptors
+ * that a segment's lanes meet and some that are fetched ahead. The segment at column 8 b meets words 8 b .. 8
+ * b + 32 N + 7 of w.right's row.
  */
 template <int N> __host__ __device__ constexpr int ring_words()
 {
 	return N > 6 ? 512 : 256;
 }
 
-/* From one group's to the next: lanes that read at once find different banks. */
+/*
+ * Returns the words from one group's ring to the next. Lanes that read at the same time use different banks.
+ */
 template <int N> __host__ __device__ constexpr int ring_stride()
 {
 	return ring_words<N>() + 4;
 }
 
-/* Words from .. from + 7 of each row, if there are any. */
+/* Fetches words from .. from + 7 of each row, if they exist. */
 template <int N>
 __device__ __forceinline__ void fetch_ring(uint32_t *ring, const struct row_place &p, int from,
 					   const struct sx_checkpoint_work &w)
@@ -81,12 +84,12 @@ __device__ __forceinline__ void fetch_ring(uint32_t *ring, const struct row_plac
 	sx_words_commit();
 }
 
-/* The window's twos from first on, count of them. */
+/* Loads `count` pairs of columns of the window, from pair `first` on. */
 template <int N>
 __device__ __forceinline__ void load_ring(struct window<N> *n, const uint32_t *ring, int x0, int first,
 					  int count, int g)
 {
-	/* twos between which the ring does not end */
+	/* pairs of columns that never cross the ring's end */
 	constexpr int together = N % 4 == 0 ? 4 : N % 2 == 0 ? 2 : 1;
 
 #pragma unroll
@@ -99,7 +102,7 @@ __device__ __forceinline__ void load_ring(struct window<N> *n, const uint32_t *r
 		}
 }
 
-/* To the segment before: what it shares moves up. */
+/* Moves the window to the segment before; the shared columns move up. */
 template <int N> __device__ __forceinline__ void slide_left(struct window<N> *n)
 {
 #pragma unroll
@@ -109,7 +112,7 @@ template <int N> __device__ __forceinline__ void slide_left(struct window<N> *n)
 			n->right[h][k + SEGMENT / 2] = n->right[h][k];
 }
 
-/* M of the columns i and i + 1. */
+/* Computes M of columns i and i + 1. */
 template <int N, bool RARE>
 __device__ __forceinline__ void match_two(uint32_t (&first)[2 * N], uint32_t (&second)[2 * N],
 					  const struct window<N> &n, int i, int x0, const struct row_place &p,
@@ -123,7 +126,7 @@ __device__ __forceinline__ void match_two(uint32_t (&first)[2 * N], uint32_t (&s
 	}
 }
 
-/* The step to column x, in direction dx. */
+/* Steps to column x, in direction dx. */
 template <int N, bool RARE>
 __device__ __forceinline__ void step_row(struct sx_path_state<N> *s, const struct sx_path_lane &lane,
 					 const uint32_t (&match)[2 * N], const uint32_t *falls, int x, int dx,
@@ -134,7 +137,8 @@ __device__ __forceinline__ void step_row(struct sx_path_state<N> *s, const struc
 }
 
 /*
- * Left along a segment of which count columns are in the image. whole: all; without branches work overlaps.
+ * Walks left along a segment of which count columns are in the image. whole: all columns are; without
+ * branches the work overlaps.
  */
 template <int N, bool RARE, bool whole>
 __device__ __forceinline__ void walk_left(struct sx_path_state<N> *s, const struct sx_path_lane &lane,
@@ -153,7 +157,10 @@ __device__ __forceinline__ void walk_left(struct sx_path_state<N> *s, const stru
 	}
 }
 
-/* warp: of the grid; rings: GROUPS * ring_stride() words, its own; falls: of horizontal paths. */
+/*
+ * Walks left. warp: index in the grid. rings: GROUPS * ring_stride() words of the warp. falls: of horizontal
+ * paths.
+ */
 template <int N, bool RARE>
 __device__ __forceinline__ void walk_leftwards(uint32_t *rings, const uint32_t *falls, int warp,
 					       const struct sx_checkpoint_work &w)
@@ -167,7 +174,7 @@ __device__ __forceinline__ void walk_leftwards(uint32_t *rings, const uint32_t *
 	struct window<N> n;
 	struct sx_match_left next[SEGMENT / 2];
 
-	if (last == 0) /* nobody asks for the first segment's end */
+	if (last == 0) /* the state after the first segment is never used */
 		return;
 	sx_checkpoint_lane<N>(&lane, w, 1);
 	sx_path_start(&s, &lane);
@@ -201,7 +208,7 @@ __device__ __forceinline__ void walk_leftwards(uint32_t *rings, const uint32_t *
 	sx_words_wait<0>();
 }
 
-/* To the right as far as the second part begins: V of the column before. The rest as above. */
+/* Walks right to where the second part begins, and stores V of the column before it. Arguments as above. */
 template <int N, bool RARE>
 __device__ __forceinline__ void walk_rightwards(uint32_t *rings, const uint32_t *falls, int warp,
 						const struct sx_checkpoint_work &w)

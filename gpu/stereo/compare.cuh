@@ -1,5 +1,6 @@
 /*
- * Comparisons of pairs (gpu/simd.cuh) that end up as bits, in the low 16 bits of each half of an accumulator.
+ * Comparisons of pairs (gpu/simd.cuh). Their results are bits, in the low 16 bits of each half of an
+ * accumulator.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -8,7 +9,7 @@
 
 #include "gpu/simd.cuh"
 
-/* Halves: all ones where a > b, else 0. */
+/* Returns all ones in each half where a > b, else 0. */
 __device__ __forceinline__ uint32_t sx_pair_above(uint32_t a, uint32_t b)
 {
 #ifdef SX_EMULATE
@@ -23,10 +24,9 @@ __device__ __forceinline__ uint32_t sx_pair_above(uint32_t a, uint32_t b)
 }
 
 /*
- * Bit BIT of both halves of acc, which must be 0, becomes a > b. Below 11 the comparison yields 1.0, and a
- * multiply-add with 2^(BIT - 24) puts it there, as acc is then an integer that fp16 holds exactly (see
- * gpu/simd.cuh); so the work is shared among two pipes. The bits from 11 on go in after all of the lower
- * ones.
+ * Sets bit BIT of both halves of acc, which must be 0, to a > b. Below bit 11 the comparison yields 1.0, and
+ * a multiply-add with 2^(BIT - 24) puts it into place. acc is then an integer that fp16 holds exactly (see
+ * gpu/simd.cuh). So two pipes share the work. Set the bits from 11 on after all lower bits.
  */
 template <int BIT> __device__ __forceinline__ uint32_t sx_pair_put_above(uint32_t acc, uint32_t a, uint32_t b)
 {

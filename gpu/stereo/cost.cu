@@ -1,12 +1,12 @@
 /*
- * The cost volume. Must equal sx_cost_max() less sx_cost_row(), byte for byte, in the layout of
+ * The cost volume. Must equal sx_cost_max() minus sx_cost_row(), byte for byte, in the layout of
  * gpu/stereo/volume.cuh.
  *
- * Work:    31-bit descriptors and D = 128: matrix products (below), a block a span of a row. Else a thread
- *          does 16 disparities (8 and their partners D/2 further on) of 4 pixels, POPC of left ^ right; the
- *          right descriptors that these share are in registers.
- * Memory:  a block stages the descriptors that it needs in shared memory, for products as bytes of bits (44
- *          KB); a warp stores whole pixels, 16 bytes a lane.
+ * Work:    for 31-bit descriptors and D = 128: matrix products (below), one block per span of a row. Else a
+ *          thread computes 16 disparities (8 and their partners at + D/2) of 4 pixels by POPC of left ^
+ *          right. The right descriptors that these share are in registers.
+ * Memory:  a block stages the descriptors that it needs in shared memory; for products as bytes of bits (44
+ *          KB). A warp stores whole pixels, 16 bytes per lane.
  * Ranges:  costs 0..62 fit a byte. Products: right bytes -2 .. 62, left bytes 0, 1 and 128, sums below 2^14.
  * Shapes:  any width, height, D, minimal disparity.
  * Speed:   docs/lab-performance.md, CUDA: cost volume.
@@ -18,17 +18,17 @@
 #include "gpu/stereo/mma.cuh"
 
 #define COUNT_THREADS 128
-#define COUNT_PIXELS 4 /* of a thread */
+#define COUNT_PIXELS 4 /* pixels per thread */
 #define PRODUCT_THREADS 128
-#define SPAN 512 /* columns of a block of product_kernel: a multiple of two stretches */
-/* Blocks of product_kernel at once: as many as do not spill. */
+#define SPAN 512 /* columns per block of product_kernel: a multiple of two stretches */
+/* Blocks of product_kernel that run at once: as many as do not spill registers. */
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 1000
 #define PRODUCT_BLOCKS 2
 #else
 #define PRODUCT_BLOCKS 3
 #endif
 
-namespace /* types and templates of one name in two files would be one for the linker */
+namespace /* anonymous: else the linker would merge types and templates of the same name from two files */
 {
 
 struct work {
@@ -36,8 +36,10 @@ struct work {
 	size_t left_pitch, right_pitch;
 	uint8_t *volume;
 	int width, disparities, min_disparity;
-	int largest; /* cost */
-	/* where the right column is outside the image the cost is the largest, else that of descriptor 0 */
+	int largest; /* the largest cost */
+	/*
+	 * if the right column is outside the image: true: the largest cost; false: the cost of descriptor 0
+	 */
 	bool no_view;
 };
 
@@ -57,8 +59,8 @@ __device__ __forceinline__ uint32_t ones(uint64_t v)
 }
 
 /*
- * The descriptors of columns first .. first + count - 1 of a right row into shared memory. A place that is
- * padded by one in every PAD, so that threads whose pixels lie 4 or 8 apart find different banks.
+ * Loads the descriptors of columns first .. first + count - 1 of a right row into shared memory. One place in
+ * every PAD is left free, so that threads whose pixels are 4 or 8 apart use different banks.
  */
 #define PAD 16
 __host__ __device__ inline int padded(int i)
@@ -76,7 +78,7 @@ __device__ __forceinline__ void stage_right(T *to, const uint8_t *row, int first
 	}
 }
 
-/* Pixels that the threads of a block count at a time, and shared memory that they need. */
+/* Return the pixels that the threads of a block count at a time, and the shared memory that they need. */
 __host__ __device__ inline int count_pixels(int disparities, int threads)
 {
 	return threads / (disparities / 16) * COUNT_PIXELS;
@@ -87,7 +89,7 @@ template <typename T> __host__ inline size_t count_shared(int disparities, int t
 	return (size_t)(padded(count_pixels(disparities, threads) + disparities - 1) + 1) * sizeof(T);
 }
 
-/* Pixels from block_x on. */
+/* Counts costs of the pixels from block_x on. */
 template <typename T>
 __device__ __forceinline__ void count_pixels_at(const struct work &w, T *right, int block_x, int y)
 {
@@ -107,12 +109,12 @@ __device__ __forceinline__ void count_pixels_at(const struct work &w, T *right, 
 #pragma unroll
 	for (int i = 0; i < COUNT_PIXELS; i++)
 		left[i] = x0 + i < w.width ? descriptor<T>(left_row, x0 + i) : 0;
-		/* Pixel x0 + i at disparity 8 lane + j (+ D/2) meets window[][j + COUNT_PIXELS - 1 - i]. */
+		/* Pixel x0 + i at disparity 8 lane + j (+ D/2) uses window[][j + COUNT_PIXELS - 1 - i]. */
 #pragma unroll
 	for (int h = 0; h < 2; h++)
 #pragma unroll
 		for (int k = 0; k < 8 + COUNT_PIXELS - 1; k++) {
-			const int d = 8 * lane + h * half + k; /* of pixel x0 + COUNT_PIXELS - 1 */
+			const int d = 8 * lane + h * half + k; /* disparity for pixel x0 + COUNT_PIXELS - 1 */
 
 			window[h][k] = right[padded(x0 + COUNT_PIXELS - 1 - block_x - d + w.disparities - 1)];
 		}
@@ -160,23 +162,26 @@ template <typename T> static void launch_count(const struct work &w, int height,
 }
 
 /*
- * Costs by matrix products: 31-bit descriptors, D = 128.
+ * Costs by matrix products, for 31-bit descriptors and D = 128.
  *
- * A product gives Cmax - C of eight left pixels, 8 columns apart (n, its columns), against eight right ones,
- * 8 columns apart as well (g, its rows), for d even, and in the rows 8 .. 15, of right pixels one column
- * before, for d + 1. As d = 8 (n - g) + what is the same for all, row g and column n is a cell of the 16-byte
- * chunk (n - g) mod 8 of pixel n: in the stretch of 64 right columns at n >= g, in the next one to the left
- * at n < g. So a lane takes each word from one of two products, and a warp stores whole pixels.
+ * A product computes Cmax - C for eight left pixels and eight right pixels. The left pixels are 8 columns
+ * apart (n, the columns of the product). The right pixels are also 8 columns apart (g, its rows 0 .. 7), for
+ * d even. Rows 8 .. 15 are the right pixels one column before, for d + 1. d is 8 (n - g) plus a constant, so
+ * row g and column n are a cell of the 16-byte chunk (n - g) mod 8 of pixel n. If n >= g it is in the stretch
+ * of 64 right columns; if n < g, in the next stretch to the left. So a lane takes each word from one of two
+ * products, and a warp stores whole pixels.
+ *
  *   Cmax - C = Cmax - ones(right) + sum over bits of left * (2 right - 1),
+ *
  * where the 32nd bit of left is 1 and the 32nd byte of right is Cmax - ones(right). The values of d + 64 are
- * added 256 times: their right bytes are doubled, their left bytes are 128.
+ * added 256 times: their right bytes are doubled and their left bytes are 128.
  */
 #define STRETCH 64 /* columns */
-#define SHIFTS 5   /* of the right columns against the stretch: four words of two pixels */
+#define SHIFTS 5   /* shifts of the right columns against the stretch: four words of two pixels */
 #define PRODUCT_DISPARITIES (2 * STRETCH)
 /*
- * Staged: the columns of a span, D more and the shifts; by column mod 8, so that the lanes of a product find
- * neighbours.
+ * Columns that a block stages: the span, D more columns, and the shifts. They are ordered by column mod 8, so
+ * that the lanes of a product read neighbours.
  */
 #define STAGED_BEFORE (PRODUCT_DISPARITIES + 8)
 #define STAGED_CLASS ((SPAN + STAGED_BEFORE) / 8)
@@ -187,7 +192,7 @@ struct operand {
 	uint32_t word[4];
 };
 
-/* A block's shared memory. right: of the columns from one before the first staged operand. */
+/* Shared memory of a block. right: descriptors from one column before the first staged operand. */
 struct product_shared {
 	uint4 operands[STAGED * 4];
 	uint32_t left[SPAN], right[STAGED + 1];
@@ -195,8 +200,8 @@ struct product_shared {
 
 #if SX_HAS_MMA || defined(SX_EMULATE)
 /*
- * count descriptors of a row from column first on; 0 outside. All loads are under way before the first is
- * stored.
+ * Stages count descriptors of a row from column `first` on; 0 outside the image. All loads are issued before
+ * the first store.
  */
 template <int count>
 __device__ __forceinline__ void stage_descriptors(uint32_t *staged, const uint8_t *row, int first, int width)
@@ -220,8 +225,8 @@ __device__ __forceinline__ void stage_descriptors(uint32_t *staged, const uint8_
 }
 
 /*
- * The bytes of the right pixel v at column x: t has the bits t, t + 4, t + 8 ... of a descriptor, t = 3 the
- * 32nd.
+ * Returns the bytes of right pixel v at column x. t selects the bits t, t + 4, t + 8 ... of the descriptor;
+ * with t = 3 the last byte is the 32nd.
  */
 __device__ __forceinline__ uint2 right_bytes(const struct work *w, uint32_t v, int x, int t)
 {
@@ -233,7 +238,7 @@ __device__ __forceinline__ uint2 right_bytes(const struct work *w, uint32_t v, i
 	return w->no_view && (x < 0 || x >= w->width) ? make_uint2(0, 0) : make_uint2(low, high);
 }
 
-/* Operands of the columns first .. first + STAGED - 1. */
+/* Stages the operands of columns first .. first + STAGED - 1. */
 __device__ __forceinline__ void stage_operands(struct product_shared *s, const struct work *w, int first)
 {
 	const int t = (int)threadIdx.x % 4, run = (STAGED * 4 + PRODUCT_THREADS - 1) / PRODUCT_THREADS;
@@ -251,9 +256,9 @@ __device__ __forceinline__ void stage_operands(struct product_shared *s, const s
 }
 
 /*
- * of: the lane's operand for the first shift. The shifts are 2 columns apart; the last two of them are in the
- * next eight columns, those before the last two in the next eight as well if the first shift is in the upper
- * half of its eight: wrap.
+ * Loads the operands of all shifts. of: the lane's operand for the first shift. The shifts are 2 columns
+ * apart. The last two shifts are in the next eight columns. With wrap, the two before them are as well,
+ * because the first shift is in the upper half of its eight columns.
  */
 __device__ __forceinline__ void load_operands(struct operand (&a)[SHIFTS], const uint4 *of, int wrap)
 {
@@ -282,7 +287,8 @@ __device__ __forceinline__ int4 multiply(const struct operand &a, uint32_t low, 
 }
 
 /*
- * Of d and, doubled, of d + 64. Gives halves of words of the lane's columns n = 2t (x, z) and 2t + 1 (y, w).
+ * Multiplies: the operand of d, and the doubled operand of d + 64. Returns halves of words of the lane's
+ * columns n = 2t (x, z) and 2t + 1 (y, w).
  */
 __device__ __forceinline__ int4 product(const struct operand &near, const struct operand &far, uint2 left)
 {
@@ -295,14 +301,14 @@ __device__ __forceinline__ uint32_t cost_word(int even, int odd)
 	return __byte_perm((uint32_t)even, (uint32_t)odd, 0x5140);
 }
 
-/* Right operands of a stretch: at d, and doubled, those of the stretch before, at d + 64. */
+/* Right operands of a stretch: at d, and doubled for d + 64, of the stretch before. */
 struct pair_of_stretches {
 	struct operand near[SHIFTS], far[SHIFTS];
 };
 
 /*
- * Where a lane stores: chunks of its columns n = 2t and 2t + 1, and the columns from the first of them to the
- * row's end.
+ * Destination of a lane: the chunks of its columns n = 2t and 2t + 1, and the number of columns from the
+ * first of them to the row's end.
  */
 struct product_store {
 	uint8_t *at;
@@ -310,7 +316,9 @@ struct product_store {
 	int room;
 };
 
-/* The pixels 8n of those that the lane's n = 0 is at. first: the first shift; p: columns further. */
+/*
+ * Stores the pixels that are 8n columns after the pixel of n = 0. first: the first shift. p: columns to add.
+ */
 __device__ __forceinline__ void store_pixels(const struct product_store *to,
 					     const struct pair_of_stretches *within,
 					     const struct pair_of_stretches *beyond, int first, uint2 left,
@@ -338,7 +346,10 @@ __device__ __forceinline__ void store_pixels(const struct product_store *to,
 				make_uint4(words[c][0], words[c][1], words[c][2], words[c][3]);
 }
 
-/* Eight pixels, 8 columns apart, and those 2 further on; then on to the next stretch. left: the lane's. */
+/*
+ * Stores eight pixels, 8 columns apart, and the eight pixels 2 columns further on. Then moves on to the next
+ * stretch. left: the lane's left bytes.
+ */
 __device__ __forceinline__ void store_stretch(struct product_store *to,
 					      const struct pair_of_stretches *within,
 					      const struct pair_of_stretches *beyond, const uint32_t *left)
@@ -356,7 +367,7 @@ __device__ __forceinline__ void store_stretch(struct product_store *to,
 	to->room -= STRETCH;
 }
 
-/* x: the warp's first column. */
+/* Returns the first destination. x: first column of the warp. */
 __device__ __forceinline__ struct product_store first_store(const struct work *w, int x, int y)
 {
 	const int g = (int)threadIdx.x % 32 / 4, t = (int)threadIdx.x % 4;
@@ -371,19 +382,19 @@ __device__ __forceinline__ struct product_store first_store(const struct work *w
 }
 #endif
 
-/* A block does a span of a row; each of its warps every fourth pair of columns, x and x + 2. */
+/* Computes one span of a row per block. Each warp takes every fourth pair of columns, x and x + 2. */
 __global__ void __launch_bounds__(PRODUCT_THREADS, PRODUCT_BLOCKS) product_kernel(const struct work w)
 {
 	const int y = (int)blockIdx.y, first = (int)blockIdx.x * SPAN;
 #if SX_HAS_MMA || defined(SX_EMULATE)
 	SX_DYNAMIC_SHARED(struct product_shared, shared);
 	const int warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x % 32;
-	const int place = (warp & 1) + (warp >> 1) * 4; /* of the warp's columns in eight */
+	const int place = (warp & 1) + (warp >> 1) * 4; /* place of the warp's columns among eight */
 	const int staged_first = first - w.min_disparity - STAGED_BEFORE;
 	const int wrap = place < 4 ? 0 : (1 - 8 * STAGED_CLASS) * 4;
 	const uint32_t *left = shared->left + place + 8 * (lane / 4);
 	struct product_store to = first_store(&w, first + place, y);
-	const uint4 *of; /* lane's right operand at the first shift */
+	const uint4 *of; /* the lane's right operand at the first shift */
 	struct pair_of_stretches s[2];
 
 	stage_descriptors<SPAN>(shared->left, w.left + (size_t)y * w.left_pitch, first, w.width);

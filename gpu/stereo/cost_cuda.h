@@ -1,6 +1,6 @@
 /*
- * The cost volume: Cmax - C of every cell, in the layout of gpu/stereo/volume.cuh. Meaning:
- * stages/stereo/cost.h.
+ * The cost volume: Cmax - C of every cell, in the layout of gpu/stereo/volume.cuh. stages/stereo/cost.h
+ * defines C.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -17,7 +17,10 @@
 extern "C" {
 #endif
 
-/* volume: width * height * disparities bytes of device memory, 256-byte aligned; all of it is written. */
+/*
+ * Fills the cost volume. volume: width * height * disparities bytes of device memory, 256-byte aligned. Every
+ * byte is written.
+ */
 cudaError_t sx_cost_cuda_run(const struct sx_image census[2], const struct sx_stereo_params *p,
 			     uint8_t *volume, cudaStream_t stream);
 

@@ -1,12 +1,12 @@
 /*
- * Maps of other processes on the GPU. Must equal sx_external() byte for byte; the host has put map and
- * confidence where winner and confidence are to be.
+ * Maps of other processes on the GPU. Must equal sx_external() byte for byte. The host has copied map and
+ * confidence to the memory of winner and confidence.
  *
- * Work:    eight pixels of a row a thread, 16 bytes at once, in place.
- * Memory:  2 bytes a pixel in and out.
+ * Work:    one thread per eight pixels of a row, 16 bytes at once, in place.
+ * Memory:  2 bytes per pixel in and out.
  * Ranges:  v + 8 <= 65543; q in int.
- * Shapes:  any width and height; images are the device's, rows padded to 128 bytes. What lies behind a
- *          row's end stays as it is.
+ * Shapes:  any width and height; device images with rows padded to 128 bytes. The padding after a row is not
+ *          changed.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

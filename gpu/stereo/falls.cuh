@@ -1,6 +1,6 @@
 /*
- * How far P2 falls where the left image has an edge: a table by difference of grey levels, one for vertical
- * and diagonal paths and one for horizontal ones. Meaning: sx_sgm_p2().
+ * Table of how much P2 falls at an edge of the left image, by difference of grey levels. One table is for
+ * vertical and diagonal paths, one for horizontal paths. sx_sgm_p2() defines the values.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -11,10 +11,10 @@
 #include "gpu/memory.h"
 #include "stages/stereo/sgm.h"
 
-#define SX_FALLS_LEVELS 256				     /* of grey */
+#define SX_FALLS_LEVELS 256				     /* grey levels */
 #define SX_FALLS_SHARED (SX_FALLS_LEVELS * sizeof(uint32_t)) /* bytes of a block's copy */
 
-/* Both, by [horizontal][difference]. p: resolved. NULL after an error. */
+/* Uploads both tables, [horizontal][difference]. p: resolved. Returns NULL after an error. */
 static inline const uint8_t *sx_falls_upload(struct sx_cuda_memory *m, const struct sx_stereo_params *p)
 {
 	uint8_t falls[2 * SX_FALLS_LEVELS];
@@ -28,7 +28,10 @@ static inline const uint8_t *sx_falls_upload(struct sx_cuda_memory *m, const str
 	return (const uint8_t *)sx_cuda_upload(m, falls, sizeof(falls));
 }
 
-/* One of them to shared memory, each fall in each of four bytes. All threads of the block. */
+/*
+ * Copies one table to shared memory; each word has the fall in all four bytes. All threads of the block must
+ * call it.
+ */
 __device__ __forceinline__ void sx_falls_copy(uint32_t *to, const uint8_t *falls, int horizontal, int threads)
 {
 	const uint8_t *from = falls + horizontal * SX_FALLS_LEVELS;

@@ -1,22 +1,21 @@
 /*
- * The filters on the GPU: median of both maps, left-right check, speckles, confidence if nothing comes after.
- * Must equal sx_median(), sx_left_right(), sx_speckle() and sx_confidence() byte for byte.
+ * The filters on the GPU: median of both maps, left-right check, speckles, and the confidence if no filter
+ * follows. Must equal sx_median(), sx_left_right(), sx_speckle() and sx_confidence() byte for byte.
  *
- * Work:    a block makes a strip of ROWS whole rows, so that the partner of every pixel is at hand: medians
- *          of both maps into shared memory, the check there, and of the result the connected components, by
- *          union-find over runs of a row: in tiles of 32 columns a warp finds them and what touches by
- *          ballots; then the tiles are joined. Components that are large enough already are done with; the
- *          others become nodes of a forest in device memory. The second of two neighbouring blocks to arrive
- *          joins the components across their border; nobody waits. A second launch erases what has stayed
- *          small.
+ * Work:    a block makes a strip of ROWS whole rows, so that the partner of every pixel is in the block. It
+ *          computes medians of both maps into shared memory, checks them there, and finds the connected
+ *          components of the result by union-find over runs of a row. A warp finds runs and contacts in tiles
+ *          of 32 columns by ballots; then the tiles are joined. Components that are already large enough are
+ *          finished; the others become nodes of a forest in device memory. Of two neighbouring blocks, the
+ *          one that arrives second joins the components across their border; no block waits. A second launch
+ *          erases the components that stayed small.
  * Memory:  6 bytes of shared memory per pixel of the strip. Per pixel 4 (ROWS + 2) / ROWS bytes in, mostly
  *          from the cache, and 8 bytes out (both medians, checked map, final map); 2 bytes of label out and
  *          in again.
- * Ranges:  maps: below 0x1000 or 0xffff (256 disparities, Q4), so the median may order them as fp16; labels:
- *          ROWS * width <= 8192; sizes inside a strip as 16 bits, two in a word that is added to: at most
+ * Ranges:  maps: below 0x1000 or 0xffff (256 disparities, Q4), so the median may order them as fp16. Labels:
+ *          ROWS * width <= 8192. Sizes inside a strip have 16 bits, two in a word that is added to: at most
  *          8192.
- * Shapes:  width to 4096 (ROWS 4 up to 2048, then 2), any height; images are the device's, padded to 128
- *          bytes.
+ * Shapes:  width to 4096 px (ROWS 4 up to 2048 px, then 2), any height; device images padded to 128 bytes.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -30,12 +29,12 @@
 #ifndef THREADS_MAX
 #define THREADS_MAX 512
 #endif
-#define BLOCKS_MIN 2 /* of THREADS_MAX: 64 registers */
+#define BLOCKS_MIN 2 /* blocks of THREADS_MAX threads per multiprocessor: 64 registers */
 #define SHARED_MAX 49152
 #define SHARED_PER_PIXEL 6
 
 struct sx_filter_cuda {
-	struct filter_work work; /* but images */
+	struct filter_work work; /* arguments without the images */
 	bool median, speckle, smooth;
 	int rows, threads;
 };
@@ -83,8 +82,8 @@ __device__ static void filter_strip(const struct filter_work *w, int y, uint16_t
 /* ---- left-right check ---- */
 
 /*
- * right: the row of the right map; flat_left: whether pixel x lies in a flat tile, flat_right: the row of
- * tiles of the right image, or NULL. Returns the real disparity, Q4, or INVALID.
+ * Returns the checked disparity of pixel x, Q4, or INVALID. right: row of the right map. flat_left: pixel x
+ * is in a flat tile. flat_right: row of tiles of the right image, or NULL.
  */
 __device__ __forceinline__ int checked(const struct filter_work *w, const uint16_t *right, bool flat_left,
 				       const uint8_t *flat_right, int x, int v)
@@ -156,7 +155,7 @@ __global__ void __launch_bounds__(THREADS_MAX, BLOCKS_MIN) filter_kernel(struct 
 	int places = ROWS * w.stride, y = (int)blockIdx.x * ROWS;
 	uint32_t *parent = reinterpret_cast<uint32_t *>(left + places),
 		 *sizes = reinterpret_cast<uint32_t *>(left);
-	uint16_t *right = left + places; /* until parent is needed */
+	uint16_t *right = left + places; /* shares memory that parent uses later */
 
 	filter_strip<ROWS, MEDIAN>(&w, y, left, right);
 	__syncthreads();
@@ -177,7 +176,7 @@ __global__ void __launch_bounds__(THREADS_MAX, BLOCKS_MIN) filter_kernel(struct 
 	join_neighbours<ROWS>(&w, sizes);
 }
 
-/* ---- what stayed small ---- */
+/* ---- components that stayed small ---- */
 
 #define ERASE_X 32
 #define ERASE_Y 4
@@ -234,8 +233,8 @@ static int take_forest(struct sx_filter_cuda *s, struct sx_cuda_memory *m, const
 }
 
 /*
- * A group of the median each; where all strips fit side by side, more of them shorten the way to the last
- * barrier.
+ * Returns the threads of a block: one per group of the median. If all strips fit side by side, more threads
+ * shorten the time to the last barrier.
  */
 static int threads_of(const struct sx_filter_cuda *s, int height, int sms)
 {

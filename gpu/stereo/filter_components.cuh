@@ -1,9 +1,9 @@
 /*
- * Speckles of the filters' strips: connected components by union-find over runs of a row, first inside a
- * strip, in shared memory, then across its borders to both neighbours, in a forest in device memory
- * (gpu/stereo/forest.cuh). One file includes this.
+ * Speckles of the filters' strips: connected components by union-find over runs of a row. They are found
+ * first inside a strip, in shared memory, then across its borders to both neighbours, in a forest in device
+ * memory (gpu/stereo/forest.cuh). One file includes this header.
  *
- * Ranges:  ROWS * width <= 8192; sizes inside a strip as 16 bits, two in a word that is added to.
+ * Ranges:  ROWS * width <= 8192; sizes inside a strip have 16 bits, two in a word that is added to.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -20,37 +20,38 @@
 #define INVALID ((int)SX_DISPARITY_INVALID)
 
 /*
- * A word of the strip's forest: of the first pixel of a run its parent, of the others TAIL | the first pixel.
+ * Words of the strip's forest. For the first pixel of a run: its parent. For the other pixels: TAIL | the
+ * first pixel.
  */
 #define NO_RUN UINT32_MAX
 #define TAIL 0x80000000u
 
-/* What a launch of the filters works on. */
+/* Arguments of a launch of the filters. */
 struct filter_work {
 	struct sx_median_map left, right;		    /* dst: NULL without median */
-	uint8_t *checked, *final_map, *confidence, *labels; /* confidence: NULL where it is smooth.cu's */
+	uint8_t *checked, *final_map, *confidence, *labels; /* confidence: NULL if smooth.cu handles it */
 	size_t checked_pitch, final_pitch, confidence_pitch, labels_pitch;
 	const uint8_t *flat[2]; /* tiles of both images; NULL: none */
 	size_t flat_pitch[2];
 	struct sx_forest forest;
-	uint32_t *arrived; /* one a border between strips: how many of its two blocks have come */
+	uint32_t *arrived; /* one per border between strips: number of its two blocks that have arrived */
 	uint32_t size_limit;
-	int width, height, stride, connected; /* stride: of a row in shared memory, pixels, a multiple of 8 */
+	int width, height, stride, connected; /* stride: pixels of a row in shared memory, a multiple of 8 */
 	int tolerance, keep, min_disparity, end; /* end: columns from there on are not measured */
 	enum sx_median_border border;
 };
 
 /* ---- components of a strip ---- */
 
-/* Without branches, as whole warps ask. */
+/* Returns true if a and b are connected. Has no branches, because whole warps call it. */
 __device__ __forceinline__ bool are_connected(const struct filter_work *w, int a, int b)
 {
 	return (a != INVALID) & (b != INVALID) & (abs(a - b) <= w->connected);
 }
 
 /*
- * A tile: 32 columns of the strip's rows, one a lane. Runs end at its sides, so that one warp can find and
- * join them.
+ * A tile: 32 columns of the strip's rows, one column per lane. Runs end at its sides, so one warp can find
+ * and join them.
  */
 struct filter_tile {
 	int x, lane;
@@ -65,17 +66,23 @@ __device__ __forceinline__ bool tile_at(struct filter_tile *t, const struct filt
 	return 32 * i < w->width;
 }
 
-/* The warps take the tiles in turn. Lanes that were apart are together again for the next tile. */
+/*
+ * Loops over the tiles; the warps take them in turn. Lanes that diverged are synchronised before the next
+ * tile.
+ */
 #define FOR_TILES(t, w) \
 	for (int i_ = (int)threadIdx.x / 32; __syncwarp(), tile_at(&(t), w, i_); i_ += (int)blockDim.x / 32)
 
-/* Lane of the run's first pixel; starts: bits of the lanes where runs start. */
+/* Returns the lane of the run's first pixel. starts: lanes where runs start, as bits. */
 __device__ __forceinline__ uint32_t first_of(uint32_t starts, int lane)
 {
 	return (uint32_t)(31 - __clz((int)(starts & ((2u << lane) - 1))));
 }
 
-/* Bits of the lanes whose run must join that above: of neighbours that touch the same two runs one does. */
+/*
+ * Returns, as bits, the lanes whose run must be joined with the run above. If several neighbours touch
+ * between the same two runs, one of them is enough.
+ */
 __device__ __forceinline__ uint32_t joints(uint32_t touching, uint32_t connected, uint32_t connected_above)
 {
 	return touching & ~(touching << 1 & connected & connected_above);
@@ -146,7 +153,10 @@ __device__ static void join_sides(const struct filter_work *w, int y, const uint
 	}
 }
 
-/* Sums the lengths of runs at their roots; every first pixel then names its root. sizes: 16 bits a place. */
+/*
+ * Sums the lengths of runs at their roots. Afterwards every first pixel has its root as parent. sizes: 16
+ * bits per place.
+ */
 template <int ROWS>
 __device__ static void count_runs(const struct filter_work *w, uint32_t *parent, uint32_t *sizes)
 {
@@ -178,7 +188,7 @@ __device__ static void count_runs(const struct filter_work *w, uint32_t *parent,
 	}
 }
 
-/* Labels: 0: nothing to decide; otherwise 1 + the place of the component's root, a node of the forest. */
+/* Writes the labels. 0: nothing to decide. Else 1 + place of the component's root, a node of the forest. */
 template <int ROWS>
 __device__ static void label_strip(const struct filter_work *w, int y, const uint32_t *parent,
 				   const uint16_t *sizes)
@@ -222,7 +232,7 @@ __device__ __forceinline__ uint32_t node_of(uint32_t base, int label)
 	return label ? base + (uint32_t)label - 1 : SX_FOREST_KEPT;
 }
 
-/* Joins row y, the first of strip, to the row above. */
+/* Joins row y, the first row of strip, with the row above. */
 template <int ROWS> __device__ static void join_border(const struct filter_work *w, int strip)
 {
 	const uint32_t places = (uint32_t)(ROWS * w->stride), base = (uint32_t)strip * places;
@@ -235,7 +245,7 @@ template <int ROWS> __device__ static void join_border(const struct filter_work 
 			  above = t.inside ? load_u16(w->checked, w->checked_pitch, t.x, y - 1) : INVALID,
 			  left = __shfl_up_sync(ALL_LANES, v, 1),
 			  above_left = __shfl_up_sync(ALL_LANES, above, 1);
-		/* what the first lane lacks makes it join once more than it must */
+		/* the first lane has no left neighbour here, so it may join once more than necessary */
 		const uint32_t beside = __ballot_sync(ALL_LANES, (t.lane != 0) & are_connected(w, v, left)),
 			       beside_above = __ballot_sync(
 				       ALL_LANES, (t.lane != 0) & are_connected(w, above, above_left)),
@@ -253,8 +263,8 @@ template <int ROWS> __device__ static void join_border(const struct filter_work 
 }
 
 /*
- * Everything of this block is in memory. Of the two blocks at a border the second one joins them.
- * second[2]: shared memory.
+ * Joins the components across the borders of this strip. First makes all results of this block visible. At
+ * each border the block that arrives second does the join. second[2]: in shared memory.
  */
 template <int ROWS> __device__ static void join_neighbours(const struct filter_work *w, uint32_t *second)
 {
@@ -263,11 +273,11 @@ template <int ROWS> __device__ static void join_neighbours(const struct filter_w
 	__threadfence();
 	__syncthreads();
 	if (threadIdx.x < 2) {
-		int border = strip + (int)threadIdx.x; /* above this strip, below it */
+		int border = strip + (int)threadIdx.x; /* border above this strip, border below it */
 		bool last = border > 0 && border < strips && atomicAdd(&w->arrived[border], 1u) == 1;
 
 		if (last)
-			w->arrived[border] = 0; /* for the next frame */
+			w->arrived[border] = 0; /* reset for the next frame */
 		second[threadIdx.x] = last;
 		__threadfence();
 	}

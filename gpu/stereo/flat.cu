@@ -1,15 +1,15 @@
 /*
  * Flat areas of both images on the GPU. Must equal sx_flat() (stages/stereo/flat.h) byte for byte.
  *
- * Work:   a block makes 32 x 8 tiles of one image. First its threads find the levels of each tile there and of
- *         three more to each side, a byte for each row of pixels; then those of five tiles beside each other, and
- *         the widest range of their rows; then those of five of these above each other, which is a square; then
- *         each tile asks the nine squares it lies inside of. An instruction on four bytes takes about six of the
- *         device's, so the rows of a tile become the bytes of a word before anything is joined.
+ * Work:   a block makes 32 x 8 tiles of one image. First its threads find the levels of each of these tiles and of
+ *         three more tiles to each side, one byte per row of pixels. Then they combine five tiles in a row, and find
+ *         the widest range of their rows of pixels. Then they combine five of these in a column, which makes a
+ *         square. Then each tile checks the nine squares that contain it. An instruction on four bytes takes about
+ *         six instructions of the device, so the rows of a tile become the bytes of a word first.
  * Memory: 6.5 KB of shared memory. Each pixel is read 2.1 times, words of a row by neighbouring lanes, mostly
- *         from the cache; a byte a tile is written.
+ *         from the cache. One byte per tile is written.
  * Ranges: grey levels in bytes.
- * Shapes: any size; rows of pixels are padded to whole words, and what lies there counts for nothing.
+ * Shapes: any size; rows of pixels are padded to whole words, and the padding is ignored.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -18,7 +18,7 @@
 #include "gpu/cuda.cuh"
 #include "gpu/stages_cuda.h"
 
-#define TILES_X 32 /* of a block */
+#define TILES_X 32 /* tiles of a block */
 #define TILES_Y 8
 #define THREADS (TILES_X * TILES_Y)
 #define LAST (SX_FLAT_SQUARE - 1)
@@ -44,24 +44,25 @@ struct levels {
 	uint8_t least, most, along;
 };
 
-/* Levels of the four rows of one tile or more beside each other: a byte for each row. */
+/* Levels of the four rows of pixels of one tile, or of several tiles in a row: one byte per row of pixels. */
 struct rows {
 	uint32_t least, most;
 };
 
-/* Four pixels of row y from column 4 i on. */
+/* Returns four pixels of row y, from column 4 i on. */
 __device__ static uint32_t word_of(const struct flat_work &w, const struct flat_image &p, int i, int y)
 {
-	const int beyond = (i + 1) * SX_FLAT_TILE - w.width; /* pixels of it that are none */
+	/* number of these pixels that are beyond the row's end */
+	const int beyond = (i + 1) * SX_FLAT_TILE - w.width;
 	uint32_t word = *reinterpret_cast<const uint32_t *>(p.grey + (size_t)y * p.grey_pitch + 4 * i);
 
-	if (beyond > 0) /* its first pixel once more */
+	if (beyond > 0) /* repeat its first pixel in their place */
 		word = (word & 0xffffffffu >> 8 * beyond) |
 		       (word & 0xff) * (0x01010101u & ~(0xffffffffu >> 8 * beyond));
 	return word;
 }
 
-/* Of the tile in column i and row j, which lies in the image. */
+/* Returns the levels of the tile in column i and row j, which is in the image. */
 __device__ static struct rows rows_of(const struct flat_work &w, const struct flat_image &p, int i, int j)
 {
 	uint32_t row[SX_FLAT_TILE], column[SX_FLAT_TILE];
@@ -70,7 +71,7 @@ __device__ static struct rows rows_of(const struct flat_work &w, const struct fl
 	for (int k = 0; k < SX_FLAT_TILE; k++)
 		row[k] = word_of(w, p, i, min(j * SX_FLAT_TILE + k, w.height - 1));
 #pragma unroll
-	for (int k = 0; k < SX_FLAT_TILE; k += 2) { /* columns k and k + 1 */
+	for (int k = 0; k < SX_FLAT_TILE; k += 2) { /* makes columns k and k + 1 */
 		const uint32_t above = __byte_perm(row[0], row[1], k ? 0x7362 : 0x5140);
 		const uint32_t below = __byte_perm(row[2], row[3], k ? 0x7362 : 0x5140);
 
@@ -81,7 +82,7 @@ __device__ static struct rows rows_of(const struct flat_work &w, const struct fl
 			     __vmaxu4(__vmaxu4(column[0], column[1]), __vmaxu4(column[2], column[3]))};
 }
 
-/* Of four rows, with the widest range of one. */
+/* Returns the levels of four rows together, and the widest range of one row. */
 __device__ static struct levels levels_of(struct rows r)
 {
 	struct levels l = {255, 0, 0};

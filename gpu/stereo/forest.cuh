@@ -1,9 +1,9 @@
 /*
- * Union-find that many threads work on at once: without locks, nobody waits for anybody's progress.
+ * Union-find on which many threads work at once, without locks: no thread waits for another.
  *
- * A node's word is its parent's index; a root's is its own. Only roots change their parent, by
- * compare-and-swap, and never become roots again; so an ancestor once read stays one, and a search may
- * shorten the way it went.
+ * The word of a node is the index of its parent; the word of a root is its own index. Only roots change their
+ * parent, by compare-and-swap, and a node never becomes a root again. So an ancestor that was read once stays
+ * an ancestor, and a search may shorten the path that it took.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -13,9 +13,9 @@
 #include "gpu/cuda.cuh"
 
 /*
- * Within a block, all of parent in shared memory. The lower index becomes the root, so parents only ever get
- * lower, and a minimum never puts back what another thread has shortened further. Nothing but atomics while
- * threads may write.
+ * Union-find within a block: all of parent is in shared memory. The lower index becomes the root, so parents
+ * only become lower, and a minimum never undoes a shortcut that another thread has made. While threads may
+ * write, use only atomics.
  */
 __device__ __forceinline__ uint32_t sx_forest_word(uint32_t *parent, uint32_t i)
 {
@@ -52,8 +52,8 @@ __device__ __forceinline__ void sx_forest_join(uint32_t *parent, uint32_t a, uin
 }
 
 /*
- * Across blocks: nodes are components that one block has found, size their pixels. Those that need not be
- * counted any more hang below SX_FOREST_KEPT. Sums are kept at the roots while trees are joined.
+ * Union-find across blocks. A node is a component found by one block; size is its number of pixels. Nodes
+ * below SX_FOREST_KEPT need not be counted any more. While trees are joined, sums are kept at the roots.
  */
 #define SX_FOREST_KEPT UINT32_MAX
 
@@ -76,8 +76,9 @@ __device__ __forceinline__ uint32_t sx_forest_root(const struct sx_forest *f, ui
 }
 
 /*
- * node is no root any more: brings what it has counted to its root. Either the one that adds to a node sees
- * that it has a parent, or the one that gave it the parent sees the sum: whoever does takes it on.
+ * Moves the count of node, which is no longer a root, to its root. Of two threads, the one that adds to a
+ * node may see that the node has a parent, and the one that set the parent may see the sum. At least one of
+ * them sees it and moves the count.
  */
 __device__ __forceinline__ void sx_forest_carry(const struct sx_forest *f, uint32_t node)
 {
@@ -96,13 +97,16 @@ __device__ __forceinline__ void sx_forest_carry(const struct sx_forest *f, uint3
 	}
 }
 
-/* Which of two roots becomes the child: any order will do, one that looks random keeps trees flat. */
+/*
+ * Returns true if root a becomes the child of root b. Any order is correct; one that looks random keeps trees
+ * flat.
+ */
 __device__ __forceinline__ bool sx_forest_below(uint32_t a, uint32_t b)
 {
 	return b == SX_FOREST_KEPT || (a != SX_FOREST_KEPT && a * 0x9e3779b1u > b * 0x9e3779b1u);
 }
 
-/* a, b: nodes, or SX_FOREST_KEPT. */
+/* Joins two trees. a, b: nodes, or SX_FOREST_KEPT. */
 __device__ __forceinline__ void sx_forest_unite(const struct sx_forest *f, uint32_t a, uint32_t b)
 {
 	for (;;) {

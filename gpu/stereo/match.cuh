@@ -1,12 +1,12 @@
 /*
- * M = Cmax - C of census descriptors of 31 bits, for groups of eight lanes that walk along paths: lane 4 g +
- * t of a warp is lane g of group t (gpu/stereo/sgm_path.cuh, APART = 4) and owns the disparities 2 N g .. 2 N
- * g + 2 N - 1 and D/2 more, D = 32 N. A call gives the pairs of two neighbouring pixels x and x + 1 of each
- * of the four groups, which may lie anywhere.
+ * M = Cmax - C of 31-bit census descriptors, for groups of eight lanes that walk along paths. Lane 4 g + t of
+ * a warp is lane g of group t (gpu/stereo/sgm_path.cuh, APART = 4). It owns the disparities 2 N g .. 2 N g +
+ * 2 N - 1 and the same plus D/2, D = 32 N. A call computes the pairs of two neighbouring pixels x and x + 1
+ * of each of the four groups, which may be anywhere.
  *
- * Where the device has products of bits (mma.m16n8k256, one instruction from sm_80 to sm_90): row i of A
- * times column n of B is the number of bits that both have. A lane's 32-bit piece t of the 256 bits is its
- * own group's, piece t + 4 as well, so that
+ * If the device has products of bits (mma.m16n8k256, one instruction from sm_80 to sm_90), row i of A times
+ * column n of B is the number of bits that both have. A lane's 32-bit piece t of the 256 bits belongs to its
+ * own group, and so does piece t + 4:
  *
  *   A  row g:        right descriptor r of a column that the lane's disparities meet   | ~r
  *      row g + 8:    that of the column behind it                                      | ~r
@@ -14,9 +14,9 @@
  *      column 2t+1:  that of x + 1
  *   C  row g, g + 8, columns 2t, 2t+1: ones(l & r) + ones(~l & ~r) = M, where lane 4 g + t wants it.
  *
- * One right column serves disparity d of pixel x and d + 1 of x + 1, so 2 (N + 1) products give the 8 N cells
- * of every lane. Nothing is exchanged between lanes, and operands are registers as they were loaded.
- * Elsewhere, and in the emulator, POPC.
+ * One right column serves disparity d of pixel x and d + 1 of x + 1, so 2 (N + 1) products compute the 8 N
+ * cells of every lane. Lanes exchange nothing, and operands are registers as they were loaded. Other devices
+ * and the emulator use POPC.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -33,15 +33,15 @@
 
 #define SX_MATCH_BITS 0x7fffffffu
 
-/* Left descriptors of a group's two pixels: as loaded, and as sx_match_pairs() wants them. */
+/* Left descriptors of a group's two pixels: as loaded, and as sx_match_pairs() needs them. */
 struct sx_match_left {
 	uint32_t a, b;
 #if !SX_HAS_BIT_PRODUCTS
-	uint32_t a_bits, b_bits; /* that count */
+	uint32_t a_bits, b_bits; /* number of bits that count */
 #endif
 };
 
-/* at: descriptor of the lane's group's pixel x; that of x + 1 is behind it. */
+/* Loads left descriptors. at: descriptor of pixel x of the lane's group; that of x + 1 follows it. */
 __device__ __forceinline__ struct sx_match_left sx_match_load(const uint32_t *at)
 {
 	struct sx_match_left l;
@@ -71,7 +71,7 @@ __device__ __forceinline__ struct sx_match_left sx_match_ready(struct sx_match_l
 	return l;
 }
 
-/* The same where x or x + 1 may be outside the image: M of such a pixel is 0. */
+/* Does the same if x or x + 1 may be outside the image. M of such a pixel is 0. */
 __device__ __forceinline__ struct sx_match_left sx_match_ready_inside(struct sx_match_left l, int x,
 								      int width)
 {
@@ -97,7 +97,7 @@ struct sx_match_two {
 #endif
 };
 
-/* at: 8-byte aligned. */
+/* Returns two right descriptors. at: 8-byte aligned. */
 __device__ __forceinline__ struct sx_match_two sx_match_two_at(const uint32_t *at)
 {
 	const uint2 r = *reinterpret_cast<const uint2 *>(at);
@@ -112,7 +112,7 @@ __device__ __forceinline__ struct sx_match_two sx_match_two_at(const uint32_t *a
 	return two;
 }
 
-/* Matches of the first with x, with x + 1, of the second with both. */
+/* Computes the matches of the first column with x and x + 1, and of the second column with both. */
 __device__ __forceinline__ void sx_match_product(uint32_t (&c)[4], const struct sx_match_left &left,
 						 const struct sx_match_two &two)
 {
@@ -130,9 +130,9 @@ __device__ __forceinline__ void sx_match_product(uint32_t (&c)[4], const struct 
 }
 
 /*
- * M of the pixels x and x + 1. near: 2 N + 2 right columns; the second is the one that x meets at disparity
- * 2 N g + 2 N - 1, the last the one that x + 1 meets at 2 N g; far: those D/2 columns before. Every lane of
- * the warp reaches this.
+ * Computes M of pixels x and x + 1. near: 2 N + 2 right columns. The second one is met by x at disparity 2 N
+ * g + 2 N - 1, the last one by x + 1 at 2 N g. far: the columns D/2 before these. Every lane of the warp must
+ * call it.
  */
 template <int N>
 __device__ __forceinline__ void sx_match_pairs(uint32_t (&first)[2 * N], uint32_t (&second)[2 * N],
@@ -156,7 +156,10 @@ __device__ __forceinline__ void sx_match_pairs(uint32_t (&first)[2 * N], uint32_
 	}
 }
 
-/* M where the right column is outside the image. column: the one that the lane's first disparity meets. */
+/*
+ * Sets M where the right column is outside the image. column: right column that the lane's first disparity
+ * meets.
+ */
 template <int N>
 __device__ __forceinline__ void sx_match_hide(uint32_t (&match)[2 * N], int column, int width)
 {

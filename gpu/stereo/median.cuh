@@ -1,10 +1,11 @@
 /*
- * Median 3x3 of a disparity map, eight columns and ROWS rows a thread. Meaning: stages/stereo/median.h.
+ * Median 3x3 of a disparity map, eight columns and ROWS rows per thread. stages/stereo/median.h defines the
+ * result.
  *
  * A pair word holds rows y and y + ROWS / 2 of one column, so that all neighbours are aligned. Valid
- * disparities are below 0x2000 and 0xffff becomes 0x3fff on the way: such patterns are ordered alike as fp16,
- * whose packed minimum is one instruction from sm_80 on. Sorted columns are shared by three medians:
- * median of nine = middle of (largest low, middle of the middles, smallest high).
+ * disparities are below 0x2000, and 0xffff becomes 0x3fff meanwhile. Such patterns have the same order as
+ * fp16, whose packed minimum is one instruction from sm_80 on. Three medians share a sorted column: median of
+ * nine = middle of (largest low, middle of the middles, smallest high).
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -14,7 +15,7 @@
 #include "gpu/cuda.cuh"
 #include "stages/params/params.h"
 
-/* One map: before the filter and after it. Rows are 16-byte aligned and padded to whole groups. */
+/* One map, before and after the filter. Rows are 16-byte aligned and padded to whole groups. */
 struct sx_median_map {
 	const uint8_t *src;
 	uint8_t *dst;
@@ -23,14 +24,14 @@ struct sx_median_map {
 
 #define SX_MEDIAN_COLUMNS 8
 
-/* Rows of a group at most. Before sm_80 a packed minimum takes registers that four rows leave no room for. */
+/* Most rows of a group. Before sm_80 a packed minimum takes registers, so four rows do not fit. */
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
 #define SX_MEDIAN_ROWS_MAX 2
 #else
 #define SX_MEDIAN_ROWS_MAX 4
 #endif
 
-/* Smaller and larger halves; halves below 0x7c00. */
+/* Return the smaller and the larger value of each half. All halves are below 0x7c00. */
 __device__ __forceinline__ uint32_t sx_median_min(uint32_t a, uint32_t b)
 {
 #if !defined(SX_EMULATE) && defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
@@ -61,7 +62,8 @@ __device__ __forceinline__ uint32_t sx_median_middle(uint32_t a, uint32_t b, uin
 }
 
 /*
- * A row's words from column x - 2 to x + 9; only x - 1 .. x + 8 matter. Row and columns outside are replaced.
+ * Loads the words of a row from column x - 2 to x + 9, of which x - 1 .. x + 8 are used. A row or column
+ * outside the image is replaced.
  */
 __device__ __forceinline__ void sx_median_load(uint32_t w[6], const struct sx_median_map *m, int x, int y,
 					       int width, int height)
@@ -80,13 +82,15 @@ __device__ __forceinline__ void sx_median_load(uint32_t w[6], const struct sx_me
 		w[i] &= 0x3fff3fffu;
 }
 
-/* Column c - 1 of a group, of two rows. */
+/* Returns column c - 1 of a group, for two rows. */
 __device__ __forceinline__ uint32_t sx_median_column(const uint32_t a[6], const uint32_t b[6], int c)
 {
 	return __byte_perm(a[(c + 1) / 2], b[(c + 1) / 2], (c + 1) % 2 ? 0x7632 : 0x5410);
 }
 
-/* Border pixels of a group at the image's edge. centre: what the filter has read there. */
+/*
+ * Sets the border pixels of a group at the image's edge. centre: the values that the filter has read there.
+ */
 __device__ __forceinline__ uint32_t sx_median_border(uint32_t filtered, uint32_t centre, int x, int y, int y2,
 						     int width, int height, enum sx_median_border border)
 {
@@ -98,8 +102,8 @@ __device__ __forceinline__ uint32_t sx_median_border(uint32_t filtered, uint32_t
 }
 
 /*
- * out[r]: the words of row y + r, columns x .. x + 7, x a multiple of 8 inside the image. Rows behind the
- * last are made of its repetition.
+ * Computes a group. out[r]: words of row y + r, columns x .. x + 7. x is a multiple of 8 inside the image.
+ * Rows after the last row are computed from repetitions of it.
  */
 template <int ROWS>
 __device__ __forceinline__ void sx_median_group(uint4 out[ROWS], const struct sx_median_map *m, int x, int y,
@@ -122,7 +126,7 @@ __device__ __forceinline__ void sx_median_group(uint4 out[ROWS], const struct sx
 #pragma unroll
 			for (int i = 0; i < 3; i++)
 				p[i] = sx_median_column(raw[j + i], raw[j + i + half], c);
-			/* the two rows that the other j has, too, come first */
+			/* the two rows that both j have come first, so they are sorted only once */
 			small = j ? sx_median_min(p[0], p[1]) : sx_median_min(p[1], p[2]);
 			large = j ? sx_median_max(p[0], p[1]) : sx_median_max(p[1], p[2]);
 			rest = j ? p[2] : p[0];
@@ -141,7 +145,7 @@ __device__ __forceinline__ void sx_median_group(uint4 out[ROWS], const struct sx
 				done[j][c - 2] =
 					sx_median_border(done[j][c - 2], centre[j][(c - 1) % 3], x + c - 2,
 							 y + j, y + j + half, width, height, border);
-			/* 0x3fff was 0xffff */
+			/* 0x3fff means 0xffff */
 			done[j][c - 2] += (done[j][c - 2] & 0x20002000u) * 6;
 		}
 	}

@@ -1,8 +1,8 @@
 /*
  * Integer matrix product of a warp, mma.m16n8k32 (sm_80): C (16x8) = A (16x32, signed bytes) * B (32x8,
- * unsigned bytes) + C. Lane 4g + t holds of A rows g and g + 8, of B column g: bytes 4t .. 4t+3 and 16+4t ..
- * 16+4t+3; of C the rows g and g + 8, columns 2t and 2t+1. Older devices and the emulator fetch the other
- * lanes' operands and multiply.
+ * unsigned bytes) + C. Lane 4g + t holds bytes 4t .. 4t+3 and 16+4t .. 16+4t+3 of rows g and g + 8 of A and
+ * of column g of B, and columns 2t and 2t+1 of rows g and g + 8 of C. Older devices and the emulator fetch
+ * the other lanes' operands and multiply.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -18,7 +18,7 @@
 #endif
 
 #if !SX_HAS_MMA
-/* Sum of products of the eight bytes: of a signed, of b unsigned. */
+/* Returns the sum of the products of eight bytes. Bytes of a are signed, bytes of b unsigned. */
 __device__ inline int sx_mma_dot(uint64_t a, uint64_t b)
 {
 	int sum = 0;
@@ -30,8 +30,8 @@ __device__ inline int sx_mma_dot(uint64_t a, uint64_t b)
 #endif
 
 /*
- * The sum. a: row g low, row g + 8 low, row g high, row g + 8 high (of the bytes); b: low, high; c: row g
- * columns 2t, 2t+1, row g + 8 the same. Every lane of the warp reaches this.
+ * Returns the product plus c. a: row g low, row g + 8 low, row g high, row g + 8 high (of the bytes). b: low,
+ * high. c: columns 2t, 2t+1 of row g, then of row g + 8. Every lane of the warp must call it.
  */
 __device__ __forceinline__ int4 sx_mma_s8u8(uint32_t a0, uint32_t a1, uint32_t a2, uint32_t a3, uint32_t b0,
 					    uint32_t b1, int4 c)

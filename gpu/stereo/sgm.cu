@@ -1,15 +1,15 @@
 /*
- * Path aggregation of SGM, stored flow. Meaning: stages/stereo/sgm.h; volumes: gpu/stereo/volume.cuh;
- * recurrence: gpu/stereo/sgm_path.cuh.
+ * Path aggregation of SGM, stored flow. stages/stereo/sgm.h defines the result. Volumes:
+ * gpu/stereo/volume.cuh; recurrence: gpu/stereo/sgm_path.cuh.
  *
- * Work:    all paths of all directions in one launch, the longest first; a group of 4, 8 or 16 lanes walks
- *          one path (a row, a column, a diagonal), so a warp walks 2 to 8 of them beside each other.
+ * Work:    all paths of all directions in one launch, the longest first. A group of 4, 8 or 16 lanes walks
+ *          one path (a row, a column, a diagonal), so a warp walks 2 to 8 paths side by side.
  * Memory:  per pixel and direction D bytes of M are read, up to 8 pixels ahead into shared memory, and D
- *          bytes of V written, up to 16 bytes a lane. With p2_edge a byte of the left image for each pixel of
- *          a path, a ring ahead, and a table in shared memory of how far P2 falls.
+ *          bytes of V are written, up to 16 bytes per lane. With p2_edge also one byte of the left image for
+ *          each pixel of a path, a ring ahead, and a table in shared memory of how much P2 falls.
  * Ranges:  gpu/stereo/sgm_path.cuh.
- * Shapes:  any width, height; D any multiple of 32 from 32 to 256; shared memory at most 16 KB a block, 28 KB
- *          for D = 224.
+ * Shapes:  any width, height; D any multiple of 32 from 32 to 256; shared memory at most 16 KB per block, 28
+ *          KB for D = 224.
  * Speed:   docs/lab-performance.md, "CUDA: path aggregation".
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -28,13 +28,16 @@
 
 #define BATCH 2 /* pixels that are fetched at a time */
 
-/* Pixels that are fetched ahead: a power of two, ring of at most 16 KB a block. */
+/*
+ * Returns the number of pixels that are fetched ahead: a power of two, with a ring of at most 16 KB per
+ * block.
+ */
 template <int N> __host__ __device__ constexpr int ahead_of()
 {
 	return N > 4 ? 4 : 8;
 }
 
-/* Grey levels along a path: of the pixel before, of the next ring. */
+/* Grey levels along a path: of the previous pixel, and of the next ring. */
 template <int N> struct levels {
 	const uint32_t *falls;
 	const uint8_t *from; /* first pixel of the next ring */
@@ -42,18 +45,20 @@ template <int N> struct levels {
 	int before, next[ahead_of<N>()];
 };
 
-/* What a lane knows along its path. */
+/* State of a lane along its path. */
 template <int N, int G> struct walk {
 	const uint8_t *from; /* M to fetch next, BATCH pixels before the ring's end */
 	uint8_t *to;
 	ptrdiff_t step;
-	uint32_t *ring; /* the lane's words of the first pixel of AHEAD */
-	int left;	/* pixels to go */
+	uint32_t *ring; /* the lane's words of the first of AHEAD pixels */
+	int left;	/* pixels left to walk */
 	struct sx_path_lane lane;
 	struct sx_path_state<N> s;
 };
 
-/* left: pixels of the path from the next ring on. whole: it is complete. */
+/*
+ * Fetches the levels of the next ring. left: pixels of the path from there on. whole: the ring is complete.
+ */
 template <int N, bool whole>
 static __device__ __forceinline__ void fetch_levels(struct levels<N> *l, int left)
 {
@@ -64,7 +69,7 @@ static __device__ __forceinline__ void fetch_levels(struct levels<N> *l, int lef
 	l->from += ahead_of<N>() * l->step;
 }
 
-/* Pixels at and t.. of the path into the ring's place slot. whole: they exist. */
+/* Fetches pixels t .. of the path into slot `slot` of the ring. whole: these pixels exist. */
 template <int N, int G, bool whole>
 static __device__ __forceinline__ void fetch_batch(struct walk<N, G> *w, int slot, int t)
 {
@@ -77,7 +82,7 @@ static __device__ __forceinline__ void fetch_batch(struct walk<N, G> *w, int slo
 	sx_words_commit();
 }
 
-/* A ring of pixels. whole: this one and the next exist in every path of the warp. */
+/* Walks one ring of pixels. whole: this ring and the next exist in every path of the warp. */
 template <int N, int G, bool EDGES, bool whole>
 static __device__ __forceinline__ void walk_ring(struct walk<N, G> *w, struct levels<N> *l)
 {
@@ -107,7 +112,7 @@ static __device__ __forceinline__ void walk_ring(struct walk<N, G> *w, struct le
 	w->left -= ahead;
 }
 
-/* A path's first pixel has no step before it: nothing falls. */
+/* Starts the levels. There is no step before a path's first pixel, so nothing falls there. */
 template <int N, bool EDGES>
 static __device__ __forceinline__ void start_levels(struct levels<N> *l, const struct aggregate *a,
 						    const struct path *path, const uint32_t *falls)
@@ -173,7 +178,7 @@ struct sx_sgm_cuda {
 	struct sx_stereo_params p;
 	struct sx_cuda_volumes volumes;
 	int blocks;
-	bool counts; /* no cost volume */
+	bool counts; /* true: there is no cost volume */
 	struct sx_counted_work counted;
 };
 
@@ -189,7 +194,7 @@ static void launch_paths(const struct sx_sgm_cuda *s, const struct aggregate *a,
 		SX_LAUNCH((stored_kernel<N, G, false>), s->blocks, THREADS, ring, stream, *a);
 }
 
-/* Lanes that share a path: 16 bytes a lane where that goes. */
+/* Returns the number of lanes that share a path: 16 bytes per lane if possible. */
 static int lanes_of(int disparities)
 {
 	return disparities <= 64 ? 4 : disparities == 256 ? 16 : 8;
@@ -299,12 +304,12 @@ size_t sx_sgm_cuda_traffic(const struct sx_sgm_cuda *s)
 	const size_t cells = (size_t)s->a.width * (size_t)s->a.height * (size_t)s->p.disparities;
 	const size_t paths = (size_t)s->p.paths;
 
-	/* Each path is written, and read by the winner. Edges: a byte a pixel and path. */
+	/* each path is written, and read by the winner; with p2_edge one byte more per pixel and path */
 	const size_t bytes =
 		2 * cells * paths + (s->p.p2_edge ? cells / (size_t)s->p.disparities * paths : 0);
 	const size_t descriptors = cells / (size_t)s->p.disparities * sizeof(uint32_t);
 
-	/* M is written, and read by each path; or descriptors are. */
+	/* M is written once and read by each path; or descriptors are read */
 	return bytes + (s->counts ? 2 * descriptors * paths : cells * (1 + paths));
 }
 

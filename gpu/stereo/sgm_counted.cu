@@ -1,11 +1,11 @@
 /*
- * Path aggregation of SGM, counted flow: as gpu/stereo/sgm.cu, but without a cost volume. Each path counts
+ * Path aggregation of SGM, counted flow: as gpu/stereo/sgm.cu, but without a cost volume. Each path computes
  * its costs from descriptors, by products of bits (gpu/stereo/match.cuh).
  *
  * Work:    all paths in one launch, the longest first. Horizontal: a warp walks four rows, a group of eight
- *          lanes one (gpu/stereo/checkpoint_walk.cuh); vertical: a warp walks eight neighbouring columns, a
+ *          lanes one (gpu/stereo/checkpoint_walk.cuh). Vertical: a warp walks eight neighbouring columns, a
  *          group two (gpu/stereo/checkpoint_columns.cuh).
- * Memory:  D bytes of V a pixel and path are written; descriptors are read through shared memory.
+ * Memory:  D bytes of V per pixel and path are written; descriptors are read through shared memory.
  * Ranges:  gpu/stereo/sgm_path.cuh.
  * Shapes:  any width, height; D any multiple of 32 from 32 to 256; horizontal and vertical paths.
  * Speed:   docs/lab-performance.md, "CUDA: path aggregation".
@@ -22,7 +22,7 @@
 namespace
 {
 
-/* V of one pixel to its place. */
+/* Stores V of one pixel. */
 template <int N> __device__ __forceinline__ void store_path(uint8_t *to, const struct sx_path_state<N> &s)
 {
 	uint32_t words[N];
@@ -31,7 +31,10 @@ template <int N> __device__ __forceinline__ void store_path(uint8_t *to, const s
 	sx_words_store<N>(to, words);
 }
 
-/* to: of the lane, in the row's first pixel. whole: the segment's columns are all in the image. */
+/*
+ * Walks a segment. to: place of the lane's words at the row's first pixel. whole: all columns of the segment
+ * are in the image.
+ */
 template <int N, bool RARE, bool whole>
 __device__ __forceinline__ void walk_segment(struct sx_path_state<N> *s, const struct sx_path_lane &lane,
 					     struct window<N> *n, const uint32_t *ring, const uint32_t *falls,
@@ -59,7 +62,7 @@ __device__ __forceinline__ void walk_segment(struct sx_path_state<N> *s, const s
 	}
 }
 
-/* warp: of the grid; ring: of the lane's group; path: V of the direction. */
+/* Walks a row to the left. warp: index in the grid. ring: of the lane's group. path: V of the direction. */
 template <int N, bool RARE>
 __device__ __forceinline__ void walk_row_left(uint32_t *ring, const uint32_t *falls, int warp, uint8_t *path,
 					      const struct sx_checkpoint_work &w)
@@ -115,7 +118,7 @@ __device__ __forceinline__ void walk_row_right(uint32_t *ring, const uint32_t *f
 	load_left(next, p, 0);
 	sx_words_wait<AHEAD - 1>();
 	__syncwarp();
-	load_ring<N>(&n, ring, -SEGMENT, SEGMENT / 2, N, p.g); /* what the first segment shares */
+	load_ring<N>(&n, ring, -SEGMENT, SEGMENT / 2, N, p.g); /* columns that the first segment shares */
 	for (int b = 0; b < w.segments; b++) {
 #pragma unroll
 		for (int i = 0; i < SEGMENT / 2; i++)
@@ -137,7 +140,7 @@ __device__ __forceinline__ void walk_row_right(uint32_t *ring, const uint32_t *f
 	sx_words_wait<0>();
 }
 
-/* A band's rows, in the path's direction. shared: as walk_down(). */
+/* Walks the rows of the bands in the path's direction. shared: as in walk_down(). */
 template <int N, bool RARE, bool UP>
 __device__ __forceinline__ void walk_columns(uint32_t *bands, int block, uint8_t *path,
 					     const struct sx_checkpoint_work &w)
@@ -184,7 +187,10 @@ __device__ __forceinline__ void walk_columns(uint32_t *bands, int block, uint8_t
 	}
 }
 
-/* Blocks that walk right, then those that walk left, down, up: the longest first. */
+/*
+ * Blocks that walk right come first, then the blocks that walk left, down and up, so that the longest paths
+ * begin first.
+ */
 template <int N, bool RARE>
 __global__ void __launch_bounds__(THREADS, COUNTED_BLOCKS(N)) counted_kernel(const struct sx_counted_work c)
 {

@@ -1,5 +1,5 @@
 /*
- * What gpu/stereo/sgm_counted.cu works on.
+ * Arguments of the kernels of gpu/stereo/sgm_counted.cu.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -8,7 +8,7 @@
 
 #include "gpu/stereo/checkpoint.cuh"
 
-/* w: its descriptors, sizes, penalties and falls; nothing else of it is read. path: see struct aggregate. */
+/* Arguments. w: only descriptors, sizes, penalties and falls are read. path: see struct aggregate. */
 struct sx_counted_work {
 	struct sx_checkpoint_work w;
 	uint8_t *path;
@@ -17,7 +17,7 @@ struct sx_counted_work {
 	int along, down; /* blocks of a horizontal and of a vertical direction; prepare sets them */
 };
 
-/* prepare: once, before a run with the same c is captured. */
+/* prepare: call once, before a run with the same c is captured. */
 cudaError_t sx_counted_prepare(struct sx_counted_work *c, int disparities);
 cudaError_t sx_counted_run(const struct sx_counted_work *c, int disparities, cudaStream_t stream);
 

@@ -1,26 +1,27 @@
 /*
  * The recurrence of one SGM path on a group of G lanes. A lane keeps N words of gpu/stereo/volume.cuh: 4 N
- * disparities, as 2 N pairs; the group the 4 N G disparities of a pixel. With D = 128, G = 8 and N = 4:
+ * disparities, as 2 N pairs. The group keeps the 4 N G disparities of a pixel. With D = 128, G = 8 and N = 4:
  *
  *                        lane 0          lane 1         ...   lane 7
- *   match[0], stored[0]  0, 1, 64, 65    8, 9, 72, 73   ...   56, 57, 120, 121     bytes of a word, lowest
- *    first ...
+ *   match[0], stored[0]  0, 1, 64, 65    8, 9, 72, 73   ...   56, 57, 120, 121     bytes of a word,
+ *    ...                                                                           lowest first
  *   match[3], stored[3]  6, 7, 70, 71    ...                  62, 63, 126, 127
  *
- *   v[0]                 0 / 64          8 / 72         ...   56 / 120             pairs, low half / high
- *   half v[1]                 1 / 65          9 / 73         ...   57 / 121
+ *   v[0]                 0 / 64          8 / 72         ...   56 / 120             pairs,
+ *   v[1]                 1 / 65          9 / 73         ...   57 / 121             low half / high half
  *    ...
  *   v[7]                 7 / 71          15 / 79        ...   63 / 127
  *
- * So d - 1 and d + 1 of a pair are pairs again: of the lane itself, or the lanes beside. Below 0 / 64 is none
- * / 63, above 63 / 127 is 64 / none: a half of the group's other end.
+ * So d - 1 and d + 1 of a pair are also pairs, of the lane itself or of the lanes beside it. Below 0 / 64 is
+ * none / 63, and above 63 / 127 is 64 / none: a half comes from the group's other end.
  *
  * Notation: M = Cmax - C, as stored; V = P2 + Cmax - L, 0 .. P2 + Cmax; m = P2 - max over d of V. To the next
- *   pixel B(d) = max(V(d), V(d-1) - P1, V(d+1) - P1),   H(d) = max(B(d) + m, 0),   V' = H + M',
- * which is stages/stereo/sgm.h with the signs turned: H = P2 - (L' - C'), and its clamp at 0 is part of the
- * fp16 addition. Where P2 falls by F at an edge, H is clamped at F: max(B(d) + m - F, 0) + F, and M' + F are
- * added together. V' is formed of four cells at once, as bytes, the way it is stored, and taken apart into
- * pairs again: one instruction a cell less than taking M' apart and packing V'.
+ *   pixel:
+ *   B(d) = max(V(d), V(d-1) - P1, V(d+1) - P1),   H(d) = max(B(d) + m, 0),   V' = H + M'.
+ * This is stages/stereo/sgm.h with the signs inverted: H = P2 - (L' - C'), and its clamp at 0 is part of the
+ * fp16 addition. If P2 falls by F at an edge, H is clamped at F: max(B(d) + m - F, 0) + F, and M' + F are
+ * added together. V' is computed for four cells at once, as the bytes that are stored, and split into pairs
+ * again. This is one instruction per cell less than splitting M' and packing V'.
  * Ranges: Cmax + P1 + P2 <= 255, so V is a byte and |B + m - F| < 768: exact in simd.cuh.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -31,17 +32,20 @@
 #include "gpu/simd.cuh"
 
 #define SX_ALL_LANES 0xffffffffu
-/* V where there is no disparity: -1024 twice, below any V, and P1 may still be subtracted. */
+/*
+ * V of a disparity that does not exist: -1024 in both halves. It is below any V, and P1 can still be
+ * subtracted.
+ */
 #define SX_PATH_ABSENT 0x84008400u
 /*
- * __byte_perm() of another lane's pair and absent ones: that pair; absent and its low half; its high half and
- * absent.
+ * Selectors of __byte_perm() for another lane's pair and absent values: that pair; absent and its low half;
+ * its high half and absent.
  */
 #define SX_PATH_AS_IT_IS 0x3210u
 #define SX_PATH_ABSENT_LOW 0x1054u
 #define SX_PATH_HIGH_ABSENT 0x7632u
 
-/* What stays the same along a path. */
+/* Values of a lane that are constant along a path. */
 struct sx_path_lane {
 	int below, above; /* lanes of the warp that own the disparities next to this lane's */
 	uint32_t below_bytes, above_bytes;
@@ -50,14 +54,14 @@ struct sx_path_lane {
 
 /* State at one pixel. */
 template <int N> struct sx_path_state {
-	uint32_t v[2 * N], m; /* m: twice */
+	uint32_t v[2 * N], m; /* m: in both halves */
 };
 
 /*
- * A group's lanes in the warp are APART from each other: g * APART + which group, or with APART = 1 g behind
- * the first of the group.
- * The pair below the first one of a pixel is (absent, D/2 - 1): the low half of the last pair, one up. The
- * pair above the last one is (D/2, absent).
+ * Initialises a lane. A group's lanes are APART from each other in the warp: lane g is at g * APART + index
+ * of the group, or with APART = 1 at g after the group's first lane. The pair below the first pair of a pixel
+ * is (absent, D/2 - 1): the low half of the last pair, moved up. The pair above the last pair is (D/2,
+ * absent).
  */
 template <int G, int APART = 1>
 __device__ __forceinline__ void sx_path_lane_init(struct sx_path_lane *lane, int g, int p1, int p2)
@@ -72,7 +76,10 @@ __device__ __forceinline__ void sx_path_lane_init(struct sx_path_lane *lane, int
 	lane->p2 = sx_pair(p2);
 }
 
-/* Before the first pixel of a path: L = P2 everywhere, so that the next step gives H = P2, V = P2 + M. */
+/*
+ * Sets the state before the first pixel of a path: L = P2 for all disparities, so that the next step yields H
+ * = P2, V = P2 + M.
+ */
 template <int N>
 __device__ __forceinline__ void sx_path_start(struct sx_path_state<N> *s, const struct sx_path_lane *lane)
 {
@@ -82,7 +89,7 @@ __device__ __forceinline__ void sx_path_start(struct sx_path_state<N> *s, const 
 	s->m = lane->p2;
 }
 
-/* The group's maximum of each half. */
+/* Returns the group's maximum of each half. */
 template <int G, int APART> __device__ __forceinline__ uint32_t sx_path_reduce_halves(uint32_t v)
 {
 #pragma unroll
@@ -91,13 +98,13 @@ template <int G, int APART> __device__ __forceinline__ uint32_t sx_path_reduce_h
 	return v;
 }
 
-/* That of both halves, in both. */
+/* Returns the group's maximum of both halves, in both halves. */
 template <int G, int APART = 1> __device__ __forceinline__ uint32_t sx_path_reduce(uint32_t v)
 {
 	return sx_pair_max_across(sx_path_reduce_halves<G, APART>(v));
 }
 
-/* H of the lane's pairs at the next pixel, limited by m. Every lane of the warp reaches this. */
+/* Computes H of the lane's pairs at the next pixel, limited by m. Every lane of the warp must call it. */
 template <int N>
 __device__ __forceinline__ void sx_path_best(const struct sx_path_state<N> *s,
 					     const struct sx_path_lane *lane, uint32_t m,
@@ -117,14 +124,14 @@ __device__ __forceinline__ void sx_path_best(const struct sx_path_state<N> *s,
 		h[i] = sx_pair_add_clamp(sx_pair_max(sx_pair_max(beside[i], beside[i + 2]), s->v[i]), m);
 }
 
-/* What limits the next pixel, once V of this one are known. */
+/* Computes the limit m of the next pixel from V of this pixel. */
 template <int N, int G, int APART>
 __device__ __forceinline__ void sx_path_limit(struct sx_path_state<N> *s, const struct sx_path_lane *lane)
 {
 	s->m = sx_pair_sub(lane->p2, sx_path_reduce<G, APART>(sx_pair_max_of<2 * N>(s->v)));
 }
 
-/* A path goes on from what was stored at a pixel. Every lane of the warp reaches this. */
+/* Continues a path from the V stored at a pixel. Every lane of the warp must call it. */
 template <int N, int G, int APART>
 __device__ __forceinline__ void sx_path_resume(struct sx_path_state<N> *s, const struct sx_path_lane *lane,
 					       const uint32_t (&stored)[N])
@@ -138,8 +145,8 @@ __device__ __forceinline__ void sx_path_resume(struct sx_path_state<N> *s, const
 }
 
 /*
- * One pixel on. match: M of the lane's disparities; stored: their V. fall: F, by which P2 falls, in each of
- * four bytes; read with EDGES alone. Every lane of the warp reaches this.
+ * Steps to the next pixel. match: M of the lane's disparities. stored: receives their V. fall: F, by which P2
+ * falls, in each of four bytes; read only with EDGES. Every lane of the warp must call it.
  */
 template <int N, int G, bool EDGES, int APART = 1>
 __device__ __forceinline__ void sx_path_step(struct sx_path_state<N> *s, const struct sx_path_lane *lane,
@@ -154,7 +161,10 @@ __device__ __forceinline__ void sx_path_step(struct sx_path_state<N> *s, const s
 	sx_path_resume<N, G, APART>(s, lane, stored);
 }
 
-/* V at the next pixel where M comes as pairs, and V is not stored: sx_path_words() would have it. m stays. */
+/*
+ * Computes V at the next pixel if M comes as pairs. V is not stored; sx_path_words() returns the bytes. m is
+ * not changed.
+ */
 template <int N, bool EDGES>
 __device__ __forceinline__ void sx_path_next(struct sx_path_state<N> *s, const struct sx_path_lane *lane,
 					     const uint32_t (&match)[2 * N], uint32_t fall)
@@ -167,7 +177,7 @@ __device__ __forceinline__ void sx_path_next(struct sx_path_state<N> *s, const s
 		s->v[i] = h[i] + match[i] + (EDGES ? sx_pair_even(fall) : 0);
 }
 
-/* One pixel on along a path, and along two, whose maxima then cross the lanes together. */
+/* Step to the next pixel along one path, or along two paths whose maxima cross the lanes together. */
 template <int N, int G, bool EDGES, int APART>
 __device__ __forceinline__ void sx_path_step_pairs(struct sx_path_state<N> *s,
 						   const struct sx_path_lane *lane,
@@ -194,7 +204,7 @@ __device__ __forceinline__ void sx_path_step_two(struct sx_path_state<N> (&s)[2]
 	s[1].m = __byte_perm(m, 0, 0x3232);
 }
 
-/* Pairs as bytes, the way they are stored. */
+/* Converts pairs to the bytes that are stored. */
 template <int N>
 __device__ __forceinline__ void sx_path_words(uint32_t (&words)[N], const uint32_t (&pairs)[2 * N])
 {
@@ -203,7 +213,10 @@ __device__ __forceinline__ void sx_path_words(uint32_t (&words)[N], const uint32
 		words[i] = sx_pair_bytes(pairs[2 * i], pairs[2 * i + 1]);
 }
 
-/* Bytes that a lane's words can be moved by at once, as their addresses are multiples of 4 N. */
+/*
+ * Returns the number of words that a single load or store moves. Addresses of a lane's words are multiples of
+ * 4 N bytes.
+ */
 template <int N> __host__ __device__ constexpr int sx_words_piece()
 {
 	return N % 4 == 0 ? 4 : N % 2 == 0 ? 2 : 1;
@@ -244,7 +257,7 @@ template <int N> __device__ __forceinline__ void sx_words_store(uint8_t *to, con
 }
 
 /*
- * Starts copying N words from global to shared memory; only the same thread reads them, after
+ * Starts copying N words from global to shared memory. Only the same thread may read them, after
  * sx_words_wait(). Before sm_80 the thread copies them itself.
  */
 template <int N> __device__ __forceinline__ void sx_words_copy(uint32_t *shared, const uint8_t *from)
@@ -275,7 +288,7 @@ template <int N> __device__ __forceinline__ void sx_words_copy(uint32_t *shared,
 #endif
 }
 
-/* The copies since the last call of this are one group. */
+/* Makes the copies since the last call one group. */
 __device__ __forceinline__ void sx_words_commit()
 {
 #if !defined(SX_EMULATE) && defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
@@ -283,7 +296,7 @@ __device__ __forceinline__ void sx_words_commit()
 #endif
 }
 
-/* All groups but the last PENDING have arrived. */
+/* Waits until all groups except the last PENDING have arrived. */
 template <int PENDING> __device__ __forceinline__ void sx_words_wait()
 {
 #if !defined(SX_EMULATE) && defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800

@@ -1,6 +1,6 @@
 /*
- * What the kernels of gpu/stereo/sgm.cu work on, and where each group of lanes finds its path. One file
- * includes this.
+ * Arguments of the kernels of gpu/stereo/sgm.cu, and the place of each group of lanes on its path. One file
+ * includes this header.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -19,15 +19,19 @@ struct aggregate {
 	const uint8_t *match; /* M */
 	uint8_t *path;	      /* V of direction i begins at i * path_bytes */
 	size_t path_bytes;
-	const uint8_t *grey; /* left image, for falls */
+	const uint8_t *grey; /* left image, to look up falls */
 	size_t grey_pitch;
-	const uint8_t *falls; /* by [horizontal][difference of grey levels], how far P2 falls; NULL: never */
+	const uint8_t *falls; /* how much P2 falls, [horizontal][difference of grey levels]; NULL: never */
 	int width, height;
-	int p1[2], p2[2];		 /* [1]: of horizontal paths */
-	int first_block[DIRECTIONS_MAX]; /* of the grid; INT32_MAX for directions that are not taken */
+	int p1[2], p2[2]; /* [1]: for horizontal paths */
+	/* first block of each direction; INT32_MAX for directions that are not used */
+	int first_block[DIRECTIONS_MAX];
 };
 
-/* In the order of stages/stereo/sgm.h: right, left, down, up and the diagonals. Two bits each, plus 1. */
+/*
+ * Directions in the order of stages/stereo/sgm.h: right, left, down, up and the diagonals. Two bits each hold
+ * the component plus 1.
+ */
 #define DX_BITS (2u | 0u << 2 | 1u << 4 | 1u << 6 | 2u << 8 | 0u << 10 | 0u << 12 | 2u << 14)
 #define DY_BITS (1u | 1u << 2 | 2u << 4 | 0u << 6 | 2u << 8 | 0u << 10 | 2u << 12 | 0u << 14)
 
@@ -41,7 +45,7 @@ __host__ __device__ __forceinline__ int dy_of(int direction)
 	return (int)(DY_BITS >> 2 * direction & 3) - 1;
 }
 
-/* 1 or 0: an index of penalties. */
+/* Returns 1 or 0: the index of penalties. */
 __host__ __device__ __forceinline__ int is_horizontal(int direction)
 {
 	return dy_of(direction) == 0;
@@ -52,14 +56,15 @@ __host__ __device__ __forceinline__ int paths_of(int dx, int dy, int width, int 
 	return dy == 0 ? height : dx == 0 ? width : width + height - 1;
 }
 
-/* A group's path: first pixel, direction and length. */
+/* Path of a group: first pixel, direction and length. */
 struct path {
 	int direction, x, y, dx, dy, length;
 };
 
 /*
- * Path k of a direction. In the image mirrored such that the path runs rightwards and downwards, it starts at
- * the left or upper border. Neighbouring k have nearly the same length, so that a warp's paths end together.
+ * Finds path k of a direction. In the image mirrored such that the path runs to the right and down, it starts
+ * at the left or upper border. Neighbouring k have nearly the same length, so that a warp's paths end
+ * together.
  */
 __device__ __forceinline__ void place_path(struct path *p, int k, int width, int height)
 {
@@ -74,7 +79,7 @@ __device__ __forceinline__ void place_path(struct path *p, int k, int width, int
 		p->y = height - 1 - p->y;
 }
 
-/* The block's direction. */
+/* Finds the block's direction. */
 __device__ __forceinline__ int find_direction(const struct aggregate *a, int *first_block)
 {
 	int direction = 0;
@@ -90,7 +95,7 @@ __device__ __forceinline__ int find_direction(const struct aggregate *a, int *fi
 	return direction;
 }
 
-/* A group without a path walks the last one along and stores the same. */
+/* Finds the group's path. A group without a path walks the last path too and stores the same values. */
 template <int G>
 __device__ __forceinline__ struct path find_path(const struct aggregate *a, int direction, int first_block)
 {
@@ -104,14 +109,14 @@ __device__ __forceinline__ struct path find_path(const struct aggregate *a, int 
 }
 
 /*
- * Least and greatest length of a block's paths, the latter at most too large: the same for all threads, known
- * to the compiler.
+ * Shortest and longest length of a block's paths. The longest may be too large. Both are the same for all
+ * threads, which the compiler can see.
  */
 struct extent {
 	int shortest, longest;
 };
 
-/* Over k, lengths rise by one a path, stay and fall by one again. */
+/* Over k, lengths rise by one per path, stay constant, and fall by one per path. */
 template <int G>
 __device__ __forceinline__ struct extent extent_of(const struct aggregate *a, int direction, int first_block)
 {

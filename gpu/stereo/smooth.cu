@@ -2,14 +2,14 @@
  * Smoothing of the finished map on the GPU, and its confidence. Must equal sx_smooth() and sx_confidence()
  * byte for byte.
  *
- * Work:   a block makes a tile of 60 words, two columns each, by 16 rows, a thread a word of four rows:
- *         first the pass along columns, of two words beside the tile on either side, too, into shared memory,
- *         then that along rows. Seven are sorted by 16 exchanges of packed halves (stereo/median.cuh);
- *         invalid ones come last, so that where the second, fourth and sixth are valid, two, four and six
- *         are, which tells the rank.
- * Memory: 4 KB of shared memory. A pixel is read 2.7 times, from the cache but for the first, and written
- *         once.
- * Ranges: disparities below 0x2000 or 0xffff, which is 0x3fff on the way.
+ * Work:   a block makes a tile of 60 words, two columns each, by 16 rows; one thread per word of four rows.
+ *         First it runs the pass along columns into shared memory, also for two words beside the tile on
+ *         either side. Then it runs the pass along rows. 16 exchanges of packed halves sort seven pixels
+ *         (stereo/median.cuh). Invalid pixels come last. So if the second, fourth and sixth are valid, at
+ *         least two, four and six are, which yields the rank.
+ * Memory: 4 KB of shared memory. A pixel is read 2.7 times, from the cache except for the first time, and
+ *         written once.
+ * Ranges: disparities below 0x2000 or 0xffff, which is 0x3fff meanwhile.
  * Shapes: any width and height; rows padded to whole words.
  * Speed:  docs/lab-performance.md, CUDA: filters.
  *
@@ -22,13 +22,13 @@
 #include "gpu/stereo/median.cuh"
 
 #define LINE (2 * SX_SMOOTH_RADIUS + 1)
-#define WORDS 64 /* of a tile with what is beside it */
+#define WORDS 64 /* words of a tile with its neighbours */
 #define BESIDE 2 /* words, for SX_SMOOTH_RADIUS columns */
 #define TILE_WORDS (WORDS - 2 * BESIDE)
-#define ROWS 4 /* a thread */
+#define ROWS 4 /* rows per thread */
 #define TILE_ROWS 16
 #define THREADS (WORDS * TILE_ROWS / ROWS)
-#define NONE 0x3fff3fffu /* two invalid ones */
+#define NONE 0x3fff3fffu /* two invalid pixels */
 
 static_assert(2 * BESIDE >= SX_SMOOTH_RADIUS, "what the pass along rows reads");
 static_assert(SX_SMOOTH_CLOSES == 4 && LINE == 7, "what smooth_line() knows");
@@ -48,7 +48,7 @@ __device__ __forceinline__ void exchange(uint32_t p[LINE], int a, int b)
 	p[a] = least;
 }
 
-/* All bits of the halves that are invalid. */
+/* Returns a mask with all bits set in the halves that are invalid. */
 __device__ __forceinline__ uint32_t invalid_of(uint32_t d)
 {
 	return (d >> 13 & 0x00010001u) * 0xffffu;
@@ -59,7 +59,7 @@ __device__ __forceinline__ uint32_t where(uint32_t mask, uint32_t a, uint32_t b)
 	return (a & mask) | (b & ~mask);
 }
 
-/* Of seven in their order, two lines at once. */
+/* Smooths the centre of seven pixels in their order, for two lines at once. */
 __device__ __forceinline__ uint32_t smooth_line(uint32_t p[LINE])
 {
 	const uint32_t centre = p[SX_SMOOTH_RADIUS];
@@ -77,7 +77,7 @@ __device__ __forceinline__ uint32_t smooth_line(uint32_t p[LINE])
 	return where(invalid_of(p[5]), r, p[3]);
 }
 
-/* Columns 2 i and 2 i + 1 of row y. */
+/* Loads columns 2 i and 2 i + 1 of row y. */
 __device__ __forceinline__ uint32_t load(const struct smooth &s, int i, int y)
 {
 	uint32_t d = NONE;
@@ -91,7 +91,7 @@ __device__ __forceinline__ void store(const struct smooth &s, int i, int y, uint
 {
 	uint8_t *const confidence = s.confidence + (size_t)y * s.confidence_pitch + 2 * (size_t)i;
 
-	d += (d & 0x20002000u) * 6; /* 0x3fff was 0xffff */
+	d += (d & 0x20002000u) * 6; /* 0x3fff means 0xffff */
 	*reinterpret_cast<uint32_t *>(s.dst + (size_t)y * s.dst_pitch + 4 * (size_t)i) = d;
 	if ((d & 0xffff) == SX_DISPARITY_INVALID)
 		confidence[0] = 0;
@@ -125,7 +125,7 @@ static __global__ void __launch_bounds__(THREADS) smooth_tile(const struct smoot
 
 		if (y + r >= s.height)
 			return;
-		/* an odd number of columns away: the high half of one word, the low one of the next */
+		/* a pixel at an odd distance is the high half of one word and the low half of the next */
 		p[0] = __byte_perm(at[-2], at[-1], 0x5432);
 		p[1] = at[-1];
 		p[2] = __byte_perm(at[-1], at[0], 0x5432);

@@ -1,16 +1,16 @@
 /*
  * Winner-takes-all from stored volumes, with uniqueness, sub-pixel and the right map. Must equal sx_winner()
- * on the S they stand for, byte for byte. The uniqueness test is in sx_winner_finish(), winner.cuh.
+ * on the same S, byte for byte. The uniqueness test is in sx_winner_finish(), winner.cuh.
  *
  * Work:    one block per image row. D/16 lanes share a pixel and walk along a segment of the row, two pixels
- *          at a time; every lane adds up V of its 16 disparities and keeps its best and, in registers that
- *          move on by one disparity per pixel, the best on the diagonals that are pixels of the right image.
- *          After D/16 pixels each lane finishes one of them: best of all lanes, rivals, sub-pixel,
- *          confidence.
- * Memory:  reads each volume once, 16 bytes a lane and load, 2 pixels ahead; shared: keys of the pixels at
- *          hand, 2 D bytes each, and 4 bytes per column of the row for the right image. L1 must have room
- *          left for what is under way.
- * Ranges:  S <= 2040. BYTES: 2 (P2 + Cmax) <= 255 for every path, so that two V fit a byte; keys:
+ *          at a time. Every lane adds up V of its 16 disparities. It keeps its best key, and also the best
+ *          keys on the diagonals, which are pixels of the right image. The latter are in registers that move
+ *          on by one disparity per pixel. After D/16 pixels each lane finishes one of them: best of all
+ *          lanes, rivals, sub-pixel, confidence.
+ * Memory:  reads each volume once, 16 bytes per lane and load, 2 pixels ahead. Shared: keys of the current
+ *          pixels, 2 D bytes each, and 4 bytes per column of the row for the right image. L1 must have room
+ *          left for pending loads.
+ * Ranges:  S <= 2040. BYTES: 2 (P2 + Cmax) <= 255 for every path, so that two V fit a byte. Keys:
  *          gpu/stereo/winner.cuh.
  * Shapes:  any width, any D; a block's shared memory stays below 48 KB.
  * Speed:   docs/lab-performance.md, CUDA: winner.
@@ -25,13 +25,13 @@
 #include "stages/stereo/sgm.h"
 #include "stages/stereo/winner.h"
 
-#define AHEAD 2 /* pixels loaded ahead and worked on together; D/16 is a multiple */
+#define AHEAD 2 /* pixels loaded ahead and processed together; D/16 is a multiple of it */
 #define WARPS_MAX 4
-/* Blocks that should fit a multiprocessor's registers. Loads that are under way need room in L1 besides. */
+/* Blocks that the registers of a multiprocessor should hold. Pending loads also need room in L1. */
 #define BLOCKS(paths) ((paths) == 8 ? 3 : 4)
 #define SHARED_MAX 49152
 
-namespace /* types and templates of one name in two files would be one for the linker */
+namespace /* anonymous: else the linker would merge types and templates of the same name from two files */
 {
 
 struct work {
@@ -40,17 +40,17 @@ struct work {
 	uint8_t *left, *right, *confidence;
 	size_t left_pitch, right_pitch, confidence_pitch;
 	int width, disparities;
-	uint32_t scale;	      /* of keys: 1 << SHIFT */
-	int segment, columns; /* px of a group, of all groups */
+	uint32_t scale;	      /* factor of V in a key: 1 << SHIFT */
+	int segment, columns; /* segment: px per group; columns: px of all groups */
 	struct sx_winner_options options;
 };
 
-/* V of a lane's 16 disparities of one pixel. */
+/* V of one pixel: 16 disparities per lane, for each path. */
 template <int PATHS> struct cells {
 	uint4 path[PATHS];
 };
 
-/* Read once: what passes by should not take room in L1 from what is under way. */
+/* Loads 16 bytes that are read only once. They bypass L1, so that pending loads have room there. */
 __device__ __forceinline__ uint4 winner_load_once(const uint8_t *at)
 {
 #ifdef SX_EMULATE
@@ -85,7 +85,7 @@ __device__ __forceinline__ uint32_t word_of(const uint4 &v, int i)
 	return i == 0 ? v.x : i == 1 ? v.y : i == 2 ? v.z : v.w;
 }
 
-/* Sum of V, as pairs. Two paths at a time are added as bytes, four cells in one instruction. */
+/* Adds up V of all paths, as pairs. Two paths at a time are added as bytes: four cells in one instruction. */
 template <int PATHS>
 __device__ __forceinline__ void add_up_bytes(uint32_t (&sums)[8], const struct cells<PATHS> &c)
 {
@@ -122,21 +122,22 @@ __device__ __forceinline__ void add_up_pairs(uint32_t (&sums)[8], const struct c
 	}
 }
 
-/* What a lane knows about its place. */
+/* Place of a lane: its pixel, its group and its memory. */
 struct place {
-	int lanes, lane; /* of a pixel; in its group */
-	/* not left over, as some lanes are when D/16 does not divide 32: these follow the last group */
+	int lanes, lane; /* lanes: lanes per pixel; lane: index in the group */
+	/* false for the lanes left over if D/16 does not divide 32; they follow the last group */
 	bool live;
 	int start, last_start; /* first pixel of the group, and of the warp's last group */
-	int leaving_at;	       /* of what left the group, in a pixel's row */
-	uint32_t *rows;	       /* of the group's pixels in shared memory */
-	uint32_t *own_row;     /* of the pixel that the lane finishes */
+	int leaving_at;	       /* index of the key that left the group, in a pixel's row */
+	uint32_t *rows;	       /* rows of the group's pixels in shared memory */
+	uint32_t *own_row;     /* row of the pixel that the lane finishes */
 };
 
 /*
- * What the right map is made of. SHIFT 6: keys, in the low half of word X + 1 what leaves a group at left
- * pixel X from the lower half of the disparities, for right pixel X + 1 - D/2, and in the high half that of
- * the upper ones, for X + 1 - D. SHIFT 3: the entry of each right pixel, joined by atomic maxima.
+ * Returns the words from which the right map is made. With SHIFT 6 they are keys. The low half of word X + 1
+ * is the key that leaves a group at left pixel X from the lower half of the disparities, for right pixel X +
+ * 1 - D/2. The high half is that of the upper disparities, for right pixel X + 1 - D. With SHIFT 3 a word is
+ * the entry of one right pixel, combined by atomic maxima.
  */
 __host__ __device__ inline int right_words(int shift, int columns, int lanes)
 {
@@ -160,9 +161,9 @@ __device__ __forceinline__ uint4 join_keys(uint4 v, uint32_t a, uint32_t b, uint
 }
 
 /*
- * What has not left at the segment's end. SHIFT 6: it is where pixels behind the end would have left it.
- * Nobody else leaves anything over there, as a segment is not shorter than D/2, and everything that left is
- * there.
+ * Stores the keys that have not left the group at the end of the segment. With SHIFT 6 they are stored where
+ * later pixels would have stored them. A segment is at least D/2 long, so no other group stores there, and
+ * the keys that left earlier are already in memory.
  */
 template <int SHIFT>
 __device__ __forceinline__ void offer_rest(uint32_t *right, const uint32_t (&run)[8], int end,
@@ -191,18 +192,18 @@ __device__ __forceinline__ void add_up(uint32_t (&sums)[8], const struct cells<P
 		add_up_pairs<PATHS>(sums, c);
 }
 
-/* What left the lane before. All lanes of the warp meet here. */
+/* Returns the key that left the previous lane. All lanes of the warp must call it. */
 template <int SHIFT> __device__ __forceinline__ uint32_t enter_from(uint32_t leaving, const struct place &p)
 {
 	if (SHIFT == SX_WINNER_WIDE_SHIFT)
 		return 0;
-	/* The group's first lane reads one that is not its own, and does not use it. */
+	/* The group's first lane reads a lane of another group and ignores the value. */
 	const uint32_t before = __shfl_up_sync(0xffffffffu, leaving, 1);
 
 	return p.lane > 0 ? before + SX_WINNER_LANE_UP : 0;
 }
 
-/* Two pixels, x and x + 1, whose rows are at slot; keys: of both. */
+/* Processes pixels x and x + 1. keys: keys of both. slot: rows of both in shared memory. */
 template <int LANES, int SHIFT>
 __device__ __forceinline__ void step_two_pixels(const uint32_t (&keys)[2][8], uint32_t (&run)[8], int x,
 						uint32_t *slot, const struct place &p, uint32_t *right,
@@ -222,7 +223,7 @@ __device__ __forceinline__ void step_two_pixels(const uint32_t (&keys)[2][8], ui
 	}
 }
 
-/* A batch whose pixels are inside the row; more: and those behind it that are loaded ahead, wanted too. */
+/* Processes a batch whose pixels are all inside the row. more: load the pixels after the batch too. */
 template <int LANES, int PATHS, int SHIFT, bool BYTES>
 __device__ __forceinline__ void full_batch(struct cells<PATHS> (&ahead)[AHEAD], const uint8_t *path,
 					   bool more, uint32_t (&run)[8], int x, const struct place &p,
@@ -242,7 +243,7 @@ __device__ __forceinline__ void full_batch(struct cells<PATHS> (&ahead)[AHEAD], 
 			add_up<PATHS, BYTES>(sums, ahead[i]);
 			sx_winner_keys(keys[i], sums, w.scale);
 		}
-		/* Where nothing is loaded zeros are: to keep what was there would need registers. */
+		/* Lanes that load nothing are set to 0; keeping the old value would cost registers. */
 #pragma unroll
 		for (int i = 0; i < AHEAD; i++)
 			if (u + AHEAD < lanes || more)
@@ -254,7 +255,10 @@ __device__ __forceinline__ void full_batch(struct cells<PATHS> (&ahead)[AHEAD], 
 	}
 }
 
-/* The same where pixels may lie behind the row, and have no keys then. line: of the row. */
+/*
+ * Processes a batch whose pixels may lie beyond the row's end. Pixels beyond it have keys of 0. line: start
+ * of the row.
+ */
 template <int PATHS, int SHIFT, bool BYTES>
 __device__ __forceinline__ void last_batch(struct cells<PATHS> (&ahead)[AHEAD], const uint8_t *line,
 					   uint32_t (&run)[8], int x, const struct place &p, uint32_t *right,
@@ -281,7 +285,7 @@ __device__ __forceinline__ void last_batch(struct cells<PATHS> (&ahead)[AHEAD], 
 	}
 }
 
-/* One lane, one pixel: x is that of the batch. */
+/* Finishes a batch, one pixel per lane. x: first pixel of the batch. */
 template <int LANES, int SHIFT>
 __device__ __forceinline__ void finish_batch(int x, const struct place &p, uint32_t *right,
 					     const struct work &w)
@@ -300,7 +304,7 @@ __device__ __forceinline__ void finish_batch(int x, const struct place &p, uint3
 	__syncwarp();
 }
 
-/* The segments of a warp, side by side. */
+/* Walks the segments of a warp, side by side. */
 template <int LANES, int PATHS, int SHIFT, bool BYTES>
 __device__ __forceinline__ void walk_segment(uint32_t (&run)[8], const struct place &p, uint32_t *right,
 					     const struct work &w)
@@ -309,7 +313,7 @@ __device__ __forceinline__ void walk_segment(uint32_t (&run)[8], const struct pl
 	const uint8_t *line =
 		w.path + (size_t)blockIdx.x * (size_t)w.width * (size_t)stride + 16 * (size_t)p.lane;
 	const uint8_t *path = line + (size_t)p.start * (size_t)stride;
-	/* Nothing behind a segment is loaded ahead. */
+	/* Full batches never load beyond the row's end. The last batch of a segment loads nothing ahead. */
 	const int full =
 		p.last_start + w.segment <= w.width ? batches : (w.width - AHEAD - p.last_start) / lanes;
 	struct cells<PATHS> ahead[AHEAD];
@@ -333,7 +337,7 @@ __device__ __forceinline__ void walk_segment(uint32_t (&run)[8], const struct pl
 	}
 }
 
-/* Four pixels of the right map, as far as they are inside. */
+/* Writes four pixels of the right map, except those beyond the row's end. */
 __device__ __forceinline__ void finish_right_four(const uint32_t *right, uint16_t *out, int x, int lanes,
 						  int width)
 {
@@ -387,7 +391,7 @@ __device__ __forceinline__ struct place find_place(int lanes, uint32_t *words, c
 	return p;
 }
 
-/* LANES: D / 16, or 0 for any. */
+/* LANES: D / 16, or 0 for any D. */
 template <int LANES, int PATHS, int SHIFT, bool BYTES>
 __global__ void __launch_bounds__(32 * WARPS_MAX, BLOCKS(PATHS)) winner_kernel(const struct work w)
 {
@@ -416,10 +420,10 @@ static int round_up(int n, int unit)
 	return (n + unit - 1) / unit * unit;
 }
 
-/* Segment length and warps per block; returns the shared memory they need. */
+/* Chooses segment length and warps per block; returns the shared memory of a block, bytes. */
 static size_t arrange(struct work *w, int shift, int *warps)
 {
-	/* Segments are as long as D/2 at least, whole batches, and whole vectors of right pixels. */
+	/* A segment is at least D/2 long, a multiple of a batch, and a multiple of 8 right pixels. */
 	const int lanes = w->disparities / 16, in_warp = 32 / lanes;
 	int unit = lanes;
 
@@ -460,7 +464,10 @@ template <int PATHS> static void launch_narrow(const struct work &w, int height,
 		launch_winner<0, PATHS, SX_WINNER_NARROW_SHIFT, true>(w, height, stream);
 }
 
-/* With 8 paths two V often fit a byte; with less sums that are not narrow nearly never let them. */
+/*
+ * Launches with SHIFT 3. With 8 paths two V often fit a byte. With fewer paths, sums that need SHIFT 3 hardly
+ * ever fit.
+ */
 template <int PATHS>
 static void launch_wide(const struct work &w, bool bytes, int height, cudaStream_t stream)
 {
@@ -472,7 +479,10 @@ static void launch_wide(const struct work &w, bool bytes, int height, cudaStream
 		launch_winner<8, PATHS, SX_WINNER_WIDE_SHIFT, false>(w, height, stream);
 }
 
-/* volumes: as many as paths, or of two paths each, which are not added as bytes again. */
+/*
+ * Launches the kernel. volumes: equal to the number of paths, or half of it if a volume is the sum of two
+ * paths. Sums of two paths are not added as bytes again.
+ */
 static void launch_any(const struct work &w, const struct sx_stereo_params *p, int volumes, int height,
 		       cudaStream_t stream)
 {
@@ -512,7 +522,7 @@ extern "C" cudaError_t sx_winner_cuda_run(const struct sx_cuda_volumes *v, const
 	return SX_LAUNCHED();
 }
 
-/* One thread per word of four cells. */
+/* Computes S, one thread per word of four cells. */
 static __global__ void __launch_bounds__(256)
 	sum_kernel(const uint8_t *path, size_t path_bytes, int paths, int largest, int width, int disparities,
 		   uint8_t *sum, size_t pitch)

@@ -1,8 +1,9 @@
 /*
- * Winner-takes-all on a group of lanes that walks along an image row: the pieces of gpu/stereo/winner.cu.
+ * Winner-takes-all on a group of lanes that walks along an image row: building blocks of
+ * gpu/stereo/winner.cu.
  *
- * D/16 lanes make a group and share a pixel; a lane owns 16 disparities as 8 pair words. Word r of lane g is
- * the pair (d, d + D/2) of d = 8 g + r. With D = 128, lanes across, words down, low half / high half:
+ * D/16 lanes make a group and share a pixel. A lane owns 16 disparities as 8 pair words. Word r of lane g is
+ * the pair (d, d + D/2) with d = 8 g + r. With D = 128 (lanes across, words down, low half / high half):
  *
  *             lane 0     lane 1     lane 2   ...  lane 7
  *   word 0    0 / 64     8 / 72    16 / 80   ...  56 / 120      a key, 16 bits: V << SHIFT | rank
@@ -10,14 +11,15 @@
  *    ...                                                          SHIFT 3:  vvvvvvvvvvvvv rrr
  *   word 7    7 / 71    15 / 79    23 / 87   ...  63 / 127
  *
- * A block is 8 consecutive disparities: one half of one lane's words; block g is the low half of lane g,
- * block g + D/16 its high half. V is the sum of gpu/stereo/volume.cuh's over the paths: S = largest - V, so
- * the winner has the largest V. The rank falls as d rises, so that the largest key is the winner, lowest d
- * first. As fp16 bit patterns below 0x7c00 keys are ordered like
- * integers: one instruction takes the maximum of two pairs. SHIFT 6, for S <= SX_WINNER_NARROW and D <= 128:
- * the rank is the place in the half, D/2 - 1 - d; inside its own lane a key has the rank of the last lane's,
- * 7 - r, and 8 a lane are added on the way out. SHIFT 3, for any S of ours (up to 2040): the rank is the
- * place in the block, 7 - r.
+ * A block is 8 consecutive disparities: one half of one lane's words. Block g is the low half of lane g;
+ * block g + D/16 is its high half. V is the sum over the paths, see gpu/stereo/volume.cuh. S = largest - V,
+ * so the winner has the largest V. The rank falls as d rises, so the largest key is the winner, and of equal
+ * V the lowest d wins. Keys are fp16 bit patterns below 0x7c00, which are ordered like integers, so one
+ * instruction takes the maximum of two pairs.
+ * SHIFT 6, for S <= SX_WINNER_NARROW and D <= 128: the rank is the place in the half, D/2 - 1 - d. Inside its
+ * own lane a key has the rank that it would have in the last lane, 7 - r; 8 per lane are added when it
+ * leaves.
+ * SHIFT 3, for any S (up to 2040): the rank is the place in the block, 7 - r.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -32,13 +34,13 @@
 #define SX_WINNER_NARROW 480
 #define SX_WINNER_NARROW_SHIFT 6
 #define SX_WINNER_WIDE_SHIFT 3
-/* The rank in a narrow key, and in both keys of a pair. */
+/* Mask of the rank in a narrow key, and in both keys of a pair. */
 #define SX_WINNER_RANKS 63u
 #define SX_WINNER_RANK_PAIR 0x003f003fu
-/* Both keys of a pair one rank up; one lane up: 8 ranks. */
+/* Added to both keys of a pair: one rank up, or one lane up (8 ranks). */
 #define SX_WINNER_RANK_UP 0x00010001u
 #define SX_WINNER_LANE_UP 0x00080008u
-/* Both halves the larger of the two keys. Where there is none is 0. */
+/* Returns the larger key in each half. 0 means no key. */
 __device__ __forceinline__ uint32_t sx_key_max(uint32_t a, uint32_t b)
 {
 #ifdef SX_EMULATE
@@ -62,7 +64,10 @@ __device__ __forceinline__ uint32_t sx_key_max8(const uint32_t (&k)[8])
 			  sx_key_max(k[6], k[7]));
 }
 
-/* sums: V. scale: 1 << SHIFT, which the compiler must not know, as it would then shift and add. */
+/*
+ * Makes keys from sums. sums: V. scale: 1 << SHIFT; a run-time value, because with a constant the compiler
+ * would shift and add instead of multiply.
+ */
 __device__ __forceinline__ void sx_winner_keys(uint32_t (&keys)[8], const uint32_t (&sums)[8], uint32_t scale)
 {
 #pragma unroll
@@ -70,36 +75,42 @@ __device__ __forceinline__ void sx_winner_keys(uint32_t (&keys)[8], const uint32
 		keys[r] = sums[r] * scale + (uint32_t)(7 - r) * SX_WINNER_RANK_UP;
 }
 
-/* V << 8 | 255 - d of one key, SHIFT 3: ordered as the winner is, lowest d first. */
+/*
+ * Returns V << 8 | 255 - d of one key with SHIFT 3. The largest is the winner, and of equal V the lowest d
+ * wins.
+ */
 __device__ __forceinline__ uint32_t sx_winner_entry(uint32_t key, int block)
 {
 	return (key >> SX_WINNER_WIDE_SHIFT) << 8 | (248 - 8 * (uint32_t)block + (key & 7));
 }
 
 /*
- * One pixel's row in shared memory, as a lane that finishes the pixel reads it: the keys, then the best pair
- * of each lane, then what left the group (SHIFT 6, sx_winner_right()). In every other four lanes the halves
- * of a lane's keys are exchanged, so that eight neighbouring lanes write 16 bytes each without a bank
- * conflict; the strides keep the pixels of a group, and the same pixel of all groups, in different banks.
+ * Row of one pixel in shared memory, as the lane that finishes the pixel reads it. It has the keys, then the
+ * best pair of each lane, then the key that left the group (SHIFT 6, sx_winner_right()). In every second
+ * group of four lanes the halves of a lane's keys are exchanged, so that eight neighbouring lanes write 16
+ * bytes each without a bank conflict. The strides put the pixels of a group, and the same pixel of all
+ * groups, into different banks.
  */
 __host__ __device__ inline int sx_winner_best_at(int lanes)
 {
 	return 8 * lanes;
 }
 
-/* First of four words; groups take them in turn, so that every pixel of a warp has a bank of its own. */
+/*
+ * Returns the first of four words. Groups use them in turn, so that every pixel of a warp has its own bank.
+ */
 __host__ __device__ inline int sx_winner_leaving_at(int lanes)
 {
 	return 8 * lanes + (lanes + 3) / 4 * 4;
 }
 
-/* Words of a pixel: an odd number of four. */
+/* Returns the words of a pixel: an odd multiple of four. */
 __host__ __device__ inline int sx_winner_row_words(int lanes)
 {
 	return (sx_winner_leaving_at(lanes) / 4 + 1) / 2 * 8 + 4;
 }
 
-/* Words of the pixels that a group holds at a time. */
+/* Returns the words of all pixels that a group holds at a time. */
 __host__ __device__ inline int sx_winner_group_words(int lanes)
 {
 	const int words = lanes * sx_winner_row_words(lanes);
@@ -107,7 +118,7 @@ __host__ __device__ inline int sx_winner_group_words(int lanes)
 	return words + (((lanes + 3) / 4 * 4 - words) & 31);
 }
 
-/* Place of word i = 8 lane + r. APART: of a group's lanes in the warp, 1 or 4. */
+/* Returns the place of word i = 8 lane + r. APART: distance of a group's lanes in the warp, 1 or 4. */
 template <int APART> __device__ __forceinline__ int sx_winner_word(int i)
 {
 	return i ^ (APART == 1 ? i >> 3 & 4 : i >> 1 & 4);
@@ -136,7 +147,7 @@ struct sx_winner_options {
 	float rise; /* 1 / (60 paths) */
 };
 
-/* p: resolved, as below. */
+/* Makes options. p: resolved parameters. */
 static inline struct sx_winner_options sx_winner_options_of(const struct sx_stereo_params *p)
 {
 	const struct sx_winner_options o = {p->uniqueness, (p->uniqueness - 100) * sx_sgm_largest(p),
@@ -145,7 +156,7 @@ static inline struct sx_winner_options sx_winner_options_of(const struct sx_ster
 	return o;
 }
 
-/* Whether the sum of V of any two paths fits a byte. */
+/* Returns true if the sum of V of any two paths fits a byte. */
 static inline bool sx_winner_two_fit(const struct sx_stereo_params *p)
 {
 	const int p2 = p->paths > 2 && p->p2_vertical > p->p2 ? p->p2_vertical : p->p2;
@@ -158,7 +169,7 @@ struct sx_winner_result {
 	uint8_t confidence;
 };
 
-/* Place of disparity d, in bytes. LANES: lanes, or 0 where only lanes knows. */
+/* Returns the place of disparity d, bytes. LANES: lanes per pixel, or 0 if only known at run time. */
 template <int LANES, int APART> __device__ __forceinline__ unsigned sx_winner_place(unsigned d, int lanes)
 {
 	const unsigned half = 8 * (unsigned)(LANES ? LANES : lanes);
@@ -173,7 +184,7 @@ __device__ __forceinline__ uint16_t *sx_winner_at(uint32_t *row, unsigned place)
 	return reinterpret_cast<uint16_t *>(reinterpret_cast<unsigned char *>(row) + place);
 }
 
-/* Best pair of all lanes. */
+/* Returns the best pair of all lanes. */
 template <int LANES> __device__ __forceinline__ uint32_t sx_winner_best(const uint32_t *row, int lanes)
 {
 	const uint32_t *best = row + sx_winner_best_at(lanes);
@@ -207,7 +218,8 @@ __device__ __forceinline__ struct sx_winner_found sx_winner_find(const uint32_t 
 		const uint32_t best = sx_winner_best<LANES>(row, lanes), low = best & 0xffff,
 			       high = best >> 16;
 		const bool low_wins =
-			(low | SX_WINNER_RANKS) >= high; /* V alone decides between the halves, and ties */
+			/* only V decides between the halves; if equal, the lower half wins */
+			(low | SX_WINNER_RANKS) >= high;
 		const uint32_t key = low_wins ? low : high;
 
 		found.d = (low_wins ? 8 : 16) * lanes - 1 - (int)(key & SX_WINNER_RANKS);
@@ -215,8 +227,8 @@ __device__ __forceinline__ struct sx_winner_found sx_winner_find(const uint32_t 
 		return found;
 	}
 	/*
-	 * V << 19 | 31 - block, so that of equal V the lowest block wins; the rank is read where the winner
-	 * came from.
+	 * A value is V << 19 | 31 - block, so of equal V the lowest block wins. The rank is read from the
+	 * winning lane.
 	 */
 	const uint32_t v_mask = 0xffffffffu << (16 + SX_WINNER_WIDE_SHIFT), blocks_end = 31;
 	const uint32_t *best = row + sx_winner_best_at(lanes);
@@ -237,7 +249,7 @@ __device__ __forceinline__ struct sx_winner_found sx_winner_find(const uint32_t 
 	return found;
 }
 
-/* A lane's best again, but for ranks; place: of one of its keys. */
+/* Recomputes a lane's best pair, without ranks. place: place of one of the lane's keys. */
 __device__ __forceinline__ void sx_winner_renew(uint32_t *row, int lanes, unsigned place)
 {
 	const uint4 *keys = reinterpret_cast<const uint4 *>(sx_winner_at(row, place & ~31u));
@@ -248,8 +260,8 @@ __device__ __forceinline__ void sx_winner_renew(uint32_t *row, int lanes, unsign
 }
 
 /*
- * Takes the winner and its neighbours out of the keys: what is left are the rivals. Returns the largest V of
- * them.
+ * Removes the winner and its neighbours from the keys; the rest are the rivals. Returns the largest V of the
+ * rivals.
  */
 template <int LANES, int SHIFT>
 __device__ __forceinline__ int sx_winner_rival(uint32_t *row, int lanes, unsigned before, unsigned winner,
@@ -268,15 +280,16 @@ __device__ __forceinline__ int sx_winner_rival(uint32_t *row, int lanes, unsigne
 }
 
 /*
- * a / b rounded down, 0 <= a < 2^20, b > 0, inverse: 1 / b, good to 2^-22. (a + 0.5) / b is at least 0.5 / b
- * away from every integer, and the product errs by less than 2^-20 / b.
+ * Returns a / b rounded down. 0 <= a < 2^20, b > 0. inverse: 1 / b with an error below 2^-22. The result is
+ * exact: (a + 0.5) / b is at least 0.5 / b away from every integer, and the product has an error below 2^-20
+ * / b.
  */
 __device__ __forceinline__ int sx_winner_divide(int a, float inverse)
 {
 	return (int)(((float)a + 0.5f) * inverse);
 }
 
-/* 1 / a to within 2^-22; 1 <= a < 2^20. */
+/* Returns 1 / a with an error below 2^-22; 1 <= a < 2^20. */
 __device__ __forceinline__ float sx_winner_inverse(int a)
 {
 #ifdef SX_EMULATE
@@ -290,20 +303,20 @@ __device__ __forceinline__ float sx_winner_inverse(int a)
 }
 
 /*
- * before, after: how much larger S is there than at the winner; the sum is 0 only at the ends, where nobody
- * asks.
+ * Returns the sub-pixel offset. before, after: how much larger S is at the neighbours than at the winner. The
+ * sum is 0 only at the ends of the range, where the result is not used.
  */
 __device__ __forceinline__ int sx_winner_refine(int before, int after, enum sx_subpixel how)
 {
 	const int den = max(before + after, 1), b = 2 * den;
 	const int a = 16 * (before - after) + den; /* -7.5 b .. 8.5 b */
-	/* Rounded down, or up where a < 0 and rounding is towards zero. */
+	/* Rounds down. With SX_SUBPIXEL_TRUNC it rounds towards zero, which is up for a < 0. */
 	const int up = how == SX_SUBPIXEL_TRUNC && a < 0 ? b - 1 : 0;
 
 	return sx_winner_divide(a + 8 * b + up, sx_winner_inverse(b)) - 8;
 }
 
-/* One lane finishes one pixel; overwrites its keys. */
+/* Finishes one pixel in one lane. Overwrites the pixel's keys. */
 template <int LANES, int SHIFT, int APART = 1>
 __device__ __forceinline__ struct sx_winner_result sx_winner_finish(uint32_t *row, int lanes,
 								    const struct sx_winner_options &o)
@@ -325,7 +338,7 @@ __device__ __forceinline__ struct sx_winner_result sx_winner_finish(uint32_t *ro
 
 		q4 += at_end ? 0 : part;
 	}
-	/* 100 S(d0) >= uniqueness S(rival) */
+	/* uniqueness test: 100 S(d0) >= uniqueness S(rival) */
 	const int rival = sx_winner_rival<LANES, SHIFT>(row, lanes, before_at, winner_at, after_at);
 
 	if (o.uniqueness * rival - 100 * best.v >= o.limit)
@@ -336,19 +349,20 @@ __device__ __forceinline__ struct sx_winner_result sx_winner_finish(uint32_t *ro
 }
 
 /*
- * Winner of the right image. Its pixel x meets the left one X at d = X - x, so its cells lie on a diagonal:
- * as the group moves on to X + 1, the best key so far of word r is that of word r + 1, and continues. Per
- * lane, words across, left pixels down:
+ * Finds the winner of the right image. Right pixel x meets left pixel X at d = X - x, so its cells lie on a
+ * diagonal: when the group moves on to X + 1, the best key of word r moves to word r + 1. Per lane (words
+ * across, left pixels down):
  *
- *                 word 0    word 1    ...    word 7
- *   pixel X       key ___   key ___          key ->  what leaves at X: of the right pixel X - (8 lane + 7),
- *   low half, pixel X + 1   key    \-> key    \-> ...  key ->   and the one D/2 before it, high half; it
- *                                                    enters word 0 of the next lane at X + 1, 8 ranks up
- *                                                    (SHIFT 6), or is joined by atomic maxima (SHIFT 3)
+ *                 word 0    word 1          word 7
+ *   pixel X       key ___   key ___   ...   key ->   key that leaves at X: of right pixel X - (8 lane + 7)
+ *   pixel X + 1   key    \-> key    \-> ... key ->   in the low half, and of the pixel D/2 before it in the
+ *                                                    high half. It enters word 0 of the next lane at X + 1,
+ *                                                    8 ranks up (SHIFT 6), or atomic maxima combine it with
+ *                                                    other keys (SHIFT 3)
  *
- * run: the best keys so far, by word. Two left pixels at a time, first and second: what leaves at the first
- * is sx_winner_leaves(), at the second run[7] afterwards. enters_first, enters_second: what left the lane
- * before, a pixel earlier.
+ * run: best keys so far, by word. Two left pixels are processed at a time, first and second. The key that
+ * leaves at the first is sx_winner_leaves(); the key that leaves at the second is run[7] afterwards.
+ * enters_first, enters_second: the keys that left the previous lane one pixel earlier.
  */
 __device__ __forceinline__ uint32_t sx_winner_leaves(const uint32_t (&run)[8], const uint32_t (&first)[8])
 {
@@ -367,15 +381,16 @@ __device__ __forceinline__ void sx_winner_right(uint32_t (&run)[8], const uint32
 }
 
 /*
- * Disparities of two neighbours of the right map, SHIFT 6: low and high are the best keys of both in the
- * lower half of the disparities, and in the upper half. V alone decides between the halves, and ties.
+ * Returns the disparities of two neighbours of the right map, SHIFT 6. low, high: best keys of both in the
+ * lower and in the upper half of the disparities. Only V decides between the halves; if equal, the lower half
+ * wins.
  */
 __device__ __forceinline__ uint32_t sx_winner_right_pair(uint32_t low, uint32_t high, int lanes)
 {
 	const uint32_t half = (uint32_t)lanes * SX_WINNER_LANE_UP; /* D/2, twice */
 	/*
-	 * The top bit of a half is never a key's: it survives where low, its rank made the largest, is not
-	 * below high.
+	 * Keys never use the top bit of a half, so it serves as a borrow flag. It survives the subtraction if
+	 * low, with its rank set to the largest, is not below high.
 	 */
 	const uint32_t sentinel = 0x80008000u;
 	const uint32_t low_wins = ((low | sentinel | SX_WINNER_RANK_PAIR) - high) >> 15 & SX_WINNER_RANK_UP,

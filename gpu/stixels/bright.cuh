@@ -1,5 +1,5 @@
 /*
- * Are cells bright: sx_cell_is_bright() on the GPU (stages/stixels/sky.h).
+ * Brightness of cells: sx_cell_is_bright() on the GPU (stages/stixels/sky.h).
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -8,7 +8,7 @@
 
 #include "gpu/cuda.cuh"
 
-/* The image and its cells. Cells of a width of whole words are read by words. */
+/* The image and its cells. If a cell's width is a multiple of whole words, cells are read by words. */
 struct sx_bright_image {
 	const uint8_t *data;
 	size_t pitch;
@@ -26,7 +26,7 @@ __device__ __forceinline__ void sx_add_level(struct sx_grey_levels *s, uint32_t 
 	s->most = grey > s->most ? grey : s->most;
 }
 
-/* Ends at the first row of pixels that says no. */
+/* Returns true if a cell is bright. Stops at the first row of pixels that is not. */
 __device__ __forceinline__ bool sx_is_bright(const struct sx_bright_image &p, int u, int v, int bright,
 					     uint32_t range)
 {

@@ -1,16 +1,16 @@
 /*
- * Compaction on the GPU: writes the record straight into pinned host memory. Must equal sx_compact() byte for
+ * Compaction on the GPU: writes the record directly into pinned host memory. Must equal sx_compact() byte for
  * byte.
  *
- * Work:    a warp takes one stixel column; each block sums the counts of all columns before its own, so that
- *          one kernel does. A lane scans 8 cells at a time into running sums of the column, then a lane makes
- *          one stixel from two of these sums.
+ * Work:    a warp takes one stixel column. Each block sums the counts of all columns before its own, so that
+ *          a single kernel suffices. A lane adds 8 cells at a time to running sums of the column. Then a lane
+ *          makes one stixel from two of these sums.
  * Memory:  per column and frame once: cells, confidences, segments. 4 bytes of shared memory per cell: valid
- *          cells in the upper 12 bits, sum of confidences in the lower 20. Stixels leave as 16 bytes a lane,
- *          neighbours in one stretch: full writes across PCIe.
+ *          cells in the upper 12 bits, sum of confidences in the lower 20 bits. Each lane writes 16 bytes of
+ *          stixels, and neighbouring lanes write neighbouring bytes: full writes across PCIe.
  * Ranges:  2160 cells fit 12 bits, 2160 * 255 fits 20.
- * Shapes:  heights up to 2160, any number of columns. Rows of cells are read by 8, so up to 14 bytes of the
- *          padding behind a row.
+ * Shapes:  heights up to 2160, any number of columns. Rows of cells are read 8 at a time, so up to 14 bytes
+ *          of the padding after a row are read.
  * Speed:   see docs/lab-performance.md, CUDA: columns.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -35,9 +35,9 @@
 struct sx_compact_cuda {
 	int height, columns, max_per_column; /* height: cells of a column */
 	int image_height, cell_height;
-	int warps;	   /* of a block */
-	uint32_t flags;	   /* that every stixel has */
-	uint32_t fallback; /* flags where the road was not measured */
+	int warps;	   /* warps of a block */
+	uint32_t flags;	   /* flags of every stixel */
+	uint32_t fallback; /* flags if the road was not measured */
 };
 
 struct record {
@@ -91,7 +91,7 @@ __device__ __forceinline__ uint32_t kept_of(const struct record *r, int u)
 	return (uint32_t)(n < r->s.max_per_column ? n : r->s.max_per_column);
 }
 
-/* Cells u of 8 as packed sums of one; confidence: their 8 bytes. */
+/* Adds up 8 cells in packed sums, one sum up to each cell. confidence: the 8 bytes of these cells. */
 __device__ __forceinline__ void weigh8(const uint32_t *cells, const uint32_t *confidence, int first,
 				       int height, uint32_t *sum)
 {
@@ -105,7 +105,7 @@ __device__ __forceinline__ void weigh8(const uint32_t *cells, const uint32_t *co
 	}
 }
 
-/* before[v] = sums over the cells below row v, v = 0 .. height. */
+/* Sets before[v] to the sums over the cells below row v, v = 0 .. height. */
 __device__ __forceinline__ void sum_column(const struct record *r, int u, int lane, uint32_t *before)
 {
 	const uint4 *cells = (const uint4 *)(r->cells + (size_t)u * r->cells_pitch);
@@ -152,7 +152,7 @@ __device__ __forceinline__ void write_stixels(const struct record *r, int u, int
 	const uint32_t flags = r->s.flags | (r->road->road.origin != SX_ROAD_MEASURED ? r->s.fallback : 0);
 
 	for (int i = lane; i < kept; i += 32) {
-		/* struct sx_segment as words */
+		/* the words of struct sx_segment */
 		const uint32_t w0 = list[3 * i], w1 = list[3 * i + 1], w2 = list[3 * i + 2];
 		const bool cut = i == kept - 1 && found > kept;
 		const uint32_t bottom = w0 & 0xffff, top = cut ? (uint32_t)h - 1 : w0 >> 16;
@@ -169,7 +169,7 @@ __device__ __forceinline__ void write_stixels(const struct record *r, int u, int
 	}
 }
 
-/* Sum of the counts of columns 0 .. end-1, in every thread. */
+/* Returns the sum of the counts of columns 0 .. end-1, in every thread. */
 __device__ __forceinline__ uint32_t stixels_before(const struct record *r, int end, uint32_t *warp_sum)
 {
 	const int threads = (int)blockDim.x;

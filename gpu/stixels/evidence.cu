@@ -1,13 +1,13 @@
 /*
- * What cells tell beyond what was matched, on the GPU. Must equal sx_evidence() (stages/stixels/evidence.h)
- * byte for byte where there is no sky; that is sky.cu's.
+ * Evidence of cells beside the matched disparity, on the GPU. Must equal sx_evidence()
+ * (stages/stixels/evidence.h) byte for byte, except for sky, which sky.cu computes.
  *
- * Work:   a warp takes a column, lanes along it; those of the lower half look whether they are saturated,
- *         holes walk to the left.
- * Memory: columns are read and written once, words of neighbouring rows by neighbouring lanes; a hole reads
- *         those of other columns, which caches have.
- * Ranges: whole numbers of 16 bits at most.
- * Shapes: any; cells 1..32 by 1..32, of a width of whole words by words.
+ * Work:   a warp takes a column, with lanes along it. Lanes of the lower half test for saturated cells; lanes
+ *         at holes walk to the left.
+ * Memory: columns are read and written once, words of neighbouring rows by neighbouring lanes. A hole reads
+ *         cells of other columns, which are in the caches.
+ * Ranges: integers of at most 16 bits.
+ * Shapes: any; cells 1..32 by 1..32. If the width is a multiple of whole words, cells are read by words.
  * Speed:  docs/lab-performance.md, CUDA: slanted stixels.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -17,7 +17,7 @@
 #include "gpu/stixels/bright.cuh"
 #include "gpu/stixels/reduce_cells_cuda.h"
 
-#define COLUMNS 8 /* of a block: a warp each */
+#define COLUMNS 8 /* columns of a block, one warp each */
 #define THREADS (32 * COLUMNS)
 #define INVALID 0xffffu
 
@@ -26,7 +26,7 @@ struct evidence {
 	const uint8_t *columns, *confidence;
 	uint8_t *cells, *cells_confidence;
 	size_t columns_pitch, confidence_pitch, cells_pitch, cells_confidence_pitch;
-	int count, rows; /* columns; cells of a column */
+	int count, rows; /* count: columns; rows: cells of a column */
 	int saturated, reach;
 };
 
@@ -35,7 +35,10 @@ __device__ __forceinline__ uint32_t column_at(const struct evidence &p, int u, i
 	return ((const uint16_t *)(p.columns + (size_t)u * p.columns_pitch))[v];
 }
 
-/* The nearest to the left, at most reach away. Four are asked at once, since each takes its time to come. */
+/*
+ * Returns the nearest valid disparity to the left, at most reach columns away. Reads four columns at once,
+ * because each read has a latency.
+ */
 __device__ __forceinline__ uint32_t fill(const struct evidence &p, int u, int v)
 {
 	const int end = max(u - p.reach, 0);

@@ -1,21 +1,21 @@
 /*
  * Column segmentation by RDP on the GPU. Must equal sx_rdp_run() byte for byte. Cells, road and cuts are in
- * rdp_cut.cuh, labels and lists here.
+ * rdp_cut.cuh; labels and lists are in this file.
  *
  * Work:    a warp takes one column, from cells to published segments.
- *          Cut: depth first. Pieces longer than RDP_SMALL are searched by the whole warp. Shorter ones are
- *          put by and then cut to the end by one lane each, 32 at a time, without a word between lanes: most
- *          of the tree's nodes are in there. What lies above is found in the bits of the cuts made so far, so
- *          there is no stack.
- *          Label: sums up to any row come from 32 running sums (one per block of cells) and less than one
- *          block of cells, so that a lane judges a segment of any length in the time of a block. Neighbours
- *          merge in groups: all lanes try at once how far a group reaches.
- * Memory:  the column is read once, segments are written once. Shared: 4 bytes per cell, 4 per row of the
- *          ground, 0.9 KB per warp. Columns of more than RDP_WORK segments keep them in their output list
- *          meanwhile.
- * Ranges:  cells are floats, invalid ones NaN, which loses every comparison. |distance| * run < 16 * 384 *
- *          2160 < 2^24, so all products and sums of the search are exact, fused or not; so are sums over a
- *          block (at most 69 cells). Sums of x^2 are modulo 2^32: those of one segment fit.
+ *          Cut: depth first. The whole warp searches pieces longer than RDP_SMALL. Shorter pieces are put
+ *          aside; then each is cut to the end by one lane, 32 pieces at a time, without communication between
+ *          lanes. Most of the tree's nodes are in these pieces. The next piece above is found in the bits of
+ *          the cuts made so far, so there is no stack.
+ *          Label: sums up to any row are one of 32 running sums (one per block of cells) plus less than one
+ *          block of cells. So a lane judges a segment of any length in the time of one block. Neighbours
+ *          merge in groups: all lanes test at once how far a group reaches.
+ * Memory:  the column is read once, segments are written once. Shared: 4 bytes per cell, 4 bytes per row of
+ *          the ground, 0.9 KB per warp. Columns with more than RDP_WORK segments keep them in their output
+ *          list until they are published.
+ * Ranges:  cells are floats. Invalid cells are NaN, which loses every comparison. |distance| * run < 16 * 384
+ *          * 2160 < 2^24, so all products and sums of the search are exact, fused or not. Sums over a block
+ *          (at most 69 cells) are exact too. Sums of x^2 are modulo 2^32; the sum of one segment fits.
  * Shapes:  heights 1..2160. A block has an odd number of cells, so that 32 lanes read 32 banks.
  * Speed:   see docs/lab-performance.md, CUDA: RDP.
  *
@@ -27,7 +27,7 @@
 #include <stixel.h>
 
 extern "C" {
-#include "stages/stixels/rdp.h" /* first: its functions are C's */
+#include "stages/stixels/rdp.h" /* must be the first include: it makes its functions extern "C" */
 }
 #include "gpu/stages_cuda.h"
 
@@ -36,13 +36,13 @@ extern "C" {
 
 /* ---- sums ---------------------------------------------------------------------------------------------- */
 
-/* Sums over the valid cells from row 0 on; x is the row. */
+/* Sums over the valid cells from row 0 on. x is the row. */
 struct sums {
 	uint32_t n, x, xx, d, ground, distance;
 	unsigned long long xd;
 };
 
-/* Over the first `count` cells of block b. GROUND: those of the ground too. */
+/* Returns the sums over the first `count` cells of block b. GROUND: includes the sums of the ground. */
 template <bool GROUND>
 __device__ __forceinline__ struct sums sum_block(const struct sx_rdp_cuda *s, const struct rdp_column *c,
 						 int b, int count)
@@ -74,7 +74,7 @@ __device__ __forceinline__ struct sums sum_block(const struct sx_rdp_cuda *s, co
 	r.d = (uint32_t)d;
 	r.ground = (uint32_t)g;
 	r.distance = (uint32_t)distance;
-	/* from rows of the block to rows of the column */
+	/* convert rows of the block to rows of the column */
 	r.x = (uint32_t)x + (uint32_t)first * r.n;
 	r.xx = (uint32_t)xx + 2 * (uint32_t)first * (uint32_t)x + (uint32_t)(first * first) * r.n;
 	r.xd = (uint32_t)xd + (unsigned long long)(uint32_t)first * r.d;
@@ -83,7 +83,7 @@ __device__ __forceinline__ struct sums sum_block(const struct sx_rdp_cuda *s, co
 
 #define SX_RDP_EACH_SUM(f) f(n) f(x) f(xx) f(d) f(xd) f(ground) f(distance)
 
-/* Over all cells of the blocks before the lane's. */
+/* Returns the sums over all cells of the blocks before the lane's block. */
 __device__ __forceinline__ struct sums sum_before(const struct sx_rdp_cuda *s, const struct rdp_column *c)
 {
 	const struct sums own = sum_block<true>(s, c, c->lane, s->block);
@@ -95,7 +95,7 @@ __device__ __forceinline__ struct sums sum_before(const struct sx_rdp_cuda *s, c
 	return r;
 }
 
-/* Rows 0 .. v, another v in each lane. before: what sum_before() gave. */
+/* Returns the sums over rows 0 .. v; each lane has its own v. before: result of sum_before(). */
 template <bool GROUND>
 __device__ __forceinline__ struct sums sum_up_to(const struct sx_rdp_cuda *s, const struct rdp_column *c,
 						 const struct sums *before, int v)
@@ -116,8 +116,8 @@ __device__ __forceinline__ struct sums sum_up_to(const struct sx_rdp_cuda *s, co
 }
 
 /*
- * Turns sums up to a lane's row into those between the row of the lane before and it; *carry: of the lanes
- * before.
+ * Turns sums up to a lane's row into sums between the previous lane's row and the lane's row. *carry: sum up
+ * to the last row of the previous call.
  */
 __device__ __forceinline__ struct sums between(struct sums up_to, struct sums *carry, int lane)
 {
@@ -134,7 +134,7 @@ __device__ __forceinline__ struct sums between(struct sums up_to, struct sums *c
 	return r;
 }
 
-/* x counted from row `first`. */
+/* Returns the sums with x counted from row `first`. */
 __device__ __forceinline__ struct sx_rdp_sums from_row(const struct sums *a, int first)
 {
 	struct sx_rdp_sums r;
@@ -152,7 +152,10 @@ __device__ __forceinline__ struct sx_rdp_sums from_row(const struct sums *a, int
 
 /* ---- segments ------------------------------------------------------------------------------------------ */
 
-/* A segment before it is published: three words of column.work. Its first row is that after the one below. */
+/*
+ * A segment before it is published: three words of column.work. Its first row follows the top of the segment
+ * below.
+ */
 struct entry {
 	int top, kind;
 	uint32_t n, d, mean;
@@ -223,7 +226,7 @@ __device__ __forceinline__ int kind_of(const struct sx_rdp_cuda *s, const struct
 										  : STIXEL_OBJECT;
 }
 
-/* From tops alone to whole entries. */
+/* Completes entries that have only tops. */
 __device__ __forceinline__ void judge(const struct sx_rdp_cuda *s, const struct rdp_column *c,
 				      const struct sums *before, int n, int32_t ground_slope)
 {
@@ -259,17 +262,17 @@ __device__ __forceinline__ bool one_thing(const struct sx_rdp_cuda *s, int lower
 	return lower_kind != STIXEL_OBJECT || (off < 0 ? -off : off) <= s->span_q4[lower_mean];
 }
 
-/* Bits above i. */
+/* Returns a mask of the bits above i. */
 __device__ __forceinline__ uint32_t bits_above(int i)
 {
 	return i < 31 ? 0xfffffffeu << i : 0;
 }
 
 /*
- * 32 entries at a time, one per lane. up_to_n, up_to_d: their sums up to the lane. valid: lanes that have
- * one.
- * reach(): the first lane from `next` on that does not join the group of that kind, whose sums before lane
- *   next are n and d; the number of entries if all join.
+ * 32 entries, one per lane.
+ * up_to_n, up_to_d: sums of the entries up to the lane. valid: lanes that have an entry.
+ * reach(): returns the first lane from `next` on that does not join the group of that kind, or the number of
+ *   entries if all join. n, d: sums of the group before lane `next`.
  */
 struct batch {
 	struct entry e;
@@ -295,7 +298,7 @@ __device__ __forceinline__ int reach(const struct sx_rdp_cuda *s, const struct b
 	return stop ? __ffs((int)stop) - 1 : __popc(b->valid);
 }
 
-/* Lanes that start a group of their own, from lane `from` on, which does. */
+/* Returns the lanes that start a new group, from lane `from` on. Lane `from` itself starts one. */
 __device__ __forceinline__ uint32_t group_starts(const struct sx_rdp_cuda *s, const struct batch *b, int lane,
 						 int from)
 {
@@ -303,7 +306,7 @@ __device__ __forceinline__ uint32_t group_starts(const struct sx_rdp_cuda *s, co
 	const uint32_t mean = __shfl_up_sync(RDP_ALL, b->e.mean, 1);
 	const bool joins = lane > from && b->valid >> lane & 1 && one_thing(s, kind, mean, &b->e);
 	const uint32_t joining =
-		__ballot_sync(RDP_ALL, joins); /* the one below, were that a group by itself */
+		__ballot_sync(RDP_ALL, joins); /* compares with the entry below as if that were a group */
 	uint32_t starts = b->valid & (0xffffffffu << from), next = joining;
 
 	while (next) {
@@ -312,14 +315,14 @@ __device__ __forceinline__ uint32_t group_starts(const struct sx_rdp_cuda *s, co
 			reach(s, b, lane, second, __shfl_sync(RDP_ALL, b->e.kind, first),
 			      __shfl_sync(RDP_ALL, b->e.n, first), __shfl_sync(RDP_ALL, b->e.d, first));
 
-		/* lanes second .. end-1 have joined, end starts */
+		/* lanes second .. end-1 have joined; lane end starts a group */
 		starts &= ~(bits_above(first) & ~(end < 32 ? 0xffffffffu << end : 0));
 		next = end < 32 ? joining & bits_above(end) : 0;
 	}
 	return starts;
 }
 
-/* What lies between two starts becomes one entry. */
+/* Returns the entry into which a lane's group, up to the next start, merges. */
 __device__ __forceinline__ struct entry group_of(const struct batch *b, int lane, uint32_t starts)
 {
 	const uint32_t above = starts & bits_above(lane);
@@ -347,14 +350,19 @@ __device__ __forceinline__ struct entry entry_of_lane(const struct entry *e, int
 }
 
 /*
- * Merges neighbours bottom-up, in place; returns how many remain. RELABEL: before that, ground above an
- * object that is farther away becomes an object; no two of these are neighbours, since they have merged.
+ * Merges neighbours bottom-up, in place; returns the number of segments left. RELABEL: first, ground above an
+ * object that is farther away becomes an object. No two such segments are neighbours, because neighbours have
+ * merged.
  */
 template <bool RELABEL>
 __device__ __forceinline__ int merge(const struct sx_rdp_cuda *s, const struct rdp_column *c, int n)
 {
 	struct entry open = {},
-		     below = {}; /* the group that may go on, unless kept < 0; the last entry as it was */
+		     /*
+		      * open: the group that may go on, unless kept < 0; below: the last entry before the
+		      * group, unchanged
+		      */
+		below = {};
 	int kept = -1;
 
 	for (int i = c->lane; i - c->lane < n; i += 32) {
@@ -363,7 +371,7 @@ __device__ __forceinline__ int merge(const struct sx_rdp_cuda *s, const struct r
 		int from = 0;
 
 		b.e = load_entry(c->work, i < n ? i : n - 1);
-		__syncwarp(); /* lanes without an entry have read the last one, which a store replaces */
+		__syncwarp(); /* lanes without an entry have read the last entry, which a store replaces */
 		if (i >= n)
 			b.e.n = b.e.d = 0;
 		b.valid = __ballot_sync(RDP_ALL, i < n);
@@ -409,7 +417,10 @@ __device__ __forceinline__ int merge(const struct sx_rdp_cuda *s, const struct r
 	return kept + 1;
 }
 
-/* list: the column's output, as words of struct sx_segment; may be the memory of the entries. */
+/*
+ * Publishes the segments. list: output of the column, as words of struct sx_segment; may be the memory of the
+ * entries.
+ */
 __device__ __forceinline__ void publish(const struct sx_rdp_cuda *s, const struct rdp_column *c,
 					const struct sums *before, int n, uint32_t *list)
 {
@@ -439,7 +450,7 @@ __device__ __forceinline__ void publish(const struct sx_rdp_cuda *s, const struc
 	}
 }
 
-/* ---- all of it ----------------------------------------------------------------------------------------- */
+/* ---- kernel -------------------------------------------------------------------------------------------- */
 
 static __global__ void __launch_bounds__(32 * RDP_WARPS_MAX)
 	segment(const struct sx_rdp_cuda s, const struct sx_cuda_road *road, const uint8_t *cells,
@@ -469,7 +480,7 @@ static __global__ void __launch_bounds__(32 * RDP_WARPS_MAX)
 	const bool bottom_valid = rdp_is_valid(*bottom_cell), top_valid = rdp_is_valid(*top_cell);
 	const float bottom = rdp_first_valid(&c, s.height), top = rdp_last_valid(&c, s.height);
 
-	/* the ends of the column are ends of pieces even if they are invalid */
+	/* the ends of the column bound pieces even if they are invalid */
 	__syncwarp();
 	if (c.lane == 0) {
 		*bottom_cell = bottom;

@@ -1,5 +1,5 @@
 /*
- * Column segmentation by RDP (rdp.cu), first: a column's cells and the rows at which it is cut.
+ * Column segmentation by RDP (rdp.cu), first part: a column's cells and the rows at which it is cut.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -12,29 +12,30 @@
 #include "stages/road/road_ground.h"
 
 #define RDP_SMALL 32 /* rows between the ends of a small piece; its cuts are bits 1 .. 31 */
-#define RDP_WORK 64  /* segments of a column that shared memory holds */
+#define RDP_WORK 64  /* segments of a column that fit shared memory */
 #define RDP_WARPS_MAX 4
 #define RDP_SHARED_MAX (48 * 1024)
 #define RDP_ALL SX_WARP_ALL_LANES
 
 struct sx_rdp_cuda {
 	int height, columns, warps, width; /* width: px of a column */
-	int block;			   /* cells of a block: odd */
+	int block;			   /* cells of a block; odd */
 	uint32_t inverse_block;		   /* v / block = v * inverse_block >> 20 */
-	int warp_words;			   /* shared memory of a warp */
+	int warp_words;			   /* words of shared memory per warp */
 	float epsilon_q4, max_q4;
 	int sky_q4, ground_q4;
 	const uint16_t *span_q4; /* see struct sx_rdp_tables */
 };
 
-/* What a warp works on. */
+/* Data of a warp for its column. */
 struct rdp_column {
-	float *cell;	/* [32 block] */
-	uint32_t *cut;	/* bits of rows */
-	uint32_t *node; /* [32] small pieces put by: first | last << 16; the memory of work, used before it */
-	uint32_t *work; /* see struct entry */
+	float *cell;   /* [32 block] */
+	uint32_t *cut; /* bits of rows */
+	/* [32] small pieces put aside: first | last << 16; uses the memory of work before work does */
+	uint32_t *node;
+	uint32_t *work;	     /* see struct entry */
 	const float *ground; /* [32 block]: at the axis, Q4 */
-	float shift;	     /* ground of the column, less that */
+	float shift;	     /* ground of the column minus ground at the axis */
 	int vhor, unseen, lane;
 };
 
@@ -77,7 +78,7 @@ __device__ __forceinline__ void rdp_load_cells(const struct sx_rdp_cuda *s, cons
 	__syncwarp();
 }
 
-/* Value of the first valid cell, or of the last; 0 without any. */
+/* Returns the value of the first valid cell, or of the last one; 0 if none is valid. */
 __device__ __forceinline__ float rdp_first_valid(const struct rdp_column *c, int height)
 {
 	for (int v = 0; v < height; v += 32) {
@@ -102,7 +103,7 @@ __device__ __forceinline__ float rdp_last_valid(const struct rdp_column *c, int 
 
 /* ---- road ---------------------------------------------------------------------------------------------- */
 
-/* Rows from the bottom whose ground is above a limit, Q4. */
+/* Returns the number of rows from the bottom whose ground is above a limit, Q4. */
 __device__ __forceinline__ int rdp_rows_above(const struct sx_rdp_cuda *s, const struct rdp_column *c,
 					      float limit)
 {
@@ -117,7 +118,7 @@ __device__ __forceinline__ int rdp_rows_above(const struct sx_rdp_cuda *s, const
 	return s->height;
 }
 
-/* The road in column u: sx_road_column_ground(), sx_road_unseen_rows(). */
+/* Reads the road in column u: sx_road_column_ground(), sx_road_unseen_rows(). */
 __device__ __forceinline__ void rdp_see_road(const struct sx_rdp_cuda *s, struct rdp_column *c,
 					     const struct sx_road *road, int u)
 {
@@ -129,8 +130,8 @@ __device__ __forceinline__ void rdp_see_road(const struct sx_rdp_cuda *s, struct
 /* ---- cut ----------------------------------------------------------------------------------------------- */
 
 /*
- * The cell between first and last to cut at, 0 if there is none. With run = last - first, the distance times
- * run of cell i is |d_first * run + rise * (i - first) - d_i * run|.
+ * Returns the cell between first and last at which to cut, or 0. With run = last - first, the distance of
+ * cell i times run is |d_first * run + rise * (i - first) - d_i * run|.
  */
 __device__ __forceinline__ int rdp_farthest(const struct sx_rdp_cuda *s, const struct rdp_column *c,
 					    int first, int last)
@@ -149,14 +150,14 @@ __device__ __forceinline__ int rdp_farthest(const struct sx_rdp_cuda *s, const s
 			at = (uint32_t)i;
 		}
 	}
-	/* positive floats compare like integers */
+	/* positive floats are ordered like integers */
 	top = sx_warp_max(at ? __float_as_uint(best) : 0);
 	if (!top)
 		return 0;
 	return (int)sx_warp_min(at && __float_as_uint(best) == top ? at : UINT32_MAX);
 }
 
-/* All cuts between the ends of a small piece, as bits relative to its first row. One lane. */
+/* Returns all cuts between the ends of a small piece, as bits relative to its first row. For one lane. */
 __device__ __forceinline__ uint32_t rdp_cut_small(float epsilon_q4, const float *cell, int end)
 {
 	float da = cell[0], db = cell[end];
@@ -181,7 +182,7 @@ __device__ __forceinline__ uint32_t rdp_cut_small(float epsilon_q4, const float 
 			cuts |= 1u << at;
 			b = at;
 		} else {
-			/* on to the next piece: up to the lowest cut above */
+			/* continue with the next piece: up to the lowest cut above */
 			const uint32_t above = b < end ? cuts & (0xfffffffeu << b) : 0;
 
 			a = b;
@@ -211,7 +212,7 @@ __device__ __forceinline__ void rdp_cut_small_pieces(const struct sx_rdp_cuda *s
 	__syncwarp();
 }
 
-/* The lowest cut above row v; the top row is one. */
+/* Returns the lowest cut above row v. The top row is a cut. */
 __device__ __forceinline__ int rdp_next_cut(const struct rdp_column *c, int v)
 {
 	int w = v / 32;
@@ -222,7 +223,7 @@ __device__ __forceinline__ int rdp_next_cut(const struct rdp_column *c, int v)
 	return 32 * w + __ffs((int)bits) - 1;
 }
 
-/* Leaves the bits of all cuts; row 0 is none unless it is the only one. */
+/* Sets the bits of all cuts. Row 0 is no cut, unless it is the only row. */
 __device__ __forceinline__ void rdp_cut_column(const struct sx_rdp_cuda *s, const struct rdp_column *c)
 {
 	const int top = s->height - 1;
@@ -245,7 +246,7 @@ __device__ __forceinline__ void rdp_cut_column(const struct sx_rdp_cuda *s, cons
 			}
 		}
 		if (at) {
-			__syncwarp(); /* until all lanes have read the bits of cuts in rdp_next_cut() */
+			__syncwarp(); /* wait until all lanes have read the bits of cuts in rdp_next_cut() */
 			if (c->lane == 0)
 				c->cut[at / 32] |= 1u << at % 32;
 			__syncwarp();
@@ -259,7 +260,7 @@ __device__ __forceinline__ void rdp_cut_column(const struct sx_rdp_cuda *s, cons
 	rdp_cut_small_pieces(s, c, small);
 }
 
-/* What the right camera does not see is one piece. */
+/* Makes one piece of the rows that the right camera does not see. */
 __device__ __forceinline__ void rdp_join_unseen(const struct rdp_column *c)
 {
 	const int last = c->unseen - 1;

@@ -1,17 +1,17 @@
 /*
  * Column reduction on the GPU, for plain stixels: cells of one row. Must equal sx_reduce() byte for byte. The
- * chain comes here through sx_reduce_cells_cuda_run() (reduce_cells.cu), which has cells of several rows.
+ * chain calls it through sx_reduce_cells_cuda_run() (reduce_cells.cu), which handles cells of several rows.
  *
  * Work:    a block makes 32 rows of `columns` stixel columns (a power of two, so that a tile is at most 128
- *          px wide); a warp takes one column at a time, a lane one row of it, so that 32 results are
+ *          px wide). A warp takes one column at a time, a lane one row of it, so that 32 results are
  *          neighbours in the transposed output.
- * Memory:  the tile is read once, by words, neighbours in x by neighbouring lanes, several loads of a thread
- *          in flight; in shared memory its rows are an odd number of words apart, so that the 32 lanes of a
- *          column read 32 banks. 12.4 KB.
- * Ranges:  invalid is the largest value: sorting puts it last, as it does what pads a cell to CAP values.
- *          Sums of 32 values fit 22 bits.
- * Shapes:  every size; width 1..32, up to 8 with code of its own. Tiles are read whole, with the padding
- *          behind a row.
+ * Memory:  the tile is read once, by words, neighbours in x by neighbouring lanes, with several loads of a
+ *          thread in flight. In shared memory its rows are an odd number of words apart, so that the 32 lanes
+ *          of a column read 32 banks. 12.4 KB.
+ * Ranges:  invalid is the largest value, so sorting puts it last, together with the padding of a cell to CAP
+ *          values. Sums of 32 values fit 22 bits.
+ * Shapes:  every size; width 1..32, with special code for each width up to 8. Tiles are read whole, including
+ *          the padding after a row.
  * Speed:   see docs/lab-performance.md, CUDA: columns.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -23,7 +23,7 @@
 
 #define WARPS 8
 #define THREADS (32 * WARPS)
-#define ROWS (32 / WARPS) /* of a tile that a warp loads */
+#define ROWS (32 / WARPS) /* rows of a tile that a warp loads */
 #define TILE_PX 128
 #define DISPARITY_WORDS (TILE_PX / 2 + 1)
 #define CONFIDENCE_WORDS (TILE_PX / 4 + 1)
@@ -33,12 +33,12 @@ struct reduction {
 	const uint8_t *disparity, *confidence; /* confidence: NULL, or of every pixel */
 	uint8_t *columns, *columns_confidence;
 	uint32_t disparity_pitch, confidence_pitch, columns_pitch, columns_confidence_pitch; /* bytes */
-	int height, count; /* rows; stixel columns */
+	int height, count; /* height: rows; count: stixel columns */
 	int width;	   /* px of a column */
 	int tile;	   /* stixel columns of a block */
 };
 
-/* Columns of a block: a power of two from 4 to 64. */
+/* Returns the columns of a block: a power of two from 4 to 64. */
 __host__ __device__ constexpr int tile_of(int width, int tile = 4)
 {
 	return tile < 64 && 2 * tile * width <= TILE_PX ? tile_of(width, 2 * tile) : tile;
@@ -49,8 +49,8 @@ struct tile {
 };
 
 /*
- * px from x on, of 32 rows: a lane has 4 px of each of its warp's rows. Loads first: they wait for memory
- * together. Nothing is read behind the pitch.
+ * Loads px pixels from x on, of 32 rows. A lane has 4 px of each of its warp's rows. All loads are issued
+ * first, so that they wait for memory together. Reads nothing beyond the pitch.
  */
 __device__ __forceinline__ void load_tile(const struct reduction *p, uint32_t x, int px, int bottom,
 					  struct tile *tile)
@@ -80,7 +80,7 @@ __device__ __forceinline__ void load_tile(const struct reduction *p, uint32_t x,
 	}
 }
 
-/* Word i of a row as if it began at byte `first`, which is the same for the whole warp. */
+/* Returns word i of a row that begins at byte `first`. first is the same for the whole warp. */
 __device__ __forceinline__ uint32_t word_at(const uint32_t *row, int first, int i)
 {
 	const int shift = first % 4 * 8;
@@ -89,8 +89,8 @@ __device__ __forceinline__ uint32_t word_at(const uint32_t *row, int first, int 
 }
 
 /*
- * CAP values, width of them of the cell, at least LEAST valid ones or none. valid[i]: 1 in each byte whose
- * value is.
+ * Reduces a cell. Of CAP values, width are the cell's. Either at least LEAST of them are valid, or the cell
+ * is not. valid[i]: 1 in each byte whose value is valid.
  */
 template <int CAP, int LEAST, bool MEDIAN>
 __device__ __forceinline__ uint32_t reduce_cell(const uint32_t *row, int first, int width, uint32_t *valid)
@@ -121,7 +121,7 @@ __device__ __forceinline__ uint32_t reduce_cell(const uint32_t *row, int first, 
 	if (!MEDIAN)
 		return (2 * sum + n) / (2 * n);
 	sorter<CAP, end, 1, 1>::run(v);
-	/* v[n / 2]; n is at least half of the width, which only SURE knows */
+	/* v[n / 2]; n is at least half of the width, but only with SURE the width is constant */
 	median = v[LEAST / 2];
 #pragma unroll
 	for (int i = LEAST / 2 + 1; i <= CAP / 2 && i < CAP; i++)
@@ -138,7 +138,7 @@ __device__ __forceinline__ uint32_t reduce_confidence(const uint32_t *row, int f
 #pragma unroll
 	for (int i = 0; i < (CAP + 3) / 4; i++) {
 		if (4 * i < width) {
-			/* 255 where it counts */
+			/* 255 in each byte that counts */
 			const uint32_t four = word_at(row, first, i) & valid[i] * 255;
 
 			sum += (four & 0xff) + (four >> 8 & 0xff) + (four >> 16 & 0xff) + (four >> 24);
@@ -147,7 +147,7 @@ __device__ __forceinline__ uint32_t reduce_confidence(const uint32_t *row, int f
 	return (2 * sum + (uint32_t)width) / (2 * (uint32_t)width);
 }
 
-/* SURE: width is CAP, so that all it decides is a constant. */
+/* Reduces columns. SURE: width is CAP, so all values that depend on it are constants. */
 template <int CAP, bool SURE, bool MEDIAN>
 static __global__ void __launch_bounds__(THREADS) reduce(const struct reduction p)
 {
@@ -157,7 +157,7 @@ static __global__ void __launch_bounds__(THREADS) reduce(const struct reduction 
 	const int columns = p.count - first < per_block ? p.count - first : per_block;
 	const int lane = (int)threadIdx.x % 32, v = bottom + lane;
 
-	/* first is a multiple of 4: words are aligned */
+	/* first is a multiple of 4, so words are aligned */
 	load_tile(&p, (uint32_t)(first * width), per_block * width, bottom, &tile);
 	__syncthreads();
 	if (v >= p.height)

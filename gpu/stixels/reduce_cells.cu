@@ -1,13 +1,13 @@
 /*
  * Cells of several rows on the GPU. Must equal sx_reduce_cells() and sx_reduce_scores() byte for byte.
  *
- * Work:    disparity, confidence: a thread makes a cell, neighbours in x; a median of more than SORT_MAX
- *          pixels is a warp's, found bit by bit. Scores: a block makes 32 columns of CELL_ROWS rows in all
- *          classes, a warp one class and row of them at a time.
- * Memory:  all is read once, neighbours in x by neighbouring lanes; scores by words where they lie on words
- *          and cells are whole words wide. Bytes of scores go through shared memory, so that they are written
- *          by words: 4.2 KB.
- * Ranges:  32 * 32 values of 16 bits fit 26. Invalid is the largest value.
+ * Work:    disparity, confidence: a thread makes a cell; neighbouring threads make neighbours in x. A warp
+ *          finds the median of more than SORT_MAX pixels, bit by bit. Scores: a block makes 32 columns of
+ *          CELL_ROWS rows in all classes; a warp makes one class and row of them at a time.
+ * Memory:  everything is read once, neighbours in x by neighbouring lanes. Scores are read by words if they
+ *          are aligned to words and cells are whole words wide. Bytes of scores go through shared memory, so
+ *          that they are written by words: 4.2 KB.
+ * Ranges:  32 * 32 values of 16 bits fit 26 bits. Invalid is the largest value.
  * Shapes:  every size; cells 1..32 by 1..32; scores at every scale from 1 to 32, every pitch.
  * Speed:   docs/lab-performance.md, CUDA: slanted stixels.
  *
@@ -21,7 +21,7 @@
 #define THREADS (32 * WARPS)
 #define INVALID 0xffffu
 #define SORT_MAX 64
-#define CELL_ROWS 4 /* of a block's scores: their bytes are whole words in any number of classes */
+#define CELL_ROWS 4 /* rows of a block's scores: their bytes are whole words for any number of classes */
 
 /* ---- disparity and confidence -------------------------------------------------------------------------- */
 
@@ -29,7 +29,7 @@ struct cells {
 	const uint8_t *disparity, *confidence; /* confidence: NULL, or of every pixel */
 	uint8_t *columns, *columns_confidence;
 	size_t disparity_pitch, confidence_pitch, columns_pitch, columns_confidence_pitch;
-	int height, count, rows; /* of the image; columns; cells of a column */
+	int height, count, rows; /* height: of the image; count: columns; rows: cells of a column */
 	int width_px, cell_height;
 };
 
@@ -54,7 +54,7 @@ __device__ __forceinline__ void write_cell(const struct cells &p, int u, int v, 
 			(uint8_t)((2 * confidence + pixels) / (2 * pixels));
 }
 
-/* The cell of a thread. */
+/* Cell of a thread. */
 struct place {
 	int u, v, x, y;
 	bool inside;
@@ -93,7 +93,7 @@ static __global__ void __launch_bounds__(THREADS) means(const struct cells p)
 		   confidence);
 }
 
-/* Of at most CAP pixels. */
+/* Finds medians of at most CAP pixels. */
 template <int CAP>
 static __global__ void __launch_bounds__(THREADS, CAP > 32 ? 1 : 2) medians(const struct cells p)
 {
@@ -127,7 +127,10 @@ static __global__ void __launch_bounds__(THREADS, CAP > 32 ? 1 : 2) medians(cons
 	write_cell(p, at.u, at.v, 2 * n < (uint32_t)pixels ? INVALID : median, confidence);
 }
 
-/* The median of a cell a warp: the largest number that at most half of the values are below, bit by bit. */
+/*
+ * Finds the median of one cell per warp, bit by bit: the largest number that at most half of the values are
+ * below.
+ */
 static __global__ void __launch_bounds__(THREADS, 2) medians_of_warps(const struct cells p)
 {
 	const int u = (int)blockIdx.x, v = (int)blockIdx.y * WARPS + (int)threadIdx.x / 32;
@@ -217,7 +220,10 @@ struct score_cells {
 	int height, count, rows, classes, width_px, cell_height;
 };
 
-/* Sum over the pixels x0 .. , y0 .. of the image, of the plane's scores that they have. */
+/*
+ * Returns the sum over the pixels from (x0, y0) on in the image, of the scores of the plane that belong to
+ * them.
+ */
 __device__ __forceinline__ uint32_t sum_scores(const struct score_cells &p, const struct sx_cuda_scores &s,
 					       const uint8_t *plane, int x0, int y0)
 {
@@ -240,7 +246,7 @@ __device__ __forceinline__ uint32_t sum_scores(const struct score_cells &p, cons
 	return sum;
 }
 
-/* The same at scale 1, of WORDS words a row (0: any number) that lie on words. */
+/* Does the same at scale 1 for rows of WORDS words (0: any number) that are aligned to words. */
 template <int WORDS>
 __device__ __forceinline__ uint32_t sum_words(const struct score_cells &p, const struct sx_cuda_scores &s,
 					      const uint8_t *plane, int x0, int y0)
@@ -263,7 +269,7 @@ __device__ __forceinline__ uint32_t sum_words(const struct score_cells &p, const
 	return sum;
 }
 
-/* Bytes that all places of scores are multiples of: 8, 4 or 1. */
+/* Returns the alignment of all addresses of scores, bytes: 8, 4 or 1. */
 __device__ __forceinline__ int grain(const struct sx_cuda_scores &s)
 {
 	const uint64_t all = (uint64_t)(uintptr_t)s.data | s.pitch | s.plane_bytes;
@@ -292,7 +298,7 @@ __device__ __forceinline__ void make_scores(const struct score_cells &p, const s
 	}
 }
 
-/* Columns of the block, as words; the last rows' bytes one by one. */
+/* Stores the columns of the block by words, and the bytes of the last rows one by one. */
 __device__ __forceinline__ void store_scores(const struct score_cells &p, const uint32_t *out)
 {
 	const int first = (int)blockIdx.x * 32, v0 = (int)blockIdx.y * CELL_ROWS;

@@ -1,19 +1,19 @@
 /*
- * Road estimation on the GPU. Must equal sx_road_find() and sx_road_ground() byte for byte, but for the four
- * fields that sx_road_describe() fills in on the host.
+ * Road estimation on the GPU. Must equal sx_road_find() and sx_road_ground() byte for byte, except for the
+ * four fields that sx_road_describe() fills in on the host.
  *
- * Work:    three launches, each of which ends where the best of a search is to be known. find_plane, one
- *          block: its warps look at the grid's places and keep those in the corridor, in their order; a
- *          thread makes the plane of a candidate; each warp judges all that are possible by its own samples;
- *          then rounds of least squares (road_refine.cuh). judge_bends, a few blocks that share the
- *          candidates: samples of what lies far ahead, in each block all of them, and bends of the plane as
- *          candidates; one block more describes the plane meanwhile. finish_road: the bends of the second
- *          round by the same samples, which the first left; the block that is done last makes the road and
- *          the ground of all rows.
- * Memory:  4096 disparities at most are read, once in each block of the first two launches; samples and
- *          candidates lie in shared memory, 41 KiB. What a launch leaves for the next is struct road_search.
- * Ranges:  sums of a refinement are 64 bits, all else of a sample 32; doubles as in
- *          stages/road/road_plane.h. A score is 1024 at most and fits a key with its candidate.
+ * Work:    three launches. Each ends where the best result of a search must be known.
+ *          find_plane, one block: its warps read the grid's places and keep those in the corridor, in order.
+ *          One thread makes the plane of each candidate. Each warp judges all possible candidates by its own
+ *          samples. Then follow rounds of least squares (road_refine.cuh).
+ *          judge_bends, a few blocks that share the candidates: every block takes all samples far ahead, and
+ *          its candidates are bends of the plane. One more block describes the plane at the same time.
+ *          finish_road: judges the bends of the second round by the samples that judge_bends stored. The last
+ *          block to finish makes the road and the ground of all rows.
+ * Memory:  at most 4096 disparities are read, once in each block of the first two launches. Samples and
+ *          candidates are in shared memory, 41 KiB. struct road_search passes results from launch to launch.
+ * Ranges:  sums of a refinement have 64 bits, all other values of a sample 32 bits. Doubles as in
+ *          stages/road/road_plane.h. A score is at most 1024 and fits into a key with its candidate.
  * Shapes:  every size.
  * Speed:   see docs/lab-performance.md, CUDA: road.
  *
@@ -31,8 +31,8 @@
 #include "gpu/warp.cuh"
 #include "stages/road/road_finder.h"
 
-#define ROAD_BLOCKS 8				 /* that share the bends of a round */
-#define ROAD_SHARE (SX_ROAD_BENDS / ROAD_BLOCKS) /* bends of a block: a warp makes them */
+#define ROAD_BLOCKS 8				 /* blocks that share the bends of a round */
+#define ROAD_SHARE (SX_ROAD_BENDS / ROAD_BLOCKS) /* bends of a block: one warp makes them */
 #define ROAD_WORDS (sizeof(struct sx_road) / 4)
 
 /* The best bend of a block. */
@@ -41,27 +41,27 @@ struct road_best_bend {
 	double bend, row;
 };
 
-/* Of one frame, in device memory. */
+/* State of the search of one frame, in device memory. */
 struct road_search {
-	struct road_far judging[ROAD_JUDGING];	 /* what bends are judged by */
-	struct sx_road_plane plane;		 /* refined, */
-	struct road_candidate fixed;		 /* in integers, */
-	struct sx_road_sums sums;		 /* and of the samples that it is made of, */
-	int seen;				 /* number of samples that it was looked for among */
-	int first_row, end_row;			 /* that are looked at for bends */
-	int found;				 /* there is one */
-	int samples;				 /* far ahead, */
-	int32_t score;				 /* and what the plane is worth there, without a bend */
-	uint32_t key[ROAD_BLOCKS];		 /* the best bend of a block, of the first round, */
-	struct road_best_bend best[ROAD_BLOCKS]; /* and of the second */
-	struct sx_road road;			 /* found, but for the bend */
-	unsigned blocks_done;			 /* of finish_road; 0 between frames */
+	struct road_far judging[ROAD_JUDGING];	 /* samples by which bends are judged */
+	struct sx_road_plane plane;		 /* the refined plane */
+	struct road_candidate fixed;		 /* the plane in integers */
+	struct sx_road_sums sums;		 /* sums of the samples from which the plane is made */
+	int seen;				 /* number of samples among which the plane was searched */
+	int first_row, end_row;			 /* rows that are searched for bends */
+	int found;				 /* true if there is a plane */
+	int samples;				 /* number of samples far ahead */
+	int32_t score;				 /* score of the plane on these samples, without a bend */
+	uint32_t key[ROAD_BLOCKS];		 /* best bend of each block in the first round */
+	struct road_best_bend best[ROAD_BLOCKS]; /* best bend of each block in the second round */
+	struct sx_road road;			 /* the road found, without the bend */
+	unsigned blocks_done;			 /* blocks of finish_road that are done; 0 between frames */
 };
 
 struct sx_road_finder_cuda {
 	struct road_search *search;
 	struct sx_road_view view;
-	struct sx_road_view far; /* where a bend shows, but for the rows */
+	struct sx_road_view far; /* view where a bend shows, without the rows */
 	struct sx_road calibrated;
 	int max_age;
 	int looks; /* sx_road_looks() */
@@ -94,15 +94,15 @@ extern "C" int sx_road_cuda_create(struct sx_road_finder_cuda **ret, struct sx_c
 
 struct plane_shared {
 	struct road_sample sample[SX_ROAD_SAMPLES];
-	struct road_candidate candidate[SX_ROAD_CANDIDATES]; /* the possible ones, in any order, */
+	struct road_candidate candidate[SX_ROAD_CANDIDATES]; /* the possible candidates, in any order */
 	int32_t score[SX_ROAD_CANDIDATES];
 	uint16_t number[SX_ROAD_CANDIDATES];
-	int possible; /* how many */
+	int possible; /* number of possible candidates */
 	uint32_t count[ROAD_WARPS];
 	struct road_refined refined;
 };
 
-/* The plane of a candidate. False: it is no road. One thread. */
+/* Makes the plane of a candidate. Returns false if it is no road. For one thread. */
 __device__ __forceinline__ bool candidate_plane(const struct sx_road_view *view,
 						const struct plane_shared *sh, int samples, int candidate,
 						struct sx_road_plane *p)
@@ -126,7 +126,7 @@ __device__ __forceinline__ bool candidate_plane(const struct sx_road_view *view,
 	return sx_road_through(x, y, d, p) && sx_road_plausible(view, p);
 }
 
-/* Lists the thread's candidate where it is possible. Whole warp; sh->possible was 0. */
+/* Lists the thread's candidate if it is possible. sh->possible must be 0 at first. For a whole warp. */
 __device__ __forceinline__ void list_candidate(const struct sx_road_view *view, struct plane_shared *sh,
 					       int samples, int candidate)
 {
@@ -144,8 +144,9 @@ __device__ __forceinline__ void list_candidate(const struct sx_road_view *view, 
 }
 
 /*
- * The best plane, in sh->refined. False, in all threads: none is worth anything. weight: of the thread's
- * samples, made while half of the warps make candidates. Whole block.
+ * Finds the best plane and writes it to sh->refined. Returns false in all threads if no plane has a score.
+ * weight: weights of the thread's samples, computed while half of the warps make candidates. For the whole
+ * block.
  */
 __device__ __forceinline__ bool best_plane(const struct sx_road_view *view, struct plane_shared *sh,
 					   const struct road_places *at, int samples,
@@ -174,7 +175,9 @@ __device__ __forceinline__ bool best_plane(const struct sx_road_view *view, stru
 	return score_in(best) > 0;
 }
 
-/* What refine() has made, for the launches that follow; total: as it gives it. Whole block. */
+/*
+ * Stores what refine() computed, for the later launches. total: as refine() returns it. For the whole block.
+ */
 __device__ __forceinline__ void leave_plane(const struct sx_road_finder_cuda *s,
 					    const struct plane_shared *sh, bool found, int samples,
 					    int64_t total)
@@ -193,7 +196,7 @@ __device__ __forceinline__ void leave_plane(const struct sx_road_finder_cuda *s,
 		s->search->plane = *refined_plane(&sh->refined);
 		s->search->fixed = sh->refined.fixed;
 	}
-	if (mine == 32) { /* while the first warp asks for roads */
+	if (mine == 32) { /* meanwhile the first warp tests for roads */
 		const struct sx_road_view far = sx_road_far(&s->view, refined_plane(&sh->refined));
 
 		s->search->first_row = far.first_row;
@@ -201,7 +204,7 @@ __device__ __forceinline__ void leave_plane(const struct sx_road_finder_cuda *s,
 	}
 }
 
-/* One block. */
+/* Finds the plane. For one block. */
 static __global__ void __launch_bounds__(ROAD_THREADS, 1)
 	find_plane(const struct sx_road_finder_cuda s, const uint8_t *map, size_t map_pitch)
 {
@@ -239,8 +242,8 @@ static __global__ void __launch_bounds__(ROAD_THREADS, 1)
 
 struct bend_shared {
 	struct road_sample sample[ROAD_JUDGING];
-	struct road_bent candidate[ROAD_SHARE + ROAD_AT_ONCE]; /* the possible ones, in their order; zeroes */
-	int32_t score[ROAD_SHARE + 1];			       /* after the last: the plane's */
+	struct road_bent candidate[ROAD_SHARE + ROAD_AT_ONCE]; /* the possible candidates, in order; zeroes */
+	int32_t score[ROAD_SHARE + 1];			       /* the last one is the plane's */
 	uint16_t number[ROAD_SHARE];
 	int possible;
 	uint32_t count[ROAD_WARPS];
@@ -248,7 +251,7 @@ struct bend_shared {
 	int is_last;
 };
 
-/* Of all blocks' bests of the first round. */
+/* Returns the best bend of all blocks in the first round. */
 __device__ __forceinline__ struct sx_road_knee best_knee(const struct sx_road_view *view, const uint32_t *key)
 {
 	const struct sx_road_knee none = {};
@@ -260,7 +263,7 @@ __device__ __forceinline__ struct sx_road_knee best_knee(const struct sx_road_vi
 	return sx_road_knee_of(view, 0, &none, best ? candidate_of(best) : 0);
 }
 
-/* Lists this block's bends of a round; before: the best of the round before. One warp. */
+/* Lists this block's bends of a round. before: best bend of the previous round. For one warp. */
 __device__ __forceinline__ void list_bends(const struct sx_road_finder_cuda *s, struct bend_shared *sh,
 					   int round, const struct sx_road_knee *before,
 					   struct road_best_bend *mine)
@@ -286,7 +289,7 @@ __device__ __forceinline__ void list_bends(const struct sx_road_finder_cuda *s, 
 	}
 }
 
-/* All of the road but its bend. One thread. */
+/* Fills in all of the road except its bend. For one thread. */
 __device__ __forceinline__ void describe_plane(const struct sx_road_finder_cuda *s)
 {
 	const struct sx_road_plane plane = s->search->plane;
@@ -303,7 +306,10 @@ __device__ __forceinline__ void describe_plane(const struct sx_road_finder_cuda 
 	s->search->road = road;
 }
 
-/* What bends are judged by: samples in sh->sample, by[] of the thread; the first block leaves them. */
+/*
+ * Takes the samples by which bends are judged: into sh->sample, and into by[] for the thread. The first block
+ * also stores them for the next launch.
+ */
 __device__ __forceinline__ int take_far_samples(const struct sx_road_finder_cuda *s, struct bend_shared *sh,
 						const struct road_places *at, int samples,
 						struct road_far by[2])
@@ -327,7 +333,7 @@ __device__ __forceinline__ int take_far_samples(const struct sx_road_finder_cuda
 	return judging;
 }
 
-/* The first round, and in one block more what the plane says. */
+/* Judges the first round of bends. One more block describes the plane. */
 static __global__ void __launch_bounds__(ROAD_THREADS, 1)
 	judge_bends(const struct sx_road_finder_cuda s, const uint8_t *map, size_t map_pitch)
 {
@@ -370,16 +376,16 @@ static __global__ void __launch_bounds__(ROAD_THREADS, 1)
 	}
 }
 
-/* ---- what comes of it ---------------------------------------------------------------------------------- */
+/* ---- result -------------------------------------------------------------------------------------------- */
 
-/* Whole block. */
+/* Writes the ground of all rows. For the whole block. */
 __device__ __forceinline__ void write_ground(const struct sx_road *road, int height, int32_t *axis_q4)
 {
 	for (int v = (int)threadIdx.x; v < height; v += ROAD_THREADS)
 		axis_q4[v] = sx_road_row_ground_q4(road, height - 1 - v);
 }
 
-/* What happens when no plane was found. One thread. */
+/* Makes the road if no plane was found. For one thread. */
 __device__ __forceinline__ void fall_back(const struct sx_road_finder_cuda *s, const struct sx_cuda_input *in,
 					  struct sx_road *road)
 {
@@ -392,7 +398,7 @@ __device__ __forceinline__ void fall_back(const struct sx_road_finder_cuda *s, c
 	*road = s->calibrated;
 }
 
-/* This block's bends of the second round. Whole block. */
+/* Judges this block's bends of the second round. For the whole block. */
 __device__ __forceinline__ void judge_again(const struct sx_road_finder_cuda *s, struct bend_shared *sh)
 {
 	const int mine = (int)threadIdx.x;
@@ -417,7 +423,7 @@ __device__ __forceinline__ void judge_again(const struct sx_road_finder_cuda *s,
 	}
 }
 
-/* What was found; word: of it, without the bend, in each lane. The first warp. */
+/* Writes the road that was found. word: the lane's word of it, without the bend. For the first warp. */
 __device__ __forceinline__ void describe(const struct sx_road_finder_cuda *s, struct sx_road *road,
 					 uint32_t word)
 {
@@ -439,7 +445,7 @@ __device__ __forceinline__ void describe(const struct sx_road_finder_cuda *s, st
 	__syncwarp();
 }
 
-/* One block where no road is looked for. */
+/* Finishes the road. Runs as one block if no road is searched. */
 static __global__ void __launch_bounds__(ROAD_THREADS, 1)
 	finish_road(const struct sx_road_finder_cuda s, const struct sx_cuda_input *in,
 		    struct sx_cuda_road *road)
@@ -447,7 +453,7 @@ static __global__ void __launch_bounds__(ROAD_THREADS, 1)
 	__shared__ struct bend_shared sh;
 	__shared__ struct sx_cuda_input input;
 	const unsigned mine = threadIdx.x, words = sizeof(*in) / 4;
-	/* of the host's memory: comes while bends are judged */
+	/* a read of host memory, which arrives while bends are judged */
 	const uint32_t word = mine < words ? ((const uint32_t *)in)[mine] : 0;
 	const bool found = s.looks && s.search->found;
 	const uint32_t found_word =

@@ -1,10 +1,10 @@
 /*
- * Road estimation (road.cu), then: rounds of least squares over the samples on a plane.
+ * Road estimation (road.cu), second part: rounds of least squares over the samples on a plane.
  *
- * A round is a chain that nothing hides: sums of a thread, of a warp, of the block, then the plane. Samples
- * and their weights stay in registers. One warp makes the plane; where a step is several divisions, each is
- * a lane's.
- * Whether the planes of all rounds are roads is asked once, at the end.
+ * The steps of a round depend on each other, and no other work hides their latency: sums of a thread, of a
+ * warp, of the block, then the plane. Samples and their weights stay in registers. One warp makes the plane.
+ * If a step has several divisions, each lane does one.
+ * Whether the planes of all rounds are roads is tested once, at the end.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -14,21 +14,24 @@
 #include "gpu/stixels/road_samples.cuh"
 #include "stages/road/road_sums.h"
 
-/* In their order in struct sx_road_sums. */
+/* Sums in their order in struct sx_road_sums. */
 enum { SUM_SAMPLES, SUM_N, SUM_X, SUM_Y, SUM_D, SUM_XX, SUM_XY, SUM_YY, SUM_XD, SUM_YD, SUM_DD, ROAD_SUMS };
 static_assert(sizeof(struct sx_road_sums) == ROAD_SUMS * sizeof(int64_t), "all of them");
 
 enum road_state { ROAD_GOES_ON, ROAD_SETTLED, ROAD_NOT_FOUND };
 
 struct road_refined {
-	struct road_candidate fixed;			 /* what is refined */
-	struct sx_road_plane plane[SX_ROAD_REFINEMENTS]; /* of each round, */
-	int rounds;					 /* so many, */
-	enum road_state state;				 /* and how they ended */
-	int64_t sum[ROAD_WARPS][ROAD_SUMS];		 /* of a warp */
+	struct road_candidate fixed;			 /* the plane to be refined */
+	struct sx_road_plane plane[SX_ROAD_REFINEMENTS]; /* plane after each round */
+	int rounds;					 /* number of rounds */
+	enum road_state state;				 /* why they ended */
+	int64_t sum[ROAD_WARPS][ROAD_SUMS];		 /* sums of each warp */
 };
 
-/* A sample's weight, and in bits from WEIGHT_BITS on that it is one: sums of a warp stay apart. */
+/*
+ * The weight of a sample, with a count of 1 in the bits from WEIGHT_BITS on. In sums of a warp weight and
+ * count do not overlap.
+ */
 #define WEIGHT_BITS 20
 static_assert(32 * ROAD_OF_LANE * 2597 < 1 << WEIGHT_BITS, "the sum of weights of a warp");
 static_assert(32 * ROAD_OF_LANE < 1 << (31 - WEIGHT_BITS), "samples of a warp");
@@ -36,11 +39,14 @@ static_assert(32 * ROAD_OF_LANE < 1 << (31 - WEIGHT_BITS), "samples of a warp");
 __device__ __forceinline__ void weigh_samples(const struct road_places *at, int32_t weight[ROAD_OF_LANE])
 {
 #pragma unroll
-	for (int k = 0; k < ROAD_OF_LANE; k++) /* all of them: no branches */
+	for (int k = 0; k < ROAD_OF_LANE; k++) /* no condition, so there are no branches */
 		weight[k] = (sx_road_weight(at->d[k]) + (1 << WEIGHT_BITS)) & ~(at->number[k] >> 31);
 }
 
-/* Of a lane, by column, ROAD_ROWS samples each; x and y from the centre. Products of two fit 32 bits. */
+/*
+ * Sums of a lane by column, over ROAD_ROWS samples each. x and y count from the centre. Products of two
+ * values fit 32 bits.
+ */
 struct road_lane_sums {
 	int32_t weight[2], y[2], d[2];
 	int64_t yy, yd, dd;
@@ -80,9 +86,12 @@ __device__ __forceinline__ struct road_lane_sums sum_lane(const struct sx_road_v
 	return s;
 }
 
-/* Sum of a warp, for the lane that has it as which: in two halves, which need no carry. |v| < 2^50. */
+/*
+ * Sum of a warp, in the lane whose index is that of the sum. It has two halves, which need no carry. |v| <
+ * 2^50.
+ */
 struct road_halves {
-	int32_t low, high; /* high * 2^24 + low */
+	int32_t low, high; /* sum = high * 2^24 + low */
 };
 __device__ __forceinline__ void sum_warp(int64_t v, int which, struct road_halves *mine)
 {
@@ -95,7 +104,7 @@ __device__ __forceinline__ void sum_warp(int64_t v, int which, struct road_halve
 	}
 }
 
-/* Sums of the warp's samples on the plane into sum[ROAD_SUMS]. Whole warp. */
+/* Writes the sums of the warp's samples on the plane to sum[ROAD_SUMS]. For a whole warp. */
 __device__ __forceinline__ void sum_samples(const struct sx_road_view *view, const struct road_candidate *f,
 					    const struct road_places *at, const int32_t weight[ROAD_OF_LANE],
 					    int64_t *sum)
@@ -124,7 +133,7 @@ __device__ __forceinline__ void sum_samples(const struct sx_road_view *view, con
 		sum[lane] = (int64_t)mine.high * (1 << 24) + mine.low;
 }
 
-/* Of the block: a lane has that of lane % 16, 0 from ROAD_SUMS on. One whole warp. */
+/* Returns the sums of the block: a lane has sum lane % 16, or 0 from ROAD_SUMS on. For one whole warp. */
 __device__ __forceinline__ int64_t sum_block(const struct road_refined *r)
 {
 	const int lane = (int)threadIdx.x % 32, which = lane % 16, first = lane / 16 * (ROAD_WARPS / 2);
@@ -144,13 +153,13 @@ __device__ __forceinline__ double of_lane(double v, int lane)
 }
 
 /*
- * As sx_road_solve(), of the sums that the lanes have: divisions at once, that by n of all lanes and then
- * that for slope and cross of two. One whole warp, all lanes get it.
+ * Does the same as sx_road_solve(), from the sums that the lanes have. Divisions run in parallel: all lanes
+ * divide by n, then two lanes divide for slope and cross. For one whole warp; all lanes get the result.
  */
 __device__ __forceinline__ bool solve(const struct sx_road_view *view, int64_t total, struct sx_road_plane *p)
 {
 	const int lane = (int)threadIdx.x % 32;
-	/* a lane without a sum divides too: not 0, which takes longer */
+	/* idle lanes divide 1.0, because dividing 0 takes longer */
 	const double s = lane % 16 < ROAD_SUMS ? (double)total : 1.0, mean = s / of_lane(s, SUM_N);
 	const double mx = of_lane(mean, SUM_X), my = of_lane(mean, SUM_Y), md = of_lane(mean, SUM_D);
 	const double x = of_lane(s, SUM_X), y = of_lane(s, SUM_Y), d = of_lane(s, SUM_D);
@@ -180,7 +189,7 @@ __device__ __forceinline__ struct road_candidate candidate_of_plane(const struct
 	return c;
 }
 
-/* What the sums of a round make of the plane; all: samples that there are. The first warp. */
+/* Computes the next plane from the sums of a round. all: number of samples. For the first warp. */
 __device__ __forceinline__ enum road_state next_plane(const struct sx_road_view *view, struct road_refined *r,
 						      int64_t total, int all, int round)
 {
@@ -198,10 +207,10 @@ __device__ __forceinline__ enum road_state next_plane(const struct sx_road_view 
 }
 
 /*
- * Rounds from r->fixed on; the last plane is the refined one. Lanes of the first warp get the sums that it is
- * made of, as sum_block(). The same sums as in the round before give the same plane, and that the same sums:
- * then it is settled. In the first warp true where that is a road, and all planes before it were; elsewhere
- * not to be used. Whole block.
+ * Runs rounds from r->fixed on; the last plane is the refined one. Lanes of the first warp get the sums from
+ * which it is made, as from sum_block(). If the sums equal the sums of the round before, they yield the same
+ * plane and again the same sums, so the rounds have settled. In the first warp, returns true if that plane is
+ * a road and all planes before it were. In other warps the result is undefined. For the whole block.
  */
 __device__ __forceinline__ bool refine(const struct sx_road_view *view, struct road_refined *r,
 				       const struct road_places *at, const int32_t weight[ROAD_OF_LANE],

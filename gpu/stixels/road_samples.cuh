@@ -1,5 +1,5 @@
 /*
- * Road estimation (road.cu), first: samples of the map, and what candidates are worth by them.
+ * Road estimation (road.cu), first part: samples of the map, and the scores of candidates by these samples.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -15,8 +15,8 @@
 
 #define ROAD_THREADS 512
 #define ROAD_WARPS (ROAD_THREADS / 32)
-#define ROAD_ROWS (SX_ROAD_GRID / ROAD_WARPS) /* of the grid, that a warp looks at, */
-#define ROAD_OF_LANE (2 * ROAD_ROWS)	      /* and places of a lane: two in each row */
+#define ROAD_ROWS (SX_ROAD_GRID / ROAD_WARPS) /* rows of the grid that a warp reads */
+#define ROAD_OF_LANE (2 * ROAD_ROWS)	      /* places of a lane: two in each of these rows */
 #define ROAD_JUDGING (SX_ROAD_SAMPLES / SX_ROAD_STRIDE)
 
 static_assert(SX_ROAD_GRID == 64 && SX_ROAD_GRID % ROAD_WARPS == 0, "two places of a row a lane");
@@ -24,17 +24,18 @@ static_assert(ROAD_JUDGING == 2 * ROAD_THREADS, "a thread judges by two samples"
 
 struct road_sample {
 	uint32_t y_x; /* y << 16 | x */
-	int32_t d;    /* Q4 */
+	int32_t d;    /* disparity, Q4 */
 };
 
-/* The places that a thread looks at: k in row y[k / 2] and column x[k % 2]. */
+/* Places that a thread reads: place k is in row y[k / 2] and column x[k % 2]. */
 struct road_places {
 	int32_t x[2], y[ROAD_ROWS];
-	int32_t d[ROAD_OF_LANE];      /* Q4 */
-	int32_t number[ROAD_OF_LANE]; /* of the sample, rows downwards, columns to the right; -1: none */
+	int32_t d[ROAD_OF_LANE]; /* disparities, Q4 */
+	/* numbers of the samples, rows downwards, columns to the right; -1: no sample */
+	int32_t number[ROAD_OF_LANE];
 };
 
-/* Whole block. */
+/* Reads the map at the places. For the whole block. */
 __device__ __forceinline__ void look_at_map(const struct sx_road_view *view, const uint8_t *map, size_t pitch,
 					    struct road_places *at)
 {
@@ -54,8 +55,9 @@ __device__ __forceinline__ void look_at_map(const struct sx_road_view *view, con
 }
 
 /*
- * What a sample in this column has at least, Q4: a whole number is at least a product when it is at least
- * that rounded up. See sx_road_inside(). More than any disparity: there is none.
+ * Returns the least disparity of a sample in this column, Q4, see sx_road_inside(). It is a product rounded
+ * up: an integer is at least the product if it is at least the rounded one. If the result is above any
+ * disparity, the column has no samples.
  */
 __device__ __forceinline__ int32_t least_in_column(const struct sx_road_view *view, int32_t x)
 {
@@ -66,7 +68,10 @@ __device__ __forceinline__ int32_t least_in_column(const struct sx_road_view *vi
 	return least_q4 > view->least_q4 ? least_q4 : view->least_q4;
 }
 
-/* Those in the corridor. count: [ROAD_WARPS], shared. Returns how many. Whole block. */
+/*
+ * Numbers the samples in the corridor and returns how many there are. count: [ROAD_WARPS], in shared memory.
+ * For the whole block.
+ */
 __device__ __forceinline__ int number_samples(const struct sx_road_view *view, struct road_places *at,
 					      uint32_t *count)
 {
@@ -105,18 +110,18 @@ __device__ __forceinline__ struct road_sample sample_at(const struct road_places
 	return s;
 }
 
-/* ---- what candidates are worth ------------------------------------------------------------------------- */
+/* ---- scores of candidates ----------------------------------------------------------------------------- */
 
-/* sx_road_side() of a disparity that is off by so much, where most is allowed, without a branch. */
+/* Returns sx_road_side() of a disparity that is off by `off`, where `most` is allowed, without a branch. */
 __device__ __forceinline__ int32_t road_side_of(int32_t off, int32_t most)
 {
 	return 1 + ((most - abs(off)) >> 31) + ((off + 2 * most) >> 31);
 }
 
-/* So far off, where there is no sample, that it is neither on a plane nor below it. */
+/* Distance for a place without a sample: it counts neither as on a plane nor as below it. */
 #define ROAD_FAR_OFF (1 << 30)
 
-/* A plane without a bend, as struct sx_road_fixed, and what it is judged by. */
+/* A plane without a bend, as struct sx_road_fixed, and its tolerance. */
 struct __align__(16) road_candidate
 {
 	int32_t slope, cross, at_origin, tolerance;
@@ -146,7 +151,10 @@ __device__ __forceinline__ int32_t candidate_side(const struct sx_road_view *vie
 	return road_side_of(off, sx_road_most(view, c->tolerance, s->d));
 }
 
-/* A bend of the plane that was found, and what it is judged by: all that is the same for every bend. */
+/*
+ * A bend of the plane that was found. struct road_far: data by which bends are judged, the same for every
+ * bend.
+ */
 struct __align__(8) road_bent
 {
 	int32_t bend, row;
@@ -180,9 +188,13 @@ __device__ __forceinline__ int32_t candidate_side(const struct sx_road_view *, c
 	return road_side_of(s->off - c->bend * above, s->most);
 }
 
-#define ROAD_AT_ONCE 4 /* candidates that a warp judges; after the last there are zeroes up to so many */
+/* candidates that a warp judges at a time; zeroes follow the last candidate up to a multiple of this */
+#define ROAD_AT_ONCE 4
 
-/* Adds to each candidate's score what the warp's samples say, of which a lane has so many. Whole warp. */
+/*
+ * Adds the score by the warp's samples to each candidate's score. samples: samples per lane. For a whole
+ * warp.
+ */
 template <int samples, typename Candidate, typename Sample>
 __device__ __forceinline__ void judge_by(const struct sx_road_view *view, const Sample *sample,
 					 const Candidate *candidate, int count, int32_t *score)
@@ -218,9 +230,9 @@ __device__ __forceinline__ void judge_by(const struct sx_road_view *view, const 
 }
 
 /*
- * score[count] of the candidates, 0 before: every warp judges all of them by the samples of its lanes, which
- * are in registers. Thread t has those with number t and t + ROAD_THREADS, of so many. Whole block, between
- * two barriers.
+ * Computes score[count] of the candidates, which must be 0 before. Every warp judges all candidates by the
+ * samples of its lanes, which are in registers. Thread t has samples t and t + ROAD_THREADS of `samples`. For
+ * the whole block, between two barriers.
  */
 template <typename Candidate, typename Sample>
 __device__ __forceinline__ void judge(const struct sx_road_view *view, const Sample sample[2], int samples,
@@ -233,8 +245,8 @@ __device__ __forceinline__ void judge(const struct sx_road_view *view, const Sam
 }
 
 /*
- * The greater the better, the first on ties: score plus SCORE_BIAS, and 65535 less the candidate's number.
- * 0: none.
+ * Key of a candidate: score plus SCORE_BIAS, and 65535 minus the candidate's number. The greatest key is the
+ * best; of equal scores the first candidate wins. 0: no candidate.
  */
 #define SCORE_BIAS 2048
 __device__ __forceinline__ uint32_t key_of(int32_t score, int candidate)
@@ -250,7 +262,10 @@ __device__ __forceinline__ int32_t score_in(uint32_t key)
 	return key ? (int32_t)(key >> 16) - SCORE_BIAS : INT32_MIN;
 }
 
-/* Key of the best of count candidates (planes or bends) by their scores over all samples. Whole warp. */
+/*
+ * Returns the key of the best of count candidates (planes or bends), by their scores over all samples. For a
+ * whole warp.
+ */
 template <bool planes>
 __device__ __forceinline__ uint32_t best_key(const struct sx_road_view *view, const int32_t *score,
 					     const uint16_t *number, int count, int samples)

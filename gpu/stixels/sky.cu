@@ -1,15 +1,15 @@
 /*
- * Sky on the GPU. Must equal sx_sky_find() (stages/stixels/sky.h), and with evidence.cu sx_evidence(), byte
- * for byte.
+ * Sky on the GPU. Must equal sx_sky_find() (stages/stixels/sky.h), and together with evidence.cu
+ * sx_evidence(), byte for byte.
  *
- * Work:   a warp asks 32 cells of a row whether they are blank: a word. One block then takes them all: a
- *         thread a word goes down its columns, all rows; a warp a row goes along it, as one long addition
- *         whose carries are found by ballots. With the road known, a warp a word of what was found, a lane
- *         a cell.
- * Memory: two bits a cell, 8 KB at 1242x375 and cells of 4x4; the one block has up to 47 KB of them in shared
- *         memory, and leaves more where they are. Of a cell that is not blank the pixels up to the first such
- *         row are read.
- * Ranges: whole numbers of 32 bits.
+ * Work:   a warp tests 32 cells of a row for being blank: one word. Then one block takes all words. One
+ *         thread per word goes down its columns through all rows. One warp per row goes along the row, as one
+ *         long addition whose carries are found by ballots. When the road is known, one warp takes each word
+ *         of the sky found, and one lane each cell.
+ * Memory: two bits per cell, 8 KB at 1242x375 and cells of 4x4. The one block keeps up to 47 KB of them in
+ *         shared memory; the rest stays in device memory. Of a cell that is not blank, pixels are read up to
+ *         the first row that shows it.
+ * Ranges: integers of 32 bits.
  * Shapes: up to 4096 columns and 2160 rows of cells.
  * Speed:  docs/lab-performance.md, CUDA: slanted stixels.
  *
@@ -28,7 +28,7 @@
 #define THREADS (32 * WARPS)
 #define SPREAD_THREADS 1024
 #define AHEAD 8
-#define SHARED_MAX (47 * 1024 / 4) /* words; 48 KB a block, and it has others */
+#define SHARED_MAX (47 * 1024 / 4) /* words: 47 KB; a block may have 48 KB and needs some for other data */
 
 struct blank_work {
 	struct sx_bright_image left;
@@ -36,7 +36,7 @@ struct blank_work {
 	int grey;
 };
 
-/* Word and row of a warp; false: there is none. */
+/* Finds word and row of a warp. Returns false if there is none. */
 __device__ __forceinline__ bool place_of(const struct sx_sky_cuda &s, int *w, int *v)
 {
 	*w = (int)blockIdx.x;
@@ -59,17 +59,17 @@ static __global__ void __launch_bounds__(THREADS) find_blank(const struct blank_
 		p.s.blank[v * p.s.words + w] = bits;
 }
 
-/* The rows of bits that a block works on, in shared memory if they fit there. */
+/* The rows of bits that a block processes, in shared memory if they fit there. */
 struct bits {
 	const uint32_t *blank;
 	uint32_t *sky;
 	int rows, words;
-	int *lowest; /* row with sky; shared */
+	int *lowest; /* lowest row with sky; in shared memory */
 };
 
 /*
- * edge: sky begins above the highest row. known: the lowest row that has any. Ends where a word has no more.
- * Words of AHEAD rows are read before the first of them is written.
+ * Spreads sky downwards. edge: sky begins above the highest row. known: the lowest row that has sky. Stops
+ * when a word has no more sky. Reads the words of AHEAD rows before it writes the first of them.
  */
 __device__ __forceinline__ void go_down(const struct bits &s, bool edge, int known)
 {
@@ -98,8 +98,8 @@ __device__ __forceinline__ void go_down(const struct bits &s, bool edge, int kno
 }
 
 /*
- * Does a carry come into this lane, of 32 words that follow each other? out: this one has one whatever comes
- * in; through: it passes one on. carry: into lane 0, then out of lane 31.
+ * Returns true if a carry enters this lane's word; 32 lanes have consecutive words. out: this word yields a
+ * carry in any case. through: it passes a carry on. carry: carry into lane 0, then out of lane 31.
  */
 __device__ __forceinline__ bool carry_into(bool out, bool through, int lane, uint32_t *carry)
 {
@@ -128,7 +128,7 @@ __device__ __forceinline__ void go_right(const struct bits &s, int row, int lane
 	}
 }
 
-/* The lowest lane has the last word. */
+/* Spreads sky to the left. The lowest lane has the last word. */
 __device__ __forceinline__ void go_left(const struct bits &s, int row, int lane)
 {
 	uint32_t carry = 0;
@@ -145,7 +145,10 @@ __device__ __forceinline__ void go_left(const struct bits &s, int row, int lane)
 	}
 }
 
-/* shared_words: how many blank and sky have together, or 0: too many. */
+/*
+ * Spreads the sky, in one block. shared_words: words of blank and sky together, or 0 if too many for shared
+ * memory.
+ */
 static __global__ void __launch_bounds__(SPREAD_THREADS)
 	spread_sky(const struct sx_sky_cuda g, int shared_words)
 {
@@ -173,7 +176,7 @@ static __global__ void __launch_bounds__(SPREAD_THREADS)
 
 		for (int v = known + warp; v < s.rows; v += SPREAD_THREADS / 32) {
 			go_right(s, v * s.words, lane);
-			__syncwarp(); /* another lane's word comes next */
+			__syncwarp(); /* another lane's word is next */
 			go_left(s, v * s.words, lane);
 		}
 		__syncthreads();
@@ -192,7 +195,7 @@ struct weigh_work {
 	uint8_t *cells, *cells_confidence;
 	size_t cells_pitch, cells_confidence_pitch;
 	int cell_width, cell_height;
-	double metres; /* sx_sky_metres() */
+	double metres; /* see sx_sky_metres() */
 };
 
 static __global__ void __launch_bounds__(THREADS) weigh_sky(const struct weigh_work p)

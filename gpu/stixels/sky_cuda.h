@@ -1,6 +1,6 @@
 /*
- * Sky of the CUDA engine: found without the road, beside which it runs, and weighed with it. Rules for run:
- * gpu/stages_cuda.h.
+ * Sky of the CUDA engine. Finding runs without the road and beside it; weighing needs the road. run follows
+ * the rules of gpu/stages_cuda.h.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -13,21 +13,24 @@
 extern "C" {
 #endif
 
-/* A bit a cell: rows of cells, the lowest first; column u is bit u % 32 of word u / 32. Device memory. */
+/*
+ * Bit maps in device memory with one bit per cell. They have one row per row of cells, lowest row first.
+ * Column u is bit u % 32 of word u / 32.
+ */
 struct sx_sky_cuda {
 	uint32_t *blank, *sky;
-	int columns, rows, words; /* of a row */
+	int columns, rows, words; /* words per row */
 };
 
 void sx_sky_cuda_take(struct sx_sky_cuda *s, struct sx_cuda_memory *m, int columns, int rows);
 
-/* As sx_sky_find(). left: U8. */
+/* Computes the same as sx_sky_find(). left: U8. */
 cudaError_t sx_sky_cuda_find(const struct sx_sky_cuda *s, const struct sx_image *left,
 			     const struct sx_stixel_params *params, cudaStream_t stream);
 
 /*
- * The last of sx_evidence(): makes sky of cells that are high enough above the road. height: of the image.
- * cells, cells_confidence: as sx_evidence_cuda_run() left them.
+ * Runs the last part of sx_evidence(): turns cells that are high enough above the road into sky. height:
+ * height of the image, px. cells, cells_confidence: output of sx_evidence_cuda_run().
  */
 cudaError_t sx_sky_cuda_weigh(const struct sx_sky_cuda *s, const struct sx_cuda_road *road,
 			      const struct sx_params *params, const struct sx_image *cells,

@@ -1,5 +1,5 @@
 /*
- * Sorting what a thread has in registers.
+ * Sorts values that a thread has in registers.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -9,8 +9,8 @@
 #include "gpu/cuda.cuh"
 
 /*
- * Batcher's odd-even merge sort of N values as steps P, K; every index is a constant. END: the power of two
- * from N on; values that would lie behind N are the largest and stay there.
+ * Batcher's odd-even merge sort of N values as steps P, K; every index is a constant. END: the smallest power
+ * of two that is not below N. Values beyond N count as the largest and stay in place.
  */
 template <int N, int END, int P, int K> struct sorter {
 	static const int next_p = K == 1 ? 2 * P : P, next_k = K == 1 ? 2 * P : K / 2;

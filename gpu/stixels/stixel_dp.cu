@@ -1,8 +1,9 @@
 /*
- * The stixel DP on the GPU. Must equal sx_dp_run() (stages/stixels/stixel_dp.h), list by list, total by
- * total.
+ * The stixel DP on the GPU. Lists and totals must equal the results of sx_dp_run()
+ * (stages/stixels/stixel_dp.h).
  *
- * A block of 4 or 8 warps takes one column, its rows in blocks of 32; a lane is a top row of the block:
+ * A block of 4 or 8 warps takes one column. It processes the rows in blocks of 32; a lane is a top row of the
+ * block:
  *
  *	 start rows 0 ..           31 | 32 ..            63 | 64 ..            95
  *	+-----------------------------+---------------------+---------------------+ top rows
@@ -17,15 +18,18 @@
  *	                             highest bit: on ground
  *	limits of an object's mean:  hi | lo << 16, highest bit: sky may lie on it
  *
- * The files in the order of the work: stixel_dp_column.cuh, _prepare, _earlier, _triangle, _list.
+ * The files, in the order of the work: stixel_dp_column.cuh, _prepare, _earlier, _triangle, _list.
  *
- * Work:    ground and sky are running minima, only objects need pairs. Columns are handed out by a counter.
- * Memory:  the object table's prefix sums of this block in shared memory, [fn][33], only for means that the
- *          column can have; those of earlier rows in global scratch: every 8th, and of all, every 2nd or
- *          every 4th as many as a budget allows, so that up to 7 cells are added up again. Tables that grow
- *          with the height are in shared memory where all columns fit side by side, else in global scratch;
- *          where the range or the height is too large for both, all tables are (dp_place).
- * Ranges:  costs as stages/stixels/stixel_dp.h; DP_ILLEGAL. Means by float where exact, else by division.
+ * Work:    ground and sky are running minima; only objects need pairs of rows. A counter hands out the
+ *          columns.
+ * Memory:  the object table's prefix sums of the current block are in shared memory, [fn][33], only for means
+ *          that the column can have. Those of earlier rows are in global scratch: every 8th row, or every 2nd
+ *          or 4th or every row, if the memory budget allows. So up to 7 cells are added up again. Tables that
+ *          grow with the height are in shared memory if all columns then fit side by side, else in global
+ *          scratch. If the range or the height is too large for both, all tables are in global scratch
+ *          (dp_place).
+ * Ranges:  costs as in stages/stixels/stixel_dp.h; DP_ILLEGAL. Means are computed in float if that is exact,
+ *          else by division.
  * Shapes:  any height to 2160, any range to 384.
  * Speed:   docs/lab-performance.md.
  *
@@ -44,7 +48,7 @@
 #include "gpu/stixels/stixel_dp_triangle.cuh"
 #include "stages/road/road_ground.h"
 
-/* What the kernel is given: the same for every frame. */
+/* Arguments of the kernel, the same for every frame. */
 struct dp_arguments {
 	struct dp_tables tables;
 	struct dp_layout layout;
@@ -56,8 +60,7 @@ struct dp_arguments {
 	uint16_t *list_count;
 	int32_t *total;
 	uint8_t *scratch;
-	unsigned *
-		next; /* columns that blocks have asked for, beyond their first; 0 again after every launch */
+	unsigned *next; /* columns that blocks have taken beyond their first; 0 again after every launch */
 };
 
 template <enum dp_place PLACE>
@@ -88,7 +91,7 @@ DP_INLINE void dp_lay_out(struct dp_column *c, const struct dp_arguments &a, uns
 	c->table_row = (int32_t *)(scratch + l.table_row);
 }
 
-/* Once per block: tables that all columns share, and row 0 as an illegal start row. */
+/* Sets up, once per block, the tables that all columns share, and row 0 as an illegal start row. */
 template <int W, enum dp_place PLACE>
 DP_INLINE void dp_begin(const struct dp_column &c, const struct dp_arguments &a)
 {
@@ -99,7 +102,8 @@ DP_INLINE void dp_begin(const struct dp_column &c, const struct dp_arguments &a)
 	if (thread == 0) {
 		struct dp_start none;
 
-		none.object_limits = 0xffffu; /* hi: no mean is above, lo: nor below */
+		/* limits that no mean passes: none is above hi, none below lo */
+		none.object_limits = 0xffffu;
 		none.object_above = none.object_below = DP_ILLEGAL;
 		none.base_hi = INT32_MAX;
 		none.base_lo = INT32_MIN;
@@ -108,7 +112,7 @@ DP_INLINE void dp_begin(const struct dp_column &c, const struct dp_arguments &a)
 	}
 }
 
-/* How many of the prefix sums' rows there is memory for: every one, or every 2nd, 4th or 8th. */
+/* Returns how many prefix-sum rows fit in memory, as a shift: every row, or every 2nd, 4th or 8th. */
 DP_INLINE int dp_shift(const struct dp_arguments &a, const struct dp_column &c)
 {
 	const int most = (int)((a.layout.scratch - a.layout.rows) / sizeof(int32_t)) / c.span,
@@ -121,8 +125,8 @@ DP_INLINE int dp_shift(const struct dp_arguments &a, const struct dp_column &c)
 }
 
 /*
- * The road of column u, rows of the object table and which means the column can have; zeroes what sums begin
- * with. Ends with a barrier.
+ * Opens column u: reads its road, the rows of the object table and the means that the column can have, and
+ * zeroes the first sums. Ends with a barrier.
  */
 template <int W>
 DP_INLINE void dp_open_column(struct dp_column *c, const struct dp_arguments &a, const uint16_t *column,
@@ -177,16 +181,16 @@ DP_INLINE void dp_open_column(struct dp_column *c, const struct dp_arguments &a,
 	c->shift = dp_shift(a, *c);
 }
 
-/* What warp 0 keeps from step to step of a block. */
+/* State that warp 0 keeps between the steps of a block. */
 struct dp_state {
 	struct dp_lane lane;
-	struct dp_carry carry, before; /* before: of the row below the block */
+	struct dp_carry carry, before; /* before: carry of the row below the block */
 	int32_t first;
 	int first_mean;
 };
 
 /*
- * The cheapest objects of the block's tops that start in earlier blocks, one for each warp, in
+ * Finds the cheapest objects that end at the block's top rows and start in earlier blocks: one per warp, in
  * c.best_of_warp.
  */
 template <int W, bool FLOATS>
@@ -222,7 +226,7 @@ DP_INLINE void dp_earlier(const struct dp_tables &t, const struct dp_column &c, 
 	__syncthreads();
 }
 
-/* Mean of rows k .. top of the block. */
+/* Returns the mean of rows k .. top of the block. */
 DP_INLINE int dp_pair_mean(const struct dp_column &c, int block, int k, int top)
 {
 	const int at = k < DP_ROWS / 2 ? k * DP_ROWS + top : (DP_ROWS - k) * DP_ROWS + top - k;
@@ -230,7 +234,9 @@ DP_INLINE int dp_pair_mean(const struct dp_column &c, int block, int k, int top)
 	return c.fixed->pairs[block & 1].pair[at].x & 0xffff;
 }
 
-/* The best of the warps' and of the object from row 0. Ties: the lower start row. */
+/*
+ * Returns the best of the warps' objects and the object from row 0. Of equal costs, the lower start row wins.
+ */
 template <int W, bool FLOATS, int AHEAD>
 DP_INLINE void dp_merge(const struct dp_column &c, struct dp_state *s, int block)
 {
@@ -260,7 +266,7 @@ DP_INLINE void dp_merge(const struct dp_column &c, struct dp_state *s, int block
 	s->before = s->carry;
 }
 
-/* Warp 0: one half of the block's rows, once everything from earlier blocks is in c.best_of_warp. */
+/* Warp 0 solves one half of the block's rows. The objects of all earlier blocks must be in c.best_of_warp. */
 template <int W, bool FLOATS, int AHEAD>
 DP_INLINE void dp_solve(const struct dp_tables &t, const struct dp_column &c, struct dp_state *s, int block,
 			int half)
@@ -268,7 +274,7 @@ DP_INLINE void dp_solve(const struct dp_tables &t, const struct dp_column &c, st
 	struct dp_carry *carry = &s->carry;
 	int last;
 
-	DP_OPAQUE_INT(block); /* or all warps compute what this one needs */
+	DP_OPAQUE_INT(block); /* opaque, else the compiler lets all warps compute what only warp 0 needs */
 	if (half == 0) {
 		dp_merge<W, FLOATS, AHEAD>(c, s, block);
 		if (block == 0) {
@@ -286,7 +292,7 @@ DP_INLINE void dp_solve(const struct dp_tables &t, const struct dp_column &c, st
 	carry->lower = dp_lower_of(c.order, __shfl_sync(DP_ALL, s->lane.from_mean, last) & 0xffff);
 }
 
-/* Warps from first on: half of the preparation of a block. */
+/* Prepares one half of a block, in all warps from `first` on. */
 template <int W, bool FLOATS>
 DP_INLINE void dp_prepare(const struct dp_tables &t, const struct dp_column &c, const uint16_t *column,
 			  int block, int half, int first)
@@ -315,7 +321,10 @@ DP_INLINE void dp_prepare(const struct dp_tables &t, const struct dp_column &c, 
 		dp_prepare_reach<W>(c, i);
 }
 
-/* Warp 0 does the rows of a block one by one, in halves, while the others prepare the next block. */
+/*
+ * Runs the recurrence. Warp 0 solves the rows of a block one by one, in halves, while the other warps prepare
+ * the next block.
+ */
 template <int W, bool FLOATS, int AHEAD>
 DP_INLINE struct dp_carry dp_recurrence(const struct dp_tables &t, const struct dp_column &c,
 					const uint16_t *column)
@@ -340,7 +349,7 @@ DP_INLINE struct dp_carry dp_recurrence(const struct dp_tables &t, const struct 
 	return s.carry;
 }
 
-/* Warp 0: the column's list. */
+/* Writes the column's list, in warp 0. */
 template <bool FLOATS>
 DP_INLINE void dp_finish_column(const struct dp_arguments &a, const struct dp_column &c,
 				const struct dp_carry &top, int u)
@@ -359,8 +368,8 @@ DP_INLINE void dp_finish_column(const struct dp_arguments &a, const struct dp_co
 }
 
 /*
- * Blocks of four warps on a multiprocessor: where there is shared memory for seven or five, there are to be
- * registers. Before sm_80 there is none for five.
+ * Blocks of four warps per multiprocessor. If shared memory has room for seven or five, registers should
+ * suffice too. Before sm_80 shared memory has no room for five.
  */
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
 #define DP_BLOCKS_NEAR 4
@@ -378,7 +387,8 @@ DP_INLINE void dp_finish_column(const struct dp_arguments &a, const struct dp_co
 template <int W, enum dp_place PLACE>
 __global__ void __launch_bounds__(32 * W, DP_BLOCKS(W, PLACE)) dp_columns(struct dp_arguments a)
 {
-	const int AHEAD = PLACE == DP_FAR ? 1 : 2; /* fewer registers, and others to run meanwhile */
+	/* DP_FAR: needs fewer registers, and other warps run during loads */
+	const int AHEAD = PLACE == DP_FAR ? 1 : 2;
 	const bool FLOATS = PLACE == DP_NEAR || PLACE == DP_FAR;
 	SX_DYNAMIC_SHARED(unsigned char, shared);
 	struct dp_column c;
@@ -393,7 +403,7 @@ __global__ void __launch_bounds__(32 * W, DP_BLOCKS(W, PLACE)) dp_columns(struct
 		top = dp_recurrence<W, FLOATS, AHEAD>(a.tables, c, column);
 		if (c.warp == 0)
 			dp_finish_column<FLOATS>(a, c, top, u);
-		/* all blocks together ask a.count times, so that the counter wraps to 0 */
+		/* together, blocks call it a.count times, so the counter wraps to 0 */
 		if (threadIdx.x == 0)
 			c.fixed->column = (int)(gridDim.x + atomicInc(a.next, (unsigned)a.count - 1));
 		__syncthreads();
@@ -427,7 +437,7 @@ static size_t dp_take_scratch(size_t *at, size_t bytes)
 	return r;
 }
 
-/* Of the tables in shared memory; those that are in scratch come behind each other from 0 on. */
+/* Places the tables that are in shared memory. Tables in scratch follow one another from offset 0. */
 static void dp_place_shared(struct sx_dp_cuda *s)
 {
 	const size_t h = (size_t)s->tables.height, blocks = (h + DP_ROWS - 1) / DP_ROWS,
@@ -448,7 +458,10 @@ static void dp_place_shared(struct sx_dp_cuda *s)
 	l->shared = shared;
 }
 
-/* bytes: what a block may have; what others leave of it goes to rows, see dp_shift(). */
+/*
+ * Places the tables in scratch. bytes: memory that a block may have. The rest, after the other tables, goes
+ * to rows, see dp_shift().
+ */
 static void dp_place_scratch(struct dp_layout *l, int h, int range, size_t bytes)
 {
 	const size_t blocks = (size_t)(h + DP_ROWS - 1) / DP_ROWS, rows = blocks * DP_ROWS,
@@ -467,7 +480,7 @@ static void dp_place_scratch(struct dp_layout *l, int h, int range, size_t bytes
 								      : all);
 }
 
-/* 1 / (16 n), rounded up. */
+/* Fills in 1 / (16 n), rounded up. */
 static void dp_fill_reciprocals(float *r, int h)
 {
 	r[0] = 0.0f;
@@ -481,9 +494,9 @@ static void dp_fill_reciprocals(float *r, int h)
 }
 
 /*
- * Whether dp_mean_of() may compute in float. Sums up to 16 D h + h / 2 in halves must be exact; and with a
- * reciprocal that is too large by the factor 1 + e, a mean below an integer k <= 16 D, so by at least 1 / 2n,
- * must not reach it.
+ * Returns true if dp_mean_of() may compute in float. Sums up to 16 D h + h / 2, counted in halves, must be
+ * exact. A reciprocal is too large by a factor 1 + e. With it, a mean below an integer k <= 16 D, which is at
+ * least 1 / 2n below, must not reach k.
  */
 static bool dp_fits_float(const float *r, int h, int range)
 {
@@ -519,7 +532,10 @@ static void dp_upload_objects(struct dp_tables *d, struct sx_cuda_memory *m, con
 	free(object);
 }
 
-/* Costs of one kind span ln(16 D) nats and a little, which is below 16 bits in Q12; limits are below 32 D. */
+/*
+ * Uploads the order of the costs. Costs of one kind span slightly more than ln(16 D) nats, which is below 16
+ * bits in Q12. Limits are below 32 D.
+ */
 static void dp_upload_order(struct dp_tables *d, struct sx_cuda_memory *m, const struct sx_dp_tables *t)
 {
 	const int n = 16 * t->range;
@@ -590,7 +606,7 @@ static dp_kernel *dp_kernel_of(const struct sx_dp_cuda *s)
 	return s->warps == 8 ? dp_columns<8, DP_NEAR> : dp_columns<4, DP_NEAR>;
 }
 
-/* Blocks that run at once. */
+/* Returns the number of blocks that run at once. */
 static int dp_resident(const struct sx_dp_cuda *s, struct sx_cuda_memory *m, int sms)
 {
 	const void *kernel = (const void *)dp_kernel_of(s);
@@ -605,7 +621,7 @@ static int dp_resident(const struct sx_dp_cuda *s, struct sx_cuda_memory *m, int
 	return (per_sm > 0 ? per_sm : 1) * sms;
 }
 
-/* Bytes of scratch to keep to, if the least that is needed allows. */
+/* Returns the budget of scratch, bytes. The scratch is larger only if the least that is needed is larger. */
 static size_t dp_budget(int h, int columns)
 {
 	const size_t share = (size_t)256 * (size_t)h * (size_t)columns, most = (size_t)28 << 20;

@@ -1,7 +1,7 @@
 /*
- * The stixel DP (stixel_dp.cu), first: tables as the device has them, what a block of threads knows of its
- * column, the cost of an object from one start row to one top row, and what a row hands on to the next.
- * Meaning: stages/stixels/stixel_dp.h.
+ * The stixel DP (stixel_dp.cu), first part: tables in the layout of the device, a block's state of its
+ * column, the cost of an object from one start row to one top row, and the values that a row passes to the
+ * next row. stages/stixels/stixel_dp.h defines the results.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -19,46 +19,50 @@
 #endif
 
 /*
- * Where tables are. NEAR: in shared memory. FAR: those that grow with the height in scratch, so that more
- * blocks fit a multiprocessor. DIVIDED: as NEAR, but means are by division, as floats are not exact. LARGE:
- * that, and the slab, which grows with the range, is in scratch, too; for any size.
+ * Place of the tables. NEAR: in shared memory. FAR: tables that grow with the height are in scratch, so that
+ * more blocks fit a multiprocessor. DIVIDED: as NEAR, but means are divided, because floats are not exact.
+ * LARGE: as DIVIDED, and the slab, which grows with the range, is in scratch too; works for any size.
  */
 enum dp_place { DP_NEAR, DP_FAR, DP_DIVIDED, DP_LARGE };
 
 #define DP_INLINE static __device__ __forceinline__
 #define DP_ALL 0xffffffffu
-#define DP_ROWS 32	 /* rows of a block: one lane each */
-#define DP_ROWS_MAX 2176 /* 2160 and what fills a block */
+#define DP_ROWS 32	 /* rows of a block, one lane each */
+#define DP_ROWS_MAX 2176 /* 2160, and the rest of the last block */
 #define DP_WARPS_MAX 8
-#define DP_STRIDE 8 /* of the rows of prefix sums that are always kept */
+#define DP_STRIDE 8 /* distance of the rows of prefix sums that are always kept */
 /*
- * Illegal, as SX_DP_INF. No legal cost exceeds 0x1c000000 in size (the object from row 0 is always legal, 46
- * nats a row), so one illegal summand is above any legal cost and two do not overflow.
+ * Illegal cost, as SX_DP_INF. The size of a legal cost is at most 0x1c000000 (the object from row 0 is always
+ * legal, 46 nats per row). So one illegal summand is above any legal cost, and two illegal summands do not
+ * overflow.
  */
 #define DP_ILLEGAL 0x3fffffff
 #define DP_LEGAL_MAX 0x30000000
 #define DP_NEVER (-0x3fffffff)
-#define DP_EXCLUDED 0x60000000 /* above any limit, whatever legal is added */
-/* In dp_order.lo: the lower object may carry sky. */
+#define DP_EXCLUDED 0x60000000 /* above any limit, with any legal value added */
+/* Bit of dp_order.lo: sky may lie on the lower object. */
 #define DP_UNDER_SKY 0x8000u
 
 enum { DP_GROUND = STIXEL_GROUND, DP_OBJECT = STIXEL_OBJECT, DP_SKY = STIXEL_SKY };
 
-/* Selectors of __byte_perm(): a 16-bit half of the first word below one of the second. */
+/*
+ * Selectors of __byte_perm(): a 16-bit half of the first word in the low half, one of the second word in the
+ * high half.
+ */
 #define DP_LOW_LOW 0x5410
 #define DP_HIGH_LOW 0x5432
 #define DP_LOW_HIGH 0x7610
 #define DP_HIGH_HIGH 0x7632
 
-/* sx_dp_order in 8 bytes: costs less the least of their kind, which are in dp_tables. */
+/* sx_dp_order in 8 bytes. Costs are minus the least cost of their kind, which is in dp_tables. */
 struct __align__(8) dp_order
 {
 	uint16_t hi, lo, cost_hi, cost_lo;
 };
 
 /*
- * Made at create. object: [D + 2][D + 1]; row D: invalid cells, row D + 1: zero (beyond the top); column D as
- * D - 1.
+ * Tables made by create. object: [D + 2][D + 1]. Row D: invalid cells. Row D + 1: zero (beyond the top).
+ * Column D equals column D - 1.
  */
 struct dp_tables {
 	int height, range, epsilon_q4, width;
@@ -66,7 +70,7 @@ struct dp_tables {
 	const struct dp_order *order;
 	int32_t order_hi, order_lo;
 	const int32_t *base_ground, *precision_ground, *length, *gravity_above, *gravity_below;
-	const float *reciprocal; /* [height + 1]: 1 / (16 n), rounded up; 0 at 0 */
+	const float *reciprocal; /* [height + 1]: 1 / (16 n), rounded up; 0 for n = 0 */
 	int32_t base_sky, precision_sky, uniform_ground, uniform_sky;
 	int32_t valid_ground, valid_sky, invalid_ground, invalid_sky;
 	int32_t gravity_on, object_on_sky, ground_next, object_next, ln2;
@@ -74,9 +78,9 @@ struct dp_tables {
 };
 
 /*
- * A start row for pairs with higher tops: costs of what lies below plus prior, by thresholds on the new mean:
- * on an object (hi | lo << 16; between: illegal), on the base: ground below the horizon, else sky. Row 0 is
- * illegal.
+ * Start row for pairs with higher tops: costs of the segment below plus prior, by thresholds on the new mean.
+ * object_*: on an object (limits hi | lo << 16; between them: illegal). base_*: on the base, which is ground
+ * below the horizon and sky above. Row 0 is illegal.
  */
 struct __align__(16) dp_start
 {
@@ -86,20 +90,20 @@ struct __align__(16) dp_start
 };
 
 /*
- * What the triangle needs of a start row that does not depend on costs. P: prefix of ground (below vhor) and
- * sky.
+ * Values of a start row for the triangle that do not depend on costs. P: prefix sum of ground (below vhor)
+ * and sky.
  */
 struct __align__(16) dp_step
 {
 	int32_t object; /* prior on an object, with the least order cost of cost_hi */
-	int32_t offer;	/* ground on anything, or sky on an object; less P[v] */
+	int32_t offer;	/* ground on anything, or sky on an object; minus P[v] */
 	int32_t after;	/* P[v + 1] */
 	int32_t hi, lo, cost_on, cost_hi, cost_lo;
 };
 
 /*
- * The pairs of a block's start rows and tops, without waste: start row k <= 16 has entries k .. 31 of line k,
- * by top; k > 16 has the first entries of line 32 - k, from top k on. Row 16 is in line 16 both ways.
+ * Pairs of a block's start rows and tops, packed. Start row k <= 16 has entries k .. 31 of line k, by top.
+ * Start row k > 16 has the first entries of line 32 - k, from top k on. Row 16 is in line 16 both ways.
  */
 #define DP_LINES (DP_ROWS / 2 + 1)
 struct dp_pairs {
@@ -108,48 +112,55 @@ struct dp_pairs {
 };
 
 /*
- * Start rows of earlier blocks that matter to a block, with as many zeros as fill a group, and each warp's
- * best object of them. Everybody has read these before the next block's pairs are prepared, so they are where
- * those will be.
+ * Start rows of earlier blocks that matter to a block, with zeros to fill a group, and the best of their
+ * objects in each warp. All warps read these before the next block's pairs are prepared, so they use the
+ * memory of those pairs.
  */
 struct dp_candidates {
 	uint16_t list[DP_ROWS_MAX + 8];
 	int2 best_of_warp[DP_WARPS_MAX * 32];
 };
 
-/* Shared memory of fixed size; two of what is prepared for the next block. */
+/* Shared memory of fixed size. Data that is prepared for the next block exists twice. */
 struct dp_fixed {
 	struct dp_pairs pairs[2];
 	struct dp_step step[2 * DP_ROWS];
-	int32_t sky_on_ground; /* prior at the horizon, less P of it */
+	int32_t sky_on_ground; /* prior at the horizon, minus P there */
 	int32_t prefix, least, most, slack, column, vhor, unseen;
 };
 
-/* Dynamic shared memory and global scratch of one block, in bytes. tables: of those in scratch instead. */
+/*
+ * Dynamic shared memory and global scratch of one block, bytes. tables: size of those tables that are in
+ * scratch.
+ */
 struct dp_layout {
 	int slab, sum, reciprocal, excess, reach, from, shared, tables;
 	size_t rows, anchor, start, cheap, table_row, scratch;
 };
 
-/* What a block knows while it works on a column; lives in registers. */
+/* State of a block for its column, in registers. */
 struct dp_column {
-	int height, blocks, vhor, span, least, lane, warp; /* span: means from least on */
-	int32_t shift_q4;				   /* ground here, less that at the axis */
-	int shift; /* of these sums rows has every 2^shift-th row, nothing if that is DP_STRIDE */
+	int height, blocks, vhor, span, least, lane, warp; /* span: number of means, from `least` on */
+	/* ground of this column minus ground at the axis */
+	int32_t shift_q4;
+	int shift; /* rows has every 2^shift-th row of these sums, and none if that is DP_STRIDE */
 	struct dp_fixed *fixed;
 	int32_t *slab, *excess, *reach;
 	int2 *sum;
 	const float *reciprocal;
-	/* start row of the object | that of ground or sky << 16, DP_ON_GROUND: of which ground is below */
+	/*
+	 * start row of the object | start row of ground or sky << 16; DP_ON_GROUND: the latter has ground
+	 * below
+	 */
 	uint32_t *from;
 	const struct dp_order *order;
-	int32_t order_gap; /* least order cost of cost_lo, less that of cost_hi */
-	/* global */
+	int32_t order_gap; /* least order cost of cost_lo minus that of cost_hi */
+	/* arrays in global memory */
 	int32_t *rows, *cheap, *table_row;
 	/* prefix sums of the object table below rows 8, 16, 24 and 32 of a block, [block][fn] */
 	int4 *anchor;
 	struct dp_start *start;
-	const int32_t *object, *axis_q4; /* axis: ground there */
+	const int32_t *object, *axis_q4; /* axis_q4: ground at the axis */
 };
 
 #define DP_ON_GROUND 0x8000u
@@ -175,7 +186,7 @@ DP_INLINE int dp_clamp(int x, int lo, int hi)
 	return dp_min(dp_max(x, lo), hi);
 }
 
-/* Ground of the column. */
+/* Returns the ground of the column. */
 DP_INLINE int dp_ground(const struct dp_column &c, int v)
 {
 	return c.axis_q4[v] + c.shift_q4;
@@ -200,13 +211,14 @@ DP_INLINE int dp_warp_max(int x)
 /* ---- mean of a pair ---- */
 
 /*
- * Means without a division where sums are exact in float (see dp_fits_float() in stixel_dp.cu): with the
- * reciprocal rounded up, floor(x / n) lies in the low bits of x * (1 / 16 n) + 2^19, in sixteenths, rounded
- * down; the same with 2^23 gives whole px. fn counts from the least fn of the column, so that no valid cell
- * means 0. Sums over rows below v, of n valid cells that add up to s: x: s + 8 n - 16 least n, a float or an
- * integer; what the mean needs, s + n / 2, follows from x and n y: bits of the float 2^21 + n, so 4 n and a
- * constant as an integer FLOATS: mean comes with DP_MEAN0, fn with DP_FN0 (dp_bias); else they come as they
- * are
+ * Means without a division, if sums are exact in float (see dp_fits_float() in stixel_dp.cu). The reciprocal
+ * is rounded up, so floor(x / n) is in the low bits of x * (1 / 16 n) + 2^19, in sixteenths, rounded down.
+ * The same with 2^23 yields whole px. fn counts from the least fn of the column, so a column without valid
+ * cells has mean 0.
+ * The sums are over the rows below v, of n valid cells that add up to s:
+ * x: s + 8 n - 16 least n, a float or an integer. The mean needs s + n / 2, which follows from x and n.
+ * y: bits of the float 2^21 + n, which as an integer is 4 n plus a constant.
+ * FLOATS: mean and fn include the biases in dp_bias; else they have none.
  */
 #define DP_NO_CELLS 0x4a000000
 template <bool FLOATS> struct dp_bias {
@@ -214,14 +226,14 @@ template <bool FLOATS> struct dp_bias {
 };
 
 struct dp_mean {
-	int mean, fn; /* with their bias */
+	int mean, fn; /* including their bias */
 };
 
-/* floor(x * r * 2^-ulp) + bits of the float whose last place is 2^ulp */
+/* Returns floor(x * r * 2^-ulp) plus the bits of the float whose last place is 2^ulp. */
 DP_INLINE int dp_scaled(float x, float r, float magic)
 {
 #ifdef SX_EMULATE
-	const double ulp = magic > 1e6f ? 1.0 : 0.0625; /* the product of two floats is exact in double */
+	const double ulp = magic > 1e6f ? 1.0 : 0.0625; /* a product of two floats is exact in double */
 
 	return (magic > 1e6f ? 0x4b000000 : 0x49000000) + (int)floor((double)x * (double)r / ulp);
 #else
@@ -229,7 +241,7 @@ DP_INLINE int dp_scaled(float x, float r, float magic)
 #endif
 }
 
-/* a * b + c, all of it exact. */
+/* Returns a * b + c. The result must be exact. */
 DP_INLINE float dp_exact(float a, float b, float c)
 {
 #ifdef SX_EMULATE
@@ -239,7 +251,7 @@ DP_INLINE float dp_exact(float a, float b, float c)
 #endif
 }
 
-/* Of the rows between two sums. */
+/* Returns the mean of the rows between two sums. */
 template <bool FLOATS> DP_INLINE struct dp_mean dp_mean_of(const struct dp_column &c, int2 upto, int2 below)
 {
 	const int n4 = upto.y - below.y, twice = 32 * c.least - 15;
@@ -262,7 +274,7 @@ template <bool FLOATS> DP_INLINE struct dp_mean dp_mean_of(const struct dp_colum
 	return m;
 }
 
-/* A top row, in registers: its sums, its row of the slab. */
+/* A top row, in registers: its sums and its row of the slab. */
 struct dp_top {
 	int2 sum;
 	const int32_t *slab;
@@ -275,13 +287,13 @@ DP_INLINE struct dp_top dp_top_of(const struct dp_column &c, int block)
 	return t;
 }
 
-/* Prefix of the object costs up to and including the top row, for a mean. */
+/* Returns the prefix sum of the object costs up to and including the top row, for a mean. */
 template <bool FLOATS> DP_INLINE int32_t dp_slab(const struct dp_top &t, int fn)
 {
 	return t.slab[(fn - dp_bias<FLOATS>::fn) * (DP_ROWS + 1)];
 }
 
-/* Keep the compiler from taking a pointer's sum apart again, and from moving what follows from an integer. */
+/* Keep the compiler from splitting a pointer's sum again, and from moving code that depends on an integer. */
 #ifdef SX_EMULATE
 #define DP_OPAQUE(pointer) (void)(pointer)
 #define DP_OPAQUE_INT(x) (void)(x)
@@ -291,8 +303,9 @@ template <bool FLOATS> DP_INLINE int32_t dp_slab(const struct dp_top &t, int fn)
 #endif
 
 /*
- * Prefix of the object costs below row v of an earlier block: the row that is kept, and the cells from there
- * to v, of which there are MOST at the most: as c.shift has it, or always DP_STRIDE - 1.
+ * Returns the prefix sum of the object costs below row v of an earlier block: that of the nearest kept row,
+ * plus the cells from there to v. There are at most MOST such cells: given by c.shift, or always DP_STRIDE -
+ * 1.
  */
 template <int MOST> DP_INLINE int32_t dp_prefix(const struct dp_column &c, int v, int fn)
 {
@@ -311,7 +324,7 @@ template <int MOST> DP_INLINE int32_t dp_prefix(const struct dp_column &c, int v
 	return sum;
 }
 
-/* bias: that of the mean. */
+/* Returns the prior on an object. bias: bias of the mean. */
 DP_INLINE int32_t dp_prior_on_object(const struct dp_start &s, int mean, int bias)
 {
 	const int hi = (int)__byte_perm(s.object_limits, (uint32_t)bias, DP_LOW_HIGH),
@@ -327,7 +340,7 @@ DP_INLINE int32_t dp_prior(const struct dp_start &s, int mean, int bias)
 	return dp_min(dp_prior_on_object(s, mean, bias), on_base);
 }
 
-/* The start row in two loads, whatever will be needed of it. */
+/* Loads the start row in two loads, no matter which parts are needed. */
 DP_INLINE struct dp_start dp_start_at(const struct dp_column &c, int v)
 {
 	const int4 a = ((const int4 *)(c.start + v))[0], b = ((const int4 *)(c.start + v))[1];
@@ -345,8 +358,8 @@ DP_INLINE struct dp_start dp_start_at(const struct dp_column &c, int v)
 }
 
 /*
- * Cost of the object that starts at row v, a row of an earlier block, and ends at the lane's top. MOST:
- * dp_prefix.
+ * Returns the cost of the object that starts at row v of an earlier block and ends at the lane's top. MOST:
+ * as in dp_prefix.
  */
 template <bool FLOATS, int MOST>
 DP_INLINE int32_t dp_object(const struct dp_column &c, const struct dp_top &t, const struct dp_start &s,
@@ -360,7 +373,7 @@ DP_INLINE int32_t dp_object(const struct dp_column &c, const struct dp_top &t, c
 
 /* ---- the state of the recurrence ---- */
 
-/* The order row of a lower object, packed: hi | lo << 16, cost_hi | cost_lo << 16. */
+/* Order row of a lower object, packed: hi | lo << 16, cost_hi | cost_lo << 16. */
 struct dp_lower {
 	uint32_t limits, costs;
 };
@@ -374,8 +387,9 @@ DP_INLINE struct dp_lower dp_lower_of(const struct dp_order *order, int mean)
 }
 
 /*
- * What a row hands on: its costs of object and base, the object's order row, and the cheapest ground or sky
- * offer so far. run_from: where the offer is from, as dp_column.from; kept from block to block only.
+ * Values that a row passes to the next row: its costs of object and base, the object's order row, and the
+ * cheapest ground or sky offer so far. run_from: origin of the offer, as in dp_column.from; only kept from
+ * block to block.
  */
 struct dp_carry {
 	int32_t object, base, run;
@@ -383,7 +397,7 @@ struct dp_carry {
 	struct dp_lower lower;
 };
 
-/* Prior and lower object's cost of row v on an object. pair: mean | v << 16. */
+/* Returns the prior and the lower object's cost of row v on an object. pair: mean | v << 16. */
 DP_INLINE int32_t dp_on_object(const struct dp_column &c, const struct dp_lower &l, int pair, int v,
 			       int32_t object, const struct dp_step &s)
 {

@@ -1,6 +1,6 @@
 /*
- * The stixel DP (stixel_dp.cu), third: the cheapest objects that end in these 32 rows and start in earlier
- * ones.
+ * The stixel DP (stixel_dp.cu), third part: the cheapest objects that end in the block's 32 rows and start in
+ * earlier rows.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -9,7 +9,7 @@
 
 #include "gpu/stixels/stixel_dp_column.cuh"
 
-/* Cost of the object from row 0 to the lane's top. */
+/* Returns the cost of the object from row 0 to the lane's top. */
 template <bool FLOATS>
 DP_INLINE int32_t dp_first_object(const struct dp_tables &t, const struct dp_column &c,
 				  const struct dp_top &top, int v, int *mean)
@@ -21,9 +21,9 @@ DP_INLINE int32_t dp_first_object(const struct dp_tables &t, const struct dp_col
 }
 
 /*
- * One warp: how much dearer than the cheapest fn of each cell of this block a candidate may be, at the most,
- * and be worth a look: three real candidates per top row (from row 0: first; the object of the row below
- * extended; the start row of this block).
+ * Returns the slack: how much a candidate may cost above the cheapest fn of each cell of this block and still
+ * be useful. The limit comes from three real candidates per top row: the object from row 0, the object of the
+ * row below extended, and the start row of this block. For one warp.
  */
 template <bool FLOATS>
 DP_INLINE int32_t dp_slack(const struct dp_column &c, const struct dp_top &top, const struct dp_carry &carry,
@@ -47,11 +47,11 @@ DP_INLINE int32_t dp_slack(const struct dp_column &c, const struct dp_top &top, 
 }
 
 /*
- * Which start rows of earlier blocks can still matter to this one. Nothing that starts in row v can be
- * cheaper than its cheapest prior, the cheapest fn of each cell up to the next multiple of 8, the cheapest
- * single fn from there to this block, and the cheapest fn of each cell in it. Every warp finds all and lists
- * every W-th group of 4 of them, in order, the last one filled up with row 0, which is illegal; returns how
- * many there are.
+ * Lists the start rows of earlier blocks that can still matter to this block. No object that starts in row v
+ * is cheaper than this sum: its cheapest prior, the cheapest fn of each cell up to the next multiple of 8,
+ * the cheapest single fn from there to this block, and the cheapest fn of each cell in it. Every warp finds
+ * all such rows. It lists every W-th group of 4 of them, in order, and fills the last group with row 0, which
+ * is illegal. Returns the number of listed rows.
  */
 template <int W> DP_INLINE int dp_survivors(const struct dp_column &c, int block, int32_t slack)
 {
@@ -77,7 +77,10 @@ template <int W> DP_INLINE int dp_survivors(const struct dp_column &c, int block
 	return total;
 }
 
-/* The lane's cheapest object and where it starts, among the warp's groups of the list. MOST: dp_prefix. */
+/*
+ * Returns the lane's cheapest object and its start row, among the warp's groups of the list. MOST: as in
+ * dp_prefix.
+ */
 template <int W, bool FLOATS, int MOST>
 DP_INLINE int2 dp_best_of_list(const struct dp_column &c, const struct dp_top &t, int block, int count)
 {

@@ -1,8 +1,8 @@
 /*
- * The stixel DP (stixel_dp.cu), last: from the costs of a column to its list of segments, by one warp.
+ * The stixel DP (stixel_dp.cu), last part: one warp makes the list of segments from the costs of a column.
  *
- * Every row has the start rows of its object and of its ground or sky, and of the latter what is below; what
- * is below an object follows from its mean.
+ * Every row stores the start rows of its object and of its ground or sky, and for ground or sky the kind of
+ * the segment below. The kind of the segment below an object follows from the object's mean.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -13,7 +13,7 @@
 
 #include "gpu/stixels/stixel_dp_column.cuh"
 
-/* Row of the segment's start and class of what is below (of row 0: anything). */
+/* Start row of a segment and class of the segment below it (undefined for row 0). */
 struct dp_choice {
 	int v, below;
 };
@@ -30,7 +30,7 @@ DP_INLINE struct dp_choice dp_below_object(const struct dp_column &c, int v_bott
 					: m < s.base_lo ? s.base_below
 							: s.base_on;
 
-		/* the cheaper of both is the base's only where it is strictly cheaper than the object's */
+		/* only if strictly cheaper than the object's is the base's choice taken */
 		if (on_base < dp_prior_on_object(s, m, bias))
 			r.below = r.v - 1 < c.vhor ? DP_GROUND : DP_SKY;
 	}
@@ -38,7 +38,8 @@ DP_INLINE struct dp_choice dp_below_object(const struct dp_column &c, int v_bott
 }
 
 /*
- * Follows the choices down from the top row: v_bottom | class << 16 and mean, top to bottom. top: its costs.
+ * Follows the choices down from the top row and writes v_bottom | class << 16 and mean, top to bottom. top:
+ * costs of the top row.
  */
 template <bool FLOATS>
 DP_INLINE int dp_back_track(const struct dp_column &c, const struct dp_carry &top, int32_t *total, int2 *way)
@@ -46,7 +47,7 @@ DP_INLINE int dp_back_track(const struct dp_column &c, const struct dp_carry &to
 	const int last = c.height - 1;
 	int n = 0, class_ = last < c.vhor ? DP_GROUND : DP_OBJECT;
 
-	/* ties: ground, object, sky */
+	/* ties: ground before object before sky */
 	if (last < c.vhor ? top.object < top.base : top.base < top.object)
 		class_ = last < c.vhor ? DP_OBJECT : DP_SKY;
 	*total = class_ == DP_OBJECT ? top.object : top.base;
@@ -69,7 +70,7 @@ DP_INLINE int dp_back_track(const struct dp_column &c, const struct dp_carry &to
 	return n;
 }
 
-/* As publishable() of stages/stixels/stixel_dp.c. */
+/* Makes a segment, as publishable() of stages/stixels/stixel_dp.c does. */
 DP_INLINE struct sx_segment dp_segment(const struct dp_column &c, int v_bottom, int v_top, int kind, int mean,
 				       int slope)
 {
@@ -93,8 +94,9 @@ DP_INLINE struct sx_segment dp_segment(const struct dp_column &c, int v_bottom, 
 }
 
 /*
- * Turns the way into the list, as sx_dp_finish_list(): a lane a segment; what the right camera does not see
- * is one unknown segment; sky on sky only raises the top of the one below. Returns how many remain.
+ * Turns the way into the list, as sx_dp_finish_list() does, one segment per lane. Rows that the right camera
+ * does not see are one unknown segment. Sky on sky only raises the top of the sky below. Returns the number
+ * of segments left.
  */
 DP_INLINE int dp_write_list(const struct dp_column &c, const int2 *way, int n, int slope,
 			    struct sx_segment *list)
@@ -126,7 +128,7 @@ DP_INLINE int dp_write_list(const struct dp_column &c, const int2 *way, int n, i
 		if (keeps >> c.lane & 1)
 			list[kept + __popc(keeps & ((1u << c.lane) - 1))] = s;
 		__syncwarp();
-		/* of several merged ones only the topmost writes */
+		/* only the topmost of several merged segments writes */
 		{
 			const unsigned merged =
 				__ballot_sync(DP_ALL, v_top >= unseen && !(keeps >> c.lane & 1));

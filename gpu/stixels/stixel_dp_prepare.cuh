@@ -1,6 +1,6 @@
 /*
- * The stixel DP (stixel_dp.cu), second: what 32 rows need before any cost is known: prefix sums, priors,
- * bounds of earlier rows, and means and data costs of the pairs among them.
+ * The stixel DP (stixel_dp.cu), second part: values that 32 rows need before any cost is known: prefix sums,
+ * priors, bounds of earlier rows, and means and data costs of the pairs among them.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -9,11 +9,11 @@
 
 #include "gpu/stixels/stixel_dp_column.cuh"
 
-#define DP_REACH 4 /* loads under way in dp_prepare_reach() */
+#define DP_REACH 4 /* loads in flight in dp_prepare_reach() */
 
 /* ---- rows ---- */
 
-/* The cheaper of outlier and gaussian, as stages/stixels/stixel_dp.c. */
+/* Returns the cheaper of outlier and gaussian, as stages/stixels/stixel_dp.c does. */
 DP_INLINE int32_t dp_pixel_cost(int d, int f, int32_t base, int32_t precision, int32_t uniform)
 {
 	const int64_t e = d - f, gauss = base + ((precision * (e * e)) >> 16);
@@ -21,7 +21,7 @@ DP_INLINE int32_t dp_pixel_cost(int d, int f, int32_t base, int32_t precision, i
 	return gauss < uniform ? (int32_t)gauss : uniform;
 }
 
-/* The prior of start row v >= 1, as sx_dp_frame_set(); offer without its prefix sum. */
+/* Returns the prior of start row v >= 1, as sx_dp_frame_set() does; offer is without its prefix sum. */
 template <bool FLOATS>
 DP_INLINE struct dp_step dp_row_prior(const struct dp_tables &t, const struct dp_column &c, int v)
 {
@@ -50,7 +50,7 @@ DP_INLINE struct dp_step dp_row_prior(const struct dp_tables &t, const struct dp
 	return s;
 }
 
-/* Cost of a cell as ground or sky, whichever may be there. */
+/* Returns the cost of a cell as ground or sky, depending on which of them is possible there. */
 DP_INLINE int32_t dp_base_cost(const struct dp_tables &t, const struct dp_column &c, int v, bool valid, int d)
 {
 	if (v < c.vhor) {
@@ -65,7 +65,10 @@ DP_INLINE int32_t dp_base_cost(const struct dp_tables &t, const struct dp_column
 		     : t.invalid_sky;
 }
 
-/* Row of the object table for a cell; whole px of it, for the columns of the table that a column needs. */
+/*
+ * Returns the row of the object table for a cell. Second function: returns the whole px of the cell, limited
+ * to the columns of the table that the column needs.
+ */
 DP_INLINE int dp_table_row(const struct dp_tables &t, uint16_t cell)
 {
 	return cell == SX_DISPARITY_INVALID ? t.range : dp_min((cell + 8) >> 4, t.range - 1);
@@ -73,7 +76,10 @@ DP_INLINE int dp_table_row(const struct dp_tables &t, uint16_t cell)
 
 /* ---- sums ---- */
 
-/* What is read again late, past L1 where many blocks share that; blocks of 8 warps have room in it. */
+/*
+ * Loads values that are read again much later. They bypass L1 if many blocks share it; for blocks of 8 warps
+ * L1 has room.
+ */
 template <int W, typename T> DP_INLINE T dp_load_late(const T *from)
 {
 	return W < DP_WARPS_MAX ? __ldcg(from) : *from;
@@ -98,8 +104,8 @@ DP_INLINE int32_t dp_scan(int32_t x, int lane)
 }
 
 /*
- * One warp: prefix sums of the 32 rows of a block, but for the object table, and what start rows need of
- * them.
+ * Computes the prefix sums of the 32 rows of a block, except the object table's, and the values that start
+ * rows need of them. For one warp.
  */
 template <bool FLOATS>
 DP_INLINE void dp_prepare_rows(const struct dp_tables &t, const struct dp_column &c, const uint16_t *column,
@@ -134,7 +140,10 @@ DP_INLINE void dp_prepare_rows(const struct dp_tables &t, const struct dp_column
 		c.fixed->prefix = prefix;
 }
 
-/* Threads first .. of count: prefix sums of the object table, to the slab [fn][33] and for later blocks. */
+/*
+ * Computes prefix sums of the object table, into the slab [fn][33] and for later blocks. For threads `thread`
+ * .. of count.
+ */
 template <int W, int SHIFT>
 DP_INLINE void dp_prepare_slab(const struct dp_column &c, int block, int thread, int count)
 {
@@ -172,9 +181,9 @@ DP_INLINE void dp_prepare_slab(const struct dp_column &c, int block, int thread,
 }
 
 /*
- * One warp: what lies between the rows of block i and the first row of the block of the slab costs at the
- * least: the cheapest fn of each cell up to the next row that is a multiple of 8 (cheap, and what excess has
- * of it), then the cheapest single fn.
+ * Computes the least cost of the cells between the rows of block i and the first row of the slab's block. It
+ * is the cheapest fn of each cell up to the next multiple of 8 (cheap, and its part in excess), then the
+ * cheapest single fn. For one warp.
  */
 template <int W> DP_INLINE void dp_prepare_reach(const struct dp_column &c, int i)
 {
@@ -210,7 +219,7 @@ template <int W> DP_INLINE void dp_prepare_reach(const struct dp_column &c, int 
 
 /* ---- pairs of the triangle ---- */
 
-/* A line of pairs: mean, data cost, and that with the prior on the base. */
+/* Computes a line of pairs: mean, data cost, and data cost with the prior on the base. */
 template <bool FLOATS> DP_INLINE void dp_prepare_pairs(const struct dp_column &c, int block, int line)
 {
 	const int first = DP_ROWS * block, at = line * DP_ROWS + c.lane;

@@ -1,6 +1,6 @@
 /*
- * The stixel DP (stixel_dp.cu), fourth: the rows one by one, each a start row for those above it, and what
- * later ones need of them.
+ * The stixel DP (stixel_dp.cu), fourth part: processes the rows one by one. Each row is a start row for the
+ * rows above it, and stores the values that later rows need.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -10,21 +10,24 @@
 #include "gpu/stixels/stixel_dp_column.cuh"
 
 /*
- * One lane, one top row. from_mean: of the best object, as dp_pairs. Order rows: alone, two: of the objects
- * of the last row and of the last two; next: of the best one without both, true of the lane two rows above
- * the start row that was last; early: without the former, of the lane above; lower: of the best one, of the
- * lane of that row. One row ahead (dp_triangle_row), next is what early is else.
+ * State of a lane, which has one top row. from_mean: of the best object, as in dp_pairs. The other members
+ * are order rows of objects that end at the top row:
+ * alone, two: of the objects of one row and of two rows.
+ * next: of the best object other than these two; valid in the lane two rows above the last start row.
+ * early: of the best object other than the object of one row; valid in the lane one row above it.
+ * lower: of the best object; valid in the lane of that row.
+ * With AHEAD 1 (dp_triangle_row), next has the meaning that early has otherwise.
  */
 struct dp_lane {
 	int32_t cost;
 	int from_mean;
 	struct dp_lower lower, early, next, alone, two;
-	int32_t base; /* ground or sky of the lane's own row */
+	int32_t base; /* cost of ground or sky in the lane's own row */
 };
 
-enum dp_where { DP_BELOW, DP_AT, DP_ABOVE }; /* of the start row, to the horizon */
+enum dp_where { DP_BELOW, DP_AT, DP_ABOVE }; /* place of the start row relative to the horizon */
 
-/* The base's cost of row k, from its offer. */
+/* Computes the base's cost of row k from its offer. */
 template <enum dp_where WHERE>
 DP_INLINE void dp_triangle_base(const struct dp_column &c, struct dp_carry &carry, const struct dp_step &s)
 {
@@ -45,9 +48,9 @@ DP_INLINE void dp_triangle_base(const struct dp_column &c, struct dp_carry &carr
 }
 
 /*
- * Start row k of the block, for all tops. The chain from row to row is a shuffle, a selection and a minimum:
- * the order row of an object is fetched AHEAD rows before it is needed, those of objects of so many rows are
- * known beforehand.
+ * Processes start row k of the block, for all tops. The dependency from row to row is only a shuffle, a
+ * selection and a minimum. The order row of an object is fetched AHEAD rows before it is needed. For objects
+ * of AHEAD or fewer rows it is known beforehand.
  */
 template <enum dp_where WHERE, int AHEAD>
 DP_INLINE void dp_triangle_row(const struct dp_column &c, struct dp_lane &l, struct dp_carry &carry,
@@ -78,7 +81,7 @@ DP_INLINE void dp_triangle_row(const struct dp_column &c, struct dp_lane &l, str
 	l.base = c.lane == k ? carry.base : l.base;
 }
 
-/* Rows k .. end of a half; carry: of the row below. */
+/* Processes rows k .. end of a half. carry: of the row below. */
 template <enum dp_where WHERE, bool UPPER, int AHEAD>
 DP_INLINE int dp_triangle_rows(const struct dp_column &c, struct dp_lane &l, struct dp_carry &carry,
 			       int block, int k, int end)
@@ -98,7 +101,7 @@ DP_INLINE int dp_triangle_rows(const struct dp_column &c, struct dp_lane &l, str
 	return k;
 }
 
-/* One half of the rows of a block, first the lane's best object from earlier blocks. */
+/* Processes one half of the rows of a block. The lane starts with its best object from earlier blocks. */
 template <bool UPPER, int AHEAD>
 DP_INLINE void dp_triangle(const struct dp_column &c, struct dp_lane &l, struct dp_carry &carry, int block)
 {
@@ -113,7 +116,8 @@ DP_INLINE void dp_triangle(const struct dp_column &c, struct dp_lane &l, struct 
 }
 
 /*
- * Whether ground is below the base that starts at row v (>= 1), rather than an object; its costs are given.
+ * Returns true if the base that starts at row v (>= 1) has ground below it rather than an object. Their costs
+ * are given.
  */
 DP_INLINE bool dp_on_ground(const struct dp_column &c, const struct dp_step &s, int v, int32_t object,
 			    int32_t base, const struct dp_lower &lower)
@@ -125,8 +129,8 @@ DP_INLINE bool dp_on_ground(const struct dp_column &c, const struct dp_step &s, 
 }
 
 /*
- * Where the base that ends in the lane's row starts, and on what: the offer was taken where it lowered the
- * run.
+ * Returns the start row of the base that ends in the lane's row, and the kind below it. An offer was taken
+ * where it lowered the run.
  */
 DP_INLINE uint32_t dp_base_from(const struct dp_column &c, const struct dp_lane &l,
 				const struct dp_carry &before, int block, bool on_ground)
@@ -148,7 +152,7 @@ DP_INLINE uint32_t dp_base_from(const struct dp_column &c, const struct dp_lane 
 	return (uint32_t)(DP_ROWS * block + at) | (ground >> at & 1 ? DP_ON_GROUND : 0);
 }
 
-/* The start row as later blocks see it. */
+/* Returns the start row in the form that later blocks need. */
 template <bool FLOATS>
 DP_INLINE struct dp_start dp_start_of(const struct dp_column &c, const struct dp_step &s, int32_t object,
 				      int32_t base, const struct dp_lower &lower)
@@ -168,7 +172,8 @@ DP_INLINE struct dp_start dp_start_of(const struct dp_column &c, const struct dp
 }
 
 /*
- * One lane a start row: what later blocks need of it. before: costs and order row of the row below the block.
+ * Stores the values that later blocks need, one start row per lane. before: costs and order row of the row
+ * below the block.
  */
 template <bool FLOATS>
 DP_INLINE uint32_t dp_close_block(const struct dp_column &c, const struct dp_lane &l,

@@ -1,14 +1,14 @@
 /*
- * What was not measured leaves the stixels, on the GPU. Must equal sx_unmeasured_part()
+ * Removes unmeasured areas from the stixels, on the GPU. Must equal sx_unmeasured_part()
  * (stages/stixels/unmeasured_part.h) byte for byte.
  *
- * Work:   a warp takes a column: first its cells and the left image's tiles, all rows at once, of which bits
- *         say what was measured; then a lane takes a segment. Where one may end in its middle the right
- *         image's tiles are looked at, and lanes go through their rows; sums over the lanes say where the
- *         parts go.
- * Memory: cells and left tiles once, right tiles where it may matter; a byte and a bit of shared memory a
+ * Work:   a warp takes a column. First it reads the column's cells and the left image's tiles, all rows at
+ *         once, and sets one bit per measured row. Then a lane takes a segment. If the segment may end in its
+ *         middle, lanes go through its rows and read the right image's tiles. Sums over the lanes give the
+ *         places of the parts.
+ * Memory: cells and left tiles once, right tiles where they may matter; a byte and a bit of shared memory per
  *         cell.
- * Shapes: up to 2160 cells of a column. One lane does all of a list of more than 32 segments.
+ * Shapes: up to 2160 cells per column. One lane processes a whole list of more than 32 segments.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -23,20 +23,20 @@
 
 #define WARPS 4
 struct unmeasured_work {
-	struct sx_unmeasured_column first; /* of the first column */
+	struct sx_unmeasured_column first; /* first column */
 	size_t cells_pitch;
 	struct sx_segment *list;
 	uint16_t *count;
-	int columns, rows, width; /* of cells; width: of a column, px */
+	int columns, rows, width; /* columns, rows: of cells; width: of a column, px */
 };
 
-/* A segment in its lane, and what becomes of it. */
+/* A segment in its lane, and how it is split. */
 struct lane_segment {
 	struct sx_segment s;
-	int parts;	  /* runs of it; 0: this lane has no segment */
+	int parts;	  /* runs of the segment; 0: this lane has no segment */
 	bool whole;	  /* unknown as a whole */
-	bool first, last; /* whether its first and its last run are unknown */
-	int first_top;	  /* of the first run */
+	bool first, last; /* the first run, the last run is unknown */
+	int first_top;	  /* top of the first run */
 };
 
 __device__ static int bits_set(const uint32_t *bits, int first, int last)
@@ -49,7 +49,10 @@ __device__ static int bits_set(const uint32_t *bits, int first, int last)
 	return n;
 }
 
-/* The right image's tiles for the holes of segments that may end in their middle: all lanes for each. */
+/*
+ * Reads the right image's tiles for the holes of segments that may end in their middle. All lanes process
+ * each of these segments.
+ */
 __device__ static void look_right(const struct sx_unmeasured_column *c, const struct lane_segment *l,
 				  bool may_end, uint8_t *row, int lane)
 {
@@ -68,7 +71,7 @@ __device__ static void look_right(const struct sx_unmeasured_column *c, const st
 	__syncwarp();
 }
 
-/* Runs of a segment that may end in its middle. */
+/* Counts the runs of a segment that may end in its middle. */
 __device__ static void count_runs(const struct sx_unmeasured_column *c, const uint8_t *row,
 				  struct lane_segment *l)
 {
@@ -85,7 +88,9 @@ __device__ static void count_runs(const struct sx_unmeasured_column *c, const ui
 	}
 }
 
-/* The runs of a segment from entry `to` on, but for a first one that is merged into the entry before. */
+/*
+ * Writes the runs of a segment from entry `to` on, except a first run that is merged into the entry before.
+ */
 __device__ static void write_runs(const struct sx_unmeasured_column *c, const uint8_t *row,
 				  const struct lane_segment *l, bool merged, struct sx_segment *to)
 {
@@ -102,7 +107,10 @@ __device__ static void write_runs(const struct sx_unmeasured_column *c, const ui
 	}
 }
 
-/* sx_unmeasured_part() by all lanes, of up to 32 segments; in all lanes how many there are then. */
+/*
+ * Runs sx_unmeasured_part() in all lanes, for up to 32 segments. Returns the new number of segments in all
+ * lanes.
+ */
 __device__ static int part_list(const struct sx_unmeasured_column *c, uint8_t *row, const uint32_t *measured,
 				struct sx_segment *list, int n, int lane)
 {
@@ -121,7 +129,7 @@ __device__ static int part_list(const struct sx_unmeasured_column *c, uint8_t *r
 		seen = asks ? bits_set(measured, l.s.v_bottom, l.s.v_top) : 0;
 		stops = !asks || SX_UNMEASURED_FOOT * seen >= rows;
 	}
-	/* at the foot: below the first segment that stops */
+	/* segments at the foot: below the first segment that stops */
 	stopped = __ballot_sync(SX_WARP_ALL_LANES, stops) & ((2u << lane) - 1);
 	l.whole = asks && !stopped;
 	most.cells = most.flat = most.dark = rows - seen;
@@ -133,11 +141,11 @@ __device__ static int part_list(const struct sx_unmeasured_column *c, uint8_t *r
 	unknown_last = __ballot_sync(SX_WARP_ALL_LANES, l.last);
 	merged = lane > 0 && l.first && unknown_last >> (lane - 1) & 1;
 	before = sx_warp_prefix(l.parts - merged, lane) - (l.parts - merged);
-	__syncwarp(); /* all have read the list */
+	__syncwarp(); /* wait until all lanes have read the list */
 	if (lane < n)
 		write_runs(c, row, &l, merged, list + before);
 	__syncwarp();
-	if (merged) { /* the highest of all that are merged into an entry is its top */
+	if (merged) { /* the highest of all segments that are merged into an entry gives its top */
 		uint32_t *word = (uint32_t *)(list + before - 1);
 
 		atomicMax(word, (uint32_t)l.first_top << 16 | (*word & 0xffff));

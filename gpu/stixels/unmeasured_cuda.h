@@ -1,5 +1,5 @@
 /*
- * What was not measured leaves the stixels: gpu/stixels/unmeasured.cu.
+ * Removes unmeasured areas from the stixels: gpu/stixels/unmeasured.cu.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -16,8 +16,9 @@ extern "C" {
 #endif
 
 /*
- * Parts the lists of all columns, in place. first: sx_taps_column() of column 0, pointers being device
- * memory. columns: the image of its cells. segments: in device memory, as the segmenter left them.
+ * Splits the lists of all columns at unmeasured areas, in place. first: sx_taps_column() of column 0; its
+ * pointers are device memory. columns: image of the columns' cells. segments: in device memory, as the
+ * segmenter left them.
  */
 cudaError_t sx_unmeasured_cuda_run(const struct sx_unmeasured_column *first, const struct sx_image *columns,
 				   const struct sx_segments *segments, const struct sx_stixel_params *p,

@@ -1,14 +1,15 @@
 /*
- * What windows bring to their correlations. Must equal sx_zncc_windows(), word for word.
+ * Statistics of windows for their correlations. Must equal sx_zncc_windows(), word for word.
  *
- * Work:    a block makes 128 columns and 32 rows: first sums along each row, a thread 16 columns of it, then
- *          sums of those down each column, a thread a column; either adds what enters and subtracts what
- *          leaves, so that the window's size does not count.
+ * Work:    a block makes 128 columns and 32 rows. First it computes sums along each row, with one thread per
+ *          16 columns. Then it sums these down each column, with one thread per column. Both add the value
+ *          that enters and subtract the value that leaves, so the time does not depend on the window's size.
  * Memory:  the tile with its border as bytes in shared memory, and a row's sums, S1 and S2 in one word.
- * Ranges:  of a row of 15: S1 <= 3825, 12 bits, S2 <= 975375, 20 bits. V: exact modulo 2^32, as in
+ * Ranges:  for a row of 15: S1 <= 3825, 12 bits; S2 <= 975375, 20 bits. V: exact modulo 2^32, as in
  *          stages/stereo/zncc.c.
  * Shapes:  any width, height and window; coordinates are clamped to the image.
- * Speed:   docs/lab-performance.md, CUDA: ZNCC: adding up each window anew takes longer from windows of 3 on.
+ * Speed:   docs/lab-performance.md, CUDA: ZNCC. Adding up each window separately takes longer for windows of
+ *          3 and more.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -18,13 +19,13 @@
 
 #define RADIUS_MAX (SX_ZNCC_WINDOW_MAX / 2)
 #define THREADS 128
-#define COLUMNS THREADS /* of a block */
+#define COLUMNS THREADS /* columns of a block */
 #define ROWS 32
 #define RUN 16		     /* columns of a thread along a row */
-#define STRIDE (COLUMNS + 1) /* of a row's sums: threads are in different rows */
+#define STRIDE (COLUMNS + 1) /* words of a row's sums; odd, because threads are in different rows */
 #define S2_BITS 20
 
-namespace /* types of one name in two files would be one for the linker */
+namespace /* anonymous: else the linker would merge types of the same name from two files */
 {
 
 struct images {
@@ -38,7 +39,10 @@ struct work {
 	int width, height, window;
 };
 
-/* Grey levels from (x0, y0) on, width x height of them, coordinates clamped. All threads of the block. */
+/*
+ * Loads width x height grey levels from (x0, y0) on, with clamped coordinates. All threads of the block must
+ * call it.
+ */
 __device__ __forceinline__ void fill_tile(uint8_t *tile, const struct work &w, const struct images &p, int x0,
 					  int y0, int width, int height)
 {
@@ -60,7 +64,7 @@ __device__ __forceinline__ void store(const struct work &w, const struct images 
 		make_uint2(s1, __float_as_uint(inverse));
 }
 
-/* Sums of RUN windows of a row, S1 above S2. */
+/* Computes the sums of RUN windows of a row, S1 in the high bits and S2 in the low bits. */
 __device__ __forceinline__ void run_along(uint32_t *sums, const uint8_t *grey, int window)
 {
 	uint32_t s1 = 0, s2 = 0;

@@ -1,10 +1,10 @@
 /*
- * What the kernels of ZNCC's cost volume share: a block's columns in shared memory, a cell from its sum of
- * products.
+ * Shared by the kernels of ZNCC's cost volume: a block's columns in shared memory, and the computation of a
+ * cell from its sum of products.
  *
- * Grey levels are taken less 128, which leaves covariances and variances as they are: |n P| and |S1 S1| <=
- * n^2 2^14 < 2^30. With windows of 3 and 5 they are below 2^24: exact in binary32, where a fused multiply-add
- * rounds nothing; and sums of products may be kept as the bits of a float, so that nothing is converted.
+ * 128 is subtracted from grey levels, which does not change covariances and variances: |n P| and |S1 S1| <=
+ * n^2 2^14 < 2^30. With windows of 3 and 5 they are below 2^24: exact in binary32, so a fused multiply-add
+ * rounds nothing. Sums of products may then be kept as the bits of a float, so that no conversion is needed.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -19,12 +19,12 @@
 
 #define SX_ZNCC_DISPARITIES_MAX 256
 /*
- * 1.5 2^23: to a float with these bits whole numbers below 2^22 may be added as integers, and rounding is to
- * whole numbers.
+ * 1.5 2^23. To a float with these bits, integers below 2^22 may be added as integers, and it rounds to
+ * integers.
  */
 #define SX_ZNCC_MAGIC 12582912.0f
 #define SX_ZNCC_MAGIC_BITS 0x4b400000u
-/* One more than Cmax / 2, as ties go to even. */
+/* One more than Cmax / 2, because ties round to even. */
 #define SX_ZNCC_MIDDLE (SX_ZNCC_SCALE + 1)
 
 struct sx_zncc_work {
@@ -32,15 +32,18 @@ struct sx_zncc_work {
 	size_t grey_pitch[2], words_pitch[2];
 	uint8_t *volume;
 	int width, height, disparities, min_disparity;
-	/* where the right column is outside the image the cost is the largest, else that of no correlation */
+	/*
+	 * if the right column is outside the image: true: the largest cost; false: the cost of no correlation
+	 */
 	bool no_view;
 };
 
-/* gpu/zncc/zncc_zigzag.cu. window: 9, 11, 13 or 15. */
+/* Runs gpu/zncc/zncc_zigzag.cu. window: 9, 11, 13 or 15. */
 cudaError_t sx_zncc_zigzag_run(const struct sx_zncc_work &w, int window, cudaStream_t stream);
 
 /*
- * Windows of L x L whose covariance is exact in binary32, and what is added to their sums of products then.
+ * Returns true if the covariance of L x L windows is exact in binary32; and the bias that their sums of
+ * products then have.
  */
 template <int L> __host__ __device__ constexpr bool sx_zncc_exact()
 {
@@ -52,7 +55,7 @@ template <int L> __host__ __device__ constexpr uint32_t sx_zncc_bias()
 	return sx_zncc_exact<L>() ? SX_ZNCC_MAGIC_BITS : 0;
 }
 
-/* A grey level; no image has 4 GB, so places are 32 bits. */
+/* Returns a grey level. No image has 4 GB, so offsets have 32 bits. */
 __device__ __forceinline__ uint32_t sx_zncc_grey(const struct sx_zncc_work &w, int side, int x, int y)
 {
 	const uint32_t row = (uint32_t)min(max(y, 0), w.height - 1);
@@ -60,15 +63,15 @@ __device__ __forceinline__ uint32_t sx_zncc_grey(const struct sx_zncc_work &w, i
 	return w.grey[side][row * (uint32_t)w.grey_pitch[side] + (uint32_t)x];
 }
 
-/* As a signed byte. */
+/* Returns a grey level minus 128, as a signed byte. */
 __device__ __forceinline__ uint32_t sx_zncc_level(const struct sx_zncc_work &w, int side, int x, int y)
 {
 	return sx_zncc_grey(w, side, x, y) ^ 0x80u;
 }
 
 /*
- * S1 and 1 / sqrt(V) of the window around (x, y); sign: 1, or -1 for S1 turned. Outside the image nothing
- * correlates.
+ * Returns S1 and 1 / sqrt(V) of the window around (x, y). sign: 1, or -1 to negate S1. Outside the image the
+ * result yields no correlation.
  */
 template <int L>
 __device__ __forceinline__ uint2 sx_zncc_stat(const struct sx_zncc_work &w, int side, int x, int y, int sign)
@@ -84,7 +87,7 @@ __device__ __forceinline__ uint2 sx_zncc_stat(const struct sx_zncc_work &w, int 
 	return make_uint2(sx_zncc_exact<L>() ? __float_as_uint((float)s1) : (uint32_t)s1, word.y);
 }
 
-/* z. p: sum of products and bias; left: S1 with its sign turned. */
+/* Returns z. p: sum of products plus bias. left: S1 is negated. */
 template <int L>
 __device__ __forceinline__ float sx_zncc_correlation(uint32_t p, const uint2 &left, const uint2 &right)
 {
@@ -101,7 +104,10 @@ __device__ __forceinline__ float sx_zncc_correlation(uint32_t p, const uint2 &le
 	return covariance * __uint_as_float(left.y) * __uint_as_float(right.y);
 }
 
-/* Bits of MAGIC + MIDDLE + round(z T): of a cell, or turned of a cost, and one more. */
+/*
+ * Returns the bits of MAGIC + MIDDLE + round(z T): a cell plus one, or, with the sign inverted, a cost plus
+ * one.
+ */
 template <int L>
 __device__ __forceinline__ uint32_t sx_zncc_rounded(uint32_t p, const uint2 &left, const uint2 &right)
 {
@@ -110,8 +116,8 @@ __device__ __forceinline__ uint32_t sx_zncc_rounded(uint32_t p, const uint2 &lef
 }
 
 /*
- * A word of gpu/stereo/volume.cuh from four cells: their low bytes less 1; what MAGIC leaves of the upper
- * ones is taken away.
+ * Returns a word of gpu/stereo/volume.cuh from four cells: their low bytes minus 1. The remains of MAGIC in
+ * the upper bytes are subtracted.
  */
 __device__ __forceinline__ uint32_t sx_zncc_cells(uint32_t a, uint32_t b, uint32_t c, uint32_t d)
 {
@@ -120,8 +126,8 @@ __device__ __forceinline__ uint32_t sx_zncc_cells(uint32_t a, uint32_t b, uint32
 }
 
 /*
- * Ones where a word's right columns are inside the image: costs are the largest elsewhere. partner: of its
- * first disparity.
+ * Returns ones in the bytes whose right column is inside the image; elsewhere costs are the largest. partner:
+ * right column of the word's first disparity.
  */
 __device__ __forceinline__ uint32_t sx_zncc_visible(const struct sx_zncc_work &w, int partner)
 {
@@ -137,7 +143,7 @@ __device__ __forceinline__ uint32_t sx_zncc_visible(const struct sx_zncc_work &w
 	return mask;
 }
 
-/* Whether left columns x .. x + count - 1 meet right ones outside the image. */
+/* Returns true if left columns x .. x + count - 1 meet right columns outside the image. */
 __device__ __forceinline__ bool sx_zncc_any_hidden(const struct sx_zncc_work &w, int x, int count)
 {
 	const int first = x - w.min_disparity - (w.disparities - 1), last = x - w.min_disparity + count - 1;

@@ -1,14 +1,15 @@
 /*
- * The cost volume of correlations. Must equal sx_cost_max() less sx_cost_row(), byte for byte, in the layout
- * of gpu/stereo/volume.cuh. Windows of 3 to 7, row by row; gpu/zncc/zncc_zigzag.cu has larger ones, several
- * rows at a time.
+ * The cost volume of correlations. Must equal sx_cost_max() minus sx_cost_row(), byte for byte, in the layout
+ * of gpu/stereo/volume.cuh. This file handles windows of 3 to 7, row by row; gpu/zncc/zncc_zigzag.cu handles
+ * larger windows, several rows at a time.
  *
- * Work:    a block does WALKS stretches of a row, D/8 threads each: a thread eight disparities (four and
- *          their partners D/2 further on), pixel after pixel to the right, as gpu/zncc/zncc_row.cuh says.
- * Memory:  columns of the row and what windows bring, staged in shared memory in four classes by column mod
- *          4, so that threads, whose disparities are 4 apart, find neighbours; right columns stay in
- *          registers for the four pixels that need them. 8 bytes a thread and pixel stored, neighbours side
- *          by side.
+ * Work:    a block processes WALKS stretches of a row, with D/8 threads each. A thread computes eight
+ *          disparities (four and their partners at + D/2), pixel after pixel to the right, see
+ *          gpu/zncc/zncc_row.cuh.
+ * Memory:  columns of the row and statistics of windows, staged in shared memory in four classes by column
+ *          mod 4, so that threads, whose disparities are 4 apart, read neighbours. Right columns stay in
+ *          registers for the four pixels that need them. Each thread stores 8 bytes per pixel, beside its
+ *          neighbours.
  * Ranges:  gpu/zncc/zncc_cell.cuh.
  * Shapes:  any width, height, D, minimal disparity and window.
  * Speed:   bound by issued instructions; docs/lab-performance.md, CUDA: ZNCC.
@@ -19,25 +20,25 @@
 #include "gpu/zncc/zncc_row.cuh"
 
 #define WALKS 8
-namespace /* types and templates of one name in two files would be one for the linker */
+namespace /* anonymous: else the linker would merge types and templates of the same name from two files */
 {
 
-/* What follows from a window of L x L, for a block. */
+/* Sizes of a block for windows of L x L. */
 template <int L> struct shape : sx_zncc_shape<L> {
-	static constexpr int pixels = L == 3 ? 36 : 32; /* of a walk: a multiple of the period */
-	static constexpr int columns = WALKS * pixels;	/* of a block */
+	static constexpr int pixels = L == 3 ? 36 : 32; /* pixels of a walk: a multiple of the period */
+	static constexpr int columns = WALKS * pixels;	/* columns of a block */
 	/* Staged columns of a class. */
 	static constexpr int left = (columns + 2 * (L / 2) + 3) / 4;
 	static constexpr int right = (columns + SX_ZNCC_DISPARITIES_MAX + 2 * (L / 2) + 3) / 4;
 };
 
-/* A block's shared memory. stat: S1 and 1 / sqrt(V), of the left image with the sign of S1 turned. */
+/* Shared memory of a block. stat: S1 and 1 / sqrt(V); S1 of the left image is negated. */
 template <int L> struct shared {
 	uint2 left_stat[4 * shape<L>::left], right_stat[4 * shape<L>::right];
 	uint32_t left[4 * shape<L>::left * shape<L>::stride], right[4 * shape<L>::right * shape<L>::stride];
 };
 
-/* Columns first .. first + count - 1 of one image; outside it, windows bring nothing. */
+/* Stages columns first .. first + count - 1 of one image. Windows outside the image contribute nothing. */
 template <int L>
 __device__ __forceinline__ void stage(uint32_t *columns, uint2 *stats, int of_class,
 				      const struct sx_zncc_work &w, int side, int first, int count, int y)
@@ -54,12 +55,13 @@ __device__ __forceinline__ void stage(uint32_t *columns, uint2 *stats, int of_cl
 }
 
 /*
- * Where a thread is; columns as in gpu/zncc/zncc_row.cuh, counted from the first of the walk's first window.
+ * Place of a thread. Columns are as in gpu/zncc/zncc_row.cuh, counted from the first column of the walk's
+ * first window.
  */
 template <int L> struct place {
 	const struct shared<L> *s;
 	int left_base, right_base[2];
-	int x, count; /* first pixel, pixels in the image */
+	int x, count; /* first pixel; number of pixels in the image */
 	int partner;  /* right column of the first pixel at disparity 4 lane */
 	uint8_t *to;
 
@@ -81,7 +83,7 @@ template <int L> struct place {
 	}
 };
 
-/* The window of pixel i is complete: stores its cells. */
+/* Stores the cells of pixel i, whose window is complete. */
 template <int L>
 __device__ __forceinline__ void finish(struct sx_zncc_window<L> &w, const struct place<L> &p,
 				       const struct sx_zncc_work &work, bool check, int i, int i0)
@@ -156,7 +158,8 @@ __global__ void __launch_bounds__(SX_ZNCC_DISPARITIES_MAX) row_kernel(const stru
 {
 	SX_DYNAMIC_SHARED(struct shared<L>, s);
 	const int y = (int)blockIdx.y, x = (int)blockIdx.x * shape<L>::columns;
-	const int right = x - w.min_disparity - (w.disparities - 1); /* first right column that is met */
+	/* first right column that the block meets */
+	const int right = x - w.min_disparity - (w.disparities - 1);
 	struct place<L> p = find_place<L>(s, w, x, y);
 
 	stage<L>(s->left, s->left_stat, shape<L>::left, w, 0, x - shape<L>::radius,
@@ -178,8 +181,8 @@ template <int L> void launch_row(const struct sx_zncc_work &w, cudaStream_t stre
 } // namespace
 
 /*
- * As measured (docs/lab-performance.md): the columns of small windows are one or two DP4A, and rows have
- * little to share; with 7, few multiprocessors see no difference.
+ * Chooses the kernel, as measured (docs/lab-performance.md). The columns of small windows are one or two
+ * DP4A, so rows have little to share. With windows of 7, both kernels are equal on few multiprocessors.
  */
 extern "C" cudaError_t sx_zncc_cost_cuda_run(const struct sx_image grey[2], const struct sx_image words[2],
 					     const struct sx_stereo_params *p, uint8_t *volume,

@@ -1,6 +1,6 @@
 /*
- * Zero-mean normalised cross-correlation as a matching cost. Meaning: stages/stereo/zncc.h,
- * stages/stereo/cost.h.
+ * Zero-mean normalised cross-correlation as a matching cost. stages/stereo/zncc.h and stages/stereo/cost.h
+ * define the results.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -17,14 +17,15 @@
 extern "C" {
 #endif
 
-/* Words of both images. grey: U8, words: U64. window: 3, 5 .. 15. */
+/* Computes the words of both images. grey: U8. words: U64. window: 3, 5 .. 15. */
 cudaError_t sx_zncc_windows_cuda_run(const struct sx_image grey[2], const struct sx_image words[2],
 				     int window, cudaStream_t stream);
 
 /*
- * The cost volume, as sx_cost_cuda_run() writes it. volume: width * height * disparities bytes, 256-byte
- * aligned. Products of windows are added up by what enters a window less what leaves it, along a row (windows
- * of 3 to 7), or in zigzag, where several rows share what they have in common (9 to 15).
+ * Fills the cost volume as sx_cost_cuda_run() does. volume: width * height * disparities bytes, 256-byte
+ * aligned. The products of a window are a running sum: entering products are added, leaving products are
+ * subtracted. Windows of 3 to 7 move along a row. Windows of 9 to 15 move in zigzag, so that several rows
+ * share the products that they have in common.
  */
 cudaError_t sx_zncc_cost_cuda_run(const struct sx_image grey[2], const struct sx_image words[2],
 				  const struct sx_stereo_params *p, uint8_t *volume, cudaStream_t stream);

@@ -1,12 +1,12 @@
 /*
- * Correlations along a row, for gpu/zncc/zncc_cost.cu. A thread has eight disparities, four and their
- * partners D/2 further on. Grey levels lie in columns of four rows a word, so that a column of a window is
- * one to four DP4A. From pixel to pixel the column that enters is added and the one that leaves is
- * subtracted; windows of 3 keep the sums of their three columns in registers instead.
+ * Correlations along a row, for gpu/zncc/zncc_cost.cu. A thread has eight disparities: four and their
+ * partners at + D/2. A word holds the grey levels of four rows of a column, so that a column of a window is
+ * one to four DP4A. From pixel to pixel the entering column is added and the leaving column is subtracted.
+ * Windows of 3 keep the sums of their three columns in registers instead.
  *
- * Columns are counted from the first of a window. PLACE says where they are: of column c left(c) is the left
- * one, right(h, c) the right one that meets column c + k at disparity 4 lane + k and h D/2 more,
- * right_stat(h, c) what its window brings.
+ * Columns are counted from the first column of a window. PLACE gives their data: left(c) is left column c;
+ * right(h, c) is the right column that meets left column c + k at disparity 4 lane + k + h D/2; right_stat(h,
+ * c) is the statistics of its window.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -15,22 +15,26 @@
 
 #include "gpu/zncc/zncc_cell.cuh"
 
-#define SX_ZNCC_LANE_CELLS 8 /* of a thread and pixel */
+#define SX_ZNCC_LANE_CELLS 8 /* cells per thread and pixel */
 
-/* What follows from a window of L x L. */
+/* Sizes that depend on the window L x L. */
 template <int L> struct sx_zncc_shape {
 	static constexpr int radius = L / 2;
-	static constexpr int quads = (L + 3) / 4;	      /* of rows in a column */
+	static constexpr int quads = (L + 3) / 4;	      /* words of rows in a column */
 	static constexpr int stride = quads == 3 ? 4 : quads; /* words of a column, for vector loads */
-	static constexpr bool ring = L == 3;		      /* of column sums */
-	static constexpr int period = ring ? 12 : 4; /* pixels after which registers have their roles again */
-	/* Of P in a register: P itself, or bits of P + MAGIC; a ring adds three of its share. */
+	static constexpr bool ring = L == 3;		      /* keeps sums of columns in a ring */
+	/* pixels after which registers have the same roles again */
+	static constexpr int period = ring ? 12 : 4;
+	/*
+	 * Bias of P in a register: the register holds P itself, or the bits of P + MAGIC. A ring adds three
+	 * shares of the bias.
+	 */
 	static constexpr uint32_t bias = sx_zncc_bias<L>();
 	static constexpr uint32_t share = ring ? 0xc3c00000u : 0;
 	static_assert(!ring || 3u * share == bias, "three shares are a bias");
 };
 
-/* Rows of a column, four a word; what is beyond the window is 0. */
+/* Returns four rows of a column as a word. Rows beyond the window are 0. */
 template <int L>
 __device__ __forceinline__ uint32_t sx_zncc_column_word(const struct sx_zncc_work &w, int side, int x, int y,
 							int quad)
@@ -45,7 +49,7 @@ __device__ __forceinline__ uint32_t sx_zncc_column_word(const struct sx_zncc_wor
 	return word;
 }
 
-/* A column's words. */
+/* The words of a column. */
 template <int L> struct sx_zncc_column {
 	uint32_t word[sx_zncc_shape<L>::stride];
 };
@@ -69,7 +73,7 @@ __device__ __forceinline__ struct sx_zncc_column<L> sx_zncc_column_load(const ui
 	return c;
 }
 
-/* Sum of products of two columns. */
+/* Returns sum plus the products of two columns. */
 template <int L>
 __device__ __forceinline__ uint32_t sx_zncc_dot(const struct sx_zncc_column<L> &a,
 						const struct sx_zncc_column<L> &b, uint32_t sum)
@@ -81,17 +85,17 @@ __device__ __forceinline__ uint32_t sx_zncc_dot(const struct sx_zncc_column<L> &
 }
 
 /*
- * The last four right columns of each half, by column mod 4, and of those in the middle of windows what they
- * bring.
+ * State of a window: the last four right columns of each half, by column mod 4, and the statistics of the
+ * right windows around the middle columns.
  */
 template <int L> struct sx_zncc_window {
 	struct sx_zncc_column<L> enter[2][4], leave[2][4];
 	uint2 stat[2][4];
-	uint32_t p[2][4];	/* of the disparities k and their partners */
+	uint32_t p[2][4];	/* sums of products for the disparities k and their partners */
 	uint32_t ring[3][2][4]; /* sums of columns, by column mod 3 */
 };
 
-/* Takes in column c and adds its products. */
+/* Adds column c and its products. */
 template <int L, typename PLACE>
 __device__ __forceinline__ void sx_zncc_enter(struct sx_zncc_window<L> &w, const PLACE &place, int c)
 {
@@ -112,7 +116,7 @@ __device__ __forceinline__ void sx_zncc_enter(struct sx_zncc_window<L> &w, const
 	}
 }
 
-/* Column c is behind. */
+/* Removes column c, which has left the window. */
 template <int L, typename PLACE>
 __device__ __forceinline__ void sx_zncc_leave(struct sx_zncc_window<L> &w, const PLACE &place, int c)
 {
@@ -130,7 +134,10 @@ __device__ __forceinline__ void sx_zncc_leave(struct sx_zncc_window<L> &w, const
 	}
 }
 
-/* Before the first pixel: right columns that were there before the first one enters; no products yet. */
+/*
+ * Prepares the first pixel: loads the right columns before the first entering column; there are no products
+ * yet.
+ */
 template <int L, typename PLACE>
 __device__ __forceinline__ void sx_zncc_begin(struct sx_zncc_window<L> &w, const PLACE &place)
 {
@@ -149,7 +156,7 @@ __device__ __forceinline__ void sx_zncc_begin(struct sx_zncc_window<L> &w, const
 	}
 }
 
-/* What the right windows around column c bring. */
+/* Loads the statistics of the right windows around column c. */
 template <int L, typename PLACE>
 __device__ __forceinline__ void sx_zncc_meet(struct sx_zncc_window<L> &w, const PLACE &place, int c)
 {
@@ -158,7 +165,7 @@ __device__ __forceinline__ void sx_zncc_meet(struct sx_zncc_window<L> &w, const 
 		w.stat[h][(c + 3) & 3] = place.right_stat(h, c + 3);
 }
 
-/* The sum of products of the window that is complete, and bias. */
+/* Returns the sum of products of the complete window, plus the bias. */
 template <int L>
 __device__ __forceinline__ uint32_t sx_zncc_products(const struct sx_zncc_window<L> &w, int h, int k)
 {

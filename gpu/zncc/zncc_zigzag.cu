@@ -1,16 +1,17 @@
 /*
  * The cost volume of correlations by zigzag scanning: Chang et al., Real-time stereo matching on embedded
- * GPUs with Z2-ZNCC and FastDT. The bytes are those of gpu/zncc/zncc_cost.cu.
+ * GPUs with Z2-ZNCC and FastDT. The bytes equal the bytes of gpu/zncc/zncc_cost.cu.
  *
- * Work:    a block does ROWS rows and WALKS stretches of columns, D/4 threads each: a thread two disparities
- *          and their partners D/2 further on, in a column the pixels of all rows, then the next column.
- *          Windows of the rows share all but ROWS - 1 of the rows of a column. Products of what they share
- *          are added up once for all of them, four rows a DP4A; each has one DP4A more for what it alone has.
- *          (The paper goes from row to row by four products at the corners.) From column to column what
- *          enters is added and what leaves is subtracted. A sum of products per row stays in a register.
- * Memory:  columns and what windows bring, staged in shared memory in two classes by column mod 2, so that
- *          threads, whose disparities are 2 apart, find neighbours; a right column stays in registers for
- *          both pixels that need it. 4 bytes a thread and pixel stored, neighbours side by side.
+ * Work:    a block processes ROWS rows and WALKS stretches of columns, with D/4 threads each. A thread
+ *          computes two disparities and their partners at + D/2, for the pixels of all rows in a column, then
+ *          for the next column. The windows of the rows share all rows of a column except ROWS - 1. Products
+ *          of the shared rows are added up once for all windows, four rows per DP4A; each window needs one
+ *          more DP4A for its other rows. (The paper goes from row to row by four products at the corners.)
+ *          From column to column the entering products are added and the leaving products are subtracted. One
+ *          sum of products per row stays in a register.
+ * Memory:  columns and statistics of windows, staged in shared memory in two classes by column mod 2, so that
+ *          threads, whose disparities are 2 apart, read neighbours. A right column stays in registers for
+ *          both pixels that need it. Each thread stores 4 bytes per pixel, beside its neighbours.
  * Ranges:  gpu/zncc/zncc_cell.cuh.
  * Shapes:  any width, height, D, minimal disparity and window; shared memory at most 35 KB.
  * Speed:   docs/lab-performance.md, CUDA: ZNCC.
@@ -21,29 +22,31 @@
 
 #define WALKS 4
 
-namespace /* types and templates of one name in two files would be one for the linker */
+namespace /* anonymous: else the linker would merge types and templates of the same name from two files */
 {
 
-/* L: window; ROWS: 2 or 4, the paper's VZ; PIXELS: columns of a walk, even, its HZ. */
+/*
+ * Sizes of a block. L: window. ROWS: 2 or 4, the paper's VZ. PIXELS: columns of a walk, even, the paper's HZ.
+ */
 template <int L, int ROWS, int PIXELS> struct shape {
 	static constexpr int radius = L / 2;
 	static constexpr int shared_rows = L - (ROWS - 1);
-	static constexpr int quads = (shared_rows + 3) / 4;   /* of shared rows */
-	static constexpr int stride = quads == 3 ? 4 : quads; /* words, for vector loads */
+	static constexpr int quads = (shared_rows + 3) / 4;   /* words of shared rows */
+	static constexpr int stride = quads == 3 ? 4 : quads; /* words of a column, for vector loads */
 	static constexpr int columns = WALKS * PIXELS;
-	/* Columns begin one before the first window: it is there to leave. */
+	/* Columns begin one column before the first window, so that a column can leave. */
 	static constexpr int before = radius + 1;
 	static constexpr int left_count = columns + before + radius;
-	static constexpr int left = (left_count + 1) / 2; /* of a class */
+	static constexpr int left = (left_count + 1) / 2; /* columns of a class */
 	static constexpr int right = (left_count + SX_ZNCC_DISPARITIES_MAX) / 2;
 };
 
-/* A column's words: rows that all windows have, and of each the others. */
+/* The words of a column: rows that all windows share, and the other rows of each window. */
 template <typename S, int ROWS> struct column {
 	uint32_t all[S::stride], own[ROWS];
 };
 
-/* Columns of one image in shared memory. stat: of the rows' windows. */
+/* Columns of one image in shared memory. stat: statistics of the rows' windows. */
 template <typename S, int ROWS, int COUNT> struct staged {
 	__align__(16) uint32_t all[2 * COUNT * S::stride];
 	__align__(16) uint32_t own[2 * COUNT * ROWS];
@@ -71,7 +74,8 @@ template <int N> __device__ __forceinline__ void load_words(uint32_t (&w)[N], co
 }
 
 /*
- * The sums of rows y .. y + ROWS - 1 in a column have these rows alone: above what all share, and below it.
+ * Returns the rows that only one window has. For the sums of rows y .. y + ROWS - 1 in a column, they are the
+ * rows above and below the rows that all windows share.
  */
 template <int L, int ROWS>
 __device__ __forceinline__ uint32_t own_word(const struct sx_zncc_work &w, int side, int x, int y, int v)
@@ -100,7 +104,7 @@ __device__ __forceinline__ uint32_t shared_word(const struct sx_zncc_work &w, in
 	return word;
 }
 
-/* Columns first .. first + count - 1, for the rows from y on. */
+/* Stages columns first .. first + count - 1, for the rows from y on. */
 template <int L, int ROWS, typename S, int COUNT>
 __device__ __forceinline__ void stage(struct staged<S, ROWS, COUNT> &s, const struct sx_zncc_work &w,
 				      int side, int first, int count, int y)
@@ -120,9 +124,9 @@ __device__ __forceinline__ void stage(struct staged<S, ROWS, COUNT> &s, const st
 }
 
 /*
- * Where a thread is. Of column c, counted from the one before the walk's first window, left words are at
- * at(left, c), the right ones that meet it at disparity 2 lane + k are those of column c + 1 - k at right[0]
- * (right[1]: D/2 further on).
+ * Place of a thread. Columns c are counted from the column before the walk's first window. Left words of
+ * column c are at at(left, c). At disparity 2 lane + k it meets right column c + 1 - k, whose words are at
+ * right[0], and D/2 further on at right[1].
  */
 struct place {
 	int left, right[2];
@@ -131,7 +135,7 @@ struct place {
 	uint8_t *to;
 };
 
-/* class_size: columns of a class; base: first column of the walk, halved. */
+/* Returns the place of column c. class_size: columns of a class. base: first column of the walk, halved. */
 __device__ __forceinline__ int place_of(int class_size, int base, int c)
 {
 	return (c & 1) * class_size + base + (c >> 1);
@@ -158,14 +162,17 @@ __device__ __forceinline__ uint32_t dot(const struct column<S, ROWS> &a, const s
 	return sum;
 }
 
-/* Right columns of each half by column mod 2, and sums of products; k: the disparity and the next. */
+/*
+ * State of the windows: right columns of each half by column mod 2, and sums of products. k: the disparity
+ * and the next one.
+ */
 template <typename S, int ROWS> struct window {
 	struct column<S, ROWS> enter[2][2], leave[2][2];
 	uint2 stat[ROWS][2][2];
 	uint32_t p[ROWS][2][2];
 };
 
-/* Column c enters, and with LEAVES column c - L leaves. */
+/* Adds column c, and with LEAVES removes column c - L. */
 template <int L, int ROWS, bool LEAVES, typename S>
 __device__ __forceinline__ void move(struct window<S, ROWS> &w, const struct shared<S, ROWS> *s,
 				     const struct place &p, int c)
@@ -196,7 +203,10 @@ __device__ __forceinline__ void move(struct window<S, ROWS> &w, const struct sha
 	}
 }
 
-/* The windows in column i of the walk are complete: stores their cells. i0: columns that p is further on. */
+/*
+ * Stores the cells of the windows in column i of the walk, which are complete. i0: columns that p has moved
+ * on.
+ */
 template <int L, int ROWS, typename S>
 __device__ __forceinline__ void finish(struct window<S, ROWS> &w, const struct shared<S, ROWS> *s,
 				       const struct place &p, const struct sx_zncc_work &work, bool check,
@@ -268,7 +278,7 @@ __global__ void __launch_bounds__(SX_ZNCC_DISPARITIES_MAX) zigzag_kernel(const s
 	typedef struct shared<S, ROWS> block;
 	SX_DYNAMIC_SHARED(block, s);
 	const int lanes = w.disparities / 4, lane = (int)threadIdx.x % lanes;
-	const int first = (int)threadIdx.x / lanes * PIXELS; /* of the walk */
+	const int first = (int)threadIdx.x / lanes * PIXELS; /* first column of the walk */
 	const int x = (int)blockIdx.x * S::columns, y = (int)blockIdx.y * ROWS;
 	struct place p;
 
@@ -300,7 +310,7 @@ template <int L, int ROWS, int PIXELS> void launch(const struct sx_zncc_work &w,
 
 } // namespace
 
-/* Rows and columns by count of instructions, not by measurement. */
+/* Rows and columns are chosen by counting instructions, not by measurement. */
 cudaError_t sx_zncc_zigzag_run(const struct sx_zncc_work &w, int window, cudaStream_t stream)
 {
 	switch (window) {
