@@ -1,5 +1,5 @@
 /*
- * The cpu engine's device and contexts: memory, workers, submission.
+ * Device and contexts of the CPU engine: memory, workers, submission.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -100,8 +100,8 @@ static const char *cpu_describe(const struct sx_device *d)
 }
 
 /*
- * Shared memory that has to grow for a new context. All of it is taken before any is given up, and the pool's
- * leader puts it in place between two frames: contexts may compute meanwhile.
+ * Shared memory that must grow for a new context. All new memory is allocated before any old memory is freed.
+ * The pool's leader swaps it between two frames, because contexts may compute meanwhile.
  */
 struct growth {
 	struct sx_device *device;
@@ -112,7 +112,7 @@ struct growth {
 	sem_t done;
 };
 
-/* Huge pages where the system gives them; every page is there afterwards. */
+/* Allocates memory, in huge pages if the system has them, and touches every page. */
 static int growth_take(struct growth *g, struct sx_shared_memory *place, size_t bytes)
 {
 	size_t align = bytes >= HUGE_PAGE ? HUGE_PAGE : 64;
@@ -132,7 +132,7 @@ static int growth_take(struct growth *g, struct sx_shared_memory *place, size_t 
 	return 0;
 }
 
-/* Thread: the pool's leader. What was in place goes to g; contents are lost. */
+/* Swaps the new memory in; the old memory goes to g and its contents are lost. Thread: the pool's leader. */
 static void growth_put(void *arg)
 {
 	struct growth *g = arg;
@@ -154,7 +154,7 @@ static void growth_wait(struct growth *g)
 	sem_init(&g->done, 0, 0);
 	sx_pool_submit(g->device->pool, &job);
 	while (sem_wait(&g->done) < 0)
-		; /* EINTR */
+		; /* interrupted by a signal */
 	sem_destroy(&g->done);
 }
 
@@ -186,12 +186,12 @@ static void *context_take(struct sx_context *x, size_t bytes)
 	memory = aligned_alloc(64, bytes);
 	if (!memory)
 		return NULL;
-	memset(memory, 0, bytes); /* also brings the pages in */
+	memset(memory, 0, bytes); /* also touches the pages */
 	x->bytes += bytes;
 	return memory;
 }
 
-/* With a margin on both ends, which vector loads may touch. */
+/* Allocates a tap with a margin at both ends, where vector loads may read. */
 static int context_take_tap(struct sx_context *x, enum sx_tap tap)
 {
 	const struct sx_tap_shape s = sx_tap_shape(&x->config, tap);
@@ -227,7 +227,7 @@ static int context_take_taps(struct sx_context *x)
 	return 0;
 }
 
-/* Class scores of cells, where pairs may have some. */
+/* Allocates class scores of cells, if pairs may have scores. */
 static int context_take_scores(struct sx_context *x, int columns, int rows)
 {
 	const struct sx_params *p = &x->config.params;
@@ -239,7 +239,7 @@ static int context_take_scores(struct sx_context *x, int columns, int rows)
 	return x->scores.data ? 0 : -ENOMEM;
 }
 
-/* What is segmented. */
+/* Allocates the cells that are segmented. */
 static int context_take_cells(struct sx_context *x, int columns, int rows)
 {
 	const size_t sky = (size_t)rows * (size_t)sx_sky_words(columns) * sizeof(*x->sky);
@@ -256,7 +256,7 @@ static int context_take_cells(struct sx_context *x, int columns, int rows)
 	return context_take_scores(x, columns, rows);
 }
 
-/* What raw pairs need. */
+/* Allocates maps and images for raw pairs. */
 static int context_take_maps(struct sx_context *x)
 {
 	const struct sx_context_config *c = &x->config;
@@ -278,7 +278,7 @@ static int context_take_maps(struct sx_context *x)
 	return 0;
 }
 
-/* With a map of another process only the kernels of filters are used. */
+/* Creates the matcher. With a map of another process, only the kernels of filters are used. */
 static int context_take_matcher(struct sx_context *x)
 {
 	const struct sx_stereo_params *p = &x->config.params.stereo;

@@ -1,5 +1,5 @@
 /*
- * Inside of the cpu engine: device, context, and the chain of a frame.
+ * Internal header of the CPU engine: device, context, and the chain of a frame.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -18,7 +18,10 @@
 #include "stages/road/road_finder.h"
 #include "stages/stixels/segment.h"
 
-/* Memory that all contexts share, since one frame computes at a time; grows when a context is created. */
+/*
+ * Memory that all contexts share, because only one frame computes at a time. It grows when a context is
+ * created.
+ */
 struct sx_shared_memory {
 	uint8_t *data;
 	size_t bytes;
@@ -30,8 +33,9 @@ struct sx_device {
 	char describe[64];
 	struct sx_shared_memory volume, maps, costs, planes, scratch[SX_POOL_THREADS_MAX];
 	struct sx_matcher_scratch laid_out[SX_POOL_THREADS_MAX];
-	struct sx_matcher layout; /* whose geometry planes and scratch are laid out for; width 0: nobody's */
-	size_t context_bytes;	  /* of all contexts */
+	/* the matcher for whose geometry planes and scratch are laid out; width 0: none yet */
+	struct sx_matcher layout;
+	size_t context_bytes; /* memory of all contexts, bytes */
 };
 
 struct sx_context {
@@ -40,43 +44,45 @@ struct sx_context {
 	struct sx_matcher matcher;
 	struct sx_image taps[SX_TAP_COUNT]; /* some share memory: see sx_taps_share() */
 	void *owned[SX_TAP_COUNT];
-	struct sx_rectify_map map[2];	    /* where pairs come raw; */
-	struct sx_image raw_grey[2];	    /* and where they are not grey either */
-	uint32_t *stretch_counts;	    /* of Y16: sx_stretch_find() */
-	bool hides;			    /* not every pixel is seen by both cameras */
-	uint8_t *flat_scratch[2];	    /* sx_flat(), by side */
-	struct sx_chance_sums *chance_sums; /* of tiles; NULL: sx_chance() is not asked */
+	struct sx_rectify_map map[2]; /* if pairs come raw: rectification maps */
+	/* grey images before rectification, if pairs come raw and are not grey */
+	struct sx_image raw_grey[2];
+	uint32_t *stretch_counts;	    /* counts of Y16 pairs, for sx_stretch_find() */
+	bool hides;			    /* some pixels are seen by only one camera */
+	uint8_t *flat_scratch[2];	    /* scratch of sx_flat(), by side */
+	struct sx_chance_sums *chance_sums; /* sums per tile; NULL: sx_chance() is off */
 	struct sx_speckle speckle;
 	void *speckle_memory;
 	struct sx_road_finder *road_finder;
 	int32_t road_scores[SX_ROAD_CANDIDATES];
 	struct sx_segmenter *segmenter;
 	struct sx_segments segments;
-	struct sx_image cells, cells_confidence; /* sx_evidence(); of slanted methods, */
-	uint8_t *bright;			 /* and what their pixels say: [row][column] */
-	uint32_t *blank, *sky;			 /* [row][sx_sky_words()], cpu/sky.h */
-	struct sx_image scores; /* of cells: U8, [column][row][class]; without data where no pair has any */
+	struct sx_image cells, cells_confidence; /* output of sx_evidence(), for slanted methods */
+	uint8_t *bright;			 /* enum sx_cell_pixels of each cell: [row][column] */
+	uint32_t *blank, *sky;			 /* [row][sx_sky_words()], see cpu/sky.h */
+	/* scores of cells: U8, [column][row][class]; data is NULL if pairs never have scores */
+	struct sx_image scores;
 	uint32_t *offsets;
 	struct stixel *stixels;
 	size_t bytes;
 	int event;
-	bool busy; /* submitted and not yet waited for; the client's */
+	bool busy; /* a frame was submitted and not yet waited for; used by the client's thread */
 
-	/* the frame in flight: the leader's from submit to the event */
+	/* the frame in flight: owned by the pool's leader from submit until the event */
 	struct sx_pool_job job;
 	const struct sx_pair *pair;
 	sx_images_read_fn *images_read;
-	void *user; /* of images_read */
+	void *user; /* argument of images_read */
 	struct sx_road previous;
 	bool has_previous;
-	bool scored; /* scores are those of the pair */
+	bool scored; /* scores holds the scores of the pair */
 	struct sx_monitor_part monitored[SX_MONITOR_ROWS];
 	struct sx_result result;
 };
 
 /* Computes the frame of x on the pool's leader. arg: struct sx_context. */
 void sx_frame_run(void *arg);
-/* On all workers, from the taps of columns into cells: as sx_evidence(). */
+/* Computes the cells from the taps of columns as sx_evidence() does, on all workers. */
 void sx_evidence_run(struct sx_context *x);
 
 #endif

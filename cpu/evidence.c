@@ -1,14 +1,14 @@
 /*
- * What cells tell beyond what was matched, spread over the workers.
+ * Evidence of cells beside the matched disparity, computed on all workers.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "cpu/engine_priv.h"
 #include "cpu/sky.h"
 
-#define PART 32 /* columns of a task that fills holes, which looks at some beside it too */
+#define PART 32 /* columns of a task that fills holes; it also reads some columns beside them */
 
-/* A row of cells: what their pixels say. */
+/* Classifies the pixels of one row of cells. */
 static void bright_task(void *arg, int index, int worker)
 {
 	struct sx_context *x = arg;

@@ -1,5 +1,5 @@
 /*
- * Sizes and memory of FastDT in the cpu engine.
+ * Sizes and memory of FastDT in the CPU engine.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -7,7 +7,7 @@
 
 #include "cpu/matcher.h"
 
-#define BAND_BYTES (768 * 1024) /* of sums in a band: leaves room in a second-level cache of 1 MB */
+#define BAND_BYTES (768 * 1024) /* bytes of sums in a band; leaves room in a second-level cache of 1 MB */
 
 static size_t pixels(const struct sx_matcher *m)
 {
@@ -101,7 +101,7 @@ int sx_fastdt_lowest(const struct sx_matcher *m)
 {
 	int weight = m->weights[0], most = 0, least = 0, before;
 
-	do { /* ends: each step is nearer to where it stays */
+	do { /* terminates: each step brings the value nearer to its fixed point */
 		before = most;
 		most = m->cost_max + scaled(most, weight);
 	} while (most != before);

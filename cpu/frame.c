@@ -1,5 +1,5 @@
 /*
- * One frame: the stages in their order, each spread over the workers.
+ * One frame: runs the stages in their order, each on all workers.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -16,7 +16,7 @@
 #include "stages/stixels/unmeasured_part.h"
 #include "stages/taps.h"
 
-#define COLUMNS 4 /* stixel columns of a task of the segmentation */
+#define COLUMNS 4 /* stixel columns per task of the segmentation */
 
 static void median_task(void *arg, int index, int worker)
 {
@@ -110,7 +110,7 @@ static void frame_filter(struct sx_frame *f)
 	sx_frame_book(f, SX_STAGE_CONFIDENCE);
 }
 
-#define CANDIDATES 16 /* of a road, a task */
+#define CANDIDATES 16 /* road candidates per task */
 
 static void road_task(void *arg, int index, int worker)
 {
@@ -143,7 +143,7 @@ static void find_road(struct sx_frame *f)
 	sx_frame_book(f, SX_STAGE_ROAD);
 }
 
-/* A part of 8 stixel columns: neighbours in the image, rows of the result. */
+/* Reduces a part of 8 stixel columns, which are neighbours in the image and rows of the result. */
 static void reduce_task(void *arg, int index, int worker)
 {
 	struct sx_frame *f = arg;
@@ -239,7 +239,10 @@ static bool same_layout(const struct sx_matcher *a, const struct sx_matcher *b)
 	       a->word_bits == b->word_bits && a->volume_kind == b->volume_kind;
 }
 
-/* Contexts of one shape, the usual case, find everything as the frame before left it. */
+/*
+ * Lays out planes and scratch. If the frame before had the same shape, which is usual, everything is already
+ * in place.
+ */
 static void frame_lay_out(struct sx_context *x)
 {
 	struct sx_device *d = x->device;
@@ -290,7 +293,9 @@ void sx_frame_run(void *arg)
 	make_stixels(&f);
 	frame_monitor(&f);
 	x->result.finished_ns = f.since;
-	/* the counter is 0 here, so this cannot fail; after it the context is the client's again */
+	/*
+	 * The counter is 0 here, so the write cannot fail. After it the context belongs to the client again.
+	 */
 	n = write(x->event, &done, sizeof(done));
 	(void)n;
 }

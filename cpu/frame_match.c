@@ -1,5 +1,5 @@
 /*
- * The first half of a frame: grey images, rectified if they come raw, descriptors, costs, paths, winner.
+ * First half of a frame: grey images (rectified if they come raw), descriptors, costs, paths, winner.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -16,8 +16,9 @@
 #include "stages/stereo/ingest.h"
 #include "stages/stixels/cells.h"
 
-#define FLAT_TASKS 2 /* of each image one, before the tasks that describe it: it takes longer than they do */
-#define ZNCC_ROWS 16 /* of a task that makes costs, which begins by summing a window's rows */
+/* one task per image, before the describing tasks because it takes longer than they do */
+#define FLAT_TASKS 2
+#define ZNCC_ROWS 16 /* rows per task of the zncc costs; a task begins by summing a window's rows */
 
 static const struct sx_image *image_of(const struct sx_frame *f, int side)
 {
@@ -25,8 +26,8 @@ static const struct sx_image *image_of(const struct sx_frame *f, int side)
 }
 
 /*
- * Raw images that are not grey become so first. Tasks count from the top of the left image to the bottom of
- * the right one.
+ * Converts raw images that are not grey. Tasks count from the top of the left image to the bottom of the
+ * right image.
  */
 static void ingest_task(void *arg, int index, int worker)
 {
@@ -85,7 +86,7 @@ static void views_task(void *arg, int index, int worker)
 		      y0, sx_frame_end_of(y0, SX_FRAME_ROWS, f->x->config.height));
 }
 
-/* What was matched though one of the cameras did not see it. */
+/* Invalidates pixels outside the view of either raw camera. */
 static void hide(struct sx_frame *f)
 {
 	if (f->x->hides)
@@ -127,7 +128,7 @@ static void find_chance(struct sx_frame *f)
 	sx_pool_for(pool, rows, chance_mark_task, f);
 }
 
-/* The first two of the tasks that describe the images. */
+/* Finds the flat tiles of one image: the first two of the describing tasks. */
 static void flat_task(struct sx_frame *f, int side)
 {
 	struct sx_image *tap = f->x->taps;
@@ -195,7 +196,7 @@ static void winner_task(void *arg, int index, int worker)
 	sx_matcher_rows(&f->x->matcher, &f->match, index, &f->x->device->laid_out[worker]);
 }
 
-/* Rows' costs and the horizontal passes. */
+/* Computes the costs and horizontal passes of one row. */
 static void fastdt_row_task(void *arg, int index, int worker)
 {
 	struct sx_frame *f = arg;
@@ -203,7 +204,10 @@ static void fastdt_row_task(void *arg, int index, int worker)
 	f->x->matcher.kernels->fastdt_row(&f->x->matcher, &f->match, index, &f->x->device->laid_out[worker]);
 }
 
-/* First the right image's minima of each worker, which no task needs before the bands, then O and G. */
+/*
+ * Resets the right image's minima of one worker (tasks below the number of threads), or computes the planes O
+ * and G. Only the bands need the minima.
+ */
 static void fastdt_planes_task(void *arg, int index, int worker)
 {
 	struct sx_frame *f = arg;
@@ -263,7 +267,7 @@ static void frame_aggregate_sgm(struct sx_frame *f, enum sx_shear shear, bool fi
 	sx_pool_for(f->x->device->pool, sx_matcher_bands(&f->x->matcher, shear), sgm_task, f);
 }
 
-/* What costs are made from; of zncc the costs, too. */
+/* Computes the descriptors, and for zncc also the costs. */
 static void frame_describe(struct sx_frame *f)
 {
 	struct sx_pool *pool = f->x->device->pool;
@@ -290,7 +294,10 @@ static void scores_task(void *arg, int index, int worker)
 						   p->width, sx_cell_height(p), v0, v1, &x->scores);
 }
 
-/* Before the source has the pair back: the scores are its, too. */
+/*
+ * Reduces the scores. It runs before the source gets the pair back, because the scores belong to the source
+ * too.
+ */
 static void reduce_scores(struct sx_frame *f)
 {
 	struct sx_context *x = f->x;
@@ -311,7 +318,7 @@ static void external_task(void *arg, int index, int worker)
 			 sx_frame_end_of(y0, SX_FRAME_ROWS, f->x->config.height));
 }
 
-/* The pair brings its map: it is read before the pair goes back. */
+/* Takes the map that the pair brings. It is read before the source gets the pair back. */
 static void frame_take_map(struct sx_frame *f)
 {
 	struct sx_context *x = f->x;

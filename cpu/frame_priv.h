@@ -1,5 +1,5 @@
 /*
- * A frame on its way through the cpu engine: what its stages share.
+ * A frame in the CPU engine: data that its stages share.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -9,7 +9,7 @@
 #include "base/clock.h"
 #include "cpu/engine_priv.h"
 
-#define SX_FRAME_ROWS 8 /* of a task in stages that are quick per row */
+#define SX_FRAME_ROWS 8 /* rows per task, in stages that are quick per row */
 
 struct sx_frame {
 	struct sx_context *x;
@@ -19,7 +19,7 @@ struct sx_frame {
 	bool first;
 	uint8_t flags;
 	int64_t since;
-	int round; /* of the search for a bend of the road; -1: for its plane */
+	int round; /* round of the search for a bend of the road; -1: search for its plane */
 };
 
 static inline int sx_frame_tasks_of(int n, int per_task)
@@ -49,7 +49,7 @@ static inline void sx_frame_book(struct sx_frame *f, enum sx_stage stage)
 	f->since = now;
 }
 
-/* From the pair to the best disparity of each pixel. */
+/* Runs the stages from the pair to the best disparity of each pixel. */
 void sx_frame_match(struct sx_frame *f);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * The table of kernel sets, widest first, and the choice among them.
+ * Table of kernel sets, widest first, and the choice among them.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -34,7 +34,10 @@ static bool machine_runs_avx512(void)
 }
 #endif
 
-/* The segmenter has vectors of its own for AVX2; the others are one text, compiled for each. */
+/*
+ * The kernel sets. The segmenter has its own vectors for AVX2; its other sets are the same source, compiled
+ * for each instruction set.
+ */
 static const struct sx_kernels kernel_sets[] = {
 #ifdef SX_HAVE_AVX512
 	{"avx512", &sx_matcher_kernels_avx512, &sx_segment_kernels_avx512, machine_runs_avx512},
@@ -61,6 +64,6 @@ const struct sx_kernels *sx_kernels_choose(const char *name)
 const struct sx_kernels *sx_kernels_for(const struct sx_kernels *k, int disparities)
 {
 	while (disparities % k->matcher->bytes || !k->machine_runs())
-		k++; /* ends at plain, whose vectors divide all numbers of disparities */
+		k++; /* ends at plain, whose vectors divide every number of disparities */
 	return k;
 }

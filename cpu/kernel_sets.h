@@ -1,6 +1,6 @@
 /*
- * Which kernels compute: one set for each instruction set, and the one place that chooses. Bodies are
- * written once (cpu/kernels/) on vectors of one name (cpu/vec/), and compiled once for each table
+ * Kernel sets: one set for each instruction set, and the function that chooses one. Kernel bodies are written
+ * once (cpu/kernels/) on vectors of a common interface (cpu/vec/). They are compiled once per instruction set
  * (matcher_*.c, segment_*.c).
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -14,31 +14,37 @@
 #include "stages/stereo/chance.h"
 #include "stages/stixels/reduce.h"
 
-/* From images to the disparity map. */
+/* Kernels from images to the disparity map. */
 struct sx_matcher_kernels {
-	int bytes, plane_bits; /* of a vector; of a piece of a descriptor (vec_*.h) */
-	/* Descriptors of rows [y0, y1) of side 0 left, 1 right. */
+	int bytes, plane_bits; /* bytes: of a vector; plane_bits: of a piece of a descriptor (vec_*.h) */
+	/* Computes the descriptors of rows [y0, y1) of side 0 (left) or 1 (right). */
 	void (*census_rows)(const struct sx_matcher *m, const struct sx_matcher_frame *f, int side, int y0,
 			    int y1, struct sx_matcher_scratch *s);
 	/*
-	 * Cost zncc: words of sx_zncc_windows() of rows [y0, y1) of a side;
-	 * then, of both sides, costs of rows.
+	 * For zncc costs: zncc_words_rows computes the words of sx_zncc_windows() in rows [y0, y1) of a side.
+	 * zncc_rows then computes the costs of rows from both sides.
 	 */
 	void (*zncc_words_rows)(const struct sx_matcher *m, const struct sx_matcher_frame *f, int side,
 				int y0, int y1, struct sx_matcher_scratch *s);
 	void (*zncc_rows)(const struct sx_matcher *m, const struct sx_matcher_frame *f, int y0, int y1,
 			  struct sx_matcher_scratch *s);
-	/* Band i of 0 .. sx_matcher_bands()-1; first: writes the volume, else adds to it. */
+	/*
+	 * sgm_band processes band i of 0 .. sx_matcher_bands()-1; first: it writes the volume, else it adds
+	 * to it. winner_row finds the winners of row y.
+	 */
 	void (*sgm_band)(const struct sx_matcher *m, const struct sx_matcher_frame *f, enum sx_shear shear,
 			 int i, bool first, struct sx_matcher_scratch *s);
 	void (*winner_row)(const struct sx_matcher *m, const struct sx_matcher_frame *f, int y,
 			   struct sx_matcher_scratch *s);
-	/* The same two with SX_VOLUME_GAINS; i counts SX_MATCHER_GAIN_ROWS rows. */
+	/* The same two steps with SX_VOLUME_GAINS. i counts groups of SX_MATCHER_GAIN_ROWS rows. */
 	void (*gain_band)(const struct sx_matcher *m, const struct sx_matcher_frame *f, int i,
 			  struct sx_matcher_scratch *s);
 	void (*gain_rows)(const struct sx_matcher *m, const struct sx_matcher_frame *f, int i,
 			  struct sx_matcher_scratch *s);
-	/* See cpu/fastdt.h. Row y; columns of task i; band i; row y from what all workers have found. */
+	/*
+	 * FastDT, see cpu/fastdt.h: computes row y; the columns of task i; band i; the winners of row y from
+	 * the results of all workers.
+	 */
 	void (*fastdt_row)(const struct sx_matcher *m, const struct sx_matcher_frame *f, int y,
 			   struct sx_matcher_scratch *s);
 	void (*fastdt_planes)(const struct sx_matcher *m, const struct sx_matcher_frame *f, int i);
@@ -46,44 +52,44 @@ struct sx_matcher_kernels {
 			    struct sx_matcher_scratch *s);
 	void (*fastdt_winners)(const struct sx_matcher *m, const struct sx_matcher_frame *f, int y,
 			       const struct sx_matcher_scratch *workers, int count);
-	/* as sx_chance_sum_row() (stages/stereo/chance.h) */
+	/* computes the same as sx_chance_sum_row() (stages/stereo/chance.h) */
 	void (*chance_sum_row)(const struct sx_image *winner, const struct sx_image descriptor[2],
 			       const struct sx_image *flat, int min_disparity, int row,
 			       struct sx_chance_sums *sums);
-	/* Rows [y0, y1); no output is an input. */
+	/* Filters of rows [y0, y1). No output image may be an input image. */
 	void (*median_rows)(const struct sx_image *src, const struct sx_image *dst,
 			    enum sx_median_border border, int y0, int y1);
 	void (*left_right_rows)(const struct sx_image *left, const struct sx_image *right,
 				const struct sx_image *dst, const struct sx_filter_params *f,
 				const struct sx_stereo_params *p, int y0, int y1);
 	void (*smooth_rows)(const struct sx_image *src, const struct sx_image *dst, int y0, int y1);
-	/* flags[x] = 1 where a[x] and b[x] are valid and differ by at most limit, else 0. */
+	/* Sets flags[x] to 1 if a[x] and b[x] are valid and differ by at most limit, else to 0. */
 	void (*connected_row)(const uint16_t *a, const uint16_t *b, int n, int limit, uint8_t *flags);
 	void (*confidence_rows)(const struct sx_image *disparity, const struct sx_image *confidence, int y0,
 				int y1);
 };
 
-/* What the pixels of a cell say, as bits: sky_grey and even, saturated. */
+/* Bits that describe the pixels of a cell: sky_grey and even; saturated. */
 enum sx_cell_pixels { SX_CELL_BLANK = 1, SX_CELL_SATURATED = 2 };
 
-/* From the disparity map to lists of segments. */
+/* Kernels from the disparity map to lists of segments. */
 struct sx_segment_kernels {
 	sx_dp_column_fn *dp_column;
 	sx_slanted_column_fn *slanted_column;
-	/* as sx_reduce() */
+	/* computes the same as sx_reduce() */
 	void (*reduce)(const struct sx_image *disparity, const struct sx_image *confidence, int width_px,
 		       enum sx_reduction how, struct sx_image *columns, struct sx_image *columns_confidence);
-	/* as sx_reduce_cells() */
+	/* computes the same as sx_reduce_cells() */
 	void (*reduce_cells)(const struct sx_image *disparity, const struct sx_image *confidence,
 			     int width_px, int cell_height, enum sx_reduction how, struct sx_image *columns,
 			     struct sx_image *columns_confidence);
-	/* as sx_reduce_scores(), of cells v0 .. v1 - 1 of all columns */
+	/* computes the same as sx_reduce_scores(), for cells v0 .. v1 - 1 of all columns */
 	void (*reduce_scores)(const struct sx_scores *scores, int image_width, int image_height, int width_px,
 			      int cell_height, int v0, int v1, struct sx_image *columns);
 	/*
-	 * sx_evidence() in two steps, without sky (cpu/sky.h). First what the pixels of row v say: a byte
-	 * (enum sx_cell_pixels) for each of n columns; then, with those of all rows (bright[row][column]),
-	 * columns u0 .. u1 - 1.
+	 * Compute the same as sx_evidence() in two steps, without sky (cpu/sky.h). bright_cells classifies
+	 * the pixels of row v: one byte (enum sx_cell_pixels) for each of n columns. weigh_columns then
+	 * processes columns u0 .. u1 - 1, from the bytes of all rows (bright[row][column]).
 	 */
 	void (*bright_cells)(const struct sx_image *left, const struct sx_stixel_params *p, int v, int n,
 			     uint8_t *bright);
@@ -92,13 +98,13 @@ struct sx_segment_kernels {
 			      struct sx_image *cells, struct sx_image *cells_confidence);
 };
 
-/* Those of other machines are declared, too; they exist nowhere (cpu/meson.build). */
+/* Sets of other machines are declared too, but not defined (cpu/meson.build). */
 extern const struct sx_matcher_kernels sx_matcher_kernels_plain, sx_matcher_kernels_sse4,
 	sx_matcher_kernels_avx2, sx_matcher_kernels_avx512, sx_matcher_kernels_neon;
 extern const struct sx_segment_kernels sx_segment_kernels_plain, sx_segment_kernels_sse4,
 	sx_segment_kernels_avx2, sx_segment_kernels_avx512;
 
-/* name: "plain", "sse4", "avx2", "avx512", "neon". */
+/* A kernel set. name: "plain", "sse4", "avx2", "avx512" or "neon". */
 struct sx_kernels {
 	const char *name;
 	const struct sx_matcher_kernels *matcher;
@@ -107,11 +113,11 @@ struct sx_kernels {
 };
 
 /*
- * The widest set that this machine runs, or (name not NULL) that of the name;
- * NULL: unknown, or not for this machine.
+ * Returns the widest set that this machine runs, or the set called name if that is not NULL. Returns NULL if
+ * the name is unknown or the machine cannot run the set.
  */
 const struct sx_kernels *sx_kernels_choose(const char *name);
-/* The set whose matcher suits a number of disparities, a multiple of 32: k, or the next narrower one. */
+/* Returns k, or the next narrower set whose matcher supports this number of disparities, a multiple of 32. */
 const struct sx_kernels *sx_kernels_for(const struct sx_kernels *k, int disparities);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * What the matcher's kernels need beside themselves: sizes, tables, memory.
+ * Sizes, tables and memory of the matcher's kernels.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -13,19 +13,20 @@
 #include "cpu/kernel_sets.h"
 #include "stages/stereo/sgm.h"
 
-#define BAND_BYTES (768 * 1024) /* of cost and E in a band: leaves room in a second-level cache of 1 MB */
+/* bytes of cost and E in a band; leaves room in a second-level cache of 1 MB */
+#define BAND_BYTES (768 * 1024)
 #define BAND_COLUMNS_MAX 32
-#define FASTDT_COSTS 4 /* pixels whose costs fastdt_row() makes at a time */
+#define FASTDT_COSTS 4 /* pixels whose costs fastdt_row() computes at a time */
 
-/* The limit of S of rivals of S0: S(k) is one's if 100 S0 >= uniqueness * S(k). */
+/* Returns the limit of S for rivals of S0: S(k) is a rival's if 100 S0 >= uniqueness * S(k). */
 static int rival_above(const struct sx_stereo_params *p, int s0)
 {
 	return 100 * s0 / p->uniqueness + 1;
 }
 
-#define GAIN_BITS 32 /* of CSCT: one is the same in all descriptors, so that each gain is at least 1 */
+#define GAIN_BITS 32 /* bits of CSCT; one is the same in all descriptors, so each gain is at least 1 */
 
-/* Whether sums of gains of two paths fit bytes. */
+/* Returns true if sums of gains of two paths fit bytes. */
 static bool gains_fit(const struct sx_stereo_params *p)
 {
 	int along = p->p2 + GAIN_BITS, across = p->p2_vertical + GAIN_BITS;
@@ -62,11 +63,11 @@ static int band_columns(const struct sx_matcher *m)
 static int descriptor_bits(enum sx_cost cost)
 {
 	if (cost == SX_COST_ZNCC)
-		return 0; /* its costs are stored */
+		return 0; /* zncc costs are stored */
 	return cost == SX_COST_CSCT ? 32 : cost == SX_COST_CENSUS48 ? 48 : 64;
 }
 
-/* Byte j of a plane belongs to right column width - 1 - min_disparity - j. */
+/* Makes the mask out_of_view. Byte j of a plane belongs to right column width - 1 - min_disparity - j. */
 static int make_out_of_view(struct sx_matcher *m)
 {
 	m->out_of_view = aligned_alloc(SX_MATCHER_ALIGNMENT, m->plane_pitch);
@@ -80,7 +81,7 @@ static int make_out_of_view(struct sx_matcher *m)
 	return 0;
 }
 
-/* Greatest S, or sum of gains. */
+/* Returns the greatest S, or the greatest sum of gains. */
 static int sum_most(const struct sx_matcher *m)
 {
 	return m->volume_kind == SX_VOLUME_GAINS ? m->gain_most : sx_sgm_largest(&m->p);
@@ -106,7 +107,7 @@ static int make_rival_limit(struct sx_matcher *m)
 	return 0;
 }
 
-/* Places of disparities among interleaved vectors of k bytes. */
+/* Fills in the places of disparities among interleaved vectors of k bytes. */
 static void make_gains(struct sx_matcher *m, int k)
 {
 	int last = m->p.disparities - 1;
@@ -211,7 +212,7 @@ static size_t turned_bytes(const struct sx_matcher *m)
 	return m->volume_kind == SX_VOLUME_GAINS ? (size_t)m->residues * m->plane_pitch : 0;
 }
 
-/* Rows that a worker has in work together. */
+/* Returns the number of rows that a worker processes together. */
 static int rows_together(const struct sx_matcher *m)
 {
 	return m->volume_kind == SX_VOLUME_GAINS ? SX_MATCHER_GAIN_ROWS : 1;
@@ -253,7 +254,7 @@ void sx_matcher_rows(const struct sx_matcher *m, const struct sx_matcher_frame *
 		m->kernels->winner_row(m, f, i, s);
 }
 
-/* Values of 4 bytes, with room for window / 2 more before them and a vector after. */
+/* Takes 4-byte values, with room for window / 2 more values before them and a vector after them. */
 static void *matcher_take_values(uint8_t *memory, size_t *used, const struct sx_matcher *m, size_t values)
 {
 	size_t before = sx_matcher_padded((size_t)(m->p.zncc_window / 2) * sizeof(int32_t));
@@ -267,7 +268,7 @@ static void matcher_lay_out_zncc(struct sx_matcher_zncc *z, const struct sx_matc
 {
 	size_t window = (size_t)m->p.zncc_window, disparities = (size_t)m->p.disparities;
 	size_t width = (size_t)m->width + window,
-	       turned = width + disparities; /* with the window's overhang */
+	       turned = width + disparities; /* width with the window's overhang */
 	size_t terms = window / 2 + 1, products = window > 3 ? width * disparities : 0;
 
 	z->column_sum = matcher_take_values(memory, used, m, width);
@@ -377,6 +378,6 @@ void sx_matcher_scratch_init(struct sx_matcher_scratch *s, const struct sx_match
 	if (is_fastdt(m))
 		return;
 	memset(s->turned, 0, turned_bytes(m));
-	for (size_t i = 0; i < words; i++) /* the margins stay like this */
+	for (size_t i = 0; i < words; i++) /* the margins keep these values */
 		s->block_sum[i] = INT16_MAX;
 }

@@ -17,8 +17,8 @@
 #include "base/thread.h"
 
 /*
- * How long an idle worker looks for the next loop before it sleeps. Loops of one frame follow each other
- * within a few microseconds, and waking a thread costs some 50 us; between frames every worker sleeps.
+ * How long an idle worker polls for the next loop before it sleeps, ns. Loops of one frame follow each other
+ * within a few microseconds, and waking a thread costs about 50 us. Between frames every worker sleeps.
  */
 #define SPIN_NS 40000
 
@@ -30,10 +30,10 @@ struct worker {
 };
 
 /*
- * The loop in progress. Tasks are claimed by taking one off the low half of ticket, the number of tasks left;
- * its high half counts loops, so that a worker that comes late can never claim from the next loop by mistake.
- * fn, arg and count change only while no task is left or running: a claim makes reading them safe. The loop
- * is over when done reaches count; workers that claimed nothing are not waited for.
+ * The loop in progress. The low half of ticket is the number of tasks left; a worker claims a task by
+ * subtracting one. The high half counts loops, so that a late worker cannot claim a task of the next loop by
+ * mistake. fn, arg and count change only while no task is left or running, so a worker that has claimed a
+ * task may read them. The loop ends when done reaches count. It does not wait for workers without a task.
  */
 struct loop {
 	_Atomic uint64_t ticket;
@@ -51,11 +51,11 @@ struct sx_pool {
 
 	pthread_mutex_t mutex;
 	pthread_cond_t loop_begun; /* helpers wait for it */
-	pthread_cond_t loop_done;  /* the first worker */
-	pthread_cond_t job_come;   /* the first worker */
-	pthread_cond_t idle;	   /* sx_pool_drain() */
+	pthread_cond_t loop_done;  /* the first worker waits for it */
+	pthread_cond_t job_come;   /* the first worker waits for it */
+	pthread_cond_t idle;	   /* sx_pool_drain() waits for it */
 	struct sx_pool_job *first, *last;
-	bool busy, stop; /* with mutex held */
+	bool busy, stop; /* guarded by mutex */
 	_Atomic bool leader_sleeps;
 };
 
@@ -68,7 +68,7 @@ static void pause_briefly(void)
 #endif
 }
 
-#define PAUSES 100 /* some microseconds */
+#define PAUSES 100 /* takes a few microseconds */
 
 void sx_pool_pause(unsigned turn)
 {
@@ -83,7 +83,7 @@ static uint32_t tasks_left(uint64_t ticket)
 	return (uint32_t)ticket;
 }
 
-/* Runs tasks until none is left; true when it has run the last one of the loop to end. */
+/* Runs tasks until none is left. Returns true if it ran the last task of the loop to end. */
 static bool run_tasks(struct sx_pool *p, int worker)
 {
 	struct loop *l = &p->loop;
@@ -124,7 +124,10 @@ static void wait_for_others(struct sx_pool *p)
 		if (sx_now_ns() < give_up)
 			continue;
 		pthread_mutex_lock(&p->mutex);
-		/* Exchanged, for QEMU: its arm64 lets a load pass the store before it, seq_cst or not. */
+		/*
+		 * Uses an exchange because of QEMU: on arm64 it lets a load pass the preceding store, even
+		 * with seq_cst.
+		 */
 		atomic_exchange(&p->leader_sleeps, true);
 		while (atomic_load(&l->done) < l->count)
 			pthread_cond_wait(&p->loop_done, &p->mutex);
@@ -155,7 +158,7 @@ void sx_pool_for(struct sx_pool *p, int count, sx_pool_task_fn *fn, void *arg)
 	wait_for_others(p);
 }
 
-/* Sleeps until tasks are there; false when the pool ends. */
+/* Sleeps until there are tasks. Returns false when the pool ends. */
 static bool wait_for_loop(struct sx_pool *p)
 {
 	int64_t give_up = sx_now_ns() + SPIN_NS;
@@ -168,7 +171,11 @@ static bool wait_for_loop(struct sx_pool *p)
 	} while (sx_now_ns() < give_up);
 	pthread_mutex_lock(&p->mutex);
 	atomic_fetch_add(&p->sleepers,
-			 1); /* before the look at ticket: sx_pool_for() stores ticket, then looks here */
+			 /*
+			  * must precede the read of ticket: sx_pool_for() stores ticket, then reads this
+			  * counter
+			  */
+			 1);
 	while (!p->stop && tasks_left(atomic_load(&p->loop.ticket)) == 0)
 		pthread_cond_wait(&p->loop_begun, &p->mutex);
 	atomic_fetch_sub(&p->sleepers, 1);

@@ -1,8 +1,8 @@
 /*
- * Rectification on the cpu.
+ * Rectification on the CPU.
  *
- * Work:   a pixel at a time: its four neighbours are two loads of two bytes, which only a vector unit with
- *         gathers has quicker. What bounds it are these loads.
+ * Work:   one pixel at a time. Its four neighbours are two loads of two bytes each, and these loads limit the
+ *         speed. Only a vector unit with gathers loads them faster.
  * Ranges: sums of four products are below 2^24.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-/* Two neighbours, the left one in the low byte. */
+/* Loads two neighbours, the left one into the low byte. */
 static inline uint32_t load_two(const uint8_t *p)
 {
 	uint16_t both;

@@ -27,7 +27,7 @@ struct sx_segmenter {
 	struct sx_slanted_cpu *slanted_cpu;
 	struct sx_slanted_frame slanted_frame;
 	struct sx_slanted_work slanted[SX_POOL_THREADS_MAX];
-	const struct sx_image *confidence, *scores; /* of the frame, for slanted */
+	const struct sx_image *confidence, *scores; /* images of the frame, for slanted methods */
 	struct sx_road road;
 	size_t bytes;
 };
@@ -158,7 +158,7 @@ static void rdp_columns(struct sx_segmenter *s, const struct sx_image *columns, 
 	sx_rdp_run(s->rdp[worker], &s->road, &part, u0, &lists);
 }
 
-/* Neighbours mostly have the same shift. */
+/* Runs the DP on columns [u0, u1). The place is reused, because neighbours mostly have the same shift. */
 static void dp_columns(struct sx_segmenter *s, const struct sx_image *columns, int u0, int u1, int worker,
 		       struct sx_segments *out)
 {

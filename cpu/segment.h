@@ -15,19 +15,20 @@ struct sx_segmenter;
 struct sx_segment_kernels;
 
 /*
- * Tables, and scratch for each of threads workers. range: sx_disparity_range(). k: of the engine's set
- * (cpu/kernel_sets.h). -EINVAL, -ENOMEM.
+ * Creates tables, and scratch for each of `threads` workers. range: sx_disparity_range(). k: kernels of the
+ * engine's set (cpu/kernel_sets.h). Returns 0, -EINVAL or -ENOMEM.
  */
 int sx_segmenter_create(struct sx_segmenter **ret, const struct sx_params *p, int height, int range,
 			int threads, const struct sx_segment_kernels *k);
 void sx_segmenter_destroy(struct sx_segmenter *s);
-/* All memory that it holds. */
+/* Returns all memory that s holds, bytes. */
 size_t sx_segmenter_bytes(const struct sx_segmenter *s);
 
 /*
- * Once per frame, then columns [u0, u1) on any worker, each column once. Same lists as sx_dp_run(),
- * sx_slanted_run() or sx_rdp_run(). columns: U16 Q4 as sx_reduce() leaves them, or sx_evidence() for slanted,
- * of the whole image. confidence, scores: their shape, or NULL; for slanted alone, and until the last column.
+ * Call begin once per frame. Then call columns for [u0, u1) on any worker, for each column once. The lists
+ * equal the lists of sx_dp_run(), sx_slanted_run() or sx_rdp_run(). columns: U16 Q4 of the whole image, from
+ * sx_reduce(), or from sx_evidence() for slanted methods. confidence, scores: images of the same shape, or
+ * NULL. Only slanted methods read them, until the last column is done.
  */
 void sx_segmenter_begin(struct sx_segmenter *s, const struct sx_road *road, const struct sx_image *confidence,
 			const struct sx_image *scores);

@@ -1,5 +1,5 @@
 /*
- * Sky, see sky.h; meaning in stages/stixels/sky.h.
+ * Sky, see sky.h. stages/stixels/sky.h defines the result.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -24,7 +24,7 @@ void sx_sky_pack(const uint8_t *bright, int n, uint32_t *blank)
 	}
 }
 
-/* edge: does sky begin above the highest row? */
+/* Spreads sky downwards. edge: sky may begin above the highest row. */
 static void go_down(const uint32_t *blank, int rows, int words, bool edge, uint32_t *sky)
 {
 	uint32_t open[SX_SKY_WORDS_MAX], gap[SX_SKY_WORDS_MAX];
@@ -63,7 +63,7 @@ void sx_sky_spread(const uint32_t *blank, int rows, int words, uint32_t *sky)
 	}
 }
 
-/* The bits of columns u0 .. u1 - 1 in word w. */
+/* Returns the mask of columns u0 .. u1 - 1 in word w. */
 static uint32_t bits_of(int w, int u0, int u1)
 {
 	const int from = u0 > 32 * w ? u0 - 32 * w : 0, to = u1 < 32 * w + 32 ? u1 - 32 * w : 32;

@@ -1,5 +1,5 @@
 /*
- * Tables and scratch of the cpu engine's slanted stixels.
+ * Tables and scratch of the CPU engine's slanted stixels.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -55,7 +55,7 @@ size_t sx_slanted_cpu_bytes(const struct sx_slanted_tables *t)
 	return sizeof(c) + (t->exact ? 3 * SX_SLANTED_OUTLIERS * sizeof(*c.outlier[0]) : 0);
 }
 
-/* Takes the next n elements of a size, on a cache line of their own; with memory NULL only counts. */
+/* Takes n elements at the start of a cache line. If memory is NULL, only counts. */
 static void *slanted_take(uint8_t *memory, size_t *used, size_t n, size_t bytes)
 {
 	void *p = memory ? memory + *used : NULL;
@@ -106,7 +106,7 @@ int sx_slanted_work_init(struct sx_slanted_work *w, const struct sx_slanted_tabl
 
 	if (!memory)
 		return -ENOMEM;
-	/* rows 0 of the prefix sums are never written, nor is what idle lanes read */
+	/* clears row 0 of the prefix sums and the entries of idle lanes, which are never written */
 	memset(memory, 0, bytes);
 	slanted_lay_out(w, t, memory);
 	return 0;

@@ -12,7 +12,10 @@
 #define WIDTH_MAX 4096
 #define CONNECTED_MAX 8191 /* above every difference of valid disparities */
 
-/* Bit x of word x / 64: pixel x is connected, to its left neighbour or to the one above. */
+/*
+ * A set of pixels of a row. Bit x of word x / 64: pixel x is connected to its left neighbour or to the pixel
+ * above.
+ */
 struct bits {
 	uint64_t word[WIDTH_MAX / 64];
 };
@@ -21,7 +24,7 @@ size_t sx_speckle_bytes(int width, int height)
 {
 	size_t rows = (size_t)height;
 
-	/* as many runs as there can be; a real map has one for ten pixels */
+	/* room for the largest possible number of runs; a real map has one run per ten pixels */
 	return rows * (size_t)width * sizeof(struct sx_speckle_run) + 2 * rows * sizeof(uint32_t);
 }
 
@@ -37,7 +40,7 @@ void sx_speckle_init(struct sx_speckle *s, const struct sx_matcher_kernels *k,
 	s->row_end = s->row + height;
 }
 
-/* 8 bytes of 0 or 1 to 8 bits, the first one lowest. */
+/* Packs 8 bytes of 0 or 1 into 8 bits, the first byte into the lowest bit. */
 static uint64_t gather_bits(const uint8_t *flags)
 {
 	uint64_t bytes;
@@ -54,7 +57,10 @@ static int words_of(const struct sx_speckle *s)
 	return (s->width + 63) / 64;
 }
 
-/* Which of n pixels of a are connected to those of b; a valid pixel is to itself. Bits from n on are 0. */
+/*
+ * Finds the pixels of a, n in all, that are connected to the pixels of b. A valid pixel is connected to
+ * itself. Bits from n on are 0.
+ */
 static void find_connections(const struct sx_speckle *s, const uint16_t *a, const uint16_t *b, int n,
 			     struct bits *out)
 {
@@ -88,7 +94,7 @@ static void connect_left(const struct sx_speckle *s, const uint16_t *row, struct
 		left->word[i] = shifted_up(&right, i);
 }
 
-/* Appends the runs of row y, each a root, from index n on. Returns the index after the last. */
+/* Appends the runs of row y, each a root, from index n on. Returns the index after the last run. */
 static uint32_t cut_row(struct sx_speckle *s, const uint16_t *row, const struct bits *left, uint32_t n)
 {
 	uint32_t end = n;
@@ -115,7 +121,8 @@ static void plant_row(struct sx_speckle *s, int y)
 static uint32_t find_root(struct sx_speckle_run *runs, uint32_t i)
 {
 	while (runs[i].parent != i) {
-		runs[i].parent = runs[runs[i].parent].parent; /* halve the way for the next one */
+		/* halves the path to the root for the next search */
+		runs[i].parent = runs[runs[i].parent].parent;
 		i = runs[i].parent;
 	}
 	return i;
@@ -138,8 +145,8 @@ static void join_runs(struct sx_speckle_run *runs, uint32_t a, uint32_t b)
 }
 
 /*
- * Joins the runs of row y with those above that they touch. Of pixels in a row that touch, only the first of
- * the same two runs counts.
+ * Joins the runs of row y with the runs above that they touch. If several neighbouring pixels touch between
+ * the same two runs, only the first one counts.
  */
 static void join_rows(struct sx_speckle *s, int y, const struct bits *touch, const struct bits *left,
 		      const struct bits *left_above)
@@ -198,7 +205,7 @@ void sx_speckle_join(struct sx_speckle *s, const struct sx_image *src)
 	}
 }
 
-/* Only reads the forest: other workers do, too. */
+/* Erases small components. Only reads the forest, because other workers read it at the same time. */
 void sx_speckle_erase(const struct sx_speckle *s, const struct sx_image *dst, int stripe)
 {
 	int y0 = stripe * SX_SPECKLE_ROWS,

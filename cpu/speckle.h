@@ -1,9 +1,9 @@
 /*
- * Speckle filter on many threads; meaning in stages/stereo/speckle.h.
+ * Speckle filter on many threads. stages/stereo/speckle.h defines the result.
  *
- * Rows are cut into runs of connected neighbours, runs of neighbouring rows that touch are joined (union by
- * size, so that a way to a root is short). Stripes of rows are independent until sx_speckle_join() connects
- * them; which root a component gets differs, its size does not.
+ * Rows are cut into runs of connected neighbours. Runs of neighbouring rows that touch are joined (union by
+ * size, so that paths to a root stay short). Stripes of rows are independent until sx_speckle_join() connects
+ * them. The root of a component may differ between runs of the program, but its size does not.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -16,13 +16,13 @@
 #include "base/image.h"
 #include "cpu/matcher.h"
 
-#define SX_SPECKLE_ROWS 16 /* of a stripe */
+#define SX_SPECKLE_ROWS 16 /* rows of a stripe */
 
 /* A run of a row, from first to last, and its place in the forest of runs. */
 struct sx_speckle_run {
 	uint16_t first, last;
-	uint32_t parent; /* its own index: a root */
-	uint32_t size;	 /* pixels of the component, of a root */
+	uint32_t parent; /* index of the parent run; a root has its own index */
+	uint32_t size;	 /* pixels of the component, only valid for a root */
 };
 
 struct sx_speckle {
@@ -30,12 +30,13 @@ struct sx_speckle {
 	int width, height;
 	uint32_t size_limit;
 	int connected;		     /* largest difference of connected neighbours, Q4 */
-	struct sx_speckle_run *runs; /* those of row y: from row[y] on, up to row_end[y] */
+	struct sx_speckle_run *runs; /* runs of row y: from row[y] up to row_end[y] */
 	uint32_t *row, *row_end;
 };
 
 /*
- * memory: sx_speckle_bytes() bytes, 8-byte aligned, content ignored; stays the caller's. width: up to 4096.
+ * Initialises s. memory: sx_speckle_bytes() bytes, 8-byte aligned, any content; the caller keeps it. width:
+ * up to 4096 px.
  */
 size_t sx_speckle_bytes(int width, int height);
 void sx_speckle_init(struct sx_speckle *s, const struct sx_matcher_kernels *k,
@@ -47,8 +48,8 @@ static inline int sx_speckle_stripes(const struct sx_speckle *s)
 }
 
 /*
- * First every stripe, on any worker: copies its rows from src to dst and finds their runs. Then join, once.
- * Then again every stripe: erases the small components in dst.
+ * Call stripe for every stripe, on any worker: it copies its rows from src to dst and finds their runs. Then
+ * call join once. Then call erase for every stripe: it erases the small components in dst.
  */
 void sx_speckle_stripe(struct sx_speckle *s, const struct sx_image *src, const struct sx_image *dst,
 		       int stripe);

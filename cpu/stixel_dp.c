@@ -1,5 +1,5 @@
 /*
- * Tables, places and scratch of the cpu engine's stixel DP.
+ * Tables, places and scratch of the CPU engine's stixel DP.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -18,7 +18,7 @@ int sx_dp_cpu_tables_create(struct sx_dp_cpu_tables **ret, const struct sx_dp_ta
 		return -ENOMEM;
 	c->t = t;
 	c->pitch = pitch;
-	/* vi_divide() of 2 s <= 32 D n by n: quotient and sum fit the 24 bits of a float */
+	/* vi_divide() divides 2 s <= 32 D n by n; quotient and sum fit the 24 bits of a float */
 	c->small = (int64_t)(32 * n + 1) * t->height < 1 << 24;
 	c->object = calloc((size_t)(n + 1) * (size_t)pitch + 8, sizeof(*c->object));
 	c->object_min = calloc((size_t)n + 1, sizeof(*c->object_min));
@@ -106,7 +106,7 @@ void sx_dp_cpu_place_set(struct sx_dp_cpu_place *p, const struct sx_dp_tables *t
 	}
 }
 
-/* Takes the next n elements of a size, on a cache line of their own; with memory NULL only counts. */
+/* Takes n elements at the start of a cache line. If memory is NULL, only counts. */
 static void *dp_take(uint8_t *memory, size_t *used, size_t n, size_t bytes)
 {
 	void *p = memory ? memory + *used : NULL;
@@ -156,8 +156,8 @@ int sx_dp_work_init(struct sx_dp_work *w, const struct sx_dp_cpu_tables *t)
 	if (!memory)
 		return -ENOMEM;
 	/*
-	 * rows 0 of the prefix sums are never written, and what lies beyond the last
-	 * row is read by idle lanes
+	 * clears row 0 of the prefix sums, which is never written, and the entries beyond the last row, which
+	 * idle lanes read
 	 */
 	memset(memory, 0, bytes);
 	dp_lay_out(w, t, memory);

@@ -1,9 +1,9 @@
 /*
  * The grey range of a Y16 pair.
  *
- * Work:   two rounds over both images (stages/stereo/stretch.h), rows shared out among the workers. Each
- *         worker counts for itself; the leader adds up. Medians of a row are made first, in vectors by the
- *         compiler, then counted one by one.
+ * Work:   two rounds over both images (stages/stereo/stretch.h), with rows shared among the workers. Each
+ *         worker has its own counts; the leader adds them up. The medians of a row are computed first, in
+ *         vectors by the compiler, and then counted one by one.
  * Ranges: counts are below 2^25.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -12,12 +12,12 @@
 
 #include <string.h>
 
-#define ROWS 16 /* image rows of a task */
+#define ROWS 16 /* image rows per task */
 #define WIDTH_MAX 4096
 
 struct finder {
 	struct sx_image image[2];
-	uint32_t *counts; /* [thread][SX_STRETCH_COARSE]; of the second round both classes lie at the front */
+	uint32_t *counts; /* [thread][SX_STRETCH_COARSE]; in the second round both classes are at the front */
 	uint32_t class[2];
 	bool fine;
 };
@@ -57,7 +57,9 @@ static void count_fine(const uint16_t *median, int places, const uint32_t class[
 	}
 }
 
-/* Tasks count from the top of the left image to the bottom of the right one. */
+/*
+ * Counts the rows of one task. Tasks count from the top of the left image to the bottom of the right image.
+ */
 static void count_task(void *arg, int index, int worker)
 {
 	const struct finder *f = arg;
@@ -75,7 +77,7 @@ static void count_task(void *arg, int index, int worker)
 	}
 }
 
-/* Counts, and adds the workers' counts to those of the first. */
+/* Counts, and adds all workers' counts to the first worker's counts. */
 static void count(struct finder *f, struct sx_pool *pool)
 {
 	const int threads = sx_pool_threads(pool);

@@ -1,5 +1,5 @@
 /*
- * The grey range of a Y16 pair on all workers: the result of sx_ingest_stretch().
+ * The grey range of a Y16 pair, computed on all workers. The result is that of sx_ingest_stretch().
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -13,7 +13,7 @@
 
 /* Returns the bytes of counts in sx_stretch_find(). */
 size_t sx_stretch_count_bytes(int threads);
-/* Called by the running job. counts: of the pool's threads, overwritten. */
+/* Finds the grey range. The running job calls it. counts: memory for the pool's threads, overwritten. */
 struct sx_stretch sx_stretch_find(struct sx_pool *pool, const struct sx_image *left,
 				  const struct sx_image *right, uint32_t *counts);
 

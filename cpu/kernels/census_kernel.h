@@ -1,11 +1,11 @@
 /*
- * Census kernels; meaning in stages/stereo/census.h.
+ * Census kernels. stages/stereo/census.h defines the result.
  *
- * Work:   VEC_BYTES pixels at a time, one comparison after the other; eight of them make a byte plane.
- * Memory: writes descriptors pixel by pixel (left operands, checks) and, for the right image, planes of
- *         VEC_PLANE_BITS with columns from right to left, so that ascending disparities of a left pixel are
- *         ascending bytes.
- * Shapes: any width >= 32; reads up to SX_MATCHER_MARGIN bytes beside a row, results of which are dropped.
+ * Work:   VEC_BYTES pixels at a time, one comparison after the other; eight comparisons make a byte plane.
+ * Memory: writes descriptors pixel by pixel (left operands, checks). For the right image it also writes
+ *         planes of VEC_PLANE_BITS, with columns from right to left, so that ascending disparities of a left
+ *         pixel are ascending bytes.
+ * Shapes: any width >= 32. Reads up to SX_MATCHER_MARGIN bytes beside a row and drops their results.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -53,7 +53,10 @@ static int list_comparisons(struct comparison *c, enum sx_cost cost)
 	return cost == SX_COST_CSCT ? list_csct(c) : list_census(c, cost);
 }
 
-/* Byte planes of row y: plane k holds bits 8k .. 8k+7; 0 where the window is not inside. */
+/*
+ * Computes the byte planes of row y. Plane k holds bits 8k .. 8k+7; it is 0 where the window is not inside
+ * the image.
+ */
 static void census_planes(const struct sx_image *grey, int y, const struct comparison *c, int n,
 			  uint8_t *planes, size_t pitch)
 {
@@ -90,7 +93,7 @@ static void join_planes_32(const uint8_t *planes, size_t pitch, int width, uint3
 		out[x] = p0[x] | (uint32_t)p1[x] << 8 | (uint32_t)p2[x] << 16 | (uint32_t)p3[x] << 24;
 }
 
-/* Exchanges the bits of mask << shift in a with those of mask in b. */
+/* Exchanges the bits of mask << shift in a with the bits of mask in b. */
 static ALWAYS_INLINE void exchange(uint64_t *a, uint64_t *b, int shift, uint64_t mask)
 {
 	uint64_t t = (*a >> shift ^ *b) & mask;
@@ -99,7 +102,7 @@ static ALWAYS_INLINE void exchange(uint64_t *a, uint64_t *b, int shift, uint64_t
 	*a ^= t << shift;
 }
 
-/* Byte i of word k goes to byte k of word i. */
+/* Transposes bytes: byte i of word k goes to byte k of word i. */
 static ALWAYS_INLINE void transpose_bytes(uint64_t v[8])
 {
 	for (int i = 0; i < 4; i++)
@@ -110,7 +113,10 @@ static ALWAYS_INLINE void transpose_bytes(uint64_t v[8])
 		exchange(&v[i], &v[i + 1], 8, UINT64_C(0x00ff00ff00ff00ff));
 }
 
-/* Eight pixels at a time. The planes have room for the last ones' neighbours, out may not. */
+/*
+ * Joins byte planes into descriptors, eight pixels at a time. The planes have room after the last pixel; out
+ * may have none.
+ */
 static void join_planes_64(const uint8_t *planes, size_t pitch, int count, int width, uint64_t *out)
 {
 	for (int x = 0; x < width; x += 8) {
@@ -128,8 +134,8 @@ static void join_planes_64(const uint8_t *planes, size_t pitch, int count, int w
 }
 
 /*
- * Byte planes of a right row into the planes that the cost reads: byte j belongs to right column
- * width - 1 - min_disparity - j. Bytes whose column is outside stay 0, as they were when memory was taken.
+ * Copies byte planes of a right row into the planes that the cost reads. Byte j belongs to right column width
+ * - 1 - min_disparity - j. Bytes whose column is outside the image stay 0, as when memory was taken.
  */
 static void turn_plane(const struct sx_matcher *m, const uint8_t *bytes, size_t pitch, int plane,
 		       uint8_t *out)
@@ -150,8 +156,8 @@ static void turn_plane(const struct sx_matcher *m, const uint8_t *bytes, size_t 
 }
 
 /*
- * Byte n j + r goes to byte j of row r, of n rows that lie pitch apart, all its bits turned. Halving a
- * sequence by even and odd bytes log n times leaves the residues in order.
+ * Splits a plane by residues: byte n j + r goes, inverted, to byte j of row r. The n rows are pitch bytes
+ * apart. Splitting a sequence log n times into its even and odd bytes leaves the residues in order.
  */
 static ALWAYS_INLINE void part_plane(const uint8_t *in, size_t bytes, int n, uint8_t *out, size_t pitch)
 {
@@ -199,7 +205,7 @@ static void part_planes(const struct sx_matcher *m, const uint8_t *in, uint8_t *
 		part_plane_any(in, m->plane_pitch, m->residues, out, apart);
 }
 
-/* The planes of a row; with gains [residue][plane]. */
+/* Makes the planes of a row; with gains in the order [residue][plane]. */
 static void turn_planes(const struct sx_matcher *m, const uint8_t *bytes, size_t pitch, uint8_t *out,
 			struct sx_matcher_scratch *s)
 {

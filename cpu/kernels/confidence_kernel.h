@@ -1,5 +1,5 @@
 /*
- * Mask of the confidence; meaning in stages/stereo/confidence.h. Left to the compiler's vectors.
+ * Mask of the confidence. stages/stereo/confidence.h defines the result. The compiler vectorises it.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

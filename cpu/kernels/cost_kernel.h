@@ -1,9 +1,9 @@
 /*
- * Cost kernel; meaning in stages/stereo/cost.h.
+ * Cost kernel. stages/stereo/cost.h defines the result.
  *
- * Work:   per left pixel one operand for each plane of its descriptor, then per VEC_BYTES disparities and
- *         plane a load, a table look-up (or a population count) and an addition.
- *         Costs that are stored (zncc) are copied.
+ * Work:   per left pixel one operand for each plane of its descriptor. Then per VEC_BYTES disparities and
+ *         plane a load, a table look-up (or a population count) and an addition. Stored costs (zncc) are
+ *         copied.
  * Ranges: sums of at most 16 nibbles or 8 bytes: 0..64.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -32,7 +32,7 @@ static ALWAYS_INLINE void vi_store(void *p, vi v)
 	memcpy(p, &v, sizeof(v));
 }
 
-/* One pixel. right: plane 0 from the byte on that belongs to its disparity 0. */
+/* Computes the costs of one pixel. right: plane 0, from the byte of the pixel's disparity 0 on. */
 static ALWAYS_INLINE void cost_pixel(uint64_t descriptor, const uint8_t *right, size_t pitch, uint8_t *cost,
 				     int disparities, int planes)
 {
@@ -49,7 +49,9 @@ static ALWAYS_INLINE void cost_pixel(uint64_t descriptor, const uint8_t *right, 
 	}
 }
 
-/* n pixels of row y from column x on. left32, or else left64: descriptors of the row. */
+/*
+ * Computes the costs of n pixels of row y from column x on. left32, or else left64: descriptors of the row.
+ */
 static ALWAYS_INLINE void cost_pixels_of(const struct sx_matcher *m, const uint8_t *right,
 					 const uint64_t *left64, const uint32_t *left32, int x, int n,
 					 uint8_t *cost, int disparities, int planes)
@@ -67,7 +69,7 @@ static ALWAYS_INLINE const uint8_t *stored_costs(const struct sx_matcher *m, con
 	return f->costs + ((size_t)y * (size_t)m->width + (size_t)x) * (size_t)m->p.disparities;
 }
 
-/* With out_of_view max: the largest cost where the right column is outside. */
+/* Sets the largest cost where the right column is outside the image, if out_of_view is max. */
 static __attribute__((noinline)) void cost_out_of_view(const struct sx_matcher *m, int x, int n,
 						       uint8_t *cost)
 {
@@ -80,8 +82,8 @@ static __attribute__((noinline)) void cost_out_of_view(const struct sx_matcher *
 }
 
 /*
- * Costs that are no CSCT: one function for all kernels that read costs, since
- * compiling it for each takes long.
+ * Computes costs other than CSCT. All kernels that read costs share this function, because compiling it for
+ * each kernel takes long.
  */
 static __attribute__((noinline)) void cost_pixels_other(const struct sx_matcher *m,
 							const struct sx_matcher_frame *f, int y, int x, int n,
@@ -99,7 +101,7 @@ static __attribute__((noinline)) void cost_pixels_other(const struct sx_matcher 
 		cost_pixels_of(m, right, left, NULL, x, n, cost, disparities, 64 / VEC_PLANE_BITS);
 }
 
-/* Costs of n pixels of row y from column x on, one after the other. */
+/* Computes the costs of n pixels of row y from column x on, one pixel after the other. */
 static ALWAYS_INLINE void cost_pixels(const struct sx_matcher *m, const struct sx_matcher_frame *f, int y,
 				      int x, int n, uint8_t *cost, int disparities)
 {

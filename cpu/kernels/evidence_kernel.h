@@ -1,13 +1,13 @@
 /*
- * What cells tell beyond what was matched, on lanes. Meaning in stages/stixels/evidence.h.
+ * Evidence of cells beside the matched disparity, on lanes. stages/stixels/evidence.h defines the result.
  *
- * Work:   rows of cells first: the least and the largest grey level of the pixels above each other, then of
- *         1, 2, 4 and so on beside each other, wherever a cell begins; a byte a cell. Then parts of columns:
- *         the last valid disparity and how far away it is, for all rows of a column at once, from the left,
- *         beginning outside of the part; then what is saturated. Loops over pixels and rows are left to the
- *         compiler. Sky comes last, in cpu/sky.c.
- * Ranges: ages are whole numbers up to the number of columns, plus 513.
- * Shapes: any width, height and pitch; up to 2160 rows of cells, images up to 4096 wide.
+ * Work:   rows of cells first: the least and the largest grey level of pixels in one column, then of 1, 2, 4
+ *         and so on neighbouring columns, wherever a cell begins; one byte per cell. Then parts of columns:
+ *         the last valid disparity and its distance, for all rows of a column at once, from the left. It
+ *         begins some columns before the part. Then saturated cells. The compiler vectorises loops over
+ *         pixels and rows. Sky comes last, in cpu/sky.c.
+ * Ranges: ages are integers up to the number of columns plus 513.
+ * Shapes: any width, height and pitch; up to 2160 rows of cells, images up to 4096 px wide.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -24,7 +24,7 @@
 #define EV_WIDTH 4096
 #define EV_ROWS 2160
 
-/* Each with the one `step` farther on. */
+/* Joins the levels of each column with the levels `step` columns further on. */
 static inline void ev_join(uint8_t *least, uint8_t *most, int n, int step)
 {
 	for (int x = 0; x + step < n; x++)
@@ -33,13 +33,13 @@ static inline void ev_join(uint8_t *least, uint8_t *most, int n, int step)
 		most[x] = most[x + step] > most[x] ? most[x + step] : most[x];
 }
 
-/* Of row v; bright: of its columns. */
+/* Classifies the cells of row v. bright: one byte per column. */
 static void bright_cells(const struct sx_image *left, const struct sx_stixel_params *p, int v, int columns,
 			 uint8_t *bright)
 {
 	const int rows = sx_cell_height(p), y0 = left->height - (v + 1) * rows, width = columns * p->width;
 	uint8_t least[EV_WIDTH], most[EV_WIDTH];
-	int joined = 1; /* pixels beside each other */
+	int joined = 1; /* number of neighbouring pixels joined */
 
 	memcpy(least, sx_image_row(left, y0), (size_t)width);
 	memcpy(most, least, (size_t)width);
@@ -63,7 +63,7 @@ static void bright_cells(const struct sx_image *left, const struct sx_stixel_par
 	}
 }
 
-/* Of every row: the last valid disparity on the way, and how many columns ago it was. */
+/* The last valid disparity so far in every row, and its distance in columns. */
 struct ev_last {
 	uint16_t d[EV_ROWS];
 	int16_t age[EV_ROWS];
@@ -76,7 +76,7 @@ static inline void ev_start(struct ev_last *s, int rows, int reach)
 		s->age[v] = (int16_t)(reach + 1);
 }
 
-/* All bits where it is so: compilers make vectors of masks, less so of conditions. */
+/* All bits if the condition holds, else 0. Compilers vectorise masks more often than conditions. */
 #define EV_MASK(condition) ((uint16_t) - (condition))
 
 static inline void ev_next(struct ev_last *restrict s, const uint16_t *restrict d, int rows)
@@ -89,14 +89,14 @@ static inline void ev_next(struct ev_last *restrict s, const uint16_t *restrict 
 	}
 }
 
-/* An invalid disparity has all bits. */
+/* Fills holes. An invalid disparity has all bits set. */
 static inline void ev_fill(const struct ev_last *restrict s, int rows, int16_t reach, uint16_t *restrict to)
 {
 	for (int v = 0; v < rows; v++)
 		to[v] = s->d[v] | EV_MASK(s->age[v] > reach);
 }
 
-/* d: as it was, filled: as it has become. */
+/* Sets the confidence. d: disparities before filling. filled: disparities after it. */
 static inline void ev_confidence(const uint16_t *restrict d, const uint16_t *restrict filled,
 				 const uint8_t *restrict confidence, int rows, uint8_t *restrict to)
 {
@@ -107,7 +107,7 @@ static inline void ev_confidence(const uint16_t *restrict d, const uint16_t *res
 	}
 }
 
-/* bright: [row][columns] of bright_cells(). */
+/* Marks saturated cells. bright: [row][columns] from bright_cells(). */
 static inline void ev_saturated(const uint8_t *bright, int columns, int rows, uint16_t *to,
 				uint8_t *to_confidence)
 {
@@ -119,7 +119,7 @@ static inline void ev_saturated(const uint8_t *bright, int columns, int rows, ui
 	}
 }
 
-/* Columns u0 .. u1 - 1. */
+/* Weighs columns u0 .. u1 - 1. */
 static void weigh_columns(const struct sx_image *columns, const struct sx_image *confidence,
 			  const struct sx_stixel_params *p, const uint8_t *bright, int u0, int u1,
 			  struct sx_image *cells, struct sx_image *cells_confidence)

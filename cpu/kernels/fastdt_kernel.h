@@ -1,23 +1,23 @@
 /*
- * FastDT of columns and the winner; meaning in stages/stereo/fastdt.h and stages/stereo/winner.h, order
- * of work in cpu/fastdt.h.
+ * FastDT of columns and the winner. stages/stereo/fastdt.h and stages/stereo/winner.h define the results;
+ * cpu/fastdt.h describes the order of work.
  *
  *   Words (U, V, S) of a pixel: lane i of vector k is disparity k * VEC_WORDS + i.
- *   Words of a row of a band of n columns, merged by pixel t of the right image, counted from the right: what
- *   lies below each other has one t, and column i has the disparity t - (n - 1) + i there. lowest[t]: the
- *   first column that has one.
+ *   Words of a row of a band of n columns are merged by pixel t of the right image, counted from the right.
+ *   In the figure, words in one column have the same t; image column i has disparity t - (n - 1) + i there.
+ *   lowest[t]: the first image column that has a word of t.
  *
  *     column n - 1  | d 0 | d 1 | d 2 | ...
  *     column n - 2        | d 0 | d 1 | d 2 | ...          t = 0, 1, 2 .. from left to right
  *     column n - 3              | d 0 | d 1 | d 2 | ...
  *
- * Work:   vectors hold disparities of a pixel. Down: a step. Up: a step, S, and the winner from
- *         registers and the first-level cache; the least S of the right image when the row below is
- *         merged. O and G: vectors of columns.
- * Memory: sums of the way down stay in the worker's scratch, about 0.75 MB; the volume is read
- * once, S written nowhere.
- * Ranges: sums of three passes are below 12000 (65535 (1 - K) and what rounding adds), so that only "up"
- *         needs to be held to 16 bits. V(d) - V(O) is 0..65535; R >= 65536, so S is held to 65535.
+ * Work:   vectors hold disparities of a pixel. Down: a step. Up: a step, S, and the winner, from registers
+ *         and the first-level cache. The least S of the right image is merged together with the row below. O
+ *         and G: vectors of columns.
+ * Memory: sums of the pass down stay in the worker's scratch, about 0.75 MB. The volume is read once; S is
+ *         not stored.
+ * Ranges: sums of three passes are below 12000 (65535 (1 - K) plus rounding), so only the pass up must be
+ *         clamped to 16 bits. V(d) - V(O) is 0..65535; R >= 65536, so S is clamped to 65535.
  * Shapes: any; a band's last columns may be missing.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -34,8 +34,8 @@ static ALWAYS_INLINE int dt_hold(int v)
 }
 
 /*
- * A step of n pixels of O or G; before: those that they come from. Functions of their own, as inlined
- * pointers are no longer known to be apart.
+ * Step n pixels of O or G. before: the pixels before them. These are separate functions, because compilers
+ * lose `restrict` when they inline them.
  */
 static __attribute__((noinline)) void dt_step_free(int32_t *restrict at, const int32_t *restrict before,
 						   const int32_t *restrict weights, int n)
@@ -52,7 +52,8 @@ static __attribute__((noinline)) void dt_step_held(int32_t *restrict at, const i
 }
 
 /*
- * G to what S is multiplied by. A double holds both numbers, and tells their quotient from the next integer.
+ * Turns G into the factor of S. A double holds both numbers and distinguishes their quotient from the next
+ * integer.
  */
 static void dt_plane_end(int32_t *gain, int n)
 {
@@ -63,7 +64,7 @@ static void dt_plane_end(int32_t *gain, int n)
 typedef void dt_step_fn(int32_t *restrict at, const int32_t *restrict before, const int32_t *restrict weights,
 			int n);
 
-/* One of the two planes down, then up, in columns from x0 on. */
+/* Runs one of the two planes down, then up, in columns from x0 on. */
 static void dt_plane(const struct sx_matcher *m, const struct sx_matcher_frame *f, int32_t *plane, int x0,
 		     int n, dt_step_fn *step)
 {
@@ -90,11 +91,11 @@ static void fastdt_planes(const struct sx_matcher *m, const struct sx_matcher_fr
 
 /* The columns of a band. */
 struct dt_band {
-	int x0, n, all; /* columns; all: of a whole band */
-	size_t pitch;	/* of words */
+	int x0, n, all; /* n: columns; all: columns of a whole band */
+	size_t pitch;	/* pitch, words */
 };
 
-/* What is by pixel: pieces of rows far apart. */
+/* Prefetches the values per pixel, which are pieces of rows far apart. */
 static ALWAYS_INLINE void dt_prefetch(const struct sx_matcher *m, const struct sx_matcher_frame *f,
 				      const struct dt_band *b, const struct sx_matcher_scratch *s, int y,
 				      int disparities)
@@ -143,7 +144,7 @@ static ALWAYS_INLINE void dt_down_words(const struct sx_matcher *m, const struct
 static const uint16_t dt_lanes[32] = {0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15,
 				      16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31};
 
-/* R of a pixel: n R >> 16 = n high + (n low >> 16); most: the largest n whose n high fits 16 bits. */
+/* R of a pixel: n R >> 16 = n high + (n low >> 16). most: the largest n for which n high fits 16 bits. */
 struct dt_gain {
 	vw high, low, most;
 };
@@ -151,8 +152,8 @@ struct dt_gain {
 static ALWAYS_INLINE struct dt_gain dt_gain_of(int r)
 {
 	/*
-	 * quotients lie further from integers than floats round;
-	 * high is 0 where rounding has made G exceed 65535
+	 * Quotients are further from integers than the rounding of floats. high is 0 if rounding has made G
+	 * exceed 65535.
 	 */
 	int high = r >> 16, most = (int)(65535.0f / (float)(high + !high));
 
@@ -166,7 +167,7 @@ static ALWAYS_INLINE vw dt_sum(vw n, const struct dt_gain *g)
 	return vw_where_equal(vw_umin(n, g->most), n, sum, vw_set1(0xffff));
 }
 
-/* The least S of each element, and the lowest disparity that has it. */
+/* The least S of each element, and the lowest disparity with that S. */
 struct dt_least {
 	vw sum, d, next;
 };
@@ -186,7 +187,7 @@ static ALWAYS_INLINE void dt_take(struct dt_least *l, vw sum, uint16_t *w)
 	l->next = vw_add(l->next, vw_set1(VEC_WORDS));
 }
 
-/* S of a pixel to w. u: sums of the way down. */
+/* Writes S of a pixel to w. u: sums of the pass down. */
 static ALWAYS_INLINE struct dt_least dt_up_words(const uint16_t *u, uint16_t *state, int weight, int least,
 						 int r, uint16_t *w, int disparities)
 {
@@ -204,7 +205,7 @@ static ALWAYS_INLINE struct dt_least dt_up_words(const uint16_t *u, uint16_t *st
 	return all;
 }
 
-/* The winner of a pixel; w: its S. */
+/* Finds the winner of a pixel. w: S of the pixel. */
 static ALWAYS_INLINE void dt_winner(const struct sx_matcher *m, const struct sx_fastdt_maps *maps, size_t at,
 				    const uint16_t *w, const struct dt_least *least, int disparities)
 {
@@ -213,7 +214,7 @@ static ALWAYS_INLINE void dt_winner(const struct sx_matcher *m, const struct sx_
 	    d0 = vw_min_all(vw_where_equal(least->sum, vw_set1((int)s0), least->d, vw_set1(0xffff)));
 	vw rival;
 
-	/* S(k) is a rival's if 100 S0 >= uniqueness * S(k), that is S(k) <= floor(100 S0 / uniqueness) */
+	/* S(k) is a rival if 100 S0 >= uniqueness * S(k), that is, S(k) <= floor(100 S0 / uniqueness) */
 	limit = (uint32_t)(100 * s0 * m->uniqueness_inverse >> 40);
 	limit = limit < UINT16_MAX ? limit : UINT16_MAX;
 	rival = vw_set1((int)limit);
@@ -232,8 +233,9 @@ static ALWAYS_INLINE void dt_winner(const struct sx_matcher *m, const struct sx_
 }
 
 /*
- * lowest[t]: the first column of the band that has a disparity for pixel t of the right image, counted from
- * the right as in planes, so that d = t - (n - 1) + column; beyond all columns where none has.
+ * Computes lowest[t]: the first column of the band that has a disparity for pixel t of the right image. t
+ * counts from the right as in planes, so d = t - (n - 1) + column. If no column has one, lowest[t] is beyond
+ * all columns.
  */
 static void dt_start_merge(const struct dt_band *b, struct sx_matcher_scratch *s, int disparities)
 {
@@ -245,9 +247,9 @@ static void dt_start_merge(const struct dt_band *b, struct sx_matcher_scratch *s
 }
 
 /*
- * Merges a row of the band into the least S by right pixel. The lowest column is the lowest
- * disparity, so it wins ties; a word beside a pixel's S is never below what is there, and lowest[] is
- * the answer where all are 65535.
+ * Merges a row of the band into the least S by right pixel. The lowest column has the lowest disparity, so it
+ * wins ties. Words beside a pixel's S are never below the S already there. If all S are 65535, lowest[] is
+ * the result.
  */
 static ALWAYS_INLINE void dt_merge(const struct sx_matcher *m, const struct dt_band *b, int y,
 				   const uint16_t *words, const struct sx_matcher_scratch *s, int disparities)
@@ -280,8 +282,8 @@ static void dt_keep_sums(const struct sx_matcher_frame *f, int x, int y, const u
 }
 
 /*
- * Winners are looked for when all S of the row are made, and a row is merged when the next one is: words have
- * then reached the cache, and the latencies of the columns overlap.
+ * Runs a band up. It finds winners when all S of a row are ready, and merges a row while it computes the
+ * next. So the words have reached the cache, and the latencies of the columns overlap.
  */
 static ALWAYS_INLINE void dt_band_up(const struct sx_matcher *m, const struct sx_matcher_frame *f,
 				     const struct dt_band *b, struct sx_matcher_scratch *s, int disparities)
@@ -339,7 +341,7 @@ static void fastdt_band(const struct sx_matcher *m, const struct sx_matcher_fram
 		fastdt_band_of(m, f, i, s, m->p.disparities);
 }
 
-/* The minima of two workers: the lesser S, then the lower column. */
+/* Merges the minima of two workers: the lesser S wins; if equal, the lower column. */
 static void dt_join_right(uint16_t *sum, uint16_t *column, const uint16_t *other, const uint16_t *other_x,
 			  int n)
 {

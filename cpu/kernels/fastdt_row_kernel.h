@@ -1,14 +1,14 @@
 /*
- * FastDT of rows: costs and the passes to the right and to the left; meaning in stages/stereo/fastdt.h, what
- * follows in cpu/kernels/fastdt_kernel.h.
+ * FastDT of rows: costs and the passes to the right and to the left. stages/stereo/fastdt.h defines the
+ * result; cpu/kernels/fastdt_kernel.h has the next steps.
  *
- * Work:   vectors hold disparities of a pixel; a step is a rounding product of 16 bits and an addition, the
- *         planes O and G ride along as scalars. Costs of four pixels, then their steps to the right; at the
- *         end of the row the steps to the left.
- * Memory: a row of A stays in the second-level cache; the volume is written past the caches, once.
- * Ranges: with K the largest weight, Cmax / (1 - K)^4 <= 65535 (sx_params_check), so that A and B and
- *         their differences are below 2048 (see sx_fastdt_lowest) and nothing needs to be held; all
- *         products round within 16 bits.
+ * Work:   vectors hold disparities of a pixel. A step is a rounding product of 16 bits and an addition; the
+ *         planes O and G are processed beside them as scalars. Costs of four pixels, then their steps to the
+ *         right; at the end of the row the steps to the left.
+ * Memory: a row of A stays in the second-level cache. The volume is written once, past the caches.
+ * Ranges: with K the largest weight, Cmax / (1 - K)^4 <= 65535 (sx_params_check). So A and B and their
+ *         differences are below 2048 (see sx_fastdt_lowest) and need no clamp. All products round within 16
+ *         bits.
  * Shapes: any.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -21,7 +21,7 @@
 
 #include "cpu/kernels/cost_kernel.h"
 
-#define DT_WORDS (SX_MATCHER_DISPARITIES_MAX / VEC_WORDS) /* vectors of a pixel at most */
+#define DT_WORDS (SX_MATCHER_DISPARITIES_MAX / VEC_WORDS) /* most vectors per pixel */
 
 static ALWAYS_INLINE int dt_scale(int v, int weight)
 {
@@ -29,8 +29,9 @@ static ALWAYS_INLINE int dt_scale(int v, int weight)
 }
 
 /*
- * Codes of this engine: the values that sx_fastdt_encode() keeps, numbered downwards from 0, for v >= -2048:
- * -64 is -128, -124 is -2048. Either line of the two is the larger (and back, the lesser) where it holds.
+ * Encode and decode this engine's codes: the values that sx_fastdt_encode() keeps, numbered downwards from 0,
+ * for v >= -2048. Code -64 is -128, code -124 is -2048. Where one of the two lines applies, it is the larger
+ * (for decoding the lesser).
  */
 static ALWAYS_INLINE vw dt_encode(vw v)
 {
@@ -44,7 +45,7 @@ static ALWAYS_INLINE vw dt_decode(vw code)
 	return vw_smin(vw_add(code, code), vw_add(vw_shift_left(code, 5), vw_set1(1920)));
 }
 
-/* Weights of row y with the pixels before and the row above. */
+/* Computes the weights of row y: to the pixels before, and to the row above. */
 static void dt_weights(const struct sx_matcher *m, const struct sx_matcher_frame *f, int y,
 		       struct sx_matcher_scratch *s)
 {
@@ -64,11 +65,11 @@ static void dt_weights(const struct sx_matcher *m, const struct sx_matcher_frame
 		memset(down + m->width, 0, (size_t)m->width * sizeof(*down));
 }
 
-/* A pixel of the volume on the way to the left. */
+/* Place of a pixel in the volume on the way to the left. */
 struct dt_place {
 	size_t at; /* see sx_fastdt_pixel() */
 	size_t jump;
-	int column, columns; /* of the band */
+	int column, columns; /* column in the band; columns of the band */
 };
 
 static ALWAYS_INLINE struct dt_place dt_last_place(const struct sx_matcher *m, int y)
@@ -90,7 +91,7 @@ static ALWAYS_INLINE void dt_go_left(struct dt_place *p)
 	}
 }
 
-/* Costs of n pixels from x on; zncc's are there. */
+/* Returns the costs of n pixels from x on. Costs of zncc are already computed. */
 static ALWAYS_INLINE const uint8_t *dt_costs(const struct sx_matcher *m, const struct sx_matcher_frame *f,
 					     int y, int x, int n, struct sx_matcher_scratch *s,
 					     int disparities)

@@ -1,30 +1,31 @@
 /*
- * Path kernels where sums of two paths fit a byte (SX_VOLUME_GAINS, cpu/matcher.h); meaning in
- * stages/stereo/sgm.h.
+ * Path kernels for the case that sums of two paths fit a byte (SX_VOLUME_GAINS, cpu/matcher.h).
+ * stages/stereo/sgm.h defines the result.
  *
- * A gain is what a cost falls short of a bound: of matching costs 32 - C, the bits in which descriptors
- * agree; of path costs Q = P2 + 32 - L. Then bytes that saturate at 0 say what takes two operations on costs:
+ * A gain is what a cost falls short of a bound. The gain of a matching cost is 32 - C, the number of bits in
+ * which descriptors agree; that of a path cost is Q = P2 + 32 - L. With gains, bytes that saturate at 0 need
+ * one operation where costs need two:
  *
  *     Q = max(0, max(Q', max(Q'(d-1), Q'(d+1)) - P1) - (max Q' - P2)) + gain     Q': the pixel before
  *
- * and a disparity that does not exist has gain 0, which is what shifts bring in.
+ * A disparity that does not exist has gain 0, which is the value that shifts insert.
  *
  *   128 disparities are n = 128 / VEC_BYTES vectors, interleaved: lane i of vector k is disparity n i + k. So
- *   neighbours are whole vectors, but for one shift at either end.
+ *   neighbours are whole vectors, except for one shift at either end.
  *
  *           lane     0       1        2             VEC_BYTES - 1
  *     Q     [k]    | k     | n + k  | 2 n + k | ...
  *     before       | k - 1 | ...                    vector k - 1; of vector 0: vb_up(vector n - 1)
  *     next         | k + 1 | ...                    vector k + 1; of vector n - 1: vb_down(vector 0)
  *
- *   The right descriptors lie like that, too (sx_matcher_planes_bytes()): residue r of a plane has the bytes
- *   n j + r, so that vector k of a pixel is VEC_BYTES bytes that lie together.
+ *   The right descriptors have the same order (sx_matcher_planes_bytes()): residue r of a plane has the bytes
+ *   n j + r, so vector k of a pixel is VEC_BYTES consecutive bytes.
  *
- * Work:   per vector of a path 6 operations, and 2 shifts a pixel; a plane of cost 2 (avx512) or 1, and an
- *         addition.
- * Memory: the way down goes in bands of some columns, whose state stays in the first-level cache, and writes
- *         the volume; the way up goes with the rows (gain_winner_kernel.h).
- * Ranges: Q <= P2 + 32, 2 (P2 + 32) <= 255; max Q' >= P2 as the best disparity's Q is P2 + its gain.
+ * Work:   per vector of a path 6 operations, and 2 shifts per pixel. Per plane of cost 2 operations (avx512)
+ *         or 1, and an addition.
+ * Memory: the paths down run in bands of some columns, whose state stays in the first-level cache, and write
+ *         the volume. The paths up run together with the rows (gain_winner_kernel.h).
+ * Ranges: Q <= P2 + 32, 2 (P2 + 32) <= 255. max Q' >= P2, because Q of the best disparity is P2 + its gain.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -36,17 +37,17 @@
 #include "cpu/kernels/sgm_kernel.h"
 
 #define GAIN_PLANES (32 / VEC_PLANE_BITS)
-#define GAIN_PIXELS 4 /* whose costs are made together */
+#define GAIN_PIXELS 4 /* pixels whose costs are computed together */
 #define GAIN_VECTORS_MAX (SX_MATCHER_GAIN_DISPARITIES / VEC_BYTES)
 
-/* The right descriptors of row y. */
+/* Returns the right descriptors of row y. */
 static ALWAYS_INLINE const uint8_t *gain_planes(const struct sx_matcher *m, const struct sx_matcher_frame *f,
 						int y)
 {
 	return f->planes + (size_t)y * (size_t)(m->residues * m->planes) * m->plane_pitch;
 }
 
-/* Planes of VEC_BYTES right descriptors, every n-th from byte q of the planes on. */
+/* Loads planes of VEC_BYTES right descriptors: every n-th descriptor from byte q of the planes on. */
 static ALWAYS_INLINE void gain_load(const uint8_t *planes, unsigned q, size_t pitch, vb right[GAIN_PLANES],
 				    int vectors)
 {
@@ -59,7 +60,8 @@ static ALWAYS_INLINE void gain_load(const uint8_t *planes, unsigned q, size_t pi
 
 static ALWAYS_INLINE vb gain_operand(const uint32_t *descriptor, int plane)
 {
-	const uint8_t *bytes = (const uint8_t *)descriptor; /* loads that spread a byte are free */
+	/* loads that broadcast a byte cost nothing extra */
+	const uint8_t *bytes = (const uint8_t *)descriptor;
 	const int byte_of = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? 3 : 0;
 	unsigned byte = bytes[byte_of ^ plane * VEC_PLANE_BITS / 8];
 
@@ -85,8 +87,8 @@ static ALWAYS_INLINE vb gain_of(const vb operand[GAIN_PLANES], const vb right[GA
 
 #if VEC_BYTES == 64
 /*
- * 32 - C of GAIN_PIXELS pixels. The first has its disparity 0 at byte q of the planes. Neighbours share all
- * vectors but one; with room for them in registers each is loaded once.
+ * Computes 32 - C of GAIN_PIXELS pixels. Disparity 0 of the first pixel is at byte q of the planes.
+ * Neighbours share all vectors except one. If registers have room for the vectors, each is loaded once.
  */
 static ALWAYS_INLINE void gain_costs_all(const uint32_t *left, const uint8_t *planes, unsigned q,
 					 size_t pitch, uint8_t *gain, int vectors)
@@ -103,11 +105,11 @@ static ALWAYS_INLINE void gain_costs_all(const uint32_t *left, const uint8_t *pl
 	}
 }
 #elif VEC_PLANE_BITS == 4
-#define GAIN_TOGETHER 4 /* vectors of two pixels whose sums registers hold */
+#define GAIN_TOGETHER 4 /* vectors of two pixels whose sums fit the registers */
 
 /*
- * Two pixels, n of their vectors from `first` on, plane by plane: n + 1 loads serve both. Left to itself the
- * compiler has more in work than registers hold.
+ * Computes n vectors of two pixels, from vector `first` on, plane by plane: n + 1 loads serve both pixels.
+ * Without this grouping the compiler keeps more values than there are registers.
  */
 static ALWAYS_INLINE void gain_costs_two(const uint32_t *left, const uint8_t *planes, unsigned q,
 					 size_t pitch, uint8_t *gain, int first, int n, int vectors)
@@ -135,7 +137,8 @@ static ALWAYS_INLINE void gain_costs_two(const uint32_t *left, const uint8_t *pl
 			if (u < n)
 				b[u] = vb_kept(vb_add(b[u], vb_distance(operand_b, right)));
 		}
-		atomic_signal_fence(memory_order_seq_cst); /* no plane's loads among those before */
+		/* keeps the loads of a plane out of the planes before */
+		atomic_signal_fence(memory_order_seq_cst);
 	}
 	for (int u = 0; u < n; u++) {
 		vb_store(gain + (first + u) * VEC_BYTES, a[u]);
@@ -143,7 +146,7 @@ static ALWAYS_INLINE void gain_costs_two(const uint32_t *left, const uint8_t *pl
 	}
 }
 
-/* 32 - C of GAIN_PIXELS pixels. The first has its disparity 0 at byte q of the planes. */
+/* Computes 32 - C of GAIN_PIXELS pixels. Disparity 0 of the first pixel is at byte q of the planes. */
 static ALWAYS_INLINE void gain_costs_all(const uint32_t *left, const uint8_t *planes, unsigned q,
 					 size_t pitch, uint8_t *gain, int vectors)
 {
@@ -174,7 +177,7 @@ static ALWAYS_INLINE void gain_costs_all(const uint32_t *left, const uint8_t *pl
 }
 #endif
 
-/* n pixels of row y from column x on, at most GAIN_PIXELS. */
+/* Computes the gains of n pixels of row y from column x on, at most GAIN_PIXELS. */
 static ALWAYS_INLINE void gain_costs(const struct sx_matcher *m, const struct sx_matcher_frame *f, int y,
 				     int x, int n, uint8_t *gain, int vectors)
 {
@@ -199,8 +202,8 @@ static ALWAYS_INLINE void gain_costs(const struct sx_matcher *m, const struct sx
 
 struct gain_path {
 	vb gain[GAIN_VECTORS_MAX];
-	vb least;	/* 255 less the greatest of them */
-	vb p1, p2_left; /* 255 less P2 */
+	vb least;	/* 255 minus the greatest gain */
+	vb p1, p2_left; /* 255 minus P2 */
 };
 
 static ALWAYS_INLINE struct gain_path gain_path_of(int p1, int p2)
@@ -208,7 +211,7 @@ static ALWAYS_INLINE struct gain_path gain_path_of(int p1, int p2)
 	return (struct gain_path){.p1 = vb_set1(p1), .p2_left = vb_set1(255 - p2)};
 }
 
-/* Before the first pixel all disparities have gain P2, so that L = C there. */
+/* Starts a path. Before the first pixel all disparities have gain P2, so L = C at the first pixel. */
 static ALWAYS_INLINE void gain_path_start(struct gain_path *c, int vectors)
 {
 	for (int k = 0; k < vectors; k++)
@@ -216,7 +219,7 @@ static ALWAYS_INLINE void gain_path_start(struct gain_path *c, int vectors)
 	c->least = c->p2_left;
 }
 
-/* The next pixel of a path; gain: its 32 - C. */
+/* Steps to the next pixel of a path. gain: 32 - C of that pixel. */
 static ALWAYS_INLINE void gain_path_step(struct gain_path *c, const uint8_t *gain, int vectors)
 {
 	vb floor = vb_sub(c->p2_left, c->least), most = vb_set1(0);
@@ -233,7 +236,7 @@ static ALWAYS_INLINE void gain_path_step(struct gain_path *c, const uint8_t *gai
 	c->least = vb_max_all_left(most);
 }
 
-/* One of many paths whose state lies in memory: Q, and 255 less the greatest. */
+/* Loads one of many paths whose state is in memory: Q, and 255 minus the greatest Q. */
 static ALWAYS_INLINE void gain_path_load(struct gain_path *c, const uint8_t *state, const uint8_t *least,
 					 int vectors)
 {
@@ -250,7 +253,7 @@ static ALWAYS_INLINE void gain_path_store(const struct gain_path *c, uint8_t *st
 	*least = (uint8_t)vb_first(c->least);
 }
 
-/* What gain_costs() will read for columns [x, x + n) of row y. */
+/* Prefetches the data that gain_costs() will read for columns [x, x + n) of row y. */
 static ALWAYS_INLINE void gain_prefetch(const struct sx_matcher *m, const struct sx_matcher_frame *f, int y,
 					int x, int n, int vectors)
 {
@@ -265,7 +268,7 @@ static ALWAYS_INLINE void gain_prefetch(const struct sx_matcher *m, const struct
 		prefetch_read(p, (size_t)(VEC_BYTES + n / vectors + LINE));
 }
 
-/* Columns [x, x + n) of row y, at most GAIN_PIXELS, on their way down; state, least: of the row before. */
+/* Steps columns [x, x + n) of row y down, at most GAIN_PIXELS columns. state, least: of the row before. */
 static ALWAYS_INLINE void gain_band_step(const struct sx_matcher *m, const struct sx_matcher_frame *f, int y,
 					 int x, int n, struct gain_path *c, uint8_t *state, uint8_t *least,
 					 int vectors)
@@ -284,7 +287,7 @@ static ALWAYS_INLINE void gain_band_step(const struct sx_matcher *m, const struc
 	}
 }
 
-/* Also sets the way up of these columns back to where it begins. */
+/* Runs the paths down in a band. Also resets the paths up of these columns to their start. */
 static ALWAYS_INLINE void gain_band_of(const struct sx_matcher *m, const struct sx_matcher_frame *f, int i,
 				       struct sx_matcher_scratch *s, int vectors)
 {

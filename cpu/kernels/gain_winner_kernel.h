@@ -1,20 +1,20 @@
 /*
- * Horizontal paths, S and the winner of one row, on gains (gain_kernel.h); meaning in stages/stereo/sgm.h and
- * stages/stereo/winner.h.
+ * Horizontal paths, S and the winner of one row, on gains (gain_kernel.h). stages/stereo/sgm.h and
+ * stages/stereo/winner.h define the results.
  *
- * Work:   from left to right: gains of matching costs, the path's, and those of the way up, which goes on
- *         in the rows above: two rows are in work, the upper one a column behind. From right to left: the
- *         path's, and with the volume, pixel by pixel, words from which both winners come:
+ * Work:   from left to right: gains of matching costs, of the path, and of the paths up, which continue in
+ *         the rows above. Two rows are processed together, the upper one a column behind. From right to left:
+ *         gains of the path, and, with the volume, pixel by pixel, words from which both winners come:
  *
  *   bits 15 .. 7            | 6 .. 0
  *   sum of the four gains   | 127 - d
  *
- *         The greatest word of a pixel is its winner, with the lowest of equal disparities. The right image's
- *         winners come from words that walk with the pixels: those at disparity d belong to right column
- *         x - d, at the next pixel's disparity d - 1. So they move down by one and take the greater of
- *         themselves and the pixel's words; what is at disparity 0 has met all its pixels.
- * Memory: the way up, one row of the image, is all that rows share; a task waits until the one before has
- *         left a column behind. Nothing else leaves the rows but their results.
+ *         The greatest word of a pixel is its winner, with the lowest of equal disparities. Words of the
+ *         right image move with the pixels: the word at disparity d belongs to right column x - d, so at the
+ *         next pixel it has disparity d - 1. At each pixel the words move down by one disparity and become
+ *         the maximum of themselves and the pixel's words. The word at disparity 0 has met all its pixels.
+ * Memory: rows share only the paths up, one row of the image. A task waits until the previous task has left a
+ *         column behind. Apart from these, rows store only their results.
  * Ranges: sums of gains <= 510; S = gain_most - sum.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -29,10 +29,10 @@
 #define GAIN_RANK_BITS 7
 #define GAIN_RANK_MOST 127
 #define GAIN_ROWS SX_MATCHER_GAIN_ROWS
-#define GAIN_STRIDE 32	/* columns between looks at the rows below */
+#define GAIN_STRIDE 32	/* columns between checks of the rows below */
 #define VOLUME_AHEAD 16 /* columns */
 
-/* Waits until the rows below have walked past columns [.., x) with their way up. */
+/* Waits until the task of the rows below has finished the paths up of columns [.., x). */
 static ALWAYS_INLINE void gain_wait(const struct sx_matcher_up *up, int task, int x)
 {
 	if (task == 0)
@@ -42,7 +42,7 @@ static ALWAYS_INLINE void gain_wait(const struct sx_matcher_up *up, int task, in
 		sx_pool_pause(turn);
 }
 
-/* One pixel of a row, at byte `at` of it; up: at the row below. The sum of both ways is kept. */
+/* Steps one pixel of a row, at byte `at` of it. up: state at the row below. Stores the sum of both paths. */
 static ALWAYS_INLINE void gain_ascend(struct gain_path *up, struct gain_path *right, size_t at,
 				      const struct sx_matcher_scratch *s, int vectors)
 {
@@ -52,7 +52,10 @@ static ALWAYS_INLINE void gain_ascend(struct gain_path *up, struct gain_path *ri
 		vb_store(s->row_right + at + k * VEC_BYTES, vb_add(up->gain[k], right->gain[k]));
 }
 
-/* Column x of the first row, and the column before of the second, which takes over the first one's way up. */
+/*
+ * Steps column x of the first row and column x - 1 of the second row, which continues the first row's paths
+ * up.
+ */
 static ALWAYS_INLINE void gain_ascend_both(const struct sx_matcher *m, const struct sx_matcher_frame *f,
 					   int x, int rows, struct gain_path *up, struct gain_path *right,
 					   const struct sx_matcher_scratch *s, int vectors)
@@ -71,7 +74,10 @@ static ALWAYS_INLINE void gain_ascend_both(const struct sx_matcher *m, const str
 		gain_path_store(up, f->up.gain + at, &f->up.least[x], vectors);
 }
 
-/* Costs of a few pixels, then their steps, of both rows: so nothing waits for what is in work as well. */
+/*
+ * Computes the costs of a few pixels of both rows, then their steps. So no operation waits for a result that
+ * is still being computed.
+ */
 static ALWAYS_INLINE void gain_left_to_right(const struct sx_matcher *m, const struct sx_matcher_frame *f,
 					     int task, int y, int rows, const struct sx_matcher_scratch *s,
 					     int vectors)
@@ -101,8 +107,8 @@ static ALWAYS_INLINE void gain_left_to_right(const struct sx_matcher *m, const s
 }
 
 /*
- * Whether a + b > limit somewhere that is neither d0 nor beside it. a + b + odd is above an even limit where
- * half of it, rounded up, is above the half.
+ * Returns true if a + b > limit at a disparity other than d0 and its neighbours. a + b + odd exceeds an even
+ * limit if half of it, rounded up, exceeds half the limit.
  */
 static ALWAYS_INLINE int gain_has_rival(const uint8_t *a, const uint8_t *b, const vb *rank, int d0, int limit,
 					int vectors)
@@ -131,14 +137,14 @@ static void gain_keep_sums(const struct sx_matcher *m, const struct sx_matcher_f
 	}
 }
 
-/* What a row on its way from right to left carries on. */
+/* State of a row on its way from right to left. */
 struct gain_row {
 	struct gain_path path;
-	vw2 right[GAIN_VECTORS_MAX]; /* the right image's, by the disparity of the pixel before */
-	vw most;		     /* words of the pixel before, of which the greatest is its winner's */
+	vw2 right[GAIN_VECTORS_MAX]; /* words of the right image, by the disparity of the previous pixel */
+	vw most;		     /* words of the previous pixel; the greatest is the winner's */
 };
 
-/* Where it finds and leaves things. sum: of the ways left and down, of two pixels. */
+/* Memory of a row. sum: sums of the paths left and down, of two pixels. */
 struct gain_row_place {
 	int y;
 	const uint8_t *volume;
@@ -146,7 +152,7 @@ struct gain_row_place {
 	const struct sx_matcher_scratch *s;
 };
 
-/* Words of column x, for both images. */
+/* Computes the words of column x, for both images. */
 static ALWAYS_INLINE void gain_row_step(struct gain_row *g, const struct gain_row_place *w, int x,
 					const vb *rank, int vectors)
 {
@@ -178,7 +184,7 @@ static ALWAYS_INLINE void gain_row_start(struct gain_row *g, const struct gain_r
 	gain_row_step(g, w, m->width - 1, rank, vectors);
 }
 
-/* The winner of column x, from its words. */
+/* Finds the winner of column x from its words. */
 static ALWAYS_INLINE void gain_row_end(const struct gain_row *g, const struct gain_row_place *w,
 				       const struct sx_matcher *m, const struct sx_matcher_frame *f, int x,
 				       const vb *rank, int vectors)
@@ -197,7 +203,10 @@ static ALWAYS_INLINE void gain_row_end(const struct gain_row *g, const struct ga
 		gain_keep_sums(m, f, w->y, x, a, b);
 }
 
-/* Column x's winner is found while the words of the next are made, so that neither waits for the other. */
+/*
+ * Finds the winner of column x while it computes the words of the next column, so that neither waits for the
+ * other.
+ */
 static ALWAYS_INLINE void gain_row_both(struct gain_row *g, const struct gain_row_place *w,
 					const struct sx_matcher *m, const struct sx_matcher_frame *f, int x,
 					const vb *rank, int vectors)
@@ -218,7 +227,7 @@ static ALWAYS_INLINE void gain_right_to_left(const struct sx_matcher *m, const s
 	const uint8_t *volume = (const uint8_t *)f->volume + (size_t)y * row;
 	struct gain_row_place first = {y, volume, sum[0], &s[0]},
 			      second = {y - 1, rows > 1 ? volume - row : NULL, sum[1], &s[1]};
-	struct gain_row a, b; /* apart, so that they stay in registers */
+	struct gain_row a, b; /* two variables, so that they stay in registers */
 	vb rank[GAIN_VECTORS_MAX];
 
 	for (int k = 0; k < vectors; k++)
@@ -253,7 +262,7 @@ static ALWAYS_INLINE void gain_rows_of(const struct sx_matcher *m, const struct 
 	gain_right_to_left(m, f, y, rows, s, vectors);
 }
 
-/* Row r's part of what two rows need. */
+/* Returns the part of the scratch for row r of two. */
 static struct sx_matcher_scratch gain_scratch(const struct sx_matcher *m, const struct sx_matcher_scratch *s,
 					      int r)
 {
@@ -270,7 +279,7 @@ static struct sx_matcher_scratch gain_scratch(const struct sx_matcher *m, const 
 	return part;
 }
 
-/* Task i: two rows, from the image's lower end up. It waits for tasks before it. */
+/* Runs task i: two rows, counted from the image's lower end up. It waits for the tasks before it. */
 static void gain_rows(const struct sx_matcher *m, const struct sx_matcher_frame *f, int i,
 		      struct sx_matcher_scratch *s)
 {

@@ -1,8 +1,8 @@
 /*
- * Left-right check; meaning in stages/stereo/left_right.h.
+ * Left-right check. stages/stereo/left_right.h defines the result.
  *
- * Work:   the look-up in the right row one pixel at a time, the rest on vectors, without branches.
- * Ranges: k is kept inside the row before the look-up; what it finds there counts only if k was.
+ * Work:   looks up the right row one pixel at a time; the rest works on vectors, without branches.
+ * Ranges: k is clamped to the row before the look-up. The value found counts only if k was inside the row.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -15,9 +15,12 @@
 #include "cpu/matcher.h"
 #include "stages/stereo/left_right.h"
 
-#define BIAS 8192 /* keeps columns and their differences positive: they are above -BIAS and below BIAS */
+#define BIAS 8192 /* keeps columns and their differences positive; they are above -BIAS and below BIAS */
 
-/* found: the right row's disparity of each pixel's partner, of any where k is outside. */
+/*
+ * Looks up partners. found: the right row's disparity of each pixel's partner; any value if k is outside the
+ * row.
+ */
 static ALWAYS_INLINE void find_partners(const uint16_t *left, const uint16_t *right, uint16_t *found, int x0,
 					int n)
 {
@@ -29,12 +32,12 @@ static ALWAYS_INLINE void find_partners(const uint16_t *left, const uint16_t *ri
 }
 
 /*
- * The conditions of a row: k and found are wrong if k >= 0 and |found - d| > tolerance, or k is not in view,
- * or the column is end or beyond.
+ * The conditions of a row. k and found are wrong if k >= 0 and |found - d| > tolerance, or k is not in view,
+ * or the column is `end` or beyond.
  */
 struct left_right {
 	vw tolerance, before_0, before_view, end_of_view, end; /* columns + BIAS */
-	vw offset, least, at_least; /* added to left; where left <= least: at_least instead */
+	vw offset, least, at_least; /* offset is added to left; if left <= least, at_least is used instead */
 };
 
 static ALWAYS_INLINE struct left_right make_left_right(const struct sx_filter_params *f,
@@ -46,7 +49,7 @@ static ALWAYS_INLINE struct left_right make_left_right(const struct sx_filter_pa
 
 	return (struct left_right){
 		.tolerance = vw_set1(off || f->left_right > BIAS ? BIAS : f->left_right),
-		/* off: right is any map, and is not looked at */
+		/* off: right is any map and is not read */
 		.before_0 = vw_set1(off ? INT16_MAX : BIAS - 1),
 		.before_view = vw_set1(keep ? 0 : BIAS + first - 1),
 		.end_of_view = vw_set1(keep ? INT16_MAX : BIAS + min_disparity + width),

@@ -1,5 +1,6 @@
 /*
- * The matcher's kernels on the vectors that were included before; included once by each matcher_*.c.
+ * The matcher's kernels, on the vectors whose header was included before. Each matcher_*.c includes this file
+ * once.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

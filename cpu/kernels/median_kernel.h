@@ -1,5 +1,5 @@
 /*
- * Median 3x3; meaning in stages/stereo/median.h.
+ * Median 3x3. stages/stereo/median.h defines the result.
  *
  * Work:   VEC_BYTES / 2 pixels at a time, 19 exchanges (Smith's network, also in Devillard: Fast median
  *         search).
@@ -59,7 +59,7 @@ static void median_border_row(const uint16_t *in, uint16_t *out, int width, enum
 		memset(out, 0, (size_t)width * sizeof(*out));
 }
 
-/* Inner pixels of a row; the last vector overlaps the one before. */
+/* Filters the inner pixels of a row. The last vector overlaps the previous one. */
 static ALWAYS_INLINE void median_row(const uint16_t *above, const uint16_t *row, const uint16_t *below,
 				     uint16_t *out, int width)
 {

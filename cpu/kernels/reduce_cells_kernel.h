@@ -1,11 +1,12 @@
 /*
- * Reduction to cells of several rows on lanes. Meaning in stages/stixels/reduce.h.
+ * Reduction to cells of several rows, on lanes. stages/stixels/reduce.h defines the result.
  *
- * Work:   16 cells at a time, 8 neighbours in each of two rows of cells: lanes are cells, their first pixels
- *         lie in one array, and so on; a network of exchanges sorts them (merge exchange, which takes any
- *         number). Cells of 4 columns come apart by shuffles, others pixel by pixel. Class scores: rows of a
- *         band of cells are added up first, each as often as image rows show it, then the columns of every
- *         cell. Loops over lanes and rows are left to the compiler.
+ * Work:   16 cells at a time, 8 neighbours in each of two rows of cells. Lanes are cells: one array holds
+ *         their first pixels, another their second pixels, and so on. A network of exchanges sorts them
+ *         (merge exchange, which takes any number of values). Shuffles separate cells of 4 columns; others
+ *         are separated pixel by pixel. Class scores: the rows of a band of cells are added up first, each as
+ *         often as image rows show it, then the columns of every cell. The compiler vectorises loops over
+ *         lanes and rows.
  * Ranges: sums of 1024 pixels: disparity < 2^26, confidence and scores < 2^18; of 32 rows of scores < 2^13.
  * Shapes: any width, height and pitch.
  *
@@ -20,7 +21,7 @@
 #include "stages/stixels/reduce.h"
 
 #define RC_LANES 16
-#define RC_SIDE (RC_LANES / 2) /* cells beside each other */
+#define RC_SIDE (RC_LANES / 2) /* cells side by side */
 #define RC_PIXELS (32 * 32)
 
 struct cells_block {
@@ -30,7 +31,10 @@ struct cells_block {
 	uint16_t valid[RC_LANES], out[RC_LANES];
 };
 
-/* Row i of pixels of RC_SIDE cells that are 4 wide into their lanes: of disparities, of confidence. */
+/*
+ * Load row i of the pixels of RC_SIDE cells that are 4 px wide into the cells' lanes: disparities,
+ * confidence.
+ */
 static inline void load_row_4(struct cells_block *b, int i, int lane, const uint16_t *d, const uint8_t *c)
 {
 	for (int l = 0; l < RC_SIDE; l++) {
@@ -47,7 +51,7 @@ static inline void load_row_4(struct cells_block *b, int i, int lane, const uint
 	}
 }
 
-/* The same of n cells of any width; the last one fills the lanes beyond it. */
+/* Loads the same for n cells of any width. The last cell fills the lanes after it. */
 static inline void load_row(struct cells_block *b, int i, int lane, const uint16_t *d, const uint8_t *c,
 			    int n, int width)
 {
@@ -89,7 +93,7 @@ static inline void exchange_cells(uint16_t *restrict low, uint16_t *restrict hig
 	}
 }
 
-/* Batcher's merge exchange (Knuth 5.2.2 M): sorts n rows of lanes, invalid pixels last. */
+/* Sorts n rows of lanes, invalid pixels last, by Batcher's merge exchange (Knuth 5.2.2 M). */
 static inline void sort_cells(struct cells_block *b, int n)
 {
 	int half = 1;
@@ -128,14 +132,14 @@ static inline void pick_cells(struct cells_block *b, int pixels, enum sx_reducti
 	}
 }
 
-/* Where cells lie, and go to. */
+/* Source and destination of cells. */
 struct cells_map {
 	const struct sx_image *disparity, *confidence; /* confidence may be NULL */
 	struct sx_image *columns, *columns_confidence;
 	int width, rows;
 };
 
-/* n cells of row v of cells from column u on, into lanes from `lane` on. */
+/* Loads n cells of row v of cells, from column u on, into lanes from `lane` on. */
 static inline void load_cells(struct cells_block *b, const struct cells_map *m, int lane, int u, int v, int n)
 {
 	const int y0 = m->disparity->height - (v + 1) * m->rows, x = u * m->width;
@@ -188,7 +192,7 @@ static void reduce_cells(const struct sx_image *disparity, const struct sx_image
 	}
 }
 
-/* Sum of the rows of one class that image rows y0 .. y0 + rows - 1 show. */
+/* Sums the rows of one class that image rows y0 .. y0 + rows - 1 show. */
 static inline void add_rows(const struct sx_scores *s, const uint8_t *plane, int y0, int rows, uint16_t *sum)
 {
 	const int width = s->width;
@@ -223,7 +227,7 @@ static inline uint32_t add_columns(const uint16_t *sum, int x0, int width, int s
 	return all;
 }
 
-/* Of cells v0 .. v1 - 1 of all columns. */
+/* Reduces the scores of cells v0 .. v1 - 1 of all columns. */
 static void reduce_scores(const struct sx_scores *scores, int image_width, int image_height, int width_px,
 			  int cell_height, int v0, int v1, struct sx_image *columns)
 {

@@ -1,9 +1,10 @@
 /*
- * Column reduction on lanes. Meaning in stages/stixels/reduce.h.
+ * Column reduction on lanes. stages/stixels/reduce.h defines the result.
  *
- * Work:   16 rows of one stixel column at a time: their pixels are transposed into one array per pixel
- *         column, then lanes are rows: a sorting network, and a pick by the number of valid pixels. Loops
- *         over lanes are left to the compiler, which has the instructions (16-bit minimum and maximum).
+ * Work:   16 rows of one stixel column at a time. Their pixels are transposed into one array per pixel
+ *         column, so that lanes are rows. Then follow a sorting network and a choice by the number of valid
+ *         pixels. The compiler vectorises loops over lanes; it has the instructions (16-bit minimum and
+ *         maximum).
  * Ranges: sums of 32 pixels: confidence < 2^13, disparity < 2^21. Quotients: see divide_confidence(), mean().
  * Shapes: any width, height and pitch.
  *
@@ -17,7 +18,7 @@
 
 #define RD_INLINE static ALWAYS_INLINE
 #define RD_LANES 16
-#define RD_MAX 32 /* width of a stixel column */
+#define RD_MAX 32 /* largest width of a stixel column, px */
 
 struct reduce_block {
 	uint16_t d[RD_MAX][RD_LANES];
@@ -25,7 +26,10 @@ struct reduce_block {
 	uint16_t valid[RD_LANES], out[RD_LANES], confidence[RD_LANES];
 };
 
-/* Rows v .. v + rows - 1 (up from the bottom) of the pixels from x on; lanes beyond rows repeat the last. */
+/*
+ * Loads rows v .. v + rows - 1 (counted up from the bottom) of the pixels from x on. Lanes beyond rows repeat
+ * the last row.
+ */
 RD_INLINE void load_block(struct reduce_block *b, const struct sx_image *disparity,
 			  const struct sx_image *confidence, int x, int v, int rows, int width)
 {
@@ -54,7 +58,8 @@ RD_INLINE void count_valid(struct reduce_block *b, int width)
 }
 
 /*
- * (2 s + w) / (2 w) by multiplication: 2 s + w < 2^14, so the error stays below 2^-7 < 1 / 64 <= 1 / (2 w).
+ * Computes (2 s + w) / (2 w) by multiplication. 2 s + w < 2^14, so the error stays below 2^-7 < 1 / 64 <= 1 /
+ * (2 w).
  */
 RD_INLINE void divide_confidence(struct reduce_block *b, int width)
 {
@@ -78,7 +83,7 @@ RD_INLINE void exchange(uint16_t *low, uint16_t *high)
 	}
 }
 
-/* Sorts the pixels of each lane (invalid ones last), by odd-even transposition; picks the upper median. */
+/* Sorts the pixels of each lane (invalid ones last) by odd-even transposition, and takes the upper median. */
 RD_INLINE void median(struct reduce_block *b, int width)
 {
 	for (int round = 0; round < width; round++)
@@ -86,14 +91,15 @@ RD_INLINE void median(struct reduce_block *b, int width)
 			exchange(b->d[i], b->d[i + 1]);
 	for (int l = 0; l < RD_LANES; l++)
 		b->out[l] = b->d[0][l];
-	/* at most half of the pixels are above the median, so it cannot stand higher than width / 2 */
+	/* the median has at most width / 2 valid pixels before it, so its index is at most width / 2 */
 	for (int i = 1; i <= width / 2; i++)
 		for (int l = 0; l < RD_LANES; l++)
 			b->out[l] = b->valid[l] / 2 == i ? b->d[i < width ? i : 0][l] : b->out[l];
 }
 
 /*
- * (2 s + n) / (2 n) in float: quotient < 2^16, 2 n <= 64, so a rounded quotient cannot reach the next integer
+ * Computes (2 s + n) / (2 n) in float. The quotient is below 2^16 and 2 n <= 64, so a rounded quotient cannot
+ * reach the next integer.
  */
 RD_INLINE void mean(struct reduce_block *b, int width)
 {
@@ -152,7 +158,7 @@ RD_INLINE void reduce_width(const struct sx_image *disparity, const struct sx_im
 static void reduce(const struct sx_image *disparity, const struct sx_image *confidence, int width,
 		   enum sx_reduction how, struct sx_image *columns, struct sx_image *columns_confidence)
 {
-	/* the usual width as a constant: its loops unroll */
+	/* passes the usual width as a constant, so that loops unroll */
 	if (width == 5)
 		reduce_width(disparity, confidence, 5, how, columns, columns_confidence);
 	else

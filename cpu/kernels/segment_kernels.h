@@ -1,5 +1,6 @@
 /*
- * The segmenter's kernels on the vectors that were included before; included once by each segment_*.c.
+ * The segmenter's kernels, on the vectors whose header was included before. Each segment_*.c includes this
+ * file once.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

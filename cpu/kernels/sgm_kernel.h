@@ -1,22 +1,22 @@
 /*
- * Path kernels; meaning in stages/stereo/sgm.h.
+ * Path kernels. stages/stereo/sgm.h defines the result.
  *
- *   A band of n columns, sheared for the diagonals (shear 1: a column to the right each row). Column b holds
- *   L of one pixel, lane i of its vector k the disparity k * VEC_BYTES + i; a path runs from column b to
+ *   A band of n columns, sheared for the diagonals (shear 1: one column to the right in each row). Column b
+ *   holds L of one pixel; lane i of its vector k is disparity k * VEC_BYTES + i. A path runs from column b to
  *   column b of the next row.
  *
  *     row y       | b 0 | b 1 | b 2 | ... | b n-1 |
  *     row y + 1         | b 0 | b 1 | b 2 | ... | b n-1 |
  *     row y + 2               | b 0 | b 1 | b 2 | ... | b n-1 |
  *
- * Work:   a band is some columns wide (sheared by one column a row for the diagonals); its chains are
+ * Work:   a band is some columns wide (sheared by one column per row for the diagonals). Its chains are
  *         independent, so their latencies overlap. A diagonal chain that starts at the image's side finds the
- *         state that the band was cleared to, which yields L = C, whatever its P2: a grey level beside
- *         the image is read for it.
- * Memory: matching costs, and excess costs E = L - C of the way down, stay in the worker's scratch, about 1
- *         MB; the volume is written once.
- * Ranges: L <= Cmax + P2 and L + P1 <= 255 (sx_params_check); the neighbours of d = 0 and of the last d that
- *         do not exist are 255, and never the lesser of two before P1 is added.
+ *         cleared state of the band, which yields L = C for every P2. For its P2 the kernel reads a grey
+ *         level beside the image.
+ * Memory: matching costs, and excess costs E = L - C of the paths down, stay in the worker's scratch, about 1
+ *         MB. The volume is written once.
+ * Ranges: L <= Cmax + P2 and L + P1 <= 255 (sx_params_check). The missing neighbours of d = 0 and of the last
+ *         d are 255, which is never the lesser of two before P1 is added.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -29,7 +29,8 @@
 #include "cpu/matcher.h"
 
 /*
- * Excess cost of one step. at, before, next: L of the pixel before at d, d - 1 and d + 1; least: its minimum.
+ * Returns the excess cost of one step. at, before, next: L of the previous pixel at d, d - 1 and d + 1.
+ * least: minimum of that L.
  */
 static ALWAYS_INLINE vb path_step(vb at, vb before, vb next, vb least, vb p1, vb p2)
 {
@@ -38,13 +39,16 @@ static ALWAYS_INLINE vb path_step(vb at, vb before, vb next, vb least, vb p1, vb
 	return vb_min(vb_sub(t, least), p2);
 }
 
-/* P2 of a step between two pixels of the left image. */
+/* Returns P2 of a step between two pixels of the left image. */
 static ALWAYS_INLINE vb edge_p2(const struct sx_matcher *m, bool horizontal, int grey, int before)
 {
 	return vb_set1(m->edge_p2[horizontal][grey < before ? before - grey : grey - before]);
 }
 
-/* from, to: L of a pixel and of the next one of its chain; *least: minimum of from, then of to. */
+/*
+ * Steps a chain. from, to: L of a pixel and of the next pixel of its chain. *least: minimum of from, then of
+ * to.
+ */
 static ALWAYS_INLINE void chain_step(const uint8_t *from, uint8_t *to, uint8_t *least, const uint8_t *cost,
 				     uint8_t *e, vb p1, vb p2, int disparities)
 {
@@ -67,7 +71,7 @@ static ALWAYS_INLINE void chain_step(const uint8_t *from, uint8_t *to, uint8_t *
 #ifndef AHEAD
 #define AHEAD 4
 #endif
-#define LINE 64 /* bytes; only speed depends on it */
+#define LINE 64 /* bytes; affects only speed */
 
 static ALWAYS_INLINE void prefetch_read(const uint8_t *p, size_t bytes)
 {
@@ -75,7 +79,7 @@ static ALWAYS_INLINE void prefetch_read(const uint8_t *p, size_t bytes)
 		__builtin_prefetch(p + i, 0);
 }
 
-/* Into the second-level cache. */
+/* Prefetches into the second-level cache. */
 static ALWAYS_INLINE void prefetch_far(const uint8_t *p, size_t bytes)
 {
 	for (size_t i = 0; i < bytes; i += LINE)
@@ -89,7 +93,7 @@ static ALWAYS_INLINE void prefetch_write(uint8_t *p, size_t bytes)
 }
 
 struct band {
-	uint8_t *state[2]; /* L of the row before and of this row */
+	uint8_t *state[2]; /* L of the previous row and of this row */
 	uint8_t least[64];
 	size_t pitch;
 	int x0, columns; /* column of the band in row 0 */
@@ -120,7 +124,10 @@ static void swap_state(struct band *b)
 	b->state[1] = t;
 }
 
-/* Columns [*from, *to) of the band that lie in the image at row y; x of column i is the result + i. */
+/*
+ * Clips a band to columns [*from, *to), which are in the image at row y. Column i of the band has x = result
+ * + i.
+ */
 static int clip_band(const struct band *b, const struct sx_matcher *m, int y, int *from, int *to)
 {
 	int x = b->x0 + y * b->shear;
@@ -131,8 +138,8 @@ static int clip_band(const struct band *b, const struct sx_matcher *m, int y, in
 }
 
 /*
- * Right descriptors, or stored costs, that columns [x, x + n) of row y will need: pieces of rows far
- * apart, which no hardware sees.
+ * Prefetches the right descriptors, or stored costs, of columns [x, x + n) of row y. They are pieces of rows
+ * far apart, which the hardware does not prefetch.
  */
 static ALWAYS_INLINE void prefetch_row(const struct sx_matcher *m, const struct sx_matcher_frame *f, int y,
 				       int x, int n, int disparities)
@@ -258,7 +265,10 @@ static ALWAYS_INLINE void sgm_band_of(const struct sx_matcher *m, const struct s
 	sweep_up(m, f, &b, first, s, edges, disparities);
 }
 
-/* The usual numbers of disparities as constants: their loops unroll and keep their values in registers. */
+/*
+ * Runs a band. The usual numbers of disparities are constants, so that loops unroll and keep their values in
+ * registers.
+ */
 static void sgm_band(const struct sx_matcher *m, const struct sx_matcher_frame *f, enum sx_shear shear, int i,
 		     bool first, struct sx_matcher_scratch *s)
 {

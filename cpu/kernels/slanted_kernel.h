@@ -1,10 +1,10 @@
 /*
- * Slanted stixels on lanes. Meaning in stages/stixels/slanted.h, operations and their order in
- * stages/stixels/slanted_fit.h and slanted_prior.h.
+ * Slanted stixels on lanes. stages/stixels/slanted.h defines the result; stages/stixels/slanted_fit.h and
+ * slanted_prior.h define the operations and their order.
  *
- * Work:   prefix sums of the column; the recurrence (slanted_lanes.h); from the top row back down, planes and
- *         kinds below again for the few that won.
- * Ranges: sums are whole numbers below 2^47, held as doubles: exact.
+ * Work:   prefix sums of the column; the recurrence (slanted_lanes.h); then, from the top row down, planes
+ *         and the kinds of the stixels below, computed again for the few stixels that won.
+ * Ranges: sums are integers below 2^47, held as doubles: exact.
  * Shapes: any number of rows.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -17,7 +17,7 @@
 #include "cpu/kernels/slanted_lanes.h"
 #include "cpu/slanted.h"
 
-/* ---- what a column is made of ---- */
+/* ---- prefix sums of a column ---- */
 
 static void sl_prefix_scores(const struct sl_column *col, const uint8_t *scores)
 {
@@ -45,7 +45,7 @@ static void sl_prefix_exact(const struct sl_column *col)
 	}
 }
 
-/* Starts are complete but for what is below them: sl_finish(). */
+/* Loads a column. Starts are complete except for the costs of the segments below them: sl_finish(). */
 static void sl_load(const struct sl_column *col, const uint16_t *d, const uint8_t *confidence)
 {
 	struct sx_slanted_work *s = col->w;
@@ -103,7 +103,7 @@ static void sl_load(const struct sl_column *col, const uint16_t *d, const uint8_
 	}
 }
 
-/* ---- one candidate, for what wins ---- */
+/* ---- one candidate, for the winners ---- */
 
 static int64_t sl_between(const struct sl_column *col, enum sx_slanted_prefix which, int v_bottom, int v_top)
 {
@@ -145,7 +145,7 @@ static struct sx_slanted_plane sl_plane(const struct sl_column *col, int kind, i
 	return p;
 }
 
-/* Value of a plane of ground at row v; origin: the row that it counts from. */
+/* Returns the value of a plane of ground at row v. origin: row from which the plane counts. */
 static float sl_ground_at(const struct sl_column *col, const struct sx_slanted_plane *p, int origin, int v)
 {
 	return (float)col->w->ground[v] + (p->a + p->b * (float)(v - origin));

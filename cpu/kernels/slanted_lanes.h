@@ -1,17 +1,18 @@
 /*
- * The recurrence of slanted stixels on lanes, part of slanted_kernel.h: what is a vector here does to every
- * lane what stages/stixels/slanted_fit.h and slanted_prior.h do, in their order.
+ * The recurrence of slanted stixels on lanes, part of slanted_kernel.h. Each vector operation here does on
+ * every lane what stages/stixels/slanted_fit.h and slanted_prior.h do, in the same order.
  *
- * Work:   VF_LANES rows v_top are lanes of one block, blocks from the bottom up. Starts below the block come
- *         first, one kind after the other, as they depend on finished rows alone; then those within it,
- *         where row v_bottom - 1 is a lane that has seen all its starts. SL_AHEAD starts at a time go
- *         through short loops (sums, planes, energies, what is below), so that each has its numbers in
- *         registers, and the processor works on many starts instead of waiting for the long chain of one.
- *         Sums begin as those of rows 0 .. v_top and lose row v_bottom in each step, or are differences of
- *         prefixes. Of a candidate its cost is kept, its start, and the plane of those that win.
- * Ranges: sums are whole numbers below 2^47, held as doubles: exact, and rounded once when they become float;
- *         those of weights and holes are below 2^24, held as floats.
- * Shapes: any number of rows; lanes beyond the last read zeros, and are dropped.
+ * Work:   VF_LANES rows v_top are the lanes of one block; blocks run from the bottom up. Starts below the
+ *         block come first, one kind after the other, because they depend only on finished rows. Then come
+ *         the starts within the block, where row v_bottom - 1 is a lane that has seen all its starts.
+ *         SL_AHEAD starts at a time go through short loops (sums, planes, energies, the segment below). So
+ *         each loop has its numbers in registers, and the processor works on many starts instead of waiting
+ *         for the long chain of one. Sums begin with rows 0 .. v_top and lose row v_bottom in each
+ *         step, or they are differences of prefix sums. Of a candidate the cost and the start are kept, and
+ *         of the winners also the plane.
+ * Ranges: sums are integers below 2^47, held as doubles: exact, and rounded once when they become float.
+ *         Those of weights and holes are below 2^24, held as floats.
+ * Shapes: any number of rows; lanes beyond the last row read zeros and are dropped.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -35,7 +36,7 @@ struct sl_column {
 	bool scored;
 };
 
-#define SL_AHEAD 16 /* starts that are calculated together; VF_LANES at least */
+#define SL_AHEAD 16 /* starts that are calculated together; at least VF_LANES */
 
 struct sl_best {
 	vf cost;
@@ -44,22 +45,22 @@ struct sl_best {
 
 struct sl_objects {
 	struct sl_best best;
-	vf object; /* disparity of the best */
+	vf object; /* disparity of the best object */
 	vf w, at_float;
 	struct vd at, c, cc;
 };
 
 struct sl_grounds {
 	struct sl_best best;
-	vf a, slope; /* of the best */
+	vf a, slope; /* plane of the best ground */
 	vf n, holes;
 	vs x;
-	vs y; /* row v_bottom less origin */
+	vs y; /* row v_bottom minus origin */
 	struct vd y_double, xx, e, xe, ee;
 };
 
 struct sl_block {
-	int first, end; /* v_top of lane 0, and after the last */
+	int first, end; /* first: v_top of lane 0; end: after the last v_top */
 	vs top, origin;
 	struct sl_objects o;
 	struct sl_grounds g;
@@ -67,7 +68,7 @@ struct sl_block {
 	struct vd sum_sky;
 };
 
-/* Candidates of SL_AHEAD starts, but what they cost below. */
+/* Candidates of SL_AHEAD starts, without the costs of the segments below. */
 struct sl_object_fits {
 	vf c[SL_AHEAD], cc[SL_AHEAD];
 	vf a[SL_AHEAD], cost[SL_AHEAD];
@@ -75,17 +76,18 @@ struct sl_object_fits {
 
 struct sl_ground_fits {
 	vf bottom[SL_AHEAD], n[SL_AHEAD], x[SL_AHEAD], xx[SL_AHEAD], e[SL_AHEAD], xe[SL_AHEAD], ee[SL_AHEAD];
-	vf a[SL_AHEAD], slope[SL_AHEAD], at[SL_AHEAD], cost[SL_AHEAD]; /* at: of the plane in row v_bottom */
+	/* at: value of the plane in row v_bottom */
+	vf a[SL_AHEAD], slope[SL_AHEAD], at[SL_AHEAD], cost[SL_AHEAD];
 };
 
-/* What lies below the start of a candidate: struct sx_slanted_start. */
+/* Costs of the segment below the start of a candidate: struct sx_slanted_start. */
 struct sl_below {
 	vf object, ground_next, object_cost, ground_cost, object_cut, sky_cut, sky;
 };
 
 /* ---- data ---- */
 
-/* Energy of the best class of a kind, over rows v_bottom .. v_top of each lane. */
+/* Returns the energy of the best class of a kind, over rows v_bottom .. v_top of each lane. */
 VF_INLINE vs sl_scores(const struct sl_column *col, const struct sl_block *b, int kind, int v_bottom)
 {
 	const struct sx_slanted_cpu *c = col->c;
@@ -110,7 +112,7 @@ VF_INLINE void sl_add_scores(const struct sl_column *col, const struct sl_block 
 				cost[i] + vf_of_ints(sl_scores(col, b, kind, v + i)) * col->t->model.semantic;
 }
 
-/* The exact model: what the cells cost with a plane. */
+/* Returns the costs of the cells with a plane, in the exact model. */
 VF_INLINE vf sl_cells(const struct sl_column *col, const struct sl_block *b, int kind, int v_bottom, vf a,
 		      vf slope)
 {
@@ -135,7 +137,7 @@ VF_INLINE vf sl_cells(const struct sl_column *col, const struct sl_block *b, int
 	return vf_of_ints(sum) * (1.0f / 1024.0f);
 }
 
-/* Takes rows v .. v + n - 1 away, one after the other. */
+/* Fits objects and removes rows v .. v + n - 1, one after the other. */
 VF_INLINE void sl_fit_objects(const struct sl_column *col, const struct sl_block *b, struct sl_objects *o,
 			      int v, int n, struct sl_object_fits *f)
 {
@@ -153,7 +155,7 @@ VF_INLINE void sl_fit_objects(const struct sl_column *col, const struct sl_block
 	for (int i = 0; i < n; i++) {
 		const vf w = o->w - s[i].sum_w;
 		const vm some = vm_less(vf_set1(0.0f), w);
-		const vf mean = f->c[i] * (1.0f / w); /* NaN without weight, of which comes an energy of 0 */
+		const vf mean = f->c[i] * (1.0f / w); /* NaN without weight, which yields an energy of 0 */
 
 		f->a[i] = vf_only(some, o->at_float + mean);
 		f->cost[i] = vf_positive(f->cc[i] - f->c[i] * mean) * k;
@@ -186,7 +188,7 @@ VF_INLINE void sl_sum_grounds(struct sl_grounds *g, const struct sx_slanted_star
 	}
 }
 
-/* Energies of planes. */
+/* Computes the energies of planes. */
 VF_INLINE void sl_ground_rest(const struct sx_slanted_model *m, int count, struct sl_ground_fits *f)
 {
 	for (int i = 0; i < count; i++) {
@@ -199,7 +201,7 @@ VF_INLINE void sl_ground_rest(const struct sx_slanted_model *m, int count, struc
 	}
 }
 
-/* The same of the exact model. */
+/* Does the same for the exact model. */
 VF_INLINE void sl_ground_cells(const struct sl_column *col, const struct sl_block *b, int v, int count,
 			       struct sl_ground_fits *f)
 {
@@ -214,7 +216,7 @@ VF_INLINE void sl_ground_cells(const struct sl_column *col, const struct sl_bloc
 	}
 }
 
-/* As sl_fit_objects(). */
+/* Fits grounds; see sl_fit_objects(). */
 VF_INLINE void sl_fit_grounds(const struct sl_column *col, const struct sl_block *b, struct sl_grounds *g,
 			      int v, int count, struct sl_ground_fits *f)
 {
@@ -254,7 +256,7 @@ VF_INLINE vf sl_sky_of(const struct sl_column *col, const struct sl_block *b, in
 	return cost;
 }
 
-/* ---- what is below ---- */
+/* ---- segment below ---- */
 
 VF_INLINE struct sl_below sl_below_row(const struct sl_column *col, int v_bottom)
 {
@@ -295,7 +297,7 @@ VF_INLINE vf sl_on_ground(const struct sl_column *col, const struct sl_below *p,
 
 /* ---- starts below the block ---- */
 
-/* Keeps what is strictly cheaper; returns where. */
+/* Keeps the strictly cheaper costs; returns the lanes where they replaced the old ones. */
 VF_INLINE vm sl_keep(struct sl_best *b, vf cost, vm better, vs row)
 {
 	b->cost = vf_where(better, cost, b->cost);
@@ -417,7 +419,7 @@ VF_INLINE void sl_begin_ground(const struct sl_column *col, struct sl_block *b)
 	g->ee = vd_load(s->prefix[SX_PREFIX_EE] + at);
 }
 
-/* The best of starts in rows up to the lane's own: what is below row v_top + 1. */
+/* The best starts in rows up to the lane's own. They are the segments below row v_top + 1. */
 struct sl_within {
 	struct sl_best best[3];
 	vf object, ground_next;
@@ -508,7 +510,7 @@ static void sl_block_itself(const struct sl_column *col, const struct sl_block *
 			w.ground_next = vf_where(better, next + (ground.a[i] + ground.slope[i] * y_next),
 						 w.ground_next);
 		}
-		/* not from rows that are not seen to those that are */
+		/* a segment may not reach from unseen rows into seen rows */
 		if (v < col->place.unseen)
 			seen = vm_and(legal, vm_ints_less(b->top, vs_set1(col->place.unseen)));
 		cost = object.cost[i] + sl_on_object(col, &p, object.a[i], col->w->start[v].gravity);
@@ -524,7 +526,7 @@ static void sl_block_itself(const struct sl_column *col, const struct sl_block *
 	sl_finish(col, b, &w);
 }
 
-/* Objects that begin below the block: those in rows that are not seen end there. */
+/* Processes objects that begin below the block. Objects that begin in unseen rows end there. */
 static void sl_all_objects_below(const struct sl_column *col, struct sl_block *b)
 {
 	const int unseen = col->place.unseen < b->first ? col->place.unseen : b->first;
@@ -534,7 +536,7 @@ static void sl_all_objects_below(const struct sl_column *col, struct sl_block *b
 		sl_objects_below(col, b, 0, unseen);
 		b->o.best.cost = vf_where(out, b->o.best.cost, vf_set1(SX_SLANTED_ILLEGAL));
 	}
-	/* rows that are not seen have no weight: sums are the same without them */
+	/* unseen rows have no weight, so the sums are the same without them */
 	sl_objects_below(col, b, unseen, b->first);
 }
 
@@ -544,7 +546,10 @@ static void sl_recurrence(const struct sl_column *col)
 	struct sx_slanted_start *bottom = &col->w->start[0];
 	struct sl_block b;
 
-	/* below row 0: an object on sky costs the first cut, ground on an object a cut, and no sky begins */
+	/*
+	 * below row 0: an object costs the first cut on sky, ground costs a cut on an object, and no sky
+	 * begins
+	 */
 	bottom->below = (struct sx_slanted_below){
 		.cost = {SX_SLANTED_ILLEGAL, SX_SLANTED_ILLEGAL, SX_SLANTED_ILLEGAL},
 		.object = SX_SLANTED_ILLEGAL,

@@ -1,11 +1,12 @@
 /*
- * Smoothing; meaning in stages/stereo/smooth.h.
+ * Smoothing. stages/stereo/smooth.h defines the result.
  *
- * Work:   VEC_BYTES / 2 pixels at a time. Seven of a column, then seven of a row, are sorted by 16 exchanges
- *         (the fewest there are); invalid ones come last, so that where the second, fourth and sixth are
- *         valid, two, four and six are, which tells the rank. The row between the passes stays in the cache.
+ * Work:   VEC_BYTES / 2 pixels at a time. 16 exchanges (the least possible number) sort the seven pixels of a
+ *         column, then the seven of a row. Invalid pixels come last. So if the second, fourth and sixth are
+ *         valid, at least two, four and six are, which yields the rank. The row between the passes stays in
+ *         the cache.
  * Ranges: valid disparities below 0x7fff.
- * Shapes: width to 4096; reads up to SX_MATCHER_MARGIN bytes beside a row.
+ * Shapes: width up to 4096 px; reads up to SX_MATCHER_MARGIN bytes beside a row.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -21,7 +22,7 @@
 #define SMOOTH_LINE (2 * SX_SMOOTH_RADIUS + 1)
 #define SMOOTH_WIDTH 4096
 
-/* yes where d is valid, else no. */
+/* Returns yes where d is valid, else no. */
 static ALWAYS_INLINE vw smooth_where_valid(vw d, vw yes, vw no)
 {
 	const vw most = vw_set1(0x7fff);
@@ -29,7 +30,7 @@ static ALWAYS_INLINE vw smooth_where_valid(vw d, vw yes, vw no)
 	return vw_where_greater(most, vw_and(d, most), yes, no);
 }
 
-/* Of seven in their order; p is sorted on the way. */
+/* Smooths the centre of seven pixels in their order; sorts p. */
 static ALWAYS_INLINE vw smooth_line(vw p[SMOOTH_LINE])
 {
 	const vw centre = p[SX_SMOOTH_RADIUS];
@@ -68,7 +69,7 @@ static ALWAYS_INLINE void smooth_columns(const uint16_t *const rows[SMOOTH_LINE]
 	}
 }
 
-/* in: invalid for SX_SMOOTH_RADIUS pixels before and behind. */
+/* Smooths along a row. in: has SX_SMOOTH_RADIUS invalid pixels before and after the row. */
 static ALWAYS_INLINE void smooth_along(const uint16_t *in, uint16_t *out, int width)
 {
 	for (int x = 0; x < width; x += VEC_WORDS) {
@@ -88,7 +89,7 @@ static ALWAYS_INLINE void smooth_along(const uint16_t *in, uint16_t *out, int wi
 
 static void smooth_rows(const struct sx_image *src, const struct sx_image *dst, int y0, int y1)
 {
-	enum { BESIDE = VEC_WORDS }; /* what vectors read before and behind a line */
+	enum { BESIDE = VEC_WORDS }; /* words that vectors read before and after a line */
 	uint16_t line[BESIDE + SMOOTH_WIDTH + 2 * BESIDE], outside[SMOOTH_WIDTH + BESIDE];
 	uint16_t *middle = line + BESIDE;
 	const int width = src->width;

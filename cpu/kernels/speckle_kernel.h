@@ -1,6 +1,6 @@
 /*
- * Which pixels the speckle filter connects; meaning in stages/stereo/speckle.h. Left
- * to the compiler's vectors.
+ * Finds the pixels that the speckle filter connects. stages/stereo/speckle.h defines the result. The compiler
+ * vectorises it.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -11,7 +11,7 @@
 
 #include "base/image.h"
 
-/* flags[x] = 1 where a and b are valid and differ by at most limit, a value below that of an invalid one. */
+/* Sets flags[x] = 1 where a and b are valid and differ by at most limit. limit is below the invalid value. */
 static void connected_row(const uint16_t *restrict a, const uint16_t *restrict b, int n, int limit,
 			  uint8_t *restrict flags)
 {

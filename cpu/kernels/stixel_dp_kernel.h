@@ -1,19 +1,20 @@
 /*
  * One column of the stixel DP on vectors of 32 bits.
  *
- * Work:    rows bottom to top. Ground and sky are running minima, O(h): their data cost separates into
- *          a term of v_top and one of v_bottom. Objects look at pairs, lanes are start rows: everything
- *          that a start row's prior can say is 2 x 2 thresholds on the new mean and five costs, made
- *          when the row below is done.
- * Pruning: start rows come in chunks of 8. bound[k] + cheapest[v_top + 1] is what no object that starts in
- *          chunk k can undercut: cheapest prior, cheapest fn per cell from start to chunk end,
- *          cheapest single fn from there to the row where the bound was last renewed, cheapest fn per
- *          cell since. A chunk is looked at only if that is not above the cost of a real candidate:
- *          the last best one, extended.
- * Means:   floor(2 s / n) by one float division is exact in the ranges of vi_divide(), corrected beyond;
- *          mean_q4 = (t + 1) >> 1 and fn = (t + 16) >> 5 follow from it without another.
- * Ranges:  as stages/stixels/stixel_dp.h; ILLEGAL + data < 2^31, and above any legal cost.
- * Ties:    chunks are visited from high to low and <= replaces, so the lowest start row of equal ones stays.
+ * Work:    rows bottom to top. Ground and sky are running minima, O(h): their data cost separates into a term
+ *          of v_top and a term of v_bottom. Objects need pairs of rows; lanes are start rows. The prior of a
+ *          start row consists of 2 x 2 thresholds on the new mean and five costs, which are computed when the
+ *          row below is done.
+ * Pruning: start rows come in chunks of 8. bound[k] + cheapest[v_top + 1] is a lower bound of every object
+ *          that starts in chunk k. It is made of the cheapest prior, the cheapest fn per cell from the start
+ *          to the chunk's end, the cheapest single fn from there to the row where the bound was last renewed,
+ *          and the cheapest fn per cell since. A chunk is searched only if its bound is not above the cost of
+ *          a real candidate: the last best one, extended.
+ * Means:   floor(2 s / n) by one float division is exact in the ranges of vi_divide(), and is corrected
+ *          beyond them. mean_q4 = (t + 1) >> 1 and fn = (t + 16) >> 5 follow from it without another
+ *          division.
+ * Ranges:  as in stages/stixels/stixel_dp.h. ILLEGAL + data < 2^31, and above any legal cost.
+ * Ties:    chunks are visited from high to low and <= replaces, so of equal costs the lowest start row wins.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -30,7 +31,7 @@
 #define DP_INLINE static ALWAYS_INLINE
 #define ILLEGAL SX_DP_ILLEGAL
 #define NEVER INT32_MAX /* bound of a chunk that has no candidate yet */
-#define RENEW 8		/* rows after which a bound is made anew */
+#define RENEW 8		/* rows after which a bound is recomputed */
 
 enum { G = STIXEL_GROUND, O = STIXEL_OBJECT, S = STIXEL_SKY };
 
@@ -41,8 +42,8 @@ struct dp {
 	struct sx_dp_work *w;
 	int h;
 	int fn_least,
-		fn_most; /* means that this column can have; the object table has columns for these only */
-	int pitch;	 /* of the object table: their number, to a multiple of 8 */
+		fn_most; /* means that this column can have; the object table has columns only for these */
+	int pitch;	 /* pitch of the object table: number of these means, rounded up to a multiple of 8 */
 	bool small;
 };
 
@@ -57,7 +58,7 @@ DP_INLINE int32_t ground_cost(const struct dp *x, const struct sx_dp_cpu_place *
 	return (gauss < x->t->uniform_ground ? (int32_t)gauss : x->t->uniform_ground) + x->t->valid_ground;
 }
 
-/* Rounded disparity of a cell: row of the object table. */
+/* Returns the rounded disparity of a cell: its row of the object table. */
 DP_INLINE int rounded(const struct dp *x, uint16_t cell)
 {
 	const int dq = ((int)cell + 8) >> 4;
@@ -65,7 +66,7 @@ DP_INLINE int rounded(const struct dp *x, uint16_t cell)
 	return cell == SX_DISPARITY_INVALID ? x->t->range : dq < x->t->range ? dq : x->t->range - 1;
 }
 
-/* All sums but those of the object table. */
+/* Computes all prefix sums except the object table's. */
 DP_INLINE void prefix_sums(struct dp *x, const struct sx_dp_cpu_place *place, const uint16_t *column)
 {
 	struct sx_dp_work *w = x->w;
@@ -89,13 +90,13 @@ DP_INLINE void prefix_sums(struct dp *x, const struct sx_dp_cpu_place *place, co
 		least = dq < least ? dq : least;
 		most = valid && dq > most ? dq : most;
 	}
-	/* nothing valid: any mean will do, its cells all cost the same */
+	/* if no cell is valid, any mean will do, because its cells all cost the same */
 	x->fn_most = most > least ? most : least;
 	x->fn_least = least;
 	x->pitch = (x->fn_most - least + 8) & ~7;
 }
 
-/* Row v + 1 of the object table from row v. The tables of pixel costs have 8 entries to spare. */
+/* Computes row v + 1 of the object table from row v. The tables of pixel costs have 8 spare entries. */
 DP_INLINE void add_object_row(const struct dp *x, uint16_t cell, int v)
 {
 	const int32_t *from = x->w->object + (size_t)v * (size_t)x->pitch;
@@ -108,7 +109,7 @@ DP_INLINE void add_object_row(const struct dp *x, uint16_t cell, int v)
 
 /* ---- one pair ---- */
 
-/* floor(2 s / n) over rows v_bottom .. v_top, 0 without a valid cell */
+/* Returns floor(2 s / n) over rows v_bottom .. v_top; 0 without a valid cell. */
 DP_INLINE int twice_mean(const struct sx_dp_work *w, int v_bottom, int v_top)
 {
 	const int n = w->valid[v_top + 1] - w->valid[v_bottom];
@@ -116,13 +117,13 @@ DP_INLINE int twice_mean(const struct sx_dp_work *w, int v_bottom, int v_top)
 	return n ? (w->sum2[v_top + 1] - w->sum2[v_bottom]) / n : 0;
 }
 
-/* a + more where the condition holds */
+/* Returns a + more if the condition holds, else a. */
 DP_INLINE int32_t add_if(bool condition, int32_t a, int32_t more)
 {
 	return (int32_t)((uint32_t)a + (condition ? (uint32_t)more : 0));
 }
 
-/* Prior of an object of that mean on the object, and on the ground or sky, below its start row. */
+/* Return the prior of an object with mean m, on the object and on the ground or sky below its start row. */
 DP_INLINE int32_t prior_on_object(const int32_t *r, int m)
 {
 	return add_if(m < r[SX_DP_ORDER_LO], add_if(m > r[SX_DP_ORDER_HI], ILLEGAL, r[SX_DP_ORDER_MORE_HI]),
@@ -165,12 +166,12 @@ DP_INLINE int32_t candidate(const struct dp *x, int v_bottom, int v_top)
 
 /* ---- VI_LANES pairs: start rows v.., all ending at one row ---- */
 
-/* What the row v_top gives to all its pairs. */
+/* Values of row v_top for all its pairs. */
 struct top {
 	vi sum2, valid;
 	const int32_t *object; /* row v_top + 1 of the object table */
 	vi fn_least, fn_most;
-	vi rows; /* lane i: where row i of the object table begins */
+	vi rows; /* lane i: start of row i of the object table */
 };
 
 DP_INLINE vi exact_quotient(vi s, vi n, bool small)
@@ -210,7 +211,10 @@ DP_INLINE vi candidates(const struct dp *x, const struct top *top, int v)
 	const vi n = vi_max(vi_sub(top->valid, vi_load(w->valid + v)), vi_set1(1));
 	const vi t = exact_quotient(vi_sub(top->sum2, vi_load(w->sum2 + v)), n, x->small);
 	const vi m = vi_shift_right(vi_add(t, vi_set1(1)), 1);
-	/* also catches start rows above v_top, whose sums are negative and whose records are illegal */
+	/*
+	 * the clamp also handles start rows above v_top, whose sums are negative and whose records are
+	 * illegal
+	 */
 	const vi fn =
 		vi_sub(vi_max(vi_min(vi_shift_right(vi_add(t, vi_set1(16)), 5), top->fn_most), top->fn_least),
 		       top->fn_least);
@@ -220,7 +224,7 @@ DP_INLINE vi candidates(const struct dp *x, const struct top *top, int v)
 	return vi_add(best_prior(w, v, m), vi_sub(upper, lower));
 }
 
-/* The cheapest so far in each lane, and its start row. */
+/* The cheapest cost so far in each lane, and its start row. */
 struct lanes {
 	vi cost, start;
 };
@@ -239,7 +243,7 @@ DP_INLINE void look_at_chunk(const struct dp *x, const struct top *top, int chun
 
 /* ---- bounds ---- */
 
-/* Cheapest single fn over rows from the last of the chunk to v_top. */
+/* Returns the cheapest single fn over the rows from the last row of the chunk to v_top. */
 DP_INLINE int32_t cheapest_fn(const struct dp *x, int chunk, int v_top)
 {
 	const int32_t *upper = x->w->object + (size_t)(v_top + 1) * (size_t)x->pitch;
@@ -251,7 +255,9 @@ DP_INLINE int32_t cheapest_fn(const struct dp *x, int chunk, int v_top)
 	return vi_least(least);
 }
 
-/* prior[k]: cheapest prior of a start row of the chunk, less the cheapest cells below that row. */
+/*
+ * Renews a bound. prior: cheapest prior of a start row of the chunk, minus the cheapest cells below that row.
+ */
 DP_INLINE void renew_bound(const struct dp *x, int chunk, int v_top, int32_t prior)
 {
 	struct sx_dp_work *w = x->w;
@@ -261,7 +267,7 @@ DP_INLINE void renew_bound(const struct dp *x, int chunk, int v_top, int32_t pri
 	w->fresh[chunk] = v_top;
 }
 
-/* Chunks of a word of 32 that may hold something at most as dear as limit. */
+/* Returns the chunks, of a word of 32, that may hold an object at or below the limit. */
 DP_INLINE unsigned worth_a_look(const struct sx_dp_work *w, int word, int chunks, int32_t limit)
 {
 	unsigned bits = 0;
@@ -276,8 +282,8 @@ DP_INLINE unsigned worth_a_look(const struct sx_dp_work *w, int word, int chunks
 /* ---- rows ---- */
 
 /*
- * The cheapest object that ends at v_top and starts below it. Little of it waits for the row before: the
- * limit is that row's guess, extended, and the start row v_top itself is not looked at here.
+ * Finds the cheapest object that ends at v_top and starts below it. Little of it depends on the row before:
+ * the limit is that row's guess, extended, and the start row v_top itself is not searched here.
  */
 DP_INLINE struct lanes best_from_below(const struct dp *x, int v_top, int guess)
 {
@@ -311,7 +317,9 @@ DP_INLINE struct lanes best_from_below(const struct dp *x, int v_top, int guess)
 	return best;
 }
 
-/* The winner of the row: that of the lanes, the lowest start row of equal ones, or the object of one row. */
+/*
+ * Stores the winner of the row: the lanes' winner (if equal, the lowest start row), or the object of one row.
+ */
 DP_INLINE void close_object(const struct dp *x, int v_top, const struct lanes *best, int32_t alone)
 {
 	const int32_t least = vi_least(best->cost);
@@ -326,7 +334,10 @@ DP_INLINE void close_object(const struct dp *x, int v_top, const struct lanes *b
 		vi_where(vi_greater(best->cost, vi_set1(least)), vi_set1(INT32_MAX), best->start));
 }
 
-/* The cheapest ground or sky segment that can end at a row: cost less the prefix sum of the rows below it. */
+/*
+ * The cheapest ground or sky segment that can end at a row: its cost minus the prefix sum of the rows below
+ * it.
+ */
 struct running {
 	int32_t cost;
 	uint16_t from;
@@ -360,7 +371,7 @@ DP_INLINE int32_t sum_or_illegal(int32_t cost, int32_t prior)
 	return cost < SX_DP_INF && prior < SX_DP_INF ? cost + prior : ILLEGAL;
 }
 
-/* The object of one row, by a record that may not have reached memory yet. */
+/* Returns the cost of the object of one row, from a record that may not be in memory yet. */
 DP_INLINE int32_t one_row(const struct dp *x, const int32_t *r, uint16_t cell)
 {
 	const int max = 16 * x->t->range - 1, dq = rounded(x, cell);
@@ -372,8 +383,8 @@ DP_INLINE int32_t one_row(const struct dp *x, const int32_t *r, uint16_t cell)
 }
 
 /*
- * All that segments which start at row v >= 1 need to know; v - 1 is done. cell: of row v. *alone: cost of
- * the object of this one row. Returns the cheapest object prior.
+ * Opens row v >= 1: computes the values of all segments that start there. Row v - 1 must be done. cell: cell
+ * of row v. *alone: cost of the object of this one row. Returns the cheapest object prior.
  */
 DP_INLINE int32_t open_row(const struct dp *x, int v, uint16_t cell, struct running *ground,
 			   struct running *sky, int32_t *alone)
@@ -415,7 +426,7 @@ DP_INLINE int32_t open_row(const struct dp *x, int v, uint16_t cell, struct runn
 	return least;
 }
 
-/* The first object starts on nothing: one price for any mean. */
+/* Opens row 0. An object there has nothing below it: one cost for every mean. */
 DP_INLINE void open_first(const struct dp *x, int32_t cost)
 {
 	const int32_t record[SX_DP_RECORDS] = {INT32_MAX, INT32_MIN, 0, 0, INT32_MAX, INT32_MIN, 0, 0, cost};
@@ -436,15 +447,15 @@ DP_INLINE void forget_column(const struct dp *x)
 }
 
 /*
- * The record of a row is stored after the row was looked at: a vector that loads what single stores have just
- * written waits for them.
+ * Runs the recurrence. The record of a row is stored after the row was searched, because a vector load of
+ * values that single stores have just written would wait for them.
  */
 DP_INLINE void recurrence(const struct dp *x, const uint16_t *column)
 {
 	struct sx_dp_work *w = x->w;
 	const int vhor = x->place->vhor;
 	struct running ground = {x->t->first_ground, 0, G}, sky = {SX_DP_INF, 0, O};
-	/* first objects that end above the horizon are the cheaper ones: the bound takes these */
+	/* first objects that end above the horizon are cheaper, so the bound uses their cost */
 	int32_t prior = x->t->first_object;
 	int guess = 0;
 
@@ -539,7 +550,7 @@ static int dp_column(const struct sx_dp_cpu_tables *t, const struct sx_dp_cpu_pl
 
 	if (!x.small)
 		return solve(&x, p, u, column, list, total);
-	x.small = true; /* a constant from here on */
+	x.small = true; /* makes it a compile-time constant from here on */
 	return solve(&x, p, u, column, list, total);
 }
 

@@ -1,5 +1,6 @@
 /*
- * Horizontal paths, S and the winner of one row; meaning in stages/stereo/sgm.h and stages/stereo/winner.h.
+ * Horizontal paths, S and the winner of one row. stages/stereo/sgm.h and stages/stereo/winner.h define the
+ * results.
  *
  * Work:   from left to right: matching cost C, and the excess cost E = L - C of the left-to-right path. From
  *         right to left in blocks of 16 columns (8 with 8 paths): E of the right-to-left path, then S and the
@@ -16,9 +17,9 @@
  *     bit 15  | bits 14 .. word_bits  | word_bits - 1 .. 0
  *       0     | S (sum of path costs) | column of the block
  *
- * Words:  the low bits are one column's, so comparisons of words within a column compare S, and the minimum
- *         over columns of a block is that of the lowest column, which is the lowest disparity of a right
- *         column. Blocks run from right to left, so that a later block wins ties for the same reason.
+ * Words:  the low bits are the same within a column, so comparing words of one column compares S. The minimum
+ *         over the columns of a block is, of equal S, the lowest column, which is the lowest disparity of a
+ *         right column. Blocks run from right to left, so that a later block wins ties for the same reason.
  * Ranges: S <= 1020 with word_bits 4, <= 2040 with word_bits 3 (8 paths): words <= 16335. Weights fit 7 bits:
  *         paths << word_bits <= 64.
  *
@@ -31,7 +32,7 @@
 #include "stages/stereo/winner.h"
 
 #define COSTS_AHEAD 4096   /* bytes */
-#define NOT_UNIQUE 0x8000u /* bit of a winning disparity: uniqueness has refused it */
+#define NOT_UNIQUE 0x8000u /* bit of a winning disparity: the uniqueness test has failed */
 #define WORD_MOST 0x7fff   /* above every word */
 #define SUBPIXEL 16
 #define CONFIDENCE_MOST 255
@@ -40,7 +41,7 @@ struct winner_path {
 	vb l[SX_MATCHER_DISPARITIES_MAX / VEC_BYTES], least, p1, p2;
 };
 
-/* L = 0 before the first pixel makes its excess cost 0, so that L = C there. */
+/* Starts a path. L = 0 before the first pixel makes its excess cost 0, so that L = C there. */
 static ALWAYS_INLINE void winner_path_start(struct winner_path *c, const struct sx_matcher *m, int vectors)
 {
 	for (int k = 0; k < vectors; k++)
@@ -50,7 +51,7 @@ static ALWAYS_INLINE void winner_path_start(struct winner_path *c, const struct 
 	c->p2 = vb_set1(m->p.p2);
 }
 
-/* The next pixel of a path, whose L stays in registers; e: its excess cost. */
+/* Steps to the next pixel of a path, whose L stays in registers. e: receives its excess cost. */
 static ALWAYS_INLINE void winner_path_step(struct winner_path *c, const uint8_t *cost, uint8_t *e,
 					   int vectors)
 {
@@ -68,14 +69,20 @@ static ALWAYS_INLINE void winner_path_step(struct winner_path *c, const uint8_t 
 	c->least = vb_min_all(min);
 }
 
-/* Costs of a row, width x disparities: in the scratch, where winner_left_to_right() puts them, or stored. */
+/*
+ * Returns the costs of a row, width x disparities: stored costs, or the costs that winner_left_to_right()
+ * writes to the scratch.
+ */
 static ALWAYS_INLINE const uint8_t *winner_costs(const struct sx_matcher *m, const struct sx_matcher_frame *f,
 						 int y, const struct sx_matcher_scratch *s)
 {
 	return f->costs ? stored_costs(m, f, y, 0) : s->row_cost;
 }
 
-/* Costs of a few pixels, then their steps: the latency of a step hides behind the cost of what follows. */
+/*
+ * Computes the costs of a few pixels, then their steps. The costs of the next pixels hide the latency of a
+ * step.
+ */
 static ALWAYS_INLINE void winner_left_to_right(const struct sx_matcher *m, const struct sx_matcher_frame *f,
 					       int y, struct sx_matcher_scratch *s, bool edges, int vectors)
 {
@@ -106,9 +113,10 @@ static ALWAYS_INLINE void winner_left_to_right(const struct sx_matcher *m, const
 }
 
 struct winner_terms {
-	const uint8_t *cost, *right, *left; /* of one column */
-	const uint8_t *bytes;		    /* volume, or zero */
-	const uint16_t *words;		    /* volume, or NULL */
+	/* matching costs and excess costs of both paths, of one column */
+	const uint8_t *cost, *right, *left;
+	const uint8_t *bytes;  /* volume, or zero */
+	const uint16_t *words; /* volume, or NULL */
 	vpair horizontal, vertical;
 };
 
@@ -126,7 +134,10 @@ static ALWAYS_INLINE vw2 winner_words(const struct winner_terms *s, int d, vw co
 	return (vw2){vw_add(vw_add(a.lo, b.lo), column), vw_add(vw_add(a.hi, b.hi), column)};
 }
 
-/* Without a branch for up to 128 disparities: which half holds the winner is hard to predict. */
+/*
+ * Returns the first bit that is set. Has no branch for up to 128 disparities, because it is hard to predict
+ * which half has the winner.
+ */
 static ALWAYS_INLINE int winner_first_bit(const uint64_t *mask, int bits)
 {
 	int i = 0;
@@ -137,7 +148,7 @@ static ALWAYS_INLINE int winner_first_bit(const uint64_t *mask, int bits)
 	       (mask[i] ? __builtin_ctzll(mask[i]) : 64 + __builtin_ctzll(mask[i + 1] | UINT64_C(1) << 63));
 }
 
-/* The winner of column x, xl of its block; w: its words in block_sum. */
+/* Finds the winner of column x, which is column xl of its block. w: words of the column in block_sum. */
 static ALWAYS_INLINE void winner_column(const struct sx_matcher *m, const struct winner_terms *sums, int x,
 					int xl, uint16_t *w, struct sx_matcher_scratch *s, int vectors)
 {
@@ -169,8 +180,8 @@ static ALWAYS_INLINE void winner_column(const struct sx_matcher *m, const struct
 }
 
 /*
- * Merges n columns from x0 on, words at w, into the least S by right column, counted
- * from the right as in planes.
+ * Merges n columns from x0 on, with words at w, into the least S by right column. Right columns count from
+ * the right as in planes.
  */
 static ALWAYS_INLINE void winner_merge_right(const struct sx_matcher *m, const uint16_t *w, int x0, int n,
 					     struct sx_matcher_scratch *s, int disparities)
@@ -199,7 +210,7 @@ static void winner_keep_sums(const struct sx_matcher *m, const struct sx_matcher
 		out[d] = (uint16_t)(w[d] >> m->word_bits);
 }
 
-/* A block of columns on its way through winner_right_to_left(). */
+/* A block of columns in winner_right_to_left(). */
 struct winner_block {
 	int x0, n;
 	uint8_t *left; /* excess cost of the right-to-left path */
@@ -219,7 +230,7 @@ static ALWAYS_INLINE struct winner_block winner_block_at(const struct sx_matcher
 					      half * sx_matcher_sum_pitch(m)};
 }
 
-/* grey: the left image's row, or NULL where P2 is the same everywhere. */
+/* Steps a block. grey: row of the left image, or NULL if P2 is constant. */
 static ALWAYS_INLINE void winner_block_step(const struct sx_matcher *m, const uint8_t *cost,
 					    struct winner_path *chain, const struct winner_block *b, int xl,
 					    const uint8_t *grey, int vectors)
@@ -232,8 +243,9 @@ static ALWAYS_INLINE void winner_block_step(const struct sx_matcher *m, const ui
 }
 
 /*
- * Three blocks are in work: the steps of the next one alternate with the winners of this one, so that neither
- * waits for its own latency; the words of the one before have reached the cache when they are merged.
+ * Walks from right to left, with three blocks at once. The steps of the next block alternate with the winners
+ * of this block, so that neither waits for its own latency. The words of the block before have reached the
+ * cache when they are merged.
  */
 static ALWAYS_INLINE void winner_right_to_left(const struct sx_matcher *m, const struct sx_matcher_frame *f,
 					       int y, struct sx_matcher_scratch *s, bool edges, int vectors)
@@ -252,7 +264,7 @@ static ALWAYS_INLINE void winner_right_to_left(const struct sx_matcher *m, const
 		winner_block_step(m, cost, &chain, &this, xl, edges ? grey : NULL, vectors);
 	for (int i = last; i >= 0; i--) {
 		struct winner_block next = i > 0 ? winner_block_at(m, s, i - 1) : (struct winner_block){0};
-		int ahead = next.n; /* steps to go in the next block */
+		int ahead = next.n; /* steps left in the next block */
 
 		for (int xl = 0; xl < this.n || ahead > 0; xl++) {
 			size_t at = (size_t)((this.x0 + xl) * disparities);
@@ -283,9 +295,9 @@ static ALWAYS_INLINE void winner_right_to_left(const struct sx_matcher *m, const
 }
 
 /*
- * a / b, rounded towards zero. A float holds both (|a|, b < 2^24) and keeps a quotient that is no integer
- * at least 1/b away from one: exact for quotients below 4500 with b < 2^11, below 32 with b < 2^19, and
- * where b is a power of two.
+ * Returns a / b, rounded towards zero. A float holds both (|a|, b < 2^24), and its quotient, if not an
+ * integer, is at least 1/b away from one. So the result is exact for quotients below 4500 with b < 2^11, for
+ * quotients below 32 with b < 2^19, and for b a power of two.
  */
 static inline int divide(int a, int b)
 {
@@ -305,7 +317,7 @@ static void winner_store_disparity(const struct sx_matcher *m, const struct sx_m
 		int d0 = d0s[x] & (NOT_UNIQUE - 1), low = lows[x], high = highs[x];
 		int inside = (d0 != 0) & (d0 != last) & refine;
 		int den = low - 2 * s0s[x] + high, a = SUBPIXEL * (low - high) + den, b = 2 * den;
-		int q = divide(a & -inside, (b & -inside) | (inside ^ 1)); /* 0 / 1 outside */
+		int q = divide(a & -inside, (b & -inside) | (inside ^ 1)); /* 0 / 1 if outside */
 
 		q = SUBPIXEL * d0 + q - (down & inside & (q * b > a));
 		out[x] = (uint16_t)(q | -(d0s[x] >> 15));

@@ -1,19 +1,19 @@
 /*
- * Windows and costs of zero-mean normalised cross-correlation; meaning in stages/stereo/zncc.h.
+ * Windows and costs of zero-mean normalised cross-correlation. stages/stereo/zncc.h defines the results.
  *
- * Work:   words: sums of window columns, to which a row of the image comes and from which one goes, then l of
- *         them a pixel. Costs: the same with products. Per column and VEC_BYTES disparities the sum of a
- *         window column's products (a row that comes and one that goes are one dot product of pairs; windows
- *         of 3 sum their rows anew), added to the window's sum while the column l before leaves it, then four
- *         float operations a cell.
- * Memory: products of a row's window columns in the worker's scratch, 4 bytes a cell of a row, read and
- *         written once a row; windows of 3 keep two columns in registers. Columns go in tiles, disparities
- *         inside them, so that sums stay in registers and whole lines of costs leave for memory.
- * Ranges: grey levels are taken 128 lower, which a covariance does not see: I' in -128..127, n I' and S1' in
- *         -28800..28800 fit words; n sum L' R' and S1' S1' are below 8.3e8, so no
- *         sum reaches 2^31. By Cauchy-Schwarz
- *         |z| exceeds 1 by rounding alone, so costs need no clamp.
- * Shapes: any width; costs out of view are written over afterwards.
+ * Work:   words: sums of window columns. In each step a row of the image enters these sums and another row
+ *         leaves them. Then l of them are added per pixel. Costs: the same with products. Per column and
+ *         VEC_BYTES disparities, the sum of a window column's products is updated (the entering and the
+ *         leaving row are one dot product of pairs; windows of 3 add up their rows again). It is added to the
+ *         window's sum, from which the column l before is subtracted. Then follow four float operations per
+ *         cell.
+ * Memory: products of a row's window columns in the worker's scratch, 4 bytes per cell of a row, read and
+ *         written once per row. Windows of 3 keep two columns in registers. Columns go in tiles, disparities
+ *         inside them, so that sums stay in registers and costs are written in whole cache lines.
+ * Ranges: 128 is subtracted from grey levels, which does not change a covariance. I' in -128..127, n I' and
+ *         S1' in -28800..28800 fit words. n sum L' R' and S1' S1' are below 8.3e8, so no sum reaches 2^31. By
+ *         Cauchy-Schwarz |z| exceeds 1 only by rounding, so costs need no clamp.
+ * Shapes: any width; costs out of view are overwritten afterwards.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -28,7 +28,7 @@
 #include "stages/stereo/zncc.h"
 
 #define VEC_INTS (VEC_BYTES / 4)
-/* Adding this rounds a small float to an integer, to nearest, ties to even, in the low bits of the sum. */
+/* Adding this rounds a small float to the nearest integer, ties to even, in the low bits of the sum. */
 #define ZNCC_ROUND 12582912.0f /* 1.5 * 2^23 */
 #define ZNCC_ROUND_BITS 0x4b400000
 
@@ -42,7 +42,7 @@ static const uint8_t *zncc_grey_row(const struct sx_image *grey, int y)
 	return sx_image_row(grey, held_between(y, 0, grey->height - 1));
 }
 
-/* The first and last of width values once more, r times, beside them. */
+/* Repeats the first and the last of width values r times beside them. */
 static ALWAYS_INLINE void repeat_ends(int32_t *v, int width, int r)
 {
 	for (int i = 1; i <= r; i++) {
@@ -70,8 +70,8 @@ static void move_column_sums(const uint8_t *restrict in, const uint8_t *restrict
 }
 
 /*
- * S1 and V from sums of window columns; runs up to VEC_INTS - 1 values past the end, over anything. Unsigned
- * for that, and since n S2 can exceed 31 bits, which V cannot.
+ * Computes S1 and V from sums of window columns. It writes up to VEC_INTS - 1 values past the end; their
+ * sources may hold anything, so the arithmetic is unsigned. n S2 can also exceed 31 bits, which V cannot.
  */
 static void sum_windows(const int32_t *sum, const int32_t *square, int width, int l, int32_t *s1, int32_t *v)
 {
@@ -87,7 +87,7 @@ static void sum_windows(const int32_t *sum, const int32_t *square, int width, in
 	}
 }
 
-/* Without a branch, so that compilers take several at once. */
+/* Stores the words. Has no branch, so that compilers vectorise it. */
 static void store_words(const int32_t *restrict s1, const int32_t *restrict v, int width,
 			uint64_t *restrict words)
 {
@@ -121,23 +121,23 @@ static void zncc_words_rows(const struct sx_matcher *m, const struct sx_matcher_
 }
 
 /*
- * What a row's costs are made from. Left values are by column -r .. width-1+r, right ones by j, as in the
- * planes of census_kernel.h: j belongs to right column width - 1 - min_disparity - j, held to the image, so
- * that disparities of left column u are j = width - 1 - u and the following.
+ * Inputs of a row's costs. Left values are by column -r .. width-1+r. Right values are by j, as in the planes
+ * of census_kernel.h: j belongs to right column width - 1 - min_disparity - j, clamped to the image. So the
+ * disparities of left column u are j = width - 1 - u and the following.
  */
 struct zncc_row {
 	const int32_t *left,
-		*right; /* pairs of grey levels of two image rows, a row of pairs for each term */
+		*right; /* pairs of grey levels of two image rows; one row of pairs for each term */
 	size_t left_pitch, right_pitch;
-	const int32_t *left_sum, *right_sum;	     /* -S1', with 0 above, and S1' */
+	const int32_t *left_sum, *right_sum;	     /* -S1', with 0 in the high word, and S1' */
 	const int32_t *left_inverse, *right_inverse; /* bits of floats */
 	int32_t *products; /* n times the products of window columns: D for each column */
-	int32_t *window;   /* of the columns before a tile: their sum, D, or those of the two before, 2 D */
+	int32_t *window;   /* sum of the columns before a tile (D), or the last two of these columns (2 D) */
 	int width, disparities, r;
-	uint8_t *costs; /* of this row */
+	uint8_t *costs; /* costs of this row */
 };
 
-/* Two words a value: (a - 128) wa below, (b - 128) wb above. */
+/* Makes two words per value: (a - 128) wa in the low word, (b - 128) wb in the high word. */
 static void pair_rows(const uint8_t *restrict a, const uint8_t *restrict b, int wa, int wb, int width,
 		      int32_t *restrict out)
 {
@@ -147,8 +147,8 @@ static void pair_rows(const uint8_t *restrict a, const uint8_t *restrict b, int 
 }
 
 /*
- * Values of a right row, one a column, by j from -r to width + disparities - 2 + r. What is beside the
- * image's first or last column by more than r counts for costs out of view alone.
+ * Reorders values of a right row, one per column, by j from -r to width + disparities - 2 + r. Values more
+ * than r beyond the image's first or last column matter only for costs out of view.
  */
 static void turn_values(const struct sx_matcher *m, const int32_t *restrict in, int r, int32_t *restrict out)
 {
@@ -163,7 +163,7 @@ static void turn_values(const struct sx_matcher *m, const int32_t *restrict in, 
 		out[j] = in[0];
 }
 
-/* S1 times sign plus offset, its bits of mask, and the bits of 1/sqrt(V). */
+/* Computes S1 times sign plus offset, masked, and the bits of 1/sqrt(V). */
 static void split_words(const uint64_t *restrict words, int width, int sign, int offset, int mask,
 			int32_t *restrict sum, int32_t *restrict inverse)
 {
@@ -185,7 +185,8 @@ static void prepare_words(const struct sx_matcher *m, const struct sx_matcher_fr
 }
 
 /*
- * n times the products of window column u, 4 vectors from disparity d on; from: what to add them to, or NULL.
+ * Computes n times the products of window column u, 4 vectors from disparity d on. from: values to which they
+ * are added, or NULL.
  */
 static ALWAYS_INLINE void column_products(const struct zncc_row *z, int u, int d, int terms,
 					  const int32_t *from, vi v[4])
@@ -211,7 +212,7 @@ static ALWAYS_INLINE void store_4(int32_t *p, const vi v[4])
 		vi_store(p + k * VEC_INTS, v[k]);
 }
 
-/* Costs of column x from disparity d on, from n times the products' sums, to out. */
+/* Computes the costs of column x from disparity d on, from n times the sums of products, into out. */
 static ALWAYS_INLINE void window_costs(const struct zncc_row *z, int x, int d, const vi window[4],
 				       uint8_t *out)
 {
@@ -229,8 +230,9 @@ static ALWAYS_INLINE void window_costs(const struct zncc_row *z, int x, int d, c
 }
 
 /*
- * Columns [x0, x1) from disparity d on: a window column comes, the cost is made, a window column goes.
- * products: of column x0 - r. out: the costs, a pixel after the other.
+ * Computes the costs of columns [x0, x1) from disparity d on: adds the entering window column, makes the
+ * cost, subtracts the leaving window column. products: of column x0 - r. out: costs, one pixel after the
+ * other.
  */
 static ALWAYS_INLINE void wide_tile(const struct zncc_row *z, int x0, int x1, int d, int terms, bool add,
 				    uint8_t *out)
@@ -252,7 +254,7 @@ static ALWAYS_INLINE void wide_tile(const struct zncc_row *z, int x0, int x1, in
 	store_4(z->window + d, window);
 }
 
-/* The same for windows of 3: the two columns before stay in registers, products are kept nowhere. */
+/* Does the same for windows of 3. The two columns before stay in registers, and products are not stored. */
 static ALWAYS_INLINE void small_tile(const struct zncc_row *z, int x0, int x1, int d, uint8_t *out)
 {
 	vi a[4], b[4], v[4], window[4];
@@ -272,7 +274,7 @@ static ALWAYS_INLINE void small_tile(const struct zncc_row *z, int x0, int x1, i
 	store_4(z->window + z->disparities + d, b);
 }
 
-/* Sums of the window columns before column r: what the first tile begins with. */
+/* Sums the window columns before column r, with which the first tile begins. */
 static ALWAYS_INLINE void begin_wide(const struct zncc_row *z, int terms, bool add)
 {
 	vi v[4], window[4];
@@ -303,7 +305,10 @@ static ALWAYS_INLINE void begin_small(const struct zncc_row *z)
 		}
 }
 
-/* Costs of columns [x0, x1) whose right column is outside: the last disparities of a column, or the first. */
+/*
+ * Sets the costs of columns [x0, x1) whose right column is outside the image: the last disparities of a
+ * column, or the first.
+ */
 static void tile_out_of_view(const struct sx_matcher *m, int x0, int x1, uint8_t *out)
 {
 	bool most = m->p.out_of_view == SX_OUT_OF_VIEW_MAX;
@@ -320,7 +325,7 @@ static void tile_out_of_view(const struct sx_matcher *m, int x0, int x1, uint8_t
 	}
 }
 
-/* A tile's costs go past the caches: the next to read them comes after all others are made. */
+/* Stores a tile's costs past the caches, because they are read only after all other costs are made. */
 static ALWAYS_INLINE void finish_tile(const struct sx_matcher *m, const struct zncc_row *z, int x0, int x1,
 				      uint8_t *tile)
 {
@@ -333,7 +338,7 @@ static ALWAYS_INLINE void finish_tile(const struct sx_matcher *m, const struct z
 		vb_stream(out + i, vb_load(tile + i));
 }
 
-/* terms 0: windows of 3. add: to the products of the row before. */
+/* Computes the costs of a row. terms 0: windows of 3. add: add to the products of the row before. */
 static ALWAYS_INLINE void zncc_row_of(const struct sx_matcher *m, const struct zncc_row *z, int terms,
 				      bool add, uint8_t *tile)
 {
@@ -353,7 +358,9 @@ static ALWAYS_INLINE void zncc_row_of(const struct sx_matcher *m, const struct z
 	}
 }
 
-/* Term t of a row's products: rows a and b of both sides, those of the left one times wa and wb. */
+/*
+ * Prepares term t of a row's products: rows a and b of both sides; the left rows are multiplied by wa and wb.
+ */
 static void prepare_term(const struct sx_matcher *m, const struct sx_matcher_frame *f, int a, int b, int wa,
 			 int wb, int t, struct sx_matcher_zncc *z)
 {
@@ -366,7 +373,7 @@ static void prepare_term(const struct sx_matcher *m, const struct sx_matcher_fra
 	turn_values(m, z->sum, r, right);
 }
 
-/* All rows of the windows of row y, two a term. */
+/* Prepares all rows of the windows of row y, two rows per term. */
 static int prepare_all_rows(const struct sx_matcher *m, const struct sx_matcher_frame *f, int y,
 			    struct sx_matcher_zncc *z)
 {
@@ -378,7 +385,7 @@ static int prepare_all_rows(const struct sx_matcher *m, const struct sx_matcher_
 	return r + 1;
 }
 
-/* The row that comes to the windows of row y, and the one that goes. */
+/* Prepares the row that enters the windows of row y, and the row that leaves them. */
 static int prepare_two_rows(const struct sx_matcher *m, const struct sx_matcher_frame *f, int y,
 			    struct sx_matcher_zncc *z)
 {

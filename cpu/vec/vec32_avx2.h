@@ -1,5 +1,5 @@
 /*
- * Vectors of 32-bit integers by AVX2, for the segmenters. vec32_plain.h defines the same on any machine.
+ * Vectors of 32-bit integers by AVX2, for the segmenters. vec32_plain.h defines the same for every machine.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -27,7 +27,7 @@ static inline vi vi_set1(int32_t x)
 	return _mm256_set1_epi32(x);
 }
 
-/* 0, 1, 2, .. */
+/* Returns 0, 1, 2, .. */
 static inline vi vi_count(void)
 {
 	return _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
@@ -63,7 +63,7 @@ static inline vi vi_shift_right(vi a, int n)
 	return _mm256_srai_epi32(a, n);
 }
 
-/* all bits where a > b */
+/* Returns all bits set where a > b. */
 static inline vi vi_greater(vi a, vi b)
 {
 	return _mm256_cmpgt_epi32(a, b);
@@ -74,19 +74,22 @@ static inline vi vi_and(vi a, vi b)
 	return _mm256_and_si256(a, b);
 }
 
-/* a where mask, else b */
+/* Returns a where mask is set, else b. */
 static inline vi vi_where(vi mask, vi a, vi b)
 {
 	return _mm256_blendv_epi8(b, a, mask);
 }
 
-/* base[index] for each lane */
+/* Returns base[index] for each lane. */
 static inline vi vi_gather(const int32_t *base, vi index)
 {
 	return _mm256_i32gather_epi32(base, index, 4);
 }
 
-/* Toward zero; exact while |a| < 2^24, b >= 1 and (|a / b| + 1) b < 2^24, else off by one at most. */
+/*
+ * Divides, rounding toward zero. Exact if |a| < 2^24, b >= 1 and (|a / b| + 1) b < 2^24, else off by at most
+ * one.
+ */
 static inline vi vi_divide(vi a, vi b)
 {
 	return _mm256_cvttps_epi32(_mm256_div_ps(_mm256_cvtepi32_ps(a), _mm256_cvtepi32_ps(b)));
@@ -100,7 +103,7 @@ static inline int32_t vi_least(vi a)
 	return _mm_cvtsi128_si32(_mm_min_epi32(m, _mm_shuffle_epi32(m, 0xb1)));
 }
 
-/* bit i: lane i of a mask */
+/* Returns a mask's lanes as bits: bit i is lane i. */
 static inline unsigned vi_bits(vi mask)
 {
 	return (unsigned)_mm256_movemask_ps(_mm256_castsi256_ps(mask));

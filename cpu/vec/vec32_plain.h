@@ -1,5 +1,6 @@
 /*
- * Vectors of 32-bit integers in what compilers offer on every machine; vec32_avx2.h says what they mean.
+ * Vectors of 32-bit integers by the vector extensions that compilers offer on every machine. vec32_avx2.h
+ * describes the operations.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,12 +1,12 @@
 /*
- * Vectors of 32 bytes by AVX2. Every vec_*.h defines the same types and operations; the kernels
- * (cpu/kernels/) are written once on top of them, and matcher_*.c compile them once for each.
+ * Vectors of 32 bytes by AVX2. Every vec_*.h defines the same types and operations. The kernels
+ * (cpu/kernels/) are written once on top of them; each matcher_*.c compiles them for one instruction set.
  *
  *   vb      VEC_BYTES unsigned bytes                 vw       VEC_BYTES/2 words, 0..32767
- *   vw2     the words of one vb, in an order of this file's own: two vw that only the vw2_* functions, and
- *           element-wise operations on both halves, may look at
- *   vi, vu, vf  VEC_BYTES/4 integers, signed and unsigned, and floats: the compiler's vectors,
- *           + - * and conversions are its
+ *   vw2     the words of one vb, in an order that this file chooses: two vw that only the vw2_* functions,
+ *           and element-wise operations on both halves, may access
+ *   vi, vu, vf  VEC_BYTES/4 integers, signed and unsigned, and floats: the compiler's vectors, with its
+ *           + - * and conversions
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -17,7 +17,7 @@
 #include <stdint.h>
 
 #define VEC_BYTES 32
-#define VEC_PLANE_BITS 4 /* descriptors are compared in pieces of this many bits */
+#define VEC_PLANE_BITS 4 /* bits of the pieces in which descriptors are compared */
 
 typedef __m256i vb;
 typedef __m256i vw;
@@ -39,7 +39,7 @@ static inline void vb_store(uint8_t *p, vb v)
 	_mm256_storeu_si256((__m256i *)(void *)p, v);
 }
 
-/* p is VEC_BYTES aligned; past the caches: for what is read again much later. */
+/* Stores past the caches, for data that is read much later. p is VEC_BYTES aligned. */
 static inline void vb_stream(uint8_t *p, vb v)
 {
 	_mm256_stream_si256((__m256i *)(void *)p, v);
@@ -70,25 +70,25 @@ static inline vb vb_or(vb a, vb b)
 	return _mm256_or_si256(a, b);
 }
 
-/* 1 where a > b, else 0. */
+/* Returns 1 where a > b, else 0. */
 static inline vb vb_greater(vb a, vb b)
 {
 	return _mm256_min_epu8(_mm256_subs_epu8(a, b), _mm256_set1_epi8(1));
 }
 
-/* Element i is cur[i-1], element 0 the last of prev. */
+/* Returns cur[i-1] in element i, and the last element of prev in element 0. */
 static inline vb vb_prev(vb prev, vb cur)
 {
 	return _mm256_alignr_epi8(cur, _mm256_permute2x128_si256(prev, cur, 0x21), 15);
 }
 
-/* Element i is cur[i+1], the last element the first of next. */
+/* Returns cur[i+1] in element i, and the first element of next in the last element. */
 static inline vb vb_next(vb cur, vb next)
 {
 	return _mm256_alignr_epi8(_mm256_permute2x128_si256(cur, next, 0x21), cur, 1);
 }
 
-/* The least byte, in every element. */
+/* Returns the least byte in every element. */
 static inline vb vb_min_all(vb v)
 {
 	__m128i m = _mm_min_epu8(_mm256_castsi256_si128(v), _mm256_extracti128_si256(v, 1));
@@ -105,13 +105,13 @@ static inline vb vb_reverse(vb v)
 	return _mm256_permute4x64_epi64(_mm256_shuffle_epi8(v, r), 0x4e);
 }
 
-/* The low or high nibbles of bytes: plane 0 and 1 of this byte. */
+/* Returns the low or high nibbles of bytes: plane 0 or 1 of a byte plane. */
 static inline vb vb_plane(vb v, int high)
 {
 	return _mm256_and_si256(high ? _mm256_srli_epi16(v, 4) : v, _mm256_set1_epi8(15));
 }
 
-/* Row n: bits in which n differs from 0..15. */
+/* Row n: number of bits in which n differs from 0..15. */
 #define VEC_N(n, i) __builtin_popcount((n) ^ (i))
 #define VEC_ROW(n)                                                                                         \
 	{                                                                                                  \
@@ -124,14 +124,17 @@ static const uint8_t vec_distance[16][16] __attribute__((aligned(64))) = {
 	VEC_ROW(8), VEC_ROW(9), VEC_ROW(10), VEC_ROW(11), VEC_ROW(12), VEC_ROW(13), VEC_ROW(14), VEC_ROW(15),
 };
 
-/* What vb_distance() needs of one plane of the left descriptor. */
+/* Returns the operand of vb_distance() for one plane of the left descriptor. */
 static inline vb vb_operand(unsigned plane)
 {
 	return _mm256_broadcastsi128_si256(
 		_mm_load_si128((const __m128i *)(const void *)vec_distance[plane]));
 }
 
-/* Bits in which a plane of the left descriptor differs from those of VEC_BYTES right ones. */
+/*
+ * Returns, for VEC_BYTES right descriptors, the number of bits in which a plane differs from the left
+ * descriptor's plane.
+ */
 static inline vb vb_distance(vb operand, vb right)
 {
 	return _mm256_shuffle_epi8(operand, right);
@@ -187,13 +190,13 @@ static inline vw vw_shift_right(vw a, int n)
 	return _mm256_srli_epi16(a, n);
 }
 
-/* a where x > y, else b. */
+/* Returns a where x > y, else b. */
 static inline vw vw_where_greater(vw x, vw y, vw a, vw b)
 {
 	return _mm256_blendv_epi8(b, a, _mm256_cmpgt_epi16(x, y));
 }
 
-/* Any unsigned words: disparities. */
+/* Return the lesser and the larger of any unsigned words, such as disparities. */
 static inline vw vw_umin(vw a, vw b)
 {
 	return _mm256_min_epu16(a, b);
@@ -211,20 +214,20 @@ static inline int vw_min_all(vw v)
 	return _mm_cvtsi128_si32(_mm_minpos_epu16(m)) & 0xffff;
 }
 
-/* Weights 0..127. */
+/* Makes weights, 0..127. */
 static inline vpair vpair_make(int a, int b)
 {
 	return _mm256_set1_epi16((short)(a | b << 8));
 }
 
-/* a * weight a + b * weight b, at most 32767. */
+/* Returns a * weight a + b * weight b, at most 32767. */
 static inline vw2 vw2_dot(vb a, vb b, vpair weights)
 {
 	return (vw2){_mm256_maddubs_epi16(_mm256_unpacklo_epi8(a, b), weights),
 		     _mm256_maddubs_epi16(_mm256_unpackhi_epi8(a, b), weights)};
 }
 
-/* Stores VEC_BYTES words in the order of the bytes that they come from. */
+/* Stores VEC_BYTES words in the order of the bytes from which they were made. */
 static inline void vw2_store_in_order(uint16_t *p, vw2 v)
 {
 	__m128i *q = (__m128i *)(void *)p;
@@ -235,7 +238,7 @@ static inline void vw2_store_in_order(uint16_t *p, vw2 v)
 	_mm_storeu_si128(q + 3, _mm256_extracti128_si256(v.hi, 1));
 }
 
-/* Bit i: word i, in order, equals x. */
+/* Returns a mask: bit i is set if word i, in order, equals x. */
 static inline uint64_t vw2_mask_equal(vw2 v, vw x)
 {
 	__m256i m = _mm256_packs_epi16(_mm256_cmpeq_epi16(v.lo, x), _mm256_cmpeq_epi16(v.hi, x));
@@ -243,7 +246,7 @@ static inline uint64_t vw2_mask_equal(vw2 v, vw x)
 	return (uint32_t)_mm256_movemask_epi8(m);
 }
 
-/* Words below x. */
+/* Returns the number of words below x. */
 static inline int vw2_count_below(vw2 v, vw x)
 {
 	__m256i m = _mm256_packs_epi16(_mm256_cmpgt_epi16(x, v.lo), _mm256_cmpgt_epi16(x, v.hi));
@@ -251,13 +254,16 @@ static inline int vw2_count_below(vw2 v, vw x)
 	return __builtin_popcount((uint32_t)_mm256_movemask_epi8(m));
 }
 
-/* Of the pairs of words in each value: product of the low ones plus product of the high ones. */
+/*
+ * Returns, for the pair of words in each value, the product of the low words plus the product of the high
+ * words.
+ */
 static inline vi vi_dot(vi a, vi b)
 {
 	return (vi)_mm256_madd_epi16((__m256i)a, (__m256i)b);
 }
 
-/* Values 0..127 of four vectors as bytes, in order. */
+/* Packs values 0..127 of four vectors into bytes, in order. */
 static inline vb vb_pack(vi a, vi b, vi c, vi d)
 {
 	__m256i v = _mm256_packus_epi16(_mm256_packs_epi32((__m256i)a, (__m256i)b),
@@ -266,9 +272,9 @@ static inline vb vb_pack(vi a, vi b, vi c, vi d)
 	return _mm256_permutevar8x32_epi32(v, _mm256_set_epi32(7, 3, 6, 2, 5, 1, 4, 0));
 }
 
-/* From here on words may be any, unsigned or (s) signed. */
+/* The following functions take words of any value, unsigned or (s) signed. */
 
-/* VEC_BYTES/2 bytes as words. */
+/* Widens VEC_BYTES/2 bytes to words. */
 static inline vw vw_widen(const uint8_t *p)
 {
 	return _mm256_cvtepu8_epi16(_mm_loadu_si128((const __m128i *)(const void *)p));
@@ -279,19 +285,19 @@ static inline vw vw_swiden(const uint8_t *p)
 	return _mm256_cvtepi8_epi16(_mm_loadu_si128((const __m128i *)(const void *)p));
 }
 
-/* VEC_BYTES bytes of words -128..127, those of a first. */
+/* Narrows words -128..127 to VEC_BYTES bytes, the words of a first. */
 static inline vb vb_snarrow(vw a, vw b)
 {
 	return _mm256_permute4x64_epi64(_mm256_packs_epi16(a, b), 0xd8);
 }
 
-/* (a w + 16384) >> 15; w: 0..32767. */
+/* Returns (a w + 16384) >> 15; w: 0..32767. */
 static inline vw vw_scale(vw a, vw w)
 {
 	return _mm256_mulhrs_epi16(a, w);
 }
 
-/* a + b, held to -32768..32767; next: to 65535. */
+/* Returns a + b, clamped to -32768..32767; the next function clamps to 65535. */
 static inline vw vw_sadd_held(vw a, vw b)
 {
 	return _mm256_adds_epi16(a, b);
@@ -322,7 +328,7 @@ static inline vw vw_shift_left(vw a, int n)
 	return _mm256_slli_epi16(a, n);
 }
 
-/* The low and high halves of unsigned products. */
+/* Return the low and the high halves of unsigned products. */
 static inline vw vw_low(vw a, vw b)
 {
 	return _mm256_mullo_epi16(a, b);
@@ -333,25 +339,28 @@ static inline vw vw_high(vw a, vw b)
 	return _mm256_mulhi_epu16(a, b);
 }
 
-/* a where x == y, else b. */
+/* Returns a where x == y, else b. */
 static inline vw vw_where_equal(vw x, vw y, vw a, vw b)
 {
 	return _mm256_blendv_epi8(b, a, _mm256_cmpeq_epi16(x, y));
 }
 
-/* Bit i: word i of a, then of b, is at most x. */
+/* Returns a mask: bit i is set if word i of a, then of b, is at most x. */
 static inline uint64_t vw_bits_up_to(vw a, vw b, vw x)
 {
 	return (uint32_t)_mm256_movemask_epi8(vb_snarrow(_mm256_cmpeq_epi16(_mm256_min_epu16(a, x), a),
 							 _mm256_cmpeq_epi16(_mm256_min_epu16(b, x), b)));
 }
-/* a - b, not below 0. */
+/* Returns a - b, clamped at 0. */
 static inline vb vb_sub_held(vb a, vb b)
 {
 	return _mm256_subs_epu8(a, b);
 }
 
-/* Not everywhere: v, in a register; sums of such are made in the order of the text. */
+/*
+ * Returns v in a register, so that the compiler adds such values in the order of the source. Not defined in
+ * every vec_*.h.
+ */
 static inline vb vb_kept(vb v)
 {
 	__asm__("" : "+x"(v));
@@ -363,25 +372,25 @@ static inline vb vb_max(vb a, vb b)
 	return _mm256_max_epu8(a, b);
 }
 
-/* (a + b + 1) / 2 */
+/* Returns (a + b + 1) / 2. */
 static inline vb vb_mean(vb a, vb b)
 {
 	return _mm256_avg_epu8(a, b);
 }
 
-/* Element i is v[i-1], element 0 is 0. */
+/* Returns v[i-1] in element i, and 0 in element 0. */
 static inline vb vb_up(vb v)
 {
 	return _mm256_alignr_epi8(v, _mm256_permute2x128_si256(v, v, 0x08), 15);
 }
 
-/* Element i is v[i+1], the last element is 0. */
+/* Returns v[i+1] in element i, and 0 in the last element. */
 static inline vb vb_down(vb v)
 {
 	return _mm256_alignr_epi8(_mm256_permute2x128_si256(v, v, 0x81), v, 1);
 }
 
-/* 255 less the greatest byte, in every element. */
+/* Returns 255 minus the greatest byte, in every element. */
 static inline vb vb_max_all_left(vb v)
 {
 	__m128i m = _mm_max_epu8(_mm256_castsi256_si128(v), _mm256_extracti128_si256(v, 1));
@@ -396,13 +405,13 @@ static inline int vb_first(vb v)
 	return _mm_cvtsi128_si32(_mm256_castsi256_si128(v)) & 0xff;
 }
 
-/* Whether any byte is not 0. */
+/* Returns true if any byte is not 0. */
 static inline int vb_any(vb v)
 {
 	return !_mm256_testz_si256(v, v);
 }
 
-/* Bytes 0, 2, 4, ... of a, then of b; and bytes 1, 3, 5, ... */
+/* Return bytes 0, 2, 4, ... of a, then of b; and bytes 1, 3, 5, ... */
 static inline vb vb_even(vb a, vb b)
 {
 	const __m256i low = _mm256_set1_epi16(0xff);
@@ -417,14 +426,14 @@ static inline vb vb_odd(vb a, vb b)
 					0xd8);
 }
 
-/* 128 (a + b) + low; a + b: 0..511, low: 0..127. */
+/* Returns 128 (a + b) + low; a + b: 0..511, low: 0..127. */
 static inline vw2 vw2_sum(vb a, vb b, vb low)
 {
 	return (vw2){_mm256_avg_epu16(_mm256_unpacklo_epi8(low, a), _mm256_unpacklo_epi8(low, b)),
 		     _mm256_avg_epu16(_mm256_unpackhi_epi8(low, a), _mm256_unpackhi_epi8(low, b))};
 }
 
-/* Word i, in order, is v's word i + 1, the last is 0. */
+/* Returns word i + 1 of v in word i, in order, and 0 in the last word. */
 static inline vw2 vw2_down(vw2 v)
 {
 	return (vw2){_mm256_alignr_epi8(v.hi, v.lo, 2),

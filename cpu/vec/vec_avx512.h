@@ -1,5 +1,5 @@
 /*
- * Vectors of 64 bytes by AVX-512 (BW, VL, VBMI, BITALG) and BMI2; vec_avx2.h says what the operations mean.
+ * Vectors of 64 bytes by AVX-512 (BW, VL, VBMI, BITALG) and BMI2. vec_avx2.h describes the operations.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,6 +1,6 @@
 /*
- * Vectors of VF_LANES floats and integers and of as many doubles, for slanted stixels: the compiler's own
- * vectors, so that one text serves every instruction set that a file is compiled for.
+ * Vectors of VF_LANES floats and integers and of VF_LANES doubles, for slanted stixels. They are the
+ * compiler's vectors, so one source serves every instruction set for which a file is compiled.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -16,8 +16,8 @@
 #include "cpu/vec/vec_inline.h"
 
 /*
- * Where registers are shorter gcc remarks that such arguments have no calling convention;
- * all functions are inline, or of one file.
+ * If registers are shorter than the vectors, gcc warns that such arguments have no calling convention. That
+ * is harmless, because all functions are inline or local to one file.
  */
 #pragma GCC diagnostic ignored "-Wpsabi"
 
@@ -27,15 +27,15 @@
 #elif defined(__AVX2__)
 #define VF_LANES 8
 #else
-#define VF_LANES \
-	4 /* as registers have: compilers take longer comparisons and conversions apart, lane by lane */
+/* Lanes of a register. Compilers split comparisons and conversions of longer vectors lane by lane. */
+#define VF_LANES 4
 #endif
 typedef float vf __attribute__((vector_size(4 * VF_LANES)));
 typedef int32_t vs __attribute__((vector_size(4 * VF_LANES)));
 typedef double vd_half __attribute__((vector_size(4 * VF_LANES)));
 typedef float vf_half __attribute__((vector_size(2 * VF_LANES)));
 
-/* VF_LANES doubles; integers up to 2^53 are exact. */
+/* VF_LANES doubles. Integers up to 2^53 are exact. */
 struct vd {
 	vd_half lo, hi;
 };
@@ -108,7 +108,7 @@ VF_INLINE struct vd vd_mul(struct vd a, struct vd b)
 	return (struct vd){a.lo * b.lo, a.hi * b.hi};
 }
 
-/* c - a b, rounded once or twice: the same where all of it is whole numbers below 2^53. */
+/* Returns c - a b, rounded once or twice. The result is the same if all values are integers below 2^53. */
 VF_INLINE struct vd vd_less(struct vd c, struct vd a, struct vd b)
 {
 #if VF_LANES == 16
@@ -122,7 +122,7 @@ VF_INLINE struct vd vd_less(struct vd c, struct vd a, struct vd b)
 #endif
 }
 
-/* To nearest even, as a conversion of the integer would. */
+/* Rounds to nearest even, as a conversion of the integer would. */
 VF_INLINE vf vf_of_doubles(struct vd a)
 {
 #if VF_LANES == 16
@@ -158,13 +158,13 @@ VF_INLINE vf vf_of_ints(vs a)
 	return __builtin_convertvector(a, vf);
 }
 
-/* Toward zero. */
+/* Rounds toward zero. */
 VF_INLINE vs vs_of_floats(vf a)
 {
 	return __builtin_convertvector(a, vs);
 }
 
-/* One truth a lane: a bit, or all bits of the lane. */
+/* One truth value per lane: a bit, or all bits of the lane. */
 #if VF_LANES == 16
 typedef __mmask16 vm;
 #else
@@ -203,7 +203,7 @@ VF_INLINE vm vm_and(vm a, vm b)
 	return (vm)(a & b);
 }
 
-/* a where the mask has ones, else b */
+/* Returns a where the mask is set, else b. */
 VF_INLINE vf vf_where(vm mask, vf a, vf b)
 {
 #if VF_LANES == 16
@@ -222,7 +222,7 @@ VF_INLINE vs vs_where(vm mask, vs a, vs b)
 	return (vs)vf_where(mask, (vf)a, (vf)b);
 }
 
-/* a where the mask has ones, else 0 */
+/* Returns a where the mask is set, else 0. */
 VF_INLINE vf vf_only(vm mask, vf a)
 {
 #if VF_LANES == 16
@@ -232,7 +232,7 @@ VF_INLINE vf vf_only(vm mask, vf a)
 #endif
 }
 
-/* Neither a NaN nor two zeros of which the sign would matter. */
+/* Arguments must not be NaN, and the sign of zero must not matter. */
 VF_INLINE vf vf_min(vf a, vf b)
 {
 #if VF_LANES == 16
@@ -259,7 +259,7 @@ VF_INLINE vs vs_min(vs a, vs b)
 #endif
 }
 
-/* Else 0, for a NaN as well. */
+/* Returns a if positive, else 0; also 0 for a NaN. */
 VF_INLINE vf vf_positive(vf a)
 {
 #if VF_LANES == 16
@@ -278,7 +278,7 @@ VF_INLINE vf vf_abs(vf a)
 	return (vf)((vs)a & vs_set1(0x7fffffff));
 }
 
-/* One lane in all lanes. */
+/* Returns one lane in all lanes. */
 VF_INLINE vf vf_lane(vf a, int lane)
 {
 #if VF_LANES == 16
@@ -290,7 +290,7 @@ VF_INLINE vf vf_lane(vf a, int lane)
 #endif
 }
 
-/* table[index] */
+/* Returns table[index]. */
 VF_INLINE vs vs_gather(const int32_t *table, vs index)
 {
 #if VF_LANES == 16

@@ -1,6 +1,6 @@
 /*
- * Kernels are one function each, so that what is constant in a call is constant in its loops. Under
- * sanitizers they need not be, and take a fifth of the time to compile.
+ * Inlining of kernels. Each kernel is one function, so that values that are constant in a call are constant
+ * in its loops. Under sanitizers it need not be one function, and then takes a fifth of the time to compile.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -14,8 +14,8 @@
 #endif
 
 /*
- * Before a loop of few turns, of a number known where it is inlined. clang does it by itself, and with -O1 it
- * complains that it was told to.
+ * Put it before a loop of few turns whose number is known where it is inlined. clang unrolls without it, and
+ * with -O1 clang warns about the request.
  */
 #ifdef __clang__
 #define UNROLL

@@ -1,5 +1,5 @@
 /*
- * Vectors of 16 bytes by NEON (aarch64); vec_avx2.h says what the operations mean.
+ * Vectors of 16 bytes by NEON (aarch64). vec_avx2.h describes the operations.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -156,7 +156,7 @@ static inline vw vw_shift_right(vw a, int n)
 	return vshlq_u16(a, vdupq_n_s16((int16_t)-n));
 }
 
-/* Signed, as everywhere. */
+/* Compares signed words, as in every vec_*.h. */
 static inline vw vw_where_greater(vw x, vw y, vw a, vw b)
 {
 	return vbslq_u16(vcgtq_s16(vreinterpretq_s16_u16(x), vreinterpretq_s16_u16(y)), a, b);
@@ -205,7 +205,7 @@ static inline uint64_t vw2_mask_equal(vw2 v, vw x)
 
 static inline int vw2_count_below(vw2 v, vw x)
 {
-	uint16x8_t n = vaddq_u16(vcltq_u16(v.lo, x), vcltq_u16(v.hi, x)); /* minus one for each */
+	uint16x8_t n = vaddq_u16(vcltq_u16(v.lo, x), vcltq_u16(v.hi, x)); /* minus one for each word below */
 
 	return -vaddvq_s16(vreinterpretq_s16_u16(n));
 }

@@ -1,5 +1,6 @@
 /*
- * Vectors of 16 bytes in what compilers offer on every machine; vec_avx2.h says what the operations mean.
+ * Vectors of 16 bytes by the vector extensions that compilers offer on every machine. vec_avx2.h describes
+ * the operations.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -26,7 +27,7 @@ typedef int32_t vi __attribute__((vector_size(16)));
 typedef uint32_t vu __attribute__((vector_size(16)));
 typedef float vf __attribute__((vector_size(16)));
 
-/* gcc has clang's shuffle from version 12 on; its own, older one wants the order as a vector. */
+/* gcc has clang's shuffle since version 12; its own, older shuffle takes the order as a vector. */
 #if defined(__clang__) || __GNUC__ >= 12
 #define VEC_SHUFFLE(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
 #else
@@ -154,7 +155,7 @@ static inline vw vw_set1(int v)
 	return (vw){w, w, w, w, w, w, w, w};
 }
 
-/* Both modulo 2^16, as the instructions of the others are. */
+/* Both are modulo 2^16, as the instructions of other sets are. */
 static inline vw vw_add(vw a, vw b)
 {
 	return (vw)((vec_u16)a + (vec_u16)b);
@@ -249,7 +250,7 @@ static inline void vw2_store_in_order(uint16_t *p, vw2 v)
 	vw_store(p + 8, v.hi);
 }
 
-/* One byte of each word of two comparisons, which are 0 or -1, in order, as two times 8 bytes. */
+/* Packs one byte of each word of two comparisons, which are 0 or -1, in order, into two times 8 bytes. */
 static inline void vec_bytes(vw lo, vw hi, vb select, uint64_t bytes[2])
 {
 	vb m = VEC_SHUFFLE((vb)lo, (vb)hi, 0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
@@ -330,7 +331,7 @@ static inline vi vi_widen_words(const uint16_t *p)
 	return __builtin_convertvector(half, vi);
 }
 
-/* The words of two halves. */
+/* Joins the words of two halves. */
 static inline vw vec_join(vi a, vi b)
 {
 	vec_words_half half[2] = {__builtin_convertvector(a, vec_words_half),

@@ -1,5 +1,5 @@
 /*
- * Vectors of 16 bytes by SSE4.1, for x86 machines without AVX2; vec_avx2.h says what the operations mean.
+ * Vectors of 16 bytes by SSE4.1, for x86 machines without AVX2. vec_avx2.h describes the operations.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -11,7 +11,7 @@
 #include <string.h>
 
 #define VEC_BYTES 16
-#define VEC_PLANE_BITS 4 /* descriptors are compared in pieces of this many bits */
+#define VEC_PLANE_BITS 4 /* bits of the pieces in which descriptors are compared */
 
 typedef __m128i vb;
 typedef __m128i vw;
@@ -33,7 +33,7 @@ static inline void vb_store(uint8_t *p, vb v)
 	_mm_storeu_si128((__m128i *)(void *)p, v);
 }
 
-/* p is VEC_BYTES aligned; past the caches: for what is read again much later. */
+/* Stores past the caches, for data that is read much later. p is VEC_BYTES aligned. */
 static inline void vb_stream(uint8_t *p, vb v)
 {
 	_mm_stream_si128((__m128i *)(void *)p, v);
@@ -64,25 +64,25 @@ static inline vb vb_or(vb a, vb b)
 	return _mm_or_si128(a, b);
 }
 
-/* 1 where a > b, else 0. */
+/* Returns 1 where a > b, else 0. */
 static inline vb vb_greater(vb a, vb b)
 {
 	return _mm_min_epu8(_mm_subs_epu8(a, b), _mm_set1_epi8(1));
 }
 
-/* Element i is cur[i-1], element 0 the last of prev. */
+/* Returns cur[i-1] in element i, and the last element of prev in element 0. */
 static inline vb vb_prev(vb prev, vb cur)
 {
 	return _mm_alignr_epi8(cur, prev, 15);
 }
 
-/* Element i is cur[i+1], the last element the first of next. */
+/* Returns cur[i+1] in element i, and the first element of next in the last element. */
 static inline vb vb_next(vb cur, vb next)
 {
 	return _mm_alignr_epi8(next, cur, 1);
 }
 
-/* The least byte, in every element. */
+/* Returns the least byte in every element. */
 static inline vb vb_min_all(vb v)
 {
 	__m128i m = _mm_minpos_epu16(_mm_min_epu8(v, _mm_srli_epi16(v, 8)));
@@ -95,13 +95,13 @@ static inline vb vb_reverse(vb v)
 	return _mm_shuffle_epi8(v, _mm_set_epi8(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15));
 }
 
-/* The low or high nibbles of bytes: plane 0 and 1 of this byte. */
+/* Returns the low or high nibbles of bytes: plane 0 or 1 of a byte plane. */
 static inline vb vb_plane(vb v, int high)
 {
 	return _mm_and_si128(high ? _mm_srli_epi16(v, 4) : v, _mm_set1_epi8(15));
 }
 
-/* Row n: bits in which n differs from 0..15. */
+/* Row n: number of bits in which n differs from 0..15. */
 #define VEC_N(n, i) __builtin_popcount((n) ^ (i))
 #define VEC_ROW(n)                                                                                         \
 	{                                                                                                  \
@@ -114,13 +114,16 @@ static const uint8_t vec_distance[16][16] __attribute__((aligned(64))) = {
 	VEC_ROW(8), VEC_ROW(9), VEC_ROW(10), VEC_ROW(11), VEC_ROW(12), VEC_ROW(13), VEC_ROW(14), VEC_ROW(15),
 };
 
-/* What vb_distance() needs of one plane of the left descriptor. */
+/* Returns the operand of vb_distance() for one plane of the left descriptor. */
 static inline vb vb_operand(unsigned plane)
 {
 	return _mm_load_si128((const __m128i *)(const void *)vec_distance[plane]);
 }
 
-/* Bits in which a plane of the left descriptor differs from those of VEC_BYTES right ones. */
+/*
+ * Returns, for VEC_BYTES right descriptors, the number of bits in which a plane differs from the left
+ * descriptor's plane.
+ */
 static inline vb vb_distance(vb operand, vb right)
 {
 	return _mm_shuffle_epi8(operand, right);
@@ -176,13 +179,13 @@ static inline vw vw_shift_right(vw a, int n)
 	return _mm_srli_epi16(a, n);
 }
 
-/* a where x > y, else b. */
+/* Returns a where x > y, else b. */
 static inline vw vw_where_greater(vw x, vw y, vw a, vw b)
 {
 	return _mm_blendv_epi8(b, a, _mm_cmpgt_epi16(x, y));
 }
 
-/* Any unsigned words: disparities. */
+/* Return the lesser and the larger of any unsigned words, such as disparities. */
 static inline vw vw_umin(vw a, vw b)
 {
 	return _mm_min_epu16(a, b);
@@ -198,34 +201,34 @@ static inline int vw_min_all(vw v)
 	return _mm_cvtsi128_si32(_mm_minpos_epu16(v)) & 0xffff;
 }
 
-/* Weights 0..127. */
+/* Makes weights, 0..127. */
 static inline vpair vpair_make(int a, int b)
 {
 	return _mm_set1_epi16((short)(a | b << 8));
 }
 
-/* a * weight a + b * weight b, at most 32767. */
+/* Returns a * weight a + b * weight b, at most 32767. */
 static inline vw2 vw2_dot(vb a, vb b, vpair weights)
 {
 	return (vw2){_mm_maddubs_epi16(_mm_unpacklo_epi8(a, b), weights),
 		     _mm_maddubs_epi16(_mm_unpackhi_epi8(a, b), weights)};
 }
 
-/* Stores VEC_BYTES words in the order of the bytes that they come from. */
+/* Stores VEC_BYTES words in the order of the bytes from which they were made. */
 static inline void vw2_store_in_order(uint16_t *p, vw2 v)
 {
 	vw_store(p, v.lo);
 	vw_store(p + 8, v.hi);
 }
 
-/* Bit i: word i, in order, equals x. */
+/* Returns a mask: bit i is set if word i, in order, equals x. */
 static inline uint64_t vw2_mask_equal(vw2 v, vw x)
 {
 	return (uint64_t)_mm_movemask_epi8(
 		_mm_packs_epi16(_mm_cmpeq_epi16(v.lo, x), _mm_cmpeq_epi16(v.hi, x)));
 }
 
-/* Words below x. */
+/* Returns the number of words below x. */
 static inline int vw2_count_below(vw2 v, vw x)
 {
 	return __builtin_popcount((unsigned)_mm_movemask_epi8(
