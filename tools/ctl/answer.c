@@ -1,5 +1,5 @@
 /*
- * Values of the daemon's /status as they are printed.
+ * Formats values of the daemon's /status for printing.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

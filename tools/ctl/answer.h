@@ -1,5 +1,5 @@
 /*
- * Values of the daemon's /status as they are printed: "-" for what it does not know.
+ * Formats values of the daemon's /status for printing. A value that the daemon does not know becomes "-".
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -8,23 +8,29 @@
 
 #include <jansson.h>
 
-/* The value at "a.b.c", or NULL. */
+/* Returns the value at the path "a.b.c", or NULL. */
 json_t *sx_answer_find(json_t *j, const char *path);
-/* Text that lives as long as j. */
+/* Returns the text at the path. The text lives as long as j. */
 const char *sx_answer_text(json_t *j, const char *path);
-/* A number in so many decimals, times scale. Sixteen may be in use at once. */
+/* Returns a number times scale, with this number of decimals. The last 16 results stay valid. */
 const char *sx_answer_number(json_t *j, const char *path, double scale, int decimals);
-/* "1.20 +-0.10", with its standard deviation at `sigma` where there is one. Four may be in use at once. */
+/*
+ * Returns an estimate: "1.20 +-0.10", with the standard deviation at the path `sigma` if there is one. The
+ * last four results stay valid.
+ */
 const char *sx_answer_estimate(json_t *j, const char *path, const char *sigma, int decimals);
 /*
- * What the pictures say: "density 84 %, row error 0.1 (0.0 0.1 0.3), dark 1 2 %, sharp 12 11". Row
- * errors also of the left, middle and right third, the last two of the left and the right image. Until the
- * next call.
+ * Returns the image quality: "density 84 %, row error 0.1 (0.0 0.1 0.3), dark 1 2 %, sharp 12 11". The row
+ * errors in parentheses are of the left, middle and right third. The two dark and sharp values are of the
+ * left and the right image. The text is valid until the next call.
  */
 const char *sx_answer_pictures(json_t *j);
-/* What of its row error is taken out by camera.row_correction, likewise; NULL: that is off. */
+/*
+ * Returns the part of the row error that camera.row_correction removes, valid until the next call. NULL:
+ * row_correction is off.
+ */
 const char *sx_answer_rows(json_t *j);
-/* "01:02:03", "4 d 01:02:03"; until the next call. */
+/* Returns "01:02:03" or "4 d 01:02:03", valid until the next call. */
 const char *sx_answer_span(double seconds);
 
 #endif

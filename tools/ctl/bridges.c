@@ -1,5 +1,5 @@
 /*
- * Bridges: where frames go from here, how fast, and what was dropped on the way.
+ * Shows bridges: where their frames go, how fast, and how many were dropped on the way.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -20,7 +20,7 @@
 
 enum { ASK_MS = 1000, WIDTH_LEAST = 8, WIDTH_MOST = 64 };
 
-/* Sorted insert; names come twice where two places have one. */
+/* Inserts a name in sorted order. A name in two folders arrives twice and is kept once. */
 static void take(void *user, const char *name)
 {
 	json_t *names = user;
@@ -48,7 +48,7 @@ static json_t *ask(const char *name)
 					   ? "its status is none of a bridge"
 					   : reply.why);
 	}
-	json_object_set_new(answer, "bridge", json_string(name)); /* whatever it calls itself */
+	json_object_set_new(answer, "bridge", json_string(name)); /* whatever name the bridge reports */
 	sx_json_make_printable(answer);
 	sx_reply_finish(&reply);
 	return answer;
@@ -115,7 +115,7 @@ static void widen(int *width, json_t *j, const char *key)
 		*width = length > WIDTH_MOST ? WIDTH_MOST : length;
 }
 
-/* Of the columns for names: that of the longest. */
+/* Returns the width of the name columns: that of the longest name. */
 static int name_width(const json_t *bridges)
 {
 	int width = WIDTH_LEAST;

@@ -1,5 +1,5 @@
 /*
- * Bridges (stixel-bridge) in stixelctl list.
+ * Shows bridges (stixel-bridge) in stixelctl list.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -9,12 +9,12 @@
 #include <jansson.h>
 
 /*
- * What every bridge that runs says of itself ("/status"), in the order of their names: an array for the
- * caller to give back; those that do not answer, or that this user may not ask, are in it with "bridge" and
- * "why" alone. NULL without memory.
+ * Returns the "/status" of every running bridge, ordered by name, in an array that the caller releases. A
+ * bridge that does not answer, or that this user may not ask, has only the keys "bridge" and "why". NULL: out
+ * of memory.
  */
 json_t *ctl_bridges(void);
-/* A line for each instance at each sink; nothing for an empty array. */
+/* Prints one line for each instance at each sink. Prints nothing for an empty array. */
 void ctl_bridges_table(const json_t *bridges);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * Which instance is meant where none is named, and what to say of one that is absent or does not answer.
+ * Chooses the instance if none is named, and reports an instance that is absent or does not answer.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -24,7 +24,7 @@ int ctl_absent(const struct ctl *c)
 
 	ctl_found_names(all, count, names, sizeof(names));
 	for (size_t i = 0; i < count; i++) {
-		/* the status socket of a daemon is there before its ring */
+		/* the status socket of a daemon exists before its ring */
 		if (all[i].runs && strcmp(all[i].name, c->instance) == 0)
 			snprintf(state, sizeof(state), "%s", all[i].state);
 	}
@@ -45,7 +45,7 @@ int ctl_absent(const struct ctl *c)
 	return ctl_fail(CTL_NOTHING, "no stixeld runs as instance '%s'; running: %s", c->instance, names);
 }
 
-/* The only one of all that runs with the file; NULL: none, or several. */
+/* Returns the only running instance that uses this file. NULL: none, or several. */
 static const struct ctl_found *runs_with(const struct ctl_found *all, size_t count, const char *file)
 {
 	const struct ctl_found *found = NULL;
@@ -64,7 +64,7 @@ static const struct ctl_found *runs_with(const struct ctl_found *all, size_t cou
 	return found;
 }
 
-/* FOLDER/NAME.conf, as the service's files are called. False: it is called otherwise. */
+/* Takes NAME from FOLDER/NAME.conf, the form of the service's files. False: the file has another form. */
 static bool name_of_file(const char *file, char *name, size_t bytes)
 {
 	const char *slash = file ? strrchr(file, '/') : NULL, *base = slash ? slash + 1 : file;

@@ -1,5 +1,5 @@
 /*
- * stixelctl: failing with a sentence, stopping by a signal, files that exist already.
+ * Helpers of stixelctl: printing an error, stopping by a signal, checking for existing files.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -34,7 +34,7 @@ int ctl_reading_code(int error)
 {
 	if (error == -EINTR)
 		return CTL_NOTHING; /* a signal stopped the command */
-	/* a disk that fails says nothing of what was recorded */
+	/* a failing disk does not mean that the recording is damaged */
 	return error == -ENOMEM || error == -EMFILE || error == -ENFILE || error == -EIO ? EX_SOFTWARE
 											 : EX_DATAERR;
 }

@@ -1,8 +1,8 @@
 /*
- * stixelctl: command line.
+ * Command line of stixelctl.
  *
- * A new command is a number, a row and a function; a new option is a row. Help, man
- * page and completion follow.
+ * A new command is a number, a row and a function. A new option is a row. Help, man page and completion
+ * follow from the tables.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -289,7 +289,8 @@ static void on_signal(int number)
 }
 
 /*
- * None was named: a replay makes one, others take one that runs, and say which where no page shows it.
+ * Sets the instance if the command line names none. A replay creates its own instance. Other commands choose
+ * a running one, and print its name unless a page shows it.
  */
 static int name_instance(struct ctl *c, int command)
 {
@@ -309,7 +310,7 @@ static int name_instance(struct ctl *c, int command)
 	return 0;
 }
 
-/* Before anything is asked: what is wrong usage does not depend on what runs. */
+/* Checks the usage before asking the daemon: wrong usage does not depend on which instances run. */
 static int check_words(const struct ctl *c, int command)
 {
 	switch (command) {

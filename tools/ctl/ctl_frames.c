@@ -1,5 +1,5 @@
 /*
- * stixelctl dump, wait: what they show comes through libstixel.
+ * Implements stixelctl dump and wait, which read frames through libstixel.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -43,7 +43,7 @@ int ctl_timeout_ms(const struct ctl *c)
 	return c->timeout_ms >= 0 ? c->timeout_ms : DEFAULT_TIMEOUT_MS;
 }
 
-#define TELL_MS 1000 /* so long it waits without a word */
+#define TELL_MS 1000 /* waiting time before a message, ms */
 
 static int wait_for(struct stixel_reader *reader, int timeout_ms)
 {
@@ -73,7 +73,7 @@ static void tell_waiting(const struct ctl *c, struct stixel_reader *reader)
 
 int ctl_wait_for_frame(const struct ctl *c, struct stixel_reader *reader, int timeout_ms)
 {
-	static bool told; /* once for each run */
+	static bool told; /* the message is printed once per run */
 	const bool tell = !told && (timeout_ms < 0 || timeout_ms > TELL_MS);
 	int r = wait_for(reader, tell ? TELL_MS : timeout_ms);
 
@@ -138,7 +138,7 @@ static void print_json(const struct stixel_frame *f)
 	puts("]}");
 }
 
-/* Prints frames until there were enough. 0, or a negative error. */
+/* Prints frames until the requested number is reached. Returns 0 or a negative error. */
 static int dump_frames(struct stixel_reader *reader, const struct ctl *c, int frames)
 {
 	for (int done = 0; (frames == 0 || done < frames) && !ctl_stopped;) {
@@ -195,7 +195,7 @@ int ctl_wait(const struct ctl *c)
 	r = stixel_open(&reader, c->instance, STIXEL_OPEN_FOLLOW);
 	if (r < 0)
 		return ctl_explain(c, r);
-	stixel_latest(reader, &f); /* what lies there may be old: the next one shows that frames flow */
+	stixel_latest(reader, &f); /* skip an old frame: only a newer one shows that frames arrive */
 	r = ctl_wait_for_frame(c, reader, c->timeout_ms);
 	if (r > 0)
 		r = stixel_latest(reader, &f);

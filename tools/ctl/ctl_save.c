@@ -1,6 +1,7 @@
 /*
- * stixelctl save: what was set live, as a drop-in file that the next start reads. Written by this program
- * with the rights of who calls it: the daemon's own user may write to no configuration.
+ * Implements stixelctl save: writes the settings that were set live to a drop-in file, which the next start
+ * reads. This program writes the file with the rights of its caller, because the daemon's own user may not
+ * write to any configuration.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -24,15 +25,15 @@ struct save {
 	const struct ctl *c;
 	json_t *answer, *keys;
 	struct save_place place;
-	struct sx_settings live; /* what was set live, of rows that is_live marks */
+	struct sx_settings live; /* values that were set live, of the rows marked in is_live */
 	bool is_live[SX_OPTION_MAX];
-	struct sx_settings files;  /* what the main file and its drop-ins say; with the draft, in the end */
-	struct sx_origins origins; /* of files */
-	char *text;		   /* of the file that is written */
-	int count;		   /* keys in it */
+	struct sx_settings files;  /* settings of the main file and its drop-ins; in the end with the draft */
+	struct sx_origins origins; /* origins of files */
+	char *text;		   /* content of the file that is written */
+	int count;		   /* number of keys in text */
 };
 
-/* Row of SECTION.KEY, by either of its names. */
+/* Returns the row of SECTION.KEY, by its present or its old name. */
 static const struct sx_option *option_of(const char *dotted)
 {
 	const char *dot = strchr(dotted, '.');
@@ -44,7 +45,7 @@ static const struct sx_option *option_of(const char *dotted)
 	return sx_option_find(section, dot + 1);
 }
 
-/* Row of the key that a -s of the daemon's command line sets. */
+/* Returns the row of the key that a -s of the daemon's command line sets. */
 static const struct sx_option *overridden(const char *text)
 {
 	char dotted[SX_OPTION_TEXT_BYTES];
@@ -54,8 +55,9 @@ static const struct sx_option *overridden(const char *text)
 }
 
 /*
- * What -s of the daemon's command line says of keys that need a restart, and of the camera: files may be
- * incomplete without. Of the others it would hide what the files say.
+ * Collects the -s of the daemon's command line for keys that need a restart and for the camera, because the
+ * files may be incomplete without them. Leaves out the -s of other keys, because they would hide the values
+ * of the files.
  */
 static int overrides_of(const struct save *s, const char **ret, int most)
 {
@@ -74,7 +76,10 @@ static int overrides_of(const struct save *s, const char **ret, int most)
 	return n;
 }
 
-/* 0, or EX_CONFIG after the sentences of the files; what says what of them is refused. */
+/*
+ * Reads the files with the draft. Returns 0, or prints the errors and returns EX_CONFIG; what: beginning of
+ * the last error message.
+ */
 static int read_files(struct save *s, const struct sx_draft *draft, const char *what)
 {
 	const char *overrides[SX_OVERRIDES_MAX];
@@ -92,7 +97,7 @@ static int read_files(struct save *s, const struct sx_draft *draft, const char *
 	return code;
 }
 
-/* An earlier save has put it into this file. */
+/* Returns true if an earlier save has put the key into this file. */
 static bool is_there(const struct save *s, const struct sx_option *o)
 {
 	const size_t n = strlen(s->place.path);
@@ -101,7 +106,10 @@ static bool is_there(const struct save *s, const struct sx_option *o)
 	return *s->place.main_file && strncmp(from, s->place.path, n) == 0 && from[n] == ':';
 }
 
-/* One key that the daemon says was set live: nothing of it is written but what the option table takes. */
+/*
+ * Takes one key that the daemon reports as set live. Accepts only what the option table accepts, so that
+ * nothing else reaches the file.
+ */
 static int take_live_key(struct save *s, const char *dotted, const json_t *value)
 {
 	const struct sx_option *o = option_of(dotted);
@@ -124,7 +132,7 @@ static int take_live_key(struct save *s, const char *dotted, const json_t *value
 						     : why);
 }
 
-/* What was set live into s->live. 0, or the exit code after a sentence. */
+/* Reads all keys that were set live into s->live. Returns 0, or prints an error and returns the exit code. */
 static int take_keys(struct save *s)
 {
 	const char *dotted;
@@ -160,7 +168,7 @@ static void print_file(struct save *s, FILE *to)
 	}
 }
 
-/* The whole file into s->text. Negative errno. */
+/* Writes the whole file into s->text. Returns 0 or a negative errno. */
 static int compose(struct save *s)
 {
 	size_t bytes;
@@ -182,11 +190,11 @@ static int write_file(struct save *s)
 		save_place_held_path(&s->place, path, sizeof(path));
 		r = sx_outfile_open(&file, path);
 	}
-	/* whatever the umask: the daemon is another user, and must read it */
+	/* independent of the umask, because the daemon is another user and must read the file */
 	if (r == 0 && fchmod(fileno(file.f), 0644) < 0)
 		r = -errno;
 	if (r == 0) {
-		fputs(s->text, file.f); /* the commit says if it fails */
+		fputs(s->text, file.f); /* the commit reports a failure */
 		r = sx_outfile_commit(&file);
 	}
 	if (r == 0)
@@ -196,7 +204,7 @@ static int write_file(struct save *s)
 	return save_place_fail(&s->place, r);
 }
 
-/* -s of the daemon's command line wins over every file. */
+/* Prints a note if -s of the daemon's command line sets the key: it wins over every file. */
 static void note_override(const struct save *s, const struct sx_option *o)
 {
 	json_t *all = json_object_get(s->answer, "overrides"), *one;
@@ -215,7 +223,10 @@ static void note_override(const struct save *s, const struct sx_option *o)
 	}
 }
 
-/* What the next start will make of it: another drop-in may win. */
+/*
+ * Prints a note for each key whose saved value the next start will not use, because -s or another drop-in
+ * wins.
+ */
 static void note_winners(struct save *s)
 {
 	char is[SX_OPTION_TEXT_BYTES], dotted[128];
@@ -234,7 +245,10 @@ static void note_winners(struct save *s)
 	}
 }
 
-/* FILE.d/90-live.conf of the main file, or the operand. 0, or the exit code after a sentence. */
+/*
+ * Finds the place of the file: the operand, or FILE.d/90-live.conf of the main file. Returns 0, or prints an
+ * error and returns the exit code.
+ */
 static int find_place(struct save *s)
 {
 	const char *file = json_string_value(json_object_get(s->answer, "file"));
@@ -249,7 +263,7 @@ static int find_place(struct save *s)
 	return save_place_of_daemon(&s->place, s->c->instance, file);
 }
 
-/* All is checked before anything is written, the configuration as a whole too. */
+/* Checks everything, the configuration as a whole too, before it writes anything. */
 static int save_all(struct save *s)
 {
 	int code = take_keys(s);

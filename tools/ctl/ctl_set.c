@@ -1,5 +1,5 @@
 /*
- * stixelctl set and get: settings of a running instance, changed and shown.
+ * Implements stixelctl set and get: changes and shows settings of a running instance.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -14,10 +14,13 @@
 #include "tools/ctl/ctl_ask.h"
 #include "tools/ctl/settings.h"
 
-#define SET_ANSWER_MS 90000 /* contexts of a GPU may take long to make */
+#define SET_ANSWER_MS 90000 /* creating GPU contexts may take long */
 #define KEY_COLUMNS 40
 
-/* A line each, as the daemon reads them. To be freed; NULL after a sentence, with the exit code. */
+/*
+ * Returns the operands, one per line, as the daemon reads them. The caller frees the text. On an error prints
+ * it, sets the exit code and returns NULL.
+ */
 static char *order_of(const struct ctl *c, int *code)
 {
 	char *text = NULL;
@@ -33,7 +36,7 @@ static char *order_of(const struct ctl *c, int *code)
 	return NULL;
 }
 
-/* What the daemon says, a sentence a line: of a refusal, or of what was done. */
+/* Prints the daemon's answer, one sentence per line: a refusal, or a report of what was done. */
 static void print_answer(char *body, bool refused)
 {
 	char *rest = NULL;
@@ -81,7 +84,7 @@ int ctl_set(const struct ctl *c)
 	return code;
 }
 
-/* "stixels", "stixels.width": is the key meant? */
+/* Returns true if wanted means the key: "stixels" and "stixels.width" both mean "stixels.width". */
 static bool key_matches(const char *key, const char *wanted)
 {
 	const size_t n = strlen(wanted);
@@ -97,7 +100,10 @@ static bool key_wanted(const struct ctl *c, const char *key)
 	return c->operand_count == 0;
 }
 
-/* Every operand must mean something: 0, or EX_USAGE after a sentence with the nearest key. */
+/*
+ * Checks that every operand matches a key. Returns 0, or prints an error with the nearest key and returns
+ * EX_USAGE.
+ */
 static int check_wanted(const struct ctl *c, json_t *keys)
 {
 	for (int i = 0; i < c->operand_count; i++) {
@@ -124,7 +130,7 @@ static const char *row_text(json_t *row, const char *name, const char *none)
 	return text ? text : none;
 }
 
-/* "stixels.width = 8    # default 4, set live" */
+/* Prints "stixels.width = 8  # default 4, set live". */
 static void print_key(const char *key, json_t *row)
 {
 	const char *from = row_text(row, "from", "?"), *initial = row_text(row, "default", NULL);
@@ -143,8 +149,8 @@ static void print_key(const char *key, json_t *row)
 }
 
 /*
- * For people: a name that a key had before only if it is asked for, and a constant of a model that has its
- * default only if it or its section is.
+ * Selects the keys of the text output. An old name of a key is shown only if an operand names it. A model
+ * constant at its default is shown only if an operand names it or its section.
  */
 static bool key_shown(const struct ctl *c, const char *key, json_t *row)
 {
@@ -171,7 +177,7 @@ static void print_keys(const struct ctl *c, json_t *keys)
 	}
 }
 
-/* An object of those keys. */
+/* Prints the selected keys as a JSON object. */
 static void settings_json(const struct ctl *c, json_t *keys)
 {
 	json_t *wanted = json_object(), *row;

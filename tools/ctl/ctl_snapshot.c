@@ -1,5 +1,5 @@
 /*
- * stixelctl snapshot: the newest frame as a picture.
+ * Implements stixelctl snapshot: draws the newest frame as a picture.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -18,7 +18,7 @@
 
 enum { IMAGE_MS = 1000, GAP_PX = 4 };
 
-/* What the daemon is asked for. */
+/* Returns the image plane that stixelctl requests from the daemon. */
 static unsigned plane_of(const struct ctl *c)
 {
 	return c->image == CTL_IMAGE_LEFT	 ? STIXEL_PLANE_LEFT
@@ -26,7 +26,7 @@ static unsigned plane_of(const struct ctl *c)
 						 : STIXEL_PLANE_NONE;
 }
 
-/* The image that was asked for, if the frame has it in the size of the stixels. */
+/* Returns the requested image if the frame has it in the size of the stixels. */
 static bool has_image(const struct ctl *c, const struct stixel_frame *f, struct sx_image *image)
 {
 	struct stixel_image found;
@@ -42,7 +42,7 @@ static bool has_image(const struct ctl *c, const struct stixel_frame *f, struct 
 	return true;
 }
 
-/* Stixels over the image that was asked for, or over a dark ground. */
+/* Draws the stixels over the requested image, or over a dark background. */
 static int draw_front(const struct ctl *c, const struct stixel_frame *f, struct sx_image *rgb)
 {
 	const struct stixel_frame_header *h = f->header;
@@ -52,7 +52,7 @@ static int draw_front(const struct ctl *c, const struct stixel_frame *f, struct 
 		.column_width = (int)h->column_width,
 		.disparities = (int)h->disparities,
 		.focal_baseline = h->fx * h->baseline_m,
-		.legend = !over || c->image == CTL_IMAGE_LEFT, /* the colours of disparities are others */
+		.legend = !over || c->image == CTL_IMAGE_LEFT, /* the legend has no colours for disparities */
 		.outline = over && c->image == CTL_IMAGE_DISPARITY,
 		.opaque = !over,
 	};
@@ -67,7 +67,7 @@ static int draw_front(const struct ctl *c, const struct stixel_frame *f, struct 
 	return r;
 }
 
-/* The part of a picture from column x on. */
+/* Returns the part of a picture of this width from column x on. */
 static struct sx_image part_of(const struct sx_image *rgb, int x, int width)
 {
 	struct sx_image part = *rgb;
@@ -126,7 +126,10 @@ static int save_frame(const struct ctl *c, const struct stixel_frame *f)
 	return 0;
 }
 
-/* Until a frame has the image that was asked for; the newest without it when none comes in time. */
+/*
+ * Waits for a frame with the requested image. If none comes in time, takes the newest frame without the
+ * image.
+ */
 static int take_with_image(const struct ctl *c, struct stixel_reader *reader, int timeout_ms,
 			   const struct stixel_frame **f)
 {

@@ -1,5 +1,5 @@
 /*
- * stixelctl status: what the daemon says of itself at status.sock, as a page of 80x24 for people.
+ * Implements stixelctl status: shows the daemon's status (status.sock) as a page of 80x24 characters.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -19,13 +19,16 @@
 #include "tools/ctl/ctl_ask.h"
 
 #define PAGE_COLUMNS 80
-#define PAGE_ROWS 23 /* and one for how a watch ends */
-#define INDENT 10    /* of what a word at the left names */
+#define PAGE_ROWS 23 /* the 24th row tells how to end a watch */
+#define INDENT 10    /* columns left of the text, for the word that names it */
 #define STAGES_LEAST 3
 #define TABLE_LEAST (STAGES_LEAST + 6) /* head, total, stages and the line on omitted stages */
-#define SMALL 0.02		       /* share of the whole */
+#define SMALL 0.02		       /* share of the whole latency */
 
-/* Green, yellow or red where that helps: on a terminal, unless NO_COLOR forbids it. */
+/*
+ * Returns the escape sequence for green, yellow or red. Colours are used on a terminal unless NO_COLOR
+ * forbids them.
+ */
 static const char *colour(const char *state, bool on)
 {
 	if (!on)
@@ -42,10 +45,10 @@ static bool use_colour(void)
 	return isatty(STDOUT_FILENO) && !(no && *no);
 }
 
-/* Of the page so far. */
+/* Number of lines of the page printed so far. */
 static int lines;
 
-/* Lines end in formats alone. */
+/* Prints and counts lines. Only the format may contain line ends, never the arguments. */
 __attribute__((format(printf, 1, 2))) static void say(const char *format, ...)
 {
 	va_list args;
@@ -57,7 +60,7 @@ __attribute__((format(printf, 1, 2))) static void say(const char *format, ...)
 		lines += *c == '\n';
 }
 
-/* Only of sources that tell what became of each image. */
+/* Prints what became of each image, for sources that report it. */
 static void print_camera(json_t *camera)
 {
 	json_t *dropped = json_object_get(camera, "dropped"), *images;
@@ -92,7 +95,7 @@ static void print_source(json_t *j)
 	json_array_foreach(cameras, i, camera) print_camera(camera);
 }
 
-/* Nothing where nothing measures: most computers. */
+/* Prints the power. Prints nothing if nothing measures it, as on most computers. */
 static void print_power(json_t *j)
 {
 	if (!json_is_string(sx_answer_find(j, "power.source")) &&
@@ -107,7 +110,7 @@ static void print_power(json_t *j)
 		    sx_answer_number(j, "power.fps_per_watt", 1, 3));
 }
 
-/* Only where disparity maps are to come. */
+/* Prints the state of external disparity maps if the configuration has such a source. */
 static void print_external(json_t *j)
 {
 	const char *reason = json_string_value(sx_answer_find(j, "external.reason"));
@@ -122,7 +125,7 @@ static void print_external(json_t *j)
 		say("          %s\n", reason);
 }
 
-/* Only where class scores are to come. */
+/* Prints the state of class scores if the configuration has such a source. */
 static void print_semantics(json_t *j)
 {
 	const char *reason = json_string_value(sx_answer_find(j, "semantics.reason"));
@@ -154,7 +157,7 @@ static void print_latency(const char *name, json_t *row, double whole_us)
 	    sx_answer_number(row, "p99", 1e-3, 3), sx_answer_number(row, "max", 1e-3, 3), length, full);
 }
 
-/* The whole and its three parts ("... to ...") always are news. */
+/* Returns true for a single stage. The total and its three parts ("... to ...") are always shown. */
 static bool is_stage(const char *name)
 {
 	return !strstr(name, "_to_");
@@ -165,7 +168,7 @@ static double p50_of(const json_t *row)
 	return json_number_value(json_object_get(row, "p50"));
 }
 
-/* How many stages of the table take longer, or as long and stand above. */
+/* Returns the number of stages that take longer, or that take as long and stand above. */
 static int rank_of(json_t *table, const json_t *stage)
 {
 	const char *name;
@@ -183,10 +186,10 @@ static int rank_of(json_t *table, const json_t *stage)
 	return rank;
 }
 
-/* Stages that the page has room for, but always a few. */
+/* Returns how many stages fit on the page, at least STAGES_LEAST. */
 static int room_for_stages(json_t *table)
 {
-	int room = PAGE_ROWS - lines - 2; /* what stands above and below */
+	int room = PAGE_ROWS - lines - 2; /* rows above and below the stages do not count */
 	const char *name;
 	json_t *row;
 
@@ -194,14 +197,14 @@ static int room_for_stages(json_t *table)
 	return room > STAGES_LEAST ? room : STAGES_LEAST;
 }
 
-/* A stage that takes next to nothing is no news either. */
+/* Prints the latency table without the stages that take almost no time. */
 static void print_latencies(json_t *j)
 {
 	json_t *recent = sx_answer_find(j, "latency_10s_us"), *all = sx_answer_find(j, "latency_us"), *row;
 	json_t *table = recent ? recent : all;
 	const double whole = json_number_value(sx_answer_find(table, "capture_to_publish.p50"));
 	const int room = room_for_stages(table);
-	double longest = 0.0; /* of the rest */
+	double longest = 0.0; /* longest p50 of the omitted stages */
 	const char *name;
 	int rest = 0;
 
@@ -221,7 +224,7 @@ static void print_latencies(json_t *j)
 		say("and %d stages\n", rest);
 }
 
-/* Prints a sentence behind the word that names it, in lines of the page's width. NULL: none. */
+/* Prints a text after the word that names it, wrapped to the width of the page. NULL: prints nothing. */
 static void print_named(const char *name, const char *text)
 {
 	for (; text && *text; name = "") {
@@ -230,7 +233,7 @@ static void print_named(const char *name, const char *text)
 		if (n > PAGE_COLUMNS - INDENT) {
 			for (n = PAGE_COLUMNS - INDENT; n > 0 && text[n] != ' '; n--)
 				;
-			if (n == 0) /* one long word */
+			if (n == 0) /* the text begins with one long word */
 				n = PAGE_COLUMNS - INDENT;
 		}
 		say("%-*s%.*s\n", INDENT, name, n, text);
@@ -239,7 +242,7 @@ static void print_named(const char *name, const char *text)
 	}
 }
 
-/* Prints it under what it belongs to. */
+/* Prints a sentence below the line that it belongs to. */
 static void print_sentence(const char *text)
 {
 	print_named("", text);
@@ -329,7 +332,7 @@ static void print_page(json_t *j)
 	print_latencies(j);
 }
 
-/* For logs and pipes: one line a refresh. */
+/* Prints one line per refresh, for logs and pipes. */
 static void print_line(json_t *j)
 {
 	char now[16];
@@ -348,7 +351,7 @@ static void print_line(json_t *j)
 	       sx_answer_number(j, "stixels.per_frame", 1, 0), sx_answer_text(j, "road.origin"));
 }
 
-/* The page of a ring alone: of a replay, or of a daemon whose socket is not to be seen from here. */
+/* Prints the page from a ring alone: of a replay, or of a daemon whose socket cannot be seen from here. */
 static void print_ring_page(json_t *j)
 {
 	bool colours = use_colour(), replay = json_is_true(json_object_get(j, "replay"));
@@ -382,7 +385,10 @@ static void print_any_page(json_t *j)
 	(json_object_get(j, "replay") ? print_ring_page : print_page)(j);
 }
 
-/* What is known of the instance; *body: as the daemon said it, NULL from a ring. NULL and the exit code. */
+/*
+ * Returns the status of the instance. reply->body is the daemon's text, NULL if the status comes from a ring.
+ * On an error sets the exit code and returns NULL.
+ */
 static json_t *status_of(const struct ctl *c, struct sx_reply *reply, int *code)
 {
 	json_t *j = ctl_ask_status(c->instance, CTL_ANSWER_MS, reply);
@@ -394,7 +400,7 @@ static json_t *status_of(const struct ctl *c, struct sx_reply *reply, int *code)
 	return j;
 }
 
-/* Asks once and prints by show, or as JSON: the daemon's text as it came. */
+/* Asks once and prints the answer with show. With --json prints the daemon's text unchanged. */
 static int show_status(const struct ctl *c, void (*show)(json_t *j))
 {
 	struct sx_reply reply;
@@ -416,7 +422,7 @@ static int show_status(const struct ctl *c, void (*show)(json_t *j))
 
 static void redraw(json_t *j)
 {
-	fputs("\033[H\033[J", stdout); /* home, and clear from there: no flicker as a full clear would */
+	fputs("\033[H\033[J", stdout); /* cursor home and clear from there: no flicker, unlike a full clear */
 	print_any_page(j);
 	fputs("Ctrl-C ends", stdout);
 }

@@ -1,6 +1,6 @@
 /*
- * stixelctl watch: what a reader of the ring gets, measured where it reads. docs/latency.md
- * has the measuring points.
+ * Implements stixelctl watch: measures the frames of a ring at the reader. docs/latency.md describes the
+ * measuring points.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -17,9 +17,9 @@
 #include "tools/ctl/ctl.h"
 
 enum measure {
-	CAPTURE_RESULT, /* both from the frame's header */
-	RESULT_AWAKE,	/* until stixel_wait() has returned in this process */
-	AGE_WHEN_READ,	/* from capture until the frame was copied and checked */
+	CAPTURE_RESULT, /* time from capture to result, both in the frame's header */
+	RESULT_AWAKE,	/* time from result until stixel_wait() has returned in this process */
+	AGE_WHEN_READ,	/* time from capture until the frame was copied and checked */
 	MEASURES
 };
 
@@ -31,7 +31,7 @@ static const struct {
 	[AGE_WHEN_READ] = {"age_when_read", "age when read"},
 };
 
-/* Of a second, or of the whole run. */
+/* Counts of one second, or of the whole run. */
 struct tally {
 	int64_t began_ns;
 	uint64_t frames, lost, restarts;
@@ -42,8 +42,8 @@ struct watch {
 	const struct ctl *c;
 	struct stixel_reader *reader;
 	struct tally second, all;
-	uint64_t epoch; /* of the frame before; 0: none yet */
-	int lines;	/* since the heading */
+	uint64_t epoch; /* epoch of the previous frame; 0: none yet */
+	int lines;	/* lines since the heading */
 };
 
 static double rate(const struct tally *t, int64_t now_ns)
@@ -59,7 +59,7 @@ static void tally_begin(struct tally *t, int64_t now_ns)
 	t->began_ns = now_ns;
 }
 
-/* ---- what is printed ----------------------------------------------------------------------------------- */
+/* ---- printing ------------------------------------------------------------------------------------------ */
 
 static void print_json(const struct watch *w, const struct tally *t, const char *event, int64_t now_ns)
 {
@@ -85,7 +85,7 @@ static void print_json(const struct watch *w, const struct tally *t, const char 
 	puts("}}");
 }
 
-/* "12:00:01  " */
+/* Prints "12:00:01  ". */
 static void print_time(void)
 {
 	char text[16];
@@ -99,7 +99,7 @@ static void print_time(void)
 
 static void print_heading(struct watch *w)
 {
-	/* once in a file, again and again where it would scroll away */
+	/* a file gets the heading once, a terminal again and again because it scrolls away */
 	if (w->lines++ % (isatty(STDOUT_FILENO) ? 20 : 1000000))
 		return;
 	printf("%28s %13s %14s %13s\n%28s %13s %14s %13s\n%8s %6s %5s %6s", "", "capture to", "result to",
@@ -116,7 +116,7 @@ static void print_ms(const struct sx_summary *s)
 	printf(" %6.*f %6.*f", p50 < 100.0 ? 2 : 0, p50, p99 < 100.0 ? 2 : 0, p99);
 }
 
-/* Why nothing came, in the words of the library. */
+/* Prints why no frame came, in the words of the library. */
 static void print_silence(const struct watch *w)
 {
 	struct stixel_status status = {0};
@@ -150,7 +150,7 @@ static void print_line(struct watch *w, int64_t now_ns)
 	putchar('\n');
 }
 
-/* How the time to wake is spread: a bar for each doubling. */
+/* Prints the distribution of the wake-up time: one bar for each doubling. */
 static void print_spread(const struct sx_histogram *h, uint64_t n)
 {
 	static const char full[] = "########################################";
@@ -188,7 +188,7 @@ static void print_summary(const struct watch *w, int64_t now_ns)
 	print_spread(&t->h[RESULT_AWAKE], t->frames);
 }
 
-/* ---- what is measured ---------------------------------------------------------------------------------- */
+/* ---- measuring ----------------------------------------------------------------------------------------- */
 
 static void tell_restart(struct watch *w, const struct stixel_frame_header *h)
 {
@@ -230,12 +230,12 @@ static bool enough(const struct watch *w, int64_t now_ns)
 	       (c->duration_ms > 0 && now_ns - w->all.began_ns >= c->duration_ms * INT64_C(1000000));
 }
 
-/* Frames until the time is up. 0, or a negative error. */
+/* Takes frames until the time is up. Returns 0 or a negative error. */
 static int take_until(struct watch *w, int64_t until_ns)
 {
 	for (int64_t now_ns = sx_now_ns(); now_ns < until_ns && !enough(w, now_ns); now_ns = sx_now_ns()) {
 		int r = stixel_wait(w->reader, (int)((until_ns - now_ns + 999999) / 1000000));
-		/* the one moment that all of this is about: nothing may stand between the two */
+		/* the moment that this command measures: keep the clock directly after the wait */
 		int64_t awake_ns = sx_now_ns();
 		const struct stixel_frame *f;
 		uint64_t lost;
@@ -266,7 +266,7 @@ static int watch_run(struct watch *w)
 	int64_t next_ns = sx_now_ns();
 	int r = 0;
 
-	stixel_latest(w->reader, &f); /* what lies there is old: it woke nobody */
+	stixel_latest(w->reader, &f); /* skip the old frame in the ring: it has not woken this reader */
 	tally_begin(&w->second, next_ns);
 	tally_begin(&w->all, next_ns);
 	while (r == 0 && !enough(w, sx_now_ns())) {
@@ -276,7 +276,7 @@ static int watch_run(struct watch *w)
 
 		next_ns += SX_NS_PER_S;
 		r = take_until(w, next_ns < end_ns ? next_ns : end_ns);
-		/* what is left at the end is told in the summary */
+		/* the summary reports the last, incomplete second */
 		if (r == 0 && !ctl_stopped && sx_now_ns() >= next_ns)
 			r = print_second(w);
 	}

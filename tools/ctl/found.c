@@ -1,5 +1,5 @@
 /*
- * The instances of this machine: by the folders of their sockets, and by their rings.
+ * Finds the instances of this machine by the folders of their sockets and by their rings.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -24,7 +24,7 @@ struct finding {
 	size_t count, room;
 };
 
-/* Names are as they lie on disk. */
+/* Adds the name of a folder or ring to the list. The name is checked, because any file may lie there. */
 static void found_take(void *user, const char *name)
 {
 	struct finding *f = user;
@@ -49,11 +49,11 @@ static void found_take(void *user, const char *name)
 
 static void found_take_ring(void *user, const char *name, bool trusted)
 {
-	(void)trusted; /* the list says of each whose it is, and whether it can be read */
+	(void)trusted; /* the list shows the owner of each ring, and whether it can be read */
 	found_take(user, name);
 }
 
-/* The first is the main file, the others are drop-ins. */
+/* Takes the main file, which is the first of the list. The others are drop-ins. */
 static void take_file(struct ctl_found *f, json_t *j)
 {
 	const char *file = json_string_value(json_array_get(sx_answer_find(j, "config.files"), 0));
@@ -80,7 +80,10 @@ static void take_answer(struct ctl_found *f, json_t *j)
 	take_file(f, j);
 }
 
-/* By its ring, when its status socket did not answer, for the reason status. False: there is nothing. */
+/*
+ * Fills f from the ring if the status socket did not answer; status: the socket's error. False: there is no
+ * ring.
+ */
 static bool take_ring(struct ctl_found *f, int status)
 {
 	struct ctl_ring ring;

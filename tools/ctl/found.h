@@ -1,5 +1,6 @@
 /*
- * The instances of this machine, whatever publishes: daemons, replays, and rings whose writer is gone.
+ * Lists the instances of this machine for every kind of publisher: daemons, replays, and rings whose writer
+ * is gone.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -19,22 +20,22 @@ enum ctl_found_kind { CTL_FOUND_DAEMON, CTL_FOUND_REPLAY, CTL_FOUND_LEFTOVER };
 struct ctl_found {
 	char name[CTL_FOUND_NAME_BYTES];
 	enum ctl_found_kind kind;
-	bool runs; /* false: left over, or not open to this user */
+	bool runs; /* false: left over, or not accessible to this user */
 	/* state of the status, or "stalled", "ended", "died", "no access", "no answer", "unreadable" */
 	char state[24];
 	char version[32];		   /* empty: unknown */
 	double fps;			   /* NAN: unknown */
 	int64_t pid;			   /* 0: unknown */
-	char layout[SX_RING_LAYOUT_BYTES]; /* if "unreadable", text of sx_ring_other_layout(); else empty */
-	char file[4096]; /* configuration that the daemon was started with; empty: unknown, or none */
+	char layout[SX_RING_LAYOUT_BYTES]; /* sx_ring_other_layout() if "unreadable"; else empty */
+	char file[4096]; /* configuration file that the daemon was started with; empty: unknown, or none */
 };
 
 /*
- * All of them, in the order of their names, malloc'ed. Asks each for its status: a moment, unless one hangs.
- * Returns how many; 0 also without memory.
+ * Finds all instances, ordered by name. *ret is malloc'ed. Returns their number; 0 also without memory. Asks
+ * each daemon for its status, which is quick unless a daemon hangs.
  */
 size_t ctl_find(struct ctl_found **ret);
-/* "front, rear" of those that run, or "none"; cut with "..." where it is long. */
+/* Writes the names of the running instances as "front, rear", or "none". A long list is cut with "...". */
 void ctl_found_names(const struct ctl_found *all, size_t count, char *to, size_t bytes);
 const char *ctl_found_kind_name(enum ctl_found_kind kind);
 

@@ -1,5 +1,5 @@
 /*
- * stixelctl list.
+ * Implements stixelctl list.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -41,7 +41,7 @@ static void list_table(const struct ctl_found *all, size_t count)
 			printf("instance '%s': %s\n", all[i].name, all[i].layout);
 }
 
-/* As an instance is, with all that it says of itself below "bridge". */
+/* Adds a bridge with the keys of an instance. All that the bridge reports stands below the key "bridge". */
 static void add_bridge(json_t *list, json_t *bridge)
 {
 	json_t *version = json_object_get(bridge, "version"), *pid = json_object_get(bridge, "pid");

@@ -1,9 +1,10 @@
 /*
- * stixelctl metrics: the daemon's figures as they are, or as a file for the node exporter.
+ * Implements stixelctl metrics: prints the daemon's metrics unchanged, or writes a file for the node
+ * exporter.
  *
- * The exporter's textfile collector reads the classic text format only: it refuses a file with a type of
- * OpenMetrics (info, stateset), knows no units, and wants a family of counters to be named as its samples
- * are. It puts all files together, so that the samples of two instances need a label that tells them apart.
+ * The exporter's textfile collector reads the classic text format only. It refuses a file with a type of
+ * OpenMetrics (info, stateset), knows no units, and requires that a family of counters has the name of its
+ * samples. It merges all files, so that the samples of two instances need a label that distinguishes them.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -17,12 +18,12 @@
 #include "tools/common/outfile.h"
 #include "tools/ctl/ctl_ask.h"
 
-/* A line without its end, in words. */
+/* A line without its end, split into words. */
 struct metrics_line {
 	const char *text;
 	int length;
 	char word[3][128]; /* "#", "TYPE", name; empty: fewer, or longer than any name */
-	int rest;	   /* where the text behind them begins */
+	int rest;	   /* offset of the text after the words */
 };
 
 static void metrics_split(struct metrics_line *line)
@@ -41,7 +42,10 @@ static void metrics_split(struct metrics_line *line)
 	line->rest = at;
 }
 
-/* What the classic format calls a family's type, and what its samples have behind the family's name. */
+/*
+ * Returns the classic name of a type. *suffix: the text that samples of this type append to the family's
+ * name.
+ */
 static const char *classic_type(const char *type, size_t length, const char **suffix)
 {
 	static const struct {
@@ -57,7 +61,10 @@ static const char *classic_type(const char *type, size_t length, const char **su
 	return NULL;
 }
 
-/* TYPE and HELP under the name of the samples; *suffix is that of the family, which its TYPE begins. */
+/*
+ * Writes TYPE and HELP under the name of the samples. *suffix belongs to the current family, which begins
+ * with its TYPE line.
+ */
 static void put_comment(FILE *to, const struct metrics_line *line, const char **suffix)
 {
 	const char *rest = line->text + line->rest, *type;
@@ -72,7 +79,7 @@ static void put_comment(FILE *to, const struct metrics_line *line, const char **
 	}
 }
 
-/* With the label instance in front, unless it has it. */
+/* Writes a sample with the label `instance` first, unless it has this label. */
 static void put_sample(FILE *to, const struct metrics_line *line, const char *instance)
 {
 	static const char label[] = "instance=\"";
@@ -105,7 +112,9 @@ static void put_classic(FILE *to, const char *text, const char *instance)
 	}
 }
 
-/* Complete or not at all, and for everybody to read: the collector is another user. */
+/*
+ * Writes the complete file or nothing. Every user may read the file, because the collector is another user.
+ */
 static int save_metrics(const struct ctl *c, const char *text)
 {
 	static struct sx_outfile file;
@@ -115,7 +124,7 @@ static int save_metrics(const struct ctl *c, const char *text)
 	if (r == 0 && fchmod(fileno(file.f), 0644) < 0)
 		r = -errno;
 	if (r == 0) {
-		put_classic(file.f, text, c->instance); /* a failure is told by the commit */
+		put_classic(file.f, text, c->instance); /* the commit reports a failure */
 		r = sx_outfile_commit(&file);
 	}
 	if (r == 0)

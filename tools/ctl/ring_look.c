@@ -1,5 +1,5 @@
 /*
- * What a ring says of its publisher.
+ * Reads the state of a publisher from its ring.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -20,7 +20,7 @@
 
 enum { TRIES = 8 };
 
-/* The header of frame n, by the rules of docs/shm.md; false: overwritten meanwhile, or damaged. */
+/* Reads the header of frame n by the rules of docs/shm.md. False: overwritten meanwhile, or damaged. */
 static bool frame_header(int fd, const struct stixel_ring_header *h, uint64_t n,
 			 struct stixel_frame_header *frame)
 {
@@ -36,7 +36,7 @@ static bool frame_header(int fd, const struct stixel_ring_header *h, uint64_t n,
 	       frame->number == n;
 }
 
-/* What is newer of a header than the least, if this publisher has it. */
+/* Reads the newer fields of a header, beyond the least size, if this publisher has them. */
 static void frame_rest(int fd, const struct stixel_ring_header *h, struct stixel_frame_header *frame)
 {
 	const off_t at =
@@ -49,7 +49,10 @@ static void frame_rest(int fd, const struct stixel_ring_header *h, struct stixel
 		*frame = whole;
 }
 
-/* From the oldest frame that stays for a while to the newest; or until now, when none has come for long. */
+/*
+ * Returns the frame rate between the newest frame and the oldest one that is not overwritten soon. If no
+ * frame has come for two intervals, the time until now counts.
+ */
 static double ring_rate(int fd, const struct ctl_ring *r)
 {
 	const uint64_t kept = r->header.slot_count - 1, head = r->newest.number;
@@ -132,7 +135,7 @@ static json_t *known(double v)
 	return isfinite(v) ? json_real(v) : json_null();
 }
 
-/* sigma: 0 is not known. */
+/* A sigma of 0 means unknown. */
 static json_t *ring_road(const struct stixel_frame_header *h)
 {
 	const struct stixel_ground g = stixel_ground_of(h);

@@ -1,6 +1,6 @@
 /*
- * What a ring says of its publisher, without reading its frames one by one: of replays, which have no status
- * socket, of daemons whose socket cannot be reached, and of what the dead left behind.
+ * Reads the state of a publisher from its ring without reading frame by frame. Serves replays, which have no
+ * status socket, daemons whose socket cannot be reached, and rings whose publisher has died.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -16,17 +16,20 @@ struct ctl_ring {
 	struct stixel_status status;
 	struct stixel_ring_header header;
 	struct stixel_frame_header newest; /* magic 0: there is no frame, or it is damaged */
-	double fps;			   /* over the frames that lie in the ring; NAN: unknown */
+	double fps;			   /* over the frames in the ring; NAN: unknown */
 };
 
-/* 0; negative errno as stixel_open(): -ENOENT there is none, -EACCES not allowed to read it. */
+/*
+ * Reads the ring of an instance. Returns 0, or a negative errno as stixel_open(): -ENOENT if there is no
+ * ring, -EACCES if this user may not read it.
+ */
 int ctl_ring_look(struct ctl_ring *ret, const char *instance);
-/* Its publisher runs, or hangs; else it ended or died. */
+/* Returns true if the publisher runs or hangs, false if it ended or died. */
 bool ctl_ring_lives(const struct ctl_ring *r);
 bool ctl_ring_replays(const struct ctl_ring *r);
 /*
- * The same under the keys that /status has, as far as a ring knows them, with "replay": true or false. NULL:
- * out of memory.
+ * Returns the ring's values under the keys of /status, as far as a ring has them, with "replay": true or
+ * false. NULL: out of memory.
  */
 json_t *ctl_ring_status(const struct ctl_ring *r);
 

@@ -1,5 +1,5 @@
 /*
- * Opening folders without trust in what others may have put there.
+ * Opens folders without trusting what other users may have put there.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -17,13 +17,13 @@
 #include "tools/ctl/ctl.h"
 
 #define LIVE_FILE "90-live.conf"
-#define LINKS_MOST 40 /* on one way, as the kernel follows */
+#define LINKS_MOST 40 /* links on one path, the limit of the Linux kernel */
 
-/* What a way may contain. */
+/* Kinds of paths, by the folders and links that they may contain. */
 enum way {
-	WAY_CALLER, /* any folder; links of root's and the caller's */
-	WAY_ROOT,   /* folders and links of root's and the caller's */
-	WAY_DAEMON  /* folders of root's and the caller's, no link */
+	WAY_CALLER, /* any folder; links of root or the caller */
+	WAY_ROOT,   /* folders and links of root or the caller */
+	WAY_DAEMON  /* folders of root or the caller, no link */
 };
 
 static bool is_ours(const struct stat *st)
@@ -31,7 +31,10 @@ static bool is_ours(const struct stat *st)
 	return st->st_uid == 0 || st->st_uid == geteuid();
 }
 
-/* Whether others may write: with the sticky bit of a folder they may add names, not take one away. */
+/*
+ * Returns true if other users may write. In a folder with the sticky bit they may add names but not remove
+ * any.
+ */
 static bool is_open(const struct stat *st, bool sticky_counts)
 {
 	const bool group = (st->st_mode & S_IWGRP) && st->st_gid != 0 && st->st_gid != getegid();
@@ -41,7 +44,7 @@ static bool is_open(const struct stat *st, bool sticky_counts)
 	return group || (st->st_mode & S_IWOTH);
 }
 
-/* Says whose it is. Returns the exit code. */
+/* Prints the owner. Returns the exit code. */
 static int not_trusted(const char *what, const char *name, const struct stat *st)
 {
 	return ctl_fail(EX_NOPERM,
@@ -58,7 +61,7 @@ static void move_to(int *at, int fd)
 	*at = fd;
 }
 
-/* The first name of rest, which is taken from it; empty: rest is at its end. */
+/* Removes the first name from rest and returns it in name. Empty: rest has no more names. */
 static void take_name(char *rest, char name[NAME_MAX + 1])
 {
 	char *from = rest + strspn(rest, "/");
@@ -69,8 +72,8 @@ static void take_name(char *rest, char name[NAME_MAX + 1])
 }
 
 /*
- * Follows a link on the way: where it leads becomes the begin of rest. 0, negative errno, or the exit code
- * after a sentence.
+ * Follows a link of the path: the link's target becomes the beginning of rest. Returns 0, a negative errno,
+ * or prints an error and returns the exit code.
  */
 static int follow(int link, int *at, char rest[PATH_MAX], int *links, const char *name, enum way way)
 {
@@ -103,7 +106,7 @@ static int follow(int link, int *at, char rest[PATH_MAX], int *links, const char
 	return *at < 0 ? -errno : 0;
 }
 
-/* One name of the way. As follow(). */
+/* Walks one name of the path. Returns as follow(). */
 static int walk_step(int *at, char rest[PATH_MAX], int *links, const char *name, enum way way)
 {
 	int fd = openat(*at, name, O_PATH | O_NOFOLLOW | O_CLOEXEC), r = 0;
@@ -127,7 +130,7 @@ static int walk_step(int *at, char rest[PATH_MAX], int *links, const char *name,
 	return r;
 }
 
-/* Holds the folder in *ret. As follow(). */
+/* Opens the folder and holds it in *ret. Returns as follow(). */
 static int walk(int *ret, const char *path, enum way way)
 {
 	char rest[PATH_MAX], name[NAME_MAX + 1];
@@ -153,7 +156,7 @@ int save_place_fail(const struct save_place *p, int r)
 			r == -EACCES || r == -EPERM ? " (root may: sudo stixelctl save)" : "");
 }
 
-/* Parts a path: the folder is walked to and held, the last name goes to name. The exit code, or 0. */
+/* Splits a path: opens and holds its folder, and copies the last name to name. Returns 0 or the exit code. */
 static int hold_parent(struct save_place *p, const char *path, enum way way, char name[NAME_MAX + 1])
 {
 	const char *slash = strrchr(path, '/'), *last = slash ? slash + 1 : path;
@@ -171,7 +174,10 @@ static int hold_parent(struct save_place *p, const char *path, enum way way, cha
 	return r < 0 ? save_place_fail(p, r) : r;
 }
 
-/* What the folder of drop-ins is: 0, or the exit code after a sentence. p->folder -1: it is not there yet. */
+/*
+ * Opens the folder of drop-ins. Returns 0, or prints an error and returns the exit code. p->folder stays -1
+ * if the folder does not exist yet.
+ */
 static int hold_folder(struct save_place *p)
 {
 	int fd = openat(p->parent, p->folder_name, O_PATH | O_NOFOLLOW | O_CLOEXEC), code = 0;
@@ -193,7 +199,10 @@ static int hold_folder(struct save_place *p)
 	return code;
 }
 
-/* The main file is root's or the caller's; root's own side may say it by a link. */
+/*
+ * Checks that the main file belongs to root or the caller. With WAY_ROOT the file may be a link that root or
+ * the caller made.
+ */
 static int check_main(const struct save_place *p, const char *name, enum way way)
 {
 	struct stat st;
@@ -214,7 +223,7 @@ static int check_main(const struct save_place *p, const char *name, enum way way
 	return is_ours(&st) && !is_open(&st, false) ? 0 : not_trusted("the file", p->main_file, &st);
 }
 
-/* Whether a path lies in the folder of root's configurations, whatever way leads there. */
+/* Returns true if a path leads to the folder of root's configurations, even through links. */
 static bool is_in_config_folder(const char *path)
 {
 	char folder[PATH_MAX];
@@ -287,7 +296,7 @@ int save_place_of_operand(struct save_place *p, const char *operand)
 
 int save_place_look(const struct save_place *p, const char *head)
 {
-	/* not blocking: a FIFO in its place must not hold this program */
+	/* non-blocking: a FIFO in place of the file must not block this program */
 	int fd = p->folder < 0 ? -1
 			       : openat(p->folder, p->name,
 					O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
@@ -326,7 +335,7 @@ int save_place_make(struct save_place *p)
 		p->made = true;
 	else if (errno != EEXIST)
 		return -errno;
-	/* whatever the umask: the daemon is another user, and must pass */
+	/* independent of the umask, because the daemon is another user and must enter the folder */
 	if (p->made && fchmodat(p->parent, p->folder_name, 0755, 0) < 0)
 		return -errno;
 	return hold_folder(p) ? -EPERM : p->folder < 0 ? -ENOENT : 0;

@@ -1,5 +1,5 @@
 /*
- * Settings of a running instance.
+ * Reads the settings of a running instance.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,5 +1,5 @@
 /*
- * The settings of a running instance, as its status socket tells them at /settings.
+ * Reads the settings of a running instance from /settings of its status socket.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -10,14 +10,17 @@
 
 #include "tools/ctl/ctl.h"
 
-/* The answer to GET /settings, to be released; NULL after a sentence, with the exit code. */
+/*
+ * Returns the answer to GET /settings, which the caller releases. On an error prints it, sets the exit code
+ * and returns NULL.
+ */
 json_t *sx_settings_ask(const struct ctl *c, int *code);
-/* Exit code for what the daemon answered to a POST: 0, EX_CONFIG, EX_NOPERM, ... */
+/* Returns the exit code for the daemon's answer to a POST: 0, EX_CONFIG, EX_NOPERM, ... */
 int sx_settings_code(int http_status);
 
 /*
- * Makes all texts of an answer fit for a terminal (base/printable.h). Keys of objects stay: sx_unprintable()
- * tells of them.
+ * Makes all texts of an answer fit for a terminal (base/printable.h). Does not change keys of objects:
+ * sx_unprintable() finds unprintable keys.
  */
 void sx_json_make_printable(json_t *value);
 

@@ -1,5 +1,5 @@
 /*
- * stixelctl snapshot: the file that it writes.
+ * Writes the file of stixelctl snapshot.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -9,11 +9,11 @@
 #include "base/image.h"
 #include "tools/ctl/ctl.h"
 
-/* FILE "-": as PNG, and what there is to say goes to stderr. */
+/* Returns true if FILE is "-": the PNG goes to standard output and all messages go to stderr. */
 bool snapshot_to_stdout(const struct ctl *c);
 /*
- * As PNG, or JPEG where the name says so; complete or not at all. rgb: RGB24. 0, or the exit code after a
- * sentence.
+ * Writes a complete picture or nothing: JPEG if the file name says so, else PNG. rgb: RGB24. Returns 0, or
+ * prints an error and returns the exit code.
  */
 int snapshot_write(const struct ctl *c, const struct sx_image *rgb);
 

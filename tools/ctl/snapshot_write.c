@@ -1,5 +1,5 @@
 /*
- * stixelctl snapshot: the picture into a file or a pipe, in the format that its name says.
+ * Writes the picture of stixelctl snapshot to a file or a pipe, in the format that the file name says.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -16,7 +16,7 @@
 #include "tools/draw/jpeg.h"
 #include "tools/draw/picture.h"
 
-/* Behind the last dot of its name, "" without one. */
+/* Returns the text after the last dot of the file name, "" without a dot. */
 static const char *suffix_of(const char *path)
 {
 	const char *slash = strrchr(path, '/'), *dot = strrchr(slash ? slash : path, '.');

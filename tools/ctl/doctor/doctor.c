@@ -1,5 +1,5 @@
 /*
- * stixelctl doctor: goes through the checks and prints what they find.
+ * Runs the checks of stixelctl doctor and prints their findings.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -65,7 +65,7 @@ int ctl_doctor(const struct ctl *c)
 		doctor_choose_file(d);
 	for (size_t i = 0; i < sizeof(checks) / sizeof(checks[0]) && !ctl_stopped; i++) {
 		checks[i](d);
-		fflush(stdout); /* the next one may take seconds */
+		fflush(stdout); /* the next check may take seconds */
 	}
 	code = doctor_finish(d);
 	json_decref(d->checks);

@@ -1,5 +1,5 @@
 /*
- * stixelctl doctor: the cameras of the configuration, and whether both can be set alike.
+ * Check of stixelctl doctor: the cameras of the configuration, and whether both can use the same mode.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -27,7 +27,9 @@ struct camera {
 	char name[64];
 };
 
-/* "/dev/video0 (vivid), /dev/video2 (...)", so that nobody has to look for them. */
+/*
+ * Lists the video devices, so that the user need not look for them: "/dev/video0 (vivid), /dev/video2 (...)".
+ */
 static const char *list_devices(const struct doctor *d, char *to, size_t bytes)
 {
 	char path[DOCTOR_PATH_BYTES], inside[DOCTOR_PATH_BYTES], name[64];
@@ -53,7 +55,7 @@ static const char *list_devices(const struct doctor *d, char *to, size_t bytes)
 	return to;
 }
 
-/* Whether process pid has the device open. */
+/* Returns true if process pid has the device open. */
 static bool has_open(const struct doctor *d, const char *pid, dev_t device)
 {
 	char path[DOCTOR_PATH_BYTES], below[64];
@@ -72,7 +74,10 @@ static bool has_open(const struct doctor *d, const char *pid, dev_t device)
 	return found;
 }
 
-/* Who else has the device open: "process 4711 (guvcview)"; false: nobody that may be looked at. */
+/*
+ * Finds another process that has the device open: "process 4711 (guvcview)". False: there is none among the
+ * processes that this user may look at.
+ */
 static bool find_holder(const struct doctor *d, dev_t device, long *pid, char *name, size_t bytes)
 {
 	char path[DOCTOR_PATH_BYTES];
@@ -112,7 +117,7 @@ static void say_holder(struct doctor *d, const struct camera *c, bool busy)
 	}
 }
 
-/* The node of a device that is there: may the service open it? Only where there is a service. */
+/* Reports whether the service may open an existing device node, if there is a service. */
 static void say_rights(struct doctor *d, const struct camera *c, bool mine)
 {
 	const char *group = doctor_group(c->st.st_gid);
@@ -176,7 +181,10 @@ static void look_at(struct doctor *d, struct camera *c)
 	say_holder(d, c, false);
 }
 
-/* size is of one image; one camera with both in a picture has twice of it, but where they are interleaved. */
+/*
+ * Makes the wish for one camera. The configured size is of one image. A camera that delivers both images in
+ * one picture has twice this size, except if they are interleaved.
+ */
 static struct doctor_wish wish_of(const struct sx_source_params *p)
 {
 	struct doctor_wish wish = {NULL, p->width, p->height, p->fps, sx_layout_is_interleaved(p->layout)};

@@ -1,5 +1,5 @@
 /*
- * stixelctl doctor: the configuration, and whether the service can read what it names.
+ * Check of stixelctl doctor: the configuration, and whether the service can read the files that it names.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -27,7 +27,7 @@ static const char *camera_model(const struct sx_settings *s)
 	return s->calibration && *s->calibration ? s->calibration : "fx .. baseline_m of [camera]";
 }
 
-/* "FILE", "FILE and 2 settings by -s", "3 settings by -s, no file". */
+/* Names the configuration: "FILE", "FILE and 2 settings by -s", "3 settings by -s, no file". */
 static const char *name_of(const struct doctor *d, char *to, size_t bytes)
 {
 	const char *plural = d->override_count == 1 ? "" : "s";
@@ -41,7 +41,10 @@ static const char *name_of(const struct doctor *d, char *to, size_t bytes)
 	return to;
 }
 
-/* The daemon knows the size of the images, the configuration may not. info: width 0 where nothing says it. */
+/*
+ * Reports the open questions about the camera. The daemon's questions come first: it knows the image size,
+ * which the configuration may lack. info: width 0 if the size is unknown.
+ */
 static void say_questions(struct doctor *d, const struct sx_source_info *info)
 {
 	json_t *asked = json_object_get(json_object_get(d->status, "camera"), "questions"), *text;
@@ -82,7 +85,7 @@ static void say_sound(struct doctor *d)
 	say_questions(d, &info);
 }
 
-/* Instances that have a configuration: "-i front or -i rear". */
+/* Lists the instances that have a configuration: "-i front or -i rear". */
 static void list_instances(const struct doctor *d, char *to, size_t bytes)
 {
 	char path[DOCTOR_PATH_BYTES];
@@ -113,7 +116,10 @@ static void say_absent(struct doctor *d, int error)
 	doctor_say(d, DOCTOR_PROBLEM, CHECK, advice, "%s: %s", d->file, strerror(error));
 }
 
-/* What the running daemon read; false: it does not tell, as older ones. */
+/*
+ * Takes the file and the overrides that the running daemon has read. False: an older daemon that does not
+ * report them.
+ */
 static bool take_from_daemon(struct doctor *d)
 {
 	json_t *config = json_object_get(d->status, "config"), *files = json_object_get(config, "files");
@@ -126,7 +132,7 @@ static bool take_from_daemon(struct doctor *d)
 	    json_array_size(overrides) > SX_OVERRIDES_MAX || (file && strlen(file) >= sizeof(d->file)))
 		return false;
 	if (folder && chdir(folder) < 0)
-		errno = 0; /* relative names will not be found; most are absolute */
+		errno = 0; /* relative names will not be found, but most are absolute */
 	snprintf(d->file, sizeof(d->file), "%s", file ? file : "");
 	json_array_foreach(overrides, i, text)
 	{
@@ -143,7 +149,9 @@ void doctor_choose_file(struct doctor *d)
 		snprintf(d->file, sizeof(d->file), "%s/etc/stixeld/%s.conf", d->root, d->instance);
 }
 
-/* The daemon read it: that it is not there for us, or any more, keeps nothing from working. */
+/*
+ * Reports a file that this program cannot read. This is only a warning, because the daemon has read the file.
+ */
 static void say_out_of_sight(struct doctor *d, int error)
 {
 	doctor_say(d, DOCTOR_WARNING, CHECK,

@@ -1,5 +1,5 @@
 /*
- * stixelctl doctor: which engine would compute, and whether a GPU is left unused.
+ * Check of stixelctl doctor: which engine would compute, and whether a GPU is left unused.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -10,7 +10,7 @@
 #include "engines/select.h"
 #include "tools/ctl/doctor/doctor.h"
 
-/* What the driver says of itself; false: there is none. */
+/* Reads the version text of the driver. False: there is no driver. */
 static bool driver(const struct doctor *d, char *to, size_t bytes)
 {
 	if (doctor_line(d, "/proc/driver/nvidia/version", to, bytes))
@@ -18,7 +18,10 @@ static bool driver(const struct doctor *d, char *to, size_t bytes)
 	return doctor_is_jetson(d) && doctor_line(d, "/etc/nv_tegra_release", to, bytes);
 }
 
-/* What is open to this program need not be open to the service. */
+/*
+ * Reports a device policy that hides the GPU from the service. This program may be able to open the GPU even
+ * then.
+ */
 static void say_policy(struct doctor *d)
 {
 	if (!d->unit.loaded || d->unit.gpu)
@@ -31,7 +34,7 @@ static void say_policy(struct doctor *d)
 		   "the device policy of the service hides the GPU");
 }
 
-/* Nodes that CUDA opens; the service must be able to. */
+/* Checks that the service can open the device nodes that CUDA opens. */
 static void say_nodes(struct doctor *d)
 {
 	static const char *const nodes[] = {"/dev/nvidia0", "/dev/nvidiactl", "/dev/nvidia-uvm",

@@ -1,5 +1,6 @@
 /*
- * stixelctl doctor: whether the daemon may read the class scores and disparity maps that others write for it.
+ * Check of stixelctl doctor: whether the daemon may read the class scores and disparity maps of other
+ * processes.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -15,17 +16,17 @@
 #include "ipc/writers.h"
 #include "tools/ctl/doctor/doctor.h"
 
-/* Who reads: the running daemon, else the service, else whoever asks. */
+/* Process that reads the maps: the running daemon, else the service, else the user of this program. */
 struct reader {
 	struct doctor_account account;
 	char text[96];	 /* "user stixeld, as the service," */
 	gid_t writers;	 /* 0: there is no such group */
-	bool member;	 /* of it */
-	bool registered; /* as one, which a process from before does not know of */
+	bool member;	 /* the reader is a member of the writers' group */
+	bool registered; /* registered as a member; a process that started earlier does not have the group */
 	bool process;
 };
 
-/* ---- who reads ---- */
+/* ---- the reader ---- */
 
 static bool has_number(const char *list, gid_t number)
 {
@@ -45,7 +46,7 @@ static void reader_join(struct reader *r)
 	r->member = true;
 }
 
-/* User and groups of a process, as the kernel has them. */
+/* Reads the user and groups of a process from the kernel. */
 static bool read_process(const struct doctor *d, long long pid, struct reader *r)
 {
 	char path[DOCTOR_PATH_BYTES], below[64], line[4096];
@@ -116,9 +117,12 @@ static void find_reader(const struct doctor *d, struct reader *r)
 			 service ? ", as the service," : "");
 }
 
-/* ---- what there is to say ---- */
+/* ---- findings ---- */
 
-/* The daemon's own word: it may see less than we do. With PrivateUsers=yes all others are nobody to it. */
+/*
+ * Reports that the daemon has refused the ring. The daemon may see less than this program: with
+ * PrivateUsers=yes it sees all other users as the user `nobody`.
+ */
 static bool say_refused(struct doctor *d, enum sx_feed_kind kind)
 {
 	const char *what = sx_feed_words(kind)->many;
@@ -134,8 +138,8 @@ static bool say_refused(struct doctor *d, enum sx_feed_kind kind)
 }
 
 /*
- * Where the reader finds the ring: the first place that has one; none: the best place. The own places of
- * another user are not known here.
+ * Finds the ring for the reader: the first place that has one, or the best place if none has. The personal
+ * places of another user are unknown here.
  */
 static bool find_feed(const struct doctor *d, const struct reader *r, enum sx_feed_kind kind,
 		      const char *name, enum sx_feed_place *place, char *path, size_t bytes, struct stat *st)
@@ -158,7 +162,7 @@ static bool find_feed(const struct doctor *d, const struct reader *r, enum sx_fe
 	return false;
 }
 
-/* True: it lies there, and may be read. */
+/* Reports the state of the ring. Returns true if the ring exists and the reader may read it. */
 static bool say_ring(struct doctor *d, const struct reader *r, enum sx_feed_kind kind, const char *name)
 {
 	const char *what = sx_feed_words(kind)->many;
@@ -196,7 +200,7 @@ static bool say_ring(struct doctor *d, const struct reader *r, enum sx_feed_kind
 	return false;
 }
 
-/* The folder that only members of the group may make files in. */
+/* Checks the folder: only members of the group may create files in it. */
 static void say_folder(struct doctor *d, const struct reader *r)
 {
 	static const char advice[] = SX_FEED_REMEDY;
@@ -216,7 +220,10 @@ static void say_folder(struct doctor *d, const struct reader *r)
 			   SX_WRITERS_GROUP, (unsigned)SX_FEED_MODE);
 }
 
-/* well: it may read all that is to be read, whatever its groups. */
+/*
+ * Reports the reader's membership of the writers' group. well: the reader may read all rings, whatever its
+ * groups.
+ */
 static void say_membership(struct doctor *d, const struct reader *r, bool well)
 {
 	const bool service = *d->service.name && r->account.uid == d->service.uid;

@@ -1,5 +1,5 @@
 /*
- * stixelctl doctor: which of the modes that cameras offer would do.
+ * Finds the camera modes that fulfil the configuration, for stixelctl doctor.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* 29.97 is meant by 30, and a driver rounds its intervals. */
+/* A wish of 30 fps accepts 29.97 fps, and a driver rounds its intervals. */
 #define RATE_SLACK 1.01
 
 static bool holds(const struct sx_v4l2_mode *m, int width, int height)
@@ -26,7 +26,7 @@ static double slower(double a, double b)
 	return a <= 0 ? b : b <= 0 || a < b ? a : b;
 }
 
-/* The mode of a in which both deliver this size; false when b has it not. */
+/* Sets *ret to mode a with this size if both cameras deliver it. False: b does not have it. */
 static bool shared(const struct sx_v4l2_mode *a, const struct doctor_offer *b, int width, int height,
 		   const struct doctor_wish *wish, struct sx_v4l2_mode *ret)
 {

@@ -1,6 +1,6 @@
 /*
- * stixelctl doctor: what the pictures of the running instance say of its cameras. Pairs, where it publishes
- * right images; else the figures of its status.
+ * Check of stixelctl doctor: what the images of the running instance show about its cameras. It uses pairs if
+ * the instance publishes right images, else the values of its status.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -24,29 +24,29 @@
 
 enum {
 	PAIRS = 4,
-	WITHOUT = 3,	   /* frames that came without the image that was asked for: it is not offered */
-	APART_MS = 50,	   /* from a pair to the image that shows what moves */
-	FRAME_MS = 1500,   /* until a frame has an image */
-	ENGINE_MS = 60000, /* the slowest machine needs a second */
+	WITHOUT = 3,	 /* frames without the requested image, after which the image counts as not offered */
+	APART_MS = 50,	 /* time from a pair to the later image, which shows motion */
+	FRAME_MS = 1500, /* longest wait for a frame with an image */
+	ENGINE_MS = 60000, /* the slowest machine needs 1 s */
 	ASKED = 3,
-	ASK_AGAIN_MS = 300 /* looks at the status */
+	ASK_AGAIN_MS = 300 /* time between two looks at the status */
 };
 
 #define WANTED (1u << STIXEL_PLANE_LEFT | 1u << STIXEL_PLANE_RIGHT)
 
 /* ---- pairs ---- */
 
-/* Copies of images of frames: pair, and the left image after it. */
+/* Copies of images of frames: a pair, and the left image after it. */
 struct grab {
 	struct stixel_reader *reader;
 	struct sx_image left, right, later;
 	struct sx_pairs *pairs;
 	int64_t asked_ns, left_ns;
 	double skew_ms[PAIRS];
-	bool stamped;	/* by cameras or their driver */
-	bool small;	/* images in which nothing can be judged */
-	double density; /* of the last pair, as its frame says */
-	int width;	/* px, of the last frame, whatever came with it */
+	bool stamped;	/* cameras or their driver made the timestamps */
+	bool small;	/* images too small to be judged */
+	double density; /* density of the last pair, from its frame */
+	int width;	/* px, of the last frame, with or without images */
 	int disparities, min_disparity;
 };
 
@@ -59,7 +59,10 @@ static void grab_finish(struct grab *g)
 	sx_image_finish(&g->later);
 }
 
-/* Takes the size from the first frame; later ones must have it. */
+/*
+ * Takes the size from the first frame. Returns false if a later frame has another size, if the images are too
+ * small, or if there is no memory.
+ */
 static bool grab_fits(struct grab *g, const struct stixel_frame_header *h)
 {
 	const int width = (int)h->image_width, height = (int)h->image_height;
@@ -88,7 +91,10 @@ static bool copy_image(const struct sx_image *to, const struct stixel_frame *f, 
 	return true;
 }
 
-/* The next frame that has the image, captured at from_ns or later. False: there is none, or not in time. */
+/*
+ * Takes the next frame that has the image, captured at from_ns or later. False: no such image, or not in
+ * time.
+ */
 static bool next_with(struct grab *g, unsigned kind, int64_t from_ns, const struct stixel_frame **f)
 {
 	const int64_t until_ns = sx_now_ns() + FRAME_MS * 1000000LL;
@@ -100,7 +106,7 @@ static bool next_with(struct grab *g, unsigned kind, int64_t from_ns, const stru
 			return false;
 		g->width = (int)(*f)->header->image_width;
 		if (!stixel_image(*f, kind, &image))
-			/* earlier ones may have what other viewers asked for, or nothing */
+			/* earlier frames may have images that other readers requested, or none */
 			without += (*f)->header->plane_kind != STIXEL_PLANE_NONE &&
 				   (*f)->header->capture_left_ns > g->asked_ns;
 		else if ((*f)->header->capture_left_ns >= from_ns)
@@ -130,7 +136,7 @@ static bool grab_pair(struct grab *g, int i)
 	return sx_pairs_add(g->pairs, &g->left, &g->right, &g->later, (double)later_ns / 1e6) == 0;
 }
 
-/* Pairs that were taken; 0: the instance gives none. */
+/* Takes up to PAIRS pairs. Returns their number; 0: the instance publishes no pairs. */
 static int grab_pairs(struct grab *g, const char *instance)
 {
 	int taken = 0;
@@ -145,7 +151,7 @@ static int grab_pairs(struct grab *g, const char *instance)
 
 /* ---- density ---- */
 
-/* Share of the pixels that a context measures; NAN: the engine fails. */
+/* Returns the share of pixels that a context measures. NAN: the engine fails. */
 static double density_of(const struct sx_engine *e, struct sx_context *x, const struct sx_image *left,
 			 const struct sx_image *right)
 {
@@ -156,7 +162,10 @@ static double density_of(const struct sx_engine *e, struct sx_context *x, const 
 	return e->backend->result(x)->monitor.measured / ((double)left->width * left->height);
 }
 
-/* Density of the last pair, as it is and exchanged, as the cpu engine sees it by default. */
+/*
+ * Computes the density of the last pair as it is, and with left and right exchanged. Uses the cpu engine with
+ * its defaults.
+ */
 static void find_density(const struct grab *g, struct sx_pair_figures *f)
 {
 	const struct sx_source_info info = {
@@ -184,9 +193,12 @@ static void find_density(const struct grab *g, struct sx_pair_figures *f)
 	sx_settings_finish(&s);
 }
 
-/* ---- figures ---- */
+/* ---- values ---- */
 
-/* False: there are none, or they are too small, and f has no more than the width. */
+/*
+ * Takes the values from pairs. Returns false if there are no pairs, or if the images are too small. f then
+ * has only the width.
+ */
 static bool figures_of_pairs(struct sx_pair_figures *f, const char *instance, bool *small)
 {
 	struct grab g = {.density = (double)NAN, .stamped = true};
@@ -214,13 +226,13 @@ static double number_at(const json_t *j, const char *object, const char *key)
 	return json_is_number(v) ? json_number_value(v) : (double)NAN;
 }
 
-/* Median of three, as far as they are known. */
+/* Returns the median of three values, as far as they are known. */
 static double middle_of(const double v[ASKED])
 {
 	return fmax(fmin(v[0], v[1]), fmin(fmax(v[0], v[1]), v[2]));
 }
 
-/* Asks again, for frames are of different opinions about rows. */
+/* Asks several times and takes the medians, because the row errors differ from frame to frame. */
 static void ask_rows(const struct doctor *d, double ret[4])
 {
 	static const char *const parts[] = {"left", "middle", "right", "all"};
@@ -241,7 +253,7 @@ static void ask_rows(const struct doctor *d, double ret[4])
 		ret[part] = middle_of(seen[part]);
 }
 
-/* What the status says in other words: rows of thirds of the image become an offset and a turn. */
+/* Takes the values from the status. The row errors of the image's thirds become an offset and a rotation. */
 static void figures_of_status(const struct doctor *d, struct sx_pair_figures *f)
 {
 	const json_t *said = json_object_get(d->status, CHECK);
@@ -258,7 +270,7 @@ static void figures_of_status(const struct doctor *d, struct sx_pair_figures *f)
 	}
 	ask_rows(d, rows);
 	sx_pair_rows_of_thirds(f, rows);
-	if (fabs(rows[3]) < 0.125) /* 1/8 px, as of the daemon's own judgement */
+	if (fabs(rows[3]) < 0.125) /* 1/8 px, as in the daemon's own judgement */
 		f->still = number_at(said, "", "at_infinity");
 }
 
@@ -281,7 +293,7 @@ static void say_raw_range(struct doctor *d)
 			   min, max, max - min + 1);
 }
 
-/* What is known of images in which nothing is wrong. */
+/* Reports the values of images without faults. */
 static void say_fine(struct doctor *d, const struct sx_pair_figures *f)
 {
 	char pairs[24] = "", rows[64], sharp[48] = "", density[32] = "", levels[64] = "";
@@ -320,7 +332,7 @@ void doctor_pictures(struct doctor *d)
 		figures_of_status(d, &f);
 	n = sx_pair_faults(&f, finding);
 	for (int i = 0; i < n; i++)
-		/* the status is of single frames: no reason yet to say that nothing works */
+		/* the status describes single frames, which is not enough to report a problem */
 		doctor_say(d, pairs && finding[i].useless ? DOCTOR_PROBLEM : DOCTOR_WARNING, CHECK,
 			   finding[i].advice, "%s", finding[i].text);
 	if (!n)

@@ -1,5 +1,5 @@
 /*
- * stixelctl doctor: what measures power, and the power mode.
+ * Check of stixelctl doctor: the power sensor and the power mode.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -17,9 +17,12 @@
 #include "tools/ctl/doctor/doctor.h"
 
 #define ORIN_CAPABILITY 87
-#define COUNTED_NS INT64_C(700000000) /* counters of cards move ten times a second, or less often */
+#define COUNTED_NS INT64_C(700000000) /* counters of discrete GPUs advance at most ten times a second */
 
-/* Watts just now, by two readings where it counts energy; NAN: it does not say. */
+/*
+ * Returns the present power, W. Takes two readings if the sensor counts energy. NAN: the sensor reports no
+ * value.
+ */
 static double measure(struct sx_power_sensor *s, char *why, size_t why_bytes)
 {
 	const struct timespec pause = {.tv_nsec = COUNTED_NS};
@@ -39,7 +42,7 @@ static double measure(struct sx_power_sensor *s, char *why, size_t why_bytes)
 		       : (double)NAN;
 }
 
-/* By the device tree, or by its GPU, which no other computer has. */
+/* Returns true on an Orin, found by the device tree or by its GPU, which no other computer has. */
 static bool is_orin(const struct doctor *d, const struct sx_board *b)
 {
 	return strstr(b->model, "Orin") || d->gpu_capability == ORIN_CAPABILITY;
@@ -59,8 +62,8 @@ static void say_sensor(struct doctor *d, struct sx_power_sensor *s)
 }
 
 /*
- * NVML can be loaded there and answers little but the GPU's name. False: that is not why nothing is
- * measured.
+ * Reports why an Orin has no power reading with NVML. NVML can be loaded there but answers little more than
+ * the GPU's name. False: this is not the reason.
  */
 static bool say_none_on_orin(struct doctor *d, const struct sx_power_params *p, const char *why)
 {
@@ -105,7 +108,9 @@ static void say_none(struct doctor *d, int r, const char *why)
 			   "it is not measured: %s", why);
 }
 
-/* What root may read the service may not, unless the drop-in gave it away. */
+/*
+ * Reports a counter that root can read and the service cannot, unless the drop-in gives the service access.
+ */
 static void say_account(struct doctor *d, const struct sx_power_sensor *s)
 {
 	char path[DOCTOR_PATH_BYTES];

@@ -1,5 +1,5 @@
 /*
- * stixelctl doctor: says what a check found; files below its root, and what their modes allow.
+ * Helpers of stixelctl doctor: reporting findings, reading files below root, checking file modes.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -28,7 +28,7 @@ void doctor_say(struct doctor *d, enum doctor_level level, const char *check, co
 	va_start(args, format);
 	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
-	sx_make_printable(text); /* the text may hold names that files and devices give themselves */
+	sx_make_printable(text); /* the text may contain names from files and devices */
 	if (advice)
 		snprintf(what_to_do, sizeof(what_to_do), "%s", advice);
 	sx_make_printable(what_to_do);

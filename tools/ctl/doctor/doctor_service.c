@@ -1,5 +1,5 @@
 /*
- * stixelctl doctor: the unit, the account it runs as, and the instance that runs.
+ * Check of stixelctl doctor: the unit, the account that it runs as, and the running instance.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -28,7 +28,10 @@
 
 /* ---- systemctl ---- */
 
-/* Runs systemctl show; its output, cut to room, or false: there is none, or no manager answers. */
+/*
+ * Runs systemctl show and returns its output, cut to `room` bytes. False: there is no systemctl, or no
+ * manager answers.
+ */
 static bool ask_manager(const char *unit, char *to, size_t room)
 {
 	int pipes[2], state = 0;
@@ -57,7 +60,7 @@ static bool ask_manager(const char *unit, char *to, size_t room)
 	return child > 0 && waitpid(child, &state, 0) == child && WIFEXITED(state) && WEXITSTATUS(state) == 0;
 }
 
-/* The value of "Name=value" in its lines; empty when it is not there. */
+/* Returns the value of the line "Name=value"; empty if there is no such line. */
 static const char *property(const char *lines, const char *name, char *to, size_t bytes)
 {
 	size_t length = strlen(name);
@@ -76,7 +79,7 @@ static int number_of(const char *text)
 	return sx_parse_int(text, 0, INT_MAX, &n) ? n : 0;
 }
 
-/* Whether the unit may open devices of a class: "char-video4linux". */
+/* Returns true if the unit may open devices of a class such as "char-video4linux". */
 static bool allows(const char *lines, const char *class)
 {
 	const char *list = "DeviceAllow=";
@@ -114,7 +117,7 @@ static void read_unit(struct doctor *d)
 	property(lines, "LimitRTPRIO", u->rtprio, sizeof(u->rtprio));
 	property(lines, "LimitMEMLOCK", u->memlock, sizeof(u->memlock));
 	u->cameras = allows(lines, "char-81") ||
-		     allows(lines, "char-video4linux"); /* number and name of one class */
+		     allows(lines, "char-video4linux"); /* number and name of the same class */
 	u->gpu = allows(lines, doctor_is_jetson(d) ? "/dev/nvmap" : "char-nvidia");
 	u->restarts = number_of(property(lines, "NRestarts", text, sizeof(text)));
 	u->exit_code = number_of(property(lines, "ExecMainStatus", text, sizeof(text)));
@@ -179,7 +182,7 @@ static void say_unit(struct doctor *d)
 
 /* ---- accounts ---- */
 
-/* Accounts of this system, or of the one below root. */
+/* Finds a user of this system, or of the one below root. */
 static bool find_user(const struct doctor *d, const char *name, uid_t *uid, gid_t *gid)
 {
 	char path[DOCTOR_PATH_BYTES];
@@ -230,7 +233,10 @@ bool doctor_find_group(const struct doctor *d, const char *name, const char *use
 	return found;
 }
 
-/* The user of the unit, with the groups that the unit gives it, and that of writers where it is a member. */
+/*
+ * Sets the user of the unit with the groups that the unit adds, and with the writers' group if the user is a
+ * member.
+ */
 static void read_service_account(struct doctor *d)
 {
 	static const char *const groups[] = {READERS, "video", "render", SX_WRITERS_GROUP};
@@ -247,7 +253,7 @@ static void read_service_account(struct doctor *d)
 	snprintf(a->name, sizeof(a->name), "%s", SERVICE_USER);
 }
 
-/* Homes and temporary files are not to be seen from inside of the unit. */
+/* Reports a path that the unit cannot see: homes and temporary files are hidden from it. */
 static void say_hidden(struct doctor *d, const char *what, const char *path)
 {
 	static const char *const hidden[] = {"/home", "/root", "/run/user", "/tmp", "/var/tmp"};
@@ -302,7 +308,7 @@ void doctor_service(struct doctor *d)
 			doctor_say(d, DOCTOR_PROBLEM, "unit", "systemd-sysusers",
 				   "user " SERVICE_USER ", which the service runs as, does not exist");
 		say_unit(d);
-		if (!d->asked) { /* else the daemon sees them, whatever started it */
+		if (!d->asked) { /* else the daemon has read these files, however it was started */
 			say_hidden(d, "configuration", d->file);
 			say_hidden(d, "calibration", d->settings.calibration);
 			say_hidden(d, "source.path", d->settings.source.path);
@@ -336,7 +342,10 @@ static void say_stamps(struct doctor *d)
 		doctor_say(d, DOCTOR_OK, "time stamps", NULL, "the cameras' own, monotonic: %s", stamp);
 }
 
-/* How often the daemon used JPEGs that are not as the standard wants them: the camera's habit, no fault. */
+/*
+ * Reports how often the daemon used JPEGs that violate the standard. The camera produces them; this is not a
+ * fault.
+ */
 static void say_odd_jpeg(struct doctor *d)
 {
 	static const char *const kinds[][2] = {
@@ -398,7 +407,10 @@ void doctor_ask(struct doctor *d)
 	sx_reply_finish(&d->reply);
 }
 
-/* Never below a root of a test: its /dev/shm is not looked into. */
+/*
+ * Returns true if a replay publishes the instance. Always false below a test's root, whose /dev/shm is not
+ * looked at.
+ */
 static bool is_replay(const struct doctor *d)
 {
 	struct ctl_ring ring;
@@ -426,7 +438,8 @@ void doctor_instance(struct doctor *d)
 			   "no stixeld runs as '%s'%s", d->instance,
 			   active ? ", or its socket is not accessible to you" : "");
 	else if (r == -EACCES)
-		doctor_say(d, DOCTOR_WARNING, "instance", "ask as root", "%s", why); /* why names the group */
+		doctor_say(d, DOCTOR_WARNING, "instance", "ask as root", "%s",
+			   why); /* the text names the group */
 	else
 		doctor_say(d, DOCTOR_PROBLEM, "instance",
 			   "if that lasts, the daemon hangs: systemctl restart", "%s", why);

@@ -1,5 +1,5 @@
 /*
- * stixelctl doctor: whether the rate of the configuration is within reach of this board, by prediction.
+ * Check of stixelctl doctor: whether this board can reach the configured rate, by prediction.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -9,7 +9,7 @@
 #include "predict/predict.h"
 #include "tools/ctl/doctor/doctor.h"
 
-#define NEARLY 0.8 /* of the time that a frame may take */
+#define NEARLY 0.8 /* share of the time allowed for a frame */
 
 static void say_speed(struct doctor *d, const struct sx_prediction *p, const struct sx_predict_device *device,
 		      const char *title)

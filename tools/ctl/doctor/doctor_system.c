@@ -1,5 +1,5 @@
 /*
- * stixelctl doctor: shared memory, limits, clocks.
+ * Checks of stixelctl doctor: shared memory, limits, clocks.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -21,7 +21,10 @@
 
 /* ---- shared memory ---- */
 
-/* Bytes of the ring for images of this size: an upper bound, as the daemon lays it out. */
+/*
+ * Returns an upper bound for the size of the ring with images of this size, bytes. The layout is the
+ * daemon's.
+ */
 static size_t ring_bytes(const struct sx_settings *s, int width, int height)
 {
 	uint32_t columns = (uint32_t)(width / s->params.stixels.width);
@@ -35,7 +38,7 @@ static size_t ring_bytes(const struct sx_settings *s, int width, int height)
 	       (size_t)s->output.slots * (frame + 64 + sizeof(struct stixel_ring_slot));
 }
 
-/* What a ring's header says of its owner: gone, or not to be told. */
+/* Returns true if the process in the ring's header has ended. False also if this cannot be known. */
 static bool owner_is_dead(const struct doctor *d, const struct stixel_ring_header *h)
 {
 	char path[DOCTOR_PATH_BYTES], below[64];
@@ -56,10 +59,10 @@ static void look_at_ring(struct doctor *d, const char *folder, const char *name)
 	ssize_t n;
 	int fd;
 
-	/* look_for_rings() gives no longer names, which gcc 9 does not see */
+	/* look_for_rings() passes no longer names, which gcc 9 does not see */
 	snprintf(path, sizeof(path), "%s/%.79s", folder, name);
 	if (!own && d->named)
-		return; /* what another instance left is no answer about this one */
+		return; /* a ring left by another instance says nothing about this one */
 	fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	if (fd < 0) {
 		if (own && errno == EACCES)
@@ -121,9 +124,12 @@ void doctor_memory(struct doctor *d)
 
 /* ---- limits ---- */
 
-#define LOCKED_LEAST (1ull << 30) /* CUDA's mappings alone are hundreds of megabytes */
+#define LOCKED_LEAST (1ull << 30) /* bytes; CUDA's mappings alone take hundreds of megabytes */
 
-/* Of the unit where there is one, else of this process, as a daemon started by hand would have it. */
+/*
+ * Returns the limit of the unit if there is one, else of this process. A daemon started by hand would have
+ * the limit of this process.
+ */
 static unsigned long long limit_of(const struct doctor *d, int resource, const char *of_unit)
 {
 	struct rlimit own;

@@ -1,5 +1,5 @@
 /*
- * stixelctl endurance: asks for the status, and looks at the process, once an interval.
+ * Asks for the status and reads the process once per interval, for stixelctl endurance.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -22,7 +22,7 @@
 #include "tools/ctl/endurance/endurance.h"
 #include "tools/ctl/ring_look.h"
 
-/* How long an answer may take. A daemon that needs longer is hung, or starved. */
+/* Longest time for an answer, ms. A daemon that needs longer hangs or gets no CPU time. */
 #define ANSWER_MS 1000
 
 static double real(json_t *j, const char *path)
@@ -52,7 +52,7 @@ static void look_at_counts(struct endurance_status *s, json_t *j, int64_t now_ns
 	s->lost_lines[1] = endurance_whole(j, "log.lost");
 }
 
-/* Whose ring it is. False: it cannot be read now. */
+/* Reads which process owns the ring. False: this cannot be read now. */
 static bool look_at_owner(struct endurance *e)
 {
 	struct endurance_status *s = &e->status;
@@ -69,9 +69,9 @@ static bool look_at_owner(struct endurance *e)
 }
 
 /*
- * A pid means nothing in another PID namespace, as that of a container beside this one with the same
- * /dev/shm, and is given anew: only a process that the ring's header describes is judged. 0, or negative
- * after a sentence.
+ * Finds the daemon's process. A pid is valid only in its own PID namespace (a container may share /dev/shm),
+ * and the kernel reuses pids. So only the process that the ring's header describes is judged. Returns 0, or
+ * writes a sentence to not_seen and returns a negative value.
  */
 static int find_process(struct endurance *e, struct endurance_process *p)
 {
@@ -181,7 +181,7 @@ static void *ask_always(void *user)
 	return NULL;
 }
 
-/* source.fps as the daemon was configured; of cameras it is what they are asked for. */
+/* Returns source.fps of the daemon's configuration. For cameras it is the requested rate. */
 static double configured_fps(const struct ctl *c)
 {
 	const struct sx_question q = {
@@ -227,7 +227,7 @@ int endurance_ask_begin(struct endurance *e)
 	e->wake_fd = eventfd(0, EFD_CLOEXEC);
 	if (e->wake_fd < 0)
 		return -errno;
-	/* signals are for the thread that waits for frames */
+	/* only the thread that waits for frames takes signals */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	r = pthread_create(&e->asker, NULL, ask_always, e);

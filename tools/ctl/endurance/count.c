@@ -1,6 +1,6 @@
 /*
- * stixelctl endurance: what one frame after the other says of numbers, drops and times; and whether the
- * counts of the status add up.
+ * Counts numbers, drops and times frame by frame for stixelctl endurance, and checks the sum of the status
+ * counters.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -11,7 +11,7 @@
 #include "tools/ctl/answer.h"
 #include "tools/ctl/endurance/endurance.h"
 
-/* Beside the frames in flight a pair that waits and one that is being handed over are captured. */
+/* Captured pairs beside the frames in flight: one that waits, and one that is being handed over. */
 #define IN_FLIGHT_MORE 2
 
 static int compare_ns(const void *a, const void *b)
@@ -21,7 +21,10 @@ static int compare_ns(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* The median of the first intervals; that of source.fps where it is no further off than 1 %. */
+/*
+ * Sets the nominal interval: that of source.fps if the median of the first intervals is within 1 % of it,
+ * else the median.
+ */
 static void settle_nominal(struct endurance *e)
 {
 	struct endurance_frames *f = &e->frames;
@@ -49,7 +52,9 @@ static void add_interval(struct endurance *e, int64_t ns)
 		settle_nominal(e);
 }
 
-/* Pairs that were dropped between two frames, by the counters of both. */
+/*
+ * Adds the pairs that were dropped between two frames, by the counters of both headers. Returns their number.
+ */
 static uint64_t add_dropped(struct endurance_frames *f, const struct stixel_frame_header *h)
 {
 	const uint64_t dropped[ENDURANCE_DROPS] = {
@@ -66,7 +71,7 @@ static uint64_t add_dropped(struct endurance_frames *f, const struct stixel_fram
 	return all;
 }
 
-/* Of a frame that follows another one of the same epoch. */
+/* Counts a frame that follows another one of the same epoch. */
 static void count_next(struct endurance *e, const struct stixel_frame_header *h, uint64_t lost)
 {
 	struct endurance_frames *f = &e->frames;
@@ -80,7 +85,10 @@ static void count_next(struct endurance *e, const struct stixel_frame_header *h,
 		f->missing += step - 1 - lost;
 	f->span_ns += h->capture_left_ns - f->before.capture_left_ns;
 	f->intervals += step;
-	/* a pair that was replaced may be counted a frame early: it came behind the one in the engine */
+	/*
+	 * a replaced pair may be counted one frame early, because it was captured after the pair in the
+	 * engine
+	 */
 	if (step == 1 && dropped == 0 && f->dropped_before == 0)
 		add_interval(e, h->capture_left_ns - f->before.capture_left_ns);
 	f->dropped_before = dropped;
@@ -89,7 +97,7 @@ static void count_next(struct endurance *e, const struct stixel_frame_header *h,
 void endurance_count(struct endurance *e, const struct stixel_frame_header *h, uint64_t lost)
 {
 	struct endurance_frames *f = &e->frames;
-	/* one clock, whoever publishes: a restart is a silence, too */
+	/* use one clock for all publishers, so that a restart counts as silence too */
 	const int64_t silent_ns = h->published_ns - (f->frames ? f->before.published_ns : e->began_ns);
 
 	if (silent_ns > f->longest_ns)

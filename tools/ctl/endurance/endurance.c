@@ -1,5 +1,5 @@
 /*
- * stixelctl endurance: follows a running daemon for minutes or days and judges how it kept up.
+ * Implements stixelctl endurance: follows a running daemon for minutes or days and judges how it kept up.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -15,9 +15,12 @@
 
 #define DEFAULT_MINUTES 10
 #define NS_PER_MS INT64_C(1000000)
-/* What a daemon still fills after its start is no leak: a quarter of the time, at most a minute. */
+/*
+ * Longest warm-up. Memory that a daemon fills after its start is not a leak. The warm-up is a quarter of the
+ * run, at most 1 min.
+ */
 #define WARM_UP_MOST_NS (60 * SX_NS_PER_S)
-/* How often the ring's state is looked at while no frame comes. */
+/* Interval of looks at the ring's state while no frame comes, ms. */
 #define LOOK_MS 100
 
 static void look_at_ring(struct endurance *e)
@@ -34,7 +37,7 @@ static void look_at_ring(struct endurance *e)
 		f->stalled_ns = s.heartbeat_age_ns;
 }
 
-/* Every frame until the time is up, or a signal came. 0, or a negative error. */
+/* Counts every frame until the time is up or a signal comes. Returns 0 or a negative error. */
 static int follow(struct endurance *e)
 {
 	const int64_t end_ns = e->began_ns + e->planned_ns;
@@ -56,7 +59,7 @@ static int follow(struct endurance *e)
 	return 0;
 }
 
-/* A silence that lasts until the end is one, too. */
+/* Counts the silence at the end of the run, too. */
 static void end_silence(struct endurance *e)
 {
 	struct endurance_frames *f = &e->frames;
@@ -74,7 +77,7 @@ static int endurance_run(struct endurance *e)
 
 	if (r < 0)
 		return r;
-	stixel_latest(e->reader, &frame); /* what lies there was published before */
+	stixel_latest(e->reader, &frame); /* skip the frame in the ring, which was published earlier */
 	e->frames.state = STIXEL_STATE_RUNNING;
 	e->began_ns = sx_now_ns();
 	e->warm_ns =

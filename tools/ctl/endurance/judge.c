@@ -1,6 +1,6 @@
 /*
- * stixelctl endurance: the rules. Each function is one row of the report, or a few that belong together;
- * what is not known is not judged, and never good.
+ * Rules of stixelctl endurance. Each function makes one row of the report, or a few related rows. An unknown
+ * value is "not judged", never "good".
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -14,21 +14,21 @@
 #include "tools/ctl/endurance/endurance.h"
 
 #define FIRST_FRAME_S 5
-/* Who begins to watch later than this after the start of a daemon hears nothing new of its first frame. */
+/* Uptime of the daemon, s, after which a run learns nothing about its first frame. */
 #define WATCHED_LATE_S 60.0
-/* The longest deviation from the interval may be so many times that of 99 %. */
+/* Allowed ratio of the largest deviation from the interval to the deviation of 99 % of the intervals. */
 #define LONGEST_TO_P99 5
-/* Longest time between two frames: a second, or so many intervals where that is more. */
+/* Longest time between two frames, in intervals; at least 1 s is allowed. */
 #define SILENCE_INTERVALS 5
-#define MEMORY_POINTS 3 /* fewer say nothing of a slope */
+#define MEMORY_POINTS 3 /* a slope from fewer points means nothing */
 
-/* Where no budget was given. */
+/* Default budgets. */
 #define RATE_PERCENT 1
 #define JITTER_PERCENT 20
 #define MEMORY_KIB 2048
 #define LOG_A_MINUTE 10
 #define CPU_CUDA_PERCENT 100
-#define CPU_SHARE_PERCENT 95 /* of all cores, for engines that compute on them */
+#define CPU_SHARE_PERCENT 95 /* percent of all cores, for engines that compute on the CPU */
 
 struct judge {
 	const struct endurance *e;
@@ -41,7 +41,7 @@ static int budget_or(int given, int otherwise)
 	return given >= 0 ? given : otherwise;
 }
 
-/* A row whose figure is still to be printed. */
+/* Adds a row. The caller adds its text. */
 static struct endurance_row *row(struct judge *j, const char *check, const char *unit, double value,
 				 double budget)
 {
@@ -73,7 +73,7 @@ __attribute__((format(printf, 2, 3))) static void limit(struct endurance_row *r,
 	va_end(args);
 }
 
-/* While it was watched; a restart begins anew. */
+/* Returns the pairs without a map during the run. A restart of the daemon resets the counter. */
 static uint64_t without_map(const struct endurance_status *s)
 {
 	return s->no_map[1] > s->no_map[0] ? (uint64_t)(s->no_map[1] - s->no_map[0]) : 0;
@@ -108,7 +108,10 @@ static void judge_state(struct judge *j)
 		r->verdict = ENDURANCE_NOT_JUDGED;
 }
 
-/* How fast it starts; not how long ago somebody plugged a camera in, unless a budget was given. */
+/*
+ * Judges the time from the daemon's start to the first frame. Without a budget, a camera that was plugged in
+ * later does not count.
+ */
 static void judge_first_frame(struct judge *j)
 {
 	const struct endurance_status *s = &j->e->status;
@@ -153,7 +156,10 @@ static void judge_life(struct judge *j)
 	judge_first_frame(j);
 }
 
-/* Pairs a second by capture times, with those that were dropped; without two frames by our own clock. */
+/*
+ * Judges the rate: pairs per second of capture time, with dropped pairs. If there are not two frames, this
+ * program's clock is used instead.
+ */
 static void judge_rate(struct judge *j)
 {
 	const struct endurance *e = j->e;
@@ -161,7 +167,7 @@ static void judge_rate(struct judge *j)
 	const uint64_t pairs = f->intervals + all_dropped(e);
 	const double seconds = (double)(f->span_ns > 0 ? f->span_ns : e->ended_ns - e->began_ns) / 1e9;
 	const double rate = (double)(f->span_ns > 0 ? pairs : f->frames + pairs) / seconds;
-	/* one frame that is as late as it may be counts for an interval, which is much in a short time */
+	/* a frame that is late within its limit counts as a whole interval, which matters in a short run */
 	const double most = budget_or(e->c->budget.rate, RATE_PERCENT) +
 			    (e->status.fps > 0.0 ? 100.0 / fmax(e->status.fps * seconds, 1.0) : 0.0);
 	double off = NAN;
@@ -175,7 +181,7 @@ static void judge_rate(struct judge *j)
 	tell(r, "%.2f pairs a second%s", rate, e->paced ? "" : ", as fast as they are taken");
 }
 
-/* Without a rate that is to be kept there is no interval that is right. */
+/* Judges the intervals. A source without a fixed rate has no right interval. */
 static void judge_intervals(struct judge *j)
 {
 	const struct endurance *e = j->e;
@@ -216,7 +222,7 @@ static void judge_silence(struct judge *j)
 	tell(r, "at most %.3f s between two frames", r->value);
 }
 
-/* Gaps in the numbers: whose they are. */
+/* Judges gaps in the frame numbers, and attributes them to the daemon or to this reader. */
 static void judge_numbers(struct judge *j)
 {
 	const struct ctl_budget *b = &j->e->c->budget;
@@ -281,7 +287,10 @@ static void judge_latency(struct judge *j)
 		tell(r, "the cameras' clock is not known");
 }
 
-/* Figures of the process: unknown where it is not to be seen, or was not long enough. */
+/*
+ * Judges the CPU time of the process. It is unknown if the process cannot be seen or was not seen for long
+ * enough.
+ */
 static void judge_cpu(struct judge *j)
 {
 	const struct endurance_status *s = &j->e->status;

@@ -1,5 +1,5 @@
 /*
- * stixelctl endurance: what a process takes, from /proc.
+ * Reads the resources of a process from /proc, for stixelctl endurance.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -12,7 +12,7 @@
 
 #include "tools/ctl/endurance/endurance.h"
 
-/* "/proc/PID/NAME" */
+/* Opens "/proc/PID/NAME". */
 static FILE *process_open(int64_t pid, const char *name)
 {
 	char path[64];
@@ -21,7 +21,7 @@ static FILE *process_open(int64_t pid, const char *name)
 	return fopen(path, "re");
 }
 
-/* Fields 14, 15 and 22 of /proc/PID/stat, which stand behind the name's last bracket. */
+/* Reads fields 14, 15 and 22 of /proc/PID/stat. The fields follow the last bracket of the name. */
 static bool read_times(struct endurance_process *p, int64_t pid)
 {
 	const double ticks = (double)sysconf(_SC_CLK_TCK);
@@ -59,7 +59,7 @@ static int64_t read_memory(int64_t pid)
 	return kib < 0 ? -1 : kib * 1024;
 }
 
-/* Only its own user and root may look. */
+/* Counts the open descriptors. Only the process's own user and root may do so. */
 static int count_descriptors(int64_t pid)
 {
 	char path[64];

@@ -1,5 +1,5 @@
 /*
- * stixelctl endurance: the report, as a page of 80 columns or as JSON.
+ * Prints the report of stixelctl endurance as a page of 80 columns or as JSON.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -37,7 +37,7 @@ static double seconds(int64_t ns)
 	return (double)ns / 1e9;
 }
 
-/* Behind the columns of the table, in lines of the page's width. */
+/* Prints the figure after the columns of the table, wrapped to the width of the page. */
 static void print_figure(const char *text)
 {
 	const int room = COLUMNS - FIGURE_AT;
@@ -48,7 +48,7 @@ static void print_figure(const char *text)
 		if (n > room) {
 			for (n = room; n > 0 && text[n] != ' '; n--)
 				;
-			if (n == 0) /* one long word */
+			if (n == 0) /* the text begins with one long word */
 				n = room;
 		}
 		printf("%.*s\n", n, text);
@@ -78,7 +78,7 @@ static void report_text(const struct endurance *e, const struct endurance_row *r
 	       count_of(rows, count, ENDURANCE_GOOD), bad, count_of(rows, count, ENDURANCE_NOT_JUDGED));
 }
 
-/* null for NAN, which JSON has no word for. */
+/* Returns null for NAN, which JSON cannot express. */
 static json_t *number_or_null(double value)
 {
 	return isnan(value) ? json_null() : json_real(value);

@@ -1,5 +1,6 @@
 /*
- * stixelctl export: a recording anew, with what Foxglove, rerun and others draw.
+ * Implements stixelctl export: writes a recording again, with messages that Foxglove, rerun and other viewers
+ * draw.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -20,7 +21,7 @@
 
 #define CHUNK_BYTES ((size_t)4 << 20)
 
-/* Kinds below this one are made here; the others are written as by stixelctl record. */
+/* Number of message kinds that are made here. The recording writer makes the kinds from this one on. */
 enum { MADE = STIXEL_MESSAGE_TRANSFORM + 1 };
 
 struct exporter {
@@ -47,7 +48,7 @@ static int sink(void *user, const void *data, size_t bytes)
 	return fwrite(data, 1, bytes, e->file.f) == bytes ? 0 : errno ? -errno : -EIO;
 }
 
-/* One for each kind of message, whether it comes or not. */
+/* Adds one channel for each kind of message, even if no message of this kind comes. */
 static int add_channels(struct exporter *e, const char *instance)
 {
 	struct sx_mcap *mcap = e->writer.mcap;
@@ -73,7 +74,7 @@ static int add_channels(struct exporter *e, const char *instance)
 	return 0;
 }
 
-/* With the first record: only then the file has said whose frames they are. */
+/* Starts the output at the first record, because only then is the name of the instance known. */
 static int begin_export(struct exporter *e)
 {
 	const char *instance = sx_recording_info(e->recording)->instance;
@@ -104,12 +105,12 @@ static int add_message(struct exporter *e, const struct stixel_frame_header *h, 
 		      : r;
 }
 
-/* As it was recorded, and what is made of it. */
+/* Writes the frame unchanged and the messages made from it. */
 static int add_frame(struct exporter *e, const struct stixel_frame *frame)
 {
 	int r = sx_recording_frame(&e->writer, frame);
 
-	if (r == 0) /* the writer has seen to calibrations */
+	if (r == 0) /* the writer has checked the calibrations */
 		sx_messages_frame(e->messages, frame);
 	for (int i = 0; r == 0 && i < MADE; i++)
 		if (wanted(e, i))
@@ -117,7 +118,10 @@ static int add_frame(struct exporter *e, const struct stixel_frame *frame)
 	return r;
 }
 
-/* 0 stood before the first frame once: then when the recording began. */
+/*
+ * Returns the time of a record. Older recordings have 0 before the first frame; the start of the recording
+ * then counts.
+ */
 static int64_t time_of(const struct exporter *e, const struct sx_record *record)
 {
 	return record->time_ns ? record->time_ns : sx_recording_info(e->recording)->anchor_realtime_ns;
@@ -149,7 +153,10 @@ static void say_damage(struct exporter *e, const struct sx_record *record)
 		 e->c->operands[0], record->bytes, record->offset, record->why);
 }
 
-/* 0; negative: *reading says on which side. */
+/*
+ * Converts all records. Returns 0 or a negative error; *reading: true if reading failed, false if writing
+ * failed.
+ */
 static int convert(struct exporter *e, bool *reading)
 {
 	const struct sx_recording_state *s = sx_recording_state(e->recording);
@@ -209,7 +216,7 @@ static int export_run(struct exporter *e)
 	if (r < 0 && reading)
 		return ctl_fail(ctl_reading_code(r), "%s: %s", e->c->operands[0], sx_recording_strerror(r));
 	if (r == 0)
-		r = begin_export(e); /* where there was nothing */
+		r = begin_export(e); /* the recording had no records */
 	if (r == 0)
 		r = sx_recording_end(&e->writer);
 	if (r < 0)

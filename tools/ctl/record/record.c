@@ -1,5 +1,5 @@
 /*
- * stixelctl record: frames of an instance into a file, as they are published.
+ * Implements stixelctl record: writes the frames of an instance to a file as they are published.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -25,17 +25,17 @@
 #include "tools/ctl/ring_look.h"
 
 enum { SLICE_MS = 200, CONFIG_MS = 200 };
-/* So much, or so long, waits until it is a chunk: what a crash takes. A pipe is not to be late. */
+/*
+ * Bytes and time after which buffered data become a chunk. A crash loses this much. A pipe has smaller
+ * values, so that its reader is not late.
+ */
 #define FILE_BYTES ((size_t)4 << 20)
 #define FILE_NS SX_NS_PER_S
 #define PIPE_BYTES ((size_t)1 << 20)
 #define PIPE_NS (SX_NS_PER_S / 10)
-/* So long the first frame waits for the images that were asked for. */
+/* Longest wait of the first frame for the requested images. */
 #define IMAGES_NS SX_NS_PER_S
-/*
- * What a disk may fall behind before frames are lost: three quarters of a second of
- * images, half a minute of stixels.
- */
+/* Bytes that the disk may fall behind before frames are lost: 0.75 s of images, or 30 s of stixels. */
 #define QUEUE_BYTES ((size_t)32 << 20)
 
 struct recorder {
@@ -45,17 +45,17 @@ struct recorder {
 	struct sx_file_queue *queue;
 	struct sx_status_line line;
 	struct record_file file;
-	uint64_t put_bytes, head_bytes; /* all; of them before any frame */
-	uint64_t first_bytes;		/* up to the end of the first frames */
-	bool bare;			/* without images, also when somebody else asked for them */
-	void *shrunk;			/* a frame without its images */
+	uint64_t put_bytes, head_bytes; /* bytes put in all; bytes put before any frame */
+	uint64_t first_bytes;		/* bytes up to the end of the first frames */
+	bool bare;			/* drop images even if another reader has requested them */
+	void *shrunk;			/* copy of a frame without its images */
 	size_t shrunk_bytes;
-	uint64_t epoch; /* of the frame before, 0 none */
+	uint64_t epoch; /* epoch of the previous frame; 0: none */
 	uint64_t number;
-	int64_t began_ns;   /* first frame */
-	int64_t patient_ns; /* until then for its images; 0: there was no frame yet */
+	int64_t began_ns;   /* time of the first frame */
+	int64_t patient_ns; /* end of the wait for images of the first frame; 0: no frame yet */
 	bool absence_told;
-	unsigned images; /* asked for: bits 1u << enum stixel_plane */
+	unsigned images; /* requested images: bits 1u << enum stixel_plane */
 };
 
 /* ---- the file ---- */
@@ -86,7 +86,7 @@ static int begin_file(struct recorder *r)
 	return e;
 }
 
-/* When the first frames have reached a file beside the one that is there: it takes its place. */
+/* Moves the file to its final name once its first frames are written. */
 static int place_file(struct recorder *r)
 {
 	if (!record_file_beside(&r->file) || !r->writer.end.frames || r->put_bytes == r->head_bytes)
@@ -98,7 +98,7 @@ static int place_file(struct recorder *r)
 	return record_file_place(&r->file);
 }
 
-/* Puts the end behind the frames, and looks whether all that was written is there. */
+/* Writes the end of the recording and checks that everything written is in the file. */
 static int end_file(struct recorder *r, int error)
 {
 	int e = error;
@@ -116,7 +116,7 @@ static int end_file(struct recorder *r, int error)
 	return e < 0 ? e : place_file(r);
 }
 
-/* Says why the file is not what it should be, and what is left of it. Returns the exit code. */
+/* Prints why the file is incomplete and what is left of it. Returns the exit code. */
 static int tell_file(const struct recorder *r, int error)
 {
 	const double mb = (double)sx_file_queue_written(r->queue) / 1e6;
@@ -151,7 +151,7 @@ static void note(struct recorder *r, const char *what)
 	ctl_fail(0, "instance '%s' %s", r->c->instance, what);
 }
 
-/* The frame without images, in memory of ours. */
+/* Copies the frame without its images to the recorder's own memory. */
 static int strip(struct recorder *r, const struct stixel_frame *frame, struct stixel_frame *bare)
 {
 	size_t bytes = frame->header->plane_offset;
@@ -169,7 +169,7 @@ static int strip(struct recorder *r, const struct stixel_frame *frame, struct st
 	return stixel_parse(bare, r->shrunk, r->shrunk_bytes);
 }
 
-/* With its configuration, where a daemon tells it to this user. */
+/* Records the publisher, with its configuration if the daemon sends it to this user. */
 static int note_publisher(struct recorder *r, const struct stixel_frame_header *first)
 {
 	struct sx_record_publisher p = {.epoch = first->epoch};
@@ -195,8 +195,9 @@ static int note_publisher(struct recorder *r, const struct stixel_frame_header *
 }
 
 /*
- * Images come a moment after they were asked for. The recording begins with the first frame that has them, or
- * without where they do not come; those of a replay are there from the beginning, or never.
+ * Returns true if the recording waits for a frame with images. Images arrive a moment after the request. The
+ * recording begins with the first frame that has them, or without images if they do not come in time. A
+ * replay has its images from the beginning or never.
  */
 static bool too_early(struct recorder *r, const struct stixel_frame_header *h)
 {
@@ -266,7 +267,10 @@ static void record_tell(struct recorder *r)
 			    seconds, mb, seconds > 0.0 ? mb / seconds : 0.0, end->lost);
 }
 
-/* Takes what is there. 1: go on; 0: enough; negative: an error, *reading: of the instance. */
+/*
+ * Takes the frames in the ring. Returns 1: go on, 0: enough frames, or a negative error; *reading: the
+ * instance caused the error.
+ */
 static int take_frames(struct recorder *r, bool *reading)
 {
 	const struct stixel_frame *frame;
@@ -278,8 +282,7 @@ static int take_frames(struct recorder *r, bool *reading)
 		e = stixel_next(r->reader, &frame, &lost);
 		if (e == 1)
 			kept = keep(r, frame, lost);
-		else if (e == -EBADMSG &&
-			 r->began_ns) /* else it is not missing: the recording begins later */
+		else if (e == -EBADMSG && r->began_ns) /* before the first frame nothing is missing */
 			kept = note_gap(r, lost + 1, SX_GAP_DAMAGED);
 	} while ((e == 1 || e == -EBADMSG) && kept == 0 && !enough(r));
 	if (kept < 0)
@@ -288,7 +291,7 @@ static int take_frames(struct recorder *r, bool *reading)
 	return *reading ? e : !enough(r);
 }
 
-/* Said once for each time that there is nobody. */
+/* Prints once per absence that the instance is not running. */
 static void tell_absence(struct recorder *r)
 {
 	struct stixel_status status;
@@ -300,7 +303,7 @@ static void tell_absence(struct recorder *r)
 	note(r, r->epoch ? "has ended: waiting for it to come back" : "is not running yet: waiting for it");
 }
 
-/* No longer than what waits to be written may wait. */
+/* Returns the time to wait for a frame, ms. The wait ends before buffered data must be written. */
 static int slice_ms(const struct recorder *r)
 {
 	const struct sx_recording_writer *w = &r->writer;
@@ -311,7 +314,10 @@ static int slice_ms(const struct recorder *r)
 	return left_ns > 0 ? (int)((left_ns + 999999) / 1000000) : 0;
 }
 
-/* The reason for which it ended; 0: as it was told to. *reading: it was the instance, not the file. */
+/*
+ * Records until enough. Returns the error that ended the recording, 0 if it ended as requested; *reading:
+ * true if the instance caused the error, false if the file did.
+ */
 static int record_run(struct recorder *r, bool *reading)
 {
 	int e = 1, placed;
@@ -336,7 +342,9 @@ static int record_run(struct recorder *r, bool *reading)
 	return e < 0 ? e : 0;
 }
 
-/* The daemon copies only what output.planes has room for. */
+/*
+ * Reports requested images that are missing. The daemon copies only images that output.planes has room for.
+ */
 static void tell_missing_images(const struct recorder *r)
 {
 	static const struct {
@@ -360,8 +368,8 @@ static int record_finish(struct recorder *r, int error, bool reading)
 
 	sx_status_line_clear(&r->line);
 	/*
-	 * -EPIPE: who reads the pipe has enough. Of what was queued nobody knows here
-	 * how much a full disk took.
+	 * -EPIPE: the reader of the pipe needs no more. How much of the queued data reached a full disk is
+	 * not known here.
 	 */
 	if (file < 0 && file != -EPIPE)
 		return tell_file(r, file);

@@ -1,10 +1,11 @@
 /*
- * The file of a recording.
+ * Handles the file of a recording.
  *
- * A recording cannot be had again. A lock (flock) therefore keeps a second recorder from the file, and
- * --force writes beside the file that is there, which goes when the first frames have reached the new one: a
- * recorder that gets no frame, or finds no room, takes nothing away. From then on a crash leaves the new
- * recording under its name, readable up to its last whole chunk, as it does without --force.
+ * A recording cannot be repeated. So a lock (flock) keeps a second recorder from the file, and --force writes
+ * to a temporary file beside the existing one. The existing file is replaced once the first frames have
+ * reached the new one. A recorder that gets no frame, or finds no disk space, destroys nothing. After that
+ * moment a crash leaves the new recording under its name, readable up to its last whole chunk, as without
+ * --force.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -35,7 +36,10 @@ static int refuse_file(const struct record_file *f, int error)
 	return ctl_fail(EX_CANTCREAT, "cannot write %s: %s", f->name, strerror(-error));
 }
 
-/* -EWOULDBLOCK: another recorder has it. A file system without locks has none to keep. */
+/*
+ * Locks the file. -EWOULDBLOCK: another recorder holds the lock. A file system without locks counts as
+ * success.
+ */
 static int lock(int fd)
 {
 	if (flock(fd, LOCK_EX | LOCK_NB) == 0)
@@ -51,7 +55,7 @@ static bool leads_to(const char *path, int fd)
 	       named.st_dev == mine.st_dev;
 }
 
-/* Opens and locks what path leads to; made anew where nothing is there. A descriptor, or negative errno. */
+/* Opens and locks the file at path. Creates it if there is none. Returns a descriptor or a negative errno. */
 static int open_locked(const char *path, bool force)
 {
 	int fd, e;
@@ -66,12 +70,14 @@ static int open_locked(const char *path, bool force)
 		close(fd);
 		if (e < 0)
 			return e;
-		/* another recorder put its file there between the open and the lock */
+		/* another recorder placed its file here between the open and the lock */
 	}
 	return -EBUSY;
 }
 
-/* An empty file beside the one that is there, of the same owner and mode as far as the caller may. */
+/*
+ * Creates an empty file beside the existing one, with its owner and mode as far as the caller may set them.
+ */
 static int open_beside(struct record_file *f, const struct stat *old)
 {
 	int n = snprintf(f->temporary, sizeof(f->temporary), "%s.XXXXXX", f->path), e = 0;
@@ -143,7 +149,10 @@ int record_file_place(struct record_file *f)
 
 	if (!record_file_beside(f))
 		return 0;
-	/* The lock is of the file that was there: what came to its place since then is another's. */
+	/*
+	 * The lock belongs to the old file. A file that has taken its name since then belongs to another
+	 * process.
+	 */
 	if (lstat(f->path, &st) == 0 && !leads_to(f->path, f->replaced_fd))
 		return -EEXIST;
 	if (rename(f->temporary, f->path) < 0)

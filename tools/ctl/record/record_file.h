@@ -1,5 +1,6 @@
 /*
- * The file of a recording: one recorder at a time writes it, and keeps what it replaces until it has frames.
+ * Handles the file of a recording. One recorder at a time writes it. A replaced file stays until the new one
+ * has frames.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -11,23 +12,29 @@
 #include <stdint.h>
 
 struct record_file {
-	const char *name;	  /* in messages */
+	const char *name;	  /* name for messages */
 	int fd;			  /* -1: none */
-	int replaced_fd;	  /* the file that is there, locked until its name leads to ours; -1: none */
-	bool regular;		  /* no pipe and no device: this recorder alone writes it */
-	char path[PATH_MAX];	  /* without links */
-	char temporary[PATH_MAX]; /* where the frames are until record_file_place(); else empty */
+	int replaced_fd;	  /* existing file, locked until its name leads to the new file; -1: none */
+	bool regular;		  /* neither a pipe nor a device: only this recorder writes it */
+	char path[PATH_MAX];	  /* path with all links resolved */
+	char temporary[PATH_MAX]; /* file that takes the frames until record_file_place(); else empty */
 };
 
-/* operand "-": standard output. 0, or the exit code after a sentence. */
+/*
+ * Opens the file of the operand; "-" is standard output. Returns 0, or prints an error and returns the exit
+ * code.
+ */
 int record_file_open(struct record_file *f, const char *operand, bool force);
-/* Whether frames go to a file beside the one that is there. */
+/* Returns true if the frames go to a temporary file beside the existing one. */
 bool record_file_beside(const struct record_file *f);
-/* Gives the file its name; the one that was there is gone. Negative errno; -EEXIST: another came there. */
+/*
+ * Gives the temporary file its final name, which removes the existing file. Returns 0 or a negative errno;
+ * -EEXIST: another file has taken this name.
+ */
 int record_file_place(struct record_file *f);
-/* Reads the file again: 1 all of these frames and the end are whole, 0 not, or a negative error. */
+/* Reads the file again. Returns 1 if all frames and the end are intact, 0 if not, or a negative error. */
 int record_file_whole(const struct record_file *f, uint64_t frames);
-/* Removes what has no name of its own yet. Accepts one that could not be opened. */
+/* Removes a file that has no final name yet. Accepts a record_file that could not be opened. */
 void record_file_close(struct record_file *f);
 
 #endif

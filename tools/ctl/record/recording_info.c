@@ -1,5 +1,5 @@
 /*
- * stixelctl info: what is in a recording, and whether all of it can be read.
+ * Implements stixelctl info: shows the content of a recording, and whether all of it can be read.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -16,7 +16,7 @@
 #include "tools/common/status_line.h"
 #include "tools/ctl/ctl.h"
 
-/* So many places of damage and lives are told one by one; all are counted. */
+/* Number of damaged places and of publisher lives that are listed. The totals count all of them. */
 enum { TELL = 10 };
 
 struct life {
@@ -26,7 +26,7 @@ struct life {
 
 struct summary {
 	uint64_t frames, lost, lives, planes;
-	int64_t first_ns, last_ns, span_ns; /* span: without the time between lives */
+	int64_t first_ns, last_ns, span_ns; /* span: without the time between lives, ns */
 	int64_t first_realtime_ns;
 	uint64_t plain_bytes;
 	uint32_t width, height;
@@ -36,7 +36,7 @@ struct summary {
 		const char *why;
 	} damage[TELL];
 	int damages;
-	uint64_t epoch; /* of the frame before */
+	uint64_t epoch; /* epoch of the previous frame */
 };
 
 static struct life *life_of(struct summary *s)
@@ -44,7 +44,7 @@ static struct life *life_of(struct summary *s)
 	return s->lives && s->lives <= TELL ? &s->life[s->lives - 1] : NULL;
 }
 
-/* A life begins with its record; where that is lost, with its first frame. */
+/* Begins a life: at its publisher record, or at its first frame if the record is lost. */
 static void begin_life(struct summary *s, uint64_t epoch, const char *version)
 {
 	struct life *life;
@@ -107,7 +107,7 @@ static void info_add(struct summary *s, const struct sx_record *record)
 	}
 }
 
-/* Reads everything. 0, negative error, or 1: stopped by a signal. */
+/* Reads everything. Returns 0, a negative error, or 1 if a signal stopped the reading. */
 static int read_all(struct sx_recording *recording, struct summary *s)
 {
 	const struct sx_recording_state *state = sx_recording_state(recording);
@@ -239,7 +239,7 @@ static json_t *damage_json(const struct summary *s, const struct sx_recording_st
 	return list;
 }
 
-/* A name need not be UTF-8. */
+/* Returns the file name as JSON. A name need not be UTF-8. */
 static json_t *file_json(const char *name)
 {
 	const struct sx_span bytes = {(const uint8_t *)name, strlen(name)};

@@ -1,6 +1,6 @@
 /*
- * stixelctl replay: a recording is published again, as the daemon would: any client can be
- * developed without a camera.
+ * Implements stixelctl replay: publishes a recording again as the daemon would. Clients can then be developed
+ * without a camera.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -26,12 +26,15 @@
 
 enum { SLOTS = 8, HEARTBEAT_MS = 1000, PER_COLUMN = 64 };
 
-/* Longer ones, as between two lives of the publisher, are not waited for to the end. */
+/*
+ * Longest pause between two frames. A longer one, as between two lives of the publisher, is shortened to
+ * this.
+ */
 #define PAUSE_MAX_NS (60 * SX_NS_PER_S)
 
 /*
- * From the ring to the first frame: who waits for the instance looks twenty times a
- * second, and is to miss none.
+ * Time from creating the ring to the first frame. A client that waits for the instance looks 20 times per
+ * second and must not miss a frame.
  */
 #define SETTLE_NS (SX_NS_PER_S / 4)
 
@@ -42,25 +45,25 @@ struct player {
 	double rate;
 	int lock;
 	char dir[96], socket[108];
-	/* the life that is being published */
+	/* the publisher's life that is being published */
 	struct sx_ring *ring;
 	struct sx_stream *stream;
 	uint64_t epoch, number;
 	uint64_t recorded_epoch;
 	size_t capacity, capacity_bare;
 	/* time */
-	int64_t due_ns;	     /* when the last frame was due, now */
-	int64_t recorded_ns; /* when it was published then; 0 none yet */
-	int64_t spacing_ns;  /* of the last two */
+	int64_t due_ns;	     /* when the last frame was due, present clock */
+	int64_t recorded_ns; /* when the last frame was published, recorded clock; 0: none yet */
+	int64_t spacing_ns;  /* interval of the last two frames */
 	int64_t beat_ns;
-	/* where --start is looked for */
-	bool passing;	       /* it was not reached yet */
-	uint64_t passed_epoch; /* of the frame before; 0: there was none */
-	int64_t passed_ns;     /* when that was published then */
-	int64_t into_ns;       /* how far into the recording that was */
-	/* what happened */
+	/* search for --start */
+	bool passing;	       /* --start is not reached yet */
+	uint64_t passed_epoch; /* epoch of the previous frame; 0: none */
+	int64_t passed_ns;     /* when the previous frame was published, recorded clock */
+	int64_t into_ns;       /* position of the previous frame in the recording */
+	/* counts and buffers */
 	uint64_t frames, rounds;
-	uint8_t *frame; /* being changed */
+	uint8_t *frame; /* frame being changed */
 	size_t frame_room;
 };
 
@@ -111,7 +114,10 @@ static size_t larger(size_t a, size_t b)
 	return a > b ? a : b;
 }
 
-/* Room for this frame and for what can be expected after it, so that a life need not end for a larger one. */
+/*
+ * Chooses the frame size of a life: room for this frame and the expected later ones, so that a larger frame
+ * does not end the life.
+ */
 static void choose_capacity(struct player *p, const struct stixel_frame_header *h)
 {
 	const struct sx_record_end *end = &sx_recording_state(p->recording)->end;
@@ -141,7 +147,7 @@ static void beat(struct player *p)
 	sx_ring_beat(p->ring);
 }
 
-/* Serves the socket until then, and keeps the heart beating. False: asked to stop. */
+/* Serves the socket and sends heartbeats until until_ns. False: a stop was requested. */
 static bool serve_until(struct player *p, int64_t until_ns)
 {
 	do {
@@ -162,8 +168,8 @@ static bool serve_until(struct player *p, int64_t until_ns)
 }
 
 /*
- * A pipe that has nothing yet: clients are served meanwhile, and the heart goes on beating. fd -1: there is
- * other work, so none of it waits.
+ * Waits for input from a pipe. Meanwhile serves clients and sends heartbeats. fd -1: there is other work, so
+ * this function does not wait.
  */
 static int wait_input(void *user, int fd)
 {
@@ -182,15 +188,15 @@ static int wait_input(void *user, int fd)
 	return -EINTR;
 }
 
-/* As long as what lies between two frames is waited for. */
+/* Limits the pause between two frames. */
 static int64_t pause_ns(int64_t step_ns)
 {
-	if (step_ns < 0) /* the machine was started anew in between */
+	if (step_ns < 0) /* the recording machine was restarted in between */
 		return 0;
 	return step_ns < PAUSE_MAX_NS ? step_ns : PAUSE_MAX_NS;
 }
 
-/* When the frame that was published at recorded_ns then is due now. */
+/* Returns when a frame is due, present clock; recorded_ns: when it was published, recorded clock. */
 static int64_t due(struct player *p, int64_t recorded_ns)
 {
 	int64_t now_ns = sx_now_ns(), step_ns = sx_recorded_ns_since(recorded_ns, p->recorded_ns);
@@ -199,21 +205,21 @@ static int64_t due(struct player *p, int64_t recorded_ns)
 		return p->due_ns = now_ns + SETTLE_NS;
 	if (p->c->max)
 		return now_ns;
-	/* the first one; or the first of another round, at the distance of the last two */
+	/* first frame of another round: use the interval of the last two frames */
 	if (!p->recorded_ns)
 		step_ns = p->spacing_ns;
 	else
 		p->spacing_ns = step_ns;
 	p->due_ns += (int64_t)((double)pause_ns(step_ns) / p->rate);
-	/* Far behind (this process was stopped): do not make up for it. */
+	/* If far behind (this process was stopped), do not catch up. */
 	if (now_ns - p->due_ns > SX_NS_PER_S)
 		p->due_ns = now_ns;
 	return p->due_ns;
 }
 
 /*
- * All times of a frame move by the same amount, so that it was published now: its ages and durations are what
- * they were, and it is as old as a live one.
+ * Shifts all times of a frame by the same amount, so that the frame is published now. Its ages and durations
+ * stay the same, and it is as old as a live frame.
  */
 static void renew(struct player *p, uint8_t *frame)
 {
@@ -259,7 +265,8 @@ static int publish(struct player *p, const struct stixel_frame *frame, char *why
 	if (r < 0)
 		return r;
 	/*
-	 * A new life there is one here; so is a frame that does not fit, as after a change of the image size.
+	 * A new recorded life begins a new life here. So does a frame that does not fit, as after a change of
+	 * the image size.
 	 */
 	if (!p->ring || h->epoch != p->recorded_epoch || h->frame_bytes > p->capacity ||
 	    bare > p->capacity_bare) {
@@ -310,9 +317,9 @@ static void say_damage(struct player *p, const struct sx_record *record)
 }
 
 /*
- * 1: this frame lies before --start; 0: it is to be played; or a negative error. Time goes by published_ns:
- * the realtime clock may have been set while it was recorded. Each life has its own times, so the index,
- * where there is one, shortens the way within a life.
+ * Returns 1 if the frame lies before --start, 0 if it is to be played, or a negative error. Position is
+ * computed from published_ns, because the realtime clock may have been set during the recording. Each life
+ * has its own times, so the index, if there is one, only skips within a life.
  */
 static int pass_over(struct player *p, const struct stixel_frame_header *h)
 {
@@ -343,7 +350,7 @@ static int take_frame(struct player *p, const struct stixel_frame *frame, char *
 	return r == 0 ? publish(p, frame, why, why_bytes) : r < 0 ? r : 0;
 }
 
-/* One way through the recording. 0 or a negative error. */
+/* Plays the recording once. Returns 0 or a negative error. */
 static int play(struct player *p, char *why, size_t why_bytes)
 {
 	struct sx_record record;
@@ -367,7 +374,7 @@ static int play(struct player *p, char *why, size_t why_bytes)
 	return r;
 }
 
-/* All rounds. */
+/* Plays all rounds. */
 static int play_all(struct player *p, char *why, size_t why_bytes)
 {
 	uint64_t before;

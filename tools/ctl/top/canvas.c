@@ -54,7 +54,7 @@ void sx_canvas_put(struct sx_canvas *c, int x, int y, uint32_t ch, enum sx_canva
 		*to = (struct sx_canvas_cell){.c = ch, .fg = (uint8_t)fg, .bg = (uint8_t)bg};
 }
 
-/* The next character of UTF-8 text; anything broken is one "?" a byte. */
+/* Returns the next character of UTF-8 text. Each invalid byte becomes "?". */
 static uint32_t canvas_decode(const char **text)
 {
 	const unsigned char *s = (const unsigned char *)*text;
@@ -76,7 +76,7 @@ static uint32_t canvas_decode(const char **text)
 	return ch;
 }
 
-/* What the cell can show of it. */
+/* Returns the character that a cell can show, or "?". */
 static uint32_t shown(const struct sx_canvas *c, uint32_t ch)
 {
 	if (ch < 0x80)
@@ -118,7 +118,7 @@ void sx_canvas_fade(struct sx_canvas *c)
 	for (int i = 0; i < c->width * c->height; i++) {
 		struct sx_canvas_cell *to = &c->cells[i];
 
-		/* a half block of two colours has no meaning in one */
+		/* a half block of two colours has no meaning without colours */
 		if (to->bg != SX_C_PLAIN)
 			to->c = to->bg >= SX_C_DEPTH ? (c->utf8 ? 0x2591 : ':') : ' ';
 		to->fg = SX_C_DIM;
@@ -128,7 +128,7 @@ void sx_canvas_fade(struct sx_canvas *c)
 
 void sx_canvas_bar(struct sx_canvas *c, int x, int y, int width, double full, double tail, double mark)
 {
-	/* left eighths of a cell */
+	/* left eighths of a cell, filled 0/8 to 7/8 */
 	static const uint32_t eighths[8] = {' ', 0x258f, 0x258e, 0x258d, 0x258c, 0x258b, 0x258a, 0x2589};
 	int solid = (int)(full * width * 8.0 + 0.5), light = (int)(tail * width + 0.5),
 	    at = (int)(mark * width);
@@ -182,7 +182,7 @@ static void print_utf8(uint32_t ch, FILE *to)
 
 void sx_canvas_print(const struct sx_canvas *c, FILE *to)
 {
-	int blank = 0; /* lines that are only printed if something follows */
+	int blank = 0; /* blank lines that are printed only if another line follows */
 
 	for (int y = 0; y < c->height; y++) {
 		const struct sx_canvas_cell *row = &c->cells[y * c->width];

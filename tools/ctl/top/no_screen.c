@@ -1,5 +1,5 @@
 /*
- * Where ncurses is not installed: `stixelctl top` prints its page once.
+ * Replaces the screen if ncurses is not installed: `stixelctl top` then prints its page once.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

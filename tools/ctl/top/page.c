@@ -1,8 +1,8 @@
 /*
- * Lays out what is known of an instance.
+ * Lays out the values of an instance on a page.
  *
  *	title
- *	lines: frames, drops, power, ... as many as there is room for, the important ones first
+ *	lines: frames, drops, power, ... as many as fit, the important ones first
  *	latency by stage           | picture of the stixels
  *	keys
  *
@@ -17,7 +17,7 @@
 #include "tools/ctl/top/scene.h"
 
 enum {
-	TABLE_LEAST = 6, /* rows that the lines leave to the table */
+	TABLE_LEAST = 6, /* rows that the lines leave for the table */
 	TABLE_WIDTH = 47,
 	TABLE_MOST = 72,
 	PICTURE_LEAST = 24, /* columns */
@@ -32,7 +32,7 @@ static enum sx_canvas_colour state_colour(const char *state)
 	return strcmp(state, "starting") == 0 || strcmp(state, "degraded") == 0 ? SX_C_WARN : SX_C_BAD;
 }
 
-/* Returns the column where it begins. */
+/* Draws the clock. Returns the column where it begins. */
 static int draw_clock(struct sx_canvas *c, bool paused)
 {
 	char now[32];
@@ -47,7 +47,7 @@ static int draw_clock(struct sx_canvas *c, bool paused)
 	return x;
 }
 
-/* Name, state, uptime. */
+/* Draws name, state and uptime. */
 static void draw_title(struct sx_canvas *c, const struct sx_top *t, bool paused)
 {
 	const char *state = t->live ? sx_answer_text(t->status, "state") : "not there";
@@ -63,7 +63,7 @@ static void draw_title(struct sx_canvas *c, const struct sx_top *t, bool paused)
 	sx_canvas_title(c, 0);
 }
 
-/* Why it is not running, or why nothing is known. Returns the row below. */
+/* Draws the reason why the daemon is not running, or why its state is unknown. Returns the row below. */
 static int draw_reason(struct sx_canvas *c, const struct sx_top *t, int y)
 {
 	const char *reason = t->live ? json_string_value(sx_answer_find(t->status, "reason")) : t->why;
@@ -92,7 +92,10 @@ static void draw_keys(struct sx_canvas *c)
 	}
 }
 
-/* Cells of the picture in a place, two rows of which are its legend; 0: it is too small. */
+/*
+ * Returns the number of cells of the picture in an area. Two rows of the area are its legend. 0: the area is
+ * too small.
+ */
 static int picture_cells(const struct sx_top *t, int width, int rows)
 {
 	int w = 0, h = 0;
@@ -102,7 +105,10 @@ static int picture_cells(const struct sx_top *t, int width, int rows)
 	return w * h;
 }
 
-/* The rest of the page: the table, and the picture beside it or below, wherever it gets larger. */
+/*
+ * Draws the rest of the page: the table, and the picture beside or below it, whichever gives the larger
+ * picture.
+ */
 static void draw_panes(struct sx_canvas *c, const struct sx_top *t, int y, int bottom)
 {
 	int rows = bottom - y, all = sx_page_table_rows(t), width = c->width * 2 / 5, rest;
@@ -115,11 +121,11 @@ static void draw_panes(struct sx_canvas *c, const struct sx_top *t, int y, int b
 		sx_page_picture(c, t, width + 2, y, rest, rows);
 		return;
 	}
-	/* a picture of some size is worth the smallest stages */
+	/* a picture of useful size is worth more than the rows of the shortest stages */
 	if (picture_cells(t, c->width, rows - all - 1) == 0 && picture_cells(t, c->width, PICTURE_GOOD) > 0 &&
 	    rows >= TABLE_LEAST + 1 + PICTURE_GOOD)
 		all = rows - 1 - PICTURE_GOOD;
-	/* a bar across a wide page would say no more */
+	/* a wider bar would show no more */
 	y = sx_page_table(c, t, y, rows < all ? rows : all, c->width > TABLE_MOST ? TABLE_MOST : c->width) +
 	    1;
 	if (picture_cells(t, c->width, bottom - y) > 0)

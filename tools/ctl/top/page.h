@@ -1,5 +1,5 @@
 /*
- * Lays out what is known of an instance on a page of any size.
+ * Lays out the values of an instance on a page of any size.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -9,9 +9,9 @@
 #include "tools/ctl/top/canvas.h"
 #include "tools/ctl/top/state.h"
 
-/* keys: the last line tells them. paused: the title says so. */
+/* Draws the page. keys: the last line shows the keys. paused: the title says so. */
 void sx_page_draw(struct sx_canvas *c, const struct sx_top *t, bool keys, bool paused);
-/* A box in the middle, over what is there. */
+/* Draws the help box in the middle, over the page. */
 void sx_page_help(struct sx_canvas *c);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * The lines of a page: frames, drops, power, ...
+ * Draws the lines of a page: frames, drops, power, ...
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -12,9 +12,9 @@ enum {
 	LABEL = 9,
 	CURVE = 54,
 	SPARK = 40
-}; /* columns of a line's name; its curve begins, and how wide it may be */
+}; /* columns: width of a line's name, start of its curve, largest width of the curve */
 
-/* Where a line is written: the canvas, its row, and its end. */
+/* Place of a line: canvas, row, and end column. */
 struct line {
 	struct sx_canvas *c;
 	const struct sx_top *t;
@@ -33,7 +33,10 @@ static int label(const struct line *l, const char *text)
 	return LABEL;
 }
 
-/* "words 12  ", told where it says that something was lost; nothing for what the daemon does not know. */
+/*
+ * Draws "words 12  ", with a warning colour if the counter is not 0. Draws nothing if the daemon does not
+ * report the counter.
+ */
 static int counter(const struct line *l, int x, const char *path, const char *words)
 {
 	const char *n = sx_answer_number(l->j, path, 1, 0);
@@ -54,7 +57,7 @@ static double largest(const struct sx_top_history *h, int newest)
 	return top;
 }
 
-/* A curve behind the words, if there is room for one. */
+/* Draws a curve after the words if there is room. */
 static void curve(const struct line *l, int x, const struct sx_top_history *h)
 {
 	int from = x + 2 > CURVE ? x + 2 : CURVE, width = l->end - from - 1;
@@ -128,7 +131,7 @@ static void line_power(const struct line *l)
 	curve(l, x, &l->t->watts);
 }
 
-/* Its clocks in GHz, as far as they are known. */
+/* Draws the board with its clocks in GHz, as far as they are known. */
 static void line_board(const struct line *l)
 {
 	static const char *const clocks[3][2] = {
@@ -242,7 +245,7 @@ static void line_right(const struct line *l)
 	line_camera(l, 1);
 }
 
-/* From top to bottom; importance 0 stays longest when the page is low. */
+/* Lines from top to bottom. On a low page, lines of importance 0 stay longest. */
 static const struct {
 	void (*draw)(const struct line *l);
 	int importance;
@@ -272,7 +275,7 @@ int sx_page_lines(struct sx_canvas *c, const struct sx_top *t, int y, int room)
 {
 	int limit, rows = 0;
 
-	for (limit = 0; limit < 10; limit++) { /* the greatest importance that still fits */
+	for (limit = 0; limit < 10; limit++) { /* finds how many levels of importance fit */
 		int more = 0;
 
 		for (int i = 0; i < LINES; i++)

@@ -1,5 +1,5 @@
 /*
- * The parts of a page.
+ * Declares the parts of a page.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -8,13 +8,13 @@
 
 #include "tools/ctl/top/page.h"
 
-/* As many lines as fit into room rows from y on, the important ones first. Returns the row below. */
+/* Draws as many lines as fit into `room` rows from y on, the important lines first. Returns the row below. */
 int sx_page_lines(struct sx_canvas *c, const struct sx_top *t, int y, int room);
-/* Latency by stage, in rows from y on and columns up to end. Returns the row below. */
+/* Draws the latency by stage in rows from y on, in columns up to end. Returns the row below. */
 int sx_page_table(struct sx_canvas *c, const struct sx_top *t, int y, int rows, int end);
-/* Rows that the whole table would take. */
+/* Returns the number of rows of the complete table. */
 int sx_page_table_rows(const struct sx_top *t);
-/* The stixels in that place, with legend and free distances where there is room. */
+/* Draws the stixels in this area. If there is room, adds the legend and the free distances. */
 void sx_page_picture(struct sx_canvas *c, const struct sx_top *t, int x, int y, int width, int height);
 
 #endif

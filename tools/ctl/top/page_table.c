@@ -1,5 +1,5 @@
 /*
- * Latency by stage, and the picture of the stixels.
+ * Draws the latency by stage and the picture of the stixels.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -16,7 +16,7 @@ enum { NAME = 15, FIGURE = 8, BAR_LEAST = 4 };
 
 static const char *const windows[SX_TOP_WINDOWS] = {"last 1 s", "last 10 s", "since start"};
 
-/* The parts of the whole in the order of a frame, with shorter names; stages follow. */
+/* Parts of the total latency in the order of a frame, with shorter names. The stages follow. */
 static const char *const parts[][2] = {
 	{"capture_to_publish", "end to end"},
 	{"capture_to_engine", "until engine"},
@@ -42,7 +42,7 @@ static double ms(json_t *row, const char *key)
 	return json_number_value(json_object_get(row, key)) / 1e3;
 }
 
-/* A duration that never occurred has no row. */
+/* Returns true if the duration has a row. A duration that never occurred has none. */
 static bool has_row(json_t *row)
 {
 	return json_is_number(json_object_get(row, "p50"));
@@ -58,7 +58,7 @@ int sx_page_table_rows(const struct sx_top *t)
 	return n;
 }
 
-/* Three digits that count: 123 ms, 12.3, 1.23, 0.123. */
+/* Draws a value with three significant digits: 123 ms, 12.3, 1.23, 0.123. */
 static void figure(struct sx_canvas *c, int x, int y, int end, json_t *row, const char *key)
 {
 	double v = ms(row, key);
@@ -81,7 +81,7 @@ static void draw_row(struct sx_canvas *c, int y, int end, const char *key, json_
 			      ms(row, "max") / whole);
 }
 
-/* The smallest duration that still has a row when there are only so many. */
+/* Returns the smallest duration that still has a row if the table has only this many rows. */
 static double threshold(json_t *table, int rows)
 {
 	double least = 0.0;
@@ -111,8 +111,8 @@ int sx_page_table(struct sx_canvas *c, const struct sx_top *t, int y, int rows, 
 	json_t *table = sx_top_latencies(t), *row;
 	json_t *whole = json_object_get(table, "capture_to_publish");
 	/*
-	 * all bars by one measure: the worst of 100 frames fills the place, unless it is so
-	 * bad that nothing else shows
+	 * All bars have one scale: the p99 of the total latency fills the width. If p99 exceeds three times
+	 * p50, three times p50 fills it, so that the other bars stay visible.
 	 */
 	double full = fmin(ms(whole, "p99"), 3.0 * ms(whole, "p50")), least = threshold(table, rows - 1);
 	const char *key;

@@ -1,5 +1,5 @@
 /*
- * The stixels of a frame as a small picture of characters.
+ * Draws the stixels of a frame as a small picture of characters.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -26,7 +26,7 @@ static int by_size(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* Of columns begin up to end; see sx_scene_free(). */
+/* Computes the free distance of the columns from begin up to end (see sx_scene_free()). */
 static double free_of(const struct stixel_free_column *columns, uint32_t begin, uint32_t end)
 {
 	static double reach[COLUMNS_MAX];
@@ -65,7 +65,7 @@ bool sx_scene_free(const struct stixel_frame *f, double metres[SX_FREE_PARTS])
 
 void sx_scene_size(const struct stixel_frame *f, int width, int height, int *cells_x, int *cells_y)
 {
-	/* a cell is twice as high as wide */
+	/* the height of a cell is twice its width */
 	const bool empty = !f->header->image_width || !f->header->image_height || !f->header->column_width;
 	double scale =
 		empty ? 0.0
@@ -83,7 +83,7 @@ static const struct stixel *stixel_at(const struct stixel_frame *f, double x, do
 	uint32_t count;
 	const struct stixel *s;
 
-	if (width == 0 || f->header->flags & STIXEL_FRAME_BLIND) /* width: a frame may say so */
+	if (width == 0 || f->header->flags & STIXEL_FRAME_BLIND) /* a frame may have width 0 */
 		return NULL;
 	s = stixel_column(f, (uint32_t)x / width, &count);
 	for (uint32_t i = 0; i < count; i++)
@@ -93,7 +93,8 @@ static const struct stixel *stixel_at(const struct stixel_frame *f, double x, do
 }
 
 /*
- * Colour of a rectangle of the image: what most of it is; objects with their mean place between far and near.
+ * Returns the colour of a rectangle of the image: its most frequent class. The colour of objects shows their
+ * mean position between far and near.
  */
 static enum sx_canvas_colour look(const struct stixel_frame *f, const struct sx_palette_range *range,
 				  double x, double y, double width, double height)
@@ -127,7 +128,7 @@ static enum sx_canvas_colour look(const struct stixel_frame *f, const struct sx_
 	}
 }
 
-/* Where there are no colours: dark is near. */
+/* Returns a character for a colour if the terminal has none. Dark means near. */
 static uint32_t character(const struct sx_canvas *c, enum sx_canvas_colour colour)
 {
 	static const char ascii[] = ":-=+*%#@";
@@ -150,7 +151,7 @@ void sx_scene_draw(struct sx_canvas *c, const struct stixel_frame *f, int x, int
 	const struct sx_palette_range range = range_of(f->header);
 	const double step_x = (double)f->header->image_width / width,
 		     step_y = (double)f->header->image_height / height;
-	/* a block fills half a cell, so that a cell has two colours */
+	/* a block fills half a cell, so that a cell can show two colours */
 	const bool halves = c->colours && c->utf8;
 
 	for (int i = 0; i < width * height; i++) {

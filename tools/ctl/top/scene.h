@@ -1,5 +1,5 @@
 /*
- * The stixels of a frame as a small picture of characters, and how far the way is free.
+ * Draws the stixels of a frame as a small picture of characters, and computes the free distance ahead.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -9,23 +9,27 @@
 #include "stixel.h"
 #include "tools/ctl/top/canvas.h"
 
-#define SX_FREE_PARTS 3 /* left, ahead, right: thirds of the image */
+#define SX_FREE_PARTS 3 /* thirds of the image: left, ahead, right */
 
 /*
- * Distance of the nearest object or drop in each third (stixel_free_space()), m: the one that all but
- * two columns reach beyond, so that a stray stixel does not count. INFINITY: there is none. NAN: the
- * third is not seen, which is said where more than half of its columns were not seen so far, or fewer
- * than three were.
+ * Computes the distance of the nearest object or drop in each third, m (stixel_free_space()). All but two
+ * columns reach beyond this distance, so that a stray stixel does not count. INFINITY: there is no object or
+ * drop. NAN: the third is unseen. A third counts as unseen if more than half of its columns were not seen up
+ * to that distance, or if fewer than three columns were seen.
  */
 bool sx_scene_free(const struct stixel_frame *f, double metres[SX_FREE_PARTS]);
 
 /*
- * Cells that the picture takes of a place of that size: the image's shape is kept. Both 0: there is no room.
+ * Computes the size of the picture in cells within an area of width x height cells. The picture keeps the
+ * shape of the image. Both sizes are 0 if there is no room.
  */
 void sx_scene_size(const struct stixel_frame *f, int width, int height, int *cells_x, int *cells_y);
-/* Draws it there. Colours: two pixels a cell; without colours by characters, near ones dark. */
+/*
+ * Draws the picture at (x, y). With colours a cell shows two pixels. Without colours, characters show the
+ * distance, and near ones are dark.
+ */
 void sx_scene_draw(struct sx_canvas *c, const struct stixel_frame *f, int x, int y, int width, int height);
-/* What the colours or characters mean, in one line up to column end. */
+/* Writes the meaning of the colours or characters in one line, up to column end. */
 void sx_scene_legend(struct sx_canvas *c, const struct stixel_frame *f, int x, int y, int end);
 
 #endif

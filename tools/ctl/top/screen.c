@@ -1,5 +1,5 @@
 /*
- * A canvas on a terminal, by ncurses.
+ * Shows a canvas on a terminal, with ncurses.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -19,17 +19,17 @@
 #include "recording/messages/palette.h"
 #include "tools/ctl/top/screen.h"
 
-/* ncurses writes every name in small letters, some of which are ours */
+/* ncurses defines macros with lower-case names, two of which this file uses */
 #undef lines
 #undef columns
 
 static struct {
 	SCREEN *screen;
-	int colours;		 /* 0: none */
-	int numbers[SX_C_COUNT]; /* of the terminal, -1: its own */
+	int colours;		 /* number of colours; 0: none */
+	int numbers[SX_C_COUNT]; /* colour numbers of the terminal; -1: its default */
 } term;
 
-/* The colour of the 256 of xterm that is nearest: a cube of 6x6x6, from number 16 on. */
+/* Returns the nearest of xterm's 256 colours: a cube of 6x6x6 from number 16 on. */
 static int nearest_256(struct sx_rgb rgb)
 {
 	static const int steps[6] = {0, 95, 135, 175, 215, 255};
@@ -47,7 +47,7 @@ static int nearest_256(struct sx_rgb rgb)
 	return 16 + number;
 }
 
-/* One of the eight that every colour terminal has. */
+/* Returns one of the eight colours that every colour terminal has. */
 static int nearest_8(int depth)
 {
 	static const int scale[5] = {COLOR_BLUE, COLOR_CYAN, COLOR_GREEN, COLOR_YELLOW, COLOR_RED};
@@ -55,7 +55,7 @@ static int nearest_8(int depth)
 	return scale[depth * 5 / SX_CANVAS_DEPTHS];
 }
 
-/* As the pictures of the other tools, see sx_palette_distance(). */
+/* Returns the colour that the pictures of the other tools use, see sx_palette_distance(). */
 static struct sx_rgb depth_colour(int depth)
 {
 	return sx_palette_turbo(0.10 + 0.80 * depth / (SX_CANVAS_DEPTHS - 1));
@@ -141,14 +141,14 @@ int sx_screen_fit(struct sx_canvas *c)
 	return sx_canvas_resize(c, COLS, LINES);
 }
 
-/* Green on blue is hard to read where both are strong. */
+/* Returns the foreground colour. Strong green on strong blue is hard to read, so it is replaced. */
 static int foreground(const struct sx_canvas_cell *cell)
 {
 	return term.numbers[term.colours < 256 && cell->bg == SX_C_TITLE && cell->fg == SX_C_GOOD ? SX_C_PLAIN
 												  : cell->fg];
 }
 
-/* Where there are no colours the title and the help are told from the rest by video. */
+/* Returns the attributes of a cell. Without colours, reverse video distinguishes the title and the help. */
 static attr_t attributes(const struct sx_canvas_cell *cell)
 {
 	attr_t a = cell->bold ? A_BOLD : 0;
@@ -172,7 +172,7 @@ void sx_screen_show(const struct sx_canvas *c)
 				term.colours >= 8 ? alloc_pair(foreground(cell), term.numbers[cell->bg]) : 0;
 			cchar_t out;
 
-			/* ERR is told for the last cell, which is written all the same */
+			/* ncurses returns ERR for the last cell although it writes the cell */
 			setcchar(&out, text, attributes(cell), (short)(pair > 0 && pair < 32768 ? pair : 0),
 				 NULL);
 			mvadd_wch(y, x, &out);
@@ -188,8 +188,8 @@ enum sx_screen_key sx_screen_key(int timeout_ms)
 	int ch;
 
 	/*
-	 * a terminal that went away is readable for ever where SIGHUP is ignored: its
-	 * keys first, then the end
+	 * A terminal that has gone stays readable for ever if SIGHUP is ignored. Take its remaining keys
+	 * first, then quit.
 	 */
 	gone = poll(&p, 1, timeout_ms) > 0 && p.revents & (POLLHUP | POLLERR | POLLNVAL);
 	if (gone && !(p.revents & POLLIN))

@@ -1,5 +1,5 @@
 /*
- * A canvas on a terminal, by ncurses.
+ * Shows a canvas on a terminal, with ncurses.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -22,15 +22,15 @@ enum sx_screen_key {
 };
 
 /*
- * Takes the terminal of standard input and output, until sx_screen_close(). False: there is none that can
- * place a cursor, or this program was built without ncurses; nothing has changed then.
+ * Takes over the terminal of standard input and output until sx_screen_close(). Returns false and changes
+ * nothing if the terminal cannot place a cursor, or if this program was built without ncurses.
  */
 bool sx_screen_open(void);
 void sx_screen_close(void);
-/* Size of the terminal, and what it can show, into the canvas. -ENOMEM. */
+/* Sets the canvas to the size and the abilities of the terminal. Returns 0 or -ENOMEM. */
 int sx_screen_fit(struct sx_canvas *c);
 void sx_screen_show(const struct sx_canvas *c);
-/* Waits for a key for so long; a signal ends the wait too. */
+/* Waits for a key for timeout_ms. A signal also ends the wait. */
 enum sx_screen_key sx_screen_key(int timeout_ms);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * What `stixelctl top` knows of an instance.
+ * Keeps the state of an instance for `stixelctl top`.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -23,7 +23,7 @@ void sx_top_choose(struct sx_top *t, const char *instance)
 	const enum sx_top_window window = t->window;
 	char name[SX_TOP_NAME_BYTES];
 
-	snprintf(name, sizeof(name), "%s", instance); /* may lie in t */
+	snprintf(name, sizeof(name), "%s", instance); /* instance may point into t */
 	sx_top_finish(t);
 	snprintf(t->instance, sizeof(t->instance), "%s", name);
 	t->window = window;
@@ -92,7 +92,7 @@ bool sx_top_look(struct sx_top *t)
 			return false;
 		}
 	}
-	/* a reader that follows goes over to a new daemon only when it is asked to wait */
+	/* a reader with STIXEL_OPEN_FOLLOW switches to a new daemon only when it waits */
 	stixel_wait(t->reader, 0);
 	r = stixel_latest(t->reader, &t->frame);
 	if (r <= 0 &&
@@ -102,11 +102,11 @@ bool sx_top_look(struct sx_top *t)
 	return r > 0;
 }
 
-/* Neighbours of an instance in the order of the names; a name of two places counts once. */
+/* Neighbours of an instance in the order of names. A name in two folders counts once. */
 struct neighbours {
 	const char *name;
 	char next[SX_TOP_NAME_BYTES], before[SX_TOP_NAME_BYTES], first[SX_TOP_NAME_BYTES],
-		last[SX_TOP_NAME_BYTES]; /* empty: none; first and last of all others */
+		last[SX_TOP_NAME_BYTES]; /* empty: none; first and last of all other instances */
 };
 
 static void neighbour_take(void *user, const char *name)

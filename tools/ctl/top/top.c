@@ -1,5 +1,5 @@
 /*
- * stixelctl top: an instance live on a terminal, or once as text.
+ * Implements stixelctl top: shows an instance live on a terminal, or once as text.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -20,7 +20,7 @@
 
 enum { PICTURE_MS = 200, FRAME_WAIT_MS = 300, ONCE_WIDTH = 80, ONCE_HEIGHT = 60, SIDE_MOST = 1000 };
 
-/* Of the terminal, if standard output is one, else for a page of paper. */
+/* Returns the size of the terminal if standard output is one, else the size of a page of paper. */
 static void once_size(int *width, int *height)
 {
 	const char *columns = getenv("COLUMNS");
@@ -43,7 +43,7 @@ static int once(struct sx_top *t)
 	sx_top_ask(t);
 	if (!t->live)
 		return ctl_fail(*t->layout ? EX_DATAERR : CTL_NOTHING, "%s", t->why);
-	/* a daemon that has just begun may have its first frame soon */
+	/* a daemon that has just started may have its first frame soon */
 	if (!sx_top_look(t) && t->reader && stixel_wait(t->reader, FRAME_WAIT_MS) > 0)
 		sx_top_look(t);
 	once_size(&width, &height);
@@ -93,7 +93,7 @@ static void take_key(struct view *v, enum sx_screen_key key, int64_t *ask_ns)
 	default:
 		break;
 	}
-	/* any key but a resize closes the help */
+	/* any key closes the help, except a resize */
 	if (key != SX_KEY_NONE && key != SX_KEY_RESIZED)
 		v->help = key == SX_KEY_HELP && !v->help;
 }
@@ -106,7 +106,10 @@ static void show(struct view *v)
 	sx_screen_show(&v->page);
 }
 
-/* The status once an interval, the picture a few times a second, keys at once. */
+/*
+ * Runs the display: asks for the status once per interval, draws the picture a few times per second, and
+ * handles keys at once.
+ */
 static void top_run(struct view *v)
 {
 	int64_t ask_ns = 0;
