@@ -1,6 +1,6 @@
 /*
- * Instead of login.c, users.c and certificate.c where libcrypt or GnuTLS is missing: whoever wants a
- * password or a certificate is told so.
+ * Replaces login.c, users.c and certificate.c if libcrypt or GnuTLS is missing: options for passwords and
+ * certificates are refused with a message.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

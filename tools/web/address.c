@@ -1,5 +1,6 @@
 /*
- * Where stixel-web listens, by which names it may be asked, and how many connections each address may have.
+ * Addresses of stixel-web: where it listens, which host names it accepts, and how many connections each
+ * client address may have.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -18,7 +19,7 @@
 
 enum { NAME_BYTES = 256 };
 
-/* A numeric address of either family, without port. */
+/* Parses a numeric address of either family, without port. */
 static bool parse_numeric(struct web_address *ret, const char *text)
 {
 	struct sockaddr_in *four = (struct sockaddr_in *)&ret->socket;
@@ -38,7 +39,9 @@ static bool parse_numeric(struct web_address *ret, const char *text)
 	return false;
 }
 
-/* Splits "NAME", "NAME:PORT", "[NAME]:PORT"; *port is NULL without one. False for what is none of these. */
+/*
+ * Splits "NAME", "NAME:PORT", "[NAME]:PORT". *port is NULL without a port. False: the text has another form.
+ */
 static bool split(const char *text, char *name, size_t name_bytes, const char **port)
 {
 	const char *end = *text == '[' ? strchr(text, ']') : text + strcspn(text, ":");
@@ -111,7 +114,7 @@ int web_address_listen(struct web_address *address, char *why, size_t why_bytes)
 	fd = socket(address->socket.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd < 0)
 		goto fail;
-	/* a restart must not wait for the connections of the life before */
+	/* a restart must not wait for old connections to end */
 	if (setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) < 0 ||
 	    (address->socket.ss_family == AF_INET6 &&
 	     setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof(on)) < 0))
@@ -213,14 +216,17 @@ bool web_host_allowed(const struct web_hosts *hosts, const char *host)
 	return false;
 }
 
-/* ---- connections of each address ---- */
+/* ---- connections per address ---- */
 
 static bool same_key(const struct web_key *a, const struct web_key *b)
 {
 	return memcmp(a->byte, b->byte, sizeof(a->byte)) == 0;
 }
 
-/* Under the lock: the count of this key; NULL: it has none, and with make there is no room for one. */
+/*
+ * Returns the counter of this key; call with the lock held. NULL: the key has none, and with make there is no
+ * room for one.
+ */
 static unsigned *count_of(struct web_share *s, const struct web_key *key, bool make)
 {
 	const size_t count = sizeof(s->of) / sizeof(s->of[0]);

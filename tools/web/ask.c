@@ -1,5 +1,5 @@
 /*
- * What the daemons say of themselves.
+ * Asks the daemons for their instances and pages.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -14,7 +14,10 @@
 #include "ipc/instance.h"
 #include "tools/common/instances.h"
 
-/* An order waits for contexts to be made; less than WEB_PATIENCE_S, after which its sender is cut off. */
+/*
+ * An order waits until the daemon has created its contexts. Its timeout is shorter than WEB_PATIENCE_S, after
+ * which the server closes the connection.
+ */
 enum { TIMEOUT_MS = 2000, ORDER_TIMEOUT_MS = 8000 };
 
 static const char *const targets[WEB_PAGES] = {
@@ -28,7 +31,7 @@ bool web_ask_may(const struct web_names *only, const char *name)
 	return only->count == 0;
 }
 
-/* Names that are found, and those that are wanted (all if it is empty). */
+/* Names found so far, and the wanted names (empty: all). */
 struct search {
 	struct web_names *names;
 	const struct web_names *only;
@@ -92,7 +95,10 @@ void web_asks_finish(struct web_asks *a)
 		}
 }
 
-/* Two names at one place only forget each other's answers. */
+/*
+ * Returns the index of an instance's answers. Two names with the same index only replace each other's
+ * answers.
+ */
 static size_t place_of(const char *instance)
 {
 	uint32_t hash = 2166136261u;

@@ -1,5 +1,5 @@
 /*
- * The certificate and its key.
+ * Handles the TLS certificate and its key.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -19,7 +19,7 @@
 
 enum { CHAIN_MOST = 16 };
 
-/* A handshake that began with it is over, or was cut off. */
+/* Time after which a handshake that began with an old certificate has ended or was cut off. */
 #define USED_NS (6 * WEB_PATIENCE_S * SX_NS_PER_S)
 
 struct certificate {
@@ -45,7 +45,7 @@ static void certificate_destroy(struct certificate *c)
 	free(c);
 }
 
-/* Thread: a handshake's. What it gets is not copied. */
+/* Gives the certificate to a handshake, without copying it. Thread: the handshake's. */
 static int retrieve(gnutls_session_t session, const gnutls_datum_t *authorities, int authority_count,
 		    const gnutls_pk_algorithm_t *algorithms, int algorithm_count, gnutls_pcert_st **chain,
 		    unsigned *count, gnutls_privkey_t *key)
@@ -79,7 +79,7 @@ static gnutls_datum_t datum_of(const struct web_secret *file)
 	return (gnutls_datum_t){.data = (unsigned char *)file->text, .size = (unsigned)file->bytes};
 }
 
-/* 0, or GnuTLS's error. */
+/* Imports the certificate chain. Returns 0 or an error of GnuTLS. */
 static int take_chain(struct certificate *c, const struct web_secret *file)
 {
 	gnutls_x509_crt_t list[CHAIN_MOST];
@@ -100,7 +100,7 @@ static int take_chain(struct certificate *c, const struct web_secret *file)
 	return r < 0 ? r : 0;
 }
 
-/* 0, or GnuTLS's error. */
+/* Imports the private key. Returns 0 or an error of GnuTLS. */
 static int take_key(struct certificate *c, const struct web_secret *file)
 {
 	const gnutls_datum_t pem = datum_of(file);
@@ -109,7 +109,7 @@ static int take_key(struct certificate *c, const struct web_secret *file)
 	return r < 0 ? r : gnutls_privkey_import_x509_raw(c->key, &pem, GNUTLS_X509_FMT_PEM, NULL, 0);
 }
 
-/* 0, or GnuTLS's error: they do not belong together. */
+/* Checks that chain and key belong together. Returns 0 or an error of GnuTLS. */
 static int check_pair(const struct web_secret *chain, const struct web_secret *key)
 {
 	const gnutls_datum_t chain_pem = datum_of(chain), key_pem = datum_of(key);
@@ -217,7 +217,7 @@ void web_certificate_tick(void)
 	at = certificates.newest ? &certificates.newest->next : &old;
 	while (*at && (*at)->replaced_ns + USED_NS > sx_now_ns())
 		at = &(*at)->next;
-	/* those behind it are older still */
+	/* the following certificates are older */
 	old = *at;
 	*at = NULL;
 	pthread_mutex_unlock(&certificates.lock);

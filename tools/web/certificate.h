@@ -1,9 +1,9 @@
 /*
- * The certificate by which stixel-web proves who it is, and its private key. libmicrohttpd speaks TLS, by
- * GnuTLS; here is what it asks for at each handshake, so that another certificate can take over while it
- * serves.
+ * Handles the TLS certificate of stixel-web and its private key. libmicrohttpd implements TLS with GnuTLS and
+ * asks for the certificate at each handshake. So a new certificate can replace the old one while the server
+ * runs.
  *
- * One for the process: GnuTLS hands its callback no pointer of ours.
+ * The process has one certificate, because GnuTLS passes no user pointer to its callback.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -18,22 +18,23 @@
 #define WEB_CERTIFICATE_OPTIONS 3
 
 /*
- * Reads a chain, the own certificate first, and its key, both PEM, and takes them for handshakes from now
- * on.
+ * Reads a certificate chain, the server's certificate first, and its key, both PEM. Uses them for handshakes
+ * from now on.
  *
- * Negative errno and a sentence, and what was there before stays: as web_secret_read(), which keeps to the
- * key; -EBADMSG: one of them is none, they do not belong together, or it has expired; -ENOTSUP: built
- * without GnuTLS, or libmicrohttpd was. One that is not valid yet is taken: boards without a battery wake up
- * in the past.
+ * On an error returns a negative errno with a sentence in why, and keeps the old certificate. Errors are
+ * those of web_secret_read(), where only the key must be unreadable for other users; -EBADMSG: a file has no
+ * certificate or key, they do not belong together, or the certificate has expired; -ENOTSUP: stixel-web or
+ * libmicrohttpd was built without GnuTLS. A certificate that is not valid yet is accepted, because boards
+ * without a battery start with a date in the past.
  */
 int web_certificate_load(const char *certificate, const char *key, char *why, size_t why_bytes);
-/* What MHD_start_daemon() has to be told beside MHD_USE_TLS. */
+/* Fills the options that MHD_start_daemon() needs beside MHD_USE_TLS. */
 void web_certificate_options(struct MHD_OptionItem to[WEB_CERTIFICATE_OPTIONS]);
-/* When it is valid. False: there is none. */
+/* Returns the period of validity. False: there is no certificate. */
 bool web_certificate_times(time_t *begins, time_t *ends);
-/* Once a second: gives back those that no handshake can be using any more. */
+/* Frees old certificates that no handshake can use any more. Call once per second. */
 void web_certificate_tick(void);
-/* No handshake runs. */
+/* Frees all certificates. Call when no handshake runs. */
 void web_certificate_finish(void);
 
 #endif

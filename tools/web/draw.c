@@ -1,5 +1,5 @@
 /*
- * A frame as one picture.
+ * Draws a frame as one picture.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

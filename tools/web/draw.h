@@ -1,5 +1,5 @@
 /*
- * A frame as one picture: stixels over the left image.
+ * Draws a frame as one picture: stixels over the left image.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -12,13 +12,14 @@
 #include "stixel.h"
 
 /*
- * Draws stixels, with the scale of distances, over left (U8; NULL or of another size than the frame's: over a
- * dark ground). rgb: made here, for sx_image_finish(). Negative errno.
+ * Draws stixels and the distance scale over left (U8). If left is NULL or has another size than the frame,
+ * draws over a dark background. rgb: allocated here; free with sx_image_finish(). Returns 0 or a negative
+ * errno.
  */
 int web_draw(struct sx_image *rgb, const struct stixel_frame_header *h, const struct stixel *stixels,
 	     const struct sx_image *left);
 
-/* Makes it grey and half as bright: nobody takes it for a live picture. */
+/* Makes the picture grey and half as bright, so that a viewer does not take it for a live picture. */
 void web_draw_stale(struct sx_image *rgb);
 
 #endif

@@ -1,4 +1,4 @@
-# Makes a C file of the page's files: stixel-web carries them in itself.
+# Makes a C file from the files of the page, so that stixel-web contains them.
 #
 #   embed.py OUT.c FILE...      the first is also served at /
 #

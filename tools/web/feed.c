@@ -1,5 +1,5 @@
 /*
- * Feeds: one thread for an instance that somebody looks at.
+ * Feeds: one thread for each instance that has viewers.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -23,8 +23,8 @@ enum { WAIT_MS = 100, RETRY_MS = 500, STACK_BYTES = 256 * 1024 };
 struct web_feed {
 	char instance[WEB_NAME_BYTES];
 	struct web_feeds *all;
-	bool seen; /* its thread: a publisher was there */
-	/* under all->lock */
+	bool seen; /* a publisher was alive once; used by the feed's thread only */
+	/* protected by all->lock */
 	bool running;
 	struct web_viewer *viewers;
 	struct web_packet *newest;
@@ -33,7 +33,7 @@ struct web_feed {
 
 struct web_feeds {
 	pthread_mutex_t lock;
-	pthread_cond_t ended; /* a thread did */
+	pthread_cond_t ended; /* a thread has ended */
 	unsigned threads, viewers;
 	bool stopping;
 	struct web_feed feed[WEB_FEEDS];
@@ -75,7 +75,7 @@ void web_feeds_destroy(struct web_feeds *f)
 	free(f);
 }
 
-/* Under the lock. */
+/* Wakes all viewers of the feed. Call with the lock held. */
 static void wake(struct web_feed *feed)
 {
 	for (struct web_viewer *v = feed->viewers; v; v = v->next)
@@ -91,7 +91,7 @@ void web_feeds_stop(struct web_feeds *f)
 	pthread_mutex_unlock(&f->lock);
 }
 
-/* What the viewers want together. False: there is none, and the feed has ended. */
+/* Collects what the viewers want together. False: there are no viewers, and the feed has ended. */
 static bool look_around(struct web_feed *feed, unsigned *wants, int64_t *interval_ns)
 {
 	struct web_feeds *f = feed->all;
@@ -129,8 +129,8 @@ static void publish(struct web_feed *feed, const struct stixel_frame *frame, uns
 }
 
 /*
- * A reader that follows forgets how the one before ended. What lies there tells: a ring without its publisher
- * is what a crash leaves, an orderly end takes it away.
+ * Returns how the last publisher ended. A reader with STIXEL_OPEN_FOLLOW does not keep this, but the ring
+ * shows it: a crash leaves a ring without a publisher, and an orderly end removes the ring.
  */
 static uint32_t how_it_ended(const struct web_feed *feed)
 {
@@ -146,7 +146,7 @@ static uint32_t how_it_ended(const struct web_feed *feed)
 	return feed->seen ? STIXEL_PUBLISHER_ENDED : STIXEL_PUBLISHER_ABSENT;
 }
 
-/* Tells the viewers what is known of the publisher, if it is something else than before. */
+/* Sends the viewers a notice if the publisher's state has changed. */
 static void feed_tell(struct web_feed *feed, struct stixel_reader *reader, int error)
 {
 	struct stixel_status s = {0};
@@ -185,7 +185,7 @@ static void sleep_ns(int64_t ns)
 		nanosleep(&t, NULL);
 }
 
-/* Waits for the next frame and takes it, not before due_ns. Negative: the reader is of no use any more. */
+/* Waits for the next frame, not before due_ns, and takes it. Negative: the reader can no longer be used. */
 static int take_one(struct web_feed *feed, struct stixel_reader *reader, unsigned wants, int64_t due_ns)
 {
 	const struct stixel_frame *frame;
@@ -205,7 +205,7 @@ static int take_one(struct web_feed *feed, struct stixel_reader *reader, unsigne
 	return r == -EINTR || r == -EBADMSG ? 0 : r;
 }
 
-/* Reads until the reader fails (true) or nobody looks any more (false). */
+/* Reads until the reader fails (true) or no viewer is left (false). */
 static bool read_on(struct web_feed *feed, struct stixel_reader *reader)
 {
 	int64_t due_ns = 0, interval_ns;
@@ -215,14 +215,14 @@ static bool read_on(struct web_feed *feed, struct stixel_reader *reader)
 		int r;
 
 		if (wants != asked)
-			/* without images there are still stixels */
+			/* if images are refused, the stixels still come */
 			stixel_want_images(reader, web_packet_planes(wants));
 		asked = wants;
 		r = take_one(feed, reader, wants, due_ns);
 		feed_tell(feed, reader, r < 0 ? r : 0);
 		if (r < 0)
 			return true;
-		if (r > 0) /* from when it was due, so that the rate is kept; but nothing is made up for */
+		if (r > 0) /* counted from the due time to keep the rate; missed frames are not made up for */
 			due_ns = (due_ns + interval_ns > sx_now_ns() ? due_ns : sx_now_ns()) + interval_ns;
 	}
 	return false;
@@ -251,7 +251,7 @@ static void *feed_run(void *arg)
 			on = look_around(feed, &wants, &interval_ns);
 		}
 	}
-	/* from here on the place may be another thread's */
+	/* another thread may use this feed from here on */
 	pthread_mutex_lock(&all->lock);
 	all->threads--;
 	pthread_cond_broadcast(&all->ended);
@@ -259,7 +259,7 @@ static void *feed_run(void *arg)
 	return NULL;
 }
 
-/* Under the lock: the feed of this instance, or a free place for it. */
+/* Returns the feed of this instance, or a free one. Call with the lock held. */
 static struct web_feed *find_feed(struct web_feeds *f, const char *instance)
 {
 	struct web_feed *free_place = NULL;
@@ -275,7 +275,7 @@ static struct web_feed *find_feed(struct web_feeds *f, const char *instance)
 	return free_place;
 }
 
-/* Under the lock. */
+/* Starts the feed's thread. Call with the lock held. */
 static int feed_start(struct web_feed *feed, const char *instance)
 {
 	pthread_attr_t attributes;

@@ -1,5 +1,5 @@
 /*
- * Logins.
+ * Checks the passwords of requests.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -21,45 +21,45 @@
 #include "tools/web/address.h"
 
 enum {
-	SOURCES = 2 * WEB_CONNECTIONS, /* addresses that are remembered: more than there can be tries */
-	UNDER_WAY_EACH = 8,	       /* of one address: a browser has six connections */
-	DIGEST_BYTES = 32	       /* of SHA-256 */
+	SOURCES = 2 * WEB_CONNECTIONS, /* remembered addresses: more than there can be tries */
+	UNDER_WAY_EACH = 8,	       /* tries of one address; a browser opens six connections */
+	DIGEST_BYTES = 32	       /* bytes of a SHA-256 */
 };
 
 #define DELAY_NS SX_NS_PER_S
-#define QUIET_NS (60 * SX_NS_PER_S) /* one line in the log for an address that goes on */
+#define QUIET_NS (60 * SX_NS_PER_S) /* minimum time between two log lines about one address, ns */
 
 struct source {
 	struct web_key key;
-	unsigned tries;	    /* that wait or are under way */
-	unsigned under_way; /* computed, or wrong and not yet answered */
-	uint64_t turn;	    /* when it comes: the least first */
-	int64_t wrong_ns;   /* the last wrong try; 0: none */
+	unsigned tries;	    /* number of tries that wait or are under way */
+	unsigned under_way; /* number of tries being computed, or wrong and not yet answered */
+	uint64_t turn;	    /* turn number; the lowest comes next */
+	int64_t wrong_ns;   /* time of the last wrong try; 0: none */
 };
 
-/* A password that has to be computed, or the digest that made this unnecessary. */
+/* A password whose hash must be computed, or whose known digest makes this unnecessary. */
 struct attempt {
-	struct attempt *next;  /* that came later and waits, too */
-	struct source *source; /* NULL: none has to be computed */
+	struct attempt *next;  /* next waiting attempt, which came later */
+	struct source *source; /* NULL: no hash must be computed */
 	uint64_t generation;
 	ptrdiff_t user;	  /* -1: no user has this name */
-	int64_t until_ns; /* a wrong one is answered then */
+	int64_t until_ns; /* time of the answer if the password is wrong */
 	uint8_t digest[DIGEST_BYTES];
 	char hash[WEB_HASH_BYTES];
 };
 
 struct web_logins {
-	pthread_mutex_t lock;	/* over all of it */
-	pthread_cond_t changed; /* somebody's turn may have come, or it stops */
+	pthread_mutex_t lock;	/* protects all members */
+	pthread_cond_t changed; /* an attempt's turn may have come, or the server stops */
 	bool stopping;
-	bool computing;		 /* one hash at a time: the camera needs the processor */
-	struct attempt *waiting; /* in the order in which they came */
-	uint64_t turn;		 /* of the address that was let in last */
+	bool computing;		 /* one hash is computed at a time, because the camera needs the processor */
+	struct attempt *waiting; /* attempts in order of arrival */
+	uint64_t turn;		 /* turn of the address that was admitted last */
 	struct web_users *users;
-	uint64_t generation; /* of users */
-	/* of name and password that were right, in the order of users; all zero: not yet */
+	uint64_t generation; /* version of users */
+	/* digests of names and passwords that were right, in the order of users; all zero: not yet */
 	uint8_t right[WEB_USERS][DIGEST_BYTES];
-	uint8_t digest_key[DIGEST_BYTES]; /* of this process alone */
+	uint8_t digest_key[DIGEST_BYTES]; /* random key of this process */
 	struct source source[SOURCES];
 };
 
@@ -123,7 +123,10 @@ static void make_digest(const struct web_logins *l, const char *name, const char
 	gnutls_hmac_deinit(hmac, digest);
 }
 
-/* Under the lock: the place of this address, or the one whose last try is longest ago. */
+/*
+ * Returns the entry of this address. If there is none, reuses the entry without tries whose last wrong try is
+ * the oldest. NULL: all entries have tries. Call with the lock held.
+ */
 static struct source *find_source(struct web_logins *l, const struct sockaddr *from)
 {
 	const struct web_key key = web_address_key(from);
@@ -142,7 +145,7 @@ static struct source *find_source(struct web_logins *l, const struct sockaddr *f
 	return oldest;
 }
 
-/* Under the lock: it was right before. */
+/* Returns true if the password was right before. Call with the lock held. */
 static bool is_known(const struct web_logins *l, const struct attempt *a)
 {
 	static const uint8_t none[DIGEST_BYTES];
@@ -152,7 +155,10 @@ static bool is_known(const struct web_logins *l, const struct attempt *a)
 	       gnutls_memcmp(right, a->digest, DIGEST_BYTES) == 0;
 }
 
-/* Under the lock: takes the user as of now. True: the password was right before. */
+/*
+ * Looks up the user in the present list. Returns true if the password was right before. Call with the lock
+ * held.
+ */
 static bool look_up(struct web_logins *l, struct attempt *a, const char *name)
 {
 	const struct web_user *u = web_users_find(l->users, name);
@@ -160,16 +166,16 @@ static bool look_up(struct web_logins *l, struct attempt *a, const char *name)
 	a->user = u ? u - l->users->user : -1;
 	a->generation = l->generation;
 	/*
-	 * of a name that is not there the hash that takes longest: no answer comes sooner for being right
-	 * there
+	 * An unknown name gets the hash that takes longest, so that the time of an answer does not reveal
+	 * which names exist.
 	 */
 	snprintf(a->hash, sizeof(a->hash), "%s", (u ? u : &l->users->user[l->users->costliest])->hash);
 	return is_known(l, a);
 }
 
 /*
- * Under the lock: whose turn it is. Addresses come by turns, however many tries each has; of one address the
- * first that came.
+ * Returns the attempt whose turn it is. Addresses take turns, however many tries each has. Within an address
+ * the first attempt to arrive goes first. Call with the lock held.
  */
 static const struct attempt *find_next(const struct web_logins *l)
 {
@@ -195,7 +201,7 @@ static void join_queue(struct web_logins *l, struct attempt *a)
 {
 	struct attempt **at = &l->waiting;
 
-	/* one that was away has not saved up turns, and one that comes anew does not pass those that wait */
+	/* an address that was idle has no saved turns, and a new address does not overtake waiting ones */
 	if (a->source->turn <= l->turn)
 		a->source->turn = l->turn + 1;
 	while (*at)
@@ -204,8 +210,9 @@ static void join_queue(struct web_logins *l, struct attempt *a)
 }
 
 /*
- * Under the lock, which it leaves while it waits for its turn. True: to be computed now, by the caller. Else
- * *known says whether the password has become known meanwhile; or the server stops.
+ * Waits for the attempt's turn. Call with the lock held; it is released while waiting. True: the caller must
+ * compute the hash now. False: *known says whether the password has become known meanwhile, or the server
+ * stops.
  */
 static bool wait_turn(struct web_logins *l, struct attempt *a, const char *name, bool *known)
 {
@@ -244,8 +251,8 @@ static void tell_wrong(const struct sockaddr *from)
 }
 
 /*
- * Under the lock, which it leaves for as long as it sleeps. The time does not depend on whose hash was
- * computed: it would tell who is there.
+ * Waits until the answer to a wrong password is due. Call with the lock held; it is released while sleeping.
+ * The waiting time does not depend on the computed hash, because that would reveal which users exist.
  */
 static void wait_wrong(struct web_logins *l, const struct attempt *a)
 {
@@ -256,7 +263,7 @@ static void wait_wrong(struct web_logins *l, const struct attempt *a)
 		continue;
 }
 
-/* Under the lock. */
+/* Ends an attempt. Call with the lock held. */
 static void end_attempt(struct web_logins *l, struct attempt *a, const struct sockaddr *from, bool right)
 {
 	l->computing = false;
@@ -273,7 +280,7 @@ static void end_attempt(struct web_logins *l, struct attempt *a, const struct so
 	pthread_cond_broadcast(&l->changed);
 }
 
-/* Under the lock, which it leaves while it waits and computes. */
+/* Runs one attempt. Call with the lock held; it is released while waiting and computing. */
 static bool login_try(struct web_logins *l, struct attempt *a, const struct sockaddr *from, const char *name,
 		      const char *password)
 {

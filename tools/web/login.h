@@ -1,11 +1,11 @@
 /*
- * Logins: passwords that come with requests, checked so that guessing is slow and holds up nobody else.
+ * Checks the passwords of requests. Guessing is slow and delays no other user.
  *
- * A browser sends the password with every request. One that was right is known again by its digest, at once.
- * Any other is computed, one at a time, and if it is wrong its answer waits a second. Addresses come by
- * turns, and of each eight tries are under way at most: what is beyond waits. However many guess from
- * however many connections, one that comes from elsewhere waits for one hash of each address, and whoever is
- * in does not notice.
+ * A browser sends the password with every request. A password that was right before is recognised at once by
+ * its digest. For any other password the hash is computed, one at a time, and the answer to a wrong password
+ * waits 1 s. Client addresses take turns, and each address has at most eight tries under way; further tries
+ * wait. So a user at another address waits for at most one hash per guessing address, however many
+ * connections guess. A user who is logged in notices nothing.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -19,15 +19,21 @@
 
 struct web_logins;
 
-/* Takes over users, which may be NULL. NULL: out of memory, or built without libcrypt and GnuTLS. */
+/*
+ * Creates the logins and takes over users, which may be NULL. NULL: out of memory, or built without libcrypt
+ * and GnuTLS.
+ */
 struct web_logins *web_logins_create(struct web_users *users);
-/* Nobody waits any more. Accepts NULL. */
+/* Frees the logins. No thread may be waiting in them. Accepts NULL. */
 void web_logins_destroy(struct web_logins *l);
-/* Answers that wait go out at once, from now on. */
+/* Makes waiting answers go out at once, from now on. */
 void web_logins_stop(struct web_logins *l);
-/* Others from now on. Takes over users. */
+/* Replaces the users from now on. Takes over users. */
 void web_logins_replace(struct web_logins *l, struct web_users *users);
-/* Any thread, which sleeps a second where it is wrong. from: who asks. True: it is right. */
+/*
+ * Checks a password and returns true if it is right. Sleeps 1 s if it is wrong. from: address of the client.
+ * Any thread.
+ */
 bool web_login_check(struct web_logins *l, const struct sockaddr *from, const char *name,
 		     const char *password);
 

@@ -1,9 +1,10 @@
 /*
- * /metrics: stixel-web's own figures, and those of all instances and bridges in one OpenMetrics document.
+ * Serves /metrics: the metrics of stixel-web itself, of all instances and of all bridges, in one OpenMetrics
+ * document.
  *
- * A document may have each family once, so those of several daemons are merged: a family of the
- * first document takes the samples of all. Each sample gets the label instance, by which
- * stixeld_info tells them apart, too.
+ * A document may contain each family once, so the documents of several daemons are merged. A family of the
+ * first document takes the samples of all. Each sample gets the label instance, which also distinguishes the
+ * samples of stixeld_info.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -29,11 +30,11 @@ static const char type_line[] = "# TYPE ";
 enum { BRIDGES = 8, BRIDGE_MS = 500 };
 
 struct document {
-	const char *instance; /* its samples get this label; NULL: of a bridge, which says it itself */
+	const char *instance; /* label for the samples; NULL: a bridge sets the label */
 	char *text;
 };
 
-/* Next line, without its end; NULL after the last. *at goes on. */
+/* Returns the next line without its end, NULL after the last one. Advances *at. */
 static const char *next_line(const char **at, size_t *length)
 {
 	const char *line = *at;
@@ -45,7 +46,7 @@ static const char *next_line(const char **at, size_t *length)
 	return line;
 }
 
-/* Length of the family's name if the line begins a family, else 0. */
+/* Returns the length of the family's name if the line begins a family, else 0. */
 static size_t family_of(const char *line, const char **name)
 {
 	if (strncmp(line, type_line, strlen(type_line)) != 0)
@@ -54,7 +55,10 @@ static size_t family_of(const char *line, const char **name)
 	return strcspn(*name, " \n");
 }
 
-/* Where the lines of a family begin in a document, behind its TYPE; NULL. */
+/*
+ * Returns the lines of a family in a document, after its TYPE line. NULL: the document does not have the
+ * family.
+ */
 static const char *find_family(const char *text, const char *name, size_t name_bytes)
 {
 	const char *line, *found;
@@ -68,7 +72,7 @@ static const char *find_family(const char *text, const char *name, size_t name_b
 	return NULL;
 }
 
-/* "name{a="b"} 1" or "name 1", with the label added, unless it has it. */
+/* Writes a sample, "name{a="b"} 1" or "name 1". Adds the label unless the sample has it. */
 static void put_sample(FILE *to, const char *line, size_t length, const char *instance)
 {
 	size_t name = strcspn(line, "{ \n");
@@ -88,7 +92,7 @@ static void put_sample(FILE *to, const char *line, size_t length, const char *in
 	fputc('\n', to);
 }
 
-/* The lines of one family, until the next begins or the document ends. */
+/* Writes the lines of one family up to the next family or the end of the document. */
 static void put_family(FILE *to, const char *lines, const char *instance, bool comments)
 {
 	const char *line, *name;
@@ -163,7 +167,7 @@ static void add_counts(struct sx_text *t, struct web_server *s)
 		    atomic_load(&s->counts.logins_refused));
 }
 
-/* What /dev/shm and the sockets have, and these pages do not. */
+/* Adds the number of instances in /dev/shm and in the socket folders that these pages do not show. */
 static void add_left_out(struct sx_text *t, const struct web_names *names)
 {
 	static const char name[] = "stixel_web_instances_left_out";
@@ -206,7 +210,7 @@ static void put_own(FILE *to, struct web_server *s, const struct web_names *name
 	fputs(data, to);
 }
 
-/* Asks every instance that answers. */
+/* Asks all instances and collects the documents of the answers. Returns their number. */
 static size_t ask_all(struct web_server *s, const struct web_names *names, struct document *documents)
 {
 	size_t count = 0;
@@ -227,7 +231,7 @@ struct bridges {
 	size_t count;
 };
 
-/* Two places of a user may be one folder. */
+/* Adds a bridge. Two of a user's places may be the same folder, so a name may come twice. */
 static void take_bridge(void *user, const char *name)
 {
 	struct bridges *b = user;
@@ -239,7 +243,7 @@ static void take_bridge(void *user, const char *name)
 		snprintf(b->name[b->count++], WEB_NAME_BYTES, "%s", name);
 }
 
-/* Asks every bridge that answers; of several instances each, so all of them or, with -i, none. */
+/* Asks every bridge that answers. A bridge serves several instances, so with -i no bridge is asked. */
 static size_t ask_bridges(const struct web_server *s, struct document *documents)
 {
 	struct bridges b = {.count = 0};
@@ -263,7 +267,7 @@ static size_t ask_bridges(const struct web_server *s, struct document *documents
 	return count;
 }
 
-/* One instance's document as it is. */
+/* Sends the document of one instance unchanged. */
 static enum MHD_Result one_page(struct web_server *s, struct MHD_Connection *c, const char *instance)
 {
 	enum MHD_Result done;

@@ -1,9 +1,9 @@
 /*
- * /api/NAME/stream.mjpg: the newest frame, drawn, as a picture that replaces the one before
- * (multipart/x-mixed-replace), for img elements, VLC, OBS and whatever takes the stream of a network camera.
+ * Serves /api/NAME/stream.mjpg: each new picture of the drawn frame replaces the previous one
+ * (multipart/x-mixed-replace). Viewers are img elements, VLC, OBS and other programs for network cameras.
  *
- * Such a viewer is told nothing of the publisher, and would show its last picture for ever: one that is old
- * is sent again, grey.
+ * Such a viewer does not receive the publisher's state and would show its last picture for ever. So an old
+ * picture is sent again in grey.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -17,11 +17,11 @@
 #include "tools/web/stream.h"
 
 #define BOUNDARY "stixel-picture"
-/* what the page calls old, too */
+/* age of a stale picture, the same limit as on the page */
 #define STALE_NS (SX_NS_PER_S * 3 / 2)
-/* how often it is sent then: whoever has gone without a word is noticed by that */
+/* interval of sending a stale picture again; sending also detects a viewer that has gone silently */
 #define REPEAT_NS (2 * SX_NS_PER_S)
-/* for the publisher to begin with images after the first viewer came */
+/* time for the publisher to start images after the first viewer came */
 #define IMAGE_NS SX_NS_PER_S
 
 static void mjpeg_add(struct web_client *c, const void *data, size_t bytes)
@@ -97,7 +97,7 @@ enum MHD_Result web_mjpeg_page(struct web_server *s, struct MHD_Connection *m, c
 
 	if (!web_stream_fps(m, &wish, &done))
 		return done;
-	/* a viewer that can be told nothing is told now */
+	/* report errors now: this viewer cannot receive them later */
 	r = stixel_open(&reader, instance, 0);
 	stixel_close(reader);
 	if (r < 0)

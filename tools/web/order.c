@@ -1,11 +1,11 @@
 /*
- * Orders: POST to /api/NAME/settings, handed on to the daemon.
+ * Handles orders: passes a POST to /api/NAME/settings on to the daemon.
  *
- * Off unless stixel-web was started with --tune. A browser sends a password by itself, if one is asked
- * for at all, so a page of another site that is open in it must not be able to send an order: one needs a
- * header that only scripts can set, and before a browser sends that to another origin it asks (OPTIONS),
- * and is never allowed to here. And what the browser itself says of where an order comes from, Origin and
- * Sec-Fetch-Site, has to be this page.
+ * Orders are off unless stixel-web was started with --tune. A browser sends a stored password by itself, if
+ * one is required at all. So a page of another site that is open in this browser must not be able to send an
+ * order. Two checks prevent this. First, an order needs a header that only scripts can set. A browser asks
+ * (OPTIONS) before it sends this header to another origin, and stixel-web never allows it. Second, Origin and
+ * Sec-Fetch-Site, which the browser sets itself, must name this page.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -18,8 +18,8 @@
 #define ORDER_HEADER "X-Stixel-Tune"
 
 struct web_order {
-	const char *refusal; /* why it will not be handed on; NULL: it will */
-	unsigned status;     /* of the refusal */
+	const char *refusal; /* why the order is not passed on; NULL: it is */
+	unsigned status;     /* HTTP status of the refusal */
 	size_t bytes;
 	char body[WEB_ORDER_BYTES + 1]; /* ends with a 0 */
 };
@@ -39,9 +39,10 @@ static const char *order_header(struct MHD_Connection *c, const char *name)
 }
 
 /*
- * The page's own origin is the name by which the request was sent here. A proxy may have changed that name:
- * then the browser's own comparison counts, which it tells of secure pages and of localhost. Programs say
- * neither.
+ * Returns true if the request comes from a page of this server. The page's own origin is the host name of the
+ * request. A proxy may have changed this name. In that case the browser's own comparison counts
+ * (Sec-Fetch-Site), which browsers send for secure pages and for localhost. Other programs send neither
+ * header.
  */
 static bool is_own_origin(struct MHD_Connection *c)
 {
@@ -82,7 +83,7 @@ void web_order_add(struct web_order *o, const char *upload, size_t bytes)
 {
 	if (bytes > WEB_ORDER_BYTES - o->bytes)
 		order_refuse(o, 413, "the request is too long");
-	/* the rest is read and thrown away: who is refused must be able to send all, to read why */
+	/* read and drop the rest: a refused client must send its whole request before it reads the reason */
 	if (o->refusal)
 		return;
 	memcpy(o->body + o->bytes, upload, bytes);

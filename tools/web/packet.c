@@ -1,10 +1,10 @@
 /*
- * One frame of an instance on its way to browsers.
+ * One frame of an instance for browsers.
  *
- * The left image goes as JPEG. The disparity goes as PNG with a palette: each pixel has exactly the
- * colour of its distance and holes have exact edges, which JPEG smears, for as many bytes as a JPEG
- * without chroma subsampling and an eighth of the 16-bit values (docs/web.md has the figures). The
- * browser does not compute a pixel of it.
+ * The left image is sent as JPEG. The disparity is sent as PNG with a palette. Each pixel then has exactly
+ * the colour of its distance and holes have exact edges, which JPEG smears. The PNG has as many bytes as a
+ * JPEG without chroma subsampling, and an eighth of the 16-bit values (docs/web.md has the figures). The
+ * browser computes no pixel of it.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -24,7 +24,7 @@
 
 enum { COLOURS = 256 };
 
-/* A copy without gaps between the rows. */
+/* Copies an image without gaps between the rows. */
 static void copy_image(struct web_image *to, const struct stixel_frame *frame, unsigned plane,
 		       size_t pixel_bytes)
 {
@@ -53,7 +53,7 @@ static void copy_whole(struct web_packet *p, const struct stixel_frame *frame)
 	memcpy(p->whole, frame->bytes, p->whole_bytes);
 }
 
-/* How far its columns are free, and which objects stand nowhere: no page finds that out by itself. */
+/* Adds the free space of the columns and the objects that are no obstacle. A page cannot compute them. */
 static void add_space(struct web_packet *p, const struct stixel_frame *frame)
 {
 	const struct stixel_frame_header *h = frame->header;
@@ -90,7 +90,7 @@ struct web_packet *web_packet_create(const struct stixel_frame *frame, unsigned 
 	const struct stixel_frame_header *h = frame->header;
 	struct sx_overlay_params scale = {.disparities = (int)h->disparities,
 					  .focal_baseline = h->fx * h->baseline_m};
-	/* not by sx_frame_bytes(): the header of a newer publisher is longer */
+	/* sx_frame_bytes() would be too small: a newer publisher has a longer header */
 	size_t room = h->plane_kind ? h->plane_offset : h->frame_bytes;
 	struct web_packet *p = calloc(1, sizeof(*p) + room);
 	int64_t bytes;
@@ -151,7 +151,7 @@ static void code_left(struct web_image *im, int quality)
 	im->coded = sx_jpeg_code(&grey, quality, true, &im->coded_bytes);
 }
 
-/* Colour 0 is "unknown"; the others are places on the scale of distances, far to near. */
+/* Makes the palette. Colour 0 means "unknown"; the others are the distance scale from far to near. */
 static void make_palette(png_color *colours)
 {
 	colours[0] = (png_color){0, 0, 0};
@@ -162,7 +162,7 @@ static void make_palette(png_color *colours)
 	}
 }
 
-/* From disparity in 1/16 px to a colour's number, for every disparity up to most. */
+/* Makes a table from disparity (1/16 px) to the colour number, for every disparity up to most. */
 static uint8_t *make_table(const struct sx_palette_range *range, unsigned most)
 {
 	uint8_t *table = malloc(most + 1);
@@ -209,7 +209,9 @@ static void code_row(uint8_t *to, const struct web_image *im, int y, const uint8
 		to[x] = d[x] == 0xffff ? 0 : table[d[x]];
 }
 
-/* libpng leaves by longjmp: what lives across it belongs to the caller. */
+/*
+ * Writes the PNG. libpng reports errors by longjmp, so variables that must survive it belong to the caller.
+ */
 static int write_png(png_structp png, png_infop info, struct sink *s, const uint8_t *table, uint8_t *row)
 {
 	png_color colours[COLOURS];
@@ -218,7 +220,7 @@ static int write_png(png_structp png, png_infop info, struct sink *s, const uint
 		return -1;
 	make_palette(colours);
 	png_set_write_fn(png, s, take_bytes, flush_bytes);
-	/* disparity is smooth: differences, and runs of them, are what fits it best for the time */
+	/* disparity is smooth: coding differences and their runs gives the best size for the time */
 	png_set_filter(png, PNG_FILTER_TYPE_BASE, PNG_FILTER_SUB);
 	png_set_compression_level(png, 1);
 	png_set_compression_strategy(png, Z_RLE);

@@ -1,5 +1,5 @@
 /*
- * The short answers: which instances there are, their status, a snapshot.
+ * Serves the short answers: list of instances, status, snapshot.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -21,13 +21,13 @@ enum { LIST_BYTES = 16 * 1024, SNAPSHOT_MS = 3000, SNAPSHOT_STEP_MS = 250, LINGE
 
 static const char json_type[] = "application/json; charset=utf-8";
 
-/* One instance: what its ring says, without asking the daemon. */
+/* Adds one instance with the values of its ring. Does not ask the daemon. */
 static void add_instance(struct sx_text *t, const char *name)
 {
 	struct stixel_status s = {0};
 	struct stixel_reader *reader = NULL;
 	char why[WEB_READER_WHY_BYTES];
-	int r = stixel_open(&reader, name, STIXEL_OPEN_LEFTOVER); /* who died is shown as such */
+	int r = stixel_open(&reader, name, STIXEL_OPEN_LEFTOVER); /* a publisher that died is shown as such */
 
 	if (r == 0)
 		r = stixel_status(reader, &s, sizeof(s));
@@ -57,7 +57,7 @@ enum MHD_Result web_instances_page(struct web_server *s, struct MHD_Connection *
 
 	if (!data)
 		return web_refuse(c, MHD_HTTP_SERVICE_UNAVAILABLE, "out of memory");
-	/* an instance that was asked for is shown also while it is not there */
+	/* a requested instance is listed even if it does not exist at present */
 	web_ask_instances(&names, &s->only);
 	foreign = names.foreign;
 	beyond = names.beyond;
@@ -109,7 +109,10 @@ enum MHD_Result web_refuse_reader(struct MHD_Connection *c, const char *instance
 	return web_refuse(c, MHD_HTTP_BAD_GATEWAY, "instance '%s': %s", instance, why);
 }
 
-/* Settings are long and seldom others: who has them already is not sent them again. */
+/*
+ * Sends the settings with an ETag. They are long and rarely change, so a client that has them does not
+ * receive them again.
+ */
 static enum MHD_Result reply_settings(struct MHD_Connection *c, const char *body)
 {
 	const size_t bytes = strlen(body);
@@ -122,7 +125,7 @@ static enum MHD_Result reply_settings(struct MHD_Connection *c, const char *body
 	return web_reply_tagged(c, json_type, tag, body, bytes, MHD_RESPMEM_MUST_COPY);
 }
 
-/* The daemon's own answer. */
+/* Sends the daemon's own answer. */
 static enum MHD_Result pass_on(struct web_server *s, struct MHD_Connection *c, const char *instance,
 			       enum web_page page)
 {
@@ -153,7 +156,10 @@ enum MHD_Result web_settings_page(struct web_server *s, struct MHD_Connection *c
 
 /* ---- the snapshot ---- */
 
-/* The newest frame, with its left image if that comes in time. 1, 0 or negative errno. */
+/*
+ * Takes the newest frame, with its left image if the image comes in time. Returns 1, 0 for no frame, or a
+ * negative errno.
+ */
 static int take_frame(struct stixel_reader *reader, const struct stixel_frame **frame)
 {
 	int64_t end_ns = sx_now_ns() + SNAPSHOT_MS * INT64_C(1000000);
@@ -163,9 +169,9 @@ static int take_frame(struct stixel_reader *reader, const struct stixel_frame **
 	stixel_want_images(reader, 1u << STIXEL_PLANE_LEFT);
 	for (int tries = 0; tries < LINGER_FRAMES && sx_now_ns() < end_ns; tries += got) {
 		r = stixel_wait(reader, SNAPSHOT_STEP_MS);
+		/* the previous frame is invalid after this call, even after an error */
 		if (r > 0)
-			got = r = stixel_latest(reader,
-						frame); /* the one before is gone, whatever comes of it */
+			got = r = stixel_latest(reader, frame);
 		if (r < 0 && r != -EINTR && r != -EBADMSG)
 			return r;
 		got = got > 0;

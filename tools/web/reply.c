@@ -1,5 +1,5 @@
 /*
- * Answers of stixel-web: headers that every one has, bodies, sentences.
+ * Builds the answers of stixel-web: common headers, bodies, error sentences.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -10,7 +10,7 @@
 #include "tools/web/certificate.h"
 #include "tools/web/server.h"
 
-/* Headers of every answer: a page loads from here alone, and no other site may embed or read it. */
+/* Headers of every answer: a page loads only from this server, and no other site may embed or read it. */
 static const char *const security_headers[][2] = {
 	{"Content-Security-Policy",
 	 "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
@@ -32,7 +32,7 @@ void web_add_headers(struct MHD_Response *r, const char *type)
 	MHD_add_response_header(r, MHD_HTTP_HEADER_CONTENT_TYPE, type);
 	if (web_certificate_times(&begins, &ends))
 		MHD_add_response_header(r, "Strict-Transport-Security", "max-age=31536000");
-	/* a client without a login must not hold a connection that others could use */
+	/* a client without a login must not hold a connection that other clients could use */
 	if (web_stranger)
 		MHD_add_response_header(r, MHD_HTTP_HEADER_CONNECTION, "close");
 	for (size_t i = 0; i < sizeof(security_headers) / sizeof(security_headers[0]); i++)

@@ -1,5 +1,5 @@
 /*
- * Files with secrets.
+ * Reads files with secrets.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,9 +1,9 @@
 /*
- * stixel-web's HTTP server, by libmicrohttpd: routes, and what is refused before a route is looked for.
+ * HTTP server of stixel-web, built on libmicrohttpd: routes, and the checks before a route is looked up.
  *
- * A thread for each connection, of a bounded number: a stream sleeps until there is a frame, and a status
- * that a hung daemon does not give holds up nobody else. One thread with suspended connections would save a
- * few hundred kB, and make every one of these waits a state machine.
+ * Each connection has a thread, and the number of threads is limited. A stream sleeps until there is a frame,
+ * and waiting for a hung daemon's status delays no other client. One thread with suspended connections would
+ * save a few hundred kB, but every one of these waits would become a state machine.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -21,7 +21,7 @@
 
 enum { STACK_BYTES = 512 * 1024, PARAMETERS_MAX = 32 };
 
-/* /api/NAME/WHAT. order: of a POST, which web_order_is_for() has let in; else NULL. */
+/* Routes /api/NAME/WHAT. order: of a POST that web_order_is_for() has accepted; else NULL. */
 static enum MHD_Result route_instance(struct web_server *s, struct MHD_Connection *c, const char *path,
 				      bool head, struct web_order *order)
 {
@@ -83,7 +83,10 @@ static bool has_header(struct MHD_Connection *c, const char *name)
 	return MHD_lookup_connection_value(c, MHD_HEADER_KIND, name) != NULL;
 }
 
-/* Another site's page may not make a browser draw on us: it could not read the answer, but it would cost. */
+/*
+ * Returns true for a request from another site's page. Such a page could not read the answer, but the drawing
+ * would cost time.
+ */
 static bool is_cross_site(struct MHD_Connection *c, const char *url)
 {
 	const char *site = MHD_lookup_connection_value(c, MHD_HEADER_KIND, "Sec-Fetch-Site");
@@ -91,7 +94,10 @@ static bool is_cross_site(struct MHD_Connection *c, const char *url)
 
 	if (!site || strcmp(site, "same-origin") == 0 || strcmp(site, "none") == 0)
 		return false;
-	/* a link that leads here is welcome, but not to what holds a place as long as its window is open */
+	/*
+	 * a link to this server is allowed, but not to an answer that holds a connection as long as its
+	 * window is open
+	 */
 	return !mode || strcmp(mode, "navigate") != 0 || strstr(url, "/stream") || strstr(url, "/snapshot");
 }
 
@@ -138,8 +144,9 @@ static enum MHD_Result refuse_login(struct MHD_Connection *c)
 }
 
 /*
- * The library gives name and password as strings, which end at a byte 0, so that anything may follow a right
- * one. What came has as many bytes as they have, or there was one.
+ * Returns true if the header has only this name and password. The library gives both as strings, which end at
+ * a byte 0, so any bytes could follow a right password. So the number of bytes sent must match the lengths of
+ * the strings.
  */
 static bool is_whole(struct MHD_Connection *c, const char *name, const char *password)
 {
@@ -165,7 +172,9 @@ static void forget(char *text)
 	MHD_free(text);
 }
 
-/* MHD_YES and *refused false: a password is not needed, or it is right. May sleep a second. */
+/*
+ * Checks the password. MHD_YES with *refused false: no password is required, or it is right. May sleep 1 s.
+ */
 static enum MHD_Result check_login(struct web_server *s, struct MHD_Connection *c, const char *url,
 				   bool *refused)
 {
@@ -173,13 +182,13 @@ static enum MHD_Result check_login(struct web_server *s, struct MHD_Connection *
 	char *password = NULL, *name;
 	bool right;
 
-	/* who looks after the machine may ask whether it is up */
+	/* monitoring programs may ask without a password whether the server is up */
 	if (!s->logins || strcmp(url, "/healthz") == 0)
 		return MHD_YES;
 	name = MHD_basic_auth_get_username_password(c, &password);
 	right = name && password && is_whole(c, name, password) &&
 		web_login_check(s->logins, info ? info->client_addr : NULL, name, password);
-	/* a browser asks once without, to be told that it has to: that is no try */
+	/* a browser first asks without a password to learn that it needs one: this is not a failed login */
 	if (!right && name)
 		atomic_fetch_add(&s->counts.logins_refused, 1);
 	forget(name);
@@ -188,7 +197,10 @@ static enum MHD_Result check_login(struct web_server *s, struct MHD_Connection *
 	return right ? MHD_YES : refuse_login(c);
 }
 
-/* Who stands in between may have looked at another of them (RFC 9112, 3.2), and a lookup finds the first. */
+/*
+ * Headers that may occur only once. A proxy in between may have read another occurrence (RFC 9112, 3.2), and
+ * a lookup finds the first.
+ */
 static const char *const only_once[] = {MHD_HTTP_HEADER_HOST,
 					MHD_HTTP_HEADER_ORIGIN,
 					MHD_HTTP_HEADER_AUTHORIZATION,
@@ -207,7 +219,7 @@ static enum MHD_Result count_header(void *user, enum MHD_ValueKind kind, const c
 	return MHD_YES;
 }
 
-/* NULL: there is none. */
+/* Returns the name of a header that occurs twice. NULL: there is none. */
 static const char *find_repeated(struct MHD_Connection *c)
 {
 	unsigned counts[ONLY_ONCE] = {0};
@@ -219,7 +231,7 @@ static const char *find_repeated(struct MHD_Connection *c)
 	return NULL;
 }
 
-/* MHD_YES and *refused false: nothing is wrong with it. */
+/* Checks a request. MHD_YES with *refused false: the request is accepted. */
 static enum MHD_Result check_request(struct web_server *s, struct MHD_Connection *c, const char *url,
 				     const char *method, bool *refused)
 {
@@ -253,12 +265,13 @@ void web_server_tick(struct web_server *s)
 
 /* ---- life ---- */
 
-static char seen;    /* what *request of a GET points at */
-static char crowded; /* the same, at first, of one with too many parameters */
+static char seen;    /* *request points here after the headers of a GET */
+static char crowded; /* *request points here first if the request has too many parameters */
 
 /*
- * Before the parameters are parsed: each takes memory of the connection, and where that is used up the
- * library ends it without an answer. The text is the connection's own buffer.
+ * Counts the parameters before the library parses them. Each parameter takes memory of the connection, and
+ * without memory the library ends the connection without an answer. uri is the connection's own buffer, so
+ * this function may change it.
  */
 static void *look_at_uri(void *user, const char *uri, struct MHD_Connection *c)
 {
@@ -275,7 +288,10 @@ static void *look_at_uri(void *user, const char *uri, struct MHD_Connection *c)
 	return &crowded;
 }
 
-/* Its headers are here. Until its body is, the connection counts as one that has not said all. */
+/*
+ * Begins an order: its headers have arrived. Until its body is complete, the time limit of a request applies
+ * to the connection.
+ */
 static enum MHD_Result begin_order(struct web_server *s, struct MHD_Connection *c, void **request)
 {
 	struct web_order *o = web_order_create(s, c);
@@ -305,7 +321,10 @@ static enum MHD_Result answer(void *user, struct MHD_Connection *c, const char *
 	enum MHD_Result r;
 	bool refused = true;
 
-	/* the headers are here; an answer now would end the connection, and most want to keep it */
+	/*
+	 * only the headers have arrived: an answer now would end the connection, and most clients want to
+	 * keep it
+	 */
 	if (!*request || too_many) {
 		*request = &seen;
 		web_stranger = s->logins != NULL;
@@ -333,7 +352,7 @@ static void completed(void *user, struct MHD_Connection *c, void **request,
 	sx_patience_wait(&s->patience, c);
 }
 
-/* Before anything is read of it. */
+/* Limits the connections of an address, before anything is read from the new connection. */
 static enum MHD_Result accept_one(void *user, const struct sockaddr *from, socklen_t bytes)
 {
 	struct web_server *s = user;

@@ -1,5 +1,5 @@
 /*
- * stixel-web's HTTP server: what its parts share.
+ * Declarations that the parts of stixel-web's HTTP server share.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -18,60 +18,60 @@
 #include "tools/web/feed.h"
 #include "tools/web/login.h"
 
-#define WEB_CONNECTION_BYTES 49152u /* of each: its request, and a part of its answer */
-#define WEB_PATIENCE_S 10	    /* for a whole request, and for a viewer that takes nothing */
+#define WEB_CONNECTION_BYTES 49152u /* memory of each connection, for its request and a part of its answer */
+#define WEB_PATIENCE_S 10 /* limit for sending a whole request, and for a viewer that reads nothing, s */
 
-/* What stixel-web counts of itself. */
+/* Counters of stixel-web. */
 struct web_counts {
 	atomic_ullong requests, refused, logins_refused, connections_refused, streams, frames_sent,
 		frames_skipped, bytes_sent;
 };
 
 struct web_server {
-	struct web_names only; /* instances that may be looked at; empty: all */
+	struct web_names only; /* instances that may be viewed; empty: all */
 	struct web_hosts hosts;
-	int quality;		   /* of JPEG */
-	bool tune;		   /* settings may be changed */
-	bool tls;		   /* web_certificate_load() has one */
-	struct web_logins *logins; /* NULL: no password is asked for */
+	int quality;		   /* JPEG quality */
+	bool tune;		   /* clients may change settings */
+	bool tls;		   /* web_certificate_load() has loaded a certificate */
+	struct web_logins *logins; /* NULL: no password is required */
 	struct web_asks asks;
 	struct web_feeds *feeds;
 	struct web_counts counts;
-	struct sx_patience patience; /* who dribbles is cut off */
-	struct web_share share;	     /* who comes with too many is refused */
+	struct sx_patience patience; /* closes connections that send a request too slowly */
+	struct web_share share;	     /* refuses clients with too many connections */
 	struct MHD_Daemon *http[WEB_ADDRESSES];
 	int64_t started_ns;
 };
 
 /*
- * Serves on these listening sockets, which it takes over, also on failure. Call with all signals blocked.
- * -EAGAIN with a sentence: no thread.
+ * Starts serving on these listening sockets and takes them over, even on failure. Call with all signals
+ * blocked. Returns 0, or -EAGAIN with a sentence in why: no thread.
  */
 int web_server_start(struct web_server *s, const int *fds, size_t count, char *why, size_t why_bytes);
-/* Ends all connections, waits for their threads. */
+/* Ends all connections and waits for their threads. */
 void web_server_stop(struct web_server *s);
-/* Once a second: cuts off who dribbles, also over a handshake. */
+/* Closes connections that send a request or a handshake too slowly. Call once per second. */
 void web_server_tick(struct web_server *s);
 
 /* ---- answers ---- */
 
-/* The request that this thread answers lacks the password that it needs. Each connection has a thread. */
+/* True if the request of this thread lacks the required password. Each connection has a thread. */
 extern _Thread_local bool web_stranger;
 
-/* Queues a body, copied, with the headers that every answer has. */
+/* Sends a copy of body with the headers of every answer. */
 enum MHD_Result web_reply(struct MHD_Connection *c, unsigned status, const char *type, const char *body,
 			  size_t bytes);
-/* A body that is kept by how; tag: its ETag, and who has it already gets 304. */
+/* Sends a body, kept as how says. tag: its ETag; a client that has this version gets 304. */
 enum MHD_Result web_reply_tagged(struct MHD_Connection *c, const char *type, const char *tag,
 				 const void *body, size_t bytes, enum MHD_ResponseMemoryMode how);
-/* A sentence as text/plain. */
+/* Sends an error with a sentence as text/plain. */
 enum MHD_Result web_refuse(struct MHD_Connection *c, unsigned status, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
-/* Refuses with the reason of a reply that has no page: 404, 502 or 504. */
+/* Sends an error with the reason of a reply without a page: 404, 502 or 504. */
 enum MHD_Result web_refuse_ask(struct MHD_Connection *c, const struct sx_reply *reply);
-/* A reader that cannot be opened or read. */
+/* Sends an error for a reader that cannot be opened or read. */
 enum MHD_Result web_refuse_reader(struct MHD_Connection *c, const char *instance, int error);
-/* Adds those headers. */
+/* Adds the headers of every answer. */
 void web_add_headers(struct MHD_Response *r, const char *type);
 
 /* ---- pages ---- */
@@ -81,40 +81,43 @@ struct web_asset {
 	const unsigned char *data;
 	size_t bytes;
 };
-extern const struct web_asset web_assets[]; /* made at build time; ends with a NULL path */
+extern const struct web_asset web_assets[]; /* generated at build time; ends with a NULL path */
 
-/* CLOCK_MONOTONIC, by which frames are stamped. */
+/* Sends the present time of CLOCK_MONOTONIC, the clock of frame timestamps. */
 enum MHD_Result web_clock_page(struct MHD_Connection *c);
 enum MHD_Result web_instances_page(struct web_server *s, struct MHD_Connection *c);
 enum MHD_Result web_status_page(struct web_server *s, struct MHD_Connection *c, const char *instance);
 enum MHD_Result web_settings_page(struct web_server *s, struct MHD_Connection *c, const char *instance);
 enum MHD_Result web_metrics_page(struct web_server *s, struct MHD_Connection *c, const char *instance);
-/* The long answer: messages, docs/web.md. */
+/* Sends the endless answer of messages, see docs/web.md. */
 enum MHD_Result web_stream_page(struct web_server *s, struct MHD_Connection *c, const char *instance,
 				bool head);
-/* The same for those who only want to see it: drawn, as multipart/x-mixed-replace. */
+/* Sends frames as drawn pictures (multipart/x-mixed-replace), for viewers that only show pictures. */
 enum MHD_Result web_mjpeg_page(struct web_server *s, struct MHD_Connection *c, const char *instance,
 			       bool head);
 
 /* ---- orders: settings that the page changes ---- */
 
-#define WEB_ORDER_BYTES (16u << 10) /* longest body, as at the daemon */
+#define WEB_ORDER_BYTES (16u << 10) /* longest body, as in the daemon */
 
 struct web_order;
 
-/* Where POST is for: /api/NAME/settings. */
+/* Returns true for /api/NAME/settings, the target of POST. */
 bool web_order_is_for(const char *url);
-/* A POST to there, of which the headers are known. NULL: out of memory. */
+/* Begins an order: the headers of its POST have arrived. NULL: out of memory. */
 struct web_order *web_order_create(struct web_server *s, struct MHD_Connection *c);
-/* A part of its body. */
+/* Adds a part of the body. */
 void web_order_add(struct web_order *o, const char *upload, size_t bytes);
-/* It is here whole: the daemon's answer, or why it is not handed on. Waits for the daemon. */
+/*
+ * Ends an order: its body is complete. Sends the daemon's answer, or why the order was not passed on. Waits
+ * for the daemon.
+ */
 enum MHD_Result web_order_give(struct web_server *s, struct MHD_Connection *c, struct web_order *o,
 			       const char *instance);
 /* Accepts NULL. */
 void web_order_destroy(struct web_order *o);
 
-/* One frame, drawn: JPEG. */
+/* Sends one frame, drawn, as JPEG. */
 enum MHD_Result web_snapshot_page(struct web_server *s, struct MHD_Connection *c, const char *instance);
 
 #endif

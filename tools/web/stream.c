@@ -1,10 +1,10 @@
 /*
- * Answers without end, always of the newest frame; here that of /api/NAME/stream: messages of a header and a
- * payload.
+ * Serves endless answers, always with the newest frame. This file has /api/NAME/stream: messages of a header
+ * and a payload.
  *
- * Each viewer has a thread of its own (the server's mode), which sleeps here until there is something newer
- * than what was sent last, and sends it whole before it looks again. So a slow viewer misses frames and holds
- * one; nothing piles up in this process, and little in the kernel (SO_SNDBUF, TCP_NOTSENT_LOWAT).
+ * Each viewer has its own thread (the server's mode). It sleeps here until there is something newer than the
+ * last message, and sends it completely before it looks again. So a slow viewer skips frames and holds only
+ * one. Nothing accumulates in this process, and little in the kernel (SO_SNDBUF, TCP_NOTSENT_LOWAT).
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -49,7 +49,7 @@ static void add_message(struct web_client *c, struct web_message *header, uint32
 	web_client_add(c, data, bytes);
 }
 
-/* Frames that were due while the one before was still being sent. */
+/* Counts the frames that were due while the previous frame was still being sent. */
 static void count_skipped(struct web_client *c, int64_t now_ns)
 {
 	uint64_t passed = c->packet->epoch == c->epoch ? c->packet->number - c->number - 1 : 0;
@@ -63,7 +63,10 @@ static void count_skipped(struct web_client *c, int64_t now_ns)
 	atomic_fetch_add(&c->server->counts.frames_skipped, passed);
 }
 
-/* What belongs to a frame goes before it: when that arrives, all of it is there. */
+/*
+ * Adds the messages of a frame. Images and free space come first, so that all parts are there when the
+ * frame's message arrives.
+ */
 static bool messages_frame(struct web_client *c)
 {
 	static const uint32_t kinds[WEB_PICTURES] = {
@@ -156,7 +159,7 @@ static bool sleep_until(struct web_client *c, int64_t until_ns)
 	return true;
 }
 
-/* Sets out to send what is newest; sleeps until there is something. False: no more. */
+/* Prepares the newest frame or notice. Sleeps until there is one. False: the stream ends. */
 static bool next_message(struct web_client *c)
 {
 	web_packet_unref(c->packet);
@@ -181,7 +184,7 @@ static bool next_message(struct web_client *c)
 	return false;
 }
 
-/* Thread: the connection's. Fills at most room bytes of the answer. */
+/* Fills at most room bytes of the answer. Thread: the connection's. */
 static ssize_t produce(void *user, uint64_t position, char *to, size_t room)
 {
 	struct web_client *c = user;
@@ -227,13 +230,13 @@ bool web_stream_fps(struct MHD_Connection *m, struct web_viewer *wish, enum MHD_
 	return true;
 }
 
-/* ?images=...; likewise */
+/* Reads ?images=... Returns as web_stream_fps(). */
 static bool parse_images(struct MHD_Connection *m, struct web_viewer *wish, enum MHD_Result *done)
 {
 	const char *images = MHD_lookup_connection_value(m, MHD_GET_ARGUMENT_KIND, "images");
 	unsigned kinds = 0;
 
-	/* the page has no use for the right image */
+	/* the page does not use the right image */
 	if (images && (!sx_parse_images(images, &kinds) || kinds & 1u << STIXEL_PLANE_RIGHT)) {
 		*done = web_refuse(
 			m, MHD_HTTP_BAD_REQUEST,
@@ -246,7 +249,7 @@ static bool parse_images(struct MHD_Connection *m, struct web_viewer *wish, enum
 	return true;
 }
 
-/* ?planes=...; likewise */
+/* Reads ?planes=... Returns as web_stream_fps(). */
 static bool parse_planes(struct MHD_Connection *m, struct web_viewer *wish, enum MHD_Result *done)
 {
 	const char *planes = MHD_lookup_connection_value(m, MHD_GET_ARGUMENT_KIND, "planes");
@@ -264,7 +267,7 @@ static bool parse_planes(struct MHD_Connection *m, struct web_viewer *wish, enum
 	return true;
 }
 
-/* ?free=...; likewise */
+/* Reads ?free=... Returns as web_stream_fps(). */
 static bool parse_free(struct MHD_Connection *m, struct web_viewer *wish, enum MHD_Result *done)
 {
 	const char *word = MHD_lookup_connection_value(m, MHD_GET_ARGUMENT_KIND, "free");
@@ -277,7 +280,7 @@ static bool parse_free(struct MHD_Connection *m, struct web_viewer *wish, enum M
 	return true;
 }
 
-/* What was handed to the kernel is old when it arrives: little of it, and none that waits. */
+/* Keeps the kernel's send queue short, because queued frames are old when they arrive. */
 static void keep_short(int fd)
 {
 	int bytes = SEND_BYTES, unsent = UNSENT_BYTES, on = 1;
@@ -327,7 +330,7 @@ enum MHD_Result web_stream_begin(struct web_server *s, struct MHD_Connection *m,
 	web_add_headers(response, kind->type);
 	atomic_fetch_add(&s->counts.streams, 1);
 	done = MHD_queue_response(m, MHD_HTTP_OK, response);
-	MHD_destroy_response(response); /* frees the client with the connection */
+	MHD_destroy_response(response); /* the response frees the client when the connection ends */
 	return done;
 }
 

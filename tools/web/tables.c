@@ -1,5 +1,5 @@
 /*
- * Prints the page's palette.js and layout.js, so that colours and offsets are written down once.
+ * Prints the page's palette.js and layout.js, so that colours and offsets are defined in one place.
  *
  *	web-tables palette|layout
  *
@@ -23,7 +23,10 @@ static void print_head(const char *what)
 
 static void print_palette(void)
 {
-	/* with a camera of one pixel metre the ends in px are one over the ends in metres */
+	/*
+	 * if focal length times baseline is 1 px m, the ends of the scale in px are the reciprocals of those
+	 * in metres
+	 */
 	struct sx_overlay_params metre = {.focal_baseline = 1.0}, search = {.disparities = 1000};
 	struct sx_palette_range range = sx_overlay_range(&metre), without = sx_overlay_range(&search);
 

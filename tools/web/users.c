@@ -1,5 +1,5 @@
 /*
- * Who may look. Hashes are made and compared by libcrypt (libxcrypt).
+ * Users of stixel-web. libcrypt (libxcrypt) makes and compares the hashes.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -15,7 +15,7 @@
 #include "base/clock.h"
 #include "tools/web/secret.h"
 
-/* What crypt() makes of a password; false: the hash is none. */
+/* Computes the hash of a password with crypt(). False: hash is not valid. */
 static bool compute(const char *hash, const char *password, char *ret, size_t ret_bytes)
 {
 	struct crypt_data *data = calloc(1, sizeof(*data));
@@ -39,7 +39,10 @@ bool web_password_matches(const char *hash, const char *password)
 	       gnutls_memcmp(made, hash, n) == 0;
 }
 
-/* yescrypt, gost-yescrypt, scrypt, bcrypt, SHA-512: older libcrypts hold MD5 and DES to be as good. */
+/*
+ * Returns true for yescrypt, gost-yescrypt, scrypt, bcrypt and SHA-512. Older libcrypts rate MD5 and DES as
+ * equally good.
+ */
 static bool is_strong(const char *hash)
 {
 	static const char *const kinds[] = {"$y$", "$gy$", "$7$", "$2b$", "$2y$", "$2a$", "$6$"};
@@ -50,7 +53,7 @@ static bool is_strong(const char *hash)
 	return false;
 }
 
-/* Complete, and of a kind that is held to be strong. */
+/* Returns true if the hash is complete and of a strong kind. */
 static bool hash_is_sound(const char *hash)
 {
 	char made[WEB_HASH_BYTES] = "";
@@ -59,7 +62,7 @@ static bool hash_is_sound(const char *hash)
 	       compute(hash, "", made, sizeof(made)) && strlen(made) == strlen(hash);
 }
 
-/* NULL, or what is wrong with the line. */
+/* Adds the user of a line. Returns NULL, or the error in the line. */
 static const char *take_line(struct web_users *u, char *line)
 {
 	char *colon = strchr(line, ':');

@@ -1,5 +1,5 @@
 /*
- * Who may look: users and the hashes of their passwords, as crypt(3) makes them.
+ * Users of stixel-web and the hashes of their passwords, as made by crypt(3).
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -20,27 +20,27 @@ struct web_user {
 
 struct web_users {
 	size_t count;	      /* at least 1 */
-	size_t costliest;     /* whose hash takes longest */
-	int64_t costliest_ns; /* of processor time, when it was read */
+	size_t costliest;     /* index of the user whose hash takes longest */
+	int64_t costliest_ns; /* processor time of this hash, measured when the file was read, ns */
 	struct web_user user[WEB_USERS];
 };
 
 /*
- * Reads lines USER:HASH, as htpasswd -B and mkpasswd make them; empty ones and those that begin with # are
- * passed over. Each hash is computed once, so it takes as long as a login for each. For web_users_destroy().
+ * Reads lines USER:HASH, as htpasswd -B and mkpasswd make them. Skips empty lines and lines that begin with
+ * #. Computes each hash once, so reading takes as long as one login per user. Free with web_users_destroy().
  *
- * Negative errno and a sentence: as web_secret_read(); -EBADMSG: a line is wrong, a hash is weak or unknown;
- * -ENOTSUP: built without libcrypt.
+ * Returns 0, or a negative errno with a sentence in why: errors of web_secret_read(); -EBADMSG: a line is
+ * wrong, or a hash is weak or unknown; -ENOTSUP: built without libcrypt.
  */
 int web_users_read(struct web_users **ret, const char *path, char *why, size_t why_bytes);
 /* Accepts NULL. */
 void web_users_destroy(struct web_users *u);
-/* NULL: nobody of this name. */
+/* Returns the user of this name. NULL: there is none. */
 const struct web_user *web_users_find(const struct web_users *u, const char *name);
 
 /*
- * True: it is the password that the hash was made of. Takes up to a tenth of a second, by the hash; its time
- * says nothing of where they differ.
+ * Returns true if the hash was made of this password. Takes up to 0.1 s, depending on the hash. The time does
+ * not reveal where the hashes differ.
  */
 bool web_password_matches(const char *hash, const char *password);
 

@@ -1,5 +1,5 @@
 /*
- * stixel-web: command line.
+ * Command line of stixel-web.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -33,7 +33,7 @@ struct web_options {
 	bool tune;
 };
 
-/* What it keeps of answers and connections is too much for a stack. */
+/* Server with its stored answers and connections, which are too large for a stack. */
 static struct web_server server;
 
 static int web_fail(int code, const char *text)
@@ -156,7 +156,7 @@ static const struct sx_usage usage = {
 	.exit_count = sizeof(exits) / sizeof(exits[0]),
 };
 
-/* 0, or an exit code. */
+/* Opens all listening sockets. Returns 0 or an exit code. */
 static int listen_all(struct web_options *o, int *fds)
 {
 	char why[256];
@@ -172,7 +172,7 @@ static int listen_all(struct web_options *o, int *fds)
 	return 0;
 }
 
-/* What whoever reaches an address beyond this machine can do there. */
+/* Warns about what any client can do at an address beyond this machine. */
 static void web_warn(const struct web_options *o, const char *address)
 {
 	if (!o->password_file)
@@ -253,7 +253,10 @@ static int read_certificate(const struct web_options *o, char *why, size_t why_b
 	return 0;
 }
 
-/* What cannot be read leaves what was. One is no reason to keep the other, and with it who was taken out. */
+/*
+ * Reloads passwords and certificate independently; an unreadable file keeps its old content. So a removed
+ * user loses access even if the certificate is broken.
+ */
 static void read_again(const struct web_options *o)
 {
 	char why[512];
@@ -271,13 +274,16 @@ static void read_again(const struct web_options *o)
 		sx_log(TOOLS, NOTICE, "files of passwords and certificates were read again");
 }
 
-/* SIGHUP also comes when a terminal is closed; it is none any more then. */
+/*
+ * Returns true if the terminal was closed. SIGHUP also comes then, and standard input is no longer a
+ * terminal.
+ */
 static bool terminal_is_gone(bool was_terminal)
 {
 	return was_terminal && !isatty(STDIN_FILENO);
 }
 
-/* Names the instances that are asked for and do not run: their pages would wait without a word. */
+/* Logs the requested instances that do not run. Without it their pages would wait with no message. */
 static void tell_absent(const struct web_options *o)
 {
 	static struct web_names running;
@@ -323,7 +329,7 @@ static int web_run(struct web_options *o)
 	sigaddset(&ends, SIGINT);
 	sigaddset(&ends, SIGTERM);
 	sigaddset(&ends, SIGHUP);
-	/* before files are read: a reload may come meanwhile */
+	/* blocked before the files are read, because a reload may come meanwhile */
 	sigprocmask(SIG_BLOCK, &ends, NULL);
 	code = read_passwords(o, why, sizeof(why));
 	if (code == 0)

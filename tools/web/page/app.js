@@ -1,4 +1,4 @@
-// The page: takes what comes over the link, decides what it means, and shows it.
+// The page: takes the messages of the link, decides on the state to show, and shows it.
 // SPDX-License-Identifier: Apache-2.0
 import {Birdseye} from "./birdseye.js";
 import {Chart, History} from "./charts.js";
@@ -11,9 +11,9 @@ import {Settings} from "./settings.js";
 import {CameraView, scaleOf, ticks} from "./view.js";
 import {readFrame, readFree} from "./wire.js";
 
-const OLD_MS = 1500; // a picture that came longer ago is not shown as a live one
+const OLD_MS = 1500; // age of a picture that is no longer shown as live, ms
 const $ = (id) => document.getElementById(id);
-const keep = (key, value) => { try { localStorage.setItem(`stixel.${key}`, value); } catch { /* not allowed: not kept */ } };
+const keep = (key, value) => { try { localStorage.setItem(`stixel.${key}`, value); } catch { /* storage not allowed */ } };
 const kept = (key) => { try { return localStorage.getItem(`stixel.${key}`); } catch { return null; } };
 
 const view = new CameraView($("view"), (text) => setText($("probe"), text || "Point at a stixel to measure it."));
@@ -27,7 +27,7 @@ const charts = {
   drops: new Chart($("c-drops"), history, [{key: "drops", colour: "--two"}], 1, "nothing yet"),
 };
 const now = {link: "", linkText: "", notice: null, status: null, statusText: "", instances: null};
-let known = null; // the last status that there was
+let known = null; // last status received
 let newest = null, busy = false, shown = null, shownTimes = [], seen = fresh();
 
 function fresh() {
@@ -95,7 +95,7 @@ function choose(name) {
 
 // ---- instances ----
 
-// Whether each runs; of the one that is looked at its own stream tells first.
+// Marks instances that do not run. For the viewed instance its own stream is newer than the list.
 function nameOptions() {
   for (const option of $("instance").options) {
     if (option.disabled)
@@ -106,7 +106,7 @@ function nameOptions() {
   }
 }
 
-// What stixel-web does not show, and why.
+// Returns a text on the instances that stixel-web does not show, and why.
 function leftOut(left) {
   const said = [];
   if (left?.foreign)
@@ -154,7 +154,7 @@ async function decode(set) {
   return set;
 }
 
-// "640 / 240": of the picture, also as a number, which a width on the full screen is made of
+// Sets the picture's shape, "640 / 240". The number --aspect gives the width on the full screen.
 function shape(aspect) {
   const [width, height] = aspect.split(" / ");
   $("stage").style.aspectRatio = aspect;
@@ -172,7 +172,7 @@ function display(set) {
   legend(f);
 }
 
-// One picture is decoded at a time; what comes meanwhile waits in one place, the newest.
+// Decodes one picture at a time. Of the pictures that come meanwhile, only the newest waits.
 async function turn() {
   if (busy || !newest)
     return;
@@ -198,7 +198,7 @@ async function turn() {
   turn();
 }
 
-// What is seen now, into a file.
+// Saves the present view to a file.
 async function save() {
   const name = `${link.instance}-${shown?.number}.png`, blob = await view.save();
   if (!blob)
@@ -232,7 +232,7 @@ function paintScale() {
   const c = $("scale").getContext("2d");
   DISTANCE.forEach((colour, i) => {
     c.fillStyle = `rgb(${colour})`;
-    c.fillRect(255 - i, 0, 1, 1); // near on the left
+    c.fillRect(255 - i, 0, 1, 1); // near is on the left
   });
   Object.entries(KIND).forEach(([name, kind]) =>
     document.querySelector(`.swatches .${name}`)?.style.setProperty("--swatch", `rgb(${CLASS[kind]})`));
@@ -244,7 +244,7 @@ function ago(ms) {
   return ms < 10000 ? `${(ms / 1000).toFixed(1)} s` : ms < 120000 ? `${Math.round(ms / 1000)} s` : `${Math.round(ms / 60000)} min`;
 }
 
-// What is to be said now: {kind, word, text, veil}. The first that is wrong counts.
+// Returns the present state: {kind, word, text, veil}. The first fault found is shown.
 function verdict() {
   const {notice: n, status: s} = now, name = link.instance;
   const since = shown ? performance.now() - shown.received : Infinity;
@@ -306,7 +306,7 @@ function judge() {
 
 // ---- charts ----
 
-let before = null; // totals of drops
+let before = null; // previous totals of dropped pairs
 function sample(s) {
   const drops = s && Object.values(s.frames.dropped).reduce((sum, v) => sum + v, 0);
   const latency = s?.latency_1s_us?.capture_to_publish ?? s?.latency_10s_us?.capture_to_publish;
@@ -339,7 +339,7 @@ function showCharts(v, s) {
   charts.power.say(Number.isFinite(v.watts) ? `Power: ${number(v.watts, 1)} W` : "Power: not known");
   charts.drops.say(`Pairs dropped a second: ${number(v.drops, 1)}`);
   document.body.dataset.samples = history.rows.length;
-  // a machine without a sensor has nothing to show
+  // hide the chart if the machine has no power sensor
   $("power").hidden = !history.some("watts");
   $("charts").classList.toggle("three", $("power").hidden);
   for (const chart of Object.values(charts))
@@ -353,7 +353,7 @@ function tick(status, text) {
   shownTimes = shownTimes.filter((t) => t > from);
   seen.fps = shownTimes.length;
   showCharts(sample(status), status);
-  known = status ?? known; // without one the last stays, greyed
+  known = status ?? known; // if there is no status, the last one stays, greyed
   showStages($("stages"), $("stages-note"), known);
   if (status)
     health.show(status.pictures, status.camera);
@@ -362,7 +362,7 @@ function tick(status, text) {
   judge();
 }
 
-// ---- all of it ----
+// ---- start ----
 
 const link = new Link({
   frame(set) {

@@ -1,4 +1,4 @@
-// Free space and obstacles from above, in metres: the camera is below, looking up.
+// Draws free space and obstacles from above, in metres. The camera is at the bottom, looking up.
 // SPDX-License-Identifier: Apache-2.0
 import {END, KIND} from "./layout.js";
 import {CLASS} from "./palette.js";
@@ -77,19 +77,19 @@ export class Birdseye {
         c.fillText(`${side}`.replace("-", "\u2212"), egoX + side * metre, egoY + 5);
   }
 
-  // Left and right ray of a column: metres aside for each metre ahead.
+  // Returns the left and right ray of a column: metres to the side per metre ahead.
   rays(u) {
     const {columnWidth, cx, fx} = this.frame;
     return [(u * columnWidth - cx) / fx, ((u + 1) * columnWidth - cx) / fx];
   }
 
-  // Columns one beside the other, first..last, of which something lies between near(u) and far(u), m: a shape for each run.
+  // Adds a shape for each run of neighbouring columns that have something between near(u) and far(u), m.
   shapes(near, far) {
     const c = this.context, columns = this.frame.free ? this.frame.columns : 0;
     const line = (u, z) => this.rays(u).map((aside) => this.place(aside * z, z));
     c.beginPath();
     for (let first = 0, last; first < columns; first = last + 1) {
-      const is = (u) => u < columns && near(u) < Math.min(this.range, far(u)); // NaN is not
+      const is = (u) => u < columns && near(u) < Math.min(this.range, far(u)); // false if near or far is NaN
       for (last = first; is(last); last++);
       if (last === first)
         continue;
@@ -113,7 +113,8 @@ export class Birdseye {
     c.globalAlpha = 1;
   }
 
-  // Hatched: before the first ground that was seen, and from where nothing was seen on. Behind objects all is blank.
+  // Hatches unseen areas: before the first ground seen, and from the end of the seen area on. The area behind objects
+  // stays blank.
   unseen(ink) {
     const c = this.context, {free} = this.frame;
     c.fillStyle = this.hatch(ink("--soft"));
@@ -137,7 +138,7 @@ export class Birdseye {
     return this.context.createPattern(tile, "repeat");
   }
 
-  // The edge of the ground before a drop.
+  // Draws the edge of the ground before a drop.
   drops(ink) {
     const c = this.context, {free} = this.frame, depth = 5 * this.range / this.canvas.clientHeight;
     this.shapes((u) => free.end[u] === END.drop ? free.to[u] : NaN, (u) => free.to[u] + depth);
@@ -156,7 +157,8 @@ export class Birdseye {
     return tile;
   }
 
-  // The one that ends each column stands out, or the nearest behind what was not seen; the others are there, but weaker.
+  // Draws the objects. The one that ends a column stands out, or the nearest one behind the unseen area. The others
+  // are weaker.
   objects(metre) {
     const {columns, offsets, stixels: s, free} = this.frame;
     const stands = (i) => s.kind[i] === KIND.object && s.disparity[i] > 0 && !free?.absent.has(i);

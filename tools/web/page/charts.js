@@ -1,10 +1,10 @@
-// Lines over the last half minute to five minutes, one sample a second.
+// Draws lines over the last 30 s to 5 min, one sample per second.
 // SPDX-License-Identifier: Apache-2.0
 const LEAST_S = 30, MOST_S = 300;
-const CLIPPED = 0.02, ROOM = 1.5; // share of samples that may be above the axis, and how far it reaches above the others
+const CLIPPED = 0.02, ROOM = 1.5; // share of samples that may exceed the axis; ratio of the axis to the largest other sample
 const STEPS_S = [5, 10, 15, 30, 60, 120];
 
-// Values in time; what is not known is a gap.
+// Values over time. An unknown value leaves a gap.
 export class History {
   constructor() {
     this.rows = [];
@@ -16,7 +16,7 @@ export class History {
       this.rows.shift();
   }
 
-  // Seconds that are shown: as many as there are samples of.
+  // Returns the number of seconds shown: as many as have samples, within the limits.
   span(now) {
     return this.rows.length ? Math.min(MOST_S, Math.max(LEAST_S, (now - this.rows[0].time) / 1000)) : LEAST_S;
   }
@@ -26,13 +26,13 @@ export class History {
   }
 }
 
-// Where the axis of these values may end: a spike, as at start, does not set it. Without few samples that stand out far
-// it is the largest.
+// Returns the end of the axis for these values. A short spike, as at the start, does not set it. If no samples stand
+// out, it is the largest value.
 export function reach(values) {
   const all = values.filter(Number.isFinite).sort((a, b) => a - b), n = all.length;
   if (!n)
     return 0;
-  // seconds that may stand out: three where the window is short, since the first second also counts in those after it
+  // samples that may stand out: three in a short window, because the first second also counts in the following ones
   const out = Math.max(Math.ceil(CLIPPED * n), Math.min(3, Math.floor(n / 6)));
   return Math.min(all[n - 1], ROOM * all[n - 1 - Math.min(out, n - 1)]);
 }
@@ -43,7 +43,7 @@ function nice(most) {
 }
 
 export class Chart {
-  // series: [{key, colour (CSS variable), dash}]; least: the axis ends there at least; nothing: said without any value
+  // series: [{key, colour (CSS variable), dash}]; least: smallest end of the axis; nothing: text if there is no value
   constructor(canvas, history, series, least, nothing) {
     Object.assign(this, {canvas, history, series, least, nothing});
     this.context = canvas.getContext("2d");
@@ -80,7 +80,7 @@ export class Chart {
       c.fillText(`${+(top * part).toPrecision(3)}`, left - 6, y(top * part));
     }
     c.textBaseline = "bottom";
-    const room = 5.5 * size; // that a label needs
+    const room = 5.5 * size; // width of a label, px
     const step = STEPS_S.find((v) => v / span * (right - left) > room) ?? MOST_S;
     for (let back = 0; back === 0 || back < span - 0.4 * room / (right - left) * span; back += step) {
       c.textAlign = back ? "center" : "right";
@@ -126,7 +126,7 @@ export class Chart {
     c.setLineDash([]);
   }
 
-  // Samples above the axis: an arrow each, and how much the largest is.
+  // Marks samples above the axis with an arrow each, and writes the value of the largest.
   marks(x, above, size, top, left, right, ink) {
     const c = this.context, half = size * 0.28;
     let largest = null;
@@ -147,15 +147,15 @@ export class Chart {
     if (!largest)
       return;
     const text = `${+largest.value.toPrecision(3)}`, wide = c.measureText(text).width, at = x(largest.time);
-    const gap = 2 * half + x(1000) - x(0); // a mark of the next second may be beside it
-    const behind = at + gap + wide > right; // there is room on the other side
+    const gap = 2 * half + x(1000) - x(0); // the next second's mark may be beside this one
+    const behind = at + gap + wide > right; // write the text on the other side
     c.fillStyle = ink("--soft");
     c.textAlign = behind ? "right" : "left";
     c.textBaseline = "middle";
     c.fillText(text, behind ? at - gap : at + gap, above);
   }
 
-  // What it shows, in words, for those who cannot see it.
+  // Sets the description of the chart for screen readers.
   say(text) {
     this.canvas.setAttribute("aria-label", this.clipped ? `${text}; up to ${+this.clipped.toPrecision(3)} above the axis` : text);
   }

@@ -1,10 +1,11 @@
-// What the pictures say of the cameras, as the daemon's monitor tells it: a tile for each figure, its last two minutes,
-// and whether it is beyond what the daemon calls wrong. Below them what all distances rest on, and questions about it.
+// Shows the image quality of the cameras from the daemon's monitor. Each figure has a tile with its last two minutes,
+// marked if it is beyond the daemon's limit. Below are the camera model, on which all distances depend, and questions
+// about it.
 // SPDX-License-Identifier: Apache-2.0
 import {number, rows, setText} from "./panels.js";
 
-const SAMPLES = 120; // one a second
-const JUDGED = 5; // the median of so many is held against a limit, as the daemon does
+const SAMPLES = 120; // one per second
+const JUDGED = 5; // number of samples whose median is compared with the limit, as in the daemon
 
 const percent = (v) => Number.isFinite(v) ? `${number(100 * v, v > 0 && v < 0.0995 ? 1 : 0)} %` : number(v);
 const signed = (v) => Number.isFinite(v) ? `${v > 0 ? "+" : v < 0 ? "\u2212" : ""}${number(Math.abs(v), 1)}` : number(v);
@@ -12,8 +13,8 @@ const largest = (...values) => values.filter(Number.isFinite).reduce((a, b) => M
 const corrected = (c) => c?.shift_px || c?.rotation_deg ? `, corrected ${signed(c.shift_px)} px ${signed(c.rotation_deg)}\u00b0` : "";
 const both = (pair, write) => `${write(pair?.left)} | ${write(pair?.right)}`;
 
-// lines: what is drawn; judged: whose size is held against limit where it is not the lines'; limit: NaN without one;
-// below: wrong is what is less; write: a limit in words; top: where the axis ends at least.
+// lines: values drawn; judged: value compared with the limit if it is not the lines' value; limit: NaN if none;
+// below: true if values below the limit are wrong; write: formats the limit; top: smallest end of the axis.
 const TILES = [
   {name: "Measured", title: "share of the pixels whose disparity was measured; the limit follows from what is usual here",
     text: (p) => percent(p.density), more: (p) => `${percent(p.at_infinity)} of it at infinity`,
@@ -40,7 +41,7 @@ function median(values) {
   return known.length ? known[(known.length - 1) >> 1] : NaN;
 }
 
-// "none" where nothing is known or there is no limit, else "good" or "bad".
+// Returns "none" if there is no value or no limit, else "good" or "bad".
 export function verdict(samples, limit, below) {
   const v = Math.abs(median(samples.slice(-JUDGED)));
   if (!Number.isFinite(v) || !Number.isFinite(limit))
@@ -106,7 +107,7 @@ export class Health {
     this.clear();
   }
 
-  // Another instance.
+  // Starts again for another instance.
   clear() {
     this.tiles = TILES.map((what) => new Tile(what));
     [this.row, this.camera] = ["tiles", "camera"].map((name) => {
@@ -119,13 +120,13 @@ export class Health {
     this.box.hidden = true;
   }
 
-  // What was seen says nothing of now.
+  // Removes the verdicts, because old samples say nothing about the present.
   forget() {
     for (const t of this.tiles)
       t.box.className = "none";
   }
 
-  // pictures and camera of a status, as often as it comes; hidden where a daemon knows nothing of them.
+  // Shows pictures and camera of a status. Call for each status. Hides the parts that the daemon does not report.
   show(pictures, camera) {
     const known = Number.isFinite(pictures?.density), questions = camera?.questions ?? [];
     const lines = [...questions, ...camera?.text ? [camera.text.replace(/^camera: /, "")] : []];

@@ -1,15 +1,16 @@
-// The way to stixel-web: which instances there are, the stream of one, its status. Comes back by itself when something
-// was lost, and is silent while the page is hidden.
+// The connection to stixel-web: list of instances, stream and status of one instance. It reconnects after a loss, and
+// is silent while the page is hidden.
 // SPDX-License-Identifier: Apache-2.0
 import {Cutter} from "./wire.js";
 import {MESSAGE_KIND} from "./layout.js";
 
-const SILENCE_MS = 4000; // notices come twice a second
+const SILENCE_MS = 4000; // stixel-web sends a notice twice per second
 const BACKOFF_MS = [500, 1000, 2000, 4000, 8000];
 const STATUS_MS = 1000, LIST_MS = 1000;
 
-// What stixel-web says to it. An address with a user and a password in it is not taken by fetch(): those of the page go along
-// by themselves.
+// Fetches a path from stixel-web. fetch() refuses an address that contains a user and a password, but the browser
+// adds
+// the login of the page.
 export function ask(path, how) {
   return fetch(location.origin + path, how);
 }
@@ -19,9 +20,9 @@ export async function sentence(answer) {
   return text && text.length < 300 ? text : `stixel-web answered ${answer.status}`;
 }
 
-// on: {frame(set), notice(n), link(word, text), status(object or null, text), instances(list, tune, left)}; left: how many are left out; tune: settings may be
-// changed here; set has number, ageMs,
-// received, frame, free, left, disparity: the payloads of one frame.
+// on: {frame(set), notice(n), link(word, text), status(object or null, text), instances(list, tune, left)}. left:
+// number of instances left out. tune: settings may be changed here. set: number, ageMs, received, and the payloads of
+// one frame: frame, free, left, disparity.
 export class Link {
   constructor(on) {
     this.on = on;
@@ -74,10 +75,10 @@ export class Link {
       this.lost(this.abort, "stixel-web is silent");
   }
 
-  // The stream ended: again, a little later each time.
+  // The stream ended: connects again, each time after a longer pause.
   lost(abort, text) {
     if (abort !== this.abort)
-      return; // it was ended by us
+      return; // this page ended it
     this.stop();
     const wait = BACKOFF_MS[Math.min(this.tries, BACKOFF_MS.length - 1)] * (0.8 + 0.4 * Math.random());
     this.tries++;

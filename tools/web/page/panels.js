@@ -1,4 +1,4 @@
-// Tables and figures beside the pictures. Only texts change, so that nothing moves.
+// Fills tables and figures beside the pictures. Only texts change, so that the layout stays still.
 // SPDX-License-Identifier: Apache-2.0
 const NONE = "\u2013";
 const whole = new Intl.NumberFormat("en", {maximumFractionDigits: 0});
@@ -22,7 +22,7 @@ function element(name, ...children) {
   return e;
 }
 
-// As many rows as are needed, made once.
+// Adjusts the number of rows and returns them. Existing rows are kept.
 export function rows(body, many, make) {
   while (body.children.length < many)
     body.append(make());
@@ -70,7 +70,7 @@ function boardWords(b) {
     b?.gpu_hz > 0 && `GPU ${clock(b.gpu_hz, b.gpu_max_hz)}`, b?.governor && `governor ${b.governor}`].filter(Boolean).join(", ") || NONE;
 }
 
-// With standard deviations where the road was measured.
+// Describes the road, with standard deviations if it was measured.
 function roadWords(r) {
   const estimate = (value, sigma) => number(value, 2) + (Number.isFinite(sigma) ? ` \u00b1 ${number(sigma, 2)}` : "");
   return `${r.origin}; camera ${estimate(r.height_m, r.height_sigma_m)} m high, pitch ${estimate(r.pitch_deg, r.pitch_sigma_deg)}\u00b0, ` +
@@ -105,7 +105,7 @@ export function showFacts(list, status, seen) {
 }
 
 export function showCameras(box, body, status) {
-  // sources without cameras have nothing to count
+  // sources without cameras have no counters
   const cameras = status?.source?.kind === "v4l2" ? status.source.cameras : [];
   box.hidden = !cameras.length;
   rows(body, cameras.length, () => element("tr", ...Array.from({length: 5}, () => element("td")))).forEach((row, i) => {

@@ -1,5 +1,5 @@
-// The panel of settings: what a running instance is set to, by the daemon's own table of options, and changes of it.
-// Asks while it is open and seen.
+// The panel of settings: shows the settings of a running instance with the daemon's own table of options, and changes
+// them. It asks the daemon while the panel is open and the page is visible.
 // SPDX-License-Identifier: Apache-2.0
 import {ask, sentence} from "./link.js";
 import {setText} from "./panels.js";
@@ -13,19 +13,19 @@ function make(name, className, ...children) {
   return e;
 }
 
-// "0.2" and "0.20" are the same number; the text "07" is not "7".
+// Returns true for equal values: "0.2" and "0.20" are the same number, but the text "07" is not "7".
 export function same(a, b, kind) {
   const numbers = ["int", "real"].includes(kind) && a?.trim() && b?.trim();
   return a === b || (numbers ? Number(a) === Number(b) : false);
 }
 
-// What one press of an arrow changes: a unit of the second digit.
+// Returns the change for one press of an arrow key: one unit of the second digit.
 export function stepOf(value) {
   const size = Math.abs(Number(value));
   return size > 0 ? +(10 ** (Math.floor(Math.log10(size)) - 1)).toPrecision(1) : 0.1;
 }
 
-// The daemon's sentences of a refusal, by the key that they are about; those about no key alone under "".
+// Returns the daemon's sentences of a refusal by their key. Sentences without a key are under "".
 export function refusals(text) {
   const found = {};
   for (const line of text.split("\n").filter(Boolean)) {
@@ -35,13 +35,14 @@ export function refusals(text) {
   return found;
 }
 
-// Keys by the names that they have now; constants of a model only where they were set live or are not the default.
+// Returns the keys to show. Old names of keys are left out. A model constant is shown only if it was set live or is
+// not the default.
 export function shownKeys(keys) {
   return Object.fromEntries(Object.entries(keys).filter(([key, row]) =>
     !row.now && (!key.startsWith("model.") || row.live || row.value !== row.default)));
 }
 
-// One key: its field, its marks, and what the daemon said of the last change.
+// Row of one key: its field, its marks, and the daemon's answer to the last change.
 class Row {
   constructor(key, option, change) {
     Object.assign(this, {key, option, change, row: null, draft: null, sent: null, why: null, typing: false});
@@ -62,7 +63,7 @@ class Row {
     this.field.addEventListener("input", () => {
       this.typing = true;
     });
-    // typed and undone is no change
+    // a typed and undone text is no change
     this.field.addEventListener("blur", () => this.typing && this.put(this.draft ?? this.row.value));
     this.field.addEventListener("change", () => this.order(this.text()));
     this.field.addEventListener("keydown", (e) => e.key === "Escape" && this.takeBack());
@@ -110,7 +111,7 @@ class Row {
     this.change(this, text);
   }
 
-  // draft: what is wanted and does not hold; why: the sentence by which it was refused; sent: what is on its way.
+  // draft: wanted value that is not in effect; why: sentence of its refusal; sent: value on its way to the daemon.
   want(text) {
     this.draft = text;
     this.why = null;
@@ -139,7 +140,7 @@ class Row {
     this.say("good", text);
   }
 
-  // Somebody else set it, or an order that was given up came through after all.
+  // Handles a new value: another client set it, or an abandoned order took effect after all.
   valueChanged() {
     if (this.why !== null && this.same(this.draft, this.row.value))
       this.takeBack();
@@ -149,13 +150,13 @@ class Row {
       this.flash();
   }
 
-  // row: of /settings; configured: what the configuration says of it where it was set live.
+  // row: entry of /settings; configured: value in the configuration if the key was set live.
   show(row, configured, tune) {
     const before = this.row?.value;
     this.row = row;
     if (this.option.kind === "real")
       this.field.step = stepOf(Number(row.value) ? row.value : row.default);
-    // what somebody is typing, or was refused, stays
+    // keep a text that the user is typing, or that the daemon refused
     if (this.draft === null && !this.typing)
       this.put(row.value);
     if (before !== undefined && before !== row.value)
@@ -190,7 +191,7 @@ class Row {
 }
 
 export class Settings {
-  // instance(): name of the one that is looked at, or null; keep, kept: what the browser remembers.
+  // instance(): name of the viewed instance, or null; keep, kept: write and read the browser's storage.
   constructor(box, {instance, keep, kept}) {
     Object.assign(this, {box, instance, keep, tune: false, wanted: new Map(), running: false, asking: null});
     this.part = (name) => document.getElementById(`settings-${name}`);
@@ -207,7 +208,7 @@ export class Settings {
     setInterval(() => this.ask(), ASK_MS);
   }
 
-  // Another instance: nothing of the one before stays.
+  // Clears the panel for another instance.
   clear() {
     this.text = this.answer = null;
     this.rows = new Map();
@@ -220,7 +221,7 @@ export class Settings {
     setText(this.part("how"), "");
   }
 
-  // One question at a time: returns the one that is under way, null where there is nothing to ask.
+  // Asks the daemon, one question at a time. Returns the question under way, null if there is nothing to ask.
   ask() {
     const name = this.instance();
     if (!this.asking && name && this.box.open && !document.hidden)
@@ -269,7 +270,7 @@ export class Settings {
     this.filter();
   }
 
-  // Rows that stay keep the text that a user is typing.
+  // Builds the rows. Existing rows keep the text that a user is typing.
   build(keys, options) {
     const before = this.rows;
     this.rows = new Map();
@@ -291,7 +292,7 @@ export class Settings {
     box.open = this.opened.has(name);
     box.addEventListener("toggle", () => {
       if (this.part("find").value)
-        return; // it is the search that opens
+        return; // the search opened it, not the user
       this.opened[box.open ? "add" : "delete"](name);
       this.keep("settings.opened", [...this.opened].join(","));
     });
@@ -327,8 +328,8 @@ export class Settings {
     this.order(changes);
   }
 
-  // One order at a time; what is wanted meanwhile goes with the next. What holds already is not sent; as long as an
-  // order for a key is on its way, what will hold is not known.
+  // Sends one order at a time; changes wanted meanwhile go with the next order. A value already in effect is not sent.
+  // While an order for a key is under way, the value that will be in effect is unknown.
   async order(changes) {
     for (const [row, text] of changes)
       if (row.sent === null && row.same(text, row.row.value)) {
@@ -368,7 +369,7 @@ export class Settings {
     if (name === this.instance())
       this.told(changes, ok, said);
     try {
-      await this.asking; // its answer may be older than the order
+      await this.asking; // the answer under way may be older than the order
       await this.ask();
     } finally {
       for (const [row] of changes) {
@@ -382,7 +383,7 @@ export class Settings {
     const frame = said.match(/from frame (\d+) on/)?.[1], why = ok ? {} : refusals(said);
     for (const [row] of changes) {
       if (this.wanted.has(row))
-        continue; // something newer goes next
+        continue; // a newer value is sent next
       if (!ok)
         row.refused(why[row.key] ?? why[""] ?? "refused together with another key");
       else

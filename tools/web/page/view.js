@@ -1,15 +1,15 @@
-// The camera's picture with stixels over it, as stixelctl snapshot draws them, and a probe that measures.
+// Shows the camera's picture with stixels over it, as stixelctl snapshot draws them, and a probe that measures.
 // SPDX-License-Identifier: Apache-2.0
 import {CLASS, DISTANCE, FAR_M, NEAR_M, FAR_PART, NEAR_PART} from "./palette.js";
 import {KIND, ROAD_NONE} from "./layout.js";
 import {groundDisparity} from "./wire.js";
 
 const WORDS = Object.keys(KIND);
-// weights of colour over a picture, 0..1; and where there is none below
+// weights of the colour, 0..1: over a picture, and without a picture below
 const OVER = {ground: 0.24, object: 0.59, sky: 0.36}, ALONE = {ground: 0.42, object: 0.92, sky: 0.42};
 const DARK = [18, 20, 26];
 
-// Ends of the scale, px of disparity.
+// Returns the ends of the scale, px of disparity.
 export function scaleOf(frame) {
   const fb = frame.fx * frame.baseline;
   return fb > 0 ? {near: fb / NEAR_M, far: fb / FAR_M, fb} : {near: frame.disparities * NEAR_PART, far: frame.disparities * FAR_PART, fb: 0};
@@ -20,7 +20,7 @@ export function distanceColour(scale, disparity) {
   return DISTANCE[Math.round(255 * Math.min(1, place))];
 }
 
-// What the legend says: marks at places 0..1, near to far.
+// Returns the marks of the legend at places 0..1, near to far.
 export function ticks(scale) {
   const marks = scale.fb ? [5, 10, 20, 40].map((m) => [scale.fb / m, `${m} m`])
     : [1, 0.5, 0.25, 0.1, 0.05].map((p) => [scale.near * p, `${Math.round(scale.near * p)} px`]);
@@ -30,9 +30,9 @@ export function ticks(scale) {
 export class CameraView {
   constructor(canvas, tell) {
     this.canvas = canvas;
-    this.tell = tell; // (text): what the probe sees
+    this.tell = tell; // (text): result of the probe
     this.context = canvas.getContext("2d", {alpha: false});
-    this.layer = document.createElement("canvas"); // a pixel for each row of each column
+    this.layer = document.createElement("canvas"); // the stixels, one pixel for each row of each column
     this.probe = null; // {x, y} in image px
     this.frame = null;
     const at = (e) => this.aim(e.offsetX / canvas.clientWidth, e.offsetY / canvas.clientHeight);
@@ -65,19 +65,19 @@ export class CameraView {
   show(frame, picture, colour) {
     this.frame = frame;
     this.picture = picture;
-    this.colour = frame.blind ? "off" : colour; // what it says was not seen
+    this.colour = frame.blind ? "off" : colour; // a blind frame's stixels were not seen
     this.fill();
     this.paint();
   }
 
-  // Another instance: nothing of the one before stays.
+  // Clears the view for another instance.
   clear() {
     this.frame = this.picture = this.probe = null;
     this.context.fillStyle = `rgb(${DARK})`;
     this.context.fillRect(0, 0, this.canvas.width, this.canvas.height);
   }
 
-  // The stixels into the layer.
+  // Draws the stixels into the layer.
   fill() {
     const {columns, height, stixels: s} = this.frame;
     if (this.colour === "off" || !columns)
@@ -110,7 +110,7 @@ export class CameraView {
     context.putImageData(this.image, 0, 0);
   }
 
-  // Dark lines between neighbours, so that each stixel can be told.
+  // Draws dark lines between neighbouring stixels to separate them.
   sides(c, zoomX, zoomY) {
     const {columnWidth, stixels: s} = this.frame;
     if (columnWidth * zoomX < 3)
@@ -134,7 +134,7 @@ export class CameraView {
     this.measure(width / frame.width, height / frame.height, ratio);
   }
 
-  // A picture of it as large as the camera's, without the probe; null before the first.
+  // Returns the view as a PNG in the camera's size, without the probe; null before the first frame.
   async save() {
     if (!this.frame)
       return null;
@@ -156,7 +156,7 @@ export class CameraView {
       this.sides(c, zoomX, zoomY);
     }
     if (frame.road !== ROAD_NONE) {
-      const {axis, cross, slope} = frame.ground, lean = slope > 0 ? -cross / slope : 0; // rows a column
+      const {axis, cross, slope} = frame.ground, lean = slope > 0 ? -cross / slope : 0; // rows per column
       c.fillStyle = "rgba(255,255,255,0.6)";
       for (let x = 0; x < width; x += 12 * ratio) {
         const row = frame.horizon + lean * ((x + 2.5 * ratio) / zoomX - axis);
@@ -182,7 +182,7 @@ export class CameraView {
         (s.bottom[found] - s.top[found] + 1) * zoomY);
     }
     const d = found >= 0 ? s.disparity[found] : 0, fb = frame.fx * frame.baseline;
-    // a ground stixel's distance is that of the road in the probe's own row
+    // the distance of a ground stixel is that of the road in the probe's own row
     const here = found >= 0 && s.kind[found] === KIND.ground ? groundDisparity(frame, probe.x, probe.y) : d;
     const words = [found < 0 || s.kind[found] >= KIND.unknown ? "not seen" : WORDS[s.kind[found]]];
     if (here > 0.05)

@@ -1,14 +1,15 @@
-// The stream's messages and frames, from bytes to values.
+// Decodes the stream's messages and frames.
 // SPDX-License-Identifier: Apache-2.0
 import {FRAME, FRAME_BLIND, FRAME_MAGIC, FREE, MESSAGE, MESSAGE_MAGIC, STIXEL, DISPARITY_UNKNOWN} from "./layout.js";
 
-const MOST = 64 << 20; // longer messages are damage
+const MOST = 64 << 20; // bytes; a longer message means that the stream is damaged
 
 function whole(view, at) {
   return view.getUint32(at, true) + view.getUint32(at + 4, true) * 2 ** 32;
 }
 
-// Cuts a stream of bytes into messages: push(bytes) calls take({kind, skipped, number, ageMs, payload}) for each.
+// Cuts a stream of bytes into messages. push(bytes) calls take({kind, skipped, number, ageMs, payload}) for each
+// message.
 export class Cutter {
   constructor(take) {
     this.take = take;
@@ -31,7 +32,7 @@ export class Cutter {
     this.used -= at;
   }
 
-  // Takes the message at this place; its length, 0 when it is not complete yet.
+  // Takes the message at this offset. Returns its length, or 0 if it is incomplete.
   message(at) {
     if (this.used - at < MESSAGE.header_bytes)
       return 0;
@@ -61,14 +62,14 @@ function readStixels(view, at, count) {
     s.column[i] = view.getUint16(at + STIXEL.column, true);
     s.top[i] = view.getUint16(at + STIXEL.row_top, true);
     s.bottom[i] = view.getUint16(at + STIXEL.row_bottom, true);
-    s.disparity[i] = d === DISPARITY_UNKNOWN ? 0 : d / 128; // px at the bottom row, 0 unknown
+    s.disparity[i] = d === DISPARITY_UNKNOWN ? 0 : d / 128; // px at the bottom row; 0: unknown
     s.kind[i] = view.getUint8(at + STIXEL.kind);
     s.confidence[i] = view.getUint8(at + STIXEL.confidence);
   }
   return s;
 }
 
-// Publishers before 1.3 have a shorter header: their road does not lean.
+// Reads the ground. Publishers before 1.3 have a shorter header without the road's roll.
 function readGround(real, header) {
   const whole = header >= FRAME.roll_rad + 8, later = (at) => whole ? real(at) : 0;
   return {
@@ -77,12 +78,12 @@ function readGround(real, header) {
   };
 }
 
-// Ground disparity of pixel x, y, px: stixel_ground_disparity().
+// Returns the ground disparity of pixel x, y, px, as stixel_ground_disparity().
 export function groundDisparity({ground: g}, x, y) {
   return g.slope * y + g.offset + g.cross * (x - g.axis) + (y < g.bendRow ? g.bend * (g.bendRow - y) : 0);
 }
 
-// A frame as include/stixel.h describes it.
+// Reads a frame as described in include/stixel.h.
 export function readFrame(bytes) {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const u32 = (at) => view.getUint32(at, true), real = (at) => view.getFloat64(at, true);
@@ -101,8 +102,9 @@ export function readFrame(bytes) {
   };
 }
 
-// How far each column is known to be free, as the server made it by stixel_free_space(): between from and to, m; end
-// says what is there (END), stixel which one it is. absent: numbers of object stixels that stand nowhere.
+// Reads the free space of each column, which the server computed with stixel_free_space(): free between from and to, m.
+// end: what ends the free space (END); stixel: number of this stixel. absent: numbers of object stixels that are no
+// obstacle.
 export function readFree(bytes) {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength), u32 = (at) => view.getUint32(at, true);
   const columns = u32(FREE.columns), last = FREE.header_bytes + columns * FREE.bytes;
