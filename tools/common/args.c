@@ -1,5 +1,5 @@
 /*
- * What the command lines of several tools have in common.
+ * Parses values that the command lines of several tools share.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

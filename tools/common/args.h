@@ -1,5 +1,5 @@
 /*
- * What the command lines of several tools have in common: numbers, sizes, kinds of images.
+ * Parses values that the command lines of several tools share: numbers, sizes, kinds of images.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -8,11 +8,14 @@
 
 #include <stdbool.h>
 
-/* The whole text as a number in min..max; false otherwise. */
+/* Parses the whole text as a number in min..max. False: it is not such a number. */
 bool sx_parse_int(const char *text, int min, int max, int *ret);
-/* "left", "right", "disparity", with commas between them, or "none": bits 1u << enum stixel_plane. */
+/*
+ * Parses "left", "right", "disparity", with commas between them, or "none". *kinds: bits 1u << enum
+ * stixel_plane.
+ */
 bool sx_parse_images(const char *text, unsigned *kinds);
-/* "1242x375", each 1..65535. */
+/* Parses "1242x375", each 1..65535 px. */
 bool sx_parse_size(const char *text, int *width, int *height);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * Asks a status socket. HTTP/1.1 with "Connection: close" to our own server: a full client would be a
- * dependency for one line of text. Everything is bounded: time, header, body.
+ * Asks a status socket with HTTP/1.1 and "Connection: close". The server is the project's own, and a full
+ * HTTP client would be a dependency for one line of text. Time, header and body are limited.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -46,7 +46,7 @@ static int connect_to(const char *path)
 	return r;
 }
 
-/* 0 when the descriptor is ready for events before deadline_ns. */
+/* Waits for events on a descriptor. Returns 0 if it is ready before deadline_ns. */
 static int wait_for(int fd, short events, int64_t deadline_ns)
 {
 	struct pollfd p = {.fd = fd, .events = events};
@@ -85,7 +85,7 @@ static int send_all(int fd, const char *data, size_t bytes, int64_t deadline_ns)
 	return 0;
 }
 
-/* post: the body of a POST; NULL: a GET. */
+/* Sends the request. post: body of a POST; NULL: a GET. */
 static int send_request(int fd, const char *target, const char *post, int64_t deadline_ns)
 {
 	char request[256], length_line[48] = "";
@@ -137,7 +137,7 @@ static int receive(int fd, struct answer *a, int64_t deadline_ns)
 	}
 }
 
-/* The value of a header line, or NULL. text ends where the body begins. */
+/* Returns the value of a header line, or NULL. text ends where the body begins. */
 static const char *header_value(const char *text, const char *name)
 {
 	size_t length = strlen(name);
@@ -148,7 +148,7 @@ static const char *header_value(const char *text, const char *name)
 	return NULL;
 }
 
-/* Cuts the answer to its body; returns the status code. */
+/* Reduces the answer to its body. Returns the status code. */
 static int split(struct answer *a)
 {
 	const char *length, *chunked;
@@ -218,7 +218,8 @@ int sx_socket_ask(const struct sx_question *q, struct sx_reply *ret)
 {
 	const char *program = q->program ? q->program : SX_PLACE_PROGRAM;
 	char folder[PATH_MAX], path[PATH_MAX + NAME_MAX + sizeof("//" SX_STATUS_SOCKET)];
-	struct sx_reply first = {.code = -ENOENT}; /* a place that is not open goes before an empty one */
+	/* a place that this user may not open is reported in preference to an empty one */
+	struct sx_reply first = {.code = -ENOENT};
 
 	for (int place = 0; place < SX_PLACES; place++) {
 		if (!sx_place_folder_of((enum sx_place)place, program, folder, sizeof(folder)))

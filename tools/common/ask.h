@@ -27,7 +27,7 @@ struct sx_reply {
 
 /* Asks in the first place of base/places.h that answers. Fills *ret and returns its code. */
 int sx_socket_ask(const struct sx_question *q, struct sx_reply *ret);
-/* Asks the socket at path, whatever program and name say. -ENOENT, -ECONNREFUSED: no server there. */
+/* Asks the socket at path and ignores program and name of q. -ENOENT, -ECONNREFUSED: no server there. */
 int sx_socket_ask_at(const char *path, const struct sx_question *q, struct sx_reply *ret);
 /* Frees the body. */
 void sx_reply_finish(struct sx_reply *r);

@@ -1,5 +1,5 @@
 /*
- * Who may use a file that was refused.
+ * Tells which group may use a file that was refused.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -13,7 +13,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* Finds the file, or the folder on its way, that refuses access. False: it cannot be seen. */
+/* Finds the file, or the folder of its path, that refuses access. False: it cannot be seen. */
 static bool find_refuser(const char *path, struct stat *st)
 {
 	char way[PATH_MAX];

@@ -1,5 +1,5 @@
 /*
- * Who may use a file that was refused.
+ * Tells which group may use a file that was refused.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -11,9 +11,9 @@
 #define SX_GROUP_HINT_BYTES 160
 
 /*
- * " (members of group stixel may: sudo usermod -aG stixel YOU, then log in again)", by the group that the
- * file, or a folder on its way that may not be entered, belongs to and its rights; of group root that root
- * may. Empty where a group does not help, or nothing can be seen.
+ * Writes " (members of group stixel may: sudo usermod -aG stixel YOU, then log in again)". The group is that
+ * of the file, or of a folder of its path that cannot be entered, if its mode allows the group access. For
+ * group root the text says that only root may. Empty: a group does not help, or nothing can be seen.
  */
 void sx_group_hint(const char *path, char *text, size_t bytes);
 

@@ -1,5 +1,5 @@
 /*
- * Status sockets of the instances in all places.
+ * Finds the status sockets of instances in all places.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -27,7 +27,7 @@ static bool has_status_socket(const char *folder, const char *name)
 	return n > 0 && (size_t)n < sizeof(path) && stat(path, &st) == 0 && S_ISSOCK(st.st_mode);
 }
 
-/* Folders of a program in all places that have a status socket. */
+/* Finds the folders of a program that have a status socket, in all places. */
 static void find_folders(const char *program, void (*take)(void *user, const char *name), void *user)
 {
 	char folder[PATH_MAX];
@@ -55,7 +55,10 @@ void sx_bridges_find(void (*take)(void *user, const char *name), void *user)
 	find_folders(SX_PLACE_BRIDGE, take, user);
 }
 
-/* Pairs that the instance offers to who matches for it, rather than an instance of that name. */
+/*
+ * Returns true if the ring has the pairs that an instance publishes for an external matcher. Otherwise it
+ * belongs to an instance of this name.
+ */
 static bool is_offer(int folder, const char *name)
 {
 	const size_t length = strlen(name), end = strlen(offer_suffix);

@@ -1,6 +1,5 @@
 /*
- * Instances and bridges of this machine as programs find them. Where they are looked for, and in which order:
- * base/places.h.
+ * Finds the instances and bridges of this machine. base/places.h defines the places and their order.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -9,23 +8,26 @@
 
 #include <stdbool.h>
 
-/* Where rings lie, and how their names begin. */
+/* Folder of the rings, and prefix of their names. */
 #define SX_SHM_DIR "/dev/shm"
 #define SX_RING_PREFIX "stixeld."
 
 /*
- * Calls take() with the name of every folder that has a status socket, place by place, in no order within
- * one; a name that lies in two places comes twice. Names are as they lie on disk, unchecked.
+ * Calls take() with the name of every folder that has a status socket. Places are visited in order, the names
+ * within one in no order. A name in two places comes twice. Names are unchecked.
  */
 void sx_instances_find(void (*take)(void *user, const char *name), void *user);
 
-/* The same for bridges (stixel-bridge), which have folders of their own in these places. */
+/*
+ * Finds bridges (stixel-bridge), which have their own folders in these places. Otherwise works as
+ * sx_instances_find().
+ */
 void sx_bridges_find(void (*take)(void *user, const char *name), void *user);
 
 /*
- * Calls take() with the name of every ring in shared memory, in no order, but not with those that an instance
- * offers beside its own (NAME.pairs where NAME has one). Names as above. trusted: a regular file whose owner
- * is trusted with that name (base/places.h); any user may make others.
+ * Calls take() with the name of every ring in shared memory, in no order. Skips rings that an instance offers
+ * beside its own (NAME.pairs if NAME has a ring). Names are unchecked. trusted: the ring is a regular file
+ * whose owner is trusted with this name (base/places.h). Any user may create other rings.
  */
 void sx_instances_find_rings(void (*take)(void *user, const char *name, bool trusted), void *user);
 

@@ -1,5 +1,5 @@
 /*
- * A file that appears complete or not at all.
+ * Writes a file that appears complete or not at all.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -11,7 +11,7 @@
 
 #include "tools/common/outfile.h"
 
-/* mkstemp() makes private files; a result gets what the user's umask gives any new file. */
+/* Sets the mode that the user's umask gives any new file, because mkstemp() makes private files. */
 static void set_usual_mode(int fd)
 {
 	mode_t mask = umask(0);
@@ -58,7 +58,10 @@ int sx_outfile_open_new(struct sx_outfile *o, const char *path)
 	return r;
 }
 
-/* In one step; where the file system cannot (FAT), a file that comes in between is overwritten. */
+/*
+ * Renames in one step without overwriting. If the file system cannot do this (FAT), a file created in between
+ * is overwritten.
+ */
 static int rename_fresh(const char *from, const char *to)
 {
 	struct stat st;

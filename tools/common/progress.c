@@ -1,5 +1,5 @@
 /*
- * How far a long work has come: count, rate and time left, on a status line.
+ * Shows the progress of long work on a status line: count, rate and time left.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -11,7 +11,7 @@
 #include "base/clock.h"
 #include "tools/common/status_line.h"
 
-#define QUIET_NS (SX_NS_PER_S * 3 / 10) /* what is done at once needs no line */
+#define QUIET_NS (SX_NS_PER_S * 3 / 10) /* shorter work gets no line */
 enum { TEXT_BYTES = 128 };
 
 static struct {
@@ -42,7 +42,7 @@ void sx_progress_end(void)
 	work.unit = NULL;
 }
 
-/* "1:02:03" or "2:03" */
+/* Writes "1:02:03" or "2:03". */
 static void span(char *text, size_t bytes, double seconds)
 {
 	long t = seconds < 360000.0 ? (long)(seconds + 0.5) : 359999;

@@ -1,6 +1,6 @@
 /*
- * How far a long work has come: count, rate and time left as one line on a terminal
- * (status_line.h), nothing anywhere else.
+ * Shows the progress of long work: count, rate and time left as one line on a terminal (status_line.h). It
+ * prints nothing if stderr is not a terminal.
  *
  *	sx_progress_begin("pairs", count);
  *	for (...) {
@@ -9,10 +9,10 @@
  *	}
  *	sx_progress_end();
  *
- * The line stands on stderr and is drawn five times a second at most. Whoever prints something else meanwhile
- * calls sx_progress_hide() before; the next update draws the line again below it.
+ * The line is on stderr and is drawn at most five times per second. Before the caller prints other text, it
+ * calls sx_progress_hide(). The next update draws the line again below the text.
  *
- * Thread: one. There is one terminal, so there is one line: a second begin ends the first.
+ * Thread: one. There is one terminal, so there is one line. A second begin ends the first.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -22,14 +22,14 @@
 #include <stdint.h>
 
 /*
- * unit: what is counted, plural; kept, not copied. total 0: not known, then there is a
- * count and a rate but no bar.
+ * Begins a progress line. unit: plural name of the counted things; the pointer is kept, the text is not
+ * copied. total 0: unknown, so the line has a count and a rate but no bar.
  */
 void sx_progress_begin(const char *unit, uint64_t total);
-/* Costs a look at the clock, unless it is time to draw. */
+/* Sets the progress. Costs one reading of the clock, unless the line is due to be drawn. */
 void sx_progress_update(uint64_t done);
 void sx_progress_hide(void);
-/* The line is gone. Harmless without a begin. */
+/* Removes the line. Harmless without a begin. */
 void sx_progress_end(void);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * Rings of daemons whose layout this program does not read.
+ * Detects rings of daemons whose layout this program cannot read.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

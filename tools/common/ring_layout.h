@@ -1,5 +1,5 @@
 /*
- * Rings of daemons whose layout this program does not read.
+ * Detects rings of daemons whose layout this program cannot read.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -12,8 +12,9 @@
 #define SX_RING_LAYOUT_BYTES 160
 
 /*
- * "its ring has layout 7.3, this program reads 1.x: update stixelctl and libstixel", or the daemon, of the
- * ring of an instance. program: the one that says so. False: the layout is ours, or there is no ring that
+ * Returns true if the ring of an instance has a layout that this program cannot read. text is then "its ring
+ * has layout 7.3, this program reads 1.x: update stixelctl and libstixel", or names the daemon as the one to
+ * update. program: name of this program for the text. False: the layout is readable, or there is no ring that
  * this user may read; text is then empty. Any thread.
  */
 bool sx_ring_other_layout(const char *instance, const char *program, char text[SX_RING_LAYOUT_BYTES]);

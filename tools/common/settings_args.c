@@ -1,5 +1,5 @@
 /*
- * -c and -s of the programs that compute.
+ * Handles -c and -s of the programs that compute.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

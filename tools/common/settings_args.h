@@ -1,5 +1,5 @@
 /*
- * -c and -s of the programs that compute, and the engine that the settings ask for.
+ * Handles -c and -s of the programs that compute, and opens the engine that the settings name.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -11,21 +11,24 @@
 #include "config/config.h"
 #include "engines/select.h"
 
-/* -c FILE and -s SECTION.KEY=VALUE as they were given; texts belong to argv. Zeroed: none. */
+/* Values of -c FILE and -s SECTION.KEY=VALUE. The texts belong to argv. Zeroed: none. */
 struct sx_settings_args {
 	const char *file;
 	const char *overrides[256];
 	int count;
 };
-/* false: too many. */
+/* Adds a -s. False: too many. */
 bool sx_settings_args_add(struct sx_settings_args *a, const char *text);
 /*
- * Loads the settings for a tool that brings its own images. 0, or the exit code after every
- * error was printed to stderr.
+ * Loads the settings for a tool that brings its own images. Returns 0, or prints every error to stderr and
+ * returns the exit code.
  */
 int sx_settings_args_load(struct sx_settings *ret, const struct sx_settings_args *a, const char *program);
 
-/* sx_engine_open() for a tool: 0, or the exit code after a sentence on stderr. */
+/*
+ * Opens the engine with sx_engine_open() for a tool. Returns 0, or prints an error to stderr and returns the
+ * exit code.
+ */
 int sx_settings_args_engine(struct sx_engine *ret, const struct sx_engine_params *p, const char *program);
 
 #endif

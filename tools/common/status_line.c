@@ -1,5 +1,5 @@
 /*
- * One line of a terminal that is kept up to date.
+ * Keeps one line of a terminal up to date.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -33,7 +33,7 @@ static int width(const struct sx_status_line *l)
 	return size.ws_col < WIDTH_MAX ? size.ws_col : WIDTH_MAX;
 }
 
-/* A bar where there is room for it, and the number. */
+/* Writes the share as a number, and as a bar if there is room. */
 static int draw_share(char *text, double share, bool wide)
 {
 	int full, n = 0;
@@ -60,7 +60,7 @@ void sx_status_line_show(struct sx_status_line *l, double share, const char *for
 	if (!l->terminal || now_ns < l->next_ns)
 		return;
 	l->next_ns = now_ns + PERIOD_NS;
-	most = width(l) - 1; /* the last column would break the line */
+	most = width(l) - 1; /* writing the last column would wrap the line */
 	if (share >= 0.0)
 		n = draw_share(text, share, most > 3 * BAR);
 	va_start(args, format);

@@ -1,6 +1,5 @@
 /*
- * One line of a terminal that is kept up to date while long work goes on. Nothing at
- * all when it is no terminal.
+ * Keeps one line of a terminal up to date during long work. Prints nothing if the output is not a terminal.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -14,17 +13,17 @@
 struct sx_status_line {
 	FILE *f;
 	bool terminal, shown;
-	int64_t next_ns; /* not before: five times a second are enough */
+	int64_t next_ns; /* earliest time of the next drawing, at most five times per second */
 };
 
 void sx_status_line_begin(struct sx_status_line *l, FILE *f);
 /*
- * share: of the work that is done, 0..1, drawn as a bar and a number; negative: unknown.
- * Cut to the terminal's width.
+ * Shows the line, cut to the terminal's width. share: finished part of the work, 0..1, drawn as a bar and a
+ * number; negative: unknown.
  */
 void sx_status_line_show(struct sx_status_line *l, double share, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
-/* Takes the line away, so that something else can be printed. */
+/* Removes the line, so that other text can be printed. */
 void sx_status_line_clear(struct sx_status_line *l);
 
 #endif
