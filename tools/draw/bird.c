@@ -1,5 +1,5 @@
 /*
- * The free space of a frame from above.
+ * Draws the free space of a frame from above.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -15,20 +15,20 @@
 #include "tools/draw/overlay.h"
 
 enum { LINE_M = 10, BESIDE_M = 20, STRIPE_PX = 3 };
-static const double object_m = 1.0; /* how deep an object is drawn: stixels show only its front */
+static const double object_m = 1.0; /* drawn depth of an object: stixels show only its front */
 
 static const struct sx_rgb unseen = {18, 20, 26};
 static const struct sx_rgb behind = {34, 37, 46};
 static const struct sx_rgb road = {104, 66, 118};
 static const struct sx_rgb line = {255, 255, 255};
 
-/* What is known of a frame's columns. */
+/* Values of a frame's columns. */
 struct bird {
 	const struct stixel_frame_header *h;
 	double focal_baseline;
 	struct sx_palette_range range;
 	struct stixel_free_column *free;
-	float *beyond_m; /* of each column the nearest object behind its free space; INFINITY: none */
+	float *beyond_m; /* for each column the nearest object behind its free space, m; INFINITY: none */
 };
 
 int sx_bird_width(int height)
@@ -36,7 +36,10 @@ int sx_bird_width(int height)
 	return (int)(height * 2.0 * BESIDE_M / SX_BIRD_FAR_M);
 }
 
-/* What is seen behind a place that is not is there all the same. */
+/*
+ * Finds for each column the nearest object behind its free space. An object may be visible behind an unseen
+ * place.
+ */
 static int find_beyond(struct bird *b, const struct stixel_frame *f)
 {
 	uint8_t *stands = sx_obstacles(f);
@@ -78,7 +81,10 @@ static bool within(double ahead_m, double front_m)
 	return ahead_m >= front_m && ahead_m < front_m + object_m;
 }
 
-/* What stands at a place of the ground: across to the right, ahead. stripe: which of a drop's two colours. */
+/*
+ * Returns the colour of a place on the ground, across_m to the right and ahead_m ahead. stripe: selects one
+ * of a drop's two colours.
+ */
 static struct sx_rgb look(const struct bird *b, double across_m, double ahead_m, bool stripe)
 {
 	const double column_px = b->h->cx + b->h->fx * across_m / ahead_m;
@@ -102,7 +108,7 @@ static struct sx_rgb look(const struct bird *b, double across_m, double ahead_m,
 	return unseen;
 }
 
-/* Lines of equal distance, with their numbers. */
+/* Draws lines of equal distance with their numbers. */
 static void draw_lines(struct sx_image *rgb, double metre_px)
 {
 	for (int m = LINE_M; m < (int)SX_BIRD_FAR_M; m += LINE_M) {

@@ -14,16 +14,16 @@
 
 #include <jpeglib.h>
 
-#define ROOM ((size_t)64 << 10) /* of the coded image at first */
+#define ROOM ((size_t)64 << 10) /* initial bytes of the coded image */
 
-/* One image on its way. */
+/* State of coding one image. */
 struct writer {
-	struct jpeg_compress_struct c; /* first: libjpeg hands its address to the functions below */
+	struct jpeg_compress_struct c; /* first member: libjpeg passes its address to the functions below */
 	struct jpeg_error_mgr error;
 	struct jpeg_destination_mgr to;
 	jmp_buf jump;
 	unsigned char *data;
-	size_t room, bytes; /* of data: what there is, what is coded */
+	size_t room, bytes; /* bytes of data: allocated, coded */
 };
 
 static struct writer *writer_of(void *c)
@@ -36,13 +36,13 @@ bool sx_jpeg_has(void)
 	return true;
 }
 
-/* It is out of memory: nothing else can fail. */
+/* Handles an error of libjpeg, which can only be lack of memory. */
 _Noreturn static void on_error(j_common_ptr c)
 {
 	longjmp(writer_of(c)->jump, 1);
 }
 
-/* All of the room is full, or there is none yet. */
+/* Enlarges the buffer: it is full, or there is none yet. */
 static boolean take_room(j_compress_ptr c)
 {
 	struct writer *w = writer_of(c);
@@ -73,7 +73,7 @@ static void end(j_compress_ptr c)
 static void write_rows(struct writer *w, const struct sx_image *img)
 {
 	while (w->c.next_scanline < w->c.image_height) {
-		/* libjpeg changes nothing in it, and its pointers have no const */
+		/* libjpeg does not change the row, but its pointers have no const */
 		JSAMPROW row = (JSAMPROW)(uintptr_t)sx_image_row(img, (int)w->c.next_scanline);
 
 		jpeg_write_scanlines(&w->c, &row, 1);
@@ -99,7 +99,9 @@ static void set_up(struct writer *w, const struct sx_image *img, int quality, bo
 		w->c.comp_info[i].h_samp_factor = w->c.comp_info[i].v_samp_factor = 1;
 }
 
-/* A function of its own: what a jump comes back to has no locals that change. */
+/*
+ * Codes the image in a separate function, so that no local variable changes between setjmp() and longjmp().
+ */
 static bool write_image(struct writer *w, const struct sx_image *img, int quality, bool fast)
 {
 	w->c.err = jpeg_std_error(&w->error);

@@ -1,5 +1,6 @@
 /*
- * The scale of distances, and its bar in a corner of an overlay, with its own 5x7 letters: no font is needed.
+ * Draws the distance scale as a bar in a corner of an overlay. The file has its own 5x7 letters, so no font
+ * is needed.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -68,7 +69,7 @@ struct sx_palette_range sx_overlay_range(const struct sx_overlay_params *p)
 	return (struct sx_palette_range){largest, largest / 30.0};
 }
 
-/* One mark of the scale, its number centred below it. */
+/* Draws one mark of the scale with its number centred below. */
 static void draw_mark(struct sx_image *rgb, const struct sx_overlay_params *p, int x0, int y0, int scale,
 		      double value)
 {

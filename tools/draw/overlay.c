@@ -10,7 +10,7 @@
 #include "stixel.h"
 #include "tools/draw/overlay.h"
 
-/* Weights of colour over picture, of 256: strong enough to read, weak enough to see the car below. */
+/* Weights of the colour over the picture, of 256: strong enough to read, weak enough to see the car below. */
 enum {
 	ALPHA_OBJECT = 150,
 	ALPHA_OPAQUE = 232,
@@ -47,7 +47,7 @@ int sx_overlay_background(struct sx_image *rgb, const struct sx_image *left)
 	return 0;
 }
 
-/* Mixes colour into the rows and columns of the rectangle, ends inclusive, cut to the image. */
+/* Mixes colour into the rows and columns of the rectangle (both ends inclusive), clipped to the image. */
 static void tint(struct sx_image *rgb, int x0, int y0, int x1, int y1, struct sx_rgb colour, int alpha)
 {
 	x0 = x0 < 0 ? 0 : x0;
@@ -62,7 +62,10 @@ static void tint(struct sx_image *rgb, int x0, int y0, int x1, int y1, struct sx
 	}
 }
 
-/* The image's columns that a stixel has, ends inclusive; of any width: cut behind the image. */
+/*
+ * Returns the image columns of a stixel (both ends inclusive). Any column width is safe: the range is clipped
+ * behind the image.
+ */
 static void columns_of(const struct sx_image *rgb, const struct stixel *s, const struct sx_overlay_params *p,
 		       int *x0, int *x1)
 {
@@ -82,7 +85,8 @@ static void draw_object(struct sx_image *rgb, const struct stixel *s, const stru
 	if (!p->outline)
 		tint(rgb, x0, s->row_top, x1, s->row_bottom, colour, p->opaque ? ALPHA_OPAQUE : ALPHA_OBJECT);
 	/*
-	 * edges: the top bright and one to the side dark, so that each stixel can be told from its neighbours
+	 * Edges: the top edge is bright and one side edge is dark, so that neighbouring stixels can be
+	 * distinguished.
 	 */
 	if (s->row_bottom - s->row_top >= 3)
 		tint(rgb, x0, s->row_top, x1, s->row_top, (struct sx_rgb){255, 255, 255},
@@ -126,7 +130,7 @@ void sx_overlay_frame(struct sx_overlay_params *p, const struct stixel_frame_hea
 	p->horizon_lean = g.slope > 0.0 ? -g.cross / g.slope : 0.0;
 }
 
-/* Each dash lies level, at the row of its middle. */
+/* Draws the horizon in dashes. Each dash is level, at the row of its middle. */
 static void draw_horizon(struct sx_image *rgb, const struct sx_overlay_params *p)
 {
 	for (int x = 0; x < rgb->width; x += 12) {

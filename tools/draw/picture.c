@@ -1,5 +1,5 @@
 /*
- * Writes PNG files by libpng, JPEG files by jpeg.h.
+ * Writes PNG files with libpng, and JPEG files with jpeg.h.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -11,7 +11,7 @@
 #include "tools/draw/jpeg.h"
 #include "tools/draw/picture.h"
 
-#define QUALITY 92 /* of JPEG files */
+#define QUALITY 92 /* quality of JPEG files */
 
 static int format_of(enum sx_pixel pixel, int *depth, int *colour)
 {
@@ -33,7 +33,7 @@ static int format_of(enum sx_pixel pixel, int *depth, int *colour)
 	}
 }
 
-/* libpng would print to stderr; the caller says what failed, and where. */
+/* Replaces libpng's handler, which would print to stderr. The caller reports what failed, and where. */
 static void on_error(png_structp png, png_const_charp text)
 {
 	png_longjmp(png, 1);
@@ -43,7 +43,7 @@ static void on_warning(png_structp png, png_const_charp text)
 {
 }
 
-/* Everything between setjmp and its longjmp, so that no local variable lives across. */
+/* Runs everything between setjmp() and its longjmp(), so that no local variable must survive the jump. */
 static int write_rows(png_structp png, png_infop info, FILE *f, const struct sx_image *img, int depth,
 		      int colour)
 {

@@ -11,11 +11,11 @@
 #include "base/image.h"
 
 /*
- * Writes img (RGB24, U8 or U16; U16 as stored, in PNG's byte order) to f, which stays open.
- * -EINVAL for another pixel format, -ENOMEM, -EIO or the file's own errno.
+ * Writes img (RGB24, U8 or U16) to f, which stays open. U16 values are unchanged, in PNG's byte order.
+ * Returns 0; -EINVAL: another pixel format; -ENOMEM, -EIO or the file's own errno.
  */
 int sx_picture_write(FILE *f, const struct sx_image *img);
-/* The same for JPEG and RGB24 alone; -ENOTSUP where it was built without libjpeg. */
+/* Writes img as JPEG; only RGB24. -ENOTSUP: built without libjpeg. Otherwise works as sx_picture_write(). */
 int sx_picture_write_jpeg(FILE *f, const struct sx_image *img);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * Stixels as text. Four decimals of disparity (steps of 1/128 px) and six of slope (1/16384) name each value
- * of the record unmistakably.
+ * Writes stixels as text. Four decimals of disparity (steps of 1/128 px) and six of slope (1/16384) identify
+ * each value of the record.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -9,7 +9,7 @@
 #include "stixel.h"
 #include "tools/draw/stixel_csv.h"
 
-/* The fields that may be unknown, as text: empty or null. */
+/* Fields that may be unknown, as text: empty or null. */
 struct fields {
 	char disparity[16], depth[24], label[8];
 };
@@ -32,7 +32,7 @@ static struct fields fields_of(const struct stixel *s, double focal_baseline, co
 	return f;
 }
 
-/* Kinds of a newer publisher are unknown ones. */
+/* Returns the name of a stixel's class. Kinds of a newer publisher count as unknown. */
 static const char *class_name(unsigned kind)
 {
 	return stixel_kind_name(kind < STIXEL_UNKNOWN ? kind : STIXEL_UNKNOWN);
