@@ -101,7 +101,10 @@ static const struct sx_usage usage = {
 	.sections = sections,
 };
 
-/* Reports can be compared: all of it is the standard table, or says in what it differs. */
+/*
+ * Rejects options that would change the cases, because reports must be comparable. Returns -1 if the options
+ * are valid, else an exit code.
+ */
 static int check_report(const struct bench_options *o)
 {
 	if (o->table || o->images[0] || o->sms || o->timeline || o->asleep || o->json || o->args.file)
@@ -113,7 +116,10 @@ static int check_report(const struct bench_options *o)
 	return -1;
 }
 
-/* What there is to measure has no meaning where nothing is measured. */
+/*
+ * Rejects options of a measurement, because --board measures nothing. Returns -1 if the options are valid,
+ * else an exit code.
+ */
 static int check_board(const struct bench_options *o)
 {
 	if (o->report || o->table || o->images[0] || o->sms || o->timeline || o->asleep || o->frames ||

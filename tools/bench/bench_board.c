@@ -1,5 +1,6 @@
 /*
- * stixel-bench --board: a frame on a board that nobody measured, by counted work (predict/predict.h).
+ * stixel-bench --board: predicts the time of a frame on a board by counted work (predict/predict.h), without
+ * a measurement on it.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -24,9 +25,9 @@ static const char *const bound_names[] = {"issue", "floor", "bytes"};
 
 struct board_run {
 	const struct sx_predict_board *board;
-	struct sx_params params; /* resolved */
+	struct sx_params params; /* resolved parameters */
 	int width, height;
-	char volume[256]; /* how engine.volume came about */
+	char volume[256]; /* why this engine.volume was chosen */
 	struct sx_prediction p;
 };
 
@@ -93,13 +94,13 @@ static void board_text(const struct board_run *r)
 static void add_off(struct sx_text *t, const int off[2], bool own)
 {
 	sx_json_open(t, "slices_off_percent", '[');
-	sx_json_real(t, NULL, off[0]); /* a count is not negative */
+	sx_json_real(t, NULL, off[0]); /* a real number, because a JSON count cannot be negative */
 	sx_json_real(t, NULL, off[1]);
 	sx_json_close(t, ']');
 	sx_json_bool(t, "slices_of_one_size", own);
 }
 
-/* Microseconds: more would be pretended. */
+/* Rounds to whole microseconds; a prediction is no more exact. */
 static double whole_us(double ms)
 {
 	return round(ms * 1000) / 1000;
@@ -175,7 +176,7 @@ static int board_list(bool json)
 	return 0;
 }
 
-/* What was predicted for r. */
+/* Adds the predicted figures of r. */
 static void add_figures(struct sx_text *t, const struct board_run *r)
 {
 	const struct sx_prediction *p = &r->p;

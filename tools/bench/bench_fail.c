@@ -1,5 +1,5 @@
 /*
- * stixel-bench: fails with a sentence.
+ * stixel-bench: prints an error sentence.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

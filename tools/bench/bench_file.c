@@ -1,6 +1,7 @@
 /*
- * stixel-bench --report: the standard cases on every engine of this machine, with what the machine is, as one
- * file to be sent. It names no person, computer or folder; docs/jetson.md lists what is in it.
+ * stixel-bench --report: measures the standard cases on every engine of this machine and writes them, with a
+ * description of the machine, to one file for sending. The file names no person, computer or folder;
+ * docs/jetson.md lists its content.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -16,21 +17,21 @@
 #include "tools/common/outfile.h"
 #include "tools/common/progress.h"
 
-#define REPORT_VERSION 1 /* raised when a key changes its meaning or goes away */
+#define REPORT_VERSION 1 /* raised when a key changes its meaning or is removed */
 #define REPORT_BYTES (512 * 1024)
-#define BROKEN_DEPTH 5 /* of the JSON: what is deeper stands on one line */
-#define IDLE_MS 10     /* before and under load, for each of --frames */
+#define BROKEN_DEPTH 5 /* JSON nesting depth up to which each value has its own line */
+#define IDLE_MS 10     /* idle and busy times around the load, ms for each of --frames */
 #define BUSY_MS 50
 #define CASES_MAX 32
 #define ENGINES_MAX 2
 
-/* The daemon's defaults, with every filter: what --board predicts. */
+/* The daemon's defaults with every filter, as --board predicts them. */
 static const struct bench_case defaults[] = {
 	{"default 1242x375", 1242, 375, 0, {NULL}, BENCH_CHAIN},
 	{"default 1280x720", 1280, 720, 0, {NULL}, BENCH_CHAIN},
 };
 
-/* One engine, its cases and the load under which power is measured. */
+/* An engine that is measured, and its device. */
 struct report_engine {
 	const char *name;
 	struct sx_power_engine power;
@@ -44,9 +45,9 @@ struct report {
 	struct sx_board before;
 	struct bench_zones zones_before;
 	struct bench_case cases[CASES_MAX];
-	char names[BENCH_SIZES_MAX][32]; /* of cases by --size */
+	char names[BENCH_SIZES_MAX][32]; /* names of the cases that --size adds */
 	int case_count, done, rows;
-	char backend[32]; /* setting of the engine that is measured */
+	char backend[32]; /* setting that selects the engine being measured */
 	struct sx_text text;
 	char data[REPORT_BYTES];
 };
@@ -64,7 +65,10 @@ static bool same_case(const struct bench_case *a, const struct bench_case *b)
 	return a->width == b->width && a->height == b->height && a->part == b->part;
 }
 
-/* On the whole device: a board is the slice that the table's other rows stand for. */
+/*
+ * Adds a case for the whole device, unless the same case is there. The table's rows with fewer
+ * multiprocessors imitate a board; here the board itself is measured.
+ */
 static void add_case(struct report *r, const struct bench_case *c)
 {
 	for (int i = 0; i < r->case_count; i++)
@@ -93,7 +97,10 @@ static void choose_cases(struct report *r)
 		add_case(r, &bench_cases[i]);
 }
 
-/* Settings that change what is computed. Others may be paths and serial numbers, and are not told. */
+/*
+ * Adds the settings that change what is computed. Other settings may contain paths and serial numbers and are
+ * left out.
+ */
 static void add_settings(struct report *r)
 {
 	static const char *const sections[] = {"stereo.", "filters.", "road.", "stixels.", "engine."};
@@ -136,7 +143,10 @@ static void add_gpu(struct sx_text *t, const struct sx_device_facts *f)
 	sx_json_close(t, '}');
 }
 
-/* Beside what is measured: of this board at the highest clock that it may have now. */
+/*
+ * Adds a prediction for this board at the highest GPU clock that it may have now, to compare with the
+ * measurement.
+ */
 static void add_predicted(struct report *r, const struct report_engine *e, const struct bench_run *b)
 {
 	const double clock_hz = r->before.gpu_max_hz > 0 ? (double)r->before.gpu_max_hz : e->facts.clock_hz;
@@ -167,7 +177,10 @@ static void show_row(struct report *r, const struct bench_run *b, const struct b
 	fflush(stdout);
 }
 
-/* A case that an engine has no memory for, or fails in, is told in the report, and the others go on. */
+/*
+ * Measures one case. If the engine fails or lacks memory for the case, the report says so and the other cases
+ * go on.
+ */
 static int run_case(struct report *r, const struct report_engine *e, const struct bench_case *from)
 {
 	struct bench_case c = *from;
@@ -199,7 +212,7 @@ static int run_case(struct report *r, const struct report_engine *e, const struc
 	return code;
 }
 
-/* The first case at full rate. */
+/* Runs the first case at full rate. */
 static int run_load(struct report *r, const struct report_engine *e)
 {
 	struct bench_case c = r->cases[0];
@@ -230,7 +243,10 @@ static int run_load(struct report *r, const struct report_engine *e)
 	return code;
 }
 
-/* Opens it once. False: it cannot be used; of the two sentences one is for here, the other names no file. */
+/*
+ * Opens the engine once. False: the engine cannot be used. `why` is the sentence for the terminal; `told` is
+ * the sentence for the report and names no file.
+ */
 static bool find_engine(struct report *r, struct report_engine *e, char *why, size_t why_bytes,
 			const char **told)
 {
@@ -357,7 +373,10 @@ static void new_line(FILE *f, int depth)
 	fprintf(f, "\n%*s", 2 * depth, "");
 }
 
-/* So that a person can read it before it is sent. Brackets in texts are texts; empty ones stay together. */
+/*
+ * Writes the JSON with line breaks, so that a person can read it before sending it. Brackets inside of
+ * strings are ignored; empty brackets stay together.
+ */
 static void write_lines(FILE *f, const char *json)
 {
 	bool quoted = false;
@@ -387,7 +406,10 @@ static int refuse(const char *path, int r)
 			  r == -EEXIST ? "already exists: choose another name" : strerror(-r));
 }
 
-/* Before minutes are spent; the file itself is only made when all is known. */
+/*
+ * Checks that the report can be written, before minutes are spent. save() creates the file when all results
+ * are there.
+ */
 static int try_place(const char *path)
 {
 	struct sx_outfile f;

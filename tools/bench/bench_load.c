@@ -1,5 +1,5 @@
 /*
- * stixel-bench --report: an engine at its full rate for a while.
+ * stixel-bench --report: runs an engine at its full rate for a while.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -14,11 +14,11 @@
 #include "base/clock.h"
 
 #define NS_PER_MS INT64_C(1000000)
-#define LOOK_NS (250 * NS_PER_MS) /* from one look at the clocks to the next */
-#define SEARCH_MS 20000		  /* a driver that sleeps takes seconds to answer */
+#define LOOK_NS (250 * NS_PER_MS) /* time between two readings of the clocks */
+#define SEARCH_MS 20000		  /* sensor timeout: a sleeping driver takes seconds */
 #define SEARCH_STEP_MS 5
 
-/* Outlives a sampler that was left to itself. */
+/* Static, because it must outlive a sampler thread that sx_sampler_stop() left behind. */
 static _Atomic uint64_t load_frames;
 
 static uint64_t load_count(const void *user)
@@ -41,7 +41,7 @@ static void range_add(struct bench_range *r, int64_t value)
 	r->high = value > r->high ? value : r->high;
 }
 
-/* Clocks of a GPU that is no part of the chip come from its sensor. */
+/* Reads the clocks of CPU, GPU and memory. The clocks of a discrete GPU come from its sensor. */
 static void look_at_clocks(struct bench_load *l, struct sx_sampler *s, const char *root)
 {
 	struct sx_sampler_look look;
@@ -54,7 +54,7 @@ static void look_at_clocks(struct bench_load *l, struct sx_sampler *s, const cha
 	range_add(&l->memory_hz, b.memory_hz < 0 ? look.memory_hz : b.memory_hz);
 }
 
-/* What happens once, with the first frame of a context, is no part of a rate. */
+/* Runs a few frames first, so that one-time work of a context's first frame does not count in the rate. */
 static int warm_up(struct bench_run *b)
 {
 	const struct sx_backend *e = b->engine.backend;
@@ -87,7 +87,7 @@ static int run_busy(struct bench_load *l, struct bench_run *b, struct sx_sampler
 			submitted++;
 			continue;
 		}
-		/* while all contexts have work */
+		/* read the clocks while all contexts have work */
 		if (now_ns >= look_ns && now_ns < end_ns) {
 			look_at_clocks(l, s, b->settings.power.root);
 			look_ns = now_ns + LOOK_NS;
@@ -99,7 +99,7 @@ static int run_busy(struct bench_load *l, struct bench_run *b, struct sx_sampler
 		atomic_fetch_add_explicit(&load_frames, 1, memory_order_relaxed);
 		now_ns = sx_now_ns();
 	}
-	/* one frame took all the time */
+	/* no reading so far, because one frame took all the time */
 	if (look_ns == first_look_ns)
 		look_at_clocks(l, s, b->settings.power.root);
 	l->frames = collected;
@@ -117,7 +117,7 @@ static void wait_for_sensor(struct sx_sampler *s)
 	}
 }
 
-/* Mean from one look to the other. */
+/* Computes the mean power between two readings, W. NAN without a sensor. */
 static double mean_watts(const struct sx_sampler_look *from, const struct sx_sampler_look *to)
 {
 	const double seconds = to->figures.seconds - from->figures.seconds;
@@ -164,7 +164,7 @@ static void add_range(struct sx_text *t, const char *key, const struct bench_ran
 	sx_json_close(t, ']');
 }
 
-/* As a person reads it: tenths of a per mille are noise. */
+/* Rounds a value to 1/steps for a human reader; further digits are noise. */
 static double rounded(double value, double steps)
 {
 	return round(value * steps) / steps;

@@ -1,5 +1,6 @@
 /*
- * stixel-bench --report: an engine at its full rate for a while, to see watts, clocks and temperatures.
+ * stixel-bench --report: runs an engine at its full rate for a while, to measure watts, clocks and
+ * temperatures.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -10,7 +11,7 @@
 #include "tools/bench/bench.h"
 #include "tools/bench/bench_machine.h"
 
-/* Of some moments; both negative: nothing says so. */
+/* Lowest and highest reading of a clock, Hz. Both negative: unknown. */
 struct bench_range {
 	int64_t low, high;
 };
@@ -19,18 +20,20 @@ struct bench_load {
 	int frames;
 	double seconds;
 	struct bench_range cpu_hz, gpu_hz, memory_hz;
-	struct bench_zones zones;      /* at its end */
-	struct sx_sampler_look sensor; /* source empty: there is none, for its reason */
-	double idle_watts, watts; /* means: with the engine open but idle; under load. NAN without a sensor */
+	struct bench_zones zones; /* temperatures at the end of the load */
+	/* state of the power sensor; empty `source`: no sensor, and `reason` says why */
+	struct sx_sampler_look sensor;
+	/* mean power, W: with the engine open but idle, and under load. NAN without a sensor */
+	double idle_watts, watts;
 };
 
 /*
- * Keeps every context of b busy for busy_ms; before that the sensor is read for idle_ms. engine: whose power.
- * 0, or an exit code after a sentence.
+ * Reads the power sensor for idle_ms, then keeps every context of b busy for busy_ms. engine: the engine
+ * whose power is measured. Returns 0, or an exit code after printing a sentence.
  */
 int bench_load_run(struct bench_load *l, struct bench_run *b, const struct sx_power_engine *engine,
 		   int idle_ms, int busy_ms);
-/* Object "load". */
+/* Adds the object "load". */
 void bench_load_add(struct sx_text *t, const struct bench_load *l);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * stixel-bench --report: what the machine and the program are.
+ * stixel-bench --report: describes the machine and the program.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -33,8 +33,8 @@
 #endif
 
 struct processor {
-	char model[96], implementer[16], part[16]; /* as /proc/cpuinfo has them; empty: it does not */
-	int count;				   /* that are switched on */
+	char model[96], implementer[16], part[16]; /* strings of /proc/cpuinfo; empty: it has no such line */
+	int count;				   /* number of processors that are switched on */
 };
 
 static void add_known(struct sx_text *t, const char *key, const char *text)
@@ -60,7 +60,10 @@ static FILE *open_below(const char *root, const char *name)
 	return sx_file_path(path, "%s/%s", root, name) ? fopen(path, "re") : NULL;
 }
 
-/* Of several kinds of cores the last one's names. Lines such as "Serial" are passed over. */
+/*
+ * Reads model and number of processors. With several kinds of cores the strings are those of the last core.
+ * Lines such as "Serial" are ignored.
+ */
 static void read_processor(struct processor *p, const char *root)
 {
 	FILE *f = open_below(root, "proc/cpuinfo");
@@ -78,7 +81,7 @@ static void read_processor(struct processor *p, const char *root)
 		fclose(f);
 }
 
-/* PRETTY_NAME="Ubuntu 22.04.5 LTS" */
+/* Reads the system's name from a line such as PRETTY_NAME="Ubuntu 22.04.5 LTS". */
 static void read_system(char *to, const char *root)
 {
 	FILE *f = open_below(root, "etc/os-release");

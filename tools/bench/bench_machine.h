@@ -1,6 +1,6 @@
 /*
- * stixel-bench --report: what the machine and the program are. Read from small files, nothing is started; no
- * file is read that says whose machine it is.
+ * stixel-bench --report: describes the machine and the program. All facts come from small files, and no
+ * process is started. No file is read that identifies the owner of the machine.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -12,24 +12,27 @@
 
 #define BENCH_ZONES_MAX 32
 
-/* What the kernel calls thermal zones. */
+/* Thermal zones of the Linux kernel. */
 struct bench_zones {
 	int count;
 	struct {
-		char type[32];	/* "gpu-thermal" */
-		double celsius; /* NAN: it does not say just now, as one that is switched off */
+		char type[32]; /* name of the zone, such as "gpu-thermal" */
+		/*
+		 * temperature, degrees Celsius; NAN: no value now, such as from a zone that is switched off
+		 */
+		double celsius;
 	} zone[BENCH_ZONES_MAX];
 };
 
-/* root stands for /; NULL: it does itself. */
+/* Reads all thermal zones. root: folder used as /; NULL: / itself. */
 void bench_zones_read(struct bench_zones *z, const char *root);
 
-/* Objects of the report: "program", "board". */
+/* Add the objects "program" and "board" to the report. */
 void bench_machine_program(struct sx_text *t);
 void bench_machine_board(struct sx_text *t, const struct sx_board *b, const char *root);
-/* {"cpu_hz", ...} of a moment. */
+/* Adds the object `key` with the clocks {"cpu_hz", ...} at one moment. */
 void bench_machine_clocks(struct sx_text *t, const char *key, const struct sx_board *b);
-/* [{"zone", "before", "after"}] */
+/* Adds the array of zones [{"zone", "before", "after"}], degrees Celsius. */
 void bench_machine_zones(struct sx_text *t, const struct bench_zones *before,
 			 const struct bench_zones *after);
 

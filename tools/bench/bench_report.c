@@ -1,5 +1,5 @@
 /*
- * stixel-bench: medians, and what is printed.
+ * stixel-bench: computes medians and prints results.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -83,7 +83,10 @@ static void print_series(FILE *to, const char *name, const struct bench_series *
 	fprintf(to, "%-12s %9.3f %9.3f %9.3f\n", name, s->median, s->p99, s->max);
 }
 
-/* Below a clock tick or two it was only passed through: off by configuration, or fused into another. */
+/*
+ * True if the stage took at least a microsecond. A stage below that is off by configuration, or fused into
+ * another stage.
+ */
 static bool has_run(const struct bench_series *s)
 {
 	return s->max >= 0.001;
@@ -99,7 +102,10 @@ static double per_frame(const struct bench_result *r, uint64_t count)
 	return r->transfers.frames ? (double)count / (double)r->transfers.frames : 0;
 }
 
-/* An engine.volume that the settings do not allow became stored. */
+/*
+ * Prints bytes moved and memory of one way to keep path costs. A way that the settings do not allow has the
+ * values of `stored`.
+ */
 static void print_volume(const struct bench_run *b, const char *name, const struct bench_volume *v, FILE *to)
 {
 	if (v->traffic_bytes)
@@ -153,7 +159,7 @@ void bench_print_text(const struct bench_run *b, const struct bench_result *r, F
 	print_memory(b, r, to);
 }
 
-/* Microseconds are as fine as the clock is honest. */
+/* Rounds to whole microseconds, the precision of the clock. */
 static double whole_us(double ms)
 {
 	return round(ms * 1000.0) / 1000.0;
@@ -168,7 +174,7 @@ static void add_series(struct sx_text *t, const char *key, const struct bench_se
 	sx_json_close(t, '}');
 }
 
-/* A figure that is not known is null. */
+/* Returns NAN, which JSON shows as null, for an unknown figure. */
 static double known(double value)
 {
 	return value > 0 ? value : (double)NAN;

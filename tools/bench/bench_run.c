@@ -1,5 +1,5 @@
 /*
- * stixel-bench: one case, from its pairs to its durations.
+ * stixel-bench: runs one case, from its pairs to its durations.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -104,7 +104,8 @@ static int make_pairs(struct bench_run *b)
 	}
 	if (sx_source_open(&source, &params, 1, why, sizeof(why)) < 0)
 		return bench_fail(EX_USAGE, why, NULL);
-	b->settings.rectify = false; /* a calibration file is of other cameras than the street's */
+	/* a calibration file belongs to other cameras than those of the street */
+	b->settings.rectify = false;
 	b->config = sx_settings_context(&b->settings, sx_source_info(source));
 	while (!code && b->pair_count < PAIRS_MAX) {
 		if (sx_source_next(source, &pair, why, sizeof(why)) != 1) {
@@ -193,7 +194,7 @@ void bench_run_close(struct bench_run *b)
 	b->record = NULL;
 }
 
-/* Growing happens in the warm-up. */
+/* The buffer grows during the warm-up, so that no allocation is measured. */
 int bench_run_copy(struct bench_run *b, const struct sx_result *r)
 {
 	size_t offsets = (r->columns + 1) * sizeof(uint32_t), stixels = r->count * sizeof(struct stixel);
@@ -211,7 +212,7 @@ int bench_run_copy(struct bench_run *b, const struct sx_result *r)
 	return 0;
 }
 
-/* Of one frame: what the case asks for. */
+/* Returns the duration of one frame for the part that the case asks for, ms. */
 static double part_ms(const struct bench_run *b, const struct bench_result *r, int frame)
 {
 	enum sx_stage first = SX_STAGE_CENSUS, last = SX_STAGE_LEFT_RIGHT;
@@ -226,7 +227,7 @@ static double part_ms(const struct bench_run *b, const struct bench_result *r, i
 	return sum;
 }
 
-/* One frame through the first context. */
+/* Runs one frame through the first context. */
 static int run_frame(struct bench_run *b, int i, int64_t *chain_ns, const struct sx_result **ret)
 {
 	const struct sx_backend *e = b->engine.backend;
@@ -244,7 +245,10 @@ static int run_frame(struct bench_run *b, int i, int64_t *chain_ns, const struct
 	return err;
 }
 
-/* Frames one after the other; those with a negative number warm up. timed: keeps stages, else the whole. */
+/*
+ * Runs frames one after the other. Frames with a negative number are the warm-up. timed: stores the time in
+ * `timed`, else in `chain` and `engine`.
+ */
 static int run_frames(struct bench_run *b, struct bench_result *result, bool timed)
 {
 	const struct sx_result *r;
@@ -272,7 +276,7 @@ static int run_frames(struct bench_run *b, struct bench_result *result, bool tim
 	return 0;
 }
 
-/* Every context busy, frames collected in their order. */
+/* Keeps every context busy and collects frames in their order. */
 static int run_pipelined(struct bench_run *b, struct bench_result *result)
 {
 	const struct sx_backend *e = b->engine.backend;
@@ -294,7 +298,9 @@ static int run_pipelined(struct bench_run *b, struct bench_result *result)
 	return err < 0 ? err : 0;
 }
 
-/* What a frame would move and need with path costs kept one way or the other; opens the engine to ask. */
+/*
+ * Opens the cuda engine with one way to keep path costs, and asks how many bytes a frame would move and need.
+ */
 static void ask_volume(struct bench_run *b, enum sx_volume_choice volume, struct bench_volume *ret)
 {
 	struct sx_engine_params p = b->settings.engine;
@@ -319,7 +325,10 @@ static int failed(const struct bench_run *b, int r)
 	return bench_fail(EX_SOFTWARE, "the engine failed", sx_engine_failure(&b->engine, r));
 }
 
-/* An engine that measures stages only on demand is asked in a pass of its own: the whole is timed without. */
+/*
+ * Measures a case. An engine that measures stages only on demand measures them in a second pass, so that the
+ * first pass times the chain without that overhead.
+ */
 int bench_run_measure(struct bench_run *b, struct bench_result *result)
 {
 	int r = run_frames(b, result, false), code;

@@ -1,5 +1,5 @@
 /*
- * stixel-bench: the standard cases. docs/peers.md has what others reach on the same work.
+ * stixel-bench: the standard cases. docs/peers.md lists what other programs reach on the same work.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -9,11 +9,14 @@
 
 #include "tools/bench/bench.h"
 
-/* As the stereo and stixel programs of docs/peers.md, which have no speckle filter. */
+/* Same work as the stereo and stixel programs of docs/peers.md, which have no speckle filter. */
 #define CHAIN "filters.speckle_size=0"
 #define DP "stixels.method=dp", "stixels.width=5"
 #define RDP_BY_PIXEL "stixels.method=rdp", "stixels.width=1"
-/* The two matching costs and the two aggregations of Chang et al., in the size that they time. */
+/*
+ * A case with one of the two matching costs and one of the two aggregations of Chang et al., in the image
+ * size that they time.
+ */
 #define SYSTEM(name, sms, cost, aggregation)                                                           \
 	{                                                                                              \
 		name, 1280, 384, sms, {CHAIN, "stereo.cost=" cost, "stereo.aggregation=" aggregation}, \

@@ -1,7 +1,7 @@
 /*
- * stixel-bench: when each frame was captured, computed and collected. A thread writes pairs into pinned
- * slots, as a camera does; the main thread keeps every context busy and collects in order, as the daemon's
- * frame thread does.
+ * stixel-bench --timeline: records when each frame was captured, computed and collected. A capture thread
+ * writes pairs into pinned slots, as a camera does. The main thread keeps every context busy and collects in
+ * order, as the daemon's frame thread does.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -15,24 +15,24 @@
 #include "base/clock.h"
 #include "tools/bench/bench.h"
 
-#define BARS 10	   /* frames that are drawn */
-#define COLUMNS 72 /* of a bar */
+#define BARS 10	   /* number of frames drawn */
+#define COLUMNS 72 /* characters of a bar */
 
-/* Monotonic times of one frame, ns. start, finish: of the engine. */
+/* Monotonic times of one frame, ns. start and finish are times of the engine. */
 struct row {
 	int64_t capture_start, capture_end, submit, start, finish, collected;
 };
 
 struct timeline {
 	struct bench_run *b;
-	struct sx_slots slots; /* what the camera writes to */
+	struct sx_slots slots; /* slots that the capture thread writes to */
 	struct row *rows;
 	int frames;
-	pthread_mutex_t lock; /* over captured */
+	pthread_mutex_t lock; /* protects `captured` and `stop` */
 	pthread_cond_t more;
-	int captured; /* rows and pairs before this index are complete */
+	int captured; /* number of frames captured; `rows` and `pairs` below this index are complete */
 	bool stop;
-	struct sx_pair *pairs; /* by frame */
+	struct sx_pair *pairs; /* indexed by frame */
 };
 
 static struct sx_slot *free_slot(struct timeline *t)
@@ -81,7 +81,7 @@ static void *capture(void *timeline)
 	return NULL;
 }
 
-/* Whether frame i is there; waits for it where there is nothing else to wait for. */
+/* Returns whether pair i was captured. wait: blocks until it is. */
 static bool has_pair(struct timeline *t, int i, bool wait)
 {
 	bool has;
@@ -94,7 +94,7 @@ static bool has_pair(struct timeline *t, int i, bool wait)
 	return has;
 }
 
-/* As the device tells it, else as the engine saw it from the host. */
+/* Stores start and finish by the device's clock, or else as the engine saw them from the host. */
 static void keep_times(struct row *row, const struct sx_result *r)
 {
 	row->start = r->device_ns[0] ? r->device_ns[0] : r->started_ns;
@@ -137,7 +137,7 @@ static int serve(struct timeline *t)
 				return r;
 			continue;
 		}
-		/* with room for another, look again soon for its pair */
+		/* if a context is free, wait only 1 ms and look again for its pair */
 		r = collect(t, collected, room ? 1 : -1);
 		if (r < 0)
 			return r;
@@ -176,7 +176,7 @@ static int64_t common(int64_t a, int64_t b, int64_t c, int64_t d)
 	return to > from ? to - from : 0;
 }
 
-/* One frame as a line of characters over [zero, zero + COLUMNS * step). */
+/* Draws one frame as a line of characters over the time [zero, zero + COLUMNS * step). */
 static void timeline_draw(const struct row *r, int64_t zero, int64_t step, char *line)
 {
 	const struct {
@@ -194,7 +194,7 @@ static void timeline_draw(const struct row *r, int64_t zero, int64_t step, char 
 		int64_t from = (parts[p].from - zero) / step, to = (parts[p].to - zero + step - 1) / step;
 
 		for (int64_t k = from < 0 ? 0 : from; k < to && k < COLUMNS; k++)
-			/* what took longest in a cell is drawn; work before waiting */
+			/* work overwrites waiting; a mark of work stays */
 			if (line[k] == ' ' || line[k] == '.' || line[k] == '-')
 				line[k] = parts[p].mark;
 	}
@@ -217,7 +217,10 @@ static void print_bars(const struct timeline *t, FILE *to)
 	}
 }
 
-/* Share of the computing time during which a later pair was captured, and the same of other contexts. */
+/*
+ * Prints the share of the computing time during which a later pair was captured, and the share during which
+ * another context computed.
+ */
 static void print_overlap(const struct timeline *t, FILE *to)
 {
 	int64_t busy = 0, capturing = 0, beside = 0, end = t->rows[t->frames - 1].collected;
@@ -298,7 +301,7 @@ int bench_timeline(struct bench_run *b, FILE *to)
 	}
 	pthread_cond_destroy(&t.more);
 	pthread_mutex_destroy(&t.lock);
-	sx_engine_unpin_all(&b->engine); /* the slots below go first */
+	sx_engine_unpin_all(&b->engine); /* unpin before the slots below are freed */
 	sx_slots_finish(&t.slots);
 	free(t.rows);
 	free(t.pairs);
