@@ -1,4 +1,4 @@
-"""Runs it from the source tree: python3 tools/calibrate/stixel_calibrate [OPTIONS].
+"""Runs the program from the source tree: python3 tools/calibrate/stixel_calibrate [OPTIONS].
 
 SPDX-License-Identifier: Apache-2.0
 """

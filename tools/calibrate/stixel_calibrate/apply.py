@@ -1,4 +1,4 @@
-"""Telling a running instance to use the calibration: the order that stixelctl set gives.
+"""Makes a running instance use the calibration, by means of `stixelctl set`.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -12,16 +12,18 @@ import sys
 from .fail import CONFIG, DATA, FAILED, NOT_ALLOWED, NOTHING, UNAVAILABLE, USAGE, Fail
 
 PROGRAM = "stixelctl"
-CODES = (NOTHING, DATA, FAILED, NOT_ALLOWED, CONFIG)  # of stixelctl set, and they mean the same here
+CODES = (NOTHING, DATA, FAILED, NOT_ALLOWED, CONFIG)  # exit codes of stixelctl set; they mean the same here
 
 
 def _changes(path):
-    """Its folder is not that of the daemon. Images that were to stay raw for calibrating are no longer."""
+    """Returns the settings to change. The path is absolute, because the daemon runs in another folder. Rectification
+    returns to auto, because images no longer have to stay raw."""
     return ["camera.calibration=" + os.path.abspath(path), "camera.rectify=auto"]
 
 
 def check_name(path):
-    """Fail where the daemon would read another name: said before the work, not after it."""
+    """Raises Fail if the daemon could not read this file name from a setting. Called before the calibration, so that
+    no work is lost."""
     name = os.path.abspath(path)
     if "," in name or " ;" in name or len(os.fsencode(name)) > 511 or not name.isprintable():
         raise Fail(USAGE, "%s: no name that camera.calibration can have (a comma, ' ;', a control character or more "
@@ -29,19 +31,20 @@ def check_name(path):
 
 
 def command(instance, path):
-    """What a user types for it; instance None: one of any name."""
+    """Returns the command that a user types to apply the calibration. instance None: the command has the placeholder
+    NAME."""
     words = [PROGRAM, "-i", shlex.quote(instance) if instance else "NAME", "set"]
     return " ".join(words + [shlex.quote(change) for change in _changes(path)])
 
 
 def _program():
-    """The one that is installed beside this program, else that of PATH."""
+    """Returns the path of the stixelctl beside this program, else of the one in PATH."""
     beside = os.path.join(os.path.dirname(os.path.abspath(sys.argv[0])), PROGRAM)
     return beside if os.access(beside, os.X_OK) else shutil.which(PROGRAM)
 
 
 def _why_not(instance, path, code, said):
-    """A sentence and what to do."""
+    """Returns a sentence that says why the instance does not use the file, and what to do."""
     text = "; ".join(re.sub("^%s: " % PROGRAM, "", line) for line in said.splitlines())
     text = "instance '%s' does not use %s yet: %s" % (instance, path, text or "%s ended with %d" % (PROGRAM, code))
     of_file = code == CONFIG and os.path.abspath(path) + ":" in text
@@ -56,7 +59,8 @@ def _why_not(instance, path, code, said):
 
 
 def apply(instance, path):
-    """Lines that the daemon answered; Fail where it does not use the file, which stays."""
+    """Applies the calibration. Returns the lines that the daemon answered. Raises Fail if the daemon does not use
+    the file; the file stays."""
     program = _program()
     if program is None:
         raise Fail(UNAVAILABLE, "%s is not there to tell instance '%s' of %s: restart it with camera.calibration = %s"

@@ -1,7 +1,7 @@
-"""Boards: where their corners are, and finding them in an image.
+"""Boards: the places of their corners, and the search for these in an image.
 
-Both have columns x rows inner corners, numbered row by row; the first square is black. A ChArUco board has markers in
-its white squares, numbered row by row, as OpenCV since 4.7 and calib.io lay them out.
+Both kinds have columns x rows inner corners, numbered row by row; the first square is black. A ChArUco board has
+markers in its white squares, numbered row by row, as OpenCV since 4.7 and calib.io lay them out.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -12,11 +12,11 @@ from .fail import UNAVAILABLE, USAGE, Fail
 from .paper import Checkers
 
 SUBPIXEL = (cv2.TERM_CRITERIA_EPS + cv2.TERM_CRITERIA_MAX_ITER, 40, 0.001)
-WINDOW_MOST = 11  # px, half of it
-SEARCH_WIDTH = 960  # px
-POINTS_LEAST = 12  # of a ChArUco board, seen by both cameras
-GOES_ON = 0.75  # share of the corners of one line more from which on the board is larger than what was found
-BESIDE = 0.2  # squares from a corner, along and down: where the colours of its four squares are looked at
+WINDOW_MOST = 11  # px, half the side of the largest refinement window
+SEARCH_WIDTH = 960  # px, width of the reduced image for the first search
+POINTS_LEAST = 12  # least number of corners of a ChArUco board that both cameras see
+GOES_ON = 0.75  # share of corners that fit one row or column further out, above which the board is larger than found
+BESIDE = 0.2  # squares; distance along and down from a corner at which the grey levels of its four squares are sampled
 
 
 class Found:
@@ -27,7 +27,7 @@ class Found:
 
 
 def refine(image, points, half_windows):
-    """Corners to a fraction of a pixel, each in a window of its own."""
+    """Refines corners to a fraction of a pixel, each with its own window size."""
     out = points.astype(np.float32).reshape(-1, 1, 2)
     for half in np.unique(half_windows):
         of = np.flatnonzero(half_windows == half)
@@ -36,30 +36,32 @@ def refine(image, points, half_windows):
 
 
 def _half_windows(reach):
-    """From the px around each corner in which there is no other corner."""
+    """Returns half the window side of each corner, px. reach: distance to the next corner, px."""
     return np.clip(np.floor(0.45 * reach), 2, WINDOW_MOST).astype(int)
 
 
 def _smaller(image):
-    """One in which a search takes a quarter of the time; places come from the whole one."""
+    """Returns a smaller image, in which a search takes a quarter of the time. Final corner positions come from the
+    full image."""
     scale = SEARCH_WIDTH / image.shape[1]
     return cv2.resize(image, None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA) if scale < 0.8 else image
 
 
 def _by_sectors(image, size, flags):
-    """Corners (n, 2), or None."""
+    """Finds corners by OpenCV's sector search. Returns an array (n, 2), or None."""
     ok, corners = cv2.findChessboardCornersSB(image, size, flags=flags)
     return corners.reshape(-1, 2) if ok else None
 
 
 def _by_squares(image, size, flags):
-    """The same by the classic search, which bears blur and glare better, and places corners worse."""
+    """Finds corners by OpenCV's classic search. It tolerates blur and glare better, but its positions are less
+    exact. Returns an array (n, 2), or None."""
     ok, corners = cv2.findChessboardCorners(image, size, flags=flags | cv2.CALIB_CB_ADAPTIVE_THRESH)
     return corners.reshape(-1, 2) if ok else None
 
 
 def size_seen(images):
-    """(columns, rows) of the checkerboard that most of the images show, or None."""
+    """Returns (columns, rows) of the checkerboard that most of the images show, or None."""
     seen = []
     for image in images:
         ok, _, squares = cv2.findChessboardCornersSBWithMeta(
@@ -71,7 +73,7 @@ def size_seen(images):
 
 
 class Checkerboard(Checkers):
-    """Only seen when all of it is."""
+    """A checkerboard. It is found only if it is visible as a whole."""
 
     def __init__(self, size, square_mm):
         super().__init__(size, square_mm)
@@ -79,7 +81,7 @@ class Checkerboard(Checkers):
         self.points = np.c_[at, np.zeros(len(at))].astype(np.float32) * np.float32(square_mm / 1000)  # m
 
     def spacing(self, points):
-        """px from each corner of a whole board to the nearest neighbour."""
+        """Returns the distance of each corner of a whole board to its nearest neighbour, px."""
         grid = points.reshape(self.rows, self.columns, 2)
         least = np.full((self.rows, self.columns), np.inf)
         across, down = (np.linalg.norm(np.diff(grid, axis=a), axis=2) for a in (1, 0))
@@ -88,12 +90,12 @@ class Checkerboard(Checkers):
         return least.ravel()
 
     def find(self, image):
-        """Found, or None."""
+        """Searches for the board. Returns Found, or None."""
         small = _smaller(image)
         return self._first(image, ((small, _by_sectors, 0), (small, _by_sectors, cv2.CALIB_CB_EXHAUSTIVE)))
 
     def find_hidden(self, image):
-        """Found, or None, where find() has found nothing: searches that take several times as long."""
+        """Searches harder, where find() has found no board. Takes several times as long. Returns Found, or None."""
         small = _smaller(image)
         flat = cv2.CALIB_CB_NORMALIZE_IMAGE
         searches = [(small, _by_sectors, cv2.CALIB_CB_EXHAUSTIVE | flat), (small, _by_squares, flat)]
@@ -102,7 +104,8 @@ class Checkerboard(Checkers):
         return self._first(image, searches)
 
     def _first(self, image, searches):
-        """What the first search finds that stands a check: some see a board in what is none, or one of another size."""
+        """Returns the first result that passes _alternates(). Some searches report a board where there is none, or
+        one of another size."""
         for where, search, flags in searches:
             corners = search(where, (self.columns, self.rows), flags)
             if corners is None:
@@ -114,9 +117,10 @@ class Checkerboard(Checkers):
         return None
 
     def _alternates(self, image, points):
-        """Whether two black squares meet two white ones, in turn, at most corners of each row and of each column, and
-        not along a row or column more: of one that a search made up few corners are right; glare hides some."""
-        # the edge's lines go on for one step
+        """Returns whether two black and two white squares meet, in turn, at most corners of each row and column, and
+        do not do so one row or column further out. In a board that a search made up few corners are right. Glare
+        hides some corners."""
+        # extrapolate the lines of the edge by one step
         grid = np.pad(points.reshape(self.rows, self.columns, 2), ((1, 1), (1, 1), (0, 0)), "reflect",
                       reflect_type="odd")
         along, down = np.gradient(grid, axis=1), np.gradient(grid, axis=0)
@@ -124,7 +128,7 @@ class Checkerboard(Checkers):
                                 borderMode=cv2.BORDER_REPLICATE).astype(int)
                       for step in (along + down, -along - down, along - down, down - along))
         even = np.add.outer(np.arange(self.rows + 2), np.arange(self.columns + 2)) % 2 == 0
-        # grey levels between the two squares of one colour and those of the other
+        # least difference in grey levels between the two squares of one colour and the two of the other
         brighter, darker = np.minimum(a, b) - np.maximum(c, d), np.minimum(c, d) - np.maximum(a, b)
         apart = max(np.where(even, brighter, darker), np.where(even, darker, brighter),
                     key=lambda s: np.median(s[1:-1, 1:-1]))
@@ -135,7 +139,8 @@ class Checkerboard(Checkers):
         return max(side.mean() for side in (like[0, 1:-1], like[-1, 1:-1], like[1:-1, 0], like[1:-1, -1])) < GOES_ON
 
     def _upright(self, points):
-        """Not mirrored: columns to the right of rows' direction, as the board is printed."""
+        """Mirrors the grid if necessary, so that columns run to the right of the rows' direction, as on the printed
+        board."""
         grid = points.reshape(self.rows, self.columns, 2)
         along, down = grid[0, -1] - grid[0, 0], grid[-1, 0] - grid[0, 0]
         if along[0] * down[1] - along[1] * down[0] < 0:
@@ -143,8 +148,8 @@ class Checkerboard(Checkers):
         return grid.reshape(-1, 2)
 
     def match(self, left, right):
-        """Corners that both images have: (ids, left points, right points), or None. A checkerboard does not say where
-        its first corner is: the right one begins where it does in the left."""
+        """Returns the corners that both images have: (ids, left points, right points), or None. A checkerboard does
+        not show which corner is its first, so the right grid is turned to begin where the left one does."""
         if np.dot(left.points[-1] - left.points[0], right.points[-1] - right.points[0]) < 0:
             right.points, right.spacing = right.points[::-1].copy(), right.spacing[::-1].copy()
         return left.ids, left.points, right.points
@@ -162,7 +167,7 @@ def _dictionary(name):
 
 
 class Charuco(Checkerboard):
-    """A part of it is enough."""
+    """A ChArUco board. A visible part of it is enough."""
 
     kind = "ChArUco board"
 
@@ -181,7 +186,7 @@ class Charuco(Checkerboard):
             (edge, edge), (square_mm - edge, edge), (square_mm - edge, square_mm - edge), (edge, square_mm - edge))]
             for x, y in self.squares], np.float32)
         number = {square: i for i, square in enumerate(self.squares)}
-        # the two white squares at each inner corner
+        # the markers of the two white squares at each inner corner
         self.beside = [[number[s] for s in ((i, j), (i + 1, j), (i, j + 1), (i + 1, j + 1)) if s in number]
                        for j in range(self.rows) for i in range(self.columns)]
         if hasattr(cv2.aruco, "ArucoDetector"):  # since OpenCV 4.7
@@ -202,18 +207,19 @@ class Charuco(Checkerboard):
         seen = {int(i): c.reshape(4, 2) for i, c in zip(np.ravel(ids), corners) if i < len(self.squares)}
         found = []
         for corner, beside in enumerate(self.beside):
-            # of one marker alone the place is guessed too far away
+            # a position from one marker alone would be too far off
             if all(m in seen for m in beside):
                 found += self._place(image, corner, [(m, seen[m]) for m in beside])
         if len(found) < POINTS_LEAST:
             return None
         ids, points, reach = (np.array(list(v)) for v in zip(*found))
-        # no other edge than the corner's own is as near as the markers
+        # no other edge than the corner's own is nearer than the markers, so `reach` limits the window
         points = refine(image, points, np.clip(np.floor(0.7 * reach), 2, WINDOW_MOST).astype(int))
         return Found(ids, points, reach * self.square_mm / (self.square_mm - self.marker_mm) * 2 ** 0.5)
 
     def _place(self, image, corner, markers):
-        """[(corner, its place, px to the nearest marker)], or [] outside of the image."""
+        """Predicts the position of a corner from its markers. Returns [(corner, its position, px to the nearest
+        marker)], or [] outside of the image."""
         flat = np.concatenate([self.marker_points[m] for m, _ in markers])
         seen = np.concatenate([c for _, c in markers]).astype(np.float32)
         h, _ = cv2.findHomography(flat, seen)
@@ -253,7 +259,7 @@ class Charuco(Checkerboard):
 
 
 def make(options):
-    """The board of the options."""
+    """Returns the board that the options describe."""
     if options.charuco:
         return Charuco(options.board, options.square, options.marker, options.dictionary)
     return Checkerboard(options.board, options.square)

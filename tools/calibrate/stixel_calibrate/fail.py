@@ -1,4 +1,4 @@
-"""What ends the program: a sentence and an exit code, as of sysexits.h.
+"""Errors that end the program: a sentence and an exit code of sysexits.h.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -11,7 +11,7 @@ CANNOT_CREATE = 73
 NOT_ALLOWED = 77
 CONFIG = 78
 
-PACKAGES = {  # of the modules that the program loads
+PACKAGES = {  # Debian packages of the modules that the program loads
     "cv2": "OpenCV for Python, 4.6 to 5 (Debian package python3-opencv; pip: opencv-python-headless)",
     "numpy": "NumPy (Debian package python3-numpy; pip: numpy)",
     "stixel": "stixeld's Python module (Debian package python3-stixel; from its source: pip install ./python)",
@@ -32,7 +32,7 @@ EXITS = [
 
 
 def missing_module(e):
-    """The Fail of an ImportError."""
+    """Returns the Fail for an ImportError."""
     name = (e.name or "").split(".")[0]
     if name in PACKAGES:
         return Fail(UNAVAILABLE, "the Python module %s cannot be loaded: install %s" % (name, PACKAGES[name]))
@@ -40,7 +40,7 @@ def missing_module(e):
 
 
 class Fail(Exception):
-    """Told to the user as one sentence."""
+    """An error that the user sees as one sentence."""
 
     def __init__(self, code, sentence):
         super().__init__(sentence)

@@ -1,4 +1,4 @@
-"""Files: written whole or not at all.
+"""Writes files, each either whole or not at all.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -9,12 +9,13 @@ from .fail import CANNOT_CREATE, Fail
 
 
 def refuse(path, e):
-    """Raise the Fail of an OSError."""
+    """Raises the Fail for an OSError."""
     raise Fail(CANNOT_CREATE, "%s cannot be written: %s" % (path, e.strerror)) from None
 
 
 def check_place(path):
-    """Fail when a file could not be written there: said before the work, not after it."""
+    """Raises Fail if a file could not be written at this path. Called before the calibration, so that no work is
+    lost."""
     try:
         if os.path.isdir(path):
             raise IsADirectoryError(21, os.strerror(21))
@@ -26,7 +27,7 @@ def check_place(path):
 
 
 def write(path, data, keep=False):
-    """Writes bytes to path at once, so that it is never seen half. keep: what is there becomes path.1."""
+    """Writes bytes to path in one step, so that no reader sees half a file. keep: an existing file becomes path.1."""
     name = None
     try:
         fd, name = tempfile.mkstemp(prefix=".stixel-calibrate-", dir=os.path.dirname(path) or ".")

@@ -10,7 +10,7 @@ TURN_STEPS = 400
 
 
 def project(lens, points, rvec, tvec, k, d):
-    """Pixels (n, 2) of points (n, 3), and their derivatives by rvec and tvec (2 n, 6)."""
+    """Projects points (n, 3). Returns pixels (n, 2) and their derivatives by rvec and tvec (2 n, 6)."""
     points = np.asarray(points, np.float64).reshape(-1, 1, 3)
     if lens == "equidistant":
         px, j = cv2.fisheye.projectPoints(points, rvec, tvec, k, d)
@@ -20,20 +20,21 @@ def project(lens, points, rvec, tvec, k, d):
 
 
 def normalise(lens, px, k, d):
-    """Where rays meet the plane z = 1, (n, 2); nan where the model has none."""
+    """Returns where the rays of pixels meet the plane z = 1, (n, 2). nan: the model has no ray for the pixel."""
     px = np.asarray(px, np.float64).reshape(-1, 1, 2)
     if lens == "equidistant":
         out = cv2.fisheye.undistortPoints(px, k, d).reshape(-1, 2)
         out[np.abs(out).max(axis=1) > 1e5] = np.nan
         return out
     criteria = (cv2.TERM_CRITERIA_EPS + cv2.TERM_CRITERIA_MAX_ITER, 100, 1e-9)
-    # 4.x has two functions for what is one in 5
+    # OpenCV 5 merged two functions of 4.x into one
     undistort = getattr(cv2, "undistortPointsIter", cv2.undistortPoints)
     return undistort(px, k, d, R=None, P=None, criteria=criteria).reshape(-1, 2)
 
 
 def turns_back(lens, k, d, size):
-    """Whether the model stops to grow before the farthest corner of the image: it would show points twice there."""
+    """Returns whether the model stops growing before the farthest corner of the image. Such a model would show
+    points twice."""
     w, h = size
     corners = np.array([[0, 0], [w - 1, 0], [0, h - 1], [w - 1, h - 1]], np.float64)
     wanted = np.hypot((corners[:, 0] - k[0, 2]) / k[0, 0], (corners[:, 1] - k[1, 2]) / k[1, 1]).max()
@@ -55,8 +56,8 @@ def turns_back(lens, k, d, size):
 
 
 def halves(r, t):
-    """Rotations of both cameras to the rectified pair, as OpenCV's stereoRectify() has them: each half of r, then both
-    so that t lies along x."""
+    """Returns the rotations of both cameras to the rectified pair, as OpenCV's stereoRectify() defines them: each
+    takes half of r, then both turn so that t lies along x."""
     om = cv2.Rodrigues(r)[0]
     half = cv2.Rodrigues(-om / 2)[0]
     moved = (half @ np.ravel(t))
@@ -71,7 +72,8 @@ def halves(r, t):
 
 
 class Rig:
-    """Two raw cameras. k, d: of left and right; r, t: r x + t is a point x of the left one in the right one's axes."""
+    """Two raw cameras. k, d: of the left and right camera. r, t: a point x in the left camera's axes is r x + t in
+    the right camera's."""
 
     def __init__(self, lens, size, k, d, r, t):
         self.lens, self.size, self.r, self.t = lens, size, np.asarray(r, np.float64), np.ravel(t).astype(np.float64)
@@ -83,7 +85,8 @@ class Rig:
         return float(np.linalg.norm(self.t))
 
     def rectified(self, side, px):
-        """Rectified places (n, 2), px of the raw cameras' mean focal length; nan: none, or over 80 degrees aside."""
+        """Returns rectified positions (n, 2), in px of the raw cameras' mean focal length. nan: no position, or more
+        than 80 degrees off the axis."""
         rays = np.c_[normalise(self.lens, px, self.k[side], self.d[side]), np.ones(len(px))]
         rays = rays @ halves(self.r, self.t)[side].T
         f = (self.k[0][1, 1] + self.k[1][1, 1]) / 2
@@ -92,12 +95,13 @@ class Rig:
         return out
 
     def row_errors(self, view):
-        """px, of each corner of a view: how far its two rectified rows are apart."""
+        """Returns the vertical distance of the two rectified positions of each corner of a view, px."""
         e = np.abs(self.rectified(0, view.left)[:, 1] - self.rectified(1, view.right)[:, 1])
         return e[np.isfinite(e)]
 
     def place(self, points, view):
-        """The board's pose that fits both images of a view best: distances (2 n) px of its corners."""
+        """Finds the pose of the board that fits both images of a view best. Returns the distances of its corners (2
+        n), px."""
         flat = normalise(self.lens, view.left, self.k[0], self.d[0])
         _, rvec, tvec = cv2.solvePnP(points, flat, np.eye(3), None, flags=cv2.SOLVEPNP_ITERATIVE)
         om = cv2.Rodrigues(self.r)[0]
@@ -111,7 +115,7 @@ class Rig:
         return np.linalg.norm(off.reshape(-1, 2), axis=1)
 
     def _off(self, points, view, rvec, tvec, om):
-        """What is missing to the corners of both images (4 n), and the derivatives of them by rvec, tvec."""
+        """Returns the differences to the corners in both images (4 n), and their derivatives by rvec and tvec."""
         seen, j_left = project(self.lens, points, rvec, tvec, self.k[0], self.d[0])
         r2, t2, r2_r, _, _, _, t2_r, t2_t, _, _ = cv2.composeRT(rvec, tvec, om, self.t.reshape(3, 1))
         there, j = project(self.lens, points, r2, t2, self.k[1], self.d[1])

@@ -40,7 +40,7 @@ class _Parser(argparse.ArgumentParser):
 
 
 def parser(version):
-    """Parses the options, and has their help."""
+    """Returns the parser of the options, which also prints their help."""
     p = _Parser(prog=PROGRAM, description=ABOUT, allow_abbrev=False)
     add = p.add_argument
     add("-i", "--instance", metavar="NAME", help="instance of stixeld that gives the pairs (default: default)")
@@ -75,7 +75,7 @@ def parser(version):
 
 
 def parse(arguments, version):
-    """The options; ends the program where they contradict each other."""
+    """Returns the options. Ends the program if they contradict each other."""
     p = parser(version)
     o = p.parse_args(arguments)
     if bool(o.left) != bool(o.right):

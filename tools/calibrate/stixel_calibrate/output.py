@@ -1,4 +1,4 @@
-"""What is written: pairs, and the calibration that stixeld reads.
+"""Writes pairs, and the calibration that stixeld reads.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -14,7 +14,7 @@ MODELS = {"plumb_bob": "plumb_bob", "rational": "rational_polynomial", "equidist
 
 
 def save_pair(folder, number, pair):
-    """left_0001.png and right_0001.png in folder."""
+    """Writes left_0001.png and right_0001.png to the folder."""
     try:
         os.makedirs(folder, exist_ok=True)
     except OSError as e:
@@ -30,7 +30,7 @@ def _matrix(name, m):
 
 
 def calibration(rig, comments):
-    """The OpenCV YAML of a rig; comments: lines."""
+    """Returns the OpenCV YAML of a rig. comments: its comment lines."""
     text = "%YAML:1.0\n---\n" + "".join("# %s\n" % " ".join(line.split()) for line in comments)
     text += "image_width: %d\nimage_height: %d\n" % rig.size
     text += "distortion_model: %s\n" % MODELS[rig.lens]
@@ -40,7 +40,7 @@ def calibration(rig, comments):
 
 
 def earlier(path, size):
-    """The Rig of a file that calibration() wrote for images of this size, or None."""
+    """Reads a file that calibration() wrote for images of this size. Returns its Rig, or None."""
     if not os.path.isfile(path):
         return None
     try:
@@ -54,12 +54,12 @@ def earlier(path, size):
         if any(np.size(d) < COEFFICIENTS[lens] for d in (d1, d2)):
             return None
         return Rig(lens, size, (k1, k2), (d1, d2), r, t)
-    except (cv2.error, SystemError):  # not YAML: somebody else's file, of which there is nothing to say
+    except (cv2.error, SystemError):  # not YAML, so another program wrote the file and it is ignored
         return None
 
 
 def f_size(path):
-    """(width, height) that the file says."""
+    """Returns (width, height) according to the file."""
     f = cv2.FileStorage(path, cv2.FILE_STORAGE_READ)
     size = int(f.getNode("image_width").real()), int(f.getNode("image_height").real())
     f.release()

@@ -1,4 +1,5 @@
-"""The page: the newest pair with its corners, what is covered, what is missing. Plain HTML, pictures inside, no script.
+"""The HTML page: the newest pair with its corners, the covered parts, and what is missing. Plain HTML with pictures
+inside and no script.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -18,7 +19,7 @@ GREEN, RED = (80, 200, 60), (60, 60, 230)  # BGR
 
 
 def _picture(image, found, wanted):
-    """A JPEG: image with corners; parts where some are wanted are red."""
+    """Returns a JPEG of the image with its corners. Parts that need corners are red."""
     scale = WIDTH / image.shape[1]
     small = cv2.cvtColor(cv2.resize(image, None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA), cv2.COLOR_GRAY2BGR)
     h, w = small.shape[:2]
@@ -34,13 +35,13 @@ def _picture(image, found, wanted):
 
 
 class Page:
-    """Writes itself to path, at most twice a second."""
+    """A page that writes itself to path, at most twice a second."""
 
     def __init__(self, path):
         self.path, self.written, self.pictures = path, 0.0, ""
 
     def show(self, c, pair, found, why):
-        """After each pair."""
+        """Writes the page after each pair."""
         if why is not None and time.monotonic() - self.written < PERIOD_S:
             return
         self.pictures = "".join('<img width="48%%" alt="%s" src="data:image/jpeg;base64,%s">\n' % (
@@ -50,11 +51,11 @@ class Page:
         self._write(c, report.next_step(c), told, True)
 
     def end(self, c, title, lines):
-        """The result; not refreshed any more."""
+        """Writes the result. The page no longer refreshes itself."""
         self._write(c, title, lines, False)
 
     def _write(self, c, title, lines, goes_on):
-        # the title is large: it is read from where the board is held
+        # the title is large, because the person who holds the board reads it from a distance
         page = ('<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>stixel-calibrate</title>\n%s'
                 '<style>body{font:16px sans-serif;margin:1em}h1{font-size:2em}</style></head>\n<body><h1>%s</h1>\n%s'
                 "<pre>%s</pre></body></html>\n" % (

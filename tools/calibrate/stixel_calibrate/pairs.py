@@ -1,4 +1,4 @@
-"""Where raw pairs come from: a running instance of stixeld, or image files.
+"""Sources of raw pairs: a running instance of stixeld, or image files.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -11,12 +11,13 @@ import numpy as np
 
 from .fail import CONFIG, DATA, NOTHING, UNAVAILABLE, USAGE, Fail, missing_module
 
-FRAME_S = 10.0  # no frame for so long: nobody waits longer
-IMAGES_S = 5.0  # so long after the first frame images have come
+FRAME_S = 10.0  # how long to wait for a frame, s
+IMAGES_S = 5.0  # s from the last frame with images until missing images count as an error
 
 
 class Pair:
-    """left and right: grey images; captured_ns: of the left one, apart_s: between both; 0 for files."""
+    """A pair of grey images. captured_ns: capture time of the left image. apart_s: time between both captures. Both
+    are 0 for files."""
 
     def __init__(self, name, left, right, captured_ns=0, apart_s=0.0):
         self.name, self.left, self.right = name, left, right
@@ -32,7 +33,7 @@ def _read(path):
 
 
 def files(left, right):
-    """Pairs of two patterns; Fail at the first that does not fit."""
+    """Yields pairs of the files that match two patterns. Raises Fail at the first pair that does not fit."""
     paths = []
     for option, pattern in (("left", left), ("right", right)):
         found = sorted(p for p in glob.glob(os.path.expanduser(pattern)) if os.path.isfile(p))
@@ -53,13 +54,13 @@ def files(left, right):
 
 
 def how_to(instance):
-    """How to start it so that it gives raw pairs."""
+    """Returns the advice how to start the instance so that it publishes raw pairs."""
     return ("start it with: stixeld -i %s -s camera.calibration= -s camera.fx=0 -s camera.fy=0 -s camera.baseline_m=0 "
             "-s camera.rectify=no -s output.planes=pair" % instance)
 
 
 def how_to_raw(instance):
-    """How one that rectifies gives raw pairs; with the result it rectifies again."""
+    """Returns the advice how a rectifying instance publishes raw pairs. With the calibration it rectifies again."""
     return ("turn that off with: stixelctl -i %s set camera.rectify=no (and camera.row_correction=off, where it is "
             "auto)" % instance)
 
@@ -77,7 +78,7 @@ def _frames(stixel, reader, instance):
 
 
 def live(instance):
-    """Pairs of an instance without end; those that come while one is looked at are passed over."""
+    """Yields pairs of an instance without end. Pairs that arrive while the caller works are skipped."""
     try:
         import stixel
     except ImportError as e:

@@ -1,5 +1,5 @@
-"""Boards on paper: their squares, and the file to print. It needs nothing but Python, so that a board can be printed
-before OpenCV is there.
+"""Boards on paper: their squares, and the file to print. Uses only Python's own modules, so that a board can be
+printed before OpenCV is installed.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -9,11 +9,11 @@ import zlib
 PRINT_PX_PER_MM = 300 / 25.4
 SQUARE_LEAST_PX = 8
 SIDE_MOST_PX = 20000
-MARGIN_SQUARES = 0.6  # white around it; 9x6 squares of 25 mm then fit on A4
+MARGIN_SQUARES = 0.6  # white margin; 9x6 squares of 25 mm then fit on A4
 
 
 class Checkers:
-    """columns x rows inner corners; the first square is black."""
+    """A checkerboard of columns x rows inner corners. The first square is black."""
 
     kind = "checkerboard"
 
@@ -25,7 +25,7 @@ class Checkers:
         return "checkerboard of %dx%d inner corners, squares of %g mm" % (self.columns, self.rows, self.square_mm)
 
     def rectangles(self):
-        """Black ones, in mm: x, y, width, height."""
+        """Returns the black squares: x, y, width, height, mm."""
         s = self.square_mm
         return [(x * s, y * s, s, s) for y in range(self.rows + 1) for x in range(self.columns + 1) if (x + y) % 2 == 0]
 
@@ -33,7 +33,7 @@ class Checkers:
 def _svg(board):
     s, margin = board.square_mm, MARGIN_SQUARES * board.square_mm
     width, height = (board.columns + 1) * s + 2 * margin, (board.rows + 1) * s + 2 * margin
-    # rectangles of one path: neighbours leave no hairline between them
+    # the rectangles are one path, so that no hairline shows between neighbours
     path = "".join("M%.4f %.4fh%.4fv%.4fh-%.4fz" % (x + margin, y + margin, w, h, w)
                    for x, y, w, h in board.rectangles())
     text = "%s. Print at 100 %%, glue it to something flat, measure a square." % board
@@ -55,7 +55,7 @@ def _png(board):
     width, height = ((n + 1) * dots + 2 * margin for n in (board.columns, board.rows))
     scale = dots / board.square_mm
     black = [[margin + round(v * scale) for v in (x, y, x + w, y + h)] for x, y, w, h in board.rectangles()]
-    # rows between two edges are the same
+    # rows between two edges are equal
     edges = sorted({0, height, *(y for _, y0, _, y1 in black for y in (y0, y1))})
     pack, pixels = zlib.compressobj(), []
     for top, bottom in zip(edges, edges[1:]):
@@ -71,5 +71,5 @@ def _png(board):
 
 
 def printed(board, path):
-    """The bytes of the file to print."""
+    """Returns the bytes of the file to print."""
     return _svg(board) if path.endswith(".svg") else _png(board)

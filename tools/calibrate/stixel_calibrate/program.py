@@ -1,4 +1,4 @@
-"""The program: options, pairs, views, result.
+"""The program: reads options, takes pairs, keeps views, writes the result.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -15,7 +15,7 @@ OPENCV_LEAST, OPENCV_BEFORE = (4, 6), (6,)  # tested with 4.6, 4.8, 4.11 and 5.0
 
 
 def _need_opencv():
-    """Said before any image is read."""
+    """Checks OpenCV before any image is read."""
     try:
         import numpy  # noqa: F401
         import cv2
@@ -27,7 +27,8 @@ def _need_opencv():
 
 
 def _collect(o, board):
-    """The views; in files every pair counts, of an instance those that are new, until it is enough or Ctrl-C."""
+    """Collects the views. With files every pair counts. With an instance only new views count, until there are
+    enough or the user presses Ctrl-C."""
     from . import output, pairs, report, views
     from .page import Page
     collection, screen = views.Collection(board, o.lens), report.Screen(guide=not o.left)
@@ -104,7 +105,7 @@ def _tell_what_next(o, kept):
 
 def _print_board(o):
     from . import files, paper
-    if o.charuco:  # the pictures of its markers are OpenCV's
+    if o.charuco:  # OpenCV draws the markers
         _need_opencv()
         from . import board as boards
         board = boards.make(o)
@@ -115,7 +116,7 @@ def _print_board(o):
 
 
 def main(arguments, version):
-    """Exit code."""
+    """Runs the program. Returns its exit code."""
     o = command_line.parse(arguments, version)
     try:
         if o.print_board:

@@ -1,4 +1,4 @@
-"""What is told: how far the collection is, and the errors of a result.
+"""Texts for the user: the progress of the collection, and the errors of a result.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -16,7 +16,8 @@ def _cell(count):
 
 
 def coverage(c):
-    """Lines: both images side by side, a character each part: . nothing yet, o one or two views, # more."""
+    """Returns lines that show both images side by side, one character for each part: . no view, o one or two views,
+    # more."""
     rows = ["  ".join(" ".join(_cell(n) for n in c.cells[side, y]) for side in (0, 1)) for y in range(views.GRID[1])]
     gap = " " * (2 * views.GRID[0] - 8)
     title = " left %2.0f %% %sright %2.0f %%" % (100 * c.covered(0), gap, 100 * c.covered(1))
@@ -24,7 +25,7 @@ def coverage(c):
 
 
 def spread(c):
-    """One line: views, distances, tilts."""
+    """Returns one line with views, distances and tilts."""
     near_far = c.distances()
     if near_far is None:
         return "no view yet"
@@ -33,18 +34,19 @@ def spread(c):
 
 
 def left_out(c):
-    """One line: pairs that were not kept."""
+    """Returns one line about the pairs that were not kept."""
     return ", ".join("%d %s" % (n, why) for why, n in c.left_out.items() if n) or "none left out"
 
 
 def next_step(c):
-    """One line."""
+    """Returns one line that says what to do next."""
     missing = c.missing()
     return "enough" if not missing else "missing: " + "; ".join(missing)
 
 
 def too_few(c, size):
-    """Why it cannot calibrate. size: of the board that pairs without the wanted one show, or None."""
+    """Returns why there are too few views. size: size of the board seen in the pairs without the wanted board, or
+    None."""
     text = "%d good view%s of the board in %d pairs (%s), at least %d are needed" % (
         len(c.views), "" if len(c.views) == 1 else "s", c.pairs, left_out(c), solve.VIEWS_LEAST)
     if not c.views:
@@ -55,14 +57,15 @@ def too_few(c, size):
 
 
 class Screen:
-    """The state of the collection on stdout: redrawn in a terminal, else lines. guide: somebody holds the board."""
+    """Shows the state of the collection on stdout: redrawn in a terminal, else as lines. guide: a person holds the
+    board."""
 
     def __init__(self, guide, out=None):
         self.guide, self.out, self.lines, self.drawn = guide, out or sys.stdout, 0, 0.0
         self.live = self.out.isatty()
 
     def show(self, c, pair, why):
-        """After each pair."""
+        """Shows the state after each pair."""
         if not self.live:
             if not self.guide or why is None:
                 word = "view %d" % len(c.views) if why is None else why
@@ -75,14 +78,14 @@ class Screen:
         self.drawn = now
         text = coverage(c) + [" " + spread(c), " this pair: %s; so far %s" % (why or "kept", left_out(c))]
         text.append(" " + next_step(c))
-        width = shutil.get_terminal_size().columns - 1  # a line that wraps would not be drawn over
+        width = shutil.get_terminal_size().columns - 1  # a line that wraps could not be overwritten
         back = "\x1b[%dA" % self.lines if self.lines else ""
         self.out.write(back + "".join("\x1b[2K%s\n" % line[:width] for line in text))
         self.out.flush()
         self.lines = len(text)
 
     def end(self, c):
-        """Once, before calibrating."""
+        """Shows the state once before calibrating."""
         if not self.live and c.views:
             self.out.write("\n".join(coverage(c) + [" " + spread(c)]) + "\n")
         self.out.write("%d pairs: %d views kept, %s; calibrating\n" % (c.pairs, len(c.views), left_out(c)))
@@ -94,7 +97,7 @@ def _row(name, reprojection, rows):
 
 
 def errors(result, all_views, earlier=None):
-    """Lines: a table of errors, px, before and after."""
+    """Returns lines: a table of errors before and after, px."""
     lines = ["%-22s %15s %16s %12s" % ("errors, px", "reprojection", "rows, median", "rows, 95 %"),
              _row("raw images", None, solve.raw_rows(all_views))]
     if earlier is not None:
@@ -113,13 +116,13 @@ def _joined(rig, all_views):
 
 
 def cameras(rig):
-    """Lines: what was found."""
+    """Returns lines that describe the cameras found."""
     return ["%s camera: f %.1f %.1f, centre %.1f %.1f px" % (side, k[0, 0], k[1, 1], k[0, 2], k[1, 2])
             for side, k in zip(("left", "right"), rig.k)] + ["baseline %.1f mm" % (1000 * rig.baseline_m)]
 
 
 def verdict(result, force):
-    """Of a result, in a few words."""
+    """Returns a short verdict on a result."""
     beyond = result.beyond()
     if beyond:
         return ("written all the same: " if force else "not written: ") + beyond[0]
@@ -127,7 +130,7 @@ def verdict(result, force):
 
 
 def comments(result, board, lens):
-    """Lines for the file."""
+    """Returns the comment lines of the file."""
     e = result.errors
     return ["stixel-calibrate, %s: %s, %s" % (time.strftime("%Y-%m-%d %H:%M"), board, lens),
             "%d views, %d dropped; reprojection error %.3f px, rows of rectified corners apart: median %.3f px, "

@@ -1,4 +1,5 @@
-"""From views to cameras: OpenCV's calibration, views dropped that do not fit, and the errors that are left.
+"""Computes cameras from views: runs OpenCV's calibration, drops views that do not fit, and computes the remaining
+errors.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -9,7 +10,7 @@ from .fail import DATA, Fail
 from .lens import Rig, turns_back
 
 VIEWS_LEAST = 10
-# A view is dropped when an error of it is this much larger than that of the median view, and larger than so many px.
+# A view is dropped if its error is OUTLIER times that of the median view and larger than OUTLIER_PX.
 OUTLIER = 3.0
 OUTLIER_PX = 0.3
 DROPPED_MOST = 0.25
@@ -21,7 +22,7 @@ ROW_95_MOST_PX = 0.75
 CRITERIA = (cv2.TERM_CRITERIA_EPS + cv2.TERM_CRITERIA_MAX_ITER, 100, 1e-7)
 # Focal lengths of a fisheye by the longer side: 180 degrees across it are 0.32, 115 degrees 0.5.
 FISHEYE_WIDTHS = (0.32, 0.42, 0.55)
-SETTLE_STEPS = 60  # most of them; ten to twenty are the rule
+SETTLE_STEPS = 60  # upper limit; 10 to 20 steps are typical
 FLAGS = {"plumb_bob": 0, "rational": cv2.CALIB_RATIONAL_MODEL}
 
 
@@ -34,7 +35,8 @@ def _bundle(board, views):
 
 
 def _one_camera(lens, points, side, size):
-    """First the fewest coefficients: from nothing, 8 of them find their way to the wrong minimum."""
+    """Calibrates one camera, first with the fewest coefficients. Without a start 8 coefficients converge to a wrong
+    minimum."""
     few = cv2.CALIB_FIX_K3 | cv2.CALIB_ZERO_TANGENT_DIST
     _, k, d, _, _ = cv2.calibrateCamera(points, side, size, None, None, flags=few, criteria=CRITERIA)
     flags = FLAGS[lens] | cv2.CALIB_USE_INTRINSIC_GUESS
@@ -50,8 +52,8 @@ def _flat_lens(lens, board, views, size):
 
 
 def _view_terms(board, view, pose, cameras, om, t):
-    """Of one view: what is missing to its corners (4 n), and the derivatives of them by both cameras' f, c and d, by om
-    and t, and by the pose."""
+    """Returns three things for one view: the differences to its corners (4 n), their derivatives by both cameras' f,
+    c and d and by om and t, and their derivatives by the pose."""
     points = np.float64(board.points[view.ids]).reshape(-1, 1, 3)
     rvec, tvec = pose
     r2, t2, r2_r, _, r2_om, _, t2_r, t2_t, t2_om, t2_t2 = cv2.composeRT(rvec, tvec, om, t)
@@ -66,8 +68,8 @@ def _view_terms(board, view, pose, cameras, om, t):
 
 
 def settle(rig, board, views):
-    """The least squares that stereoCalibrate() looks for, by Levenberg-Marquardt from where it ended: that of OpenCV
-    4.11 and 4.12 ends early, with focal lengths that are half a percent off."""
+    """Solves the least squares of stereoCalibrate() by Levenberg-Marquardt, from where OpenCV ended. OpenCV 4.11 and
+    4.12 end early, with focal lengths that are half a percent off."""
     om, t = cv2.Rodrigues(rig.r)[0], rig.t.reshape(3, 1)
     cameras = [(k, d.copy()) for k, d in zip(rig.k, rig.d)]
     poses = [cv2.solvePnP(board.points[v.ids], v.left, *cameras[0])[1:] for v in views]
@@ -81,12 +83,12 @@ def settle(rig, board, views):
             done, cost, best, damping = cost - now < 1e-9 * now, now, (cameras, om, t, poses, terms), damping / 10
             if done:
                 break
-        elif best is None:  # no number
+        elif best is None:  # the error is not a number
             return rig
         else:
             damping *= 10
         cameras, om, t, poses, terms = best
-        # poses are eliminated: each belongs to its view alone
+        # eliminate the poses: each belongs to one view
         whole, target, back = np.zeros((2 * side + 6,) * 2), np.zeros(2 * side + 6), []
         for off, shared, own in terms:
             square = own.T @ own
@@ -110,7 +112,8 @@ def _moved(k, d, step):
 
 
 def _one_fisheye(points, side, size, flags):
-    """From a focal length guessed too small OpenCV finds no start, or another minimum: the best of some guesses."""
+    """Calibrates one fisheye camera from several guesses and returns the best. If the guessed focal length is too
+    small, OpenCV finds no start, or another minimum."""
     best, why = None, None
     for guess in FISHEYE_WIDTHS:
         f = guess * max(size)
@@ -129,12 +132,13 @@ def _one_fisheye(points, side, size, flags):
 
 
 def _fisheye(board, views, size):
-    # fisheye.stereoCalibrate() takes views of one number of points only: shorter ones repeat some of theirs
+    # fisheye.stereoCalibrate() needs the same number of points in every view, so shorter views repeat some of their
+    # points
     most = max(len(v.ids) for v in views)
     points, left, right = (
         [np.float64(np.take(p, np.arange(most) * len(p) // most, axis=0)).reshape(1, -1, p.shape[-1]) for p in side]
         for side in _bundle(board, views))
-    of = cv2.fisheye if hasattr(cv2.fisheye, "CALIB_FIX_SKEW") else cv2  # since 5
+    of = cv2.fisheye if hasattr(cv2.fisheye, "CALIB_FIX_SKEW") else cv2  # since OpenCV 5
     flags = of.CALIB_RECOMPUTE_EXTRINSIC | of.CALIB_FIX_SKEW | of.CALIB_USE_INTRINSIC_GUESS
     (k1, d1), (k2, d2) = (_one_fisheye(points, side, size, flags) for side in (left, right))
     answer = cv2.fisheye.stereoCalibrate(points, left, right, k1, d1, k2, d2, size, flags=flags, criteria=CRITERIA)
@@ -142,7 +146,7 @@ def _fisheye(board, views, size):
 
 
 def rig_of(lens, board, views, size):
-    """Calibrates; Fail where OpenCV cannot."""
+    """Calibrates a rig. Raises Fail if OpenCV cannot."""
     try:
         rig = _fisheye(board, views, size) if lens == "equidistant" else _flat_lens(lens, board, views, size)
     except (cv2.error, np.linalg.LinAlgError) as e:
@@ -153,12 +157,13 @@ def rig_of(lens, board, views, size):
 
 
 class Errors:
-    """Of some views, px: reprojection: mean distance of corners; row_median, row_95: of rectified rows."""
+    """Errors of some views, px. reprojection: mean distance of corners. row_median, row_95: median and 95th
+    percentile of the row errors after rectification."""
 
     def __init__(self, rig, board, views):
         per_view = [rig.place(board.points[v.ids], v) for v in views]
         rows = [rig.row_errors(v) for v in views]
-        # a view without one rectified corner is as bad as can be
+        # a view without any rectified corner gets an infinite error
         self.views = [(float(np.sqrt(np.mean(e ** 2))), float(np.median(r)) if len(r) else np.inf)
                       for e, r in zip(per_view, rows)]
         self.reprojection = float(np.mean(np.concatenate(per_view)))
@@ -166,24 +171,25 @@ class Errors:
 
 
 def rows_of(errors):
-    """Median and 95th percentile."""
+    """Returns median and 95th percentile."""
     return (float(np.median(errors)), float(np.percentile(errors, 95))) if len(errors) else (np.inf, np.inf)
 
 
 def raw_rows(views):
-    """The same of the images as they are."""
+    """Returns median and 95th percentile of the row errors in the raw images."""
     return rows_of(np.concatenate([np.abs(v.left[:, 1] - v.right[:, 1]) for v in views]))
 
 
 def _outliers(some, among):
-    """Which views' errors are too far above those of the others, and by how much: Errors.views of both."""
+    """Returns which views have errors too far above those of the others, and the factor. The arguments are lists
+    such as Errors.views."""
     table = np.array(some)
     most = np.maximum(OUTLIER * np.median(among, axis=0), OUTLIER_PX)
     return (table > most).any(axis=1), (table / most).max(axis=1)
 
 
 def check_sides(rig):
-    """Fail where the right camera does not stand to the right of the left one."""
+    """Raises Fail if the right camera does not stand to the right of the left one."""
     x, y, _ = rig.t
     if abs(y) > abs(x):
         raise Fail(DATA, "the cameras stand one above the other (T = %.3f %.3f %.3f m): stixeld needs them side by side"
@@ -193,13 +199,14 @@ def check_sides(rig):
 
 
 class Result:
-    """rig, errors; first: errors before views were dropped; used: views; dropped: [(name, reprojection px, row px)]."""
+    """rig, errors: the result. first: errors before views were dropped. used: views. dropped: [(name, reprojection
+    px, row px)]."""
 
     def __init__(self, rig, first, errors, used, dropped):
         self.rig, self.first, self.errors, self.used, self.dropped = rig, first, errors, used, dropped
 
     def beyond(self):
-        """Sentences: which limits it does not keep."""
+        """Returns sentences about the limits that the result exceeds."""
         e, out = self.errors, []
         for value, most, what in ((e.reprojection, REPROJECTION_MOST_PX, "mean reprojection error"),
                                   (e.row_median, ROW_MEDIAN_MOST_PX, "median row error"),
@@ -217,7 +224,7 @@ class Result:
 
 
 def solve(lens, board, views, size):
-    """The cameras of at least VIEWS_LEAST views."""
+    """Computes the cameras from at least VIEWS_LEAST views."""
     if len(views) < VIEWS_LEAST:
         raise Fail(DATA, "%d good view%s of the board, at least %d are needed" % (
             len(views), "" if len(views) == 1 else "s", VIEWS_LEAST))
@@ -227,7 +234,7 @@ def solve(lens, board, views, size):
     most = min(int(DROPPED_MOST * len(views)), len(views) - VIEWS_LEAST)
     while len(out) < most:
         bad, how_bad = _outliers(errors.views, errors.views)
-        # the worst third first: one bad view makes others look worse than they are
+        # drop only the worst third at a time, because one bad view makes other views look worse than they are
         go = [i for i in np.argsort(-how_bad) if bad[i]][:int(bad.sum() + 2) // 3][:most - len(out)]
         if not go:
             break
@@ -236,7 +243,7 @@ def solve(lens, board, views, size):
         rig = rig_of(lens, board, used, size)
         errors = Errors(rig, board, used)
     if out:
-        # those that only looked so come back
+        # take back the views that are no outliers any more
         bad, _ = _outliers(Errors(rig, board, out).views, errors.views)
         back = [v for v, b in zip(out, bad) if not b]
         if back:

@@ -1,4 +1,4 @@
-"""Which views of the board are kept, and what is still missing.
+"""Decides which views of the board are kept, and what is still missing.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -8,22 +8,23 @@ from concurrent.futures import ThreadPoolExecutor
 import cv2
 import numpy as np
 
-# An edge at a corner rises over so many px, or 1/320 of the image's width if that is more: blurred beyond.
+# A view is blurred if an edge at a corner rises over more px than this, or than 1/320 of the image's width if that is
+# more.
 EDGE_MOST_PX = 4.0
-EDGE_CORNERS = 20  # so many of them are looked at
-# The board moved so many px between the exposures of left and right: they show two poses.
+EDGE_CORNERS = 20  # number of corners at which the edge width is measured
+# If the board moved more px than this between the exposures of left and right, they show two poses.
 MOTION_MOST_PX = 0.2
-# A view is new when its corners are on average so far from those of each kept one, in image widths, ...
+# A view is new if its corners are on average this far from those of each kept view, in image widths.
 NEW_WIDTHS = 0.04
-# ... enough are kept when these are reached.
+# The collection is complete when the following limits are reached.
 ENOUGH_VIEWS = 15
 VIEWS_MOST = 80
 WITHOUT_MOST = 8
 GRID = (8, 5)
-COVERED = 0.65  # of each image; near boards leave out the edge that the other camera does not see
+COVERED = 0.65  # share of each image; near boards leave out the edge that the other camera does not see
 REGION_COVERED = 0.5
-NEAREST = 0.08  # of the image's area, by the board's corners
-DISTANCES = 1.5  # farthest by nearest
+NEAREST = 0.08  # share of the image's area inside the board's corners
+DISTANCES = 1.5  # farthest distance divided by the nearest
 TILT_DEG = 15
 TILTED_VIEWS = 2
 
@@ -31,8 +32,8 @@ REGIONS = [["upper left", "top", "upper right"], ["left", "middle", "right"], ["
 
 
 class View:
-    """A pair with the board: ids of the corners that both images have, left and right (n, 2) px; seen: all corners of
-    each side."""
+    """A pair with the board. ids: corners that both images have. left, right: their positions (n, 2), px. seen: all
+    corners of each side."""
 
     def __init__(self, name, ids, left, right, seen, edge_px, motion_px):
         self.name, self.ids, self.left, self.right = name, ids, left, right
@@ -40,7 +41,7 @@ class View:
 
 
 def edge_width(image, found):
-    """px over which an edge rises, median of some corners: contrast by the steepest step."""
+    """Returns the width over which an edge rises, px: contrast divided by the steepest step, median of some corners."""
     widths = []
     some = np.linspace(0, len(found.points) - 1, min(EDGE_CORNERS, len(found.points))).astype(int)
     for (x, y), spacing in zip(found.points[some], found.spacing[some]):
@@ -57,7 +58,7 @@ def edge_width(image, found):
 
 
 class Collection:
-    """Views that are kept, and counters of those that are not."""
+    """Views that are kept, and counters of pairs that are not."""
 
     def __init__(self, board, lens):
         self.board, self.lens = board, lens
@@ -73,11 +74,12 @@ class Collection:
 
     # -- a pair --
     def look(self, pair, anew=True):
-        """Takes a pair: ((left, right) Found or None, why it is not kept or None). anew: only if unlike the others."""
+        """Takes a pair. Returns ((left, right) Found or None, the reason why it is not kept, or None). anew: keep
+        only a view that is unlike the others."""
         self.pairs += 1
         self.size = pair.left.shape[::-1]
         found = tuple(self._pool.map(self.board.find, (pair.left, pair.right)))
-        # where a person holds the board, an answer at once is worth more than one more view
+        # while a person holds the board, a quick answer is worth more than one more view
         if not anew or any(found):
             found = tuple(self._pool.map(lambda image, f: f or self.board.find_hidden(image), (pair.left, pair.right),
                                          found))
@@ -108,7 +110,8 @@ class Collection:
         return None
 
     def _motion(self, before, pair, left):
-        """px that the board moved between the exposures of both images, from its speed since the pair before."""
+        """Returns the px that the board moved between the exposures of both images, from its speed since the
+        previous pair."""
         if before is None or before[1] is None or not pair.apart_s:
             return 0.0
         _, i, j = np.intersect1d(before[1].ids, left.ids, return_indices=True)
@@ -135,7 +138,7 @@ class Collection:
                 self.cells[side, y, x] += 1
         self._find_poses()
 
-    # -- poses, roughly: f is guessed from the views --
+    # -- poses, roughly: f is estimated from the views --
     def _find_poses(self):
         w, h = self.size
         f = 0.5 * w if self.lens == "equidistant" else 0.8 * w
@@ -150,7 +153,8 @@ class Collection:
         self.poses = np.array([self._pose(v, k) for v in self.views])
 
     def _pose(self, view, k):
-        """Distance of the board's middle, m; how far it leans, degrees: left, upper edge nearer: positive."""
+        """Returns the distance of the board's middle, m, and its tilts, degrees. The tilts are positive if the left
+        or upper edge is nearer."""
         px = view.left.astype(np.float64).reshape(-1, 1, 2)
         if self.lens == "equidistant":
             px = cv2.fisheye.undistortPoints(px, k, np.zeros(4))
@@ -164,42 +168,43 @@ class Collection:
 
     # -- what is missing --
     def covered(self, side):
-        """Share of the image's cells that had a corner."""
+        """Returns the share of the image's cells that have had a corner."""
         return float((self.cells[side] > 0).mean())
 
     def nearest(self):
-        """Share of the image that the board took in the view that shows it largest."""
+        """Returns the share of the image that the board fills in the view that shows it largest."""
         areas = [cv2.contourArea(cv2.convexHull(np.float32(v.seen[0]))) for v in self.views]
         return max(areas, default=0.0) / (self.size[0] * self.size[1]) if areas else 0.0
 
     def distances(self):
-        """Nearest and farthest, m; None without a view."""
+        """Returns the nearest and farthest distance, m; None without a view."""
         return (self.poses[:, 0].min(), self.poses[:, 0].max()) if len(self.poses) else None
 
     def tilts(self):
-        """Largest of each direction, degrees: left, right, upper, lower edge nearer."""
+        """Returns the largest tilt in each direction, degrees: left, right, upper, lower edge nearer."""
         if not len(self.poses):
             return (0, 0, 0, 0)
         across, down = self.poses[:, 1], self.poses[:, 2]
         return tuple(max(0.0, float(v)) for v in (across.max(), -across.min(), down.max(), -down.min()))
 
     def _regions(self):
-        """Of each: its word, its part of the cells' rows and columns, and the share of it that had corners."""
+        """Yields for each region its name, its part of the cells' rows and columns, and the share of it that has had
+        corners."""
         w, h = GRID
         for j, row in enumerate(REGIONS):
             for i, word in enumerate(row):
                 at = slice(h * j // 3, -(-h * (j + 1) // 3)), slice(w * i // 3, -(-w * (i + 1) // 3))
                 part = self.cells[(slice(None), *at)] > 0
-                # at the left edge of the left image and the right edge of the right one there is no common view
+                # the left edge of the left image and the right edge of the right one are outside of the common view
                 yield word, at, max(part.mean(axis=(1, 2))) if word.endswith(("left", "right")) else part.mean()
 
     def _empty_region(self):
-        """The region that needs corners most, in words; None: all have enough."""
+        """Returns the name of the region that needs corners most. None: all regions have enough."""
         word, _, got = min(self._regions(), key=lambda r: r[2])
         return word if got < REGION_COVERED else None
 
     def wanted(self, side):
-        """Which cells (rows, columns) of an image have no corner, and should have: none when it is enough."""
+        """Returns which cells (rows, columns) of an image lack corners. No cell if the collection is complete."""
         empty = self.cells[side] == 0
         if self.covered(side) < COVERED:
             return empty
@@ -209,7 +214,7 @@ class Collection:
         return empty & poor
 
     def missing(self):
-        """What to do next, in words; empty when it is enough."""
+        """Returns what to do next, in words. Empty if the collection is complete."""
         out = []
         if not self.views:
             return ["hold the board in front of both cameras"]
