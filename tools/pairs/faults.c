@@ -1,5 +1,5 @@
 /*
- * Verdicts on a rig.
+ * Finds faults of a rig and words them.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -12,19 +12,19 @@
 #define NOTHING 0.98
 #define FROZEN 0.5
 #define STILL 0.95
-#define STILL_DIFFERENCE 3.0 /* grey levels: noise of two readings of one sensor */
+#define STILL_DIFFERENCE 3.0 /* grey levels; noise between two readings of a sensor */
 #define BEHIND 0.8
-#define LATE_PX 0.5   /* of views, in which places are looked for */
-#define LATE_MISS 0.6 /* sound pairs have 1; those of another moment up to 0.45 */
+#define LATE_PX 0.5   /* px of the views in which places are searched for */
+#define LATE_MISS 0.6 /* limit of late_miss; sound pairs have 1, pairs of different moments up to 0.45 */
 #define SKEW_MS 5.0
-#define ROWS_PX 1.0   /* as the daemon's */
-#define BENT_PX 1.5   /* alone; */
-#define BENT_SOME 0.8 /* where the straight model fails for a tenth of the places, too */
+#define ROWS_PX 1.0   /* px, the limit that the daemon uses as well */
+#define BENT_PX 1.5   /* px; from this deviation on rows are bent */
+#define BENT_SOME 0.8 /* px; if the straight model fails for a tenth of the places */
 #define BENT_AGREE 0.9
 #define FOCUS_RATIO 0.75
 #define LAPLACIAN_RATIO 0.5
 #define GREY_RATIO 0.6
-#define GREY_LEAST 16.0 /* of the brighter image: less is night */
+#define GREY_LEAST 16.0 /* grey level of the brighter image, below which it is night */
 
 #define DEGREE (3.14159265358979323846 / 180)
 
@@ -53,7 +53,10 @@ static const char *side_name(int side)
 	return side ? "right" : "left";
 }
 
-/* Where nothing was found yet. wrong: of the left, the right image; one, both: what it is, what they are. */
+/*
+ * Adds a fault unless another one was found. wrong: whether the left and the right image have it. one, both:
+ * words for one image and for both.
+ */
 static void find_sides(struct list *l, enum sx_pair_fault fault, const bool wrong[2], const char *one,
 		       const char *both, const char *advice)
 {
@@ -63,7 +66,7 @@ static void find_sides(struct list *l, enum sx_pair_fault fault, const bool wron
 		find(l, fault, advice, "the %s image %s", side_name(wrong[1]), one);
 }
 
-/* Images that show nothing. */
+/* Finds images that show nothing. */
 static bool find_nothing(struct list *l, const struct sx_pair_figures *f)
 {
 	const bool black[2] = {f->dark[0] >= NOTHING, f->dark[1] >= NOTHING};
@@ -111,7 +114,7 @@ static bool find_exchanged(struct list *l, const struct sx_pair_figures *f)
 	return true;
 }
 
-/* True: rows cannot be judged. */
+/* Finds a late image. Returns true if rows cannot be judged. */
 static bool find_late(struct list *l, const struct sx_pair_figures *f)
 {
 	static const char *const advice = "let one signal trigger both cameras, or one camera the other; "
@@ -133,7 +136,7 @@ static bool find_late(struct list *l, const struct sx_pair_figures *f)
 	return false;
 }
 
-/* px at the border of the image */
+/* Returns the row error from the turn at the border of the image, px. */
 static double turn_px(const struct sx_pair_figures *f)
 {
 	return tan(f->turn * DEGREE) * f->width / 2;
@@ -144,7 +147,7 @@ static double stretch_px(const struct sx_pair_figures *f)
 	return f->stretch * f->height / 2;
 }
 
-/* What makes up the error: each part that is half a pixel, or the largest. */
+/* Lists the parts of the row error: each part of half a pixel or more, or the largest. */
 static void say_parts(const struct sx_pair_figures *f, char *to, size_t bytes)
 {
 	const double px[3] = {fabs(f->rows), fabs(turn_px(f)), isnan(f->stretch) ? 0 : fabs(stretch_px(f))};
@@ -179,7 +182,7 @@ static void find_rows(struct list *l, const struct sx_pair_figures *f)
 		     "rows are out of line: the right image is %s", parts);
 }
 
-/* By Laplacians, of which noise makes a part. */
+/* Compares the sharpness by mean Laplacians, to which noise contributes. */
 static void find_soft(struct list *l, const struct sx_pair_figures *f)
 {
 	const int soft = f->laplacian[1] < f->laplacian[0];

@@ -1,6 +1,6 @@
 /*
- * What is wrong with a rig, by the figures of some of its pairs. Knows no camera and no daemon, so that
- * tests/tools/pairs/test_faults.c can try every case.
+ * Finds what is wrong with a rig, from the figures of some of its pairs. Needs no camera and no daemon, so
+ * that tests/tools/pairs/test_faults.c can test every case.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -11,36 +11,39 @@
 
 #include "tools/pairs/figures.h"
 
-#define SX_PAIRS_SPARSE 0.4 /* of the pixels; sound pairs have a disparity for twice as many */
+#define SX_PAIRS_SPARSE 0.4 /* share of the pixels with a disparity; sound pairs have twice as much */
 
-/* In the order in which they are said. */
+/* Faults, in the order in which they are reported. */
 enum sx_pair_fault {
-	SX_PAIR_BLACK,	 /* 98 % of one image or both are up to grey level 8 */
-	SX_PAIR_WHITE,	 /* 98 % of one image or both are from grey level 250 on */
-	SX_PAIR_COVERED, /* 98 % of one image or both are flat, and nothing tells of the rows */
-	SX_PAIR_FROZEN,	 /* of half of the pairs one image is that of the pair before, and the other is not */
-	SX_PAIR_SAME,	 /* 95 % of the places lie still, and images differ by 3 grey levels at most */
-	SX_PAIR_EXCHANGED, /* 80 % of the places, but for those far away, have too low a disparity */
-	SX_PAIR_LATE, /* motion up and down says so, by 0.5 px and more; or capture times, by 5 ms and more */
-	SX_PAIR_ROWS, /* out of line by 1 px, in one twentieth of the places */
-	SX_PAIR_FOCUS,	  /* both below SX_FOCUS_LEAST, or one below 3/4 of the other */
-	SX_PAIR_EXPOSURE, /* mean grey level of one below 0.6 of the other's */
-	SX_PAIR_THIN,	  /* SX_PAIRS_SPARSE, and nothing else is found */
+	SX_PAIR_BLACK,	 /* 98 % of one image or both have grey level 8 or less */
+	SX_PAIR_WHITE,	 /* 98 % of one image or both have grey level 250 or more */
+	SX_PAIR_COVERED, /* 98 % of one image or both are flat, and no figures of the rows are known */
+	/* one image equals that of the previous pair, but the other does not, in half of the pairs */
+	SX_PAIR_FROZEN,
+	/* 95 % of the places have one position in both images, which differ by at most 3 grey levels */
+	SX_PAIR_SAME,
+	SX_PAIR_EXCHANGED, /* 80 % of the places, except far ones, have a disparity below the search range */
+	SX_PAIR_LATE,	   /* vertical motion shows 0.5 px or more, or capture times differ by 5 ms or more */
+	SX_PAIR_ROWS,	   /* rows are off by 1 px or more in one twentieth of the places */
+	SX_PAIR_FOCUS,	   /* both below SX_FOCUS_LEAST, or one below 3/4 of the other */
+	SX_PAIR_EXPOSURE,  /* mean grey level of one image is below 0.6 of the other's */
+	SX_PAIR_THIN,	   /* density is below SX_PAIRS_SPARSE, and no other fault is found */
 	SX_PAIR_FAULTS
 };
 
-#define SX_FOCUS_LEAST 0.22 /* sharp, of images blurred by a sigma of 2 px */
+#define SX_FOCUS_LEAST 0.22 /* the figure `sharp` of images blurred with a sigma of 2 px */
 
 struct sx_pair_finding {
 	enum sx_pair_fault fault;
-	bool useless;	    /* nothing that is measured means anything */
-	char text[256];	    /* one sentence without its end */
-	const char *advice; /* for who has cameras and a daemon */
+	bool useless;	    /* with this fault no measured figure is meaningful */
+	char text[256];	    /* a sentence without its full stop */
+	const char *advice; /* advice for a user with cameras and a daemon */
 };
 
 /*
- * Those up to SX_PAIR_EXCHANGED stand alone. A late image moves rows too: with SX_PAIR_LATE by motion rows
- * are not judged. What is not known is not found. Returns how many are.
+ * Writes the faults to ret and returns their number. Each fault up to SX_PAIR_EXCHANGED is reported alone. A
+ * late image also moves rows, so rows are not judged if motion shows SX_PAIR_LATE. Unknown figures give no
+ * fault.
  */
 int sx_pair_faults(const struct sx_pair_figures *f, struct sx_pair_finding ret[SX_PAIR_FAULTS]);
 

@@ -1,5 +1,5 @@
 /*
- * Figures of some pairs of one rig.
+ * Computes figures of some pairs of one rig.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -16,20 +16,20 @@
 #include "tools/pairs/match.h"
 
 enum {
-	CONTRAST = 40,	/* grey levels of a window whose steps say something */
-	AROUND = 8,	/* px, of such a window */
-	STEPS = 200,	/* of the histogram of sharpness */
-	LEAST = 40,	/* matches; fewer say nothing */
-	LATE_LEAST = 16 /* likewise, of those that move */
+	CONTRAST = 40,	/* grey levels; least contrast of a window whose steps count */
+	AROUND = 8,	/* px, half the side of such a window */
+	STEPS = 200,	/* bins of the histogram of sharpness */
+	LEAST = 40,	/* least number of matches for a figure */
+	LATE_LEAST = 16 /* least number of moving matches for a figure */
 };
 
 #define DEGREES (180 / 3.14159265358979323846)
-#define FAR 1.0	     /* px of disparity: less may be infinity */
-#define STILL 0.25   /* px */
-#define MOVES 0.75   /* px of the view: more is motion, and not the error of a match */
-#define PER_MS 100.0 /* term of motion: px in 100 ms, which has the size of the others */
+#define FAR 1.0	     /* px of disparity; a smaller one may be infinity */
+#define STILL 0.25   /* px; positions in both images that differ less count as equal */
+#define MOVES 0.75   /* px of the view; a larger shift is motion and not a matching error */
+#define PER_MS 100.0 /* the motion term is in px in 100 ms, so that it has the magnitude of the other terms */
 
-/* A place of the left image in the right one; up_down: px a ms by which it moves, NAN: not known. */
+/* A place of the left image found in the right one. up_down: its vertical motion, px per ms; NAN: unknown. */
 struct place {
 	struct sx_match m;
 	double up_down;
@@ -41,9 +41,9 @@ struct sx_pairs {
 	int pairs, count, factor;
 	struct place *place;
 	double grey[2], difference; /* sums over the pixels of all pairs */
-	uint64_t levels[256];	    /* pixels of each grey level */
+	uint64_t levels[256];	    /* number of pixels of each grey level */
 	uint32_t last[2];	    /* checksums of the images of the last pair */
-	double samples;		    /* of all pairs, with those below, sums as well */
+	double samples;		    /* samples of all pairs; the members below are sums over these, too */
 	double dark[2], saturated[2], areas[2], flat[2];
 	int frozen[2];
 	unsigned steps[2][STEPS + 1];
@@ -95,7 +95,7 @@ void sx_pair_rows_of_thirds(struct sx_pair_figures *f, const double rows[4])
 		f->turn = atan(3 * turned / f->width) * DEGREES;
 		return;
 	}
-	/* that of the whole, or where it hides what a third has, of that */
+	/* take the row error of the whole image; if it hides the error of a third, take that third's */
 	f->rows = rows[3];
 	for (int i = 0; i < 3; i++)
 		if (!(fabs(f->rows) >= f->off / 2) && !isnan(rows[i]))
@@ -148,7 +148,7 @@ static void add_pixels(struct sx_pairs *p, const struct sx_image image[2])
 	}
 }
 
-/* The grey level below which one in 200 pixels lies, and that above which one does. */
+/* Finds the grey levels below which, and above which, one in 200 pixels lies. */
 static void find_levels(const struct sx_pairs *p, struct sx_pair_figures *ret)
 {
 	const uint64_t tail = 2 * (uint64_t)p->width * (uint64_t)p->height * (uint64_t)p->pairs / 200;
@@ -162,7 +162,7 @@ static void find_levels(const struct sx_pairs *p, struct sx_pair_figures *ret)
 	ret->most = most;
 }
 
-/* Before the pair is counted. */
+/* Counts samples of a pair. Call before the pair itself is counted. */
 static void add_samples(struct sx_pairs *p, const struct sx_image image[2])
 {
 	struct sx_monitor m;
@@ -183,7 +183,7 @@ static void add_samples(struct sx_pairs *p, const struct sx_image image[2])
 	}
 }
 
-/* The window around x, y into the histogram, if it has contrast. */
+/* Adds the sharpness of the window around x, y to the histogram, if the window has contrast. */
 static void add_step(unsigned steps[STEPS + 1], const struct sx_image *img, int x, int y)
 {
 	int least = 255, most = 0, steepest = 0;
@@ -240,7 +240,10 @@ static struct place *make_room(struct sx_pairs *p)
 	return more;
 }
 
-/* Both lists are of the same view, in the order of its cells. */
+/*
+ * Joins the matches in the right image with those in the later one. Both lists belong to the same view and
+ * have the order of its cells.
+ */
 static void join_places(struct sx_pairs *p, const struct sx_match *right, int count,
 			const struct sx_match *later, int later_count, double later_ms)
 {
@@ -306,7 +309,10 @@ int sx_pairs_add(struct sx_pairs *p, const struct sx_image *left, const struct s
 
 /* ---- figures ---- */
 
-/* Terms of the rows' model, 1, x, y, in half widths; then motion, or of the bent model x y, x^2, y^2. */
+/*
+ * Returns the terms of the rows' model at a place: 1, x, y, in half widths. The other terms are motion, or
+ * those of the bent model: x y, x^2, y^2.
+ */
 static struct sx_fit_point point_of(const struct sx_pairs *p, const struct place *at, bool motion)
 {
 	const double half = p->width / 2.0;
@@ -318,14 +324,16 @@ static struct sx_fit_point point_of(const struct sx_pairs *p, const struct place
 	return t;
 }
 
-enum { LEVEL = 3, BENT = 6, MOVING = 4 }; /* terms */
+enum { LEVEL = 3, BENT = 6, MOVING = 4 }; /* number of terms of each model */
 
 static double level_at(const struct sx_fit *f, const struct sx_fit_point *p)
 {
 	return p->value - sx_fit_residual(f, p, LEVEL);
 }
 
-/* How far a bent model lies from a level one; scratch has room for n. */
+/*
+ * Returns how far a bent model deviates from a level one, px, 95th percentile. scratch has room for n values.
+ */
 static double find_bend(const struct sx_fit_point *p, int n, double tolerance, double *scratch)
 {
 	struct sx_fit bent, level;
@@ -351,7 +359,7 @@ static double find_bend(const struct sx_fit_point *p, int n, double tolerance, d
 	return bend;
 }
 
-/* Of the places that the rows' model explains. */
+/* Computes figures of the places that the rows' model explains. */
 static void find_explained(const struct sx_pairs *p, const struct sx_fit *f, const struct sx_fit_point *point,
 			   double tolerance, double *scratch, struct sx_pair_figures *ret)
 {
@@ -395,7 +403,7 @@ static void find_rows(const struct sx_pairs *p, struct sx_pair_figures *ret)
 	free(scratch);
 }
 
-/* Sum of squared residuals, each at most as large as that of an outlier. */
+/* Returns the sum of squared residuals. Each residual is clamped to the tolerance. */
 static double miss_of(const struct sx_fit *f, const struct sx_fit_point *p, int n, int terms,
 		      double tolerance)
 {
@@ -409,7 +417,7 @@ static double miss_of(const struct sx_fit *f, const struct sx_fit_point *p, int 
 	return sum;
 }
 
-/* Those that move come first. */
+/* Fills the points, moving ones first. Returns their number. */
 static int points_with_motion(const struct sx_pairs *p, struct sx_fit_point *point, int *moving)
 {
 	int n = 0;
@@ -428,7 +436,7 @@ static void find_late(const struct sx_pairs *p, struct sx_pair_figures *ret)
 {
 	struct sx_fit_point *point = malloc((size_t)p->count * sizeof(*point));
 	double *scratch = malloc((size_t)p->count * sizeof(*scratch));
-	const double tolerance = 2 * p->factor; /* motion is not even */
+	const double tolerance = 2 * p->factor; /* larger, because motion is not uniform */
 	struct sx_fit with, without;
 	int n = 0, moving = 0, used = 0;
 
@@ -441,7 +449,7 @@ static void find_late(const struct sx_pairs *p, struct sx_pair_figures *ret)
 				scratch[used++] = fabs(with.c[3] * point[i].term[3]);
 		ret->late_places = used;
 		ret->late_ms = with.c[3] * PER_MS;
-		/* over the places that move: the others fit either way */
+		/* compare over the moving places alone, because the others fit both models */
 		ret->late_miss = miss_of(&with, point, moving, MOVING, tolerance) /
 				 fmax(miss_of(&without, point, moving, LEVEL, tolerance), 1e-9);
 		ret->late_px = used ? sx_quantile(scratch, (size_t)used, 0.5) : (double)NAN;

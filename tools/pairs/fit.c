@@ -8,7 +8,7 @@
 #include <math.h>
 #include <stdint.h>
 
-enum { SAMPLES = 500, LOOKED_AT = 500 /* points that a sample is tried on */, PASSES = 3 };
+enum { SAMPLES = 500, LOOKED_AT = 500 /* number of points on which a sample is tried */, PASSES = 3 };
 
 double sx_fit_residual(const struct sx_fit *f, const struct sx_fit_point *p, int terms)
 {
@@ -19,7 +19,7 @@ double sx_fit_residual(const struct sx_fit *f, const struct sx_fit_point *p, int
 	return v;
 }
 
-/* Solves a c = b, a symmetric and n x n, by elimination with pivots; both are used up. */
+/* Solves a c = b for a symmetric n x n matrix a by elimination with pivots. Overwrites a and b. */
 static bool solve(double a[SX_FIT_TERMS][SX_FIT_TERMS], double b[SX_FIT_TERMS], int n, double c[SX_FIT_TERMS])
 {
 	for (int k = 0; k < n; k++) {
@@ -79,7 +79,7 @@ static int count_inliers(const struct sx_fit *f, const struct sx_fit_point *p, i
 	return found;
 }
 
-/* Least squares over what was inlier before. */
+/* Solves the least squares over the inliers of the previous fit. */
 static bool refine(struct sx_fit *f, const struct sx_fit_point *p, int n, int terms, double tolerance)
 {
 	struct sx_fit better = {.inliers = 0};

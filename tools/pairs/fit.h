@@ -1,5 +1,5 @@
 /*
- * A linear model through measurements of which some are wrong.
+ * Fits a linear model to measurements of which some are wrong.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -10,7 +10,7 @@
 
 #define SX_FIT_TERMS 6
 
-/* value = sum of c[i] * term[i] */
+/* A measurement: value = sum of c[i] * term[i]. */
 struct sx_fit_point {
 	double term[SX_FIT_TERMS], value;
 };
@@ -21,15 +21,15 @@ struct sx_fit {
 };
 
 /*
- * RANSAC, then least squares over the inliers, three times. Points whose residual is at most tolerance are
- * inliers. leading: every sample has one of the first so many points; 0: all are alike. Samples are
- * drawn from a fixed sequence, so that the same points always give the same fit. False: fewer than
- * 2 * terms inliers, or terms that do not tell each other apart.
+ * Fits by RANSAC, then by least squares over the inliers, three times. A point is an inlier if its residual
+ * is at most `tolerance`. leading: every sample contains one of the first `leading` points; 0: all points are
+ * treated alike. Samples follow a fixed sequence, so the same points always give the same fit. Returns false
+ * if there are fewer than 2 * terms inliers, or if the terms are not independent.
  */
 bool sx_fit(struct sx_fit *ret, const struct sx_fit_point *p, int n, int terms, int leading,
 	    double tolerance);
 
-/* What the fit leaves of a point. */
+/* Returns the residual of a point. */
 double sx_fit_residual(const struct sx_fit *f, const struct sx_fit_point *p, int terms);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * Places of one image found again in another.
+ * Finds places of one image in another.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -11,7 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Contrast: 128 + GAIN * (g - mean) / (deviation + FLOOR) over a square of 2 AROUND + 1. */
+/*
+ * Contrast of a pixel: 128 + GAIN * (g - mean) / (deviation + FLOOR), over a square with a side of 2 AROUND +
+ * 1 px.
+ */
 #define AROUND 7
 #define GAIN 40.0f
 #define FLOOR 6.0f
@@ -19,7 +22,7 @@
 /* A window: columns x - 8 .. x + 7, rows y - 5 .. y + 5. */
 enum { LEFT = 8, WIDTH = 16, UP = 5, HEIGHT = 2 * UP + 1, AREA = WIDTH * HEIGHT, BESIDE = 2 };
 
-#define STRUCTURE (400 * AREA) /* least sum of squared central differences of the contrast, each way */
+#define STRUCTURE (400 * AREA) /* least sum of squared central contrast differences, each way */
 
 static uint8_t *pixel(const struct sx_image *img, int x, int y)
 {
@@ -43,7 +46,10 @@ static void reduce(const struct sx_image *small, const struct sx_image *grey, in
 		}
 }
 
-/* Sums over all pixels above and left of each, as differences of which those over squares come. */
+/*
+ * Integral images: for each pixel the sums over all pixels above and to the left. Differences of these are
+ * sums over squares.
+ */
 struct sums {
 	int64_t *value, *square;
 	int pitch;
@@ -143,7 +149,10 @@ void sx_match_view_finish(struct sx_match_view *v)
 
 /* ---- corners ---- */
 
-/* The smaller of the structures across and down; 0 for a straight edge, or where there is too little. */
+/*
+ * Returns the smaller of the horizontal and the vertical structure. 0 for a straight edge, or if there is too
+ * little structure.
+ */
 static int32_t corner(const struct sx_image *img, int x, int y)
 {
 	int32_t xx = 0, yy = 0, xy = 0;
@@ -165,7 +174,7 @@ static int32_t corner(const struct sx_image *img, int x, int y)
 	return xx < yy ? xx : yy;
 }
 
-/* The best corner among nine places of a cell. False: it has none. */
+/* Finds the best corner among nine places of a cell. Returns false if there is none. */
 static bool choose(const struct sx_image *img, int column, int row, int *ret_x, int *ret_y)
 {
 	const int wide = img->width - WIDTH - 2, high = img->height - HEIGHT - 2;
@@ -197,7 +206,7 @@ static int32_t difference(const uint8_t window[AREA], const uint8_t *other, size
 	return sum;
 }
 
-/* Differences to all places in reach, rows of wide ones; first: the column and row of the first. */
+/* Costs of all places in reach, in rows of `wide` places. first: column and row of the first place. */
 struct search {
 	int32_t *cost;
 	int wide, high, first_x, first_y;
@@ -225,8 +234,9 @@ static void search_all(struct search *s, const struct sx_image *from, const stru
 }
 
 /*
- * Where between three costs, the middle one the least, the lowest point lies; places from it. Two lines of
- * one steepness, as sums of absolute differences have them: a parabola would draw it to the middle.
+ * Returns the position of the minimum between three costs, relative to the middle one, which is the least.
+ * Fits two lines of equal steepness, because sums of absolute differences have this shape. A parabola would
+ * bias the position toward the middle.
  */
 static float vertex(int32_t before, int32_t least, int32_t after)
 {
@@ -235,7 +245,7 @@ static float vertex(int32_t before, int32_t least, int32_t after)
 	return most > 0 ? 0.5f * (a - b) / most : 0;
 }
 
-/* The least cost of a row near column u: an edge that leans lies elsewhere there. */
+/* Returns the least cost of a row near column u. A leaning edge has its minimum in another column there. */
 static int32_t beside(const struct search *s, int u, int v)
 {
 	int32_t least = INT32_MAX;
@@ -245,7 +255,10 @@ static int32_t beside(const struct search *s, int u, int v)
 	return least;
 }
 
-/* Whether the best place is inside of the reach, and 15 % better than any that is not beside it. */
+/*
+ * Returns whether the best place lies inside of the reach and is 15 % better than any place that is not
+ * beside it.
+ */
 static bool is_clear(const struct search *s, int u, int v, int32_t least)
 {
 	if (u == 0 || v == 0 || u == s->wide - 1 || v == s->high - 1 || least > 25 * AREA)
