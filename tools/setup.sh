@@ -15,7 +15,8 @@ die()
 	exit 1
 }
 
-# Names as in Debian 11 to 13 and Ubuntu: for stixeld and stixelctl with what the demo shows, and for everything.
+# Package names of Debian 11 to 13 and Ubuntu. demo_packages: for stixeld, stixelctl and what the demo shows. Then the
+# packages for everything.
 demo_packages=(gcc libc6-dev meson ninja-build pkg-config python3 libpng-dev libmicrohttpd-dev libinih-dev libyaml-dev
 	libjansson-dev)
 build_packages=("${demo_packages[@]}" build-essential libjpeg-dev libgnutls28-dev libncurses-dev
@@ -23,27 +24,27 @@ build_packages=("${demo_packages[@]}" build-essential libjpeg-dev libgnutls28-de
 	scdoc)
 export demo_packages build_packages
 
-# Prints those of the named packages that are not installed.
+# Prints the named packages that are not installed.
 missing_packages()
 {
 	local package wanted native
 
 	native=$(dpkg --print-architecture)
 	for package in "$@"; do
-		# there may be one of another architecture, too
+		# the package may be installed for another architecture, too
 		[[ $package == *:* ]] && wanted=${package#*:} || wanted=$native
 		dpkg-query -W -f '${Architecture} ${db:Status-Status}\n' "$package" 2>/dev/null |
 			grep -qxE "($wanted|all) installed" || printf '%s\n' "$package"
 	done
 }
 
-# as_root COMMAND...: by sudo where this is another user
+# as_root COMMAND...: runs a command as root, with sudo if another user runs this script
 as_root()
 {
 	if [ "$(id -u)" = 0 ]; then "$@"; else sudo "$@"; fi
 }
 
-# Fetches apt's lists, once.
+# Fetches apt's package lists, once.
 apt_fetched=''
 fetch_lists()
 {
@@ -53,8 +54,8 @@ fetch_lists()
 	apt_fetched=yes
 }
 
-# Installs what is missing of the named packages, and prints their names before. Touches nothing when all are there, or
-# when STIXEL_NO_INSTALL is set.
+# Installs the named packages that are missing, and prints their names first. Changes nothing if all are installed, or
+# if STIXEL_NO_INSTALL is set.
 need_packages()
 {
 	local missing
@@ -77,8 +78,8 @@ need_packages()
 		"${missing[@]}" >&2 || die "apt-get could not install ${missing[*]}"
 }
 
-# Prints the address of the archive where apt finds this machine's release of Debian or Ubuntu.
-# 1, with a sentence, where there is none.
+# Prints the address of the archive from which apt gets this machine's release of Debian or Ubuntu. If there is none,
+# prints a sentence and returns 1.
 apt_mirror()
 {
 	local system lines
@@ -98,7 +99,8 @@ apt_mirror()
 	}
 }
 
-# The same, where this is Debian: its archive has every release and architecture.
+# Prints the address of Debian's archive, which has every release and architecture. If this machine is not Debian,
+# prints a sentence and returns 1.
 debian_mirror()
 {
 	# shellcheck source=/dev/null
@@ -109,7 +111,7 @@ debian_mirror()
 	apt_mirror
 }
 
-# Installs mmdebstrap. 1, with a sentence, where it cannot make a root.
+# Installs mmdebstrap. If it cannot make a root here, prints a sentence and returns 1.
 need_mmdebstrap()
 {
 	need_packages mmdebstrap
@@ -120,7 +122,8 @@ need_mmdebstrap()
 	}
 }
 
-# The version of this tree, as meson.build has it, and the heading of NEWS.md that should begin with it.
+# tree_version prints the version of this tree from meson.build. news_heading prints the first heading of NEWS.md, which
+# should begin with it.
 tree_version()
 {
 	sed -n "s/^  version: '\([0-9.]*\)',$/\1/p" "$top/meson.build"
@@ -131,14 +134,14 @@ news_heading()
 	sed -n 's/^## //p' "$top/NEWS.md" | head -n 1
 }
 
-# git of this tree, not of one that it lies in
+# Runs git on this tree, and not on a repository around it.
 git_here()
 {
 	[ -e "$top/.git" ] && git -C "$top" "$@" 2>/dev/null
 }
 
-# Seconds since 1970 that what is made of this tree carries: those of its commit, unless SOURCE_DATE_EPOCH says others.
-# 1 where there is neither.
+# Prints the date of files made from this tree, seconds since 1970: SOURCE_DATE_EPOCH, or else the date of the commit.
+# If there is neither, returns 1.
 source_date()
 {
 	if [ -n "${SOURCE_DATE_EPOCH:-}" ]; then
@@ -148,7 +151,7 @@ source_date()
 	fi
 }
 
-# Lets apt install packages of another architecture beside the machine's own.
+# Lets apt install packages of another architecture beside those of the machine.
 need_architecture()
 {
 	! dpkg --print-foreign-architectures | grep -qx "$1" || return 0
@@ -158,7 +161,7 @@ need_architecture()
 	apt_fetched=''
 }
 
-# Ends where Meson is older than meson.build asks for, as the package of Debian 11 and Ubuntu 20.04 is.
+# Ends the script if Meson is older than meson.build requires, as in Debian 11 and Ubuntu 20.04.
 need_meson()
 {
 	local least found
@@ -170,7 +173,7 @@ need_meson()
 			"pip3 install meson, with its folder (/usr/local/bin, ~/.local/bin) first in PATH"
 }
 
-# Whether this machine has an NVIDIA device, by what its driver shows.
+# Returns whether the NVIDIA driver shows a device on this machine.
 has_nvidia_device()
 {
 	local node
@@ -186,14 +189,14 @@ has_nvcc()
 	command -v nvcc >/dev/null || [ -x /usr/local/cuda/bin/nvcc ]
 }
 
-# The release of the nvcc that has_nvcc() found, such as 13.0
+# Prints the release of the nvcc that has_nvcc() found, such as 13.0.
 nvcc_release()
 {
 	PATH=$PATH:/usr/local/cuda/bin nvcc --version | sed -n 's/.*release \([0-9.]*\),.*/\1/p'
 }
 
-# configure FOLDER [MESON OPTIONS]: once; later calls find the folder as it is, and make it anew for other options.
-# Files among these are named from the top of the tree.
+# configure FOLDER [MESON OPTIONS]: runs Meson once. Later calls keep the folder, or recreate it if the options differ.
+# Paths of files in the options start at the top of the tree.
 configure()
 {
 	local folder=$1

@@ -27,7 +27,7 @@ shown = image.add_collection(PolyCollection(boxes, array=near_m, cmap="turbo_r",
 figure.colorbar(shown, ax=image, label="depth, m")
 image.set_title("frame %d, %s" % (frame.number, frame.captured_at.strftime("%Y-%m-%d %H:%M:%S UTC")))
 
-free = frame.free_columns()  # from where to where the ground was seen, and what is there
+free = frame.free_columns()  # range of visible ground in each column, and what ends it
 left = (frame.camera.cx - (np.arange(frame.columns) + 0.5) * frame.column_width + 0.5) / frame.camera.fx  # at 1 m
 near, far = np.nan_to_num(free["from_m"], nan=1e3), np.minimum(free["to_m"], 1e3)
 edges = np.stack([near, near, far, far], 1) * (near < far)[:, None]

@@ -18,12 +18,13 @@ int main(int argc, char **argv)
 		fprintf(stderr, "%s\n", stixel_strerror(r));
 		return 1;
 	}
-	setvbuf(stdout, NULL, _IOLBF, 0); /* a line comes when it is printed, into a pipe as well */
+	/* line buffering, so that each line is written at once even into a pipe */
+	setvbuf(stdout, NULL, _IOLBF, 0);
 	while ((r = stixel_wait(reader, 1000)) >= 0) {
-		double nearest_m = HUGE_VAL; /* nothing is near */
+		double nearest_m = HUGE_VAL; /* infinity: no obstacle */
 
 		if (stixel_next(reader, &frame, &lost) != 1)
-			continue; /* no frame for a second, or a damaged one */
+			continue; /* no frame for a second, or a damaged frame */
 		for (uint32_t i = 0; i < frame->header->stixel_count; i++) {
 			const struct stixel *s = &frame->stixels[i];
 			double m = stixel_depth_m(frame->header, s);

@@ -9,12 +9,12 @@ import stixel
 
 try:
     with stixel.open(sys.argv[1] if len(sys.argv) > 1 else "default") as reader:
-        for frame in reader:  # each one in order; waits for it
+        for frame in reader:  # waits for each frame; frames come in order
             objects = frame.stixels["kind"] == stixel.Kind.OBJECT
             nearest_m = frame.depth[objects].min(initial=float("inf"))
             print("frame %d, %d missed, %d stixels, nearest %.2f m, %.1f ms old"
                   % (frame.number, frame.missed, len(frame.stixels), nearest_m, frame.age() * 1e3))
-except stixel.StixelError as e:  # nobody there, died, restarted, ...: each has its class
+except stixel.StixelError as e:  # publisher missing, ended, restarted, ...: each has its own class
     sys.exit(str(e))
 except KeyboardInterrupt:
     pass

@@ -35,7 +35,7 @@ int main(int argc, char **argv)
 	format.scale = n[3];
 	r = stixel_scores_create(&scores, argc > 1 ? argv[1] : "default", &format, sizeof(format));
 	while (r == 0 && fread(&capture_ns, sizeof(capture_ns), 1, stdin) == 1) {
-		r = stixel_scores_begin(scores, &planes); /* straight into shared memory */
+		r = stixel_scores_begin(scores, &planes); /* the planes lie in shared memory */
 		if (r < 0 || read_planes(&planes) < 0)
 			break;
 		r = stixel_scores_commit(scores, capture_ns, 0, 0);

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Several instances in one thread, with asyncio: two_cameras.py front rear
+"""Reads several instances in one thread, with asyncio: two_cameras.py front rear
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -16,12 +16,12 @@ async def watch(name: str) -> None:
     with stixel.open(name, follow=True) as reader:
         async for frame in reader:
             free = frame.free_space()
-            ahead = np.fmin.reduce(free[len(free) // 3:2 * len(free) // 3], initial=np.nan)  # over what is not seen
+            ahead = np.fmin.reduce(free[len(free) // 3:2 * len(free) // 3], initial=np.nan)  # ignores unseen columns
             print("%s: frame %d, free ahead %.1f m" % (name, frame.number, ahead), flush=True)
 
 
 async def main() -> None:
-    """All at once; an error of one ends the program."""
+    """Watches all instances at once. An error of one instance ends the program."""
     await asyncio.gather(*(watch(name) for name in sys.argv[1:] or ["default"]))
 
 

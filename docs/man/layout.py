@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # Fills stixel-frame(5) and libstixel(3) from the installed headers: offset, type and comment of every field, and every
-# function with its comment. The offsets are those that the compiler asserts.
+# function with its comment. The compiler asserts these offsets.
 # SPDX-License-Identifier: Apache-2.0
 import re
 import sys
 
 
 def plain(text):
-    """A comment as one line of scdoc."""
+    """Returns a comment as one line of scdoc."""
     text = re.sub(r"/\*|\*/", " ", text)
     text = " ".join(re.sub(r"(?m)^\s*\*", " ", text).split())
     return re.sub(r"([_*\\<>#\[\]`])", r"\\\1", text)
@@ -18,7 +18,7 @@ def body_of(header, name):
 
 
 def fields(header, name):
-    """(offset, type, name, comment); fields that share a line share its comment."""
+    """Returns a list of (offset, type, name, comment). Fields that share a line share its comment."""
     offsets = dict(re.findall(r"STIXEL_AT\(%s, (\w+), (\d+)\)" % name, header))
     rows, comment, at = [], None, 0
     for line in re.findall(r"[^\n;]*;(?:[ \t]*/\*.*?\*/)?|[ \t]*/\*.*?\*/", body_of(header, name), re.S):

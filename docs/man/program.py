@@ -1,9 +1,9 @@
-# Fills the page of a program: synopsis, commands, options, exit codes and, of stixel-bridge, keys of its configuration.
+# Fills the man page of a program: synopsis, commands, options, exit codes and, for stixel-bridge, the keys of its
+# configuration.
 #
-#   program.py TABLE.json PAGE.scd    what a program in C prints by --generate table
-#   program.py MODULE PAGE.scd        a module in Python with parser(version), EXITS and, for @SECTIONS@, sections()
+#   program.py TABLE.json PAGE.scd    a program in C: TABLE.json is the output of --generate table
+#   program.py MODULE PAGE.scd        a Python module with parser(version), EXITS and, for @SECTIONS@, sections()
 #                                     and in_words()
-#
 # SPDX-License-Identifier: Apache-2.0
 import importlib
 import json
@@ -16,7 +16,7 @@ FIXED = {"help": "Prints help%s, and exits.", "version": "Prints the version, an
 
 
 def table_of(module):
-    """The table of a program in Python, in the words of one in C."""
+    """Returns the table of a Python program, in the format of C programs."""
     parser = module.parser("")
     options = [{"name": action.option_strings[-1].lstrip("-"), "letter": "".join(
         o[1:] for o in action.option_strings if not o.startswith("--")), "argument": action.metavar or "",
@@ -31,13 +31,13 @@ def escaped(text):
 
 
 def sentence(text):
-    """Adds a capital and a full stop, and keeps lines and paragraphs."""
+    """Adds a capital and a full stop. Keeps lines and paragraphs."""
     text = re.sub(r"\n+", lambda m: "\n\n\t" if len(m.group()) > 1 else "++\n\t", escaped(text))
     return text[:1].upper() + text[1:] + ("" if text.endswith(".") else ".")
 
 
 def operands(text):
-    """Names are underlined, the points and brackets around them are not."""
+    """Underlines names, but not the points and brackets around them."""
     return re.sub(r"([A-Za-z0-9_=]+(?:\.[A-Za-z][A-Za-z_=]*)*|\.[A-Za-z]+)|(.)",
                   lambda m: "_%s_" % escaped(m[1]) if m[1] else escaped(m[2]), text)
 

@@ -1,15 +1,14 @@
-# Makes the completion of a shell from the table of a program's command line.
+# Writes the completion script of a shell from the table of a program's command line.
 #
 #   PROGRAM --generate table | complete.py bash|zsh|fish
 #
-# The result needs no other file, and starts no program of ours while a user waits.
-#
+# The script needs no other file, and starts no program of stixeld while a user waits.
 # SPDX-License-Identifier: Apache-2.0
 import json
 import re
 import sys
 
-# Templates: @WORD@ is replaced.
+# Templates. @WORD@ is replaced.
 BASH = """\
 # bash completion of @PROGRAM@, made from its own table of options.
 # shellcheck shell=bash
@@ -83,7 +82,7 @@ BASH_COMMAND = """\
 	'') words='@ALL@' files='' ;;
 @COMMANDS@	esac
 """
-# Arguments of compgen for each offer, and the option of compopt before it.
+# Arguments of compgen for each kind of offer, and the option that compopt gets before.
 BASH_OFFERS = {"file": ("-f", "filenames"), "folder": ("-d", "filenames"), "section": ("-W '@SECTIONS@'", ""),
                "instance": ('-W "$(@NAME@_instances)"', ""), "setting": ('-W "$@NAME@_keys"', "nospace")}
 
@@ -162,7 +161,7 @@ function _@NAME@_settings
 end
 
 """
-# The command that stands on the line, or nothing. Words that follow an option are passed over.
+# Fish function that prints the command on the line, or nothing. Skips words that belong to an option.
 FISH_COMMAND = """\
 function _@NAME@_command
 	set -l words (commandline -opc)
@@ -196,7 +195,7 @@ FISH_OFFERS = {"nothing": "-x", "file": "-r -F", "folder": "-x -a '(__fish_compl
 
 
 class Table:
-    """The table of a program, and the words that its templates have."""
+    """The table of a program, and the words for the templates."""
 
     def __init__(self, table):
         self.options, self.commands, self.own = table["options"], table["commands"], table["own"]
@@ -212,16 +211,16 @@ class Table:
         return re.sub("@([A-Z_]+)@", lambda m: {**self.words, **words}[m.group(1)], template)
 
     def of(self, command):
-        """The options that stand with a command (None: with none), of each name one."""
+        """Returns the options that a command accepts (None: options without a command), one per name."""
         return once(o for o in self.options if not o["commands"] or command in o["commands"])
 
     def skipped(self, between):
-        """Names of the options that a word follows."""
+        """Returns the names of the options that take a word."""
         return between.join(between.join(names(o)) for o in once(self.options) if o["words"] and not o["optional"])
 
 
 def once(options):
-    """The first option of each name."""
+    """Returns the first option of each name."""
     found = {}
     for o in options:
         found.setdefault(o["name"], o)
@@ -233,7 +232,7 @@ def names(option):
 
 
 def quoted(text, extra=""):
-    """Text for single quotes of bash and zsh; a backslash goes before the characters of extra."""
+    """Escapes text for single quotes of bash and zsh. Characters in `extra` get a backslash in front."""
     return "".join("\\" + c if c in extra else c for c in text).replace("'", r"'\''")
 
 

@@ -1,5 +1,5 @@
 /*
- * Holes of a disparity map, see filled.h.
+ * Fills holes of a disparity map, see filled.h.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -11,12 +11,14 @@
 
 #include "stixel.h"
 
-/* Of a pixel: bit that says ground, beside a disparity in Q4; nothing is known of it. */
+/*
+ * Values of a pixel: FILLED_GROUND is the bit for ground, next to a disparity in Q4. FILLED_NOTHING: unknown.
+ */
 #define FILLED_GROUND 0x8000u
 #define FILLED_MOST 0x7ffeu
 #define FILLED_NOTHING 0xffffu
 
-/* Disparity of a ground stixel in a row, Q4. */
+/* Returns the disparity of a ground stixel in a row, Q4. */
 static unsigned ground_q4(const struct stixel *s, int row)
 {
 	const int64_t q14 = s->disparity_q7 * INT64_C(128) + s->slope_q14 * (int64_t)(s->row_bottom - row);
@@ -25,7 +27,7 @@ static unsigned ground_q4(const struct stixel *s, int row)
 	return q4 < FILLED_MOST ? (unsigned)q4 : FILLED_MOST;
 }
 
-/* What the stixel says of its pixels, into `said`. */
+/* Writes the stixel's disparity and kind to its pixels in `said`. */
 static void say(struct sx_image *said, const struct stixel *s, int column_width)
 {
 	const int from = s->column * column_width;
@@ -43,7 +45,10 @@ static void say(struct sx_image *said, const struct stixel *s, int column_width)
 	}
 }
 
-/* left, right: the nearest valid ones; SX_DISPARITY_INVALID, the largest value, where there are none. */
+/*
+ * Returns the disparity of a hole. left, right: the nearest valid disparities in its row;
+ * SX_DISPARITY_INVALID, the largest value, if there is none.
+ */
 static unsigned filled_of(unsigned said, unsigned left, unsigned right)
 {
 	const unsigned least = left < right ? left : right, most = left < right ? right : left;
@@ -57,7 +62,7 @@ static unsigned filled_of(unsigned said, unsigned left, unsigned right)
 	return abs((int)said - (int)most) < abs((int)said - (int)least) ? most : least;
 }
 
-/* right: scratch. */
+/* Fills the holes of a row. right: scratch. */
 static void fill_row(uint16_t *d, const uint16_t *said, uint16_t *right, int width)
 {
 	unsigned last = SX_DISPARITY_INVALID;

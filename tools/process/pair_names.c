@@ -1,5 +1,5 @@
 /*
- * Names of the result files of image pairs.
+ * Chooses the names of the result files of image pairs.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -13,13 +13,14 @@
 #include "tools/process/pair_names.h"
 
 struct entry {
-	char *path;  /* of the left file, its folder resolved where that is possible */
-	char *name;  /* what it is called so far */
-	int folders; /* how many of its folders the name has in front */
+	char *path;  /* path of the left file; its folder is resolved if possible */
+	char *name;  /* name of the results so far */
+	int folders; /* number of folders that the name has in front */
 };
 
 /*
- * Folder resolved, so that "../left.png" gets a folder's name and not two dots; the file's own name as given.
+ * Resolves the folder of a path, so that "../left.png" gets a folder's name instead of two dots. Keeps the
+ * file's own name.
  */
 static char *resolve(const char *path)
 {
@@ -37,7 +38,7 @@ static char *resolve(const char *path)
 	return whole;
 }
 
-/* Start of the part of path that has folders components before the file name. */
+/* Returns the part of path that has `folders` folders before the file name. */
 static const char *tail_of(const char *path, int folders)
 {
 	const char *p = path + strlen(path);
@@ -84,7 +85,7 @@ static int by_name(const void *a, const void *b)
 	return order ? order : (*ea > *eb) - (*ea < *eb);
 }
 
-/* One round: every name that occurs twice grows by a folder. Returns how many changed. */
+/* Adds a folder to every name that occurs twice. Returns how many names changed. */
 static int grow_collisions(struct entry **sorted, int count)
 {
 	int changed = 0;
@@ -106,7 +107,7 @@ static int grow_collisions(struct entry **sorted, int count)
 	return changed;
 }
 
-/* "-2", "-3" for what no folder can tell apart. Returns how many changed. */
+/* Adds "-2", "-3" to names that no folder can distinguish. Returns how many names changed. */
 static int number_collisions(struct entry **sorted, int count)
 {
 	int changed = 0;

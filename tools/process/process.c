@@ -1,5 +1,5 @@
 /*
- * stixel-process: stereo pairs from files to disparity, stixels and overlay, offline.
+ * stixel-process: computes disparity, stixels and overlay of stereo pairs from files, offline.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -147,7 +147,7 @@ static struct process_job *make_jobs(const struct process *p, char **files, int 
 	return NULL;
 }
 
-/* Distances of an unknown camera would look as good as right ones. */
+/* Warns about the default camera, because distances of an unknown camera look as good as right ones. */
 static void note_default_camera(const struct sx_settings *s)
 {
 	const struct sx_camera *c = &s->params.camera;
@@ -166,7 +166,7 @@ static void note_default_camera(const struct sx_settings *s)
 	sx_settings_finish(&fresh);
 }
 
-/* Silence would let somebody believe that the labels had a say. */
+/* Warns that the scores are not used, so that users do not believe that the labels had an effect. */
 static void note_unread_scores(const struct process *p)
 {
 	const enum sx_stixel_method method = p->settings->params.stixels.method;
@@ -176,7 +176,7 @@ static void note_unread_scores(const struct process *p)
 			method == SX_STIXEL_DP ? "dp" : "rdp");
 }
 
-/* As the daemon's log asks at a start. */
+/* Prints the same questions about the settings as the daemon's log at its start. */
 static void note_questions(const struct process *p)
 {
 	const struct sx_source_info info = {
@@ -186,7 +186,7 @@ static void note_questions(const struct process *p)
 	char question[SX_CAMERA_QUESTIONS][SX_CAMERA_TEXT_BYTES];
 	const int count = p->settings->calibration ? sx_camera_questions(p->settings, &info, question) : 0;
 
-	if (p->settings->calibration_said.pair) /* names of files say too little to choose by */
+	if (p->settings->calibration_said.pair) /* file names are not enough to choose one of them */
 		fprintf(stderr, SX_PROGRAM ": calibration %s: taken are %s\n", p->settings->calibration,
 			p->settings->calibration_said.pair);
 	for (int i = 0; i < count; i++)
@@ -201,7 +201,10 @@ static void note_settings(const struct process *p)
 	note_unread_scores(p);
 }
 
-/* A failure of the engine or of the configuration ends the run, anything about one pair does not. */
+/*
+ * Processes all pairs. A failure of the engine or of the configuration ends the run. An error of a single
+ * pair does not.
+ */
 static int run_jobs(struct process *p, const struct process_job *jobs, int count)
 {
 	int worst = 0, failed = 0;
@@ -210,7 +213,7 @@ static int run_jobs(struct process *p, const struct process_job *jobs, int count
 	for (int i = 0; i < count && !stop_signal; i++) {
 		int code = process_pair(p, &jobs[i]);
 
-		/* an error stands alone: notes come with the first results */
+		/* print notes with the first results, so that an error stands alone */
 		if (!code && p->done == 1)
 			note_settings(p);
 		if (count > 1)
@@ -218,7 +221,7 @@ static int run_jobs(struct process *p, const struct process_job *jobs, int count
 		if (!code)
 			continue;
 		failed++;
-		/* what lies with us outranks what lies with the data */
+		/* a failure of the program outranks a fault of the data */
 		worst = worst == 0 || worst == EX_DATAERR ? code : worst;
 		if (code != EX_DATAERR && code != EX_CANTCREAT)
 			break;
@@ -258,7 +261,7 @@ static int process_run(struct process *p, char **files, int count)
 	return code;
 }
 
-/* One for each pair, or none: -1; else an exit code. */
+/* Returns -1 if an option is given once for each pair, or not at all. Else an exit code. */
 static int check_files(const char *option, const struct process_files *files, int pairs)
 {
 	if (!files->count || files->count == pairs)
@@ -286,8 +289,8 @@ int main(int argc, char **argv)
 		return code;
 	}
 	/*
-	 * the pair at hand is finished, so that nothing half written stays behind;
-	 * a second signal ends at once
+	 * on the first signal the current pair is finished, so that no file is left half written; a second
+	 * signal ends at once
 	 */
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);

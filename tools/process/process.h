@@ -1,5 +1,6 @@
 /*
- * stixel-process: its parts. A pair goes in as two file names and comes out as files and one line.
+ * stixel-process: types and functions that its source files share. The input of a pair is two file names, its
+ * output is files and one line.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -16,64 +17,65 @@
 
 #define SX_PROGRAM "stixel-process"
 
-/* Of an option that is given once for each pair, or not at all. */
+/* Values of an option that is given once for each pair, or not at all. */
 struct process_files {
 	const char **name;
 	int count;
 };
 
 struct process_job {
-	const char *left, *right; /* image files */
-	const char *name;	  /* of the results, without folder and suffix */
-	const char *scores;	  /* file of class scores; NULL: none */
-	const char *map;	  /* file of a disparity map, which is not computed then; NULL: none */
+	const char *left, *right; /* paths of the image files */
+	const char *name;	  /* name of the results, without folder and suffix */
+	const char *scores;	  /* path of a file with class scores; NULL: none */
+	const char *map;	  /* path of a disparity map that replaces matching; NULL: none */
 };
 
 /*
- * The engine, and its context for pairs of the size and format that came last, with the memory that they are
- * put into: an engine that reads pairs where they lie has it pinned. A run of equal pairs makes one context;
- * another size makes another.
+ * The engine, and its context for pairs of the last size and format. The pairs are copied into the slots; an
+ * engine that reads pairs in place has this memory pinned. Equal pairs in a row share one context; another
+ * size needs a new one.
  */
 struct process {
 	struct sx_settings_args args;
 	const struct sx_settings *settings;
-	const char *folder;		   /* where results go */
+	const char *folder;		   /* folder of the results */
 	bool colour, filled;		   /* also NAME.disparity-colour.png, NAME.disparity-filled.png */
 	struct process_files scores, maps; /* --semantics, --disparity */
-	struct sx_semantic_params classes; /* what they are of; none without --semantics */
+	struct sx_semantic_params classes; /* classes of the scores; empty without --semantics */
 	struct sx_engine engine;
 	struct sx_context *context;
-	struct sx_context_config config; /* of context */
-	struct sx_slots slots;		 /* one */
-	bool warned;			 /* of an EXIF orientation tag */
-	int done;			 /* pairs computed and written */
-	int sparse;			 /* of these, those below SX_PAIRS_SPARSE */
-	const char *sparse_name;	 /* the first of them, its density in %, and why that may be */
+	struct sx_context_config config; /* configuration of `context` */
+	struct sx_slots slots;		 /* a single slot */
+	bool warned;			 /* the warning about an EXIF orientation tag was printed */
+	int done;			 /* number of pairs computed and written */
+	int sparse;			 /* number of those pairs with a density below SX_PAIRS_SPARSE */
+	/* name of the first sparse pair, its density in %, and the probable reason */
+	const char *sparse_name;
 	double sparse_density;
 	char sparse_why[512];
 };
 
-/* 0, or an exit code after a sentence on stderr. */
+/* Opens the engine. Returns 0, or an exit code after printing a sentence on stderr. */
 int process_open(struct process *p, const struct sx_settings *settings);
-/* Accepts a zeroed or half-made one. */
+/* Accepts a zeroed or half-initialized struct. */
 void process_close(struct process *p);
 
 /*
- * One pair, from files to files; prints its line. 0, or an exit code after a sentence on stderr:
- * EX_DATAERR for this pair's images; EX_CANTCREAT for a result that cannot be written; others end the
- * run. No result is left half written.
+ * Processes one pair, from files to files, and prints its line. Returns 0, or an exit code after printing a
+ * sentence on stderr: EX_DATAERR for a fault of this pair's images, EX_CANTCREAT for a result that cannot be
+ * written. Other codes end the run. No result is left half written.
  */
 int process_pair(struct process *p, const struct process_job *job);
 
 /*
- * Counts a pair with few disparities, whose frame the context holds and no longer needs to: the first one is
- * looked at.
+ * Counts a pair with few disparities. Its frame is in the context, which may be overwritten. Only the first
+ * such pair is analysed.
  */
 void process_sparse_look(struct process *p, const char *name, double percent);
-/* A sentence on stderr about such pairs, if there were any. */
+/* Prints a sentence on stderr about pairs with few disparities, if there were any. */
 void process_sparse_note(const struct process *p);
 
-/* Writes the results of the frame that the context holds. 0, or negative errno and a sentence in why. */
+/* Writes the results of the frame in the context. Returns 0, or a negative errno with a sentence in `why`. */
 int process_write(const struct process *p, const char *name, char *why, size_t why_bytes);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * stixel-process: one pair through the engine.
+ * stixel-process: computes one pair with the engine.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -18,7 +18,7 @@
 #include "tools/process/process.h"
 #include "tools/process/process_scores.h"
 
-/* Says a sentence about a pair on stderr, and returns the exit code. */
+/* Prints a sentence about a pair on stderr. Returns the exit code `code`. */
 static int pair_say(int code, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 static int pair_say(int code, const char *format, ...)
@@ -26,7 +26,7 @@ static int pair_say(int code, const char *format, ...)
 	va_list args;
 
 	sx_progress_hide();
-	fflush(stdout); /* the sentence comes after the lines of the pairs before */
+	fflush(stdout); /* so that the sentence follows the lines of earlier pairs */
 	fputs(SX_PROGRAM ": ", stderr);
 	va_start(args, format);
 	vfprintf(stderr, format, args);
@@ -35,7 +35,7 @@ static int pair_say(int code, const char *format, ...)
 	return code;
 }
 
-/* The settings have been checked, so the table is sound. */
+/* Reads the table of classes. The settings were checked, so the table is valid. */
 static void take_classes(struct process *p)
 {
 	char why[256];
@@ -52,7 +52,10 @@ int process_open(struct process *p, const struct sx_settings *settings)
 	return sx_settings_args_engine(&p->engine, &settings->engine, SX_PROGRAM);
 }
 
-/* In this order: a device reads the pair until its context is gone. */
+/*
+ * Destroys the context, then its memory. In this order, because a device reads the pair until its context is
+ * destroyed.
+ */
 static void drop_context(struct process *p)
 {
 	if (p->context)
@@ -68,7 +71,10 @@ void process_close(struct process *p)
 	sx_engine_close(&p->engine);
 }
 
-/* Memory that cannot be pinned costs a copy more, which is nothing beside reading files. */
+/*
+ * Allocates a slot and pins it. If pinning fails, the engine copies each pair once more. This time is small
+ * beside reading files.
+ */
 static int make_slot(struct process *p, const struct sx_image *left, char *why, size_t why_bytes)
 {
 	struct sx_block block;
@@ -80,7 +86,7 @@ static int make_slot(struct process *p, const struct sx_image *left, char *why, 
 	return r;
 }
 
-/* Makes the context fit the images. */
+/* Replaces the context if it does not fit the images. */
 static int fit_context(struct process *p, const struct process_job *job, const struct sx_image *left)
 {
 	const struct sx_source_info info = {
@@ -161,7 +167,7 @@ static int compute(struct process *p, const struct process_job *job, const struc
 	pair.right = p->slots.slot->right;
 	sx_image_copy(&pair.left, left);
 	sx_image_copy(&pair.right, right);
-	/* no previous road: each pair stands for itself, whatever order the files come in */
+	/* no previous road: pairs are independent, in whatever order the files come */
 	r = p->engine.backend->submit(p->context, &pair, NULL, NULL, NULL);
 	if (r == 0)
 		r = p->engine.backend->wait(p->context, -1);
@@ -174,12 +180,16 @@ static int compute(struct process *p, const struct process_job *job, const struc
 	percent = density(p);
 	p->done++;
 	print_line(p, job, percent);
-	if (percent < 100 * SX_PAIRS_SPARSE && !p->maps.count) /* another matcher knows why */
+	/* with maps, another matcher is responsible for the density */
+	if (percent < 100 * SX_PAIRS_SPARSE && !p->maps.count)
 		process_sparse_look(p, job->name, percent);
 	return 0;
 }
 
-/* A map of the left image, rectified if it is raw, as stixel-process writes them itself. */
+/*
+ * Reads a disparity map of the left image (rectified if the image is raw), in the format that stixel-process
+ * writes.
+ */
 static int read_map(const struct process *p, const char *path, const struct sx_image *left,
 		    struct sx_image *image, struct sx_disparity *ret, char *why, size_t why_bytes)
 {
@@ -199,7 +209,7 @@ static int read_map(const struct process *p, const char *path, const struct sx_i
 	return -EBADMSG;
 }
 
-/* One image of the pair. The first one with an EXIF orientation tag is named. */
+/* Reads one image of the pair. Warns about the first image with an EXIF orientation tag. */
 static int read_side(struct process *p, const char *path, struct sx_image *ret, char *why, size_t why_bytes)
 {
 	struct sx_image_notes notes;
@@ -218,7 +228,7 @@ int process_pair(struct process *p, const struct process_job *job)
 	const struct sx_settings *s = p->settings;
 	struct sx_image left = {0}, right = {0}, image = {0};
 	struct sx_disparity map;
-	struct process_scores scores = {0}; /* of the rectified image */
+	struct process_scores scores = {0}; /* scores of the rectified image */
 	char why[PATH_MAX + 256] = "";
 	int code;
 

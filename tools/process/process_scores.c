@@ -1,5 +1,5 @@
 /*
- * stixel-process: class scores of one image, from NumPy's format or a map of class numbers.
+ * stixel-process: reads class scores of one image, from NumPy's format or a map of class numbers.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -20,7 +20,7 @@
 #define NPY_HEADER_MAX 65536u
 #define UNKNOWN 255
 
-/* What reading one file needs to say what is wrong with it. */
+/* The file being read, with the facts that its error messages need. */
 struct job {
 	const char *path;
 	int classes, image_width, image_height;
@@ -46,7 +46,7 @@ static int no_memory(const struct job *j)
 	return -ENOMEM;
 }
 
-/* Sizes, and memory for them; rows without a gap. */
+/* Computes the sizes of the scores and allocates memory. Rows have no gap. */
 static int scores_take_memory(const struct job *j, struct process_scores *s, int width, int height)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE), bytes;
@@ -115,8 +115,8 @@ out:
 /* ---- NumPy's format ---- */
 
 /*
- * The text behind 'KEY': in a header, which is a literal of Python with keys in any order;
- * NULL: it is not there.
+ * Returns the text after 'KEY': in a header. The header is a Python literal with keys in any order. NULL: no
+ * such key.
  */
 static const char *value_of(const char *header, const char *key)
 {
@@ -151,7 +151,7 @@ static int read_header(const struct job *j, FILE *f, char header[NPY_HEADER_MAX 
 	return 0;
 }
 
-/* "(19, 94, 311)" */
+/* Reads a shape such as "(19, 94, 311)". */
 static int read_shape(const struct job *j, const char *text, long shape[3])
 {
 	const char *at = text;

@@ -1,5 +1,5 @@
 /*
- * stixel-process: class scores of one image from a file.
+ * stixel-process: reads class scores of one image from a file.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -10,23 +10,23 @@
 
 #include "base/scores.h"
 
-/* Whole pages: what is read can be pinned. */
+/* Scores in whole pages of memory, so that an engine can pin them. */
 struct process_scores {
 	struct sx_scores scores;
 	void *memory;
 };
 
 /*
- * Reads scores of an image of this size, told apart by their content:
- * a NumPy file (.npy) of uint8, classes x rows x columns, in C order;
- * a PNG of class numbers, grey or indexed, 255 unknown: 255 in the plane of a pixel's class.
- * Rows and columns are the image's divided by a scale from 1 to 32, rounded up; where several fit, by the
- * least of them. 0, or negative errno and a sentence that begins with the path: -EBADMSG it does not fit,
- * or is broken; -ENOMEM, ...
+ * Reads scores of an image of this size. The format is recognized by content:
+ *   a NumPy file (.npy) of uint8, classes x rows x columns, in C order;
+ *   a PNG of class numbers, grey or indexed, 255 unknown: 255 in the plane of a pixel's class.
+ * Rows and columns are those of the image divided by a scale from 1 to 32, rounded up. If several scales fit,
+ * the least is used. Returns 0, or a negative errno and a sentence that begins with the path: -EBADMSG if the
+ * file does not fit or is broken, -ENOMEM, ...
  */
 int process_scores_read(struct process_scores *ret, const char *path, int classes, int image_width,
 			int image_height, char *why, size_t why_bytes);
-/* Accepts a zeroed one. */
+/* Accepts zeroed scores. */
 void process_scores_finish(struct process_scores *s);
 
 #endif

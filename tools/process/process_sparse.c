@@ -1,6 +1,6 @@
 /*
- * stixel-process: pairs that have few disparities, and why. Pairs that were put together wrongly look like
- * results, only with fewer disparities.
+ * stixel-process: finds why pairs have few disparities. Wrongly combined pairs still give results, only with
+ * fewer disparities.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -16,7 +16,7 @@ static const char likely[] =
 static const char in_line[] = "its images are neither exchanged nor out of line: likely there is too little "
 			      "texture, or things are nearer than stereo.disparities reaches";
 
-/* Figures of the pair that the context holds; false: they cannot be had. */
+/* Computes figures of the pair in the context. Returns false if this fails. */
 static bool sparse_figures(const struct process *p, struct sx_pair_figures *f)
 {
 	const struct sx_stereo_params *s = &p->config.params.stereo;
@@ -34,12 +34,15 @@ static bool sparse_figures(const struct process *p, struct sx_pair_figures *f)
 	return done;
 }
 
-/* Density of the pair with its images exchanged, which the context holds then; NAN: not known. */
+/*
+ * Returns the density of the pair with its images exchanged, NAN if unknown. Afterwards the context holds the
+ * exchanged pair.
+ */
 static double density_exchanged(const struct process *p)
 {
 	const struct sx_pair pair = {.number = 1, .left = p->slots.slot->right, .right = p->slots.slot->left};
 
-	/* each raw image has the lens of its own side */
+	/* raw images cannot be exchanged: each has the lens of its own side */
 	if (p->config.rectify || p->engine.backend->submit(p->context, &pair, NULL, NULL, NULL) < 0 ||
 	    p->engine.backend->wait(p->context, -1) < 0)
 		return (double)NAN;

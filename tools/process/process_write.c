@@ -1,6 +1,6 @@
 /*
- * stixel-process: disparity, stixels and overlay as files. All are written under temporary names first, so
- * that a pair leaves either all of its results or those of an earlier run.
+ * stixel-process: writes disparity, stixels and overlay to files. All files are written under temporary names
+ * first, so that a pair leaves either all of its results or those of an earlier run.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -27,8 +27,9 @@ static double focal_baseline(const struct process *p)
 }
 
 /*
- * KITTI's form: disparity * 256, 0 is invalid. A measured disparity of 0 (sky) becomes 1, the smallest value
- * that is valid there; 256 px and more, which 16 bits cannot hold, become 65535.
+ * Converts a disparity to KITTI's format: disparity * 256, 0 is invalid. A measured disparity of 0 (sky)
+ * becomes 1, the smallest valid value. Disparities of 256 px and more, which do not fit into 16 bits, become
+ * 65535.
  */
 static uint16_t kitti(uint16_t q4)
 {
@@ -82,7 +83,7 @@ static int write_stixels(const struct process *p, FILE *f)
 	sx_csv_header(f);
 	for (uint32_t i = 0; i < result->count; i++)
 		sx_csv_stixel(f, &result->stixels[i], focal_baseline(p));
-	return 0; /* sx_outfile_commit() sees what failed */
+	return 0; /* sx_outfile_commit() detects write errors */
 }
 
 static struct sx_overlay_params overlay_params(const struct process *p)
@@ -147,14 +148,14 @@ static const struct output {
 	{"disparity.png", write_disparity},
 	{"stixels.csv", write_stixels},
 	{"overlay.png", write_overlay},
-	/* when asked for */
+	/* optional outputs */
 	{"disparity-colour.png", write_colour},
 	{"disparity-filled.png", write_filled},
 };
 
 #define OUTPUTS (sizeof(outputs) / sizeof(outputs[0]))
 
-/* Some only when asked for. */
+/* Returns whether an output is written. Optional outputs need an option. */
 static bool is_wanted(const struct process *p, const struct output *o)
 {
 	return o->write == write_colour ? p->colour : o->write != write_filled || p->filled;
@@ -175,7 +176,8 @@ static int write_one(const struct process *p, const struct output *o, const char
 
 int process_write(const struct process *p, const char *name, char *why, size_t why_bytes)
 {
-	static struct sx_outfile files[OUTPUTS]; /* 32 kB of paths: not on the stack */
+	/* static, because 32 kB of paths are too large for the stack */
+	static struct sx_outfile files[OUTPUTS];
 	size_t i;
 	int r = 0;
 
