@@ -147,7 +147,9 @@ size_t fake_engine_memory(const struct sx_device *d)
 	return fake_play.memory_bytes;
 }
 
-/* Reads each page: memory that is gone is found by the sanitizer, or by the processor. */
+/*
+ * Reads each page of the block. If its memory was freed, the sanitizer or the processor reports this access.
+ */
 static void touch(const struct sx_block *b)
 {
 	const size_t page = (size_t)sysconf(_SC_PAGESIZE);

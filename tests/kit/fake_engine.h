@@ -1,15 +1,16 @@
 /*
- * A fake engine: it keeps its side of the contract of stages/engine.h, aborts with a sentence when the caller
- * breaks the other side, and computes nothing.
+ * A fake engine: it fulfils its part of the contract of stages/engine.h, aborts with a sentence when the
+ * caller breaks the other part, and computes nothing.
  *
- * A test links fake_engine_sources (tests/kit/meson.build), defines fake_play, which says what a frame costs, when
- * it is done and what is in it, and defines the engine that the program looks for:
+ * A test links fake_engine_sources (tests/kit/meson.build) and defines fake_play, which determines the cost,
+ * the time and the content of a frame. The test also defines the engine that the program looks for:
  *
- *	const struct sx_backend sx_backend_cpu = {.name = "fake", FAKE_ENGINE, FAKE_ENGINE_PINS};
+ * const struct sx_backend sx_backend_cpu = {.name = "fake", FAKE_ENGINE, FAKE_ENGINE_PINS};
  *
- * Contract of the caller: contexts are gone before their device is closed; a context has one frame at a time; a pair
- * has the context's size, and a map exactly with matcher = external; memory is pinned by pages, once, and while no
- * frame is in flight, exists while it is pinned, and is unpinned before the device is closed.
+ * Contract of the caller: Contexts are destroyed before their device is closed. A context has one frame at a
+ * time. A pair has the context's size; it has a disparity map if and only if matcher = external. Memory is
+ * pinned by whole pages, once, and while no frame is in flight. It exists while it is pinned, and is unpinned
+ * before the device is closed.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -25,54 +26,62 @@
 #define FAKE_BLOCKS 64
 
 struct sx_device {
-	uint64_t frames; /* submitted so far; the one that begins is counted */
+	uint64_t frames; /* number of frames submitted so far, including the one that begins */
 	int contexts;
-	_Atomic int busy;		     /* contexts that have a frame; any thread may destroy one */
-	struct sx_block blocks[FAKE_BLOCKS]; /* pinned */
+	/* number of contexts with a frame; atomic, because any thread may destroy a context */
+	_Atomic int busy;
+	struct sx_block blocks[FAKE_BLOCKS]; /* pinned memory */
 	int block_count;
 	unsigned pins, unpins;
-	void *own; /* the test's */
+	void *own; /* data of the test */
 };
 
 struct sx_context {
 	struct sx_device *device;
-	int fd; /* of event_fd: made by create, closed by destroy */
+	int fd; /* descriptor of event_fd; create() opens it, destroy() closes it */
 	int width, height, columns;
 	bool busy, external;
-	const struct sx_pair *pair; /* while busy */
+	const struct sx_pair *pair; /* valid while `busy` */
 	sx_images_read_fn *images_read;
 	void *user;
 	struct sx_result result;
 	struct stixel stixels[FAKE_COLUMNS];
 	uint32_t offsets[FAKE_COLUMNS + 1];
-	void *own; /* the test's */
+	void *own; /* data of the test */
 };
 
-/* The test's part. Functions may be NULL, but for words, create, destroy, begin and look. */
+/*
+ * Functions and values that the test supplies. Functions may be NULL, except words, create, destroy, begin
+ * and look.
+ */
 struct fake_play {
-	const char *(*words)(void); /* describe says */
-	size_t memory_bytes;	    /* memory says */
+	const char *(*words)(void); /* text that describe() returns */
+	size_t memory_bytes;	    /* value that memory() returns */
 	bool never_waits;	    /* the program must not wait without a frame, nor for longer than 0 ms */
 	int (*open)(struct sx_device *d, const struct sx_engine_params *p, char *why, size_t why_bytes);
 	void (*close)(struct sx_device *d);
 	int (*create)(struct sx_context *x, const struct sx_context_config *c, char *why, size_t why_bytes);
-	void (*destroy)(struct sx_context *x); /* a frame may be in flight */
+	void (*destroy)(struct sx_context *x); /* called even with a frame in flight */
 	/*
-	 * A pair has come; result has nothing yet but where stixels will be. A negative errno leaves the
-	 * context without a frame.
+	 * Called when a pair has been submitted. `result` contains only the address for the stixels. A
+	 * negative errno leaves the context without a frame.
 	 */
 	int (*begin)(struct sx_context *x, const struct sx_road *previous);
-	/* As wait of stages/engine.h, of a context with a frame. */
+	/* Like wait() of stages/engine.h. The context has a frame. */
 	int (*look)(struct sx_context *x, int timeout_ms);
 	int (*peek)(const struct sx_context *x, enum sx_tap tap, struct sx_image *view);
-	int (*pin)(struct sx_device *d, void *memory, size_t bytes); /* negative errno: it cannot */
+	/* returns a negative errno if the memory cannot be pinned */
+	int (*pin)(struct sx_device *d, void *memory, size_t bytes);
 	void (*unpin)(struct sx_device *d, void *memory);
 };
 extern const struct fake_play fake_play;
 
-/* For begin: the next column, 0, 1, ..., has one object, down to the image's last row, or nothing. */
+/*
+ * Adds the next column (0, 1, ...): one object that reaches down to the image's last row, or nothing. Call
+ * from begin().
+ */
 void fake_column(struct sx_context *x, bool has_object, uint16_t support, uint8_t label);
-/* The pinned block that all of this memory lies in; NULL: there is none. */
+/* Returns the pinned block that contains all of this memory, or NULL. */
 const struct sx_block *fake_pinned(const struct sx_device *d, const void *memory, size_t bytes);
 
 int fake_engine_open(struct sx_device **ret, const struct sx_engine_params *p, char *why, size_t why_bytes);

@@ -1,5 +1,5 @@
 /*
- * Plays V4L2 drivers: buffers, streaming and what an ioctl answers.
+ * Fake V4L2 drivers: buffers, streaming and answers to ioctls.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -167,7 +167,7 @@ static int query_buffer(struct fake_camera *c, int fd, struct v4l2_buffer *a)
 	return 0;
 }
 
-/* The memory of a user pointer or of a DMA buffer, as large as it is said to be. */
+/* Takes the memory of a user pointer or of a DMA buffer, in the size that the program states. */
 static void take_memory(struct fake_camera *c, struct fake_buffer *b, const struct v4l2_buffer *a)
 {
 	size_t length = c->mplane ? a->m.planes[0].length : a->length;
@@ -184,7 +184,7 @@ static void take_memory(struct fake_camera *c, struct fake_buffer *b, const stru
 				   user);
 		b->data = (void *)user;
 		b->first_user = b->data;
-		memset(b->data, 0xdb, length); /* for ASan to see */
+		memset(b->data, 0xdb, length); /* write to all of it, so that ASan checks the memory */
 		return;
 	}
 	if (fstat(dmabuf, &status) < 0 || (size_t)status.st_size < length)
@@ -206,7 +206,8 @@ static int queue_buffer(struct fake_camera *c, int fd, const struct v4l2_buffer 
 	struct fake_buffer *b = checked_buffer(c, fd, a, "QBUF");
 
 	if (b->state != FAKE_OURS && c->lied)
-		return EINVAL; /* as the kernel does; the program was told another number */
+		/* as the kernel does; the fake reported a wrong buffer number to the program before */
+		return EINVAL;
 	if (b->state != FAKE_OURS)
 		fake_abort("%s: buffer %u is queued twice", c->path, a->index);
 	if (c->refuses_queued == c->memory)
@@ -304,7 +305,8 @@ static void draw(const struct fake_camera *c, struct fake_buffer *b, const struc
 	for (size_t i = 0; i < sizeof(ramp); i++)
 		ramp[i] = (uint8_t)i;
 	for (uint32_t y = 0; y < c->format.fmt.pix.height; y++)
-		for (size_t i = 0; i < row; i += 256) /* as fake_pixel() has it */
+		/* in steps of 256 bytes, because fake_pixel() repeats after 256 */
+		for (size_t i = 0; i < row; i += 256)
 			memcpy(to + y * pitch + i, ramp + fake_pixel(c->id, f->pattern, i, (int)y),
 			       row - i < 256 ? row - i : 256);
 }
@@ -344,7 +346,7 @@ bool fake_fill(struct fake_camera *c, const struct fake_frame *f)
 	return true;
 }
 
-/* --- what an ioctl answers --- */
+/* --- answers to ioctls --- */
 
 static int export_buffer(struct fake_camera *c, int fd, struct v4l2_exportbuffer *e)
 {

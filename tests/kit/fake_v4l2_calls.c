@@ -1,5 +1,5 @@
 /*
- * The functions of capture/v4l2/v4l2_io.h, on cameras that a test has made up.
+ * Defines the functions of capture/v4l2/v4l2_io.h, for cameras that a test has made up.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -20,7 +20,7 @@
 static struct fake_camera cameras[CAMERAS];
 static int camera_count;
 static struct handle {
-	int fd; /* 0: free */
+	int fd; /* 0: unused entry */
 	struct fake_camera *camera;
 	int epoll;
 	struct epoll_event event;
@@ -48,7 +48,7 @@ static struct handle *handle_of(int fd)
 	return NULL;
 }
 
-/* 0, or the errno that this call is to fail with. */
+/* Returns 0, or the errno with which this call has to fail. */
 static int ordered(unsigned long request)
 {
 	int i = 0;
@@ -65,7 +65,7 @@ static int ordered(unsigned long request)
 	return order.error;
 }
 
-/* --- the machine under the driver: memory of memfds, descriptors that are eventfds --- */
+/* --- the machine below the driver: memory from memfds, eventfds as descriptors --- */
 
 void fake_host_take(struct fake_camera *c, uint32_t index)
 {
@@ -102,7 +102,7 @@ void fake_host_taken(const struct fake_camera *c, uint32_t count)
 			fake_abort("%s: the descriptor does not tell of its %u pictures", c->path, c->filled);
 }
 
-/* --- what tests say --- */
+/* --- functions for tests --- */
 
 void fake_reset(void)
 {
@@ -147,7 +147,7 @@ int fake_calls(unsigned long request)
 	return 0;
 }
 
-/* --- the calls --- */
+/* --- functions of v4l2_io.h --- */
 
 int sx_v4l2_ioctl(int fd, unsigned long request, void *argument)
 {
@@ -229,7 +229,7 @@ void sx_v4l2_munmap(void *memory, size_t bytes)
 	fake_abort("munmap of %p, which is not mapped", memory);
 }
 
-/* What eventfds do not tell. */
+/* Adds the events that eventfds cannot signal. */
 int __wrap_epoll_ctl(int epoll, int op, int fd, struct epoll_event *event)
 {
 	struct handle *h = handle_of(fd);

@@ -1,5 +1,5 @@
 /*
- * Plays V4L2 drivers: what a camera offers, and its controls.
+ * Fake V4L2 drivers: formats, sizes, rates and controls of a camera.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -11,7 +11,7 @@
 
 /* --- formats --- */
 
-/* Bits of a pixel in a row; 0: compressed. */
+/* Returns the bits of a pixel in a row. 0: a compressed format. */
 static uint32_t pixel_bits(uint32_t fourcc)
 {
 	switch (fourcc) {
@@ -40,7 +40,7 @@ uint32_t fake_row_bytes(const struct fake_camera *c)
 {
 	const uint32_t bits = pixel_bits(c->format.fmt.pix.pixelformat);
 
-	if (bits == 10) /* four stay together */
+	if (bits == 10) /* four pixels share five bytes */
 		return (c->format.fmt.pix.width + 3) / 4 * 5;
 	return c->format.fmt.pix.width * bits / 8;
 }
@@ -70,7 +70,7 @@ static bool has_mode(const struct fake_camera *c, const struct v4l2_pix_format *
 	return false;
 }
 
-/* What the driver makes of a format: the mode, or its first one. */
+/* Changes a format as the driver does: to the mode that it names, or to the first mode. */
 static void adjust(const struct fake_camera *c, struct v4l2_format *f)
 {
 	struct v4l2_pix_format p = f->fmt.pix;
@@ -206,7 +206,7 @@ int fake_list_rates(const struct fake_camera *c, struct v4l2_frmivalenum *e)
 	return EINVAL;
 }
 
-/* The nearest rate that the mode has. */
+/* Sets the nearest rate that the mode has. */
 int fake_do_rate(struct fake_camera *c, unsigned long request, struct v4l2_streamparm *s)
 {
 	const struct v4l2_pix_format *p = &c->format.fmt.pix;
@@ -273,7 +273,7 @@ int fake_set_controls(struct fake_camera *c, struct v4l2_ext_controls *all)
 	if (k->flags & V4L2_CTRL_FLAG_READ_ONLY)
 		return EACCES;
 	if (k->type == V4L2_CTRL_TYPE_STRING)
-		return ENOSPC; /* no room is given for it */
+		return ENOSPC; /* the caller gave no memory for the string */
 	wide = k->type == V4L2_CTRL_TYPE_INTEGER64;
 	k->value = wide ? all->controls[0].value64 : all->controls[0].value;
 	if (k->most_taken && k->value > k->most_taken)
