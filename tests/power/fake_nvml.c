@@ -1,6 +1,6 @@
 /*
- * A played libnvidia-ml.so.1. FAKE_NVML_WATTS in the environment: the energy counter runs by
- * itself at so many watts.
+ * A fake libnvidia-ml.so.1. If FAKE_NVML_WATTS is in the environment, the energy counter increases at that
+ * rate, W.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -131,7 +131,7 @@ int nvmlDeviceGetMaxClockInfo(void *device, int domain, unsigned *mhz)
 	return device == &the_card ? fake_nvml.clock : INVALID_ARGUMENT;
 }
 
-/* FAKE_NVML_OTHERS: so many that are not the caller, whose own number is the last one. */
+/* Returns FAKE_NVML_OTHERS processes that are not the caller, and the caller as the last one. */
 int nvmlDeviceGetComputeRunningProcesses_v3(void *device, unsigned *count, struct fake_process *ret)
 {
 	const char *others = getenv("FAKE_NVML_OTHERS");

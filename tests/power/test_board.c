@@ -1,5 +1,6 @@
 /*
- * The board: its model, power mode and clocks, each by the names that boards and kernels have for them.
+ * Tests the board's facts: its model, power mode and clocks, each by the file names that boards and kernels
+ * use.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -46,7 +47,7 @@ static void nothing_known(void **state)
 	assert_true(b.mode_id == -1 && b.cpu_hz == -1 && b.cpu_max_hz == -1);
 	assert_true(b.gpu_hz == -1 && b.gpu_max_hz == -1 && b.memory_hz == -1);
 	tree_remove(&t);
-	sx_board_read(&b, NULL); /* of this machine, whatever it is */
+	sx_board_read(&b, NULL); /* reads this real machine, whatever it is */
 	assert_true(b.cpu_hz == -1 || b.cpu_hz > 100000);
 }
 
@@ -60,7 +61,7 @@ static void a_pc(void **state)
 	sx_board_read(&b, t.root);
 	assert_string_equal(b.model, "LENOVO");
 	tree_put(&t, "/sys/class/dmi/id/product_name", "20Y0\n");
-	tree_put(&t, "/sys/class/devfreq/i915/cur_freq", "1\n"); /* no GPU that computes here */
+	tree_put(&t, "/sys/class/devfreq/i915/cur_freq", "1\n"); /* a GPU that stixeld does not compute on */
 	sx_board_read(&b, t.root);
 	assert_string_equal(b.model, "LENOVO 20Y0");
 	assert_int_equal(b.gpu_hz, -1);

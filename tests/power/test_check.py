@@ -1,4 +1,4 @@
-# check_power on a board that is made of files, and on none.
+# Tests check_power on a board made of files, and without a sensor.
 # SPDX-License-Identifier: Apache-2.0
 import os
 import subprocess
@@ -35,7 +35,7 @@ class Check(unittest.TestCase):
             self.assertIn("sensor    ina3221: module, VDD_IN at hwmon0, every 100 ms", out)
             self.assertRegex(out, r"  2 s  10\.000 W \(10 s: 10\.000\)  0\.3")
             self.assertEqual((code, out.count("NOT OK"), out.count("\nok ")), (0, 0, 4), out)
-            self.put(root, "/sys/class/hwmon/hwmon0/curr1_input", "0")  # a board that draws nothing is none
+            self.put(root, "/sys/class/hwmon/hwmon0/curr1_input", "0")  # 0 W: two checks fail
             code, out, _ = self.run_it("ina", "2", root)
             self.assertEqual((code, out.count("NOT OK")), (1, 2), out)
 

@@ -1,6 +1,5 @@
 /*
- * INA monitors: every board by its labels, nothing counted twice, and what is said when
- * something is not as it should.
+ * Tests INA monitors: every board by its labels, no rail counted twice, and the error sentences.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -27,7 +26,7 @@ static struct sx_power_params params(const struct tree *t)
 	return (struct sx_power_params){.source = SX_POWER_INA, .interval_ms = 100, .root = t->root};
 }
 
-/* Opens what must open. */
+/* Opens the sensor. The test fails if this fails. */
 static struct sx_power_sensor *open_it(const struct sx_power_params *p)
 {
 	struct sx_power_sensor *s = NULL;
@@ -49,7 +48,7 @@ static double watts(struct sx_power_sensor *s)
 	return r.watts;
 }
 
-/* It does not open, and the sentence has these words. */
+/* Checks that the sensor does not open and that the sentence contains these words. */
 static void refuse(const struct sx_power_params *p, int error, const char *words)
 {
 	struct sx_power_sensor *s = NULL;
@@ -87,7 +86,7 @@ static void every_board(void **state)
 	}
 }
 
-/* VDDQ_VDD2_1V8AO is fed by VIN_SYS_5V0: the sum of all rails would be larger. */
+/* VDDQ_VDD2_1V8AO is supplied by VIN_SYS_5V0, so the sum of all rails would be too large. */
 static void agx_orin_is_not_counted_twice(void **state)
 {
 	struct tree t;
@@ -192,13 +191,13 @@ static void boards_that_nobody_knows(void **state)
 	tree_put(&t, "/sys/class/hwmon/hwmon0/in2_input", "12000\n");
 	tree_put(&t, "/sys/class/hwmon/hwmon0/curr2_input", "250\n");
 	refuse(&p, -EINVAL, "set power.rails; available: MOTOR");
-	/* auto has nothing else to offer, and says what it found before what it did not */
+	/* auto finds no other sensor, so its sentence begins with the INA monitor that it found */
 	p.source = SX_POWER_AUTO;
 	refuse(&p, -EINVAL, "it is not known which rails");
 	p.rails = "MOTOR";
 	s = open_it(&p);
 	CLOSE(watts(s), 3.0);
-	assert_string_equal(s->device, "MOTOR at hwmon0"); /* no bus told */
+	assert_string_equal(s->device, "MOTOR at hwmon0"); /* the bus is unknown */
 	sx_power_close(s);
 	tree_remove(&t);
 }
@@ -222,7 +221,9 @@ static void a_label_is_missing(void **state)
 	tree_remove(&t);
 }
 
-/* A part of a sum is no sum: one bad file is an error, with its name and what stands there. */
+/*
+ * A sum with a missing part is wrong, so one bad file is an error. The sentence has its name and its content.
+ */
 static void values_that_cannot_be(void **state)
 {
 	static const struct {
@@ -255,21 +256,21 @@ static void values_that_cannot_be(void **state)
 		assert_non_null(strstr(why, "/sys/class/hwmon/hwmon9/in2_input: "));
 		if (!strstr(why, bad[i].words))
 			fail_msg("'%s' does not say '%s'", why, bad[i].words);
-		refuse(&p, -EINVAL, bad[i].words); /* nor does it open */
+		refuse(&p, -EINVAL, bad[i].words); /* opening fails as well */
 	}
 	tree_put(&t, "/sys/class/hwmon/hwmon9/in2_input", " 5250 \n");
 	CLOSE(watts(s), tree_total(tree_board("agx-orin-5")));
 	tree_delete(&t, "/sys/class/hwmon/hwmon9/curr3_input");
 	assert_int_equal(sx_power_read(s, &r, why, sizeof(why)), -ENOENT);
 	assert_non_null(strstr(why, "curr3_input: No such file or directory"));
-	tree_put(&t, "/sys/class/hwmon/hwmon9/curr3_input/x", "\n"); /* a folder in its place */
+	tree_put(&t, "/sys/class/hwmon/hwmon9/curr3_input/x", "\n"); /* a folder in place of the file */
 	assert_true(sx_power_read(s, &r, why, sizeof(why)) < 0);
 	assert_non_null(strstr(why, "curr3_input: Is a directory"));
 	sx_power_close(s);
 	tree_remove(&t);
 }
 
-/* Shunts have offsets: a rail at rest may read a little below nothing, the whole may not. */
+/* Shunts have offsets, so a rail at rest may read a little below 0 A. The sum may not be negative. */
 static void currents_below_nothing(void **state)
 {
 	struct sx_power_reading r;
@@ -292,7 +293,7 @@ static void currents_below_nothing(void **state)
 	tree_remove(&t);
 }
 
-/* A chip that goes away, and comes back under the same name or another. */
+/* A chip disappears and returns under the same name or another. */
 static void unplugged(void **state)
 {
 	const struct tree_board *b = tree_board("orin-nano");
@@ -322,7 +323,7 @@ static void unplugged(void **state)
 	tree_remove(&t);
 }
 
-/* INA228 and its like count energy themselves. */
+/* INA228 and similar chips count energy in hardware. */
 static void a_chip_that_counts(void **state)
 {
 	struct sx_power_reading r;
@@ -348,7 +349,7 @@ static void a_chip_that_counts(void **state)
 	tree_remove(&t);
 }
 
-/* Where the label stands: the device's, the voltage's, the device tree's. */
+/* The label may be in the device's file, the voltage's file or the device tree. */
 static void labels_of_single_chips(void **state)
 {
 	struct sx_power_sensor *s;
@@ -360,7 +361,7 @@ static void labels_of_single_chips(void **state)
 	p = params(&t);
 	tree_delete(&t, "/sys/class/hwmon/hwmon10/label");
 	s = open_it(&p);
-	assert_string_equal(s->scope, "sum of 3 rails"); /* nobody says that it is the input */
+	assert_string_equal(s->scope, "sum of 3 rails"); /* no label marks this rail as the input */
 	sx_power_close(s);
 	tree_put(&t, "/sys/class/hwmon/hwmon10/in1_label", "VIN\n");
 	s = open_it(&p);

@@ -1,5 +1,5 @@
 /*
- * The meter against integrals that are known: ramps, counters, gaps, standstill, frames.
+ * Tests the meter against known integrals: ramps, counters, gaps, standstill, frames.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -16,7 +16,7 @@
 
 #define MS INT64_C(1000000)
 #define S (1000 * MS)
-#define START (1234567 * S) /* clocks do not begin at 0 */
+#define START (1234567 * S) /* clocks do not start at 0 */
 #define CLOSE(a, b)                                                                      \
 	do {                                                                             \
 		if (!(fabs((a) - (b)) < 1e-9 + 1e-9 * fabs(b)))                          \
@@ -47,7 +47,7 @@ static void assert_unknown(const struct sx_meter_figures *f)
 	assert_true(isnan(f->joules_per_frame) && isnan(f->fps_per_watt));
 }
 
-/* 10 W + 2 W/s: the trapezoid is exact. 30 frames a second. */
+/* 10 W + 2 W/s at 30 frames a second. The trapezoid rule is exact here. */
 static void a_ramp(void **state)
 {
 	struct sx_meter m;
@@ -73,7 +73,7 @@ static void a_ramp(void **state)
 	CLOSE(f.fps_per_watt, 30.0 / f.watts_10s);
 }
 
-/* A curve and uneven steps: the trapezoid's own error, and no more. */
+/* A curve at uneven steps: the error is that of the trapezoid rule. */
 static void a_sine_at_uneven_times(void **state)
 {
 	struct sx_meter m;
@@ -91,7 +91,7 @@ static void a_sine_at_uneven_times(void **state)
 	t = f.seconds;
 	assert_true(fabs(f.joules - (20.0 * t + 5.0 * (1.0 - cos(t)))) < 0.01);
 	assert_true(isnan(f.joules_per_frame));
-	CLOSE(f.fps_per_watt, 0.0); /* no frame for so many joules: that is known */
+	CLOSE(f.fps_per_watt, 0.0); /* a known value: energy was used without a frame */
 }
 
 static void nothing_yet(void **state)
@@ -107,20 +107,23 @@ static void nothing_yet(void **state)
 	sx_meter_add(&m, START, &r, 7);
 	f = get(&m, START);
 	assert_true(!f.stale && f.age_ns == 0);
-	assert_unknown(&f); /* one reading spans no time */
+	assert_unknown(&f); /* one reading covers no time */
 	sx_meter_add(&m, START + 100 * MS, &r, 10);
 	f = get(&m, START + 100 * MS);
 	CLOSE(f.watts, 12.0);
-	assert_true(isnan(f.joules_per_frame)); /* three frames are no rate */
+	assert_true(isnan(f.joules_per_frame)); /* three frames are too few for a rate */
 	assert_int_equal(f.frames, 3);
-	/* times that do not rise add nothing */
+	/* a reading that is not later than the last one adds nothing */
 	sx_meter_add(&m, START + 100 * MS, &r, 10);
 	sx_meter_add(&m, START, &r, 10);
 	CLOSE(get(&m, START + 100 * MS).joules, 1.2);
 	assert_int_equal(get(&m, START).age_ns, 0);
 }
 
-/* Constant watts for seconds, a step of step_ms, a frame each. */
+/*
+ * Adds constant power for some seconds: a reading every step_ms, one frame each. Returns the time of the last
+ * reading.
+ */
 static int64_t run_at(struct sx_meter *m, int64_t from_ns, int seconds, int step_ms, double watts,
 		      uint64_t *frames)
 {
@@ -132,7 +135,7 @@ static int64_t run_at(struct sx_meter *m, int64_t from_ns, int seconds, int step
 	return t - step_ms * MS;
 }
 
-/* What nobody measured counts as no energy, no time and no frame; the quotients stay right. */
+/* A time without readings adds no energy, no time and no frames, so the quotients stay right. */
 static void a_gap(void **state)
 {
 	struct sx_meter_figures f;
@@ -148,24 +151,27 @@ static void a_gap(void **state)
 	assert_true(f.stale);
 	assert_unknown(&f);
 	assert_int_equal(f.age_ns, S + 1);
-	CLOSE(f.joules, 40.0); /* what was measured stays */
-	frames += 1000;	       /* published while nobody looked */
+	CLOSE(f.joules, 40.0); /* the energy measured before stays */
+	frames += 1000;	       /* frames published during the gap */
 	t = run_at(&m, t + 5 * S, 4, 100, 30.0, &frames);
 	f = get(&m, t);
 	CLOSE(f.joules, 40.0 + 120.0);
 	CLOSE(f.seconds, 8.0);
 	assert_int_equal(f.frames, 80);
 	CLOSE(f.watts, 30.0);
-	/* of the last ten seconds, one at 10 W and four at 30 W were measured, ten frames in each */
+	/*
+	 * the last ten seconds contain one second at 10 W and four at 30 W that were measured, ten frames in
+	 * each
+	 */
 	CLOSE(f.watts_10s, 26.0);
 	CLOSE(f.joules_per_frame, 2.6);
 	t = run_at(&m, t + 60 * S, 2, 100, 50.0, &frames);
 	f = get(&m, t);
-	CLOSE(f.watts_10s, 50.0); /* the minute before is out of the window */
+	CLOSE(f.watts_10s, 50.0); /* the minute before is outside of the window */
 	CLOSE(f.joules, 160.0 + 100.0);
 }
 
-/* A slow interval is no gap. */
+/* Slow readings are not a gap. */
 static void slow_intervals(void **state)
 {
 	struct sx_meter_figures f;
@@ -183,7 +189,10 @@ static void slow_intervals(void **state)
 	assert_true(get(&m, t + 16 * S).stale);
 }
 
-/* A counter that moves every 250 ms and is read every 100: no lump, no hole, the right power. */
+/*
+ * A counter that changes every 250 ms, read every 100 ms. The meter has neither peaks nor gaps, and the right
+ * power.
+ */
 static void a_counter(void **state)
 {
 	struct sx_meter_figures f;
@@ -203,7 +212,7 @@ static void a_counter(void **state)
 	assert_true(fabs(f.joules_per_frame - 4.0) < 0.05);
 }
 
-/* Virtual machines have counters that say the same for ever. That is not 0 W. */
+/* Counters of some virtual machines never change. This does not mean 0 W. */
 static void a_counter_that_stands_still(void **state)
 {
 	struct sx_power_reading r = of_joules(77.0);
@@ -218,7 +227,7 @@ static void a_counter_that_stands_still(void **state)
 	assert_int_equal(f.age_ns, 5 * S);
 	assert_unknown(&f);
 	CLOSE(f.seconds, 0.0);
-	/* it moves again: what it counted meanwhile counts */
+	/* the counter changes again: its energy since the last change counts */
 	r = of_joules(177.0);
 	sx_meter_add(&m, START + 6 * S, &r, 60);
 	f = get(&m, START + 6 * S);
@@ -239,13 +248,13 @@ static void a_counter_that_is_set_back(void **state)
 		sx_meter_add(&m, START + i * S, &r, 10 * (uint64_t)i);
 	}
 	f = get(&m, START + 7 * S);
-	CLOSE(f.joules, 50.0); /* neither the fall nor the leap of a billion joules in a second */
+	CLOSE(f.joules, 50.0); /* neither the step back nor the jump of a billion joules in a second counts */
 	CLOSE(f.seconds, 5.0);
 	assert_int_equal(f.frames, 50);
 	CLOSE(f.joules_per_frame, 1.0);
 }
 
-/* Days: the window stays a window, the sum a sum. */
+/* In runs of hours the window keeps its length and the sum its precision. */
 static void long_runs(void **state)
 {
 	struct sx_meter_figures f;

@@ -1,5 +1,5 @@
 /*
- * NVML with a played library: counters first, watts where there is none, which card, and every way to fail.
+ * Tests NVML with a fake library: counters before watts, the choice of the card, and all failures.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -43,7 +43,7 @@ static int reset(void **state)
 	return 0;
 }
 
-/* Whatever was started is stopped. */
+/* Checks that NVML was stopped as often as it was started. */
 static int check_stopped(void **state)
 {
 	return fake->starts == fake->stops ? 0 : -1;
@@ -52,7 +52,7 @@ static int check_stopped(void **state)
 static int open_with(struct sx_power_sensor **s, enum sx_power_choice source, const char *gpu,
 		     const struct sx_power_engine *engine, char why[320])
 {
-	/* a tree without anything, so that auto finds no board */
+	/* a folder without sensors, so that auto finds no board */
 	const struct sx_power_params p = {
 		.source = source, .interval_ms = 100, .gpu = gpu, .root = "/proc/self/task"};
 
@@ -94,7 +94,7 @@ static void energy_comes_first(void **state)
 	sx_power_close(s);
 }
 
-/* The card's energy is theirs, too. */
+/* The card's energy includes that of other processes, so their number is reported. */
 static void others_on_the_card(void **state)
 {
 	static const struct {
@@ -137,7 +137,7 @@ static void watts_where_nothing_counts(void **state)
 	refuse(NULL, &on_card, -EIO, "NVML: power: GPU is lost");
 }
 
-/* Where the processor computes, a card's watts are not what is asked for. */
+/* If the processor computes, auto does not use the watts of a card. */
 static void auto_does_not_mix(void **state)
 {
 	struct sx_power_sensor *s;
@@ -195,7 +195,7 @@ static void a_card_that_goes_away(void **state)
 	sx_power_close(s);
 	refuse(NULL, &on_card, -EACCES, "Insufficient Permissions");
 	fake->energy = 0;
-	fake->name = 15; /* without its name it works */
+	fake->name = 15; /* NVML works without a name of the card */
 	assert_int_equal(open_with(&s, SX_POWER_NVML, NULL, &on_card, why), 0);
 	assert_string_equal(s->device, "GPU at 0000:1b:00.0, energy counter");
 	sx_power_close(s);

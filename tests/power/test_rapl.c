@@ -1,5 +1,5 @@
 /*
- * RAPL: packages and memory, wrapping counters, counters that only root may read.
+ * Tests RAPL: packages and memory, counters that wrap, counters that only root may read.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -19,7 +19,7 @@
 #include "power/sensor.h"
 #include "tests/power/tree.h"
 
-#define RANGE 262143328850 /* uJ, of a Xeon */
+#define RANGE 262143328850 /* uJ, range of a counter of a Xeon */
 
 static const struct sx_power_engine on_cpu;
 
@@ -83,8 +83,8 @@ static void assert_joules(double got, double want)
 }
 
 /*
- * Packages and their memory; not what is in a package already, not the whole platform, not
- * the same by another way.
+ * Counts packages and their memory. Leaves out zones inside of a package, the whole platform, and the same
+ * zones in another interface.
  */
 static void a_server(void **state)
 {
@@ -138,7 +138,7 @@ static void counters_wrap(void **state)
 	}
 	assert_joules(joules(s), 0.35 + 3 * (RANGE / 1e6));
 	sx_power_close(s);
-	/* without a range, a fall is no energy */
+	/* without a known range, a smaller value adds no energy */
 	tree_delete(&t, "/sys/class/powercap/intel-rapl:0/max_energy_range_uj");
 	s = open_it(&t, SX_POWER_RAPL);
 	set(&t, "intel-rapl:0", 50000);
@@ -149,7 +149,7 @@ static void counters_wrap(void **state)
 	tree_remove(&t);
 }
 
-/* One zone that cannot be read spoils the reading, and the next good one has it all. */
+/* One unreadable zone makes the reading invalid. The next valid reading contains all of the energy. */
 static void a_zone_that_fails(void **state)
 {
 	struct sx_power_sensor *s;
@@ -186,7 +186,7 @@ static void none(void **state)
 	tree_remove(&t);
 }
 
-/* As somebody else: the sentence says what to do. */
+/* As another user than root: the sentence tells the user what to do. */
 static void only_root_may(void **state)
 {
 	char path[160];

@@ -1,5 +1,5 @@
 /*
- * The sampler: a thread that reads a sensor, loses it, finds it again, and never makes anybody wait.
+ * Tests the sampler: a thread that reads a sensor, loses it and finds it again, and never blocks its callers.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -20,7 +20,7 @@
 #include "power/sampler.h"
 #include "tests/power/tree.h"
 
-#define LIMIT_NS (60 * SX_NS_PER_S) /* for what takes a second on a machine with nothing else to do */
+#define LIMIT_NS (60 * SX_NS_PER_S) /* timeout of actions that take a second on an idle machine */
 
 static const struct sx_power_engine on_cpu;
 static _Atomic uint64_t frames;
@@ -54,7 +54,10 @@ static void pause_ms(int ms)
 	nanosleep(&t, NULL);
 }
 
-/* All sensors of a board at once, in place of what was there: half of them are another board to a sampler. */
+/*
+ * Replaces all sensors by those of a board in one step. With half of them the sampler would see another
+ * board.
+ */
 static void plug(const struct tree *t, const char *board)
 {
 	char from[96], to[96];
@@ -70,7 +73,7 @@ static void plug(const struct tree *t, const char *board)
 	tree_remove(&aside);
 }
 
-/* Looks until what is asked for is so. */
+/* Polls the sampler until the condition holds. */
 static struct sx_sampler_look until(struct sx_sampler *s, bool (*so)(const struct sx_sampler_look *l),
 				    const char *what)
 {
@@ -138,7 +141,8 @@ static void a_board(void **state)
 }
 
 /*
- * It is told as stale first, then as lost; what was measured stays; under another name it is the same again.
+ * A missing sensor is reported first as stale, then as lost. The measured energy stays. The same sensor under
+ * another name continues the sum.
  */
 static void unplugged_and_back(void **state)
 {
@@ -169,7 +173,7 @@ static void unplugged_and_back(void **state)
 	tree_remove(&t);
 }
 
-/* Joules of a module and of a board are not added up. */
+/* A new sensor starts a new sum: energy of a module and of a board is not added up. */
 static void another_sensor_begins_anew(void **state)
 {
 	struct sx_sampler_look before, l;

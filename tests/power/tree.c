@@ -1,5 +1,5 @@
 /*
- * Sensor trees of boards, made from a table.
+ * Makes sensor trees of boards from a table.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -19,7 +19,7 @@
 #include <ftw.h>
 #include <cmocka.h>
 
-/* Places and labels: docs/power.md names their sources. */
+/* Boards with their I2C addresses and labels. docs/power.md names the sources. */
 const struct tree_board tree_boards[] = {
 	{"nano",
 	 "NVIDIA Jetson Nano Developer Kit",
@@ -117,7 +117,7 @@ const struct tree_board *tree_board(const char *name)
 	return NULL;
 }
 
-#define TREES 64 /* at once: those of failed tests stay until the end */
+#define TREES 64 /* number of trees at the same time; trees of failed tests stay until the end */
 
 static char trees[TREES][sizeof(((struct tree *)NULL)->root)];
 
@@ -126,7 +126,7 @@ static int remove_one(const char *path, const struct stat *st, int type, struct 
 	return remove(path);
 }
 
-/* A test that fails leaves in the middle. */
+/* Removes trees that failed tests left behind. A failing test returns in the middle. */
 static void remove_rest(void)
 {
 	for (int i = 0; i < TREES; i++)
@@ -157,7 +157,7 @@ void tree_remove(struct tree *t)
 	assert_int_equal(nftw(t->root, remove_one, 16, FTW_DEPTH | FTW_PHYS), 0);
 }
 
-/* All folders above path. */
+/* Makes all folders above a path. */
 static void make_folders(const char *path)
 {
 	char folder[512];
@@ -218,7 +218,7 @@ static void link_device(const struct tree *t, const char *folder, const char *pl
 	assert_int_equal(symlink(target, path), 0);
 }
 
-/* Fills path with folder/name and puts the text. */
+/* Sets path to folder/name and writes the text to it. */
 #define PUT(t, folder, name, ...) \
 	(snprintf(path, sizeof(path), "%s/" name, folder), tree_put(t, path, __VA_ARGS__))
 #define PUT_N(t, folder, name, n, ...) \
@@ -272,7 +272,8 @@ static void make_single(const struct tree *t, const struct tree_chip *c, int num
 }
 
 /*
- * What lies there too: temperatures, fans, and a USB-C supply that tells what was negotiated, not what flows.
+ * Makes devices that must be ignored: temperatures, fans, and a USB-C supply that reports the negotiated
+ * power, not the actual one.
  */
 static void make_decoys(const struct tree *t)
 {
@@ -300,7 +301,7 @@ void tree_make(const struct tree *t, const struct tree_board *b)
 		else
 			make_single(t, &b->chips[i], 9 + i, channel);
 	}
-	/* a device tree's texts end in 0 */
+	/* texts of a device tree end in a zero byte */
 	tree_put(t, "/sys/firmware/devicetree/base/model", "%s%c", b->model, 0);
 	PUT_N(t, "/sys/class/devfreq", "%s/cur_freq", b->gpu, "%d\n", 612000000);
 	PUT_N(t, "/sys/class/devfreq", "%s/max_freq", b->gpu, "%d\n", 1300500000);

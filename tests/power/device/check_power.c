@@ -1,9 +1,9 @@
 /*
- * The power of the machine it runs on, by the sampler as the daemon has it: for boards and cards that nobody
- * has tried yet. Of a card, energy by its counter is compared with the watts that the driver tells. Needs no
- * library but the driver's own.
+ * Measures the power of the machine that it runs on, with the daemon's sampler. For boards and cards that
+ * have not been tested yet. On a card, compares the energy by its counter with the watts that the driver
+ * reports. Needs no library except the driver's own.
  *
- *	check_power [ina|nvml|rapl|auto] [SECONDS] [ROOT]
+ * check_power [ina|nvml|rapl|auto] [SECONDS] [ROOT]
  *
  * Prints the board, a line a second, and the sums. Exit: 0; 1 a check failed; 77 there is no sensor (1 with
  * SX_REQUIRE_GPU set).
@@ -25,10 +25,10 @@
 
 #define SKIPPED 77
 #define FPS 30
-#define SEARCH_S 20 /* a driver that sleeps takes seconds to answer */
+#define SEARCH_S 20 /* timeout of the search: a sleeping driver takes seconds to answer */
 #define LINE_MS 1000
 #define ASK_MS 50
-#define ALIKE 0.2 /* two ways to measure the same card */
+#define ALIKE 0.2 /* largest relative difference between two measurements of the same card */
 
 static const char *const sources[] = {"auto", "ina", "nvml", "rapl"};
 static unsigned failed;
@@ -56,7 +56,9 @@ static void check_range(const char *what, double got, double low, double high)
 	check(isfinite(got) && got >= low && got <= high, what, got, low, high);
 }
 
-/* The driver's word for the watts of card 0, beside the sampler's; NULL without a driver. */
+/*
+ * Returns the driver's function for the watts of card 0, to compare with the sampler. NULL without a driver.
+ */
 static int (*find_driver(void **device))(void *, unsigned *)
 {
 	void *handle = dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL), *symbol[3];
@@ -87,7 +89,7 @@ static void print_board(const char *root)
 	       b.cpu_hz, b.cpu_max_hz, b.governor, b.gpu_hz, b.gpu_max_hz, b.memory_hz);
 }
 
-/* The sensor, found; false: there is none. */
+/* Waits until the sampler has found a sensor and prints it. Returns false if there is none. */
 static bool wait_for_sensor(struct sx_sampler *s)
 {
 	struct sx_sampler_look l = {0};
