@@ -1,4 +1,4 @@
-# tests/bench/gate: what it calls slower, on figures that are made up and on programs whose times are known.
+# Tests tests/bench/gate: its verdicts on made-up figures, and on programs with known times.
 # SPDX-License-Identifier: Apache-2.0
 import importlib.machinery
 import importlib.util
@@ -17,7 +17,7 @@ gate = importlib.util.module_from_spec(importlib.util.spec_from_loader("gate", l
 sys.dont_write_bytecode = True
 loader.exec_module(gate)
 
-# As stixel-bench prints: call n gives line n of the file beside the program, and begins again after the last.
+# Prints like stixel-bench. Call n prints line n of the file beside the program, and starts again after the last line.
 PROGRAM = """#!/bin/sh
 n=$(cat "$0.calls" 2>/dev/null || echo 0)
 echo $((n + 1)) >"$0.calls"
@@ -50,21 +50,21 @@ class Judge(unittest.TestCase):
             self.assertEqual(self.verdict(base, self.noisy(1.08, 0.005, seed + 100)), "SLOWER")
             self.assertEqual(self.verdict(base, self.noisy(1.03, 0.005, seed + 100)), "same")
             self.assertEqual(self.verdict(base, self.noisy(0.90, 0.005, seed + 100)), "faster")
-            # where the machine does other things nobody can say, and nothing is said to be good
+            # with other work on the machine no verdict is possible, so the program is not called good
             self.assertIn(self.verdict(self.noisy(1.0, 0.3, seed), self.noisy(1.08, 0.3, seed + 100)),
                           ("restless", "same", "SLOWER"))
         self.assertEqual(self.verdict([1.0] * 9, [1.2, 0.9] * 4 + [1.2]), "restless")
-        # on both sides of the limit, by little
+        # the ratios lie slightly below and slightly above the limit
         self.assertEqual(self.verdict([1.0] * 9, [1.04, 1.07] * 4 + [1.07]), "near")
         self.assertEqual(self.verdict([0.05] * 9, [0.052, 0.054] * 4 + [0.054]), "same")
-        # one round that was disturbed does not matter
+        # one disturbed round has no effect
         self.assertEqual(self.verdict([1.0] * 9, [1.08] * 8 + [0.9]), "SLOWER")
         self.assertEqual(self.verdict([1.0] * 9, [1.0] * 8 + [3.0]), "same")
-        # the limit is what was asked for
+        # the requested limit is used
         self.assertEqual(self.verdict([1.0] * 9, [1.08] * 9, limit=10.0), "same")
 
     def test_too_short_to_be_told(self):
-        # two steps of what is printed are 5 % here
+        # two steps of the printed resolution are 5 % here
         self.assertEqual(self.verdict([0.038] * 9, [0.040] * 9), "short")
         self.assertEqual(self.verdict([0.038] * 9, [0.043] * 9), "SLOWER")
 
@@ -116,19 +116,19 @@ class Programs(unittest.TestCase):
         self.assertIn("not to be told on this machine just now: sgm, chain", out)
         self.assertIn("nothing was compared", err)
         with open(base + ".calls") as f:
-            self.assertEqual(int(f.read()), 3 * 6)  # with those that warm up
-        # one that comes to rest is judged by all rounds together
+            self.assertEqual(int(f.read()), 3 * 6)  # including the warm-up runs
+        # a restless program that settles is judged by all rounds together
         calls = [1.0, 0.8, 1.3, 0.8, 1.3, 0.8] + [1.0] * 100
         code, out, err = self.gate("--programs", base, self.program("rests", *calls), "--rounds", "5")
         self.assertEqual(code, 0, out + err)
         self.assertIn("once more", err)
-        # and one that is slower all the while is found although another stage is restless
+        # a program that is always slower is found although another stage is restless
         code, out, _ = self.gate("--programs", base, self.program("slow", 1.2, 1.3), "--rounds", "5")
         self.assertEqual(code, 1, out)
 
     def test_near_the_limit(self):
         base = self.program("base", 1.0)
-        # five rounds cannot tell, fifteen can: either way
+        # five rounds are not enough for a verdict, fifteen are: in both directions
         calls = [1.0, 1.04, 1.07, 1.07, 1.07, 1.07]
         code, out, err = self.gate("--programs", base, self.program("slow", *calls, *[1.07] * 100), "--rounds", "5")
         self.assertEqual(code, 1, out + err)
@@ -137,7 +137,7 @@ class Programs(unittest.TestCase):
         code, out, err = self.gate("--programs", base, self.program("good", *calls, *[1.04] * 100), "--rounds", "5")
         self.assertEqual(code, 0, out + err)
         self.assertIn("once more", err)
-        # what stays so is told, and is not called slower
+        # a stage that stays near the limit is reported, and is not called slower
         code, out, err = self.gate("--programs", base, self.program("near", 1.04, 1.07), "--rounds", "5")
         self.assertEqual(code, 0, out + err)
         self.assertEqual(err.count("once more"), 2)
@@ -150,11 +150,11 @@ class Programs(unittest.TestCase):
         self.assertEqual((code, err), (0, ""), out)
 
     def test_self_check_wants_both(self):
-        # a program that does not become slower with more work: the check must not pass
+        # a program that does not get slower with more work: the self-check must fail
         code, _, err = self.self_check(self.program("work", 1.0))
         self.assertEqual(code, 1)
         self.assertIn("was not found", err)
-        # one that becomes slower whatever is asked of it
+        # a program that gets slower with any settings
         calls = [1.0] + [1.0] + [1.0, 1.3, 1.3, 1.0] * 20
         code, _, err = self.self_check(self.program("worse", *calls))
         self.assertEqual(code, 1)

@@ -1,5 +1,6 @@
-# The folders: what each is for, and whose headers it may include. This table is the only one: includes.py enforces it,
-# and the table in docs/architecture.md is made from it.
+# The folders: the purpose of each, and the folders whose headers it may include. No other file has this table:
+# includes.py enforces it, and the table in docs/architecture.md is generated from it.
+#
 # Usage: folders.py ROOT [--write | --self-check]; --write brings the document up to date.
 # SPDX-License-Identifier: Apache-2.0
 import os
@@ -7,8 +8,9 @@ import sys
 
 import rule
 
-FILES_MAX = 32  # of a folder's own, meson.build aside
-# Folder, one line, may include ("x/*": x and all of its rooms). A folder may always include itself and include/.
+FILES_MAX = 32  # number of files directly in a folder, without meson.build
+# Folder, one-line description, folders it may include ("x/*": x and all folders below). A folder may always include
+# itself and include/.
 FOLDERS = [
     ("include", "the installed header: record, frame, ring layout, client library", []),
     ("base", "image view, pair, clock, log, histogram, queues, places of an instance; libc only", []),
@@ -120,25 +122,26 @@ DOCUMENT = "docs/architecture.md"
 
 
 def row_of(folder):
-    """The row that says about a folder: its own, else that of the nearest folder above."""
+    """Returns the row that applies to a folder: its own, or that of the nearest folder above."""
     while folder and folder not in ROWS:
         folder = os.path.dirname(folder)
     return folder or None
 
 
 def names(word, folder):
-    """Does a word of a row ("x", "x/*", "*") name this folder?"""
+    """Returns whether a word of a row ("x", "x/*", "*") matches this folder."""
     return word in ("*", folder) or (word.endswith("/*") and (folder == word[:-2] or folder.startswith(word[:-1])))
 
 
 def may_include(folder, target):
-    """May a file of one folder include a header of the other? Both are folders of the tree."""
+    """Returns whether a file of one folder may include a header of the other. Both are folders of the tree."""
     mine, its = row_of(folder), row_of(target)
     return its in (mine, "include") or mine is None or any(names(word, its) for word in ROWS[mine][1])
 
 
 def ring(rows):
-    """Folders that may include each other in a ring, the first one again at the end; None: there is no ring."""
+    """Returns folders that may include each other in a ring, with the first one repeated at the end. None: there is
+    no ring."""
     below = {a: [b for b in rows if b != a and any(names(w, b) for w in rows[a][1])] for a in rows}
     done = set()
 
@@ -170,7 +173,7 @@ def table():
 
 
 def parts(text):
-    """What stands before, in and behind the table of a document; None when it has no place for one."""
+    """Returns the text before, in and after the table of a document. None: the document has no place for the table."""
     if BEGIN not in text or END not in text:
         return None
     before, rest = text.split(BEGIN, 1)

@@ -1,4 +1,4 @@
-# .clang-format decides, version 14 runs it: another version formats differently.
+# Files must be formatted by .clang-format with clang-format 14. Other versions format differently.
 # SPDX-License-Identifier: Apache-2.0
 import os
 import re

@@ -1,4 +1,5 @@
-# Each header compiles alone, as C11; the public one also as C++17, those of gpu/ also as C++14 on the emulator.
+# Each header compiles alone as C11. The public header also compiles as C++17, those of gpu/ also as C++14 on the
+# emulator.
 # SPDX-License-Identifier: Apache-2.0
 import concurrent.futures
 import fnmatch
@@ -13,14 +14,15 @@ import rule
 COMMON = ["-fsyntax-only", "-Wall", "-Wextra", "-Werror", "-Wno-unused-function", "-D_GNU_SOURCE", '-DSX_VERSION="0"']
 C = COMMON + ["-std=c11", "-Wpedantic", "-Wstrict-prototypes", "-Wno-unused-parameter", "-x", "c"]
 CXX = COMMON + ["-std=c++17", "-Wpedantic", "-x", "c++"]
-# What a header needs beyond that. Headers of another machine's instructions are left out.
+# Additional flags of headers. Headers with instructions of another machine are left out.
 NEEDS = [("*avx2*", ["-mavx2"], ("x86_64", "AMD64")), ("*neon*", [], ("aarch64", "arm64"))]
-# What kernel files include is C++ of the emulator here; headers that C files of gpu/ share with them are both.
+# Headers of kernel files compile as C++ of the emulator here. Headers that C files of gpu/ share with them compile as
+# both.
 EMULATE = "tests/gpu/emulate"
 KERNEL_CXX = COMMON + ["-std=c++14", "-Wno-unknown-pragmas", "-Wno-unused-parameter", "-x", "c++", "-DSX_EMULATE"]
 C_ONLY = {"gpu/host/device.h", "gpu/host/engine.h", "gpu/host/engine_priv.h"}  # host code with C atomics
 CXX_ONLY = ["*.cuh", EMULATE + "/sx_emulate.h", EMULATE + "/device.h", EMULATE + "/faults.h", EMULATE + "/order.h"]
-# Bodies that are included several times, with macros that say for what; no headers of their own.
+# Bodies that are included several times with different macros. They are not independent headers.
 BODIES = ["cpu/kernels/*_kernel.h", "cpu/vec/*.h", "cpu/kernels/*_kernels.h",
           EMULATE + "/cuda_functions.h", EMULATE + "/sx_emulate_math.h"]
 
@@ -34,7 +36,7 @@ def compilers():
 
 
 def compile_one(root, command, name):
-    source = '#include "%s"\n#include "%s"\n' % (name, name)  # twice: it guards itself
+    source = '#include "%s"\n#include "%s"\n' % (name, name)  # twice, to test the include guard
     out = subprocess.run([*command, "-I", root, "-I", os.path.join(root, "include"), "-I",
                           os.path.join(root, EMULATE), "-"], input=source, cwd=root,
                          capture_output=True, text=True, check=False)

@@ -1,4 +1,5 @@
-# Folders include by the table of folders.py only, from the root, and private headers stay at home.
+# Folders include only as the table of folders.py permits, with paths from the root, and use no private headers of
+# others.
 # SPDX-License-Identifier: Apache-2.0
 import os
 import re
@@ -8,7 +9,7 @@ import rule
 
 INSTALLED = {"stixel.h", "include/stixel.h", "stixel_convert.h", "include/stixel_convert.h", "stixel_disparity.h",
              "include/stixel_disparity.h", "stixel_recording.h"}
-# Libraries that must not spread: who may include which.
+# Libraries with restricted use, and the folders that may include them.
 SYSTEM = [
     (re.compile(r"cuda|nvml|nvrtc"), {"gpu", "tests"}),
     (re.compile(r"ini\.h$|yaml\.h$"), {"config"}),
@@ -39,7 +40,7 @@ def quoted(root, name, target):
     if not os.path.exists(os.path.join(root, target)):
         return "'%s' does not exist" % target
     home = os.path.dirname(target)
-    # who simulates the whole daemon, or makes its calls fail, looks into all of it
+    # tests that simulate the whole daemon, or make its calls fail, may use all private headers
     whole = folder in ("tests/simulate", "tests/torture")
     inside = whole or folder in (home, "tests/" + home) or folder.startswith("tests/%s/" % home)
     if target.endswith("_priv.h") and not inside:

@@ -1,4 +1,4 @@
-# Every file says its licence (REUSE 3.0): by a tag in its first lines, or in .reuse/dep5 where it cannot.
+# Every file states its licence (REUSE 3.0): by a tag in its first lines, or in .reuse/dep5 if it cannot contain a tag.
 # SPDX-License-Identifier: Apache-2.0
 import fnmatch
 import os
@@ -8,7 +8,7 @@ import rule
 
 TAG = re.compile(r"SPDX-License-Identifie[r]: *([\w.+-]+)")
 HEAD_LINES = 40
-# Source must carry the tag itself, whatever dep5 says.
+# Source files must contain the tag, even if dep5 lists them.
 SOURCE = (".c", ".h", ".cu", ".cuh", ".cc", ".py", ".sh", "meson.build", "meson_options.txt")
 TEXTS = ("LICENSE", "LICENSES/")
 

@@ -1,4 +1,5 @@
-# Links of the documents lead somewhere: relative ones to files and folders of the tree, #anchors to headings.
+# Links of the documents must have targets: relative links must point to files and folders of the tree, #anchors to
+# headings.
 # SPDX-License-Identifier: Apache-2.0
 import os
 import re
@@ -16,7 +17,7 @@ OTHER_SCHEME = re.compile(r"^[a-zA-Z][a-zA-Z0-9+.-]*:|^//")
 
 
 def blank(match):
-    """Nothing, on as many lines, so that what follows keeps its number."""
+    """Returns blanks on the same number of lines, so that later text keeps its line numbers."""
     return re.sub(r"[^\n]", " ", match.group(0))
 
 
@@ -25,7 +26,8 @@ def prose(text):
 
 
 def anchors(text):
-    """Of each heading, as GitHub makes them: lower case, no punctuation, blanks as dashes, numbered when repeated."""
+    """Returns the anchor of each heading, by GitHub's rules: lower case, no punctuation, dashes for blanks, a number
+    if repeated."""
     text = FENCE.sub(blank, text)
     found, seen = set(OWN_ANCHOR.findall(text)), {}
     for heading in HEADING.findall(text):
@@ -37,7 +39,7 @@ def anchors(text):
 
 
 def fault(root, tree, name, link):
-    """What is wrong with a link of a document; None: nothing."""
+    """Returns what is wrong with a link of a document. None: the link is good."""
     if OTHER_SCHEME.match(link):
         return None
     path, _, anchor = urllib.parse.unquote(link).partition("#")

@@ -1,6 +1,6 @@
-# The Debian packages: every file that is installed is in one of them and in no other, what they list is installed, and
-# the version is the one of NEWS.md. What is installed stands in tests/systemd/test_install.py, which compares it with
-# an installation.
+# Checks the Debian packages: every installed file is in exactly one of them, every listed file is installed, and the
+# version is that of NEWS.md. The list of installed files is in tests/systemd/test_install.py, which compares it with an
+# installation.
 # SPDX-License-Identifier: Apache-2.0
 import fnmatch
 import os
@@ -23,13 +23,13 @@ def installed(root, version):
 
 
 def takes(pattern, path):
-    """As dh_install: no * stands for a slash; a folder is all that is in it."""
+    """Matches a path like dh_install: a * does not match a slash, and a folder includes everything below."""
     words, parts = pattern.split("/"), path.split("/")
     return len(words) <= len(parts) and all(fnmatch.fnmatchcase(a, b) for a, b in zip(parts, words))
 
 
 def patterns(root):
-    """(file, line, package, pattern) of every line of the lists."""
+    """Returns (file, line, package, pattern) of every line of the lists."""
     found = []
     for name in rule.files(root, ".install"):
         if name.startswith(LISTS):

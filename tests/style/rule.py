@@ -1,10 +1,10 @@
-# What the style checks share: the files of the tree, and proof that a check can fail.
+# Shared functions of the style checks: the files of the tree, and a proof that each check can fail.
 # SPDX-License-Identifier: Apache-2.0
 """A check is a function from a root folder to a list of findings ("FILE:LINE: sentence").
 
-rule.main(check, sound, planted) runs it on the folder given on the command line, exit 1 with findings. With
---self-check it runs on trees made for it: sound (name -> text) must give no finding, and each of planted
-((name -> text), words of the finding) must give one that has all the words.
+rule.main(check, sound, planted) runs it on the folder given on the command line and exits with 1 if there are
+findings. With --self-check it runs on trees made for this purpose: `sound` (name -> text) must give no finding, and
+each of `planted` ((name -> text), words of the finding) must give a finding that contains all the words.
 """
 import os
 import re
@@ -16,7 +16,8 @@ SKIP = {".git", "build", "__pycache__", ".cache"}
 
 
 def files(root, *suffixes):
-    """Paths relative to root of what is or will be tracked, in order; of a plain folder where there is no git."""
+    """Returns the paths of files that are tracked or will be, relative to root, sorted. Without git: all files of
+    the folder."""
     listed = subprocess.run(["git", "-C", root, "ls-files", "-co", "--exclude-standard", "-z"], capture_output=True,
                             text=True, check=False)
     if listed.returncode == 0 and os.path.exists(os.path.join(root, ".git")):
@@ -39,7 +40,7 @@ NOT_CODE = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n
 
 
 def code(text):
-    """C without comments and the inside of strings; every line keeps its number."""
+    """Returns C code without comments and without the content of strings. Every line keeps its number."""
     def blank(match):
         part = match.group(0)
         return '""' if part[0] == '"' else "\n" * part.count("\n") or " "
