@@ -29,10 +29,10 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 from harness import Instance, until  # noqa: E402
 
 POLL_S = 0.02
-FPS_MAX = 1000  # source.fps
-SLOTS = 64  # of the ring: many times what comes between two looks
-PAIRS = 8  # drawn, and taken in turn
-START_S = 60  # a GPU's context and its kernels take a while
+FPS_MAX = 1000  # limit of source.fps
+SLOTS = 64  # slots of the ring: many times the frames between two polls
+PAIRS = 8  # number of pairs drawn, used in turn
+START_S = 60  # s, timeout of the start: a GPU needs time for its context and kernels
 TICKS = os.sysconf("SC_CLK_TCK")
 
 
@@ -89,7 +89,7 @@ def find(build, *names):
 
 
 def draw_row(noise, y, width, height, walls):
-    """One row of both images: the ground's disparity, 0 above the horizon, and that of the walls in front of it."""
+    """Draws one row of both images: ground with its disparity, 0 above the horizon, and the walls in front of it."""
     left = noise.randbytes(width)
     ground = max(0, (y - height * 2 // 5) * width // (8 * height))
     right = bytearray(left[ground:] + noise.randbytes(ground))
@@ -100,7 +100,7 @@ def draw_row(noise, y, width, height, walls):
 
 
 def draw_pairs(folder, width, height):
-    """PAIRS pairs as PGM; source.path of them."""
+    """Writes PAIRS pairs as PGM. Returns the source.path of them."""
     noise = random.Random(1)
     for side in ("left", "right"):
         os.mkdir(os.path.join(folder, side))
@@ -115,13 +115,13 @@ def draw_pairs(folder, width, height):
 
 
 def quantile(values, permille):
-    """Nearest rank; None of none."""
+    """Returns the quantile by nearest rank, or None without values."""
     values = sorted(values)
     return values[max(1, math.ceil(len(values) * permille / 1000)) - 1] if values else None
 
 
 def process_figures(pid):
-    """Resident MB, and seconds of processor so far."""
+    """Returns the resident memory, MB, and the processor time so far, s."""
     with open(f"/proc/{pid}/status") as f:
         resident = next((int(line.split()[1]) for line in f if line.startswith("VmRSS:")), 0) / 1024
     with open(f"/proc/{pid}/stat") as f:
@@ -130,7 +130,7 @@ def process_figures(pid):
 
 
 def card_mb():
-    """What is taken of the first card's memory, by whomever; None: no card, or nobody says."""
+    """Returns the used memory of the first card, by all processes, MB. None: no card, or its memory is unknown."""
     if not shutil.which("nvidia-smi"):
         return None
     try:
@@ -142,7 +142,7 @@ def card_mb():
 
 
 class Daemon:
-    """One stixeld and its frames. rate: pairs a second that its source gives."""
+    """One stixeld and its frames. rate: pairs per second of its source."""
 
     def __init__(self, a, name, contexts, rate):
         self.name, self.contexts, self.rate = name, contexts, rate
@@ -159,7 +159,7 @@ class Daemon:
         self.instance.start(*self.args, env=self.env, wait=False)
 
     def await_frames(self):
-        """Once it publishes; SystemExit with its own words when it ends or never does."""
+        """Waits until it publishes. If it ends first, or never publishes, raises SystemExit with its messages."""
         i = self.instance
         try:
             until(lambda: i.process.poll() is not None or (i.answers() and i.status()["frames"]["published"] > 0),
@@ -176,7 +176,7 @@ class Daemon:
         self.cpu, self.began = process_figures(self.instance.process.pid)[1], time.monotonic()
 
     def poll(self):
-        """Takes what the ring has of new frames; those that were overwritten before are counted."""
+        """Reads the new frames in the ring, and counts those that were overwritten before."""
         head = self.ring.live()[2]
         for number in range(self.next, head + 1):
             frame = self.ring.frame(number)
@@ -194,14 +194,14 @@ class Daemon:
         self.cpu = cpu - self.cpu
 
     def figures(self):
-        """Durations in us."""
+        """Returns the figures of the measured time. Durations are in us."""
         before, after = self.before["frames"], self.after["frames"]
         engine = [(f.published_ns - f.submitted_ns) / 1e3 for f in self.frames]
         whole = [(f.published_ns - min(f.left_ns, f.right_ns)) / 1e3 for f in self.frames]
         stages = {}
         for i in range(self.frames[0].stage_count if self.frames else 0):
             p50 = statistics.median(f.stage_ns[i] for f in self.frames) / 1e3
-            if p50 >= 0.5:  # else it is off
+            if p50 >= 0.5:  # otherwise the stage is off
                 stages[self.frames[0].stage_names[i]] = round(p50, 1)
         return {
             "name": self.name, "contexts": self.contexts, "rate": self.rate, "seconds": round(self.seconds, 3),
@@ -229,7 +229,7 @@ class Daemon:
 
 
 def run_case(a, name, daemons):
-    """All of them at once; the folders go, whatever happens."""
+    """Runs all daemons at once. Removes their folders in any case."""
     idle = card_mb()
     try:
         for d in daemons:
@@ -240,7 +240,7 @@ def run_case(a, name, daemons):
         for d in daemons:
             d.begin()
         end = time.monotonic() + a.seconds
-        # what is to be checked is a frame of each: under a sanitizer, beside other work, a second may have none
+        # --check needs a frame of each daemon; under a sanitizer, beside other work, a second may be too short for one
         while time.monotonic() < end or a.check and not all(d.frames for d in daemons) and \
                 time.monotonic() < end + START_S:
             time.sleep(POLL_S)
@@ -257,11 +257,12 @@ def run_case(a, name, daemons):
 
 
 def cases(a):
-    """(name, function that makes its daemons): N daemons, then one with N contexts; the same where N is 1."""
+    """Yields (name, function that makes the daemons): N daemons, then one daemon with N contexts. Both are the same
+    if N is 1."""
     for n in a.cameras:
         yield (f"{n} daemon{'s' if n > 1 else ''}",
                lambda n=n: [Daemon(a, f"camera{i + 1}", a.contexts, a.rate) for i in range(n)])
-        if n > 1 and n <= 4:  # engine.contexts goes up to 4
+        if n > 1 and n <= 4:  # the limit of engine.contexts is 4
             yield (f"1 daemon, {n} contexts", lambda n=n: [Daemon(a, "cameras", n, n * a.rate)])
 
 
@@ -295,11 +296,11 @@ def print_head(a):
 
 
 def contradictions(result):
-    """Sentences; empty when all is well."""
+    """Returns sentences about contradictory figures. Empty if there are none."""
     found = []
     for d in result["daemons"]:
         where = f"{result['case']}, {d['name']}: "
-        slack = 4 + d["contexts"] + d["rate"] * 0.5  # in flight, and between two questions
+        slack = 4 + d["contexts"] + d["rate"] * 0.5  # frames in flight, and frames between two queries
         if d["read"] + d["missed"] == 0:
             found.append(where + "no frame")
         if d["missed"]:
@@ -325,7 +326,7 @@ def end_by_signal(number, _):
 
 
 def measure(a):
-    """The exit code."""
+    """Measures all cases. Returns the exit code."""
     results, found = [], []
     if not a.json:
         print_head(a)

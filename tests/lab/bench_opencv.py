@@ -40,7 +40,7 @@ def own_cpu_s():
 
 
 def run_stixels(a, frames):
-    """The result of stixel-bench, and the CPU time it took, s."""
+    """Returns the result of stixel-bench, and the CPU time it took, s."""
     env = dict(os.environ, **({"SX_SIMD": a.simd} if a.simd else {}))
     command = [a.bench, "-s", "engine.backend=cpu", "-s", f"engine.threads={a.threads}", "-s",
                f"stereo.disparities={DISPARITIES}", "--frames", str(frames), "--json"]
@@ -51,7 +51,8 @@ def run_stixels(a, frames):
 
 
 def bench_stixels(a):
-    """Result, and CPU time of a frame: the difference between two runs, so that the start does not count."""
+    """Returns the result, and the CPU time of a frame. The time is the difference between two runs, so that the
+    start does not count."""
     result, long = run_stixels(a, 2 * FRAMES)
     _, short = run_stixels(a, FRAMES)
     return result, (long - short) * 1e3 / FRAMES

@@ -17,7 +17,7 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..",
                                 "tools"))
-for name in ("STIXEL_BUILD", "STIXEL_SOURCE"):  # support.py runs programs, which is not wanted here
+for name in ("STIXEL_BUILD", "STIXEL_SOURCE"):  # support.py needs them to run programs
     os.environ.setdefault(name, "")
 from support import Png  # noqa: E402
 
@@ -25,7 +25,8 @@ import stixel_map  # noqa: E402
 
 
 def fill_row(row):
-    """A hole takes the smaller of its two neighbours, at the ends the only one; None when the row is empty."""
+    """Fills the holes of a row. A hole takes the smaller of its two neighbours, or at an end of the row the single
+    one. Returns None if the row is empty."""
     known = [x for x, d in enumerate(row) if d]
     if not known:
         return None
@@ -48,7 +49,7 @@ def is_wrong(given, true):
 
 
 def measure(rows, truth):
-    """filled, all, given, density: percent."""
+    """Returns filled, all, given, density, in percent."""
     cells = [
         (d, f, t)
         for row, filled, true in zip(rows, fill(rows), truth)
@@ -63,7 +64,7 @@ def measure(rows, truth):
 
 
 def measure_files(path, truth):
-    """Of a map or a stixels.csv: (filled, all, given, density, pixels per stixel or 0)."""
+    """Measures a map or a stixels.csv. Returns (filled, all, given, density, pixels per stixel or 0)."""
     b = Png(truth)
     if path.endswith(".csv"):
         stixels = stixel_map.read(path)

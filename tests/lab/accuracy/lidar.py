@@ -37,14 +37,15 @@ NAMES = ("false", "missed", "dist", "near", "far", "edge", "white", "things")
 
 
 def calibration(path):
-    """fx, fy, cx, cy in px and the baseline in m of the rectified colour cameras."""
+    """Returns fx, fy, cx, cy in px and the baseline in m of the rectified colour cameras."""
     lines = dict(line.split(":", 1) for line in open(path) if ":" in line)
     left, right = (np.array(lines["P_rect_0%d" % i].split(), float).reshape(3, 4) for i in (2, 3))
     return left[0, 0], left[1, 1], left[0, 2], left[1, 2], (left[0, 3] - right[0, 3]) / left[0, 0]
 
 
 def road_plane(d, y, x, baseline):
-    """slope, cross, offset of the plane d = slope y + cross x + offset, by height above it."""
+    """Returns slope, cross and offset of the road plane d = slope y + cross x + offset. Inliers are chosen by their
+    height above the plane."""
     rng, best, best_count = np.random.default_rng(1), None, -1
     some = rng.integers(0, len(d), 4000)
 
@@ -69,11 +70,11 @@ def road_plane(d, y, x, baseline):
 
 
 def find_upright(x, z, h, width, fb):
-    """Which points are upright, and which are the feet of something that is."""
+    """Returns which points are upright, and which are the feet of an upright thing."""
     upright, foot = np.zeros(len(h), bool), np.zeros(len(h), bool)
     order = np.argsort(x, kind="stable")
     by_column = x[order]
-    noise = 0.3 * z * z / fb  # m of 0.3 px
+    noise = 0.3 * z * z / fb  # m; depth error that 0.3 px of disparity cause
     for column in range(width):
         first, end, low, high = np.searchsorted(by_column, [column, column + 1, column - 2, column + 3])
         mine, near = order[first:end], order[low:high]
@@ -88,7 +89,7 @@ def find_upright(x, z, h, width, fb):
 
 
 def white_sky(grey, horizon):
-    """White that is joined to the upper edge: down from it, and to the sides."""
+    """Returns the white pixels that are connected to the upper edge: from there downwards and to the sides."""
     white = grey >= 250
     white[max(0, int(horizon)):] = False
     sky, before = white & (np.arange(len(grey)) == 0)[:, None], None
@@ -102,7 +103,7 @@ def white_sky(grey, horizon):
 
 
 def things_before(sky, grey, horizon):
-    """Dark pixels at most 8 px, along rows and columns, from the white sky."""
+    """Returns dark pixels at most 8 px, along rows and columns, from the white sky."""
     near = sky.copy()
     for _ in range(8):
         before = near.copy()
@@ -116,7 +117,7 @@ def things_before(sky, grey, horizon):
 
 
 class Truth:
-    """What lidar says of a pair, and of a white sky its picture."""
+    """The truth of a pair from lidar, and of its white sky from the picture."""
 
     def __init__(self, training, name, white=False):
         self.camera = fx, _, cx, _, baseline = calibration(
@@ -141,7 +142,8 @@ class Truth:
             self.things = things_before(self.sky, grey, self.horizon)
 
     def figures(self, kind, disparity):
-        """By NAMES, percent; kind, disparity: of every pixel, from stixels, kind -1 where there is none."""
+        """Returns the figures in the order of NAMES, percent. kind, disparity: of every pixel, from stixels; kind is
+        -1 without a stixel."""
         k, q = kind[self.y, self.x], disparity[self.y, self.x]
         ground, obstacle = self.ground & (k >= 0), self.obstacle & (k >= 0)
         off = np.abs(q - self.d)
@@ -153,7 +155,7 @@ class Truth:
                 percent(kind[self.things] == 2, np.nan)]
 
     def first_obstacles(self, kind, disparity, k, q, obstacle):
-        """near and far."""
+        """Returns near and far."""
         order = np.argsort(self.x, kind="stable")
         by_column = self.x[order]
         near, far = [], []
@@ -176,7 +178,7 @@ def percent(which, of_none=0.0):
 
 
 def paint(path, truth, width):
-    """Kind and disparity of every pixel."""
+    """Returns kind and disparity of every pixel."""
     kind = np.full((truth.height, truth.width), -1)
     disparity = np.zeros(kind.shape)
     with open(path, newline="") as f:

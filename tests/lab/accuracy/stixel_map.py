@@ -1,20 +1,22 @@
-"""The disparity map that stixels stand for: what a reader of the list can know of the picture.
+"""Paints the disparity map that stixels represent: all that a reader of the list can know of the picture.
 
-Rows of numbers as in a disparity PNG, disparity * 256, 0 = none. Objects: their disparity; ground: its line; sky: 0 px,
-which is a claim too, hence 1/256 px; unknown and the columns that remain at the right border: none.
+Rows of numbers as in a disparity PNG, disparity * 256, 0 = none. An object has its disparity, ground has its line.
+Sky has 1/256 px, because its 0 px is a claim, too. Unknown stixels and the columns that remain at the right border
+have none.
 """
 # SPDX-License-Identifier: Apache-2.0
 import csv
 
 
 def read(path):
-    """The lines of a stixels.csv as written by stixel-process."""
+    """Returns the lines of a stixels.csv that stixel-process wrote."""
     with open(path, newline="") as f:
         return list(csv.DictReader(f))
 
 
 def column_width(stixels, width):
-    """Of a list that covers all columns; exact for pictures at least as wide as the square of it."""
+    """Returns the column width of a list that covers all columns, px. Exact for pictures at least as wide as the
+    square of it."""
     columns = max(int(s["column"]) for s in stixels) + 1
     if columns > width:
         raise ValueError("%d stixel columns do not fit in %d pixels" % (columns, width))
@@ -22,7 +24,7 @@ def column_width(stixels, width):
 
 
 def at_row(stixel, y):
-    """Disparity * 256 of a stixel in image row y."""
+    """Returns the disparity * 256 of a stixel in image row y."""
     if stixel["class"] == "unknown":
         return 0
     if stixel["class"] == "sky":

@@ -1,4 +1,4 @@
-# The rules of D1, on maps small enough to count by hand.
+# Tests the rules of D1 on maps small enough to count by hand.
 # SPDX-License-Identifier: Apache-2.0
 import unittest
 
@@ -26,7 +26,7 @@ class D1(unittest.TestCase):
         px = 256
         truth = [[10 * px, 0, 20 * px, 30 * px, 40 * px]]
         rows = [[10 * px, 99 * px, 0, 30 * px, 60 * px]]
-        # filled: 10 right, the hole gets min(99, 30) = 30: wrong, 30 right, 60 wrong
+        # filled: 10 is right, the hole gets min(99, 30) = 30, which is wrong, 30 is right, 60 is wrong
         self.assertEqual(tuple(map(round, d1.measure(rows, truth))), (50, 50, 33, 75))
         self.assertEqual(d1.measure([[0] * 5], truth), (100, 100, 0, 0))
 

@@ -1,4 +1,4 @@
-# The measure against lidar, on points that are few enough to know the answer.
+# Tests the measurement against lidar, on few points with a known result.
 # SPDX-License-Identifier: Apache-2.0
 import sys
 import unittest
@@ -43,11 +43,11 @@ class Lidar(unittest.TestCase):
         kind, disparity = np.full((40, 20), 1), np.full((40, 20), 35.0)
         kind[30:] = 0
         self.assertEqual(t.figures(kind, disparity)[:5], [0, 0, 0, 0, 0])
-        kind[30:, :10] = 1  # half of the ground in objects
-        kind[20, :] = 2  # half of the obstacles in the sky
-        disparity[25, :5] = 31  # a quarter of the rest off
+        kind[30:, :10] = 1  # half of the ground is in objects
+        kind[20, :] = 2  # half of the obstacles are in the sky
+        disparity[25, :5] = 31  # a quarter of the rest is off
         self.assertEqual(t.figures(kind, disparity)[:3], [50, 50, 25])
-        self.assertEqual(t.figures(kind, disparity / 2)[4], 100)  # all are too far
+        self.assertEqual(t.figures(kind, disparity / 2)[4], 100)  # all obstacles are too far
         self.assertTrue(np.isnan(t.figures(kind, disparity)[6:]).all())
         t.sky = np.arange(40)[:, None] < np.full(20, 4)
         t.things = ~t.sky & (np.arange(40)[:, None] < 6)

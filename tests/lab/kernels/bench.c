@@ -33,7 +33,7 @@ static int argument(int argc, char **argv, int i, int least, int most, int other
 	return (int)v;
 }
 
-/* On sms multiprocessors, or on all. */
+/* Makes the streams, on sms multiprocessors or, if sms is 0, on all. */
 static void take_streams(struct bench *b, int sms)
 {
 	char why[160];

@@ -1,6 +1,6 @@
 /*
- * What programs share that time kernels on a device, all of it or a part. On the emulator they only show that
- * they run. What fails ends the program: exit 1, 64 wrong usage.
+ * Shared functions of programs that time kernels on a device or on a part of it. On the emulator these
+ * programs just prove that they run. A failure ends the program: exit 1, or 64 for wrong usage.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -17,23 +17,24 @@
 #define BENCH_LAUNCHES_MAX 1000
 
 /*
- * usage: [WIDTH HEIGHT [DISPARITIES [LAUNCHES [SMS]]]]. sms: multiprocessors that launches may use; 0: all.
+ * Arguments: [WIDTH HEIGHT [DISPARITIES [LAUNCHES [SMS]]]]. sms: number of multiprocessors that launches may
+ * use; 0: all.
  */
 struct bench {
 	int width, height, disparities, launches, sms;
 	struct sx_green *green;
 	cudaStream_t stream, side;
-	struct sx_cuda_memory memory; /* of stream */
+	struct sx_cuda_memory memory; /* memory of `stream` */
 };
 
 void bench_init(struct bench *b, int argc, char **argv);
 void bench_finish(struct bench *b);
 void bench_must(cudaError_t e, const char *what);
-/* A device image of noise. */
+/* Returns an image of noise in device memory. */
 struct sx_image bench_noise(struct bench *b, uint64_t seed);
-/* Sorts. */
+/* Prints best and median. Sorts ms. */
 void bench_print(float *ms, int count);
-/* run, again and again: prints best and median. */
+/* Calls run repeatedly and prints the best and the median time. */
 void bench_time(const struct bench *b, cudaError_t (*run)(void *arg), void *arg);
 
 #endif

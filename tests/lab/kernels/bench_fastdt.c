@@ -1,6 +1,6 @@
 /*
- * How long FastDT with ZNCC takes from the words of windows to the winner, each variant and window. In ms,
- * best and median: all; costs; the passes to the right, to the left and down; up and the winner.
+ * Times FastDT with ZNCC from the words of windows to the winner, for each variant and window. Prints best
+ * and median, ms: all; costs; the passes to the right, to the left and down; up and the winner.
  *
  *   bench_fastdt [WIDTH HEIGHT [DISPARITIES [LAUNCHES [SMS]]]]
  *
@@ -14,15 +14,15 @@
 #include "stages/stereo/zncc.h"
 #include "tests/lab/kernels/bench.h"
 
-enum { MARKS = 4 }; /* before, behind costs, behind passes, at the end */
+enum { MARKS = 4 }; /* time stamps: at the start, after costs, after the passes, at the end */
 
 struct fastdt {
 	struct bench b;
 	struct sx_image grey[2], words[2], winner[2], confidence;
 	struct sx_stereo_params p;
 	uint8_t *costs;
-	cudaEvent_t fork, join; /* of the side stream */
-	uint64_t *marks;	/* of the device */
+	cudaEvent_t fork, join; /* events of the side stream */
+	uint64_t *marks;	/* time stamps in device memory */
 	struct sx_fastdt_cuda *s;
 };
 
@@ -43,7 +43,7 @@ static cudaError_t run(void *arg)
 	return sx_cuda_mark(f->marks + MARKS - 1, stream);
 }
 
-/* Between marks, by the clock of the device. */
+/* Prints the times between the stamps, by the clock of the device. */
 static void time_parts(struct fastdt *f)
 {
 	static float ms[MARKS - 1][BENCH_LAUNCHES_MAX];

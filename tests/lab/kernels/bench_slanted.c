@@ -1,11 +1,10 @@
 /*
- * How long the kernels of slanted stixels take, for docs/lab-performance.md: best and
- * median of their launches, ms.
+ * Times the kernels of slanted stixels, for docs/lab-performance.md: best and median of their launches, ms.
  *
  *   bench_slanted [WIDTH HEIGHT [DISPARITIES [LAUNCHES [SMS]]]]
  *
- * Cells of 8 and of 4 px: scores of 19 classes at scale 1, columns of a street with them and without,
- * disparity and confidence.
+ * Measures cells of 8 and of 4 px: scores of 19 classes at scale 1, columns of a street with them and
+ * without, disparity and confidence.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -24,13 +23,13 @@
 
 #define CLASSES 19
 
-/* One size of cells. */
+/* Data of one cell size. */
 struct slanted {
 	struct bench *b;
 	int cell;
 	struct sx_params p;
 	struct sx_image disparity, confidence, columns, columns_confidence, scores;
-	struct sx_cuda_scores *in, *none; /* device */
+	struct sx_cuda_scores *in, *none; /* in device memory */
 	const struct sx_cuda_scores *given;
 	struct sx_cuda_road *road;
 	struct sx_slanted_cuda *segmenter;
@@ -97,7 +96,7 @@ static void take_noise(const struct slanted *s, struct sx_image *img, enum sx_pi
 	check_image_finish(&host);
 }
 
-/* Columns of a street, and the road below them. */
+/* Makes columns of a street, and the road below them. */
 static void take_columns(struct slanted *s)
 {
 	const int rows = s->b->height / s->cell, columns = s->b->width / s->cell;
@@ -185,7 +184,7 @@ static void time_all(struct slanted *s)
 	time_one(s, "columns, 19 classes", run_columns);
 	s->given = s->none;
 	time_one(s, "columns, no scores", run_columns);
-	/* the columns are noise from here on */
+	/* from here on the columns contain noise */
 	s->p.stixels.reduction = SX_REDUCTION_MEDIAN;
 	time_one(s, "disparity, median", run_cells);
 	s->p.stixels.reduction = SX_REDUCTION_MEAN;

@@ -1,5 +1,5 @@
 /*
- * How long ZNCC's kernels take by window, what windows bring and the cost volume: best and median of
+ * Times ZNCC's kernels for each window: the words of windows, and the cost volume. Prints best and median of
  * launches, ms.
  *
  *   bench_zncc [WIDTH HEIGHT [DISPARITIES [LAUNCHES [SMS]]]]

@@ -1,5 +1,5 @@
 /*
- * Frames of the engine on a slice.
+ * Runs frames of the engine on a slice.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -138,7 +138,7 @@ static double median(double *v, int n)
 	return v[n / 2];
 }
 
-/* One frame; NULL after a line on stderr. */
+/* Computes one frame. On failure prints a line on stderr and returns NULL. */
 static const struct sx_result *frame(struct twin_chain *c, struct sx_context *x, int number, double *chain)
 {
 	const int64_t began_ns = sx_now_ns();

@@ -1,5 +1,5 @@
 /*
- * Loads and probes.
+ * Kernels of loads and probes.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -7,7 +7,7 @@
 #include "tests/lab/twin/kernels.h"
 
 #define PROBE_THREADS 512
-#define AT_ONCE 8 /* loads of a thread under way */
+#define AT_ONCE 8 /* number of a thread's loads in flight */
 
 static __device__ uint64_t clock_ns(void)
 {
@@ -17,7 +17,7 @@ static __device__ uint64_t clock_ns(void)
 	return t;
 }
 
-/* A permutation of 32 bits whose neighbours are strangers. */
+/* Permutes 32-bit numbers so that neighbours are spread out. */
 static __device__ uint32_t shuffled(uint32_t x)
 {
 	x ^= x >> 16;
@@ -32,7 +32,7 @@ static __device__ uint32_t folded(uint4 v)
 	return v.x ^ v.y ^ v.z ^ v.w;
 }
 
-/* Where pass number pass of this block lies: blocks go through memory together. */
+/* Returns the offset of this block's chunk in a pass. All blocks go through memory together. */
 static __device__ size_t chunk_begin(size_t bytes, uint64_t pass)
 {
 	return (pass * gridDim.x + blockIdx.x) * TWIN_CHUNK & (bytes - 1);
@@ -86,7 +86,7 @@ static __device__ uint32_t copy_pass(const struct twin_work &w, uint64_t pass)
 	return 0;
 }
 
-/* Sector number n of this thread's walk, from the beginning of memory. */
+/* Returns the offset of sector number n of this thread's walk, from the start of memory. */
 static __device__ size_t anywhere(const struct twin_work &w, uint64_t pass, int n)
 {
 	const uint32_t thread = blockIdx.x * TWIN_THREADS + threadIdx.x;
@@ -139,7 +139,7 @@ static __device__ uint32_t hot_pass(const struct twin_work &w)
 	return sum;
 }
 
-/* lines: a power of two of them, a page and a line apart. */
+/* Adds to `lines` lines, a power of two, that are a page and a line apart. */
 static __device__ uint32_t sums_pass(const struct twin_work &w, uint64_t pass, uint32_t lines)
 {
 	const uint32_t first = (uint32_t)pass + blockIdx.x + threadIdx.x / 32;
@@ -177,8 +177,8 @@ template <int KIND> static __device__ uint32_t run_pass(const struct twin_work &
 }
 
 /*
- * Whether a block has to end; asked by one thread. The first block alone looks at the host's word, over the
- * bus, and passes it on.
+ * Returns whether a block has to end. One thread of the block calls it. Only the first block reads the host's
+ * word, over the bus, and passes it on.
  */
 static __device__ bool is_over(const struct twin_work &w, uint64_t begin)
 {
@@ -187,7 +187,9 @@ static __device__ bool is_over(const struct twin_work &w, uint64_t begin)
 	return *(volatile uint32_t *)w.stop || clock_ns() - begin > w.limit_ns;
 }
 
-/* What one block tells the host; the sum keeps loads from being left out. */
+/*
+ * Writes the result of one block for the host. The use of the sum keeps the compiler from removing the loads.
+ */
 static __device__ void tell(const struct twin_work &w, uint64_t begin, uint64_t passes, uint32_t sum)
 {
 	if (threadIdx.x == 0) {
@@ -258,7 +260,7 @@ static __global__ void __launch_bounds__(PROBE_THREADS) probe_kernel(uint4 *p, s
 		p[0].x = sum;
 }
 
-/* All of a power of two of lines in one ring: a linear congruence of full period. */
+/* Links all lines, a power of two, into one ring: a linear congruence of full period. */
 static __global__ void chain_kernel(char *memory, uint32_t lines)
 {
 	for (uint32_t i = blockIdx.x * blockDim.x + threadIdx.x; i < lines; i += gridDim.x * blockDim.x)
@@ -275,7 +277,10 @@ static __global__ void chase_kernel(const char *memory, uint32_t line, int hops,
 	ns[1] = line;
 }
 
-/* Each block stays long enough for the next one to go elsewhere. */
+/*
+ * Marks the multiprocessor of each block. Blocks stay long enough that later blocks go to other
+ * multiprocessors.
+ */
 static __global__ void where_kernel(uint32_t *seen)
 {
 	const uint64_t begin = clock_ns();

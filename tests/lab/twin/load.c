@@ -1,5 +1,5 @@
 /*
- * Loads: starting, stopping, what they moved.
+ * Loads: starts and stops them, and computes what they moved.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -15,9 +15,9 @@
 
 #define MEMORY_BYTES ((size_t)4 << 30)
 #define FAR_BYTES_MAX ((size_t)32 << 30)
-#define START_NS 300000000 /* by then blocks run, or there is no room for them */
+#define START_NS 300000000 /* ns; blocks that do not run by then have no room */
 
-static uint32_t *volatile told_of_all; /* of the one load of this program */
+static uint32_t *volatile told_of_all; /* stop word of the single load of this program */
 
 const char *twin_kind_name(enum twin_kind kind)
 {
@@ -49,7 +49,9 @@ static void *take_shared(size_t bytes, void *device)
 	return host;
 }
 
-/* Memory for all kinds in one block; the far one takes at most half of what is free. */
+/*
+ * Allocates one block of memory for all kinds. The part for TWIN_PAGES takes at most half of the free memory.
+ */
 static void take_memory(struct twin_load *l)
 {
 	size_t idle = 0, all = 0;
@@ -72,7 +74,7 @@ static void take_memory(struct twin_load *l)
 	atexit(twin_load_end_all);
 }
 
-/* As much of the cache as the device lets set aside; where it lets none, the loads alone must do. */
+/* Sets aside as much of the cache as the device permits. If it permits none, only the loads take cache. */
 static void set_cache_aside(struct twin_load *l)
 {
 	struct cudaDeviceProp p;
@@ -106,7 +108,7 @@ static void set_cache_aside(struct twin_load *l)
 	fflush(stdout);
 }
 
-/* Every kind runs for a moment; loading a kernel later would wait for the load that runs then. */
+/* Runs every kind for a moment, because loading a kernel later would wait for the running load. */
 static void warm_up(struct twin_load *l)
 {
 	struct twin_load_told told;
@@ -173,11 +175,11 @@ int twin_load_most(const struct twin_load *l, enum twin_kind kind)
 
 	bench_must(twin_load_blocks(kind, &each), "asking for room");
 	if (each > 1)
-		each--; /* for a keeper */
+		each--; /* leaves room for a keeper */
 	return each * l->sms < TWIN_BLOCKS_MAX ? each * l->sms : TWIN_BLOCKS_MAX;
 }
 
-/* Waits until blocks have said that they run; how many have. */
+/* Waits until the blocks have reported their start. Returns the number of running blocks. */
 static int await_blocks(const struct twin_block *b, int blocks)
 {
 	const int64_t end = sx_now_ns() + START_NS;
@@ -218,7 +220,7 @@ void twin_load_release(struct twin_load *l)
 	((volatile uint32_t *)l->told)[1] = 1;
 	bench_must(sx_green_enter(l->rest), "entering the rest");
 	bench_must(cudaStreamSynchronize(l->keep_stream), "a keeper");
-	if (cudaCtxResetPersistingL2Cache()) /* else its lines stay long after it */
+	if (cudaCtxResetPersistingL2Cache()) /* otherwise its lines stay in the cache for long */
 		cudaGetLastError();
 	l->keeps = false;
 }
@@ -246,7 +248,7 @@ void twin_load_start(struct twin_load *l, enum twin_kind kind, int blocks, doubl
 	await_blocks(l->block, blocks);
 }
 
-/* Of the blocks that ran: they began and ended at about the same time. */
+/* Sums up the blocks that ran. They began and ended at about the same time. */
 static void sum_up(const struct twin_load *l, struct twin_load_told *ret)
 {
 	const double bytes = (double)twin_load_pass_bytes(l->kind);

@@ -1,5 +1,5 @@
 /*
- * The load on the rest of a device: kernels that take memory and cache away from the slice.
+ * Loads the rest of a device: kernels that take memory bandwidth and cache away from the slice.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -12,9 +12,12 @@
 #include "tests/lab/twin/kernels.h"
 
 #define TWIN_BLOCKS_MAX 4096
-#define TWIN_KEEPERS 16 /* blocks that hold the cache */
+#define TWIN_KEEPERS 16 /* number of blocks that hold the cache */
 
-/* One load as it was: blocks that ran, what they moved, whether it lasted until it was told to end. */
+/*
+ * Result of a load. blocks: number of blocks that ran. gbs: what they moved, GB/s. lasted: the load ran until
+ * the host stopped it.
+ */
 struct twin_load_told {
 	int blocks;
 	double gbs;
@@ -22,9 +25,10 @@ struct twin_load_told {
 };
 
 /*
- * sms: of the rest. kept_bytes: of the cache, set aside and held while a load runs; 0: none could be.
- * far_bytes: of TWIN_PAGES. told, block, keeper: pinned memory, *_device as the device sees it; told[0] ends
- * the load, told[1] keepers. word: two pairs of device memory, as twin_work.stop.
+ * The load on the rest of the device. sms: multiprocessors of the rest. kept_bytes: cache that is set aside
+ * and held while a load runs; 0: the device permits none. far_bytes: memory of TWIN_PAGES. told, block,
+ * keeper: pinned memory, and *_device its addresses on the device. told[0] ends the load, told[1] the
+ * keepers. word: two pairs of words in device memory, used as twin_work.stop.
  */
 struct twin_load {
 	struct sx_green *rest;
@@ -35,7 +39,7 @@ struct twin_load {
 	void *memory, *kept;
 	uint32_t *told, *told_device, *word;
 	struct twin_block *block, *block_device, *keeper, *keeper_device;
-	int blocks; /* of the load that runs */
+	int blocks; /* blocks of the running load */
 	enum twin_kind kind;
 	bool runs, keeps;
 };
@@ -43,27 +47,27 @@ struct twin_load {
 const char *twin_kind_name(enum twin_kind kind);
 
 /*
- * Beside a slice that asked for slice multiprocessors of device 0. Warms up every kernel, since none may be
- * loaded while a load runs. Errors of sx_green_create(), with its sentence in why; failing CUDA calls end the
- * program.
+ * Prepares loads beside a slice of `slice` multiprocessors of device 0. Warms up every kernel, because no
+ * kernel may be loaded while a load runs. Returns the errors of sx_green_create(), with its sentence in
+ * `why`. Failing CUDA calls end the program.
  */
 int twin_load_init(struct twin_load *l, int slice, char *why, size_t why_bytes);
-/* Tells loads to end and waits for them; at most their limit. Accepts a zeroed one. */
+/* Stops the loads and waits for them, at most until their time limit. Accepts a zeroed struct. */
 void twin_load_finish(struct twin_load *l);
-/* Blocks of a kind that all run at once, keepers beside them. */
+/* Returns how many blocks of a kind can run at once, with keepers beside them. */
 int twin_load_most(const struct twin_load *l, enum twin_kind kind);
 
-/* Holds the cache that has been set aside until twin_load_release(), at most for seconds. */
+/* Holds the cache that was set aside until twin_load_release(), at most for `seconds`. */
 void twin_load_keep(struct twin_load *l, double seconds);
 void twin_load_release(struct twin_load *l);
-/* Runs a load, at most for seconds; returns once its blocks run. blocks 0: none, which is no error. */
+/* Starts a load for at most `seconds`. Returns when its blocks run. blocks 0: no load, which is no error. */
 void twin_load_start(struct twin_load *l, enum twin_kind kind, int blocks, double seconds);
-/* Ends it. */
+/* Stops the load. */
 void twin_load_stop(struct twin_load *l, struct twin_load_told *ret);
-/* From anywhere, a signal's handler too: every load of this program ends soon. */
+/* Stops every load of this program soon. May be called anywhere, also in a signal handler. */
 void twin_load_end_all(void);
 
-/* Which multiprocessors compute for the rest: seen as of twin_where_run(), host memory. */
+/* Marks the multiprocessors that compute for the rest in seen, like twin_where_run(), but in host memory. */
 void twin_load_where(struct twin_load *l, uint32_t *seen);
 
 #endif

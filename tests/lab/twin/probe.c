@@ -1,5 +1,5 @@
 /*
- * Probes of a slice.
+ * Measures the memory of a slice.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -11,7 +11,7 @@
 
 #define MEMORY_BYTES ((size_t)2 << 30)
 #define CHAIN_BYTES ((size_t)512 << 20)
-#define PROBE_BYTES ((size_t)128 << 20) /* of one launch: more than caches hold */
+#define PROBE_BYTES ((size_t)128 << 20) /* bytes of one launch: more than caches hold */
 #define TIMES 3
 #define HOPS 1000
 
@@ -69,7 +69,7 @@ static double median(double *v, int n)
 	return v[n / 2];
 }
 
-/* One launch, ms. */
+/* Runs one launch. Returns its time, ms. */
 static double launch_ms(struct twin_probe *p, enum twin_way way, void *memory, size_t bytes, int repeat)
 {
 	float ms = 0;
@@ -82,7 +82,7 @@ static double launch_ms(struct twin_probe *p, enum twin_way way, void *memory, s
 	return (double)ms;
 }
 
-/* The next bytes of the memory, which nobody has read for long. */
+/* Returns the next bytes of the memory, which have not been read for long. */
 static void *next(struct twin_probe *p, size_t bytes)
 {
 	if (p->at + bytes > MEMORY_BYTES)

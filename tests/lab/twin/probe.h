@@ -1,5 +1,5 @@
 /*
- * What memory gives a slice: plain kernels on the slice's own multiprocessors.
+ * Measures the memory bandwidth of a slice: plain kernels on the slice's own multiprocessors.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -9,14 +9,19 @@
 #include "gpu/host/device.h"
 #include "tests/lab/twin/kernels.h"
 
-#define TWIN_CACHE_BYTES ((size_t)4 << 20) /* what an Orin has of second-level cache */
+#define TWIN_CACHE_BYTES ((size_t)4 << 20) /* size of an Orin's second-level cache */
 
-/* GB/s (10^9 bytes); copy: read and written together. cache: reads of TWIN_CACHE_BYTES again and again. */
+/*
+ * Results, GB/s (10^9 bytes). copy: sum of bytes read and written. cache: repeated reads of TWIN_CACHE_BYTES.
+ */
 struct twin_probe_told {
 	double read, write, copy, cache, latency_ns;
 };
 
-/* stream, from, to: of the slice that is attached. at: where the next probe begins: none finds lines. */
+/*
+ * A probe. stream, from, to: belong to the attached slice. at: offset where the next probe begins, so that it
+ * finds no lines in the cache.
+ */
 struct twin_probe {
 	void *memory, *chain;
 	size_t at;
@@ -27,21 +32,24 @@ struct twin_probe {
 	int blocks;
 };
 
-/* Failing CUDA calls end the program. finish accepts a zeroed one. Slices are attached in between. */
+/*
+ * Create and free the memory of a probe. Slices are attached in between. Failing CUDA calls end the program.
+ * finish accepts a zeroed probe.
+ */
 void twin_probe_init(struct twin_probe *p);
 void twin_probe_finish(struct twin_probe *p);
-/* Enters d; warms up. detach: before d is closed. */
+/* attach enters the slice d and warms up. Call detach before d is closed. */
 void twin_probe_attach(struct twin_probe *p, const struct sx_device *d);
 void twin_probe_detach(struct twin_probe *p);
 
-/* Below: the calling thread is in d. */
+/* For the functions below the calling thread must have entered the slice. */
 void twin_probe_all(struct twin_probe *p, struct twin_probe_told *ret);
 double twin_probe_copy(struct twin_probe *p);
-/* Reads of so many bytes again and again. */
+/* Returns the rate of repeated reads of these bytes, GB/s. */
 double twin_probe_cache(struct twin_probe *p, size_t bytes);
-/* ms of kernels that move so many bytes one way; median of three. */
+/* Returns the time of kernels that move these bytes one way, ms, median of three. */
 double twin_probe_stream_ms(struct twin_probe *p, enum twin_way way, double bytes);
-/* Which multiprocessors compute for the slice: as of twin_where_run(), host memory. */
+/* Marks the multiprocessors that compute for the slice in seen, like twin_where_run(), but in host memory. */
 void twin_probe_where(struct twin_probe *p, uint32_t *seen);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * The search for a load.
+ * Searches for a load.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -11,8 +11,8 @@
 #include "base/clock.h"
 #include "tests/lab/kernels/bench.h"
 
-#define LIMIT_S 3.0 /* of one measurement's load */
-#define NEAR 0.03   /* of the target: near enough */
+#define LIMIT_S 3.0 /* s, time limit of the load of one measurement */
+#define NEAR 0.03   /* relative distance to the target that is near enough */
 #define HALVINGS 6
 #define STRENGTHS 7
 
@@ -57,7 +57,7 @@ static void measure(struct twin_sweep *s, struct twin_setting *v)
 		*best = *v;
 }
 
-/* Without load, and with the cache held alone. */
+/* Measures without a load, and with the held cache alone. */
 static void measure_none(struct twin_sweep *s)
 {
 	struct twin_setting kept = {.load.lasted = true};
@@ -76,7 +76,7 @@ static bool is_late(const struct twin_sweep *s)
 	return sx_now_ns() > s->end_ns;
 }
 
-/* Between a load that leaves too much and one that leaves too little. */
+/* Halves the range between a load that is too weak and one that is too strong. */
 static void approach(struct twin_sweep *s, enum twin_kind kind, int weak, int strong)
 {
 	for (int i = 0; i < HALVINGS && strong - weak > 1 && !is_late(s); i++) {
@@ -92,7 +92,7 @@ static void approach(struct twin_sweep *s, enum twin_kind kind, int weak, int st
 	}
 }
 
-/* Stronger and stronger until the slice has less than the target. */
+/* Tries stronger and stronger loads until the slice has less than the target. */
 static void measure_kind(struct twin_sweep *s, enum twin_kind kind)
 {
 	const int sms = s->load->sms, most = twin_load_most(s->load, kind);

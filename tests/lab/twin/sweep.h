@@ -1,5 +1,6 @@
 /*
- * Which load leaves a slice the memory of a board: kinds and strengths in turn, and what comes nearest.
+ * Searches the load that leaves a slice the memory bandwidth of a board: tries kinds and strengths in turn
+ * and keeps the nearest.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -9,7 +10,7 @@
 #include "tests/lab/twin/load.h"
 #include "tests/lab/twin/probe.h"
 
-/* One load and what it left. blocks 0: none. */
+/* One load and the bandwidth that it left. blocks 0: no load. */
 struct twin_setting {
 	enum twin_kind kind;
 	int blocks;
@@ -17,12 +18,16 @@ struct twin_setting {
 	struct twin_probe_told left;
 };
 
-/* Both of memory and of the cache alone, as enum twin_kind has them; missing: blocks 0. */
+/*
+ * Index of the best load of memory, and of the best load of the cache alone (see enum twin_kind). blocks 0:
+ * none was found.
+ */
 enum { TWIN_OF_MEMORY, TWIN_OF_CACHE, TWIN_BESTS };
 
 /*
- * target: GB/s of a copy. end_ns: when to stop looking. quick: one strength of each kind. Prints a row for
- * each measurement. best: nearest to the target by copy; where none was slow enough, the slowest.
+ * A search. target: copy rate, GB/s. end_ns: time to stop searching. quick: tries one strength of each kind.
+ * Prints a row for each measurement. best: loads whose copy rate is nearest to the target; if no load was
+ * slow enough, the slowest.
  */
 struct twin_sweep {
 	struct twin_load *load;
@@ -35,9 +40,9 @@ struct twin_sweep {
 };
 
 void twin_sweep_run(struct twin_sweep *s);
-/* How far a copy is from the target, as a part of it; large where there is no such setting. */
+/* Returns the relative distance of a copy rate from the target. Large if the setting was not measured. */
 double twin_sweep_distance(const struct twin_sweep *s, const struct twin_setting *v);
-/* Starts a setting, keepers first, at most for seconds, and enters the slice; ends it. */
+/* start runs a setting, keepers first, for at most `seconds`, and enters the slice. stop ends it. */
 void twin_sweep_start(const struct twin_sweep *s, const struct twin_setting *v, double seconds);
 void twin_sweep_stop(const struct twin_sweep *s, struct twin_load_told *ret);
 

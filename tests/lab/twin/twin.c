@@ -1,14 +1,15 @@
 /*
- * A slice of a large GPU with about the memory of a board: the rest of the card loads memory, and holds
- * cache, until a copy on the slice moves what a board's memory gives (taken as 0.8 of the figure on its data
- * sheet). Under that load the CUDA engine computes the default chain.
+ * Gives a slice of a large GPU about the memory bandwidth of a board. The rest of the card loads memory, and
+ * holds cache, until a copy on the slice has the rate of the board (taken as 0.8 of its data sheet). Under
+ * that load the CUDA engine computes the default chain.
  *
- *	twin [--quick] [--board NAME]... [--seconds S]
+ * twin [--quick] [--board NAME]... [--seconds S]
  *
- * NAME: orin-nx, agx-orin, thor; without, the first two. --quick: small images, one strength of each load:
- * that it runs. --seconds: what all of it may take, 85 if not given; a board gets its share. What is measured
- * is printed at once. Clocks stay those of the card: times of computing are not a board's, what memory adds
- * to them is. Loads end with the program, and each by itself after seconds, whatever happens.
+ * NAME: orin-nx, agx-orin, thor; without --board, the first two. --quick: small images and one strength of
+ * each load, to prove that it runs. --seconds: time limit of the whole program, default 85, divided among the
+ * boards. Results are printed at once. The clocks are those of the card, so times of computing differ from a
+ * board's, but the time that memory adds does not. Loads end with the program, and each ends after its time
+ * limit in any case.
  *
  * Exit: 0; 1 a call failed; 64 wrong usage; 77 no device, or one without green contexts; 124 out of time.
  *
@@ -29,11 +30,11 @@
 
 #define SKIPPED 77
 #define TIMED_OUT 124
-#define PART_OF_SHEET 0.8 /* what copies reach of a data sheet's bandwidth */
-#define LIBSGM_BYTES 8.0  /* a cell, with 4 paths: one written and read for each */
-#define REACHED 0.1	  /* of the target: the slice has what the board has */
-#define RUN_LIMIT_S 10.0  /* of the load under one engine */
-#define SWEEP_PART 0.45	  /* of a board's time; the rest is for the engine */
+#define PART_OF_SHEET 0.8 /* share of a data sheet's bandwidth that copies reach */
+#define LIBSGM_BYTES 8.0  /* bytes of a cell with 4 paths: one written and one read for each */
+#define REACHED 0.1	  /* relative distance to the target at which the slice counts as the board */
+#define RUN_LIMIT_S 10.0  /* s, time limit of the load under one engine */
+#define SWEEP_PART 0.45	  /* share of a board's time for the search; the rest is for the engine */
 
 struct board {
 	const char *name;
@@ -101,7 +102,7 @@ static bool parse(int argc, char **argv)
 	return true;
 }
 
-/* Numbers of those that computed; how many of them did so for both. */
+/* Prints the multiprocessors in `seen`. Returns how many of them are in `others`, too. */
 static int print_multiprocessors(const char *name, const uint32_t *seen, const uint32_t *others)
 {
 	int shared = 0, count = 0;
@@ -118,7 +119,10 @@ static int print_multiprocessors(const char *name, const uint32_t *seen, const u
 	return shared;
 }
 
-/* A load on the slice's own multiprocessors would measure something else. */
+/*
+ * Checks that the load runs on other multiprocessors than the slice, because the measurement would be wrong
+ * otherwise.
+ */
 static bool are_apart(struct twin_sweep *s)
 {
 	static uint32_t of_slice[TWIN_MULTIPROCESSORS_MAX], of_rest[TWIN_MULTIPROCESSORS_MAX];
@@ -134,7 +138,9 @@ static bool are_apart(struct twin_sweep *s)
 	return shared == 0;
 }
 
-/* Reads of more and more bytes: where they fall off is the cache that the slice has. */
+/*
+ * Prints the rates of reads of more and more bytes. The size where the rates fall is the cache of the slice.
+ */
 static void print_cache(const struct twin_sweep *s, const char *name, const struct twin_setting *v)
 {
 	static const int mb[] = {1, 2, 4, 8, 16, 32};
@@ -149,7 +155,7 @@ static void print_cache(const struct twin_sweep *s, const char *name, const stru
 	fflush(stdout);
 }
 
-/* Whether the slice comes to the board's memory, and if not, why not. */
+/* Prints whether the slice reaches the board's bandwidth, and if not, why. */
 static void print_choice(const struct twin_sweep *s, const struct twin_setting *v, const char *group)
 {
 	const double fair = v->load.gbs * s->slice->sms / s->load->sms;
@@ -181,7 +187,7 @@ static void print_head(void)
 	       "sgm", "winner", "rest", "chain", "GB/s", "libSGM", "before", "betw.", "after");
 }
 
-/* One engine under one load, or under none. */
+/* Runs one engine under one load, or without a load. */
 static bool run_engine(const struct twin_sweep *s, struct twin_chain *c, const char *volume,
 		       const struct twin_setting *v)
 {
@@ -213,7 +219,7 @@ static bool run_engine(const struct twin_sweep *s, struct twin_chain *c, const c
 	return true;
 }
 
-/* One size with path costs kept one way, without load and under each that was chosen. */
+/* Runs one image size with one way to keep path costs, without load and under each chosen load. */
 static int run_volume(struct twin_sweep *s, const struct twin_pairs *pairs, const struct board *b,
 		      enum sx_volume_choice volume)
 {
@@ -268,7 +274,7 @@ static int run_engines(struct twin_sweep *s, const struct board *b)
 	return code;
 }
 
-/* The search, on a slice that is closed afterwards: one engine at a time has it. */
+/* Searches the loads on a slice that is closed afterwards, because one engine at a time uses it. */
 static bool search(struct twin_sweep *s, const struct board *b, char *why, size_t why_bytes)
 {
 	struct twin_chain slice;
@@ -337,7 +343,10 @@ int main(int argc, char **argv)
 
 	if (!parse(argc, argv))
 		return usage();
-	/* no kernel may be loaded late, and streams must not wait in one another's queue */
+	/*
+	 * load all kernels at the start, and give each stream its own queue so that no stream waits for
+	 * another
+	 */
 	setenv("CUDA_MODULE_LOADING", "EAGER", 1);
 	setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", 1);
 	signal(SIGALRM, end_by_signal);
@@ -346,7 +355,7 @@ int main(int argc, char **argv)
 	alarm((unsigned)options.seconds + 5);
 	if (cudaGetDeviceCount(&devices) || devices == 0) {
 		fprintf(stderr, "this machine has no CUDA device\n");
-		return getenv("SX_REQUIRE_GPU") ? 1 : SKIPPED; /* as tests/gpu/need_device.c */
+		return getenv("SX_REQUIRE_GPU") ? 1 : SKIPPED; /* like tests/gpu/need_device.c */
 	}
 	for (int i = 0; i < BOARDS; i++)
 		left += options.chosen[i];

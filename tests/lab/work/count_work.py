@@ -37,15 +37,15 @@ import sys
 HERE = os.path.dirname(os.path.abspath(__file__))
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(HERE)))
 TABLE = os.path.join(TOP, "predict", "work_table.c")
-CLOCK_HZ = 1.98e9  # of the H200 when its slices were timed, by nvidia-smi
+CLOCK_HZ = 1.98e9  # clock of the H200 when its slices were timed, by nvidia-smi
 BYTES_A_SECOND = 4.8e12
-BANDWIDTH_SHARE = 0.75  # as predict/predict.c
-ISSUES = 4  # warp instructions a clock and multiprocessor
-CELL = 4  # px, of the cells of stixels that were counted
+BANDWIDTH_SHARE = 0.75  # same as in predict/predict.c
+ISSUES = 4  # warp instructions per clock and multiprocessor
+CELL = 4  # px, size of the stixel cells in the counts
 ARCHS = ("75", "87", "90", "110")
 SLICES = (24, 16, 8)
-# Kernel: its stage, and what of its code is compared between architectures: the innermost loops, where these take all
-# the time, or the whole.
+# Stage of each kernel, and the code that is compared between architectures: the innermost loops, if these take all the
+# time, or the whole kernel.
 KERNELS = {
     "census": ("census", "whole"),
     "product_kernel": ("sgm", "whole"), "count_kernel": ("sgm", "whole"), "stored_kernel": ("sgm", "loops"),
@@ -64,7 +64,8 @@ KERNELS = {
 }
 BESIDE = ("probe_kernel", "stamp_kernel", "deliver_kernel", "monitor_images", "monitor_map")
 STAGES = ("census", "sgm", "winner", "median", "smooth", "road", "reduce", "segment", "compact")
-# What a stage's floor goes by: paths are walked along rows or down columns, stixels by cells of a column.
+# Quantity to which a stage's floor is proportional: paths are walked along rows or down columns, stixels by cells of a
+# column.
 FLOOR = {"census": "constant", "smooth": "constant", "road": "constant", "reduce": "constant", "compact": "constant",
          "median": "row", "segment": "row", ("sgm", "stored"): "column", ("winner", "stored"): "column",
          ("sgm", "checkpoint"): "row", ("winner", "checkpoint"): "column"}
@@ -77,16 +78,16 @@ def fail(text):
 # Counts.
 
 def short(name):
-    """("stored_kernel", "stored_kernel<4, 8, 0>") of a kernel's name as profilers and c++filt print it."""
+    """Returns ("stored_kernel", "stored_kernel<4, 8, 0>") from a kernel's name as profilers and c++filt print it."""
     name = name.replace("<unnamed>::", "").replace("(anonymous namespace)::", "").replace("void ", "", 1)
-    name = re.sub(r"\((?:\w+|unsigned char|unsigned int)\)(?=[\w-])", "", name)  # a cast in front of a number
+    name = re.sub(r"\((?:\w+|unsigned char|unsigned int)\)(?=[\w-])", "", name)  # remove casts in front of numbers
     name = name.replace("false", "0").replace("true", "1")
     m = re.match(r"(\w+)(<[^(]*>)?", name)
     return m.group(1), m.group(0)
 
 
 def profile(path):
-    """(settings, [frame: [kernel]]) of one file; a kernel is {"kernel":, "word":, metric: value}."""
+    """Reads one file. Returns (settings, [frame: [kernel]]). A kernel is {"kernel":, "word":, metric: value}."""
     with open(path) as f:
         lines = f.readlines()
     settings = next((json.loads(line) for line in lines if line.startswith("{")), None)
@@ -118,7 +119,7 @@ def counts(paths):
     for path in paths:
         settings, frames = profile(path)
         road = [sum(k["smsp__inst_executed.sum"] for k in f if KERNELS[k["word"]][0] == "road") for f in frames]
-        # in a black image nothing is found, and little looked for
+        # leave out black frames, whose road stage finds nothing and does little
         frames = [f for f, n in zip(frames, road) if n > max(road) / 2]
         flow = flow_of(frames[0])
         frames = [f for f in frames if flow_of(f) == flow]
@@ -155,7 +156,7 @@ def sass(paths):
 
 
 def length(lines, what):
-    """Instructions of a kernel, or of its loops that have no other in them."""
+    """Returns the number of instructions of a kernel, or of its innermost loops."""
     if what == "whole":
         return sum(op != "NOP" for _, op, _ in lines)
     loops = [(target, at) for at, _, target in lines if target is not None and target < at]
@@ -200,13 +201,13 @@ def pixels(size):
 
 
 def stixel_cells(size):
-    """Columns of stixels, and cells of each."""
+    """Returns the number of stixel columns, and the number of cells in each."""
     width, height = pixels(size)
     return (width + CELL - 1) // CELL, height // CELL
 
 
 def sum_counts(rows, form, size=None, key="instructions"):
-    """Of the kernels of a form's stage: {size: sum}."""
+    """Sums the counts of the kernels of a form's stage. Returns {size: sum}."""
     sums = {}
     for r in rows:
         word, _ = short(r["kernel"])
@@ -228,11 +229,11 @@ def mean(values):
 
 
 def per_unit(form, counted):
-    """Instructions by (cell, pixel, cell of a column, pair of such cells)."""
+    """Returns the instructions per (matching cell, pixel, cell of a column, pair of such cells)."""
     if form["stage"] in ("road", "compact"):
         return 0, 0, 0, 0
     if form["stage"] == "median" and form["speckle"] == 0:
-        return 0, 1, 0, 0  # not counted: the fit of the efficiency says how many issue slots it takes
+        return 0, 1, 0, 0  # not counted; the fitted efficiency gives the number of issue slots
     sums = sum_counts(counted, form)
     if form["stage"] == "segment":
         return (0, 0, *two_terms([(stixel_cells(s), n) for s, n in sums.items()]))
@@ -242,7 +243,7 @@ def per_unit(form, counted):
 
 
 def two_terms(samples):
-    """a and b of n = columns (a cells + b cells^2), least squares of the relative error."""
+    """Fits n = columns (a cells + b cells^2) by least squares of the relative error. Returns a and b."""
     saa = sab = sbb = sa = sb = 0
     for (columns, cells), n in samples:
         x, y = columns * cells / n, columns * cells * cells / n
@@ -252,18 +253,19 @@ def two_terms(samples):
 
 
 def per_unit_bytes(form, counted):
-    """Bytes of memory by cell and pixel. By cell: counted at 2048x1024, far beyond the H200's cache. By pixel: what
-    went through its second-level cache, which is an upper limit: images are small beside that cache, so what
-    reached its memory tells nothing of a board."""
+    """Returns the bytes of memory per matching cell and per pixel. Bytes per cell were counted at 2048x1024, far
+    beyond the H200's cache. Bytes per pixel are the traffic of its second-level cache, which is an upper limit:
+    images are small beside that cache, so the traffic of the H200's memory is not that of a board."""
     if form["stage"] in ("road", "compact", "segment"):
         return 0, 0
     if form["stage"] == "median" and form["speckle"] == 0:
-        return 0, 8  # not counted: two maps of 2 bytes are read, one is written, and confidence
+        return 0, 8  # not counted: reads two maps of 2 bytes, writes one, and the confidence
     if not form["flow"]:
         return 0, sum_counts(counted, form, "2048x1024", "l2_bytes")["2048x1024"] / (2048 * 1024)
     if form["disparities"] == 128:
         return sum_counts(counted, form, "2048x1024", "memory_bytes")["2048x1024"] / (2048 * 1024 * 128), 0
-    # counted only where it fits the cache: the layout's (sx_sgm_cuda_traffic(), sx_checkpoint_cuda_traffic())
+    # the counts fit into the cache here, so use the bytes of the layout (sx_sgm_cuda_traffic(),
+    # sx_checkpoint_cuda_traffic())
     descriptors = 8 / form["disparities"]
     moved = {("sgm", "stored"): 9, ("winner", "stored"): 4,
              ("sgm", "checkpoint"): 4 * descriptors + 3 / 8 + 1,
@@ -293,7 +295,7 @@ def stage_ms(form, work, size, disparities, sms):
 
 
 def fit(form, counted, moved, timed):
-    """{"unit":, "bytes":, "efficiency":, "floor":} of one form by these times."""
+    """Fits one form to these times. Returns {"unit":, "bytes":, "efficiency":, "floor":}."""
     work = {"unit": per_unit(form, counted), "bytes": moved, "efficiency": 0.5,
             "floor": 1e5 / floor_length(form, timed[0]["size"])}
 
@@ -316,12 +318,13 @@ def fit(form, counted, moved, timed):
         if not better:
             step = math.sqrt(step)
     if work["floor"] * floor_length(form, timed[0]["size"]) < 1000:
-        work["floor"] = 0  # less than a launch: nothing waits there
+        work["floor"] = 0  # less than a launch, so there is no floor
     return work
 
 
 def all_forms():
-    """Every kind of work that has figures of its own. flow None: whatever way; disparities 0, speckle -1: any."""
+    """Returns every kind of work with separate figures. flow None: any way to keep path costs; disparities 0,
+    speckle -1: any."""
     forms = []
     for stage in STAGES:
         if stage in ("sgm", "winner"):
@@ -340,17 +343,17 @@ def is_of(form, r):
 
 
 def fit_all(counted, timed, without=None):
-    """[work] by form, without a size where others remain (work["whole"]: none did)."""
+    """Fits all forms. Returns [work]. Leaves out a size if times of others remain; work["whole"]: none remained."""
     works = []
     for form in all_forms():
         rows = [r for r in timed if is_of(form, r)]
         others = [r for r in rows if r["size"] != without]
         some = [r for r in counted if r["size"] != without or int(r["disparities"]) != 128]
         if form["stage"] == "segment":
-            some = counted  # two terms need all three
+            some = counted  # two unknowns need all three sizes
         elif form["flow"] or form["stage"] in ("median", "smooth", "census", "reduce"):
             some = some if sum_counts(some, form) else counted
-        # its bytes are those of 2048x1024, whatever is left out
+        # the bytes always come from 2048x1024, even if that size is left out
         work = fit(form, some, per_unit_bytes(form, counted), others or rows)
         work["whole"] = not others
         works.append(work)
@@ -358,7 +361,8 @@ def fit_all(counted, timed, without=None):
 
 
 def besides(timed):
-    """(constant, by pixel), ms: what the chain takes beside its stages; with a copy of both images."""
+    """Returns (constant, per pixel), ms: the time of the chain outside of its stages, including a copy of both
+    images."""
     samples = [(math.prod(pixels(r["size"])), float(r["chain"]) - chain_of({s: float(r[s]) for s in STAGES}))
                for r in timed if int(r["sms"]) in SLICES]
     n, sx, sy = len(samples), sum(x for x, _ in samples), sum(y for _, y in samples)
@@ -367,7 +371,7 @@ def besides(timed):
 
 
 def chain_of(ms):
-    """Road runs beside smoothing and reduction."""
+    """Returns the time of the chain. The road stage runs in parallel with smoothing and reduction."""
     return sum(ms.values()) - min(ms["smooth"] + ms["reduce"], ms["road"])
 
 
@@ -380,7 +384,8 @@ def predicted(works, beside, r):
 
 
 def errors(counted, timed):
-    """{form index or (flow, disparities): [percent]} on slices, each size predicted without itself."""
+    """Returns {form index or (flow, disparities): [percent]}: the errors on slices. Each size is predicted without
+    its own data."""
     found = {}
     for size in sorted({r["size"] for r in timed}):
         others = [r for r in timed if r["size"] != size]
@@ -397,7 +402,8 @@ def errors(counted, timed):
 
 
 def factors(form, counted, code):
-    """Instructions of other architectures beside sm_90's, kernels weighted by what they execute there."""
+    """Returns the instructions of other architectures relative to sm_90's. Kernels are weighted by the instructions
+    that they execute on sm_90."""
     lengths = {r["kernel"]: r for r in code}
     rows = [r for r in counted if r["kernel"] in lengths]
     weights = {}
@@ -432,7 +438,7 @@ def row_text(form, work, off, factor):
 def table():
     counted, timed, code = read("counts.csv"), read("slices.csv"), read("sass.csv")
     works, beside, off = fit_all(counted, timed), besides(timed), errors(counted, timed)
-    # whether leaving a size out leaves something: a form that was timed in one size alone has none
+    # a form that was timed in a single size has no data when this size is left out
     for form, work in zip(all_forms(), works):
         work["whole"] = len({r["size"] for r in timed if is_of(form, r)}) < 2
     out = io.StringIO()

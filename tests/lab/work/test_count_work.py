@@ -1,4 +1,5 @@
-# count_work.py: what it reads of a profiler's CSV and of stixel-bench; the table itself is compared by `table --check`.
+# Tests how count_work.py reads a profiler's CSV and the output of stixel-bench. `table --check` tests the table itself.
+#
 # Usage: test_count_work.py PATH-OF-THE-SCRIPT
 # SPDX-License-Identifier: Apache-2.0
 import csv
@@ -12,11 +13,11 @@ import unittest
 
 SCRIPT = os.path.abspath(sys.argv.pop())
 METRICS = ("smsp__inst_executed.sum", "dram__bytes_read.sum", "dram__bytes_write.sum", "lts__t_bytes.sum")
-BLACK, FIRST, SECOND = 100, 1000, 1010  # instructions of the road in a frame of nothing, and in two others
+BLACK, FIRST, SECOND = 100, 1000, 1010  # instructions of the road stage in a black frame, and in two others
 
 
 def profile(kernels, device="NVIDIA H200, sm_90, 132 SMs, input by copy"):
-    """Text of a profiler's run: kernels are (name, instructions)."""
+    """Returns the text of a profiler's run. kernels: (name, instructions)."""
     out = io.StringIO()
     out.write("==PROF== Connected\n" + json.dumps({"device": device, "size": "640x480", "disparities": 128}) + "\n")
     table = csv.writer(out, quoting=csv.QUOTE_ALL, lineterminator="\n")
@@ -56,7 +57,7 @@ class CountWork(unittest.TestCase):
         self.assertEqual(sorted(rows), ["census<0, 0>", "find_plane", "stored_kernel<4, 8, 0>"])
         road = rows["find_plane"]
         self.assertEqual((road["size"], road["disparities"], road["flow"]), ("640x480", "128", "stored"))
-        # means of the two frames that are not black; memory: read and written
+        # means of the two frames that are not black; memory is the sum of read and written bytes
         self.assertEqual([int(road[k]) for k in ("instructions", "memory_bytes", "l2_bytes")],
                          [1005, 2 * 1005 + 1 + 2, 1005 + 3])
 
@@ -74,7 +75,7 @@ class CountWork(unittest.TestCase):
         answer = {"device": "H200, sm_90, 24 of 132 SMs, input by copy", "chain_ms": {"median": 1.5},
                   "stages": {"census": {"median": 0.25}, "sgm": {"median": 0.5}}}
         rows = self.run_script("slices", self.put("bench", "#!/bin/sh\necho '%s'\n" % json.dumps(answer)))
-        self.assertEqual(len(rows), 32)  # four sizes, the whole and three slices, two ways
+        self.assertEqual(len(rows), 32)  # four sizes; the whole device and three slices; two ways to keep path costs
         self.assertEqual({r["sms"] for r in rows}, {"24"})
         self.assertEqual((rows[0]["chain"], rows[0]["sgm"], rows[0]["winner"]), ("1.500", "0.500", "0.000"))
         broken = self.put("broken", "#!/bin/sh\necho it is broken >&2; exit 1\n")
