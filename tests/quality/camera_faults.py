@@ -1,8 +1,8 @@
-"""Faults of cameras, planted into rectified pairs: covered lenses, masks, dirt, dead rows, frozen images, fog, night.
+"""Plants faults of cameras into rectified pairs: covered lenses, masks, dirt, dead rows, frozen images, fog, night.
 
-A fault takes a Street and gives a Planted: pairs as the cameras would deliver them, and how much of the light of the
-scene is lost in each pixel, which is the truth of what nothing can be measured in. Sizes are in px of a picture that
-is 1242 px wide; smaller pictures have smaller ones.
+A fault takes a Street and returns a Planted: pairs as the cameras would deliver them, and the share of the scene's
+light that is lost in each pixel. This share is the truth of where nothing can be measured. Sizes are in px of a
+picture that is 1242 px wide; they are scaled down for smaller pictures.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -10,11 +10,11 @@ from typing import Callable, Dict, List, NamedTuple, Tuple
 
 import numpy as np
 
-VARIANTS = 3  # of a street that stands still: the same picture with other noise of the sensor, as cameras deliver it
+VARIANTS = 3  # number of pairs of a standing street: the same picture with different sensor noise, as from cameras
 SENSOR_NOISE = 0.7  # grey levels
-GONE = 0.97  # lost share of the light of which nothing can be measured any more
-HARDLY = 0.9  # and one of which nothing can be demanded
-VISIBLE = 0.8  # with less lost a thing has to be seen
+GONE = 0.97  # share of lost light from which on nothing can be measured
+HARDLY = 0.9  # share of lost light from which on nothing can be demanded
+VISIBLE = 0.8  # below this share of lost light a thing has to be seen
 JPEG_LUMINANCE = np.array([  # ITU-T T.81, table K.1
     [16, 11, 10, 16, 24, 40, 51, 61], [12, 12, 14, 19, 26, 58, 60, 55], [14, 13, 16, 24, 40, 57, 69, 56],
     [14, 17, 22, 29, 51, 87, 80, 62], [18, 22, 37, 56, 68, 109, 103, 77], [24, 35, 55, 64, 81, 104, 113, 92],
@@ -22,10 +22,10 @@ JPEG_LUMINANCE = np.array([  # ITU-T T.81, table K.1
 
 
 class Street:
-    """What both cameras see.
+    """The scene that both cameras see.
 
-    pairs: of consecutive moments, the first is the one that stands still. horizon: image row. depth: of each pixel of
-    the left and of the right image, m, inf for the sky; needed for fog alone.
+    pairs: of consecutive moments; the first is used for a standing street. horizon: image row. depth: of each pixel
+    of the left and of the right image, m, inf for the sky; only fog needs it.
     """
 
     def __init__(self, pairs, horizon, depth=None):
@@ -38,13 +38,14 @@ class Street:
         return length * self.scale
 
     def still(self, rng):
-        """The first pair, VARIANTS times."""
+        """Returns the first pair VARIANTS times, with different noise."""
         return [tuple(image + rng.normal(0, SENSOR_NOISE, image.shape) for image in self.pairs[0])
                 for _ in range(VARIANTS)]
 
 
 class Planted(NamedTuple):
-    """lost: share of the light of the scene that is lost in each pixel of the left and of the right image, 0..1."""
+    """Pairs with a fault. lost: share of the scene's light that is lost in each pixel of the left and of the right
+    image, 0..1."""
 
     pairs: List[Tuple[np.ndarray, np.ndarray]]
     lost: Tuple[np.ndarray, np.ndarray]
@@ -55,7 +56,7 @@ def to_grey(image):
 
 
 def jpeg(image, quality):
-    """A grey image after JPEG's loss: cosine transform of blocks, quantized and back."""
+    """Returns a grey image with JPEG's loss: cosine transform of blocks, quantized and inverted."""
     height, width = image.shape
     blocks = np.pad(image.astype(float), ((0, -height % 8), (0, -width % 8)), "edge") - 128
     k = np.arange(8)
@@ -70,7 +71,7 @@ def jpeg(image, quality):
 
 
 def blur(mask, sigma):
-    """Gaussian; what is beyond the border is as the border is."""
+    """Applies a Gaussian filter. Pixels beyond the border equal those at the border."""
     reach = int(3 * sigma) + 1
     kernel = np.exp(-0.5 * (np.arange(-reach, reach + 1) / sigma) ** 2)
     kernel /= kernel.sum()
@@ -80,7 +81,7 @@ def blur(mask, sigma):
     return mask
 
 
-# -- where: of a street and a side (0 left, 1 right) how much of each pixel is lost --
+# -- places: functions of a street and a side (0 left, 1 right) that return the lost share of each pixel --
 def everywhere(s, side):
     return np.ones(s.x.shape)
 
@@ -102,32 +103,35 @@ def letterbox(height):
 
 
 def patch(s, side):
-    """Something large before the lens, or in the mask of a user: 200 px wide, from above the horizon down."""
+    """Returns a large thing in front of the lens, or in the mask of a user: 200 px wide, from above the horizon
+    down."""
     from_x = 0.58 * s.width
     return ((s.y >= 0.58 * s.horizon) & (s.x >= from_x) & (s.x < from_x + s.px(200))).astype(float)
 
 
 def middle_patch(s, side):
-    """The same before the road ahead, with road below it."""
+    """Returns a large patch in front of the road ahead, with road below it."""
     return ((np.abs(s.x - s.width / 2) < s.px(60)) & (s.y >= 0.58 * s.horizon) &
             (s.y < s.horizon + 0.7 * (s.height - s.horizon))).astype(float)
 
 
 def curved(s, side):
-    """What rectification leaves without image of a barrel lens and a camera that is turned: arcs at both sides."""
+    """Returns the parts that stay empty after rectification of a barrel lens and a turned camera: arcs at both
+    sides."""
     v = (s.y / s.height - 0.5 + (0.06, -0.06)[side]) * 2
     return ((s.x < s.px(70) * (1 - v * v) + s.px(6) * side) |
             (s.x >= s.width - s.px(90) * v * v - s.px(10) * side)).astype(float)
 
 
 def bonnet(s, side):
-    """A mask that a user paints over the bonnet: an arc at the lower border."""
+    """Returns a mask that a user paints over the bonnet: an arc at the lower border."""
     u = (s.x / s.width - 0.5) * 2
     return (s.y >= s.height - s.px(75) * (1 - 0.6 * u * u)).astype(float)
 
 
 def tape(soft_px=0.0, row=0.5):
-    """60 px of tape in the middle of the road, as sharp as a lens shows what sticks to it. row: 0 horizon, 1 foot."""
+    """Returns 60 px of tape in the middle of the road, as sharp as a lens shows things on its surface. row: 0
+    horizon, 1 lower border."""
     def where(s, side):
         y = s.horizon + row * (s.height - s.horizon)
         square = ((np.abs(s.x - s.width / 2) < s.px(30)) & (np.abs(s.y - y) < s.px(30))).astype(float)
@@ -136,7 +140,7 @@ def tape(soft_px=0.0, row=0.5):
 
 
 def dirt(s, side):
-    """Drops of mud, out of focus; the middle of large ones is opaque."""
+    """Returns drops of mud, out of focus. The middle of large drops is opaque."""
     rng = np.random.default_rng(5)
     mask = np.zeros(s.x.shape)
     for _ in range(14):
@@ -147,25 +151,25 @@ def dirt(s, side):
 
 
 def rows(*which):
-    """Of 375 rows these are dead."""
+    """Returns dead rows. which: row numbers in an image of 375 rows."""
     return lambda s, side: np.isin(s.y, [round(r * s.height / 375) for r in which]).astype(float)
 
 
 def glare(dx, row, radius):
-    """A disc that is saturated, with a halo."""
+    """Returns a saturated disc with a halo."""
     def where(s, side):
         r = np.hypot(s.x - s.width * dx, s.y - s.height * row) / s.px(radius)
         return np.clip(2 - r, 0, 1) ** 2
     return where
 
 
-# -- what stands there --
+# -- contents: functions that return the picture in these places --
 def constant(value):
     return lambda s, rng: (np.full(s.x.shape, float(value)),) * 2
 
 
 def noise(value, sigma, same=False):
-    """The same in both images, or of each its own."""
+    """Returns noise: the same in both images, or a different one in each."""
     def what(s, rng):
         left, right = (value + rng.normal(0, sigma, s.x.shape) for _ in range(2))
         return (left, left) if same else (left, right)
@@ -173,13 +177,14 @@ def noise(value, sigma, same=False):
 
 
 def shade(value, by):
-    """A finger, a cap: nearly flat, a little brighter to one side, with the sensor's noise."""
+    """Returns a finger or a cap: nearly flat, a little brighter to one side, with the sensor's noise."""
     return lambda s, rng: tuple(value + by * s.x / s.width + rng.normal(0, SENSOR_NOISE, s.x.shape) for _ in range(2))
 
 
 # -- faults --
 def painted(where, what, sides=(0, 1), after=None):
-    """after: of the whole picture, such as what a camera compresses."""
+    """Returns a fault that paints a content into a place. after: function for the whole picture, such as a camera's
+    compression."""
     def plant(s, rng):
         lost = tuple(where(s, side) if side in sides else nowhere(s, side) for side in (0, 1))
         pairs = []
@@ -197,7 +202,8 @@ def clean(s, rng):
 
 
 def frozen(still):
-    """The picture of a camera stays while the vehicle drives on. What is seen is no longer there."""
+    """Returns a fault in which one camera's picture stays while the vehicle drives on, so that it shows things that
+    are no longer there."""
     def plant(s, rng):
         pairs = [tuple(s.pairs[0][side] if side == still else pair[side] + rng.normal(0, SENSOR_NOISE, s.x.shape)
                        for side in (0, 1)) for pair in s.pairs]
@@ -206,12 +212,13 @@ def frozen(still):
 
 
 def one_twice(s, rng):
-    """Both images are of the left camera: no disparity can be had."""
+    """Gives both images the left camera's picture, so no disparity can be measured."""
     return Planted([(left, left) for left, _ in s.still(rng)], (everywhere(s, 0), everywhere(s, 1)))
 
 
 def fog(visibility, light=190):
-    """Koschmieder's law: 5 % of the contrast is left at that distance, m. Without light: lamps, or a dark room."""
+    """Returns fog by Koschmieder's law. visibility: distance at which 5 % of the contrast is left, m. light 0:
+    headlights, or a dark room."""
     def plant(s, rng):
         lost = tuple(1 - np.exp(np.log(0.05) * depth / visibility) for depth in s.depth)
         pairs = [tuple(image * (1 - m) + light * m + rng.normal(0, SENSOR_NOISE, image.shape)
@@ -221,7 +228,8 @@ def fog(visibility, light=190):
 
 
 def night(gain, sigma):
-    """Less light, more noise. How much can still be seen differs: nothing is said to be lost, nor untouched."""
+    """Returns darker pictures with more noise. The visible share varies, so all pixels count as neither lost nor
+    untouched."""
     def plant(s, rng):
         pairs = [tuple(image * gain + 8 + rng.normal(0, sigma, image.shape) for image in s.pairs[0])
                  for _ in range(VARIANTS)]

@@ -51,17 +51,17 @@ import camera_faults  # noqa: E402
 import harness  # noqa: E402
 
 FPS = 5
-SECONDS = 2.5  # of frames: pictures are judged by 8 samples, 4 a second
-SECONDS_MOST = 12.0  # until images that are bad have to be known as that
-MOVING = 8  # pairs
-FIRST = 12  # frame of a synthetic street that is taken first
-WINDOW, COLUMN = 4, 4  # px: how far the matching window of a pixel reaches, and how wide a stixel is
-HIDDEN_M, HIDDEN_ROWS = 0.3, 12  # a gap that could hide something; smaller ones are bridged by windows
-OBSTACLE_M, OBSTACLE_HIGH_M = 40.0, 0.5  # how far, and how high: what is lower may be what the road is not
+SECONDS = 2.5  # s of frames: the daemon judges pictures by 8 samples, 4 a second
+SECONDS_MOST = 12.0  # s until the daemon has to report bad images
+MOVING = 8  # number of moving pairs
+FIRST = 12  # number of the first frame that is used of a synthetic street
+WINDOW, COLUMN = 4, 4  # px: reach of a pixel's matching window, and width of a stixel
+HIDDEN_M, HIDDEN_ROWS = 0.3, 12  # m and px; the least gap that could hide a thing; matching windows bridge smaller gaps
+OBSTACLE_M, OBSTACLE_HIGH_M = 40.0, 0.5  # m, largest distance, least height; lower ones may be road
 FARTHER, NEARER, EARLIER = 1.3, 0.7, 0.9
-BESIDE = 8  # px
-LOST_MOST, SHUT_MOST = 0.01, 0.1  # of those that are looked at
-WALLS_MOST = 0.1  # of all rays
+BESIDE = 8  # px to the side in which an obstacle may be found
+LOST_MOST, SHUT_MOST = 0.01, 0.1  # shares of the candidates
+WALLS_MOST = 0.1  # share of all rays
 COUNTS = ("blind", "early", "space", "ground", "lost", "of", "shut", "among", "walls")
 COVERED = ("both covered", "left covered", "right covered", "both white", "right white", "both grey")
 BAD = COVERED + ("one image", "left frozen", "right frozen")
@@ -69,7 +69,7 @@ NO_WALLS = COVERED + ("dark",)
 
 
 def grown(mask, by, shape_of=np.maximum):
-    """The largest of each pixel's neighbourhood; with np.minimum the smallest."""
+    """Returns the largest value in each pixel's neighbourhood, or the smallest with np.minimum."""
     for axis in (0, 1):
         padded = np.pad(mask, [(by, by) if a == axis else (0, 0) for a in (0, 1)], "edge")
         mask = shape_of.reduce(np.lib.stride_tricks.sliding_window_view(padded, 2 * by + 1, axis), -1)
@@ -77,7 +77,7 @@ def grown(mask, by, shape_of=np.maximum):
 
 
 class View:
-    """Where rays and columns of a clean frame look, and what they see there."""
+    """The directions of rays and columns of a clean frame, and what they see there."""
 
     def __init__(self, frames):
         self.frame = frames[-1]
@@ -99,7 +99,8 @@ class View:
         return np.clip(np.rint(x).astype(int), 0, self.width - 1)
 
     def obstacle_rows(self, ray):
-        """Top and bottom of what a ray meets, by the stixels of its column; None: it is low."""
+        """Returns the first and last row of the obstacle that a ray meets, by the stixels of its column. None: the
+        obstacle is low."""
         s = self.frame.column(min(self.ray_x[ray] // self.frame.column_width, self.frame.columns - 1))
         d = s["disparity_q7"] / 128
         mine = s[(s["kind"] == 1) & (np.abs(d - self.disparity[ray]) < 0.1 * self.disparity[ray])]
@@ -110,7 +111,8 @@ class View:
         return (top, bottom) if high_m >= OBSTACLE_HIGH_M else None
 
     def depth(self):
-        """Of each pixel of the left and of the right image, m, as the stixels have it; inf above the horizon."""
+        """Returns the depth of each pixel of the left and of the right image according to the stixels, m. inf above
+        the horizon."""
         d = np.zeros((self.height, self.width))
         y = np.arange(self.height)[:, None]
         d[:] = np.maximum(self.road.disparity(y, np.arange(self.width)[None]), 0)
@@ -119,7 +121,7 @@ class View:
                 x = int(s["column"]) * self.frame.column_width
                 d[s["row_top"]:s["row_bottom"] + 1, x:x + self.frame.column_width] = s["disparity_q7"] / 128
         right = np.zeros(d.shape)
-        for x in range(self.width):  # a nearer thing hides what is behind it
+        for x in range(self.width):  # the nearer thing hides the farther one
             to = np.rint(x - d[:, x]).astype(int)
             rows = np.flatnonzero(to >= 0)
             np.maximum.at(right, (rows, to[rows]), d[rows, x])
@@ -130,10 +132,11 @@ class View:
 
 
 class Lost:
-    """How much is lost of what the left camera sees in a pixel, in the left image or where it is in the right one."""
+    """Lost share of the light of a left pixel: the larger of its share in the left image and at the matching pixel
+    of the right image."""
 
     def __init__(self, lost, outside):
-        """outside: what is lost beyond the border of the right image."""
+        """outside: lost share beyond the border of the right image."""
         self.left = lost[0]
         self.pad = self.left.shape[1]
         self.right = np.pad(lost[1], ((0, 0), (self.pad, 0)), constant_values=outside)
@@ -152,7 +155,7 @@ class Lost:
 
 
 class Truth:
-    """What a fault leaves of a view."""
+    """The parts of a view that a fault leaves visible."""
 
     def __init__(self, view, lost):
         self.view = view
@@ -166,8 +169,8 @@ class Truth:
         self.open = self.opened()
 
     def gaps(self, columns):
-        """For each image column where the nearest gap ends that could hide something, inf without one, and where its
-        ground comes into view, m."""
+        """For each image column returns two distances, m: the end of the nearest gap that could hide a thing (inf
+        without a gap), and where its ground comes into view."""
         view = self.view
         y = np.arange(view.height)[:, None]
         d = view.road.disparity(y, columns[None])
@@ -184,11 +187,12 @@ class Truth:
             for top, end in edges.reshape(-1, 2):
                 hidden = (end - top) * view.fb / d[end - 1, i] / view.camera.fy
                 if end < seen[-1] and end - top >= HIDDEN_ROWS and hidden >= HIDDEN_M:
-                    over[i] = view.fb / d[top, i]  # the last one is the nearest
+                    over[i] = view.fb / d[top, i]  # the last gap is the nearest
         return over, begins
 
     def obstacles(self):
-        """Rays whose obstacle the fault does not touch, nor the road before it, and those of which half is left."""
+        """Returns two masks of rays: those whose obstacle and road before it are untouched by the fault, and those
+        with half of the obstacle left."""
         view = self.view
         whole, half = np.zeros(len(view.range), bool), np.zeros(len(view.range), bool)
         for ray in np.flatnonzero(view.range <= OBSTACLE_M):
@@ -205,7 +209,7 @@ class Truth:
         return whole, half
 
     def opened(self):
-        """Rays that are free in the clean view and touched at the foot of their ground alone, if at all."""
+        """Returns the rays that are free in the clean view and whose ground is untouched, except at its lower end."""
         view = self.view
         y = np.arange(view.height)[:, None]
         d = view.road.disparity(y, view.ray_x[None])
@@ -214,7 +218,7 @@ class Truth:
         return view.free & left.any(0) & ~(touched[:-1] & left[1:]).any(0)
 
     def judge(self, frame):
-        """The counts of a frame by their names."""
+        """Returns the counts of a frame by their names."""
         view = self.view
         scan = frame.scan()
         r, begins = scan.ranges, getattr(scan, "begins", scan.range_min)
@@ -247,7 +251,8 @@ class Truth:
 
 
 def read(daemon, seconds, seconds_most=0.0):
-    """Frames of so many seconds, or until it is known that images are bad; whether it is, reason or state."""
+    """Reads frames for some seconds, or until the daemon reports bad images. Returns the frames, whether it reports
+    bad images, and its reason or state."""
     import stixel
     daemon.until_published(1, 60)
     frames = []
@@ -267,12 +272,12 @@ def read(daemon, seconds, seconds_most=0.0):
 
 
 def knows(frame, status):
-    """Whether the daemon says that its images are bad. Of a busy machine it may say first that its engine is slow."""
+    """Returns whether the daemon reports bad images. On a busy machine it may first report that its engine is slow."""
     return "BLIND" in str(frame.flags) or status["state"] == "degraded" and "too slow" not in status["reason"]
 
 
 def reader_last(daemon, before):
-    """A frame that was published after that one."""
+    """Returns a frame that was published after the given one."""
     import stixel
     with stixel.open_path(daemon.ring_path) as reader:
         while True:
@@ -307,19 +312,19 @@ def run_files(program, settings, pairs, seconds_most=0.0):
 
 
 class Case:
-    """A street, the camera that sees it, and what a clean pair of it gives."""
+    """A street, the camera that sees it, and the result for a clean pair."""
 
     def __init__(self, program, source, settings):
         of_files_only = "source.kind=files" in source
         frames, _, _ = run(program, source + settings + [
             "source.fps=%d" % FPS, "output.planes=pair", "output.planes_when=always"], (FIRST + MOVING) / FPS)
-        # the same pictures in each run: a synthetic street moves on, and a reader may come late
+        # use the same pictures in each run, because a synthetic street moves on, and a reader may start late
         frames = [f for f in frames if of_files_only or f.number >= FIRST] or frames
         first = frames[0]
         self.program = program
         of_files = [s for s in source + settings if not s.startswith(("source.", "camera.calibration"))]
         self.settings = of_files + ["camera.%s=%.9g" % (k, getattr(first.camera, k)) for k in first.camera._fields]
-        again = [i for i, f in enumerate(frames) if i and (f.left == first.left).all()]  # files in a loop
+        again = [i for i, f in enumerate(frames) if i and (f.left == first.left).all()]  # the files repeat in a loop
         pairs = [(f.left.astype(float), f.right.astype(float)) for f in frames[:min([MOVING] + again)]]
         self.street = camera_faults.Street(pairs, first.road.horizon_row)
         clean = camera_faults.FAULTS["clean"](self.street, np.random.default_rng(1))
@@ -328,7 +333,8 @@ class Case:
         self.street.depth = self.view.depth()
 
     def measure(self, name):
-        """rays free, unseen, obstacle; counts; state; whether images are bad and that is not known."""
+        """Returns the numbers of rays that are free, unseen, obstacles; the counts; the state; whether the images
+        are bad without a report."""
         planted = camera_faults.FAULTS[name](self.street, np.random.default_rng(zlib.crc32(name.encode())))
         bad = name.startswith(BAD)
         truth = Truth(self.view, planted.lost)
@@ -340,8 +346,8 @@ class Case:
         return rays, worst, state, bad and (not known or rays[0] > 0)
 
 
-# What is over its limit on the two synthetic streets and not mended (docs/accuracy.md, "When cameras fail"). Noise of
-# more than a grey level hides that a lens is covered; a tape of 15 rows is lower than what a stixel may reach over.
+# Known excesses over the limits on the two synthetic streets (docs/accuracy.md, "When cameras fail"). Noise of more
+# than a grey level hides that a lens is covered. A tape of 15 rows is lower than a gap that a stixel may bridge.
 KNOWN = {
     "": {"curved borders": "space ground", "patch, grey, noise": "blind early space ground",
          "patch, black, right only": "space ground", "patch before the road": "ground",
@@ -358,13 +364,13 @@ KNOWN = {
 
 
 def known(name, settings):
-    """Names of what is known to be over its limit."""
+    """Returns the names of the known excesses."""
     return {k for s in ["", *settings] for n, over in KNOWN.get(s, {}).items() if name.startswith(n)
             for k in over.split()}
 
 
 def over_limits(name, rays, counts, unknown):
-    """Names of what is over its limit."""
+    """Returns the names of the figures over their limits."""
     c = dict(zip(COUNTS, counts))
     over = [k for k in ("blind", "early", "space", "ground") if c[k]]
     over += ["lost"] * bool(c["lost"] > LOST_MOST * c["of"]) + ["shut"] * bool(c["shut"] > SHUT_MOST * c["among"])

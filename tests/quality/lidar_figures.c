@@ -1,5 +1,5 @@
 /*
- * Figures as on lidar.
+ * Computes the figures of lidar.py against the truth of a drawn scene.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -12,18 +12,18 @@
 #define OBSTACLE_FROM 0.4
 #define OBSTACLE_TO 3.0
 #define WHITE 255
-#define EDGE 8	 /* px */
-#define ENOUGH 3 /* px of an obstacle in a column */
+#define EDGE 8	 /* px, width of the border at the left edge */
+#define ENOUGH 3 /* least px of an obstacle in a column */
 
 static const char *const names[FIGURES] = {"false", "missed", "low", "dist", "near", "far", "white", "edge"};
 
 enum what { NOTHING, GROUND, LOW, OBSTACLE };
 
-/* One pixel of a column: what is true, and what the stixel over it says. */
+/* A pixel of a column: its truth, and the value of the stixel over it. */
 struct pixel {
 	enum what what;
 	double distance; /* m */
-	double said;	 /* px; below 0: no object */
+	double said;	 /* disparity of the object stixel, px; below 0: no object */
 };
 
 static bool take(struct lidar_figures *s, int figure, bool bad)
@@ -67,7 +67,7 @@ static void score_pixel(struct lidar_figures *s, const struct pixel *p, double w
 		take(s, FIGURE_DIST, off > 3 && off > 0.05 * want);
 }
 
-/* Distance of the ENOUGH-th nearest obstacle pixel; 0: there are fewer. */
+/* Returns the distance of the ENOUGH-th nearest obstacle pixel, m. 0: there are fewer. */
 static double first_obstacle(const struct pixel *p, int n)
 {
 	double nearest[ENOUGH];
@@ -86,7 +86,7 @@ static double first_obstacle(const struct pixel *p, int n)
 	return found == ENOUGH ? nearest[ENOUGH - 1] : 0;
 }
 
-/* The pixels of a stixel column's middle, from the top down. */
+/* Scores the first obstacle of a stixel column. p: the pixels of the column's middle, from the top down. */
 static void score_first(struct lidar_figures *s, const struct sx_scene_truth *t, const struct pixel *p, int n)
 {
 	double first = first_obstacle(p, n), fb = t->camera.fx * t->camera.baseline_m, most = 0;

@@ -1,11 +1,14 @@
 /*
- * The figures that tests/lab/accuracy/lidar.py gives of real roads, against the truth of a drawn one: of pixels
- * that both cameras see, up to 60 m. Ground: of that kind, within 0.15 m of the road's plane (kerbs and
- * pavements, not banks). Obstacle: object, 0.4 to 3 m above it. What is seen between a fence's bars counts
- * nowhere.
+ * Computes the figures of tests/lab/accuracy/lidar.py, which measures real roads, against the truth of a
+ * drawn road.
+ *
+ * Scores pixels that both cameras see, up to 60 m. Ground: of that kind, within 0.15 m of the road's plane
+ * (kerbs and pavements, not banks). Obstacle: object, 0.4 to 3 m above the plane. Pixels between a fence's
+ * bars are not scored.
+ *
  *   false   ground in object stixels
  *   missed  obstacle in ground, sky or unknown
- *   low     likewise, of objects 0.15 to 0.4 m above the road
+ *   low     objects 0.15 to 0.4 m above the road in ground, sky or unknown
  *   dist    obstacle in objects whose disparity is off by more than 3 px and 5 %
  *   near    columns whose first obstacle is nearer than 0.7 times the true one, where ground is true
  *   far     columns whose first obstacle is farther than 1.43 times the true one
@@ -34,16 +37,19 @@ enum {
 	FIGURES
 };
 
-/* Pixels, or columns, of all pairs. */
+/* Counts of pixels, or columns, over all pairs. */
 struct lidar_figures {
 	uint64_t bad[FIGURES], all[FIGURES];
 };
 
-/* left: the picture. Columns first..last, each width px; those of the edge beside. */
+/*
+ * Scores a pair. left: the left image. Columns first..last, each width px. Columns of the edge are scored in
+ * addition.
+ */
 void score_figures(struct lidar_figures *s, const struct sx_scene_truth *t, const struct sx_image *left,
 		   int width, int first, int last, const struct stixel_list *got);
 void print_figures(const struct lidar_figures *s);
-/* False, with a line that says so, if one is more than max, percent. */
+/* Returns false and prints a line if a figure is larger than its max, percent. */
 bool judge_figures(const struct lidar_figures *s, const double max[FIGURES]);
 
 #endif

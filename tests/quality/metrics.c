@@ -1,5 +1,5 @@
 /*
- * Scores of disparity maps and stixels.
+ * Scores disparity maps and stixels.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -46,7 +46,7 @@ void score_disparity(struct disparity_score *s, const struct sx_scene_truth *t, 
 	}
 }
 
-/* Rows that two stixels share. */
+/* Returns the number of rows that two stixels share. */
 static int overlap(const struct stixel *a, const struct stixel *b)
 {
 	int top = a->row_top > b->row_top ? a->row_top : b->row_top;
@@ -65,7 +65,7 @@ static int object_overlap(const struct stixel *one, const struct stixel *list, u
 	return rows;
 }
 
-/* Bits of the mask, one byte a row and column: 1 << kind of free space. */
+/* Returns the bits of a pixel's mask: 1 << kind of free space. */
 static uint8_t free_kinds(const struct sx_scene_truth *t, int x, int y, int width)
 {
 	const uint8_t *visible = t->visible + (size_t)y * (size_t)t->width + (size_t)x;
@@ -77,7 +77,7 @@ static uint8_t free_kinds(const struct sx_scene_truth *t, int x, int y, int widt
 	for (int k = 0; k < width; k++)
 		votes += visible[k];
 	seen = 2 * votes > width;
-	/* metres to the side: aside * z / fx, with z = fx * baseline / d */
+	/* distance to the side, m: aside * z / fx, with z = fx * baseline / d */
 	ahead = absolute(aside) * t->camera.baseline_m < 1.0 * d;
 	return (uint8_t)(1 << LITERAL | seen << MEASURABLE | (seen && ahead) << CORRIDOR);
 }
@@ -97,7 +97,7 @@ static void mark_free(const struct sx_scene_truth *t, int width, int columns, co
 	}
 }
 
-/* Pixels of a stixel in free space of the given kind. */
+/* Returns the number of a stixel's pixels in free space of the given kind. */
 static int free_pixels(const struct stixel *s, const uint8_t *mask, int height, int columns, int width,
 		       int space)
 {

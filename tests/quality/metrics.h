@@ -1,5 +1,5 @@
 /*
- * How good a disparity map and a list of stixels are, against the truth of a synthetic scene.
+ * Scores a disparity map and a list of stixels against the truth of a synthetic scene.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -13,13 +13,14 @@
 #include "base/image.h"
 #include "tests/scene_truth.h"
 
-enum { NOC, ALL }; /* pixels that both cameras see; all pixels. Sky has no true disparity, as in KITTI. */
+/* NOC: pixels that both cameras see. ALL: all pixels. Sky has no true disparity, as in KITTI. */
+enum { NOC, ALL };
 
 struct disparity_score {
-	uint64_t truth[2]; /* with true disparity */
-	uint64_t given[2]; /* of these, with an estimate */
-	uint64_t wrong[2]; /* of these, off by > 3 px and > 5 % (D1 of KITTI 2015: and) */
-	double error_sum;  /* |error| of the given and not wrong ones among NOC */
+	uint64_t truth[2]; /* pixels with a true disparity */
+	uint64_t given[2]; /* pixels of `truth` with an estimate */
+	uint64_t wrong[2]; /* pixels of `given` that are off by > 3 px and > 5 % (D1 of KITTI 2015: and) */
+	double error_sum;  /* sum of |error| over the right ones of `given` among NOC, px */
 };
 
 /*
@@ -41,22 +42,22 @@ struct stixel_score {
 	uint64_t truth, detected;
 	uint64_t false_positives[SPACES], pairs_with_false[SPACES];
 	uint64_t pairs;
-	uint64_t stixels, pixels; /* estimated stixels, and the pixels they stand for */
+	uint64_t stixels, pixels; /* estimated stixels, and the pixels that they represent */
 };
 
-/* True object stixels of fewer pixels are not asked for. */
+/* True object stixels with fewer pixels are not scored. */
 #define QUALITY_SMALLEST_PX 30
 #define QUALITY_FALSE_PX 30
 
 struct stixel_list {
 	const struct stixel *stixels;
-	const uint32_t *offsets; /* columns + 1 */
+	const uint32_t *offsets; /* columns + 1 of them */
 };
 
-/* The stixel of column u in image row y; NULL: there is none. */
+/* Returns the stixel of column u in image row y, or NULL. */
 const struct stixel *stixel_at(const struct stixel_list *list, int u, int y);
 
-/* 0 of nothing. */
+/* Returns a percentage, 0 if the whole is 0. */
 static inline double percent(uint64_t part, uint64_t whole)
 {
 	return whole ? 100 * (double)part / (double)whole : 0;
@@ -65,7 +66,8 @@ static inline double percent(uint64_t part, uint64_t whole)
 void score_disparity(struct disparity_score *s, const struct sx_scene_truth *t, const struct sx_image *q4);
 
 /*
- * width: of a stixel column, px. first..last: columns that are looked at. scratch: columns * t->height bytes.
+ * Scores the stixels of a pair. width: of a stixel column, px. first..last: columns that are scored. scratch:
+ * columns * t->height bytes.
  */
 void score_stixels(struct stixel_score *s, const struct sx_scene_truth *t, int width, int first, int last,
 		   const struct stixel_list *truth, const struct stixel_list *got, uint8_t *scratch);

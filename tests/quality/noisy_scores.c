@@ -1,5 +1,5 @@
 /*
- * Class scores with the faults of a network, made from true labels.
+ * Makes class scores with the faults of a network from true labels.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -9,10 +9,10 @@
 #include "capture/scene/scene_noise.h"
 #include "tests/quality/painted.h"
 
-#define FIELD 16	    /* px: borders are off by the same within about this */
-#define OFF 4.0		    /* px: by so much at most, each way */
-#define BLOCK 8		    /* px: as sure within this */
-#define PIXELS_A_PATCH 4000 /* of the picture for each wrong patch, which has a radius of 3 to 12 px */
+#define FIELD 16	    /* px, distance over which the offset of borders changes */
+#define OFF 4.0		    /* px, largest offset of borders in each direction */
+#define BLOCK 8		    /* px, size of blocks with the same certainty */
+#define PIXELS_A_PATCH 4000 /* pixels of the picture per wrong patch; patches have a radius of 3 to 12 px */
 
 enum { DX = 1, DY, SURE, PATCH };
 
@@ -51,7 +51,7 @@ static double node(uint64_t seed, uint64_t what, int i, int j)
 	return 2 * sx_unit(sx_mix(seed, what, ((uint64_t)i << 20) + (uint64_t)j)) - 1;
 }
 
-/* -1..1, smooth over FIELD px. */
+/* Returns a value in -1..1 that changes smoothly over FIELD px. */
 static double field(uint64_t seed, uint64_t what, int x, int y)
 {
 	int i = x / FIELD, j = y / FIELD;
@@ -93,7 +93,7 @@ static void add_patch(struct noisy_scores *n, const struct sx_scene_truth *t, ui
 				n->label[(size_t)y * (size_t)t->width + (size_t)x] = label;
 }
 
-/* The label's class has 40 to 90 percent. */
+/* Gives the label's class 40 to 90 percent. */
 static void set_probabilities(struct noisy_scores *n, const struct sx_scene_truth *t, uint64_t seed)
 {
 	for (int y = 0; y < t->height; y++)

@@ -1,5 +1,5 @@
 /*
- * Command line of stixel-quality.
+ * Parses the command line of stixel-quality.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -112,7 +112,7 @@ static bool take_figures(double ret[FIGURES])
 	return !*at;
 }
 
-/* False for an argument that does not fit its option. */
+/* Takes an option. Returns false if its argument is invalid. */
 static bool take_option(struct options *o, int c)
 {
 	char rest;

@@ -1,5 +1,5 @@
 /*
- * What stixel-quality is asked for.
+ * Options of stixel-quality.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -20,14 +20,15 @@ struct options {
 	bool verbose, semantics;
 	const char *overrides[OVERRIDES_MAX];
 	int override_count;
-	double min_detection, max_d1, max_false[SPACES]; /* percent; pairs with a false positive */
-	double max_each[SPACES];			 /* false positives per pair */
-	double max_painted[2], min_called[2];		 /* percent of ground, objects */
-	double max_figures[FIGURES];			 /* lidar_figures.h, percent */
-	double min_small[2];				 /* small_things.h, percent: up to 20 m, farther */
+	/* percent; max_false: of pairs with a false positive */
+	double min_detection, max_d1, max_false[SPACES];
+	double max_each[SPACES];	      /* false positives per pair */
+	double max_painted[2], min_called[2]; /* percent, for ground and objects */
+	double max_figures[FIGURES];	      /* lidar_figures.h, percent */
+	double min_small[2];		      /* small_things.h, percent: up to 20 m, farther */
 };
 
-/* -EINVAL, with the usage on standard error. */
+/* Parses the options. On an error prints the usage on standard error and returns -EINVAL. */
 int parse_options(struct options *o, int argc, char **argv);
 
 #endif

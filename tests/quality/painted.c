@@ -1,5 +1,5 @@
 /*
- * Scores of what stixels say of each pixel.
+ * Scores the values that stixels give each pixel.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -12,7 +12,7 @@ uint8_t class_kind(int label)
 	return label < 2 || label == 9 ? STIXEL_GROUND : label == 10 ? STIXEL_SKY : STIXEL_OBJECT;
 }
 
-/* px, in image row y; below 0 for a stixel that has none. */
+/* Returns the stixel's disparity in image row y, px. Below 0 if the stixel has none. */
 static double disparity_at(const struct stixel *s, int y)
 {
 	double d = s->disparity_q7 / 128.0;
@@ -71,7 +71,7 @@ static void count_label(struct label_score *s, int truth, int said)
 	count(&s->kinds, class_kind(truth), said < QUALITY_CLASSES ? class_kind(said) : STIXEL_LABEL_NONE);
 }
 
-/* Ties: the first. */
+/* Returns the most probable class, the first one if several are equal. */
 static int most_probable(const struct sx_scores *s, int x, int y)
 {
 	const uint8_t *p = s->data + (size_t)y * s->pitch + (size_t)x;

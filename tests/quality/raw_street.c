@@ -1,5 +1,5 @@
 /*
- * Raw pictures of a street, and rectified ones.
+ * Draws raw pictures of a street and rectifies them.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

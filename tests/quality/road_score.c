@@ -1,5 +1,5 @@
 /*
- * Measured roads against the true one.
+ * Scores measured roads against the true one.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -8,7 +8,7 @@
 #include <math.h>
 
 #define RADIANS (3.14159265358979323846 / 180)
-#define FEW 20 /* frames of which nothing is said */
+#define FEW 20 /* least number of frames for a verdict */
 
 void score_road(struct road_score *s, const struct sx_camera *truth, const struct sx_road *got)
 {

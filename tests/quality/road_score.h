@@ -1,5 +1,5 @@
 /*
- * How far measured roads are off the true one, and how far they say that they are.
+ * Scores measured roads against the true one: their errors, and the errors that they state.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -16,17 +16,20 @@ enum { ROAD_PITCH, ROAD_ROLL, ROAD_HEIGHT, ROAD_ERRORS };
 
 struct road_score {
 	int frames, measured;
-	int within[ROAD_ERRORS]; /* 2 sigma */
+	int within[ROAD_ERRORS]; /* number of frames with an error within 2 sigma */
 	double error[ROAD_ERRORS], square[ROAD_ERRORS],
 		sigma[ROAD_ERRORS]; /* sums; of errors and their squares, */
 };
 
-/* truth: the camera as it was in this frame. */
+/* Scores a frame. truth: the camera in this frame. */
 void score_road(struct road_score *s, const struct sx_camera *truth, const struct sx_road *got);
 
 void print_road(FILE *f, const struct road_score *s);
 
-/* Within 2 sigma in 85 % at least, sigma at most 4 times the error. Of a few frames nothing is said: true. */
+/*
+ * Returns true if at least 85 % of the errors are within 2 sigma and sigma is at most 4 times the error, or
+ * if there are too few frames for a verdict.
+ */
 bool judge_road(const struct road_score *s);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * Small things by size and distance.
+ * Scores small things by size and distance.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -9,7 +9,7 @@
 
 #include "capture/scene/scene_world.h"
 
-#define NEAR_TO 20.0 /* m */
+#define NEAR_TO 20.0 /* m; up to here a thing is near */
 #define OFF 0.10
 
 static bool is_covered(const struct stixel_list *got, int u, int y, double want)
@@ -58,7 +58,7 @@ void score_small(struct small_things *s, const struct sx_scene *scene, const str
 		score_thing(s, &scene->cargo[i], t, width, got, q4);
 }
 
-/* Percent of all sizes up to NEAR_TO and farther. */
+/* Computes the percentage over all sizes, for things up to NEAR_TO and farther. */
 static void detected_of_all(const struct small_things *s, double ret[2])
 {
 	uint64_t asked[2] = {0}, detected[2] = {0};

@@ -1,5 +1,5 @@
 /*
- * Which small things are seen, by size and distance (scene "cargo").
+ * Scores which small things are seen, by size and distance (scene "cargo").
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -13,9 +13,10 @@
 #include "tests/quality/metrics.h"
 
 /*
- * touched: an object stixel whose distance is the thing's within 10 % covers a pixel of it. detected: such
- * ones cover more than half of its pixels. matched: so many have a disparity, which is nearer to the thing's
- * than to that of the ground behind it: what the stixels are made from.
+ * Counts of things. touched: a pixel of the thing is in an object stixel at the thing's distance, within 10
+ * %. detected: more than half of its pixels are in such stixels. matched: more than half of its pixels have a
+ * disparity that is nearer to the thing's than to that of the ground behind it. Stixels are made from these
+ * disparities.
  */
 struct small_things {
 	uint64_t asked[SX_CARGO_SIZES][SX_CARGO_DISTANCES];
@@ -24,12 +25,15 @@ struct small_things {
 	uint64_t matched[SX_CARGO_SIZES][SX_CARGO_DISTANCES];
 };
 
-/* scene: whose frame the truth is. q4: the disparity map. */
+/* Scores a pair. scene: the scene of the truth. q4: the disparity map. */
 void score_small(struct small_things *s, const struct sx_scene *scene, const struct sx_scene_truth *t,
 		 int width, const struct stixel_list *got, const struct sx_image *q4);
-/* Nothing if there were none. */
+/* Prints the percentages, or no line if there were no small things. */
 void print_small(const struct small_things *s);
-/* False, with a line that says so, if less than min[0] % are detected up to 20 m or min[1] % farther. */
+/*
+ * Returns false and prints a line if less than min[0] % are detected up to 20 m, or less than min[1] %
+ * farther.
+ */
 bool judge_small(const struct small_things *s, const double min[2]);
 
 #endif

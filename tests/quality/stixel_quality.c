@@ -1,5 +1,5 @@
 /*
- * stixel-quality: how good the pipeline is on synthetic streets with known truth.
+ * stixel-quality: scores the pipeline on synthetic streets with known truth.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -19,7 +19,7 @@
 #include "tests/quality/road_score.h"
 #include "tests/quality/small_things.h"
 
-/* Everything of a run; freed as a whole. */
+/* Data of a run, freed as a whole. */
 struct run {
 	struct options options;
 	struct sx_settings settings;
@@ -43,7 +43,7 @@ struct run {
 	char why[512];
 };
 
-/* Cityscapes' classes, as the scene's truth has them. */
+/* Sets the classes of Cityscapes, which the scene's truth uses. */
 static void set_semantics(struct sx_semantic_params *p)
 {
 	p->classes = QUALITY_CLASSES;
@@ -134,9 +134,9 @@ static void finish(struct run *r)
 }
 
 /*
- * Compares the engine's last frame with the truth, where both can be known: not in the columns at
- * the left whose ground the right camera does not see, nor in those at the right where the census
- * window leaves the picture.
+ * Compares the engine's last frame with the truth, where both can be known. Leaves out the columns at the
+ * left whose ground the right camera does not see, and those at the right where the census window leaves the
+ * picture.
  */
 static int score(struct run *r, const struct sx_scene *scene, const struct sx_scene_truth *t)
 {
@@ -263,7 +263,7 @@ static void print_painted(const struct run *r)
 		       100 * class_score_iou(&r->noisy_labels.kinds));
 }
 
-/* What stixels say of pixels. */
+/* Judges the values that stixels give pixels. */
 static bool judge_painted(const struct run *r)
 {
 	const struct painted_score *s = &r->painted;
@@ -287,13 +287,13 @@ static bool judge_painted(const struct run *r)
 	return good;
 }
 
-/* Is the plane at the camera not the whole road? */
+/* Returns whether the plane at the camera is just a part of the road. */
 static bool road_ends(const struct options *o)
 {
 	return o->scene && strcmp(o->scene, "street") && strcmp(o->scene, "open");
 }
 
-/* 0 or 1: the exit status. */
+/* Judges all scores. Returns the exit status, 0 or 1. */
 static int judge(const struct run *r)
 {
 	const struct options *o = &r->options;

@@ -1,4 +1,4 @@
-# The measure of camera faults: what it says that a fault leaves of a view, and what it counts.
+# Tests the measurement of camera faults: the visible parts of a view that it computes, and its counts.
 # SPDX-License-Identifier: Apache-2.0
 import sys
 import types
@@ -28,7 +28,7 @@ class Scan:
 
 
 class Frame:
-    """A road that is free, but for what is changed."""
+    """A frame of a free road, except for changes by a test."""
 
     def __init__(self, range_min):
         self.columns, self.column_width = WIDTH // 4, 4
@@ -41,7 +41,7 @@ class Frame:
         return np.full(self.columns, np.inf)
 
     def ground_points(self, *_):
-        """A row of them at 10 m."""
+        """Returns a row of ground points at 10 m."""
         x = (RAYS - 200) / 400 * 10
         return {"x": x, "y": np.full(len(x), (HORIZON + 20 / 0.3 - 100) / 400 * 10), "z": np.full(len(x), 10.0)}
 
@@ -94,7 +94,7 @@ class Gaps(unittest.TestCase):
 
     def test_tape_in_the_right_image_hides_what_is_seen_beside_it(self):
         t = truth(right=area(np.s_[140:180], np.s_[200:230]))
-        where = RAYS[t.blind]  # the road there: disparities 12 to 24
+        where = RAYS[t.blind]  # disparities of the road are 12 to 24 there
         self.assertTrue(where.min() >= 216 and where.max() <= 254 and len(where) >= 3)
 
     def test_dead_rows_are_no_gap(self):
@@ -132,7 +132,7 @@ class Counts(unittest.TestCase):
         self.assertEqual(self.judge(truth(foot))["shut"], 0)
 
     def obstacle_at(self, ranges, lost):
-        """An obstacle at 10 m in the middle of a view, and what a frame says of it."""
+        """Judges a frame with an obstacle at 10 m in the middle of the view. ranges: what the frame reports there."""
         v = view()
         v.range[50:60] = 10
         v.disparity = v.fb / v.range
@@ -143,7 +143,7 @@ class Counts(unittest.TestCase):
 
     def test_obstacles_that_go(self):
         nothing, other = np.zeros((HEIGHT, WIDTH)), area(np.s_[:], np.s_[300:])
-        upper = area(np.s_[:100], np.s_[:])  # less than half of it
+        upper = area(np.s_[:100], np.s_[:])  # less than half of the obstacle
         for lost in (nothing, other):
             for gone in (np.inf, np.nan, 20.0):
                 c = self.obstacle_at(gone, lost)

@@ -1,5 +1,5 @@
 /*
- * Figures as on lidar, and small things, on cases small enough to count by hand.
+ * Tests the figures of lidar.py and the scores of small things, on cases small enough to count by hand.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -17,11 +17,14 @@
 
 #define W 32
 #define H 40
-#define COLUMN 4 /* px */
+#define COLUMN 4 /* px, width of a stixel column */
 #define COLUMNS (W / COLUMN)
 #define LAST (COLUMNS - 1)
 
-/* Sky in rows 0..7, white left of x 16; then a wall 5 m away; ground from row 24 on. So say the stixels. */
+/*
+ * The truth: sky in rows 0..7, white left of x 16; then a wall 5 m away; ground from row 24 on. The stixels
+ * agree.
+ */
 struct fixture {
 	float disparity[W * H], ground[W * H];
 	uint8_t kind[W * H], visible[W * H], through[W * H], grey[W * H];
@@ -153,17 +156,18 @@ static void test_small_things(void **state)
 			f.object[y * W + x] = 5;
 	for (int i = 0; i < W * H; i++) {
 		f.ground[i] = 8;
-		q4[i] = i % W < 12 ? SX_DISPARITY_INVALID : 9 * 16 + 1; /* half of the thing */
+		/* half of the thing has no disparity */
+		q4[i] = i % W < 12 ? SX_DISPARITY_INVALID : 9 * 16 + 1;
 	}
 	score_small(&s, &scene, &f.t, COLUMN, &f.got, &map);
 	assert_true(judge_small(&s, all_near));
-	assert_false(judge_small(&s, all_far)); /* none was there */
+	assert_false(judge_small(&s, all_far)); /* no thing is far, so the limit is missed */
 	assert_int_equal(s.matched[2][0], 0);
 	q4[20 * W + 8] = 9 * 16 + 1;
-	f.stixels[3 * 2 + 1].disparity_q7 = 1152; /* 9 px of 10: within 10 % of the distance no more */
+	f.stixels[3 * 2 + 1].disparity_q7 = 1152; /* 9 px instead of 10: more than 10 % of the distance off */
 	score_small(&s, &scene, &f.t, COLUMN, &f.got, &map);
 	f.stixels[3 * 3 + 1].kind = STIXEL_GROUND;
-	q4[20 * W + 9] = 9 * 16; /* as near to the ground */
+	q4[20 * W + 9] = 9 * 16; /* equally near to the ground */
 	score_small(&s, &scene, &f.t, COLUMN, &f.got, &map);
 	assert_int_equal(s.asked[2][0], 3);
 	assert_int_equal(s.touched[2][0], 2);

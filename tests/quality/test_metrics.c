@@ -1,5 +1,5 @@
 /*
- * The scores themselves, on cases small enough to count by hand.
+ * Tests the scores on cases small enough to count by hand.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -24,7 +24,7 @@ struct fixture {
 	struct sx_scene_truth t;
 };
 
-/* Ground everywhere, seen by both; the plane is steep enough that all of it is in the corridor. */
+/* Ground everywhere, seen by both cameras. The plane is so steep that all of it is in the corridor. */
 static void init(struct fixture *f)
 {
 	memset(f, 0, sizeof(*f));
@@ -55,12 +55,12 @@ static void test_d1_needs_both_limits(void **state)
 		q4[i] = 100 * 16;
 	q4[0] = 104 * 16;	      /* 4 px, but 4 %: good */
 	q4[1] = 106 * 16;	      /* 6 px and 6 %: wrong */
-	q4[2] = 94 * 16;	      /* the same below */
-	q4[3] = SX_DISPARITY_INVALID; /* not given */
+	q4[2] = 94 * 16;	      /* 6 px and 6 % below */
+	q4[3] = SX_DISPARITY_INVALID; /* no estimate */
 	q4[4] = 0;		      /* a valid 0: wrong */
 	f.disparity[5] = 10;	      /* truth 10, given 100, hidden: only in ALL */
 	f.visible[5] = 0;
-	f.disparity[6] = 0; /* sky: not asked for */
+	f.disparity[6] = 0; /* sky is not scored */
 	f.disparity[7] = 2; /* 2 px off is 100 %, but below 3 px: good */
 	q4[7] = 4 * 16;
 	score_disparity(&s, &f.t, &map);
@@ -73,8 +73,8 @@ static void test_d1_needs_both_limits(void **state)
 }
 
 /*
- * Six columns of 5 px. Ground rows 20..39, an object above;
- * the estimate's object reaches down to row bottom[u].
+ * Scores six columns of 5 px. The truth has ground in rows 20..39 and an object above. The estimated object
+ * reaches down to row bottom[u].
  */
 static struct stixel_score score(struct fixture *f, const int bottom[6], int truth_bottom)
 {
@@ -108,14 +108,14 @@ static void test_detection_is_more_than_half(void **state)
 	struct stixel_score s;
 
 	init(&f);
-	/* 20 true rows: 10 are half and not enough, 11 are */
+	/* 10 of 20 true rows are just half, 11 are more than half */
 	s = score(&f, (const int[]){19, 19, 9, 10, 19, 0}, 19);
 	assert_int_equal(s.truth, 6);
 	assert_int_equal(s.detected, 4);
 	assert_int_equal(s.false_positives[LITERAL], 0);
 	assert_int_equal(s.pixels, W * H);
 	assert_int_equal(s.stixels, 12);
-	/* 5 rows of 5 px are fewer than 30 px: not asked for */
+	/* 5 rows of 5 px are less than 30 px and not scored */
 	s = score(&f, (const int[]){4, 4, 4, 4, 4, 4}, 4);
 	assert_int_equal(s.truth, 0);
 }
@@ -126,7 +126,7 @@ static void test_false_positive_is_more_than_30_pixels(void **state)
 	struct stixel_score s;
 
 	init(&f);
-	/* 6 rows of 5 px are 30: allowed; 7 are not */
+	/* 6 rows of 5 px are 30 px, which is allowed; 7 rows are not */
 	s = score(&f, (const int[]){25, 26, 39, 19, 19, 19}, 19);
 	assert_int_equal(s.false_positives[LITERAL], 2);
 	assert_int_equal(s.false_positives[MEASURABLE], 2);
@@ -144,18 +144,19 @@ static void test_hidden_ground_and_far_aside_are_other_spaces(void **state)
 		memset(f.visible + y * W + 10, 0, 3);
 	s = score(&f, (const int[]){39, 39, 39, 39, 39, 39}, 19);
 	assert_int_equal(s.false_positives[LITERAL], 6);
-	assert_int_equal(s.false_positives[MEASURABLE], 3); /* 2 and its neighbours are not measured */
+	/* column 2 and its neighbours are not measurable */
+	assert_int_equal(s.false_positives[MEASURABLE], 3);
 	assert_int_equal(s.false_positives[CORRIDOR], 3);
 	for (int i = 0; i < W * H; i++)
-		f.ground[i] = 5; /* far away: 15 px to the side are 1.5 m */
+		f.ground[i] = 5; /* the ground is far: 15 px to the side are 1.5 m */
 	memset(f.visible, 1, sizeof(f.visible));
 	s = score(&f, (const int[]){39, 39, 39, 39, 39, 39}, 19);
 	assert_int_equal(s.false_positives[MEASURABLE], 6);
 	assert_int_equal(s.false_positives[CORRIDOR],
-			 2); /* 2 and 3; their neighbours 1 and 4 still count as near */
+			 2); /* columns 2 and 3; their neighbours 1 and 4 still count as near */
 }
 
-/* Roads that are off by as much as they say; by more than twice that; by a fifth of it. */
+/* Roads with an error of sigma, of more than 2 sigma, and of a fifth of sigma. */
 static void roads_are_as_sure_as_they_say(void **state)
 {
 	const struct sx_camera truth = {.height_m = 1.5};
@@ -172,7 +173,7 @@ static void roads_are_as_sure_as_they_say(void **state)
 		struct road_score s = {0};
 
 		for (int i = 0; i < 20; i++) {
-			assert_true(judge_road(&s)); /* too few */
+			assert_true(judge_road(&s)); /* too few frames for a verdict */
 			score_road(&s, &truth, &road);
 		}
 		assert_int_equal(judge_road(&s), k == 0);

@@ -1,5 +1,5 @@
 /*
- * Scores of painted stixels on cases small enough to count by hand, and what the noisy class scores are.
+ * Tests scores of painted stixels on cases small enough to count by hand, and the noisy class scores.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -26,8 +26,8 @@ struct fixture {
 };
 
 /*
- * Two columns of 4 px: road from 40 px at the bottom, 2 px less each row, an object (car) at 20 px, sky;
- * each the truth.
+ * Two columns of 4 px: road with 40 px at the bottom and 2 px less each row, an object (car) at 20 px, sky.
+ * The stixels equal the truth.
  */
 static void init(struct fixture *f)
 {
@@ -91,12 +91,12 @@ static void test_each_fault_counts_once(void **state)
 	struct painted_score s;
 
 	init(&f);
-	f.stixels[0].slope_q14 = 0;	      /* 40 everywhere: the lowest two rows are within 3 px */
-	f.stixels[1].disparity_q7 = 24 * 128; /* 4 px */
+	f.stixels[0].slope_q14 = 0;	      /* 40 px everywhere: only the lowest two rows are within 3 px */
+	f.stixels[1].disparity_q7 = 24 * 128; /* 4 px off */
 	f.stixels[2].kind = STIXEL_OBJECT;
-	f.stixels[2].disparity_q7 = 3 * 128; /* called an object, but near enough to infinity */
+	f.stixels[2].disparity_q7 = 3 * 128; /* called an object, but its disparity is near enough to 0 */
 	f.stixels[4].kind = STIXEL_UNKNOWN;
-	f.stixels[5].row_top = 1; /* a row without a stixel is not asked for */
+	f.stixels[5].row_top = 1; /* a row without a stixel is not scored */
 	s = score(&f);
 	assert_int_equal(s.wrong[STIXEL_GROUND], 8 * 4);
 	assert_int_equal(s.wrong[STIXEL_OBJECT], 5 * 4 + 5 * 4);
@@ -115,19 +115,21 @@ static void test_labels_are_counted(void **state)
 
 	init(&f);
 	assert_int_equal(noisy_scores_init(&n, W, H), 0);
-	/* the input says road everywhere; ties go to the first class */
+	/* the input has road everywhere, because equal scores give the first class */
 	f.stixels[1].label = 2; /* building: wrong class, right kind */
 	score_labels(&stixels, &input, &f.t, 4, 0, 1, &f.list, &n.scores);
 	assert_true(class_score_iou(&stixels.kinds) == 1);
-	/* car 1/2, road and sky 1 */
+	/* intersection over union: car 1/2, road and sky 1 */
 	assert_float_equal(class_score_iou(&stixels.classes), 2.5 / 3, 1e-12);
-	/* road 80 of 160 */
+	/* intersection over union: road 80 of 160 */
 	assert_float_equal(class_score_iou(&input.classes), 0.5 / 3, 1e-12);
 	assert_float_equal(class_score_iou(&input.kinds), 0.5 / 3, 1e-12);
 	noisy_scores_finish(&n);
 }
 
-/* Wrong in places, mostly right, as sure as said, the same for the same seed. */
+/*
+ * Scores are mostly right, with wrong places, have the stated certainty, and are the same for the same seed.
+ */
 static void test_noise_is_noise(void **state)
 {
 	struct sx_scene_params p = {"street", 2, 320, 160};
