@@ -1,14 +1,13 @@
-# Runs a command under the unit's SystemCallFilter=, without systemd: no new privileges, and seccomp
-# as systemd would set it.
+# Runs a command under the unit's SystemCallFilter=, without systemd: no new privileges, and seccomp as systemd would
+# set it.
 #
 #   filtered.py [--kill] UNIT... -- COMMAND...     UNIT: the unit, then drop-ins in order
-#   filtered.py [--kill] --save FILE UNIT...       the filter alone, for a machine that has no systemd and no compiler
+#   filtered.py [--kill] --save FILE UNIT...       writes the filter, for a machine without systemd and compiler
 #   filtered.py --load FILE -- COMMAND...
 #
-# Exit status of the command; 125 when the filter cannot be set here.
-# --no-new-code: as MemoryDenyWriteExecute=yes, as the kernel has it (since 6.3).
-# --kill: a call that is not allowed ends the command by SIGSYS instead of failing with EPERM: shows what is asked for.
-#
+# Exit status: that of the command; 125 if the filter cannot be set here. --no-new-code: the effect of
+# MemoryDenyWriteExecute=yes as the kernel implements it (since 6.3). --kill: a call that is not allowed ends the
+# command by SIGSYS instead of failing with EPERM. This shows which calls the command makes.
 # SPDX-License-Identifier: Apache-2.0
 import argparse
 import ctypes
@@ -33,7 +32,7 @@ def give_up(why):
 
 
 def expand(word):
-    """Names of the system calls of "@group", whose groups are expanded too, or of a single one."""
+    """Returns the names of the system calls of "@group", including nested groups, or the name of a single call."""
     if not word.startswith("@"):
         return {word}
     names = set()
@@ -45,7 +44,8 @@ def expand(word):
 
 
 def allowed_names(units):
-    """As systemd reads the lines: the first makes it a list of what is allowed, "~" takes away, later ones add."""
+    """Returns the allowed calls. Reads the lines like systemd: the first line makes a list of allowed calls, "~"
+    removes calls, later lines add calls."""
     names = set()
     for path in units:
         with open(path, encoding="utf-8") as f:
@@ -56,14 +56,14 @@ def allowed_names(units):
 
 
 def numbers():
-    """Of this machine's system calls, by name."""
+    """Returns the numbers of this machine's system calls, by name."""
     text = subprocess.run([os.environ.get("CC", "cc").split()[0], "-E", "-dM", "-include", "asm/unistd.h", "-x", "c",
                            "/dev/null"], capture_output=True, text=True, check=True).stdout
     return {name: int(n) for name, n in re.findall(r"(?m)^#define __NR_(\w+) (\d+)$", text)}
 
 
 def program(units, denied):
-    """The filter: instructions of 8 bytes."""
+    """Returns the filter: instructions of 8 bytes."""
     if platform.machine() not in ARCHITECTURES:
         give_up("no numbers of system calls for " + platform.machine())
     known = numbers()
@@ -80,7 +80,7 @@ def program(units, denied):
 
 
 def enter(code, no_new_code):
-    """This process and what it becomes; there is no way back."""
+    """Sets the filter for this process and its successors. It cannot be removed."""
     libc = ctypes.CDLL(None, use_errno=True)
     text = ctypes.create_string_buffer(code, len(code))
     whole = struct.pack("HxxxxxxP", len(code) // 8, ctypes.addressof(text))

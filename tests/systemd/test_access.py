@@ -1,5 +1,5 @@
-# Who may read what: the daemon as the unit starts it (its user, group stixel, UMask=0077),
-# readers in that group and not, and who gives it class scores.
+# Tests access rights: the daemon as the unit starts it (its user, group stixel, UMask=0077), readers inside and outside
+# of that group, and users who write class scores.
 # SPDX-License-Identifier: Apache-2.0
 import json
 import os
@@ -15,7 +15,7 @@ BUILD = os.environ["STIXEL_BUILD"]
 DAEMON, READERS, READER, FEED, WRITER, TUNE, WEB = 61001, 61002, 61003, 61004, 61005, 61006, 61007
 SKIP = 77
 SYSUSERS = os.path.join(os.environ["STIXEL_SOURCE"], "systemd/stixeld.sysusers")
-# so many that the usual room for a group's entry is too small
+# 1000 members, so that the usual buffer for a group's entry is too small
 GROUPS = "stixel:x:%d:\nstixel-tune:x:%d:\nstixel-feed:x:%d:%s\n" % (READERS, TUNE, FEED, ",".join(
     "member%04d" % i for i in range(1000)))
 NUMBERS = {"stixel": READERS, "stixel-tune": TUNE, "stixel-feed": FEED, "stixel-web": WEB, "stixel-bridge": WEB}
@@ -37,7 +37,8 @@ sys.exit("error %d" % e)
 class Access(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        """Programs where every user may run them, the folder of the sockets as RuntimeDirectory= makes it."""
+        """Copies programs to a place where every user may run them. Makes the folder of the sockets as
+        RuntimeDirectory= would."""
         cls.name = "access-%d" % os.getpid()
         cls.shared = "/dev/shm/stixel-scores." + cls.name
         cls.top = tempfile.mkdtemp(prefix="stixel-")
@@ -46,7 +47,8 @@ class Access(unittest.TestCase):
         os.mkdir(cls.bin)
         for name in ("daemon/stixeld", "tools/stixelctl", "ipc/client/libstixel.so.1"):
             shutil.copy(os.path.join(BUILD, name), cls.bin)
-        # in /run itself: readers trust a ring whose owner also owns this folder, which only root could give him
+        # in /run itself: readers trust a ring if its owner also owns this folder, and only root can give that owner the
+        # folder
         cls.sockets = "/run/stixeld/" + cls.name
         os.makedirs("/run/stixeld", exist_ok=True)
         os.mkdir(cls.sockets, 0o750)
@@ -54,7 +56,7 @@ class Access(unittest.TestCase):
         with open(cls.top + "/group", "w") as group:
             group.write(GROUPS)
         cls.feed = cls.top + "/feed"
-        os.mkdir(cls.feed)  # as stixeld.tmpfiles has it; below, the place of the system in namespaces of this test
+        os.mkdir(cls.feed)  # mode as in stixeld.tmpfiles; mounted below at the real place, in namespaces of this test
         os.chown(cls.feed, 0, FEED)
         os.chmod(cls.feed, int(re.search(r"(?m)^d /run/stixel-feed (\d+) root stixel-feed -$", TMPFILES).group(1), 8))
         cls.private = ["unshare", "-m", "sh", "-c", 'mount --bind "$0"/group /etc/group && '
@@ -95,7 +97,7 @@ class Access(unittest.TestCase):
 
     @classmethod
     def read_by(cls, group, *args, uid=READER):
-        """stixelctl as a user whose own group is another, and who is a member of this one, if any."""
+        """Runs stixelctl as a user with another primary group who is a member of the given group, if any."""
         return subprocess.run([*cls.as_user(uid, uid, *([group] if group else [])), cls.bin + "/stixelctl", "-i",
                                cls.name,
                                *args], env=cls.env, capture_output=True, text=True, timeout=60)
@@ -129,13 +131,14 @@ class Access(unittest.TestCase):
             self.assertRegex(r.stderr, "join its group|ermission denied", args)
 
     def set_by(self, *groups, uid=READER):
-        """Exit status and words of a change by a user of these groups."""
+        """Changes a setting as a user of these groups. Returns exit status and output."""
         r = subprocess.run([*self.as_user(uid, uid, *groups), self.bin + "/stixelctl", "-i", self.name, "set",
                             "road.top=33"], env=self.env, capture_output=True, text=True, timeout=60)
         return r.returncode, r.stdout + r.stderr
 
     def test_reading_is_not_changing(self):
-        """Members of the socket's group read; a group of its own changes settings, and it reads only with both."""
+        """Members of the socket's group can read. Changing settings needs another group as well; with that group
+        alone a user cannot read."""
         if not self.known:
             self.skipTest("/etc/group cannot be another here")
         code, said = self.set_by(READERS)
@@ -144,7 +147,7 @@ class Access(unittest.TestCase):
                       "stixel-tune NAME", said)
         self.assertEqual(self.set_by(READERS, FEED)[0], 77)
         code, said = self.set_by(TUNE)
-        self.assertEqual(code, 1, said)  # the folder of the socket is the readers'
+        self.assertEqual(code, 1, said)  # the folder of the socket belongs to the readers' group
         self.assertEqual(self.set_by(READERS, TUNE)[0], 0)
         self.assertEqual(self.set_by(TUNE, READERS)[0], 0)
         self.assertEqual(self.set_by(READERS, uid=DAEMON)[0], 0)
@@ -152,7 +155,7 @@ class Access(unittest.TestCase):
                                         capture_output=True, timeout=60).returncode, 0)
 
     def test_services_of_the_network_only_read(self):
-        """As their units start them, whatever groups sysusers.d makes their users members of."""
+        """Runs as the units start their users, with all groups that sysusers.d gives them."""
         if not self.known:
             self.skipTest("/etc/group cannot be another here")
         for name in ("stixel-web", "stixel-bridge"):
@@ -173,7 +176,7 @@ class Access(unittest.TestCase):
         self.fail("never %s: %s" % (states, said))
 
     def semantics_of(self, *groups, first="absent"):
-        """What the daemon says of the class scores of a user in these groups."""
+        """Returns the daemon's status about class scores that a user of these groups writes."""
         if not self.known:
             self.skipTest("/etc/group cannot be another here")
         self.semantics_in(first)
@@ -191,7 +194,7 @@ class Access(unittest.TestCase):
     # a library with a sanitizer cannot be loaded into python3
     @unittest.skipIf(os.environ["STIXEL_SANITIZED"], "python3 has no sanitizer")
     def test_scores_are_read_of_their_group(self):
-        """And readers are told which it is."""
+        """Readers get the reason, with the group that is needed."""
         said = self.semantics_of(READERS)
         self.assertEqual(said["state"], "refused")
         self.assertIn("owner %d, group %d, mode 640: " % (WRITER, WRITER), said["reason"])
@@ -200,7 +203,7 @@ class Access(unittest.TestCase):
 
     @unittest.skipIf(os.environ["STIXEL_SANITIZED"], "python3 has no sanitizer")
     def test_scores_of_a_name_that_others_hold(self):
-        """Any user may make files in /dev/shm: none of them keeps a member's scores from the daemon."""
+        """Any user may create files in /dev/shm. Such a file must not keep a member's scores from the daemon."""
         for path in (self.shared, "%s/stixel-scores.%s" % (self.feed, self.name)):
             r = subprocess.run([*self.as_user(READER, READER, READERS), "sh", "-c", 'umask 077; : > "$0"', path],
                                capture_output=True, text=True)

@@ -1,4 +1,4 @@
-# The daemon under the unit's system call filter: a call that the filter does not allow ends it.
+# Runs the daemon under the unit's system call filter. A call that the filter does not allow ends the daemon.
 # SPDX-License-Identifier: Apache-2.0
 import os
 import shutil
@@ -41,7 +41,7 @@ class Filter(unittest.TestCase):
         return r.returncode, r.stderr
 
     def test_a_whole_life(self):
-        """Start, frames, readers, status, reload, end."""
+        """Tests start, frames, readers, status, reload and end."""
         with open(self.folder + "/log", "w") as log:
             p = subprocess.Popen(self.command(["--kill", UNIT], ["output.planes_when=always"]), env=self.env,
                                  stderr=log)

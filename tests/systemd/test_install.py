@@ -1,4 +1,5 @@
-# "meson install" into an empty folder: every file where a Debian system looks for it, and what is there works.
+# Tests "meson install" into an empty folder: every file is where a Debian system looks for it, and the installed
+# programs work.
 # SPDX-License-Identifier: Apache-2.0
 import json
 import os
@@ -13,7 +14,7 @@ FOLDERS = json.loads(os.environ["STIXEL_FOLDERS"])
 CC = os.environ["STIXEL_CC"].split()
 SYMBOLS = os.path.join(os.environ["STIXEL_SOURCE"], "packaging/debian/libstixel1.symbols")
 
-# {folder} as of the build's options; what is there only with scdoc, with CUDA, or as part of the service is marked.
+# {folder}: from the build's options. Files are marked if they need scdoc, CUDA or the service.
 WANTED = """
 {bindir}/stixel-calibrate                   python
 {mandir}/man1/stixel-calibrate.1            man python
@@ -148,7 +149,7 @@ def wanted():
         path, *part = line.format(**FOLDERS).split()
         if set(part) <= PARTS:
             found.append(path)
-    if "python" in PARTS:  # as many modules as there are in the tree
+    if "python" in PARTS:  # all modules in the tree must be installed
         folder = os.path.join(os.environ["STIXEL_SOURCE"], "python/src")
         for top, _, names in os.walk(os.path.join(folder, "stixel_bridge")):
             found += [os.path.join(FOLDERS["pythondir"], os.path.relpath(os.path.join(top, name), folder))

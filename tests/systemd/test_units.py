@@ -1,5 +1,5 @@
-# The service's files: what systemd says of them, that each line has a reason, and that the documentation names what is
-# newer than the oldest systemd they are for.
+# Tests the service's files: systemd accepts them, each line has a reason, and the documentation names all directives
+# that are newer than the oldest supported systemd.
 # SPDX-License-Identifier: Apache-2.0
 import glob
 import os
@@ -13,13 +13,13 @@ SOURCE = os.environ["STIXEL_SOURCE"]
 FOLDER = os.path.join(SOURCE, "systemd")
 UNIT = os.environ["STIXEL_UNIT"]
 STIXELD = os.environ["STIXELD"]
-WEB, WEB_UNIT = os.environ.get("STIXEL_WEB"), os.environ.get("STIXEL_WEB_UNIT")  # not in every build
+WEB, WEB_UNIT = os.environ.get("STIXEL_WEB"), os.environ.get("STIXEL_WEB_UNIT")  # None if the build has no stixel-web
 BRIDGE_UNIT = os.environ.get("STIXEL_BRIDGE_UNIT")
 UNITS = [UNIT, FOLDER + "/stixeld@.socket"] + [unit for unit in (WEB_UNIT, BRIDGE_UNIT) if unit]
 ALL_DROP_INS = sorted(glob.glob(FOLDER + "/drop-ins/*.conf"))
 DROP_INS = [p for p in ALL_DROP_INS if not os.path.basename(p).startswith(("web-", "bridge-"))]
 
-# Directives that systemd 245 (Ubuntu 20.04, JetPack 5) knows, of those in use here.
+# Directives in use that systemd 245 (Ubuntu 20.04, JetPack 5) knows.
 KNOWN_245 = set("""Description Documentation After Wants StartLimitIntervalSec StartLimitBurst Type NotifyAccess
 ExecStart ExecStartPre ExecReload WatchdogSec TimeoutStartSec TimeoutStopSec Restart RestartSec
 RestartPreventExitStatus OOMScoreAdjust User Group SupplementaryGroups RuntimeDirectory RuntimeDirectoryMode
@@ -31,9 +31,9 @@ RestrictAddressFamilies RestrictNamespaces LockPersonality KeyringMode SystemCal
 SystemCallFilter SystemCallErrorNumber MemoryDenyWriteExecute LogRateLimitIntervalSec LogRateLimitBurst
 EnvironmentFile Nice MemoryMax TasksMax IPAddressAllow WantedBy ListenStream FileDescriptorName SocketUser SocketGroup
 SocketMode RemoveOnStop""".split())
-# Newer ones, and when they came. docs/service.md must say so.
+# Newer directives and their systemd versions. docs/service.md must name them.
 NEWER = {"ProtectProc": 247, "ProcSubset": 247}
-# They explain themselves.
+# Directives that need no reason.
 PLAIN = {"Description", "Documentation"}
 
 
@@ -47,7 +47,7 @@ def directives(text):
 
 
 def without_reason(text):
-    """Directives that do not stand in a block that begins with a comment."""
+    """Returns the directives outside of blocks that begin with a comment."""
     found, reason = [], False
     for line in text.split("\n"):
         if not line.strip() or line.startswith("["):
@@ -104,7 +104,7 @@ class Systemd(unittest.TestCase):
         self.addCleanup(shutil.rmtree, self.folder)
 
     def unit(self, *drop_ins, more=""):
-        """The unit with drop-ins behind it, which is how systemd reads them, and a program that is there."""
+        """Writes the unit with drop-ins appended, as systemd reads them, and with an existing program."""
         text = re.sub(r"(?m)^ExecStart=\S+", "ExecStart=" + STIXELD, read(UNIT))
         for name in drop_ins:
             text += "\n" + read(FOLDER + "/drop-ins/%s.conf" % name)
@@ -143,7 +143,7 @@ class Systemd(unittest.TestCase):
 
     @needs("systemd-analyze", 250)
     def test_security(self):
-        """1.0 is the limit for a daemon with GPU and cameras; without a GPU, lower."""
+        """The limit is 1.0 for a daemon with GPU and cameras, and lower without a GPU."""
         whole = self.exposure()
         self.assertLessEqual(whole, 1.0)
         for name in ("cuda", "jetson", "dmabuf", "realtime"):
@@ -184,14 +184,15 @@ class Systemd(unittest.TestCase):
     @unittest.skipUnless(WEB, "stixel-web is not part of this build")
     @needs("systemd-analyze", 250)
     def test_security_web(self):
-        """1.5 is the limit for what is on the network; reachable from others is a little worse, and still below 2."""
+        """The limit is 1.5 for a service on the network. If other machines can reach it, the value is a little worse
+        but below 2."""
         self.assertLessEqual(self.exposure_of(self.web_unit()), 1.5)
         self.assertLessEqual(self.exposure_of(self.web_unit("web-lan")), 2.0)
         self.assertGreater(self.exposure_of(self.web_unit(more="[Service]\nUser=root\nSystemCallFilter=\n")), 1.5)
 
     @unittest.skipUnless(WEB, "stixel-web is not part of this build")
     def test_web_options(self):
-        """The line of /etc/default starts the program, and so do those that stand there as examples."""
+        """The line of /etc/default starts the program, and so does each example line in that file."""
         text = read(FOLDER + "/stixel-web.default")
         lines = re.findall(r'(?m)^(?:#   )?STIXEL_WEB_OPTIONS="(.*)"$', text)
         self.assertEqual(len(lines), 4)
@@ -223,7 +224,7 @@ class Systemd(unittest.TestCase):
     @unittest.skipUnless(BRIDGE_UNIT, "stixel-bridge is not part of this build")
     @needs("systemd-analyze", 250)
     def test_security_bridge(self):
-        """As of the dashboard, which is on the network too."""
+        """Same kind of limits as for the dashboard, because the bridge is on the network, too."""
         self.assertLessEqual(self.exposure_of(self.bridge_unit()), 1.6)
         self.assertLessEqual(self.exposure_of(self.bridge_unit("bridge-lan")), 2.0)
         self.assertGreater(self.exposure_of(self.bridge_unit(more="[Service]\nUser=root\nSystemCallFilter=\n")), 1.6)
@@ -236,8 +237,8 @@ class Systemd(unittest.TestCase):
         self.assertEqual((r.returncode, "onflict" in r.stderr), (0, False), r.stderr)
         users = {line.split(":")[0]: line.split(":") for line in read(self.folder + "/etc/passwd").splitlines()}
         groups = {line.split(":")[0]: line.split(":")[3] for line in read(self.folder + "/etc/group").splitlines()}
-        self.assertEqual(groups["stixel-feed"], "stixeld")  # which may read what its writers write
-        self.assertEqual(groups["stixel-tune"], "")  # members are added by hand
+        self.assertEqual(groups["stixel-feed"], "stixeld")  # stixeld may read what members of the group write
+        self.assertEqual(groups["stixel-tune"], "")  # an administrator adds members by hand
         self.assertIn("nologin", users["stixeld"][6])
         if os.geteuid() == 0 and shutil.which("systemd-tmpfiles"):
             rules = os.path.join(FOLDER, "stixeld.tmpfiles")
@@ -260,7 +261,7 @@ ASSIGN = re.compile(r'(?:ENV\{\w+\}=|SYMLINK\+=|GROUP=|MODE=|GOTO=|LABEL=)"[^"]+
 
 
 def wrong_rules(text):
-    """Rules that udev would not understand, of the few kinds of words in use here."""
+    """Returns rules that udev would not understand. Knows only the kinds of words in use here."""
     rules = [line for line in text.split("\n") if line and not line.startswith("#")]
     labels = set(re.findall(r'LABEL="(\w+)"', text))
     found = [r for r in rules if not all(MATCH.match(w) or ASSIGN.match(w) for w in re.split(r", (?=[A-Z])", r))]
@@ -289,7 +290,7 @@ class Rules(unittest.TestCase):
 
 
 class Example(unittest.TestCase):
-    """The configuration that is installed as an example: as it is, and with the lines for cameras."""
+    """Tests the installed example configuration: unchanged, and with its lines for cameras enabled."""
 
     def run_stixeld(self, text, *args):
         folder = tempfile.mkdtemp(prefix="stixel-")

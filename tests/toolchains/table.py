@@ -1,18 +1,18 @@
-# What was tried where: tried.tsv, and from it the table in docs/portability.md. A line of tried.tsv is what one script
-# did last with one compiler of one distribution, for one architecture and one release of CUDA:
+# Records what was tried on which system, and generates the table in docs/portability.md from the record. A line of
+# tried.tsv is the latest result of one script with one compiler of one distribution, for one architecture and one
+# release of CUDA:
 #
 #   distribution, glibc, compiler, architecture, CUDA or -, script, state, details, more, date, commit
 #
-# States: failed, compiled (into objects, not linked), built, tested, installed; details stand in the table behind the
-# state, more in the record alone.
+# States: failed, compiled (into objects, not linked), built, tested, installed. The table shows details after the
+# state; more is in the record only.
 #
-#   table.py line ROW                    a row of toolchains/cell as a sentence
-#   table.py row ROW                     that row into the record
+#   table.py line ROW                    prints a row of toolchains/cell as a sentence
+#   table.py row ROW                     adds that row to the record
 #   table.py add DISTRIBUTION GLIBC COMPILER ARCHITECTURE CUDA SCRIPT STATE DETAILS MORE
-#   table.py counted PASSED FAILED SKIPPED  details of tests
-#   table.py write                       the table, into the document
-#   table.py check                       whether the document has the table of this record
-#
+#   table.py counted PASSED FAILED SKIPPED  prints the details of tests
+#   table.py write                       writes the table to the document
+#   table.py check                       checks that the document has the table of this record
 # SPDX-License-Identifier: Apache-2.0
 import os
 import re
@@ -25,18 +25,18 @@ TOP = os.path.join(HERE, "..", "..")
 RECORD, DOCUMENT = os.path.join(HERE, "tried.tsv"), os.path.join(TOP, "docs", "portability.md")
 BEGIN, END = "<!-- tried: made by tests/toolchains/table.py -->", "<!-- end of tried -->"
 STATES = ("failed", "compiled", "built", "tested", "installed")
-# architecture and CUDA of each column; a release that nobody tried would not be seen otherwise
+# architecture and CUDA of each column; fixed, so that a release that was never tried is shown as well
 COLUMNS = [("amd64", "-"), ("arm64", "-"), ("amd64", "11.4"), ("amd64", "11.8"), ("amd64", "12.4"), ("amd64", "12.9"),
            ("amd64", "13.0"), ("arm64", "any")]
-# what boards have and could not be had: nothing was tried there; the row that is nearest by compiler and C library
+# systems of boards, not available here and so never tried, each with the row that is nearest by compiler and C library
 UNTRIED = [(("Ubuntu 20.04, JetPack 5", "2.31", "gcc 9.4"), "Debian 11, gcc 9.3.0"),
            (("Ubuntu 22.04, JetPack 6", "2.35", "gcc 11.4"), "Debian 12, gcc 11.3.0"),
            (("Ubuntu 24.04, JetPack 7", "2.39", "gcc 13.2"), "Debian 13, gcc 13.3.0")]
 
 
 def cell_row(path):
-    """What toolchains/cell and run write: distribution, glibc, compiler, Meson, flags, seconds of the build, seconds of
-    the tests, passed, failed, skipped, suites."""
+    """Returns the fields that toolchains/cell and run write: distribution, glibc, compiler, Meson, flags, seconds of
+    the build, seconds of the tests, passed, failed, skipped, suites."""
     with open(path) as f:
         return f.read().rstrip("\n").split("\t")
 
@@ -67,12 +67,14 @@ def read():
 
 
 def place(entry):
-    """Of two entries of one place the newer counts; a compiler of the same major version is the same."""
+    """Returns the key of an entry. Of two entries with one key the newer counts. Compilers with the same major
+    version have one key."""
     return (entry[0], entry[2].split(".")[0], *entry[3:6])
 
 
 def commit():
-    """The commit of this tree, and whether it has changed since, but for what is written here."""
+    """Returns the commit of this tree, with a mark if the tree has changed since. Files that this script writes do
+    not count."""
     def git(*words):
         return subprocess.run(["git", "-C", TOP, *words], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
                               check=False).stdout.strip()
@@ -92,7 +94,7 @@ def add(*entry):
 
 
 def order(entry):
-    """Distributions by name and age, compilers by name and version."""
+    """Returns the sort key: distributions by name and age, compilers by name and version."""
     def numbers(text):
         return [int(n) for n in re.findall(r"\d+", text)]
     return (re.sub(r"\d.*", "", entry[0]), numbers(entry[0]), entry[2].split(" ")[0] != "gcc", numbers(entry[2]),
@@ -100,7 +102,7 @@ def order(entry):
 
 
 def cell(entries):
-    """One cell of the table: what the furthest of its scripts reached, and failures."""
+    """Returns a cell of the table: the states that its scripts reached, the furthest first, and failures."""
     if not entries:
         return "not tried"
     best = {}
@@ -109,7 +111,7 @@ def cell(entries):
         if e[7] and e[7] not in state:
             state.append(e[7])
     states = [s for s in reversed(STATES) if s in best]
-    # a program that was tested or installed was built as well
+    # a tested or installed program was also built
     if {"tested", "installed"} & set(states):
         states = [s for s in states if s not in ("compiled", "built")]
     elif "built" in states:
@@ -119,7 +121,7 @@ def cell(entries):
 
 
 def on_a_gpu():
-    """What tests/gpu/validate recorded, as a row, its column and the cell; of the compiler nothing is recorded."""
+    """Returns the record of tests/gpu/validate as a row, its column and the cell. It does not contain the compiler."""
     with open(os.path.join(TOP, "tests", "gpu", "validated.txt")) as f:
         text = f.read()
 
@@ -152,7 +154,7 @@ def table(entries):
 
 
 def text_with_table():
-    """(text of the document, the same with the table of the record)"""
+    """Returns (text of the document, text with the table of the record)."""
     with open(DOCUMENT) as f:
         text = f.read()
     before, begin, rest = text.partition(BEGIN)
