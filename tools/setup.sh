@@ -1,4 +1,4 @@
-# What scripts of tools/ and tests/ share: packages, archives, the tree's version and a build folder. Sourced, not run.
+# Functions for scripts of tools/ and tests/: packages, archives, the tree's version, a build folder. Sourced, not run.
 # shellcheck shell=bash
 # SPDX-License-Identifier: Apache-2.0
 

@@ -1,5 +1,5 @@
 /*
- * Ends the program with a sentence on stderr.
+ * Ends the program with a sentence on stderr, see fake_abort.h.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,5 +1,5 @@
 /*
- * A fake engine.
+ * A fake engine, see fake_engine.h.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

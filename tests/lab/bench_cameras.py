@@ -1,16 +1,18 @@
 #!/usr/bin/python3
-# Several cameras on one engine: N daemons at R pairs a second each, beside one daemon with N contexts at N x R. Prints
-# for each daemon what it got, how late, and what it held. Not a test: nothing fails by being slow; --check fails when
-# figures contradict each other.
+# Measures several cameras on one engine: N daemons at R pairs a second each, and in comparison one daemon with N
+# contexts at N x R. Prints the frames, the latencies and the memory of each daemon. It is no test: slow results do not
+# fail. --check fails if figures contradict each other.
 #
 # usage: bench_cameras.py --build FOLDER [--cameras 1,2,4] [--rate R] [--seconds S] [--warm-up S] [--size WxH]
 #                         [--images PATH] [--contexts N] [-s KEY=VALUE]... [--latency] [--json] [--check]
-# FOLDER: a build tree, or a folder with stixeld in it, and stixel-cuda.so where engine.backend is cuda. Pairs are image
-# files (source.kind=files, looped at the rate), a road and walls of noise that this program draws; the synthetic source
-# would draw at 12 a second. Latencies come from the headers of all frames of the measured seconds, read from the ring,
-# which costs the daemon nothing; counts and engine memory from /status. All folders used are gone afterwards.
-# Exit: 0; 1 a daemon failed, or --check found something; 64 wrong usage; 130, 143 ended by a signal.
 #
+# FOLDER: a build tree, or a folder with stixeld, and with stixel-cuda.so if engine.backend is cuda. Pairs are image
+# files (source.kind=files, looped at the rate): a road and walls of noise that this program draws, because the
+# synthetic source would draw just 12 a second. Latencies come from the headers of all frames of the measured seconds,
+# read from the ring, which costs the daemon nothing. Counts and engine memory come from /status. The program removes
+# all folders that it used.
+#
+# Exit: 0; 1 a daemon failed, or --check found a contradiction; 64 wrong usage; 130, 143 ended by a signal.
 # SPDX-License-Identifier: Apache-2.0
 import argparse
 import json

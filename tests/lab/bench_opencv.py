@@ -1,10 +1,10 @@
 #!/usr/bin/python3
-# The whole chain of stixeld's cpu engine beside OpenCV's StereoSGBM (MODE_SGBM_3WAY, matching alone), in turn on
-# the same machine: prints milliseconds of both and their ratio. Not a test: nothing fails by being slow.
+# Compares the whole chain of stixeld's cpu engine with OpenCV's StereoSGBM (MODE_SGBM_3WAY, matching alone). Runs both
+# in turn on the same machine and prints their milliseconds and the ratio. It is no test: slow results do not fail.
 #
 # usage: bench_opencv.py STIXEL_BENCH [--pair LEFT RIGHT] [--threads N] [--rounds N] [--simd NAME]
-# Exit 77 without OpenCV for Python. CPU time is compared as well: it suffers less from other work on the machine.
 #
+# Exit 77 without OpenCV for Python. CPU time is compared as well, because other work on the machine affects it less.
 # SPDX-License-Identifier: Apache-2.0
 import argparse
 import json

@@ -25,14 +25,14 @@ struct disparity_score {
 
 /*
  * Stixel metrics of "GPU-accelerated real-time stixel computation" (WACV 2017), section 5:
- * - a true stixel is detected if more than half of its pixels lie in estimated object stixels (their sum);
- * - a false positive is an estimated object stixel with more than 30 pixels in true free space.
- * The paper leaves open what free space is. Free space here is ground that reaches from the picture's bottom
- * up to the first thing standing on it:
+ * - A true stixel is detected if more than half of its pixels lie in estimated object stixels (their sum).
+ * - A false positive is an estimated object stixel with more than 30 pixels in true free space.
+ * The paper does not define free space. Here free space is ground that reaches from the picture's bottom up
+ * to the first thing standing on it:
  *   LITERAL: all of it. Counts every column beside an object in which the matching window (9 px) or the
  *     shadow of the other camera's view makes the object wider than it is.
  *   MEASURABLE: ground that both cameras see, in this stixel column and the ones beside it.
- *   CORRIDOR: MEASURABLE, and where the car is about to drive: within 1 m of the camera's way. Nearest
+ *   CORRIDOR: MEASURABLE, and where the car is about to drive: within 1 m of the camera's path. Nearest
  *     to the data that the paper measured on (Pfeiffer, Gehrig, Schneider, CVPR 2013: false positives
  *     in the driving corridor).
  */

@@ -25,7 +25,8 @@ struct options {
 	double max_each[SPACES];	      /* false positives per pair */
 	double max_painted[2], min_called[2]; /* percent, for ground and objects */
 	double max_figures[FIGURES];	      /* lidar_figures.h, percent */
-	double min_small[2];		      /* small_things.h, percent: up to 20 m, farther */
+	/* least detected share of small things (small_things.h), percent: up to 20 m, farther */
+	double min_small[2];
 };
 
 /* Parses the options. On an error prints the usage on standard error and returns -EINVAL. */

@@ -18,7 +18,7 @@ struct road_score {
 	int frames, measured;
 	int within[ROAD_ERRORS]; /* number of frames with an error within 2 sigma */
 	double error[ROAD_ERRORS], square[ROAD_ERRORS],
-		sigma[ROAD_ERRORS]; /* sums; of errors and their squares, */
+		sigma[ROAD_ERRORS]; /* sums of errors, of their squares, and of sigma squared */
 };
 
 /* Scores a frame. truth: the camera in this frame. */

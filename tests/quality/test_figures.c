@@ -84,7 +84,10 @@ static void check(const struct fixture *f, const uint64_t bad[FIGURES], const ui
 	}
 }
 
-/* 24 px across: ground 16 rows, low 5 (0.175 to 0.375 m), obstacle 9; 6 columns; 8x8 px of white; edge. */
+/*
+ * Candidates of each figure in 24 px of width: 16 rows of ground, 5 low (0.175 to 0.375 m), 9 of obstacle; 6
+ * columns; 8x8 px of white; 8 px of edge.
+ */
 static const uint64_t all[FIGURES] = {24 * 16, 24 * 9, 24 * 5, 24 * 9, 6, 6, 64, 8 * 16};
 
 static void test_all_is_well(void **state)
@@ -101,10 +104,11 @@ static void test_each_figure(void **state)
 	struct fixture f;
 
 	init(&f);
-	f.stixels[3 * 2 + 2].kind = STIXEL_OBJECT; /* the white sky of column 2 */
-	f.stixels[3 * 3].kind = STIXEL_OBJECT; /* the ground of column 3, at half of the wall's distance */
+	f.stixels[3 * 2 + 2].kind = STIXEL_OBJECT; /* the white sky of column 2 is an object */
+	/* the ground of column 3 is an object, at half of the wall's distance */
+	f.stixels[3 * 3].kind = STIXEL_OBJECT;
 	f.stixels[3 * 3].disparity_q7 = 2560;
-	f.stixels[3 * 4 + 1].kind = STIXEL_GROUND;    /* no wall in column 4 */
+	f.stixels[3 * 4 + 1].kind = STIXEL_GROUND;    /* the wall of column 4 is missing */
 	f.stixels[3 * 5 + 1].disparity_q7 = 14 * 128; /* 4 px off */
 	f.stixels[0].kind = STIXEL_OBJECT;
 	check(&f, (const uint64_t[FIGURES]){4 * 16, 4 * 9, 4 * 5, 4 * 9, 1, 1, 32, 4 * 16},

@@ -20,7 +20,7 @@ NEEDS = [("*avx2*", ["-mavx2"], ("x86_64", "AMD64")), ("*neon*", [], ("aarch64",
 # both.
 EMULATE = "tests/gpu/emulate"
 KERNEL_CXX = COMMON + ["-std=c++14", "-Wno-unknown-pragmas", "-Wno-unused-parameter", "-x", "c++", "-DSX_EMULATE"]
-C_ONLY = {"gpu/host/device.h", "gpu/host/engine.h", "gpu/host/engine_priv.h"}  # host code with C atomics
+C_ONLY = {"gpu/host/device.h", "gpu/host/engine.h", "gpu/host/engine_priv.h"}  # host code that uses C atomics
 CXX_ONLY = ["*.cuh", EMULATE + "/sx_emulate.h", EMULATE + "/device.h", EMULATE + "/faults.h", EMULATE + "/order.h"]
 # Bodies that are included several times with different macros. They are not independent headers.
 BODIES = ["cpu/kernels/*_kernel.h", "cpu/vec/*.h", "cpu/kernels/*_kernels.h",

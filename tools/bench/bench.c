@@ -1,5 +1,5 @@
 /*
- * stixel-bench: how long an engine takes with a configuration, stage by stage.
+ * stixel-bench: measures how long an engine takes with a configuration, stage by stage.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,5 +1,5 @@
 /*
- * RANSAC and least squares.
+ * Fits models by RANSAC and least squares.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -19,7 +19,7 @@
 #define GAIN 40.0f
 #define FLOOR 6.0f
 
-/* A window: columns x - 8 .. x + 7, rows y - 5 .. y + 5. */
+/* Size of a window: columns x - 8 .. x + 7, rows y - 5 .. y + 5. */
 enum { LEFT = 8, WIDTH = 16, UP = 5, HEIGHT = 2 * UP + 1, AREA = WIDTH * HEIGHT, BESIDE = 2 };
 
 #define STRUCTURE (400 * AREA) /* least sum of squared central contrast differences, each way */

@@ -41,7 +41,8 @@ class Stixels(unittest.TestCase):
         rows = stixel_map.paint(
             [stixel(0, 2, 4, "ground", "3.0", "-0.5"), stixel(0, 1, 1, "object", "2.5", "-0.5"), stixel(0, 0, 0, "sky"),
              stixel(1, 0, 4, "unknown")], 5, 5)
-        # columns of 2 px, one pixel remains; ground falls upwards, an object stands upright, sky claims 0 px
+        # columns of 2 px, one pixel remains; the ground's disparity decreases upwards, an object's is constant, sky has
+        # 0 px
         self.assertEqual([r[0] for r in rows], [1, 640, 512, 640, 768])
         self.assertEqual([r[1] for r in rows], [r[0] for r in rows])
         self.assertEqual([r[2:] for r in rows], [[0, 0, 0]] * 5)

@@ -23,7 +23,7 @@ class Lidar(unittest.TestCase):
         np.testing.assert_allclose(p, (0.3, 0.01, -55), rtol=1e-3)
 
     def test_upright_and_its_foot(self):
-        # a post at 10 m of 0.1, 0.5 and 1 m height; a point of the road; a slope of one in two
+        # points of a post at 10 m, 0.1, 0.5 and 1 m high; a point of the road; two points of a slope of one in two
         x = np.array([5, 5, 6, 20, 40, 40])
         z = np.array([10, 10, 10, 10, 10, 10.8])
         h = np.array([0.1, 0.5, 1.0, 0, 0.1, 0.5])
@@ -57,7 +57,7 @@ class Lidar(unittest.TestCase):
 
     def test_white_sky(self):
         grey = np.full((30, 40), 60, np.uint8)
-        grey[:12, 10:] = 255  # sky, a wire across it, and a lamp before it; a white wall, and white road
+        grey[:12, 10:] = 255  # sky with a wire across it and a lamp in front of it; a white wall, and white road
         grey[5] = 60
         grey[5, 39] = 255
         grey[8:10, 20:22] = 100

@@ -1,5 +1,5 @@
 /*
- * Arguments, streams and clocks of programs that time kernels.
+ * Arguments, streams and clocks for programs that time kernels.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,4 +1,4 @@
-"""The command line. docs/man/program.py makes the man page from the parser.
+"""Parses the command line. docs/man/program.py makes the man page from the parser.
 
 SPDX-License-Identifier: Apache-2.0
 """

@@ -14,13 +14,14 @@ VIEWS_LEAST = 10
 OUTLIER = 3.0
 OUTLIER_PX = 0.3
 DROPPED_MOST = 0.25
-# A result beyond one of these is not written without --force.
+# Limits of a result. A result beyond one of them is not written without --force.
 REPROJECTION_MOST_PX = 0.5
 ROW_MEDIAN_MOST_PX = 0.25
 ROW_95_MOST_PX = 0.75
 
 CRITERIA = (cv2.TERM_CRITERIA_EPS + cv2.TERM_CRITERIA_MAX_ITER, 100, 1e-7)
-# Focal lengths of a fisheye by the longer side: 180 degrees across it are 0.32, 115 degrees 0.5.
+# Guesses of a fisheye's focal length, divided by the longer side of the image. A lens with 180 degrees across it has
+# 0.32, one with 115 degrees 0.5.
 FISHEYE_WIDTHS = (0.32, 0.42, 0.55)
 SETTLE_STEPS = 60  # upper limit; 10 to 20 steps are typical
 FLAGS = {"plumb_bob": 0, "rational": cv2.CALIB_RATIONAL_MODEL}
