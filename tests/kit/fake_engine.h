@@ -5,7 +5,7 @@
  * A test links fake_engine_sources (tests/kit/meson.build) and defines fake_play, which determines the cost,
  * the time and the content of a frame. The test also defines the engine that the program looks for:
  *
- * const struct sx_backend sx_backend_cpu = {.name = "fake", FAKE_ENGINE, FAKE_ENGINE_PINS};
+ *	const struct sx_backend sx_backend_cpu = {.name = "fake", FAKE_ENGINE, FAKE_ENGINE_PINS};
  *
  * Contract of the caller: Contexts are destroyed before their device is closed. A context has one frame at a
  * time. A pair has the context's size; it has a disparity map if and only if matcher = external. Memory is

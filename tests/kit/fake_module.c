@@ -2,11 +2,13 @@
  * A module in place of stixel-cuda.so, for programs that load an engine. It computes what the reference
  * engine computes and lacks what the CUDA engine lacks. The test controls it by environment variables:
  *
- * FAKE_MODULE_OPEN "none", "memory", "wrong": opening the device fails FAKE_MODULE_CREATE "memory", "cannot":
- * making a context fails FAKE_MODULE_FAIL_AT number of the frame that fails FAKE_MODULE_DEVICE text in place
- * of "fake device" FAKE_MODULE_FACTS "SMS CAPABILITY": an integrated GPU with SMS multiprocessors
- * FAKE_MODULE_PIN "no": memory cannot be pinned FAKE_MODULE_REPORT a file that gets one line of counters when
- * the device is closed
+ *	FAKE_MODULE_OPEN	"none", "memory", "wrong": opening the device fails
+ *	FAKE_MODULE_CREATE	"memory", "cannot": making a context fails
+ *	FAKE_MODULE_FAIL_AT	number of the frame that fails
+ *	FAKE_MODULE_DEVICE	text in place of "fake device"
+ *	FAKE_MODULE_FACTS	"SMS CAPABILITY": an integrated GPU with SMS multiprocessors
+ *	FAKE_MODULE_PIN		"no": memory cannot be pinned
+ *	FAKE_MODULE_REPORT	a file that gets one line of counters when the device is closed
  *
  * Aborts when the contract of tests/kit/fake_engine.h is broken.
  *

@@ -62,7 +62,7 @@ struct fake_frame {
 	size_t bytes;
 	bool huge;	   /* reports more bytes than the buffer has */
 	int other_index;   /* 1: a buffer number that does not exist; 2: a buffer outside of the driver */
-	bool padded_count; /* byte count includes data_offset although there is no padding */
+	bool padded_count; /* multi-planar: bytesused is only half of data_offset */
 	const void *tag;   /* first bytes of the picture instead of the pattern; the other bytes stay */
 	size_t tag_bytes;
 };

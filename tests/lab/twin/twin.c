@@ -3,7 +3,7 @@
  * holds cache, until a copy on the slice has the rate of the board (taken as 0.8 of its data sheet). Under
  * that load the CUDA engine computes the default chain.
  *
- * twin [--quick] [--board NAME]... [--seconds S]
+ *	twin [--quick] [--board NAME]... [--seconds S]
  *
  * NAME: orin-nx, agx-orin, thor; without --board, the first two. --quick: small images and one strength of
  * each load, to prove that it runs. --seconds: time limit of the whole program, default 85, divided among the

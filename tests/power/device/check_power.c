@@ -3,7 +3,7 @@
  * have not been tested yet. On a card, compares the energy by its counter with the watts that the driver
  * reports. Needs no library except the driver's own.
  *
- * check_power [ina|nvml|rapl|auto] [SECONDS] [ROOT]
+ *	check_power [ina|nvml|rapl|auto] [SECONDS] [ROOT]
  *
  * Prints the board, a line a second, and the sums. Exit: 0; 1 a check failed; 77 there is no sensor (1 with
  * SX_REQUIRE_GPU set).
