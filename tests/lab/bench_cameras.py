@@ -178,7 +178,7 @@ class Daemon:
         self.cpu, self.began = process_figures(self.instance.process.pid)[1], time.monotonic()
 
     def poll(self):
-        """Reads the new frames in the ring, and counts those that were overwritten before."""
+        """Reads the new frames in the ring, and counts frames that were overwritten before."""
         head = self.ring.live()[2]
         for number in range(self.next, head + 1):
             frame = self.ring.frame(number)

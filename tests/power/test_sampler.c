@@ -55,7 +55,7 @@ static void pause_ms(int ms)
 }
 
 /*
- * Replaces all sensors by those of a board in one step. With half of them the sampler would see another
+ * Replaces all sensors by the sensors of a board in one step. With half of them the sampler would see another
  * board.
  */
 static void plug(const struct tree *t, const char *board)

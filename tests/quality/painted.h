@@ -44,7 +44,7 @@ void score_painted(struct painted_score *s, const struct sx_scene_truth *t, int 
 
 /*
  * Scores the labels of stixels, and the most probable class of each pixel of the scores, in the same pixels.
- * Kinds are those of the classes, so a pixel's true kind follows from its true class.
+ * The class determines the kind, so a pixel's true kind follows from its true class.
  */
 void score_labels(struct label_score *stixels, struct label_score *input, const struct sx_scene_truth *t,
 		  int width, int first, int last, const struct stixel_list *got,
@@ -57,7 +57,7 @@ double class_score_iou(const struct class_score *s);
 uint8_t class_kind(int label);
 
 /*
- * Class scores like those of a network: borders are off by some pixels, patches have a random class, and the
+ * Class scores similar to a network's: borders are off by some pixels, patches have a random class, and the
  * certainty varies from block to block. The other classes share the rest of 255 equally. There is one score
  * per pixel.
  */

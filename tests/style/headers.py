@@ -1,4 +1,4 @@
-# Each header compiles alone as C11. The public header also compiles as C++17, those of gpu/ also as C++14 on the
+# Each header compiles alone as C11. The public header also compiles as C++17, the headers of gpu/ also as C++14 on the
 # emulator.
 # SPDX-License-Identifier: Apache-2.0
 import concurrent.futures

@@ -1,5 +1,5 @@
 # Tests access rights: the daemon as the unit starts it (its user, group stixel, UMask=0077), readers inside and outside
-# of that group, and users who write class scores.
+# of that group, and users that write class scores.
 # SPDX-License-Identifier: Apache-2.0
 import json
 import os

@@ -37,7 +37,7 @@ enum bench_part { BENCH_CHAIN, BENCH_MATCHER, BENCH_SEGMENT };
 struct bench_case {
 	const char *name; /* NULL: the case is no row of the table */
 	int width, height, sms;
-	const char *set[8]; /* more settings, in addition to those of the options */
+	const char *set[8]; /* settings in addition to the options' own settings */
 	enum bench_part part;
 };
 

@@ -54,7 +54,9 @@ static void look_at_clocks(struct bench_load *l, struct sx_sampler *s, const cha
 	range_add(&l->memory_hz, b.memory_hz < 0 ? look.memory_hz : b.memory_hz);
 }
 
-/* Runs a few frames first, so that one-time work of a context's first frame does not count in the rate. */
+/*
+ * Runs a few frames first, so that the one-time work of a context's first frame does not count in the rate.
+ */
 static int warm_up(struct bench_run *b)
 {
 	const struct sx_backend *e = b->engine.backend;

@@ -61,8 +61,8 @@ static FILE *open_below(const char *root, const char *name)
 }
 
 /*
- * Reads model and number of processors. With several kinds of cores the strings are those of the last core.
- * Lines such as "Serial" are ignored.
+ * Reads model and number of processors. With several kinds of cores the strings describe the last core. Lines
+ * such as "Serial" are ignored.
  */
 static void read_processor(struct processor *p, const char *root)
 {

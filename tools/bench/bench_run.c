@@ -104,7 +104,7 @@ static int make_pairs(struct bench_run *b)
 	}
 	if (sx_source_open(&source, &params, 1, why, sizeof(why)) < 0)
 		return bench_fail(EX_USAGE, why, NULL);
-	/* a calibration file belongs to other cameras than those of the street */
+	/* a calibration file does not describe the street's cameras */
 	b->settings.rectify = false;
 	b->config = sx_settings_context(&b->settings, sx_source_info(source));
 	while (!code && b->pair_count < PAIRS_MAX) {

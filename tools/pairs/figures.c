@@ -311,7 +311,7 @@ int sx_pairs_add(struct sx_pairs *p, const struct sx_image *left, const struct s
 
 /*
  * Returns the terms of the rows' model at a place: 1, x, y, in half widths. The other terms are motion, or
- * those of the bent model: x y, x^2, y^2.
+ * the terms of the bent model: x y, x^2, y^2.
  */
 static struct sx_fit_point point_of(const struct sx_pairs *p, const struct place *at, bool motion)
 {

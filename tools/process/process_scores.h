@@ -20,8 +20,8 @@ struct process_scores {
  * Reads scores of an image of this size. The format is recognized by content:
  *   a NumPy file (.npy) of uint8, classes x rows x columns, in C order;
  *   a PNG of class numbers, grey or indexed, 255 unknown: 255 in the plane of a pixel's class.
- * Rows and columns are those of the image divided by a scale from 1 to 32, rounded up. If several scales fit,
- * the least is used. Returns 0, or a negative errno and a sentence that begins with the path: -EBADMSG if the
+ * Rows and columns are the image's divided by a scale from 1 to 32, rounded up. If several scales fit, the
+ * least is used. Returns 0, or a negative errno and a sentence that begins with the path: -EBADMSG if the
  * file does not fit or is broken, -ENOMEM, ...
  */
 int process_scores_read(struct process_scores *ret, const char *path, int classes, int image_width,

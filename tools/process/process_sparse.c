@@ -42,7 +42,7 @@ static double density_exchanged(const struct process *p)
 {
 	const struct sx_pair pair = {.number = 1, .left = p->slots.slot->right, .right = p->slots.slot->left};
 
-	/* raw images cannot be exchanged: each has the lens of its own side */
+	/* raw images cannot be exchanged: each shows the lens of its side */
 	if (p->config.rectify || p->engine.backend->submit(p->context, &pair, NULL, NULL, NULL) < 0 ||
 	    p->engine.backend->wait(p->context, -1) < 0)
 		return (double)NAN;

@@ -182,7 +182,7 @@ def raw_rows(views):
 
 
 def _outliers(some, among):
-    """Returns which views have errors too far above those of the others, and the factor. The arguments are lists
+    """Returns which views have much larger errors than the others, and the ratio of error to limit. The arguments are lists
     such as Errors.views."""
     table = np.array(some)
     most = np.maximum(OUTLIER * np.median(among, axis=0), OUTLIER_PX)

@@ -14,7 +14,7 @@ EDGE_MOST_PX = 4.0
 EDGE_CORNERS = 20  # number of corners at which the edge width is measured
 # If the board moved more px than this between the exposures of left and right, they show two poses.
 MOTION_MOST_PX = 0.2
-# A view is new if its corners are on average this far from those of each kept view, in image widths.
+# A view is new if its corners are on average this far from the corners of each kept view, in image widths.
 NEW_WIDTHS = 0.04
 # The collection is complete when the following limits are reached.
 ENOUGH_VIEWS = 15
