@@ -182,8 +182,8 @@ def raw_rows(views):
 
 
 def _outliers(some, among):
-    """Returns which views have much larger errors than the others, and the ratio of error to limit. The arguments are lists
-    such as Errors.views."""
+    """Returns which views have much larger errors than the others, and the ratio of error to limit. The arguments are
+    lists such as Errors.views."""
     table = np.array(some)
     most = np.maximum(OUTLIER * np.median(among, axis=0), OUTLIER_PX)
     return (table > most).any(axis=1), (table / most).max(axis=1)
