@@ -1,5 +1,5 @@
 /*
- * The installed header alone, as strict C11.
+ * Compiles the installed header alone, as strict C11.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

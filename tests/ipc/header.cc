@@ -1,4 +1,4 @@
-// The installed header alone, from C++: it compiles, links, and its structs keep their layout.
+// Tests the installed headers alone from C++: they compile, link, and their structs keep their layout.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <stixel.h>

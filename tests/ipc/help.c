@@ -1,5 +1,5 @@
 /*
- * Frames that prove themselves, and folders that clean themselves up.
+ * Frames that a test can verify, and temporary folders that are removed with their content.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -108,7 +108,10 @@ size_t help_frame(void *out, const struct help_shape *shape, uint64_t epoch, uin
 	uint32_t *offsets = need(calloc((size_t)shape->columns + 1, sizeof(*offsets)));
 	struct stixel *stixels = need(calloc((size_t)shape->columns * PER_COLUMN, sizeof(*stixels)));
 	const uint32_t width = shape->plane_width, height = shape->plane_height;
-	/* the left image is the same pixels, seen as bytes: its rows are every second half row */
+	/*
+	 * the left image has the same bytes as the disparity image, but one byte per pixel: each of its rows
+	 * is the first half of a row
+	 */
 	struct stixel_image images[] = {{STIXEL_PLANE_DISPARITY, width, height, 2 * width, NULL},
 					{STIXEL_PLANE_LEFT, width, height, 2 * width, NULL}};
 	struct stixel_frame_header h;
@@ -166,7 +169,7 @@ bool help_frame_good(const struct stixel_frame *frame, const struct help_shape *
 	if (!frame->plane)
 		same.plane_width = same.plane_height = 0;
 	bytes = help_frame(want, &same, h.epoch, h.number);
-	/* These follow from the moment, not from the number. */
+	/* These fields depend on the time of packing, not on the frame's number. */
 	h.anchor_monotonic_ns = ((struct stixel_frame_header *)want)->anchor_monotonic_ns;
 	h.anchor_realtime_ns = ((struct stixel_frame_header *)want)->anchor_realtime_ns;
 	h.checksum = ((struct stixel_frame_header *)want)->checksum;
@@ -220,7 +223,7 @@ int help_fd_count(void)
 	return each_entry("/proc/self/fd", false);
 }
 
-/* Instance "a", 4 slots of a page. */
+/* Returns parameters of instance "a" with 4 slots of one page. */
 struct sx_ring_params help_params(const char *dir, uint64_t epoch)
 {
 	return (struct sx_ring_params){.instance = "a",

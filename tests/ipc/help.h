@@ -1,5 +1,5 @@
 /*
- * Frames that prove themselves: all of their content follows from epoch and number.
+ * Frames that a test can verify: all of their content follows from epoch and number.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -16,27 +16,27 @@
 #include "ipc/ring.h"
 #include "ipc/stream.h"
 
-/* Sizes of a test's frames. Columns of a frame vary from 1 to columns, stixels per column from 0 to 7. */
+/* Sizes of a test's frames. A frame has 1 to `columns` columns and 0 to 7 stixels per column. */
 struct help_shape {
 	uint32_t columns;
-	uint32_t plane_width, plane_height; /* of a disparity image; 0: none */
-	bool left;			    /* a left image of that size, too */
+	uint32_t plane_width, plane_height; /* size of the disparity image, px; 0: no image */
+	bool left;			    /* true: with a left image of the same bytes, too */
 };
 
 size_t help_frame_bytes(const struct help_shape *shape);
-/* Packs frame number of epoch into a buffer of help_frame_bytes(); returns its bytes. */
+/* Packs frame `number` of `epoch` into a buffer of help_frame_bytes(). Returns the bytes used. */
 size_t help_frame(void *out, const struct help_shape *shape, uint64_t epoch, uint64_t number);
-/* Makes of a packed frame one of 1.2, whose header ends before road_cross; returns its bytes. */
+/* Converts a packed frame to version 1.2, whose header ends before road_cross. Returns its bytes. */
 size_t help_frame_of_1_2(void *frame);
-/* True when every byte is what help_frame() wrote (planes too, when the frame has one). */
+/* True if every byte is what help_frame() wrote, including the planes if the frame has any. */
 bool help_frame_good(const struct stixel_frame *frame, const struct help_shape *shape);
 
-/* A folder of its own below $TMPDIR or /dev/shm; removed with all files by help_dir_remove(). */
+/* Creates a temporary folder below /dev/shm. help_dir_remove() removes it with all files. */
 void help_dir_make(char *dir, size_t bytes);
 void help_dir_remove(const char *dir);
-/* Entries in dir besides "." and "..". */
+/* Returns the number of entries in dir, without "." and "..". */
 int help_dir_count(const char *dir);
-/* Open descriptors of this process. */
+/* Returns the number of open descriptors of this process. */
 int help_fd_count(void);
 
 struct sx_ring_params help_params(const char *dir, uint64_t epoch);
@@ -44,15 +44,15 @@ struct sx_ring *help_ring(const char *dir, const char *instance, const struct he
 			  uint64_t epoch);
 void help_publish(struct sx_ring *ring, const struct help_shape *shape, uint64_t epoch, uint64_t number);
 
-/* A frame socket of its own at path; NULL, and a sentence on stderr. */
+/* help_stream() opens a frame socket at path. On failure it returns NULL and writes the reason to stderr. */
 struct sx_stream_params help_stream_params(const char *path, const struct help_shape *shape, uint64_t epoch);
 struct sx_stream *help_stream(const char *path, const struct help_shape *shape, uint64_t epoch);
-/* Serves the clients until nothing is left to do. */
+/* Serves the clients until no work is left. */
 void help_pump(struct sx_stream *s);
 void help_stream_publish(struct sx_stream *s, const struct help_shape *shape, uint64_t epoch,
 			 uint64_t number);
 
-/* Runs body in a child, which ends with its parent; the child's exit status is its result. */
+/* Runs the given code in a child process. The child dies with its parent and exits with the code's result. */
 #define CHILD(pid, ...)                                   \
 	do {                                              \
 		(pid) = fork();                           \

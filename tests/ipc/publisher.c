@@ -1,11 +1,12 @@
 /*
- * A publisher without cameras, for tests of programs that read: ring, frame socket and lock as the daemon has
- * them, frames that prove themselves.
+ * Publishes frames without cameras, for tests of programs that read frames. Ring, frame socket and lock are
+ * as in the daemon, and a test can verify the frames.
  *
  *	ipc-publisher INSTANCE FRAMES FPS [held]
  *
- * Says "ready" when a reader can open it, publishes FRAMES frames, and ends in order. FPS 0: without a pause.
- * held: waits for a byte on standard input before the first one, so that who reads can be there in time.
+ * Prints "ready" when a reader can open the ring, publishes FRAMES frames, and ends in order. FPS 0: without
+ * a pause. held: waits for a byte on standard input before the first frame, so that a reader can open the
+ * ring in time.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,6 +1,6 @@
 /*
- * What tests of a ring begin with: a folder of their own, the path of instance "a" in it, frames of a few
- * columns.
+ * Setup shared by the tests of a ring: a temporary folder, the path of instance "a" in it, and frames of a
+ * few columns.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

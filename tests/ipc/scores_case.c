@@ -1,5 +1,5 @@
 /*
- * What the tests of class scores share.
+ * Shared by the tests of class scores.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -18,7 +18,7 @@
 #include "tests/ipc/help.h"
 
 char scores_dir[64], scores_path[128];
-static int64_t t0; /* capture times of the tests: some seconds ago, 100 ms apart */
+static int64_t t0; /* base of the tests' capture times, ns: some seconds ago */
 
 int64_t at(int ms)
 {

@@ -1,16 +1,16 @@
 /*
- * A perception process without a network, for tests of who reads class scores or disparity maps: things that
- * prove themselves, for the pictures that it is told of.
+ * A perception process without a network, for tests of programs that read class scores or disparity maps. It
+ * writes scores or maps that a test can verify, for the images named on standard input.
  *
  *	ipc-segmenter FOLDER NAME CLASSES WIDTHxHEIGHT SCALE
  *	ipc-segmenter FOLDER NAME map WIDTHxHEIGHT CONFIDENCE	(0 or 1)
  *
- * Says "ready" when the ring is there. Then takes lines from standard input, and answers
- * each with "ok", or an error:
- *	CAPTURE_NS BYTE		gives scores of that picture, all of them BYTE, or a map of BYTE px and
+ * Prints "ready" when the ring is there. Then takes lines from standard input, and answers each with "ok", or
+ * an error:
+ *	CAPTURE_NS BYTE		writes scores of that image, all of them BYTE, or a map of BYTE px and
  *				confidence
- *	begin BYTE		fills the next ones halfway, and leaves them so
- * Ends with its input; killed, it leaves what a killed writer leaves.
+ *	begin BYTE		fills half of the next scores or map, and leaves them unfinished
+ * Ends at the end of its input. If it is killed, it leaves the same as any killed writer.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -22,7 +22,7 @@
 #include "include/stixel.h"
 #include "include/stixel_disparity.h"
 
-/* One of these. */
+/* The process writes either scores or maps. */
 static struct stixel_scores *scores;
 static struct stixel_disparity *maps;
 

@@ -1,6 +1,6 @@
 /*
- * Disparity maps between two processes: what is theirs alone. What they share with class scores, the feed and
- * the ring, has its tests there (test_scores.c, test_scores_bad.c).
+ * Tests what is specific to disparity maps between two processes. Properties that maps share with class
+ * scores, the feed and the ring are tested in test_scores.c and test_scores_bad.c.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -27,13 +27,13 @@
 #include "ipc/feed/feed.h"
 #include "tests/ipc/help.h"
 
-#define WIDTH 101 /* rows of 208 and 112 bytes */
+#define WIDTH 101 /* px; rows of 208 bytes (disparity) and 112 bytes (confidence) */
 #define HEIGHT 67
 #define COPY_BYTES ((208 + 112) * HEIGHT)
 #define MS INT64_C(1000000)
 
 static char dir[64], path[128];
-static int64_t t0; /* capture times: some seconds ago, 100 ms apart */
+static int64_t t0; /* base of the capture times, ns: some seconds ago; maps are 100 ms apart */
 
 static int setup(void **state)
 {
@@ -98,7 +98,10 @@ static struct sx_feed *feed(void)
 	return f;
 }
 
-/* Later than any pause between attempts: what is there is found. */
+/*
+ * Lets the feed look at a time later than any pause between attempts, so that it finds a ring that is
+ * present.
+ */
 static void look(struct sx_feed *f)
 {
 	static int64_t later;
@@ -144,7 +147,7 @@ static void numbers_out_of_range_are_refused(void **state)
 	assert_int_equal(stixel_disparity_commit(NULL, 1, 0, 0), -EINVAL);
 	stixel_disparity_close(NULL);
 	w = writer(true);
-	assert_int_equal(stixel_disparity_commit(w, 1, 0, 0), -EINVAL); /* nothing was begun */
+	assert_int_equal(stixel_disparity_commit(w, 1, 0, 0), -EINVAL); /* no map was begun */
 	stixel_disparity_close(w);
 	assert_int_equal(help_dir_count(dir), 0);
 }
@@ -158,7 +161,7 @@ static void a_map_with_and_without_confidence(void **state)
 	for (int confidence = 0; confidence < 2; confidence++) {
 		struct stixel_disparity *w = writer(confidence);
 
-		look(f); /* leaves the one before */
+		look(f); /* leaves the ring of the previous writer */
 		give(w, 1);
 		look(f);
 		assert_int_equal(sx_feed_take_disparity(f, t0 + 100 * MS, to, &d), SX_FEED_SAME);
@@ -221,7 +224,7 @@ static void every_field_of_a_map(void **state)
 		}
 }
 
-/* A ring of scores by this name, and a map of another size. */
+/* The feed refuses a ring of scores under this name, and a map of another size. */
 static void what_is_no_map(void **state)
 {
 	const struct stixel_scores_format other = {
@@ -260,7 +263,7 @@ static void what_is_no_map(void **state)
 	sx_feed_destroy(f);
 }
 
-/* Writers are killed wherever they are, again and again, while a feed takes what it finds. */
+/* Kills writers at random moments, again and again, while a feed takes what it finds. */
 static void killed_writers(void **state)
 {
 	uint64_t to[COPY_BYTES / 8];
@@ -295,7 +298,7 @@ static void killed_writers(void **state)
 	assert_true(taken > 100 && count.restarts > 10);
 	assert_int_equal(count.refused, 0);
 	sx_feed_destroy(f);
-	stixel_disparity_close(writer(false)); /* sweeps what the killed left */
+	stixel_disparity_close(writer(false)); /* a new writer sweeps what the killed ones left */
 	assert_int_equal(help_dir_count(dir), 0);
 }
 

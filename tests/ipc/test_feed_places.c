@@ -1,5 +1,6 @@
 /*
- * Where writers put their rings, and where the daemon looks: other users hold no name that keeps them apart.
+ * Tests where writers put their rings and where the daemon looks for them. Other users must not be able to
+ * hold a name that keeps the two apart.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -27,8 +28,8 @@ enum { USER = 4243, STRANGER = 4244 };
 static char top[64], own[256], shared[128], name[64];
 
 /*
- * Runs the test as an ordinary user of no group, with a runtime folder, beside the folder that root's writers
- * made.
+ * Runs the test as an ordinary user without groups, who has a runtime folder. The folder that root's writers
+ * made exists, too.
  */
 static int setup(void **state)
 {
@@ -79,7 +80,7 @@ static struct sx_feed *feed_anywhere(void)
 	return feed_of(p);
 }
 
-/* A file of another user at the name. */
+/* Puts a file of another user at the name. */
 static void squat(mode_t mode)
 {
 	int fd;
@@ -139,7 +140,7 @@ static void absence_names_both_ends(void **state)
 	sx_feed_destroy(in);
 }
 
-/* One of an older library is read, until one of its successor is there. */
+/* The daemon reads the ring of an older library until a ring of its successor is there. */
 static void older_writers_are_read(void **state)
 {
 	struct stixel_scores *old = writer_in("/dev/shm"), *w;
@@ -154,13 +155,13 @@ static void older_writers_are_read(void **state)
 	look(in);
 	assert_int_equal(take(in, at(100)), 100);
 	assert_int_equal(counters(in).restarts, 1);
-	/* and the other way round */
+	/* and back to the older writer */
 	stixel_scores_close(w);
 	look(in);
 	give(old, at(200));
 	look(in);
 	assert_int_equal(take(in, at(200)), 200);
-	/* a ring whose name is gone, though its writer has not ended */
+	/* a ring whose name is gone, although its writer has not ended */
 	w = writer_in(NULL);
 	give(w, at(300));
 	look(in);
@@ -175,7 +176,10 @@ static void older_writers_are_read(void **state)
 	sx_feed_destroy(in);
 }
 
-/* What must not be read in the better place keeps nothing from the other, and is not counted again. */
+/*
+ * A ring that must not be read in the preferred place does not hide the other place, and is counted only
+ * once.
+ */
 static void garbage_in_the_better_place(void **state)
 {
 	struct stixel_scores *w = writer_in("/dev/shm");

@@ -1,6 +1,6 @@
 /*
- * The rows of ipc/figures.h: every one is in the documents it names, and docs/metrics.md has the families, no
- * more, no fewer, in their order. Nothing here knows a single row: a new one is covered by being there.
+ * Tests the rows of ipc/figures.h. Every row is in the documents that it names. docs/metrics.md has exactly
+ * the same families, in the same order. The test knows no row by name, so it covers each new row.
  *
  *	test_figures docs/metrics.md
  *
@@ -18,7 +18,7 @@
 
 static const char *document;
 
-/* Everything known, and every figure another number: 1000001, 1000002, ... */
+/* Fills a report: everything is known, and every figure has a different number: 1000001, 1000002, ... */
 static void fill(struct sx_report *r)
 {
 	sx_report_init(r);
@@ -51,7 +51,7 @@ static void write_text(const struct sx_report *r, void (*write)(const struct sx_
 	assert_false(t.cut);
 }
 
-/* How often a text has a word. */
+/* Returns how often a text contains a word. */
 static int count_of(const char *text, const char *word)
 {
 	int n = 0;
@@ -82,7 +82,7 @@ static void every_figure_is_in_the_status(void **state)
 	}
 }
 
-/* A key stands where its row says, behind the braces of its objects. */
+/* A key stands in the object that its row names. */
 static void objects_are_where_the_rows_say(void **state)
 {
 	char data[16384], object[64], want[128];
@@ -108,7 +108,7 @@ static void objects_are_where_the_rows_say(void **state)
 		snprintf(want, sizeof(want), "\"%s\":%d", sx_figures[i].key, 100001 + i);
 		value = strstr(at, want);
 		assert_non_null(value);
-		/* from the brace of its object to the value, no brace more is closed than opened */
+		/* from the brace of its object to the value, braces close only after they were opened */
 		if (at == data)
 			at++;
 		for (brace = at; brace < value && depth > 0; brace++)
@@ -141,7 +141,7 @@ static void every_figure_is_in_the_metrics(void **state)
 		if (f->label)
 			n += snprintf(want + n, sizeof(want) - (size_t)n, "{%s=\"%s\"}", family->labels,
 				      f->label);
-		/* milliseconds there are seconds here */
+		/* values in milliseconds are exported in seconds */
 		if (f->key && strstr(f->key, "_ms"))
 			snprintf(want + n, sizeof(want) - (size_t)n, " %.9g\n", (100001 + i) / 1e3);
 		else
@@ -157,7 +157,10 @@ static void every_figure_is_in_the_metrics(void **state)
 	}
 }
 
-/* Of one family all have a label or there is one; labels, keys, names and units are what the format wants. */
+/*
+ * All rows of a family have a label, or the family is one row. Labels, keys, names and units have the form
+ * that the format requires.
+ */
 static void rows_are_sound(void **state)
 {
 	for (int i = 0; i < SX_FIG_END; i++)
@@ -188,7 +191,8 @@ static void rows_are_sound(void **state)
 }
 
 /*
- * The next cell of a row of a table in Markdown, without the spaces and marks around it; moves *at behind it.
+ * Returns the next cell of a row of a Markdown table, without the spaces and marks around it. Moves *at
+ * behind the cell.
  */
 static const char *cell(char **at)
 {

@@ -1,5 +1,6 @@
 /*
- * Packing and checking frames: known sums, every contradiction refused, every flipped byte found.
+ * Tests packing and checking of frames: known checksums, every contradiction refused, every flipped byte
+ * found.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -24,7 +25,7 @@ static void the_sum_is_crc32c(void **state)
 	uint8_t bytes[32], noise[257];
 	uint32_t seed = 3;
 
-	/* RFC 3720, B.4, and the usual check value. */
+	/* test vectors of RFC 3720, B.4, and the usual check value */
 	memset(bytes, 0, 32);
 	assert_int_equal(sx_crc32c(0, bytes, 32), 0x8a9136aa);
 	memset(bytes, 0xff, 32);
@@ -57,7 +58,8 @@ static void what_is_packed_is_accepted(void **state)
 		size_t bytes;
 
 		out = malloc(help_frame_bytes(shape));
-		memset(out, 0xa5, help_frame_bytes(shape)); /* nothing of it may show through */
+		/* old content of the buffer must not show through */
+		memset(out, 0xa5, help_frame_bytes(shape));
 		bytes = help_frame(out, shape, 9, n);
 		assert_int_equal(bytes % 8, 0);
 		assert_int_equal(stixel_parse(&frame, out, bytes), 0);
@@ -120,7 +122,7 @@ static void every_flipped_bit_is_found(void **state)
 	free(out);
 }
 
-/* Looks at every pixel. */
+/* Reads every pixel of an image and returns the sum. */
 static uint32_t sum_image(const struct stixel_frame *frame, unsigned kind)
 {
 	struct stixel_image image;
@@ -137,7 +139,10 @@ static uint32_t sum_image(const struct stixel_frame *frame, unsigned kind)
 	return sum;
 }
 
-/* Sizes that lie, with a sum that is right: the sum must not be what keeps the reader safe. */
+/*
+ * Frames with false sizes and a correct checksum must be refused: the reader's safety must not depend on the
+ * checksum.
+ */
 static void sizes_that_lie_are_refused(void **state)
 {
 	size_t room = help_frame_bytes(&both), bytes;
@@ -149,15 +154,18 @@ static void sizes_that_lie_are_refused(void **state)
 	bytes = help_frame(keep, &both, 9, 5);
 	for (int round = 0; round < 75000; round++) {
 		struct stixel_frame_header *h;
-		/* On the heap at its exact size: an access behind it is an error that the sanitizer sees. */
+		/*
+		 * The copy has its exact size on the heap, so that the sanitizer sees an access beyond its
+		 * end.
+		 */
 		out = malloc(bytes);
 		memcpy(out, keep, bytes);
 		x ^= x << 13;
 		x ^= x >> 7;
 		x ^= x << 17;
 		/*
-		 * 32-bit fields: sizes 8..23, counts 88..127, planes 256..279 and 664..687;
-		 * offsets behind them.
+		 * Indices of the 32-bit fields, by byte offset: sizes 8..23, counts 88..127, planes 256..279
+		 * and 664..687, and the offsets after these fields.
 		 */
 		switch (round % 5) {
 		case 0:
@@ -195,7 +203,8 @@ static void sizes_that_lie_are_refused(void **state)
 		}
 		free(out);
 	}
-	assert_in_range(accepted, 100, 70000); /* fields without consequence pass, the others do not */
+	/* changes to fields without consequence pass, the others are refused */
+	assert_in_range(accepted, 100, 70000);
 	free(keep);
 }
 
@@ -220,7 +229,10 @@ static int parse_plane(uint32_t kind, uint32_t width, uint32_t height, uint32_t 
 	return e;
 }
 
-/* Lists that do not begin at 0 or run back, a name without an end, too many rows: with a right checksum. */
+/*
+ * Refused in spite of a correct checksum: lists that do not begin at 0 or that run backwards, a name without
+ * a terminator, and too many rows.
+ */
 static void contradictions_are_refused(void **state)
 {
 	const struct help_shape shape = {.columns = 3, .plane_width = 4, .plane_height = 40000};
@@ -253,7 +265,7 @@ static void contradictions_are_refused(void **state)
 	free(out);
 }
 
-/* Whoever counts rows of such an image counts for a long time, or backwards. */
+/* A reader that counts the rows of such an image would count for a very long time, or backwards. */
 static void images_without_pixels_are_refused(void **state)
 {
 	assert_int_equal(parse_plane(STIXEL_PLANE_DISPARITY, 33, 7, 72, 504), 0);
@@ -262,7 +274,8 @@ static void images_without_pixels_are_refused(void **state)
 	assert_int_equal(parse_plane(STIXEL_PLANE_DISPARITY, 0, 7, 72, 504), -EBADMSG);
 	assert_int_equal(parse_plane(STIXEL_PLANE_DISPARITY, 33, 0, 72, 0), -EBADMSG);
 	assert_int_equal(parse_plane(STIXEL_PLANE_LEFT, 0, 65537, 0, 0), -EBADMSG);
-	assert_int_equal(parse_plane(STIXEL_PLANE_DISPARITY, 31, 8, 63, 504), -EBADMSG); /* odd rows */
+	/* rows with an odd number of bytes */
+	assert_int_equal(parse_plane(STIXEL_PLANE_DISPARITY, 31, 8, 63, 504), -EBADMSG);
 }
 
 static void images_come_as_they_are(void **state)
@@ -385,7 +398,7 @@ static void frames_shrink(void **state)
 	free(b);
 }
 
-/* A program that changes a frame makes it whole again; images are not in the sum. */
+/* A program that changes a frame can seal it again. The checksum does not cover images. */
 static void a_changed_frame_is_sealed(void **state)
 {
 	static const uint32_t offsets[] = {0, 0};
@@ -442,7 +455,10 @@ static void the_ground_leans_and_bends(void **state)
 	assert_float_equal(stixel_ground_of(&h).height_sigma_m, 0, 0);
 }
 
-/* Their memory ends where they end: a look beyond is an error that the sanitizer sees. */
+/*
+ * The memory of a shorter, older frame ends with the frame, so that the sanitizer sees an access beyond its
+ * end.
+ */
 static void frames_of_older_publishers_are_read(void **state)
 {
 	size_t room = help_frame_bytes(&both), bytes, n;

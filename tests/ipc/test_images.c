@@ -1,5 +1,6 @@
 /*
- * Asking for images: a ring's readers do it over frames.sock, whose server tells the sum of what is wanted.
+ * Tests requests for images. A ring's readers send them over frames.sock, and the server reports the union of
+ * all requests.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -78,7 +79,7 @@ static void publish(struct publisher *p)
 	help_publish(p->ring, &small, p->epoch, ++p->number);
 }
 
-/* What the server knows after it has heard everything. */
+/* Returns the images that are requested, after the server has received every message. */
 static unsigned asked(const struct publisher *p)
 {
 	struct pollfd fd = {.fd = sx_stream_fd(p->stream), .events = POLLIN};
@@ -115,13 +116,13 @@ static void the_sum_of_all_readers(void **state)
 	assert_int_equal(stixel_want_images(b, 16), -EINVAL);
 	assert_int_equal(stixel_want_images(NULL, 0), -EINVAL);
 	assert_int_equal(asked(&p), DISPARITY);
-	stixel_close(b); /* as if it had been killed */
+	stixel_close(b); /* the same as if this reader had been killed */
 	assert_int_equal(asked(&p), 0);
 	stixel_close(a);
 	end(&p);
 }
 
-/* The bell for poll() and the wish share a connection, whichever comes first. */
+/* The descriptor for poll() and the request for images share a connection, whichever comes first. */
 static void together_with_a_bell(void **state)
 {
 	for (int first = 0; first < 2; first++) {
@@ -144,7 +145,7 @@ static void together_with_a_bell(void **state)
 		assert_int_equal(stixel_latest(r, &frame), 1);
 		assert_int_equal(stixel_want_images(r, 0), 0);
 		assert_int_equal(asked(&p), 0);
-		assert_int_equal(stixel_fd(r), fd.fd); /* still a bell */
+		assert_int_equal(stixel_fd(r), fd.fd); /* the descriptor still signals frames */
 		stixel_close(r);
 		end(&p);
 	}
@@ -173,7 +174,7 @@ static void who_cannot_be_asked(void **state)
 	sx_ring_destroy(mute);
 }
 
-/* Reads on until the server hears it, or two seconds are over. */
+/* Reads frames until the server has received the request, or for two seconds. */
 static unsigned asked_by(struct stixel_reader *r, struct publisher *p)
 {
 	const int64_t end_ns = sx_now_ns() + 2 * SX_NS_PER_S;
@@ -192,7 +193,7 @@ static void each_new_publisher_is_asked_again(void **state)
 	struct stixel_reader *r = open_reader(STIXEL_OPEN_FOLLOW);
 	struct publisher p;
 
-	assert_int_equal(stixel_want_images(r, LEFT), 0); /* nobody is there yet */
+	assert_int_equal(stixel_want_images(r, LEFT), 0); /* no publisher is there yet */
 	p = begin(7);
 	assert_int_equal(asked_by(r, &p), LEFT);
 	end(&p);
@@ -203,7 +204,7 @@ static void each_new_publisher_is_asked_again(void **state)
 	end(&p);
 }
 
-/* A server that closed the connection, as it may when it is full, is asked again while frames flow. */
+/* A server may close a connection when it is full. The reader asks again while frames arrive. */
 static void a_broken_connection_is_mended(void **state)
 {
 	struct publisher p = begin(7);

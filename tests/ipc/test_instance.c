@@ -1,5 +1,5 @@
 /*
- * Names, runtime folders and the lock that keeps a second daemon out.
+ * Tests instance names, runtime folders, and the lock that keeps a second daemon out.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -47,7 +47,10 @@ static void folders(void **state)
 	struct stat st;
 
 	help_dir_make(base, sizeof(base));
-	/* As systemd says it, with and without the instance at the end, and several at once. */
+	/*
+	 * The variable as systemd sets it: with and without the instance at the end, and with several
+	 * folders.
+	 */
 	snprintf(text, sizeof(text), "%s/x:/nowhere", base);
 	setenv("RUNTIME_DIRECTORY", text, 1);
 	assert_int_equal(sx_runtime_dir("cam", dir, sizeof(dir), why, sizeof(why)), 0);
@@ -58,7 +61,7 @@ static void folders(void **state)
 	assert_int_equal(sx_runtime_dir("cam", dir, sizeof(dir), why, sizeof(why)), 0);
 	assert_string_equal(dir, want);
 	assert_int_equal(sx_runtime_dir("cam", dir, 8, why, sizeof(why)), -ENAMETOOLONG);
-	/* A file in the way. */
+	/* a file at the place of the folder */
 	snprintf(text, sizeof(text), "%s/file", base);
 	close(open(text, O_CREAT | O_WRONLY, 0600));
 	setenv("RUNTIME_DIRECTORY", text, 1);
@@ -102,7 +105,7 @@ static void a_second_one_is_refused(void **state)
 	assert_int_equal(owner, pid);
 	snprintf(text, sizeof(text), "process %d ", (int)pid);
 	assert_non_null(strstr(why, text));
-	/* However it ends, the lock is free then: also before it is reaped. */
+	/* However the owner ends, the lock is free at once, even before the process is reaped. */
 	kill(pid, SIGKILL);
 	fd = -1;
 	for (int i = 0; i < 2000 && fd < 0; i++) {

@@ -1,9 +1,9 @@
 /*
- * Publishers and readers are killed with SIGKILL at random moments, some thousand times; a reader must never
- * be given a damaged frame, and must go on with the next publisher.
+ * Kills publishers and readers with SIGKILL at random moments, some thousand times. A reader must never
+ * receive a damaged frame, and must go on with the next publisher.
  *
- * The control (KILL_CONTROL) is this program with a reader that does not check again after it copied: if that
- * one sees no damage, the test could not have seen any, and fails.
+ * The control (KILL_CONTROL) is this program with a reader that does not check again after copying. If that
+ * reader sees no damage, this test could not have seen any either, and the control fails.
  *
  * SX_KILL_SECONDS, SX_KILL_SEED: longer runs, other runs.
  *
@@ -27,7 +27,7 @@
 
 #define READERS 2
 
-/* Shared by all processes, as the killed cannot report. */
+/* Counts shared by all processes, because killed processes cannot report. */
 struct tally {
 	uint64_t published, lives, refused;
 	uint64_t accepted, damaged, refused_frames;
@@ -38,7 +38,7 @@ struct tally {
 static struct tally *tally;
 static char dir[64], path[128];
 
-/* Two slots and frames of 60 kB: a reader is overtaken as often as can be. */
+/* Two slots and frames of 60 kB: the publisher overtakes readers as often as possible. */
 static const struct help_shape shape = {.columns = 60, .plane_width = 200, .plane_height = 150};
 #define SLOTS 2
 #define BURST 32
@@ -55,7 +55,7 @@ static void publish(unsigned seed)
 	for (int i = 0; i < BURST; i++)
 		bytes[i] = calloc(1, room);
 	while (sx_instance_lock(dir, NULL, NULL, 0) < 0) {
-		COUNT(refused, 1); /* the killed one is not quite gone */
+		COUNT(refused, 1); /* the killed publisher has not quite ended */
 		usleep(200);
 	}
 	ring = help_ring(dir, "a", &shape, SLOTS, epoch);
@@ -63,7 +63,10 @@ static void publish(unsigned seed)
 		_exit(1);
 	COUNT(lives, 1);
 	for (uint64_t first = 1;; first += BURST) {
-		/* Made before and published in one go: copying is what is to take the time. */
+		/*
+		 * The frames are packed first and published in one go, so that most of the time is spent on
+		 * copying.
+		 */
 		for (unsigned i = 0; i < BURST; i++)
 			used[i] = help_frame(bytes[i], &shape, epoch, first + i);
 		for (unsigned i = 0; i < BURST; i++) {
@@ -147,8 +150,8 @@ static uint64_t run(unsigned seed, int64_t until_ns)
 		pid[i] = start(i, rand_r(&seed));
 	while (sx_now_ns() < until_ns) {
 		/*
-		 * Mostly the publisher. Short lives end while the object is made,
-		 * long ones while frames flow.
+		 * Kills the publisher in most rounds. Short lives end while the ring is being created, long
+		 * ones while frames are published.
 		 */
 		int who = rand_r(&seed) % 3 ? 0 : 1 + (int)(rand_r(&seed) % READERS);
 		unsigned span_us = rand_r(&seed) % 4 ? 3000 : 20000;
@@ -185,7 +188,7 @@ static void report(uint64_t kills)
 }
 
 #ifndef KILL_CONTROL
-/* What the last kill left goes with the next publisher's orderly life. */
+/* The next publisher that ends in order removes what the last kill left. */
 static int clean_after(int n)
 {
 	struct sx_ring *ring;
@@ -202,7 +205,7 @@ static int clean_after(int n)
 int main(void)
 {
 	const char *seconds = getenv("SX_KILL_SECONDS"), *seed = getenv("SX_KILL_SEED");
-	/* an emulator is too slow for what needs many kills, and the other builds have it */
+	/* an emulator is too slow for tests that need many kills, and other builds run them */
 	int64_t for_s = seconds ? strtol(seconds, NULL, 10) : IS_EMULATED ? 3 : 10;
 	uint64_t kills;
 	int failed = 0;

@@ -1,6 +1,5 @@
 #!/usr/bin/env python3
-"""The library as it is installed: what it exports, what it needs, and that the example in docs/ works with it.
-
+"""Checks the installed library: its exported symbols, its dependencies, and that the example in docs/ works with it.
 SPDX-License-Identifier: Apache-2.0
 """
 import os
@@ -27,7 +26,7 @@ def lines(*command):
 
 
 def look(library, headers, node, needs, soname):
-    """Four checks of a library. needs: beginnings of what it may be linked to."""
+    """Runs four checks on a library. needs: prefixes of the libraries that it may link to."""
     exported = {l.split()[2].split("@")[0] for l in lines("nm", "-D", "--defined-only", library) if " T " in l}
     others = {l for l in lines("nm", "-D", "--defined-only", library)
               if " T " not in l and not l.endswith(" A " + node)}

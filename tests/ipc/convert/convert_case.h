@@ -1,6 +1,6 @@
 /*
- * Frames made by hand for tests of scans and points. The camera looks level from 1.5 m above the road and
- * has f B = 250 px m: at 10 m disparity is 25 px, a metre is 50 rows, and the road is at row 314.5, the lower
+ * Synthetic frames for tests of scans and points. The camera looks level from 1.5 m above the road and has f
+ * B = 250 px m. At 10 m the disparity is 25 px, one metre is 50 rows, and the road is at row 314.5, the lower
  * edge of row 314.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -14,7 +14,7 @@
 
 #define CASE_COLUMNS 128
 #define CASE_STIXELS 4096
-#define CASE_FOOT 314 /* row of what stands on the road 10 m ahead */
+#define CASE_FOOT 314 /* bottom row of an object that stands on the road 10 m ahead */
 
 struct convert_case {
 	struct stixel_frame_header header;
@@ -23,7 +23,7 @@ struct convert_case {
 	struct stixel_frame frame;
 };
 
-/* An image of 640x480 in columns of 5 px, all of them empty. */
+/* Starts a frame of 640x480 px with columns of 5 px, all of them empty. */
 static inline void case_init(struct convert_case *c)
 {
 	*c = (struct convert_case){
@@ -49,7 +49,7 @@ static inline void case_init(struct convert_case *c)
 		.header = &c->header, .offsets = c->offsets, .stixels = c->stixels, .bytes = &c->header};
 }
 
-/* One more stixel on top of the last column, or in one further right. */
+/* Adds a stixel on top of the last column, or in a column further right. */
 static inline struct stixel *case_add(struct convert_case *c, unsigned column, unsigned kind, int bottom,
 				      int top, double disparity)
 {
@@ -64,25 +64,25 @@ static inline struct stixel *case_add(struct convert_case *c, unsigned column, u
 	if (kind == STIXEL_UNKNOWN)
 		s->disparity_q7 = STIXEL_DISPARITY_UNKNOWN;
 	if (kind == STIXEL_GROUND)
-		s->slope_q14 = -5461; /* 1/3 px a row */
+		s->slope_q14 = -5461; /* 1/3 px per row */
 	for (unsigned u = column; u < CASE_COLUMNS; u++)
 		c->offsets[u + 1] = c->header.stixel_count;
 	return s;
 }
 
-/* Ground from the foot of the image up to row top. */
+/* Adds ground from the bottom of the image up to row top. */
 static inline void case_ground(struct convert_case *c, unsigned column, int top)
 {
 	case_add(c, column, STIXEL_GROUND, 479, top, (479 - 239.5) / 3);
 }
 
-/* Ground, on which something stands 10 m ahead. */
+/* Adds ground that ends at an obstacle 10 m ahead. */
 static inline void case_foot(struct convert_case *c, unsigned column)
 {
 	case_ground(c, column, CASE_FOOT + 1);
 }
 
-/* Ground as far as one sees, and sky. */
+/* Adds an open column: ground up to the horizon, and sky. */
 static inline void case_open(struct convert_case *c, unsigned column)
 {
 	case_ground(c, column, 240);

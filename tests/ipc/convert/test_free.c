@@ -1,5 +1,6 @@
 /*
- * What a column of stixels says, in frames made by hand: how far it is free, what its rays and points are.
+ * Tests how columns of synthetic frames are evaluated: how far a column is free, and which rays and points it
+ * gives.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -15,11 +16,11 @@
 #include "tests/check.h"
 #include "tests/ipc/convert/scan_case.h"
 
-#define LOWEST_M 3.125 /* where the lower edge of the image sees the road */
+#define LOWEST_M 3.125 /* distance at which the lower edge of the image sees the road, m */
 
 static struct stixel_free_column columns[CASE_COLUMNS];
 
-/* What the column says with the usual options. */
+/* Returns the free space of the column under test with the default options. */
 static struct stixel_free_column said(struct scan *s)
 {
 	int end;
@@ -32,7 +33,7 @@ static struct stixel_free_column said(struct scan *s)
 	return columns[COLUMN];
 }
 
-/* stixel: the how-manieth of the column, from 0; -1: none. */
+/* Checks the free space of the column. stixel: expected index in the column from 0, or -1 for none. */
 static void says(struct scan *s, uint32_t end, double to_m, int stixel)
 {
 	const struct stixel_free_column c = said(s);
@@ -42,7 +43,7 @@ static void says(struct scan *s, uint32_t end, double to_m, int stixel)
 	assert_int_equal(c.stixel, stixel < 0 ? UINT32_MAX : s->c.offsets[COLUMN] + (uint32_t)stixel);
 }
 
-/* Where the ground of a row is, m. */
+/* Returns the distance of the ground at a row, m. */
 static double ground_m(double row)
 {
 	return 250 / ((row - 239.5) / 3);
@@ -65,7 +66,7 @@ static void test_blind_zone(void **state)
 	case_open(&s.c, COLUMN);
 	says(&s, STIXEL_FREE_GROUND, ground_m(240), -1);
 	assert_float_equal(columns[COLUMN].from_m, LOWEST_M, 1e-6);
-	/* a mask at the foot, and likewise rows that no stixel has, make it longer */
+	/* a mask at the bottom makes the blind zone longer, and so do bottom rows without a stixel */
 	for (int without = 0; without < 2; without++) {
 		begin_column(&s);
 		if (!without)
@@ -75,20 +76,20 @@ static void test_blind_zone(void **state)
 		says(&s, STIXEL_FREE_GROUND, ground_m(240), -1);
 		assert_float_equal(columns[COLUMN].from_m, ground_m(399.5), 1e-4);
 		assert_true(isnan(middle(&s)));
-		s.o.range_min = 4.7f; /* nearer than that nobody asks */
+		s.o.range_min = 4.7f; /* the scan does not cover anything nearer than that */
 		assert_true(middle(&s) == INFINITY);
 		assert_int_equal(stixel_scan_seen(&s.c.frame, &s.o, sizeof(s.o), s.ranges, begins), 1);
 		assert_float_equal(begins[looks_through(&s, 322)], ground_m(399.5), 0.01);
 		assert_float_equal(begins[looks_through(&s, 332)], LOWEST_M, 0.01);
 	}
-	/* a little of it does not matter */
+	/* a small mask does not matter */
 	begin_column(&s);
 	case_add(&s.c, COLUMN, STIXEL_UNKNOWN, 479, 460, 0);
 	case_add(&s.c, COLUMN, STIXEL_GROUND, 459, 240, 73);
 	assert_true(middle(&s) == INFINITY);
 }
 
-/* All columns from first on: what covers their foot, up to its row, and open road above it. */
+/* Fills all columns from `first` on: a mask at the bottom up to edge(u), and open road above it. */
 static void masked(struct scan *s, unsigned first, int (*edge)(unsigned u))
 {
 	for (unsigned u = first; u < CASE_COLUMNS; u++) {
@@ -100,7 +101,7 @@ static void masked(struct scan *s, unsigned first, int (*edge)(unsigned u))
 
 static int bars_edge(unsigned u)
 {
-	return u == COLUMN ? 334 : 399; /* a tape in one column, where it hides twice as much */
+	return u == COLUMN ? 334 : 399; /* a tape that hides twice as much, in one column */
 }
 
 static int bonnet_edge(unsigned u)
@@ -119,7 +120,10 @@ static unsigned open_rays(const struct scan *s)
 	return n;
 }
 
-/* A mask over the foot of all columns only makes the blind zone longer, whatever stands beyond it. */
+/*
+ * A mask over the bottom of all columns makes the blind zone longer and changes nothing else, whatever stands
+ * beyond it.
+ */
 static void test_masked_foot(void **state)
 {
 	float begins[ANGLES_MAX];
@@ -135,21 +139,20 @@ static void test_masked_foot(void **state)
 	assert_true(isnan(s.ranges[looks_through(&s, 322)])); /* behind the tape */
 	assert_int_equal(stixel_scan_seen(&s.c.frame, &s.o, sizeof(s.o), s.ranges, begins), 1);
 	assert_float_equal(begins[looks_through(&s, 352)], ground_m(399.5), 0.02);
-	begin(&s); /* an arc, and an obstacle nearer than where it ends */
+	begin(&s); /* a mask with a curved edge, and an obstacle nearer than the end of the mask */
 	case_add(&s.c, 0, STIXEL_UNKNOWN, 479, 400, 0);
 	case_add(&s.c, 0, STIXEL_OBJECT, 399, 0, 100);
 	masked(&s, 1, bonnet_edge);
 	assert_int_equal(stixel_scan_defaults(&s.c.frame, &s.o, sizeof(s.o)), 1);
-	assert_true(s.o.range_min > 2.5f && s.o.range_min < 3.0f); /* it keeps its number */
+	assert_true(s.o.range_min > 2.5f && s.o.range_min < 3.0f); /* the obstacle keeps its range */
 	assert_int_equal(run(&s), 1);
 	assert_in_range(open_rays(&s), s.o.count - 5, s.o.count - 1);
 	assert_true(isfinite(s.ranges[s.o.count - 1]));
-	begin(&s); /* what most columns have is asked of those whose ground comes first */
+	begin(&s); /* the typical start of the ground is taken from columns that begin with ground */
 	for (unsigned u = 0; u < CASE_COLUMNS; u++) {
 		if (u == COLUMN || u == COLUMN + 1)
 			case_open(&s.c, u);
-		if (u > COLUMN + 1 &&
-		    u < COLUMN + 12) { /* ground that is seen over something counts for none */
+		if (u > COLUMN + 1 && u < COLUMN + 12) { /* ground seen above an object does not count */
 			case_add(&s.c, u, STIXEL_OBJECT, 479, 300, 100);
 			case_add(&s.c, u, STIXEL_GROUND, 299, 240, 20);
 		}
@@ -161,7 +164,9 @@ static void test_masked_foot(void **state)
 	assert_true(isnan(s.ranges[looks_through(&s, 382)]));
 }
 
-/* The range where the frame shows something first: by the usual options nothing is nearer than it. */
+/*
+ * By default range_min is the shortest distance at which the frame shows anything. No range may be shorter.
+ */
 static void test_usual_range_min(void **state)
 {
 	static struct scan s;
@@ -170,7 +175,7 @@ static void test_usual_range_min(void **state)
 	case_open_to(&s.c, 0, CASE_COLUMNS);
 	assert_int_equal(stixel_scan_defaults(&s.c.frame, &s.o, sizeof(s.o)), 1);
 	assert_float_equal(s.o.range_min, LOWEST_M, 0.001);
-	begin_with(&s, 479, 0, STIXEL_OBJECT, 100); /* its foot is below the image */
+	begin_with(&s, 479, 0, STIXEL_OBJECT, 100); /* the foot of the object is below the image */
 	case_open_to(&s.c, COLUMN + 1, CASE_COLUMNS);
 	assert_int_equal(stixel_scan_defaults(&s.c.frame, &s.o, sizeof(s.o)), 1);
 	assert_float_equal(s.o.range_min, 2.5, 0.001);
@@ -178,12 +183,12 @@ static void test_usual_range_min(void **state)
 	assert_ahead(&s, s.ranges[looks_through(&s, 322)], 2.5);
 	says(&s, STIXEL_FREE_OBJECT, 2.5, 0);
 	assert_true(isnan(columns[COLUMN].from_m));
-	begin(&s); /* nothing is seen: the search range alone */
+	begin(&s); /* if nothing is seen, the search range alone sets range_min */
 	assert_int_equal(stixel_scan_defaults(&s.c.frame, &s.o, sizeof(s.o)), 1);
 	assert_true(s.o.range_min == 2.0f);
 }
 
-/* A chair: its seat is nearer than the wall that is seen below it. */
+/* A chair: its seat is nearer than the wall that is visible below it. The seat must count. */
 static void test_nearest_object(void **state)
 {
 	static struct scan s;
@@ -194,13 +199,16 @@ static void test_nearest_object(void **state)
 	case_add(&s.c, COLUMN, STIXEL_OBJECT, 230, 0, 25);
 	says(&s, STIXEL_FREE_OBJECT, 10, 2);
 	assert_ahead(&s, middle(&s), 10);
-	/* over free floor */
+	/* above free floor */
 	begin_with(&s, 230, 200, STIXEL_OBJECT, 25);
 	s.c.stixels[s.c.offsets[COLUMN]].row_top = 240;
 	case_add(&s.c, COLUMN, STIXEL_SKY, 199, 0, 0);
 	says(&s, STIXEL_FREE_OBJECT, 10, 1);
 	assert_float_equal(columns[COLUMN].from_m, LOWEST_M, 1e-6);
-	/* for a vehicle that is lower than it, 1.68 m, it is none; nor for one that drives over 2.5 m */
+	/*
+	 * the object does not count for a vehicle lower than its bottom edge at 1.68 m, nor for one that
+	 * drives over 2.5 m
+	 */
 	assert_int_equal(stixel_free_defaults(&s.c.frame, &o, sizeof(o)), 0);
 	o.height_max = 1.6f;
 	stixel_free_space(&s.c.frame, &o, sizeof(o), columns, CASE_COLUMNS);
@@ -211,7 +219,7 @@ static void test_nearest_object(void **state)
 	assert_int_equal(columns[COLUMN].end, STIXEL_FREE_GROUND);
 }
 
-/* A covered lens, as engines before 1.6 made it: one object, infinitely far away, from bottom to top. */
+/* A covered lens in frames of engines before 1.6: one object, infinitely far away, from bottom to top. */
 static void test_covered_camera(void **state)
 {
 	static const struct stixel_points_options points = {0};
@@ -223,14 +231,14 @@ static void test_covered_camera(void **state)
 	begin_with(&s, 479, 0, STIXEL_OBJECT, 0.5);
 	assert_true(isnan(middle(&s)));
 	assert_int_equal(stixel_points(&s.c.frame, &points, sizeof(points), NULL, 0), 0);
-	/* part of a picture */
+	/* a lens that is covered in part */
 	begin_with(&s, 399, 0, STIXEL_OBJECT, 0);
 	says(&s, STIXEL_FREE_UNSEEN, ground_m(400), 1);
 	assert_true(isnan(middle(&s)));
 	begin_with(&s, 399, 0, STIXEL_SKY, 0);
 	says(&s, STIXEL_FREE_UNSEEN, ground_m(400), 1);
 	assert_true(isnan(middle(&s)));
-	/* what is far away and smeared over a few rows of ground is far away */
+	/* a distant object stays distant, even if it is smeared over a few rows of ground */
 	for (unsigned kind = STIXEL_OBJECT; kind <= STIXEL_SKY; kind++) {
 		begin_with(&s, 246, 0, kind, 0);
 		says(&s, STIXEL_FREE_GROUND, ground_m(247), -1);
@@ -238,7 +246,7 @@ static void test_covered_camera(void **state)
 	}
 }
 
-/* 0.9 m under the road 10 m ahead; nearer, at 6.2 m, the ground ends. */
+/* An object 0.9 m below the road, 10 m ahead: a drop. The ground ends nearer, at 6.2 m. */
 static void test_drop(void **state)
 {
 	static const struct stixel_points_options of = {.coordinates = STIXEL_COORDINATES_VEHICLE};
@@ -249,38 +257,43 @@ static void test_drop(void **state)
 	says(&s, STIXEL_FREE_DROP, ground_m(360), 1);
 	assert_float_equal(middle(&s), ground_m(360), 0.02);
 	assert_int_equal(stixel_scan(&s.c.frame, &s.o, offsetof(struct stixel_scan_options, drop), s.ranges),
-			 1); /* a program that does not know of drops */
+			 1); /* a program built before the option for drops */
 	assert_float_equal(s.ranges[looks_through(&s, 322)], ground_m(360), 0.02);
 	s.o.drop = STIXEL_SCAN_AS_UNSEEN;
 	assert_true(isnan(middle(&s)));
 	s.o.drop = STIXEL_SCAN_AS_FREE;
 	assert_ahead(&s, middle(&s), 10);
-	/* points of it begin where it is above the road */
+	/* points begin where the object is above the road */
 	assert_int_equal(stixel_points(&s.c.frame, &of, sizeof(of), points, 2), 2);
 	assert_float_equal(points[0].z, 0, 1e-6);
 	assert_true(points[0].part == STIXEL_PART_FOOT && points[1].z > 1);
 	s.c.stixels[s.c.header.stixel_count - 1].row_bottom = 359;
 	s.c.stixels[s.c.offsets[COLUMN] + 1].row_top = 315;
 	assert_int_equal(stixel_points(&s.c.frame, &of, sizeof(of), points, 2), 0);
-	/* something else that ends before does not count for it, a nearer object does */
+	/* an object that ends nearer than the drop does not count for it, but a nearer obstacle does */
 	begin_with(&s, 359, 200, STIXEL_OBJECT, 25);
 	case_add(&s.c, COLUMN, STIXEL_OBJECT, 199, 0, 50);
 	says(&s, STIXEL_FREE_OBJECT, 5, 2);
 }
 
-/* How far below the road a foot may seem to be: windows and cells smear it over the ground before it. */
+/*
+ * How far below the road a foot may appear without being a drop: matching windows and cells smear it over the
+ * ground.
+ */
 static void test_no_drop(void **state)
 {
 	static struct scan s;
 
-	begin_with(&s, 320, 0, STIXEL_OBJECT, 25); /* 6 rows */
+	begin_with(&s, 320, 0, STIXEL_OBJECT, 25); /* 6 rows below the road */
 	says(&s, STIXEL_FREE_OBJECT, 10, 1);
 	assert_ahead(&s, middle(&s), 10);
-	begin_with(&s, 265, 0, STIXEL_OBJECT, 6.5); /* 6 rows, though 1.3 times the distance */
+	/* 6 rows below the road, although 1.3 times the distance */
+	begin_with(&s, 265, 0, STIXEL_OBJECT, 6.5);
 	says(&s, STIXEL_FREE_OBJECT, 250 / 6.5, 1);
-	begin_with(&s, 332, 0, STIXEL_OBJECT, 25); /* 17 rows, but 1.24 times */
+	/* 17 rows below the road, but only 1.24 times the distance */
+	begin_with(&s, 332, 0, STIXEL_OBJECT, 25);
 	says(&s, STIXEL_FREE_OBJECT, 10, 1);
-	/* a floor 14 m below is none, nor is one without ground before it */
+	/* a floor 14 m below the road is not a drop, nor is a low object without ground before it */
 	begin_with(&s, 359, 0, STIXEL_OBJECT, 3.9);
 	says(&s, STIXEL_FREE_UNSEEN, ground_m(360), 1);
 	assert_true(isnan(middle(&s)));
@@ -295,12 +308,12 @@ static void test_unknown(void **state)
 
 	begin_with(&s, 299, 0, STIXEL_UNKNOWN, 0);
 	says(&s, STIXEL_FREE_UNSEEN, ground_m(300), 1);
-	begin_with(&s, 299, 0, 9, 25); /* a kind of a newer publisher */
+	begin_with(&s, 299, 0, 9, 25); /* a kind that only newer publishers use */
 	says(&s, STIXEL_FREE_UNSEEN, ground_m(300), 1);
-	begin_with(&s, 239, 0, STIXEL_UNKNOWN, 0); /* nothing is asked above the horizon */
+	begin_with(&s, 239, 0, STIXEL_UNKNOWN, 0); /* unknown rows above the horizon do not matter */
 	says(&s, STIXEL_FREE_GROUND, ground_m(240), -1);
 	assert_true(middle(&s) == INFINITY);
-	/* an object above it stays in the scan, with nothing that may be cleared before it */
+	/* an object above the unknown rows stays in the scan, and nothing before it may be cleared */
 	for (int foot = 0; foot < 2; foot++) {
 		float begins[ANGLES_MAX];
 		const int bottom = foot ? 479 : 379;
@@ -312,18 +325,18 @@ static void test_unknown(void **state)
 		assert_int_equal(stixel_scan_seen(&s.c.frame, &s.o, sizeof(s.o), s.ranges, begins), 1);
 		assert_true(begins[looks_through(&s, 322)] == s.ranges[looks_through(&s, 322)]);
 	}
-	/* before it, an object ends the column */
+	/* an object below the unknown rows ends the column */
 	begin_with(&s, CASE_FOOT, 270, STIXEL_OBJECT, 25);
 	case_add(&s.c, COLUMN, STIXEL_UNKNOWN, 269, 0, 0);
 	says(&s, STIXEL_FREE_OBJECT, 10, 1);
-	/* rows that were cut off are not known either */
+	/* rows that are cut off count as unknown, too */
 	begin_column(&s);
 	case_ground(&s.c, COLUMN, 300);
 	says(&s, STIXEL_FREE_UNSEEN, ground_m(300), -1);
 	assert_true(isnan(middle(&s)));
 }
 
-/* What the vehicle drives over counts as ground, at its own distance. */
+/* An object that the vehicle can drive over counts as ground, at its own distance. */
 static void test_low_object(void **state)
 {
 	static struct scan s;
@@ -337,7 +350,7 @@ static void test_low_object(void **state)
 	assert_true(middle(&s) == INFINITY);
 }
 
-/* The publisher knows that the pictures are bad. */
+/* The publisher flags the images as bad: the frame must clear nothing. */
 static void test_blind_frame(void **state)
 {
 	static struct scan s;
@@ -358,7 +371,7 @@ static void test_blind_frame(void **state)
 	}
 }
 
-/* A camera that looks down so far that it does not see the horizon: what it sees ends with the image. */
+/* A camera that looks down and does not see the horizon: its view ends at the upper edge of the image. */
 static void test_upper_edge(void **state)
 {
 	static struct scan s;
@@ -368,7 +381,7 @@ static void test_upper_edge(void **state)
 	s.c.header.road_slope = 0.5 / 1.5 * cos(0.6);
 	s.c.header.road_offset = s.c.header.road_slope * (tan(0.6) * 500 - 239.5);
 	for (unsigned u = 0; u < CASE_COLUMNS; u++)
-		case_ground(&s.c, u, 3); /* cells of 4 rows leave some */
+		case_ground(&s.c, u, 3); /* cells of 4 rows leave some rows uncovered */
 	assert_int_equal(stixel_scan_defaults(&s.c.frame, &s.o, sizeof(s.o)), 1);
 	assert_true(s.o.range_max > 8.0f && s.o.range_max < 10.0f);
 	assert_int_equal(run(&s), 1);
@@ -379,7 +392,7 @@ static void test_upper_edge(void **state)
 	assert_true(isnan(s.ranges[s.o.count / 2]));
 }
 
-/* Of publishers before 1.6 the camera's height says what passes. */
+/* In frames of publishers before 1.6 the camera's height determines the vehicle's heights. */
 static void test_vehicle(void **state)
 {
 	static const struct {
@@ -397,7 +410,7 @@ static void test_vehicle(void **state)
 	h.header_bytes = sizeof(h);
 	v = stixel_vehicle_of(&h);
 	assert_true(v.low_m == 1 && v.high_m == 3);
-	h.vehicle_high_m = NAN; /* a frame may say anything */
+	h.vehicle_high_m = NAN; /* the library must accept any value in a frame */
 	v = stixel_vehicle_of(&h);
 	assert_true(v.low_m == 0.15 && v.high_m == 2);
 }

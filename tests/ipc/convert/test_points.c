@@ -1,5 +1,5 @@
 /*
- * Points of frames made by hand.
+ * Tests the points of synthetic frames.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -44,7 +44,10 @@ static void assert_point(const struct stixel_point *p, float x, float y, float z
 	assert_int_equal(p->id, id);
 }
 
-/* In column 64, whose middle is 2.5 px right of the axis, a box of 1 m, 10 m ahead, of label 7. */
+/*
+ * Puts a box of 1 m with label 7 into column 64, 10 m ahead. The middle of that column is 2.5 px right of the
+ * axis.
+ */
 static void make_box(void)
 {
 	struct stixel *s;
@@ -81,7 +84,7 @@ static void test_between(void **state)
 	assert_point(&points[1], 10, -0.05f, 0.375f, STIXEL_PART_BETWEEN, 1);
 	assert_point(&points[2], 10, -0.05f, 0.75f, STIXEL_PART_BETWEEN, 1);
 	assert_point(&points[3], 10, -0.05f, 1, STIXEL_PART_TOP, 1);
-	/* none falls together with the top */
+	/* no point coincides with the top */
 	assert_int_equal(obstacles(STIXEL_COORDINATES_VEHICLE, 0.5f, 20), 3);
 	assert_int_equal(obstacles(STIXEL_COORDINATES_VEHICLE, 2, 20), 2);
 }
@@ -91,10 +94,10 @@ static void test_range(void **state)
 	make_box();
 	assert_int_equal(obstacles(STIXEL_COORDINATES_CAMERA, 0, 10), 2);
 	assert_int_equal(obstacles(STIXEL_COORDINATES_CAMERA, 0, 9.99f), 0);
-	made.stixels[1].slope_q14 = 8192; /* it leans towards the camera: 25 px in row 314, 50 in 264 */
+	made.stixels[1].slope_q14 = 8192; /* leans towards the camera: 25 px in row 314, 50 px in row 264 */
 	assert_int_equal(obstacles(STIXEL_COORDINATES_CAMERA, 0, 9.99f), 1);
 	assert_int_equal(points[0].part, STIXEL_PART_TOP);
-	made.stixels[1].slope_q14 = -16384; /* away from it, and beyond infinity */
+	made.stixels[1].slope_q14 = -16384; /* leans away from the camera and beyond infinity */
 	assert_int_equal(obstacles(STIXEL_COORDINATES_CAMERA, 0.1f, 100), 1);
 	assert_int_equal(points[0].part, STIXEL_PART_FOOT);
 	made.stixels[1].slope_q14 = 0;
@@ -104,7 +107,9 @@ static void test_range(void **state)
 	assert_int_equal(obstacles(STIXEL_COORDINATES_CAMERA, 0, 0), 0);
 }
 
-/* Column by column, each from bottom to top, and no more than there is room for. */
+/*
+ * Points come column by column, each from bottom to top, and never more than the caller's array has room for.
+ */
 static void test_order_and_room(void **state)
 {
 	case_init(&made);
@@ -127,7 +132,7 @@ static void test_order_and_room(void **state)
 	}
 }
 
-/* Pictures that show nothing clear nothing; an obstacle stays. */
+/* In a frame flagged as blind, ground clears nothing, but obstacles stay. */
 static void test_blind_frame(void **state)
 {
 	make_box();
@@ -142,11 +147,14 @@ static void test_ground(void **state)
 	double row;
 
 	case_init(&made);
-	case_ground(&made, 10, 240); /* its lower edge is 3.11 m ahead */
+	case_ground(&made, 10, 240); /* the lower edge sees ground 3.11 m ahead */
 	case_add(&made, 10, STIXEL_SKY, 239, 0, 0);
-	case_ground(&made, 20, CASE_FOOT + 1); /* up to 10 m */
+	case_ground(&made, 20, CASE_FOOT + 1); /* ground up to 10 m */
 	case_add(&made, 20, STIXEL_OBJECT, CASE_FOOT, 0, 25);
-	/* 3.5 .. 12 and 3.5 .. 9.5 or 10: slope is rounded, its end is a hair off */
+	/*
+	 * expected distances: 3.5 .. 12 m, and 3.5 .. 9.5 or 10 m, because the rounded slope shifts the end
+	 * slightly
+	 */
 	assert_in_range(ground(STIXEL_COORDINATES_VEHICLE, 0.5f, 12), 18 + 13, 18 + 14);
 	for (unsigned i = 0; i < 18 + 13; i++) {
 		const struct stixel_point *p = &points[i];
@@ -166,7 +174,7 @@ static void test_ground(void **state)
 	assert_int_equal(ground(STIXEL_COORDINATES_CAMERA, 1, 3), 0);
 }
 
-/* Ground that does not recede is no ground to walk along; what is above its horizon is nowhere. */
+/* Ground that does not recede gives no points, nor does ground above the horizon. */
 static void test_odd_ground(void **state)
 {
 	case_init(&made);
@@ -181,7 +189,7 @@ static void test_odd_ground(void **state)
 	made.stixels[0].disparity_q7 = STIXEL_DISPARITY_UNKNOWN;
 	assert_int_equal(ground(STIXEL_COORDINATES_CAMERA, 1, 20), 0);
 	case_init(&made);
-	case_ground(&made, 10, 0); /* up to the end of the image, behind the horizon */
+	case_ground(&made, 10, 0); /* ground up to the top of the image, above the horizon */
 	assert_int_equal(ground(STIXEL_COORDINATES_CAMERA, 1, 20), 17);
 }
 
@@ -198,7 +206,7 @@ static void test_frames_without(void **state)
 	assert_int_equal(ground(STIXEL_COORDINATES_CAMERA, 1, 10), 0);
 }
 
-/* A point that a float cannot say is none. */
+/* A point that does not fit a float is left out. */
 static void test_only_finite_points(void **state)
 {
 	const double odd[] = {1e44, 1e300, -1e300, INFINITY, NAN};
@@ -234,7 +242,7 @@ static void test_bad_options(void **state)
 	assert_int_equal(stixel_points(&made.frame, NULL, sizeof(good), points, ROOM), -EINVAL);
 	assert_int_equal(stixel_points(&made.frame, &good, sizeof(good), NULL, ROOM), -EINVAL);
 	assert_int_equal(stixel_points(&made.frame, &good, sizeof(good), NULL, 0), 2);
-	assert_int_equal(stixel_points(&made.frame, &good, 0, NULL, 0), 2); /* all of them 0 */
+	assert_int_equal(stixel_points(&made.frame, &good, 0, NULL, 0), 2); /* all options are 0 */
 }
 
 int main(void)

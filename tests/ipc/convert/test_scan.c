@@ -1,5 +1,5 @@
 /*
- * Scans of frames made by hand: what each angle has, and why.
+ * Tests scans of synthetic frames: the range at each angle.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -17,7 +17,7 @@
 #include "tests/check.h"
 #include "tests/ipc/convert/scan_case.h"
 
-static float many[65536]; /* as many as the usual options ever have */
+static float many[65536]; /* room for the largest number of angles that the default options give */
 
 static void test_usual_options(void **state)
 {
@@ -44,7 +44,7 @@ static void test_usual_options(void **state)
 	assert_true(s.o.height_max == 2.0f);
 }
 
-/* A program that knows less of the options, or more. */
+/* Calls the library as a program that was built with fewer options, or with more. */
 static void test_options_grow(void **state)
 {
 	static struct scan s;
@@ -63,12 +63,12 @@ static void test_options_grow(void **state)
 			 1);
 	assert_memory_equal(small, &s.o, 28);
 	assert_int_equal(small[28], 77);
-	/* what a caller of an older version does not say is 0 */
+	/* options that an older program does not pass are 0 */
 	case_open_to(&s.c, 0, CASE_COLUMNS);
 	assert_int_equal(stixel_scan(&s.c.frame, &s.o, 28, s.ranges), 1);
 }
 
-/* Few disparities, one, and no column at all. */
+/* Default range limits with few disparities, with one disparity, and without columns. */
 static void test_usual_ranges(void **state)
 {
 	static struct scan s;
@@ -106,7 +106,7 @@ static void test_wall(void **state)
 	}
 }
 
-/* However narrow a column is, an obstacle in it is somewhere, and nowhere but there. */
+/* An obstacle in a column appears in the scan however narrow the column is, and only in its direction. */
 static void test_every_column(void **state)
 {
 	static struct scan s;
@@ -135,7 +135,7 @@ static void test_every_column(void **state)
 				if (isfinite(s.ranges[i]) && !wide)
 					assert_true(fabs(x - (5 * one + 2)) <= 2.5001);
 			}
-			/* of the wide ones the outermost lie outside of the scan's angles */
+			/* the outermost wide columns lie outside the scan's angles */
 			assert_in_range(found, wide && (one < 7 || one > 120) ? 0 : 1, wide ? 1 : 2);
 		}
 }
@@ -147,16 +147,17 @@ static void test_nothing_seen(void **state)
 	begin_column(&s);
 	case_open(&s.c, COLUMN);
 	assert_true(middle(&s) == INFINITY);
-	begin_column(&s); /* empty */
+	begin_column(&s); /* an empty column */
 	assert_true(isnan(middle(&s)));
 	begin_column(&s);
 	case_add(&s.c, COLUMN, STIXEL_SKY, 479, 0, 0);
 	assert_true(isnan(middle(&s)));
-	begin_column(&s); /* what the right camera does not see, before a wall: that stays */
+	begin_column(&s); /* rows that the right camera does not see, before a wall: the wall stays */
 	case_add(&s.c, COLUMN, STIXEL_UNKNOWN, 479, 315, 0);
 	case_add(&s.c, COLUMN, STIXEL_OBJECT, CASE_FOOT, 0, 25);
 	assert_ahead(&s, middle(&s), 10);
-	begin_column(&s); /* an object of which nothing was measured; a kind of newer publishers */
+	/* an object without a measured disparity, then a kind that only newer publishers use */
+	begin_column(&s);
 	case_foot(&s.c, COLUMN);
 	case_add(&s.c, COLUMN, STIXEL_OBJECT, CASE_FOOT, 0, 0)->disparity_q7 = STIXEL_DISPARITY_UNKNOWN;
 	assert_true(isnan(middle(&s)));
@@ -173,31 +174,32 @@ static void test_unknown(void **state)
 	for (uint32_t as = 0; as <= 2; as++) {
 		float r;
 
-		begin_column(&s); /* ground to 10 m, unmeasured, a wall at 20 m */
+		begin_column(&s); /* ground to 10 m, unmeasured rows, and a wall at 20 m */
 		s.o.unknown = as;
 		case_foot(&s.c, COLUMN);
 		case_add(&s.c, COLUMN, STIXEL_UNKNOWN, CASE_FOOT, 277, 0);
 		case_add(&s.c, COLUMN, STIXEL_OBJECT, 276, 0, 12.5);
 		r = middle(&s);
 		assert_ahead(&s, r, as == STIXEL_SCAN_AS_OBSTACLE ? 10 : 20);
-		begin_column(&s); /* behind an obstacle it does not matter */
+		begin_column(&s); /* unmeasured rows behind an obstacle do not matter */
 		s.o.unknown = as;
 		case_foot(&s.c, COLUMN);
 		case_add(&s.c, COLUMN, STIXEL_OBJECT, CASE_FOOT, 270, 25);
 		case_add(&s.c, COLUMN, STIXEL_UNKNOWN, 269, 0, 0);
 		assert_ahead(&s, middle(&s), 10);
-		begin_column(&s); /* nor beyond range_max: at 62.5 m the road is in row 251.5 */
+		/* nor do unmeasured rows beyond range_max: at 62.5 m the road is in row 251.5 */
+		begin_column(&s);
 		s.o.unknown = as;
 		case_ground(&s.c, COLUMN, 251);
 		case_add(&s.c, COLUMN, STIXEL_UNKNOWN, 250, 0, 0);
 		assert_true(middle(&s) == INFINITY);
 	}
-	begin_column(&s); /* and nothing else */
+	begin_column(&s); /* ground, and unmeasured rows alone */
 	s.o.unknown = STIXEL_SCAN_AS_OBSTACLE;
 	case_foot(&s.c, COLUMN);
 	case_add(&s.c, COLUMN, STIXEL_UNKNOWN, CASE_FOOT, 0, 0);
 	assert_ahead(&s, middle(&s), 10);
-	begin_column(&s); /* a nearer obstacle above what is unknown */
+	begin_column(&s); /* a nearer obstacle above the unmeasured rows */
 	case_add(&s.c, COLUMN, STIXEL_OBJECT, 276, 260, 12.5);
 	case_add(&s.c, COLUMN, STIXEL_UNKNOWN, 259, 240, 0);
 	case_add(&s.c, COLUMN, STIXEL_OBJECT, 239, 0, 25);
@@ -208,17 +210,17 @@ static void test_unknown(void **state)
 	assert_true(isnan(middle(&s)));
 }
 
-/* The camera is 1.5 m high: within 6 m what ends the ground unseen may be a drop. */
+/* The camera is 1.5 m high. If the ground ends unseen within 6 m, there may be a drop. */
 static void test_a_drop_may_hide_before_it(void **state)
 {
 	static const struct {
-		int ground_top; /* row: the ground's last one; 480: no ground */
-		double m;	/* of the wall */
+		int ground_top; /* last row of the ground; 480: no ground */
+		double m;	/* distance of the wall, m */
 		bool known;
 	} cases[] = {{390, 9.5, true},	 /* ground to 5 m, and a wall less than twice as far */
-		     {390, 10.5, false}, /* more than that */
-		     {360, 15, true},	 /* ground to 6.2 m: no drop is feared there */
-		     {480, 20, true}};	 /* what the right camera does not see, from the vehicle on */
+		     {390, 10.5, false}, /* ground to 5 m, and a wall more than twice as far */
+		     {360, 15, true},	 /* ground to 6.2 m: too far for a hidden drop */
+		     {480, 20, true}};	 /* rows that the right camera does not see, from the vehicle on */
 	static struct scan s;
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -251,17 +253,20 @@ static void test_limits_of_range(void **state)
 		case_add(&s.c, COLUMN, STIXEL_OBJECT, CASE_FOOT, 0, 25);
 		assert_true(middle(&s) == (far ? INFINITY : -INFINITY));
 	}
-	begin_column(&s); /* infinitely far */
+	begin_column(&s); /* an object infinitely far away */
 	case_ground(&s.c, COLUMN, 240);
 	case_add(&s.c, COLUMN, STIXEL_OBJECT, 239, 0, 0);
 	assert_true(middle(&s) == INFINITY);
-	begin_column(&s); /* too near, before one that is not */
+	begin_column(&s); /* an object nearer than range_min, before one in range */
 	case_add(&s.c, COLUMN, STIXEL_OBJECT, 400, 315, 126);
 	case_add(&s.c, COLUMN, STIXEL_OBJECT, CASE_FOOT, 0, 25);
 	assert_true(middle(&s) == -INFINITY);
 }
 
-/* 10 m ahead, from so many rows above the road to so many; 50 are a metre. */
+/*
+ * Returns the range of an object 10 m ahead between two heights above the road. Heights are in rows; 50 rows
+ * are 1 m.
+ */
 static float one_at(struct scan *s, int from, int to, uint32_t as)
 {
 	begin_column(s);
@@ -269,7 +274,7 @@ static float one_at(struct scan *s, int from, int to, uint32_t as)
 	s->o.above = s->o.below = as;
 	case_ground(&s->c, COLUMN, from < 75 ? CASE_FOOT + 1 - from : 240);
 	case_add(&s->c, COLUMN, STIXEL_OBJECT, CASE_FOOT - from, CASE_FOOT + 1 - to, 25);
-	case_ground(&s->c, COLUMN, 240); /* what is beyond */
+	case_ground(&s->c, COLUMN, 240); /* ground beyond the object */
 	return middle(s);
 }
 
@@ -293,7 +298,7 @@ static void test_band(void **state)
 			else
 				assert_true(isnan(r));
 		}
-	/* a kerb before a wall, a branch before and above a wall, a bridge before it */
+	/* a kerb before a wall, a branch before and above a wall, a bridge before a wall */
 	begin_column(&s);
 	case_foot(&s.c, COLUMN);
 	case_add(&s.c, COLUMN, STIXEL_OBJECT, CASE_FOOT, 310, 25);
@@ -310,7 +315,10 @@ static void test_band(void **state)
 	assert_ahead(&s, s.ranges[looks_through(&s, 322)], 20);
 }
 
-/* With numbers that are exact: 1 m above the road, of which a row is 1/64 m at 7.8125 m. */
+/*
+ * Tests the height limits with exact numbers: the camera is 1 m above the road, and a row is 1/64 m at 7.8125
+ * m.
+ */
 static void test_band_to_the_row(void **state)
 {
 	static struct scan s;
@@ -328,7 +336,7 @@ static void test_band_to_the_row(void **state)
 				case_add(&s.c, COLUMN, STIXEL_OBJECT, 303 - 32 + more, 200, 32);
 			else
 				case_add(&s.c, COLUMN, STIXEL_OBJECT, 303, 304 - 16 + more, 32);
-			case_ground(&s.c, COLUMN, 0); /* what is beyond */
+			case_ground(&s.c, COLUMN, 0); /* ground beyond the object */
 			if (more == (above ? 1 : -1))
 				assert_ahead(&s, middle(&s), 7.8125);
 			else
@@ -336,7 +344,7 @@ static void test_band_to_the_row(void **state)
 		}
 }
 
-/* Straight ahead is the edge between two columns. */
+/* The direction straight ahead is the edge between two columns. */
 static void test_edge(void **state)
 {
 	static struct scan s;
@@ -355,14 +363,14 @@ static void test_edge(void **state)
 	}
 }
 
-/* Of one column, some rays may meet it before range_max and others behind. */
+/* Some rays of one column may meet an object before range_max, and others beyond it. */
 static void test_column_across_range_max(void **state)
 {
 	static struct scan s;
 	int numbers = 0, free_ones = 0;
 
 	begin(&s);
-	s.o.range_max = (float)(10 * hypot(1, 268 / 500.0)); /* its middle is at 267.5 px */
+	s.o.range_max = (float)(10 * hypot(1, 268 / 500.0)); /* the middle of the column is at 267.5 px */
 	s.o.angle_increment /= 64;
 	s.o.count *= 64;
 	case_open_to(&s.c, 0, 10);
@@ -407,7 +415,7 @@ static void test_frames_without(void **state)
 	}
 }
 
-/* All around: behind and beside nothing is seen. */
+/* A scan over the full circle: nothing is seen behind the camera and beside it. */
 static void test_full_turn(void **state)
 {
 	static struct scan s;
@@ -434,14 +442,14 @@ static void test_full_turn(void **state)
 				assert_true(isnan(s.ranges[i]));
 			else if (a > 1e-3)
 				assert_true(fabs((double)s.ranges[i] * cos(a) - 10) <
-					    0.04); /* narrow columns */
+					    0.04); /* columns are narrow at the image's edge */
 			else if (a < -1e-3)
 				assert_true(s.ranges[i] == INFINITY);
 		}
 	}
 }
 
-/* One angle that many columns fall on has the nearest, and is free only where all are. */
+/* An angle that covers many columns has their nearest range. It is free only if all of them are free. */
 static void test_wide_angles(void **state)
 {
 	static struct scan s;
@@ -485,7 +493,7 @@ static void test_bad_options(void **state)
 	bad[n++].angle_increment = 0;
 	bad[n++].angle_increment = -0.1f;
 	bad[n++].angle_increment = NAN;
-	bad[n++].angle_increment = 1; /* more than a turn */
+	bad[n++].angle_increment = 1; /* more than a full turn */
 	bad[n++].range_min = -1;
 	bad[n++].range_min = 100;
 	bad[n++].range_max = INFINITY;
@@ -512,7 +520,7 @@ static void test_bad_options(void **state)
 	assert_int_equal(stixel_scan(&s.c.frame, &s.o, sizeof(s.o), NULL), 1);
 }
 
-/* Cameras out of all measure give options that stixel_scan() takes, or none. */
+/* If a camera has absurd numbers, stixel_scan() accepts the default options, or there are none. */
 static void test_options_of_any_camera(void **state)
 {
 	static const struct {
@@ -535,7 +543,7 @@ static void test_options_of_any_camera(void **state)
 		s.c.header.column_width = odd[i].width;
 		if (stixel_scan_defaults(&s.c.frame, &s.o, sizeof(s.o)) == 1) {
 			assert_in_range(s.o.count, 1, 65536);
-			s.c.header.columns = 0; /* only the options are looked at */
+			s.c.header.columns = 0; /* without columns, stixel_scan() checks only the options */
 			assert_int_equal(stixel_scan(&s.c.frame, &s.o, sizeof(s.o), many), 0);
 			given++;
 		} else {
@@ -546,7 +554,7 @@ static void test_options_of_any_camera(void **state)
 	assert_in_range(given, 1, 5);
 }
 
-/* A frame whose objects cover all angles, each, many times over, ends soon and claims nothing. */
+/* A frame in which each of many objects covers all angles is given up early, and all its ranges are NaN. */
 static void test_too_much_work(void **state)
 {
 	static struct scan s;
@@ -562,12 +570,12 @@ static void test_too_much_work(void **state)
 	assert_int_equal(run(&s), 0);
 	for (uint32_t i = 0; i < s.o.count; i++)
 		assert_true(isnan(s.ranges[i]));
-	s.c.header.stixel_count = s.c.offsets[1] = 200; /* as many as an image has rows for */
+	s.c.header.stixel_count = s.c.offsets[1] = 200; /* one object for each row of a real image */
 	assert_int_equal(run(&s), 1);
 	for (uint32_t i = 0; i < s.o.count; i++)
 		seen += isfinite(s.ranges[i]) != 0;
 	assert_true(seen > 0);
-	/* given up at the first column, the second is not looked at */
+	/* the scan is given up at the first column and does not look at the second */
 	s.c.header.columns = 2;
 	s.c.header.column_width = 320;
 	s.c.header.stixel_count = s.c.offsets[1] = s.c.offsets[2] = CASE_STIXELS;
@@ -610,7 +618,10 @@ static void nonsense_stixels(struct convert_case *c, struct check_rng *r)
 		}
 }
 
-/* Frames that pass the check and mean nothing: no crash, no other values than those of REP 117. */
+/*
+ * Frames that pass the check but are meaningless must not crash the scan. All ranges must be values of REP
+ * 117.
+ */
 static void test_nonsense(void **state)
 {
 	static struct scan s;

@@ -1,5 +1,6 @@
 /*
- * Scans of frames made by hand whose road is no level plane, or whose camera leans; the angles without libm.
+ * Tests scans of synthetic frames whose road is not a level plane, or whose camera leans. Also tests the
+ * angle functions that replace libm.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -13,7 +14,7 @@
 #include "ipc/client/geometry.h"
 #include "tests/ipc/convert/scan_case.h"
 
-/* The formulas of Road.to_vehicle(), by libm. */
+/* Converts a pixel to the vehicle's coordinates by the formulas of Road.to_vehicle(), with libm. */
 static void vehicle(const struct stixel_frame_header *h, double x, double y, double d, double out[3])
 {
 	const double z = h->fx * h->baseline_m / d, r = h->roll_rad;
@@ -25,7 +26,10 @@ static void vehicle(const struct stixel_frame_header *h, double x, double y, dou
 	out[2] = -cos(a) * sin(r) * p[0] - cos(a) * cos(r) * p[1] - sin(a) * p[2] + h->height_m;
 }
 
-/* A plane in front of a camera that looks down and leans: slope, offset and cross are those of its angles. */
+/*
+ * Sets a plane in front of a camera that looks down and leans: slope, offset and cross follow from its
+ * angles.
+ */
 static void lean(struct convert_case *c, double pitch, double roll)
 {
 	struct stixel_frame_header *h = &c->header;
@@ -38,7 +42,10 @@ static void lean(struct convert_case *c, double pitch, double roll)
 	h->road_cross = tan(roll) * h->road_slope;
 }
 
-/* Where an azimuth meets the lowest row, within the band, of column 90 at 25 px, m. */
+/*
+ * Returns the distance at which an azimuth meets the lowest row, within the height limits, of column 90 at 25
+ * px, m.
+ */
 static double lowest_row(const struct scan *s, double azimuth)
 {
 	const struct stixel_frame_header *h = &s->c.header;
@@ -55,7 +62,7 @@ static double lowest_row(const struct scan *s, double azimuth)
 	return hypot(a[0] + t * (b[0] - a[0]), a[1] + t * (b[1] - a[1]));
 }
 
-/* All that they see, the horizon included, is ground. */
+/* Fills columns with ground over the whole height, including the horizon. */
 static void ground_to(struct convert_case *c, unsigned first, unsigned end)
 {
 	for (unsigned u = first; u < end; u++)
@@ -91,7 +98,7 @@ static void test_leaning_camera(void **state)
 	}
 }
 
-/* Direction in which image column x sees the plane of the road infinitely far away. */
+/* Returns the direction in which image column x sees the plane of the road at infinity. */
 static double far_away(const struct stixel_frame_header *h, double x)
 {
 	double a[3], b[3], share;
@@ -128,8 +135,8 @@ static void test_field_of_view(void **state)
 }
 
 /*
- * Seen from above, columns of a camera that looks down do not run through the point below it: what is behind
- * an obstacle lies in other directions than it does.
+ * Seen from above, the image columns of a camera that looks down do not run through the point below the
+ * camera. So the area hidden by an obstacle lies in other directions than the obstacle.
  */
 static void test_hidden_beside(void **state)
 {
@@ -145,7 +152,8 @@ static void test_hidden_beside(void **state)
 	case_open_to(&s.c, 111, CASE_COLUMNS);
 	assert_int_equal(run(&s), 1);
 	for (uint32_t i = 0; i < s.o.count; i++) {
-		const double far = atan(-(554.5 - 319.5) / 500 * cos(0.4)); /* the column at the horizon */
+		/* direction of the column at the horizon */
+		const double far = atan(-(554.5 - 319.5) / 500 * cos(0.4));
 		double near[3];
 
 		vehicle(&s.c.header, 554.5, 400.5, 100, near);
@@ -154,7 +162,10 @@ static void test_hidden_beside(void **state)
 	assert_true(unseen > 20);
 }
 
-/* What the middle of the column has in a road from 10 m on as if its slope were 1/6; or a plane. */
+/*
+ * Returns the range in the middle of the column. The road bends at 10 m as if its slope were 1/6, or is a
+ * plane.
+ */
 static float bent_with(struct scan *s, bool bent, int bottom, int top, double d)
 {
 	begin(s);
@@ -169,27 +180,37 @@ static float bent_with(struct scan *s, bool bent, int bottom, int top, double d)
 	return s->ranges[looks_through(s, 322)];
 }
 
-/* Beyond its bend the road climbs: what lies on it is no obstacle, what stands on it is. */
+/*
+ * The road climbs beyond its bend. An object that lies on the climbing road is no obstacle, but a tall one
+ * is.
+ */
 static void test_bend(void **state)
 {
 	static struct scan s;
 
 	for (int bent = 0; bent < 2; bent++)
 		for (int tall = 0; tall < 2; tall++) {
-			/* 20 m: disparity 12.5, of the plane in row 277, of the bent road in 239.5 */
+			/*
+			 * at 20 m the disparity is 12.5 px: row 277 of the plane, row 239.5 of the bent road
+			 */
 			const float r = bent_with(&s, bent, 239, tall ? 200 : 238, 12.5);
 
 			if (bent && !tall)
 				assert_true(r == INFINITY);
 			else
 				assert_ahead(&s, r, 20);
-			/* before the bend it does not count, however high a thing is: from 2.4 m on */
+			/*
+			 * before the bend the object does not count, because it begins 2.4 m above the road
+			 */
 			assert_true(bent_with(&s, bent, 150, 100, 50) == INFINITY);
 		}
 }
 
-/* Publishers before 1.3 have no cross slope. */
-/* Of a camera that lies on its side each column from its foot to the horizon has all of these few angles. */
+/* Publishers before 1.3 send no cross slope. */
+/*
+ * Starts a frame of a camera that lies on its side. Each column, from its foot to the horizon, covers all of
+ * the few angles.
+ */
 static void begin_aside(struct scan *s, uint32_t columns)
 {
 	struct stixel_frame_header *h = &s->c.header;
@@ -211,7 +232,7 @@ static void begin_aside(struct scan *s, uint32_t columns)
 					    .unknown = STIXEL_SCAN_AS_UNSEEN};
 }
 
-/* Columns that see nothing are looked at, too: so many of them cost too much. */
+/* Columns that see nothing cost work, too. A frame with too many of them is given up. */
 static void test_too_many_columns(void **state)
 {
 	static uint32_t offsets[12001];
@@ -226,14 +247,15 @@ static void test_too_many_columns(void **state)
 	}
 }
 
-/* What obstacles hide is looked at for each of them. */
+/* Looking up what an obstacle hides costs work for each obstacle. */
 static void test_too_much_hidden(void **state)
 {
 	static struct scan s;
 	const uint32_t columns = 40;
 
 	begin_aside(&s, columns);
-	s.o.angle_min = -0.0066f; /* between where they are and where they would be at the horizon */
+	/* between the directions of the obstacles and their directions at the horizon */
+	s.o.angle_min = -0.0066f;
 	for (unsigned i = 0; i < CASE_STIXELS; i++)
 		case_add(&s.c, i * columns / CASE_STIXELS, STIXEL_OBJECT, 12000, 11000, 500);
 	assert_int_equal(run(&s), 0);
@@ -252,7 +274,10 @@ static void test_old_frame(void **state)
 		s.c.header.road_cross = 0.1; /* ground 0.25 px nearer in this column */
 		s.c.header.header_bytes = old ? STIXEL_HEADER_BYTES_LEAST : sizeof(s.c.header);
 		s.o.height_min = 0.1f;
-		/* 0.12 m high over the road without the cross slope, 0.105 with; lower than 0.11 */
+		/*
+		 * the object is 0.12 m high without the cross slope and 0.105 m with it, which is below 0.11
+		 * m
+		 */
 		s.o.height_min = 0.11f;
 		case_add(&s.c, COLUMN, STIXEL_OBJECT, CASE_FOOT, 309, 25);
 		case_open_to(&s.c, COLUMN + 1, CASE_COLUMNS);
@@ -261,7 +286,7 @@ static void test_old_frame(void **state)
 	}
 }
 
-/* Sine, cosine and angles without libm: next to its own. */
+/* Compares sine, cosine and angles without libm to those of libm. */
 static void test_angles_by_arithmetic(void **state)
 {
 	for (int i = -40000; i <= 40000; i++) {

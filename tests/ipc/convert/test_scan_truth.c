@@ -1,7 +1,7 @@
 /*
- * Scans of the synthetic street's true stixels, against what is true of its pixels: how far it is free in the
- * direction of each angle. The truth of an angle is the nearest point of an object, between 0.15 and 2 m
- * above the road, of all pixels that its ray passes. Prints the figures.
+ * Compares scans of the synthetic street's true stixels with the truth of its pixels: how far each direction
+ * is free. The truth of an angle is the nearest object point, between 0.15 and 2 m above the road, of all
+ * pixels that its ray passes. Prints the figures.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -15,7 +15,7 @@
 #include "tests/scene_truth.h"
 
 #define FRAMES 6
-#define STRIDE 23 /* frames of the street from one to the next */
+#define STRIDE 23 /* step between tested frames of the street */
 #define WIDTH 5
 #define WITHIN 0.02
 
@@ -32,7 +32,7 @@ struct street {
 	uint32_t *offsets;
 	struct stixel_scan_options options;
 	float *ranges;
-	double *nearest; /* of each angle, m; HUGE_VAL free */
+	double *nearest; /* true range per angle, m; HUGE_VAL: free */
 };
 
 static void *need(void *p)
@@ -42,7 +42,7 @@ static void *need(void *p)
 	return p;
 }
 
-/* Disparity of what a stixel of the truth shows at row y. */
+/* Returns the true disparity of a stixel at row y, px. */
 static double disparity_at(const struct sx_scene_truth *t, const struct stixel *s, int y)
 {
 	const size_t middle = (size_t)y * (size_t)t->width + s->column * (size_t)WIDTH + WIDTH / 2;
@@ -51,8 +51,8 @@ static double disparity_at(const struct sx_scene_truth *t, const struct stixel *
 }
 
 /*
- * The true stixels are things: a car is one, from its bumper to its roof. Upright stixels end where the depth
- * is another one by 1 %.
+ * Splits a true stixel into upright stixels. True stixels are whole objects: a car is one stixel, from its
+ * bumper to its roof. Upright stixels end where the depth changes by 1 %.
  */
 static uint32_t add_upright(const struct sx_scene_truth *t, const struct stixel *thing, struct stixel *ret)
 {
@@ -95,7 +95,7 @@ static void set_stixels(struct street *s)
 	}
 }
 
-/* The header of a frame whose road is the true one. */
+/* Sets the header of a frame with the true road. */
 static void set_header(struct street *s)
 {
 	const struct sx_scene_truth *t = &s->truth;
@@ -130,7 +130,7 @@ static void set_header(struct street *s)
 		.header = &s->header, .offsets = s->offsets, .stixels = s->stixels, .bytes = &s->header};
 }
 
-/* Point of pixel x, y at disparity d, along the road: forward, and to the left. */
+/* Converts pixel (x, y) at disparity d to a point along the road: forward and to the left, m. */
 static void along_road(const struct stixel_frame_header *h, double x, double y, double d, double *forward,
 		       double *left)
 {
@@ -175,8 +175,8 @@ static void set_truth(struct street *s)
 }
 
 /*
- * An angle is good when it is within 2 % of what is true somewhere within a stixel of its direction: of the
- * nearest there, of the farthest, or of what lies between.
+ * True if the range at angle i is within 2 % of the truth somewhere within one stixel width of its direction:
+ * the nearest value, the farthest, or one between them.
  */
 static bool is_good(const struct street *s, uint32_t i)
 {
@@ -254,6 +254,6 @@ int main(void)
 	puts("1..3");
 	good = try("street", 1242, 375) && good;
 	good = try("street", 640, 240) && good;
-	good = try("verge", 640, 240) && good; /* its road leans */
+	good = try("verge", 640, 240) && good; /* this scene's road leans */
 	return !good;
 }

@@ -1,6 +1,6 @@
 /*
- * Time and places of HTTP connections, without a server and without peers: both are played, so that each
- * rule has its moment.
+ * Tests how long HTTP connections may stay and which one is closed when all places are taken. The server and
+ * its peers are simulated, so that the test controls the time of each event.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -17,7 +17,7 @@
 #include "ipc/http/patience.h"
 #include "ipc/http/peer.h"
 
-#define FIRST 5000 /* descriptors that are not open: shutdown() of one does nothing */
+#define FIRST 5000 /* first of the descriptors, which are not open: shutdown() of them does nothing */
 #define PLACES 24
 #define S SX_NS_PER_S
 
@@ -27,7 +27,7 @@ struct MHD_Connection {
 	bool unknown;
 };
 
-/* Process 10 * n + m is of user n. */
+/* Process of each connection. Process 10 * n + m belongs to user n. */
 static pid_t process_of[64];
 static struct sx_patience p;
 
@@ -37,7 +37,7 @@ void sx_peer_process(int fd, uid_t *uid, pid_t *pid)
 	*uid = (uid_t)*pid / 10;
 }
 
-/* MHD's own, for the connections of this test. */
+/* Replaces MHD's own function, for the connections of this test. */
 const union MHD_ConnectionInfo *MHD_get_connection_info(struct MHD_Connection *c,
 							enum MHD_ConnectionInfoType type, ...)
 {
@@ -56,7 +56,7 @@ static int setup(void **state)
 static int teardown(void **state)
 {
 	sx_patience_finish(&p);
-	sx_patience_finish(&p); /* a zeroed one */
+	sx_patience_finish(&p); /* a zeroed struct */
 	return 0;
 }
 
@@ -82,7 +82,7 @@ static struct MHD_Connection start(int i)
 	return c;
 }
 
-/* Admitted, taken by the server, and there since then. */
+/* Adds a connection that was admitted, was started by the server, and has stayed for ago_ns. */
 static void come(int i, pid_t process, int64_t ago_ns)
 {
 	assert_int_equal(admit(i, process), 1);
@@ -114,13 +114,13 @@ static void a_place_is_taken_and_given_back(void **state)
 	sx_patience_notify(&p, &c, &c.context, MHD_CONNECTION_NOTIFY_CLOSED);
 	assert_null(place_of(0));
 
-	/* admitted, and not taken; one that nobody knows is none */
+	/* admitted but never started; forgetting it a second time does nothing */
 	assert_int_equal(admit(1, 10), 1);
 	sx_patience_forget(&p, FIRST + 1);
 	assert_null(place_of(1));
 	sx_patience_forget(&p, FIRST + 1);
 
-	/* what MHD says nothing about */
+	/* a connection without information from MHD */
 	stranger.context = &stranger;
 	sx_patience_notify(&p, &stranger, &stranger.context, MHD_CONNECTION_NOTIFY_STARTED);
 	assert_null(stranger.context);
@@ -136,7 +136,7 @@ static void a_connection_beyond_all_places_is_served(void **state)
 
 	p.crowd = PLACES;
 	for (int i = 0; i < PLACES; i++) {
-		c = start(i); /* by a server that does not ask first */
+		c = start(i); /* a server that starts connections without asking first */
 		assert_non_null(c.context);
 	}
 	c = start(PLACES);
@@ -159,10 +159,10 @@ static void time_that_is_over(void **state)
 	assert_int_equal(admit(3, 10), 1);
 	place_of(3)->since_ns -= 2 * S;
 	sx_patience_tick(&p);
-	assert_true(was_let_go(0));  /* waited for too long */
-	assert_false(was_let_go(1)); /* came just now */
-	assert_false(was_let_go(2)); /* has an answer that is long */
-	assert_null(place_of(3));    /* never taken */
+	assert_true(was_let_go(0));  /* has waited for too long */
+	assert_false(was_let_go(1)); /* has just come */
+	assert_false(was_let_go(2)); /* is receiving a long answer */
+	assert_null(place_of(3));    /* was never started */
 	sx_patience_tick(&p);
 	assert_true(was_let_go(0));
 }
@@ -173,7 +173,8 @@ static void who_holds_most_gives_way(void **state)
 	come(1, 20, 5 * S);
 	come(2, 20, 4 * S);
 	assert_int_equal(admit(3, 30), 1);
-	assert_true(was_let_go(1)); /* of the greedy user the longest there, and not who is there longest */
+	/* the oldest connection of the user that holds most places, not the oldest of all */
+	assert_true(was_let_go(1));
 	assert_false(was_let_go(0) || was_let_go(2) || was_let_go(3));
 }
 
@@ -201,7 +202,8 @@ static void what_we_work_for_stays(void **state)
 	come(2, 20, 6 * S);
 	assert_int_equal(admit(3, 30), 1);
 	assert_false(was_let_go(0));
-	assert_true(was_let_go(2)); /* each holds one, as the first does not count */
+	/* each user holds one place, because the held connection does not count */
+	assert_true(was_let_go(2));
 }
 
 static void a_storm_keeps_itself_out(void **state)
@@ -210,10 +212,11 @@ static void a_storm_keeps_itself_out(void **state)
 		come(i, 10, 0);
 	assert_int_equal(admit(3, 10), 0);
 	assert_null(place_of(3));
-	place_of(1)->since_ns -= S; /* longer there than a storm's are: it may exchange its own */
+	/* older than a storm's connections are: the process may replace this one */
+	place_of(1)->since_ns -= S;
 	assert_int_equal(admit(3, 10), 1);
 	assert_true(was_let_go(1));
-	/* of the same user another process: nobody of the storm comes by itself */
+	/* another process of the same user: the storm does not take its place */
 	assert_int_equal(admit(4, 11), 1);
 }
 
@@ -223,7 +226,7 @@ static void who_is_arriving_cannot_go_yet(void **state)
 		assert_int_equal(admit(i, 10), 1);
 	assert_int_equal(admit(3, 20), -EAGAIN);
 	assert_null(place_of(3));
-	start(1); /* of the same shares the one that can go */
+	start(1); /* of equal shares, the connection that can be closed */
 	assert_int_equal(admit(3, 20), 1);
 	assert_true(was_let_go(1));
 }
@@ -233,7 +236,7 @@ static void the_one_that_can_go_stays_the_choice(void **state)
 	come(0, 10, S);
 	assert_int_equal(admit(1, 10), 1);
 	assert_int_equal(admit(2, 10), 1);
-	place_of(1)->since_ns -= 5 * S; /* longer there, but arriving */
+	place_of(1)->since_ns -= 5 * S; /* older, but not started yet */
 	assert_int_equal(admit(3, 20), 1);
 	assert_true(was_let_go(0));
 }

@@ -1,5 +1,5 @@
 /*
- * Who may change something at a socket, and how the kernel tells who that is.
+ * Tests which peer of a socket may change settings, and how the kernel identifies the peer.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -20,17 +20,18 @@ static void test_rule(void **state)
 	const struct sx_peer owner = {.uid = 7, .groups = {8}, .count = 1};
 	const struct sx_peer root = {.uid = 0, .groups = {8}, .count = 1};
 	const struct sx_peer member = {.uid = 9, .groups = {8, 20, 30}, .count = 3};
-	const struct sx_peer wheel = {.uid = 9, .groups = {0, 20}, .count = 2}; /* root's group is not root */
+	/* membership in root's group does not make a peer root */
+	const struct sx_peer wheel = {.uid = 9, .groups = {0, 20}, .count = 2};
 	const struct sx_peer none = {.uid = 9, .groups = {8, 20, 31}, .count = 2};
 
 	assert_true(sx_peer_may_change(&owner, 7, 99));
 	assert_true(sx_peer_may_change(&root, 7, 99));
 	assert_true(sx_peer_may_change(&member, 7, 30));
-	assert_true(sx_peer_may_change(&member, 7, 8)); /* the first is its own group */
+	assert_true(sx_peer_may_change(&member, 7, 8)); /* the first entry is the peer's own group */
 	assert_false(sx_peer_may_change(&member, 7, 31));
 	assert_false(sx_peer_may_change(&wheel, 7, 0));
-	assert_false(sx_peer_may_change(&none, 7, 31));	 /* behind count lies nothing */
-	assert_false(sx_peer_may_change(&member, 7, 0)); /* there is no such group */
+	assert_false(sx_peer_may_change(&none, 7, 31));	 /* entries after count must not be read */
+	assert_false(sx_peer_may_change(&member, 7, 0)); /* group 0 means that there is no such group */
 	assert_true(sx_peer_may_change(&owner, 7, 0));
 }
 
@@ -44,7 +45,8 @@ static void test_ourselves(void **state)
 	assert_int_equal(sx_peer_of(pair[0], &p), 0);
 	assert_int_equal(p.uid, geteuid());
 	assert_int_equal(p.groups[0], getegid());
-	assert_true(p.count == 1 || p.count == 1 + count); /* 1: a kernel that tells no more */
+	/* 1: a kernel that does not report the other groups */
+	assert_true(p.count == 1 || p.count == 1 + count);
 	for (int i = 1; i < p.count; i++)
 		assert_int_equal(p.groups[i], groups[i - 1]);
 	close(pair[0]);

@@ -1,5 +1,6 @@
 /*
- * The status socket, asked over its socket: pages, orders, who may give them, and what is refused.
+ * Tests the status socket through real requests: pages, orders, the right to send orders, and refused
+ * requests.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -47,7 +48,7 @@ static unsigned write_long(void *user, struct sx_text *text)
 	return 200;
 }
 
-/* Keeps the server's thread. */
+/* Keeps the server's thread busy for 150 ms. */
 static unsigned write_slowly(void *user, struct sx_text *text)
 {
 	usleep(150000);
@@ -110,7 +111,7 @@ static int dial(void)
 	return connect(fd, (struct sockaddr *)&a, sizeof(a)) == 0 ? fd : -1;
 }
 
-/* Sends a request with a body of so many bytes. */
+/* Sends a request with a body of `body` bytes. Returns the connection. */
 static int send_request(const char *what, size_t body)
 {
 	char *text = malloc(body + 300);
@@ -126,7 +127,7 @@ static int send_request(const char *what, size_t body)
 	return fd;
 }
 
-/* The status; the answer is in answer[]. */
+/* Receives an answer into answer[]. Returns its HTTP status. */
 static int receive_answer(int fd)
 {
 	size_t have = 0;
@@ -165,7 +166,7 @@ static void a_costly_page_is_given_again(void **state)
 {
 	const int before = atomic_load(&written);
 
-	/* within its time, at least once of many */
+	/* within its lifetime a costly page is reused at least once in 20 requests */
 	for (int i = 0; i < 20; i++)
 		assert_int_equal(ask("GET /costly", 0), 200);
 	assert_in_range(atomic_load(&written) - before, 1, 19);
@@ -188,7 +189,7 @@ static void orders_are_taken(void **state)
 	fd = send_request("POST /later", 3);
 	while (!(o = atomic_load(&waiting)))
 		usleep(100);
-	assert_int_equal(ask("GET /plain", 0), 200); /* meanwhile */
+	assert_int_equal(ask("GET /plain", 0), 200); /* the server answers other requests meanwhile */
 	sx_status_order_answer(o, 503, "not now\n");
 	assert_int_equal(receive_answer(fd), 503);
 	assert_non_null(strstr(answer, "not now\n"));
@@ -211,7 +212,10 @@ static void strangers_give_no_orders(void **state)
 	assert_int_equal(WEXITSTATUS(status), 0);
 }
 
-/* Who says nothing, who leaves at once, and more than there are places for: others are served. */
+/*
+ * Other clients are served in spite of clients that send nothing, clients that leave at once, and more
+ * clients than there are places.
+ */
 static void crowds_do_not_shut_others_out(void **state)
 {
 	int fds[SX_STATUS_CLIENTS + 8], left;
@@ -222,7 +226,7 @@ static void crowds_do_not_shut_others_out(void **state)
 	for (size_t i = 0; i < sizeof(fds) / sizeof(fds[0]); i++)
 		fds[i] = dial();
 	usleep(20000);
-	/* one more process, of the same user */
+	/* another process of the same user */
 	CHILD(pid, _exit(ask("GET /plain", 0) == 200 ? 0 : 1));
 	waitpid(pid, &left, 0);
 	assert_int_equal(WEXITSTATUS(left), 0);
@@ -231,8 +235,8 @@ static void crowds_do_not_shut_others_out(void **state)
 }
 
 /*
- * More than may stay, and none of them can be let go while the server has not seen them: who comes next
- * waits at the door, for the server, or for the end.
+ * There are more connections than may stay, and none of them can be closed before the server has seen it. The
+ * next client waits until the server takes it, or until the server ends.
  */
 static void waiting_at_the_door(void **state)
 {
@@ -241,7 +245,7 @@ static void waiting_at_the_door(void **state)
 		pid_t pid[2];
 		int fd;
 
-		usleep(20000); /* the server is at it */
+		usleep(20000); /* the server is busy with it */
 		for (int i = 0; i < 2; i++)
 			CHILD(pid[i], {
 				for (int k = 0; k < SX_STATUS_CLIENTS / 2; k++)
@@ -267,7 +271,7 @@ static void waiting_at_the_door(void **state)
 	}
 }
 
-/* The names of all pages do not fit into what is said of one that is not there. */
+/* The error for an unknown page lists the pages. 40 names do not fit and must be cut. */
 static void many_pages(void **state)
 {
 	static char names[40][32];
@@ -289,7 +293,9 @@ static void many_pages(void **state)
 	assert_non_null(strstr(answer, "not found; there are\n"));
 }
 
-/* The path was removed: the server goes on at another socket, and at this one where it cannot have that. */
+/*
+ * The path was removed. The server moves to another socket, and keeps this one if it cannot have the other.
+ */
 static void the_socket_is_made_anew(void **state)
 {
 	char why[200];
@@ -305,7 +311,9 @@ static void the_socket_is_made_anew(void **state)
 	assert_int_equal(ask("GET /plain", 0), 200);
 }
 
-/* libmicrohttpd's: it may refuse a connection that it is handed, and then has closed it. */
+/*
+ * Replaces libmicrohttpd's function, which may refuse a connection that it is handed and has then closed it.
+ */
 static atomic_bool refuses;
 enum MHD_Result __real_MHD_add_connection(struct MHD_Daemon *d, int fd, const struct sockaddr *a,
 					  socklen_t n);
@@ -347,7 +355,7 @@ static void what_is_no_socket(void **state)
 		assert_true(fd >= 0);
 		assert_int_equal(sx_status_start(&none, fd, pages, 1, NULL, why, sizeof(why)), -ENOTSOCK);
 		assert_non_null(strstr(why, "is not a listening Unix stream socket"));
-		assert_int_equal(fcntl(fd, F_GETFD), -1); /* closed */
+		assert_int_equal(fcntl(fd, F_GETFD), -1); /* the refused descriptor was closed */
 	}
 	assert_null(none);
 	sx_status_tick(NULL);
