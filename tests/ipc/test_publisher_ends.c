@@ -1,6 +1,6 @@
 /*
- * Publishers, feeds and their names where something is wrong: rings that others left, parameters that do
- * not fit, clients that leave in the middle, groups, locks, sockets.
+ * Tests error cases of publishers, feeds and their names: rings left by other processes, parameters out of
+ * range, clients that leave early, groups, locks, sockets.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -51,7 +51,10 @@
 static const struct help_shape small = {.columns = 8};
 static char dir[64], ring_path[100], socket_path[100], why[400];
 
-/* libc's: the group of writers is what a test says. -1: there is none. */
+/*
+ * Replaces libc's getgrnam_r(). The group of writers is the one that a test sets; -1: the group does not
+ * exist.
+ */
 static gid_t writers_group;
 static int group_error;
 
@@ -74,7 +77,7 @@ void *__wrap_malloc(size_t bytes)
 	return no_memory ? NULL : __real_malloc(bytes);
 }
 
-/* Nobody has a name. */
+/* Replaces libc's getpwuid_r(): no user has a name. */
 static int user_error;
 
 int getpwuid_r(uid_t user, struct passwd *entry, char *text, size_t bytes, struct passwd **found)
@@ -100,7 +103,10 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* Exit status of what a user without rights does; 0 where we cannot become one. */
+/*
+ * Runs a function as an unprivileged user. Returns its exit status, or 0 if the test is not root and cannot
+ * change the user.
+ */
 static int as_nobody_in(size_t count, int (*what)(void))
 {
 	pid_t pid;
@@ -140,7 +146,7 @@ static void ring_parameters(void **state)
 	p.stream_path = NULL;
 	p.shm_dir = far;
 	assert_int_equal(sx_ring_create(&r, &p, why, sizeof(why)), -ENAMETOOLONG);
-	far[495] = 0; /* the name fits, the one it has while it is made does not */
+	far[495] = 0; /* the name fits, but the longer name used during creation does not */
 	assert_int_equal(sx_ring_create(&r, &p, why, 0), -ENAMETOOLONG);
 	p.shm_dir = dir;
 	assert_int_equal(sx_ring_create(&r, &p, NULL, 0), 0);
@@ -151,7 +157,7 @@ static void ring_parameters(void **state)
 	sx_ring_destroy(r);
 }
 
-/* Puts a ring at the name that says of itself what header and live part say, cut after so many bytes. */
+/* Writes a forged ring with this header and live part, cut to `bytes`, under the ring's name. */
 static void forge(const struct stixel_ring_header *h, const struct stixel_ring_live *live, size_t bytes)
 {
 	const int fd = open(ring_path, O_CREAT | O_TRUNC | O_WRONLY, 0600);
@@ -162,7 +168,10 @@ static void forge(const struct stixel_ring_header *h, const struct stixel_ring_l
 	close(fd);
 }
 
-/* What making a ring gives where that one lies, for who asks for the name alone. */
+/*
+ * Tries to create a ring beside the forged one, with a request for exclusive use of the name. Returns the
+ * error.
+ */
 static int make_beside(const struct stixel_ring_header *h, const struct stixel_ring_live *live, size_t bytes)
 {
 	struct sx_ring_params p = help_params(dir, EPOCH);
@@ -177,7 +186,7 @@ static int make_beside(const struct stixel_ring_header *h, const struct stixel_r
 	return e;
 }
 
-/* Each word that makes of a live publisher none. */
+/* Changes one word after the other such that the forged publisher no longer counts as alive. */
 static void who_keeps_a_name(void **state)
 {
 	struct stixel_ring_header h = {.magic = STIXEL_RING_MAGIC,
@@ -202,10 +211,10 @@ static void who_keeps_a_name(void **state)
 	h.pid = UINT32_MAX;
 	assert_int_equal(make_beside(&h, &live, whole), 0);
 	h = good;
-	h.pid_namespace++; /* whose processes cannot be seen: its heartbeat is believed */
+	h.pid_namespace++; /* processes of another namespace are not visible, so the heartbeat decides */
 	assert_int_equal(make_beside(&h, &live, whole), -EADDRINUSE);
 	assert_non_null(strstr(why, "of another pid namespace"));
-	h.pid_namespace = 0; /* a publisher that could not tell */
+	h.pid_namespace = 0; /* a publisher that could not determine its namespace */
 	assert_int_equal(make_beside(&h, &live, whole), 0);
 	h = good;
 	h.pid_start_ticks = 0;
@@ -240,7 +249,7 @@ static void what_belongs_to_strangers(void **state)
 	close(open(orphan, O_CREAT | O_WRONLY, 0600));
 	assert_int_equal(chown(orphan, STRANGER, (gid_t)-1), 0);
 	assert_int_equal(sx_ring_create(&r, &p, why, sizeof(why)), 0);
-	assert_int_equal(access(orphan, F_OK), 0); /* not ours to sweep */
+	assert_int_equal(access(orphan, F_OK), 0); /* a file of another user is not swept */
 	unlink(ring_path);
 	close(open(ring_path, O_CREAT | O_WRONLY, 0600));
 	assert_int_equal(chown(ring_path, STRANGER, (gid_t)-1), 0);
@@ -269,11 +278,15 @@ static void *sleep_on_bell(void *live)
 	const struct stixel_ring_live *l = live;
 
 	atomic_fetch_add(&sleepers, 1);
-	syscall(SYS_futex, &l->bell, FUTEX_WAIT, 0, NULL, NULL, 0); /* who comes too late does not sleep */
+	/* a thread that comes too late does not sleep */
+	syscall(SYS_futex, &l->bell, FUTEX_WAIT, 0, NULL, NULL, 0);
 	return NULL;
 }
 
-/* Few and quick for long, the publisher wakes them itself; when they are a crowd it hands the bell on. */
+/*
+ * As long as the sleepers are few and quick to wake, the publisher wakes them itself. If they are many, it
+ * passes the wake-up on through the eventfd.
+ */
 static void a_crowd_at_the_bell(void **state)
 {
 	const int bell = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
@@ -293,7 +306,7 @@ static void a_crowd_at_the_bell(void **state)
 				 0);
 	while (atomic_load(&sleepers) < 12)
 		usleep(1000);
-	usleep(50000); /* they sleep */
+	usleep(50000); /* the threads are asleep now */
 	help_publish(r, &small, EPOCH, 1);
 	sx_ring_pass_bell(r);
 	assert_int_equal(read(bell, &rung, sizeof(rung)), sizeof(rung));
@@ -329,7 +342,7 @@ static struct sx_stream *stream_of(const struct sx_stream_params *p)
 	return s;
 }
 
-/* Who may not have buffers beyond the system's limit has smaller packets. */
+/* A publisher without the right to exceed the system's buffer limit has smaller packets. */
 static int make_a_stream_of_large_frames(void)
 {
 	struct sx_stream_params p = help_stream_params(socket_path, &small, EPOCH);
@@ -375,7 +388,7 @@ static void stream_parameters(void **state)
 	sx_stream_destroy(s);
 }
 
-/* Frames until each of so many clients that do not read has one due. */
+/* Publishes until each of the clients, which do not read, has a frame pending. */
 static uint64_t fill(struct sx_stream *s, uint64_t number)
 {
 	for (int i = 0; i < 200; i++) {
@@ -403,14 +416,13 @@ static void clients_that_do_not_read(void **state)
 		help_pump(s);
 		number = fill(s, number);
 	}
-	assert_int_equal(sx_stream_clients(s, who, 1), 3); /* room for one of them */
+	assert_int_equal(sx_stream_clients(s, who, 1), 3); /* the caller's array has room for one client */
 	fd[3] = dial(STIXEL_WANT_FRAMES);
 	help_pump(s);
 	sx_stream_counters(s, &c);
-	assert_int_equal(c.refused, 1); /* none of them for long enough */
+	assert_int_equal(c.refused, 1); /* no client has been idle for long enough */
 	close(fd[3]);
-	sx_stream_set_state(
-		s, STIXEL_STATE_DEGRADED); /* a notice that is due keeps a frame from being looked at */
+	sx_stream_set_state(s, STIXEL_STATE_DEGRADED); /* a notice is pending: frames are not sent */
 	sx_stream_dispatch(s);
 	help_stream_publish(s, &small, EPOCH, 1);
 	sx_stream_dispatch(s);
@@ -422,7 +434,7 @@ static void clients_that_do_not_read(void **state)
 	sx_stream_counters(s, &c);
 	assert_int_equal(c.accepted, 4);
 	assert_int_equal(c.clients, 3);
-	/* the newcomer has the first place; the second has not read for longer */
+	/* the newcomer got the first place; the second client has been idle for longer */
 	fill(s, number);
 	usleep(150000);
 	fd[4] = dial(STIXEL_WANT_FRAMES);
@@ -449,7 +461,7 @@ static void the_same_frame_again(void **state)
 	}
 	sx_stream_counters(s, &c);
 	assert_int_equal(c.sent, 1);
-	/* gone between the frame and its turn */
+	/* the client leaves after the frame is published and before it is sent */
 	help_stream_publish(s, &small, EPOCH, 2);
 	close(fd);
 	sx_stream_dispatch(s);
@@ -467,7 +479,7 @@ static void more_connections_than_places(void **state)
 
 	for (int i = 0; i < SX_STREAM_CLIENTS_MAX + 6; i++)
 		fd[i] = dial(0);
-	sx_stream_dispatch(s); /* not all in one turn */
+	sx_stream_dispatch(s); /* one dispatch does not accept all of them */
 	sx_stream_counters(s, &c);
 	assert_int_equal(c.accepted + c.refused, SX_STREAM_CLIENTS_MAX);
 	help_pump(s);
@@ -520,7 +532,7 @@ static int find_folders(void)
 	unsetenv("RUNTIME_DIRECTORY");
 	if (sx_runtime_dir("cam", folder, sizeof(folder), why, sizeof(why)) >= 0)
 		return 2;
-	setenv("RUNTIME_DIRECTORY", "/x", 1); /* shorter than the name */
+	setenv("RUNTIME_DIRECTORY", "/x", 1); /* shorter than the instance name */
 	return sx_runtime_dir("camera", folder, sizeof(folder), why, sizeof(why)) < 0 ? 0 : 3;
 }
 
@@ -530,7 +542,7 @@ static void folders(void **state)
 
 	chmod(dir, 0777);
 	assert_int_equal(as_nobody(find_folders), 0);
-	snprintf(text, sizeof(text), "%s/rig", dir); /* of another name, as long */
+	snprintf(text, sizeof(text), "%s/rig", dir); /* a folder with another name of the same length */
 	setenv("RUNTIME_DIRECTORY", text, 1);
 	assert_int_equal(sx_runtime_dir("cam", folder, sizeof(folder), why, sizeof(why)), 0);
 	assert_int_equal(strcmp(folder + strlen(folder) - 8, "/rig/cam"), 0);
@@ -579,7 +591,7 @@ static int make_a_ring_of_scores(void)
 	if (e == 0 && stat(path, &st) == 0)
 		e = (int)st.st_gid;
 	stixel_scores_close(w);
-	return e < 0 ? 97 : e == NOBODY ? 1 : e; /* groups of these tests are small numbers */
+	return e < 0 ? 97 : e == NOBODY ? 1 : e; /* groups in these tests have small numbers */
 }
 
 static int trust_ourselves(void)
@@ -598,7 +610,7 @@ static int trust_ourselves(void)
 		       : 1;
 }
 
-/* As one without rights: no memory for the list of his groups; then without any. */
+/* Run as an unprivileged user: first without memory for the list of the user's groups, then with it. */
 static int groups_that_are_not_known(void)
 {
 	int r;
@@ -633,20 +645,22 @@ static void groups_of_writers(void **state)
 	assert_int_equal(group_of_writers(), 88);
 	group_error = EIO;
 	assert_int_equal(group_of_writers(), 0);
-	group_error = ERANGE; /* with any room */
+	group_error = ERANGE; /* ERANGE whatever room is given */
 	assert_int_equal(group_of_writers(), 0);
 	group_error = ENOMEM;
 	assert_int_equal(sx_writers_group(&group), -ENOMEM);
 	group_error = 0;
 	if (geteuid() != 0)
 		skip();
-	assert_int_equal(make_a_ring_of_scores(), 88); /* root may give it to any */
+	assert_int_equal(make_a_ring_of_scores(), 88); /* root may give a file to any group */
 	chmod(dir, 0777);
-	assert_int_equal(as_nobody(make_a_ring_of_scores), 88); /* a member */
+	assert_int_equal(as_nobody(make_a_ring_of_scores), 88); /* a member of the group */
 	writers_group = 89;
-	assert_int_equal(as_nobody(make_a_ring_of_scores), 1); /* none: its own */
+	/* not a member: the file keeps the user's own group */
+	assert_int_equal(as_nobody(make_a_ring_of_scores), 1);
 	writers_group = NOBODY;
-	assert_int_equal(as_nobody(make_a_ring_of_scores), 1); /* its own is that group */
+	/* the user's own group is the writers' group */
+	assert_int_equal(as_nobody(make_a_ring_of_scores), 1);
 	group_error = EIO;
 	assert_int_equal(as_nobody(make_a_ring_of_scores), 1);
 	assert_int_equal(as_nobody(groups_that_are_not_known), 0);

@@ -1,6 +1,7 @@
 /*
- * libstixel where something is wrong: arguments, paths, publishers that are gone, damaged, foreign, or that
- * say on their socket what no stixeld says. With the library's own objects, whose symbols are hidden.
+ * Tests error cases of libstixel: bad arguments and paths, and publishers that are gone, damaged, of another
+ * user, or that send on their socket what no stixeld sends. Links the library's own objects, whose symbols
+ * are hidden.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -117,7 +118,7 @@ static void what_lies_at_the_path(void **state)
 	assert_int_equal(stixel_open_path(&r, dir, 0), -EPROTO); /* a folder */
 	assert_int_equal(symlink(ring_path, other_path), 0);
 	assert_int_equal(stixel_open_path(&r, other_path, 0), -EPROTO);
-	/* who follows gives up only where nothing is to be hoped for */
+	/* a following reader gives up only if waiting cannot help */
 	r = reader_of(ring_path, STIXEL_OPEN_FOLLOW);
 	assert_int_equal(mkdir(ring_path, 0700), 0);
 	assert_int_equal(stixel_fd(r), -EPROTO);
@@ -155,7 +156,7 @@ static void a_publisher_that_has_ended(void **state)
 	struct sx_ring *ring = ring_with(NULL);
 	struct stixel_reader *r = reader_of(ring_path, 0), *follower;
 
-	assert_int_equal(link(ring_path, other_path), 0); /* it stays when the ring goes */
+	assert_int_equal(link(ring_path, other_path), 0); /* this name stays when the ring is removed */
 	follower = reader_of(other_path, STIXEL_OPEN_FOLLOW);
 	stixel_close(r);
 	r = reader_of(other_path, 0);
@@ -183,7 +184,7 @@ static void a_name_that_leads_elsewhere(void **state)
 	struct stixel_reader *r = reader_of(ring_path, 0);
 
 	assert_int_equal(unlink(ring_path), 0);
-	assert_int_equal(publisher_of(r), STIXEL_PUBLISHER_ALIVE); /* somebody cleaned up */
+	assert_int_equal(publisher_of(r), STIXEL_PUBLISHER_ALIVE); /* only the name was removed */
 	close(open(ring_path, O_CREAT | O_WRONLY, 0600));
 	assert_int_equal(publisher_of(r), STIXEL_PUBLISHER_REPLACED);
 	stixel_close(r);
@@ -205,7 +206,7 @@ static void write_at(off_t at, uint64_t value, size_t bytes)
 	write_at(STIXEL_RING_LIVE_OFFSET + (off_t)offsetof(struct stixel_ring_live, field), \
 		 (uint64_t)(value), sizeof(((struct stixel_ring_live *)0)->field))
 
-/* A publisher that says nothing of its process is judged by its heartbeat. */
+/* If a publisher does not report its process, the reader judges it by its heartbeat. */
 static void unknown_processes(void **state)
 {
 	struct sx_ring *ring = ring_with(NULL);
@@ -230,7 +231,7 @@ static void unknown_processes(void **state)
 	sx_ring_destroy(ring);
 }
 
-/* Where there are no descriptors of processes, the number decides. */
+/* Without process descriptors, the reader judges the publisher by its process number. */
 static void processes_by_number(void **state)
 {
 	struct sx_ring *ring = ring_with(NULL);
@@ -248,7 +249,7 @@ static void processes_by_number(void **state)
 	assert_int_equal(sx_map_health(&m, ring_path, sx_now_ns()), STIXEL_PUBLISHER_DIED);
 	if (geteuid() == 0) {
 		m.died = false;
-		m.header.pid = 1; /* it runs, and may not be asked */
+		m.header.pid = 1; /* process 1 runs, but this user may not signal it */
 		CHILD(pid, {
 			if (setuid(NOBODY) < 0)
 				_exit(2);
@@ -281,15 +282,20 @@ static void damaged_slots(void **state)
 	sx_ring_destroy(ring);
 }
 
-/* ---- rings that others than their reader trusts may cut short ---- */
+/* ---- rings that a user other than the trusted owner may cut short ---- */
 
-/* As its owner leaves it: of another user where we may give it away, else one that all may write to. */
+/*
+ * Makes the ring untrusted: gives it to another user if the test is root, otherwise makes it writable by all.
+ */
 static void give_away(const char *path)
 {
 	assert_int_equal(geteuid() == 0 ? chown(path, NOBODY, (gid_t)-1) : chmod(path, 0666), 0);
 }
 
-/* The ring's bytes in a file that nobody has mapped, as who cuts it short will not have. Returns how many. */
+/*
+ * Copies the ring to a file that is not mapped, because the process that cuts it will not map it either.
+ * Returns its bytes.
+ */
 static off_t copy_away(void)
 {
 	static uint8_t bytes[1 << 20];
@@ -322,7 +328,7 @@ static void a_foreign_ring_is_read(void **state)
 	bell = sx_map_bell(&r->map);
 	help_publish(ring, &small, EPOCH, 2);
 	assert_true(sx_map_bell(&r->map) != bell);
-	/* the kernel looks at the bell, or this would not return */
+	/* this call returns only because the kernel compares the bell word */
 	assert_int_equal(sx_map_sleep(&r->map, bell, INT64_MAX), 0);
 	assert_int_equal(stixel_wait(r, -1), 1);
 	assert_int_equal(stixel_next(r, &got, &lost), 1);
@@ -337,12 +343,12 @@ static void a_foreign_ring_is_read(void **state)
 	assert_int_equal(s.head, 20);
 	assert_true(s.heartbeat_age_ns < SX_NS_PER_S * 60);
 	sx_ring_destroy(ring);
-	assert_int_equal(stixel_latest(r, &got), 1); /* what was published before it ended */
+	assert_int_equal(stixel_latest(r, &got), 1); /* the frame that was published before the end */
 	assert_int_equal(stixel_latest(r, &got), -EPIPE);
 	stixel_close(r);
 }
 
-/* What all can write to anybody may cut short, whoever has it. */
+/* A ring that all users may write to can be cut short by any of them, whoever owns it. */
 static void a_ring_that_all_may_write_to(void **state)
 {
 	struct sx_ring *ring = ring_with(NULL);
@@ -357,7 +363,10 @@ static void a_ring_that_all_may_write_to(void **state)
 	sx_ring_destroy(ring);
 }
 
-/* Cuts the ring to so many bytes under readers that have taken frame 1, or none; one of them follows. */
+/*
+ * Cuts the ring to `bytes` under two readers that have taken frame 1 (taken) or nothing. One of the readers
+ * follows.
+ */
 static void cut_to(off_t bytes, bool taken)
 {
 	struct stixel_reader *r = reader_of(other_path, STIXEL_OPEN_ANY_OWNER);
@@ -383,7 +392,9 @@ static void cut_to(off_t bytes, bool taken)
 	stixel_close(follower);
 }
 
-/* A reader that has mapped it dies by SIGBUS: at the live part, at a slot, in the midst of a frame. */
+/*
+ * A reader that maps the ring would die of SIGBUS: at the live part, at a slot, or in the middle of a frame.
+ */
 static void a_ring_that_is_cut_short(void **state)
 {
 	struct sx_ring *ring = ring_with(NULL);
@@ -395,7 +406,7 @@ static void a_ring_that_is_cut_short(void **state)
 	fd = open(other_path, O_RDONLY);
 	assert_int_equal(pread(fd, &h, sizeof(h), 0), sizeof(h));
 	close(fd);
-	slot = (off_t)(h.slots_offset + h.slot_stride); /* of frame 1 */
+	slot = (off_t)(h.slots_offset + h.slot_stride); /* slot of frame 1 */
 	cut_to(0, true);
 	cut_to(0, false);
 	cut_to((off_t)h.live_offset, true);
@@ -448,7 +459,7 @@ static void what_no_publisher_says(void **state)
 	n.bytes = 8;
 	assert_int_equal(send(fd, &n, sizeof(n), 0), sizeof(n));
 	assert_int_equal(stixel_next(r, &got, NULL), 0);
-	assert_int_equal(r->link.notice.magic, 0); /* none of them was believed */
+	assert_int_equal(r->link.notice.magic, 0); /* the reader accepted none of the notices */
 	help_frame(frame, &small, EPOCH, 1);
 	frame[100] ^= 1;
 	assert_int_equal(send(fd, frame, 1024, 0), 1024);
@@ -456,7 +467,7 @@ static void what_no_publisher_says(void **state)
 	assert_int_equal(stixel_status(r, &s, sizeof(s)), 0);
 	assert_int_equal(s.corrupt, 1);
 
-	/* who says no period means a second */
+	/* a notice without a period means one second */
 	n = notice();
 	assert_int_equal(send(fd, &n, sizeof(n), 0), sizeof(n));
 	assert_int_equal(stixel_status(r, &s, sizeof(s)), 0);
@@ -464,7 +475,7 @@ static void what_no_publisher_says(void **state)
 	assert_int_equal(s.head, 9);
 	n.heartbeat_period_ms = 1;
 	assert_int_equal(send(fd, &n, sizeof(n), 0), sizeof(n));
-	assert_int_equal(stixel_status(r, &s, sizeof(s)), 0); /* takes the notice */
+	assert_int_equal(stixel_status(r, &s, sizeof(s)), 0); /* reads the notice */
 	usleep(10000);
 	assert_int_equal(stixel_status(r, &s, sizeof(s)), 0);
 	assert_int_equal(s.publisher, STIXEL_PUBLISHER_STALLED);
@@ -475,7 +486,7 @@ static void what_no_publisher_says(void **state)
 	close(listener);
 }
 
-/* A frame, and the end, without a word of notice. */
+/* A publisher that sends a frame and ends, without any notice. */
 static void a_publisher_of_few_words(void **state)
 {
 	int listener = listen_at(socket_path), fd;
@@ -491,7 +502,7 @@ static void a_publisher_of_few_words(void **state)
 	close(listener);
 }
 
-/* More than one call takes. */
+/* A publisher that sends more frames than one call takes. */
 static void a_publisher_without_a_pause(void **state)
 {
 	int listener = listen_at(socket_path), fd, bytes = 1 << 20, most = 0;
@@ -506,14 +517,17 @@ static void a_publisher_without_a_pause(void **state)
 		most += send(fd, frame, b, MSG_DONTWAIT) == (ssize_t)b;
 	}
 	assert_int_equal(stixel_latest(r, &got), 1);
-	if (most == 70) /* a small buffer takes fewer */
+	if (most == 70) /* a small socket buffer takes fewer */
 		assert_int_equal(got->header->number, 64);
 	stixel_close(r);
 	close(fd);
 	close(listener);
 }
 
-/* A ring whose socket is not one, or says what is not for a bell. */
+/*
+ * The path of the ring's socket leads to a socket of another type, or to a peer that sends unexpected
+ * packets.
+ */
 static void bells(void **state)
 {
 	struct sockaddr_un a = {.sun_family = AF_UNIX};
@@ -539,9 +553,9 @@ static void bells(void **state)
 	assert_true(stixel_fd(r) >= 0);
 	fd = accept(listener, NULL, NULL);
 	assert_int_equal(stixel_next(r, &got, NULL), 1);
-	send_frame_to(fd, 1); /* it is thrown away */
+	send_frame_to(fd, 1); /* the reader discards this frame */
 	assert_int_equal(stixel_wait(r, 0), 0);
-	usleep(250000); /* longer than a bell that is for images is left alone */
+	usleep(250000); /* longer than the pause before a reader asks again for images */
 	assert_int_equal(stixel_want_images(r, 1u << STIXEL_PLANE_LEFT), 0);
 	r->bell_ns = 0;
 	help_publish(ring, &small, EPOCH, 2);
@@ -549,14 +563,16 @@ static void bells(void **state)
 	assert_true(r->bell.fd >= 0);
 	close(fd);
 	close(listener);
-	/* who asks for something else over a connection that has ended */
+	/* a reader that asks for another image over a connection that has ended */
 	unlink(socket_path);
 	assert_int_equal(stixel_want_images(r, 1u << STIXEL_PLANE_RIGHT), -ENOTCONN);
 	stixel_close(r);
 	sx_ring_destroy(ring);
 }
 
-/* Without a descriptor of the publisher's process its end is looked for, and not waited for. */
+/*
+ * Without a descriptor of the publisher's process, the reader checks for its end, but does not wait for it.
+ */
 static void a_bell_that_ends(void **state)
 {
 	int listener = listen_at(socket_path), fd;
@@ -576,7 +592,7 @@ static void a_bell_that_ends(void **state)
 	close(listener);
 }
 
-/* Each of the instance's places is asked, and the first refusal is the answer. */
+/* The reader tries each place of the instance's socket, and returns the first refusal. */
 static void places_of_a_socket(void **state)
 {
 	struct stixel_reader r = {.link.fd = -1, .bell.fd = -1};
@@ -590,7 +606,7 @@ static void places_of_a_socket(void **state)
 	snprintf(r.socket_path[0], sizeof(r.socket_path[0]), "%s/below", file);
 	snprintf(r.socket_path[2], sizeof(r.socket_path[2]), "%s", NOWHERE);
 	assert_int_equal(sx_reader_connect(&r, &link, STIXEL_WANT_BELL), -ENOTDIR);
-	/* in a container the publisher's own path is nowhere */
+	/* in a container the publisher's own path does not exist */
 	listener = listen_at(socket_path);
 	snprintf(r.socket_path[1], sizeof(r.socket_path[1]), "%s", socket_path);
 	snprintf(r.map.header.stream_path, sizeof(r.map.header.stream_path), "%s", NOWHERE);
@@ -617,7 +633,7 @@ static void writers(void **state)
 	assert_int_equal(stixel_scores_create(&scores, "a", &f, sizeof(f)), 0);
 	assert_int_equal(stixel_scores_begin(scores, NULL), -EINVAL);
 	stixel_scores_close(scores);
-	/* slots that are not said are the usual number, and what is not said at all is 0 */
+	/* without a number of slots the default is used, and a field beyond the caller's struct is 0 */
 	assert_int_equal(stixel_disparity_create(&map, "a", &d, sizeof(d)), 0);
 	assert_int_equal(stixel_disparity_begin(map, NULL), -EINVAL);
 	assert_int_equal(stixel_disparity_create(&second, "a", &d, sizeof(d)), 0);
@@ -625,7 +641,7 @@ static void writers(void **state)
 	stixel_disparity_close(second);
 	stixel_disparity_close(map);
 	assert_int_equal(stixel_disparity_create(&map, "a", &d, 4), -EINVAL);
-	d.folder = NULL; /* the system's */
+	d.folder = NULL; /* the system's default folder */
 	snprintf(name, sizeof(name), "test-%d", (int)getpid());
 	assert_int_equal(stixel_disparity_create(&map, name, &d, sizeof(d)), 0);
 	stixel_disparity_close(map);

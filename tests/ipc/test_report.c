@@ -1,5 +1,5 @@
 /*
- * The status documents: escaping, unknown figures, bounds.
+ * Tests the status documents: escaping, unknown figures, limits.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -68,7 +68,7 @@ static void json_escapes_and_nulls(void **state)
 	assert_null(strstr(data, "nan"));
 }
 
-/* Ten years after the start what lasts still goes on by ones. */
+/* Ten years after the start, figures that keep growing still show single units. */
 static void reals_of_old_age(void **state)
 {
 	struct sx_report r = example();
@@ -92,7 +92,10 @@ static void reals_of_old_age(void **state)
 	assert_non_null(strstr(data, "stixeld_energy_joules_total 12345678901.5\n"));
 }
 
-/* A document that does not fit is cut at a write, stays a C string, and says so, at any size. */
+/*
+ * A document that does not fit is cut between two writes, stays a C string, and is marked as cut, at any
+ * size.
+ */
 static void every_size(const struct sx_report *r)
 {
 	char data[16384];
@@ -103,7 +106,7 @@ static void every_size(const struct sx_report *r)
 	sx_report_json(r, &t);
 	whole = t.used;
 	for (size_t bytes = 1; bytes < whole + 8; bytes++) {
-		char *exact = malloc(bytes); /* on the heap: the sanitizer sees one byte too many */
+		char *exact = malloc(bytes); /* on the heap, so that the sanitizer sees a byte too many */
 
 		assert_non_null(exact);
 		sx_text_init(&t, exact, bytes);
@@ -125,7 +128,7 @@ static void every_size_is_bounded(void **state)
 	every_size(&r);
 }
 
-/* What became of each camera's images: in both forms, and only where there are cameras. */
+/* Counts of each camera's images and of their drops are in both forms, and only if there are cameras. */
 static void drops_by_side_and_reason(void **state)
 {
 	const struct sx_report_camera camera = {
@@ -176,7 +179,7 @@ static void drops_by_side_and_reason(void **state)
 	every_size(&r);
 }
 
-/* Without a sensor nothing is 0; with one, everything is told; a stale one keeps what was measured. */
+/* Lists of configuration files and overrides, with quotes and with a text that does not fit. */
 static void files_and_overrides(void **state)
 {
 	static char text[24000];
@@ -201,6 +204,10 @@ static void files_and_overrides(void **state)
 	assert_non_null(strstr(data, "\"overrides\":null}}"));
 }
 
+/*
+ * Without a sensor no figure is 0. With a sensor every figure is reported. A stale sensor keeps its last
+ * measurements.
+ */
 static void power_and_board(void **state)
 {
 	struct sx_report r = example();
@@ -294,7 +301,7 @@ static void metrics_leave_out_what_is_unknown(void **state)
 	assert_string_equal(data + t.used - 6, "# EOF\n");
 }
 
-/* What is seldom there: in both documents where it is, and in none where it is not. */
+/* Rare members are in both documents if they exist, and in neither if they do not. */
 static void what_is_seldom_there(void **state)
 {
 	struct sx_report r = example();
@@ -313,7 +320,7 @@ static void what_is_seldom_there(void **state)
 	r.stages[1] = (struct sx_report_latency){.name = "never"};
 	r.stages[2] = (struct sx_report_latency){.name = "census", .start = {.n = 1}};
 	r.stage_count = 3;
-	snprintf(r.power.source, sizeof(r.power.source), "ina3221"); /* and nothing measured */
+	snprintf(r.power.source, sizeof(r.power.source), "ina3221"); /* a source without measurements */
 	sx_text_init(&t, data, sizeof(data));
 	sx_report_json(&r, &t);
 	assert_non_null(strstr(data, "\"reason\":\"no camera\""));
@@ -333,7 +340,7 @@ static void what_is_seldom_there(void **state)
 	assert_null(strstr(data, "stixeld_camera"));
 }
 
-/* One character, or what is none: each byte of it is then replaced. */
+/* Each text is one character, or is no valid UTF-8: then each of its bytes is replaced. */
 static void text_is_utf8(void **state)
 {
 	static const struct {
@@ -342,11 +349,11 @@ static void text_is_utf8(void **state)
 		{"\xc3\xa9", "\xc3\xa9"},
 		{"\xe2\x82\xac", "\xe2\x82\xac"},
 		{"\xf0\x9f\x9a\x97", "\xf0\x9f\x9a\x97"},
-		{"\xc1\xbf", "\\ufffd\\ufffd"},			      /* too long a form of an ASCII letter */
-		{"\xe0\x9f\xbf", "\\ufffd\\ufffd\\ufffd"},	      /* the same of three bytes */
-		{"\xed\xa0\x80", "\\ufffd\\ufffd\\ufffd"},	      /* half of a pair */
-		{"\xe2\x82z", "\\ufffd\\ufffdz"},		      /* its third is another */
-		{"\xf4\x90\x80\x80", "\\ufffd\\ufffd\\ufffd\\ufffd"}, /* beyond the last one */
+		{"\xc1\xbf", "\\ufffd\\ufffd"},			      /* overlong form of an ASCII letter */
+		{"\xe0\x9f\xbf", "\\ufffd\\ufffd\\ufffd"},	      /* overlong form of three bytes */
+		{"\xed\xa0\x80", "\\ufffd\\ufffd\\ufffd"},	      /* half of a surrogate pair */
+		{"\xe2\x82z", "\\ufffd\\ufffdz"},		      /* the third byte is missing */
+		{"\xf4\x90\x80\x80", "\\ufffd\\ufffd\\ufffd\\ufffd"}, /* beyond the last code point */
 		{"\xff", "\\ufffd"},
 	};
 	char data[64], want[64];
@@ -383,7 +390,7 @@ static void sockets_are_checked(void **state)
 	sx_status_stop(server);
 	sx_status_stop(NULL);
 
-	/* a socket that is not listening is refused, and closed */
+	/* a socket that is not listening is refused and closed */
 	fd = socket(AF_UNIX, SOCK_STREAM, 0);
 	assert_int_equal(sx_status_start(&server, fd, NULL, 0, NULL, why, sizeof(why)), -ENOTSOCK);
 	assert_int_equal(close(fd), -1);
@@ -403,7 +410,7 @@ static void take_order(void *user, struct sx_status_order *o)
 	sx_status_order_answer(o, 200, "done");
 }
 
-/* The answer to a request on a connection of its own. */
+/* Sends a request on a new connection. Returns the answer. */
 static const char *ask(const char *path, const char *request)
 {
 	static char answer[4096];
@@ -422,7 +429,7 @@ static const char *ask(const char *path, const char *request)
 	return answer;
 }
 
-/* Twenty rounds, most of them shorter than a costly page is kept. */
+/* Runs twenty rounds, most of them shorter than the time for which a costly page is reused. */
 static void who_has_the_answer_finds_it_in_the_page(void **state)
 {
 	static const struct sx_status_page pages[] = {{"/s", "text/plain", write_state, take_order, true}};

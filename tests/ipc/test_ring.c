@@ -1,5 +1,6 @@
 /*
- * The ring: writer against reader, in one process and in two. What is wrong around it: test_ring_bad.c.
+ * Tests the ring: writer against reader, in one process and in two. Damaged rings are tested in
+ * test_ring_bad.c.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -103,7 +104,7 @@ static void frames_that_were_missed_are_counted(void **state)
 
 	for (n = 1; n <= 100; n++)
 		help_publish(ring, &small, 5, n);
-	/* 8 slots: frame 101 may be on its way, 7 are sure. */
+	/* 8 slots: the writer may be writing frame 101, so 7 frames are safe. */
 	assert_int_equal(stixel_next(r, &frame, &lost), 1);
 	assert_int_equal(frame->header->number, 94);
 	assert_int_equal(lost, 93);
@@ -126,7 +127,7 @@ static void frames_that_were_missed_are_counted(void **state)
 	assert_int_equal(s.pid, getpid());
 	assert_string_equal(s.version, stixel_version());
 	stixel_close(r);
-	/* Who comes now gets the newest at once, and has lost nothing. */
+	/* A reader that opens the ring now gets the newest frame at once, and has lost none. */
 	r = open_reader(0);
 	assert_int_equal(stixel_next(r, &frame, &lost), 1);
 	assert_int_equal(frame->header->number, 103);
@@ -142,7 +143,7 @@ static void the_writer_refuses_wrong_frames(void **state)
 	void *bytes = calloc(1, room);
 	size_t n = help_frame(bytes, &small, 5, 2);
 
-	assert_int_equal(sx_ring_publish(ring, bytes, n), -EINVAL); /* the first is 1 */
+	assert_int_equal(sx_ring_publish(ring, bytes, n), -EINVAL); /* the first number must be 1 */
 	sx_frame_restamp(bytes, 6, 1);
 	assert_int_equal(sx_ring_publish(ring, bytes, n), -EINVAL);
 	sx_frame_restamp(bytes, 5, 1);
@@ -187,7 +188,7 @@ static void a_publisher_that_ends_is_told_from_one_that_is_replaced(void **state
 	help_publish(first, &small, 1, 2);
 	second = help_ring(dir, "a", &small, 4, 2);
 	assert_non_null(second);
-	/* What was published before is still delivered, then comes the news. */
+	/* Frames published before the restart are still delivered, then the restart is reported. */
 	for (int i = 0; i < 2; i++) {
 		assert_int_equal(stixel_wait(plain, 0), 1);
 		assert_int_equal(stixel_next(plain, &frame, NULL), 1);
@@ -205,7 +206,7 @@ static void a_publisher_that_ends_is_told_from_one_that_is_replaced(void **state
 	assert_int_equal(stixel_next(follower, &frame, NULL), 0);
 	for (uint64_t n = 1; n <= 5; n++)
 		help_publish(second, &small, 2, n);
-	/* Both were there before frame 1: what is gone counts as lost. */
+	/* Both readers were open before frame 1, so overwritten frames count as lost. */
 	assert_int_equal(stixel_next(follower, &frame, &lost), 1);
 	assert_int_equal(frame->header->epoch, 2);
 	assert_int_equal(frame->header->number, 3);
@@ -215,7 +216,7 @@ static void a_publisher_that_ends_is_told_from_one_that_is_replaced(void **state
 	assert_int_equal(stixel_status(follower, &s, sizeof(s)), 0);
 	assert_int_equal(s.restarts, 1);
 
-	/* The old object's end must not take the new one's name away. */
+	/* The old publisher must not remove the name of the new one when it ends. */
 	sx_ring_destroy(first);
 	assert_int_equal(access(path, F_OK), 0);
 	sx_ring_destroy(second);
@@ -253,7 +254,7 @@ static void no_publisher(void **state)
 	assert_int_equal(stixel_wait(r, 150), 0);
 	t = sx_now_ns() - t;
 	assert_in_range(t, 150000000, 3000000000);
-	/* One that was waited for: its first frames are wanted. */
+	/* The reader waited for this publisher, so it gets all of its first frames. */
 	ring = help_ring(dir, "a", &small, 8, 3);
 	for (uint64_t n = 1; n <= 4; n++)
 		help_publish(ring, &small, 3, n);
@@ -296,7 +297,7 @@ static void a_killed_publisher_is_noticed(void **state)
 		assert_int_equal(stixel_next(r, &frame, NULL), 1);
 		assert_true(help_frame_good(frame, &small));
 	}
-	kill(pid, SIGKILL); /* not reaped: a zombie is dead too */
+	kill(pid, SIGKILL); /* not reaped: a zombie counts as dead, too */
 	t = sx_now_ns();
 	while ((e = stixel_wait(r, 2000)) == 1)
 		assert_true(stixel_latest(r, &frame) >= 0);
@@ -306,7 +307,7 @@ static void a_killed_publisher_is_noticed(void **state)
 	assert_int_equal(stixel_status(r, &s, sizeof(s)), 0);
 	assert_int_equal(s.publisher, STIXEL_PUBLISHER_DIED);
 	waitpid(pid, NULL, 0);
-	/* Its object still lies there: nobody is given frames of a dead one unless he insists. */
+	/* The dead publisher's ring still exists. A reader gets its frames only with STIXEL_OPEN_LEFTOVER. */
 	assert_int_equal(access(path, F_OK), 0);
 	assert_int_equal(stixel_open_path(&late, path, 0), -ENOENT);
 	assert_int_equal(stixel_open_path(&late, path, STIXEL_OPEN_LEFTOVER), 0);
@@ -340,7 +341,7 @@ static void a_stopped_publisher_is_stalled(void **state)
 	sx_ring_set_state(ring, STIXEL_STATE_NO_CAMERA);
 	stixel_status(r, &s, sizeof(s));
 	assert_int_equal(s.state, STIXEL_STATE_NO_CAMERA);
-	/* Half a status, from a caller compiled long ago. */
+	/* A caller compiled long ago passes half of the status struct. */
 	memset(&s, 0xee, sizeof(s));
 	assert_int_equal(stixel_status(r, &s, 16), 0);
 	assert_int_equal(s.epoch, 4);
@@ -378,7 +379,9 @@ static void a_stopped_reader_does_not_delay_the_writer(void **state)
 			worst = t;
 		usleep(200);
 	}
-	/* A lock held by the stopped would cost a second. Generous, for a loaded machine. */
+	/*
+	 * A lock held by a stopped process would cost a second. The limit is generous, for a loaded machine.
+	 */
 	assert_in_range(worst, 0, 200000000);
 	for (int i = 0; i < 8; i++)
 		waitpid(pid[i], NULL, 0);
@@ -398,7 +401,9 @@ static bool sleeps(pid_t pid)
 	return strstr(text, ") S ") != NULL;
 }
 
-/* The frame thread's part of waking is the same for none and for thousands. */
+/*
+ * With a wake-up eventfd, the frame thread's part of waking costs the same for no reader and for thousands.
+ */
 static void with_a_bell_publishing_wakes_nobody_itself(void **state)
 {
 	struct sx_ring *ring = help_ring(dir, "a", &small, 4, 1);
@@ -419,12 +424,13 @@ static void with_a_bell_publishing_wakes_nobody_itself(void **state)
 			usleep(1000);
 	assert_int_equal(read(bell, &rung, sizeof(rung)), -1);
 	help_publish(ring, &small, 1, 1);
-	assert_int_equal(read(bell, &rung, sizeof(rung)), -1); /* not before it is passed on */
+	assert_int_equal(read(bell, &rung, sizeof(rung)), -1); /* not before the wake-up is passed on */
 	sx_ring_pass_bell(ring);
 	sx_ring_pass_bell(ring);
 	assert_int_equal(read(bell, &rung, sizeof(rung)), sizeof(rung));
 	assert_int_equal(rung, 1);
-	sx_ring_set_state(ring, STIXEL_STATE_RUNNING); /* of another thread, which has nothing to end first */
+	/* called by another thread, which has no frame to finish first */
+	sx_ring_set_state(ring, STIXEL_STATE_RUNNING);
 	assert_int_equal(read(bell, &rung, sizeof(rung)), sizeof(rung));
 	assert_int_equal(rung, 1);
 	usleep(20000);
@@ -436,7 +442,10 @@ static void with_a_bell_publishing_wakes_nobody_itself(void **state)
 		assert_int_equal(waitpid(pid[i], &status, 0), pid[i]);
 		assert_int_equal(status, 0);
 	}
-	/* Few and quick for long enough, also on a busy machine: it wakes them itself. */
+	/*
+	 * If readers were few and quick to wake for long enough, also on a busy machine, the publisher wakes
+	 * them itself.
+	 */
 	for (uint64_t n = 2; n == 2 || read(bell, &rung, sizeof(rung)) > 0; n++) {
 		for (int i = 0; i < SX_RING_CALM; i++)
 			assert_false(sx_ring_wake_few(ring));
@@ -467,11 +476,11 @@ static void waiting_times(void **state)
 	assert_int_equal(stixel_wait(r, 0), 0);
 	assert_in_range(sx_now_ns() - t, 0, 1000000000);
 	t = sx_now_ns();
-	assert_int_equal(stixel_wait(r, 330), 0); /* more than one slice */
+	assert_int_equal(stixel_wait(r, 330), 0); /* longer than one slice of the wait */
 	assert_in_range(sx_now_ns() - t, 330000000, 3000000000);
 	/*
-	 * A frame ends the wait at once, not at the end of a slice;
-	 * the best of ten, as the machine may be busy.
+	 * A frame ends the wait at once, not at the end of a slice. The best of ten counts, because the
+	 * machine may be busy.
 	 */
 	CHILD(pid, {
 		for (uint64_t n = 1; n <= 10; n++) {
@@ -490,7 +499,7 @@ static void waiting_times(void **state)
 	waitpid(pid, NULL, 0);
 	while (stixel_latest(r, &frame) == 1)
 		continue;
-	/* So does a signal handler. */
+	/* A signal handler ends the wait, too. */
 	sigaction(SIGALRM, &act, &old);
 	ualarm(50000, 0);
 	assert_int_equal(stixel_wait(r, -1), -EINTR);
@@ -522,7 +531,7 @@ static void hundreds_of_readers_leave_nothing(void **state)
 
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
-/* Puts another sequence into the slot of frame n; returns the one before. */
+/* Writes another sequence number into the slot of frame n. Returns the previous one. */
 static uint64_t put_sequence(const struct sx_ring *ring, int fd, uint64_t n, uint64_t sequence)
 {
 	const off_t at = 4096 + (off_t)(n % 4 * ((sx_ring_bytes(ring) - 4096) / 4));
@@ -534,8 +543,8 @@ static uint64_t put_sequence(const struct sx_ring *ring, int fd, uint64_t n, uin
 }
 
 /*
- * A frame that is overwritten at each try may be so again soon after a restart, when the new publisher is at
- * the same number: that is no damage, however long ago the first was.
+ * A frame that is overwritten at each attempt may be overwritten again soon after a restart, when the new
+ * publisher reaches the same number. That is no damage, however long ago the first time was.
  */
 static void what_was_overwritten_before_a_restart_means_nothing_after_it(void **state)
 {

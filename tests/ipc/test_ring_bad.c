@@ -1,5 +1,6 @@
 /*
- * The ring among bad objects, bad neighbours and full memory: a sentence, an error, never a crash.
+ * Tests the ring with bad objects, bad neighbours and full memory: the result is an error and a message,
+ * never a crash.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -87,7 +88,7 @@ static void full_memory_gives_a_sentence(void **state)
 	mounted = mount("none", dir, "tmpfs", 0, "size=1m") == 0;
 
 	if (!mounted) {
-		/* Not root: ask for more than the machine has. */
+		/* Without root the test cannot mount a small tmpfs: it asks for more than the machine has. */
 		p.frame_bytes = (size_t)256 << 20;
 		p.slots = SX_RING_SLOTS_MAX;
 	}
@@ -96,7 +97,7 @@ static void full_memory_gives_a_sentence(void **state)
 	assert_non_null(strstr(why, path));
 	assert_int_equal(help_dir_count(dir), 0);
 	if (mounted) {
-		/* The mount works, and the refusal was for size: a small ring fits. */
+		/* The refusal was for size, not for the mount: a small ring fits. */
 		p.frame_bytes = 8192;
 		assert_int_equal(sx_ring_create(&ring, &p, why, sizeof(why)), 0);
 		sx_ring_destroy(ring);
@@ -112,7 +113,7 @@ static void squatters(void **state)
 	struct stat st;
 	int fd;
 
-	/* Something else under our name is replaced when it is ours to replace: a file, a link. */
+	/* A file or a link under the ring's name is replaced if the publisher may do so. */
 	fd = open(path, O_CREAT | O_WRONLY, 0600);
 	assert_int_equal(write(fd, "junk", 4), 4);
 	close(fd);
@@ -131,7 +132,7 @@ static void squatters(void **state)
 	assert_int_equal(st.st_size, 4);
 	sx_ring_destroy(ring);
 
-	/* A link where the unfinished object goes is not followed. */
+	/* The publisher does not follow a link at the name of the unfinished object. */
 	snprintf(trap, sizeof(trap), "%s/.stixeld.a.%016x", dir, 9);
 	assert_int_equal(symlink(target, trap), 0);
 	assert_int_equal(sx_ring_create(&ring, &p, why, sizeof(why)), -EEXIST);
@@ -170,7 +171,7 @@ static void orphans_are_swept(void **state)
 
 /* ---- bad objects ---- */
 
-/* Writes a ring object's header with one thing changed, and what opening it says. */
+/* Writes a ring object with n bytes changed. Returns the result of opening and reading it. */
 static int open_changed(const uint8_t *object, size_t bytes, size_t at, const void *with, size_t n)
 {
 	struct stixel_reader *r = NULL;
@@ -184,7 +185,7 @@ static int open_changed(const uint8_t *object, size_t bytes, size_t at, const vo
 	close(fd);
 	e = stixel_open_path(&r, path, STIXEL_OPEN_LEFTOVER);
 	if (e == 0) {
-		/* Whatever it says, reading it must be safe; returned is what a reader gets. */
+		/* Reading must be safe whatever the object contains. Returns what a reader gets. */
 		e = stixel_next(r, &frame, NULL);
 		if (e == 1)
 			assert_true(help_frame_good(frame, &small));
@@ -227,10 +228,10 @@ static void bad_headers_are_refused(void **state)
 	assert_int_equal(CHANGED(magic, uint64_t, 0), -EPROTO);
 	assert_int_equal(CHANGED(abi_major, uint16_t, 2), -EPROTONOSUPPORT);
 	assert_int_equal(CHANGED(endian, uint32_t, 0x04030201), -EPROTONOSUPPORT);
-	assert_int_equal(CHANGED(abi_minor, uint16_t, 9), 1); /* newer: read as what we know */
+	assert_int_equal(CHANGED(abi_minor, uint16_t, 9), 1); /* a newer version is read as the known one */
 	assert_int_equal(CHANGED(header_bytes, uint32_t, 512), 1);
 	assert_int_equal(CHANGED(header_bytes, uint32_t, 100), -EPROTO);
-	assert_int_equal(CHANGED(header_bytes, uint32_t, 2000), -EPROTO); /* into the live part */
+	assert_int_equal(CHANGED(header_bytes, uint32_t, 2000), -EPROTO); /* reaches into the live part */
 	assert_int_equal(CHANGED(total_bytes, uint64_t, bytes + 1), -EPROTO);
 	assert_int_equal(CHANGED(total_bytes, uint64_t, 4096), -EPROTO);
 	assert_int_equal(CHANGED(total_bytes, uint64_t, UINT64_MAX), -EPROTO);
@@ -248,7 +249,7 @@ static void bad_headers_are_refused(void **state)
 	assert_int_equal(CHANGED(live_offset, uint32_t, 1000), -EPROTO);
 	assert_int_equal(CHANGED(live_offset, uint32_t, 0xffffffc0), -EPROTO);
 	assert_int_equal(CHANGED(epoch, uint64_t, 0), -EPROTO);
-	assert_int_equal(CHANGED(epoch, uint64_t, 2), -EBADMSG); /* frames of another life */
+	assert_int_equal(CHANGED(epoch, uint64_t, 2), -EBADMSG); /* frames of another epoch */
 	for (size_t n = 0; n < 4096 + 64; n += n < 400 ? 1 : 97)
 		assert_int_equal(open_changed(object, n, 0, NULL, 0), -EPROTO); /* cut short */
 	assert_int_equal(open_changed(object, bytes - 1, 0, NULL, 0), -EPROTO);
@@ -284,7 +285,7 @@ static void damaged_frames_are_skipped(void **state)
 	sx_ring_destroy(ring);
 }
 
-/* A newest slot that is ahead of head, as no publisher leaves it: said once, then slept on. */
+/* The newest slot is ahead of head, which no publisher does: the reader reports it once, then waits. */
 static void a_head_behind_its_slot_is_passed_over(void **state)
 {
 	struct sx_ring *ring = help_ring(dir, "a", &small, 4, 1);
@@ -309,14 +310,14 @@ static void a_head_behind_its_slot_is_passed_over(void **state)
 		do {
 			assert_int_equal(stixel_wait(r, 0), 1);
 			e = newest ? stixel_latest(r, &frame) : stixel_next(r, &frame, NULL);
-			if (e == 1) /* the one before it */
+			if (e == 1) /* the frame before the newest */
 				assert_int_equal(frame->header->number, first + 1);
 		} while (e >= 0 && sx_now_ns() - begun_ns < SX_NS_PER_S);
 		assert_int_equal(e, -EBADMSG);
 		stixel_status(r, &s, sizeof(s));
 		assert_int_equal(s.corrupt, 1);
 		assert_int_equal(stixel_wait(r, 0), 0);
-		if (newest) { /* a dead publisher's is told as dead */
+		if (newest) { /* the end of a dead publisher is still reported */
 			sx_ring_set_state(ring, STIXEL_STATE_CLOSED);
 			assert_int_equal(stixel_wait(r, 1000), -EPIPE);
 		}
@@ -328,11 +329,11 @@ static void a_head_behind_its_slot_is_passed_over(void **state)
 
 struct head_writer {
 	struct sx_ring *ring;
-	_Atomic uint64_t *head; /* mapped here a second time */
+	_Atomic uint64_t *head; /* a second mapping of the ring */
 	_Atomic bool stop;
 };
 
-/* Frames come, and after each the head goes to the one before the last and forth. */
+/* Publishes frames. After each it moves head back to the frame before the last, and forward again. */
 static void *write_heads(void *arg)
 {
 	struct head_writer *w = arg;
@@ -347,7 +348,7 @@ static void *write_heads(void *arg)
 	return NULL;
 }
 
-/* What was passed over is counted, never below nothing, and no frame comes after a later one. */
+/* Skipped frames are counted, the count never goes below 0, and no frame is delivered after a newer one. */
 static void a_head_that_goes_back_gives_no_older_frame(void **state)
 {
 	struct head_writer w = {.ring = help_ring(dir, "a", &small, 8, 1)};
@@ -403,18 +404,21 @@ static void a_pid_that_is_used_again_does_not_deceive(void **state)
 		    beat = STIXEL_RING_LIVE_OFFSET + offsetof(struct stixel_ring_live, heartbeat_ns);
 	struct sx_ring *ring = help_ring(dir, "a", &small, 4, 1);
 
-	/* Another process's start: as long as the heart beats, it is the publisher in a strange sandbox. */
+	/*
+	 * A wrong start time of the process: as long as the heartbeat goes on, the publisher counts as alive
+	 * in a strange sandbox.
+	 */
 	assert_int_equal(open_with(start, &(uint64_t){1}, 8), 0);
 	assert_int_equal(open_with(beat, &(int64_t){1}, 8), -ENOENT);
 	sx_ring_beat(ring);
 	assert_int_equal(open_with(pid, &(uint32_t){1 << 30}, 4), -ENOENT);
-	/* Another namespace's pid says nothing: stalled, but not dead. */
+	/* A pid of another namespace proves nothing: the publisher is stalled, but not dead. */
 	assert_int_equal(open_with(offsetof(struct stixel_ring_header, pid_namespace), &(uint64_t){1}, 8), 0);
 	assert_int_equal(open_with(beat, &(int64_t){1}, 8), 0);
 	sx_ring_destroy(ring);
 }
 
-/* Seeded noise over live part, slots and header; the sanitizers watch. */
+/* Seeded noise in the live part, the slots and the header. The sanitizers detect bad accesses. */
 static void noise_in_the_object_is_survived(void **state)
 {
 	size_t bytes;
@@ -422,7 +426,10 @@ static void noise_in_the_object_is_survived(void **state)
 	uint32_t seed = 1, accepted = 0;
 
 	for (int round = 0; round < 3000; round++) {
-		/* Three regions in turn: all of it, header and live part, first 300 bytes of a slot. */
+		/*
+		 * Three regions in turn: the whole object, header and live part, the first 300 bytes of a
+		 * slot.
+		 */
 		size_t from = round % 3 == 2 ? 4096 : 0, to = round % 3 == 0   ? bytes
 							      : round % 3 == 1 ? 1100
 									       : 4400;
@@ -435,13 +442,13 @@ static void noise_in_the_object_is_survived(void **state)
 		}
 		accepted += open_changed(copy, bytes, 0, NULL, 0) == 1;
 	}
-	/* Noise that hits nothing the newest frame needs must not matter, the rest must. */
+	/* Noise outside the parts that the newest frame needs must not matter, and all other noise must. */
 	assert_in_range(accepted, 300, 2900);
 	free(copy);
 	free(object);
 }
 
-/* The object changes under a mapped reader: any value in any word at any time. */
+/* The object changes under a reader that has mapped it: any word takes any value at any time. */
 static void noise_under_a_mapped_reader_is_survived(void **state)
 {
 	struct sx_ring *ring = help_ring(dir, "a", &small, 4, 1);
@@ -481,7 +488,7 @@ static void noise_under_a_mapped_reader_is_survived(void **state)
 	sx_ring_destroy(ring);
 }
 
-/* One word of what lies at path, which other processes map. */
+/* Writes one word of the object at path, which other processes map. */
 static void set_word(size_t at, const void *value, size_t bytes)
 {
 	int fd = open(path, O_RDWR);
@@ -492,7 +499,10 @@ static void set_word(size_t at, const void *value, size_t bytes)
 
 #define LIVE(field) (STIXEL_RING_LIVE_OFFSET + offsetof(struct stixel_ring_live, field))
 
-/* What root's ring of the same name says to it; 0: it took the name. */
+/*
+ * Creates root's ring under the same name. Returns the error, whose text must contain `word`, or 0 if root
+ * took the name.
+ */
 static int take_from(const char *word)
 {
 	struct sx_ring_params p = help_params(dir, 9);
@@ -538,7 +548,7 @@ static void foreign_owners_are_refused(void **state)
 	waitpid(pid, NULL, 0);
 }
 
-/* A file that says what a running daemon's would say keeps nobody out who may replace it. */
+/* A file that claims to be a running daemon's does not stop a publisher that may replace it. */
 static void what_a_squatter_says_is_not_believed(void **state)
 {
 	const size_t pid_at = offsetof(struct stixel_ring_header, pid),
@@ -554,7 +564,8 @@ static void what_a_squatter_says_is_not_believed(void **state)
 		close(fd);
 		set_word(LIVE(state), &(uint32_t){STIXEL_STATE_RUNNING}, 4);
 		if (i != 3)
-			set_word(pid_at, &(uint32_t){1}, 4); /* root's, and begun at another time */
+			/* a process of root that started at another time */
+			set_word(pid_at, &(uint32_t){1}, 4);
 		if (i == 4)
 			set_word(start_at, &(uint64_t){0}, 8);
 		set_word(LIVE(heartbeat_ns), i < 3 ? &beats[i] : &(int64_t){sx_now_ns()}, 8);
@@ -565,7 +576,7 @@ static void what_a_squatter_says_is_not_believed(void **state)
 	free(object);
 }
 
-/* Its owner is alive and has the name by right, in a folder where nobody else may rename over it. */
+/* The owner is alive and holds the name by right, in a folder where other users cannot rename over it. */
 static void a_squatter_that_stays_is_named(void **state)
 {
 	pid_t pid;
@@ -593,7 +604,7 @@ static void an_ordinary_user_can_do_it(void **state)
 	pid_t pid;
 	int status;
 
-	/* In a folder like /dev/shm: open to all, sticky. */
+	/* A folder like /dev/shm: open to all, sticky. */
 	assert_int_equal(chmod(dir, 01777), 0);
 	CHILD(pid, {
 		struct stixel_reader *r = NULL;
@@ -613,7 +624,10 @@ static void an_ordinary_user_can_do_it(void **state)
 	waitpid(pid, &status, 0);
 	assert_int_equal(status, 0);
 	assert_int_equal(help_dir_count(dir), 0);
-	/* Root's object in a sticky folder stays root's; a user who may not read it is told so. */
+	/*
+	 * In a sticky folder root's object stays root's. A user who may not read it gets an error that says
+	 * so.
+	 */
 	CHILD(pid, publish_for_ever(5, 1000));
 	while (access(path, F_OK) < 0)
 		usleep(1000);
@@ -647,8 +661,8 @@ static void an_ordinary_user_can_do_it(void **state)
 int main(void)
 {
 	/*
-	 * Only root can be another user; entries without a name do not count, where
-	 * skipped ones count as failed.
+	 * Only root can act as another user. Entries without a name do not count, whereas skipped tests count
+	 * as failed.
 	 */
 	const bool root = geteuid() == 0;
 	const struct CMUnitTest none = {0};

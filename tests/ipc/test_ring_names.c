@@ -1,5 +1,6 @@
 /*
- * The name of a ring: who has it, who may take it, and a neighbour of the same user who writes into the map.
+ * Tests the name of a ring: which publisher holds it, which may take it, and a process of the same user that
+ * writes into the map.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -35,7 +36,7 @@ static void publish_for_ever(uint64_t epoch, int pause_us)
 	}
 }
 
-/* Daemons of one user that do not share a lock: the second finds the first. */
+/* Two daemons of one user that do not share a lock: the second must find the first. */
 static void a_live_publisher_keeps_the_name_from_who_asks_for_it_alone(void **state)
 {
 	struct sx_ring_params p = help_params(dir, 9);
@@ -52,7 +53,7 @@ static void a_live_publisher_keeps_the_name_from_who_asks_for_it_alone(void **st
 	assert_int_equal(sx_ring_create(&mine, &p, why, sizeof(why)), -EADDRINUSE);
 	snprintf(pid_text, sizeof(pid_text), "process %d,", (int)pid);
 	assert_non_null(strstr(why, pid_text));
-	kill(pid, SIGKILL); /* a zombie, or on the way to it */
+	kill(pid, SIGKILL); /* the process is a zombie, or about to be one */
 	assert_int_equal(sx_ring_create(&mine, &p, why, sizeof(why)), 0);
 	waitpid(pid, NULL, 0);
 	sx_ring_destroy(mine);
@@ -74,14 +75,14 @@ static void a_ring_knows_where_its_name_leads(void **state)
 	assert_int_equal(sx_ring_look(ring, why, sizeof(why)), SX_RING_TAKEN);
 	snprintf(pid_text, sizeof(pid_text), "process %d", (int)getpid());
 	assert_non_null(strstr(why, pid_text));
-	sx_ring_unname(ring); /* not its own */
+	sx_ring_unname(ring); /* the name belongs to another ring */
 	sx_ring_destroy(ring);
 	assert_int_equal(sx_ring_look(other, why, sizeof(why)), SX_RING_NAMED);
 	sx_ring_destroy(other);
 	assert_int_equal(help_dir_count(dir), 0);
 }
 
-/* Containers that share /dev/shm do not see each other's processes: the heartbeat alone tells. */
+/* Containers that share /dev/shm cannot see each other's processes, so only the heartbeat shows life. */
 static void another_pid_namespace_keeps_the_name_while_it_beats(void **state)
 {
 	const off_t live_at = STIXEL_RING_LIVE_OFFSET;
@@ -103,7 +104,8 @@ static void another_pid_namespace_keeps_the_name_while_it_beats(void **state)
 	assert_non_null(strstr(why, "of another pid namespace, which is running"));
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
-	beat_ns = sx_now_ns() - 2900 * INT64_C(1000000); /* its last beat is waited out */
+	/* the new publisher waits until this last heartbeat is too old */
+	beat_ns = sx_now_ns() - 2900 * INT64_C(1000000);
 	assert_true(pwrite(fd, &beat_ns, 8,
 			   live_at + (off_t)offsetof(struct stixel_ring_live, heartbeat_ns)) == 8);
 	close(fd);
@@ -111,7 +113,7 @@ static void another_pid_namespace_keeps_the_name_while_it_beats(void **state)
 	sx_ring_destroy(mine);
 }
 
-/* An empty folder at the name is replaced, another one is named. */
+/* An empty folder under the ring's name is replaced. A folder with content is refused by name. */
 static void a_folder_at_the_name(void **state)
 {
 	struct sx_ring_params p = help_params(dir, 9);
@@ -127,13 +129,16 @@ static void a_folder_at_the_name(void **state)
 	assert_int_equal(mkdir(inside, 0700), 0);
 	assert_int_equal(sx_ring_create(&ring, &p, why, sizeof(why)), -EISDIR);
 	assert_non_null(strstr(why, path));
-	assert_int_equal(help_dir_count(dir), 1); /* nor is there an unfinished object */
+	assert_int_equal(help_dir_count(dir), 1); /* no unfinished object is left either */
 	assert_int_equal(rmdir(inside), 0);
 	assert_int_equal(rmdir(path), 0);
 	assert_int_equal(help_dir_count(dir), 0);
 }
 
-/* A process of the same user writes there between begin and commit: the publisher believes itself. */
+/*
+ * A process of the same user writes into the map between begin and commit. The publisher must rely on its own
+ * values.
+ */
 static void the_publisher_reads_nothing_of_the_map(void **state)
 {
 	struct sx_ring *ring = help_ring(dir, "a", &small, 4, 1);

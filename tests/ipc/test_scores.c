@@ -1,5 +1,6 @@
 /*
- * Class scores between two processes: what a writer gives, and what a feed finds of a picture.
+ * Tests class scores between two processes: what a writer publishes, and which scores a feed finds for an
+ * image.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -71,7 +72,7 @@ static void a_writer_leaves_nothing(void **state)
 	struct stixel_scores_planes p;
 	struct stat st;
 
-	assert_int_equal(stixel_scores_commit(w, 1, 0, 0), -EINVAL); /* nothing was begun */
+	assert_int_equal(stixel_scores_commit(w, 1, 0, 0), -EINVAL); /* no scores were begun */
 	assert_int_equal(stixel_scores_begin(w, &p), 0);
 	assert_int_equal(p.classes, CLASSES);
 	assert_int_equal(p.width, 26);
@@ -96,11 +97,11 @@ static void the_second_writer_wins(void **state)
 	second = writer();
 	assert_int_equal(stixel_scores_begin(first, &p), -ESTALE);
 	give(second, at(100));
-	look(f); /* leaves the first */
+	look(f); /* leaves the first ring */
 	assert_int_equal(take(f, at(100)), 100);
 	none(f, at(0));
 	assert_int_equal(counters(f).restarts, 1);
-	stixel_scores_close(first); /* takes nothing of the second away */
+	stixel_scores_close(first); /* removes nothing of the second writer */
 	give(second, at(200));
 	assert_int_equal(take(f, at(200)), 200);
 	stixel_scores_close(second);
@@ -108,7 +109,7 @@ static void the_second_writer_wins(void **state)
 	assert_int_equal(help_dir_count(scores_dir), 0);
 }
 
-/* ---- which scores are a picture's ---- */
+/* ---- which scores belong to an image ---- */
 
 static void exact_and_near(void **state)
 {
@@ -118,10 +119,10 @@ static void exact_and_near(void **state)
 	give(w, at(0));
 	give(w, at(30));
 	assert_int_equal(take(f, at(0)), 0);
-	assert_int_equal(take(f, at(0)), 0);   /* they stay: two pairs may be of one picture */
-	assert_int_equal(take(f, at(14)), 0);  /* both within the tolerance: the nearer */
-	assert_int_equal(take(f, at(16)), 30); /* likewise */
-	assert_int_equal(take(f, at(15)), 30); /* equally near: the newer */
+	assert_int_equal(take(f, at(0)), 0);   /* the scores stay: two pairs may be of one image */
+	assert_int_equal(take(f, at(14)), 0);  /* both are within the tolerance: the nearer one counts */
+	assert_int_equal(take(f, at(16)), 30); /* the nearer one again */
+	assert_int_equal(take(f, at(15)), 30); /* equally near: the newer one counts */
 	assert_int_equal(take(f, at(-20)), 0);
 	none(f, at(-21));
 	assert_int_equal(take(f, at(50)), 30);
@@ -147,7 +148,7 @@ static void duplicates_and_disorder(void **state)
 	assert_int_equal(take(f, at(100)), 100);
 	assert_int_equal(take(f, at(300)), 300);
 	assert_int_equal(take(f, at(200)), 200);
-	/* of two for one picture the later given are better: the writer has corrected itself */
+	/* of two score sets for one image the later one is better, because the writer has corrected itself */
 	assert_int_equal(stixel_scores_begin(w, &p), 0);
 	memset(p.data, 1, CLASSES * p.plane_bytes);
 	assert_int_equal(stixel_scores_commit(w, at(200), 0, 0), 0);
@@ -187,12 +188,14 @@ static void older_ones_stand_in(void **state)
 	give(w, at(100));
 	give(w, at(400));
 	assert_int_equal(take_with(f, at(50), true, SX_FEED_OLDER), 0);
-	assert_int_equal(take_with(f, at(150), true, SX_FEED_OLDER), 100); /* the newest of them */
+	assert_int_equal(take_with(f, at(150), true, SX_FEED_OLDER), 100); /* the newest of the older ones */
 	assert_int_equal(take_with(f, at(250), true, SX_FEED_OLDER), 100);
 	none(f, at(251));
-	none(f, at(-30));						  /* none from the future */
-	assert_int_equal(take_with(f, at(390), true, SX_FEED_SAME), 400); /* its own come first */
-	take_with(f, at(50), false, SX_FEED_NONE);			  /* only when they may */
+	/* scores from the future do not count */
+	none(f, at(-30));
+	/* scores of the image itself come first */
+	assert_int_equal(take_with(f, at(390), true, SX_FEED_SAME), 400);
+	take_with(f, at(50), false, SX_FEED_NONE); /* older scores only if allowed */
 	stixel_scores_close(w);
 	sx_feed_destroy(f);
 }
@@ -210,14 +213,14 @@ static void late_and_lost_are_counted(void **state)
 	sx_feed_missed(f, at(200));
 	give(w, at(210));
 	give(w, at(100));
-	give(w, at(100)); /* late once: its frame is dealt with */
+	give(w, at(100)); /* counted as late once, because its frame is done */
 	look(f);
 	assert_int_equal(counters(f).late, 2);
 	assert_int_equal(counters(f).received, 4);
 	assert_int_equal(counters(f).lost, 0);
 	for (int i = 0; i < 10; i++)
 		give(w, at(300 + 100 * i));
-	look(f); /* of ten three are left: the slot of the next one may be on its way */
+	look(f); /* three of ten are left, because the writer may be writing the next slot */
 	assert_int_equal(counters(f).lost, 7);
 	assert_int_equal(counters(f).received, 7);
 	assert_int_equal(take(f, at(1000)), 1000);
@@ -235,7 +238,7 @@ static void begun_is_not_given(void **state)
 	for (int i = 0; i < 4; i++)
 		give(w, at(100 * i));
 	assert_int_equal(take(f, at(100)), 100);
-	none(f, at(0)); /* in the slot that the next one goes to */
+	none(f, at(0)); /* these scores were in the slot that the writer uses next */
 	give(w, at(400));
 	look(f);
 	assert_int_equal(stixel_scores_begin(w, &p), 0);
@@ -244,7 +247,10 @@ static void begun_is_not_given(void **state)
 	assert_int_equal(take(f, at(200)), 200);
 	assert_int_equal(stixel_scores_commit(w, at(500), 0, 0), 0);
 	assert_int_equal(take(f, at(500)), 500);
-	/* found at the last look, taken away since: noticed when it is copied, not given */
+	/*
+	 * found at the last look and overwritten since: the feed notices it after copying and does not return
+	 * them
+	 */
 	assert_int_equal(stixel_scores_begin(w, &p), 0);
 	assert_int_equal(stixel_scores_commit(w, at(600), 0, 0), 0);
 	assert_int_equal(stixel_scores_begin(w, &p), 0);
@@ -267,27 +273,28 @@ static void who_is_waited_for(void **state)
 	struct stixel_scores *w;
 
 	sx_feed_look(f, now);
-	assert_false(sx_feed_expects(f, at(0), now)); /* there is nobody */
+	assert_false(sx_feed_expects(f, at(0), now)); /* there is no writer */
 	w = writer();
 	look(f);
 	now = sx_now_ns();
-	assert_true(sx_feed_expects(f, at(0), now)); /* it has just begun */
+	assert_true(sx_feed_expects(f, at(0), now)); /* the writer has just begun */
 	assert_int_equal(sx_feed_state(f, now), SX_FEED_SILENT);
-	assert_false(sx_feed_expects(f, at(0), now + SX_NS_PER_S)); /* nothing was ever given */
+	assert_false(sx_feed_expects(f, at(0), now + SX_NS_PER_S)); /* the writer never published scores */
 	give(w, at(0));
 	now = sx_now_ns();
 	sx_feed_look(f, now);
 	assert_true(sx_feed_expects(f, at(100), now));
 	assert_true(sx_feed_expects(f, at(-20), now));
-	assert_false(sx_feed_expects(f, at(-21), now));		      /* it has gone on to a later picture */
-	assert_false(sx_feed_expects(f, at(100), now + SX_NS_PER_S)); /* it is silent */
+	/* the writer has gone on to a later image */
+	assert_false(sx_feed_expects(f, at(-21), now));
+	assert_false(sx_feed_expects(f, at(100), now + SX_NS_PER_S)); /* the writer is silent */
 	assert_int_equal(sx_feed_state(f, now), SX_FEED_READING);
 	assert_int_equal(sx_feed_state(f, now + SX_NS_PER_S), SX_FEED_SILENT);
 	stixel_scores_close(w);
 	sx_feed_destroy(f);
 }
 
-/* A writer whose scores have had the very times of their pictures is waited for. */
+/* If a writer's scores had exactly the capture times of their images, the feed waits for the exact ones. */
 static void a_neighbour_is_no_substitute_yet(void **state)
 {
 	struct stixel_scores *w = writer();
@@ -295,7 +302,7 @@ static void a_neighbour_is_no_substitute_yet(void **state)
 
 	give(w, at(0));
 	look(f);
-	assert_false(sx_feed_awaits_same(f, at(10))); /* nothing is known of the writer yet */
+	assert_false(sx_feed_awaits_same(f, at(10))); /* the feed knows nothing about the writer yet */
 	assert_int_equal(take(f, at(0)), 0);
 	assert_true(sx_feed_awaits_same(f, at(10)));
 	assert_true(sx_feed_expects(f, at(10), sx_now_ns()));
@@ -303,12 +310,12 @@ static void a_neighbour_is_no_substitute_yet(void **state)
 	look(f);
 	assert_false(sx_feed_awaits_same(f, at(10)));
 	assert_int_equal(take(f, at(10)), 10);
-	/* in vain once: the times of this one are only near from now on, and nobody waits for more */
+	/* after one wait in vain, the writer's times count as approximate, and the feed no longer waits */
 	assert_true(sx_feed_awaits_same(f, at(25)));
 	assert_int_equal(take(f, at(25)), 10);
 	assert_false(sx_feed_awaits_same(f, at(29)));
 	stixel_scores_close(w);
-	/* nor is anything known of the next writer */
+	/* nor does the feed know anything about the next writer */
 	w = writer();
 	give(w, at(100));
 	look(f);
@@ -322,7 +329,7 @@ static void a_neighbour_is_no_substitute_yet(void **state)
 	sx_feed_destroy(f);
 }
 
-/* Two seconds between pictures: what was given of the one before is no silence. */
+/* With two seconds between images, scores of the previous image do not mean that the writer is silent. */
 static void who_is_slow_is_not_silent(void **state)
 {
 	struct stixel_scores *w = writer();
@@ -369,7 +376,7 @@ static void any_order_of_starts_and_ends(void **state)
 }
 #endif
 
-/* What was taken, and how much of it was not what its writer gave. */
+/* Scores that were taken, and how many of them differ from what the writer wrote. */
 struct tally {
 	uint64_t taken, damaged;
 };
@@ -395,7 +402,7 @@ static void take_all(struct sx_feed *f, struct tally *t)
 	}
 }
 
-/* Writers are killed wherever they are, again and again, while a feed takes what it finds. */
+/* Kills writers at random moments, again and again, while a feed takes what it finds. */
 static struct tally kill_writers(struct sx_feed *f)
 {
 	struct tally t = {0};
@@ -407,7 +414,7 @@ static struct tally kill_writers(struct sx_feed *f)
 
 		CHILD(pid, {
 			prctl(PR_SET_PDEATHSIG,
-			      SIGKILL); /* a failure here must not leave it writing for ever */
+			      SIGKILL); /* if the test fails, the child must not write for ever */
 			struct stixel_scores *w = writer();
 
 			for (int i = 0;; i = (i + 1) % 40)
@@ -426,8 +433,8 @@ static struct tally kill_writers(struct sx_feed *f)
 
 #ifdef KILL_CONTROL
 /*
- * This program with a feed that does not look twice: it must see damage, or killed_writers
- * could not have seen any.
+ * Runs this program with a feed that does not check a slot again. It must see damage, otherwise
+ * killed_writers could not have seen any either.
  */
 static void without_the_second_look(void **state)
 {
@@ -438,7 +445,7 @@ static void without_the_second_look(void **state)
 		sx_feed_destroy(f);
 		return;
 	}
-	/* on a busy machine few are killed while they write */
+	/* on a busy machine few writers are killed while they write */
 	for (int i = 0; i < 8 && !damaged; i++)
 		damaged = (unsigned long long)kill_writers(f).damaged;
 	sx_feed_destroy(f);
@@ -454,7 +461,7 @@ static void killed_writers(void **state)
 	assert_true(t.taken > 100 && counters(f).restarts > 20);
 	assert_int_equal(counters(f).refused, 0);
 	sx_feed_destroy(f);
-	stixel_scores_close(writer()); /* sweeps what the killed left */
+	stixel_scores_close(writer()); /* a new writer sweeps what the killed ones left */
 	assert_int_equal(help_dir_count(scores_dir), 0);
 }
 #endif

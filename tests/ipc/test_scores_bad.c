@@ -1,5 +1,5 @@
 /*
- * Class scores of writers that lie: a sentence, a count, never a crash.
+ * Tests class scores of writers that lie: the result is a message and a count, never a crash.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -47,16 +47,16 @@ static void other_sizes_are_refused(void **state)
 	struct sx_feed *in = feed();
 	uint64_t n = 0;
 
-#define OTHER(field, value, text)                            \
-	do {                                                 \
-		f = format();                                \
-		f.field = (value);                           \
-		w = writer_of(f);                            \
-		look(in); /* leaves the one before */        \
-		give(w, at(0));                              \
-		refused(in, at(0), text);                    \
-		assert_int_equal(counters(in).refused, ++n); \
-		stixel_scores_close(w);                      \
+#define OTHER(field, value, text)                                      \
+	do {                                                           \
+		f = format();                                          \
+		f.field = (value);                                     \
+		w = writer_of(f);                                      \
+		look(in); /* leaves the ring of the previous writer */ \
+		give(w, at(0));                                        \
+		refused(in, at(0), text);                              \
+		assert_int_equal(counters(in).refused, ++n);           \
+		stixel_scores_close(w);                                \
 	} while (0)
 	OTHER(classes, 4, "scores of 4 classes for images of 101x67 at scale 4: expected are 3 classes");
 	OTHER(image_width, 102, "102x67");
@@ -64,7 +64,7 @@ static void other_sizes_are_refused(void **state)
 	OTHER(scale, 3, "at scale 3: expected are 3 classes, 101x67, scale 4 or coarser");
 	assert_int_equal(counters(in).received, 0);
 	f = format();
-	f.scale = 32; /* coarser fits */
+	f.scale = 32; /* coarser scores fit */
 	w = writer_of(f);
 	look(in);
 	give(w, at(0));
@@ -74,7 +74,7 @@ static void other_sizes_are_refused(void **state)
 	sx_feed_destroy(in);
 }
 
-/* Readers of frames are no writers: another group than theirs is believed, whose name the reason has. */
+/* Readers of frames are not writers. The feed trusts only the writers' group, which the reason names. */
 static void readers_are_no_writers(void **state)
 {
 	enum { READERS = 4241, WRITERS = 4242 };
@@ -82,7 +82,7 @@ static void readers_are_no_writers(void **state)
 	struct stixel_scores *w = writer_of(format());
 	struct sx_feed *in;
 
-	if (geteuid() != 0) /* nobody else can give files away */
+	if (geteuid() != 0) /* only root can give files away */
 		skip();
 	p.writers = WRITERS;
 	assert_int_equal(chown(scores_path, READERS, READERS), 0);
@@ -97,7 +97,8 @@ static void readers_are_no_writers(void **state)
 	look(in);
 	assert_string_equal(sx_feed_why(in), "");
 	sx_feed_destroy(in);
-	assert_int_equal(chown(scores_path, 0, READERS), 0); /* root's own, whatever group may read it */
+	/* root's own ring is trusted, whatever group may read it */
+	assert_int_equal(chown(scores_path, 0, READERS), 0);
 	assert_int_equal(sx_feed_create(&in, &p), 0);
 	look(in);
 	assert_string_equal(sx_feed_why(in), "");
@@ -105,7 +106,7 @@ static void readers_are_no_writers(void **state)
 	stixel_scores_close(w);
 }
 
-/* What the daemon's user may not even open: who has to join which group. */
+/* If the daemon's user may not open the ring, the reason says which user must join which group. */
 static void what_may_not_be_opened(void **state)
 {
 	enum { DAEMON = 4243, OTHER = 4244, WRITERS = 4242 };
@@ -168,7 +169,7 @@ static void impossible_times_are_refused(void **state)
 	sx_feed_destroy(f);
 }
 
-/* The ring, as a writer of another making would change it. */
+/* Maps the ring, so that the test can change it as a writer of another implementation would. */
 static uint8_t *map(size_t *bytes)
 {
 	int fd = open(scores_path, O_RDWR | O_CLOEXEC);
@@ -245,7 +246,11 @@ static void every_word_of_ring_and_slot(void **state)
 				       : word < 36 ? STIXEL_RING_LIVE_OFFSET + 4 * (word - 32)
 						   : slot + 4 * (word - 36)),
 			       &values[v], 4);
-			look(f); /* whatever it says: no crash, no access outside; given is what fits only */
+			/*
+			 * whatever the word says, the feed does not crash or read outside, and returns only
+			 * scores that fit
+			 */
+			look(f);
 			if (sx_feed_take(f, at(0), true, to, &s) != SX_FEED_NONE)
 				assert_true(s.classes == CLASSES && s.width == 26 && s.height == 17);
 			munmap(base, bytes);
@@ -263,7 +268,7 @@ static void a_ring_cut_short(void **state)
 	int ready[2];
 	pid_t pid;
 
-	/* in a child: whoever cuts its own ring must not touch it any more */
+	/* in a child, because a process that cuts its own ring must not touch it any more */
 	assert_int_equal(pipe(ready), 0);
 	CHILD(pid, {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -276,7 +281,10 @@ static void a_ring_cut_short(void **state)
 	});
 	assert_int_equal(read(ready[0], to, 1), 1);
 	assert_int_equal(take(f, at(100)), 100);
-	/* after the look, in the midst of the slots: a reader with a mapping would die of SIGBUS here */
+	/*
+	 * cut between look and take, in the middle of the slots: a reader with a mapping would die of SIGBUS
+	 * here
+	 */
 	assert_int_equal(truncate(scores_path, STIXEL_RING_SLOTS_OFFSET + 100), 0);
 	assert_int_equal(sx_feed_take(f, at(100), false, to, &s), SX_FEED_NONE);
 	none(f, at(100));
@@ -288,7 +296,7 @@ static void a_ring_cut_short(void **state)
 	waitpid(pid, NULL, 0);
 	close(ready[0]);
 	close(ready[1]);
-	/* the next writer is read as if nothing had been */
+	/* the next writer is read as if nothing had happened */
 	unlink(scores_path);
 	look(f);
 	assert_int_equal(sx_feed_state(f, sx_now_ns()), SX_FEED_ABSENT);
@@ -321,7 +329,7 @@ static void a_ring_that_runs_backwards(void **state)
 	sx_feed_destroy(f);
 }
 
-/* Numbers from nothing: so many as are said were lost, and what was counted never becomes less. */
+/* Head may jump to any number: the difference counts as lost, and no counter decreases. */
 static void a_ring_with_any_number(void **state)
 {
 	static const uint64_t heads[] = {UINT64_MAX / 2, UINT64_MAX, 1, UINT64_MAX - 2, 1, UINT64_MAX};
@@ -333,7 +341,8 @@ static void a_ring_with_any_number(void **state)
 	give(w, at(0));
 	for (size_t i = 0; i < sizeof(heads) / sizeof(heads[0]); i++) {
 		write_live(offsetof(struct stixel_ring_live, head), heads[i], sizeof(heads[i]));
-		sx_feed_look(f, at_ns += SX_NS_PER_S); /* one that runs backwards is left, and opened again */
+		/* a ring whose head goes backwards is left and opened again */
+		sx_feed_look(f, at_ns += SX_NS_PER_S);
 		sx_feed_counters(f, &now);
 		assert_true(now.lost >= before.lost && now.lost <= INT64_MAX);
 		before = now;
@@ -343,7 +352,7 @@ static void a_ring_with_any_number(void **state)
 	sx_feed_destroy(f);
 }
 
-/* Without a successor: the ring is left when its writer has said that there is one. */
+/* The feed leaves a ring whose writer reports a successor, even if there is none. */
 static void a_ring_that_is_replaced_by_none(void **state)
 {
 	struct stixel_scores *w = writer();
@@ -356,7 +365,7 @@ static void a_ring_that_is_replaced_by_none(void **state)
 	assert_int_equal(take(f, at(0)), 0);
 	stixel_scores_close(w);
 	w = writer();
-	look(f); /* of the new one */
+	look(f); /* looks at the new ring */
 	write_live(offsetof(struct stixel_ring_live, state), STIXEL_STATE_REPLACED, sizeof(uint32_t));
 	unlink(scores_path);
 	look(f);
@@ -385,7 +394,10 @@ static void a_ring_of_too_many_slots(void **state)
 	sx_feed_destroy(f);
 }
 
-/* Of equally near ones the newer, wherever it lies; and who gives nothing that fits is not waited for. */
+/*
+ * Of two equally near scores the newer one counts, in whatever slot it is. The feed does not wait for a
+ * writer whose scores do not fit.
+ */
 static void which_of_two(void **state)
 {
 	struct stixel_scores_format other = format();
@@ -395,7 +407,7 @@ static void which_of_two(void **state)
 	give(w, at(1000));
 	give(w, at(0));
 	give(w, at(2000));
-	give(w, at(0)); /* the fourth lies in the first slot, before the second */
+	give(w, at(0)); /* the fourth set is in the first slot, before the second set */
 	assert_int_equal(take(f, at(0)), 0);
 	stixel_scores_close(w);
 	sx_feed_destroy(f);
@@ -461,7 +473,7 @@ static void what_is_no_ring(void **state)
 	refused(f, at(0), "no ring of scores");
 	close(fd);
 	unlink(scores_path);
-	/* a ring of frames by this name */
+	/* a ring of frames under this name */
 	{
 		struct sx_ring_params p = help_params(scores_dir, 5);
 		struct sx_ring *ring;
@@ -473,7 +485,7 @@ static void what_is_no_ring(void **state)
 		sx_ring_destroy(ring);
 	}
 	unlink(scores_path);
-	/* that everybody may write to */
+	/* a ring that all users may write to */
 	w = writer();
 	give(w, at(0));
 	assert_int_equal(chmod(scores_path, 0646), 0);

@@ -1,5 +1,5 @@
 /*
- * frames.sock: the same frames as packets, slow and stupid clients.
+ * Tests frames.sock: the same frames as packets, and clients that are slow or send garbage.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -83,14 +83,14 @@ static void frames_arrive_as_packets(void **state)
 	}
 	sx_stream_set_state(s, STIXEL_STATE_NO_CAMERA);
 	help_pump(s);
-	assert_int_equal(stixel_wait(r, 0), 0); /* takes notices in */
+	assert_int_equal(stixel_wait(r, 0), 0); /* reads notices */
 	assert_int_equal(stixel_status(r, &status, sizeof(status)), 0);
 	assert_int_equal(status.state, STIXEL_STATE_NO_CAMERA);
 	assert_int_equal(status.publisher, STIXEL_PUBLISHER_ALIVE);
 	assert_int_equal(status.epoch, EPOCH);
 	assert_int_equal(status.head, 30);
 	assert_int_equal(status.pid, getpid());
-	/* One more before the end: it is delivered, then the end is told. */
+	/* Another frame before the end: the reader gets it, then the end is reported. */
 	help_stream_publish(s, &small, EPOCH, 31);
 	sx_stream_destroy(s);
 	assert_int_equal(stixel_wait(r, 1000), 1);
@@ -123,7 +123,7 @@ static void who_comes_late_gets_the_newest(void **state)
 	assert_int_equal(frame->header->number, 9);
 	assert_int_equal(lost, 0);
 	assert_int_equal(stixel_next(r, &frame, &lost), 0);
-	/* Who does not greet begins with the next. */
+	/* A client that sends no hello begins with the next frame. */
 	fd = plain_client();
 	help_pump(s);
 	bytes = malloc(65536);
@@ -223,10 +223,12 @@ static void garbage_closes_the_connection(void **state)
 	fd = plain_client();
 	assert_int_equal(send(fd, &good, sizeof(good), 0), sizeof(good));
 	help_pump(s);
-	assert_int_equal(recv(fd, byte, sizeof(byte), 0), -1); /* open, and nothing to tell */
+	/* the connection is open, and the server has nothing to send */
+	assert_int_equal(recv(fd, byte, sizeof(byte), 0), -1);
 	assert_int_equal(send(fd, &good, sizeof(good), 0), sizeof(good));
 	help_pump(s);
-	assert_int_equal(recv(fd, byte, sizeof(byte), 0), -1); /* who says it twice has chosen anew */
+	/* a client may send its hello twice, and the second one counts */
+	assert_int_equal(recv(fd, byte, sizeof(byte), 0), -1);
 	assert_int_equal(send(fd, &wrong[2], sizeof(good), 0), sizeof(good));
 	help_pump(s);
 	assert_int_equal(recv(fd, byte, sizeof(byte), 0), 0);
@@ -256,7 +258,7 @@ static void places_are_limited(void **state)
 	stixel_close(r[2]);
 	sx_stream_counters(s, &c);
 	assert_int_equal(c.refused, 1);
-	/* r[1] reads, r[0] does not: when a third comes, the sleeper's place is given away. */
+	/* r[1] reads and r[0] does not. When a third client comes, the idle one loses its place. */
 	for (uint64_t n = 1; n <= 50; n++) {
 		help_stream_publish(s, &small, EPOCH, n);
 		help_pump(s);
@@ -291,7 +293,7 @@ static void what_lies_at_the_path(void **state)
 	assert_non_null(strstr(why, path));
 	sx_stream_destroy(s);
 	assert_int_equal(access(path, F_OK), -1);
-	/* A dead owner's socket: bound, closed, never removed. */
+	/* The socket of a dead publisher: bound, closed, never removed. */
 	fd = socket(AF_UNIX, SOCK_SEQPACKET, 0);
 	snprintf(a.sun_path, sizeof(a.sun_path), "%s", path);
 	assert_int_equal(bind(fd, (struct sockaddr *)&a, sizeof(a)), 0);
@@ -327,7 +329,7 @@ static void a_socket_can_be_passed_in(void **state)
 	p.path = NULL;
 	p.listen_fd = wrong;
 	assert_int_equal(sx_stream_create(&s, &p, why, sizeof(why)), -EINVAL);
-	p.listen_fd = fd; /* right type, not listening */
+	p.listen_fd = fd; /* right type, but not listening */
 	assert_int_equal(sx_stream_create(&s, &p, why, sizeof(why)), -EINVAL);
 	close(wrong);
 	p.listen_fd = wrong; /* closed */
@@ -345,7 +347,7 @@ static void a_socket_can_be_passed_in(void **state)
 	stixel_close(r);
 	sx_stream_destroy(s);
 	assert_int_equal(help_fd_count(), before - 1);
-	assert_int_equal(access(path, F_OK), 0); /* whose it is removes it */
+	assert_int_equal(access(path, F_OK), 0); /* the owner of the path removes it */
 }
 
 static void what_does_not_fit_is_left_out_and_said(void **state)
@@ -382,7 +384,7 @@ static void what_does_not_fit_is_left_out_and_said(void **state)
 
 static void large_frames_fit_into_packets(void **state)
 {
-	const struct help_shape wide = {.columns = 1240}; /* about 70 kB */
+	const struct help_shape wide = {.columns = 1240}; /* about 70 kB per frame */
 	struct sx_stream_params p = help_stream_params(path, &small, EPOCH);
 	const struct stixel_frame *frame;
 	struct sx_stream *s = NULL;

@@ -1,6 +1,6 @@
 /*
- * frames.sock across threads, processes and publishers' lives, as the bell of a ring, and while the kernel is
- * short of memory or descriptors.
+ * Tests frames.sock across threads, processes and restarts of the publisher, as the bell of a ring, and while
+ * the kernel is short of memory or descriptors.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -49,8 +49,9 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* The kernel's: what it is short of; 0 nothing. */
-static int accept_error, send_error, recv_error, recv_good; /* recv_good: so many before the one that fails */
+/* Errors that the wrapped system calls return; 0: none. */
+/* recv_good: number of good calls before recv() fails */
+static int accept_error, send_error, recv_error, recv_good;
 int __real_accept4(int fd, struct sockaddr *a, socklen_t *n, int flags);
 int __wrap_accept4(int fd, struct sockaddr *a, socklen_t *n, int flags);
 ssize_t __real_recv(int fd, void *data, size_t bytes, int flags);
@@ -143,7 +144,10 @@ static void a_publisher_in_its_own_thread(void **state)
 		if (poll(&p, 1, 10) == 1)
 			sx_stream_dispatch(pace.stream);
 	pthread_join(thread, NULL);
-	/* The slow one gets its last frame when it has read: 10 s, as much as a busy machine needs. */
+	/*
+	 * The slow reader gets its last frame after it has read the others. The limit is 10 s, which is
+	 * enough on a busy machine.
+	 */
 	for (int i = 0, ends = 0; i < 5000 && ends < 3; i++) {
 		int n = (int)read(seen[0], bytes, sizeof(bytes));
 
@@ -160,7 +164,7 @@ static void a_publisher_in_its_own_thread(void **state)
 	}
 }
 
-/* A publisher with ring and bell in a process of its own: as the daemon does it. */
+/* Runs a publisher with ring and bell in a child process, in the daemon's order of calls. */
 static void ring_and_bell(uint64_t frames)
 {
 	struct sx_ring_params rp = help_params(dir, EPOCH);
@@ -175,7 +179,7 @@ static void ring_and_bell(uint64_t frames)
 	for (uint64_t n = 1; n <= frames; n++) {
 		int64_t until = sx_now_ns() + 3000000;
 
-		help_publish(ring, &small, EPOCH, n); /* the ring first, then the bell */
+		help_publish(ring, &small, EPOCH, n); /* first the ring, then the bell */
 		help_stream_publish(s, &small, EPOCH, n);
 		while (sx_now_ns() < until) {
 			struct pollfd p = {.fd = sx_stream_fd(s), .events = POLLIN};
@@ -216,7 +220,7 @@ static void a_ring_can_be_polled(void **state)
 		assert_int_equal(e, 0);
 	}
 	assert_in_range(sum, 0, 50);
-	/* It dies: the descriptor says so at once. */
+	/* The publisher dies: the descriptor signals it at once. */
 	kill(pid, SIGKILL);
 	t = sx_now_ns();
 	while ((e = stixel_next(r, &frame, NULL)) >= 0) {
@@ -230,7 +234,7 @@ static void a_ring_can_be_polled(void **state)
 	assert_in_range(sx_now_ns() - t, 0, 1800000000);
 	waitpid(pid, NULL, 0);
 	stixel_close(r);
-	/* Without a socket there is nothing to poll. */
+	/* Without a socket there is no descriptor to poll. */
 	{
 		struct sx_ring *ring = help_ring(dir, "a", &small, 4, 5);
 
@@ -266,7 +270,7 @@ static void a_stream_is_followed_to_the_next_publisher(void **state)
 	s = help_stream(path, &small, EPOCH);
 	assert_int_equal(stixel_wait(r, 60), 0);
 	help_pump(s);
-	/* The same epoch and number again is no news; the next is. */
+	/* The same epoch and number again is not a new frame. The next number is. */
 	help_stream_publish(s, &small, EPOCH, 1);
 	help_pump(s);
 	assert_int_equal(stixel_next(r, &frame, &lost), 0);
@@ -291,7 +295,9 @@ static int dial(unsigned want)
 	return fd;
 }
 
-/* Who comes meanwhile waits, and who is there misses frames, and both are served when it is over. */
+/*
+ * While the kernel is short, a new client waits and an old client misses frames. Both are served afterwards.
+ */
 static void a_kernel_that_is_short(void **state)
 {
 	static const int of_accept[] = {EMFILE, ENFILE, ENOMEM, ENOBUFS},
@@ -309,7 +315,7 @@ static void a_kernel_that_is_short(void **state)
 		accept_error = of_accept[i];
 		sx_stream_dispatch(s);
 		accept_error = 0;
-		sx_stream_dispatch(s); /* it is not looked at again before the timer says so */
+		sx_stream_dispatch(s); /* the listening socket is not tried again before the timer fires */
 		sx_stream_counters(s, &c);
 		assert_int_equal(c.clients, i);
 		usleep(30000);
@@ -334,11 +340,14 @@ static void a_kernel_that_is_short(void **state)
 	sx_stream_destroy(s);
 }
 
-/* Who wants the newest has taken older ones already when a call fails: the last of these is given. */
+/*
+ * A reader that wants the newest frame has already taken older ones when a call fails. It returns the last of
+ * these.
+ */
 static void a_call_that_fails_on_the_way_to_the_newest(void **state)
 {
 	static const int errors[] = {EAGAIN, EINTR, ENOBUFS};
-	/* the one that fails is larger each time: for it the reader's memory grows */
+	/* the frame at which the call fails is larger each time, so that the reader's memory grows */
 	static const struct help_shape larger[] = {{.columns = 400}, {.columns = 900}, {.columns = 2000}};
 	const struct stixel_frame *frame;
 	struct stixel_reader *r = NULL;
@@ -353,7 +362,7 @@ static void a_call_that_fails_on_the_way_to_the_newest(void **state)
 		}
 		assert_int_equal(stixel_wait(r, 1000), 1);
 		recv_error = errors[i];
-		recv_good = 3; /* a look and a packet, and a look */
+		recv_good = 3; /* a peek, a packet, and another peek */
 		assert_int_equal(stixel_latest(r, &frame), 1);
 		assert_int_equal(recv_error, 0);
 		assert_int_equal(frame->header->number, 3 * i + 1);

@@ -286,7 +286,7 @@ static void test_old_frame(void **state)
 	}
 }
 
-/* Compares sine, cosine and angles without libm to those of libm. */
+/* Compares sine, cosine and angles computed without libm to libm's results. */
 static void test_angles_by_arithmetic(void **state)
 {
 	for (int i = -40000; i <= 40000; i++) {
