@@ -108,7 +108,7 @@ static void objects_are_where_the_rows_say(void **state)
 		snprintf(want, sizeof(want), "\"%s\":%d", sx_figures[i].key, 100001 + i);
 		value = strstr(at, want);
 		assert_non_null(value);
-		/* from the brace of its object to the value, braces close only after they were opened */
+		/* braces between the one of its object and the value close only after they were opened */
 		if (at == data)
 			at++;
 		for (brace = at; brace < value && depth > 0; brace++)

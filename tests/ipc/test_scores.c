@@ -148,7 +148,7 @@ static void duplicates_and_disorder(void **state)
 	assert_int_equal(take(f, at(100)), 100);
 	assert_int_equal(take(f, at(300)), 300);
 	assert_int_equal(take(f, at(200)), 200);
-	/* of two score sets for one image the later one is better, because the writer has corrected itself */
+	/* the later of two score sets for an image counts, because the writer has corrected itself */
 	assert_int_equal(stixel_scores_begin(w, &p), 0);
 	memset(p.data, 1, CLASSES * p.plane_bytes);
 	assert_int_equal(stixel_scores_commit(w, at(200), 0, 0), 0);

@@ -1,7 +1,7 @@
 /*
- * A recording: the first byte says how it is read, the rest is an MCAP file. Its checksums are made right
- * before it is read, unless that byte says that they stay: so the fuzzer's changes come as far as the
- * messages.
+ * Fuzz target for recordings. The first byte of an input selects how the rest, an MCAP file, is read. The
+ * target corrects the file's checksums first, unless that byte forbids it, so that the fuzzer's changes reach
+ * the messages.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -24,7 +24,9 @@
 enum { RECORDS_MOST = 1000 };
 enum { AS_IT_IS = 1, COMPRESS = 2, SEEK = 4, REWIND = 8, CUT_LENGTHS = 16, PIPE = 32, PIPE_BYTES = 65536 };
 
-/* ---- the window: it has room for far more than these files, and what was not read is out of bounds ---- */
+/*
+ * ---- the window: its buffer is far larger than these files, and bytes beyond those read are poisoned ----
+ */
 
 static void open_room(const struct sx_recording *r)
 {
@@ -61,7 +63,7 @@ int64_t __wrap_sx_window_skip(struct sx_recording *r, uint64_t bytes)
 	return passed;
 }
 
-/* Libraries that no sanitizer looks into read what these are given. */
+/* Checks the memory passed to libraries that are built without a sanitizer. */
 static void check_readable(const void *at, size_t bytes)
 {
 #ifdef __SANITIZE_ADDRESS__
@@ -86,9 +88,12 @@ int __wrap_sx_codec_decode(struct sx_codec *c, const void **content, size_t byte
 	return __real_sx_codec_decode(c, content, bytes, plain_bytes);
 }
 
-/* ---- cursors: they stay within what they were given ---- */
+/* ---- cursors: they stay within their memory ---- */
 
-/* What was taken: bytes at at, of those that were left; or nothing, and failed. */
+/*
+ * Checks one step of a cursor: it took `bytes` bytes at `at` from those that were left, or it took nothing
+ * and failed.
+ */
 static void check_step(struct sx_cursor was, const struct sx_cursor *is, const uint8_t *at, size_t bytes)
 {
 	const size_t taken = was.left - is->left;
@@ -132,7 +137,7 @@ struct sx_span __wrap_sx_cursor_text(struct sx_cursor *c)
 	return s;
 }
 
-/* ---- a change of one record, and of every length that it is part of ---- */
+/* ---- changes to one record and to every length that it is part of ---- */
 
 static uint64_t get(const uint8_t *at)
 {
@@ -145,7 +150,7 @@ static uint64_t get(const uint8_t *at)
 
 static void put(uint8_t *at, uint64_t n, int bytes);
 
-/* Of whole records in [begin, end): the one that seed says; *count: how many there are. */
+/* Returns the offset of a whole record in [begin, end), selected by seed. *count: number of whole records. */
 static size_t record_at(const uint8_t *data, size_t begin, size_t end, unsigned seed, unsigned *count)
 {
 	size_t found = end;
@@ -156,14 +161,17 @@ static size_t record_at(const uint8_t *data, size_t begin, size_t end, unsigned 
 
 		if (rec.bytes > end - at - SX_MCAP_HEAD_BYTES)
 			break;
-		if (seed % ++*count == 0) /* each may be the last one that is right */
+		if (seed % ++*count == 0) /* any record may be the last valid one */
 			found = at;
 		at += SX_MCAP_HEAD_BYTES + (size_t)rec.bytes;
 	}
 	return found;
 }
 
-/* The record at at has other content, or is there twice, or no more. By how much the file has grown. */
+/*
+ * Replaces the content of the record at `at`, duplicates the record, or removes it. Returns by how many bytes
+ * the file has grown.
+ */
 static ptrdiff_t change_record(uint8_t *data, size_t at, size_t bytes, size_t most, unsigned seed)
 {
 	const size_t was = (size_t)get(data + at + 1), end = at + SX_MCAP_HEAD_BYTES + was;
@@ -200,7 +208,7 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t bytes, size_t most, unsigne
 	if (seed % 16 == 2)
 		return fails_mutate(data, bytes, most, seed >> 4,
 				    1u << FAILS_MEMORY | 1u << FAILS_SYSTEM | 1u << FAILS_CALLER);
-	if (seed % 32 == 1 && at < bytes) { /* the file ends within a record, and nobody knows its size */
+	if (seed % 32 == 1 && at < bytes) { /* the file ends within a record, and its size is unknown */
 		data[0] |= PIPE;
 		data[0] &= (uint8_t)~CUT_LENGTHS;
 		return at + 1 + (seed >> 8) % (bytes - at);
@@ -226,7 +234,7 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t bytes, size_t most, unsigne
 	return (size_t)((ptrdiff_t)bytes + grown);
 }
 
-/* ---- what is made right ---- */
+/* ---- corrections of lengths and checksums ---- */
 
 static void put(uint8_t *at, uint64_t n, int bytes)
 {
@@ -234,7 +242,7 @@ static void put(uint8_t *at, uint64_t n, int bytes)
 		at[i] = (uint8_t)(n >> 8 * i);
 }
 
-/* A message's data may be a frame: its checksum is made right where its sizes let it have one. */
+/* Corrects the checksum if a message's data is a frame whose sizes have room for one. */
 static void mend_frame(uint8_t *at, size_t bytes)
 {
 	struct stixel_frame_header h;
@@ -254,7 +262,10 @@ static void mend_frame(uint8_t *at, size_t bytes)
 	free(aligned);
 }
 
-/* Records of a chunk, or of a file: what is in messages; lengths are cut to what is there. */
+/*
+ * Corrects the messages among the records of a chunk or of a file. cut: also limits lengths to the available
+ * bytes.
+ */
 static void mend_messages(uint8_t *at, size_t left, bool cut)
 {
 	while (left >= SX_MCAP_HEAD_BYTES) {
@@ -275,12 +286,12 @@ static void mend_messages(uint8_t *at, size_t left, bool cut)
 	}
 }
 
-/* The file as it is written anew, with lengths and sums that are right. */
+/* The file while it is rewritten with correct lengths and checksums. */
 struct mend {
 	struct sx_bytes out;
 	struct sx_codec *codec;
 	unsigned how;
-	uint32_t crc; /* from the file's beginning, or its summary's, on */
+	uint32_t crc; /* checksum of the bytes since the start of the file or of its summary */
 	size_t summed_to;
 	uint64_t summary_at;
 };
@@ -319,7 +330,7 @@ static void mend_chunk(struct mend *m, uint8_t *at, size_t bytes)
 	sx_bytes_add(&m->out, content, n > 0 ? (size_t)n : (size_t)plain);
 }
 
-/* One record. A length that reaches beyond the end stays so, and is the last. */
+/* Corrects one record. A length that reaches beyond the end stays unchanged, and that record is the last. */
 static size_t mend_record(struct mend *m, uint8_t *at, size_t left)
 {
 	const struct sx_mcap_record rec = sx_mcap_head(at);
@@ -393,7 +404,7 @@ static int read_some(struct sx_recording *r, int most)
 	return n;
 }
 
-/* What another process has written, and ended: no size is known, and nothing can be sought. */
+/* Writes the input into a pipe whose writer has ended: its size is unknown, and the reader cannot seek. */
 static int fill_pipe(const uint8_t *at, size_t bytes, char path[32])
 {
 	int ends[2];
@@ -405,7 +416,10 @@ static int fill_pipe(const uint8_t *at, size_t bytes, char path[32])
 	return ends[0];
 }
 
-/* Who waits, or only asks whether to go on (-1), may be called away. */
+/*
+ * Number of waits before on_wait() returns -EINTR. The recording calls on_wait() while it waits, or with fd
+ * -1 to ask whether to go on.
+ */
 static unsigned waits_left;
 
 static int on_wait(void *user, int fd)

@@ -3,9 +3,9 @@
  *
  *	make-recording FRAMES FPS COLUMNS PLANE LIVES plain|zstd [1.2|set]
  *
- * PLANE: width of a disparity image, 0 none; its height is half of that. LIVES: the publisher is started anew
- * so often within the recording, with one frame lost at each start but the first. 1.2: frames of that ABI.
- * set: CLOCK_REALTIME was set back by an hour after 200 frames of each life, and forward by a day after 400.
+ * PLANE: width of a disparity image in px, 0: none. Its height is half of that. LIVES: number of publisher
+ * lives within the recording. One frame is lost at each start except the first. 1.2: frames of that ABI. set:
+ * CLOCK_REALTIME was set back by an hour after 200 frames of each life, and forward by a day after 400.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -19,7 +19,7 @@
 #include "recording/recording_write.h"
 #include "tests/ipc/help.h"
 
-/* Of the frames' time, a chunk: little, so that damage to a small file leaves most of it. */
+/* Time span of a chunk. It is short, so that damage to a small file leaves most of it readable. */
 #define CHUNK_NS INT64_C(20000000)
 
 static int sink(void *user, const void *data, size_t bytes)
@@ -27,7 +27,7 @@ static int sink(void *user, const void *data, size_t bytes)
 	return fwrite(data, 1, bytes, stdout) == bytes ? 0 : -1;
 }
 
-/* Camera and times as those of a real one: help_frame() has noise there. */
+/* Gives a frame a plausible camera and plausible times. help_frame() leaves noise there. */
 static void make_sensible(uint8_t *bytes, uint64_t epoch, uint64_t number, int64_t published_ns,
 			  int64_t set_ns)
 {

@@ -1,6 +1,6 @@
 /*
- * Compression of chunks: what comes out is what went in, and there is no memory for
- * sizes that zstd's own header denies. And their checksum.
+ * Tests the compression of chunks and their checksum. Decompression returns the original bytes, and allocates
+ * no memory for sizes that contradict zstd's own header.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -48,7 +48,7 @@ static void test_round_trip(void **state)
 	free(plain);
 }
 
-/* A few bytes from which much would come. */
+/* A few bytes that claim to expand to very many. */
 static void test_sizes_disagree(void **state)
 {
 	static const size_t wrong[] = {0, BYTES - 1, BYTES + 1, (size_t)1 << 60 /* more than there can be */};

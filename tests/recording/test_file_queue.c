@@ -1,5 +1,5 @@
 /*
- * The queue before a file: order, room, and what happens when the file takes nothing.
+ * Tests the queue in front of a file: order, room, and what happens when the file accepts no data.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -22,7 +22,9 @@
 
 #include "recording/file_queue.h"
 
-/* Bytes in hand: n before, least or a few more afterwards. */
+/*
+ * Reads until at least `least` bytes are in got, after n bytes that were there before. Returns their number.
+ */
 static size_t read_at_least(int fd, uint8_t got[5000], size_t n, size_t least)
 {
 	while (n < least) {
@@ -49,8 +51,9 @@ static void test_queue_keeps_order(void **state)
 
 		memset(ten, i, sizeof(ten));
 		/*
-		 * The pipe takes 3097 bytes at least (it waits for room for a whole write) and the queue
-		 * 1000: make room before they are full, or nobody does, and enough for the rest.
+		 * The pipe takes at least 3097 bytes, because it waits for room for a whole write, and the
+		 * queue takes 1000 bytes. Read from the pipe before both are full, because no other thread
+		 * does, and leave enough room for the rest.
 		 */
 		if (i == 400)
 			n = read_at_least(pipes[0], got, 0, 2500);
@@ -66,7 +69,7 @@ static void test_queue_keeps_order(void **state)
 	close(pipes[1]);
 }
 
-/* A queue that guards an empty file of its own, which put() has filled. */
+/* Creates a queue that guards a new file, and writes 6 bytes to the file with put(). */
 static struct sx_file_queue *guarded(char path[64], int *fd)
 {
 	struct sx_file_queue *q;
@@ -100,7 +103,7 @@ static void test_queue_guards_its_file(void **state)
 			assert_int_equal(rename(path, other), 0);
 		else if (harm == CUT || harm == GROW)
 			assert_int_equal(truncate(path, harm == CUT ? 3 : 7), 0);
-		else /* as a write would leave it, whatever the clock of the file system counts in */
+		else /* sets the times as a write would, whatever the resolution of the file system's clock */
 			assert_int_equal(utimensat(AT_FDCWD, path, later, 0), 0);
 		sx_file_queue_put(q, "more", 4);
 		assert_int_equal(sx_file_queue_flush(q), want[harm]);
@@ -113,7 +116,7 @@ static void test_queue_guards_its_file(void **state)
 	}
 }
 
-/* Nothing is put after the harm: the last look sees it. */
+/* No data follows the damage: the check at the end must find it. */
 static void test_queue_guards_its_file_at_the_end(void **state)
 {
 	char path[64];
@@ -155,7 +158,7 @@ static void *read_late(void *user)
 	return NULL;
 }
 
-/* A file to which there was nothing to write has not been slow. */
+/* A queue that had nothing to write must not count as slow. */
 static void check_patience_with_an_idle_one(struct sx_file_queue *q, int fd)
 {
 	static char some[2000];
@@ -167,7 +170,7 @@ static void check_patience_with_an_idle_one(struct sx_file_queue *q, int fd)
 	pthread_join(reader, NULL);
 }
 
-/* Asked to stop, a reader that has fallen asleep is not waited for. */
+/* After a request to stop, the queue does not wait for a reader that no longer reads. */
 static void test_queue_gives_up(void **state)
 {
 	volatile sig_atomic_t stop = 0;
@@ -177,7 +180,7 @@ static void test_queue_gives_up(void **state)
 
 	assert_int_equal(pipe(idle_pipes), 0);
 	assert_int_equal(fcntl(idle_pipes[1], F_SETPIPE_SZ, 4096), 4096);
-	assert_int_equal(write(idle_pipes[1], much, 4096), 4096); /* it is full */
+	assert_int_equal(write(idle_pipes[1], much, 4096), 4096); /* the pipe is full */
 	assert_int_equal(sx_file_queue_create(&idle, idle_pipes[1], 500, &stop), 0);
 	assert_int_equal(pipe(pipes), 0);
 	assert_int_equal(sx_file_queue_create(&q, pipes[1], 1000, &stop), 0);
@@ -186,7 +189,7 @@ static void test_queue_gives_up(void **state)
 	sx_file_queue_destroy(q);
 	close(pipes[0]);
 	close(pipes[1]);
-	/* all that time it had nothing to do */
+	/* the idle queue had nothing to do during all that time */
 	check_patience_with_an_idle_one(idle, idle_pipes[0]);
 	sx_file_queue_destroy(idle);
 	close(idle_pipes[0]);

@@ -1,5 +1,6 @@
 /*
- * A fault of libstixel-recording is an error of the call that met it, and the process goes on.
+ * Tests faults of libstixel-recording: a fault is an error of the call in which it occurs, and the process
+ * goes on.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -34,7 +35,7 @@ int __wrap_sx_recording_open_fd(struct sx_recording **ret, int fd, const char *p
 {
 	close(fd);
 	sx_must_be(!broken_open);
-	*ret = (struct sx_recording *)&steps; /* looked into by nothing here */
+	*ret = (struct sx_recording *)&steps; /* the test never dereferences this pointer */
 	return 0;
 }
 
@@ -48,7 +49,7 @@ void __wrap_sx_recording_on_wait(struct sx_recording *r, sx_recording_wait_fn *w
 	asked_user = user;
 }
 
-/* Works for ever, then breaks a contract. */
+/* Replaces the function with one that works for a long time, then breaks a contract. */
 int __wrap_sx_recording_next(struct sx_recording *r, struct sx_record *record)
 {
 	int e = 0;
@@ -83,7 +84,7 @@ static void a_fault_is_an_error(void **state)
 	assert_int_equal(steps, 3);
 	assert_int_equal(stixel_recording_next(r, &record, sizeof(record)), -ENOTRECOVERABLE);
 	assert_int_equal(stixel_recording_seek(r, 1), -ENOTRECOVERABLE);
-	assert_int_equal(steps, 3); /* a recording that met a fault is not used again */
+	assert_int_equal(steps, 3); /* after a fault the library does not use the recording again */
 	stixel_recording_close(r);
 	assert_non_null(strstr(stixel_recording_strerror(-ENOTRECOVERABLE), "fault"));
 }

@@ -1,6 +1,7 @@
 /*
- * Messages of a frame through the public functions: which there are, and what is refused. Their content is read by
- * the packages of viewers in tests/tools/ctl/test_export.py and tests/bridge/test_foxglove.py.
+ * Tests the messages of a frame through the public functions: which messages exist, and which calls are
+ * refused. Their content is read by the packages of viewers in tests/tools/ctl/test_export.py and
+ * tests/bridge/test_foxglove.py.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -18,7 +19,7 @@
 
 enum { WIDTH = 16, HEIGHT = 8, PIXELS = WIDTH * HEIGHT };
 
-/* One stixel, one column, and a left image. */
+/* A frame of one stixel, one column, and a left image. */
 static struct whole_frame {
 	struct stixel_frame_header h;
 	uint32_t offsets[2];
@@ -107,7 +108,7 @@ static void test_messages_of_a_frame(void **state)
 	assert_int_equal(m.head_bytes, whole.h.plane_offset);
 }
 
-/* What needs distances is left out, and comes again with them. */
+/* Without a camera, messages that need distances are left out. They return with the camera. */
 static void test_without_a_camera(void **state)
 {
 	struct stixel_message m;
@@ -121,7 +122,7 @@ static void test_without_a_camera(void **state)
 	}
 }
 
-/* The scene is that of the last frame. */
+/* The scene belongs to the last frame. */
 static void test_next_frame(void **state)
 {
 	struct stixel_message m;
@@ -144,7 +145,7 @@ static void test_calibrations_that_are_due(void **state)
 	assert_int_equal(stixel_messages_frame(*state, &frame), 1);
 	whole.h.epoch++;
 	assert_int_equal(stixel_messages_frame(*state, &frame), 1);
-	whole.h.fx = 0; /* no camera model any more is news, too, once */
+	whole.h.fx = 0; /* the loss of the camera model is also reported once */
 	assert_int_equal(stixel_messages_frame(*state, &frame), 1);
 	assert_int_equal(stixel_messages_frame(*state, &frame), 0);
 }
@@ -165,7 +166,7 @@ static void test_events(void **state)
 	assert_int_equal(stixel_messages_event(*state, &life, sizeof(life), &m, sizeof(m)), 1);
 	assert_int_equal(m.head_bytes, sizeof(life_bytes) - 1);
 	assert_memory_equal(m.head, life_bytes, sizeof(life_bytes) - 1);
-	life.pid = 0; /* what is not known is left out */
+	life.pid = 0; /* unknown values are left out */
 	life.version[0] = 0;
 	assert_int_equal(stixel_messages_event(*state, &life, sizeof(life), &m, sizeof(m)), 1);
 	assert_int_equal(m.head_bytes, 20);
@@ -175,7 +176,7 @@ static void test_events(void **state)
 	assert_int_equal(stixel_messages_event(*state, &gap, sizeof(gap), &m, sizeof(m)), -EINVAL);
 }
 
-/* A program of another release has shorter or longer structures. */
+/* A program built with another release passes shorter or longer structures. */
 static void test_sizes_of_others(void **state)
 {
 	struct {
@@ -206,7 +207,7 @@ static void test_wrong_arguments(void **state)
 	assert_int_equal(stixel_messages_create(NULL, "a"), -EINVAL);
 	assert_int_equal(stixel_messages_create(&other, NULL), -EINVAL);
 	assert_null(other);
-	assert_int_equal(make(*state, STIXEL_MESSAGE_FRAME, &m), -EINVAL); /* no frame yet */
+	assert_int_equal(make(*state, STIXEL_MESSAGE_FRAME, &m), -EINVAL); /* no frame was passed yet */
 	assert_int_equal(stixel_messages_frame(*state, NULL), -EINVAL);
 	assert_int_equal(stixel_messages_frame(NULL, &frame), -EINVAL);
 	assert_int_equal(stixel_messages_frame(*state, &frame), 1);

@@ -1,6 +1,6 @@
 /*
- * Recordings: what is written is read; cut anywhere or damaged anywhere, every chunk that is whole is read,
- * and only those.
+ * Tests recordings: the reader returns what was written. If a file is cut or damaged anywhere, the reader
+ * returns every whole chunk, and nothing else.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -31,7 +31,7 @@
 static const struct help_shape small = {.columns = 2},
 			       pictures = {.columns = 3, .plane_width = 16, .plane_height = 8, .left = true};
 
-/* ---- a recording in memory, and where its chunks lie: one for each frame ---- */
+/* ---- a recording in memory, and the offsets of its chunks: one chunk for each frame ---- */
 
 struct memory {
 	uint8_t bytes[4u << 20];
@@ -84,7 +84,7 @@ static void add_frames(struct sx_recording_writer *w, const struct help_shape *s
 			assert_int_equal(sx_recording_publisher(w, &publisher, NULL, 1), 0);
 		chunk_at[i] = memory.count;
 		assert_int_equal(sx_recording_frame(w, &frame), 0);
-		assert_int_equal(memory.count, chunk_at[i]); /* waits */
+		assert_int_equal(memory.count, chunk_at[i]); /* the chunk waits in memory */
 		assert_int_equal(sx_recording_flush(w), 0);
 		chunk_end[i] =
 			chunk_at[i] + SX_MCAP_HEAD_BYTES + sx_mcap_head(memory.bytes + chunk_at[i]).bytes;
@@ -109,7 +109,7 @@ static void save(const void *bytes, size_t count)
 	close(fd);
 }
 
-/* What reading gives. */
+/* Result of reading a recording. */
 struct seen {
 	int frames, publishers, gaps, damages, result;
 	uint64_t numbers[64];
@@ -140,7 +140,7 @@ static struct seen read_all(const struct help_shape *shape)
 		}
 		if (record.kind != SX_RECORD_FRAME)
 			continue;
-		/* Nothing is given out that is not what was put in. */
+		/* The reader returns only what was written. */
 		assert_true(help_frame_good(&record.frame, shape));
 		seen.numbers[seen.frames++ % 64] = record.frame.header->number;
 	}
@@ -150,7 +150,7 @@ static struct seen read_all(const struct help_shape *shape)
 	return seen;
 }
 
-/* ---- sound files ---- */
+/* ---- intact files ---- */
 
 static void round_trip(const struct help_shape *shape, bool compress)
 {
@@ -194,7 +194,7 @@ static void test_compressed(void **state)
 	round_trip(&pictures, true);
 }
 
-/* A frame that is not as ours are, with something behind its images, is kept in one piece. */
+/* A frame with additional bytes after its images, as another program may write it, is kept in one piece. */
 static void test_a_frame_with_more(void **state)
 {
 	static uint64_t bytes[1024];
@@ -247,7 +247,7 @@ static void test_two_in_one(void **state)
 	assert_int_equal(seen.frames, 2 * FRAMES);
 	assert_int_equal(seen.damages, 0);
 	assert_true(seen.state.ended);
-	/* and with rubbish behind */
+	/* and with garbage at the end */
 	memset(memory.bytes + 2 * first, 6, 100);
 	save(memory.bytes, 2 * first + 100);
 	seen = read_all(&small);
@@ -310,7 +310,7 @@ static void test_seek(void **state)
 		next_frame(r, &record);
 		assert_int_equal(record.frame.header->number, 1);
 		assert_int_equal(sx_recording_seek(r, EPOCH, time_of(wanted[i]) + 9), 0);
-		next_frame(r, &record); /* where there is nowhere to go, reading goes on */
+		next_frame(r, &record); /* if there is no place to seek to, reading continues */
 		assert_int_equal(record.frame.header->number,
 				 wanted[i] < A_CHUNK ? 2 : wanted[i] / A_CHUNK * A_CHUNK + 1);
 	}
@@ -319,7 +319,7 @@ static void test_seek(void **state)
 	assert_int_equal(record.frame.header->number, 1202);
 	sx_recording_close(r);
 
-	/* Without its end there is no index; it is read on from where it is. */
+	/* Without its end the file has no index, and reading continues from the current position. */
 	save(memory.bytes, memory.count - 8);
 	assert_int_equal(sx_recording_open(&r, path, why, sizeof(why)), 0);
 	assert_int_equal(sx_recording_seek(r, EPOCH, time_of(700)), -ESPIPE);
@@ -330,7 +330,7 @@ static void test_seek(void **state)
 
 /* ---- cut and damaged files ---- */
 
-/* The end of the last whole record, of whatever kind, and of the magic. */
+/* Returns the end of the last whole record of any kind, or of the magic. */
 static uint64_t last_whole(size_t bytes)
 {
 	uint64_t at = SX_MCAP_MAGIC_BYTES;
@@ -377,7 +377,10 @@ static void test_cut_everywhere(void **state)
 		cut_everywhere(&pictures, true);
 }
 
-/* Those bytes are changed: that chunk alone may be lost, and it is told where. */
+/*
+ * Checks a recording with changed bytes at `at`: only the chunk with these bytes may be lost, and the reader
+ * reports its offset.
+ */
 static void check_damaged(const struct help_shape *shape, size_t at, size_t bytes)
 {
 	int lost = 0, first = 0;
@@ -408,7 +411,7 @@ static void damage_everywhere(const struct help_shape *shape, bool compress)
 		memory.bytes[n] ^= (uint8_t)(1u << n % 8);
 		check_damaged(shape, n, 1);
 	}
-	/* lengths, large and small; no checksum becomes 0, which would mean that there is none */
+	/* large and small lengths; no checksum becomes 0, because 0 means that there is none */
 	for (size_t n = 60; n + 16 < whole.count; n += 7) {
 		size_t bytes = n & 1 ? 4 : 8;
 
@@ -426,7 +429,10 @@ static void test_damaged_everywhere(void **state)
 		damage_everywhere(&small, true);
 }
 
-/* A length that by chance ends where the footer begins: what lies between is looked for all the same. */
+/*
+ * A damaged length may by chance end exactly where the footer begins. The bytes before it must be searched
+ * all the same.
+ */
 static void test_a_length_that_leads_to_the_footer(void **state)
 {
 	const size_t footer = SX_MCAP_HEAD_BYTES + SX_MCAP_FOOTER_BYTES + SX_MCAP_MAGIC_BYTES;
@@ -434,7 +440,7 @@ static void test_a_length_that_leads_to_the_footer(void **state)
 	make(&pictures, FRAMES, false);
 	memcpy(whole.bytes, memory.bytes, memory.count);
 	whole.count = memory.count;
-	for (int i = 0; i < 2 * FRAMES; i++) { /* of a chunk, of the record behind it */
+	for (int i = 0; i < 2 * FRAMES; i++) { /* of a chunk, and of the record after it */
 		const size_t at = i % 2 ? chunk_end[i / 2] : chunk_at[i / 2];
 		uint64_t bytes = whole.count - footer - at - SX_MCAP_HEAD_BYTES;
 
@@ -448,7 +454,7 @@ static void test_a_hole(void **state)
 {
 	struct seen seen;
 
-	/* The third frame, and a part of the fourth, are gone: what follows is read. */
+	/* The third frame and a part of the fourth are lost: the reader returns the frames after them. */
 	make(&pictures, FRAMES, false);
 	memset(memory.bytes + chunk_at[2], 0, (chunk_at[3] - chunk_at[2]) / 2);
 	memmove(memory.bytes + chunk_at[3] + 64, memory.bytes + chunk_at[4], memory.count - chunk_at[4]);
@@ -461,7 +467,7 @@ static void test_a_hole(void **state)
 	assert_int_equal(seen.damage_at, chunk_at[2]);
 }
 
-/* Without the first chunk, where the schemas are, and without the index, all others are read. */
+/* Without the first chunk, which has the schemas, and without the index, all other chunks are read. */
 static void test_the_first_chunk_is_gone(void **state)
 {
 	struct seen seen;
@@ -474,11 +480,11 @@ static void test_the_first_chunk_is_gone(void **state)
 	assert_int_equal(seen.damage_at, chunk_at[0]);
 }
 
-/* ---- files made to deceive, and files of others ---- */
+/* ---- malicious files, and files of other programs ---- */
 
 static const struct sx_mcap_pair frames_pairs[] = {{"stixel", "stixel"}, {NULL, NULL}};
 
-/* A file with this one message, all checksums good, among what others may have. */
+/* Writes a file with this one message and correct checksums, among records that other programs may write. */
 static void make_foreign(const void *data, size_t bytes, bool ours)
 {
 	static const char text[] = "{\"speed\": 3.5}";
@@ -517,7 +523,7 @@ static void test_among_others(void **state)
 	assert_non_null(strstr(seen.why, "without frames"));
 }
 
-/* A frame that claims what is not there. Nothing beyond it is looked at. */
+/* A frame whose header claims more data than the message has. The reader must not read beyond the message. */
 static void test_more_claimed_than_there_is(void **state)
 {
 	uint64_t bytes[512], claims[][3] = {{STIXEL_FRAME_BYTES_MAX, 0, 0},
@@ -543,7 +549,10 @@ static void test_more_claimed_than_there_is(void **state)
 	}
 }
 
-/* Somebody took the frames and left out the images: they come without, and say so. */
+/*
+ * Another program copied the frames without their images. The reader returns the frames without images and
+ * flags them so.
+ */
 static void test_images_left_out(void **state)
 {
 	static uint64_t bytes[1024];
@@ -567,13 +576,13 @@ static void test_images_left_out(void **state)
 			    bare - 760);
 	assert_int_equal(sx_recording_next(r, &record), 0);
 	sx_recording_close(r);
-	/* but not one that is damaged */
+	/* a damaged frame without images is not returned */
 	bytes[10] ^= 1;
 	make_foreign(bytes, bare, true);
 	assert_int_equal(read_all(&pictures).damages, 1);
 }
 
-/* Records without chunks, an end without an index, and nothing that has a checksum. */
+/* A file of records without chunks, with an end but no index, and without checksums. */
 static void test_without_chunks(void **state)
 {
 	struct sx_bytes b = {0};

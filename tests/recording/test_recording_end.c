@@ -1,5 +1,5 @@
 /*
- * A file made to deceive: its end lies within its end.
+ * Tests a malicious file: an end of the data that contains another end.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -18,8 +18,8 @@
 #include "recording/recording.h"
 
 /*
- * Within an end of the data a whole chunk and another end; then garbage, so that the first is taken for
- * damaged, and reading goes back into it.
+ * The outer end contains a whole chunk and another end. Garbage follows, so that the reader takes the outer
+ * end for damaged and goes back into it.
  */
 static void test_an_end_within_an_end(void **state)
 {
@@ -34,7 +34,7 @@ static void test_an_end_within_an_end(void **state)
 	file[9] = 8;
 	file[25] = SX_MCAP_DATA_END;
 	file[26] = 66;
-	file[38] = SX_MCAP_CHUNK; /* an empty one */
+	file[38] = SX_MCAP_CHUNK; /* an empty chunk */
 	file[39] = 40;
 	file[87] = SX_MCAP_DATA_END;
 	file[88] = 4;

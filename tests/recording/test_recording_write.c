@@ -1,5 +1,5 @@
 /*
- * What a writer notes without frames, and when what waits is written.
+ * Tests what a writer records without frames, and when it writes buffered data.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -51,7 +51,10 @@ static void add_frame(struct sx_recording_writer *w, uint64_t number)
 	assert_int_equal(sx_recording_frame(w, &frame), 0);
 }
 
-/* A gap before all frames has a time of its own; behind one, that of the frame unless it is told. */
+/*
+ * A gap before all frames has the time that the caller gives. A gap after a frame has the frame's time,
+ * unless the caller gives one.
+ */
 static void test_the_time_of_a_gap(void **state)
 {
 	const struct sx_record_gap gap = {.lost = 3, .reason = SX_GAP_DAMAGED};
@@ -82,7 +85,7 @@ static void test_the_time_of_a_gap(void **state)
 	sx_recording_close(r);
 }
 
-/* A chunk that is full leaves, and the time of the next one begins with what is put then. */
+/* A full chunk is written, and the time of the next chunk begins with the next record. */
 static void test_a_full_chunk_begins_the_time_anew(void **state)
 {
 	struct sx_recording_writer w;
@@ -94,7 +97,7 @@ static void test_a_full_chunk_begins_the_time_anew(void **state)
 	written = ftell(file);
 	while (ftell(file) == written) {
 		assert_true(number < 100);
-		w.began_ns = sx_now_ns() - HOUR_NS + 60 * SX_NS_PER_S; /* soon it would be late */
+		w.began_ns = sx_now_ns() - HOUR_NS + 60 * SX_NS_PER_S; /* the chunk would soon be late */
 		add_frame(&w, number++);
 	}
 	assert_true(number > 3);
@@ -105,7 +108,7 @@ static void test_a_full_chunk_begins_the_time_anew(void **state)
 	unlink(path);
 }
 
-static int reallocs_left; /* until one fails */
+static int reallocs_left; /* number of calls until one fails */
 
 void *__real_realloc(void *p, size_t bytes);
 void *__wrap_realloc(void *p, size_t bytes);
@@ -114,7 +117,10 @@ void *__wrap_realloc(void *p, size_t bytes)
 	return --reallocs_left == 0 ? NULL : __real_realloc(p, bytes);
 }
 
-/* Schemas and channels that there is no room for are no beginning: later they would be looked for. */
+/*
+ * If there is no memory for the schemas and channels, the start fails. Otherwise the writer would look for
+ * them later.
+ */
 static void test_a_beginning_without_memory_fails(void **state)
 {
 	const struct sx_recording_params params = {

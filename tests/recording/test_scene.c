@@ -1,5 +1,5 @@
 /*
- * What a scene shows of a frame: obstacles, and the ground that was seen.
+ * Tests what a scene shows of a frame: obstacles, and the ground that was seen.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -13,7 +13,10 @@
 
 enum { STIXELS = 5 };
 
-/* Camera 1 m above a flat road, disparity 120 px m; row 40 is the horizon, 40 + 300 / metres the ground. */
+/*
+ * Camera 1 m above a flat road, with disparity = 120 px m / distance. The horizon is row 40, and the ground
+ * at a distance is in row 40 + 300 / metres.
+ */
 static const struct stixel_frame_header camera = {
 	.header_bytes = sizeof(camera),
 	.image_width = 50,
@@ -49,8 +52,8 @@ static struct sx_scene scene_of(uint32_t flags)
 {
 	const struct stixel stixels[STIXELS] = {
 		of(0, STIXEL_OBJECT, 20, 69, 10),    /* a wall */
-		of(1, STIXEL_OBJECT, 42, 45, 6),     /* a table: nothing of it stands on the ground */
-		of(2, STIXEL_OBJECT, 0, 119, 150),   /* what a covered camera "measures": it is nowhere */
+		of(1, STIXEL_OBJECT, 42, 45, 6),     /* a table, which has no part on the ground */
+		of(2, STIXEL_OBJECT, 0, 119, 150),   /* a covered lens: no valid position */
 		of(3, STIXEL_OBJECT, 62, 77, 14),    /* a floor below the road */
 		of(4, STIXEL_GROUND, 45, 119, 3.81), /* 31.5 px in row 119 */
 	};
@@ -83,7 +86,7 @@ static void test_a_blind_frame_has_no_ground(void **state)
 
 	assert_int_equal(s.quad_count, 0);
 	for (size_t i = 0; i < s.dot_count; i++)
-		assert_int_not_equal(s.dots[i].r, 150); /* the road's colour */
+		assert_int_not_equal(s.dots[i].r, 150); /* 150 is the red value of the road's colour */
 	assert_int_equal(s.box_count, 2);
 	sx_scene_finish(&s);
 }
