@@ -1,6 +1,6 @@
 /*
- * Age: clocks and counters that begin where those of a machine stand that has run for years, so that what
- * wraps or loses digits does so within minutes; and sums that must hold then.
+ * Starts clocks and counters where they stand on a machine that has run for years, so that overflows and lost
+ * digits show within minutes. Checks the sums that must hold then.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -14,32 +14,35 @@
 
 #define SUMS_EVERY_NS (5 * SIM_S)
 #define SUMS_EVERY_LASTING_NS (600 * SIM_S)
-#define DURATIONS_FROM 20 /* frames whose durations say what those of all before were like */
+#define DURATIONS_FROM 20 /* first frames, whose durations are taken for those of all earlier frames */
 
 #define LIFE_NS (INT64_C(315576000) * SIM_S) /* ten years */
 
 typedef unsigned long long ull;
 
-/* ---- where clocks and counters begin ---- */
+/* ---- start values of clocks and counters ---- */
 
 #define BIT(n) (INT64_C(1) << (n))
 
-/* CLOCK_MONOTONIC: what somebody might count in too few bits, as far as machines stay up. */
+/* CLOCK_MONOTONIC: limits of types that code might use for it, up to the longest uptimes. */
 static const int64_t clock_marks[] = {
-	BIT(31) * 1000,	       /* microseconds of 31 bits: 36 minutes */
-	BIT(32) * 1000,	       /* of 32 bits: 71 minutes */
-	BIT(31) * SIM_MS,      /* milliseconds of 31 bits: 25 days */
-	BIT(32) * SIM_MS,      /* of 32 bits: 50 days */
+	BIT(31) * 1000,	       /* microseconds in 31 bits: 36 minutes */
+	BIT(32) * 1000,	       /* microseconds in 32 bits: 71 minutes */
+	BIT(31) * SIM_MS,      /* milliseconds in 31 bits: 25 days */
+	BIT(32) * SIM_MS,      /* milliseconds in 32 bits: 50 days */
 	BIT(53),	       /* nanoseconds as double: 104 days */
-	BIT(31) * 10 * SIM_MS, /* hundredths of a second: 249 days */
-	BIT(32) * 10 * SIM_MS, /* 497 days */
+	BIT(31) * 10 * SIM_MS, /* hundredths of a second in 31 bits: 249 days */
+	BIT(32) * 10 * SIM_MS, /* hundredths of a second in 32 bits: 497 days */
 	LIFE_NS,
 };
 
-/* Frames: a mantissa of float; numbers of 31 and 32 bits: 2.3 and 4.5 years at 30 a second; ten years. */
+/*
+ * Frame numbers: the mantissa of a float; 31 and 32 bits: 2.3 and 4.5 years at 30 frames per second; ten
+ * years.
+ */
 static const int64_t frame_marks[] = {BIT(24), BIT(31), BIT(32), INT64_C(9467280000)};
 
-/* CLOCK_REALTIME: what boards without a battery begin with; the end of 32 bits, in 2038. */
+/* CLOCK_REALTIME: the start value of boards without a battery, and the end of 32 bits, in 2038. */
 static const int64_t realtime_marks[] = {0, BIT(31) * SIM_S};
 
 #define COUNT(list) (sizeof(list) / sizeof((list)[0]))
@@ -50,7 +53,7 @@ void age_clocks(void)
 	int64_t mark;
 
 	if (sim->lasting) {
-		sim->realtime_offset = 1900000000 * SIM_S; /* 2030: a life of ten years sees 2038 */
+		sim->realtime_offset = 1900000000 * SIM_S; /* year 2030: a life of ten years passes 2038 */
 		return;
 	}
 	if (sim_once_in(2))
@@ -61,7 +64,7 @@ void age_clocks(void)
 	sim->realtime_offset = (mark > early ? mark - early : SIM_S) - sim->now;
 }
 
-/* Number of the first image that a driver gives: mostly 0, or one soon before it wraps. */
+/* Returns the sequence number of a driver's first image: mostly 0, or a number soon before the overflow. */
 uint32_t age_sequence(void)
 {
 	const uint32_t early = (uint32_t)sim_below(sim->lasting ? 100000 : 3000);
@@ -71,7 +74,7 @@ uint32_t age_sequence(void)
 	return (sim_once_in(3) ? INT32_MAX : UINT32_MAX) - early;
 }
 
-/* Frames that a life has behind it when it begins. */
+/* Returns the number of earlier frames with which a life begins. */
 uint64_t age_frames(void)
 {
 	const uint64_t early = sim_below(sim->lasting ? 100000 : 3000);
@@ -81,7 +84,7 @@ uint64_t age_frames(void)
 	return (uint64_t)frame_marks[sim->lasting ? 2 : sim_below(COUNT(frame_marks))] - early;
 }
 
-/* Slots in which no frame ever was: the next one of each is being written. */
+/* Marks empty slots as if the next frame of each were being written. */
 static void age_slots(char *map, uint64_t head)
 {
 	struct stixel_ring_header h;
@@ -96,7 +99,9 @@ static void age_slots(char *map, uint64_t head)
 	}
 }
 
-/* The writer keeps map, bytes, live part, epoch and its own count of frames, in this order. */
+/*
+ * Sets the writer's frame count. The writer keeps map, bytes, live part, epoch and this count, in this order.
+ */
 static void age_ring(struct sx_ring *r, uint64_t epoch, uint64_t head)
 {
 	const size_t words = malloc_usable_size(r) / sizeof(uint64_t);
@@ -116,7 +121,10 @@ static void add(_Atomic uint64_t *count, uint64_t by)
 	atomic_fetch_add_explicit(count, by, memory_order_relaxed);
 }
 
-/* Its frame thread begins, with nothing published yet: as many frames are behind it as world.aged says. */
+/*
+ * Ages a pipeline at the start of its frame thread: nothing is published yet, and world.aged frames count as
+ * done.
+ */
 void age_pipeline(struct sx_pipeline *p)
 {
 	struct sx_telemetry *t = p->c.telemetry;
@@ -126,7 +134,7 @@ void age_pipeline(struct sx_pipeline *p)
 	if (p->ring && n > 0)
 		age_ring(p->ring, p->epoch, n);
 	if (world->counts_aged)
-		return; /* made anew, with the counts of before */
+		return; /* the pipeline was created again and keeps its counts */
 	world->counts_aged = true;
 	add(&t->count[SX_FIG_FRAMES_CAPTURED], n);
 	add(&t->count[SX_FIG_FRAMES_PUBLISHED], n);
@@ -135,7 +143,10 @@ void age_pipeline(struct sx_pipeline *p)
 	world->published += n;
 }
 
-/* What the frames before have lasted: the same as most of the first ones that were seen. */
+/*
+ * Adds the durations of the earlier frames: the most frequent duration of the first frames that were
+ * measured.
+ */
 static void age_durations(struct sx_telemetry *t)
 {
 	for (int s = 0; s < SX_SPAN_COUNT; s++) {
@@ -152,7 +163,7 @@ static void age_durations(struct sx_telemetry *t)
 			    atomic_load_explicit(&h->count[most], memory_order_relaxed))
 				most = i;
 		atomic_fetch_add_explicit(&h->count[most], world->aged, memory_order_relaxed);
-		/* frames at a slow rate make no more years than there were */
+		/* at a low frame rate, limits the sum to the time that has passed */
 		more = (int64_t)world->aged * ((int64_t)world->aged < LIFE_NS / (sum / (int64_t)n + 1)
 						       ? sum / (int64_t)n
 						       : LIFE_NS / (int64_t)world->aged);
@@ -163,9 +174,9 @@ static void age_durations(struct sx_telemetry *t)
 	world->durations_aged = true;
 }
 
-/* ---- what must hold at any age ---- */
+/* ---- invariants at any age ---- */
 
-/* A life of ten years takes minutes: who waits for it hears of each. */
+/* Prints each year of a ten-year life, because such a life takes minutes. */
 void age_tick(void)
 {
 	const int64_t years = (sim->now - sim->begin) / (LIFE_NS / 10);
@@ -184,13 +195,13 @@ static uint64_t published_of(const struct sx_telemetry *t)
 	return atomic_load_explicit(&t->count[SX_FIG_FRAMES_PUBLISHED], memory_order_relaxed);
 }
 
-/* Frames whose durations are known. */
+/* Returns the number of frames whose durations are known. */
 static uint64_t measured_of(const struct sx_telemetry *t)
 {
 	return published_of(t) - (world->durations_aged ? 0 : world->aged);
 }
 
-/* All threads sleep: the sums of all frames are those of each. */
+/* Checks while all threads sleep: totals must equal the sums over all frames. */
 void age_check_sums(void)
 {
 	struct sx_telemetry *t = world->run->telemetry;
@@ -211,7 +222,7 @@ void age_check_sums(void)
 		 (long long)world->engine_sum_ns, (long long)sum);
 }
 
-/* The number behind a text of a page; negative: there is none. */
+/* Returns the number after a text in a page, or a negative number if the text is missing. */
 static double number_behind(const char *page, const char *text)
 {
 	const char *at = strstr(page, text);
@@ -230,7 +241,7 @@ void age_page_begins(struct age_page *a)
 	}
 }
 
-/* What a page says is what was true at some moment since it was asked for. */
+/* Checks a page: each of its values must have been true at some time since the request. */
 void age_check_page(const struct age_page *a, const char *page)
 {
 	const struct sx_telemetry *t = a->known ? world->run->telemetry : NULL;
@@ -247,7 +258,7 @@ void age_check_page(const struct age_page *a, const char *page)
 		 up, most - 1);
 	SIM_MUST(frames < 0 || (frames >= (double)a->published && frames <= (double)published_of(t)),
 		 "the metrics say that %.0f frames were published of %llu", frames, (ull)published_of(t));
-	/* a frame has durations just before it is counted */
+	/* a frame's durations are recorded just before the frame is counted */
 	SIM_MUST(measured < 0 || (measured >= (double)a->measured && measured <= (double)measured_of(t) + 1),
 		 "the metrics have the durations of %.0f frames of %llu", measured, (ull)measured_of(t));
 }

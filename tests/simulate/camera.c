@@ -1,5 +1,5 @@
 /*
- * Two V4L2 drivers on the simulated machine.
+ * Simulates two V4L2 drivers.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -39,7 +39,7 @@ void fake_host_give_back(struct fake_camera *c, struct fake_buffer *b)
 
 void fake_host_filled(const struct fake_camera *c)
 {
-	sim_fd_changed(sim_fd(c->owner)); /* nobody else sleeps for an image */
+	sim_fd_changed(sim_fd(c->owner)); /* only the owner sleeps while it waits for an image */
 }
 
 void fake_host_taken(const struct fake_camera *c, uint32_t count)
@@ -77,7 +77,7 @@ uint32_t camera_events(const struct sim_fd *f)
 	return c->driver.filled ? EPOLLIN : 0;
 }
 
-/* ---- taking images ---- */
+/* ---- capturing images ---- */
 
 static int64_t jump(void)
 {
@@ -119,7 +119,7 @@ static void shoot(void *user)
 	c->shot_ns += c->period_ns;
 	if (sim_once_in(r->late))
 		late = sim_between(0, c->period_ns);
-	if (sim_once_in(r->very_late)) /* of images seconds apart by less than it takes to settle */
+	if (sim_once_in(r->very_late)) /* if images are seconds apart, by less than the time to settle */
 		late = sim_between(0, (sim->lasting ? 4 : 20) * c->period_ns);
 	sim_arm(&c->timer, c->shot_ns + CAMERA_TRANSFER_NS + late + sim_between(0, 200000));
 	if (!c->present || !c->driver.streaming || c->silent)
@@ -170,7 +170,9 @@ void camera_init(struct camera camera[2], int64_t period_ns)
 	}
 }
 
-/* Buffers go back to the driver; those of who is dead, or has no camera any more, may still be mapped. */
+/*
+ * Returns all buffers to the driver. Buffers of a dead process or of an unplugged camera may still be mapped.
+ */
 static void forget_buffers(struct camera *c, bool may_be_mapped)
 {
 	for (int i = 0; may_be_mapped && i < FAKE_BUFFERS; i++)
@@ -196,7 +198,7 @@ void camera_plug(struct camera *c, bool present, int width, int height)
 			sim_fd_inotify(&sim->process[i]);
 }
 
-/* ---- the calls ---- */
+/* ---- system calls ---- */
 
 int camera_open(const char *path)
 {

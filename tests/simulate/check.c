@@ -1,5 +1,5 @@
 /*
- * What must hold, after every step, at every frame, four times a second, and at the end of a life.
+ * Checks the invariants after every step, at every frame, four times a second, and at the end of a life.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -16,7 +16,7 @@
 
 typedef unsigned long long ull;
 
-/* Bytes that are taken from the heap, but for what readers have. */
+/* Returns the allocated heap without the readers' part, bytes. */
 static int64_t heap(void)
 {
 #if __GLIBC_PREREQ(2, 33)
@@ -62,7 +62,7 @@ void world_buffer_queued(const void *memory)
 			 "a buffer is given to its driver while the engine reads it");
 }
 
-/* Who has a buffer, in words, where it is not exactly one. */
+/* Fails with a text that names each holder of a buffer that does not have exactly one. */
 static void fail_buffers(const struct sx_v4l2 *v, int side)
 {
 	const struct sx_v4l2_queue *q = &v->cameras[side].queue;
@@ -81,7 +81,7 @@ static void fail_buffers(const struct sx_v4l2 *v, int side)
 	sim_fail("a buffer of side %d is held by nobody or by two", side);
 }
 
-/* Each buffer is with the driver, waits for its partner, or is in one pair. Buffers are bits. */
+/* Checks that each buffer is with the driver, waits for its partner, or is in one pair. Buffers are bits. */
 static void check_buffers(const struct sx_v4l2 *v, int side)
 {
 	const struct sx_v4l2_queue *q = &v->cameras[side].queue;
@@ -114,7 +114,7 @@ static uint64_t number_of(const _Atomic uint64_t *count)
 	return atomic_load_explicit(count, memory_order_relaxed);
 }
 
-/* Each buffer is somebody's, and each image is counted. */
+/* Checks that each buffer has a holder, and that each image is counted. */
 static void check_cameras(const struct sx_source *s)
 {
 	const struct sx_v4l2 *v = s->own;
@@ -140,7 +140,7 @@ static void check_cameras(const struct sx_source *s)
 		 "overload differs between sides");
 }
 
-/* As sx_handover_used(), which nobody may switch in here. */
+/* Does the same as sx_handover_used(), but without points at which the simulation may switch threads. */
 static int pairs_held(const struct sx_handover *h)
 {
 	int held = 0;
@@ -150,7 +150,9 @@ static int pairs_held(const struct sx_handover *h)
 	return held;
 }
 
-/* Who sleeps on the bell went to sleep after it had rung last: no wake was lost. */
+/*
+ * Checks that no wake-up was lost: each thread that sleeps on the bell fell asleep after the bell rang last.
+ */
 static void check_sleepers(uint64_t epoch)
 {
 	for (uint64_t all = sim->futexes; all; all &= all - 1) {
@@ -167,7 +169,7 @@ static void check_sleepers(uint64_t epoch)
 	}
 }
 
-/* All threads sleep: nothing is on its way from one count to another. */
+/* Runs while all threads sleep: no item is between two counters. */
 void check_quiet(void)
 {
 	const struct sx_pipeline *p = world->pipeline;
@@ -187,7 +189,7 @@ void check_quiet(void)
 		 "%llu submitted, %llu collected", (ull)p->submitted, (ull)p->collected);
 	age_check_sums();
 	check_sleepers(p->epoch);
-	/* of a camera that is lost everything is counted already, as lost */
+	/* images of a lost camera are already counted as lost */
 	if (p->source && p->source->ops == &sx_v4l2_ops &&
 	    !atomic_load_explicit(&world->run->telemetry->absent, memory_order_relaxed))
 		check_cameras(p->source);
@@ -284,7 +286,7 @@ struct sx_item *__wrap_sx_handover_take(struct sx_handover *h)
 	return item;
 }
 
-/* On a good day a frame is there when the engine has had its time. */
+/* Checks that in a calm phase a frame is published once the engine has had its time. */
 static void check_latency(const struct stixel_frame_header *h)
 {
 	const int64_t calm = world_calm_since(), limit = CAMERA_TRANSFER_NS + world->engine.frame_ns +
@@ -345,7 +347,7 @@ void check_frame(uint64_t epoch, uint64_t number, uint32_t checksum, const char 
 {
 	const size_t at = number % WORLD_FRAMES;
 
-	/* of a life before, whose place a frame of this one may have taken */
+	/* a frame of an earlier life, whose entry a frame of this life may have overwritten */
 	if (epoch != world->epoch && world->frame[at].epoch != epoch)
 		return;
 	SIM_MUST(world->frame[at].epoch == epoch && world->frame[at].number == number,
@@ -357,8 +359,8 @@ void check_frame(uint64_t epoch, uint64_t number, uint32_t checksum, const char 
 /* ---- the service manager ---- */
 
 /*
- * Main looks at the clock behind the counters that it judges: those of the look before it has surely
- * seen, and none that came after this one.
+ * Called when main reads the clock, after it has read the counters. The last ping surely covers the frames of
+ * the call before, and no frames after this call.
  */
 void check_main_looks(void)
 {
@@ -377,7 +379,7 @@ static void check_ping(void)
 {
 	const struct sx_run *run = world->run;
 	const struct sx_telemetry *t = run->telemetry;
-	/* or it was when main judged, a moment before */
+	/* the camera is absent now, or was when main judged a moment ago */
 	const bool absent = atomic_load_explicit(&t->absent, memory_order_relaxed) ||
 			    run->health.state == STIXEL_STATE_NO_CAMERA;
 
@@ -385,11 +387,11 @@ static void check_ping(void)
 		 "the watchdog is pinged, and nothing was published since the ping before");
 	world->pinged_published = world->main_saw[1];
 	world->at.pinged = sim->now;
-	/* a frame that came while it judged may be in this ping, and then asks for no other */
+	/* a frame that came while main judged may already be in this ping and needs no other */
 	world->at.progress = count(SX_FIG_FRAMES_PUBLISHED) > world->main_saw[0] ? sim->now : 0;
 }
 
-/* A camera that was gone is there again with a pair of its own, not with its device. */
+/* Checks that a camera counts as returned only after a new pair, not when its device appears. */
 static void check_return(const char *text)
 {
 	if (has_line(text, "STATUS=no_camera"))
@@ -423,7 +425,7 @@ void world_notified(const char *text)
 
 /* ---- four times a second ---- */
 
-/* Who says running for long has frames. */
+/* Checks that a daemon which has reported running for long publishes frames. */
 static void check_running(void)
 {
 	const int64_t limit = world->watchdog_ns ? world->watchdog_ns : SX_HEALTH_LIMIT_NS;
@@ -465,7 +467,7 @@ static void check_state(void)
 			 (double)(now - calm) / 1e9, sx_health_name(h->state), h->reason);
 }
 
-/* On a good day no pair is lost, and frames come at the rate of the cameras. */
+/* Checks that in a calm phase no pair is lost, and frames come at the cameras' rate. */
 static void check_calm(void)
 {
 	const int64_t calm = world_calm_since();
@@ -485,7 +487,9 @@ static void check_calm(void)
 		 "all is well, and no frame came for %.3f s", (double)(sim->now - world->at.published) / 1e9);
 }
 
-/* A ping is due by right a quarter of the watchdog's time after the first frame since the last one. */
+/*
+ * Checks that a ping comes within a quarter of the watchdog's time after the first frame since the last ping.
+ */
 static void check_watchdog(void)
 {
 	const int64_t since = world->at.progress;
@@ -553,7 +557,7 @@ static void check_leftovers(void)
 void check_exit(int code, bool hard)
 {
 	const struct sim_process *p = world->daemon;
-	/* the frame in flight has ten seconds, and 0.2 s from a second signal on */
+	/* the frame in flight has ten seconds, and 0.2 s after a second signal */
 	const int64_t patience = world->at.hurry ? world->at.hurry : world->at.stop + 9 * SIM_S;
 	const bool troubled = world_troubled_since(world->at.stop - SIM_S) || world->at.long_frame > patience;
 	int64_t kept;
@@ -572,7 +576,7 @@ void check_exit(int code, bool hard)
 	if (hard)
 		return;
 	SIM_MUST(sim_fds_of(p) <= 1, "%d descriptors are left at the end",
-		 sim_fds_of(p)); /* one is the log's */
+		 sim_fds_of(p)); /* one descriptor belongs to the log */
 	SIM_MUST(p->maps == 0 && p->files == 0, "%d mappings and %d files are left at the end", p->maps,
 		 p->files);
 	for (int i = 0; i < SIM_TASKS; i++)

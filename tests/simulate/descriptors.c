@@ -1,5 +1,5 @@
 /*
- * Descriptors of the simulated kernel: events, timers, signals, sets of them, and sleeping on them.
+ * Descriptors of the simulated kernel: events, timers, signals, epolls, and sleeping on them.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -75,7 +75,7 @@ void sim_fd_changed(struct sim_fd *f)
 
 static uint32_t other_events(const struct sim_fd *f);
 
-/* What poll() would say: bits of EPOLL*. Most descriptors count. */
+/* Returns what poll() would report, as bits of EPOLL*. Most descriptors have a count. */
 static inline uint32_t events_of(const struct sim_fd *f)
 {
 	if (f->kind == SIM_EVENT || f->kind == SIM_TIMERFD)
@@ -103,7 +103,7 @@ static uint32_t other_events(const struct sim_fd *f)
 
 		if (f->hung_up)
 			return e | EPOLLHUP | EPOLLOUT;
-		/* as the kernel: room is told when three quarters of it are free */
+		/* as in Linux: EPOLLOUT only if three quarters of the send buffer are free */
 		return e |
 		       (peer && 4 * peer->queued <= f->send_bytes && peer->packets < SIM_PACKETS ? EPOLLOUT
 												 : 0);
@@ -199,7 +199,7 @@ void sim_fd_inotify(struct sim_process *p)
 		}
 }
 
-/* ---- making them ---- */
+/* ---- creating descriptors ---- */
 
 int __wrap_eventfd(unsigned value, int flags)
 {
@@ -298,7 +298,7 @@ int __wrap_epoll_wait(int epoll, struct epoll_event *events, int most, int timeo
 		sim_fail("simulation: epoll_wait() with a timeout");
 	if (sim_fault())
 		return fail(EINTR);
-	/* in no order that anybody may rely on */
+	/* in random order, because callers may not rely on any order */
 	first = (int)sim_below((uint64_t)(e->members ? e->members : 1));
 	for (int i = 0, at = first; i < e->members && n < most; i++, at = at + 1 == e->members ? 0 : at + 1) {
 		const struct epoll_event *wants = &e->member[at].event;
@@ -312,7 +312,7 @@ int __wrap_epoll_wait(int epoll, struct epoll_event *events, int most, int timeo
 
 /* ---- sleeping ---- */
 
-/* Of descriptors that are not to be looked at, negative ones, it says nothing. */
+/* Counts the ready descriptors. Negative descriptors are ignored. */
 static int look(struct pollfd *fds, nfds_t count)
 {
 	int ready = 0;
@@ -439,7 +439,7 @@ ssize_t __wrap_write(int fd, const void *from, size_t bytes)
 	if (sim && sim->current && fd == STDERR_FILENO) {
 		sim_seam("log", (int64_t)bytes);
 		sim_text(from, bytes);
-		if (sim_fault()) /* a pipe that is full takes less, or nothing */
+		if (sim_fault()) /* a full pipe takes half of the bytes, or none */
 			return sim_once_in(2) ? fail(EAGAIN) : (ssize_t)bytes / 2;
 		return (ssize_t)bytes;
 	}

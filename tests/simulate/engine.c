@@ -1,6 +1,6 @@
 /*
- * The simulated engine: frames take the time that the seed gives them, and say of which pair they are. It
- * looks whether a pair's images stay what they are for as long as it reads them.
+ * The simulated engine. The seed determines the time of each frame, and each frame names its pair. The engine
+ * checks that a pair's images do not change while it reads them.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -30,7 +30,7 @@ static void read_tag(const struct sx_image *image, struct camera_tag *tag)
 	memcpy(tag, image->data, sizeof(*tag));
 }
 
-/* For as long as the images are read they are those of the submit. */
+/* Checks that the images are still those that were submitted. */
 static void look_again(const struct sx_context *x)
 {
 	const struct simulated *own = x->own;
@@ -100,7 +100,7 @@ static int engine_create(struct sx_context *x, const struct sx_context_config *c
 {
 	struct simulated *own;
 
-	sim_sleep(sim_between(SIM_MS, 30 * SIM_MS)); /* memory is taken */
+	sim_sleep(sim_between(SIM_MS, 30 * SIM_MS)); /* time of the memory allocation */
 	x->own = own = calloc(1, sizeof(*own));
 	if (!own)
 		return -ENOMEM;
@@ -117,7 +117,7 @@ static void engine_destroy(struct sx_context *x)
 {
 	struct simulated *own = x->own;
 
-	/* one that computes reads the images of its pair, and calls images_read */
+	/* a computing task reads the images of its pair, and calls images_read */
 	while (own->job)
 		sim_sleep(SIM_MS);
 	sim_task_kill(own->task);
@@ -168,7 +168,7 @@ static int engine_begin(struct sx_context *x, const struct sx_road *previous)
 void __real_sx_row_error(const struct sx_monitor *m, struct sx_row_error ret[SX_ROWS_PARTS]);
 void __wrap_sx_row_error(const struct sx_monitor *m, struct sx_row_error ret[SX_ROWS_PARTS]);
 
-/* The engine's votes are the same in all frames, and so is what they say: it is counted once. */
+/* Computes the row error once: the engine's votes are the same in all frames, and so is the result. */
 void __wrap_sx_row_error(const struct sx_monitor *m, struct sx_row_error ret[SX_ROWS_PARTS])
 {
 	static struct sx_row_error same[SX_ROWS_PARTS];
@@ -186,7 +186,7 @@ static int engine_look(struct sx_context *x, int timeout_ms)
 	uint64_t count;
 
 	sim_seam("wait", timeout_ms);
-	/* told late of the frame before, it means nothing */
+	/* a late wake-up of the previous frame has no meaning */
 	(void)!read(x->fd, &count, sizeof(count));
 	if (!own->done)
 		return 0;

@@ -1,6 +1,6 @@
 /*
- * In place of the status socket's server and of the service manager: pages are asked for, orders given as its
- * thread would, and what systemd is told is heard.
+ * Replaces the status socket's server and the service manager: requests pages, sends orders as the server's
+ * thread would, and receives the messages for systemd.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -72,7 +72,7 @@ int sx_status_move(struct sx_status_server *s, int listen_fd)
 
 void sx_status_tick(struct sx_status_server *s)
 {
-	(void)s; /* who asks here is never slow */
+	(void)s; /* the simulated client is never slow */
 }
 
 const char *sx_status_order_body(const struct sx_status_order *o)
@@ -120,7 +120,10 @@ static void look_at_orders(const struct sx_status_server *s)
 			 "an order has waited for %.1f s", (double)(sim->now - s->order[i].given_ns) / 1e9);
 }
 
-/* A page costs as much as a hundred frames: enough of them, and not more. */
+/*
+ * Returns the time between two pages. A page costs as much as a hundred frames, so there are enough of them,
+ * but not more.
+ */
 static int64_t between_pages_ns(void)
 {
 	if (world->reload_storm)

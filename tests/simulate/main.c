@@ -1,10 +1,10 @@
 /*
- * stixel-simulate: histories of the daemon by seed.
+ * stixel-simulate: runs histories of the daemon by seed.
  *
  *	stixel-simulate [--seed S] [--seeds N] [--minutes M] [--length SECONDS] [--quiet] [--lasting]
- *	[--trace] [--twice] [--totals] [--break WHAT]
+ *			[--trace] [--twice] [--totals] [--break WHAT]
  *
- * One history is one process: what happens is a function of its seed, its length, --quiet or --lasting, and
+ * One history is one process. Its events are a function of its seed, its length, --quiet or --lasting, and
  * the program.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -22,17 +22,17 @@
 #include "tests/simulate/sim.h"
 #include "tests/simulate/world.h"
 
-#define LENGTH_S 1200 /* of a history, unless told */
-#define TOTALS_S 20   /* between two sums, with --totals */
-#define TOLD 60	      /* events that are printed of one that failed */
+#define LENGTH_S 1200 /* default length of a history */
+#define TOTALS_S 20   /* time between two sums, with --totals */
+#define TOLD 60	      /* events that are printed of a failed history */
 #define DESCRIPTORS_MOST 1024
 
 struct told {
 	uint64_t seed, seeds;
 	double minutes, length_s;
 	bool trace, twice, totals;
-	bool quiet;   /* minutes and hours of calm between what goes wrong */
-	bool lasting; /* one life, of years */
+	bool quiet;   /* minutes and hours of calm between the faults */
+	bool lasting; /* one life of years */
 	enum sim_break broken;
 };
 
@@ -44,17 +44,17 @@ static const char *const breaks[BREAKS] = {
 	[BREAK_UNMAP] = "unmap",     [BREAK_WAKE] = "wake",
 };
 
-/* What a history tells the one that counts. */
+/* Result that a history sends to the process that adds up. */
 struct outcome {
 	uint64_t hash, steps, frames, pairs, dropped, lives, kills, read, lost, orders;
 	double simulated_s;
 	bool good;
 };
 
-static volatile sig_atomic_t ended; /* by this signal */
-static volatile pid_t playing;	    /* the history's process */
+static volatile sig_atomic_t ended; /* signal that ended the program */
+static volatile pid_t playing;	    /* process of the current history */
 
-/* At once; kill() is the simulated one. */
+/* Ends the current history at once. kill() is the simulated function here, so this uses sigqueue(). */
 static void end(int number)
 {
 	ended = number;
@@ -157,7 +157,10 @@ static void run_history(const struct told *t, uint64_t seed, const char *folder,
 
 void __gcov_dump(void) __attribute__((weak));
 
-/* In a process of its own: a crash of the daemon is that of one history. True also when it was ended. */
+/*
+ * Runs a history in a child process, so that a crash of the daemon ends only that history. True also if a
+ * signal ended it.
+ */
 static bool history(const struct told *t, uint64_t seed, struct outcome *ret)
 {
 	int pipes[2], status = 0;
@@ -174,12 +177,12 @@ static bool history(const struct told *t, uint64_t seed, struct outcome *ret)
 		end_by(SIG_DFL);
 		run_history(t, seed, folder, ret);
 		n = write(pipes[1], ret, sizeof(*ret));
-		if (__gcov_dump) /* built to be profiled (run --fast) */
+		if (__gcov_dump) /* built for profiling (run --fast) */
 			__gcov_dump();
 		_exit(n == (ssize_t)sizeof(*ret) ? 0 : 1);
 	}
 	playing = child;
-	if (ended) /* before it was known */
+	if (ended) /* the signal came before the process was known */
 		end(ended);
 	close(pipes[1]);
 	n = read(pipes[0], ret, sizeof(*ret));
@@ -198,7 +201,7 @@ static bool history(const struct told *t, uint64_t seed, struct outcome *ret)
 	return ret->good;
 }
 
-/* The heap is counted to the byte, and addresses are the same each time. */
+/* Restarts the program so that the heap is counted to the byte, and addresses are the same in each run. */
 static void prepare(char **argv)
 {
 	const char *tunables = "glibc.malloc.tcache_count=0";
@@ -212,7 +215,7 @@ static void prepare(char **argv)
 	perror("simulate: cannot start anew");
 }
 
-/* Of a processor, by histories: what a machine that is busy with other things does not change. */
+/* Returns the CPU time of all histories. Other load on the machine does not change it. */
 static double processor_s(void)
 {
 	struct rusage u;
@@ -230,7 +233,7 @@ static double wall_s(void)
 	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
-/* BREAKS: there is none of this name. */
+/* Returns the fault of this name, or BREAKS if there is none. */
 static enum sim_break break_named(const char *name)
 {
 	enum sim_break b = BREAK_NOTHING;
@@ -291,7 +294,7 @@ static void add(struct outcome *sum, const struct outcome *one)
 	sum->hash = one->hash;
 }
 
-/* The whole for people, or numbers for the one that adds up (run). */
+/* Prints the sum as text for people, or as numbers for the script `run`, which adds them up. */
 static void print_sum(const struct told *t, uint64_t seeds, unsigned findings, const struct outcome *sum)
 {
 	const double s = processor_s();
@@ -324,7 +327,9 @@ int main(int argc, char **argv)
 	double told_s = began;
 	uint64_t n = 0;
 
-	/* what a caller left open would give files other numbers, and a seed another history */
+	/*
+	 * descriptors left open by the caller would change the numbers of files, and so the history of a seed
+	 */
 	for (int fd = STDERR_FILENO + 1; fd < DESCRIPTORS_MOST; fd++)
 		close(fd);
 	prepare(argv);
@@ -341,7 +346,7 @@ int main(int argc, char **argv)
 			       (unsigned long long)one.hash, (unsigned long long)again.hash);
 			bad++;
 		}
-		if (ended && !bad) /* perhaps halfway */
+		if (ended && !bad) /* the history may have been cut short */
 			break;
 		add(&sum, &one);
 		if (bad) {

@@ -1,5 +1,6 @@
 /*
- * Readers of the simulated daemon: by the ring and by the socket, quick, slow and rude; they come, go, die.
+ * Readers of the simulated daemon: through the ring and the socket, quick, slow and malicious. They start,
+ * end and are killed.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -14,12 +15,12 @@
 #include "tests/simulate/world.h"
 
 #define MONTHS_NS (100 * 86400 * SIM_S)
-#define HEALTH_LIMIT_NS (10 * SIM_S) /* without a watchdog a frame is overdue after this */
+#define HEALTH_LIMIT_NS (10 * SIM_S) /* without a watchdog a frame is overdue after this time */
 
 struct reader {
 	struct stixel_reader *reader;
 	uint64_t epoch, number, lost;
-	int64_t taken_ns; /* the last frame, or when it began to wait */
+	int64_t taken_ns; /* time of the last frame, or start of the wait */
 	bool streams, latest, eager;
 };
 
@@ -62,7 +63,10 @@ static void read_some(struct reader *r)
 		 strerror(-e));
 }
 
-/* What a reader is told of the daemon's state is what is so, when that has been so for long enough. */
+/*
+ * Checks the daemon's state that a reader receives: it must be the true state, if that has lasted long
+ * enough.
+ */
 static void check_told(const struct reader *r, const struct stixel_status *status)
 {
 	const int64_t calm = world_calm_since();
@@ -76,13 +80,13 @@ static void check_told(const struct reader *r, const struct stixel_status *statu
 		 (double)(sim->now - world->at.lacking) / 1e9, way(r), status->state);
 }
 
-/* Who follows frames.sock is served soon, whether it ever had a frame or not. */
+/* Checks that a reader of frames.sock is served soon, whether it has had a frame or not. */
 static void check_served(const struct reader *r)
 {
 	const int64_t calm = world_calm_since();
 	struct stixel_status status;
 
-	/* no pid: the first frame came before the first notice, as it may */
+	/* no pid: the first frame may come before the first notice */
 	if (r->epoch == world->epoch && stixel_status(r->reader, &status, sizeof(status)) == 0 &&
 	    status.epoch == world->epoch && status.pid)
 		check_told(r, &status);
@@ -93,13 +97,14 @@ static void check_served(const struct reader *r)
 }
 
 /*
- * The ring's heart beats on a good day and while there is no camera, and not while a frame is overdue: which
- * it is of the time when a thread without a processor could hand it to the engine.
+ * Checks the ring's heartbeat. It goes on in calm phases and while there is no camera, and stops while a
+ * frame is overdue. A frame counts as overdue from the time at which a starved thread could have passed it to
+ * the engine.
  */
 static void check_heart(const struct reader *r)
 {
 	const int64_t calm = world_calm_since(), overdue = 3 * SIM_S + HEALTH_LIMIT_NS;
-	/* one that is gone is known to be: what hung before it went is no excuse */
+	/* the daemon knows that the camera is gone, so an earlier hang is no excuse */
 	const bool gone = world->phase_kind == GONE && !world->at.stop &&
 			  sim->now - world->at.ready >= 8 * SIM_S &&
 			  sim->now - world->at.lacking >= world->timeout_ns + 3 * SIM_S &&
@@ -130,13 +135,16 @@ void readers_come(void)
 	for (uint64_t e = world->eager; e; e &= e - 1) {
 		struct sim_task *t = &sim->task[__builtin_ctzll(e)];
 
-		if (t->eager) /* and was not killed meanwhile */
+		if (t->eager) /* the task was not killed meanwhile */
 			sim_task_wake(t);
 	}
 	world->eager = 0;
 }
 
-/* As stixel_wait(); an eager one mostly looks without, at the worst moment. */
+/*
+ * Waits as stixel_wait() does. An eager reader mostly does not wait, but looks while a frame is being
+ * published.
+ */
 static int wait_for_frame(const struct reader *r)
 {
 	struct sim_task *self = sim->current;
@@ -193,7 +201,7 @@ static void *read_frames(void *kind)
 	return NULL;
 }
 
-/* Connects, says something wrong or nothing, and does not read. */
+/* Connects, sends garbage or nothing, and does not read. */
 static void *be_rude(void *kind)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};

@@ -1,5 +1,5 @@
 /*
- * Random numbers, the clock, and who goes on next.
+ * Random numbers, the clock, and the choice of the next thread.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -15,8 +15,8 @@
 #include "tests/simulate/wrap.h"
 #include "tests/stack_switch.h"
 
-#define SOON 100	/* accesses until another thread goes on that has just become able to */
-#define ALONE (1 << 20) /* and where there is none */
+#define SOON 100	/* accesses until a thread that has just become ready goes on */
+#define ALONE (1 << 20) /* accesses until the next switch if no other thread is ready */
 
 struct sim *sim;
 int sim_quantum = 1 << 30;
@@ -38,7 +38,7 @@ uint64_t sim_random(void)
 
 uint64_t sim_below(uint64_t below)
 {
-	/* the high part of a product: no division */
+	/* the high part of a product, to avoid a division */
 	return below ? (uint64_t)((wide)sim_random() * below >> 64) : 0;
 }
 
@@ -47,7 +47,7 @@ int64_t sim_between(int64_t least, int64_t most)
 	return least + (int64_t)sim_below((uint64_t)(most - least) + 1);
 }
 
-/* ---- timers: a heap, the next one is the first ---- */
+/* ---- timers: a heap whose first entry is due next ---- */
 
 static void place(struct sim_timer *t, int at)
 {
@@ -112,7 +112,9 @@ void sim_arm(struct sim_timer *t, int64_t at)
 	find_next();
 }
 
-/* What a timer does is no thread's: nothing of it is a place to switch. */
+/*
+ * Fires the due timers. Timers run outside of all threads, so the simulation must not switch threads in them.
+ */
 static void fire_due(void)
 {
 	sim->inside++;
@@ -128,7 +130,7 @@ static void fire_due(void)
 /* ---- threads ---- */
 
 static struct {
-	void *data; /* variables of one thread */
+	void *data; /* thread-local variables */
 	size_t bytes;
 	int *error; /* errno */
 } tls;
@@ -140,7 +142,7 @@ static int find_tls(struct dl_phdr_info *info, size_t bytes, void *user)
 			tls.data = info->dlpi_tls_data;
 			tls.bytes = info->dlpi_phdr[i].p_memsz;
 		}
-	return 1; /* the program is the first of all */
+	return 1; /* the program is the first entry */
 }
 
 static uint64_t bit_of(const struct sim_task *t)
@@ -156,7 +158,7 @@ static void task_timer(void *user)
 	sim_task_wake(t);
 }
 
-/* 1 + a length that is mostly short, sometimes long: about 0 .. 16 times the mean. */
+/* Returns 1 + a length that is mostly short, sometimes long: about 0 .. 16 times the mean. */
 static int draw_quantum(void)
 {
 	const uint64_t r = sim_random();
@@ -164,7 +166,10 @@ static int draw_quantum(void)
 	return 1 + (int)(((r >> 32) * sim->quantum_mean >> 32) << (r & 0xffff) * 5 / 0x10000);
 }
 
-/* There are other processors: one more that can go on does so soon, whatever the one that runs is at. */
+/*
+ * Shortens the quantum of the running thread: on other processors a thread that has become ready would go on
+ * soon.
+ */
 static void end_quantum_soon(void)
 {
 	int soon;
@@ -202,7 +207,7 @@ void sim_task_wake(struct sim_task *t)
 	end_quantum_soon();
 }
 
-/* Alone, it goes on until there is another one: see end_quantum_soon(). */
+/* Draws a new quantum. A thread that is alone goes on until end_quantum_soon(). */
 static void new_quantum(void)
 {
 	const uint64_t can = sim->ready & ~sim->starved;
@@ -222,12 +227,12 @@ static void task_free(struct sim_task *t)
 static void copy_tls(void *to, const void *from)
 {
 	if (tls.bytes == sizeof(uint64_t))
-		memcpy(to, from, sizeof(uint64_t)); /* no call: one load and store */
+		memcpy(to, from, sizeof(uint64_t)); /* no function call: one load and one store */
 	else
 		memcpy(to, from, tls.bytes);
 }
 
-/* Leaves what runs, to come back to `from`. */
+/* Switches to t. The running thread later continues at `from`. */
 static void resume(void **from, struct sim_task *t)
 {
 	sim->current = t;
@@ -237,7 +242,7 @@ static void resume(void **from, struct sim_task *t)
 	stack_switch(from, t->stack_pointer);
 }
 
-/* Nobody comes back to what runs. */
+/* Switches to t without a way back to the running thread. */
 static void resume_for_good(struct sim_task *t)
 {
 	void *gone;
@@ -246,7 +251,7 @@ static void resume_for_good(struct sim_task *t)
 	abort();
 }
 
-/* Which of the threads that are bits of `can`: each as likely as the others. */
+/* Returns one of the threads that are bits of `can`, each with the same probability. */
 static struct sim_task *one_of(uint64_t can)
 {
 	unsigned count = 1;
@@ -258,7 +263,7 @@ static struct sim_task *one_of(uint64_t can)
 	return &sim->task[__builtin_ctzll(can)];
 }
 
-/* The next one of those that can go on; time passes until there is one. */
+/* Returns the next thread that can go on. Time passes until there is one. */
 static struct sim_task *choose(void)
 {
 	uint64_t can;
@@ -282,7 +287,7 @@ static struct sim_task *choose(void)
 	return one_of(can);
 }
 
-/* The one that runs was killed meanwhile: others go on. */
+/* Leaves the running task if it was killed meanwhile. */
 static void leave_if_dead(struct sim_task *self, struct sim_task *next)
 {
 	if (self->state != SIM_DONE)
@@ -291,7 +296,7 @@ static void leave_if_dead(struct sim_task *self, struct sim_task *next)
 	resume_for_good(next ? next : choose());
 }
 
-/* The one that runs has said why it does not go on; returns when it does. */
+/* Switches away after the running task has stored why it waits. Returns when it goes on. */
 static void switch_away(void)
 {
 	struct sim_task *self = sim->current, *next = choose();
@@ -384,7 +389,10 @@ struct sim_task *sim_task_create(struct sim_process *p, const char *name, void *
 				       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	t->timer = (struct sim_timer){SIM_NEVER, task_timer, t, 0};
 	t->starvation = (struct sim_timer){SIM_NEVER, starvation_ends, t, 0};
-	/* stacks begin at different places of a page: else all would want the same lines of the cache */
+	/*
+	 * stacks begin at different offsets in a page, so that threads do not compete for the same cache
+	 * lines
+	 */
 	t->stack_pointer = stack_first(t->stack, SIM_STACK_BYTES - 64 * (size_t)(19 * (t - sim->task) % 128),
 				       task_entry);
 	t->state = SIM_READY;
@@ -399,7 +407,7 @@ void sim_task_kill(struct sim_task *t)
 	t->joined = true;
 	t->state = SIM_DONE;
 	task_free(t);
-	if (runs) /* its stack is in use until another one goes on */
+	if (runs) /* the stack of the task is in use until another task goes on */
 		t->state = SIM_DONE;
 }
 
@@ -452,7 +460,7 @@ void sim_process_kill(struct sim_process *p)
 
 /* ---- the seam ---- */
 
-/* The event is kept, and the hash is of all that came before and of it. */
+/* Keeps an event. The hash covers this event and all earlier ones. */
 static inline void note(const struct sim_task *t, const char *call, int64_t a)
 {
 	struct sim_note *n = &sim->trace[sim->traced++ % SIM_TRACE];
@@ -477,7 +485,7 @@ void sim_mark(const char *what, int64_t a)
 	sim->mark[sim->marked++ % SIM_MARKS] = sim->trace[(sim->traced - 1) % SIM_TRACE];
 }
 
-/* Timers are due; one of them may have killed who runs. */
+/* Fires due timers, one of which may kill the running task. */
 static __attribute__((noinline)) void time_has_come(void)
 {
 	fire_due();

@@ -1,6 +1,6 @@
 /*
- * Included before everything else when the daemon's sources are compiled for the simulation: at each atomic
- * access another thread may go on. What an access does stays the same.
+ * Included before all other headers when the daemon's sources are compiled for the simulation. At each atomic
+ * access the simulation may switch to another thread. The effect of the access stays the same.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -38,7 +38,7 @@ void sim_yield(void);
 #define atomic_compare_exchange_strong(p, expected, v) \
 	atomic_compare_exchange_strong_explicit(p, expected, v, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)
 
-/* ring and reader use the compiler's own */
+/* ring and reader use the compiler's builtins */
 #define __atomic_load_n(p, order) (SIM_ACCESS, __atomic_load_n(p, order))
 #define __atomic_store_n(p, v, order) (SIM_ACCESS, __atomic_store_n(p, v, order))
 

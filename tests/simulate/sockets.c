@@ -1,6 +1,6 @@
 /*
- * Unix sockets that keep packets whole. A name in the file system is a real one, so that all else that is
- * done to it is real.
+ * Simulated Unix sockets that keep packet boundaries. Their names in the file system are real, so that all
+ * other operations on them are real.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

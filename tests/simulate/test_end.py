@@ -1,5 +1,4 @@
-# A simulation that is ended before its time tells what it has done, and leaves nothing.
-#
+# Tests a simulation that is ended early: it prints what it has done, and leaves no processes or files.
 # SPDX-License-Identifier: Apache-2.0
 import os
 import re
@@ -14,7 +13,7 @@ PATIENCE_S = 30
 
 
 def folders(pid):
-    """Of the history in progress: what its process, a child of this one, has mapped there."""
+    """Returns the folders of the current history. Its process, a child of this one, has mapped them."""
     found = set()
     with open("/proc/%d/task/%d/children" % (pid, pid), encoding="utf-8") as f:
         children = f.read().split()
@@ -23,12 +22,12 @@ def folders(pid):
             with open("/proc/%s/maps" % child, encoding="utf-8") as f:
                 found.update(re.findall(r"/\S+/stixel-simulate\.\w{6}(?=/)", f.read()))
         except OSError:
-            pass  # it has ended
+            pass  # the child has ended
     return found
 
 
 def end_group(group):
-    """A history that went on by itself would for minutes."""
+    """Kills the group: a history that still runs would go on for minutes."""
     try:
         os.killpg(group, signal.SIGKILL)
     except ProcessLookupError:
@@ -37,7 +36,7 @@ def end_group(group):
 
 class End(unittest.TestCase):
     def ended(self, number, *words, after_s=0.0):
-        """What it printed."""
+        """Runs the program, ends it with a signal and returns its output."""
         run = subprocess.Popen([PROGRAM, "--totals", *words], stdout=subprocess.PIPE, universal_newlines=True,
                                start_new_session=True)
         self.addCleanup(run.stdout.close)
@@ -64,7 +63,7 @@ class End(unittest.TestCase):
         self.assertRegex(said, r"^totals 3 \d+ 0 ")
         words = said.split()
         self.assertGreater(int(words[2]), 0)
-        self.assertEqual(float(words[5]), 20.0 * int(words[2]))  # whole histories
+        self.assertEqual(float(words[5]), 20.0 * int(words[2]))  # only whole histories count
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
 /*
- * Threads, locks, futexes, memory, processes and the clock, as the daemon and its readers call them.
+ * Simulated threads, locks, futexes, memory, processes and clock, as the daemon and its readers call them.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -23,7 +23,7 @@
 
 #define MAPS 64
 
-/* With 64-bit offsets the same functions have another name. */
+/* With 64-bit offsets libc uses other names for the same functions. */
 __typeof__(__wrap_mmap) __wrap_mmap64 __attribute__((alias("__wrap_mmap")));
 __typeof__(__wrap_open) __wrap_open64 __attribute__((alias("__wrap_open")));
 __typeof__(__wrap_fstat) __wrap_fstat64 __attribute__((alias("__wrap_fstat")));
@@ -140,7 +140,7 @@ int __wrap_sigprocmask(int how, const sigset_t *set, sigset_t *old)
 	return 0;
 }
 
-/* The lock lies in the caller's memory, as large as a real one: who has it, and who waits. */
+/* Lock in the caller's memory, as large as a real one: its owner and the waiting tasks. */
 struct lock {
 	uint64_t owner, waiters; /* tasks as bits */
 };
@@ -150,7 +150,7 @@ int __wrap_pthread_mutex_lock(pthread_mutex_t *m)
 	struct lock *l = (struct lock *)m;
 	uint64_t self;
 
-	if (!sim || !sim->current) /* what counts for a profile, at the end */
+	if (!sim || !sim->current) /* called by the profiler at exit */
 		return 0;
 	self = UINT64_C(1) << (sim->current - sim->task);
 	sim_seam("lock", 0);
@@ -181,7 +181,7 @@ int __wrap_pthread_mutex_unlock(pthread_mutex_t *m)
 
 int __wrap_prctl(int option, ...)
 {
-	/* what the frame thread does first */
+	/* the first call of the frame thread */
 	if (option == PR_SET_TIMERSLACK && sim->current->run == sx_frame_thread)
 		age_pipeline(sim->current->argument);
 	return 0;
@@ -217,7 +217,7 @@ void __wrap__exit(int code)
 	world_exit(code, true);
 }
 
-/* ---- memory that is shared ---- */
+/* ---- shared memory ---- */
 
 struct map {
 	const char *at;
@@ -301,7 +301,7 @@ int __wrap_munmap(void *at, size_t bytes)
 	sim_fail("munmap() of what is not mapped");
 }
 
-/* The same word is another address for each process. */
+/* Finds the inode and offset of a word, because each process maps the word at another address. */
 static void futex_place(const void *word, uint64_t *inode, uint64_t *offset)
 {
 	const struct map *maps = sim->maps;
@@ -327,7 +327,7 @@ static long futex_wake(const void *word, long most)
 		struct sim_task *t = &sim->task[__builtin_ctzll(all)];
 
 		if (!t->futex || t->state == SIM_FREE || t->state == SIM_DONE) {
-			sim->futexes &= ~(all & -all); /* it does not sleep on one any more */
+			sim->futexes &= ~(all & -all); /* the task no longer sleeps on a futex */
 		} else if (t->state == SIM_BLOCKED && t->futex_inode == inode && t->futex_offset == offset) {
 			t->futex = NULL;
 			sim_task_wake(t);
@@ -430,7 +430,7 @@ int __wrap_open(const char *path, int flags, ...)
 	return fd;
 }
 
-/* ---- real files: a reader asks for its ring's each time it waits, and the answer rarely changes ---- */
+/* ---- real files: a reader queries its ring at each wait, and the answer rarely changes ---- */
 
 void sim_files_changed(void)
 {
@@ -451,7 +451,7 @@ int __wrap_fstat(int fd, struct stat *ret)
 	return 0;
 }
 
-/* The daemon looks at the name of its ring twice a second. */
+/* Caches the answer for the ring's name, which the daemon queries twice a second. */
 int __wrap_lstat(const char *path, struct stat *ret)
 {
 	if (!sim || !sim->current || strcmp(path, world->ring) != 0)
@@ -509,7 +509,7 @@ int __wrap_ioctl(int fd, unsigned long request, void *argument)
 	return error ? fail(error) : 0;
 }
 
-/* ---- the heap: what readers have of it is counted, so that all else is the daemon's ---- */
+/* ---- the heap: the readers' part is counted, so that the rest is the daemon's ---- */
 
 static bool is_reader(void)
 {
@@ -542,7 +542,7 @@ void __wrap_free(void *p)
 	__real_free(p);
 }
 
-/* Gives back at once what the daemon has no use for: of no meaning here, and slow. */
+/* Skips malloc_trim(), which is slow and has no effect on the simulation. */
 int __wrap_malloc_trim(size_t pad)
 {
 	return 1;

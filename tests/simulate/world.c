@@ -1,6 +1,5 @@
 /*
- * Lives of the daemon, one after the other, and the hours of a history: calm ones, and such in which
- * something is wrong.
+ * Lives of the daemon, one after the other, and the phases of a history: calm ones, and those with faults.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -67,7 +66,7 @@ static void write_some_config(void)
 		write_config(bad_lines[sim_below(bad)], SLOTS, world->contexts);
 		break;
 	case 1:
-		/* keys that need a restart */
+		/* keys that take effect only after a restart */
 		write_config("", 4 << sim_below(3), (int)sim_between(1, 4));
 		break;
 	default:
@@ -145,7 +144,7 @@ void world_exit(int code, bool hard)
 	sim_task_end(NULL);
 }
 
-/* By a signal that nobody can catch. */
+/* Kills the daemon with SIGKILL. */
 static void kill_daemon(void)
 {
 	if (!world->daemon)
@@ -164,7 +163,7 @@ static void stop_daemon(void)
 		return;
 	}
 	sim_mark("stop", world->signals++);
-	/* one that is not read yet is no second one */
+	/* the same signal was still pending, so it is not a second one */
 	if (!sim_fd_signal(world->daemon, sim_once_in(2) ? SIGTERM : SIGINT))
 		return;
 	if (!world->at.stop)
@@ -173,7 +172,7 @@ static void stop_daemon(void)
 		world->at.hurry = sim->now;
 }
 
-/* ---- what the hours bring ---- */
+/* ---- phases ---- */
 
 static void plug_all(bool another)
 {
@@ -272,7 +271,7 @@ static void begin_phase(int kind)
 		world->faulty_calls = true;
 		break;
 	case STOP:
-		/* where a frame hangs the signals come later: accident() */
+		/* if a frame hangs, accident() sends the signals later */
 		world->engine.hangs = sim_once_in(4);
 		if (sim_once_in(4))
 			kill_daemon();
@@ -320,7 +319,7 @@ static void end_phase(void)
 		plug_all(sim_once_in(4));
 }
 
-/* Years of calm are looked at now and then, what goes wrong all the time. */
+/* True in calm years, in which checks are rare. In other phases they run all the time. */
 static bool is_still(void)
 {
 	return sim->lasting && world->phase_kind == CALM && sim->now - world->at.phase > 30 * SIM_S;
@@ -340,7 +339,7 @@ static void change_phase(void *user)
 		[CALLS] = {3, 15}, [STOP] = {1, 3},    [BOUNCE] = {1, 12},  [MIXED] = {5, 30},
 		[CLOCK] = {2, 8},
 	};
-	/* what no life need end of */
+	/* phases that do not end a life */
 	static const int mild[] = {NOISE, SLOW, GONE, SILENT, STARVED, RELOADS, CALLS, BOUNCE, CLOCK};
 	const bool was_calm = world->phase_kind == CALM;
 	int64_t lasts;
@@ -354,15 +353,15 @@ static void change_phase(void *user)
 	begin_phase(kind);
 	look_again();
 	lasts = sim_between(seconds[kind][0] * SIM_S, seconds[kind][1] * SIM_S);
-	/* quiet hours: mostly minutes, once in a while an hour */
+	/* quiet histories: mostly minutes, sometimes an hour */
 	if (kind == CALM && sim->lasting)
 		lasts = sim_between(SIM_S * 3600, 20 * DAY_NS);
 	else if (kind == CALM && sim->quiet)
 		lasts *= 4 << sim_below(6);
-	/* until a second signal has to end it, or ten seconds have */
+	/* until a second signal has to end the life, or ten seconds have passed */
 	if (kind == STOP && world->engine.hangs)
 		lasts = sim_between(3 * SIM_S, 14 * SIM_S);
-	/* until it shows in the heartbeat, too: without a watchdog that kills before */
+	/* without a watchdog, which would kill the daemon before: until the hang also stops the heartbeat */
 	if (kind == HANG && !world->watchdog_ns && sim_once_in(2))
 		lasts = sim_between(14 * SIM_S, 20 * SIM_S);
 	sim_arm(&world->phase, sim->now + lasts);
@@ -381,7 +380,7 @@ static void starve_someone(void)
 	world->at.starved = t->starvation.at > world->at.starved ? t->starvation.at : world->at.starved;
 }
 
-/* The kernel knows no time before 1970. */
+/* Steps CLOCK_REALTIME. Linux knows no time before 1970. */
 static void step_clock(int64_t by)
 {
 	if (sim->now + sim->realtime_offset + by > 0)
@@ -394,9 +393,9 @@ static void accident(void *user)
 
 	sim_arm(&world->accident, sim->now + (is_still() ? sim_between(60 * SIM_S, 1200 * SIM_S)
 							 : sim_between(SIM_MS, 200 * SIM_MS)));
-	/* how threads are mixed changes all the time: mostly coarse, now and then at every access */
+	/* the mean quantum changes all the time: mostly long, sometimes a switch at every access */
 	sim->quantum_mean = sim_once_in(8) ? 2 : sim_once_in(4) ? 20 : 200;
-	/* in quiet hours the same few read for long */
+	/* in quiet histories the same few readers read for a long time */
 	if (sim_once_in(busy ? 5 : is_still() ? 4000 : sim->quiet && world->phase_kind == CALM ? 400 : 60))
 		readers_churn();
 	if (sim_once_in(world->starve))
@@ -423,7 +422,7 @@ static void tick(void *user)
 		world->at.hung = sim->now;
 	check_tick();
 	age_tick();
-	/* a service manager that is not told anything for so long */
+	/* the service manager has received no ping for the watchdog's time */
 	if (world->daemon && world->watchdog_ns && world->at.ready && !world->at.stop &&
 	    sim->now - (world->at.pinged ? world->at.pinged : world->at.ready) > world->watchdog_ns)
 		kill_daemon();
@@ -453,7 +452,10 @@ bool world_lacks_since(int64_t more_ns)
 
 void world_quiet(void)
 {
-	/* on a good day of a quiet year a look in so many: what is wrong then stays so */
+	/*
+	 * in calm phases of quiet histories only one moment in STILL_LOOKS is checked, because a wrong state
+	 * lasts
+	 */
 	if (sim->quiet && world->phase_kind == CALM && ++world->stillness % STILL_LOOKS != 0)
 		return;
 	if (!(sim->ready & sim->starved))
@@ -483,7 +485,7 @@ void world_init(void)
 	world->at.lacking = SIM_NEVER;
 	camera_init(world->camera, world->period_ns);
 	plug_all(false);
-	localtime_r(&(time_t){0}, &(struct tm){0}); /* keeps the time zone from then on */
+	localtime_r(&(time_t){0}, &(struct tm){0}); /* from now on libc keeps the time zone */
 	world->phase = (struct sim_timer){SIM_NEVER, change_phase, NULL, 0};
 	world->tick = (struct sim_timer){SIM_NEVER, tick, NULL, 0};
 	world->birth = (struct sim_timer){SIM_NEVER, begin_life, NULL, 0};

@@ -1,6 +1,6 @@
 /*
- * What happens in a simulated history: the daemon's lives, its cameras, engine, readers, orders and signals,
- * and what must hold all the time.
+ * The events of a simulated history: the daemon's lives, its cameras, engine, readers, orders and signals,
+ * and the invariants that must hold all the time.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -14,7 +14,7 @@
 struct sx_run;
 struct sx_pipeline;
 
-/* Hours of a history. */
+/* Kinds of phases of a history. */
 enum world_phase {
 	CALM,
 	NOISE,
@@ -32,31 +32,34 @@ enum world_phase {
 	KINDS
 };
 
-#define WORLD_FRAMES 4096 /* published ones that are remembered */
+#define WORLD_FRAMES 4096 /* published frames that are remembered */
 #define WORLD_READERS 6
 
 struct world_engine {
-	int64_t frame_ns, jitter_ns; /* how long a frame takes */
-	unsigned slow, fails;	     /* once in so many frames: 20 times as long; an error */
+	int64_t frame_ns, jitter_ns; /* duration of a frame */
+	/* rates per frame: one in `slow` frames takes 20 times as long, one in `fails` ends with an error */
+	unsigned slow, fails;
 	bool hangs, reads_early, told_late;
 	int64_t spin_ns;
 };
 
-/* What happened last, for what must hold some time later. */
+/* Times of the last events, for invariants that hold after a delay. */
 struct world_times {
-	int64_t disturbed;  /* anything but a good day, up to then */
-	int64_t hung;	    /* the engine hung, or failed */
-	int64_t long_frame; /* until when a frame takes for which the end need not wait */
-	int64_t busy;	    /* the engine has had a pair, or several, since then, if it has one */
-	int64_t starved;    /* a thread of the daemon had no processor */
-	int64_t lacking;    /* a camera gave nothing, since then; SIM_NEVER: both do */
-	int64_t returned;   /* both give images, since then */
-	int64_t refused;    /* drivers refused to be opened, until then: it is tried again up to 5 s later */
-	int64_t phase;	    /* when it began */
+	int64_t disturbed;  /* end of the last disturbance */
+	int64_t hung;	    /* last time at which the engine hung or failed */
+	int64_t long_frame; /* end of a frame for which the daemon's exit need not wait */
+	/* since when the engine has had at least one pair without a pause, if it has one */
+	int64_t busy;
+	int64_t starved;  /* last time at which a thread of the daemon had no processor */
+	int64_t lacking;  /* since when a camera has delivered nothing; SIM_NEVER: both deliver */
+	int64_t returned; /* since when both cameras deliver images */
+	/* end of the time in which drivers refused to open; the daemon retries up to 5 s later */
+	int64_t refused;
+	int64_t phase; /* start of the phase */
 	int64_t published, began, ready, pinged, stop, hurry, reload, exited;
-	int64_t running;  /* the state is running, since the first look that found it so; 0: it is not */
-	int64_t progress; /* the first frame since the last ping; 0: none */
-	int64_t sums;	  /* when they are looked at next */
+	int64_t running;  /* first check that found the state running; 0: not running */
+	int64_t progress; /* first frame since the last ping; 0: none */
+	int64_t sums;	  /* time of the next check of the sums */
 };
 
 struct world {
@@ -65,41 +68,43 @@ struct world {
 	struct camera_rates rates;
 	struct world_engine engine;
 	bool userptr, faulty_calls;
-	bool narrow;	    /* frames have a few columns: what is in them matters little, and costs time */
-	int contexts, lent; /* images that the engine reads */
+	/* frames have only a few columns, because their content matters little and costs time */
+	bool narrow;
+	int contexts, lent; /* contexts of the engine, and images that it reads */
 	const void *reading[16];
 
-	/* the life that is going on */
+	/* the current life */
 	struct sim_process *daemon; /* NULL: between two lives */
 	struct sim_task *main;
 	struct sx_run *run;
-	struct sx_pipeline *pipeline; /* while its threads may run */
+	struct sx_pipeline *pipeline; /* set while its threads may run */
 	struct sx_options options;
 	struct sx_settings settings;
 	struct sx_origins origins;
 	int64_t heap_before, watchdog_ns, period_ns, timeout_ns;
 	unsigned lives, kills, readies, reloadings, stoppings, signals;
-	uint64_t published, pinged_published, overload_before, main_saw[2]; /* of this life */
-	uint64_t next_pair;    /* number of the first one that a camera can give, since one was closed */
-	uint64_t returns_with; /* and since no_camera was told */
+	uint64_t published, pinged_published, overload_before, main_saw[2]; /* counters of this life */
+	/* number of the first pair that a camera can deliver since the last one was closed */
+	uint64_t next_pair;
+	uint64_t returns_with; /* the same since no_camera was reported */
 	uint64_t taken_number, put_number;
-	const void *source; /* that they are of */
-	uint64_t aged;	    /* frames that it begins with */
+	const void *source; /* source of these pair numbers */
+	uint64_t aged;	    /* number of earlier frames with which a life begins */
 	bool counts_aged, durations_aged;
 	int64_t engine_sum_ns, years;
 	bool failure_is_due;
 
-	/* of the whole history */
+	/* the whole history */
 	struct world_times at;
 	uint64_t frames_in_all, pairs_in_all, dropped_in_all, read_in_all, lost_in_all, orders, orders_done;
 	struct {
 		uint64_t epoch, number;
 		uint32_t checksum;
 	} frame[WORLD_FRAMES];
-	uint64_t epoch, number; /* published last */
+	uint64_t epoch, number; /* last published frame */
 	struct sim_timer phase, tick, birth, accident, bounce;
 	int phase_kind;
-	unsigned reload_storm; /* once in so many ticks */
+	unsigned reload_storm; /* rate of reloads: one in this number of ticks */
 	unsigned starve;
 	unsigned signal_storm;
 	uint64_t phases;
@@ -109,39 +114,39 @@ struct world {
 	} http;
 	struct {
 		struct sim_process *process;
-		int pid; /* another one may have its place by now */
+		int pid; /* checked because another process may have the slot by now */
 	} reader[WORLD_READERS];
-	int look_ms;	    /* that a reader waits for a frame */
-	int64_t settle_ns;  /* of calm: then all is well */
-	unsigned stillness; /* counts moments in which all threads sleep */
-	uint64_t eager;	    /* tasks of readers that come while a frame is published, as bits */
+	int look_ms;	    /* how long a reader waits for a frame, ms */
+	int64_t settle_ns;  /* time of calm after which all must be well */
+	unsigned stillness; /* number of moments at which all threads slept */
+	uint64_t eager;	    /* tasks of readers that look while a frame is being published, as bits */
 	char config[128], ring[128], stream[128];
 };
 
 extern struct world *world;
 
 void world_init(void);
-/* Nobody can go on: time is about to pass. */
+/* Called before time passes, when no thread can go on. */
 void world_quiet(void);
-/* The daemon's process ends by itself; hard: from within, with threads running. */
+/* Ends the daemon's process from inside. hard: at once, with other threads still running. */
 void world_exit(int code, bool hard) __attribute__((noreturn));
-/* The driver has got this memory: nobody may read it now. */
+/* The driver owns this memory from now on: the daemon must not read it. */
 void world_buffer_queued(const void *memory);
 void world_engine_reads(const void *memory, bool begins);
-/* The service manager's end. */
+/* Receives a notification as the service manager. */
 void world_notified(const char *text);
-/* Since when all has been well; SIM_NEVER: it is not. */
+/* Returns since when all has been well; SIM_NEVER: not now. */
 int64_t world_calm_since(void);
-/* The processor was taken from a thread, or a frame hung, since then. */
+/* True if a thread lost its processor, or a frame hung, after ns. */
 bool world_troubled_since(int64_t ns);
-/* A camera gives nothing, and for so much longer than it takes to be noticed. */
+/* True if a camera has delivered nothing for more_ns longer than the daemon needs to notice. */
 bool world_lacks_since(int64_t more_ns);
 
 /* readers.c */
 void readers_churn(void);
-/* A frame is about to be published: those who do not wait for it may come now. */
+/* Wakes the eager readers, because a frame is about to be published. */
 void readers_come(void);
-/* http.c: the thread that gives orders. */
+/* http.c: the thread that sends orders. */
 void *http_thread(void *pages);
 
 /* age.c */
@@ -165,7 +170,7 @@ void check_main_looks(void);
 void check_quiet(void);
 void check_tick(void);
 void check_exit(int code, bool hard);
-/* A frame that a reader has got. */
+/* Checks a frame that a reader received. */
 void check_frame(uint64_t epoch, uint64_t number, uint32_t checksum, const char *who);
 
 #endif

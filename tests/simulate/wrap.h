@@ -1,5 +1,6 @@
 /*
- * What the linker puts in place of the functions of libc (meson.build has the list), and theirs.
+ * Declares the replacements that the linker uses for functions of libc (list in meson.build), and the
+ * originals.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
