@@ -1,5 +1,5 @@
 /*
- * Plays the cameras of the phase "camera", in the capture thread's own poll(), and fails calls to their
+ * Simulates the cameras of the phase "camera" in the capture thread's poll(), and fails calls to their
  * driver.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -20,11 +20,11 @@
 #include "tests/torture/torture.h"
 
 #define PERIOD_US 2000
-#define SOON_MS 5 /* no wait is longer */
+#define SOON_MS 5 /* longest wait, ms */
 
 static struct fake_camera *cameras[2];
 static atomic_bool wanted_gone;
-static _Atomic int64_t ahead_ns; /* of the clock that the program sees */
+static _Atomic int64_t ahead_ns; /* how far the program's clock is ahead of the real one */
 static _Thread_local bool is_capture;
 
 void cameras_unplug(void)
@@ -53,7 +53,10 @@ int __wrap_clock_gettime(clockid_t id, struct timespec *t)
 	return r;
 }
 
-/* Who starts a thread names it, perhaps after its first poll(): it is not known by its name. */
+/*
+ * Marks the capture thread. Its name is no help, because its creator sets the name, perhaps after the
+ * thread's first poll().
+ */
 void *__real_sx_capture_thread(void *pipeline);
 void *__wrap_sx_capture_thread(void *pipeline);
 void *__wrap_sx_capture_thread(void *pipeline)
@@ -62,7 +65,7 @@ void *__wrap_sx_capture_thread(void *pipeline)
 	return __real_sx_capture_thread(pipeline);
 }
 
-/* Does not fail here: it is by its name that allocations of the capture thread are known. */
+/* Never fails here, because allocations of the capture thread are recognised by its name. */
 int __real_pthread_setname_np(pthread_t thread, const char *name);
 int __wrap_pthread_setname_np(pthread_t thread, const char *name);
 int __wrap_pthread_setname_np(pthread_t thread, const char *name)
@@ -112,7 +115,7 @@ int __wrap_poll(struct pollfd *fds, nfds_t count, int timeout_ms)
 	return __real_poll(fds, count, timeout_ms);
 }
 
-/* The driver is the test's: its own calls do not fail, those to it do. */
+/* The driver belongs to the test: its own calls do not fail, but calls to it do. */
 int __real_sx_v4l2_open(const char *path);
 int __wrap_sx_v4l2_open(const char *path);
 int __wrap_sx_v4l2_open(const char *path)
@@ -128,7 +131,10 @@ int __wrap_sx_v4l2_open(const char *path)
 	return r;
 }
 
-/* Ends streaming or gives buffers up: closing does it at the latest, whatever the answer is. */
+/*
+ * True if the request ends streaming or releases buffers. Closing the device does so at the latest, whatever
+ * the answer is.
+ */
 static bool ioctl_undoes(unsigned long request, const void *argument)
 {
 	const struct v4l2_requestbuffers *buffers = argument;

@@ -1,13 +1,13 @@
 /*
- * Two cameras whose driver is played (tests/kit/fake_v4l2.h): a pair each time the capture thread
- * waits. Time goes faster while they are absent.
+ * Two cameras whose driver is simulated (tests/kit/fake_v4l2.h): a pair is ready each time the capture thread
+ * waits. Time runs faster while the cameras are absent.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef SX_TESTS_TORTURE_CAMERAS_H
 #define SX_TESTS_TORTURE_CAMERAS_H
 
-/* From the capture thread's next wait on. Any thread. */
+/* Take effect at the capture thread's next wait. Any thread. */
 void cameras_unplug(void);
 void cameras_plug(void);
 

@@ -1,5 +1,5 @@
 /*
- * Questions, an order, and a reader of frames.
+ * Requests, an order, and a reader of frames.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,7 +1,7 @@
 /*
- * The CUDA engine as a module for torture-stixeld: its own sources on the emulated runtime of
- * tests/gpu/emulate, of which each call counts and fails like those of wraps.c, kind "cuda". Here are the
- * errors of each call, and what is said when the program ends and the device still holds something.
+ * The CUDA engine as a module for torture-stixeld. Its sources are linked with the emulated runtime of
+ * tests/gpu/emulate. Each call of that runtime is counted and fails like those of wraps.c, kind "cuda". This
+ * file has the errors of each call, and reports what the device still holds when the program ends.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -13,10 +13,16 @@
 #include "tests/torture/torture.h"
 
 #define MOST_ERRORS 4
-/* The call succeeds, and what it starts fails: the next one that waits for it is told. */
+/*
+ * The call succeeds, but the work that it starts fails. The next call that waits for the work returns the
+ * error.
+ */
 #define LATER(error) (-(int)(error))
 
-/* What the runtime documents of each; all else has the usual ones. By the second the device is lost. */
+/*
+ * Errors that the runtime documents for each call. All other calls have the usual ones. With the second error
+ * the device is lost.
+ */
 static const int usual[MOST_ERRORS] = {cudaErrorInvalidValue, cudaErrorLaunchFailure};
 static const struct {
 	const char *name;
@@ -69,7 +75,7 @@ __attribute__((constructor)) static void cuda_begin(void)
 	sx_emulate_judged_by(&judge);
 }
 
-/* Of a daemon that ends in order nothing may be held; what is lost stays so. */
+/* Checks that a daemon which ends in order holds nothing. A lost device keeps what it held. */
 __attribute__((destructor)) static void cuda_end(void)
 {
 	static const char *const held[] = {"device bytes", "pinned bytes", "registrations held",

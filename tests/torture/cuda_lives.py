@@ -1,5 +1,4 @@
-# Lives of a daemon with the CUDA engine on the played runtime (cuda.c), of which the runtime's calls fail.
-#
+# Lives of a daemon with the CUDA engine on the simulated runtime (cuda.c). Calls of this runtime fail.
 # SPDX-License-Identifier: Apache-2.0
 import itertools
 import os
@@ -9,12 +8,12 @@ import lives
 
 
 class CudaJudge:
-    """Of a daemon with the CUDA engine on the played runtime (cuda.c)."""
+    """Judges a daemon with the CUDA engine on the simulated runtime (cuda.c)."""
     kinds = {"cuda"}
     device = "sms=1"
 
     def cuda(self, argv, env, contexts):
-        """Small and few, so that a life takes some tenths of a second."""
+        """Sets a small device and a few settings, so that a life takes some tenths of a second."""
         settings = ("engine.backend=" + self.backend, "engine.contexts=%d" % contexts, "stereo.paths=2",
                     "output.planes_when=always")
         env.update(STIXEL_MODULE_PATH=self.modules[0], SX_EMULATE_ORDER="5",
@@ -22,7 +21,7 @@ class CudaJudge:
         return argv + list(itertools.chain.from_iterable(("-s", s) for s in settings)), env
 
     def judge(self, r):
-        """A lost device ends the daemon, and what was asked of it meanwhile cannot be done."""
+        """Accepts that a lost device ends the daemon, and that requests made meanwhile cannot be met."""
         if r.lost and r.code == 70:
             r.notes = [n for n in r.notes if not n.startswith(("wrong order", "wrong reload"))]
         return super().judge(r)
@@ -64,7 +63,7 @@ class Cuda(CudaJudge, lives.Daemon):
 
 
 class PlantedCuda(Cuda):
-    """A fault in the engine, found_by a word of the finding."""
+    """Plants a fault in the engine. found_by: a word of the finding."""
 
     def __init__(self, planted, house, phase, at, found_by):
         super().__init__("cuda-" + planted, house, phase, planted=planted,
@@ -73,7 +72,7 @@ class PlantedCuda(Cuda):
 
 
 class CudaCameras(CudaJudge, lives.Cameras):
-    """On a GPU that reads pairs where cameras have put them."""
+    """Simulates a GPU that reads pairs from the cameras' buffers."""
     codes = {0, 69, 70}
     backend, device = "cuda", "integrated=1,cc=87,sms=1"
 
@@ -86,7 +85,7 @@ class CudaCameras(CudaJudge, lives.Cameras):
 
 
 def cuda_lives(house):
-    """None in a build without a C++ compiler."""
+    """Returns the lives, or none in a build without a C++ compiler."""
     if not os.path.exists(house.program("torture-cuda.so")):
         return []
     frames = ["--frames", "2"]

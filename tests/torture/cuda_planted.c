@@ -1,9 +1,9 @@
 /*
- * Faults in the CUDA engine, in the module's place, that the judge must find: tests/torture/run --self-check.
- * $TORTURE_PLANTED says which.
+ * Faults in the CUDA engine that the judge must find. Replaces the module in tests/torture/run --self-check.
+ * $TORTURE_PLANTED selects the fault.
  *
- *	keeps	what was taken for a context that cannot be made is not given back
- *	silent	a frame that fails does not say why
+ *	keeps	memory taken for a context that cannot be created is not released
+ *	silent	a frame that fails does not report why
  *
  * SPDX-License-Identifier: Apache-2.0
  */

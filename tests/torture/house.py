@@ -1,5 +1,4 @@
-# The house that lives are led in: programs of a build, a daemon to read from, pictures and a recording.
-#
+# The environment of all lives: programs of a build, a daemon to read from, images and a recording.
 # SPDX-License-Identifier: Apache-2.0
 import os
 import subprocess
@@ -19,7 +18,7 @@ class House:
     def __init__(self, build, top):
         self.build, self.top = os.path.abspath(build), top
         self.lock = threading.Lock()
-        self.instance = "torture-%d" % os.getpid()  # readers look in /dev/shm alone
+        self.instance = "torture-%d" % os.getpid()  # readers search only /dev/shm
         self.daemon, self.exported = None, None
         self.stixeld = os.path.join(self.build, "daemon", "stixeld")
         self.stixelctl = os.path.join(self.build, "tools", "stixelctl")
@@ -60,8 +59,8 @@ class House:
             return b"__asan_init" in f.read()
 
     def environment(self):
-        """With a daemon that publishes for those who read."""
-        # clients look below the second
+        """Returns the environment of a daemon for programs that read. Starts the daemon at the first call."""
+        # clients search below XDG_RUNTIME_DIR
         env = {"RUNTIME_DIRECTORY": os.path.join(self.top, "stixeld"), "XDG_RUNTIME_DIR": self.top}
         with self.lock:
             if not self.daemon:
@@ -92,18 +91,18 @@ class House:
         return r.returncode, r.stdout + r.stderr
 
     def recording(self):
-        """Three frames with images, and what their export is."""
+        """Returns a recording of three frames with images, and notes the size of its export."""
         path, out = os.path.join(self.top, "house.mcap"), os.path.join(self.top, "exported.mcap")
         if not self.exported:
             for arguments in (("-i", self.instance, "record", "--frames", "3", path), ("export", path, out)):
                 r = self.tool(*arguments)
                 if r.returncode:
                     raise SystemExit("%s: %s" % (arguments, r.stderr))
-            self.exported = os.path.getsize(out)  # times in it differ
+            self.exported = os.path.getsize(out)  # times in the export differ
         return path
 
     def pictures(self):
-        """A folder with pairs: two more than are asked for, as a failed call costs one."""
+        """Returns a folder with pairs. There are two more than requested, because a failed call costs one."""
         top = os.path.join(self.top, "pictures")
         for side, shift in (("left", 0), ("right", 3)):
             os.makedirs(os.path.join(top, side), exist_ok=True)

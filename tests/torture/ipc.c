@@ -1,7 +1,7 @@
 /*
- * Fails each call of base and ipc, one at a time, in this process: what a publisher does with its ring and
- * its socket, a reader with both, a feed with its writer, a status socket with who asks, the log with its
- * rings. Each way ends well or with a negative errno; descriptors and files are as before.
+ * Fails each call of base and ipc, one at a time, in this process. Lives: a publisher with its ring and its
+ * socket, a reader with both, a feed with its writer, a status socket with its clients, the log with its
+ * rings. Each life ends well or with a negative errno, and descriptors and files are as before.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -40,13 +40,13 @@
 #include "tests/torture/torture.h"
 
 #define EPOCH 77
-#define MOST 400 /* calls of a kind in a life; none has so many */
+#define MOST 400 /* limit of calls of a kind in a life; no life has so many calls */
 
 static const struct help_shape small = {.columns = 8};
 static char dir[64], path[100];
 static uint8_t frame[16384];
 
-/* What is not of base and ipc may use what it likes. */
+/* Calls outside of base and ipc may use any resources. */
 static void make_frame(uint64_t number)
 {
 	torture_begin_own();
@@ -93,7 +93,7 @@ static int live_ring_of_a_group(void)
 	return live_ring_of(&p);
 }
 
-/* Where an earlier one still has the name, and lies unfinished. */
+/* Creates a ring while an earlier ring still has the name, and an unfinished one is left over. */
 static int live_ring_after_another(void)
 {
 	const struct sx_ring_params p = help_params(dir, EPOCH);
@@ -131,7 +131,7 @@ static int read_all(struct stixel_reader *r)
 	return e;
 }
 
-/* A reader of a ring that is there, with its bell. */
+/* A reader of an existing ring, with its bell. */
 static int live_reader(void)
 {
 	struct sx_ring_params p = help_params(dir, EPOCH);
@@ -185,7 +185,7 @@ static int make_stream(struct sx_stream **ret, const struct sx_stream_params *p)
 	return e;
 }
 
-/* Both ends of a socket. */
+/* Both ends of a frame socket. */
 static int live_stream(void)
 {
 	struct sx_stream_params p = help_stream_params(path, &small, EPOCH);
@@ -207,7 +207,7 @@ static int live_stream(void)
 			e = read_all(reader);
 	}
 	sx_stream_set_state(s, STIXEL_STATE_RUNNING);
-	usleep(1100); /* a heartbeat, at which it looks again at what it gave up */
+	usleep(1100); /* a heartbeat, at which the stream tries again what it gave up */
 	dispatch(s);
 	if (reader)
 		stixel_close(reader);
@@ -228,7 +228,7 @@ static int live_stream_of_a_group(void)
 	return e;
 }
 
-/* One that is passed in, where a dead one lies. */
+/* A listening socket that is passed in, at the place of a dead one. */
 static int live_listener(void)
 {
 	char why[200] = "";
@@ -314,7 +314,7 @@ static int live_instance(void)
 		if (fd >= 0) {
 			pid_t owner;
 
-			/* a second one is refused, whatever else fails */
+			/* a second daemon is refused, whatever else fails */
 			assert_true(sx_instance_lock(runtime, &owner, why, sizeof(why)) < 0);
 			close(fd);
 		}
@@ -345,7 +345,7 @@ static const struct sx_status_page pages[] = {
 	{.path = "/", .type = "text/plain", .write = page},
 	{.path = "/o", .type = "text/plain", .write = page, .order = order}};
 
-/* What is asked need not be answered; it does not wait for ever. */
+/* Sends a request. An answer is not required, and the wait is limited. */
 static void ask(const char *request)
 {
 	const struct timeval patience = {.tv_usec = 50000};
@@ -410,7 +410,7 @@ static int live_log(void)
 	return 0;
 }
 
-/* By name, when nobody publishes. */
+/* Opens a reader by name while there is no publisher. */
 static int live_name(void)
 {
 	struct stixel_reader *reader = NULL;
@@ -429,7 +429,10 @@ static int live_image(void)
 	return e;
 }
 
-/* A ring whose name could not be looked at stays where it is, as nobody knows whose it is. */
+/*
+ * True if a life leaves unexpected files. A ring whose name cannot be checked stays, because its owner is
+ * unknown.
+ */
 static bool leaves_files(const char *kind)
 {
 	const int count = help_dir_count(dir);
@@ -447,7 +450,7 @@ static bool leaves_files(const char *kind)
 	return help_dir_count(dir) != 0;
 }
 
-/* The runs in which the Nth call of a kind fails, until none is the Nth any more. */
+/* Repeats a life with the Nth call of a kind failing, for N from 1 until the life makes fewer calls. */
 static int fail_all(const char *kind, int error, int (*life)(void))
 {
 	for (int n = 1; n < MOST; n++) {
@@ -474,14 +477,14 @@ static void torment(void **state)
 {
 	static const struct {
 		const char *name;
-		int errors; /* the most that wraps.c has for one of its calls */
+		int errors; /* largest number of errors that wraps.c has for a call of this kind */
 	} kinds[] = {{"malloc", 1}, {"mmap", 2},  {"open", 2},	 {"descriptor", 2}, {"socket", 3},
 		     {"thread", 1}, {"read", 3},  {"write", 3},	 {"file", 2},	    {"wait", 2},
 		     {"futex", 3},  {"clock", 1}, {"library", 1}};
 	int (*life)(void) = (int (*)(void))(uintptr_t)*state;
 	int failed = 0;
 
-	assert_true(life() >= 0); /* when nothing fails nothing may */
+	assert_true(life() >= 0); /* if no call fails, the life must succeed */
 	assert_int_equal(help_dir_count(dir), 0);
 	for (size_t k = 0; k < sizeof(kinds) / sizeof(kinds[0]); k++)
 		for (int error = 0; error < kinds[k].errors; error++)

@@ -1,5 +1,5 @@
-# The lives that tests/torture/run torments: what is started, where, what is done to it, and what a good end is.
-#
+# The lives that tests/torture/run tests: which program starts, with which files, what is done to it, and what a good
+# end is.
 # SPDX-License-Identifier: Apache-2.0
 import http.client
 import itertools
@@ -11,16 +11,16 @@ import subprocess
 import tempfile
 import time
 
-HANG_S = 10  # of a machine that has time; up to four times as long where others use it
-LASTS_S = 1  # what fails for ever in a driver
-AFTER_S = 2  # until a server answers all questions again
-# of all programs, by sysexits.h: what the user did wrong cannot be what a failing call is taken for
+HANG_S = 10  # limit on an idle machine; up to four times as long if other programs use it
+LASTS_S = 1  # duration of a permanent failure in a driver
+AFTER_S = 2  # time until a server answers all requests again
+# Exit codes that report a user's error, by sysexits.h. A failing call must not be reported as one.
 CODES_OF_THE_USER = {64, 65, 66, 77, 78}
-# errors that say that the user may not, or that there is none, or none that fits: EPERM, ENOENT, EACCES, EINVAL
+# Errors that mean missing rights, a missing or an unsuitable object: EPERM, ENOENT, EACCES, EINVAL.
 ERRORS_OF_THE_USER = {1, 2, 13, 22}
-# a line of the daemon's log; the last one of all has no time
+# A line of the daemon's log. The last line of all has no time.
 LOG_LINE = re.compile(r"(?:[\d:.]+ )?(error|warning|notice|info|debug) +[\w-]+: ")
-# what phases.c marks where a daemon got so far: without it an exit status of 0 is an early end
+# Marks that phases.c writes when a daemon has got that far. Without the mark an exit status of 0 is an early end.
 MARKS = {"start": "frames 2", "steady": "terminated", "reload": "terminated", "order": "terminated",
          "camera": "terminated", "stop": "terminated"}
 CONFIG = """[source]
@@ -45,17 +45,17 @@ width = %(width)d
 
 
 class Result:
-    """What a run said and left."""
+    """Output of a run, and the files that it left."""
 
     def __init__(self, code, stderr, report, left, hung, status=None):
         self.code, self.stderr, self.left, self.hung, self.status = code, stderr, left, hung, status
         self.report = report
         self.counts, self.calls, self.notes, self.marks = {}, [], [], set()
         self.failed, self.site = None, None
-        self.sees_no_files = False  # from the failing call on
-        self.bytes, self.info = None, None  # of out.mcap, what a program was told to make
+        self.sees_no_files = False  # files are invisible after the failing call
+        self.bytes, self.info = None, None  # of out.mcap, which a program was told to write
         self.first = {}  # the first call of each name
-        self.lost = None  # the error that a played CUDA device was lost by
+        self.lost = None  # error with which a simulated CUDA device was lost
         for line in report:
             word, _, rest = line.partition(" ")
             fields = rest.split()
@@ -77,14 +77,14 @@ class Result:
 
     @property
     def told(self):
-        """Whether it says why it ended: a line of the log that something is wrong, or a tool's sentence at last."""
+        """True if the run reports why it ended: an error or a warning in the log, or a sentence as a tool's last line."""
         lines = [LOG_LINE.match(s) for s in self.sentences]
         return any(m and m[1] in ("error", "warning") for m in lines) or \
             bool(lines) and not lines[-1] and ": " in self.sentences[-1]
 
     @property
     def lost_clock(self):
-        """It ended on the spot, and left what SIGKILL leaves, as base/clock.h has it."""
+        """True if the run ended at once and left what SIGKILL leaves, as base/clock.h says."""
         return self.failed and self.failed[0] == "clock_gettime" and self.code == 70 and \
             "CLOCK_MONOTONIC cannot be read" in self.stderr
 
@@ -103,30 +103,31 @@ class Result:
 
 class Life:
     """A program from start to end. Options of the phase come from the house."""
-    codes = {0, 70, 71, 73}  # 71: without memory for its own arguments
+    codes = {0, 70, 71, 73}  # 71: no memory for the program's own arguments
     phase = None
-    goes_on = False  # calls the same again and again
-    kinds = None  # what fails in it; else all
-    at = None  # of a planted fault: the first call of this name shows it
-    modules = ()  # that the program loads, and whose calls fail
+    goes_on = False  # repeats the same calls
+    kinds = None  # kinds of calls that fail in this life; None: all kinds
+    at = None  # of a planted fault: name of the call that shows it
+    modules = ()  # modules that the program loads, and whose calls fail
 
     def __init__(self, name, house, program):
         self.name, self.house, self.program = name, house, program
 
     def parts(self):
-        """Programs without which it would be another life."""
+        """Returns the programs and modules that the life consists of."""
         return (self.program, *self.modules)
 
     def fails(self, kinds):
-        """Those of these kinds that fail in it: calls of a CUDA runtime where one is played, and nothing else there."""
+        """Returns the kinds that fail in this life: only CUDA calls if a CUDA runtime is simulated, otherwise all
+        others."""
         return [k for k in kinds if (k in self.kinds if self.kinds else k != "cuda")]
 
     def prepare(self, folder):
-        """argv and environment."""
+        """Returns argv and environment."""
         raise NotImplementedError
 
     def meanwhile(self, process, folder):
-        """Asks the running program for things; it ends by itself or here. More lines of the report."""
+        """Sends requests to the running program, which ends by itself or here. Returns more lines of the report."""
 
     def left(self, folder):
         return []
@@ -173,7 +174,7 @@ class Life:
         return r
 
     def judge(self, r):
-        """What is wrong: sentences."""
+        """Returns sentences about what is wrong."""
         bad = []
         if r.hung:
             return ["late: hangs for more than %d s" % HANG_S]
@@ -192,8 +193,8 @@ class Life:
             bad.append("no sentence")
         if r.code == 0 and self.phase and MARKS[self.phase] not in r.marks and not self.ran_out(r):
             bad.append("ended by itself with 0")
-        # whose ring it is cannot be told without lstat, nor whose sockets without stat: they stay, and the next start
-        # replaces them
+        # Without lstat the daemon cannot find the owner of a ring, nor without stat the owner of a socket. Both stay,
+        # and the next start replaces them.
         blind = r.failed and r.failed[0] == "lstat64" or r.sees_no_files
         stays = ("shm/", "run/t/frames.sock", "run/t/status.sock") if r.sees_no_files else ("shm/",)
         bad += ["left behind: " + f for f in r.left if not (blind and f.startswith(stays) or r.lost_clock)]
@@ -204,7 +205,7 @@ class Life:
         return []
 
     def ran_out(self, r):
-        """Whether it ended since there was nothing more to do."""
+        """True if the program ended because there was nothing more to do."""
         return False
 
 
@@ -237,22 +238,22 @@ class Daemon(Life):
         return found
 
     def ran_out(self, r):
-        """Of four pairs three cannot be read, and are counted: fewer frames came than were asked for."""
+        """True if three of four pairs cannot be read, and are counted. Then fewer frames came than requested."""
         return self.kind == "files" and " 1 frames published, 0 pairs dropped by overload, 3 unreadable" in r.stderr
 
     def judge_more(self, r):
         if r.code != 0 or not r.status:
             return []
         frames = r.status["frames"]
-        dropped = frames["dropped"]  # what is unpaired or unreadable has not been captured as a pair
+        dropped = frames["dropped"]  # unpaired or unreadable images were not captured as a pair
         gone = sum(dropped[k] for k in ("overload", "no_map", "teardown"))
         open_pairs = frames["captured"] - frames["published"] - gone
-        # those in two contexts, the one that waits, and one in the capture thread's hands
+        # pairs in two contexts, one waiting pair, and one in the capture thread
         return [] if 0 <= open_pairs <= 4 else ["frames: %s" % json.dumps(frames)]
 
 
 class Cameras(Daemon):
-    """With cameras whose driver is played: tests/torture/cameras.c."""
+    """A daemon with cameras whose driver is simulated: tests/torture/cameras.c."""
 
     def __init__(self, name, house, **more):
         super().__init__(name, house, program="torture-cameras", kind="v4l2", **more)
@@ -260,21 +261,23 @@ class Cameras(Daemon):
         self.arguments += itertools.chain.from_iterable(("-s", "source." + k) for k in keys)
 
     def meanwhile(self, process, folder):
-        """Who waits for a driver that fails for ever does so for ever, and rightly: it is mended, and cameras come."""
+        """A daemon that waits for a driver which fails for ever may wait for ever. So the driver is repaired, and the
+        cameras return."""
         try:
             process.wait(LASTS_S)
         except subprocess.TimeoutExpired:
             open(os.path.join(folder, "mended"), "w").close()
 
     def judge(self, r):
-        """Buffers of another kind of memory have other descriptors, and the log says that they are."""
+        """Accepts another number of descriptors if the log reports another kind of memory, because its buffers have
+        other descriptors."""
         if "memory is " in r.stderr:
             r.notes = [n for n in r.notes if not n.startswith("wrong descriptors")]
         return super().judge(r)
 
 
 class Tool(Life):
-    """A program beside a daemon that works, of which any call may fail."""
+    """A program beside a working daemon. Any call of the program may fail."""
 
     def __init__(self, name, house, program):
         super().__init__(name, house, house.program(program))
@@ -290,7 +293,7 @@ class Tool(Life):
 
 
 class Record(Tool):
-    codes = {0, 1, 70, 71, 73}  # 1: what it reads of the instance fails
+    codes = {0, 1, 70, 71, 73}  # 1: reading from the instance fails
 
     def argv(self, folder):
         return ["-i", self.house.instance, "record", "--frames", "2", "--compress", os.path.join(folder, "out.mcap")]
@@ -299,7 +302,7 @@ class Record(Tool):
         return [f for f in sorted(os.listdir(folder)) if f not in ("log", "report", "out.mcap")]
 
     def judge_more(self, r):
-        """What was written can be read, to its end or to where it stopped; an empty file was only made."""
+        """Checks that the recording can be read, to its end or to where it stopped. An empty file was only created."""
         if r.code == 0 and (not r.info or " 2 frames" not in r.info[1]):
             return ["recording: %s" % (r.info,)]
         return ["recording: %s" % (r.info,)] if r.info and r.info[0] not in (0, 65) else []
@@ -322,7 +325,7 @@ class Export(Tool):
 
 
 class Web(Tool):
-    """Asked for each page, then ended."""
+    """A web server that is asked for each page, then ended."""
     pages = ["/", "/api/instances", "/api/%s/status", "/api/%s/metrics", "/api/%s/settings", "/api/%s/snapshot.jpg",
              "/metrics", "/healthz", "/api/clock", "/api/%s/stream?images=left"]
     stream_bytes = 2000
@@ -338,7 +341,7 @@ class Web(Tool):
         open(os.path.join(folder, "mended"), "w").close()
         end = time.monotonic() + AFTER_S
         for page in pages:
-            # nothing fails any more, or once at last; what failed is kept for a while
+            # No call fails any more, or one fails for the last time. The server keeps failed pages for a while.
             while wrong := self.judge_answer(page, *self.ask(port, page)):
                 if process.poll() is not None or time.monotonic() > end:
                     break
@@ -350,7 +353,7 @@ class Web(Tool):
 
     @classmethod
     def ask(cls, port, page):
-        """Status, 0 where there is no whole answer, and body."""
+        """Returns the status, or 0 if there is no whole answer, and the body."""
         try:
             c = http.client.HTTPConnection("127.0.0.1", port, timeout=4)
             c.request("GET", page)
@@ -363,16 +366,16 @@ class Web(Tool):
 
     @classmethod
     def judge_answer(cls, page, status, body, failing=False):
-        """A line of the report where it is wrong; while calls fail a server may say that it cannot or that nobody runs,
-        or hang up."""
+        """Returns a line of the report if the answer is wrong. While calls fail, a server may report that it cannot
+        answer or that no daemon runs, or it may close the connection."""
         if status != 200:
             fine = failing and (status == 0 or 500 <= status < 600 or (status == 404 and page.startswith("/api/")))
-            # no whole one, or that the daemon did not answer in time
+            # no whole answer, or the daemon did not answer in time
             late = "" if status and status != 504 else " not within its time"
             return None if fine else "wrong answer of %s: %s%s" % (page, status or "none", late)
         path = page.partition("?")[0]
         if path.endswith("/stream"):
-            # of one whose daemon is asked for with a failing call, the end may come early
+            # a failing call may end the stream of a daemon early
             whole = failing or len(body) == cls.stream_bytes
         elif path.endswith(".jpg"):
             whole = body[:2] == b"\xff\xd8" and body[-2:] == b"\xff\xd9"
@@ -394,7 +397,8 @@ def is_json(body):
 
 
 def port_of(process):
-    """Where it listens, or None when it ends before. By the kernel: a call that prints the address may fail."""
+    """Returns the port on which the process listens, or None if it ends before. The kernel gives the port, because a
+    call that prints the address may fail."""
     end = time.monotonic() + HANG_S
     while process.poll() is None and time.monotonic() < end:
         try:
@@ -402,7 +406,7 @@ def port_of(process):
             own = [os.readlink(top + "fd/" + n) for n in os.listdir(top + "fd")]
             with open(top + "net/tcp") as f:
                 rows = [line.split() for line in f.readlines()[1:]]
-        except OSError:  # a descriptor that was closed meanwhile, or the end
+        except OSError:  # a descriptor that was closed meanwhile, or the process has ended
             continue
         for row in rows:
             if row[3] == "0A" and "socket:[%s]" % row[9] in own:
@@ -412,7 +416,7 @@ def port_of(process):
 
 
 class Planted(Tool):
-    """A fault in a program made for it; found_by: a word of the finding, none where the program is right."""
+    """A program with a planted fault. found_by: a word of the finding, or none if the program is right."""
 
     def __init__(self, how, house, found_by):
         super().__init__(how, house, "torture-planted")
@@ -428,7 +432,7 @@ class Planted(Tool):
 
 
 def place(program, offset):
-    """Function, file and line of an offset in the program, or in the module behind it, as the report has it."""
+    """Returns function, file and line of an offset in the program, or in the module that the report names after it."""
     offset, _, module = offset.partition(" ")
     program = module or program
     try:

@@ -1,5 +1,5 @@
 /*
- * In place of cameras.c where pairs come from another source.
+ * Replaces cameras.c in programs whose pairs come from another source.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,18 +1,18 @@
 /*
- * The phases of the daemon's life: when calls begin to fail, what is asked of it meanwhile, and that it is
- * whole afterwards. All in the process itself, by frames and not by time, so that a life takes a few
- * milliseconds.
+ * The phases of the daemon's life: when calls begin to fail, which requests the test makes meanwhile, and
+ * whether the daemon works afterwards. All runs in the daemon's process, and counts frames instead of time,
+ * so that a life takes a few milliseconds.
  *
- * 	start	until the first frame
- * 	steady	frames go on, with a client of frames.sock and questions to status.sock
- * 	reload	SIGHUP with another configuration ($TORTURE_NEXT lies in the place of $TORTURE_CONFIG)
- * 	order	POST /settings
- * 	camera	the cameras are unplugged, and plugged in again
- * 	stop	SIGTERM
+ *	start	until the first frame
+ *	steady	frames go on, with a client of frames.sock and requests to status.sock
+ *	reload	SIGHUP with another configuration ($TORTURE_NEXT replaces $TORTURE_CONFIG)
+ *	order	POST /settings
+ *	camera	the cameras are unplugged, and plugged in again
+ *	stop	SIGTERM
  *
- * Afterwards nothing fails any more: a change is made, a status is asked for, frames go on. The report has
- * its answer. It has marks, too: that both frames of "start" came, and that it was told to end. A daemon that
- * ends with 0 without them did so by itself.
+ * Afterwards no call fails any more: the test makes a change, requests a status, and waits for frames. The
+ * report has the answer of the status. It also has marks: both frames of "start" came, and the daemon was
+ * asked to end. A daemon that ends with 0 without these marks did so by itself.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -32,17 +32,17 @@
 #include "tests/torture/client.h"
 #include "tests/torture/torture.h"
 
-#define FIRST_FRAMES 3	 /* before a phase begins */
-#define STEADY_FRAMES 12 /* of a phase that has no other end */
-#define AFTER_FRAMES 3	 /* with nothing failing any more */
-#define PATIENCE_MS 4000 /* for anything */
-#define CLOSED_MS 500	 /* for what is closed by another thread */
+#define FIRST_FRAMES 3	 /* frames before a phase begins */
+#define STEADY_FRAMES 12 /* frames of a phase that has no other end */
+#define AFTER_FRAMES 3	 /* frames that must come after the failures have ended */
+#define PATIENCE_MS 4000 /* limit of each wait */
+#define CLOSED_MS 500	 /* time for another thread to close descriptors */
 
 static _Atomic uint64_t frames;
 static atomic_int changes, refusals, absences, returns, stopping;
 static atomic_bool begun;
 
-/* ---- what the daemon does, seen from beside it ---- */
+/* ---- the daemon's actions, seen by the test ---- */
 
 void __real_sx_telemetry_published(struct sx_telemetry *t, const struct stixel_frame_header *h,
 				   int64_t head_ns);
@@ -95,7 +95,7 @@ void __wrap_sx_pipeline_stop(struct sx_pipeline *p)
 	__real_sx_pipeline_stop(p);
 }
 
-/* The capture thread opens a source while it has none, and may allocate for it. */
+/* Exempts the capture thread, which opens a source while it has none, and may allocate for it. */
 void __wrap_sx_source_close(struct sx_source *s)
 {
 	torture_exempt_thread(true);
@@ -111,7 +111,7 @@ int __wrap_sx_source_open(struct sx_source **ret, const struct sx_source_params 
 	return r;
 }
 
-/* ---- what is done to it ---- */
+/* ---- actions of the test ---- */
 
 static void terminate(void)
 {
@@ -126,7 +126,7 @@ static bool wait_until(bool (*condition)(int), int argument, const char *what)
 		if (condition(argument))
 			return true;
 		if (atomic_load(&stopping))
-			return false; /* it has said why */
+			return false; /* the daemon has logged why it ends */
 		usleep(1000);
 	}
 	torture_note("wrong %s: not within %d ms", what, PATIENCE_MS);
@@ -170,7 +170,7 @@ static int descriptors(void)
 	return n;
 }
 
-/* False: it was refused. */
+/* Reloads the configuration. False: the daemon refused it. */
 static bool reload(void)
 {
 	const int before = atomic_load(&changes) + atomic_load(&refusals);
@@ -186,7 +186,7 @@ static void do_reload(void)
 	if (reload())
 		return;
 	torture_disarm();
-	/* what was refused once is not refused for good */
+	/* a reload that was refused once must succeed later */
 	if (!reload())
 		torture_note("wrong reload: refused again when nothing failed");
 }
@@ -231,7 +231,7 @@ static void check_afterwards(int before)
 	client_hang_up();
 	if (!more_frames(AFTER_FRAMES) && atomic_load(&stopping))
 		return;
-	/* a connection that was closed may take its time to be noticed; contexts go back one frame later */
+	/* the daemon may notice a closed connection late, and contexts are released one frame later */
 	for (int ms = 0; ms < CLOSED_MS && (left = descriptors()) > before; ms++)
 		usleep(1000);
 	if (left > before && !atomic_load(&stopping))
@@ -286,7 +286,7 @@ void __wrap_sx_telemetry_published(struct sx_telemetry *t, const struct stixel_f
 		if (pthread_create(&thread, NULL, phase_run, NULL) != 0)
 			abort();
 		pthread_detach(thread);
-		/* it bears the frame thread's name, and sanitizers allocate for a new thread */
+		/* the thread has the frame thread's name, and sanitizers allocate for a new thread */
 		while (!atomic_load(&begun))
 			usleep(100);
 		torture_end_own();

@@ -1,6 +1,6 @@
 /*
- * A program that takes a failed call as it must not, in the way that its argument names, so that the judge
- * is judged: tests/torture/run --self-check. "good" takes all of them as it must.
+ * A program that handles a failed call wrongly, in the way that its argument names, so that the judge itself
+ * is tested: tests/torture/run --self-check. "good" handles all failures correctly.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -28,10 +28,10 @@ static int say(int code, const char *what)
 	return code;
 }
 
-/* A thread of the pipeline in its steady state. */
+/* Allocates in a thread that looks like one of the pipeline in its steady state. */
 static void *allocate(void *nothing)
 {
-	void *volatile p; /* not to be optimised away */
+	void *volatile p; /* volatile, so that the compiler keeps the allocation */
 
 	pthread_setname_np(pthread_self(), "frame");
 	torture_forbid_allocation();
@@ -69,7 +69,7 @@ static int write_file(void)
 	if (n == sizeof(text) || how_is("leaves")) {
 		if (n == sizeof(text)) {
 			unlink("whole");
-			torture_note("mark terminated"); /* as phases.c does */
+			torture_note("mark terminated"); /* same mark as in phases.c */
 		}
 		return n == sizeof(text) ? 0 : say(73, "cannot write");
 	}
@@ -77,7 +77,7 @@ static int write_file(void)
 	return say(73, "cannot write");
 }
 
-/* A file that is there, and fails: nothing that its user did wrong. */
+/* Reads a file that exists. If the call fails, the user has made no error. */
 static int read_file(void)
 {
 	int code = 0, fd = open("/proc/self/comm", O_RDONLY | O_CLOEXEC);
@@ -98,7 +98,7 @@ __attribute__((noinline)) static bool read_one(int fd)
 	return pread(fd, &c, 1, 0) == 1;
 }
 
-/* As frames do: one place again and again, and behind it another that calls the same function. */
+/* Reads in one place again and again, as frames do. Then another place calls the same function. */
 static void read_often(void)
 {
 	int fd = open("/proc/self/comm", O_RDONLY | O_CLOEXEC), whole = 0;
@@ -113,7 +113,7 @@ static void read_often(void)
 
 int main(int argc, char **argv)
 {
-	char *volatile first, *volatile second; /* allocated, though nobody reads them */
+	char *volatile first, *volatile second; /* allocated, but never read */
 	int code = 70;
 
 	how = argc > 1 ? argv[1] : "good";

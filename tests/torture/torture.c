@@ -1,5 +1,5 @@
 /*
- * Counts calls, decides which one fails, and reports.
+ * Counts calls, decides which one fails, and writes the report.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -23,17 +23,17 @@ static const char *const kind_names[TORTURE_KINDS] = {
 	"stream", "file", "ioctl", "clock",	 "wait",   "futex",  "library", "cuda",
 };
 
-#define SITE_FRAMES 4 /* of the program, that make a call site */
+#define SITE_FRAMES 4 /* stack frames of the program that identify a call site */
 #define STACK_FRAMES 24
 
 extern const char __executable_start[], etext[];
 
 static atomic_int armed, report_fd = -1, forbidden;
 static atomic_ulong counts[TORTURE_KINDS], site_count;
-static atomic_ulong since; /* of the kind, from the wanted call of its site on */
+static atomic_ulong since; /* number of calls of the kind since the wanted call of the site */
 static int wanted_kind = -1, wanted_error;
 static unsigned long wanted;
-static unsigned wanted_site; /* 0: wanted is counted over all of the kind */
+static unsigned wanted_site; /* 0: `wanted` counts all calls of the kind */
 static bool lasting;
 static const char *mended_path;
 static _Thread_local int own;
@@ -100,7 +100,7 @@ static bool in_program(const void *at)
 	       (uintptr_t)etext - (uintptr_t)__executable_start;
 }
 
-/* The program, or a module that it has loaded. */
+/* Returns the program, or the loaded module, that contains an address. */
 static Dl_info object_of(const void *at)
 {
 	Dl_info found = {.dli_fname = "", .dli_fbase = (void *)(uintptr_t)__executable_start};
@@ -113,9 +113,10 @@ static Dl_info object_of(const void *at)
 }
 
 /*
- * Where a call comes from, of its kind, never 0: its return address and those that follow in the program, or
- * in the module that makes it, so that what one function does for several is several. The same in each life
- * of a program: each is an offset in what it lies in.
+ * Returns a number for a call site and kind, never 0. It is a hash of the return address and of those that
+ * follow in the program, or in the module that makes the call. So a function that is called from several
+ * places has several sites. The number is the same in each life of a program, because each address is an
+ * offset in its object.
  */
 static unsigned site_of(enum torture_kind kind, const void *caller)
 {
@@ -133,14 +134,17 @@ static unsigned site_of(enum torture_kind kind, const void *caller)
 		const Dl_info in = object_of(stack[i]);
 
 		if (!in_program(stack[i]) && in.dli_fbase != first.dli_fbase)
-			continue; /* a library's, which may wait for something else each time */
+			continue; /* a frame of a library, which may wait for something else each time */
 		site = (site ^ (unsigned)offset_in(&in, stack[i])) * 16777619u;
 		taken++;
 	}
 	return site ? site : 1;
 }
 
-/* A call that is interrupted is made again; were each of these, too, a hang would be the only end. */
+/*
+ * Decides whether a call fails. A program repeats an interrupted call. If each repetition failed, too, the
+ * program could only hang.
+ */
 static bool is_wanted(enum torture_kind kind, unsigned long nth, int error)
 {
 	if ((int)kind != wanted_kind || nth < wanted)
@@ -150,7 +154,7 @@ static bool is_wanted(enum torture_kind kind, unsigned long nth, int error)
 	return lasting && (error != EINTR || (nth - wanted) % 2 == 0) && !is_mended();
 }
 
-/* Where: an offset in the program, or in a module that it has loaded. */
+/* Reports where a call failed: an offset in the program, or in a loaded module. */
 static void note_failed(enum torture_kind kind, const char *name, int error, const void *caller)
 {
 	const Dl_info in = object_of(caller);
@@ -159,7 +163,10 @@ static void note_failed(enum torture_kind kind, const char *name, int error, con
 		     site_of(kind, caller), in_program(caller) ? "" : in.dli_fname);
 }
 
-/* Of a call of the wanted site; when it lasts, of each of the kind behind the wanted one. 0: none of them. */
+/*
+ * Counts a call of the wanted site. In a lasting failure, counts each call of the kind after the wanted one.
+ * 0: none of them.
+ */
 static unsigned long count_by_site(enum torture_kind kind, const void *caller)
 {
 	unsigned long nth;
@@ -258,7 +265,7 @@ void *__libc_calloc(size_t count, size_t bytes);
 void *__libc_realloc(void *p, size_t bytes);
 void *__libc_memalign(size_t alignment, size_t bytes);
 
-/* In place of the library's own, for all who call them: libraries, too. */
+/* Replaces the library's own function for all callers, also in libraries. */
 void *malloc(size_t bytes)
 {
 	note_allocation(bytes);
@@ -288,7 +295,7 @@ static void watch_allocations(void)
 }
 #endif
 
-/* ---- begin and end ---- */
+/* ---- start and end ---- */
 
 void torture_order(const char *text)
 {
@@ -330,13 +337,13 @@ __attribute__((constructor)) static void torture_begin(void)
 	if (report) {
 		int fd = open(report, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
 
-		/* out of the way of those that the program counts on to be the lowest */
+		/* above the descriptors that the program expects to be the lowest */
 		atomic_store(&report_fd, fcntl(fd, F_DUPFD_CLOEXEC, 200));
 		close(fd);
 	}
 	if (order)
 		torture_order(order);
-	if (backtrace(stack, 1) < 0) /* loads what it needs, which allocates */
+	if (backtrace(stack, 1) < 0) /* loads what backtrace() needs, which allocates */
 		abort();
 	watch_allocations();
 	own--;

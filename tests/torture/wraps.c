@@ -1,11 +1,11 @@
 /*
- * What stands between our objects and the libraries: each call counts, and the one that was ordered fails
- * as the real one would, with an error that it documents. meson.build hands the names to the linker; one
- * that is missing here or there does not link.
+ * The layer between the project's objects and the libraries. Each call is counted, and the selected one fails
+ * as the real call would, with a documented error. meson.build passes the names to the linker. A name that is
+ * missing in either file does not link.
  *
- * Not failed: what cannot fail (pthread_mutex_lock, getpid, eventfds that exist, fcntl with flags, ...),
- * what undoes (free, munmap, unlink at the end), and what is written to stderr, where the sentence about a
- * failure goes.
+ * These do not fail: calls that cannot fail (pthread_mutex_lock, getpid, eventfds that exist, fcntl with
+ * flags, ...), calls that undo something (free, munmap, unlink at the end), and writes to stderr, to which
+ * the sentence about a failure goes.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -37,12 +37,12 @@
 
 #include "tests/torture/torture.h"
 
-/* Counts this call; error is 0, or what it is to fail with. */
+/* Counts this call. error: 0, or the error with which it must fail. */
 #define COUNT(kind, name, ...)                        \
 	static const int errors[] = {__VA_ARGS__, 0}; \
 	const int error = torture_call(TORTURE_##kind, #name, errors, __builtin_return_address(0))
 
-/* A function that returns this value and sets errno. */
+/* Wraps a function that returns this value and sets errno. */
 #define WRAP(kind, type, name, parameters, arguments, failed, ...) \
 	type __real_##name parameters;                             \
 	type __wrap_##name parameters;                             \
@@ -57,7 +57,7 @@
 		return __real_##name arguments;                    \
 	}
 
-/* A function that returns the error. */
+/* Wraps a function that returns the error. */
 #define WRAP_CODE(kind, name, parameters, arguments, ...)       \
 	int __real_##name parameters;                           \
 	int __wrap_##name parameters;                           \
@@ -68,7 +68,7 @@
 		return error ? error : __real_##name arguments; \
 	}
 
-/* A function that moves bytes, or only half of them. */
+/* Wraps a function that moves bytes, or only half of them. */
 #define WRAP_BYTES(kind, name, parameters, arguments, half, ...) \
 	ssize_t __real_##name parameters;                        \
 	ssize_t __wrap_##name parameters;                        \
@@ -86,8 +86,8 @@
 	}
 
 /*
- * A counter that is written without waiting fails in one case only, when it is full, and then its reader
- * is woken already; one that is read, when it is 0. Neither is a failure to be played.
+ * True for an eventfd. A write to an eventfd that does not block fails only if its counter is full, and then
+ * its reader has been woken already. A read fails only if the counter is 0. Neither failure is simulated.
  */
 #define FDS 1024
 static atomic_bool is_eventfd[FDS];
@@ -114,7 +114,7 @@ int __wrap_asprintf(char **ret, const char *format, ...)
 
 	if (error) {
 		errno = error;
-		return -1; /* *ret is then undefined */
+		return -1; /* *ret is undefined then */
 	}
 	va_start(args, format);
 	n = vasprintf(ret, format, args);
@@ -128,7 +128,7 @@ WRAP(MMAP, int, mlock, (const void *p, size_t bytes), (p, bytes), -1, ENOMEM, EP
 WRAP(MMAP, int, mlockall, (int flags), (flags), -1, ENOMEM, EPERM)
 WRAP(MMAP, int, madvise, (void *p, size_t bytes, int advice), (p, bytes, advice), -1, EINVAL)
 
-/* What has a name and becomes a descriptor. */
+/* Descriptors with a name. */
 int __real_open64(const char *path, int flags, ...);
 int __wrap_open64(const char *path, int flags, ...);
 int __wrap_open64(const char *path, int flags, ...)
@@ -220,7 +220,7 @@ WRAP(SOCKET, int, getsockname, (int fd, struct sockaddr *name, socklen_t *bytes)
      ENOBUFS)
 WRAP(SOCKET, int, shutdown, (int fd, int how), (fd, how), -1, ENOTCONN)
 
-/* Threads and what they wait on. */
+/* Threads and their locks. */
 WRAP_CODE(THREAD, pthread_create,
 	  (pthread_t * thread, const pthread_attr_t *attributes, void *(*start)(void *), void *argument),
 	  (thread, attributes, start, argument), EAGAIN)
@@ -229,7 +229,7 @@ WRAP_CODE(THREAD, pthread_cond_init, (pthread_cond_t * c, const pthread_condattr
 WRAP_CODE(THREAD, pthread_attr_init, (pthread_attr_t * a), (a), ENOMEM)
 WRAP_CODE(THREAD, pthread_condattr_init, (pthread_condattr_t * a), (a), ENOMEM)
 
-/* Bytes in. */
+/* Reading. */
 ssize_t __real_read(int fd, void *to, size_t bytes);
 ssize_t __wrap_read(int fd, void *to, size_t bytes);
 ssize_t __wrap_read(int fd, void *to, size_t bytes)
@@ -254,7 +254,7 @@ WRAP(READ, struct dirent64 *, readdir64, (DIR * folder), (folder), NULL, EIO)
 WRAP(READ, ssize_t, readlink, (const char *path, char *to, size_t bytes), (path, to, bytes), -1, EACCES)
 WRAP(READ, off_t, lseek64, (int fd, off_t offset, int from), (fd, offset, from), -1, ESPIPE)
 
-/* Bytes out. */
+/* Writing. */
 ssize_t __real_write(int fd, const void *from, size_t bytes);
 ssize_t __wrap_write(int fd, const void *from, size_t bytes);
 ssize_t __wrap_write(int fd, const void *from, size_t bytes)
@@ -299,7 +299,7 @@ int __wrap_fflush(FILE *to)
 	return __real_fflush(to);
 }
 
-/* Both close, whatever they answer. */
+/* Both close the file, whatever they return. */
 int __real_fclose(FILE *f);
 int __wrap_fclose(FILE *f);
 int __wrap_fclose(FILE *f)
@@ -376,7 +376,7 @@ WRAP(CLOCK, int, nanosleep, (const struct timespec *t, struct timespec *left), (
 WRAP(WAIT, int, ppoll,
      (struct pollfd * fds, nfds_t count, const struct timespec *timeout, const sigset_t *signals),
      (fds, count, timeout, signals), -1, EINTR, ENOMEM)
-#ifndef TORTURE_CAMERAS /* where drivers are played these are theirs */
+#ifndef TORTURE_CAMERAS /* simulated drivers have their own */
 WRAP_CODE(THREAD, pthread_setname_np, (pthread_t thread, const char *name), (thread, name), ERANGE)
 WRAP(WAIT, int, poll, (struct pollfd * fds, nfds_t count, int timeout), (fds, count, timeout), -1, EINTR,
      ENOMEM)
@@ -400,7 +400,7 @@ long __wrap_syscall(long number, ...)
 		return -1;
 	}
 	va_start(args, number);
-	for (int i = 0; i < (number == SYS_futex ? 6 : 2); i++) /* SYS_pidfd_open has two */
+	for (int i = 0; i < (number == SYS_futex ? 6 : 2); i++) /* SYS_pidfd_open has two arguments */
 		a[i] = va_arg(args, long);
 	va_end(args);
 	return __real_syscall(number, a[0], a[1], a[2], a[3], a[4], a[5]);

@@ -1,6 +1,6 @@
 /*
- * Calls of other libraries that give out memory or threads: each may answer that there is none. Symbols
- * are weak, since no program has all of these libraries.
+ * Calls of other libraries that return memory or threads. Each may fail with ENOMEM. Symbols are weak,
+ * because no program has all of these libraries.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -19,7 +19,7 @@
 
 #include "tests/torture/torture.h"
 
-/* Handles are the library's own, and so are its types. */
+/* Handles and types are the library's own. */
 #define WRAP_LIBRARY(type, name, parameters, arguments, failed)                                \
 	type __real_##name parameters __attribute__((weak));                                   \
 	type __wrap_##name parameters;                                                         \
@@ -63,7 +63,7 @@ WRAP_LIBRARY(int, MHD_add_response_header, (void *response, const char *name, co
 	     (response, name, value), 0)
 WRAP_LIBRARY(int, MHD_queue_response, (void *connection, unsigned status, void *response),
 	     (connection, status, response), 0)
-/* libjpeg ends what fails by a jump out of it. */
+/* libjpeg reports a failure by a jump out of the call. */
 #if __has_include(<jpeglib.h>)
 #define WRAP_JPEG(name, pointer)                                                                 \
 	void __real_##name(pointer c, int version, size_t bytes) __attribute__((weak));          \
