@@ -36,7 +36,7 @@ enum torture_kind {
 	TORTURE_WAIT,
 	TORTURE_FUTEX,
 	TORTURE_LIBRARY,
-	TORTURE_CUDA, /* calls of the simulated runtime, cuda.c; errors are CUDA's own, -error: the call succeeds, and its work fails */
+	TORTURE_CUDA, /* simulated runtime (cuda.c); errors are CUDA's, -error: its work fails */
 	TORTURE_KINDS,
 };
 
