@@ -1,5 +1,5 @@
 /*
- * The system that fails: which call does.
+ * Selects the call that fails.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -51,7 +51,7 @@ size_t fails_mutate(uint8_t *data, size_t bytes, size_t most, unsigned seed, uns
 	while (!(kinds >> data[plain + 4] & 1))
 		data[plain + 4] = (uint8_t)((data[plain + 4] + 1) % FAILS_KINDS);
 	data[plain + 5] = (uint8_t)(seed >> 8);
-	if (data[plain + 4] <= FAILS_SYSTEM && seed >> 26 & 3) /* most have few calls */
+	if (data[plain + 4] <= FAILS_SYSTEM && seed >> 26 & 3) /* most inputs make few calls */
 		data[plain + 5] %= 32;
 	data[plain + 6] = (uint8_t)(seed >> 16);
 	return plain + BYTES;

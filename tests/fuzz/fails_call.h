@@ -1,5 +1,5 @@
 /*
- * A call of the system that fails when its turn has come, else is the real one.
+ * Defines a system call that fails when its turn has come, and otherwise calls the real one.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -8,7 +8,7 @@
 
 #include "tests/fuzz/fails.h"
 
-/* arguments: as it is declared; names: of these, to hand them on */
+/* arguments: as in the call's declaration; names: names of the arguments, to pass them on */
 #define FAILS_CALL(result, call, arguments, names)                                 \
 	result __real_##call arguments;                                            \
 	result __wrap_##call arguments;                                            \

@@ -1,5 +1,5 @@
 /*
- * Descriptors of events that there are no more of: linked in place of these (-Wl,--wrap).
+ * Makes event descriptors fail. Linked in place of the real calls (-Wl,--wrap).
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,5 +1,5 @@
 /*
- * Files that cannot be read: linked in place of these (-Wl,--wrap).
+ * Makes reading of files fail. Linked in place of the real calls (-Wl,--wrap).
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -14,7 +14,7 @@ FAILS_CALL(off_t, lseek64, (int fd, off_t to, int from), (fd, to, from))
 FAILS_CALL(ssize_t, pread64, (int fd, void *to, size_t bytes, off_t at), (fd, to, bytes, at))
 FAILS_CALL(ssize_t, read, (int fd, void *to, size_t bytes), (fd, to, bytes))
 
-/* Of files that are there already. */
+/* Fails opens of existing files. */
 int __real_open64(const char *path, int flags, ...);
 int __wrap_open64(const char *path, int flags, ...);
 int __wrap_open64(const char *path, int flags, ...)

@@ -1,5 +1,5 @@
 /*
- * Memory that there is no more of: linked in place of these (-Wl,--wrap).
+ * Makes memory allocation fail. Linked in place of the real calls (-Wl,--wrap).
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,5 +1,6 @@
 /*
- * What fails is a small part of an input: it is changed often all the same.
+ * Mutator for targets whose calls may fail. The end of the input that selects a failure is short, but must
+ * change often.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

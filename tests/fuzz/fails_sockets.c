@@ -1,5 +1,5 @@
 /*
- * Sockets that fail: linked in place of these (-Wl,--wrap).
+ * Makes socket calls fail. Linked in place of the real calls (-Wl,--wrap).
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,5 +1,5 @@
 /*
- * Frames of a fuzzer's making.
+ * Generates frames from fuzzer input.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -12,7 +12,7 @@
 
 enum { COLUMNS = 40, STIXELS = 120, PLANE_SIDE = 80 };
 
-/* So that the end of an image is the end of memory now and then. */
+/* Adds an image of random size, so that its end is sometimes the end of the memory. */
 static uint32_t add_plane(struct fuzz_input *in, uint32_t at, uint32_t kind, uint32_t place[5])
 {
 	uint32_t width = 1 + fuzz_choice(in, PLANE_SIDE), height = 1 + fuzz_choice(in, PLANE_SIDE);
@@ -47,7 +47,7 @@ static uint32_t add_planes(struct fuzz_input *in, struct stixel_frame_header *h,
 	return end;
 }
 
-/* Sizes of all, in the header: where the frame ends. */
+/* Sets all sizes in the header. Returns the end of the frame. */
 static uint32_t lay_out(struct fuzz_input *in, struct stixel_frame_header *h)
 {
 	const unsigned bits = (unsigned)fuzz_number(in, 1);
@@ -59,7 +59,7 @@ static uint32_t lay_out(struct fuzz_input *in, struct stixel_frame_header *h)
 	h->columns = fuzz_choice(in, COLUMNS);
 	h->stixel_count = h->columns ? fuzz_choice(in, STIXELS) : 0;
 	h->stage_count %= STIXEL_STAGES + 1;
-	if (bits & 4) { /* as of a camera */
+	if (bits & 4) { /* plausible sizes of a camera image */
 		h->image_width = 1 + h->image_width % 128;
 		h->image_height = 1 + h->image_height % 96;
 		h->column_width = 1 + h->column_width % 16;
@@ -122,7 +122,7 @@ struct stixel_frame_header *frame_input_make(struct fuzz_input *in, size_t *byte
 	return (struct stixel_frame_header *)frame;
 }
 
-/* One word of it: of the header's sizes and places more often than not. */
+/* Returns a word of the frame, mostly one of the header's sizes and offsets. */
 static uint8_t *word_of(struct fuzz_input *in, uint8_t *frame, size_t bytes)
 {
 #define AT(name) offsetof(struct stixel_frame_header, name)
@@ -141,7 +141,7 @@ static uint8_t *word_of(struct fuzz_input *in, uint8_t *frame, size_t bytes)
 	case 1:
 		at = layout[fuzz_choice(in, sizeof(layout) / sizeof(layout[0]))];
 		break;
-	case 2: /* of the lists */
+	case 2: /* a word of the lists */
 		at = (h->header_bytes + (size_t)fuzz_number(in, 2) * 4) % bytes;
 		break;
 	default:
@@ -150,7 +150,7 @@ static uint8_t *word_of(struct fuzz_input *in, uint8_t *frame, size_t bytes)
 	return frame + at / 4 * 4;
 }
 
-/* An image whose bytes are as many as it has, in 32 bits. */
+/* Makes an image whose pitch times height is 0 in 32 bits, which equals its plane_bytes. */
 static void wrap_plane(struct fuzz_input *in, struct stixel_frame_header *h)
 {
 	const unsigned bits = 1 + fuzz_choice(in, 16);
@@ -190,7 +190,7 @@ void frame_input_break(struct fuzz_input *in, struct stixel_frame_header *frame,
 		frame->checksum = sx_frame_checksum(frame, frame);
 }
 
-/* What include/stixel.h promises of the lists of a frame that is given out. */
+/* Checks what include/stixel.h promises about the lists of an accepted frame. */
 static void check_lists(const struct stixel_frame *f)
 {
 	const struct stixel_frame_header *h = f->header;

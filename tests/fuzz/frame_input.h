@@ -1,5 +1,5 @@
 /*
- * Frames of a fuzzer's making whose sizes, order and checksum agree, so that what reads them gets them.
+ * Generates frames from fuzzer input. Sizes, order and checksum agree, so that readers accept the frames.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -10,18 +10,18 @@
 #include "tests/fuzz/fuzz.h"
 
 /*
- * One frame, with values of the header, stixels and images as the input has them. Memory of just its size,
- * to be freed; at most some 100 kB.
+ * Makes a frame. The input gives the values of the header, stixels and images. The memory has exactly the
+ * size of the frame, at most some 100 kB. The caller frees it.
  */
 struct stixel_frame_header *frame_input_make(struct fuzz_input *in, size_t *bytes);
-/* That frame_input_break() takes, at most. */
+/* Maximum number of bytes that frame_input_break() takes from the input. */
 #define FRAME_INPUT_BREAK_BYTES 28
 /*
- * Changes up to three words of a frame of so many bytes, sizes and places first of all, and makes its
- * checksum right again where its sizes let it have one: so that only what compares these can refuse it.
+ * Changes up to three words of a frame of `bytes` bytes, mostly sizes and offsets. Then corrects the checksum
+ * if the sizes have room for it, so that only checks of sizes and offsets can refuse the frame.
  */
 void frame_input_break(struct fuzz_input *in, struct stixel_frame_header *frame, size_t bytes);
-/* Reads whatever a frame that was found good points to, and checks that its lists agree. */
+/* Reads all data that an accepted frame points to, and checks that its lists agree. */
 void frame_input_touch(const struct stixel_frame *frame);
 
 #endif

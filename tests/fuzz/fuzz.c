@@ -1,5 +1,5 @@
 /*
- * What the fuzz targets share.
+ * Shared by the fuzz targets.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -19,7 +19,7 @@ static void fuzz_input_late(int signal)
 	fuzz_fail("the input took more than %s seconds of a processor", getenv("FUZZ_INPUT_S"));
 }
 
-/* Returns the processor time that the environment allows an input; without the variable there is no limit. */
+/* Returns the limit of CPU time for an input from the environment. Without the variable there is no limit. */
 static struct itimerval fuzz_input_limit(void)
 {
 	const char *s = getenv("FUZZ_INPUT_S");
@@ -31,7 +31,7 @@ static struct itimerval fuzz_input_limit(void)
 
 int __real_LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
 int __wrap_LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
-/* Limits an input by the processor's time (-Wl,--wrap): a busy machine is no finding. */
+/* Limits the CPU time of an input (-Wl,--wrap). A busy machine does not cause a finding. */
 int __wrap_LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 {
 	static struct itimerval limit;
@@ -126,7 +126,7 @@ void fuzz_touch(const void *data, size_t bytes)
 		sum = (uint8_t)(sum + p[i]);
 }
 
-/* In place of base/contract.c (-Wl,--wrap), which ends the process before the input is kept. */
+/* Replaces base/contract.c (-Wl,--wrap), which would end the process before the input is kept. */
 void __wrap_sx_contract_broken(const char *file, int line, const char *what, long long a, long long b)
 	__attribute__((noreturn));
 void __wrap_sx_contract_broken(const char *file, int line, const char *what, long long a, long long b)

@@ -1,8 +1,8 @@
 /*
- * What the fuzz targets share: the input taken piece by piece, and its pieces as files.
+ * Shared by the fuzz targets: takes the input piece by piece, and makes files of its pieces.
  *
- * A target is a LLVMFuzzerTestOneInput() of its own. What it does follows from the input alone as far as
- * it can; it takes nothing from the disk and leaves nothing there.
+ * A target defines LLVMFuzzerTestOneInput(). As far as possible its actions follow from the input alone. A
+ * target reads no files from the disk and leaves none there.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -15,39 +15,41 @@
 #include <stdio.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
-/* Of a target with changes of its own: new bytes in data, of most; how many. */
+/*
+ * Defined by a target with its own mutator. Writes new bytes to data, at most `most`. Returns their number.
+ */
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t bytes, size_t most, unsigned seed);
-/* libFuzzer's changes, for these. */
+/* libFuzzer's own mutator, for these targets. */
 size_t LLVMFuzzerMutate(uint8_t *data, size_t bytes, size_t most);
 
-/* What was not taken yet. Behind the end all is 0. */
+/* Remaining input. All bytes after its end are 0. */
 struct fuzz_input {
 	const uint8_t *at;
 	size_t left;
 };
 
-/* The next number of so many bytes, 1 to 8, the lowest first. */
+/* Takes a number of `bytes` bytes, 1 to 8, least significant byte first. */
 uint64_t fuzz_number(struct fuzz_input *in, int bytes);
-/* One of 0 .. count - 1, of one byte. */
+/* Takes one byte and returns a number from 0 to count - 1. */
 unsigned fuzz_choice(struct fuzz_input *in, unsigned count);
-/* Copies as many as there are; the rest of to stays as it is. How many. */
+/* Copies up to `bytes` bytes and returns their number. The rest of `to` stays as it is. */
 size_t fuzz_copy(struct fuzz_input *in, void *to, size_t bytes);
 /*
- * Up to the next zero byte, which is passed over, or the end: text of its own, to be freed. NULL: nothing
+ * Takes a text up to the next zero byte, which is skipped, or to the end. The caller frees it. NULL: no input
  * is left.
  */
 char *fuzz_text(struct fuzz_input *in);
 
 /*
- * Path of a file in memory with these bytes; the same path, and other bytes, at the next call for it.
- * which: 0 or 1
+ * Returns the path of a file in memory with these bytes. The next call for the same `which`, 0 or 1, replaces
+ * the content under the same path.
  */
 const char *fuzz_file(int which, const void *data, size_t bytes);
-/* What takes all that is printed. */
+/* Returns a stream that discards its output. */
 FILE *fuzz_null(void);
-/* What may be anything, but must be memory that can be read. */
+/* Reads the bytes, which may have any value, to check that the memory is readable. */
 void fuzz_touch(const void *data, size_t bytes);
-/* Ends the program, so that the input is kept, with a sentence. */
+/* Prints a message and ends the program, so that the fuzzer keeps the input. */
 void fuzz_fail(const char *format, ...) __attribute__((format(printf, 1, 2), noreturn));
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * Calibration files: the input, up to its first zero byte, is one; what follows is the second file of a
- * pair, and what the configuration says beside them.
+ * Fuzz target for calibration files. The input up to its first zero byte is a calibration file. The rest is
+ * the second file of a pair, and the values of the configuration.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,9 +1,10 @@
 /*
- * A configuration: the file up to the input's first zero byte, a calibration file up to the next, then up to
- * each one -s, or behind a byte 1 one drop-in; a byte 2 is a folder of these that cannot be read, 3 one that
- * has too many, 4 a file whose name is too long for one, 5 no file, but -s alone as of a template. A file
- * that begins with a byte 2 cannot be read. What is accepted must print as a file that gives the same
- * settings, and go through a reload; where memory has failed, nothing is accepted.
+ * Fuzz target for a configuration. The input up to its first zero byte is the file, and up to the next one a
+ * calibration file. Each text after that is an option -s. If it begins with a byte 1 it is a drop-in; with 2,
+ * the folder of drop-ins cannot be read; with 3, the folder has too many files; with 4, the file's name
+ * leaves no room for the folder's name; with 5, there is no file but only options -s, as for a template. A
+ * file that begins with a byte 2 cannot be read. An accepted configuration must print as a file that gives
+ * the same settings, and must go through a reload. If memory has failed, no configuration may be accepted.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -25,7 +26,7 @@ enum { OVERRIDES = 8, TOO_MANY = 257 };
 enum { UNREADABLE = 2 };
 
 static const char configuration[] = "/nowhere/front.conf";
-static const char *config_path; /* that one, or one that leaves no room for ".d" */
+static const char *config_path; /* the path above, or one that leaves no room for ".d" */
 static char long_path[512];
 static const char *config_text, *calibration_text;
 
@@ -42,7 +43,7 @@ static int give_up(struct dirent **found, int n)
 	return -1;
 }
 
-/* In place of the folder of drop-ins. */
+/* Replaces scandir() for the folder of drop-ins. */
 int __wrap_scandir64(const char *path, struct dirent ***list, int (*is_wanted)(const struct dirent *),
 		     int (*order)(const struct dirent **, const struct dirent **));
 int __wrap_scandir64(const char *path, struct dirent ***list, int (*is_wanted)(const struct dirent *),
@@ -82,8 +83,8 @@ int __wrap_scandir64(const char *path, struct dirent ***list, int (*is_wanted)(c
 }
 
 /*
- * The configuration, its drop-ins, and one calibration under every other name; a calibration may have a
- * drop-in's name, with any number.
+ * Returns the content of a path: the configuration, its drop-ins, and the calibration under every other name.
+ * A calibration may have a drop-in's name with any number.
  */
 static const char *content_of(const char *path)
 {
@@ -120,7 +121,7 @@ int __wrap_sx_file_read(const char *path, size_t max, char **text, size_t *size,
 	return 0;
 }
 
-/* Loading what is printed gives the same settings. */
+/* Checks that loading the printed settings gives the same settings. */
 static void check_printed(const struct sx_settings *s)
 {
 	struct sx_settings again = {0};
@@ -149,7 +150,7 @@ static void check_printed(const struct sx_settings *s)
 	free(printed);
 }
 
-/* A reload from the defaults: what can change live does, the rest stays. */
+/* Checks a reload from the defaults: keys that can change live do, the others stay. */
 static void check_reload(struct sx_settings *s)
 {
 	struct sx_settings runs = {0};
@@ -182,7 +183,7 @@ static void use(struct sx_settings *s, const struct sx_origins *origins)
 	check_reload(s);
 }
 
-/* What comes behind the two files. */
+/* Texts after the two files. */
 struct more {
 	char *texts[OVERRIDES];
 	const char *overrides[OVERRIDES];
@@ -247,7 +248,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 	take_more(&more, &in);
 	memset(&origins, 0, sizeof(origins));
 	if (load(&s, &origins, &more, bytes % 2 == 0) == 0) {
-		if (!more.template) /* which may have no source */
+		if (!more.template) /* a template may have no source */
 			use(&s, &origins);
 		sx_settings_finish(&s);
 	}

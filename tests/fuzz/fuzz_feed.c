@@ -1,7 +1,7 @@
 /*
- * Class scores and disparity maps of a process that writes whatever it likes, whenever it likes, as the
- * frame thread takes them. The input has what is expected, the object's header and live part, entries in
- * its slots, and then what is written meanwhile.
+ * Fuzz target for the feeds. Another process writes class scores or disparity maps in any form at any time,
+ * and the target takes them as the frame thread does. The input has the expected format, the object's header
+ * and live part, entries in its slots, and then the later writes.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -18,7 +18,10 @@ const unsigned fails_kinds = 1u << FAILS_MEMORY | 1u << FAILS_SYSTEM | 1u << FAI
 
 enum { ENTRIES = 1, SOUND = 2, MAPS = 4, ODD = 32, STEPS_MOST = 24, WIDTH = 40, HEIGHT = 12, SCALE = 4 };
 
-/* A header as its writer would make it, with times and whatever else the input changes. */
+/*
+ * Makes a header as a writer would, with times and other changes from the input. False if the layout is
+ * impossible.
+ */
 static bool make_header(struct fuzz_input *in, const struct sx_feed_params *p, union sx_feed_header *h)
 {
 	const unsigned how = (unsigned)fuzz_number(in, 1);
@@ -33,7 +36,7 @@ static bool make_header(struct fuzz_input *in, const struct sx_feed_params *p, u
 	}
 	h->common.capture_ns = SHARED_NOW_NS + (int16_t)fuzz_number(in, 2) * INT64_C(100000);
 	h->common.committed_ns = h->common.capture_ns + (int64_t)fuzz_number(in, 2) * 1000;
-	if (how & 8) /* a word of it is another */
+	if (how & 8) /* changes one word of the header */
 		memcpy((uint8_t *)h + fuzz_choice(in, sizeof(*h) / 8) * 8, &(uint64_t){fuzz_number(in, 8)},
 		       8);
 	return true;
@@ -60,7 +63,7 @@ static void put_entries(struct fuzz_input *in, const struct sx_feed_params *p, u
 	}
 }
 
-/* Rows as who computes with them reads them; sizes have to be those that were asked for. */
+/* Reads the rows as the daemon's computation does, and checks that the sizes are those requested. */
 static void check_scores(const struct sx_feed_params *p, const struct sx_scores *s)
 {
 	if (s->classes != p->classes || s->scale < p->scale ||
@@ -86,11 +89,12 @@ static void check_map(const struct sx_feed_params *p, const struct sx_disparity 
 
 static void take(struct sx_feed *f, const struct sx_feed_params *p, int64_t captured_ns, bool older)
 {
-	void *to = malloc(sx_feed_bytes(p)); /* just that, so that a byte more is seen */
+	/* exactly this size, so that the sanitizer sees a byte too many */
+	void *to = malloc(sx_feed_bytes(p));
 	struct sx_scores scores;
 	struct sx_disparity map;
 
-	if (!to) /* it was our turn to have no memory */
+	if (!to) /* the target's own allocation failed */
 		return;
 	if (p->kind == SX_FEED_SCORES && sx_feed_take(f, captured_ns, older, to, &scores) != SX_FEED_NONE)
 		check_scores(p, &scores);

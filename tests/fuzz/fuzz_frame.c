@@ -1,7 +1,7 @@
 /*
- * A frame, and everything that draws it or makes tables, scans, points and messages of it. The first byte
- * says whether the input is the frame as it stands, or what one is made of whose sizes and checksum agree,
- * or such a one that is broken after that, but for its checksum.
+ * Fuzz target for a frame, and for all code that draws it or makes tables, scans, points and messages from
+ * it. The first byte selects whether the input is the frame itself, or the source of a frame whose sizes and
+ * checksum agree, or of such a frame that is damaged afterwards except for its checksum.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -25,7 +25,7 @@
 
 enum { PIXELS_MOST = 128 * 96, BIRD_HEIGHT = 30, ANGLES_MOST = 1024, POINTS_MOST = 256 };
 
-static bool starved; /* this input takes memory away: what has none is left out */
+static bool starved; /* this input makes allocations fail: output without memory is left out */
 
 static void miss_memory(void)
 {
@@ -51,7 +51,7 @@ static void tabulate(const struct stixel_frame *f)
 	stixel_age_ns(h, h->published_ns);
 }
 
-/* Memory and time of a picture are those of its pixels. */
+/* True if the image is small. Memory and time of a drawing grow with its pixels. */
 static bool small(const struct stixel_frame_header *h)
 {
 	return h->image_width && (uint64_t)h->image_width * h->image_height <= PIXELS_MOST;
@@ -106,7 +106,7 @@ static void draw_characters(const struct stixel_frame *f, unsigned bits)
 	sx_canvas_finish(&canvas);
 }
 
-/* How far it is free, whatever is asked for and whatever the frame says. */
+/* Computes the free space with any options and any values in the frame. */
 static void free_space(const struct stixel_frame *f, struct fuzz_input *in)
 {
 	const struct stixel_frame_header *h = f->header;
@@ -142,7 +142,7 @@ static void scan(const struct stixel_frame *f, struct fuzz_input *in)
 		fuzz_fail("no defaults of a scan");
 	if (options.count > 65536)
 		fuzz_fail("%u angles", options.count);
-	fuzz_copy(in, &options, sizeof(options)); /* as many as are left: none, or others */
+	fuzz_copy(in, &options, sizeof(options)); /* copies the remaining bytes: none, or other options */
 	if (options.count > ANGLES_MOST)
 		options.count %= ANGLES_MOST;
 	ranges = malloc((2 * options.count + 1) * sizeof(*ranges));
@@ -179,7 +179,7 @@ static void count_points(const struct stixel_frame *f, struct fuzz_input *in)
 		fuzz_copy(in, &options.range_max, sizeof(options.range_max));
 	}
 	if (options.range_max / options.step >
-	    2000) /* there may be 65536 of each stixel: that only takes time */
+	    2000) /* a stixel may have 65536 points, which would only take time */
 		options.step = options.range_max / 2000;
 	all = stixel_points(f, &options, sizeof(options), NULL, 0);
 	some = stixel_points(f, &options, sizeof(options), points, POINTS_MOST);
@@ -241,7 +241,7 @@ static void send_to_browsers(const struct stixel_frame *f, unsigned wants, bool 
 	web_packet_unref(p);
 }
 
-/* What is published again without its images, or with none of its stixels, is still a frame. */
+/* A frame that is published again without its images, or without its stixels, must still be a frame. */
 static void shrink(const struct stixel_frame *f)
 {
 	for (size_t room = f->header->frame_bytes; room > STIXEL_HEADER_BYTES_LEAST; room = room / 2) {
@@ -256,7 +256,7 @@ static void shrink(const struct stixel_frame *f)
 	}
 }
 
-/* Who asks for nothing gets an error. */
+/* Calls without required arguments must return an error. */
 static void ask_wrongly(const struct stixel_frame *f)
 {
 	struct stixel_scan_options scan_options;
@@ -290,7 +290,7 @@ static void use(const struct stixel_frame *f, struct fuzz_input *in)
 	shrink(f);
 }
 
-/* What is broken is a small part of the input: it is changed as often as all the rest. */
+/* The bytes that select the damage are a small part of the input. They change as often as all the rest. */
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t bytes, size_t most, unsigned seed)
 {
 	if (seed % 16 == 0)
@@ -316,7 +316,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 	int r;
 
 	if (how == 1 || how == 3) {
-		/* first what is broken: of what comes last, there is mostly nothing left */
+		/* takes the damage first, because the input often ends before its last part */
 		if (!made)
 			breaks.left = fuzz_copy(&in, of_breaks, sizeof(of_breaks));
 		frame = frame_input_make(&in, &frame_bytes);

@@ -1,6 +1,6 @@
 /*
- * Image files and JPEG of a camera: any bytes as PNG, PGM, PPM, JPEG, as a map of labels, and as one
- * picture of MJPG.
+ * Fuzz target for image files and for JPEG images of a camera. Reads any bytes as PNG, PGM, PPM and JPEG, as
+ * a label map, and as one MJPG image.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -11,7 +11,7 @@
 #include "capture/image/jpeg.h"
 #include "tests/fuzz/fuzz.h"
 
-enum { SIDE = 16 }; /* of the image that is expected by who expects one */
+enum { SIDE = 16 }; /* side of the image for readers that expect a size, px */
 
 static void read_allocated(const char *path, int (*read)(const char *, struct sx_image *, char *, size_t))
 {
@@ -25,7 +25,7 @@ static void read_allocated(const char *path, int (*read)(const char *, struct sx
 	sx_image_finish(&image);
 }
 
-/* A pitch of its own, so that a row that is too long is seen. */
+/* Reads into rows without padding, so that a row that is too long is detected. */
 static void read_expected(const char *path, enum sx_pixel pixel)
 {
 	const size_t pitch = SIDE * sx_pixel_bytes(pixel);

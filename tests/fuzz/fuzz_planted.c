@@ -1,6 +1,6 @@
 /*
- * Faults on purpose, each by the word that an input begins with: a reader that believes a length, one that never
- * ends, one that keeps its memory. The check of replays has to see them found.
+ * Planted faults, selected by the word with which an input begins: a reader that trusts a length, one that
+ * never ends, one that leaks memory. The check of replays must find each.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

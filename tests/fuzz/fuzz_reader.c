@@ -1,6 +1,6 @@
 /*
- * The reader library at a ring whose publisher writes whatever it likes, whenever it likes. The input has
- * flags, the object's header and live part, frames in its slots, and then what is written meanwhile.
+ * Fuzz target for the reader library with a ring whose publisher writes anything at any time. The input has
+ * flags, the object's header and live part, frames in its slots, and then the later writes.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -27,10 +27,13 @@ enum {
 	STEPS_MOST = 24,
 	RESTS_MOST = 40
 };
-/* Between two looks: all of them take longer than a reader believes a frame to be on its way. */
+/*
+ * Time between two looks. All looks together take longer than a reader waits for a frame that is being
+ * written.
+ */
 #define REST_NS INT64_C(100000000)
 
-/* The newest frames of a sound ring, where they would lie. */
+/* Puts the newest frames of a valid ring into their slots. */
 static void put_frames(struct fuzz_input *in, uint8_t *at)
 {
 	const struct stixel_ring_header *h = (const struct stixel_ring_header *)at;
@@ -76,7 +79,9 @@ static void take(struct stixel_reader *r, bool next, uint64_t *taken)
 	}
 }
 
-/* Nobody writes any more: what wait() says is there, can be taken, or it says so no longer. */
+/*
+ * Reads after the last write: each frame that stixel_wait() reports can be taken, or is no longer reported.
+ */
 static void come_to_rest(struct stixel_reader *r, uint64_t *taken)
 {
 	unsigned vain = 0;
@@ -118,7 +123,7 @@ static void use(struct stixel_reader *r, struct fuzz_input steps)
 			  (unsigned long long)status.taken);
 }
 
-/* Who asks for nothing, or for what is not there, gets an error. */
+/* Calls without required arguments, or with a path that does not exist, must return an error. */
 static void ask_wrongly(void)
 {
 	static char long_path[PATH_MAX + 1];
@@ -155,7 +160,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 		ask_wrongly();
 	steps = (struct fuzz_input){of_steps, fuzz_copy(&in, of_steps, sizeof(of_steps))};
 	at = shared_begin(&in, bits & (FRAMES | SOUND) ? SHARED_SOUND : 0, STIXEL_RING_MAGIC);
-	if (bits & RUNS) /* its heart beats */
+	if (bits & RUNS) /* the publisher's heartbeat is current */
 		((struct stixel_ring_live *)(at + SHARED_LIVE))->heartbeat_ns =
 			SHARED_NOW_NS + INT64_C(1000000000);
 	if (bits & FRAMES)

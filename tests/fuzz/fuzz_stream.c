@@ -1,7 +1,8 @@
 /*
- * Packets of frames.sock, both ways: clients that send the daemon's side whatever they like, and a
- * publisher that does so to the library. The first byte says which; each step then is a byte and what it
- * takes. Of an input that ends with FAILS_PEER (fails.h) one byte says what is unusual.
+ * Fuzz target for packets of frames.sock in both directions: clients that send anything to the daemon's side,
+ * and a publisher that sends anything to the library. The first byte selects the direction. Each step is a
+ * byte and its arguments. If the input ends with FAILS_PEER (fails.h), one byte selects the unusual
+ * conditions.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -28,14 +29,14 @@ const unsigned fails_kinds = 1u << FAILS_MEMORY | 1u << FAILS_SYSTEM | 1u << FAI
 enum { CLIENTS = 4, PLACES = 3, STEPS_MOST = 40, PACKET_MOST = 4096, FRAME_ROOM = 8192 };
 
 /*
- * What is unusual: frames that are larger than packets, or packets as large as they may be; clients that do
- * not read for long; ticks of the timer; the library's connection beside a ring.
+ * Unusual conditions: frames larger than packets, or packets of the maximum size; clients that do not read
+ * for a long time; ticks of the timer; the library's connection beside a ring.
  */
 enum { SMALL = 1, LARGE = 2, STALL = 4, TICKS = 8, BELL = 16 };
 #define STALL_NS (20 * SX_NS_PER_S)
 static unsigned unusual;
 
-static int64_t passed_ns; /* of the clock */
+static int64_t passed_ns; /* time added to the clock */
 int __real_clock_gettime(clockid_t id, struct timespec *t);
 int __wrap_clock_gettime(clockid_t id, struct timespec *t);
 int __wrap_clock_gettime(clockid_t id, struct timespec *t)
@@ -57,10 +58,10 @@ int __wrap_timerfd_settime(int fd, int flags, const struct itimerspec *t, struct
 		       : __real_timerfd_settime(fd, flags, unusual & TICKS ? &at_once : t, was);
 }
 
-static struct sockaddr_un address; /* of the socket that listens; its name lies in no file system */
+static struct sockaddr_un address; /* of the listening socket, whose name is in no file system */
 static socklen_t address_bytes;
 
-/* The library knows names of files: this one leads there. */
+/* File name of the socket for the library. connect() leads it to the listening socket. */
 #define SOCKET_PATH "/fuzz/frames.sock"
 int __real_connect(int fd, const struct sockaddr *to, socklen_t bytes);
 int __wrap_connect(int fd, const struct sockaddr *to, socklen_t bytes);
@@ -85,20 +86,20 @@ static int listen_somewhere(void)
 
 /* ---- the daemon's side ---- */
 
-/* True when it is out, and no greeting as include/stixel.h has it. */
+/* Sends a hello. True if it was sent and is invalid by include/stixel.h. */
 static bool send_hello(struct fuzz_input *in, int fd)
 {
 	uint8_t packet[64] = {0};
 	struct stixel_hello hello = {STIXEL_HELLO_MAGIC, (uint32_t)fuzz_number(in, 1)};
 	size_t bytes = sizeof(hello);
 
-	if ((hello.want & 0xc0) == 0xc0) { /* right, but for its length */
+	if ((hello.want & 0xc0) == 0xc0) { /* a valid hello with a wrong length */
 		hello.want &= 0x3f;
 		memcpy(packet, &hello, sizeof(hello));
 		bytes = fuzz_choice(in, sizeof(packet));
 	} else {
 		memcpy(packet, &hello, sizeof(hello));
-		if (hello.want & 0x80) /* whatever it likes */
+		if (hello.want & 0x80) /* any bytes */
 			bytes = fuzz_copy(in, packet, fuzz_choice(in, sizeof(packet)));
 	}
 	if (send(fd, packet, bytes, MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
@@ -119,7 +120,7 @@ static bool is_closed(int fd)
 	return n == 0 || errno == ECONNRESET || errno == ENOTCONN;
 }
 
-/* True: a call has failed, now or before. */
+/* Dispatches. True if a call has failed, now or before. */
 static bool dispatch(struct sx_stream *s)
 {
 	if (unusual & STALL)
@@ -130,17 +131,20 @@ static bool dispatch(struct sx_stream *s)
 	return fails_done();
 }
 
-/* However much waits before it, a bad greeting is heard in its turn, and its client let go. */
+/*
+ * A bad hello must be read in its turn, however many packets are before it, and its client must be
+ * disconnected.
+ */
 static void check_let_go(struct sx_stream *s, int fd)
 {
 	for (int i = 0; i < STEPS_MOST + 2 && !is_closed(fd); i++)
-		if (dispatch(s)) /* who cannot be heard, or not yet, stays */
+		if (dispatch(s)) /* if a call fails, the client may stay */
 			return;
 	if (!is_closed(fd))
 		fuzz_fail("a client stays that does not keep to the protocol");
 }
 
-/* What came is a frame that is whole, or a notice. */
+/* Checks that a received packet is a whole frame or a notice. */
 static void hear_packet(int fd)
 {
 	static uint64_t packet[FRAME_ROOM / 8];
@@ -211,7 +215,7 @@ static void check_stream(const struct sx_stream *s)
 		fuzz_fail("packets of %zu bytes", sx_stream_packet_bytes(s));
 }
 
-/* One step of a client, or of the publisher. */
+/* Runs one step of a client or of the publisher. */
 static void serve_step(struct fuzz_input *in, struct sx_stream *s, int client[CLIENTS], uint64_t *number)
 {
 	const unsigned step = (unsigned)fuzz_number(in, 1);
@@ -342,7 +346,7 @@ static void use_reader(struct fuzz_input *in, struct stixel_reader *r, int fd)
 		close(peer);
 }
 
-/* A connection that is for notices alone: whatever comes is taken away. */
+/* Tests a connection for notices alone: the library must discard all packets. */
 static void drain(struct fuzz_input *in, int fd)
 {
 	struct sx_link link;

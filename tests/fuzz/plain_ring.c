@@ -1,6 +1,6 @@
 /*
- * The header of a ring once more, rule by rule as include/stixel.h has it, beside ipc/check.c: what one takes
- * and the other does not is a fault of one of them.
+ * A second implementation of the check of a ring's header, rule by rule as in include/stixel.h. If this check
+ * and ipc/check.c disagree, one of them is wrong.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -8,7 +8,7 @@
 #include "ipc/check.h"
 #include "tests/fuzz/fuzz.h"
 
-/* One thing of an object: where it begins, how much it has, on how many bytes it lies. */
+/* A part of an object: its offset, its size, and its alignment in bytes. */
 struct part {
 	uint64_t at, bytes, alignment;
 };
@@ -18,7 +18,7 @@ static bool lies_within(const struct part *p, uint64_t begin, uint64_t end)
 	return p->at % p->alignment == 0 && p->at >= begin && p->at <= end && p->bytes <= end - p->at;
 }
 
-/* Each frame lies in a slot of its own, behind that slot's head. */
+/* True if each frame is in its own slot, after the slot's header. */
 static bool slots_are_sound(const struct stixel_ring_header *h)
 {
 	const struct part frame = {h->slot_header_bytes, h->frame_capacity, 8};

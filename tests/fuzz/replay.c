@@ -1,6 +1,6 @@
 /*
- * Replays inputs of a fuzz target without libFuzzer: each file that is named once, in this order. With
- * AddressSanitizer memory that an input leaks is a finding of that input.
+ * Replays inputs of a fuzz target without libFuzzer: each named file once, in this order. With
+ * AddressSanitizer a memory leak is a finding of the input that caused it.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -11,9 +11,9 @@
 
 #include "tests/fuzz/fuzz.h"
 
-#define MEMORY_MOST_KB (1024L * 1024) /* of the process, what AddressSanitizer keeps included */
+#define MEMORY_MOST_KB (1024L * 1024) /* limit for the process, including AddressSanitizer's own memory */
 
-static long held; /* blocks of memory */
+static long held; /* number of allocated blocks */
 
 static void replay_taken(const volatile void *p, size_t bytes)
 {
@@ -31,10 +31,10 @@ size_t LLVMFuzzerMutate(uint8_t *data, size_t bytes, size_t most)
 	(void)data;
 	(void)bytes;
 	(void)most;
-	abort(); /* replays change nothing */
+	abort(); /* replays change no input */
 }
 
-/* Returns the file's content in memory of exactly its size, so that each byte behind it is out of bounds. */
+/* Returns the file's content in memory of exactly its size, so that each byte after it is out of bounds. */
 static uint8_t *replay_read(const char *path, size_t *ret)
 {
 	FILE *f = fopen(path, "rbe");
@@ -73,7 +73,7 @@ int main(int argc, char **argv)
 		LLVMFuzzerTestOneInput(data, bytes);
 		free(data);
 		replay_check_memory();
-		/* a look takes milliseconds, and what is kept for the next input is no leak */
+		/* a leak check takes milliseconds, and memory that is kept for the next input is no leak */
 		if (held >= before && __lsan_do_recoverable_leak_check())
 			return 1;
 		fprintf(stderr, "Executed %s\n", argv[i]);

@@ -1,7 +1,7 @@
 # Replays the corpus of a fuzz target (docs/testing/fuzzing.md) with a program of replay.c.
 #
 #   replay.py NAME PROGRAM         the corpus of the target of this name
-#   replay.py --self-check PROGRAM that replays find what the planted target does wrong
+#   replay.py --self-check PROGRAM that replays find the faults of the planted target
 #
 # SPDX-License-Identifier: Apache-2.0
 """Exit 1 when something was found; the input that shows it is then named."""
@@ -17,22 +17,23 @@ import targets
 BEGUN = re.compile(r"^Running: (\S+)$", re.M)
 DONE = re.compile(r"^Executed \S+", re.M)
 REPORT = re.compile(r"^(.*(?:ERROR: |runtime error: |SUMMARY: ).*)$", re.M)
-SMALL = 2400  # bytes of an input that is printed
-# inputs of the planted target, and a word of the report that each must give; none: nothing is found
+SMALL = 2400  # largest input that is printed, bytes
+# Inputs of the planted target, and a word that each report must contain. No word: there must be no finding.
 PLANTED = {"endless": "seconds of a processor", "leak": "LeakSanitizer", "length": "heap-buffer-overflow", "sound": ""}
 
 
 def report_of(status, text):
-    """The lines of a finding."""
+    """Returns the lines of a finding."""
     report = REPORT.findall(text) or text.splitlines()[-10:] or ["it ended with status %d and said nothing" % status]
-    if re.search(r"deadly signal|ABRT", text):  # the target says itself what is wrong, in the line before
+    if re.search(r"deadly signal|ABRT", text):  # the target's own message is in the line before
         said = re.split(r"^==|^Aborted", text, 1, re.M)[0].splitlines()
         report = said[-1:] + report
     return report[:6]
 
 
 def replay(program, paths, **more):
-    """Each input once: (how many, seconds of a processor, found). found: None, or (path of the input, its report)."""
+    """Runs each input once. Returns (number of inputs, seconds of CPU time, finding). The finding is None, or (path of
+    the input, its report)."""
     with tempfile.TemporaryFile("w+", errors="replace") as log:
         child = subprocess.Popen([program, *paths], stdout=log, stderr=log,
                                  env={**os.environ, **targets.ENVIRONMENT, **targets.REPLAY, **more})
@@ -48,7 +49,8 @@ def replay(program, paths, **more):
 
 
 def tell(name, found):
-    """Prints a finding as tests/results.py reads it, with a small input: the log of a build server may be all that is left."""
+    """Prints a finding in the form that tests/results.py reads. Prints a small input, too, because the log of a build
+    server may be all that is left."""
     path, report = found
     lines = [line[:160] for line in report] + ["input: %s" % (path or "none is known")]
     if path and os.path.getsize(path) <= SMALL:
@@ -71,7 +73,7 @@ def replay_corpus(name, program):
 
 
 def self_check(program):
-    """A sound input before each fault, so that the fault's own is named."""
+    """Replays a valid input before each planted fault, so that the fault's own input must be named."""
     missed, folder = 0, os.path.join(targets.HERE, "found", targets.PLANTED)
     for file, word in PLANTED.items():
         path = os.path.join(folder, file)

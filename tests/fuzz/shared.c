@@ -1,5 +1,5 @@
 /*
- * Shared memory whose other end writes whenever it likes.
+ * Simulates shared memory whose publisher writes at any time.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -24,25 +24,27 @@
 #include "tests/fuzz/shared_hook.h"
 
 enum { TURNS_MOST = 20000, GUARD_BYTES = 4096 };
-/* Bits of where something is written: it becomes more or less, by a signed byte; and so at more looks. */
+/* Bits of the place of a write: the word changes by a signed byte, once, or also at later looks. */
 enum { STEPS = 1u << 14, SWINGS = 1u << 13, SWINGS_MOST = 64 };
-/* The publisher, as the header has it, and its user. */
+/* The publisher in the header, and its user. */
 enum { PROCESS = 4711, NAMESPACE = 77, STARTED = 1000, OTHER_USER = 54321 };
 
-/* In this thread the system is ours: the fuzzer itself, and its other thread, go on with the real one. */
+/*
+ * True in the thread in which the system is simulated. The fuzzer and its other thread use the real system.
+ */
 static __thread bool ours;
 
 static struct {
 	int fd;
 	uint8_t *at;
 	int64_t now_ns;
-	struct fuzz_input in; /* what is written yet */
+	struct fuzz_input in; /* remaining writes */
 	unsigned turns_left, where;
 	unsigned turns;
 	unsigned swings_left;
 	uint8_t *swings;
 	uint64_t by;
-	unsigned play;	 /* SHARED_OTHER.. */
+	unsigned play;	 /* bits of SHARED_OTHER and the following */
 	bool other_name; /* the name leads to another object */
 } shared = {.fd = -1};
 
@@ -129,7 +131,7 @@ void shared_break_layout(void)
 
 	if (!fails_is(FAILS_HEADER, &which, NULL))
 		return;
-	/* each rule alone: a stride that is a little less is still enough */
+	/* tests each rule alone: with less capacity a slightly smaller stride is still enough */
 	((struct stixel_ring_header *)shared.at)->frame_capacity -= 128;
 	at = shared.at + 4 * (which & 15);
 	which >>= 4;
@@ -187,8 +189,8 @@ struct stixel_ring_slot *shared_slot(uint64_t n)
 }
 
 /*
- * Most writes go where something may happen: the live part, and the heads of slots. What counts there may
- * take a step, on or back, or swing: on at one look and back at the next.
+ * Selects the place of a write. Most writes hit the live part and the headers of slots. A counter there may
+ * step forward or back, or swing: forward at one look and back at the next.
  */
 static uint8_t *place(unsigned where)
 {
@@ -243,12 +245,12 @@ void shared_turn(void)
 	shared.turns_left -= shared.turns_left > 0;
 }
 
-/* ---- the system as who reads sees it: linked in place of these (-Wl,--wrap) ---- */
+/* ---- the simulated system: linked in place of the real calls (-Wl,--wrap) ---- */
 
 static const char process_path[] = "/proc/4711/stat";
 _Static_assert(PROCESS == 4711, "as the path says");
 
-/* As proc(5) has it, as far as it is read. */
+/* Opens a process's stat file as in proc(5), with the fields that the reader uses. */
 static int open_process(void)
 {
 	const int fd = memfd_create("stat", MFD_CLOEXEC);
@@ -355,7 +357,7 @@ ssize_t __wrap_pread64(int fd, void *to, size_t bytes, off_t at)
 	if (fails_now(FAILS_SYSTEM)) {
 		if (errno != EAGAIN)
 			return -1;
-		bytes /= 2; /* as of an object that shrinks */
+		bytes /= 2; /* as if the object had shrunk */
 	}
 	if (at < 0 || (uint64_t)at >= SHARED_BYTES)
 		return 0;
@@ -408,7 +410,7 @@ int __wrap_ppoll(struct pollfd *fds, nfds_t count, const struct timespec *t, con
 	return 0;
 }
 
-/* Behind the last page lies one that nobody may read, so that a byte too far is seen. */
+/* Maps an unreadable page after the last page, so that an access beyond the end is detected. */
 void *__real_mmap64(void *at, size_t bytes, int rights, int flags, int fd, off_t offset);
 void *__wrap_mmap64(void *at, size_t bytes, int rights, int flags, int fd, off_t offset);
 void *__wrap_mmap64(void *at, size_t bytes, int rights, int flags, int fd, off_t offset)
@@ -437,7 +439,7 @@ static long no_such_call(void)
 	return -1;
 }
 
-/* Readable when the process has ended, as theirs are. */
+/* Opens a process descriptor, which is readable when the process has ended, as a real one. */
 static long open_pidfd(void)
 {
 	if (shared.play & SHARED_OLD)
@@ -451,22 +453,22 @@ int __wrap_kill(pid_t pid, int signal)
 {
 	if (!ours)
 		return __real_kill(pid, signal);
-	/* a header may name any process, but none of these numbers that mean many */
+	/* a header may name any process, but pid numbers that mean several processes must not be used */
 	if (pid <= 0 || signal != 0)
 		fuzz_fail("signal %d to process %d", signal, (int)pid);
 	errno = ESRCH;
 	return pid != PROCESS || shared.play & SHARED_DIED ? -1 : 0;
 }
 
-/* The group of the writers, which is not looked up in a file. */
+/* Returns the writers' group without reading a file. */
 int __wrap_sx_writers_group(gid_t *group);
 int __wrap_sx_writers_group(gid_t *group)
 {
 	*group = SHARED_GROUP;
-	return fails_now(FAILS_SYSTEM) ? -ENOMEM : 0; /* it says no other */
+	return fails_now(FAILS_SYSTEM) ? -ENOMEM : 0; /* the real function returns no other error */
 }
 
-/* A futex wakes when its time has come, or at once where the word is another. No other process is known. */
+/* A futex wakes when its timeout has passed, or at once if the word differs. No other process exists. */
 long __real_syscall(long number, ...);
 long __wrap_syscall(long number, ...);
 long __wrap_syscall(long number, ...)

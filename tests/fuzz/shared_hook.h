@@ -1,5 +1,5 @@
 /*
- * Included before a reader of shared memory (shared.h): the other end may write before each load.
+ * Included before the code of a reader of shared memory (shared.h): the publisher may write before each load.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

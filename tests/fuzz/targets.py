@@ -1,7 +1,7 @@
-# The fuzz targets, and what replay.py, run and coverage share: how they are built, and their corpora.
+# The fuzz targets, and functions that replay.py, run and coverage share: how targets are built, and their corpora.
 # SPDX-License-Identifier: Apache-2.0
-"""A corpus is what the fuzzer starts from: tests/fuzz/corpus/TARGET.tar.xz, minimised by coverage; the inputs that once
-found something, tests/fuzz/found/TARGET/; and files that the tree has anyway."""
+"""A corpus is the fuzzer's start: tests/fuzz/corpus/TARGET.tar.xz, minimised by coverage; the inputs that once gave a
+finding, tests/fuzz/found/TARGET/; and other files of the tree."""
 import collections
 import glob
 import io
@@ -14,7 +14,7 @@ import tarfile
 HERE = os.path.dirname(os.path.abspath(__file__))
 TOP = os.path.dirname(os.path.dirname(HERE))
 
-# most: bytes of an input; seeds: files of the tree; parsers: whose lines the corpus has to reach
+# most: limit of an input, bytes. seeds: files of the tree. parsers: files whose lines the corpus must reach.
 Target = collections.namedtuple("Target", "what most seeds parsers")
 TARGETS = {
     "calibration": Target("calibration files of every format", 4096, ["tests/config/data/*"],
@@ -51,19 +51,21 @@ TARGETS = {
                     "capture/v4l2/v4l2_pairs.c", "capture/v4l2/v4l2_queue.c", "capture/v4l2/v4l2_setup.c",
                     "capture/v4l2/v4l2_tune.c"]),
 }
-# For the check of replays alone: it has faults on purpose.
+# Target with planted faults, for the check of replays only.
 PLANTED = "planted"
-# Limits that stop a target: INPUT_S seconds of a processor for one input (fuzz.c), and memory. libFuzzer's own limit, by the
-# wall clock, is only for an input that waits for ever and uses no processor.
-# entropic_...: what is rare is looked for in a list at each feature of each input; a long list took half of the time.
+# Limits that stop a target: INPUT_S seconds of CPU time for one input (fuzz.c), and memory. libFuzzer's own limit uses
+# the wall clock. It is only for an input that waits for ever and uses no CPU time.
+# entropic_...: libFuzzer searches a list of rare features at each feature of each input. A long list took half of the
+# time.
 INPUT_S = 20
 LIMITS = ["-timeout=1200", "-rss_limit_mb=1024", "-entropic_feature_frequency_threshold=4"]
-# quarantine: more than an input frees, and not so much that all memory is new to the processor's caches
+# quarantine: more memory than an input frees, but small enough that freed memory is still in the CPU caches when it is
+# used again
 ENVIRONMENT = {"ASAN_OPTIONS": "strict_string_checks=1:detect_stack_use_after_return=1:detect_leaks=1:"
                                "quarantine_size_mb=16:malloc_context_size=12",
                "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1", "FUZZ_INPUT_S": str(INPUT_S)}
-# replay.c limits the memory of the process. hard_rss_limit_mb would do so by a thread that opens /proc/self/statm
-# now and then: a target that counts descriptors would find one that is not its own.
+# replay.c limits the memory of the process. hard_rss_limit_mb would do so with a thread that opens /proc/self/statm now
+# and then: a target that counts descriptors would find a descriptor that is not its own.
 REPLAY = {"ASAN_OPTIONS": ENVIRONMENT["ASAN_OPTIONS"] + ":max_allocation_size_mb=1024"}
 LEAN = ["-Dfuzz=true", "-Dtests=false", "-Dman=disabled", "-Dcuda=disabled", "-Dpython=false", "-Dsystemd=disabled",
         "-Db_lundef=false", "-Ddebug=false", "-Doptimization=1"]
@@ -75,7 +77,7 @@ def say(text):
 
 
 def build(folder, options):
-    """Configures once, and compiles what the targets need. Ends the program where that fails."""
+    """Configures the build once, and compiles what the targets need. Ends the program if that fails."""
     log = folder + ".log"
     os.makedirs(os.path.dirname(folder), exist_ok=True)
     environment = dict(os.environ)
@@ -98,7 +100,8 @@ def program(folder, name):
 
 
 def dictionary_of(name, folder):
-    """Words of the target's input, in a file: its own, or the keys of the configuration as the table has them."""
+    """Returns a file with words of the target's input: its dictionary, or the keys of the configuration from the
+    table."""
     own = os.path.join(HERE, "dictionaries", name + ".dict")
     if name not in ("config", "reload"):
         return own if os.path.exists(own) else None
@@ -117,7 +120,7 @@ def archive_of(name):
 
 
 def unpack(name, folder):
-    """Writes the corpus into the folder, which is made anew."""
+    """Writes the corpus into the folder, which is emptied first."""
     subprocess.run(["rm", "-rf", folder], check=True)
     os.makedirs(folder)
     if os.path.exists(archive_of(name)):
@@ -136,7 +139,7 @@ def unpack(name, folder):
 
 
 def pack(name, folder):
-    """The files of a folder become the archive: the same files, the same bytes."""
+    """Packs the files of a folder into the archive. The same files give the same bytes."""
     with tarfile.open(archive_of(name), "w:xz", format=tarfile.USTAR_FORMAT, preset=9) as archive:
         for file in sorted(os.listdir(folder), key=lambda f: (os.path.getsize(os.path.join(folder, f)), f)):
             with open(os.path.join(folder, file), "rb") as f:

@@ -1,6 +1,6 @@
-# Lines of parsers that no input of a fuzz target can reach, and why (tests/fuzz/coverage).
+# Lists lines of parsers that no input of a fuzz target can reach, and the reasons (tests/fuzz/coverage).
 # SPDX-License-Identifier: Apache-2.0
-"""Each is a function of a file; a line that is reached all the same counts as such."""
+"""Each entry is a function of a file. A line of it that is reached all the same counts as reached."""
 import os
 import re
 
@@ -29,12 +29,12 @@ UNREACHED = {
                            "web_server_start": LIFE, "web_server_stop": LIFE,
                            "web_server_tick": LIFE},
 }
-# A function's first line, as clang-format leaves it.
+# Matches the first line of a function as clang-format formats it.
 BEGIN = re.compile(r"^(?!static const|struct [^(]*{|enum|#|\t| |/|}|{)[^;]*?\b(\w+)\(")
 
 
 def functions(file):
-    """{line: name of the function that it is in}"""
+    """Returns {line: name of the function that contains it}."""
     found, name = {}, None
     with open(os.path.join(targets.TOP, file), encoding="utf-8") as f:
         for number, line in enumerate(f, 1):
@@ -45,7 +45,7 @@ def functions(file):
 
 
 def without(file, lines):
-    """The lines without those that are listed here and not reached."""
+    """Returns the lines without those that are listed here and not reached."""
     names, listed = functions(file), UNREACHED.get(file, {})
     for name in listed:
         if name not in names.values():
