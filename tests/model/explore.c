@@ -1,13 +1,12 @@
 /*
- * Depth first through all choices: which thread goes on, which message a load returns, where a store lies in
- * the modification order. Each execution runs the threads from their beginning, as coroutines, along the path
- * of choices.
+ * Explores all choices depth first: which thread goes on, which message a load returns, at which position a
+ * store is in the modification order. Each execution runs the threads from the start, as coroutines, along
+ * the path of choices.
  *
- * Only loads, read-modify-writes, seq_cst operations and system calls are places where another thread may go
- * on. A store or fence of another kind is done at once: loads that come later in the run can still return
- * what was there before, so that no outcome needs it later. Of two operations that do not touch each other
- * one order is enough: a thread whose operation has been explored sleeps until a message comes that the
- * operation could not read before.
+ * Another thread may go on only at loads, read-modify-writes, seq_cst operations and system calls. Other
+ * stores and fences are done at once. Later loads can still return the values before them, so no outcome
+ * requires that they are done later. For two independent operations one order is enough. A thread whose
+ * operation has been explored sleeps until a message comes that the operation could not read before.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -27,7 +26,7 @@ struct model *model;
 
 static struct {
 	void *stack[MODEL_THREADS];
-	unsigned char *globals, *arena; /* as setup left them */
+	unsigned char *globals, *arena; /* saved after setup */
 	size_t globals_bytes, arena_bytes;
 	unsigned char tls_first[TLS_BYTES], tls_setup[TLS_BYTES];
 } * explore;
@@ -78,7 +77,7 @@ unsigned explore_choose(unsigned count)
 	return c->taken;
 }
 
-/* The next leaf; false: that was the last. */
+/* Moves to the next leaf. False: there is none. */
 static bool explore_next(void)
 {
 	while (model->length) {
@@ -151,7 +150,7 @@ void model_check(bool good, const char *what)
 		explore_fail("%s", what);
 }
 
-/* In place of base/contract.c: what the code under test demands of itself is a property, too. */
+/* Replaces base/contract.c: a broken contract of the code under test is a violation, too. */
 _Noreturn void __wrap_sx_contract_broken(const char *file, int line, const char *what, long long a,
 					 long long b);
 _Noreturn void __wrap_sx_contract_broken_state(const char *file, int line, const char *what);
@@ -167,7 +166,7 @@ _Noreturn void __wrap_sx_contract_broken_state(const char *file, int line, const
 	explore_fail("%s:%d: contract broken: %s", file, line, what);
 }
 
-/* From the thread that runs, which goes on from here when it is chosen again. */
+/* Switches from the running thread to another. Returns when the running thread is chosen again. */
 static void explore_switch(int to)
 {
 	struct thread *from = explore_self();
@@ -186,8 +185,8 @@ static bool explore_sleeps(const struct thread *t)
 }
 
 /*
- * The threads that may go on. *enabled: also those whose operation has been explored already; *alive: also
- * those that are blocked.
+ * Lists the threads that may go on. *enabled: true if a thread can go on, even if its operation has been
+ * explored already. *alive: true if a thread has not ended, even if it is blocked.
  */
 static int explore_candidates(int candidate[MODEL_THREADS], bool *enabled, bool *alive)
 {
@@ -208,7 +207,7 @@ static int explore_candidates(int candidate[MODEL_THREADS], bool *enabled, bool 
 	return count;
 }
 
-/* All threads stand before an operation, are blocked, or are done: goes on with one of them. */
+/* Chooses the next thread. Each thread is at an operation, blocked, or done. */
 static void explore_schedule(void)
 {
 	int candidate[MODEL_THREADS], count, chosen;
@@ -238,7 +237,7 @@ static void explore_schedule(void)
 	explore_switch(candidate[chosen]);
 }
 
-/* What this operation is about to do may be seen by the operations of others that were explored before it. */
+/* Wakes threads whose explored operation may depend on the operation that `me` does now. */
 static void explore_rouse(const struct thread *me)
 {
 	for (int i = 0; i < model->threads; i++) {
@@ -285,7 +284,8 @@ static void explore_thread(void)
 {
 	struct thread *t = explore_self();
 
-	t->pending = PENDING_SYSTEM; /* until its first operation nothing may think that it has not begun */
+	/* so that the scheduler does not start the thread again before its first operation */
+	t->pending = PENDING_SYSTEM;
 	model->scenario->thread[model->self]();
 	memory_plain_flush(t);
 	t->pending = PENDING_DONE;
@@ -342,7 +342,10 @@ static void explore_threads(void)
 	}
 }
 
-/* Along the path as far as it goes, then by first choices; then end, with what all threads did in memory. */
+/*
+ * Runs an execution: along the path as far as it goes, then with first choices. Then runs end, which sees the
+ * stores of all threads.
+ */
 static void explore_once(void)
 {
 	void *data;
@@ -429,7 +432,7 @@ again:
 	return true;
 }
 
-/* The last execution again, and told. */
+/* Repeats the last execution with a trace. */
 bool explore_replay(void)
 {
 	model->tracing = true;

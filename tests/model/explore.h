@@ -1,7 +1,7 @@
 /*
- * What a scenario of the explorer is: code of the daemon in two to four threads, run in every order and with
- * every value that the C11 memory model lets its atomic loads return. docs/memory-model.md says what is
- * explored and how.
+ * Interface of the explorer. A scenario is code of the daemon in two to four threads. The explorer runs it in
+ * every order, and with every value that the C11 memory model lets its atomic loads return.
+ * docs/memory-model.md says what is explored and how.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -15,55 +15,58 @@
 #define MODEL_THREADS 4
 
 /*
- * setup runs once; each execution begins with the memory that it left. Then the threads, as many as there
- * are, then end, which sees all that they did. Memory of malloc() and static variables go back to what they
- * were for each execution; whatever a thread owns outside of them must not change.
+ * A scenario. setup runs once, and each execution begins with the memory that setup left. Then the threads
+ * run, and at last end, which sees all their effects. Memory of malloc() and static variables are reset for
+ * each execution. A thread must not change any other state.
  */
 struct model_scenario {
 	const char *name;
 	void (*setup)(void);
 	void (*thread[MODEL_THREADS])(void);
 	void (*end)(void);
-	void (*teardown)(void); /* once; may be NULL */
-	uint32_t outcomes;	/* of a litmus test: bits of all that model_outcome() is to be told */
-	bool races;		/* a litmus test with a data race: it must be found */
+	void (*teardown)(void); /* called once; may be NULL */
+	uint32_t outcomes;	/* for a litmus test: expected outcomes of model_outcome(), as bits */
+	bool races;		/* for a litmus test with a data race, which the explorer must find */
 };
 
-/* In a thread, or in end: a property. False: the execution is over, and a violation is reported. */
+/* Checks a property. For threads and end. If it is false, the execution ends and a violation is reported. */
 void model_check(bool good, const char *what);
 
-/* In end of a litmus test: what came out, 0 to 31. */
+/* Reports the outcome of a litmus test, 0 to 31. For end. */
 void model_outcome(unsigned outcome);
 
 /*
- * setup: words of a payload in shared memory. All are loaded and stored by the same loops: which of their
- * values a load returns is explored for the witnesses alone (model_witness()), the others get the newest that
- * is allowed.
+ * Declares words of a payload in shared memory, all of which the same loops load and store. The explorer
+ * tries all values only for the witnesses among them (model_witness()). Loads of the other words return the
+ * newest allowed value. For setup.
  */
 void model_filler(const void *begin, size_t bytes);
 void model_witness(const void *word);
-/* setup: an atomic of so many bytes lies there, though pread() of it comes first. */
+/* Declares an atomic of `bytes` bytes, which pread() may read before the first atomic access. For setup. */
 void model_atomic(const void *object, size_t bytes);
-/* How often something is done: usually, and with --deep. */
+/* Returns the number of repetitions: `usual`, or `deep` with --deep. */
 unsigned model_count(unsigned usual, unsigned deep);
-/* In a thread: it waits for nobody. A system call that waits is a violation, and so is a loop without end. */
+/*
+ * Declares that the thread never waits. A system call that waits is then a violation, and so is an endless
+ * loop. For threads.
+ */
 void model_never_waits(void);
-/* setup: the clock does not stand still, so that who looks for a while and then sleeps soon sleeps. */
+/* Lets the clock advance, so that code which polls for a while before it sleeps soon sleeps. For setup. */
 void model_clock_runs(void);
-/* In a thread: what the code under test, in setup, had a thread of its own started for. */
+/* Runs the function of a thread that the code under test started in setup. For threads. */
 void model_run_started(unsigned which);
-/* setup: what follows is another thread's, with thread-local variables of its own. */
+/* Switches to another thread's thread-local variables for the rest of setup. */
 void model_other_thread(void);
-/* Where the map of an object in shared memory lies. */
+/* Returns the address at which an object in shared memory is mapped. */
 void *model_object(const char *path);
-/* Lines written to this descriptor come to the function, in a thread. */
+/* Passes lines that a thread writes to this descriptor to the function. */
 void model_output(int fd, void (*take)(const char *text, size_t bytes));
 
 extern const struct model_scenario model_ring_next, model_ring_latest, model_ring_wait, model_ring_bell,
 	model_ring_close, model_ring_slot, model_feed, model_handover, model_handover_early, model_log,
 	model_log_full, model_log_life, model_log_queue, model_exchange, model_tune, model_pool,
 	model_pool_late;
-/* Small programs of which it is known what the model allows; the last one has no name. */
+/* Small programs whose possible outcomes are known. The last entry has no name. */
 extern const struct model_scenario model_litmus[];
 
 #endif

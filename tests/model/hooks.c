@@ -1,6 +1,6 @@
 /*
- * Where the code under test meets the explorer: the functions that a compiler calls with -fsanitize=thread,
- * one for each load and store, plain or atomic. The sources are those of the daemon as they are.
+ * Connects the code under test to the explorer: the functions that a compiler calls with -fsanitize=thread,
+ * one for each load and store, plain or atomic. The daemon's sources are unchanged.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -84,7 +84,7 @@ void __tsan_write_range(void *address, size_t bytes)
 	hook_plain((uintptr_t)address, bytes, true, PC);
 }
 
-/* ---- functions of libc that the code under test calls on what it shares ---- */
+/* ---- functions of libc that the code under test calls on shared memory ---- */
 
 void *__wrap_memcpy(void *to, const void *from, size_t bytes);
 void *__wrap_memset(void *to, int value, size_t bytes);

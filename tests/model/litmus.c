@@ -1,7 +1,7 @@
 /*
- * The explorer against programs of which the literature says what the model allows: it must find exactly
- * that. Names are those of the literature (Alglave, Maranget, Tautschnig: Herding Cats; the RC11 paper, see
- * memory.c).
+ * Tests the explorer with programs whose allowed outcomes are known from the literature. The explorer must
+ * find exactly these outcomes. The names are those of the literature (Alglave, Maranget, Tautschnig: Herding
+ * Cats; the RC11 paper, see memory.c).
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -56,7 +56,7 @@ static void mp_fences_reader(void)
 	r1 = LOAD(x, relaxed);
 }
 
-/* A fence orders what is before it, not what comes between it and the store. */
+/* A fence orders the operations before it, not those between the fence and the store. */
 static void mp_late_writer(void)
 {
 	atomic_thread_fence(memory_order_release);
@@ -64,7 +64,7 @@ static void mp_late_writer(void)
 	STORE(y, 1, relaxed);
 }
 
-/* A read-modify-write carries on what the release before it began. */
+/* A read-modify-write continues the release sequence of the store that it reads. */
 static void rmw_middle(void)
 {
 	atomic_fetch_add_explicit(&y, 1, memory_order_relaxed);

@@ -1,5 +1,5 @@
 /*
- * Mutexes, conditions and threads of POSIX as the explorer has them.
+ * The explorer's mutexes, conditions and threads of POSIX.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -8,17 +8,17 @@
 
 #include "tests/model/model.h"
 
-#define FIRST (KERNEL_OBJECTS - MUTEXES) /* of the objects that are mutexes */
+#define FIRST (KERNEL_OBJECTS - MUTEXES) /* first kernel object that is a mutex */
 
 struct start {
 	void *(*run)(void *arg);
 	void *arg;
 };
 
-static struct start starts[MODEL_THREADS]; /* by setup */
+static struct start starts[MODEL_THREADS]; /* threads started in setup */
 static unsigned started;
 
-/* In place of base/thread.c: a thread of the scenario will run it. */
+/* Replaces base/thread.c. A thread of the scenario runs the function later. */
 int __wrap_sx_thread_start(pthread_t *thread, void *(*run)(void *arg), void *arg);
 int __wrap_sx_thread_start(pthread_t *thread, void *(*run)(void *arg), void *arg)
 {
@@ -71,7 +71,7 @@ static void lock_take(struct mutex *m)
 	memory_system(object);
 }
 
-/* At once: nobody can do anything with it before. */
+/* Unlocks at once, because no other thread could use the mutex before. */
 static void lock_give(struct mutex *m)
 {
 	memory_system(FIRST + (unsigned)(m - model->mutex));
@@ -147,7 +147,7 @@ static bool lock_others_done(const struct thread *t)
 	return true;
 }
 
-/* Of all others. */
+/* Waits for all other threads. */
 int __wrap_pthread_join(pthread_t thread, void **ret)
 {
 	if (explore_running())

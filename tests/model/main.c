@@ -1,10 +1,12 @@
 /*
- * Explores scenarios, then the same with one operation weakened at a time, each of which should be found out.
- * test_model.py runs this and knows which need not be.
+ * Explores scenarios. Then explores each of them again with one operation weakened at a time, and each
+ * weakening should cause a violation. test_model.py runs this program, and lists the operations whose
+ * weakening causes none.
  *
  *	stixel-model [--deep] [--trace] [--plain] [SCENARIO...]
  *
- * A line for each scenario and each weakening; exit 1 when a scenario that is not weakened has a violation.
+ * Prints a line for each scenario and each weakening. Exits with 1 if a scenario without weakening has a
+ * violation.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -42,7 +44,7 @@ static double seconds(void)
 	return (double)clock() / CLOCKS_PER_SEC;
 }
 
-/* The orders to put in place of one, each weaker than it by one property. Returns how many. */
+/* Lists the orders that are weaker than `order` by one property. Returns their number. */
 static int weaker(char kind, int order, int to[3])
 {
 	int n = 0;
@@ -107,7 +109,7 @@ static int run_litmus(const struct model_scenario *s)
 	return good ? 0 : 1;
 }
 
-/* In a process of its own: each begins with memory that no other has used. */
+/* Runs a scenario. Each runs in its own process, so that it begins with unused memory. */
 static int run_scenario(const struct model_scenario *s, bool weakened, bool trace)
 {
 	const double began = seconds();
@@ -136,7 +138,7 @@ static bool wanted(const struct model_scenario *s, char **names, int count)
 	return count == 0;
 }
 
-/* In a child: true when it ended well. */
+/* Runs a scenario in a child process. True if it ended well. */
 static bool run_child(const struct model_scenario *s, bool litmus, bool weakened, bool trace)
 {
 	int status = 0;

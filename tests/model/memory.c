@@ -1,8 +1,8 @@
 /*
- * Atomic objects under the C11 model as RC11 repairs it (Lahav, Vafeiadis, Kang, Hur, Dreyer: Repairing
- * Sequential Consistency in C/C++11, PLDI 2017), run by views: the machine of Kang, Hur, Lahav, Vafeiadis,
- * Dreyer: A Promising Semantics for Relaxed-Memory Concurrency (POPL 2017), without its promises, which RC11
- * does not have either.
+ * Atomic objects in the C11 model as repaired by RC11 (Lahav, Vafeiadis, Kang, Hur, Dreyer: Repairing
+ * Sequential Consistency in C/C++11, PLDI 2017). The model is executed with views: the machine of Kang, Hur,
+ * Lahav, Vafeiadis, Dreyer: A Promising Semantics for Relaxed-Memory Concurrency (POPL 2017), without its
+ * promises, which RC11 does not have either.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -21,7 +21,7 @@ static bool is_release(int order)
 	return order == __ATOMIC_RELEASE || order == __ATOMIC_ACQ_REL || order == __ATOMIC_SEQ_CST;
 }
 
-/* The order of an operation, or a weaker one, when it is the operation's turn to be weakened. */
+/* Returns the order of an operation, or the weaker order if this operation is the weakened one. */
 static int memory_order(uintptr_t pc, char kind, int order)
 {
 	unsigned i;
@@ -83,7 +83,10 @@ static uint16_t view_new(void)
 	return (uint16_t)model->views++;
 }
 
-/* What a thread knows now, for those who will acquire it; what it does from now on is not in it. */
+/*
+ * Returns a copy of a thread's view for threads that acquire it. Later operations of the thread are not in
+ * the copy.
+ */
 static uint16_t view_release(struct thread *t)
 {
 	const uint16_t v = view_new();
@@ -151,7 +154,10 @@ unsigned memory_bytes_at(uintptr_t address)
 	return model->table[at] ? model->location[model->table[at] - 1].bytes : 0;
 }
 
-/* Locations stay from one execution to the next: addresses are the same in each. */
+/*
+ * Returns the location at an address. Locations persist across executions, because addresses are the same in
+ * each.
+ */
 struct location *memory_at(uintptr_t address, unsigned bytes)
 {
 	const unsigned at = memory_slot(address);
@@ -174,7 +180,10 @@ struct location *memory_at(uintptr_t address, unsigned bytes)
 	return l;
 }
 
-/* Nobody else writes it, in any execution so far; if that is wrong, all begins anew. */
+/*
+ * True if no other thread has written the location in any execution so far. If another thread does so later,
+ * the exploration restarts.
+ */
 static bool memory_own(const struct location *l)
 {
 	return !(l->writers & ~(1u << model->self));
@@ -216,8 +225,8 @@ static void memory_acquire(struct thread *t, const struct location *l, unsigned 
 }
 
 /*
- * One of the messages that may be read, newest first. change: for a read-modify-write, whose message follows
- * it.
+ * Chooses a message that may be read, newest first. change: for a read-modify-write, whose message directly
+ * follows the one that it reads. unlike: for a compare-and-exchange, the expected value.
  */
 static unsigned memory_choose(const struct thread *t, const struct location *l, bool total, bool change,
 			      const uint64_t *unlike)
@@ -231,7 +240,7 @@ static unsigned memory_choose(const struct thread *t, const struct location *l, 
 		if (l->mo[i] >= t->from && !(change && m->pinned && !(unlike && m->value != *unlike)))
 			readable[count++] = l->mo[i];
 	}
-	if (!count) /* a compare-and-exchange whose new messages have all been changed already */
+	if (!count) /* others have already changed all new messages that a compare-and-exchange may change */
 		explore_prune();
 	return readable[l->filler ? 0 : explore_choose(count)];
 }
@@ -274,7 +283,7 @@ static unsigned memory_publish(struct thread *t, struct location *l, unsigned po
 {
 	unsigned view = is_release(order) ? view_release(t) : t->released, m;
 
-	/* a release sequence goes on through read-modify-writes */
+	/* read-modify-writes continue a release sequence */
 	if (read && model->message[read].view) {
 		const unsigned both = view_new();
 
@@ -293,8 +302,8 @@ static unsigned memory_publish(struct thread *t, struct location *l, unsigned po
 }
 
 /*
- * Where a store lies: behind all that the thread has seen, and not between a read-modify-write and what it
- * read.
+ * Chooses the position of a store: after all messages that the thread has seen, and not between a
+ * read-modify-write and the message that it read.
  */
 static unsigned memory_place(const struct thread *t, const struct location *l, bool total)
 {
@@ -360,7 +369,7 @@ bool memory_compare(uintptr_t address, unsigned bytes, uint64_t *expected, uint6
 		failure = __ATOMIC_RELAXED;
 	total = order == __ATOMIC_SEQ_CST;
 	if (memory_own(l) && model->message[l->mo[l->count - 1]].value != *expected)
-		t->from = 0; /* it fails whatever others do */
+		t->from = 0; /* the exchange fails whatever other threads do */
 	else
 		explore_wait(PENDING_LOAD, l, total);
 	m = memory_choose(t, l, total, true, expected);
@@ -380,7 +389,7 @@ bool memory_compare(uintptr_t address, unsigned bytes, uint64_t *expected, uint6
 	return true;
 }
 
-/* ---- what setup says of memory ---- */
+/* ---- declarations of setup ---- */
 
 void model_atomic(const void *object, size_t bytes)
 {
@@ -430,7 +439,7 @@ void memory_system(unsigned object)
 
 /* ---- plain stores into shared memory ---- */
 
-/* The words that hold it are looked at before, so that what they held can still be read. */
+/* Registers the words of the store before it is done, so that their old values can still be read. */
 void memory_plain(struct thread *t, uintptr_t address, size_t bytes)
 {
 	for (uintptr_t word = address & ~(uintptr_t)7; word < address + bytes; word += 8)
@@ -439,7 +448,7 @@ void memory_plain(struct thread *t, uintptr_t address, size_t bytes)
 	t->plain_bytes = bytes;
 }
 
-/* As relaxed stores of these words. */
+/* Publishes the words as relaxed stores. */
 void memory_plain_flush(struct thread *t)
 {
 	const uintptr_t end = t->plain + t->plain_bytes;

@@ -1,6 +1,6 @@
 /*
- * Data races: of two plain accesses to the same byte by different threads, one of them a store, one must
- * happen before the other. Clocks of threads travel with the views of messages.
+ * Finds data races. If two threads access the same byte with plain accesses, one of which is a store, one
+ * access must happen before the other. The clocks of threads travel with the views of messages.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -13,11 +13,14 @@ extern char __data_start[], _end[];
 
 struct cell {
 	uint32_t execution;
-	uint32_t written, read[MODEL_THREADS]; /* clocks; 0: not */
+	uint32_t written, read[MODEL_THREADS]; /* clocks of the accesses; 0: no access */
 	int writer;
 };
 
-/* Shadow of a byte: of allocated memory first, then of static variables. NULL: nobody else can reach it. */
+/*
+ * Returns the shadow of a byte: first of allocated memory, then of static variables. NULL: other threads
+ * cannot reach the byte.
+ */
 static struct cell *races_cell(uintptr_t address)
 {
 	const uintptr_t arena = (uintptr_t)system_arena(), globals = (uintptr_t)__data_start;

@@ -1,5 +1,5 @@
 /*
- * What main and the threads of the pipeline hand each other: daemon/exchange/.
+ * Requests and answers between main and the threads of the pipeline: daemon/exchange/.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -15,7 +15,7 @@
 
 static struct sx_exchange exchange;
 static struct sx_backend backend;
-static struct sx_contexts *contexts; /* that frames are computed by */
+static struct sx_contexts *contexts; /* contexts that compute frames */
 static int main_fd, other_fd;
 static uint64_t made, destroyed, seen;
 
@@ -105,7 +105,7 @@ static void tune_main(void)
 	}
 }
 
-/* Answers once, then ends as a source does. */
+/* Answers one request, then ends as a source does: a pending request is answered first. */
 static void tune_capture(void)
 {
 	struct sx_tune *t;

@@ -1,5 +1,5 @@
 /*
- * Class scores: libstixel writes them into its ring, ipc/feed reads that with pread().
+ * Class scores: libstixel writes them into its ring, and ipc/feed reads the ring with pread().
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -13,9 +13,9 @@
 #include "tests/ipc/help.h"
 #include "tests/model/explore.h"
 
-#define FIRST 1 /* committed before the threads begin */
+#define FIRST 1 /* scores that are committed before the threads begin */
 #define CAPTURED_NS(n) (1000 * (int64_t)(n))
-#define SIDE 16 /* px, of the image, which has one score */
+#define SIDE 16 /* side of the image, px; the image has one score */
 
 static char folder[64], path[128];
 static struct stixel_scores *writer;

@@ -1,6 +1,6 @@
 /*
- * The hand-over of pairs: daemon/exchange/handover.c between loops that are those of the capture and the
- * frame thread without their cameras and engines.
+ * The hand-over of pairs: daemon/exchange/handover.c between loops that copy those of the capture thread and
+ * the frame thread without their cameras and engines.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -17,25 +17,29 @@
 
 static struct sx_handover handover;
 /*
- * The images of a pair are a slot's, whose one pixel is the pair's number: no atomic, so that a race is seen.
+ * The images of a pair belong to a slot. Their only pixel is the pair's number and no atomic, so that a race
+ * is found.
  */
 static struct sx_slots slots;
 static atomic_bool ended;
-static uint64_t done, newest, replaced; /* of the threads that count them */
+static uint64_t done, newest, replaced; /* each is counted by one thread */
 
 static uint64_t *handover_pixel(const struct sx_pair *pair)
 {
 	return ((const struct sx_slot *)pair->slot)->left.data;
 }
 
-/* In place of capture/source.c. */
+/* Replaces capture/source.c. */
 void sx_source_release(struct sx_source *s, const struct sx_pair *pair)
 {
 	model_check(*handover_pixel(pair) == pair->number, "images were given back that are another pair's");
 	sx_slots_release(&slots, pair->slot);
 }
 
-/* Paced, and always due: no semaphore orders what the slots do not. */
+/*
+ * Starts a paced hand-over whose next frame is always due, so that no semaphore adds an order that the slots
+ * do not have.
+ */
 static void handover_setup(void)
 {
 	char why[200];
@@ -81,7 +85,7 @@ static void handover_use(const struct sx_item *item)
 	done++;
 }
 
-/* As frame_thread.c: looks at everything, then sleeps until it is woken. */
+/* Does the same as frame_thread.c: checks everything, then sleeps until it is woken. */
 static void handover_frame(void)
 {
 	struct pollfd fd = {.fd = handover.frame_fd, .events = POLLIN};
@@ -115,7 +119,7 @@ static void handover_end(void)
 const struct model_scenario model_handover = {
 	"handover", handover_setup, {handover_capture, handover_frame}, handover_end, NULL};
 
-/* ---- images that go back before their frame is done ---- */
+/* ---- images that are returned before their frame is done ---- */
 
 static _Atomic(struct sx_item *) submitted;
 static atomic_bool finished;
@@ -128,7 +132,7 @@ static void early_setup(void)
 	result_fd = eventfd(0, EFD_NONBLOCK);
 }
 
-/* Waits for room as capture_thread.c does: woken by every change of an item. */
+/* Waits for room as capture_thread.c does. Every change of an item wakes the thread. */
 static void early_capture(void)
 {
 	struct pollfd fd = {.fd = handover.capture_fd, .events = POLLIN};
@@ -152,7 +156,7 @@ static void early_engine(void)
 	item = atomic_load_explicit(&submitted, memory_order_acquire);
 	handover_use(item);
 	sx_handover_images_read(item);
-	/* the rest of the frame; then as the contract of an engine has it */
+	/* computes the rest of the frame, then signals the result as an engine's contract requires */
 	atomic_store_explicit(&finished, true, memory_order_release);
 	sx_wake(result_fd);
 }

@@ -1,5 +1,5 @@
 /*
- * The log rings: base/log.c and base/spsc.c, a real-time thread or two, and main, which prints.
+ * The log rings: base/log.c and base/spsc.c, one or two real-time threads, and main, which prints.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -12,12 +12,12 @@
 #include "base/spsc.h"
 #include "tests/model/explore.h"
 
-#define OUTPUT 900 /* a descriptor that nobody has */
-#define FILLED 63  /* lines in a ring with room for one more */
+#define OUTPUT 900 /* an unused descriptor */
+#define FILLED 63  /* lines in a ring that has room for one more */
 
 static int printed, newest, told, written;
 
-/* A line as it is printed: "line N" of a thread, or what main says of lost ones. */
+/* Checks a printed line: "line N" of a thread, or main's count of lost lines. */
 static void log_take(const char *text, size_t bytes)
 {
 	const char *line = memmem(text, bytes, "line ", 5), *base = memmem(text, bytes, "base: ", 6);
@@ -56,7 +56,7 @@ static void log_wait(void)
 		model_check(sx_log_drain() >= 0, "the rings cannot be printed");
 }
 
-/* ---- a thread, from its first line to its end ---- */
+/* ---- a thread from its first line to its end ---- */
 
 static void log_thread(void)
 {
@@ -110,7 +110,7 @@ static void full_main(void)
 const struct model_scenario model_log_full = {
 	"log-full", full_setup, {full_thread, full_main}, log_end, NULL};
 
-/* ---- a ring that goes from thread to thread ---- */
+/* ---- a ring that is passed from thread to thread ---- */
 
 static void life_setup(void)
 {
@@ -122,7 +122,10 @@ static void life_setup(void)
 	}
 }
 
-/* Of two of them the second has the ring only when the first one's lines have been printed. */
+/*
+ * Logs a line. Of two such threads the second gets the ring only after the first one's lines have been
+ * printed.
+ */
 static void life_thread(void)
 {
 	if (sx_log_realtime_begin() < 0)
@@ -149,9 +152,9 @@ static void life_end(void)
 const struct model_scenario model_log_life = {
 	"log-life", life_setup, {life_thread, life_thread, life_main}, life_end, NULL};
 
-/* ---- the queue of a ring, and a third thread that counts what lies in it ---- */
+/* ---- the queue of a ring, and a third thread that counts its entries ---- */
 
-#define PUT 2 /* fewer than there are slots */
+#define PUT 2 /* entries that are put; fewer than there are slots */
 
 static struct sx_spsc queue;
 static uint64_t slots[4], got;

@@ -1,5 +1,6 @@
 /*
- * The workers of the cpu engine: cpu/pool.c, a leader, a helper, and who ends them when the job is done.
+ * The workers of the cpu engine: cpu/pool.c, a leader, a helper, and a caller that ends them when the job is
+ * done.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -16,12 +17,12 @@
 static struct sx_pool *pool;
 static struct sx_pool_job job;
 static int done_fd, second_fd;
-static bool alone; /* the task, in its loop */
+static bool alone; /* true: the loop has only one task */
 static int input, output[TASKS], sum;
 
 /*
- * The first task waits for the second: a helper that sleeps on while there is a task is stuck with the
- * leader.
+ * The first task waits for the second. If a helper sleeps on while there is a task, it is stuck together with
+ * the leader.
  */
 static void pool_task(void *arg, int index, int worker)
 {
@@ -34,7 +35,10 @@ static void pool_task(void *arg, int index, int worker)
 	output[index] = input + index;
 }
 
-/* Reads what was written before it, and what its tasks wrote; no atomics: a race is seen. */
+/*
+ * Runs a loop. Its tasks read what was written before it, and the caller reads what they wrote. No access is
+ * atomic, so that a race is found.
+ */
 static void pool_loop(int tasks)
 {
 	input = 10 * (sum + 1);
@@ -91,7 +95,7 @@ static void pool_end(void)
 const struct model_scenario model_pool = {
 	"pool", pool_setup, {pool_leader, pool_helper, pool_caller}, pool_end, NULL};
 
-/* ---- a helper that looked for a task of one loop, and finds one of the next ---- */
+/* ---- a helper that looked for a task of one loop, and finds a task of the next ---- */
 
 static void late_job(void *arg)
 {

@@ -1,5 +1,5 @@
 /*
- * The ring of frames: ipc/ring.c writes, libstixel reads.
+ * The ring of frames: ipc/ring.c writes, and libstixel reads.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -19,7 +19,7 @@
 
 #define EPOCH 77
 #define FRAMES 5
-#define FIRST 1 /* published before the threads begin */
+#define FIRST 1 /* frames that are published before the threads begin */
 
 static const struct help_shape shape = {.columns = 1};
 static char folder[64], path[128];
@@ -27,12 +27,12 @@ static struct sx_ring *ring;
 static struct stixel_reader *reader;
 static uint64_t *frames[FRAMES + 1];
 static uint64_t frame_bytes[FRAMES + 1];
-static uint64_t last; /* number of the newest frame that the reader has */
+static uint64_t last; /* number of the newest frame that the reader has received */
 static uint64_t taken, lost;
 
 /*
- * Of the words of a frame, two that tell frames apart, far from each other: its number, and what follows the
- * header.
+ * Selects two words of a frame as witnesses. They differ between frames and are far from each other: the
+ * frame's number, and the first word after the header.
  */
 static void ring_witnesses(void)
 {
@@ -130,7 +130,7 @@ static void next_reader(void)
 const struct model_scenario model_ring_next = {
 	"ring-next", ring_setup, {next_writer, next_reader}, ring_end, ring_teardown};
 
-/* ---- the newest ---- */
+/* ---- the newest frame ---- */
 
 static void latest_reader(void)
 {
@@ -159,7 +159,7 @@ static void wait_reader(void)
 const struct model_scenario model_ring_wait = {
 	"ring-wait", ring_setup, {wait_writer, wait_reader}, ring_end, ring_teardown};
 
-/* ---- sleeping, and woken by a third thread, as daemon/ringer.c does it ---- */
+/* ---- sleeping, with wake-ups by a third thread as in daemon/ringer.c ---- */
 
 static int bell_fd;
 
@@ -185,7 +185,7 @@ const struct model_scenario model_ring_bell = {
 
 /* ---- the publisher's end ---- */
 
-/* Without the name, which would be gone from the first execution on. */
+/* Starts without the ring's name, because the name would be missing after the first execution. */
 static void close_setup(void)
 {
 	ring_setup();
@@ -202,7 +202,7 @@ static void close_reader(void)
 {
 	int e;
 
-	do { /* as if it were long ago that the publisher's health was looked at */
+	do { /* as if the last check of the publisher's health were long ago */
 		reader->health_ns = 0;
 		e = stixel_wait(reader, -1);
 		if (e == 1)
@@ -219,7 +219,7 @@ static void close_end(void)
 const struct model_scenario model_ring_close = {
 	"ring-close", close_setup, {close_writer, close_reader}, close_end, ring_teardown};
 
-/* ---- a slot alone: who has learned a frame's number otherwise than from head ---- */
+/* ---- one slot, for a reader that learned a frame's number in another way than from head ---- */
 
 static void slot_reader(void)
 {

@@ -1,7 +1,7 @@
 /*
- * System calls as the explorer has them: eventfds, futexes, shared memory, the clock, malloc(). Whatever is
- * not named here goes to the system. The kernel takes locks in eventfd's read() and write() and in futex(),
- * so that they order what is before and behind them; poll() is given no order at all.
+ * The explorer's system calls: eventfds, futexes, shared memory, the clock, malloc(). All other calls go to
+ * the real system. The kernel takes locks in read() and write() of eventfds and in futex(), so these calls
+ * order the operations before and after them. poll() gives no order.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -23,7 +23,7 @@
 #include "tests/model/model.h"
 
 #define FUTEX EVENTS
-#define EVENT_FIRST 1000 /* descriptors of eventfds */
+#define EVENT_FIRST 1000 /* first descriptor of an eventfd */
 #define OBJECTS 4
 #define CLOCK_NS INT64_C(1000000000000)
 
@@ -38,7 +38,7 @@ struct event {
 	bool single; /* EFD_SEMAPHORE */
 };
 
-/* Outside of the memory that goes back to what it was. */
+/* State outside of the memory that is reset for each execution. */
 static struct {
 	unsigned char arena[ARENA_BYTES];
 	size_t used, used_setup;
@@ -62,7 +62,7 @@ void *system_arena(void)
 	return sys->arena;
 }
 
-/* Threads allocate behind what setup has. */
+/* Returns the used size. Threads allocate after setup's memory. */
 size_t system_arena_used(void)
 {
 	return sys->used;
@@ -130,7 +130,7 @@ void *__wrap_calloc(size_t count, size_t bytes)
 void *__wrap_aligned_alloc(size_t alignment, size_t bytes)
 {
 	if (!model || !model->scenario)
-		return NULL; /* nobody calls it before */
+		return NULL; /* not called before a scenario is set up */
 	sys->used = (sys->used + alignment - 1) & ~(alignment - 1);
 	return system_allocate(bytes);
 }
@@ -150,7 +150,7 @@ int __wrap_munmap(void *at, size_t bytes);
 ssize_t __real_pread(int fd, void *to, size_t bytes, off_t offset);
 ssize_t __wrap_pread(int fd, void *to, size_t bytes, off_t offset);
 
-/* With 64-bit offsets the same functions have another name. */
+/* With 64-bit offsets libc uses other names for the same functions. */
 __typeof__(__wrap_mmap) __wrap_mmap64 __attribute__((alias("__wrap_mmap")));
 __typeof__(__wrap_pread) __wrap_pread64 __attribute__((alias("__wrap_pread")));
 
@@ -170,7 +170,7 @@ bool system_is_shared(uintptr_t address)
 	return false;
 }
 
-/* Writer and reader map an object at the same address: an atomic then is where it is for both. */
+/* Maps an object at the same address for writer and reader, so that an atomic has one address. */
 void *__wrap_mmap(void *at, size_t bytes, int protection, int flags, int fd, off_t offset)
 {
 	struct object *o;
@@ -205,7 +205,7 @@ void *model_object(const char *path)
 	return o ? o->at : NULL;
 }
 
-/* By words, each of them whole, in any order: what relaxed loads are. */
+/* Copies whole words in any order, as relaxed loads do. */
 static void system_copy(unsigned char *to, uintptr_t from, size_t bytes)
 {
 	while (bytes) {
@@ -275,7 +275,7 @@ int __wrap_eventfd(unsigned count, int flags)
 	return EVENT_FIRST + (int)sys->events++;
 }
 
-/* Before a read or write of an eventfd. */
+/* Waits for the thread's turn before a read or write of an eventfd. */
 static void system_turn(int fd)
 {
 	const unsigned object = (unsigned)(fd - EVENT_FIRST);
@@ -336,7 +336,7 @@ static bool system_readable(const struct thread *t)
 	return false;
 }
 
-/* Never for a time alone: a thread that nobody wakes is stuck. */
+/* Never ends by its timeout alone: a thread that is not woken is stuck. */
 int __wrap_poll(struct pollfd *fds, nfds_t count, int timeout_ms)
 {
 	struct thread *t;
@@ -381,7 +381,7 @@ static bool system_woken(const struct thread *t)
 	return t->woken;
 }
 
-/* The kernel looks at the word under the lock that a waker takes, too. */
+/* Waits on a futex. The kernel reads the word under a lock that a waker also takes. */
 static long system_futex_wait(uintptr_t word, uint32_t expected)
 {
 	struct thread *t = explore_self();
@@ -399,7 +399,7 @@ static long system_futex_wait(uintptr_t word, uint32_t expected)
 	t->woken = false;
 	t->waits_at = word;
 	explore_wait_system(1u << FUTEX, NULL, system_woken);
-	memory_system(FUTEX); /* who is woken goes on behind the one who woke him */
+	memory_system(FUTEX); /* the woken thread goes on after the operations of its waker */
 	t->waits_at = 0;
 	return 0;
 }
@@ -439,8 +439,8 @@ long __wrap_syscall(long number, ...)
 int __wrap_clock_gettime(clockid_t id, struct timespec *t);
 
 /*
- * Stands still, so that nothing happens for a time alone, or goes on by a millisecond whenever a thread
- * looks.
+ * Returns a time that stands still, so that nothing happens by time alone. With clock_runs each call advances
+ * the thread's clock by 1 ms.
  */
 int __wrap_clock_gettime(clockid_t id, struct timespec *t)
 {
@@ -468,7 +468,7 @@ static int system_find_tls(struct dl_phdr_info *info, size_t bytes, void *found)
 			tls->data = info->dlpi_tls_data;
 			tls->bytes = info->dlpi_phdr[i].p_memsz;
 		}
-	return 1; /* the program is the first of all */
+	return 1; /* the program is the first entry */
 }
 
 bool system_tls(void **data, size_t *bytes)

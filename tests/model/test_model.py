@@ -1,4 +1,5 @@
-# Runs the explorer: every scenario must be good, and every weakened operation found out, but for those below.
+# Runs the explorer. Every scenario must be good, and every weakened operation must cause a violation, except for those
+# listed below.
 # Usage: test_model.py STIXEL-MODEL [--deep]
 # SPDX-License-Identifier: Apache-2.0
 import collections
@@ -18,7 +19,8 @@ CLAIM = "the claim that follows acquires"
 LOCKED = "taken back with the mutex held: who reads the old value signals once too often"
 OWN = "what comes back is what this thread put there, and nobody else has had it"
 
-# Operation (file, function, which of the function's ordered operations), from, to: why nothing shows when it is weaker.
+# Key: file, function, index among the function's ordered operations, order, weaker order. Value: why the weakening
+# causes no violation.
 NOT_NEEDED = {
     ("base/log.c", "drain_ring", 1, "seq_cst", "acquire"): DEFAULT,
     ("base/log.c", "drain_ring", 2, "seq_cst", "release"): DEFAULT,
@@ -58,7 +60,7 @@ NOT_NEEDED = {
 
 
 def symbols(program, places):
-    """{place: (file, function, line)} of the calls that return to these places."""
+    """Returns {place: (file, function, line)} of the calls that return to these places."""
     places = sorted(places)
     lines = subprocess.run(["addr2line", "-fe", program] + ["%#x" % (p - 1) for p in places], check=True,
                            stdout=subprocess.PIPE, universal_newlines=True).stdout.splitlines()
@@ -70,7 +72,7 @@ def symbols(program, places):
 
 
 def operations(program, lines):
-    """{(file, function, which, from, to): set of the scenarios that found it}, of the code under test."""
+    """Returns {(file, function, which, from, to): set of the scenarios that found it}, of the code under test."""
     found = collections.defaultdict(set)
     for line in lines:
         m = WEAKENED.match(line)
@@ -85,7 +87,7 @@ def operations(program, lines):
 
 
 def judge(program, lines):
-    """Sentences about what is not as it should be."""
+    """Returns sentences about results that are wrong."""
     wrong = []
     wrong += [line for line in lines if re.match(r"litmus \S+: bad", line)]
     for line in lines:
