@@ -45,7 +45,7 @@ def functions(file):
 
 
 def without(file, lines):
-    """Returns the lines without those that are listed here and not reached."""
+    """Returns the lines, but leaves out unreached ones that are listed here."""
     names, listed = functions(file), UNREACHED.get(file, {})
     for name in listed:
         if name not in names.values():

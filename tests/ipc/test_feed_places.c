@@ -28,8 +28,8 @@ enum { USER = 4243, STRANGER = 4244 };
 static char top[64], own[256], shared[128], name[64];
 
 /*
- * Runs the test as an ordinary user without groups, who has a runtime folder. The folder that root's writers
- * made exists, too.
+ * Runs the test as an ordinary user without groups and with a runtime folder. The folder of root's writers
+ * exists, too.
  */
 static int setup(void **state)
 {

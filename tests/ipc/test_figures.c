@@ -82,7 +82,7 @@ static void every_figure_is_in_the_status(void **state)
 	}
 }
 
-/* A key stands in the object that its row names. */
+/* Each key is in the object that its row names. */
 static void objects_are_where_the_rows_say(void **state)
 {
 	char data[16384], object[64], want[128];

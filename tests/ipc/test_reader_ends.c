@@ -348,7 +348,7 @@ static void a_foreign_ring_is_read(void **state)
 	stixel_close(r);
 }
 
-/* A ring that all users may write to can be cut short by any of them, whoever owns it. */
+/* Any user can cut short a ring that all users may write to, regardless of its owner. */
 static void a_ring_that_all_may_write_to(void **state)
 {
 	struct sx_ring *ring = ring_with(NULL);

@@ -14,7 +14,7 @@
 
 #define SUMS_EVERY_NS (5 * SIM_S)
 #define SUMS_EVERY_LASTING_NS (600 * SIM_S)
-#define DURATIONS_FROM 20 /* first frames, whose durations are taken for those of all earlier frames */
+#define DURATIONS_FROM 20 /* first frames, whose durations are assumed for all earlier frames */
 
 #define LIFE_NS (INT64_C(315576000) * SIM_S) /* ten years */
 

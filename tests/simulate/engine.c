@@ -30,7 +30,7 @@ static void read_tag(const struct sx_image *image, struct camera_tag *tag)
 	memcpy(tag, image->data, sizeof(*tag));
 }
 
-/* Checks that the images are still those that were submitted. */
+/* Checks that the images have not changed since they were submitted. */
 static void look_again(const struct sx_context *x)
 {
 	const struct simulated *own = x->own;

@@ -13,7 +13,7 @@ class CudaJudge:
     device = "sms=1"
 
     def cuda(self, argv, env, contexts):
-        """Sets a small device and a few settings, so that a life takes some tenths of a second."""
+        """Selects a small device and little work, so that a life takes some tenths of a second."""
         settings = ("engine.backend=" + self.backend, "engine.contexts=%d" % contexts, "stereo.paths=2",
                     "output.planes_when=always")
         env.update(STIXEL_MODULE_PATH=self.modules[0], SX_EMULATE_ORDER="5",

@@ -13,7 +13,7 @@ NAMES = ["start", "files", "steady", "reload", "order", "stop", "camera-start", 
 
 
 class House:
-    """Programs of a build, and what they need."""
+    """The programs of a build, and the files and the daemon that they need."""
 
     def __init__(self, build, top):
         self.build, self.top = os.path.abspath(build), top

@@ -40,7 +40,7 @@
 #include "tests/torture/torture.h"
 
 #define EPOCH 77
-#define MOST 400 /* limit of calls of a kind in a life; no life has so many calls */
+#define MOST 400 /* limit of calls of a kind in a life, which no life reaches */
 
 static const struct help_shape small = {.columns = 8};
 static char dir[64], path[100];

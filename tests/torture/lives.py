@@ -53,7 +53,7 @@ class Result:
         self.counts, self.calls, self.notes, self.marks = {}, [], [], set()
         self.failed, self.site = None, None
         self.sees_no_files = False  # files are invisible after the failing call
-        self.bytes, self.info = None, None  # of out.mcap, which a program was told to write
+        self.bytes, self.info = None, None  # size of out.mcap in bytes, and the result of reading it
         self.first = {}  # the first call of each name
         self.lost = None  # error with which a simulated CUDA device was lost
         for line in report:
@@ -127,7 +127,7 @@ class Life:
         raise NotImplementedError
 
     def meanwhile(self, process, folder):
-        """Sends requests to the running program, which ends by itself or here. Returns more lines of the report."""
+        """Sends requests to the running program. The program ends alone or here. Returns more lines of the report."""
 
     def left(self, folder):
         return []

@@ -265,7 +265,7 @@ void *__libc_calloc(size_t count, size_t bytes);
 void *__libc_realloc(void *p, size_t bytes);
 void *__libc_memalign(size_t alignment, size_t bytes);
 
-/* Replaces the library's own function for all callers, also in libraries. */
+/* Replaces libc's own functions for all callers, also in libraries. */
 void *malloc(size_t bytes)
 {
 	note_allocation(bytes);
