@@ -43,10 +43,7 @@ struct sx_feed_params params(void);
 struct sx_feed *feed_of(struct sx_feed_params p);
 struct sx_feed *feed(void);
 struct sx_feed_counters counters(const struct sx_feed *f);
-/*
- * Lets the feed look at a time later than any pause between attempts, so that it finds a ring that is
- * present.
- */
+/* Lets the feed look later than any pause between attempts, so that it finds a ring that is present. */
 void look(struct sx_feed *f);
 /*
  * Looks, takes the scores for an image and checks every byte. Returns their capture time in ms as in at(), or

@@ -98,10 +98,7 @@ static struct sx_feed *feed(void)
 	return f;
 }
 
-/*
- * Lets the feed look at a time later than any pause between attempts, so that it finds a ring that is
- * present.
- */
+/* Lets the feed look later than any pause between attempts, so that it finds a ring that is present. */
 static void look(struct sx_feed *f)
 {
 	static int64_t later;

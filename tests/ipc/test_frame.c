@@ -154,10 +154,7 @@ static void sizes_that_lie_are_refused(void **state)
 	bytes = help_frame(keep, &both, 9, 5);
 	for (int round = 0; round < 75000; round++) {
 		struct stixel_frame_header *h;
-		/*
-		 * The copy has its exact size on the heap, so that the sanitizer sees an access beyond its
-		 * end.
-		 */
+		/* The copy has its exact size on the heap: the sanitizer sees an access beyond its end. */
 		out = malloc(bytes);
 		memcpy(out, keep, bytes);
 		x ^= x << 13;

@@ -92,10 +92,7 @@ static void reals_of_old_age(void **state)
 	assert_non_null(strstr(data, "stixeld_energy_joules_total 12345678901.5\n"));
 }
 
-/*
- * A document that does not fit is cut between two writes, stays a C string, and is marked as cut, at any
- * size.
- */
+/* A document that does not fit is cut between two writes, stays a C string, and is marked, at any size. */
 static void every_size(const struct sx_report *r)
 {
 	char data[16384];

@@ -247,10 +247,7 @@ static void begun_is_not_given(void **state)
 	assert_int_equal(take(f, at(200)), 200);
 	assert_int_equal(stixel_scores_commit(w, at(500), 0, 0), 0);
 	assert_int_equal(take(f, at(500)), 500);
-	/*
-	 * found at the last look and overwritten since: the feed notices it after copying and does not return
-	 * them
-	 */
+	/* found at the last look and overwritten since: the feed notices it after copying */
 	assert_int_equal(stixel_scores_begin(w, &p), 0);
 	assert_int_equal(stixel_scores_commit(w, at(600), 0, 0), 0);
 	assert_int_equal(stixel_scores_begin(w, &p), 0);

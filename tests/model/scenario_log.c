@@ -122,10 +122,7 @@ static void life_setup(void)
 	}
 }
 
-/*
- * Logs a line. Of two such threads the second gets the ring only after the first one's lines have been
- * printed.
- */
+/* Logs a line. The second of two threads gets the ring only after the first one's lines are printed. */
 static void life_thread(void)
 {
 	if (sx_log_realtime_begin() < 0)

@@ -389,10 +389,7 @@ struct sim_task *sim_task_create(struct sim_process *p, const char *name, void *
 				       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	t->timer = (struct sim_timer){SIM_NEVER, task_timer, t, 0};
 	t->starvation = (struct sim_timer){SIM_NEVER, starvation_ends, t, 0};
-	/*
-	 * stacks begin at different offsets in a page, so that threads do not compete for the same cache
-	 * lines
-	 */
+	/* stacks begin at different offsets in a page, to avoid conflicts in the CPU cache */
 	t->stack_pointer = stack_first(t->stack, SIM_STACK_BYTES - 64 * (size_t)(19 * (t - sim->task) % 128),
 				       task_entry);
 	t->state = SIM_READY;

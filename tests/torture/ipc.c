@@ -429,10 +429,7 @@ static int live_image(void)
 	return e;
 }
 
-/*
- * True if a life leaves unexpected files. A ring whose name cannot be checked stays, because its owner is
- * unknown.
- */
+/* True if a life leaves unexpected files. A ring stays if its name, and so its owner, cannot be checked. */
 static bool leaves_files(const char *kind)
 {
 	const int count = help_dir_count(dir);

@@ -77,7 +77,7 @@ class Result:
 
     @property
     def told(self):
-        """True if the run reports why it ended: the log has an error or a warning, or a tool's last line is one."""
+        """True if the run reports why it ended: an error or a warning in the log, or a tool's message as last line."""
         lines = [LOG_LINE.match(s) for s in self.sentences]
         return any(m and m[1] in ("error", "warning") for m in lines) or \
             bool(lines) and not lines[-1] and ": " in self.sentences[-1]

@@ -350,7 +350,7 @@ static void test_low_object(void **state)
 	assert_true(middle(&s) == INFINITY);
 }
 
-/* The publisher flags the images as bad: the frame must clear nothing. */
+/* The publisher flags the images as bad: free directions become unknown, and the obstacle stays. */
 static void test_blind_frame(void **state)
 {
 	static struct scan s;

@@ -44,10 +44,7 @@ static void assert_point(const struct stixel_point *p, float x, float y, float z
 	assert_int_equal(p->id, id);
 }
 
-/*
- * Puts a box of 1 m with label 7 into column 64, 10 m ahead. The middle of that column is 2.5 px right of the
- * axis.
- */
+/* Puts a box of 1 m with label 7 into column 64, 10 m ahead. Its middle is 2.5 px right of the axis. */
 static void make_box(void)
 {
 	struct stixel *s;

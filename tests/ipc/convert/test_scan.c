@@ -315,10 +315,7 @@ static void test_band(void **state)
 	assert_ahead(&s, s.ranges[looks_through(&s, 322)], 20);
 }
 
-/*
- * Tests the height limits with exact numbers: the camera is 1 m above the road, and a row is 1/64 m at 7.8125
- * m.
- */
+/* Tests the height limits with exact numbers: camera 1 m above the road, a row is 1/64 m at 7.8125 m. */
 static void test_band_to_the_row(void **state)
 {
 	static struct scan s;
@@ -618,10 +615,7 @@ static void nonsense_stixels(struct convert_case *c, struct check_rng *r)
 		}
 }
 
-/*
- * Frames that pass the check but are meaningless must not crash the scan. All ranges must be values of REP
- * 117.
- */
+/* Meaningless frames that pass the check must not crash the scan. All ranges must be as in REP 117. */
 static void test_nonsense(void **state)
 {
 	static struct scan s;

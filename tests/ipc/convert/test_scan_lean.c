@@ -26,10 +26,7 @@ static void vehicle(const struct stixel_frame_header *h, double x, double y, dou
 	out[2] = -cos(a) * sin(r) * p[0] - cos(a) * cos(r) * p[1] - sin(a) * p[2] + h->height_m;
 }
 
-/*
- * Sets a plane in front of a camera that looks down and leans: slope, offset and cross follow from its
- * angles.
- */
+/* Sets a plane before a camera that looks down and leans: slope, offset and cross follow from its angles. */
 static void lean(struct convert_case *c, double pitch, double roll)
 {
 	struct stixel_frame_header *h = &c->header;
@@ -43,8 +40,8 @@ static void lean(struct convert_case *c, double pitch, double roll)
 }
 
 /*
- * Returns the distance at which an azimuth meets the lowest row, within the height limits, of column 90 at 25
- * px, m.
+ * Returns the distance, m, at which an azimuth meets the lowest row within the height limits, in column 90
+ * at a disparity of 25 px.
  */
 static double lowest_row(const struct scan *s, double azimuth)
 {
@@ -162,10 +159,7 @@ static void test_hidden_beside(void **state)
 	assert_true(unseen > 20);
 }
 
-/*
- * Returns the range in the middle of the column. The road bends at 10 m as if its slope were 1/6, or is a
- * plane.
- */
+/* Returns the range in the middle of the column. The road has slope 1/6 from 10 m on, or is a plane. */
 static float bent_with(struct scan *s, bool bent, int bottom, int top, double d)
 {
 	begin(s);
@@ -180,10 +174,7 @@ static float bent_with(struct scan *s, bool bent, int bottom, int top, double d)
 	return s->ranges[looks_through(s, 322)];
 }
 
-/*
- * The road climbs beyond its bend. An object that lies on the climbing road is no obstacle, but a tall one
- * is.
- */
+/* The road climbs beyond its bend. A low object on the climbing road is no obstacle. A tall one is. */
 static void test_bend(void **state)
 {
 	static struct scan s;
@@ -275,8 +266,8 @@ static void test_old_frame(void **state)
 		s.c.header.header_bytes = old ? STIXEL_HEADER_BYTES_LEAST : sizeof(s.c.header);
 		s.o.height_min = 0.1f;
 		/*
-		 * the object is 0.12 m high without the cross slope and 0.105 m with it, which is below 0.11
-		 * m
+		 * height of the object: 0.12 m without the cross slope, 0.105 m with it, which is below
+		 * height_min
 		 */
 		s.o.height_min = 0.11f;
 		case_add(&s.c, COLUMN, STIXEL_OBJECT, CASE_FOOT, 309, 25);
