@@ -177,8 +177,8 @@ static void older_writers_are_read(void **state)
 }
 
 /*
- * A ring that must not be read in the preferred place does not hide the other place, and is counted only
- * once.
+ * A ring that must not be read in the preferred place does not hide the other place, and is not
+ * counted again.
  */
 static void garbage_in_the_better_place(void **state)
 {
