@@ -91,8 +91,8 @@ int __wrap_sx_codec_decode(struct sx_codec *c, const void **content, size_t byte
 /* ---- cursors: they stay within their memory ---- */
 
 /*
- * Checks one step of a cursor: it took `bytes` bytes at `at` from those that were left, or it took nothing
- * and failed.
+ * Checks one step of a cursor: it took `bytes` of the remaining bytes, at `at`, or it took nothing and
+ * failed.
  */
 static void check_step(struct sx_cursor was, const struct sx_cursor *is, const uint8_t *at, size_t bytes)
 {
