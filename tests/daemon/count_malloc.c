@@ -36,7 +36,10 @@ static void count(void)
 			return;
 		}
 	}
-	/* two threads of one name may both come here: then there are two lines, which the reader adds up */
+	/*
+	 * Two threads with the same name may both come here. Then there are two lines, and the reader adds
+	 * them up.
+	 */
 	n = atomic_fetch_add(&used, 1);
 	if (n < THREADS) {
 		memcpy(threads[n].name, name, sizeof(name));

@@ -57,7 +57,7 @@ int listen(int fd, int backlog)
 	return fails("listen", EIO) ? -1 : real(fd, backlog);
 }
 
-/* With an off_t of 64 bits, as everything is built with, open() is this one. */
+/* Everything is built with a 64-bit off_t, so open() resolves to this function. */
 int open64(const char *path, int flags, ...)
 {
 	int (*real)(const char *, int, ...);

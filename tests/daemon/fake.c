@@ -89,8 +89,8 @@ struct sx_source {
 };
 
 static long opens, losses, asked; /* thread: main, then capture */
-static struct sx_source *source;  /* the one that is open; set before its blocks are pinned */
-static struct sx_device *device;  /* likewise */
+static struct sx_source *source;  /* the open source; set before its blocks are pinned */
+static struct sx_device *device;  /* the open device; set before the blocks of the source are pinned */
 
 int sx_source_open(struct sx_source **ret, const struct sx_source_params *p, int slots, char *why,
 		   size_t why_bytes)
@@ -144,7 +144,7 @@ bool sx_source_block(const struct sx_source *s, int index, struct sx_block *ret)
 {
 	if (index >= s->slot_count)
 		return false;
-	/* the contract leaves out const on purpose: an engine writes nothing, but maps it */
+	/* the contract leaves out const on purpose: an engine maps the block, but writes nothing to it */
 	*ret = (struct sx_block){(void *)(uintptr_t)s->slots[index].pixels, sizeof(s->slots[index].pixels)};
 	return true;
 }
@@ -205,7 +205,7 @@ static struct slot *free_slot(struct sx_source *s)
 	return NULL;
 }
 
-/* the engine has the frame that fails */
+/* true while the engine computes the frame that fails */
 static atomic_bool failing;
 
 int sx_source_next(struct sx_source *s, struct sx_pair *pair, char *why, size_t why_bytes)
@@ -243,7 +243,7 @@ int sx_source_next(struct sx_source *s, struct sx_pair *pair, char *why, size_t 
 		return -EBADMSG;
 	}
 	slot = free_slot(s);
-	FAKE_MUST(slot); /* the daemon asked for as many slots as it needs */
+	FAKE_MUST(slot); /* the daemon must have asked for enough slots */
 	*pair = (struct sx_pair){
 		.left = {slot->pixels, s->info.width, HEIGHT, (size_t)s->info.width, SX_PIXEL_U8},
 		.right = {slot->pixels, s->info.width, HEIGHT, (size_t)s->info.width, SX_PIXEL_U8},
@@ -266,7 +266,7 @@ void sx_source_release(struct sx_source *s, const struct sx_pair *pair)
 	FAKE_MUST(atomic_exchange(&slot->used, false));
 }
 
-/* What a camera would take: any gain but 666, and it logs the rest. */
+/* Accepts any gain except 666, and logs the other controls. */
 int sx_source_tune(struct sx_source *s, const struct sx_source_params *p, char *why, size_t why_bytes)
 {
 	FAKE_MUST(s == source);
@@ -294,7 +294,9 @@ static uint8_t label_of_map(const struct sx_disparity *d)
 	return (uint8_t)(d->data[0] >> 8);
 }
 
-/* Scores lie in pinned memory and within it. The label that stixels get of them: the first one. */
+/*
+ * Checks that the scores lie in pinned memory. Returns the label for stixels: the first label in the scores.
+ */
 static uint8_t label_of(const struct sx_scores *s, const struct sx_disparity *d)
 {
 	const struct sx_block *block;
@@ -316,7 +318,7 @@ static uint8_t label_of(const struct sx_scores *s, const struct sx_disparity *d)
 struct timed {
 	bool fails;
 	int64_t done_ns;
-	struct slot *slot; /* that it reads */
+	struct slot *slot; /* slot with the images that the engine reads */
 	unsigned char left[FAKE_COLUMNS * HEIGHT];
 };
 

@@ -24,7 +24,7 @@ int __wrap___ppoll_chk(struct pollfd *fds, nfds_t count, const struct timespec *
 int __real_timerfd_settime(int fd, int flags, const struct itimerspec *t, struct itimerspec *old);
 int __wrap_timerfd_settime(int fd, int flags, const struct itimerspec *t, struct itimerspec *old);
 
-/* Set before main(), and never again. */
+/* Set once, before main(). */
 static int64_t times = 1, begun_ns;
 
 static int64_t ns_of(struct timespec t)
@@ -37,7 +37,7 @@ static struct timespec time_of(int64_t ns)
 	return (struct timespec){.tv_sec = ns / NS, .tv_nsec = ns % NS};
 }
 
-/* Not zero, which is never or at once. */
+/* Returns at least 1 ns, because 0 would mean "never" or "at once". */
 static struct timespec shortened(struct timespec t)
 {
 	return time_of((ns_of(t) + times - 1) / times);
@@ -69,7 +69,10 @@ int __wrap_poll(struct pollfd *fds, nfds_t count, int ms)
 	return __real_poll(fds, count, ms > 0 ? (int)((ms + times - 1) / times) : ms);
 }
 
-/* The name of poll() in a build with _FORTIFY_SOURCE. bytes: the size of fds, which the real one checks. */
+/*
+ * Replaces poll() in a build with _FORTIFY_SOURCE. `bytes` is the size of fds, which the real function
+ * checks.
+ */
 int __wrap___poll_chk(struct pollfd *fds, nfds_t count, int ms, size_t bytes)
 {
 	return __wrap_poll(fds, count, ms);

@@ -50,7 +50,10 @@ int __wrap_sx_file_read(const char *path, size_t max, char **text, size_t *size,
 	return 0;
 }
 
-/* The order's content; orders come from the status socket, and the socket is no part of this. */
+/*
+ * Returns the content of the order. In the daemon, orders come from the status socket, which this test does
+ * not link.
+ */
 const char *sx_status_order_body(const struct sx_status_order *order)
 {
 	return order_text;
@@ -61,7 +64,7 @@ int64_t sx_run_limit_ns(const struct sx_run *run)
 	return SX_HEALTH_LIMIT_NS;
 }
 
-/* As daemon/pipeline.c has it, for frames without images. */
+/* Computes the size as daemon/pipeline.c does for frames without images. */
 size_t sx_pipeline_frame_bytes(const struct sx_pipeline *p, const struct sx_stixel_params *s)
 {
 	const uint32_t columns = (uint32_t)sx_reduce_columns((int)p->header.image_width, s->width);
@@ -70,7 +73,7 @@ size_t sx_pipeline_frame_bytes(const struct sx_pipeline *p, const struct sx_stix
 	return sx_frame_bytes(columns, columns * (most < HEIGHT ? most : HEIGHT), 0);
 }
 
-/* What was accepted can run: the parameters are sound, the frame has room. */
+/* Checks that accepted settings can run: the parameters are valid, and the frame has room. */
 static void check_accepted(const struct sx_run *run)
 {
 	const struct sx_live *l = &run->live;
@@ -88,13 +91,14 @@ static void check_accepted(const struct sx_run *run)
 		fuzz_fail("accepted: frames that the ring has no room for");
 }
 
-/* From what a change came, and what it says. */
+/* Sets the source of a change and its text. */
 static void set_up(struct sx_run *run, const char *text, int what)
 {
 	struct sx_live *l = &run->live;
 
 	l->from = what == ORDER ? SX_LIVE_ORDER : what == ROWS ? SX_LIVE_ROWS : SX_LIVE_FILES;
-	l->order = what == ORDER ? (struct sx_status_order *)run : NULL; /* no more than that there is one */
+	l->order = what == ORDER ? (struct sx_status_order *)run
+				 : NULL; /* only a non-NULL marker: there is an order */
 	run->rows.wants = what == ROWS;
 	if (what == ROWS)
 		run->rows.wanted = (struct sx_row_correction){0.25 * *text, 0.01 * (*text & 7)};
@@ -159,7 +163,7 @@ static void live(struct sx_run *run, struct fuzz_input *in)
 			calibration_text = text + 1;
 			continue;
 		}
-		/* the first byte says what it is; a file of before is there until another is read */
+		/* the first byte is the kind of change; the previous file stays until another is read */
 		if (*text)
 			change(run, text + 1, *text == ROWS ? ROWS : *text & 1);
 		config_text = "";
@@ -205,7 +209,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 		run->settings = &settings;
 		run->pipeline = pipeline;
 		run->live.origins = &origins;
-		/* else it would not have been started */
+		/* otherwise the daemon would not have started */
 		if (sx_settings_check_size(&settings, WIDTH, HEIGHT, why, sizeof(why)) == 0 &&
 		    pipeline->frame_bytes)
 			live(run, &in);

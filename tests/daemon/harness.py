@@ -19,16 +19,16 @@ import unittest
 STIXELD = os.environ.get("STIXELD", "")
 FAKE = os.environ.get("STIXELD_FAKE", "")
 SANITIZED = bool(os.environ.get("SX_SANITIZED"))
-# ThreadSanitizer judges what threads hand each other: of cases that take the same way through them it gets one. The
-# other builds have all of them.
+# ThreadSanitizer judges data that threads exchange. Of several cases with the same way through the threads it runs one.
+# The other builds run all cases.
 THREADS_ONLY = os.environ.get("SX_SANITIZED") == "thread"
-# True by hand, on an idle machine (CONTRIBUTING.md): tests then judge wall times, too.
+# Set by hand on an idle machine (CONTRIBUTING.md). Tests then judge wall times, too.
 IDLE = bool(os.environ.get("STIXEL_IDLE"))
-# Built with libsystemd: the service manager hears of it, and its sockets are taken.
+# True if built with libsystemd. The daemon then notifies the service manager and accepts its sockets.
 LIBSYSTEMD = bool(os.environ.get("SX_LIBSYSTEMD"))
 
-# A small pair and a small search: frames take a few milliseconds. Sanitizers take ten and thirty times as long, for each
-# frame of a daemon while its test waits: there pairs are smaller and come seldom.
+# Small pairs and a small search: a frame takes a few milliseconds. Sanitizers take ten to thirty times as long for each
+# frame that a daemon computes while its test waits. With sanitizers, pairs are therefore smaller and rarer.
 WIDTH, HEIGHT = (96, 64) if SANITIZED else (160, 96)
 SMALL = ["-s", "source.kind=synthetic", "-s", "source.size=%dx%d" % (WIDTH, HEIGHT), "-s", "stereo.disparities=32",
          "-s", "engine.threads=1", *(["-s", "source.fps=5"] if SANITIZED else [])]
@@ -38,7 +38,7 @@ STATES = ["starting", "running", "no_camera", "degraded", "stopping", "closed", 
 
 
 def until(condition, seconds=10.0, what="condition"):
-    """The first true value of condition(), polled; fails after the time."""
+    """Polls condition() and returns its first true value. Fails after the timeout."""
     end = time.monotonic() + seconds * (3 if SANITIZED else 1)
     while True:
         value = condition()
@@ -55,8 +55,8 @@ def need_libsystemd():
 
 
 def connect(s, path, seconds=10.0):
-    """Connects a socket that has a timeout: Python makes it non-blocking, and a full queue then refuses at once. So does a
-    socket that has its name and does not listen yet."""
+    """Connects a socket that has a timeout. Python makes such a socket non-blocking, so a full queue refuses at
+    once. A socket that has its name but does not listen yet also refuses."""
     def try_once():
         try:
             s.connect(path)
@@ -67,7 +67,7 @@ def connect(s, path, seconds=10.0):
 
 
 class Frame:
-    """What the tests want of a packet or slot: offsets as in stixel.h."""
+    """Fields of a packet or slot that the tests need, at the offsets of stixel.h."""
 
     def __init__(self, data):
         self.bytes = len(data)
@@ -91,8 +91,8 @@ class Frame:
         self.stage_names = [data[408 + 16 * i:424 + 16 * i].rstrip(b"\0").decode() for i in range(16)]
         offset, = struct.unpack_from("<I", data, 20)
         offsets = struct.unpack_from("<%dI" % (self.columns + 1), data, struct.unpack_from("<I", data, 8)[0])
-        self.stixels_of = [b - a for a, b in zip(offsets, offsets[1:])]  # each column
-        # columns and stixels: what every engine must make the same
+        self.stixels_of = [b - a for a, b in zip(offsets, offsets[1:])]  # stixels of each column
+        # columns and stixels: these bytes must be the same from every engine
         self.record = data[struct.unpack_from("<I", data, 8)[0]:offset + 16 * self.count]
         # support of the first stixel: the fake engine puts the pair's number there
         self.label = data[offset + 13] if self.count else None
@@ -100,7 +100,7 @@ class Frame:
 
 
 class Ring:
-    """The ring of an instance, mapped. It can be read to the end after the daemon has gone."""
+    """The mapped ring of an instance. It stays readable to the end after the daemon has exited."""
 
     def __init__(self, path):
         with open(path, "rb") as f:
@@ -113,7 +113,7 @@ class Ring:
         return STATES[state], beat, head
 
     def frame(self, number):
-        """The frame, or None when its slot has another one."""
+        """Returns the frame, or None if its slot holds another frame."""
         at = self.first + (number & (self.slots - 1)) * self.stride
         sequence, count = struct.unpack_from("<QQ", self.map, at)
         data = self.map[at + self.header:at + self.header + count]
@@ -122,13 +122,14 @@ class Ring:
         return Frame(data)
 
     def frames(self):
-        """All that are still there, oldest first."""
+        """Returns all frames that the ring still holds, oldest first."""
         head = self.live()[2]
         return [f for f in map(self.frame, range(max(1, head - self.slots + 1), head + 1)) if f]
 
 
 class Manager(threading.Thread):
-    """The service manager's end of NOTIFY_SOCKET. It always reads, since sd_notify() waits for room in a full queue."""
+    """The service manager's end of NOTIFY_SOCKET. Its thread always reads, because sd_notify() waits for room in a
+    full queue."""
 
     def __init__(self, path):
         super().__init__(daemon=True)
@@ -150,12 +151,12 @@ class Manager(threading.Thread):
         self.socket.close()
 
     def take(self):
-        """What has come since the last call."""
+        """Returns the messages that came since the last call."""
         return [self.received.get() for _ in range(self.received.qsize())]
 
 
 class Instance:
-    """A folder for one instance; the daemon may be started in it again and again."""
+    """A folder for one instance. A test may start the daemon in it several times."""
 
     def __init__(self, name="test", binary=None):
         self.name = name
@@ -174,7 +175,7 @@ class Instance:
 
     # -- life --
     def places(self):
-        """The environment by which the daemon finds where rings lie."""
+        """Returns the environment variables by which the daemon finds the folders of its rings."""
         return {"STIXELD_SHM_DIR": self.shm}
 
     def environment(self, extra=None):
@@ -201,7 +202,7 @@ class Instance:
         return self
 
     def start_activated(self, *args, env=None):
-        """Starts it with both sockets made before and passed on, as systemd does."""
+        """Starts the daemon with both sockets created before and passed to it, as systemd does."""
         need_libsystemd()
         sockets = []
         for name, kind in (("status", socket.SOCK_STREAM), ("frames", socket.SOCK_SEQPACKET)):
@@ -211,7 +212,7 @@ class Instance:
             sockets.append(s)
         self.status_path, self.stream_path = (s.getsockname() for s in sockets)
 
-        def pass_on():  # over numbers that nobody uses: 3 and 4 may be taken by one of the two
+        def pass_on():  # over unused numbers: either socket may already have 3 or 4
             high = [os.dup2(s.fileno(), 100 + n) for n, s in enumerate(sockets)]
             for n, fd in enumerate(high):
                 os.dup2(fd, 3 + n)
@@ -226,7 +227,7 @@ class Instance:
         return self
 
     def run_once(self, *args, env=None, timeout=60):
-        """Runs to the end: (exit code, stdout, stderr)."""
+        """Runs the daemon to its end and returns (exit code, stdout, stderr)."""
         r = subprocess.run([self.binary, "--instance", self.name, *args], env=self.environment(env),
                            capture_output=True, text=True, timeout=timeout)
         return r.returncode, r.stdout, r.stderr
@@ -247,7 +248,7 @@ class Instance:
             self.notify.close()
         log = self.text() if os.path.exists(self.log) else ""
         shutil.rmtree(self.top, ignore_errors=True)
-        # whatever else a test looks at: no sanitizer, no fake neighbour and no contract had to complain
+        # in every test: sanitizers, the fake engine and the contracts must have no complaint
         for word in ("Sanitizer", "runtime error:", "contract broken"):
             if word in log:
                 raise AssertionError(log)
@@ -256,13 +257,13 @@ class Instance:
         with open(self.log, errors="replace") as f:
             return f.read()
 
-    # -- what lies there --
+    # -- files in the folders --
     @property
     def ring_path(self):
         return os.path.join(self.shm, "stixeld." + self.name)
 
     def leftovers(self):
-        """Everything in both folders except the lock file."""
+        """Returns everything in both folders except the lock file."""
         found = []
         for folder, _, files in os.walk(self.top):
             found += [os.path.join(folder, f) for f in files]
@@ -274,7 +275,7 @@ class Instance:
 
     # -- the status socket --
     def raw(self, data, seconds=10.0, path=None):
-        """Sends bytes, returns everything that comes back until the other side closes."""
+        """Sends bytes and returns everything that comes back until the other side closes."""
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as s:
             s.settimeout(seconds * (3 if SANITIZED else 1))
             connect(s, path or self.status_path)
@@ -293,7 +294,8 @@ class Instance:
     def http(self, page, method="GET"):
         """(status, headers, body)"""
         request = b"%s %s HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n" % (method.encode(), page.encode())
-        # once more: who says nothing for a while is closed, and on an emulated machine this side may be late
+        # Ask again: the daemon closes a client that is silent for a while, and on an emulated machine this side may be
+        # late.
         reply = self.raw(request) or self.raw(request)
         head, _, body = reply.partition(b"\r\n\r\n")
         lines = head.decode().split("\r\n")
@@ -301,7 +303,7 @@ class Instance:
         return int(lines[0].split()[1]), headers, body.decode()
 
     def order(self, *changes, seconds=30.0):
-        """POST /settings, a line each: (status, body)"""
+        """Sends POST /settings with one line for each change and returns (status, body)."""
         body = "".join(c + "\n" for c in changes).encode()
         reply = self.raw(b"POST /settings HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: %d\r\n\r\n"
                          % len(body) + body, seconds)
@@ -347,7 +349,7 @@ class Instance:
 
     # -- the manager --
     def messages(self):
-        """What was sent to the manager since the last call, as lists of lines."""
+        """Returns what was sent to the manager since the last call, as lists of lines."""
         need_libsystemd()
         return self.notify.take()
 
@@ -359,7 +361,7 @@ class Instance:
 
 
 def write_pair(folder, name, seed, width=160, height=96):
-    """A pair of PGM images as left/NAME and right/NAME: texture, moved by 8 px."""
+    """Writes a pair of PGM images as left/NAME and right/NAME. Both show one texture, shifted by 8 px."""
     noise = random.Random(seed)
     for side, shift in (("left", 0), ("right", 8)):
         os.makedirs(os.path.join(folder, side), exist_ok=True)
@@ -382,7 +384,7 @@ class TestCase(unittest.TestCase):
 
 
 def receive(stream, count=None, seconds=20.0):
-    """Frames from frames.sock: count of them, or all until the daemon closes."""
+    """Returns `count` frames from frames.sock, or all frames until the daemon closes it."""
     frames = []
     end = time.monotonic() + seconds * (3 if SANITIZED else 1)
     while count is None or len(frames) < count:

@@ -72,7 +72,7 @@ def check_value(line, number, family, name, labels, value):
 
 
 def parse(text):
-    """{family name: Family}"""
+    """Parses the text and returns {family name: Family}."""
     if not text.endswith("\n"):
         raise ValueError("no line feed at the end")
     lines = text[:-1].split("\n")
@@ -107,7 +107,7 @@ def parse(text):
         if f.type is None or f.help is None or not f.samples:
             raise ValueError("family %s lacks type, help or samples" % f.name)
         if f.type == "stateset":
-            sets = {}  # by the labels beside the state's own
+            sets = {}  # by the labels other than the state's own label
             for (_, labels), value in f.samples.items():
                 rest = tuple(label for label in labels if label[0] != f.name)
                 sets[rest] = sets.get(rest, 0) + value

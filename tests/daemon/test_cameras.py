@@ -13,7 +13,7 @@ CAMERA = ["-s", "camera.fx=0", "-s", "camera.fy=0", "-s", "camera.baseline_m=0",
 
 class Absent(TestCase):
     def v4l2(self, i, *args, left="left", right="right", **more):
-        """Cameras in the instance's own folder: names below it."""
+        """Starts a daemon with cameras in the instance's own folder. The names are relative to the folder."""
         left, right = (os.path.join(i.top, "dev", n) for n in (left, right))
         return i.start("-s", "source.kind=v4l2", "-s", "source.left=" + left, "-s", "source.right=" + right, *CAMERA,
                        *args, notify=True, **more)
@@ -61,7 +61,7 @@ class Absent(TestCase):
         began = time.monotonic()
         until(lambda: "left: not a V4L2 device" in i.status()["reason"], 5, "another reason")
         self.assertLess(time.monotonic() - began, 1 if IDLE else 3)
-        # what is wrong later is no reason to end: it was right before, or may be
+        # A later error does not end the daemon: the camera was right before, or may become right.
         self.assertEqual(i.status()["state"], "no_camera")
         self.assertEqual(i.stop(), 0)
 
@@ -81,7 +81,7 @@ class NoCameras(TestCase):
             pass
         self.check(path + ": not a V4L2 device", "-s", "source.left=" + path, "-s", "source.right=/dev/null")
         self.check("/dev/null: not a V4L2 device", "-s", "source.left=/dev/null", "-s", "source.layout=side-by-side")
-        # it has to be said before the other one is looked for
+        # the error must be reported before the daemon looks for the other camera
         self.check(path + ": not a V4L2 device", "-s", "source.left=" + path, "-s", "source.right=/dev/not-there")
 
 

@@ -23,7 +23,7 @@
 
 #define HELD_MAX 4
 
-/* --- what the capture thread calls of a pipeline --- */
+/* --- functions of a pipeline that the capture thread calls --- */
 
 int sx_pipeline_slots(const struct sx_settings *s)
 {
@@ -48,7 +48,7 @@ void sx_pipeline_end(struct sx_pipeline *p, enum sx_end end, const char *why)
 	fail_msg("the pipeline ends: %s", why);
 }
 
-/* --- the script: one character for each time that the capture thread waits --- */
+/* --- the script: one character for each wait of the capture thread --- */
 
 static struct {
 	struct sx_pipeline p;
@@ -60,7 +60,7 @@ static struct {
 	int held_count;
 	uint64_t published;
 	struct sx_tune *tune;
-	int64_t gain; /* of both cameras at the end; -1: they have none, or differ */
+	int64_t gain; /* gain of both cameras at the end; -1: no cameras, or gains differ */
 } play;
 
 static void fill(int count)
@@ -69,11 +69,11 @@ static void fill(int count)
 		const struct fake_frame f = {.pattern = play.picture, .ns = CASE_TIME(play.picture)};
 
 		for (int i = 0; i < play.cameras_count; i++)
-			fake_fill(play.cameras[i], &f); /* without a buffer the driver loses it */
+			fake_fill(play.cameras[i], &f); /* without a buffer the driver loses this frame */
 	}
 }
 
-/* The frame is done: its pair was published. */
+/* Ends the frame, whose pair was published. */
 static void publish_all(void)
 {
 	while (play.held_count > 0) {
@@ -92,8 +92,8 @@ static void take_and_hold(void)
 }
 
 /*
- * 1 to 9: pictures of all cameras. t: the frame thread takes the waiting pair. r: it is done with all. c:
- * main hands over other controls.
+ * Plays one character. 1 to 9: all cameras deliver this many frames. t: the frame thread takes the waiting
+ * pair. r: the frame thread has finished all its pairs. c: the main thread hands over new controls.
  */
 static void step(void)
 {
@@ -121,7 +121,7 @@ int __wrap_poll(struct pollfd *fds, nfds_t count, int timeout_ms)
 	return __real_poll(fds, count, 0);
 }
 
-/* Before the cameras are forgotten. */
+/* Records the gain before the cameras are released. */
 static void note_gain(void)
 {
 	const struct fake_control *left = fake_control(play.cameras[0], V4L2_CID_GAIN);
@@ -134,8 +134,8 @@ static void note_gain(void)
 /* --- tests --- */
 
 /*
- * Opens the source with so many slots, plays, and checks the sums. Of the overload so many pairs are the
- * source's.
+ * Opens the source with `slots` slots, plays the script, and checks the totals. `of_source` of the `overload`
+ * pairs were dropped by the source.
  */
 static void check(const struct sx_source_params *p, const char *script, int slots, uint64_t published,
 		  uint64_t overload, uint64_t of_source)
@@ -178,8 +178,8 @@ static void check(const struct sx_source_params *p, const char *script, int slot
 }
 
 /*
- * In order: in the source by newer ones, in the waiting place, and for lack of a ticket (two slots, both in
- * frames).
+ * Drops pairs at three places in order: in the source by newer pairs, in the waiting place, and for lack of a
+ * ticket (two slots, both in frames).
  */
 static void check_memory(enum sx_source_memory memory)
 {
@@ -221,7 +221,7 @@ static void test_one_camera(void **state)
 
 static const struct fake_control gain = {.name = "Gain", .id = V4L2_CID_GAIN, .maximum = 100, .value = 50};
 
-/* Plays pictures around a change of the gain, and gives what the capture thread handed back. */
+/* Plays frames around a change of the gain. Returns what the capture thread handed back in t. */
 static void change_gain(double value, struct sx_tune *t)
 {
 	struct sx_source_params p = case_params();
@@ -233,7 +233,7 @@ static void change_gain(double value, struct sx_tune *t)
 		fake_add_control(play.cameras[i], &gain);
 	sx_tune_set(t, &p);
 	t->params.gain = value;
-	t->params.path = "of the change"; /* a text that is gone when the change is over */
+	t->params.path = "of the change"; /* this text is freed when the change is over */
 	play.tune = t;
 	check(&p, "11tc1r1tr", 3, 2, 1, 0);
 }
@@ -247,7 +247,7 @@ static void test_controls(void **state)
 	assert_false(sx_exchange_take_tuned(&play.p.exchange, true));
 	assert_int_equal(t.result, 0);
 	assert_int_equal(play.gain, 7);
-	assert_true(play.p.opens.params.gain == 7); /* also when the cameras come back */
+	assert_true(play.p.opens.params.gain == 7); /* also after the cameras come back */
 	assert_ptr_equal(play.p.opens.params.path, case_params().path);
 	change_gain(101, &t);
 	assert_int_equal(t.result, -EINVAL);

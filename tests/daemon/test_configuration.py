@@ -92,7 +92,8 @@ class Configuration(TestCase):
         self.assertEqual(i.leftovers(), ["printed.conf"])
 
     def test_constants_of_the_models(self):
-        """In [model], or for a while where they were: then a notice says where, and where they belong."""
+        """The keys belong in [model]. For a while their old sections work too: a notice then names the old place and
+        the new one."""
         i = self.instance()
         path = os.path.join(i.top, "c.conf")
         with open(path, "w") as f:
@@ -112,7 +113,8 @@ class Configuration(TestCase):
                          (64, "", "stixeld: --all: needs --print-config; try stixeld --help\n"))
 
     def test_check_looks_for_files(self):
-        """What a key names must exist; all that is wrong is told at once, and a start says the same."""
+        """Files and devices named by a key must exist. --check-config reports all errors at once, and a start
+        reports the same ones."""
         i = self.instance()
         path = os.path.join(i.top, "c.conf")
         gone = os.path.join(i.top, "drive", "12")
@@ -147,13 +149,13 @@ class Configuration(TestCase):
         no_model = ["-s", "camera.fx=0", "-s", "camera.fy=0", "-s", "camera.baseline_m=0"]
         self.assertEqual(i.run_once(*args, *no_model, "-s", "source.path=" + i.top + "/images", "--check-config"),
                          (0, "", ""))
-        # a camera may be plugged in later
+        # a camera may be connected later
         camera = ["-s", "source.kind=v4l2", "-s", "source.left=/dev/video98", "-s", "source.right=/dev/video99",
                   *no_model]
         self.assertEqual(i.run_once(*camera, "--check-config"), (0, "", ""))
 
     def test_check_says_why_a_pair_of_calibrations_is_refused(self):
-        """One sentence, of the file that is wrong; a file that is there is not said to be missing."""
+        """The message is one sentence about the file that is wrong. It does not call an existing file missing."""
         i = self.instance()
         names = [os.path.join(i.top, side + ".yaml") for side in ("left", "right")]
         for name, x in zip(names, ("0.0", "-84.0")):
@@ -171,7 +173,7 @@ class Configuration(TestCase):
             self.assertEqual("does not exist" in err, "does not exist" in why, err)
 
     def test_check_holds_the_camera_against_the_images(self):
-        """--check-config and a start end with the same code and the same sentences."""
+        """--check-config and a start end with the same exit code and the same sentences."""
         i = self.instance()
         write_pair(i.top + "/images", "0.pgm", 0)
         path = os.path.join(i.top, "camera.txt")
@@ -192,7 +194,7 @@ class Configuration(TestCase):
                 self.assertEqual(got, code, err)
                 self.assertEqual("principal point" in err or "was made for" in err, why is not None, err)
                 self.assertIn(why or "", err)
-        # nor do images that cannot be read pass
+        # images that cannot be read are refused too
         with open(i.top + "/images/right/0.pgm", "wb") as f:
             f.write(b"P5 8 8")
         for more in (["--check-config"], ["--frames", "1"]):
@@ -229,7 +231,7 @@ class Configuration(TestCase):
         self.assertIn("stixeld --print-config prints one to fill in", err)
 
     def test_dev_null_is_an_empty_file(self):
-        """So is a drop-in that a link to it masks."""
+        """/dev/null is an empty configuration file. A drop-in that is masked by a link to /dev/null is empty, too."""
         i = self.instance()
         self.assertEqual(i.run_once("-c", "/dev/null", *SMALL, "--check-config"), (0, "", ""))
         code, out, err = i.run_once("-c", "/dev/null")
@@ -248,7 +250,8 @@ class Configuration(TestCase):
         self.assertEqual(i.stop(), 0)
 
     def test_template(self):
-        """Without a file there is one to fill in: every key, the one that must be given as a comment."""
+        """Without a configuration file, --print-config prints a template with every key. The mandatory key is a
+        comment."""
         i = self.instance()
         code, out, err = i.run_once("--print-config")
         self.assertEqual((code, err), (0, ""))

@@ -27,7 +27,7 @@ static struct sx_frame_cost_case case_of(int at, enum sx_stixel_method method, i
 		.stixels = &params[at], .width = image_width, .height = image_height};
 }
 
-/* Segmentations of one machine, measured in ms: method, stixel width, cell height, image size. */
+/* Measured segmentation times in ms on one machine, by method, stixel width, cell height and image size. */
 static const struct {
 	enum sx_stixel_method method;
 	int width, cell, image_width, image_height;
@@ -45,7 +45,7 @@ static const struct {
 	{SX_STIXEL_SLANTED_EXACT, 32, 2, 1280, 720, 350},
 };
 
-/* From each of them to each other one, on machines as fast and eight times slower. */
+/* Predicts each case from each other case, on machines of the same speed and eight times slower. */
 static void predictions_are_not_too_low(void **state)
 {
 	const size_t count = sizeof(measured) / sizeof(measured[0]);
@@ -65,7 +65,10 @@ static void predictions_are_not_too_low(void **state)
 
 		sx_frame_cost_see(&cost, &now, segment, segment + 30000000);
 		ms = sx_frame_cost_frame_ns(&cost, &next) / 1e6 - 30;
-		/* a quarter of the limit is what is allowed: twice too low is still half of it */
+		/*
+		 * A quarter of the limit is allowed. A frame that takes twice its prediction is thus still
+		 * within half of the limit.
+		 */
 		if (ms < measured[b].ms * slower * 0.5 || ms > measured[b].ms * slower * 12)
 			fail_msg("from %zu to %zu: predicted %.1f ms, measured %.1f", a, b, ms,
 				 measured[b].ms * slower);
@@ -88,7 +91,7 @@ static void what_is_too_much(void **state)
 	assert_true(sx_frame_cost_is_too_much(&cost, &now, &next, LIMIT / 20, why, sizeof(why)));
 	next = case_of(1, SX_STIXEL_SLANTED_EXACT, 16, 16, 1920, 1080);
 	assert_false(sx_frame_cost_is_too_much(&cost, &now, &next, LIMIT, why, sizeof(why)));
-	/* KITTI's size, columns of 1 px: the method alone */
+	/* KITTI's image size, columns of 1 px: a change of the method alone is too much */
 	next = case_of(0, SX_STIXEL_SLANTED, 1, 0, 1242, 375);
 	cost = (struct sx_frame_cost){0};
 	sx_frame_cost_see(&cost, &next, 52000000, 80000000);
@@ -100,7 +103,7 @@ static void what_is_too_much(void **state)
 		sizeof(why)));
 }
 
-/* What is slow already, and runs, may get faster, and change in what costs nothing. */
+/* A frame that is already slow, and runs, may get faster. Changes without cost are allowed, too. */
 static void what_runs_may_go_on(void **state)
 {
 	const struct sx_frame_cost_case now = case_of(0, SX_STIXEL_SLANTED_EXACT, 4, 1, 1280, 720);
@@ -116,7 +119,7 @@ static void what_runs_may_go_on(void **state)
 	assert_true(sx_frame_cost_is_too_much(&cost, &now, &next, LIMIT, why, sizeof(why)));
 	next = case_of(1, SX_STIXEL_SLANTED, 4, 1, 1280, 720);
 	assert_false(sx_frame_cost_is_too_much(&cost, &now, &next, LIMIT, why, sizeof(why)));
-	/* a frame as a whole counts where other stages take the time */
+	/* the time of the whole frame counts if other stages take the time */
 	cost = (struct sx_frame_cost){0};
 	params[2] = params[0];
 	params[2].width = 16;
@@ -136,18 +139,21 @@ static void before_anything_was_measured(void **state)
 	struct sx_frame_cost cost = {0};
 	char why[512];
 
-	sx_frame_cost_see(&cost, &next, 0, 0); /* an engine that tells no times */
+	sx_frame_cost_see(&cost, &next, 0, 0); /* an engine that reports no times */
 	assert_true(cost.rate == 0);
 	assert_true(sx_frame_cost_is_too_much(&cost, NULL, &next, LIMIT, why, sizeof(why)));
 	assert_null(strstr(why, "now it takes"));
 	next = case_of(1, SX_STIXEL_SLANTED, 4, 0, 1920, 1080);
 	assert_false(sx_frame_cost_is_too_much(&cost, NULL, &next, LIMIT, why, sizeof(why)));
-	/* as slow as it is, the reference engine's default is no error */
+	/* the reference engine is slow, but its default settings are accepted */
 	next.plain = true;
 	assert_false(sx_frame_cost_is_too_much(&cost, NULL, &next, LIMIT, why, sizeof(why)));
 }
 
-/* Two contexts of engine cpu at 1280x720, and what they took while they were made: MB of a cgroup's usage. */
+/*
+ * The prediction is at least what two contexts of engine cpu at 1280x720 took during their creation, in MB of
+ * a cgroup's usage.
+ */
 static void memory_is_predicted_from_above(void **state)
 {
 	struct sx_context_config now = {.width = 1280, .height = 720}, next;
@@ -172,7 +178,7 @@ static void memory_is_predicted_from_above(void **state)
 	need = sx_frame_cost_memory(held, 2, &now, &next) >> 20;
 	assert_in_range(need, 73, 100);
 	next = now;
-	next.params.filters.speckle_size = 0; /* what is saved is not counted on */
+	next.params.filters.speckle_size = 0; /* savings do not reduce the prediction */
 	assert_int_equal(sx_frame_cost_memory(held, 2, &now, &next),
 			 sx_frame_cost_memory(held, 2, &now, &now));
 }

@@ -47,7 +47,7 @@ class External(TestCase):
         self.assertRegex(s["reason"], r"^\d+ of the last \d+ pairs had no disparity map: nobody writes disparity maps")
         self.assertEqual(s["frames"]["published"], 0)  # on a busy machine newer pairs may replace some
         self.assertEqual(i.http("/healthz")[0], 503)
-        # and then somebody does
+        # now a matcher starts
         self.steady(self.matcher(i), 0, 7)
         self.assertEqual(self.until_frame(i, lambda f: True, "frame").label, 7)
         until(lambda: i.http("/healthz")[0] == 200, 10, "healthy answer")
@@ -76,7 +76,7 @@ class External(TestCase):
             self.assertIn("`%s`" % name, documented)
 
     def test_a_pair_waits_for_its_map(self):
-        # matching takes 30 ms; a map is of the picture within 10 ms
+        # Matching takes 30 ms. A map belongs to the picture within 10 ms.
         i = self.fake("-s", "source.fps=50", "-s", "external.wait_ms=%d" % (200 * SLOW), interval_us=250000 * SLOW)
         net = self.matcher(i)
         steady = self.steady(net, 0.03, 5)
@@ -86,7 +86,7 @@ class External(TestCase):
         if IDLE:
             self.assertLess(max(waited), 200e6 * SLOW + 50e6)
         steady.close()
-        # a writer that works and never comes to this picture: the wait ends, and the pair is given up
+        # The writer works, but never reaches this picture. The wait ends, and the pair is dropped.
         dropped = i.status()["frames"]["dropped"]["no_map"]
         behind = self.steady(net, 2, 6)
         self.until_state(i, lambda s: s["frames"]["dropped"]["no_map"] > dropped + 1, "pairs without a map")
@@ -100,7 +100,7 @@ class External(TestCase):
         self.assertEqual(i.leftovers(), ["shm/stixel-disparity.net"])
 
     def test_scores_are_kept_while_the_map_is_waited_for(self):
-        # maps come 100 ms after their picture; scores in time, and those of 32 ms are kept in their ring
+        # Maps come 100 ms after their picture. Scores come in time; the scores of 32 ms are kept in their ring.
         i = self.fake("-s", "source.fps=50", "-s", "external.wait_ms=%d" % (300 * SLOW), "-s", "semantics.source=net",
                       interval_us=250000 * SLOW)
         network = Segmenter(i)
@@ -113,7 +113,7 @@ class External(TestCase):
         for f in frames:
             self.assertLessEqual(abs(f.scores_ns - f.left_ns), 10e6)
             self.assertGreater(f.submitted_ns - f.left_ns, 80e6)
-        # what is counted by scores are frames, not pairs
+        # the counters of scores count frames, not pairs
         by_scores = s["semantics"]["frames"]
         self.assertLessEqual(abs(sum(by_scores.values()) - s["frames"]["published"]), 1)
 
@@ -127,7 +127,7 @@ class External(TestCase):
         def next_pair(number):
             return until(lambda: offered.frame(offered.live()[2]) if offered.live()[2] > number else None, 10, "pair")
         pair = next_pair(0)
-        for byte in (1, 2, 3):  # the map of each, and 1 ms later that of nobody
+        for byte in (1, 2, 3):  # the map of each, and 1 ms later a map without a pair
             net.give(pair.left_ns + (byte == 2) * 1000000, byte)
             pair = next_pair(pair.number)
         self.until_state(i, lambda s: s["frames"]["published"] == 2 and s["frames"]["dropped"]["no_map"] > 0, "frames")
@@ -161,10 +161,10 @@ class External(TestCase):
         path = os.path.join(i.shm, "stixel-disparity.net")
         for round in range(4):
             net = self.matcher(i)
-            for _ in range(9):  # every slot
+            for _ in range(9):  # one for each slot
                 net.give(time.monotonic_ns(), round + 1)
             self.until_frame(i, lambda f, b=round + 1: f.label == b, "frame with a map")
-            os.kill(net.process.pid, signal.SIGSTOP)  # so that it does not touch what is gone
+            os.kill(net.process.pid, signal.SIGSTOP)  # keep it from touching files that are gone
             dropped = i.status()["frames"]["dropped"]["no_map"]
             if round % 2:
                 with open(path, "r+b") as f:

@@ -14,7 +14,7 @@ import unittest
 import openmetrics
 from harness import FAKE, IDLE, SMALL, Frame, TestCase, receive, until
 
-BUCKET = 1.017  # half a bucket of the histogram, and the nanosecond's rounding
+BUCKET = 1.017  # half a bucket of the histogram, and the rounding of nanoseconds
 ARGS = ["-s", "source.kind=synthetic", "-s", "stixels.width=4"]
 CAMERAS = ["-s", "source.kind=v4l2", "-s", "source.left=/dev/left", "-s", "source.right=/dev/right",
            "-s", "camera.fx=0", "-s", "camera.fy=0", "-s", "camera.baseline_m=0", "-s", "stixels.width=4"]
@@ -67,12 +67,12 @@ SHOWN = {
 
 
 def rank(values, permille):
-    """The value of rank ceil(n * permille / 1000): what base/histogram.h says it gives."""
+    """Returns the value of rank ceil(n * permille / 1000), as base/histogram.h defines it."""
     return sorted(values)[max(1, math.ceil(len(values) * permille / 1000)) - 1]
 
 
 class Client(threading.Thread):
-    """Takes frames as packets, each with the time of its arrival on this process's clock."""
+    """Receives frames as packets. Notes the arrival time of each frame on this process's clock."""
 
     def __init__(self, test, instance):
         super().__init__(daemon=True)
@@ -106,7 +106,7 @@ class Figures(TestCase):
         return i
 
     def test_frames_per_second(self):
-        """As a client counts them, and 0 once they have stopped."""
+        """The rate is what a client counts, and 0 after frames have stopped."""
         i = self.fake(interval_us=20000, compute_us=1000, silent_at=200)
         client = Client(self, i)
         until(lambda: len(client.frames) >= 120, 30, "frames")
@@ -127,7 +127,8 @@ class Figures(TestCase):
         i.stop()
 
     def test_latency_of_known_delays(self):
-        """A pair comes 30 ms after its capture, the engine takes 40 ms: no less, and no more than a client sees."""
+        """A pair comes 30 ms after its capture, and the engine takes 40 ms. The reported latency is at least the sum
+        and at most what a client sees."""
         late, compute = 30000, 40000
         i = self.fake("-s", "engine.contexts=1", interval_us=100000, late_us=late, compute_us=compute, pairs=30,
                       skew_us=700)
@@ -139,7 +140,8 @@ class Figures(TestCase):
         self.assertGreater(whole["p50"] * BUCKET, late + compute)
         self.assertGreater(table["capture_to_engine"]["p50"] * BUCKET, late)
         self.assertGreater(table["engine_to_result"]["p50"] * BUCKET, compute)
-        # at the client later than at the head, by a wake-up; the slowest of a busy machine are not compared
+        # A frame arrives at the client one wake-up after its entry in the ring. On a busy machine the slowest frames
+        # are not compared.
         arrived = rank([(t - min(f.left_ns, f.right_ns)) / 1000 for t, f in frames], 500)
         self.assertLess(whole["p50"] / BUCKET, arrived)
         self.assertLess(arrived - whole["p50"], 20000)
@@ -149,7 +151,8 @@ class Figures(TestCase):
         self.assertEqual(table["result_to_publish"]["n"], whole["n"])
 
     def test_asked_for_in_time(self):
-        """A frame is asked for around its expected end; one that takes longer is waited for asleep."""
+        """The frame thread polls for a frame around its expected end. If the frame takes longer, the thread sleeps
+        until it is done."""
         compute, longer, late = 20000, 30000, 60000
         for nearly in (0, 3000):
             i = self.fake("-s", "engine.contexts=1", interval_us=150000, compute_us=compute, jitter_us=longer,
@@ -165,7 +168,7 @@ class Figures(TestCase):
             i.stop()
 
     def test_quantiles_of_all_frames(self):
-        """Every frame is still in the ring: the quantiles are those of its headers, the sums too."""
+        """The ring still holds every frame. The quantiles and the sums match the values in the frame headers."""
         i = self.fake(interval_us=3000, compute_us=500, jitter_us=4000, silent_at=300)
         until(lambda: (lambda f: f["captured"] == 299 and
                        f["published"] + sum(f["dropped"].values()) == 299)(i.status()["frames"]), 30, "all frames")
@@ -193,17 +196,17 @@ class Counters(TestCase):
         return i
 
     def metric(self, i, family, **labels):
-        """The total of a counter in /metrics."""
+        """Returns the total of a counter in /metrics."""
         return int(openmetrics.value(openmetrics.parse(i.http("/metrics")[2]), family, "_total", **labels))
 
     def dropped(self, i, reason):
-        """The same number in both documents, of a daemon that is quiet."""
+        """Returns the number of dropped pairs of a quiet daemon. /status and /metrics must agree."""
         status = i.status()["frames"]["dropped"][reason]
         self.assertEqual(self.metric(i, "stixeld_frames_dropped", reason=reason), status)
         return status
 
     def quiet(self, i):
-        """The frames of a status that does not change any more."""
+        """Returns the frame counters of a status that no longer changes."""
         return until(lambda: (lambda a, b: a if a == b and a["published"] else None)(
             i.status()["frames"], (time.sleep(0.3), i.status()["frames"])[1]), 20, "no more pairs")
 
@@ -216,7 +219,7 @@ class Counters(TestCase):
         self.assertEqual(self.metric(i, "stixeld_frames_published"), f["published"])
 
     def test_overload(self):
-        """Each pair that a newer one replaced, and no other."""
+        """overload counts each pair that a newer pair replaced, and no other pair."""
         i = self.fake(*ARGS, "-s", "engine.contexts=1", interval_us=4000, compute_us=20000, silent_at=201)
         f = self.quiet(i)
         self.assertEqual((f["captured"], f["published"] + f["dropped"]["overload"]), (200, 200))
@@ -224,9 +227,9 @@ class Counters(TestCase):
         self.assertEqual([f["dropped"][k] for k in ("unpaired", "corrupt", "no_map", "teardown")], [0] * 4)
 
     def test_teardown(self):
-        """The pair that waits when a ring is made anew: nothing replaced it, so it is no overload."""
+        """A pair waits while a ring is created again. No newer pair replaced it, so it does not count as overload."""
         i = self.fake(*ARGS, "-s", "engine.contexts=1", interval_us=40000, compute_us=100000)
-        i.until_published(2)  # from now on a pair waits most of the time
+        i.until_published(2)  # from here on a pair waits most of the time
         for _ in range(20):
             old = i.ring()
             os.unlink(i.ring_path)
@@ -237,7 +240,7 @@ class Counters(TestCase):
         f = i.status()["frames"]
         self.assertGreater(f["dropped"]["teardown"], 0)
         self.assertGreaterEqual(self.metric(i, "stixeld_frames_dropped", reason="teardown"), f["dropped"]["teardown"])
-        # in the engine, waiting, in the hands of the capture thread
+        # at most three pairs: in the engine, waiting, and held by the capture thread
         held = f["captured"] - f["published"] - sum(f["dropped"][k] for k in ("overload", "teardown"))
         self.assertIn(held, range(4))
 
@@ -245,7 +248,7 @@ class Counters(TestCase):
         i = self.fake(*ARGS, interval_us=5000, compute_us=500, corrupt_every=4, silent_at=41)
         f = self.quiet(i)
         self.assertEqual(self.dropped(i, "corrupt"), 10)
-        self.assertEqual(f["captured"], 30)  # an unreadable one was captured as no pair
+        self.assertEqual(f["captured"], 30)  # an unreadable pair does not count as captured
 
     def test_no_map(self):
         i = self.fake(*ARGS, "-s", "stereo.matcher=external", "-s", "external.source=nobody", interval_us=10000)
@@ -254,11 +257,11 @@ class Counters(TestCase):
         self.assertGreaterEqual(self.metric(i, "stixeld_frames_dropped", reason="no_map"), at_least)
 
     def test_what_cameras_lose(self):
-        """What the source counts of each side, which the tests of capture/v4l2 show by its causes."""
+        """Shows what the source counts for each side. The tests of capture/v4l2 show the causes."""
         i = self.fake(*CAMERAS, interval_us=5000, compute_us=500, lose_every=10, silent_at=41)
         f = self.quiet(i)
         self.assertEqual(self.dropped(i, "unpaired"), 8)
-        self.assertEqual(f["captured"], 40 + 5 * 4)  # pairs that the source itself dropped by overload are among them
+        self.assertEqual(f["captured"], 40 + 5 * 4)  # includes pairs that the source itself dropped as overload
         for side, c in zip(("left", "right"), i.status()["source"]["cameras"]):
             of = {k: self.metric(i, "stixeld_camera_" + k, side=side) for k in ("captured", "errors", "sequence_gaps")}
             self.assertEqual((c["captured"], c["errors"], c["sequence_gaps"]), (40 + 4 * 21, 4 * (1 + 2 + 3), 4))

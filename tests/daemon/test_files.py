@@ -14,7 +14,8 @@ class Files(TestCase):
     ARGS = ["-s", "source.kind=files", "-s", "stereo.disparities=32", "-s", "engine.threads=1"]
 
     def run_files(self, i, *args):
-        """Runs to the end: (published, dropped by overload, unreadable), from the last line of the log."""
+        """Runs the daemon to its end. Returns (published, dropped by overload, unreadable) from the last line of the
+        log."""
         code, _, err = i.run_once(*self.ARGS, *FREE, "-s", "source.path=" + i.top + "/images", *args)
         self.assertEqual(code, 0, err)
         m = re.search(r"(\d+) frames published, (\d+) pairs dropped by overload, (\d+) unreadable", err)
@@ -35,7 +36,7 @@ class Files(TestCase):
         counts, err = self.run_files(i)
         self.assertEqual(counts, (8, 0, 1))
         self.assertIn("004.pgm", err)
-        # also when a number of frames is asked for: the broken one is none of them
+        # the broken pair does not count towards a requested number of frames
         self.assertEqual(self.run_files(i, "--frames", "6")[0], (6, 0, 1))
 
     def test_loop(self):
@@ -46,7 +47,7 @@ class Files(TestCase):
 
 
     def loses(self, spoil, *args, reason):
-        """A loop whose images are spoiled while it runs ends with 65, and says why."""
+        """If images are spoiled while their loop runs, the daemon ends with 65 and logs the reason."""
         i = self.instance()
         folder = i.top + "/images"
         for n in range(3):

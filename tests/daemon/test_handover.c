@@ -23,11 +23,12 @@
 #define SLOTS (SX_ITEMS_MAX)
 
 /*
- * The source: what it has lent. A slot is lent from take_pair() to sx_source_release(), which must come once.
+ * The fake source, which records lent slots. A slot is lent from take_pair() to sx_source_release(), which
+ * must be called once.
  */
 struct slot {
-	_Atomic uint64_t number; /* of the pair that it is lent with; 0: free */
-	uint64_t content;	 /* plain, so that a missing order is seen as a race */
+	_Atomic uint64_t number; /* number of the pair that the slot is lent for; 0: free */
+	uint64_t content;	 /* not atomic, so that ThreadSanitizer sees a missing order as a race */
 };
 
 struct sx_source {
@@ -44,7 +45,7 @@ void sx_source_release(struct sx_source *s, const struct sx_pair *pair)
 		atomic_fetch_add(&s->twice, 1);
 }
 
-/* As sx_source_next(). There must be room: a slot for each item. */
+/* Takes a pair as sx_source_next() does. The caller must have room: one slot for each item. */
 static void take_pair(struct sx_source *s, struct sx_item *item, uint64_t number)
 {
 	for (int i = 0; i < SLOTS; i++) {
@@ -70,7 +71,7 @@ static struct sx_item *filled(struct sx_handover *h, struct sx_source *s, uint64
 	return item;
 }
 
-/* Whether the thread of this eventfd was woken since it was asked last. */
+/* Returns true if the thread of this eventfd was woken since the last call. */
 static bool woken(int fd)
 {
 	struct pollfd p = {.fd = fd, .events = POLLIN};
@@ -97,7 +98,7 @@ static void test_life_of_a_pair(void **state)
 	assert_null(sx_handover_take(&h));
 	assert_int_equal(sx_handover_used(&h), 0);
 	item = filled(&h, &s, 1);
-	assert_int_equal(sx_handover_used(&h), 0); /* until it is put, it is nobody's */
+	assert_int_equal(sx_handover_used(&h), 0); /* until it is put, it counts nowhere */
 	assert_ptr_equal(sx_handover_free(&h), item);
 	assert_null(sx_handover_put(item));
 	expect_woken(&h, false, true);
@@ -116,7 +117,10 @@ static void test_life_of_a_pair(void **state)
 	assert_int_equal(s.releases, 1);
 }
 
-/* A source with a pace gives pairs all the same: what gives images back or makes room wakes its thread. */
+/*
+ * A source with a pace delivers pairs without being asked. Its thread is woken when images are given back or
+ * room is made.
+ */
 static void test_a_pace_needs_no_waking(void **state)
 {
 	struct sx_source s = {0};
@@ -137,7 +141,10 @@ static void test_a_pace_needs_no_waking(void **state)
 	sx_handover_finish(&h);
 }
 
-/* The engine has read the images: the source has them back at once, and not again when the frame is done. */
+/*
+ * When the engine has read the images, the source gets them back at once. It does not get them again when the
+ * frame is done.
+ */
 static void test_images_go_back_early(void **state)
 {
 	struct sx_source s = {0};
@@ -151,7 +158,7 @@ static void test_images_go_back_early(void **state)
 	sx_handover_images_read(item);
 	expect_woken(&h, true, false);
 	assert_int_equal(s.releases, 1);
-	assert_int_equal(sx_handover_used(&h), 1); /* its frame needs number and times */
+	assert_int_equal(sx_handover_used(&h), 1); /* its frame still needs the item's number and times */
 	next = filled(&h, &s, 2);
 	assert_ptr_not_equal(next, item);
 	assert_ptr_equal(next->pair.slot, item->pair.slot);
@@ -210,7 +217,7 @@ static void test_all_in_use(void **state)
 	sx_handover_finish(&h);
 }
 
-/* A pair that waits when both threads have ended goes back, too. */
+/* A pair that still waits when both threads have ended goes back to the source, too. */
 static void test_end_with_a_waiting_pair(void **state)
 {
 	struct sx_source s = {0};
@@ -224,16 +231,16 @@ static void test_end_with_a_waiting_pair(void **state)
 	assert_int_equal(h.frame_fd, -1);
 }
 
-/* --- threads: capture is the test's own, beside a frame thread and an engine's --- */
+/* --- threads: the test itself is the capture thread, beside a frame thread and an engine thread --- */
 
 struct threads {
 	struct sx_handover h;
 	struct sx_source source;
 	_Atomic(struct sx_item *)
-		computing; /* the frame thread's order to the engine; NULL: it has read the images */
+		computing; /* item that the frame thread gave to the engine; NULL: the engine has read the images */
 	atomic_bool over;
-	uint64_t published, out_of_order, wrong; /* frame thread's */
-	uint64_t misread;			 /* engine's */
+	uint64_t published, out_of_order, wrong; /* written by the frame thread */
+	uint64_t misread;			 /* written by the engine thread */
 };
 
 static void *engine(void *threads)
@@ -254,7 +261,10 @@ static void *engine(void *threads)
 	return NULL;
 }
 
-/* Every other pair is read by the engine first; the others are released as the cuda engine's are. */
+/*
+ * Runs the frame thread. The engine reads every second pair first. The other pairs are released as the cuda
+ * engine releases them.
+ */
 static void *frame(void *threads)
 {
 	struct threads *t = threads;
@@ -278,10 +288,10 @@ static void *frame(void *threads)
 		} else {
 			t->wrong += ((struct slot *)item->pair.slot)->content != last;
 		}
-		t->wrong += item->pair.number != last; /* still this frame's */
+		t->wrong += item->pair.number != last; /* the item still belongs to this frame */
 		sx_handover_release(item);
 		t->published++;
-		sched_yield(); /* the item may be filled again before anything else orders the two threads */
+		sched_yield(); /* the item may be filled again before any other access orders the two threads */
 	}
 	return NULL;
 }
@@ -301,7 +311,7 @@ static void test_threads(void **state)
 		if (old)
 			sx_handover_release(old);
 		replaced += old != NULL;
-		if (n % 16 == 0) /* now and then the frame thread catches up */
+		if (n % 16 == 0) /* the frame thread catches up every 16 pairs */
 			while (sx_handover_waits(&t.h))
 				sched_yield();
 	}

@@ -18,8 +18,8 @@
 #define NOW (100 * S)
 
 /*
- * Ten seconds without progress are too long, pairs come 20 times a second, the last one and its frame just
- * now.
+ * Returns the input of a healthy daemon. The limit without progress is ten seconds, 20 pairs come a second,
+ * and the last pair and its frame came just now.
  */
 static struct sx_health_input well(void)
 {
@@ -76,7 +76,9 @@ static void test_frame_overdue(void **state)
 {
 	struct sx_health_input in = well();
 
-	/* time counts from when progress could begin: the submission, or the frame before if that is later */
+	/*
+	 * Time counts from when progress could begin: the submission, or the previous frame if that is later.
+	 */
 	in.in_flight_since_ns = NOW - 11 * S;
 	in.last_publish_ns = NOW - 12 * S;
 	expect(&in, STIXEL_STATE_DEGRADED, false, false,
@@ -86,7 +88,7 @@ static void test_frame_overdue(void **state)
 	in.last_publish_ns--;
 	expect(&in, STIXEL_STATE_DEGRADED, false, false,
 	       "no frame finished for 10.0 s while one is in flight");
-	/* before the camera: a hung engine is what a restart mends */
+	/* reported before the camera, because a restart can mend a hung engine */
 	in.absent = true;
 	expect(&in, STIXEL_STATE_DEGRADED, false, false,
 	       "no frame finished for 10.0 s while one is in flight");
@@ -102,10 +104,10 @@ static void test_silent_source(void **state)
 	expect(&in, STIXEL_STATE_RUNNING, true, true, "");
 	in.last_capture_ns--;
 	expect(&in, STIXEL_STATE_DEGRADED, false, false, "no pair from the source for 10.0 s");
-	/* a frame in flight is waited for first */
+	/* a frame in flight is awaited first */
 	in.in_flight_since_ns = NOW - S;
 	expect(&in, STIXEL_STATE_RUNNING, true, true, "");
-	/* a source of one pair in five seconds may miss two */
+	/* a source with one pair in five seconds may miss two pairs */
 	in.in_flight_since_ns = 0;
 	in.interval_ns = 5 * S;
 	in.last_capture_ns = NOW - 15 * S;
@@ -127,7 +129,7 @@ static void test_absent(void **state)
 	expect(&in, STIXEL_STATE_NO_CAMERA, true, false, "/dev/video0: No such file or directory");
 }
 
-/* Frames come, and are not to be trusted. */
+/* Frames come, but they are not to be trusted. */
 static void test_pictures(void **state)
 {
 	struct sx_health_input in = well();
@@ -151,7 +153,10 @@ static void test_stopping(void **state)
 	expect(&in, STIXEL_STATE_STOPPING, false, false, "stopping");
 }
 
-/* A second of ticks; of each 100 pairs so many are dropped by overload, so many more unreadable. */
+/*
+ * Runs `ticks` ticks, in which pairs come at 100 per second. `overload` pairs are dropped by overload,
+ * `corrupt` more are unreadable.
+ */
 static void tick(struct sx_health *h, struct sx_health_input *in, int ticks, unsigned overload,
 		 unsigned corrupt)
 {
@@ -171,13 +176,13 @@ static void test_loss_by_overload(void **state)
 	struct sx_health_input in = well();
 	struct sx_health h = {0};
 
-	tick(&h, &in, 100, 10, 0); /* ten of a hundred are not too many */
+	tick(&h, &in, 100, 10, 0); /* ten dropped of a hundred pairs are accepted */
 	assert_int_equal(h.state, STIXEL_STATE_RUNNING);
 	tick(&h, &in, 40, 11, 0);
 	assert_int_equal(h.state, STIXEL_STATE_DEGRADED);
 	assert_true(h.progress && h.serving);
 	assert_string_equal(h.reason, "engine too slow: 440 of the last 4000 pairs dropped by overload");
-	/* ten seconds later it is forgotten, not earlier */
+	/* the drops stop counting after ten seconds, not earlier */
 	tick(&h, &in, 1, 0, 0);
 	tick(&h, &in, 2, 10, 0);
 	assert_int_equal(h.state, STIXEL_STATE_DEGRADED);
@@ -199,7 +204,10 @@ static void test_loss_by_damage(void **state)
 	assert_string_equal(h.reason, "440 of the last 4000 pairs were unreadable");
 }
 
-/* Frames came, then one stays in flight while pairs are dropped: no word of an engine that is too slow. */
+/*
+ * Frames came. Then one frame stays in flight while pairs are dropped. The reason must not say that the
+ * engine is too slow.
+ */
 static void test_an_engine_that_hangs(void **state)
 {
 	struct sx_health_input in = well();
@@ -221,7 +229,7 @@ static void test_an_engine_that_hangs(void **state)
 	assert_int_equal(h.state, STIXEL_STATE_DEGRADED);
 	assert_string_equal(h.reason, "no frame finished for 1.0 s while one is in flight");
 	assert_true(h.progress && h.serving); /* the watchdog decides, at its own limit */
-	/* it is told as long as it hangs, however long the last frame was ago */
+	/* The reason stays as long as the engine hangs, however long ago the last frame was. */
 	in.limit_ns = 60 * S;
 	for (int i = 0; i < 96; i++) {
 		in.now_ns += SX_HEALTH_TICK_NS;
@@ -237,7 +245,10 @@ static void test_an_engine_that_hangs(void **state)
 	assert_memory_equal(h.reason, "engine too slow: ", 17);
 }
 
-/* A source without a pace loses nothing meanwhile: half the watchdog's time, and no word before. */
+/*
+ * A source without a pace loses no pairs meanwhile. The reason appears after half of the watchdog's time, not
+ * earlier.
+ */
 static void test_an_engine_that_hangs_without_losses(void **state)
 {
 	struct sx_health_input in = well();
@@ -257,7 +268,7 @@ static void test_an_engine_that_hangs_without_losses(void **state)
 	assert_true(h.progress && h.serving);
 }
 
-/* An engine of a frame every six seconds never was faster: it is too slow, and hangs by no means. */
+/* An engine that always took six seconds for a frame is too slow, but does not hang. */
 static void test_a_slow_engine_does_not_hang(void **state)
 {
 	struct sx_health_input in = well();
@@ -287,10 +298,10 @@ static void test_news(void **state)
 	assert_true(sx_health_is_news(&h, &t, NOW));
 	assert_false(sx_health_is_news(&h, &t, NOW));
 	memcpy(h.reason, "12 of 25 were unreadable", sizeof("12 of 25 were unreadable"));
-	assert_false(sx_health_is_news(&h, &t, NOW)); /* the same, in other figures */
+	assert_false(sx_health_is_news(&h, &t, NOW)); /* the same reason with other numbers */
 	memcpy(h.reason, "left is dark", sizeof("left is dark"));
 	assert_true(sx_health_is_news(&h, &t, NOW)); /* at once */
-	/* for an hour to and fro, four times a second */
+	/* the reason alternates for an hour, four times a second */
 	for (int i = 0; i < 4 * 3600; i++) {
 		memcpy(h.reason, i % 2 ? "left is dark " : "right is dark", sizeof("right is dark"));
 		told += sx_health_is_news(&h, &t, NOW + i * SX_HEALTH_TICK_NS);
@@ -298,7 +309,7 @@ static void test_news(void **state)
 	assert_in_range(told, 58, 63);
 	h.state = STIXEL_STATE_RUNNING;
 	h.reason[0] = 0;
-	assert_true(sx_health_is_news(&h, &t, NOW)); /* a state always is */
+	assert_true(sx_health_is_news(&h, &t, NOW)); /* a new state is always news */
 	assert_false(sx_health_is_news(&h, &t, NOW));
 }
 
@@ -312,7 +323,7 @@ static void test_same_reason(void **state)
 	assert_false(sx_health_same_reason("left is dark", "right is dark"));
 }
 
-/* Ten lost pairs are no pattern, however few there were in all; eleven are. */
+/* Ten lost pairs make no pattern, even of very few pairs. Eleven do. */
 static void test_few_losses_of_a_cold_start(void **state)
 {
 	struct sx_health_input in = well();
@@ -324,13 +335,13 @@ static void test_few_losses_of_a_cold_start(void **state)
 	sx_health_update(&h, &in);
 	assert_int_equal(h.state, STIXEL_STATE_RUNNING);
 	in.overload++;
-	sx_health_judge(&h, &in); /* without a sample nothing of it is known */
+	sx_health_judge(&h, &in); /* without a sample no loss is known */
 	assert_int_equal(h.state, STIXEL_STATE_RUNNING);
 	sx_health_update(&h, &in);
 	assert_string_equal(h.reason, "engine too slow: 11 of the last 12 pairs dropped by overload");
 }
 
-/* Where another process matches: what of pairs got no map. */
+/* An external process matches: counts pairs that got no map. */
 static void test_loss_for_want_of_maps(void **state)
 {
 	struct sx_health_input in = well();
@@ -344,7 +355,7 @@ static void test_loss_for_want_of_maps(void **state)
 	in.no_map += 20;
 	sx_health_update(&h, &in);
 	assert_int_equal(h.state, STIXEL_STATE_DEGRADED);
-	assert_true(h.progress && !h.serving); /* it lives, but there are no frames */
+	assert_true(h.progress && !h.serving); /* the daemon lives, but serves no frames */
 	assert_string_equal(h.reason,
 			    "20 of the last 20 pairs had no disparity map: nobody writes disparity maps");
 	in.captured += 20;
@@ -353,7 +364,7 @@ static void test_loss_for_want_of_maps(void **state)
 	sx_health_update(&h, &in);
 	assert_true(h.state == STIXEL_STATE_DEGRADED && h.serving);
 	assert_string_equal(h.reason, "20 of the last 40 pairs had no disparity map");
-	/* pairs that came before the window, and were given up in it */
+	/* the pairs came before the window and were dropped in it */
 	h = (struct sx_health){0};
 	sx_health_update(&h, &in);
 	in.captured += 13;
@@ -380,7 +391,10 @@ static void test_loss_for_want_of_maps(void **state)
 			    "20 pairs dropped by overload");
 }
 
-/* Ten seconds and more of pairs, per tick so many without a map, by overload, published. */
+/*
+ * Runs a little more than ten seconds. In each tick `no_map` pairs get no map, `overload` pairs are dropped,
+ * `published` are published.
+ */
 static void ten_seconds(struct sx_health *h, struct sx_health_input *in, unsigned no_map, unsigned overload,
 			unsigned published)
 {
@@ -393,14 +407,14 @@ static void ten_seconds(struct sx_health *h, struct sx_health_input *in, unsigne
 	}
 }
 
-/* No frame in ten seconds, whatever became of the pairs: nothing is served. */
+/* Without a frame in ten seconds, nothing is served, whatever happened to the pairs. */
 static void test_nothing_is_served_without_frames(void **state)
 {
 	static const struct {
 		unsigned no_map, overload, published;
 		bool serving;
 	} cases[] = {
-		{1, 6, 0, false}, /* a matcher that is late with each, at 30 pairs a second */
+		{1, 6, 0, false}, /* a matcher that is late for each pair, at 30 pairs a second */
 		{0, 8, 0, false}, {5, 0, 0, false}, {0, 8, 1, true}, {5, 0, 1, true},
 	};
 
@@ -413,7 +427,7 @@ static void test_nothing_is_served_without_frames(void **state)
 		assert_int_equal(h.state, STIXEL_STATE_DEGRADED);
 		assert_int_equal(h.serving, cases[i].serving);
 	}
-	/* few they are, but all; with frames between them they are no pattern */
+	/* The losses are few, but all pairs are lost. With frames between them they make no pattern. */
 	for (unsigned frames = 0; frames < 2; frames++) {
 		struct sx_health_input in = well();
 		struct sx_health h = {0};
@@ -429,7 +443,7 @@ static void test_nothing_is_served_without_frames(void **state)
 	}
 }
 
-/* Pairs of so many a tick; the last sample says what state. */
+/* Runs ticks with `pairs` pairs each. The last sample determines the state. */
 static void paired(struct sx_health *h, struct sx_health_input *in, unsigned ticks, unsigned pairs)
 {
 	while (ticks--) {
@@ -447,24 +461,24 @@ static void test_slow_source(void **state)
 	struct sx_health h = {0};
 
 	in.rate = 60;
-	paired(&h, &in, 40, 1); /* a slow start is not judged before ten seconds are over */
+	paired(&h, &in, 40, 1); /* a slow start is judged only after ten seconds */
 	assert_int_equal(h.state, STIXEL_STATE_RUNNING);
 	paired(&h, &in, 1, 1);
 	assert_int_equal(h.state, STIXEL_STATE_DEGRADED);
 	assert_true(h.progress && h.serving);
 	assert_string_equal(h.reason, "source gives 4.0 of 60 pairs a second");
-	/* between two fifths and three quarters it stays what it was */
+	/* between two fifths and three quarters of the rate, the state stays as it was */
 	paired(&h, &in, 60, 10);
 	assert_string_equal(h.reason, "source gives 40.0 of 60 pairs a second");
 	paired(&h, &in, 60, 12);
 	assert_int_equal(h.state, STIXEL_STATE_RUNNING);
-	paired(&h, &in, 60, 7); /* half of it, as in the dark, and a little less */
+	paired(&h, &in, 60, 7); /* slightly below half of the rate, as in the dark */
 	assert_int_equal(h.state, STIXEL_STATE_RUNNING);
 	paired(&h, &in, 60, 5);
 	assert_string_equal(h.reason, "source gives 20.0 of 60 pairs a second");
 }
 
-/* Nothing is expected while the camera is away, before the first frame, and while nobody looks. */
+/* No pair is expected while the camera is absent, before the first frame, and while ticks are missing. */
 static void test_time_that_does_not_count(void **state)
 {
 	struct sx_health_input in = well();
@@ -504,11 +518,11 @@ static void test_source_without_a_rate(void **state)
 
 	paired(&h, &in, 60, 1);
 	assert_int_equal(h.state, STIXEL_STATE_RUNNING);
-	/* one pair in two seconds, of which two are missing: too few to say */
+	/* one pair in two seconds, two pairs missing: too few to judge */
 	in.rate = 0.5;
 	paired(&h, &in, 60, 0);
 	assert_int_equal(h.state, STIXEL_STATE_RUNNING);
-	/* unreadable pairs have come all the same, and have a reason of their own */
+	/* unreadable pairs count as arrived, and have a reason of their own */
 	in.rate = 60;
 	tick(&h, &in, 60, 0, 20);
 	assert_string_equal(h.reason, "800 of the last 4000 pairs were unreadable");
@@ -517,9 +531,10 @@ static void test_source_without_a_rate(void **state)
 static void test_rate_of_a_camera(void **state)
 {
 	assert_true(sx_health_camera_rate(30, 15) == 15);
-	assert_true(sx_health_camera_rate(10, 60) == 10); /* a trigger, which the driver does not know */
+	assert_true(sx_health_camera_rate(10, 60) ==
+		    10); /* an external trigger, which the driver does not know */
 	assert_true(sx_health_camera_rate(0, 60) == 60);
-	assert_true(sx_health_camera_rate(30, 0) == 0); /* nothing is known, nothing is expected */
+	assert_true(sx_health_camera_rate(30, 0) == 0); /* without a known rate, no pair is expected */
 }
 
 static void test_ping_for_each_frame(void **state)
@@ -533,7 +548,7 @@ static void test_ping_for_each_frame(void **state)
 	in.published++;
 	assert_true(sx_health_may_ping(&h, &in));
 	assert_false(sx_health_may_ping(&h, &in));
-	in.no_map++; /* nor does it hang when another process does */
+	in.no_map++; /* the daemon also does not hang when the external process does */
 	assert_true(sx_health_may_ping(&h, &in));
 	assert_false(sx_health_may_ping(&h, &in));
 }
@@ -547,7 +562,7 @@ static void test_ping_without_a_camera(void **state)
 	sx_health_update(&h, &in);
 	assert_true(sx_health_may_ping(&h, &in));
 	assert_true(sx_health_may_ping(&h, &in));
-	/* but not while a frame of before hangs in the engine */
+	/* except while an earlier frame hangs in the engine */
 	in.in_flight_since_ns = in.last_publish_ns = NOW - 11 * S;
 	sx_health_update(&h, &in);
 	assert_false(sx_health_may_ping(&h, &in));
@@ -558,13 +573,13 @@ static void test_ping_of_a_slow_source(void **state)
 	struct sx_health_input in = well();
 	struct sx_health h = {.pinged_pairs = in.published};
 
-	in.interval_ns = 6 * S; /* two of them are longer than the limit: no pair need come in time */
+	in.interval_ns = 6 * S; /* two intervals are longer than the limit: no pair need come in time */
 	in.last_capture_ns = NOW - 18 * S;
 	assert_true(sx_health_may_ping(&h, &in));
 	in.last_capture_ns--;
-	assert_false(sx_health_may_ping(&h, &in)); /* three are silence */
+	assert_false(sx_health_may_ping(&h, &in)); /* three intervals without a pair count as silence */
 	in.last_capture_ns = NOW - S;
-	in.in_flight_since_ns = NOW - S; /* a pair is there: its frame is waited for */
+	in.in_flight_since_ns = NOW - S; /* a pair is in flight: its frame is awaited */
 	assert_false(sx_health_may_ping(&h, &in));
 	in.in_flight_since_ns = 0;
 	in.interval_ns = 5 * S;

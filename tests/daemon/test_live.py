@@ -16,7 +16,8 @@ import unittest
 from harness import FAKE, IDLE, SANITIZED, SMALL, TestCase, receive, until
 
 ARGS = ["-s", "source.kind=synthetic", "-s", "stixels.width=4", "-s", "output.slots=1024"]
-# As fast as frames are computed: then no load of the machine makes it drop a pair. PACED may.
+# EASY has no pace and runs as fast as frames are computed, so no load of the machine makes it drop a pair. PACED may
+# drop pairs.
 EASY = {"interval_us": 0, "compute_us": 4000}
 PACED = {"interval_us": 150000, "compute_us": 1000}
 
@@ -28,7 +29,7 @@ class Live(TestCase):
         return i
 
     def changed(self, i, *changes):
-        """Orders it, and returns the frame from which on it is so."""
+        """Orders the changes and returns the first frame with them."""
         code, text = i.order(*changes)
         self.assertEqual(code, 200, text)
         return int(re.search(r"from frame (\d+) on", text).group(1))
@@ -41,7 +42,7 @@ class Live(TestCase):
         return row["value"], row["from"]
 
     def without_gap(self, frames):
-        """Numbers follow each other, and so do the pairs they were made of: none was lost."""
+        """Checks that frame numbers and pair numbers have no gap: no pair was lost."""
         self.assertEqual([f.number for f in frames], list(range(frames[0].number, frames[0].number + len(frames))))
         self.assertEqual([f.pair for f in frames], list(range(frames[0].pair, frames[0].pair + len(frames))))
         self.assertEqual(len({f.epoch for f in frames}), 1)
@@ -51,7 +52,7 @@ class Changes(Live):
     def test_at_one_frame_boundary(self):
         for contexts in (1, 2, 4):
             with self.subTest(contexts=contexts):
-                # with jitter frames in flight finish out of order; still no frame is of both
+                # With jitter, frames in flight finish out of order. Still no frame mixes both settings.
                 i = self.fake("-s", "engine.contexts=%d" % contexts, compute_us=2000 if contexts == 1 else 6000,
                               jitter_us=0 if contexts == 1 else 8000)
                 i.until_published(5)
@@ -68,7 +69,8 @@ class Changes(Live):
                 self.assertGreater(second, first)
 
     def test_vehicle(self):
-        """What passes is a matter of the frame, and follows the camera's height where nobody says it."""
+        """Each frame has the vehicle's limits (step and height). Without a setting, the step follows the camera's
+        height."""
         i = self.fake()
         i.until_published(3)
         ring = i.ring()
@@ -99,8 +101,8 @@ class Changes(Live):
         for f in frames:
             width = widths.get(f.number, width)
             self.assertEqual((f.number, f.column_width), (f.number, width))
-        self.assertGreater(len(widths), 10)  # several may fall between the same two frames
-        # those who read the stream see the same
+        self.assertGreater(len(widths), 10)  # several changes may fall between two frames
+        # readers of the stream see the same frames
         for f in receive(stream):
             self.assertEqual(f.columns * f.column_width, 64)
 
@@ -132,7 +134,7 @@ class Changes(Live):
             asked += 1
             time.sleep(0.02)
         self.assertGreater(asked, 5)
-        self.assertEqual([code for code, _ in answers], [200, 200])  # one after the other
+        self.assertEqual([code for code, _ in answers], [200, 200])  # orders are processed one after the other
         after = i.status()["frames"]["published"]
         self.assertGreater(after, began + 20)
         i.until_published(after + 3)
@@ -166,7 +168,8 @@ class Changes(Live):
         self.assertEqual(i.stop(), 0)
 
     def test_camera_comes_back(self):
-        # the controls of then are those of now, and another size is made for the settings of now
+        # A lost camera reopens with the current controls. If its size has changed, the pipeline is created for the
+        # current settings.
         i = self.fake("-s", "source.gain=1", lose_at=100, width_after=128)
         ring = i.ring()
         i.until_published(3)
@@ -192,7 +195,7 @@ class Changes(Live):
         n = i.status()["frames"]["published"]
         i.until_published(n + 3)
         self.assertEqual({f.column_width for f in i.ring().frames()}, {4})
-        # nothing to build, nothing to tell the camera
+        # this change builds nothing and sends nothing to the camera
         before = i.text().count("fake: exposure")
         code, text = i.order("log.levels=debug")
         self.assertEqual((code, text), (200, "log.levels = debug (was info)\n"))
@@ -200,7 +203,8 @@ class Changes(Live):
         self.assertEqual(i.stop(), 0)
 
     def test_each_class_of_keys(self):
-        """The daemon applies a change as /settings says of its key: one key of each class."""
+        """The daemon applies each key's change in the way that /settings states. The test takes one key of each
+        class."""
         i = self.fake()
         i.until_published(2)
         for change, order in (("nothing", "log.levels=debug"), ("controls", "source.gain=5"),
@@ -253,19 +257,19 @@ class Changes(Live):
         text = until(lambda: "needs a restart" in i.text() and i.text(), 10, "reloaded")
         self.assertIn("reloaded, changed: filters.median, filters.smooth, stixels.width, from frame ", text)
         self.assertIn("not applied, needs a restart: output.slots", text)
-        # what was set live is gone: the files say how it is
+        # the reload drops live settings: the files apply
         self.assertEqual(self.value(i, "stixels.width"), ("8", path + ":6"))
         self.assertEqual(self.value(i, "filters.median"), ("no", "default"))
         self.assertEqual(self.value(i, "output.slots")[0], "1024")
         self.assertEqual(self.settings(i)["configured"], {})
         config = json.loads(i.http("/config")[2])
         self.assertEqual([k for s in config.values() for k, v in s.items() if v["live"]], [])
-        # what is set from here on is beside what this file said
+        # later live settings apply on top of this file
         self.assertEqual(i.order("road.top=20")[0], 200)
         self.assertEqual(i.order("filters.smooth=yes")[0], 200)
         self.assertEqual(self.settings(i)["configured"], {"filters.smooth": "no", "road.top": "33"})
         self.assertEqual(i.order("filters.smooth=no")[0], 200)
-        # too large for the ring: nothing of the file is taken
+        # the settings are too large for the ring, so none of the file's settings apply
         write("[filters]\nsmooth = yes\n[stixels]\nwidth = 1\n")
         i.process.send_signal(signal.SIGHUP)
         until(lambda: "reload refused" in i.text(), 10, "refused")
@@ -278,7 +282,8 @@ class Changes(Live):
         self.assertEqual({f.column_width for f in ring.frames()}, {4, 16, 8})
 
     def test_what_it_says_of_keys(self):
-        """What a program needs to show them: every key of the answer, and its default is allowed."""
+        """/settings has what a program needs to show the keys. The answer lists every key, and each default is
+        allowed."""
         answer = self.settings(self.fake())
         options, keys = answer["options"], answer["keys"]
         self.assertEqual(list(options), list(keys))
@@ -317,7 +322,7 @@ class Refusals(Live):
         self.without_gap(ring.frames())
 
     def test_values(self):
-        # the sentences of a file, all at once; what is right among them is not taken either
+        # the refusal has all sentences that a file would get; the valid changes do not apply either
         self.refused(422, [
             "set stixels.width=33: [stixels] width: found '33', allowed 1..32 px",
             "set stixels.p_order=x: [stixels] p_order: found 'x' (not a number), allowed 1e-06..0.999999",
@@ -349,7 +354,7 @@ class Refusals(Live):
         self.assertEqual(code, 409)
         self.assertRegex(text, r"^stixels.width = 2 and stixels.max_per_column = 128 need a restart: a frame could "
                                r"have 32 columns and \d+ bytes, and the ring was made for \d+\n$")
-        # there is room for as many stixels on more columns
+        # the ring has room for the same number of stixels on more columns
         self.assertEqual(self.i.order("stixels.width=3", "stixels.max_per_column=24")[0], 200)
         self.assertEqual(self.i.order("stixels.width=4")[0], 200)
 
@@ -358,7 +363,7 @@ class Refusals(Live):
 
     def test_no_memory(self):
         self.i.close()
-        # two contexts, and room for one more
+        # two contexts run, and there is room for one more
         self.i = self.fake("-s", "engine.contexts=2", contexts_most=3)
         self.i.until_published(2)
         self.refused(507, ["fake: no memory for 64x48"], "stixels.width=8")
@@ -372,7 +377,7 @@ class Refusals(Live):
         self.i.raw(b"POST /settings HTTP/1.1\r\nHost: x\r\nContent-Length: 50\r\n\r\nstixels", 7)  # never the rest
         self.assertEqual(self.i.http("/settings", "PUT")[0], 405)
         self.assertEqual(self.i.http("/status", "POST")[0], 405)
-        # who goes away without his answer changes nothing for the others
+        # a client that leaves before its answer changes nothing for the other clients
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as s:
             s.connect(self.i.status_path)
             s.sendall(b"POST /settings HTTP/1.1\r\nHost: x\r\nContent-Length: 17\r\n\r\nfilters.median=no")
@@ -383,7 +388,7 @@ class Rights(Live):
     OTHER = 65534
 
     def ask(self, i, uid, gid, groups):
-        """(status, body) of an order from a process of this user and these groups."""
+        """Sends an order from a process of this user and these groups. Returns (status, body)."""
         code = ("import os, socket, sys; os.setgroups([int(g) for g in sys.argv[4].split()]); "
                 "os.setgid(int(sys.argv[3])); os.setuid(int(sys.argv[2])); "
                 "s = socket.socket(socket.AF_UNIX); s.connect(sys.argv[1]); "
@@ -401,7 +406,8 @@ class Rights(Live):
     def test_who_may(self):
         i = self.fake()
         i.until_published(2)
-        # as if the socket were open to everybody: who may read need not be allowed to change
+        # The permissions are as if the socket were open to all users. A user who may read still needs permission to
+        # change.
         for folder in (i.top, i.run, os.path.dirname(i.status_path)):
             os.chmod(folder, 0o755)
         os.chmod(i.status_path, 0o666)
@@ -411,7 +417,7 @@ class Rights(Live):
         self.assertRegex(text, r"^not allowed: only root(,| and) the daemon's own user .*stixel-tune.*\n$")
         self.assertEqual(self.value(i, "filters.median")[0], "no")
         self.assertEqual(self.ask(i, self.OTHER, self.OTHER, "7 12 %d" % (own + 1))[0], 403)
-        # the socket's group is that of the readers (who else may, of a group that is known: tests/systemd)
+        # The socket's group is the readers' group. For other members of a known group, see tests/systemd.
         self.assertEqual(self.ask(i, self.OTHER, own, "")[0], 403)
         self.assertEqual(self.ask(i, self.OTHER, self.OTHER, "7 %d 12" % own)[0], 403)
         self.assertEqual(self.ask(i, 0, self.OTHER, "")[0], 200)
@@ -419,7 +425,7 @@ class Rights(Live):
 
 
 class Cgroup:
-    """A memory cgroup of its own, of either version; None where none can be made."""
+    """A memory cgroup for one test, version 1 or 2. None if the test cannot create one."""
 
     @classmethod
     def make(cls):
@@ -454,7 +460,7 @@ class Cgroup:
             return False
 
     def leave(self, more):
-        """A limit that leaves so many bytes."""
+        """Sets a limit that leaves `more` bytes."""
         with open(os.path.join(self.path, self.usage)) as f:
             used = int(f.read())
         with open(os.path.join(self.path, self.limit), "w") as f:
@@ -469,21 +475,22 @@ class Cgroup:
 
 
 class Engine(Live):
-    """The cpu engine itself."""
+    """Tests with the real cpu engine."""
 
     @unittest.skipIf(SANITIZED, "sanitizers take memory of their own, and a frame takes seconds")
     def test_memory_cgroup(self):
-        """A change for which there is no room is refused; the kernel would end the daemon without a word."""
+        """A change that has no room in memory is refused. Otherwise the kernel would kill the daemon without a
+        message."""
         group = Cgroup.make()
         if not group:
             self.skipTest("no memory cgroup can be made here")
         self.addCleanup(group.remove)
-        # what all contexts share is not taken again: one needs less than two
+        # contexts share memory that is not allocated again, so one context needs less than two
         one, two = (self.needed_megabytes(group, contexts) for contexts in (1, 2))
         self.assertLess(one, two)
 
     def needed_megabytes(self, group, contexts):
-        """What a refusal says that a change needs, which is enough."""
+        """Returns the amount of memory in the text of a refusal. With this amount the change succeeds."""
         i = self.instance("contexts%d" % contexts)
         i.start(*SMALL, "-s", "source.size=1280x720", "-s", "source.fps=3", "-s", "output.slots=4",
                 "-s", "engine.contexts=%d" % contexts, preexec_fn=group.enter)
@@ -514,7 +521,7 @@ class Engine(Live):
         return i
 
     def test_what_is_computed(self):
-        """Frames after a change are those of a daemon that was started so."""
+        """Frames after a change equal the frames of a daemon that was started with the changed settings."""
         changes = ["stixels.width=8", "stixels.max_per_column=3", "stixels.method=dp", "filters.speckle_size=20",
                    "stereo.p1=9", "stereo.uniqueness=90", "stereo.p2_edge=30", "road.top=40"]
         records = []
@@ -537,7 +544,7 @@ class Engine(Live):
                 self.assertGreater(max(max(f.stixels_of) for f in frames if f.number < first), 3)
         common = sorted(set(records[0]) & set(records[1]))
         self.assertGreater(len(common), 5)
-        for n in common:  # nothing is dropped without a pace: the number of a frame is that of its pair
+        for n in common:  # without a pace no pair is dropped, so frame and pair numbers are equal
             self.assertEqual(records[0][n], records[1][n], "pair %d" % n)
         self.assertGreater(len({records[0][n] for n in common}), 4)
 
@@ -555,7 +562,8 @@ class Engine(Live):
 
     @unittest.skipIf(SANITIZED, "a frame takes seconds with any settings")
     def test_frames_that_the_watchdog_would_not_wait_for(self):
-        """Predicted, with a sentence, and nothing has changed; what is slower but not so slow is taken."""
+        """The daemon predicts frames that take too long. It refuses with a sentence and changes nothing. A smaller
+        slowdown is accepted."""
         i = self.real("-s", "source.fps=2", "-s", "source.size=1280x720", "-s", "output.slots=8")
         for order in ("stixels.method=slanted-exact\nstixels.cell_height=1",
                       "stixels.cell_height=1\nfilters.median=yes\nstixels.method=slanted-exact"):
@@ -567,13 +575,13 @@ class Engine(Live):
         self.assertEqual([self.value(i, k)[0] for k in ("stixels.method", "stixels.cell_height", "filters.median")],
                          ["slanted", "0", "no"])
         self.changed(i, "stixels.method=slanted-exact", "stixels.width=16")
-        code, text = i.order("stixels.width=4\nstixels.cell_height=1")  # by steps it is the same
+        code, text = i.order("stixels.width=4\nstixels.cell_height=1")  # in two steps the result is the same
         self.assertEqual(code, 422, text)
         self.changed(i, "stixels.method=slanted", "stixels.width=8")
         self.assertEqual(i.stop(), 0)
 
     def test_fifty_changes_leave_memory_flat(self):
-        i = self.real("-s", "source.fps=0")  # as fast as it can: under load
+        i = self.real("-s", "source.fps=0")  # as fast as the engine can: under load
 
         def memory():
             with open("/proc/%d/status" % i.process.pid) as f:

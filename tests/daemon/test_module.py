@@ -20,7 +20,7 @@ def module(name="good"):
 
 
 class Module(TestCase):
-    """What threads do with it."""
+    """Threads exchange data with a module."""
 
     def test_computes(self):
         i = self.instance()
@@ -41,7 +41,7 @@ class Module(TestCase):
         self.assertIn("\nstixeld_engine_staged_images_total 0\n", body)
         self.assertIn('input="copy"', body)
         self.assertEqual(i.stop(), 0, i.text())
-        # two in flight, one waiting, one being taken: four blocks, each pinned and unpinned once
+        # two pairs in flight, one waiting and one being captured: four blocks, each pinned and unpinned once
         with open(report) as f:
             self.assertRegex(f.read(), r"^frames \d+ pins 4 unpins 4 staged 0\n$")
         os.remove(report)
@@ -124,7 +124,8 @@ class Choice(TestCase):
                       "cpu", err)
 
     def test_first_line_without_a_module(self):
-        """Where no module is named the log says shortly that none is there; the status has the whole sentence."""
+        """Without a configured module, the log says in a few words that there is none. The status has the whole
+        sentence."""
         if os.path.exists(os.path.join(os.path.dirname(STIXELD), "..", "gpu", "stixel-cuda.so")):
             self.skipTest("this build has the CUDA engine")
         i = self.instance()
@@ -145,7 +146,8 @@ class Choice(TestCase):
         self.refused(78, "the cuda engine has no zncc", create="cannot")
 
     def test_what_cuda_does_not_compute(self):
-        """Refused under auto too, where a device is usable: what it chose at start remains."""
+        """A setting that CUDA does not compute is refused under auto, too, if a device is usable. The engine chosen
+        at the start stays."""
         exact = ("-s", "stixels.method=slanted-exact")
         for backend in ("cuda", "auto"):
             code, err = self.once("-s", "engine.backend=" + backend, *exact)

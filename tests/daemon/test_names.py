@@ -11,8 +11,8 @@ import unittest
 
 from harness import FAKE, IDLE, SANITIZED, SMALL, TestCase, until
 
-PID_OFFSET = 52  # in the ring's header
-PATIENCE_S = 30  # of what a busy machine does late
+PID_OFFSET = 52  # offset in the ring's header, bytes
+PATIENCE_S = 30  # time allowed to a busy machine
 FPS = 10
 HERD = os.environ.get("STIXELD_HERD", "")
 PAIRS = ["-s", "stereo.matcher=external", "-s", "external.source=nobody", "-s", "external.pairs=yes"]
@@ -20,7 +20,8 @@ PAIRS = ["-s", "stereo.matcher=external", "-s", "external.source=nobody", "-s", 
 
 class RingNames(TestCase):
     def test_a_ring_made_anew_has_room_for_the_files(self):
-        """Settings that run may need less room than those of the start, which a reload brings back."""
+        """The running settings may need a smaller ring than the settings of the start, which a reload restores. A
+        new ring has room for both."""
         i = self.instance()
         i.start(*SMALL)
         i.until_published(2)
@@ -37,7 +38,7 @@ class RingNames(TestCase):
         i = self.instance()
         i.start(*SMALL, *PAIRS)
         old, offered = i.ring(), i.ring_path + ".pairs"
-        for path in (i.ring_path, offered):  # a pair without its map is no frame: the rings alone are looked at
+        for path in (i.ring_path, offered):  # only the rings matter: a pair without its map makes no frame
             os.unlink(path)
             until(lambda: os.path.exists(path), PATIENCE_S, path)
             until(lambda: old.live()[0] == "closed", PATIENCE_S, "the end for readers of the ring without a name")
@@ -58,13 +59,13 @@ class RingNames(TestCase):
         self.assertEqual(i.status()["state"], "running")
 
     def test_the_folder_is_made_anew_with_the_name(self):
-        """As at a logout: /dev/shm and the user's runtime folder lose all."""
+        """A logout removes everything from /dev/shm and the user's runtime folder."""
         i = self.instance()
         i.start(*SMALL)
         i.until_published(2)
         old, folder = i.ring(), os.path.join(i.run, i.name)
         shutil.rmtree(folder)
-        with open(folder, "wb"):  # nor can it be made
+        with open(folder, "wb"):  # the daemon cannot create the folder either
             pass
         os.unlink(i.ring_path)
         until(lambda: "degraded: %s was removed, and not made anew: cannot use the runtime folder" % i.ring_path
@@ -82,7 +83,8 @@ class RingNames(TestCase):
         self.assertEqual(i.leftovers(), [])
 
     def test_sockets_of_who_came_after_stay(self):
-        """The folder went while the daemon was stopped, and another one has made it again."""
+        """The folder was removed while the daemon was stopped, and another process created it again. The sockets of
+        that process stay."""
         first = self.instance()
         first.start(*SMALL)
         first.until_published(1)
@@ -104,7 +106,7 @@ class RingNames(TestCase):
         return s["captured"] - s["published"] - s["dropped"]["overload"] - s["dropped"]["teardown"]
 
     def test_no_pair_is_lost_uncounted(self):
-        """The engine is slow: at any time a pair is in it and another one waits."""
+        """The engine is slow. At any time one pair is in it and another pair waits."""
         i = self.instance(binary=FAKE)
         i.start("--frames", "30", "-s", "source.kind=synthetic", "-s", "engine.contexts=1",
                 env={"FAKE_INTERVAL_US": 40000, "FAKE_COMPUTE_US": 100000})
@@ -114,7 +116,7 @@ class RingNames(TestCase):
             until(lambda: old.live()[0] == "closed" and os.path.exists(i.ring_path), 3, "another ring")
             self.assertLessEqual(self.open_pairs(i), 2)
         i.until_published(24)
-        self.assertLessEqual(self.open_pairs(i), 2)  # in the engine, waiting
+        self.assertLessEqual(self.open_pairs(i), 2)  # one in the engine, one waiting
         self.assertEqual(i.wait(), 0)
         self.assertIn("30 frames published", i.text())
 
@@ -132,7 +134,7 @@ class RingNames(TestCase):
         os.rename(other, i.ring_path)
         self.assertEqual(i.wait(PATIENCE_S), 73)
         self.assertIn("%s was taken by process 4711: ending" % i.ring_path, i.text())
-        self.assertEqual(i.leftovers(), ["shm/stixeld.test"])  # the other's
+        self.assertEqual(i.leftovers(), ["shm/stixeld.test"])  # the file of the other process
 
     def test_another_runtime_folder_is_no_way_to_the_name(self):
         i = self.instance()
@@ -160,14 +162,14 @@ class Herd(TestCase):
             before, began = i.status()["frames"], time.monotonic()
             i.until_published(before["published"] + 30)
             took, status = time.monotonic() - began, i.status()
-            # one late frame is the scheduler's, and after ten seconds not of the figure any more
+            # The scheduler may make one frame late. After ten seconds the figure no longer includes it.
             until(lambda: i.status()["latency_10s_us"]["result_to_publish"]["p99"] < 200, PATIENCE_S, "0.2 ms at p99")
         finally:
             herd.kill()
             herd.wait()
             herd.stdout.close()
         self.assertEqual(status["frames"]["dropped"]["overload"], before["dropped"]["overload"])
-        # pairs that were due while every slot was taken are in no count: a slow frame thread shows here
+        # Pairs that were due while every slot was taken are in no count. A slow frame thread therefore shows here.
         self.assertGreaterEqual(status["frames"]["captured"] - before["captured"], 0.8 * took * FPS - 2)
         self.assertLess(status["latency_10s_us"]["result_to_publish"]["p50"], 200)
         self.assertEqual(status["state"], "running")

@@ -16,14 +16,15 @@ from harness import HEIGHT, IDLE, SANITIZED, SMALL, WIDTH, TestCase, receive, un
 STAGES = ["ingest", "census", "sgm", "winner", "median", "left_right", "speckle", "smooth", "confidence", "road",
           "reduce", "segment", "compact", "monitor"]
 SPANS = ["capture_to_publish", "capture_to_engine", "engine_to_result", "result_to_publish"]
-SLOWER = 30 if SANITIZED else 1  # there, and beside compilers, one frame took four seconds
+SLOWER = 30 if SANITIZED else 1  # with sanitizers and compilers on the same machine, one frame took four seconds
 
 
 class Pages(TestCase):
     @classmethod
     def setUpClass(cls):
         cls.i = Pages().instance()
-        # so slow that no machine falls behind and drops; with sanitizers one might, so they set the pace
+        # The pace is so slow that no machine falls behind and drops pairs. With sanitizers a machine might, so the
+        # engine sets the pace.
         cls.fps = 0 if SANITIZED else 10
         cls.i.start(*SMALL, "-s", "source.fps=%d" % cls.fps)
         cls.i.until_published(20)
@@ -100,7 +101,7 @@ class Pages(TestCase):
         ring = self.i.ring()
         latencies = [f.published_ns - min(f.left_ns, f.right_ns) for f in ring.frames()]
         worst = self.i.status()["latency_us"]["capture_to_publish"]["max"]
-        # the header is sealed before the frame is in the ring
+        # the header is sealed before the frame enters the ring
         self.assertLess(max(latencies) / 1000, worst)
         f = ring.frames()[-1]
         self.assertEqual(f.stage_names[:len(STAGES)], STAGES)
@@ -118,7 +119,7 @@ class Pages(TestCase):
         value = openmetrics.value
         published = value(m, "stixeld_frames_published", "_total")
         self.assertGreaterEqual(published, 20)
-        s = self.i.until_published(published)  # a page is given again for 10 ms: it may be older than these metrics
+        s = self.i.until_published(published)  # a page is cached for 10 ms: it may be older than metrics
         for reason in ("overload", "unpaired", "corrupt", "no_map", "teardown"):
             self.assertGreaterEqual(value(m, "stixeld_frames_dropped", "_total", reason=reason), 0)
         self.assertEqual(value(m, "stixeld_state", stixeld_state="running"), 1)
@@ -132,16 +133,16 @@ class Pages(TestCase):
         self.assertTrue(0 < middle <= value(m, "stixeld_capture_to_publish_seconds", quantile="0.99") < 5 * SLOWER)
         self.assertGreater(value(m, "stixeld_stage_seconds", "_sum", stage="sgm"), 0)
         self.assertEqual(m["stixeld_stage_seconds"].unit, "seconds")
-        # every family is documented, and every documented one exists or may be missing by right
+        # every family is documented, and every documented family exists or is in the list of optional families
         with open(os.path.join(os.path.dirname(__file__), "..", "..", "docs", "metrics.md")) as f:
             documented = {word.strip("`") for line in f if line.startswith("| `stixeld")
                           for word in line.split()[1:2]}
         self.assertEqual(set(m) - documented, set())
-        depends = {name for name in documented  # on the machine's sensors: test_power.py has them all
+        depends = {name for name in documented  # depends on the machine's sensors; test_power.py checks all of them
                    if name.startswith(("stixeld_power", "stixeld_energy", "stixeld_board", "stixeld_clock",
-                                    "stixeld_scores", "stixeld_frames_by_scores",  # and test_semantics.py
-                                    "stixeld_disparity_maps",  # and test_external.py
-                                    "stixeld_row_correction_"))}  # and test_pictures.py
+                                    "stixeld_scores", "stixeld_frames_by_scores",  # test_semantics.py checks these
+                                    "stixeld_disparity_maps",  # test_external.py checks these
+                                    "stixeld_row_correction_"))}  # test_pictures.py checks these
         depends |= {"stixeld_joules_per_frame", "stixeld_fps_per_watt", "stixeld_road_horizon_row_pixels",
                     "stixeld_road_pitch_degrees", "stixeld_road_roll_degrees", "stixeld_road_height_meters",
                     "stixeld_road_pitch_sigma_degrees", "stixeld_road_roll_sigma_degrees",
@@ -222,11 +223,11 @@ class Pages(TestCase):
                     s.connect(self.i.status_path)
                     s.send(b"GET /status HT")  # half a request
                     idle.append(s)
-                except (BlockingIOError, BrokenPipeError):  # the kernel's queue is full, or it is refused
+                except (BlockingIOError, BrokenPipeError):  # the kernel's queue is full, or the daemon refuses
                     s.close()
                     time.sleep(0.005)
             self.assertGreater(len(idle), 32)
-            # frames go on; the descriptors of the daemon are bounded
+            # frames continue, and the daemon's number of descriptors is bounded
             until(lambda: self.i.ring_state()[2] > before, 10, "frames beside the crowd")
             self.assertLess(len(os.listdir("/proc/%d/fd" % self.i.process.pid)), 32 + 40)
         finally:
@@ -235,7 +236,7 @@ class Pages(TestCase):
         until(self.i.answers, 10, "status after the crowd")
 
     def test_garbage_and_slow_readers_on_the_frame_socket(self):
-        slow = self.stream(self.i)  # never reads
+        slow = self.stream(self.i)  # this client never reads
         for r in (b"x", b"\0" * 8, bytes(range(1, 251)) * 12, b"HTXS" + b"\xff" * 4):
             s = self.stream(self.i)
             try:

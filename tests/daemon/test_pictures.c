@@ -26,7 +26,7 @@ static struct sx_pictures sound(void)
 				    .sharpness = {10, 11}};
 }
 
-/* So many new frames that look like p. */
+/* Shows `frames` new frames that look like p. */
 static void see(struct sx_pictures_watch *w, struct sx_pictures p, int frames)
 {
 	for (int i = 0; i < frames; i++) {
@@ -76,7 +76,7 @@ static void figures_of_a_frame(void **state)
 
 /* ---- a single frame ---- */
 
-/* Two images of a street, of which half is measured. */
+/* Returns two images of a street with disparities for half of it. */
 static struct sx_monitor seen(uint32_t left, uint32_t right)
 {
 	struct sx_monitor m = {.samples = 1000,
@@ -90,7 +90,7 @@ static struct sx_monitor seen(uint32_t left, uint32_t right)
 	return m;
 }
 
-/* Is m, the frame after before, blind? before NULL: the first one. */
+/* Returns true if m, the frame after `before`, is blind. Without `before`, m is the first frame. */
 static bool is_blind(const struct sx_monitor *m, const struct sx_monitor *before,
 		     const struct sx_pictures_rules *rules)
 {
@@ -109,7 +109,7 @@ static void frames_that_show_something(void **state)
 
 	assert_false(is_blind(&m, NULL, &cameras));
 	assert_false(is_blind(&m, &before, &cameras));
-	/* a street at night: nearly all of both is dark and flat, and still a fifth is measured */
+	/* a street at night: nearly all of both images is dark and flat, but a fifth has disparities */
 	for (int side = 0; side < 2; side++) {
 		m.image[side].dark = 999;
 		m.image[side].flat = 99;
@@ -118,20 +118,20 @@ static void frames_that_show_something(void **state)
 	assert_false(is_blind(&m, &before, &cameras));
 	m.image[1].dark = 979;
 	assert_false(is_blind(&m, &before, &cameras));
-	/* fog, or much sky: far from all is flat, little is measured */
+	/* fog, or much sky: much is flat, and few disparities are measured */
 	m = seen(3, 4);
 	m.image[0].flat = m.image[1].flat = 95;
 	m.measured = 300;
 	m.near = 0;
 	assert_false(is_blind(&m, &before, &cameras));
-	/* all of it is far away, as two cameras see it that are a bit out of line */
+	/* everything is far away, and the cameras are slightly out of line */
 	m = seen(3, 4);
 	m.near = m.measured;
 	for (int j = 0; j < SX_MONITOR_ROWS; j++)
 		for (int i = 0; i < SX_MONITOR_COLUMNS; i++)
 			m.vote[j][i] = 3;
 	assert_false(is_blind(&m, &before, &cameras));
-	/* an engine that counts nothing */
+	/* an engine that reports no counts */
 	m = (struct sx_monitor){.measured = 2000};
 	assert_false(is_blind(&m, &m, &cameras));
 }
@@ -142,7 +142,7 @@ static void covered_lenses(void **state)
 		for (int kind = 0; kind < 4; kind++) {
 			struct sx_monitor m = seen(3, 4);
 
-			m.measured = 190; /* 5 %: what noise leaves */
+			m.measured = 190; /* 5 %: the share that noise leaves */
 			m.near = 0;
 			for (int side = 0; side < 2; side++) {
 				struct sx_monitor_image *i = &m.image[side];
@@ -155,14 +155,14 @@ static void covered_lenses(void **state)
 			}
 			if (!is_blind(&m, NULL, &files))
 				fail_msg("kind %d of images %d", kind, bad);
-			/* a flat image is matched to infinity by some settings */
+			/* some settings match a flat image to infinity */
 			m.measured = m.near = 4000;
 			if (!is_blind(&m, NULL, &files))
 				fail_msg("kind %d of images %d, all at infinity", kind, bad);
 		}
 }
 
-/* One image is black or white and the other is not: what is measured between them is nothing. */
+/* One image is black or white and the other is not. Disparities between the two do not count. */
 static void one_that_is_black_whatever_is_measured(void **state)
 {
 	struct sx_monitor m = seen(3, 4);
@@ -183,11 +183,11 @@ static void one_image_frozen(void **state)
 	assert_true(is_blind(&right, &before, &files));
 	assert_true(is_blind(&left, &before, &cameras));
 	assert_true(is_blind(&both, &before, &cameras));
-	assert_false(is_blind(&both, &before, &files)); /* a picture that stands still */
+	assert_false(is_blind(&both, &before, &files)); /* a still picture */
 	assert_false(is_blind(&both, NULL, &cameras));
 	for (int side = 0; side < 2; side++)
 		dark.image[side].dark = 1000;
-	dark.measured = 800; /* black stays black: whether that shows something is said by what is measured */
+	dark.measured = 800; /* black stays black; the disparities decide whether it shows anything */
 	assert_false(is_blind(&dark, &dark, &cameras));
 }
 
@@ -195,13 +195,16 @@ static void one_image_in_both_places(void **state)
 {
 	struct sx_monitor m = seen(5, 5);
 
-	assert_true(is_blind(&m, NULL, &files)); /* to the bit */
+	assert_true(is_blind(&m, NULL, &files)); /* both images are identical */
 	m = seen(5, 6);
 	m.near = m.measured;
-	assert_true(is_blind(&m, NULL, &files)); /* read twice, with other noise */
+	assert_true(is_blind(&m, NULL, &files)); /* one image was read twice, with different noise */
 }
 
-/* Where another process measures, with a camera that sees in the dark, or with the left image alone. */
+/*
+ * Tests disparity maps of another process, with a camera that sees in the dark, and with the left image
+ * alone.
+ */
 static void maps_of_others(void **state)
 {
 	struct sx_params params = {.filters = {.left_right = 2, .speckle_size = 100}};
@@ -210,7 +213,8 @@ static void maps_of_others(void **state)
 
 	rules = sx_pictures_rules(&params, true);
 	assert_true(rules.live && rules.matched && rules.noticed == 0.1);
-	params.filters.speckle_size = 0; /* half of what noise is matched to stays */
+	params.filters.speckle_size =
+		0; /* without this filter, half of the disparities that noise gives remain */
 	assert_true(sx_pictures_rules(&params, false).noticed > 1);
 	params.stereo.matcher = SX_MATCH_EXTERNAL;
 	rules = sx_pictures_rules(&params, true);
@@ -220,7 +224,7 @@ static void maps_of_others(void **state)
 	m.measured = 0;
 	m.near = 0;
 	assert_true(is_blind(&m, NULL, &rules));
-	/* where nothing tells noise from sight, flat images are taken for what they look like */
+	/* if no filter separates noise from sight, flat images are judged by their look */
 	m = seen(3, 4);
 	m.image[0].flat = 99;
 	assert_false(is_blind(&m, NULL, &files));
@@ -267,7 +271,7 @@ static void black_images(void **state)
 	black.density = 0;
 	see(&w, black, 8);
 	assert_says(&w, "the right image is black");
-	black.dark[1] = 0.95; /* not quite: it stays */
+	black.dark[1] = 0.95; /* slightly below the limit: the problem stays */
 	see(&w, black, 20);
 	assert_says(&w, "the right image is black");
 	black.dark[0] = 1;
@@ -276,7 +280,7 @@ static void black_images(void **state)
 	assert_says(&w, "both images are black");
 	see(&w, sound(), 8);
 	assert_says(&w, "");
-	black.dark[1] = 0.95; /* and does not begin */
+	black.dark[1] = 0.95; /* and it does not begin at this value */
 	black.dark[0] = 0.97;
 	black.density = 0.8;
 	see(&w, black, 40);
@@ -318,7 +322,7 @@ static void images_that_show_nothing(void **state)
 	see(&w, flat, 8);
 	assert_string_equal(w.why,
 			    "the right image shows nothing (99 % of it is flat): is the lens covered?");
-	flat.empty[1] = 0.96; /* it stays */
+	flat.empty[1] = 0.96; /* the problem stays */
 	flat.empty[0] = 1;
 	see(&w, flat, 8);
 	assert_string_equal(w.why,
@@ -337,7 +341,8 @@ static void cameras_that_repeat(void **state)
 
 	see(&w, sound(), 8);
 	frozen.frozen[0] = 1;
-	for (int i = 0; i < 100; i++) { /* a camera that gives each image twice: old, but not for long */
+	/* a camera that delivers each image twice: old images, but not for long */
+	for (int i = 0; i < 100; i++) {
 		see(&w, frozen, 1);
 		see(&w, sound(), 1);
 		assert_says(&w, "");
@@ -365,13 +370,13 @@ static void one_image_twice(void **state)
 	assert_says(&w, "both images are the same");
 	see(&w, sound(), 8);
 	assert_says(&w, "");
-	same.row_error[SX_ROWS_ALL] = 0.5; /* far things, seen by two cameras */
+	same.row_error[SX_ROWS_ALL] = 0.5; /* two cameras that see far objects */
 	see(&w, same, 30);
 	assert_says(&w, "");
 	same.row_error[SX_ROWS_ALL] = (double)NAN;
 	see(&w, same, 30);
 	assert_says(&w, "");
-	same.twice = 1; /* to the bit */
+	same.twice = 1; /* both images are identical */
 	see(&w, same, 8);
 	assert_says(&w, "both images are the same");
 }
@@ -382,7 +387,7 @@ static void rows_out_of_line(void **state)
 	struct sx_pictures off = sound();
 
 	see(&w, sound(), 50);
-	off.row_error[SX_ROWS_LEFT] = -1.2; /* rolled: the whole says 0 */
+	off.row_error[SX_ROWS_LEFT] = -1.2; /* rolled: the error of the whole image is 0 */
 	off.row_error[SX_ROWS_MIDDLE] = (double)NAN;
 	off.row_error[SX_ROWS_RIGHT] = 1.5;
 	see(&w, off, 9);
@@ -406,7 +411,7 @@ static void rows_out_of_line(void **state)
 	assert_says(&w, "");
 }
 
-/* Nobody can say so any more: neither can the daemon. */
+/* If row errors are no longer known, the daemon reports none. */
 static void rows_that_are_not_known(void **state)
 {
 	struct sx_pictures_watch w = {0};
@@ -426,7 +431,7 @@ static void rows_that_are_not_known(void **state)
 	assert_says(&w, "");
 }
 
-/* A correction of rows takes back what was said of rows, and nothing else. */
+/* A correction of rows clears what was reported about rows, and nothing else. */
 static void rows_that_are_corrected(void **state)
 {
 	struct sx_pictures_watch w = {0};
@@ -455,23 +460,23 @@ static void density_that_falls(void **state)
 	struct sx_pictures low = sound();
 
 	low.density = 0.35;
-	see(&w, sound(), 35); /* too early to know what is usual */
+	see(&w, sound(), 35); /* too early to know the usual density */
 	see(&w, low, 4);
 	assert_says(&w, "");
 	see(&w, sound(), 300);
 	see(&w, low, 12);
 	assert_says(&w, "only 35 % of the pixels are measured, usually 7");
-	low.density = 0.42; /* more than half of it, less than 60 % */
+	low.density = 0.42; /* more than half, but less than 60 % of the usual density */
 	see(&w, low, 60);
 	assert_says(&w, "only 42 % of the pixels are measured, usually 7");
 	low.density = 0.5;
 	see(&w, low, 8);
 	assert_says(&w, "");
 	see(&w, low, 2000);
-	low.density = 0.3; /* what is usual now is 50 % */
+	low.density = 0.3; /* the usual density is 50 % now */
 	see(&w, low, 60);
 	assert_says(&w, "");
-	low.density = 0.02; /* for good: in the end that is what it does here */
+	low.density = 0.02; /* permanent: in the end this becomes the usual density */
 	see(&w, low, 12);
 	assert_says(&w, "only 2 %");
 	see(&w, low, 20000);
@@ -501,14 +506,14 @@ static void limits(void **state)
 
 	see(&w, sound(), 39);
 	sx_pictures_limits(&l, &w);
-	assert_true(isnan(l.density)); /* not known yet what is usual */
+	assert_true(isnan(l.density)); /* the usual density is not known yet */
 	see(&w, sound(), 1);
 	sx_pictures_limits(&l, &w);
 	assert_float_equal(l.density, 0.4, 1e-9);
 	assert_float_equal(l.infinity, 0.98, 0);
 	assert_float_equal(l.row_error, 1, 0);
 	assert_float_equal(l.dark, 0.98, 0);
-	/* while it is wrong: where it ends */
+	/* while the images are wrong, the limits are the values at which the problem ends */
 	bad.row_error[SX_ROWS_RIGHT] = 1.5;
 	bad.dark[1] = 1;
 	see(&w, bad, 20);

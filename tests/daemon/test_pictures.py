@@ -13,12 +13,12 @@ import unittest
 
 from harness import SANITIZED, TestCase, until
 
-# the daemon looks at a frame four times a second
+# The daemon examines a frame four times a second.
 WIDTH, HEIGHT, SHIFT, FPS = 240, 120, 8, 5
 
 
 def lattice(step):
-    """Smooth noise: random grey levels so many pixels apart, interpolated."""
+    """Returns smooth noise: random grey levels `step` pixels apart, interpolated."""
     values = random.Random(step)
     wide = (WIDTH + 100) // step + 2
     nodes = [[values.randrange(256) for _ in range(wide)] for _ in range((HEIGHT + 100) // step + 2)]
@@ -40,14 +40,15 @@ def grey(x, y):
 
 @functools.lru_cache(maxsize=None)
 def image(right=0, down=0, slope=0):
-    """What the camera sees, moved by so many columns and, in its middle, rows; turned by so many rows a column."""
+    """Returns the camera's image, shifted by `right` columns and, in its middle, by `down` rows. `slope` is the turn
+    in rows per column."""
     return b"P5\n%d %d\n255\n" % (WIDTH, HEIGHT) + bytes(
         grey(x - right, y - down - slope * (x - (WIDTH - 1) / 2)) for y in range(HEIGHT) for x in range(WIDTH))
 
 
 @functools.lru_cache(maxsize=None)
 def street(right, baseline=0.54, height=1.65, horizon=40):
-    """A flat road below the horizon, seen by the left or the right camera."""
+    """Returns a flat road below the horizon, as the left or the right camera sees it."""
     return image()[:-WIDTH * HEIGHT] + bytes(
         grey(x + right * max(1, (y - horizon) * baseline / height), y) for y in range(HEIGHT) for x in range(WIDTH))
 
@@ -60,23 +61,22 @@ BLIND = 64  # STIXEL_FRAME_BLIND
 
 @functools.lru_cache(maxsize=None)
 def cover(mean, sigma, seed):
-    """What a camera sees behind its cap."""
+    """Returns the image of a camera behind its cap."""
     r = random.Random(seed)
     return BLACK[:-WIDTH * HEIGHT] + bytes(
         min(max(round(r.gauss(mean, sigma)), 0), 255) for _ in range(WIDTH * HEIGHT))
 
 
 def light(data, more):
-    """The image in other light: the same things, and no pixel as it was."""
+    """Returns the image in other light: the same objects, but every pixel differs."""
     head, pixels = data[:-WIDTH * HEIGHT], data[-WIDTH * HEIGHT:]
     return head + pixels.translate(bytes(min(v + more, 255) for v in range(256)))
 
 
 class Pairs(TestCase):
     def write(self, folder, spans):
-        """
-        Pairs one after the other: (seconds, left, right) each, of an image or of several that take turns. Names of one
-        content are links to one file.
+        """Writes pairs one after the other. Each span is (seconds, left, right) of one image or of several images
+        that alternate. Names with the same content are links to one file.
         """
         number = 0
         for side in ("left", "right"):
@@ -103,7 +103,8 @@ class Pairs(TestCase):
         return i
 
     def until_degraded(self, i, why, seconds=120 if SANITIZED else 30, seen=lambda pictures: True):
-        """seen: of the newest frame, which a slow engine may have of pictures that are good again."""
+        """Waits until the state is degraded for the reason `why`. `seen` checks the pictures of the newest frame:
+        with a slow engine, that frame may already show good pictures again."""
         def look():
             s = i.status()
             return s if why in (s["reason"] or "") and seen(s["pictures"]) else None
@@ -135,7 +136,7 @@ class Pictures(Pairs):
         self.assertIn("degraded: images are up to 2.", i.text())
 
     def test_baseline_in_decimetres(self):
-        """The map answers, and no viewer needs to have it."""
+        """The disparity map shows a wrong unit of the baseline. No viewer has to receive the map."""
         left, right = street(0), street(1)
         camera = ["camera.%s=%s" % c for c in (("fx", 200), ("fy", 200), ("cx", 120), ("cy", 40), ("baseline_m", 5.4))]
         i = self.run_with((4, [left, light(left, 9)], [right, light(right, 9)]),
@@ -173,7 +174,7 @@ class Pictures(Pairs):
         i.until_state("running", 30)
 
     def test_each_frame_that_shows_nothing(self):
-        """From the first one on, and not a frame longer; a picture that stands still is none."""
+        """Frames are marked from the first blind frame on, and not a frame longer. A still picture is not blind."""
         left, right = image(), image(-SHIFT)
         good = [(light(left, n), light(right, n), False) for n in range(4)]
         pairs = [good[0], good[0], good[1]]
@@ -204,7 +205,7 @@ class Pictures(Pairs):
         i.until_state("running", 30)
 
 
-# Raw cameras as they are but for R2: the right one is turned by so much around z, then around x.
+# Calibration of raw cameras, exact except for R2. The right camera is turned by given angles around z, then around x.
 CALIBRATION = """%YAML:1.0
 image_width: 240
 image_height: 120
@@ -220,20 +221,21 @@ P2: !!opencv-matrix {{ rows: 3, cols: 4, dt: d, data: [ 500, 0, 120, -60, 0, 500
 
 
 def turn(x, z):
-    """R2, degrees."""
+    """Returns R2. The angles are in degrees."""
     cx, sx, cz, sz = (f(math.radians(a)) for a in (x, z) for f in (math.cos, math.sin))
     return "%.12f, %.12f, 0, %.12f, %.12f, %.12f, %.12f, %.12f, %.12f" % (
         cz, -sz, cx * sz, cx * cz, -sx, sx * sz, sx * cz, cx)
 
 
 class Rows(Pairs):
-    """camera.row_correction, of pairs that come rectified and of raw ones: all at once, as most of it is waiting."""
+    """camera.row_correction with rectified and with raw pairs. The daemons run at the same time, as most of the test
+    is waiting."""
 
-    # a new frame for each tick, and no more: what is overloaded is degraded for that
+    # Each tick gets one new frame and no more, because overload would degrade the state.
     AUTO = ("camera.row_correction=auto", "output.planes=none", "output.slots=512", "source.fps=5")
 
     def errors(self, i):
-        """Of the thirds; None: not known yet."""
+        """Returns the row errors of the thirds; None: not known yet."""
         rows = i.status()["pictures"]["row_error_px"]
         return [rows[part] for part in ("left", "middle", "right")]
 
@@ -254,7 +256,7 @@ class Rows(Pairs):
         self.assertEqual(i.text().count("rows of the right image are corrected by"), found["changes"])
 
     def check_frames(self, i):
-        """Those of before are there, and none is missing."""
+        """Checks that the earlier frames are still in the ring and none is missing."""
         frames = i.ring().frames()
         self.assertEqual([f.number for f in frames], list(range(1, len(frames) + 1)))
         self.assertEqual(len({f.epoch for f in frames}), 1)
@@ -284,7 +286,7 @@ class Rows(Pairs):
         self.check_corrected(raw, 500 * math.tan(math.radians(0.15)), 0.3)
         self.until_degraded(far, "further out of line than camera.row_correction may correct (+3.")
         self.assertEqual(far.status()["pictures"]["row_correction"]["shift_px"], 3)
-        # of another calibration nothing is known
+        # the row error under another calibration is not known yet
         self.assertEqual(far.order("camera.baseline_m=0.5")[0], 200)
         self.assertRegex(far.text(), r"corrected by \+0.00 px and \+0.000 degrees \(was \+3.00, .*\), from frame \d+ "
                                      "on; those of another calibration begin at 0")
@@ -295,7 +297,7 @@ class Rows(Pairs):
             code, text = i.order("stixels.width=8")
             self.assertEqual(code, 200, text)
             self.check_frames(i)
-            # other changes take it along
+            # other changes keep the correction
             found = i.status()["pictures"]["row_correction"]
             i.process.send_signal(signal.SIGHUP)
             last = int(until(lambda: re.search(r"reloaded, changed: stixels.width, from frame (\d+) on", i.text()), 10,
@@ -309,7 +311,7 @@ class Rows(Pairs):
             self.until_error(i, lambda e: e > 1, 10, "rows out of line again")
             until(lambda: i.status()["pictures"]["row_correction"]["shift_px"] is None, 5, "nothing corrected")
             self.assertIn("corrected by +0.00 px and +0.000 degrees", i.text())
-            # and on again, which changes nothing by itself
+            # switching it on again changes nothing by itself
             self.assertEqual(i.order("camera.row_correction=auto"),
                              (200, "camera.row_correction = auto (was off)\n"))
             until(lambda: i.status()["pictures"]["row_correction"]["shift_px"] == 0, 5, "nothing to correct yet")

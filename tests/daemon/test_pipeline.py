@@ -19,7 +19,8 @@ ARGS = ["-s", "source.kind=synthetic", "-s", "stixels.width=4", "-s", "output.sl
 
 class Pipeline(TestCase):
     def fake(self, *args, **env):
-        """Starts it; pairs come at once, or with a gate when self.ring() has mapped the ring: then none is missed."""
+        """Starts the daemon. Pairs come at once. With a gate, they come after self.ring() has mapped the ring, so
+        that no frame is missed."""
         i = self.instance(binary=FAKE)
         env = {"FAKE_" + k.upper(): v for k, v in env.items()}
         if env.pop("FAKE_GATED", False):
@@ -55,7 +56,8 @@ class Pipeline(TestCase):
                 self.assertEqual(i.leftovers(), ["gate"])
 
     def test_a_source_that_gives_a_fraction_of_its_rate(self):
-        # as a camera in the dark, and out of it; ten seconds of the daemon are two here
+        # The pictures are those of a camera in the dark, then out of it. Ten seconds of the daemon last two seconds
+        # here.
         i = self.instance(binary=FAKE)
         bright = os.path.join(i.top, "bright")
         i.start(*ARGS, "-s", "source.fps=60", notify=True,
@@ -67,7 +69,7 @@ class Pipeline(TestCase):
         self.assertLessEqual(float(said[1]), 4.2, s["reason"])
         if IDLE:
             self.assertGreaterEqual(float(said[1]), 3.0, s["reason"])
-        self.assertGreater(s["uptime_s"], 10)  # seconds that are slow, not one that is
+        self.assertGreater(s["uptime_s"], 10)  # the seconds are slow, instead of a single slow second
         self.assertTrue(i.until_message("STATUS=degraded: source gives "))
         self.assertEqual(i.health(), (200, i.health()[1]))  # frames come, and are good
         with open(bright, "w"):
@@ -77,18 +79,18 @@ class Pipeline(TestCase):
         self.assertEqual(i.stop(), 0)
 
     def test_newest_wins(self):
-        # 2 ms between pairs, 20 ms a frame: nine of ten are dropped, and none that is published is old
+        # Pairs come every 2 ms, and a frame takes 20 ms. Nine of ten pairs are dropped, and no published pair is old.
         i = self.fake("-s", "engine.contexts=1", gated=True, interval_us=2000, compute_us=20000, pairs=600)
         ring = self.ring(i)
         self.assertEqual(i.wait(), 0)
         frames = ring.frames()
         ages = sorted(f.submitted_ns - f.left_ns for f in frames)
-        # a pair waits at most until the next one replaces it, so what is submitted is about one interval old
+        # A pair waits at most until the next pair replaces it. A submitted pair is therefore about one interval old.
         if IDLE:
             self.assertLess(ages[len(ages) // 2], 6e6)
         last = frames[-1]
         self.assertGreater(last.overload, 400)
-        # every pair became a frame or was counted
+        # each pair became a frame or was counted as dropped
         self.assertEqual(last.captured, 600)
         self.assertEqual(last.captured, last.published + last.overload)
 
@@ -149,7 +151,7 @@ class Pipeline(TestCase):
             for f in frames:
                 since = (f.number - 1) % 20
                 measured = f.number - since
-                # a measured road is known to frames that are submitted after it was collected
+                # frames submitted after a measured road was collected know this road
                 if f.number > contexts and since == 0:
                     self.assertEqual((f.road_origin, f.road_age), (1, 0))
                 elif since >= contexts:
@@ -162,7 +164,7 @@ class Pipeline(TestCase):
         self.assertEqual(i.health()[0], 503)
         self.assertIn("camera", i.health()[1])
         until(lambda: i.ring_state()[0] == "no_camera", 2, "ring says no_camera")
-        # heartbeat goes on at 2 Hz
+        # the heartbeat continues at 2 Hz
         beats = set()
         end = time.monotonic() + 1.6
         while time.monotonic() < end:
@@ -177,7 +179,7 @@ class Pipeline(TestCase):
         frames = ring.frames()
         self.assertEqual([f.number for f in frames], list(range(1, len(frames) + 1)))
         self.assertEqual(len({f.epoch for f in frames}), 1)
-        # the picture numbers of the new source begin anew, captured goes on
+        # the picture numbers of the new source start at 0, while `captured` continues
         self.assertTrue(all(b.captured >= a.captured for a, b in zip(frames, frames[1:])))
         self.assertIn("camera lost: fake: unplugged", i.text())
         self.assertEqual(i.leftovers(), ["gate"])
@@ -188,7 +190,7 @@ class Pipeline(TestCase):
         old = i.until_state("no_camera")
         os.unlink(i.top + "/gate")
         until(lambda: i.status()["epoch"] != old["epoch"], 15, "new epoch")
-        # the device is back, and gives nothing: no camera, for as long as that is
+        # The device is back but delivers nothing. The state stays no_camera for that time.
         end = time.monotonic() + 0.6
         while time.monotonic() < end:
             s = i.status()
@@ -200,7 +202,7 @@ class Pipeline(TestCase):
         self.assertEqual(s["pid"], old["pid"])
         f = receive(self.stream(i), 3)[-1]
         self.assertEqual((f.width, f.columns), (128, 32))
-        # what the camera before had counted is not forgotten with its pipeline
+        # the counters of the previous camera outlive its pipeline
         for c in i.status()["source"]["cameras"]:
             self.assertGreater(c["captured"], 59)
             self.assertEqual(c["reconnects"], 1)
@@ -239,7 +241,7 @@ class Pipeline(TestCase):
         last = ring.frames()[-1]
         self.assertEqual(last.number, 90)
         self.assertAlmostEqual(last.corrupt, 45, delta=2)
-        # told once, not for each
+        # logged once, not for each pair
         self.assertEqual(i.text().count("unreadable pair"), 1)
         self.assertIn("is garbage", i.text())
 
@@ -259,15 +261,15 @@ class Pipeline(TestCase):
         self.assertEqual(i.stop(), 0)
 
     def test_the_log_hears_of_another_reason(self):
-        # the engine is too slow, and then it hangs
+        # the engine is first too slow, then hangs
         i = self.fake("-s", "engine.contexts=1", interval_us=5000, compute_us=20000, hang_at=100)
         until(lambda: "no frame finished for" in i.text(), 20, "the reason in the log")
         log = i.text()
-        self.assertIn("degraded: engine too slow: ", log)  # with what to do about it
+        self.assertIn("degraded: engine too slow: ", log)  # with advice
         self.assertIn("lower source.fps", log)
         self.assertRegex(log, r"degraded: no frame finished for 1\.\d s while one is in flight")
-        self.assertEqual(i.health()[0], 200)  # until the limit of ten seconds
-        # its figures change with every tick, and are told once
+        self.assertEqual(i.health()[0], 200)  # healthy until the limit of ten seconds
+        # the numbers change with every tick, but the message is logged once
         self.assertEqual(log.count("no frame finished"), 1)
         self.assertEqual(log.count("engine too slow"), 1)
 
@@ -279,7 +281,8 @@ class Pipeline(TestCase):
         self.assertNotIn("too slow", i.text())
 
     def test_pairs_behind_the_last_one_are_not_overload(self):
-        # one frame of 500 ms, and a pair every 10 ms: some fifty come while it is computed, and are not wanted
+        # One frame takes 500 ms, and a pair comes every 10 ms. About fifty pairs come while it is computed, and all of
+        # them are superfluous.
         i = self.fake("--frames", "1", "-s", "engine.contexts=1", gated=True, interval_us=10000, compute_us=500000)
         self.ring(i)
         self.assertEqual(i.wait(), 0)
@@ -306,11 +309,12 @@ class Pipeline(TestCase):
         self.assertEqual(i.leftovers(), ["gate"])
 
     def test_a_broken_contract_ends_with_70(self):
-        """At once, from the frame thread, as SIGKILL would: readers see it, and the next start cleans."""
+        """The frame thread ends the daemon at once, as SIGKILL would. Readers see the end, and the next start cleans
+        up."""
         i = self.fake(gated=True, interval_us=2000, break_at=7)
         ring = self.ring(i)
         self.assertEqual(i.wait(), 70)
-        # the last line, unless main is just writing one
+        # the last line, unless the main thread is just writing another line
         self.assertRegex("\n".join(i.text().splitlines()[-2:]),
                          r"(?m)^error base: daemon/frame_thread\.c:\d+: contract broken: "
                          r"result->monitor\.measured <= .*, with 4294967295 and 3072$")
@@ -347,7 +351,7 @@ class Pipeline(TestCase):
         self.addCleanup(viewer.close)
         viewer.connect(i.stream_path)
         viewer.send(struct.pack("<2I", 0x48585453, 8 | 16))
-        # this engine has no disparity to show; the left image comes all the same
+        # this engine has no disparity map; the left image comes anyway
         until(lambda: i.status()["images"] ==
               {"left": "published", "right": "off", "disparity": "idle"}, 10, "the image")
         until(lambda: {f.plane_kind for f in ring.frames()} == {2}, 10, "frames with it")
@@ -410,7 +414,7 @@ class Watchdog(TestCase):
         i = self.fake(interval_us=5000, compute_us=1000)
         self.assertTrue(i.until_message("READY=1"))
         i.until_state("running")
-        # WATCHDOG_USEC / 4 is the period: at least one in each half of it
+        # the ping period is WATCHDOG_USEC / 4: at least one ping in each half of WATCHDOG_USEC
         self.assertGreaterEqual(self.pings(i, self.three_periods), 6)
         self.assertTrue(i.until_message("STATUS=running"))
         self.assertTrue(until(lambda: [s for s in i.until_message("STATUS=running") if " fps" in s], 8, "fps"))
@@ -433,7 +437,7 @@ class Watchdog(TestCase):
         self.assertEqual(self.pings(i, self.three_periods), 0)
         self.assertEqual(i.ring_state()[1], beat, "a hung engine must not have a heartbeat")
         self.assertEqual(s["frames"]["published"], 49)
-        # two orders to stop: it does not wait for the frame that never comes
+        # after two orders to stop, the daemon does not wait for the frame that never comes
         began = time.monotonic()
         i.process.send_signal(signal.SIGTERM)
         time.sleep(0.3)
@@ -444,7 +448,7 @@ class Watchdog(TestCase):
         self.assertEqual(i.leftovers(), [])
 
     def test_a_failed_engine_is_no_clean_end(self):
-        # the source does not come back either, and who orders the end hurries one that has begun by itself
+        # The source does not come back either. A signal also speeds up an end that the daemon began.
         i = self.fake(interval_us=5000, compute_us=50000, fail_at=5, stuck=1)
         self.assertTrue(i.until_message("STOPPING=1"))
         time.sleep(0.3)
@@ -455,7 +459,7 @@ class Watchdog(TestCase):
 
     def test_silent_camera_gets_no_pings(self):
         i = self.fake(interval_us=5000, compute_us=1000, silent_at=50)
-        # on a busy machine the engine was too slow before
+        # on a busy machine the state may first say that the engine is too slow
         s = until(lambda: (lambda s: s if "no pair from the source" in (s["reason"] or "") else None)(i.status()), 10,
                   "no pair from the source")
         self.assertEqual(s["state"], "degraded")

@@ -14,11 +14,11 @@ HWMON = "/sys/class/hwmon/hwmon3"
 RAILS = ["VDD_GPU_SOC", "VDD_CPU_CV", "VIN_SYS_5V0"]
 FIRST_W, SLOPE_W_PER_S = 10.0, 0.8
 FPS = 5 if SANITIZED else 25
-MV, OTHER_MA = 5000, 400  # of each rail; of the two that do not ramp
+MV, OTHER_MA = 5000, 400  # voltage of each rail, mV; current of the two constant rails, mA
 
 
 class Board:
-    """An AGX Orin below a folder of its own. The first rail ramps; a reading is never more than STEP_S old."""
+    """An AGX Orin in its own folder. The first rail's power ramps. A reading is at most STEP_S old."""
     STEP_S = 0.01
 
     def __init__(self, root):
@@ -52,17 +52,17 @@ class Board:
         self.put("/sys/devices/system/cpu/cpufreq/policy0/scaling_cur_freq", "1728000")
         self.put("/sys/kernel/debug/bpmp/debug/clk/emc/rate", "3199000000")
         self.set_current()
-        self.put(HWMON + "/name", "ina3221")  # last: what has a name is whole
+        self.put(HWMON + "/name", "ina3221")  # written last: a sensor with a name is complete
 
     def watts(self, t):
         return FIRST_W + SLOPE_W_PER_S * (t - self.began)
 
     def joules(self, a, b):
-        """The integral of watts() from a to b."""
+        """Returns the integral of watts() from a to b."""
         return (self.watts(a) + self.watts(b)) / 2 * (b - a)
 
     def set_current(self):
-        """In place, always as many digits: a reader sees the old value or the new one."""
+        """Overwrites the value in place with the same number of digits. A reader sees the old or the new value."""
         ma = (self.watts(time.monotonic()) - 2 * MV * OTHER_MA * 1e-6) / MV * 1e6
         try:
             fd = os.open(self.root + HWMON + "/curr1_input", os.O_WRONLY)
@@ -96,7 +96,7 @@ class Power(TestCase):
         return i, board
 
     def look(self, i):
-        """(status, moment of the last reading): asked again when the answer itself took long."""
+        """Returns (status, time of the last reading). Asks again if the answer itself took long."""
         while True:
             before = time.monotonic()
             s = i.status()
@@ -118,24 +118,25 @@ class Power(TestCase):
         self.assertEqual((p["source"], p["scope"], p["stale"], p["reason"]), ("ina3221", "sum of 3 rails", False, None))
         self.assertEqual(p["device"], ", ".join(RAILS) + " at hwmon3")
         self.assertEqual(p["interval_ms"], 100)
-        # energy between two moments is the integral of the ramp between them, frames those that were published
+        # the energy between two times is the integral of the ramp; the frames are those published in between
         first, last = a["power"]["since_start"], p["since_start"]
         joules, frames = last["joules"] - first["joules"], last["frames"] - first["frames"]
         seconds = last["seconds"] - first["seconds"]
-        slack = 0.01 + 0.5 * board.late_s / seconds  # one per cent, and what the ramp's own writer came late
+        slack = 0.01 + 0.5 * board.late_s / seconds  # 1 %, and the delay of the ramp's writer
         published = b["frames"]["published"] - a["frames"]["published"]
         ages_s = (a["power"]["age_ms"] + p["age_ms"]) / 1000
         self.assertAlmostEqual(frames, published, delta=FPS * (ages_s + 0.2) + 2)
-        if IDLE:  # the ramp is of this clock
+        if IDLE:  # the ramp follows this clock
             self.assertAlmostEqual(seconds, b_s - a_s, delta=0.15)
             self.assertAlmostEqual(joules / seconds, board.joules(a_s, b_s) / (b_s - a_s),
                                    delta=slack * board.watts(b_s))
-            self.assertGreater(abs(joules / seconds - board.watts(a_s)), 3 * 0.01 * board.watts(b_s))  # it can fail
+            # the check can fail
+            self.assertGreater(abs(joules / seconds - board.watts(a_s)), 3 * 0.01 * board.watts(b_s))
             self.assertAlmostEqual(p["watts"], board.watts(b_s - 0.5), delta=(slack + 0.01) * board.watts(b_s))
-        # the quotients are of these numbers
+        # the quotients match these numbers
         self.assertAlmostEqual(last["joules_per_frame"] * last["frames"], last["joules"], delta=1e-4 * last["joules"])
         self.assertAlmostEqual(p["joules_per_frame"] * p["fps_per_watt"], 1, delta=1e-4)
-        if last["seconds"] < 9.5:  # the window is all there is
+        if last["seconds"] < 9.5:  # the window covers the whole run
             self.assertAlmostEqual(p["joules_per_frame"], last["joules_per_frame"], delta=1e-4)
             self.assertAlmostEqual(p["watts_10s"] * p["fps_per_watt"], last["frames"] / last["seconds"], delta=0.01)
         self.assertLess(p["watts_10s"], p["watts"])
@@ -187,14 +188,14 @@ class Power(TestCase):
         lost = until(lambda: (lambda s: s if "it is not known which rails" in s["power"]["reason"] else None)(
                          i.status()), 20, "a search without success")
         self.assertIsNone(lost["power"]["source"])
-        # it is no matter of the frames
+        # losing the sensor has no effect on frames
         self.assertGreater(lost["frames"]["published"], before["frames"]["published"])
         board.make()
         measured = lost["power"]["since_start"]["joules"]
         p = until(lambda: (lambda p: p if p["since_start"]["joules"] > measured and p["watts"] else None)(
             i.status()["power"]), 30, "power again")
         self.assertFalse(p["stale"])
-        self.assertLess(p["watts"], board.watts(time.monotonic()) + 0.1)  # nothing of the time without a sensor
+        self.assertLess(p["watts"], board.watts(time.monotonic()) + 0.1)  # the time without a sensor does not count
 
     def test_none(self):
         i = self.instance().start(*SMALL, "-s", "power.source=none")
@@ -212,21 +213,21 @@ class Power(TestCase):
         self.assertFalse([n for n in openmetrics.parse(i.http("/metrics")[2]) if "power" in n or "joules" in n])
 
     def test_a_card(self):
-        """Its driver is played by the library in the folder."""
+        """The library in the folder replaces the driver of the card."""
         i, _ = self.start("-s", "power.source=nvml", env={"LD_LIBRARY_PATH": os.environ["STIXELD_FAKE_NVML"],
                                                           "FAKE_NVML_WATTS": "250"})
         s = self.until_power(i, 2.0)
         p = s["power"]
         self.assertEqual((p["source"], p["scope"], p["device"]),
                          ("nvml", "GPU board", "NVIDIA Played 9000, energy counter"))
-        if IDLE:  # the played card counts energy by the clock
+        if IDLE:  # the fake card counts energy by the clock
             self.assertAlmostEqual(p["watts"], 250, delta=25)
             self.assertAlmostEqual(p["since_start"]["joules"] / p["since_start"]["seconds"], 250, delta=12)
         self.assertEqual((s["board"]["gpu_hz"], s["board"]["memory_hz"]), (1980000000, 3201000000))
         self.assertNotIn("on the card", i.text())
 
     def test_a_card_that_others_use(self):
-        """Its energy is of all that compute there, and that is said beside the figures and in the log."""
+        """The card's energy includes all its processes. /status and the log say so."""
         for others in (0, 1, 3, 100):
             i, _ = self.start("-s", "power.source=nvml", env={
                 "LD_LIBRARY_PATH": os.environ["STIXELD_FAKE_NVML"], "FAKE_NVML_WATTS": "250",

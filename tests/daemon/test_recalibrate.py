@@ -36,7 +36,7 @@ PLAIN_CAMERA, RAW_CAMERA = (50, 60, 32, 24, 0.25), (55, 55, 32, 24, 0.2)
 
 class Recalibrate(Live):
     def prepare(self, *args, conf="", **env):
-        """(instance, function that writes its calibration file)"""
+        """Returns (instance, function that writes its calibration file)."""
         i = self.instance(binary=FAKE)
         path = os.path.join(i.top, "c.conf")
         with open(path, "w") as f:
@@ -51,13 +51,13 @@ class Recalibrate(Live):
         return i, write
 
     def reload(self, i, word):
-        """SIGHUP, and what the log says of it behind the last such word."""
+        """Sends SIGHUP. Returns the log's text after the newest `word`."""
         said = i.text().count(word)
         i.process.send_signal(signal.SIGHUP)
         return until(lambda: i.text().count(word) > said and i.text().rpartition(word)[2], 10, word)
 
     def test_marked_for_ten_seconds(self):
-        """The state says that distances jumped, and so does each frame; then all is as before."""
+        """The state and each frame report that distances have jumped. After ten seconds all is as before."""
         i, _ = self.prepare()
         i.until_published(3)
         ring = i.ring()
@@ -90,7 +90,7 @@ class Recalibrate(Live):
         config = json.loads(i.http("/config")[2])["camera"]
         self.assertEqual((config["calibration"]["value"], config["fx"]["value"], config["fx"]["live"]),
                          (i.file, 50, False))
-        # the same name, and other things in it
+        # the file has the same name and new content
         write(RAW % (64, 0.1))
         code, text = i.order("camera.calibration=" + i.file, "camera.rectify=auto")
         self.assertEqual((code, text.splitlines()[-2]), (200, i.file + " was read again"))
@@ -99,7 +99,7 @@ class Recalibrate(Live):
                       i.text())
         now(self.changed(i, "camera.rectify=no"), RAW_CAMERA, 0)
         self.assertIn("images are rectified no longer\n", i.text())
-        # all but the lens is as it was
+        # everything but the lens is as before
         now(self.changed(i, "camera.rectify=auto", "stixels.width=8"), RAW_CAMERA, RECTIFIED)
         write(RAW % (64, 0.2))
         now(self.changed(i, "camera.calibration=" + i.file), RAW_CAMERA, RECTIFIED)
@@ -111,7 +111,7 @@ class Recalibrate(Live):
         for f in ring.frames():
             _, camera, flags = [c for c in cameras if c[0] <= f.number][-1]
             self.assertEqual((f.number, f.camera, f.flags & ~CHANGED), (f.number, camera, flags))
-            if f.number < cameras[1][0] or f.number in [c[0] for c in cameras[1:]]:  # marked from the first one on
+            if f.number < cameras[1][0] or f.number in [c[0] for c in cameras[1:]]:  # marked from here on
                 self.assertEqual(f.flags & CHANGED != 0, f.number >= cameras[1][0], f.number)
 
     def test_refused(self):
@@ -153,7 +153,7 @@ class Recalibrate(Live):
         first = int(re.search(r"(\d+) on", self.reload(i, "reloaded, changed: camera.fx, from frame ")).group(1))
         i.until_published(first + 2)
         self.assertEqual([ring.frame(n).camera[0] for n in (first - 1, first)], [50, 51])
-        # what was set live gives way to what the files say, now as they are
+        # the reload replaces live settings by the current content of the files
         write(RAW % (64, 0.1))
         second = self.changed(i, "camera.rectify=no")
         with open(os.path.join(i.top, "c.conf"), "a") as f:
@@ -164,7 +164,7 @@ class Recalibrate(Live):
         self.assertGreater(second, first)
 
     def test_questions(self):
-        """Log and status say what distances rest on, and ask about what is unlikely."""
+        """Log and status say which values distances depend on, and ask about unlikely values."""
         i, write = self.prepare(conf="[camera]\ncalibration = cal\n")
         i.until_published(2)
         self.assertIn("camera: fx 50 px, baseline 0.25 m, images are taken as rectified, distances from 0.0984 m "
@@ -178,7 +178,7 @@ class Recalibrate(Live):
                          "about 2 times their width and height, 128x96")
         for text in asked:
             self.assertIn("warning config: %s\n" % text, i.text())
-        # baseline_m takes the place of the file's, at one frame
+        # from one frame on, baseline_m replaces the baseline of the file
         first = self.changed(i, "camera.baseline_m=0.075")
         i.until_published(first)
         self.assertEqual(i.ring().frame(first).camera, (50, 50, 62, 46, 0.075))
@@ -205,7 +205,7 @@ class Recalibrate(Live):
         self.assertTrue(1 < mount < first)
 
     def test_pairs_that_are_offered(self):
-        """What is computed of a pair is said as it was offered: its map is of that camera."""
+        """A frame reports the camera with which its pair was offered, because the map belongs to that camera."""
         i, write = self.prepare("-s", "stereo.matcher=external", "-s", "external.source=net", "-s",
                                 "external.pairs=yes", "-s", "external.wait_ms=%d" % (60 * SLOW), interval_us=10000)
         until(lambda: os.path.exists(i.ring_path + ".pairs"), 10, "ring of pairs")
@@ -214,7 +214,7 @@ class Recalibrate(Live):
         self.addCleanup(s.close)
         ended = threading.Event()
 
-        def match():  # each pair waits for it
+        def match():  # each pair waits for its map
             done = set()
             while not ended.wait(0.005):
                 for f in offered.frames():
@@ -247,7 +247,7 @@ class Recalibrate(Live):
             self.assertEqual(frame, pair, number)
 
     def test_the_raw_street(self):
-        """From the frame on that the answer names all is as in a daemon that was started so."""
+        """From the frame that the answer names, all frames equal those of a daemon started with the new settings."""
         first, frames = 0, []
         for live in (True, False):
             i = self.instance()

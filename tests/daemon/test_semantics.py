@@ -19,7 +19,7 @@ SCORES, MISSING = 4, 8
 
 
 class Segmenter:
-    """tests/ipc/segmenter in the folder of an instance."""
+    """Runs tests/ipc/segmenter in the folder of an instance."""
 
     def __init__(self, i, classes=19, size="64x48", scale=4):
         self.process = subprocess.Popen([SEGMENTER, i.shm, "net", str(classes), size, str(scale)], text=True,
@@ -47,7 +47,7 @@ class Segmenter:
 
 
 class Steady:
-    """Gives scores all the time: of the picture of delay_s ago, as a network with this delay."""
+    """Gives scores all the time. They belong to the picture of delay_s ago, as from a network with this delay."""
 
     def __init__(self, segmenter, delay_s, byte, every_s=0.004):
         self.stop = threading.Event()
@@ -83,7 +83,7 @@ class Semantics(TestCase):
         return i.status()["semantics"]
 
     def until_frame(self, i, condition, what, seconds=10, before=lambda: None):
-        """The first frame from now on that is so; before: what is done before each look."""
+        """Returns the first new frame that meets the condition. `before` runs before each look."""
         ring = i.ring()
         first = ring.live()[2] + 1
 
@@ -93,7 +93,8 @@ class Semantics(TestCase):
         return until(look, seconds, what)
 
     def until_taken(self, i, net):
-        """A frame with the scores of net, in every slot; given again where the frame was gone before they came."""
+        """Returns a frame with the scores of net, which go into every slot. They are given again if the frame left
+        the ring before they came."""
         given = 0
 
         def give():
@@ -114,7 +115,7 @@ class Semantics(TestCase):
 
     def test_nobody_writes(self):
         i = self.fake("-s", "semantics.wait_ms=1000", "-s", "stixels.method=dp", interval_us=5000)
-        s = i.until_published(20)  # nobody is waited for
+        s = i.until_published(20)  # the daemon waits for no scores
         self.assertEqual(s["state"], "running")
         s = self.state(i)
         self.assertEqual((s["source"], s["state"]), ("net", "absent"))
@@ -130,7 +131,7 @@ class Semantics(TestCase):
         self.assertIn("stixels.method = dp does not read them", i.text())
 
     def test_matched(self):
-        # 4 ms between scores, half of 40 ms is the tolerance
+        # scores come every 4 ms; the tolerance is half of 40 ms
         i = self.fake("-s", "source.fps=25", interval_us=40000)
         net = self.segmenter(i)
         self.steady(net, 0, 77)
@@ -152,7 +153,8 @@ class Semantics(TestCase):
             self.assertIn("`%s`" % name, documented)
 
     def test_late(self):
-        # half of 10 ms is the tolerance: the next picture, 40 ms later, is another also on a busy machine
+        # the tolerance is half of 10 ms, so that the next picture, 40 ms later, is another picture even on a busy
+        # machine
         i = self.fake("-s", "source.fps=100", interval_us=40000)
         net = self.segmenter(i)
         ring = i.ring()
@@ -179,7 +181,7 @@ class Semantics(TestCase):
         self.assertEqual((s["frames"]["matched"], s["scores"]["received"], s["scores"]["late"]), (0, 1, 1))
 
     def test_a_frame_waits_for_its_scores(self):
-        # the network takes 30 ms; scores of a picture are those within 10 ms
+        # the network takes 30 ms; scores belong to a picture within 10 ms
         i = self.fake("-s", "source.fps=50", "-s", "semantics.wait_ms=%d" % (200 * SLOW), interval_us=250000 * SLOW)
         net = self.segmenter(i)
         steady = self.steady(net, 0.03, 5)
@@ -198,13 +200,13 @@ class Semantics(TestCase):
             if IDLE:
                 self.assertLess(f.submitted_ns - f.left_ns, 200e6 * SLOW + 50e6)
         steady.close()
-        # a writer that works and never comes to this picture: the wait ends
+        # the writer works, but never reaches this picture: the wait ends
         behind = self.steady(net, 2, 6)
         f = self.until_frame(i, lambda f: f.flags == MISSING, "frame that waited in vain")
         g = self.until_frame(i, lambda f: f.flags == MISSING and f.number > 1, "another")
         self.assertGreaterEqual(g.submitted_ns - g.left_ns, 200e6 * SLOW)
         behind.close()
-        # silent for a second: nobody waits any more
+        # after a second of silence, the daemon no longer waits
         time.sleep(1.2)
         f = self.until_frame(i, lambda f: f.flags == MISSING, "frame without")
         f = self.until_frame(i, lambda g: g.number > f.number + 1, "another")
@@ -261,7 +263,7 @@ class Semantics(TestCase):
         for round in range(6):
             net = self.segmenter(i)
             self.until_taken(i, net)
-            os.kill(net.process.pid, signal.SIGSTOP)  # so that it does not touch what is gone
+            os.kill(net.process.pid, signal.SIGSTOP)  # keep it from touching files that are gone
             if round % 2:
                 with open(path, "r+b") as f:
                     f.seek(8 if round == 3 else 1024)
@@ -280,7 +282,7 @@ class Semantics(TestCase):
         i = self.instance(binary=FAKE)
         env = {"FAKE_INTERVAL_US": 10000}
         net = None
-        for _ in range(2):  # the second time the writer is there before the daemon
+        for _ in range(2):  # the second time, the writer starts before the daemon
             i.start(*ARGS, "-s", "source.fps=25", env=env)
             if not net:
                 net = self.segmenter(i)
@@ -289,7 +291,8 @@ class Semantics(TestCase):
             self.assertEqual(i.stop(), 0)
 
     def test_lost_camera(self):
-        # memory of scores is pinned and unpinned with that of the source, also when that was not there at first
+        # The memory of scores is pinned and unpinned with the memory of the source, even if the source was absent at
+        # first.
         for env in ({"lose_at": 30}, {"absent": 1}):
             i = self.fake("-s", "source.fps=25", "-s", "source.size=64x48", interval_us=10000, **env)
             self.steady(self.segmenter(i), 0, 4)

@@ -56,7 +56,7 @@ static void set_pid(const char *name, pid_t pid)
 	setenv(name, text, 1);
 }
 
-/* A socket that receives, under an abstract name that this process alone has. */
+/* Opens a socket that receives, under an abstract name that only this process uses. */
 static int open_manager(char name[64])
 {
 	struct sockaddr_un to = {.sun_family = AF_UNIX};
@@ -82,7 +82,7 @@ static void test_messages_arrive(void **state)
 	sx_service_send(&n, "READY=1\nSTATUS=%s, %d frames", "running", 7);
 	assert_int_equal(recv(fd, got, sizeof(got), 0), strlen("READY=1\nSTATUS=running, 7 frames"));
 	assert_string_equal(got, "READY=1\nSTATUS=running, 7 frames");
-	/* what is too long is not sent cut */
+	/* a text that is too long is dropped, not truncated */
 	memset(text, 'x', sizeof(text));
 	text[sizeof(text) - 1] = 0;
 	sx_service_send(&n, "STATUS=%s", text);
@@ -92,7 +92,7 @@ static void test_messages_arrive(void **state)
 	close(fd);
 }
 
-/* A manager that is gone, and a name that is none: one line in the log. */
+/* A manager that is gone, or an invalid name, gives one line in the log. */
 static void test_failure_is_logged_once(void **state)
 {
 	static const char *const names[] = {"/nowhere/notify", "nonsense"};
@@ -150,14 +150,14 @@ static void test_watchdog_that_is_none(void **state)
 	}
 }
 
-/* Runs in a child, whose descriptors 3 and 4 are its own to give away. */
+/* Runs in a child process, which may replace its descriptors 3 and 4. */
 static int child_of_sockets(void)
 {
 	if (dup2(STDERR_FILENO, 3) < 0 || dup2(STDERR_FILENO, 4) < 0)
 		return 1;
 	setenv("LISTEN_FDS", "2", 1);
 	setenv("LISTEN_FDNAMES", "status:frames", 1);
-	if (sx_service_listen_fd("status") != -1) /* nobody says whom they are for */
+	if (sx_service_listen_fd("status") != -1) /* no LISTEN_PID: the sockets are for no process */
 		return 2;
 	set_pid("LISTEN_PID", getppid());
 	if (sx_service_listen_fd("status") != -1)

@@ -7,7 +7,7 @@ import unittest
 
 from harness import SANITIZED, SMALL, STIXELD, Instance
 
-CASES = [  # call that fails, exit code, what is said
+CASES = [  # call that fails, exit code, message
     ("timerfd_create", 70, "no descriptor for the pace of pairs: Too many open files"),
     ("signalfd", 70, "cannot create descriptors for signals and events: Too many open files in system"),
     ("open_null", 70, "/dev/null: Too many open files"),

@@ -12,21 +12,21 @@ import unittest
 
 from harness import IDLE, SANITIZED, SMALL, Instance
 
-CONNECTIONS = 100 if SANITIZED else 500  # a sanitizer is here for races, not for times
-PROCESSES = 4  # of the attackers, but where one holds all
+CONNECTIONS = 100 if SANITIZED else 500  # with a sanitizer the test looks for races, not for times
+PROCESSES = 4  # number of attackers, except where one holds all connections
 ASKINGS = 200
-LEAST, ENOUGH_S = 20, 2.0  # fewer askings on a machine that has other things to do
-LIMIT_S = 30.0 if SANITIZED else 2.0  # there; alone the worst is below 0.1 s
+LEAST, ENOUGH_S = 20, 2.0  # least number of answers and time for them; a busy machine answers less often
+LIMIT_S = 30.0 if SANITIZED else 2.0  # with sanitizers; without, the worst answer takes below 0.1 s
 MEDIAN_S = 30.0 if SANITIZED else 0.1
 NOBODY = 65534
-PAUSE_S = 0.001  # of an attacker that was cut off: it is to hold connections, and not the processor
+PAUSE_S = 0.001  # pause of an attacker that was cut off: it should hold connections, not load the processor
 
 HALF = b"GET /healthz HTTP/1.1\r\nHost: x\r\n"
 METRICS = HALF.replace(b"healthz", b"metrics") + b"\r\n"
 
 
 class Attacker:
-    """Holds so many connections; one that is closed at the other end is opened again."""
+    """Holds `count` connections. Opens a connection again if the daemon closes it."""
 
     def __init__(self, path, count, first, drip):
         self.path, self.first, self.drip = path, first, drip
@@ -40,11 +40,11 @@ class Attacker:
             s.connect(self.path)
             if self.first:
                 s.send(self.first)
-        except OSError:  # its queue is full, or it is cut off already
+        except OSError:  # its queue is full, or the daemon has cut it off
             s.close()
             return False
         self.sockets[s.fileno()] = s
-        self.epoll.register(s, 0)  # who never reads sees that it was cut off
+        self.epoll.register(s, 0)  # reports the cut-off, although this client never reads
         return True
 
     def drop(self, fd):
@@ -80,10 +80,10 @@ def storm(path):
 
 
 def ask(path):
-    """Seconds that an answer of /healthz took."""
+    """Returns the time that an answer of /healthz took, in seconds."""
     start = time.monotonic()
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as s:
-        # blocking, with the kernel's own time limits: a full queue is waited for
+        # Blocking with the kernel's own time limits, so that a full queue is awaited.
         for option in (socket.SO_SNDTIMEO, socket.SO_RCVTIMEO):
             s.setsockopt(socket.SOL_SOCKET, option, struct.pack("ll", 30, 0))
         s.connect(path)
@@ -134,7 +134,7 @@ class StatusCrowd(unittest.TestCase):
         self.attack(Attacker, CONNECTIONS // processes, first, drip, processes=processes, uid=uid)
 
     def check(self, name):
-        time.sleep(0.2)  # all of them are there, and each has what it holds
+        time.sleep(0.2)  # all attackers run, and hold their connections
         took, start = [], time.monotonic()
         while len(took) < LEAST or (len(took) < ASKINGS and time.monotonic() - start < ENOUGH_S):
             took.append(ask(self.path))
@@ -157,7 +157,7 @@ class StatusCrowd(unittest.TestCase):
         self.check("a byte in half a second")
         self.hold(HALF)
         self.check("half requests")
-        if not SANITIZED:  # each page costs a sanitizer so much that the deadline for all others passes
+        if not SANITIZED:  # each page takes a sanitizer so long that the deadline for all others passes
             self.hold(METRICS)
             self.check("requests, answers never read")
         self.attack(storm)

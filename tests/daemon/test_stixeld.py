@@ -95,7 +95,7 @@ class Life(TestCase):
         self.assertEqual(i.leftovers(), before)
         n = i.status()["frames"]["published"]
         i.until_published(n + 2)
-        # another name is another instance
+        # another name makes another instance
         self.assertEqual(subprocess.run([STIXELD, "--instance", "other", *SMALL, *FREE, "--frames", "2"],
                                         env=i.environment(), capture_output=True).returncode, 0)
         self.assertEqual(i.stop(), 0)
@@ -130,7 +130,7 @@ class Life(TestCase):
         self.assertEqual(i.stop(), 0)
 
     def test_closed_standard_descriptors(self):
-        # 0, 1, 2 must not become a socket into which the log is written
+        # descriptors 0, 1 and 2 must not become sockets, or the daemon would log into one
         i = self.instance()
         p = subprocess.Popen(["sh", "-c", 'exec "$@" <&- >&- 2>&-', "sh", STIXELD, "--instance", "test", *SMALL],
                              env=i.environment())
@@ -146,7 +146,7 @@ class Life(TestCase):
         self.assertEqual(len(receive(self.stream(i), 3)), 3)
         self.assertEqual(os.listdir(i.run + "/test"), ["lock"])
         self.assertEqual(i.stop(), 0)
-        # the manager's sockets stay, for the next start
+        # the manager's sockets stay for the next start
         self.assertTrue(os.path.exists(i.status_path) and os.path.exists(i.stream_path))
 
     def test_priority_and_locked_memory(self):
@@ -255,10 +255,10 @@ class ExitCodes(TestCase):
             self.assertGreaterEqual(len(err.splitlines()), 5)
         self.check(78, ["-c", i.top + "/missing.conf"], "missing.conf", i=i)
         self.check(78, [], "kind", i=i)
-        # values that only do not go together
+        # values that are valid alone, but not together
         self.check(78, [*SMALL, "-s", "stereo.p1=100", "-s", "stereo.p2=200"], "stereo.p1 = 100", "stereo.p2 = 200",
                    i=i)
-        # raw cameras of which the file does not say how they stand
+        # a file of raw cameras without their positions
         raw = os.path.join(i.top, "raw.yaml")
         with open(raw, "w") as f:
             f.write("%YAML:1.0\n---\nK1: [500, 0, 320, 0, 500, 240, 0, 0, 1]\nD1: [0.1, 0, 0, 0]\n"
@@ -266,13 +266,13 @@ class ExitCodes(TestCase):
         for more in (["--check-config"], ["--check-config", "-s", "camera.rectify=yes"]):
             self.check(78, [*SMALL, "-s", "camera.calibration=" + raw, *more], raw, "without R and T", i=i)
         self.check(78, [*SMALL, "-s", "camera.rectify=yes"], "camera.rectify=yes", "no calibration file", i=i)
-        # what this engine does not compute
+        # a setting that this engine does not compute
         self.check(78, [*SMALL, "-s", "engine.backend=cpu", "-s", "stereo.aggregation=fastdt", "-s",
                         "stereo.fastdt=float"],
                    "stereo.fastdt = float: only engine.backend = reference computes it", i=i)
 
     def test_lost_runtime_environment(self):
-        # a notify socket that is not there or makes no sense is no reason to fail
+        # a notify socket that is missing or invalid is no error
         i = self.instance()
         for where in ("/nowhere/notify", "nonsense", "@" + "x" * 200):
             code, _, err = i.run_once(*SMALL, *FREE, "--frames", "1", env={"NOTIFY_SOCKET": where})
@@ -280,12 +280,12 @@ class ExitCodes(TestCase):
 
 
 class SlowEngine(TestCase):
-    # slow enough, and no slower: sanitizers take ten times as long
+    # slow enough, but no slower: sanitizers take ten times as long
     SOME, MANY = ("480x160", "480x320") if SANITIZED else ("640x240", "1280x960")
 
     def test_newest_wins_with_the_reference_engine(self):
         i = self.instance()
-        # a frame of the reference takes far longer than the 20 ms between pairs
+        # a frame of the reference engine takes far longer than the 20 ms between pairs
         i.start("-s", "source.kind=synthetic", "-s", "source.size=" + self.SOME, "-s", "stereo.disparities=64", "-s",
                 "engine.backend=reference", "-s", "source.fps=50", "-s", "output.slots=64")
         ring = i.ring()
@@ -296,7 +296,7 @@ class SlowEngine(TestCase):
         for f in frames:
             compute = sum(f.stage_ns)
             waited = f.submitted_ns - f.left_ns
-            # the pair that is submitted is the newest: younger than two computations
+            # the submitted pair is the newest one: younger than two computations
             if IDLE:
                 self.assertLess(waited, compute + 100e6, (waited, compute))
 
@@ -307,7 +307,7 @@ class SlowEngine(TestCase):
                 env={"WATCHDOG_USEC": 200000})
         i.until_message("READY=1", 60)
         until(lambda: i.health()[0] == 503 and "no frame finished" in i.health()[1], 60, "healthz 503")
-        for _ in range(2):  # the second order does not wait for the frame
+        for _ in range(2):  # the second order ends the daemon without waiting for the frame
             i.process.send_signal(signal.SIGTERM)
             time.sleep(0.5)
         self.assertEqual(i.wait(5), 0)

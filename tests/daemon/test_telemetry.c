@@ -26,7 +26,10 @@ static int destroy_telemetry(void **state)
 	return 0;
 }
 
-/* The pipeline is made anew, and with it the feed, which begins at 0. */
+/*
+ * The pipeline and its feed are created again, and the feed's counters start at 0. The reported counters
+ * continue.
+ */
 static void counters_of_a_feed_outlive_it(void **state)
 {
 	struct sx_telemetry *t = *state;
@@ -45,7 +48,7 @@ static void counters_of_a_feed_outlive_it(void **state)
 	assert_int_equal(sx_telemetry_count(t, SX_FIG_MAPS_RECEIVED), 0);
 }
 
-/* Its stamps are taken as they are, from a clock that may be ahead of ours. */
+/* The daemon takes the camera's timestamps as they are. The camera's clock may be ahead of the daemon's. */
 static void camera_from_the_future(void **state)
 {
 	struct sx_telemetry *t = *state;

@@ -23,7 +23,7 @@ static uint16_t map[H][W];
 static const struct sx_image image = {
 	.data = map, .width = W, .height = H, .pitch = sizeof(map[0]), .pixel = SX_PIXEL_U16};
 
-/* A camera 1.65 m above a road, with a baseline of 0.2 m; factor: of what the configuration says. */
+/* Returns a camera 1.65 m above a road with a baseline of 0.2 m. `factor` scales the configured values. */
 static struct sx_params params(double factor)
 {
 	struct sx_params p = {.road = {.mode = SX_ROAD_PLANE, .top = 33, .max_roll_deg = 6, .max_age = 30},
@@ -34,7 +34,7 @@ static struct sx_params params(double factor)
 	return p;
 }
 
-/* Disparities of the road as it is, and nothing above it. */
+/* Draws the disparities of the road alone, without objects. */
 static void draw_road(void)
 {
 	for (int y = 0; y < H; y++)
@@ -51,8 +51,8 @@ static void draw_nothing(void)
 }
 
 /*
- * What many frames of one picture say; the road is the engine's own, from the calibration where it finds
- * none.
+ * Returns the ratio after many frames of one picture. The road model is the engine's own. Where the engine
+ * finds no road, it comes from the calibration.
  */
 static double ratio_after(int frames, double factor)
 {
@@ -109,8 +109,8 @@ static void no_road(void **state)
 }
 
 /*
- * A road that is found later takes the question back; one at an odd height, by limits that were given, asks
- * it.
+ * A road that is found later withdraws the question. A road at an odd height, found within configured limits,
+ * raises it.
  */
 static void found_later(void **state)
 {

@@ -17,8 +17,9 @@
 #define NIGHT ((double)NAN)
 
 /*
- * Cameras that are out of line by shift, and by end in the middle of the right third, and what is measured of
- * it: each third with noise of its own, gain times too large.
+ * Two cameras with a vertical disparity, and its measurement. `shift` is the error of the whole image. `end`
+ * is added in the middle of the right third and subtracted on the left. Each third is measured with its own
+ * noise and `gain` times too large.
  */
 struct world {
 	struct sx_row_control control;
@@ -26,7 +27,7 @@ struct world {
 	uint64_t frame;
 	double shift, end, bend, noise, gain, spread;
 	bool middle_unknown;
-	int since, changes; /* frames that it has been wanted for */
+	int since, changes; /* frames since the correction was wanted */
 };
 
 static struct world still(double shift, double end)
@@ -39,7 +40,7 @@ static double end_of(double rotation_deg)
 	return tan(rotation_deg * M_PI / 180) * WIDTH / 3;
 }
 
-/* About normal, of that standard deviation. */
+/* Returns about normally distributed noise with this standard deviation. */
 static double noise(struct world *w)
 {
 	double sum = 0;
@@ -58,7 +59,10 @@ static void see(struct world *w, double left, double middle, double right)
 	sx_row_control_see(&w->control, &p, WIDTH);
 }
 
-/* So many new frames; what is wanted is applied three frames later, as contexts take time to make. */
+/*
+ * Runs `frames` new frames. A wanted correction is applied three frames later, because contexts take time to
+ * create.
+ */
 static void run(struct world *w, int frames)
 {
 	for (int i = 0; i < frames; i++) {
@@ -111,7 +115,7 @@ static void errors_go_in_one_step(void **state)
 	}
 }
 
-/* A large error does not wait as long as a small one, and neither goes at once. */
+/* A large error is corrected earlier than a small one. Neither is corrected at once. */
 static void when(void **state)
 {
 	struct world w = still(1, 0);
@@ -127,7 +131,7 @@ static void when(void **state)
 	assert_int_equal(w.changes, 1);
 }
 
-/* What is measured is too much, or too little: few steps, and none back and forth. */
+/* The measurement is too large or too small. The control still takes few steps and does not oscillate. */
 static void gains(void **state)
 {
 	static const double gains[] = {0.6, 0.8, 1.3};
@@ -145,7 +149,7 @@ static void gains(void **state)
 	}
 }
 
-/* What no turn takes away is not chased. */
+/* The control does not chase an error that no rotation removes. */
 static void a_lens_that_bends(void **state)
 {
 	struct world w = still(0.6, 0.2);
@@ -153,7 +157,7 @@ static void a_lens_that_bends(void **state)
 	w.bend = 0.4;
 	run(&w, 3000);
 	assert_in_range(w.changes, 1, 2);
-	w = still(0.1, 0); /* where the middle is hardly ever known it does not count */
+	w = still(0.1, 0); /* a middle that is hardly ever known does not count */
 	w.middle_unknown = true;
 	for (int i = 0; i < 30; i++) {
 		see(&w, 0.1, 6, 0.1);
@@ -162,7 +166,7 @@ static void a_lens_that_bends(void **state)
 	assert_int_equal(w.changes, 0);
 }
 
-/* Half a pixel in ten minutes, as cameras warm up. */
+/* The error drifts by half a pixel in ten minutes, as when cameras warm up. */
 static void drift(void **state)
 {
 	struct world w = still(0, 0);
@@ -194,7 +198,7 @@ static void a_hit(void **state)
 	check_left(&w, 0.2);
 }
 
-/* A quarter of all frames say something else, and for twenty seconds all of them do. */
+/* A quarter of all frames have wrong values, and for twenty seconds all frames have them. */
 static void nonsense(void **state)
 {
 	struct world w = still(0.05, 0);
@@ -208,7 +212,7 @@ static void nonsense(void **state)
 	for (int i = 0; i < 80; i++)
 		see(&w, 3, 3, 3);
 	run(&w, 300);
-	/* and what disagrees with itself does not count at all */
+	/* values that contradict each other do not count at all */
 	w.spread = 2;
 	for (int i = 0; i < 500; i++)
 		see(&w, 3, 3, 3);
@@ -226,7 +230,8 @@ static void night(void **state)
 	before = w.control.applied;
 	w.shift = 0;
 	for (int i = 0; i < 1000; i++)
-		see(&w, NIGHT, 0.9, i % 2 ? NIGHT : 0.9); /* one end alone does not tell shift from turn */
+		see(&w, NIGHT, 0.9,
+		    i % 2 ? NIGHT : 0.9); /* one end alone cannot separate shift from rotation */
 	assert_int_equal(w.changes, 1);
 	assert_memory_equal(&before, &w.control.applied, sizeof(before));
 	run(&w, 300);
@@ -234,7 +239,10 @@ static void night(void **state)
 	check_left(&w, 0.05);
 }
 
-/* No more than the limits, which is said as long as it is so, and no step for what is left. */
+/*
+ * The correction stops at its limits. The control reports this while it lasts, and takes no step for the
+ * remaining error.
+ */
 static void limits(void **state)
 {
 	struct world w = still(4, 0.3);
@@ -252,7 +260,7 @@ static void limits(void **state)
 	run(&w, 500);
 	assert_string_equal(w.control.why, "");
 	check_left(&w, 0.1);
-	w.shift = SX_ROW_CONTROL_SHIFT + 0.06; /* what is left of it would stay anywhere */
+	w.shift = SX_ROW_CONTROL_SHIFT + 0.06; /* a remaining error this small is never corrected */
 	run(&w, 500);
 	assert_float_equal(w.control.applied.shift_px, SX_ROW_CONTROL_SHIFT, 0);
 	assert_string_equal(w.control.why, "");
@@ -262,7 +270,7 @@ static void limits(void **state)
 	assert_non_null(strstr(w.control.why, "-0.6"));
 }
 
-/* A little beyond a limit is no alarm, whatever the noise; what is one does not come and go. */
+/* An error slightly beyond a limit raises no alarm, whatever the noise. A real alarm stays on. */
 static void at_a_limit(void **state)
 {
 	static const struct {
@@ -294,7 +302,7 @@ static void frames_of_another_correction(void **state)
 
 	run(&w, SX_ROW_CONTROL_ENOUGH_FAR);
 	assert_true(w.control.wants);
-	sx_row_control_apply(&w.control, &none, w.frame + 1); /* the same: what is known stays */
+	sx_row_control_apply(&w.control, &none, w.frame + 1); /* same correction: the measured values stay */
 	assert_true(w.control.wants);
 	sx_row_control_apply(&w.control, &one, w.frame + 500);
 	assert_false(w.control.wants);

@@ -23,7 +23,7 @@ static void check_near(double want, double got, double tolerance, const char *wh
 		fail_msg("%s: want %.6g, got %.6g", what, want, got);
 }
 
-/* Where the right image shows now what it showed in the middle row at column x. */
+/* Checks where the right image now shows the point that was in the middle row at column x. */
 static void check_column(const struct sx_rig *before, const struct sx_rig *after,
 			 const struct sx_row_correction *c, double x)
 {
@@ -50,13 +50,13 @@ static void rows_move(void **state)
 		assert_int_equal(sx_rig_check(&corrected, why, sizeof(why)), 0);
 		for (int x = 100; x <= 500; x += 50)
 			check_column(&rig, &corrected, &corrections[i / 3], x);
-		/* all but the right camera's rotation is as it was */
+		/* everything but the right camera's rotation is unchanged */
 		memcpy(corrected.rotation[1], rig.rotation[1], sizeof(rig.rotation[1]));
 		assert_memory_equal(&corrected, &rig, sizeof(rig));
 	}
 }
 
-/* One after the other is what both together are. */
+/* Applying two corrections in sequence gives the same rig as applying their sum. */
 static void corrections_add_up(void **state)
 {
 	const struct sx_row_correction one = {1, 0.2}, two = {0.5, -0.1}, both = {1.5, 0.1};
