@@ -9,13 +9,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A new folder under $TMPDIR or /tmp; aborts without one. folder_remove deletes it with all below. */
+/*
+ * Creates a new folder under $TMPDIR or /tmp. Aborts if that fails. folder_remove deletes the folder with its
+ * content.
+ */
 void folder_make(char path[256]);
 void folder_remove(const char *path);
-/* The same as setup and teardown of a test, whose state is the folder's path. */
+/* Setup and teardown of a test, which do the same. The test's state is the folder's path. */
 int folder_setup(void **state);
 int folder_teardown(void **state);
-/* "folder/name" in one of 8 static buffers that are used in turn; makes the folders in name. */
+/* Returns "folder/name" in one of 8 static buffers that are used in turn. Creates the folders in name. */
 const char *in_folder(const char *folder, const char *name);
 
 void write_bytes(const char *path, const void *data, size_t bytes);
@@ -28,10 +31,10 @@ void write_bytes(const char *path, const void *data, size_t bytes);
 void write_png(const char *path, int width, int height, int bits, int type, int interlaced,
 	       const void *pixels, const uint8_t *palette);
 
-/* 8-bit grey PNG: (x + 3y + start) & 255. */
+/* Writes an 8-bit grey PNG with the values (x + 3y + start) & 255. */
 void write_ramp(const char *path, int width, int height, int start);
 
-/* The ramp that starts at 0, in a PNG with these EXIF data. */
+/* Writes the ramp that starts at 0 as a PNG with these EXIF data. */
 void write_png_exif(const char *path, int width, int height, const uint8_t *exif, size_t bytes);
 
 #endif

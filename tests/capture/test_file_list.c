@@ -24,7 +24,7 @@ static void empty(const char *folder, const char *name)
 	write_bytes(in_folder(folder, name), "", 0);
 }
 
-/* Names after the folder, "left right;left right;..." in the order found. */
+/* Checks the names below the folder, "left right;left right;...", in the order found. */
 static void expect_pairs(const char *folder, const struct sx_source_params *p, const char *pairs)
 {
 	struct sx_file_list l = {0};
@@ -103,7 +103,7 @@ static void test_kitti_folders(void **state)
 	empty(f, "image_2/000000_11.png");
 	empty(f, "image_3/000000_11.png");
 	empty(f, "image_2/notes.txt");
-	empty(f, "image_0/000000.png"); /* image_2 is meant first */
+	empty(f, "image_0/000000.png"); /* image_2 is preferred */
 	empty(f, "image_1/000000.png");
 	expect_folder(f, "image_2/000000_11.png image_3/000000_11.png;"
 			 "image_2/000001_10.png image_3/000001_10.png;");
@@ -139,7 +139,7 @@ static void test_names_in_one_folder(void **state)
 	expect_folder(in_folder(f, "b"), "x_left.pgm x_right.pgm;");
 	empty(f, "c/im0.png");
 	empty(f, "c/im1.png");
-	empty(f, "c/im10.png"); /* not im1 */
+	empty(f, "c/im10.png"); /* must not be taken for im1 */
 	expect_folder(in_folder(f, "c"), "im0.png im1.png;");
 	empty(f, "d/s_L.png");
 	empty(f, "d/s_R.png");
@@ -231,7 +231,7 @@ static void test_nothing_there(void **state)
 	expect_path_error(in_folder(f, "one.png"), -ENOENT, "neither a folder nor a pattern");
 }
 
-/* Images that are not read are named; a pattern of folders without images finds none. */
+/* Images in unsupported formats are named in the error. A pattern of folders without images finds none. */
 static void test_images_of_other_formats(void **state)
 {
 	const char *f = *state;

@@ -62,7 +62,7 @@ static bool is_ready(const struct sx_source *s, int ms)
 	return poll(&p, 1, ms) == 1;
 }
 
-/* The value at (0, 0) tells which file it was. */
+/* Returns the value at (0, 0), which identifies the file. */
 static int first_of(const struct sx_image *img)
 {
 	return *(const uint8_t *)img->data;
@@ -109,7 +109,7 @@ static void test_pairs_come_in_order_and_end(void **state)
 		sx_source_release(s, &pair);
 	}
 	assert_int_equal(sx_source_next(s, &pair, why, sizeof(why)), -ENODATA);
-	assert_true(is_ready(s, 0)); /* who polls learns of the end */
+	assert_true(is_ready(s, 0)); /* a client that polls learns of the end */
 	assert_int_equal(sx_source_next(s, &pair, why, sizeof(why)), -ENODATA);
 	sx_source_counters(s, &c);
 	assert_int_equal(c.captured[0], 3);
@@ -119,7 +119,7 @@ static void test_pairs_come_in_order_and_end(void **state)
 	sx_source_close(NULL);
 }
 
-/* One of many files has a tag: the log names it, once, also when the list begins again. */
+/* One of many files has an orientation tag. The log names the file once, also when the list starts again. */
 static void test_orientation(void **state)
 {
 	static const uint8_t exif[] = {'I', 'I', 42, 0, 8, 0, 0, 0, 1, 0, 0x12, 1, 3,
@@ -158,7 +158,7 @@ static void test_loop_and_full_slots(void **state)
 	assert_int_equal(sx_source_next(s, &pair[1], why, sizeof(why)), 1);
 	assert_false(is_ready(s, 0));
 	assert_int_equal(sx_source_next(s, &pair[2], why, sizeof(why)), 0);
-	assert_int_equal(first_of(&pair[0].left), 0); /* still whole */
+	assert_int_equal(first_of(&pair[0].left), 0); /* still intact */
 	sx_source_release(s, &pair[0]);
 	assert_true(is_ready(s, 0));
 	for (int i = 2; i < 8; i++) {
@@ -191,11 +191,14 @@ static void test_pace(void **state)
 	}
 	took = sx_now_ns() - start;
 	assert_true(took >
-		    5 * 20000000 - 15000000); /* the machine may be slow, but the source is never fast */
+		    5 * 20000000 - 15000000); /* the machine may be slow, but the source is never too fast */
 	sx_source_close(s);
 }
 
-/* What falls due while all slots are in use is lost to overload: captured is what was given out and that. */
+/*
+ * A pair that is due while all slots are in use is lost to overload. captured counts the delivered pairs and
+ * the lost pairs.
+ */
 static void test_pairs_that_find_no_slot(void **state)
 {
 	struct sx_source_params p = {.kind = SX_SOURCE_SYNTHETIC, .width = 64, .height = 48, .fps = 1000};
@@ -212,7 +215,7 @@ static void test_pairs_that_find_no_slot(void **state)
 	sx_source_counters(s, &c);
 	assert_int_equal(c.captured[0], 2);
 	assert_int_equal(c.dropped[0][SX_DROP_OVERLOAD],
-			 0); /* a taker that is late has missed none for want of a slot */
+			 0); /* a late consumer has lost no pair for lack of a slot */
 	for (int i = 1; i <= 3; i++) {
 		assert_true(is_ready(s, 5000));
 		assert_int_equal(sx_source_next(s, &none, why, sizeof(why)), 0);
@@ -263,7 +266,10 @@ static void test_bad_files_are_skipped(void **state)
 	sx_source_close(s);
 }
 
-/* Files that vanish: after a whole turn, and a second in a loop, an end with a reason. */
+/*
+ * Removes all files. The source ends with a reason after one turn. In a loop it also tries for at least a
+ * second.
+ */
 static void lose_files(const char *folder, bool loop)
 {
 	struct sx_source_params p = {.kind = SX_SOURCE_FILES, .path = folder, .loop = loop};
@@ -294,7 +300,7 @@ static void test_a_loop_without_files_ends(void **state)
 	lose_files(*state, false);
 }
 
-/* The only pair of a loop while another program writes it anew: as good as before when that is done. */
+/* Another program rewrites the only pair of a loop. After that the source continues as before. */
 static void test_a_loop_waits_for_a_file_that_is_being_written(void **state)
 {
 	struct sx_source_params p = {.kind = SX_SOURCE_FILES, .path = *state, .loop = true};
@@ -385,7 +391,7 @@ static void test_sixteen_bits_stay(void **state)
 	expect_not_open(&p, -EINVAL, "left.png is 40x32 y16, but ");
 }
 
-/* Which block of the source an image lies in, all of it. */
+/* Returns the block of the source that contains the whole image. */
 static int block_of(const struct sx_source *s, const struct sx_image *img)
 {
 	const char *first = img->data,
@@ -446,7 +452,7 @@ static void test_synthetic_source(void **state)
 	assert_int_equal(sx_source_next(s, &b, why, sizeof(why)), 0);
 	assert_memory_not_equal(a.left.data, b.left.data, 64);
 	assert_int_equal(b.number, 2);
-	sx_source_close(s); /* with pairs still out */
+	sx_source_close(s); /* while pairs are still lent */
 	p.layout = SX_LAYOUT_SIDE_BY_SIDE;
 	s = open_good(&p, 1);
 	assert_int_equal(sx_source_next(s, &a, why, sizeof(why)), 1);

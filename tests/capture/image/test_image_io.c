@@ -97,7 +97,7 @@ static void test_grey_png(void **state)
 	}
 }
 
-/* colour, alpha ignored, at 8 and 16 bits */
+/* Colour at 8 and 16 bits. The reader ignores alpha. */
 static void test_colour_png(void **state)
 {
 	static uint8_t a[W * H * 4];
@@ -152,7 +152,7 @@ static void test_palette_and_few_bits_png(void **state)
 	sx_image_finish(&m);
 }
 
-/* Numbers as they are stored: a palette is for looking at. */
+/* A label map keeps the stored numbers. Its palette is only for display. */
 static void test_label_maps(void **state)
 {
 	static uint8_t index[W * H], palette[768], bits[(W + 7) / 8 * H], colour[W * H * 4];
@@ -188,7 +188,7 @@ static void test_label_maps(void **state)
 	assert_non_null(strstr(why, "p.pgm: no PNG"));
 }
 
-/* Header and samples as one file. */
+/* Writes a header and samples as one file. Returns its path. */
 static const char *write_pnm(const char *name, const char *header, const void *samples, size_t bytes)
 {
 	static uint8_t buffer[W * H * 14 + 200];
@@ -244,7 +244,7 @@ static void test_pgm_and_ppm(void **state)
 		a[i] &= 15;
 	m = read_good(write_pnm("15.pgm", "P5 53 37 15\n", a, W * H), SX_PIXEL_U8);
 	for (int i = 0; i < W * H; i++)
-		assert_int_equal(at(&m, i % W, i / W), a[i] * 17); /* white is white */
+		assert_int_equal(at(&m, i % W, i / W), a[i] * 17); /* white stays white */
 	sx_image_finish(&m);
 }
 
@@ -355,7 +355,8 @@ static void test_sentences(void **state)
 	write_bytes(in_folder(folder, "zero.png"), nothing, sizeof(nothing));
 	expect(in_folder(folder, "zero.png"), -EBADMSG, ": neither PNG nor PGM, PPM or JPEG");
 	assert_int_equal(mkfifo(in_folder(folder, "pipe.png"), 0600), 0);
-	expect(in_folder(folder, "pipe.png"), -EBADMSG, ": not a file"); /* and does not hang */
+	expect(in_folder(folder, "pipe.png"), -EBADMSG,
+	       ": not a file"); /* the reader must not hang on the pipe */
 	expect(write_pnm("big.pgm", "P5 8193 4000 255\n", nothing, 10), -EBADMSG,
 	       ": broken PGM (cut short: ");
 	expect(write_pnm("zero.pgm", "P5 0 40 255\n", nothing, 10), -EBADMSG,
@@ -367,7 +368,7 @@ static void test_sentences(void **state)
 	expect(write_pnm("text.ppm", "P3 2 1 9 1 2 3 4 5 ", nothing, 0), -EBADMSG, ": broken PGM (cut short");
 }
 
-/* What is not read is named, with what to do. */
+/* A file in an unsupported format is refused by name, with advice. */
 static void test_other_formats(void **state)
 {
 	static const struct {
@@ -393,7 +394,7 @@ static void put32(uint8_t *p, uint32_t v)
 		p[i] = (uint8_t)(v >> (24 - 8 * i));
 }
 
-/* A small file that says it holds a huge picture: refused by its header, not by running out of memory. */
+/* A small file whose header claims a huge picture is refused by its header, before memory runs out. */
 static void test_bombs(void **state)
 {
 	static const uint32_t sizes[][2] = {{60000, 60000}, {8193, 32}, {32, 4321}, {0x7fffffff, 1}};
@@ -416,7 +417,7 @@ static void test_bombs(void **state)
 	}
 }
 
-/* A tag is noticed and not applied. */
+/* The reader notes an orientation tag and does not apply it. */
 static void test_orientation_of_png(void **state)
 {
 	static const uint8_t exif[] = {'M', 'M', 0, 42, 0, 0, 0, 8, 0, 1, 1, 0x12, 0,
@@ -471,7 +472,8 @@ static size_t load_file(const char *path, uint8_t *data, size_t room)
 }
 
 /*
- * Cut short at every length, and with random bytes changed: an error with a sentence, or a picture; no more.
+ * Cuts the file at every length and changes random bytes. Each result must be an error with a sentence, or a
+ * picture.
  */
 static void break_file(const char *path, uint64_t seed)
 {

@@ -23,7 +23,7 @@ struct street {
 void open_street(struct street *s, const char *name, unsigned seed, int width, int height);
 void close_street(struct street *s);
 void draw(struct street *s, uint32_t frame);
-/* Takes away the light that two cameras do not see alike: before draw(). */
+/* Removes the light that the two cameras see differently. Call it before draw(). */
 void put_out_light(struct street *s);
 uint64_t hash_images(const struct street *s);
 uint64_t hash_truth(const struct street *s);

@@ -114,7 +114,7 @@ static void what_they_do(void **state)
 	pair_finish(&sound);
 }
 
-/* A dot right of the middle goes down when the image is turned clockwise, and blurring spreads it. */
+/* Turns the image clockwise: a dot right of the middle moves down. Blurring spreads the dot. */
 static void a_dot_that_is_turned(void **state)
 {
 	struct pair p;
@@ -138,11 +138,14 @@ static void a_dot_that_is_turned(void **state)
 	pair_finish(&p);
 }
 
-/* Half black and half white: what comes of the step is the sum of a filter's weights. */
+/*
+ * Blurs an image that is half black and half white. The result at the step is the sum of the filter's
+ * weights.
+ */
 static void a_step_that_is_blurred(void **state)
 {
 	static const struct {
-		double sigma, variance; /* px, px^2: sigma^2, in steps of 1/2 */
+		double sigma, variance; /* sigma, px; variance sigma^2, px^2, in steps of 1/2 */
 	} cases[] = {{0.5, 0.5}, {2, 4}, {3, 9}, {8, 64}};
 	struct pair p;
 

@@ -37,7 +37,7 @@ static struct sx_rig rig_of(const char *name, int width, int height)
 	return rig;
 }
 
-/* Bytes of the first three pairs that a source gives. */
+/* Returns the hash of the first three pairs of a source. */
 static uint64_t hash_source(const struct sx_source_params *p)
 {
 	uint64_t h = UINT64_C(0xcbf29ce484222325);
@@ -59,7 +59,9 @@ static uint64_t hash_source(const struct sx_source_params *p)
 	return h;
 }
 
-/* Of ideal lenses as they were before there were others; of raw ones so that a change is noticed. */
+/*
+ * The hash of ideal lenses is from before other lenses existed. The hash of raw lenses shows later changes.
+ */
 static void test_the_same_bytes_of_a_source(void **state)
 {
 	static const struct {
@@ -110,7 +112,7 @@ static void test_a_source_tells_its_rig(void **state)
 	assert_true(sx_source_info(s)->camera->fx == c.fx);
 	assert_int_equal(sx_source_info(s)->rig->raw_width, sx_source_info(s)->width);
 	sx_source_close(s);
-	/* size of the raw images, and of the rectified ones */
+	/* the rectified size differs from the raw size */
 	p.rectified_width = 64;
 	p.rectified_height = 48;
 	assert_int_equal(sx_source_open(&s, &p, 1, why, sizeof(why)), 0);
@@ -125,7 +127,7 @@ static void test_a_source_tells_its_rig(void **state)
 	assert_string_equal(why, "unknown lenses 'goggles', allowed ideal, plain, wide, fisheye");
 }
 
-/* Degrees between what the raw camera sees in the middle of its left and of its right rim. */
+/* Returns the angle between the middles of the left and the right edge of the raw image, degrees. */
 static double angle_across(const struct sx_rig *rig, int side)
 {
 	double u[2], v[2], ray[2][3], dot = 0, length[2] = {0};
@@ -145,7 +147,7 @@ static double angle_across(const struct sx_rig *rig, int side)
 	return acos(dot / sqrt(length[0] * length[1])) / DEGREE;
 }
 
-/* Degrees by which one camera is turned against the other: from the trace of R1 R2^T. */
+/* Returns the angle between the two cameras in degrees, from the trace of R1 R2^T. */
 static double angle_between(const struct sx_rig *rig)
 {
 	double trace = 0;
@@ -197,14 +199,14 @@ static void test_rigs_show_all_of_the_rectified_image(void **state)
 	}
 }
 
-/* A street seen by raw cameras, and rectified; beside it as ideal ones see it. No noise. */
+/* A street as raw cameras see it, the same rectified, and as ideal cameras see it. Without noise. */
 struct seen {
 	const char *lens;
 	struct street ideal;
 	struct sx_image raw[2], rectified[2];
 };
 
-/* rig: what the raw images are taken for. */
+/* Rectifies the raw images as images of `rig`. */
 static void rectify(struct seen *s, const struct sx_rig *rig)
 {
 	static const int radius[2] = {0, 0};
@@ -264,7 +266,7 @@ static const struct sx_image *ideal_image(const struct seen *s, int side)
 	return side ? &s->ideal.right : &s->ideal.left;
 }
 
-/* Of the rectified left and right pictures from the ideal ones. */
+/* Returns the difference of the rectified left and right images from the ideal images. */
 static struct difference difference_of(const struct seen *s)
 {
 	double sum = 0, squares = 0, n = 2.0 * WIDE * HIGH;
@@ -283,7 +285,7 @@ static struct difference difference_of(const struct seen *s)
 	return d;
 }
 
-/* About axis x (0), y or z. */
+/* Rotates r about axis x (0), y (1) or z (2). */
 static void turn(double r[9], int axis, double degrees)
 {
 	int a = (axis + 1) % 3, b = (axis + 2) % 3;
@@ -297,7 +299,7 @@ static void turn(double r[9], int axis, double degrees)
 	}
 }
 
-/* Ways in which a calibration can be a little wrong. */
+/* Small errors that a calibration can have. */
 #define FAULTS 7
 
 static struct sx_rig wrong_rig(const char *lens, int fault)
@@ -318,9 +320,9 @@ static struct sx_rig wrong_rig(const char *lens, int fault)
 }
 
 /*
- * What interpolation takes is alike in all lenses and scenes, 1.9 to 3.6 grey levels. With any fault of the
- * rig more is missing. Pictures have the same bytes everywhere (see above): where they take long, each lens,
- * each scene and each fault is had once.
+ * Interpolation alone differs by 1.9 to 3.6 grey levels for all lenses and scenes. Any error of the rig adds
+ * to this. The bytes are the same on every machine (see above). Where drawing is slow, the test therefore
+ * takes each lens, each scene and each fault once.
  */
 static void test_rectified_it_is_the_ideal_picture(void **state)
 {
@@ -355,7 +357,7 @@ static void test_rectified_it_is_the_ideal_picture(void **state)
 #define BLOCK_HIGH 24
 #define UNKNOWNS 4
 
-/* Whether the left pixel's surface goes on around it, and the right camera sees it too. */
+/* Returns true if the surface at the left pixel continues around it and the right camera sees it too. */
 static bool is_smooth(const struct sx_scene_truth *t, int x, int y)
 {
 	size_t at = (size_t)y * (size_t)t->width + (size_t)x;
@@ -373,7 +375,7 @@ static bool is_smooth(const struct sx_scene_truth *t, int x, int y)
 	return true;
 }
 
-/* Solves the normal equations in place by elimination; they are positive definite or refused. */
+/* Solves the normal equations in place by elimination. Returns false if they are not positive definite. */
 static bool solve(double a[UNKNOWNS][UNKNOWNS + 1])
 {
 	for (int i = 0; i < UNKNOWNS; i++) {
@@ -388,7 +390,10 @@ static bool solve(double a[UNKNOWNS][UNKNOWNS + 1])
 	return true;
 }
 
-/* Two pictures of the same things: at (x, y) of one what is at x - disparity of the other; NULL: at x. */
+/*
+ * Two pictures of the same objects. A pixel (x, y) of `one` matches x - disparity of `other`, or x if truth
+ * is NULL.
+ */
 struct two {
 	const struct sx_image *one, *other;
 	const struct sx_scene_truth *truth;
@@ -416,8 +421,9 @@ static bool add_pixel(const struct two *t, int x, int y, double a[UNKNOWNS][UNKN
 }
 
 /*
- * px by which what a block of the one picture shows lies lower [0] and to the right [1] in the other. False:
- * too little to see, it must be most of the block, and have contrast both ways: 4 grey levels a px, rms.
+ * Returns how far a block of `one` lies lower [0] and further right [1] in `other`, px. Returns false if the
+ * block shows too little: most of it must be usable, with a contrast of 4 grey levels per px (rms) in both
+ * directions.
  */
 static bool apart_in_block(const struct two *t, int x0, int y0, double ret[2])
 {
@@ -441,7 +447,10 @@ static int compare(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* px down [0] and to the right [1]: the median of the blocks, and what 9 of 10 keep, whatever the sign. */
+/*
+ * Offset down [0] and to the right [1], px: the median of the blocks, and the magnitude that 9 of 10 blocks
+ * keep.
+ */
 struct apart {
 	int blocks;
 	double median[2], most[2];
@@ -475,7 +484,7 @@ static struct apart apart_of(const char *what, const struct two *t)
 	return r;
 }
 
-/* Each of the two against the ideal one of its side. */
+/* Compares each rectified image with the ideal image of its side. */
 static void check_places(const struct seen *s)
 {
 	for (int side = 0; side < 2; side++) {
@@ -487,7 +496,7 @@ static void check_places(const struct seen *s)
 	}
 }
 
-/* And the left one against the right one: what lies in one row of both is what stereo asks for. */
+/* Compares the left with the right image. Stereo needs the same point in the same row of both. */
 static struct apart rows_of(const struct seen *s, const struct sx_image *left, const struct sx_image *right)
 {
 	struct two t = {.one = left, .other = right, .truth = &s->ideal.truth};
@@ -495,7 +504,7 @@ static struct apart rows_of(const struct seen *s, const struct sx_image *left, c
 	return apart_of("pair", &t);
 }
 
-/* Blocks of an ideal pair are as far apart: so much is what the measure itself cannot tell. */
+/* Compares with an ideal pair. Offsets of its blocks show the limit of the measurement. */
 static void check_rows(const struct seen *s)
 {
 	struct apart ideal = rows_of(s, &s->ideal.left, &s->ideal.right),

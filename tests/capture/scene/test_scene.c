@@ -91,9 +91,7 @@ static void test_wrong_parameters(void **state)
 	sx_scene_destroy(NULL);
 }
 
-/*
- * Ground is where the road's line says, or on the pavement, a kerb (9 cm) higher; never between or elsewhere.
- */
+/* Ground lies on the road's line, or on the pavement, one kerb (9 cm) higher. It lies nowhere else. */
 static void test_ground_is_a_plane(void **state)
 {
 	struct street s;
@@ -119,7 +117,7 @@ static void test_ground_is_a_plane(void **state)
 				road++;
 			else if (d > line * raised - 1e-3 && d < line * raised + 1e-3)
 				pavement++;
-			else /* the kerb's face */
+			else /* the front of the kerb */
 			{
 				if (!(d > line && d < line * raised))
 					print_message("# y %d x %d d %f line %f raised %f\n", i / W, i % W, d,
@@ -132,7 +130,7 @@ static void test_ground_is_a_plane(void **state)
 	close_street(&s);
 }
 
-/* What a right pixel must be is told by the left one: gain and offset by least squares, then the residual. */
+/* Predicts right pixels from left pixels: gain and offset by least squares, then the residual. */
 struct fit {
 	double n, x, y, xx, xy;
 };
@@ -151,7 +149,7 @@ static double residual(const struct street *s, double shift, double gain, double
 			double d = (double)t->disparity[at] + shift, rx = x - d, a, want;
 			int i = (int)rx;
 
-			/* inside one thing, away from its edges */
+			/* inside one object, away from its edges */
 			if (!t->visible[at] || rx < 1 || i + 1 >= W || t->object[at - 1] != t->object[at] ||
 			    t->object[at + 1] != t->object[at] || t->kind[at] != STIXEL_OBJECT)
 				continue;
@@ -196,7 +194,7 @@ static void test_disparity_leads_to_the_same_surface(void **state)
 		off[1] = residual(&s, -0.5, gain, offset, NULL);
 		print_message("# %s %u: %.2f, half a pixel beside %.2f, %.2f\n", names[seed % 5], seed, exact,
 			      off[0], off[1]);
-		/* noise of two pictures, and clearly better than half a pixel beside */
+		/* the noise of two pictures, and clearly better than an offset of half a pixel */
 		assert_true(exact < 4.5);
 		assert_true(exact < 0.8 * off[0] && exact < 0.8 * off[1]);
 		close_street(&s);
@@ -204,7 +202,8 @@ static void test_disparity_leads_to_the_same_surface(void **state)
 }
 
 /*
- * The right picture's own depth, seen from the left: a visible point is the nearest thing on the right pixel.
+ * Compares the right picture's own depth with the left one's. A visible point is the nearest object at its
+ * right pixel.
  */
 static void check_hidden(const char *name)
 {
@@ -223,14 +222,16 @@ static void check_hidden(const char *name)
 				out++;
 				continue;
 			}
-			/* all facets, not only those that the right picture shows nearby */
+			/* checks all facets, also those that the right picture does not show nearby */
 			for (int i = 0; i < s.scene->count; i++) {
 				double e = sx_view_probe(&s.scene->view[1], s.scene, i, x - d, y);
 
 				nearest = e > nearest ? e : nearest;
 			}
 			if (s.truth.visible[at])
-				seen++, hidden += nearest > d * (1 + 1e-5) + 2e-3; /* thinner than a pixel */
+				seen++, hidden +=
+					nearest >
+					d * (1 + 1e-5) + 2e-3; /* hidden by an object thinner than a pixel */
 			else
 				assert_true(nearest > d);
 		}
@@ -285,7 +286,7 @@ static void test_stixels_cover_every_column(void **state)
 		for (int u = 0; u < columns; u++)
 			check_column(&s, list + offsets[u], offsets[u + 1] - offsets[u], u, widths[k]);
 	}
-	/* one pixel wide: stixels say exactly what the pixels are */
+	/* stixels of one pixel width hold exactly the values of the pixels */
 	sx_scene_stixels(&s.truth, 1, list, offsets);
 	for (int x = 0; x < W; x++)
 		for (uint32_t i = offsets[x]; i < offsets[x + 1]; i++)
@@ -300,7 +301,7 @@ static void test_stixels_cover_every_column(void **state)
 	close_street(&s);
 }
 
-/* The road in frame n+1 is the road of frame n, moved by what the pose says. */
+/* The road in frame n+1 is the road of frame n, moved by the change of pose. */
 static void test_the_camera_moves_forward(void **state)
 {
 	struct street a, b;
@@ -329,7 +330,7 @@ static void test_the_camera_moves_forward(void **state)
 			z = c->fx * c->baseline_m / d;
 			lateral = (x - c->cx) / c->fx * z - (b.scene->pose.x - a.scene->pose.x);
 			z -= b.scene->pose.z -
-			     a.scene->pose.z; /* of the optical axis: cos(pitch) is 1 to 1e-5 */
+			     a.scene->pose.z; /* along the optical axis: cos(pitch) is 1 within 1e-5 */
 			d = c->fx * c->baseline_m / z;
 			u = c->cx + lateral / z * c->fx;
 			v = (d - b.truth.road_offset) / b.truth.road_slope;
@@ -364,12 +365,12 @@ static void test_every_size(void **state)
 
 				sum += p[0] != p[-1];
 			}
-		assert_true(sum > sizes[i][0] * sizes[i][1] / 3); /* a picture, not an area */
+		assert_true(sum > sizes[i][0] * sizes[i][1] / 3); /* a picture, not a uniform area */
 		close_street(&s);
 	}
 }
 
-/* What the pictures must have to be a test of a matcher: ground, things, sky, depth, hidden parts. */
+/* Pictures must have ground, objects, sky, depth and hidden parts to be a test of a matcher. */
 static void test_streets_are_streets(void **state)
 {
 	if (EMULATED(SAME_BYTES))
@@ -395,7 +396,7 @@ static void test_streets_are_streets(void **state)
 	}
 }
 
-/* Pixels of the ground that are on the flat road's line, nearer than a pavement, and clearly farther. */
+/* Number of ground pixels on the flat road's line, nearer than a pavement would be, and clearly farther. */
 struct ground_count {
 	long flat, nearer, farther;
 };
@@ -413,15 +414,15 @@ static struct ground_count count_ground(const struct sx_scene_truth *t)
 			n.farther += line > 1 && d < 0.93 * line;
 			n.flat += d > line - 1e-3 && d < line + 1e-3;
 		}
-		/* what is seen hides the ground, not the other way round */
+		/* visible objects hide the ground, never the reverse */
 		assert_true(t->disparity[i] >= t->ground[i]);
 	}
 	return n;
 }
 
 /*
- * The lowest pixels of a car, above ground: both are at the same distance, but for the wheels' and the bend's
- * height.
+ * Compares the lowest pixels of a car above ground with the ground. Both have the same distance, except for
+ * the wheels' height and the bend.
  */
 static void check_feet(const struct sx_scene_truth *t)
 {
@@ -453,8 +454,8 @@ static void test_roads_climb_and_fall(void **state)
 		open_street(&s, names[i % 3], i, W, H);
 		draw(&s, 29 * i);
 		n = count_ground(&s.truth);
-		assert_true(n.flat > W * H / 20); /* at the camera */
-		/* a car ahead may hide nearly all of it */
+		assert_true(n.flat > W * H / 20); /* the road is flat at the camera */
+		/* a car in front may hide nearly all of the ground */
 		assert_true(i % 3 == 1 ? n.nearer == 0 : n.farther == 0);
 		bent[i % 3] += i % 3 == 1 ? n.farther : n.nearer;
 		check_feet(&s.truth);
@@ -465,7 +466,7 @@ static void test_roads_climb_and_fall(void **state)
 	assert_true(bent[0] > W * H / 20 && bent[1] > W * H / 200 && bent[2] > W * H / 20);
 }
 
-/* Classes fit kinds: nothing but ground is road or pavement, nothing but sky is sky. */
+/* Classes match kinds: only ground is road or pavement, and only sky is sky. */
 static void test_labels_fit_kinds(void **state)
 {
 	static const char *const names[] = {"street", "open", "ramp", "verge"};

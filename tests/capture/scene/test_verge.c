@@ -16,7 +16,7 @@
 #include "tests/capture/scene/scene_case.h"
 #include "tests/emulated.h"
 
-/* What of a road's edge is where: pixels. */
+/* Number of pixels of each part of the road's edge. */
 struct verge_count {
 	long road, raised, bank, rail, through, white;
 };
@@ -44,7 +44,7 @@ static void count_verge(const struct street *s, struct verge_count *n)
 				    p.height < st->verge.rail_top + 1e-3);
 			continue;
 		}
-		/* on the road, at a kerb or on what lies as high, or on the bank, whatever the road's lean */
+		/* on the road, at or on the kerb's height, or on the bank, whatever the roll of the road */
 		assert_true(p.height > -1e-3 && p.height < st->kerb_height + st->verge.bank_rise + 1e-3);
 		n->road += p.height < 1e-3;
 		n->raised += p.height > st->kerb_height - 1e-3 && p.height < st->kerb_height + 1e-3;
@@ -84,7 +84,7 @@ static void test_verges_are_verges(void **state)
 	assert_true(least < 0.02 && most > 0.03);
 }
 
-/* Light, and what a lens and a wet road make of it, is no surface: the truth does not see it. */
+/* Light, and its effects in a lens and on a wet road, is no surface. The truth does not contain it. */
 static void test_light_is_not_in_the_truth(void **state)
 {
 	struct street lit, dull;
@@ -111,7 +111,7 @@ static void test_light_is_not_in_the_truth(void **state)
 	close_street(&dull);
 }
 
-/* As large and as far as it is said to be, whole, and in both pictures. */
+/* Checks that an object has the stated size and distance, is complete, and is in both pictures. */
 static void check_thing(const struct street *s, const struct sx_cargo *thing)
 {
 	const struct sx_scene_truth *t = &s->truth;

@@ -8,7 +8,7 @@
 
 #include "capture/v4l2/decoders.h"
 
-/* Does that many of the tasks that wait, the oldest first; INT_MAX: all. */
+/* Runs `count` of the waiting tasks, oldest first. INT_MAX runs all. */
 void fuzz_decode(int count);
 
 #endif

@@ -28,11 +28,11 @@ static struct play {
 	struct sx_source *source;
 	struct sx_pair lent[LENT_MOST];
 	int lent_count, slots;
-	bool honest; /* no driver has named a buffer that it had not, or failed */
+	bool honest; /* false: the driver named a buffer that it did not have, or failed */
 	bool lost;
 } play;
 
-static __thread bool ours; /* the clock of this thread is the input's */
+static __thread bool ours; /* true: the input sets the clock of this thread */
 static int64_t now_ns;
 
 int __real_clock_gettime(clockid_t id, struct timespec *t);
@@ -101,7 +101,7 @@ static struct fake_camera *add_camera(struct fuzz_input *in, const char *path)
 	c->says = bits & 2048 ? 0 : c->says;
 	for (int memory = 1; memory < 5; memory++)
 		c->refuses[memory] = bits >> (11 + memory) & 1;
-	if (odd & 1) /* what few cameras do */
+	if (odd & 1) /* rare among cameras */
 		c->refuses_queued = fuzz_choice(in, 5);
 	if (odd & 2)
 		c->least_buffers = fuzz_choice(in, FAKE_BUFFERS + 1);
@@ -152,7 +152,7 @@ static void make_params(struct fuzz_input *in, struct sx_source_params *p)
 		p->right = NULL;
 }
 
-/* What is asked for and cannot be had: of an input that ends with FAILS_CALLER. */
+/* Sets parameters that no source can have, for an input that ends with FAILS_CALLER. */
 static void ask_wrongly(struct sx_source_params *p, unsigned bits)
 {
 	static char long_list[600];
@@ -178,7 +178,7 @@ static void ask_wrongly(struct sx_source_params *p, unsigned bits)
 		play.cameras[1]->modes[0].fps = play.cameras[1]->fps = 15;
 }
 
-/* A call fails already before the first camera is open, or what is asked is wrong. */
+/* Makes a call fail before the first camera is open, or sets wrong parameters. */
 static void begin_badly(void)
 {
 	unsigned which;
@@ -193,14 +193,14 @@ static void begin_badly(void)
 		      !fails_is(FAILS_SYSTEM, &which, NULL);
 }
 
-/* ---- what must be true at any time ---- */
+/* ---- invariants ---- */
 
 static int on_way(const struct sx_v4l2 *v, int side)
 {
 	return v->pairing.side[side].count + v->decoding_count;
 }
 
-/* Every image that came is given out, dropped for a reason, or on its way. */
+/* Checks that each captured image is delivered, dropped for a reason, or on its way. */
 static void check_counters(void)
 {
 	const struct sx_v4l2 *v = play.source->own;
@@ -241,7 +241,7 @@ static bool in_blocks(const struct sx_image *img)
 	return false;
 }
 
-/* A pair is all there, and nobody else has what it has. */
+/* Checks that a pair is complete and shares no memory with another pair. */
 static void check_pair(const struct sx_pair *pair)
 {
 	const struct sx_image *const images[] = {&pair->left, &pair->right};
@@ -263,7 +263,7 @@ static void check_pair(const struct sx_pair *pair)
 	}
 }
 
-/* With no pair lent, a buffer is the driver's unless its image is on its way. */
+/* Checks that, with no pair lent, each buffer is with the driver unless its image is on its way. */
 static void check_given_back(void)
 {
 	const struct sx_v4l2 *v = play.source->own;
@@ -431,7 +431,7 @@ static void step(struct fuzz_input *in)
 	}
 }
 
-/* From open to close, or until a camera is lost. False: it could not be opened. */
+/* Runs from open to close, or until a camera is lost. Returns false if the source did not open. */
 static bool live(struct fuzz_input *in)
 {
 	char why[512] = "";
@@ -453,7 +453,7 @@ static bool live(struct fuzz_input *in)
 		next();
 		while (play.lent_count)
 			release(0);
-		if (!play.lost) { /* takes back, and may give one more */
+		if (!play.lost) { /* takes buffers back, and may deliver one more pair */
 			next();
 			if (!play.lent_count)
 				check_given_back();

@@ -19,7 +19,7 @@ static uint8_t level(int pattern, int x, int y)
 	return (uint8_t)(30 + 12 * (pattern % 8) + 2 * x + y);
 }
 
-/* No picture of a table, but the same one every time. */
+/* Returns a computed texture without a table. It is the same in each run. */
 static uint8_t texture(int pattern, int x, int y)
 {
 	uint32_t v = (uint32_t)(pattern * 7919 + y * 4096 + x + 1) * 2654435761u;
@@ -41,7 +41,7 @@ static void set_kind(struct jpeg_compress_struct *c, enum jpeg_case_kind kind)
 	else if (kind == JPEG_CASE_RGB)
 		jpeg_set_colorspace(c, JCS_RGB);
 	else if (kind != JPEG_CASE_CMYK)
-		c->comp_info[0].v_samp_factor = 1; /* two luminances beside each other, none above */
+		c->comp_info[0].v_samp_factor = 1; /* two luminance blocks side by side, one row of them */
 	if (kind == JPEG_CASE_RESTART)
 		c->restart_interval = 4;
 	if (kind == JPEG_CASE_PROGRESSIVE)
@@ -65,7 +65,7 @@ void jpeg_case_make_kind(struct jpeg_case *j, enum jpeg_case_kind kind, bool noi
 
 	if (!row)
 		abort();
-	c.err = jpeg_std_error(&error); /* ends the test */
+	c.err = jpeg_std_error(&error); /* an error ends the test */
 	jpeg_create_compress(&c);
 	jpeg_mem_dest(&c, &out, &bytes);
 	c.image_width = (JDIMENSION)width;
@@ -84,7 +84,7 @@ void jpeg_case_make_kind(struct jpeg_case *j, enum jpeg_case_kind kind, bool noi
 	jpeg_destroy_compress(&c);
 	free(row);
 	if (out != j->data)
-		abort(); /* it did not fit */
+		abort(); /* the picture did not fit */
 	j->bytes = bytes;
 }
 
@@ -159,7 +159,8 @@ bool jpeg_case_shows(const struct sx_image *img, int pattern)
 }
 
 struct lenient {
-	struct jpeg_decompress_struct c; /* first: libjpeg hands its address to the functions below */
+	struct jpeg_decompress_struct
+		c; /* must be the first member: libjpeg passes its address to the functions below */
 	struct jpeg_error_mgr error;
 	jmp_buf jump;
 	int complaints;

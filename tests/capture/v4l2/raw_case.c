@@ -22,7 +22,7 @@ void raw_case_init(struct raw_case *c, int width, int height, int bits, uint64_t
 	for (size_t i = 0; i < n; i++) {
 		uint32_t any = check_random(&r);
 
-		/* one in eight is an end of the range */
+		/* one in eight is the lowest or highest value of the range */
 		any = any >> 29 ? any : any & 1 ? 0 : UINT32_MAX;
 		c->samples[i] = (uint16_t)(any & ((1u << bits) - 1));
 	}
@@ -80,7 +80,10 @@ void raw_case_y12i(const struct raw_case *first, const struct raw_case *second, 
 		}
 }
 
-/* The colour as interpolated, times 4: the pixel's own, else of the cross, else of the corners. */
+/*
+ * Returns the interpolated colour, times 4. It comes from the pixel itself, or from the cross, or from the
+ * corners.
+ */
 static unsigned four_times(const struct raw_case *c, const char *order, char colour, int x, int y)
 {
 	static const int at[3][4][2] = {{{0, 0}, {0, 0}, {0, 0}, {0, 0}},
@@ -93,7 +96,7 @@ static unsigned four_times(const struct raw_case *c, const char *order, char col
 		for (int i = 0; i < 4; i++) {
 			int u = x + at[far][i][0], v = y + at[far][i][1];
 
-			/* the mirror image */
+			/* the image is mirrored at its borders */
 			u = u < 0 ? 1 : u == c->width ? c->width - 2 : u;
 			v = v < 0 ? 1 : v == c->height ? c->height - 2 : v;
 			if (order[2 * (v % 2) + u % 2] != colour)
@@ -104,7 +107,7 @@ static unsigned four_times(const struct raw_case *c, const char *order, char col
 		if (n)
 			return 4 / n * sum; /* n is 2 or 4 */
 	}
-	abort(); /* each colour is in every block of 2x2 */
+	abort(); /* every block of 2x2 contains each colour */
 }
 
 unsigned raw_case_grey(const struct raw_case *c, const char *order, int x, int y)

@@ -30,7 +30,7 @@ static struct jpeg_case jpeg;
 /* Decodes the JPEG into a new image of this size. */
 static int decode(struct check_image *to, int width, int height, struct sx_image_notes *notes)
 {
-	/* as large as the data: ASan sees a decoder that reads on */
+	/* exactly as large as the data, so that ASan detects a decoder that reads past the end */
 	uint8_t *data = malloc(jpeg.bytes ? jpeg.bytes : 1);
 	int r;
 
@@ -46,7 +46,7 @@ static int decode(struct check_image *to, int width, int height, struct sx_image
 	return r;
 }
 
-/* words NULL: it must be decoded, and show the pattern. */
+/* Decodes the picture. If words is NULL, it must succeed and show the pattern. */
 static void check_decode(int pattern, const char *words)
 {
 	struct sx_image_notes notes;
@@ -87,10 +87,10 @@ static void test_damaged(void **state)
 	jpeg.bytes /= 2;
 	check_decode(1, "broken JPEG (");
 	jpeg_case_make(&jpeg, 1, W, H);
-	jpeg.bytes -= 2; /* cut short by as little as the end marker */
+	jpeg.bytes -= 2; /* cut at the end: only the end marker is missing */
 	check_decode(1, "broken JPEG (");
 	jpeg_case_make(&jpeg, 1, W, H);
-	jpeg.bytes = jpeg.bytes * 2 / 3; /* cut short, but with an end */
+	jpeg.bytes = jpeg.bytes * 2 / 3; /* cut in the middle, but with an end marker */
 	jpeg_case_append(&jpeg, 1, 0xff);
 	jpeg_case_append(&jpeg, 1, 0xd9);
 	check_decode(1, "broken JPEG (");
@@ -107,7 +107,7 @@ static void test_damaged(void **state)
 	check_decode(1, "broken JPEG (");
 }
 
-/* Wherever a picture ends too early, the decoder is none the worse for it. */
+/* The decoder continues to work after a picture that ends early at any place. */
 static void test_cut(void **state)
 {
 	size_t bytes;
@@ -123,7 +123,7 @@ static void test_cut(void **state)
 	}
 }
 
-/* Whatever the bytes, there is an answer, and a sentence with it. */
+/* Any bytes give a result and a sentence. */
 static void test_noise(void **state)
 {
 	struct check_rng rng = check_rng_seed(7);
@@ -149,13 +149,13 @@ static void test_noise(void **state)
 	check_image_finish(&to);
 }
 
-/* --- odd, and whole --- */
+/* --- unusual, but intact --- */
 
 #define BIG_W 160
 #define BIG_H 96
 #define FIRST_PATTERN 11
 
-/* The good picture of each kind, as libjpeg gives it. */
+/* Makes the good picture of each kind, as libjpeg decodes it. */
 static void make_good(enum jpeg_case_kind kind, struct check_image *good)
 {
 	jpeg_case_make_kind(&jpeg, kind, true, FIRST_PATTERN + (int)kind, BIG_W, BIG_H);
@@ -208,7 +208,7 @@ static void test_kinds(void **state)
 	check_refused("a CMYK JPEG, which is made for printing, cannot be read: save it as grey or RGB");
 }
 
-/* Pictures of several scans are made of rows after their last one: padding there must not leave them out. */
+/* Rows of pictures with several scans are made after the last scan. Padding there must not drop them. */
 static void test_padding_before_end(void **state)
 {
 	static const struct {
@@ -227,7 +227,7 @@ static void test_padding_before_end(void **state)
 		}
 }
 
-/* 0xff in data has a 0 behind it. */
+/* 0xff in data is followed by a 0. */
 static void test_padding_before_restart(void **state)
 {
 	static const uint8_t zeros[9] = {0}, ones[6] = {0xff, 0, 0xff, 0, 0xff, 0};
@@ -241,7 +241,7 @@ static void test_padding_before_restart(void **state)
 			jpeg_case_insert(&jpeg, jpeg_case_find(&jpeg, 0xd0, 0xd7, k),
 					 one_value ? ones : zeros,
 					 one_value ? 2 * (1 + (size_t)n % 3) : 1 + (size_t)n % 9);
-		jpeg_case_pad(&jpeg, 200, 0); /* libjpeg itself notices the others now and then only */
+		jpeg_case_pad(&jpeg, 200, 0); /* libjpeg itself notices other values only sometimes */
 		check_whole("restart", &good, 1 << SX_ODD_PADDING | 1 << SX_ODD_RESTART_PADDING);
 		check_image_finish(&good);
 	}
@@ -270,7 +270,7 @@ static void test_odd_headers(void **state)
 	make_good(JPEG_CASE_BASELINE, &good);
 	jpeg_case_insert(&jpeg, jpeg_case_find(&jpeg, 0xdb, 0xdb, 0), adobe, sizeof(adobe));
 	check_whole("Adobe", &good, 0);
-	jpeg.data[jpeg_case_find(&jpeg, 0xe0, 0xe0, 0) + 4] = 'X'; /* without JFIF the transform counts */
+	jpeg.data[jpeg_case_find(&jpeg, 0xe0, 0xe0, 0) + 4] = 'X'; /* without JFIF, the transform counts */
 	check_whole("Adobe's transform", &good, 1 << SX_ODD_OTHER);
 	check_image_finish(&good);
 }
@@ -278,8 +278,8 @@ static void test_odd_headers(void **state)
 /* --- data are missing --- */
 
 /*
- * One bit is wrong: nothing that libjpeg complains about may pass, but for what stands between segments of a
- * header, where the picture must be the good one.
+ * One bit is wrong. A picture that libjpeg complains about must not pass. The exception is a bit between
+ * segments of a header, where the picture must be the good one.
  */
 static void test_flipped_bits(void **state)
 {
@@ -317,7 +317,7 @@ static void test_flipped_bits(void **state)
 	check_image_finish(&lenient);
 }
 
-/* Data of another picture before a restart marker, where libjpeg only counts bytes. */
+/* Inserts data of another picture before a restart marker, where libjpeg only counts bytes. */
 static void test_data_left_over(void **state)
 {
 	static const uint8_t data[] = {0x3b, 0x57, 0xe9, 0x5f};
@@ -330,7 +330,7 @@ static void test_data_left_over(void **state)
 	}
 	for (int kind = 0; kind < JPEG_CASE_CMYK; kind++) {
 		jpeg_case_make_kind(&jpeg, kind, true, 3, BIG_W, BIG_H);
-		for (int n = 0; n < 15; n++) /* more than the decoder takes ahead */
+		for (int n = 0; n < 15; n++) /* more than the decoder reads ahead */
 			jpeg_case_insert(&jpeg, jpeg.bytes - 2, data, sizeof(data));
 		check_refused("extraneous bytes before marker 0xd9");
 	}
@@ -346,7 +346,7 @@ static void test_lost_parts(void **state)
 	memmove(jpeg.data + at, jpeg.data + next, jpeg.bytes - next);
 	jpeg.bytes -= next - at;
 	check_refused("found marker 0xd4 instead of RST3");
-	/* scans: the only one of the luminance, and the last one of a picture that becomes finer */
+	/* the only scan of the luminance, and the last scan of a progressive picture */
 	jpeg_case_make_kind(&jpeg, JPEG_CASE_SEPARATE, true, 3, BIG_W, BIG_H);
 	at = jpeg_case_find(&jpeg, 0xda, 0xda, 0);
 	next = jpeg_case_find(&jpeg, 0xda, 0xda, 1);
@@ -358,13 +358,13 @@ static void test_lost_parts(void **state)
 	jpeg_case_append(&jpeg, 1, 0xff);
 	jpeg_case_append(&jpeg, 1, 0xd9);
 	check_refused("a scan is missing");
-	/* tables of its own, that are taken for bytes between segments */
+	/* the picture's own tables, which the decoder takes for bytes between segments */
 	jpeg_case_make_kind(&jpeg, JPEG_CASE_SEPARATE, true, 3, BIG_W, BIG_H);
 	jpeg.data[jpeg_case_find(&jpeg, 0xc4, 0xc4, 0)] = 0;
 	check_refused("bytes were skipped where its tables should be");
 }
 
-/* Each scan takes the time of a picture, and a file has room for millions. */
+/* Each scan takes as long as a picture, and a file has room for millions of scans. */
 static void test_scans_without_end(void **state)
 {
 	static uint8_t scan[1024];
@@ -389,7 +389,7 @@ static void test_scans_without_end(void **state)
 
 /* --- EXIF --- */
 
-#define TIFF 10 /* of an APP1 segment, where the TIFF header begins */
+#define TIFF 10 /* offset of the TIFF header in an APP1 segment */
 
 static int orientation_of(const uint8_t *segment, size_t bytes)
 {
@@ -400,7 +400,7 @@ static int orientation_of(const uint8_t *segment, size_t bytes)
 	jpeg_case_insert(&jpeg, 2, segment, bytes);
 	if (decode(&to, W, H, &notes) < 0)
 		fail_msg("%s", why);
-	assert_true(jpeg_case_shows(&to.image, 1)); /* as it is stored */
+	assert_true(jpeg_case_shows(&to.image, 1)); /* the pixels stay as stored */
 	check_image_finish(&to);
 	return notes.orientation;
 }
@@ -486,7 +486,7 @@ static void check_threads(int threads)
 	}
 	for (int i = 0; i < TASKS; i++)
 		sx_decoders_submit(d, &tasks[i]);
-	sx_decoders_destroy(d); /* while they are at work */
+	sx_decoders_destroy(d); /* while its threads work */
 	for (int i = 0; i < TASKS; i++) {
 		assert_true(atomic_load(&tasks[i].done));
 		sx_image_finish(&tasks[i].to);
@@ -501,7 +501,7 @@ static void test_threads(void **state)
 	sx_decoders_destroy(NULL);
 }
 
-/* Nothing to do, and sleeping for it. */
+/* Threads without tasks sleep. */
 static void test_idle(void **state)
 {
 	struct pollfd p = {.events = POLLIN};

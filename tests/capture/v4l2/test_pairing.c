@@ -17,8 +17,8 @@
 #include "tests/check.h"
 
 /*
- * Adds images, "L10 R12": side and time, numbered from 0, and takes. want: "0+1" a pair, "u2" unpaired, "o3"
- * overload, in the order of the result.
+ * Adds images such as "L10 R12" (side and time, numbered from 0), then takes the results. `want` lists them
+ * in order: "0+1" a pair, "u2" unpaired, "o3" overload.
  */
 static void check_case(struct sx_pairing *p, int *number, const char *images, const char *want)
 {
@@ -57,21 +57,21 @@ static void test_cases(void **state)
 	check_alone("L10", "");
 	check_alone("L10 R10", "0+1");
 	check_alone("R15 L10", "1+0");
-	check_alone("L10 R16", "u0"); /* the next right one is later still */
+	check_alone("L10 R16", "u0"); /* the next right image will be even later */
 	check_alone("L16 R10", "u1");
-	check_alone("L10 R12 L13", "2+1 u0"); /* the nearer one, although the other was first */
-	check_alone("L10 L14 R12", "0+2");    /* equally near: the older one */
+	check_alone("L10 R12 L13", "2+1 u0"); /* the nearer image wins, although the other one came first */
+	check_alone("L10 L14 R12", "0+2");    /* equally near: the older image */
 	check_alone("L12 R10 R14", "0+1");
 	check_alone("L10 R10 L43 R43 L76 R76", "4+5 o0 o2 o1 o3");
 	check_alone("L10 L43 R43 L76", "1+2 u0");
-	check_alone("R76 L43 R43 L10", "1+2 u3"); /* in any order */
-	check_alone("L10 L10 R10 R10", "0+2");	  /* twice the same time */
-	check_alone("L10 L20 L30", "");		  /* three may wait */
+	check_alone("R76 L43 R43 L10", "1+2 u3"); /* images may come in any order */
+	check_alone("L10 L10 R10 R10", "0+2");	  /* two images with the same time */
+	check_alone("L10 L20 L30", "");		  /* three images may wait */
 	check_alone("L10 L20 L30 L40", "u0");
-	check_alone("L0 R0 L-20 R-20", "0+1 o2 o3"); /* before the epoch */
+	check_alone("L0 R0 L-20 R-20", "0+1 o2 o3"); /* times before the epoch */
 }
 
-/* Images wait, and what waits is neither lost nor given twice. */
+/* Images wait. A waiting image is neither lost nor returned twice. */
 static void test_waiting(void **state)
 {
 	struct sx_pairing p = {.tolerance_ns = 5};
@@ -89,7 +89,7 @@ static void test_waiting(void **state)
 	assert_int_equal(p.side[0].count + p.side[1].count, 0);
 }
 
-/* One stamp far ahead costs its own pair, not those of all images until its time has come. */
+/* One timestamp far ahead costs its own pair. Without this rule it would cost all pairs until that time. */
 static void test_jump_ahead(void **state)
 {
 	struct sx_pairing p = {.tolerance_ns = 5};
@@ -97,7 +97,8 @@ static void test_jump_ahead(void **state)
 
 	check_case(&p, &number, "L10 R10", "0+1");
 	check_case(&p, &number, "L9043 R43", "u3");
-	check_case(&p, &number, "R77", "u4"); /* the left one is still to come, but what came last is ahead */
+	check_case(&p, &number, "R77",
+		   "u4"); /* the left partner is still to come, but the newest image is ahead */
 	check_case(&p, &number, "L76", "");
 	check_case(&p, &number, "R109 L110", "7+6 u5");
 	check_case(&p, &number, "R143", "");
@@ -149,7 +150,7 @@ struct model_image {
 };
 
 struct model {
-	struct model_image images[IMAGES]; /* by index, in the order of arrival */
+	struct model_image images[IMAGES]; /* by index, in order of arrival */
 	int count;
 	int64_t tolerance;
 };
@@ -159,7 +160,7 @@ static int64_t distance(const struct model *m, int a, int b)
 	return llabs(m->images[a].ns - m->images[b].ns);
 }
 
-/* a is older than b: by time, of the same time by arrival. */
+/* Returns true if a is older than b: by time, then by arrival. */
 static bool older(const struct model *m, int a, int b)
 {
 	return m->images[a].ns != m->images[b].ns ? m->images[a].ns < m->images[b].ns : a < b;
@@ -170,7 +171,9 @@ static bool waits(const struct model *m, int i, int side)
 	return m->images[i].fate == WAITS && m->images[i].side == side;
 }
 
-/* The image of the other side that is nearest to a, of two the older one. */
+/*
+ * Returns the image of the other side that is nearest to a. Of two equally near images, it is the older one.
+ */
 static int model_nearest(const struct model *m, int a)
 {
 	int best = -1;
@@ -191,7 +194,7 @@ static bool are_pair(const struct model *m, int a, int b)
 	       model_nearest(m, b) == a;
 }
 
-/* What waits after image a on its side, a too. */
+/* Returns how many images of this side wait from image a on, including a. */
 static int waiting_from(const struct model *m, int a)
 {
 	int n = 0;
@@ -201,7 +204,10 @@ static int waiting_from(const struct model *m, int a)
 	return n;
 }
 
-/* Images that as many later ones of their side are older than as ever wait. */
+/*
+ * Drops images that are ahead: at least SX_PAIRING_WAIT images of their side came later and have earlier
+ * times.
+ */
 static void model_drop_ahead(struct model *m)
 {
 	for (int a = 0; a < m->count; a++) {
@@ -214,7 +220,10 @@ static void model_drop_ahead(struct model *m)
 	}
 }
 
-/* Images of a side that are too old for all of the other side, and those that wait in too long a row. */
+/*
+ * Drops images of a side that are too old for all images of the other side, and images of a queue that is too
+ * long.
+ */
 static void model_give_up(struct model *m, int side)
 {
 	const struct model before = *m;
@@ -226,7 +235,7 @@ static void model_give_up(struct model *m, int side)
 		if (m->images[b].side != side)
 			last = b;
 	}
-	/* nothing is too late for what lies ahead of the one that came last */
+	/* if the newest waiting image is ahead of the last arrival, the last arrival counts instead */
 	if (newest >= 0 && m->images[last].ns < m->images[newest].ns)
 		newest = last;
 	for (int a = 0; a < m->count; a++) {
@@ -237,7 +246,10 @@ static void model_give_up(struct model *m, int side)
 	}
 }
 
-/* What take has to answer: new fates of all images. Returns the left image of the pair, -1: none. */
+/*
+ * Computes the expected result of take: new fates of all images. Returns the left image of the pair, -1:
+ * none.
+ */
 static int model_take(const struct model *now, struct model *then)
 {
 	int left = -1, right;
@@ -259,7 +271,7 @@ static int model_take(const struct model *now, struct model *then)
 			then->images[a].fate = are_pair(now, a, model_nearest(now, a)) ? OVERLOAD : UNPAIRED;
 	}
 	model_drop_ahead(then);
-	model_give_up(then, 0); /* the left side goes first */
+	model_give_up(then, 0); /* the left side is first */
 	model_give_up(then, 1);
 	return left;
 }
@@ -279,7 +291,7 @@ static void check_against_model(struct model *m, const struct sx_pairing_result 
 	for (int i = 0; i < r->dropped_count; i++) {
 		struct model_image *image = &got.images[r->dropped[i].index];
 
-		assert_int_equal(image->fate, WAITS); /* in one result only */
+		assert_int_equal(image->fate, WAITS); /* each image is in only one result */
 		assert_int_equal(image->side, r->dropped[i].side);
 		image->fate = r->dropped[i].fate == SX_PAIRING_OVERLOAD ? OVERLOAD : UNPAIRED;
 	}
@@ -307,7 +319,7 @@ static void test_random(void **state)
 				struct model_image image = {check_below(&rng, 2), 0, WAITS};
 
 				now += check_below(&rng, step);
-				/* sometimes late, sometimes at the same time as another */
+				/* sometimes late, sometimes at the same time as another image */
 				image.ns = now - (check_below(&rng, 4) ? 0 : check_below(&rng, 3 * step));
 				if (sx_pairing_add(&p, image.side, m.count, image.ns))
 					m.images[m.count++] = image;
@@ -321,8 +333,8 @@ static void test_random(void **state)
 /* --- cameras --- */
 
 /*
- * Two cameras with jitter of up to a quarter of the period together, which lose images, one of which comes
- * later: whatever both took of one time is a pair, and nothing else is.
+ * Two cameras have a jitter of up to a quarter of the period in total. They lose images, and one camera
+ * delivers later. All images that both took at the same time become pairs, and no other images do.
  */
 static void test_cameras(void **state)
 {

@@ -15,9 +15,9 @@
 #include "tests/capture/v4l2/raw_case.h"
 #include "tests/check.h"
 
-static const char *const orders[2][2] = {{"RGGB", "GRBG"}, {"GBRG", "BGGR"}}; /* by red_y, red_x */
+static const char *const orders[2][2] = {{"RGGB", "GRBG"}, {"GBRG", "BGGR"}}; /* index: red_y, red_x */
 
-/* Samples in a buffer that ends with the last one, at an odd address, rows with a gap. */
+/* Returns samples in a buffer that ends with the last sample, at an odd address, with gaps between rows. */
 static uint8_t *packed(const struct raw_case *c, enum sx_raw_packing packing, size_t *pitch)
 {
 	const size_t row = sx_raw_row_bytes(packing, c->width);
@@ -52,7 +52,9 @@ static void check_bayer(int width, int height, enum sx_raw_packing packing, int 
 	raw_case_finish(&c);
 }
 
-/* The smallest, odd ones, and around the strips and lanes in which columns are taken. */
+/*
+ * Tests the smallest size, odd sizes, and sizes around the strips and lanes in which columns are processed.
+ */
 static void test_bayer(void **state)
 {
 	static const int sizes[][2] = {{2, 2},	  {3, 2},    {2, 3},	{5, 7},	  {15, 4},
@@ -67,7 +69,7 @@ static void test_bayer(void **state)
 	}
 }
 
-/* A surface of one colour has one grey, that of RGB24 pixels, up to its borders. */
+/* A surface of one colour gets one grey value up to its borders, the same as from RGB24 pixels. */
 static void test_one_colour(void **state)
 {
 	static const uint8_t colours[][3] = {

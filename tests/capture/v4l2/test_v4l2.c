@@ -27,7 +27,10 @@
 #define H CASE_H
 #define DEFAULT_SLOTS 3
 
-/* The format that is chosen at this rate, of cameras that have these modes; note: what is said of it. */
+/*
+ * Checks the format chosen at this rate for cameras with these modes. `note` is the expected message about
+ * it.
+ */
 static void check_format(const struct fake_mode *left, const struct fake_mode *right, double fps,
 			 const char *format, double gives, const char *note)
 {
@@ -62,7 +65,7 @@ static void test_cheapest_format(void **state)
 
 	check_format(all, all, 25, "GREY", 25, "");
 	check_format(all, all, 15, "GREY", 15, "");
-	check_format(all, all, 25.2, "GREY", 25, ""); /* nearly */
+	check_format(all, all, 25.2, "GREY", 25, ""); /* close enough to 25 */
 	check_format(all, all, 30, "YUYV", 30, "");
 	check_format(all, all, 50, "RGB3", 60, "");
 	check_format(all, all, 90, "RGB3", 60, "gives 60 fps instead of 90");
@@ -70,7 +73,7 @@ static void test_cheapest_format(void **state)
 	check_format(all, grey_last, 30, "YUYV", 30, "");
 }
 
-/* Cameras that do not list all that they have. */
+/* The cameras do not list all of their modes. */
 static void test_silent_cameras(void **state)
 {
 	static const struct fake_mode modes[] = {{YUYV, W, H, 30}, {GREY, W, H, 30}, {0}};
@@ -91,7 +94,7 @@ static void test_silent_cameras(void **state)
 		assert_true(sx_source_info(s)->fps == (how == 2 ? 0 : 30));
 		case_close(s);
 	}
-	/* what no camera does is as if nothing was said */
+	/* a rate that no camera has counts as no answer */
 	for (int how = 0; how < 4; how++) {
 		static const struct v4l2_fract odd[] = {{1, UINT32_MAX}, {UINT32_MAX, 1}, {0, 30}, {30, 0}};
 
@@ -116,7 +119,7 @@ static void test_silent_cameras(void **state)
 	case_close(s);
 }
 
-/* It lists formats but no sizes, and makes another format of what it does not have. */
+/* The camera lists formats but no sizes, and replaces a format that it does not have by another format. */
 static void test_camera_that_changes_formats(void **state)
 {
 	static const struct fake_mode modes[] = {{YUYV, W, H, 30}, {GREY, 2 * W, H, 30}, {0}};
@@ -216,7 +219,7 @@ static void test_devices(void **state)
 	p.right = NULL;
 	case_refused(&p, -EINVAL, "no device is named for the right camera");
 	p.right = CASE_RIGHT;
-	cameras[0]->no_device_caps = true; /* drivers before Linux 3.4 */
+	cameras[0]->no_device_caps = true; /* as drivers before Linux 3.4 */
 	s = case_open(&p, DEFAULT_SLOTS);
 	assert_string_equal(sx_source_info(s)->path[0], CASE_LEFT);
 	assert_string_equal(sx_source_info(s)->path[1], CASE_RIGHT);
@@ -229,7 +232,7 @@ static void test_devices(void **state)
 	case_close(s);
 }
 
-/* All that is worth a line, and no more than there is room for. */
+/* The notes contain everything worth a line, up to their size. */
 static void test_notes(void **state)
 {
 	static const char tail[] = "; " CASE_LEFT " gives 30 fps instead of 60; gain 3";
@@ -271,7 +274,7 @@ static void test_rates(void **state)
 	fake_add(CASE_LEFT, fast);
 	right = fake_add(CASE_RIGHT, slow);
 	case_refused(&p, -EINVAL, CASE_LEFT " gives 30 fps, " CASE_RIGHT " gives 25: they cannot be paired");
-	right->no_rate_at_all = true; /* it may be triggered */
+	right->no_rate_at_all = true; /* the camera may have an external trigger */
 	s = case_open(&p, DEFAULT_SLOTS);
 	case_close(s);
 }
@@ -280,11 +283,11 @@ static void test_rates(void **state)
 
 struct memory_case {
 	uint32_t says;
-	bool no_user, no_dma; /* refused at REQBUFS */
-	uint32_t not_queued;  /* refused at QBUF */
-	const char *from;     /* who exports DMA buffers */
+	bool no_user, no_dma; /* REQBUFS fails */
+	uint32_t not_queued;  /* QBUF fails */
+	const char *from;     /* device that exports DMA buffers */
 	enum sx_source_memory wanted;
-	const char *got; /* NULL: refused */
+	const char *got; /* expected kind of memory; NULL: refused */
 	const char *words;
 };
 
@@ -369,7 +372,7 @@ static void test_memory(void **state)
 			check_memory(&cases[i], mplane);
 }
 
-/* Who gives the DMA buffers is missing, or has too few, or another format. */
+/* The exporter of DMA buffers is missing, has too few buffers, or has another format. */
 static void test_exporter(void **state)
 {
 	static const struct fake_mode grey[] = {{GREY, W, H, 30}, {0}};
@@ -389,7 +392,7 @@ static void test_exporter(void **state)
 	exporter->most_buffers = 11;
 	case_refused(&p, -ENODEV, CASE_EXPORTER ": 12 buffers for others: No buffer space available");
 	exporter->most_buffers = FAKE_BUFFERS;
-	cameras[0]->least_buffers = 7; /* more than are asked for */
+	cameras[0]->least_buffers = 7; /* more than the source asks for */
 	case_refused(&p, -ENODEV, CASE_EXPORTER ": a buffer of 4096 bytes for DMA: No buffer space");
 	exporter->least_buffers = 13;
 	s = case_open(&p, DEFAULT_SLOTS);
@@ -404,7 +407,7 @@ static void test_exporter(void **state)
 	p.memory = SX_MEMORY_AUTO;
 	cameras[0]->says = V4L2_BUF_CAP_SUPPORTS_MMAP | V4L2_BUF_CAP_SUPPORTS_DMABUF;
 	p.dmabuf_from = "/dev/fake-none";
-	case_refused(&p, -ENODEV, "/dev/fake-none: No such file"); /* it is waited for */
+	case_refused(&p, -ENODEV, "/dev/fake-none: No such file"); /* the source waits for it */
 	fake_reset();
 }
 
@@ -438,7 +441,7 @@ static void test_buffer_counts(void **state)
 	check_buffers(SX_MEMORY_USERPTR, 0, 0, 32, DEFAULT_SLOTS + 3);
 	check_buffers(SX_MEMORY_MMAP, 0, 0, 32, 4);
 	check_buffers(SX_MEMORY_USERPTR, 2, 0, 32, 2);
-	check_buffers(SX_MEMORY_USERPTR, 1, 0, 32, 2); /* one cannot stream */
+	check_buffers(SX_MEMORY_USERPTR, 1, 0, 32, 2); /* a camera cannot stream with one buffer */
 	check_buffers(SX_MEMORY_MMAP, 9, 0, 32, 9);
 	check_buffers(SX_MEMORY_USERPTR, 32, 0, 32, 32);
 	check_buffers(SX_MEMORY_USERPTR, 0, 8, 32, 8);
@@ -482,7 +485,7 @@ static void test_times(void **state)
 
 /* --- faults --- */
 
-/* The nth call of all fails while the source opens. False: there are not so many. */
+/* Makes the nth call fail while the source opens. Returns false if there are fewer calls. */
 static bool fault(enum sx_source_memory memory, int nth, int error)
 {
 	const struct fake_control gain = {.name = "Gain", .id = V4L2_CID_GAIN, .minimum = 0, .maximum = 9};
@@ -501,7 +504,7 @@ static bool fault(enum sx_source_memory memory, int nth, int error)
 	p.controls = "gain=3";
 	p.dmabuf_from = CASE_EXPORTER;
 	if (nth % 2)
-		p.width = p.height = 0; /* as the camera is set */
+		p.width = p.height = 0; /* the camera's current size */
 	fake_fail(FAKE_ALL_REQUESTS, nth, error);
 	case_why[0] = 0;
 	r = sx_source_open(&s, &p, DEFAULT_SLOTS, case_why, sizeof(case_why));
@@ -530,11 +533,11 @@ static void test_faults(void **state)
 
 			while (fault(memories[m], n, errors[e]))
 				n++;
-			assert_true(n > 30); /* there are at least so many calls */
+			assert_true(n > 30); /* an open makes more than 30 calls */
 		}
 }
 
-/* Without a descriptor left, at each place that wants one. MJPG wants most. */
+/* Runs out of descriptors at each place that needs one. MJPG needs most. */
 static void test_no_descriptors(void **state)
 {
 #ifdef SX_HAVE_JPEG
@@ -567,12 +570,12 @@ static void test_no_descriptors(void **state)
 		refused++;
 	}
 	assert_int_equal(r, 0);
-	assert_true(refused >= 5); /* two devices, and three to wait with */
+	assert_true(refused >= 5); /* two devices, and three descriptors to wait on */
 	sx_source_close(s);
 	fake_reset();
 }
 
-/* The first format fails, the second is refused: that is no wrong setting. */
+/* The first format fails and the second is refused. This is not reported as a wrong setting. */
 static void test_failing_format(void **state)
 {
 	static const struct fake_mode modes[] = {{GREY, W, H, 30}, {YUYV, W, H, 30}, {0}};
@@ -592,7 +595,7 @@ static void test_failing_format(void **state)
 	fake_reset();
 }
 
-/* JPEG is no choice where it cannot be decoded. */
+/* The source chooses JPEG only if it can decode JPEG. */
 static void test_jpeg_or_not(void **state)
 {
 	static const struct fake_mode modes[] = {{YUYV, W, H, 30}, {V4L2_PIX_FMT_MJPEG, W, H, 60}, {0}};
@@ -611,7 +614,7 @@ static void test_jpeg_or_not(void **state)
 #endif
 }
 
-/* --- what doctor asks --- */
+/* --- queries of doctor --- */
 
 static void test_probe(void **state)
 {
@@ -646,7 +649,7 @@ static void test_probe(void **state)
 	fake_reset();
 }
 
-/* A device that fails while it is asked is not one that offers less. */
+/* A device that fails during the queries must not count as a device with fewer modes. */
 static void test_probe_faults(void **state)
 {
 	static const struct fake_mode modes[] = {{YUYV, W, H, 30}, {GREY, W, H, 0}, {0}};

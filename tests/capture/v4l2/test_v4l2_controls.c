@@ -21,7 +21,7 @@
 #define EXPOSURE V4L2_CID_EXPOSURE_ABSOLUTE
 #define EXPOSURE_AUTO V4L2_CID_EXPOSURE_AUTO
 
-/* Two cameras with the controls that USB cameras have. */
+/* Adds two cameras with the controls of USB cameras. */
 static void add_cameras(struct fake_camera *cameras[2])
 {
 	static const struct fake_control controls[] = {
@@ -63,7 +63,7 @@ static void assert_value(struct fake_camera *cameras[2], uint32_t id, int64_t va
 		assert_int_equal(fake_control(cameras[i], id)->value, value);
 }
 
-/* Opens with these settings; note: what is said of them. */
+/* Opens with these settings. `note` is the expected message about them. */
 static struct sx_source *open_with(const struct sx_source_params *p, const char *note)
 {
 	struct sx_source *s = case_open(p, SLOTS);
@@ -110,7 +110,7 @@ static void test_exposure(void **state)
 	case_close(s);
 }
 
-/* Cameras that only know aperture priority, as USB cameras without an iris. */
+/* The cameras support only aperture priority, as USB cameras without an iris. */
 static void test_automatic_exposure(void **state)
 {
 	struct sx_source_params p = case_params();
@@ -148,7 +148,7 @@ static void test_exposure_refused(void **state)
 	p.gain = 101;
 	case_refused(&p, -EINVAL, CASE_LEFT ": Gain = 101: the camera takes 0 to 100");
 	p.gain = 5;
-	fake_control(cameras[0], V4L2_CID_GAIN)->id = V4L2_CID_ANALOGUE_GAIN; /* sensors without an ISP */
+	fake_control(cameras[0], V4L2_CID_GAIN)->id = V4L2_CID_ANALOGUE_GAIN; /* as sensors without an ISP */
 	fake_control(cameras[1], V4L2_CID_GAIN)->id = V4L2_CID_HUE;
 	case_refused(&p, -EINVAL, CASE_RIGHT ": the camera has no gain that can be set");
 	assert_int_equal(fake_control(cameras[0], V4L2_CID_ANALOGUE_GAIN)->value, 5);
@@ -198,7 +198,7 @@ static void test_list(void **state)
 	case_close(s);
 	add_cameras(cameras);
 	p.gain = 3;
-	p.controls = "gain=7,gain=8"; /* in their order, after the other settings */
+	p.controls = "gain=7,gain=8"; /* applied in their order, after the other settings */
 	s = open_with(&p, "gain 3");
 	assert_value(cameras, V4L2_CID_GAIN, 8);
 	case_close(s);
@@ -234,7 +234,7 @@ static void test_list_refused(void **state)
 	fake_control(cameras[1], BRIGHTNESS)->flags = V4L2_CTRL_FLAG_DISABLED;
 	p.controls = "brightness=1";
 	case_refused(&p, -EINVAL, CASE_RIGHT ": controls: the camera has no 'brightness'");
-	/* a driver that is busy is no wrong setting */
+	/* a busy driver is not a wrong setting */
 	p.controls = "gain=5";
 	fake_fail(VIDIOC_S_EXT_CTRLS, 2, EBUSY);
 	case_refused(&p, -ENODEV, CASE_RIGHT ": Gain = 5: Device or resource busy");
@@ -274,7 +274,7 @@ static void test_tune(void **state)
 	assert_value(cameras, BRIGHTNESS, -5);
 	assert_value(cameras, 0x00980f00, 0x8000000000);
 	next_pair(cameras, s, 2);
-	/* unchanged: as they are */
+	/* the controls stay unchanged */
 	p.exposure_ms = p.gain = SX_CONTROL_KEEP;
 	p.controls = NULL;
 	assert_int_equal(sx_source_tune(s, &p, why, sizeof(why)), 0);
@@ -284,7 +284,7 @@ static void test_tune(void **state)
 	case_close(s);
 }
 
-/* p is refused with these words, and all controls of both cameras are as they were. */
+/* Checks that p is refused with these words and all controls of both cameras are as before. */
 static void check_restored(struct fake_camera *cameras[2], struct sx_source *s,
 			   const struct sx_source_params *p, int error, const char *words)
 {
@@ -328,7 +328,7 @@ static void test_tune_refused(void **state)
 	check_restored(cameras, s, &p, -EINVAL, "both must be equal");
 	p.gain = 10;
 	fake_fail(VIDIOC_S_EXT_CTRLS, 6,
-		  EBUSY); /* mode, time, gain of the left camera, then of the right one */
+		  EBUSY); /* mode, time and gain of the left camera, then of the right camera */
 	check_restored(cameras, s, &p, -EBUSY, CASE_RIGHT ": Gain = 10: Device or resource busy");
 	memset(long_list, ' ', sizeof(long_list) - 1);
 	long_list[sizeof(long_list) - 1] = 0;

@@ -22,7 +22,7 @@
 
 #define W CASE_W
 #define H CASE_H
-#define TIMEOUT_MS 300 /* the machine may be busy for a while before it is silence */
+#define TIMEOUT_MS 300 /* long enough for a busy machine not to look like silence */
 
 static void fill_one(struct fake_camera *c, int pattern, int64_t ns)
 {
@@ -42,13 +42,13 @@ static void take(struct sx_source *s, struct fake_camera *cameras[2], int patter
 static void expect_lost(struct sx_source *s, const char *words)
 {
 	case_expect(s, -ENODEV, words);
-	case_balanced(s, 0, 0); /* also of those that waited */
+	case_balanced(s, 0, 0); /* counts the waiting images, too */
 	case_close(s);
 }
 
 /* --- silence --- */
 
-/* In real time: the descriptor tells of it, when nothing else does. */
+/* The test uses real time. The source's descriptor reports silence, when nothing else does. */
 static void test_silence(void **state)
 {
 	const int64_t began = sx_now_ns();
@@ -80,7 +80,7 @@ static void test_silence_of_one(void **state)
 	expect_lost(s, CASE_RIGHT ": no image for 2");
 }
 
-/* One camera that gives a single picture and no more. */
+/* One camera delivers a single picture and no more. */
 static void test_silence_after_the_first(void **state)
 {
 	const struct fake_mode modes[] = {{V4L2_PIX_FMT_GREY, 2 * W, H, 30}, {0}};
@@ -93,7 +93,7 @@ static void test_silence_after_the_first(void **state)
 	case_wait(s, 5);
 	fill_one(c, 0, CASE_TIME(0));
 	case_expect(s, 0, "");
-	case_wait(s, CASE_TIMEOUT_S - 4); /* long since the start, but not since the picture */
+	case_wait(s, CASE_TIMEOUT_S - 4); /* long after the start, but not after the picture */
 	case_expect(s, 0, "");
 	case_wait(s, 5);
 	expect_lost(s, CASE_LEFT ": no image for 2");
@@ -112,7 +112,7 @@ static void test_never_of_one_time(void **state)
 	s = case_begin(cameras, &p);
 	assert_true(fake_fill(cameras[0], &damaged));
 	case_expect(s, -EBADMSG, "damaged");
-	take(s, cameras, 0, &pair); /* whatever was before it is over */
+	take(s, cameras, 0, &pair); /* a new pair ends every earlier fault */
 	sx_source_release(s, &pair);
 	for (int k = 1; k <= 2; k++) {
 		fill_one(cameras[0], k, CASE_TIME(k));
@@ -125,7 +125,7 @@ static void test_never_of_one_time(void **state)
 	expect_lost(s, " s: images of " CASE_LEFT " and " CASE_RIGHT " are more than 2.0 ms apart");
 }
 
-/* What one camera gives does not hide the other one's damage. */
+/* Good images of one camera do not hide damage of the other camera. */
 static void test_all_damaged(void **state)
 {
 	const struct fake_frame damaged = {.ns = CASE_TIME(1), .missing = 7};
@@ -143,8 +143,8 @@ static void test_all_damaged(void **state)
 }
 
 /*
- * One camera has no buffer left, as its images wait for a partner; that the other one is damaged is seen all
- * the same.
+ * One camera has no buffer left, because its images wait for a partner. The source still sees that the other
+ * camera is damaged.
  */
 static void test_all_damaged_and_none_left(void **state)
 {
@@ -171,7 +171,7 @@ static void test_all_damaged_and_none_left(void **state)
 
 /* --- not lost --- */
 
-/* Pairs are held for longer than cameras may be silent: the holder is slow. */
+/* Holds pairs for longer than cameras may be silent. The consumer is slow, not the camera. */
 static void check_slow_taker(enum sx_source_memory memory, int buffers, int held)
 {
 	struct sx_source_params p = case_params();
@@ -210,7 +210,7 @@ static void test_slow_taker(void **state)
 	check_slow_taker(SX_MEMORY_MMAP, 0, CASE_SLOTS);
 }
 
-/* --- what devices say --- */
+/* --- events of devices --- */
 
 static void test_source_change(void **state)
 {
@@ -265,7 +265,7 @@ static void test_foreign_buffers(void **state)
 	}
 }
 
-/* The nth ioctl while pairs are taken and given back fails. False: there are not so many. */
+/* Makes the nth ioctl fail while pairs are taken and given back. Returns false if there are fewer calls. */
 static bool fault(enum sx_source_memory memory, int nth, int error)
 {
 	struct sx_source_params p = case_params();
@@ -310,7 +310,7 @@ static bool fault(enum sx_source_memory memory, int nth, int error)
 		case_balanced(s, 0, 0);
 	if (held.slot)
 		sx_source_release(s, &held);
-	case_close(s); /* also with an ioctl of the end failing, if nth is that large */
+	case_close(s); /* also if an ioctl of the close fails, for large nth */
 	return failed;
 }
 
@@ -329,7 +329,7 @@ static void test_faults(void **state)
 		}
 }
 
-/* Closing must not fail either. */
+/* Closing succeeds even if its ioctls fail. */
 static void test_faults_at_close(void **state)
 {
 	for (int n = 1; n < 6; n++) {
@@ -385,7 +385,7 @@ struct engine {
 	bool wrong, ending;
 };
 
-/* Looks at pairs and releases them, as the frame thread does. */
+/* Reads pairs and releases them, as the frame thread does. */
 static void *look(void *engine)
 {
 	struct engine *e = engine;
@@ -434,7 +434,7 @@ static void check_threads(enum sx_source_memory memory)
 		fake_fill(cameras[0], &f);
 		fake_fill(cameras[1], &f);
 		if (case_next(e.source, &pair, 0) <= 0) {
-			usleep(50); /* all pairs are with the other thread */
+			usleep(50); /* the other thread holds all pairs */
 			continue;
 		}
 		given++;
@@ -461,7 +461,7 @@ static void test_release_from_another_thread(void **state)
 	check_threads(SX_MEMORY_MMAP);
 }
 
-/* Two cameras on one hub: "No space left on device" is read as a full disk. */
+/* Two cameras share one hub. Without advice, "No space left on device" would look like a full disk. */
 static void test_no_bandwidth(void **state)
 {
 	struct sx_source_params p = case_params();

@@ -20,7 +20,7 @@
 
 #define W CASE_W
 #define H CASE_H
-#define SECONDS 10 /* for a decoder to be done, at most */
+#define SECONDS 10 /* most time for a decoder */
 
 static struct jpeg_case jpeg;
 
@@ -31,7 +31,7 @@ static void fill_jpeg(struct fake_camera *c, int pattern)
 	assert_true(fake_fill(c, &f));
 }
 
-/* Good pictures of both; shift: the right one shows pattern + shift. */
+/* Fills good pictures of both cameras. The right one shows pattern + shift. */
 static void fill_pair(struct fake_camera *cameras[2], int pattern)
 {
 	for (int i = 0; i < 2; i++) {
@@ -96,7 +96,7 @@ static void test_pairs(void **state)
 			fill_pair(cameras, 20 + k);
 			expect_pair(s, 20 + k, &pair[k]);
 		}
-		fill_pair(cameras, 23); /* no room */
+		fill_pair(cameras, 23); /* no room for it */
 		assert_int_equal(case_next(s, &pair[0], 0.02), 0);
 		case_dropped(s, SX_DROP_OVERLOAD, 1, 1);
 		for (int k = 0; k < CASE_SLOTS; k++) {
@@ -108,7 +108,7 @@ static void test_pairs(void **state)
 	}
 }
 
-/* Pairs that were decoded while nobody looked: the newest, the others are dropped as overload. */
+/* Of pairs decoded between two calls, the source returns the newest. The others are dropped as overload. */
 static void test_overload(void **state)
 {
 	struct sx_source_params p = case_params();
@@ -124,7 +124,7 @@ static void test_overload(void **state)
 		fill_pair(cameras, k);
 		r = case_next(s, &pair, 0);
 		if (k % 3 == 0)
-			usleep(3000); /* now all is decoded */
+			usleep(3000); /* by now everything is decoded */
 		if (r == 1) {
 			sx_source_release(s, &pair);
 			given++;
@@ -193,7 +193,10 @@ static void test_padded(void **state)
 	case_close(s);
 }
 
-/* The n-th picture of a side with one thing odd about it, as cameras that every program shows send it. */
+/*
+ * Makes the n-th picture of a side with one deviation. Cameras send such pictures, and every program shows
+ * them.
+ */
 static void make_odd(enum sx_odd_jpeg odd, int pattern)
 {
 	static const uint8_t zero[3] = {0};
@@ -208,7 +211,10 @@ static void make_odd(enum sx_odd_jpeg odd, int pattern)
 		jpeg_case_pad(&jpeg, 64, 0);
 		break;
 	case SX_ODD_RESTART_PADDING:
-		/* the padding at the end makes libjpeg look; other bytes the decoder may take ahead unseen */
+		/*
+		 * The padding at the end makes libjpeg check. Without it, the decoder may read other bytes
+		 * ahead unnoticed.
+		 */
 		for (int n = 0; n < 2; n++)
 			jpeg_case_insert(&jpeg, jpeg_case_find(&jpeg, 0xd0, 0xd7, n), zero, 1 + (size_t)n);
 		jpeg_case_pad(&jpeg, 30, 0);
@@ -222,8 +228,8 @@ static void make_odd(enum sx_odd_jpeg odd, int pattern)
 }
 
 /*
- * Every pair is given, each with its own pictures: a picture that was not decoded would be an old one, for a
- * slot is used again and again.
+ * Each pair is returned with its own pictures. Slots are reused, so a picture that was not decoded would show
+ * an old picture.
  */
 static void test_odd(void **state)
 {
@@ -253,7 +259,9 @@ static void test_odd(void **state)
 	}
 }
 
-/* A camera that is mounted upside down and says so: pixels stay where they are, and the log has it once. */
+/*
+ * The camera is mounted upside down and its tag says so. The pixels stay in place, and the log has one line.
+ */
 static void test_orientation(void **state)
 {
 	static const uint8_t exif[] = {0xff, 0xe1, 0, 34, 'E', 'x', 'i', 'f', 0, 0,    'M', 'M',
@@ -284,7 +292,7 @@ static void test_orientation(void **state)
 	case_close(s);
 }
 
-/* An empty buffer has no picture at all. */
+/* An empty buffer contains no picture. */
 static void test_empty(void **state)
 {
 	const struct fake_frame f = {.ns = CASE_TIME(1), .data = "", .bytes = 0};
@@ -318,7 +326,7 @@ static void test_all_broken(void **state)
 	case_close(s);
 }
 
-/* Lost while the decoders have pictures of it. */
+/* The camera is lost while the decoders have pictures of it. */
 static void test_lost(void **state)
 {
 	for (int round = 0; round < 20; round++) {
@@ -329,7 +337,7 @@ static void test_lost(void **state)
 
 		for (int k = 1; k <= 2; k++) {
 			fill_pair(cameras, k);
-			/* as a rule it is not decoded yet */
+			/* usually it is not decoded yet */
 			if (case_next(s, &pair, 0) == 1)
 				sx_source_release(s, &pair);
 		}

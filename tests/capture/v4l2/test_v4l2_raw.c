@@ -20,11 +20,11 @@
 
 #define W CASE_W
 #define H CASE_H
-#define SECONDS 10 /* for a decoder to be done, at most */
+#define SECONDS 10 /* most time for a decoder */
 #define Y8I V4L2_PIX_FMT_Y8I
 #define Y12I V4L2_PIX_FMT_Y12I
 
-/* The kernel's list, by hand; order: of the colours in the first two rows. */
+/* The kernel's list of formats, entered by hand. `order` is the colours in the first two rows. */
 static const struct raw_format {
 	const char *name;
 	uint32_t fourcc;
@@ -56,13 +56,13 @@ static const struct raw_format {
 
 static const enum sx_source_memory memories[] = {SX_MEMORY_USERPTR, SX_MEMORY_DMABUF, SX_MEMORY_MMAP};
 
-/* Cameras of one format, and what the nth picture of each side has to become. */
+/* Cameras of one format, and the expected result of the nth picture of each side. */
 struct played {
 	const struct raw_format *format;
 	enum sx_layout layout;
-	int width, height; /* of one image */
+	int width, height; /* of one image, px */
 	struct fake_camera *cameras[2];
-	size_t row, pitch, bytes; /* of a picture */
+	size_t row, pitch, bytes; /* of a picture, bytes */
 };
 
 static struct raw_case samples_of(const struct played *p, int side, int number)
@@ -97,7 +97,7 @@ static struct sx_source *open_played(struct played *p, const struct sx_source_pa
 		p->cameras[i]->data_offset = mplane ? 64 : 0;
 		p->cameras[i]->wider_by = wider;
 	}
-	p->cameras[0][2].wider_by = wider + 8; /* who exports: its buffers are large enough */
+	p->cameras[0][2].wider_by = wider + 8; /* the exporter: its buffers are large enough */
 	p->row = row_bytes(p->format, modes[0].width);
 	p->pitch = p->row + wider;
 	p->bytes = p->pitch * (size_t)modes[0].height;
@@ -112,7 +112,7 @@ static void fill_camera(const struct played *p, int camera, const uint8_t *data,
 	assert_true(fake_fill(p->cameras[camera], &f));
 }
 
-/* The nth picture, of one camera or of two. */
+/* Fills the nth picture of one camera or of two. */
 static void fill_played(const struct played *p, int number, uint32_t missing)
 {
 	uint8_t *data = calloc(2, p->bytes), *second = data;
@@ -144,7 +144,7 @@ static void fill_played(const struct played *p, int number, uint32_t missing)
 	free(data);
 }
 
-/* Interleaved bytes are the luminance of an image of YUYV. */
+/* Interleaved bytes are the luminance of a YUYV image. */
 static bool shows_luminance(const struct sx_image *img, const struct raw_case *c)
 {
 	struct sx_image grey;
@@ -187,7 +187,7 @@ static void expect_played(struct sx_source *s, const struct played *p, int numbe
 static void check_played(const struct raw_format *f, enum sx_layout layout, enum sx_source_memory memory,
 			 bool mplane, uint32_t wider)
 {
-	/* of Y8I, one picture is whole pages: the right image ends a byte behind it */
+	/* a picture of Y8I is whole pages: the right image ends one byte after it */
 	struct played p = {f, layout, f->fourcc == Y8I ? 64 : W, f->fourcc == Y8I ? 32 : H, {0}, 0, 0, 0};
 	struct sx_source_params params = case_params();
 	struct sx_pair pair[CASE_SLOTS + 1];
@@ -202,7 +202,7 @@ static void check_played(const struct raw_format *f, enum sx_layout layout, enum
 	params.decoders = wider ? 2 : 0;
 	s = open_played(&p, &params, mplane, wider);
 	assert_string_equal(sx_source_info(s)->format, f->name);
-	fill_played(&p, 0, 0); /* the first is dropped */
+	fill_played(&p, 0, 0); /* the source drops the first picture */
 	case_expect(s, 0, "");
 	for (int k = 1; k <= CASE_SLOTS; k++) {
 		fill_played(&p, k, 0);
@@ -213,7 +213,7 @@ static void check_played(const struct raw_format *f, enum sx_layout layout, enum
 		fill_played(&p, CASE_SLOTS + k, 0);
 		expect_played(s, &p, CASE_SLOTS + k, &pair[k]);
 	}
-	/* where the driver wrote it, or one copy */
+	/* the image is where the driver wrote it, or in one copy */
 	if (f->fourcc == Y8I) {
 		assert_int_equal(case_inside(s)->direct, memory != SX_MEMORY_MMAP);
 		assert_ptr_equal((uint8_t *)pair[1].left.data + (layout == SX_LAYOUT_RIGHT_FIRST ? -1 : 1),
@@ -236,7 +236,7 @@ static void test_played(void **state)
 		}
 }
 
-/* A picture that lacks a byte is dropped, and the next one is as good as ever. */
+/* A picture that lacks a byte is dropped. The next picture is good again. */
 static void test_short(void **state)
 {
 	for (int f = 0; f < FORMATS; f++) {
@@ -264,7 +264,7 @@ static void test_short(void **state)
 	}
 }
 
-/* Taken away while decoders may have pictures of it. */
+/* The camera is disconnected while decoders may have pictures of it. */
 static void test_lost(void **state)
 {
 	for (int round = 0; round < 10; round++) {
@@ -285,7 +285,7 @@ static void test_lost(void **state)
 	}
 }
 
-/* --- what is chosen and what is refused --- */
+/* --- choice and refusal of formats --- */
 
 static void check_choice(const struct fake_mode *modes, enum sx_layout layout, const char *format)
 {

@@ -92,7 +92,7 @@ static void test_pixels(void **state)
 
 /* --- times --- */
 
-/* ns: what the driver says; read: what that is taken for, if it is believed. */
+/* ns is the driver's timestamp. `read` is the source's interpretation, if it believes the timestamp. */
 static void check_stamps_read(uint32_t flags, int64_t ns, bool believed, enum stixel_stamp stamp,
 			      int64_t read)
 {
@@ -123,7 +123,9 @@ static void check_stamps(uint32_t flags, int64_t ns, bool believed, enum stixel_
 	check_stamps_read(flags, ns, believed, stamp, ns / 1000 * 1000);
 }
 
-/* What no clock can show, so that nobody who adds to a time has to fear for 64 bits. */
+/*
+ * Timestamps that no clock can show are refused. Callers can thus add to a time without overflow of 64 bits.
+ */
 static void test_stamps_beyond_all_time(void **state)
 {
 	const uint32_t flags = V4L2_BUF_FLAG_TIMESTAMP_MONOTONIC | V4L2_BUF_FLAG_TSTAMP_SRC_SOE;
@@ -145,7 +147,7 @@ static void test_stamps(void **state)
 		     STIXEL_STAMP_EXPOSURE_START);
 	check_stamps(V4L2_BUF_FLAG_TIMESTAMP_MONOTONIC | V4L2_BUF_FLAG_TSTAMP_SRC_EOF, later, true,
 		     STIXEL_STAMP_FRAME_END);
-	/* without a clock, a time of just now can be of one clock only */
+	/* without a clock flag, a recent time can be of the monotonic clock only */
 	check_stamps(V4L2_BUF_FLAG_TIMESTAMP_UNKNOWN, now, true, STIXEL_STAMP_FRAME_END);
 	check_stamps(V4L2_BUF_FLAG_TIMESTAMP_UNKNOWN, later, false, STIXEL_STAMP_SOFTWARE);
 	check_stamps(V4L2_BUF_FLAG_TIMESTAMP_UNKNOWN, now - 6 * SX_NS_PER_S, false, STIXEL_STAMP_SOFTWARE);
@@ -155,8 +157,8 @@ static void test_stamps(void **state)
 }
 
 /*
- * A driver that does not name its clock, but plainly means the monotonic one; a second ago, not a second
- * ahead.
+ * The driver does not name its clock, but clearly uses the monotonic one. A time may be a second old, but not
+ * a second ahead.
  */
 static void test_stamps_of_no_clock(void **state)
 {
@@ -194,7 +196,7 @@ static void test_stamps_that_differ(void **state)
 	case_close(s);
 }
 
-/* --- which become pairs --- */
+/* --- images that become pairs --- */
 
 static void fill_one(struct fake_camera *c, int pattern, int64_t ns)
 {
@@ -211,18 +213,19 @@ static void test_unpaired(void **state)
 
 	s = case_begin_grey(cameras);
 	fill_one(cameras[0], 1, CASE_TIME(1));
-	case_expect(s, 0, ""); /* it waits */
+	case_expect(s, 0, ""); /* the image waits */
 	case_balanced(s, 1, 0);
 	fill_one(cameras[1], 1, CASE_TIME(1) + 10 * CASE_MS);
 	expect_pair(s, 1, &pair);
 	assert_int_equal(pair.right_ns - pair.left_ns, 10 * CASE_MS);
 	sx_source_release(s, &pair);
-	fill_one(cameras[0], 2, CASE_TIME(2)); /* right loses this one */
+	fill_one(cameras[0], 2, CASE_TIME(2)); /* the right camera loses this one */
 	case_fill(cameras, 3, CASE_TIME(3));
 	expect_pair(s, 3, &pair);
 	sx_source_release(s, &pair);
 	case_dropped(s, SX_DROP_UNPAIRED, 1, 0);
-	for (int k = 4; k < 9; k++) { /* left is silent for long: right's buffers come back to it */
+	/* the left camera is silent for long: the right camera gets its buffers back */
+	for (int k = 4; k < 9; k++) {
 		fill_one(cameras[1], k, CASE_TIME(k));
 		case_expect(s, 0, "");
 	}
@@ -238,7 +241,8 @@ static void test_unpaired(void **state)
 }
 
 /*
- * Of its own memory a driver may write over what is ours (v4l2loopback): a picture is lost, not the camera.
+ * A driver may overwrite its own memory while the source uses it (v4l2loopback). A picture is lost, but not
+ * the camera.
  */
 static void test_driver_that_goes_round(void **state)
 {
@@ -258,7 +262,7 @@ static void test_driver_that_goes_round(void **state)
 	case_dropped(s, SX_DROP_UNPAIRED, 1, 0);
 	case_balanced(s, 1, 0);
 	fill_one(cameras[1], 2, CASE_TIME(2));
-	expect_pair(s, 2, &pair); /* the new picture took the place of the one that waited */
+	expect_pair(s, 2, &pair); /* the new picture took the place of the waiting one */
 	sx_source_release(s, &pair);
 	case_fill(cameras, 4, CASE_TIME(4));
 	expect_pair(s, 4, &pair);
@@ -286,7 +290,7 @@ static void check_overload(enum sx_source_memory memory)
 		case_fill(cameras, k, CASE_TIME(k));
 		expect_pair(s, k, &pair[k - 4]);
 	}
-	case_fill(cameras, 7, CASE_TIME(7)); /* whoever takes the pairs is slow */
+	case_fill(cameras, 7, CASE_TIME(7)); /* the consumer of pairs is slow */
 	case_expect(s, 0, "");
 	case_dropped(s, SX_DROP_OVERLOAD, 4, 4);
 	for (int k = 0; k < CASE_SLOTS; k++) {
@@ -366,7 +370,7 @@ static void test_gaps(void **state)
 
 	case_grey(cameras);
 	s = case_open(&p, CASE_SLOTS);
-	cameras[0]->sequence = 7; /* nobody counts from what */
+	cameras[0]->sequence = 7; /* the first number of a driver is arbitrary */
 	cameras[1]->sequence = UINT32_MAX - 2;
 	case_fill(cameras, 0, CASE_TIME(0));
 	case_expect(s, 0, "");
@@ -374,12 +378,12 @@ static void test_gaps(void **state)
 	lose(s, cameras, 1, 3, 0);
 	check_gaps(s, 3, 0);
 	lose(s, cameras, 2, 0, 0);
-	lose(s, cameras, 3, 0, 2); /* over the end of the numbers */
+	lose(s, cameras, 3, 0, 2); /* across the overflow of the numbers */
 	check_gaps(s, 3, 2);
 	lose(s, cameras, 4, 0, 0);
-	cameras[0]->sequence = 0; /* a driver that began anew */
+	cameras[0]->sequence = 0; /* a driver that starts again */
 	lose(s, cameras, 5, 0, 0);
-	cameras[0]->sequence--; /* one that does not count */
+	cameras[0]->sequence--; /* a driver that does not count */
 	lose(s, cameras, 6, 0, 0);
 	check_gaps(s, 3, 2);
 	case_balanced(s, 0, 0);
@@ -396,8 +400,9 @@ static bool woken(const struct sx_source *s)
 }
 
 /*
- * The descriptor tells of pictures, and sleeps when there is nothing. A release is silent (its thread wakes
- * the one that takes, daemon/exchange/handover.c): the buffers are with their drivers after the next call.
+ * The source's descriptor reports pictures, and sleeps if there are none. A release is silent, because the
+ * releasing thread wakes the taking thread (daemon/exchange/handover.c). The buffers are with their drivers
+ * after the next call.
  */
 static void test_waking(void **state)
 {
@@ -466,14 +471,14 @@ static void test_damage(void **state)
 	sx_source_release(s, &pair);
 	assert_true(fake_fill(cameras[0], &flagged));
 	case_fill(cameras, 7, CASE_TIME(7));
-	expect_pair(s, 7, &pair); /* a pair is more than damage */
+	expect_pair(s, 7, &pair); /* a pair counts more than damage */
 	sx_source_release(s, &pair);
 	case_dropped(s, SX_DROP_UNPAIRED, 3, 2);
 	case_balanced(s, 0, 0);
 	case_close(s);
 }
 
-/* The first picture is damaged: that one is dropped for it, and the next one counts. */
+/* The first picture is damaged. It is dropped as damaged, and the next picture is delivered. */
 static void test_first_is_damaged(void **state)
 {
 	const struct sx_source_params p = case_params();

@@ -34,7 +34,9 @@ static int setup(void **state)
 
 	assert_non_null(f);
 	folder_make(f->folder);
-	/* names below the working folder: in the folders above it others are busy, too */
+	/*
+	 * The names are below the working folder, because other processes are busy in the folders above it.
+	 */
 	assert_int_equal(chdir(f->folder), 0);
 	assert_int_equal(mkdir("dev", 0700), 0);
 	f->left = "dev/by-path/left";
@@ -64,7 +66,7 @@ static bool woken(const struct fixture *f)
 	return poll(&p, 1, 0) == 1;
 }
 
-/* What happened is worth another try; afterwards it is forgotten. */
+/* Checks that the event asks for another attempt and is then cleared. */
 static void expect_news(const struct fixture *f)
 {
 	assert_true(woken(f));
@@ -91,7 +93,7 @@ static void test_names(void **state)
 	expect_news(f);
 	assert_int_equal(rename(f->right, "dev/other"), 0);
 	expect_news(f);
-	assert_int_equal(rename("dev/other", f->right), 0); /* links are moved to their place */
+	assert_int_equal(rename("dev/other", f->right), 0); /* links are moved into place */
 	expect_news(f);
 	assert_int_equal(unlink(f->right), 0);
 	expect_news(f);
@@ -99,7 +101,7 @@ static void test_names(void **state)
 	expect_news(f);
 }
 
-/* /dev/v4l/by-path is made with the first camera. */
+/* /dev/v4l/by-path is created with the first camera. */
 static void test_folder_that_comes(void **state)
 {
 	const struct fixture *f = *state;
@@ -118,7 +120,10 @@ static void test_folder_that_comes(void **state)
 	expect_news(f);
 }
 
-/* Others let it go: that wakes. Our own attempt is the same to the kernel, and is forgotten. */
+/*
+ * Another process closes the device, which wakes the watch. The kernel reports our own attempt in the same
+ * way; it is cleared.
+ */
 static void test_device_in_use(void **state)
 {
 	const struct fixture *f = *state;
@@ -129,7 +134,7 @@ static void test_device_in_use(void **state)
 	assert_true(woken(f));
 	assert_false(sx_watch_rearm(f->fd, &f->p));
 	assert_false(woken(f));
-	/* a name that came while we tried is news all the same */
+	/* a name that appears during the attempt is an event, too */
 	touch(f->right);
 	assert_int_equal(chmod(f->right, 0660), 0);
 	touch(f->right);
@@ -137,7 +142,7 @@ static void test_device_in_use(void **state)
 	assert_false(woken(f));
 }
 
-/* More than one read holds. */
+/* Sends more events than one read holds. */
 static void test_many(void **state)
 {
 	const struct fixture *f = *state;
@@ -155,7 +160,7 @@ static void test_many(void **state)
 static void test_nothing_to_watch(void **state)
 {
 	struct sx_source_params p = {.kind = SX_SOURCE_FILES, .left = "/tmp"};
-	char *empty = malloc(1); /* reading on is seen by ASan */
+	char *empty = malloc(1); /* ASan detects a read past the end */
 	char *endless = malloc(2000);
 	int fd;
 

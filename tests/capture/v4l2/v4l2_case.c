@@ -156,7 +156,7 @@ void case_balanced(const struct sx_source *s, int on_way_left, int on_way_right)
 			gone += c.dropped[side][i];
 		assert_int_equal(c.captured[side], gone);
 	}
-	/* a pair that nobody took is two images, or the one of a camera that has both */
+	/* A dropped pair counts as two images, or as the one image of a camera that has both sides. */
 	assert_true(case_inside(s)->count == 1 ||
 		    c.dropped[0][SX_DROP_OVERLOAD] == c.dropped[1][SX_DROP_OVERLOAD]);
 	assert_int_equal(c.unpaired, c.dropped[0][SX_DROP_UNPAIRED] + c.dropped[1][SX_DROP_UNPAIRED]);

@@ -18,46 +18,52 @@
 #define CASE_TIMEOUT_S 20
 #define CASE_PERIOD_NS (1000 * CASE_MS / 30)
 #define CASE_SLOTS 3
-/* Of the nth picture, counted from a time in the past; the source compares times with each other only. */
+/*
+ * Time of the nth picture, counted from a time in the past. The source compares times only with each other.
+ */
 #define CASE_TIME(n) (100000 * CASE_MS + (n)*CASE_PERIOD_NS)
 
-/* The last sentence. */
+/* The last message. */
 extern char case_why[512];
 
-/* Two cameras, 48x34 at 30 fps, which may be silent for CASE_TIMEOUT_S: no machine is so busy. */
+/*
+ * Returns the parameters of two cameras with 48x34 at 30 fps. They may be silent for CASE_TIMEOUT_S, longer
+ * than any machine is busy.
+ */
 struct sx_source_params case_params(void);
-/* Adds the cameras of case_params() and one that exports; modes: of all of them. */
+/* Adds the cameras of case_params() and one that exports buffers. All get these modes. */
 void case_cameras(struct fake_camera *cameras[2], const struct fake_mode *modes);
-/* GREY of that size at 30 fps. */
+/* Adds cameras with GREY of that size at 30 fps. */
 void case_grey(struct fake_camera *cameras[2]);
 
-/* Opens, or fails the test with the sentence. */
+/* Opens the source. Fails the test with the source's message if that fails. */
 struct sx_source *case_open(const struct sx_source_params *p, int slots);
-/* Opens, and both cameras have given their first picture, number 0, which is dropped. */
+/* Opens the source and lets both cameras deliver picture 0, which is dropped. */
 struct sx_source *case_begin(struct fake_camera *cameras[2], const struct sx_source_params *p);
-/* case_grey() and case_params(). */
+/* Combines case_grey(), case_params() and case_begin(). */
 struct sx_source *case_begin_grey(struct fake_camera *cameras[2]);
-/* Open must fail with this and say this, and leave no descriptor. */
+/* Checks that opening fails with this error and message and leaves no descriptor open. */
 void case_refused(const struct sx_source_params *p, int error, const char *words);
-/* Whether all of the image lies in a block of the source. */
+/* Returns true if the whole image lies in a block of the source. */
 bool case_in_blocks(const struct sx_source *s, const struct sx_image *img);
 const struct sx_v4l2 *case_inside(const struct sx_source *s);
-/* Closes; no descriptor may be left of those opened since case_open(). Forgets the cameras. */
+/* Closes the source and removes the cameras. Fails if descriptors opened since case_open() are left. */
 void case_close(struct sx_source *s);
 
-/* One picture of each camera, pattern and time alike. */
+/* Fills one picture of each camera with the same pattern and time. */
 void case_fill(struct fake_camera *cameras[2], int pattern, int64_t ns);
-/* sx_source_next(), until it gives something else than 0 or seconds have gone. */
+/* Calls sx_source_next() until it returns something other than 0 or the seconds have passed. */
 int case_next(struct sx_source *s, struct sx_pair *pair, double seconds);
-/* next must give this and say this. */
+/* Checks that sx_source_next() returns this result and message. */
 void case_expect(struct sx_source *s, int result, const char *words);
-/* So much time passes in which nothing happens. */
+/* Advances the time by `seconds` without events. */
 void case_wait(struct sx_source *s, int seconds);
 /*
- * captured = dropped + given out, on both sides; on_way: images of each side that wait or are being decoded.
+ * Checks captured = dropped + delivered on both sides. `on_way` is the number of images of each side that
+ * wait or are being decoded.
  */
 void case_balanced(const struct sx_source *s, int on_way_left, int on_way_right);
-/* "left/right" of the images dropped for one reason. */
+/* Checks the number of images of each side that were dropped for this reason. */
 void case_dropped(const struct sx_source *s, enum sx_image_drop why_dropped, int left, int right);
 
 #endif
