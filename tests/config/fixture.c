@@ -15,7 +15,7 @@ static struct sx_settings settings;
 
 int fixture_setup(void **state)
 {
-	/* in memory where there is one: thousands of files are rewritten, which disks flush one by one */
+	/* uses memory if possible: thousands of files are rewritten, and disks flush each of them */
 	snprintf(folder, sizeof(folder), "%s/stixel-test-XXXXXX",
 		 access("/dev/shm", W_OK) ? "/tmp" : "/dev/shm");
 	return mkdtemp(folder) ? 0 : -1;
@@ -66,7 +66,7 @@ const char *fixture_text(const char *name, const char *text)
 
 size_t fixture_garble(char *text, size_t room, const char *seed, int round, uint64_t *state)
 {
-	static const char marks[] = "\n[]{}<>/:-&*!%.e9 ,=\"'_\0\xc3"; /* parts of formats */
+	static const char marks[] = "\n[]{}<>/:-&*!%.e9 ,=\"'_\0\xc3"; /* fragments of formats */
 	const size_t size = strlen(seed);
 	uint64_t x = *state;
 
@@ -82,7 +82,7 @@ size_t fixture_garble(char *text, size_t room, const char *seed, int round, uint
 	return size - (size_t)round % 11;
 }
 
-/* All sentences, the folder's name replaced by DIR. */
+/* Returns all sentences, with the folder's name replaced by DIR. */
 static char *sentences(const struct sx_errors *e)
 {
 	char *text = NULL, *all;

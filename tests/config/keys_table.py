@@ -28,7 +28,7 @@ def value_of(values, key):
 
 
 def listed(keys, whole):
-    """`[section]` where it is whole, else `section.key`, `key`."""
+    """Returns `[section]` for each section that is listed as a whole, otherwise `section.key`, `key`."""
     sections = {}
     for key in keys:
         sections.setdefault(key.split(".")[0], []).append(key)
@@ -40,7 +40,7 @@ def listed(keys, whole):
 
 
 def table_of_changes(options, values):
-    # docs/model.md has those of [model], and their names of before are no keys of their own
+    # docs/model.md has the keys of [model]. Their earlier names do not count as keys.
     options = {k: o for k, o in options.items() if not k.startswith("model.") and "now" not in value_of(values, k)}
     whole = {}
     for key in options:

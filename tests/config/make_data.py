@@ -67,7 +67,7 @@ def main(folder):
     d1, d2 = PLUMB_BOB
     r1, r2, p1, p2, q, _, _ = cv2.stereoRectify(K1, d1, K2, d2, SIZE, R, T, flags=cv2.CALIB_ZERO_DISPARITY, alpha=0)
     show("plumb_bob", (r1, r2), p1, p2)
-    # as OpenCV's samples/cpp/stereo_calib.cpp does
+    # names as in OpenCV's samples/cpp/stereo_calib.cpp
     write(folder, "intrinsics.yml", M1=K1, D1=d1, M2=K2, D2=d2)
     write(folder, "extrinsics.yml", R=R, T=T, R1=r1, R2=r2, P1=p1, P2=p2, Q=q)
     write(folder, "opencv.yml", image_width=SIZE[0], image_height=SIZE[1], cameraMatrix1=K1, distCoeffs1=d1.T,

@@ -10,7 +10,7 @@
 #include "config/calibration/calibration.h"
 #include "tests/config/fixture.h"
 
-/* As cv::FileStorage writes it. */
+/* Format that cv::FileStorage writes. */
 #define OPENCV_HEAD "%YAML:1.0\n---\n"
 #define OPENCV_P1                                                                                          \
 	"P1: !!opencv-matrix\n   rows: 3\n   cols: 4\n   dt: d\n   data: [ 7.0e+02, 0., 6.4e+02, 0., 0., " \
@@ -72,7 +72,7 @@ static void opencv(void **state)
 	       "OpenCV YAML", 0.12, 1280, 720);
 	expect(OPENCV_HEAD OPENCV_Q("8.0", "0."), "OpenCV YAML", 0.125, 0, 0);
 	expect(OPENCV_HEAD OPENCV_P1 OPENCV_P2("6.4e+02", "-8.4e+01", "0.") OPENCV_Q("8.3333333", "0."),
-	       "OpenCV YAML", 0.12, 0, 0); /* the matrices come first */
+	       "OpenCV YAML", 0.12, 0, 0); /* the matrices take precedence */
 	expect("%YAML 1.1\n---\n" OPENCV_Q("8.0", "0."), "OpenCV YAML", 0.125, 0, 0);
 }
 
@@ -109,11 +109,11 @@ static void ros(void **state)
 	const char *left, *right;
 	char both[1100];
 
-	expect(ROS("1280", "-84.0"), "ROS camera_info", 0.12, 1280, 720); /* the right camera's file alone */
+	expect(ROS("1280", "-84.0"), "ROS camera_info", 0.12, 1280, 720); /* only the right camera's file */
 	expect("P: [700, 0, 640, -84.0, 0, 700, 360, 0, 0, 0, 1, 0]\ndistortion_model: plumb_bob\nwidth: "
 	       "1280\nheight: "
 	       "720\n",
-	       "ROS camera_info", 0.12, 1280, 720); /* a printed message */
+	       "ROS camera_info", 0.12, 1280, 720); /* a printed ROS message */
 
 	left = fixture_text("left.yaml", ROS("1280", "0.0"));
 	right = fixture_text("right.yaml", ROS("1280", "-84.0"));
@@ -149,7 +149,7 @@ static void ros_left_alone_has_no_baseline(void **state)
 
 static void kitti(void **state)
 {
-	/* colour cameras: both have an offset to camera 0 */
+	/* colour cameras: both have an offset from camera 0 */
 	expect("calib_time: 09-Jan-2012 13:57:47\nR_rect_00: 1 2 3\nS_rect_02: 1.242000e+03 3.750000e+02\n"
 	       "P_rect_02: 700 0 640 42 0 700 360 0.2 0 0 1 0.003\nP_rect_03: 700 0 640 -322 0 700 360 2 0 0 "
 	       "1 0.003\n",
@@ -228,7 +228,7 @@ static void in_a_configuration(void **state)
 	assert_int_equal(sx_settings_check_size(s, 1280, 700, why, sizeof(why)), -EINVAL);
 	assert_non_null(strstr(why, "images are 1280x700, but calibration "));
 	assert_int_equal(sx_settings_check_size(s, 4, 4, why, sizeof(why)), -EINVAL);
-	/* printed, the numbers are comments: loading that gives the same */
+	/* the printed configuration has the numbers as comments: loading it gives the same settings */
 	snprintf(override, sizeof(override), "camera.calibration=%s", fixture_path("sub/right.yaml"));
 	words[0] = override;
 	print_to("printed.conf", s);
@@ -251,7 +251,10 @@ static void go_to(const char *folder)
 		fail_msg("%s: %s", folder, strerror(errno));
 }
 
-/* Named by no file, it is relative to where this runs; what is printed names it wherever that is put. */
+/*
+ * A name from outside a file is relative to the working directory. The printed configuration names the file
+ * independently of its own place.
+ */
 static void beside_a_configuration(void **state)
 {
 	const char *words[] = {"camera.calibration=right.yaml", NULL};
@@ -279,7 +282,10 @@ static void beside_a_configuration(void **state)
 	s = fixture_load(fixture_path("printed.conf"), NULL, "");
 	assert_true(fabs(s->params.camera.baseline_m - 0.12) < 1e-12);
 
-	/* a file that is itself named from here, with a folder and without one */
+	/*
+	 * a configuration file that is itself named relative to the working directory, with and without a
+	 * folder
+	 */
 	fixture_text("sub/b.conf", "[source]\nkind = synthetic\n[camera]\ncalibration = right.yaml\n");
 	go_to(folder);
 	s = fixture_load("b.conf", NULL, "");
@@ -289,7 +295,7 @@ static void beside_a_configuration(void **state)
 	assert_string_equal(s->calibration, fixture_path("sub/right.yaml"));
 	go_to(before);
 
-	/* a comma parts two names */
+	/* a comma separates two names */
 	fixture_text("of,two/right.yaml", ROS("1280", "-84.0"));
 	words[0] = "camera.calibration=right.yaml";
 	go_to(fixture_path("of,two"));
@@ -297,7 +303,7 @@ static void beside_a_configuration(void **state)
 	go_to(before);
 	assert_string_equal(s->calibration, "right.yaml");
 
-	/* unless there is a file of that whole name */
+	/* unless a file has the whole name, with its comma */
 	words[0] = "camera.calibration=of,two/right.yaml";
 	go_to(fixture_path("."));
 	s = fixture_load(fixture_path("a.conf"), words, "");
@@ -349,7 +355,7 @@ static void contradictions(void **state)
 		"the path, or make or mount what is missing\n");
 }
 
-/* Any bytes: sentences or numbers in range (the sanitizers watch). */
+/* Any bytes give sentences, or numbers in range. The sanitizers watch. */
 static void garbage(void **state)
 {
 	static const char *const seeds[] = {

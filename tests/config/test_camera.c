@@ -8,7 +8,7 @@
 
 static char text[SX_CAMERA_TEXT_BYTES], question[SX_CAMERA_QUESTIONS][SX_CAMERA_TEXT_BYTES];
 
-/* Settings with these numbers in a calibration file, and what is asked about images of this size. */
+/* Loads settings with these numbers in a calibration file. Checks the questions about images of this size. */
 static int ask(const char *numbers, int width, int height)
 {
 	const struct sx_source_info info = {.width = width, .height = height};
@@ -36,7 +36,7 @@ static void asks(const char *numbers, int width, int height, const char *words)
 
 static void questions(void **state)
 {
-	/* a street, a wide lens, KITTI's principal point */
+	/* a street, a wide lens, and KITTI's principal point raise no question */
 	assert_int_equal(ask(NUMBERS("721.5", "721.5", "609.6", "172.9", "0.54"), 1242, 375), 0);
 	assert_int_equal(ask(NUMBERS("300", "300", "640", "400", "0.06"), 1280, 720), 0);
 	assert_int_equal(ask(NUMBERS("721.5", "721.5", "609.6", "172.9", "1"), 1242, 375), 0);
@@ -44,18 +44,20 @@ static void questions(void **state)
 	asks(NUMBERS("721.5", "721.5", "609.6", "172.9", "5.4"), 1242, 375,
 	     "baseline 5.4 m: is it in metres?");
 	asks(NUMBERS("721.5", "721.5", "609.6", "172.9", "0.0012"), 1242, 375, "in another unit");
-	/* images of half the size, of twice, of a third; also where the middle half still has the point */
+	/*
+	 * images of half, double and a third of the size; also if the principal point is in the middle half
+	 */
 	asks(NUMBERS("721.5", "721.5", "609.6", "172.9", "0.5"), 640, 188,
 	     "about 2 times their width and height, 1280x376");
 	asks(NUMBERS("721.5", "721.5", "320", "180", "0.5"), 1280, 720,
 	     "about 0.5 times their width and height, 640x360");
 	asks(NUMBERS("721.5", "721.5", "427", "240", "0.5"), 1280, 720, "about 0.667 times");
 	asks(NUMBERS("721.5", "721.5", "100", "180", "0.5"), 640, 360, "or with another part of the sensor?");
-	/* lenses that no camera has, rows that were binned alone */
+	/* unlikely lenses, and rows that were binned without the columns */
 	asks(NUMBERS("60", "60", "320", "180", "0.5"), 640, 360, "show 159 degrees across");
 	asks(NUMBERS("4000", "4000", "320", "180", "0.5"), 640, 360, "show 9.15 degrees across");
 	asks(NUMBERS("700", "350", "320", "180", "0.5"), 640, 360, "differ by a factor of 2");
-	/* the size is not known yet */
+	/* the size of the images is not known yet */
 	assert_int_equal(ask(NUMBERS("721.5", "721.5", "609.6", "172.9", "0.54"), 0, 0), 0);
 }
 
@@ -64,14 +66,15 @@ static void fits(void **state)
 	const struct sx_camera c = {.fx = 700, .fy = 700, .cx = 640, .cy = 360};
 
 	assert_true(sx_camera_fits(&c, 1280, 720, text, sizeof(text)));
-	assert_true(sx_camera_fits(&c, 640, 360, text, sizeof(text))); /* at the corner: it is asked */
+	assert_true(sx_camera_fits(&c, 640, 360, text,
+				   sizeof(text))); /* at the corner it fits, and only raises a question */
 	assert_false(sx_camera_fits(&c, 639, 360, text, sizeof(text)));
 	assert_string_equal(
 		text, "the principal point 640, 360 is outside of images of 639x360: it fits images of about "
 		      "2 times their width and height, 1278x720: binning, or calibrated in another size?");
 	assert_false(
 		sx_camera_fits(&(struct sx_camera){.fx = 1, .cx = -1, .cy = 5}, 64, 48, text, sizeof(text)));
-	/* no camera model: nothing to fit */
+	/* without a camera model there is nothing to check */
 	assert_true(sx_camera_fits(&(struct sx_camera){.cx = 640}, 64, 48, text, sizeof(text)));
 }
 

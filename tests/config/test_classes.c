@@ -34,7 +34,7 @@ static void good_tables(void **state)
 	assert_string_equal(names.name[3], "pole");
 	assert_int_equal(sx_classes_parse("1234567890123456789012345678901", &p, NULL, why, sizeof(why)), 0);
 	assert_int_equal(p.classes, 1);
-	assert_int_equal(p.kind[1], 0); /* nothing of an earlier table is left */
+	assert_int_equal(p.kind[1], 0); /* no values of an earlier table remain */
 }
 
 static void refuse(const char *text, const char *want)
@@ -72,7 +72,7 @@ static void bad_tables(void **state)
 		many[3 * i + 2] = ' ';
 	}
 	refuse(many, "entry 33 '32': at most 32 classes are allowed");
-	/* whatever the room for the sentence */
+	/* any size of the buffer for the sentence is safe */
 	for (size_t bytes = 1; bytes <= sizeof(small); bytes++)
 		assert_int_equal(sx_classes_parse("road car:vehicle", &p, NULL, small, bytes), -EINVAL);
 }
@@ -93,7 +93,7 @@ static void load(const char *const *overrides, int count, struct sx_settings *s,
 	sx_errors_finish(&errors);
 }
 
-/* The engines are told of classes only when scores of them may come. */
+/* The engines get classes only if their scores may come. */
 static void parameters_follow_the_source(void **state)
 {
 	const char *const words[] = {"semantics.source=front", "semantics.classes=a b:sky"};
@@ -102,7 +102,7 @@ static void parameters_follow_the_source(void **state)
 	load(NULL, 0, &s, NULL);
 	assert_int_equal(s.params.semantics.classes, 0);
 	sx_settings_finish(&s);
-	load(words, 1, &s, NULL); /* Cityscapes */
+	load(words, 1, &s, NULL); /* the table of Cityscapes */
 	assert_int_equal(s.params.semantics.classes, 19);
 	for (int i = 0; i < 19; i++)
 		assert_int_equal(s.params.semantics.kind[i], i == 0 || i == 1 || i == 9 ? STIXEL_GROUND

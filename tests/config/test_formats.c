@@ -56,7 +56,7 @@ static void refused(int r, const char *sentence)
 		fail_msg("says '%s' instead of '%s'", why, sentence);
 }
 
-/* ---- one place against another ---- */
+/* ---- positions of the two cameras ---- */
 
 #define HEAD "%YAML:1.0\n---\n"
 #define P1 "P1: [700, 0, 640, 0, 0, 700, 360, 0, 0, 0, 1, 0]\n"
@@ -82,11 +82,11 @@ static void projections(void **state)
 		snprintf(text, sizeof(text), "%s%sP2: [%s]\n", HEAD, P1, wrong[i][0]);
 		refused(read_text(text), wrong[i][1]);
 	}
-	/* the same projection, whatever it is multiplied by */
+	/* the same projection, multiplied by any factor */
 	accepted(read_text(HEAD "P1: [1400, 0, 1280, 0, 0, 1400, 720, 0, 0, 0, 2, 0]\n"
 				"P2: [-700, 0, -640, 84, 0, -700, -360, 0, 0, 0, -1, 0]\n"),
 		 "OpenCV YAML", 700, 0.12);
-	/* what rounding leaves, and KITTI's cameras a little ahead of each other */
+	/* rounding errors, and KITTI's cameras, of which one is slightly ahead */
 	accepted(read_text(HEAD P1 "P2: [700, 1e-12, 640, -84, 0, 700, 360, 0, 0, 1e-15, 1, 0]\n"),
 		 "OpenCV YAML", 700, 0.12);
 	accepted(read_text("P2: 7.215377e+02 0 6.095593e+02 4.485728e+01 0 7.215377e+02 1.72854e+02 "
@@ -116,7 +116,7 @@ static void agreement(void **state)
 	refused(read_text(HEAD Q("700", "8.3333") R "T: [-0.2, 0, 0]\n"), "by Q and 0.2 m by T");
 	refused(read_text(HEAD "Q: [1, 0, 0, -640, 0, 1, 0.1, -360, 0, 0, 0, 700, 0, 0, 8, 0]\n"),
 		"Q[1][2] is 0.1, must be 0");
-	/* ROS multiplies Q by fy Tx, here with fx = 700, fy = 350 */
+	/* ROS multiplies Q by fy Tx; here fx = 700, fy = 350 */
 	accepted(read_text(HEAD "Q: [-42, 0, 0, 26880, 0, -84, 0, 15120, 0, 0, 0, -29400, 0, 0, -350, 0]\n"),
 		 "OpenCV YAML", 700, 0.12);
 	assert_true(fabs(c.fy - 350) < 1e-9 && fabs(c.cx - 640) < 1e-9 && fabs(c.cy - 180) < 1e-9);
@@ -146,7 +146,7 @@ static void names_twice(void **state)
 		"an ini file with sections (line 2 is in [narrow_stereo])");
 }
 
-/* A copy that breaks off within a number leaves another one. */
+/* A copy that ends within a number would have another number. */
 static void cut_within_a_number(void **state)
 {
 	static const char *const texts[] = {
@@ -166,7 +166,7 @@ static void cut_within_a_number(void **state)
 			refused(read_text(cut), "was it cut short?");
 		}
 	}
-	/* a list has an end of its own */
+	/* a list marks its own end */
 	accepted(read_text(HEAD P1 "P2: [700, 0, 640, -84, 0, 700, 360, 0, 0, 0, 1, 0]"), "OpenCV YAML", 700,
 		 0.12);
 }
@@ -229,7 +229,7 @@ static void hd(void)
 
 static void zed(void **state)
 {
-	/* cv2.Rodrigues((-0.002, 0.003, 0.001)) */
+	/* result of cv2.Rodrigues((-0.002, 0.003, 0.001)) */
 	static const double r[9] = {0.999995000011667, -0.00100299766333, 0.00299899300700,
 				    0.000996997671330, 0.999997500005833, 0.00200149533800,
 				    -0.00300099300,    -0.00199849533,	  0.999993500};
@@ -244,7 +244,10 @@ static void zed(void **state)
 	assert_true(c.rectify && c.width == 1280 && c.rig.raw[0].fx == 700 && c.rig.raw[1].fx == 701);
 	assert_true(c.rig.raw[1].distortion[0] == -0.17 && c.rig.raw[1].distortion[3] == -0.0002);
 	assert_true(fabs(c.baseline_m - sqrt(0.1205 * 0.1205 + 0.0003 * 0.0003 + 0.0009 * 0.0009)) < 1e-12);
-	/* as aligned from that turn and the opposite of that move, that of the mode before that of all */
+	/*
+	 * The rig equals one aligned from this rotation and the opposite translation. Values of the mode take
+	 * precedence over common values.
+	 */
 	rig = c.rig;
 	assert_int_equal(
 		sx_rig_align(&rig, r, (const double[3]){-0.1205, -0.0003, 0.0009}, 0, why, sizeof(why)), 0);
@@ -255,7 +258,7 @@ static void zed(void **state)
 	refused(read_text(ZED ZED_STEREO),
 		"images are 640x480, but it is for images of 1280x720 (HD), 672x376 (VGA)");
 	hd();
-	/* eight coefficients for all sizes */
+	/* one set of eight coefficients for all sizes */
 	assert_int_equal(read_text(ZED ZED_STEREO
 				   "[LEFT_DISTO]\nk1=0.7\nk2=1.1\np1=1e-4\np2=2e-4\nk3=0.1\nk4=1.1\n"
 				   "k5=1.2\nk6=0.3\n[RIGHT_DISTO]\nk1=0.7\nk2=1.1\np1=1e-4\np2=2e-4\n"
@@ -266,7 +269,7 @@ static void zed(void **state)
 	refused(read_text(ZED ZED_STEREO
 			  "[LEFT_DISTO]\nk1=0.1\nk2=0.1\nk3=0.1\nk4=0.1\nk5=0\nk6=0\np1=0\np2=0\n"),
 		"as of a fisheye lens");
-	/* k1 to k4 alone */
+	/* only k1 to k4 */
 	assert_int_equal(read_text(ZED ZED_STEREO "[LEFT_DISTO]\nk1=0.02\nk2=0.01\nk3=-0.01\nk4=0.002\n"
 						  "[RIGHT_DISTO]\nk1=0.02\nk2=0.01\nk3=-0.01\nk4=0.003\n"),
 			 0);
@@ -281,7 +284,7 @@ static void zed(void **state)
 		"'Baseline' of [STEREO] occurs twice, in line ");
 	refused(read_text(ZED "[STEREO]\nBaseline=120\nCV_HD=0.003\nRX_"), "was the file cut short?");
 	refused(read_text(ZED_CAMERA("LEFT_CAM_HD", "700") ZED_STEREO), "'fx' of [RIGHT_CAM_HD] is missing");
-	/* one size only: images are of that */
+	/* the file has one size only: images have this size */
 	wish = (struct sx_calibration_wish){0};
 	snprintf(text, sizeof(text), "%s",
 		 ZED_CAMERA("left_cam_hd", "700") ZED_CAMERA("right_cam_hd", "701") ZED_STEREO);
@@ -289,7 +292,9 @@ static void zed(void **state)
 	assert_int_equal(c.width, 1280);
 }
 
-/* As Stereolabs' calibration program writes it for two ZED X One 4K with fisheye lenses: blanks, "4k", no p1. */
+/*
+ * Stereolabs' calibration program writes this for two ZED X One 4K with fisheye lenses: blanks, "4k", no p1.
+ */
 static void zed_of_the_program(void **state)
 {
 	wish = (struct sx_calibration_wish){.width = 3840, .height = 2160};
@@ -316,7 +321,7 @@ static void middlebury(void **state)
 				      "doffs=0\nbaseline=111.53\nwidth=1920\nheight=1080\nndisp=290\n")),
 		 "Middlebury calibration", 1758.23, 0.11153);
 	assert_true(!c.rectify && c.width == 1920 && c.height == 1080);
-	/* the right image is moved, so that disparity is 0 at infinity */
+	/* the right image is shifted, so that disparity is 0 at infinity */
 	accepted(read_text(MIDDLEBURY("1084.45", "doffs=131.11\nbaseline=111.53\nwidth=1920\nheight=1080\n")),
 		 "Middlebury calibration", 1758.23, 0.11153);
 	assert_true(c.rectify && c.rig.raw[1].cx == 1084.45 && c.rig.cx == 953.34);
@@ -334,7 +339,7 @@ static void middlebury(void **state)
 
 /* ---- EuRoC ---- */
 
-/* As the data set prints them; its authors give a baseline of 11 cm. */
+/* The values are those printed by the data set. Its authors give a baseline of 11 cm. */
 #define EUROC(t, k)                                                                                    \
 	"# General sensor definitions.\nsensor_type: camera\ncomment: VI-Sensor\n\nT_BS:\n  cols: 4\n" \
 	"  rows: 4\n  data: [" t "]\nrate_hz: 20\nresolution: [752, 480]\ncamera_model: pinhole\n"     \
@@ -362,7 +367,7 @@ static void euroc(void **state)
 		"turn its images");
 }
 
-/* ---- what OpenCV reads and writes ---- */
+/* ---- formats that OpenCV reads and writes ---- */
 
 #define XML_P(name, offset)                                                                              \
 	"<" name                                                                                         \
@@ -400,14 +405,17 @@ static void xml(void **state)
 
 static void dialects(void **state)
 {
-	/* JSON */
+	/* the same as JSON */
 	accepted(read_text("{\n    \"P1\": {\n\t\"type_id\": \"opencv-matrix\", \"rows\": 3, \"cols\": 4, "
 			   "\"dt\": "
 			   "\"d\",\n\t\"data\": [ 700.0, 0, 640, 0, 0, 700, 360, 0, 0, 0, 1, 0 ]\n    "
 			   "},\n    \"P2\": "
 			   "[700, 0, 640, -84, 0, 700, 360, 0, 0, 0, 1, 0]\n}"),
 		 "OpenCV JSON", 700, 0.12);
-	/* Windows' editors, no blank behind a colon, comments above the first line, as OpenCV reads them */
+	/*
+	 * as OpenCV reads them: a byte order mark of Windows' editors, no blank after a colon, comments above
+	 * the first line
+	 */
 	accepted(read_text("\357\273\277" HEAD P1 P2), "OpenCV YAML", 700, 0.12);
 	accepted(read_text("\357\273\277fx: 700\nfy: 700\ncx: 640\ncy: 360\nbaseline_m: 0.12\n"),
 		 "calibration text", 700, 0.12);
@@ -415,17 +423,17 @@ static void dialects(void **state)
 			   "P1: !!opencv-matrix\n   rows:3\n   cols: 4\n   dt:d\n   data:[ 700, 0, 640, "
 			   "0,\n 0, 700, 360, 0, 0, 0, 1, 0 ]\n" P2),
 		 "OpenCV YAML", 700, 0.12);
-	/* lines keep their numbers */
+	/* line numbers in errors stay right */
 	refused(read_text("# mine\n" HEAD "P1:[1]\n" P2), "line 4: 'P1' is not a matrix");
 	accepted(read_text(P1 P2), "OpenCV YAML", 700, 0.12);
 	memset(&c, 0xff, sizeof(c));
 	refused(sx_calibration_read(&c, fixture_write("calib", "\377\376f\0x\0", 6), &wish, why, sizeof(why)),
 		"in UTF-16, must be in UTF-8");
-	/* lines of fx stay what they are, whatever else is there */
+	/* lines such as fx keep their meaning, whatever else the file contains */
 	accepted(read_text(
 			 "note:\n - mine\nlist: [1]\nfx: 700\nfy: 700\ncx: 640\ncy: 360\nbaseline_m: 0.12\n"),
 		 "calibration text", 700, 0.12);
-	/* named, with what to do */
+	/* unsupported formats are named, with advice */
 	refused(read_text(HEAD "Camera.fx: 435.2\nCamera.bf: 47.9\n"), "settings of ORB-SLAM");
 	refused(read_text("{\"extrinsic\": {\"baseline\": 0.2}, \"intrinsic\": {\"fx\": 2262.5}}\n"),
 		"a camera file of Cityscapes");
@@ -448,11 +456,11 @@ static void dialects(void **state)
 	refused(read_text("fx = 700\nfy = 700\ncx = 640\ncy = 360\nbaseline = 120\n"),
 		"line 5: 'baseline' is not known: write baseline_m, in metres (0.12 if 120 is in millimetres"
 		", 1.2 if in centimetres)");
-	wish.baseline_m = 0.12; /* it is said beside the file */
+	wish.baseline_m = 0.12; /* the baseline is configured beside the file */
 	assert_int_equal(read_text("fx = 700\nfy = 700\ncx = 640\ncy = 360\nbaseline = 120\n"), 1);
 }
 
-/* Binary files, by how they begin; those that are too long, by the end of their names. */
+/* Binary files are recognised by their first bytes, long ones by the end of their names. */
 static void binaries(void **state)
 {
 	static const struct {
@@ -484,7 +492,7 @@ static void binaries(void **state)
 	}
 }
 
-/* Files of data/, of which the fuzzer begins. */
+/* Loads the files of data/, from which the fuzzer starts. */
 static void files(void **state)
 {
 	static const struct {
@@ -507,7 +515,7 @@ static void files(void **state)
 	}
 }
 
-/* Any bytes: sentences or numbers in range (the sanitizers watch). */
+/* Any bytes give sentences, or numbers in range. The sanitizers watch. */
 static void garbage(void **state)
 {
 	static const char *const seeds[] = {
@@ -533,7 +541,7 @@ static void garbage(void **state)
 	}
 }
 
-/* ---- beside the file ---- */
+/* ---- calibration file next to the images ---- */
 
 #define KITTI                                                                             \
 	"P0: 718 0 607 0 0 718 185 0 0 0 1 0\nP1: 718 0 607 -385.8 0 718 185 0 0 0 1 0\n" \
@@ -550,7 +558,7 @@ static void grey_and_colour(void **state)
 	assert_true(!c.other_pair && strstr(c.pair, "P0 and P1, the grey"));
 	accepted(read_text(strstr(KITTI, "P2")), "KITTI calibration", 718, 382.4 / 718);
 	assert_true(c.other_pair);
-	/* the files source says which it reads, by pattern or by what the folder has */
+	/* the source lists its files, by pattern or by the content of the folder */
 	fixture_text("calib", KITTI);
 	s = fixture_load(fixture_text("a.conf",
 				      "[source]\nkind = files\npath = seq/image_{0|1}/*.png\n[camera]\n"
@@ -576,12 +584,12 @@ static void baseline_of_the_configuration(void **state)
 		NULL, "");
 	assert_true(s->params.camera.baseline_m == 0.06 && !s->calibration_baseline);
 	assert_true(fabs(s->calibration_said.baseline_m - 0.12) < 1e-12);
-	/* millimetres are refused, unless they do not count */
+	/* a baseline in millimetres is refused, unless another baseline overrides it */
 	wish.baseline_m = 0.11;
 	wish.baseline_overrides = true;
 	assert_int_equal(read_text(HEAD P1 "P2: [700, 0, 640, -84000, 0, 700, 360, 0, 0, 0, 1, 0]\n"), 0);
 	assert_true(c.baseline_m == 0.11 && c.file_baseline_m == 120);
-	/* raw cameras that stand as T says, in squares of the board */
+	/* raw cameras positioned by T, in squares of the calibration board */
 	assert_int_equal(
 		read_text(HEAD
 			  "image_width: 640\nimage_height: 480\nK1: [500, 0, 320, 0, 500, 240, 0, 0, 1]\n"

@@ -11,13 +11,14 @@ import unittest
 
 DUMP, ROOT = sys.argv.pop(1), sys.argv.pop(1)
 FOLDERS = ("stages", "config", "cpu", "gpu", "engines", "predict", "capture", "daemon")
-# a text of C, in as many pieces as it has; those of #include come with the word
+# A C string with all its adjacent pieces. A string after #include also matches, with that word in front.
 TEXT = re.compile(r'(#\s*include\s*)?"((?:[^"\\\n]|\\.)*(?:"\s*"(?:[^"\\\n]|\\.)*)*)"')
 FILES = re.compile(r"\.(md|conf|h)$")
 
 
 def wrong_names(text, sections):
-    """Keys that a text names and the table does not have: SECTION.KEY, behind it KEY = %, and [SECTION] KEY:."""
+    """Finds keys that the text names and the table does not have: SECTION.KEY, also followed by KEY = %, and
+    [SECTION] KEY:."""
     section, wrong = None, []
     names = "|".join(sections)
     for m in re.finditer(r"(?<![\w/.%%])(?:(%s)\.)?([a-z]\w*)( = %%|)" % names, text):

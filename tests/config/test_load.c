@@ -38,7 +38,7 @@ static void a_source_must_be_named(void **state)
 	sx_settings_finish(&fresh);
 }
 
-/* For somebody without a configuration: each value is looked at, the whole is not. */
+/* A template is for users without a configuration. It checks each value alone, not the whole. */
 static void a_template_is_not_whole(void **state)
 {
 	static const char *const cameras[] = {"source.kind=v4l2", "stereo.p1=200", "stereo.p2=100"};
@@ -68,8 +68,9 @@ static void later_files_win(void **state)
 	fixture_text("cam.conf", SOURCE "[stereo]\np1 = 1\np2 = 100\n[stixels]\nwidth = 7\n");
 	fixture_text("cam.conf.d/b.conf", "[stereo]\np1 = 3\nuniqueness = 90\n");
 	fixture_text("cam.conf.d/a.conf", "[stereo]\np1 = 2\nuniqueness = 80\n");
-	fixture_text("cam.conf.d/Z.conf",
-		     "[stereo]\nuniqueness = 70\n[stixels]\nwidth = 9\n"); /* before a: byte order */
+	fixture_text(
+		"cam.conf.d/Z.conf",
+		"[stereo]\nuniqueness = 70\n[stixels]\nwidth = 9\n"); /* read before a.conf: byte order */
 	fixture_text("cam.conf.d/c.conf~", "[nonsense]\n");
 	fixture_text("cam.conf.d/.hidden.conf", "[nonsense]\n");
 	fixture_text("cam.conf.d/.conf", "[nonsense]\n");
@@ -106,10 +107,13 @@ static void forms_of_a_line(void **state)
 	assert_int_equal(s->params.stereo.p1, 9);
 	assert_int_equal(s->params.stereo.p2, 99);
 	s = fixture_load(fixture_text("b.conf", SOURCE "scene =\n"), NULL, "");
-	assert_null(s->source.scene); /* empty: none */
+	assert_null(s->source.scene); /* an empty value means none */
 }
 
-/* Keys of [model] by their names of before: there is one value, and the last one wins, except in one file. */
+/*
+ * Keys of [model] also have earlier names. Both names set one value. The last one wins, except within one
+ * file.
+ */
 static void names_of_before(void **state)
 {
 	struct sx_settings *s = fixture_load(
@@ -234,7 +238,10 @@ static void what_only_the_whole_can_tell(void **state)
 		fixture_text("a.conf", SOURCE "[stixels]\np_invalid_sky = 0.3\n[stereo]\np2=250"), NULL,
 		"DIR/a.conf:6: stereo.p1 = 12 and stereo.p2 = 250: with the largest matching cost 31 their "
 		"sum must not exceed 255\n");
-	/* a name without its section is of the one before; of keys that are not named nothing is told */
+	/*
+	 * A key without a section belongs to the section before it. Keys that are not given produce no
+	 * message.
+	 */
 	fixture_load(
 		fixture_text("a.conf", SOURCE CAMERA "height_m = 5\n[road]\nmax_height_m = 3\ntop = 9\n"),
 		words("road.min_height_m=0.5", NULL),
@@ -328,7 +335,7 @@ static void cameras_have_settings(void **state)
 	assert_true(s->tolerance_ms == 2.5 && s->timeout_ms == 500);
 	assert_true(s->exposure_ms == 0 && s->gain == 12);
 	assert_string_equal(s->controls, "power_line_frequency=1, sharpness = 0");
-	/* between "as it is" and "automatic" there is nothing */
+	/* a value between "keep" and "automatic" is refused */
 	snprintf(text, sizeof(text), "%sexposure_ms = -0.5\ngain = -0.1\n", begin);
 	fixture_load(fixture_text("a.conf", text), NULL,
 		     "DIR/a.conf:9: [source] exposure_ms: found -0.5, allowed -1 (unchanged), 0 or more\n"
@@ -350,7 +357,7 @@ static void cameras_have_settings(void **state)
 		     "DIR/a.conf:15: [source] tolerance_ms: found '-1', allowed 0..1000 ms\n");
 }
 
-#ifdef SX_INIH_RUNTIME_LIMITS /* otherwise the library's own limit, whatever it is */
+#ifdef SX_INIH_RUNTIME_LIMITS /* otherwise the library has its own limit */
 static void lines_have_a_limit(void **state)
 {
 	char text[4096];
@@ -360,13 +367,13 @@ static void lines_have_a_limit(void **state)
 	memset(text + n, 'x', 500);
 	snprintf(text + n + 500, 8, "\n");
 	assert_int_equal(strlen(fixture_load(fixture_text("a.conf", text), NULL, "")->source.path), 500);
-	memset(text + n, 'x', 600); /* longer than a value may be */
+	memset(text + n, 'x', 600); /* longer than the limit of a value */
 	snprintf(text + n + 600, 8, "\n");
 	fixture_load(fixture_text("a.conf", text), NULL,
 		     "DIR/a.conf:3: [source] path: found "
 		     "'xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"
 		     "xxxxxxxxxxxxx...' (longer than 511 bytes), allowed text\n");
-	memset(text + n, 'x', 3000); /* longer than a line may be; what follows is still read */
+	memset(text + n, 'x', 3000); /* longer than the limit of a line; the following lines are still read */
 	snprintf(text + n + 3000, 64, "\nfsp = 3\n");
 	fixture_load(fixture_text("a.conf", text), NULL,
 		     "DIR/a.conf:3: the line has 3007 bytes, at most 1022 are allowed\n"
@@ -432,14 +439,14 @@ static void files_that_cannot_be_read(void **state)
 	assert_non_null(strstr(said, "dir.conf: Is a directory"));
 	assert_int_equal(mkfifo(fixture_path("fifo.conf"), 0700), 0);
 	assert_int_equal(load_code(fixture_path("fifo.conf"), said, sizeof(said)),
-			 -EINVAL); /* and does not hang */
+			 -EINVAL); /* the loader must not hang */
 	assert_non_null(strstr(said, "fifo.conf: not a regular file"));
 	memset(big, '\n', sizeof(big));
 	assert_int_equal(load_code(fixture_write("big.conf", big, sizeof(big)), said, sizeof(said)), -EFBIG);
 	assert_non_null(strstr(said, "big.conf: longer than 262144 bytes"));
 	assert_int_equal(load_code(fixture_write("empty.conf", "", 0), said, sizeof(said)), 0);
 
-	/* a drop-in that cannot be read is not passed over */
+	/* a drop-in that cannot be read is an error */
 	fixture_text("a.conf", SOURCE);
 	fixture_text("a.conf.d/1.conf", "");
 	assert_int_equal(symlink("/nowhere/at/all", fixture_path("a.conf.d/2.conf")), 0);
@@ -449,7 +456,7 @@ static void files_that_cannot_be_read(void **state)
 	fixture_text("b.conf.d", "not a folder");
 	assert_int_equal(load_code(fixture_path("b.conf"), said, sizeof(said)), -ENOTDIR);
 
-	/* as is one whose folder of drop-ins has too long a name */
+	/* a folder of drop-ins whose name is too long is an error, too */
 	n = (size_t)snprintf(long_path, sizeof(long_path), "%s", fixture_path(""));
 	while (n < 506)
 		n += (size_t)snprintf(long_path + n, sizeof(long_path) - n, "./");
@@ -458,7 +465,7 @@ static void files_that_cannot_be_read(void **state)
 	assert_non_null(strstr(said, "...: the file's name is too long, allowed are 509 bytes"));
 }
 
-/* Any bytes: sentences or settings, never anything else (the sanitizers watch). */
+/* Any bytes give sentences or settings, and nothing else. The sanitizers watch. */
 static void garbage(void **state)
 {
 	static const char seed[] = "[source]\n"

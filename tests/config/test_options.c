@@ -36,7 +36,7 @@ static void accept(const struct sx_option *o, const char *text, const char *back
 	sx_settings_finish(&s);
 }
 
-/* Refused with what was found and what is allowed, the field as it was. */
+/* Checks that a value is refused, with the value and the allowed values, and that the field is unchanged. */
 static void refuse(const struct sx_option *o, const char *text)
 {
 	struct sx_settings s = defaults(), untouched = defaults();
@@ -79,10 +79,10 @@ static void defaults_come_back_as_written(void **state)
 			accept(&sx_options[i], sx_options[i].initial, sx_options[i].initial);
 		else
 			assert_string_equal(sx_options[i].key,
-					    "kind"); /* a vehicle must not run on a made-up street */
+					    "kind"); /* a vehicle must not run on a synthetic street */
 }
 
-/* What a row says is what engines compute with, but for the keys that it leaves open. */
+/* Engines compute with the default of the row, except for keys that the row leaves open. */
 static void engines_replace_only_open_defaults(void **state)
 {
 	static const char *const open[] = {"p1",     "p2",	    "p1_vertical", "p2_vertical",
@@ -252,8 +252,8 @@ static void texts_that_a_file_cannot_hold(void **state)
 	refuse(o, ";b");
 	refuse(o, "a\nb");
 	refuse(o, "a\xff");
-	refuse(o, "\xed\xa0\x80"); /* a surrogate */
-	refuse(o, "\xc0\xaf");	   /* an overlong '/' */
+	refuse(o, "\xed\xa0\x80"); /* a UTF-8 surrogate */
+	refuse(o, "\xc0\xaf");	   /* an overlong encoding of '/' */
 }
 
 static uint64_t random_state = 88172645463325252u;
@@ -266,7 +266,7 @@ static uint64_t random_u64(void)
 	return random_state;
 }
 
-/* Between which the checks of the whole accept any. */
+/* Returns limits between which the checks of the whole settings accept any value. */
 static void random_limits(const struct sx_option *o, double *min, double *max)
 {
 	*min = o->min;
@@ -276,14 +276,14 @@ static void random_limits(const struct sx_option *o, double *min, double *max)
 	if (!strcmp(o->key, "epsilon_px"))
 		*max = 16;
 	if (!strcmp(o->key, "slanted_offset_px"))
-		*min = 4; /* a sixteenth of the largest sigma */
+		*min = 4; /* 1/16 of the largest sigma */
 	if (!strcmp(o->key, "step_m"))
-		*max = 1.9; /* the lowest automatic height of the vehicle is 2 m */
+		*max = 1.9; /* below 2 m, the lowest automatic height of the vehicle */
 	if (!strcmp(o->section, "vehicle") && !strcmp(o->key, "height_m"))
 		*min = 2;
 }
 
-/* Some value of the row that the checks of the whole accept. */
+/* Writes a value of this row that the checks of the whole settings accept. */
 static void random_value(const struct sx_option *o, char *text, size_t bytes)
 {
 	double unit = (double)(random_u64() >> 11) * 0x1p-53, min, max;
@@ -293,7 +293,7 @@ static void random_value(const struct sx_option *o, char *text, size_t bytes)
 	if (o->initial &&
 	    (!strncmp(o->key, "p_", 2) || strstr(o->key, "_height_m") || !strcmp(o->key, "max_pitch_deg") ||
 	     !strcmp(o->key, "levels") || !strcmp(o->key, "calibration") ||
-	     !strncmp(o->key, "rectify", 7))) { /* these need a calibration: test_raw_cameras.c */
+	     !strncmp(o->key, "rectify", 7))) { /* these keys need a calibration: test_raw_cameras.c */
 		snprintf(text, bytes, "%s", o->initial);
 		return;
 	}
@@ -358,7 +358,7 @@ static size_t field_bytes(enum sx_option_kind kind)
 	return bytes[kind];
 }
 
-/* In memory, not by the texts that the table itself writes. */
+/* Compares settings in memory, instead of their texts, which the table itself writes. */
 static void assert_same_settings(const struct sx_settings *a, const struct sx_settings *b)
 {
 	for (int i = 0; i < sx_option_count; i++) {
@@ -393,10 +393,10 @@ static void print_and_load_gives_the_same(void **state)
 			if (sx_option_read(&sx_options[i], &s, value, why, sizeof(why)) < 0)
 				fail_msg("%s.%s: %s", sx_options[i].section, sx_options[i].key, why);
 		}
-		s.source.kind = SX_SOURCE_SYNTHETIC; /* the others need places that fit */
+		s.source.kind = SX_SOURCE_SYNTHETIC; /* the other kinds need names that match */
 		if (!s.external.source)
-			s.params.stereo.matcher = SX_MATCH_INTERNAL; /* the other needs one */
-		s.params.camera.fx += 1; /* 0 without 0 for the others is no camera */
+			s.params.stereo.matcher = SX_MATCH_INTERNAL; /* the external matcher needs a source */
+		s.params.camera.fx += 1; /* fx alone, with the others 0, is no camera */
 		s.params.camera.fy += 1;
 		s.params.camera.baseline_m = s.params.camera.baseline_m / 2 + 0.01;
 		if (s.params.camera.fx > 100000)
@@ -432,14 +432,15 @@ static void differences_are_listed(void **state)
 	assert_string_equal(d.restart_keys, "source.size, stereo.paths");
 	sx_settings_take_live(&a, &b);
 	assert_string_equal(a.log_levels, "debug");
-	assert_string_equal(b.log_levels, "info"); /* exchanged: nobody's text is lost, none is freed twice */
+	assert_string_equal(b.log_levels,
+			    "info"); /* the texts were exchanged: none is lost, and none is freed twice */
 	assert_int_equal(a.params.stereo.p1, 8);
 	assert_int_equal(a.params.stereo.paths, 4);
 	assert_int_equal(sx_option_read(sx_option_find("log", "levels"), &b, "debug", why, sizeof(why)), 0);
 	sx_settings_diff(&a, &b, &d);
 	assert_int_equal(d.changed, 2);
 	assert_string_equal(d.live_keys, "");
-	for (int i = 0; i < sx_option_count; i++) /* a list that is too long says so */
+	for (int i = 0; i < sx_option_count; i++) /* a list that is too long ends with a note */
 		if (sx_options[i].kind == SX_OPTION_REAL)
 			*(double *)((char *)&b + sx_options[i].offset) += 1;
 	sx_settings_diff(&a, &b, &d);

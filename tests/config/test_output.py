@@ -21,7 +21,7 @@ def dump(what, *overrides):
 class Output(unittest.TestCase):
     def setUp(self):
         self.json = json.loads(dump("json"))
-        # keys that help shows: without [model], and without the earlier names of its keys
+        # Keys that the help shows: all except those of [model] and their earlier names.
         self.all = [(s, k) for s, keys in self.json.items() for k, row in keys.items() if "now" not in row]
         self.keys = [(s, k) for s, k in self.all if s != "model"]
 
@@ -38,16 +38,17 @@ class Output(unittest.TestCase):
         self.assertIs(self.json["log"]["levels"]["restart"], False)
 
     def test_what_changes_live(self):
-        """Of each key the JSON of values, the JSON of options and the help say the same."""
+        """The JSON of values, the JSON of options and the help agree for each key."""
         live = ["%s.%s" % k for k in self.keys if not self.json[k[0]][k[1]]["restart"]]
         options = json.loads(dump("options"))
         for section, keys in self.json.items():
             for key, row in keys.items():
                 self.assertEqual(options["%s.%s" % (section, key)]["change"] == "restart", row["restart"])
-        self.assertEqual(" ".join(dump("help").split()).count("; changes live"), len(live))  # it may wrap
+        self.assertEqual(" ".join(dump("help").split()).count("; changes live"), len(live))  # the line may wrap
 
     def test_constants_of_the_models(self):
-        """Once under their own name, once where they were before, with one value; printed where it is no default."""
+        """A constant works once under its own name and once under its earlier name, with one value. It is printed if
+        it is not the default."""
         before = {row["now"]: (s, k) for s, keys in self.json.items() for k, row in keys.items() if "now" in row}
         self.assertEqual(["model." + k for k in self.json["model"]], list(before))
         for name, (section, key) in before.items():
@@ -96,7 +97,7 @@ class Output(unittest.TestCase):
         roff = subprocess.run(["scdoc"], input=dump("man"), capture_output=True, text=True, check=True)
         self.assertEqual(roff.stderr, "")
         text = re.sub(r"\\f[BIRP]|\\&", "", roff.stdout).replace("\\-", "-")
-        self.assertNotRegex(text, r"\\\[\w*\\")  # a broken escape
+        self.assertNotRegex(text, r"\\\[\w*\\")  # matches a broken escape
         for section in self.json:
             self.assertIn("[%s]" % section, text)
         self.assertEqual(sorted(re.findall(r"(?m)^(\w+) = ", text)), sorted(key for _, key in self.keys))

@@ -17,7 +17,7 @@
 #define FISHEYE "fisheye.yml"
 #define TEXT_BYTES 8192
 
-/* As make_data.py prints them: cv2.stereoRectify() of OpenCV 4.6. */
+/* Output of make_data.py: cv2.stereoRectify() of OpenCV 4.6. */
 static const double rotations[2][9] = {
 	{0.999925806061, -0.0107284112325, -0.00576919100609, 0.0107166980836, 0.999940457993,
 	 -0.00205738929328, 0.00579092001528, 0.00199540996927, 0.999981241616},
@@ -41,7 +41,7 @@ static int setup(void **state)
 	return fixture_setup(state);
 }
 
-/* The text of a file of data/. */
+/* Returns the text of a file of data/. */
 static const char *data_text(const char *name)
 {
 	static char text[TEXT_BYTES];
@@ -66,7 +66,10 @@ static int read_text(const char *name, const char *text)
 	return sx_calibration_read(&c, fixture_text(name, text), &wish, why, sizeof(why));
 }
 
-/* A file of data/ with the first place of from replaced; from "": as it is, with to at the end. */
+/*
+ * Returns a file of data/ with the first occurrence of `from` replaced. If `from` is "", appends `to` at the
+ * end.
+ */
 static char *changed(const char *name, const char *from, const char *to)
 {
 	static char text[2 * TEXT_BYTES];
@@ -95,7 +98,7 @@ static void refused(int r, const char *sentence)
 	assert_memory_equal(&c, &untouched, sizeof(c));
 }
 
-/* One or two names of data/. */
+/* Reads one or two files of data/. */
 static int read_data(const char *names)
 {
 	const char *comma = strchr(names, ',');
@@ -131,7 +134,7 @@ static void expect_raw(const double d[2][SX_LENS_COEFFICIENTS], int count, enum 
 	assert_true(c.rig.raw_width == 752 && c.rig.raw_height == 480);
 }
 
-/* OpenCV looks for the visible part in single precision. */
+/* Checks the projection. OpenCV computes the visible part in single precision. */
 static void expect_projection(double f, double cx, double cy)
 {
 	near("fx", c.fx, f, 1e-4);
@@ -153,7 +156,7 @@ static void accept_data(const char *names, const char *format)
 
 static void files_of_opencv(void **state)
 {
-	accept_data(OPENCV, "OpenCV YAML"); /* R, T: projections are made */
+	accept_data(OPENCV, "OpenCV YAML"); /* the file has R, T: the loader computes the projections */
 	expect_raw(plumb_bob, 5, SX_LENS_PLUMB_BOB);
 	expect_projection(439.699530741, 369.505355835, 264.357337952);
 	wish.rectify = (struct sx_rectify_params){.alpha = -1, .width = 640, .height = 400};
@@ -161,12 +164,12 @@ static void files_of_opencv(void **state)
 	expect_raw(plumb_bob, 5, SX_LENS_PLUMB_BOB);
 	expect_projection(380.595833333, 315.322947401, 216.845369339);
 	assert_true(c.rig.width == 640 && c.rig.height == 400);
-	wish.rectify.alpha = 1; /* OpenCV looks at nine points of each border, stages/rectify at more */
+	wish.rectify.alpha = 1; /* OpenCV samples nine points of each border, stages/rectify more */
 	accept_data(OPENCV, "OpenCV YAML");
 	near("fx", c.fx, 233.04091898, 2);
 	wish.rectify = (struct sx_rectify_params){0};
 
-	accept_data(FISHEYE, "OpenCV YAML"); /* R1, R2, P1, P2 */
+	accept_data(FISHEYE, "OpenCV YAML"); /* the file has R1, R2, P1, P2 */
 	expect_raw(fisheye, 4, SX_LENS_EQUIDISTANT);
 	expect_projection(439.699530741, 369.505355835, 264.357337952);
 	assert_true(c.rig.width == 752 && c.rig.height == 480);
@@ -191,7 +194,7 @@ static void two_files_of_opencv(void **state)
 		"OpenCV YAML: no P1 and P2 (or Q) of rectified images, and without R and T (or R1 and R2) "
 		"raw ones cannot be rectified");
 	wish = (struct sx_calibration_wish){0};
-	assert_int_equal(read_data("extrinsics.yml"), 0); /* nothing says that images are raw */
+	assert_int_equal(read_data("extrinsics.yml"), 0); /* the file does not say that images are raw */
 	assert_false(c.rectify);
 	near("fx", c.fx, 439.699530741, 1e-6);
 }
@@ -202,7 +205,7 @@ static void pair_of_ros(void **state)
 	expect_raw(plumb_bob, 5, SX_LENS_PLUMB_BOB);
 	expect_projection(439.699530741, 369.505355835, 264.357337952);
 	refused(read_data("ros_right.yaml,ros_left.yaml"), "left and right are swapped");
-	/* one camera alone cannot be rectified with its partner: as before */
+	/* one camera alone cannot be rectified together with its partner: the images count as rectified */
 	assert_int_equal(read_data("ros_right.yaml"), 0);
 	assert_false(c.rectify);
 	wish.rectify.choice = SX_RECTIFY_YES;
@@ -218,7 +221,7 @@ static void chain_of_kalibr(void **state)
 	expect_projection(427.546063737, 371.461574554, 256.922813416);
 }
 
-/* The other names of the same things, and the other shapes. */
+/* Tests other names of the same values, and other shapes of the matrices. */
 static void names_and_shapes(void **state)
 {
 	static const char *const d[][2] = {
@@ -233,7 +236,8 @@ static void names_and_shapes(void **state)
 			fail_msg("refused: %s", why);
 		expect_raw(plumb_bob, 5, SX_LENS_PLUMB_BOB);
 	}
-	assert_int_equal(read_changed(OPENCV, "rows: 3\n   cols: 1", "rows: 1\n   cols: 3"), 0); /* T */
+	assert_int_equal(read_changed(OPENCV, "rows: 3\n   cols: 1", "rows: 1\n   cols: 3"),
+			 0); /* another shape of T */
 	expect_raw(plumb_bob, 5, SX_LENS_PLUMB_BOB);
 	assert_int_equal(
 		read_changed(OPENCV, "image_width: 752\nimage_height: 480", "imageSize: [ 752, 480 ]"), 0);
@@ -246,7 +250,7 @@ static void names_and_shapes(void **state)
 	expect_raw(plumb_bob, 5, SX_LENS_PLUMB_BOB);
 	assert_int_equal(read_changed(FISHEYE, "fisheye: 1", "distortion_model: equidistant"), 0);
 	expect_raw(fisheye, 4, SX_LENS_EQUIDISTANT);
-	/* lists of lists, as PyYAML writes them */
+	/* nested lists, as PyYAML writes them */
 	assert_int_equal(read_text("calib",
 				   "%YAML 1.1\n---\nK1: [[458.654, 0, 367.215], [0, 457.296, 248.375], [0, "
 				   "0, 1]]\nD1: [[-0.2834], [0.074], [0.0002], [2e-5], [-0.008]]\n"
@@ -258,7 +262,7 @@ static void names_and_shapes(void **state)
 	assert_true(c.rectify && c.rig.raw[1].distortion[4] == -0.0085 && c.rig.raw[0].fx == 458.654);
 }
 
-/* What D1 of opencv.yml becomes with other coefficients. */
+/* Reads opencv.yml with these coefficients as D1. */
 static int read_d1(const char *numbers, int count)
 {
 	char d[400];
@@ -276,7 +280,7 @@ static void coefficients(void **state)
 	assert_int_equal(c.rig.raw[0].lens, SX_LENS_RATIONAL);
 	assert_true(c.rig.raw[0].distortion[7] == 0.001);
 	assert_int_equal(c.rig.raw[1].lens, SX_LENS_PLUMB_BOB);
-	/* OpenCV's Python gives 14 also for a rational model */
+	/* OpenCV's Python interface writes 14 coefficients for a rational model, too */
 	assert_int_equal(read_d1("0.1, 0.02, 2e-4, 2e-5, 0.01, 0.4, 0.05, 0.001, 0, 0, 0, 0, 0, 0", 14), 0);
 	assert_int_equal(c.rig.raw[0].lens, SX_LENS_RATIONAL);
 	assert_int_equal(read_changed(OPENCV, "distCoeffs1:", "distCoeffs1: []\nother:"), 0);
@@ -310,7 +314,7 @@ static void models(void **state)
 	refused(read_changed(KALIBR, "radtan", "fov"), "distortion_model 'fov' is not supported");
 	refused(read_changed(KALIBR, "camera_model: pinhole", "camera_model: omni"),
 		"cam0: camera_model is 'omni', only pinhole is supported");
-	/* each camera has a model of its own */
+	/* each camera may have its own lens model */
 	assert_int_equal(read_changed(KALIBR, "radtan", "equidistant"), 0);
 	assert_int_equal(c.rig.raw[0].lens, SX_LENS_EQUIDISTANT);
 	assert_int_equal(c.rig.raw[1].lens, SX_LENS_PLUMB_BOB);
@@ -401,15 +405,15 @@ static void ros_refused(void **state)
 	refused(JOIN("projection_matrix", "none", "projection_matrix", "none"),
 		"ROS camera_info: no projection_matrix of both cameras of rectified images, and without "
 		"rectification_matrix of both cameras raw ones cannot be rectified");
-	/* the rational model of ROS has 8 */
+	/* the rational model of ROS has 8 coefficients */
 	assert_int_equal(JOIN("plumb_bob", "rational_polynomial", "", ""), 0);
 	assert_int_equal(c.rig.raw[0].lens, SX_LENS_RATIONAL);
-	/* as before: it does not matter to rectified images what is wrong with raw ones */
+	/* errors in the raw model do not matter to rectified images */
 	wish.rectify.choice = SX_RECTIFY_NO;
 	assert_int_equal(JOIN("plumb_bob", "double_sphere", "rectification_matrix", "nothing"), 0);
 	assert_false(c.rectify);
 	near("fx", c.fx, 439.699530741, 1e-6);
-	/* nothing says that images are raw: no D */
+	/* without D, the file does not say that images are raw */
 	wish.rectify.choice = SX_RECTIFY_AUTO;
 	assert_int_equal(JOIN("distortion_coefficients", "none", "distortion_coefficients", "none"), 0);
 	assert_false(c.rectify);
@@ -453,7 +457,7 @@ static void kalibr_refused(void **state)
 	"P2: [500, 0, 320, -60, 0, 500, 240, 0, 0, 0, 1, 0]\n"
 #define IDEAL_T "R: [1, 0, 0, 0, 1, 0, 0, 0, 1]\nT: [-0.12, 0, 0]\n"
 
-/* Images of a rig whose raw cameras are the rectified ones are rectified already. */
+/* If the raw cameras of a rig equal the rectified ones, the images are already rectified. */
 static void rectified_already(void **state)
 {
 	for (int form = 0; form < 3; form++) {
@@ -469,7 +473,7 @@ static void rectified_already(void **state)
 		wish.rectify.choice = SX_RECTIFY_YES;
 		assert_int_equal(read_text("calib", texts[form]), 0);
 		assert_true(c.rectify && sx_rig_is_rectified(&c.rig));
-		/* another size is something to do */
+		/* another rectified size requires rectification */
 		wish.rectify =
 			(struct sx_rectify_params){.choice = SX_RECTIFY_AUTO, .width = 320, .height = 240};
 		assert_int_equal(read_text("calib", texts[form]), 0);
@@ -481,7 +485,7 @@ static void rectified_already(void **state)
 	refused(read_text("calib", IDEAL IDEAL_R IDEAL_T),
 		"OpenCV YAML: rectify = no, but the file says nothing of rectified images: add P1 and P2 (or "
 		"Q), or have raw ones rectified by rectify = auto");
-	/* and a size that nobody knows does not matter then */
+	/* an unknown raw size does not matter then */
 	wish.rectify.choice = SX_RECTIFY_AUTO;
 	assert_int_equal(read_text("calib", changed(FISHEYE, "image_width: 752\nimage_height: 480\n", "")),
 			 -EINVAL);
@@ -489,7 +493,7 @@ static void rectified_already(void **state)
 	assert_true(!c.rectify && c.width == 0);
 }
 
-/* Files that know rectified images only. */
+/* Tests files that have only rectified images. */
 static void no_raw_model(void **state)
 {
 	static const char kitti[] =
@@ -517,7 +521,7 @@ static void no_raw_model(void **state)
 	}
 }
 
-/* Cut at each byte: a sentence, or a rig that can be used. */
+/* Cuts the file at each byte. The result is a sentence, or a valid rig. */
 static void cut(const char *name)
 {
 	char text[TEXT_BYTES];
@@ -548,7 +552,7 @@ static void cut_short(void **state)
 	cut("extrinsics.yml");
 }
 
-/* Any bytes in between: likewise (the sanitizers watch). */
+/* Changes any bytes within the file. The result is a sentence, or a valid rig. The sanitizers watch. */
 static void garbage(void **state)
 {
 	static const char *const seeds[] = {OPENCV, FISHEYE, KALIBR, "extrinsics.yml"};

@@ -29,7 +29,7 @@ static void in_a_configuration(void **state)
 	assert_true(s->params.camera.fx == s->rig.fx && s->params.camera.cy == s->rig.cy);
 	assert_true(s->params.camera.baseline_m == s->rig.baseline_m && s->calibration_baseline);
 	assert_true(s->calibration_width == 752 && s->calibration_height == 480);
-	/* the images of the source are the raw ones */
+	/* the source's images have the raw size */
 	assert_int_equal(sx_settings_check_size(s, 752, 480, why, sizeof(why)), 0);
 	assert_int_equal(sx_settings_check_size(s, 640, 400, why, sizeof(why)), -EINVAL);
 	assert_non_null(strstr(why, "images are 640x400, but calibration "));
@@ -37,11 +37,11 @@ static void in_a_configuration(void **state)
 	assert_string_equal(
 		why, "images of 752x480 are rectified to 640x400 (fx 360.674 px, baseline 0.1101 m), as they "
 		     "are raw by " SX_DATA "/opencv.yml");
-	/* what is computed has the rectified size */
+	/* computation uses the rectified size */
 	s->rig.width = 16;
 	assert_int_equal(sx_settings_check_size(s, 752, 480, why, sizeof(why)), -EINVAL);
 	s->rig.width = 640;
-	/* printed and loaded it is the same */
+	/* printing and loading gives the same settings */
 	f = fopen(fixture_path("printed.conf"), "w");
 	assert_non_null(f);
 	sx_config_print(s, false, f);
@@ -72,7 +72,7 @@ static void in_a_configuration(void **state)
 	assert_int_equal(s->source.rectified_height, 240);
 }
 
-/* The file's name is the same, what it says of the cameras is not. */
+/* The file's name stays, but its cameras change. */
 static void a_rig_that_changes(void **state)
 {
 	const struct sx_settings *s = configure("", "calibration = " SX_DATA "/opencv.yml\n", "");
@@ -93,7 +93,7 @@ static void a_rig_that_changes(void **state)
 	sx_settings_diff(s, &other, &diff);
 	assert_true(diff.changed == 1 && diff.restart == 0);
 	assert_false(sx_settings_same_camera(s, &other, &info));
-	/* what is not rectified has no rig that could be another one */
+	/* without rectification no rig can change */
 	now = other;
 	other.rig.fx += 1;
 	assert_true(sx_settings_same_camera(&now, &other, &info));
@@ -136,7 +136,7 @@ static struct sx_settings running(struct sx_origins *origins, const char *file)
 	return s;
 }
 
-/* A file that is named later than fx .. baseline_m takes their place, ... */
+/* A calibration file replaces fx .. baseline_m if it is named later, ... */
 static void named_later(void **state)
 {
 	static struct sx_origins origins;
@@ -146,18 +146,19 @@ static void named_later(void **state)
 	fixture_text("a.conf", "[source]\nkind = v4l2\nleft = /dev/video0\nright = /dev/video1\n"
 			       "[camera]\nfx = 0\nfy = 0\nbaseline_m = 0\n");
 	s = running(&origins, fixture_path("a.conf"));
-	/* ... in drop-ins */
+	/* ... in a drop-in */
 	fixture_text("a.conf.d/90-live.conf", "[camera]\ncalibration = " SX_DATA "/opencv.yml\n");
 	t = fixture_load(fixture_path("a.conf"), NULL, "");
 	assert_true(t->rectify && t->params.camera.fx == t->rig.fx && t->rig.fx > 0);
-	fixture_text("a.conf.d/91.conf", "[camera]\nfx = 3\n"); /* and the other way round it is a question */
+	fixture_text("a.conf.d/91.conf",
+		     "[camera]\nfx = 3\n"); /* in the reverse order, a question is raised */
 	fixture_load(
 		fixture_path("a.conf"), NULL,
 		"DIR/a.conf.d/91.conf:2: [camera] fx: is also in the calibration file " SX_DATA
 		"/opencv.yml (DIR/a.conf.d/90-live.conf:2); which one is meant? An empty 'calibration =' "
 		"turns the file off\n");
 
-	/* ... and in settings that run */
+	/* ... and in running settings */
 	change(&s, &origins, SET("camera.calibration=/nowhere", "camera.height_m=1"),
 	       "/nowhere does not exist, though / does");
 	change(&s, &origins, SET("camera.calibration=" SX_DATA "/opencv.yml", "camera.fx=9"),
@@ -174,12 +175,12 @@ static void named_later(void **state)
 		   SET("camera.calibration=", "camera.fx=0", "camera.fy=0", "camera.baseline_m=0"), "");
 	assert_true(!t->rectify && t->params.camera.fx == 0 && t->rig.width == 0 &&
 		    t->calibration_width == 0);
-	assert_true(t->params.camera.cx == 609.5); /* the default, not what the file said */
+	assert_true(t->params.camera.cx == 609.5); /* the default, instead of the file's value */
 	sx_settings_finish(&s);
 	sx_settings_finish(t);
 }
 
-/* When settings change the file is read for keys that have to do with it, and for no others. */
+/* A change of settings reads the file again for keys that depend on it, and for no others. */
 static void read_again(void **state)
 {
 	static struct sx_origins origins;
@@ -222,7 +223,7 @@ static void contradictions(void **state)
 	configure("lenses = wide\n", "rectify = no\nrectify_size = 640x480\n",
 		  "DIR/a.conf:6: [camera] rectify_size: found '640x480', but images are not rectified here: "
 		  "there is no calibration file, or rectify = no\n");
-	/* one thing wrong, one sentence */
+	/* one error gives one sentence */
 	configure(
 		"", "calibration = none.yaml\nrectify_size = 640x480\n",
 		"DIR/a.conf:4: [camera] calibration: DIR/none.yaml does not exist, though DIR does: correct "
@@ -241,7 +242,9 @@ static void contradictions(void **state)
 	"K2: [500, 0, 320, 0, 500, 240, 0, 0, 1]\nD1: [0, 0, 0, 0, 0]\nD2: [0, 0, 0, 0, 0]\n"            \
 	"R1: [1, 0, 0, 0, 1, 0, 0, 0, 1]\nR2: [1, 0, 0, 0, 1, 0, 0, 0, 1]\n"
 
-/* Both projections without an offset: the baseline may be given beside them, and is the rig's, too. */
+/*
+ * Neither projection has an offset. The baseline may be configured beside the file, and the rig gets it, too.
+ */
 static void baseline_beside_the_file(void **state)
 {
 	const char *text = RAW "P1: [510, 0, 320, 0, 0, 510, 240, 0, 0, 0, 1, 0]\n"

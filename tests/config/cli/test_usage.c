@@ -55,7 +55,7 @@ static const struct sx_usage usage = {.program = "prog",
 				      .command_count = 2,
 				      .exits = exits,
 				      .exit_count = 2};
-/* One that takes a configuration, of which it reads two sections. */
+/* A program that takes a configuration and reads two of its sections. */
 static const char *const sections[] = {"log", "road", NULL};
 static const struct sx_usage computing = {.program = "prog",
 					  .about = "Computes.",
@@ -68,10 +68,10 @@ static const struct sx_usage computing = {.program = "prog",
 					  .sections = sections};
 static const struct sx_usage *parsed = &usage;
 
-/* What was printed to a stream while a line was parsed. */
+/* Text printed to a stream while a line was parsed. */
 static char printed[8192];
 
-/* line: the words of a command line, one space between; two spaces have an empty word between them. */
+/* Parses a command line. `line` has one space between words; two spaces have an empty word between them. */
 static int parse(struct target *t, struct sx_usage_words *w, const char *line, FILE *stream)
 {
 	static char *argv[32], text[256], *rest;
@@ -142,7 +142,7 @@ static void test_refused(void **state)
 	BAD("unknown command frist, did you mean first?; try prog", "frist");
 	BAD("unknown option --sceonds=3, did you mean --seconds?; try prog first", "first --sceonds=3");
 	BAD("unknown option --hepl, did you mean --help?; try prog", "--hepl");
-	BAD("unknown option --generator; try prog", "--generator"); /* is not told to users */
+	BAD("unknown option --generator; try prog", "--generator"); /* this option is not shown to users */
 	BAD("unknown option -q; try prog", "-q");
 	BAD("--text needs WORD; try prog", "first --text");
 	BAD("--flag takes no argument; try prog", "first --flag=1");
@@ -186,7 +186,9 @@ static void test_help(void **state)
 		assert_true(strcspn(line + 1, "\n") < 80);
 }
 
-/* Prints the keys, of the sections that are read or of one; nothing else of the line is looked at. */
+/*
+ * Prints the keys of the sections that the program reads, or of one section. The rest of the line is ignored.
+ */
 static void test_keys(void **state)
 {
 	struct sx_usage_words w;
