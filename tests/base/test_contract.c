@@ -28,9 +28,9 @@
 #include "base/contract.h"
 #include "base/log.h"
 
-static int failing_clocks; /* calls that fail from now on */
+static int failing_clocks; /* number of the next calls that fail */
 
-/* In place of the C library's. */
+/* Replaces the C library's function. */
 int clock_gettime(clockid_t id, struct timespec *t)
 {
 	if (failing_clocks && failing_clocks--) {
@@ -45,7 +45,7 @@ static void break_small(void)
 	const unsigned slots = 3;
 	const int64_t taken = -4;
 
-	sx_must(taken, <, slots); /* by value: as unsigned it would not hold */
+	sx_must(taken, <, slots); /* compares by value: as unsigned the contract would fail */
 	sx_must(taken * 2, >=, slots);
 }
 
@@ -57,7 +57,7 @@ static void break_large(void)
 	sx_must(INT64_MIN, ==, INT64_MAX);
 }
 
-/* All that hold, by value; the last does not. */
+/* All contracts hold by value, except the last. */
 static void break_narrow(void)
 {
 	const struct {
@@ -146,7 +146,10 @@ static void from_realtime(void)
 	pthread_join(thread, NULL);
 }
 
-/* What a child that runs this logs to a pipe, or to fd; its end is checked. */
+/*
+ * Runs a function in a child process and returns what the child logs to a pipe, or to fd. Checks how the
+ * child ends.
+ */
 static const char *last_words(void (*run)(void), int fd)
 {
 	static char text[4096];
@@ -174,7 +177,7 @@ static const char *last_words(void (*run)(void), int fd)
 	return text;
 }
 
-/* How a line about this file begins, from where it is built: without the way up from the build folder. */
+/* Returns the beginning of a line about this file, relative to the source root. */
 static const char *begins_with(const char *level)
 {
 	static char text[512];
@@ -187,7 +190,7 @@ static const char *begins_with(const char *level)
 	return text;
 }
 
-/* The sentence after the file and its line. */
+/* Returns the sentence after the file and its line. */
 static const char *sentence(const char *text)
 {
 	const char *begins = begins_with("error "), *at;
@@ -215,7 +218,7 @@ static void a_lost_clock_is_an_end(void **state)
 {
 	const int64_t before = sx_now_ns();
 
-	failing_clocks = 1; /* once is no harm */
+	failing_clocks = 1; /* one failure does no harm */
 	assert_true(sx_now_ns() >= before);
 	assert_string_equal(last_words(break_clock, -1),
 			    "error base: CLOCK_MONOTONIC cannot be read (errno 1): "
@@ -257,7 +260,7 @@ static void the_journal_gets_its_level(void **state)
 	close(fd);
 }
 
-/* Nobody reads: the process ends all the same, after a second at most. */
+/* The log's pipe has no reader. The process ends anyway, after at most one second. */
 static void a_full_pipe_holds_nothing_up(void **state)
 {
 	const int64_t began = sx_now_ns();

@@ -35,7 +35,7 @@ static int by_value(const void *a, const void *b)
 
 static void assert_near(int64_t got, int64_t want)
 {
-	int64_t slack = want / 62; /* half a bucket of 1/32 of an octave, 1.6 % */
+	int64_t slack = want / 62; /* half a bucket; a bucket is 1/32 of an octave, so 1.6 % */
 
 	if (got < want - slack || got > want + slack)
 		fail_msg("quantile %lld, want %lld within 1.6 %%", (long long)got, (long long)want);
@@ -77,7 +77,7 @@ static void quantiles_follow_sorted_values(void **state)
 		sx_histogram_init(&h);
 		for (int i = 0; i < n; i++) {
 			values[i] = (int64_t)(random_u64() >>
-					      (24 + random_u64() % 40)); /* every octave to 2^40 */
+					      (24 + random_u64() % 40)); /* all octaves up to 2^40 */
 			sx_histogram_add(&h, values[i]);
 		}
 		qsort(values, (size_t)n, sizeof(*values), by_value);
@@ -125,7 +125,7 @@ static void ends_of_the_range(void **state)
 	assert_int_equal(s.n, 2);
 	assert_true(s.max_ns == INT64_MAX);
 	assert_true(s.p99_ns <= INT64_MAX && s.p99_ns > INT64_C(1000000000000));
-	/* the middle of a bucket may lie above the only value in it: never told */
+	/* the middle of a bucket may lie above its only value, but is never returned then */
 	sx_histogram_init(&h);
 	sx_histogram_add(&h, 1 << 20);
 	sx_histogram_summary(&h, &s);
@@ -161,7 +161,7 @@ static void windows_forget(void **state)
 	t += SX_NS_PER_S;
 	sx_windows_read(w, SX_WINDOW_1S, t, &s);
 	assert_int_equal(s.n, 100);
-	for (int i = 0; i < 200; i++) /* 2 s of fast ones */
+	for (int i = 0; i < 200; i++) /* 2 s of fast frames */
 		sx_windows_add(w, t + i * 10000000, 1000000);
 	t += 2 * SX_NS_PER_S - 1;
 	sx_windows_read(w, SX_WINDOW_1S, t, &s);
@@ -171,7 +171,8 @@ static void windows_forget(void **state)
 	assert_int_equal(s.n, 300);
 	assert_int_equal(s.max_ns, 50000000);
 	assert_near(s.p99_ns, 50000000);
-	t += 9 * SX_NS_PER_S; /* nothing for 9 s: the slow ones are beyond 10 s, the last fast ones are not */
+	t += 9 *
+	     SX_NS_PER_S; /* 9 s without frames: the slow ones are older than 10 s, the last fast ones are not */
 	sx_windows_read(w, SX_WINDOW_1S, t, &s);
 	assert_int_equal(s.n, 0);
 	sx_windows_read(w, SX_WINDOW_10S, t, &s);
@@ -187,7 +188,7 @@ static void windows_forget(void **state)
 	free(w);
 }
 
-/* Minutes of durations of all sizes, in parts that are used again and again. */
+/* Records durations of all sizes for minutes. The parts of a window are reused many times. */
 static void windows_are_what_fell_into_them(void **state)
 {
 	enum { ADDED = 4000 };
@@ -223,7 +224,7 @@ static void windows_are_what_fell_into_them(void **state)
 	free(w);
 }
 
-/* Two values only, the greater one first: whatever a reader sees must be made of them. */
+/* The writer stores two values only, the greater one first. A reader must see only sums of these values. */
 struct shared {
 	struct sx_windows windows;
 	_Atomic int64_t now_ns;
@@ -238,7 +239,7 @@ static void *add_frames(void *arg)
 	struct shared *s = arg;
 
 	for (int64_t i = 1; !atomic_load(&s->stop); i++) {
-		int64_t now = i * 2000000; /* 500 a second; parts change every 250 frames */
+		int64_t now = i * 2000000; /* 500 frames a second; a new part every 250 frames */
 
 		sx_windows_add(&s->windows, now, i % 2 ? SLOW_NS : FAST_NS);
 		atomic_store(&s->now_ns, now);
@@ -259,7 +260,10 @@ static void readers_see_whole_parts(void **state)
 		int64_t now = atomic_load(&s->now_ns);
 		struct sx_summary sum;
 
-		/* the writer may run on by any number of parts meanwhile: fewer, never more, never others */
+		/*
+		 * the writer may advance by any number of parts meanwhile: the reader sees fewer frames,
+		 * never more and never others
+		 */
 		sx_windows_read(&s->windows, SX_WINDOW_1S, now, &sum);
 		assert_true(sum.n <= 750 + 1);
 		assert_true(sum.max_ns == 0 || sum.max_ns == SLOW_NS || sum.max_ns == FAST_NS);

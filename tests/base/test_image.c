@@ -28,7 +28,7 @@ static void test_layout(void **state)
 	assert_int_equal(sx_image_layout(&image, SX_PIXEL_U8, 1, 65535), 64 * 65535);
 	assert_int_equal(sx_image_layout(&image, SX_PIXEL_U16, 33, 3), 3 * 128);
 	assert_int_equal(image.pitch, 128);
-	/* below the Y plane half as many rows of pairs of U and V, rounded up */
+	/* below the Y plane are half as many rows of pairs of U and V, rounded up */
 	assert_int_equal(sx_image_layout(&image, SX_PIXEL_NV12, 64, 5), 64 * (5 + 3));
 }
 

@@ -30,7 +30,7 @@
 static int fd = -1;
 static char text[4 << 20]; /* more than any test logs */
 
-/* Everything logged since the last call. */
+/* Returns everything logged since the last call. */
 static const char *logged(void)
 {
 	ssize_t n = pread(fd, text, sizeof(text) - 1, 0);
@@ -90,7 +90,7 @@ static void journal_line(void **state)
 	sx_log(CONFIG, NOTICE, "x");
 	assert_string_equal(logged(), "<3>config: no room\n<5>config: x\n");
 
-	/* another process's journal stream, or rubbish: not ours */
+	/* a journal stream of another process, or an invalid one: not this process's stream */
 	snprintf(stream, sizeof(stream), "%llu:%llu", (unsigned long long)st.st_dev,
 		 (unsigned long long)st.st_ino + 1);
 	setenv("JOURNAL_STREAM", stream, 1);
@@ -159,7 +159,7 @@ static void nothing_forges_lines(void **state)
 	assert_string_equal(line + strlen(line) - 4, "...\n");
 }
 
-/* Threads below run one after another unless said otherwise; each becomes real-time for the log. */
+/* The threads below run one after another unless stated otherwise. Each switches to real-time logging. */
 struct realtime {
 	int lines, begun;
 	_Atomic int ready, go;
@@ -227,14 +227,14 @@ static void a_full_ring_counts_what_it_loses(void **state)
 	start(&r, 100, &thread);
 	assert_int_equal(sx_log_lost() - before, 100 - 64);
 	assert_int_equal(sx_log_drain(), 64);
-	assert_int_equal(sx_log_lines() - lines, 64 + 1); /* one tells of the loss */
+	assert_int_equal(sx_log_lines() - lines, 64 + 1); /* one line reports the loss */
 	logged();
 	assert_non_null(strstr(text, "line 63\n"));
 	assert_null(strstr(text, "line 64\n"));
 	assert_non_null(strstr(text, "36 log lines of a real-time thread were lost"));
 	finish(&r, thread);
 	assert_int_equal(sx_log_drain(), 0);
-	assert_string_equal(logged(), ""); /* told once */
+	assert_string_equal(logged(), ""); /* reported once */
 }
 
 static void rings_are_used_again(void **state)
@@ -251,7 +251,8 @@ static void rings_are_used_again(void **state)
 	}
 	for (int i = 0; i < 9; i++)
 		finish(&r[i], thread[i]);
-	start(&late, 1, &late_thread); /* the main thread has not looked since, so not yet free */
+	start(&late, 1,
+	      &late_thread); /* the main thread has not checked since, so the ring is not free yet */
 	finish(&late, late_thread);
 	assert_int_equal(late.begun, -EAGAIN);
 	assert_int_equal(sx_log_drain(), 0);
@@ -303,7 +304,7 @@ static void several_threads_at_once_lose_nothing_uncounted(void **state)
 		}
 		assert_int_equal(sscanf(cpu, "tools: %d %d", &who, &number), 2);
 		assert_in_range(who, 1, 3);
-		assert_true(number >= next[who]); /* in order; gaps are what was lost */
+		assert_true(number >= next[who]); /* in order; gaps are lost lines */
 		next[who] = number + 1;
 	}
 }
@@ -332,7 +333,7 @@ static void a_condition_is_told_when_it_begins_and_ends(void **state)
 	hit(&c, t);
 	logged();
 	assert_non_null(strstr(text, "warning capture: left: late by 40 us\n"));
-	for (int i = 1; i <= 50; i++) { /* comes and goes for 5 s */
+	for (int i = 1; i <= 50; i++) { /* the condition alternates for 5 s */
 		sx_condition_clear(&c, t + i * (SX_NS_PER_S / 10) - 1, SX_LOG_CAPTURE, "left: in time");
 		hit(&c, t + i * (SX_NS_PER_S / 10));
 	}
@@ -345,7 +346,7 @@ static void a_condition_is_told_when_it_begins_and_ends(void **state)
 	assert_non_null(strstr(text, "capture: left: in time (after 51 times in 5 s)\n"));
 	sx_condition_clear(&c, t + 9 * SX_NS_PER_S, SX_LOG_CAPTURE, "left: in time");
 	assert_int_equal(lines_logged(), 0);
-	hit(&c, t + 10 * SX_NS_PER_S); /* a new one begins at 1 */
+	hit(&c, t + 10 * SX_NS_PER_S); /* a new condition starts at 1 */
 	assert_null(strstr(logged(), "times"));
 }
 
@@ -363,7 +364,7 @@ static void a_long_condition_is_told_every_minute(void **state)
 	assert_non_null(strstr(text, "late by 40 us (241 times in 240 s)\n"));
 }
 
-/* libc's, for a test that has a clock beyond all years. */
+/* Makes libc's function fail, for a test whose clock is beyond all years. */
 static bool no_time_of_day;
 
 struct tm *localtime_r(const time_t *t, struct tm *tm)
@@ -393,7 +394,7 @@ static void lines_that_cannot_be_as_they_should(void **state)
 	sx_condition_hit(&c, 1, SX_LOG_TOOLS, SX_LOG_DEBUG, "not to be seen");
 	assert_true(c.on);
 	assert_string_equal(logged(), "");
-	/* a stream that is named with more than two numbers is none */
+	/* a stream with more than two numbers is invalid */
 	setenv("JOURNAL_STREAM", "1:2:3", 1);
 	sx_log_to(fd);
 	sx_log(TOOLS, INFO, "plain");
@@ -401,13 +402,16 @@ static void lines_that_cannot_be_as_they_should(void **state)
 	unsetenv("JOURNAL_STREAM");
 }
 
-/* Its counter is full, or somebody closed it: lines are kept all the same. Last, as it does not come back. */
+/*
+ * The counter is full, or its descriptor was closed. Lines are kept anyway. This test runs last, because the
+ * counter does not recover.
+ */
 static void the_counter_of_lines(void **state)
 {
 	const uint64_t full = UINT64_MAX - 1;
 
 	assert_int_equal(sx_log_realtime_begin(), 0);
-	assert_int_equal(sx_log_realtime_begin(), 0); /* has one */
+	assert_int_equal(sx_log_realtime_begin(), 0); /* the thread already has a ring */
 	assert_int_equal(write(sx_log_fd(), &full, sizeof(full)), sizeof(full));
 	sx_log(TOOLS, INFO, "kept");
 	assert_int_equal(sx_log_drain(), 1);
@@ -418,7 +422,7 @@ static void the_counter_of_lines(void **state)
 	sx_log_realtime_end();
 }
 
-/* First, before anybody has said where lines go. */
+/* Runs first, before any call has set the target of log lines. */
 static void before_anything_is_set(void **state)
 {
 	struct rlimit limit, none;

@@ -78,17 +78,17 @@ static void version_2(void **state)
 	put("/sys/fs/cgroup/system.slice/stixeld@front.service/memory.stat",
 	    "anon 1\nactive_file 5\ninactive_file 10485760\n");
 	assert_int_equal(sx_memory_room(root, what, sizeof(what)), 110 * MIB);
-	/* one above has less */
+	/* a parent cgroup has less room */
 	put("/sys/fs/cgroup/system.slice/memory.max", "1073741824\n");
 	put("/sys/fs/cgroup/system.slice/memory.current", "1031798784\n");
 	assert_int_equal(sx_memory_room(root, what, sizeof(what)), 40 * MIB);
 	assert_string_equal(what, "memory cgroup /system.slice (memory.max)");
-	/* a limit that was lowered below what is used */
+	/* the limit was lowered below the usage */
 	put("/sys/fs/cgroup/system.slice/memory.max", "1024\n");
 	assert_int_equal(sx_memory_room(root, what, sizeof(what)), 0);
 }
 
-/* The container's own is the root there. */
+/* In a container, its own cgroup is the root. */
 static void container(void **state)
 {
 	put("/proc/self/cgroup", "0::/\n");
@@ -110,13 +110,13 @@ static void version_1(void **state)
 	put("/sys/fs/cgroup/memory/a/memory.stat", "inactive_file 5\ntotal_inactive_file 1048576\n");
 	assert_int_equal(sx_memory_room(root, what, sizeof(what)), 21 * MIB);
 	assert_string_equal(what, "memory cgroup /a (memory.limit_in_bytes)");
-	/* a container of docker: the path is the host's, the mount its own */
+	/* a docker container: the path is the host's, the mount is the container's */
 	put("/proc/self/cgroup", "5:memory:/docker/0123\n");
 	put("/sys/fs/cgroup/memory/memory.limit_in_bytes", "94371840\n");
 	assert_int_equal(sx_memory_room(root, what, sizeof(what)), 10 * MIB);
 }
 
-/* Whatever machine this is. */
+/* Runs on the real files of this machine. */
 static void this_machine(void **state)
 {
 	assert_true(sx_memory_room("", what, sizeof(what)) > 0);

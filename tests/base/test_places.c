@@ -55,14 +55,14 @@ static void what_the_variable_must_not_say(void **state)
 	assert_true(sx_place_folder(SX_PLACE_USER, folder, sizeof(folder)));
 }
 
-/* Every size: whole, or nothing at all. */
+/* Tests every buffer size. The buffer gets the whole path or nothing. */
 static void a_short_buffer_gets_nothing(void **state)
 {
 	static const char want[] = "/a/stixeld/cam/status.sock";
 
 	assert_int_equal(setenv("XDG_RUNTIME_DIR", "/a", 1), 0);
 	for (size_t bytes = 1; bytes < sizeof(want) + 3; bytes++) {
-		char *path = malloc(bytes); /* on the heap: the sanitizer sees one byte too many */
+		char *path = malloc(bytes); /* on the heap, so that the sanitizer detects one byte too many */
 
 		assert_non_null(path);
 		assert_int_equal(sx_place_path(SX_PLACE_RUNTIME, "cam", SX_STATUS_SOCKET, path, bytes),
@@ -85,7 +85,7 @@ static void who_is_passed(void **state)
 		assert_false(sx_place_passed(-ends[i]));
 }
 
-/* A set-user-ID copy of this program, run by somebody else, does not believe the variable. */
+/* A set-user-ID copy of this program, started by another user, must ignore the variable. */
 static void a_privileged_program_does_not_believe_it(void **state)
 {
 	const char *self = *state;
@@ -94,7 +94,7 @@ static void a_privileged_program_does_not_believe_it(void **state)
 	pid_t pid;
 
 	if (geteuid() != 0)
-		skip(); /* only root can make a program that runs as another user */
+		skip(); /* only root can create a program that runs as another user */
 	if (EMULATED("the kernel cannot start the copy"))
 		return;
 	fd = mkstemp(copy);
@@ -121,7 +121,7 @@ static void a_privileged_program_does_not_believe_it(void **state)
 		assert_true(WIFEXITED(status));
 		if (other && (WEXITSTATUS(status) == 126 || WEXITSTATUS(status) == 3)) {
 			unlink(copy);
-			skip(); /* no other user here, or a file system without set-user-ID */
+			skip(); /* no other user exists, or the file system ignores set-user-ID */
 		}
 		assert_int_equal(WEXITSTATUS(status), other ? 1 : 0);
 	}

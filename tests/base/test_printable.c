@@ -53,7 +53,7 @@ static void test_unseen(void **state)
 	}
 }
 
-/* Texts are cut to the room that there is, which may be within a character. */
+/* Texts are cut to the buffer size, which may be within a character. */
 static void test_cut(void **state)
 {
 	char cut[] = "sch\303\266n \342\202", foreign[] = "sch\366n \233m",

@@ -33,7 +33,7 @@ static int by_value(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* kinds: so many different values. */
+/* Tests n values, of which `kinds` differ. */
 static void judge(size_t n, unsigned kinds, double share)
 {
 	const size_t at = (size_t)(share * (double)(n - 1));

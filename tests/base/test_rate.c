@@ -43,7 +43,7 @@ static void rate_sinks_when_frames_stop(void **state)
 		double now = sx_rate_get(&r, 1, t + i * (SX_NS_PER_S / 10));
 
 		assert_true(now <= last);
-		if (i == 5) /* half the window is empty */
+		if (i == 5) /* half of the window is empty */
 			assert_true(now > 40 && now < 70);
 		last = now;
 	}
@@ -59,7 +59,7 @@ static void one_frame_has_a_rate(void **state)
 	sx_rate_add(&r, 1000);
 	assert_true(sx_rate_get(&r, 1, 1000) == 1);
 	assert_true(sx_rate_get(&r, 10, 1000) == 0.1);
-	sx_rate_add(&r, 1000); /* two at the same instant */
+	sx_rate_add(&r, 1000); /* two at the same time */
 	assert_true(sx_rate_get(&r, 1, 1000) == 2);
 }
 
@@ -74,13 +74,16 @@ static void *rate_add_frames(void *arg)
 	struct shared *s = arg;
 
 	for (int64_t i = 1; !atomic_load(&s->stop); i++) {
-		sx_rate_add(&s->rate, i * 2000000); /* 500 a second; parts change every 50 */
+		sx_rate_add(&s->rate, i * 2000000); /* 500 a second; a new part every 50 */
 		atomic_store(&s->now_ns, i * 2000000);
 	}
 	return NULL;
 }
 
-/* The writer may run on by any number of parts while they are read: fewer, never more, never others. */
+/*
+ * The writer may advance by any number of parts while a reader reads them. The reader sees fewer events,
+ * never more and never others.
+ */
 static void readers_see_whole_parts(void **state)
 {
 	static struct shared s;

@@ -97,11 +97,14 @@ static void in_place_keeps_what_is_not_committed(void **state)
 	assert_null(sx_spsc_peek(&q));
 }
 
-/* Where others want the processor, each full ring costs one of their turns: after a second, fewer will do. */
+/*
+ * If other processes need the processor, each full ring costs a scheduler turn. After a second, fewer
+ * messages suffice.
+ */
 #define MESSAGES 300000u
 #define LEAST 200u
 
-/* Eight copies of one number: a torn element shows two. */
+/* Eight copies of one number. A torn element has two different numbers. */
 struct message {
 	uint32_t copy[8];
 };
@@ -109,7 +112,7 @@ struct message {
 struct producer {
 	struct sx_spsc *q;
 	int64_t end_ns;
-	_Atomic uint32_t sent; /* UINT32_MAX until it has ended */
+	_Atomic uint32_t sent; /* number of messages sent; UINT32_MAX until the thread has ended */
 };
 
 static void *produce(void *arg)
