@@ -171,8 +171,8 @@ static void windows_forget(void **state)
 	assert_int_equal(s.n, 300);
 	assert_int_equal(s.max_ns, 50000000);
 	assert_near(s.p99_ns, 50000000);
-	t += 9 *
-	     SX_NS_PER_S; /* 9 s without frames: the slow ones are older than 10 s, the last fast ones are not */
+	/* 9 s without frames: the slow ones are older than 10 s, the last fast ones are not */
+	t += 9 * SX_NS_PER_S;
 	sx_windows_read(w, SX_WINDOW_1S, t, &s);
 	assert_int_equal(s.n, 0);
 	sx_windows_read(w, SX_WINDOW_10S, t, &s);

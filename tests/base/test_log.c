@@ -251,8 +251,8 @@ static void rings_are_used_again(void **state)
 	}
 	for (int i = 0; i < 9; i++)
 		finish(&r[i], thread[i]);
-	start(&late, 1,
-	      &late_thread); /* the main thread has not checked since, so the ring is not free yet */
+	/* the main thread has not checked since, so the ring is not free yet */
+	start(&late, 1, &late_thread);
 	finish(&late, late_thread);
 	assert_int_equal(late.begun, -EAGAIN);
 	assert_int_equal(sx_log_drain(), 0);

@@ -66,8 +66,8 @@ static void fits(void **state)
 	const struct sx_camera c = {.fx = 700, .fy = 700, .cx = 640, .cy = 360};
 
 	assert_true(sx_camera_fits(&c, 1280, 720, text, sizeof(text)));
-	assert_true(sx_camera_fits(&c, 640, 360, text,
-				   sizeof(text))); /* at the corner it fits, and only raises a question */
+	/* at the corner it fits, and only raises a question */
+	assert_true(sx_camera_fits(&c, 640, 360, text, sizeof(text)));
 	assert_false(sx_camera_fits(&c, 639, 360, text, sizeof(text)));
 	assert_string_equal(
 		text, "the principal point 640, 360 is outside of images of 639x360: it fits images of about "

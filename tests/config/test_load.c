@@ -68,9 +68,8 @@ static void later_files_win(void **state)
 	fixture_text("cam.conf", SOURCE "[stereo]\np1 = 1\np2 = 100\n[stixels]\nwidth = 7\n");
 	fixture_text("cam.conf.d/b.conf", "[stereo]\np1 = 3\nuniqueness = 90\n");
 	fixture_text("cam.conf.d/a.conf", "[stereo]\np1 = 2\nuniqueness = 80\n");
-	fixture_text(
-		"cam.conf.d/Z.conf",
-		"[stereo]\nuniqueness = 70\n[stixels]\nwidth = 9\n"); /* read before a.conf: byte order */
+	/* read before a.conf: byte order */
+	fixture_text("cam.conf.d/Z.conf", "[stereo]\nuniqueness = 70\n[stixels]\nwidth = 9\n");
 	fixture_text("cam.conf.d/c.conf~", "[nonsense]\n");
 	fixture_text("cam.conf.d/.hidden.conf", "[nonsense]\n");
 	fixture_text("cam.conf.d/.conf", "[nonsense]\n");

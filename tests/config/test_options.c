@@ -432,8 +432,8 @@ static void differences_are_listed(void **state)
 	assert_string_equal(d.restart_keys, "source.size, stereo.paths");
 	sx_settings_take_live(&a, &b);
 	assert_string_equal(a.log_levels, "debug");
-	assert_string_equal(b.log_levels,
-			    "info"); /* the texts were exchanged: none is lost, and none is freed twice */
+	/* the texts were exchanged: none is lost, and none is freed twice */
+	assert_string_equal(b.log_levels, "info");
 	assert_int_equal(a.params.stereo.p1, 8);
 	assert_int_equal(a.params.stereo.paths, 4);
 	assert_int_equal(sx_option_read(sx_option_find("log", "levels"), &b, "debug", why, sizeof(why)), 0);

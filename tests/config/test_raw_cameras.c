@@ -236,8 +236,8 @@ static void names_and_shapes(void **state)
 			fail_msg("refused: %s", why);
 		expect_raw(plumb_bob, 5, SX_LENS_PLUMB_BOB);
 	}
-	assert_int_equal(read_changed(OPENCV, "rows: 3\n   cols: 1", "rows: 1\n   cols: 3"),
-			 0); /* another shape of T */
+	/* another shape of T */
+	assert_int_equal(read_changed(OPENCV, "rows: 3\n   cols: 1", "rows: 1\n   cols: 3"), 0);
 	expect_raw(plumb_bob, 5, SX_LENS_PLUMB_BOB);
 	assert_int_equal(
 		read_changed(OPENCV, "image_width: 752\nimage_height: 480", "imageSize: [ 752, 480 ]"), 0);

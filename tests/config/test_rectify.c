@@ -150,8 +150,8 @@ static void named_later(void **state)
 	fixture_text("a.conf.d/90-live.conf", "[camera]\ncalibration = " SX_DATA "/opencv.yml\n");
 	t = fixture_load(fixture_path("a.conf"), NULL, "");
 	assert_true(t->rectify && t->params.camera.fx == t->rig.fx && t->rig.fx > 0);
-	fixture_text("a.conf.d/91.conf",
-		     "[camera]\nfx = 3\n"); /* in the reverse order, a question is raised */
+	/* in the reverse order, a question is raised */
+	fixture_text("a.conf.d/91.conf", "[camera]\nfx = 3\n");
 	fixture_load(
 		fixture_path("a.conf"), NULL,
 		"DIR/a.conf.d/91.conf:2: [camera] fx: is also in the calibration file " SX_DATA

@@ -97,8 +97,8 @@ static void set_up(struct sx_run *run, const char *text, int what)
 	struct sx_live *l = &run->live;
 
 	l->from = what == ORDER ? SX_LIVE_ORDER : what == ROWS ? SX_LIVE_ROWS : SX_LIVE_FILES;
-	l->order = what == ORDER ? (struct sx_status_order *)run
-				 : NULL; /* only a non-NULL marker: there is an order */
+	/* only a non-NULL marker: there is an order */
+	l->order = what == ORDER ? (struct sx_status_order *)run : NULL;
 	run->rows.wants = what == ROWS;
 	if (what == ROWS)
 		run->rows.wanted = (struct sx_row_correction){0.25 * *text, 0.01 * (*text & 7)};

@@ -531,8 +531,8 @@ static void test_source_without_a_rate(void **state)
 static void test_rate_of_a_camera(void **state)
 {
 	assert_true(sx_health_camera_rate(30, 15) == 15);
-	assert_true(sx_health_camera_rate(10, 60) ==
-		    10); /* an external trigger, which the driver does not know */
+	/* an external trigger, which the driver does not know */
+	assert_true(sx_health_camera_rate(10, 60) == 10);
 	assert_true(sx_health_camera_rate(0, 60) == 60);
 	assert_true(sx_health_camera_rate(30, 0) == 0); /* without a known rate, no pair is expected */
 }

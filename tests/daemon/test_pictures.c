@@ -213,8 +213,8 @@ static void maps_of_others(void **state)
 
 	rules = sx_pictures_rules(&params, true);
 	assert_true(rules.live && rules.matched && rules.noticed == 0.1);
-	params.filters.speckle_size =
-		0; /* without this filter, half of the disparities that noise gives remain */
+	/* without this filter, half of the disparities that noise gives remain */
+	params.filters.speckle_size = 0;
 	assert_true(sx_pictures_rules(&params, false).noticed > 1);
 	params.stereo.matcher = SX_MATCH_EXTERNAL;
 	rules = sx_pictures_rules(&params, true);

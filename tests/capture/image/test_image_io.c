@@ -355,8 +355,8 @@ static void test_sentences(void **state)
 	write_bytes(in_folder(folder, "zero.png"), nothing, sizeof(nothing));
 	expect(in_folder(folder, "zero.png"), -EBADMSG, ": neither PNG nor PGM, PPM or JPEG");
 	assert_int_equal(mkfifo(in_folder(folder, "pipe.png"), 0600), 0);
-	expect(in_folder(folder, "pipe.png"), -EBADMSG,
-	       ": not a file"); /* the reader must not hang on the pipe */
+	/* the reader must not hang on the pipe */
+	expect(in_folder(folder, "pipe.png"), -EBADMSG, ": not a file");
 	expect(write_pnm("big.pgm", "P5 8193 4000 255\n", nothing, 10), -EBADMSG,
 	       ": broken PGM (cut short: ");
 	expect(write_pnm("zero.pgm", "P5 0 40 255\n", nothing, 10), -EBADMSG,

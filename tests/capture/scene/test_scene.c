@@ -229,9 +229,8 @@ static void check_hidden(const char *name)
 				nearest = e > nearest ? e : nearest;
 			}
 			if (s.truth.visible[at])
-				seen++, hidden +=
-					nearest >
-					d * (1 + 1e-5) + 2e-3; /* hidden by an object thinner than a pixel */
+				/* hidden by an object thinner than a pixel */
+				seen++, hidden += nearest > d * (1 + 1e-5) + 2e-3;
 			else
 				assert_true(nearest > d);
 		}

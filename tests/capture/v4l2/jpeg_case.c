@@ -159,8 +159,8 @@ bool jpeg_case_shows(const struct sx_image *img, int pattern)
 }
 
 struct lenient {
-	struct jpeg_decompress_struct
-		c; /* must be the first member: libjpeg passes its address to the functions below */
+	/* must be the first member: libjpeg passes its address to the functions below */
+	struct jpeg_decompress_struct c;
 	struct jpeg_error_mgr error;
 	jmp_buf jump;
 	int complaints;

@@ -97,8 +97,8 @@ static void test_jump_ahead(void **state)
 
 	check_case(&p, &number, "L10 R10", "0+1");
 	check_case(&p, &number, "L9043 R43", "u3");
-	check_case(&p, &number, "R77",
-		   "u4"); /* the left partner is still to come, but the newest image is ahead */
+	/* the left partner is still to come, but the newest image is ahead */
+	check_case(&p, &number, "R77", "u4");
 	check_case(&p, &number, "L76", "");
 	check_case(&p, &number, "R109 L110", "7+6 u5");
 	check_case(&p, &number, "R143", "");
