@@ -10,7 +10,7 @@ STIXEL = struct.Struct("<5HhBBBB")  # column, row_top, row_bottom, support, disp
 
 
 def parts(data):
-    """(op, content) of the records in data; ends before one that is not whole."""
+    """Yields (op, content) of the records in data. Stops before an incomplete record."""
     at = 0
     while at + 9 <= len(data):
         op, size = struct.unpack_from("<BQ", data, at)
@@ -26,7 +26,7 @@ def text(data, at):
 
 
 def chunk(content):
-    """The records of a chunk, decoded."""
+    """Returns the decoded records of a chunk."""
     plain, crc = struct.unpack_from("<QI", content, 16)
     compression, at = text(content, 28)
     records = content[at + 8:]
@@ -41,7 +41,8 @@ def chunk(content):
 
 
 def messages(path):
-    """(topic, time, data) of all chunks; ends where the file does or a record is not whole."""
+    """Yields (topic, time, data) of the messages in all chunks. Stops at the end of the file or at an incomplete
+    record."""
     topics = {}
     with open(path, "rb") as f:
         data = f.read()
@@ -68,7 +69,7 @@ def sorted_by_topic(path, to, backwards):
                 channels[part[:2]] = part
             elif inner == MESSAGE:
                 found.append(part)
-    found.sort(key=lambda part: text(channels[part[:2]], 4)[0], reverse=backwards)  # stable
+    found.sort(key=lambda part: text(channels[part[:2]], 4)[0], reverse=backwards)  # the sort is stable
     with open(to, "wb") as f:
         f.write(MAGIC + record(1, bytes(8)) + b"".join(record(CHANNEL, c) for c in channels.values()))
         f.write(b"".join(record(MESSAGE, part) for part in found))
@@ -76,7 +77,7 @@ def sorted_by_topic(path, to, backwards):
 
 
 def metadata(path):
-    """(name, {key: value}) of the metadata records."""
+    """Returns (name, {key: value}) of the metadata records."""
     found = []
     with open(path, "rb") as f:
         data = f.read()
@@ -94,7 +95,7 @@ def metadata(path):
 
 
 def pixels(data):
-    """What a RawImage has in data, its field 6."""
+    """Returns the data of a RawImage, which is its field 6."""
     at = 0
     while True:
         key = data[at]
@@ -114,7 +115,7 @@ def pixels(data):
 
 
 def frames(path):
-    """The bytes of every frame, with its images in their places."""
+    """Returns the bytes of every frame, with its images in their places."""
     found = []
     for topic, _, data in messages(path):
         name = topic.split("/")[2]
@@ -128,13 +129,14 @@ def frames(path):
 
 
 def stixels(frame):
-    """The stixels of a frame, as tuples."""
+    """Returns the stixels of a frame as tuples."""
     offset, count = struct.unpack_from("<I", frame, 20)[0], struct.unpack_from("<I", frame, 120)[0]
     return list(STIXEL.iter_unpack(frame[offset:offset + count * STIXEL.size]))
 
 
 def images(frame):
-    """{kind: (width, height, pitch, bytes)}; kind 1: disparity, uint16 in 1/16 px; 2: left image, uint8."""
+    """Returns {kind: (width, height, pitch, bytes)}. Kind 1: disparity, uint16 in 1/16 px. Kind 2: left image,
+    uint8."""
     found = {}
     for at in (256, 664):
         kind, width, height, pitch, offset, count = struct.unpack_from("<6I", frame, at)

@@ -11,7 +11,7 @@ import zlib
 
 BUILD = os.environ["STIXEL_BUILD"]
 SOURCE = os.environ["STIXEL_SOURCE"]
-# True by hand, on an idle machine (CONTRIBUTING.md): tests then judge wall times, too.
+# Set by hand on an idle machine (CONTRIBUTING.md). Tests then judge wall times, too.
 IDLE = bool(os.environ.get("STIXEL_IDLE"))
 
 
@@ -24,7 +24,7 @@ def run(name, *args, timeout=120, **more):
 
 
 class Folder(unittest.TestCase):
-    """A test with a folder of its own, self.path(name) inside it."""
+    """A test with its own folder. self.path(name) is a path in it."""
 
     def setUp(self):
         self.folder = tempfile.mkdtemp(prefix="stixel-")
@@ -38,14 +38,14 @@ class Folder(unittest.TestCase):
 
 
 def texture(width, height, seed):
-    """Grey noise with structure of 2 px: matches well at every disparity."""
+    """Returns grey noise with a structure of 2 px, which matches well at every disparity."""
     lot = random.Random(seed)
     coarse = [[lot.randrange(256) for _ in range(width // 2 + 1)] for _ in range(height // 2 + 1)]
     return [[(coarse[y // 2][x // 2] * 3 + lot.randrange(256)) // 4 for x in range(width)] for y in range(height)]
 
 
 def shifted_pair(width, height, disparity, seed=1):
-    """Left and right image of a plane at this disparity: left(x) = right(x - disparity)."""
+    """Returns the left and right image of a plane at this disparity: left(x) = right(x - disparity)."""
     whole = texture(width + disparity, height, seed)
     return [row[:width] for row in whole], [row[disparity:] for row in whole]
 
@@ -59,7 +59,7 @@ def write_pgm(path, rows):
 
 
 def write_png(path, rows, bits=8):
-    """Grey PNG without filters."""
+    """Writes a grey PNG without filters."""
     pack = (lambda r: bytes(r)) if bits == 8 else (lambda r: struct.pack(">%dH" % len(r), *r))
     raw = b"".join(b"\0" + pack(r) for r in rows)
 
@@ -93,7 +93,7 @@ def unfilter(kind, line, above, step):
 
 
 class Png:
-    """width, height, bits, channels, rows: of numbers, or of (r, g, b)."""
+    """A PNG image: width, height, bits, channels, and rows of numbers or of (r, g, b)."""
 
     def __init__(self, path):
         with open(path, "rb") as f:

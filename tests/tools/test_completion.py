@@ -17,7 +17,7 @@ from support import BUILD, run
 PROGRAMS = ("stixeld", "stixelctl", "stixel-process", "stixel-bench")
 MAN = os.environ.get("STIXEL_MAN") and shutil.which("man")
 FILES = os.path.join(BUILD, "tools", "completion")
-# a line to complete (an empty last word: what may come next), words that are offered, words that are not
+# A line to complete, words that must be offered, words that must not. An empty last word asks for the next word.
 CASES = [
     ("stixelctl ", ["status", "snapshot", "doctor"], []),
     ("stixelctl st", ["status"], ["snapshot"]),
@@ -53,7 +53,8 @@ class Completion(unittest.TestCase):
         cls.env = dict(os.environ, XDG_RUNTIME_DIR=cls.folder, HOME=cls.folder, TERM="dumb", LC_ALL="C")
 
     def check(self, offered, line, wanted, unwanted):
-        # fish offers whole words, bash the part after "=", zsh adds that itself; a folder comes with a slash or without
+        # fish offers whole words, bash the part after "=", and zsh adds that part itself. A folder may end with a
+        # slash.
         ends = {w.split("=")[-1] for w in offered} | {w.rstrip("/=") for w in offered}
         for word in wanted:
             self.assertIn(word, ends, "%r offers %s" % (line, sorted(offered)))
@@ -99,7 +100,7 @@ class Completion(unittest.TestCase):
 
 
 class Zsh:
-    """An interactive zsh whose completion list goes to a file instead of the screen."""
+    """An interactive zsh that writes its completion list to a file instead of the screen."""
 
     SETUP = """
 fpath=(%s $fpath)
@@ -160,7 +161,7 @@ print -r -- END >>$HITS
 
 
 class ManPages(unittest.TestCase):
-    """Commands and options of --help are in the page, each with its text."""
+    """Each man page has the commands and options of --help with their texts."""
 
     @unittest.skipUnless(MAN, "built without man pages, or man is not installed")
     def test_every_option(self):
@@ -198,7 +199,7 @@ class ManPages(unittest.TestCase):
                 self.assertEqual((r.returncode != 0, r.stdout), (wanted is None, wanted + "\n" if wanted else ""))
 
     def test_overview(self):
-        """stixel(7) names every page, and every page names it at its end."""
+        """stixel(7) names every page, and every page names stixel(7) at its end."""
         folder = os.path.join(os.environ["STIXEL_SOURCE"], "docs", "man")
         names = [re.fullmatch(r"(.+)\.(\d)\.scd", f) for f in sorted(os.listdir(folder)) if f.endswith(".scd")]
         pages = ["*%s*(%s)" % n.groups() for n in names] + ["*stixeld.conf*(5)"]

@@ -8,7 +8,7 @@ from support import run
 
 ALL = ["source", "camera", "stereo", "filters", "road", "vehicle", "stixels", "semantics", "external", "engine",
        "output", "power", "realtime", "log"]
-# sections that it does something with
+# Sections that each program uses.
 READS = {
     "stixeld": ALL,
     "stixel-process": ["camera", "stereo", "filters", "road", "stixels", "semantics", "engine"],
@@ -65,13 +65,13 @@ class Help(unittest.TestCase):
                     self.assertEqual(sections_of(text), [section])
                     self.assertEqual(keys_of(text), self.keys[section])
                     self.assertEqual("not used by" in text, section not in sections)
-        # a long list of what is allowed is broken between its words
+        # a long list of allowed values is broken between its words
         text = re.sub(r"\s+", " ", self.ask("stixeld", "--help-keys", "semantics"))
         self.assertIn("default road:ground sidewalk:ground building", text)
         self.assertIn("motorcycle bicycle", text)
 
     def test_constants_of_the_models(self):
-        """No list of keys or sections has them; who asks for their section by its name gets it."""
+        """The constants are in no list of keys or sections. A user gets them by asking for their section by name."""
         for name in READS:
             self.assertNotIn("model", sections_of(self.ask(name, "--help-keys")))
             self.assertNotRegex(self.ask(name, "--help-keys", "sterio", code=64), r"allowed .*\bmodel\b")

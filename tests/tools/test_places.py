@@ -16,7 +16,7 @@ from support import BUILD, Folder, program, run
 
 WEB = os.path.join(BUILD, "tools/web/stixel-web")
 LIBRARY = os.path.join(BUILD, "ipc/client/libstixel.so.1")
-# a library with a sanitizer in it cannot be loaded into a Python without
+# A library with a sanitizer cannot be loaded into a Python without one.
 LOADABLE = not os.environ.get("SX_SANITIZED")
 STREAM = 2  # STIXEL_OPEN_STREAM
 OPEN = """
@@ -27,7 +27,7 @@ sys.exit(-lib.stixel_open(ctypes.byref(r), sys.argv[2].encode(), %d))
 
 
 class Fake:
-    """Both sockets of an instance in one place; it says which place that is."""
+    """Serves both sockets of an instance in one place. The answer names this place."""
 
     def __init__(self, folder, name, listens=True):
         self.folder, self.readers, self.place = os.path.join(folder, name), 0, os.path.dirname(folder)
@@ -37,7 +37,7 @@ class Fake:
             s = socket.socket(socket.AF_UNIX, kind)
             s.bind(os.path.join(self.folder, file))
             self.sockets.append(s)
-            if not listens:  # what a daemon leaves that was killed
+            if not listens:  # the sockets of a killed daemon
                 s.close()
                 continue
             s.listen(8)
@@ -86,7 +86,7 @@ class Places(Folder):
         user = "/run/user/%d" % os.geteuid()
         if os.geteuid() == 0 and not os.path.exists(user):
             self.made(user)
-        wanted = ["/run/stixeld", self.path("stixeld"), user + "/stixeld"]  # in the order in which they are asked
+        wanted = ["/run/stixeld", self.path("stixeld"), user + "/stixeld"]  # in the order in which programs try them
         self.places = [p for p in wanted if os.path.isdir(p) and os.access(p, os.W_OK) or self.made(p)]
 
     def made(self, folder):
@@ -102,7 +102,7 @@ class Places(Folder):
         try:
             os.rmdir(folder)
         except OSError:
-            pass  # somebody else uses it by now
+            pass  # another process uses it by now
 
     def fake(self, place, **more):
         f = Fake(place, self.name, **more)
@@ -110,7 +110,7 @@ class Places(Folder):
         return f
 
     def web(self):
-        """What stixel-web says: names of all instances, the status and the metrics of this one."""
+        """Returns the answers of stixel-web: names of all instances, and status and metrics of this instance."""
         with open(self.path("web.log"), "w+b") as log:
             p = subprocess.Popen([WEB, "--listen", "127.0.0.1:0"], stdout=log, stderr=log, env=self.env)
             try:
@@ -131,7 +131,7 @@ class Places(Folder):
                 p.wait()
 
     def everyone(self, fake):
-        """All programs talk to this one."""
+        """Checks that all programs connect to this instance."""
         def ctl(*args):
             return run("stixelctl", *args, "-i", self.name, env=self.env).stdout
 

@@ -13,7 +13,7 @@ from support import Folder, SOURCE
 
 class Results(Folder):
     def log(self, name, *entries):
-        """Of Meson: (suite and name, command, result, what it said)."""
+        """Writes a log as Meson does. Each entry is (suite and name, command, result, output)."""
         path = self.path(name)
         with open(path, "w") as f:
             for test, command, result, said in entries:
@@ -84,9 +84,9 @@ class Results(Folder):
             names = [line for line in told if line.startswith("failed: gcc: test")]
             self.assertEqual(len(names), min(number, 32), number)
             self.assertEqual(told[-1], "failed: gcc: test %d" % (number - 1) if number <= 33 else "and 168 more")
-            # the first that failed comes last
+            # the first failed test comes last
             self.assertEqual([line for line in told if line.endswith("said:")][-1:], ["gcc: test 0 said:"])
-            # the end of what each said, of as many as there is room for, and all of it where few failed
+            # the end of each output, for as many tests as fit; the whole output if few tests failed
             ends = [n for n, line in enumerate(told) if line.startswith("    24 x")]
             self.assertEqual(len(ends), min(number, 12 if number <= 12 else 11), number)
             if number == 3:
@@ -100,7 +100,8 @@ class Results(Folder):
         self.assertEqual(self.lines("tell", self.text("none", []), "0"), [])
 
     def test_targets(self):
-        """Of suites, with what their tests start; of what is installed, without any test."""
+        """Lists the targets of suites with the programs that their tests start, and the targets of an installation
+        without tests."""
         build = os.environ["STIXEL_BUILD"]
         installed, ipc = self.lines("targets", build, "installed"), self.lines("targets", build, "ipc")
         for name in ("daemon/stixeld", "tools/stixelctl"):

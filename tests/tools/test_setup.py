@@ -27,7 +27,7 @@ class Setup(Folder):
         os.chmod(path, stat.S_IRWXU)
 
     def shell(self, text):
-        """Output of the lines behind setup.sh, as tools/demo and tools/test run them."""
+        """Returns the output of lines after setup.sh, which run as in tools/demo and tools/test."""
         env = dict(os.environ, PATH=self.path("bin") + ":" + os.environ["PATH"], LOG=self.path("log"), top=SOURCE)
         script = "set -euo pipefail\n. tools/setup.sh\n" + text
         r = subprocess.run(["bash", "-c", script], cwd=SOURCE, env=env, stdout=subprocess.PIPE, text=True, check=True)

@@ -99,7 +99,7 @@ class Bench(Folder):
         self.check(j)
         self.assertEqual((j["engine"], j["device"], j["sms"], j["contexts"]), ("cuda", "fake device", 7, 2))
         self.assertEqual(j["volume"], "engine.volume = auto: stored, as this is a fake")
-        # pairs lie in pinned memory: nothing is staged
+        # the pairs lie in pinned memory, so nothing is staged
         self.assertEqual(j["input"], {"path": "copy", "copies_per_frame": 2, "bytes_per_frame": 2 * 96 * 192,
                                       "results_per_frame": 1, "staged": 0})
 
@@ -172,7 +172,7 @@ class Bench(Folder):
             self.assertEqual(json.loads(self.board(name, "--json").stdout)["board"], name)
 
     def test_board_document(self):
-        """What docs/jetson.md predicts is what the program predicts."""
+        """The program predicts the figures of docs/jetson.md."""
         with open(os.path.join(SOURCE, "docs", "jetson.md")) as f:
             rows = re.findall(r"(?m)^\| `([a-z-]+)`, [^|]*\| (\d+) SM at ([\d.]+) GHz, ([\d.]+) GB/s "
                               r"\| ([\d.]+) \((\d+)\) \| ([\d.]+) \((\d+)\) \| ([\d.]+) \((\d+)\) \|$", f.read())

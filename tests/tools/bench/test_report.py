@@ -27,13 +27,13 @@ PLANTED = {
     "/sys/class/devfreq/17000000.gpu/max_freq": "918000000\n",
     "/sys/class/thermal/thermal_zone0/type": "cpu-thermal\n",
     "/sys/class/thermal/thermal_zone0/temp": "47250\n",
-    "/sys/class/thermal/thermal_zone1/type": "cv0-thermal\n",  # switched off: it has a type and no temperature
+    "/sys/class/thermal/thermal_zone1/type": "cv0-thermal\n",  # switched off: it has a type but no temperature
     "/sys/class/hwmon/hwmon1/name": "ina3221\n",
     "/sys/class/hwmon/hwmon1/in1_label": "VDD_IN\n",
     "/sys/class/hwmon/hwmon1/in1_input": "5000\n",
     "/sys/class/hwmon/hwmon1/curr1_input": "2400\n",
 }
-# what says whose computer it is, wherever a program might look
+# Private data about the computer's owner, in each place that a program might read.
 PRIVATE = {
     "/sys/firmware/devicetree/base/serial-number": "planted-serial-2\0",
     "/sys/class/dmi/id/product_serial": "planted-serial-3\n",
@@ -48,7 +48,7 @@ OWNER = {"USER": "planted-user", "LOGNAME": "planted-user", "HOME": "/planted/ho
 
 
 def in_another_host(command):
-    """The command where the host is called planted-host-4, if that is allowed here."""
+    """Returns the command on a host that is called planted-host-4, if the system allows that."""
     prefix = ["unshare", "--uts", "sh", "-c", 'echo planted-host-4 >/proc/sys/kernel/hostname && exec "$@"', "sh"]
     try:
         allowed = subprocess.run(prefix + ["true"], capture_output=True).returncode == 0
@@ -159,7 +159,7 @@ class Report(Folder):
         with open(self.path("planted.so"), "w") as f:
             f.write("no library\n")
         r = self.report(*SIZE, "--frames", 1, module=self.path("planted.so"))
-        self.assertIn("planted.so", r.stdout)  # here, and not in the file
+        self.assertIn("planted.so", r.stdout)  # on the terminal, but not in the file
         self.assertEqual(self.read()["engines"][0]["unusable"],
                          "the CUDA engine cannot be loaded, or is of another build")
 

@@ -22,7 +22,10 @@
 static char folder[] = "/tmp/stixel-http-XXXXXX";
 static char path[64];
 
-/* A server for one connection: reads the request, sends answer (repeated), closes unless told to hang. */
+/*
+ * A server for one connection. It reads the request, sends `answer` (repeated), and closes the connection
+ * unless it has to hang.
+ */
 struct server {
 	int listener;
 	const char *answer;
@@ -48,7 +51,7 @@ static void *serve(void *arg)
 		if (send(fd, s->answer, strlen(s->answer), MSG_NOSIGNAL) < 0)
 			break;
 	if (s->hang)
-		recv(fd, s->request, 1, 0); /* until the client gives up */
+		recv(fd, s->request, 1, 0); /* waits until the client gives up */
 	close(fd);
 	return NULL;
 }

@@ -102,7 +102,7 @@ static void test_too_long(void **state)
 	assert_int_equal(sx_outfile_open(&o, path), -ENAMETOOLONG);
 }
 
-/* rename over a folder cannot work: the temporary file must go */
+/* a rename over a folder fails: the temporary file must be deleted */
 static void test_failed_commit_leaves_nothing(void **state)
 {
 	struct sx_outfile o;
@@ -157,7 +157,7 @@ static void test_new_alone(void **state)
 	assert_file(inside("n"), "first");
 	assert_int_equal(sx_outfile_open_new(&o, inside("n")), -EEXIST);
 	assert_null(o.f);
-	assert_int_equal(sx_outfile_open(&o, inside("n")), 0); /* what opened last decides */
+	assert_int_equal(sx_outfile_open(&o, inside("n")), 0); /* the most recent open decides */
 	fputs("second", o.f);
 	assert_int_equal(sx_outfile_commit(&o), 0);
 	assert_file(inside("n"), "second");

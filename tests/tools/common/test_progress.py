@@ -26,7 +26,7 @@ class Progress(Folder):
         self.pairs = [self.path("left.pgm"), self.path("right.pgm")]
 
     def on_terminal(self, columns, args, term="xterm"):
-        """(exit code, what a terminal of that width got from stderr)"""
+        """Returns (exit code, what a terminal of that width received from stderr)."""
         master, slave = pty.openpty()
         fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
         p = subprocess.Popen([program("stixel-process"), *args], stdout=subprocess.DEVNULL, stderr=slave,

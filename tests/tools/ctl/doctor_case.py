@@ -16,7 +16,7 @@ NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
 
 
 def library(folder):
-    """A copy of the library in folder, where everybody may read it."""
+    """Copies the library to a folder in which all users may read it."""
     built = os.path.join(os.environ["STIXEL_BUILD"], "ipc", "client")
     for name in os.listdir(built):
         if name.startswith("libstixel.so") and os.path.isfile(os.path.join(built, name)):
@@ -25,7 +25,7 @@ def library(folder):
 
 
 class Doctor(Folder):
-    """A machine made of files: self.root stands for / where doctor looks, self.bin is all of PATH."""
+    """A machine made of files. Doctor reads self.root as / and takes only self.bin as PATH."""
 
     def setUp(self):
         super().setUp()
@@ -47,7 +47,7 @@ class Doctor(Folder):
         return path
 
     def systemctl(self, code=0, **properties):
-        """In place of systemctl: answers with a unit that is well, but for what is given."""
+        """Replaces systemctl. The unit is healthy except for the given properties."""
         lines = "\n".join("%s=%s" % p for p in dict(UNIT, **properties).items())
         with open(self.bin + "/systemctl", "w") as f:
             f.write("#!/bin/sh\n[ \"$*\" = 'show --no-pager stixeld@front.service' ] || exit 9\n"
@@ -55,7 +55,8 @@ class Doctor(Folder):
         os.chmod(self.bin + "/systemctl", 0o755)
 
     def doctor(self, *args, want=1, before=(), env=None, instance="front", binary=None):
-        """{check: [(level, text, advice)]} of one run, by --json; the plain output must say the same."""
+        """Returns {check: [(level, text, advice)]} of one run with --json. The plain output must have the same
+        content."""
         env = dict(os.environ, STIXEL_DOCTOR_ROOT=self.root, PATH=self.bin, XDG_RUNTIME_DIR=self.folder, **(env or {}))
         before = [shutil.which(before[0]), *before[1:]] if before else []
         command = [*before, binary or program("stixelctl"), "-i", instance, "doctor", *args]
@@ -80,7 +81,7 @@ class Doctor(Folder):
         return found
 
     def only(self, found, check, level, *words):
-        """The check found this one thing that is not in order; words are in its sentence or its advice."""
+        """Checks that this check has exactly one finding, with `words` in its sentence or its advice."""
         bad = [f for f in found.get(check, []) if f[0] != "ok"]
         self.assertEqual([f[0] for f in bad], [level], found)
         for word in words:

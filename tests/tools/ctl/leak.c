@@ -45,7 +45,7 @@ __attribute__((constructor)) static void begin(void)
 	files = number("LEAK_FILES");
 	if (!kib && !files)
 		return;
-	/* signals are the daemon's, which will take them from a descriptor */
+	/* blocks all signals in this thread: the daemon reads them from a descriptor */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	pthread_create(&thread, NULL, leak, NULL);

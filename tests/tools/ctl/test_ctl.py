@@ -20,16 +20,16 @@ CSV_HEADER = "column,row_top,row_bottom,class,disparity,depth_m,slope,confidence
 
 
 class Daemon:
-    """A stixeld with a small synthetic scene, in a runtime folder of its own."""
+    """A stixeld with a small synthetic scene, in its own runtime folder."""
 
     def __init__(self, name, *settings, run=None):
-        """run: a runtime folder that others share."""
+        """`run` is a runtime folder that several daemons share."""
         self.work = tempfile.mkdtemp(prefix="stixel-")
         self.name = name if run else "%s-%d" % (name, os.getpid())
         run = run or self.work
         self.env = dict(os.environ, RUNTIME_DIRECTORY=run + "/stixeld", XDG_RUNTIME_DIR=run)
         os.makedirs(self.env["RUNTIME_DIRECTORY"], exist_ok=True)
-        # an engine that checks itself takes ten times as long
+        # with a sanitizer, the engine takes ten times as long
         fps = 3 if os.environ.get("SX_SANITIZED") else 20
         words = ["source.kind=synthetic", "source.size=320x160", "source.fps=%d" % fps, "stereo.disparities=32"]
         args = [w for s in [*words, *settings] for w in ("-s", s)]
@@ -82,12 +82,12 @@ class Running(Folder):
         lines = r.stdout.splitlines()
         self.assertLessEqual(len(lines), 24)
         self.assertTrue(all(len(line) <= 80 for line in lines), r.stdout)
-        self.assertRegex(lines[0], r" (running|degraded), up ")  # a busy machine may give too few pairs a second
+        self.assertRegex(lines[0], r" (running|degraded), up ")  # a busy machine may deliver too few pairs
         for word in ("320 x 160", "capture to publish", "synthetic", str(self.daemon.process.pid)):
             self.assertIn(word, r.stdout)
         self.assertRegex(r.stdout, r"measured, horizon [\d.]+, camera 1\.\d\d \+-0\.\d\d m high,\n"
                          r" +pitch -?[\d.]+ \+-0\.\d\d deg, roll -?[\d.]+ \+-0\.\d\d deg\n")
-        self.assertRegex(r.stdout, "sgm|stages below")  # a small stage may not be worth a row
+        self.assertRegex(r.stdout, "sgm|stages below")  # a short stage may have no row
         self.assertNotIn("\033", r.stdout)
 
     def test_status_json(self):
@@ -233,7 +233,8 @@ class Running(Folder):
         self.assertEqual((r.stdout, r.stderr), ("", ""))
         with open(path) as f:
             text = f.read()
-        self.assertTrue(text.startswith("# TYPE stixeld_info gauge\n") and text.endswith("\n"))  # test_metrics has more
+        # test_metrics checks more
+        self.assertTrue(text.startswith("# TYPE stixeld_info gauge\n") and text.endswith("\n"))
         self.assertNotIn("# EOF", text)
         self.assertEqual(os.stat(path).st_mode & 0o777, 0o644)
         self.assertEqual(self.listing(), ["stixeld.prom"])
@@ -258,7 +259,7 @@ class Running(Folder):
         self.assertEqual(r.returncode, 0, r.stderr)
         lines = r.stdout.splitlines()
         self.assertRegex(lines[0], r"^engine (cpu|cuda) \(.+\): .")
-        self.assertIn("running", lines[-2])  # the first may still be starting
+        self.assertIn("running", lines[-2])  # the daemon may still be starting in the first line
         self.assertIn(picture, lines[-1])
         picture = Png(picture)
         self.assertEqual((picture.width, picture.height), (480, 200))
@@ -331,7 +332,7 @@ class Others(Folder):
         self.assertEqual(self.listing(), [])
 
     def test_another_layout(self):
-        """Both versions are named, and what to update."""
+        """The message names both versions and which program to update."""
         source = Daemon("layout")
         self.addCleanup(source.stop)
         source.wait()
@@ -355,7 +356,7 @@ class Others(Folder):
             listed = [i for i in json.loads(run("stixelctl", "list", "--json").stdout) if i["instance"] == name]
             self.assertEqual((listed[0]["runs"], listed[0]["layout"]), (False, said.split(": ", 1)[1].strip()))
         self.assertEqual(self.listing(), [])
-        # a daemon of another version answers at its socket: top has no picture, and says why
+        # A daemon of another version answers on its socket. top has no picture and says why.
         with open("/dev/shm/stixeld." + source.name, "r+b", 0) as f:
             f.seek(8)
             f.write(struct.pack("<HH", 7, 3))
@@ -368,7 +369,7 @@ class Others(Folder):
 
     @unittest.skipUnless(os.geteuid() == 0, "is another user, so it needs to be root")
     def test_which_group(self):
-        group = grp.getgrgid(1).gr_name  # any that this user is not in
+        group = grp.getgrgid(1).gr_name  # any group without this user
         source = Daemon("group")
         self.addCleanup(source.stop)
         source.wait()
@@ -389,15 +390,15 @@ class Others(Folder):
         hint = "(members of group %s may: sudo usermod -aG %s YOU, then log in again)" % (group, group)
         for command in (["status"], ["dump"], ["record", "-"]):
             self.assertIn(hint, ask(*command).stderr)
-        # doctor names this group, and no other in that line
+        # doctor names this group, and no other group in that line
         said = [line for line in ask("doctor").stdout.splitlines() if "cannot connect to" in line]
         self.assertEqual((len(said), hint in said[0], said[0].count("usermod")), (1, True, 1), said)
-        # a folder on the way may refuse as well
+        # a parent folder may refuse access as well
         folder = source.work + "/stixeld/" + source.name
         os.chown(folder, 0, 1)
         os.chmod(folder, 0o750)
         self.assertIn(hint, ask("status").stderr)
-        # files of a daemon that root started by hand belong to root
+        # root started the daemon by hand, so its files belong to root
         for path in (folder, "/dev/shm/stixeld." + source.name):
             os.chown(path, 0, 0)
         for command in ("status", "dump"):
@@ -445,10 +446,10 @@ class Others(Folder):
 
 
 class Told(Folder):
-    """The page of a status that is told, not measured."""
+    """Tests the page of a made-up status."""
 
     def page(self, status):
-        """What is printed, in lines; status: what GET /status answers, once."""
+        """Returns the printed lines. `status` is the answer to GET /status, sent once."""
         place = self.path("run/stixeld/told")
         os.makedirs(place, exist_ok=True)
         with socket.socket(socket.AF_UNIX) as listener:
@@ -473,7 +474,8 @@ class Told(Folder):
 
     @staticmethod
     def busy(stages):
-        """A page with much to say: two cameras that drop, power, a reason, the GPU's choice, and stages (us)."""
+        """Returns a status with many facts: two cameras with drops, power, a reason, the GPU's choice, and stages
+        (us)."""
         camera = {"width": 1280, "height": 720, "path": "/dev/video0", "format": "GREY", "captured": 100,
                   "sequence_gaps": 3, "dropped": {"late": 7}}
         times = dict(capture_to_publish=10000, capture_to_engine=1000, engine_to_result=8900, result_to_publish=100)
@@ -498,7 +500,7 @@ class Told(Folder):
                   "segment": 800, "compact": 100, "ingest": 150, "left_right": 340, "speckle": 350, "confidence": 360}
         page = self.page(self.busy(stages))
         self.assertLessEqual(len(page), 23, "\n".join(page))
-        self.assertFalse([line for line in page if line.startswith("rows")])  # off
+        self.assertFalse([line for line in page if line.startswith("rows")])  # row correction is off
         shown = self.stages_in(page, stages)
         self.assertGreater(len(shown), 2, "\n".join(page))
         longest = sorted(stages, key=stages.get, reverse=True)[: len(shown)]
@@ -527,7 +529,7 @@ class Told(Folder):
         self.assertLessEqual(len(page), 23)
         shown = self.stages_in(page, stages)
         self.assertGreater(len(shown), 2)
-        self.assertEqual(shown, list(names[: len(shown)]))  # those that stand above
+        self.assertEqual(shown, list(names[: len(shown)]))  # the stages at the top
         self.assertEqual(page[-1], "and %d stages below 6 %%" % (len(names) - len(shown)))
 
     def test_before_the_first_frame(self):
@@ -553,7 +555,7 @@ class Told(Folder):
             "          fx 9 px: really?"])
 
     def test_what_to_do(self):
-        """The status has the remedy of an engine that is too slow, as the log has it, and none for other reasons."""
+        """The status and the log have the same advice for an engine that is too slow. Other reasons have none."""
         status = self.busy({"sgm": 5000})
         remedy = "lower source.fps, source.size or stereo.disparities"
         self.assertIn(remedy, "\n".join(self.page(status)))
@@ -567,7 +569,7 @@ class Told(Folder):
 
 
 class Power(Folder):
-    """With a board that measures: told in the page, and told when it no longer answers."""
+    """A board measures power. The page shows it, and says when the sensor no longer answers."""
 
     def test_page(self):
         hwmon = self.path("sys/class/hwmon/hwmon0")

@@ -69,7 +69,7 @@ class Configuration(Doctor):
         self.only(self.doctor("-c", "/dev/null"), "configuration", "problem", "[source] kind: not given")
 
     def test_image_files_and_the_camera(self):
-        """The size of the first pair is that which a start holds against the calibration."""
+        """Doctor compares the calibration with the size of the first pair, as a start does."""
         text = "[source]\nkind=files\npath=%s\n[camera]\ncalibration=%s\n"
         calibration = self.path("c.txt")
         path = self.put("/etc/a.conf", text % (self.path("pairs"), calibration))
@@ -166,7 +166,7 @@ class Engine(Doctor):
 
 
 class Speed(Doctor):
-    """Predictions: only where a GPU computes, on a board of the table, for a size and a rate that are known."""
+    """Doctor predicts the speed only if a GPU computes, on a board of the table, with known size and rate."""
 
     def speed(self, source, more="", model="NVIDIA Jetson Orin Nano Developer Kit", hz=624750000, backend="auto",
               facts="8 87"):
@@ -221,7 +221,7 @@ class Running(Doctor):
         self.daemon = Daemon("doctor", *settings)
         self.addCleanup(self.daemon.stop)
         self.daemon.wait()
-        for _ in range(100):  # the state follows the first frame
+        for _ in range(100):  # the state changes after the first frame
             if json.loads(self.daemon.ctl("status", "--json").stdout)["state"] == "running":
                 break
             time.sleep(0.1)
@@ -261,7 +261,7 @@ class Running(Doctor):
                     ("ok", "process %d of user stixeld is a member of group stixel-feed" % daemon.process.pid, "")])
 
     def test_a_daemon_that_refuses(self):
-        """What the daemon says counts, whatever the file looks like from here."""
+        """The daemon's answer counts, even if the file looks different to doctor."""
         self.run_daemon("engine.backend=cpu", "semantics.source=net", "source.fps=20")
         ring = "/dev/shm/stixel-scores.net"
         self.addCleanup(lambda: os.path.exists(ring) and os.remove(ring))
@@ -276,7 +276,7 @@ class Running(Doctor):
         self.only(found, "scores", "problem", "the daemon refuses scores: ", "PrivateUsers=")
 
     def test_a_camera_that_writes_odd_jpegs(self):
-        """The doctor names each kind; it is no fault."""
+        """Doctor names each kind of deviation. None is a fault."""
         status = json.loads(self.run_daemon("engine.backend=cpu").ctl("status", "--json").stdout)
         camera = dict(status["source"]["cameras"][0], path="/dev/front-left", captured=900)
         status["source"]["cameras"] = [
@@ -293,10 +293,10 @@ class Running(Doctor):
                    "not belong there, in 3 of 900 images", "")])
 
     def test_its_own_file_and_settings(self):
-        """Without -c: what the daemon was started with; nothing below /etc has its name."""
+        """Without -c, doctor uses the daemon's own file and arguments. No file below /etc has its name."""
         with open(self.path("c.txt"), "w") as f:
             f.write("P0: 300 0 160 0 0 300 80 0 0 0 1 0\nP1: 300 0 160 -120 0 300 80 0 0 0 1 0\n")
-        name = "../%s/c.txt" % os.path.basename(self.folder)  # as seen from where the daemon was started
+        name = "../%s/c.txt" % os.path.basename(self.folder)  # relative to the folder in which the daemon was started
         daemon = self.run_daemon("engine.backend=cpu", "camera.calibration=" + name)
         file = daemon.work + "/empty.conf"
         found = self.look()["configuration"]

@@ -97,7 +97,7 @@ class Service(Doctor):
 
 class Machine(Doctor):
     def ring(self, name, pid):
-        """The first bytes of a ring: magic, and its owner's pid."""
+        """Writes the first bytes of a ring: magic and the owner's pid."""
         header = bytearray(4096)
         with open(os.path.join(os.environ["STIXEL_SOURCE"], "include/stixel.h")) as f:
             magic = re.search(r"STIXEL_RING_MAGIC\s+UINT64_C\((0x[0-9a-fA-F]+)\)", f.read())
@@ -113,7 +113,7 @@ class Machine(Doctor):
         self.only(self.doctor(want=0), "shared memory", "warning", "stixeld.front", "4711")
 
     def test_rings_of_other_instances(self):
-        """What another one left is no answer about the one that is asked for."""
+        """A file of another instance does not affect the answer about the requested instance."""
         self.ring("stixeld.rear", 4711)
         self.put("/dev/shm/stixeld.side", "not a ring")
         self.assertNotIn("stixeld.", json.dumps(self.doctor(want=0)))
@@ -202,7 +202,7 @@ class Power(Doctor):
         self.assertEqual(found[0][1], "45.00 W: sum of 3 rails, by ina3221 (VDD_GPU_SOC, VDD_CPU_CV, VIN_SYS_5V0 at "
                                       "hwmon1)")
         self.assertEqual(found[1:], [told])
-        # where no device tree says so, its GPU does
+        # without a name in the device tree, the GPU identifies the board
         self.put(model, "A Carrier Board\0")
         self.assertNotIn(told, self.doctor(want=0)["power"])
         module = {"STIXEL_MODULE_PATH": os.environ["STIXEL_FAKE_MODULE"],
@@ -245,7 +245,7 @@ class Power(Doctor):
         found = self.doctor("-c", self.power(), want=0, before=NOBODY, binary=binary,
                             env={"LD_LIBRARY_PATH": library(self.folder)})
         self.only(found, "power", "warning", "only root may read it since Linux 5.10", "power.conf")
-        # root may; the service may not, unless it owns the file
+        # Root may read the file. The service may not, unless it owns the file.
         self.systemctl(ActiveState="inactive", SubState="dead")
         bad = [f for f in self.doctor(want=0)["power"] if "user stixeld, as the service, is not allowed" in f[1]]
         self.assertEqual(len(bad), 1)
@@ -255,7 +255,7 @@ class Power(Doctor):
 
 
 class Feeds(Doctor):
-    """What others write for the service: class scores and disparity maps."""
+    """Tests files that other processes write for the service: class scores and disparity maps."""
 
     SCORES = "[semantics]\nsource = net\n"
 
@@ -300,7 +300,7 @@ class Feeds(Doctor):
     def test_started_by_hand(self):
         self.systemctl(LoadState="not-found", ActiveState="inactive", SubState="dead")
         found = self.feeds(members=())
-        if os.geteuid() == 0:  # who may read anything
+        if os.geteuid() == 0:  # root may read any file
             self.assertEqual(found["writers"][0][0], "ok")
             self.assertIn("as root, may read", found["writers"][0][1])
         else:
@@ -322,7 +322,7 @@ class Feeds(Doctor):
         found = self.feeds(want=1, members=())
         self.only(found, "scores", "problem", "may not read it")
         self.only(found, "writers", "problem", "usermod -aG stixel-feed stixeld")
-        self.ring(61001, 61001)  # the service's own user writes: no group is needed
+        self.ring(61001, 61001)  # the service's own user writes, so no group is needed
         self.assertNotIn("writers", self.feeds(members=()))
 
     @unittest.skipUnless(os.geteuid() == 0, "gives files away")
@@ -331,7 +331,7 @@ class Feeds(Doctor):
         self.only(self.feeds(), "scores", "warning", "lies where any user may take its name", "libstixel 0.2")
         self.only(self.feeds(), "feed folder", "warning", "there is no %s/run/stixel-feed" % self.root,
                   "systemd-tmpfiles --create")
-        # a file of another user in /dev/shm is in nobody's way
+        # a file of another user in /dev/shm does not matter
         os.chown(shared, 61009, 61009)
         self.ring(61009, 61003)
         folder = self.root + "/run/stixel-feed"

@@ -52,7 +52,7 @@ static void one_camera(void **state)
 	assert_false(doctor_mode(&webcam, NULL, &(struct doctor_wish){"YUYV", 1280, 720, 30}, &m));
 	assert_false(doctor_mode(&webcam, NULL, &(struct doctor_wish){NULL, 1920, 1080, 0}, &m));
 	assert_false(doctor_mode(&none, NULL, &(struct doctor_wish){NULL, 0, 0, 0}, &m));
-	/* without a size: the largest of the cheapest format that is fast enough */
+	/* without a requested size: the largest size of the cheapest format that is fast enough */
 	assert_true(doctor_mode(&webcam, NULL, &(struct doctor_wish){NULL, 0, 0, 25}, &m));
 	assert_string_equal(m.format, "YUYV");
 	assert_int_equal(m.width, 640);
@@ -64,11 +64,11 @@ static void two_cameras(void **state)
 {
 	struct sx_v4l2_mode m;
 
-	/* 29.97 is 30 */
+	/* 29.97 counts as 30 */
 	assert_true(doctor_mode(&webcam, &other, &(struct doctor_wish){NULL, 1280, 720, 30}, &m));
 	assert_string_equal(m.format, "MJPG");
 	assert_true(m.fps < 30);
-	/* each has 640x480 at 30, but not in one format */
+	/* each camera has 640x480 at 30, but in different formats */
 	assert_true(doctor_mode(&other, NULL, &(struct doctor_wish){NULL, 640, 480, 30}, &m));
 	assert_false(doctor_mode(&webcam, &other, &(struct doctor_wish){NULL, 640, 480, 30}, &m));
 	assert_true(doctor_mode(&webcam, &other, &(struct doctor_wish){NULL, 640, 480, 15}, &m));
@@ -76,7 +76,7 @@ static void two_cameras(void **state)
 	assert_false(doctor_mode(&webcam, &range, &(struct doctor_wish){NULL, 640, 480, 0}, &m));
 	assert_true(doctor_mode(&other, &range, &(struct doctor_wish){NULL, 640, 480, 30}, &m));
 	assert_int_equal(m.width_max, 640);
-	/* the same the other way round: a range holds it, an unknown rate is no refusal */
+	/* the reverse: the range includes 30, and an unknown rate is accepted */
 	assert_true(doctor_mode(&range, &other, &(struct doctor_wish){NULL, 640, 480, 30}, &m));
 	assert_true(m.fps == 30);
 }
@@ -95,7 +95,7 @@ static void too_slow(void **state)
 	assert_false(doctor_fastest(&webcam, NULL, &(struct doctor_wish){"GREY", 640, 480, 60}, &m));
 }
 
-/* Formats of both images are for layouts of both images, and no others are. */
+/* Layouts with both images in one picture need formats with both images, and only they do. */
 static void interleaved(void **state)
 {
 	struct sx_v4l2_mode m;

@@ -15,7 +15,7 @@ from test_ctl import Daemon
 
 SLOW = bool(os.environ.get("SX_SANITIZED"))
 
-# fault, level, beginning of the sentence and of the advice
+# fault, level, start of the sentence and of the advice
 FAULTS = [
     ("none", "ok", r"4 pairs: rows within 0\.[0-3] px, sharpness 0\.4\d and 0\.4\d, density [6-9]\d %, "
      r"99 % of the pixels have grey levels \d+ to 2\d\d$", "$"),
@@ -37,8 +37,8 @@ FAULTS = [
 ]
 
 
-# What tools/pairs makes of each fault is judged by its own tests with sanitizers, too (tests/tools/pairs): there one of
-# each kind goes the whole way.
+# tests/tools/pairs tests the effect of each fault, also with sanitizers. Here one fault of each kind goes the whole
+# way.
 SOME = ("none", "swapped", "rows:3", "dark-right:0", "late-right:1")
 SIZE = 320, 160
 
@@ -48,14 +48,14 @@ def pgm(pixels):
 
 
 def cover(seed):
-    """What a camera sees behind its cap."""
+    """Returns the image of a camera behind its cap."""
     r = random.Random(seed)
     return pgm(bytes(round(min(max(r.gauss(40, 2), 0), 255)) for _ in range(SIZE[0] * SIZE[1])))
 
 
 WHITE = pgm(b"\xff" * (SIZE[0] * SIZE[1]))
 
-# images of files, sentence, beginning of the advice
+# images of files, sentence, start of the advice
 COVERED = [
     (WHITE, WHITE, "both images are white", "too much light"),
     (WHITE, cover(1), "the left image is white", "too much light"),
@@ -68,7 +68,7 @@ class Pictures(unittest.TestCase):
         daemon = Daemon("pictures", "engine.threads=1", *settings)
         self.addCleanup(daemon.stop)
         os.makedirs(daemon.work + "/dev/shm")
-        daemon.env["STIXEL_DOCTOR_ROOT"] = daemon.work  # nothing of this machine takes its time
+        daemon.env["STIXEL_DOCTOR_ROOT"] = daemon.work  # no check of this machine takes time
         daemon.wait()
         return daemon
 
@@ -80,14 +80,14 @@ class Pictures(unittest.TestCase):
         self.fail("never")
 
     def plant(self, daemon, fault):
-        """The frames of pairs that were drawn before have been published."""
+        """Waits until the frames of pairs drawn earlier are published."""
         r = daemon.ctl("set", "source.fault=" + fault)
         self.assertEqual(r.returncode, 0, r.stderr)
         published = json.loads(daemon.ctl("status", "--json").stdout)["frames"]["published"]
         self.until(daemon, lambda s: s["frames"]["published"] > published + 3)
 
     def doctor(self, daemon):
-        """[(level, text, advice)] of what it says of pictures."""
+        """Returns [(level, text, advice)] of the findings about pictures."""
         self.until(daemon, lambda s: s["state"] in ("running", "degraded"))
         r = daemon.ctl("doctor", "--json")
         checks = [c for c in json.loads(r.stdout)["checks"] if c["check"] == "pictures"]
@@ -110,7 +110,7 @@ class Pictures(unittest.TestCase):
         self.assertIn("fault 'upside-down' is not known: allowed are none, swapped, rows:-64..64", refused.stderr)
 
     def check_range_of_wide_pixels(self, planes):
-        """A hot pixel in each image is not part of it."""
+        """The range ignores a hot pixel in each image."""
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         r = random.Random(5)
@@ -136,7 +136,7 @@ class Pictures(unittest.TestCase):
         self.check_range_of_wide_pixels("none")
 
     def test_what_shows_nothing(self):
-        """By pairs, and by the status; nobody says then that nothing is wrong."""
+        """Doctor reports blind images from pairs, and from the status. It must not also report that all is well."""
         for planes, level in (("pair", "problem"), ("none", "warning")):
             for left, right, text, advice in COVERED[:1] if SLOW else COVERED:
                 with self.subTest(text, planes=planes):
@@ -156,10 +156,11 @@ class Pictures(unittest.TestCase):
 
     @unittest.skipIf(SLOW, "tests/tools/pairs has this verdict, tests/capture these lenses")
     def test_raw_images(self):
-        """Of lenses that nobody rectified."""
+        """The images come from lenses without rectification."""
         daemon = self.start("output.planes=pair", "source.size=640x400", "source.lenses=wide", "camera.rectify=no",
                             "source.fps=2")
-        for _ in range(5):  # on a busy machine no pair comes in its time, and it says so beside what the status knows
+        # on a busy machine no pair comes in time; doctor then reports this beside the facts of the status
+        for _ in range(5):
             found, *more = self.doctor(daemon)
             if not any("right images are not published" in text for _, text, _ in more):
                 break
@@ -169,7 +170,7 @@ class Pictures(unittest.TestCase):
         self.assertRegex(found[2], "^if images are raw, calibrate .* camera.calibration")
 
     def test_without_right_images(self):
-        """The status knows less: what is said comes from it, and how to learn more."""
+        """Without right images doctor knows only the status. It says so, and how to learn more."""
         daemon = self.start("source.fault=rows:3", "source.size=640x320", "source.fps=%d" % (2 if SLOW else 10))
         *found, more = self.doctor(daemon)
         self.assertEqual([f[0] for f in found], ["warning"])

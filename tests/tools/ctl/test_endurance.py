@@ -15,20 +15,20 @@ from test_ctl import Daemon
 
 SANITIZED = os.environ["SX_SANITIZED"]
 LEAK = os.environ["STIXEL_LEAK"]
-# Of a busy machine. What a test is about stays as strict as it is.
+# Limits for a busy machine. The limits under test stay strict.
 WIDE = ["--rate", "90", "--jitter", "1000", "--dropped", "100000", "--lost", "100000", "--log", "100",
-        *(["--memory", "100000"] if SANITIZED else [])]  # a sanitizer keeps what was freed
+        *(["--memory", "100000"] if SANITIZED else [])]  # a sanitizer keeps freed memory
 BEGIN_S = 30
-HEAD_AT = 1024  # in the ring
-# What any machine may not give in time.
+HEAD_AT = 1024  # offset of head in the ring
+# Checks that a busy machine may fail.
 TIMELY = {"silence", "answers"}
 
 
 class Quiet(Daemon):
-    """A daemon of few and small frames."""
+    """A daemon with few and small frames."""
 
     def __init__(self, name, *settings, env=None, before=()):
-        """before: a program that starts it."""
+        """`before` is a program that starts the daemon."""
         super().__init__("endure-" + name, "source.size=160x96", "engine.threads=1", *settings)
         if env or before:
             self.process.kill()
@@ -39,11 +39,11 @@ class Quiet(Daemon):
         self.wait()
 
     def watched(self, *args, seconds=2.0, env=None):
-        """A run of stixelctl endurance that goes on: it has taken a frame or more, and asked for the status."""
+        """Starts stixelctl endurance and waits until it has read a frame and requested the status."""
         p = subprocess.Popen([program("stixelctl"), "-i", self.name, "endurance", "--duration", str(seconds),
                               "--interval", "0.1", *args], env=dict(self.env, **(env or {})), stdout=subprocess.PIPE,
                              stderr=subprocess.PIPE, text=True)
-        # the thread that asks begins after the reader
+        # the thread that requests the status starts after the reader
         self.until(lambda: p.poll() is not None or len(os.listdir("/proc/%d/task" % p.pid)) > 1)
         n = self.published()
         self.until(lambda: p.poll() is not None or self.published() > n + 1)
@@ -64,7 +64,7 @@ class Quiet(Daemon):
 
 
 class StatusServer(threading.Thread):
-    """Has one answer to all questions."""
+    """Sends one answer to all requests."""
 
     def __init__(self, path, body):
         super().__init__(daemon=True)
@@ -97,7 +97,7 @@ class Endurance(Folder):
         return d
 
     def report(self, p, want):
-        """{check: row} and the whole, of a run with --json."""
+        """Returns {check: row} and the whole report of a run with --json."""
         out, err = p.communicate(timeout=120)
         self.assertEqual(p.returncode, want, out + err)
         whole = json.loads(out)
@@ -111,7 +111,7 @@ class Endurance(Folder):
         return self.report(p, want)
 
     def bad(self, rows):
-        """Of checks that do not hang on how busy the machine is."""
+        """Returns the bad checks, except for checks that depend on the load of the machine."""
         return {name for name, row in rows.items() if row["verdict"] == "bad"} - TIMELY
 
     def test_a_daemon_that_is_well(self):
@@ -120,14 +120,14 @@ class Endurance(Folder):
         self.assertEqual(self.bad(rows), set())
         self.assertGreaterEqual(whole["frames"], 3)
         self.assertFalse(whole["ended_early"])
-        # a machine that is very slow gives too few intervals
+        # a very slow machine has too few intervals
         self.assertLessEqual({name for name, r in rows.items() if r["verdict"] == "not judged"},
                              {"jitter p99", "jitter max", "latency p99"})
         self.assertGreater(rows["memory"]["value"], -1e6)
         self.assertGreater(rows["cpu"]["value"], 0)
         self.assertLess(rows["first frame"]["value"], 5)
 
-        # as text, and each budget that is too small
+        # text output, with each limit that is too small
         p = d.watched(*WIDE, "--cpu", "0", "--latency", "1", seconds=1)
         out, err = p.communicate(timeout=60)
         self.assertEqual((p.returncode, err), (1, ""))
@@ -137,7 +137,7 @@ class Endurance(Folder):
         self.assertIn("FAILED: ", out)
         self.assertTrue(all(len(line) <= 80 for line in out.splitlines()), out)
 
-        # Ctrl-C: what there is so far, and that it was ended
+        # Ctrl-C prints the results so far, and that the run was interrupted
         p = d.watched(*WIDE, seconds=1000)
         p.send_signal(signal.SIGINT)
         out, err = p.communicate(timeout=60)
@@ -145,7 +145,7 @@ class Endurance(Folder):
         self.assertIn("ended early by a signal: 1000.0 s were asked for", out)
         self.assertIn("passed: ", out)
 
-        # orders in a row are logged: more lines than a second's share
+        # the daemon logs each order: more lines than allowed per second
         def reload():
             for _ in range(20):
                 d.process.send_signal(signal.SIGHUP)
@@ -167,7 +167,7 @@ class Endurance(Folder):
         self.assertEqual((rows["restarts"]["verdict"], rows["numbers"]["verdict"]), ("good", "good"))
 
     def test_a_daemon_that_drops_pairs(self):
-        # far more pairs than the engine can take
+        # far more pairs than the engine can compute
         for side, rows in zip(("left", "right"), shifted_pair(64, 48, 4)):
             write_pgm(self.path(side + ".pgm"), rows)
         d = self.daemon("slow", "source.kind=files", "source.size=auto", "source.fps=1000", "source.loop=yes",
@@ -176,7 +176,7 @@ class Endurance(Folder):
         self.assertIn("dropped", self.bad(rows))
         self.assertGreater(rows["dropped"]["value"], 5)
         self.assertRegex(rows["dropped"]["figure"], r"^[1-9]\d* overload, 0 unpaired, 0 corrupt$")
-        # it counts them: no number is missing, and the counts add up
+        # the daemon counts them: no number is missing, and the counts add up
         self.assertEqual((rows["numbers"]["verdict"], rows["counts"]["verdict"]), ("good", "good"))
 
     def test_a_daemon_that_leaks(self):
@@ -223,20 +223,20 @@ class Endurance(Folder):
         self.assertEqual({rows[name]["verdict"] for name in TIMELY}, {"bad"})
 
     def test_another_process_is_not_judged(self):
-        # in a PID namespace of its own the daemon has a number that here is another's
+        # In its own PID namespace, the daemon has a number that belongs to another process here.
         probe = subprocess.run(["unshare", "-pf", "--mount-proc", "true"], capture_output=True, check=False)
         if probe.returncode != 0:
             self.skipTest("no PID namespaces here")
         d = self.daemon("away", before=["unshare", "-pf", "--mount-proc"])
         with open("/proc/%d/task/%d/children" % (d.process.pid, d.process.pid)) as f:
-            self.addCleanup(os.kill, int(f.read()), signal.SIGTERM)  # unshare itself takes no signal
+            self.addCleanup(os.kill, int(f.read()), signal.SIGTERM)  # unshare itself reacts to no signal
         rows, _ = self.judge(d)
         for name in ("cpu", "memory", "descriptors"):
             self.assertEqual(rows[name]["verdict"], "not judged", rows[name])
             self.assertRegex(rows[name]["figure"], "of another PID namespace")
 
     def test_what_an_answer_says(self):
-        # a real ring, and a status that was made up: an hour after a slow start, and a reason too long
+        # A real ring and a made-up status: one hour after a slow start, with a reason that is too long.
         d = self.daemon("says")
         status = json.loads(d.ctl("status", "--json").stdout)
         status.update(uptime_s=3600.0, first_frame_s=61.0, state="degraded", reason="x" + "\u00fc" * 300)
@@ -269,7 +269,7 @@ class Endurance(Folder):
 
 
 def together():
-    """All at once: they wait most of the time."""
+    """Runs all at the same time, because they wait most of the time."""
     suite = unittest.defaultTestLoader.loadTestsFromTestCase(Endurance)
     results = []
 

@@ -37,12 +37,12 @@ static struct ctl command = {
 
 struct fixture {
 	struct endurance e;
-	struct stixel_frame_header next; /* what the next frame is, if nothing happens */
+	struct stixel_frame_header next; /* the next frame, if nothing goes wrong */
 	struct endurance_row rows[ENDURANCE_ROWS];
 	int count;
 };
 
-/* A daemon of 1000 / 33 frames a second about which there is nothing to say. */
+/* Starts a daemon of 1000 / 33 frames per second without problems. */
 static void begin(struct fixture *x)
 {
 	struct endurance_status *s = &x->e.status;
@@ -77,7 +77,7 @@ static void begin(struct fixture *x)
 					       .published_ns = BEGAN_NS + 10 * MS};
 }
 
-/* The next pair comes after so long. */
+/* Delivers the next pair after `ns`. */
 static void pass(struct fixture *x, int64_t ns)
 {
 	x->next.capture_left_ns += ns;
@@ -110,7 +110,7 @@ static struct endurance_row *judged(struct fixture *x, const char *check)
 	return NULL;
 }
 
-/* These checks are bad, "a, b", and no others. */
+/* Checks that the checks in `wanted` ("a, b") are bad, and no others. */
 static void assert_bad(struct fixture *x, const char *wanted)
 {
 	char got[512] = "";
@@ -150,7 +150,7 @@ static void gaps_are_told_apart(void **state)
 {
 	struct fixture x;
 
-	/* two frames that this reader came too late for */
+	/* this reader came too late for two frames */
 	begin(&x);
 	frames(&x, 50);
 	x.next.number += 2;
@@ -161,7 +161,7 @@ static void gaps_are_told_apart(void **state)
 	assert_bad(&x, "lost here");
 	assert_int_equal((int)judged(&x, "lost here")->value, 2);
 
-	/* the same, and nobody says where they are */
+	/* two frames are missing without an explanation */
 	begin(&x);
 	frames(&x, 50);
 	x.next.number += 2;
@@ -172,7 +172,7 @@ static void gaps_are_told_apart(void **state)
 	assert_bad(&x, "numbers, lost here");
 	assert_int_equal((int)judged(&x, "numbers")->value, 1);
 
-	/* pairs that the daemon dropped: numbers go on, and the long interval is not the camera's */
+	/* The daemon dropped pairs. Numbers continue, and the long interval is not the camera's. */
 	begin(&x);
 	frames(&x, 50);
 	x.next.dropped_overload += 3;
@@ -183,7 +183,7 @@ static void gaps_are_told_apart(void **state)
 	assert_bad(&x, "dropped");
 	assert_string_equal(judged(&x, "dropped")->figure, "3 overload, 0 unpaired, 1 corrupt");
 
-	/* another process gave no disparity map: headers do not say so, and the interval is long */
+	/* An external process gave no disparity map. The headers do not say so, and the interval is long. */
 	begin(&x);
 	frames(&x, 50);
 	x.e.status.no_map[0] = 10;
@@ -195,7 +195,7 @@ static void gaps_are_told_apart(void **state)
 	assert_string_equal(judged(&x, "dropped")->figure,
 			    "0 overload, 0 unpaired, 0 corrupt, 2 without a map");
 
-	/* a number comes twice */
+	/* a number occurs twice */
 	begin(&x);
 	frames(&x, 50);
 	x.next.number--;
@@ -221,20 +221,20 @@ static void intervals_are_judged(void **state)
 {
 	struct fixture x;
 
-	/* one pair of a hundred and fifty is late by two thirds: within five times 20 % */
+	/* one pair in 150 is late by two thirds of an interval: within five times 20 % */
 	begin(&x);
 	frames(&x, 75);
 	pass(&x, PERIOD_NS * 2 / 3);
 	x.next.captured--;
 	frames(&x, 75);
 	assert_bad(&x, "");
-	/* another one by more than a period */
+	/* another pair is late by more than a period */
 	pass(&x, PERIOD_NS * 11 / 10);
 	x.next.captured--;
 	frames(&x, 75);
 	assert_bad(&x, "jitter max");
 
-	/* all of them: 40 % to and fro, with the right rate */
+	/* all pairs are 40 % early or late in turn, with the right mean rate */
 	begin(&x);
 	for (int i = 0; i < 60; i++) {
 		frame(&x, 0);
@@ -245,14 +245,14 @@ static void intervals_are_judged(void **state)
 	assert_int_equal(judged(&x, "jitter p99")->verdict, ENDURANCE_BAD);
 	assert_int_equal(judged(&x, "rate")->verdict, ENDURANCE_GOOD);
 
-	/* a camera that gives 30 where 36 were asked for is steady, and too slow */
+	/* a camera that delivers 30 instead of 36 pairs per second is steady, but too slow */
 	begin(&x);
 	x.e.status.fps = 36.0;
 	frames(&x, 100);
 	assert_bad(&x, "rate");
 	assert_false(x.e.frames.as_told);
 
-	/* the last one of a short run is late by half an interval, which is more than 1 % of the time */
+	/* the last pair of a short run is late by half an interval, which is more than 1 % of the time */
 	begin(&x);
 	frames(&x, 30);
 	pass(&x, PERIOD_NS / 2);
@@ -278,12 +278,12 @@ static void the_process_is_judged(void **state)
 
 	begin(&x);
 	frames(&x, 50);
-	x.e.status.last.cpu_s = 1.0 + 10 * 1.91; /* of two cores all but 4.5 % */
+	x.e.status.last.cpu_s = 1.0 + 10 * 1.91; /* all but 4.5 % of two cores */
 	assert_bad(&x, "cpu");
 
 	begin(&x);
 	frames(&x, 50);
-	for (int i = 5; i < 10; i++) /* 1 MB a second */
+	for (int i = 5; i < 10; i++) /* memory grows by 1 MB per second */
 		endurance_line_add(&x.e.status.memory, i, 5e6 + (i - 4) * 1e6);
 	assert_bad(&x, "memory");
 
@@ -294,10 +294,10 @@ static void the_process_is_judged(void **state)
 
 	begin(&x);
 	frames(&x, 50);
-	x.e.status.lines[1] = 3; /* in ten seconds: two are allowed */
+	x.e.status.lines[1] = 3; /* in ten seconds: two lines are allowed */
 	assert_bad(&x, "log");
 
-	/* what cannot be seen is not good */
+	/* a value that cannot be measured is not good */
 	begin(&x);
 	frames(&x, 50);
 	x.e.status.not_seen[0] = '?';
@@ -316,7 +316,7 @@ static void the_status_is_judged(void **state)
 	x.e.status.running = 9;
 	assert_bad(&x, "state");
 	x.e.status.running = 10;
-	x.e.frames.state = STIXEL_STATE_DEGRADED; /* between two answers */
+	x.e.frames.state = STIXEL_STATE_DEGRADED; /* changes between two answers */
 	assert_bad(&x, "state");
 	x.e.frames.state = STIXEL_STATE_RUNNING;
 	x.e.status.asked = 11;
@@ -330,7 +330,7 @@ static void the_status_is_judged(void **state)
 	x.e.status.unbalanced = 0;
 	x.e.status.first_frame_s = 5.1;
 	assert_bad(&x, "first frame");
-	/* an hour later it is no news, and cameras that came late are no fault of the daemon */
+	/* After an hour, the first frame is no longer judged. Late cameras are not the daemon's fault. */
 	x.e.status.uptime_s = 3600.0;
 	assert_int_equal(judged(&x, "first frame")->verdict, ENDURANCE_NOT_JUDGED);
 	x.e.status.uptime_s = 6.0;
@@ -354,7 +354,7 @@ static void a_figure_ends_with_a_letter(void **state)
 	endurance_cut(half);
 	assert_string_equal(half, "gr\xc3\xbc");
 
-	/* a reason that its buffer cut within a letter */
+	/* the buffer cut the reason within a character */
 	begin(&x);
 	frames(&x, 50);
 	x.e.status.running = 0;
@@ -384,11 +384,11 @@ static void counts_add_up(void **state)
 {
 	assert_int_equal(unbalanced(100, 100, 0, 0, 0), 0);
 	assert_int_equal(unbalanced(100, 90, 5, 0, 3), 0);
-	assert_int_equal(unbalanced(100, 96, 0, 0, 0), 0); /* in flight */
+	assert_int_equal(unbalanced(100, 96, 0, 0, 0), 0); /* four pairs are in flight */
 	assert_int_equal(unbalanced(100, 95, 0, 0, 0), 1);
 	assert_int_equal(unbalanced(100, 96, 5, 0, 0), -1);
 	assert_int_equal(unbalanced(100, 100, 0, 7, 0),
-			 0); /* images that made no pair were captured in none */
+			 0); /* images without a pair do not count as captured pairs */
 }
 
 static void a_slope_is_that_of_the_points(void **state)

@@ -24,7 +24,7 @@ def skip(why):
 
 
 def run_in_venv():
-    """Makes the environment unless it is complete, and begins anew in it."""
+    """Creates the virtual environment unless it is complete, then restarts this script in it."""
     done = os.path.join(VENV, "complete")
     if not os.path.exists(done):
         shutil.rmtree(VENV, ignore_errors=True)
@@ -60,13 +60,13 @@ from support import BUILD, Folder, program, run  # noqa: E402
 
 MAKE = os.path.join(BUILD, "tests", "recording", "make-recording")
 FAR_M = 200.0
-# libstixel, which says what is free and what stands there; with a sanitizer in it Python cannot load it
+# libstixel computes free space and obstacles. With a sanitizer in it, Python cannot load it.
 LIBRARY = None if os.environ.get("SX_SANITIZED") else ctypes.CDLL(BUILD + "/ipc/client/libstixel.so.1")
 KINDS = ["GROUND", "OBJECT", "SKY", "UNKNOWN"]
 
 
 class Header:
-    """What the test wants of struct stixel_frame_header, by the offsets of include/stixel.h."""
+    """Fields of struct stixel_frame_header that the test needs, at the offsets of include/stixel.h."""
 
     def __init__(self, f):
         self.epoch, self.number = struct.unpack_from("<QQ", f, 24)
@@ -90,14 +90,15 @@ class Header:
 
 
 def parsed(frame):
-    """struct stixel_frame, and the bytes that it points to."""
+    """Returns struct stixel_frame and the bytes that it points to."""
     data, made = ctypes.create_string_buffer(frame, len(frame)), (ctypes.c_void_p * 8)()
     assert LIBRARY.stixel_parse(made, data, ctypes.c_size_t(len(frame))) == 0
     return made, data
 
 
 def shown(frame):
-    """Numbers of the stixels that a scene may show: ground, and objects that are obstacles somewhere."""
+    """Returns the numbers of the stixels that a scene may show: ground, and objects that are obstacles in some
+    column."""
     stixels = recordings.stixels(frame)
     made, data = parsed(frame)
     room = 2 * len(stixels)
@@ -109,7 +110,7 @@ def shown(frame):
 
 
 def free_columns(frame, columns):
-    """(from_m, to_m, end) of each."""
+    """Returns (from_m, to_m, end) of each column."""
     made, data = parsed(frame)
     found = ctypes.create_string_buffer(16 * columns + 1)
     LIBRARY.stixel_free_space.restype = ctypes.c_int64
@@ -118,7 +119,7 @@ def free_columns(frame, columns):
 
 
 def rotate(q, v):
-    """v turned by the quaternion (x, y, z, w): v + 2 u x (u x v + w v)."""
+    """Rotates v by the quaternion (x, y, z, w): v + 2 u x (u x v + w v)."""
     def cross(a, b):
         return (a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0])
     u, w = q[:3], q[3]
@@ -148,7 +149,7 @@ class Export(Folder):
         return out, r
 
     def read(self, path):
-        """topic -> [(message, decoded)], all checksums looked at; without the frames' own bytes."""
+        """Returns topic -> [(message, decoded)] without the bytes of the frames. Checks all checksums."""
         found = {}
         with open(path, "rb") as f:
             self.assertGreater(sum(1 for _ in StreamReader(f, validate_crcs=True).records), 10)
@@ -201,7 +202,7 @@ class Export(Folder):
             self.assertAlmostEqual(got.depth_m, depth, delta=1e-6 * depth + 1e-12)
 
     def expected_scene(self, h, frame):
-        """Boxes (centre, size) and corners, worked out again."""
+        """Computes boxes (centre, size) and corners independently."""
         boxes, corners = [], []
 
         def place(x, y, d):
@@ -252,7 +253,7 @@ class Export(Folder):
         return len(boxes), len(corners)
 
     def check_points(self, h, frame, m):
-        """Points up the middle of each stixel, with its colour."""
+        """Checks that points lie up the middle of each stixel and have its colour."""
         self.assertEqual((m.frame_id, m.point_stride), ("front/camera", 16))
         names = [(f.name, f.offset, f.type) for f in m.fields]
         self.assertEqual(names,
@@ -284,7 +285,7 @@ class Export(Folder):
         self.assertEqual((m.parent_frame_id, m.child_frame_id), ("front/road", "front/camera"))
         t, q = m.translation, (m.rotation.x, m.rotation.y, m.rotation.z, m.rotation.w)
         self.near((t.x, t.y, t.z), (0, 0, h.height_m))
-        # the optical axis looks ahead and down; straight down lies where pitch and roll say, in the camera
+        # The optical axis points ahead and down. The direction straight down follows from pitch and roll in the camera.
         down = (math.tan(h.roll), 1, math.tan(h.pitch))
         length = math.hypot(*down)
         self.near(rotate(q, tuple(x / length for x in down)), (0, 0, -1))
@@ -320,7 +321,7 @@ class Export(Folder):
         found = self.read(self.export(source)[0])
         boxes, corners = self.check_all(frames, found, True)
         self.assertGreater(corners, 100)
-        self.check_calibrations(frames, *([m for _, m in found["/front/" + t]]  # one a life
+        self.check_calibrations(frames, *([m for _, m in found["/front/" + t]]  # one per life
                                           for t in ("calibration", "calibration_right")))
         self.assertNotIn("/front/left", found)
 
@@ -334,7 +335,7 @@ class Export(Folder):
             self.assertEqual(list(d.P), [h.fx, 0, h.cx, -h.fx * h.baseline_m, 0, h.fy, h.cy, 0, 0, 0, 1, 0])
 
     def check_sums(self, path):
-        """Those that the packages do not look at: of the data, and of the summary."""
+        """Checks the checksums that the packages ignore: of the data and of the summary."""
         with open(path, "rb") as f:
             data = f.read()
         self.assertEqual(data[-37], 2)
@@ -404,14 +405,14 @@ class Export(Folder):
         self.assertEqual(len(found["/front/frame"]), 700)
         self.assertGreater(self.summary.statistics.chunk_count, 3)
         self.assertIn("700 frames", r.stdout)
-        # by the index: from the middle on
+        # reads by the index, from the middle on
         middle = found["/front/frame"][350][0].log_time
         with open(path, "rb") as f:
             part = list(make_reader(f, validate_crcs=True).iter_messages(topics=["/front/frame"], start_time=middle))
         self.assertEqual([m.log_time for _, _, m in part], [m.log_time for m, _ in found["/front/frame"][350:]])
 
     def test_a_real_scene(self):
-        """The synthetic street through the daemon: boxes stand on the road that the transform says."""
+        """Runs the synthetic street through the daemon. Boxes must stand on the road that the transform describes."""
         name = "export-%d" % os.getpid()
         env = dict(os.environ, RUNTIME_DIRECTORY=self.path("stixeld"), XDG_RUNTIME_DIR=self.folder)
         os.mkdir(env["RUNTIME_DIRECTORY"])
@@ -428,7 +429,7 @@ class Export(Folder):
                 daemon.terminate()
         config = json.loads(dict(recordings.metadata(self.path("s.rec")))["stixel.publisher"]["config"])
         self.assertEqual(config["stereo"]["disparities"]["value"], 64)
-        for frame in recordings.frames(self.path("s.rec")):  # the first one, too
+        for frame in recordings.frames(self.path("s.rec")):  # includes the first frame
             self.assertEqual(set(recordings.images(frame)), {1, 2})
         found = self.read(self.export(self.path("s.rec"))[0])
         prefix = "/%s/" % name
@@ -444,13 +445,13 @@ class Export(Folder):
                 heights.append(rotate(q, (p.x, p.y, p.z))[2] + transform.translation.z)
         self.assertGreater(len(heights), 50)
         heights.sort()
-        # ground lies on the road: the middle half within 20 cm
+        # ground lies on the road: the middle half of the points is within 20 cm
         self.assertLess(abs(heights[len(heights) // 4]), 0.2)
         self.assertLess(abs(heights[3 * len(heights) // 4]), 0.2)
         self.assertGreater(len(scene.entities[0].cubes), 10)
 
     def test_schemas_are_foxgloves(self):
-        """Names, numbers and types of every field, against the official package."""
+        """Compares names, numbers and types of all fields with the official package."""
         import importlib
 
         from google.protobuf import descriptor_pb2
@@ -524,7 +525,7 @@ class Export(Folder):
         with open(source, "r+b") as f:
             data = f.read()
             records = list(recordings.parts(data[8:]))
-            last = max(i for i, (op, _) in enumerate(records) if op == recordings.CHUNK)  # that of the end
+            last = max(i for i, (op, _) in enumerate(records) if op == recordings.CHUNK)  # the last chunk
             f.truncate(8 + sum(9 + len(content) for _, content in records[:last]))
         path, r = self.export(source)
         self.assertIn("the end of the recording is missing", r.stderr)

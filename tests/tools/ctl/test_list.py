@@ -18,7 +18,7 @@ MOUNT = "mount -t tmpfs none /dev/shm && mount -t tmpfs none /run && mkdir /run/
 
 
 def begin_in_private():
-    """Runs anew where /dev/shm is empty; 77, a skip, where that is not allowed."""
+    """Restarts the script with an empty /dev/shm. Exits with 77, a skip, if the system does not allow that."""
     for unshare in (["unshare", "-m"], ["unshare", "-r", "-m"]):
         if shutil.which("unshare") and not subprocess.run([*unshare, "sh", "-c", MOUNT, "sh", "true"],
                                                           capture_output=True, check=False).returncode:
@@ -38,7 +38,7 @@ class Instances(Folder):
 
     @staticmethod
     def leave_nothing():
-        """What a test that failed left behind is not the next one's."""
+        """Removes what a failed test left, so that the next test does not see it."""
         for name in os.listdir("/dev/shm"):
             os.remove("/dev/shm/" + name)
 
@@ -63,7 +63,7 @@ class Instances(Folder):
         self.assertEqual(d.stop(), 0)
 
     def replay(self, name, d):
-        """Of a few frames of a daemon, again and again."""
+        """Replays a few frames of a daemon in an endless loop."""
         recording = self.path("r.rec")
         self.assertEqual(d.ctl("record", recording, "--frames", 12).returncode, 0)
         p = subprocess.Popen([program("stixelctl"), "-i", name, "replay", recording, "--loop"], env=self.env,
@@ -71,7 +71,7 @@ class Instances(Folder):
         self.addCleanup(p.wait)
         self.addCleanup(p.kill)
         self.assertEqual(self.ctl("-i", name, "wait", "--timeout", 20).returncode, 0)
-        time.sleep(1.5)  # until the ring has as many frames as it keeps
+        time.sleep(1.5)  # until the ring is full
         return p
 
     def ctl(self, *args):
@@ -83,7 +83,8 @@ class Instances(Folder):
         return {i["instance"]: i for i in json.loads(r.stdout)}
 
     def rates(self, *names):
-        """Of what runs: over a few frames, so that a machine that stood still for a moment shows a burst at first."""
+        """Waits until the rates of running instances are plausible. They cover a few frames, because a machine that
+        paused for a moment shows a burst first."""
         rate, seen = 3 if os.environ.get("SX_SANITIZED") else 20, []
         for _ in range(30):
             found = self.list()
@@ -104,12 +105,13 @@ class Instances(Folder):
                                               "start it: stixeld -i default\n"), r.stderr)
 
     def configurations(self, front):
-        """doctor of a file, where several run: of the one that runs with it, else of its name."""
+        """Doctor gets a file while several instances run. It takes the instance that runs with this file, otherwise
+        the instance with its name."""
         files = {"link.conf": "front', which runs with that file", "side.conf": "side', by the file's name"}
         os.symlink(front.work + "/empty.conf", self.path("link.conf"))
         shutil.copy(front.work + "/empty.conf", self.path("side.conf"))
         shutil.copy(front.work + "/empty.conf", self.path("side"))
-        env = dict(self.env, STIXEL_DOCTOR_ROOT=self.path("root"))  # nothing of this machine
+        env = dict(self.env, STIXEL_DOCTOR_ROOT=self.path("root"))  # no facts of this machine
         for file, instance in files.items():
             r = run("stixelctl", "doctor", "--json", "-c", self.path(file), env=env)
             self.assertEqual(r.stderr, "stixelctl: instance '%s\n" % instance)
@@ -139,7 +141,7 @@ class Instances(Folder):
             "a-rear-with-a-long-name": ("left over", False, "died", rear.process.pid)})
         self.rates("front", "bench")
         self.assertIsNone(found["a-rear-with-a-long-name"]["fps"])
-        # wrong usage comes before the question which instance is meant
+        # wrong usage is reported before an ambiguous instance
         r = self.ctl("status", "--frames", "3")
         self.assertEqual((r.returncode, r.stderr), (64, "stixelctl: status takes --frames only with --watch\n"))
         self.assertEqual(self.ctl("status").returncode, 1)
@@ -149,13 +151,14 @@ class Instances(Folder):
         for word in ("KIND", "STATE", "VERSION"):
             at = lines[0].index(word)
             self.assertTrue(all(line[at - 1] == " " != line[at] for line in lines[1:]), lines)
-        # what an instance offers beside its ring is no instance; where there is none, it is a ring as any other
+        # The ring of pairs beside an instance's ring is not an instance. Without that instance, it counts as a ring of
+        # its own.
         for name in ("front", "side"):
             shutil.copy("/dev/shm/stixeld.front", "/dev/shm/stixeld.%s.pairs" % name)
         self.assertEqual(set(self.list()) - set(found), {"side.pairs"})
         for name in ("front", "side"):
             os.remove("/dev/shm/stixeld.%s.pairs" % name)
-        # several run, and none is named
+        # several instances run, and none is named
         for command in (["status"], ["metrics"], ["dump"], ["wait"], ["record", self.path("x.rec")], ["doctor"]):
             r = self.ctl(*command)
             self.assertEqual((r.returncode, r.stdout), (1, ""))
@@ -184,7 +187,7 @@ class Instances(Folder):
             said[command[0]] = r.stdout
         self.assertEqual(json.loads(said["status"])["instance"], "front")
         self.assertTrue(said["metrics"].endswith("# EOF\n"))
-        default = self.daemon("default")  # has the name that is meant without one
+        default = self.daemon("default")  # the name that commands use if none is given
         self.assertTrue(self.ctl("status").stdout.startswith("stixeld 'default'"))
         self.assertEqual(self.ctl("wait").stderr, "")
         self.end(default)

@@ -20,11 +20,11 @@ NAME = r"[a-zA-Z_][a-zA-Z0-9_]*"
 LABEL = NAME + r'="(?:[^"\\\n]|\\["\\n])*"'
 SAMPLE = re.compile(r"(%s)(?:\{(%s(?:,%s)*)\})? ([-+]?[\d.]+(?:e[-+]?\d+)?)" % (NAME, LABEL, LABEL))
 FIGURE = re.compile(r"\bstixeld_\w+")
-FOLLOWS = {"gauge": [""], "counter": [""], "summary": ["", "_sum", "_count"]}  # behind the name of a family
+FOLLOWS = {"gauge": [""], "counter": [""], "summary": ["", "_sum", "_count"]}  # suffixes of a family's name
 
 
 def series(text):
-    """{(name, labels)} of the samples of any text of Prometheus."""
+    """Returns {(name, labels)} of the samples in a Prometheus text."""
     return {m.group(1, 2) for m in map(SAMPLE.fullmatch, text.splitlines()) if m}
 
 
@@ -39,7 +39,7 @@ def promtool(*args, **more):
 class Metrics(Folder):
     @classmethod
     def setUpClass(cls):
-        """A daemon that measures power and waits for class scores, and one whose cameras are not there."""
+        """Starts a daemon that measures power and waits for class scores, and a daemon whose cameras are absent."""
         super().setUpClass()
         cls.daemons = []
         cls.addClassCleanup(lambda: [d.stop() for d in cls.daemons])
@@ -61,7 +61,7 @@ class Metrics(Folder):
 
     @classmethod
     def board(cls):
-        """Sensors of a board, below a folder."""
+        """Creates the sensors of a board below a folder."""
         root = os.path.join(os.environ.get("TMPDIR", "/tmp"), "stixel-board-%d" % os.getpid())
         cls.addClassCleanup(shutil.rmtree, root, ignore_errors=True)
         files = {"firmware/devicetree/base/model": "NVIDIA Jetson AGX Orin Developer Kit\0",
@@ -77,7 +77,7 @@ class Metrics(Folder):
 
     @classmethod
     def told(cls, which):
-        """What the daemon prints: OpenMetrics."""
+        """Returns the daemon's page, in OpenMetrics format."""
         r = cls.daemons[which].ctl("metrics")
         assert r.returncode == 0, r.stderr
         return r.stdout
@@ -90,7 +90,7 @@ class Metrics(Folder):
             return f.read()
 
     def test_classic_format(self):
-        """Every line is one that the collector reads, and no sample is lost, but for its label."""
+        """The collector can read every line, and no sample is lost. The textfile only adds the label `instance`."""
         for which, daemon in enumerate(self.daemons):
             text, types, helped, family = self.textfile(which), {}, set(), None
             self.assertTrue(text.endswith("\n"))
@@ -120,7 +120,7 @@ class Metrics(Folder):
             self.assertEqual(without, told)
 
     def test_files_of_two_instances(self):
-        """The collector takes all files as one: no series may stand in two of them."""
+        """The collector reads all files as one. No series may be in two of them."""
         self.assertEqual(series(self.textfile(0)) & series(self.textfile(1)), set())
 
     @unittest.skipUnless(PROMTOOL, "no promtool (Debian's package prometheus)")
@@ -128,7 +128,8 @@ class Metrics(Folder):
         for which in range(2):
             r = promtool("check", "metrics", input=self.textfile(which))
             self.assertEqual((r.returncode, r.stdout, r.stderr), (0, "", ""))
-        r = promtool("check", "metrics", input=self.told(0))  # what it is for: this one cannot be read
+        # the reason for the classic format: promtool cannot read this page
+        r = promtool("check", "metrics", input=self.told(0))
         self.assertNotEqual(r.returncode, 0)
 
     @unittest.skipUnless(PROMTOOL, "no promtool (Debian's package prometheus)")
@@ -141,7 +142,7 @@ class Metrics(Folder):
         with open(RULES) as rules, open(test) as cases:
             alerts, tested = re.findall(r"- alert: (\w+)", rules.read()), cases.read()
         self.assertGreater(len(alerts), 5)
-        for alert in alerts:  # each fires once, and once does not
+        for alert in alerts:  # each alert fires once, and stays silent once
             self.assertGreater(len(re.findall(r"alertname: %s\b" % alert, tested)), 1, alert)
             self.assertRegex(tested, r"alertname: %s\n +exp_alerts:" % alert)
 
@@ -176,7 +177,7 @@ class Metrics(Folder):
 
     @unittest.skipUnless(PROMTOOL, "no promtool (Debian's package prometheus)")
     def test_expressions_of_the_dashboard(self):
-        """They are PromQL: as rules that record, which promtool parses."""
+        """The expressions are valid PromQL: promtool parses them as recording rules."""
         with open(DASHBOARD) as f:
             expressions = [t["expr"] for p in json.load(f)["panels"] for t in p["targets"]]
         rules = [{"record": "panel:%d" % i, "expr": e.replace("$__rate_interval", "1m")}

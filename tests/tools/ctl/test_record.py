@@ -19,7 +19,7 @@ from support import BUILD, Folder, program, run
 
 CTL = program("stixelctl")
 MAKE = os.path.join(BUILD, "tests", "recording", "make-recording")
-SANITIZED = bool(os.environ.get("SX_SANITIZED"))  # then memory grows by what the sanitizer keeps
+SANITIZED = bool(os.environ.get("SX_SANITIZED"))  # the sanitizer keeps freed memory
 SMALL = ("plain", 12, 0)  # encoding, columns, width of the image
 
 
@@ -32,7 +32,7 @@ def until(condition, what, seconds=60):
 
 
 def line_of(pipe, seconds=60):
-    """The next line, without what is buffered behind it; what there is of it when the time is over."""
+    """Returns the next line, without the buffered data after it. After the timeout, returns the part that has come."""
     end, line = time.monotonic() + seconds, b""
     while not line.endswith(b"\n") and select.select([pipe], [], [], max(0, end - time.monotonic()))[0]:
         part = os.read(pipe.fileno(), 1)
@@ -46,7 +46,7 @@ frames_of = recordings.frames
 
 
 def record_of(frame):
-    """What replay keeps: columns, stixels, images; all but the header."""
+    """Returns the parts that replay keeps: columns, stixels and images, without the header."""
     return frame[struct.unpack_from("<I", frame, 8)[0]:]
 
 
@@ -55,7 +55,7 @@ def number_of(frame):
 
 
 def times_of(frame):
-    """left, right, submitted, published"""
+    """Returns left, right, submitted, published."""
     return struct.unpack_from("<4q", frame, 40)
 
 
@@ -74,7 +74,7 @@ class Recordings(Folder):
 
     def end_all(self):
         for p in self.started:
-            p.terminate()  # a player takes its ring away then
+            p.terminate()  # a player then removes its ring
             try:
                 p.wait(5)
             except subprocess.TimeoutExpired:
@@ -85,7 +85,7 @@ class Recordings(Folder):
                     f.close()
 
     def name(self):
-        """An instance that nobody has."""
+        """Returns the name of an instance that does not exist."""
         self.count += 1
         return "rec-%d-%d" % (os.getpid(), self.count)
 
@@ -111,7 +111,7 @@ class Recordings(Folder):
         return r
 
     def start_recorder(self, name, path, *args):
-        """One that waits for its instance: it says so."""
+        """Starts a recorder and waits until it says that it waits for its instance."""
         p = self.start("-i", name, "record", path, *args)
         self.assertIn(b"waiting for it", line_of(p.stderr))
         return p
@@ -124,7 +124,7 @@ class Recordings(Folder):
     def info(self, path, want=0):
         return json.loads(self.ctl("info", "--json", path, want=want).stdout)
 
-    # ---- there and back ----
+    # ---- recording and replay ----
 
     def there_and_back(self, made, *options):
         name, path = self.name(), self.path("again.rec")
@@ -144,10 +144,10 @@ class Recordings(Folder):
         self.assertEqual([number_of(f) for f in got], list(range(1, 81)))
         self.assertEqual((info["frames"], info["lost"], info["complete"]), (80, 0, True))
         for a, b in zip(want, got):
-            # ages and durations are as they were; the times are those of now
+            # ages and durations are as recorded; the times are current
             self.assertEqual([t - times_of(a)[3] for t in times_of(a)], [t - times_of(b)[3] for t in times_of(b)])
             self.assertLess(abs(time.monotonic_ns() - times_of(b)[3]), 120e9)
-        # 80 frames at 100 a second take 0.79 s; a busy machine may take longer, none is faster
+        # 80 frames at 100 per second take 0.79 s. A busy machine may take longer, but never less.
         self.assertGreater(times_of(got[-1])[3] - times_of(got[0])[3], 0.7e9)
 
     def test_equal_images(self):
@@ -158,9 +158,9 @@ class Recordings(Folder):
             self.assertEqual({k: v[:3] for k, v in recordings.images(f).items()}, {1: (64, 32, 128)})
 
     def test_images_apart_from_their_frames(self):
-        """A file sorted by topic: no frame gets the image of another, and info counts them."""
+        """The file is sorted by topic. No frame gets the image of another frame, and info counts them."""
         made, path = self.make(22, kind=("plain", 20, 64)), self.path("sorted.mcap")
-        for backwards in (False, True):  # images before the frames, and behind them
+        for backwards in (False, True):  # images before the frames, and after them
             recordings.sorted_by_topic(made, path, backwards)
             info = self.info(path)
             self.assertEqual((info["frames"], info["images"], info["images_apart"], info["damaged_places"]),
@@ -222,11 +222,12 @@ class Recordings(Folder):
         self.assertFalse(os.path.exists(self.path("run", name, "frames.sock")))
 
     def test_start_and_frames(self):
-        """In the second life, and behind where the realtime clock was set."""
+        """Starts in the second life, and after a change of the realtime clock."""
         made = self.make(1200, fps=1000, lives=2, version=["set"])
         with open(made, "rb") as f:
             data = f.read()
-        for i, part in enumerate((data, data[:-1], without_chunk_indexes(data))):  # without: it is read up to there
+        # without an index, the file is read up to there
+        for i, part in enumerate((data, data[:-1], without_chunk_indexes(data))):
             path = self.path("part.rec")
             with open(path, "wb") as f:
                 f.write(part)
@@ -235,11 +236,11 @@ class Recordings(Folder):
             self.ctl("-i", name, "replay", path, "--start", 0.7, "--frames", 5, "--slots", 64, "--rate", 0.01)
             self.ended(recorder)
             want = frames_of(made)[700:705]
-            # the first one at or behind the time
+            # the first frame at or after the time
             self.assertEqual([record_of(f) for f in frames_of(again)], [record_of(f) for f in want])
 
     def test_a_pipe_without_frames_yet(self):
-        """Clients are served and the heart beats while nothing comes; a signal ends it."""
+        """While no frame comes, clients are served and the heartbeat continues. A signal ends the player."""
         with open(self.make(30), "rb") as f:
             data = f.read()
         name = self.name()
@@ -256,7 +257,7 @@ class Recordings(Folder):
         player.send_signal(signal.SIGTERM)
         self.assertIn("frames of instance 'front'", self.ended(player)[0])
 
-    # ---- trouble ----
+    # ---- errors ----
 
     def test_a_daemon_is_not_replaced(self):
         made, name = self.make(50), self.name()
@@ -264,7 +265,7 @@ class Recordings(Folder):
         until(lambda: self.ring(name), "the ring")
         r = self.ctl("-i", name, "replay", made, want=73)
         self.assertIn("process %d" % first.pid, r.stderr)
-        self.env["RUNTIME_DIRECTORY"] = self.path("elsewhere")  # another lock, the same name of the ring
+        self.env["RUNTIME_DIRECTORY"] = self.path("elsewhere")  # another lock, but the same name of the ring
         r = self.ctl("-i", name, "replay", made, want=73)
         self.assertIn("belongs to process %d, which is running" % first.pid, r.stderr)
         self.assertIsNone(first.poll())
@@ -296,7 +297,7 @@ class Recordings(Folder):
         recorder = self.start_recorder(name, path)
         player = self.start("-i", name, "replay", made, "--loop", "--slots", 64)
         until(lambda: os.path.exists(path) and os.path.getsize(path) > 100000, "frames in the file")
-        # of which a chunk is whole
+        # at least one chunk is complete
         until(lambda: json.loads(run("stixelctl", "info", "--json", path).stdout or '{"frames": 0}')["frames"] > 50,
               "readable frames")
         recorder.kill()
@@ -309,12 +310,12 @@ class Recordings(Folder):
         self.assertFalse(info["complete"])
         self.assertGreater(info["frames"], 50)
         self.assertEqual(len(frames_of(path)), info["frames"])
-        # and it can be played
+        # the cut file can be played
         self.assertIn("%d frames" % info["frames"], self.ctl("-i", name, "replay", path, "--max").stdout)
 
     def test_the_disk_is_full(self):
         made, name, path = self.make(2000, fps=1000), self.name(), self.path("full.rec")
-        most = 2000000  # a chunk a second
+        most = 2000000  # one chunk per second
 
         def limit():
             signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
@@ -352,10 +353,10 @@ class Recordings(Folder):
         player.send_signal(signal.SIGINT)
         self.ended(player)
 
-    # ---- nothing is lost without a word ----
+    # ---- each loss is reported ----
 
     def start_writing(self, name, path, *args):
-        """A recorder of an endless replay, when its file has frames."""
+        """Starts a recorder of an endless replay and waits until its file has frames."""
         player = self.start("-i", name, "replay", self.make(500, fps=1000), "--loop", "--slots", 64)
         until(lambda: self.ring(name), "the ring")
         recorder = self.start("-i", name, "record", path, *args)
@@ -370,13 +371,13 @@ class Recordings(Folder):
         for second in (path, link):
             r = self.ctl("-i", name, "record", second, "--force", "--frames", 5, want=73)
             self.assertIn("%s is being written by another recorder" % second, r.stderr)
-        time.sleep(1.2)  # a chunk more
+        time.sleep(1.2)  # time for another chunk
         recorder.send_signal(signal.SIGINT)
         out, _ = self.ended(recorder)
         info = self.info(path)
         self.assertIn("%d frames" % info["frames"], out)
         self.assertTrue(info["complete"])
-        # it has ended: now it may be replaced, through the link too
+        # the recorder has ended: now its file may be replaced, also through the link
         self.ctl("-i", name, "record", link, "--force", "--frames", 3)
         self.assertTrue(os.path.islink(link))
         self.assertEqual(self.info(path)["frames"], 3)
@@ -413,7 +414,7 @@ class Recordings(Folder):
         self.assertIn("no frame came: %s is as it was" % old, err)
         unchanged()
 
-        # no room for one
+        # no room for a frame
         def limit():
             signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
             resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
@@ -424,12 +425,12 @@ class Recordings(Folder):
         _, err = self.ended(recorder, 73)
         self.assertIn("the file that was there is kept", err)
         unchanged()
-        # who has the old file open reads on
+        # a process that has the old file open can still read it
         with open(old, "rb") as f:
             recorder = self.start("-i", name, "record", old, "--force")
             until(lambda: os.stat(old).st_ino != os.fstat(f.fileno()).st_ino, "the new file")
             self.assertEqual(f.read(), before)
-        recorder.kill()  # the new one is as readable as any that was cut
+        recorder.kill()  # the new file is as readable as any cut file
         recorder.wait()
         self.assertGreater(self.info(old)["frames"], 0)
         self.assertEqual(os.stat(old).st_mode & 0o777, 0o640)
@@ -464,7 +465,7 @@ class Recordings(Folder):
                                  ("copied over", copies_over, "truncated or overwrote"),
                                  ("appended to", appends, "truncated or overwrote"),
                                  ("written to", other_writes, "truncated or overwrote")):
-            for after_s in (0, 1.3):  # it ends before the next write, or with it
+            for after_s in (0, 1.3):  # the player ends before the next write, or during it
                 with self.subTest(what, after_s=after_s):
                     path = self.path("changed.rec")
                     player, recorder = self.start_writing(name, path)
@@ -487,7 +488,7 @@ class Recordings(Folder):
         other = self.path("elsewhere.rec")
         os.link(path, self.path("second.rec"))
         os.rename(path, other)
-        os.utime(other)  # looks as if somebody had written: it is read again, and good
+        os.utime(other)  # the file looks modified: it is read again, and is good
         recorder.send_signal(signal.SIGINT)
         out, _ = self.ended(recorder)
         info = self.info(other)
@@ -500,7 +501,7 @@ class Recordings(Folder):
             f.seek(os.path.getsize(made) // 2)
             f.write(b"\xff" * 40)
         info = self.info(made, want=65)
-        self.assertIn(info["frames"], (19, 20))  # a chunk is lost
+        self.assertIn(info["frames"], (19, 20))  # one chunk is lost
         self.assertEqual(len(info["damage"]), 1)
         r = self.ctl("info", made, want=65)
         self.assertIn("damage     ", r.stdout)
@@ -530,7 +531,8 @@ class Recordings(Folder):
         self.assertIn("no frame", r.stderr)
 
     def test_usage(self):
-        """Whatever runs: of two instances none is taken without a name, and that is said of sound words alone."""
+        """Tests usage while instances run. With two instances and no name, none is taken. This is reported only for
+        valid words."""
         made = self.make(3)
         names = [self.name(), self.name()]
         players = [self.start("-i", name, "replay", made, "--loop") for name in names]
@@ -550,7 +552,7 @@ class Recordings(Folder):
             player.send_signal(signal.SIGINT)
             self.ended(player)
 
-    # ---- long work ----
+    # ---- long runs ----
 
     def test_a_line_on_a_terminal(self):
         made, name = self.make(600), self.name()
@@ -577,7 +579,8 @@ class Recordings(Folder):
         self.ended(player)
 
     def test_memory_does_not_grow(self):
-        """Frames through every part: a pipe, replay, record into a pipe, replay. A day of 30 a second are 2592000."""
+        """Sends frames through every part: a pipe, replay, record into a pipe, replay. A day at 30 frames per second
+        has 2592000."""
         a, b, frames = self.name(), self.name(), int(os.environ.get("SX_RECORD_FRAMES", 20000 if SANITIZED else 200000))
         began = time.monotonic()
         recorder = self.start_recorder(a, "-")
@@ -615,7 +618,7 @@ class Recordings(Folder):
 
 
 def without_chunk_indexes(data):
-    """The same with a summary that says where no chunk is, and without its checksum."""
+    """Returns the same file with a summary that has no chunk positions and no checksum."""
     parts = [(op, content[:8] + bytes(12) if op == recordings.FOOTER else content)
              for op, content in recordings.parts(data[8:]) if op != recordings.CHUNK_INDEX]
     records = [struct.pack("<BQ", op, len(content)) + content for op, content in parts]
@@ -623,7 +626,7 @@ def without_chunk_indexes(data):
 
 
 def is_cut(path):
-    """The file does not end where a record does."""
+    """Returns true if the file does not end at the end of a record."""
     with open(path, "rb") as f:
         data = f.read()
     return 8 + sum(9 + len(content) for _, content in recordings.parts(data[8:])) != len(data)

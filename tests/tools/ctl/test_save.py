@@ -18,7 +18,7 @@ MAIN = "[source]\nkind = synthetic\n"
 
 
 class Liar:
-    """A status socket that gives one answer to everything."""
+    """A status socket that sends one answer to every request."""
 
     def __init__(self, folder, name):
         os.makedirs(os.path.join(folder, "stixeld", name))
@@ -52,7 +52,7 @@ class Liar:
 
 
 class Starting(unittest.TestCase):
-    """A daemon answers for its status before it has a ring."""
+    """A starting daemon serves its status before it has a ring."""
 
     def test_it_starts(self):
         top = tempfile.mkdtemp(prefix="stixel-")
@@ -94,7 +94,7 @@ class Save(unittest.TestCase):
         self.liar = Liar(self.top, self.name)
         self.addCleanup(self.liar.stop)
         self.victim = self.make("victim.d")
-        self.mine = self.make("mine")  # a folder of the user that answers, as /run/stixeld/NAME is
+        self.mine = self.make("mine")  # a folder of the answering user, as /run/stixeld/NAME is
         os.chown(self.mine, OTHER, OTHER)
 
     def make(self, *names):
@@ -108,7 +108,7 @@ class Save(unittest.TestCase):
         return path
 
     def tree(self):
-        """All that lies there, with its content: nothing may have changed."""
+        """Returns all files with their content, to check that nothing has changed."""
         found = {}
         for folder, folders, files in os.walk(self.top):
             for name in [*folders, *files]:
@@ -169,7 +169,8 @@ class Save(unittest.TestCase):
     def test_only_files_of_root_and_the_caller_are_believed(self):
         foreign = self.write(self.mine + "/a")
         os.symlink(self.victim, foreign + ".d")
-        self.refused(77, "folder 'mine' belongs to user %d" % OTHER, foreign)  # as an own file of root's there, too
+        # the same for a file of root in the folder
+        self.refused(77, "folder 'mine' belongs to user %d" % OTHER, foreign)
         os.chown(foreign, OTHER, OTHER)
         self.refused(77, "folder 'mine' belongs to user %d" % OTHER, foreign)
         main = self.write(self.top + "/main.conf")
@@ -205,7 +206,7 @@ class Save(unittest.TestCase):
         self.refused(73, "90-live.conf exists, and is no regular file", main)
         self.write(self.victim + "/shadow", "# Written by stixelctl save: what was set live\n")
         self.refused(73, "90-live.conf exists, and is no regular file", main)
-        # an operand is the caller's word, but links of others are not
+        # The caller chose the operand, but links of other users must not be followed.
         os.symlink(self.victim, self.mine + "/link")
         os.chown(self.mine + "/link", OTHER, OTHER, follow_symlinks=False)
         self.refused(77, "the link 'link' belongs to user", main, self.mine + "/link/x.conf")
@@ -261,7 +262,7 @@ class Save(unittest.TestCase):
         self.refused(78, "as it lies on disk is refused: nothing was written", main)
 
     def test_a_device_is_not_opened(self):
-        """To open one may already do something, such as start a watchdog."""
+        """Opening a device may already have an effect, such as starting a watchdog."""
         main = self.write(self.top + "/main.conf")
         pipe = self.top + "/pipe"
         os.mkfifo(pipe)

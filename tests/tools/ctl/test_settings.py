@@ -19,7 +19,8 @@ class Settings(Folder):
 
     def start(self, *settings):
         Settings.started += 1
-        daemon = Daemon("settings-%d" % Settings.started, *settings)  # rings of one name would replace each other
+        # rings with the same name would replace each other
+        daemon = Daemon("settings-%d" % Settings.started, *settings)
         self.addCleanup(daemon.stop)
         daemon.wait()
         return daemon
@@ -69,7 +70,7 @@ class Settings(Folder):
         self.assertEqual(self.ctl("set", "stixels.width=8").stdout, "nothing changed: so it was already\n")
 
     def test_constants_of_the_models(self):
-        """Set, shown and saved by either name; saved by the name of now."""
+        """Constants are set, shown and saved under either name. The file gets the new name."""
         default = "model.p_order = 0.2                       # default 0.2"
         self.assertIn(default, self.ctl("get", "model").stdout.splitlines())
         self.assertRegex(self.ctl("get", "stixels.p_order").stdout, r"^stixels\.p_order = 0\.2 +# default 0\.2\n$")
@@ -118,7 +119,7 @@ class Settings(Folder):
                                                  "[stixels]\nwidth = 8\n")
         self.assertEqual(stat.S_IMODE(os.stat(self.live()).st_mode), 0o644)
         self.assertEqual(os.listdir(os.path.dirname(self.live())), ["90-live.conf"])
-        # what a reload reads back is what was set
+        # a reload reads back the values that were set
         self.daemon.process.send_signal(1)
         for _ in range(100):
             if self.row("stixels.width")["from"] == self.live() + ":10":
@@ -126,13 +127,13 @@ class Settings(Folder):
         self.assertEqual(self.row("stixels.width"), {"value": "8", "default": "4", "restart": False,
                                                      "from": self.live() + ":10", "live": False})
         self.assertEqual(self.row("source.controls")["value"], "gain=3, hue=1")
-        # a second save keeps what the first one wrote, and has what was changed since
+        # a second save keeps the saved keys and adds the keys changed since
         self.ctl("set", "stereo.p1=10", "road.top=40")
         self.assertEqual(self.ctl("save").stdout, "4 keys in %s\n" % self.live())
         with open(self.live()) as f:
             self.assertEqual(f.read().split("\n", 1)[1], "\n[source]\ncontrols = gain=3, hue=1\n\n[stereo]\np1 = 10\n\n"
                                                          "[road]\ntop = 40\n\n[stixels]\nwidth = 8\n")
-        # and a daemon that starts with it runs so
+        # a daemon that starts with the file uses the saved settings
         r = run("stixeld", "-c", self.conf(), "-s", "source.kind=synthetic", "--print-config")
         self.assertIn("\nwidth = 8\n", r.stdout)
         self.assertIn("\np1 = 10\n", r.stdout)
@@ -178,7 +179,7 @@ class Settings(Folder):
         own = self.path("own.conf")
         self.assertEqual(self.ctl("save", own).stdout, "1 key in %s\n" % own)
         self.ctl("set", "road.top=41")
-        self.ctl("save", own)  # its own file again
+        self.ctl("save", own)  # saves to its own file again
         with open(own) as f:
             self.assertIn("\n[road]\ntop = 41\n", f.read())
         by_hand = self.path("by-hand.conf")

@@ -25,7 +25,7 @@ WAIT_S = 60
 
 
 class Terminal:
-    """stixelctl top on a terminal of that size."""
+    """Runs stixelctl top on a terminal of that size."""
 
     def __init__(self, case, daemon, width, height, *args, term="screen-256color", lang="C.UTF-8"):
         env = dict(daemon.env, TERM=term, LC_ALL=lang)
@@ -51,7 +51,7 @@ class Terminal:
             os.close(fd)
 
     def read(self, seconds):
-        """Reads one part; false when there is none within that time."""
+        """Reads one part of the output. Returns false if none comes within that time."""
         if not select.select([self.fd], [], [], seconds)[0]:
             return False
         part = os.read(self.fd, 65536)
@@ -64,7 +64,7 @@ class Terminal:
         return [line.rstrip() for line in self.screen.display]
 
     def until(self, *words, absent=()):
-        """Looks until all words (patterns) are on the screen, and none of the others."""
+        """Waits until all words (patterns) are on the screen, and none of `absent`."""
         end = time.monotonic() + WAIT_S
         while time.monotonic() < end:
             text = "\n".join(self.lines)
@@ -78,11 +78,11 @@ class Terminal:
         os.write(self.fd, text.encode())
 
     def end(self):
-        """Reads on until the program has ended; its exit code."""
+        """Reads until the program has ended. Returns its exit code."""
         end = time.monotonic() + WAIT_S
         while self.process.poll() is None and time.monotonic() < end:
             self.read(0.05)
-        while self.read(0):  # the program wrote lines, each of which may be a part
+        while self.read(0):  # the program writes lines; each line may be one part
             pass
         return self.process.wait(timeout=1)
 
@@ -127,7 +127,7 @@ class Running(unittest.TestCase):
         shown = int(re.search(r"published (\d+) of", text).group(1))
         now = int(re.search(r"(\d+) published of", self.daemon.ctl("status").stdout).group(1))
         self.assertLessEqual(shown, now)
-        t.until(r"published (?!%d )\d+ of" % shown)  # it goes on
+        t.until(r"published (?!%d )\d+ of" % shown)  # the display continues
         rows = re.findall(r"(?m)^ ?(end to end|engine|sgm|segment) +([\d.]+) +([\d.]+) +([\d.]+)", text)
         self.assertGreaterEqual(len(rows), 4, text)
         for name, p50, p99, most in rows:
@@ -143,7 +143,7 @@ class Running(unittest.TestCase):
         t = self.terminal(80, 50, lang="C")
         t.until(r"end to end.*=", r"road", r"free")
         self.assertTrue(all(b < 128 for b in t.raw))
-        # with colours the picture is spaces: they are what makes it
+        # with colours, the picture consists of spaces with background colours
         colours = {cell.bg for row in t.screen.buffer.values() for cell in row.values()}
         self.assertGreater(len(colours), 3, colours)
         t = self.terminal(80, 50, term="vt100", lang="C")
@@ -190,7 +190,7 @@ class Running(unittest.TestCase):
             self.assertEqual(termios.tcgetattr(t.slave), t.before)
 
     def test_the_terminal_goes_away(self):
-        # nohup and the like leave a child with SIGHUP ignored
+        # nohup and similar programs leave a child with SIGHUP ignored
         for told in (signal.SIG_DFL, signal.SIG_IGN):
             before = signal.signal(signal.SIGHUP, told)
             t = self.terminal(80, 24)
@@ -215,7 +215,7 @@ class Running(unittest.TestCase):
                 self.assertEqual((r.returncode, r.stderr), (0, b""))
                 self.assertTrue(all(len(line) <= 80 for line in text.splitlines()), text)
                 self.assertEqual(text.isascii(), lang == "C")
-                # a busy machine may have dropped a pair, and is then degraded for a while
+                # a busy machine may have dropped a pair and is then degraded for a while
                 for word in ("one-", "end to end", "overload ", "free: left"):
                     self.assertIn(word, text)
                 self.assertNotIn("\033", text)
@@ -227,7 +227,7 @@ class Running(unittest.TestCase):
         other = Daemon("two")
         try:
             other.wait()
-            # both in one folder, as those of one user are
+            # both daemons use one folder, as daemons of one user do
             os.makedirs(self.daemon.work + "/stixeld/" + other.name)
             here = self.daemon.work + "/stixeld/%s/status.sock" % other.name
             os.symlink(find_socket(other), here)

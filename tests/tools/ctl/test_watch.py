@@ -26,13 +26,13 @@ def quantile(values, share):
 
 
 def told(lines):
-    """Frames that watch has told of, in all its seconds."""
+    """Returns the number of frames that watch reported in all seconds."""
     seconds = (re.match(r"\d\d:\d\d:\d\d +(\d+) ", line) for line in lines)
     return sum(int(m.group(1)) for m in seconds if m)
 
 
 class Spinning(threading.Thread):
-    """Looks at the ring again and again: {frame: (published, seen)}, without libstixel and without sleeping."""
+    """Polls the ring without libstixel and without sleeping. Stores {frame: (published, seen)}."""
 
     def __init__(self, path):
         super().__init__()
@@ -96,7 +96,7 @@ class Publisher:
         return p
 
     def until_watched(self, p):
-        """p has mapped the ring: it cannot miss what comes from now on."""
+        """Waits until p has mapped the ring, so that it cannot miss later frames."""
         end = time.monotonic() + 30
         while time.monotonic() < end:
             with open("/proc/%d/maps" % p.pid) as f:
@@ -108,7 +108,7 @@ class Publisher:
 
 class Watch(unittest.TestCase):
     def test_known_delays(self):
-        # captured 40 ms before published; 30 ms until the bell, in every tenth frame 90 ms
+        # Capture is 40 ms before publication. The wake-up comes 30 ms later, in every tenth frame 90 ms later.
         publisher = Publisher(self, "delays", 40, 100, 40, 30, 90, 10)
         spin = Spinning("/dev/shm/stixeld." + publisher.name)
         p = publisher.watch("--json", "--frames", 40)
@@ -129,7 +129,7 @@ class Watch(unittest.TestCase):
         self.assertLessEqual(sum(e["frames"] for e in events[:-1]), 40)
         latency = summary["latency_us"]
         self.assertEqual([latency[k]["n"] for k in latency], [40, 40, 40])
-        # what was arranged: never less, and not much more
+        # at least the known delay, and only slightly more
         exact = latency["capture_to_result"]
         self.assertAlmostEqual(exact["p50"] / 1000, 40, delta=40 * 0.016 + 0.01)
         self.assertAlmostEqual(exact["max"] / 1000, 40, delta=0.001)
@@ -140,7 +140,7 @@ class Watch(unittest.TestCase):
             self.assertLess(awake["p50"] / 1000, 30 + SLACK_MS)
             self.assertLess(age["p50"] / 1000, 70 + SLACK_MS)
         self.assertLessEqual(awake["p90"] / 1000, awake["max"] / 1000)
-        # what another reader measured on the same frames
+        # the values that another reader measured on the same frames
         mine = [(seen - published) / 1e6 for published, seen in spin.seen.values()]
         self.assertGreater(len(mine), 30)
         if IDLE:
@@ -162,7 +162,7 @@ class Watch(unittest.TestCase):
             seen.append(p.stdout.readline())
             self.assertNotEqual(seen[-1], "", seen)
         publisher.done()
-        # published is not yet read: on until every frame was told
+        # published frames may not be read yet: continue until every frame is reported
         while told(first + seen) < 30:
             seen.append(p.stdout.readline())
             self.assertNotEqual(seen[-1], "", seen)

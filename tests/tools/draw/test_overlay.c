@@ -98,11 +98,13 @@ static void test_classes_differ(void **state)
 
 			assert_memory_not_equal(&a, &b, sizeof(a));
 		}
-	assert_int_equal(at(&v, 17, 20).r, 100); /* unknown is left alone */
+	assert_int_equal(at(&v, 17, 20).r, 100); /* an unknown stixel stays unpainted */
 	drop(&v);
 }
 
-/* Linear light of a colour as somebody sees it (Machado et al. 2009, severity 1). */
+/*
+ * Computes the linear light of a colour as a colour-blind viewer sees it (Machado et al. 2009, severity 1).
+ */
 static void see(double seen[3], struct sx_rgb c, const double m[3][3])
 {
 	const double in[3] = {pow(c.r / 255.0, 2.2), pow(c.g / 255.0, 2.2), pow(c.b / 255.0, 2.2)};
@@ -175,7 +177,7 @@ static void test_any_record_is_safe(void **state)
 	drop(&v);
 }
 
-/* The sum of column and width is beyond an int: a test that is built with UBSan ends here without care. */
+/* Column plus width exceeds an int. UBSan would end the test if the code added them carelessly. */
 static void test_any_width_is_safe(void **state)
 {
 	const int widths[] = {INT32_MAX, INT32_MIN, -1, 0, 65536};

@@ -20,11 +20,11 @@
 enum { COLUMNS = 30, WIDTH = 300, HEIGHT = 120 };
 
 /*
- * Camera 1 m above a flat road, fx 300 px, baseline 0.4 m: disparity 120 / m; the image's last row
- * sees the road 3.8 m away. Left third: a wall at 10 m. Middle: road to the horizon, but a drop at 8 m
- * in columns 12 and 13, and a table with its edge at 6 m in 17 and 18. Right third: a wall at 20 m,
- * two stray columns at 2 m, then one whose ground ends at 10 m; the last column knows nothing. Column
- * 0 does not see the ground nearer than 5 m.
+ * The camera is 1 m above a flat road with fx 300 px and a baseline of 0.4 m, so the disparity is 120 / m.
+ * The image's last row shows the road 3.8 m away. Left third: a wall at 10 m. Middle third: road to the
+ * horizon, with a drop at 8 m in columns 12 and 13, and a table with its edge at 6 m in columns 17 and 18.
+ * Right third: a wall at 20 m, two stray columns at 2 m, then a column whose ground ends at 10 m. The last
+ * column is unknown. Column 0 shows no ground nearer than 5 m.
  */
 static struct stixel stixels[4 * COLUMNS];
 static uint32_t offsets[COLUMNS + 1];
@@ -57,7 +57,7 @@ static struct stixel_frame make(void)
 		.baseline_m = 0.4,
 		.height_m = 1.0,
 		.pitch_rad = 0.0,
-		.road_slope = 0.4, /* row 40 is the horizon, 40 + 300 / metres is the ground */
+		.road_slope = 0.4, /* row 40 is the horizon; 40 + 300 / metres is the ground */
 		.road_offset = -16,
 		.road_origin = STIXEL_ROAD_MEASURED,
 	};
@@ -76,7 +76,7 @@ static struct stixel_frame make(void)
 		} else if (u < 10 || u >= 20) {
 			add(u, u < 10 ? 70 : 55, HEIGHT - 1, STIXEL_GROUND, 0);
 			add(u, 0, u < 10 ? 69 : 54, STIXEL_OBJECT, u < 10 ? 10 : 20);
-		} else if (u == 12 || u == 13) { /* the lower floor, and a wall that stands on it */
+		} else if (u == 12 || u == 13) { /* the lower floor, and a wall on it */
 			add(u, 78, HEIGHT - 1, STIXEL_GROUND, 0);
 			add(u, 62, 77, STIXEL_OBJECT, 14);
 			add(u, 0, 61, STIXEL_OBJECT, 25);
@@ -101,16 +101,18 @@ static void test_free_thirds(void **state)
 
 	assert_true(sx_scene_free(&f, metres));
 	assert_float_equal(metres[0], 10.0, 0.01);
-	/* of drop, drop, table, table: two strays do not count, and the table hangs before the vehicle */
+	/*
+	 * Columns: drop, drop, table, table. Two strays do not count, and the table is in the vehicle's way.
+	 */
 	assert_float_equal(metres[1], 120.0 / (0.4 * 78 - 16), 0.01);
 	assert_float_equal(metres[2], 20.0, 0.01);
-	/* a third of which more than half is not seen is neither free nor a wall */
+	/* a third of which more than half is unknown is neither free nor blocked */
 	for (uint32_t u = 10; u < 16; u++)
 		stixels[offsets[u]].kind = STIXEL_UNKNOWN;
 	assert_true(sx_scene_free(&f, metres));
 	assert_true(isnan(metres[1]));
 	assert_float_equal(metres[0], 10.0, 0.01);
-	/* nothing of it is seen when the pictures show nothing */
+	/* blind pictures make all of it unknown */
 	header.flags = STIXEL_FRAME_BLIND;
 	assert_true(sx_scene_free(&f, metres));
 	assert_true(isnan(metres[0]) && isnan(metres[2]));
@@ -118,7 +120,7 @@ static void test_free_thirds(void **state)
 	assert_false(sx_scene_free(&f, metres));
 }
 
-/* The pixel of a place on the ground. */
+/* Returns the pixel of a place on the ground. */
 static struct sx_rgb at(struct sx_image *rgb, double across_m, double ahead_m)
 {
 	double px = rgb->height / SX_BIRD_FAR_M;
@@ -146,26 +148,27 @@ static void test_bird(void **state)
 	outside = at(&rgb, -18, 5);
 	assert_false(same(road, behind) || same(road, outside) || same(behind, outside));
 	assert_true(same(at(&rgb, 0, 55), road)); /* the middle is free */
-	assert_true(same(at(&rgb, -3, 9), road)); /* left up to the wall, */
+	assert_true(same(at(&rgb, -3, 9), road)); /* left is free up to the wall, */
 	assert_true(at(&rgb, -3, 10.5).r > road.r + 40 ||
-		    at(&rgb, -3, 10.5).g > road.g + 40); /* which is there, */
-	assert_true(same(at(&rgb, -3, 13), behind));	 /* and hides what is behind it */
+		    at(&rgb, -3, 10.5).g > road.g + 40); /* which is drawn */
+	assert_true(same(at(&rgb, -3, 13), behind));	 /* and hides the ground behind it */
 	assert_true(same(at(&rgb, 4, 18), road));
-	assert_true(same(at(&rgb, 8.55, 18), outside));	  /* the column that knows nothing is not free */
-	assert_true(same(at(&rgb, -2.42, 4.8), outside)); /* nor the ground before the first that was seen: */
+	assert_true(same(at(&rgb, 8.55, 18), outside)); /* the unknown column is not free */
+	/* the ground before the first visible ground is not free, either: */
+	assert_true(same(at(&rgb, -2.42, 4.8), outside));
 	assert_true(same(at(&rgb, -4.11, 8.5), road));
-	assert_true(same(at(&rgb, 0, 3.5), outside)); /* the blind zone of all */
+	assert_true(same(at(&rgb, 0, 3.5), outside)); /* the common blind zone */
 	assert_true(same(at(&rgb, -1, 3), outside));
 	assert_true(same(at(&rgb, 4.35, 9.5), road));
-	assert_true(same(at(&rgb, 4.9, 10.9), outside)); /* where the ground ends is no object */
-	/* a table is one, though the wall behind it begins lower */
+	assert_true(same(at(&rgb, 4.9, 10.9), outside)); /* the end of the ground is not an object */
+	/* a table is an object, although the wall behind it begins lower */
 	assert_true(same(at(&rgb, 0.55, 5.5), road));
 	assert_false(same(at(&rgb, 0.6, 6.4), road) || same(at(&rgb, 0.6, 6.4), outside));
 	assert_true(same(at(&rgb, 1.4, 15), behind));
 	sx_image_finish(&rgb);
 }
 
-/* The ground ends: neither the gap before the lower floor is free nor that floor, and the edge shows. */
+/* The ground ends. The gap and the lower floor are not free, and the edge is drawn. */
 static void test_bird_drop(void **state)
 {
 	struct stixel_frame f = make();
@@ -182,13 +185,13 @@ static void test_bird_drop(void **state)
 	}
 	assert_true(light >= 2 && dark >= 2); /* stripes */
 	assert_true(same(at(&rgb, -0.9, 12), outside));
-	assert_true(same(at(&rgb, -1.1, 14.5), outside)); /* the lower floor is no wall */
+	assert_true(same(at(&rgb, -1.1, 14.5), outside)); /* the lower floor is not a wall */
 	wall = at(&rgb, -2, 25.5);
 	assert_true(wall.b > outside.b + 40 || wall.g > outside.g + 40);
 	sx_image_finish(&rgb);
 }
 
-/* Covered cameras: whatever the stixels say, nothing is free. */
+/* Cameras are covered. Nothing is free, whatever the stixels are. */
 static void test_bird_blind(void **state)
 {
 	struct stixel_frame f = make();
@@ -243,7 +246,7 @@ static void row_text(const struct sx_canvas *c, int y, char *text)
 	text[c->width] = 0;
 }
 
-/* The daemon's words come from files and devices: nothing of them may reach the terminal as a command. */
+/* Text from the daemon comes from files and devices. None of it may reach the terminal as a command. */
 static void test_text_is_harmless(void **state)
 {
 	struct sx_canvas c = {.utf8 = true};

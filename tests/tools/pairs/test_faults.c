@@ -49,7 +49,7 @@ static struct sx_pair_figures sound(void)
 	return f;
 }
 
-/* Exactly one finding, whose sentence begins so; none where that is NULL. */
+/* Checks that there is exactly one finding, whose sentence begins like this. NULL: no finding. */
 static void assert_finds(const struct sx_pair_figures *f, enum sx_pair_fault fault, const char *begin)
 {
 	struct sx_pair_finding found[SX_PAIR_FAULTS];
@@ -73,7 +73,7 @@ static void sound_pairs(void **state)
 
 	(void)state;
 	assert_finds(&f, 0, NULL);
-	sx_pair_figures_init(&f); /* nothing is known */
+	sx_pair_figures_init(&f); /* no value is known */
 	assert_finds(&f, 0, NULL);
 }
 
@@ -86,7 +86,7 @@ static void black(void **state)
 	assert_finds(&f, 0, NULL);
 	f.dark[0] = 0.98;
 	assert_finds(&f, SX_PAIR_BLACK, "the left image is black");
-	f.grey[0] = 2; /* no second sentence about the same camera */
+	f.grey[0] = 2; /* there must be no second sentence about the same camera */
 	f.sharp[0] = (double)NAN;
 	assert_finds(&f, SX_PAIR_BLACK, "the left image is black");
 	f.dark[1] = 1;
@@ -106,7 +106,7 @@ static void white(void **state)
 	assert_finds(&f, SX_PAIR_WHITE, "the right image is white");
 	f.saturated[0] = 1;
 	assert_finds(&f, SX_PAIR_WHITE, "both images are white");
-	f.dark[0] = 1; /* one sentence says enough */
+	f.dark[0] = 1; /* one sentence is enough */
 	assert_finds(&f, SX_PAIR_BLACK, "the left image is black");
 }
 
@@ -115,7 +115,7 @@ static void covered(void **state)
 	struct sx_pair_figures f = sound();
 
 	(void)state;
-	f.flat[0] = 1; /* the same places are found in both images: something is seen */
+	f.flat[0] = 1; /* both images show the same places, so they are not blind */
 	assert_finds(&f, 0, NULL);
 	f.off = (double)NAN;
 	assert_finds(&f, SX_PAIR_COVERED, "the left image shows nothing");
@@ -130,7 +130,7 @@ static void frozen(void **state)
 	struct sx_pair_figures f = sound();
 
 	(void)state;
-	f.frozen[0] = 1.0 / 3; /* of four pairs: a camera that gives some images twice */
+	f.frozen[0] = 1.0 / 3; /* one repeated image in four pairs: a camera that gives some images twice */
 	assert_finds(&f, 0, NULL);
 	f.frozen[0] = 1;
 	assert_finds(&f, SX_PAIR_FROZEN, "the left image stands still while the other one goes on");
@@ -142,13 +142,13 @@ static void one_image_twice(void **state)
 
 	(void)state;
 	f.still = 0.96;
-	assert_finds(&f, 0, NULL); /* all is far away, but seen by two cameras */
+	assert_finds(&f, 0, NULL); /* everything is far away, but two cameras see it */
 	f.difference = 2;
 	assert_finds(&f, SX_PAIR_SAME, "both images are the same");
 	f.still = 0.94;
 	assert_finds(&f, 0, NULL);
 	f.still = 0.96;
-	f.difference = (double)NAN; /* of the status */
+	f.difference = (double)NAN; /* unknown in the status */
 	assert_finds(&f, SX_PAIR_SAME, "both images are the same");
 }
 
@@ -160,7 +160,7 @@ static void exchanged(void **state)
 	f.behind = 0.79;
 	assert_finds(&f, 0, NULL);
 	f.behind = 0.96;
-	f.rows = f.off = 5; /* in which direction is not to be said as long as left is right */
+	f.rows = f.off = 5; /* if left may be right, the direction is unknown */
 	assert_finds(&f, SX_PAIR_EXCHANGED,
 		     "left and right are exchanged: 96 % of what is not far away has a negative disparity");
 	f.density = 0.21;
@@ -185,18 +185,18 @@ static void not_of_one_time(void **state)
 	f.late_px = 0.49; /* may be noise */
 	assert_finds(&f, 0, NULL);
 	f.late_px = 2;
-	f.late_miss = 0.61; /* motion explains little of it */
+	f.late_miss = 0.61; /* motion explains only a small part */
 	assert_finds(&f, 0, NULL);
 	f.late_miss = 0.6;
 	f.stretch = 0.03;
-	f.off = 3; /* of driving ahead, not of the lenses */
+	f.off = 3; /* caused by driving ahead, not by the lenses */
 	assert_finds(
 		&f, SX_PAIR_LATE,
 		"images are not of the same time: things that move show the right one 33 ms later; their "
 		"capture times say 0.1 ms");
 	f.factor = 5;
 	f.off = 0.9;
-	assert_finds(&f, 0, NULL); /* in views of a fifth it may be noise */
+	assert_finds(&f, 0, NULL); /* with a fifth of the view it may be noise */
 	f.factor = 4;
 	f.late_ms = -33.4;
 	f.skew_ms = (double)NAN;
@@ -227,7 +227,7 @@ static void rows_out_of_line(void **state)
 	f.turn = 0;
 	f.stretch = -0.02;
 	assert_finds(&f, SX_PAIR_ROWS, "rows are out of line: the right image is 2.0 % smaller");
-	f.stretch = (double)NAN; /* of the status */
+	f.stretch = (double)NAN; /* unknown in the status */
 	f.rows = 1.2;
 	assert_finds(&f, SX_PAIR_ROWS, "rows are out of line: the right image is 1.2 px lower");
 }
@@ -298,7 +298,7 @@ static void few_disparities(void **state)
 	assert_finds(&f, 0, NULL);
 	f.density = 0.39;
 	assert_finds(&f, SX_PAIR_THIN, "only 39 % of the pixels have a disparity");
-	f.rows = f.off = 3; /* that is why */
+	f.rows = f.off = 3; /* this is the reason */
 	assert_finds(&f, SX_PAIR_ROWS, "rows are out of line: the right image is 3.0 px lower");
 	f.sharp[1] = 0.2;
 	f.grey[0] = 40;
@@ -318,7 +318,7 @@ static void rows_of_thirds(void **state)
 	sx_pair_rows_of_thirds(&f, (const double[4]){1, 3, 5, 2.9});
 	assert_float_equal(f.rows, 3, 1e-9);
 	assert_float_equal(f.off, 5, 0);
-	assert_float_equal(f.turn, 0.573, 0.001); /* 4 px over 400 */
+	assert_float_equal(f.turn, 0.573, 0.001); /* 4 px over 400 px */
 	assert_finds(
 		&f, SX_PAIR_ROWS,
 		"rows are out of line: the right image is 3.0 px lower, turned by 0.57 degrees clockwise");

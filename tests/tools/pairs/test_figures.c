@@ -25,12 +25,12 @@ struct case_of {
 	int width, height, disparities;
 };
 
-/* Figures of a pair with the fault; the frame after it shows what moves. */
+/* Returns the figures of a pair with the fault. The frame after it shows what moves. */
 static struct sx_pair_figures look(const struct case_of *c, const char *fault)
 {
 	const struct sx_scene_params params = {
 		.name = c->scene, .seed = 3, .width = c->width, .height = c->height, .lenses = c->lenses};
-	struct sx_image image[5]; /* left, right, later, its right, scratch */
+	struct sx_image image[5]; /* left, right, next left, next right, scratch */
 	struct sx_pair_figures f;
 	struct sx_pairs *pairs;
 	struct sx_scene *scene;
@@ -55,7 +55,7 @@ static struct sx_pair_figures look(const struct case_of *c, const char *fault)
 
 static const struct case_of street = {"street", "ideal", 256, 192, 24};
 
-/* Half of the pixels 40, half 180; a hundredth of them has other values, half of these darker. */
+/* Half of the pixels are 40, half are 180. One hundredth has other values, half of these darker. */
 static void grey_levels_of_most_pixels(void **state)
 {
 	enum { WIDTH = 200, HEIGHT = 100 };
@@ -94,7 +94,7 @@ static void assert_only(const struct sx_pair_figures *f, enum sx_pair_fault faul
 
 static void nothing_in_sound_pairs(void **state)
 {
-	/* the last is made smaller to be matched */
+	/* the last case is scaled down for matching */
 	static const struct case_of cases[] = {{"street", "ideal", 256, 192, 24},
 					       {"open", "ideal", 320, 240, 32},
 					       {"verge", "ideal", 320, 200, 32},
@@ -109,7 +109,7 @@ static void nothing_in_sound_pairs(void **state)
 			fail_msg("%s: %s", cases[i].scene, found[0].text);
 		assert_true(f.matches >= 100);
 		assert_true(f.agree > 0.9);
-		assert_true(f.late_places >= 30 || i == 1); /* on the open road too little moves */
+		assert_true(f.late_places >= 30 || i == 1); /* on the open road, too little moves */
 		assert_false(f.late_px >= 0.3 * f.factor);
 		assert_true(f.off < 0.3 * f.factor);
 		assert_true(f.sharp[0] > 0.4 && f.sharp[1] > 0.4);
@@ -125,7 +125,7 @@ static void rows_and_turns(void **state)
 	assert_only(&f, SX_PAIR_ROWS);
 	assert_float_equal(f.rows, -2, 0.15);
 	assert_float_equal(f.turn, 0, 0.05);
-	f = look(&street, "rows:9.5"); /* further than the daemon looks */
+	f = look(&street, "rows:9.5"); /* beyond the search range of the daemon */
 	assert_only(&f, SX_PAIR_ROWS);
 	assert_float_equal(f.rows, 9.5, 0.15);
 	f = look(&street, "rotated:-0.6");
@@ -154,13 +154,16 @@ static void images_that_are_no_pair(void **state)
 	assert_true(isnan(f.rows));
 }
 
-/* Figures of three pairs of the street: of the right camera behind a cover, or of a left one that hangs. */
+/*
+ * Returns the figures of three pairs of the street. Either the right camera is covered, or the left camera is
+ * frozen.
+ */
 static struct sx_pair_figures look_at_cameras(bool is_covered, bool hangs)
 {
 	const struct sx_scene_params params = {
 		.name = "street", .seed = 3, .width = 256, .height = 192, .lenses = "ideal"};
 	uint32_t noise = 4;
-	struct sx_image image[3]; /* left, right, one that is not wanted */
+	struct sx_image image[3]; /* left, right, unused */
 	struct sx_pair_figures f;
 	struct sx_pairs *pairs;
 	struct sx_scene *scene;
@@ -213,7 +216,7 @@ static void lenses_and_light(void **state)
 	f = look(&street, "blurred-right:1.2");
 	assert_only(&f, SX_PAIR_FOCUS);
 	assert_true(f.sharp[0] > 0.4);
-	f = look(&street, "dark-right:0.4"); /* places are found in spite of it */
+	f = look(&street, "dark-right:0.4"); /* the same places are still found */
 	assert_only(&f, SX_PAIR_EXPOSURE);
 	assert_true(f.agree > 0.9);
 }
@@ -267,7 +270,7 @@ static void sizes_and_formats(void **state)
 	sx_image_finish(&other);
 }
 
-/* 2 + 3 x where a third of the points says something else. */
+/* Fits 2 + 3 x, although a third of the points has other values. */
 static void a_fit_in_spite_of_outliers(void **state)
 {
 	struct sx_fit_point p[90];
@@ -284,10 +287,10 @@ static void a_fit_in_spite_of_outliers(void **state)
 	assert_float_equal(f.c[0], 2, 0.02);
 	assert_float_equal(f.c[1], 3, 0.02);
 	assert_float_equal(sx_fit_residual(&f, &(struct sx_fit_point){{1, 2}, 10}, 2), 2, 0.05);
-	assert_false(sx_fit(&f, p, 3, 2, 0, 0.1)); /* too few */
+	assert_false(sx_fit(&f, p, 3, 2, 0, 0.1)); /* too few points */
 	for (int i = 0; i < 90; i++)
 		p[i].term[1] = 1;
-	assert_false(sx_fit(&f, p, 90, 2, 0, 0.1)); /* no way to tell both terms apart */
+	assert_false(sx_fit(&f, p, 90, 2, 0, 0.1)); /* the points cannot separate the two terms */
 }
 
 int main(void)

@@ -16,7 +16,7 @@
 
 enum { W = 9, H = 4, COLUMN = 4, HOLE = SX_DISPARITY_INVALID };
 
-/* The last column of pixels belongs to no stixel. */
+/* Closes the holes. The last column of pixels belongs to no stixel. */
 static void close_holes(uint16_t d[H][W], const struct stixel *s, uint32_t count)
 {
 	struct sx_image map = {d, W, H, sizeof(d[0]), SX_PIXEL_U16};
@@ -66,10 +66,10 @@ static void test_ground_has_a_line(void **state)
 	assert_int_equal(d[2][0], 500);
 	assert_int_equal(d[2][3], 8);
 	assert_int_equal(d[1][3], 0);
-	assert_int_equal(d[0][3], 0); /* not below it */
+	assert_int_equal(d[0][3], 0); /* the line is never below 0 */
 	assert_int_equal(d[2][4], 160);
 	assert_int_equal(d[1][7], 164);
-	assert_int_equal(d[0][5], HOLE); /* nothing in this row, and no stixel */
+	assert_int_equal(d[0][5], HOLE); /* no value in this row, and no stixel */
 	assert_int_equal(d[1][8], 500);
 }
 
@@ -87,13 +87,13 @@ static void test_objects_take_what_fits(void **state)
 	assert_int_equal(d[0][1], 330); /* 320 */
 	assert_int_equal(d[0][3], 330);
 	assert_int_equal(d[0][4], 90); /* 96 */
-	assert_int_equal(d[1][0], 90); /* the only one */
+	assert_int_equal(d[1][0], 90); /* the only neighbour with a value */
 	assert_int_equal(d[1][3], 400);
 	assert_int_equal(d[2][0], 90);
-	assert_int_equal(d[3][0], 320); /* none: its own */
+	assert_int_equal(d[3][0], 320); /* no neighbour: the stixel's own disparity */
 	assert_int_equal(d[3][7], 96);
 	assert_int_equal(d[3][8], HOLE);
-	/* as far from both: the farther one */
+	/* if both neighbours are equally close to the stixel's disparity, the farther surface counts */
 	set(d, HOLE);
 	d[0][0] = 310, d[0][3] = 330;
 	close_holes(d, s, 1);
@@ -117,7 +117,9 @@ static void test_elsewhere_the_farther_one(void **state)
 	assert_int_equal(d[1][0], HOLE);
 }
 
-/* What a frame may hold and no engine writes: beyond the image, and numbers at their ends. */
+/*
+ * Tests values that a frame may have but no engine writes: beyond the image, and at the limits of the types.
+ */
 static void test_stays_in_the_image(void **state)
 {
 	const struct stixel s[] = {stixel(2, 0, 60000, STIXEL_GROUND, 500, 1.9),
@@ -132,7 +134,7 @@ static void test_stays_in_the_image(void **state)
 
 	set(d, HOLE);
 	close_holes(d, s, 3);
-	assert_int_equal(d[0][8], 0x7ffe); /* as much as there is */
+	assert_int_equal(d[0][8], 0x7ffe); /* the largest value */
 	assert_int_equal(d[3][0], 0x7ffe);
 	assert_int_equal(d[0][5], HOLE);
 }

@@ -56,7 +56,7 @@ static void test_numbered_when_nothing_else_helps(void **state)
 	expect(left, want, 3);
 }
 
-/* a grown name may meet another one: still no two alike */
+/* An extended name may equal another name. All names must still differ. */
 static void test_grown_name_meets_other(void **state)
 {
 	const char *left[] = {"/p/a/left.png", "/q/b/left.png", "/r/a_left.png"};

@@ -88,8 +88,8 @@ class Results(Outputs):
                 continue
             x = int(s["column"]) * 5
             rows = d.rows[int(s["row_top"]) : int(s["row_bottom"]) + 1]
-            # by the definitions: a cell is the upper median of a row's valid pixels if at least half are valid, the
-            # stixel is the mean of its cells
+            # Follows the definitions: a cell is the upper median of a row's valid pixels if at least half are valid,
+            # and the stixel is the mean of its cells.
             valid = [[v / 256 for v in row[x : x + 5] if v] for row in rows]
             cells = [statistics.median_high(row) for row in valid if 2 * len(row) >= 5]
             self.assertEqual(len(cells), int(s["support"]))
@@ -125,7 +125,7 @@ class Results(Outputs):
         self.process(self.left, self.right)
         self.assertEqual(self.listing("out"), ["left.disparity.png", "left.overlay.png", "left.stixels.csv"])
         self.process("--disparity-colour", "--disparity-filled", self.left, self.right)
-        # what was measured stays, and what was not is closed
+        # measured pixels stay, and unmeasured pixels are closed
         d, filled = (Png(self.path("out", "left.disparity%s.png" % s)) for s in ("", "-filled"))
         both = [(a, b) for x, y in zip(d.rows, filled.rows) for a, b in zip(x, y)]
         self.assertTrue(all(a == b for a, b in both if a))
@@ -172,7 +172,7 @@ class Results(Outputs):
 
 
 class Pinned(Outputs):
-    """An engine that reads pairs where they lie: a module that counts, and aborts when pinned memory goes."""
+    """Tests an engine that reads pairs in place. The module counts them, and aborts if pinned memory is freed."""
 
     def report(self, **env):
         small = [self.path("small", n + ".pgm") for n in ("left", "right")]
@@ -237,7 +237,7 @@ class Sparse(Outputs):
         self.assertGreater(int(match.group(3)), 60)
 
     def rows(self, path, move):
-        """The image again, its rows moved by so many: a file of its own."""
+        """Writes the image to a new file with its rows shifted by `move`."""
         with open(path, "rb") as f:
             whole = f.read()
         head, data = whole[:-WIDTH * HEIGHT], whole[-WIDTH * HEIGHT:]
@@ -252,7 +252,7 @@ class Sparse(Outputs):
                          r"have a disparity; rows are out of line: the right image is (6\.[01]|5\.9) px lower\n$")
 
     def test_in_line_all_the_same(self):
-        """Islands of up to a million pixels are taken away: the images are not to blame."""
+        """The filter removes islands of up to a million pixels. The message must not blame the images."""
         r = self.process(*self.CAMERA, "-s", "filters.speckle_size=1000000", self.left, self.right)
         self.assertIn("; its images are neither exchanged nor out of line: likely there is too little texture, or",
                       r.stderr)
@@ -273,7 +273,7 @@ class Sparse(Outputs):
 
 class Errors(Outputs):
     def test_error_stands_alone(self):
-        """What is to be known about results is said with results."""
+        """Notes about results appear only together with results."""
         scores = ["--semantics", self.path("no.npy"), "-s", "stixels.method=dp"]
         for args in ([self.path("none.pgm"), self.right], [*scores, self.left, self.right],
                      ["-s", "stereo.fastdt=int32", "-s", "stereo.aggregation=fastdt", self.left, self.right]):

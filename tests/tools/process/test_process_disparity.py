@@ -5,7 +5,7 @@ import unittest
 from support import Folder, run, shifted_pair, write_pgm
 
 WIDTH, HEIGHT, DISPARITY = 150, 98, 11
-# the reference engine; nothing that changes a finished map again
+# The reference engine, without filters that change a finished map.
 PLAIN = ["-s", "stereo.disparities=32", "-s", "filters.smooth=no", "-s", "filters.speckle_size=0", "-s",
          "engine.backend=reference"]
 

@@ -10,13 +10,13 @@ from support import Folder, run, shifted_pair, write_pgm, write_png
 
 WIDTH, HEIGHT, DISPARITY = 150, 98, 11
 CLASSES = 19
-# the reference engine: slanted stixels alone read scores
+# The reference engine with slanted stixels, the only method that reads scores.
 SLANTED = ["-s", "stereo.disparities=32", "-s", "stixels.method=slanted", "-s", "stixels.width=8", "-s",
            "engine.backend=reference"]
 
 
 def npy(planes, descr="|u1", fortran=False, version=1, shape=None, data=None, length=None):
-    """The bytes of a NumPy file; planes: [class][row] bytes."""
+    """Returns the bytes of a NumPy file. `planes` is [class][row] bytes."""
     shape = shape or "(%d, %d, %d)" % (len(planes), len(planes[0]), len(planes[0][0]))
     header = "{'descr': '%s', 'fortran_order': %s, 'shape': %s, }" % (descr, fortran, shape)
     start = 8 + (2 if version == 1 else 4)
@@ -60,9 +60,9 @@ class Scores(Folder):
         self.assertGreater(len(objects), 5)
         for s in objects:
             self.assertEqual(s["label"], "13" if int(s["column"]) < 10 else "5", s)
-        # the same as scores
+        # the same input as scores
         self.assertEqual(self.stixels(self.file("map.npy", npy(one_hot(rows)))), found)
-        # a network's own resolution: cells of 8 pixels see the same of 4
+        # a network's own resolution: cells of 8 px see the same content at a quarter of the size
         coarse = [row[::4] for row in rows[::4]]
         for version in (1, 2, 3):
             self.assertEqual(self.stixels(self.file("coarse.npy", npy(one_hot(coarse), version=version))), found)
@@ -116,7 +116,7 @@ class Scores(Folder):
         write_png(self.path("size.png"), [[0] * (WIDTH + 1)] * HEIGHT)
         self.assertIn("151x98 scores",
                       self.process("--semantics", self.path("size.png"), self.left, self.right, want=65))
-        # of the good one, and nothing of the others
+        # outputs of the good pair, and none of the others
         self.assertEqual(self.listing("out"), ["left.disparity.png", "left.overlay.png", "left.stixels.csv"])
 
     def test_one_for_each_pair(self):
@@ -131,7 +131,7 @@ class Scores(Folder):
         for name, label in (("left", "5"), ("other", "13")):
             with open(self.path("out", name + ".stixels.csv"), encoding="utf-8") as f:
                 self.assertEqual({s["label"] for s in csv.DictReader(f) if s["class"] == "object"}, {label})
-        # one that is wrong costs its own pair
+        # a wrong file costs only its own pair
         err = self.process("--semantics", self.path("none.npy"), *given[2:], *pairs, want=65)
         self.assertIn("1 of 2 pairs failed", err)
 
