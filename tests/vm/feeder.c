@@ -37,7 +37,7 @@ struct device {
 	struct frame frames[FILES_MAX];
 };
 
-static volatile sig_atomic_t again; /* files are to be read */
+static volatile sig_atomic_t again; /* set by a signal: read the files again */
 
 static void on_hangup(int number)
 {
@@ -85,13 +85,14 @@ static void set_format(struct device *d, const char *fourcc, unsigned width, uns
 	f.fmt.pix.height = height;
 	f.fmt.pix.pixelformat = wanted;
 	f.fmt.pix.field = V4L2_FIELD_NONE;
-	f.fmt.pix.sizeimage = width * height * 2; /* for compressed images; for others the driver knows */
+	/* needed for compressed images; the driver computes it for others */
+	f.fmt.pix.sizeimage = width * height * 2;
 	if (ioctl(d->fd, VIDIOC_S_FMT, &f) < 0)
 		fail(d->path);
 	errno = EINVAL;
 	if (f.fmt.pix.pixelformat != wanted || f.fmt.pix.width != width || f.fmt.pix.height != height)
 		fail(d->path);
-	/* write() needs no such thing, but by this the driver notices that its writer has gone */
+	/* write() works without this call. With it, the driver notices when its writer has gone. */
 	if (ioctl(d->fd, VIDIOC_STREAMON, &f.type) < 0)
 		fail(d->path);
 }
@@ -130,7 +131,7 @@ int main(int argc, char **argv)
 		      stderr);
 		return 64;
 	}
-	load_all(devices, count); /* before there are cameras to be waited for */
+	load_all(devices, count); /* before any camera appears that the daemon could wait for */
 	sigaction(SIGHUP, &hangup, NULL);
 	for (int i = 0; i < count; i++)
 		set_format(&devices[i], argv[1], width, height);
@@ -149,7 +150,7 @@ int main(int argc, char **argv)
 			if (write(devices[i].fd, f->data, f->bytes) != (ssize_t)f->bytes)
 				fail(devices[i].path);
 		}
-		/* a camera that is late leaves out, it does not catch up */
+		/* a late camera skips pictures, it does not catch up */
 		clock_gettime(CLOCK_MONOTONIC, &now);
 		do {
 			next.tv_nsec += 1000000000 / fps;

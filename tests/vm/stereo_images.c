@@ -35,12 +35,12 @@
 
 struct picture {
 	int width, height;
-	uint8_t *light;	 /* width * height */
-	uint8_t *chroma; /* two values for each pair of pixels of a row: width * height */
+	uint8_t *light;	 /* luminance: width * height bytes */
+	uint8_t *chroma; /* chroma, two values for each pair of pixels of a row: width * height bytes */
 	uint8_t *out;
 };
 
-/* Two colours that change over the image, as a camera's white balance would not allow. */
+/* Returns chroma with two colours that vary over the image. A camera's white balance would not allow this. */
 static uint8_t chroma_at(int x, int y)
 {
 	return (uint8_t)(x % 2 ? 64 + (x + y) % 128 : 192 - (x * 3 + y) % 128);
@@ -54,7 +54,7 @@ static size_t grey(const struct picture *p)
 	return n;
 }
 
-/* first: 0 light first (YUYV), 1 chroma first (UYVY) */
+/* Packs luminance and chroma. `first` is 0 for luminance first (YUYV), 1 for chroma first (UYVY). */
 static size_t packed(const struct picture *p, int first)
 {
 	size_t n = (size_t)p->width * (size_t)p->height;
@@ -87,7 +87,7 @@ static size_t nv12(const struct picture *p)
 	return n;
 }
 
-/* With 4:2:2 chroma, as cameras have it. */
+/* Encodes the picture with 4:2:2 chroma, as cameras do. */
 static size_t jpg(const struct picture *p)
 {
 	unsigned long bytes = (unsigned long)p->width * (unsigned long)p->height * 2;
@@ -97,7 +97,7 @@ static size_t jpg(const struct picture *p)
 
 	if (!row)
 		exit(1);
-	c.err = jpeg_std_error(&error); /* says what fails, and exits */
+	c.err = jpeg_std_error(&error); /* prints the error and exits */
 	jpeg_create_compress(&c);
 	jpeg_mem_dest(&c, &jpeg, &bytes);
 	c.image_width = (JDIMENSION)p->width;
@@ -122,7 +122,7 @@ static size_t jpg(const struct picture *p)
 	jpeg_finish_compress(&c);
 	jpeg_destroy_compress(&c);
 	free(row);
-	if (jpeg != p->out) { /* it did not fit, and libjpeg took other memory */
+	if (jpeg != p->out) { /* the picture did not fit, and libjpeg allocated other memory */
 		fprintf(stderr, "stereo-images: a JPEG takes more than two bytes a pixel\n");
 		exit(1);
 	}
@@ -144,7 +144,7 @@ static const struct form {
 
 #define FORMS (sizeof(forms) / sizeof(forms[0]))
 
-/* The first count forms of a picture. */
+/* Writes the first `count` forms of a picture. */
 static int write_forms(const struct picture *p, size_t count, const char *folder, const char *side,
 		       int number)
 {
@@ -183,14 +183,14 @@ static int write_camera(const struct picture *p, const char *folder)
 	return fclose(f) == 0 ? 0 : -EIO;
 }
 
-/* a^T b, of rows. */
+/* Computes a^T b of matrices stored by rows. */
 static void transposed_by(const double a[9], const double b[9], double ret[9])
 {
 	for (int i = 0; i < 9; i++)
 		ret[i] = a[i / 3] * b[i % 3] + a[3 + i / 3] * b[3 + i % 3] + a[6 + i / 3] * b[6 + i % 3];
 }
 
-/* A point p of the left camera's axes is R p + T in those of the right one. */
+/* Writes the rig. A point p in the left camera's axes is R p + T in the right camera's axes. */
 static int write_rig(const struct sx_rig *g, const char *folder)
 {
 	double r[9];
@@ -236,7 +236,7 @@ static int write_pair(struct picture *p, const struct sx_image *images, size_t c
 	return r;
 }
 
-/* Far apart, so that pictures differ. */
+/* Writes pairs of frames that are far apart, so that the pictures differ. */
 static int write_pairs(struct picture *p, struct sx_scene *scene, struct sx_image *images, int count,
 		       const char *folder)
 {
@@ -250,15 +250,18 @@ static int write_pairs(struct picture *p, struct sx_scene *scene, struct sx_imag
 }
 
 /*
- * The frame that is shown n-th on a drive there and back of count pictures: every second one, so that what
- * moves does so by more than a pixel.
+ * Returns the n-th frame of a drive there and back over `count` pictures. It takes every second frame, so
+ * that moving objects move by more than a pixel.
  */
 static uint32_t there_and_back(int n, int count)
 {
 	return 2 * (uint32_t)(n % count <= count / 2 ? n % count : count - n % count);
 }
 
-/* images: left, right, scratch. A right camera that is late, by pictures, is so on the way back, too. */
+/*
+ * Writes the pictures of a fault. `images`: left, right, scratch. A right camera that is late by some
+ * pictures is late on the way back, too.
+ */
 static int write_fault(struct picture *p, struct sx_scene *scene, struct sx_image *images, int count,
 		       const char *folder, const char *name)
 {
@@ -286,7 +289,7 @@ static int write_fault(struct picture *p, struct sx_scene *scene, struct sx_imag
 	return r;
 }
 
-/* One allocation: light, chroma, and what is written. */
+/* Allocates one block for luminance, chroma, and the output. */
 static int picture_init(struct picture *p, int width, int height)
 {
 	const size_t pixels = (size_t)width * (size_t)height;

@@ -19,7 +19,7 @@
 
 enum { SUBMIT = 1, UNLINK = 2, SUBMIT_ANSWER = 3, UNLINK_ANSWER = 4 };
 
-/* Numbers are big-endian, but for setup, which travels as on the wire. */
+/* Numbers are big-endian, except setup, which has the byte order of USB. */
 struct packet {
 	uint32_t command, sequence, device, in, endpoint;
 	union {

@@ -13,27 +13,28 @@
 #include <stdint.h>
 
 struct usbip_request {
-	bool unlink;	   /* takes back the request number sequence; nothing of the rest is set */
-	uint32_t sequence; /* of the request, or of the one that is taken back */
-	uint32_t answer;   /* number that the answer carries */
+	bool unlink;	   /* cancels the request number `sequence`; the other members are not set */
+	uint32_t sequence; /* number of the request, or of the cancelled request */
+	uint32_t answer;   /* number for the answer */
 	int endpoint;
 	bool in;
-	int length;		      /* bytes wanted, or in data */
-	struct usb_ctrlrequest setup; /* of endpoint 0 */
-	uint8_t data[512];	      /* from the host; longer is refused */
+	int length;		      /* number of bytes requested, or in data */
+	struct usb_ctrlrequest setup; /* for endpoint 0 */
+	uint8_t data[512];	      /* from the host; longer data are refused */
 };
 
 /*
- * Plugs a high-speed device into a port (0 to 7) of the machine: a socket, or negative errno.
- * Closing it unplugs.
+ * Connects a high-speed device to a port (0 to 7) of the machine. Returns a socket, or a negative errno.
+ * Closing the socket disconnects the device.
  */
 int usbip_attach(int port);
 
-/* Waits for the next request. -ENODEV: the host has gone; -EPROTO: it is not understood. */
+/* Waits for the next request. -ENODEV: the host has gone; -EPROTO: the request is invalid. */
 int usbip_receive(int fd, struct usbip_request *r);
 
 /*
- * status: 0, or negative errno (-EPIPE: stall). length: bytes of data, or how many the host's own were taken.
+ * Answers a request. `status`: 0, or a negative errno (-EPIPE: stall). `length`: bytes of data, or how many
+ * of the host's bytes were accepted.
  */
 int usbip_answer(int fd, const struct usbip_request *r, int status, const void *data, size_t length);
 int usbip_answer_unlink(int fd, const struct usbip_request *r, int status);

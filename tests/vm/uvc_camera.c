@@ -41,14 +41,14 @@ struct file {
 struct camera {
 	int fd, fps, pairs;
 	struct uvc_function function;
-	struct file files[FILES_MAX][2]; /* by format */
-	struct usbip_request *queue;	 /* reads of the stream that wait for data, oldest first */
+	struct file files[FILES_MAX][2]; /* index: format */
+	struct usbip_request *queue;	 /* stream reads that wait for data, oldest first */
 	int queued;
-	int64_t number; /* of the frame that is sent now, or will be next */
+	int64_t number; /* number of the frame that is being sent, or is next */
 	bool sending;
 	const struct file *frame;
 	size_t sent, bytes;
-	uint8_t flags; /* of every payload of this frame */
+	uint8_t flags; /* flags of all payloads of this frame */
 	bool make_short, make_error, hang;
 };
 
@@ -124,7 +124,8 @@ static int send_what_is_due(struct camera *c)
 	int e = 0;
 
 	if (!c->sending && c->queued > 0 && !c->hang && now_ns() >= c->number * period_ns(c)) {
-		if (now_ns() >= (c->number + 1) * period_ns(c)) /* nobody wanted it in its time */
+		/* the host did not read this frame in its period */
+		if (now_ns() >= (c->number + 1) * period_ns(c))
 			next_frame(c);
 		else
 			begin_frame(c);
@@ -145,7 +146,7 @@ static int unlink_request(struct camera *c, const struct usbip_request *r)
 			c->sending = false; /* the stream ends */
 		return usbip_answer_unlink(c->fd, r, -ECONNRESET);
 	}
-	return usbip_answer_unlink(c->fd, r, 0); /* has been answered before */
+	return usbip_answer_unlink(c->fd, r, 0); /* the request was already answered */
 }
 
 static int obey_host(struct camera *c)

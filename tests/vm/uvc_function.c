@@ -54,7 +54,8 @@ struct configuration {
 	struct UVC_FRAME_MJPEG(1) mjpeg_frame;
 	struct uvc_format_uncompressed yuyv;
 	struct UVC_FRAME_UNCOMPRESSED(1) yuyv_frame;
-	uint8_t endpoint[USB_DT_ENDPOINT_SIZE]; /* the structure of that name has fields of audio too */
+	/* the kernel's structure of that name also has fields for audio */
+	uint8_t endpoint[USB_DT_ENDPOINT_SIZE];
 } __attribute__((packed));
 
 #define IS(field, type) .bLength = sizeof(((struct configuration *)0)->field), .bDescriptorType = (type)
@@ -75,7 +76,7 @@ static struct configuration configuration = {
 		   .dwClockFrequency = CLOCK_HZ, .bInCollection = 1, .baInterfaceNr = {STREAM_INTERFACE}},
 	.camera = {IS_CLASS(camera, UVC_VC_INPUT_TERMINAL), .bTerminalID = CAMERA,
 		   .wTerminalType = UVC_ITT_CAMERA, .bControlSize = 3,
-		   .bmControls = {0x0a}}, /* mode of exposure, time of exposure */
+		   .bmControls = {0x0a}}, /* exposure mode, exposure time */
 	.processing = {IS_CLASS(processing, UVC_VC_PROCESSING_UNIT), .bUnitID = PROCESSING,
 		       .bSourceID = CAMERA, .bControlSize = 2, .bmControls = {0x00, 0x02}}, /* gain */
 	.output = {IS_CLASS(output, UVC_VC_OUTPUT_TERMINAL), .bTerminalID = OUTPUT,
@@ -109,7 +110,7 @@ static struct configuration configuration = {
 		(frame)->dwDefaultFrameInterval = (frame)->dwFrameInterval[0] = htole32(10000000u / (fps)); \
 	} while (0)
 
-/* Whatever the host asks for: there is one size and one rate, so the format alone is its choice. */
+/* Accepts any request of the host. There is one size and one rate, so the host chooses only the format. */
 static void agree(struct uvc_streaming_control *s)
 {
 	if (s->bFormatIndex != UVC_YUYV)
@@ -130,7 +131,7 @@ void uvc_function_init(struct uvc_function *u, int width, int height, int fps, c
 	agree(&u->stream);
 }
 
-/* A text in UTF-16; the number of bytes. */
+/* Writes a text in UTF-16. Returns the number of bytes. */
 static int put_text(uint8_t *to, const char *text)
 {
 	size_t n = strnlen(text, 60);
@@ -165,7 +166,7 @@ static int put_descriptor(const struct uvc_function *u, int type, int index, uin
 	return -EPIPE;
 }
 
-/* Requests that every device knows. Bytes of the answer in to, or -EPIPE. */
+/* Handles the standard requests of a device. Writes the answer to `to` and returns its bytes, or -EPIPE. */
 static int standard(const struct uvc_function *u, const struct usb_ctrlrequest *q, uint8_t *to)
 {
 	switch (q->bRequest) {
@@ -176,7 +177,7 @@ static int standard(const struct uvc_function *u, const struct usb_ctrlrequest *
 		return 2;
 	case USB_REQ_SET_CONFIGURATION:
 	case USB_REQ_SET_INTERFACE:
-	case USB_REQ_CLEAR_FEATURE: /* the host does so when a stream ends */
+	case USB_REQ_CLEAR_FEATURE: /* the host sends this when a stream ends */
 		return 0;
 	default:
 		return -EPIPE;
@@ -185,7 +186,7 @@ static int standard(const struct uvc_function *u, const struct usb_ctrlrequest *
 
 static int stream_parameters(struct uvc_function *u, const struct usbip_request *r, uint8_t *to)
 {
-	const int size = sizeof(u->stream) - 8; /* of version 1.0: up to dwMaxPayloadTransferSize */
+	const int size = sizeof(u->stream) - 8; /* version 1.0 ends with dwMaxPayloadTransferSize */
 
 	switch (r->setup.bRequest) {
 	case UVC_SET_CUR:
@@ -199,7 +200,7 @@ static int stream_parameters(struct uvc_function *u, const struct usbip_request 
 	case UVC_GET_INFO:
 		to[0] = UVC_CONTROL_CAP_GET | UVC_CONTROL_CAP_SET;
 		return 1;
-	default: /* current, least, most, first: all the same */
+	default: /* current, minimum, maximum, default: all equal */
 		memcpy(to, &u->stream, (size_t)size);
 		return size;
 	}
@@ -211,7 +212,7 @@ struct setting {
 };
 
 static const struct setting settings[] = {
-	{CAMERA, UVC_CT_AE_MODE_CONTROL, 1, 1, 8, 1 | 8, 8}, /* its step tells the modes there are */
+	{CAMERA, UVC_CT_AE_MODE_CONTROL, 1, 1, 8, 1 | 8, 8}, /* its step lists the available modes */
 	{CAMERA, UVC_CT_EXPOSURE_TIME_ABSOLUTE_CONTROL, 4, 1, 10000, 1, 156},
 	{PROCESSING, UVC_PU_GAIN_CONTROL, 2, 0, 255, 1, 16},
 };

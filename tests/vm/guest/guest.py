@@ -17,7 +17,8 @@ harness_until = harness.until
 
 
 def until(condition, seconds=10.0, what="condition"):
-    """As the harness has it; but looking costs what is looked at: it rests three times as long, at most 0.3 s."""
+    """Works as in the harness. But each check costs processor time of the guest, so it sleeps three times as long as
+    the check took, at most 0.3 s."""
     def look():
         began = time.monotonic()
         value = condition()
@@ -27,20 +28,20 @@ def until(condition, seconds=10.0, what="condition"):
     return harness_until(look, seconds, what)
 
 
-harness.until = until  # also where the harness itself waits
+harness.until = until  # also for waits in the harness itself
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-# Pairs of the synthetic street, made on the host: of 320x160, and small ones that cost next to nothing.
+# Pairs of the synthetic street, made on the host: 320x160, and small ones that cost almost no time.
 IMAGES, SMALL_IMAGES = "/host/images", "/host/images/small"
 SIZE, SMALL_SIZE = "320x160", "96x64"
 PAIRS = 4
-CAMERA = IMAGES + "/camera.conf"  # what they were taken with
-# A small search: the processor is emulated, and what it computes is tested elsewhere.
+CAMERA = IMAGES + "/camera.conf"  # the camera that took them
+# A small search. The processor is emulated, and other tests check the results.
 CHEAP = {"stereo.disparities": "32", "stereo.paths": "2", "engine.threads": "1"}
 
 
 def run(*command, check=True, timeout=60, **more):
-    """stdout of a command."""
+    """Returns the stdout of a command."""
     r = subprocess.run([str(c) for c in command], capture_output=True, text=True, timeout=timeout, check=False, **more)
     if check and r.returncode:
         raise AssertionError("%s: exit %d: %s%s" % (" ".join(map(str, command)), r.returncode, r.stdout, r.stderr))
@@ -53,7 +54,7 @@ def load(module, *parameters):
 
 
 def text(path):
-    """Of a file of the kernel; "" where there is none, or no longer."""
+    """Returns the text of a file of the kernel, or "" if it does not exist or has vanished."""
     try:
         with open(path) as f:
             return f.read().strip()
@@ -62,12 +63,13 @@ def text(path):
 
 
 def stuck():
-    """What threads have a camera open or wait in the kernel for what no signal ends, each with where it is there."""
+    """Describes the threads that have a camera open or wait uninterruptibly in the kernel, each with its place
+    there."""
     said = []
     for task in glob.glob("/proc/[0-9]*/task/[0-9]*"):
         nodes = set()
         for fd in glob.glob(task + "/fd/*"):
-            with contextlib.suppress(OSError):  # it is closed by now
+            with contextlib.suppress(OSError):  # the descriptor is closed by now
                 nodes |= {node for node in [os.readlink(fd)] if node.startswith(("/dev/video", "/dev/media"))}
         state = text(task + "/stat").rpartition(") ")[2][:1]
         if nodes or state == "D":
@@ -77,7 +79,7 @@ def stuck():
 
 
 def unload(module):
-    """Waits for those who have just closed it."""
+    """Unloads the module. Waits for processes that have just closed it."""
     try:
         until(lambda: subprocess.run(["rmmod", module], capture_output=True, check=False).returncode == 0, 30,
               "rmmod " + module)
@@ -87,7 +89,7 @@ def unload(module):
 
 
 def load_vivid(devices=2):
-    """Webcams /dev/video0, video1, ... without the clock in their picture; as new, whatever was done to them before."""
+    """Creates webcams /dev/video0, video1, ... in their initial state. Their picture shows no clock."""
     if os.path.exists("/sys/module/vivid"):
         unload("vivid")
     load("vivid", "n_devs=%d" % devices, "node_types=" + ",".join(["0x1"] * devices),
@@ -101,7 +103,7 @@ def control(device, **values):
 
 
 def words(settings):
-    """-s arguments of a dictionary."""
+    """Returns the -s arguments of a dictionary."""
     return [w for k, v in settings.items() for w in ("-s", "%s=%s" % (k, v))]
 
 
@@ -110,7 +112,7 @@ def images(side, form, folder=IMAGES):
 
 
 def camera_settings(left, right, **more):
-    """Settings of a pair of cameras; names without a section are of source."""
+    """Returns settings for a pair of cameras. Names without a section belong to source."""
     s = dict(CHEAP)
     s.update({"source.kind": "v4l2", "source.left": left, "source.right": right})
     s.update({k if "." in k else "source." + k: v for k, v in more.items()})
@@ -125,7 +127,8 @@ NO_CONCERN = ("engine too slow", "both images are the same", "both cameras repea
 
 
 def flows(status):
-    """Frames are published; an emulated processor may be too slow for all of them, and both vivids show one pattern."""
+    """Returns true if frames are published. An emulated processor may be too slow for all pairs, and both vivids
+    show one pattern, so the state may be degraded."""
     return status["state"] == "running" or (status["reason"] or "").startswith(NO_CONCERN)
 
 
@@ -134,7 +137,7 @@ def until_flows(instance, limit=10):
 
 
 def left_image(ring, number):
-    """The picture that was published beside frame number (output.planes = left)."""
+    """Returns the picture published with frame `number` (output.planes = left)."""
     at = ring.first + (number & (ring.slots - 1)) * ring.stride + ring.header
     kind, width, height, pitch, offset, _ = struct.unpack_from("<6I", ring.map, at + 256)
     assert kind == 2, kind
@@ -146,12 +149,12 @@ class TestCase(harness.TestCase):
         self.daemons = []
 
     def evidence(self):
-        """What is shown when the test fails."""
+        """Returns the daemons' logs, which are shown if the test fails."""
         return "".join(i.text() for i in self.daemons if os.path.exists(i.log))
 
     def daemon(self, settings, folder=IMAGES, wait=True, name="test", env=None, config="camera.conf", more=()):
-        """stixeld with the cameras' calibration. more: arguments."""
-        self.addCleanup(self.remove, "/dev/shm/stixeld." + name)  # of a daemon that was killed
+        """Starts stixeld with the cameras' calibration. `more` is a list of arguments."""
+        self.addCleanup(self.remove, "/dev/shm/stixeld." + name)  # left by a killed daemon
         i = self.instance(name)
         i.shm, i.run = "/dev/shm", "/run/stixeld"  # where stixelctl looks
         os.makedirs(i.run, exist_ok=True)
@@ -167,25 +170,25 @@ class TestCase(harness.TestCase):
             os.unlink(path)
 
     def refused(self, settings):
-        """stixeld ends at start: (exit code, what it says)."""
+        """Runs stixeld, which must end at its start. Returns (exit code, messages)."""
         i = self.instance()
         code, _, err = i.run_once("-c", CAMERA, *words(settings))
         return code, err
 
     def start(self, *command, **more):
-        """A helper that ends with the test."""
+        """Starts a helper that ends with the test."""
         p = subprocess.Popen([str(c) for c in command], **more)
         self.addCleanup(p.wait)
         self.addCleanup(p.kill)
         return p
 
     def assert_accounted(self, status):
-        """Every image that a camera gave is in a pair or in a counter of those that were dropped; likewise pairs."""
+        """Checks that every captured image is in a pair or in a counter of drops. Checks the same for pairs."""
         frames = status["frames"]
         for c in status["source"]["cameras"]:
-            # overload counts pairs, and these are in frames.captured
+            # overload counts pairs, which are in frames.captured
             dropped = sum(n for reason, n in c["dropped"].items() if reason != "overload")
-            # a few are on their way: they wait for a partner, or their pair is being decoded
+            # a few images are on their way: they wait for a partner, or the decoder has their pair
             self.assertIn(c["captured"] - dropped - frames["captured"], range(0, 9), status)
         dropped = frames["dropped"]["overload"] + frames["dropped"]["teardown"]
         self.assertIn(frames["captured"] - frames["published"] - dropped, range(0, 5), status)

@@ -9,7 +9,7 @@ import guest
 
 
 class Lines(unittest.TestResult):
-    """GROUP.CLASS.TEST ok|FAILED|skipped, seconds"""
+    """Prints GROUP.CLASS.TEST, ok, FAILED or skipped, and the seconds of each test."""
 
     def startTest(self, test):
         super().startTest(test)

@@ -21,7 +21,7 @@ class TestCase(guest.TestCase):
         guest.unload("vivid")
 
     def doctor(self, want, left="/dev/video0", right="/dev/video1", before=(), **more):
-        """{check: [(level, text; advice)]}"""
+        """Runs doctor and returns {check: [(level, text; advice)]}."""
         keys = {"kind": "v4l2", "left": left, "right": right, **more}
         with open(CONF, "w") as f:
             f.write("[source]\n%s[camera]\nfx=300\nfy=300\ncx=160\ncy=90\nbaseline_m=0.1\n[engine]\nbackend=cpu\n"
@@ -78,7 +78,7 @@ class Cameras(TestCase):
         i.until_published(3)
 
         def look():
-            """State and findings, unless the state has changed meanwhile."""
+            """Returns state and findings, unless the state has changed meanwhile."""
             state, found = i.status()["state"], self.doctor(0)
             return (state, found) if i.status()["state"] == state else None
 
@@ -113,7 +113,7 @@ class Names(TestCase):
     RULES = "/etc/udev/rules.d/65-cameras.rules"
 
     def test_names_for_cameras(self):
-        """By the rules that are installed, and one of the user's for each camera."""
+        """The installed rules name the cameras, with one rule of the user for each camera."""
         with open(self.RULES, "w") as f:
             for n, name in enumerate(("left", "right")):
                 f.write('SUBSYSTEM=="video4linux", ATTR{name}=="vivid-%03d-vid-cap", ENV{STIXELD_CAMERA}="front-%s"\n'

@@ -9,12 +9,12 @@ from guest import TestCase, camera, camera_settings, control, flows, load_vivid,
 
 LEFT, RIGHT = "/dev/video0", "/dev/video1"
 DRIVER = "/sys/bus/platform/drivers/vivid"
-# A camera that is refused is tried again after a second, then after two.
+# Seconds until a camera is back. The daemon tries a refused camera again after one second, then after two.
 BACK = 12
 
 
 class Faults(TestCase):
-    """Each test has the cameras as new, and a daemon that stays the same process from beginning to end."""
+    """Each test has cameras in their initial state, and a daemon that must stay the same process."""
 
     def setUp(self):
         super().setUp()
@@ -30,17 +30,17 @@ class Faults(TestCase):
         return self.i.until_state("no_camera", 10) if absent else until_flows(self.i, 20)
 
     def end(self):
-        """Whatever has happened: the same process, and it ends in order."""
+        """Checks that the daemon is still the same process and ends with code 0."""
         self.assertIsNone(self.i.process.poll(), "stixeld has ended by itself")
         self.assertEqual(self.i.stop(), 0)
 
     def until_camera(self, side, condition, seconds=10):
-        """The status when what is asked of a camera's entry is so."""
+        """Returns the status when this camera's entry meets the condition."""
         return until(lambda: (lambda s: s if condition(camera(s, side)) else None)(self.i.status()), seconds,
                      "%s camera" % side)
 
     def until_lost_and_back(self, reason):
-        """no_camera for the reason that is expected, and running again; the status then."""
+        """Waits for no_camera with the expected reason, then for running. Returns the status."""
         until(lambda: reason in self.i.text(), 5, "'%s' in the log" % reason)
         status = until(lambda: (lambda s: s if flows(s) and
                                 camera(s, "left")["reconnects"] == 1 else None)(self.i.status()), BACK, "running again")
@@ -49,13 +49,13 @@ class Faults(TestCase):
         self.assertIn("no_camera", self.i.text())
         return self.i.status()
 
-    # -- pictures that are lost or damaged: nothing is reopened --
+    # -- lost or damaged pictures: no camera is reopened --
     def test_lost_pictures(self):
         self.begin()
         control(LEFT, percentage_of_dropped_buffers=50)
         status = self.until_camera("left", lambda c: c["sequence_gaps"] >= 8, 20)
         control(LEFT, percentage_of_dropped_buffers=0)
-        # the right images of those times have no partner
+        # the right images of these times have no partner
         self.assertGreaterEqual(camera(status, "right")["dropped"]["unpaired"], 4)
         self.assertEqual(camera(status, "left")["reconnects"], 0)
         self.assert_accounted(status)
@@ -76,7 +76,7 @@ class Faults(TestCase):
         self.assert_accounted(status)
 
     def test_sequence_number_wraps(self):
-        # it starts 128 pictures before 2^32: at 60 a second after two seconds
+        # the numbers start 128 pictures before 2^32: they overflow after two seconds at 60 pictures per second
         for device in (LEFT, RIGHT):
             control(device, wrap_sequence_number=1)
         self.begin(fps=60)
@@ -88,7 +88,7 @@ class Faults(TestCase):
         self.assertEqual(camera(status, "left")["reconnects"], 0)
 
     def test_time_wraps(self):
-        # seconds that do not fit into 32 bits soon: times are still of one clock, and pairs go on
+        # The seconds soon exceed 32 bits. Timestamps still come from one clock, and pairs continue.
         for device in (LEFT, RIGHT):
             control(device, wrap_timestamp=2)
         self.begin()
@@ -97,7 +97,7 @@ class Faults(TestCase):
         self.assertTrue(flows(status), status)
         self.assertEqual(camera(status, "left")["reconnects"], 0)
 
-    # -- calls that fail while it streams: both cameras are opened again --
+    # -- calls that fail while streaming: both cameras are reopened --
     def test_qbuf_fails(self):
         self.begin()
         control(LEFT, inject_vidioc_qbuf_error=1)
@@ -109,7 +109,7 @@ class Faults(TestCase):
         self.until_lost_and_back("camera lost: %s" % RIGHT)
 
     def test_disconnected(self):
-        # the node stays, and the driver accepts it again when the last one has closed it
+        # The node stays. The driver accepts it again after the last close.
         self.begin()
         control(LEFT, disconnect=1)
         self.until_lost_and_back("camera lost: %s" % LEFT)
@@ -136,7 +136,7 @@ class Faults(TestCase):
         status = until_flows(self.i, BACK)
         self.assertEqual(status["source"]["stamp"], "start of exposure")
 
-    # -- somebody else, or nobody --
+    # -- another process uses the camera, or the camera is absent --
     def test_in_use_by_another(self):
         other = self.start("v4l2-ctl", "-d", RIGHT, "--stream-mmap", "--stream-count=0", stderr=subprocess.DEVNULL)
         time.sleep(1)
@@ -156,14 +156,14 @@ class Faults(TestCase):
         self.assertIn("No such", status["reason"])
         beat = self.i.ring().live()[1]
         until(lambda: self.i.ring().live()[1] > beat, 3, "heartbeat while the camera is absent")
-        time.sleep(3)  # by now it is looked for every few seconds only
+        time.sleep(3)  # by now the daemon looks for the camera only every few seconds
         with open(DRIVER + "/bind", "w") as f:
             f.write("vivid.0")
         run("udevadm", "settle")
         self.assertTrue(os.path.exists(LEFT) and os.path.exists(RIGHT))
         began = time.monotonic()
         status = until(lambda: (lambda s: s if s["frames"]["captured"] > lost else None)(self.i.status()), 10, "a pair")
-        # told by inotify: not after seconds
+        # inotify reports the camera, so it takes no seconds
         self.assertLess(time.monotonic() - began, 1.5)
         self.assertEqual(camera(status, "left")["reconnects"], 1)
         until_flows(self.i)

@@ -10,8 +10,8 @@ from guest import (CAMERA, CHEAP, HERE, IMAGES, PAIRS, SIZE, TestCase, camera, c
                    unload, until, until_flows, words)
 
 LEFT, RIGHT = "/dev/video20", "/dev/video21"
-FPS = 5  # no more than the emulated processor computes
-# What arrives is this form of the images; stixel-process is given that one.
+FPS = 5  # as fast as the emulated processor can compute
+# The daemon gets the images in the first form. stixel-process gets the second one.
 FORMS = {"GREY": ("grey", "pgm"), "YUYV": ("yuyv", "pgm"), "UYVY": ("uyvy", "pgm"), "NV12": ("nv12", "pgm"),
          "MJPG": ("jpg", "jpg")}
 
@@ -29,7 +29,7 @@ class Loopback(TestCase):
         return p
 
     def expected(self, form):
-        """What stixel-process says of each pair, with the same settings."""
+        """Returns what stixel-process prints for each pair with the same settings."""
         with tempfile.TemporaryDirectory() as out:
             pairs = [p for both in zip(images("left", form), images("right", form)) for p in both]
             run("stixel-process", "-c", CAMERA, *words(CHEAP), "-o", out, *pairs)
@@ -41,7 +41,7 @@ class Loopback(TestCase):
         return results
 
     def check(self, fourcc, settings, expected):
-        """Each frame has the stixels of one of the pairs, never of two pictures that do not belong together."""
+        """Checks that each frame has the stixels of one pair. A frame of two unrelated pictures would differ."""
         i = self.daemon(settings)
         i.until_published(1, 20)
         dump = run("stixelctl", "-i", "test", "dump", "--frames", 2 * PAIRS, "--timeout", 20)
@@ -83,7 +83,7 @@ class Loopback(TestCase):
             feeder.wait()
 
     def test_cameras_that_differ(self):
-        # one has twice the height: two feeders
+        # one camera has twice the height, so two feeders run
         self.start(HERE + "/feeder", "GREY", SIZE, FPS, LEFT, *images("left", "grey"))
         self.start(HERE + "/feeder", "GREY", "160x160", FPS, RIGHT, IMAGES + "/small/left-0.jpg")
         for device in (LEFT, RIGHT):
@@ -112,7 +112,7 @@ class Loopback(TestCase):
         n = self.lost(i)
         until(lambda: "is not a video capture device" in i.status()["reason"], 10, "no camera without its feeder")
         self.feeder = self.feed("GREY", images("left", "grey"), images("right", "grey"))
-        # the node did not go: nobody tells the daemon, which looks every few seconds
+        # the node stays, so no event reaches the daemon, which looks every few seconds
         until_flows(i, 15)
         i.until_published(n + 3)
         self.assertEqual({c["reconnects"] for c in i.status()["source"]["cameras"]}, {1})
@@ -128,7 +128,8 @@ class Loopback(TestCase):
         self.assertEqual(i.stop(), 0)
 
     def test_daemon_sleeps(self):
-        # the driver goes on, round its buffers, also those that the daemon has: no pair is given up for that
+        # The driver writes on in its ring of buffers, also into buffers that the daemon has. No pair is dropped for
+        # that.
         i = self.running()
         for _ in range(3):
             i.process.send_signal(signal.SIGSTOP)

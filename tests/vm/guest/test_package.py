@@ -23,7 +23,7 @@ def units(kind, state="active"):
 
 
 class Follower(threading.Thread):
-    """A reader that lives through it all: when each frame came, and its (epoch, number)."""
+    """A reader that runs through all steps. It stores when each frame came, and its (epoch, number)."""
 
     def __init__(self, instance):
         super().__init__(daemon=True)
@@ -48,7 +48,7 @@ class Follower(threading.Thread):
 class Package(TestCase):
     def setUp(self):
         super().setUp()
-        # only for its ways of asking; systemd starts and stops the daemon
+        # used only for its requests; systemd starts and stops the daemon
         self.i = harness.Instance("front")
         self.addCleanup(shutil.rmtree, self.i.top)
         self.i.status_path, self.i.shm = "/run/stixeld/front/status.sock", "/dev/shm"
@@ -63,7 +63,7 @@ class Package(TestCase):
         return run("dpkg-query", "-W", "-f", "${Version}", "stixeld")
 
     def installed(self):
-        """Users and units are there, and nothing runs that nobody asked for."""
+        """Users and units exist, and no service runs that was not requested."""
         for user in ("stixeld", "stixel-web"):
             self.assertLess(pwd.getpwnam(user).pw_uid, 1000)
         grp.getgrnam("stixel")
@@ -71,7 +71,7 @@ class Package(TestCase):
         self.assertEqual(run("systemctl", "is-enabled", "stixel-web.service", check=False).strip(), "disabled")
 
     def started(self):
-        """One edited file, one command."""
+        """One edited file and one command start the service."""
         with open("/etc/stixeld/example.conf") as f:
             text = f.read()
         edited = text
@@ -86,7 +86,7 @@ class Package(TestCase):
         until_flows(self.i)
 
     def upgraded(self):
-        """Both instances that run are restarted, one that was stopped is not; the reader goes on."""
+        """The upgrade restarts both running instances, but not a stopped one. The reader continues."""
         follower = Follower("front")
         self.addCleanup(follower.finish)
         before, pid = self.version(), self.show("MainPID")
@@ -115,7 +115,7 @@ class Package(TestCase):
         run("dpkg", "--purge", *run("sh", "-c", "dpkg-query -W -f '${Package}\\n' | grep stixel").split(), timeout=400)
         self.assertEqual(units("stixel*"), [])
         self.assertEqual(subprocess.run(["pgrep", "-x", "stixeld"], capture_output=True, check=False).returncode, 1)
-        self.assertEqual(sorted(os.listdir("/etc/stixeld")), ["front.conf", "idle.conf"])  # the user's own
+        self.assertEqual(sorted(os.listdir("/etc/stixeld")), ["front.conf", "idle.conf"])  # the user's own files stay
         left = run("find", "/", "-xdev", "-name", "*stixel*", "-not", "-path", "/host/*", "-not", "-path", "/proc/*",
                    "-not", "-path", "/etc/stixeld", "-not", "-path", self.i.top)
         self.assertEqual(left.split(), [])

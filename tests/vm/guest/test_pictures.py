@@ -35,9 +35,9 @@ class Faults(TestCase):
         self.addCleanup(unload, "v4l2loopback")
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
-        self.now = folder.name + "/now"  # a link to the fault that is played
+        self.now = folder.name + "/now"  # a link to the current fault
         self.empty = folder.name + "/root"
-        self.faults = folder.name + "/faults"  # in memory: who changes it keeps no camera waiting
+        self.faults = folder.name + "/faults"  # in memory: a change of the fault delays no camera
         for new in (self.empty, self.faults):
             os.mkdir(new)
         run("tar", "-C", self.faults, "-xf", IMAGES + "/faults.tar")
@@ -50,7 +50,7 @@ class Faults(TestCase):
         return ["%s/%s-%d.grey" % (self.now, side, n) for n in range(PAIRS)]
 
     def doctor(self):
-        """Levels and sentences about pictures; nothing of this machine takes its time."""
+        """Returns levels and sentences about pictures. No check of this machine takes time."""
         answer = run("stixelctl", "-i", "test", "doctor", "--json", check=False,
                      env=dict(os.environ, STIXEL_DOCTOR_ROOT=self.empty))
         return [(c["level"], c["text"]) for c in json.loads(answer)["checks"] if c["check"] == "pictures"]
@@ -67,7 +67,7 @@ class Faults(TestCase):
             with self.subTest(fault):
                 self.play(fault)
                 feeder.send_signal(signal.SIGHUP)
-                # those that were on their way
+                # until pictures on their way have been published
                 i.until_published(i.status()["frames"]["published"] + 4, 60)
                 found = self.doctor()
                 self.assertEqual([f[0] for f in found], [level], found)

@@ -15,7 +15,7 @@ from guest import TestCase, camera, camera_settings, control, load_vivid, run, u
 LEFT, RIGHT = "/dev/video0", "/dev/video1"
 DRIVER = "/sys/bus/platform/drivers/vivid"
 WORDS = "/host/soak"  # minutes and seed
-BACK = 60  # a camera that was away for long is tried again every few seconds; the processor is emulated
+BACK = 60  # the daemon tries a camera that was absent for long only every few seconds, and the processor is emulated
 GROWTH_BYTES = 1 << 20
 
 
@@ -50,7 +50,8 @@ class Soak(TestCase):
 
     @staticmethod
     def control(device, **values):
-        """Of a camera that the event before may have taken, and that the daemon had not missed yet."""
+        """Sets controls of a camera. Retries, because the previous event may have removed the camera before the
+        daemon noticed."""
         def done():
             try:
                 control(device, **values)
@@ -61,10 +62,10 @@ class Soak(TestCase):
             return True
         until(done, BACK, "%s, to set %s" % (device, values))
 
-    # -- what happens to it --
+    # -- events --
     def unplugged(self):
         driver("unbind")
-        # a node that is still open would keep its number, and the camera come back under another
+        # A node that is still open would keep its number. The camera would then come back under another number.
         self.i.until_state("no_camera", BACK)
         until(lambda: not self.nodes_open(), BACK, "closed cameras")
         time.sleep(self.random.choice([0.0, 0.3, 1.0, 4.0]))
@@ -99,9 +100,9 @@ class Soak(TestCase):
         time.sleep(self.random.uniform(0.1, 3.0))
         self.i.process.send_signal(signal.SIGCONT)
 
-    # -- what stays so --
+    # -- invariants --
     def assert_sound(self, before):
-        """The status now, which goes on from the one before."""
+        """Checks and returns the current status, which must continue from `before`."""
         status = self.i.status()
         frames = status["frames"]
         self.assertEqual((status["pid"], status["epoch"]), (before["pid"], before["epoch"]))
@@ -114,7 +115,7 @@ class Soak(TestCase):
             self.assertGreaterEqual(now["captured"], frames["captured"] - frames["dropped"]["overload"], status)
             self.assertGreaterEqual(now["reconnects"], was["reconnects"])
         self.assertEqual([f.number for f in self.ring.frames() if f.epoch != self.epoch], [])
-        # numbers step by one as the counts do
+        # numbers increase by one, as the counters do
         self.assertGreaterEqual(self.ring.live()[2], frames["published"])
         return status
 

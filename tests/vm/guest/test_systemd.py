@@ -19,13 +19,13 @@ import harness
 from guest import (CAMERA, CHEAP, HERE, SMALL_IMAGES, TestCase, camera, load_vivid, nodes, run, unload, until,
                    until_flows)
 
-PAIRS = "/usr/local/share/pairs"  # the service may not look into the host's folder
+PAIRS = "/usr/local/share/pairs"  # the service has no access to the host's folder
 UNIT = "stixeld@test.service"
 DROP_INS = "/run/systemd/system/" + UNIT + ".d"
 EXAMPLES = "/usr/local/share/doc/stixeld/examples"
-# what systemd-analyze says of the unit, at most; docs/service.md names the figure
+# Highest accepted exposure level of the unit from systemd-analyze. docs/service.md states the figure.
 EXPOSURE_MAX = 1.0
-# A machine that is busy may give the guest nothing for two seconds.
+# A busy host may give the guest no processor time for two seconds.
 WATCHDOG_S = 4
 
 
@@ -46,7 +46,7 @@ class Frame(ctypes.Structure):
 
 
 class Reader:
-    """A reader that follows its publisher through restarts, by libstixel."""
+    """A reader on libstixel that follows its publisher through restarts."""
 
     FOLLOW = 1
 
@@ -57,7 +57,7 @@ class Reader:
         assert r >= 0, r
 
     def next(self, timeout_ms=10000):
-        """(epoch, number) of the newest frame after a wait; None when none came."""
+        """Waits and returns (epoch, number) of the newest frame; None if none came."""
         frame = ctypes.POINTER(Frame)()
         if self.lib.stixel_wait(self.reader, timeout_ms) <= 0:
             return None
@@ -70,9 +70,9 @@ class Reader:
 
 
 class UnitCase(TestCase):
-    """systemd's view of the unit, and the daemon's own by its status."""
+    """systemd's view of the unit, and the daemon's own view in its status."""
 
-    # the synthetic street is drawn with floating-point numbers, which are slow where they are emulated
+    # the synthetic street is drawn in floating point, which is slow when emulated
     FILES = {"source.kind": "files", "source.left": PAIRS + "/left-*.pgm", "source.right": PAIRS + "/right-*.pgm",
              "source.loop": "yes", "source.fps": 5, **CHEAP}
     CAMERAS = {"source.kind": "v4l2", "source.left": "/dev/video0", "source.right": "/dev/video1",
@@ -87,7 +87,7 @@ class UnitCase(TestCase):
 
     def setUp(self):
         super().setUp()
-        # only for its ways of asking; systemd starts and stops the daemon
+        # used only for its requests; systemd starts and stops the daemon
         self.i = harness.Instance("test")
         self.i.status_path, self.i.shm = "/run/stixeld/test/status.sock", "/dev/shm"
         self.addCleanup(shutil.rmtree, self.i.top)
@@ -122,7 +122,7 @@ class UnitCase(TestCase):
         return run("journalctl", "-u", UNIT, "-o", "cat", "--no-pager", "-n", "60")
 
     def stop_seconds(self):
-        """From the end of being active to being gone, by systemd's clock."""
+        """Returns the time from the end of the active state to the end of the process, by systemd's clock."""
         run("systemctl", "stop", UNIT)
         begin, end = (int(self.show(s + "TimestampMonotonic")) for s in ("ActiveExit", "InactiveEnter"))
         return (end - begin) / 1e6
@@ -136,7 +136,7 @@ class Service(UnitCase):
     # -- life --
     def test_ready(self):
         self.start(self.FILES)
-        # started means: ring and sockets are there, at once
+        # when the unit is started, ring and sockets exist
         self.assertEqual(self.show("ActiveState"), "active")
         self.assertIn(self.i.status()["state"], ("starting", "running"))
         self.assertEqual(self.i.ring().live()[0] in ("starting", "running"), True)
@@ -154,7 +154,7 @@ class Service(UnitCase):
         for capabilities in ("CapEff", "CapPrm", "CapBnd", "CapAmb"):
             self.assertEqual(int(status[capabilities], 16), 0)
         self.assertEqual((status["NoNewPrivs"], status["Seccomp"]), ("1", "2"))
-        # its group reads, and nobody else
+        # only the group may read
         for path, mode in (("/dev/shm/stixeld.test", 0o640), ("/run/stixeld/test/status.sock", 0o660),
                            ("/run/stixeld/test/frames.sock", 0o660), ("/run/stixeld/test", 0o750)):
             s = os.stat(path)
@@ -181,7 +181,7 @@ class Service(UnitCase):
         self.configure({**self.FILES, "log.levels": "debug", "stereo.paths": "8"})
         run("systemctl", "reload", UNIT)
         until(lambda: "reloaded, changed: log.levels" in self.journal(), 5, "the reload in the journal")
-        self.assertIn("stereo.paths", self.journal())  # needs a restart, and is named
+        self.assertIn("stereo.paths", self.journal())  # the log names it, because it needs a restart
         # a wrong file changes nothing
         with open("/etc/stixeld/test.conf", "a") as f:
             f.write("[source]\nno_such_key = 1\n")
@@ -200,7 +200,7 @@ class Service(UnitCase):
         self.assertEqual((self.show("ActiveState"), self.show("NRestarts")), ("failed", "0"))
         self.assertIn("fps", self.journal())
 
-    # -- death and resurrection --
+    # -- crash and restart --
     def test_crash_while_a_reader_waits(self):
         self.start(self.FILES, "RestartSec=300ms\n")
         reader = Reader("test")
@@ -225,7 +225,7 @@ class Service(UnitCase):
         self.assertNotEqual(until_flows(self.i)["epoch"], epoch)
 
     def test_watchdog_finds_a_hung_engine(self):
-        # the main thread lives and answers; only frames stay away. The engine of the tests hangs when it is told to
+        # The main thread lives and answers, but no frames come. The tests' engine hangs on request.
         shutil.copy(HERE + "/stixeld-fake", "/usr/local/bin/stixeld-fake")
         self.start({"source.kind": "synthetic"},
                    "WatchdogSec=%d\nRestartSec=300ms\nEnvironment=FAKE_INTERVAL_US=50000 FAKE_HANG_AT=20\n"
@@ -242,7 +242,7 @@ class Service(UnitCase):
         status = self.i.until_state("no_camera", 5)
         self.assertIn("/dev/video0: No such", status["reason"])
         self.assertIn("no_camera", self.show("StatusText"))
-        time.sleep(2 * WATCHDOG_S)  # an absent camera is no hang
+        time.sleep(2 * WATCHDOG_S)  # an absent camera does not count as a hang
         pid = self.show("MainPID")
         load_vivid(2)
         self.addCleanup(unload, "vivid")
@@ -263,7 +263,8 @@ class Service(UnitCase):
         self.assertEqual(self.i.until_published(3, 30)["source"]["memory"], "userptr")
 
     def test_without_leave_for_cameras(self):
-        # DeviceAllow is what lets it in: without, the camera is refused, and the daemon says so and lives
+        # DeviceAllow permits the camera. Without it, the kernel refuses the camera, and the daemon reports this and
+        # lives on.
         load_vivid(2)
         self.addCleanup(unload, "vivid")
         self.addCleanup(run, "systemctl", "stop", UNIT)
@@ -272,7 +273,7 @@ class Service(UnitCase):
         self.assertIn(self.show("ActiveState"), ("active", "failed", "activating"))
 
     def test_names_for_cameras(self):
-        """udev: a rule of the user's names a camera, the installed rules make the link."""
+        """A udev rule of the user names a camera, and the installed rules create the link."""
         rules = "/run/udev/rules.d/65-cameras.rules"
         os.makedirs(os.path.dirname(rules), exist_ok=True)
         with open(rules, "w") as f:
@@ -294,7 +295,7 @@ class Service(UnitCase):
         self.configure(self.FILES)
         run("systemctl", "start", "stixeld@test.socket")
         self.assertEqual(self.show("ActiveState"), "inactive")
-        self.assertIn(self.i.status()["state"], ("starting", "running"))  # asked for, so it comes
+        self.assertIn(self.i.status()["state"], ("starting", "running"))  # a request to its socket starts it
         until(lambda: self.show("ActiveState") == "active", 5, "active")
         run("systemctl", "restart", UNIT)
         self.assertIn(self.i.status()["state"], ("starting", "running"))
@@ -314,7 +315,7 @@ class Service(UnitCase):
 
 
 class Dashboard(UnitCase):
-    """stixel-web as it is installed: its own user, in its sandbox, reading what the hardened daemon publishes."""
+    """The installed stixel-web reads what the hardened daemon publishes. It runs as its own user, in its sandbox."""
 
     WEB = "stixel-web.service"
     ADDRESS = "127.0.0.1", 8470
@@ -328,7 +329,7 @@ class Dashboard(UnitCase):
         self.addCleanup(c.close)
         c.request("GET", path)
         response = c.getresponse()
-        response.connection = c  # holds the socket, too
+        response.connection = c  # the response also holds the socket
         return response
 
     def answers(self):
@@ -352,7 +353,7 @@ class Dashboard(UnitCase):
         status = json.load(self.get("/api/test/status"))
         self.assertEqual(str(status["pid"]), self.show("MainPID"))
         self.assertIn(b"<title>", self.get("/").read())
-        # its user may ask for images: they are published while somebody looks, and no longer
+        # The user of stixel-web may ask for images. They are published while a viewer watches, and no longer.
         self.assertEqual(self.images(), "idle")
         stream = self.get("/api/test/stream?images=left")
         kinds = set()
@@ -363,7 +364,7 @@ class Dashboard(UnitCase):
         until(lambda: self.images() == "idle", 20, "nobody looks")
 
     def message(self, stream):
-        """The next message's kind: 1 frame, 2 left image."""
+        """Returns the kind of the next message: 1 frame, 2 left image."""
         magic, kind, count = struct.unpack_from("<3I", stream.read(32))
         self.assertEqual(magic, 0x57585453)
         self.assertEqual(len(stream.read(count)), count)

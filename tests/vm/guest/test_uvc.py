@@ -15,7 +15,7 @@ NODE = "/dev/v4l/by-id/usb-1d6b_Camera_of_the_tests_%s-video-index0"
 
 
 class Camera:
-    """One camera, plugged in or not."""
+    """One camera, connected or not."""
 
     def __init__(self, test, side):
         self.node = NODE % side
@@ -47,7 +47,7 @@ class Uvc(TestCase):
     def setUp(self):
         super().setUp()
         load("vhci_hcd")
-        load("uvcvideo", "nodrop=1")  # damaged pictures come with their flag, instead of not at all
+        load("uvcvideo", "nodrop=1")  # damaged pictures arrive with their flag; otherwise the driver drops them
         self.addCleanup(lambda: (unload("uvcvideo"), unload("vhci_hcd")))
         self.cameras = {side: Camera(self, side) for side in SIDES}
 
@@ -71,7 +71,7 @@ class Uvc(TestCase):
         self.assertEqual(self.i.stop(), 0)
 
     def check_pictures(self, fourcc, light):
-        """The left pictures that are published are those of the files, in their order."""
+        """Checks that the published left pictures are those of the files, in order."""
         self.begin(format=fourcc, **{"output.planes": "left", "output.planes_when": "always", "output.slots": "64"})
         status = self.i.until_published(6, 20)
         ring = self.i.ring()
@@ -90,7 +90,7 @@ class Uvc(TestCase):
         self.check_pictures("YUYV", light)
 
     def test_mjpeg(self):
-        # decoded by another way: a daemon that reads them as files
+        # the reference comes from another decoder: a daemon that reads the pictures as files
         self.check_pictures("MJPG", self.decoded(images("left", "jpg", SMALL_IMAGES)))
 
     def decoded(self, paths):
@@ -112,10 +112,11 @@ class Uvc(TestCase):
         self.end()
 
     def check_damage(self, fourcc, word, reason):
-        # a machine that is busy may be silent for a second; what is damaged must not be taken for silence
+        # A busy machine may be silent for a second. Damage must not look like silence.
         self.begin(format=fourcc, timeout_ms=5000)
         for _ in range(20):
-            # uvcvideo itself flags what is too short; a JPEG that has no partner is dropped before anybody looks at it
+            # uvcvideo itself flags a picture that is too short. A JPEG without a partner is dropped before it is
+            # decoded.
             self.cameras["right"].tell(word)
             time.sleep(0.3)
             status = self.i.status()
@@ -130,7 +131,7 @@ class Uvc(TestCase):
         self.end()
 
     def test_damaged_pictures(self):
-        """One by one: counted with their reason, and nothing is reopened."""
+        """Damages pictures one by one. Each is counted with its reason, and no camera is reopened."""
         for fourcc, word, reason in (("MJPG", "short", "broken"), ("YUYV", "error", "error_flag"),
                                      ("YUYV", "short", "error_flag")):
             with self.subTest(format=fourcc, fault=word):
@@ -162,7 +163,7 @@ class Uvc(TestCase):
         self.end()
 
     def test_fifty_times_unplugged(self):
-        # memory of several arenas goes up and down by chance, and so do pages that the kernel joins to a huge one
+        # The memory of several arenas varies by chance. So do pages that the kernel joins to a huge page.
         with open("/sys/kernel/mm/transparent_hugepage/enabled", "w") as f:
             f.write("never")
         self.begin({"MALLOC_ARENA_MAX": "1"}, format="MJPG")
@@ -175,7 +176,7 @@ class Uvc(TestCase):
             with open("/proc/%d/status" % pid) as f:
                 return int(next(line for line in f if line.startswith("RssAnon")).split()[1])
 
-        # what leaks grows all the time; stacks that are used more deeply, or blocks that do not fit, for a while
+        # A leak grows all the time. Deeper stacks, or blocks that do not fit, grow only for a while.
         files, memory, grown = open_files(), [], []
         for n in range(1, 111):
             c = self.cameras[SIDES[n % 2]]
@@ -186,12 +187,12 @@ class Uvc(TestCase):
             status = until(lambda: (lambda s: s if flows(s) and
                                     camera(s, c.side)["reconnects"] == n else None)(self.i.status()), 10,
                            "running after %d times" % n)
-            if n % 20 == 10:  # from 10 on the allocator has most of what it keeps
+            if n % 20 == 10:  # from 10 on, the allocator has most of its memory
                 memory.append(memory_kb())
                 grown = [after - before for before, after in zip(memory, memory[1:])]
                 if n >= 50 and min(grown) < 250:
                     break
-        self.assertLessEqual(open_files(), files + 1)  # a status request is being closed
+        self.assertLessEqual(open_files(), files + 1)  # one more while a status request is being closed
         self.assertLess(min(grown), 250, "kB in 20 times; after 10, 30, 50, ... there were %s" % memory)
         self.assertEqual(status["pid"], pid)
         self.assertEqual(len(glob.glob("/dev/video*")), 4)
@@ -199,7 +200,7 @@ class Uvc(TestCase):
 
 
 class FirstRate(TestCase):
-    """A rate that no camera reaches: the fastest is taken, and said."""
+    """No camera reaches the requested rate. The daemon takes the fastest rate and reports it."""
 
     def test_rate(self):
         load("vhci_hcd")

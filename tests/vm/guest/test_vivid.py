@@ -7,24 +7,25 @@ import time
 
 from guest import TestCase, camera, camera_settings, control, left_image, load_vivid, run, unload, until
 
-WIDTH, HEIGHT = 320, 180  # the smallest that vivid has
+WIDTH, HEIGHT = 320, 180  # the smallest size of vivid
 FPS = 5
-RAW = 24  # frames that are looked at before: as many as pass until three are published
+RAW = 24  # frames to examine first: the number that passes until three are published
 MOVE_RIGHT_FAST = 6
 MEMORIES = ("mmap", "userptr", "dmabuf")
-# Grey levels alone, beside chroma, before it: what buffers and pixels have to do with each other. The rest in one kind.
+# Formats with grey alone, with chroma beside it, and with chroma after it. These matter for buffers. The other formats
+# are tested with one kind of memory.
 EACH_MEMORY = ("GREY", "YUYV", "NV12")
 
 
 def by_rows(raw, row_bytes, convert):
-    """Most rows of a test picture are equal: each is converted once."""
+    """Converts each different row once, because most rows of a test picture are equal."""
     rows = [raw[i:i + row_bytes] for i in range(0, len(raw), row_bytes)]
     known = {row: convert(row) for row in set(rows)}
     return [known[row] for row in rows]
 
 
 def range_of(rows):
-    """min and max of stages/stereo/stretch.h, of a pair whose images are both of these rows."""
+    """Returns min and max as stages/stereo/stretch.h does, of a pair in which both images have these rows."""
     each = {row: [sorted(three)[1] for three in zip(row, row[4:], row[8:])] for row in set(rows)}
     medians = sorted(m for row in rows for m in each[row])
     tail = max(2 * len(medians) // 1000, 32)
@@ -36,7 +37,7 @@ def range_of(rows):
 
 
 def stretched(raw):
-    """16-bit words as 8 bits, over the range that they have: docs/algorithm.md, pixels of more than 8 bits."""
+    """Converts 16-bit words to 8 bits over their range: docs/algorithm.md, pixels of more than 8 bits."""
     rows = by_rows(raw, 2 * WIDTH, lambda row: struct.unpack("<%dH" % WIDTH, row))
     low, high = range_of(rows)
     table = {n: (2 * 255 * (min(max(n, low), high) - low) + (high - low)) // (2 * (high - low))
@@ -51,12 +52,12 @@ def weighted(raw):
 
 
 def mirrored(row):
-    """Sums of both neighbours."""
+    """Returns the sums of the two neighbours of each element."""
     return [a + b for a, b in zip(row[1:2] + row[:-1], row[1:] + row[-2:-1])]
 
 
 def mosaic(rows, order):
-    """Grey rows of a Bayer pattern: the sums of capture/v4l2/raw.h."""
+    """Returns grey rows of a Bayer pattern, by the sums of capture/v4l2/raw.h."""
     weights = {"R": 77, "B": 29}
     known = {}
 
@@ -79,7 +80,7 @@ def mosaic(rows, order):
     return [row_of(y) for y in range(HEIGHT)]
 
 
-# How many bytes a frame has for each pixel, and what is grey in it.
+# Bytes of a frame per pixel, and the conversion to grey.
 FORMATS = {
     "GREY": (1, lambda raw: raw),
     "YUYV": (2, lambda raw: raw[0::2]),
@@ -91,16 +92,16 @@ FORMATS = {
     "RGB3": (3, weighted),
     "SGBRG8": (1, lambda raw: b"".join(map(bytes, mosaic(by_rows(raw, WIDTH, tuple), "GBRG")))),
 }
-CODES = {"SGBRG8": "GBRG"}  # where the driver's four characters are not the name
+CODES = {"SGBRG8": "GBRG"}  # formats whose four characters in the driver differ from the name
 
 
 class Formats(TestCase):
-    """What is published beside the stixels is what v4l2-ctl gets from the same camera, picture for picture."""
+    """The picture published beside the stixels equals the picture that v4l2-ctl reads from the same camera."""
 
     @classmethod
     def setUpClass(cls):
         load_vivid(3)
-        for device in ("/dev/video0", "/dev/video1"):  # moving, so that one picture is not taken for another
+        for device in ("/dev/video0", "/dev/video1"):  # moving, so that all pictures differ
             control(device, horizontal_movement=MOVE_RIGHT_FAST)
 
     @classmethod
@@ -108,7 +109,7 @@ class Formats(TestCase):
         unload("vivid")
 
     def raw_frames(self, name):
-        """The first frames of a stream, as the driver makes them; on a busy machine it leaves some out."""
+        """Returns the first frames of a stream from the driver. On a busy machine the driver skips some."""
         fourcc = CODES.get(name, name).ljust(4)
         run("v4l2-ctl", "-d", "/dev/video0", "-v", "width=%d,height=%d,pixelformat=%s" % (WIDTH, HEIGHT, fourcc))
         run("v4l2-ctl", "-d", "/dev/video0", "-p", "25")
@@ -159,7 +160,7 @@ class Layouts(TestCase):
         unload("vivid")
 
     def test_automatic(self):
-        # the cheapest format, the best memory
+        # the cheapest format, the best kind of memory
         i = self.daemon(camera_settings("/dev/video0", "/dev/video1", size="%dx%d" % (WIDTH, HEIGHT), fps=FPS))
         status = i.until_published(1)
         self.assertEqual(camera(status, "right")["format"], "GREY")
@@ -168,7 +169,7 @@ class Layouts(TestCase):
         self.assertEqual(i.stop(), 0)
 
     def test_one_camera_with_both_images(self):
-        # 640x360: two of 320x360 beside each other, or two of 640x180
+        # 640x360: two of 320x360 side by side, or two of 640x180 above each other
         for layout, size in (("side-by-side", "320x360"), ("top-bottom", "640x180")):
             i = self.daemon(camera_settings("/dev/video0", "", layout=layout, size=size, fps=FPS, format="GREY"))
             status = i.until_published(1, 30)
@@ -183,25 +184,25 @@ class Layouts(TestCase):
             code, err = self.refused(camera_settings("/dev/video0", "/dev/video1", **more))
             self.assertEqual(code, 78, err)
             self.assertIn(said, err)
-        # one camera by two names
+        # one camera under two names
         os.symlink("/dev/video0", "/dev/also-video0")
         self.addCleanup(os.unlink, "/dev/also-video0")
         code, err = self.refused(camera_settings("/dev/video0", "/dev/also-video0"))
         self.assertEqual(code, 78, err)
         self.assertIn("are the same device", err)
-        # a device that is no camera
+        # a device that is not a camera
         code, err = self.refused(camera_settings("/dev/null", "/dev/video1"))
         self.assertEqual(code, 78, err)
         self.assertIn("/dev/null", err)
 
 
 class Rate(TestCase):
-    SECONDS = 20  # the engine takes all of the processor for as long
+    SECONDS = 20  # time during which the engine uses the whole processor
 
     def test_two_cameras_640x360_at_30(self):
         load_vivid(2)
         self.addCleanup(unload, "vivid")
-        # in front of the first image and behind the last there is nothing to tell an image that is late from a lost one
+        # Before the first image and after the last one, a late image looks the same as a lost image.
         i = self.daemon(camera_settings("/dev/video0", "/dev/video1", size="640x360", fps=30, format="GREY",
                                         **{"stixels.width": "32"}))
         until(lambda: i.status()["frames"]["captured"] > 0, 20, "a pair")
@@ -216,7 +217,7 @@ class Rate(TestCase):
             for reason in ("error_flag", "short", "broken"):
                 self.assertEqual(b["dropped"][reason], 0)
             self.assertEqual(b["reconnects"], 0)
-        self.assertIn(last["state"], ("running", "degraded"))  # the engine is slow here, and says so
+        self.assertIn(last["state"], ("running", "degraded"))  # the engine is slow here, and the state says so
         self.assertGreater(last["frames"]["published"], 3)
         self.assertEqual(i.stop(), 0)
 

@@ -29,7 +29,7 @@ class FirstCamera(TestCase):
         self.steps = doc_steps.blocks(HERE + "/first-camera.md")
 
     def configure(self, camera):
-        """The page's [source], with these cameras, and [camera]."""
+        """Writes the page's [source] with these cameras, and its [camera]."""
         source = doc_steps.configuration(self.steps[2]).partition("\n\n")[0]
         for was, now in (("/dev/v4l/by-path/...left...", LEFT), ("/dev/v4l/by-path/...right...", RIGHT),
                          ("1280x720", SIZE), ("= 30", "= %d" % FPS)):
@@ -54,7 +54,7 @@ class FirstCamera(TestCase):
         camera = doc_steps.configuration(self.steps[2]).partition("\n\n")[2]
         begin, status, doctor = doc_steps.commands(self.steps[3])
 
-        # 2, 3: what they offer, and a look
+        # steps 2 and 3: list the modes, and look at a picture
         self.configure(camera)
         self.assertIn("YUYV", self.shell(*doc_steps.commands(self.steps[2])))
         i = self.begin(begin)
@@ -64,7 +64,7 @@ class FirstCamera(TestCase):
         self.assertIn("calibrate anew", " ".join(self.shell(status).split()))
         self.assertRegex(self.shell(doctor), "warning +pictures +.*rows")
 
-        # 5, 6: rectified, as stixel-calibrate tells it, and kept for the next start
+        # steps 5 and 6: rectify as stixel-calibrate advises, and keep it for the next start
         shutil.copy(RAW + "/stereo.yaml", self.folder + "/front.yaml")
         self.shell("stixelctl -i front set camera.calibration=%s/front.yaml camera.rectify=auto" % self.folder)
         for command in doc_steps.commands(self.steps[5]):
@@ -80,7 +80,7 @@ class FirstCamera(TestCase):
         self.assertRegex(said, "ok +pictures")
         self.assertTrue(os.path.exists(self.folder + "/now.png"))
 
-        # 7: tuned, and kept
+        # step 7: tune, and keep the values
         for command in doc_steps.commands(self.steps[7]):
             said = self.shell(command)
         self.assertIn("front.conf.d", said)
