@@ -1,5 +1,5 @@
 /*
- * What is said of paths that do not exist.
+ * Tests the advice about paths that do not exist.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,6 +1,6 @@
 /*
- * A broken contract: exit code 70 and one sentence as the last line of the log, whichever thread it is, and
- * whatever becomes of the log.
+ * Tests broken contracts. Each ends the process with exit code 70 and one sentence as the last line of the
+ * log, from any thread and in any state of the log.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

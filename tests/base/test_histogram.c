@@ -1,5 +1,6 @@
 /*
- * Histogram against sorted values, windows against a simulated clock, both under a reading thread.
+ * Compares the histogram with sorted values, and windows with a simulated clock. Both are also read by
+ * another thread.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

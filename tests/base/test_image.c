@@ -1,5 +1,5 @@
 /*
- * Sizes of images in memory, and copies between pitches.
+ * Tests sizes of images in memory, and copies between pitches.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,5 +1,5 @@
 /*
- * Log: both formats, levels, the ring of real-time threads, conditions that persist.
+ * Tests the log: both formats, levels, the ring of real-time threads, conditions that persist.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,5 +1,5 @@
 /*
- * Memory that is left, from files as the kernel has them.
+ * Tests how much memory is left, from files in the kernel's format.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

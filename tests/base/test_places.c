@@ -1,5 +1,5 @@
 /*
- * Where an instance lives: the three places, their order, and what is no place.
+ * Tests the folders of an instance: the three places, their order, and invalid places.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,5 +1,5 @@
 /*
- * What of a text is seen, and what of it would do something else to a terminal.
+ * Tests which parts of a text are printed, and which would control a terminal.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,5 +1,5 @@
 /*
- * Quantiles against sorted values.
+ * Compares quantiles with sorted values.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

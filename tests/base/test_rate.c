@@ -1,5 +1,5 @@
 /*
- * Events per second: steady, stopping, single ones, and under a reading thread.
+ * Tests rates in events per second: steady, stopping, single events, and with a reading thread.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,5 +1,5 @@
 /*
- * The single-producer single-consumer ring: full, empty, wrap-around, and order under two threads.
+ * Tests the single-producer single-consumer ring: full, empty, wrap-around, and order with two threads.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,5 +1,5 @@
 /*
- * A thread beside the program's own: no signal reaches it, and the caller's own mask stays what it was.
+ * Tests a helper thread: it receives no signal, and the caller's signal mask stays unchanged.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

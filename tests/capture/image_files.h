@@ -1,5 +1,5 @@
 /*
- * Image files of every kind for tests, written with the libraries themselves, and a folder that goes away.
+ * Writes image files of every kind for tests, with the libraries themselves. Manages a temporary folder.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,5 +1,5 @@
 /*
- * Source "files": which files make pairs, and what is said when they do not.
+ * Tests source "files": which files make pairs, and the messages if they do not.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,5 +1,5 @@
 /*
- * Source "files": how pairs come out, and what becomes of files that are lost or bad.
+ * Tests source "files": how it delivers pairs, and how it handles lost or bad files.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

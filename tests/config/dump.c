@@ -1,5 +1,5 @@
 /*
- * Prints what the option table becomes, for test_output.py: dump help|man|config|all|json|options
+ * Prints the output of the option table for test_output.py: dump help|man|config|all|json|options
  * [OVERRIDE]...
  *
  * SPDX-License-Identifier: Apache-2.0

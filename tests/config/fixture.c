@@ -1,5 +1,5 @@
 /*
- * A folder for configuration files.
+ * Creates a folder for configuration files.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,5 +1,5 @@
 /*
- * A folder for configuration files, and loading them with a look at the sentences.
+ * Creates a folder for configuration files, loads them, and checks the sentences.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# The tables of keys in docs/, made from the option table.
+# Writes or checks the tables of keys in docs/, which come from the option table.
 #
 #   keys_table.py CONFIG_DUMP ROOT           exits with 1 if a document has another table
 #   keys_table.py CONFIG_DUMP ROOT --write   writes the tables

@@ -1,5 +1,5 @@
-# Writes the calibration files in data/, each as its own tools do, and prints what OpenCV makes of them for
-# test_raw_cameras.c. Needs python3-opencv; the files are kept, so tests do not.
+# Writes the calibration files in data/ in the formats of the original tools. Prints OpenCV's results for
+# test_raw_cameras.c. Needs python3-opencv. The files are kept in the repository, so tests do not need it.
 # Usage: make_data.py FOLDER
 # SPDX-License-Identifier: Apache-2.0
 import os

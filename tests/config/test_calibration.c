@@ -1,5 +1,5 @@
 /*
- * Calibration files as OpenCV, ROS, KITTI and people write them, and as they should not be.
+ * Tests calibration files as OpenCV, ROS, KITTI and users write them, and invalid ones.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,5 +1,5 @@
 /*
- * What is said and asked about the camera of the images that come.
+ * Tests the messages and questions about the camera of the images.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

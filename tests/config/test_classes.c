@@ -1,5 +1,5 @@
 /*
- * The table of classes: what a user may write, and the sentence for what he may not.
+ * Tests the table of classes: what a user may write, and the sentence about an invalid text.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,5 +1,5 @@
 /*
- * Calibration files of other programs, and what contradicts itself in them.
+ * Tests calibration files of other programs, and contradictions in them.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

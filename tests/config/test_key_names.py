@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# Keys that messages name exist under that name: texts of the product's C sources against the option table.
+# Checks that keys named in messages exist: compares the texts of the product's C sources with the option table.
 # Usage: test_key_names.py CONFIG_DUMP ROOT
 # SPDX-License-Identifier: Apache-2.0
 import json

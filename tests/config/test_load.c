@@ -1,5 +1,5 @@
 /*
- * Configuration files: order, overrides, and every error of every file in one go.
+ * Tests configuration files: order, overrides, and all errors of all files at once.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,5 +1,6 @@
 /*
- * The option table: every row at its default, its limits and beyond them, and there and back through a file.
+ * Tests the option table: each row at its default, at its limits and beyond them, and written to a file and
+ * read back.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

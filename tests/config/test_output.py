@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# What the option table prints, read by other programs than ours: JSON, INI, the man page.
+# Tests that other programs can read the output of the option table: JSON, INI, the man page.
 # SPDX-License-Identifier: Apache-2.0
 import configparser
 import json

@@ -1,6 +1,6 @@
 /*
- * Calibration files of raw cameras: what is read from files of OpenCV, ROS and Kalibr (data/, written by
- * make_data.py), when images are rectified, and what is refused.
+ * Tests calibration files of raw cameras: what is read from files of OpenCV, ROS and Kalibr (data/, written
+ * by make_data.py), when images are rectified, and what is refused.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,5 +1,5 @@
 /*
- * What the configuration says about rectifying: keys of [camera] beside a calibration file of raw cameras.
+ * Tests the configuration of rectification: keys of [camera] beside a calibration file of raw cameras.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,5 +1,6 @@
 /*
- * Preloaded: the calls of FAIL_CALL's name fail, as where descriptors are short or a file system is broken.
+ * Preloaded library: calls of the function named in FAIL_CALL fail, as without free descriptors or on a
+ * broken file system.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,37 +1,37 @@
 /*
- * A source and an engine that do what the test wants, in place of capture/ and cpu/: stixeld-fake is the
- * daemon with these linked in. Told by the environment:
- *
- *	FAKE_INTERVAL_US	between pairs (0: as fast as they are taken)
- *	FAKE_DARK_US		instead of it, before the file FAKE_BRIGHT is there
- *	FAKE_TIMES		time goes by so many times as fast (fast_clock.c)
- *	FAKE_LATE_US		pairs come so long after they were captured
- *	FAKE_SKEW_US		between left and right capture (1 without)
- *	FAKE_GATE		a file: no pair comes before it is there
- *	FAKE_PAIRS		the source ends after so many
+ * A source and an engine that the test controls, instead of capture/ and cpu/. stixeld-fake is the daemon
+ * linked with them. Environment variables set their behaviour:
+ *	FAKE_INTERVAL_US	time between pairs, us (0: as fast as they are taken)
+ *	FAKE_DARK_US		replaces FAKE_INTERVAL_US until the file FAKE_BRIGHT exists, us
+ *	FAKE_TIMES		factor by which time passes faster (fast_clock.c)
+ *	FAKE_LATE_US		delay of a pair after its capture, us
+ *	FAKE_SKEW_US		time between left and right capture, us (default 1)
+ *	FAKE_GATE		a file: no pair comes before it exists
+ *	FAKE_PAIRS		number of pairs after which the source ends
  *	FAKE_LOSE_AT		the camera is lost once, instead of this pair
- *	FAKE_ABSENT		so many attempts to open fail: no camera
- *	FAKE_WIDTH_AFTER	width after the loss
- *	FAKE_SILENT_AT		no pair comes from this one on
- *	FAKE_STUCK		from when the engine has the frame that fails, the source does not come back
- *	FAKE_CORRUPT_EVERY	every so many pairs one is unreadable
+ *	FAKE_ABSENT		number of attempts to open that fail: no camera
+ *	FAKE_WIDTH_AFTER	width after the loss, px
+ *	FAKE_SILENT_AT		no pair comes from this pair on
+ *	FAKE_STUCK		when the engine has the frame that fails, calls of the source no longer return
+ *	FAKE_CORRUPT_EVERY	every n-th pair is unreadable
  *	FAKE_READ_EARLY		the engine has read the images as soon as it has the pair
- *	FAKE_COMPUTE_US		of a frame; FAKE_JITTER_US more for every second one, so that they finish out
- *				of order
- *	FAKE_NEARLY_US		who asks from so long before FAKE_COMPUTE_US until so long after it learns
- *				that a frame is done; the descriptor tells it FAKE_TELL_LATE_US later
+ *	FAKE_COMPUTE_US		time of a frame, us. FAKE_JITTER_US is added for every second frame, so that
+ *				frames finish out of order
+ *	FAKE_NEARLY_US		a caller that asks from this time before FAKE_COMPUTE_US until this time after
+ *				it learns at once that a frame is done, us. The descriptor reports the frame
+ *				FAKE_TELL_LATE_US later
  *	FAKE_FAIL_AT		the engine fails at this frame
- *	FAKE_BREAK_AT		the engine says of this frame that more was measured than there is
+ *	FAKE_BREAK_AT		the engine reports more measured pixels for this frame than it has
  *	FAKE_HANG_AT		this frame never finishes
- *	FAKE_CONTEXTS_MOST	there is memory for so many contexts at once
- *	FAKE_BUILD_US		a context takes so long to make
- *	FAKE_MEASURE_EVERY	the road is measured in every so many frames, else the previous one stands in
+ *	FAKE_CONTEXTS_MOST	number of contexts that fit into memory at once
+ *	FAKE_BUILD_US		time to create a context, us
+ *	FAKE_MEASURE_EVERY	the road is measured in every n-th frame; the others use the previous road
  *
- * Stixels are labelled with the first byte of the pair's scores, if it has some, or with the first disparity,
- * px, of its map.
+ * The label of stixels is the first byte of the pair's scores, if it has scores, or the first disparity of its
+ * map, px.
  *
- * The source aborts when the daemon breaks its contract, a pair released twice or while it is computed on, more
- * pairs than slots; the engine as tests/kit/fake_engine.h says.
+ * The source aborts if the daemon breaks its contract: a pair released twice or during its computation, or more
+ * pairs than slots. The engine aborts as tests/kit/fake_engine.h describes.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,6 +1,6 @@
 /*
- * FAKE_TIMES: time goes by so many times as fast for what is linked with this (--wrap): clock, timers and
- * waits. What the daemon does by its clock within minutes is then seen within seconds.
+ * FAKE_TIMES: time passes this many times as fast for a program linked with this file (--wrap): clock, timers
+ * and waits. What the daemon does within minutes then takes seconds.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

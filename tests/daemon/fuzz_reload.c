@@ -1,9 +1,9 @@
 /*
- * Any sequence of changes of a configuration that runs: the input has a configuration to start with, a
- * calibration file, and then orders ("SECTION.KEY=VALUE" lines, as of stixelctl set), files (as of SIGHUP)
- * and corrections of rows; the calibration file may become another. What is refused has changed nothing of
- * what runs; what is accepted can run; where memory has failed, nothing is accepted. A source that draws its
- * pictures knows their camera.
+ * Fuzz target: any sequence of changes of a running configuration. The input has a configuration to start
+ * with, a calibration file, and then orders ("SECTION.KEY=VALUE" lines, as of stixelctl set), files (as of
+ * SIGHUP) and corrections of rows. The calibration file may change, too. A refused change has no effect on
+ * the running settings. Accepted settings can run. If memory has failed, no change is accepted. A source that
+ * draws its pictures knows their camera.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,4 +1,4 @@
-# Runs stixeld in a folder of its own and talks to it as a monitor or a reader would. Standard library only.
+# Runs stixeld in its own folder and talks to it as a monitor or a reader does. Uses the standard library only.
 #
 # SPDX-License-Identifier: Apache-2.0
 import json

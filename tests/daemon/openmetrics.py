@@ -1,4 +1,4 @@
-# A strict parser of OpenMetrics 1.0 text, for what stixeld writes: it raises where a scraper could stumble.
+# A strict parser of OpenMetrics 1.0 text as stixeld writes it. It raises an error where a scraper could fail.
 #
 # SPDX-License-Identifier: Apache-2.0
 import re

@@ -1,4 +1,4 @@
-# stixeld with cameras that are not there, or are none.
+# Tests stixeld with cameras that are absent, or devices that are not cameras.
 #
 # SPDX-License-Identifier: Apache-2.0
 import os

@@ -1,7 +1,7 @@
 /*
- * The capture thread on a V4L2 source whose drivers are played: every pair that the cameras gave is a frame
- * or counted in frames.dropped, wherever it was thrown away. What the capture thread waits for in poll() is
- * the script's next step, so that all of it happens in one thread and in one order.
+ * Tests the capture thread on a V4L2 source with fake drivers. Every pair from the cameras becomes a frame or
+ * is counted in frames.dropped, wherever it was dropped. When the capture thread waits in poll(), the script
+ * plays its next step. So everything happens in one thread and in one order.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,4 +1,4 @@
-# stixeld from outside: what it reads, checks, prints and reloads.
+# Tests stixeld from outside: what it reads, checks, prints and reloads.
 #
 # SPDX-License-Identifier: Apache-2.0
 import os

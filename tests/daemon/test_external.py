@@ -1,5 +1,5 @@
-# Disparity maps from another process, against a fake source and engine (fake.c): which pairs become frames, which are
-# given up, what is counted and said, and a writer that dies, lies, or cuts its memory away.
+# Tests disparity maps from another process with a fake source and engine (fake.c): which pairs become frames, which are
+# dropped, the counters and messages, and a writer that dies, writes nonsense, or truncates its memory.
 #
 # SPDX-License-Identifier: Apache-2.0
 import os

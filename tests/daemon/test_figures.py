@@ -1,6 +1,6 @@
-# Figures of /status and /metrics against what somebody else has measured: a client that counts frames and looks at its
-# own clock, a source and an engine (fake.c) whose delays are known. And what raises each counter: the table SHOWN says
-# which test shows it; a counter without one fails.
+# Compares the figures of /status and /metrics with independent measurements: of a client that counts frames and reads
+# its own clock, and of a source and an engine (fake.c) with known delays. The table SHOWN names the test that raises
+# each counter. A counter without a test fails.
 #
 # SPDX-License-Identifier: Apache-2.0
 import math

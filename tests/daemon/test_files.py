@@ -1,4 +1,4 @@
-# stixeld from outside: image files as source.
+# Tests stixeld from outside with image files as source.
 #
 # SPDX-License-Identifier: Apache-2.0
 import os

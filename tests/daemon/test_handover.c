@@ -1,7 +1,7 @@
 /*
- * The hand-over of pairs: newest wins, every pair goes back to its source exactly once, and each change wakes
- * who waits for it. Also with a capture thread, a frame thread and an engine's thread at full speed
- * (ThreadSanitizer looks on).
+ * Tests the hand-over of pairs. The newest pair wins, every pair goes back to its source exactly once, and
+ * each change wakes the thread that waits for it. One test runs a capture thread, a frame thread and an
+ * engine thread at full speed under ThreadSanitizer.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

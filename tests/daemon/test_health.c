@@ -1,6 +1,6 @@
 /*
- * Every case of health.c: states and their reasons, the loss of the last ten seconds, and the right to a
- * watchdog ping.
+ * Tests every case of health.c: states and their reasons, the loss of the last ten seconds, and when a
+ * watchdog ping is allowed.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,5 +1,5 @@
-# Settings that change while frames go on: by orders of the status socket and by SIGHUP. Against the source and the
-# engine of fake.c, and against the cpu engine.
+# Tests settings that change while frames continue, by orders to the status socket and by SIGHUP. Uses the source and
+# the engine of fake.c, and the cpu engine.
 #
 # SPDX-License-Identifier: Apache-2.0
 import json

@@ -1,5 +1,5 @@
-# The daemon with an engine in a module (fake_module.c in place of the CUDA engine): what it says when there is none,
-# a wrong one or a broken device; which memory it lets the engine read; how it ends when a frame fails.
+# Tests the daemon with an engine in a module (fake_module.c instead of the CUDA engine): its messages without a module,
+# with a wrong module or a broken device, the memory that the engine may read, and its end after a failed frame.
 #
 # SPDX-License-Identifier: Apache-2.0
 import os

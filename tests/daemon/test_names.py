@@ -1,4 +1,4 @@
-# The ring and its neighbours: its name is removed, or taken by another; a reader has thousands of threads.
+# Tests the ring's name and other processes: the name is removed or taken, and a reader has thousands of threads.
 #
 # SPDX-License-Identifier: Apache-2.0
 import os

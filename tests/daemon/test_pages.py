@@ -1,5 +1,5 @@
-# What a running stixeld tells on its two sockets: status, metrics, health and configuration over HTTP, frames; and bad
-# neighbours there, which change nothing.
+# Tests what a running stixeld serves on its two sockets: status, metrics, health and configuration over HTTP, and
+# frames. Hostile clients there must change nothing.
 #
 # SPDX-License-Identifier: Apache-2.0
 import json

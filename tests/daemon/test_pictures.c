@@ -1,5 +1,5 @@
 /*
- * What is said to be wrong with the pictures, and until when.
+ * Tests which problems of pictures are reported, and until when.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

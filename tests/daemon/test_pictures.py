@@ -1,5 +1,5 @@
-# The daemon looks at its own pictures: pairs with a planted fault make it degraded, pairs without bring it back; rows
-# that are out of line are corrected.
+# Tests the image checks of the daemon. Pairs with a fault degrade it, pairs without a fault restore it, and a vertical
+# disparity is corrected.
 #
 # SPDX-License-Identifier: Apache-2.0
 import functools

@@ -1,5 +1,5 @@
-# The pipeline against a source and an engine that do what the test wants (fake.c): order, newest wins, lost cameras,
-# hung and failing engines, the watchdog.
+# Tests the pipeline with a source and an engine that the test controls (fake.c): order, newest wins, lost cameras, hung
+# and failing engines, the watchdog.
 #
 # SPDX-License-Identifier: Apache-2.0
 import ctypes

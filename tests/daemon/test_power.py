@@ -1,4 +1,4 @@
-# stixeld with sensors that a test plays: a board whose watts ramp, a card, and sensors that go away.
+# Tests stixeld with fake sensors: a board whose power ramps, a card, and sensors that go away.
 # SPDX-License-Identifier: Apache-2.0
 import os
 import re

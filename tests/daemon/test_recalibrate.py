@@ -1,5 +1,5 @@
-# Another calibration while frames go on: the camera of each frame is that of the contexts which computed it. Against
-# the source and the engine of fake.c, whose pairs have 64x48 px, and the raw street.
+# Tests a change of the calibration while frames continue: the camera of each frame is that of the contexts that
+# computed it. Uses the source and the engine of fake.c, whose pairs have 64x48 px, and the raw street.
 #
 # SPDX-License-Identifier: Apache-2.0
 import json

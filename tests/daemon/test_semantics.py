@@ -1,5 +1,5 @@
-# Class scores from another process, against a fake source and engine (fake.c): which frames get them, which go without,
-# what is counted, and a writer that dies, lies, or cuts its memory away.
+# Tests class scores from another process with a fake source and engine (fake.c): which frames get them, which do not,
+# the counters, and a writer that dies, writes nonsense, or truncates its memory.
 #
 # SPDX-License-Identifier: Apache-2.0
 import os

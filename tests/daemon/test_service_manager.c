@@ -1,6 +1,7 @@
 /*
- * What the service manager hears and gives. The environment is this test's own, the manager a socket. Built
- * twice: with libsystemd (SX_HAVE_SYSTEMD), and without, as on a machine that has none.
+ * Tests messages to the service manager and sockets from it. The test has its own environment, and the
+ * manager is a socket. It is built twice: with libsystemd (SX_HAVE_SYSTEMD), and without, as on a machine
+ * that lacks it.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

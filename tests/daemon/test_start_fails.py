@@ -1,4 +1,4 @@
-# A start for which something is short: the exit code that lets systemd try again, a sentence, and nothing left.
+# Tests a start that lacks a resource: the exit code that lets systemd try again, a sentence, and no files left.
 #
 # SPDX-License-Identifier: Apache-2.0
 import os

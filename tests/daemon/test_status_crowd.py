@@ -1,4 +1,4 @@
-# 500 hostile connections to the status socket, and one who asks whether all is well: the answer has to come in time.
+# Opens 500 hostile connections to the status socket. A client that asks for /healthz must still get its answer in time.
 #
 # SPDX-License-Identifier: Apache-2.0
 import os

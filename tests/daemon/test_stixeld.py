@@ -1,4 +1,4 @@
-# stixeld from outside: start, signals, every exit code by a real cause, an engine that is too slow.
+# Tests stixeld from outside: start, signals, every exit code by a real cause, and an engine that is too slow.
 #
 # SPDX-License-Identifier: Apache-2.0
 import os

@@ -1,5 +1,5 @@
 /*
- * What is counted stays counted, and no duration is negative, whatever cameras and other processes do.
+ * Tests that counters never lose counts and no duration is negative, whatever cameras and other processes do.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,5 +1,5 @@
-# Reads recordings a second way, for tests that compare: by the specification of MCAP, with the standard library
-# alone (and zstandard for compressed ones). Every checksum of a chunk is looked at.
+# Reads recordings independently, for tests that compare: by the specification of MCAP, with the standard library alone
+# (and zstandard for compressed ones). Checks every checksum of a chunk.
 # SPDX-License-Identifier: Apache-2.0
 import struct
 import zlib

@@ -1,4 +1,4 @@
-# What the tests of the programs share: images made and read with the standard library alone.
+# Functions shared by the tests of the programs: they make and read images with the standard library alone.
 # SPDX-License-Identifier: Apache-2.0
 import os
 import random

@@ -1,4 +1,4 @@
-# Completion as the shells do it, from the files that are installed; and the man pages made from the same tables.
+# Tests completion in real shells with the installed files, and the man pages, which come from the same tables.
 # SPDX-License-Identifier: Apache-2.0
 import json
 import os

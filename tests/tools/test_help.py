@@ -1,4 +1,4 @@
-# --help and --help-keys of the programs that take a configuration: short, narrow, and every key in its section.
+# Tests --help and --help-keys of the programs that take a configuration: short, narrow, and every key in its section.
 # SPDX-License-Identifier: Apache-2.0
 import configparser
 import re

@@ -1,5 +1,6 @@
-# An instance is found by every program in each of its places, and of two with one name all take the same: stixelctl
-# (status, metrics, top, doctor), stixel-web, libstixel and with it the Python module, against sockets that only answer.
+# Tests that every program finds an instance in each of its places, and that of two instances with one name all programs
+# take the same one: stixelctl (status, metrics, top, doctor), stixel-web, libstixel and with it the Python module. The
+# sockets are fakes that only answer.
 #
 # SPDX-License-Identifier: Apache-2.0
 import http.client

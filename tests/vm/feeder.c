@@ -1,11 +1,11 @@
 /*
- * Plays image files into v4l2loopback devices: each file is one frame, and all devices get
- * theirs at the same moment.
+ * Plays image files into v4l2loopback devices. Each file is one frame, and all devices get their frames at
+ * the same time.
  *
  *	feeder FOURCC WIDTHxHEIGHT FPS DEVICE FILE... [-- DEVICE FILE...]...
  *
- * The files of a device are played in a circle, for ever, all devices from their first. SIGHUP: they are read
- * again, and played from their first again. A test kills it, or stops it by a signal, as it likes.
+ * Each device plays its files in an endless loop, starting with the first. On SIGHUP the feeder reads the
+ * files again and starts again with the first. A test may kill the feeder, or stop it by a signal.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -4,13 +4,13 @@
  *	stereo-images FOLDER WIDTHxHEIGHT COUNT [LENSES]
  *
  * makes FOLDER/left-N.pgm, .grey, .yuyv, .uyvy, .nv12, .jpg, and the same for the right camera, and
- * camera.conf with the section [camera] that goes with them; of raw cameras stereo.yaml, as OpenCV has it.
- * Chroma is not neutral, so that who takes it for light is found out.
+ * camera.conf with the matching section [camera]. For raw cameras it also writes stereo.yaml in OpenCV's
+ * format. Chroma is not neutral, so that a reader that takes it for luminance is detected.
  *
  *	stereo-images --faults FOLDER WIDTHxHEIGHT COUNT FAULT...
  *
- * makes FOLDER/camera.conf, and FOLDER/FAULT/left-N.grey and right-N.grey for each fault of source.fault: a
- * drive there and back, so that who plays it in a circle sees no jump.
+ * makes FOLDER/camera.conf, and FOLDER/FAULT/left-N.grey and right-N.grey for each fault of source.fault.
+ * The pictures are a drive there and back, so that a player in a loop shows no jump.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

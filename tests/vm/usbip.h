@@ -1,5 +1,5 @@
 /*
- * The device's side of USB/IP: requests of a USB host come over a socket, and answers go back. The host is
+ * The device's side of USB/IP. Requests of a USB host come over a socket, and answers go back. The host is
  * vhci_hcd, a driver of this kernel, which takes the other end of the socket.
  *
  * SPDX-License-Identifier: Apache-2.0

@@ -1,18 +1,18 @@
 /*
- * A USB camera made of software: uvcvideo, the kernel's real driver, sees a device with MJPEG and YUYV that
+ * A USB camera made of software. The kernel's real driver, uvcvideo, sees a device with MJPEG and YUYV that
  * plays image files. Needs the modules vhci_hcd and uvcvideo.
  *
  *	uvc-camera PORT SERIAL WIDTHxHEIGHT FPS FILE.jpg FILE.yuyv [FILE.jpg FILE.yuyv]...
  *
- * Frame number n begins at n periods of the system's clock, and shows pair n of the files, counted around:
- * two cameras are in step without knowing of each other. Lines on stdin are obeyed at the next frame:
+ * Frame n starts at n periods of the system's clock and shows pair n of the files, modulo their number. Two
+ * cameras are thus synchronous without communication. A line on stdin takes effect at the next frame:
  *
  *	short	half of one frame is sent
  *	error	one frame has the error bit
  *	hang	no more frames, but the camera still answers
  *	go	frames again
  *
- * The end of stdin, or of the process, unplugs it.
+ * The end of stdin, or of the process, disconnects the camera.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

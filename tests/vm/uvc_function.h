@@ -1,5 +1,5 @@
 /*
- * What a USB video camera says of itself and lets be set: descriptors, stream parameters, exposure and gain.
+ * Descriptors, stream parameters, exposure and gain of a USB video camera.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,5 +1,5 @@
 /*
- * Image files in and out: every format's values, and files that lie.
+ * Tests reading and writing of image files: values of every format, and files with false headers.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

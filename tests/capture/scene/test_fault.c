@@ -1,5 +1,5 @@
 /*
- * Faults that are planted into pairs of the synthetic street: what they are called, and what they do.
+ * Tests faults in pairs of the synthetic street: their names and their effects.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

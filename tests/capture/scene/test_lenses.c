@@ -1,5 +1,5 @@
 /*
- * The synthetic street through raw cameras: rectified, it is the street that ideal ones see.
+ * Tests the synthetic street through raw cameras. Rectified, it must equal the street that ideal cameras see.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,5 +1,5 @@
 /*
- * The synthetic street: same bytes everywhere, and truth that holds for the pictures.
+ * Tests the synthetic street: the same bytes on every machine, and a truth that matches the pictures.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,5 +1,5 @@
 /*
- * Scenes "verge" and "cargo": what is there is as high, as large and as far as it is said to be.
+ * Tests the scenes "verge" and "cargo": objects have the stated height, size and distance.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

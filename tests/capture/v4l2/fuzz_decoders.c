@@ -1,6 +1,6 @@
 /*
- * Decoders without threads: linked in place of capture/v4l2/decoders.c. A task is done when the input says
- * so, or at the end, and again at the same place.
+ * Decoders without threads, linked instead of capture/v4l2/decoders.c. A task runs when the input orders it,
+ * or at the end. It always runs at the same place.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,5 +1,5 @@
 /*
- * Decoders without threads, of the fuzz target of cameras.
+ * Decoders without threads, for the fuzz target of cameras.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,7 +1,7 @@
 /*
- * Cameras whose drivers do whatever they like, within what the kernel lets them: the input has what the
- * cameras are, what is asked of them, and then steps: pictures with any stamp, flag, size and number, calls
- * that fail, cameras that go and come, time that passes, pairs that are taken and released.
+ * Fuzz target: cameras whose drivers do anything that the kernel permits. The input contains the cameras, the
+ * settings, and then steps: pictures with any timestamp, flag, size and number, failing calls, cameras that
+ * go and come, passing time, and pairs that are taken and released.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,5 +1,5 @@
 /*
- * JPEG pictures as cameras make them, by libjpeg.
+ * Makes JPEG pictures as cameras do, with libjpeg.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

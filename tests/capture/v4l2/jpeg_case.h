@@ -1,5 +1,5 @@
 /*
- * JPEG pictures as cameras make them, good, odd and damaged.
+ * Makes JPEG pictures as cameras do: good, unusual and damaged ones.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,5 +1,5 @@
 /*
- * What tests of raw pixels share.
+ * Functions shared by the tests of raw pixels.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,6 +1,6 @@
 /*
- * What tests of raw pixels share: pictures of known samples, as drivers write them, and the grey that has to
- * come of them, by way of the colours.
+ * Functions shared by the tests of raw pixels. They make pictures of known samples as drivers write them, and
+ * compute the expected grey by way of the colours.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

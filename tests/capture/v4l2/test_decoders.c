@@ -1,5 +1,5 @@
 /*
- * JPEG: what is good enough to be measured; and the threads that decode.
+ * Tests JPEG decoding: which pictures are good enough to be measured, and the decoder threads.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,5 +1,5 @@
 /*
- * Which images become pairs: cases that can be read, a plain model on random images, and streams of cameras.
+ * Tests which images become pairs: readable cases, a plain model on random images, and streams of cameras.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

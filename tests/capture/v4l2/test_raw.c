@@ -1,5 +1,5 @@
 /*
- * Raw pixels to grey, against the way over three colours.
+ * Tests the conversion of raw pixels to grey against a conversion by way of three colours.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

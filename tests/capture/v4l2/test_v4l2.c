@@ -1,5 +1,5 @@
 /*
- * Source "v4l2": setting cameras up: what is chosen, what is refused and how, and what a failed attempt
+ * Tests the setup of source "v4l2": its choices, its refusals and their messages, and what a failed attempt
  * leaves behind.
  *
  * SPDX-License-Identifier: Apache-2.0

@@ -1,5 +1,5 @@
 /*
- * Source "v4l2": exposure, gain, and controls by name.
+ * Tests controls of source "v4l2": exposure, gain, and controls by name.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

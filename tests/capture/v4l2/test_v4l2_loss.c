@@ -1,6 +1,6 @@
 /*
- * Source "v4l2" when cameras fail: each way of losing them says so in one sentence, counts every image and
- * leaves nothing behind; and those who are slow are not called lost.
+ * Tests source "v4l2" when cameras fail. Each kind of loss gives one sentence, counts every image and leaves
+ * nothing behind. Slow cameras and slow consumers do not count as lost.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

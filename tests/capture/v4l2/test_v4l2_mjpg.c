@@ -1,5 +1,5 @@
 /*
- * Source "v4l2" with cameras that send JPEG: pairs go through the decoders, in order, the newest first.
+ * Tests source "v4l2" with JPEG cameras. Pairs go through the decoders in order, the newest first.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,6 +1,6 @@
 /*
- * Source "v4l2" with cameras that send raw pixels, or both images interleaved: what comes out, and what is
- * refused.
+ * Tests source "v4l2" with cameras that send raw pixels, or both images interleaved: the results and the
+ * refusals.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

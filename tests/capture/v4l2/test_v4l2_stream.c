@@ -1,5 +1,6 @@
 /*
- * Source "v4l2" while it runs: pixels, times, which images become pairs, and what becomes of the others.
+ * Tests source "v4l2" while it runs: pixels, times, which images become pairs, and what happens to the
+ * others.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

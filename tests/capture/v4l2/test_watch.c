@@ -1,5 +1,6 @@
 /*
- * Noticing that a camera is back: what wakes, what does not, and what was news while somebody tried.
+ * Tests how the watch notices that a camera is back: events that wake, events that do not, and events during
+ * an attempt.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,5 +1,5 @@
 /*
- * What tests of source "v4l2" share.
+ * Functions shared by the tests of source "v4l2".
  *
  * SPDX-License-Identifier: Apache-2.0
  */

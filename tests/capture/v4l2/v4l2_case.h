@@ -1,5 +1,6 @@
 /*
- * What tests of source "v4l2" share: two made-up cameras, and a source on them that leaves nothing behind.
+ * Functions shared by the tests of source "v4l2": two fake cameras, and a source on them that must leave
+ * nothing behind.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,5 +1,5 @@
 /*
- * The command line from a table: what is stored, what is refused and with which words.
+ * Tests the command line, which follows a table: stored values, refusals and their words.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,6 +1,6 @@
 /*
- * The unit of the baseline by the road: planes as cameras with a baseline in metres see them, and what is
- * told where the configuration says something else.
+ * Tests the check of the baseline's unit by the road. It uses planes as cameras with a baseline in metres see
+ * them, and checks the reported ratio if the configuration has another unit.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

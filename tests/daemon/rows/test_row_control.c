@@ -1,5 +1,5 @@
 /*
- * Corrections of rows against cameras that stand still, drift, are hit, see nothing, or see nonsense.
+ * Tests corrections of rows with cameras that stand still, drift, are hit, see nothing, or see nonsense.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

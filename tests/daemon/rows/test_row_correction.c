@@ -1,5 +1,5 @@
 /*
- * Corrections of rigs: rows move as they should, and the rig of a rectified pair moves nothing.
+ * Tests corrections of rigs. Rows move as they should, and the rig of a rectified pair moves nothing.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

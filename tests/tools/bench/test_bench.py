@@ -1,4 +1,4 @@
-# stixel-bench: the JSON object that other programs read, and what is refused.
+# Tests stixel-bench: the JSON object that other programs read, and its refusals.
 # SPDX-License-Identifier: Apache-2.0
 import csv
 import json

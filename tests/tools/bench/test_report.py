@@ -1,4 +1,5 @@
-# stixel-bench --report: a board made of files, what the file says of it, and that it says nothing of its owner.
+# Tests stixel-bench --report on a board made of files: what the report contains, and that it contains nothing about the
+# owner.
 # SPDX-License-Identifier: Apache-2.0
 import json
 import os

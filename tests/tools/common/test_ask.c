@@ -1,5 +1,5 @@
 /*
- * Asks servers at a Unix socket that behave well, badly, or not at all.
+ * Tests requests to servers at a Unix socket that behave well, behave badly, or do not answer.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

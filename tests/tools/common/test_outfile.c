@@ -1,5 +1,5 @@
 /*
- * Result files appear complete or not at all.
+ * Tests that result files appear complete or not at all.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,4 +1,4 @@
-# The line that tells how far a batch has come: on a terminal of any width, gone at the end, nowhere else.
+# Tests the progress line of a batch: on a terminal of any width, removed at the end, and absent elsewhere.
 # SPDX-License-Identifier: Apache-2.0
 import fcntl
 import os

@@ -1,12 +1,13 @@
 /*
- * A publisher whose latencies are known, for tests of programs that measure them: frames say that they were
- * captured some time before they were published, and the bell rings some time after.
+ * A publisher with known latencies, for tests of programs that measure them. Frames state a capture time some
+ * time before their publication, and the bell rings some time after it.
  *
  *	delayed-publisher INSTANCE FRAMES PERIOD_MS CAPTURE_MS DELAY_MS LONG_MS EVERY
  *
- * Published is stamped CAPTURE_MS after captured; then DELAY_MS pass, in every EVERY-th frame LONG_MS.
- * "ready" when a reader can open the ring; then waits for a line on stdin, publishes, waits for another
- * line, and ends in order.
+ * The publication time is CAPTURE_MS after the capture time. Then DELAY_MS pass, or LONG_MS in every EVERY-th
+ * frame.
+ * Prints "ready" when a reader can open the ring. Then it waits for a line on stdin, publishes, waits for
+ * another line, and ends in order.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

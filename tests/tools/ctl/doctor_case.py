@@ -1,4 +1,4 @@
-# A machine made of files, and stixelctl doctor on it.
+# Makes a machine of files, and runs stixelctl doctor on it.
 # SPDX-License-Identifier: Apache-2.0
 import json
 import os

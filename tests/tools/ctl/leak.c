@@ -1,7 +1,7 @@
 /*
- * Preloaded into a daemon: memory that is never given back, and files that are never closed.
+ * Preloaded into a daemon: leaks memory and open files.
  *
- *	LEAK_KIB=N LEAK_FILES=M: every 20 ms so much, in a thread of its own
+ *	LEAK_KIB=N LEAK_FILES=M: KiB and files that a separate thread leaks every 20 ms
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,4 +1,4 @@
-# stixelctl against a running stixeld, and against none.
+# Tests stixelctl with a running stixeld, and without one.
 # SPDX-License-Identifier: Apache-2.0
 import grp
 import json

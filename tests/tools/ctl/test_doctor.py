@@ -1,4 +1,4 @@
-# stixelctl doctor: each thing that it is to find, found once; and nothing found where nothing is wrong.
+# Tests stixelctl doctor: each problem is found once, and a sound machine gives no finding.
 # SPDX-License-Identifier: Apache-2.0
 import json
 import os

@@ -1,4 +1,4 @@
-# stixelctl doctor: service, shared memory, clocks, power sensors, and processes that write scores and maps.
+# Tests stixelctl doctor: service, shared memory, clocks, power sensors, and processes that write scores and maps.
 # SPDX-License-Identifier: Apache-2.0
 import json
 import os

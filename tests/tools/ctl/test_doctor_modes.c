@@ -1,5 +1,5 @@
 /*
- * Which mode two cameras share.
+ * Tests which mode two cameras have in common.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

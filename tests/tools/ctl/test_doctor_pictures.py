@@ -1,4 +1,4 @@
-# stixelctl doctor on pairs of a daemon that runs: each planted fault is found, alone; in sound pairs nothing is.
+# Tests stixelctl doctor on pairs of a running daemon. Each fault gives exactly one finding. Sound pairs give none.
 # SPDX-License-Identifier: Apache-2.0
 import json
 import os

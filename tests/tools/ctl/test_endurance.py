@@ -1,4 +1,4 @@
-# stixelctl endurance: a daemon that is well passes, and each planted fault is found in its own line.
+# Tests stixelctl endurance: a healthy daemon passes, and each fault is found in its own line.
 # SPDX-License-Identifier: Apache-2.0
 import json
 import os

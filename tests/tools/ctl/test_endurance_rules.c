@@ -1,6 +1,6 @@
 /*
- * The rules of stixelctl endurance on frames that are made up: whose a gap is, which intervals count, and
- * that each fault makes its own line bad.
+ * Tests the rules of stixelctl endurance on made-up frames: which side causes a gap, which intervals count,
+ * and that each fault makes its own line bad.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,5 +1,5 @@
-# stixelctl record and export, read by the public MCAP packages: every message of an export is compared with the
-# recording, every checksum checked. The packages come from PyPI into a folder of the build, once; without them the
+# Tests stixelctl record and export with the public MCAP packages: compares every message of an export with the
+# recording, and checks every checksum. The packages come once from PyPI into a folder of the build. Without them the
 # test is skipped, unless SX_REQUIRE_PYPI is set.
 # SPDX-License-Identifier: Apache-2.0
 import ctypes

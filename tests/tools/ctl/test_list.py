@@ -1,5 +1,5 @@
-# stixelctl list, the only instance that runs, and the status of a replay: in a /dev/shm and a /run of this test's own,
-# where nothing else runs.
+# Tests stixelctl list, the choice of the only running instance, and the status of a replay. The test has its own
+# /dev/shm and /run without other instances.
 # SPDX-License-Identifier: Apache-2.0
 import json
 import os

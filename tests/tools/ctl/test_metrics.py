@@ -1,5 +1,5 @@
-# stixelctl metrics --textfile as the node exporter reads it, and the examples for Prometheus and Grafana: promtool's
-# word on them, and that every figure they name is one that the daemon prints.
+# Tests stixelctl metrics --textfile as the node exporter reads it, and the examples for Prometheus and Grafana:
+# promtool accepts them, and the daemon prints every metric that they name.
 # SPDX-License-Identifier: Apache-2.0
 import json
 import os

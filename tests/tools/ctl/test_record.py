@@ -1,5 +1,5 @@
-# stixelctl record, replay, info: a recording replayed and recorded again is the same; whatever
-# happens, what is whole is read.
+# Tests stixelctl record, replay and info. A recording that is replayed and recorded again is the same. After any
+# damage, the intact part can be read.
 # SPDX-License-Identifier: Apache-2.0
 import json
 import os

@@ -1,4 +1,5 @@
-# stixelctl save against a status socket that lies: root runs it, and the process that answers belongs to another user.
+# Tests stixelctl save with a hostile status socket: root runs the command, and the answering process belongs to another
+# user.
 # SPDX-License-Identifier: Apache-2.0
 import ctypes
 import json

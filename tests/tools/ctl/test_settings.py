@@ -1,4 +1,4 @@
-# stixelctl get, set and save against a running stixeld.
+# Tests stixelctl get, set and save with a running stixeld.
 # SPDX-License-Identifier: Apache-2.0
 import json
 import os

@@ -1,4 +1,4 @@
-# stixelctl top on terminals of many kinds, played by an emulator (pyte), and as text.
+# Tests stixelctl top on many kinds of terminals, which an emulator (pyte) plays, and as text.
 # SPDX-License-Identifier: Apache-2.0
 import fcntl
 import os

@@ -1,4 +1,4 @@
-# stixelctl watch: its figures against delays that are known, and against a second reader that measures for itself.
+# Compares the figures of stixelctl watch with known delays, and with a second reader that measures independently.
 # SPDX-License-Identifier: Apache-2.0
 import json
 import mmap

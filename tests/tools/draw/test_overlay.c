@@ -1,5 +1,6 @@
 /*
- * Overlay drawing: what is coloured, what is left alone, and that no record can draw outside the image.
+ * Tests overlay drawing: which pixels are coloured, which stay unchanged, and that no record can draw outside
+ * the image.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

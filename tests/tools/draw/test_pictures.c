@@ -1,5 +1,5 @@
 /*
- * A frame that is known, from above and as characters: what must stand where.
+ * Tests a known frame, drawn from above and as characters: the content of each place.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,5 +1,6 @@
 /*
- * What is said to be wrong with a rig, by its figures: each fault, what hides another one, what is not known.
+ * Tests the findings about a rig from its figures: each fault, faults that hide another one, and unknown
+ * figures.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

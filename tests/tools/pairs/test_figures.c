@@ -1,5 +1,5 @@
 /*
- * Faults planted into pairs of the synthetic street, and what their figures are; and those of sound pairs.
+ * Tests the figures of pairs of the synthetic street with faults, and of sound pairs.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

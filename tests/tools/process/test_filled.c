@@ -1,6 +1,6 @@
 /*
- * Holes of a disparity map: ground's line, the neighbour that fits the object, the farther neighbour
- * elsewhere.
+ * Tests how holes of a disparity map are filled: by the line of the ground, by the neighbour that fits the
+ * object, and elsewhere by the farther neighbour.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,5 +1,5 @@
 /*
- * Names of result files: from the left file, never two alike.
+ * Tests names of result files: they come from the left file, and no two are equal.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,4 +1,5 @@
-# stixel-process: its files against each other and against images with a known disparity; names, errors, exit codes.
+# Tests stixel-process: compares its files with each other and with images of known disparity; names, errors, exit
+# codes.
 # SPDX-License-Identifier: Apache-2.0
 import csv
 import os

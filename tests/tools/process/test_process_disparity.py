@@ -1,4 +1,4 @@
-# stixel-process --disparity: maps of other matchers from files, and what is said of a file that does not fit.
+# Tests stixel-process --disparity: maps of other matchers from files, and the messages about unsuitable files.
 # SPDX-License-Identifier: Apache-2.0
 import unittest
 

@@ -1,5 +1,5 @@
-# stixel-process --semantics: scores and maps of class numbers from files, what they do to the stixels, and what is said
-# of a file that does not fit.
+# Tests stixel-process --semantics: scores and maps of class numbers from files, their effect on the stixels, and the
+# messages about unsuitable files.
 # SPDX-License-Identifier: Apache-2.0
 import csv
 import os

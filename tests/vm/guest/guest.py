@@ -1,4 +1,4 @@
-# What the tests in the guest share: kernel modules, cameras, the daemon with a camera as its source.
+# Functions shared by the tests in the guest: kernel modules, cameras, the daemon with a camera as its source.
 #
 # SPDX-License-Identifier: Apache-2.0
 import contextlib

@@ -1,4 +1,4 @@
-# Runs groups of tests in the guest, one line for each test, and all that is known of one that fails.
+# Runs groups of tests in the guest. Prints one line for each test, and all facts about a failed test.
 #
 # SPDX-License-Identifier: Apache-2.0
 import sys

@@ -1,4 +1,4 @@
-# stixelctl doctor with real cameras, and the names that udev gives them.
+# Tests stixelctl doctor with real cameras, and the names that udev gives them.
 #
 # SPDX-License-Identifier: Apache-2.0
 import json

@@ -1,4 +1,4 @@
-# Everything that vivid can be told to do wrong, one after the other: state, counters and recovery of the daemon.
+# Tests each fault that vivid can simulate, one after the other: state, counters and recovery of the daemon.
 #
 # SPDX-License-Identifier: Apache-2.0
 import os

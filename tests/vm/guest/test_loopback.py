@@ -1,5 +1,5 @@
-# Real stereo images through v4l2loopback: the stixels in shared memory are those that stixel-process gives for the same
-# images, whatever form they arrive in. And a feeder that dies or hangs.
+# Tests real stereo images through v4l2loopback. In every form of the images, the stixels in shared memory equal those
+# of stixel-process for the same images. Also tests a feeder that dies or hangs.
 #
 # SPDX-License-Identifier: Apache-2.0
 import os

@@ -1,5 +1,5 @@
-# Debian packages under systemd: what a user does after "apt install", an upgrade with a daemon and a reader running,
-# purge. prepare has installed the packages; those of a higher version lie in newer/.
+# Tests Debian packages under systemd: the steps of a user after "apt install", an upgrade while a daemon and a reader
+# run, and purge. The script `prepare` has installed the packages. Packages of a higher version are in newer/.
 #
 # SPDX-License-Identifier: Apache-2.0
 import glob

@@ -1,5 +1,5 @@
-# What `stixelctl doctor` says of pairs that come through a real driver, from a rig with one fault after another: the
-# planter's of the synthetic source (capture/scene/scene_fault.h), as ../stereo_images.c has drawn them.
+# Tests `stixelctl doctor` on pairs that come through a real driver, from a rig with one fault after another. The faults
+# are those of the synthetic source (capture/scene/scene_fault.h). ../stereo_images.c has drawn the pairs.
 #
 # SPDX-License-Identifier: Apache-2.0
 import json

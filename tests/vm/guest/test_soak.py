@@ -1,4 +1,5 @@
-# Two vivid cameras that are unplugged, disturbed and given back at random for minutes: one daemon, nothing uncounted.
+# Disconnects, disturbs and restores two vivid cameras at random for minutes. One daemon must survive and count
+# everything.
 #
 #	tests/vm/test --build FOLDER --limit SECONDS --soak MINUTES[,SEED] soak
 #

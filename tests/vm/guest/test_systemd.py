@@ -1,4 +1,4 @@
-# stixeld as a service: the unit as it is installed, under the service manager that it is written for.
+# Tests stixeld as a service: the installed unit under its service manager.
 #
 # SPDX-License-Identifier: Apache-2.0
 import ctypes

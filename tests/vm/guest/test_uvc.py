@@ -1,4 +1,5 @@
-# Two USB cameras, made of software (uvc_camera.c) and driven by uvcvideo: formats, controls, faults, unplugging.
+# Tests two USB cameras made of software (uvc_camera.c) and driven by uvcvideo: formats, controls, faults,
+# disconnection.
 #
 # SPDX-License-Identifier: Apache-2.0
 import glob

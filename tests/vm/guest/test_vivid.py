@@ -1,4 +1,4 @@
-# Two vivid cameras: every format and kind of memory, and 1200 pictures without a loss that is not counted.
+# Tests two vivid cameras: every format and kind of memory, and 1200 pictures whose losses are all counted.
 #
 # SPDX-License-Identifier: Apache-2.0
 import os

@@ -1,6 +1,6 @@
-# docs/first-camera.md with cameras: its commands, as they stand there, and two raw cameras behind a real driver. All
-# but the fourth step, which needs OpenCV: the cameras' file is the true one (tests/python/test_first_camera.py
-# calibrates).
+# Tests the steps of docs/first-camera.md with cameras: the commands of the page, and two raw cameras behind a real
+# driver. The fourth step, which needs OpenCV, is missing: the cameras' file is the true one
+# (tests/python/test_first_camera.py calibrates).
 #
 # SPDX-License-Identifier: Apache-2.0
 import os
