@@ -57,7 +57,7 @@ static void break_large(void)
 	sx_must(INT64_MIN, ==, INT64_MAX);
 }
 
-/* All contracts hold by value, except the last. */
+/* Breaks only the last contract. The others hold by value. */
 static void break_narrow(void)
 {
 	const struct {
@@ -218,7 +218,7 @@ static void a_lost_clock_is_an_end(void **state)
 {
 	const int64_t before = sx_now_ns();
 
-	failing_clocks = 1; /* one failure does no harm */
+	failing_clocks = 1; /* a single failure does no harm */
 	assert_true(sx_now_ns() >= before);
 	assert_string_equal(last_words(break_clock, -1),
 			    "error base: CLOCK_MONOTONIC cannot be read (errno 1): "

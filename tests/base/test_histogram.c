@@ -77,8 +77,9 @@ static void quantiles_follow_sorted_values(void **state)
 
 		sx_histogram_init(&h);
 		for (int i = 0; i < n; i++) {
-			values[i] = (int64_t)(random_u64() >>
-					      (24 + random_u64() % 40)); /* all octaves up to 2^40 */
+			values[i] =
+				(int64_t)(random_u64() >>
+					  (24 + random_u64() % 40)); /* values in every octave up to 2^40 */
 			sx_histogram_add(&h, values[i]);
 		}
 		qsort(values, (size_t)n, sizeof(*values), by_value);

@@ -227,7 +227,7 @@ static void a_full_ring_counts_what_it_loses(void **state)
 	start(&r, 100, &thread);
 	assert_int_equal(sx_log_lost() - before, 100 - 64);
 	assert_int_equal(sx_log_drain(), 64);
-	assert_int_equal(sx_log_lines() - lines, 64 + 1); /* one line reports the loss */
+	assert_int_equal(sx_log_lines() - lines, 64 + 1); /* a further line reports the loss */
 	logged();
 	assert_non_null(strstr(text, "line 63\n"));
 	assert_null(strstr(text, "line 64\n"));
@@ -304,7 +304,7 @@ static void several_threads_at_once_lose_nothing_uncounted(void **state)
 		}
 		assert_int_equal(sscanf(cpu, "tools: %d %d", &who, &number), 2);
 		assert_in_range(who, 1, 3);
-		assert_true(number >= next[who]); /* in order; gaps are lost lines */
+		assert_true(number >= next[who]); /* lines are in order; gaps are lost lines */
 		next[who] = number + 1;
 	}
 }

@@ -88,7 +88,7 @@ static void version_2(void **state)
 	assert_int_equal(sx_memory_room(root, what, sizeof(what)), 0);
 }
 
-/* In a container, its own cgroup is the root. */
+/* A container sees its own cgroup as the root. */
 static void container(void **state)
 {
 	put("/proc/self/cgroup", "0::/\n");

@@ -62,7 +62,7 @@ static void a_short_buffer_gets_nothing(void **state)
 
 	assert_int_equal(setenv("XDG_RUNTIME_DIR", "/a", 1), 0);
 	for (size_t bytes = 1; bytes < sizeof(want) + 3; bytes++) {
-		char *path = malloc(bytes); /* on the heap, so that the sanitizer detects one byte too many */
+		char *path = malloc(bytes); /* heap memory, so that the sanitizer detects one byte too many */
 
 		assert_non_null(path);
 		assert_int_equal(sx_place_path(SX_PLACE_RUNTIME, "cam", SX_STATUS_SOCKET, path, bytes),

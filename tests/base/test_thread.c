@@ -55,7 +55,7 @@ static void a_condition_waits_by_the_monotonic_clock(void **state)
 	} while (r == 0);
 	pthread_mutex_unlock(&lock);
 	assert_int_equal(r, ETIMEDOUT);
-	assert_true(sx_now_ns() >= until_ns); /* with the realtime clock the wait would end at once */
+	assert_true(sx_now_ns() >= until_ns); /* a wait on the realtime clock would end at once */
 	pthread_cond_destroy(&cond);
 }
 

@@ -74,7 +74,7 @@ static void fits(void **state)
 		      "2 times their width and height, 1278x720: binning, or calibrated in another size?");
 	assert_false(
 		sx_camera_fits(&(struct sx_camera){.fx = 1, .cx = -1, .cy = 5}, 64, 48, text, sizeof(text)));
-	/* without a camera model there is nothing to check */
+	/* nothing to check without a camera model */
 	assert_true(sx_camera_fits(&(struct sx_camera){.cx = 640}, 64, 48, text, sizeof(text)));
 }
 

@@ -413,7 +413,7 @@ static void ros_refused(void **state)
 	assert_int_equal(JOIN("plumb_bob", "double_sphere", "rectification_matrix", "nothing"), 0);
 	assert_false(c.rectify);
 	near("fx", c.fx, 439.699530741, 1e-6);
-	/* without D, the file does not say that images are raw */
+	/* the file without D does not say that images are raw */
 	wish.rectify.choice = SX_RECTIFY_AUTO;
 	assert_int_equal(JOIN("distortion_coefficients", "none", "distortion_coefficients", "none"), 0);
 	assert_false(c.rectify);

@@ -93,7 +93,7 @@ static void a_rig_that_changes(void **state)
 	sx_settings_diff(s, &other, &diff);
 	assert_true(diff.changed == 1 && diff.restart == 0);
 	assert_false(sx_settings_same_camera(s, &other, &info));
-	/* without rectification no rig can change */
+	/* the rig cannot change without rectification */
 	now = other;
 	other.rig.fx += 1;
 	assert_true(sx_settings_same_camera(&now, &other, &info));
@@ -150,7 +150,7 @@ static void named_later(void **state)
 	fixture_text("a.conf.d/90-live.conf", "[camera]\ncalibration = " SX_DATA "/opencv.yml\n");
 	t = fixture_load(fixture_path("a.conf"), NULL, "");
 	assert_true(t->rectify && t->params.camera.fx == t->rig.fx && t->rig.fx > 0);
-	/* in the reverse order, a question is raised */
+	/* the reverse order raises a question */
 	fixture_text("a.conf.d/91.conf", "[camera]\nfx = 3\n");
 	fixture_load(
 		fixture_path("a.conf"), NULL,
@@ -223,7 +223,7 @@ static void contradictions(void **state)
 	configure("lenses = wide\n", "rectify = no\nrectify_size = 640x480\n",
 		  "DIR/a.conf:6: [camera] rectify_size: found '640x480', but images are not rectified here: "
 		  "there is no calibration file, or rectify = no\n");
-	/* one error gives one sentence */
+	/* a single error gives a single sentence */
 	configure(
 		"", "calibration = none.yaml\nrectify_size = 640x480\n",
 		"DIR/a.conf:4: [camera] calibration: DIR/none.yaml does not exist, though DIR does: correct "

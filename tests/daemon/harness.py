@@ -248,7 +248,7 @@ class Instance:
             self.notify.close()
         log = self.text() if os.path.exists(self.log) else ""
         shutil.rmtree(self.top, ignore_errors=True)
-        # in every test: sanitizers, the fake engine and the contracts must have no complaint
+        # Sanitizers, the fake engine and the contracts must have no complaint in any test.
         for word in ("Sanitizer", "runtime error:", "contract broken"):
             if word in log:
                 raise AssertionError(log)

@@ -69,7 +69,7 @@ static void fill(int count)
 		const struct fake_frame f = {.pattern = play.picture, .ns = CASE_TIME(play.picture)};
 
 		for (int i = 0; i < play.cameras_count; i++)
-			fake_fill(play.cameras[i], &f); /* without a buffer the driver loses this frame */
+			fake_fill(play.cameras[i], &f); /* the driver loses this frame if it has no buffer */
 	}
 }
 

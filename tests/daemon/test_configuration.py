@@ -250,7 +250,7 @@ class Configuration(TestCase):
         self.assertEqual(i.stop(), 0)
 
     def test_template(self):
-        """Without a configuration file, --print-config prints a template with every key. The mandatory key is a
+        """--print-config prints a template with every key if there is no configuration file. The mandatory key is a
         comment."""
         i = self.instance()
         code, out, err = i.run_once("--print-config")

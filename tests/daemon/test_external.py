@@ -45,7 +45,7 @@ class External(TestCase):
         why = "nobody writes disparity maps: there is no %s/stixel-disparity.net" % i.shm
         self.assertEqual(s["external"]["reason"], why)
         self.assertRegex(s["reason"], r"^\d+ of the last \d+ pairs had no disparity map: nobody writes disparity maps")
-        self.assertEqual(s["frames"]["published"], 0)  # on a busy machine newer pairs may replace some
+        self.assertEqual(s["frames"]["published"], 0)  # newer pairs may replace some on a busy machine
         self.assertEqual(i.http("/healthz")[0], 503)
         # now a matcher starts
         self.steady(self.matcher(i), 0, 7)

@@ -229,7 +229,7 @@ class Counters(TestCase):
     def test_teardown(self):
         """A pair waits while a ring is created again. No newer pair replaced it, so it does not count as overload."""
         i = self.fake(*ARGS, "-s", "engine.contexts=1", interval_us=40000, compute_us=100000)
-        i.until_published(2)  # from here on a pair waits most of the time
+        i.until_published(2)  # a pair waits most of the time from here on
         for _ in range(20):
             old = i.ring()
             os.unlink(i.ring_path)

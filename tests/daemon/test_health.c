@@ -335,7 +335,7 @@ static void test_few_losses_of_a_cold_start(void **state)
 	sx_health_update(&h, &in);
 	assert_int_equal(h.state, STIXEL_STATE_RUNNING);
 	in.overload++;
-	sx_health_judge(&h, &in); /* without a sample no loss is known */
+	sx_health_judge(&h, &in); /* no loss is known without a sample */
 	assert_int_equal(h.state, STIXEL_STATE_RUNNING);
 	sx_health_update(&h, &in);
 	assert_string_equal(h.reason, "engine too slow: 11 of the last 12 pairs dropped by overload");
@@ -407,7 +407,7 @@ static void ten_seconds(struct sx_health *h, struct sx_health_input *in, unsigne
 	}
 }
 
-/* Without a frame in ten seconds, nothing is served, whatever happened to the pairs. */
+/* The daemon serves nothing if ten seconds pass without a frame, whatever happened to the pairs. */
 static void test_nothing_is_served_without_frames(void **state)
 {
 	static const struct {
@@ -534,7 +534,7 @@ static void test_rate_of_a_camera(void **state)
 	/* an external trigger, which the driver does not know */
 	assert_true(sx_health_camera_rate(10, 60) == 10);
 	assert_true(sx_health_camera_rate(0, 60) == 60);
-	assert_true(sx_health_camera_rate(30, 0) == 0); /* without a known rate, no pair is expected */
+	assert_true(sx_health_camera_rate(30, 0) == 0); /* no pair is expected if the rate is unknown */
 }
 
 static void test_ping_for_each_frame(void **state)

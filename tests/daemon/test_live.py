@@ -52,7 +52,7 @@ class Changes(Live):
     def test_at_one_frame_boundary(self):
         for contexts in (1, 2, 4):
             with self.subTest(contexts=contexts):
-                # With jitter, frames in flight finish out of order. Still no frame mixes both settings.
+                # Frames in flight finish out of order with jitter. Still no frame mixes both settings.
                 i = self.fake("-s", "engine.contexts=%d" % contexts, compute_us=2000 if contexts == 1 else 6000,
                               jitter_us=0 if contexts == 1 else 8000)
                 i.until_published(5)
@@ -544,7 +544,7 @@ class Engine(Live):
                 self.assertGreater(max(max(f.stixels_of) for f in frames if f.number < first), 3)
         common = sorted(set(records[0]) & set(records[1]))
         self.assertGreater(len(common), 5)
-        for n in common:  # without a pace no pair is dropped, so frame and pair numbers are equal
+        for n in common:  # no pair is dropped without a pace, so frame and pair numbers are equal
             self.assertEqual(records[0][n], records[1][n], "pair %d" % n)
         self.assertGreater(len({records[0][n] for n in common}), 4)
 
@@ -575,13 +575,13 @@ class Engine(Live):
         self.assertEqual([self.value(i, k)[0] for k in ("stixels.method", "stixels.cell_height", "filters.median")],
                          ["slanted", "0", "no"])
         self.changed(i, "stixels.method=slanted-exact", "stixels.width=16")
-        code, text = i.order("stixels.width=4\nstixels.cell_height=1")  # in two steps the result is the same
+        code, text = i.order("stixels.width=4\nstixels.cell_height=1")  # two steps give the same result
         self.assertEqual(code, 422, text)
         self.changed(i, "stixels.method=slanted", "stixels.width=8")
         self.assertEqual(i.stop(), 0)
 
     def test_fifty_changes_leave_memory_flat(self):
-        i = self.real("-s", "source.fps=0")  # as fast as the engine can: under load
+        i = self.real("-s", "source.fps=0")  # no pace: the engine runs under load
 
         def memory():
             with open("/proc/%d/status" % i.process.pid) as f:

@@ -75,7 +75,7 @@ class Module(TestCase):
 
 
 class Choice(TestCase):
-    """Which engine is chosen, or refused, at the start."""
+    """Tests which engine is chosen, or refused, at the start."""
 
     def once(self, *args, path=None, **env):
         env = {"FAKE_MODULE_" + k.upper(): v for k, v in env.items()}
@@ -124,7 +124,7 @@ class Choice(TestCase):
                       "cpu", err)
 
     def test_first_line_without_a_module(self):
-        """Without a configured module, the log says in a few words that there is none. The status has the whole
+        """The log says in a few words that no module is configured. The status has the whole
         sentence."""
         if os.path.exists(os.path.join(os.path.dirname(STIXELD), "..", "gpu", "stixel-cuda.so")):
             self.skipTest("this build has the CUDA engine")

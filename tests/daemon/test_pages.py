@@ -16,7 +16,7 @@ from harness import HEIGHT, IDLE, SANITIZED, SMALL, WIDTH, TestCase, receive, un
 STAGES = ["ingest", "census", "sgm", "winner", "median", "left_right", "speckle", "smooth", "confidence", "road",
           "reduce", "segment", "compact", "monitor"]
 SPANS = ["capture_to_publish", "capture_to_engine", "engine_to_result", "result_to_publish"]
-SLOWER = 30 if SANITIZED else 1  # with sanitizers and compilers on the same machine, one frame took four seconds
+SLOWER = 30 if SANITIZED else 1  # a frame took four seconds with sanitizers and compilers on the same machine
 
 
 class Pages(TestCase):

@@ -311,7 +311,7 @@ class Rows(Pairs):
             self.until_error(i, lambda e: e > 1, 10, "rows out of line again")
             until(lambda: i.status()["pictures"]["row_correction"]["shift_px"] is None, 5, "nothing corrected")
             self.assertIn("corrected by +0.00 px and +0.000 degrees", i.text())
-            # switching it on again changes nothing by itself
+            # a new `auto` alone changes nothing
             self.assertEqual(i.order("camera.row_correction=auto"),
                              (200, "camera.row_correction = auto (was off)\n"))
             until(lambda: i.status()["pictures"]["row_correction"]["shift_px"] == 0, 5, "nothing to correct yet")

@@ -459,7 +459,7 @@ class Watchdog(TestCase):
 
     def test_silent_camera_gets_no_pings(self):
         i = self.fake(interval_us=5000, compute_us=1000, silent_at=50)
-        # on a busy machine the state may first say that the engine is too slow
+        # the state may first say that the engine is too slow on a busy machine
         s = until(lambda: (lambda s: s if "no pair from the source" in (s["reason"] or "") else None)(i.status()), 10,
                   "no pair from the source")
         self.assertEqual(s["state"], "degraded")

@@ -178,7 +178,7 @@ class Recalibrate(Live):
                          "about 2 times their width and height, 128x96")
         for text in asked:
             self.assertIn("warning config: %s\n" % text, i.text())
-        # from one frame on, baseline_m replaces the baseline of the file
+        # baseline_m replaces the baseline of the file from one frame on
         first = self.changed(i, "camera.baseline_m=0.075")
         i.until_published(first)
         self.assertEqual(i.ring().frame(first).camera, (50, 50, 62, 46, 0.075))
@@ -247,7 +247,7 @@ class Recalibrate(Live):
             self.assertEqual(frame, pair, number)
 
     def test_the_raw_street(self):
-        """From the frame that the answer names, all frames equal those of a daemon started with the new settings."""
+        """All frames, from the one that the answer names on, equal those of a daemon started with the new settings."""
         first, frames = 0, []
         for live in (True, False):
             i = self.instance()

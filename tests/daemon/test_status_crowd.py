@@ -12,7 +12,7 @@ import unittest
 
 from harness import IDLE, SANITIZED, SMALL, Instance
 
-CONNECTIONS = 100 if SANITIZED else 500  # with a sanitizer the test looks for races, not for times
+CONNECTIONS = 100 if SANITIZED else 500  # a sanitizer run looks for races, not for times
 PROCESSES = 4  # number of attackers, except where one holds all connections
 ASKINGS = 200
 LEAST, ENOUGH_S = 20, 2.0  # least number of answers and time for them; a busy machine answers less often

@@ -20,7 +20,7 @@ struct usbip_request {
 	bool in;
 	int length;		      /* number of bytes requested, or in data */
 	struct usb_ctrlrequest setup; /* for endpoint 0 */
-	uint8_t data[512];	      /* from the host; longer data are refused */
+	uint8_t data[512];	      /* data from the host; longer data are refused */
 };
 
 /*

@@ -22,7 +22,7 @@ void raw_case_init(struct raw_case *c, int width, int height, int bits, uint64_t
 	for (size_t i = 0; i < n; i++) {
 		uint32_t any = check_random(&r);
 
-		/* one in eight is the lowest or highest value of the range */
+		/* every eighth sample or so is the lowest or highest value of the range */
 		any = any >> 29 ? any : any & 1 ? 0 : UINT32_MAX;
 		c->samples[i] = (uint16_t)(any & ((1u << bits) - 1));
 	}

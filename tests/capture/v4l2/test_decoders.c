@@ -270,7 +270,8 @@ static void test_odd_headers(void **state)
 	make_good(JPEG_CASE_BASELINE, &good);
 	jpeg_case_insert(&jpeg, jpeg_case_find(&jpeg, 0xdb, 0xdb, 0), adobe, sizeof(adobe));
 	check_whole("Adobe", &good, 0);
-	jpeg.data[jpeg_case_find(&jpeg, 0xe0, 0xe0, 0) + 4] = 'X'; /* without JFIF, the transform counts */
+	jpeg.data[jpeg_case_find(&jpeg, 0xe0, 0xe0, 0) + 4] =
+		'X'; /* the transform counts if there is no JFIF segment */
 	check_whole("Adobe's transform", &good, 1 << SX_ODD_OTHER);
 	check_image_finish(&good);
 }

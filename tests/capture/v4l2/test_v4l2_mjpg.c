@@ -108,7 +108,7 @@ static void test_pairs(void **state)
 	}
 }
 
-/* Of pairs decoded between two calls, the source returns the newest. The others are dropped as overload. */
+/* The source returns the newest of the pairs decoded between two calls. The others are dropped as overload. */
 static void test_overload(void **state)
 {
 	struct sx_source_params p = case_params();
@@ -124,7 +124,7 @@ static void test_overload(void **state)
 		fill_pair(cameras, k);
 		r = case_next(s, &pair, 0);
 		if (k % 3 == 0)
-			usleep(3000); /* by now everything is decoded */
+			usleep(3000); /* the decoders are done by now */
 		if (r == 1) {
 			sx_source_release(s, &pair);
 			given++;

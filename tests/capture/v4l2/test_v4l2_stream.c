@@ -148,7 +148,7 @@ static void test_stamps(void **state)
 		     STIXEL_STAMP_EXPOSURE_START);
 	check_stamps(V4L2_BUF_FLAG_TIMESTAMP_MONOTONIC | V4L2_BUF_FLAG_TSTAMP_SRC_EOF, later, true,
 		     STIXEL_STAMP_FRAME_END);
-	/* without a clock flag, a recent time can be of the monotonic clock only */
+	/* a recent time without a clock flag can be of the monotonic clock only */
 	check_stamps(V4L2_BUF_FLAG_TIMESTAMP_UNKNOWN, now, true, STIXEL_STAMP_FRAME_END);
 	check_stamps(V4L2_BUF_FLAG_TIMESTAMP_UNKNOWN, later, false, STIXEL_STAMP_SOFTWARE);
 	check_stamps(V4L2_BUF_FLAG_TIMESTAMP_UNKNOWN, now - 6 * SX_NS_PER_S, false, STIXEL_STAMP_SOFTWARE);

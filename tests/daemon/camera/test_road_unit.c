@@ -88,7 +88,7 @@ static void metres(void **state)
 
 		if (fabs(ratio / factors[i] - 1) > 0.05)
 			fail_msg("%g is told as %g", factors[i], ratio);
-		/* one picture is not enough */
+		/* a single picture is not enough */
 		assert_true(ratio_after(4 * 2 * SX_ROAD_UNITS, factors[i]) == 0);
 	}
 	sx_road_unit_tell(100, &(struct sx_camera){.height_m = 1.65, .baseline_m = 7.5}, text, sizeof(text));

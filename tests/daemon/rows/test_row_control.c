@@ -230,7 +230,7 @@ static void night(void **state)
 	before = w.control.applied;
 	w.shift = 0;
 	for (int i = 0; i < 1000; i++)
-		/* one end alone cannot separate shift from rotation */
+		/* a single end cannot separate shift from rotation */
 		see(&w, NIGHT, 0.9, i % 2 ? NIGHT : 0.9);
 	assert_int_equal(w.changes, 1);
 	assert_memory_equal(&before, &w.control.applied, sizeof(before));

@@ -160,7 +160,7 @@ class Report(Folder):
         with open(self.path("planted.so"), "w") as f:
             f.write("no library\n")
         r = self.report(*SIZE, "--frames", 1, module=self.path("planted.so"))
-        self.assertIn("planted.so", r.stdout)  # on the terminal, but not in the file
+        self.assertIn("planted.so", r.stdout)  # the terminal shows it, but the file does not
         self.assertEqual(self.read()["engines"][0]["unusable"],
                          "the CUDA engine cannot be loaded, or is of another build")
 

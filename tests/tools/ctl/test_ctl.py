@@ -29,7 +29,7 @@ class Daemon:
         run = run or self.work
         self.env = dict(os.environ, RUNTIME_DIRECTORY=run + "/stixeld", XDG_RUNTIME_DIR=run)
         os.makedirs(self.env["RUNTIME_DIRECTORY"], exist_ok=True)
-        # with a sanitizer, the engine takes ten times as long
+        # the engine takes ten times as long with a sanitizer
         fps = 3 if os.environ.get("SX_SANITIZED") else 20
         words = ["source.kind=synthetic", "source.size=320x160", "source.fps=%d" % fps, "stereo.disparities=32"]
         args = [w for s in [*words, *settings] for w in ("-s", s)]

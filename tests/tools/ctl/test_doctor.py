@@ -293,7 +293,7 @@ class Running(Doctor):
                    "not belong there, in 3 of 900 images", "")])
 
     def test_its_own_file_and_settings(self):
-        """Without -c, doctor uses the daemon's own file and arguments. No file below /etc has its name."""
+        """Doctor without -c uses the daemon's own file and arguments. No file below /etc has its name."""
         with open(self.path("c.txt"), "w") as f:
             f.write("P0: 300 0 160 0 0 300 80 0 0 0 1 0\nP1: 300 0 160 -120 0 300 80 0 0 0 1 0\n")
         name = "../%s/c.txt" % os.path.basename(self.folder)  # relative to the folder in which the daemon was started

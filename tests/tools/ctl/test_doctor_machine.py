@@ -202,7 +202,7 @@ class Power(Doctor):
         self.assertEqual(found[0][1], "45.00 W: sum of 3 rails, by ina3221 (VDD_GPU_SOC, VDD_CPU_CV, VIN_SYS_5V0 at "
                                       "hwmon1)")
         self.assertEqual(found[1:], [told])
-        # without a name in the device tree, the GPU identifies the board
+        # the GPU identifies the board if the device tree has no name
         self.put(model, "A Carrier Board\0")
         self.assertNotIn(told, self.doctor(want=0)["power"])
         module = {"STIXEL_MODULE_PATH": os.environ["STIXEL_FAKE_MODULE"],

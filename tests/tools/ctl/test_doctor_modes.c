@@ -52,7 +52,7 @@ static void one_camera(void **state)
 	assert_false(doctor_mode(&webcam, NULL, &(struct doctor_wish){"YUYV", 1280, 720, 30}, &m));
 	assert_false(doctor_mode(&webcam, NULL, &(struct doctor_wish){NULL, 1920, 1080, 0}, &m));
 	assert_false(doctor_mode(&none, NULL, &(struct doctor_wish){NULL, 0, 0, 0}, &m));
-	/* without a requested size: the largest size of the cheapest format that is fast enough */
+	/* no size is requested: the result is the largest size of the cheapest format that is fast enough */
 	assert_true(doctor_mode(&webcam, NULL, &(struct doctor_wish){NULL, 0, 0, 25}, &m));
 	assert_string_equal(m.format, "YUYV");
 	assert_int_equal(m.width, 640);

@@ -159,7 +159,7 @@ class Pictures(unittest.TestCase):
         """The images come from lenses without rectification."""
         daemon = self.start("output.planes=pair", "source.size=640x400", "source.lenses=wide", "camera.rectify=no",
                             "source.fps=2")
-        # on a busy machine no pair comes in time; doctor then reports this beside the facts of the status
+        # no pair comes in time on a busy machine; doctor then reports this beside the facts of the status
         for _ in range(5):
             found, *more = self.doctor(daemon)
             if not any("right images are not published" in text for _, text, _ in more):
@@ -170,7 +170,7 @@ class Pictures(unittest.TestCase):
         self.assertRegex(found[2], "^if images are raw, calibrate .* camera.calibration")
 
     def test_without_right_images(self):
-        """Without right images doctor knows only the status. It says so, and how to learn more."""
+        """Doctor knows only the status if there are no right images. It says so, and how to learn more."""
         daemon = self.start("source.fault=rows:3", "source.size=640x320", "source.fps=%d" % (2 if SLOW else 10))
         *found, more = self.doctor(daemon)
         self.assertEqual([f[0] for f in found], ["warning"])

@@ -183,7 +183,7 @@ class Endurance(Folder):
         if SANITIZED:
             self.skipTest("nothing can be loaded before AddressSanitizer")
         d = self.daemon("leak", env={"LD_PRELOAD": LEAK, "LEAK_KIB": "200", "LEAK_FILES": "1"})
-        for seconds in (2, 6, 20):  # on a busy machine no answer may come in the first third
+        for seconds in (2, 6, 20):  # a busy machine may give no answer in the first third
             rows, _ = self.judge(d, want=1, seconds=seconds)
             if rows["descriptors"]["verdict"] != "not judged":
                 break
@@ -223,7 +223,7 @@ class Endurance(Folder):
         self.assertEqual({rows[name]["verdict"] for name in TIMELY}, {"bad"})
 
     def test_another_process_is_not_judged(self):
-        # In its own PID namespace, the daemon has a number that belongs to another process here.
+        # The daemon runs in its own PID namespace. Its process number there belongs to another process here.
         probe = subprocess.run(["unshare", "-pf", "--mount-proc", "true"], capture_output=True, check=False)
         if probe.returncode != 0:
             self.skipTest("no PID namespaces here")

@@ -221,7 +221,7 @@ static void intervals_are_judged(void **state)
 {
 	struct fixture x;
 
-	/* one pair in 150 is late by two thirds of an interval: within five times 20 % */
+	/* a single pair in 150 is late by two thirds of an interval: within five times 20 % */
 	begin(&x);
 	frames(&x, 75);
 	pass(&x, PERIOD_NS * 2 / 3);

@@ -226,7 +226,7 @@ class Recordings(Folder):
         made = self.make(1200, fps=1000, lives=2, version=["set"])
         with open(made, "rb") as f:
             data = f.read()
-        # without an index, the file is read up to there
+        # the file without an index is read up to its cut
         for i, part in enumerate((data, data[:-1], without_chunk_indexes(data))):
             path = self.path("part.rec")
             with open(path, "wb") as f:

@@ -143,7 +143,7 @@ class Running(unittest.TestCase):
         t = self.terminal(80, 50, lang="C")
         t.until(r"end to end.*=", r"road", r"free")
         self.assertTrue(all(b < 128 for b in t.raw))
-        # with colours, the picture consists of spaces with background colours
+        # the coloured picture consists of spaces with background colours
         colours = {cell.bg for row in t.screen.buffer.values() for cell in row.values()}
         self.assertGreater(len(colours), 3, colours)
         t = self.terminal(80, 50, term="vt100", lang="C")

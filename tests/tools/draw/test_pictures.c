@@ -148,9 +148,9 @@ static void test_bird(void **state)
 	outside = at(&rgb, -18, 5);
 	assert_false(same(road, behind) || same(road, outside) || same(behind, outside));
 	assert_true(same(at(&rgb, 0, 55), road)); /* the middle is free */
-	assert_true(same(at(&rgb, -3, 9), road)); /* left is free up to the wall, */
+	assert_true(same(at(&rgb, -3, 9), road)); /* left is free up to the wall */
 	assert_true(at(&rgb, -3, 10.5).r > road.r + 40 ||
-		    at(&rgb, -3, 10.5).g > road.g + 40); /* which is drawn */
+		    at(&rgb, -3, 10.5).g > road.g + 40); /* the wall is drawn */
 	assert_true(same(at(&rgb, -3, 13), behind));	 /* and hides the ground behind it */
 	assert_true(same(at(&rgb, 4, 18), road));
 	assert_true(same(at(&rgb, 8.55, 18), outside)); /* the unknown column is not free */

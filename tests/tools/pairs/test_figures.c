@@ -109,7 +109,7 @@ static void nothing_in_sound_pairs(void **state)
 			fail_msg("%s: %s", cases[i].scene, found[0].text);
 		assert_true(f.matches >= 100);
 		assert_true(f.agree > 0.9);
-		assert_true(f.late_places >= 30 || i == 1); /* on the open road, too little moves */
+		assert_true(f.late_places >= 30 || i == 1); /* too little moves on the open road */
 		assert_false(f.late_px >= 0.3 * f.factor);
 		assert_true(f.off < 0.3 * f.factor);
 		assert_true(f.sharp[0] > 0.4 && f.sharp[1] > 0.4);

@@ -156,7 +156,7 @@ class Faults(TestCase):
         self.assertIn("No such", status["reason"])
         beat = self.i.ring().live()[1]
         until(lambda: self.i.ring().live()[1] > beat, 3, "heartbeat while the camera is absent")
-        time.sleep(3)  # by now the daemon looks for the camera only every few seconds
+        time.sleep(3)  # the daemon now looks for the camera only every few seconds
         with open(DRIVER + "/bind", "w") as f:
             f.write("vivid.0")
         run("udevadm", "settle")

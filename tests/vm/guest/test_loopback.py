@@ -83,7 +83,7 @@ class Loopback(TestCase):
             feeder.wait()
 
     def test_cameras_that_differ(self):
-        # one camera has twice the height, so two feeders run
+        # two feeders, because the second camera has twice the height
         self.start(HERE + "/feeder", "GREY", SIZE, FPS, LEFT, *images("left", "grey"))
         self.start(HERE + "/feeder", "GREY", "160x160", FPS, RIGHT, IMAGES + "/small/left-0.jpg")
         for device in (LEFT, RIGHT):

@@ -71,7 +71,7 @@ class Package(TestCase):
         self.assertEqual(run("systemctl", "is-enabled", "stixel-web.service", check=False).strip(), "disabled")
 
     def started(self):
-        """One edited file and one command start the service."""
+        """Starts the service by one edited file and one command."""
         with open("/etc/stixeld/example.conf") as f:
             text = f.read()
         edited = text

@@ -16,7 +16,7 @@ NODE = "/dev/v4l/by-id/usb-1d6b_Camera_of_the_tests_%s-video-index0"
 
 
 class Camera:
-    """One camera, connected or not."""
+    """A camera, connected or not."""
 
     def __init__(self, test, side):
         self.node = NODE % side
