@@ -238,8 +238,8 @@ static void what_only_the_whole_can_tell(void **state)
 		"DIR/a.conf:6: stereo.p1 = 12 and stereo.p2 = 250: with the largest matching cost 31 their "
 		"sum must not exceed 255\n");
 	/*
-	 * A key without a section belongs to the section before it. Keys that are not given produce no
-	 * message.
+	 * In a sentence, a key without a section has the section of the key before it. A key that is not set
+	 * has no place in the sentence.
 	 */
 	fixture_load(
 		fixture_text("a.conf", SOURCE CAMERA "height_m = 5\n[road]\nmax_height_m = 3\ntop = 9\n"),

@@ -26,7 +26,7 @@ enum {
 	ORDER,
 	ROWS,
 	CALIBRATION = 4
-}; /* changes, by their first byte; the last one comes with another */
+}; /* kinds of changes, by their first byte; CALIBRATION takes effect with another change */
 
 static const char configuration[] = "/nowhere/front.conf";
 static const char *config_text, *calibration_text, *order_text;

@@ -108,7 +108,7 @@ class Ring:
         self.slots, self.stride, self.first, self.header = struct.unpack_from("<4I", self.map, 24)
 
     def live(self):
-        """(state, heartbeat_ns, head)"""
+        """Returns (state, heartbeat_ns, head) of the ring."""
         head, _, state, beat = struct.unpack_from("<QIIq", self.map, 1024)
         return STATES[state], beat, head
 
@@ -292,7 +292,7 @@ class Instance:
             return reply
 
     def http(self, page, method="GET"):
-        """(status, headers, body)"""
+        """Requests a page over HTTP and returns (status, headers, body)."""
         request = b"%s %s HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n" % (method.encode(), page.encode())
         # Ask again: the daemon closes a client that is silent for a while, and on an emulated machine this side may be
         # late.

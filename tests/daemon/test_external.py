@@ -100,7 +100,7 @@ class External(TestCase):
         self.assertEqual(i.leftovers(), ["shm/stixel-disparity.net"])
 
     def test_scores_are_kept_while_the_map_is_waited_for(self):
-        # Maps come 100 ms after their picture. Scores come in time; the scores of 32 ms are kept in their ring.
+        # Maps come 100 ms after their picture. Scores come in time, and their ring keeps the last 32 ms.
         i = self.fake("-s", "source.fps=50", "-s", "external.wait_ms=%d" % (300 * SLOW), "-s", "semantics.source=net",
                       interval_us=250000 * SLOW)
         network = Segmenter(i)
@@ -127,7 +127,7 @@ class External(TestCase):
         def next_pair(number):
             return until(lambda: offered.frame(offered.live()[2]) if offered.live()[2] > number else None, 10, "pair")
         pair = next_pair(0)
-        for byte in (1, 2, 3):  # the map of each, and 1 ms later a map without a pair
+        for byte in (1, 2, 3):  # map 2 is 1 ms late: it belongs to no pair
             net.give(pair.left_ns + (byte == 2) * 1000000, byte)
             pair = next_pair(pair.number)
         self.until_state(i, lambda s: s["frames"]["published"] == 2 and s["frames"]["dropped"]["no_map"] > 0, "frames")

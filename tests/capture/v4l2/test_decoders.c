@@ -347,7 +347,7 @@ static void test_lost_parts(void **state)
 	memmove(jpeg.data + at, jpeg.data + next, jpeg.bytes - next);
 	jpeg.bytes -= next - at;
 	check_refused("found marker 0xd4 instead of RST3");
-	/* the only scan of the luminance, and the last scan of a progressive picture */
+	/* missing scans: the only one of the luminance, and the last one of a progressive picture */
 	jpeg_case_make_kind(&jpeg, JPEG_CASE_SEPARATE, true, 3, BIG_W, BIG_H);
 	at = jpeg_case_find(&jpeg, 0xda, 0xda, 0);
 	next = jpeg_case_find(&jpeg, 0xda, 0xda, 1);

@@ -69,7 +69,7 @@ static void corrections_add_up(void **state)
 		check_near(once.rotation[1][i], twice.rotation[1][i], 1e-5, "rotation");
 }
 
-/* Every pixel but those of the last column and row is the one it was; those between it and the one before. */
+/* Each pixel maps to itself, except in the last column and row: there it maps 1/256 px before itself. */
 static void a_rectified_pair(void **state)
 {
 	const int width = 75, height = 41;

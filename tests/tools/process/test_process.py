@@ -173,7 +173,8 @@ class Results(Outputs):
 
 
 class Pinned(Outputs):
-    """Tests an engine that reads pairs in place. The module counts them, and aborts if pinned memory is freed."""
+    """Tests an engine that reads pairs in place. The module counts frames and pinned blocks, and aborts if pinned
+    memory is freed."""
 
     def report(self, **env):
         small = [self.path("small", n + ".pgm") for n in ("left", "right")]
