@@ -421,7 +421,7 @@ static bool add_pixel(const struct two *t, int x, int y, double a[UNKNOWNS][UNKN
 }
 
 /*
- * Returns how far a block of `one` lies lower [0] and further right [1] in `other`, px. Returns false if the
+ * Computes how far a block of `one` lies lower [0] and further right [1] in `other`, px. Returns false if the
  * block shows too little: most of it must be usable, with a contrast of 4 grey levels per px (rms) in both
  * directions.
  */
