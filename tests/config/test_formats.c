@@ -405,7 +405,7 @@ static void xml(void **state)
 
 static void dialects(void **state)
 {
-	/* the same as JSON */
+	/* matrices in JSON */
 	accepted(read_text("{\n    \"P1\": {\n\t\"type_id\": \"opencv-matrix\", \"rows\": 3, \"cols\": 4, "
 			   "\"dt\": "
 			   "\"d\",\n\t\"data\": [ 700.0, 0, 640, 0, 0, 700, 360, 0, 0, 0, 1, 0 ]\n    "

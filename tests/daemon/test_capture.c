@@ -233,7 +233,7 @@ static void change_gain(double value, struct sx_tune *t)
 		fake_add_control(play.cameras[i], &gain);
 	sx_tune_set(t, &p);
 	t->params.gain = value;
-	t->params.path = "of the change"; /* this text is freed when the change is over */
+	t->params.path = "of the change"; /* this text is gone when the change is over */
 	play.tune = t;
 	check(&p, "11tc1r1tr", 3, 2, 1, 0);
 }

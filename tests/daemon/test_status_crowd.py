@@ -15,7 +15,7 @@ from harness import IDLE, SANITIZED, SMALL, Instance
 CONNECTIONS = 100 if SANITIZED else 500  # a sanitizer run looks for races, not for times
 PROCESSES = 4  # number of attackers, except where one holds all connections
 ASKINGS = 200
-LEAST, ENOUGH_S = 20, 2.0  # least number of answers and time for them; a busy machine answers less often
+LEAST, ENOUGH_S = 20, 2.0  # a busy machine gets LEAST requests, then as many as fit into ENOUGH_S
 LIMIT_S = 30.0 if SANITIZED else 2.0  # with sanitizers; without, the worst answer takes below 0.1 s
 MEDIAN_S = 30.0 if SANITIZED else 0.1
 NOBODY = 65534

@@ -226,7 +226,7 @@ class Recordings(Folder):
         made = self.make(1200, fps=1000, lives=2, version=["set"])
         with open(made, "rb") as f:
             data = f.read()
-        # the file without an index is read up to its cut
+        # the player reads the file without chunk indexes up to the start
         for i, part in enumerate((data, data[:-1], without_chunk_indexes(data))):
             path = self.path("part.rec")
             with open(path, "wb") as f:
@@ -465,7 +465,7 @@ class Recordings(Folder):
                                  ("copied over", copies_over, "truncated or overwrote"),
                                  ("appended to", appends, "truncated or overwrote"),
                                  ("written to", other_writes, "truncated or overwrote")):
-            for after_s in (0, 1.3):  # the player ends before the next write, or during it
+            for after_s in (0, 1.3):  # the recorder ends before its next write, or at it
                 with self.subTest(what, after_s=after_s):
                     path = self.path("changed.rec")
                     player, recorder = self.start_writing(name, path)

@@ -170,7 +170,7 @@ class Save(unittest.TestCase):
     def test_only_files_of_root_and_the_caller_are_believed(self):
         foreign = self.write(self.mine + "/a")
         os.symlink(self.victim, foreign + ".d")
-        # the same for a file of root in the folder
+        # refused even if root, the caller, owns the file in the folder
         self.refused(77, "folder 'mine' belongs to user %d" % OTHER, foreign)
         os.chown(foreign, OTHER, OTHER)
         self.refused(77, "folder 'mine' belongs to user %d" % OTHER, foreign)
