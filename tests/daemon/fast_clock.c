@@ -37,7 +37,7 @@ static struct timespec time_of(int64_t ns)
 	return (struct timespec){.tv_sec = ns / NS, .tv_nsec = ns % NS};
 }
 
-/* Returns at least 1 ns, because 0 would mean "never" or "at once". */
+/* Rounds up, so that a short time does not become 0, which means "never" or "at once". */
 static struct timespec shortened(struct timespec t)
 {
 	return time_of((ns_of(t) + times - 1) / times);

@@ -125,7 +125,8 @@ static void check_stamps(uint32_t flags, int64_t ns, bool believed, enum stixel_
 }
 
 /*
- * Timestamps that no clock can show are refused. Callers can thus add to a time without overflow of 64 bits.
+ * Timestamps that no clock can show are clamped to 0 .. 2^32 s. Callers can thus add to a time without overflow
+ * of 64 bits.
  */
 static void test_stamps_beyond_all_time(void **state)
 {
