@@ -154,8 +154,8 @@ static void test_stopping(void **state)
 }
 
 /*
- * Runs `ticks` ticks, in which pairs come at 100 per second. `overload` pairs are dropped by overload,
- * `corrupt` more are unreadable.
+ * Runs `ticks` ticks of 100 pairs each. In each tick, `overload` pairs are dropped by overload and `corrupt` more
+ * are unreadable.
  */
 static void tick(struct sx_health *h, struct sx_health_input *in, int ticks, unsigned overload,
 		 unsigned corrupt)

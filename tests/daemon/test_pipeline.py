@@ -179,7 +179,7 @@ class Pipeline(TestCase):
         frames = ring.frames()
         self.assertEqual([f.number for f in frames], list(range(1, len(frames) + 1)))
         self.assertEqual(len({f.epoch for f in frames}), 1)
-        # the picture numbers of the new source start at 0, while `captured` continues
+        # the picture numbers of the new source start again, while `captured` continues
         self.assertTrue(all(b.captured >= a.captured for a, b in zip(frames, frames[1:])))
         self.assertIn("camera lost: fake: unplugged", i.text())
         self.assertEqual(i.leftovers(), ["gate"])
