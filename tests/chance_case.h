@@ -1,5 +1,5 @@
 /*
- * Descriptors of which some areas agree and others do not, for tests of stages/stereo/chance.h.
+ * Descriptors that match in some areas and not in others, for tests of stages/stereo/chance.h.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -9,7 +9,7 @@
 #include "stages/stereo/flat.h"
 #include "tests/check.h"
 
-/* Word of a descriptor image. */
+/* Writes one word of a descriptor image. */
 static inline void chance_case_set(const struct sx_image *descriptor, int x, int y, uint64_t bits)
 {
 	void *row = sx_image_row(descriptor, y);
@@ -20,7 +20,7 @@ static inline void chance_case_set(const struct sx_image *descriptor, int x, int
 		((uint64_t *)row)[x] = bits;
 }
 
-/* Each bit is set with a probability of share of 8. */
+/* Returns a random word in which each bit is set with a probability of `share` / 8. */
 static inline uint64_t chance_case_word(struct check_rng *r, int bits, int share)
 {
 	uint64_t word = 0;
@@ -30,7 +30,10 @@ static inline uint64_t chance_case_word(struct check_rng *r, int bits, int share
 	return word;
 }
 
-/* Tiles of sx_flat(): some areas are dim, some of their tiles flat; one image in four has no dim tile. */
+/*
+ * Fills the tiles that sx_flat() would compute. Some areas are dim, and some of their tiles are flat. One
+ * image in four has no dim tile.
+ */
 static inline void chance_case_tiles(const struct sx_image *flat, struct check_rng *r)
 {
 	const int dim = check_below(r, 4) ? 1 + check_below(r, 3) : 0;
@@ -43,8 +46,9 @@ static inline void chance_case_tiles(const struct sx_image *flat, struct check_r
 }
 
 /*
- * Blocks of 32 x 24 px, each with a disparity, a share of bits that are set, one of bits that are wrong, and one of
- * pixels without a disparity. winner: U16, 1/16 px. descriptor: left, right; bits: of a descriptor.
+ * Fills blocks of 32 x 24 px. Each block has a disparity, a share of set bits, a share of wrong bits, and a
+ * share of pixels without a disparity. `winner`: U16, 1/16 px. `descriptor`: left, right. `bits`: bits of a
+ * descriptor.
  */
 static inline void chance_case_fill(const struct sx_image *winner, const struct sx_image descriptor[2],
 				    int bits, int min_disparity, struct check_rng *r)

@@ -1,5 +1,5 @@
 /*
- * What tests of stages share.
+ * Helpers shared by the tests of stages.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -33,7 +33,7 @@ int check_below(struct check_rng *r, int n)
 	return (int)(check_random(r) % (uint32_t)n);
 }
 
-/* NV12 has the rows of U and V behind those of Y. */
+/* Returns the number of rows in memory. NV12 has the rows of U and V behind the rows of Y. */
 static size_t rows_of(const struct sx_image *img)
 {
 	size_t height = (size_t)img->height;
@@ -264,7 +264,7 @@ int check_descriptors(void)
 	int n = 0;
 
 	if (!d)
-		abort(); /* a test that counts them has no use for a guess */
+		abort(); /* a test that counts descriptors cannot use a guess */
 	while (readdir(d))
 		n++;
 	closedir(d);

@@ -1,5 +1,4 @@
-# The steps of a page that numbers them, with what stands in its blocks: commands, and lines of a configuration.
-#
+# The numbered steps of a documentation page, with the content of their blocks: commands and lines of a configuration.
 # SPDX-License-Identifier: Apache-2.0
 import re
 import textwrap
@@ -8,11 +7,9 @@ COMMAND = re.compile(r"(sudo|stixeld|stixelctl|stixel-\w+) ")
 
 
 def blocks(path):
-    """{number of the step: texts of its blocks in order}; a block is indented by seven columns or more.
-
-    As in Markdown an empty line does not end a block. One that has commands and something else is an error: whoever
-    copies it gets both.
-    """
+    """Returns {number of the step: texts of its blocks in order}. A block is indented by seven columns or more. As in
+    Markdown an empty line does not end a block. A block that mixes commands with other lines is an error, because a
+    reader who copies the block gets both."""
     steps, at, block = {}, None, []
 
     def end_block():
@@ -39,10 +36,10 @@ def blocks(path):
 
 
 def commands(texts):
-    """Their commands, without what is said behind #."""
+    """Returns the commands of the texts, without comments after #."""
     return [line.partition(" #")[0].rstrip() for t in texts for line in t.split("\n") if COMMAND.match(line)]
 
 
 def configuration(texts):
-    """The texts that are none."""
+    """Returns the texts that contain no commands."""
     return "\n".join(t for t in texts if not COMMAND.match(t)) + "\n"

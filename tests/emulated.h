@@ -1,7 +1,7 @@
 /*
- * Tests run through an emulator of another processor, too (tests/arm64; SX_EMULATED is set there). What such
- * a processor cannot show returns at once, with a reason that tools/test repeats. It is not skipped: cmocka
- * before 1.1.6 calls that "not ok".
+ * Macros for tests that also run in an emulator of another processor (tests/arm64 sets SX_EMULATED). A test
+ * that can show nothing there returns at once and prints a reason, which tools/test repeats. The test is not
+ * skipped, because cmocka before 1.1.6 reports a skipped test as "not ok".
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -12,19 +12,25 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Whether an emulator runs this, which takes ten times as long: of many cases alike some are enough there. */
+/*
+ * True if an emulator runs this program. An emulator takes ten times as long, so tests run only some of many
+ * similar cases there.
+ */
 #define IS_EMULATED (getenv("SX_EMULATED") != NULL)
-/* So many of n cases that differ by what a generator drew. */
+/* Number of cases to run out of n cases that a generator draws: a quarter in an emulator, otherwise all. */
 #define ENOUGH_OF(n) (IS_EMULATED ? ((n) + 3) / 4 : (n))
-/* The same, or a sanitizer does. */
+/* True in an emulator and with AddressSanitizer or ThreadSanitizer. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define IS_SLOW true
 #else
 #define IS_SLOW IS_EMULATED
 #endif
-/* Pictures of scenes and their truth have stored hashes (tests/capture/scene), so what they show is the same. */
+/*
+ * Reason to leave out scene tests: stored hashes (tests/capture/scene) already show that the pictures and
+ * their truth are the same.
+ */
 #define SAME_BYTES "the pictures and their truth have the same bytes there"
-/* IS_EMULATED for what is skipped; then it says so, and why. */
+/* IS_EMULATED for a test that is left out. Prints the reason if true. */
 #define EMULATED(why) (IS_EMULATED && printf("# not with an emulator: %s: %s\n", __func__, why) > 0)
 
 #endif

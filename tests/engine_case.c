@@ -1,5 +1,5 @@
 /*
- * What tests of engines share.
+ * Helpers shared by the tests of engines.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -27,7 +27,7 @@ struct sx_params engine_case_params(void)
 			   .paths = 4,
 			   .disparities = 64,
 			   .p1 = 10,
-			   .p2 = 86, /* sums of two paths fit a byte, those of four are narrow (gpu/stereo) */
+			   .p2 = 86, /* sums of two paths fit a byte, sums of four are narrow (gpu/stereo) */
 			   .uniqueness = 95,
 			   .subpixel = SX_SUBPIXEL_TRUNC,
 			   .zncc_window = 5},
@@ -67,12 +67,16 @@ struct sx_params engine_case_params(void)
 
 size_t engine_case_cells(const struct engine_case *t)
 {
-	const int deep = t->external ? 16 : t->params.stereo.disparities; /* nothing is matched */
+	/* an external map needs no matching */
+	const int deep = t->external ? 16 : t->params.stereo.disparities;
 
 	return (size_t)t->width * (size_t)t->height * (size_t)deep;
 }
 
-/* Planes with a few rows between them; smooth enough that stixels have classes, noise, or all the same. */
+/*
+ * Fills class scores with planes that have a few rows between them: smooth enough that stixels have classes,
+ * noise, or one value everywhere.
+ */
 static void scores_init(struct engine_frame *f, const struct engine_case *t, struct check_rng *r)
 {
 	const int n = t->params.semantics.classes, w = (t->width + t->score_scale - 1) / t->score_scale,
@@ -222,7 +226,7 @@ bool engine_case_same(const struct engine_case *t, struct engine_output want, st
 		r = want.backend->peek(want.context, (enum sx_tap)tap, &a);
 		if (r == -ENOENT && t->external &&
 		    got.backend->peek(got.context, (enum sx_tap)tap, &b) == -ENOENT)
-			continue; /* nothing makes it */
+			continue; /* neither engine computes this tap */
 		if (r < 0 || (r = got.backend->peek(got.context, (enum sx_tap)tap, &b)) < 0) {
 			fprintf(stderr, "%s: not there (error %d)\n", text, -r);
 			return false;

@@ -1,6 +1,6 @@
 /*
- * What tests of engines share: pairs, parameters and sizes that have shown mistakes, and the comparison of
- * all that two engines give for one pair.
+ * Helpers shared by the tests of engines: pairs, parameters and sizes that have shown mistakes, and the
+ * comparison of all outputs of two engines for one pair.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -10,30 +10,36 @@
 #include "stages/engine.h"
 #include "tests/check.h"
 
-/* What a pair brings where stereo.matcher is external. */
+/* Disparity map that comes with a pair when stereo.matcher is external. */
 enum engine_map { ENGINE_MAP_NONE, ENGINE_MAP_PLAIN, ENGINE_MAP_WEIGHED, ENGINE_MAP_MISSING };
 
-/* One comparison: what to match, and how. */
+/* One comparison: the images to match and the parameters. */
 struct engine_case {
 	int width, height;
 	struct sx_params params;
 	enum sx_pixel pixel;
 	enum check_fill fill;
-	int y16_levels; /* Y16: check_fill_y16(); 0: fill, byte by byte */
+	int y16_levels; /* Y16 levels for check_fill_y16(); 0: uses `fill`, byte by byte */
 	int shift, padding;
-	bool interleaved; /* YUYV: both images lie in one, the right one a byte later, as cameras send Y8I */
+	/* YUYV: both images lie in one buffer, the right one a byte later, as cameras send Y8I */
+	bool interleaved;
 	uint64_t seed;
-	bool rectify; /* the pair is raw, of this rig, whose rectified size is that of the case */
+	/* the pair is raw, taken with `rig`; the rectified size of the rig is the size of the case */
+	bool rectify;
 	struct sx_rig rig;
-	int score_scale; /* scores of params.semantics.classes come along, one for so many pixels; 0: none */
-	enum engine_map external; /* ENGINE_MAP_NONE: pairs are matched */
+	/*
+	 * the pair brings scores of params.semantics.classes, one score per `score_scale` pixels; 0: no
+	 * scores
+	 */
+	int score_scale;
+	enum engine_map external; /* ENGINE_MAP_NONE: the engine matches the pair */
 };
 
-/* A KITTI-like camera and the usual chain with 64 disparities. */
+/* Returns the parameters of a KITTI-like camera and the usual chain with 64 disparities. */
 struct sx_params engine_case_params(void);
-/* 70x43 pixels of noise, shifted by 7. */
+/* Returns a case of 70x43 pixels of noise, shifted by 7 px. */
 struct engine_case engine_case_small(uint64_t seed);
-/* Size of the cost volume: what a comparison costs. */
+/* Returns the size of the cost volume in cells: a measure of the work of a comparison. */
 size_t engine_case_cells(const struct engine_case *t);
 
 struct engine_frame {
@@ -43,18 +49,20 @@ struct engine_frame {
 	struct sx_pair pair;
 };
 void engine_frame_init(struct engine_frame *f, const struct engine_case *t);
-/* external_case.c: the map of a case that has one; engine_frame_init() calls it. */
+/*
+ * Adds the disparity map of a case that has one (external_case.c). engine_frame_init() calls this function.
+ */
 void engine_frame_external(struct engine_frame *f, const struct engine_case *t, struct check_rng *r);
-/* False when the engine wrote beside or between the pixels. */
+/* Frees the frame. Returns false if the engine wrote outside the pixels. */
 bool engine_frame_finish(struct engine_frame *f);
 
-/* A context of the case; NULL and a line on stderr when there is none. */
+/* Creates a context for the case. Returns NULL, with a line on stderr, if that fails. */
 struct sx_context *engine_case_context(const struct sx_backend *backend, struct sx_device *device,
 				       const struct engine_case *t, bool keep_volume);
 
 /*
- * True when every tap and the result are the same; otherwise lines on stderr that begin with how. volume: S
- * too (both contexts keep it).
+ * Returns true if every tap and the result are the same. Otherwise prints lines on stderr that begin with
+ * `how`. If `volume` is set, compares S too (both contexts must keep it).
  */
 struct engine_output {
 	const struct sx_backend *backend;
@@ -63,25 +71,26 @@ struct engine_output {
 bool engine_case_same(const struct engine_case *t, struct engine_output want, struct engine_output got,
 		      const char *how, bool volume);
 
-/* Groups of cases, each handed to a function. */
+/* Groups of cases. Each group calls `check` for each of its cases. */
 typedef void engine_case_fn(const struct engine_case *t);
 void engine_cases_sizes(
-	engine_case_fn *check); /* 32x32 .. 631x479, 40x1100, 1500x40; 32 .. 256 disparities */
+	engine_case_fn *check); /* 32x32 .. 631x479, 40x1100, 1500x40 px; 32 .. 256 disparities */
 void engine_cases_fills(engine_case_fn *check);
 void engine_cases_costs(engine_case_fn *check);
-void engine_cases_zncc(engine_case_fn *check);	/* windows 3 .. 15: sizes, sides, grey levels */
+void engine_cases_zncc(engine_case_fn *check);	/* windows of 3 .. 15 px: sizes, sides, grey levels */
 void engine_cases_edges(engine_case_fn *check); /* p2_edge: costs, paths */
-void engine_cases_paths(engine_case_fn *check); /* P2 on both sides of what a byte holds */
+void engine_cases_paths(engine_case_fn *check); /* P2 just below and just above the limit of a byte */
 void engine_cases_extreme_sums(engine_case_fn *check);
-void engine_cases_min_disparity(engine_case_fn *check); /* -128 .. 128 */
+void engine_cases_min_disparity(engine_case_fn *check); /* -128 .. 128 px */
 void engine_cases_winner(engine_case_fn *check);
 void engine_cases_filters(engine_case_fn *check);
 void engine_cases_pixels(engine_case_fn *check);
-void engine_cases_rectify(engine_case_fn *check);  /* raw pairs: formats, lenses, sizes, what is hidden */
-void engine_cases_external(engine_case_fn *check); /* maps: range, confidence, filters, raw pairs */
+void engine_cases_rectify(engine_case_fn *check);  /* raw pairs: formats, lenses, sizes, hidden areas */
+void engine_cases_external(engine_case_fn *check); /* external maps: range, confidence, filters, raw pairs */
 void engine_cases_stixels(engine_case_fn *check);
 void engine_cases_slanted(engine_case_fn *check); /* cells, scores, weights, parameters */
 void engine_cases_slanted_exact(engine_case_fn *check);
-void engine_cases_fastdt(engine_case_fn *check); /* int16 and int8, which every engine has, with all costs */
+/* int16 and int8 variants, which every engine has, with all costs */
+void engine_cases_fastdt(engine_case_fn *check);
 
 #endif

@@ -61,7 +61,10 @@ static void check_zncc_windows(engine_case_fn *check)
 	}
 }
 
-/* Widths below the disparities, rows that end inside a task, every count of disparities' vectors. */
+/*
+ * Checks widths below the number of disparities, rows that end inside a task, and every number of disparity
+ * vectors.
+ */
 static void check_zncc_sizes(engine_case_fn *check)
 {
 	static const struct {
@@ -89,7 +92,8 @@ void engine_cases_zncc(engine_case_fn *check)
 
 	check_zncc_windows(check);
 	check_zncc_sizes(check);
-	for (int i = 0; i < 2 * CHECK_FILL_COUNT; i++) { /* flat windows; the largest sums and covariances */
+	/* flat windows, and the largest sums and covariances */
+	for (int i = 0; i < 2 * CHECK_FILL_COUNT; i++) {
 		struct engine_case t = engine_case_small(1040 + (uint64_t)i);
 
 		t.fill = (enum check_fill)(i / 2);
@@ -110,8 +114,8 @@ void engine_cases_zncc(engine_case_fn *check)
 }
 
 /*
- * P2 of each step from the left image; p2 and its least value, p1 + 1, apart, close and the same; vertical
- * paths with the penalties of the others or their own.
+ * Checks edge-dependent P2, computed from the left image. p2 and its least value, p1 + 1, are apart, close or
+ * equal. Vertical paths use the penalties of the other paths or their own.
  */
 void engine_cases_edges(engine_case_fn *check)
 {
@@ -135,7 +139,10 @@ void engine_cases_edges(engine_case_fn *check)
 	}
 }
 
-/* Penalties on both sides of what one byte holds for 2 and for 6 stored paths; directions differ or not. */
+/*
+ * Checks penalties just below and just above the limit of one byte, for 2 and for 6 stored paths. Penalties
+ * differ between directions or not.
+ */
 void engine_cases_paths(engine_case_fn *check)
 {
 	static const int p2[] = {10, 42, 43, 127, 128, 180};
@@ -283,8 +290,8 @@ static void fastdt_sizes(engine_case_fn *check, enum sx_fastdt variant)
 }
 
 /*
- * Largest sums: flat images and no limit to the right of them;
- * each cost, with the largest sigma_s that it may have.
+ * Checks the largest sums: flat images without a limit to the right, and each cost with the largest sigma_s
+ * that it allows.
  */
 static void fastdt_extremes(engine_case_fn *check, enum sx_fastdt variant)
 {
@@ -310,7 +317,7 @@ static void fastdt_extremes(engine_case_fn *check, enum sx_fastdt variant)
 	}
 }
 
-/* Weights from none to nearly one, all grey levels, rivals by every share. */
+/* Checks weights from none to nearly one, all grey levels, and rivals at every share. */
 static void fastdt_weights(engine_case_fn *check, enum sx_fastdt variant)
 {
 	static const double space[] = {0.05, 0.8, 3, 5}, range[] = {0.5, 4, 52, 1000};

@@ -58,7 +58,8 @@ static void slanted_cases(enum sx_stixel_method method, engine_case_fn *check)
 		t.params.camera.cy = t.height * 0.45;
 		t.params.road.mode = i % 3 ? SX_ROAD_CALIBRATED : SX_ROAD_PLANE;
 		t.params.camera.height_m = 0.3 + (i % 4) * 0.6;
-		t.params.road.min_height_m = t.params.road.max_height_m = 0; /* as the height has it */
+		/* the mounting height of the camera gives the limits */
+		t.params.road.min_height_m = t.params.road.max_height_m = 0;
 		t.params.camera.roll_deg = i % 7 * 4 - 12;
 		s->confidence = (enum sx_confidence_weight)(i % 3);
 		s->above = i % 4 == 3 ? 100 : 15 * (i % 4);

@@ -16,8 +16,8 @@ static void case_image(struct sx_image *img, enum sx_pixel pixel, int width, int
 }
 
 /*
- * Cells of one grey level, one in `uneven` with a pixel that differs by about as much as may be; the higher
- * the more.
+ * Fills cells with one grey level each. One cell in `uneven` also has a pixel that differs by about the
+ * allowed limit. A higher `uneven` makes more cells even.
  */
 static void fill_left(const struct evidence_case *t, int uneven, struct check_rng *r)
 {
@@ -42,7 +42,10 @@ static void fill_left(const struct evidence_case *t, int uneven, struct check_rn
 	}
 }
 
-/* Its horizon lies anywhere in the image or near it; one in eight has no camera, one in eight no road. */
+/*
+ * Draws a road whose horizon lies anywhere in the image or near it. One case in eight has no camera, one in
+ * eight no road.
+ */
 static void road_of(struct evidence_case *t, int i, struct check_rng *r)
 {
 	if (i % 8 == 6)
@@ -59,14 +62,15 @@ static void road_of(struct evidence_case *t, int i, struct check_rng *r)
 			.fx = 700, .fy = 690, .baseline_m = 0.1 + 0.05 * check_below(r, 20)};
 }
 
-/* Cells of w x h pixels. */
+/* Image of columns x rows cells, each cell w x h px. */
 struct shape {
 	int w, h, columns, rows;
 };
 
 static struct shape shape_of(int i, struct check_rng *r)
 {
-	struct shape s = {1, 1, 4096, 48}; /* as many bits, twice, as a block of a GPU has memory unasked */
+	/* twice as many bits as a block of a GPU has in shared memory by default */
+	struct shape s = {1, 1, 4096, 48};
 
 	if (i == EVIDENCE_CASES - 1)
 		return s;

@@ -1,6 +1,5 @@
 /*
- * Random cells, and an image behind them that is bright and blank in places: what tests of the engines'
- * evidence share.
+ * Random cells and a left image with bright and blank parts, shared by the tests of the engines' evidence.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -11,7 +10,7 @@
 #include "stages/road/road.h"
 #include "tests/check.h"
 
-/* want, want_c: by definition. */
+/* One case. `want` and `want_c` hold the result computed from the definition. */
 struct evidence_case {
 	struct sx_params p;
 	struct sx_road road;
@@ -21,7 +20,9 @@ struct evidence_case {
 
 #define EVIDENCE_CASES 160
 
-/* Case i of EVIDENCE_CASES: cells of every size, images narrow, wide and tall, every parameter. */
+/*
+ * Initialises case i of EVIDENCE_CASES: cells of every size, narrow, wide and tall images, every parameter.
+ */
 void evidence_case_init(struct evidence_case *t, int i, struct check_rng *r);
 void evidence_case_finish(struct evidence_case *t);
 

@@ -1,11 +1,11 @@
 /*
- * Cases of engines whose pairs bring a disparity map.
+ * Cases of engines whose pairs bring an external disparity map.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "tests/engine_case.h"
 
-/* Values where rounding and the range end, 1/256 px, and any. */
+/* Returns a disparity, 1/256 px: at a rounding limit, at an end of the range, or random. */
 static int value_of(const struct sx_stereo_params *p, struct check_rng *r)
 {
 	const int last = 256 * (p->min_disparity + p->disparities - 1), first = 256 * p->min_disparity;
@@ -61,7 +61,7 @@ static struct engine_case external_case(uint64_t seed, enum engine_map map)
 	return t;
 }
 
-/* Of raw pairs some, with a map of what they become. */
+/* Runs a part of the raw-pair cases with an external map of the rectified size. */
 static engine_case_fn *check_raw;
 
 static void check_some_raw(const struct engine_case *raw)
@@ -90,10 +90,11 @@ void engine_cases_external(engine_case_fn *check)
 		t.fill = i % 2 ? CHECK_NOISE : CHECK_STEPS;
 		t.params.stereo.min_disparity = min[i / 2 % 6];
 		t.params.stereo.disparities = i % 5 == 0 ? 256 : i % 5 == 1 ? 32 : 128;
-		t.params.stereo.cost = i % 4 == 3 ? SX_COST_ZNCC : SX_COST_CSCT; /* tell nothing here, */
+		/* no effect on an external map */
+		t.params.stereo.cost = i % 4 == 3 ? SX_COST_ZNCC : SX_COST_CSCT;
 		t.params.stereo.aggregation = i % 8 == 5 ? SX_AGGREGATION_FASTDT : SX_AGGREGATION_SGM;
 		t.params.stereo.fastdt = SX_FASTDT_INT16;
-		f->left_right = i % 2 ? 1 : -1; /* nor does this */
+		f->left_right = i % 2 ? 1 : -1; /* no effect on an external map */
 		f->median = i % 3 != 1;
 		f->median_border = i & 4 ? SX_MEDIAN_BORDER_ZERO : SX_MEDIAN_BORDER_COPY;
 		f->smooth = i % 4 != 1;

@@ -9,8 +9,8 @@
 #include "tests/check.h"
 
 /*
- * Fills a rectangle, as far as it lies in the image, with levels base .. base + range; each row of it begins at
- * another level up to base + down.
+ * Fills the part of a rectangle that lies in the image with levels base .. base + range. In each row the base
+ * is raised by a random 0 .. down levels.
  */
 static inline void flat_case_area(const struct sx_image *grey, int x0, int y0, int width, int height,
 				  int base, int range, int down, struct check_rng *r)
@@ -23,7 +23,10 @@ static inline void flat_case_area(const struct sx_image *grey, int x0, int y0, i
 	}
 }
 
-/* Noise with some flat and some nearly flat areas, about as large as the least that counts. */
+/*
+ * Fills noise with some flat and some nearly flat areas. The areas are about as large as the smallest that
+ * counts as flat.
+ */
 static inline void flat_case_fill(const struct sx_image *grey, struct check_rng *r)
 {
 	check_fill(grey, CHECK_NOISE, r);

@@ -1,5 +1,5 @@
 /*
- * Pairs and maps for tests of what a pair says about its cameras.
+ * Pairs and disparity maps for tests of the camera monitor.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

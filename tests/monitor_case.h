@@ -1,5 +1,5 @@
 /*
- * Pairs and maps for tests of what a pair says about its cameras (stages/monitor/monitor.h).
+ * Pairs and disparity maps for tests of the camera monitor (stages/monitor/monitor.h).
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -15,13 +15,16 @@ struct monitor_case {
 	struct sx_monitor_input in; /* points into this struct */
 };
 
-/* Stixel columns 5 pixels wide, of cells one pixel high. Aborts without memory. */
+/*
+ * Allocates the images of a case. Stixel columns are 5 px wide, with cells 1 px high. Aborts without memory.
+ */
 void monitor_case_init(struct monitor_case *c, int width, int height, int padding);
-/* False when something was written beside the pixels. */
+/* Frees the case. Returns false if something was written outside the pixels. */
 bool monitor_case_finish(struct monitor_case *c);
 /*
- * The right image: parts of the left one, moved by a few columns and up to 10 rows. Maps that say so, with
- * holes and with disparities that lead anywhere. Stixel columns with all, one or no cell.
+ * Fills the case. The right image consists of parts of the left one, moved by a few columns and up to 10
+ * rows. The maps hold these disparities, with holes and with some disparities that point anywhere. Stixel
+ * columns have all cells, one cell or no cell.
  */
 void monitor_case_fill(struct monitor_case *c, enum check_fill how, struct check_rng *r);
 

@@ -23,13 +23,16 @@
 /* Content of the images of a case. */
 enum picture { PICTURE_REAL, PICTURE_REAL_TOO, PICTURE_STREET, PICTURE_FILL, PICTURES };
 
-/* The picture and where it lies are drawn from the seed anew, so that a case is all that is handed on. */
+/*
+ * Picture and position of the image part. Both are drawn again from the seed, so that the seed of a case is
+ * all that a caller must pass on.
+ */
 struct look {
 	enum picture picture;
 	int pair, x, y;
 	unsigned scene;
 	const char *scene_name;
-	struct check_rng rng; /* for the rest */
+	struct check_rng rng; /* source of all further random values */
 };
 
 /* ---- settings ---- */
@@ -39,7 +42,7 @@ static double between(struct check_rng *r, double low, double high)
 	return low + (high - low) * (check_random(r) / 4294967295.0);
 }
 
-/* Every other time near the default, where most of what happens does. */
+/* Draws a number. Half of the draws lie near the default, because most effects appear there. */
 static double number_of(const struct sx_option *o, struct check_rng *r)
 {
 	const double initial = strtod(o->initial, NULL);
@@ -66,7 +69,7 @@ static int whole_of(const struct sx_option *o, struct check_rng *r)
 	}
 }
 
-/* Values that engines other than the reference do not have. */
+/* Returns true for values that only the reference engine has. */
 static bool is_for_reference(const char *word)
 {
 	return !strcmp(word, "float") || !strcmp(word, "int32") || !strcmp(word, "slanted-exact");
@@ -95,7 +98,7 @@ static void draw_text(const struct sx_option *o, struct check_rng *r, char *text
 	}
 }
 
-/* A key of a number or a choice that says how a rectified pair becomes stixels. */
+/* Returns true for a key with a number or a choice that affects the way from a rectified pair to stixels. */
 static bool is_drawn(const struct sx_option *o)
 {
 	static const char *const sections[] = {"camera", "stereo", "filters", "road", "stixels"};
@@ -108,7 +111,7 @@ static bool is_drawn(const struct sx_option *o)
 	       strcmp(o->key, "row_correction") != 0;
 }
 
-/* Keys that choose kernels. */
+/* Returns true for keys that choose kernels. */
 static bool is_always_drawn(const struct sx_option *o)
 {
 	static const char *const keys[] = {"cost", "aggregation", "fastdt", "paths", "method"};
@@ -128,7 +131,7 @@ static bool is_sound(const struct sx_params *p, int width, int height)
 	return sx_params_check(&resolved, width, height, why, sizeof(why)) == 0;
 }
 
-/* Draws one key after the other. A value that does not fit the ones before is taken back. */
+/* Draws a value for one key after the other. Takes back a value that does not fit the earlier ones. */
 static void draw_params(struct sx_params *p, struct check_rng *r)
 {
 	char before[SX_OPTION_TEXT_BYTES], text[SX_OPTION_TEXT_BYTES], why[256];
@@ -181,7 +184,9 @@ static int size_up_to(struct check_rng *r, int most)
 	return SIZE_MIN + check_below(r, most - SIZE_MIN + 1);
 }
 
-/* Returns the work of the reference for a pixel, in cells. It sums each zncc window anew. */
+/*
+ * Returns the work of the reference for a pixel, in cells. The reference sums each zncc window from scratch.
+ */
 static size_t work_of(const struct sx_stereo_params *p)
 {
 	const size_t window = (size_t)p->zncc_window;
@@ -208,7 +213,7 @@ static void draw_size(struct engine_case *t, struct look *l, const struct random
 	}
 }
 
-/* Every other time the camera that took the picture, so that there is a road. */
+/* Sets, in half of the cases, the camera that took the picture, so that there is a road. */
 static void fit_camera(struct engine_case *t, struct look *l)
 {
 	struct sx_camera *c = &t->params.camera;
@@ -229,7 +234,7 @@ static void fit_camera(struct engine_case *t, struct look *l)
 		*c = drawn;
 }
 
-/* Class scores, of slanted stixels alone. */
+/* Draws class scores, for slanted stixels only. */
 static void draw_scores(struct engine_case *t, struct check_rng *r)
 {
 	struct sx_semantic_params *p = &t->params.semantics;
@@ -271,7 +276,7 @@ static uint8_t level_at(const struct sx_image *from, int x, int y)
 	return ((const uint8_t *)sx_image_row(from, y))[x];
 }
 
-/* A grey level as a pixel; Y16: of 10 to 16 bits, with hot and dead pixels. */
+/* Writes a grey level as a pixel. Y16: of 10 to 16 bits, with hot and dead pixels. */
 static void put_pixel(const struct sx_image *to, int x, int y, unsigned grey, unsigned gain,
 		      struct check_rng *r)
 {

@@ -1,5 +1,5 @@
 /*
- * Cases of engines whose pairs come raw.
+ * Cases of engines with raw pairs.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -9,7 +9,7 @@
 
 #define DEGREE 0.017453292519943295
 
-/* Turned about y, then about z, by so many degrees: both cameras stand askew, each its own way. */
+/* Computes a rotation about y, then about z, in degrees. The two cameras get different rotations. */
 static void rotation_of(double ret[9], double y_deg, double z_deg)
 {
 	const double cy = cos(y_deg * DEGREE), sy = sin(y_deg * DEGREE);
@@ -21,8 +21,8 @@ static void rotation_of(double ret[9], double y_deg, double z_deg)
 }
 
 /*
- * zoom: of the rectified images. 2: only what both cameras see is left; 0.7: a good part of the images is
- * outside.
+ * Returns a rig. `zoom` scales the rectified images. 2: only the area that both cameras see is left. 0.7: a
+ * large part of the images lies outside the raw ones.
  */
 static struct sx_rig rig_of(const struct engine_case *t, enum sx_lens lens, int raw_width, int raw_height,
 			    double zoom)
@@ -81,7 +81,10 @@ static void check_formats(engine_case_fn *check)
 	}
 }
 
-/* Partners outside the view of the right image, with and without the check of both maps. */
+/*
+ * Checks pixels whose partners lie outside the view of the right image, with and without the left-right
+ * check.
+ */
 static void check_views(engine_case_fn *check)
 {
 	static const int min[] = {-40, 0, 33};
@@ -100,7 +103,10 @@ static void check_views(engine_case_fn *check)
 	}
 }
 
-/* Rows that end inside a vector, smaller and larger than the raw ones; scores are of the rectified image. */
+/*
+ * Checks rows that end inside a vector, and rectified images smaller and larger than the raw ones. Scores
+ * have the size of the rectified image.
+ */
 static void check_raw_sizes(engine_case_fn *check)
 {
 	static const struct {

@@ -20,12 +20,14 @@ import sys
 COUNTED = re.compile(r"(?m)^(\d+) passed, (\d+) failed, (\d+) skipped$")
 PASSED = re.compile(r"^(ok \d|1\.\.\d)|\.\.\. ok$")
 MARK = re.compile(r"FAILED: (.*)")
-# a build server keeps the end of what is written: so many lines of one test, and of all, that long
+# limits of the report, because a build server keeps only the end of the output: lines of one test, lines of all tests,
+# columns of a line
 LINES, ALL_LINES, COLUMNS = 25, 100, 200
 
 
 def read(path):
-    """{(name, command): entry}: two tests of a suite may have one name; see split()."""
+    """Returns {(name, command): entry}. The command is part of the key because two tests of a suite may have one name;
+    see split()."""
     with open(path) as f:
         return {(e["name"], *e["command"]): e for e in map(json.loads, f)}
 
@@ -45,13 +47,14 @@ def count(entries):
 
 
 def count_script(text):
-    """As its last line says; one that does not come so far has failed."""
+    """Reads the counts from the last line of a script's output. A script without that line has failed."""
     counted = COUNTED.findall(text)
     return [int(n) for n in counted[-1]] if counted else [0, 1, 0]
 
 
 def split(entry):
-    """Suites and name of "project:suite+suite / name", or "suite+suite - project:name", as newer Mesons write it."""
+    """Returns suites and name of "project:suite+suite / name", or of "suite+suite - project:name", as newer Mesons
+    write it."""
     first, slash, last = entry["name"].partition(" / ")
     if slash:
         return set(first.partition(":")[2].split("+")), last
@@ -60,7 +63,7 @@ def split(entry):
 
 
 def said(entry):
-    """The end of what a test said, without what passed."""
+    """Returns the end of a test's output, without the lines of passed cases."""
     lines = (entry.get("stdout", "") + "\n" + entry.get("stderr", "")).splitlines()
     return [text for text in lines if text.strip() and not PASSED.search(text)][-LINES:]
 
@@ -70,7 +73,7 @@ def line_of(name, lines):
 
 
 def failed(part, entries):
-    """Lines of a script's output for a log of Meson's."""
+    """Returns the failed tests of a Meson log as lines in the form of a script's output."""
     lines = []
     for entry in entries.values():
         if kind(entry) == "failed":
@@ -81,7 +84,7 @@ def failed(part, entries):
 
 
 def marked(text):
-    """[(name, lines)] of what failed, in a script's output."""
+    """Returns [(name, lines)] of the failed tests in a script's output."""
     found, inside = [], False
     for line in text.splitlines():
         mark = MARK.match(line)
@@ -94,7 +97,8 @@ def marked(text):
 
 
 def failed_of_script(part, text):
-    """The same with the part's name. What was counted and not named is told by the end of the output."""
+    """Returns the same lines with the part's name. If failures were counted but not named, the end of the output stands
+    for them."""
     found = marked(text)
     lines = [line_of(part + ": " + name, said_there) for name, said_there in found]
     unnamed = count_script(text)[1] - len(found)
@@ -105,7 +109,8 @@ def failed_of_script(part, text):
 
 
 def tell(text, number):
-    """At most ALL_LINES lines: the last lines of each test that failed, then all names, which a build server keeps."""
+    """Returns at most ALL_LINES lines: the last lines of each failed test, then all names. The names come last because
+    a build server keeps the end."""
     found = marked(text)
     names = ["failed: " + name for name, _ in found]
     unnamed = number - len(found)
@@ -127,7 +132,8 @@ def introspect(folder, what):
 
 
 def targets(folder, wanted):
-    """Files below folder; a test's "depends" are the identifiers of the targets of its program and arguments."""
+    """Returns the files below `folder` that the wanted tests need. A test's "depends" holds the identifiers of the
+    targets of its program and arguments."""
     every = introspect(folder, "targets")
     suites, without = ({"stixeld:" + word.lstrip("-") for word in wanted if word.startswith("-") == minus}
                        for minus in (False, True))
@@ -139,7 +145,7 @@ def targets(folder, wanted):
 
 
 def lines_of(verb, first, *more):
-    """What is printed."""
+    """Returns the lines to print."""
     if verb == "targets":
         return targets(first, more)
     if verb == "tell":

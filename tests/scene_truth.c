@@ -1,5 +1,5 @@
 /*
- * The synthetic street: its truth, pixel by pixel and as stixels.
+ * Ground truth of the synthetic street, per pixel and as stixels.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -10,7 +10,7 @@
 
 #include "capture/scene/scene_world.h"
 
-/* Cityscapes' classes, as far as a street has them. */
+/* Cityscapes classes that occur on a street. */
 enum { ROAD, SIDEWALK, BUILDING, POLE = 5, SIGN = 7, VEGETATION, TERRAIN, SKY, PERSON, CAR = 13 };
 
 static uint8_t label_of(enum sx_material m)
@@ -52,7 +52,7 @@ int sx_scene_truth_init(struct sx_scene_truth *t, const struct sx_scene *s)
 {
 	size_t pixels = (size_t)s->params.width * (size_t)s->params.height;
 
-	if (s->lens[0].at) /* its views are not the rectified images */
+	if (s->lens[0].at) /* the views of raw cameras are not the rectified images */
 		return -EINVAL;
 	*t = (struct sx_scene_truth){
 		.width = s->params.width,
@@ -83,7 +83,7 @@ void sx_scene_truth_finish(struct sx_scene_truth *t)
 	*t = (struct sx_scene_truth){0};
 }
 
-/* Whether the point at left (x, y) with disparity d is what the right camera sees there. */
+/* Returns true if the right camera sees the point at left (x, y) with disparity d. */
 static bool is_visible(const struct sx_scene *s, int x, int y, double d)
 {
 	const struct sx_view *v = &s->view[1];
@@ -96,7 +96,7 @@ static bool is_visible(const struct sx_scene *s, int x, int y, double d)
 	for (int k = i; k <= i + 1 && k < v->width; k++) {
 		uint16_t id = v->id[(size_t)y * (size_t)v->width + (size_t)k];
 
-		/* d of the same surface differs by rounding only */
+		/* disparities of the same surface differ only by rounding */
 		if (id && sx_view_probe(v, s, id - 1, at, y) > d * (1 + 1e-6) + 1e-3)
 			return false;
 	}
@@ -107,7 +107,7 @@ static bool is_visible(const struct sx_scene *s, int x, int y, double d)
 	return true;
 }
 
-/* Whether a fence stands before (x, y), whose disparity is d. */
+/* Returns true if a fence stands in front of (x, y), whose disparity is d. */
 static bool is_through(const struct sx_scene *s, int x, int y, double d)
 {
 	const struct sx_view *v = &s->view[0];
@@ -174,14 +174,17 @@ struct sx_scene_point sx_scene_point(const struct sx_scene_truth *t, int x, int 
 	if (d <= 0)
 		return (struct sx_scene_point){0};
 	z = c->fx * c->baseline_m / d;
-	/* of the way down from the camera to the road, as much is left as the road is nearer */
+	/*
+	 * height above the road as a share of the camera height: 1 - disparity of the road / disparity of the
+	 * point
+	 */
 	return (struct sx_scene_point){
 		.height = c->height_m * (1 - (t->road_slope * y + t->road_cross * x + t->road_offset) / d),
 		.distance = z,
 	};
 }
 
-/* One row of a stixel column: what most of its pixels are. */
+/* One row of a stixel column: kind, object and disparity of most of its pixels. */
 struct row {
 	uint8_t kind;
 	uint16_t object;
@@ -198,7 +201,10 @@ static uint16_t object_at(const struct sx_scene_truth *t, size_t at)
 	return kind_at(t, at) == STIXEL_OBJECT ? t->object[at] : 0;
 }
 
-/* Ties go to the kind or object that is met first from the left. */
+/*
+ * Returns the most frequent kind and object of a row. If two are equally frequent, takes the first from the
+ * left.
+ */
 static struct row majority(const struct sx_scene_truth *t, size_t first, int width)
 {
 	int votes[3] = {0}, most = 0;

@@ -1,6 +1,6 @@
 /*
- * What is true of a frame of the synthetic street (capture/scene/scene.h): pixel by pixel, and as
- * stixels. For tests alone.
+ * Ground truth of a frame of the synthetic street (capture/scene/scene.h), per pixel and as stixels. For
+ * tests only.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -14,15 +14,18 @@
 #include "capture/scene/scene.h"
 
 /*
- * Truth of the left picture, width*height each, row after row without padding.
- * disparity: px, at the pixel's centre; sky 0. kind: enum stixel_kind (ground, object, sky).
- * object: number of the thing seen, 0 for sky and ground; the same number is the same thing within a frame.
- * visible: 1 if the same point is seen in the right picture too, else 0 (hidden, or outside of it).
- * label: class, by Cityscapes' 19 numbers. ground: px, what is seen without all that stands on it; 0 where
- * nothing is. Ground disparity of row y of a flat street, and of others up to where it ends:
- * road_slope*y + road_cross*x + road_offset (the pavements lie a kerb higher).
- * through: 1 if it is seen between the bars of a fence, and so neither free nor an obstacle.
- * camera: of this frame; its pitch swings about the nominal one.
+ * Ground truth of the left picture. Each array has width*height values, row after row without padding.
+ * `disparity`: px, at the pixel's centre; sky 0. `kind`: enum stixel_kind (ground, object, sky).
+ * `object`: number of the visible object, 0 for sky and ground. Within a frame the same number means the same
+ * object.
+ * `visible`: 1 if the right picture shows the same point too, else 0 (hidden or outside of the picture).
+ * `label`: class, by Cityscapes' 19 numbers.
+ * `ground`: disparity of the ground without the objects that stand on it, px; 0 where there is no ground. On
+ * a flat street the ground disparity of row y is road_slope*y + road_cross*x + road_offset. On other streets
+ * this holds up to the end of the flat part. Pavements lie a kerb higher.
+ * `through`: 1 if the pixel is seen between the bars of a fence. Such a pixel is neither free nor an
+ * obstacle.
+ * `camera`: camera of this frame. Its pitch swings about the nominal one.
  */
 struct sx_scene_truth {
 	int width, height;
@@ -35,27 +38,34 @@ struct sx_scene_truth {
 };
 
 /*
- * Memory for truth of this scene's size: -ENOMEM; -EINVAL for a scene of raw cameras: what is true of their
- * rectified pictures is that of the same scene with ideal lenses. finish accepts a zeroed one.
+ * Allocates the truth for the size of this scene. Errors: -ENOMEM. -EINVAL for a scene of raw cameras: use
+ * the same scene with ideal lenses, whose truth is that of the rectified pictures. finish accepts a zeroed
+ * struct.
  */
 int sx_scene_truth_init(struct sx_scene_truth *t, const struct sx_scene *s);
 void sx_scene_truth_finish(struct sx_scene_truth *t);
 
-/* Truth of the frame that sx_scene_render() draws under the same number. Same thread rule. */
+/*
+ * Computes the truth of the frame that sx_scene_render() draws under the same number. The same thread rule
+ * applies.
+ */
 void sx_scene_truth(struct sx_scene *s, uint32_t frame, struct sx_scene_truth *t);
 
-/* m that what is seen at a pixel is above the plane of the road, and how far it is away; 0 m away: sky. */
+/*
+ * Height of the point at a pixel above the plane of the road, and its distance, both in m. A distance of 0 m
+ * means sky.
+ */
 struct sx_scene_point {
 	double height, distance;
 };
 struct sx_scene_point sx_scene_point(const struct sx_scene_truth *t, int x, int y);
 
 /*
- * True stixels of columns [u*width, +width), u < t->width/width: each row has the kind (and object) of
- * most of its pixels, equal rows are joined. They cover each column from bottom to top. disparity_q7:
- * mean of an object's rows, ground at row_bottom (slope: of the flat road), sky 0; objects nearer to
- * infinity than 1 px of disparity count as sky. ret: room for columns * t->height; offsets: columns + 1.
- * Returns the number of columns.
+ * Computes the true stixels of columns [u*width, +width), u < t->width/width. Each row gets the kind (and
+ * object) of most of its pixels, and equal rows are joined. The stixels cover each column from bottom to top.
+ * disparity_q7: mean of an object's rows, ground at row_bottom (slope: of the flat road), sky 0. Objects with
+ * a disparity below 1 px count as sky. `ret`: room for columns * t->height stixels. `offsets`: columns + 1
+ * values. Returns the number of columns.
  */
 int sx_scene_stixels(const struct sx_scene_truth *t, int width, struct stixel *ret, uint32_t *offsets);
 

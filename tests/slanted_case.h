@@ -1,6 +1,5 @@
 /*
- * Parameters of slanted stixels for tests that do not say their own: every prior and every
- * limit of the model at work.
+ * Default parameters of slanted stixels for tests: every prior and every limit of the model has an effect.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -9,7 +8,7 @@
 
 #include "stages/params/slanted_params.h"
 
-/* Evidence in a struct sx_stixel_params. */
+/* Evidence members of a struct sx_stixel_params. */
 #define EVIDENCE_CASE .sky_grey = 220, .saturated = 250
 
 /* Initialises a struct sx_slanted_params. */

@@ -1,6 +1,6 @@
 /*
- * What a call keeps goes on the stack, and the stack is another one: by hand where we know the machine,
- * ucontext elsewhere.
+ * Coroutine stacks: assembly on known machines, ucontext elsewhere. The assembly pushes the callee-saved
+ * registers on the old stack and then switches to the other stack.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -11,14 +11,14 @@
 
 #if defined(__x86_64__) || defined(__aarch64__)
 
-/* so many words from the end of the stack, all 0 but one: where it goes on */
+/* Layout of a new stack: WORDS words at its end, all 0 except the address at which it continues. */
 #ifdef __x86_64__
 enum {
 	WORDS = 8,
 	RUN = 6
-}; /* six registers, run, and where that would return to: it sees a stack as after a call */
+}; /* six registers, run, and the return address of run: run() sees a stack as after a call */
 #else
-enum { WORDS = 20, RUN = 11 }; /* twenty registers, of which x30 is where it goes on */
+enum { WORDS = 20, RUN = 11 }; /* twenty registers; x30 is the address at which the stack continues */
 #endif
 
 void *stack_first(void *stack, size_t bytes, void (*run)(void))
@@ -97,7 +97,9 @@ __asm__(".text\n"
 
 #include <ucontext.h>
 
-/* A context lies on its own stack: of a new one at the end, of one that was left where it was left. */
+/*
+ * A context lies on its own stack: at the end of a new stack, at the switch point of a stack that was left.
+ */
 void *stack_first(void *stack, size_t bytes, void (*run)(void))
 {
 	const uintptr_t end = (uintptr_t)stack + bytes - sizeof(ucontext_t);

@@ -1,5 +1,6 @@
 /*
- * Stacks that one thread of the system goes on with in turn, in a few nanoseconds and without a system call.
+ * Coroutine stacks for tests: one thread switches between several stacks in a few nanoseconds, without a
+ * system call.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -12,9 +13,15 @@
 extern "C" {
 #endif
 
-/* Where a stack goes on that begins with run(), which does not return. The stack is the caller's. */
+/*
+ * Prepares a stack on which run() starts at the first switch. run() must not return. Returns the value to
+ * pass to stack_switch(). The caller owns the stack.
+ */
 void *stack_first(void *stack, size_t bytes, void (*run)(void));
-/* Leaves this stack and goes on with another; returns when somebody switches to what *left then says. */
+/*
+ * Saves the current stack in *left and continues on `other`. Returns when another stack switches to the value
+ * in *left.
+ */
 void stack_switch(void **left, void *other);
 
 #ifdef __cplusplus

@@ -89,7 +89,7 @@ struct sx_params stixel_case_random_params(int height, struct check_rng *r)
 struct sx_road stixel_case_road(int height, int vhor, double bottom_px)
 {
 	struct sx_road road = {.origin = SX_ROAD_MEASURED};
-	/* zero half a row above the last ground row */
+	/* the road's disparity is zero half a row above the last ground row */
 	const double horizon = height - vhor - 0.5;
 
 	if (vhor > 0) {
@@ -153,7 +153,7 @@ static uint16_t to_q4(double px, int range)
 	return (uint16_t)(q < 0 ? 0 : q > 16 * range - 1 ? 16 * range - 1 : q);
 }
 
-/* Road, objects that recede, sky, as disparities without noise. */
+/* Draws a road, objects that recede, and sky, as disparities without noise. */
 static void draw_scene(const struct sx_road *road, int range, int h, uint16_t *d, struct check_rng *r)
 {
 	int vhor = 0, v = 0, ground_end, top;
@@ -183,7 +183,7 @@ static void disturb(int range, int h, uint16_t *d, struct check_rng *r)
 	const int hole = check_below(r, h);
 
 	for (int v = 0; v < h; v++) {
-		/* sum of uniforms: close enough to a gaussian of 0.4 px */
+		/* sum of uniforms: close enough to a Gaussian of 0.4 px */
 		double noise = 0.8 * (between(r, -1, 1) + between(r, -1, 1)) / 1.63;
 
 		if (check_below(r, 50) == 0)

@@ -1,5 +1,6 @@
 /*
- * What tests of the segmenters share: parameters, roads and columns that look like scenes or like trouble.
+ * Helpers shared by the tests of the segmenters: parameters, roads, and columns that look like scenes or that
+ * provoke mistakes.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -10,46 +11,58 @@
 #include "stages/road/road.h"
 #include "tests/check.h"
 
-enum { STIXEL_CASE_WIDTH = 5 }; /* of a column, px */
+enum { STIXEL_CASE_WIDTH = 5 }; /* width of a column, px */
 
-/* A KITTI-like camera over an image of height rows and the defaults of docs/algorithm.md. */
+/*
+ * Returns the parameters of a KITTI-like camera with images of `height` rows and the defaults of
+ * docs/algorithm.md.
+ */
 struct sx_params stixel_case_params(int height);
-/* The same with every number of the stixel model drawn anew. */
+/* Returns the same parameters with every number of the stixel model drawn at random. */
 struct sx_params stixel_case_random_params(int height, struct check_rng *r);
 
-/* A road whose horizon leaves vhor rows below it (any of 0..height) and reaches bottom_px in the last row. */
+/*
+ * Returns a road whose horizon leaves vhor rows below it (any of 0..height) and whose disparity reaches
+ * bottom_px in the last row.
+ */
 struct sx_road stixel_case_road(int height, int vhor, double bottom_px);
-/* Lets it lean: px more disparity at the right end of the columns than at the left, none in their middle. */
+/*
+ * Adds roll to a road: px more disparity at the right end of the columns than at the left, none in their
+ * middle.
+ */
 void stixel_case_lean(struct sx_road *road, int columns, double px);
 
 /*
- * Where columns may lie: the road leans to either side or not, and columns are so narrow that the right
- * camera sees little of it, or so wide that it sees most.
+ * Draws a random placement of the columns. The road has roll to either side or none. The columns are so
+ * narrow that the right camera sees little of the road, or so wide that it sees most.
  */
 void stixel_case_place(struct sx_params *p, struct sx_road *road, int columns, struct check_rng *r);
 
-/* It climbs or falls from a row of height on; one in thirteen goes straight on. */
+/* Makes the road climb or fall from a random row of `height` on. One road in thirteen stays straight. */
 void stixel_case_bend(struct sx_road *road, int height, struct check_rng *r);
-/* The same road under columns of another width, px. */
+/* Returns the same road under columns of another width, px. */
 struct sx_road stixel_case_road_of_width(const struct sx_road *road, int width);
-/* The road as column u sees it, without a lean. */
+/* Returns the road as column u sees it, without roll. */
 struct sx_road stixel_case_road_in(const struct sx_road *road, int u);
 
 enum stixel_case {
 	CASE_SCENE,   /* road, objects, sky, 0.4 px noise, outliers, invalid cells and a hole */
 	CASE_SHARP,   /* the same without noise and holes: many ties */
-	CASE_NOISE,   /* any disparity, 5 % invalid */
-	CASE_FLAT,    /* one value */
-	CASE_INVALID, /* nothing valid */
+	CASE_NOISE,   /* any disparity, 5 % of the cells invalid */
+	CASE_FLAT,    /* one value in all cells */
+	CASE_INVALID, /* all cells invalid */
 	CASE_COMB,    /* a scene with every second cell invalid */
-	CASE_COARSE,  /* few whole disparities: ties of every kind */
+	CASE_COARSE,  /* few whole disparities, which give ties of every kind */
 	CASE_COUNT
 };
 const char *stixel_case_name(enum stixel_case how);
-/* d[height], v up, Q4 below 16 * range or invalid; of a road without a lean. */
+/*
+ * Fills one column. `d`: `height` values from the bottom up, Q4 below 16 * range or invalid. The road must
+ * have no roll.
+ */
 void stixel_case_column(enum stixel_case how, const struct sx_road *road, int range, int height, uint16_t *d,
 			struct check_rng *r);
-/* A U16 image, one column per row. */
+/* Fills a U16 image that holds one column per row. */
 void stixel_case_columns(enum stixel_case how, const struct sx_road *road, int range,
 			 const struct sx_image *columns, struct check_rng *r);
 

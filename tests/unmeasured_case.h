@@ -11,7 +11,7 @@
 #include "stages/stixels/unmeasured_part.h"
 #include "tests/check.h"
 
-/* Cells of columns, each a row: stretches that were measured and stretches that were not. */
+/* Fills cells of columns, one column per row, with alternating measured and unmeasured stretches. */
 static inline void unmeasured_case_cells(const struct sx_image *cells, struct check_rng *r)
 {
 	for (int u = 0; u < cells->height; u++) {
@@ -28,7 +28,7 @@ static inline void unmeasured_case_cells(const struct sx_image *cells, struct ch
 	}
 }
 
-/* Rectangles of tiles. */
+/* Fills random rectangles of flat tiles. */
 static inline void unmeasured_case_tiles(const struct sx_image *flat, struct check_rng *r)
 {
 	check_fill(flat, CHECK_FLAT, r);
@@ -45,7 +45,7 @@ static inline void unmeasured_case_tiles(const struct sx_image *flat, struct che
 	}
 }
 
-/* Segments of all kinds from the bottom to the top; returns how many. */
+/* Fills the list with segments of all kinds from the bottom to the top. Returns the number of segments. */
 static inline int unmeasured_case_list(struct sx_segment *list, int rows, struct check_rng *r)
 {
 	int n = 0;
