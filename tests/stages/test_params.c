@@ -1,5 +1,6 @@
 /*
- * Parameter checks: what is wrong is refused with a sentence that names it; limits are accepted.
+ * Parameter checks: a wrong value is refused with a sentence that names it. Values at the limits are
+ * accepted.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -77,7 +78,7 @@ static void zncc_and_fastdt_are_checked(void **state)
 		(p.stereo.aggregation = SX_AGGREGATION_FASTDT, p.stereo.fastdt_sigma_space = -1));
 	REFUSED("sigma_range = -2",
 		(p.stereo.aggregation = SX_AGGREGATION_FASTDT, p.stereo.fastdt_sigma_range = -2));
-	ACCEPTED(p.stereo.fastdt_sigma_space = -1); /* sgm does not look at it */
+	ACCEPTED(p.stereo.fastdt_sigma_space = -1); /* sgm does not use this value */
 }
 
 static void sum_of_penalties_fits_8_bits(void **state)
@@ -94,7 +95,8 @@ static void sum_of_penalties_fits_8_bits(void **state)
 		REFUSED("stereo.p2_vertical",
 			(p.stereo.cost = cost, p.stereo.p1_vertical = p1, p.stereo.p2_vertical = p2 + 1));
 	}
-	REFUSED("255", (p.stereo.p1 = 0x7fffffff, p.stereo.p2 = 0x7fffffff)); /* must not overflow */
+	/* the check must not overflow */
+	REFUSED("255", (p.stereo.p1 = 0x7fffffff, p.stereo.p2 = 0x7fffffff));
 }
 
 static void zero_penalties_are_resolved(void **state)
@@ -111,7 +113,7 @@ static void zero_penalties_are_resolved(void **state)
 			assert_true(sx_cost_max(cost) + chosen.p1 + chosen.p2 <= 255);
 			assert_in_range(chosen.p1_vertical, 1, chosen.p2_vertical);
 			assert_true(sx_cost_max(cost) + chosen.p1_vertical + chosen.p2_vertical <= 255);
-			/* a value of one's own stays, in every direction; the other is filled in */
+			/* a value set by the user stays, in every direction; the other one is filled in */
 			own.p1 = 3;
 			sx_stereo_resolve(&own);
 			assert_int_equal(own.p1, 3);
@@ -119,12 +121,13 @@ static void zero_penalties_are_resolved(void **state)
 			assert_int_equal(own.p2, chosen.p2);
 			assert_int_equal(own.p2_vertical, chosen.p2_vertical);
 			again = own;
-			sx_stereo_resolve(&again); /* nothing left to do */
+			sx_stereo_resolve(&again); /* nothing left to resolve */
 			assert_memory_equal(&again, &own, sizeof(own));
 			own = again =
 				(struct sx_stereo_params){.cost = cost, .paths = paths, .p2_vertical = 90};
 			sx_stereo_resolve(&own);
-			assert_int_equal(own.p2_vertical, 90); /* nor does this one touch the other three */
+			/* this value does not change the other three either */
+			assert_int_equal(own.p2_vertical, 90);
 			assert_int_equal(own.p1, chosen.p1);
 			assert_int_equal(own.p2, chosen.p2);
 			assert_int_equal(own.p1_vertical, chosen.p1_vertical);
@@ -205,11 +208,11 @@ static void slanted_stixels_are_checked(void **state)
 	REFUSED("class 1: its kind 3", SLANTED((p.semantics.classes = 2, p.semantics.kind[1] = 3)));
 	ACCEPTED(SLANTED(p.stixels.cell_height = 32));
 	ACCEPTED(SLANTED(p.semantics.classes = 32));
-	/* what other methods do not read */
+	/* parameters that other methods do not read */
 	ACCEPTED(p.stixels.slanted.slope_px = 0);
 }
 
-/* Scores of a pair must be those of the configuration, where it reads them. */
+/* If the configuration uses scores, the scores of a pair must match it. */
 static void scores_are_checked(void **state)
 {
 	static uint8_t grey[640 * 480];
@@ -222,7 +225,7 @@ static void scores_are_checked(void **state)
 	c.params.semantics.classes = 19;
 	s.classes = 3;
 	assert_null(sx_context_scores(&c, &pair));
-	assert_int_equal(sx_context_check_pair(&c, &pair), 0); /* dp */
+	assert_int_equal(sx_context_check_pair(&c, &pair), 0); /* dp reads no scores */
 	c.params.stixels.method = SX_STIXEL_SLANTED;
 	assert_ptr_equal(sx_context_scores(&c, &pair), &s);
 	assert_int_equal(sx_context_check_pair(&c, &pair), -EINVAL);
@@ -288,7 +291,7 @@ static void contexts_are_refused_by_name(void **state)
 	struct sx_context_config c = {640, 480, SX_PIXEL_U8, sound_params(), false};
 
 	assert_int_equal(check_context(&c, 0, ""), 0);
-	c.params.stereo.fastdt = SX_FASTDT_FLOAT; /* which sgm does not look at */
+	c.params.stereo.fastdt = SX_FASTDT_FLOAT; /* sgm does not read this value */
 	assert_int_equal(check_context(&c, 0, ""), 0);
 	c.params.stereo.aggregation = SX_AGGREGATION_FASTDT;
 	assert_int_equal(check_context(&c, SX_CAN_SLANTED_EXACT,

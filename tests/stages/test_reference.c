@@ -1,6 +1,6 @@
 /*
- * The reference engine as its users see it: known scenes come out, taps are the stages, misuse is refused,
- * nothing is left of the frame before.
+ * The reference engine as its users see it: known scenes are recovered, taps are the stages' outputs, misuse
+ * is refused, and no state is left from the previous frame.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -84,8 +84,8 @@ static uint16_t at(const struct sx_image *img, int x, int y)
 }
 
 /*
- * Share in percent of the pixels with the disparity of a moved pair, among those whose partner is in view and
- * in the shifted map (left_right.h). Beyond infinity is at infinity.
+ * Returns the percentage of pixels with the disparity of a moved pair, among the pixels whose partner is in
+ * view and in the shifted map (left_right.h). Disparities beyond infinity count as infinity.
  */
 static int recovered_percent(const struct sx_image *map, int shift, int min_disparity)
 {
@@ -128,7 +128,8 @@ static void check_shift(int shift, int min_disparity, int paths, enum sx_cost co
 			shift, min_disparity, paths, (int)cost, (int)aggregation, percent);
 	for (int y = 0; y < map.height; y++)
 		for (int x = 0; x < shift; x++)
-			assert_int_not_equal(at(&map, x, y), 16 * shift); /* out of view: never claimed */
+			assert_int_not_equal(at(&map, x, y),
+					     16 * shift); /* out of view: must never have this disparity */
 	assert_true(check_guards(&g.left, "left input") && check_guards(&g.right, "right input"));
 	rig_finish(&g);
 }
@@ -153,7 +154,7 @@ static void all_systems_recover_shifts(void **state)
 	check_shift(45, 40, 4, SX_COST_ZNCC, SX_AGGREGATION_FASTDT);
 }
 
-/* From the winner on, the taps must be what the stages make of each other. */
+/* Checks that each tap from the winner on is the output of the stage applied to the previous taps. */
 static void check_taps(const struct sx_context_config *c, uint64_t seed)
 {
 	const struct sx_filter_params *f = &c->params.filters;
@@ -264,7 +265,7 @@ static void expect_frame(const struct rig *g, struct copy *c)
 	free(c->stixels);
 }
 
-/* The same pair gives the same bytes after quite another one, in either segmentation. */
+/* The same pair gives the same bytes after a very different pair, with either segmentation method. */
 static void nothing_is_left_of_the_frame_before(void **state)
 {
 	for (int method = 0; method < 2; method++) {
@@ -305,7 +306,7 @@ static void columns_are_covered(void **state)
 	assert_int_equal(result->offsets[0], 0);
 	assert_int_equal(result->offsets[16], result->count);
 	for (uint32_t u = 0; u < 16; u++) {
-		int next = 60; /* bottom row of the next stixel, going up */
+		int next = 60; /* bottom row of the next stixel, counted upwards */
 
 		for (uint32_t i = result->offsets[u]; i < result->offsets[u + 1]; i++) {
 			assert_int_equal(result->stixels[i].column, u);
@@ -371,7 +372,7 @@ static void contexts_are_checked_and_counted(void **state)
 	empty = engine->memory(d);
 	assert_int_equal(engine->context_create(&a, d, &c, why, sizeof(why)), 0);
 	one = engine->memory(d) - empty;
-	assert_true(one > (size_t)64 * 40 * 128 * 2); /* S alone */
+	assert_true(one > (size_t)64 * 40 * 128 * 2); /* the size of S alone */
 	assert_int_equal(engine->context_create(&b, d, &c, why, sizeof(why)), 0);
 	assert_int_equal(engine->memory(d), empty + 2 * one);
 	assert_int_equal(engine->context_memory(a), one);
@@ -399,7 +400,7 @@ static void raw_formats_give_the_same_map(void **state)
 	c.pixel = SX_PIXEL_Y16;
 	rig_init(&y16, &c);
 	check_fill_pair(&g.left.image, &g.right.image, CHECK_NOISE, 7, 5, &r);
-	/* Two rows of the extremes make the range that the pixels use the whole one: 257 v becomes v again. */
+	/* Two rows of extreme values make the range the full one, so that 257 v becomes v again. */
 	memset(sx_image_row(&g.left.image, 0), 0, 80);
 	memset(sx_image_row(&g.right.image, 0), 255, 80);
 	for (int y = 0; y < 40; y++) {

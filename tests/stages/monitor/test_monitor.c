@@ -1,5 +1,5 @@
 /*
- * What a pair says about its cameras: the definition written once more, and pairs out of line by known rows.
+ * Camera monitor: comparison with a second implementation of the definition, and pairs with known row errors.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -15,7 +15,7 @@
 #include "stages/monitor/row_error.h"
 #include "tests/monitor_case.h"
 
-#define W 768 /* every place is asked */
+#define W 768 /* every position is sampled */
 #define H 110
 #define SHIFT 12 /* disparity of the drawn pairs */
 
@@ -150,7 +150,7 @@ static void plain_samples(const struct sx_image *g, uint32_t *samples, struct sx
 		}
 }
 
-/* Returns how many places voted. */
+/* Compares one pair. Returns how many positions voted. */
 static int compare(const struct sx_monitor_input *in)
 {
 	struct sx_monitor got, want = {0};
@@ -208,7 +208,7 @@ static void sums_and_votes(void **state)
 
 /* ---- covers ---- */
 
-/* Noise of a sensor that sees nothing, sigma in grey levels. */
+/* Draws the noise of a covered sensor, sigma in grey levels. */
 static void draw_cover(const struct sx_image *img, double mean, double sigma, struct check_rng *r)
 {
 	for (int y = 0; y < img->height; y++)
@@ -221,7 +221,10 @@ static void draw_cover(const struct sx_image *img, double mean, double sigma, st
 		}
 }
 
-/* A rectified image of a covered camera: black outside of a curve, which itself is no structure. */
+/*
+ * A rectified image of a covered camera is black outside of a curve. The curve itself must not count as
+ * structure.
+ */
 static void covers_that_are_rectified(void **state)
 {
 	struct check_rng r = check_rng_seed(8);
@@ -266,13 +269,14 @@ static void covers_are_flat(void **state)
 	assert_int_equal(m.image[0].areas, 7 * 23);
 	draw_cover(&c.pair[1], 128, 6, &r);
 	sx_monitor_images(c.pair, &m);
-	assert_true(m.image[1].flat < m.image[1].areas / 2); /* so much may be texture */
+	/* up to half of the areas may count as texture */
+	assert_true(m.image[1].flat < m.image[1].areas / 2);
 	assert_true(monitor_case_finish(&c));
 }
 
-/* ---- pairs out of line by known rows ---- */
+/* ---- pairs with known row errors ---- */
 
-/* Blobs everywhere: smooth, and never the same twice. */
+/* Smooth blobs everywhere that never repeat. */
 static double texture(double x, double y)
 {
 	return 128 + 40 * sin(0.43 * x + 0.2 * y + 2 * sin(0.071 * y)) +
@@ -310,7 +314,9 @@ static double flat(double x, double y)
 	return 90;
 }
 
-/* What lies in row y of the left image is in row y + down + turn * (column - W / 2) of the right one. */
+/*
+ * Draws a pair. Row y of the left image appears in row y + down + turn * (column - W / 2) of the right one.
+ */
 static void draw(struct monitor_case *c, double (*of)(double x, double y), double down, double turn)
 {
 	for (int y = 0; y < H; y++)
@@ -358,7 +364,9 @@ static void shifts_are_found(void **state)
 	assert_true(monitor_case_finish(&c));
 }
 
-/* Columns of a third's places are on average W / 3 from those of the next; votes follow a line. */
+/*
+ * The columns of a third are on average W / 3 apart from the columns of the next third. Votes follow a line.
+ */
 static void rotation_shows_in_thirds(void **state)
 {
 	struct sx_row_error e[SX_ROWS_PARTS];
@@ -376,7 +384,7 @@ static void rotation_shows_in_thirds(void **state)
 	assert_true(monitor_case_finish(&c));
 }
 
-/* The same pair the other way round, matched at 0 disparity. */
+/* The images are exchanged and matched at 0 disparity. */
 static void swapped_images_change_the_sign(void **state)
 {
 	struct sx_row_error there[SX_ROWS_PARTS], back[SX_ROWS_PARTS];
@@ -402,7 +410,9 @@ static void swapped_images_change_the_sign(void **state)
 	assert_true(monitor_case_finish(&c));
 }
 
-/* Edges would be found in any row, repetitions in several; further than 8 rows away nothing is found. */
+/*
+ * Horizontal edges would match in any row, repetitions in several. Offsets larger than 8 rows are not found.
+ */
 static void nothing_to_go_by_gives_no_vote(void **state)
 {
 	struct sx_row_error e[SX_ROWS_PARTS];
@@ -418,7 +428,7 @@ static void nothing_to_go_by_gives_no_vote(void **state)
 		}
 	}
 	measure(&c, grain, -11, 0, e);
-	assert_true(e[SX_ROWS_ALL].votes < 38); /* of 768 places */
+	assert_true(e[SX_ROWS_ALL].votes < 38); /* of 768 positions */
 	measure(&c, grain, -7, 0, e);
 	assert_true(e[SX_ROWS_ALL].votes > 600);
 	for (int y = 0; y < H; y++)
@@ -428,7 +438,10 @@ static void nothing_to_go_by_gives_no_vote(void **state)
 	assert_true(monitor_case_finish(&c));
 }
 
-/* What is seen is not flat, however dim: of a contrast of 200 grey levels 1 / 20 is left, with noise. */
+/*
+ * A visible scene is not flat, even if it is dim: 1 / 20 of a contrast of 200 grey levels is left, with
+ * noise.
+ */
 static void dim_scenes_are_not_flat(void **state)
 {
 	struct check_rng r = check_rng_seed(6);
@@ -449,7 +462,7 @@ static void dim_scenes_are_not_flat(void **state)
 	assert_true(monitor_case_finish(&c));
 }
 
-/* Only the same image has the same checksum. */
+/* Only equal images have equal checksums. */
 static void checksums(void **state)
 {
 	struct monitor_case c;
@@ -465,7 +478,7 @@ static void checksums(void **state)
 	for (int x = 1; x < W - 2; x++) {
 		const uint8_t here = row[x], there = row[x + 1];
 
-		row[x] = there; /* exchanged, the sum of all stays */
+		row[x] = there; /* exchange two pixels: the sum of all pixels stays the same */
 		row[x + 1] = here;
 		sx_monitor_images(c.pair, &n);
 		if (here != there)
@@ -473,7 +486,7 @@ static void checksums(void **state)
 		row[x] = here;
 		row[x + 1] = there;
 	}
-	for (int y = 8; y + 16 < H - 1; y += 16) { /* rows of samples change places */
+	for (int y = 8; y + 16 < H - 1; y += 16) { /* exchange rows of samples */
 		uint8_t keep[W];
 
 		memcpy(keep, sx_image_row(&c.pair[1], y), W);
@@ -495,7 +508,8 @@ static void medians_of_votes(void **state)
 	for (int j = 0; j < SX_MONITOR_ROWS; j++)
 		for (int i = 0; i < SX_MONITOR_COLUMNS; i++)
 			m.vote[j][i] = SX_MONITOR_NO_VOTE;
-	for (int i = 0; i < 12; i++) /* -60, -50, .. 50: the lower middle is -10; 0 to 60 away from it */
+	/* -60, -50, .. 50: the lower middle is -10, and the distances from it are 0 to 60 */
+	for (int i = 0; i < 12; i++)
 		m.vote[i % SX_MONITOR_ROWS][15 - i] = (int16_t)(10 * i - 60);
 	for (int i = 0; i < 11; i++)
 		m.vote[3][16 + i] = 120;

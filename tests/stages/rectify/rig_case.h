@@ -1,5 +1,5 @@
 /*
- * Rigs for tests: one of each lens, cameras that stand as calibrated ones do.
+ * Rigs for tests: one for each lens model, with cameras placed as in calibrated rigs.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -12,13 +12,13 @@
 #include "base/rig.h"
 #include "tests/check.h"
 
-/* From low to high. */
+/* Returns a random number from low to high. */
 static inline double rig_case_between(struct check_rng *r, double low, double high)
 {
 	return low + (high - low) * (check_random(r) / 4294967295.0);
 }
 
-/* ret: the turn around x, then y, then z, degrees. */
+/* Computes the rotation around x, then y, then z, in degrees. */
 static inline void rig_case_turn(double ret[9], double x, double y, double z)
 {
 	const double d = M_PI / 180, cx = cos(x * d), sx = sin(x * d), cy = cos(y * d), sy = sin(y * d);
@@ -36,7 +36,7 @@ static inline void rig_case_turn(double ret[9], double x, double y, double z)
 	memcpy(ret, turn, sizeof(turn));
 }
 
-/* Pinhole cameras whose images are rectified already: 64x48, or of any size. */
+/* Returns pinhole cameras whose images are already rectified: 64x48 px, or any size. */
 static inline struct sx_rig rig_case_identity(int width, int height)
 {
 	struct sx_rig rig = {.raw_width = width,
@@ -57,7 +57,9 @@ static inline struct sx_rig rig_case_identity(int width, int height)
 	return rig;
 }
 
-/* Raw cameras of 640x480 px with that lens, a rectified pair of 600x440 px, turned a little. */
+/*
+ * Returns raw cameras of 640x480 px with the given lens and a slightly rotated rectified pair of 600x440 px.
+ */
 static inline struct sx_rig rig_case_of(enum sx_lens lens, struct check_rng *r)
 {
 	static const double distortion[3][SX_LENS_COEFFICIENTS] = {

@@ -1,6 +1,6 @@
 /*
- * Aligned rigs: that rows fit, what alpha shows, and what is refused. Numbers are compared with OpenCV's in
- * test_opencv.py.
+ * Aligned rigs: matching rows, the effect of alpha, and refused rigs. test_opencv.py compares the numbers
+ * with those of OpenCV.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -20,7 +20,7 @@
 
 #define LENSES 3
 
-/* How the right camera stands: p of the left one is r p + t of it. */
+/* Pose of the right camera: a point p of the left camera is r p + t in the right one. */
 struct stand {
 	double r[9], t[3];
 };
@@ -46,7 +46,10 @@ static void align(struct sx_rig *rig, const struct stand *s, double alpha)
 	assert_int_equal(sx_rig_check(rig, why, sizeof(why)), 0);
 }
 
-/* A point of the left rectified camera is baseline_m further left in the right one, and nothing else. */
+/*
+ * Checks that a point of the left rectified camera lies baseline_m further left in the right one and is
+ * otherwise the same.
+ */
 static void check_rows(const struct sx_rig *rig, const struct stand *s, struct check_rng *r)
 {
 	double p[3], back[9], left[3], right[3], seen[3];
@@ -70,7 +73,7 @@ static void rows_fit(void **state)
 		struct sx_rig rig = rig_case_of((enum sx_lens)(seed % LENSES), &r);
 		struct stand s = stand_of(&r);
 
-		if (seed % 10 == 0) /* no turn at all, and one below what OpenCV takes for one */
+		if (seed % 10 == 0) /* no rotation at all, and one that OpenCV takes for none */
 			rig_case_turn(s.r, 0, seed % 20 ? 1e-5 : 0, 0);
 		align(&rig, &s, (double[]){-1, 0, 0.5, 1}[seed % 4]);
 		for (int i = 0; i < 20; i++)
@@ -84,7 +87,8 @@ static bool is_inside(double x, double y, int width, int height, double slack)
 }
 
 /*
- * Along the borders of the rectified images: both cameras see it all. OpenCV's rectangle is 1 px too large.
+ * Checks along the borders of the rectified images that both cameras see all of them. OpenCV's rectangle is 1
+ * px too large.
  */
 static void check_all_seen(const struct sx_rig *rig)
 {
@@ -133,7 +137,7 @@ static void alpha_chooses_the_view(void **state)
 	}
 }
 
-/* Corners that a plane has no place for: the view is made of the rest. */
+/* Some corners cannot be projected onto a plane. The view is computed from the remaining corners. */
 static void wide_fisheyes_are_aligned(void **state)
 {
 	struct check_rng r = check_rng_seed(3);
@@ -150,7 +154,7 @@ static void wide_fisheyes_are_aligned(void **state)
 	assert_true(rig.fx < seen.fx && rig.fx > 20);
 }
 
-/* Steps of OpenCV's undistortion lead away from such corners, where the model itself is sound. */
+/* OpenCV's iterative undistortion diverges at such corners, where the model itself is valid. */
 static void strong_lenses_are_aligned(void **state)
 {
 	struct check_rng r = check_rng_seed(4);
@@ -178,8 +182,8 @@ static void check_refused(const struct sx_rig *rig, const struct stand *s, doubl
 }
 
 /*
- * Models that turn back before the raw corners. OpenCV rectifies such pairs: a view without what lies beyond
- * does not need it. Stronger ones turn back within the view.
+ * These models turn back before the raw corners. OpenCV rectifies such pairs: a view without the area beyond
+ * does not need it. Stronger models turn back within the view.
  */
 static void corners_beyond_the_model_are_left_out(void **state)
 {
@@ -199,7 +203,8 @@ static void corners_beyond_the_model_are_left_out(void **state)
 	for (int alpha = -1; alpha <= 0; alpha++) {
 		got = wide;
 		align(&got, &s, alpha);
-		assert_true(got.fx > 510 && got.fx < 525); /* as where the corners have rays */
+		/* the same focal length as if the corners had rays */
+		assert_true(got.fx > 510 && got.fx < 525);
 	}
 	check_all_seen(&got);
 	wide.raw[0].distortion[4] = -0.02;

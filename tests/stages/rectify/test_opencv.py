@@ -1,5 +1,5 @@
-# Rectification against OpenCV: aligned rigs, maps and images of random rigs. Skips where there is no OpenCV.
-# Usage: test_opencv.py RIG-MAPS (tests/stages/rectify/rig_maps.c)
+# Rectification against OpenCV: aligned rigs, maps and images of random rigs. Skips without OpenCV. Usage:
+# test_opencv.py RIG-MAPS (tests/stages/rectify/rig_maps.c)
 # SPDX-License-Identifier: Apache-2.0
 import os
 import subprocess
@@ -20,12 +20,12 @@ ALPHAS = [-1, 0, 0.5, 1]
 SIZES = [((640, 480), (640, 480)), ((800, 600), (640, 400)), ((643, 401), (720, 500)), ((1280, 720), (1024, 640))]
 SEEDS = 12 if os.environ.get("SX_EMULATED") else 24
 OUTSIDE = 0xffffffff
-RADIUS = 4, 3  # of views, as the program has it
+RADIUS = 4, 3  # radius of views, as in rig_maps.c
 OPENCV = tuple(int(n) for n in cv2.__version__.split(".")[:2])
 
 
 class Rig:
-    """A random one; seed says which lens, alpha and sizes it has, so that a few seeds have all of them."""
+    """Random rig. The seed selects the lens, alpha and sizes, so that a few seeds cover all of them."""
 
     def __init__(self, seed):
         rng = self.rng = np.random.default_rng(seed)
@@ -61,7 +61,7 @@ class Rig:
 
 
 class Made:
-    """What the program makes of a rig and two raw images."""
+    """Output of rig-maps for a rig and two raw images."""
 
     def __init__(self, rig, raws):
         w, h = rig.size
@@ -92,13 +92,13 @@ class Made:
         return self.place[side] != OUTSIDE
 
     def positions(self, side):
-        """Raw x and y; nonsense outside."""
+        """Returns raw x and y for each pixel. Pixels outside the view have undefined values."""
         place, part = self.place[side], self.part[side]
         return (place & 0xffff) + (part & 255) / 256, (place >> 16) + (part >> 8) / 256
 
 
 def smooth(rng, size):
-    """An image without steps: what a lens shows."""
+    """Returns an image without sharp steps, as a lens produces."""
     w, h = size
     coarse = rng.uniform(0, 255, (h // 16 + 4, w // 16 + 4)).astype(np.float32)
     return np.clip(cv2.resize(coarse, (w, h), interpolation=cv2.INTER_CUBIC), 0, 255).astype(np.uint8)
@@ -115,7 +115,7 @@ def opencv_maps(rig, made, side):
 
 
 def bilinear(raw, x, y):
-    """In double precision; x and y inside."""
+    """Interpolates in double precision. x and y must lie inside the image."""
     h, w = raw.shape
     raw = raw.astype(np.float64)
     i = np.clip(np.floor(x).astype(int), 0, w - 2)
@@ -125,7 +125,8 @@ def bilinear(raw, x, y):
 
 
 def has_its_inverse(rig, made, side, pixels, raw):
-    """Which raw positions lead back to their pixels: not those where a model has turned back and shows them again."""
+    """Returns a mask of the raw positions that map back to their pixels. The mask excludes positions beyond the point
+    where a model turns back and shows an area again."""
     points = raw.reshape(-1, 1, 2)
     if rig.lens == "equidistant":
         back = cv2.fisheye.undistortPoints(points, rig.k[side], rig.d[side], R=made.rotation[side], P=made.p())
@@ -161,7 +162,7 @@ class Rectify(unittest.TestCase):
             off = [abs(a / b - 1) for a, b in ((made.cx, p[0, 2]), (made.cy, p[1, 2]), (made.fx, p[0, 0]),
                                                (made.fy, p[1, 1]))]
             self.assertLess(max(off[:2]), 1e-6, self.where)
-            # where images end was moved by up to 1 px in 4.7 and 4.10, of what is not much more than 200 px
+            # OpenCV 4.7 and 4.10 moved the image borders by up to 1 px for sizes of little more than 200 px
             self.assertLess(max(off[2:]), 1e-6 if OPENCV < (4, 7) or rig.alpha < 0 else 0.01, self.where)
             worst = max(worst, *off)
             if side == 1:
@@ -179,7 +180,7 @@ class Rectify(unittest.TestCase):
             ends = (x > rig.raw[0] - 1 - 1 / 128) | (y > rig.raw[1] - 1 - 1 / 128)
             worst = max(worst, off[inside & ~ends].max())
             at_end = max(at_end, off[inside & ends].max(initial=0))
-            # what OpenCV sees well inside is inside here
+            # a pixel well inside OpenCV's view must be inside our view
             slack = 0.01
             seen = (x > slack) & (y > slack) & (x < rig.raw[0] - 1 - slack) & (y < rig.raw[1] - 1 - slack)
             lost = np.argwhere(seen & ~inside)
@@ -187,7 +188,7 @@ class Rectify(unittest.TestCase):
                 raw = np.array([[x[v, u], y[v, u]] for v, u in lost])
                 self.assertFalse(has_its_inverse(rig, made, side, lost[:, ::-1], raw).any(), self.where)
         print("maps: within 1/%.0f px, at the right and lower end 1/%.0f px" % (1 / worst, 1 / max(at_end, 1e-9)))
-        self.assertLess(worst, 1 / 512 + 2e-4)  # OpenCV's are 32-bit floats
+        self.assertLess(worst, 1 / 512 + 2e-4)  # OpenCV's maps are 32-bit floats
         self.assertLess(at_end, 1 / 512 + 1 / 256 + 2e-4)
         self.assertGreater(worst, 1 / 1024)
 
@@ -220,7 +221,7 @@ class Rectify(unittest.TestCase):
                 self.assertEqual((first, end), (-start, most - start) if most else (0, 0), self.where)
 
     def test_time(self):
-        """Not a limit, which a busy machine would break: what it took."""
+        """Prints the measured time. There is no limit, because a busy machine would exceed it."""
         each = [ms / (rig.size[0] * rig.size[1]) * 1280 * 720 for rig, m in zip(self.rigs, self.made) for ms in m.ms]
         self.assertEqual(len(each), 2 * SEEDS)
         print("a map of 1280x720: %.0f ms, %.0f at most" % (sorted(each)[SEEDS], max(each)))

@@ -38,7 +38,7 @@ static bool is_outside(const struct sx_rectify_map *map, int x, int y)
 	return place_at(map, x, y) == SX_RECTIFY_OUTSIDE;
 }
 
-/* Looks at each pixel around. */
+/* Returns true if every pixel of the window can be matched. */
 static bool can_match(const struct sx_rectify_map *map, int x, int y, const int radius[2])
 {
 	int left = x > radius[0] ? x - radius[0] : 0, top = y > radius[1] ? y - radius[1] : 0;
@@ -50,7 +50,7 @@ static bool can_match(const struct sx_rectify_map *map, int x, int y, const int 
 	return true;
 }
 
-/* What rows had, to know that the cases were there. */
+/* Numbers of rows of each kind, to prove that the test covered all kinds. */
 struct rows {
 	int none, single, whole, several, equal;
 };
@@ -88,7 +88,7 @@ static void check_views(const struct sx_rectify_map *map, const int radius[2], s
 	}
 }
 
-/* Rounds sx_rig_project(), and takes 1/256 px less at the upper end. */
+/* Rounds sx_rig_project(). Subtracts 1/256 px at the upper end. */
 static bool expected(double p, int n, int *at)
 {
 	*at = (int)floor(p * 256 + 0.5);
@@ -113,7 +113,7 @@ static void check_entry(const struct sx_rectify_map *map, const struct sx_rig *r
 	}
 	assert_int_equal(256 * (place & 0xffff) + (part & 255), a);
 	assert_int_equal(256 * (place >> 16) + (part >> 8), b);
-	/* of four pixels, all are there */
+	/* all four pixels lie in the raw image */
 	assert_true((int)(place & 0xffff) + 1 < rig->raw_width && (int)(place >> 16) + 1 < rig->raw_height);
 }
 
@@ -124,7 +124,7 @@ static void maps_are_rounded_positions(void **state)
 	for (int lens = 0; lens < LENSES; lens++) {
 		struct sx_rig rig = rig_case_of((enum sx_lens)lens, &r);
 
-		rig.width = 127; /* a coarse look at all of the raw image and beyond */
+		rig.width = 127; /* a coarse view of the whole raw image and its surroundings */
 		rig.height = 90;
 		rig.fx = rig.fy = 70;
 		rig.cx = 63;
@@ -140,7 +140,7 @@ static void maps_are_rounded_positions(void **state)
 	}
 }
 
-/* A polynomial that turns back outside the raw image shows nothing a second time: all has its inverse. */
+/* A polynomial that turns back outside the raw image shows no point twice. Every position has an inverse. */
 static void nothing_is_shown_twice(void **state)
 {
 	struct sx_rig rig = rig_case_identity(640, 480);
@@ -148,7 +148,7 @@ static void nothing_is_shown_twice(void **state)
 	struct sx_rectify_map map;
 
 	rig.raw[0] = (struct sx_raw_camera){480, 480, 319.5, 239.5, SX_LENS_PLUMB_BOB, {-0.2}};
-	rig.fx = rig.fy = 80; /* the edge is at tangent 4; the model is back at 0 at tangent 2.2 */
+	rig.fx = rig.fy = 80; /* the edge is at tangent 4, and the model returns to 0 at tangent 2.2 */
 	map = map_of(&rig, 0, no_radius);
 	for (int i = 0; i < 640 * 480; i++) {
 		uint32_t place = place_at(&map, i % 640, i / 640);
@@ -213,7 +213,7 @@ static void views_are_the_longest_runs(void **state)
 		rig.fx = rig.fy = rig_case_between(&r, 0.3, 1.2) * rig.width;
 		rig.cx = rig.width / 2.;
 		rig.cy = rig.height / 2.;
-		if (i % 4 == 3) /* a diamond, whose tip is a single pixel somewhere */
+		if (i % 4 == 3) /* a diamond, one of whose tips is a single pixel */
 			rig_case_turn(rig.rotation[0], 0, 0, 45);
 		for (size_t k = 0; k < sizeof(radii) / sizeof(radii[0]); k++) {
 			struct sx_rectify_map map = map_of(&rig, 0, radii[k]);
@@ -225,10 +225,7 @@ static void views_are_the_longest_runs(void **state)
 	assert_true(rows.none > 0 && rows.single > 0 && rows.whole > 0 && rows.several > 0);
 }
 
-/*
- * Above the middle of a barrel's upper edge two horns stick out, of the same width: the left one is the
- * view.
- */
+/* Two horns of equal width stick out above the middle of a barrel's upper edge. The left horn is the view. */
 static void of_equal_runs_the_first_is_the_view(void **state)
 {
 	struct sx_rig rig = rig_case_identity(641, 481);
@@ -277,7 +274,7 @@ static void a_camera_that_looks_away_shows_nothing(void **state)
 	}
 }
 
-/* From the grey image of all raw pixels, in whole numbers of 1/65536. */
+/* Interpolates in the grey image of the full raw image, in whole numbers of 1/65536. */
 static int between(const struct sx_image *grey, uint32_t place, uint32_t part)
 {
 	const uint8_t *upper = (uint8_t *)sx_image_row(grey, (int)(place >> 16)) + (place & 0xffff);
@@ -289,7 +286,10 @@ static int between(const struct sx_image *grey, uint32_t place, uint32_t part)
 	return (int)floor(sum / 65536. + 0.5);
 }
 
-/* The raw image ends with its last pixel, so that a sanitizer sees a look beyond. */
+/*
+ * Checks one format. The raw image ends in memory with its last pixel, so that a sanitizer sees a read beyond
+ * it.
+ */
 static void check_format(enum sx_pixel pixel, const struct sx_rig *rig, size_t padding, struct check_rng *r)
 {
 	const size_t row = (size_t)rig->raw_width * sx_pixel_bytes(pixel);
@@ -307,7 +307,8 @@ static void check_format(enum sx_pixel pixel, const struct sx_rig *rig, size_t p
 	check_image_init(&out, SX_PIXEL_U8, map.width, map.height, 7);
 	stretch = sx_ingest_stretch(&raw, &raw);
 	if (pixel == SX_PIXEL_Y16 && padding)
-		stretch = (struct sx_stretch){0, UINT16_MAX}; /* of a pair, wider than this image needs */
+		stretch = (struct sx_stretch){
+			0, UINT16_MAX}; /* range of the pair, wider than this image needs */
 	sx_ingest(&raw, &grey.image, stretch);
 	sx_rectify(&raw, &out.image, &map, stretch);
 	for (int i = 0; i < map.width * map.height; i++) {
@@ -339,7 +340,7 @@ static void each_format_is_read(void **state)
 
 			if (IS_EMULATED && lens != (int)i % LENSES)
 				continue;
-			rig.fx = rig.fy = 400; /* all four borders are in it */
+			rig.fx = rig.fy = 400; /* the view contains all four borders */
 			check_format(formats[i], &rig, 0, &r);
 			check_format(formats[i], &rig, 37, &r);
 			rig = rig_case_identity(64, 48);

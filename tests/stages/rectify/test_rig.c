@@ -1,5 +1,5 @@
 /*
- * Rigs: lens models and their inverse, what is refused and why.
+ * Rigs: lens models and their inverse, refused rigs and the reasons.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -48,7 +48,10 @@ static void check_accepted(const struct sx_rig *rig)
 	}
 }
 
-/* A raw pixel to its ray and back, and a rectified one to the raw image and back. Returns how many. */
+/*
+ * Projects raw pixels to rays and back, and rectified pixels to the raw image and back. Returns the number of
+ * pixels.
+ */
 static int check_there_and_back(const struct sx_rig *rig, int side, struct check_rng *r)
 {
 	int seen = 0;
@@ -90,7 +93,7 @@ static void there_and_back_is_the_same_place(void **state)
 	}
 }
 
-/* Positions from the formulas of OpenCV's documentation, written down once more. */
+/* Compares positions with a second implementation of the formulas of OpenCV's documentation. */
 static void models_are_those_of_opencv(void **state)
 {
 	struct check_rng r = check_rng_seed(5);
@@ -123,7 +126,10 @@ static void models_are_those_of_opencv(void **state)
 	}
 }
 
-/* Corners of this fisheye look 127 degrees from its axis: no plane ahead shows them, a turned one does. */
+/*
+ * Corners of this fisheye look 127 degrees from its axis. A plane straight ahead cannot show them, but a
+ * rotated plane can.
+ */
 static void fisheye_looks_behind(void **state)
 {
 	struct check_rng r = check_rng_seed(2);
@@ -135,7 +141,7 @@ static void fisheye_looks_behind(void **state)
 	check_accepted(&rig);
 	rig_case_turn(rig.rotation[0], 0, 0, 0);
 	assert_false(sx_rig_unproject(&rig, 0, 0, 0, &u, &v));
-	rig_case_turn(rig.rotation[0], 0, 80, 0); /* to the left edge */
+	rig_case_turn(rig.rotation[0], 0, 80, 0); /* rotated towards the left edge */
 	assert_true(sx_rig_unproject(&rig, 0, 0, 100, &u, &v));
 	assert_true(sx_rig_project(&rig, 0, u, v, &x, &y));
 	check_near(0, x, NEAR, "x");
@@ -197,14 +203,14 @@ static void rotations_are_rotations(void **state)
 	struct check_rng r = check_rng_seed(1);
 	struct sx_rig rig = rig_case_of(SX_LENS_PLUMB_BOB, &r), sound = rig;
 
-	for (int i = 0; i < 3; i++) /* a mirror */
+	for (int i = 0; i < 3; i++) /* a mirrored rotation */
 		rig.rotation[1][i] = -rig.rotation[1][i];
 	check_refused(&rig, "rotation of the right camera is no rotation: it mirrors");
 	rig = sound;
 	memset(rig.rotation[0], 0, sizeof(rig.rotation[0]));
 	check_refused(&rig, "rotation of the left camera is no rotation");
 	rig = sound;
-	memcpy(rig.rotation[0] + 3, rig.rotation[0], 3 * sizeof(double)); /* singular */
+	memcpy(rig.rotation[0] + 3, rig.rotation[0], 3 * sizeof(double)); /* a singular rotation */
 	check_refused(&rig, "rotation of the left camera is no rotation");
 	rig = sound;
 	for (int i = 0; i < 9; i++)
@@ -216,7 +222,10 @@ static void rotations_are_rotations(void **state)
 	assert_int_equal(check_there_and_back(&rig, 0, &r), 800);
 }
 
-/* A lens, and how a rectified image is refused that shows much, or little of it; NULL: it is accepted. */
+/*
+ * Lens, and the expected refusal text of a rectified image that shows much of the view, and of one that shows
+ * little. NULL: accepted.
+ */
 struct lens_case {
 	enum sx_lens lens;
 	double distortion[SX_LENS_COEFFICIENTS];
@@ -244,18 +253,20 @@ static void check_lens(const struct lens_case *c, double f, const char *what, ui
 
 static void lenses_that_turn_back_are_refused(void **state)
 {
-	/* raw: f 480, corners at 0.83 of it; rectified corners need 53.1 degrees, or 37.9 */
+	/* raw: f 480 px, corners at 0.83 of it; the rectified corners need 53.1 or 37.9 degrees */
 	static const struct lens_case cases[] = {
 		{SX_LENS_PLUMB_BOB, {0}, NULL, NULL},
-		{SX_LENS_PLUMB_BOB, {-0.2}, NULL, NULL}, /* at 52.2 degrees, radius 0.86 */
+		{SX_LENS_PLUMB_BOB, {-0.2}, NULL, NULL}, /* turns back at 52.2 degrees, radius 0.86 */
 		{SX_LENS_PLUMB_BOB, {-0.22}, "plumb_bob lens of the left camera turns back 50.9", NULL},
 		{SX_LENS_PLUMB_BOB,
 		 {-1}, /* 1 - 3 r^2 */
 		 "turns back 30.0 degrees from its axis, 185 px from its centre, but rectified pixel (0, 0)",
 		 "turns back 30.0 degrees"},
-		{SX_LENS_PLUMB_BOB, {-2.2, 2}, "turns back", "turns back"}, /* and on again */
+		/* turns back, then increases again */
+		{SX_LENS_PLUMB_BOB, {-2.2, 2}, "turns back", "turns back"},
 		{SX_LENS_PLUMB_BOB, {0.2, -0.4, 0, 0, -0.3}, "turns back 38.7", NULL},
-		{SX_LENS_PLUMB_BOB, {0, 0, 0.6}, "turns back", "turns back"}, /* by tangential distortion */
+		/* turns back by tangential distortion */
+		{SX_LENS_PLUMB_BOB, {0, 0, 0.6}, "turns back", "turns back"},
 		{SX_LENS_PLUMB_BOB, {0, 0, 0, -5}, "turns back", "turns back"},
 		{SX_LENS_PLUMB_BOB, {1e9}, "shows nothing that the left", "shows nothing that the left"},
 		{SX_LENS_PLUMB_BOB, {1e300}, "turns back 0.0 degrees", "turns back 0.0 degrees"},
@@ -283,7 +294,10 @@ static void lenses_that_turn_back_are_refused(void **state)
 	}
 }
 
-/* Random coefficients: what an accepted rig shows of the raw image it shows once, however wild they are. */
+/*
+ * Draws random coefficients. An accepted rig shows each raw point only once, however extreme the coefficients
+ * are.
+ */
 static void what_is_accepted_has_an_inverse(void **state)
 {
 	int accepted = 0, all = ENOUGH_OF(900);

@@ -1,5 +1,5 @@
 /*
- * A flat world below a camera, as a disparity map, and the road that is found in it.
+ * A flat world below a camera, rendered as a disparity map, and the road that is found in it.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -15,30 +15,30 @@ enum { W = 320, H = 240, RANGE = 128 };
 
 #define RADIANS (acos(-1) / 180)
 
-/* A flat world below the camera: its plane n P = height, of camera coordinates right, down, ahead. */
+/* Flat world below the camera. Its plane is n P = height, in camera coordinates right, down, ahead. */
 struct world {
 	struct sx_camera c;
 	double n[3];
-	double noise_px; /* as much to both sides */
+	double noise_px; /* noise amplitude to both sides, px */
 	int outlier_percent, invalid_percent;
-	int range; /* of disparities; beyond it nothing is seen */
+	int range; /* range of disparities, px; pixels beyond it are invalid */
 };
 
-/* How far off a road may be. */
+/* Allowed errors of a road. */
 struct limits {
-	double angle_deg, height; /* of the height */
+	double angle_deg, height; /* share of the height */
 };
 
-/* Below c, and leaning. */
+/* Returns the world below camera c, with roll. */
 struct world world_of(const struct sx_camera *c, double roll_deg);
 
-/* The ray of a pixel, 1 ahead. */
+/* Computes the ray of a pixel, with 1 ahead. */
 void ray_of(const struct world *w, int x, int y, double ray[3]);
 
-/* 1 / distance ahead, 0 where there is none. */
+/* Returns 1 / distance ahead of the plane on the ray, or 0 if the ray misses the plane. */
 double plane_at(const struct world *w, const double ray[3]);
 
-/* What a pixel of that 1 / distance reads. */
+/* Returns the disparity of a pixel at that 1 / distance. */
 uint16_t pixel(const struct world *w, double near, struct check_rng *r);
 
 void draw_plane(const struct world *w, struct sx_image *d, struct check_rng *r);
@@ -50,10 +50,10 @@ struct sx_road find(const struct sx_params *p, const struct sx_image *d, const s
 void check_world(const struct world *w, const struct sx_road *got, const struct limits *most,
 		 const char *what);
 
-/* Through what it says of pixels: disparities of the plane itself, wherever in the image. */
+/* Compares the disparities of the found road with those of the true plane at pixels all over the image. */
 void check_disparities(const struct world *w, const struct sx_road *got, double most_px);
 
-/* The plane of p's camera with that roll is found. */
+/* Checks that the plane of p's camera with that roll is found. */
 void check_plane(const struct sx_params *p, double roll_deg, uint64_t seed);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * Road estimation: known planes under outliers, things beside and on the road, what must not be taken for a
- * road, the order of fallbacks.
+ * Road estimation: known planes with outliers, objects beside and on the road, surfaces that must not be
+ * taken for a road, the order of fallbacks.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -30,7 +30,7 @@ static void test_planes_with_outliers(void **state)
 			}
 }
 
-/* fx and fy differ: the plane's slopes follow; the axis is not the image's middle. */
+/* fx and fy differ, and the plane's slopes follow. The axis is not in the middle of the image. */
 static void test_other_cameras(void **state)
 {
 	struct sx_params p = params(1.5, 4, 0.5);
@@ -57,7 +57,7 @@ struct box {
 	double low[3], high[3];
 };
 
-/* 1 / distance ahead of where the ray enters, 0: it does not. */
+/* Returns 1 / distance ahead of the point where the ray enters the box, or 0 if it misses the box. */
 static double box_at(const struct box *b, const double ray[3])
 {
 	double enter = 0, leave = INFINITY;
@@ -75,7 +75,10 @@ static double box_at(const struct box *b, const double ray[3])
 	return enter > 0 && enter <= leave ? 1 / enter : 0;
 }
 
-/* Cars of 4 m with gaps between them, and one ahead on the road. free_m: from the axis to the cars. */
+/*
+ * Draws cars of 4 m with gaps between them, and one car ahead on the road. `free_m`: from the axis to the
+ * cars.
+ */
 static void draw_street(const struct world *w, double free_m, double gap_m, struct sx_image *d,
 			struct check_rng *r)
 {
@@ -119,7 +122,7 @@ static void test_parked_cars(void **state)
 	sx_image_finish(&d);
 }
 
-/* A platform fills more of the corridor than the road: what has something below it is no road. */
+/* A platform fills more of the corridor than the road. A surface with something below it is not a road. */
 static void test_platform(void **state)
 {
 	static const struct limits most = {0.5, 0.01};
@@ -150,7 +153,7 @@ static void test_platform(void **state)
 
 /* ---- ground of rows and columns ---- */
 
-/* The flat world up to z ahead, from there on a road of that grade. Pitch and roll 0. */
+/* Draws the flat world up to z ahead, then a road of that grade. Pitch and roll are 0. */
 static void draw_hill(const struct world *w, double z, double grade, struct sx_image *d, struct check_rng *r)
 {
 	for (int y = 0; y < d->height; y++)
@@ -181,7 +184,7 @@ static void check_hill(double z, double grade, bool bends, uint64_t seed)
 	draw_hill(&w, z, grade, &d, &r);
 	road = find(&p, &d, NULL);
 	assert_int_equal(road.origin, SX_ROAD_MEASURED);
-	/* from near to as far as the road is above the horizon or 60 m ahead */
+	/* from near rows to the rows where the road is above the horizon or 60 m ahead */
 	for (int y = H - 1; y >= 0; y--) {
 		const double ray = (y - p.camera.cy) / p.camera.fy, flat = ray / 1.5;
 		const double near = flat >= 1 / z ? flat : (ray + grade) / (1.5 + grade * z);
@@ -196,7 +199,7 @@ static void check_hill(double z, double grade, bool bends, uint64_t seed)
 	sx_image_finish(&d);
 }
 
-/* Hills are followed, and a flat road has none. */
+/* Hills are followed. A flat road gets no hill. */
 static void test_hills(void **state)
 {
 	uint64_t seed = 60;
@@ -209,7 +212,7 @@ static void test_hills(void **state)
 		check_hill(20, 0, false, seed++);
 }
 
-/* Of a column that has what the axis has. */
+/* Computes the ground of a column on the axis. */
 static int ground_of(const struct sx_road *road, int height, int32_t *ground_q4)
 {
 	sx_road_ground(road, height, ground_q4);
@@ -236,7 +239,7 @@ static void test_ground_of_rows(void **state)
 	assert_int_equal(g[0], SX_GROUND_MAX_Q4);
 	road = (struct sx_road){0};
 	assert_int_equal(ground_of(&road, 100, g), 0);
-	/* ties of the rounding go to the even number */
+	/* ties are rounded to the even number */
 	road = (struct sx_road){.slope = 1 / 32.0, .offset = 0};
 	sx_road_ground(&road, 8, g);
 	assert_int_equal(g[7 - 1], 0);
@@ -246,7 +249,7 @@ static void test_ground_of_rows(void **state)
 
 static void test_shift_of_columns(void **state)
 {
-	/* centres of columns of 5 px: 2, 7, 12; of 4 px: 1.5, 5.5 */
+	/* centres of columns of 5 px: 2, 7, 12; of columns of 4 px: 1.5, 5.5 */
 	assert_int_equal(sx_road_shift_q4(0.25, 2, 0, 5), 0);
 	assert_int_equal(sx_road_shift_q4(0.25, 2, 1, 5), 20);
 	assert_int_equal(sx_road_shift_q4(0.25, 2, 2, 5), 40);
@@ -256,11 +259,11 @@ static void test_shift_of_columns(void **state)
 	assert_int_equal(sx_road_shift_q4(0.25, 0, 1, 4), 22);
 	assert_int_equal(sx_road_shift_q4(0.25, 0, 3, 1), 12);
 	assert_int_equal(sx_road_shift_q4(0, 1e300, 7, 32), 0);
-	/* ties to the even number */
+	/* ties are rounded to the even number */
 	assert_int_equal(sx_road_shift_q4(1 / 32.0, 0, 1, 1), 0);
 	assert_int_equal(sx_road_shift_q4(1 / 32.0, 0, 3, 1), 2);
 	assert_int_equal(sx_road_shift_q4(1 / 32.0, 0, 5, 1), 2);
-	/* kept within bounds, whatever the road */
+	/* limited to the bounds for any road */
 	assert_int_equal(sx_road_shift_q4(1, 0, 1000, 1), SX_ROAD_SHIFT_MAX_Q4);
 	assert_int_equal(sx_road_shift_q4(-1, 0, 1000, 1), -SX_ROAD_SHIFT_MAX_Q4);
 	assert_int_equal(sx_road_shift_q4(1e300, -1e300, 1, 1), SX_ROAD_SHIFT_MAX_Q4);
@@ -300,12 +303,12 @@ static void test_order_of_fallbacks(void **state)
 		assert_int_equal(road.origin, SX_ROAD_PREVIOUS);
 		assert_int_equal(road.age, age);
 		assert_true(road.slope == 0.5 && road.cross == 0.01 && road.axis == 3);
-		assert_true(road.roll_sigma_rad == 0.001); /* as measured */
+		assert_true(road.roll_sigma_rad == 0.001); /* as measured before */
 		previous = road;
 	}
 	sx_road_find(f, &d, &previous, &road);
 	assert_int_equal(road.origin, SX_ROAD_FROM_CALIBRATION);
-	previous = road; /* a calibrated road is not one that was found */
+	previous = road; /* a calibrated road does not count as a found road */
 	sx_road_find(f, &d, &previous, &road);
 	assert_int_equal(road.origin, SX_ROAD_FROM_CALIBRATION);
 	draw_plane(&w, &d, &r);
@@ -325,9 +328,9 @@ static void test_order_of_fallbacks(void **state)
 	sx_road_finder_destroy(NULL);
 }
 
-/* ---- what is not a road ---- */
+/* ---- surfaces that are not a road ---- */
 
-/* The map is one of another camera's road. */
+/* Checks a map of another camera's road: no plane may be found. */
 static void check_no_plane(const char *what, double height_m, double pitch_deg, double roll_deg,
 			   uint64_t seed)
 {
@@ -362,12 +365,12 @@ static void fill_pixel(struct sx_image *d, int kind, int x, int y, struct check_
 {
 	const int noise = check_below(r, 17) - 8;
 	const int q4[] = {
-		20 * 16 + noise,				 /* a wall across, */
-		60 * 16 + noise,				 /* and near, */
+		20 * 16 + noise,				 /* a wall across the view, */
+		60 * 16 + noise,				 /* a near wall, */
 		0,						 /* the sky, */
 		check_below(r, 16 * RANGE),			 /* noise, */
 		abs(x - W / 2) * 150 * 16 / 300 / 2 * 2 + noise, /* walls of a corridor, */
-		(40 - y / 8) * 16 + noise,			 /* something that hangs over */
+		(40 - y / 8) * 16 + noise,			 /* an overhanging object */
 	};
 
 	((uint16_t *)sx_image_row(d, y))[x] = (uint16_t)(q4[kind] < 0 ? 0 : q4[kind]);
@@ -407,7 +410,7 @@ static bool same(const struct sx_road *a, const struct sx_road *b)
 	       a->roll_sigma_rad == b->roll_sigma_rad && a->height_sigma_m == b->height_sigma_m;
 }
 
-/* The axis may lie outside of the image, to either side: a part of a larger one. */
+/* The axis may lie outside of the image, to either side: the image is a part of a larger one. */
 static void test_axis_outside(void **state)
 {
 	const struct limits most = {0.5, 0.02};
@@ -430,7 +433,10 @@ static void test_axis_outside(void **state)
 	}
 }
 
-/* Same map, same answer, whatever was there before; any size and content without a stray access (ASan). */
+/*
+ * The same map gives the same result, whatever the context computed before. No size and content causes a
+ * stray access (ASan).
+ */
 static void test_repeatable_at_any_size(void **state)
 {
 	static const int sizes[][3] = {{32, 32, 32},	  {33, 2160, 384}, {4096, 40, 128}, {101, 67, 64},

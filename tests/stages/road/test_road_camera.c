@@ -1,5 +1,5 @@
 /*
- * Road estimation: what the road says of the camera, its roll, and how sure that is.
+ * Road estimation: the camera pose that the road gives, its roll, and its uncertainty.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -16,7 +16,7 @@
 
 /* ---- roll ---- */
 
-/* The calibrated road is the world's own; what it says of the camera is what it was told. */
+/* Checks that the calibrated road is the world's own plane and gives back the camera pose. */
 static void check_calibrated(const struct sx_camera *c)
 {
 	const struct world w = world_of(c, c->roll_deg);
@@ -41,7 +41,7 @@ static void test_calibrated_roll(void **state)
 			check_calibrated(&p.camera);
 }
 
-/* A camera that was put on askew: the road is looked for about its roll, and not on the other side. */
+/* A camera that was mounted with roll: the road is searched around this roll, and not on the other side. */
 static void test_measured_about_calibrated_roll(void **state)
 {
 	for (int sign = -1; sign <= 1; sign += 2)
@@ -60,7 +60,7 @@ static void test_measured_about_calibrated_roll(void **state)
 		}
 }
 
-/* ---- how sure a road is ---- */
+/* ---- uncertainty of a road ---- */
 
 /* Mean and variance of many values. */
 struct spread {
@@ -83,7 +83,10 @@ static void check_spread(const char *what, const struct spread *got, double said
 		fail_msg("%s: spread %g, sigma %g", what, sqrt(variance), sqrt(said));
 }
 
-/* Noise as samples are weighed, see sx_road_add(), each its own; none falls beyond the tolerance. */
+/*
+ * Draws noise with the variance that sx_road_add() assumes for the weight of a sample, independent for each
+ * sample. No sample falls outside the tolerance.
+ */
 static void draw_noisy(struct world *w, struct sx_image *d, struct check_rng *r)
 {
 	for (int y = 0; y < d->height; y++)
@@ -97,7 +100,7 @@ static void draw_noisy(struct world *w, struct sx_image *d, struct check_rng *r)
 		}
 }
 
-/* Roads spread by the formula, without the two numbers for what is alike in samples of a matcher. */
+/* Roads spread as the formula predicts, without its two factors for correlated samples of a matcher. */
 static void test_sigmas_of_independent_noise(void **state)
 {
 	const struct sx_params p = params(1.5, 4, 0.5);
@@ -134,7 +137,7 @@ static void test_sigmas_of_independent_noise(void **state)
 	sx_image_finish(&d);
 }
 
-/* Unknown stays unknown; a known one grows, slowly at first. */
+/* An unknown sigma stays unknown. A known sigma grows, slowly at first. */
 static void test_sigma_grows_with_age(void **state)
 {
 	assert_true(sx_road_sigma_at(0, 1, 9) == 0);

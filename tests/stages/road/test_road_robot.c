@@ -1,6 +1,6 @@
 /*
- * Road estimation for the camera of a small robot, 0.25 m above a floor in a room: flat, before a step
- * down, a kerb and ramps; and what does not change for a car's.
+ * Road estimation for the camera of a small robot, 0.25 m above a floor in a room: flat floors, a step down,
+ * a kerb and ramps. Also shows that results for a car's camera do not change.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -16,14 +16,19 @@
 #include "stages/road/road_scale.h"
 #include "tests/stages/road/road_world.h"
 
-/* A floor, and from z ahead on another one: higher by rise (a kerb), lower (a step), or climbing by grade. */
+/*
+ * Floor, and from z ahead a second floor: higher by `rise` (a kerb), lower (a step), or climbing by `grade`.
+ */
 struct room {
 	double z, rise, grade;
-	double side, end; /* walls: to both sides, and ahead */
+	double side, end; /* distance of the walls: to both sides, and ahead */
 };
 static const struct room FLAT = {100, 0, 0, 0.9, 3.5};
 
-/* f and baseline as of 640x480 with 430 px and 6 cm. Nothing is given but the camera. */
+/*
+ * Returns parameters with f and baseline of a 640x480 px camera with 430 px and 6 cm. Only the camera is
+ * given.
+ */
 static struct sx_params robot(double height_m, double pitch_deg)
 {
 	struct sx_params p = params(height_m, pitch_deg, 0.12);
@@ -33,7 +38,7 @@ static struct sx_params robot(double height_m, double pitch_deg)
 	return p;
 }
 
-/* 1 / distance of what a ray down by that meets, h below the camera. Pitch 0. */
+/* Returns 1 / distance of the surface that a ray with slope `down` meets, h below the camera. Pitch 0. */
 static double room_at(const struct room *r, double h, double down, double aside)
 {
 	const double walls = fmax(1 / r->end, fabs(aside) / r->side);
@@ -41,14 +46,14 @@ static double room_at(const struct room *r, double h, double down, double aside)
 
 	if (near < 1 / r->z && r->grade != 0)
 		near = (down + r->grade) / (h + r->grade * r->z);
-	else if (near < 1 / r->z && r->rise > 0) /* its front, and its top */
+	else if (near < 1 / r->z && r->rise > 0) /* front and top of the kerb */
 		near = fmin(1 / r->z, down / (h - r->rise));
 	else if (near < 1 / r->z)
 		near = down / (h - r->rise);
 	return fmax(near, walls);
 }
 
-/* As a matcher sees it: the last rows, which have no descriptor, repeat what is above. */
+/* Draws the room as a matcher sees it. The last rows, which have no descriptor, repeat the row above. */
 static void draw_room(const struct world *w, const struct room *room, struct sx_image *d, struct check_rng *r)
 {
 	for (int y = 0; y < d->height; y++)
@@ -63,7 +68,10 @@ static void draw_room(const struct world *w, const struct room *room, struct sx_
 		memcpy((void *)sx_image_row(d, y), sx_image_row(d, d->height - 4), (size_t)d->width * 2);
 }
 
-/* The road that is found in a room, by a camera that p says is there and that is at height_m, pitch 0. */
+/*
+ * Returns the road that is found in a room. The configuration is p; the true camera height is height_m and
+ * the true pitch 0.
+ */
 static struct sx_road road_in(const struct sx_params *p, double height_m, const struct room *room,
 			      uint64_t seed)
 {
@@ -83,7 +91,7 @@ static struct sx_road road_in(const struct sx_params *p, double height_m, const 
 	return road;
 }
 
-/* Measured or taken from the calibration: right to so many degrees, and 1 % of the height. */
+/* Checks a road, measured or taken from the calibration: pitch within most_deg degrees, height within 1 %. */
 static void check_floor(const char *what, const struct room *room, const struct sx_road *got, double most_deg,
 			double height_m)
 {
@@ -93,7 +101,7 @@ static void check_floor(const char *what, const struct room *room, const struct 
 			 got->roll_rad / RADIANS, got->inliers);
 }
 
-/* The feet of walls pass as floor with a car's tolerance: 0.4 degrees. */
+/* With a car's tolerance the feet of walls would pass as floor: an error of 0.4 degrees. */
 static void test_flat_floors(void **state)
 {
 	for (uint64_t seed = 1; seed <= 20; seed++) {
@@ -107,7 +115,7 @@ static void test_flat_floors(void **state)
 	}
 }
 
-/* What the calibration says is expected, not believed: the camera lies within the tolerance of a mounting. */
+/* The calibration is only a starting value: the true camera lies within the tolerance of a mounting. */
 static void test_mounted_askew(void **state)
 {
 	for (int i = 0; i < 12; i++) {
@@ -120,7 +128,7 @@ static void test_mounted_askew(void **state)
 	}
 }
 
-/* The floor below a step is no part of the road, nor what lies between. */
+/* The floor below a step is not part of the road, and neither is the area in between. */
 static void test_steps_down(void **state)
 {
 	const struct sx_params p = robot(0.25, 0);
@@ -134,7 +142,7 @@ static void test_steps_down(void **state)
 	}
 }
 
-/* The top of a kerb that the robot stands before is no floor. */
+/* The top of a kerb in front of the robot is not floor. */
 static void test_kerbs(void **state)
 {
 	const struct sx_params p = robot(0.25, 0);
@@ -147,7 +155,7 @@ static void test_kerbs(void **state)
 	}
 }
 
-/* Limits that were given hold instead: who asks for it gets the top of the kerb. */
+/* Given limits replace the default ones. With wide limits the result is the top of the kerb. */
 static void test_given_limits(void **state)
 {
 	const struct room room = {0.4, 0.1, 0, 0.9, 3.5};
@@ -163,12 +171,12 @@ static void test_given_limits(void **state)
 	p.camera.height_m = 0.25;
 	p.road.max_pitch_deg = 2;
 	assert_int_equal(road_in(&p, 0.25, &FLAT, 6).origin,
-			 SX_ROAD_MEASURED); /* 9 degrees off the mounting */
+			 SX_ROAD_MEASURED); /* 9 degrees off the calibrated mounting */
 	p.road.max_pitch_deg = 0;
 	assert_int_equal(road_in(&p, 0.25, &FLAT, 6).origin, SX_ROAD_FROM_CALIBRATION);
 }
 
-/* A ramp that begins at the robot's feet is the road; one farther ahead a bend of it. */
+/* A ramp that begins at the robot's feet is the road. A ramp farther ahead is a bend of the road. */
 static void test_ramps(void **state)
 {
 	const struct sx_params p = robot(0.25, 0);
@@ -198,7 +206,7 @@ static void test_ramps(void **state)
 	}
 }
 
-/* Errors are what sigmas say, also where the floor is short and the calibration is off. */
+/* Errors match the sigmas, even if the floor is short and the calibration is off. */
 static void test_sigmas(void **state)
 {
 	double pitch = 0, height = 0;
@@ -229,7 +237,7 @@ static void check_limits(double height_m, double lowest, double highest)
 	assert_true(fabs(least / height_m - lowest) < 1e-9 && fabs(most / height_m - highest) < 1e-9);
 }
 
-/* To the bit: what is found for a car, and above, does not move. */
+/* Roads for cameras of a car's height and above stay bit-identical. */
 static void test_cars(void **state)
 {
 	for (double height = 1.65; height < 4; height += 0.35) {

@@ -1,5 +1,5 @@
 /*
- * What the tests of filters on disparity maps share: sizes to try, and the pixels of a U16 map.
+ * Helpers shared by the tests of filters on disparity maps: sizes to try, and the pixels of a U16 map.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

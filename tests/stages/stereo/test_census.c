@@ -71,7 +71,8 @@ static void check_shape(int width, int height, int padding, enum check_fill how,
 	check_image_init(&want, sx_census_pixel(cost), width, height, 0);
 	check_image_init(&got, sx_census_pixel(cost), width, height, padding);
 	check_fill(&in.image, how, &r);
-	check_fill(&got.image, CHECK_NOISE, &r); /* borders must be written, not found */
+	/* the code must write the borders, so fill them with noise first */
+	check_fill(&got.image, CHECK_NOISE, &r);
 	for (int y = 0; y < height; y++) {
 		for (int x = 0; x < width; x++) {
 			uint64_t v = textbook(&in.image, x, y, cost);
@@ -101,7 +102,10 @@ static void equals_textbook(void **state)
 				check_shape(shapes[s][0], shapes[s][1], shapes[s][2], how, costs[c], s);
 }
 
-/* One pixel of a flat 9x7 image differs: exactly one bit, known by its number. */
+/*
+ * Returns the descriptor at (4, 3) of a flat 9x7 image in which one pixel differs. Exactly one bit with a
+ * known number must be set.
+ */
 static uint64_t single(enum sx_cost cost, int x, int y, uint8_t value)
 {
 	uint8_t grey[7][9];
@@ -120,7 +124,7 @@ static void bits_are_numbered(void **state)
 {
 	assert_int_equal(single(SX_COST_CSCT, 0, 0, 101), UINT64_C(1) << 30);
 	assert_int_equal(single(SX_COST_CSCT, 8, 6, 99), UINT64_C(1) << 30);
-	assert_int_equal(single(SX_COST_CSCT, 8, 6, 101), 0); /* strictly greater */
+	assert_int_equal(single(SX_COST_CSCT, 8, 6, 101), 0); /* the comparison is strictly greater */
 	assert_int_equal(single(SX_COST_CSCT, 8, 0, 101), UINT64_C(1) << 22);
 	assert_int_equal(single(SX_COST_CSCT, 3, 3, 101), 1);
 	assert_int_equal(single(SX_COST_CSCT, 4, 3, 255), 0);

@@ -1,5 +1,5 @@
 /*
- * Areas matched by chance: by their definition, and what cameras show.
+ * Areas matched by chance: against their definition, and on images as cameras deliver them.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -63,7 +63,7 @@ static int bits_set(uint64_t word)
 	return n;
 }
 
-/* Whether the square that begins at tile i, j was matched by chance, pixel by pixel. */
+/* Returns true if the square that begins at tile i, j was matched by chance, computed pixel by pixel. */
 static bool is_chance(const struct chance_images *c, int bits, int i, int j)
 {
 	const int width = c->winner.image.width, height = c->winner.image.height;
@@ -136,7 +136,10 @@ static void as_defined(void **state)
 	assert_in_range(marked, all / 10, all * 9 / 10);
 }
 
-/* Grey images, the left one matched with disparity 8. Share of tiles, all with bits, off the borders, that are marked. */
+/*
+ * Returns the share of marked tiles away from the borders. All tiles have `bits`, and the left grey image is
+ * matched with disparity 8.
+ */
 static double marked_of(const struct sx_image *left, const struct sx_image *right, uint8_t bits)
 {
 	struct chance_images c;
@@ -159,7 +162,10 @@ static double marked_of(const struct sx_image *left, const struct sx_image *righ
 	return (double)marked / all;
 }
 
-/* Grey 100 with noise of up to `noise` levels to each side, of each image its own, on a texture of that contrast. */
+/*
+ * Returns the marked share for grey 100 with independent noise of up to `noise` levels to each side, on a
+ * texture of that contrast.
+ */
 static double marked_in(uint8_t bits, int contrast, int noise)
 {
 	struct check_rng r = check_rng_seed(7);
@@ -207,11 +213,11 @@ static void noise_is_chance(void **state)
 static void a_weak_texture_is_none(void **state)
 {
 	assert_true(marked_with(60, 0) == 0);
-	assert_true(marked_with(60, 6) == 0); /* levels of noise: a fifth of the texture's */
+	assert_true(marked_with(60, 6) == 0); /* levels of noise: a fifth of the texture's contrast */
 	assert_true(marked_with(8, 1) == 0);
 }
 
-/* Equal costs: neither image shows anything, which sx_flat() finds. */
+/* Costs are equal because neither image shows anything. sx_flat() finds such areas. */
 static void nothing_is_chance_of_bits_that_are_not_set(void **state)
 {
 	assert_true(marked_with(0, 0) == 1);

@@ -1,5 +1,5 @@
 /*
- * Maps of other processes: rounding, range, confidence, and what the reference engine makes of one.
+ * External disparity maps: rounding, range, confidence, and their use by the reference engine.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -37,7 +37,7 @@ static void halves_go_up_and_nothing_stays_nothing(void **state)
 	assert_memory_equal(got, ((uint16_t[]){NONE, 0, 0, 1, 1, 2, 16, 16}), sizeof(got));
 }
 
-/* 32 px from 4 on: 4 to 35. */
+/* The search range is 32 px from 4 px on: 4 to 35 px. */
 static void what_matching_could_not_have_found_is_invalid(void **state)
 {
 	convert((const uint16_t[]){4 * 256 - 9, 4 * 256 - 8, 4 * 256, 35 * 256, 35 * 256 + 7, 35 * 256 + 8,
@@ -46,7 +46,8 @@ static void what_matching_could_not_have_found_is_invalid(void **state)
 	assert_memory_equal(got, ((uint16_t[]){NONE, 0, 0, 31 * 16, 31 * 16, NONE, NONE, 16}), sizeof(got));
 	convert((const uint16_t[]){1, 256, 27 * 256, 27 * 256 + 8, 28 * 256, 0, 0, 0}, NULL, -4, 32);
 	assert_memory_equal(got, ((uint16_t[]){64, 80, 31 * 16, NONE, NONE, NONE, NONE, NONE}), sizeof(got));
-	convert((const uint16_t[]){255 * 256, 65535, 0, 0, 0, 0, 0, 0}, NULL, 0, 256); /* 65535 is 256 px */
+	/* 65535 is 256 px (1/256 px units) */
+	convert((const uint16_t[]){255 * 256, 65535, 0, 0, 0, 0, 0, 0}, NULL, 0, 256);
 	assert_memory_equal(got, ((uint16_t[]){255 * 16, NONE, NONE, NONE, NONE, NONE, NONE, NONE}),
 			    sizeof(got));
 }
@@ -105,7 +106,7 @@ static void close_engine(struct engine_frame *f)
 	assert_true(engine_frame_finish(f));
 }
 
-/* Without any filter the map is what came; and the images are there as always. */
+/* Without any filter the map is unchanged, and the images are still available. */
 static void the_map_is_what_came(void **state)
 {
 	struct engine_case t = plain();
@@ -133,7 +134,7 @@ static void the_map_is_what_came(void **state)
 	assert_int_equal(sx_backend_reference.peek(context, SX_TAP_LEFT_CENSUS, &none), -ENOENT);
 	assert_int_equal(sx_backend_reference.peek(context, SX_TAP_SUM, &none), -ENOENT);
 	assert_int_equal(sx_backend_reference.peek(context, SX_TAP_MEDIAN_RIGHT, &none), -ENOENT);
-	f.pair.disparity = NULL; /* nothing was measured: no stixel says that anything is there */
+	f.pair.disparity = NULL; /* no measurement: no stixel may report an object */
 	assert_int_equal(submit(&f.pair), 1);
 	assert_int_equal(sx_backend_reference.result(context)->monitor.measured, 0);
 	close_engine(&f);

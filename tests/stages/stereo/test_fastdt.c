@@ -1,6 +1,6 @@
 /*
- * FastDT against its definition, line by line in plain integers; the 8-bit code over all inputs; what a
- * filter that ends at edges must do.
+ * FastDT against its definition, line by line in plain integers; the 8-bit code over all inputs; properties
+ * of an edge-preserving filter.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -17,7 +17,7 @@
 
 /* ---- the code ---- */
 
-/* Rounded down to a multiple of the step of its range. */
+/* Rounds down to a multiple of the step of its range. */
 static int quantised(int v)
 {
 	int step = v < -2048 ? 512 : v < -128 ? 32 : 2;
@@ -53,7 +53,7 @@ static void weights_of_all_differences(void **state)
 		assert_true(fabs(w.real[i] - want) < 1e-7);
 		assert_true(fabs(w.fixed[i] - 32768 * want) <= 0.5);
 	}
-	p.fastdt_sigma_space = 1e9; /* 1 does not fit */
+	p.fastdt_sigma_space = 1e9; /* a weight of 1 is not representable */
 	sx_fastdt_weights_init(&w, &p);
 	assert_int_equal(w.fixed[0], 32767);
 }
@@ -76,7 +76,7 @@ static int64_t held(const struct problem *q, int64_t v)
 	return v < -32768 ? -32768 : v > 32767 ? 32767 : v;
 }
 
-/* One line of n pixels from first on, each step further: the recurrence. */
+/* Applies the recurrence to one line of n pixels, from `first` on, `step` apart. */
 static void filter_line(const struct problem *q, int first, int n, int step, bool narrow)
 {
 	const uint8_t *grey = q->grey.image.data;
@@ -86,7 +86,7 @@ static void filter_line(const struct problem *q, int first, int n, int step, boo
 		int at = first + i * step, before = at - step;
 		int a = grey[(size_t)(at / q->width) * pitch + (size_t)(at % q->width)];
 		int b = grey[(size_t)(before / q->width) * pitch + (size_t)(before % q->width)];
-		/* floor of the shift, whatever the sign */
+		/* floor of the quotient, for both signs */
 		double product = (double)q->plane[before] * q->w.fixed[abs(a - b)] + 16384;
 		int64_t v = q->plane[at] + (int64_t)floor(product / 32768);
 
@@ -181,7 +181,7 @@ static void problem_init(struct problem *q, const struct sx_stereo_params *p, in
 		void *scratch = aligned_alloc(64, scratch_bytes);
 
 		assert_non_null(scratch);
-		memset(scratch, 0xa5, scratch_bytes); /* its content must not matter */
+		memset(scratch, 0xa5, scratch_bytes); /* the content of the scratch memory must not matter */
 		sx_fastdt(&q->in, &q->got.image, &q->p, scratch);
 		free(scratch);
 	}
@@ -228,7 +228,7 @@ static void check_definition(const struct sx_stereo_params *p, int width, int he
 		load_costs(&q, d);
 		run_plane(&q, false);
 		for (int i = 0; i < n; i++) {
-			/* R exactly, the product by division of whole numbers */
+			/* R exactly; the product is computed by division of whole numbers */
 			int64_t r = INT64_C(65535) * 65536 / gain[i], s = (q.plane[i] - least[i]) * r / 65536;
 
 			assert_true(q.plane[i] >= least[i]);
@@ -258,7 +258,8 @@ static void equals_definition(void **state)
 							     .fastdt = v};
 
 				if (seed % 7 == 0)
-					p.fastdt_sigma_range = 400; /* edges hardly count: large sums */
+					p.fastdt_sigma_range =
+						400; /* edges hardly count, which gives large sums */
 				check_definition(&p, sizes[s][0], sizes[s][1], fill, ++seed);
 			}
 }
@@ -279,7 +280,7 @@ static void variants_agree(void **state)
 	problem_init(&narrow, &p, 70, 45, CHECK_NEAR_0, 3);
 	p.fastdt = SX_FASTDT_INT8;
 	problem_init(&coded, &p, 70, 45, CHECK_NEAR_0, 3);
-	/* of 31 bits no sum leaves 16 */
+	/* no sum of the 31-bit variant exceeds 16 bits */
 	assert_true(check_same("int16 as int32", 3, &whole.got.image, &narrow.got.image, 32));
 	for (int y = 0; y < 45; y++) {
 		for (int x = 0; x < 70; x++) {
@@ -299,7 +300,8 @@ static void variants_agree(void **state)
 			same += (best[0] == best[1]) + (best[0] == best[2]);
 		}
 	}
-	assert_in_range(worst, 1, 300); /* half a unit a step, of sums of thousands that are 65535 here */
+	/* errors of half a unit per step, of sums of thousands that are scaled to 65535 here */
+	assert_in_range(worst, 1, 300);
 	assert_in_range(same, 2 * 70 * 45 * 9 / 10, 2 * 70 * 45);
 	problem_finish(&real);
 	problem_finish(&whole);
@@ -307,7 +309,10 @@ static void variants_agree(void **state)
 	problem_finish(&coded);
 }
 
-/* Where the image is flat everywhere, costs of both sides are too: S is their share of the largest one. */
+/*
+ * If the image is flat everywhere, the costs of both sides are constant too. S is their share of the largest
+ * cost.
+ */
 static void flat_images_keep_their_cost(void **state)
 {
 	for (enum sx_fastdt v = SX_FASTDT_FLOAT; v <= SX_FASTDT_INT16; v++) {
@@ -322,7 +327,7 @@ static void flat_images_keep_their_cost(void **state)
 	}
 }
 
-/* An edge of 255 grey levels lets 0.6 % through: what lies beyond it does not matter to S. */
+/* An edge of 255 grey levels lets 0.6 % through, so costs beyond it do not matter to S. */
 static void edges_separate(void **state)
 {
 	struct sx_stereo_params p = {.cost = SX_COST_CSCT,
@@ -345,12 +350,13 @@ static void edges_separate(void **state)
 	for (int y = 0; y < 40; y++)
 		for (int x = 0; x < 80; x++) {
 			grey[y][x] = x < 40 ? 0 : 255;
-			left[y][x] = x < 40 ? 0 : 0x7fffffff; /* against 0: cost 0, cost 31 */
+			/* against 0: cost 0 on one side, cost 31 on the other */
+			left[y][x] = x < 40 ? 0 : 0x7fffffff;
 		}
 	sx_fastdt(&in, &s, &p, scratch);
 	assert_true(sum[20][39 * 32] < 0.02 * 65535);
 	assert_true(sum[20][40 * 32] > 0.98 * 65535);
-	memset(grey, 7, sizeof(grey)); /* without the edge the sides mix */
+	memset(grey, 7, sizeof(grey)); /* without the edge the costs of both sides mix */
 	sx_fastdt(&in, &s, &p, scratch);
 	assert_true(sum[20][39 * 32] > 0.3 * 65535 && sum[20][40 * 32] < 0.7 * 65535);
 	free(scratch);

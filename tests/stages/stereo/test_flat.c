@@ -1,5 +1,5 @@
 /*
- * Flat areas: by their definition, and what cameras show.
+ * Flat areas: against their definition, and on images as cameras deliver them.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -17,7 +17,7 @@ static int held(int v, int most)
 	return v < 0 ? 0 : v > most ? most : v;
 }
 
-/* Bits of the square that begins at tile i, j, pixel by pixel. */
+/* Computes the bits of the square that begins at tile i, j, pixel by pixel. */
 static int square_bits(const struct sx_image *grey, int i, int j)
 {
 	const int width = SX_FLAT_TILES(grey->width), height = SX_FLAT_TILES(grey->height);
@@ -26,7 +26,7 @@ static int square_bits(const struct sx_image *grey, int i, int j)
 	if (i < -1 || j < -1 || i + SX_FLAT_SQUARE > width + 1 || j + SX_FLAT_SQUARE > height + 1)
 		return 0;
 	for (int v = j * SX_FLAT_TILE; v < (j + SX_FLAT_SQUARE) * SX_FLAT_TILE; v++) {
-		/* rows above the image are those of its first tiles, in their order */
+		/* rows above the image repeat the rows of its first tiles in the same order */
 		const int tile = held(v < 0 ? -1 : v / SX_FLAT_TILE, height - 1);
 		const int y = tile * SX_FLAT_TILE + (v + SX_FLAT_TILE) % SX_FLAT_TILE;
 		int low = 255, high = 0;
@@ -89,7 +89,7 @@ static void as_defined(void **state)
 	}
 }
 
-/* Share of the tiles that are flat, percent, where an area of noise lies in an image of noise. */
+/* Returns the percentage of flat tiles in an image of noise with one area of weaker noise. */
 static int flat_percent(int x0, int y0, int width, int height, int base, int range, int down)
 {
 	struct check_rng r = check_rng_seed(1);
@@ -111,15 +111,15 @@ static int flat_percent(int x0, int y0, int width, int height, int base, int ran
 
 static void what_cameras_show(void **state)
 {
-	assert_int_equal(flat_percent(0, 0, 0, 0, 0, 0, 0), 0);		/* texture */
+	assert_int_equal(flat_percent(0, 0, 0, 0, 0, 0, 0), 0);		/* texture everywhere */
 	assert_int_equal(flat_percent(0, 0, 200, 100, 255, 0, 0), 100); /* white */
 	assert_int_equal(flat_percent(0, 0, 200, 100, 0, 4, 0), 100);	/* black, as JPEG leaves it */
 	assert_int_equal(flat_percent(0, 0, 200, 100, 128, 2, 0), 100); /* grey with a little noise */
 	assert_int_equal(flat_percent(0, 0, 200, 100, 128, 9, 0), 0);	/* noise that may be texture */
 	assert_int_equal(flat_percent(0, 0, 200, 100, 9, 1, 20),
-			 100); /* a dim floor: rows differ, columns not */
+			 100); /* a dim floor: rows differ, columns do not */
 	assert_int_equal(flat_percent(0, 0, 200, 100, 9, 2, 20), 0);
-	/* a border of 20 columns: but for its innermost tile */
+	/* a border of 20 columns, without its innermost tile */
 	assert_int_equal(flat_percent(180, 0, 20, 100, 0, 0, 0), 8);
 	assert_int_equal(flat_percent(100, 40, 16, 16, 0, 0, 0), 0); /* too small to be a cover */
 	assert_int_equal(flat_percent(60, 20, 80, 60, 0, 0, 0), 18);

@@ -25,7 +25,7 @@ static uint8_t grey(const struct check_image *c, int x, int y)
 	return ((const uint8_t *)sx_image_row(&c->image, y))[x];
 }
 
-/* One format: the byte of pixel x is bytes[x * stride + first]. */
+/* Checks one format. The byte of pixel x is bytes[x * stride + first]. */
 static void check_luma(enum sx_pixel pixel, int stride, int first)
 {
 	for (size_t i = 0; i < SHAPES; i++) {
@@ -65,7 +65,7 @@ static void rgb_is_weighted(void **state)
 	check_image_init(&in, SX_PIXEL_RGB24, 61, 4, 2);
 	check_image_init(&out, SX_PIXEL_U8, 61, 4, 0);
 	check_fill(&in.image, CHECK_NOISE, &r);
-	for (size_t i = 0; i < 6; i++) /* the last one: 26.5, half up */
+	for (size_t i = 0; i < 6; i++) /* the last value: 26.5, rounded half up */
 		for (size_t k = 0; k < 3; k++)
 			((uint8_t *)in.image.data)[3 * i + k] = corners[i][k];
 	sx_ingest(&in.image, &out.image, (struct sx_stretch){0, 0});
@@ -121,7 +121,7 @@ static int by_value(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Finds the range by its definition: sorts all medians. */
+/* Computes the range from its definition: sorts all medians. */
 static struct sx_stretch range_of(const struct y16 *p)
 {
 	enum { PLACES = 2 * (W - 8) * H, TAIL = PLACES / 1000 };
@@ -162,7 +162,7 @@ static void assert_stretched(const struct y16 *p)
 		}
 }
 
-/* Values low .. high, few of them (few > 0: so many alike) or any. */
+/* Fills values low .. high: about `few` distinct values, or any value if few is 0. */
 static void fill_y16(struct y16 *p, unsigned low, unsigned high, int few, uint64_t seed)
 {
 	struct check_rng r = check_rng_seed(seed);
@@ -194,7 +194,7 @@ static void y16_is_stretched_by_pair(void **state)
 		}
 }
 
-/* Only the left image is dark and only the right one bright: both have one range. */
+/* Only the left image is dark and only the right one is bright. Both must get one common range. */
 static void y16_has_one_range(void **state)
 {
 	static struct y16 p;
@@ -203,7 +203,7 @@ static void y16_has_one_range(void **state)
 	for (int k = 0; k < N; k++)
 		p.values[1][k] += 800;
 	y16_make(&p);
-	assert_int_equal(p.stretch.min, 96); /* steps of 32 */
+	assert_int_equal(p.stretch.min, 96); /* steps of 32 levels */
 	assert_int_equal(p.stretch.max, 1023);
 	assert_stretched(&p);
 }
@@ -215,7 +215,7 @@ static void put_patch(struct y16 *p, int side, int x, int y, int edge, unsigned 
 			p->values[side][(y + j) * W + x + i] = value;
 }
 
-/* A texture of these values with noise, darkest and brightest in many places. */
+/* Draws a texture of these values with noise. The darkest and brightest values occur in many places. */
 static void draw_y16(struct y16 *p, unsigned low, unsigned high, struct check_rng *r)
 {
 	const unsigned noise = (high - low) / 50 + 1, period = 24;
@@ -236,8 +236,8 @@ static unsigned apart(unsigned a, unsigned b)
 }
 
 /*
- * Whether a hot or dead patch in each image changes the grey of a pixel outside of it. It may hide a value
- * that an end of the range hangs on; then that end moves by a step.
+ * Returns true if a hot or dead patch in each image changes the grey of a pixel outside of it. The patch may
+ * hide a value that determines an end of the range. Then that end moves by a step.
  */
 static bool patch_changes(unsigned low, unsigned high, int edge, unsigned value, struct check_rng *r)
 {
@@ -266,7 +266,7 @@ static void hot_and_dead_pixels_change_nothing(void **state)
 	static const struct {
 		int edge;
 		unsigned value;
-		int most; /* pairs of 100, each with a patch in both images, that may change */
+		int most; /* number of pairs, out of 100 with a patch in both images, that may change */
 	} patches[] = {{1, 65535, 0}, {1, 0, 0}, {4, 65535, 5}, {4, 0, 5}};
 
 	for (size_t i = 0; i < sizeof(patches) / sizeof(patches[0]); i++) {
@@ -285,7 +285,7 @@ static void hot_and_dead_pixels_change_nothing(void **state)
 	}
 }
 
-/* In a pair so large that a thousandth is more than 32 pixels. */
+/* A thousandth counts only in a pair so large that it is more than 32 pixels. */
 static void tails_are_a_thousandth(void **state)
 {
 	assert_int_equal(sx_stretch_tail(1), 0);

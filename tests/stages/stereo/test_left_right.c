@@ -1,5 +1,5 @@
 /*
- * Left-right check by hand, and in place.
+ * Left-right check: values worked out by hand, and the check in place.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -15,7 +15,7 @@
 
 #define NONE SX_DISPARITY_INVALID
 
-/* One row through the check. */
+/* One row to check. */
 #define ROW 8
 struct row {
 	uint16_t left[ROW], right[ROW], out[ROW];
@@ -32,7 +32,7 @@ static void check_row_of(struct row *row, int tolerance, bool keep, enum sx_cost
 	sx_left_right(&l, &r, &o, &f, &p);
 }
 
-/* With a cost that has no border. */
+/* Checks the row with a cost that has no border. */
 static void check_row(struct row *row, int tolerance, bool keep, int min_disparity)
 {
 	check_row_of(row, tolerance, keep, SX_COST_ZNCC, min_disparity);
@@ -44,7 +44,10 @@ static void expect(const struct row *row, const int *want)
 		assert_int_equal(row->out[i], want[i] < 0 ? (int)NONE : want[i]);
 }
 
-/* Disparity 3 everywhere, left as 3 + 5/16; the right map says 3, 4, 5, 2, 1 in columns 0..4. */
+/*
+ * Returns a row with disparity 3 everywhere: 3 + 5/16 in the left map. The right map has 3, 4, 5, 2, 1 in
+ * columns 0..4.
+ */
 static struct row slanted(void)
 {
 	return (struct row){{53, 53, 53, 53, 53, 53, 53, 53}, {3, 4, 5, 2, 1, 3, 3, 3}, {0}};
@@ -54,7 +57,7 @@ static void left_right_by_hand(void **state)
 {
 	struct row row = slanted();
 
-	check_row(&row, 1, false, 0); /* columns 0..2 look out of view */
+	check_row(&row, 1, false, 0); /* partners of columns 0..2 are out of view */
 	expect(&row, (int[]){-1, -1, -1, 53, 53, -1, 53, -1});
 	check_row(&row, 1, true, 0);
 	expect(&row, (int[]){53, 53, 53, 53, 53, -1, 53, -1});
@@ -69,7 +72,7 @@ static void left_right_by_hand(void **state)
 	expect(&row, (int[]){53, 53, 53, -1, 53, 53, 53, 53});
 }
 
-/* Columns without a descriptor: four of the census, whatever they say. */
+/* The four border columns of the census have no descriptor, so their values must not matter. */
 static void left_right_border(void **state)
 {
 	struct row row = slanted();
@@ -78,7 +81,7 @@ static void left_right_border(void **state)
 	expect(&row, (int[]){-1, -1, -1, 53, -1, -1, -1, -1});
 	check_row_of(&row, 2, false, SX_COST_CENSUS48, -1);
 	expect(&row, (int[]){-1, -1, -1, 37, -1, -1, -1, -1});
-	/* libSGM's rule, and no check at all, know no border */
+	/* libSGM's rule and no check at all ignore the border */
 	check_row_of(&row, 2, true, SX_COST_CSCT, 0);
 	expect(&row, (int[]){53, 53, 53, 53, 53, 53, 53, 53});
 	check_row_of(&row, -1, false, SX_COST_CENSUS, 0);
@@ -94,14 +97,17 @@ static void left_right_shifted(void **state)
 	expect(&row, (int[]){-1, -1, -1, -1, -1, 85, 85, 85});
 	check_row(&row, 2, true, 2);
 	expect(&row, (int[]){85, 85, 85, 85, 85, 85, 85, 85});
-	check_row(&row, 1, true, 2); /* libSGM's rule still compares where right(k) exists */
+	check_row(&row, 1, true, 2); /* libSGM's rule still compares if right(k) exists */
 	expect(&row, (int[]){85, 85, 85, 85, 85, -1, 85, -1});
-	/* -2: the partner is x - 1; columns 1, 2 see it, but the shifted map does not reach there */
+	/*
+	 * -2: the partner is x - 1; it is in view for columns 1 and 2, but the shifted map does not reach
+	 * that far
+	 */
 	check_row(&row, 2, false, -2);
 	expect(&row, (int[]){-1, -1, -1, 21, 21, 21, 21, 21});
 	/* -5: the partner is x + 2, beyond the right border for the last two */
 	check_row(&row, 2, false, -5);
-	expect(&row, (int[]){-1, -1, -1, 0, 0, 0, -1, -1}); /* 53 - 80 < 0: at infinity */
+	expect(&row, (int[]){-1, -1, -1, 0, 0, 0, -1, -1}); /* 53 - 80 < 0: clamped to infinity */
 	check_row(&row, 2, true, -5);
 	expect(&row, (int[]){0, 0, 0, 0, 0, 0, 0, 0});
 }
@@ -123,7 +129,7 @@ static void left_right_in_place(void **state)
 		check_image_init(&out, SX_PIXEL_U16, s[0], s[1], 3);
 		check_fill_disparity(&left.image, 32, 20, &r);
 		check_fill_disparity(&right.image, 32, 0, &r);
-		for (int y = 0; y < s[1]; y++) /* integers, mostly consistent */
+		for (int y = 0; y < s[1]; y++) /* integer disparities, mostly consistent */
 			for (int x = 0; x < s[0]; x++)
 				put(&right.image, x, y, at(&right.image, x, y) % 6);
 		for (int y = 0; y < s[1]; y++)
@@ -140,7 +146,7 @@ static void left_right_in_place(void **state)
 	}
 }
 
-/* Disparity 3 everywhere; tiles of 4 pixels. */
+/* Disparity 3 everywhere, tiles of 4 px. */
 static void flat_areas(void **state)
 {
 	struct row row = {{48, 48, 48, 48, 48, 48, 48, 48}, {3, 3, 3, 3, 3, 3, 3, 3}, {0}};
@@ -150,16 +156,16 @@ static void flat_areas(void **state)
 	const struct sx_image flat[2] = {{tiles[0], 2, 1, 2, SX_PIXEL_U8}, {tiles[1], 2, 1, 2, SX_PIXEL_U8}};
 
 	check_row(&row, 1, false, 0);
-	sx_left_right_hide_flat(&l, flat, &o, 0, 0, 1); /* the left image from column 4 on */
+	sx_left_right_hide_flat(&l, flat, &o, 0, 0, 1); /* the left image is flat from column 4 on */
 	expect(&row, (int[]){-1, -1, -1, 48, -1, -1, -1, -1});
 	tiles[0][1] = 0, tiles[1][0] = 1;
 	check_row(&row, 1, false, 0);
-	sx_left_right_hide_flat(&l, flat, &o, 0, 0, 1); /* the right one up to column 3 */
+	sx_left_right_hide_flat(&l, flat, &o, 0, 0, 1); /* the right image is flat up to column 3 */
 	expect(&row, (int[]){-1, -1, -1, -1, -1, -1, -1, 48});
-	check_row(&row, 1, false, -1); /* partners lie one to the right */
+	check_row(&row, 1, false, -1); /* partners lie one column to the right */
 	sx_left_right_hide_flat(&l, flat, &o, -1, 0, 1);
 	expect(&row, (int[]){-1, -1, -1, -1, -1, -1, 32, 32});
-	check_row(&row, 1, true, 2); /* of a partner out of view nothing is asked */
+	check_row(&row, 1, true, 2); /* tiles of a partner out of view are not read */
 	sx_left_right_hide_flat(&l, flat, &o, 2, 0, 1);
 	expect(&row, (int[]){80, 80, 80, 80, 80, -1, -1, -1});
 }

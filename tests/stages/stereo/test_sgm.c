@@ -19,7 +19,7 @@
 
 struct problem {
 	int width, height;
-	uint8_t *cost; /* [y][x][d] */
+	uint8_t *cost; /* cost volume [y][x][d] */
 	const struct sx_image *grey;
 	const struct sx_stereo_params *p;
 };
@@ -34,7 +34,7 @@ static int p2_most(const struct problem *q, int ry)
 	return ry == 0 ? q->p->p2 : q->p->p2_vertical;
 }
 
-/* Of a step from (qx, qy), by its formula in real numbers. */
+/* Returns P2 of a step from (qx, qy), by its formula in real numbers. */
 static int p2_of(const struct problem *q, int x, int y, int qx, int qy)
 {
 	const struct sx_stereo_params *p = q->p;
@@ -49,7 +49,7 @@ static int p2_of(const struct problem *q, int x, int y, int qx, int qy)
 	return p2 < most ? p2 : most;
 }
 
-/* L_r(x, y, .) by recursion along the path, in plain integers. */
+/* Computes L_r(x, y, .) by recursion along the path, in plain integers. */
 static void path_cost(const struct problem *q, int x, int y, int rx, int ry, int *l)
 {
 	const uint8_t *c = q->cost + (size_t)(y * q->width + x) * (size_t)q->p->disparities;
@@ -100,7 +100,10 @@ static void define_sum(const struct problem *q, const struct sx_image *want)
 	}
 }
 
-/* Descriptors directly: extreme: all bits in the left image differ from a checkerboard of all and none. */
+/*
+ * Fills the descriptors directly. `extreme`: the left descriptors have all bits set, the right ones form a
+ * checkerboard of all bits and none.
+ */
 static void fill_descriptors(const struct sx_image *l, const struct sx_image *r, bool extreme, uint64_t seed)
 {
 	struct check_rng rng = check_rng_seed(seed);
@@ -139,7 +142,7 @@ static void check_one(int width, int height, const struct sx_stereo_params *p, b
 	char what[96];
 
 	assert_non_null(scratch);
-	check_fill(&noise, CHECK_NOISE, &rng); /* its content must not matter */
+	check_fill(&noise, CHECK_NOISE, &rng); /* the content of the scratch memory must not matter */
 	q.cost = malloc(row * (size_t)height);
 	assert_non_null(q.cost);
 	check_image_init(&l, sx_census_pixel(p->cost), width, height, 2);
@@ -208,7 +211,7 @@ static void equals_definition(void **state)
 				}
 }
 
-/* Symmetry: the sum of four paths over a transposed image, its penalties too, is the transposed sum. */
+/* Symmetry: if the image and the penalties are transposed, the sum of four paths is the transposed sum. */
 static void transposes(void **state)
 {
 	enum { N = 11, D = 32 };
@@ -232,7 +235,7 @@ static void transposes(void **state)
 	void *scratch = aligned_alloc(64, (sx_sgm_scratch_bytes(N, &p) + 63) & ~(size_t)63);
 
 	assert_non_null(scratch);
-	/* right descriptors are all 0, so C depends on the left pixel only and x and y change roles freely */
+	/* right descriptors are all 0, so C depends only on the left pixel, and x and y can be exchanged */
 	for (int y = 0; y < N; y++)
 		for (int x = 0; x < N; x++)
 			turned[x][y] = flat[y][x] = check_random(&rng) >> 1;

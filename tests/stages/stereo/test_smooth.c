@@ -1,5 +1,5 @@
 /*
- * Smoothing against its definition, written another way, and by hand.
+ * Smoothing against its definition in a second implementation, and against values worked out by hand.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -19,7 +19,7 @@ static int by_value(const void *a, const void *b)
 	return (int)*(const uint16_t *)a - (int)*(const uint16_t *)b;
 }
 
-/* A pass over a copy of the map: dx, dy is 1, 0 or 0, 1. */
+/* Applies one pass to a copy of the map. dx, dy is 1, 0 or 0, 1. */
 static void define_pass(const struct sx_image *in, const struct sx_image *out, int dx, int dy)
 {
 	for (int y = 0; y < in->height; y++)
@@ -33,7 +33,7 @@ static void define_pass(const struct sx_image *in, const struct sx_image *out, i
 
 				v[n++] = inside ? at(in, u, w) : NONE;
 			}
-			qsort(v, 7, sizeof(v[0]), by_value); /* what is invalid comes last */
+			qsort(v, 7, sizeof(v[0]), by_value); /* invalid values sort last */
 			for (valid = 0; valid < 7 && v[valid] != NONE;)
 				valid++;
 			put(out, x, y, at(in, x, y) != NONE || valid > 3 ? v[valid / 2] : NONE);
@@ -64,7 +64,7 @@ static void smooth_is_two_medians(void **state)
 	}
 }
 
-/* Rows are as good as columns. */
+/* Checks a line as a row and as a column. */
 static void check_line(const uint16_t *line, const int *want, int n)
 {
 	uint16_t out[16];
@@ -83,16 +83,16 @@ static void check_line(const uint16_t *line, const int *want, int n)
 
 static void smooth_by_hand(void **state)
 {
-	/* whole windows; at the ends what there is */
+	/* full windows; at the ends only the existing part */
 	check_line((const uint16_t[]){10, 90, 20, 80, 30, 70, 40, 60},
 		   (const int[]){80, 30, 70, 40, 60, 60, 60, 60}, 8);
-	/* one that is valid stays, alone or not: of two the larger */
+	/* one valid value stays, alone or not; of two values the larger one is the median */
 	check_line((const uint16_t[]){NONE, NONE, NONE, NONE, 50, NONE, NONE, NONE, NONE},
 		   (const int[]){-1, -1, -1, -1, 50, -1, -1, -1, -1}, 9);
 	check_line((const uint16_t[]){7, NONE, 50, NONE}, (const int[]){50, -1, 50, -1}, 4);
-	/* four of seven close a hole, with the upper one of the middle; three do not */
+	/* four valid values of seven close a hole with the upper middle value; three do not */
 	check_line((const uint16_t[]){1, NONE, 4, NONE, NONE, 3, 2}, (const int[]){4, -1, 3, 3, -1, 3, 3}, 7);
-	/* an edge stays where it is, what is thinner than four pixels goes */
+	/* an edge stays in place, and a structure thinner than four pixels disappears */
 	check_line((const uint16_t[]){5, 5, 5, 5, 99, 99, 99, 99, 99},
 		   (const int[]){5, 5, 5, 5, 99, 99, 99, 99, 99}, 9);
 	check_line((const uint16_t[]){5, 5, 5, 5, 99, 99, 99, 5, 5, 5, 5},

@@ -14,7 +14,10 @@
 
 #define NONE SX_DISPARITY_INVALID
 
-/* Size of the component of (x, y) by flood fill with an explicit stack; seen is cleared by the caller. */
+/*
+ * Returns the size of the component of (x, y), by flood fill with an explicit stack. The caller clears
+ * `seen`.
+ */
 static int flood(const struct sx_image *img, int x, int y, int range, uint8_t *seen, int *stack)
 {
 	static const int step[4][2] = {{1, 0}, {-1, 0}, {0, 1}, {0, -1}};
@@ -72,7 +75,8 @@ static void check_speckle(const struct check_image *in, int size, int range, uin
 
 	assert_non_null(scratch);
 	for (size_t i = 0; i < sx_speckle_scratch_bytes(w, h) / sizeof(*scratch); i++)
-		scratch[i] = (uint32_t)(i * 2654435761u); /* its content must not matter */
+		scratch[i] =
+			(uint32_t)(i * 2654435761u); /* the content of the scratch memory must not matter */
 	snprintf(what, sizeof(what), "speckle size %d range %d", size, range);
 	check_image_init(&want, SX_PIXEL_U16, w, h, 0);
 	check_image_init(&got, SX_PIXEL_U16, w, h, 5);
@@ -102,7 +106,7 @@ static void speckle_floods(void **state)
 	}
 }
 
-/* One path that winds through the whole image, and a comb whose teeth meet in the last row only. */
+/* Fills one path that winds through the whole image, and a comb whose teeth meet only in the last row. */
 static void speckle_winds(void **state)
 {
 	struct check_image in;

@@ -1,5 +1,5 @@
 /*
- * Winner takes all against its definition in real numbers, with ties, ends and the uniqueness bound.
+ * Winner-takes-all against its definition in real numbers, with ties, range ends and the uniqueness bound.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -113,8 +113,8 @@ static void check_random_sums(int width, int height, int values, int base, const
 static void equals_definition(void **state)
 {
 	/*
-	 * few values: ties; 2041: all that 8 paths can give; high base: small differences of large sums;
-	 * 65536: fastdt's
+	 * few values: ties; 2041: all sums that 8 paths can give; high base: small differences of large sums;
+	 * 65536: sums of FastDT
 	 */
 	static const int shapes[][2] = {{1, 1}, {1, 7}, {31, 2}, {70, 3}},
 			 values[][2] = {{1, 0},	    {2, 0},	{5, 0},	    {2041, 0},
@@ -139,7 +139,7 @@ static void equals_definition(void **state)
 				}
 }
 
-/* One pixel with 32 sums, all high except those given. */
+/* One pixel with 32 sums, all high except the given ones. */
 struct pixel {
 	uint16_t sums[32];
 	uint16_t left, right;
@@ -170,7 +170,7 @@ static void ends_and_ties(void **state)
 {
 	struct pixel p = high();
 
-	run_pixel(&p, 95, SX_SUBPIXEL_TRUNC); /* all equal: the lowest wins, and is not unique */
+	run_pixel(&p, 95, SX_SUBPIXEL_TRUNC); /* all equal: the lowest disparity wins, and is not unique */
 	assert_int_equal(p.left, SX_DISPARITY_INVALID);
 	run_pixel(&p, 100, SX_SUBPIXEL_TRUNC);
 	assert_int_equal(p.left, SX_DISPARITY_INVALID);
@@ -184,14 +184,15 @@ static void ends_and_ties(void **state)
 	assert_int_equal(p.confidence, 25);
 
 	p = high();
-	p.sums[7] = p.sums[8] = 100; /* neighbours are no rivals; the lower one wins, half way to the other */
+	/* neighbours do not count as rivals; the lower one wins, half way to the other */
+	p.sums[7] = p.sums[8] = 100;
 	run_pixel(&p, 95, SX_SUBPIXEL_TRUNC);
 	assert_int_equal(p.left, 7 * 16 + 8);
 	run_pixel(&p, 95, SX_SUBPIXEL_OFF);
 	assert_int_equal(p.left, 7 * 16);
 	assert_int_equal(p.confidence, 255);
 
-	p.sums[9] = 100; /* two away: a rival */
+	p.sums[9] = 100; /* a disparity two steps away: a rival */
 	run_pixel(&p, 95, SX_SUBPIXEL_TRUNC);
 	assert_int_equal(p.left, SX_DISPARITY_INVALID);
 	run_pixel(&p, 100, SX_SUBPIXEL_TRUNC);
@@ -199,7 +200,7 @@ static void ends_and_ties(void **state)
 	p.sums[9] = 101;
 	run_pixel(&p, 100, SX_SUBPIXEL_TRUNC);
 	assert_int_equal(p.left, 7 * 16 + 8);
-	memset(p.sums, 0, sizeof(p.sums)); /* as where both images are flat */
+	memset(p.sums, 0, sizeof(p.sums)); /* all zero, as in an area where both images are flat */
 	run_pixel(&p, 95, SX_SUBPIXEL_TRUNC);
 	assert_int_equal(p.left, SX_DISPARITY_INVALID);
 }
@@ -208,14 +209,14 @@ static void roundings_differ_below_zero(void **state)
 {
 	struct pixel p = high();
 
-	p.sums[9] = 110; /* offset 16 * (110 - 300) / (2 * 210) = -7.24 px/16, half added: -6.74 */
+	p.sums[9] = 110; /* offset 16 * (110 - 300) / (2 * 210) = -7.24 px/16, with a half added: -6.74 */
 	p.sums[10] = 100;
 	p.sums[11] = 300;
 	run_pixel(&p, 95, SX_SUBPIXEL_TRUNC);
 	assert_int_equal(p.left, 160 - 6);
 	run_pixel(&p, 95, SX_SUBPIXEL_FLOOR);
 	assert_int_equal(p.left, 160 - 7);
-	p.sums[9] = 300; /* mirrored: +7.74, both the same */
+	p.sums[9] = 300; /* mirrored: +7.74; both modes give the same */
 	p.sums[11] = 110;
 	run_pixel(&p, 95, SX_SUBPIXEL_TRUNC);
 	assert_int_equal(p.left, 160 + 7);
@@ -225,8 +226,8 @@ static void roundings_differ_below_zero(void **state)
 }
 
 /*
- * The integer test 100 S0 >= 95 Sk decides as libSGM's 0.95f * Sk < S0, but for ties, for every pair of sums
- * up to 2040. Columns hold Sk = S0, S0 + 1, ...
+ * For every pair of sums up to 2040, the integer test 100 S0 >= 95 Sk decides like libSGM's 0.95f * Sk < S0,
+ * except for ties. Columns hold Sk = S0, S0 + 1, ...
  */
 static void uniqueness_equals_float(void **state)
 {
@@ -258,7 +259,7 @@ static void uniqueness_equals_float(void **state)
 		}
 	}
 	assert_int_equal(wrong, 0);
-	assert_in_range(rejected, 100000, 120000); /* s0 / 19 of each s0: about 2040^2 / 38 */
+	assert_in_range(rejected, 100000, 120000); /* s0 / 19 columns for each s0: about 2040^2 / 38 */
 }
 
 int main(void)

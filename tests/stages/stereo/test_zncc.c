@@ -1,5 +1,6 @@
 /*
- * ZNCC against its textbook form in double precision, and where the whole numbers could overflow.
+ * ZNCC against its textbook form in double precision, and at the largest whole numbers, which must not
+ * overflow.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -76,7 +77,7 @@ static double mean_at(const struct sx_image *img, int x, int y, int r)
 	return sum / ((2 * r + 1) * (2 * r + 1));
 }
 
-/* As books have it: deviations from the means. NAN where a window is flat. */
+/* Computes the textbook form: deviations from the means. NAN if a window is flat. */
 static double textbook(const struct sx_image grey[2], int x, int partner, int y, int r)
 {
 	double ma = mean_at(&grey[0], x, y, r), mb = mean_at(&grey[1], partner, y, r), ab = 0, aa = 0, bb = 0;
@@ -158,7 +159,7 @@ static int cost_at_same_place(struct rig *g, int x, int y)
 	return g->cost[x * 32];
 }
 
-/* A window is like itself however bright and however strong its contrast, and unlike its negative. */
+/* A window matches itself at any brightness and any contrast, and does not match its negative. */
 static void brightness_and_contrast_do_not_matter(void **state)
 {
 	for (int window = 3; window <= 15; window += 2) {
@@ -189,7 +190,7 @@ static void brightness_and_contrast_do_not_matter(void **state)
 	}
 }
 
-/* The largest sums there are: half of a window of 15 black, half white; n P and S1 S1' exceed 31 bits. */
+/* The largest possible sums: a window of 15 px, half black, half white. n P and S1 S1' exceed 31 bits. */
 static void largest_sums_are_exact(void **state)
 {
 	struct rig g;
@@ -217,7 +218,7 @@ static void costs_are_rounded_to_even(void **state)
 	assert_int_equal(sx_zncc_cost(-1.0000001f), 2 * T);
 	assert_int_equal(sx_zncc_cost(0.5f), T - 10); /* 10.5 */
 	assert_int_equal(sx_zncc_cost(-0.5f), T + 10);
-	assert_int_equal(sx_zncc_cost(5.0f), 0); /* held, should arithmetic ever go astray */
+	assert_int_equal(sx_zncc_cost(5.0f), 0); /* clamped, in case of an arithmetic error */
 	assert_int_equal(sx_zncc_cost(-5.0f), 2 * T);
 }
 

@@ -1,5 +1,5 @@
 /*
- * One column of slanted stixels and what is made of it, for tests of the reference.
+ * One column of slanted stixels and its results, for tests of the reference.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -14,7 +14,10 @@
 enum { G = STIXEL_GROUND, O = STIXEL_OBJECT, S = STIXEL_SKY };
 enum { ROWS = 64, CLASSES = 4 };
 
-/* The column's rows lie in d; c and scores count where confident and scored say so. */
+/*
+ * Parameters, input and results of one column. `d` holds its rows. The members `c` and `scores` have an
+ * effect only if `confident` and `scored` are set.
+ */
 struct rig {
 	struct sx_params p;
 	struct sx_road road;
@@ -25,22 +28,27 @@ struct rig {
 	uint16_t d[ROWS];
 	uint8_t c[ROWS], scores[ROWS * CLASSES];
 	bool confident, scored;
-	struct sx_slanted_frame f; /* the road by rows, */
+	struct sx_slanted_frame f; /* the road in each row, */
 	struct sx_slanted_row row[ROWS];
 	struct sx_slanted_place at; /* and in the column */
 	int32_t ground[ROWS];
 };
 
-/* Cells of one row; objects keep their feet; classes: ground, two of objects, sky. */
+/*
+ * Returns parameters with cells one row high. Objects keep their feet. Classes: ground, two of objects, sky.
+ */
 struct sx_params rig_params(int rows);
-/* height: of the image, ROWS cells of p at most. Fails the test if it cannot be had. */
+/* Initialises the rig. `height`: height of the image, at most ROWS cells of p. Fails the test on error. */
 void rig_init(struct rig *g, const struct sx_params *p, int height, const struct sx_road *road);
 void rig_finish(struct rig *g);
-/* Lists cover the column without gaps whatever it holds. Returns g->out.list. */
+/*
+ * Computes the column. Checks that the list covers the column without gaps, whatever the column holds.
+ * Returns g->out.list.
+ */
 const struct sx_segment *rig_run(struct rig *g);
-/* Nats. */
+/* Returns the total energy, nats. */
 double rig_total(const struct rig *g);
-/* A column of one of the kinds of stixel_case.h, with confidence and scores in some. */
+/* Fills a column of one of the kinds of stixel_case.h. Some columns have confidence and scores. */
 void rig_random_column(struct rig *g, int i, struct check_rng *r);
 
 #endif

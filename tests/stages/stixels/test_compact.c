@@ -1,5 +1,5 @@
 /*
- * Compaction: rows from the top, support and confidence, lists that are cut short.
+ * Compaction: rows from the top, support and confidence, lists that must be cut short.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -25,7 +25,7 @@ struct rig {
 	struct stixel stixels[COLUMNS * H];
 };
 
-/* Columns of random segments over random cells. */
+/* Fills columns of random segments over random cells. */
 static void rig_init(struct rig *g, struct check_rng *r)
 {
 	memset(g, 0, sizeof(*g));
@@ -140,7 +140,10 @@ static void test_flags(void **state)
 	rig_finish(&g);
 }
 
-/* Rows of cells become image rows; those of no cell are at the top. Labels are the slanted methods' alone. */
+/*
+ * Rows of cells become image rows. Image rows without a cell are at the top. Only the slanted methods set
+ * labels.
+ */
 static void test_cells(void **state)
 {
 	struct check_rng r = check_rng_seed(23);

@@ -1,6 +1,6 @@
 /*
- * What cells tell beyond their disparity: sky from the top down, holes from the left, nothing where they are
- * saturated.
+ * Evidence of cells besides their disparity: sky from the top down, holes filled from the left, saturated
+ * cells as holes.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -16,10 +16,19 @@
 #include "stages/stixels/sky.h"
 #include "tests/check.h"
 
-enum { W = 4, H = 3, COLUMNS = 12, ROWS = 10, EXTRA = 2 }; /* a cell; rows above the last whole one */
+enum {
+	W = 4,
+	H = 3,
+	COLUMNS = 12,
+	ROWS = 10,
+	EXTRA = 2
+}; /* W x H px per cell; EXTRA rows above the last whole cell */
 enum { INVALID = SX_DISPARITY_INVALID };
 
-/* Dark, every cell 160 with confidence 77; holes go as far as two columns. No road is known. */
+/*
+ * Dark image in which every cell has disparity 160 and confidence 77. Holes are filled across two columns at
+ * most. The road is unknown.
+ */
 struct rig {
 	struct sx_params p;
 	struct sx_road road;
@@ -67,7 +76,7 @@ static void paint(struct rig *g, int u, int v, int grey)
 		memset(pixel(g, u, v, 0, y), grey, W);
 }
 
-/* Rows of column u that are sky, as bits; what is not has remained as it was. */
+/* Returns the rows of column u that are sky, as bits. Checks that all other cells are unchanged. */
 static unsigned sky_of(struct rig *g, int u)
 {
 	unsigned sky = 0;
@@ -114,7 +123,10 @@ static void sky_reaches_the_upper_edge(void **state)
 	assert_int_equal(sky_of(&g, 6), 0);
 }
 
-/* A wire across the sky, also at the upper edge; two cells of it end it, and nothing begins it anew. */
+/*
+ * A wire across the sky, also at the upper edge, does not end the sky. Two cells of it end the sky, and no
+ * sky begins again below.
+ */
 static void one_cell_does_not_end_sky(void **state)
 {
 	struct rig g = rig_of();
@@ -132,8 +144,9 @@ static void one_cell_does_not_end_sky(void **state)
 }
 
 /*
- * From above, . blank: a wire that is two cells thick and hangs to the right, a pole under its left half.
- * What is under it is sky as far as it is joined to the right or left of a wire's end.
+ * Picture from the top, where . is a blank cell: a wire that is two cells thick and hangs to the right, with
+ * a pole under its left half. The area under the wire is sky if it is joined to the sky to the right or left
+ * of a wire's end.
  */
 static void sky_goes_on_behind_wires(void **state)
 {
@@ -157,18 +170,18 @@ static void sky_goes_on_behind_wires(void **state)
 				paint(&g, u, v, 230);
 	for (int u = 0; u < COLUMNS; u++)
 		assert_int_equal(sky_of(&g, u), u < 3 ? 0x200 : u < 6 ? 0x230 : u < 8 ? 0x330 : 0x3f0);
-	/* a second round goes past the pole, where that ends */
+	/* a second round goes past the end of the pole */
 	paint(&g, 2, 4, 230);
 	for (int u = 0; u < 3; u++)
 		assert_int_equal(sky_of(&g, u), u < 2 ? 0x21e : 0x210);
-	/* what begins left of a wire */
+	/* sky that begins left of a wire */
 	paint(&g, 2, 4, 20);
 	paint(&g, 0, 8, 230);
 	for (int u = 0; u < 3; u++)
 		assert_int_equal(sky_of(&g, u), u == 0 ? 0x37e : u == 1 ? 0x37e & ~0x100 & ~0x80 : 0x200);
 }
 
-/* Rooms that lie on each other, with doors at either end in turns. */
+/* Rooms on top of each other, with doors at alternate ends. */
 static void sky_turns_twice(void **state)
 {
 	struct rig g = rig_of();
@@ -181,7 +194,10 @@ static void sky_turns_twice(void **state)
 
 		paint(&g, door, v, 230), paint(&g, door, v + 1, 230);
 	}
-	/* down to the second; along it and down, along the third and down; not along the fourth */
+	/*
+	 * sky goes down to the second room, along it and down, along the third and down, but not along the
+	 * fourth
+	 */
 	for (int u = 0; u < COLUMNS; u++)
 		assert_int_equal(sky_of(&g, u), u == 0 ? 0x3cf : u == COLUMNS - 1 ? 0x278 : 0x248);
 }
@@ -201,14 +217,14 @@ static void low_walls_are_no_sky(void **state)
 	assert_int_equal(sky_of(&g, 5), 0);
 	g.d[5][9] = 12 * 9, g.d[5][8] = 12 * 8 + 1, g.d[5][7] = 12 * 7, g.d[5][0] = 0;
 	assert_int_equal(sky_of(&g, 5), 0x281);
-	g.road.cross = 1.0 / 16 / W; /* a sixteenth more ground in the next column */
+	g.road.cross = 1.0 / 16 / W; /* a sixteenth of a pixel more ground in the next column */
 	paint(&g, 6, 9, 230);
 	g.d[6][9] = 12 * 9;
 	assert_int_equal(sky_of(&g, 5), 0x281);
 	assert_int_equal(sky_of(&g, 6), 0);
 	g.d[6][9] = 12 * 9 - 1;
 	assert_int_equal(sky_of(&g, 6), 0x200);
-	/* a hole that nothing fills is 8 px away, any other where it was filled from */
+	/* an unfilled hole counts as 8 px, any other hole as the cell that it was filled from */
 	g.p.stixels.slanted.fill_px = 0;
 	g.d[5][9] = INVALID;
 	assert_int_equal(sky_of(&g, 5), 0x081);
@@ -220,7 +236,7 @@ static void low_walls_are_no_sky(void **state)
 	g.d[4][9] = 12 * 9 + 21, g.d[6][9] = 0;
 	run(&g);
 	check_filled(&g, 5, 9, 12 * 9 + 21);
-	/* no camera, no road: sky is what it looks like */
+	/* without camera and road, sky is decided by appearance alone */
 	g.road.offset = 0;
 	g.p.camera = (struct sx_camera){0};
 	g.road.slope = 0, g.road.cross = 0;
@@ -243,7 +259,7 @@ static void blank_is_bright_and_even(void **state)
 			*pixel(&g, 4, 9, x, y) = 200 + SX_BLANK_RANGE + 1;
 			assert_int_equal(sky_of(&g, 4), 0);
 		}
-	/* rows that belong to no cell do not count, nor do neighbours */
+	/* image rows without a cell do not count, and neighbour columns do not either */
 	paint(&g, 4, 9, 255);
 	assert_int_equal(sky_of(&g, 4), 0x200);
 	g.p.stixels.sky_grey = 255;
@@ -268,7 +284,7 @@ static void holes_take_the_left_side(void **state)
 	assert_int_equal(g.cells_c[4][1], 77);
 }
 
-/* Two columns; what was filled fills nothing. */
+/* Two columns are filled. A filled cell is not a source for further cells. */
 static void holes_are_filled_from_near_by(void **state)
 {
 	struct rig g = rig_of();
@@ -290,7 +306,7 @@ static void holes_are_filled_from_near_by(void **state)
 	check_filled(&g, 3, 4, 100);
 	check_filled(&g, 5, 4, 100);
 	check_filled(&g, 6, 4, INVALID);
-	g.p.stixels.slanted.fill_px = 512; /* more than there are */
+	g.p.stixels.slanted.fill_px = 512; /* more columns than there are */
 	run(&g);
 	check_filled(&g, 3, 4, 100);
 	check_filled(&g, 7, 4, 100);
@@ -309,7 +325,7 @@ static void borders_of_the_image(void **state)
 	check_filled(&g, COLUMNS - 1, 4, 160);
 }
 
-/* Where confidence counts for nothing a guess would weigh as much as a measurement. */
+/* If confidence has no effect, a guess would weigh as much as a measurement, so filling is off. */
 static void filling_is_switched_off(void **state)
 {
 	struct rig g = rig_of();
@@ -326,14 +342,14 @@ static void filling_is_switched_off(void **state)
 	run(&g);
 	check_filled(&g, 5, 5, INVALID);
 	g.p.stixels.slanted.fill_px = 2 * W;
-	for (int method = 0; method < 2; method++) { /* that know no confidence */
+	for (int method = 0; method < 2; method++) { /* methods that have no confidence */
 		g.p.stixels.method = method ? SX_STIXEL_RDP : SX_STIXEL_DP;
 		run(&g);
 		check_filled(&g, 5, 5, INVALID);
 	}
 }
 
-/* Holes of the sky are sky, and sky fills nothing: what was matched in it does. */
+/* Holes in the sky become sky. Sky is no source for filling, but a match in the sky is. */
 static void sky_before_filling(void **state)
 {
 	struct rig g = rig_of();
@@ -348,7 +364,7 @@ static void sky_before_filling(void **state)
 	assert_int_equal(g.cells[5][9], 0);
 }
 
-/* White road, also one that was not matched; a white van; white sky. */
+/* Saturated cells: a white road, also an unmatched one; a white van; white sky. */
 static void saturated_cells_are_holes(void **state)
 {
 	struct rig g = rig_of();
@@ -356,7 +372,7 @@ static void saturated_cells_are_holes(void **state)
 	g.p.stixels.saturated = 250;
 	paint(&g, 3, 2, 250);
 	paint(&g, 4, 4, 255);
-	paint(&g, 5, 5, 255); /* upper half */
+	paint(&g, 5, 5, 255); /* only the upper half */
 	paint(&g, 6, 3, 255);
 	*pixel(&g, 6, 3, W - 1, H - 1) = 249;
 	g.d[4][2] = g.d[2][4] = g.d[6][2] = INVALID;
@@ -369,9 +385,9 @@ static void saturated_cells_are_holes(void **state)
 	assert_int_equal(g.cells[5][5], 160);
 	assert_int_equal(g.cells[6][3], 160);
 	assert_int_equal(g.cells_c[6][3], 77);
-	check_filled(&g, 4, 2, 90); /* from what was measured */
+	check_filled(&g, 4, 2, 90); /* filled from measured cells */
 	check_filled(&g, 2, 4, 95);
-	g.d[3][2] = INVALID; /* no holes to fill */
+	g.d[3][2] = INVALID; /* a column without holes to fill */
 	run(&g);
 	assert_int_equal(g.cells[3][2], INVALID);
 	for (int v = 0; v < ROWS; v++)

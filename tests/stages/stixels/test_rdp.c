@@ -1,5 +1,5 @@
 /*
- * RDP: the iteration against the recursive definition, and the labels on known scenes.
+ * RDP: the iteration against the recursive definition, and the labels of known scenes.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -18,7 +18,7 @@
 
 enum { MAX = 2160 };
 
-/* The definition: values with invalid ones filled, in doubles. */
+/* Recursive definition: values with invalid ones filled, in doubles. */
 static void recursive(const double *d, const bool *valid, int f, int l, double epsilon, uint8_t *cut)
 {
 	double best = epsilon;
@@ -27,7 +27,7 @@ static void recursive(const double *d, const bool *valid, int f, int l, double e
 	for (int i = f + 1; i < l; i++) {
 		const double off = fabs((d[l] - d[f]) * (i - f) - (d[i] - d[f]) * (l - f)) / (l - f);
 
-		/* the quotients of one segment differ by 1 / (l - f) at least, or are the same double */
+		/* the quotients of one segment are the same double or differ by at least 1 / (l - f) */
 		if (valid[i] && off > best) {
 			best = off;
 			at = i;
@@ -94,7 +94,7 @@ static void test_iterative_is_recursive(void **state)
 	assert_true(columns >= 1000);
 }
 
-/* Deep recursion and the largest numbers: a parabola cuts in halves, a saw at every row. */
+/* Deep recursion and the largest numbers. A parabola is cut in halves, a saw at every row. */
 static void test_extremes(void **state)
 {
 	struct sx_params p = stixel_case_params(MAX);
@@ -132,7 +132,7 @@ static void test_extremes(void **state)
 	assert_int_equal(sx_rdp_tables_create(&t, &p, 0, 64), -EINVAL);
 }
 
-/* A column all of whose ground has a partner. */
+/* View of a column in which all ground has a partner. */
 enum { IN_VIEW = 40 };
 
 struct rig {
@@ -183,7 +183,7 @@ static void test_labels_of_a_scene(void **state)
 	assert_int_equal(g.out.count[0], 4);
 	assert_int_equal(s[0].kind, STIXEL_GROUND);
 	assert_int_equal(s[0].v_top, 39);
-	/* the least-squares line is the ground itself, up to the rounding of its samples */
+	/* the least-squares line is the ground itself, except for the rounding of its samples */
 	assert_true(abs(s[0].disparity_q7 - 8 * ground[0]) <= 8);
 	assert_true(abs(s[0].slope_q14 + (int)(road.slope * 16384)) <= 40);
 	assert_int_equal(s[1].kind, STIXEL_OBJECT);
@@ -193,13 +193,15 @@ static void test_labels_of_a_scene(void **state)
 	assert_int_equal(s[2].v_top, 109);
 	assert_int_equal(s[3].kind, STIXEL_SKY);
 	assert_int_equal(s[3].disparity_q7, 0);
-	/* nothing valid at the top: filled from below, and no claim of its own */
+	/* nothing valid at the top: the cells are filled from below and form no segment of their own */
 	assert_int_equal(s[3].v_top, H - 1);
 	rig_finish(&g);
 }
 
-/* A flat piece at the foot of the picture: ground while the ground changes less over it than the tolerance
- * (1.5 px + 5 % of about 40), an object when it is longer. A stair in noise is no obstacle. */
+/*
+ * A flat piece at the foot of the picture counts as ground while the ground changes less over it than the
+ * tolerance (1.5 px + 5 % of about 40 px), and as an object if it is longer. A stair in noise is no obstacle.
+ */
 static void test_short_ground_may_be_flat(void **state)
 {
 	enum { H = 150, VHOR = 120 };
@@ -219,7 +221,7 @@ static void test_short_ground_may_be_flat(void **state)
 		for (int v = 0; v < H; v++)
 			d[v] = (uint16_t)(v < flat ? ground[flat / 2] : v < VHOR ? ground[v] : 0);
 		d[flat] = (uint16_t)(d[flat] +
-				     60); /* cuts the column there: one wrong cell, an object of its own */
+				     60); /* one wrong cell cuts the column there and becomes an object */
 		sx_rdp_run(g.r, &road, &g.column, IN_VIEW, &g.out);
 		assert_int_equal(s[0].v_bottom, 0);
 		assert_int_equal(s[0].kind, flat == 9 ? STIXEL_GROUND : STIXEL_OBJECT);
@@ -239,14 +241,16 @@ static void test_merging(void **state)
 
 	rig_init(&g, &p, H);
 	d = sx_image_row(&g.column, 0);
-	/* 40 px and 3 m of depth: span 9.6 px. 33 px is the same object, 25 px is not, then nothing valid */
+	/*
+	 * at 40 px, 3 m of depth span 9.6 px: 33 px is the same object, 25 px is not, and the rest is invalid
+	 */
 	for (int v = 0; v < H; v++)
 		d[v] = (uint16_t)(v < 20 ? 640 : v < 40 ? 33 * 16 : 20 * 16);
 	sx_rdp_run(g.r, &none, &g.column, IN_VIEW, &g.out);
 	s = sx_segments_column(&g.out, 0);
 	assert_int_equal(g.out.count[0], 2);
 	assert_int_equal(s[0].v_top, 39);
-	assert_true(abs(s[0].mean_q4 - 584) <= 1); /* mean of both */
+	assert_true(abs(s[0].mean_q4 - 584) <= 1); /* mean of both parts */
 	assert_int_equal(s[1].mean_q4, 320);
 
 	memset(d, 0xff, H * 2);
@@ -254,7 +258,7 @@ static void test_merging(void **state)
 	assert_int_equal(g.out.count[0], 1);
 	assert_int_equal(s[0].kind, STIXEL_UNKNOWN);
 
-	/* ground that shows above something farther away than itself is no ground */
+	/* ground above an object that is farther away than the ground itself is no ground */
 	sx_road_ground(&road, H, ground);
 	for (int v = 0; v < H; v++)
 		d[v] = (uint16_t)(v < 20 ? 2 * 16 : v < 40 ? ground[v] : 0);
@@ -264,7 +268,7 @@ static void test_merging(void **state)
 	rig_finish(&g);
 }
 
-/* A column sees its own ground and not that of the axis, nor what has no partner. */
+/* A column sees its own ground and not that of the axis. Rows without a partner are left out. */
 static void test_leans_and_border(void **state)
 {
 	enum { H = 150, VHOR = 90, COLUMNS = 40 };
@@ -289,7 +293,8 @@ static void test_leans_and_border(void **state)
 		sx_rdp_run(g.r, &road, &g.column, u, &g.out);
 		if (unseen > 0) {
 			assert_int_equal(s[0].kind, STIXEL_UNKNOWN);
-			assert_true(abs(s[0].v_top + 1 - unseen) <= 1); /* this ground is rounded otherwise */
+			/* this ground is rounded in another way */
+			assert_true(abs(s[0].v_top + 1 - unseen) <= 1);
 		}
 		for (int i = unseen > 0; i < g.out.count[0]; i++)
 			assert_int_equal(s[i].kind, i == (unseen > 0) && ground[s[i].v_bottom + 3] > 0
@@ -299,7 +304,7 @@ static void test_leans_and_border(void **state)
 	rig_finish(&g);
 }
 
-/* Full cover and no gaps, on anything. */
+/* Lists cover the column without gaps, for any input. */
 static void test_lists_are_whole(void **state)
 {
 	struct check_rng rng = check_rng_seed(12);

@@ -87,7 +87,7 @@ static void test_known_cells(void **state)
 	struct sx_image d = {pixels, 12, 1, sizeof(pixels), SX_PIXEL_U16};
 	struct sx_image out = {cell, 1, 3, sizeof(*cell), SX_PIXEL_U16};
 
-	/* two of four are enough, one is not; the upper median of two is the larger */
+	/* two valid values of four are enough, one is not; the upper median of two is the larger */
 	sx_reduce(&d, NULL, 4, SX_REDUCTION_MEDIAN, &out, NULL);
 	assert_int_equal(cell[0], 9);
 	assert_int_equal(cell[1], 7);
@@ -99,8 +99,8 @@ static void test_known_cells(void **state)
 }
 
 /*
- * Every pixel of a cell, whatever lies where; cells count from the bottom, what remains at the
- * top and right is not used.
+ * Checks every pixel of a cell, with any content. Cells count from the bottom; the remainder at the top and
+ * right is not used.
  */
 static void check_cells(int w, int h, int width, int rows, int invalid_percent, struct check_rng *r)
 {
@@ -158,7 +158,7 @@ static void test_every_cell(void **state)
 	check_cells(65, 66, 32, 32, 20, &r);
 }
 
-/* Each pixel has the score of its place in the smaller planes. */
+/* Each pixel has the score at its position in the smaller planes. */
 static void test_scores(void **state)
 {
 	struct check_rng r = check_rng_seed(4);

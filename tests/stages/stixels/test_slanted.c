@@ -1,6 +1,6 @@
 /*
- * Slanted stixels against definitions: totals against a second DP in double that fits every stixel anew,
- * against every segmentation of short columns; trouble; the two models.
+ * Slanted stixels against definitions: totals against a second DP in double that fits every stixel from
+ * scratch, and against every segmentation of short columns; difficult input; the two models.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -21,11 +21,11 @@ struct piece {
 };
 
 struct line {
-	/* fit at row v: a + b (v - vb), above the expected ground of that row, or a alone; px / 16 */
+	/* fit at row v, px / 16: a + b (v - vb), above the expected ground of that row, or a alone */
 	double a, b, fit;
 };
 
-/* None out of view, or behind a road that was measured. */
+/* Returns the weight of row v: 0 if the row is out of view or behind a measured road. */
 static double weight(const struct rig *g, int v)
 {
 	const double least = g->road.origin == SX_ROAD_MEASURED ? 1 - g->p.stixels.slanted.below : 0;
@@ -37,7 +37,10 @@ static double weight(const struct rig *g, int v)
 	return g->confident ? g->t->weight[g->c[v]] : 255;
 }
 
-/* Ground's noise grows with the disparity that is expected: sigma^2 by sigma^2 + (roughness g)^2. */
+/*
+ * Returns the share of the weight that is left for ground. The noise of ground grows with the expected
+ * disparity g: from sigma^2 to sigma^2 + (roughness g)^2.
+ */
 static double share(const struct rig *g, int v)
 {
 	const struct sx_slanted_params *s = &g->p.stixels.slanted;
@@ -47,7 +50,7 @@ static double share(const struct rig *g, int v)
 	       (s->sigma_ground_px * s->sigma_ground_px + rough * rough);
 }
 
-/* Weights are whole: 1 is the least. */
+/* Returns the weight in class c. Weights are whole numbers, at least 1. */
 static double weight_as(const struct rig *g, int c, int v)
 {
 	const double w = weight(g, v), part = floor(w * floor(32768 * share(g, v) + 0.5) / 32768 + 0.5);
@@ -130,7 +133,7 @@ static bool legal(const struct rig *g, const struct piece *a)
 	return a->c == G ? a->vt < g->at.top : a->vb > 0 && a->vb >= g->at.vhor;
 }
 
-/* Of a on b whose line is lb; the boundary is at a's lowest row. */
+/* Returns the prior of stixel a on stixel b with line lb. The boundary is at a's lowest row. */
 static double prior(const struct rig *g, const struct piece *a, const struct line *la, const struct piece *b,
 		    const struct line *lb)
 {
@@ -163,8 +166,8 @@ static double first(const struct rig *g, const struct piece *a)
 }
 
 /*
- * Every prefix that ends with a class keeps its cheapest last stixel: as documented, not
- * the best of all columns.
+ * Runs the second DP. Every prefix that ends with a class keeps only its cheapest last stixel, as documented,
+ * so the result may not be the best of all segmentations.
  */
 static double second_dp(const struct rig *g)
 {
@@ -200,7 +203,7 @@ static double second_dp(const struct rig *g)
 	return fmin(fmin(cost[g->rows - 1][G], cost[g->rows - 1][O]), cost[g->rows - 1][S]);
 }
 
-/* Every segmentation: bits cut, base 3 digits are kinds. */
+/* Tries every segmentation: bits are cuts, base 3 digits are kinds. */
 static double every_segmentation(const struct rig *g, int from, const struct piece *b, const struct line *lb)
 {
 	double best = INFINITY;
@@ -224,7 +227,7 @@ static double every_segmentation(const struct rig *g, int from, const struct pie
 
 /* ---- tests ---- */
 
-/* The axis lies somewhere beside the column: up to 10 px more ground or less. */
+/* Returns a road whose axis lies beside the column: up to 10 px more or less ground. */
 static struct sx_road random_road(int rows, int vhor, double bottom_px, struct check_rng *r)
 {
 	struct sx_road road = stixel_case_road(rows, vhor, bottom_px);
@@ -266,8 +269,8 @@ static struct sx_params random_params(int rows, int i, struct check_rng *r)
 }
 
 /*
- * Totals are rounded to 24 bits many times over. Where two choices cost the same, rounding may remember the
- * other one, and what stands on it then costs something else: rare enough to be counted.
+ * Totals are rounded to 24 bits many times. If two choices cost the same, rounding may keep the other one,
+ * and then the stixels above it cost something else. This is rare enough to be counted.
  */
 static void test_against_double(void **state)
 {
@@ -295,7 +298,8 @@ static void test_against_double(void **state)
 }
 
 /*
- * Without priors between stixels what is remembered of a prefix cannot matter, and the DP is the best of all.
+ * Without priors between stixels, the remembered state of a prefix cannot matter, and the DP finds the best
+ * of all segmentations.
  */
 static void test_every_segmentation(void **state)
 {
@@ -336,12 +340,12 @@ static void test_trouble(void **state)
 		rig_random_column(&g, i, &r);
 		g.scored = how > 3;
 		for (int v = 0; v < rows; v++) {
-			if (how == 0) /* no confidence at all; of equal weight all the same */
+			if (how == 0) /* zero confidence everywhere: all cells still get the same weight */
 				g.c[v] = 0, g.confident = true;
 			if (how == 1) /* one valid cell */
 				g.d[v] = v == rows / 2 ? (uint16_t)check_below(&r, 6144)
 						       : SX_DISPARITY_INVALID;
-			if (how == 2) /* outliers only, and more than a disparity may be */
+			if (how == 2) /* outliers only, including values above the largest disparity */
 				g.d[v] = (uint16_t)check_below(&r, 65536);
 		}
 		if (how == 4)
@@ -356,7 +360,7 @@ static void test_trouble(void **state)
 	}
 }
 
-/* Outliers cost the exact model less, and where there are none both say the same. */
+/* Outliers cost less in the exact model. Without outliers both models give the same result. */
 static void test_models(void **state)
 {
 	const struct sx_road road = stixel_case_road(ROWS, 0, 40);
@@ -366,7 +370,7 @@ static void test_models(void **state)
 		struct rig g[2];
 
 		p.stixels.slanted.order = 0;
-		p.stixels.slanted.cut = 20; /* dearer than an outlier and what it does to the mean */
+		p.stixels.slanted.cut = 20; /* more expensive than an outlier and its effect on the mean */
 		for (int exact = 0; exact < 2; exact++) {
 			struct check_rng same = check_rng_seed(100 + (uint64_t)i);
 
@@ -377,7 +381,7 @@ static void test_models(void **state)
 							   (i % 2 && v == 31 ? 300 : 0));
 			rig_run(&g[exact]);
 		}
-		/* the table's steps: 1/128 of a squared residual, half of it for each cell */
+		/* steps of the table: 1/128 of a squared residual, half of that for each cell */
 		assert_true(rig_total(&g[1]) <= rig_total(&g[0]) + ROWS / 256.0);
 		if (i % 2) {
 			assert_true(rig_total(&g[1]) < 0.9 * rig_total(&g[0]));

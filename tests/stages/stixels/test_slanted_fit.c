@@ -1,6 +1,6 @@
 /*
- * Arithmetic of slanted stixels: energies in closed form against residuals summed up in double, ranges of the
- * sums at the largest sizes, the conversion to float, tables against their formulas.
+ * Arithmetic of slanted stixels: closed-form energies against residuals summed in double, ranges of the sums
+ * at the largest sizes, the conversion to float, and tables against their formulas.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -19,7 +19,7 @@
 
 enum { G = STIXEL_GROUND, O = STIXEL_OBJECT, S = STIXEL_SKY };
 
-/* Rows of a column, v from its foot; an origin at row o. */
+/* Rows of a column. v counts from its foot, and the origin is at row o. */
 struct column {
 	int n, o;
 	int32_t w[2160], as_ground[2160], d[2160], g[2160];
@@ -45,7 +45,7 @@ static void find_origin(struct column *c)
 		c->o = c->n - 1;
 }
 
-/* Sum of squared residuals of the line a + b (v - o) above expected ground, in units. */
+/* Returns the sum of squared residuals of the line a + b (v - o) above the expected ground, in units. */
 static double residual(const struct column *c, double a, double b)
 {
 	double sum = 0;
@@ -58,7 +58,7 @@ static double residual(const struct column *c, double a, double b)
 	return sum;
 }
 
-/* Data and prior of the best plane, by normal equations about the weighted centre, in double. */
+/* Returns data and prior cost of the best plane, by normal equations about the weighted centre, in double. */
 static double best_plane(const struct column *c, const struct sx_slanted_model *m, double *a, double *b)
 {
 	const double la = (double)m->lambda_offset, lb = (double)m->lambda_slope;
@@ -73,7 +73,7 @@ static double best_plane(const struct column *c, const struct sx_slanted_model *
 		xx += c->as_ground[v] * (v - x / n) * (v - x / n);
 		xy += c->as_ground[v] * (v - x / n) * (c->d[v] - c->g[v] - y / n);
 	}
-	/* the foot is a measurement of 0 in row 0 */
+	/* the foot counts as a measurement of 0 in row 0 */
 	xx += la * (x / n) * (x / n);
 	xy += la * (x / n) * (y / n);
 	*b = xy / xx;
@@ -89,8 +89,8 @@ static void check_near(const char *what, double got, double want, double toleran
 }
 
 /*
- * What the fit promises: 1e-3 of the energy, and 5e-6 of what the column would cost as the expected ground (a
- * float has 24 bits, and the sums hold that); what is below 1e-3 nats decides nothing.
+ * Checks the guaranteed precision of the fit: 1e-3 of the energy, and 5e-6 of the cost of the column as the
+ * expected ground (a float has 24 bits and holds the sums). Differences below 1e-3 nats decide nothing.
  */
 static void check_column(const struct column *c, const struct sx_slanted_model *m)
 {
@@ -144,7 +144,7 @@ static void random_column(struct column *c, int how, struct check_rng *r)
 			c->d[v] = check_below(r, 6144);
 		c->w[v] = check_below(r, holes + 1) ? 0 : 1 + check_below(r, 255);
 		if (how == 5 && v < c->n - 20)
-			c->w[v] = 0; /* data far from the foot */
+			c->w[v] = 0; /* data only far from the foot */
 	}
 	find_origin(c);
 	if (c->w[c->o] == 0)
@@ -177,7 +177,7 @@ static void test_closed_form(void **state)
 	free(c);
 }
 
-/* The prior decides alone where nothing is measured, and wholly where it is strong. */
+/* The prior decides alone if nothing is measured, and completely if it is strong. */
 static void test_prior_planes(void **state)
 {
 	struct sx_params p = stixel_case_params(400);
@@ -211,8 +211,8 @@ static bool fits(int64_t x)
 }
 
 /*
- * The largest column there is: 2160 rows of the largest weight;
- * sums against double, which holds them exactly up to 2^53.
+ * The largest possible column: 2160 rows of the largest weight. Compares the sums with double, which holds
+ * them exactly up to 2^53.
  */
 static void test_ranges(void **state)
 {
@@ -300,7 +300,7 @@ static void test_tables(void **state)
 	check_near("score of 0", t->score[0], 256 * log(510), 0.5);
 	for (int k = G; k <= S; k++)
 		for (int i = 0; i < SX_SLANTED_OUTLIERS; i++) {
-			/* the mixture as the paper has it, less its value for a residual of 0 */
+			/* the mixture of the paper, minus its value for a residual of 0 */
 			const double u = outlier[k] / 128,
 				     g = (1 - outlier[k]) / (sigma[k] * sqrt(3.14159265358979));
 			const double r2 = i == SX_SLANTED_OUTLIERS - 1 ? 1e9 : i / 128.0;
@@ -316,7 +316,7 @@ static void test_tables(void **state)
 	sx_slanted_destroy(NULL);
 }
 
-/* The horizon of a road that leans lies elsewhere in each column. */
+/* Checks the place of a column. If the road has roll, the horizon lies elsewhere in each column. */
 static void check_place(const struct sx_slanted_frame *f, const struct sx_slanted_tables *t,
 			const struct sx_road *road, int u, int cell)
 {
@@ -325,13 +325,13 @@ static void check_place(const struct sx_slanted_frame *f, const struct sx_slante
 	const double shift = 16 * (seen.offset - road->offset);
 
 	check_near("shift", at.shift, shift, 0.5 + 1e-9);
-	/* the row's ground and the shift are rounded, and half a Q4 is the road's slope over so many rows */
+	/* the row's ground and the shift are both rounded; half a Q4 corresponds to 1 / (32 slope) rows */
 	check_near("horizon", (at.vhor - 0.5) * cell, 403 - 0.5 + seen.offset / seen.slope,
 		   cell + 1 / (16 * seen.slope));
 	assert_true(at.top >= at.vhor && (at.top - at.vhor) * cell < 61 + cell);
 }
 
-/* Expected ground in the middle of each cell; rows below the top of the image that belong to no cell. */
+/* Expected ground in the middle of each cell. Rows below the top of the image may belong to no cell. */
 static void test_frame(void **state)
 {
 	struct sx_params p = stixel_case_params(403);

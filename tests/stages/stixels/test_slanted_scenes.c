@@ -1,6 +1,6 @@
 /*
- * Slanted stixels on columns of known truth: roads that climb and fall, things on them, cells
- * of planes, class scores.
+ * Slanted stixels on columns of known truth: roads that climb and fall, objects on them, cells of planes,
+ * class scores.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -14,7 +14,7 @@
 
 #include "tests/stages/stixels/slanted_rig.h"
 
-/* ---- scenes: flat up to row 16, then as steep as climb says, then an upright object, then nothing ---- */
+/* ---- scenes: flat up to row 16, then a slope of `climb`, then an upright object, then nothing ---- */
 
 static void scene(struct rig *g, double climb, struct check_rng *r)
 {
@@ -48,7 +48,7 @@ static void check_scene(double climb, struct check_rng *r)
 	assert_int_equal(g0->kind, G);
 	assert_int_equal(g1->kind, G);
 	assert_int_equal(o->kind, O);
-	/* a cut may be a row or two off where the planes have not parted yet */
+	/* a cut may be off by a row or two while the planes are still close to each other */
 	if (climb != 0)
 		assert_in_range(g1->v_bottom, 14, 20);
 	assert_in_range(o->v_bottom, 32, 36);
@@ -66,12 +66,12 @@ static void test_roads(void **state)
 
 	for (int i = 0; i < 20; i++) {
 		check_scene(0, &r);
-		check_scene(0.8, &r); /* climbs: the road stays near for longer */
+		check_scene(0.8, &r); /* climbs: the disparity of the road stays large for longer */
 		check_scene(-0.3, &r);
 	}
 }
 
-/* Four rows that lie half a pixel too high, on a road without anything else. */
+/* Returns the cost of four rows that lie half a pixel too high, on an otherwise empty road. */
 static double cost_of_bump(double roughness, int first)
 {
 	struct sx_params p = rig_params(ROWS);
@@ -90,18 +90,18 @@ static double cost_of_bump(double roughness, int first)
 	return cost;
 }
 
-/* The same bump is the road's own near the camera, and less so far away. */
+/* Near the camera the road's own roughness explains the bump. Far away it explains less of it. */
 static void test_roughness(void **state)
 {
 	const double near = cost_of_bump(0.025, 10) / cost_of_bump(0, 10);
 	const double far = cost_of_bump(0.025, 50) / cost_of_bump(0, 50);
 
-	/* expected ground there: 82 and 19 px; sigma 1 px */
+	/* expected ground: 82 and 19 px; sigma 1 px */
 	assert_true(near > 0.1 && near < 0.3);
 	assert_true(far > 0.6 && far < 0.95);
 }
 
-/* An object in the lowest row stands on ground that the image does not show, and pays for it. */
+/* An object in the lowest row stands on ground outside the image, and pays the cost of that. */
 static void test_first_object(void **state)
 {
 	const struct sx_params p = rig_params(ROWS);
@@ -117,7 +117,7 @@ static void test_first_object(void **state)
 	rig_finish(&g);
 }
 
-/* The published value of a plane is that of the lowest image row of its lowest cell. */
+/* The published disparity of a plane is the one at the lowest image row of its lowest cell. */
 static void test_cells_of_a_plane(void **state)
 {
 	for (int cell = 1; cell <= 16; cell++) {
@@ -142,14 +142,14 @@ static void test_cells_of_a_plane(void **state)
 
 /* ---- class scores ---- */
 
-/* The same disparities, sky or a far wall: what the scores say. Class 1 and 2 tie: the first. */
+/* The disparities fit sky or a far wall, so the scores decide. Class 1 and 2 tie: the first wins. */
 static void test_scores_decide(void **state)
 {
 	struct sx_params p = rig_params(ROWS);
 	const struct sx_road road = stixel_case_road(ROWS, 20, 30);
 	struct rig g;
 
-	p.stixels.slanted.sky_outlier = 1000; /* else a row of it lifts the object off the ground */
+	p.stixels.slanted.sky_outlier = 1000; /* without this, a row of sky lifts the object off the ground */
 	rig_init(&g, &p, ROWS, &road);
 	g.scored = true;
 	for (int sky = 0; sky < 2; sky++) {
@@ -175,7 +175,7 @@ static void test_scores_decide(void **state)
 		assert_int_equal(last->kind, sky ? S : O);
 		assert_int_equal(last->label, sky ? 3 : 1);
 	}
-	/* one object by disparity, two by class */
+	/* one object by disparity, two objects by class */
 	for (int v = 0; v < ROWS; v++) {
 		g.d[v] = v < 20 ? (uint16_t)g.row[v].ground_q4 : 480;
 		memset(g.scores + v * CLASSES, 1, CLASSES);
@@ -186,7 +186,7 @@ static void test_scores_decide(void **state)
 	assert_int_equal(g.out.list[1].label, 2);
 	assert_int_equal(g.out.list[2].label, 1);
 	assert_int_equal(g.out.list[2].v_bottom, 45);
-	/* nothing valid: the scores alone; objects then have no disparity */
+	/* nothing valid: only the scores decide, and objects then have no disparity */
 	memset(g.d, 0xff, sizeof(g.d));
 	rig_run(&g);
 	assert_int_equal(g.out.list[g.out.count[0] - 1].kind, STIXEL_UNKNOWN);
@@ -197,7 +197,7 @@ static void test_scores_decide(void **state)
 	rig_finish(&g);
 }
 
-/* What is in row 15 of a road whose rows 10 to 19 measure half of it. */
+/* Returns the kind of row 15 of a road whose rows 10 to 19 measure half of the road's disparity. */
 static int kind_behind_the_road(enum sx_road_origin origin, double below)
 {
 	struct sx_params p = rig_params(ROWS);
@@ -220,8 +220,8 @@ static int kind_behind_the_road(enum sx_road_origin origin, double below)
 }
 
 /*
- * What was matched in a puddle lies behind the road, which goes on; but a road that nobody has measured
- * may be wrong, so that everything counts.
+ * A match in a puddle lies behind the road, and the road goes on. An unmeasured road may be wrong, so every
+ * match counts.
  */
 static void test_behind_the_road(void **state)
 {
@@ -233,8 +233,8 @@ static void test_behind_the_road(void **state)
 }
 
 /*
- * The lowest rows of the first columns are out of the right camera's view. What seems to be measured there
- * says nothing, and the object above does not reach down to it.
+ * The lowest rows of the first columns are out of the right camera's view. Matches there have no effect, and
+ * the object above does not reach down to them.
  */
 static void test_out_of_view(void **state)
 {
@@ -266,7 +266,7 @@ static void test_out_of_view(void **state)
 	rig_run(&g);
 	assert_int_equal(g.out.total[0], total);
 	rig_finish(&g);
-	/* farther right all of it is seen, and one object from the bottom */
+	/* farther right the whole column is seen, and there is one object from the bottom */
 	p.stixels.width = 1000;
 	rig_init(&g, &p, ROWS, &road);
 	assert_int_equal(g.at.unseen, 0);
@@ -275,7 +275,7 @@ static void test_out_of_view(void **state)
 	rig_run(&g);
 	assert_int_equal(g.out.count[0], 1);
 	rig_finish(&g);
-	/* what has less than 4 px in view sees nothing at all */
+	/* a column with less than 4 px in view sees nothing at all */
 	for (p.stixels.width = 15; p.stixels.width <= 16; p.stixels.width++) {
 		rig_init(&g, &p, ROWS, &road);
 		rig_run(&g);
@@ -291,8 +291,8 @@ static void test_out_of_view(void **state)
 }
 
 /*
- * Ground that goes on above the rows that are not seen begins there, with the line it had. With scores that
- * know better, and with a road that bends in those rows, too.
+ * Ground that continues above the unseen rows begins there and keeps its line. Also checked with class
+ * scores, and with a road that bends in the unseen rows.
  */
 static void test_ground_out_of_view(void **state)
 {
@@ -327,7 +327,7 @@ static void test_ground_out_of_view(void **state)
 		assert_int_equal(list[1].v_bottom, seen);
 		assert_int_equal(list[1].label, g.scored ? 0 : STIXEL_LABEL_NONE);
 		assert_in_range(abs(list[1].disparity_q7 - 8 * g.d[seen]), 0, 8 * 16);
-		/* a line of 1 px a row more than the road, as it is at the row where it begins now */
+		/* a line of 1 px per row more than the road, at the row where it begins now */
 		whole.plane.b = 16;
 		assert_int_equal(sx_slanted_publish(g.t, &g.f, &g.at, false, &whole, 1, got), 2);
 		assert_in_range(abs(got[1].disparity_q7 - 8 * (g.ground[seen] - 16 * (39 - seen))), 0, 1);
@@ -339,7 +339,8 @@ static void test_ground_out_of_view(void **state)
 }
 
 /*
- * Whatever is in a column: below there is one unknown segment, and there are no more segments than rows.
+ * For any content of a column, the unseen rows below are one unknown segment, and there are no more segments
+ * than rows.
  */
 static void test_publish_out_of_view(void **state)
 {
@@ -366,9 +367,9 @@ static void test_publish_out_of_view(void **state)
 }
 
 /*
- * What is made of a ground stixel up to row 19 that leaves the road by `lift` px at its foot and `steeper`
- * px a row, and of an object of 16 rows on it with the road's disparity in row `stands`: the object's lowest
- * row.
+ * Returns the object's lowest row after publishing. The column has a ground stixel up to row 19 that leaves
+ * the road by `lift` px at its foot and `steeper` px per row, and on it an object of 16 rows with the road's
+ * disparity in row `stands`.
  */
 static int foot_of(int feet_px, int cell_height, double lift, double steeper, int stands)
 {
@@ -394,23 +395,24 @@ static int foot_of(int feet_px, int cell_height, double lift, double steeper, in
 	return got[1].v_bottom;
 }
 
-/* Rows before the one in which it stands, and that one, are ground. */
+/* Rows up to and including the row in which the object stands become ground. */
 static void test_feet(void **state)
 {
 	for (int cell = 1; cell <= 4; cell *= 2) {
 		const int feet = 4 * cell;
 
-		assert_int_equal(foot_of(feet, cell, 0, 0, 15), 20); /* ground is behind it already */
+		/* the ground is already behind the object */
+		assert_int_equal(foot_of(feet, cell, 0, 0, 15), 20);
 		assert_int_equal(foot_of(feet, cell, 0, 0, 19), 20);
 		assert_int_equal(foot_of(feet, cell, 0, 0, 20), 21);
 		assert_int_equal(foot_of(feet, cell, 0, 0, 22), 23);
 		assert_int_equal(foot_of(feet, cell, 0, 0, 23), 24);
-		assert_int_equal(foot_of(feet, cell, 0, 0, 40), 24); /* a quarter of it */
+		assert_int_equal(foot_of(feet, cell, 0, 0, 40), 24); /* limited to a quarter of the object */
 		assert_int_equal(foot_of(100 * cell, cell, 0, 0, 40), 24);
-		assert_int_equal(foot_of(2 * cell, cell, 0, 0, 40), 22);     /* feet_px */
-		assert_int_equal(foot_of(3 * cell - 1, cell, 0, 0, 40), 22); /* whole cells */
+		assert_int_equal(foot_of(2 * cell, cell, 0, 0, 40), 22);     /* limited by feet_px */
+		assert_int_equal(foot_of(3 * cell - 1, cell, 0, 0, 40), 22); /* only whole cells count */
 		assert_int_equal(foot_of(0, cell, 0, 0, 40), 20);
-		/* the ground lies lower, or falls, and ends sooner; that it climbs does not make it longer */
+		/* lower or falling ground ends sooner; climbing ground does not end later */
 		assert_int_equal(foot_of(feet, cell, -4, 0, 22), 21);
 		assert_int_equal(foot_of(feet, cell, -6, 0, 22), 20);
 		assert_int_equal(foot_of(feet, cell, 0, -0.35, 22), 20);
@@ -418,7 +420,7 @@ static void test_feet(void **state)
 	}
 }
 
-/* Ground alone is given something; an object on an object keeps its foot, and so does sky. */
+/* Only ground takes rows from an object above it. An object on an object keeps its foot, and so does sky. */
 static void test_only_ground_takes_feet(void **state)
 {
 	struct sx_params p = rig_params(ROWS);
@@ -442,7 +444,10 @@ static void test_only_ground_takes_feet(void **state)
 	rig_finish(&g);
 }
 
-/* At infinity, where the road has not quite ended, is the skyline; nearer by, it is something. */
+/*
+ * Something at infinity, where the road has almost reached the horizon, is the skyline. Something nearer is
+ * an object.
+ */
 static void test_sky_begins_with_the_road_below_a_pixel(void **state)
 {
 	for (int i = 0; i < 3; i++) {
@@ -470,7 +475,7 @@ static void test_sky_begins_with_the_road_below_a_pixel(void **state)
 	}
 }
 
-/* Where scores say sky, a few wrong disparities do not make it an object; alone they do. */
+/* If scores say sky, a few wrong disparities do not create an object. Without scores they do. */
 static void test_outliers_in_the_sky(void **state)
 {
 	for (int most = 3; most <= 1000; most += 997) {
@@ -493,7 +498,7 @@ static void test_outliers_in_the_sky(void **state)
 	}
 }
 
-/* A kind that no class has is as one that is never seen: possible, and never cheap. */
+/* A kind without a class behaves like a kind that is never seen: possible, but never cheap. */
 static void test_kind_without_class(void **state)
 {
 	struct sx_params p = rig_params(ROWS);

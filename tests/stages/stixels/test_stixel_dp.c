@@ -19,15 +19,15 @@
 
 enum { G = STIXEL_GROUND, O = STIXEL_OBJECT, S = STIXEL_SKY };
 
-/* A column and everything that its cost depends on. */
+/* A column and all inputs of its cost. */
 struct problem {
 	const struct sx_dp_tables *t;
-	int32_t axis[2160], ground[2160]; /* of the road: at its axis, in the column */
+	int32_t axis[2160], ground[2160]; /* ground of the road: at its axis, in the column */
 	int vhor, unseen, h;
 	const uint16_t *d;
 };
 
-/* One segment as the energy sees it. */
+/* One segment as used by the energy. */
 struct piece {
 	int vb, vt, c;
 };
@@ -52,7 +52,7 @@ static int64_t gauss_or_outlier(int64_t e, int64_t base, int64_t precision, int6
 	return g < uniform ? g : uniform;
 }
 
-/* Sum of pixel costs of a segment, cell by cell. */
+/* Returns the sum of pixel costs of a segment, cell by cell. */
 static int64_t data_cost(const struct problem *q, const struct piece *a)
 {
 	const struct sx_dp_tables *t = q->t;
@@ -82,9 +82,7 @@ static int64_t data_cost(const struct problem *q, const struct piece *a)
 	return sum;
 }
 
-/*
- * Rows of the table of transitions, as docs/algorithm.md has them; -1: illegal (no prior is negative enough).
- */
+/* Rows of the table of transitions in docs/algorithm.md. -1: illegal (no prior is negative enough). */
 #define ILLEGAL INT64_MIN
 
 static int64_t first_cost(const struct problem *q, const struct piece *a)
@@ -122,7 +120,7 @@ static int64_t object_prior(const struct problem *q, const struct piece *a, cons
 	return m > eps ? len + t->object_on_sky : ILLEGAL;
 }
 
-/* Prior of a on b. */
+/* Returns the prior of a on b. */
 static int64_t prior(const struct problem *q, const struct piece *a, const struct piece *b)
 {
 	const struct sx_dp_tables *t = q->t;
@@ -144,7 +142,7 @@ static int64_t prior(const struct problem *q, const struct piece *a, const struc
 struct search {
 	const struct problem *q;
 	int64_t best;
-	bool best_separates; /* no prior of the best one looks at a lower mean */
+	bool best_separates; /* no prior of the best segmentation uses the mean below */
 };
 
 static void all_from(struct search *s, int v, const struct piece *below, int64_t cost, bool separates)
@@ -207,7 +205,7 @@ static void solve(const struct problem *q, struct cell (*best)[3])
 		}
 }
 
-/* The list that solve() found, top to bottom, as published: relabelled and merged. */
+/* Publishes the list that solve() found, from top to bottom: relabelled and merged. */
 static int publish(const struct problem *q, struct cell (*best)[3], struct piece *out, int64_t *total)
 {
 	const struct cell *b = &best[q->h - 1][G];
@@ -229,7 +227,7 @@ static int publish(const struct problem *q, struct cell (*best)[3], struct piece
 		out[kept++] = (struct piece){0, q->unseen - 1, STIXEL_UNKNOWN};
 	for (int i = n - 1; i >= 0; i--) {
 		struct piece a = reversed[i];
-		const int m = mean(q, a.vb, a.vt, 1); /* of what is cut off, too */
+		const int m = mean(q, a.vb, a.vt, 1); /* including the mean of the cut-off part */
 		bool any = false;
 
 		if (a.vt < q->unseen)
@@ -268,7 +266,7 @@ static void check_invariants(const struct problem *q, const struct sx_segment *l
 		}
 		if (list[i].kind == G)
 			assert_false(i && list[i - 1].kind == S);
-		/* one that reached into what is not seen keeps the mean of all of it */
+		/* a segment that reached into the unseen rows keeps the mean of all its cells */
 		if (list[i].kind == O && (q->unseen == 0 || list[i].v_bottom > q->unseen))
 			assert_int_equal(list[i].disparity_q7,
 					 8 * mean(q, list[i].v_bottom, list[i].v_top, 1));
@@ -310,7 +308,7 @@ static void run(struct rig *r, const struct sx_road *road)
 	sx_dp_run(r->dp, road, &r->columns, &r->out);
 }
 
-/* Column u of width px: its ground, and how much of that is in view. */
+/* Enters column u of width px: its ground, and the part of the ground that is in view. */
 static void enter_column(struct rig *r, int u)
 {
 	const int width = r->t->width;
@@ -329,7 +327,7 @@ static void enter_column(struct rig *r, int u)
 	}
 }
 
-/* Compares column u with the plain recurrence; the total of the best list is its energy. */
+/* Compares column u with the plain recurrence. The total of the best list must be its energy. */
 static int64_t compare_with_plain(struct rig *r, int u, struct cell (*best)[3])
 {
 	struct piece want[2160];
@@ -372,8 +370,9 @@ static int64_t energy_of_list(const struct problem *q, struct cell (*best)[3])
 }
 
 /*
- * A sequence in which no prior looks at the mean below is found for certain; otherwise the DP remembers one
- * mean per row and class, so it can only come out above. Both happen here, the second rarely.
+ * If no prior of the best sequence uses the mean below, the DP is certain to find it. Otherwise the DP can
+ * only give a larger total, because it remembers one mean per row and class. Both cases occur here, the
+ * second one rarely.
  */
 static void test_every_segmentation(void **state)
 {
@@ -454,13 +453,13 @@ static void test_scene_is_found(void **state)
 	struct rig r;
 	uint16_t *d;
 
-	p.stixels.width = 32; /* columns 2 and 3 see all of the road */
+	p.stixels.width = 32; /* columns 2 and 3 see the whole road */
 	rig_init(&r, &p, 4, H, RANGE);
 	d = sx_image_row(&r.columns, 2);
 	sx_road_ground(&road, H, ground);
 	for (int v = 0; v < H; v++)
 		d[v] = (uint16_t)(v < 40 ? ground[v] : v < 70 ? 30 * 16 : v < 110 ? 9 * 16 : 0);
-	d = sx_image_row(&r.columns, 3); /* a road that runs into the sky: no object between */
+	d = sx_image_row(&r.columns, 3); /* a road that runs into the sky, without an object between */
 	for (int v = 0; v < H; v++)
 		d[v] = (uint16_t)(v < VHOR ? ground[v] : 0);
 	run(&r, &road);
@@ -483,7 +482,7 @@ static void test_scene_is_found(void **state)
 	rig_finish(&r);
 }
 
-/* Each column has its own ground; a line in v alone would make objects of one side. */
+/* Each column has its own ground. A line in v alone would turn one side into objects. */
 static void test_leaning_road(void **state)
 {
 	enum { H = 150, COLUMNS = 40 };
@@ -518,19 +517,19 @@ static void test_leaning_road(void **state)
 }
 
 /*
- * At the left border rows whose ground has no partner are unknown, and what was found there begins above; all
- * is unknown in columns that see less than 4 px.
+ * At the left border, rows whose ground has no partner are unknown, and the objects found there begin above
+ * them. Columns that see less than 4 px are all unknown.
  */
 static void test_unseen_rows(void **state)
 {
 	enum { H = 100, VHOR = 60, COLUMNS = 8 };
 	const struct sx_params p = stixel_case_params(H);
-	const struct sx_road road = stixel_case_road(H, VHOR, 30); /* half a px a row */
+	const struct sx_road road = stixel_case_road(H, VHOR, 30); /* half a px per row */
 	struct rig r;
 
 	rig_init(&r, &p, COLUMNS, H, 64);
 	for (int u = 0; u < COLUMNS; u++)
-		for (int v = 0; v < H; v++) /* an object over all of the column */
+		for (int v = 0; v < H; v++) /* an object over the whole column */
 			((uint16_t *)sx_image_row(&r.columns, u))[v] = 20 * 16;
 	run(&r, &road);
 	for (int u = 0; u < COLUMNS; u++) {
@@ -557,7 +556,7 @@ static void test_unseen_rows(void **state)
 	rig_finish(&r);
 }
 
-/* No data: sky above the horizon, and no claim of an object at infinity below it. */
+/* Without data there is sky above the horizon, and no object at infinity below it. */
 static void test_nothing_valid(void **state)
 {
 	const struct sx_params p = stixel_case_params(64);
@@ -577,7 +576,10 @@ static void test_nothing_valid(void **state)
 	rig_finish(&r);
 }
 
-/* Sizes and parameters at which a sum would overflow if a bound were wrong (with UBSan), and values clamp. */
+/*
+ * Sizes and parameters at which a sum would overflow if a bound were wrong (with UBSan), and at which values
+ * clamp.
+ */
 static void test_extremes(void **state)
 {
 	struct check_rng rng = check_rng_seed(3);
@@ -591,7 +593,7 @@ static void test_extremes(void **state)
 	p.stixels.p_invalid = 0;
 	rig_init(&r, &p, 1, 2160, 384);
 	stixel_case_column(CASE_NOISE, &road, 384, 2160, sx_image_row(&r.columns, 0), &rng);
-	((uint16_t *)sx_image_row(&r.columns, 0))[7] = 0xfffe; /* an external map may say anything */
+	((uint16_t *)sx_image_row(&r.columns, 0))[7] = 0xfffe; /* an external map may hold any value */
 	run(&r, &road);
 	assert_true(r.out.total[0] < SX_DP_INF && r.out.total[0] > -SX_DP_INF);
 	assert_int_equal(sx_segments_column(&r.out, 0)[r.out.count[0] - 1].v_top, 2159);

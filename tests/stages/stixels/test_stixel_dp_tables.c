@@ -53,16 +53,16 @@ static void test_pixel_costs(void **state)
 			const double want =
 				formula(fmax(d / 16.0, f), f, sqrt(1.5 * 1.5 + a * a + b * b), 0.15, 128);
 
-			/* the precision has 20 bits: up to 6 px^2 * 256 * 2^-21 * 4096 units */
+			/* the precision has 20 bits: an error of up to 6 px^2 * 256 * 2^-21 * 4096 units */
 			assert_true(fabs(sx_dp_ground_cost(t, g, (uint16_t)d) - 4096 * (want - log_valid_g)) <
 				    8);
 		}
-	/* paper parameters: object 1.081, sky -1.566 with sigma 0.1: costs may be negative */
+	/* parameters of the paper: object 1.081, sky -1.566 with sigma 0.1: costs may be negative */
 	near_q12(t->base_sky, formula(0, 0, 0.5, 0.4, 128));
 	near_q12(sx_dp_ground_cost(t, 50, SX_DISPARITY_INVALID), -log(0.21));
 	near_q12(sx_dp_sky_cost(t, SX_DISPARITY_INVALID), -log(0.21));
 	assert_int_equal(sx_dp_ground_cost(t, -999, 3), sx_dp_ground_cost(t, 0, 3));
-	/* what lies below the ground is noise; beyond the range the table ends */
+	/* disparities below the ground are noise; the table ends beyond the range */
 	assert_int_equal(sx_dp_ground_cost(t, 16 * 60, 16 * 20), sx_dp_ground_cost(t, 16 * 60, 16 * 60));
 	assert_int_equal(sx_dp_ground_cost(t, 16 * 128 + 400, 2040), sx_dp_ground_cost(t, 16 * 128, 2040));
 	sx_dp_tables_destroy(t);

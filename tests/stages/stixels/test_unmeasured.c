@@ -1,5 +1,5 @@
 /*
- * What was not measured is no part of a stixel: by hand, and what holds of any column.
+ * Unmeasured cells are no part of a stixel: cases worked out by hand, and properties of any column.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -12,11 +12,11 @@
 
 #include "tests/unmeasured_case.h"
 
-#define ROWS 40 /* cells of 4 px */
+#define ROWS 40 /* number of cells, each 4 px high */
 #define CELL 4
 #define NONE SX_DISPARITY_INVALID
 
-/* A column 80 px from the left border whose cells are measured, and images without flat tiles. */
+/* Column 80 px from the left border with all cells measured, and images without flat tiles. */
 struct column {
 	uint16_t cells[ROWS];
 	uint8_t left[ROWS][60], right[ROWS][60];
@@ -46,8 +46,8 @@ static void add(struct column *c, int kind, int bottom, int top)
 }
 
 /*
- * Rows first .. last were not measured; the left image, side 0, or the right one has tiles of a level; -1:
- * none.
+ * Marks rows first .. last as unmeasured. The left image (side 0) or the right one (side 1) has tiles of a
+ * level. -1: no tiles.
  */
 static void blank(struct column *c, int first, int last, int side, int level)
 {
@@ -98,7 +98,7 @@ static void tape_on_a_road(void **state)
 		expect(&c, 1, STIXEL_UNKNOWN, 6, 13);
 		expect(&c, 2, STIXEL_GROUND, 14, 19);
 		assert_int_equal(c.list[2].disparity_q7,
-				 20 * 128 - 14 * CELL * 1024 / 128); /* its line goes on */
+				 20 * 128 - 14 * CELL * 1024 / 128); /* its line continues */
 		expect(&c, 3, STIXEL_OBJECT, 20, 39);
 	}
 }
@@ -110,10 +110,10 @@ static void holes_that_show_something_stay(void **state)
 	add(&c, STIXEL_GROUND, 0, 23);
 	add(&c, STIXEL_OBJECT, 24, 39);
 	blank(&c, 6, 12, -1, SX_TILE_FLAT); /* 28 px without texture that could be matched */
-	blank(&c, 1, 3, 0, SX_TILE_FLAT);   /* 12 px are no cover */
+	blank(&c, 1, 3, 0, SX_TILE_FLAT);   /* 12 px are too small to hide an object */
 	part(&c);
 	assert_int_equal(c.n, 2);
-	blank(&c, 13, 13, -1, SX_TILE_FLAT); /* 32 px of the road: something could stand there */
+	blank(&c, 13, 13, -1, SX_TILE_FLAT); /* 32 px of the road: an object could stand there */
 	part(&c);
 	assert_int_equal(c.n, 4);
 	expect(&c, 1, STIXEL_UNKNOWN, 6, 13);
@@ -124,7 +124,7 @@ static void darkness_over_a_floor(void **state)
 	struct column c = measured();
 
 	add(&c, STIXEL_GROUND, 0, 9);
-	add(&c, STIXEL_OBJECT, 10, 39); /* a box, and the dark above it */
+	add(&c, STIXEL_OBJECT, 10, 39); /* a box with a dark area above it */
 	blank(&c, 26, 39, 0, SX_TILE_FLAT | SX_TILE_DARK);
 	part(&c);
 	assert_int_equal(c.n, 3);
@@ -132,7 +132,7 @@ static void darkness_over_a_floor(void **state)
 	expect(&c, 2, STIXEL_UNKNOWN, 26, 39);
 	c = measured();
 	add(&c, STIXEL_GROUND, 0, 9);
-	add(&c, STIXEL_OBJECT, 10, 39); /* a wall that was filled from beside */
+	add(&c, STIXEL_OBJECT, 10, 39); /* a wall that was filled from its neighbours */
 	blank(&c, 10, 39, 0, SX_TILE_FLAT | SX_TILE_DARK);
 	part(&c);
 	assert_int_equal(c.n, 2);
@@ -151,7 +151,7 @@ static void white_doors_are_part_of_a_car(void **state)
 	assert_int_equal(c.n, 2);
 }
 
-/* Nearer than the search range: some wrong disparities among cells without any. */
+/* An object nearer than the search range: some wrong disparities among invalid cells. */
 static void too_near_to_be_matched(void **state)
 {
 	struct column c = measured();
@@ -183,14 +183,15 @@ static void what_holds_of_any_column(void **state)
 		before = c;
 		part(&c);
 		assert_true(c.n > 0 && c.n <= ROWS);
-		for (int i = 0, v = 0; i < c.n; v = c.list[i++].v_top + 1) { /* no gap, no two unknown ones */
+		/* no gap, and no two adjacent unknown segments */
+		for (int i = 0, v = 0; i < c.n; v = c.list[i++].v_top + 1) {
 			assert_int_equal(c.list[i].v_bottom, v);
 			assert_true(c.list[i].v_top >= c.list[i].v_bottom && c.list[i].v_top < ROWS);
 			assert_true(i == 0 || c.list[i].kind != STIXEL_UNKNOWN ||
 				    c.list[i - 1].kind != STIXEL_UNKNOWN);
 			assert_true(i < c.n - 1 || c.list[i].v_top == ROWS - 1);
 		}
-		/* behind the foot of the column, what was measured keeps its kind */
+		/* above the foot of the column, measured cells keep their kind */
 		for (int i = 0, k = 0, v = 0; v < ROWS; v++) {
 			while (c.list[i].v_top < v)
 				i++;
