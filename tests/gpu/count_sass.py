@@ -32,12 +32,12 @@ CLASSES = [
     ("move", r"MOV|UMOV|R2UR|S2R|CS2R|S2UR|P2R|R2P"),
     ("control", r".*"),
 ]
-LOOP_THAT_WORKS = 48  # instructions
+LOOP_THAT_WORKS = 48  # instructions of a loop
 STORE_BYTES = {"8": 1, "U8": 1, "S8": 1, "16": 2, "U16": 2, "S16": 2, "64": 8, "128": 16}
 
 
 def find(name):
-    """Path of a tool of the toolkit, or None."""
+    """Returns the path of a tool of the toolkit, or None."""
     told = os.environ.get(name.upper())
     nvcc = shutil.which("nvcc")
     folders = [os.path.dirname(os.path.realpath(nvcc))] if nvcc else []
@@ -56,7 +56,7 @@ def run(tool, *args):
 
 
 def plain(names):
-    """Demangled, as far as c++filt is there."""
+    """Returns the demangled names, or the names unchanged if c++filt is missing."""
     if not shutil.which("c++filt"):
         return {n: n for n in names}
     out = subprocess.run(["c++filt"], input="\n".join(names), capture_output=True, text=True, check=True).stdout
@@ -92,7 +92,7 @@ def stored(opcode):
 
 
 def inner_loop(code):
-    """Instructions of the innermost loop that stores most, or None."""
+    """Returns the instructions of the innermost loop that stores most, or None."""
     loops = [(target, at) for at, _, target in code if target is not None and target < at]
     innermost = [a for a in loops if not any(b != a and a[0] <= b[0] and b[1] <= a[1] for b in loops)]
     bodies = [[op for at, op, _ in code if first <= at <= last and op != "NOP"] for first, last in innermost]
@@ -119,7 +119,7 @@ def options():
 
 
 def count(o, arch, code, names):
-    """Prints a line for each kernel that matches; the greatest figure, or None."""
+    """Prints a line for each kernel that matches. Returns the greatest figure, or None."""
     worst = None
     for name in sorted(code, key=lambda n: names[n]):
         body = inner_loop(code[name]) if re.search(o.kernel, names[name]) else None
@@ -135,7 +135,8 @@ def count(o, arch, code, names):
 
 
 def spilled(code):
-    """Loads and stores of local memory in loops that work; a table that is indexed once lies there by right."""
+    """Returns loads and stores of local memory in working loops. A table that is indexed once may lie in local
+    memory."""
     loops = [(target, at) for at, _, target in code if target is not None and 16 * LOOP_THAT_WORKS < at - target]
     return sum(op.split(".")[0] in ("LDL", "STL") and any(a <= at <= b for a, b in loops) for at, op, _ in code)
 

@@ -1,7 +1,7 @@
 /*
- * Linked into every test that runs on a real device: without one it ends before its first test, with exit
- * code 77 (skipped), or 1 when SX_REQUIRE_GPU is set, so that a machine that should have a GPU cannot pass by
- * lacking it.
+ * Linked into every test that runs on a real device. Without a device the program ends before its first test,
+ * with exit code 77 (skipped). If SX_REQUIRE_GPU is set the exit code is 1, so that a machine that should
+ * have a GPU cannot pass without one.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

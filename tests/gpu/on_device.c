@@ -1,5 +1,5 @@
 /*
- * Memory of a device for tests of single stages.
+ * Device memory for tests of single stages.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

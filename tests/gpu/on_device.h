@@ -1,6 +1,6 @@
 /*
- * Memory of a CUDA device (or of the emulated one) for tests of single stages: everything waits, errors fail
- * the test.
+ * Memory of a CUDA device (or of the emulated one) for tests of single stages. Every call waits for its work,
+ * and errors fail the test.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -17,18 +17,24 @@ struct on_device {
 void on_device_init(struct on_device *d);
 void on_device_finish(struct on_device *d);
 
-/* A device image with the pixels of src, or zeros. */
+/* Creates a device image with the pixels of src, or with zeros. */
 struct sx_image on_device_copy(struct on_device *d, const struct sx_image *src);
 struct sx_image on_device_image(struct on_device *d, enum sx_pixel pixel, int width, int height);
-/* src to an image of the device; the other way, after the stream. Same format and size, any pitch. */
+/*
+ * on_device_put() copies src to an image of the device. on_device_fetch() copies the other way, after the
+ * work of the stream. Same format and size, any pitch.
+ */
 void on_device_put(struct on_device *d, const struct sx_image *src, const struct sx_image *dst);
 void on_device_fetch(struct on_device *d, const struct sx_image *src, const struct sx_image *dst);
-/* Fails the test where the device's image is not what is wanted; what, seed, disparities: check_same(). */
+/*
+ * Fails the test if the device image differs from the expected image. what, seed, disparities: see
+ * check_same().
+ */
 void on_device_compare(struct on_device *d, const char *what, uint64_t seed, const struct sx_image *want,
 		       const struct sx_image *device, int disparities);
 void on_device_read(struct on_device *d, const void *src, void *dst, size_t bytes);
 void on_device_write(struct on_device *d, const void *src, void *dst, size_t bytes);
-/* Says of e what and where. */
+/* Fails the test if the call e returns an error. Reports the call and its place. */
 #define ON_DEVICE(e) on_device_check((e), #e, __FILE__, __LINE__)
 void on_device_check(cudaError_t e, const char *what, const char *file, int line);
 

@@ -1,6 +1,6 @@
 /*
- * The emulator's prototypes behind those of the toolkit: they compile together only when they are the same.
- * Nothing to run.
+ * The emulator's prototypes after those of the toolkit: they compile together only if they are the same.
+ * There is nothing to run.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -35,7 +35,7 @@ def c_code(text):
                 code.append("\n")
             directive, fresh = False, True
         elif kind not in ("comment", "blank"):
-            # a macro takes arguments only if its ( follows at once
+            # a macro takes arguments only if its ( follows directly
             defines = directive and len(code) > 2 and code[-2] == "define" and code[-3] == "#"
             code.append("glued (" if piece == "(" and defines and after == "word" else piece)
             fresh = False
@@ -44,7 +44,7 @@ def c_code(text):
 
 
 def other_code(text):
-    """Returns the lines without comment lines and without blanks around them."""
+    """Returns the lines, without comment lines and without surrounding blanks."""
     lines = [line.strip() for line in text.splitlines()]
     return [line for line in lines if line and not line.startswith("#")]
 
@@ -56,7 +56,7 @@ def digest_of(name, data):
 
 
 def digests(top):
-    """{name: SHA-256}, of the code of the files as they lie there."""
+    """Returns {name: SHA-256} of the code of the files in the tree."""
     found = {}
     for folder in FOLDERS:
         for here, _, names in os.walk(os.path.join(top, folder)):
@@ -69,7 +69,7 @@ def digests(top):
 
 
 def sums(text):
-    """{name: SHA-256} of a record."""
+    """Returns {name: SHA-256} of a record."""
     return {m[1]: m[0] for m in re.findall(r"^([0-9a-f]{64})  (\S+)$", text, re.M)}
 
 
@@ -82,7 +82,8 @@ def ptx_lines(text):
 
 
 def with_ptx(text, other):
-    """A record with the PTX lines of another, in place of its own. None if they are of other sources."""
+    """Returns a record whose PTX lines are replaced by those of another record. None if the two are of different
+    sources."""
     if not sums(text) or sums(text) != sums(other):
         return None
     title, head, rest = text.split("\n\n", 2)
@@ -91,7 +92,7 @@ def with_ptx(text, other):
 
 
 def recorded(top):
-    """(device, date, whether PTX was validated too, {name: SHA-256}) of the record, or None."""
+    """Returns (device, date, whether PTX was validated too, {name: SHA-256}) of the record, or None."""
     try:
         with open(os.path.join(top, RECORD)) as f:
             text = f.read()
@@ -104,7 +105,7 @@ def recorded(top):
 
 
 def sentence(top):
-    """How the sources relate to those that were validated, and whether they are those."""
+    """Returns a sentence that compares the sources with the validated ones, and whether they are the same."""
     was, now = recorded(top), digests(top)
     if not was:
         return "gpu: the sources were not validated on a GPU yet (tests/gpu/validate)", False

@@ -16,12 +16,12 @@ LINE = re.compile(r"Compiling entry function '(?P<name>\S+)' for '(?P<arch>\w+)'
 
 
 def resources(text):
-    """{architecture: {kernel: (registers, bytes)}} of what ptxas -v prints."""
+    """Returns {architecture: {kernel: (registers, bytes)}} from the output of ptxas -v."""
     found, kernels, name, spilled = {}, None, None, 0
     for m in LINE.finditer(text):
         if m["name"]:
             kernels, name, spilled = found.setdefault(m["arch"], {}), m["name"], 0
-        elif m["stores"]:  # of the kernel, and of functions that are not inlined
+        elif m["stores"]:  # spills of the kernel and of functions that are not inlined
             spilled = max(spilled, int(m["stores"]), int(m["loads"]))
         elif name:
             kernels[name], name = (int(m["registers"]), spilled), None
@@ -29,19 +29,19 @@ def resources(text):
 
 
 def spilling(kernels):
-    """(how many spill, most bytes)"""
+    """Returns (number of kernels that spill, most bytes)."""
     spilled = [used[1] for used in kernels.values() if used[1]]
     return len(spilled), max(spilled, default=0)
 
 
 def allowed(text):
-    """{(release, architecture, file): (kernels, bytes)} of the record."""
+    """Returns {(release, architecture, file): (kernels, bytes)} of the record."""
     rows = [line.split() for line in text.splitlines() if line and not line.startswith("#")]
     return {tuple(row[:3]): (int(row[3]), int(row[4])) for row in rows}
 
 
 def complaints(limits, release, file, archs, used):
-    """What is wrong with a file, as sentences. used: resources()."""
+    """Returns sentences about a file that exceeds its limits. used: resources()."""
     said = []
     for arch in archs:
         if not used.get(arch):

@@ -1,6 +1,6 @@
 /*
- * The emulator itself: warp functions, barriers and arithmetic give what the CUDA manuals say, mistakes are
- * found, streams, events and graphs keep order where they must.
+ * The emulator itself: warp functions, barriers and arithmetic give the results of the CUDA manuals, mistakes
+ * are reported, and streams, events and graphs keep the required order.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -166,7 +166,7 @@ static void test_math(void **state)
 			fail_msg("case %d: want 0x%08x, got 0x%08x", i, want[i], host[i]);
 }
 
-/* The report of a kernel that does it wrong; the program ends by it. */
+/* Reads the report of a faulty kernel. The program ends with this report. */
 static void read_report(enum emulate_fault how, char *text, size_t bytes)
 {
 	int ends[2], status;
@@ -235,7 +235,8 @@ static bool fault_shows(enum emulate_fault how, const char *order)
 static void test_silent_faults(void **state)
 {
 	assert_true(fault_shows(EMULATE_LOCK_STEP, "0"));
-#ifndef __SANITIZE_ADDRESS__ /* which guards shared memory itself: it holds no garbage (sx_emulate.h) */
+/* AddressSanitizer guards shared memory itself, so it holds no garbage (sx_emulate.h) */
+#ifndef __SANITIZE_ADDRESS__
 	assert_true(fault_shows(EMULATE_LOCK_STEP, "1"));
 	assert_true(fault_shows(EMULATE_UNWRITTEN, "0"));
 	assert_int_equal(host[0], 0xcdcdcdcd);
@@ -260,7 +261,7 @@ static void test_block_order(void **state)
 	}
 }
 
-/* Two branches of a graph, joined or not joined by an event. */
+/* Captures two branches of a graph, joined or not joined by an event. */
 static cudaError_t capture(cudaGraphExec_t *exec, bool join)
 {
 	cudaStream_t side;
@@ -380,7 +381,7 @@ int main(void)
 	const struct CMUnitTest reports[] = {cmocka_unit_test(test_reports)};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
-	/* before the device's thread is there, which a fork would lose */
+	/* reports run first, before the device's thread exists, because a fork would lose the thread */
 	return cmocka_run_group_tests_name("emulator reports", reports, NULL, NULL) +
 	       cmocka_run_group_tests_name("emulator", tests, setup, teardown);
 }

@@ -1,5 +1,5 @@
-# What is recorded of the CUDA engine and looked at later: spilled registers, what was validated; and that toolkits are
-# laid out as a whole or not at all.
+# Records about the CUDA engine that are read later: spilled registers and validated sources. Also checks that toolkits
+# are laid out completely or not at all.
 # SPDX-License-Identifier: Apache-2.0
 import importlib.util
 import os
@@ -79,7 +79,7 @@ class Validated(unittest.TestCase):
                                                                                 "compute_75 PTX, memcheck: clean")
         self.assertEqual(sources.with_ptx(mine, other), other)
         self.assertEqual(sources.with_ptx(self.record("a"), other), other)
-        # as --ptx75 writes it: a record of its own
+        # a separate record, as --ptx75 writes it
         part = "compute_75 PTX on D: new\ncompute_75 PTX, memcheck: clean\n\n%s  gpu/a.cu\n" % ("a" * 64)
         self.assertEqual(sources.with_ptx(mine, part), other)
 
@@ -113,7 +113,7 @@ class Validated(unittest.TestCase):
 
 
 class Code(unittest.TestCase):
-    """What counts of a source, and what does not."""
+    """The parts of a source that count, and the parts that do not."""
 
     def same(self, a, b, name="a.cu"):
         return sources.digest_of(name, a.encode()) == sources.digest_of(name, b.encode())
@@ -170,7 +170,7 @@ PROGRAMS = {
 
 
 class Passes(unittest.TestCase):
-    """tests/gpu/validate in a tree of its own, with programs that find everything good."""
+    """Runs tests/gpu/validate in a separate tree, with programs that find no errors."""
 
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
@@ -199,7 +199,7 @@ class Passes(unittest.TestCase):
         return r.stderr
 
     def record(self):
-        """(whole, of it the PTX lines)"""
+        """Returns (the whole record, its PTX lines)."""
         with open(self.top + "/tests/gpu/validated.txt") as f:
             text = f.read()
         return text, sources.ptx_lines(text)
@@ -224,7 +224,7 @@ class Passes(unittest.TestCase):
         self.validate("--ptx75")
         self.assert_both()
         shutil.rmtree(self.top + "/build")
-        self.validate()  # keeps what is of the same sources
+        self.validate()  # a new run keeps the lines of the same sources
         self.assert_both()
 
     def test_sources_of_both(self):
@@ -262,7 +262,7 @@ esac
 
 @unittest.skipUnless(importlib.util.find_spec("pip"), "there is no pip")
 class Toolkit(unittest.TestCase):
-    """tests/gpu/toolkit with a mirror and wheels that look like the real ones."""
+    """Runs tests/gpu/toolkit with a mirror and wheels that look like the real ones."""
 
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
@@ -316,7 +316,7 @@ class Toolkit(unittest.TestCase):
         folder = self.ask("--headers", "11.8")
         found = sorted(os.path.relpath(os.path.join(d, n), folder) for d, _, names in os.walk(folder) for n in names)
         self.assertEqual(found, ["include/crt/host_defines.h", "include/cuda.h", "include/cuda_runtime_api.h"])
-        self.env["PIP_FIND_LINKS"] = "/nowhere"  # it is there now
+        self.env["PIP_FIND_LINKS"] = "/nowhere"  # the toolkit is installed now
         self.assertEqual(self.ask("--headers", "11.8"), folder)
         self.assertEqual(self.cached(), [os.path.basename(folder)])
 

@@ -1,4 +1,4 @@
-# How the module is built: with which CUDA toolkit, for which devices, and with which arguments.
+# How the module is built: the CUDA toolkit, the target devices, and the compiler arguments.
 # SPDX-License-Identifier: Apache-2.0
 import os
 import re
@@ -21,7 +21,7 @@ class Configured(unittest.TestCase):
         self.in_path = self.toolkit("one", "13.1", KNOWN)
 
     def toolkit(self, name, release, knows=None):
-        """Looks like one as long as nothing is compiled. knows: what --list-gpu-arch prints."""
+        """Creates a fake toolkit, which passes as long as nothing is compiled. knows: output of --list-gpu-arch."""
         path = os.path.join(self.folder, name)
         os.makedirs(path + "/bin")
         os.mkdir(path + "/lib64")
@@ -38,11 +38,11 @@ class Configured(unittest.TestCase):
         os.chmod(path, 0o755)
 
     def devices(self, script):
-        """What nvidia-smi does on this machine."""
+        """Installs a fake nvidia-smi with this script."""
         self.program(self.in_path + "/bin/nvidia-smi", script)
 
     def configure(self, *options):
-        """(succeeded, output) with the first toolkit's nvcc in PATH."""
+        """Returns (succeeded, output) with the first toolkit's nvcc in PATH."""
         env = dict(os.environ, PATH=self.in_path + "/bin:" + os.environ["PATH"])
         self.build = tempfile.mkdtemp(dir=self.folder)
         r = subprocess.run([MESON, "setup", "-Dengines_only=true", "-Dtests=false", *options, SOURCE, self.build],
@@ -84,7 +84,7 @@ class Toolkit(Configured):
 
 class Arguments(Configured):
     def arguments(self, *options):
-        """Of nvcc for one file."""
+        """Returns the arguments of nvcc for one file."""
         good, said = self.configure(*options)
         self.assertTrue(good, said)
         with open(self.build + "/build.ninja") as f:
@@ -109,7 +109,7 @@ class Arguments(Configured):
         words = self.arguments("-Dgpu_archs=87,90", "-Dgpu_toolkit=" + self.toolkit("old", "12.9"))
         self.assertEqual(words[words.index("-Xfatbin") + 1], "-compress-all")
         self.assertNotIn("--compress-mode=size", words)
-        # the last one is there for later devices too
+        # the last architecture is also built for later devices
         self.assertEqual([w for w in words if w.startswith("arch=")],
                          ["arch=compute_87,code=sm_87", "arch=compute_90,code=sm_90",
                           "arch=compute_90,code=compute_90"])

@@ -27,14 +27,14 @@
 #define SKIPPED 77
 #define CONTEXTS_MAX 4
 #define IMAGES_MAX 64
-/* Cells of the volume of a random case: the reference takes a second for about 10 million. */
+/* Cells of the volume of a random case. The reference takes a second for about 10 million cells. */
 #define RANDOM_CELLS ((size_t)16000000)
 #define RANDOM_CELLS_QUICK ((size_t)1000000)
 
 static struct {
-	const struct sx_backend *engine; /* under test: cuda, or cpu */
+	const struct sx_backend *engine; /* engine under test: cuda or cpu */
 	struct sx_device *device, *reference;
-	const char *name; /* of the variant under test */
+	const char *name; /* name of the variant under test */
 	enum sx_volume_choice volume;
 	bool quick;
 	unsigned checks, failed;
@@ -58,7 +58,10 @@ static bool compute(const struct sx_backend *b, struct sx_context *x, const stru
 	return r > 0;
 }
 
-/* keep_volume: the sums stay in memory, and are compared; else the winner may be found without them. */
+/*
+ * Compares two contexts. With keep_volume the sums stay in memory and are compared too. Otherwise the engine
+ * may find the winner without them.
+ */
 static bool compare_with(const struct sx_context *a, const struct engine_case *t, const struct sx_pair *pair,
 			 bool keep_volume)
 {
@@ -72,13 +75,13 @@ static bool compare_with(const struct sx_context *a, const struct engine_case *t
 	return good;
 }
 
-/* One pair through both. */
+/* Compares one pair on both engines. */
 static bool compare(const struct engine_case *t, const struct sx_pair *pair)
 {
 	struct sx_context *a = engine_case_context(&sx_backend_reference, test.reference, t, true);
 	bool good = a && compute(&sx_backend_reference, a, pair);
 
-	/* both ways, or where that takes long one of them */
+	/* with and without keep_volume; in a quick run only one of them */
 	for (int keep = 0; good && keep < 2; keep++)
 		if (!test.quick || (int)(t->seed % 2) == keep)
 			good = compare_with(a, t, pair, keep);
@@ -103,7 +106,7 @@ static void check_some(const struct engine_case *t)
 		check_case(t);
 }
 
-/* All that a frame gives, after each of many frames, with n contexts in flight. */
+/* Compares all outputs of a frame after each of many frames, with n contexts in flight. */
 static void check_again(int n, int frames)
 {
 	struct engine_case t = engine_case_small(900 + (uint64_t)n);
@@ -138,8 +141,9 @@ static void check_again(int n, int frames)
 }
 
 /*
- * A context takes at most 5 bytes a cell and 64 MB with 4 paths, whatever the device; where path costs are
- * formed anew 1.25, or a byte more if the winner is found in memory, and 70 MB.
+ * Checks the memory of a context. With 4 paths it takes at most 5 bytes per cell and 64 MB on any device. If
+ * path costs are recomputed it takes at most 1.25 bytes per cell and 70 MB, or one byte per cell more if the
+ * winner is found in memory.
  */
 static void check_memory(int width, int height, int disparities)
 {
@@ -169,7 +173,7 @@ static void check_memory(int width, int height, int disparities)
 	note(test.engine->memory(test.device) == before);
 }
 
-/* Stixels of one pixel: more columns than the largest device does at once. */
+/* Checks stixels of one pixel width: more columns than the largest device computes at the same time. */
 static void check_many_columns(void)
 {
 	struct engine_case t = engine_case_small(950);
@@ -181,7 +185,7 @@ static void check_many_columns(void)
 	check_case(&t);
 }
 
-/* Whole images, which take the reference seconds: 2, 4 or 8 paths, over all variants each of them. */
+/* Checks whole images, which take the reference seconds: 2, 4 or 8 paths, each with all variants. */
 static void check_pair(const struct sx_image img[2], int nth)
 {
 	struct engine_case t = engine_case_small(1);
@@ -233,7 +237,8 @@ static void check_all(bool quick, int variant, const struct random_images *image
 struct variant {
 	enum sx_volume_choice volume;
 	enum sx_input_choice input;
-	int sms; /* of a slice, where kernels may take their work apart differently; 0: all */
+	/* multiprocessors of a slice, which may change how kernels split their work; 0: whole device */
+	int sms;
 	bool quick;
 };
 
@@ -244,7 +249,7 @@ static const struct variant variants[] = {
 #define QUICK_VARIANTS 3
 #define VARIANTS ((int)(sizeof(variants) / sizeof(variants[0])))
 
-/* Opens the engine as the variant has it. */
+/* Opens the engine with the settings of the variant. */
 static int open_variant(const struct variant *v, char *why, size_t why_bytes)
 {
 	const struct sx_engine_params p = {.backend = SX_BACKEND_CUDA,
@@ -279,7 +284,7 @@ static int run_variant(const struct variant *v, const struct random_images *imag
 	return 0;
 }
 
-/* Those from first on, count of them. */
+/* Runs `count` variants, starting at `first`. */
 static int run_variants(int first, int count, bool quick, const struct random_images *images)
 {
 	for (int i = first; i < first + count; i++) {
@@ -287,7 +292,8 @@ static int run_variants(int first, int count, bool quick, const struct random_im
 
 		test.quick = quick || variants[i].quick;
 		r = run_variant(&variants[i], images);
-		if (r < 0 && variants[i].sms) /* needs CUDA 12.5, and more multiprocessors than a board has */
+		/* needs CUDA 12.5, and more multiprocessors than an embedded board has */
+		if (r < 0 && variants[i].sms)
 			printf("# no slice of this device: not checked\n");
 		else if (r < 0)
 			return r;
@@ -298,11 +304,11 @@ static int run_variants(int first, int count, bool quick, const struct random_im
 /* Options of the command line. */
 struct words {
 	bool cpu, quick;
-	int variant; /* -1: all */
+	int variant; /* index; -1: all variants */
 	unsigned long long seed;
-	int random; /* count; 0: none */
+	int random; /* number of random settings; 0: none */
 	size_t cells;
-	int files; /* where they begin */
+	int files; /* index of the first file argument */
 };
 
 static void check_random_case(uint64_t seed, size_t cells, const struct random_images *images)
@@ -319,7 +325,7 @@ static void check_random_case(uint64_t seed, size_t cells, const struct random_i
 			(unsigned long long)seed, cells);
 }
 
-/* Each setting with one of the variants, by its seed. */
+/* Runs random settings. The seed of each setting selects one of the variants. */
 static int run_random(const struct words *w, const struct random_images *images)
 {
 	const uint64_t seed = w->seed, end = seed + (uint64_t)w->random;
@@ -386,7 +392,7 @@ static bool read_words(struct words *w, int argc, char **argv)
 	return w->variant < VARIANTS && (argc - i) % 2 == 0 && argc - i <= IMAGES_MAX;
 }
 
-/* The engine under test, and the reference. */
+/* Finds the engine under test and the reference. */
 static int find_engines(bool cpu)
 {
 	const struct sx_engine_params p = {.backend = SX_BACKEND_REFERENCE, .contexts = 1};

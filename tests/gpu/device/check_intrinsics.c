@@ -31,7 +31,10 @@ static uint64_t random64(struct check_rng *r)
 	return high << 32 | check_random(r);
 }
 
-/* Any bits; small numbers; floats with small exponents, so that sums and integers round; special ones. */
+/*
+ * Returns an operand: any bits, a small number, a float with a small exponent (so that sums and integers
+ * round), or a special value.
+ */
 static uint32_t word(struct check_rng *r)
 {
 	static const uint32_t special[] = {

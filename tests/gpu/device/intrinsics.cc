@@ -1,5 +1,5 @@
 /*
- * intrinsics.cu as the emulator has its functions.
+ * Compiles intrinsics.cu with the emulator's functions.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,5 +1,5 @@
 /*
- * Each function of intrinsics.h once. A new one of the emulator gets a row here.
+ * Calls each function of intrinsics.h once. Add a row here for each new function of the emulator.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -19,7 +19,7 @@
 
 /* ---- operands ---- */
 
-/* A pair word of gpu/simd.cuh with |v| <= 1023. */
+/* Makes a pair word of gpu/simd.cuh with |v| <= 1023. */
 static __device__ uint32_t pair_of(uint32_t w)
 {
 	uint32_t r = 0;
@@ -32,13 +32,13 @@ static __device__ uint32_t pair_of(uint32_t w)
 	return r;
 }
 
-/* Two halves that are positive and finite as fp16. */
+/* Makes two halves that are positive and finite as fp16. */
 static __device__ uint32_t keys_of(uint32_t w)
 {
 	return (w & 0xffff) % 0x7c00 | (w >> 16) % 0x7c00 << 16;
 }
 
-/* NaNs are quiet: of signalling ones C says other things than CUDA. */
+/* Makes a float. NaNs are quiet, because C and CUDA treat signalling NaNs differently. */
 static __device__ float float_of(uint32_t w)
 {
 	return __uint_as_float((w & 0x7fffffffu) > 0x7f800000u ? w | 0x00400000u : w);
@@ -89,13 +89,16 @@ static __device__ uint64_t bits(int4 v)
 	return (uint64_t)((uint32_t)v.x ^ (uint32_t)v.y * 3) << 32 | ((uint32_t)v.z ^ (uint32_t)v.w * 5);
 }
 
-/* -0 counts as 0, where CUDA says nothing of its sign. */
+/* Replaces -0 by 0, because CUDA does not define the sign. */
 template <typename T> static __device__ uint64_t unsigned_zero(T v)
 {
 	return bits(v + (T)0);
 }
 
-/* Joins what an atomic function returned and the value it left: f(address of first). */
+/*
+ * Joins the value that an atomic function returned and the value in memory after it. f: takes the address of
+ * `first`.
+ */
 template <typename T, typename F> static __device__ uint64_t atomic(uint64_t *cell, T first, F f)
 {
 	T *at = reinterpret_cast<T *>(cell);
@@ -107,7 +110,7 @@ template <typename T, typename F> static __device__ uint64_t atomic(uint64_t *ce
 	return bits(old) ^ (bits(now) << 32 | bits(now) >> 32);
 }
 
-/* Loads and stores with a word on caching. */
+/* Runs a store and a load with a caching hint. */
 template <typename F> static __device__ uint64_t through(uint64_t *cell, uint64_t value, F f)
 {
 	*cell = value;
@@ -262,7 +265,7 @@ template <typename F> static __device__ uint64_t through(uint64_t *cell, uint64_
 	X(floor, bits(floor(da)))                             \
 	X(fabsf, bits(fabsf(fa)))
 
-/* low: lanes of the lower half of a warp. Each half names itself in its mask. */
+/* low: lane numbers of the lower half of a warp. Each half uses its own mask. */
 #define HALF (lane < 16 ? 0xffffu : 0xffff0000u)
 #define LANES(X)                                                                           \
 	X(ballot, bits(__ballot_sync(ALL, (int)(a & 3))))                                  \
@@ -330,7 +333,10 @@ template <typename F> static __device__ uint64_t through(uint64_t *cell, uint64_
 enum function { FUNCTIONS(NUMBER) };
 #undef NUMBER
 
-/* Atomic additions of floats flush subnormal numbers on a device, and so these have none. */
+/*
+ * Returns a float that is not subnormal, because atomic additions of floats flush subnormal numbers on a
+ * device.
+ */
 static __device__ float normal(uint32_t w)
 {
 	return __uint_as_float((w & 0x807fffffu) | ((w >> 23 & 255) % 200 + 27) << 23);
@@ -368,7 +374,7 @@ static __global__ void __launch_bounds__(INTRINSICS_THREADS)
 extern "C" const char *const intrinsic_names[] = {FUNCTIONS(NAME) NULL};
 #undef NAME
 
-/* Runs the blocks by the emulator's core alone: its runtime has the same names as the device's. */
+/* Runs the blocks with the emulator's core alone, because its runtime has the same names as the device's. */
 extern "C" void intrinsic_emulated(int which, const struct intrinsic_operands *in, int n, uint64_t *out)
 {
 	sx_emulate_run({"intrinsic", (const void *)intrinsic, dim3((unsigned)(n / INTRINSICS_THREADS)),

@@ -1,7 +1,6 @@
 /*
- * CUDA's functions and the wrappers of gpu/ that the emulator has a body of its own for, over the same
- * operands: on the device (intrinsics.cu by nvcc), and as tests/gpu/emulate has them (the same file by the
- * C++ compiler).
+ * CUDA functions, and wrappers of gpu/ that the emulator implements itself, called with the same operands: on
+ * the device (intrinsics.cu by nvcc), and in tests/gpu/emulate (the same file by the C++ compiler).
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -14,21 +13,22 @@
 extern "C" {
 #endif
 
-#define INTRINSICS_THREADS 128 /* threads of a block; operands come in multiples of it */
+#define INTRINSICS_THREADS 128 /* threads of a block; the number of operands is a multiple of it */
 /* Result of a function that the device does not have. */
 #define INTRINSIC_ABSENT 0xab5e27ab5e27ab5eull
 
-/* Operands of a thread: arguments are made of them. Lanes of a warp are neighbours. */
+/* Operands of a thread, from which the arguments are made. Lanes of a warp use neighbouring operands. */
 struct intrinsic_operands {
 	uint32_t a, b, c;
 	uint64_t la, lb;
 };
 
-/* Names in their order, NULL behind the last. */
+/* Names of the functions in order. NULL ends the list. */
 extern const char *const intrinsic_names[];
 /*
- * Function `which` over n operands; out: its result as bits, any NaN as one. Emulated: host memory. On a
- * device: device memory, the default stream; the launch's error.
+ * Runs function `which` over n operands. out: results as bits, with one value for any NaN. The emulated
+ * version uses host memory. The device version uses device memory and the default stream, and returns the
+ * error of the launch.
  */
 void intrinsic_emulated(int which, const struct intrinsic_operands *in, int n, uint64_t *out);
 int intrinsic_on_device(int which, const struct intrinsic_operands *in, int n, uint64_t *out);

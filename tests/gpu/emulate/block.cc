@@ -1,6 +1,6 @@
 /*
- * Blocks of a kernel: every thread is a fiber, lanes meet in warp functions and barriers. One warp runs until
- * all its lanes wait, then the next.
+ * Runs the blocks of a kernel. Every thread is a fiber. Lanes meet in warp functions and barriers. One warp
+ * runs until all its lanes wait, then the next one.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -26,24 +26,24 @@ struct thread {
 	struct sx_fiber fiber;
 	enum state state;
 	uint3 index;
-	unsigned warp, lane, position; /* position: turn of the lane inside its warp */
+	unsigned warp, lane, position; /* position: turn of the lane in its warp */
 	struct sx_site site;
 	enum sx_lanes_op op;
 	unsigned mask, arg;
 	uint64_t value;
 };
 
-/* Lanes that wait for the others of one mask. */
+/* Lanes that wait for the other lanes of one mask. */
 struct meeting {
 	unsigned mask, arrived;
 };
 
 struct warp {
-	unsigned ready; /* by position */
+	unsigned ready; /* bits by position */
 	unsigned alive;
 	unsigned meetings;
 	struct meeting meeting[32];
-	struct thread *at[32]; /* by position */
+	struct thread *at[32]; /* threads by position */
 };
 
 static struct {
@@ -57,7 +57,7 @@ static struct {
 	struct thread *self;
 } b;
 
-/* On the heap, so that a sanitizer sees its ends. */
+/* On the heap, so that a sanitizer detects accesses beyond its ends. */
 static void *dynamic_shared;
 
 uint3 sx_emulate_thread, sx_emulate_block;
@@ -106,7 +106,10 @@ static bool same_wait(const struct thread *a, const struct thread *c)
 	       a->site.line == c->site.line;
 }
 
-/* Every lane of a small block; of a large one the first of each row of lanes that wait alike. */
+/*
+ * Stops with a report of every lane of a small block. In a large block, reports only the first lane of each
+ * row of lanes that wait at the same place.
+ */
 [[noreturn]] static void fault_of_all(const char *what)
 {
 	unsigned printed = 0;
@@ -136,7 +139,7 @@ static void resume(struct sx_fiber *from, struct thread *to)
 	sx_fiber_switch(from, &to->fiber);
 }
 
-/* Leaves the running thread: to the next ready lane of its warp, or to the scheduler. */
+/* Leaves the running thread and continues with the next ready lane of its warp, or with the scheduler. */
 static void leave(struct thread *self)
 {
 	struct warp *w = &b.warps[self->warp];
@@ -225,7 +228,8 @@ static void meet_all(unsigned warp, unsigned lanes, enum sx_lanes_op op)
 }
 
 /*
- * Ends m when all living lanes of its mask are there: results, and on they go. False when some are missing.
+ * Ends meeting m if all living lanes of its mask have arrived: stores the results and makes the lanes ready.
+ * Returns false if lanes are missing.
  */
 static bool meet(unsigned warp, struct meeting *m)
 {
@@ -279,7 +283,7 @@ uint64_t sx_emulate_warp(enum sx_lanes_op op, unsigned mask, uint64_t value, uns
 	return t->value;
 }
 
-/* The least that a device promises. */
+/* Returns the smallest mask that a device guarantees. */
 unsigned sx_emulate_active()
 {
 	return 1u << b.self->lane;
@@ -323,7 +327,7 @@ int sx_emulate_barrier(enum sx_block_op op, int predicate, struct sx_site site)
 	return b.barrier_result;
 }
 
-/* Who exits no longer counts where the others of its warp wait. */
+/* Ends a thread. The other lanes of its warp no longer wait for it. */
 static void leave_for_ever(struct thread *t)
 {
 	struct warp *w = &b.warps[t->warp];
@@ -336,7 +340,7 @@ static void leave_for_ever(struct thread *t)
 	leave(t);
 }
 
-/* A fiber serves one thread after the other. */
+/* Runs one thread after the other on one fiber. */
 static void serve(void)
 {
 	sx_fiber_entered();
@@ -401,8 +405,8 @@ static void run_block(struct sx_order *order)
 }
 
 /*
- * Blocks 0, 1, 2, 4, 8 ... find garbage in shared memory, the others what the block before
- * left: cheap, and enough.
+ * Fills shared memory with garbage for blocks 0, 1, 2, 4, 8 ... Other blocks find the values of the previous
+ * block. This is cheap and enough.
  */
 static void spoil_shared(uint64_t nth)
 {

@@ -1,6 +1,6 @@
 /*
- * Functions of the CUDA runtime that the emulator has. Included behind the toolkit's own header these must
- * repeat its prototypes: tests/gpu/prototypes.c.
+ * Functions of the CUDA runtime that the emulator implements. If this file is included after the toolkit's
+ * own header, the prototypes must be the same: tests/gpu/prototypes.c.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

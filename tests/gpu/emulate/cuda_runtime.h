@@ -1,5 +1,5 @@
 /*
- * The runtime's interface for kernel files: with the templates that take a kernel or a variable by name.
+ * Interface of the runtime for kernel files, with the templates that take a kernel or a variable by name.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,5 +1,5 @@
 /*
- * Inside of the emulated runtime: what its files share.
+ * Internals of the emulated runtime, shared by its files.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -13,18 +13,18 @@
 #include "tests/gpu/emulate/emulate.h"
 
 /*
- * First line of a runtime function: counts the call and returns the error that was ordered for it, or that of
- * a lost device. Thread: any.
+ * First line of a runtime function. Counts the call. Returns the error that a test ordered for it, or the
+ * error of a lost device. Thread: any.
  */
 cudaError_t sx_emulate_enter(const char *function, const void *caller);
-/* The error that the work of this thread's last call was ordered to lose the device with; once. */
+/* Returns, once, the error with which the work of this thread's last call must lose the device. */
 cudaError_t sx_emulate_doom(void);
-/* While it lives, what the thread does is the runtime's own: emulate.h. */
+/* While this object exists, the thread acts for the runtime itself: emulate.h. */
 struct sx_emulate_inside {
 	sx_emulate_inside();
 	~sx_emulate_inside();
 };
-/* Remembers an error for cudaGetLastError and returns it; some errors lose the device. */
+/* Remembers an error for cudaGetLastError and returns it. Some errors lose the device. */
 cudaError_t sx_emulate_error(cudaError_t error);
 cudaError_t sx_emulate_lost(void);
 #define SX_ENTER                                                                                \
@@ -35,20 +35,24 @@ cudaError_t sx_emulate_lost(void);
 	} while (0);                                                                            \
 	const sx_emulate_inside inside_
 
-/* Properties by name ("sms", "cc", "integrated", ...), see faults.cc. */
+/* Returns a property by name ("sms", "cc", "integrated", ...), see faults.cc. */
 long long sx_emulate_property(const char *name);
-/* Shared memory that a block may have when its kernel asks for it. */
+/* Returns the shared memory that a block may have if its kernel asks for it, bytes. */
 size_t sx_emulate_shared_max(void);
 
-/* kind: "kernel", "copy", "set" or "host", counted when it runs. Recorded when the stream captures. */
+/*
+ * Queues work. kind: "kernel", "copy", "set" or "host", counted when the work runs. If the stream captures,
+ * the work is recorded.
+ */
 cudaError_t sx_emulate_enqueue(const char *kind, std::function<void()> run, cudaStream_t stream);
 /*
- * Until the stream has done all it was given, as a part of another call: it cannot be made to fail by itself.
+ * Waits until the stream has done all its work. This wait is a part of another call, so a test cannot order
+ * it to fail.
  */
 cudaError_t sx_emulate_wait(cudaStream_t stream);
-/* Waits for what streams have so far, as giving memory back does; counted when there was something. */
+/* Waits for all work queued so far on all streams, as freeing memory does. Counted if there was any work. */
 void sx_emulate_drain(void);
-/* A capture is going on that forbids calls such as cudaMalloc. */
+/* Returns true during a capture that forbids calls such as cudaMalloc. */
 bool sx_emulate_forbidden(void);
 bool sx_emulate_capturing(cudaStream_t stream);
 

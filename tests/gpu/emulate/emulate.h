@@ -21,34 +21,34 @@ extern "C" {
 #endif
 
 /*
- * Since the reset: calls of a runtime function ("cudaMalloc"; launches are "cudaLaunchKernel"), or what
- * the device ran ("kernel", "copy", "set", "host"), "any": all of these; "freed in flight": memory while
- * something ran or waited to run; "default stream";
- * now: "device bytes" and "pinned bytes" that are taken, "registrations held" (of host memory),
- * "streams held", "events held", "graphs held"; "lost": the error that the device is lost by, 0 while it
- * works.
+ * Returns a count. Since the reset: calls of a runtime function ("cudaMalloc"; launches are
+ * "cudaLaunchKernel"), or work that the device ran ("kernel", "copy", "set", "host"), "any": all of these;
+ * "freed in flight": memory freed while work ran or waited to run; "default stream". Now: "device bytes" and
+ * "pinned bytes" in use, "registrations held" (of host memory), "streams held", "events held", "graphs held";
+ * "lost": the error that lost the device, 0 while it works.
  */
 unsigned long long sx_emulate_count(const char *what);
 /*
- * The first thing that was called or ran since the reset and is not among the names that allowed lists, NULL
- * behind the last; NULL when there is none. What uses the default stream is counted as "default stream" too.
+ * Returns the first call or work since the reset whose name is not in `allowed` (NULL ends the list). Returns
+ * NULL if there is none. Use of the default stream is also counted as "default stream".
  */
 const char *sx_emulate_other_than(const char *const *allowed);
-/* Counts from 0, and a lost device is back. Not while it works. */
+/* Resets all counts to 0 and restores a lost device. Must not be called while the device works. */
 void sx_emulate_reset(void);
 
 /*
- * Someone else who orders failures, beside SX_EMULATE_FAIL: tests/torture. At most one, before the first
+ * Second source of ordered failures, beside SX_EMULATE_FAIL: tests/torture. At most one, set before the first
  * call. Any thread calls it.
  */
 struct sx_emulate_judge {
 	/*
-	 * A call of the runtime, by who: 0, the error that it fails with, or -error: it succeeds, and what it
-	 * gives the device loses it with that error. What gives back (cudaFree, ...) has done so when it
-	 * fails.
+	 * Decides about one call of the runtime. `caller`: address of the caller. Returns 0; or the error
+	 * with which the call fails; or -error: the call succeeds, and its work on the device loses the
+	 * device with that error. Functions that free something (cudaFree, ...) have freed it even if they
+	 * fail.
 	 */
 	int (*call)(const char *function, const void *caller);
-	/* Around what the runtime does itself, memory that it takes for instance. Nested. */
+	/* Called around the runtime's own work, for instance its memory allocations. Calls may be nested. */
 	void (*begin)(void), (*end)(void);
 };
 void sx_emulate_judged_by(const struct sx_emulate_judge *judge);

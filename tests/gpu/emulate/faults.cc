@@ -1,5 +1,5 @@
 /*
- * Counts of what was called and run, ordered failures, and the properties of the device that is played.
+ * Counts of calls and device work, ordered failures, and the properties of the emulated device.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -17,11 +17,14 @@
 #include "tests/gpu/emulate/faults.h"
 
 static std::mutex lock;
-static std::map<std::string, unsigned long long> &counts = /* asked when the program ends, too */
+static std::map<std::string, unsigned long long> &counts = /* also read when the program ends */
 	*new std::map<std::string, unsigned long long>;
-static unsigned long long any; /* calls and runs of whatever name */
+static unsigned long long any; /* calls and device work of any name */
 static cudaError_t lost = cudaSuccess;
-/* there from the thread's begin on, also in a module: else its first call would take memory */
+/*
+ * initial-exec allocates the variable when the thread starts, also in a module: otherwise its first call
+ * would allocate memory
+ */
 #define OF_THREAD static thread_local __attribute__((tls_model("initial-exec")))
 OF_THREAD cudaError_t last = cudaSuccess, doom = cudaSuccess;
 static const struct sx_emulate_judge *judge;
@@ -31,7 +34,7 @@ struct fault {
 	int code;
 };
 
-/* Is the nth call of name ordered to fail? */
+/* Returns the fault that is ordered for the nth call of name. */
 static struct fault find_fault(const char *name, unsigned long long nth)
 {
 	const size_t length = strlen(name);
@@ -79,7 +82,10 @@ static void hang(void)
 		pause();
 }
 
-/* Counts; the error ordered for this time. skip: nothing happens, and nobody is told. */
+/*
+ * Counts a call and returns the error ordered for it. If *skip is set, the work is not done and no error is
+ * reported.
+ */
 static cudaError_t count(const char *name, bool *skip)
 {
 	struct fault f;
@@ -100,7 +106,8 @@ cudaError_t sx_emulate_error(cudaError_t error)
 {
 	if (loses_device(error))
 		sx_emulate_lose(error);
-	if (error != cudaSuccess && error != cudaErrorNotReady) /* which the runtime calls no error */
+	/* the runtime does not treat these two as errors */
+	if (error != cudaSuccess && error != cudaErrorNotReady)
 		last = error;
 	return error;
 }
@@ -185,7 +192,7 @@ bool sx_emulate_may_run(const char *kind)
 	return e == cudaSuccess && !skip;
 }
 
-/* What is there now, and not what has happened. */
+/* Returns true for names that count resources in use rather than events since the reset. */
 static bool is_held(const std::string &name)
 {
 	return name.find(" bytes") != std::string::npos || name.find(" held") != std::string::npos;

@@ -1,5 +1,5 @@
 /*
- * Stacks of fibers, and what AddressSanitizer wants to know of them.
+ * Stacks of fibers, and the notifications that AddressSanitizer needs.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,5 +1,5 @@
 /*
- * One CUDA thread: a stack of its own that another thread of control can leave and enter.
+ * One CUDA thread: a separate stack that another thread of control can leave and enter.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -9,8 +9,8 @@
 #include <stddef.h>
 
 /*
- * stack, bytes: of a fiber that was made; the caller's own are learnt when it is first left.
- * fake: AddressSanitizer's.
+ * stack, bytes: stack of a created fiber. The caller's own stack is found when it is first left. fake:
+ * AddressSanitizer's fake stack.
  */
 struct sx_fiber {
 	void *sp;
@@ -19,11 +19,14 @@ struct sx_fiber {
 	void *fake;
 };
 
-/* entry never returns. Aborts without memory. The stack has a guard page and stays until the process ends. */
+/*
+ * Initialises a fiber. entry must not return. Aborts without memory. The stack has a guard page and stays
+ * until the process ends.
+ */
 void sx_fiber_init(struct sx_fiber *f, void (*entry)(void));
-/* Goes on in to; returns when somebody goes on in from. */
+/* Continues in `to`. Returns when another fiber switches back to `from`. */
 void sx_fiber_switch(struct sx_fiber *from, struct sx_fiber *to);
-/* First call of every entry. */
+/* Must be the first call of every entry function. */
 void sx_fiber_entered(void);
 
 #endif

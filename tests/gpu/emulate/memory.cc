@@ -1,5 +1,5 @@
 /*
- * Memory, copies, launches and what a program asks about the device.
+ * Memory, copies, launches and queries about the device.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -19,7 +19,7 @@
 #define GARBAGE 0xdb
 #define GUARD 0xa7
 #ifdef __SANITIZE_ADDRESS__
-#define GUARD_BYTES ((size_t)0) /* it has its own */
+#define GUARD_BYTES ((size_t)0) /* AddressSanitizer has its own guards */
 #else
 #define GUARD_BYTES ((size_t)256)
 #endif
@@ -38,7 +38,7 @@ static std::mutex lock;
 static std::map<const char *, struct range> &ranges = *new std::map<const char *, struct range>;
 static std::map<const void *, size_t> &shared_limits = *new std::map<const void *, size_t>;
 
-/* The range that has all of it, or NULL. The caller holds the lock. */
+/* Returns the allocation that contains the whole range, or NULL. The caller holds the lock. */
 static const std::pair<const char *const, struct range> *find(const void *at, size_t bytes)
 {
 	auto r = ranges.upper_bound((const char *)at);
@@ -49,7 +49,7 @@ static const std::pair<const char *const, struct range> *find(const void *at, si
 	return (const char *)at + bytes <= r->first + r->second.bytes ? &*r : NULL;
 }
 
-/* The range lies inside one allocation of pinned memory. */
+/* Returns true if the range lies inside one allocation of pinned memory. */
 static bool is_pinned(const void *at, size_t bytes)
 {
 	hold_lock hold(lock);
@@ -227,8 +227,8 @@ cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *attributes, c
 }
 
 /*
- * Does a side of a copy lie where its kind says? Variables of kernel files are device
- * memory that we do not know.
+ * Returns true if one side of a copy lies in the memory that the copy kind names. Variables of kernel files
+ * are device memory that the emulator does not track.
  */
 static bool is_where(const void *at, size_t bytes, bool device)
 {
@@ -236,7 +236,7 @@ static bool is_where(const void *at, size_t bytes, bool device)
 	const auto *r = find(at, bytes ? bytes : 1), *first = find(at, 1);
 
 	if (first && !r)
-		return false; /* runs over the end */
+		return false; /* the range runs over the end */
 	return !r || (r->second.kind == DEVICE) == device;
 }
 
@@ -253,7 +253,7 @@ static cudaError_t copy(void *dst, size_t dst_pitch, const void *src, size_t src
 	    (!is_where(dst, dst_bytes, kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice) ||
 	     !is_where(src, src_bytes, kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice)))
 		return sx_emulate_error(cudaErrorInvalidValue);
-	/* pageable host memory has been read, or has been written, when the call returns */
+	/* pageable host memory has been read or written when the call returns */
 	wait |= !sx_emulate_capturing(stream) &&
 		((kind == cudaMemcpyHostToDevice && !is_pinned(src, src_bytes)) ||
 		 (kind == cudaMemcpyDeviceToHost && !is_pinned(dst, dst_bytes)));

@@ -44,7 +44,7 @@ void sx_order_shuffle(struct sx_order *o, unsigned *turn, unsigned n)
 	}
 }
 
-/* Steps of a number that shares no factor with blocks, from a start of the seed. */
+/* Steps by a number that shares no factor with the number of blocks, from a start given by the seed. */
 uint64_t sx_order_block(const struct sx_order *o, uint64_t nth, uint64_t blocks)
 {
 	uint64_t step = 0x9e3779b1 % blocks | 1;

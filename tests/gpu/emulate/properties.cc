@@ -1,5 +1,5 @@
 /*
- * What a program asks about the device, the driver and the machine.
+ * Queries about the device, the driver and the machine.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

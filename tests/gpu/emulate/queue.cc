@@ -1,6 +1,6 @@
 /*
- * Streams, events and graphs. A thread of its own is the device: it takes what may run, from any stream, in
- * any order that events and streams allow (order.h), and runs it to its end.
+ * Streams, events and graphs. A separate thread is the device. It takes work that may run, from any stream,
+ * in any order that events and streams allow (order.h), and runs it to its end.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -22,7 +22,7 @@
 #include "tests/gpu/emulate/faults.h"
 #include "tests/gpu/emulate/order.h"
 
-/* fails: it is not run, and the device is lost by it; else cudaSuccess. */
+/* fails: if it is not cudaSuccess, the device does not run the work and is lost with this error. */
 struct op {
 	const char *kind;
 	std::function<void()> run;
@@ -35,7 +35,7 @@ struct marker {
 	double time_ms;
 };
 
-/* A node of a graph: something to run, or an event that others outside see. */
+/* Node of a graph: work to run, or an external event that other streams see. */
 struct node {
 	struct op op;
 	std::shared_ptr<marker> external;
@@ -55,7 +55,7 @@ struct CUgraphExec_st {
 struct CUevent_st {
 	std::shared_ptr<marker> mark;
 	unsigned flags;
-	CUgraph_st *graph; /* of the capture in which it was recorded */
+	CUgraph_st *graph; /* graph of the capture in which the event was recorded */
 	std::vector<size_t> after;
 };
 
@@ -67,21 +67,21 @@ struct item {
 	std::shared_ptr<marker> mark;
 	uint64_t number;
 	std::shared_ptr<CUgraph_st> graph;
-	std::vector<uint64_t> numbers; /* of the graph's external events, in order of nodes */
-	uint64_t turn;		       /* from 1, of all that streams were given */
+	std::vector<uint64_t> numbers; /* numbers of the graph's external events, in order of nodes */
+	uint64_t turn;		       /* position from 1 among all items of all streams */
 };
 
 struct CUstream_st {
 	std::deque<item> items;
 	bool busy;
-	uint64_t turn; /* of the item that runs, or ran last */
+	uint64_t turn; /* turn of the item that runs or ran last */
 	unsigned flags;
-	CUgraph_st *graph; /* capture */
+	CUgraph_st *graph; /* graph of the current capture */
 	bool origin;
 	std::vector<size_t> after; /* nodes that the next one follows */
 };
 
-/* Never destroyed: the device's thread lives until the process is gone. */
+/* Never destroyed, because the device's thread runs until the process ends. */
 static std::mutex &lock = *new std::mutex;
 static std::condition_variable &changed = *new std::condition_variable;
 static CUstream_st &default_stream = *new CUstream_st();
@@ -121,7 +121,7 @@ static void run_op(const struct op &o)
 
 static void run_short(void);
 
-/* Any order that the edges allow. */
+/* Runs the nodes in any order that the edges allow. */
 static void run_graph(const CUgraph_st &g, const std::vector<uint64_t> &numbers)
 {
 	struct sx_order order = sx_order_begin();
@@ -183,7 +183,7 @@ static void run_item(CUstream_st *s, hold_lock *hold)
 	changed.notify_all();
 }
 
-/* What other streams have but graphs need not wait until one of those has ended. */
+/* Runs the ready items of other streams, except graphs: they do not have to wait for the end of a graph. */
 static void run_short(void)
 {
 	hold_lock hold(lock);
@@ -341,7 +341,7 @@ cudaError_t cudaStreamCreate(cudaStream_t *stream)
 	return cudaStreamCreateWithPriority(stream, cudaStreamDefault, 0);
 }
 
-/* Streams that captured into g no longer do. */
+/* Removes all streams from the capture into g. */
 static void leave(CUgraph_st *g)
 {
 	for (CUstream_st *other : streams) {
@@ -354,7 +354,7 @@ static void leave(CUgraph_st *g)
 	captures.erase(g);
 }
 
-/* A capture that never ends, since its stream goes or the device is lost. */
+/* Drops a capture that cannot end, because its stream is destroyed or the device is lost. */
 static void abandon(CUgraph_st *g)
 {
 	leave(g);
@@ -453,7 +453,7 @@ cudaError_t cudaStreamBeginCapture(cudaStream_t stream, enum cudaStreamCaptureMo
 	return cudaSuccess;
 }
 
-/* Does everything recorded lead to where the capture ends? */
+/* Returns true if everything recorded leads to the end of the capture. */
 static bool joined(const CUgraph_st &g, const std::vector<size_t> &ends)
 {
 	std::vector<size_t> open = ends;

@@ -33,7 +33,7 @@
 #define __managed__
 #define __grid_constant__
 #define __launch_bounds__(...)
-#define __forceinline__ inline /* at will: all of it takes gcc minutes, and runs no faster here */
+#define __forceinline__ inline /* forced inlining takes gcc minutes, and runs no faster here */
 #define __noinline__ __attribute__((noinline))
 #define __align__(n) __attribute__((aligned(n)))
 
@@ -48,7 +48,7 @@
 #endif
 #define SX_DYNAMIC_SHARED(type, name) type *const name = static_cast<type *>(sx_emulate_dynamic_shared())
 
-/* Where a lane is: shown when it waits in vain. */
+/* Place of a lane in the source. A report shows it if the lane waits forever. */
 struct sx_site {
 	const char *name, *file;
 	int line;
@@ -76,14 +76,14 @@ enum sx_lanes_op {
 	SX_LANES_ANY,
 	SX_LANES_ALL,
 	SX_LANES_ADD,
-	SX_LANES_MIN, /* of int64_t, as are the others that compare */
+	SX_LANES_MIN, /* of int64_t, like the other comparing operations */
 	SX_LANES_MAX,
 	SX_LANES_AND,
 	SX_LANES_OR,
 	SX_LANES_XOR,
 	SX_LANES_MATCH
 };
-/* The calling lane meets the others of mask; its result. */
+/* Lets the calling lane meet the other lanes of the mask. Returns the lane's result. */
 uint64_t sx_emulate_warp(enum sx_lanes_op op, unsigned mask, uint64_t value, unsigned arg,
 			 struct sx_site site);
 
@@ -155,7 +155,7 @@ inline T sx_emulate_shuffle(unsigned mask, T value, unsigned from, const char *n
 	return value;
 }
 
-/* first, last: the segment of width lanes around the caller. */
+/* first, last: lanes of the segment of `width` lanes around the caller. */
 #define SX_SHUFFLES(type)                                                                                  \
 	inline type __shfl_sync(unsigned mask, type value, int from, int width = 32, SX_SITE)              \
 	{                                                                                                  \
@@ -214,7 +214,7 @@ template <typename T> inline unsigned __match_any_sync(unsigned mask, T value, S
 					 {"__match_any_sync", file, line});
 }
 
-/* A launch: what each thread does, and over which threads. */
+/* A launch: the function of each thread, and the numbers of threads. */
 struct sx_emulate_kernel {
 	const char *name;
 	const void *function;
@@ -223,7 +223,7 @@ struct sx_emulate_kernel {
 	std::function<void()> thread;
 };
 void sx_emulate_submit(sx_emulate_kernel kernel, cudaStream_t stream);
-/* Runs every block of it: only from the one thread that is the device. */
+/* Runs every block of the kernel. Only the device's thread may call it. */
 void sx_emulate_run(const sx_emulate_kernel &kernel);
 
 template <typename Call, size_t... I>

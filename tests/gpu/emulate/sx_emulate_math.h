@@ -14,7 +14,7 @@
 #include <string.h>
 #include <time.h>
 
-/* One thread runs at a time, and never stops inside one of these. */
+/* One thread runs at a time and never stops inside an atomic function. */
 #define SX_ATOMIC(type, name, next)            \
 	inline type name(type *at, type value) \
 	{                                      \
@@ -138,7 +138,7 @@ inline unsigned __brev(unsigned x)
 	return y;
 }
 
-/* Three bits of each selector count. The instruction prmt evaluates four: sx_prmt() of gpu/simd.cuh. */
+/* Three bits of each selector count. The instruction prmt evaluates four: see sx_prmt() of gpu/simd.cuh. */
 inline unsigned __byte_perm(unsigned a, unsigned b, unsigned selector)
 {
 	const uint64_t bytes = (uint64_t)b << 32 | a;
@@ -196,7 +196,7 @@ inline unsigned __usad(unsigned a, unsigned b, unsigned c)
 	return c + (a > b ? a - b : b - a);
 }
 
-/* Packed arithmetic: f over lanes of width bits. */
+/* Packed arithmetic: applies f to lanes of `width` bits. */
 template <typename F> inline unsigned sx_emulate_packed(int width, unsigned a, unsigned b, F f)
 {
 	const unsigned mask = width == 8 ? 255u : 65535u;
@@ -250,7 +250,7 @@ inline unsigned __dp4a(unsigned a, unsigned b, unsigned c)
 
 inline int __dp4a(int a, int b, int c)
 {
-	unsigned sum = (unsigned)c; /* which wraps */
+	unsigned sum = (unsigned)c; /* the sum wraps */
 
 	for (int i = 0; i < 32; i += 8)
 		sum += (unsigned)((int8_t)(a >> i) * (int8_t)(b >> i));
@@ -273,8 +273,8 @@ SX_REINTERPRET(double, __longlong_as_double, long long)
 #undef SX_REINTERPRET
 
 /*
- * Conversions saturate. A NaN becomes 0 where a float becomes 32 bits, otherwise the upper bit alone, as the
- * instruction cvt has it.
+ * Conversions saturate. A NaN becomes 0 in a conversion from float to 32 bits, otherwise only the upper bit
+ * is set, as in the instruction cvt.
  */
 template <typename To, typename From> inline To sx_emulate_saturate(From x, To low, To high)
 {
@@ -303,7 +303,8 @@ SX_TO_INTEGERS(long long, ll, LLONG_MIN, LLONG_MAX)
 #undef SX_TO_INTEGER
 
 /*
- * Arithmetic with a named rounding: nearest is what the compiler does, the others turn the processor's mode.
+ * Arithmetic with a named rounding mode. The compiler rounds to nearest. The other modes change the
+ * processor's rounding mode.
  */
 template <typename F> inline auto sx_emulate_rounded(int mode, F f) -> decltype(f())
 {

@@ -1,5 +1,5 @@
 /*
- * Vector types of CUDA as the emulator has them; the names, sizes and alignments are those of the toolkit.
+ * Vector types of CUDA for the emulator. Names, sizes and alignments are those of the toolkit.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

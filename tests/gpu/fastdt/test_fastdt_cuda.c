@@ -26,7 +26,7 @@
 #include "tests/gpu/on_device.h"
 #include "tests/gpu/stereo/aggregation_case.h"
 
-/* What the images are filled with. */
+/* Content of the images. */
 enum content { NOISE, FLAT, STRIPES, SMOOTH };
 
 static void fill_grey(const struct sx_image *grey, enum content how, struct check_rng *r)
@@ -56,8 +56,8 @@ static void set(const struct sx_image *img, int x, int y, uint64_t v)
 }
 
 /*
- * Descriptors of bits bits. Flat: none agrees anywhere, so that sums are the largest; stripes: but at one
- * disparity.
+ * Fills descriptors of `bits` bits. FLAT: descriptors match nowhere, so the sums are the largest. STRIPES:
+ * they match at one disparity only.
  */
 static void fill_census(const struct sx_image census[2], int bits, enum content how, struct check_rng *r)
 {
@@ -76,7 +76,7 @@ static void fill_census(const struct sx_image census[2], int bits, enum content 
 			set(&census[0], x, y, left);
 			if (how != SMOOTH)
 				set(&census[1], x, y, right);
-			else if (x >= 5) /* the left one moved, with a wrong bit */
+			else if (x >= 5) /* the left descriptor moved, with one wrong bit */
 				set(&census[1], x - 5, y, left ^ (1u << check_below(r, 30)));
 			if (how == SMOOTH && from == x)
 				set(&census[1], x, y, right);
@@ -84,7 +84,10 @@ static void fill_census(const struct sx_image census[2], int bits, enum content 
 	}
 }
 
-/* The right image: noise of its own, or the left one moved; windows of both. */
+/*
+ * Fills the right image with independent noise or with the left image moved. Computes the windows of both
+ * images.
+ */
 static void fill_windows(const struct sx_cost_input *in, enum content how, const struct sx_stereo_params *p,
 			 struct check_rng *r)
 {
@@ -105,7 +108,7 @@ static void fill_windows(const struct sx_cost_input *in, enum content how, const
 		sx_describe(&in->grey[i], &in->descriptor[i], p);
 }
 
-/* From images and descriptors to the winner, all on one stream. */
+/* Runs everything from images and descriptors to the winner on one stream. */
 static void run_once(const struct sx_fastdt_cuda *s, const struct sx_stereo_params *p, uint8_t *costs,
 		     const struct sx_image grey[2], const struct sx_image descriptors[2],
 		     const struct sx_image got[3], cudaStream_t stream)
@@ -120,7 +123,7 @@ static void run_once(const struct sx_fastdt_cuda *s, const struct sx_stereo_para
 	ON_DEVICE(sx_fastdt_cuda_winner(s, &got[0], &got[1], &got[2], stream));
 }
 
-/* S needs keep_volume, which writes it where U was: so without it, too. */
+/* Runs with and without keep_volume. S needs keep_volume, which writes S to the place of U. */
 static void run(const struct sx_context_config *c, const struct sx_cost_input *in,
 		const struct sx_image want[AGGREGATION_OUT], const char *name, uint64_t seed)
 {
@@ -139,7 +142,7 @@ static void run(const struct sx_context_config *c, const struct sx_cost_input *i
 	aggregation_take(&d, want, got);
 	assert_int_equal(sx_fastdt_cuda_create(&s, &d.memory, c, costs), 0);
 	assert_true(sx_fastdt_cuda_traffic(s) > 0);
-	/* Kept, twice: nothing of the first run may be left in the second. */
+	/* twice with keep_volume: the second run must not depend on the first */
 	for (int i = 0; i < 1 + c->keep_volume; i++)
 		run_once(s, &c->params.stereo, costs, grey, census, got, d.stream);
 	snprintf(what, sizeof(what), "%s %s", name, c->keep_volume ? "kept" : "");
@@ -210,7 +213,7 @@ static void test_disparities(void **state)
 				      (uint64_t)(d + v));
 }
 
-/* Widths and heights on both sides of whole batches, of 8 rows, and of a block's columns. */
+/* Widths and heights just below and just above whole batches, 8 rows, and the columns of a block. */
 static void test_shapes(void **state)
 {
 	for (int i = 0; i < 9; i += 2)
@@ -234,7 +237,7 @@ static void test_costs(void **state)
 	}
 }
 
-/* Sums as large as they may become, which int16 holds, and none at all. */
+/* The largest sums, which int16 can hold, and sums of 0. */
 static void test_extremes(void **state)
 {
 	static const struct {
@@ -268,7 +271,7 @@ static struct sx_stereo_params zncc(int window, int disparities, enum sx_fastdt 
 	return p;
 }
 
-/* Every window and number of disparities; right columns outside on either side. */
+/* Every window and number of disparities. Right columns lie outside on either side. */
 static void test_zncc(void **state)
 {
 	static const int shifts[] = {0, 3, -9, 40, -100};
@@ -323,7 +326,7 @@ static size_t traffic_of(struct sx_stereo_params p)
 	return bytes;
 }
 
-/* Which cells the passes use, by what they read and write: C, A, B, U. */
+/* Checks which cells the passes use, by the buffers that they read and write: C, A, B, U. */
 static void test_cells(void **state)
 {
 	const size_t cells = (size_t)64 * 64 * 128;
@@ -350,7 +353,7 @@ static void test_winner(void **state)
 	}
 }
 
-/* The engine refuses what the reference alone computes, with a sentence that says so. */
+/* The engine refuses parameters that only the reference supports, with a sentence that says so. */
 static void test_wide(void **state)
 {
 	static const char *const names[] = {[SX_FASTDT_FLOAT] = "float", [SX_FASTDT_INT32] = "int32"};

@@ -1,6 +1,6 @@
 /*
- * What tests of the whole CUDA engine share: a device for each flow of data, one of the reference, and a
- * frame on them.
+ * Helpers shared by the tests of the whole CUDA engine: a device for each flow of data, a device of the
+ * reference, and a frame on them.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -55,7 +55,7 @@ int open_devices(void **state)
 	return 0;
 }
 
-/* Nothing of a context may be left when all are gone. */
+/* Closes the devices. Fails if resources of a context are left. */
 int close_devices(void **state)
 {
 	for (int flow = 0; flow < ENGINE_FLOWS; flow++) {

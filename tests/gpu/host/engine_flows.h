@@ -1,6 +1,7 @@
 /*
- * What tests of the whole CUDA engine share: a device for each flow of data, one of the reference, and a
- * frame on them. A test program has one set of these, between open_devices() and close_devices().
+ * Helpers shared by the tests of the whole CUDA engine: a device for each flow of data, a device of the
+ * reference, and a frame on them. A test program has one set of devices between open_devices() and
+ * close_devices().
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -17,7 +18,7 @@
 #define REPEAT 100
 #endif
 
-/* How data flows, see stages/engine.h. */
+/* Flow of data, see stages/engine.h. */
 struct engine_flow {
 	const char *name;
 	enum sx_volume_choice volume;
@@ -26,23 +27,23 @@ struct engine_flow {
 extern const struct engine_flow engine_flows[ENGINE_FLOWS];
 
 extern const struct sx_backend *const cuda;
-extern struct sx_device *reference, *devices[ENGINE_FLOWS]; /* by flow */
-extern bool full;					    /* every size and flow */
+extern struct sx_device *reference, *devices[ENGINE_FLOWS]; /* devices by flow */
+extern bool full;					    /* run every size and flow */
 extern int repeat;
-extern unsigned long checks; /* comparisons with the reference so far */
+extern unsigned long checks; /* number of comparisons with the reference */
 
-/* Of a group of tests. close: fails where a context has left something. */
+/* Setup and teardown of a group of tests. close_devices() fails if a context has left resources. */
 int open_devices(void **state);
 int close_devices(void **state);
-/* --full, --repeat N; returns where other arguments begin. */
+/* Reads --full and --repeat N. Returns the index of the first other argument. */
 int read_arguments(int argc, char **argv);
 
-/* The caller destroys it. */
+/* Creates a context. The caller destroys it. */
 struct sx_context *context_of(const struct sx_backend *backend, struct sx_device *device,
 			      const struct engine_case *t, bool keep_volume);
 void run_frame(const struct sx_backend *backend, struct sx_context *x, const struct engine_frame *f,
 	       const struct sx_road *previous);
-/* want: of the reference, got: of cuda. volume: path sums too. */
+/* Compares two contexts. want: of the reference, got: of cuda. volume: compares the path sums too. */
 bool same(const struct engine_case *t, const struct sx_context *want, const struct sx_context *got,
 	  const char *how, bool volume);
 struct engine_case small_one(uint64_t seed);

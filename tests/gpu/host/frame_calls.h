@@ -1,5 +1,5 @@
 /*
- * All that a frame may ask of the CUDA runtime: a graph, an event, copies of the pair.
+ * CUDA runtime calls that a frame may make: a graph, an event, copies of the pair.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -8,7 +8,7 @@
 
 #include <stddef.h>
 
-/* For sx_emulate_other_than(). */
+/* Allowed names for sx_emulate_other_than(). */
 static const char *const calls_of_a_frame[] = {
 	"cudaSetDevice",
 	"cudaGraphLaunch",

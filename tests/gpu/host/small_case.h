@@ -1,5 +1,5 @@
 /*
- * The smallest frame in which every stage of the default way has something to do.
+ * The smallest frame in which every stage of the default settings has work.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

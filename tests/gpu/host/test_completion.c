@@ -1,6 +1,6 @@
 /*
- * How the host learns that a frame is done: asleep, by asking shortly before the end, and when the device
- * fails meanwhile. On the emulated device; a frame is a host function that takes its time.
+ * How the host notices that a frame is done: by sleeping, by polling shortly before the expected end, and
+ * when the device fails. Runs on the emulated device. A frame is a host function that takes a given time.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -64,7 +64,10 @@ static bool is_readable(const struct watched *w, int timeout_ms)
 	return poll(&fd, 1, timeout_ms) == 1;
 }
 
-/* A frame of us, waited for as the daemon does: asked for when it should be done, else slept for. */
+/*
+ * Runs a frame of `us` microseconds and waits as the daemon does: polls around the expected end, and sleeps
+ * otherwise.
+ */
 static cudaError_t run_frame(struct watched *w, unsigned us)
 {
 	struct sx_completion *c = &w->completion;
@@ -94,7 +97,7 @@ static void run_frames(struct watched *w, int count, unsigned us)
 		assert_int_equal(run_frame(w, us), cudaSuccess);
 }
 
-/* Told by the descriptor alone, once a frame. */
+/* Sleeping: the descriptor alone reports the end, once per frame. */
 static void test_asleep(void **state)
 {
 	struct watched w;
@@ -125,7 +128,7 @@ static void test_timeout(void **state)
 	watched_finish(&w);
 }
 
-/* When it should be done is known from as many frames as are kept on, and is that of the shortest. */
+/* The expected end is known after SX_COMPLETION_FRAMES frames. It is the duration of the shortest of them. */
 static void test_expected(void **state)
 {
 	struct watched w;
@@ -139,7 +142,7 @@ static void test_expected(void **state)
 	}
 	submit(&w, 3000);
 	assert_true(sx_completion_nearly(&w.completion, &from_ns, &until_ns));
-	least_ns = w.completion.took_ns[6]; /* of the sixth frame: they count from 1 */
+	least_ns = w.completion.took_ns[6]; /* duration of the sixth frame: frames count from 1 */
 	assert_true(least_ns >= 2000000);
 	assert_int_equal(from_ns, w.completion.submitted_ns + least_ns - 1000000);
 	assert_int_equal(until_ns, w.completion.submitted_ns + least_ns + 1000000);
@@ -148,8 +151,8 @@ static void test_expected(void **state)
 }
 
 /*
- * Found done by asking; one that takes much longer by the thread; shorter ones are not slept through for
- * long.
+ * Polling finds the end of a normal frame, and the thread reports the end of a much longer one. After shorter
+ * frames, the host soon stops sleeping too long.
  */
 static void test_asks(void **state)
 {
@@ -166,7 +169,10 @@ static void test_asks(void **state)
 	watched_finish(&w);
 }
 
-/* What the thread tells of a frame that was found done without it is not taken for the next one's end. */
+/*
+ * If polling already found the end of a frame, the thread's late report must not be taken for the end of the
+ * next frame.
+ */
 static void test_told_late(void **state)
 {
 	struct watched w;
@@ -180,7 +186,8 @@ static void test_told_late(void **state)
 			;
 		began_ns = sx_now_ns();
 		submit(&w, 100000);
-		assert_true(is_readable(&w, WAIT_MS)); /* of the first, if that was not told before */
+		/* report of the first frame, if it did not arrive before */
+		assert_true(is_readable(&w, WAIT_MS));
 		if (sx_completion_wait(&w.completion, 0) == 0)
 			assert_int_equal(sx_completion_wait(&w.completion, -1), 1);
 		assert_true(w.completion.finished_ns - began_ns >= 100000000);
@@ -198,7 +205,7 @@ static void test_failure(void **state)
 	setenv("SX_EMULATE_FAIL", "cudaEventQuery:1=719", 1);
 	assert_int_equal(run_frame(&w, 1000), cudaErrorLaunchFailure);
 	assert_int_equal(sx_completion_submit(&w.completion, w.stream),
-			 cudaErrorLaunchFailure); /* for good */
+			 cudaErrorLaunchFailure); /* the error stays */
 	unsetenv("SX_EMULATE_FAIL");
 	sx_emulate_reset();
 	watched_finish(&w);

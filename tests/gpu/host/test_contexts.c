@@ -24,7 +24,7 @@
 #include "tests/gpu/host/frame_calls.h"
 #endif
 
-/* Planes and rows so far apart that they are copied one by one. */
+/* Moves planes and rows so far apart that the engine copies them one by one. */
 static struct sx_scores scatter(const struct sx_scores *s, uint8_t **memory)
 {
 	struct sx_scores r = *s;
@@ -48,7 +48,7 @@ struct scored {
 	int flow;
 };
 
-/* Copies that the frame took. */
+/* Checks a frame with these scores. Returns the number of copies that the frame took. */
 static uint64_t check_scored(struct scored *c, const struct sx_scores *scores, const char *how)
 {
 	struct sx_transfers before, after;
@@ -62,7 +62,10 @@ static uint64_t check_scored(struct scored *c, const struct sx_scores *scores, c
 	return after.copies_in - before.copies_in;
 }
 
-/* Frames with scores, without, with others, of one context; nothing is copied for a pair without. */
+/*
+ * One context computes frames with scores, without scores and with other scores. Without scores no copy is
+ * made.
+ */
 static void check_scores_in_turn(int flow)
 {
 	const bool mapped = engine_flows[flow].input == SX_INPUT_MAPPED;
@@ -106,7 +109,7 @@ static void test_scores_in_turn(void **state)
 		check_scores_in_turn(flow);
 }
 
-/* The same pair again and again: the same bytes again and again. */
+/* The same pair must give the same bytes every time. */
 static void test_repeat(void **state)
 {
 	struct engine_case t = small_one(1000);
@@ -137,7 +140,7 @@ static void test_repeat(void **state)
 	assert_true(good);
 }
 
-/* A road that was found before, passed on while none is found. */
+/* A previously found road is passed on while no road is found. */
 static void test_previous_road(void **state)
 {
 	const struct sx_road previous = {.slope = 0.3, .offset = -5, .origin = SX_ROAD_MEASURED, .age = 3};
@@ -162,7 +165,7 @@ static void test_previous_road(void **state)
 
 #define CONTEXTS 4
 
-/* n contexts of different shape on one device, all in flight, waited for in changing order. */
+/* Runs n contexts of different shape on one device, all in flight, and waits for them in changing order. */
 static void check_contexts(int n, int flow)
 {
 	struct engine_case t[CONTEXTS];
@@ -215,7 +218,7 @@ static void test_contexts(void **state)
 				check_contexts(n, flow);
 }
 
-/* The event becomes readable once a frame; a context may be destroyed with a frame in flight. */
+/* The event becomes readable once per frame. A context may be destroyed with a frame in flight. */
 static void test_waiting(void **state)
 {
 	struct engine_case t = small_one(1200);
@@ -240,7 +243,7 @@ static void test_waiting(void **state)
 	assert_true(engine_frame_finish(&f));
 }
 
-/* Pairs in pinned memory: read where they lie, or copied at most once each; others are staged. */
+/* Pairs in pinned memory are read in place or copied at most once each. Other pairs are staged. */
 static void check_transfers(int flow, bool pinned)
 {
 	const uint64_t frames = 3;
@@ -254,7 +257,7 @@ static void check_transfers(int flow, bool pinned)
 		assert_int_equal(cuda->pin(devices[flow], f.left.memory, f.left.bytes), 0);
 		assert_int_equal(cuda->pin(devices[flow], f.right.memory, f.right.bytes), 0);
 	}
-	run_frame(cuda, x, &f, NULL); /* the first one also counts what warmed the context up */
+	run_frame(cuda, x, &f, NULL); /* the first frame also counts the calls that warmed up the context */
 	cuda->transfers(devices[flow], &before);
 	for (uint64_t i = 0; i < frames; i++)
 		run_frame(cuda, x, &f, NULL);
@@ -265,7 +268,7 @@ static void check_transfers(int flow, bool pinned)
 		assert_int_equal(after.copies_in - before.copies_in, 0);
 	} else {
 		assert_string_equal(after.path, "copy");
-		/* one copy serves both images where they lie side by side */
+		/* one copy serves both images if they lie side by side */
 		assert_in_range(after.copies_in - before.copies_in, frames, 2 * frames);
 	}
 	assert_int_equal(after.staged - before.staged, pinned ? 0 : 2 * frames);
@@ -285,7 +288,7 @@ static void test_transfers(void **state)
 	}
 }
 
-/* What a context takes; it gives all of it back. */
+/* Returns the memory of a context in bytes. Checks that the context frees all of it. */
 static size_t memory_of(const struct engine_case *t, int flow)
 {
 	const size_t before = cuda->memory(devices[flow]);
@@ -298,9 +301,9 @@ static size_t memory_of(const struct engine_case *t, int flow)
 }
 
 /*
- * At most 5 bytes a cell and 64 MB, also with what the filters need. On a device these sizes are only made:
- * the emulator computes the frame that warms a context up at its pace, and test_faults.c asks there what
- * would be taken.
+ * A context takes at most 5 bytes per cell and 64 MB, including the memory of the filters. These sizes are
+ * created only on a device, because the emulator would have to compute the frame that warms up a context.
+ * test_faults.c checks the required memory on the emulator.
  */
 static void test_memory(void **state)
 {
@@ -326,17 +329,18 @@ static void test_memory(void **state)
 			struct engine_case external = t;
 
 			assert_in_range(most, 1, 5 * engine_case_cells(&t) + 64000000);
-			external.external = ENGINE_MAP_PLAIN; /* neither costs nor paths, in any flow */
+			/* neither matching costs nor path costs, in any flow */
+			external.external = ENGINE_MAP_PLAIN;
 			external.params.stereo.matcher = SX_MATCH_EXTERNAL;
 			assert_in_range(memory_of(&external, flow), 1, most - (size_t)(t.width * t.height));
 		}
 	}
 }
 
-#ifdef SX_EMULATE /* which counts what is called */
+#ifdef SX_EMULATE /* the emulator counts calls */
 /*
- * All that the runtime was asked for: a graph, an event, copies of the pair. Nothing is taken, made or given
- * back, no stream or device is waited for, nothing uses the default stream.
+ * Checks the runtime calls of a frame: a graph, an event, copies of the pair. A frame allocates, creates and
+ * frees nothing, waits for no stream or device, and does not use the default stream.
  */
 static void check_steady(int flow)
 {

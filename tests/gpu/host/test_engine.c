@@ -29,7 +29,7 @@
 static char **images;
 static int image_count;
 
-/* Twice, since the second frame finds what the first one left in memory. */
+/* Checks each flow with two frames, because the second frame finds the memory content of the first. */
 static bool check_flow(const struct engine_case *t, const struct engine_frame *f,
 		       const struct sx_context *want, int flow, bool keep_volume)
 {
@@ -81,8 +81,8 @@ static void test_costs(void **state)
 }
 
 /*
- * The reference adds up each window anew, so that few of the large ones are quick; test_zncc_cuda.c has all
- * of them.
+ * Checks zncc. The reference sums each window from scratch, so a quick run has few of the large windows.
+ * test_zncc_cuda.c has all of them.
  */
 static void check_zncc(const struct engine_case *t)
 {
@@ -156,7 +156,7 @@ static void check_fastdt(const struct engine_case *t)
 {
 	const struct sx_stereo_params *p = &t->params.stereo;
 
-	if (full || p->fastdt != SX_FASTDT_AUTO) /* which is one of the others */
+	if (full || p->fastdt != SX_FASTDT_AUTO) /* auto is one of the other variants */
 		check_case(t);
 }
 
@@ -165,7 +165,7 @@ static void test_fastdt(void **state)
 	engine_cases_fastdt(check_fastdt);
 }
 
-/* A binary PGM of 8 bits, comments not supported: what this test is given. */
+/* Reads a binary PGM of 8 bits without comments: the input files of this test. */
 static void read_pgm(struct check_image *ret, const char *path)
 {
 	FILE *file = fopen(path, "rb");

@@ -1,6 +1,6 @@
 /*
- * The CUDA engine's host side on the emulated device: what it does when calls and kernels fail, what it takes
- * and gives back, and what a frame costs in copies and allocations.
+ * Host side of the CUDA engine on the emulated device: its behaviour if calls and kernels fail, the resources
+ * that it takes and frees, and the copies and allocations of a frame.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -27,7 +27,7 @@ enum { WAIT_MS = 20000 };
 
 static const struct sx_engine_params two_contexts = {.backend = SX_BACKEND_CUDA, .contexts = 2};
 
-/* What a failed attempt must leave as it was. */
+/* Resources in use, which a failed attempt must leave unchanged. */
 struct holdings {
 	unsigned long long device, pinned, streams, events, graphs;
 	int descriptors;
@@ -92,7 +92,7 @@ static struct sx_context *make_context(struct sx_device *d, const struct sx_cont
 	return x;
 }
 
-/* open must refuse with this errno, and a sentence that has these words. */
+/* Checks that open refuses with this errno and with a sentence that contains these words. */
 static void assert_refused(const struct sx_engine_params *p, int error, const char *words)
 {
 	const struct holdings before = holdings();
@@ -150,12 +150,12 @@ static void test_describe(void **state)
 	setenv("SX_EMULATE_DEVICE", "integrated=1,sms=8,cc=87", 1);
 	d = open_device(&p);
 	assert_non_null(strstr(sx_backend_cuda.describe(d), "sm_87, 8 SMs, input mapped"));
-	assert_null(sx_backend_cuda.bus_id(d)); /* part of another chip */
+	assert_null(sx_backend_cuda.bus_id(d)); /* an integrated GPU has no bus address */
 	sx_backend_cuda.facts(d, &f);
 	assert_int_equal(f.capability, 87);
 	assert_int_equal(f.sms, 8);
 	assert_true(f.integrated && f.memory_bytes > 0 && f.runtime > 0 && f.driver >= f.runtime);
-	assert_true(f.bytes_per_s == 0.0); /* its driver does not know its memory */
+	assert_true(f.bytes_per_s == 0.0); /* the driver reports no memory bandwidth */
 	sx_backend_cuda.close(d);
 	setenv("SX_EMULATE_DEVICE", "integrated=0,sms=132,cc=90", 1);
 	d = open_device(&p);
@@ -175,11 +175,11 @@ static void test_describe(void **state)
 	fail_nothing();
 }
 
-/* The nth call of this name fails while a context is made. False: there are not so many. */
+/* Creates a context while the nth call of this name fails. Returns false if there are fewer calls. */
 static bool fault_context(const char *name, int nth, int code)
 {
 	const struct sx_context_config config = small();
-	struct sx_device *d = open_device(&two_contexts); /* a new one: some errors lose it */
+	struct sx_device *d = open_device(&two_contexts); /* a new device, because some errors lose it */
 	const struct holdings before = holdings();
 	struct sx_context *x = NULL;
 	char why[512] = "";
@@ -210,9 +210,9 @@ static bool fault_context(const char *name, int nth, int code)
 }
 
 /*
- * Every call that making a context needs fails once, the first, the second, ...; nothing may stay behind.
- * Once by the usual error, and those that lose the device once more by one that does not, so that nothing
- * else fails for it.
+ * Every call that creating a context needs fails once: the first, the second, ... Nothing may be left behind.
+ * Each call fails with its usual error. Calls whose usual error loses the device fail once more with an error
+ * that does not, so that no later call fails because of it.
  */
 static void test_context_faults(void **state)
 {
@@ -251,11 +251,12 @@ static void test_context_faults(void **state)
 
 		while (fault_context(calls[i].name, nth, calls[i].code))
 			nth++;
-		assert_true(nth > 1); /* else it is not called at all, and the row is wrong */
+		/* otherwise the function is never called, and the row of the table is wrong */
+		assert_true(nth > 1);
 	}
 }
 
-/* Its kernels do not run, and nobody says so: the record tells. */
+/* The device skips kernels without an error. The record of the frame reveals it. */
 static void test_skipped_kernels(void **state)
 {
 	const struct sx_context_config config = small();
@@ -303,7 +304,7 @@ static void test_errno(void **state)
 				 codes[i].errno_is);
 		assert_non_null(strstr(why, "engine cuda: this: "));
 		assert_non_null(strstr(why, cudaGetErrorName(codes[i].error)));
-		/* a frame has had its device: what fails then is the engine */
+		/* the device has already computed a frame, so a failure now is an engine failure */
 		assert_int_equal(sx_cuda_fail(&d, codes[i].error, "that"),
 				 codes[i].errno_is == -ENOMEM ? -ENOMEM : -EIO);
 		assert_non_null(strstr(d.failure, "engine cuda: that: "));
@@ -311,8 +312,8 @@ static void test_errno(void **state)
 }
 
 /*
- * Bytes that a context needs, of a cell and besides, from the sentence that refuses it: nothing is taken for
- * that.
+ * Checks the bytes that a context needs, per cell and in total, as stated in the sentence that refuses it.
+ * Nothing is allocated for this.
  */
 static void assert_limit(struct sx_context_config c, int width, int height, double bytes, const char *device)
 {
@@ -334,7 +335,7 @@ static void assert_limit(struct sx_context_config c, int width, int height, doub
 	assert_int_equal(sx_emulate_count("cudaHostAlloc"), 0);
 	at = strstr(why, "engine cuda: ");
 	assert_non_null(at);
-	mb = strtod(at + strlen("engine cuda: "), NULL) - 1; /* it is rounded up */
+	mb = strtod(at + strlen("engine cuda: "), NULL) - 1; /* the sentence rounds up */
 	if (mb * 1e6 < cells || mb * 1e6 > most)
 		fail_msg("%s: %s, at most %.0f are allowed", device, why, most / 1e6);
 	sx_backend_cuda.close(d);
@@ -362,7 +363,10 @@ static void test_memory_limit(void **state)
 	}
 }
 
-/* FastDT: a byte for costs and A, 2 for all else. Planes are less than a fifth of a byte. */
+/*
+ * FastDT takes one byte each for costs and A, 2 bytes for everything else. Planes take less than a fifth of a
+ * byte.
+ */
 static void test_memory_limit_fastdt(void **state)
 {
 	struct sx_context_config c = small();
@@ -402,7 +406,7 @@ static void test_memory_reported(void **state)
 	assert_held(&before);
 }
 
-/* Two images, and one that holds both. */
+/* Two separate images, and one image that holds both. */
 struct pairs {
 	struct check_image left, right, whole;
 	struct sx_pair apart, side_by_side;
@@ -441,7 +445,7 @@ static void run_frame(struct sx_context *x, const struct sx_pair *pair)
 
 enum { FRAMES = 5 };
 
-/* What FRAMES frames cost once the first has been computed. */
+/* Checks the cost of FRAMES frames after the first one. */
 static void assert_cost(struct sx_context *x, struct sx_device *d, const struct sx_pair *pair,
 			unsigned copies, unsigned staged)
 {
@@ -487,10 +491,10 @@ static void check_costs(enum sx_input_choice input, unsigned apart, unsigned tog
 	assert_int_equal(sx_backend_cuda.pin(d, p.whole.memory, p.whole.bytes), 0);
 	assert_cost(x, d, &p.side_by_side, together, 0);
 	sx_backend_cuda.unpin(d, p.left.memory);
-	sx_backend_cuda.unpin(d, p.left.memory); /* no more than once */
+	sx_backend_cuda.unpin(d, p.left.memory); /* the second call has no effect */
 	assert_cost(x, d, &p.apart, apart, 1);
 	sx_backend_cuda.context_destroy(x);
-	sx_backend_cuda.close(d); /* with what is still pinned */
+	sx_backend_cuda.close(d); /* closes with buffers that are still pinned */
 	pairs_finish(&p);
 }
 
@@ -503,7 +507,7 @@ static void test_costs(void **state)
 	assert_held(&before);
 }
 
-/* All ways of a pair end in the same grey images. */
+/* All ways to pass a pair must give the same grey images. */
 static void test_ways_agree(void **state)
 {
 	const struct sx_context_config config = small();
@@ -541,7 +545,10 @@ static void test_ways_agree(void **state)
 	pairs_finish(&p);
 }
 
-/* The frame fails, is told by the descriptor, and is never taken for a result; nor is any after it. */
+/*
+ * Checks that the frame fails, that the descriptor reports it, and that no result is returned, neither for
+ * this frame nor for later ones.
+ */
 static void assert_frame_fails(struct sx_device *d, struct sx_context *x, const struct sx_pair *pair)
 {
 	struct pollfd fd = {.fd = sx_backend_cuda.event_fd(x), .events = POLLIN};
@@ -600,7 +607,7 @@ static void test_frame_faults(void **state)
 	assert_held(&before);
 }
 
-/* A graph that ends without an error, but left the record of another frame. */
+/* A graph ends without an error, but has left the record of another frame. */
 static void test_stale_record(void **state)
 {
 	const struct sx_context_config config = small();
@@ -622,7 +629,7 @@ static void test_stale_record(void **state)
 	pairs_finish(&p);
 }
 
-/* Answers of wait, a pair that does not fit, and a context that goes while it computes. */
+/* Checks the return values of wait, a pair of the wrong format, and destroying a context that computes. */
 static void test_manners(void **state)
 {
 	const struct sx_context_config config = small();

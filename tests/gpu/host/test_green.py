@@ -1,5 +1,5 @@
-# Green contexts are built with the CUDA releases that have all of them, and with none before: gpu/host/green_context.c
-# against what cuda.h and cuda_runtime_api.h of a few releases declare.
+# Green contexts are compiled with the CUDA releases that have all required functions, and not with older ones:
+# gpu/host/green_context.c against the declarations in cuda.h and cuda_runtime_api.h of several releases.
 # SPDX-License-Identifier: Apache-2.0
 import os
 import subprocess
@@ -51,7 +51,8 @@ cudaError_t cudaGetDriverEntryPointByVersion(const char *, void **, unsigned, un
 
 class Green(unittest.TestCase):
     def preprocessed(self, version):
-        """Compiles gpu/host/green_context.c for this release, warnings being errors; what the preprocessor leaves."""
+        """Compiles gpu/host/green_context.c for this release, with warnings as errors. Returns the preprocessor's
+        output."""
         later = version >= 12050
         with tempfile.TemporaryDirectory() as folder:
             with open(os.path.join(folder, "cuda_runtime_api.h"), "w") as f:

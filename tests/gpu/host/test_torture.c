@@ -1,7 +1,8 @@
 /*
  * Every call of the CUDA runtime fails once, whatever its name: the first, the second, ... while the engine
- * is opened, a context made, frames computed, a tap read, and all taken down. Each ends in a sentence, or
- * changes nothing: then the frame is that of a run in which nothing failed. Nothing stays behind.
+ * is opened, a context created, frames computed, a tap read, and everything destroyed. Each failure ends in
+ * an error sentence or changes nothing. If it changes nothing, the frame is that of a run without failures.
+ * No resources are left behind.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -26,23 +27,26 @@ enum { WAIT_MS = 20000, MOST_STIXELS = 4096 };
 enum phase { OPEN, MAKE, COMPUTE, READ, END, PHASES };
 
 static const char *const phase_names[PHASES] = {"open", "make", "compute", "read", "end"};
-/* The first two by default, that is with and without a device that is lost; all with an argument. */
+/*
+ * Errors to inject. By default only the first two: one that loses the device and one that does not. With an
+ * argument all of them.
+ */
 static const cudaError_t errors[] = {cudaErrorInvalidValue, cudaErrorLaunchFailure, cudaErrorMemoryAllocation,
 				     cudaErrorECCUncorrectable};
 static size_t error_count = 2;
 
 static struct check_image left, right;
 static struct sx_pair pair;
-static struct stixel whole[MOST_STIXELS]; /* of a run in which nothing fails */
+static struct stixel whole[MOST_STIXELS]; /* result of a run in which nothing fails */
 static uint32_t whole_count;
 
-/* A life of the engine in which the nth call of one phase fails. */
+/* One life of the engine in which the nth call of one phase fails. */
 struct life {
 	enum phase phase;
 	int nth;
 	cudaError_t error;
-	unsigned long long calls; /* of the phase, so far */
-	int failed;		  /* phase in which the engine said that it failed; -1 */
+	unsigned long long calls; /* calls of this phase so far */
+	int failed;		  /* phase in which the engine reported a failure; -1: none */
 	char why[512];
 };
 
@@ -71,7 +75,7 @@ static void life_failed(struct life *l, enum phase phase, const char *why)
 	snprintf(l->why, sizeof(l->why), "%s", why);
 }
 
-/* Whole is what it computes first. */
+/* Compares the frame with `whole`. The first call stores its frame in `whole`. */
 static void check_frame(const struct sx_context *x)
 {
 	const struct sx_result *r = sx_backend_cuda.result(x);
@@ -108,7 +112,7 @@ static void life_read(struct life *l, struct sx_context *x)
 
 	begin_phase(l, READ);
 	if (sx_backend_cuda.peek(x, SX_TAP_DISPARITY, &view) < 0)
-		life_failed(l, READ, "engine cuda: the tap cannot be read"); /* of peek an errno is all */
+		life_failed(l, READ, "engine cuda: the tap cannot be read"); /* peek returns only an errno */
 	end_phase(l, READ);
 }
 
@@ -165,7 +169,7 @@ static void test_every_call(void **state)
 			do {
 				l.nth++;
 				life_run(&l);
-				/* what fails says so there and then, or is of no consequence */
+				/* a failing call is reported at once or has no consequence */
 				if (l.failed >= 0 && (l.failed != phase || !strstr(l.why, "engine cuda: ")))
 					fail_msg("%s, call %d, error %d: in %s, '%s'", phase_names[phase],
 						 l.nth, l.error, phase_names[l.failed], l.why);

@@ -1,5 +1,5 @@
 /*
- * engine.volume on emulated devices: which flow path costs take, and that the sentence about it is true.
+ * engine.volume on emulated devices: the flow that path costs take, and the sentence about it.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -15,7 +15,7 @@
 #include "tests/check.h"
 #include "tests/stixel_case.h"
 
-/* Not so small that what is walked one after the other decides. */
+/* Large enough that sequential work does not decide. */
 enum { WIDTH = 256, HEIGHT = 128 };
 
 static const struct sx_engine_params one_context = {.backend = SX_BACKEND_CUDA, .contexts = 1};
@@ -31,8 +31,8 @@ static struct sx_context_config usual(int width, int height)
 }
 
 /*
- * A context of settings on a device: whether its flow is the one that the sentence names, which it has to
- * begin with (what a frame moves tells the flow), and has these words.
+ * Creates a context with these settings on a device. Checks that the sentence about its flow begins as
+ * required and has these words, and that the moved bytes of a frame fit this flow.
  */
 static void assert_moves(const char *device, enum sx_volume_choice asked, const struct sx_context_config *c,
 			 double least, double most, const char *words)
@@ -64,12 +64,12 @@ static void assert_moves(const char *device, enum sx_volume_choice asked, const 
 static void assert_volume(const char *device, enum sx_volume_choice asked, const struct sx_context_config *c,
 			  bool checkpoint, const char *words)
 {
-	const double most = 1.75 * c->params.stereo.paths; /* of checkpoint */
+	const double most = 1.75 * c->params.stereo.paths; /* upper limit of checkpoint, bytes per cell */
 
 	assert_moves(device, asked, c, checkpoint ? 0 : 1.5 * most, checkpoint ? most : 100, words);
 }
 
-/* Path costs alone: written and read, four of them; and descriptors. */
+/* Checks the recomputing flow: it moves only path costs, written and read, four of them, and descriptors. */
 static void assert_counted(const char *device, enum sx_volume_choice asked, const struct sx_context_config *c,
 			   const char *words)
 {
@@ -89,10 +89,10 @@ static void test_choice(void **state)
 
 	for (size_t i = 0; i < sizeof(boards) / sizeof(boards[0]); i++)
 		assert_volume(boards[i], SX_VOLUME_AUTO, &c, true, "auto: checkpoint, predicted ");
-	/* all of a card, where memory is what holds it up; and a slice of one, where it is not */
+	/* a whole GPU, which is limited by memory, and a slice of one, which is not */
 	assert_counted(H200, SX_VOLUME_AUTO, &c, "auto: counted, predicted ");
 	assert_volume("integrated=0,sms=16,cc=90", SX_VOLUME_AUTO, &c, false, "auto: stored, predicted ");
-	/* a card with the memory of a board */
+	/* a discrete GPU with the memory bandwidth of an embedded board */
 	assert_volume("integrated=0,sms=24,cc=89,clock=2500000,memory_clock=5000000,bus=64", SX_VOLUME_AUTO,
 		      &c, true, "auto: checkpoint, predicted ");
 }
@@ -102,18 +102,18 @@ static void test_without_prediction(void **state)
 	static const char jetson[] = "integrated=1,cc=87,sms=8,clock=918000";
 	struct sx_context_config c = usual(40, 36);
 
-	/* nothing is known of it */
+	/* a GPU without known figures */
 	assert_volume("integrated=1,sms=14,cc=87", SX_VOLUME_AUTO, &c, true, "no figures of this GPU");
 	assert_volume("integrated=0,sms=24,cc=89,memory_clock=0", SX_VOLUME_AUTO, &c, false,
 		      "no figures of this GPU");
-	/* asked for */
+	/* explicit settings */
 	assert_volume(jetson, SX_VOLUME_STORED, &c, false, "= stored");
 	assert_volume(H200, SX_VOLUME_CHECKPOINT, &c, true, "= checkpoint");
 	assert_counted(H200, SX_VOLUME_COUNTED, &c, "= counted");
 	assert_counted("integrated=0,sms=24,cc=89,memory_clock=0", SX_VOLUME_COUNTED, &c, "= counted");
 	assert_volume("integrated=1,cc=110,sms=20,clock=1575000", SX_VOLUME_COUNTED, &c, false,
 		      "counted: stored, as counted is for GPUs that multiply bits");
-	/* and what it is not for */
+	/* settings that a flow does not support */
 	c.params.stereo.disparities = 192;
 	assert_volume(jetson, SX_VOLUME_AUTO, &c, true,
 		      "integrated; not predicted (stereo.disparities = 192");
@@ -126,7 +126,10 @@ static void test_without_prediction(void **state)
 	assert_volume(jetson, SX_VOLUME_AUTO, &c, true, "integrated; not predicted (stereo.paths = 8");
 }
 
-/* What a flow that was asked for is not for goes the stored way, and says so. */
+/*
+ * If an explicitly selected flow does not support the settings, the stored flow is used, and the sentence
+ * says so.
+ */
 static void test_refused(void **state)
 {
 	static const struct {

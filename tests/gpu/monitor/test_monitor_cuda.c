@@ -1,5 +1,5 @@
 /*
- * What a pair says about its cameras: the CUDA engine's against stages/, byte for byte.
+ * Camera monitor: the CUDA engine against stages/, byte for byte.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -15,15 +15,15 @@
 #include "tests/gpu/on_device.h"
 #include "tests/monitor_case.h"
 
-/* What stays from frame to frame. */
+/* State that stays from frame to frame. */
 struct on_device_pair {
 	struct on_device x;
 	uint32_t *words;
 	struct sx_monitor *out;
-	uint32_t flat; /* areas, of all pairs */
+	uint32_t flat; /* number of flat areas in all pairs */
 };
 
-/* Returns how many places voted. */
+/* Checks one pair. Returns how many positions voted. */
 static int check_pair(struct on_device_pair *d, int width, int height, enum check_fill how,
 		      struct check_rng *r)
 {
@@ -60,7 +60,7 @@ static int check_pair(struct on_device_pair *d, int width, int height, enum chec
 	return votes;
 }
 
-/* One after the other with the same words: each leaves zeros. */
+/* Checks pairs one after the other with the same device words: each run must leave zeros. */
 static void test_pairs(void **state)
 {
 	static const int sizes[][2] = {{32, 32},  {33, 47},  {97, 35},	 {48, 131},

@@ -27,7 +27,7 @@ struct task {
 	struct sx_params p;
 	struct sx_road road;
 	int height, range;
-	struct sx_image d, c, scores; /* c, scores: no data where there are none */
+	struct sx_image d, c, scores; /* c and scores have no data if the task has none */
 	const char *what;
 };
 
@@ -70,7 +70,8 @@ static void read_segments(struct on_device *x, const struct sx_segments *dev, co
 }
 
 /*
- * With scores where the task has them, then without, then with again: a run finds what the one before left.
+ * Runs with scores if the task has them, then without, then with them again, because each run finds the
+ * memory of the previous one.
  */
 static int check_task_on(const struct task *t, int sms)
 {
@@ -125,13 +126,16 @@ static int check_task_on(const struct task *t, int sms)
 	return found;
 }
 
-/* By a team of warps a column and by a warp, where columns are few for the device and where they are not. */
+/*
+ * Checks a group of warps per column and one warp per column: for a device that is large and for one that is
+ * small compared with the number of columns.
+ */
 static int check_task(const struct task *t)
 {
 	return check_task_on(t, 0) + check_task_on(t, 100);
 }
 
-/* The classes of Cityscapes: few of each kind; or all of any. */
+/* Sets the classes of Cityscapes, with few of each kind, or random kinds. */
 static void set_classes(struct sx_params *p, int classes, bool usual, struct check_rng *r)
 {
 	p->semantics.classes = classes;
@@ -143,7 +147,8 @@ static void set_classes(struct sx_params *p, int classes, bool usual, struct che
 }
 
 /*
- * One class that leads for a stretch of rows, the others by noise; or noise alone, or only what is certain.
+ * Fills scores: one class leads for a stretch of rows and the others are noise, or everything is noise, or
+ * only certain scores.
  */
 static void fill_scores(const struct sx_image *scores, int classes, struct check_rng *r)
 {
@@ -205,7 +210,7 @@ static int check_case_at(enum stixel_case how, int rows, int horizon, int column
 	stixel_case_lean(&of_rows, columns, check_below(r, 61) - 30);
 	if (check_below(r, 2))
 		stixel_case_bend(&of_rows, rows, r);
-	/* the first columns are out of view in part, or all are seen */
+	/* the first columns are partly out of view, or all columns are seen */
 	t.p.stixels.width = check_below(r, 4) == 0 ? STIXEL_CASE_WIDTH
 			    : check_below(r, 2)	   ? 1000
 						   : 8 + check_below(r, 100);
@@ -259,8 +264,8 @@ static void test_columns(void **state)
 }
 
 /*
- * Sky from the lowest row on or nowhere, ground nowhere or everywhere; no weight at all; and ties, of which
- * whoever shares a column must choose as who does not.
+ * Sky begins at the lowest row or nowhere, and ground is nowhere or everywhere. Also no weight at all, and
+ * ties: warps that share a column must choose like a single warp.
  */
 static void test_horizons(void **state)
 {
@@ -275,7 +280,7 @@ static void test_horizons(void **state)
 					      kind / 2 ? 19 : 0, &r);
 }
 
-/* Both forms of the sums: the tallest of the narrow one, the first of the wide one. */
+/* Both forms of the sums: the tallest columns of the narrow form and the shortest of the wide one. */
 static void test_tall_columns(void **state)
 {
 	static const int heights[] = {256, 360, 361, 420}, classes[] = {19, 0, 19, 0};
@@ -288,7 +293,7 @@ static void test_tall_columns(void **state)
 }
 
 #ifdef SX_EMULATE
-/* Where a column's tiles do not fit a block's shared memory. */
+/* The tiles of a column do not fit the shared memory of a block. */
 static void test_little_shared_memory(void **state)
 {
 	struct check_rng r = check_rng_seed(6);
@@ -299,7 +304,7 @@ static void test_little_shared_memory(void **state)
 }
 #endif
 
-/* The largest sums: full weights, disparities and ground at both ends of their range. */
+/* Checks the largest sums: full weights, disparities and ground at both ends of their range. */
 static void check_extreme(int rows, int kind, const struct sx_road *road)
 {
 	struct task t = {.p = stixel_case_params(rows), .height = rows, .range = 384, .road = *road};
@@ -309,9 +314,9 @@ static void check_extreme(int rows, int kind, const struct sx_road *road)
 	t.p.stereo.min_disparity = 128;
 	t.p.stixels.method = SX_STIXEL_SLANTED;
 	t.p.stixels.cell_height = 1;
-	t.p.stixels.slanted.roughness = 0; /* full weights as ground too */
+	t.p.stixels.slanted.roughness = 0; /* full weight for ground too */
 	t.p.stixels.slanted.above = 100;
-	t.p.stixels.width = 1000; /* all are in view */
+	t.p.stixels.width = 1000; /* all columns are in view */
 	assert_int_equal(sx_image_init(&t.d, SX_PIXEL_U16, rows, 4), 0);
 	for (int v = 0; v < rows; v++) {
 		const uint16_t values[] = {SX_SLANTED_MAX_Q4, v % 2 ? 0xfffe : 0,
@@ -360,7 +365,7 @@ static void test_refuses(void **state)
 	on_device_finish(&x);
 }
 
-/* The whole engine, before it takes anything. */
+/* The whole engine refuses it before it allocates anything. */
 static void test_exact_is_refused(void **state)
 {
 	const struct sx_engine_params engine = {.backend = SX_BACKEND_CUDA, .contexts = 1};

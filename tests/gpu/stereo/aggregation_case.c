@@ -12,7 +12,7 @@
 
 #define SUMS (AGGREGATION_OUT - 1)
 
-/* Rows of sums are wider than sx_image_init() allows. */
+/* Creates a host image. Rows of sums are wider than sx_image_init() allows. */
 static struct sx_image host_image(enum sx_pixel pixel, int width, int height)
 {
 	const size_t pitch = (size_t)width * sx_pixel_bytes(pixel);

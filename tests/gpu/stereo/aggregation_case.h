@@ -1,5 +1,5 @@
 /*
- * The images of a case of aggregation: what it reads, and what the reference and the device make of it.
+ * Images of a case of aggregation: its inputs, and the outputs of the reference and of the device.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -11,7 +11,7 @@
 
 #define AGGREGATION_OUT 4 /* winner of the left and of the right image, confidence, S: [y][x][D] */
 
-/* Host images of zeros. in: a grey pair and its descriptors. */
+/* Host images, initially zero. in: a grey pair and its descriptors. */
 struct aggregation_case {
 	struct sx_cost_input in;
 	struct sx_image want[AGGREGATION_OUT];
@@ -21,10 +21,13 @@ void aggregation_case_init(struct aggregation_case *a, const struct sx_stereo_pa
 			   int height);
 void aggregation_case_finish(struct aggregation_case *a);
 
-/* Device images of zeros, each as that of want. */
+/* Creates device images of zeros, each with the size of the image in `want`. */
 void aggregation_take(struct on_device *d, const struct sx_image want[AGGREGATION_OUT],
 		      struct sx_image got[AGGREGATION_OUT]);
-/* Fails the test where they differ. disparities: of S; 0: it is left out. what, seed: check_same(). */
+/*
+ * Fails the test if the images differ. disparities: number of disparities of S; 0: S is left out. what, seed:
+ * see check_same().
+ */
 void aggregation_compare(struct on_device *d, const char *what, uint64_t seed,
 			 const struct sx_image want[AGGREGATION_OUT],
 			 const struct sx_image got[AGGREGATION_OUT], int disparities);

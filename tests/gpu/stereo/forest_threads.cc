@@ -14,7 +14,7 @@
 using std::max;
 using std::min;
 
-/* Called before each access: where a thread may lose the processor to another one. */
+/* Called before each access, where a thread may be interrupted by another one. */
 static thread_local struct interruption {
 	int accesses_left;
 	void (*other)(void *);
@@ -104,8 +104,8 @@ void join_all(const struct work &w, int first)
 }
 
 /*
- * As count_runs() of gpu/stereo/filter.cu. Each thread a stretch of the nodes, the last one first, when
- * ways to roots are longest.
+ * Does the same as count_runs() of gpu/stereo/filter.cu. Each thread counts a stretch of the nodes, the last
+ * node first, when the paths to the roots are longest.
  */
 void count_all(const struct work &w, int share)
 {
@@ -141,7 +141,7 @@ static void start(const struct work &w)
 	}
 }
 
-/* Whether an interruption has happened; none will from now on. */
+/* Returns whether an interruption has happened, and switches further interruptions off. */
 static bool was_interrupted()
 {
 	const bool was = !interruption.other;

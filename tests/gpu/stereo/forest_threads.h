@@ -1,5 +1,5 @@
 /*
- * gpu/stereo/forest.cuh run by real threads, with the processor's atomics.
+ * gpu/stereo/forest.cuh on real threads, with the processor's atomics.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -18,8 +18,8 @@ struct forest_edge {
 };
 
 /*
- * Joins the ends of all edges, then counts nodes at their roots while every node comes to name its root, each
- * phase by that many threads. parent, size: one word a node, written here. In a block: as
+ * Joins the ends of all edges. Then counts nodes at their roots, while every node is set to name its root.
+ * Each phase uses `threads` threads. parent, size: one word per node, written here. in_block: as
  * gpu/stereo/filter.cu works in shared memory; otherwise as it works across blocks, where every node counts 1
  * from the start.
  */
@@ -27,9 +27,9 @@ void forest_threads_run(bool in_block, uint32_t *parent, uint32_t *size, int nod
 			const struct forest_edge *edges, int edge_count, int threads);
 
 /*
- * The same by two threads of one processor: the first is interrupted once, before that access of joining, or
- * else of counting, and the second one does all its share then. False when the first has no such access: then
- * the second did nothing.
+ * Does the same with two threads of one processor. The first thread is interrupted once, before access number
+ * `access` of joining, or otherwise of counting. The second thread then does all its share. Returns false if
+ * the first thread has no such access: then the second thread did nothing.
  */
 bool forest_interrupted_run(bool in_block, bool joining, int access, uint32_t *parent, uint32_t *size,
 			    int nodes, const struct forest_edge *edges, int edge_count);

@@ -1,5 +1,5 @@
 /*
- * Images between host and device for tests of gpu/.
+ * Images on host and device for tests of gpu/.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,5 +1,6 @@
 /*
- * One case of path aggregation on the device, in every flow that takes it, against sx_sgm() and sx_winner().
+ * One case of path aggregation on the device, in every flow that supports it, against sx_sgm() and
+ * sx_winner().
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -26,7 +27,8 @@
 #include "tests/gpu/stereo/sgm_flows.h"
 
 /*
- * The right image is the left one moved by a few pixels, with wrong bits; every fourth row is noise or flat.
+ * Fills the descriptors. The right image is the left one moved by a few pixels, with wrong bits. Every fourth
+ * row is noise or flat.
  */
 static void fill_census(const struct sx_image census[2], uint64_t mask, struct check_rng *r)
 {
@@ -64,7 +66,7 @@ static const uint64_t masks[] = {
 	[SX_COST_CENSUS63] = 0x3fffffffffffffff,
 };
 
-/* What a flow is compared on: winner of both images, confidence, S. */
+/* Compared outputs of a flow: winner of both images, confidence, S. */
 struct flow {
 	struct on_device d;
 	struct sx_image grey[2], descriptors[2], got[AGGREGATION_OUT];
@@ -73,7 +75,7 @@ struct flow {
 	uint64_t seed;
 };
 
-/* volume: right descriptors are as a flow with a cost volume has them. */
+/* Starts a flow. volume: the right descriptors are as in a flow with a cost volume. */
 static void begin_flow(struct flow *f, bool volume, const struct sx_context_config *c,
 		       const struct sx_cost_input *in, const struct sx_image want[AGGREGATION_OUT],
 		       uint64_t seed)
@@ -94,7 +96,7 @@ static void begin_flow(struct flow *f, bool volume, const struct sx_context_conf
 	f->seed = seed;
 }
 
-/* volumes: S of them is compared too, unless NULL. */
+/* Compares the outputs. volumes: compares S of these volumes too, unless NULL. */
 static void end_flow(struct flow *f, const char *name, const struct sx_cuda_volumes *volumes)
 {
 	const struct sx_stereo_params *p = &f->c->params.stereo;
@@ -109,7 +111,7 @@ static void end_flow(struct flow *f, const char *name, const struct sx_cuda_volu
 	aggregation_compare(&f->d, what, f->seed, f->want, f->got, volumes ? p->disparities : 0);
 }
 
-/* counted: without a cost volume. */
+/* counted: runs without a cost volume. */
 static void run_stored(const struct sx_context_config *c, bool counted, const struct sx_cost_input *in,
 		       const struct sx_image want[AGGREGATION_OUT], uint64_t seed)
 {
@@ -124,7 +126,7 @@ static void run_stored(const struct sx_context_config *c, bool counted, const st
 				     (size_t)c->width * (size_t)c->height * (size_t)p->disparities);
 	assert_int_equal(sx_sgm_cuda_create(&s, &f.d.memory, c, costs), 0);
 	assert_true(sx_sgm_cuda_traffic(s) > 0);
-	/* Twice: nothing of the first run may be left in the second. */
+	/* twice: the second run must not depend on the first */
 	for (int i = 0; i < 2; i++) {
 		if (counted)
 			; /* nothing to prepare */
@@ -141,7 +143,7 @@ static void run_stored(const struct sx_context_config *c, bool counted, const st
 	on_device_finish(&f.d);
 }
 
-/* keep: sums stay in memory, and are compared; else the winner is found where they are formed, or not. */
+/* keep: sums stay in memory and are compared. Otherwise the winner may be found where the sums are formed. */
 static void run_checkpoint(const struct sx_context_config *without, bool keep, int sms,
 			   const struct sx_cost_input *in, const struct sx_image want[AGGREGATION_OUT],
 			   uint64_t seed)
@@ -197,7 +199,7 @@ void sgm_flows_check(struct sx_stereo_params p, int width, int height, uint64_t 
 		run_stored(&c, true, &a.in, a.want, seed);
 	if (only_checkpoint)
 		assert_null(sx_predict_checkpoint_refuses(&p));
-	/* rows in one part, and in two where they are long enough */
+	/* rows in one part, and in two parts if they are long enough */
 	for (int i = 0; i < (only_checkpoint ? 4 : 2) && !sx_predict_checkpoint_refuses(&p); i++)
 		run_checkpoint(&c, i % 2, i < 2 ? 1 : 999, &a.in, a.want, seed);
 	aggregation_case_finish(&a);

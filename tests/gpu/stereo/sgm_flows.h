@@ -1,5 +1,6 @@
 /*
- * One case of path aggregation on the device, in every flow that takes it, against sx_sgm() and sx_winner().
+ * One case of path aggregation on the device, in every flow that supports it, against sx_sgm() and
+ * sx_winner().
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -11,11 +12,11 @@
 
 #include "stages/engine.h"
 
-/* Defaults with csct, resolved. */
+/* Returns the default parameters with csct, resolved. */
 struct sx_stereo_params sgm_flows_params(int disparities, int paths);
 /*
- * p: resolved. only_checkpoint: without the stored flow, and what the checkpoint flow is for; rows in one
- * part and in two.
+ * Checks one case. p: resolved. only_checkpoint: leaves out the stored flow, and checks the supported
+ * parameters of the checkpoint flow, with rows in one part and in two.
  */
 void sgm_flows_check(struct sx_stereo_params p, int width, int height, uint64_t seed, bool only_checkpoint);
 

@@ -1,6 +1,6 @@
 /*
- * Ingest and census, apart and at once, of the CUDA engine against the reference, byte for byte.
- * SX_TEST_LARGE=1 in the environment: also sizes that only a real device does quickly.
+ * Ingest and census of the CUDA engine, separate and combined, against the reference, byte for byte.
+ * SX_TEST_LARGE=1 in the environment: also sizes that are quick only on a real device.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -14,7 +14,7 @@
 #include "stages/stereo/ingest.h"
 #include "tests/gpu/stereo/image_case.h"
 
-/* A pair in device memory as a camera may leave it: odd address, odd pitch, not a byte more than its rows. */
+/* A pair in device memory as a camera may leave it: odd address, odd pitch, no byte after its last row. */
 struct source {
 	uint8_t *memory[2];
 	struct sx_cuda_input *in;
@@ -30,7 +30,7 @@ static void source_init(struct source *s, enum sx_pixel pixel, struct image_size
 		size_t bytes = (size_t)offset + pitch * (size_t)(size.height - 1) + row;
 
 		image_must(cudaMalloc((void **)&s->memory[i], bytes), "source");
-		/* NV12: with room for U and V, which nobody sends */
+		/* NV12: with room for U and V, which are never sent */
 		s->host[i] = (struct sx_image){malloc(2 * pitch * (size_t)size.height), size.width,
 					       size.height, pitch, pixel};
 		if (!s->host[i].data)
@@ -92,7 +92,7 @@ static bool census_is(const struct sx_image device[2], const struct sx_image gre
 	return good;
 }
 
-/* A frame: ingest and census apart, then, where there is such a thing, both at once. */
+/* Computes a frame: ingest and census separately, then both combined if the engine can. */
 static bool matcher_frame(const struct matcher_case *c, struct source *s, const struct sx_ingest_cuda *ingest,
 			  const struct sx_image grey[2], const struct sx_image census[2], cudaStream_t stream)
 {
@@ -158,7 +158,7 @@ static bool matcher_case(const struct matcher_case *c)
 	if (sx_ingest_cuda_create(&ingest, &m, &config) < 0)
 		abort();
 	source_init(&s, c->pixel, c->size, c->offset, c->padding);
-	/* the second frame finds what the first one has left */
+	/* the second frame finds the memory content of the first */
 	for (int frame = 0; frame < 2; frame++) {
 		source_fill(&s, c->offset, frame ? CHECK_NEAR_0 : c->how, &rng);
 		good &= matcher_frame(c, &s, ingest, grey, census, stream);

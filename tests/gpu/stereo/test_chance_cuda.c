@@ -1,5 +1,5 @@
 /*
- * Areas matched by chance that the CUDA engine finds, against the reference, byte for byte.
+ * Areas matched by chance: the CUDA engine against the reference, byte for byte.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,6 +1,6 @@
 /*
  * Path aggregation from checkpoints on the device against sx_sgm(), along rows and columns: every number of
- * disparities, bands and segments that end early; and what the flow is not for.
+ * disparities, bands and segments that end early, and unsupported parameters.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -16,8 +16,8 @@
 #include "tests/gpu/stereo/sgm_flows.h"
 
 /*
- * What the stored flow does not care about: bands and segments that end early, blocks of 32 columns, warps of
- * 4 rows.
+ * Shapes that matter to this flow only: bands and segments that end early, blocks of 32 columns, warps of 4
+ * rows.
  */
 static void test_checkpoints(void **state)
 {
@@ -32,14 +32,15 @@ static void test_checkpoints(void **state)
 		{128, 2, 135, 34, 0, 0, 0, 0, SX_OUT_OF_VIEW_ZERO},
 		{128, 4, 47, 39, 0, 30, 0, 0, SX_OUT_OF_VIEW_ZERO},
 		{128, 2, 47, 32, 3, 9, 0, 0, SX_OUT_OF_VIEW_ZERO},
-		{128, 4, 134, 35, 0, 0, 96, 96, SX_OUT_OF_VIEW_ZERO}, /* sums that are not narrow; 254 */
+		/* sums that do not fit the narrow form; 254 */
+		{128, 4, 134, 35, 0, 0, 96, 96, SX_OUT_OF_VIEW_ZERO},
 		{128, 4, 40, 37, 0, 12, 96, 96, SX_OUT_OF_VIEW_MAX},
 		{64, 4, 97, 43, -3, 0, 96, 20, SX_OUT_OF_VIEW_MAX},
 		{192, 4, 64, 32, 0, 0, 0, 0, SX_OUT_OF_VIEW_ZERO},
 		{256, 4, 70, 36, 0, 0, 0, 0, SX_OUT_OF_VIEW_MAX},
 		{32, 4, 90, 33, 7, 0, 96, 96, SX_OUT_OF_VIEW_MAX}, /* words one at a time: odd D / 32 */
 		{32, 2, 77, 35, 0, 8, 0, 0, SX_OUT_OF_VIEW_ZERO},
-		{96, 4, 300, 39, -5, 20, 0, 0, SX_OUT_OF_VIEW_MAX}, /* once around the rings */
+		{96, 4, 300, 39, -5, 20, 0, 0, SX_OUT_OF_VIEW_MAX}, /* one pass around the ring buffers */
 		{160, 4, 301, 32, 0, 0, 96, 1, SX_OUT_OF_VIEW_ZERO},
 		{160, 2, 49, 34, 100, 0, 0, 0, SX_OUT_OF_VIEW_MAX},
 		{224, 4, 330, 35, -2, 0, 0, 96, SX_OUT_OF_VIEW_ZERO},
@@ -63,7 +64,7 @@ static void test_checkpoints(void **state)
 	}
 }
 
-/* What predict/, which may not include gpu/, says that the flow takes is what it takes. */
+/* Checks that predict/, which may not include gpu/, agrees with the flow about the supported parameters. */
 static void assert_takes(const struct sx_stereo_params *p, bool takes)
 {
 	struct sx_context_config c = {.width = 64, .height = 32};

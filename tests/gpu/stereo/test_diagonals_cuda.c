@@ -12,8 +12,8 @@
 #include "tests/gpu/stereo/sgm_flows.h"
 
 /*
- * Diagonals: images narrower and wider than a block of 16, than high and than long, heights around bands of
- * 8; paths that begin and end in any row of a band.
+ * Diagonals: images narrower and wider than a block of 16, higher than wide and wider than high, heights
+ * around bands of 8. Paths begin and end in any row of a band.
  */
 static void test_diagonals(void **state)
 {

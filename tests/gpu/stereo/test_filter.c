@@ -1,6 +1,6 @@
 /*
- * The filters of the CUDA engine against the reference, byte for byte. SX_TEST_LARGE=1 in the
- * environment: also sizes that only a real device does quickly.
+ * Filters of the CUDA engine against the reference, byte for byte. SX_TEST_LARGE=1 in the environment: also
+ * sizes that are quick only on a real device.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -45,7 +45,7 @@ static void fill_maps(struct sx_image *map, const struct filter_case *c, struct 
 {
 	check_fill_disparity(&map[WINNER], c->limit, c->invalid_percent, rng);
 	check_fill(&map[CONFIDENCE], CHECK_NOISE, rng);
-	for (int side = LEFT_FLAT; side <= RIGHT_FLAT; side++) /* one tile in eight */
+	for (int side = LEFT_FLAT; side <= RIGHT_FLAT; side++) /* marks one tile in eight */
 		for (int y = 0; y < map[side].height; y++)
 			for (int x = 0; x < map[side].width; x++)
 				((uint8_t *)sx_image_row(&map[side], y))[x] = check_below(rng, 8) == 0;
@@ -58,14 +58,14 @@ static void fill_maps(struct sx_image *map, const struct filter_case *c, struct 
 							   : 0xffff;
 			r[x] = check_below(rng, 6) ? 0xffff : (uint16_t)check_below(rng, c->limit);
 		}
-		/* partners of most pixels */
+		/* set matching partners for most pixels */
 		for (int x = 0; x < c->size.width; x++)
 			if (l[x] != 0xffff && x >= l[x] >> 4 && check_below(rng, 8))
 				r[x - (l[x] >> 4)] = (uint16_t)(l[x] >> 4);
 	}
 }
 
-/* As the reference engine calls its filters. */
+/* Calls the filters like the reference engine does. */
 static void filter_reference(struct sx_image *map, const struct filter_case *c)
 {
 	const struct sx_filter_params *f = &c->filters;
@@ -179,7 +179,7 @@ static void test_filter(void)
 						  {1242, 375}, {1023, 441}, {2048, 97}, {2049, 101},
 						  {4096, 58},  {4095, 131}};
 	static const struct sx_filter_params filters[] = {
-		{false, SX_MEDIAN_BORDER_COPY, 2, false, 100, 1, true}, /* the default */
+		{false, SX_MEDIAN_BORDER_COPY, 2, false, 100, 1, true}, /* the default settings */
 		{true, SX_MEDIAN_BORDER_COPY, 1, false, 100, 1, false},
 		{true, SX_MEDIAN_BORDER_ZERO, 1, true, 0, 1, false},
 		{false, SX_MEDIAN_BORDER_COPY, -1, false, 20, 0, true},

@@ -1,5 +1,5 @@
 /*
- * Flat areas that the CUDA engine finds, against the reference, byte for byte.
+ * Flat areas: the CUDA engine against the reference, byte for byte.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

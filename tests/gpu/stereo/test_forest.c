@@ -1,7 +1,8 @@
 /*
- * The union-find of the speckle filter (gpu/stereo/forest.cuh) on real threads, against one that one thread
- * walks: whatever the threads' order, every node names its root at the end, and the root has counted them
- * all. The emulator cannot show this, as its lanes never run at the same time; ThreadSanitizer runs it too.
+ * The union-find of the speckle filter (gpu/stereo/forest.cuh) on real threads, against a sequential one. In
+ * any order of the threads, every node names its root at the end, and the root has counted all its nodes. The
+ * emulator cannot show this, because its lanes never run at the same time. ThreadSanitizer runs this test
+ * too.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -19,7 +20,7 @@
 #define NODES 3000
 #define EDGES_MAX 6000
 #define THREADS 4
-#define SHORT 16 /* nodes where every point of interruption is tried */
+#define SHORT 16 /* number of nodes for which every point of interruption is tried */
 #ifdef __SANITIZE_THREAD__
 #define ROUNDS 20
 #else
@@ -40,7 +41,7 @@ static void shuffle(struct forest_edge *e, int n, struct check_rng *r)
 	}
 }
 
-/* Chains, which grow from both ends at once, and edges all over; long ones make deep trees. */
+/* Fills chains, which grow from both ends at once, and random edges. Long ones make deep trees. */
 static int fill_edges(struct check_rng *r)
 {
 	const int reach = 1 + check_below(r, 40), chains = check_below(r, NODES), loose = check_below(r, 400);
@@ -62,7 +63,10 @@ static uint32_t root_of(uint32_t i)
 	return i;
 }
 
-/* want: the lowest node of each one's component; want_size: of that node, how many there are. */
+/*
+ * Computes the expected result. want: the lowest node of each node's component. want_size: the number of
+ * nodes of the component, at that lowest node.
+ */
 static void expect(int edge_count, int nodes)
 {
 	for (uint32_t i = 0; i < (uint32_t)nodes; i++)
@@ -79,7 +83,7 @@ static void expect(int edge_count, int nodes)
 	}
 }
 
-/* Every node names its root, or leads to the same one, and the root has counted all. */
+/* Checks that every node names its root or leads to it, and that the root has counted all nodes. */
 static void check_all(bool in_block, int nodes)
 {
 	if (in_block) {
@@ -118,8 +122,8 @@ static void test_threads_in_block(void **state)
 }
 
 /*
- * Across blocks any node may become the root; reads there are volatile, not atomic: nothing for
- * ThreadSanitizer.
+ * Across blocks any node may become the root. Reads there are volatile, not atomic, so ThreadSanitizer cannot
+ * check them.
  */
 #ifndef __SANITIZE_THREAD__
 static void test_threads_across_blocks(void **state)
@@ -128,7 +132,10 @@ static void test_threads_across_blocks(void **state)
 }
 #endif
 
-/* A chain as deep as it gets, joined from its end on; the same in random orders; then edges all over. */
+/*
+ * Checks a chain of the greatest depth, joined from its end on, then the same in random orders, then random
+ * edges.
+ */
 static void run_interrupted(bool in_block, bool joining)
 {
 	struct check_rng r = check_rng_seed(3);

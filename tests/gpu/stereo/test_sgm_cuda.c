@@ -46,7 +46,7 @@ static void test_costs(void **state)
 	}
 }
 
-/* P2 below Cmax, P1 = P2, and both as large as the range allows; the same in all directions, or not. */
+/* P2 below Cmax, P1 = P2, and both at the upper limit. Penalties are the same in all directions or not. */
 static void test_penalties(void **state)
 {
 	enum { COUNT = 5 };
@@ -65,8 +65,7 @@ static void test_penalties(void **state)
 }
 
 /*
- * From an edge at every level to one at none; P1 near P2, where there is nothing to fall; rings of 4 and 8
- * pixels.
+ * From an edge at every level to no edge at all. P1 near P2, so that P2 cannot fall. Rings of 4 and 8 pixels.
  */
 static void test_edges(void **state)
 {

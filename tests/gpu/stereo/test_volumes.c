@@ -34,7 +34,8 @@ static struct sx_stereo_params usual(void)
 }
 
 /*
- * Each disparity range with each number of paths, and P2 on both sides of every limit that chooses a kernel.
+ * Checks each disparity range with each number of paths, and with P2 just below and just above every limit
+ * that chooses a kernel.
  */
 static void test_winner_variants(void **state)
 {
@@ -55,7 +56,7 @@ static void test_winner_variants(void **state)
 	}
 }
 
-/* Widths around segments of 64 px and batches of 8, one pixel more and less. */
+/* Checks widths around segments of 64 px and batches of 8: one pixel more and one less. */
 static void test_winner_widths(void **state)
 {
 	static const int widths[] = {32, 33, 63, 64, 65, 127, 129, 255, 257, 511, 513, 520, 1023, 1025, 1242};

@@ -20,7 +20,7 @@
 #define PITCH 128
 #define GUARD 0xa5
 
-/* The layout of gpu/stereo/volume.cuh: which byte of a pixel is disparity d. */
+/* Returns the byte of a pixel that holds disparity d in the layout of gpu/stereo/volume.cuh. */
 static size_t byte_of(int d, int disparities)
 {
 	int word = d % (disparities / 2) / 2, high = d >= disparities / 2;
@@ -57,7 +57,7 @@ static struct sx_image device_image(enum sx_pixel pixel, int width, int height)
 	return (struct sx_image){take(pitch * (size_t)height), width, height, pitch, pixel};
 }
 
-/* Wider than sx_image_init() allows: rows of sums. */
+/* Creates a host image that may be wider than sx_image_init() allows, for rows of sums. */
 static struct sx_image host_image(enum sx_pixel pixel, int width, int height)
 {
 	size_t pitch = (size_t)width * sx_pixel_bytes(pixel);
@@ -68,7 +68,7 @@ static struct sx_image host_image(enum sx_pixel pixel, int width, int height)
 	return (struct sx_image){data, width, height, pitch, pixel};
 }
 
-/* Compares all of a device image with want, its padding with the guard. Frees the device image. */
+/* Compares the whole device image with want, and its padding with the guard. Frees the device image. */
 static bool same_on_device(const char *what, uint64_t seed, const struct sx_image *want,
 			   struct sx_image *device, int disparities)
 {
@@ -107,7 +107,7 @@ static int filled(enum volume_fill how, int largest, struct check_rng *r, int d,
 	}
 }
 
-/* volumes: V of each path, path_bytes apart; sum: the S they stand for. */
+/* Fills volumes. volumes: V of each path, path_bytes apart. sum: the matching S. */
 static void fill(uint8_t *volumes, size_t path_bytes, const struct sx_image *sum,
 		 const struct sx_stereo_params *p, enum volume_fill how, uint64_t seed)
 {
@@ -124,7 +124,8 @@ static void fill(uint8_t *volumes, size_t path_bytes, const struct sx_image *sum
 				int left = sx_sgm_largest(p);
 
 				for (int i = 0; i < p->paths; i++) {
-					int p2 = sx_sgm_penalties(p, i < 2).p2; /* right, left, the others */
+					/* paths to the right and to the left, then the others */
+					int p2 = sx_sgm_penalties(p, i < 2).p2;
 					int v = filled(how, p2 + sx_cost_max(p->cost), &r, d, winner);
 					size_t at = ((size_t)y * (size_t)width + (size_t)x) *
 						    (size_t)p->disparities;
@@ -188,7 +189,7 @@ bool volume_case_winner(const struct sx_stereo_params *p, int width, int height,
 	return same;
 }
 
-/* Host descriptors: noise that leaves the bits empty which sx_census() leaves empty. */
+/* Fills host descriptors with noise. Bits that sx_census() leaves empty stay empty. */
 static void fill_descriptors(const struct sx_image *img, enum sx_cost cost, struct check_rng *r)
 {
 	static const uint64_t used[] = {

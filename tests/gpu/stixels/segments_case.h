@@ -1,5 +1,5 @@
 /*
- * What tests of columns give to kernels: a road, and lists of segments, in device memory that x owns.
+ * Inputs of column kernels for tests: a road and lists of segments, in device memory that x owns.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -9,12 +9,12 @@
 #include "gpu/stages_cuda.h"
 #include "tests/gpu/on_device.h"
 
-#define SEGMENTS_CASE_NUMBER 77 /* of the frame, in the road */
+#define SEGMENTS_CASE_NUMBER 77 /* number of the frame in the road */
 
-/* height: rows of ground that the road gets. */
+/* Creates a road in device memory. height: number of ground rows of the road. */
 struct sx_cuda_road *segments_case_road(struct on_device *x, const struct sx_road *road, int height);
 
-/* A copy of like, whose lists, counts and totals are those of like. */
+/* Copies `like` to the device: lists, counts and totals. */
 struct sx_segments segments_case_upload(struct on_device *x, const struct sx_segments *like);
 
 #endif

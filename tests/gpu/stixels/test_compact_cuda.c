@@ -39,7 +39,7 @@ static void random_segments(struct sx_segments *s, int longest, struct check_rng
 	}
 }
 
-/* What a run writes, in pinned memory. */
+/* Output of a run, in pinned memory. */
 struct record {
 	struct sx_cuda_output *out, *dev_out;
 	uint32_t *offsets, *dev_offsets;
@@ -82,7 +82,7 @@ static void check_record(const struct record *got, uint32_t n, const uint32_t *o
 		assert_int_equal(got->stixels[i].column, 0x5a5a);
 }
 
-/* h: cells of a column. */
+/* h: number of cells of a column. */
 static void check_compact(const struct sx_params *p, int h, int columns, int longest, bool with_confidence,
 			  struct check_rng *r)
 {

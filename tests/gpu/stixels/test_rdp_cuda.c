@@ -41,7 +41,7 @@ static void check_segments(const char *what, const struct sx_segments *want, con
 	}
 }
 
-/* range: disparities of the parameters. */
+/* range: number of disparities in the parameters. */
 static int check_rdp(const char *what, const struct sx_params *p, const struct sx_road *road,
 		     const struct sx_image *columns, int range)
 {
@@ -115,7 +115,7 @@ static void test_rdp(void **state)
 			check_rdp_case((enum stixel_case)how, heights[i], heights[i] < 100 ? 7 : 3, &r);
 }
 
-/* The largest numbers, the deepest tree, more segments than shared memory holds. */
+/* The largest numbers, the deepest tree, and more segments than shared memory holds. */
 static void test_rdp_extremes(void **state)
 {
 	enum { H = 2160 };
@@ -143,7 +143,7 @@ static void test_rdp_extremes(void **state)
 			d[v] = (uint16_t)values[u];
 		}
 	}
-	p.stixels.width = 32; /* all columns see all of a road that is far away */
+	p.stixels.width = 32; /* all columns see the whole far road */
 	assert_in_range(check_rdp("extremes", &p, &road, &image, 384), 3000, 6 * H);
 	road = stixel_case_road(H, 1000, 383);
 	check_rdp("nearest road", &p, &road, &image, 384);

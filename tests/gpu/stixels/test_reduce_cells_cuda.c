@@ -35,7 +35,7 @@ static void check_cells(const struct shape *s, enum sx_reduction how, bool with_
 	assert_int_equal(sx_image_init(&want_c, SX_PIXEL_U8, rows, columns), 0);
 	check_fill_disparity(&d, 128, check_below(r, 80), r);
 	if (check_below(r, 2))
-		check_fill(&d, CHECK_NOISE, r); /* far more than a range */
+		check_fill(&d, CHECK_NOISE, r); /* values far outside the range */
 	check_fill(&c, CHECK_NOISE, r);
 	dev_d = on_device_copy(&x, &d);
 	dev_c = on_device_copy(&x, &c);
@@ -70,7 +70,7 @@ static void test_cells(void **state)
 	}
 }
 
-/* gap: bytes between rows, and shift: where the first plane begins: whatever alignment comes of that. */
+/* gap: bytes between rows. shift: offset of the first plane. Together they give any alignment. */
 static void check_scores(const struct shape *s, int scale, int classes, int gap, int shift,
 			 struct check_rng *r)
 {
@@ -103,7 +103,7 @@ static void check_scores(const struct shape *s, int scale, int classes, int gap,
 	snprintf(what, sizeof(what), "%d scores, %dx%d of %dx%d, scale %d, gap %d, shift %d", classes,
 		 s->width_px, s->cell_height, s->width, s->height, scale, gap, shift);
 	on_device_compare(&x, what, 0, &want, &got, 0);
-	/* none: nothing is written */
+	/* without scores nothing is written */
 	in.data = NULL;
 	ON_DEVICE(sx_reduce_cells_cuda_scores(sx_cuda_upload(&x.memory, &in, sizeof(in)), s->width, s->height,
 					      s->width_px, s->cell_height, classes, &got, x.stream));

@@ -32,7 +32,7 @@ static void check_reduce(int w, int h, int width_px, enum sx_reduction how, bool
 	assert_int_equal(sx_image_init(&got_c, SX_PIXEL_U8, h, columns), 0);
 	check_fill_disparity(&d, 128, check_below(r, 80), r);
 	if (check_below(r, 2))
-		check_fill(&d, CHECK_NOISE, r); /* far more than a range */
+		check_fill(&d, CHECK_NOISE, r); /* values far outside the range */
 	check_fill(&c, CHECK_NOISE, r);
 	dev_d = on_device_copy(&x, &d);
 	dev_c = on_device_copy(&x, &c);

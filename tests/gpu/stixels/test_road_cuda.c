@@ -17,7 +17,7 @@
 #include "tests/gpu/on_device.h"
 #include "tests/stixel_case.h"
 
-/* One finder of each engine over the same maps. */
+/* One road finder of each engine on the same maps. */
 struct rig {
 	struct on_device x;
 	struct sx_road_finder *want;
@@ -76,7 +76,7 @@ static bool same(const struct sx_road *a, const struct sx_road *b)
 	       a->origin == b->origin;
 }
 
-/* The map as it is now. Returns the road that both engines found. */
+/* Checks the current map. Returns the road that both engines found. */
 static struct sx_road check_road(struct rig *g, const char *what, const struct sx_road *previous)
 {
 	const int h = g->map.height;
@@ -122,7 +122,10 @@ static struct sx_params params(int w, int h, double pitch_deg)
 	return p;
 }
 
-/* A plane that is a little off the calibrated one and leans, with outliers, invalid pixels and a wall. */
+/*
+ * Draws a plane that is a little off the calibrated one and has roll, with outliers, invalid pixels and a
+ * wall.
+ */
 static void draw(struct rig *g, const struct sx_params *p, int range, int outlier_percent,
 		 struct check_rng *r)
 {
@@ -180,7 +183,7 @@ static void test_planes(void **state)
 	assert_in_range(measured, roads / 3, roads - 1);
 }
 
-/* Roads that climb or fall from 14 m ahead on. */
+/* Roads that climb or fall from 14 m ahead. */
 static void test_bends(void **state)
 {
 	struct sx_params p = params(320, 240, 0);
@@ -207,7 +210,9 @@ static void test_bends(void **state)
 	rig_finish(&g);
 }
 
-/* What goes with the camera's height: limits, tolerances, knees, the last rows, what is expected. */
+/*
+ * Parameters that depend on the camera's height: limits, tolerances, knees, the last rows, the expected road.
+ */
 static void test_low_cameras(void **state)
 {
 	static const double heights[] = {0.25, 0.45, 0.9, 1.6};
@@ -234,7 +239,7 @@ static void test_low_cameras(void **state)
 	assert_in_range(bent, 1, 95);
 }
 
-/* Everything that has no road in it: patches, noise, nothing; with cameras that may lie anyhow. */
+/* Maps without a road: patches, noise, no valid pixel; with cameras in any pose. */
 static void test_no_road(void **state)
 {
 	struct sx_params p = params(128, 96, 2);

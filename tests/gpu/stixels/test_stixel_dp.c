@@ -18,7 +18,7 @@
 #include "tests/stixel_case.h"
 
 /*
- * One height and range: both sides, columns in host memory (what the emulator calls device memory is host
+ * One height and range with both engines. Columns lie in host memory (the emulator's device memory is host
  * memory).
  */
 struct rig {
@@ -97,7 +97,10 @@ static void check_columns(struct rig *g, const struct sx_road *road, int vhor, c
 	compare(g, what, g->tables->range, vhor);
 }
 
-/* sms: many give each column a block of 8 warps, few let blocks of 4 take one column after another. */
+/*
+ * sms: with many multiprocessors each column gets a block of 8 warps; with few, blocks of 4 warps take one
+ * column after another.
+ */
 static void check_size(int h, int range, int vhor, int columns, int sms, bool random, struct check_rng *r)
 {
 	struct sx_params p = random ? stixel_case_random_params(h, r) : stixel_case_params(h);
@@ -141,7 +144,7 @@ static void test_real_sizes(void **state)
 	check_size(440, 384, 225, 4, 4, false, &r);
 }
 
-/* Cards with 64 KB and 99 KB of shared memory a block: what is too large for it is elsewhere. */
+/* GPUs with 64 KB and 99 KB of shared memory per block: larger tables lie elsewhere. */
 static void test_little_shared_memory(void **state)
 {
 	struct check_rng r = check_rng_seed(45);
@@ -156,8 +159,8 @@ static void test_little_shared_memory(void **state)
 }
 
 /*
- * Blocks of 4 warps: columns that fit side by side have their tables in shared memory, more have not; and
- * little scratch.
+ * Blocks of 4 warps: columns that fit side by side have their tables in shared memory, larger ones do not.
+ * Also little scratch memory.
  */
 static void test_places(void **state)
 {
@@ -170,7 +173,7 @@ static void test_places(void **state)
 	check_size(160, 256, 70, 5, 1, true, &r);
 }
 
-/* Too little memory to keep every row of prefix sums, by how many means the columns have. */
+/* Too little memory to keep every row of prefix sums, depending on how many means the columns have. */
 static void test_little_scratch(void **state)
 {
 	struct check_rng r = check_rng_seed(46);
@@ -180,7 +183,7 @@ static void test_little_scratch(void **state)
 	check_size(97, 384, 50, 12, 16, true, &r);
 }
 
-/* The tallest, and sums too large for float: quotients by division. */
+/* The tallest columns, and sums too large for float: quotients by division. */
 static void test_tall(void **state)
 {
 	struct check_rng r = check_rng_seed(43);
@@ -211,7 +214,7 @@ static void draw(struct rig *g, int kind, struct check_rng *r)
 	}
 }
 
-/* Steps everywhere, the ends of the range, beyond the range, hardly anything valid. */
+/* Steps everywhere, the ends of the range, values beyond the range, almost no valid cell. */
 static void test_odd_columns(void **state)
 {
 	struct check_rng r = check_rng_seed(44);
@@ -230,7 +233,7 @@ static void test_odd_columns(void **state)
 		rig_init(&g, &p, 6, h, 64, 1 + kind);
 		draw(&g, kind, &r);
 		check_columns(&g, &road, vhor, "odd");
-		/* again, in the other columns' scratch */
+		/* again, in the scratch memory of other columns */
 		draw(&g, (kind + 1) % 6, &r);
 		check_columns(&g, &road, vhor, "odd again");
 		rig_finish(&g);

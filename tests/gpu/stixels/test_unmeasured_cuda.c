@@ -1,5 +1,5 @@
 /*
- * Stixels that the CUDA engine parts where nothing was measured, against stages/, byte for byte.
+ * Splitting of stixels at unmeasured cells: the CUDA engine against stages/, byte for byte.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

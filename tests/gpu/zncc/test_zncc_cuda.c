@@ -24,7 +24,7 @@
 #define GUARD 0xa5
 #define RANDOM_CASES 24
 
-/* A pair and its words, on the host and on the device. */
+/* A pair and its window words, on the host and on the device. */
 struct pair {
 	struct on_device d;
 	struct check_image grey[2], words[2];
@@ -82,7 +82,7 @@ static void check_windows(int width, int height, int window, enum check_fill fil
 	close_pair(&p);
 }
 
-/* Around blocks of 128 x 32 pixels, and smaller than the window's border. */
+/* Sizes around blocks of 128 x 32 pixels, and smaller than the window's border. */
 static void test_windows(void **state)
 {
 	static const int sizes[][2] = {{1, 1}, {5, 40}, {32, 32}, {33, 5}, {127, 31}, {129, 33}, {131, 66}};
@@ -95,7 +95,7 @@ static void test_windows(void **state)
 		check_windows(70, 40, 15, (enum check_fill)fill, 9);
 }
 
-/* Even, or outside what there is. */
+/* Windows of even size or outside the allowed range are refused. */
 static void test_wrong_windows(void **state)
 {
 	static const int windows[] = {-3, 0, 1, 4, 16, 17};
@@ -111,7 +111,7 @@ static void test_wrong_windows(void **state)
 	}
 }
 
-/* The layout of gpu/stereo/volume.cuh: which byte of a pixel is disparity d. */
+/* Returns the byte of a pixel that holds disparity d in the layout of gpu/stereo/volume.cuh. */
 static size_t byte_of(int d, int disparities)
 {
 	const int word = d % (disparities / 2) / 2, high = d >= disparities / 2;
@@ -183,8 +183,8 @@ static struct sx_stereo_params usual(int window, int disparities)
 }
 
 /*
- * Every window with every range of disparities, both ways out of view, widths around a walk of 32 and 36
- * pixels.
+ * Every window with every range of disparities, both modes for partners out of view, widths around a walk of
+ * 32 and 36 pixels.
  */
 static void test_cost_variants(void **state)
 {
@@ -203,7 +203,7 @@ static void test_cost_variants(void **state)
 	}
 }
 
-/* More than one block a row, and rows above and below each other. */
+/* More than one block per row, and blocks of rows above each other. */
 static void test_cost_sizes(void **state)
 {
 	for (int window = 3; window <= 15; window += 6) {
@@ -215,7 +215,7 @@ static void test_cost_sizes(void **state)
 	}
 }
 
-/* Grey levels at both ends: the largest variances, and none; correlations of 1 and of -1. */
+/* Grey levels at both ends: the largest variances and none; correlations of 1 and -1. */
 static void test_cost_levels(void **state)
 {
 	for (int window = 3; window <= 15; window += 2)
@@ -248,7 +248,7 @@ static void run_frame(const struct sx_backend *backend, struct sx_context *x, co
 	assert_int_equal(backend->wait(x, -1), 1);
 }
 
-/* Both engines, all of their outputs. */
+/* Compares all outputs of both engines. */
 static void check_engine(const struct engine_case *t, enum sx_volume_choice volume,
 			 enum sx_input_choice input)
 {
@@ -305,7 +305,7 @@ static void test_engine(void **state)
 	}
 }
 
-/* Times of a frame: windows and volume are the census's, aggregation begins behind them. */
+/* Stage times of a frame: windows and volume count as census, and aggregation begins after them. */
 static void test_stage_times(void **state)
 {
 	const struct sx_engine_params p = {.contexts = 1, .volume = SX_VOLUME_STORED, .input = SX_INPUT_COPY};
