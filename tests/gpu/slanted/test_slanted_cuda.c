@@ -147,8 +147,8 @@ static void set_classes(struct sx_params *p, int classes, bool usual, struct che
 }
 
 /*
- * Fills scores: one class leads for a stretch of rows and the others are noise, or everything is noise, or
- * only certain scores.
+ * Fills scores: noise, or one class that leads for a stretch of rows (alone, or with noise in the other
+ * classes), or one value everywhere.
  */
 static void fill_scores(const struct sx_image *scores, int classes, struct check_rng *r)
 {
