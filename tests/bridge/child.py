@@ -1,4 +1,4 @@
-# A process that the tests talk to in lines of JSON.
+# A process that exchanges lines of JSON with the tests.
 # SPDX-License-Identifier: Apache-2.0
 import json
 import os
@@ -12,7 +12,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 
 
 class Child:
-    """script of this folder; what it says is kept in said, in its order."""
+    """Runs a script of this folder. Keeps its messages in said, in order."""
 
     def __init__(self, script, *args, env=None, python=sys.executable):
         self.process = subprocess.Popen([python, os.path.join(HERE, script), *args], stdin=subprocess.PIPE,
@@ -31,7 +31,8 @@ class Child:
         self.process.stdin.flush()
 
     def until(self, fits, seconds=10, what="message", do=None):
-        """The first that fits of all that it has said and says; do: called again and again meanwhile."""
+        """Returns the first message, old or new, for which fits() is true. do: a function that is called repeatedly
+        while waiting."""
         end = time.monotonic() + seconds
         at = 0
         while True:
@@ -49,7 +50,7 @@ class Child:
                 pass
 
     def forget(self):
-        """What it has said so far counts no more."""
+        """Drops all messages received so far."""
         while not self._queue.empty():
             self._queue.get()
         self.said.clear()

@@ -26,12 +26,12 @@ sys.path.insert(0, os.path.join(SOURCE, "python", "src"))
 
 INSTANCE = "cost"
 FPS = 30.0
-# few a second, so that their distances, which are replayed, are even on a machine that is slow
+# few frames per second, so that a slow machine records them at even intervals, which are replayed
 STREET = ["-s", "source.kind=synthetic", "-s", "source.size=1280x720", "-s", "source.fps=0.5", "-s",
           "stereo.disparities=64", "-s", "stixels.width=4"]
 STREET_FRAMES = 6
 START_S = 30.0  # the program begins to send within this time
-SILENT_S = 5.0  # the same where nobody can tell
+SILENT_S = 5.0  # the same for a receiver that cannot notice the start
 
 
 def free_port():
@@ -41,7 +41,7 @@ def free_port():
 
 
 class Foxglove:
-    """A client of the topics given, behind "/cost/"."""
+    """Client of the given topics, under "/cost/"."""
 
     def __init__(self, topics):
         self.topics, self.port = topics, free_port()
@@ -50,7 +50,7 @@ class Foxglove:
         return "kind = foxglove\nport = %d\n" % self.port
 
     def receive(self, got):
-        """got(bytes, CLOCK_REALTIME of publication) for every message, until stop()."""
+        """Calls got(bytes, CLOCK_REALTIME of publication) for every message, until stop()."""
         from websockets.exceptions import ConnectionClosed
         from websockets.sync.client import connect
         while True:
@@ -76,7 +76,7 @@ class Foxglove:
 
 
 class Zenoh:
-    """A subscriber of one key, behind "stixeld/here/cost/", to which the bridge connects."""
+    """Subscriber of one key, under "stixeld/here/cost/". The bridge connects to it."""
 
     def __init__(self, key):
         self.key, self.port = key, free_port()
@@ -107,7 +107,7 @@ class Zenoh:
 
 
 class Silent(Foxglove):
-    """Nobody comes."""
+    """A sink without any receiver."""
 
     def receive(self, got):
         pass
@@ -116,7 +116,7 @@ class Silent(Foxglove):
         pass
 
 
-KINDS = {  # what is shown: how it is received; cost_ros.py has those of ROS 2
+KINDS = {  # row of the table: its receiver; cost_ros.py has those for ROS 2
     "none": lambda: Silent([]),
     "foxglove frame": lambda: Foxglove(["frame"]),
     "foxglove 3D": lambda: Foxglove(["scene", "transform"]),
@@ -134,11 +134,11 @@ def processor_s(pid):
 
 
 class Measured:
-    """Messages while it is open."""
+    """Messages received while it is open."""
 
     def __init__(self):
         self.open = False
-        self.first = threading.Event()  # there was one, whether it counts or not
+        self.first = threading.Event()  # set by the first message, whether it counts or not
         self.bytes, self.latencies, self.frames = 0, [], set()
 
     def got(self, size, published_ns):
@@ -150,7 +150,7 @@ class Measured:
 
 
 def measure(receiver, folder, env, seconds):
-    """(bytes a frame, frames a second, p50 ms, p99 ms, share of a core) of the bridge with one sink."""
+    """Returns (bytes per frame, frames per second, p50 ms, p99 ms, share of a core) of the bridge with one sink."""
     path = os.path.join(folder, "bridge.conf")
     with open(path, "w", encoding="ascii") as f:
         f.write("[bridge]\nname = cost-%d\nhost = here\n[instance %s]\n[sink it]\n%s" % (
@@ -183,7 +183,7 @@ def measure(receiver, folder, env, seconds):
 
 
 def record(tools, folder, env):
-    """A short recording of the street."""
+    """Makes a short recording of the street."""
     path = os.path.join(folder, "street.mcap")
     with subprocess.Popen([os.path.join(tools, "daemon", "stixeld"), "--instance", INSTANCE, *STREET], env=env,
                           stderr=subprocess.DEVNULL) as daemon:
@@ -198,7 +198,7 @@ def record(tools, folder, env):
 
 
 def pace(path):
-    """(frames a second, stixels a frame, of a recording)."""
+    """Returns (frames per second, stixels per frame) of a recording."""
     import stixel
     with stixel.Recording(path) as recording:
         frames = [r for r in recording if isinstance(r, stixel.Frame)]
@@ -218,7 +218,7 @@ def main():
     folder = tempfile.mkdtemp(prefix="stixel-")
     runtime = os.path.join(folder, "stixeld")
     os.mkdir(runtime)
-    # of this program, too, which looks into the recording
+    # environment of this program too, which reads the recording
     os.environ["STIXEL_LIBRARY"] = os.path.abspath(os.path.join(options.tools, "ipc", "client", "libstixel.so.1"))
     os.environ["STIXEL_RECORDING_LIBRARY"] = os.path.abspath(
         os.path.join(options.tools, "recording", "libstixel-recording.so.1"))

@@ -17,7 +17,7 @@ RATE_HZ = 30
 
 
 def frame_of_a_daemon(options):
-    """The tenth frame of a street, with all images that it gives."""
+    """Returns the tenth frame of a street, with all its images."""
     programs = support.instances()
     daemon = programs.Daemon("cost")
     try:

@@ -1,5 +1,5 @@
-# What the sinks of ROS 2 cost: cost.py with receivers for them, one for rmw_zenoh's keys and one for DDS. Both ask for
-# "stixels" at least: it alone tells when its frame was published.
+# Cost of the sinks of ROS 2: cost.py with receivers for the keys of rmw_zenoh and for DDS. Both subscribe at least to
+# "stixels", the only message that says when its frame was published.
 # SPDX-License-Identifier: Apache-2.0
 import json
 import threading
@@ -10,20 +10,20 @@ from stixel_bridge.ros import rmw_zenoh, store, topics
 
 DOMAIN = 77
 BY_NAME = {topic.name: topic for topic in topics.topics({option.name: option.default for option in topics.OPTIONS})}
-NAV = ["scan", "obstacles", "ground", "stixels", "/tf"]  # what nav2 takes, and the frame
+NAV = ["scan", "obstacles", "ground", "stixels", "/tf"]  # the topics that nav2 uses, and the frame
 
 
 class Raw(bytes):
-    """A sample that is not looked into: what that costs is not the bridge's."""
+    """A sample that is not decoded, because decoding is no cost of the bridge."""
 
 
 class Receiver:
-    """Of these topics; a class below brings their messages."""
+    """Receiver of these topics. Subclasses deliver their messages."""
 
     def __init__(self, names):
         self.topics = [BY_NAME[name] for name in names]
         self.ended = threading.Event()
-        self._before = 0  # bytes of a frame that came before its stixels
+        self._before = 0  # bytes of a frame that arrived before its stixels
 
     def name(self, topic):
         return topic.name if topic.name.startswith("/") else "/%s/%s" % (cost.INSTANCE, topic.name)

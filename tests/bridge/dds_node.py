@@ -46,7 +46,7 @@ class LaserScan(IdlStruct, typename="sensor_msgs.msg.dds_.LaserScan_"):
 
 @dataclasses.dataclass
 class Image(IdlStruct, typename="sensor_msgs.msg.dds_.Image_"):
-    header: Header  # without "_", as rmw_cyclonedds describes it
+    header: Header  # without the "_" suffix, as rmw_cyclonedds describes it
     height: types.uint32
     width: types.uint32
     encoding: str
@@ -115,7 +115,7 @@ def say(**what):
 
 
 def keeping(kind):
-    """The same type, whose samples keep what they were read from."""
+    """Returns the same type, with samples that keep the bytes they were read from."""
     read = kind.deserialize
 
     def deserialize(data, **more):

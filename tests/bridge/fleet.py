@@ -12,7 +12,7 @@ import collections
 import heapq
 import random
 
-PACKET = 1448  # bytes that TCP carries in one
+PACKET = 1448  # payload bytes of a TCP packet
 OVERHEAD = 1.06  # headers of Ethernet, IP, TCP, and zenoh's own, over all bytes
 
 Link = collections.namedtuple("Link", "mbit delay_ms loss")
@@ -30,12 +30,13 @@ WORLDS = [
 
 
 class Queue:
-    """A link: one message at a time, the others wait in order; those that find no room are lost."""
+    """A link. It sends one message at a time, and the others wait in order. Messages that do not fit the queue are
+    lost."""
 
     def __init__(self, link, room, rng):
         self.link, self.room, self.rng = link, room, rng
         self.busy_until = 0.0
-        self.ends = collections.deque()  # of messages that are on it or wait
+        self.ends = collections.deque()  # end times of the messages that are being sent or wait
         self.bytes = 0
         self.dropped = 0
 
@@ -43,7 +44,7 @@ class Queue:
         return now >= self.busy_until
 
     def send(self, now, size):
-        """When it arrives, s; None: there was no room."""
+        """Returns the arrival time, s. None: the queue had no room."""
         while self.ends and self.ends[0] <= now:
             self.ends.popleft()
         if len(self.ends) > self.room:
@@ -53,7 +54,7 @@ class Queue:
         self.busy_until = begin + size * OVERHEAD * 8 / (self.link.mbit * 1e6)
         self.ends.append(self.busy_until)
         self.bytes += size
-        # a lost packet is sent again a round trip later, and all behind it wait in the receiver
+        # a lost packet is sent again a round trip later, and all later packets wait in the receiver
         again = self.link.loss and self.rng.random() > (1 - self.link.loss) ** -(-size // PACKET)
         return self.busy_until + self.link.delay_ms / 1e3 * (3 if again else 1)
 
@@ -64,11 +65,11 @@ class Camera:
         self.waiting = None  # capture time of the frame that waits for the uplink
         self.made = self.replaced = 0
         self.latencies = []
-        self.last = 0.0  # TCP keeps the order: none arrives before the one before it
+        self.last = 0.0  # arrival time of the last message: TCP keeps the order, so later messages do not arrive before it
 
 
 def simulate(fleet, seconds, seed):
-    """Cameras, and the links: of the vehicles, of the depots, of the site."""
+    """Simulates cameras and the links of the vehicles, the depots and the site."""
     rng = random.Random(seed)
     uplinks = [Queue(fleet.uplink, fleet.queue, rng) for _ in range(fleet.vehicles)]
     depots = [Queue(fleet.depot, fleet.queue, rng) for _ in range(fleet.depots)]

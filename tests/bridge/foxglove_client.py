@@ -1,5 +1,5 @@
-# A client of foxglove.sdk.v1 in a process of its own, which knows nothing of stixel-bridge: the protocol by its public
-# description. Commands and answers are lines of JSON; messages are written as base64.
+# A client of foxglove.sdk.v1 in a separate process, independent of stixel-bridge: it implements the public description
+# of the protocol. Commands and answers are lines of JSON. Messages are written as base64.
 # SPDX-License-Identifier: Apache-2.0
 import base64
 import json
@@ -10,19 +10,19 @@ import sys
 from websockets.exceptions import WebSocketException
 from websockets.sync.client import connect
 
-MESSAGE_DATA = 1  # of binary messages: opcode, subscription, ns, payload
+MESSAGE_DATA = 1  # binary messages: opcode, subscription, ns, payload
 HEAD = struct.Struct("<BIQ")
 
 
 class Client:
     def __init__(self):
         self.socket = None
-        self.channels = {}  # by topic
-        self.topics = {}  # by subscription
-        self.texts = []  # that came while something else was awaited
+        self.channels = {}  # channels by topic
+        self.topics = {}  # topics by subscription
+        self.texts = []  # texts that came while the client waited for another message
 
     def connect(self, url, subprotocol="foxglove.sdk.v1", ca=None, channels=0):
-        """What the server says of itself, and the channels it offers, so many at least."""
+        """Connects. Returns the server's information and its channels, after at least `channels` of them have come."""
         context = ssl.create_default_context(cafile=ca) if ca else None
         self.socket = connect(url, subprotocols=[subprotocol], max_size=None, max_queue=4, ssl=context,
                               compression=None)
@@ -50,7 +50,8 @@ class Client:
         return True
 
     def take(self, count, seconds=10, sizes=False):
-        """[topic, time, data] of so many messages, fewer where none comes for some time; sizes: their length alone."""
+        """Returns [topic, time, data] of `count` messages, or of fewer if none comes for some time. sizes: only the
+        lengths of data."""
         found = []
         try:
             while len(found) < count:
@@ -68,7 +69,7 @@ class Client:
         return found
 
     def text(self, op, seconds=10):
-        """The next text message of this kind."""
+        """Returns the next text message of this kind."""
         while True:
             for i, told in enumerate(self.texts):
                 if told["op"] == op:
@@ -78,7 +79,7 @@ class Client:
                 self.texts.append(json.loads(data))
 
     def churn(self, url, times, topic):
-        """Comes and goes, every other time without a word."""
+        """Connects and disconnects repeatedly, every other time without a closing message."""
         for i in range(times):
             c = Client()
             c.connect(url, channels=1)
@@ -97,7 +98,7 @@ def main():
         name, arguments = json.loads(line)
         try:
             answer = getattr(client, name)(**arguments)
-        except (OSError, WebSocketException) as e:  # TimeoutError is one
+        except (OSError, WebSocketException) as e:  # TimeoutError is an OSError
             answer = {"error": "%s: %s" % (type(e).__name__, e)}
         print(json.dumps(answer), flush=True)
 

@@ -43,7 +43,7 @@ def run(*words, check=True):
 
 
 def consume(path, router, names):
-    """Reads each camera in a thread; what came stands in a file, written anew once a second and at the end."""
+    """Reads each camera in a thread. Writes the results to a file once a second and at the end."""
     import stixel
     found = {name: {"got": 0, "missed": 0, "corrupt": 0, "restarts": 0, "bytes": 0, "ms": [], "first": None,
                     "last": None, "gap_s": 0.0} for name in names}
@@ -103,7 +103,8 @@ with zenoh.open(c):
 
 
 def wire(first, second, delay, loss, mbit):
-    """Passes packets between two tun devices, each NAMESPACE:DEVICE, until it ends. SIGUSR1: cut off, or no more."""
+    """Passes packets between two tun devices, each NAMESPACE:DEVICE, until the process ends. SIGUSR1 cuts the link off
+    or restores it."""
     def tun(end):
         import ctypes
         name, device = end.split(":")
@@ -118,7 +119,7 @@ def wire(first, second, delay, loss, mbit):
     print("ready", flush=True)
     off = []
     signal.signal(signal.SIGUSR1, lambda *_: off.pop() if off else off.append(True))
-    free, flying = [0.0, 0.0], [collections.deque(), collections.deque()]  # when the wire is free; what is on its way
+    free, flying = [0.0, 0.0], [collections.deque(), collections.deque()]  # time when the wire is free; packets on their way
     poll = select.poll()
     for fd in ends:
         poll.register(fd, select.POLLIN)
@@ -130,22 +131,22 @@ def wire(first, second, delay, loss, mbit):
                 while True:
                     packet = os.read(ends[i], 2048)
                     now = time.monotonic()
-                    if off or random.random() * 100 < loss or free[i] > now + 0.5:  # half a second's packets wait
+                    if off or random.random() * 100 < loss or free[i] > now + 0.5:  # at most packets of half a second wait
                         continue
                     free[i] = max(free[i], now) + len(packet) * 8 / (mbit * 1e6)
                     flying[i].append((free[i] + delay / 1e3, packet))
         now = time.monotonic()
         for i in (0, 1):
             while flying[i] and flying[i][0][0] <= now:
-                with contextlib.suppress(OSError):  # its buffer is full, or the device is down
+                with contextlib.suppress(OSError):  # the receiver's buffer is full, or the device is down
                     os.write(ends[1 - i], flying[i].popleft()[1])
 
 
-# ---- the network ---------------------------------------------------------------------------------------------------
+# ---- the network ----------------------------------------------------------------------------------------------------
 
 
 class Network(contextlib.ExitStack):
-    """A namespace for the site, and one for each host and consumer, each with a link to it."""
+    """A namespace for the site, and one for each host and consumer, each with a link to the site."""
 
     def __init__(self, o):
         super().__init__()
@@ -196,7 +197,7 @@ class Network(contextlib.ExitStack):
                             "loss", "%g%%" % loss, "rate", "%gmbit" % mbit, "limit", "2000")
 
     def router(self, name):
-        """Where the site's router listens, seen from a namespace."""
+        """Returns the address of the site's router, as seen from a namespace."""
         return "tcp/%s:7447" % NET % (self.number[name], 1)
 
     def cut(self, host, off):
@@ -207,7 +208,7 @@ class Network(contextlib.ExitStack):
             self.inside("site", "ip", "link", "set", "%s%d" % (PREFIX, self.number[name]), "down" if off else "up")
 
     def start(self, name, *words, **more):
-        # exec: the process is the program itself, whose memory is looked at
+        # exec: the process is the program itself, so that its own memory is measured
         return subprocess.Popen(["ip", "netns", "exec", PREFIX + name, *words], **more)
 
 
@@ -256,13 +257,13 @@ class World:
         return path
 
     def bridge(self, host):
-        """/status of a host's bridge."""
+        """Returns /status of a host's bridge."""
         from stixel_bridge import daemon
         path = os.path.join(self.folder, "bridge %d" % host, "host%d" % host, "status.sock")
         return json.loads(daemon.ask_path(path, "/status", 3)[1])
 
     def wait(self, host):
-        """Until both cameras of a host were sent."""
+        """Waits until both cameras of a host were sent."""
         end = time.monotonic() + 60
         while time.monotonic() < end:
             with contextlib.suppress(OSError):
@@ -295,7 +296,7 @@ def quantile(values, q):
 
 
 def rate_of(path):
-    """Frames a second of a recording, as they came."""
+    """Returns the frames per second of a recording, at its original speed."""
     import stixel
     with stixel.Recording(path) as recording:
         times = [frame.published_ns for frame in recording if isinstance(frame, stixel.Frame)]
@@ -303,8 +304,8 @@ def rate_of(path):
 
 
 def record(folder):
-    """Some seconds of a street, as a camera of KITTI's size has it: about a thousand stixels; and how much faster to
-    replay it."""
+    """Records some seconds of a street with a camera of KITTI's size: about a thousand stixels. Returns the recording
+    and the factor for replay."""
     name, path = PREFIX + "-record", os.path.join(folder, "street.mcap")
     env = dict(os.environ, XDG_RUNTIME_DIR=folder)
     daemon = subprocess.Popen([os.environ["STIXELD"], "--instance", name, "-s", "source.kind=synthetic", "-s",
@@ -331,7 +332,7 @@ BEGIN = time.monotonic()
 
 
 def history(world, net, o):
-    """What happens; files of the consumers' lives."""
+    """Runs the sequence of events. Returns the files of the consumers' lives."""
     files = {i: [world.start_consumer(i, 0)] for i in range(CONSUMERS)}
     time.sleep(o.calm)
     world.look("calm")
@@ -361,7 +362,7 @@ def history(world, net, o):
 
 
 def judge(world, o, files, before, after, last):
-    """The table, and what is wrong."""
+    """Returns the table and the failures."""
     wrong, rows = [], []
     lives = {i: [json.load(open(path)) for path in paths if os.path.exists(path)] for i, paths in files.items()}
     for h in range(HOSTS):
@@ -394,7 +395,7 @@ def judge(world, o, files, before, after, last):
                     wrong.append("consumer %d: %s was away for %.1f s" % (i, name, seen["gap_s"]))
             frames = next(x["frames"] for x in last[h]["instances"] if x["instance"] == name)
             counted = ways[2]["sent"] + ways[2]["unwanted"] + sum(dropped.values())
-            if not counted <= frames <= counted + 2 + 2:  # those on their way, and while the answer was made
+            if not counted <= frames <= counted + 2 + 2:  # tolerance: frames on their way, and frames read while the answer was made
                 wrong.append("%s: %d frames were read, and %d sent or dropped" % (name, frames, counted))
     for key, looks in world.memory.items():
         first, end = looks[0], looks[-1]

@@ -1,4 +1,4 @@
-# What the tests of both transports of ROS 2 share: a sink by its defaults, frames of a box on the street.
+# Helpers shared by the tests of both transports of ROS 2: a sink with its defaults, and frames of a box on the street.
 # SPDX-License-Identifier: Apache-2.0
 import socket
 import time
@@ -15,7 +15,7 @@ FRONT = Instance("front", {option.name: option.default for option in config.INST
 
 
 def sink(module, *instances, **options):
-    """One of this module, connected to nothing."""
+    """Creates a sink of this module, connected to nothing."""
     values = {option.name: option.default for option in [*config.COMMON, *module.Sink.OPTIONS]}
     unknown = set(options) - set(values)
     if unknown:
@@ -24,7 +24,7 @@ def sink(module, *instances, **options):
 
 
 def frame(number=1):
-    """A box 10 m ahead on the street, over all columns; with the left image."""
+    """Returns a frame with a box 10 m ahead on the street, over all columns, with the left image."""
     box = [{"row_top": support_frames.BOX_ROWS[0], "row_bottom": support_frames.BOX_ROWS[1], "support": 200,
             "confidence": 230, "disparity_q7": 10 * 128}]
     left = np.arange(480 * 640, dtype=np.uint32).astype(np.uint8).reshape(480, 640)
@@ -40,7 +40,7 @@ def report(instance=FRONT):
 
 
 class Sending(unittest.TestCase):
-    """Of tests that send() until something has come of it."""
+    """Base of tests that send() repeatedly until the expected effect is seen."""
 
     def until(self, fits, what):
         end = time.monotonic() + 10

@@ -1,5 +1,5 @@
-# A node of a real ROS 2 (rclpy, sensor_msgs), where one is installed: it tells what it gets and what it sees.
-# Events as zenoh_node.py has them; any line of input ends the subscription of the image.
+# A node of a real ROS 2 (rclpy, sensor_msgs), if one is installed. It reports the messages that it gets and the nodes
+# that it sees. Events as in zenoh_node.py. Any line of input ends the subscription of the image.
 # SPDX-License-Identifier: Apache-2.0
 import json
 import select

@@ -1,9 +1,10 @@
-# What the tests of stixel-bridge share: the Python that has its packages, instances, and waiting.
+# Helpers shared by the tests of stixel-bridge: the Python that has its packages, instances, and waiting.
 # SPDX-License-Identifier: Apache-2.0
 import os
 import sys
 
-# tools/test makes an environment with the packages of requirements.txt and names its Python, which PyPI may have lacked
+# tools/test creates an environment with the packages of requirements.txt and passes its Python; some packages may be
+# missing on PyPI
 PYTHON = os.environ.get("STIXEL_BRIDGE_PYTHON")
 if PYTHON and os.path.exists(PYTHON) and os.path.abspath(sys.executable) != os.path.abspath(PYTHON):
     os.execv(PYTHON, [PYTHON, *sys.argv])
@@ -14,7 +15,7 @@ sys.path[:0] = [MODULE, os.path.join(SOURCE, "tests", "python")]
 
 
 def missing(*names):
-    """Says which of these packages cannot be imported; "" where all can."""
+    """Returns the reason if one of these packages cannot be imported, otherwise ""."""
     import importlib.util
     lacking = [name for name in names if importlib.util.find_spec(name) is None]
     return ", ".join(lacking) and ("%s cannot be imported: tests/bridge/requirements.txt is not installed (no PyPI?)"
@@ -22,7 +23,7 @@ def missing(*names):
 
 
 def need(*names):
-    """Ends the test program as skipped where a package is missing."""
+    """Ends the test program as skipped if a package is missing."""
     why = missing(*names)
     if why:
         print(why)
@@ -33,7 +34,8 @@ need("numpy")
 
 
 def instances():
-    """Daemons, as the tests of the Python module have them: support.py there, which has this file's name."""
+    """Returns the module with the daemons of the Python module's tests: support.py there, which has the same name as
+    this file."""
     import importlib.util
     spec = importlib.util.spec_from_file_location("instances", os.path.join(SOURCE, "tests", "python", "support.py"))
     sys.modules["instances"] = importlib.util.module_from_spec(spec)

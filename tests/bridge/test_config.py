@@ -1,4 +1,4 @@
-# The configuration of stixel-bridge: what is read, and that everything wrong is told with its line.
+# The configuration of stixel-bridge: its keys are read, and every error is reported with its line.
 # SPDX-License-Identifier: Apache-2.0
 import io
 import os
@@ -119,7 +119,8 @@ y = 2
         self.assertEqual(len(lines), len(expected))
 
     def test_an_unknown_kind_hides_nothing(self):
-        """Its keys are told by the kind that was meant; of one that is near no kind, what all kinds have."""
+        """The keys of a section with a misspelt kind are checked against the intended kind. If the kind is near no
+        known kind, only the keys that all kinds have are checked."""
         _, lines = self.faults("[instance front]\n[sink a]\nkind = plian\nprot = 7\nrate_hz = fast\ninstances = frnt\n"
                                "[sink b]\nkind = quite-different\nport = 7\nrate_hz = fast\n")
         expected = ["3: kind: 'plian' is not known (do you mean 'plain'?)",
@@ -169,11 +170,12 @@ y = 2
 
 
 class Documents(unittest.TestCase):
-    """Every configuration of the documents can be used."""
+    """Checks that every configuration in the documents can be used."""
 
     @staticmethod
     def blocks(path):
-        """Blocks of lines set in by a document that have sections; of a page, those between lines of ```."""
+        """Returns the indented blocks of a document that have sections, or, for a man page, the blocks between lines of
+        ```."""
         with open(os.path.join(support.SOURCE, path), encoding="utf-8") as f:
             text_ = f.read()
         if path.endswith(".scd"):
@@ -189,7 +191,7 @@ class Documents(unittest.TestCase):
             for block in self.blocks(path):
                 count += 1
                 known = re.findall(r"(?m)^\[(?:instance|rig) (.*)\]", block)
-                for names in re.findall(r"(?m)^instances = ([^;\n]*)", block):  # a part of a longer one
+                for names in re.findall(r"(?m)^instances = ([^;\n]*)", block):  # the block may be a part of a longer configuration
                     for name in names.replace(" ", "").split(","):
                         if name not in known:
                             known.append(name)

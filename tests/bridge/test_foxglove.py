@@ -1,5 +1,6 @@
-# The sink for Foxglove: its messages are the export's, its schemas those that are published, and clients
-# of all kinds are served: by one in a second process, which speaks the protocol by its description.
+# The sink for Foxglove. Its messages are those of the export, and its schemas the published ones. It serves
+# well-behaved and misbehaving clients. One client runs in a second process and implements the public description of the
+# protocol.
 # SPDX-License-Identifier: Apache-2.0
 import base64
 import importlib
@@ -34,7 +35,7 @@ from stixel_bridge.sinks.foxglove import TOPICS  # noqa: E402
 
 try:
     Messages("front")
-except stixel.NotSupported as e:  # without protobuf there is nothing to send
+except stixel.NotSupported as e:  # without protobuf the sink has nothing to send
     print(e)
     sys.exit(77)
 python_support = support.instances()
@@ -46,7 +47,8 @@ SCHEMA_FILES = ("SceneUpdate", "PointCloud", "FrameTransform", "RawImage", "Came
 
 
 def make(folder, *shape):
-    """A recording of test frames, of instance "front": frames, and [(topic, time, data)] and schemas of its export."""
+    """Makes a recording of test frames of instance "front". Returns the frames, and [(topic, time, data)] and the
+    schemas of its export."""
     path, out = os.path.join(folder, "a.rec"), os.path.join(folder, "a.mcap")
     with open(path, "wb") as f:
         subprocess.run([os.environ["STIXEL_MAKE_RECORDING"], *map(str, shape)], stdout=f, check=True)
@@ -69,7 +71,7 @@ def sink_of(instances=(FRONT,), **options):
 
 
 class Client:
-    """foxglove_client.py in a second process: its methods by their names."""
+    """foxglove_client.py in a second process, with its methods under their names."""
 
     def __init__(self, test):
         self.process = subprocess.Popen([sys.executable, os.path.join(HERE, "foxglove_client.py")],
@@ -113,7 +115,7 @@ class TestCase(unittest.TestCase):
         return sink
 
     def client(self, sink, topics=(), channels=None, **more):
-        """One that subscribes to these topics of "front"."""
+        """Returns a client that subscribes to these topics of "front"."""
         client = Client(self)
         offered = len(sink.options["topics"]) * len(sink.instances)
         told = client.connect(url="ws%s://127.0.0.1:%d" % ("s" if more else "", sink.port), channels=offered, **more)
@@ -132,7 +134,8 @@ class TestCase(unittest.TestCase):
 
 class Schemas(TestCase):
     def test_foxglove_schemas_are_those_published(self):
-        """Names, numbers and types of every field: in the library, in foxglove-sdk, and in the package of schemas."""
+        """Compares names, numbers and types of every field in the library, in foxglove-sdk, and in the package of
+        schemas."""
         messages = Messages("front")
 
         def fields(data):
@@ -162,7 +165,7 @@ class Schemas(TestCase):
 
 class Live(TestCase):
     def test_a_client_gets_what_the_export_has(self):
-        """Every message, by topic and time, and decoded with nothing but the schema that the server sent."""
+        """Compares every message by topic and time, decoded only with the schema that the server sent."""
         frames, messages, exported = make(self.folder, 24, 30, 40, 64, 2, "plain")
         sink = self.open((FRONT, REAR), topics=list(TOPICS), backlog=4096)
         topics = [name for name in TOPICS if name not in ("left", "right", "events")]
@@ -195,7 +198,8 @@ class Live(TestCase):
         self.assertEqual(sink.figures()["messages"], len(want))
 
     def test_events_of_lives_and_gaps(self):
-        """The event of a life has the pid and the version that are reported in it, never those of the life before."""
+        """The event of a life carries the pid and the version reported in that life, never those of the previous
+        life."""
         frames, messages, _ = make(self.folder, 24, 30, 4, 0, 2, "plain")
         sink = self.open()
 
@@ -278,7 +282,7 @@ class Live(TestCase):
         self.assertEqual(until(told, 5, "update"), [{"name": kind, "value": "synthetic"}])
         daemon.process.send_signal(signal.SIGSTOP)
         began = time.monotonic()
-        for _ in range(20):  # nobody waits for a daemon that hangs
+        for _ in range(20):  # a daemon that hangs delays nothing
             self.assertIn(ask("getParameters", parameterNames=[fps]), ({fps: 7}, {}))
         self.assertLess(time.monotonic() - began, 2)
         daemon.process.send_signal(signal.SIGCONT)
@@ -298,7 +302,8 @@ class Live(TestCase):
 
     @mock.patch("stixel_bridge.sinks.foxglove_service.LOOK_S", 0)
     def test_a_client_that_stops_reading(self):
-        """It loses frames; nobody else does; nothing grows; it goes on with the newest."""
+        """A client that stops reading loses frames, and other clients lose none. Memory does not grow. The client
+        continues with the newest frame."""
         sink = self.open(topics=["left"], backlog=8)
         slow, other = self.client(sink, ["left"]), self.client(sink, ["left"])
         frame = self.frames_with_image(1280, 720)
@@ -311,7 +316,7 @@ class Live(TestCase):
             other.ask("take", count=1, sizes=True)
             sink.send(Work(FRONT, frame, 0))
             self.assertEqual(other.answer()[0][2], size)
-            if i == 30:  # by now all that there may be is full
+            if i == 30:  # by now every buffer is full
                 before = memory_kb()
                 for _ in range(2):
                     sink.report(Report(FRONT, "alive", "running", None))
@@ -325,7 +330,8 @@ class Live(TestCase):
         self.assertEqual(len(slow.take(count=1, sizes=True)), 1)
 
     def test_clients_that_are_too_many(self):
-        """They are turned away, who was there first stays; none gets what the others could not have."""
+        """Surplus clients are refused and the earlier clients stay. A client gets a frame only if all clients can get
+        it."""
         sink = self.open(topics=["left"], clients=2)
         first, second = self.client(sink, ["left"]), self.client(sink, ["left"])
         sink.report(Report(FRONT, "alive", "running", None))
@@ -346,13 +352,14 @@ class Live(TestCase):
         figures = sink.figures()
         self.assertEqual((figures["clients_refused"], figures["subscriptions"]), (3, 2))
         self.assertGreater(figures["frames_withheld"], 0)
-        self.client(sink)  # without a subscription, too
+        self.client(sink)  # also without a subscription
         with mock.patch("stixel_bridge.sinks.foxglove_service.LOOK_S", 0):
             sink.report(Report(FRONT, "alive", "running", None))
         self.assertEqual(sink.figures()["clients_refused"], 4)
 
     def test_images_for_those_who_do_not_read_have_a_budget(self):
-        """However many they are: other topics go on, and images when they have gone."""
+        """The budget holds for any number of slow clients. Other topics continue, and images continue when these
+        clients have gone."""
         sink = self.open(topics=["left", "events"], backlog=64, budget_mb=24)
         clients = [self.client(sink, ["left"]) for _ in range(6)]
         frame = self.frames_with_image(1280, 720)
@@ -361,7 +368,7 @@ class Live(TestCase):
         for _ in range(40):
             sink.send(Work(FRONT, frame, 0))
             time.sleep(0.005)
-        self.assertLess(memory_kb() - before, 40000)  # 6 clients could have 212 MB
+        self.assertLess(memory_kb() - before, 40000)  # without the budget 6 clients could hold 212 MB
         self.assertGreater(sink.figures()["images_left_out"], 10)
         for client in clients:
             client.close()
@@ -426,7 +433,7 @@ class Live(TestCase):
         sink.close()
         self.assertEqual((sink.port, sink.images(FRONT), sink.figures()["subscriptions"]), (0, frozenset(), 0))
         self.assertIn("Closed", client.text(op="status")["error"])
-        for _ in range(200):  # one in 60 finds the port still taken by the server before
+        for _ in range(200):  # about once in 60 times the port is still taken by the previous server
             sink.open()
             sink.close()
         sink.open()
@@ -458,7 +465,7 @@ class Live(TestCase):
         with self.assertRaisesRegex(SinkError, "key .*: others may read it: chmod 600"):
             sink_of(certificate=certificate, key=key).open()
         os.chmod(key, 0o600)
-        os.chmod(certificate, 0o600)  # for the next, where they are exchanged
+        os.chmod(certificate, 0o600)  # for the next start, at which they are exchanged
         with self.assertRaisesRegex(SinkError, "^cannot listen on .*TLS"):
             sink_of(certificate=key, key=certificate).open()
 

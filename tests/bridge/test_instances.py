@@ -1,4 +1,4 @@
-# The threads of an instance: what they say of one that cannot be read, and that an error does not end them.
+# The threads of an instance: their reports about an instance that cannot be read. An error must not end them.
 # SPDX-License-Identifier: Apache-2.0
 import os
 import socket
@@ -20,7 +20,7 @@ LIFE = types.SimpleNamespace(publisher=stixel.Publisher.ALIVE, state=stixel.Stat
 
 
 class Reader:
-    """Frames as the test says: each call of next() takes one of them, an exception is raised."""
+    """Returns frames given by the test. Each call of next() takes one of them. An exception in the list is raised."""
 
     def __init__(self, frames):
         self.frames = frames
@@ -50,7 +50,8 @@ def frame(number):
 
 class Source(unittest.TestCase):
     def start(self, opened, more=None):
-        """A source whose attempts to open go as the list says, an exception is raised; the last one goes on."""
+        """Starts a source. Each attempt to open takes the next entry of the list, and an exception in the list is
+        raised. The last entry is used again and again."""
         def opens(*_, **__):
             found = opened.pop(0) if len(opened) > 1 else opened[0]
             if isinstance(found, BaseException):
@@ -118,7 +119,7 @@ class Reports(unittest.TestCase):
             begun = time.monotonic()
             threads.append(self.start(self.source("e"), got.append))
             until(lambda: len(got) >= 3)
-            self.assertLess(time.monotonic() - begun, 0.9)  # one that hangs takes a second
+            self.assertLess(time.monotonic() - begun, 0.9)  # an instance that hangs takes a second
             for thread in threads:
                 thread.stop()
             begun = time.monotonic()

@@ -1,4 +1,4 @@
-# stixel-bridge as a program: daemons that come and go, sinks that have nobody, its status, its end, wrong use.
+# stixel-bridge as a program: daemons that start and stop, sinks without receivers, its status, its end, wrong use.
 # SPDX-License-Identifier: Apache-2.0
 import http.server
 import json
@@ -33,7 +33,7 @@ def free_port():
 
 
 class Bridge:
-    """The program, in a folder of its own; its sockets are those of the user of a daemon."""
+    """The program in a separate folder. Its sockets belong to the user of a daemon."""
 
     def __init__(self, text, runtime, before=()):
         self.folder = tempfile.TemporaryDirectory(prefix="stixel-")
@@ -57,7 +57,7 @@ class Bridge:
             return None
 
     def way(self, sink=0):
-        """What it says of its first instance at a sink."""
+        """Returns the status of the first instance at a sink."""
         found = self.status()
         return found and found["sinks"][sink]["instances"][0]
 
@@ -99,7 +99,7 @@ class Program(instances.TestCase):
         self.assertNotIn("Traceback", b.text())
         code, body = daemon.ask_path(b.path(), "/healthz")
         self.assertEqual((code, body.decode().startswith("sink dead: ")), (503, True))
-        # as stixelctl has it
+        # the same names as in stixelctl
         env = d.client()
         listed = subprocess.run([STIXELCTL, "list"], capture_output=True, text=True, env=env, check=True).stdout
         self.assertRegex(listed, r"(?m)^default +near +zenoh +%s +connected +[1-9]" % d.name)
@@ -108,7 +108,7 @@ class Program(instances.TestCase):
                                            check=True).stdout)
         mine = [x for x in answer if x["kind"] == "bridge" and x["pid"] == b.process.pid]
         self.assertEqual(len(mine[0]["bridge"]["sinks"]), 2)
-        # the daemon is killed, and comes again
+        # kill the daemon and start it again
         d.process.kill()
         d.process.wait()
         until(lambda: b.status()["instances"][0]["publisher"] != "alive", 10, "death")
@@ -117,7 +117,7 @@ class Program(instances.TestCase):
         until(lambda: b.way()["sent"] > sent + 5, 20, "frames after the restart")
         until(lambda: b.status()["instances"][0]["restarts"] == 1, 10, "the restart, counted")
         self.assertEqual(b.status()["instances"][0]["damaged"], 0)
-        # and the bridge ends in order
+        # the bridge ends in order
         b.process.send_signal(signal.SIGTERM)
         self.assertEqual(b.process.wait(10), 0)
         self.assertFalse(os.path.exists(os.path.dirname(b.path())))
@@ -141,7 +141,7 @@ class Program(instances.TestCase):
             until(lambda: b.status()["sinks"][0]["state"] == "connected", 20, "a sink")
             word = "stixel-bridge: instance 'nobody-%d': nothing publishes under this name; waiting\n" % os.getpid()
             until(lambda: word in b.text(), 20, "a word about it")
-            # no thread, of a package's either, may take the signal from the one that waits for it
+            # no thread, not even of a package, may take the signal from the thread that waits for it
             ends = 1 << signal.SIGINT - 1 | 1 << signal.SIGTERM - 1
             looked_at = 0
             for task in os.listdir("/proc/%d/task" % b.process.pid):
@@ -149,7 +149,7 @@ class Program(instances.TestCase):
                     with open("/proc/%d/task/%s/status" % (b.process.pid, task), encoding="utf-8") as f:
                         found = dict(line.split(":", 1) for line in f)
                 except (FileNotFoundError, ProcessLookupError):
-                    continue  # a thread that has ended meanwhile
+                    continue  # a thread that has ended in the meantime
                 looked_at += 1
                 self.assertTrue(int(found["SigBlk"], 16) & ends == ends or int(task) == b.process.pid, found["Name"])
             self.assertGreater(looked_at, 1)
@@ -157,7 +157,8 @@ class Program(instances.TestCase):
             self.assertEqual(b.process.wait(10), 0)
 
     def test_all_kinds_in_the_sandbox_of_the_service(self):
-        """Its system calls alone, no code made at run time: every package connects, and frames go out."""
+        """With only the allowed system calls and no code generated at run time, every package connects, and frames are
+        sent."""
         filtered = [sys.executable, os.path.join(support.SOURCE, "tests", "systemd", "filtered.py"), "--no-new-code",
                     os.environ["STIXEL_BRIDGE_UNIT"]]
         if not shutil.which("systemd-analyze") or subprocess.run([*filtered, "--", "true"], capture_output=True,
@@ -177,12 +178,12 @@ class Program(instances.TestCase):
         with open("/proc/%d/maps" % b.process.pid, encoding="utf-8") as f:
             mapped = f.read()
         self.assertIn("/dev/shm/stixeld." + d.name, mapped)
-        self.assertNotIn(".zenoh", mapped)  # no shared memory of its own, which would stay behind if it were killed
+        self.assertNotIn(".zenoh", mapped)  # no shared memory of zenoh, which would be left behind if the process were killed
         b.process.send_signal(signal.SIGTERM)
         self.assertEqual(b.process.wait(10), 0)
 
     def test_what_a_bridge_says_is_not_believed(self):
-        """Answers of something that has taken the place of a bridge."""
+        """The status of a process that impersonates a bridge is checked and cleaned before it is shown."""
         for said, listed in ((b"{}", "its status is none of a bridge"), (b"[1", "its status is none of a bridge"),
                              (b'{"bridge": "x\\u001b]0;y\\u0007\\n", "sinks": [{"sink": "a\\u001b[2J", "why": null, '
                               b'"instances": [{"instance": "f\\nfake", "dropped": {"busy": 9223372036854775807, '

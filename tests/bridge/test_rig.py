@@ -1,4 +1,4 @@
-# Rigs: what belongs together, and one scan of several cameras against what each of them saw.
+# Rigs: which frames belong together, and one scan of several cameras against what each camera saw.
 # SPDX-License-Identifier: Apache-2.0
 import math
 import time
@@ -21,7 +21,7 @@ def instance(name, x=0.0, y=0.0, yaw=0.0):
 
 
 class Frame:
-    """As much of a frame as a rig wants: a scan that the test makes, and points."""
+    """The parts of a frame that a rig uses: a scan that the test makes, and points."""
 
     def __init__(self, number=1, ns=0, ranges=None, points=(), begins=1.0):
         self.number, self.captured_ns = number, ns
@@ -46,7 +46,7 @@ class Frame:
 
 
 def at(scan, degrees):
-    """The range at an angle."""
+    """Returns the range at an angle."""
     return float(scan.ranges[round((math.radians(degrees) - scan.angle_min) / scan.angle_increment) % len(scan.ranges)])
 
 
@@ -93,7 +93,8 @@ class Scan(unittest.TestCase):
         self.assertEqual(at(s, 90), math.inf)
 
     def test_the_blind_zone(self):
-        """Each of two cameras sees its first ground 6 m away: rays are free all the same, and say from where on."""
+        """Each of two cameras sees its first ground 6 m away. Rays still count as free, with the distance from which on
+        they are free."""
         places = instance("a", 1.0), instance("b", -1.0, 0.0, 180.0)
         s = rig.RigFrame([rig.Part(place, Frame(ranges=FREE, begins=6.0)) for place in places], [], 2.0).scan()
         self.assertEqual((at(s, 0), at(s, 180)), (math.inf, math.inf))
@@ -102,7 +103,7 @@ class Scan(unittest.TestCase):
             self.assertTrue(6.8 < at(begins, degrees) < 8, degrees)
         self.assertTrue(math.isnan(at(begins, 90)))
         self.assertAlmostEqual(s.range_min, math.hypot(1 + 6 / math.sqrt(2), 6 / math.sqrt(2)), delta=0.1)
-        # what is nearer than the first ground that was seen is nearer than that
+        # an obstacle nearer than the first visible ground keeps its range
         ranges = list(FREE)
         ranges[85:95] = [3.0] * 10
         s = rig.RigFrame([rig.Part(places[0], Frame(ranges=ranges, begins=6.0))], [], 2.0).scan()
@@ -114,7 +115,7 @@ class Scan(unittest.TestCase):
         self.assertAlmostEqual(at(s, 0), 1.0, 4)
 
     def test_a_ray_that_nobody_followed_is_not_free(self):
-        """Only the near or the far end of the ray is within the sight of a camera beside it."""
+        """Only the near or the far end of the ray is within the view of a camera beside it."""
         for place, degrees in ((instance("b", 0.0, -8.0, 90.0), (0, 10)), (instance("b", 10.0, -4.0, 90.0), (0, -5))):
             parts = [rig.Part(instance("a"), Frame(ranges=[math.nan] * 180)), rig.Part(place, Frame(ranges=FREE))]
             s = rig.RigFrame(parts, [], 2.0).scan()
@@ -127,7 +128,8 @@ class Scan(unittest.TestCase):
         self.assertTrue(np.isnan(s.ranges).all() and len(s.ranges))
 
     def test_random_worlds(self):
-        """Circles seen by three cameras: every range is one of a circle, none of theirs is lost, none free is met."""
+        """Circles seen by three cameras: every range is one of a circle, no range of a camera is lost, and no free ray
+        meets a circle."""
         rng = np.random.default_rng(7)
         for _ in range(20):
             circles = [(r * math.cos(a), r * math.sin(a), rng.uniform(0.3, 1.0))
@@ -149,12 +151,12 @@ class Scan(unittest.TestCase):
             free = np.isposinf(s.ranges)
             self.assertGreater(free.mean(), 0.2)
             true = np.array([hit(0.0, 0.0, a, circles) for a in s.angles[free]])
-            # a ray that is free may graze what the camera's own rays passed by, half a step wide
+            # a free ray may graze a circle that passes between two of the camera's own rays, half a step wide
             self.assertLess((true < s.range_max - 0.5).mean(), 0.02)
 
 
 def hit(x, y, angle, circles):
-    """Where a ray first meets a circle."""
+    """Returns the distance at which a ray first meets a circle."""
     found = math.inf
     for cx, cy, r in circles:
         along = (cx - x) * math.cos(angle) + (cy - y) * math.sin(angle)
@@ -197,7 +199,7 @@ class Together(unittest.TestCase):
         self.rig.put(Work(self.members[member], Frame(number, self.now + int(ms * 1e6), FREE), self.now))
 
     def heard(self):
-        """Both have been there before."""
+        """Marks both cameras as recently heard."""
         self.rig._heard = {"a": time.monotonic(), "b": time.monotonic()}
 
     def test_frames_of_one_moment_are_one(self):

@@ -1,4 +1,5 @@
-# Messages of ROS 2: each is read by rosbags and by another decoder (mcap-ros2-support), and says what the frame says.
+# Messages of ROS 2: each is read by rosbags and by another decoder (mcap-ros2-support), and has the content of the
+# frame.
 # SPDX-License-Identifier: Apache-2.0
 import io
 import math
@@ -30,7 +31,7 @@ MESSAGES = os.path.join(support.SOURCE, "ros", "stixel_msgs", "msg")
 
 
 def schema_decoder():
-    """Decoders that are not rosbags', by the text of a definition."""
+    """Returns decoders that are independent of rosbags, made from the text of a definition."""
     made = {}
 
     def decode(kind, cdr):
@@ -45,7 +46,7 @@ other_decoder = schema_decoder()
 
 
 def messages(frame, instance=Instance("front", {}), wanted=ALL, **options):
-    """What is sent of a frame, by topics."""
+    """Returns the messages of a frame by topic."""
     return {m.topic.name: m for m in topics.of_frame(Work(instance, frame, 0), dict(OPTIONS, **options), wanted)}
 
 
@@ -54,7 +55,8 @@ def read(message):
 
 
 def matrix(transform):
-    """(4, 4) of geometry_msgs/Transform, by the definition of a quaternion: not how it was made."""
+    """Returns the (4, 4) matrix of geometry_msgs/Transform from the definition of a quaternion, independent of the code
+    under test."""
     q, t = transform.rotation, transform.translation
     w, v = q.w, np.array([q.x, q.y, q.z])
     cross = np.array([[0, -v[2], v[1]], [v[2], 0, -v[0]], [-v[1], v[0], 0]])
@@ -66,7 +68,7 @@ def matrix(transform):
 
 class Case(unittest.TestCase):
     def same(self, one, two, where):
-        """Field by field, of both decoders."""
+        """Compares the results of both decoders field by field."""
         if hasattr(one, "__msgtype__"):
             for name, _ in store.store().fielddefs[one.__msgtype__][1]:
                 self.same(getattr(one, name), getattr(two, name), where + "." + name)
@@ -81,7 +83,7 @@ class Case(unittest.TestCase):
             np.testing.assert_array_equal(np.asarray(one), np.asarray(two), where)
 
     def both(self, found):
-        """Reads each message with both decoders and compares; what rosbags read."""
+        """Reads each message with both decoders and compares them. Returns the results of rosbags."""
         made = {}
         for message in found:
             self.assertIsInstance(message.cdr, bytes)
@@ -207,10 +209,10 @@ class Frames(Case):
 
 
 class Planners(Case):
-    """What nav2 takes: scan and clouds of the made street, whose truth is known."""
+    """Inputs of nav2: scan and clouds of the constructed street, whose truth is known."""
 
     def at(self, made, degrees):
-        """The range of the angle that is nearest to this one; positive to the left."""
+        """Returns the range of the angle nearest to this one. Positive angles are to the left."""
         return float(made.ranges[round((math.radians(degrees) - made.angle_min) / made.angle_increment)])
 
     def scan(self, **options):
@@ -224,13 +226,13 @@ class Planners(Case):
         self.assertAlmostEqual(made.range_max, 25.0, 4)  # 500 px * 0.2 m / 4 px
         for degrees in (-5, 0, 5):
             self.assertAlmostEqual(self.at(made, degrees), 10 / math.cos(math.radians(degrees)), delta=0.1)
-        self.assertEqual(self.at(made, 20), math.inf)  # ground as far as one sees
+        self.assertEqual(self.at(made, 20), math.inf)  # ground to the limit of view
         self.assertTrue(math.isnan(self.at(made, 31)))  # columns of unknown stixels
-        self.assertEqual(self.at(made, -20), math.inf)  # a gate that one drives below
+        self.assertEqual(self.at(made, -20), math.inf)  # a gate that a vehicle can drive below
         self.assertEqual(self.at(self.scan(scan_range_min_m=12.0), 0), -math.inf)
 
     def test_a_range_that_is_given_alone(self):
-        near = self.scan(scan_range_max_m=1.0)  # less than the usual least one
+        near = self.scan(scan_range_max_m=1.0)  # smaller than the usual minimum
         self.assertEqual((near.range_min, near.range_max, self.at(near, 0)), (1.0, 1.0, math.inf))
         far = self.scan(scan_range_min_m=30.0)
         self.assertEqual((far.range_min, far.range_max, self.at(far, 0)), (30.0, 30.0, -math.inf))
@@ -244,26 +246,27 @@ class Planners(Case):
             self.assertAlmostEqual(self.at(self.scan(**options), -20), 10 / math.cos(math.radians(20)), delta=0.2)
 
     def of(self, *stixels, wanted="scan", header=None, **options):
-        """A message of a frame of which all columns are these: (kind, row_top, row_bottom, disparity in px or None)."""
+        """Returns a message of a frame whose columns all have these stixels: (kind, row_top, row_bottom, disparity in
+        px or None)."""
         column = [{"kind": kind, "row_top": top, "row_bottom": bottom,
                    "disparity_q7": 0xFFFF if px is None else round(128 * px)} for kind, top, bottom, px in stixels]
         return read(messages(frame_of([column] * 128, **(header or {})), **options)[wanted])
 
     def test_heights_are_those_of_the_vehicle(self):
-        bar = [(Kind.GROUND, 241, 479, 47.8), (Kind.OBJECT, 140, 185, 10), (Kind.SKY, 0, 139, 0)]  # 2.1 m over the road
+        bar = [(Kind.GROUND, 241, 479, 47.8), (Kind.OBJECT, 140, 185, 10), (Kind.SKY, 0, 139, 0)]  # 2.1 m above the road
         self.assertEqual(self.at(self.of(*bar), 10), math.inf)
         tall = {"vehicle_low_m": 0.1, "vehicle_high_m": 2.5}
         self.assertAlmostEqual(self.at(self.of(*bar, header=tall), 0), 10, delta=0.1)
         self.assertEqual(self.at(self.of(*bar, header=tall, scan_height_max_m=1.9), 10), math.inf)
 
     def test_the_blind_zone(self):
-        """The ground is seen from 2.1 m on; range_min is there, or at a nearer obstacle."""
+        """The ground is visible from 2.1 m on. range_min is this distance, or that of a nearer obstacle."""
         free = [(Kind.GROUND, 241, 479, 47.8), (Kind.SKY, 0, 240, 0)]
         self.assertAlmostEqual(self.of(*free).range_min, 2.1, delta=0.1)
         self.assertAlmostEqual(self.of((Kind.OBJECT, 0, 479, 60)).range_min, 1.67, delta=0.05)
 
     def test_a_drop(self):
-        """The ground ends 4 m ahead; a floor a metre lower is seen from 9 m on."""
+        """The ground ends 4 m ahead. A floor a metre lower is visible from 9 m on."""
         columns = [(Kind.GROUND, 366, 479, 47.8), (Kind.OBJECT, 320, 365, 11), (Kind.SKY, 0, 319, 0)]
         self.assertAlmostEqual(self.at(self.of(*columns), 0), 4, delta=0.2)
         self.assertTrue(math.isnan(self.at(self.of(*columns, scan_drop="unseen"), 0)))
@@ -275,14 +278,15 @@ class Planners(Case):
         self.assertAlmostEqual(self.at(self.of(*columns), 0), 2.5, delta=0.1)
 
     def test_what_is_nowhere_is_not_seen(self):
-        """An object at 500 m that reaches down to the vehicle: a covered camera's."""
+        """An object at 500 m that reaches down to the vehicle, as a covered camera reports."""
         columns = [(Kind.OBJECT, 0, 479, 0.2)]
         self.assertTrue(np.isnan(self.of(*columns).ranges).all())
         self.assertEqual(self.of(*columns, wanted="obstacles").width, 0)
         self.assertEqual(len(self.of(*columns, wanted="markers").markers[0].points), 0)
 
     def test_a_blind_frame(self):
-        """A scan in which nothing is seen would be one in which nothing stands: its readers must miss it."""
+        """A blind camera sends no scan. A scan without obstacles would mean free space, so its readers must notice the
+        missing scan."""
         blind = street(flags=stixel.FrameFlag.BLIND)
         self.assertFalse({"scan", "obstacles", "ground"} & set(messages(blind)))
         self.assertIn("/tf", messages(blind))
@@ -337,7 +341,7 @@ class Planners(Case):
         self.assertAlmostEqual(self.at(made["scan"], 0), 11, delta=0.2)
         self.assertAlmostEqual(self.at(made["scan"], 179), 11, delta=0.2)
         within = read(messages(rig.RigFrame(parts, [], 5.0), whole, scan_range_max_m=8.0)["scan"])
-        self.assertEqual(within.range_max, 7.0)  # of cameras that stand a metre from the middle
+        self.assertEqual(within.range_max, 7.0)  # cameras that stand a metre from the middle
         stamp = made["scan"].header.stamp
         self.assertEqual(stamp.sec * 10**9 + stamp.nanosec, ANCHOR_NS + 123_456_789)
 
@@ -355,7 +359,7 @@ class Transforms(Case):
     TILTED = {"pitch_rad": 0.12, "roll_rad": -0.05, "height_m": 1.3}
 
     def tree(self, frame, **options):
-        """(parent, child): matrix, of static and of measured transforms."""
+        """Returns {(parent, child): matrix} of static and measured transforms."""
         instance = Instance("cam", options)
         found = list(topics.of_instances([instance], OPTIONS)) + list(messages(frame, instance, {"/tf"}).values())
         self.both(found)
@@ -389,7 +393,7 @@ class Transforms(Case):
         tree = self.tree(frame, **mount)
         down = tree["base_link", "cam_link"] @ [1, 0, 0, 0]
         np.testing.assert_allclose(down[:3], [math.cos(math.radians(5)), 0, -math.sin(math.radians(5))], atol=1e-12)
-        slope = self.whole(tree) @ [1, 0, 0, 0]  # the camera looks down more than it is mounted: the road climbs
+        slope = self.whole(tree) @ [1, 0, 0, 0]  # the camera looks down more than it is mounted, so the road climbs
         np.testing.assert_allclose(slope[:3], [math.cos(math.radians(2)), 0, math.sin(math.radians(2))], atol=1e-12)
 
     def test_roll_is_positive_where_the_right_side_is_lower(self):

@@ -1,4 +1,4 @@
-# ROS 2 over DDS: a reader of its own, with types of its own, against the sink.
+# ROS 2 over DDS: an independent reader with independent types, against the sink.
 # SPDX-License-Identifier: Apache-2.0
 import base64
 import os
@@ -68,7 +68,7 @@ class Readers(Network):
             self.assertEqual(writers[name]["reliable"], topic.reliable)
             self.assertEqual(writers[name]["late"], topic.transient_local)
             self.assertEqual(writers[name]["user"], "typehash=%s;" % topics.type_hash(topic.type))
-            self.assertFalse(writers[name]["described"])  # or readers that describe it otherwise would not match
+            self.assertFalse(writers[name]["described"])  # otherwise readers with another description would not match
 
         self.subscribe("rt/robot1/front/scan", "LaserScan")
         first = self.message("rt/robot1/front/scan")
@@ -81,7 +81,7 @@ class Readers(Network):
         self.assertAlmostEqual(scan.ranges[round(-scan.angle_min / scan.angle_increment)], 10.0, delta=0.2)
         self.assertLess(abs(time.time_ns() - first["sent_ns"]), 10**10)
 
-        self.subscribe("rt/tf_static", "TFMessage", reliable=True, late=True)  # sent before it asked
+        self.subscribe("rt/tf_static", "TFMessage", reliable=True, late=True)  # sent before this reader subscribed
         late = self.message("rt/tf_static", "a transform of before")
         transforms = decoded(late, "tf2_msgs/msg/TFMessage").transforms
         self.assertIn("front_optical_frame", [t.child_frame_id for t in transforms])
@@ -115,7 +115,7 @@ class Readers(Network):
         self.until(lambda: not self.sink.images(ros_case.FRONT), "no image wanted")
         self.subscribe("rt/front/left/image_rect", "Image")
         self.until(lambda: self.sink.images(ros_case.FRONT) == {"left"}, "wanted again")
-        # who asks for reliable messages of a best effort topic gets none, and is counted
+        # a reader that asks for reliable messages of a best effort topic gets none, and is counted
         self.subscribe("rt/front/scan", "LaserScan", reliable=True)
         self.until(lambda: self.sink.figures()["subscriptions_refused"] == 1, "a reader refused")
         self.assertEqual(self.sink.figures()["subscriptions"], 1)
@@ -123,7 +123,7 @@ class Readers(Network):
 
 @unittest.skipUnless(os.environ.get("STIXEL_ROS_PYTHON"), "STIXEL_ROS_PYTHON names no Python with rclpy")
 class Ros(Network):
-    """Against a real ROS 2, where there is one."""
+    """Runs against a real ROS 2, if one is installed."""
 
     def test_a_node_reads_scans_and_images(self):
         self.node = Child("ros_node.py", env={"ROS_DOMAIN_ID": str(DOMAIN)}, python=os.environ["STIXEL_ROS_PYTHON"])

@@ -1,4 +1,5 @@
-# The packages in ros/: the node against a small rclpy that takes bytes, and examples against what the node publishes.
+# The packages in ros/: the node with a small substitute of rclpy that accepts bytes, and examples against the messages
+# that the node publishes.
 # SPDX-License-Identifier: Apache-2.0
 import ast
 import collections
@@ -31,7 +32,7 @@ Profile = collections.namedtuple("Profile", "history depth reliability durabilit
 
 
 class Publisher:
-    """As rclpy's: publishes messages of its type, or bytes."""
+    """Like rclpy's Publisher: publishes messages of its type, or bytes."""
 
     def __init__(self, kind, name, quality):
         self.kind, self.name, self.quality = kind, name, quality
@@ -48,7 +49,7 @@ class Publisher:
 
 
 class Node:
-    """As much of rclpy's as the node needs; overrides: parameters as a file has them."""
+    """The parts of rclpy's Node that the node needs. overrides: parameters as in a file."""
 
     overrides = {}
 
@@ -70,7 +71,7 @@ class Node:
 
 
 def module(name, **values):
-    """Puts a module in the place of one of ROS."""
+    """Replaces a module of ROS."""
     made = types.ModuleType(name)
     made.__dict__.update(values)
     sys.modules[name] = made
@@ -104,7 +105,7 @@ def example(name):
 
 
 def flat(tree, prefix=""):
-    """Parameters of a file by their full names."""
+    """Returns the parameters of a file by their full names."""
     found = {}
     for key, value in tree.items():
         found.update(flat(value, prefix + key + ".") if isinstance(value, dict) else {prefix + key: value})
@@ -290,7 +291,7 @@ class Packages(unittest.TestCase):
             topic = there[display["Topic"]["Value"]]
             self.assertEqual(topic.type.split("/")[-1], display["Class"].split("/")[-1])
             reliable = display["Topic"]["Reliability Policy"] == "Reliable"
-            self.assertTrue(topic.reliable or not reliable, display["Name"])  # such a pair would not find each other
+            self.assertTrue(topic.reliable or not reliable, display["Name"])  # otherwise publisher and subscriber would not match
 
 
 if __name__ == "__main__":

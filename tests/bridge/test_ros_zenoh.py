@@ -1,4 +1,4 @@
-# ROS 2 over zenoh: names against the public document; a router and a node of their own against the sink.
+# ROS 2 over zenoh: names against the public document; an independent router and an independent node against the sink.
 # SPDX-License-Identifier: Apache-2.0
 import base64
 import os
@@ -34,7 +34,7 @@ def decoded(message, kind):
 
 
 def published(name):
-    """The lines of the public document's examples that begin so."""
+    """Returns the lines of the public document's examples that begin with this name."""
     with open(os.path.join(os.path.dirname(__file__), "rmw_zenoh.txt"), encoding="utf-8") as f:
         return [line.split()[1:] for line in f if line.startswith(name + " ")]
 
@@ -70,13 +70,13 @@ class Names(unittest.TestCase):
         self.assertEqual(token, "@ros2_lv/0/ab/0/0/NN/%/%robot1%head/eyes")
 
     def test_attachment_is_that_of_the_document(self):
-        # 8 bytes number and 8 of time, little endian; 1 byte length, 16 bytes gid
+        # 8 bytes of number and 8 bytes of time, little endian; 1 byte of length, 16 bytes of gid
         data = rmw_zenoh.attachment(3, 1_700_000_000_000_000_000, bytes(range(16)))
         self.assertEqual(data, (3).to_bytes(8, "little") + struct.pack("<q", 1_700_000_000_000_000_000) + b"\x10" +
                          bytes(range(16)))
 
     def test_gid_is_xxh3_with_its_low_half_in_front(self):
-        # of nothing, as xxHash's own documents have it: 99aa06d3014798d86001c324468d497f, high half first
+        # hash of an empty string, in xxHash's own documents: 99aa06d3014798d86001c324468d497f, high half first
         self.assertEqual(rmw_zenoh.gid("").hex(), bytes.fromhex("99aa06d3014798d86001c324468d497f")[::-1].hex())
 
     def test_humble_has_no_hashes(self):
@@ -116,7 +116,7 @@ class Network(ros_case.Sending):
         self.sink.open()
 
     def send(self):
-        """A frame each time."""
+        """Sends a frame at each call."""
         self.number += 1
         self.sink.send(ros_case.work(self.number))
 
@@ -160,7 +160,7 @@ class Nodes(Network):
         self.assertAlmostEqual(ahead, 10.0, delta=0.2)
 
         self.sink.report(ros_case.report())
-        self.subscribe("/tf_static", *TF, late=True)  # it was sent before this node asked
+        self.subscribe("/tf_static", *TF, late=True)  # sent before this node subscribed
         late = self.message("7/tf_static/", "a transform of before")
         found = decoded(late, "tf2_msgs/msg/TFMessage")
         self.assertIn("front_optical_frame", [t.child_frame_id for t in found.transforms])
@@ -179,7 +179,7 @@ class Nodes(Network):
         self.assertEqual((image.width, image.height, len(image.data)), (640, 480, 640 * 480))
         self.node.tell(do="unsubscribe", topic="/front/left/image_rect")
         self.until(lambda: not self.sink.images(ros_case.FRONT), "no image wanted")
-        # a node with another definition of the type does not count: nothing would reach it
+        # a node with another definition of the type does not count, because it would receive nothing
         self.subscribe("/front/left/image_rect", IMAGE[0], "RIHS01_" + "0" * 64)
         self.until(lambda: self.sink.figures()["subscriptions_of_other_types"] == 1, "the other type seen")
         self.assertEqual(self.sink.images(ros_case.FRONT), frozenset())

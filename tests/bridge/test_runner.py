@@ -1,4 +1,4 @@
-# A sink's thread: what is sent, dropped and counted; connections that fail, are lost, and come again.
+# A sink's thread: sent, dropped and counted frames; connections that fail, are lost, and are restored.
 # SPDX-License-Identifier: Apache-2.0
 import json
 import os
@@ -22,13 +22,13 @@ FRONT, REAR = Instance("front", {}), Instance("rear", {})
 
 
 class Fake(Sink):
-    """Does what the test wants, and remembers it."""
+    """A sink that acts as the test orders, and records its calls."""
 
     def __init__(self, instances=(FRONT,), **options):
         super().__init__("fake", {"kind": "fake", "queue": 1, "rate_hz": 0, **options}, "here", instances)
         self.got, self.reports, self.opened, self.closed = [], [], 0, 0
-        self.size = 100  # of a frame
-        self.fails = []  # of the next calls of open() and send(): None or an exception
+        self.size = 100  # bytes of a frame
+        self.fails = []  # results of the next calls of open() and send(): None or an exception
         self.may_send = threading.Event()
         self.may_send.set()
         self.sending = threading.Event()
@@ -77,7 +77,7 @@ def until(true):
 
 
 class Panic(BaseException):
-    """As packages in Rust raise it (pyo3_runtime.PanicException): no Exception."""
+    """Raised by packages in Rust (pyo3_runtime.PanicException). It is not an Exception."""
 
 
 class Runner(unittest.TestCase):
@@ -146,7 +146,7 @@ class Runner(unittest.TestCase):
         sink.fails = [SinkError("no router at tcp/a:1"), SinkError("no router at tcp/a:1"), None, SinkError("gone")]
         with mock.patch.object(runner, "BACKOFF_LEAST_S", 0.01):
             r = self.start(sink)
-            r.put(work(1))  # is dropped: not connected yet
+            r.put(work(1))  # dropped: not connected yet
             until(lambda: r.state.name == "connected")
             r.put(work(2))
             until(lambda: r.state.failures == 3)
@@ -176,7 +176,7 @@ class Runner(unittest.TestCase):
         self.assertEqual((counts.sent, counts.bytes, len(counts.latencies), counts.dropped_closed), (0, 0, 0, 0))
 
     def test_only_a_connection_that_held_begins_anew_with_the_shortest_wait(self):
-        """open() takes longer to fail than a connection has to hold: said once."""
+        """open() takes longer to fail than a connection must hold to count as settled. The failure is logged once."""
         sink = Fake()
         sink.fails = [SinkError("nobody")] * 3
         real = sink.open
@@ -306,7 +306,8 @@ class Status(unittest.TestCase):
         self.assertEqual(modes, [0o755, 0o660])
 
     def dripping(self, count, user=None):
-        """Connections that send a byte now and then, for ever, of one process; each that ends is made anew."""
+        """Runs one process with connections that send a byte now and then, forever. The process replaces each
+        connection that ends."""
         code = "import os, socket, sys, time\nif %r: os.setgid(%r); os.setuid(%r)\n" % (user, user, user)
         code += ("held = []\nwhile True:\n"
                  "    while len(held) < %d:\n"
@@ -332,7 +333,7 @@ class Status(unittest.TestCase):
         self.assertLess(time.monotonic() - began, 2 * status.CLIENT_S)
 
     def test_who_drips_keeps_none_out(self):
-        """Neither of its own user, nor of another."""
+        """Slow clients block neither clients of the same user nor clients of other users."""
         self.serve()
         self.dripping(40)
         for _ in range(10):

@@ -1,4 +1,5 @@
-# The zenoh sink and stixel.open("zenoh:..."): daemon, bridge and this reader, three processes with the real library.
+# The zenoh sink and stixel.open("zenoh:..."): daemon, bridge and this reader are three processes that use the real
+# library.
 # SPDX-License-Identifier: Apache-2.0
 import contextlib
 import io
@@ -41,7 +42,7 @@ def tcp():
 
 class Case(instances.TestCase):
     def bridge(self, daemon, **options):
-        """A bridge of one daemon, whose machine is called h."""
+        """Starts a bridge of one daemon. The name of its machine is h."""
         host = options.pop("host", "h")
         text = "[bridge]\nhost = %s\nname = %s\n[instance %s]\n[sink z]\nkind = zenoh\n%s" % (
             host, "default" if host == "h" else host, daemon.name,
@@ -51,7 +52,7 @@ class Case(instances.TestCase):
         return b
 
     def at(self, name, **more):
-        """An open reader, as soon as there is something to read."""
+        """Returns an open reader as soon as an instance can be read."""
         def attempt():
             try:
                 return self.open(name, **more)
@@ -60,14 +61,14 @@ class Case(instances.TestCase):
         return until(attempt, LONG, "an instance at " + name)
 
     def session(self, **values):
-        """Somebody else in the network."""
+        """Opens another session in the network."""
         s = zenoh.open(_zenoh_session.configuration({k.replace("__", "/"): v for k, v in values.items()}))
         self.addCleanup(s.close)
         return s
 
 
 class Shared(Case):
-    """One daemon and one bridge for what disturbs neither."""
+    """One daemon and one bridge for tests that disturb neither."""
 
     @classmethod
     def setUpClass(cls):
@@ -86,7 +87,7 @@ class Shared(Case):
         return self.session(mode="client", connect__endpoints=[self.endpoint])
 
     def both(self, count, **more):
-        """Frames by the ring and by zenoh, by their numbers."""
+        """Returns pairs of the same frame from the ring and from zenoh, matched by number."""
         remote = self.at(self.name, **more)
         here = self.open(self.d.name, **more)
         there, ring, end = {}, {}, time.monotonic() + LONG
@@ -102,7 +103,7 @@ class Shared(Case):
         self.assertGreaterEqual(len(pairs), 5)
         for there, ring in pairs:
             self.assertEqual(there.raw, ring.raw)
-            self.assertLess(abs(there.clock_offset_ns), 50e6)  # one machine
+            self.assertLess(abs(there.clock_offset_ns), 50e6)  # both clocks are the same: one machine
         s = until(lambda: (lambda s: s.state == stixel.State.RUNNING and s)(remote.status()), LONG, "its word")
         self.assertEqual((s.publisher, s.corrupt, s.restarts), (stixel.Publisher.ALIVE, 0, 0))
         self.assertEqual(s.version, self.d.status()["version"])
@@ -118,12 +119,12 @@ class Shared(Case):
             self.assertEqual(there.raw, ring.raw)  # joined from two keys
         remote.want_images("left")
         until(lambda: (lambda f: f and f.disparity is None and f.left is not None)(remote.next(LONG)), LONG, "left")
-        remote.want_images("right")  # of which there is none: frames come all the same
+        remote.want_images("right")  # there is no such image, but frames come all the same
         until(lambda: (lambda f: f and f.left is None)(remote.next(LONG)), LONG, "no image")
         first = remote.next(LONG)
         self.assertEqual((remote.next(LONG).missed, first.right), (0, None))
         remote.close()
-        for reader in self._cleanups:  # the one of this machine wants them, too
+        for reader in self._cleanups:  # close the reader of this machine, which wants the images too
             if getattr(reader[0], "__self__", None).__class__.__name__ == "RingReader":
                 reader[0]()
         until(lambda: self.d.status()["images"]["left"] == "idle", LONG, "nobody to ask")
@@ -188,7 +189,7 @@ class Shared(Case):
             with contextlib.redirect_stderr(io.StringIO()) as said:
                 try:
                     got = stixel_program.main(list(words))
-                except SystemExit as e:  # of its parser
+                except SystemExit as e:  # the parser reports this error by SystemExit
                     got = e.code
             self.assertEqual(got, code, words)
             self.assertRegex(said.getvalue().splitlines()[-1], "^python3 -m stixel: [^ ].{20}")
@@ -230,14 +231,14 @@ class Lives(Case):
         name = "zenoh:%s/%s" % (endpoint, d.name)
         with self.assertRaisesRegex(stixel.NotRunning, "^%s: nobody answers$" % endpoint):
             stixel.open(name)
-        follower = self.open(name, follow=True)  # before anybody is there
+        follower = self.open(name, follow=True)  # before an instance exists
         self.assertFalse(follower.wait(0.05))
         d.start(*FAST)
         b = self.bridge(d, listen=endpoint)
         reader = self.at(name)
         epoch = reader.next(LONG).epoch
         self.assertEqual(follower.next(LONG).epoch, epoch)
-        # the daemon ends in order, then is there again
+        # the daemon ends in order, then starts again
         d.stop()
         with self.assertRaises(stixel.Ended) as e:
             for _ in range(200):
@@ -250,7 +251,7 @@ class Lives(Case):
         f = until(lambda: (lambda f: f and f.epoch != epoch and f)(follower.next(LONG)), LONG, "another epoch")
         until(lambda: self.reopened(reader), LONG, "the same of the other reader")
         self.assertEqual(reader.next(LONG).epoch, f.epoch)
-        # the bridge is killed, then there again: the same publisher
+        # the bridge is killed and starts again: the same publisher
         b.process.kill()
         with self.assertRaisesRegex(stixel.Died, "the publisher died, or the way to it broke off"):
             for _ in range(200):
@@ -288,7 +289,7 @@ class Lives(Case):
         self.assertEqual(other.next(LONG).epoch, self.at("zenoh:%s/h/%s" % (endpoint, d.name)).next(LONG).epoch)
         with self.assertRaisesRegex(stixel.BadName, "there are several, of the hosts g, h: say which, as in zenoh:"):
             stixel.open(name)
-        # the router goes: said, and tried again
+        # the router ends: this is reported, and the connection is tried again
         router.close()
         state = until(lambda: (lambda s: s["sinks"][0]["state"] == "waiting" and s)(a.status()), LONG, "no connection")
         self.assertIn(endpoint, state["sinks"][0]["why"])
@@ -313,12 +314,12 @@ class Lives(Case):
         s = reader.status()
         self.assertLess(abs(s.clock_offset - 5000), s.clock_uncertainty)
         self.assertLess(s.clock_uncertainty, 0.05)
-        self.assertGreater(f.captured_ns, time.monotonic_ns() + 4000e9)  # its bytes are those of the other machine
+        self.assertGreater(f.captured_ns, time.monotonic_ns() + 4000e9)  # the frame's bytes keep the times of the other machine
         self.assertTrue(0 < f.age() < 5, f.age())
 
 
 class Locks(Case):
-    """Who may connect: by user and password, by certificates."""
+    """Access control: by user and password, by certificates."""
 
     def setUp(self):
         self.top = tempfile.mkdtemp(prefix="stixel-")
@@ -332,7 +333,7 @@ class Locks(Case):
         return path
 
     def certificates(self):
-        """An authority, localhost's certificate signed by it, and another authority."""
+        """Makes an authority, a certificate of localhost signed by it, and another authority."""
         def run(*words):
             subprocess.run(["openssl", *words], cwd=self.top, check=True, capture_output=True)
         new = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes"]
@@ -455,10 +456,10 @@ class Options(Case):
         self.assertIsNotNone(published._token)
         sink.report(Report(front, "ended", "closed", None))
         self.assertEqual(sink.send(late), 0)
-        self.assertEqual((published._token, published._last), (None, None))  # nor the next one's last frame
+        self.assertEqual((published._token, published._last), (None, None))  # the late frame must not become the last frame of the next publisher either
         sink.send(Work(front, stixel.load(instances.pack([[]], epoch=6)), time.monotonic_ns()))
         self.assertIsNotNone(published._token)
-        # a report that is late: the daemon answers, so it is of the one before
+        # a late report: the daemon answers, so the report is about the previous publisher
         sink.report(Report(front, "absent", "starting", {"version": "1"}))
         self.assertEqual(json.loads(published._status)["publisher"], "stalled")
         self.assertIsNotNone(published._token)
@@ -492,9 +493,9 @@ class Joiner(Case):
             self.assertEqual(len(self.out), number)
 
     def test_a_stranger_ends_nothing(self):
-        self.add("frame", 2**63)  # the first
+        self.add("frame", 2**63)  # the first frame
         self.add("frame", 7, epoch=2)
-        self.add("frame", 9)  # of an earlier publisher: handed on, to be counted
+        self.add("frame", 9)  # a frame of an earlier publisher: passed on, so that it is counted
         for kind in ("frame", "left", "disparity"):
             self.add(kind, 8, epoch=2)
         self.assertEqual(self.out, [(2**63, ""), (9, ""), (7, ""), (8, "ld")])
