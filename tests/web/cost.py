@@ -12,7 +12,7 @@ import time
 from support import Daemon, Place, Web
 
 SECONDS = 10
-# unless others are given
+# default settings, unless the arguments give others
 SETTINGS = ["source.kind=synthetic", "source.size=1242x375", "source.fps=10", "engine.backend=cpu"]
 CASES = [("nobody", 0, ""), ("1, stixels alone", 1, ""), ("1, left image", 1, "?images=left"),
          ("1, left image and free space, as the page", 1, "?images=left&free=yes"),
@@ -20,7 +20,7 @@ CASES = [("nobody", 0, ""), ("1, stixels alone", 1, ""), ("1, left image", 1, "?
 
 
 def used(process):
-    """Seconds of processor time, resident memory in MB."""
+    """Returns (seconds of processor time, resident memory in MB)."""
     with open("/proc/%d/stat" % process.pid) as f:
         fields = f.read().rpartition(")")[2].split()
     ticks = int(fields[11]) + int(fields[12])

@@ -1,9 +1,9 @@
 /*
- * Requests, as libmicrohttpd hands them to the status socket and to stixel-web: method, path, headers,
- * arguments, a body in pieces, user and password; behind stixel-web also what the daemons answer. No server
- * runs: what it would call is called here, in its order, and what it is asked for is of the input.
- *
- * The first text says of which server, and the rest comes as text by text.
+ * Fuzzes requests as libmicrohttpd passes them to the status socket and to stixel-web: method, path, headers,
+ * arguments, a body in pieces, user and password. For stixel-web the input also holds the answers of the
+ * daemons. No server runs. This program makes the server's calls in the server's order, and takes all
+ * arguments from the input. The first text of the input selects the server. The other parts follow text by
+ * text.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -40,7 +40,7 @@ struct handler {
 
 static struct handler status_handler, web_handler, *starting;
 
-/* One request: what MHD would know of it. */
+/* One request, with everything that MHD would know about it. */
 static struct {
 	struct fuzz_input *in;
 	char *method, *url;
@@ -52,16 +52,16 @@ static struct {
 	char *user, *password;
 	uid_t uid;
 	gid_t gid;
-	char *names[NAMES]; /* instances that are there */
-	/* what came of it */
+	char *names[NAMES]; /* running instances */
+	/* results of the request */
 	bool suspended, may_answer, is_web;
 	unsigned status;
-	bool ordered; /* a daemon, or this one, was given an order */
+	bool ordered; /* a daemon, or this process, received an order */
 	char sent[SX_STATUS_ORDER_BYTES + 1];
 	size_t sent_bytes;
 } request;
 
-/* ---- in place of libmicrohttpd ---- */
+/* ---- replacements of libmicrohttpd ---- */
 
 struct MHD_Daemon *__wrap_MHD_start_daemon(unsigned flags, uint16_t port, MHD_AcceptPolicyCallback accept,
 					   void *accept_user, MHD_AccessHandlerCallback answer,
@@ -93,7 +93,7 @@ struct MHD_Daemon *__wrap_MHD_start_daemon(unsigned flags, uint16_t port, MHD_Ac
 	return (struct MHD_Daemon *)starting;
 }
 
-/* The header that user and password came by: as long as theirs, which is all that is looked at. */
+/* Returns a header with user and password. Only its length is correct, because only the length is used. */
 static const char *authorization(void)
 {
 	static char text[1 << 16];
@@ -193,7 +193,7 @@ char *__wrap_MHD_basic_auth_get_username_password(struct MHD_Connection *c, char
 	return request.user ? strdup(request.user) : NULL;
 }
 
-/* ---- in place of the system and of other processes ---- */
+/* ---- replacements of the system and of other processes ---- */
 
 int __wrap_sx_door_open(struct sx_door *d, int listen_fd, struct MHD_Daemon *http,
 			struct sx_patience *patience);
@@ -210,7 +210,7 @@ int __wrap_sx_peer_of(int fd, struct sx_peer *ret)
 	return 0;
 }
 
-/* Right is the password "right". It costs nothing here. */
+/* Accepts only the password "right", at no cost. */
 char *__wrap_crypt_r(const char *password, const char *hash, struct crypt_data *data);
 char *__wrap_crypt_r(const char *password, const char *hash, struct crypt_data *data)
 {
@@ -295,7 +295,7 @@ int __wrap_stixel_open(struct stixel_reader **ret, const char *instance, unsigne
 
 /* ---- the servers ---- */
 
-/* In place of the page, which is made at build time. */
+/* Replaces the page, which is made at build time. */
 const struct web_asset web_assets[] = {
 	{"/", "text/html; charset=utf-8", "\"1\"", (const unsigned char *)"<!doctype html>", 15}, {0}};
 
@@ -357,14 +357,14 @@ static void start(void)
 		fuzz_fail("%s", why);
 }
 
-/* A request from its headers to its end, as the server would have it. */
+/* Runs a request from its headers to its end, like the server. */
 static void serve(const struct handler *h, struct fuzz_input *in)
 {
 	struct MHD_Connection *c = (struct MHD_Connection *)&request;
 	void *context = NULL;
 	size_t none = 0;
 	enum MHD_Result r;
-	/* of other methods one that has a body is refused by its headers */
+	/* the server refuses a body of other methods when it sees the headers */
 	unsigned pieces = fuzz_choice(in, PIECES) * (strcmp(request.method, MHD_HTTP_METHOD_POST) == 0);
 
 	request.may_answer = true;
@@ -406,7 +406,7 @@ static const char *header(const char *name)
 	return __wrap_MHD_lookup_connection_value(NULL, MHD_HEADER_KIND, name);
 }
 
-/* An order is passed on for those alone who may give one. */
+/* Checks that an order was passed on only for a client that may give orders. */
 static void check_web_order(const struct web_server *s)
 {
 	const char *site = header("Sec-Fetch-Site");
@@ -437,7 +437,7 @@ static void ask_web(struct fuzz_input *in, unsigned how)
 	}
 	if (only && strlen(only) < WEB_NAME_BYTES)
 		snprintf(web.only.name[web.only.count++], WEB_NAME_BYTES, "%s", only);
-	web_asks_finish(&web.asks); /* nothing of the input before */
+	web_asks_finish(&web.asks); /* keep nothing of the previous input */
 	web_asks_init(&web.asks);
 	serve(&web_handler, in);
 	check_web_order(&web);
@@ -458,7 +458,7 @@ static void ask_status(struct fuzz_input *in)
 		fuzz_fail("an order by %s", request.method);
 }
 
-/* What stands on stixel-web's command line, in the same words. */
+/* Parses an address as on stixel-web's command line, prints it, and parses the printed text again. */
 static void parse_address(const char *text)
 {
 	struct web_address address;
@@ -492,7 +492,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 	for (unsigned i = 0; i < values && in.left; i++) {
 		request.values[i].kind = fuzz_choice(&in, 2) ? MHD_GET_ARGUMENT_KIND : MHD_HEADER_KIND;
 		request.values[i].name = fuzz_text(&in);
-		request.values[i].value = fuzz_text(&in); /* of an argument it may be none */
+		request.values[i].value = fuzz_text(&in); /* an argument may have no value */
 		if (!request.values[i].name) {
 			free(request.values[i].value);
 			break;

@@ -1,4 +1,4 @@
-# What the tests of stixel-web share: a daemon that is small, the dashboard, and a browser that is none.
+# Helpers shared by the tests of stixel-web: a small daemon, the dashboard, and a client that stands for a browser.
 # SPDX-License-Identifier: Apache-2.0
 import base64
 import ctypes
@@ -17,15 +17,16 @@ import time
 STIXELD = os.environ["STIXELD"]
 STIXEL_WEB = os.environ["STIXEL_WEB"]
 SLOW = 4 if os.environ.get("SX_SANITIZED") else 1
-# Pairs a second of a daemon that is looked at: with sanitizers one more takes a processor.
+# Pairs per second of a daemon under test. With sanitizers, one pair more per second takes a whole processor.
 FPS = {"": 20, "thread": 1}.get(os.environ.get("SX_SANITIZED", ""), 5)
-# True by hand, on an idle machine (CONTRIBUTING.md): tests then judge wall times, too.
+# True when set by hand, on an idle machine (CONTRIBUTING.md): tests then judge wall times too.
 IDLE = bool(os.environ.get("STIXEL_IDLE"))
 KINDS = {1: "frame", 2: "left", 3: "disparity", 4: "notice", 5: "free"}
 
 
 def until(condition, seconds=15.0, what="condition"):
-    """The first true value of condition(), polled; fails after the time, which is generous: machines are busy."""
+    """Polls condition() and returns its first true value. Fails after the time, which is generous because machines are
+    busy."""
     end = time.monotonic() + seconds * SLOW
     while True:
         value = condition()
@@ -37,7 +38,7 @@ def until(condition, seconds=15.0, what="condition"):
 
 
 class Place:
-    """A runtime folder of its own for daemons and dashboard, and whatever runs in it."""
+    """A separate runtime folder for daemons and dashboard, and the processes that run in it."""
 
     def __init__(self):
         self.top = tempfile.mkdtemp(prefix="stixel-")
@@ -68,7 +69,7 @@ class Place:
             if name.endswith(".log"):
                 with open(os.path.join(self.top, name), errors="replace") as f:
                     logs += f.read()
-        for _ in range(50):  # a browser's last process may still be writing
+        for _ in range(50):  # the last process of a browser may still be writing
             shutil.rmtree(self.top, ignore_errors=True)
             if not os.path.exists(self.top):
                 break
@@ -78,7 +79,7 @@ class Place:
 
 
 class Daemon:
-    """A stixeld; it may be started again and again."""
+    """A stixeld. It may be started repeatedly."""
 
     def __init__(self, place, name, *settings):
         self.place = place
@@ -98,13 +99,13 @@ class Daemon:
         self.process.wait(30 * SLOW)
 
     def forget(self):
-        """What a killed one leaves behind."""
+        """Removes the ring that a killed daemon leaves behind."""
         if self.process and self.process.poll() is not None and os.path.exists(self.ring):
             os.unlink(self.ring)
 
 
 class Web:
-    """The dashboard. certificate: of Access, it speaks TLS then; login: USER:PASSWORD to send."""
+    """The dashboard. certificate: with access control it speaks TLS. login: USER:PASSWORD to send."""
 
     def __init__(self, place, *args, certificate=None, login=None):
         self.place, self.login, self.source = place, login, None
@@ -123,17 +124,17 @@ class Web:
         if receive_bytes:
             s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_bytes)
         s.settimeout(20 * SLOW)
-        if self.source:  # of each address of 127.0.0.0/8 a bounded number of connections is taken
+        if self.source:  # the server accepts a limited number of connections from each address of 127.0.0.0/8
             s.bind((self.source, 0))
         s.connect(("127.0.0.1", self.port))
         return self.tls.wrap_socket(s, server_hostname="127.0.0.1") if self.tls else s
 
     def header(self):
-        """Of the login."""
+        """Returns the header of the login."""
         return ["Authorization: Basic " + base64.b64encode(self.login.encode()).decode()] if self.login else []
 
     def raw(self, data):
-        """Everything that comes back until the other side closes."""
+        """Sends data. Returns everything that comes back until the other side closes."""
         with self.connect() as s:
             reply = b""
             try:
@@ -147,7 +148,7 @@ class Web:
                 return reply
 
     def ask(self, path, method="GET", headers=(), host=None, body=None):
-        """(status, headers, body)"""
+        """Sends a request. Returns (status, headers, body)."""
         if body is not None:
             headers = [*headers, "Content-Length: %d" % len(body)]
         lines = ["%s %s HTTP/1.1" % (method, path), "Connection: close", *self.header(), *headers]
@@ -178,7 +179,7 @@ class Web:
         return self.process.wait(20 * SLOW)
 
 
-# of libxcrypt, cheap ones of each kind
+# salts of libxcrypt, a cheap one of each kind
 HASHES = {"bcrypt": b"$2y$04$abcdefghijklmnopqrstuu", "yescrypt": b"$y$j75$abcdefgh", "sha512": b"$6$rounds=1000$abc"}
 
 
@@ -204,7 +205,7 @@ class Keys:
         return self.path(name)
 
     def users(self, name="users", **passwords):
-        """Of each a hash of another kind."""
+        """Writes a password file with a hash of another kind for each user."""
         lines = ["%s:%s\n" % (user, hash_of(word, setting))
                  for (user, word), setting in zip(passwords.items(), HASHES.values())]
         return self.write(name, "# who may look\n\n" + "".join(lines))
@@ -214,7 +215,7 @@ class Keys:
                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
     def pair(self, name, *more):
-        """--certificate and --key with files NAME.pem and NAME.key."""
+        """Makes files NAME.pem and NAME.key. Returns --certificate and --key with their paths."""
         self.openssl("req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-days", "30", "-subj",
                      "/CN=" + name, "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1", "-keyout", name + ".key",
                      "-out", name + ".pem", *(more or ("-nodes",)))
@@ -246,7 +247,7 @@ class Message:
 
 
 def picture(stream):
-    """The next part of a stream.mjpg: (headers, JPEG)."""
+    """Returns the next part of a stream.mjpg: (headers, JPEG)."""
     def line():
         text = b""
         while not text.endswith(b"\r\n"):
@@ -260,7 +261,7 @@ def picture(stream):
 
 
 class Stream:
-    """A viewer: cuts the chunks of a stream into messages."""
+    """A viewer. Splits the chunks of a stream into messages."""
 
     def __init__(self, web, path, receive_bytes=0):
         self.socket = web.connect(receive_bytes)

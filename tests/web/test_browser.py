@@ -23,7 +23,7 @@ except ImportError:
 CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
 MISSING = [name for name,
            there in (("chromium", CHROMIUM), ("chromium-driver", DRIVER), ("python3-selenium", webdriver)) if not there]
-# sum of a canvas's pixels, to see that it changes and is not empty
+# sum of a canvas's pixels, to see that the canvas changes and is not empty
 SUM = """const c = document.getElementById(arguments[0]), t = document.createElement('canvas');
 t.width = 64; t.height = 64; const k = t.getContext('2d'); k.drawImage(c, 0, 0, 64, 64);
 const d = k.getImageData(0, 0, 64, 64).data; let s = 0, h = 0;
@@ -36,7 +36,7 @@ def start_browser(width, height):
     for word in ("--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu",
                  "--window-size=%d,%d" % (width, height)):
         options.add_argument(word)
-    options.accept_insecure_certs = True  # nobody signed those of the tests
+    options.accept_insecure_certs = True  # the test certificates are not signed
     options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
     return webdriver.Chrome(options=options, service=Service(DRIVER))
 
@@ -50,7 +50,7 @@ class Browser(unittest.TestCase):
         cls.addClassCleanup(cls.daemon.forget)
         cls.daemon.start()
         cls.web = Web(cls.place, "-i", cls.daemon.name, "--tune")
-        # what Chromium and its driver write goes where the rest goes, and away with it
+        # Chromium and its driver write below the test's folder, which is removed at the end
         os.environ["HOME"] = os.environ["TMPDIR"] = cls.place.top
         cls.browser = start_browser(1280, 1000)
         cls.addClassCleanup(cls.browser.quit)
@@ -84,7 +84,7 @@ class Browser(unittest.TestCase):
                                     ".click()", name, value)
 
     def errors(self, allowed=()):
-        """What the console complained about."""
+        """Returns the errors of the console."""
         return [e["message"] for e in self.browser.get_log("browser")
                 if e["level"] in ("SEVERE", "WARNING") and not any(a in e["message"] for a in allowed)]
 
@@ -103,13 +103,13 @@ class Browser(unittest.TestCase):
         road = r"measured; camera 1\.\d\d ± \d\.\d\d m high, pitch -?\d\.\d\d ± \d\.\d\d°, roll -?\d\.\d\d ± \d\.\d\d°"
         until(lambda: re.search(road, self.text("facts")), what="the road and how sure it is")
         self.assertIn("sgm", self.text("stages"))
-        # a card for watts where they are known, and only there
+        # a card for watts if they are known, and only then
         watts = (self.web.status(self.daemon) or {}).get("power", {}).get("watts")
         card = self.browser.find_element(By.ID, "power")
         until(lambda: card.is_displayed() == (watts is not None), what="the power card for %s W" % watts)
         if watts is not None:
             self.assertRegex(self.text("v-power"), r"^[\d.]+ W, .*$")
-        # nothing left this machine
+        # no request left this machine
         asked = [json.loads(e["message"])["message"] for e in self.browser.get_log("performance")]
         hosts = {m["params"]["request"]["url"].split("/")[2] for m in asked
                  if m["method"] == "Network.requestWillBeSent"
@@ -134,14 +134,14 @@ class Browser(unittest.TestCase):
             until(lambda: self.pixels("view")[0] > 1.3 * empty[0], what="stixels are drawn")
         self.pick("ground", "left")
         self.pick("colour", "distance")
-        # the probe, by keyboard
+        # move the probe with the keyboard
         self.browser.execute_script("document.getElementById('view').focus()")
         self.browser.switch_to.active_element.send_keys("\ue015" * 6)
         until(lambda: any(w in self.text("probe") for w in ("object", "ground", "sky", "not seen")), what="probe")
 
     def plan(self, frame, places):
-        """What the plan of a frame shows at places of the ground (across to the right, ahead, m): red, green, blue,
-        alpha of the strongest pixel of a few round it."""
+        """Draws the plan of a frame. Returns its colour at places of the ground (across to the right, ahead, m): red,
+        green, blue, alpha of the strongest pixel near each place."""
         script = """const [frame, places, done] = arguments;
             import("/birdseye.js").then(({Birdseye}) => {
               const canvas = document.createElement("canvas");
@@ -163,9 +163,9 @@ class Browser(unittest.TestCase):
         return self.browser.execute_async_script(script, frame, places)
 
     def seen_by_five_columns(self):
-        """Of 40 px each; the middle one looks straight ahead. By column: free to the horizon; an object at 10 m; its
-        foot not seen, and an object at 9 m; a drop at 8 m, before a lower floor at 12 m that is no obstacle; ground up
-        to 12 m."""
+        """Returns a frame of five columns of 40 px each. The middle one looks straight ahead. By column: free to the
+        horizon; an object at 10 m; an unseen foot and an object at 9 m; a drop at 8 m, before a lower floor at 12 m
+        that is no obstacle; ground up to 12 m."""
         end = {"unseen": 0, "ground": 1, "object": 2, "drop": 3}
         words = ["ground", "object", "unseen", "drop", "unseen"]
         return {"columns": 5, "columnWidth": 40, "cx": 100, "fx": 200, "baseline": 0.5, "disparities": 64,
@@ -189,11 +189,12 @@ class Browser(unittest.TestCase):
             [False] * 5,
             [False, True, False, False, False],
             [False, True, True, True, False]])
-        # the blind zone and what is behind places that were not seen is hatched, but for what an object hides
+        # the blind zone and the area behind unseen places are hatched, except an area that an object hides
         hatched = [[c[3] > 60 and max(c[:3]) - min(c[:3]) < 40 for c in row] for row in rows]
         self.assertEqual([row[0] for row in hatched], [True] * 5)
         self.assertEqual([row[4] for row in hatched], [False, False, True, True, True])
-        # objects, also behind what was not seen; the edge of a drop; the floor below it is none
+        # objects are drawn, also behind unseen places, and so is the edge of a drop; the floor below the drop is not an
+        # object
         wall, behind, edge, floor = self.plan(frame, [(-2, 10.1), (0, 9.1), (1.6, 8.1), (2.4, 12.1)])
         self.assertTrue(all(c[3] == 255 and max(c[:3]) - min(c[:3]) > 100 for c in (wall, behind)), (wall, behind))
         self.assertTrue(edge[3] == 255 and max(edge[:3]) - min(edge[:3]) < 60, edge)
@@ -205,7 +206,7 @@ class Browser(unittest.TestCase):
         frame["free"].update({"from": [None] * 5, "to": [0] * 5, "end": [0] * 5})
         places = [(x, z) for x in (-3, 0, 3) for z in range(1, 20)]
         self.assertEqual([p for p, c in zip(places, self.plan(frame, places)) if c[1] > max(c[0], c[2]) + 20], [])
-        # how the page knows
+        # the flag by which the page recognises a blind frame
         flags = self.browser.execute_async_script("""const done = arguments[0];
             Promise.all([import("/wire.js"), import("/layout.js")]).then(([{readFrame}, layout]) => {
               const {FRAME, FRAME_MAGIC, FRAME_BLIND} = layout;
@@ -219,7 +220,7 @@ class Browser(unittest.TestCase):
         self.assertEqual(flags, [False, True])
 
     def charts(self, script, *args):
-        """What a script makes of the module of the charts, which it gets as m."""
+        """Runs a script with the module of the charts as m. Returns its result."""
         return self.browser.execute_async_script(
             "const done = arguments[arguments.length - 1], args = arguments;"
             "import('/charts.js').then((m) => done((%s)(m, ...args)));" % script, *args)
@@ -231,13 +232,13 @@ class Browser(unittest.TestCase):
             return self.charts("({reach}, values) => reach(values.map((v) => v ?? NaN))", values)
         self.assertEqual(reach([]), 0)
         self.assertEqual(reach([None, 7, None]), 7)
-        self.assertEqual(reach([20] * 30 + [29]), 29)  # does not stand out
+        self.assertEqual(reach([20] * 30 + [29]), 29)  # not high enough to count as a spike
         self.assertEqual(reach([1000] + [20] * 9), 30)
         self.assertEqual(reach([1000, 900, 800] + [20] * 27), 30)  # the first seconds after a start
         self.assertEqual(reach([1000] * 4 + [20] * 26), 1000)
         self.assertEqual(reach([1000] * 6 + [20] * 294), 30)
         self.assertEqual(reach([1000] * 7 + [20] * 293), 1000)
-        # drawn: the axis ends near the others, the spike is marked and told
+        # in the chart the axis ends near the other values, and the spike is marked and described
         drawn = """({Chart, History}, values) => {
           const history = new History(), canvas = document.getElementById("c-fps").cloneNode();
           document.getElementById("charts").append(canvas);
@@ -274,7 +275,7 @@ class Browser(unittest.TestCase):
         until(lambda: re.search(r"Measured\s+\d+ %", row.text), what="density")
         self.assertRegex(row.text, r"Row error\s+[+\u2212]?\d\.\d px\s+L \S+ M \S+ R \S+ ± ")
         until(lambda: row.find_elements(By.CSS_SELECTOR, ".good"), what="what is held against a limit")
-        # what is beyond the daemon's limit for seconds is marked, with the limit; one sample is not
+        # a value beyond the daemon's limit for seconds is marked, with the limit; a single sample is not
         show = """const [samples, done] = arguments;
             import("/health.js").then(({Health}) => {
               const box = document.createElement("section"), health = new Health(box);
@@ -299,16 +300,17 @@ class Browser(unittest.TestCase):
         self.assertEqual(tiles[2][1].strip(), "Row error \u22121.5 px L \u22121.5 M +0.1 R \u2013 ± 0.2 (limit 1.0 px)")
         sound = dict(pictures, row_error_px={"left": 0}, density=0.8)
         self.assertEqual([t[0] for t in shown(sound, pictures, sound)[1:4]], ["good", "none", "good"])
-        # the thirds are judged each by itself: none of these is wrong for long
+        # each third is judged separately: none of these is wrong for long
         parts = ("left", "middle", "right")
         thirds = [dict(sound, row_error_px={p: -1.5 if p == wrong else 0 for p in parts}) for wrong in parts]
         self.assertEqual(shown(*thirds)[3][0], "good")
-        # a daemon that tells no limits, and one that tells nothing
+        # a daemon that reports no limits, and one that reports nothing
         self.assertEqual({t[0] for t in shown(dict(pictures, limits=None))[1:]}, {"none"})
         self.assertTrue(shown({"density": None})[0])
 
     def test_what_distances_rest_on(self):
-        """One line with fx, baseline and distances, and one for each question, also before there are pictures."""
+        """The page shows one line with fx, baseline and distances, and one for each question, even before there are
+        pictures."""
         self.open()
         row = self.browser.find_element(By.ID, "health")
         line = r"(?m)^fx [\d.]+ px, baseline [\d.]+ m, .*distances from [\d.]+ m"
@@ -331,7 +333,7 @@ class Browser(unittest.TestCase):
                          True)
 
     def settings(self):
-        """The panel, open, with all that changes live."""
+        """Opens the panel with all settings that change live."""
         self.browser.execute_script("document.getElementById('settings').open = true")
         until(lambda: self.browser.execute_script("""
             const s = [...document.querySelectorAll("#settings-sections > details:not([hidden])")];
@@ -358,20 +360,20 @@ class Browser(unittest.TestCase):
         until(lambda: "set live" in box.text and re.search(r"from frame \d+ on", box.text), what="the change")
         self.assertIn("stixelctl -i %s save" % self.daemon.name, self.text("settings-keep"))
         self.assertEqual(self.text("settings-note"), "1 set live")
-        # what is refused says so at its key, and what holds
+        # a refused value is reported at its key, with the value that holds
         self.enter("stixels.width", "99")
         until(lambda: "found '99', allowed 1..32 px. It is still 8." in box.text, what="the daemon's sentence")
         self.enter("stereo.p1", "200")
         _, other = self.key("stereo.p1")
         until(lambda: "p1 must be at least 1 and at most p2. It is still 0." in other.text, what="another sentence")
         self.assertEqual(self.value("stixels.width"), "8")
-        # what others change is seen within two seconds
+        # a change by another client is visible within two seconds
         _, median = self.key("filters.median")
         self.assertFalse(self.key("filters.median")[0].is_selected())
         self.other(b"filters.median=yes")
         until(lambda: self.key("filters.median")[0].is_selected() and "set live" in median.text, 10,
               "the other's value")
-        # back: one key, then all
+        # reset one key, then all
         box.find_element(By.XPATH, ".//button[text()='default 4']").click()
         until(lambda: field.get_attribute("value") == "4" and self.value("stixels.width") == "4", what="the default")
         self.browser.find_element(By.ID, "settings-back").click()
@@ -384,7 +386,7 @@ class Browser(unittest.TestCase):
         self.assertTrue(self.key("model.p_order"))
         self.browser.find_element(By.ID, "settings-back").click()
         until(lambda: self.value("model.p_order") == "0.2", what="the configuration")
-        # what needs a restart is shown where it is asked for, and cannot be changed
+        # a setting that needs a restart is shown only on request, and cannot be changed
         field, paths = self.key("stereo.paths")
         self.assertFalse(paths.is_displayed())
         self.browser.find_element(By.ID, "settings-all").click()
@@ -394,11 +396,11 @@ class Browser(unittest.TestCase):
         self.browser.find_element(By.ID, "settings-find").send_keys("islands")
         until(lambda: not paths.is_displayed(), what="the search")
         self.assertTrue(self.key("filters.speckle_size")[1].is_displayed())
-        # a refused order is logged by the browser itself
+        # the browser itself logs a refused order
         self.assertEqual(self.errors(allowed=("422",)), [])
 
     def other(self, body):
-        """Another client's order."""
+        """Sends an order of another client."""
         code, _, text = self.web.ask(self.path(), "POST", ["X-Stixel-Tune: 1"], body=body)
         self.assertEqual(code, 200, text)
 
@@ -418,7 +420,7 @@ class Browser(unittest.TestCase):
             if ticked:
                 self.browser.find_element(By.ID, "settings-back").click()
                 until_answered()
-        # what waits for its turn is not sent after all
+        # a queued change is not sent after all
         self.browser.execute_script("""const [width, median] = arguments;
             width.value = 8;
             width.dispatchEvent(new Event("change"));
@@ -446,7 +448,7 @@ class Browser(unittest.TestCase):
         self.assertEqual((self.value("stixels.width"), field.get_attribute("value")), ("4", "4"))
         self.assertNotIn("still", box.text)
         self.errors()
-        # what is being typed stays, until it is taken back
+        # text being typed stays until it is taken back
         field.send_keys("1")
         self.other(b"stixels.width=9")
         until(lambda: "default 4" in box.text, what="the other's value")
@@ -479,7 +481,7 @@ class Browser(unittest.TestCase):
         self.assertIn("started without --tune", self.text("settings-how"))
         field, _ = self.key("stixels.width")
         self.assertEqual((field.is_enabled(), field.get_attribute("value")), (False, "4"))
-        self.browser.get("about:blank")  # so that no stream of it is cut
+        self.browser.get("about:blank")  # leave the page, so that none of its streams is cut
         other.end()
 
     def test_a_foreign_page_changes_nothing(self):
@@ -515,7 +517,7 @@ class Browser(unittest.TestCase):
         self.assertEqual(self.errors(), [])
 
     def test_full_screen(self):
-        self.open(1280, 500)  # wider than the picture: its height decides
+        self.open(1280, 500)  # wider than the picture: the height decides
         button = self.browser.find_element(By.ID, "full")
         full = "return document.fullscreenElement?.id ?? null"
         shape = ("const r = document.getElementById('view').getBoundingClientRect();"
@@ -564,10 +566,10 @@ class Browser(unittest.TestCase):
             self.browser.switch_to.window(first)
 
     def green(self):
-        """How many pixels of the page are green, of all that it has: what stands for well, and seen to be free."""
+        """Counts the green pixels of the page and all its pixels. Green means good, and seen to be free."""
         picture = base64.b64encode(self.browser.get_screenshot_as_png()).decode()
         first = self.browser.current_window_handle
-        self.browser.switch_to.new_window("tab")  # the page itself allows no pictures of others
+        self.browser.switch_to.new_window("tab")  # the page itself allows no images from other sources
         try:
             return self.count_green(picture)
         finally:
@@ -602,7 +604,7 @@ image.src = 'data:image/png;base64,' + arguments[0];""", picture)
         until(lambda: 0 < self.data("frame") != before, 30, "frames of the new one")
         self.until_frames()
         self.assertFalse(self.browser.find_element(By.ID, "veil").is_displayed())
-        # a status that is not there is answered by 404, which the browser logs by itself
+        # a missing status is answered by 404, which the browser itself logs
         self.assertEqual(self.errors(allowed=("404", "504", "502")), [])
 
     def test_sizes(self):
@@ -635,7 +637,7 @@ image.src = 'data:image/png;base64,' + arguments[0];""", picture)
         until(lambda: self.value("stixels.width") == "8", what="the change")
         self.browser.find_element(By.ID, "settings-back").click()
         until(lambda: self.value("stixels.width") == "4", what="the configuration")
-        # pictures as a stream, decoded by the browser, which replaces them
+        # an MJPEG stream, decoded by the browser, which replaces the pictures
         moves = """const [url, done] = arguments, image = new Image(), seen = new Set();
             const c = Object.assign(document.createElement("canvas"), {width: 64, height: 32});
             const k = c.getContext("2d", {willReadFrequently: true});
@@ -653,7 +655,7 @@ image.src = 'data:image/png;base64,' + arguments[0];""", picture)
               done([image.naturalWidth, image.naturalHeight]);
             }, 50);"""
         self.assertEqual(self.browser.execute_async_script(moves, "/api/%s/stream.mjpg" % self.daemon.name), [320, 160])
-        self.assertEqual(self.errors(allowed=("422",)), [])  # of a field that is empty while it is typed into
+        self.assertEqual(self.errors(allowed=("422",)), [])  # error of a field that is empty while it is edited
         self.browser.get("about:blank")
         web.end()
 
@@ -671,6 +673,6 @@ image.src = 'data:image/png;base64,' + arguments[0];""", picture)
 if __name__ == "__main__":
     if MISSING:
         print("skipped: not installed: " + ", ".join(MISSING))
-        # a build server has them, and may not leave this out unnoticed
+        # a build server has both, and must not skip this test unnoticed
         sys.exit(1 if os.environ.get("STIXEL_NEED_BROWSER") else 77)
     unittest.main()

@@ -1,4 +1,4 @@
-# stixel-web as any HTTP client sees it: pages, refusals, streams, limits, and daemons that come and go.
+# stixel-web as any HTTP client sees it: pages, refusals, streams, limits, and daemons that start and stop.
 # SPDX-License-Identifier: Apache-2.0
 import os
 import re
@@ -53,7 +53,7 @@ class Case(unittest.TestCase):
 
 class Pages(Case):
     def files(self):
-        """Everything that the page names, and what that names in turn."""
+        """Returns all files that the page names, and the files that those name in turn."""
         found, look = {}, ["/"]
         while look:
             path = look.pop()
@@ -75,7 +75,7 @@ class Pages(Case):
             self.assertEqual(headers["content-security-policy"], POLICY)
             self.assertEqual(headers["x-content-type-options"], "nosniff")
             self.assertNotIn("access-control-allow-origin", headers)
-            # nothing from elsewhere, and nothing that the policy would forbid
+            # no content from other servers, and nothing that the policy would forbid
             elsewhere = re.findall(r"https?://(?!www\.w3\.org/2000/svg)\S+", body)
             self.assertEqual(elsewhere, [], path)
         page = files["/"][1]
@@ -107,7 +107,7 @@ class Pages(Case):
                     reply += part
 
     def test_instances(self):
-        offered = self.daemon.ring + ".pairs"  # what an instance offers beside its ring is no instance
+        offered = self.daemon.ring + ".pairs"  # the ring of offered pairs is not an instance
         with open(self.daemon.ring, "rb") as ring, open(offered, "wb") as f:
             self.addCleanup(os.remove, offered)
             f.write(ring.read())
@@ -117,7 +117,7 @@ class Pages(Case):
         self.assertNotIn(self.daemon.name + ".pairs", names)
 
     def test_another_layout(self):
-        """Both versions are named, and what to update: in the list, and where a frame is asked for."""
+        """The list and the frame request name both versions, and the program to update."""
         name = "a-layout-%d" % os.getpid()
         path = "/dev/shm/stixeld." + name
         self.addCleanup(os.remove, path)
@@ -231,7 +231,7 @@ class Refusals(Case):
             self.refused(403, "other sites", path, headers=["Sec-Fetch-Site: " + site, "Sec-Fetch-Mode: no-cors"])
         link = ["Sec-Fetch-Site: cross-site", "Sec-Fetch-Mode: navigate"]
         self.assertEqual(self.web.ask("/", headers=link)[0], 200)
-        for what in ("stream", "stream.mjpg", "snapshot.jpg"):  # of a window that a page opens
+        for what in ("stream", "stream.mjpg", "snapshot.jpg"):  # requests of a window that a page opens
             self.refused(403, "other sites", "/api/%s/%s" % (self.daemon.name, what), headers=link)
         self.refused(400, "two Host headers", "/healthz", headers=["Host: localhost"])
         self.assertEqual(self.web.ask("/", headers=["Sec-Fetch-Site: same-origin"])[0], 200)
@@ -262,7 +262,7 @@ class Refusals(Case):
 
 
 class Orders(Case):
-    """Settings: read by all, changed where --tune was given, and never by another site's page."""
+    """Settings: every client reads them, --tune allows changes, and a page of another site can never change them."""
 
     SETTINGS = ("source.kind=synthetic", "source.size=320x160", "source.fps=%d" % FPS, "road.top=30")
     ARGS = ("-i", "{name}", "--host", "robot.local", "--tune")
@@ -286,10 +286,10 @@ class Orders(Case):
         code, text = self.order(b"stixels.width=8\nfilters.median=yes\n", *self.RIGHT)
         self.assertEqual(code, 200, text)
         self.assertRegex(text, r"^filters.median = yes \(was no\)\nstixels.width = 8 \(was 4\)\nfrom frame \d+ on\n$")
-        # at once: what was kept of the answer before is not shown any more
+        # effective at once: the cached earlier answer is not shown any more
         row = self.keys()["stixels.width"]
         self.assertEqual((row["value"], row["live"]), ("8", True))
-        # among what other tests set
+        # together with settings of other tests
         configured = self.web.json(self.path)["configured"]
         self.assertLessEqual({"filters.median": "no", "stixels.width": "4"}.items(), configured.items())
         self.assertEqual(self.order(b"stixels.width=4\nfilters.median=no", *self.RIGHT)[0], 200)
@@ -338,13 +338,13 @@ class Orders(Case):
                 ([*self.RIGHT, own, "Sec-Fetch-Site: cross-site", "Sec-Fetch-Mode: navigate"], "other sites"),
                 ([*self.RIGHT, own, "Sec-Fetch-Site: none", "Sec-Fetch-Mode: navigate"], "other sites")):
             self.refused(403, words, self.path, "POST", headers, body=body)
-        # a name that was pointed here, and the browser's question before an order with such a header
+        # a DNS name that was pointed here, and the browser's preflight request before an order with such a header
         self.refused(403, "--host", self.path, "POST", [*self.RIGHT, evil], host="evil.example", body=body)
         ask = [evil, "Access-Control-Request-Method: POST", "Access-Control-Request-Headers: x-stixel-tune"]
         headers = self.refused(405, "only GET", self.path, "OPTIONS", ask)
         self.assertEqual([h for h in headers if h.startswith("access-control")], [])
         self.assertEqual(self.value("road.top"), "30")
-        # the page itself: by each of its names, and behind a proxy that gives it another
+        # the page itself: by each of its names, and behind a proxy that gives it another name
         for host, more in (("127.0.0.1:%d" % port, [own]), ("robot.local", ["Origin: http://Robot.local"]),
                            ("localhost", ["Origin: https://robot.example", "Sec-Fetch-Site: same-origin"])):
             self.assertEqual(self.order(b"road.top=30", *self.RIGHT, *more, host=host),
@@ -415,10 +415,10 @@ class Streams(Case):
         self.assertEqual(len(free.payload), 8 + 16 * columns + 4 * absent)
         each = [struct.unpack_from("<2f2I", free.payload, 8 + 16 * u) for u in range(columns)]
         seen = [(start, to) for start, to, end, _ in each if end != 0 and start < to]
-        # of a camera at 1.2 m with 160 rows: the first metres are below the image
+        # for a camera at 1.2 m with 160 rows the first metres are below the image
         self.assertGreater(len(seen), 20)
         self.assertGreater(min(start for start, _ in seen), 2.0)
-        # nobody else gets it
+        # other clients do not get it
         plain = self.stream()
         self.assertEqual({plain.next().kind for _ in range(8)} - {"notice"}, {"frame"})
 
@@ -431,7 +431,7 @@ class Streams(Case):
         self.assertEqual(images(), {"left": "idle", "right": "off", "disparity": "idle"})
         s = self.stream("?images=left")
         s.until(lambda m: m.kind == "left")
-        time.sleep(0.5)  # the status may be that old
+        time.sleep(0.5)  # the status may be up to this old
         self.assertEqual(images(), {"left": "published", "right": "off", "disparity": "idle"})
         s.close()
         until(lambda: images() == {"left": "idle", "right": "off", "disparity": "idle"}, what="nobody asks any more")
@@ -449,7 +449,7 @@ class Streams(Case):
         quick, slow = self.stream("?images=left,disparity"), self.stream("?images=left,disparity", receive_bytes=4096)
         first = slow.next("frame").number
         before, begin = quick.next("frame").number, time.monotonic()
-        # who takes nothing for 10 s is cut off: a slow machine has fewer frames to skip
+        # a viewer that reads nothing for 10 s is cut off, so a slow machine has fewer frames to skip
         while quick.next("frame").number < before + 40 and time.monotonic() < begin + 6:
             pass
         head = quick.next("frame").number
@@ -458,7 +458,7 @@ class Streams(Case):
             m = slow.next()
             size += m.bytes
             seen += [m] if m.kind == "frame" else []
-        # what lay in the kernel's buffers came first, then the newest: most were never sent
+        # first the content of the kernel's buffers came, then the newest frame: most frames were never sent
         self.assertLess(size, 2 << 20)
         self.assertLess(len(seen), head - first)
         self.assertGreater(seen[-1].skipped, 0)
@@ -502,7 +502,7 @@ class Limits(Case):
         until(again, what="room for a viewer")
 
     def held(self, web, source, count=110):
-        """Connections of one address, as many as are served."""
+        """Opens `count` connections of one address. Returns the ones that the server accepts."""
         web.source, kept = source, []
         self.addCleanup(setattr, web, "source", None)
         for _ in range(count):
@@ -525,7 +525,7 @@ class Limits(Case):
         web.source = "127.0.0.4"
         text = web.ask("/metrics")[2].decode()
         self.assertRegex(text, r"(?m)^stixel_web_connections_refused_total %d$" % (110 - 24 + 30 - 24))
-        # a place that is left may be taken again
+        # a free place may be taken again
         for s in first[:5]:
             s.close()
         until(lambda: len(self.held(web, "127.0.0.2", 1)) == 1, what="room")
@@ -538,7 +538,8 @@ class Limits(Case):
         web.end()
 
     def test_patience(self):
-        """Who dribbles a request, says nothing, or takes nothing of a stream is cut off; others do not notice."""
+        """A client that sends a request byte by byte, sends nothing, or reads nothing of a stream is cut off. Other
+        clients do not notice."""
         descriptors = self.web.descriptors()
         silent, dribbling, half = self.web.connect(), self.web.connect(), self.web.connect()
         half.sendall(b"POST /api/%s/settings HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5000\r\n\r\n"
@@ -666,7 +667,7 @@ class Life(unittest.TestCase):
         openmetrics.parse(body.decode())
 
     def test_metrics_of_bridges(self):
-        """As stixel-bridge answers for itself, under its own names."""
+        """stixel-bridge answers for itself, under its own names."""
         sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "python", "src"))
         from stixel_bridge import status
         place = {"RUNTIME_DIRECTORY": self.place.top + "/stixel-bridge"}
@@ -679,7 +680,7 @@ class Life(unittest.TestCase):
         web = Web(self.place)
         infos = ['\nstixel_bridge_info{bridge="%s",host="h",version="1"} 1\n' % name for name in ("one", "two")]
 
-        def both():  # one that does not answer soon is left out
+        def both():  # a bridge that does not answer soon is left out
             text = web.ask("/metrics")[2].decode()
             return text if all(info in text for info in infos) else None
         text = until(both, what="both bridges")
@@ -714,7 +715,7 @@ class CommandLine(unittest.TestCase):
                                  stderr=subprocess.PIPE, text=True)
             try:
                 said = [p.stderr.readline() for _ in range(3)]
-                time.sleep(1.5)  # and no more of it
+                time.sleep(1.5)  # no more messages may follow
             finally:
                 p.terminate()
                 said.append(p.stderr.read())
@@ -752,7 +753,7 @@ class CommandLine(unittest.TestCase):
         self.assertNotIn("password", web.text())
         open_web = Web(place, "--listen", "0.0.0.0:0")
         until(lambda: "password" in open_web.text())
-        # a number cannot be pointed elsewhere; a name can
+        # an IP address cannot be pointed elsewhere, a name can
         self.assertEqual(open_web.ask("/healthz", host="10.1.2.3")[0], 200)
         self.assertEqual(open_web.ask("/healthz", host="evil.example")[0], 403)
 

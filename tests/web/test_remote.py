@@ -1,4 +1,4 @@
-# stixel-web for those who look from elsewhere: passwords, TLS, and pictures as a stream of a network camera.
+# stixel-web for remote clients: passwords, TLS, and pictures as a stream like that of a network camera.
 # SPDX-License-Identifier: Apache-2.0
 import concurrent.futures
 import copy
@@ -23,7 +23,7 @@ import openmetrics  # noqa: E402
 
 
 class Files(unittest.TestCase):
-    """What is wrong with files is said at once, in one sentence."""
+    """An error in a file is reported at once, in one sentence."""
 
     def setUp(self):
         self.place = Place()
@@ -81,7 +81,7 @@ class Without(unittest.TestCase):
 
 
 class Locked(unittest.TestCase):
-    """Password and certificate."""
+    """Access with password and certificate."""
 
     @classmethod
     def setUpClass(cls):
@@ -101,7 +101,7 @@ class Locked(unittest.TestCase):
         return Web(cls.place, *cls.args, *more, login=login, certificate=cls.keys.path(certificate + ".pem"))
 
     def asked(self, path, login, web=None, **more):
-        """The answer to another login, and the seconds that it took."""
+        """Sends a request with another login. Returns the answer and the seconds that it took."""
         other, began = copy.copy(web or self.web), time.monotonic()
         other.login = login
         return (*other.ask(path, **more), time.monotonic() - began)
@@ -113,7 +113,7 @@ class Locked(unittest.TestCase):
             code, headers, body, _ = self.asked(path, None)
             self.assertEqual((code, body), (401, b"a user and a password are needed\n"), path)
             self.assertEqual(headers["www-authenticate"], 'Basic realm="stixeld", charset="UTF-8"')
-        for user, password in self.users.items():  # hashes of each kind
+        for user, password in self.users.items():  # one user for each kind of hash
             self.assertEqual(self.asked("/", "%s:%s" % (user, password))[0], 200, user)
 
     def test_what_is_wrong_takes_a_second(self):
@@ -134,12 +134,12 @@ class Locked(unittest.TestCase):
             guesses = [pool.submit(self.asked, "/", "anna:guess", web) for _ in range(20)]
             time.sleep(0.3)
             web.source = None
-            self.assertEqual(web.ask("/")[0], 200)  # who is in
-            self.assertEqual(self.asked("/", "carl:" + "z" * 60, web)[0], 200)  # and who comes in
+            self.assertEqual(web.ask("/")[0], 200)  # a user who is logged in
+            self.assertEqual(self.asked("/", "carl:" + "z" * 60, web)[0], 200)  # and a user who logs in now
             if IDLE:
                 self.assertLess(time.monotonic() - began, 0.95)
             self.assertEqual({g.result()[0] for g in guesses}, {401})
-        # eight at once, each for a second
+        # eight logins at once, each for a second
         self.assertGreater(time.monotonic() - began, 2.9)
         text = web.ask("/metrics")[2].decode()
         openmetrics.parse(text)
@@ -149,7 +149,7 @@ class Locked(unittest.TestCase):
         self.assertEqual(web.end(), 0)
 
     def test_guessing_from_many_addresses(self):
-        """Who is not in yet comes in while others try from as many connections as there are."""
+        """A user who is not logged in yet can log in while guessing clients use all possible connections."""
         web = self.start()
         stop = threading.Event()
 
@@ -159,7 +159,7 @@ class Locked(unittest.TestCase):
             while not stop.is_set():
                 try:
                     guesser.ask("/")
-                except (OSError, ValueError, IndexError):  # no place for more
+                except (OSError, ValueError, IndexError):  # no place for another connection
                     time.sleep(0.05)
 
         threads = [threading.Thread(target=guess, args=("127.0.0.%d" % (2 + i // 16),)) for i in range(64)]
@@ -180,7 +180,7 @@ class Locked(unittest.TestCase):
         web.end()
 
     def test_who_is_not_in_keeps_no_place(self):
-        """Also not by what needs no password, or is refused."""
+        """A client without login keeps no connection, not even for pages without password or for refused requests."""
         for request in (b"GET /healthz", b"GET /", b"PUT /", b"GET /?" + b"&" * 50):
             with self.web.connect() as s:
                 s.sendall(request + b" HTTP/1.1\r\nHost: localhost\r\n\r\n")
@@ -191,7 +191,7 @@ class Locked(unittest.TestCase):
                         break
                     reply += part
                 self.assertIn(b"\r\nConnection: close\r\n", reply)
-        with self.web.connect() as s:  # who is in does
+        with self.web.connect() as s:  # a client that is logged in keeps its connection
             for _ in range(3):
                 s.sendall(b"\r\n".join([b"GET /api/clock HTTP/1.1", b"Host: localhost", self.web.header()[0].encode(),
                                         b"", b""]))
@@ -214,7 +214,7 @@ class Locked(unittest.TestCase):
         self.assertNotIn("strict-transport-security", plain.ask("/")[1])
 
     def test_time_does_not_tell_who_is_there(self):
-        """One user's hash takes a hundred times as long as the other's."""
+        """The hash of one user takes a hundred times as long as that of the other."""
         users = self.keys.write("uneven", "quick:%s\nslow:%s\n" % (
             hash_of("a", b"$6$rounds=1000$abc"), hash_of("a", b"$2y$11$abcdefghijklmnopqrstuu")))
         web = Web(self.place, "-i", self.daemon.name, "--password-file", users)
@@ -254,11 +254,12 @@ class Locked(unittest.TestCase):
             old.wrap_socket(s, server_hostname="localhost")
 
     def test_bad_handshakes(self):
-        """Whoever says nothing, dribbles or does not take what it asked for is cut off; others do not notice."""
+        """A client that sends nothing, sends byte by byte, or does not read its answer is cut off. Other clients do not
+        notice."""
         descriptors = self.web.descriptors()
         plain = [socket.create_connection(("127.0.0.1", self.web.port)) for _ in range(4)]
         plain[0].sendall(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
-        plain[1].sendall(b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03")  # a hello that will never be whole
+        plain[1].sendall(b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03")  # a TLS hello that never becomes complete
         hello = self.hello()
         stuck = self.web.stream(self.daemon, ".mjpg", receive_bytes=4096)
         other = self.web.stream(self.daemon, "?fps=10")
@@ -284,7 +285,7 @@ class Locked(unittest.TestCase):
             s.close()
 
     def hello(self):
-        """The first bytes of a client."""
+        """Returns the first bytes of a TLS client."""
         incoming, outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
         with self.assertRaises(ssl.SSLWantReadError):
             self.web.tls.wrap_bio(incoming, outgoing, server_hostname="localhost").do_handshake()
@@ -298,12 +299,12 @@ class Locked(unittest.TestCase):
                   login="anna:geheim", certificate=keys.path("first.pem"))
         stream = web.stream(self.daemon)
         self.addCleanup(stream.close)
-        # what is wrong leaves what was
+        # after an error the earlier content stays
         keys.write("users", "nonsense")
         web.process.send_signal(signal.SIGHUP)
         until(lambda: "expected USER:HASH; what was read before stays" in web.text(), what="the warning")
         self.assertEqual(web.ask("/")[0], 200)
-        # a certificate that is wrong keeps nobody in who was taken out
+        # a removed user loses access even if the certificate is broken
         with open(keys.path("first.pem"), "r+") as f:
             good = f.read()
             f.seek(0)
@@ -324,7 +325,7 @@ class Locked(unittest.TestCase):
         web.tls = ssl.create_default_context(cafile=keys.path("first.pem"))
         self.assertEqual(web.ask("/")[0], 401)
         self.assertEqual(self.asked("/", "anna:neu", web)[0], 200)
-        stream.next("frame")  # who looks already goes on
+        stream.next("frame")  # an existing stream goes on
         web.end()
 
     def test_what_it_warns_of(self):
@@ -368,13 +369,13 @@ class Pictures(unittest.TestCase):
         self.assertEqual((s.code, s.headers["x-content-type-options"]), (200, "nosniff"))
         seen = [picture(s) for _ in range(6)]
         numbers = [int(h["x-stixel-frame"]) for h, _ in seen]
-        # a daemon that is very slow gets an old one between
+        # a very slow daemon repeats an old picture in between
         self.assertEqual(numbers, sorted(set(numbers) if SLOW == 1 else numbers))
         self.assertGreater(numbers[-1], numbers[0])
         for headers, jpeg in seen:
             self.assertEqual((headers["content-type"], self.size(jpeg)), ("image/jpeg", (320, 160)))
         self.assertRegex(self.web.ask("/metrics")[2].decode(), r"(?m)^stixel_web_viewers 1$")
-        # a rate
+        # a limited rate
         slow = self.stream("?fps=4")
         for _ in range(2):
             picture(slow)
@@ -385,7 +386,7 @@ class Pictures(unittest.TestCase):
         slow.close()
         if SLOW == 1:
             self.slow_viewer(s)
-        # a publisher that hangs: the last picture, once more, as an old one
+        # a publisher that hangs: the last picture is sent again and marked as old
         self.daemon.process.send_signal(signal.SIGSTOP)
         until(lambda: int(picture(s)[0]["x-stixel-age-us"]) > 1500000, what="an old picture")
         headers, old = picture(s)
@@ -394,7 +395,8 @@ class Pictures(unittest.TestCase):
         until(lambda: int(picture(s)[0]["x-stixel-frame"]) > int(headers["x-stixel-frame"]), what="a new picture")
 
     def slow_viewer(self, other):
-        """Who takes nothing for a while gets what is newest then, and others all the time."""
+        """A client that reads nothing for a while then gets the newest picture. Other clients get pictures all the
+        time."""
         stuck = self.stream(receive_bytes=4096)
         last = first = int(picture(stuck)[0]["x-stixel-frame"])
         while last < first + 40:

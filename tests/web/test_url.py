@@ -19,7 +19,7 @@ from support import SLOW, Daemon, Keys, Place, Web, until
 sys.path.insert(0, os.path.join(os.environ["STIXEL_SOURCE"], "python", "src"))
 try:
     import stixel
-except ImportError:  # NumPy: tools/test installs it, there this is a failure
+except ImportError:  # tools/test installs NumPy, so its absence is a failure there
     print("NumPy is not installed (Debian package python3-numpy)")
     sys.exit(1 if os.environ.get("CI") else 77)
 
@@ -78,14 +78,14 @@ class Frames(Case):
         for number in both:
             self.assertEqual(here[number].raw, there[number].raw, number)
         self.assertEqual((there[both[-1]].left.shape, there[both[-1]].right.shape), ((160, 320), (160, 320)))
-        # one machine, one clock: within the bound that is claimed
+        # one machine, one clock: the offset is within the claimed bound
         status = reader.status()
         self.assertLessEqual(abs(status.clock_offset), status.clock_uncertainty)
         self.assertLess(status.clock_uncertainty, 0.05 * SLOW)
         self.assertEqual((status.publisher, status.state, status.version != ""),
                          (stixel.Publisher.ALIVE, stixel.State.RUNNING, True))
         self.assertTrue(0 < there[both[-1]].age() < 60)
-        # who is slow loses frames, and is told how many
+        # a slow reader loses frames, and their number is reported
         last, lost = self.next(reader), reader.status().lost
         until(lambda: reader.status().head > last.number + 14, what="more frames than wait")
         frames = [last] + [self.next(reader) for _ in range(10)]
@@ -109,7 +109,7 @@ class Frames(Case):
         self.daemon.start()
         second = until(lambda: [f for f in [self.next(follow)] if f.epoch != first.epoch], what="the new publisher")[0]
         self.assertEqual(follow.status().restarts, 1)
-        # the way there breaks off
+        # the connection breaks
         once = self.opened(web)
         self.next(once)
         web.process.kill()
@@ -122,7 +122,7 @@ class Frames(Case):
         self.assertIsNotNone(follow.latest(0) or self.next(follow))
         until(lambda: self.next(follow).number > second.number + 10, what="frames again")
         self.assertEqual((follow.status().restarts, follow.status().publisher), (1, stixel.Publisher.ALIVE))
-        # in order, and the next ring of that name
+        # the daemon ends in order, and the next ring has the same name
         once = self.opened(web)
         self.daemon.kill(signal.SIGTERM)
         with self.assertRaises(stixel.Ended) as caught:
@@ -152,7 +152,7 @@ class Frames(Case):
 
 
 class Odd:
-    """A server of this test: a stream of notices, and a clock."""
+    """A server made by this test: a stream of notices, and a clock."""
 
     def __init__(self):
         self.listener = socket.create_server(("127.0.0.1", 0))
@@ -187,7 +187,7 @@ class Odd:
                     else:
                         self.stream(connection)
             except OSError:
-                pass  # it has gone
+                pass  # the client has gone
 
     def clock(self, connection):
         body = self.clock_said or b'{"monotonic_ns": %d}' % time.monotonic_ns()
@@ -257,9 +257,9 @@ class Wrong(Case):
             self.assertIsNone(reader.status().clock_offset)
             odd.drips = False
             asked = odd.streams
-            odd.notice = b"[" * 100000  # the stream is left, and there is another one
+            odd.notice = b"[" * 100000  # the reader leaves the stream and opens another one
             until(lambda: odd.streams > asked and reader.status().publisher == stixel.Publisher.ALIVE, what="on")
-            # gone: told, and not asked thousands of times
+            # the server has gone: this is reported, without thousands of attempts
             odd.listener.shutdown(socket.SHUT_RDWR)
             odd.listener.close()
             with mock.patch.object(socket, "create_connection", side_effect=ConnectionRefusedError(111, "x")) as tries:
@@ -269,7 +269,8 @@ class Wrong(Case):
                 self.assertLess(tries.call_count, 20)
 
     def test_a_clock_that_is_none(self):
-        """Numbers of any size and kind: the reader is opened all the same, and knows no offset."""
+        """The server's clock gives values of any size and type. The reader is opened all the same, without an
+        offset."""
         for said in (b"Infinity", b"-Infinity", b"NaN", b"1e999", b"9" * 900, b"9" * 20, b"-1", b"9223372036854775808",
                      b"1.5", b"true", b"null", b'"5"', b"[5]", b"{}"):
             with self.subTest(said[:30]), Odd() as odd:
@@ -285,7 +286,7 @@ class Wrong(Case):
                 with stixel.open_url(odd.url, follow=True) as reader:
                     self.assertIsNone(reader.status().clock_offset)
         with Odd() as odd:
-            odd.clock_said = b'{"monotonic_ns": 9223372036854775807}'  # a number, if an odd one
+            odd.clock_said = b'{"monotonic_ns": 9223372036854775807}'  # a valid number, if an unusual one
             with stixel.open_url(odd.url, follow=True) as reader:
                 until(lambda: reader.status().publisher == stixel.Publisher.ALIVE, what="a notice")
 
@@ -297,7 +298,7 @@ class Wrong(Case):
 
             def collects(*words):
                 told(*words)
-                gc.collect()  # as may happen anywhere
+                gc.collect()  # garbage collection may run at any point
 
             inbox.told = collects
             reader.itself = reader
