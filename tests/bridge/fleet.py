@@ -65,7 +65,8 @@ class Camera:
         self.waiting = None  # capture time of the frame that waits for the uplink
         self.made = self.replaced = 0
         self.latencies = []
-        self.last = 0.0  # arrival time of the last message: TCP keeps the order, so later messages do not arrive before it
+        # arrival time of the last message: TCP keeps the order, so later messages do not arrive before it
+        self.last = 0.0
 
 
 def simulate(fleet, seconds, seed):

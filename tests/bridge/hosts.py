@@ -119,7 +119,8 @@ def wire(first, second, delay, loss, mbit):
     print("ready", flush=True)
     off = []
     signal.signal(signal.SIGUSR1, lambda *_: off.pop() if off else off.append(True))
-    free, flying = [0.0, 0.0], [collections.deque(), collections.deque()]  # time when the wire is free; packets on their way
+    # time when the wire is free; packets on their way
+    free, flying = [0.0, 0.0], [collections.deque(), collections.deque()]
     poll = select.poll()
     for fd in ends:
         poll.register(fd, select.POLLIN)
@@ -131,7 +132,8 @@ def wire(first, second, delay, loss, mbit):
                 while True:
                     packet = os.read(ends[i], 2048)
                     now = time.monotonic()
-                    if off or random.random() * 100 < loss or free[i] > now + 0.5:  # at most packets of half a second wait
+                    # at most packets of half a second wait
+                    if off or random.random() * 100 < loss or free[i] > now + 0.5:
                         continue
                     free[i] = max(free[i], now) + len(packet) * 8 / (mbit * 1e6)
                     flying[i].append((free[i] + delay / 1e3, packet))
@@ -395,7 +397,8 @@ def judge(world, o, files, before, after, last):
                     wrong.append("consumer %d: %s was away for %.1f s" % (i, name, seen["gap_s"]))
             frames = next(x["frames"] for x in last[h]["instances"] if x["instance"] == name)
             counted = ways[2]["sent"] + ways[2]["unwanted"] + sum(dropped.values())
-            if not counted <= frames <= counted + 2 + 2:  # tolerance: frames on their way, and frames read while the answer was made
+            # tolerance: frames on their way, and frames read while the answer was made
+            if not counted <= frames <= counted + 2 + 2:
                 wrong.append("%s: %d frames were read, and %d sent or dropped" % (name, frames, counted))
     for key, looks in world.memory.items():
         first, end = looks[0], looks[-1]

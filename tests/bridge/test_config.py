@@ -191,7 +191,8 @@ class Documents(unittest.TestCase):
             for block in self.blocks(path):
                 count += 1
                 known = re.findall(r"(?m)^\[(?:instance|rig) (.*)\]", block)
-                for names in re.findall(r"(?m)^instances = ([^;\n]*)", block):  # the block may be a part of a longer configuration
+                # the block may be a part of a longer configuration
+                for names in re.findall(r"(?m)^instances = ([^;\n]*)", block):
                     for name in names.replace(" ", "").split(","):
                         if name not in known:
                             known.append(name)

@@ -178,7 +178,8 @@ class Program(instances.TestCase):
         with open("/proc/%d/maps" % b.process.pid, encoding="utf-8") as f:
             mapped = f.read()
         self.assertIn("/dev/shm/stixeld." + d.name, mapped)
-        self.assertNotIn(".zenoh", mapped)  # no shared memory of zenoh, which would be left behind if the process were killed
+        # no shared memory of zenoh, which would be left behind if the process were killed
+        self.assertNotIn(".zenoh", mapped)
         b.process.send_signal(signal.SIGTERM)
         self.assertEqual(b.process.wait(10), 0)
 

@@ -253,7 +253,8 @@ class Planners(Case):
         return read(messages(frame_of([column] * 128, **(header or {})), **options)[wanted])
 
     def test_heights_are_those_of_the_vehicle(self):
-        bar = [(Kind.GROUND, 241, 479, 47.8), (Kind.OBJECT, 140, 185, 10), (Kind.SKY, 0, 139, 0)]  # 2.1 m above the road
+        # 2.1 m above the road
+        bar = [(Kind.GROUND, 241, 479, 47.8), (Kind.OBJECT, 140, 185, 10), (Kind.SKY, 0, 139, 0)]
         self.assertEqual(self.at(self.of(*bar), 10), math.inf)
         tall = {"vehicle_low_m": 0.1, "vehicle_high_m": 2.5}
         self.assertAlmostEqual(self.at(self.of(*bar, header=tall), 0), 10, delta=0.1)

@@ -291,7 +291,8 @@ class Packages(unittest.TestCase):
             topic = there[display["Topic"]["Value"]]
             self.assertEqual(topic.type.split("/")[-1], display["Class"].split("/")[-1])
             reliable = display["Topic"]["Reliability Policy"] == "Reliable"
-            self.assertTrue(topic.reliable or not reliable, display["Name"])  # otherwise publisher and subscriber would not match
+            # otherwise publisher and subscriber would not match
+            self.assertTrue(topic.reliable or not reliable, display["Name"])
 
 
 if __name__ == "__main__":

@@ -314,7 +314,8 @@ class Lives(Case):
         s = reader.status()
         self.assertLess(abs(s.clock_offset - 5000), s.clock_uncertainty)
         self.assertLess(s.clock_uncertainty, 0.05)
-        self.assertGreater(f.captured_ns, time.monotonic_ns() + 4000e9)  # the frame's bytes keep the times of the other machine
+        # the frame's bytes keep the times of the other machine
+        self.assertGreater(f.captured_ns, time.monotonic_ns() + 4000e9)
         self.assertTrue(0 < f.age() < 5, f.age())
 
 
@@ -456,7 +457,8 @@ class Options(Case):
         self.assertIsNotNone(published._token)
         sink.report(Report(front, "ended", "closed", None))
         self.assertEqual(sink.send(late), 0)
-        self.assertEqual((published._token, published._last), (None, None))  # the late frame must not become the last frame of the next publisher either
+        # the late frame must not become the last frame of the next publisher either
+        self.assertEqual((published._token, published._last), (None, None))
         sink.send(Work(front, stixel.load(instances.pack([[]], epoch=6)), time.monotonic_ns()))
         self.assertIsNotNone(published._token)
         # a late report: the daemon answers, so the report is about the previous publisher

@@ -25,7 +25,8 @@ def config(mode, endpoint):
     c.insert_json5("mode", json.dumps(mode))
     c.insert_json5("scouting/multicast/enabled", "false")
     c.insert_json5("timestamping/enabled", "true")
-    c.insert_json5("transport/shared_memory/enabled", "false")  # without this, a node that is killed leaves its file in /dev/shm
+    # without this, a node that is killed leaves its file in /dev/shm
+    c.insert_json5("transport/shared_memory/enabled", "false")
     if mode == "router":
         c.insert_json5("listen/endpoints", json.dumps([endpoint]))
     else:

@@ -181,7 +181,7 @@ static void problem_init(struct problem *q, const struct sx_stereo_params *p, in
 		void *scratch = aligned_alloc(64, scratch_bytes);
 
 		assert_non_null(scratch);
-		memset(scratch, 0xa5, scratch_bytes); /* the content of the scratch memory must not matter */
+		memset(scratch, 0xa5, scratch_bytes); /* the scratch content must not matter */
 		sx_fastdt(&q->in, &q->got.image, &q->p, scratch);
 		free(scratch);
 	}
