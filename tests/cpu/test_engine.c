@@ -1,6 +1,6 @@
 /*
- * The cpu engine against the reference: every output of every stage, byte for byte, over sizes, options,
- * vector widths and numbers of threads.
+ * The cpu engine against the reference: all outputs of all stages, byte for byte, over sizes, options, vector
+ * widths and numbers of threads.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -23,7 +23,7 @@
 
 static const char *const simd_names[] = {"plain", "sse4", "avx2", "avx512", "neon"};
 #define SIMD_COUNT ((int)(sizeof(simd_names) / sizeof(simd_names[0])))
-/* those of this machine */
+/* vector kinds of this machine */
 static const char *simds[SIMD_COUNT];
 static int simd_count;
 
@@ -33,7 +33,7 @@ struct run {
 	struct sx_context *context;
 };
 
-/* False when this machine has no such vectors. */
+/* Opens the engine. Returns false if the machine does not have these vectors. */
 static bool run_open(struct run *r, const struct sx_backend *backend, const char *simd, int threads)
 {
 	struct sx_engine_params p = {.threads = threads};
@@ -99,9 +99,10 @@ static bool same_outputs(const struct engine_case *t, const struct sx_backend *o
 }
 
 /*
- * Threads are the same whatever the vectors and the sizes: ThreadSanitizer, ten times slower, gets every
- * other case, with one width in turn; AddressSanitizer every case, likewise. An emulator gets those without
- * vectors, which are the same C for each machine, in one case of four. turn: which case it is.
+ * Returns true if a combination is left out. Threads work in the same way with all vectors and sizes.
+ * ThreadSanitizer, which is ten times slower, gets every other case, each with one vector width in turn.
+ * AddressSanitizer gets every case, also with one width in turn. An emulator gets one case in four, without
+ * vectors, because that code is the same C on each machine. turn: number of the case.
  */
 static bool is_left_out(int turn, int simd)
 {
@@ -114,15 +115,18 @@ static bool is_left_out(int turn, int simd)
 #endif
 }
 
-/* As long as a hundred others, where all take ten times as long; the next has tasks enough, too. */
+/*
+ * Returns true for a case that takes as long as a hundred others, in runs that are ten times slower. The next
+ * case has enough tasks too.
+ */
 static bool is_too_large(const struct engine_case *t)
 {
 	return IS_SLOW && engine_case_cells(t) > 10000000;
 }
 
 /*
- * What a case is compared with: the reference; with ThreadSanitizer, which judges threads, the one thread of
- * this engine that others have compared with it.
+ * Opens the engine for comparison: the reference. With ThreadSanitizer, which checks threads, it is this
+ * engine with one thread, because other builds compare that with the reference.
  */
 static void open_judge(struct run *r, int turn)
 {
@@ -134,7 +138,7 @@ static void open_judge(struct run *r, int turn)
 #endif
 }
 
-/* threads: a bit for each number of threads to try. */
+/* Checks a case. threads: a bit for each number of threads to try. */
 static void check_case(const struct engine_case *t, unsigned threads)
 {
 	static int turn;
@@ -178,7 +182,7 @@ static void check_case(const struct engine_case *t, unsigned threads)
 
 static void check_1_thread(const struct engine_case *t)
 {
-#ifndef __SANITIZE_THREAD__ /* a thread alone races with none */
+#ifndef __SANITIZE_THREAD__ /* a single thread has no races */
 	check_case(t, 1u << 1);
 #else
 	(void)t;
@@ -226,8 +230,8 @@ static void test_paths(void **state)
 }
 
 /*
- * Path costs as gains (cpu/kernels/gain_kernel.h): penalties up to which sums of two paths fit a byte, and
- * the next larger ones; every number of vectors, widths and heights that leave a remainder.
+ * Path costs as gains (cpu/kernels/gain_kernel.h): the largest penalties with which sums of two paths fit a
+ * byte, and the next larger ones. Every number of vectors, and widths and heights that leave a remainder.
  */
 static void test_gains(void **state)
 {
@@ -306,8 +310,9 @@ static void test_stixel_options(void **state)
 }
 
 /*
- * Threads share columns out in one way, whatever the options: ThreadSanitizer gets half of a third. An
- * emulator's processor has no vectors for these: the third of them shows what its compiler made of the C.
+ * Checks slanted stixels. Threads share columns in the same way with all options, so ThreadSanitizer gets
+ * half of a third of the cases. The processor of an emulator has no vectors for these kernels. The third
+ * shows that the compiler translated the C code correctly.
  */
 static void check_slanted(const struct engine_case *t)
 {
@@ -394,7 +399,10 @@ static void test_contexts(void **state)
 	run_close(&reference);
 }
 
-/* Makes contexts, each larger than the one before, so that the memory they share has to move. */
+/*
+ * Thread that creates contexts, each larger than the previous one, so that the memory that they share has to
+ * move.
+ */
 struct maker {
 	struct run *cpu;
 	pthread_t thread;
@@ -424,7 +432,7 @@ static void *make_contexts(void *arg)
 	return NULL;
 }
 
-/* Another thread makes contexts while frames are computed: they stay what they were. */
+/* Another thread creates contexts while frames are computed. The results must not change. */
 static void test_contexts_made_meanwhile(void **state)
 {
 	struct engine_case t = engine_case_small(1500);
@@ -463,7 +471,7 @@ static void test_contexts_made_meanwhile(void **state)
 	run_close(&reference);
 }
 
-/* Thread: of the engine, then ours. */
+/* Thread: the engine's, then the test's. */
 struct spoilt {
 	const struct sx_pair *pair;
 	int reads;
@@ -483,7 +491,10 @@ static void spoil(void *user)
 	s->reads++;
 }
 
-/* Once an engine says so, the images may be overwritten, and it says so once. */
+/*
+ * After the engine has reported that the images were read, the caller may overwrite them. The engine reports
+ * this exactly once.
+ */
 static void check_images_read(enum engine_map map)
 {
 	const struct sx_backend *backends[] = {&sx_backend_reference, &sx_backend_cpu};
@@ -524,7 +535,7 @@ static void test_images_read(void **state)
 	check_images_read(ENGINE_MAP_PLAIN);
 }
 
-/* The event becomes readable once per frame; a context may be destroyed with a frame in flight. */
+/* The event becomes readable once per frame. A context may be destroyed with a frame in flight. */
 static void test_waiting(void **state)
 {
 	struct engine_case t = engine_case_small(1200);
@@ -589,7 +600,7 @@ static void test_refusals(void **state)
 	sx_backend_cpu.close(NULL);
 }
 
-/* 3 bytes per cell at most, with two contexts, at the sizes the engine is made for. */
+/* At most 3 bytes per cell, with two contexts, at the sizes for which the engine is made. */
 static void test_memory(void **state)
 {
 	struct engine_case t = engine_case_small(1300);
@@ -608,7 +619,10 @@ static void test_memory(void **state)
 			x[i] = context_of(&cpu, &t, false);
 			all[i] = sx_backend_cpu.memory(cpu.device);
 		}
-		/* the first one, with which the shared volume came, holds no more than the second */
+		/*
+		 * the first context, with which the shared volume was allocated, holds no more than the
+		 * second
+		 */
 		for (int i = 0; i < 2; i++)
 			assert_int_equal(sx_backend_cpu.context_memory(x[i]), all[1] - all[0]);
 		cells = (size_t)t.width * (size_t)t.height * (size_t)t.params.stereo.disparities;
@@ -617,7 +631,7 @@ static void test_memory(void **state)
 			sx_backend_cpu.context_destroy(x[i]);
 		run_close(&cpu);
 	}
-	t.params.stereo.matcher = SX_MATCH_EXTERNAL; /* and nothing of a cost volume */
+	t.params.stereo.matcher = SX_MATCH_EXTERNAL; /* no cost volume at all */
 	assert_true(run_open(&cpu, &sx_backend_cpu, NULL, 2));
 	x[0] = context_of(&cpu, &t, false);
 	assert_in_range(sx_backend_cpu.memory(cpu.device), 1, cells / 4);

@@ -16,7 +16,7 @@
 
 static const char *const simds[] = {"plain", "avx2"};
 
-/* Parts of part columns, as tasks take them. */
+/* Runs the kernels in steps of `part` columns, like the tasks of the engine. */
 static void check_kernels(const struct evidence_case *t, const struct sx_segment_kernels *k, int part)
 {
 	const int rows = t->columns.width, n = t->columns.height, words = sx_sky_words(n);
@@ -82,7 +82,7 @@ static void test_cases(void **state)
 			count_of(&t.want_c, SX_FILL_CONFIDENCE) - count_of(&t.confidence, SX_FILL_CONFIDENCE);
 		evidence_case_finish(&t);
 	}
-	/* cases that are some */
+	/* proves that the cases contain sky and filled cells */
 	assert_in_range(sky, 5000, 1000000);
 	assert_in_range(filled, 5000, 1000000);
 }

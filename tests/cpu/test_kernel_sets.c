@@ -1,5 +1,5 @@
 /*
- * Which kernels compute: by name, by machine, by the number of disparities.
+ * Selection of kernels: by name, by machine, by the number of disparities.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -57,7 +57,7 @@ static void test_segmenter_is_of_the_set(void **state)
 		assert_ptr_not_equal(avx512->segment, avx2->segment);
 }
 
-/* Vectors must divide the disparities: the next narrower set takes those that they do not. */
+/* The number of disparities must be a multiple of the vectors. Otherwise the next narrower set is used. */
 static void test_disparities(void **state)
 {
 	for (size_t i = 0; i < NAMES; i++) {

@@ -1,5 +1,5 @@
 /*
- * The worker pool: every task once, order of jobs, visibility of writes, sleeping and waking.
+ * The worker pool: every task runs once, order of jobs, visibility of writes, sleeping and waking.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -24,7 +24,7 @@
 struct sum {
 	struct sx_pool *pool;
 	int loops, pause_every;
-	int value[TASKS]; /* plain memory: the pool must make it visible */
+	int value[TASKS]; /* plain memory: the pool must make the writes visible */
 	atomic_int running[SX_POOL_THREADS_MAX];
 	bool overlap;
 	int order, *clock;
@@ -36,7 +36,7 @@ static void add_one(void *arg, int index, int worker)
 
 	if (atomic_fetch_add(&s->running[worker], 1) != 0)
 		s->overlap = true;
-	/* the neighbour's value is of the loop before: it was written by any worker */
+	/* the neighbour's value comes from the previous loop, in which any worker wrote it */
 	s->value[index]++;
 	atomic_fetch_sub(&s->running[worker], 1);
 }
@@ -58,7 +58,8 @@ static void run_loops(void *arg)
 	for (int i = 0; i < s->loops; i++) {
 		sx_pool_for(s->pool, TASKS, add_one, s);
 		if (s->pause_every && i % s->pause_every == 0)
-			nanosleep(&(struct timespec){.tv_nsec = 300000}, NULL); /* the others fall asleep */
+			nanosleep(&(struct timespec){.tv_nsec = 300000},
+				  NULL); /* in this time the other workers fall asleep */
 	}
 	sx_pool_for(s->pool, 0, add_one, s);
 	sx_pool_for(s->pool, 1, add_one, s);
@@ -116,7 +117,10 @@ struct late {
 	atomic_bool taken;
 };
 
-/* The leader's task ends at once, the helper's 35 to 50 us later, about when the leader begins to sleep. */
+/*
+ * The leader's task ends at once. The helper's task ends 35 to 50 us later, about when the leader begins to
+ * sleep.
+ */
 static void end_late(void *arg, int index, int worker)
 {
 	struct late *l = arg;
@@ -143,21 +147,23 @@ static void run_late(void *arg)
 	}
 }
 
-/* No wake is lost where the last task ends just as the leader falls asleep; an emulator has its own order. */
+/*
+ * No wake-up is lost if the last task ends just as the leader falls asleep. An emulator has another timing.
+ */
 static void test_end_as_leader_sleeps(void **state)
 {
 	struct late l = {.loops = IS_EMULATED ? 100000 : 2000};
 	struct sx_pool_job job = {.run = run_late, .arg = &l};
 
 	assert_int_equal(sx_pool_create(&l.pool, 2), 0);
-	alarm(250); /* it would sleep for ever */
+	alarm(250); /* without the wake-up the leader would sleep forever */
 	sx_pool_submit(l.pool, &job);
 	sx_pool_drain(l.pool);
 	alarm(0);
 	sx_pool_destroy(l.pool);
 }
 
-/* Submitted jobs are finished by destroy. */
+/* Submitted jobs are completed by destroy. */
 static void test_destroy(void **state)
 {
 	static struct sum s;

@@ -15,7 +15,7 @@
 
 static const char *const simds[] = {"plain", "avx2"};
 
-/* NULL: not for this machine. */
+/* Returns NULL if this machine does not support the kernels. */
 static const struct sx_segment_kernels *kernels_of(const char *simd)
 {
 	const struct sx_kernels *k = sx_kernels_choose(simd);
@@ -23,12 +23,12 @@ static const struct sx_segment_kernels *kernels_of(const char *simd)
 	return k ? k->segment : NULL;
 }
 
-/* A map with its confidences, and what comes of them by definition and by a kernel. */
+/* A map with its confidences, and the results of the definition and of a kernel. */
 struct reduced {
 	struct check_image d, c, want, want_c, got, got_c;
 };
 
-/* w, h: of the map; cells: rows of cells in each of the columns. */
+/* w, h: size of the map. cells: rows of cells in each of the columns. */
 static void reduced_init(struct reduced *m, int w, int h, int cells, int columns, int invalid_percent,
 			 struct check_rng *r)
 {

@@ -20,7 +20,7 @@
 
 static const char *const simds[] = {"plain", "avx2"};
 
-/* NULL: not for this machine. */
+/* Returns NULL if this machine does not support the kernels. */
 static const struct sx_segment_kernels *kernels_of(const char *simd)
 {
 	const struct sx_kernels *k = sx_kernels_choose(simd);
@@ -81,7 +81,7 @@ static void compare(const struct rig *g, const char *what, int range, int vhor)
 	}
 }
 
-/* Two workers take turns, so that scratch that remembers a column would show. */
+/* Two workers take turns, so that a difference shows if scratch memory keeps data of a column. */
 static void run_cpu(struct rig *g, const struct sx_params *p, int h, int range, const struct sx_road *road,
 		    const struct sx_segment_kernels *k)
 {
@@ -163,7 +163,7 @@ static void test_real_sizes(void **state)
 	check_size(720, 133, 400, 2, true, &r);
 }
 
-/* 384 px and 2160 rows: sums leave what a float can count exactly. */
+/* 384 px and 2160 rows: sums are larger than a float can count exactly. */
 static void test_largest_size(void **state)
 {
 	struct check_rng r = check_rng_seed(33);
@@ -180,7 +180,7 @@ static void test_largest_size(void **state)
 	rig_finish(&g);
 }
 
-/* Parameters at which costs are largest, negative, or all alike. */
+/* Parameters for which costs are largest, negative, or all equal. */
 static void test_extreme_parameters(void **state)
 {
 	struct check_rng r = check_rng_seed(34);

@@ -19,7 +19,7 @@
 
 static const char *const simds[] = {"plain", "sse4", "avx2", "avx512"};
 
-/* NULL: not for this machine. */
+/* Returns NULL if this machine does not support the kernels. */
 static const struct sx_segment_kernels *kernels_of(const char *simd)
 {
 	const struct sx_kernels *k = sx_kernels_choose(simd);
@@ -81,7 +81,7 @@ static void compare(const struct rig *g, const char *what)
 	}
 }
 
-/* Two workers take turns, so that scratch that remembers a column would show. */
+/* Two workers take turns, so that a difference shows if scratch memory keeps data of a column. */
 static void check_kernels(struct rig *g, const struct sx_params *p, int height, int range,
 			  const struct sx_road *road, bool confident, bool scored, const char *what)
 {
@@ -132,7 +132,7 @@ static struct sx_params random_params(int height, int i, struct check_rng *r)
 		p.semantics.kind[k] = (uint8_t)check_below(r, i % 5 ? 3 : 2);
 	s->confidence = (enum sx_confidence_weight)(i / 2 % 3);
 	s->above = check_below(r, 101);
-	/* the first of three or more columns is out of view in part, or all are seen */
+	/* the first of three or more columns is partly out of view, or all are seen */
 	p.stixels.width = i % 7 == 6 ? STIXEL_CASE_WIDTH : i % 7 < 3 ? 1000 : 8 + check_below(r, 200);
 	if (i % 2) {
 		s->sigma_ground_px = 0.3 + check_below(r, 30) / 10.0;
@@ -185,7 +185,7 @@ static void test_heights_and_horizons(void **state)
 }
 
 /*
- * Scores that leave one kind alone, over columns that fit it badly and with dear cuts: long stixels whose
+ * Scores that allow one kind only, over columns that fit it badly, with expensive cuts: long stixels whose
  * energies are so large that the last bit of each shows in the total.
  */
 static void test_every_bit(void **state)
@@ -222,8 +222,8 @@ static void test_every_bit(void **state)
 }
 
 /*
- * Sky stands on ground that is as far as 1 px: here it is about there, where sky begins. Few
- * rows of sky, so that it ends in the same vector of rows.
+ * Sky may stand on ground with a disparity of up to 1 px. In this test the ground has about that disparity
+ * where sky begins. There are few rows of sky, so that it ends in the same vector of rows.
  */
 static void test_sky_on_ground(void **state)
 {
@@ -276,7 +276,7 @@ static void check_large(int height, int cell, int range, enum stixel_case how, s
 	rig_finish(&g);
 }
 
-/* 384 px and 2160 rows: the largest sums; disparities that are not sound. */
+/* 384 px and 2160 rows: the largest sums, and disparities beyond the range. */
 static void test_large_sizes(void **state)
 {
 	struct check_rng r = check_rng_seed(52);

@@ -1,6 +1,6 @@
 /*
  * The speckle filter in stripes against the reference: widths around words of bits, sizes and ranges from
- * none to everything, components that cross stripes.
+ * none to everything, and components that cross stripes.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -20,7 +20,7 @@
 static const char *const simd_names[] = {"plain", "sse4", "avx2", "avx512", "neon"};
 #define SIMD_COUNT ((int)(sizeof(simd_names) / sizeof(simd_names[0])))
 
-/* Winding corridors one pixel wide: components that need many unions and reach far. */
+/* Fills winding corridors one pixel wide: components that need many unions and extend far. */
 static void fill_maze(const struct sx_image *img, struct check_rng *r)
 {
 	for (int y = 0; y < img->height; y++) {

@@ -1,5 +1,5 @@
 /*
- * Kernels of zncc by themselves, against the reference: rows in bands that begin anywhere.
+ * Kernels of zncc alone against the reference: rows in bands that begin anywhere.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
