@@ -1,17 +1,18 @@
-# Renders pairs of a board as two known cameras see them: each sample's ray meets the plane, samples are averaged. NumPy
-# only; lens models are written out here a second time, so that a mistake of the program's does not cancel out.
+# Renders pairs of a board as two known cameras see them. Each sample's ray is intersected with the plane, and the
+# samples of a pixel are averaged. NumPy only. The lens models are implemented here a second time, so that a mistake of
+# the program does not cancel out.
 # SPDX-License-Identifier: Apache-2.0
 import cv2
 import numpy as np
 
-SAMPLES = 3  # along a pixel's side
+SAMPLES = 3  # samples along a pixel's side
 GRID = 2
 NEWTON = 30
-EDGE = 14  # px that inner corners keep away from the image's border
+EDGE = 14  # distance of inner corners from the image's border, px
 
 
 def rotation(vector):
-    """Rodrigues."""
+    """Returns the rotation matrix of a Rodrigues vector."""
     v = np.asarray(vector, float)
     angle = np.linalg.norm(v)
     if angle == 0:
@@ -28,7 +29,7 @@ class Camera:
         self.size, self.lens, self.f, self.c = size, lens, np.asarray(f, float), np.asarray(c, float)
         self.d = np.r_[np.asarray(d, float), np.zeros(8 - len(d))]
         self.k = np.array([[f[0], 0, c[0]], [0, f[1], c[1]], [0, 0, 1]])
-        # exact on a grid of GRID px; in between lines, which are off by less than 0.001 px
+        # rays are exact on a grid of GRID px; in between they are interpolated with an error of less than 0.001 px
         x, y = (np.arange(-GRID, n + 2 * GRID, GRID) for n in size)
         rays = self._rays(np.stack(np.meshgrid(x, y), axis=-1).astype(float))
         for axis, n in ((1, size[0]), (0, size[1])):
@@ -39,7 +40,7 @@ class Camera:
         self.rays = rays
 
     def _bend(self, xy):
-        """Flat lenses: places at z = 1 to places in focal lengths."""
+        """Flat lenses: maps points at z = 1 to positions in focal lengths."""
         k1, k2, p1, p2, k3, k4, k5, k6 = self.d
         x, y = xy[..., 0], xy[..., 1]
         s = x * x + y * y
@@ -52,7 +53,7 @@ class Camera:
         return a * (1 + s * (self.d[0] + s * (self.d[1] + s * (self.d[2] + s * self.d[3]))))
 
     def project(self, points):
-        """(..., 3) in front of it to px."""
+        """Projects points (..., 3) in front of the camera to px."""
         p = np.asarray(points, float)
         if self.lens != "equidistant":
             return self._bend(p[..., :2] / p[..., 2:]) * self.f + self.c
@@ -75,7 +76,7 @@ class Camera:
         return np.concatenate([out, np.cos(angle)[..., None]], -1).astype(np.float32)
 
     def see(self, texture, dots_per_m, r, t, background, noise):
-        """Grey image of a board at r, t; texture: its picture."""
+        """Returns a grey image of a board at r, t. texture: picture of the board."""
         image = background.astype(np.float32)
         w, h = self.size
         high, wide = np.array(texture.shape) / dots_per_m
@@ -102,8 +103,8 @@ class Camera:
 
 
 def as_photo(image, random):
-    """The picture as a camera in a room gives it: light from one side and a reflection of a lamp, a lens that is dark
-    in its corners and not quite sharp, noise of a dark picture."""
+    """Changes the picture to that of a camera in a room: light from one side, the reflection of a lamp, a slightly
+    blurred lens with dark corners, and the noise of a dark picture."""
     h, w = image.shape
     y, x = np.mgrid[0:h, 0:w] / np.array([h, w], float).reshape(2, 1, 1) - 0.5
     turn, at = random.uniform(0, 2 * np.pi), random.uniform(-0.3, 0.3, 2)
@@ -115,14 +116,14 @@ def as_photo(image, random):
 
 
 class Rig:
-    """Left and right camera; a point p of the left one's axes is r p + t in the right one's."""
+    """Left and right camera. A point p in the left camera's axes is r p + t in the right camera's axes."""
 
     def __init__(self, left, right, r, t):
         self.left, self.right, self.r, self.t = left, right, np.asarray(r, float), np.asarray(t, float)
 
 
 def rig(lens, size=(640, 480)):
-    """A stereo camera of 12 cm whose cameras are not quite alike and not quite parallel."""
+    """Returns a stereo camera with a baseline of 12 cm whose cameras are slightly different and not quite parallel."""
     w, h = size
     f = {"plumb_bob": 0.9, "rational": 0.62, "equidistant": 0.45}[lens] * w
     d = {"plumb_bob": (-0.31, 0.11, 0.0008, -0.0006, -0.015),
@@ -134,7 +135,7 @@ def rig(lens, size=(640, 480)):
 
 
 class Scene:
-    """Board views of a rig. board: as of the program, only its size and picture are used."""
+    """Board views of a rig. board: the board of the program, of which only size and picture are used."""
 
     def __init__(self, rig_, board, seed, dots=40, noise=1.5):
         self.rig, self.random, self.noise = rig_, np.random.default_rng(seed), noise
@@ -155,7 +156,7 @@ class Scene:
         self.background = 70 + 40 * np.sin(x / w * 5) * np.cos(y / h * 4)
 
     def clutter(self):
-        """Shelves and books behind the board: edges and corners of any contrast."""
+        """Draws shelves and books behind the board: edges and corners of any contrast."""
         h, w = self.background.shape
         for _ in range(250):
             x, y = self.random.integers(0, (w, h))
@@ -163,7 +164,7 @@ class Scene:
             self.background[y:y + high, x:x + wide] = self.random.uniform(10, 240)
 
     def _visible(self, r, t):
-        """Share of the inner corners that both cameras see."""
+        """Returns the share of the inner corners that both cameras see."""
         corners = self.inner @ r.T + t
         w, h = self.rig.left.size
         seen = np.ones(len(corners), bool)
@@ -173,15 +174,15 @@ class Scene:
         return seen.mean()
 
     def pose(self, near, far, tilt_deg, share=1.0):
-        """A random pose of which both cameras see this share of the inner corners; its middle anywhere
-        in the left image."""
+        """Returns a random pose in which both cameras see at least this share of the inner corners. The board's middle
+        lies anywhere in the left image."""
         w, h = self.rig.left.size
         while True:
             px = self.random.uniform((0, 0), (w, h))
             ray = self.rig.left.rays[int(px[1]) * SAMPLES, int(px[0]) * SAMPLES].astype(float)
             lean = np.radians(self.random.uniform(-tilt_deg, tilt_deg, 2))
             ray /= np.linalg.norm(ray)
-            # it is held towards the camera: aside of the axis it leans against the axis
+            # the board is held towards the camera: away from the axis it is tilted towards the camera
             towards = np.array([-ray[1], ray[0], 0]) / max(np.hypot(ray[0], ray[1]), 1e-9) * np.arccos(ray[2])
             r = rotation(towards) @ rotation((lean[1], lean[0], self.random.uniform(-0.35, 0.35)))
             t = ray * self.random.uniform(near, far) - r[:, :2] @ (self.extent_m / 2)
@@ -189,7 +190,7 @@ class Scene:
                 return r, t
 
     def pair(self, r, t):
-        """Both images of a pose."""
+        """Returns both images of a pose."""
         g = self.rig
         w, h = g.left.size
         noise = self.random.normal(0, self.noise, (2, h, w))

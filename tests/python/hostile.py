@@ -1,4 +1,5 @@
-"""Recordings that are made to keep a reader busy, of any size: each kind did, or would do, by the square of it.
+"""Recordings of any size that are made to keep a reader busy. For each kind a reader did, or would, take time
+proportional to the square of the size.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -7,16 +8,16 @@ import zlib
 
 import numpy as np
 
-import support  # before stixel: it knows where that lies
+import support  # import support before stixel, because it sets the path of stixel
 import stixel
 from stixel._layout import offset_of
 
 MAGIC = b"\x89MCAP0\r\n"
 HEADER, FOOTER, CHANNEL, MESSAGE, CHUNK, CHUNK_INDEX, DATA_END = 1, 2, 4, 5, 6, 8, 15
-HEAD = struct.Struct("<BQ")  # kind of the record, bytes of its content
+HEAD = struct.Struct("<BQ")  # record head: kind of the record, bytes of its content
 FOOTER_OF = struct.Struct("<QQI")
 MESSAGE_OF = struct.Struct("<HIQQ")
-UNKNOWN, CHUNK_HEAD = 0x80, 49  # a record that nobody knows; bytes before a plain chunk's records
+UNKNOWN, CHUNK_HEAD = 0x80, 49  # an unknown kind of record; bytes before the records of an uncompressed chunk
 ZERO_BLOCK = 128 << 10
 BOMB = 300 << 20
 
@@ -51,7 +52,7 @@ CHANNELS = channel(1, b"stixel", b"stixel") + channel(2, b"left", b"protobuf")
 
 
 def zstd(*parts):
-    """One frame; bytes as they are, a number stands for so many zeros, in blocks of 128 KiB."""
+    """Returns one zstd frame. Parts are bytes, or a number of zeros, in blocks of 128 KiB."""
     blocks = []
     for part in parts:
         if isinstance(part, bytes):
@@ -71,7 +72,7 @@ def begin():
 
 
 def end(places, channels=CHANNELS):
-    """A summary with these places of chunks."""
+    """Returns a function that makes a summary with these chunk positions."""
     index = channels + b"".join(record(CHUNK_INDEX, struct.pack("<QQQQ", 0, 0, at, 57) + bytes(28))
                                 for at in places)
     footer = HEAD.pack(FOOTER, 20)
@@ -79,7 +80,7 @@ def end(places, channels=CHANNELS):
 
 
 def nested(size, filler=b"", tail=b"", **head):
-    """Heads, each of a chunk that has all the rest."""
+    """Returns nested chunk heads. Each chunk contains the rest of the file."""
     one = CHUNK_HEAD + len(filler)
     count = size // one
     out = [begin()]
@@ -94,7 +95,8 @@ def wrong_sums(size):
 
 
 def contradictions(size):
-    """Each is whole but for its last record; all before are walked through: they are what the next one has."""
+    """Each chunk is whole except for its last record. A reader walks through all earlier records, and the next chunk
+    contains the same records."""
     one = HEAD.size + CHUNK_HEAD
     count = size // one
     out = [begin()]
@@ -107,7 +109,7 @@ def contradictions(size):
 
 
 def lengths(size, op=UNKNOWN):
-    """Each chunk is empty and whole; the record behind it has a length that cannot be believed."""
+    """Each chunk is empty and whole. The record after it has an impossible length."""
     one = CHUNK_HEAD + HEAD.size + 8
     count = size // one
     out = [begin()]
@@ -121,12 +123,13 @@ def long_messages(size):
 
 
 def cut(size):
-    """Each has more than there is."""
+    """Each chunk is longer than the rest of the file."""
     return begin() + chunk_head(1 << 28, 1 << 28) * (size // CHUNK_HEAD)
 
 
 def shared_bomb(size):
-    """What each skips are the heads behind it; then all come to one frame that is large, and not what it should be."""
+    """The heads share one compressed frame. Each skips the heads after it and ends at the same large frame with the
+    wrong content."""
     bomb = zstd(BOMB)
     one = CHUNK_HEAD + len(b"zstd") + 8
     count = max(1, (size - len(bomb)) // one)
@@ -138,13 +141,13 @@ def shared_bomb(size):
 
 
 def bombs(size):
-    """One after the other, whole, and with nothing in them but a record that nobody knows."""
+    """Whole chunks one after the other, each with only a record of an unknown kind."""
     one = zstd(HEAD.pack(UNKNOWN, BOMB - HEAD.size), BOMB - HEAD.size)
     return begin() + (chunk_head(BOMB, len(one), 0, b"zstd") + one) * (size // len(one))
 
 
 def black_frames(size):
-    """Frames that are whole, of images so black that a few bytes have all of a chunk."""
+    """Whole frames with images so black that a few bytes expand to a full chunk."""
     width, height = 8192, 4096
     frame = support.pack([[]], [(stixel.Plane.LEFT, np.zeros((height, width), np.uint8))])
     bare = frame[:len(frame) - width * height]
@@ -160,14 +163,14 @@ def black_frames(size):
 
 
 def images_to_come(size):
-    """Small frames, each with an image of 128 MiB that never comes."""
+    """Small frames. Each announces an image of 128 MiB that never comes."""
     width, height = 16384, 8192
     bare = claiming(width, height)
     return begin() + chunk(CHANNELS + message(1, bare) * (size // len(bare)))
 
 
 def claiming(width, height):
-    """What the message of a frame with an image of this size has."""
+    """Returns the message of a frame that announces an image of this size."""
     frame = bytearray(support.pack([[]], [(stixel.Plane.LEFT, np.zeros((8, 8), np.uint8))])[:-64])
     for name, value in (("plane_width", width), ("plane_height", height), ("plane_pitch", width),
                         ("plane_bytes", width * height), ("frame_bytes", len(frame) + width * height)):
@@ -177,13 +180,14 @@ def claiming(width, height):
 
 
 def frames_of(count):
-    """Each of a life of its own."""
+    """Returns frames that each belong to a new life."""
     frames = [support.pack([[]], epoch=i + 1, published_ns=i) for i in range(count)]
     return begin() + chunk(CHANNELS + b"".join(message(1, f) for f in frames))
 
 
 def lives(size):
-    """Each frame is of a new life, so that --start looks into the index; that leads to one large chunk each time."""
+    """Each frame belongs to a new life, so that --start looks into the index. Every index entry leads to the same large
+    chunk."""
     first = frames_of(size // 1600)
     large = chunk(record(UNKNOWN, bytes(size // 2)))
     return finish(first + large, [len(first)] * 1000)
@@ -194,13 +198,14 @@ def finish(data, places):
 
 
 def everywhere(size):
-    """An index into every byte, that of itself too."""
+    """An index with entries all over the file, including the index itself."""
     data = nested(size // 4, crc=1)
     return finish(data, range(0, size * 3 // 4, 80))
 
 
 def beside_grids(count):
-    """Of a good writer: each frame with its image in a chunk of its own, beside a map of 64 MB that is all the same."""
+    """Recording of a correct writer: each frame with its image in a separate chunk, next to a map of 64 MB with one
+    value."""
     grid, noise = 64 << 20, np.random.default_rng(1)
     channels = CHANNELS + channel(3, b"grid", b"cdr").replace(b"stixel", b"others")
     frames = [support.pack([[]], [(stixel.Plane.LEFT, noise.integers(0, 256, (256, 288), np.uint8))], published_ns=i)
@@ -216,7 +221,8 @@ def beside_grids(count):
 
 
 def summary_of(size):
-    """One frame, and a summary of so many bytes, which are a hole in the file: where that begins, and how it ends."""
+    """Returns one frame and a summary of `size` bytes, most of which are a hole in the file: the data before the hole,
+    the length of the hole, and the data after it."""
     data = frames_of(1) + record(DATA_END, bytes(4))
     tail = HEAD.pack(FOOTER, 20) + FOOTER_OF.pack(len(data), 0, 0) + MAGIC
     index = record(CHUNK_INDEX, struct.pack("<QQQQ", 0, 0, len(begin()), 57) + bytes(28))

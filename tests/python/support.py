@@ -1,4 +1,4 @@
-# What the tests of the Python module share: running instances and publishers, and hand-made frames.
+# Helpers shared by the tests of the Python module: running instances and publishers, and hand-made frames.
 # SPDX-License-Identifier: Apache-2.0
 import glob
 import os
@@ -13,7 +13,7 @@ MODULE = os.path.join(SOURCE, "python", "src")
 sys.path[:0] = [MODULE, os.path.join(SOURCE, "tests", "daemon")]
 try:
     import numpy as np
-except ImportError:  # tools/test installs it: there this is a failure
+except ImportError:  # tools/test installs NumPy, so its absence is a failure there
     print("NumPy is not installed (Debian package python3-numpy)")
     sys.exit(1 if os.environ.get("CI") else 77)
 
@@ -28,7 +28,7 @@ until = harness.until
 
 
 def examples():
-    """Paths of those in docs/ that use the module."""
+    """Returns the paths of the examples in docs/ that use the module."""
     found = []
     for path in sorted(glob.glob(os.path.join(SOURCE, "docs", "examples", "*.py"))):
         with open(path, encoding="utf-8") as f:
@@ -38,7 +38,8 @@ def examples():
 
 
 class Daemon(harness.Instance):
-    """A daemon that is found by its name: ring in /dev/shm, sockets in a folder of its own, as of an ordinary user."""
+    """A daemon that is found by its name: its ring lies in /dev/shm, its sockets in a separate folder, like those of an
+    ordinary user."""
 
     count = 0
 
@@ -53,21 +54,21 @@ class Daemon(harness.Instance):
         self.stream_path = os.path.join(self.run, self.name, "frames.sock")
 
     def places(self):
-        """As of an ordinary user, whose clients write below the same folder."""
+        """Returns the folders of an ordinary user, whose clients write below the same folder."""
         return {"XDG_RUNTIME_DIR": self.user}
 
     def client(self, **more):
-        """Environment of a program that reads it."""
+        """Returns the environment of a program that reads this daemon."""
         return dict(os.environ, PYTHONPATH=MODULE, XDG_RUNTIME_DIR=self.user, PYTHONDONTWRITEBYTECODE="1", **more)
 
     def close(self):
         super().close()
-        if os.path.exists(self.ring_path):  # what a killed one left
+        if os.path.exists(self.ring_path):  # left by a killed daemon
             os.unlink(self.ring_path)
 
 
 class Publisher:
-    """tests/ipc/publisher: small frames without a daemon, counted from 1."""
+    """tests/ipc/publisher: publishes small frames without a daemon, numbered from 1."""
 
     count = 0
 
@@ -82,7 +83,7 @@ class Publisher:
             raise AssertionError("no publisher")
 
     def go(self):
-        """Of one that was held: publishes from now on."""
+        """Starts a publisher that was created with held: it publishes from now on."""
         self.process.stdin.write("\n")
         self.process.stdin.flush()
 
@@ -118,7 +119,7 @@ class TestCase(unittest.TestCase):
         return r
 
     def use_runtime_dir(self, path):
-        """For stixel.open(stream=True): where it looks for an ordinary user's sockets."""
+        """Sets the folder in which stixel.open(stream=True) looks for an ordinary user's sockets."""
         before = os.environ.get("XDG_RUNTIME_DIR")
         os.environ["XDG_RUNTIME_DIR"] = path
 
@@ -130,14 +131,15 @@ class TestCase(unittest.TestCase):
 
 
 def written(file):
-    """The path of a writer's ring, which lies in the first place that this user may write."""
+    """Returns the path of a writer's ring, in the first folder that this user may write."""
     own = os.environ.get("XDG_RUNTIME_DIR") or "/run/user/%d" % os.geteuid()
     paths = [os.path.join(folder, file) for folder in ("/run/stixel-feed", own + "/stixel-feed", "/dev/shm")]
     return next((path for path in paths if os.path.exists(path)), paths[-1])
 
 
 def pack(columns, images=(), **header):
-    """Bytes of a frame. columns: for each a list of stixels, dicts; images: (Plane, array)s, rows of 8 n bytes."""
+    """Returns the bytes of a frame. columns: a list of stixels (dicts) for each column. images: (Plane, array) pairs
+    with rows of 8 n bytes."""
     stixels = np.zeros(sum(map(len, columns)), stixel.STIXEL)
     offsets = np.zeros(len(columns) + 1, "<u4")
     i = 0
@@ -167,7 +169,7 @@ def pack(columns, images=(), **header):
 
 
 def of_before(data, minor, header_bytes):
-    """The same frame, without images, from a publisher of an earlier ABI, whose header ends so early."""
+    """Returns the same frame without images, as from a publisher of an earlier ABI with a shorter header."""
     h = np.frombuffer(data, stixel.HEADER, 1).copy()
     cut = h.itemsize - header_bytes
     body = data[h.itemsize:]
@@ -178,7 +180,7 @@ def of_before(data, minor, header_bytes):
 
 
 def of_1_2(data):
-    """Of ABI 1.2, whose header ends before road_cross."""
+    """Returns the frame in ABI 1.2, whose header ends before road_cross."""
     return of_before(data, 2, 696)
 
 
@@ -192,7 +194,7 @@ ENTRIES = [entry(n) for n in range(256)]
 
 
 def crc32c(data):
-    """The checksum by its definition (Castagnoli), byte by byte."""
+    """Computes the checksum (Castagnoli) from its definition, byte by byte."""
     state = 0xFFFFFFFF
     for byte in data:
         state = state >> 8 ^ ENTRIES[(state ^ byte) & 255]
@@ -200,7 +202,7 @@ def crc32c(data):
 
 
 def seal(data):
-    """The same with the right checksum."""
+    """Returns the same frame with the correct checksum."""
     h = np.frombuffer(data.ljust(stixel.HEADER.itemsize, b"\0"), stixel.HEADER, 1)[0]
     end = int(h["plane_offset"]) if h["plane_kind"] else int(h["frame_bytes"])
     crc = crc32c(data[:12] + b"\0\0\0\0" + data[16:end])

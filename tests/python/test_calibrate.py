@@ -1,4 +1,4 @@
-"""stixel-calibrate: rendered boards and known cameras, from files and from a daemon, and what it refuses.
+"""stixel-calibrate: rendered boards and known cameras, from files and from a daemon, and refused input.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -39,7 +39,7 @@ found_before = {}
 
 
 def remember(find):
-    """The same images are searched once."""
+    """Wraps a board search so that each image is searched only once."""
     def found(self, image):
         key = str(self), image.tobytes()
         if key not in found_before:
@@ -50,14 +50,14 @@ def remember(find):
 
 
 class Scenes:
-    """Rendered sets, made when first wanted, as files in folders."""
+    """Rendered sets as files in folders, each made at its first use."""
 
     made = {}
     top = tempfile.mkdtemp(prefix="stixel-")
 
     @classmethod
     def get(cls, model, charuco=False):
-        """(folder, rig, board)"""
+        """Returns (folder, rig, board)."""
         if (model, charuco) not in cls.made:
             b = board.Charuco((7, 5), 60, 45, "4X4_50") if charuco else board.Checkerboard((9, 6), 25)
             rig = board_scene.rig(model)
@@ -78,13 +78,13 @@ def tearDownModule():
 
 
 def source(folder):
-    """Of a daemon."""
+    """Returns daemon arguments for these images."""
     return ["-s", "source.kind=files", "-s", "source.left=%s/left_*.png" % folder, "-s",
             "source.right=%s/right_*.png" % folder]
 
 
 def files(folder):
-    """Of the program."""
+    """Returns program arguments for these images."""
     return ["--left", folder + "/left_*.png", "--right", folder + "/right_*.png"]
 
 
@@ -99,7 +99,7 @@ class Case(support.TestCase):
             self.addCleanup(patch.stop)
 
     def main(self, *arguments):
-        """(exit code, stdout, stderr)"""
+        """Runs the program. Returns (exit code, stdout, stderr)."""
         out, err = io.StringIO(), io.StringIO()
         with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
             try:
@@ -114,7 +114,7 @@ class Case(support.TestCase):
         return out
 
     def refused(self, code, sentence, *arguments):
-        """One sentence, and nothing is written."""
+        """Checks that the program prints one sentence and writes nothing."""
         before = sorted(os.listdir(self.top))
         got = self.main(*arguments)
         self.assertEqual(got[0], code, got)
@@ -123,7 +123,7 @@ class Case(support.TestCase):
         return got[1]
 
     def without(self, *modules):
-        """Environment of a Python in which these cannot be imported."""
+        """Returns the environment of a Python in which these modules cannot be imported."""
         for name in modules:
             with open(self.top + "/%s.py" % name, "w", encoding="utf-8") as f:
                 f.write("raise ImportError('gone', name='%s')\n" % name)
@@ -153,7 +153,8 @@ class Accuracy(Case):
         return got
 
     def true_rows(self, rig, got):
-        """Rows of points whose places in both images are known exactly, rectified by what was found: px apart."""
+        """Projects points with exactly known positions in both images through the found rectification. Returns the row
+        differences, px."""
         random = np.random.default_rng(5)
         points = np.c_[random.uniform(-0.4, 0.4, (400, 2)), np.ones(400)] * random.uniform(0.5, 5, (400, 1))
         left, right = rig.left.project(points), rig.right.project(points @ rig.r.T + rig.t)
@@ -183,7 +184,7 @@ class Accuracy(Case):
         self.assertNotIn("refresh", page)
         self.assertRegex(page, r"<h1>good: rows within 0\.\d\d px \(95 % of them within 0\.\d\d\)</h1>")
         self.check_config(folder)
-        # once more: the old file is kept, and its errors are told
+        # second run: the old file is kept, and its errors are reported
         with open(self.out, "rb") as f:
             first = f.read()
         out = self.good(*files(folder))
@@ -212,7 +213,7 @@ class Accuracy(Case):
 
 
     def test_the_names_of_opencv_5(self):
-        """5 has lost undistortPointsIter(), and has the flags of fisheye in cv2."""
+        """OpenCV 5 has no undistortPointsIter(), and has the flags of fisheye in cv2."""
         folder, rig, b = Scenes.get("equidistant", charuco=True)
         c = self.collect(folder, b, "equidistant")
         flags = ("CALIB_FIX_SKEW", "CALIB_RECOMPUTE_EXTRINSIC", "CALIB_USE_INTRINSIC_GUESS")
@@ -254,7 +255,7 @@ class Files(Case):
         with open(self.top + "/left.png", "wb") as f:
             f.write(b"no picture")
         self.refused(65, "left.png: no image", "--left", self.top + "/left.png", "--right", folder + "/right_00.png")
-        # before the work, not after it
+        # refused before the work, not after it
         self.refused(73, "/nowhere/x.yaml cannot be written: No such file", *files(folder), "-o",
                      self.top + "/nowhere/x.yaml")
         self.refused(73, "cannot be written: Is a directory", *files(folder), "--page", self.top)
@@ -353,13 +354,13 @@ class Photos(Case):
         points = b.find(image).points
         self.assertTrue(b._alternates(image, points))
         grid = points.reshape(6, 9, 2)
-        # a part of it, half a square aside, and one row that is made up
+        # a part of the grid, the grid shifted by half a square, and the grid with one invented row
         for size, found in (((8, 6), grid[:, :8]), ((9, 5), grid[1:]),
                             ((9, 6), grid + (grid[:, 4:5] - grid[:, 3:4]) / 2),
                             ((9, 7), np.concatenate([grid, 2 * grid[-1:] - grid[-2:-1]]))):
             other = board.Checkerboard(size, 25)
             self.assertFalse(other._alternates(image, found.reshape(-1, 2)), size)
-        # whatever a search says
+        # the check does not depend on the search
         with mock.patch.object(cv2, "findChessboardCornersSB", lambda *_, **__: (True, grid[:, :8].reshape(-1, 1, 2))):
             self.assertIsNone(board.Checkerboard((8, 6), 25).find(image))
 
@@ -379,13 +380,13 @@ class Views(Case):
         for v in whole.views * 2:
             c._keep(v)
         self.assertNotIn("hold it to the right", c.missing())
-        # the page's red parts are those that it asks for
+        # the red parts of the page are the parts that the program asks for
         self.assertEqual(any(text.startswith("hold it") for text in c.missing()),
                          bool(c.wanted(0).any() or c.wanted(1).any()))
         first = views.Collection(b, "plumb_bob")
         self.assertTrue(first.wanted(0).all() and first.wanted(1).all())
         first.cells[:] = 1
-        first.cells[0, :, 0] = first.cells[1, :, -1] = 0  # what the other camera does not see
+        first.cells[0, :, 0] = first.cells[1, :, -1] = 0  # area that the other camera does not see
         self.assertFalse(first.wanted(0).any() or first.wanted(1).any())
         near, far = c.distances()
         self.assertTrue(0.4 < near < far < 1.1)
@@ -413,7 +414,7 @@ class Views(Case):
         for apart_s, why in ((0.0, None), (0.001, None), (0.01, "moving")):
             c = views.Collection(b, "plumb_bob")
             self.assertIsNone(c.look(pairs.Pair("a", *images, 10 ** 9, apart_s))[1])
-            # 4 px in 0.1 s: 0.04 and 0.4 px between the exposures
+            # 4 px in 0.1 s: 0.04 px and 0.4 px between the exposures
             self.assertEqual(c.look(pairs.Pair("b", *moved, 11 * 10 ** 8, apart_s), anew=False)[1], why)
         self.assertEqual(c.look(pairs.Pair("c", *images, 12 * 10 ** 8, 0.0))[1], "like another")
         blurred = cv2.GaussianBlur(images[1], (0, 0), 2.5)
@@ -421,7 +422,7 @@ class Views(Case):
         self.assertEqual(c.look(pairs.Pair("e", images[0], images[0] * 0))[1], "one side only")
 
     def test_a_start_half_a_percent_off_settles(self):
-        """As OpenCV 4.11 and 4.12 leave it."""
+        """Start values as OpenCV 4.11 and 4.12 return them."""
         folder, _, b = Scenes.get("plumb_bob")
         c = self.collect(folder, b, "plumb_bob")
         good = solve.rig_of("plumb_bob", b, c.views, c.size)
@@ -437,7 +438,8 @@ class Views(Case):
     def test_a_view_that_does_not_fit_is_dropped(self):
         folder, _, b = Scenes.get("plumb_bob")
         c = self.collect(folder, b, "plumb_bob")
-        c.views[5].right = c.views[5].right + np.float32((0, 2.5))  # as if the board had sunk between the exposures
+        # as if the board had moved down between the exposures
+        c.views[5].right = c.views[5].right + np.float32((0, 2.5))
         result = solve.solve("plumb_bob", b, c.views, c.size)
         self.assertEqual([name for name, _, _ in result.dropped], ["left_05.png"])
         self.assertEqual(len(result.used), PAIRS - 1)
@@ -458,7 +460,7 @@ class Print(Case):
             per_m, again, unit = struct.unpack_from(">2IB", data, at)
             image = cv2.imread(path, cv2.IMREAD_GRAYSCALE)
             self.assertEqual((per_m, unit), (again, 1))
-            # from first to last column 80 mm
+            # 80 mm from the first to the last column
             self.see(kind, image, per_m / 1000)
             path = self.top + "/board.svg"
             self.good("--print-board", path, "--board", "5x4", "--square", "20", *more)
@@ -505,7 +507,7 @@ class Live(Case):
         d = self.feed("calibrate", "-s", "output.planes=pair", *raw)
         frames = d.ring()
         p = self.start(d, "--save", self.top + "/saved", "--page", self.top + "/page.html")
-        # a rendered set has an end: what it lacks to be enough, it lacks for ever
+        # a rendered set is finite: a missing view never comes
         until(lambda: p.poll() is not None or len(os.listdir(self.top + "/saved")) >= 2 * 10
               if os.path.exists(self.top + "/saved") else False, LONG, "views")
         with open(self.top + "/page.html", encoding="utf-8") as f:
@@ -514,7 +516,7 @@ class Live(Case):
         out, err = p.communicate(timeout=LONG)
         self.assertEqual((p.returncode, err), (0, ""), out)
         self.assertRegex(out, r"frame \d+: view 1; missing: ")
-        # it uses it from the frame on that it named
+        # the daemon uses the calibration from the announced frame on
         self.assertIn("instance '%s': camera.calibration = %s (was empty)\n" % (d.name, self.out), out)
         self.assertRegex(out, r"camera.fx = \d+\.\d{1,3} \(was 0\)\n")
         self.assertIn("to keep it: stixelctl -i %s save\n" % d.name, out)
@@ -525,7 +527,7 @@ class Live(Case):
             rectified = f.number >= first
             self.assertEqual((f.number, bool(f.flags & stixel.FrameFlag.RECTIFIED)), (f.number, rectified))
             self.assertAlmostEqual(f.camera[4], got.baseline_m if rectified else 0, places=6)
-        # what cannot be its calibration is refused in its own words, and it goes on as it was
+        # an unsuitable calibration is refused in the daemon's own words, and the daemon continues with the old one
         with mock.patch.dict(os.environ, PATH=self.path, XDG_RUNTIME_DIR=d.user):
             self.assertRegex(self.not_applied(78, d.name, self.top + "/none.yaml"),
                              "^instance '%s' does not use .*/none.yaml yet: .*none.yaml does not exist.* .the daemon "
@@ -568,7 +570,7 @@ class Live(Case):
         self.refused(64, "a,b.yaml: no name that camera.calibration can have", "-i", "x", "-o", self.top + "/a,b.yaml")
 
     def same_rows(self, d, first):
-        """Corners of the pairs that the daemon rectified, from that frame on, lie in the same rows."""
+        """Checks that corners lie in the same rows of the pairs that the daemon rectified, from that frame on."""
         b, apart = board.Checkerboard((9, 6), 25), []
         with stixel.open(d.name, images=["left", "right"]) as reader:
             end = time.monotonic() + LONG

@@ -1,4 +1,4 @@
-"""Scans and points, against NumPy: the same formulas written once more, where angles come from libm.
+"""Scans and points against a second implementation of the same formulas in NumPy, with angles from libm.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -16,7 +16,7 @@ UNKNOWN = 0xFFFF
 
 
 def road_of(pitch, roll, height=1.5, bend=0.0):
-    """Header fields of a plane that lies so before the camera, and bends in row 300."""
+    """Returns header fields of a plane with this pose relative to the camera and a bend in row 300."""
     slope = 0.5 * 500 / 480 / (height * math.sqrt(1 + math.tan(pitch) ** 2 + math.tan(roll) ** 2))
     return {"road_origin": 1, "road_slope": slope, "road_offset": slope * (math.tan(pitch) * 480 - 236),
             "road_cross": math.tan(roll) * slope * 480 / 500, "road_axis": 160, "road_bend": bend * slope,
@@ -24,7 +24,7 @@ def road_of(pitch, roll, height=1.5, bend=0.0):
 
 
 def foot_of(road, x, d):
-    """The row of the road that has disparity d in image column x, and metres a row there."""
+    """Returns the row of the road that has disparity d in image column x, and the height of a row there, m."""
     across = road.offset + road.cross * (x - road.axis)
     row = (d - across) / road.slope
     if row < road.bend_row and road.slope > road.bend:
@@ -33,7 +33,8 @@ def foot_of(road, x, d):
 
 
 def random_columns(rng, road, columns=60):
-    """Ground with an object on or over it, ground alone, and nothing seen: what they mean is not in question."""
+    """Returns columns of three kinds: ground with an object on or above it, ground alone, and nothing seen. Their
+    meaning is unambiguous."""
     made = []
     for u in range(columns):
         def stixel_of(bottom, top, kind, q7, slope=0):
@@ -61,7 +62,7 @@ def random_columns(rng, road, columns=60):
 
 
 class TwinScan:
-    """Each angle asks all columns, instead of each column telling its angles."""
+    """Second implementation of a scan. Each angle looks at all columns, instead of each column filling its angles."""
 
     def __init__(self, frame, o):
         self.f, self.o = frame, o
@@ -122,7 +123,7 @@ class TwinScan:
                 self.take(u, o["unknown"], y, float(self.f.road.disparity(y, x)))
 
     def covers(self, right, left):
-        """Angles between two azimuths, or that nearest to the middle."""
+        """Returns the angles between two azimuths, or the angle nearest to their middle."""
         o = self.o
         a, b = ((v - o["angle_min"]) / o["angle_increment"] for v in (right, left))
         i = np.arange(o["count"])
@@ -197,7 +198,7 @@ def twin_points(frame, ground, coordinates, step, range_max):
 
 
 class Twin(unittest.TestCase):
-    """To the last bit of every float."""
+    """Compares the results to the last bit of every float."""
 
     ROADS = [(0.0, 0.0, 0.0), (0.02, -0.01, 0.0), (0.25, 0.06, 0.3), (-0.05, -0.1, -0.4)]
 
@@ -235,7 +236,7 @@ class Twin(unittest.TestCase):
                 for step, range_max in ((0.0, 0.0), (0.0, 12.5), (0.75, 40.0)):
                     got = frame.obstacle_points(coordinates, step, range_max)
                     want = twin_points(frame, False, coordinates, step, range_max)
-                    on_road = (np.abs(want["z"]) < 1e-12) & (np.abs(got["z"]) < 1e-12)  # what is left of 0
+                    on_road = (np.abs(want["z"]) < 1e-12) & (np.abs(got["z"]) < 1e-12)  # rounding error of 0
                     got["z"][on_road] = want["z"][on_road] = 0
                     np.testing.assert_array_equal(got, want)
                     self.assertGreater(len(got), 50)
@@ -250,7 +251,7 @@ class Twin(unittest.TestCase):
             for part, end in ((Part.FOOT, 0), (Part.TOP, 1)):
                 some = points[points["part"] == part]
                 s = frame.stixels[some["id"]]
-                if part == Part.FOOT:  # others begin where they are above the road
+                if part == Part.FOOT:  # other objects begin above the road
                     foot = [foot_of(frame.road, t["column"] * 5.0 + 2, t["disparity_q7"] / 128)[0] for t in s]
                     some = some[s["row_bottom"] + 0.5 <= foot]
                 self.assertGreater(len(some), 10)
@@ -269,7 +270,8 @@ class Frames(unittest.TestCase):
         self.assertEqual(scan.ranges.dtype, np.float32)
         self.assertEqual(len(scan.angles), len(scan.ranges))
         self.assertAlmostEqual(scan.angles[-1], scan.angle_max, places=6)
-        self.assertAlmostEqual(scan.range_min, 1.5 / (243.5 / 480), delta=1e-4)  # where the lowest row sees the road
+        # distance at which the lowest row sees the road
+        self.assertAlmostEqual(scan.range_min, 1.5 / (243.5 / 480), delta=1e-4)
         np.testing.assert_allclose(scan.begins * np.cos(scan.angles), scan.range_min, rtol=5e-3)
         self.assertAlmostEqual(scan.range_max, 62.5)
         np.testing.assert_allclose(scan.ranges * np.cos(scan.angles), 10, rtol=1e-6)
@@ -282,7 +284,7 @@ class Frames(unittest.TestCase):
             self.assertTrue(np.isnan(frame.scan(**given).ranges).all())
             self.assertEqual((len(frame.obstacle_points()), len(frame.ground_points())), (0, 0))
         blind = stixel.load(self.frame(flags=stixel.FrameFlag.BLIND))
-        self.assertTrue(np.isfinite(blind.scan().ranges).all())  # the wall stays
+        self.assertTrue(np.isfinite(blind.scan().ranges).all())  # the wall stays visible
         self.assertTrue(np.isnan(blind.scan(range_max=5).ranges).all() and np.isnan(blind.free_space()).all())
         self.assertTrue(np.isposinf(stixel.load(self.frame()).scan(range_max=5).ranges).all())
         old = stixel.load(of_1_2(self.frame()))

@@ -1,4 +1,4 @@
-"""The module and a daemon: the same figures as stixelctl gives, images on demand, restarts, streams.
+"""The module and a daemon: the same figures as in stixelctl, images on demand, restarts, streams.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -102,8 +102,8 @@ class Images(support.TestCase):
             frame = self.image(reader, "left")
             frame = frame if frame.disparity is not None else self.image(reader, "disparity")
             self.assertEqual((frame.left.shape, frame.left.dtype), ((96, 160), np.uint8))
-            self.assertGreater(frame.left.std(), 5)  # a picture
-            # each stixel is about the disparity of its pixels
+            self.assertGreater(frame.left.std(), 5)  # a real picture, not one value
+            # the disparity of each stixel is close to that of its pixels
             px, close = frame.disparity, []
             for s, d_px in zip(frame.stixels, frame.stixel_disparity):
                 rows = px[s["row_top"]:s["row_bottom"] + 1, s["column"] * 4:s["column"] * 4 + 4]

@@ -1,4 +1,5 @@
-"""Disparity maps of others: what the writer refuses, and the whole way from an offered pair to a frame with its map.
+"""External disparity maps: input that the writer refuses, and the whole way from an offered pair to a frame with its
+map.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -33,7 +34,7 @@ class Writers(support.TestCase):
         return w
 
     def newest(self):
-        """(capture_ns, map, confidence or None) by the layout of docs/shm.md."""
+        """Returns (capture_ns, map, confidence or None) of the newest map, by the layout of docs/shm.md."""
         with open(path_of(self.name), "rb") as f:
             data = f.read()
         self.assertEqual(data[:8], b"STIXDISP")
@@ -66,7 +67,7 @@ class Writers(support.TestCase):
         w.write(px, capture_ns=1)
         _, got, weights = self.newest()
         self.assertEqual((list(got[0, :8]), weights), ([0, 0, 0, 0, 1, 65535, 65535, 1920], None))
-        disparity, confidence = w.map()  # without a copy in between
+        disparity, confidence = w.map()  # written in place, without a copy
         self.assertIsNone(confidence)
         disparity[...] = 256
         w.commit(capture_ns=2)
@@ -100,7 +101,7 @@ class WholeWay(support.TestCase):
         self.addCleanup(d.close)
         d.start(*support.SMALL, "-s", "source.fps=10", "-s", "stereo.matcher=external", "-s", "external.pairs=yes",
                 "-s", "external.source=" + d.name, "-s", "external.wait_ms=1000", *more)
-        for path in (path_of(d.name), d.ring_path + ".pairs"):  # a daemon that is killed leaves its rings
+        for path in (path_of(d.name), d.ring_path + ".pairs"):  # a killed daemon leaves its rings
             self.addCleanup(lambda p=path: os.path.exists(p) and os.unlink(p))
         until(lambda: os.path.exists(d.ring_path + ".pairs"), 20, "ring of pairs")
         return d
@@ -130,7 +131,7 @@ class WholeWay(support.TestCase):
                 if frame is None:
                     break
                 frames.append(frame.capture_left_ns)
-                px, left = seen[frame.capture_left_ns]  # no frame but of these
+                px, left = seen[frame.capture_left_ns]  # every frame belongs to one of these pairs
                 self.assertTrue(frame.flags & stixel.FrameFlag.EXTERNAL)
                 np.testing.assert_array_equal(frame.left, left)
                 seen_by_both = np.isfinite(frame.disparity)

@@ -1,7 +1,7 @@
-"""docs/first-camera.md, step by step: its commands run as they stand there, with played cameras.
+"""docs/first-camera.md, step by step: runs the commands as written on the page, with simulated cameras.
 
-Two raw cameras look at a street, at a board, and at the street again. The street is the synthetic one, in the scale of
-their baseline, and only the played cameras know how they stand.
+Two raw cameras look at a street, at a board, and at the street again. The street is the synthetic one, scaled to their
+baseline. Only the simulated cameras know their pose.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -33,14 +33,14 @@ from stixel_calibrate import board  # noqa: E402
 PAGE = os.path.join(support.SOURCE, "docs", "first-camera.md")
 CALIBRATE = os.path.join(support.SOURCE, "tools", "calibrate", "stixel_calibrate")
 STREET, STREET_FRAMES = (1280, 960), 6
-BASELINE_M, HEIGHT_M = 0.54, 1.65  # of the street
+BASELINE_M, HEIGHT_M = 0.54, 1.65  # baseline and camera height of the street, m
 VIEWS = 40
 FPS = 8
 CHEAP = ["-s", "engine.threads=1", "-s", "stereo.disparities=64"]
 
 
 def rectified_axes(rig):
-    """Rotations from the axes of both raw cameras to those of a pair that is in line."""
+    """Returns rotations from the axes of both raw cameras to the axes of a rectified pair."""
     x = -rig.r.T @ rig.t
     x /= np.linalg.norm(x)
     z = np.array([0, 0, 1]) + rig.r[2]
@@ -51,7 +51,7 @@ def rectified_axes(rig):
 
 
 class PlayedCameras:
-    """Files of what they see, in folders of TOP: street, board."""
+    """Simulated cameras: files of the images that they see, in the folders street and board of TOP."""
 
     def __init__(self, top, square_mm):
         self.top, self.square_mm = top, square_mm
@@ -65,7 +65,7 @@ class PlayedCameras:
             cv2.imwrite("%s/%s/%s_%02d.png" % (self.top, what, side, number), image)
 
     def see_street(self, number, ideal):
-        """ideal: (left, right, camera) of the street."""
+        """Makes raw images of the street. ideal: (left, right, camera)."""
         left, right, camera = ideal
         raw = []
         for image, seen_by, r in zip((left, right), (self.rig.left, self.rig.right), rectified_axes(self.rig)):
@@ -83,7 +83,7 @@ class PlayedCameras:
             self.write("board", i, scene.pair(*scene.pose(0.4, 0.8, 35)))
 
     def source(self, what):
-        """In place of the lines of [source] that name cameras."""
+        """Returns a replacement for the lines of [source] that name cameras."""
         return "[source]\nkind = files\nleft = %s/%s/left_*.png\nright = %s/%s/right_*.png\nfps = %d\nloop = yes\n" % (
             self.top, what, self.top, what, FPS)
 
@@ -115,7 +115,7 @@ class FirstCamera(support.TestCase):
         self.cameras.see_board()
 
     def shell(self, command, code=0):
-        """A command of the page, in the folder of its files: what it says."""
+        """Runs a command of the page in the folder of its files. Returns its output."""
         r = subprocess.run(["sh", "-c", command.replace("-i front", "-i " + self.front.name)], cwd=self.top, text=True,
                            capture_output=True, check=False, timeout=120,
                            env=self.front.client(PATH=self.bin + ":" + os.environ["PATH"], TERM="dumb"))
@@ -127,13 +127,14 @@ class FirstCamera(support.TestCase):
             f.write(self.cameras.source(what) + camera)
 
     def start(self, command):
-        """The page's command that starts it."""
+        """Starts the daemon with the page's command."""
         words = command.split()
         self.assertEqual(words[:3], ["stixeld", "-i", "front"])
         self.front.start(*[self.top + "/" + w if w == "front.conf" else w for w in words[3:]], *CHEAP)
 
     def pictures(self):
-        """What it says of a picture whose row error is known; that of a third may not be. The state may come later."""
+        """Waits for a picture with a known row error and returns its status. The row error of a third may be unknown.
+        The state may change later."""
         def known():
             s = self.front.status()
             return s["pictures"]["row_error_px"]["all"] is not None and s["state"] != "starting" and s["pictures"]
@@ -146,7 +147,7 @@ class FirstCamera(support.TestCase):
         camera = doc_steps.configuration(self.steps[2]).partition("\n\n")[2]
         self.assertRegex(camera, r"^\[camera\]\nfx = 0\n")
 
-        # 2, 3: what they offer, and a look
+        # 2, 3: the camera's modes, and a first look
         self.configure("street", camera)
         self.assertIn("front.conf", self.shell(*doc_steps.commands(self.steps[2])))
         begin, status, doctor = doc_steps.commands(self.steps[3])
@@ -157,19 +158,19 @@ class FirstCamera(support.TestCase):
         self.assertRegex(self.shell(doctor), "warning +pictures +.*rows")
         self.front.stop()
 
-        # 4: the board; it ends by itself
+        # 4: the board; the program ends on its own
         self.configure("board", camera)
         self.start(begin)
         for command in doc_steps.commands(self.steps[4]):
             said = self.shell(command)
         self.assertRegex(said, "(?m)front.yaml is written.$")
-        with stixel.open(self.front.name) as reader:  # in use already
-            # the last of those before may still be the newest
+        with stixel.open(self.front.name) as reader:  # already in use
+            # the newest frame may still be the last one of the previous calibration
             frames = [reader.next(30) for _ in range(2)]
             self.assertTrue(frames[1].flags & stixel.FrameFlag.RECTIFIED)
         self.assertTrue({"board.svg", "calibrate.html", "front.yaml"} <= set(os.listdir(self.top)))
 
-        # 5, 6: kept, so that the next start rectifies as well
+        # 5, 6: saved, so that the next start rectifies too
         for command in doc_steps.commands(self.steps[5]):
             said = self.shell(re.sub("height_m=.*", "height_m=%.3f" % (HEIGHT_M * self.cameras.scale), command))
         self.assertRegex(said, "^3 keys in .*/front.conf.d/90-live.conf\n$")
@@ -182,7 +183,7 @@ class FirstCamera(support.TestCase):
         self.assertGreater(good["density"], 0.7)
         self.assertGreater(good["density"], raw["density"] + 0.2)
         with stixel.open(self.front.name) as reader:
-            # one of each picture: a single one may be a hundredth above the others
+            # one height per picture: a single height may be off by a hundredth
             heights = [until(lambda: (lambda r: r.height_m if r.origin == stixel.RoadOrigin.MEASURED else None)(
                 reader.next(10).road), 30, "a road") for _ in range(STREET_FRAMES)]
         self.assertAlmostEqual(np.median(heights) / (HEIGHT_M * self.cameras.scale), 1, delta=0.05)
@@ -190,7 +191,7 @@ class FirstCamera(support.TestCase):
         self.assertRegex(said, "ok +pictures")
         self.assertTrue(os.path.exists(self.top + "/now.png"))
 
-        # 7: tuned, and kept
+        # 7: tuned and saved
         for command in doc_steps.commands(self.steps[7]):
             said = self.shell(command)
         self.assertIn("front.conf.d", said)
@@ -199,7 +200,7 @@ class FirstCamera(support.TestCase):
         self.assertRegex(self.shell("stixelctl -i front get stixels.width"), "= 8 ")
         self.assertEqual(self.front.stop(), 0)
 
-        # 8: as a service, with its files at another place
+        # 8: as a service, with its files in another folder
         etc = self.top + "/etc"
         os.mkdir(etc)
         *moves, check, enable = doc_steps.commands(self.steps[8])

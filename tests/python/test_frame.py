@@ -1,4 +1,4 @@
-"""A frame from its bytes: what it says, that it cannot be changed, and that nothing damaged gets through.
+"""A frame from its bytes: its content, that it is immutable, and that damaged bytes are refused.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -121,7 +121,7 @@ class Values(unittest.TestCase):
             self.assertEqual((g.raw, g.missed), (f.raw, f.missed))
         stixels = f.stixels
         want = stixels.tobytes()
-        del f  # the memory lives as long as somebody looks at it
+        del f  # the memory lives as long as an array refers to it
         self.assertEqual(stixels.tobytes(), want)
 
     def test_an_older_publisher(self):
@@ -142,7 +142,7 @@ class Values(unittest.TestCase):
         self.assertEqual(stixel.load(f.raw + b"x" * 64).raw, f.raw)
 
 
-# field, value: each alone makes a frame that contradicts itself, though its checksum is right
+# field, value: each value alone makes a frame that contradicts itself, although its checksum is correct
 WRONG = [("frame_bytes", 1 << 31), ("frame_bytes", 700), ("header_bytes", 688), ("header_bytes", 4294967288),
          ("columns", 70000), ("columns", 4), ("columns", 2), ("stixels_offset", 700), ("stixels_offset", 4294967288),
          ("stixel_count", 4), ("stixel_count", 2), ("stixel_count", 4294967295), ("image_height", 479),
@@ -161,7 +161,7 @@ def put(data, field, value):
 
 
 class Damage(unittest.TestCase):
-    """The module hands bytes to libstixel as they are, and gives its verdict."""
+    """The module passes bytes unchanged to libstixel and reports libstixel's result."""
 
     def setUp(self):
         self.plain = pack(COLUMNS)
@@ -186,7 +186,7 @@ class Damage(unittest.TestCase):
                 data = put(base, field, value)
                 try:
                     data = seal(data)
-                except (IndexError, ValueError):  # no end to sum up to
+                except (IndexError, ValueError):  # the range has no end to sum up to
                     pass
                 self.assertEqual(_check.verdict(data), -errno.EBADMSG, (field, value))
 
@@ -213,16 +213,16 @@ class Damage(unittest.TestCase):
             stixel.load(b"")
         with self.assertRaisesRegex(stixel.OtherVersion, "another major version"):
             stixel.load(put(self.plain, "abi_major", 2))
-        with self.assertRaises(ValueError):  # what a caller who knows nothing of this module may catch
+        with self.assertRaises(ValueError):  # the exception that a caller without knowledge of this module may catch
             stixel.load(self.plain[:-8])
 
     def test_not_aligned(self):
-        # whatever the address is, the answer is the same
+        # the result is the same at any address
         for shift in range(9):
             self.assertEqual(stixel.load(memoryview(b"x" * shift + self.plain)[shift:]).raw, self.plain)
 
     def test_frames_without_some_of_their_images(self):
-        """Sizes, flag and checksum equal a publisher's, and both parts make the whole again."""
+        """Sizes, flag and checksum equal those of a publisher, and both parts together give the whole frame again."""
         left, disparity, none = (select(self.images, kinds) for kinds in ((Plane.LEFT,), (Plane.DISPARITY,), ()))
         for data, images in ((left, (True, False)), (disparity, (False, True)), (none, (False, False))):
             f = stixel.load(data)

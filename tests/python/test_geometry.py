@@ -1,4 +1,4 @@
-"""Metres: by hand, and against the synthetic street, whose geometry is known.
+"""Metres: against values worked out by hand, and against the synthetic street, whose geometry is known.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -14,7 +14,7 @@ import stixel
 from stixel import Kind, Plane
 from support import pack
 
-# f B = 250 px m: disparity 10 px is 25 m
+# f B = 250 px m: a disparity of 10 px is 25 m
 CAMERA = {"fx": 500, "fy": 400, "cx": 320, "cy": 240, "baseline_m": 0.5}
 UNKNOWN = 0xFFFF
 
@@ -38,7 +38,7 @@ class ByHand(unittest.TestCase):
         left, right = -0.5 * 25 / 500, 4.5 * 25 / 500
         bottom, top = 40.5 * 25 / 400, -39.5 * 25 / 400
         self.same(f.quads(), [[[left, bottom, 25], [right, bottom, 25], [right, top, 25], [left, top, 25]]])
-        middle = 2 * 25 / 500  # of pixels 320..324 is 322
+        middle = 2 * 25 / 500  # the middle of pixels 320..324 is 322
         self.same(f.points(), [[[middle, bottom, 25], [middle, top, 25]]])
 
     def test_ground_lies_on_the_road(self):
@@ -49,7 +49,7 @@ class ByHand(unittest.TestCase):
         f = self.frame([[{"row_bottom": 400, "row_top": 300, "kind": 0, "disparity_q7": round(d * 128),
                           "slope_q14": round(-slope * 16384)}]], **road)
         low, high = f.points("vehicle")[0]
-        self.assertAlmostEqual(low[2], 0, delta=0.003)  # 1/128 px of disparity
+        self.assertAlmostEqual(low[2], 0, delta=0.003)  # tolerance: 1/128 px of disparity
         self.assertAlmostEqual(high[2], 0, delta=0.003)
         self.assertAlmostEqual(low[0], 400 * 1.5 / 160.5, delta=0.01)
         self.assertAlmostEqual(high[0], 400 * 1.5 / 59.5, delta=0.02)
@@ -59,13 +59,13 @@ class ByHand(unittest.TestCase):
         a = math.radians(10)
         road = {"road_origin": 3, "pitch_rad": a, "height_m": 2.0}
         f = self.frame([[]], **road)
-        # the camera itself; a point on its axis, which goes down; one to its right; straight down
+        # the camera itself; a point on its axis, which points down; a point to its right; a point straight below
         self.same(f.road.to_vehicle([[0, 0, 0], [0, 0, 10], [3, 0, 0], [0, 1, 0]]),
                   [[0, 0, 2], [10 * math.cos(a), 0, 2 - 10 * math.sin(a)], [0, -3, 2],
                    [-math.sin(a), 0, 2 - math.cos(a)]])
 
     def test_roll(self):
-        # a road by its plane in camera coordinates: n P = height, n pointing down into it
+        # a road given by its plane in camera coordinates: n P = height, with n pointing down into the road
         roll, pitch, height = math.radians(4), math.radians(3), 1.5
         normal = np.array([math.tan(roll), 1, math.tan(pitch)])
         length = np.linalg.norm(normal)
@@ -80,7 +80,7 @@ class ByHand(unittest.TestCase):
         self.same(d, slope * y + road["road_offset"] + cross * (x - 320))
         self.same(f.road.disparity(y), slope * y + road["road_offset"])
         points = f.camera.point(x, y, d)
-        self.same(points @ normal / length, [height] * 3)  # what the road's numbers mean
+        self.same(points @ normal / length, [height] * 3)  # check of the road's numbers against the plane
         vehicle = f.road.to_vehicle(points)
         self.same(vehicle[:, 2], [0, 0, 0])
         turn = f.road.turn()
@@ -107,7 +107,7 @@ class ByHand(unittest.TestCase):
             self.assertTrue(np.isnan(points).all())
         f = self.frame([[{"row_bottom": 9, "row_top": 5, "disparity_q7": 1280}]])
         self.assertFalse(f.road.known)
-        self.assertTrue(np.isnan(f.points("vehicle")).all())  # no road
+        self.assertTrue(np.isnan(f.points("vehicle")).all())  # without a road
         f = self.frame([[{"row_bottom": 9, "row_top": 5, "disparity_q7": 1280}]], fx=0)
         self.assertFalse(f.camera.known)
         for values in (f.points(), f.depth, f.free_space()):
@@ -124,12 +124,12 @@ class ByHand(unittest.TestCase):
                 f.quads("vehicle"), f.depth, f.free_space()
 
     def test_free_space(self):
-        """What the rules are is a matter of tests/ipc/convert/test_free.c."""
+        """tests/ipc/convert/test_free.c tests the rules themselves."""
         road = {"road_origin": 1, "road_slope": 0.625 / 1.5, "road_offset": -100, "height_m": 1.5}
 
         def seen(bottom, top, kind=Kind.OBJECT, px=0.0):
             return {"row_bottom": bottom, "row_top": top, "disparity_q7": int(px * 128), "kind": kind}
-        ground = seen(479, 265, Kind.GROUND, 99)  # to 25 m: disparity 10 is in row 264
+        ground = seen(479, 265, Kind.GROUND, 99)  # up to 25 m: disparity 10 px is in row 264
         unknown = seen(264, 0, Kind.UNKNOWN)
         columns = [[seen(479, 240, Kind.GROUND, 99), seen(239, 0, Kind.SKY)], [ground, seen(264, 0, px=10)], [],
                    [seen(479, 360, Kind.GROUND, 99), seen(359, 0, px=25)], [ground, unknown], [seen(479, 0, px=0)]]
@@ -157,14 +157,14 @@ class ByHand(unittest.TestCase):
         self.assertEqual((cloud.shape, cloud.dtype), ((24, 40, 3), np.float32))
         np.testing.assert_allclose(cloud[10, 20], [(20 - 320) * 25 / 500, (10 - 240) * 25 / 400, 25], rtol=1e-6)
         self.assertEqual(np.argwhere(np.isnan(cloud).any(axis=2)).tolist(), [[2, 3], [4, 4]])
-        self.assertTrue(np.isnan(f.cloud("vehicle")).all())  # no road
+        self.assertTrue(np.isnan(f.cloud("vehicle")).all())  # without a road
         road = {"road_origin": 1, "pitch_rad": 0.1, "height_m": 1.5}
         f = stixel.load(pack([[]], [(Plane.DISPARITY, disparity)], **road, **CAMERA))
         np.testing.assert_allclose(f.cloud("vehicle"), f.road.to_vehicle(cloud), rtol=1e-5, atol=1e-5)
 
 
 class Street(support.TestCase):
-    """A daemon that sees the synthetic street, against what is known of it."""
+    """Compares a daemon that sees the synthetic street with the known truth of the street."""
 
     SIZE, WIDTH = "640x240", 5
 
@@ -178,7 +178,7 @@ class Street(support.TestCase):
         self.addCleanup(d.close)
         errors, heights, compared = [], [], 0
         with stixel.open(d.name, follow=True) as reader:
-            # without a pace no picture is dropped: frame n is the street's picture n - 1
+            # without a frame rate no picture is dropped: frame n is the street's picture n - 1
             d.start("-s", "source.kind=synthetic", "-s", "source.size=" + self.SIZE, "-s", "source.seed=1",
                     "-s", "source.fps=0", "-s", "stixels.width=%d" % self.WIDTH, "-s", "output.slots=16",
                     "--frames", "6")

@@ -1,4 +1,4 @@
-"""Recordings that are made to keep a reader busy are read in time linear in their size, and a signal ends it at once.
+"""Recordings made to keep a reader busy are read in time linear in their size, and a signal ends the reading at once.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -17,7 +17,7 @@ import stixel
 from support import SLOW
 
 KIB = 1 << 10
-# CPU time, seconds: what a busy machine adds, and the most for a file of a few MB
+# CPU time, s: allowance for a busy machine, and the maximum for a file of a few MB
 MARGIN, MOST = 0.5 * SLOW, 6.0 * SLOW
 MEMORY_KIB = 1 << 20
 
@@ -39,7 +39,7 @@ class Hostile(support.TestCase):
             return subprocess.Popen([support.STIXELCTL, *args], stdout=out, stderr=err, env=self.environment)
 
     def end_of(self, process):
-        """Its status, and the seconds that it computed."""
+        """Returns the exit status and the CPU time of a process, s."""
         _, status, used = os.wait4(process.pid, 0)
         process.returncode = -os.WTERMSIG(status) if os.WIFSIGNALED(status) else os.WEXITSTATUS(status)
         self.assertLess(used.ru_maxrss, MEMORY_KIB, process.args)
@@ -66,7 +66,7 @@ class Hostile(support.TestCase):
         self.linear(*seconds, "replay --start")
 
     def test_frames_beside_maps_that_are_all_the_same(self):
-        """They expand to far more than the frames; it is a good recording all the same."""
+        """The maps expand to far more bytes than the frames, but the recording is valid."""
         path = self.write(hostile.beside_grids(6))
         status, _ = self.end_of(self.start("info", "--json", path))
         with open(os.path.join(self.top, "out"), encoding="utf-8") as f:
@@ -77,7 +77,7 @@ class Hostile(support.TestCase):
 
     def test_a_summary_is_read_up_to_64_mib(self):
         for more, indexed in ((0, True), (1, False)):
-            # with the footer up to its checksum, as that counts it
+            # including the footer up to its checksum, as the checksum covers it
             data, hole, tail = hostile.summary_of((64 << 20) - 25 + more)
             path = self.write(data)
             with open(path, "r+b") as f:
@@ -91,7 +91,8 @@ class Hostile(support.TestCase):
                         list(recording.frames(since_ns=1))
 
     def test_a_signal_ends_it_at_once(self):
-        path = self.write(hostile.black_frames(1024 * KIB))  # some seconds of work, more for what exports or replays
+        # some seconds of work, and more for commands that export or replay
+        path = self.write(hostile.black_frames(1024 * KIB))
         for args, number in ((("info", path), signal.SIGINT), (("info", path), signal.SIGTERM),
                              (("export", path, os.path.join(self.top, "to.mcap")), signal.SIGINT),
                              (("-i", "hostile", "replay", "--max", path), signal.SIGTERM)):

@@ -1,4 +1,4 @@
-"""The module's structures and numbers are those of <stixel.h>: every field's offset and size, every name's value.
+"""Structures and numbers of the module are those of <stixel.h>: offset and size of every field, value of every name.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -25,7 +25,7 @@ STRUCTS = {"stixel": stixel.STIXEL, "stixel_frame_header": stixel.HEADER, "stixe
            "stixel_free_options": _layout.CFreeOptions, "stixel_points_options": _layout.CPointsOptions,
            "stixel_record": _layout.CRecord, "stixel_recording_info": _layout.CRecordingInfo,
            "stixel_message_topic": _layout.CMessageTopic, "stixel_message": _layout.CMessage}
-# enum of the header -> class, prefix of its names there
+# enum of the header -> class, prefix of its names in the header
 ENUMS = {"stixel_kind": (_layout.Kind, "STIXEL_"), "stixel_clock": (_layout.Clock, "STIXEL_CLOCK_"),
          "stixel_stamp": (_layout.Stamp, "STIXEL_STAMP_"), "stixel_road": (_layout.RoadOrigin, "STIXEL_ROAD_"),
          "stixel_plane": (_layout.Plane, "STIXEL_PLANE_"), "stixel_state": (_layout.State, "STIXEL_STATE_"),
@@ -54,7 +54,7 @@ def text():
 
 
 def fields(struct):
-    """Names of a struct's fields, in order."""
+    """Returns the names of a struct's fields, in order."""
     body = re.search(r"(?m)^struct %s \{(.*?)^\};" % struct, text(), re.S).group(1)
     return [re.search(r"(\w+)\s*(?:\[\w+\])*\s*$", name).group(1)
             for line in body.split(";") if line.strip() for name in line.split(",")]
@@ -69,7 +69,7 @@ def defines(prefix):
 
 
 def numbers_of_c():
-    """"struct field" -> (offset, size), "struct" -> size, "NAME" -> value: what the compiler says."""
+    """Returns the compiler's values: "struct field" -> (offset, size), "struct" -> size, "NAME" -> value."""
     lines = []
     for struct in STRUCTS:
         lines.append('printf("%s %%zu\\n", sizeof(struct %s));' % (struct, struct))
@@ -111,7 +111,7 @@ class Layout(unittest.TestCase):
             self.assertEqual(list(mine), fields(struct), struct)
             self.assertEqual({f: self.c["%s.%s" % (struct, f)] for f in mine}, mine, struct)
             self.assertEqual(self.c[struct], size, struct)
-        self.assertEqual(len(fields("stixel")), 10)  # that the header is understood here
+        self.assertEqual(len(fields("stixel")), 10)  # proves that the header was parsed correctly
         self.assertGreater(len(fields("stixel_frame_header")), 55)
 
     def test_every_name(self):
@@ -133,7 +133,7 @@ class Layout(unittest.TestCase):
         declared = set(re.findall(r"STIXEL_API [^;(]*?\*?(stixel_\w+)\(", text()))
         used = {name for name, _, _ in _library._FUNCTIONS + _library._WAITING + _library._RECORDING_FUNCTIONS
                 + _library._MESSAGES_FUNCTIONS}
-        # names of enums: Python's own; of the others there is one that says more
+        # Python has its own names of enums; for the other functions the module has one that returns more
         self.assertEqual(declared - used, {"stixel_%s_name" % n for n in ("kind", "state", "publisher", "road")}
                          | {"stixel_free_space_m", "stixel_scan"})
         self.assertEqual(used - declared, set())

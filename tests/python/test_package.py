@@ -1,4 +1,4 @@
-"""The wheel, in a virtual environment of its own and without network; a libstixel that does not fit; types; docs.
+"""The wheel, in a separate virtual environment without network; an incompatible libstixel; types; docs.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -58,20 +58,23 @@ class Package(support.TestCase):
         self.need(have(sys.executable, "-c", "import setuptools, pip, wheel, venv"),
                   "pip, setuptools, wheel or venv (Debian: python3-pip python3-setuptools python3-wheel python3-venv)")
         env = self.without_network()
-        # a copy, so that nothing is left in the tree; with the tree's meson.build where setup.py looks for it
+        # a copy, so that nothing is left in the tree, with the tree's meson.build in the place where setup.py looks for
+        # it
         shutil.copytree(PACKAGE, self.top + "/tree/python",
                         ignore=shutil.ignore_patterns("__pycache__", "*.egg-info", "build"))
         shutil.copy(os.path.join(support.SOURCE, "meson.build"), self.top + "/tree")
         self.run_it(sys.executable, "-m", "pip", "wheel", "--no-build-isolation", "-w", self.top,
                     self.top + "/tree/python", env=env)
         wheel, = glob.glob(self.top + "/*.whl")
-        self.assertEqual(os.path.basename(wheel), "stixel-%s-py3-none-any.whl" % VERSION)  # pure: one for all
+        # pure Python: one wheel for all platforms
+        self.assertEqual(os.path.basename(wheel), "stixel-%s-py3-none-any.whl" % VERSION)
         sources = {os.path.relpath(p, PACKAGE + "/src") for p in glob.glob(PACKAGE + "/src/**", recursive=True)
                    if os.path.isfile(p) and "__pycache__" not in p and ".egg-info" not in p}
         with zipfile.ZipFile(wheel) as z:
             names = {n for n in z.namelist() if ".dist-info/" not in n}
         self.assertEqual(names, sources)
-        env["LD_LIBRARY_PATH"] = os.path.dirname(os.environ["STIXEL_LIBRARY"])  # as in a folder that the system knows
+        # as if the library were in a folder of the system
+        env["LD_LIBRARY_PATH"] = os.path.dirname(os.environ["STIXEL_LIBRARY"])
         self.assertEqual(self.install_and_read(wheel, env), "libstixel.so.1")
 
     def test_wheel_that_brings_the_library(self):
@@ -97,8 +100,8 @@ class Package(support.TestCase):
         return env
 
     def install_and_read(self, wheel, env):
-        """In a virtual environment, a frame of a daemon. What the library's path is."""
-        # NumPy and pip are those of the system: there is no network
+        """Installs the wheel in a virtual environment and reads a frame of a daemon. Returns the library's path."""
+        # NumPy and pip are those of the system, because there is no network
         self.run_it(sys.executable, "-m", "venv", "--system-site-packages", "--without-pip", self.top + "/venv")
         python = self.top + "/venv/bin/python"
         self.run_it(python, "-m", "pip", "install", wheel, env=env)
@@ -140,7 +143,7 @@ class Package(support.TestCase):
     def test_types(self):
         mypy = shutil.which("mypy")
         self.need(mypy, "mypy (Debian package mypy)")
-        # by the oldest Python that the module is for; two examples need matplotlib and OpenCV, which have no types
+        # checked for the oldest supported Python; two examples need matplotlib and OpenCV, which have no types
         typed = [p for p in support.examples() if not p.endswith(("plot.py", "external.py"))]
         out = self.run_it(mypy, "--strict", "--python-version", "3.8", "--cache-dir", self.top + "/cache",
                           "--explicit-package-bases", support.MODULE + "/stixel", *typed,
@@ -180,7 +183,7 @@ class Package(support.TestCase):
             self.assertGreater(len(names), 3)
             for name in names:
                 self.assertTrue(hasattr(kind, name), "%s.%s" % (kind.__name__, name))
-        for name in stixel.__all__:  # every exception and every reader's method is told
+        for name in stixel.__all__:  # the documentation names every exception and every method of a reader
             if isinstance(getattr(stixel, name), type) and issubclass(getattr(stixel, name), stixel.StixelError):
                 self.assertIn("`%s`" % name, text)
         for member in vars(stixel.Reader):

@@ -34,7 +34,8 @@ class Program(support.TestCase):
         child.send_signal(signal.SIGINT)
 
     def lines_until(self, then, d, enough, *args):
-        """Starts it, reads lines until enough(lines), calls then(child). (lines, exit code, stderr)"""
+        """Starts the program, reads lines until enough(lines), then calls then(child). Returns (lines, exit code,
+        stderr)."""
         with subprocess.Popen([sys.executable, "-u", *args], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                               env=d.client()) as child:
             self.addCleanup(child.kill)
@@ -90,7 +91,7 @@ class Module(Program):
         self.assertEqual((r.returncode, r.stderr), (0, ""))
 
     def main(self, *args):
-        """The same without a process: (exit code, stdout, stderr)."""
+        """Does the same without a process. Returns (exit code, stdout, stderr)."""
         out, err = io.StringIO(), io.StringIO()
         with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
             try:
@@ -181,7 +182,7 @@ class Examples(Program):
             data = f.read()
         self.assertEqual(data[:8], b"\x89PNG\r\n\x1a\n")
         self.assertGreater(len(data), 20000)
-        keep = os.environ.get("STIXEL_KEEP_PLOT")  # to look at it
+        keep = os.environ.get("STIXEL_KEEP_PLOT")  # keeps the plot for inspection
         if keep:
             shutil.copy(top + "/frame.png", keep)
 

@@ -1,4 +1,4 @@
-"""A reader and what can happen to its publisher: ends, dies, restarts, damages a frame, is read by many at once.
+"""A reader whose publisher ends, dies, restarts, damages a frame, or is read by many readers at once.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -82,7 +82,8 @@ class Names(support.TestCase):
 
 class Foreign(support.TestCase):
     def foreign(self):
-        """A running publisher's ring, copied: of another user where we may give it away, else one open to all."""
+        """Copies the ring of a running publisher. The copy belongs to another user if we may change its owner.
+        Otherwise it is open to all users."""
         path = "/dev/shm/stixeld.test-python-foreign-%d" % os.getpid()
         self.addCleanup(lambda: os.path.exists(path) and os.unlink(path))
         with open(path, "wb") as f, open("/dev/shm/stixeld." + self.publisher(100000, 100).name, "rb") as ring:
@@ -108,7 +109,8 @@ class Foreign(support.TestCase):
                 if taken:
                     self.assertIsNotNone(reader.latest())
                 os.truncate(path, size)
-                with self.assertRaisesRegex(stixel.NotStixel, "not a stixel ring"):  # one that maps it is dead by now
+                # without protection a process that maps the file would be killed here
+                with self.assertRaisesRegex(stixel.NotStixel, "not a stixel ring"):
                     reader.next(LONG)
 
 
@@ -130,7 +132,7 @@ class Frames(support.TestCase):
                 with self.assertRaisesRegex(stixel.Ended, "the publisher has ended") as e:
                     call()
                 self.assertNotIsInstance(e.exception, stixel.Died)
-            self.assertEqual(list(reader), [])  # and stays so
+            self.assertEqual(list(reader), [])  # the end is permanent
             with self.assertRaises(stixel.NotRunning):
                 reader.reopen()
         self.assertTrue(reader.closed)
@@ -192,9 +194,9 @@ class Frames(support.TestCase):
                     pass
             reader.wait(LONG)
             damage(reader.status().head)
-            f = next(reader)  # goes on with the next one
+            f = next(reader)  # continues with the next frame
             self.assertGreater(f.number, n)
-            self.assertIn(reader.status().corrupt, (1, 2))  # 2, if it was not too late with the second
+            self.assertIn(reader.status().corrupt, (1, 2))  # 2 if the reader also saw the second damaged frame
 
     def test_stream(self):
         p = self.publisher(25, 25, held=True)
@@ -304,7 +306,8 @@ class Ends(support.TestCase):
             self.assertGreaterEqual(reader.fileno(), 0)
 
     def test_who_waits_says_so(self):
-        """After a second, once; in a program without logging on stderr, and never of a daemon that gives frames."""
+        """A waiting reader logs a message once, after a second, and in a program without logging on stderr. It never
+        logs one about a daemon that sends frames."""
         name = "test-python-later-%d-said" % os.getpid()
         with stixel.open(name, follow=True) as reader:
             with self.assertLogs("stixel", "WARNING") as said:
@@ -355,7 +358,7 @@ class Ends(support.TestCase):
 
 class Threads(support.TestCase):
     def quiet(self):
-        """A reader whose publisher has nothing to say."""
+        """Opens a reader whose publisher sends nothing for a long time."""
         p = self.publisher(100000, 0.01)
         return self.open(p.name)
 
@@ -368,7 +371,7 @@ class Threads(support.TestCase):
             with self.assertRaisesRegex(RuntimeError, "in use by another thread or task: open one for each"):
                 call()
         began = time.monotonic()
-        reader.close()  # from here, while the other waits
+        reader.close()  # closed by this thread while the other one waits
         t.join(LONG)
         self.assertFalse(t.is_alive())
         self.assertLess(time.monotonic() - began, 2 * SLOW)
@@ -383,7 +386,7 @@ class Threads(support.TestCase):
             turns += 1
             time.sleep(0.01)
         self.assertGreater(turns, 20)
-        self.assertLess(time.process_time() - before, 0.5)  # nobody spins
+        self.assertLess(time.process_time() - before, 0.5)  # no thread spins
 
     def test_a_reader_for_each(self):
         p = self.publisher(200, 300, held=True)
@@ -465,7 +468,8 @@ except KeyboardInterrupt:
                 self.addCleanup(child.kill)
                 self.assertEqual(child.stdout.readline(), "ready\n")
                 time.sleep(0.1)
-                child.send_signal(signal.SIGUSR1)  # a handler that says nothing of ending: it goes on waiting
+                # a handler that does not end the program: the reader continues to wait
+                child.send_signal(signal.SIGUSR1)
                 self.assertEqual(child.stdout.readline(), "signal\n")
                 self.assertIsNone(child.poll())
                 child.send_signal(signal.SIGINT)
@@ -519,7 +523,7 @@ class Async(support.TestCase):
             with self.assertRaises(asyncio.CancelledError):
                 await task
             self.assertIsNone(reader.latest())  # usable as before
-            # and the loop is left as it was
+            # and the event loop is left unchanged
             self.assertFalse(asyncio.get_running_loop().remove_reader(reader.fileno()))
             task = asyncio.ensure_future(reader.__anext__())
             await asyncio.sleep(0.05)

@@ -1,4 +1,5 @@
-"""Recordings that stixelctl wrote: the frames that were published, and of a damaged file all that stixelctl finds.
+"""Recordings written by stixelctl: the published frames, and for a damaged file the same frames and damage as in
+stixelctl.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -55,7 +56,7 @@ class Case(support.TestCase):
         return json.loads(r.stdout) if r.stdout else r.stderr
 
     def compare(self, path, text=""):
-        """What is found here and what stixelctl finds."""
+        """Compares the result of the module with that of stixelctl."""
         info = self.info(path)
         with stixel.Recording(path) as recording:
             records = list(recording.records())
@@ -64,8 +65,8 @@ class Case(support.TestCase):
         self.assertEqual(sum(isinstance(r, stixel.Frame) for r in records), info["frames"], text)
         self.assertEqual(sum(r.lost for r in records if isinstance(r, stixel.Gap)), info["lost"], text)
         self.assertEqual(len(damage), info["damaged_places"], text)
-        told = [(d["offset"], d["bytes"], d["why"]) for d in info["damage"]]  # some, if they are many
-        # of a file's last bytes stixelctl says only that it was cut
+        told = [(d["offset"], d["bytes"], d["why"]) for d in info["damage"]]  # only the first ones if there are many
+        # about a file's last bytes stixelctl says only that the file was cut
         self.assertEqual([(d.offset, d.bytes, "the file ends within a record" if d.at_end else d.why)
                           for d in damage][:len(told)], told, text)
         if not damage:
@@ -75,7 +76,7 @@ class Case(support.TestCase):
 
 class Recordings(Case):
     def test_both_images_of_pairs(self):
-        """What a raw pair is kept for: to calibrate, or to look into, later."""
+        """Raw pairs are recorded for a later calibration or inspection."""
         d = self.daemon("pairs", *SMALL, "-s", "source.fps=20", "-s", "output.planes=pair")
         path = self.finish("pairs", self.start("pairs", d.name, "--frames", "5", "--images", "left,right",
                                                env=d.client()))
@@ -85,7 +86,8 @@ class Recordings(Case):
         for frame in frames:
             self.assertEqual((frame.left.shape, frame.right.shape), ((96, 160), (96, 160)))
             self.assertTrue((frame.left != frame.right).any())
-        # sorted by topic: no frame gets the image of another; behind the frames the last one's are its own
+        # sorted by topic: no frame gets the image of another one. If images come after all frames, the last frame gets
+        # its own
         for backwards, apart in ((False, 10), (True, 8)):
             recordings.sorted_by_topic(path, self.path("sorted"), backwards)
             with stixel.Recording(self.path("sorted")) as recording:
@@ -97,7 +99,7 @@ class Recordings(Case):
 
     @staticmethod
     def inside(data):
-        """(kind, content) of MCAP records, one behind the other."""
+        """Yields (kind, content) of consecutive MCAP records."""
         at = 0
         while at + 9 <= len(data):
             op, size = struct.unpack_from("<BQ", data, at)
@@ -105,12 +107,12 @@ class Recordings(Case):
             at += 9 + size
 
     def calibrations(self, path, topic):
-        """fx of its messages, in their order: after the tag of field 6, K, and the bytes of 9 doubles."""
+        """Returns fx of the topic's messages, in order: 9 doubles follow the tag of field 6 (K) and a length."""
         found, wanted = [], None
         with open(path, "rb") as f:
             data = f.read()
         for chunk in (content for op, content in self.inside(data[8:-8]) if op == 6):
-            for kind, record in self.inside(chunk[40:]):  # it is not compressed
+            for kind, record in self.inside(chunk[40:]):  # the chunk is not compressed
                 if kind == 4 and b"/" + topic + struct.pack("<I", 8) + b"protobuf" in record:
                     wanted = record[:2]
                 elif kind == 5 and record[:2] == wanted:
@@ -118,7 +120,8 @@ class Recordings(Case):
         return found
 
     def test_a_calibration_that_changes(self):
-        """Each frame has its own; viewers find each in the channels beside it, and where there is none any more."""
+        """Each frame has its own calibration. Viewers find each calibration in the channels beside the images, and they
+        find the point from which there is none."""
         for side in ("left", "right"):
             self.write(side + ".pgm", b"P5\n64 48\n255\n" + random.Random(side).randbytes(64 * 48))
         d = self.daemon("moved", "-s", "source.kind=files", "-s", "source.left=" + self.path("left.pgm"), "-s",
@@ -167,11 +170,13 @@ class Recordings(Case):
                 self.assertIn(d.name, repr(recording))
                 frames = list(recording)
                 self.assertEqual(len(frames), 20)
-                next(iter(recording))  # one that is left in the middle
-                self.assertEqual([f.number for f in recording], [f.number for f in frames])  # again, from the start
+                next(iter(recording))  # iteration that stops early
+                # iteration from the start again
+                self.assertEqual([f.number for f in recording], [f.number for f in frames])
                 self.assertTrue(all(a.raw == b.raw == c.raw for a, b, c in zip(recording, recording, frames)))
                 lost = sum(r.lost for r in recording.records() if isinstance(r, stixel.Gap))
-                self.assertLessEqual(sum(f.missed for f in frames), lost)  # no frame comes after those lost at the end
+                # frames lost at the end are not followed by a frame
+                self.assertLessEqual(sum(f.missed for f in frames), lost)
                 self.assertEqual(recording.end, (20, lost, 1, frames[0].published_ns, frames[-1].published_ns))
                 life, = (r for r in recording.records() if isinstance(r, stixel.Life))
                 self.assertEqual(life, (frames[0].epoch, d.process.pid, os.environ["STIXEL_VERSION"]))
@@ -186,7 +191,7 @@ class Recordings(Case):
                 self.without_images(frames[-1])
 
     def without_images(self, frame):
-        """Somebody took the frames and left out their images."""
+        """Returns the bytes of the frame after a tool has removed its images."""
         data = frame.raw[:struct.unpack_from("<I", frame.raw, 272)[0]]
         pair = struct.pack("<I6sI6s", 6, b"stixel", 6, b"stixel")
         channel = struct.pack("<HHI9sI6sI", 1, 0, 9, b"/x/stixel", 6, b"stixel", len(pair)) + pair
@@ -197,7 +202,8 @@ class Recordings(Case):
         self.assertEqual(bare.stixels.tobytes(), frame.stixels.tobytes())
         self.assertIsNone(bare.left)
         self.assertEqual(bare.number, frame.number)
-        # what is damaged behind it does not take it away, and what is wrong with it is told of its own place
+        # damage after the frame does not remove the frame, and damage inside the frame is reported at the frame's
+        # position
         before, damage = self.compare(self.write("before", data + bytes(50)))
         self.assertEqual((before.raw, damage[:2]), (bare.raw, (len(data), 50)))
         odd, = self.compare(self.write("odd", data[:-1] + bytes([data[-1] ^ 1])))
@@ -209,7 +215,7 @@ class Recordings(Case):
         recorder = self.start("lives", name)
         until(lambda: len(self.so_far("lives")) > 20, LONG, "frames of the first")
         first.kill()
-        second = self.publisher(300, 3000, name)  # in bursts that no eight slots hold
+        second = self.publisher(300, 3000, name)  # published in bursts that eight slots cannot hold
         until(lambda: self.so_far("lives")[-1].number == 300, LONG, "the last frame of the second")
         recorder.send_signal(signal.SIGINT)
         path = self.finish("lives", recorder)
@@ -226,11 +232,11 @@ class Recordings(Case):
                 self.assertEqual(r.reason, stixel.GapReason.OVERRUN)
 
     def so_far(self, name):
-        """What can be read while it is being written."""
+        """Returns everything that can be read while the recording is being written."""
         try:
             with stixel.Recording(self.path(name)) as recording:
                 return list(recording)
-        except (FileNotFoundError, stixel.NotStixel):  # not there yet, or without its header
+        except (FileNotFoundError, stixel.NotStixel):  # the file does not exist yet, or has no header yet
             return []
 
     def test_by_time(self):
@@ -240,7 +246,8 @@ class Recordings(Case):
             frames = list(recording)
             times = [f.published_ns for f in frames]
             self.assertEqual(len(frames), 1200)
-            # these frames' times are noise: those that the index can tell, the first and what is behind all
+            # times of these frames are random. Tested are the times that the index can decide: the first one, and a
+            # time after all frames
             self.assertEqual(next(recording.frames(min(times) - 1)).raw, frames[0].raw)
             self.assertEqual([f.raw for f in recording.frames(max(times) + 1)], [frames[-1].raw])
         with open(path, "rb") as f:
@@ -268,7 +275,7 @@ class Damage(Case):
     def setUp(self):
         super().setUp()
         p = self.publisher(100000, 150)
-        # a pipe, which has a chunk every tenth of a second
+        # a pipe, into which a chunk is written every tenth of a second
         recorder = subprocess.run([support.STIXELCTL, "-i", p.name, "record", "-", "--frames", "60"],
                                   capture_output=True, check=True)
         self.data = recorder.stdout
@@ -300,7 +307,7 @@ class Damage(Case):
 
     def test_long_damage_is_left_when_asked_to(self):
         path = self.write("long", self.data[:-8])
-        os.truncate(path, 200 << 30)  # takes no room, and minutes to look through
+        os.truncate(path, 200 << 30)  # takes no disk space, but minutes to read
         program = ("import sys, stixel\ntry: print(len(list(stixel.Recording(sys.argv[1]))))\n"
                    "except KeyboardInterrupt: sys.exit('stopped')")
         for command in ([support.STIXELCTL, "info", path], [support.STIXELCTL, "export", path, self.path("out.mcap")],

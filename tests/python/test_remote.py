@@ -1,4 +1,4 @@
-"""A reader of another machine over a transport of the test: frames, ends, damage, waiting, and the other clock.
+"""A reader of another machine over a test transport: frames, ends, damage, waiting, and the other machine's clock.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -16,7 +16,7 @@ import stixel
 from stixel import _clock, _remote
 from support import until
 
-OFFSET_NS = 5_000_000_000  # how far the other clock is ahead
+OFFSET_NS = 5_000_000_000  # offset of the other clock, ns: it is ahead
 
 
 def frame(number, epoch=1, **more):
@@ -24,7 +24,7 @@ def frame(number, epoch=1, **more):
 
 
 class Transport(_remote.Transport):
-    """Hands on what the test says."""
+    """A transport that passes on the test's data."""
 
     def __init__(self, there=True):
         super().__init__("instance 'x' of the test")
@@ -67,7 +67,7 @@ class Frames(Remote):
     def test_in_order_and_what_is_missing(self):
         reader = self.remote()
         self.assertIsNone(reader.next())
-        self.push(100, 101, 101, 99, 104)  # twice and late ones are none
+        self.push(100, 101, 101, 99, 104)  # repeated and late frames are dropped
         got = [reader.next() for _ in range(4)]
         self.assertEqual([f and (f.number, f.missed) for f in got], [(100, 0), (101, 0), (104, 2), None])
         self.push(105, 106, 108)
@@ -95,21 +95,21 @@ class Frames(Remote):
             self.inbox.push(data)
         self.push(2)
         with self.assertRaisesRegex(stixel.Damaged, "instance 'x' of the test: a damaged frame"):
-            reader.next()  # once, however many there were
+            reader.next()  # one exception for all damaged frames
         self.assertEqual((reader.next().number, reader.status().corrupt), (2, 4))
         self.inbox.push(frame(3, abi_major=2))
         with self.assertRaisesRegex(stixel.OtherVersion, "another major version"):
             reader.next()
         self.inbox.push(b"more")
         self.push(4)
-        self.assertEqual(next(reader).number, 4)  # iteration passes over it
+        self.assertEqual(next(reader).number, 4)  # iteration skips the damaged bytes
 
     def test_ends(self):
         for died, kind in ((False, stixel.Ended), (True, stixel.Died)):
             reader = self.remote()
             self.push(1)
             self.inbox.left(died)
-            self.assertEqual(reader.next().number, 1)  # what came before is read first
+            self.assertEqual(reader.next().number, 1)  # earlier frames are read first
             for call in (reader.next, reader.latest, reader.wait):
                 with self.assertRaises(kind) as e:
                     call(5)
@@ -119,7 +119,7 @@ class Frames(Remote):
                 reader.reopen()
             self.inbox.arrived()
             self.push(7, epoch=2)
-            with self.assertRaises(kind):  # until it is opened again
+            with self.assertRaises(kind):  # until the reader is reopened
                 reader.next()
             reader.reopen()
             self.assertEqual((reader.next().epoch, reader.status().publisher), (2, stixel.Publisher.ALIVE))
@@ -128,7 +128,7 @@ class Frames(Remote):
         reader = self.remote()
         self.push(1, 2)
         self.push(1, 2, epoch=2)
-        self.push(3)  # the one before is known
+        self.push(3)  # the earlier publisher is known, so its frame is dropped
         self.assertEqual(reader.latest().number, 2)
         for call in (reader.next, reader.latest, reader.wait, reader.__next__):
             with self.assertRaisesRegex(stixel.Restarted, "another publisher has taken the name"):
@@ -143,21 +143,21 @@ class Frames(Remote):
         now = 1000.0
         with mock.patch.object(_remote.time, "monotonic", lambda: now):
             self.push(7, 8)
-            self.push(1, epoch=2)  # of somebody who has the same name
+            self.push(1, epoch=2)  # a frame of another publisher with the same name
             for number in (9, 10):
                 self.push(number)
             self.assertEqual([reader.next().epoch for _ in range(3)], [1, 1, 2])
             self.assertEqual(reader.status().corrupt, 2)
-            now += 3.1  # in which nothing came of it
+            now += 3.1  # the other publisher sends nothing in this time
             self.push(11, 12)
-            self.push(2, epoch=2)  # and again
+            self.push(2, epoch=2)  # the other publisher sends again
             self.assertEqual([(f.epoch, f.number, f.missed) for f in (reader.next(), reader.next())],
                              [(1, 11, 2), (1, 12, 0)])
             self.assertEqual((reader.next(), reader.status().corrupt, reader.status().lost), (None, 3, 2))
             self.push(1, epoch=3)
             self.inbox.left(True)
             self.inbox.arrived()
-            self.push(13)  # the way to it broke off, and is there again
+            self.push(13)  # the connection broke and was restored
             self.assertEqual([reader.next().epoch, reader.next().number], [3, 13])
             self.assertEqual(reader.status().head, 13)
 
@@ -168,12 +168,12 @@ class Frames(Remote):
             self.push(1, 2, 2**64 - 2, 3)
             self.assertEqual([reader.next().number for _ in range(3)], [1, 2, 3])
             self.assertEqual((reader.status().corrupt, reader.status().lost), (1, 0))
-            self.push(30_000, 4)  # within what may be: until it was silent for a while
+            self.push(30_000, 4)  # a plausible number: it holds until the publisher has been silent for a while
             self.assertEqual([reader.next().number, reader.next()], [30_000, None])
             now += 3.1
             self.push(30_000, 5, 6)
             self.assertEqual([(f.number, f.missed) for f in (reader.next(), reader.next())], [(5, 0), (6, 0)])
-            now += 3600  # it was cut off for long
+            now += 3600  # the connection was cut off for long
             self.push(108_000)
             self.assertEqual(reader.next().missed, 107_993)
 
@@ -277,13 +277,13 @@ class OtherClock(Remote):
         self.assertLess(s.clock_uncertainty, 0.01)
         self.assertGreaterEqual(f.age(), 0.07 - s.clock_uncertainty)
         self.assertLess(f.age(), 5)
-        self.assertEqual(f.captured_ns, captured)  # its bytes stay
+        self.assertEqual(f.captured_ns, captured)  # the bytes of the frame stay unchanged
         self.assertEqual(pickle.loads(pickle.dumps(f)).clock_offset_ns, f.clock_offset_ns)
         self.assertEqual(stixel.load(f.raw).clock_offset_ns, 0)
 
     def test_until_it_is_known_ages_are_not(self):
         reader = self.remote()
-        self.transport.offset_ns = None  # it does not answer
+        self.transport.offset_ns = None  # the other clock does not answer
         self.inbox.left(True)
         self.inbox.arrived()
         self.push(1)
@@ -291,7 +291,7 @@ class OtherClock(Remote):
         self.assertIsNone(f.clock_offset_ns)
         self.assertTrue(math.isnan(f.age()))
         self.assertEqual((reader.status().clock_offset, reader.status().clock_uncertainty), (None, None))
-        self.transport.offset_ns = -OFFSET_NS  # started anew
+        self.transport.offset_ns = -OFFSET_NS  # restarted
         self.inbox.arrived()
         until(lambda: reader.status().clock_offset is not None)
         self.assertAlmostEqual(reader.status().clock_offset, -OFFSET_NS / 1e9, delta=0.05)
@@ -300,7 +300,7 @@ class OtherClock(Remote):
         offsets = _clock.Offsets()
         ms = 1_000_000
         self.assertIsNone(offsets.at(0))
-        # the truth is 7000 ms; one way takes 1 ms, back much longer: the worst case for the middle
+        # true offset 7000 ms; one way takes 1 ms, the way back much longer: the worst case for taking the middle
         offsets.add(0, 1000 * ms, 8001 * ms, 1041 * ms)
         far = offsets.at(1041 * ms)
         self.assertEqual(far.offset_ns, (8001 - 1020.5) * ms)
@@ -310,16 +310,17 @@ class OtherClock(Remote):
         self.assertEqual(near.offset_ns, (8102 - 1102.5) * ms)
         self.assertLessEqual(abs(near.offset_ns - 7000 * ms), near.uncertainty_ns)
         self.assertLess(near.uncertainty_ns, 3 * ms)
-        # it grows with time, by what clocks may drift, until a worse sample that is newer is better
+        # the uncertainty grows with time by the possible drift of clocks, until a newer sample is better although it
+        # was less exact when taken
         later = offsets.at(101_105 * ms)
         self.assertEqual((later.offset_ns, later.uncertainty_ns // ms), (near.offset_ns, 112))
         offsets.add(0, 101_100 * ms, 108_106 * ms, 101_110 * ms)
         self.assertEqual(offsets.at(101_110 * ms).uncertainty_ns // ms, 5)
-        # a jump: what was before is forgotten, though it was more exact
+        # after a jump of the clock earlier samples are dropped, although they were more exact
         offsets.add(0, 101_200 * ms, 8_106 * ms, 101_212 * ms)
         self.assertEqual(offsets.at(101_212 * ms).offset_ns, (8_106 - 101_206) * ms)
         offsets.reset()
-        offsets.add(0, 0, 5, 10)  # asked before
+        offsets.add(0, 0, 5, 10)  # asked before the last sample
         self.assertIsNone(offsets.at(10))
         offsets.add(offsets.life, 0, 5, 10)
         self.assertEqual(offsets.at(10).offset_ns, 0)

@@ -1,4 +1,4 @@
-"""Class scores: what the writer refuses, and the whole way from a left image to a frame that had its scores.
+"""Class scores: input that the writer refuses, and the whole way from a left image to a frame that used its scores.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -43,7 +43,8 @@ class Writers(support.TestCase):
         return w
 
     def newest(self, path):
-        """(capture_ns, frame_epoch, frame_number, scores) by the layout of docs/shm.md."""
+        """Returns (capture_ns, frame_epoch, frame_number, scores) of the newest scores, by the layout of
+        docs/shm.md."""
         with open(path, "rb") as f:
             data = f.read()
         self.assertEqual(data[:8], b"STIXSCOR")
@@ -69,10 +70,10 @@ class Writers(support.TestCase):
             capture, epoch, number, got = self.newest(path_of(name))
             self.assertEqual((capture, epoch, number), (12345, 0, 0))
             np.testing.assert_array_equal(got, scores)
-            for kind in (np.float32, np.float64):  # 0..1, rounded
+            for kind in (np.float32, np.float64):  # 0..1 is scaled and rounded
                 w.write((scores / 255).astype(kind), capture_ns=1)
                 np.testing.assert_array_equal(self.newest(path_of(name))[3], scores)
-            w.planes()[...] = scores.transpose(0, 1, 2)[::-1]  # without a copy in between
+            w.planes()[...] = scores.transpose(0, 1, 2)[::-1]  # written in place, without a copy
             w.commit(capture_ns=2)
             np.testing.assert_array_equal(self.newest(path_of(name))[3], scores[::-1])
         self.assertFalse(os.path.exists(path_of(name)))
@@ -135,7 +136,7 @@ class Writers(support.TestCase):
         self.assertEqual(self.newest(path_of(first._name))[0], 3)
 
     def test_a_name_that_another_user_holds(self):
-        """The error says how to get a place where no other user can take names."""
+        """The error says how to get a folder in which no other user can take names."""
         with tempfile.TemporaryDirectory() as folder:
             for place, remedy in ((folder + "/none", "which systemd-tmpfiles --create stixeld.conf makes"),
                                   (folder, "")):
@@ -153,7 +154,7 @@ class Writers(support.TestCase):
         planes = w.planes()
         w.close()
         gc.collect()
-        planes[...] = 7  # the memory is still there, and goes with the array
+        planes[...] = 7  # the memory still exists, and is freed with the array
         self.assertEqual(int(planes.sum()), 7 * planes.size)
         del planes
         gc.collect()
@@ -190,7 +191,8 @@ class WholeWay(support.TestCase):
     def test_labels_of_stixels_come_from_the_scores(self):
         d = self.sem("-s", "semantics.max_age_ms=%d" % (5000 * SLOW), "-s", "stixels.method=slanted", "-s",
                      "engine.backend=reference", "-s", "stixels.width=8", "-s", "source.fps=10")
-        left, right = 13, 5  # of the same kind all the way up: what a column has does not hang on where it is cut
+        # both classes have the same kind over the full height, so a column's labels do not depend on its cuts
+        left, right = 13, 5
         scores = stixel.one_hot(np.broadcast_to(np.where(np.arange(SHAPE[2]) < 20, left, right), SHAPE[1:]), 19)
         with stixel.open(d.name) as reader, stixel.ScoreWriter(d.name, **FORMAT) as writer:
             writer.write(scores, reader.next(timeout=20))
@@ -243,7 +245,7 @@ class WholeWay(support.TestCase):
         with tempfile.TemporaryFile() as f:
             f.write(pictures)
             f.seek(0)
-            keep, feed = os.pipe()  # so that it lives until it was read
+            keep, feed = os.pipe()  # so that the process lives until its output was read
             cat = subprocess.Popen(["sh", "-c", "cat; cat <&%d" % keep], stdin=f, stdout=subprocess.PIPE,
                                    pass_fds=[keep])
             code, err = self.run_example(d, [os.environ["STIXEL_EXAMPLE_SCORES"], d.name, "19", "160", "96", "4"],

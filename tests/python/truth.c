@@ -1,7 +1,7 @@
 /*
- * What stands where in the synthetic street, for tests of programs that read frames: python-truth WxH
- * FRAME WIDTH prints the road and, for each column of WIDTH px, the disparity of the lowest object that
- * is whole in it (0 without one).
+ * Ground truth of the synthetic street, for tests of programs that read frames: python-truth WxH FRAME WIDTH
+ * prints the road and, for each column of WIDTH px, the disparity of the lowest object that is completely in
+ * the column (0 without one).
  *
  * SPDX-License-Identifier: Apache-2.0
  */
