@@ -21,13 +21,13 @@
 
 static const char *slices;
 
-/* An H200, or a slice of it, as tests/lab/work/count_work.py has it. */
+/* Returns an H200, or a slice of it, with the figures of tests/lab/work/count_work.py. */
 static struct sx_predict_device slice_of(int sms)
 {
 	return (struct sx_predict_device){90, sms, 1.98e9, 4.8e12, true};
 }
 
-/* The defaults of the configuration, resolved. */
+/* Returns the defaults of the configuration, resolved. */
 static struct sx_params defaults(void)
 {
 	struct sx_settings s;
@@ -46,7 +46,7 @@ struct slice {
 	double chain_ms;
 };
 
-/* False: not a row of figures. */
+/* Reads one row. Returns false if the line is not a row of figures. */
 static bool read_slice(const char *line, struct slice *s)
 {
 	char flow[16];
@@ -59,8 +59,8 @@ static bool read_slice(const char *line, struct slice *s)
 }
 
 /*
- * What is told of the error is true, and by this code's formula, not only by the script's. Here each size is
- * one of those that were fitted, so the error is smaller than what is told, but for rounding.
+ * The stated error is correct, by the formula of this code and not only of the script. The sizes here are the
+ * fitted ones, so the error is smaller than the stated one, apart from rounding.
  */
 static void test_slices(void **state)
 {
@@ -104,8 +104,8 @@ static enum sx_volume_choice choice(const struct sx_predict_device *d, const str
 }
 
 /*
- * As measured with D = 128: on slices of an H200 stored is faster, on all of it costs that are counted.
- * On every board checkpoint would be.
+ * As measured with D = 128: on slices of an H200 `stored` is faster, on a whole H200 `counted`. On every
+ * embedded board `checkpoint` would be faster.
  */
 static void test_volume(void **state)
 {
@@ -137,7 +137,7 @@ static void test_volume(void **state)
 	}
 }
 
-/* One case for each row of the table of rules, in its order. */
+/* One case for each row of the table of rules, in the table's order. */
 static void test_rules(void **state)
 {
 	static const struct sx_predict_device card = {90, 132, 1.98e9, 4.8e12, true};
@@ -186,7 +186,7 @@ static void test_rules(void **state)
 	}
 }
 
-/* Slower in each respect means longer; and the stage says what it waits for. */
+/* A device that is slower in one respect takes longer, and the stage names the limiting resource. */
 static void test_bounds(void **state)
 {
 	struct sx_params p = defaults();
@@ -206,7 +206,7 @@ static void test_bounds(void **state)
 	slow.clock_hz /= 2;
 	sx_predict(&got, &slow, &c, SX_VOLUME_CHECKPOINT);
 	assert_true(fabs(got.stage[SX_STAGE_SGM].ms / want.stage[SX_STAGE_SGM].ms - 2) < 1e-6);
-	assert_true(got.chain_ms < 2 * want.chain_ms); /* the host's share stays */
+	assert_true(got.chain_ms < 2 * want.chain_ms); /* the host's share stays the same */
 	slow = d;
 	slow.sms = 1000000;
 	sx_predict(&got, &slow, &c, SX_VOLUME_CHECKPOINT);
@@ -281,7 +281,7 @@ static void assert_model(const char *model, double hz, const char *name)
 		fail_msg("%s is %s, not %s", model, b ? b->name : "nothing", name);
 }
 
-/* As device trees have them: tests/power/tree.c. */
+/* Model names as in device trees: tests/power/tree.c. */
 static void test_boards(void **state)
 {
 	const struct sx_predict_board *b;
@@ -310,7 +310,10 @@ static void test_boards(void **state)
 	assert_null(sx_predict_board_of_model("", 0));
 }
 
-/* A power mode lowers the clock, never above the table's; fewer multiprocessors are another device. */
+/*
+ * A power mode lowers the clock, but never sets it above the table's clock. A device with fewer
+ * multiprocessors is another device.
+ */
 static void test_device_of_model(void **state)
 {
 	static const char nx[] = "NVIDIA Jetson Orin NX Engineering Reference Developer Kit";
