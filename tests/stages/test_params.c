@@ -121,7 +121,7 @@ static void zero_penalties_are_resolved(void **state)
 			assert_int_equal(own.p2, chosen.p2);
 			assert_int_equal(own.p2_vertical, chosen.p2_vertical);
 			again = own;
-			sx_stereo_resolve(&again); /* nothing left to resolve */
+			sx_stereo_resolve(&again); /* every parameter is already resolved */
 			assert_memory_equal(&again, &own, sizeof(own));
 			own = again =
 				(struct sx_stereo_params){.cost = cost, .paths = paths, .p2_vertical = 90};

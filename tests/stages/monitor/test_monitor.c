@@ -428,7 +428,7 @@ static void nothing_to_go_by_gives_no_vote(void **state)
 		}
 	}
 	measure(&c, grain, -11, 0, e);
-	assert_true(e[SX_ROWS_ALL].votes < 38); /* of 768 positions */
+	assert_true(e[SX_ROWS_ALL].votes < 38); /* limit: 38 of 768 positions */
 	measure(&c, grain, -7, 0, e);
 	assert_true(e[SX_ROWS_ALL].votes > 600);
 	for (int y = 0; y < H; y++)

@@ -1,5 +1,5 @@
-# Rectification against OpenCV: aligned rigs, maps and images of random rigs. Skips without OpenCV. Usage:
-# test_opencv.py RIG-MAPS (tests/stages/rectify/rig_maps.c)
+# Rectification against OpenCV: aligned rigs, maps and images of random rigs. Skips without OpenCV.
+# Usage: test_opencv.py RIG-MAPS (tests/stages/rectify/rig_maps.c)
 # SPDX-License-Identifier: Apache-2.0
 import os
 import subprocess

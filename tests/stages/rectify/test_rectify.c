@@ -307,8 +307,7 @@ static void check_format(enum sx_pixel pixel, const struct sx_rig *rig, size_t p
 	check_image_init(&out, SX_PIXEL_U8, map.width, map.height, 7);
 	stretch = sx_ingest_stretch(&raw, &raw);
 	if (pixel == SX_PIXEL_Y16 && padding)
-		stretch = (struct sx_stretch){
-			0, UINT16_MAX}; /* range of the pair, wider than this image needs */
+		stretch = (struct sx_stretch){0, UINT16_MAX}; /* wider than this image needs */
 	sx_ingest(&raw, &grey.image, stretch);
 	sx_rectify(&raw, &out.image, &map, stretch);
 	for (int i = 0; i < map.width * map.height; i++) {

@@ -184,7 +184,7 @@ static void check_hill(double z, double grade, bool bends, uint64_t seed)
 	draw_hill(&w, z, grade, &d, &r);
 	road = find(&p, &d, NULL);
 	assert_int_equal(road.origin, SX_ROAD_MEASURED);
-	/* from near rows to the rows where the road is above the horizon or 60 m ahead */
+	/* rows from the nearest one to the row where the road is above the horizon or 60 m ahead */
 	for (int y = H - 1; y >= 0; y--) {
 		const double ray = (y - p.camera.cy) / p.camera.fy, flat = ray / 1.5;
 		const double near = flat >= 1 / z ? flat : (ray + grade) / (1.5 + grade * z);
@@ -303,7 +303,7 @@ static void test_order_of_fallbacks(void **state)
 		assert_int_equal(road.origin, SX_ROAD_PREVIOUS);
 		assert_int_equal(road.age, age);
 		assert_true(road.slope == 0.5 && road.cross == 0.01 && road.axis == 3);
-		assert_true(road.roll_sigma_rad == 0.001); /* as measured before */
+		assert_true(road.roll_sigma_rad == 0.001); /* sigma as measured before */
 		previous = road;
 	}
 	sx_road_find(f, &d, &previous, &road);

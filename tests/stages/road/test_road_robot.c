@@ -101,7 +101,7 @@ static void check_floor(const char *what, const struct room *room, const struct 
 			 got->roll_rad / RADIANS, got->inliers);
 }
 
-/* With a car's tolerance the feet of walls would pass as floor: an error of 0.4 degrees. */
+/* The feet of walls would pass as floor with a car's tolerance: an error of 0.4 degrees. */
 static void test_flat_floors(void **state)
 {
 	for (uint64_t seed = 1; seed <= 20; seed++) {

@@ -106,7 +106,7 @@ static void close_engine(struct engine_frame *f)
 	assert_true(engine_frame_finish(f));
 }
 
-/* Without any filter the map is unchanged, and the images are still available. */
+/* The map is unchanged without any filter, and the images are still available. */
 static void the_map_is_what_came(void **state)
 {
 	struct engine_case t = plain();

@@ -258,8 +258,7 @@ static void equals_definition(void **state)
 							     .fastdt = v};
 
 				if (seed % 7 == 0)
-					p.fastdt_sigma_range =
-						400; /* edges hardly count, which gives large sums */
+					p.fastdt_sigma_range = 400; /* edges hardly count: large sums */
 				check_definition(&p, sizes[s][0], sizes[s][1], fill, ++seed);
 			}
 }
@@ -356,7 +355,7 @@ static void edges_separate(void **state)
 	sx_fastdt(&in, &s, &p, scratch);
 	assert_true(sum[20][39 * 32] < 0.02 * 65535);
 	assert_true(sum[20][40 * 32] > 0.98 * 65535);
-	memset(grey, 7, sizeof(grey)); /* without the edge the costs of both sides mix */
+	memset(grey, 7, sizeof(grey)); /* removes the edge: the costs of both sides mix */
 	sx_fastdt(&in, &s, &p, scratch);
 	assert_true(sum[20][39 * 32] > 0.3 * 65535 && sum[20][40 * 32] < 0.7 * 65535);
 	free(scratch);

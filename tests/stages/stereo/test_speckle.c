@@ -75,8 +75,7 @@ static void check_speckle(const struct check_image *in, int size, int range, uin
 
 	assert_non_null(scratch);
 	for (size_t i = 0; i < sx_speckle_scratch_bytes(w, h) / sizeof(*scratch); i++)
-		scratch[i] =
-			(uint32_t)(i * 2654435761u); /* the content of the scratch memory must not matter */
+		scratch[i] = (uint32_t)(i * 2654435761u); /* scratch content must not matter */
 	snprintf(what, sizeof(what), "speckle size %d range %d", size, range);
 	check_image_init(&want, SX_PIXEL_U16, w, h, 0);
 	check_image_init(&got, SX_PIXEL_U16, w, h, 5);

@@ -200,7 +200,7 @@ static void ends_and_ties(void **state)
 	p.sums[9] = 101;
 	run_pixel(&p, 100, SX_SUBPIXEL_TRUNC);
 	assert_int_equal(p.left, 7 * 16 + 8);
-	memset(p.sums, 0, sizeof(p.sums)); /* all zero, as in an area where both images are flat */
+	memset(p.sums, 0, sizeof(p.sums)); /* equal sums of 0, as in an area where both images are flat */
 	run_pixel(&p, 95, SX_SUBPIXEL_TRUNC);
 	assert_int_equal(p.left, SX_DISPARITY_INVALID);
 }

@@ -16,13 +16,8 @@
 #include "stages/stixels/sky.h"
 #include "tests/check.h"
 
-enum {
-	W = 4,
-	H = 3,
-	COLUMNS = 12,
-	ROWS = 10,
-	EXTRA = 2
-}; /* W x H px per cell; EXTRA rows above the last whole cell */
+/* W x H px per cell; EXTRA rows above the last whole cell */
+enum { W = 4, H = 3, COLUMNS = 12, ROWS = 10, EXTRA = 2 };
 enum { INVALID = SX_DISPARITY_INVALID };
 
 /*

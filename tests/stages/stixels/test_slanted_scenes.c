@@ -149,7 +149,7 @@ static void test_scores_decide(void **state)
 	const struct sx_road road = stixel_case_road(ROWS, 20, 30);
 	struct rig g;
 
-	p.stixels.slanted.sky_outlier = 1000; /* without this, a row of sky lifts the object off the ground */
+	p.stixels.slanted.sky_outlier = 1000; /* otherwise a row of sky lifts the object off the ground */
 	rig_init(&g, &p, ROWS, &road);
 	g.scored = true;
 	for (int sky = 0; sky < 2; sky++) {

@@ -556,7 +556,7 @@ static void test_unseen_rows(void **state)
 	rig_finish(&r);
 }
 
-/* Without data there is sky above the horizon, and no object at infinity below it. */
+/* Sky lies above the horizon if there is no data. Below the horizon there is no object at infinity. */
 static void test_nothing_valid(void **state)
 {
 	const struct sx_params p = stixel_case_params(64);

@@ -98,7 +98,7 @@ static void tape_on_a_road(void **state)
 		expect(&c, 1, STIXEL_UNKNOWN, 6, 13);
 		expect(&c, 2, STIXEL_GROUND, 14, 19);
 		assert_int_equal(c.list[2].disparity_q7,
-				 20 * 128 - 14 * CELL * 1024 / 128); /* its line continues */
+				 20 * 128 - 14 * CELL * 1024 / 128); /* the line of the ground continues */
 		expect(&c, 3, STIXEL_OBJECT, 20, 39);
 	}
 }
