@@ -1,9 +1,10 @@
-# What kernels need of a multiprocessor, as ptxas -v says: registers, and bytes of registers that a thread spills to
-# local memory, stored or loaded, the larger. Against tests/gpu/spills.txt, where each line allows
+# Reads the resources of kernels from the output of ptxas -v: registers, and bytes of registers that a thread spills to
+# local memory (stored or loaded, whichever is more). Compares them with tests/gpu/spills.txt, where each line allows
 #
 #   RELEASE ARCHITECTURE FILE KERNELS BYTES
 #
-# which is: of FILE at most KERNELS kernels spill, at most BYTES each. What has no line may not spill.
+# This means: at most KERNELS kernels of FILE spill, and each spills at most BYTES bytes. Files without a line may not
+# spill.
 #
 # SPDX-License-Identifier: Apache-2.0
 import os

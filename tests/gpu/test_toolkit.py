@@ -1,4 +1,4 @@
-# How the module is built: the CUDA toolkit, the target devices, and the compiler arguments.
+# Build of the module: the CUDA toolkit, the target devices, and the compiler arguments.
 # SPDX-License-Identifier: Apache-2.0
 import os
 import re

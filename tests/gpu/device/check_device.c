@@ -1,15 +1,15 @@
 /*
- * The CUDA engine on a real device against the reference: every tap and the record, over the sizes,
- * settings and fillings of tests/engine_case.h, with all ways to keep path costs and both ways of input;
- * the same frame again and again; several contexts in flight; image files; random settings
- * (tests/random_case.h). Needs no library that a machine with a GPU may lack.
+ * Checks the CUDA engine on a real device against the reference: every tap and the record, over the sizes,
+ * settings and fillings of tests/engine_case.h, with all ways to keep path costs and both ways of input; the
+ * same frame repeatedly; several contexts in flight; image files; random settings (tests/random_case.h).
+ * Needs no library that a machine with a GPU may lack.
  *
  *	check_device [--cpu] [--quick] [--variant N | --random SEED COUNT [--cells N]] [LEFT RIGHT]...
  *
- * --cpu: the cpu engine instead, which shows that this program finds what it should.
- * --variant: one of the ways to run the engine alone. --random: COUNT random settings from SEED on instead,
- * the ways to run it in turn, of N cells of the cost volume at most; image files lend their parts. --quick:
- * fewer and smaller.
+ * --cpu: checks the cpu engine instead, which shows that this program accepts a correct engine.
+ * --variant: checks only one of the ways to run the engine. --random: checks COUNT random settings instead,
+ * with seeds from SEED on and one way to run the engine after the other, of at most N cells of the cost
+ * volume. They use parts of the image files. --quick: checks fewer and smaller cases.
  * Prints "N checks, N failed". Exit: 0; 1 a check failed; 64 unknown words; 77 no module or no usable device.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -81,7 +81,7 @@ static bool compare(const struct engine_case *t, const struct sx_pair *pair)
 	struct sx_context *a = engine_case_context(&sx_backend_reference, test.reference, t, true);
 	bool good = a && compute(&sx_backend_reference, a, pair);
 
-	/* with and without keep_volume; in a quick run only one of them */
+	/* runs with and without keep_volume, a quick run only one of them */
 	for (int keep = 0; good && keep < 2; keep++)
 		if (!test.quick || (int)(t->seed % 2) == keep)
 			good = compare_with(a, t, pair, keep);

@@ -1,15 +1,15 @@
 /*
- * What a test may ask the emulated device, beside the runtime's own interface.
+ * Settings and queries of the emulated device for tests, beside the runtime's own interface.
  *
  * SX_EMULATE_ORDER   order.h
  * SX_EMULATE_DEVICE  properties, such as "integrated=1,sms=8,cc=87,memory=1073741824,devices=0,map=0"; clocks
  *                    in kHz, bus in bits: properties.cc
  * SX_EMULATE_FAIL    "cudaMalloc:7" fails the seventh call since the reset, "kernel:3" the third kernel
- *                    on the device ("copy", "set", "host" as well), "any:5" the fifth of whatever name;
- *                    "...:7+" that and all later ones;
+ *                    on the device ("copy", "set", "host" as well), "any:5" the fifth of any name;
+ *                    "...:7+" that one and all later ones;
  *                    "...:7=719" with that error code; "kernel:3=hang" never ends, "kernel:3=skip" is not
- *                    run, and nobody is told. Several with commas between.
- * Each is read where it counts, so that a test may set it at any time.
+ *                    run, without an error. Several entries are separated by commas.
+ * Each variable is read when it is used, so that a test may set it at any time.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -2,12 +2,12 @@
  * CUDA's kernel language for the kernel files of gpu/, compiled as C++ for the processor. Kernels run in
  * tests/gpu/emulate/block.cc, launches go to its memory.cc.
  *
- * What it checks: results; every lane named by a mask meets in the same warp function; no shuffle reads a
- * lane that is not there; __syncthreads is reached by all threads of a block at one place; nothing relies on
- * lanes, warps or blocks running in a certain order (SX_EMULATE_ORDER); shared and device memory is not read
- * before it is written (both start as garbage); work of several streams is ordered by events; a captured
- * graph needs no more order than its edges give; with sanitizers also bounds, alignment and overflow.
- * What it cannot: races inside what runs between two meetings of lanes, memory ordering, time, registers.
+ * The emulator checks: results; every lane named by a mask meets in the same warp function; no shuffle reads
+ * a missing lane; all threads of a block reach __syncthreads at one place; nothing relies on lanes, warps or
+ * blocks running in a certain order (SX_EMULATE_ORDER); shared and device memory is not read before it is
+ * written (both start as garbage); work of several streams is ordered by events; a captured graph needs no
+ * more order than its edges give; with sanitizers also bounds, alignment and overflow.
+ * The emulator cannot check races in code between two meetings of lanes, memory ordering, time and registers.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -38,8 +38,9 @@
 #define __align__(n) __attribute__((aligned(n)))
 
 /*
- * Blocks run one after the other, so shared memory is static. A section of its own lets block.cc fill it with
- * garbage; AddressSanitizer guards only variables in usual sections, so there it is left to that.
+ * Shared memory is static, because blocks run one after the other. It lies in a separate section, so that
+ * block.cc can fill it with garbage. AddressSanitizer guards only variables in usual sections, so a build
+ * with AddressSanitizer uses no separate section.
  */
 #ifdef __SANITIZE_ADDRESS__
 #define __shared__ static
@@ -76,7 +77,7 @@ enum sx_lanes_op {
 	SX_LANES_ANY,
 	SX_LANES_ALL,
 	SX_LANES_ADD,
-	SX_LANES_MIN, /* of int64_t, like the other comparing operations */
+	SX_LANES_MIN, /* minimum of int64_t; the other comparing operations use int64_t too */
 	SX_LANES_MAX,
 	SX_LANES_AND,
 	SX_LANES_OR,

@@ -26,7 +26,7 @@ enum { CU_STREAM_NON_BLOCKING = 1 };
 CUresult cuDeviceGet(CUdevice *, int);
 CUresult cuCtxSetCurrent(CUcontext);
 """
-# from 12.4 on
+# declarations from CUDA 12.4 on
 GREEN = """
 typedef struct CUgreenCtx_st *CUgreenCtx;
 typedef struct CUdevResourceDesc_st *CUdevResourceDesc;
@@ -41,7 +41,7 @@ CUresult cuGreenCtxCreate(CUgreenCtx *, CUdevResourceDesc, CUdevice, unsigned);
 CUresult cuGreenCtxDestroy(CUgreenCtx);
 CUresult cuCtxFromGreenCtx(CUcontext *, CUgreenCtx);
 """
-# from 12.5 on
+# declarations from CUDA 12.5 on
 STREAMS = "CUresult cuGreenCtxStreamCreate(CUstream *, CUgreenCtx, unsigned, int);\n"
 BY_VERSION = """
 cudaError_t cudaGetDriverEntryPointByVersion(const char *, void **, unsigned, unsigned long long,

@@ -316,7 +316,7 @@ static void check_extreme(int rows, int kind, const struct sx_road *road)
 	t.p.stixels.cell_height = 1;
 	t.p.stixels.slanted.roughness = 0; /* full weight for ground too */
 	t.p.stixels.slanted.above = 100;
-	t.p.stixels.width = 1000; /* all columns are in view */
+	t.p.stixels.width = 1000; /* puts all columns in view */
 	assert_int_equal(sx_image_init(&t.d, SX_PIXEL_U16, rows, 4), 0);
 	for (int v = 0; v < rows; v++) {
 		const uint16_t values[] = {SX_SLANTED_MAX_Q4, v % 2 ? 0xfffe : 0,

@@ -143,7 +143,7 @@ static void test_rdp_extremes(void **state)
 			d[v] = (uint16_t)values[u];
 		}
 	}
-	p.stixels.width = 32; /* all columns see the whole far road */
+	p.stixels.width = 32; /* every column sees the whole far road */
 	assert_in_range(check_rdp("extremes", &p, &road, &image, 384), 3000, 6 * H);
 	road = stixel_case_road(H, 1000, 383);
 	check_rdp("nearest road", &p, &road, &image, 384);

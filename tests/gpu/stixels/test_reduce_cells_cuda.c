@@ -103,7 +103,7 @@ static void check_scores(const struct shape *s, int scale, int classes, int gap,
 	snprintf(what, sizeof(what), "%d scores, %dx%d of %dx%d, scale %d, gap %d, shift %d", classes,
 		 s->width_px, s->cell_height, s->width, s->height, scale, gap, shift);
 	on_device_compare(&x, what, 0, &want, &got, 0);
-	/* without scores nothing is written */
+	/* no scores: nothing is written */
 	in.data = NULL;
 	ON_DEVICE(sx_reduce_cells_cuda_scores(sx_cuda_upload(&x.memory, &in, sizeof(in)), s->width, s->height,
 					      s->width_px, s->cell_height, classes, &got, x.stream));
