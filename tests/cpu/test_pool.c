@@ -58,8 +58,7 @@ static void run_loops(void *arg)
 	for (int i = 0; i < s->loops; i++) {
 		sx_pool_for(s->pool, TASKS, add_one, s);
 		if (s->pause_every && i % s->pause_every == 0)
-			nanosleep(&(struct timespec){.tv_nsec = 300000},
-				  NULL); /* in this time the other workers fall asleep */
+			nanosleep(&(struct timespec){.tv_nsec = 300000}, NULL); /* others fall asleep */
 	}
 	sx_pool_for(s->pool, 0, add_one, s);
 	sx_pool_for(s->pool, 1, add_one, s);
@@ -156,7 +155,7 @@ static void test_end_as_leader_sleeps(void **state)
 	struct sx_pool_job job = {.run = run_late, .arg = &l};
 
 	assert_int_equal(sx_pool_create(&l.pool, 2), 0);
-	alarm(250); /* without the wake-up the leader would sleep forever */
+	alarm(250); /* the leader would sleep forever without the wake-up */
 	sx_pool_submit(l.pool, &job);
 	sx_pool_drain(l.pool);
 	alarm(0);
