@@ -1,11 +1,12 @@
-# What a sink of stixel-bridge costs: bytes a frame, time from publication to receipt, processor time of the bridge.
+# Measures the cost of a sink of stixel-bridge: bytes per frame, time from publication to receipt, processor time of the
+# bridge.
 #
 #     build/test/bridge/bin/python tests/bridge/cost.py --tools build/main [--sink KIND]...
 #
-# A recording of the synthetic street (1280x720, about 2000 stixels; or --recording) is replayed at 30 Hz; the program
-# runs with one sink, and what it sends is received in this process. "none" is the bridge with a sink that nobody
-# listens to. Prints a table in Markdown. The receivers' processor time is not the bridge's; on a machine that does
-# other things, too, times are longer.
+# A recording of the synthetic street (1280x720, about 2000 stixels; or --recording) is replayed at 30 Hz. The program
+# runs with one sink, and this process receives the messages. "none" is the bridge with a sink without receivers. Prints
+# a table in Markdown. The processor time of the receivers does not count. On a machine with other work, times are
+# longer.
 # SPDX-License-Identifier: Apache-2.0
 import argparse
 import contextlib

@@ -1,4 +1,5 @@
-# What the messages of ROS 2 cost: bytes and processor time of each topic, for a frame of the synthetic street.
+# Measures the cost of the messages of ROS 2: bytes and processor time of each topic, for a frame of the synthetic
+# street.
 #   cost_messages.py [-s KEY=VALUE], options of stixeld, in the environment of the tests: STIXEL_SOURCE, STIXELD, ...
 # SPDX-License-Identifier: Apache-2.0
 import sys

@@ -1,5 +1,5 @@
-# A reader of DDS that knows nothing of the bridge: ordinary IdlStructs, with the members of the ROS messages as the DDS
-# IDL of ROS names them, "_" behind each. Commands and events as zenoh_node.py has them.
+# A DDS reader that is independent of the bridge: ordinary IdlStructs, with the members of the ROS messages under their
+# names in the DDS IDL of ROS, which end with "_". Commands and events as in zenoh_node.py.
 #   dds_node.py DOMAIN
 # SPDX-License-Identifier: Apache-2.0
 import base64
@@ -46,7 +46,7 @@ class LaserScan(IdlStruct, typename="sensor_msgs.msg.dds_.LaserScan_"):
 
 @dataclasses.dataclass
 class Image(IdlStruct, typename="sensor_msgs.msg.dds_.Image_"):
-    header: Header  # without the "_" suffix, as rmw_cyclonedds describes it
+    header: Header  # rmw_cyclonedds describes it without the "_" suffix
     height: types.uint32
     width: types.uint32
     encoding: str

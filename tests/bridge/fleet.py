@@ -1,9 +1,10 @@
-# fleet.py: many vehicles to one site over routers, simulated: what arrives, how late, and what the links carry.
+# fleet.py: simulates many vehicles that send to one site over routers. Prints which frames arrive, how late, and the
+# traffic of the links.
 #
 # Each camera makes a frame at its rate. A vehicle's sinks keep the newest frame of each instance while its uplink is
-# busy, as stixel-bridge does (runner.py); a depot's router and the site's forward in the order of arrival and drop the
-# message that finds its queue full, as zenoh does with congestion control "drop". Links have a rate, a delay, and lose
-# packets, which TCP sends again a round trip later. hosts.py measures the real thing on links like these.
+# busy, as stixel-bridge does (runner.py). The routers of depots and site forward in the order of arrival. If the queue
+# is full they drop the message, as zenoh does with congestion control "drop". Links have a rate and a delay, and they
+# lose packets, which TCP sends again a round trip later. hosts.py measures the real programs on links like these.
 #
 # Usage: fleet.py [--seconds N] [--seed N]
 # SPDX-License-Identifier: Apache-2.0

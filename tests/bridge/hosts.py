@@ -1,9 +1,9 @@
-# hosts.py: eight cameras on four hosts to three consumers over a router, on one machine: network namespaces as hosts,
-# links with delay, loss and bandwidth by tc (netem), or by a process between two tun devices where the kernel has no
-# netem. A consumer dies and returns, a host dies and returns, a host is cut off for a while. Everything is counted on
-# both sides, and nothing may grow. Prints a table for docs/bridge.md; exit 1 when a check fails.
+# hosts.py: eight cameras on four hosts send to three consumers over a router, on one machine. Hosts are network
+# namespaces. Links have delay, loss and bandwidth by tc (netem), or by a process between two tun devices if the kernel
+# has no netem. A consumer dies and returns, a host dies and returns, and a host is cut off for a while. Both sides
+# count everything, and memory must not grow. Prints a table for docs/bridge.md. Exit code 1 if a check fails.
 #
-# As root, with iproute2 and zenoh for Python (tests/bridge/packages):
+# Run as root, with iproute2 and zenoh for Python (tests/bridge/packages):
 #   STIXEL_SOURCE=. STIXEL_LIBRARY=.../libstixel.so.1 STIXEL_RECORDING_LIBRARY=.../libstixel-recording.so.1 \
 #   STIXELD=... STIXELCTL=... python3 hosts.py [--partition S] ...
 # SPDX-License-Identifier: Apache-2.0

@@ -35,7 +35,7 @@ from stixel_bridge.sinks.foxglove import TOPICS  # noqa: E402
 
 try:
     Messages("front")
-except stixel.NotSupported as e:  # without protobuf the sink has nothing to send
+except stixel.NotSupported as e:  # the sink needs protobuf to send
     print(e)
     sys.exit(77)
 python_support = support.instances()
@@ -316,7 +316,7 @@ class Live(TestCase):
             other.ask("take", count=1, sizes=True)
             sink.send(Work(FRONT, frame, 0))
             self.assertEqual(other.answer()[0][2], size)
-            if i == 30:  # by now every buffer is full
+            if i == 30:  # every buffer is full by now
                 before = memory_kb()
                 for _ in range(2):
                     sink.report(Report(FRONT, "alive", "running", None))
@@ -368,7 +368,7 @@ class Live(TestCase):
         for _ in range(40):
             sink.send(Work(FRONT, frame, 0))
             time.sleep(0.005)
-        self.assertLess(memory_kb() - before, 40000)  # without the budget 6 clients could hold 212 MB
+        self.assertLess(memory_kb() - before, 40000)  # 6 clients could hold 212 MB without the budget
         self.assertGreater(sink.figures()["images_left_out"], 10)
         for client in clients:
             client.close()

@@ -148,7 +148,8 @@ class Frames(Case):
         without = messages(street(fx=0.0))
         self.assertEqual(set(without), always | {"/tf"})
         info = read(without["left/camera_info"])
-        self.assertEqual((list(info.k), list(info.p), len(info.d)), ([0] * 9, [0] * 12, 0))  # not calibrated
+        # the camera is not calibrated
+        self.assertEqual((list(info.k), list(info.p), len(info.d)), ([0] * 9, [0] * 12, 0))
 
     def test_frames_without_stixels(self):
         for columns in ([[]] * 4, []):

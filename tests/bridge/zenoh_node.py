@@ -1,6 +1,6 @@
-# A node as rmw_zenoh would make one, from the design document of rmw_zenoh alone: it shares no code with the bridge.
-# Commands come as lines of JSON on the standard input, what happens goes out in the same way.
-#   zenoh_node.py router ENDPOINT [USERS]   a router, until its input ends; USERS: file of those that may connect
+# A node like those of rmw_zenoh, written from the design document of rmw_zenoh alone: it shares no code with the
+# bridge. Commands come as lines of JSON on the standard input. Events are printed in the same way.
+#   zenoh_node.py router ENDPOINT [USERS]   a router, until its input ends; USERS: file of the users that may connect
 #   zenoh_node.py node ENDPOINT DOMAIN      a node
 # SPDX-License-Identifier: Apache-2.0
 import base64
@@ -25,7 +25,7 @@ def config(mode, endpoint):
     c.insert_json5("mode", json.dumps(mode))
     c.insert_json5("scouting/multicast/enabled", "false")
     c.insert_json5("timestamping/enabled", "true")
-    # without this, a node that is killed leaves its file in /dev/shm
+    # a node that is killed would leave its file in /dev/shm
     c.insert_json5("transport/shared_memory/enabled", "false")
     if mode == "router":
         c.insert_json5("listen/endpoints", json.dumps([endpoint]))
