@@ -438,7 +438,7 @@ class Views(Case):
     def test_a_view_that_does_not_fit_is_dropped(self):
         folder, _, b = Scenes.get("plumb_bob")
         c = self.collect(folder, b, "plumb_bob")
-        # as if the board had moved down between the exposures
+        # simulates a board that moved down between the exposures
         c.views[5].right = c.views[5].right + np.float32((0, 2.5))
         result = solve.solve("plumb_bob", b, c.views, c.size)
         self.assertEqual([name for name, _, _ in result.dropped], ["left_05.png"])

@@ -107,7 +107,7 @@ class ByHand(unittest.TestCase):
             self.assertTrue(np.isnan(points).all())
         f = self.frame([[{"row_bottom": 9, "row_top": 5, "disparity_q7": 1280}]])
         self.assertFalse(f.road.known)
-        self.assertTrue(np.isnan(f.points("vehicle")).all())  # without a road
+        self.assertTrue(np.isnan(f.points("vehicle")).all())  # no road in the frame
         f = self.frame([[{"row_bottom": 9, "row_top": 5, "disparity_q7": 1280}]], fx=0)
         self.assertFalse(f.camera.known)
         for values in (f.points(), f.depth, f.free_space()):
@@ -157,7 +157,7 @@ class ByHand(unittest.TestCase):
         self.assertEqual((cloud.shape, cloud.dtype), ((24, 40, 3), np.float32))
         np.testing.assert_allclose(cloud[10, 20], [(20 - 320) * 25 / 500, (10 - 240) * 25 / 400, 25], rtol=1e-6)
         self.assertEqual(np.argwhere(np.isnan(cloud).any(axis=2)).tolist(), [[2, 3], [4, 4]])
-        self.assertTrue(np.isnan(f.cloud("vehicle")).all())  # without a road
+        self.assertTrue(np.isnan(f.cloud("vehicle")).all())  # no road in the frame
         road = {"road_origin": 1, "pitch_rad": 0.1, "height_m": 1.5}
         f = stixel.load(pack([[]], [(Plane.DISPARITY, disparity)], **road, **CAMERA))
         np.testing.assert_allclose(f.cloud("vehicle"), f.road.to_vehicle(cloud), rtol=1e-5, atol=1e-5)
@@ -178,7 +178,7 @@ class Street(support.TestCase):
         self.addCleanup(d.close)
         errors, heights, compared = [], [], 0
         with stixel.open(d.name, follow=True) as reader:
-            # without a frame rate no picture is dropped: frame n is the street's picture n - 1
+            # no frame rate, so that no picture is dropped: frame n is the street's picture n - 1
             d.start("-s", "source.kind=synthetic", "-s", "source.size=" + self.SIZE, "-s", "source.seed=1",
                     "-s", "source.fps=0", "-s", "stixels.width=%d" % self.WIDTH, "-s", "output.slots=16",
                     "--frames", "6")

@@ -73,7 +73,7 @@ class Package(support.TestCase):
         with zipfile.ZipFile(wheel) as z:
             names = {n for n in z.namelist() if ".dist-info/" not in n}
         self.assertEqual(names, sources)
-        # as if the library were in a folder of the system
+        # simulates a library in a folder of the system
         env["LD_LIBRARY_PATH"] = os.path.dirname(os.environ["STIXEL_LIBRARY"])
         self.assertEqual(self.install_and_read(wheel, env), "libstixel.so.1")
 

@@ -109,7 +109,7 @@ class Foreign(support.TestCase):
                 if taken:
                     self.assertIsNotNone(reader.latest())
                 os.truncate(path, size)
-                # without protection a process that maps the file would be killed here
+                # a process that maps the file would be killed here without protection
                 with self.assertRaisesRegex(stixel.NotStixel, "not a stixel ring"):
                     reader.next(LONG)
 

@@ -119,7 +119,7 @@ class Frames(Remote):
                 reader.reopen()
             self.inbox.arrived()
             self.push(7, epoch=2)
-            with self.assertRaises(kind):  # until the reader is reopened
+            with self.assertRaises(kind):  # stays so until the reader is reopened
                 reader.next()
             reader.reopen()
             self.assertEqual((reader.next().epoch, reader.status().publisher), (2, stixel.Publisher.ALIVE))

@@ -245,7 +245,7 @@ class WholeWay(support.TestCase):
         with tempfile.TemporaryFile() as f:
             f.write(pictures)
             f.seek(0)
-            keep, feed = os.pipe()  # so that the process lives until its output was read
+            keep, feed = os.pipe()  # keeps the process alive until its output was read
             cat = subprocess.Popen(["sh", "-c", "cat; cat <&%d" % keep], stdin=f, stdout=subprocess.PIPE,
                                    pass_fds=[keep])
             code, err = self.run_example(d, [os.environ["STIXEL_EXAMPLE_SCORES"], d.name, "19", "160", "96", "4"],
