@@ -232,7 +232,7 @@ class Browser(unittest.TestCase):
             return self.charts("({reach}, values) => reach(values.map((v) => v ?? NaN))", values)
         self.assertEqual(reach([]), 0)
         self.assertEqual(reach([None, 7, None]), 7)
-        self.assertEqual(reach([20] * 30 + [29]), 29)  # not high enough to count as a spike
+        self.assertEqual(reach([20] * 30 + [29]), 29)  # 29 is not high enough to count as a spike
         self.assertEqual(reach([1000] + [20] * 9), 30)
         self.assertEqual(reach([1000, 900, 800] + [20] * 27), 30)  # the first seconds after a start
         self.assertEqual(reach([1000] * 4 + [20] * 26), 1000)

@@ -330,7 +330,7 @@ class Orders(Case):
         body, port = b"road.top=40", self.web.port
         own, evil = "Origin: http://127.0.0.1:%d" % port, "Origin: http://evil.example"
         for headers, words in (
-                ([], "X-Stixel-Tune"), ([own], "X-Stixel-Tune"),  # as a form would send it
+                ([], "X-Stixel-Tune"), ([own], "X-Stixel-Tune"),  # headers that a form would send
                 ([*self.RIGHT, evil], "other sites"), ([*self.RIGHT, "Origin: null"], "other sites"),
                 ([*self.RIGHT, own[:-1]], "other sites"), ([*self.RIGHT, own + "0"], "other sites"),
                 ([*self.RIGHT, own, "Sec-Fetch-Site: same-site", "Sec-Fetch-Mode: cors"], "other sites"),

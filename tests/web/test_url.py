@@ -78,7 +78,7 @@ class Frames(Case):
         for number in both:
             self.assertEqual(here[number].raw, there[number].raw, number)
         self.assertEqual((there[both[-1]].left.shape, there[both[-1]].right.shape), ((160, 320), (160, 320)))
-        # one machine, one clock: the offset is within the claimed bound
+        # the clocks are the same, so the offset is within the claimed bound
         status = reader.status()
         self.assertLessEqual(abs(status.clock_offset), status.clock_uncertainty)
         self.assertLess(status.clock_uncertainty, 0.05 * SLOW)
