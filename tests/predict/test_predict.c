@@ -1,6 +1,6 @@
 /*
- * Predictions: the table against the slices that it was fitted to, boards and their names, choices, and
- * what is not predicted.
+ * Predictions: the table against the slices to which it was fitted, boards and their names, choices, and
+ * unsupported settings.
  *
  *   test_predict SLICES.csv   as tests/lab/work/slices.csv
  *
@@ -104,8 +104,8 @@ static enum sx_volume_choice choice(const struct sx_predict_device *d, const str
 }
 
 /*
- * As measured with D = 128: on slices of an H200 `stored` is faster, on a whole H200 `counted`. On every
- * embedded board `checkpoint` would be faster.
+ * Choices as measured with D = 128: on slices of an H200 `stored` is faster, on a whole H200 `counted`. On
+ * every embedded board `checkpoint` would be faster.
  */
 static void test_volume(void **state)
 {
