@@ -1,14 +1,15 @@
-# Reads Meson's logs of a test run (testlog.json), the output of scripts that test, and what Meson knows of a build
+# Reads Meson's logs of a test run (testlog.json), the output of test scripts, and Meson's description of a build
 # folder, for tools/test.
 #
-#   results.py count LOG                  "passed failed skipped"; LOG may be a script's output, see below
-#   results.py failed PART LOG            what failed, in the lines of a script's output
-#   results.py tell FILE FAILED           the same for reading: FILE has such lines of all parts, which counted FAILED
-#   results.py targets FOLDER WORD...     what tests start, as Ninja names it, one a line. WORD: a suite; -SUITE: but
-#                                         not for its tests; test=NAME: a test; installed: what is installed
+#   results.py count LOG                prints "passed failed skipped"; LOG may be a script's output, see below
+#   results.py failed PART LOG          prints the failed tests, in the form of a script's output
+#   results.py tell FILE FAILED         prints the same for a reader: FILE has such lines of all parts, in which FAILED
+#                                       tests failed
+#   results.py targets FOLDER WORD...   prints the Ninja targets that tests start, one per line. WORD: a suite; -SUITE:
+#                                       except the tests of this suite; test=NAME: a test; installed: installed files
 #
-# A test runs once. A script prints "FAILED: NAME" for each test that failed, below it the test's last lines, each after
-# a tab, and at its end "N passed, N failed, N skipped".
+# A test runs once. A script prints "FAILED: NAME" for each failed test, below it the test's last lines, each after a
+# tab, and at its end "N passed, N failed, N skipped".
 #
 # SPDX-License-Identifier: Apache-2.0
 import json
