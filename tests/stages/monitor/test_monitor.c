@@ -35,7 +35,7 @@ static int grey_at(const struct sx_image *img, int x, int y)
 	return ((const uint8_t *)sx_image_row(img, y))[x];
 }
 
-/* ---- the definition once more ---- */
+/* ---- second implementation of the definition ---- */
 
 static bool plain_corner(const struct sx_image *left, int x, int y)
 {

@@ -2,8 +2,8 @@
  * Aligns a rig and prints it, for a test that compares it with OpenCV's: rig-maps FOLDER < RIG > ALIGNED.
  *
  * RIG: raw_width raw_height width height alpha; for each camera fx fy cx cy, its lens by its name in ROS and
- * 8 coefficients; r (9), t (3). ALIGNED: fx fy cx cy baseline_m, rotations (9 + 9), processor time of each map,
- * ms. FOLDER/raw0, raw1: U8 images without padding. The program writes files beside them for each camera:
+ * 8 coefficients; r (9), t (3). ALIGNED: fx fy cx cy baseline_m, rotations (9 + 9), processor time of each
+ * map, ms. FOLDER/raw0, raw1: U8 images without padding. The program writes files beside them for each camera:
  * place0 (uint32) and part0 (uint16), both with the map's stride, view0 (2 uint16 per row; radius 4, 3),
  * grey0 (U8).
  *

@@ -8,7 +8,7 @@
 
 #include "tests/check.h"
 
-/* Width, height, bytes of padding behind a row. */
+/* Sizes to try: width, height, bytes of padding after a row. */
 static const int shapes[][3] = {{1, 1, 0},  {1, 6, 2},	{6, 1, 0},  {2, 2, 1},	  {3, 3, 0},
 				{7, 5, 13}, {33, 4, 0}, {64, 9, 1}, {101, 31, 27}};
 

@@ -21,7 +21,7 @@ static int at(const struct sx_image *img, int x, int y)
 	return ((const uint8_t *)img->data)[(size_t)y * img->pitch + (size_t)x];
 }
 
-/* The i-th of the 63 window positions in scan order. */
+/* Returns x of the i-th of the 63 window positions in scan order, relative to the centre. */
 static int window_dx(int i)
 {
 	return i % 9 - 4;

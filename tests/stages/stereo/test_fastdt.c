@@ -263,7 +263,7 @@ static void equals_definition(void **state)
 			}
 }
 
-/* ---- its variants agree ---- */
+/* ---- agreement of the variants ---- */
 
 static void variants_agree(void **state)
 {

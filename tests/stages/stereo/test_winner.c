@@ -180,7 +180,7 @@ static void ends_and_ties(void **state)
 	p.sums[31] = 10;
 	run_pixel(&p, 95, SX_SUBPIXEL_TRUNC);
 	assert_int_equal(p.left, 31 * 16);
-	assert_int_equal(p.right, 0); /* one column: only S(0,0) is inside */
+	assert_int_equal(p.right, 0); /* the image has one column: only S(0,0) is inside */
 	assert_int_equal(p.confidence, 25);
 
 	p = high();

@@ -171,7 +171,7 @@ static void test_scores_decide(void **state)
 		assert_int_equal(list[0].kind, G);
 		assert_int_equal(list[0].label, 0);
 		assert_in_range(last->v_bottom, sky ? 20 : 19,
-				20); /* a wall stands on the ground of row 19 */
+				20); /* the wall stands on the ground of row 19 */
 		assert_int_equal(last->kind, sky ? S : O);
 		assert_int_equal(last->label, sky ? 3 : 1);
 	}

@@ -322,7 +322,8 @@ static void enter_column(struct rig *r, int u)
 		q->ground[v] = q->axis[v] + (int32_t)rint(16.0 * more);
 		if (q->vhor == v && q->ground[v] > 0)
 			q->vhor++;
-		if (q->unseen == v && (in_view < 16 * 4 || q->ground[v] > in_view)) /* 4 px and more */
+		/* columns with less than 4 px in view see nothing */
+		if (q->unseen == v && (in_view < 16 * 4 || q->ground[v] > in_view))
 			q->unseen++;
 	}
 }
