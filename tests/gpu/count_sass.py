@@ -64,7 +64,7 @@ def plain(names):
 
 
 def kernels(tool, path, arch):
-    """{name: [(address, opcode with suffixes, branch target or None)]}"""
+    """Returns {name: [(address, opcode with suffixes, branch target or None)]}."""
     found, name = {}, None
     for line in run(tool, "-sass", "-arch", "sm_" + arch, path).splitlines():
         m = re.match(r"\s*Function : (\S+)", line)
@@ -101,7 +101,7 @@ def inner_loop(code):
 
 
 def resources(tool, path, arch):
-    """{kernel: (registers, stack bytes, local bytes)}"""
+    """Returns {kernel: (registers, stack bytes, local bytes)}."""
     out = run(tool, "-res-usage", "-arch", "sm_" + arch, path)
     return {m[0]: (int(m[1]), int(m[2]), int(m[3])) for m in
             re.findall(r"Function (\S+):\s*\n\s*REG:(\d+) STACK:(\d+) SHARED:\d+ LOCAL:(\d+)", out)}

@@ -43,7 +43,7 @@ static __global__ void groups_kernel(uint32_t *out)
 	const unsigned mask = (width == 16 ? 0xffffu : (1u << width) - 1) << (lane / width * width);
 	uint32_t v = threadIdx.x;
 
-	/* groups loop different numbers of times */
+	/* the number of rounds differs between groups */
 	for (int round = 0; round <= lane / width; round++) {
 		uint32_t s = v;
 

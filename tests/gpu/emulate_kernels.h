@@ -38,7 +38,7 @@ enum emulate_fault {
 	EMULATE_BARRIER,	/* two different __syncthreads */
 	EMULATE_HALF_BARRIER,	/* half of a warp at the barrier, half at __syncwarp */
 	EMULATE_UNWRITTEN,	/* reads shared memory that was never written: no report, garbage in out */
-	EMULATE_LOCK_STEP, /* exchange through shared memory without __syncwarp: no report, wrong in out */
+	EMULATE_LOCK_STEP, /* exchanges data through shared memory without __syncwarp: no report, wrong values in out */
 	EMULATE_FAULT_COUNT
 };
 cudaError_t emulate_fault(enum emulate_fault how, uint32_t *out, cudaStream_t stream);

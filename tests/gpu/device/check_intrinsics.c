@@ -1,12 +1,12 @@
 /*
- * The functions of intrinsics.h on a device against those of the emulator, over the same operands: special
- * ones with each other, then random ones.
+ * Compares the functions of intrinsics.h on a device with those of the emulator, over the same operands: all
+ * combinations of special values, then random values.
  *
  *	check_intrinsics
  *
- * Built without a device (SX_EMULATE) it compares the emulator with itself, in other orders of lanes and
- * blocks.
- * Prints "N checks, N failed", a check being a function. Exit: 0; 1 a check failed; 77 no usable device.
+ * If built without a device (SX_EMULATE), the program compares the emulator with itself, in other orders of
+ * lanes and blocks.
+ * Prints "N checks, N failed". A check is one function. Exit: 0; 1 a check failed; 77 no usable device.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

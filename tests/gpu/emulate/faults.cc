@@ -229,7 +229,7 @@ const char *sx_emulate_other_than(const char *const *allowed)
 		while (*a && c.first != *a)
 			a++;
 		if (!*a)
-			return c.first.c_str(); /* names stay, only counts are reset */
+			return c.first.c_str(); /* valid later: a reset clears only the counts */
 	}
 	return NULL;
 }

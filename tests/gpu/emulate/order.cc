@@ -1,5 +1,5 @@
 /*
- * Orders to run in, see the header.
+ * Order of the emulated work, see order.h.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -72,7 +72,7 @@ unsigned sx_emulate_active();
 
 enum sx_lanes_op {
 	SX_LANES_SYNC,
-	SX_LANES_SHUFFLE, /* arg: lane to read */
+	SX_LANES_SHUFFLE, /* arg: lane from which to read */
 	SX_LANES_BALLOT,
 	SX_LANES_ANY,
 	SX_LANES_ALL,

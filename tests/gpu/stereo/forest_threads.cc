@@ -1,5 +1,5 @@
-// What gpu/stereo/forest.cuh needs of CUDA, from the processor; then its functions on threads that meet at
-// barriers.
+// Replacements of the CUDA functions that gpu/stereo/forest.cuh needs, with the processor's atomics. Then its
+// functions on threads that meet at barriers.
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/gpu/stereo/forest_threads.h"
 

@@ -1,5 +1,5 @@
 /*
- * The record that the CUDA engine writes, against stages/, byte for byte.
+ * Record of a frame from the CUDA engine against that of stages/, byte for byte.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
