@@ -279,7 +279,7 @@ static void test_winner_options(void **state)
 
 static void test_filter_options(void **state)
 {
-	struct engine_case widest = engine_case_small(1400); /* rows of filters lie on stacks */
+	struct engine_case widest = engine_case_small(1400); /* filters keep rows on the stack */
 
 	engine_cases_filters(check_3_threads);
 	widest.width = 4096;
