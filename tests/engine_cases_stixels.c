@@ -71,7 +71,7 @@ static void slanted_cases(enum sx_stixel_method method, engine_case_fn *check)
 		s->cut = i % 9 == 8 ? 0 : 4;
 		s->below = i % 4 / 4.0;
 		t.params.stixels.sky_grey =
-			i % 4 == 3 ? 256 : 60 * (i % 4); /* bars and flat images are sky */
+			i % 4 == 3 ? 256 : 60 * (i % 4); /* bars and flat images become sky */
 		t.params.stixels.saturated = i % 3 == 1 ? 80 * (i % 4) : 256;
 		s->fill_px = i % 5 == 2 ? 0 : 8 << i % 5;
 		s->feet_px = i % 3 ? 8 << i % 3 : 0;
