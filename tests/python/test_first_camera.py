@@ -147,7 +147,7 @@ class FirstCamera(support.TestCase):
         camera = doc_steps.configuration(self.steps[2]).partition("\n\n")[2]
         self.assertRegex(camera, r"^\[camera\]\nfx = 0\n")
 
-        # 2, 3: the camera's modes, and a first look
+        # 2, 3: see what the cameras offer, and look at the picture
         self.configure("street", camera)
         self.assertIn("front.conf", self.shell(*doc_steps.commands(self.steps[2])))
         begin, status, doctor = doc_steps.commands(self.steps[3])

@@ -312,7 +312,7 @@ static void test_errno(void **state)
 }
 
 /*
- * Checks the bytes that a context needs, per cell and in total, as stated in the sentence that refuses it.
+ * Checks the memory that a context needs, from the sentence that refuses it: at most `bytes` per cell and 64 MB.
  * Nothing is allocated for this.
  */
 static void assert_limit(struct sx_context_config c, int width, int height, double bytes, const char *device)

@@ -27,8 +27,8 @@
 #include "tests/gpu/stereo/sgm_flows.h"
 
 /*
- * Fills the descriptors. The right image is the left one moved by a few pixels, with wrong bits. Every fourth
- * row is noise or flat.
+ * Fills the descriptors. In a random half of the rows the right image is the left one moved by a few pixels,
+ * with wrong bits. The other rows are noise or flat.
  */
 static void fill_census(const struct sx_image census[2], uint64_t mask, struct check_rng *r)
 {

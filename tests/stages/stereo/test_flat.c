@@ -115,7 +115,7 @@ static void what_cameras_show(void **state)
 	assert_int_equal(flat_percent(0, 0, 200, 100, 255, 0, 0), 100); /* white */
 	assert_int_equal(flat_percent(0, 0, 200, 100, 0, 4, 0), 100);	/* black with JPEG noise */
 	assert_int_equal(flat_percent(0, 0, 200, 100, 128, 2, 0), 100); /* grey with a little noise */
-	assert_int_equal(flat_percent(0, 0, 200, 100, 128, 9, 0), 0);	/* noise as strong as texture */
+	assert_int_equal(flat_percent(0, 0, 200, 100, 128, 9, 0), 0);	/* noise that could be texture */
 	assert_int_equal(flat_percent(0, 0, 200, 100, 9, 1, 20),
 			 100); /* a dim floor: rows differ, columns do not */
 	assert_int_equal(flat_percent(0, 0, 200, 100, 9, 2, 20), 0);
