@@ -1,5 +1,5 @@
 /*
- * engine.volume on emulated devices: the flow that path costs take, and the sentence about it.
+ * engine.volume on emulated devices: the flow that path costs take. The sentence about the flow must be true.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
