@@ -44,7 +44,7 @@ def fields(header, name):
             array = re.sub(r"STIXEL_\w+", lambda m: re.search(r"#define %s (\d+)" % m.group(0), header).group(1), array)
             rows.append((at, words.group(2) + array, field, said))
             at += size * count
-            said = "likewise" if said else ""
+            said = "as above" if said else ""
     if at + -at % 8 != int(re.search(r"STIXEL_SIZE\(%s, (\d+)\)" % name, header).group(1)):
         sys.exit("layout.py: struct %s: its fields end at %d" % (name, at))
     return rows
@@ -69,7 +69,7 @@ def functions(header):
         for text in re.findall(r"STIXEL_API ([^;]+);", group):
             text = " ".join(text.split())
             out.append("*%s*" % re.sub(r"([_*\\<>#\[\]])", r"\\\1", text))
-            out.append("\t" + (plain(comment) or "See the one before."))
+            out.append("\t" + (plain(comment) or "See the function above."))
             out.append("")
             comment = comment if comment else ""
     return "\n".join(out).rstrip()
