@@ -18,8 +18,7 @@ int main(int argc, char **argv)
 		fprintf(stderr, "%s\n", stixel_strerror(r));
 		return 1;
 	}
-	/* line buffering, so that each line is written at once even into a pipe */
-	setvbuf(stdout, NULL, _IOLBF, 0);
+	setvbuf(stdout, NULL, _IOLBF, 0); /* writes each line at once, also into a pipe */
 	while ((r = stixel_wait(reader, 1000)) >= 0) {
 		double nearest_m = HUGE_VAL; /* infinity: no obstacle */
 

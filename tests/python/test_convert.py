@@ -67,8 +67,8 @@ class TwinScan:
     def __init__(self, frame, o):
         self.f, self.o = frame, o
         self.c, self.turn = frame.camera, frame.road.turn()
-        # hits: right and left end in the plane of the road, distance of the middle. hidden: azimuths (from, to), and the
-        # azimuths (from, to) that are exempt, or None
+        # hits: right and left end in the plane of the road, distance of the middle. hidden: azimuths (from, to), and
+        # the azimuths (from, to) that are exempt, or None
         self.hits, self.hidden = [], []
         for u in range(frame.columns):
             self.look_along(u)
