@@ -19,6 +19,9 @@
 #include "base/wake.h"
 #include "daemon/run_priv.h"
 
+/* Memory that a message names in addition to the need, MB: the daemon's use moves while it publishes. */
+#define ROOM_SPARE_MB 2
+
 /* Ends a change. The next one may begin. */
 static void live_end(struct sx_run *run)
 {
@@ -190,7 +193,8 @@ static void correct_rows(struct sx_context_config *c, const struct sx_row_correc
 
 /*
  * Returns true if there is memory for the new contexts. If a cgroup is full, the kernel kills the process
- * that takes one page more.
+ * that takes one page more. The message names an amount that suffices although the use of a publishing daemon
+ * moves by about 1 MB.
  */
 static bool has_room(const struct sx_run *run, char *why, size_t why_bytes)
 {
@@ -206,7 +210,7 @@ static bool has_room(const struct sx_run *run, char *why, size_t why_bytes)
 	snprintf(why, why_bytes,
 		 "old and new contexts at once need about %zu MB more, and %s has %lld MB left: give it "
 		 "more, or change this in a file and restart",
-		 (bytes >> 20) + 1, what, (long long)(room >> 20));
+		 (bytes >> 20) + 1 + ROOM_SPARE_MB, what, (long long)(room >> 20));
 	return false;
 }
 
