@@ -42,8 +42,8 @@ void sx_contract_broken_state(const char *file, int line, const char *what)
 	__attribute__((noreturn, cold, noinline));
 
 /*
- * With SX_CONTRACT_NONE the compiler still sees the operands, but no check runs. This serves to measure the
- * cost of contracts.
+ * The compiler still sees the operands with SX_CONTRACT_NONE, but no check runs. Use it to measure the cost of
+ * contracts.
  */
 #ifdef SX_CONTRACT_NONE
 #define SX_CONTRACT_HOLDS(holds) (1 || (holds))

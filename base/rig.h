@@ -6,7 +6,7 @@
 #ifndef SX_BASE_RIG_H
 #define SX_BASE_RIG_H
 
-/* Models of a lens. Names and order of the coefficients are those of OpenCV and ROS. */
+/* Models of a lens. The coefficients have the names and the order of OpenCV and ROS. */
 enum sx_lens {
 	SX_LENS_PLUMB_BOB,   /* k1 k2 p1 p2 k3; without k3 if it is 0; pinhole if all are 0 */
 	SX_LENS_RATIONAL,    /* rational_polynomial: k1 k2 p1 p2 k3 k4 k5 k6 */
@@ -16,7 +16,7 @@ enum sx_lens {
 #define SX_LENS_COEFFICIENTS 8
 
 /*
- * One raw camera. fx, fy, cx, cy: matrix K without skew, px; pixel centres are at whole numbers. distortion:
+ * A raw camera. fx, fy, cx, cy: matrix K without skew, px; pixel centres are at whole numbers. distortion:
  * D, padded with 0.
  */
 struct sx_raw_camera {

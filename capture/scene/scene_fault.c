@@ -136,7 +136,7 @@ static int mirrored(int i, int n)
 	return i;
 }
 
-/* Weighs `count` pixels of near[0] with those of near[-i] and near[i], for i up to the reach. */
+/* Weighs `count` pixels of near[0] with the pixels of near[-i] and near[i], for i up to the reach. */
 static void blur_pixels(const struct blur *b, uint8_t *to, const uint8_t *const *near, int count)
 {
 	int32_t sum[BLUR_STRIP];

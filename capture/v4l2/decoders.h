@@ -19,8 +19,8 @@
 #define SX_DECODE_WHY_BYTES 128
 
 /*
- * One image to decode. The task belongs to the caller again once done is true. Until then data and to must
- * not be changed.
+ * A task: an image to decode. The caller owns the task again when done is true. Until then the caller must not
+ * change data and to.
  */
 struct sx_decode_task {
 	const uint8_t *data; /* JPEG data */

@@ -90,8 +90,7 @@ int sx_dmabuf_maker_open(struct sx_dmabuf_maker *m, const char *from, const stru
 void sx_dmabuf_maker_close(struct sx_dmabuf_maker *m)
 {
 	if (m->kind == SX_DMABUF_EXPORT)
-		sx_v4l2_device_close(
-			&m->exporter); /* its buffers exist until their last descriptor is closed */
+		sx_v4l2_device_close(&m->exporter); /* buffers live until their last descriptor is closed */
 	if (m->kind != SX_DMABUF_NONE && m->fd >= 0)
 		close(m->fd);
 	*m = (struct sx_dmabuf_maker){.fd = -1};

@@ -23,7 +23,7 @@ enum sx_raw_packing {
 	SX_RAW_Y12I /* two grey images, 12 bits each in three bytes, little endian, the first image lowest */
 };
 
-/* One raw image. red_x, red_y: column and row, 0 or 1, of the first red pixel (RGGB: 0, 0; BGGR: 1, 1). */
+/* A raw image. red_x, red_y: column and row, 0 or 1, of the first red pixel (RGGB: 0, 0; BGGR: 1, 1). */
 struct sx_raw {
 	const uint8_t *data;
 	size_t pitch;

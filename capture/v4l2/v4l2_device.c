@@ -282,7 +282,7 @@ static int judge(struct sx_v4l2_device *d, const struct sx_v4l2_format *f, int w
 	least = sx_v4l2_format_pitch(f, width);
 	d->pitch = f->compressed ? 0 : a->pitch > least ? a->pitch : least;
 	least = sx_v4l2_format_bytes(f, d->pitch, height);
-	/* one byte more if interleaved: see sx_layout_half() */
+	/* sx_layout_half() reads a byte more of interleaved images */
 	d->image_bytes = (a->bytes > least ? a->bytes : least) + f->interleaved;
 	return 0;
 }

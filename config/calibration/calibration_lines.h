@@ -15,7 +15,7 @@ struct sx_lines {
 	size_t why_bytes;
 };
 
-/* One line. numbers: start of the text after the name's colon; end: its end. */
+/* A line of a file. numbers: start of the text after the name's colon; end: its end. */
 struct sx_line {
 	const char *section, *name, *numbers, *end;
 	size_t section_length, name_length;

@@ -54,7 +54,7 @@ static int check_matrix(const struct sx_calibration_raw *raw, const char *name, 
 	const double scale = m[10];
 
 	if (scale == 0 && m[0] == 0)
-		return 0; /* all entries are 0: the check of the focal length reports it */
+		return 0; /* the check of the focal length reports entries that are all 0 */
 	if (scale == 0)
 		return wrong_entry(raw, name, m, 10, "1", why, why_bytes);
 	for (int i = 0; i < 2; i++)

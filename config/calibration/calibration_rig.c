@@ -251,8 +251,8 @@ static int accept(struct sx_calibration *c, const struct sx_rig *rig, const stru
 			"or give size in [source]%s",
 			raw->format, projected ? "; where they are rectified already, say rectify = no" : "");
 	/*
-	 * without a baseline, skip the check: the caller knows other sources of the baseline and reports its
-	 * absence
+	 * skip the check if there is no baseline: the caller knows other sources of the baseline and reports
+	 * its absence
 	 */
 	if (check_centre(rig, raw, reason, sizeof(reason)) < 0 ||
 	    ((!projected || rig->baseline_m > 0) && sx_rig_check(rig, reason, sizeof(reason)) < 0))
