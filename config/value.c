@@ -127,7 +127,7 @@ static int value_refuse(const struct sx_option *o, const char *text, const char 
 
 	sx_option_allowed(o, allowed);
 	if (!*what && strstr(text, " #"))
-		what = " (a comment has a line of its own, or begins with ' ;')";
+		what = " (write a comment on a separate line, or begin it with ' ;')";
 	snprintf(why, why_bytes, "found '%.80s%s'%s, allowed %s", text, strlen(text) > 80 ? "..." : "", what,
 		 allowed);
 	return -EINVAL;

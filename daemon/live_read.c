@@ -155,8 +155,7 @@ static int check_known_camera(const struct sx_run *run, struct sx_errors *errors
 
 		if (!sx_option_calibrates(o) || obeyed || sx_option_equal(o, run->settings, &l->settings))
 			continue;
-		sx_errors_add(errors, "%s.%s: the synthetic source has cameras of its own", o->section,
-			      o->key);
+		sx_errors_add(errors, "%s.%s: the synthetic source sets its own cameras", o->section, o->key);
 		return -EINVAL;
 	}
 	return 0;

@@ -172,7 +172,7 @@ static void look_at_pictures(struct sx_run *run)
 		run->rows_told = true;
 		sx_log(DAEMON, NOTICE, "rows are not corrected: %s",
 		       run->settings->params.stereo.matcher == SX_MATCH_EXTERNAL
-			       ? "another process matches (stereo.matcher), by images of its own"
+			       ? "another process matches (stereo.matcher), from its own images"
 			       : "camera.row_correction needs a camera model (fx, fy, baseline_m)");
 	}
 }
@@ -186,7 +186,8 @@ static void lose_name(struct sx_run *run, const char *lost)
 	char why[SX_WHY_BYTES];
 
 	if (sx_run_hold_folder(run, why, sizeof(why)) < 0) {
-		snprintf(run->names_why, sizeof(run->names_why), "%s, and not made anew: %s", lost, why);
+		snprintf(run->names_why, sizeof(run->names_why), "%s, and cannot be created again: %s", lost,
+			 why);
 		return;
 	}
 	run->names_why[0] = 0;
@@ -377,7 +378,7 @@ static int rebuild(struct sx_run *run)
 	int code;
 
 	sx_log(DAEMON, NOTICE, "%s: rebuilding the pipeline", run->pipeline->why);
-	sx_live_abandon(run, lost ? "the pipeline was made anew: nothing was changed"
+	sx_live_abandon(run, lost ? "the pipeline was created again: nothing was changed"
 				  : "the camera came back as another one: nothing was changed");
 	sx_must(run->live.step, ==, SX_LIVE_IDLE);
 	sx_pipeline_destroy(run->pipeline, &source);
@@ -387,7 +388,7 @@ static int rebuild(struct sx_run *run)
 	run->pictures = (struct sx_pictures_watch){0};
 	if (!sx_row_correction_equal(&run->rows.applied, &(struct sx_row_correction){0}))
 		sx_log(DAEMON, NOTICE, "rows are corrected no longer: %s",
-		       lost ? "they are looked at anew" : "they are another camera's");
+		       lost ? "they are measured again" : "they are another camera's");
 	run->rows = (struct sx_row_control){0};
 	sx_health_forget(&run->health);
 	code = sx_run_build(run, source);

@@ -40,7 +40,7 @@ void sx_service_send(struct sx_service *n, const char *format, ...)
 		return;
 	r = sd_notify(0, text);
 	if (r < 0 && !n->failed)
-		sx_log(DAEMON, WARNING, "the service manager cannot be told anything: NOTIFY_SOCKET=%s: %s",
+		sx_log(DAEMON, WARNING, "the daemon cannot notify the service manager: NOTIFY_SOCKET=%s: %s",
 		       getenv("NOTIFY_SOCKET"), strerror(-r));
 	n->failed = n->failed || r < 0;
 }

@@ -82,7 +82,7 @@ static int take_header(struct sx_recording *r, const char *path, char *why, size
 	if (have >= 8 && memcmp(sx_window_at(r), OLD_MAGIC, 8) == 0)
 		return refuse(
 			-EBADMSG, path,
-			"is a recording of an older stixelctl, from before recordings were MCAP: that one "
+			"is a recording of an older stixelctl, made before recordings were MCAP: that version "
 			"can replay it",
 			why, why_bytes);
 	if (have < (int64_t)SX_MCAP_MAGIC_BYTES ||

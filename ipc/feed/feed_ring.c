@@ -120,9 +120,9 @@ static void tell_absence(const struct sx_feed_places *places, char *why)
 
 	sx_must(places->count, >, 0);
 	if (places->count == 1)
-		sx_why(0, why, SX_FEED_WHY_BYTES, "nobody writes %s: there is no %s", many, first);
+		sx_why(0, why, SX_FEED_WHY_BYTES, "no process writes %s: there is no %s", many, first);
 	else
-		sx_why(0, why, SX_FEED_WHY_BYTES, "nobody writes %s: there is no %s, nor %s", many, first,
+		sx_why(0, why, SX_FEED_WHY_BYTES, "no process writes %s: there is no %s, nor %s", many, first,
 		       places->path[places->count - 1]);
 }
 

@@ -119,7 +119,7 @@ class Semantics(TestCase):
         self.assertEqual(s["state"], "running")
         s = self.state(i)
         self.assertEqual((s["source"], s["state"]), ("net", "absent"))
-        self.assertEqual(s["reason"], "nobody writes scores: there is no %s/stixel-scores.net" % i.shm)
+        self.assertEqual(s["reason"], "no process writes scores: there is no %s/stixel-scores.net" % i.shm)
         self.assertEqual((s["frames"]["matched"], s["frames"]["older"], s["scores"]["received"]), (0, 0, 0))
         self.assertGreaterEqual(s["frames"]["missing"], 20)
         self.assertEqual((len(s["classes"]), s["classes"][0], s["classes"][10], s["classes"][13]),
@@ -127,7 +127,7 @@ class Semantics(TestCase):
                           {"name": "car", "kind": "object"}))
         self.assertTrue(all((f.flags, f.scores_ns, f.label) == (MISSING, 0, 255) for f in i.ring().frames()))
         self.assertEqual(i.stop(), 0)
-        self.assertEqual(i.text().count("frame without class scores: nobody writes scores"), 1, i.text())
+        self.assertEqual(i.text().count("frame without class scores: no process writes scores"), 1, i.text())
         self.assertIn("stixels.method = dp does not read them", i.text())
 
     def test_matched(self):

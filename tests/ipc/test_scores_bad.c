@@ -456,7 +456,7 @@ static void what_is_no_ring(void **state)
 
 	none(f, at(0));
 	assert_int_equal(sx_feed_state(f, sx_now_ns()), SX_FEED_ABSENT);
-	assert_non_null(strstr(sx_feed_why(f), "nobody writes scores: there is no "));
+	assert_non_null(strstr(sx_feed_why(f), "no process writes scores: there is no "));
 	assert_int_equal(mkfifo(scores_path, 0600), 0);
 	refused(f, at(0), "not a regular file");
 	unlink(scores_path);

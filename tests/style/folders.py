@@ -30,7 +30,7 @@ FOLDERS = [
     ("cpu/kernels", "bodies of kernels, compiled once for each instruction set",
      ["base", "stages/*", "cpu", "cpu/vec"]),
     ("cpu/vec", "vectors of each instruction set under the same names", ["base"]),
-    ("predict", "how long a frame would take on a board that nobody measured; stored or checkpoint path costs",
+    ("predict", "how long a frame would take on a board without measurements; stored or checkpoint path costs",
      ["base", "stages", "stages/stereo", "stages/stixels"]),
     ("gpu", "what all rooms of the CUDA engine share: contracts of its stages, device memory, warp primitives",
      ["base", "stages/*"]),

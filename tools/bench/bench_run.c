@@ -33,7 +33,8 @@ static int load_settings(struct bench_run *b)
 	b->settings.engine.sms = b->subject->sms;
 	free(args);
 	if (!code && b->settings.params.stereo.matcher == SX_MATCH_EXTERNAL)
-		code = bench_fail(EX_CONFIG, "stereo.matcher = external: nobody gives maps here", NULL);
+		code = bench_fail(EX_CONFIG, "stereo.matcher = external: no process provides maps here",
+				  NULL);
 	return code;
 }
 

@@ -36,7 +36,7 @@ int ctl_absent(const struct ctl *c)
 	if (*state)
 		return ctl_fail(
 			CTL_NOTHING,
-			"instance '%s' runs (%s), but has no ring: it makes one anew, or output.ring = no",
+			"instance '%s' runs (%s), but has no ring: it is creating one again, or output.ring = no",
 			c->instance, state);
 	if (strcmp(names, "none") == 0)
 		return ctl_fail(CTL_NOTHING,

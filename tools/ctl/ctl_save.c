@@ -153,7 +153,7 @@ static void print_file(struct save *s, FILE *to)
 	const char *section = "";
 
 	s->count = 0;
-	fprintf(to, HEAD " (instance %s). Written anew by each save.\n", s->c->instance);
+	fprintf(to, HEAD " (instance %s). Each save writes this file again.\n", s->c->instance);
 	for (int i = 0; i < sx_option_count; i++) {
 		const struct sx_option *o = &sx_options[i];
 

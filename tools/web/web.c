@@ -107,48 +107,51 @@ static bool take_proxy(void *target, const char *text, char *why, size_t why_byt
 
 static const struct sx_usage_option options[] = {
 	{"instance", 'i', "NAME", SX_USAGE_CALL, .take = take_instance, .offer = SX_OFFER_INSTANCE,
-	 .many = true, .help = "show only this instance; may be repeated; default: every one that exists"},
+	 .many = true, .help = "show only this instance; may be repeated; default: all instances"},
 	{"listen", 0, "ADDRESS:PORT", SX_USAGE_CALL, .take = take_listen, .many = true,
-	 .help = "where to listen, default " DEFAULT_LISTEN
+	 .help = "address to listen on, default " DEFAULT_LISTEN
 		 "; [::1]:8470 for IPv6; may be repeated, up to 4 times"},
 	{"host", 0, "NAME", SX_USAGE_CALL, .take = take_host, .many = true,
-	 .help = "a host name allowed in requests, beside localhost and the address; may be repeated, up to "
-		 "8 times"},
+	 .help = "host name that requests may use besides localhost and the address; may be "
+		 "repeated, up to 8 times"},
 	{"proxy", 0, "ADDRESS", SX_USAGE_CALL, .take = take_proxy, .many = true,
-	 .help = "a proxy's: its connections are not held to a quarter of all, as those of any other address "
-		 "are; may be repeated, up to 4 times"},
+	 .help = "address of a proxy, which may use all connections; any other address gets a "
+		 "quarter of them; may be repeated, up to 4 times"},
 	{"tune", 0, NULL, SX_USAGE_FLAG, TO(tune),
-	 .help = "whoever reaches the page may change settings of running instances; without it, only "
-		 "read them"},
+	 .help = "let every visitor of the page change settings of running instances; without "
+		 "it, visitors can only read them"},
 	{"password-file", 0, "FILE", SX_USAGE_TEXT, TO(password_file), .offer = SX_OFFER_FILE,
-	 .help = "ask for a user and a password: lines USER:HASH, as \"htpasswd -B\" and \"mkpasswd\" "
-		 "make hashes; only owner and group may read it; without --certificate they go over the "
-		 "network as they are"},
+	 .help = "ask visitors for user and password; FILE has lines USER:HASH, with hashes "
+		 "from \"htpasswd -B\" or \"mkpasswd\", and only owner and group may read it; "
+		 "without --certificate, passwords cross the network unencrypted"},
 	{"certificate", 0, "FILE", SX_USAGE_TEXT, TO(certificate), .offer = SX_OFFER_FILE,
-	 .help = "serve HTTPS, and nothing else, by this certificate, PEM, with the chain behind it"},
+	 .help = "serve only HTTPS, with this certificate (PEM, followed by its chain)"},
 	{"key", 0, "FILE", SX_USAGE_TEXT, TO(key), .offer = SX_OFFER_FILE,
-	 .help = "its private key, PEM, without a password; only owner and group may read it"},
-	{"quality", 0, "N", SX_USAGE_INT, TO(quality), 10, 100, .help = "of JPEG pictures, default 75"},
+	 .help = "private key of the certificate, PEM, without a password; only owner and "
+		 "group may read it"},
+	{"quality", 0, "N", SX_USAGE_INT, TO(quality), 10, 100,
+	 .help = "quality of JPEG pictures, default 75"},
 };
 
 static const struct sx_usage_exit exits[] = {
 	{0, "ended by a signal"},
 	{EX_USAGE, "wrong usage, or an option that this build does not have"},
-	{EX_DATAERR, "a file of passwords, a certificate or a key is wrong, or the certificate expired"},
+	{EX_DATAERR, "a password file, certificate or key is wrong, or the certificate has expired"},
 	{EX_NOINPUT, "one of these files cannot be read"},
-	{EX_OSERR, "no thread to serve with"},
-	{EX_CANTCREAT, "an address cannot be listened on"},
-	{EX_NOPERM, "every user may read the file of passwords or the key"},
+	{EX_OSERR, "a thread cannot be created"},
+	{EX_CANTCREAT, "the program cannot listen on an address"},
+	{EX_NOPERM, "every user may read the password file or the key"},
 };
 
 static const struct sx_usage usage = {
 	.program = SX_PROGRAM,
-	.about = "Shows running stixelds in a browser: picture and stixels, disparity, free space from "
-		 "above, charts of latency, frames a second and watts, settings. A client like any "
-		 "other: reads nothing while nobody looks. Without --password-file whoever reaches the "
-		 "address sees the camera.\n"
-		 "SIGHUP reads passwords, certificate and key again; that of a terminal which is closed ends "
-		 "it, as SIGINT and SIGTERM do.",
+	.about = "Shows running instances of stixeld in a browser: picture with stixels, "
+		 "disparity, free space from above, charts of latency, frames per second and "
+		 "watts, and the settings. It reads frames only while a page is open. Without "
+		 "--password-file, everyone who can reach the address sees the camera's "
+		 "pictures.\n"
+		 "SIGHUP rereads passwords, certificate and key. SIGINT, SIGTERM, and the "
+		 "SIGHUP of a closed terminal end the program.",
 	.options = options,
 	.option_count = sizeof(options) / sizeof(options[0]),
 	.own = {.operands = ""},
@@ -177,12 +180,12 @@ static void web_warn(const struct web_options *o, const char *address)
 {
 	if (!o->password_file)
 		sx_log(TOOLS, WARNING,
-		       "%s can be reached from other machines, and there is no password: whoever reaches it "
+		       "%s can be reached from other machines, and there is no password: everyone who can reach it "
 		       "sees the camera%s",
 		       address, o->tune ? " and may change settings" : "");
 	else if (!o->certificate)
 		sx_log(TOOLS, WARNING,
-		       "%s can be reached from other machines without encryption: whoever listens on the way "
+		       "%s can be reached from other machines without encryption: everyone who listens on the way "
 		       "reads the password; give --certificate and --key",
 		       address);
 }

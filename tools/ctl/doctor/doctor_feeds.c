@@ -171,7 +171,7 @@ static bool say_ring(struct doctor *d, const struct reader *r, enum sx_feed_kind
 	struct stat st;
 
 	if (!find_feed(d, r, kind, name, &place, path, sizeof(path), &st)) {
-		doctor_say(d, DOCTOR_OK, what, NULL, "nobody writes %s yet: there is no %s", what, path);
+		doctor_say(d, DOCTOR_OK, what, NULL, "no process writes %s yet: there is no %s", what, path);
 		return false;
 	}
 	if (!S_ISREG(st.st_mode))

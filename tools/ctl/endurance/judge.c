@@ -235,7 +235,7 @@ static void judge_numbers(struct judge *j)
 	tell(r, "%" PRIu64 " frames", f->frames);
 	if (f->missing + f->back + f->damaged)
 		tell(r,
-		     "; %" PRIu64 " missing that nobody counts, %" PRIu64 " did not rise, %" PRIu64
+		     "; %" PRIu64 " missing that no counter shows, %" PRIu64 " did not rise, %" PRIu64
 		     " damaged",
 		     f->missing, f->back, f->damaged);
 	r = row(j, "dropped", "pairs", (double)dropped, budget_or(b->dropped, 0));
