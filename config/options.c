@@ -177,7 +177,7 @@ const struct sx_section sx_sections[] = {
 	{"power", "power drawn by the computer; measured only, never limited"},
 	{"realtime", "scheduling and memory"},
 	{"log", "what the daemon writes to the journal"},
-	{SX_SECTION_MODEL, "constants of the models, for their developers (docs/model.md)"},
+	{SX_SECTION_MODEL, "constants of the models, for their developers (docs/develop/model.md)"},
 };
 const int sx_section_count = sizeof(sx_sections) / sizeof(sx_sections[0]);
 
@@ -238,7 +238,7 @@ const struct sx_option sx_options[] = {
 	     "distortion), wide, fisheye"),
 	TEXT("source", "fault", source.fault, "none", CONTROLS,
 	     "synthetic: a simulated fault of the cameras, such as rows:3, to try the "
-	     "daemon's checks (docs/cameras.md)"),
+	     "daemon's checks (docs/use/cameras.md)"),
 
 	TEXT("camera", "calibration", calibration, "", CALIBRATION,
 	     "file of OpenCV, ROS, Kalibr, EuRoC, ZED, KITTI, Middlebury, or text fx .. "
@@ -275,7 +275,7 @@ const struct sx_option sx_options[] = {
 	     "right"),
 
 	CHOICE("stereo", "matcher", params.stereo.matcher, enum sx_match, matchers, "internal", RESTART,
-	       "external: another process matches (docs/external.md); then only disparities "
+	       "external: another process matches (docs/use/external.md); then only disparities "
 	       "and min_disparity have an effect"),
 	CHOICE("stereo", "cost", params.stereo.cost, enum sx_cost, costs, "csct", RESTART,
 	       "matching cost: centre-symmetric census, census variants, zero-mean correlation"),
@@ -366,7 +366,7 @@ const struct sx_option sx_options[] = {
 
 	TEXT("semantics", "source", semantics.source, "", RESTART,
 	     "name of the ring into which libstixel writes the scores "
-	     "(docs/semantics.md); empty: none"),
+	     "(docs/use/semantics.md); empty: none"),
 	TEXT("semantics", "classes", semantics.classes,
 	     "road:ground sidewalk:ground building wall fence pole traffic-light traffic-sign vegetation "
 	     "terrain:ground sky:sky person rider car truck bus train motorcycle bicycle",
@@ -383,7 +383,7 @@ const struct sx_option sx_options[] = {
 	     "replaced"),
 
 	TEXT("external", "source", external.source, "", RESTART,
-	     "name of the ring into which libstixel writes the maps (docs/external.md)"),
+	     "name of the ring into which libstixel writes the maps (docs/use/external.md)"),
 	REAL("external", "wait_ms", external.wait_ms, "200", 0, 1000, "ms", RESTART,
 	     "how long a pair waits for its map; then the daemon drops the pair"),
 	BOOL("external", "pairs", external.pairs, "no", RESTART,

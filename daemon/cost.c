@@ -21,7 +21,7 @@
  * Time of a column on one thread, ns: for each row, each pair of rows and each triple of rows. low and high
  * are its range over kernels and images. Measured by stixel-bench at 320x240 to 1920x1080, widths 1 to 32,
  * cells of 1 to 16 rows, kernels plain to avx512 of an EPYC at 3 GHz
- * (docs/performance.md#what-a-segmentation-may-cost).
+ * (docs/use/performance.md#what-a-segmentation-may-cost).
  */
 static const struct work {
 	double row, low[2], high[2];

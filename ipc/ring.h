@@ -1,5 +1,5 @@
 /*
- * Publisher's side of the ring in shared memory. Layout: include/stixel.h; rules and reasons: docs/shm.md.
+ * Publisher's side of the ring in shared memory. Layout: include/stixel.h; rules and reasons: docs/use/shm.md.
  * The writer never waits for a reader and keeps no data about readers.
  *
  * SPDX-License-Identifier: Apache-2.0

@@ -18,7 +18,7 @@
 
 /*
  * Boards, recognised by the labels of their rails. The first entry whose labels all exist is taken.
- * docs/power.md names the sources.
+ * docs/use/power.md names the sources.
  */
 static const struct whole {
 	const char *scope, *labels[SX_RAIL_SUM_MAX];

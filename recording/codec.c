@@ -16,7 +16,7 @@
 #define EXPANDS 32768u
 
 /*
- * Measured (docs/recording.md): level 1 is at the knee of the curve. Level 3 takes half as long again without
+ * Measured (docs/use/recording.md): level 1 is at the knee of the curve. Level 3 takes half as long again without
  * a gain.
  */
 enum { LEVEL = 1 };

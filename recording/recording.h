@@ -1,5 +1,5 @@
 /*
- * Reads a recording (docs/recording.md). Returns the records of whole chunks, however damaged the file is.
+ * Reads a recording (docs/use/recording.md). Returns the records of whole chunks, however damaged the file is.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

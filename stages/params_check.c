@@ -193,7 +193,7 @@ static int check_probabilities(const struct sx_stixel_params *p, const struct re
 }
 
 /*
- * Checks bounds within which float is precise enough for the fit (docs/algorithm.md, slanted stixels) and
+ * Checks bounds within which float is precise enough for the fit (docs/develop/algorithm.md, slanted stixels) and
  * every result is finite.
  */
 static int check_slanted(const struct sx_params *p, const struct reason *r)

@@ -70,7 +70,7 @@ class External(TestCase):
         self.assertGreater(value(m, "stixeld_disparity_maps", "_total", fate="in_time"), 5)
         self.assertEqual(value(m, "stixeld_disparity_maps_restarts", "_total"), 0)
         self.assertGreaterEqual(value(m, "stixeld_frames_dropped", "_total", reason="no_map"), 0)
-        with open(os.path.join(os.path.dirname(__file__), "..", "..", "docs", "metrics.md")) as f:
+        with open(os.path.join(os.path.dirname(__file__), "..", "..", "docs", "use", "metrics.md")) as f:
             documented = f.read()
         for name in m:
             self.assertIn("`%s`" % name, documented)

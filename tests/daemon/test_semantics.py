@@ -147,7 +147,7 @@ class Semantics(TestCase):
         self.assertGreater(value(m, "stixeld_frames_by_scores", "_total", scores="matched"), 5)
         self.assertGreater(value(m, "stixeld_scores", "_total", fate="in_time"), 5)
         self.assertEqual(value(m, "stixeld_scores_restarts", "_total"), 0)
-        with open(os.path.join(os.path.dirname(__file__), "..", "..", "docs", "metrics.md")) as f:
+        with open(os.path.join(os.path.dirname(__file__), "..", "..", "docs", "use", "metrics.md")) as f:
             documented = f.read()
         for name in m:
             self.assertIn("`%s`" % name, documented)

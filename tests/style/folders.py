@@ -1,5 +1,5 @@
 # The folders: the purpose of each, and the folders whose headers it may include. No other file has this table:
-# includes.py enforces it, and the table in docs/architecture.md is generated from it.
+# includes.py enforces it, and the table in docs/develop/architecture.md is generated from it.
 #
 # Usage: folders.py ROOT [--write | --self-check]; --write brings the document up to date.
 # SPDX-License-Identifier: Apache-2.0
@@ -118,7 +118,7 @@ FOLDERS = [
 ]
 ROWS = {name: (line, may) for name, line, may in FOLDERS}
 BEGIN, END = "<!-- folders: made by tests/style/folders.py -->\n", "<!-- end of folders -->\n"
-DOCUMENT = "docs/architecture.md"
+DOCUMENT = "docs/develop/architecture.md"
 
 
 def row_of(folder):

@@ -71,7 +71,7 @@ static const struct sx_usage_command commands[COMMANDS] = {
 			   "the frame's header); from there until this program is awake, which includes "
 			   "packing, the copy into the ring, and the wake-up by the system; and the age "
 			   "of the picture when the frame was copied and checked. It reports when the "
-			   "daemon ends and returns. docs/latency.md explains the measuring "
+			   "daemon ends and returns. docs/use/latency.md explains the measuring "
 			   "points.\n\n"
 			   "With --json it prints one object per second with \"event\":\"second\" and "
 			   "one with \"summary\"; times are in microseconds."},
@@ -96,12 +96,13 @@ static const struct sx_usage_command commands[COMMANDS] = {
 		      "White stripes mark the edge of the ground before a drop. Unseen space stays "
 		      "darkest, also directly in front of the vehicle, and keeps its grey in the "
 		      "picture."},
-	[METRICS] = {"metrics", "", .run = RUN(ctl_metrics),
-		     .help = "prints metrics in OpenMetrics text, for Prometheus",
-		     .more = "docs/metrics.md lists the names. With --textfile they go into a file of the "
-			     "node exporter's textfile collector, in classic Prometheus text, each with "
-			     "the label instance; an old file is replaced. The examples of the "
-			     "documentation include a timer, alerts and a dashboard."},
+	[METRICS] =
+		{"metrics", "", .run = RUN(ctl_metrics),
+		 .help = "prints metrics in OpenMetrics text, for Prometheus",
+		 .more = "docs/use/metrics.md lists the names. With --textfile they go into a file of the "
+			 "node exporter's textfile collector, in classic Prometheus text, each with "
+			 "the label instance; an old file is replaced. The examples of the "
+			 "documentation include a timer, alerts and a dashboard."},
 	[DOCTOR] = {"doctor", "", .run = RUN(ctl_doctor),
 		    .help = "finds faults of configuration, cameras, GPU, service and limits, and names "
 			    "remedies",
@@ -132,7 +133,7 @@ static const struct sx_usage_command commands[COMMANDS] = {
 		 "root, the daemon's user and members of group stixel-tune. Reloading "
 		 "(systemctl reload) restores the values of the files; save keeps the new "
 		 "ones.\n\n"
-		 "stixeld.conf(5) says which keys can be changed live; docs/service.md has "
+		 "stixeld.conf(5) says which keys can be changed live; docs/use/service.md has "
 		 "more."},
 	[SAVE] = {"save", "[FILE]", 0, 1, SX_OFFER_FILE, RUN(ctl_save),
 		  "writes live settings into a drop-in file",
@@ -143,7 +144,7 @@ static const struct sx_usage_command commands[COMMANDS] = {
 		  "The program checks the daemon's answer: it uses another configuration path "
 		  "only if file and folders belong to root or to the caller, it checks each "
 		  "value as in a configuration file, and it writes nothing that the next start "
-		  "would refuse. docs/service.md has more."},
+		  "would refuse. docs/use/service.md has more."},
 	[RECORD] = {"record", "FILE", 1, 1, SX_OFFER_FILE, RUN(ctl_record), "writes frames into a file",
 		    "Writes every frame as published, beginning with the newest; FILE \"-\" is "
 		    "standard output. It waits for an instance that does not exist yet, and "
@@ -151,7 +152,7 @@ static const struct sx_usage_command commands[COMMANDS] = {
 		    "lost frames and notes them in the file. Ctrl-C ends the recording in order. "
 		    "After any other end the file can be read up to its last complete chunk, one "
 		    "second before the end. The file is MCAP, with images and calibrations in "
-		    "Foxglove's formats; docs/recording.md lists the channels. An existing file "
+		    "Foxglove's formats; docs/use/recording.md lists the channels. An existing file "
 		    "is overwritten only with --force, and only when the first frames have come. "
 		    "The exit status is 73 if another recorder writes the file, or if another "
 		    "process removes, truncates or overwrites it."},
@@ -171,7 +172,7 @@ static const struct sx_usage_command commands[COMMANDS] = {
 		    "adds channels for viewers (Foxglove, rerun) to a recording",
 		    "OUT.mcap contains the whole recording and the channels /INSTANCE/frame "
 		    "(everything, schema stixel.Frame), /INSTANCE/scene and /INSTANCE/points "
-		    "(stixels in space) and /INSTANCE/transform. docs/recording.md describes "
+		    "(stixels in space) and /INSTANCE/transform. docs/use/recording.md describes "
 		    "schemas and coordinates. An existing OUT.mcap is overwritten only with "
 		    "--force. If a part of the recording is damaged, or the file ends within a "
 		    "record, the exit status is 65 and OUT.mcap has all intact parts. If only "

@@ -89,7 +89,7 @@ enum MHD_Result web_instances_page(struct web_server *s, struct MHD_Connection *
 enum MHD_Result web_status_page(struct web_server *s, struct MHD_Connection *c, const char *instance);
 enum MHD_Result web_settings_page(struct web_server *s, struct MHD_Connection *c, const char *instance);
 enum MHD_Result web_metrics_page(struct web_server *s, struct MHD_Connection *c, const char *instance);
-/* Sends the endless answer of messages, see docs/web.md. */
+/* Sends the endless answer of messages, see docs/use/web.md. */
 enum MHD_Result web_stream_page(struct web_server *s, struct MHD_Connection *c, const char *instance,
 				bool head);
 /* Sends frames as drawn pictures (multipart/x-mixed-replace), for viewers that only show pictures. */

@@ -1,4 +1,4 @@
-"""Reads the stream of an instance from a stixel-web on another machine, over HTTP. docs/web.md has the format.
+"""Reads the stream of an instance from a stixel-web on another machine, over HTTP. docs/use/web.md has the format.
 
 SPDX-License-Identifier: Apache-2.0
 """

@@ -1,4 +1,4 @@
-# Tests the steps of docs/first-camera.md with cameras: the commands of the page, and two raw cameras behind a real
+# Tests the steps of docs/use/first-camera.md with cameras: the commands of the page, and two raw cameras behind a real
 # driver. The fourth step, which needs OpenCV, is missing: the cameras' file is the true one
 # (tests/python/test_first_camera.py calibrates).
 #

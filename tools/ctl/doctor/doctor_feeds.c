@@ -132,7 +132,7 @@ static bool say_refused(struct doctor *d, enum sx_feed_kind kind)
 
 	if (!state || strcmp(state, sx_feed_state_name(SX_FEED_REFUSED)) != 0)
 		return false;
-	doctor_say(d, DOCTOR_PROBLEM, what, "see who may write, and PrivateUsers=, in docs/semantics.md",
+	doctor_say(d, DOCTOR_PROBLEM, what, "see who may write, and PrivateUsers=, in docs/use/semantics.md",
 		   "the daemon refuses %s: %s", what, why ? why : "it does not say why");
 	return true;
 }

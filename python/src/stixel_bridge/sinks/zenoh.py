@@ -1,6 +1,6 @@
 """Sends unchanged frames over zenoh, with keys stixeld/HOST/INSTANCE/... that stixel.open("zenoh:...") reads.
 
-See docs/bridge.md.
+See docs/use/bridge.md.
 
 SPDX-License-Identifier: Apache-2.0
 """
