@@ -237,8 +237,8 @@ const struct sx_option sx_options[] = {
 	     "synthetic: ideal, or raw images that the engine rectifies: plain (barrel "
 	     "distortion), wide, fisheye"),
 	TEXT("source", "fault", source.fault, "none", CONTROLS,
-	     "synthetic: a simulated fault of the cameras, such as rows:3, to try the "
-	     "daemon's checks (docs/use/cameras.md)"),
+	     "synthetic: simulated fault of the cameras, such as rows:3, to try the "
+	     "checks (docs/use/cameras.md)"),
 
 	TEXT("camera", "calibration", calibration, "", CALIBRATION,
 	     "file of OpenCV, ROS, Kalibr, EuRoC, ZED, KITTI, Middlebury, or text fx .. "
@@ -275,7 +275,7 @@ const struct sx_option sx_options[] = {
 	     "right"),
 
 	CHOICE("stereo", "matcher", params.stereo.matcher, enum sx_match, matchers, "internal", RESTART,
-	       "external: another process matches (docs/use/external.md); then only disparities "
+	       "external: another process matches (docs/use/external.md); only disparities "
 	       "and min_disparity have an effect"),
 	CHOICE("stereo", "cost", params.stereo.cost, enum sx_cost, costs, "csct", RESTART,
 	       "matching cost: centre-symmetric census, census variants, zero-mean correlation"),
