@@ -1,7 +1,7 @@
 /*
  * stixel-bench --report: measures the standard cases on every engine of this machine and writes them, with a
  * description of the machine, to one file for sending. The file names no person, computer or folder;
- * docs/use/jetson.md lists its content.
+ * stixel-bench(1) lists its content.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
