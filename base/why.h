@@ -1,11 +1,12 @@
 /*
  * The reason of a failure: one sentence for the user, in a buffer of one size for all functions.
  *
- * A function that can fail takes a `struct sx_why *why` as its last parameter. It writes the sentence if it fails and
- * leaves the buffer alone if it succeeds, unless its own comment says otherwise. why may be NULL if the caller wants no
- * sentence, except for functions whose comment asks for one. The caller owns the buffer and may read `text` directly. The
- * text always ends in 0. A text that is too long is cut. No function allocates memory or takes a lock, so any thread
- * may call them, one thread at a time for each buffer. A static or zeroed buffer is empty.
+ * A function that can fail takes a `struct sx_why *why` as its last parameter. It writes the sentence if it
+ * fails and leaves the buffer alone if it succeeds, unless its own comment says otherwise. why may be NULL if
+ * the caller wants no sentence, except for functions whose comment asks for one. The caller owns the buffer
+ * and may read `text` directly. The text always ends in 0. A text that is too long is cut. No function
+ * allocates memory or takes a lock, so any thread may call them, one thread at a time for each buffer. A
+ * zeroed buffer is empty.
  *
  *	struct sx_why why;
  *

@@ -98,13 +98,13 @@ static void live_take(struct sx_run *run)
 	struct sx_live *l = &run->live;
 	const bool rectified = sx_settings_rig(run->settings, &run->pipeline->info) != NULL;
 	struct sx_log_levels levels;
-	char why[SX_WHY_BYTES], *text = sx_live_done_text(run);
+	char *text = sx_live_done_text(run);
+	struct sx_why why;
 
 	sx_must(l->diff.changed, >=, l->diff.restart);
 	*l->origins = l->settings_origins;
 	sx_settings_take_live(run->settings, &l->settings);
-	if (run->settings->log_levels &&
-	    sx_log_levels_parse(&levels, run->settings->log_levels, why, sizeof(why)) == 0)
+	if (run->settings->log_levels && sx_log_levels_parse(&levels, run->settings->log_levels, &why) == 0)
 		sx_log_levels_set(&levels);
 	l->changes++;
 	note_camera(run);
@@ -167,8 +167,7 @@ static void *live_build(void *live)
 
 	sx_must_be(!l->made);
 	pthread_setname_np(pthread_self(), "contexts");
-	l->result = sx_contexts_create(&l->made, l->engine->backend, l->engine->device, &l->plan, l->why,
-				       sizeof(l->why));
+	l->result = sx_contexts_create(&l->made, l->engine->backend, l->engine->device, &l->plan, &l->why);
 	atomic_store_explicit(&l->built, true, memory_order_release);
 	sx_wake(l->main_fd);
 	return NULL;
@@ -196,7 +195,7 @@ static void correct_rows(struct sx_context_config *c, const struct sx_row_correc
  * that takes one page more. The message names an amount that suffices although the use of a publishing daemon
  * moves by about 1 MB.
  */
-static bool has_room(const struct sx_run *run, char *why, size_t why_bytes)
+static bool has_room(const struct sx_run *run, struct sx_why *why)
 {
 	const struct sx_contexts *now = run->pipeline->newest;
 	const size_t bytes =
@@ -207,17 +206,17 @@ static bool has_room(const struct sx_run *run, char *why, size_t why_bytes)
 	sx_must(now->count, >, 0);
 	if (room >= (int64_t)bytes)
 		return true;
-	snprintf(why, why_bytes,
-		 "old and new contexts at once need about %zu MB more, and %s has %lld MB left: give it "
-		 "more, or change this in a file and restart",
-		 (bytes >> 20) + 1 + ROOM_SPARE_MB, what, (long long)(room >> 20));
+	sx_why_set(why,
+		   "old and new contexts at once need about %zu MB more, and %s has %lld MB left: give it "
+		   "more, or change this in a file and restart",
+		   (bytes >> 20) + 1 + ROOM_SPARE_MB, what, (long long)(room >> 20));
 	return false;
 }
 
 static void live_begin(struct sx_run *run)
 {
 	struct sx_live *l = &run->live;
-	char why[SX_WHY_BYTES + 128];
+	struct sx_why why;
 	int r;
 
 	sx_must(l->step, ==, SX_LIVE_IDLE);
@@ -229,14 +228,14 @@ static void live_begin(struct sx_run *run)
 	l->plan.calibration += l->recalibrates;
 	l->plan.camera += l->changes_camera;
 	correct_rows(&l->plan.config, &l->correction);
-	if (!has_room(run, why, sizeof(why))) {
-		live_refuse_why(run, -ENOMEM, why);
+	if (!has_room(run, &why)) {
+		live_refuse_why(run, -ENOMEM, why.text);
 		return;
 	}
 	l->engine = &run->engine;
 	l->main_fd = run->main_fd;
 	l->result = 0;
-	l->why[0] = 0;
+	sx_why_clear(&l->why);
 	atomic_store(&l->built, false);
 	r = sx_thread_start(&l->builder, live_build, l);
 	if (r < 0)
@@ -290,7 +289,7 @@ static void look_at_builder(struct sx_run *run)
 	pthread_join(l->builder, NULL);
 	sx_must_be(l->result < 0 || l->made);
 	if (l->result < 0) {
-		live_refuse_why(run, l->result, l->why);
+		live_refuse_why(run, l->result, l->why.text);
 		return;
 	}
 	/* no log: a failure of locking was logged at the start */
@@ -309,7 +308,9 @@ static void look_at_tune(struct sx_run *run)
 		return;
 	sx_must(l->tune.result, <=, 0);
 	if (l->tune.result < 0)
-		live_refuse_why(run, l->tune.result, *l->tune.why ? l->tune.why : strerror(-l->tune.result));
+		live_refuse_why(run, l->tune.result,
+				!sx_why_is_empty(&l->tune.why) ? l->tune.why.text
+							       : strerror(-l->tune.result));
 	else
 		live_swap(run);
 }

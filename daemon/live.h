@@ -19,6 +19,7 @@
 #ifndef SX_DAEMON_LIVE_H
 #define SX_DAEMON_LIVE_H
 
+#include "base/why.h"
 #include "config/config.h"
 #include "config/option.h"
 #include "daemon/cost.h"
@@ -71,7 +72,7 @@ struct sx_live {
 	struct sx_engine *engine;
 	int main_fd, result;
 	atomic_bool built;
-	char why[SX_WHY_BYTES];
+	struct sx_why why;
 };
 
 /* Takes the next step of a change, or begins a waiting one. Never blocks. */

@@ -199,12 +199,12 @@ static int check_cost(const struct sx_run *run, struct sx_errors *errors)
 {
 	const struct sx_frame_cost_case now = sx_live_cost_case(run, run->settings);
 	const struct sx_frame_cost_case next = sx_live_cost_case(run, &run->live.settings);
-	char why[SX_WHY_BYTES + 256];
+	struct sx_why why;
 
 	sx_must(now.width, ==, next.width);
-	if (!sx_frame_cost_is_too_much(&run->live.cost, &now, &next, sx_run_limit_ns(run), why, sizeof(why)))
+	if (!sx_frame_cost_is_too_much(&run->live.cost, &now, &next, sx_run_limit_ns(run), &why))
 		return 0;
-	sx_errors_add(errors, "%s", why);
+	sx_errors_add(errors, "%s", why.text);
 	return -EINVAL;
 }
 
@@ -212,10 +212,10 @@ static int check_cost(const struct sx_run *run, struct sx_errors *errors)
 static int check_camera(const struct sx_pipeline *p, const struct sx_settings *s, struct sx_errors *errors)
 {
 	const struct sx_context_config c = sx_settings_context(s, &p->info);
-	char why[SX_WHY_BYTES];
+	struct sx_why why;
 
-	if (sx_settings_check_size(s, p->info.width, p->info.height, why, sizeof(why)) < 0) {
-		sx_errors_add(errors, "%s", why);
+	if (sx_settings_check_size(s, p->info.width, p->info.height, &why) < 0) {
+		sx_errors_add(errors, "%s", why.text);
 		return -EINVAL;
 	}
 	if (c.width == (int)p->header.image_width && c.height == (int)p->header.image_height)
@@ -232,7 +232,7 @@ int sx_live_read(struct sx_run *run, struct sx_errors *errors)
 {
 	const struct sx_pipeline *p = run->pipeline;
 	struct sx_live *l = &run->live;
-	char why[SX_WHY_BYTES];
+	struct sx_why why;
 	int r;
 
 	sx_must(l->step, ==, SX_LIVE_IDLE);
@@ -261,10 +261,10 @@ int sx_live_read(struct sx_run *run, struct sx_errors *errors)
 	r = l->recalibrates ? check_camera(p, &l->settings, errors) : 0;
 	if (r < 0)
 		return r;
-	r = sx_params_check(&l->settings.params, (int)p->header.image_width, (int)p->header.image_height, why,
-			    sizeof(why));
+	r = sx_params_check(&l->settings.params, (int)p->header.image_width, (int)p->header.image_height,
+			    &why);
 	if (r < 0)
-		sx_errors_add(errors, "%s", why);
+		sx_errors_add(errors, "%s", why.text);
 	r = r < 0 ? r : check_room(p, &l->settings.params.stixels, errors);
 	return r < 0 ? r : check_cost(run, errors);
 }

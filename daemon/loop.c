@@ -60,7 +60,7 @@ static struct sx_health_input health_input(struct sx_run *run)
 		sx_telemetry_feed_why(t, SX_FEED_DISPARITY, run->map_why);
 		in.map_why = run->map_why;
 	}
-	in.names_why = run->names_why;
+	in.names_why = run->names_why.text;
 	in.pictures_why = *run->pictures.why ? run->pictures.why
 			  : *run->rows.why   ? run->rows.why
 					     : run->unit_why;
@@ -183,14 +183,13 @@ static void look_at_pictures(struct sx_run *run)
  */
 static void lose_name(struct sx_run *run, const char *lost)
 {
-	char why[SX_WHY_BYTES];
+	struct sx_why why;
 
-	if (sx_run_hold_folder(run, why, sizeof(why)) < 0) {
-		snprintf(run->names_why, sizeof(run->names_why), "%s, and cannot be created again: %s", lost,
-			 why);
+	if (sx_run_hold_folder(run, &why) < 0) {
+		sx_why_set(&run->names_why, "%s, and cannot be created again: %s", lost, why.text);
 		return;
 	}
-	run->names_why[0] = 0;
+	sx_why_clear(&run->names_why);
 	sx_pipeline_end(run->pipeline, SX_END_LOST, lost);
 }
 
@@ -201,15 +200,15 @@ static void lose_name(struct sx_run *run, const char *lost)
 static void look_at_names(struct sx_run *run)
 {
 	const struct sx_ring *const rings[] = {run->pipeline->ring, run->pipeline->feeds.offer.ring};
-	char why[SX_WHY_BYTES];
+	struct sx_why why;
 
 	for (size_t i = 0; i < sizeof(rings) / sizeof(rings[0]); i++) {
-		enum sx_ring_name name = rings[i] ? sx_ring_look(rings[i], why, sizeof(why)) : SX_RING_NAMED;
+		enum sx_ring_name name = rings[i] ? sx_ring_look(rings[i], &why) : SX_RING_NAMED;
 
 		if (name == SX_RING_TAKEN)
-			sx_pipeline_end(run->pipeline, SX_END_TAKEN, why);
+			sx_pipeline_end(run->pipeline, SX_END_TAKEN, why.text);
 		if (name == SX_RING_LOST)
-			lose_name(run, why);
+			lose_name(run, why.text);
 	}
 }
 
@@ -377,7 +376,7 @@ static int rebuild(struct sx_run *run)
 	struct sx_source *source = NULL;
 	int code;
 
-	sx_log(DAEMON, NOTICE, "%s: rebuilding the pipeline", run->pipeline->why);
+	sx_log(DAEMON, NOTICE, "%s: rebuilding the pipeline", run->pipeline->why.text);
 	sx_live_abandon(run, lost ? "the pipeline was created again: nothing was changed"
 				  : "the camera came back as another one: nothing was changed");
 	sx_must(run->live.step, ==, SX_LIVE_IDLE);
@@ -429,7 +428,7 @@ static void give_up(struct sx_run *run)
 	 * writing why.
 	 */
 	if (end == SX_END_TAKEN)
-		sx_log(DAEMON, ERROR, "%s: ending", run->pipeline->why);
+		sx_log(DAEMON, ERROR, "%s: ending", run->pipeline->why.text);
 	sx_log(DAEMON, ERROR, "the frame in flight did not finish: exiting without it");
 	if (run->pipeline->ring)
 		sx_ring_unname(run->pipeline->ring);
@@ -478,7 +477,7 @@ int sx_run_loop(struct sx_run *run)
 	end = atomic_load(&run->pipeline->end);
 	code = failure_of(end);
 	if (code)
-		sx_log(DAEMON, ERROR, end == SX_END_TAKEN ? "%s: ending" : "%s", run->pipeline->why);
+		sx_log(DAEMON, ERROR, end == SX_END_TAKEN ? "%s: ending" : "%s", run->pipeline->why.text);
 	else if (run->deaf)
 		code = SX_EXIT_FAILED;
 	if (run->settings->params.stereo.matcher == SX_MATCH_EXTERNAL)

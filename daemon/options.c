@@ -13,7 +13,7 @@
 #include "config/cli/usage.h"
 #include "ipc/instance.h"
 
-static bool take_frames(void *target, const char *text, char *why, size_t why_bytes)
+static bool take_frames(void *target, const char *text, struct sx_why *why)
 {
 	struct sx_options *o = target;
 	char *end;
@@ -22,11 +22,11 @@ static bool take_frames(void *target, const char *text, char *why, size_t why_by
 	o->frames = strtoull(text, &end, 10);
 	if (*text >= '0' && *text <= '9' && !*end && !errno && o->frames > 0)
 		return true;
-	snprintf(why, why_bytes, "needs a number from 1");
+	sx_why_set(why, "needs a number from 1");
 	return false;
 }
 
-static bool take_override(void *target, const char *text, char *why, size_t why_bytes)
+static bool take_override(void *target, const char *text, struct sx_why *why)
 {
 	struct sx_options *o = target;
 
@@ -34,7 +34,7 @@ static bool take_override(void *target, const char *text, char *why, size_t why_
 		o->overrides[o->override_count++] = text;
 		return true;
 	}
-	snprintf(why, why_bytes, "may be given %d times: put settings into a file", SX_OVERRIDES_MAX);
+	sx_why_set(why, "may be given %d times: put settings into a file", SX_OVERRIDES_MAX);
 	return false;
 }
 
@@ -92,13 +92,13 @@ static const struct sx_usage usage = {
 int sx_options_parse(struct sx_options *o, int argc, char **argv)
 {
 	struct sx_usage_words words;
-	char why[160];
+	struct sx_why why;
 	int code;
 
 	*o = (struct sx_options){.instance = "default"};
 	code = sx_usage_parse(&usage, o, argc, argv, &words);
-	if (code < 0 && sx_instance_check(o->instance, why, sizeof(why)) < 0)
-		code = sx_usage_fail(&usage, NULL, "--instance: %s", why);
+	if (code < 0 && sx_instance_check(o->instance, &why) < 0)
+		code = sx_usage_fail(&usage, NULL, "--instance: %s", why.text);
 	if (code < 0 && o->all && !o->print)
 		code = sx_usage_fail(&usage, NULL, "--all: needs --print-config");
 	return code;

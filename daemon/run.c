@@ -53,24 +53,24 @@ static int catch_signals(struct sx_run *run)
 static void set_log_levels(const struct sx_settings *s)
 {
 	struct sx_log_levels levels;
-	char why[SX_WHY_BYTES];
+	struct sx_why why;
 
 	if (!s->log_levels)
 		return;
-	if (sx_log_levels_parse(&levels, s->log_levels, why, sizeof(why)) < 0)
-		sx_log(DAEMON, WARNING, "log.levels: %s", why);
+	if (sx_log_levels_parse(&levels, s->log_levels, &why) < 0)
+		sx_log(DAEMON, WARNING, "log.levels: %s", why.text);
 	else
 		sx_log_levels_set(&levels);
 }
 
 static int claim_instance(struct sx_run *run)
 {
-	char why[SX_WHY_BYTES];
+	struct sx_why why;
 
 	sx_must(run->lock_fd, ==, -1);
-	run->lock_fd = sx_run_claim_folder(run, why, sizeof(why));
+	run->lock_fd = sx_run_claim_folder(run, &why);
 	if (run->lock_fd < 0)
-		return sx_run_refuse(SX_EXIT_CREATE, why);
+		return sx_run_refuse(SX_EXIT_CREATE, why.text);
 	if ((size_t)snprintf(run->status_path, sizeof(run->status_path), "%s/" SX_STATUS_SOCKET, run->dir) >=
 		    sizeof(run->status_path) ||
 	    (size_t)snprintf(run->stream_path, sizeof(run->stream_path), "%s/" SX_FRAMES_SOCKET, run->dir) >=
@@ -81,15 +81,15 @@ static int claim_instance(struct sx_run *run)
 
 static int open_engine(struct sx_run *run)
 {
-	char why[SX_WHY_BYTES];
-	int r = sx_engine_open(&run->engine, &run->settings->engine, why, sizeof(why));
+	struct sx_why why;
+	int r = sx_engine_open(&run->engine, &run->settings->engine, &why);
 	struct sx_transfers transfers;
 	struct sx_report *report;
 
 	if (r == -ENODEV)
-		return sx_run_refuse(SX_EXIT_GPU, why);
+		return sx_run_refuse(SX_EXIT_GPU, why.text);
 	if (r < 0)
-		return sx_run_refuse(r == -EINVAL ? SX_EXIT_CONFIG : SX_EXIT_FAILED, why);
+		return sx_run_refuse(r == -EINVAL ? SX_EXIT_CONFIG : SX_EXIT_FAILED, why.text);
 	report = sx_pages_edit(run->pages);
 	report->engine.backend = run->engine.backend->name;
 	report->engine.device = run->engine.backend->describe(run->engine.device);
@@ -111,7 +111,7 @@ static int open_engine(struct sx_run *run)
 static int serve_status(struct sx_run *run)
 {
 	struct sx_report *report = sx_pages_edit(run->pages);
-	char why[SX_WHY_BYTES];
+	struct sx_why why;
 	int fd = sx_service_listen_fd("status");
 
 	report->instance = run->options->instance;
@@ -127,14 +127,14 @@ static int serve_status(struct sx_run *run)
 	sx_live_tell_pages(run);
 	sx_must_be(!run->status_made);
 	if (fd < 0) {
-		fd = sx_status_listen(run->status_path, SX_RUN_STATUS_MODE, why, sizeof(why));
+		fd = sx_status_listen(run->status_path, SX_RUN_STATUS_MODE, &why);
 		if (fd < 0)
-			return sx_run_refuse(SX_EXIT_CREATE, why);
+			return sx_run_refuse(SX_EXIT_CREATE, why.text);
 		run->status_made = true;
 	}
 	run->stream_fd = sx_service_listen_fd("frames");
-	if (sx_pages_serve(run->pages, fd, why, sizeof(why)) < 0)
-		return sx_run_refuse(SX_EXIT_CREATE, why);
+	if (sx_pages_serve(run->pages, fd, &why) < 0)
+		return sx_run_refuse(SX_EXIT_CREATE, why.text);
 	return 0;
 }
 
@@ -158,34 +158,34 @@ bool sx_exit_is_shortage(int r)
 static int open_source(struct sx_run *run, struct sx_source **ret)
 {
 	const struct sx_source_params *params = &run->settings->source;
-	char why[SX_WHY_BYTES];
-	int r = sx_source_open(ret, params, sx_pipeline_slots(run->settings), why, sizeof(why));
+	struct sx_why why;
+	int r = sx_source_open(ret, params, sx_pipeline_slots(run->settings), &why);
 
 	if (r >= 0)
 		return 0;
 	sx_must_be(!*ret);
 	if (r == -ENODEV || (r == -ENOENT && params->kind == SX_SOURCE_V4L2)) {
-		sx_log(CAPTURE, WARNING, "camera absent: %s", why);
-		sx_telemetry_absent(run->telemetry, why);
+		sx_log(CAPTURE, WARNING, "camera absent: %s", why.text);
+		sx_telemetry_absent(run->telemetry, why.text);
 		return 0;
 	}
 	if (sx_exit_is_shortage(r))
-		return sx_run_refuse(SX_EXIT_FAILED, why);
+		return sx_run_refuse(SX_EXIT_FAILED, why.text);
 	if (params->kind == SX_SOURCE_FILES)
-		return sx_run_refuse(SX_EXIT_DATA, why);
-	return sx_run_refuse(SX_EXIT_CONFIG, why);
+		return sx_run_refuse(SX_EXIT_DATA, why.text);
+	return sx_run_refuse(SX_EXIT_CONFIG, why.text);
 }
 
 static int set_up(struct sx_run *run)
 {
 	const enum sx_stixel_method method = run->settings->params.stixels.method;
 	struct sx_source *source = NULL;
-	char why[SX_WHY_BYTES];
+	struct sx_why why;
 	int code;
 
 	set_log_levels(run->settings);
-	if (sx_service_init(&run->service, why, sizeof(why)) < 0)
-		sx_log(DAEMON, WARNING, "%s", why);
+	if (sx_service_init(&run->service, &why) < 0)
+		sx_log(DAEMON, WARNING, "%s", why.text);
 	if (sx_telemetry_create(&run->telemetry) < 0)
 		return sx_run_refuse(SX_EXIT_FAILED, "not enough memory");
 	sx_pages_init(run->pages, run->telemetry, &run->settings->params.stereo, &run->live.orders);

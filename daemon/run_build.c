@@ -65,10 +65,10 @@ static void warn_of_search(const struct sx_settings *s, int width)
 static void tell_cost(const struct sx_run *run)
 {
 	const struct sx_frame_cost_case c = sx_live_cost_case(run, run->settings);
-	char why[SX_WHY_BYTES + 256];
+	struct sx_why why;
 
-	if (sx_frame_cost_is_too_much(&run->live.cost, NULL, &c, sx_run_limit_ns(run), why, sizeof(why)))
-		sx_log(CONFIG, WARNING, "%s", why);
+	if (sx_frame_cost_is_too_much(&run->live.cost, NULL, &c, sx_run_limit_ns(run), &why))
+		sx_log(CONFIG, WARNING, "%s", why.text);
 }
 
 int sx_run_build(struct sx_run *run, struct sx_source *source)
@@ -98,32 +98,32 @@ int sx_run_build(struct sx_run *run, struct sx_source *source)
 		.path = {s->source.left, s->source.right},
 		.paced = true,
 	};
-	char why[SX_WHY_BYTES];
+	struct sx_why why;
 	int r;
 
 	sx_must_be(!run->pipeline);
 	if (source)
 		info = *sx_source_info(source);
-	r = source || s->rectify ? sx_settings_check_size(s, info.width, info.height, why, sizeof(why))
-				 : sx_params_check(&s->params, info.width, info.height, why, sizeof(why));
+	r = source || s->rectify ? sx_settings_check_size(s, info.width, info.height, &why)
+				 : sx_params_check(&s->params, info.width, info.height, &why);
 	if (r == 0)
-		r = sx_pipeline_create(&run->pipeline, &config, source, &info, why, sizeof(why));
+		r = sx_pipeline_create(&run->pipeline, &config, source, &info, &why);
 	if (r < 0) {
 		sx_source_close(source);
-		return build_failed(r, why);
+		return build_failed(r, why.text);
 	}
-	r = sx_pipeline_open_output(run->pipeline, why, sizeof(why));
+	r = sx_pipeline_open_output(run->pipeline, &why);
 	if (r < 0)
-		return sx_run_refuse(SX_EXIT_CREATE, why);
+		return sx_run_refuse(SX_EXIT_CREATE, why.text);
 	tell_pipeline(run);
 	if (s->realtime.lock_memory && mlockall(MCL_CURRENT) < 0)
 		sx_log(DAEMON, WARNING, "realtime.lock_memory is not permitted: %s (LimitMEMLOCK?)",
 		       strerror(errno));
-	r = sx_pipeline_start(run->pipeline, why, sizeof(why));
+	r = sx_pipeline_start(run->pipeline, &why);
 	if (r < 0)
-		return build_failed(r, why);
-	if (sx_settings_tell_rectified(s, &info, why, sizeof(why)))
-		sx_log(CONFIG, INFO, "%s", why);
+		return build_failed(r, why.text);
+	if (sx_settings_tell_rectified(s, &info, why.text, sizeof(why.text)))
+		sx_log(CONFIG, INFO, "%s", why.text);
 	sx_run_tell_camera(run, source != NULL);
 	tell_cost(run);
 	if (!source)

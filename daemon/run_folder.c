@@ -14,11 +14,11 @@
 #include "daemon/run_priv.h"
 #include "ipc/instance.h"
 
-int sx_run_claim_folder(struct sx_run *run, char *why, size_t why_bytes)
+int sx_run_claim_folder(struct sx_run *run, struct sx_why *why)
 {
-	const int r = sx_runtime_dir(run->options->instance, run->dir, sizeof(run->dir), why, why_bytes);
+	const int r = sx_runtime_dir(run->options->instance, run->dir, sizeof(run->dir), why);
 
-	return r < 0 ? r : sx_instance_lock(run->dir, NULL, why, why_bytes);
+	return r < 0 ? r : sx_instance_lock(run->dir, NULL, why);
 }
 
 bool sx_run_holds_folder(const struct sx_run *run)
@@ -40,13 +40,13 @@ bool sx_run_holds_folder(const struct sx_run *run)
 	return false;
 }
 
-int sx_run_hold_folder(struct sx_run *run, char *why, size_t why_bytes)
+int sx_run_hold_folder(struct sx_run *run, struct sx_why *why)
 {
 	int fd;
 
 	sx_must(run->lock_fd, >=, 0);
 	if (!sx_run_holds_folder(run)) {
-		fd = sx_run_claim_folder(run, why, why_bytes);
+		fd = sx_run_claim_folder(run, why);
 		if (fd < 0)
 			return fd;
 		close(run->lock_fd);
@@ -54,13 +54,13 @@ int sx_run_hold_folder(struct sx_run *run, char *why, size_t why_bytes)
 	}
 	if (!run->status_made || access(run->status_path, F_OK) == 0)
 		return 0;
-	fd = sx_status_listen(run->status_path, SX_RUN_STATUS_MODE, why, why_bytes);
+	fd = sx_status_listen(run->status_path, SX_RUN_STATUS_MODE, why);
 	if (fd < 0)
 		return fd;
 	fd = sx_status_move(run->pages->server, fd);
 	if (fd < 0) {
 		unlink(run->status_path);
-		snprintf(why, why_bytes, "%s: %s", run->status_path, strerror(-fd));
+		sx_why_set(why, "%s: %s", run->status_path, strerror(-fd));
 	}
 	return fd;
 }

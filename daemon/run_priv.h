@@ -7,6 +7,7 @@
 #ifndef SX_DAEMON_RUN_PRIV_H
 #define SX_DAEMON_RUN_PRIV_H
 
+#include "base/why.h"
 #include "daemon/health.h"
 #include "daemon/live.h"
 #include "daemon/pages.h"
@@ -45,7 +46,7 @@ struct sx_run {
 	struct sx_row_control rows;	   /* health input: residual row error */
 	char unit_why[SX_WHY_BYTES];	   /* health input: wrong unit of the baseline */
 	/* why a ring has no name, for as long as the daemon cannot make a ring with that name again */
-	char names_why[2 * SX_WHY_BYTES + 32];
+	struct sx_why names_why;
 	bool rows_told;		      /* logged why rows are not corrected */
 	struct sx_health_logged told; /* last logged state and reason, and the state that readers see */
 	unsigned ticks;
@@ -59,12 +60,12 @@ struct sx_run {
 /*
  * Makes the folder of the instance, run->dir, and locks it. Returns the lock. Negative errno with a sentence.
  */
-int sx_run_claim_folder(struct sx_run *run, char *why, size_t why_bytes);
+int sx_run_claim_folder(struct sx_run *run, struct sx_why *why);
 /*
  * Makes the folder of the instance, its lock and the status socket again if they were removed. On an error,
  * returns a negative errno with a sentence and keeps what the daemon holds.
  */
-int sx_run_hold_folder(struct sx_run *run, char *why, size_t why_bytes);
+int sx_run_hold_folder(struct sx_run *run, struct sx_why *why);
 /*
  * Returns true if the lock file on disk is still the lock that this daemon holds. If it is not, the sockets
  * beside it may belong to another daemon.

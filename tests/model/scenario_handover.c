@@ -42,10 +42,10 @@ void sx_source_release(struct sx_source *s, const struct sx_pair *pair)
  */
 static void handover_setup(void)
 {
-	char why[200];
+	struct sx_why why;
 
 	if (sx_handover_init(&handover) < 0 ||
-	    sx_slots_init(&slots, SX_ITEMS_MAX, SX_LAYOUT_TWO, 8, 1, SX_PIXEL_U8, why, sizeof(why)) < 0)
+	    sx_slots_init(&slots, SX_ITEMS_MAX, SX_LAYOUT_TWO, 8, 1, SX_PIXEL_U8, &why) < 0)
 		abort();
 	handover.paced = slots.paced = true;
 	slots.fd = eventfd(1000, EFD_NONBLOCK | EFD_SEMAPHORE);

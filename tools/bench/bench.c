@@ -12,24 +12,24 @@
 #include "config/cli/usage.h"
 #include "tools/common/args.h"
 
-static bool take_setting(void *target, const char *text, char *why, size_t why_bytes)
+static bool take_setting(void *target, const char *text, struct sx_why *why)
 {
 	struct bench_options *o = target;
 
 	if (sx_settings_args_add(&o->args, text))
 		return true;
-	snprintf(why, why_bytes, "was given too often: put settings into a file");
+	sx_why_set(why, "was given too often: put settings into a file");
 	return false;
 }
 
-static bool take_size(void *target, const char *text, char *why, size_t why_bytes)
+static bool take_size(void *target, const char *text, struct sx_why *why)
 {
 	struct bench_options *o = target;
 
 	if (o->size_count == BENCH_SIZES_MAX)
-		snprintf(why, why_bytes, "may be given %d times", BENCH_SIZES_MAX);
+		sx_why_set(why, "may be given %d times", BENCH_SIZES_MAX);
 	else if (!sx_parse_size(text, &o->size[o->size_count].width, &o->size[o->size_count].height))
-		snprintf(why, why_bytes, "needs WIDTHxHEIGHT, such as 1280x720");
+		sx_why_set(why, "needs WIDTHxHEIGHT, such as 1280x720");
 	else {
 		o->size_count++;
 		return true;

@@ -73,7 +73,7 @@ static bool name_of_file(const char *file, char *name, size_t bytes)
 	if (n <= 5 || n - 5 >= bytes || strcmp(base + n - 5, ".conf") != 0)
 		return false;
 	snprintf(name, bytes, "%.*s", (int)(n - 5), base);
-	return sx_instance_check(name, NULL, 0) == 0;
+	return sx_instance_check(name, NULL) == 0;
 }
 
 int ctl_choose(const struct ctl *c, const char **how, char *name, size_t bytes)

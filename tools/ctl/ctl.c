@@ -359,14 +359,14 @@ int main(int argc, char **argv)
 				   .descriptors = -1,
 				   .log = -1}};
 	struct sx_usage_words words;
-	char why[256];
+	struct sx_why why;
 	int code;
 
 	code = sx_usage_parse(&usage, &c, argc, argv, &words);
 	if (code >= 0)
 		return code;
-	if (c.instance && sx_instance_check(c.instance, why, sizeof(why)) < 0)
-		return sx_usage_fail(&usage, words.command, "%s", why);
+	if (c.instance && sx_instance_check(c.instance, &why) < 0)
+		return sx_usage_fail(&usage, words.command, "%s", why.text);
 	c.operands = words.operands;
 	c.operand_count = words.operand_count;
 	code = check_words(&c, (int)(words.command - commands));

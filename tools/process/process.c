@@ -27,22 +27,22 @@ static void on_signal(int number)
 
 #define TO(field) offsetof(struct process, field)
 
-static bool take_setting(void *target, const char *text, char *why, size_t why_bytes)
+static bool take_setting(void *target, const char *text, struct sx_why *why)
 {
 	struct process *p = target;
 
 	if (sx_settings_args_add(&p->args, text))
 		return true;
-	snprintf(why, why_bytes, "was given too often: put settings into a file");
+	sx_why_set(why, "was given too often: put settings into a file");
 	return false;
 }
 
-static bool take_file(struct process_files *files, const char *text, char *why, size_t why_bytes)
+static bool take_file(struct process_files *files, const char *text, struct sx_why *why)
 {
 	const char **more = realloc(files->name, ((size_t)files->count + 1) * sizeof(*more));
 
 	if (!more) {
-		snprintf(why, why_bytes, "not enough memory");
+		sx_why_set(why, "not enough memory");
 		return false;
 	}
 	files->name = more;
@@ -50,14 +50,14 @@ static bool take_file(struct process_files *files, const char *text, char *why, 
 	return true;
 }
 
-static bool take_scores(void *target, const char *text, char *why, size_t why_bytes)
+static bool take_scores(void *target, const char *text, struct sx_why *why)
 {
-	return take_file(&((struct process *)target)->scores, text, why, why_bytes);
+	return take_file(&((struct process *)target)->scores, text, why);
 }
 
-static bool take_map(void *target, const char *text, char *why, size_t why_bytes)
+static bool take_map(void *target, const char *text, struct sx_why *why)
 {
-	return take_file(&((struct process *)target)->maps, text, why, why_bytes);
+	return take_file(&((struct process *)target)->maps, text, why);
 }
 
 static const struct sx_usage_option options[] = {

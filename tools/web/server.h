@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/why.h"
 #include "ipc/http/patience.h"
 #include "tools/web/address.h"
 #include "tools/web/ask.h"
@@ -47,7 +48,7 @@ struct web_server {
  * Starts serving on these listening sockets and takes them over, even on failure. Call with all signals
  * blocked. Returns 0, or -EAGAIN with a sentence in why: no thread.
  */
-int web_server_start(struct web_server *s, const int *fds, size_t count, char *why, size_t why_bytes);
+int web_server_start(struct web_server *s, const int *fds, size_t count, struct sx_why *why);
 /* Ends all connections and waits for their threads. */
 void web_server_stop(struct web_server *s);
 /* Closes connections that send a request or a handshake too slowly. Call once per second. */

@@ -42,15 +42,14 @@ static int web_fail(int code, const char *text)
 	return code;
 }
 
-static bool take_instance(void *target, const char *text, char *why, size_t why_bytes)
+static bool take_instance(void *target, const char *text, struct sx_why *why)
 {
 	struct web_names *only = &((struct web_options *)target)->only;
 
-	if (sx_instance_check(text, NULL, 0) < 0)
-		snprintf(why, why_bytes,
-			 "needs up to 64 letters, digits, \"_\", \".\" and \"-\", no dot at first");
+	if (sx_instance_check(text, NULL) < 0)
+		sx_why_set(why, "needs up to 64 letters, digits, \"_\", \".\" and \"-\", no dot at first");
 	else if (only->count == WEB_INSTANCES)
-		snprintf(why, why_bytes, "may be given %d times", WEB_INSTANCES);
+		sx_why_set(why, "may be given %d times", WEB_INSTANCES);
 	else {
 		if (only->count == 0 || !web_ask_may(only, text))
 			snprintf(only->name[only->count++], WEB_NAME_BYTES, "%s", text);
@@ -59,28 +58,28 @@ static bool take_instance(void *target, const char *text, char *why, size_t why_
 	return false;
 }
 
-static bool take_listen(void *target, const char *text, char *why, size_t why_bytes)
+static bool take_listen(void *target, const char *text, struct sx_why *why)
 {
 	struct web_options *o = target;
 
 	if (o->addresses == WEB_ADDRESSES) {
-		snprintf(why, why_bytes, "may be given %d times", WEB_ADDRESSES);
+		sx_why_set(why, "may be given %d times", WEB_ADDRESSES);
 		return false;
 	}
-	if (web_address_parse(&o->address[o->addresses], text, why, why_bytes) < 0)
+	if (web_address_parse(&o->address[o->addresses], text, why) < 0)
 		return false;
 	o->addresses++;
 	return true;
 }
 
-static bool take_host(void *target, const char *text, char *why, size_t why_bytes)
+static bool take_host(void *target, const char *text, struct sx_why *why)
 {
 	struct web_hosts *hosts = &((struct web_options *)target)->hosts;
 
 	if (hosts->names == WEB_HOSTS)
-		snprintf(why, why_bytes, "may be given %d times", WEB_HOSTS);
+		sx_why_set(why, "may be given %d times", WEB_HOSTS);
 	else if (!web_host_check(text))
-		snprintf(why, why_bytes, "needs a name without port, such as robot.local");
+		sx_why_set(why, "needs a name without port, such as robot.local");
 	else {
 		hosts->name[hosts->names++] = text;
 		return true;
@@ -88,14 +87,14 @@ static bool take_host(void *target, const char *text, char *why, size_t why_byte
 	return false;
 }
 
-static bool take_proxy(void *target, const char *text, char *why, size_t why_bytes)
+static bool take_proxy(void *target, const char *text, struct sx_why *why)
 {
 	struct web_options *o = target;
 
 	if (o->proxies == WEB_PROXIES)
-		snprintf(why, why_bytes, "may be given %d times", WEB_PROXIES);
+		sx_why_set(why, "may be given %d times", WEB_PROXIES);
 	else if (!web_address_parse_key(text, &o->proxy[o->proxies]))
-		snprintf(why, why_bytes, "needs a numeric address without port, such as 127.0.0.1");
+		sx_why_set(why, "needs a numeric address without port, such as 127.0.0.1");
 	else {
 		o->proxies++;
 		return true;
@@ -162,15 +161,15 @@ static const struct sx_usage usage = {
 /* Opens all listening sockets. Returns 0 or an exit code. */
 static int listen_all(struct web_options *o, int *fds)
 {
-	char why[256];
+	struct sx_why why;
 
 	for (size_t i = 0; i < o->addresses; i++) {
-		fds[i] = web_address_listen(&o->address[i], why, sizeof(why));
+		fds[i] = web_address_listen(&o->address[i], &why);
 		if (fds[i] >= 0)
 			continue;
 		while (i > 0)
 			close(fds[--i]);
-		return web_fail(EX_CANTCREAT, why);
+		return web_fail(EX_CANTCREAT, why.text);
 	}
 	return 0;
 }
@@ -227,10 +226,10 @@ static void tell_certificate(const char *path)
 		       (int)((ends - now) / (24 * 3600)));
 }
 
-static int read_passwords(const struct web_options *o, char *why, size_t why_bytes)
+static int read_passwords(const struct web_options *o, struct sx_why *why)
 {
 	struct web_users *users = NULL;
-	const int r = o->password_file ? web_users_read(&users, o->password_file, why, why_bytes) : 0;
+	const int r = o->password_file ? web_users_read(&users, o->password_file, why) : 0;
 
 	if (r < 0 || !users)
 		return r;
@@ -241,13 +240,12 @@ static int read_passwords(const struct web_options *o, char *why, size_t why_byt
 	server.logins = web_logins_create(users);
 	if (server.logins)
 		return 0;
-	snprintf(why, why_bytes, "out of memory");
-	return -ENOMEM;
+	return sx_why_fail(-ENOMEM, why, "out of memory");
 }
 
-static int read_certificate(const struct web_options *o, char *why, size_t why_bytes)
+static int read_certificate(const struct web_options *o, struct sx_why *why)
 {
-	const int r = o->certificate ? web_certificate_load(o->certificate, o->key, why, why_bytes) : 0;
+	const int r = o->certificate ? web_certificate_load(o->certificate, o->key, why) : 0;
 
 	if (r < 0)
 		return r;
@@ -262,16 +260,16 @@ static int read_certificate(const struct web_options *o, char *why, size_t why_b
  */
 static void read_again(const struct web_options *o)
 {
-	char why[512];
+	struct sx_why why;
 	bool all = true;
 
-	if (read_passwords(o, why, sizeof(why)) < 0) {
+	if (read_passwords(o, &why) < 0) {
 		all = false;
-		sx_log(TOOLS, WARNING, "%s; what was read before stays", why);
+		sx_log(TOOLS, WARNING, "%s; what was read before stays", why.text);
 	}
-	if (read_certificate(o, why, sizeof(why)) < 0) {
+	if (read_certificate(o, &why) < 0) {
 		all = false;
-		sx_log(TOOLS, WARNING, "%s; what was read before stays", why);
+		sx_log(TOOLS, WARNING, "%s; what was read before stays", why.text);
 	}
 	if (all)
 		sx_log(TOOLS, NOTICE, "files of passwords and certificates were read again");
@@ -324,7 +322,7 @@ static void serve_until(const sigset_t *ends, const struct web_options *o)
 static int web_run(struct web_options *o)
 {
 	int fds[WEB_ADDRESSES], code;
-	char why[512];
+	struct sx_why why;
 	sigset_t ends;
 
 	signal(SIGPIPE, SIG_IGN);
@@ -334,11 +332,11 @@ static int web_run(struct web_options *o)
 	sigaddset(&ends, SIGHUP);
 	/* blocked before the files are read, because a reload may come meanwhile */
 	sigprocmask(SIG_BLOCK, &ends, NULL);
-	code = read_passwords(o, why, sizeof(why));
+	code = read_passwords(o, &why);
 	if (code == 0)
-		code = read_certificate(o, why, sizeof(why));
+		code = read_certificate(o, &why);
 	if (code < 0)
-		return web_fail(exit_of_file(code), why);
+		return web_fail(exit_of_file(code), why.text);
 	code = listen_all(o, fds);
 	if (code)
 		return code;
@@ -350,8 +348,8 @@ static int web_run(struct web_options *o)
 	server.share.proxies = o->proxies;
 	server.quality = o->quality;
 	server.tune = o->tune;
-	if (web_server_start(&server, fds, o->addresses, why, sizeof(why)) < 0)
-		return web_fail(EX_OSERR, why);
+	if (web_server_start(&server, fds, o->addresses, &why) < 0)
+		return web_fail(EX_OSERR, why.text);
 	web_tell(o);
 	serve_until(&ends, o);
 	web_server_stop(&server);
@@ -362,14 +360,14 @@ int main(int argc, char **argv)
 {
 	static struct web_options o = {.quality = 75};
 	struct sx_usage_words words;
-	char why[256];
+	struct sx_why why;
 	int code = sx_usage_parse(&usage, &o, argc, argv, &words);
 
 	if (code >= 0)
 		return code;
 	if (!o.certificate != !o.key)
 		return sx_usage_fail(&usage, words.command, "--certificate and --key need each other");
-	if (!o.addresses && !take_listen(&o, DEFAULT_LISTEN, why, sizeof(why)))
-		return web_fail(EX_SOFTWARE, why);
+	if (!o.addresses && !take_listen(&o, DEFAULT_LISTEN, &why))
+		return web_fail(EX_SOFTWARE, why.text);
 	return web_run(&o);
 }

@@ -21,9 +21,9 @@ struct target {
 	int number, milliseconds, choice, many;
 };
 
-static bool take(void *target, const char *text, char *why, size_t why_bytes)
+static bool take(void *target, const char *text, struct sx_why *why)
 {
-	snprintf(why, why_bytes, "needs no x");
+	sx_why_set(why, "needs no x");
 	((struct target *)target)->many++;
 	return strchr(text, 'x') == NULL;
 }

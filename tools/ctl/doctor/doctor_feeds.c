@@ -166,7 +166,8 @@ static bool find_feed(const struct doctor *d, const struct reader *r, enum sx_fe
 static bool say_ring(struct doctor *d, const struct reader *r, enum sx_feed_kind kind, const char *name)
 {
 	const char *what = sx_feed_words(kind)->many;
-	char path[DOCTOR_PATH_BYTES], why[DOCTOR_WHY_BYTES];
+	char path[DOCTOR_PATH_BYTES];
+	struct sx_why why;
 	enum sx_feed_place place;
 	struct stat st;
 
@@ -177,8 +178,8 @@ static bool say_ring(struct doctor *d, const struct reader *r, enum sx_feed_kind
 	if (!S_ISREG(st.st_mode))
 		doctor_say(d, DOCTOR_PROBLEM, what, "remove it, and start its writer again",
 			   "%s is not a regular file", path);
-	else if (sx_feed_trusted_by(r->account.uid, &st, r->writers, path, why, sizeof(why)) < 0)
-		doctor_say(d, DOCTOR_PROBLEM, what, "then start the writer again", "%s", why);
+	else if (sx_feed_trusted_by(r->account.uid, &st, r->writers, path, &why) < 0)
+		doctor_say(d, DOCTOR_PROBLEM, what, "then start the writer again", "%s", why.text);
 	else if (!doctor_may(&r->account, &st, 04))
 		doctor_say(d, DOCTOR_PROBLEM, what,
 			   r->member || st.st_gid != r->writers ? "its writer has to let others read it"
