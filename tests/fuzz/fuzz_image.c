@@ -13,7 +13,7 @@
 
 enum { SIDE = 16 }; /* side of the image for readers that expect a size, px */
 
-static void read_allocated(const char *path, int (*read)(const char *, struct sx_image *, char *, size_t))
+static void read_allocated(const char *path, int (*read)(const char *, struct sx_image *, struct sx_why *))
 {
 	struct sx_image image = {0};
 	struct sx_why why;
