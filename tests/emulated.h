@@ -19,6 +19,12 @@
 #define IS_EMULATED (getenv("SX_EMULATED") != NULL)
 /* Number of cases to run out of n cases that a generator draws: a quarter in an emulator, otherwise all. */
 #define ENOUGH_OF(n) (IS_EMULATED ? ((n) + 3) / 4 : (n))
+/*
+ * True if a GPU has judged exactly the kernels that this program runs on the emulator of a GPU. tools/test
+ * sets SX_JUDGED. One case in four then shows that the test and the emulator work; the others would repeat
+ * what the GPU has shown.
+ */
+#define IS_JUDGED (getenv("SX_JUDGED") != NULL)
 /* True in an emulator and with AddressSanitizer or ThreadSanitizer. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define IS_SLOW true
