@@ -92,6 +92,9 @@ static int make_pairs(struct bench_run *b)
 	struct sx_source_params params = b->settings.source;
 	struct sx_source *source = NULL;
 	struct sx_pair pair;
+	const int used = b->options->warm_up + b->options->frames;
+	const int count =
+		used < PAIRS_MAX ? used : PAIRS_MAX; /* drawing a pair takes longer than computing it */
 	struct sx_why why = {""};
 	int code = 0;
 
@@ -107,13 +110,13 @@ static int make_pairs(struct bench_run *b)
 	/* a calibration file does not describe the street's cameras */
 	b->settings.rectify = false;
 	b->config = sx_settings_context(&b->settings, sx_source_info(source));
-	while (!code && b->pair_count < PAIRS_MAX) {
+	while (!code && b->pair_count < count) {
 		if (sx_source_next(source, &pair, &why) != 1) {
 			code = bench_fail(EX_SOFTWARE, "the synthetic source ended", why.text);
 			break;
 		}
 		if (b->pair_count == 0)
-			code = make_slots(b, PAIRS_MAX, &pair.left);
+			code = make_slots(b, count, &pair.left);
 		if (!code)
 			keep_pair(b, &pair.left, &pair.right);
 		sx_source_release(source, &pair);
