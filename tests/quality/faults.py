@@ -51,7 +51,8 @@ import camera_faults  # noqa: E402
 import harness  # noqa: E402
 
 FPS = 5
-SECONDS = 2.5  # s of frames: the daemon judges pictures by 8 samples, 4 a second
+SECONDS = 2.5  # s of frames without a fault, whose ranges have to be steady
+FAULT_SECONDS = 1.4  # s of frames with a fault: two rounds of its pairs (camera_faults.VARIANTS)
 SECONDS_MOST = 12.0  # s until the daemon has to report bad images
 MOVING = 8  # number of moving pairs
 FIRST = 12  # number of the first frame that is used of a synthetic street
@@ -302,13 +303,13 @@ def write_pgm(path, image):
         f.write(b"P5 %d %d 255\n" % image.shape[::-1] + image.tobytes())
 
 
-def run_files(program, settings, pairs, seconds_most=0.0):
+def run_files(program, settings, pairs, seconds=SECONDS, seconds_most=0.0):
     with tempfile.TemporaryDirectory() as folder:
         for i, pair in enumerate(pairs):
             for side, image in zip(("left", "right"), pair):
                 write_pgm(os.path.join(folder, "%s%02d.pgm" % (side, i)), image)
         return run(program, ["source.kind=files", "source.path=" + folder, "source.loop=yes",
-                             "source.fps=%d" % FPS] + settings, SECONDS, seconds_most)
+                             "source.fps=%d" % FPS] + settings, seconds, seconds_most)
 
 
 class Case:
@@ -338,7 +339,8 @@ class Case:
         planted = camera_faults.FAULTS[name](self.street, np.random.default_rng(zlib.crc32(name.encode())))
         bad = name.startswith(BAD)
         truth = Truth(self.view, planted.lost)
-        frames, known, state = run_files(self.program, self.settings, planted.pairs, SECONDS_MOST if bad else 0)
+        frames, known, state = run_files(self.program, self.settings, planted.pairs, FAULT_SECONDS,
+                                         SECONDS_MOST if bad else 0)
         counts = [truth.judge(f) for f in frames]
         r = frames[-1].scan().ranges
         rays = np.array([np.isposinf(r).sum(), np.isnan(r).sum(), (np.isfinite(r) | np.isneginf(r)).sum()])
