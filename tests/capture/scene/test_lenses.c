@@ -188,6 +188,8 @@ static void test_rigs_show_all_of_the_rectified_image(void **state)
 	static const int sizes[][2] = {{1242, 375}, {640, 480}, {480, 640}, {32, 32}, {333, 40}};
 	struct sx_rig rig = rig_of(NULL, 640, 480);
 
+	if (EMULATED("tests/stages/rectify has what rectification computes there"))
+		return;
 	assert_true(sx_rig_is_rectified(&rig));
 	for (int i = 0; i < LENSES; i++)
 		for (size_t k = 0; k < sizeof(sizes) / sizeof(sizes[0]); k++)

@@ -13,6 +13,7 @@
 
 #include "stages/stereo/ingest.h"
 #include "tests/check.h"
+#include "tests/emulated.h"
 
 static const struct {
 	int width, height, padding;
@@ -272,7 +273,7 @@ static void hot_and_dead_pixels_change_nothing(void **state)
 	for (size_t i = 0; i < sizeof(patches) / sizeof(patches[0]); i++) {
 		int changed = 0;
 
-		for (uint64_t seed = 0; seed < 100; seed++) {
+		for (uint64_t seed = 0; seed < ENOUGH_OF(100); seed++) {
 			struct check_rng r = check_rng_seed(seed);
 			const unsigned low = 1 + (unsigned)check_below(&r, 8000),
 				       high = low + 100 + (unsigned)check_below(&r, seed % 2 ? 4000 : 50000);

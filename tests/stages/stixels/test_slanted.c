@@ -12,6 +12,7 @@
 
 #include <cmocka.h>
 
+#include "tests/emulated.h"
 #include "tests/stages/stixels/slanted_rig.h"
 
 /* ---- definitions in double ---- */
@@ -277,7 +278,7 @@ static void test_against_double(void **state)
 	struct check_rng r = check_rng_seed(41);
 	int n = 0, other = 0;
 
-	for (int i = 0; i < 700; i++) {
+	for (int i = 0; i < ENOUGH_OF(700); i++) {
 		const int rows = 1 + check_below(&r, i % 7 ? 24 : ROWS);
 		const struct sx_road road = random_road(rows, check_below(&r, rows + 1), 40, &r);
 		const struct sx_params p = random_params(rows, i, &r);
@@ -305,7 +306,7 @@ static void test_every_segmentation(void **state)
 {
 	struct check_rng r = check_rng_seed(42);
 
-	for (int i = 0; i < 400; i++) {
+	for (int i = 0; i < ENOUGH_OF(400); i++) {
 		const int rows = 1 + i % 7;
 		const struct sx_road road = random_road(rows, i % 2 ? 0 : check_below(&r, rows + 1), 8, &r);
 		struct sx_params p = random_params(rows, i, &r);
@@ -328,7 +329,7 @@ static void test_trouble(void **state)
 {
 	struct check_rng r = check_rng_seed(45);
 
-	for (int i = 0; i < 1200; i++) {
+	for (int i = 0; i < ENOUGH_OF(1200); i++) {
 		const int rows = i % 6 == 0 ? 1 : 1 + check_below(&r, ROWS);
 		const struct sx_road road = random_road(rows, check_below(&r, rows + 1), 1 + i % 120, &r);
 		struct sx_params p = random_params(rows, i, &r);
