@@ -56,8 +56,8 @@ class Toolkit(Configured):
         self.assertTrue(good, said)
         self.assertEqual(re.findall(r"nvcc ([0-9.]+)", said), [release], said)
 
-    def assert_refused(self, folder):
-        for cuda in ("auto", "enabled"):
+    def assert_refused(self, folder, *choices):
+        for cuda in choices:
             good, said = self.configure("-Dgpu_toolkit=" + folder, "-Dcuda=" + cuda)
             self.assertFalse(good, said)
             self.assertIn('gpu_toolkit is no folder of a CUDA toolkit, with its whole path: there is no "%s/bin/nvcc"'
@@ -70,12 +70,12 @@ class Toolkit(Configured):
         self.assert_built_with("11.4", "-Dgpu_toolkit=" + self.toolkit("two", "11.4"))
 
     def test_a_folder_that_is_none_is_refused(self):
-        self.assert_refused(self.folder + "/nowhere")
+        self.assert_refused(self.folder + "/nowhere", "auto", "enabled")
         os.makedirs(self.folder + "/empty/bin")
-        self.assert_refused(self.folder + "/empty")
+        self.assert_refused(self.folder + "/empty", "auto")
 
     def test_a_relative_folder_is_refused(self):
-        self.assert_refused(os.path.relpath(self.toolkit("two", "11.4"), SOURCE))
+        self.assert_refused(os.path.relpath(self.toolkit("two", "11.4"), SOURCE), "auto")
 
     def test_without_cuda_it_is_not_looked_at(self):
         good, said = self.configure("-Dgpu_toolkit=/nowhere", "-Dcuda=disabled")
@@ -90,29 +90,29 @@ class Arguments(Configured):
         with open(self.build + "/build.ninja") as f:
             return next(line for line in f if "COMMAND = " in line and "stixel_dp.cu" in line).split()
 
-    def test_host_compiler(self):
-        self.assertNotIn("-ccbin", self.arguments())
+    def test_what_options_change(self):
+        """-lineinfo shows lines of sources in profilers. Every driver of the release reads the compression."""
+        usual = self.arguments()
+        self.assertNotIn("-ccbin", usual)
+        self.assertNotIn("-lineinfo", usual)
+        self.assertIn("--compress-mode=size", usual)
         compiler = self.folder + "/g++-old"
         self.program(compiler, "exit 1")
-        words = self.arguments("-Dgpu_host_compiler=" + compiler)
+        words = self.arguments("--buildtype=debug", "-Dgpu_host_compiler=" + compiler, "-Dgpu_archs=87,90",
+                               "-Dgpu_toolkit=" + self.toolkit("old", "12.9"))
         self.assertEqual(words[words.index("-ccbin") + 1], compiler)
-        good, said = self.configure("-Dgpu_host_compiler=g++-nowhere")
-        self.assertFalse(good, said)
-        self.assertIn("Program 'g++-nowhere' not found", said)
-
-    def test_lines_of_sources_for_profilers_alone(self):
-        self.assertIn("-lineinfo", self.arguments("--buildtype=debug"))
-        self.assertNotIn("-lineinfo", self.arguments("--buildtype=debugoptimized"))
-
-    def test_compression_that_every_driver_of_the_release_reads(self):
-        self.assertIn("--compress-mode=size", self.arguments())
-        words = self.arguments("-Dgpu_archs=87,90", "-Dgpu_toolkit=" + self.toolkit("old", "12.9"))
+        self.assertIn("-lineinfo", words)
         self.assertEqual(words[words.index("-Xfatbin") + 1], "-compress-all")
         self.assertNotIn("--compress-mode=size", words)
         # the last architecture is also built for later devices
         self.assertEqual([w for w in words if w.startswith("arch=")],
                          ["arch=compute_87,code=sm_87", "arch=compute_90,code=sm_90",
                           "arch=compute_90,code=compute_90"])
+
+    def test_a_host_compiler_that_does_not_exist(self):
+        good, said = self.configure("-Dgpu_host_compiler=g++-nowhere")
+        self.assertFalse(good, said)
+        self.assertIn("Program 'g++-nowhere' not found", said)
 
 
 class Devices(Configured):
