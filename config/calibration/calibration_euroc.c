@@ -99,7 +99,8 @@ int sx_calibration_between(struct sx_calibration_raw *raw, const double right[16
 	}
 	if (raw->t[0] == 0 && raw->t[1] == 0 && raw->t[2] == 0)
 		return sx_calibration_refuse(
-			why, "both cameras stand in one place by T_BS: is one file given twice?");
+			why, "both cameras stand in one place by %s: is one of them given twice?",
+			raw->pose_name);
 	raw->have_r = raw->have_t = true;
 	return 0;
 }

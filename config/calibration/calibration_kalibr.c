@@ -71,19 +71,55 @@ static int read_camera(struct sx_calibration_raw *raw, const struct sx_yaml *y, 
 	return read_lens(c, y, cam, side);
 }
 
-/* Reads T_cn_cnm1 of cam1, which maps points of cam0 to cam1, metres. */
+/* Reads a pose of a camera, 4x4, row by row. Returns 1; 0: no such key; -EINVAL. */
+static int read_pose_of(const struct sx_yaml *y, int side, const char *key, double t[16])
+{
+	int r = sx_yaml_matrix(y, sx_yaml_get(y, y->root, cam_names[side]), key, 4, 4, t);
+
+	if (r > 0 && (t[12] != 0 || t[13] != 0 || t[14] != 0 || fabs(t[15] - 1) > 1e-9))
+		return sx_calibration_refuse(y->why, "%s: the last row of %s is %g %g %g %g, must be 0 0 0 1",
+					     cam_names[side], key, t[12], t[13], t[14], t[15]);
+	return r;
+}
+
+/*
+ * Reads the pose of a camera on the IMU: T_imu_cam, which maps points of the camera to the IMU, or its inverse,
+ * T_cam_imu. Returns as read_pose_of().
+ */
+static int read_pose_on_imu(struct sx_calibration_raw *raw, const struct sx_yaml *y, int side, double ret[16])
+{
+	double t[16];
+	int r = read_pose_of(y, side, "T_imu_cam", ret);
+
+	raw->pose_name = r ? "T_imu_cam" : "T_cam_imu";
+	if (r)
+		return r;
+	r = read_pose_of(y, side, "T_cam_imu", t);
+	for (int i = 0; i < 3 && r > 0; i++) {
+		for (int j = 0; j < 3; j++)
+			ret[4 * i + j] = t[4 * j + i];
+		ret[4 * i + 3] = -(t[i] * t[3] + t[4 + i] * t[7] + t[8 + i] * t[11]);
+	}
+	return r;
+}
+
+/*
+ * Reads T_cn_cnm1 of cam1, which maps points of cam0 to cam1, metres. Other programs' chains have the poses of both
+ * cameras on the IMU instead.
+ */
 static int read_pose(struct sx_calibration_raw *raw, const struct sx_yaml *y)
 {
-	yaml_node_t *cam = sx_yaml_get(y, y->root, cam_names[1]);
 	double t[16];
-	int r = sx_yaml_matrix(y, cam, "T_cn_cnm1", 4, 4, t);
+	int r = read_pose_of(y, 1, "T_cn_cnm1", t);
 
-	if (r <= 0)
-		return r < 0 ? r : missing(y, 1, "T_cn_cnm1");
-	if (t[12] != 0 || t[13] != 0 || t[14] != 0 || fabs(t[15] - 1) > 1e-9)
-		return sx_calibration_refuse(
-			y->why, "cam1: the last row of T_cn_cnm1 is %g %g %g %g, must be 0 0 0 1", t[12],
-			t[13], t[14], t[15]);
+	if (r < 0)
+		return r;
+	if (r == 0) {
+		for (int i = 0; i < 2; i++)
+			if ((r = read_pose_on_imu(raw, y, i, i ? t : raw->t_bs)) <= 0)
+				return r < 0 ? r : missing(y, 1, "T_cn_cnm1");
+		return sx_calibration_between(raw, t, y->why);
+	}
 	for (int i = 0; i < 3; i++) {
 		memcpy(&raw->r[3 * i], &t[4 * i], 3 * sizeof(t[0]));
 		raw->t[i] = t[4 * i + 3];

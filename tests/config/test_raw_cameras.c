@@ -221,6 +221,49 @@ static void chain_of_kalibr(void **state)
 	expect_projection(427.546063737, 371.461574554, 256.922813416);
 }
 
+/* The poses of both cameras on the IMU instead of T_cn_cnm1: points of the camera to the IMU, or the inverse. */
+static void chain_on_the_imu(void **state)
+{
+	static const char t0[] = "[0, -1, 0, 0.01], [1, 0, 0, 0.02], [0, 0, 1, 0.03], [0, 0, 0, 1]";
+	static const char t1[] = "[0, -1, 0, 0.01], [1, 0, 0, 0.13], [0, 0, 1, 0.03], [0, 0, 0, 1]";
+	static const char to0[] = "[0, 1, 0, -0.02], [-1, 0, 0, 0.01], [0, 0, 1, -0.03], [0, 0, 0, 1]";
+	static const char to1[] = "[0, 1, 0, -0.13], [-1, 0, 0, 0.01], [0, 0, 1, -0.03], [0, 0, 0, 1]";
+	const char *const poses[][4] = {{"T_imu_cam", t0, "T_imu_cam", t1},
+					{"T_cam_imu", to0, "T_cam_imu", to1},
+					{"T_cam_imu", to0, "T_imu_cam", t1}};
+	char text[2 * TEXT_BYTES];
+
+#define CAM(name)                                                                                                  \
+	name ":\n  camera_model: pinhole\n  intrinsics: [458.654, 457.296, 367.215, 248.375]\n"                    \
+	     "  distortion_coeffs: [-0.28, 0.07, 0.0002, 2e-05]\n  distortion_model: radtan\n  resolution: [752, " \
+	     "480]\n  %s: [%s]\n"
+	for (size_t i = 0; i < sizeof(poses) / sizeof(poses[0]); i++) {
+		snprintf(text, sizeof(text), CAM("cam0") CAM("cam1"), poses[i][0], poses[i][1], poses[i][2],
+			 poses[i][3]);
+		if (read_text("calib", text) != 0)
+			fail_msg("%s", why.text);
+		assert_true(c.rectify && fabs(c.baseline_m - 0.11) < 1e-12);
+	}
+	/* T_cn_cnm1 is measured between the cameras, and has priority */
+	snprintf(
+		text, sizeof(text),
+		CAM("cam0") CAM(
+			"cam1") "  T_cn_cnm1: [[1, 0, 0, -0.12], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]]\n",
+		"T_imu_cam", t0, "T_imu_cam", t1);
+	assert_int_equal(read_text("calib", text), 0);
+	assert_true(fabs(c.baseline_m - 0.12) < 1e-12);
+	snprintf(text, sizeof(text), CAM("cam0") CAM("cam1"), "T_imu_cam", t0, "T_imu_cam", t0);
+	refused(read_text("calib", text),
+		"both cameras stand in one place by T_imu_cam: is one of them given twice?");
+	snprintf(text, sizeof(text), CAM("cam0") CAM("cam1"), "T_imu_cam", t0, "T_cam", t0);
+	refused(read_text("calib", text), "cam1: 'T_cn_cnm1' is missing");
+	snprintf(text, sizeof(text), CAM("cam0") CAM("cam1"), "T_imu_cam", "[1, 0, 0, 0]", "T_imu_cam", t0);
+	refused(read_text("calib", text), "'T_imu_cam' is not a matrix of 4 x 4");
+	snprintf(text, sizeof(text), CAM("cam0") CAM("cam1"), "T_imu_cam", t1, "T_imu_cam", t0);
+	refused(read_text("calib", text), "the cameras are exchanged");
+#undef CAM
+}
+
 /* Tests other names of the same values, and other shapes of the matrices. */
 static void names_and_shapes(void **state)
 {
@@ -587,19 +630,13 @@ int main(void)
 {
 #define TEST(t) cmocka_unit_test_setup_teardown(t, setup, fixture_teardown)
 	const struct CMUnitTest tests[] = {
-		TEST(files_of_opencv),
-		TEST(two_files_of_opencv),
-		TEST(pair_of_ros),
-		TEST(chain_of_kalibr),
-		TEST(names_and_shapes),
-		TEST(coefficients),
-		TEST(models),
-		TEST(opencv_refused),
-		TEST(ros_refused),
-		TEST(kalibr_refused),
-		TEST(rectified_already),
-		TEST(no_raw_model),
-		TEST(cut_short),
+		TEST(files_of_opencv),	TEST(two_files_of_opencv),
+		TEST(pair_of_ros),	TEST(chain_of_kalibr),
+		TEST(chain_on_the_imu), TEST(names_and_shapes),
+		TEST(coefficients),	TEST(models),
+		TEST(opencv_refused),	TEST(ros_refused),
+		TEST(kalibr_refused),	TEST(rectified_already),
+		TEST(no_raw_model),	TEST(cut_short),
 		TEST(garbage),
 	};
 
