@@ -71,12 +71,12 @@ static int find_line(const struct sx_lines *l, const char *section, const char *
 }
 
 /*
- * Checks that the line has an end. An incomplete copy of the file may end in a number that lost its last
- * digits.
+ * Checks that the last number of the line has an end, a blank or the end of the line. An incomplete copy of the file
+ * may end in a number that lost its last digits.
  */
 static int check_whole(const struct sx_lines *l, const struct sx_line *line)
 {
-	if (*line->end)
+	if (*line->end || strchr(" \t\r", line->end[-1]))
 		return 0;
 	return sx_calibration_refuse(
 		l->why,

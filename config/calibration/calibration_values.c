@@ -32,19 +32,37 @@ const char *sx_yaml_first(const struct sx_yaml *y, yaml_node_t *map, const char 
 	return NULL;
 }
 
+/*
+ * Notes a value that ends where the text ends: an incomplete copy may lack its last characters. A value in quotes
+ * has an end.
+ */
+static void note_end(const struct sx_yaml *y, const yaml_node_t *node)
+{
+	size_t blanks;
+
+	if (!y->end || !node || node->type != YAML_SCALAR_NODE ||
+	    node->data.scalar.style != YAML_PLAIN_SCALAR_STYLE)
+		return;
+	blanks = node->data.scalar.length ? 0 : y->end->blanks;
+	if (node->end_mark.index + blanks >= y->end->chars)
+		y->end->touched = true;
+}
+
 const char *sx_yaml_word(const struct sx_yaml *y, yaml_node_t *map, const char *key)
 {
 	const yaml_node_t *node = sx_yaml_get(y, map, key);
 
 	if (!node)
 		return NULL;
+	note_end(y, node);
 	return node->type == YAML_SCALAR_NODE ? (const char *)node->data.scalar.value : "";
 }
 
-static int read_scalar(const yaml_node_t *node, double *ret)
+static int read_scalar(const struct sx_yaml *y, const yaml_node_t *node, double *ret)
 {
 	const char *rest;
 
+	note_end(y, node);
 	if (!node || node->type != YAML_SCALAR_NODE ||
 	    sx_number_real((const char *)node->data.scalar.value, ret, &rest) < 0 || *rest)
 		return -EINVAL;
@@ -69,7 +87,7 @@ static int read_list(const struct sx_yaml *y, const yaml_node_t *node, double *r
 	if (!item || count > max)
 		return -EINVAL;
 	for (int i = 0; i < count; i++)
-		if (read_scalar(yaml_document_get_node(y->doc, item[i]), &ret[i]) < 0)
+		if (read_scalar(y, yaml_document_get_node(y->doc, item[i]), &ret[i]) < 0)
 			return -EINVAL;
 	return count;
 }
@@ -107,8 +125,8 @@ static int read_any(const struct sx_yaml *y, yaml_node_t *node, double *ret, int
 		*rows = *cols > 0;
 		return *cols < 0 ? *cols : 0;
 	}
-	if (read_scalar(sx_yaml_get(y, node, "rows"), &r) < 0 ||
-	    read_scalar(sx_yaml_get(y, node, "cols"), &c) < 0)
+	if (read_scalar(y, sx_yaml_get(y, node, "rows"), &r) < 0 ||
+	    read_scalar(y, sx_yaml_get(y, node, "cols"), &c) < 0)
 		return -EINVAL;
 	count = read_list(y, sx_yaml_get(y, node, "data"), ret, NUMBERS_MAX);
 	if (count < 0 || !(r >= 0 && r <= NUMBERS_MAX && c >= 0 && c <= NUMBERS_MAX) || r * c != count)
@@ -124,7 +142,7 @@ int sx_yaml_number(const struct sx_yaml *y, yaml_node_t *map, const char *key, d
 
 	if (!node)
 		return 0;
-	if (!read_scalar(node, ret))
+	if (!read_scalar(y, node, ret))
 		return 1;
 	return sx_calibration_refuse(y->why, "line %zu: '%s' is not a number", node->start_mark.line + 1,
 				     key);

@@ -209,24 +209,28 @@ static char *as_yaml(const char *text)
 	return copy;
 }
 
-/*
- * Checks that the last line has an end. An incomplete copy may end in a number or word that lost its last
- * characters. Lists and mappings have their own end.
- */
-static int check_whole(const char *text, struct sx_why *why)
+/* Measures a text as libyaml does: continuation bytes of UTF-8 are no characters. */
+static struct sx_yaml_end end_of(const char *text)
 {
-	const size_t size = strlen(text);
-	const char *line = text + size;
+	struct sx_yaml_end end = {0};
+
+	for (; *text; text++) {
+		end.chars += ((unsigned char)*text & 0xc0) != 0x80;
+		end.blanks = *text == ' ' || *text == '\t' ? end.blanks + 1 : 0;
+	}
+	return end;
+}
+
+/* Refuses a text that ends within a value that was read: an incomplete copy of a file would have another value. */
+static int refuse_cut(const char *text, struct sx_why *why)
+{
+	const char *line = text + strlen(text);
 	size_t lines = 1;
 
 	while (line > text && line[-1] != '\n')
 		line--;
 	for (const char *at = text; at < line; at++)
 		lines += *at == '\n';
-	if (!*line || line[strspn(line, " \t\r")] == '#' || strchr("]} \t\r\"'", text[size - 1]))
-		return 0;
-	if (!strncmp(line, "...", 3))
-		return 0;
 	return sx_calibration_refuse(
 		why,
 		"the file ends within line %zu, '%.40s': was it cut short? If it is whole, end "
@@ -238,7 +242,8 @@ static int load(struct sx_calibration_raw *raw, const char *text, struct sx_why 
 {
 	yaml_parser_t parser;
 	yaml_document_t doc;
-	struct sx_yaml y = {.doc = &doc, .why = why};
+	struct sx_yaml_end end = end_of(text);
+	struct sx_yaml y = {.doc = &doc, .end = &end, .why = why};
 	int r;
 
 	if (!yaml_parser_initialize(&parser))
@@ -255,6 +260,8 @@ static int load(struct sx_calibration_raw *raw, const char *text, struct sx_why 
 	y.root = yaml_document_get_root_node(&doc);
 	y.format = *first_line(text) == '{' ? "OpenCV JSON" : NULL;
 	r = sx_calibration_document(raw, &y);
+	if (r == 0 && end.touched)
+		r = refuse_cut(text, why);
 	yaml_document_delete(&doc);
 	yaml_parser_delete(&parser);
 	return r;
@@ -272,5 +279,5 @@ int sx_calibration_yaml(struct sx_calibration_raw *raw, const char *text, struct
 		return -ENOMEM;
 	r = load(raw, yaml, why);
 	free(yaml);
-	return r < 0 ? r : check_whole(text, why);
+	return r;
 }

@@ -12,11 +12,21 @@
 #include "base/why.h"
 #include "config/calibration/calibration_priv.h"
 
+/*
+ * End of a text. chars: its length in characters, as libyaml counts them; blanks: those of them that are blanks at the
+ * end. touched: a value was read that may have lost its last characters there.
+ */
+struct sx_yaml_end {
+	size_t chars, blanks;
+	bool touched;
+};
+
 /* A document, and the buffer for error messages. */
 struct sx_yaml {
 	yaml_document_t *doc;
 	yaml_node_t *root;
-	const char *format; /* name of an OpenCV format, for messages; NULL: YAML */
+	const char *format;	 /* name of an OpenCV format, for messages; NULL: YAML */
+	struct sx_yaml_end *end; /* NULL: values have their own end, as in XML */
 	struct sx_why *why;
 };
 

@@ -216,6 +216,10 @@ static int read_pose(struct sx_calibration_raw *raw, const struct sx_lines *l, c
 			return -EINVAL;
 		found += r;
 	}
+	/* missing rotations are 0, as in Stereolabs' own programs, unless the file was cut short before them */
+	if (found && found < 3 && l->text[strlen(l->text) - 1] != '\n')
+		return sx_calibration_refuse(
+			l->why, "ZED calibration: the last line has no end: was the file cut short?");
 	if (!found)
 		return sx_calibration_refuse(
 			l->why, "ZED calibration: RX_%s, CV_%s and RZ_%s of [STEREO] are missing", m->name,
@@ -248,13 +252,6 @@ int sx_calibration_zed(struct sx_calibration_raw *raw, const struct sx_lines *l,
 	m = choose_mode(l, wish);
 	if (!m || read_camera(raw, l, m, 0) < 0 || read_camera(raw, l, m, 1) < 0 || read_pose(raw, l, m) < 0)
 		return -EINVAL;
-	/*
-	 * missing rotations are 0, as in Stereolabs' own programs; refuse a file that was cut short before
-	 * them
-	 */
-	if (l->text[strlen(l->text) - 1] != '\n')
-		return sx_calibration_refuse(
-			l->why, "ZED calibration: the last line has no end: was the file cut short?");
 	raw->width = m->width;
 	raw->height = m->height;
 	return 1;

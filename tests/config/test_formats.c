@@ -166,9 +166,74 @@ static void cut_within_a_number(void **state)
 			refused(read_text(cut), "was it cut short?");
 		}
 	}
-	/* a list marks its own end */
+	/* a list, quotes and a blank mark an end, and values that are not read may be cut */
 	accepted(read_text(HEAD P1 "P2: [700, 0, 640, -84, 0, 700, 360, 0, 0, 0, 1, 0]"), "OpenCV YAML", 700,
 		 0.12);
+	accepted(read_text(HEAD P1 P2 "image_width: 1280 "), "OpenCV YAML", 700, 0.12);
+	accepted(read_text(HEAD P1 P2 "camera_model: \"pinhole\""), "OpenCV YAML", 700, 0.12);
+	accepted(read_text(HEAD P1 P2 "rms: 0.31"), "OpenCV YAML", 700, 0.12);
+	accepted(read_text(HEAD "# \303\204\303\226\303\234\n" P1 P2 "image_width: 1280\nby: Mr X"),
+		 "OpenCV YAML", 700, 0.12);
+	accepted(read_text(HEAD P1 "P2: [700, 0, 640, -84, 0, 700, 360, 0, 0, 0, 1, 0]  # by m"),
+		 "OpenCV YAML", 700, 0.12);
+	accepted(read_text("fx: 700\nfy: 700\ncx: 640\ncy: 360\nbaseline_m: 0.12\nby: Mr X"),
+		 "calibration text", 700, 0.12);
+	refused(read_text(HEAD "# \303\204\303\226\303\234\n" P1 P2 "image_width: 128"), "was it cut short?");
+	refused(read_text(HEAD P1 P2 "camera_model: "), "was it cut short?");
+}
+
+#define CAMERAS                                                                                           \
+	"K1: [500, 0, 320, 0, 501, 240, 0, 0, 1]\nK2: [502, 0, 321, 0, 503, 241, 0, 0, 1]\n"              \
+	"D1: [-0.11, 0.02, 0.001, 0.002]\nD2: [-0.12, 0.03, 0.001, 0.002]\nimage_width: 640\n"            \
+	"R: [1, 0, 0, 0, 1, 0, 0, 0, 1]\nT: !!opencv-matrix\n   rows: 3\n   cols: 1\n   dt: d\n   data: " \
+	"[ -0.12, 0.0012,\n       0.0013 ]\nimage_height: 480\n"
+#define CHAIN_CAM(name, cx)                                                                   \
+	name ":\n  camera_model: pinhole\n  intrinsics: [500, 501, " cx ", 240]\n"            \
+	     "  distortion_coeffs: [-0.11, 0.02, 0.001, 0.002]\n  distortion_model: radtan\n" \
+	     "  resolution: [640, 480]\n  rostopic: /" name "/image_raw\n"
+#define CHAIN                                                                                \
+	CHAIN_CAM("cam0", "320")                                                             \
+	CHAIN_CAM("cam1", "325")                                                             \
+	"  T_cn_cnm1:\n  - [1, 0, 0, -0.11]\n  - [0, 1, 0, 0.0012]\n  - [0, 0, 1, 0.0013]\n" \
+	"  - [0, 0, 0, 1]\n  timeshift_cam_imu: -0.01659\n"
+
+/* Cuts files at each byte of their ends, within a line. The result is a sentence, or the values of the whole file. */
+static void cut_anywhere(void **state)
+{
+	static const char *const texts[] = {
+		HEAD CAMERAS "fisheye: 1\n",
+		HEAD CAMERAS "camera_model: fisheye\nrms: 0.3125\n",
+		CHAIN,
+		HEAD CAMERAS "rms: 0.3125\n# the end\n",
+		"{\"P1\": [700, 0, 640, 0, 0, 700, 360, 0, 0, 0, 1, 0],\n\"rms\": 0.31,\n\"P2\": [700, 0, "
+		"640, -84, 0, 700, 360, 0, 0, 0, 1, 0]}",
+		"P0: 700 0 640 0 0 700 360 0 0 0 1 0\nP1: 700 0 640 -371 0 700 360 0 0 0 1 0\nTr: 1 2 3 4\n",
+		"cam0=[700 0 640; 0 700 360; 0 0 1]\ncam1=[700 0 640; 0 700 360; 0 0 1]\nbaseline=111.53\n"
+		"isint=0\nvmax=142\n",
+	};
+
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		struct sx_calibration whole;
+		char cut[1024];
+
+		if (read_text(texts[i]) != 0)
+			fail_msg("%s", why.text);
+		whole = c;
+		for (size_t n = strlen(texts[i]) - 1; n > 0; n--) {
+			int r;
+
+			if (texts[i][n - 1] == '\n')
+				continue;
+			snprintf(cut, sizeof(cut), "%.*s", (int)n, texts[i]);
+			r = read_text(cut);
+			if (r < 0 ? strlen(why.text) < 10
+				  : r > 0 || c.fx != whole.fx || c.cx != whole.cx ||
+					    c.baseline_m != whole.baseline_m ||
+					    memcmp(c.rig.raw, whole.rig.raw, sizeof(c.rig.raw)) != 0)
+				fail_msg("text %zu cut at %zu: %d, fx %g, baseline %g, %s", i, n, r, c.fx,
+					 c.baseline_m, why.text);
+		}
+	}
 }
 
 /* ---- lenses ---- */
@@ -282,6 +347,9 @@ static void zed(void **state)
 	refused(read_text(ZED ZED_STEREO "[STEREO]\nBaseline=60\n"),
 		"'Baseline' of [STEREO] occurs twice, in line ");
 	refused(read_text(ZED "[STEREO]\nBaseline=120\nCV_HD=0.003\nRX_"), "was the file cut short?");
+	refused(read_text(ZED "[STEREO]\nBaseline=120\nCV_HD=0.003\nRX_HD=0.002\nRZ_HD=0.00"),
+		"was it cut short?");
+	assert_int_equal(read_text(ZED "[STEREO]\nBaseline=120\nCV_HD=0\nRX_HD=0\nRZ_HD=0\nRZ_VGA=0.00"), 0);
 	refused(read_text(ZED_CAMERA("LEFT_CAM_HD", "700") ZED_STEREO), "'fx' of [RIGHT_CAM_HD] is missing");
 	/* the file has one size only: images have this size */
 	wish = (struct sx_calibration_wish){0};
@@ -605,6 +673,7 @@ int main(void)
 		TEST(agreement),
 		TEST(names_twice),
 		TEST(cut_within_a_number),
+		TEST(cut_anywhere),
 		TEST(lenses),
 		TEST(zed),
 		TEST(zed_of_the_program),
