@@ -174,39 +174,49 @@ static int join_cameras(struct sx_calibration_raw *left, const struct sx_calibra
 	return 0;
 }
 
-/* Takes a value that at most one of two files has. False: both have it. */
+/* Takes a value that one of two files has. False: both have it, with different numbers. */
 static bool take(bool *have, void *to, bool given, const void *from, size_t bytes)
 {
 	if (*have && given)
-		return false;
+		return memcmp(to, from, bytes) == 0;
 	if (given)
 		memcpy(to, from, bytes);
 	*have = *have || given;
 	return true;
 }
 
+/* Joins the cameras of two files. Returns the name of a matrix that differs; NULL: none. */
+static const char *join_raw(struct sx_calibration_camera *to, const struct sx_calibration_camera *from)
+{
+	if (from->have_d && !to->have_d)
+		to->lens = from->lens;
+	if (!take(&to->have_k, to->k, from->have_k, from->k, sizeof(to->k)))
+		return to->k_name;
+	if (!take(&to->have_d, to->d, from->have_d, from->d, sizeof(to->d)) ||
+	    (from->have_d && to->lens != from->lens))
+		return to->d_name;
+	return take(&to->have_r, to->r, from->have_r, from->r, sizeof(to->r)) ? NULL : "R1 or R2";
+}
+
 /* Joins two OpenCV files into one, as written by OpenCV's example of stereo calibration. */
 static int join_files(struct sx_calibration_raw *a, const struct sx_calibration_raw *b, struct sx_why *why)
 {
-	bool once = take(&a->have_left, a->left, b->have_left, b->left, sizeof(a->left)) &&
-		    take(&a->have_right, a->right, b->have_right, b->right, sizeof(a->right)) &&
-		    take(&a->have_q, a->q, b->have_q, b->q, sizeof(a->q)) &&
-		    take(&a->have_r, a->r, b->have_r, b->r, sizeof(a->r)) &&
-		    take(&a->have_t, a->t, b->have_t, b->t, sizeof(a->t));
+	const char *differs = NULL;
 
-	for (int i = 0; i < 2 && once; i++) {
-		struct sx_calibration_camera *to = &a->camera[i];
-		const struct sx_calibration_camera *from = &b->camera[i];
-
-		if (from->have_d)
-			to->lens = from->lens;
-		once = take(&to->have_k, to->k, from->have_k, from->k, sizeof(to->k)) &&
-		       take(&to->have_d, to->d, from->have_d, from->d, sizeof(to->d)) &&
-		       take(&to->have_r, to->r, from->have_r, from->r, sizeof(to->r));
-	}
-	if (!once)
-		return sx_calibration_refuse(why,
-					     "two OpenCV files that say the same twice: which one is meant?");
+	if (!take(&a->have_left, a->left, b->have_left, b->left, sizeof(a->left)))
+		differs = a->left_name;
+	else if (!take(&a->have_right, a->right, b->have_right, b->right, sizeof(a->right)))
+		differs = a->right_name;
+	else if (!take(&a->have_q, a->q, b->have_q, b->q, sizeof(a->q)))
+		differs = "Q";
+	else if (!take(&a->have_r, a->r, b->have_r, b->r, sizeof(a->r)) ||
+		 !take(&a->have_t, a->t, b->have_t, b->t, sizeof(a->t)))
+		differs = "R or T";
+	for (int i = 0; i < 2 && !differs; i++)
+		differs = join_raw(&a->camera[i], &b->camera[i]);
+	if (differs)
+		return sx_calibration_refuse(
+			why, "both files have %s, with different numbers: which one is meant?", differs);
 	if (a->width == 0 && a->height == 0) {
 		a->width = b->width;
 		a->height = b->height;

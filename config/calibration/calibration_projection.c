@@ -30,6 +30,15 @@ static bool same(double a, double b)
 	return fabs(a - b) <= SAME_PX;
 }
 
+/* Checks focal lengths. Written so that a NaN fails. */
+static int check_focal(const char *format, double fx, double fy, struct sx_why *why)
+{
+	if (fx > 0 && fx <= FOCAL_MAX_PX && fy > 0 && fy <= FOCAL_MAX_PX)
+		return 0;
+	return sx_calibration_refuse(why, "%s: focal lengths %g and %g px, must be above 0 and at most %g",
+				     format, fx, fy, FOCAL_MAX_PX);
+}
+
 /* ---- projection matrices P ---- */
 
 static int wrong_entry(const struct sx_calibration_raw *raw, const char *name, const double *m, int entry,
@@ -109,6 +118,8 @@ static int from_matrices(struct sx_calibration *c, struct sx_calibration_raw *ra
 	c->fy = m[5];
 	c->cx = m[2];
 	c->cy = m[6];
+	if (check_focal(raw->format, c->fx, c->fy, why) < 0)
+		return -EINVAL;
 	if (!raw->have_right)
 		return 0;
 	if (raw->have_left && (!same(raw->left[0], raw->right[0]) || !same(raw->left[5], raw->right[5]) ||
@@ -150,6 +161,8 @@ static int from_q(struct sx_calibration *c, const struct sx_calibration_raw *raw
 	c->fy = q[11] / q[5];
 	c->cx = -q[3];
 	c->cy = -q[7] / q[5];
+	if (check_focal(raw->format, c->fx, c->fy, why) < 0)
+		return -EINVAL;
 	if (q[14] == 0)
 		return 0;
 	c->baseline_m = 1 / q[14];
@@ -214,11 +227,8 @@ int sx_calibration_check_camera(const struct sx_calibration *c, struct sx_why *w
 {
 	char unit[96];
 
-	/* written so that a NaN fails */
-	if (!(c->fx > 0 && c->fx <= FOCAL_MAX_PX && c->fy > 0 && c->fy <= FOCAL_MAX_PX))
-		return sx_calibration_refuse(why,
-					     "%s: focal lengths %g and %g px, must be above 0 and at most %g",
-					     c->format, c->fx, c->fy, FOCAL_MAX_PX);
+	if (check_focal(c->format, c->fx, c->fy, why) < 0)
+		return -EINVAL;
 	if (!(fabs(c->cx) <= PRINCIPAL_MAX_PX && fabs(c->cy) <= PRINCIPAL_MAX_PX))
 		return sx_calibration_refuse(why, "%s: principal point %g, %g, must be within %g px",
 					     c->format, c->cx, c->cy, PRINCIPAL_MAX_PX);

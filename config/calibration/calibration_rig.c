@@ -93,6 +93,16 @@ static bool bends_rays(const struct sx_calibration_camera *c)
 	return bends;
 }
 
+/* Returns true if the camera is turned from its raw image to its rectified one. */
+static bool is_turned(const struct sx_calibration_camera *c)
+{
+	bool turned = false;
+
+	for (int i = 0; c->have_r && i < 9; i++)
+		turned = turned || fabs(c->r[i] - (i % 4 == 0)) > 1e-9;
+	return turned;
+}
+
 /* ---- the rig ---- */
 
 static int raw_camera(struct sx_raw_camera *to, const struct sx_calibration_camera *from, struct sx_why *why)
@@ -129,6 +139,13 @@ static int check_centre(const struct sx_rig *rig, const struct sx_calibration_ra
 						     raw->camera[i].k_name, c->cx, c->cy, rig->raw_width,
 						     rig->raw_height);
 	}
+	if (!(rig->cx >= 0 && rig->cx <= rig->width && rig->cy >= 0 && rig->cy <= rig->height))
+		return sx_calibration_refuse(
+			why,
+			"the principal point of the rectified images, %.6g, %.6g, is outside "
+			"of %dx%d: do the cameras look in different directions, or is the "
+			"size another?",
+			rig->cx, rig->cy, rig->width, rig->height);
 	return 0;
 }
 
@@ -226,13 +243,19 @@ static int incomplete(const struct sx_calibration_raw *raw, bool projected, enum
 					     "%s: no %s of rectified images, and without %s raw ones cannot "
 					     "be rectified",
 					     raw->format, raw->projections, lacks);
-	for (int i = 0; i < 2 && raw->cameras == 2; i++)
-		if (bends_rays(&raw->camera[i]))
+	for (int i = 0; i < 2 && raw->cameras == 2; i++) {
+		const bool bends = bends_rays(&raw->camera[i]);
+		char told[SX_CALIBRATION_NAME_BYTES + 8];
+
+		snprintf(told, sizeof(told), "%s says", raw->camera[i].d_name);
+		if (bends || is_turned(&raw->camera[i]))
 			return sx_calibration_refuse(why,
-						     "%s: images are raw, as %s says, but without %s they "
+						     "%s: images are raw, as %s, but without %s they "
 						     "cannot be rectified; where they are rectified already, "
 						     "say rectify = no",
-						     raw->format, raw->camera[i].d_name, lacks);
+						     raw->format,
+						     bends ? told : "the rectifying rotations say", lacks);
+	}
 	return 0;
 }
 

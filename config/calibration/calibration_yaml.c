@@ -11,6 +11,7 @@
 #include "config/calibration/calibration_yaml.h"
 
 #define NESTING_MAX 16
+#define SIZE_NAMES 4
 #define LETTERS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_"
 #define NAME LETTERS "0123456789."
 
@@ -61,23 +62,21 @@ bool sx_calibration_is_yaml(const char *text)
 	       has_structure(text) || strstr(text, "projection_matrix") || strstr(text, "distortion_model");
 }
 
-/* Reads width or height, under any of its names. */
-static int read_size(const struct sx_yaml *y, const char *const names[2], double *ret)
+/* Reads width or height, under any of its names. The last names are those of ORB-SLAM. */
+static int read_size(const struct sx_yaml *y, const char *const names[SIZE_NAMES], double *ret)
 {
-	double value[2] = {0};
-	int r = sx_yaml_number(y, y->root, names[0], &value[0]), other;
+	for (int i = 0; i < SIZE_NAMES; i++) {
+		double value;
+		int r = sx_yaml_number(y, y->root, names[i], &value);
 
-	other = r < 0 ? r : sx_yaml_number(y, y->root, names[1], &value[1]);
-	if (other < 0)
-		return other;
-	for (int i = 0; i < 2; i++) {
-		if (!(i ? other : r))
-			continue;
-		if (*ret != 0 && *ret != value[i])
+		if (r < 0)
+			return r;
+		if (r > 0 && *ret != 0 && *ret != value)
 			return sx_calibration_refuse(y->why,
 						     "the images' %s is %g and %g: which one is meant?",
-						     names[1], *ret, value[i]);
-		*ret = value[i];
+						     names[1], *ret, value);
+		if (r > 0)
+			*ret = value;
 	}
 	return 0;
 }
@@ -89,8 +88,6 @@ static const struct {
 	{"FocalLengthX",
 	 "a camera file of libSGM or stixel-world: write its numbers as lines of fx, fy, cx, cy and "
 	 "baseline_m"},
-	{"LEFT.K",
-	 "settings of ORB-SLAM2: write LEFT.K, LEFT.D, LEFT.R, LEFT.P as K1, D1, R1, P1, and RIGHT as 2"},
 	{"Camera1.fx",
 	 "settings of ORB-SLAM3: write K1, D1, K2, D2, and of Stereo.T_c1_c2 the inverse as R and T"},
 	{"Camera.fx",
@@ -141,7 +138,9 @@ static int nothing_found(const struct sx_yaml *y)
 
 int sx_calibration_document(struct sx_calibration_raw *raw, const struct sx_yaml *y)
 {
-	static const char *const names[2][2] = {{"image_width", "width"}, {"image_height", "height"}};
+	static const char *const names[2][SIZE_NAMES] = {
+		{"image_width", "width", "Camera.width", "LEFT.width"},
+		{"image_height", "height", "Camera.height", "LEFT.height"}};
 	int r = sx_yaml_check_keys(y);
 
 	if (!r)

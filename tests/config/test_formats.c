@@ -125,6 +125,15 @@ static void agreement(void **state)
 		"R1 and R2 do not rectify cameras that stand as R says");
 }
 
+/* P and Q of a calibration that failed, with a focal length below 0. */
+static void negative_focal_lengths(void **state)
+{
+	refused(read_text(HEAD "P1: [-171, 0, 640, 0, 0, -171, 360, 0, 0, 0, 1, 0]\n"
+			       "P2: [-171, 0, 640, -84, 0, -171, 360, 0, 0, 0, 1, 0]\n" Q("-171", "8.3333")),
+		"focal lengths -171 and -171 px, must be above 0");
+	refused(read_text(HEAD Q("-171", "8.3333")), "focal lengths -171 and -171 px, must be above 0");
+}
+
 static void names_twice(void **state)
 {
 	refused(read_text("fx: 700\nfy: 700\ncx: 640\ncy: 360\nbaseline_m: 0.1\n# right\nfx: 350\n"),
@@ -671,6 +680,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(projections),
 		TEST(agreement),
+		TEST(negative_focal_lengths),
 		TEST(names_twice),
 		TEST(cut_within_a_number),
 		TEST(cut_anywhere),

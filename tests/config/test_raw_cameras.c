@@ -177,6 +177,8 @@ static void files_of_opencv(void **state)
 
 static void two_files_of_opencv(void **state)
 {
+	char both[2 * TEXT_BYTES], names[1100];
+
 	refused(read_data("intrinsics.yml,extrinsics.yml"),
 		"OpenCV YAML: images are raw, but their size (image_width, image_height) is missing: add it, "
 		"or give size in [source]; where they are rectified already, say rectify = no");
@@ -187,14 +189,31 @@ static void two_files_of_opencv(void **state)
 	expect_projection(439.699530741, 369.505355835, 264.357337952);
 	accept_data("extrinsics.yml,intrinsics.yml", "OpenCV YAML");
 	expect_raw(plumb_bob, 5, SX_LENS_PLUMB_BOB);
-	refused(read_data("intrinsics.yml,intrinsics.yml"), "say the same twice: which one is meant?");
+	/* values in both files, as programs write that repeat the intrinsics beside the extrinsics */
+	snprintf(both, sizeof(both), "%s", data_text("intrinsics.yml"));
+	fixture_text("first", both);
+	snprintf(both + strlen(both), sizeof(both) - strlen(both), "%s",
+		 strstr(data_text("extrinsics.yml"), "R: "));
+	snprintf(names, sizeof(names), "%s,", fixture_path("first"));
+	snprintf(names + strlen(names), sizeof(names) - strlen(names), "%s", fixture_text("second", both));
+	assert_int_equal(sx_calibration_read(&c, names, &wish, &why), 0);
+	expect_raw(plumb_bob, 5, SX_LENS_PLUMB_BOB);
+	memcpy(strstr(both, "4.57586999"), "4.7", 3);
+	fixture_text("second", both);
+	memset(&c, 0xff, sizeof(c));
+	refused(sx_calibration_read(&c, names, &wish, &why),
+		"both files have M2, with different numbers: which one is meant?");
 	refused(read_data("intrinsics.yml,kalibr.yaml"), "two files must be one camera_info file of each");
 	refused(read_data("ros_left.yaml,extrinsics.yml"), "two files must be one camera_info file of each");
 	refused(read_data("intrinsics.yml"),
 		"OpenCV YAML: no P1 and P2 (or Q) of rectified images, and without R and T (or R1 and R2) "
 		"raw ones cannot be rectified");
 	wish = (struct sx_calibration_wish){0};
-	assert_int_equal(read_data("extrinsics.yml"), 0); /* the file does not say that images are raw */
+	refused(read_data("extrinsics.yml"),
+		"OpenCV YAML: images are raw, as the rectifying rotations say, but without K1 they cannot be "
+		"rectified; where they are rectified already, say rectify = no");
+	wish.rectify.choice = SX_RECTIFY_NO;
+	assert_int_equal(read_data("extrinsics.yml"), 0);
 	assert_false(c.rectify);
 	near("fx", c.fx, 439.699530741, 1e-6);
 }
@@ -267,6 +286,19 @@ static void chain_on_the_imu(void **state)
 /* Tests other names of the same values, and other shapes of the matrices. */
 static void names_and_shapes(void **state)
 {
+	static const char *const names[][8] = {
+		{"cameraMatrixL", "cameraDistcoeffL", "cameraMatrixR", "cameraDistcoeffR", "Rl", "Rr", "Pl",
+		 "Pr"},
+		{"LEFT.K", "LEFT.D", "RIGHT.K", "RIGHT.D", "LEFT.R", "RIGHT.R", "LEFT.P", "RIGHT.P"},
+		{"mtx_left", "dist_left", "mtx_right", "dist_right", "R_left", "R_right", "P_left",
+		 "P_right"},
+		{"left_camera_matrix", "left_distortion_coefficients", "right_camera_matrix",
+		 "right_distortion_coefficients", "left_rectification_matrix", "right_rectification_matrix",
+		 "left_projection_matrix", "right_projection_matrix"},
+		{"camera_matrix_left", "distortion_coeffs_left", "camera_matrix_right",
+		 "distortion_coeffs_right", "rectification_transform_left", "rectification_transform_right",
+		 "projection_matrix_left", "projection_matrix_right"},
+	};
 	static const char *const d[][2] = {
 		{"data: [ -2.8339999999999999e-01, 7.3999999999999996e-02,\n       2.0000000000000001e-04, "
 		 "2.0000000000000002e-05,\n       -8.0000000000000002e-03 ]",
@@ -289,10 +321,33 @@ static void names_and_shapes(void **state)
 	assert_int_equal(read_changed(OPENCV, "distCoeffs1", "D1"), 0);
 	assert_int_equal(read_changed(OPENCV, "cameraMatrix2", "camera_matrix_2"), 0);
 	expect_raw(plumb_bob, 5, SX_LENS_PLUMB_BOB);
+	assert_int_equal(read_changed(OPENCV, "distCoeffs2", "dist_r"), 0);
+	assert_int_equal(read_changed(OPENCV, "distCoeffs2", "DistCoeffs-Right"), 0);
+	expect_raw(plumb_bob, 5, SX_LENS_PLUMB_BOB);
+	refused(read_changed(OPENCV, "cameraMatrix2", "k2"), "and without K2 raw");
+	refused(read_changed(OPENCV, "cameraMatrix2", "cameraMatrix"), "and without K2 raw");
 	assert_int_equal(read_changed(OPENCV, "", "distortion_model: plumb_bob\n"), 0);
 	expect_raw(plumb_bob, 5, SX_LENS_PLUMB_BOB);
 	assert_int_equal(read_changed(FISHEYE, "fisheye: 1", "distortion_model: equidistant"), 0);
 	expect_raw(fisheye, 4, SX_LENS_EQUIDISTANT);
+	/* names in files of other programs, with a turned left camera whose rotation must be found */
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		const char *const *n = names[i];
+		char text[TEXT_BYTES];
+
+		snprintf(
+			text, sizeof(text),
+			"%%YAML:1.0\n---\nimage_size: [640, 480]\n%s: [500, 0, 320, 0, 501, 240, 0, 0, 1]\n"
+			"%s: [-0.1, 0, 0, 0]\n%s: [500, 0, 321, 0, 501, 240, 0, 0, 1]\n%s: [-0.11, 0, 0, 0]\n"
+			"%s: [0.96, -0.28, 0, 0.28, 0.96, 0, 0, 0, 1]\n%s: [1, 0, 0, 0, 1, 0, 0, 0, 1]\n"
+			"%s: [490, 0, 318, 0, 0, 490, 240, 0, 0, 0, 1, 0]\n"
+			"%s: [490, 0, 318, -49, 0, 490, 240, 0, 0, 0, 1, 0]\n",
+			n[0], n[1], n[2], n[3], n[4], n[5], n[6], n[7]);
+		if (read_text("calib", text) != 0)
+			fail_msg("%s: %s", n[0], why.text);
+		assert_true(c.rectify && c.rig.rotation[0][0] == 0.96 && fabs(c.baseline_m - 0.1) < 1e-12);
+		assert_true(c.rig.raw[1].cx == 321 && c.rig.raw[1].distortion[0] == -0.11 && c.fx == 490);
+	}
 	/* nested lists, as PyYAML writes them */
 	assert_int_equal(read_text("calib",
 				   "%YAML 1.1\n---\nK1: [[458.654, 0, 367.215], [0, 457.296, 248.375], [0, "
@@ -303,6 +358,11 @@ static void names_and_shapes(void **state)
 				   "image_size: [752, 480]\n"),
 			 0);
 	assert_true(c.rectify && c.rig.raw[1].distortion[4] == -0.0085 && c.rig.raw[0].fx == 458.654);
+	assert_int_equal(read_changed(OPENCV, "\nT:", "\nTranslation_Vector:"), 0);
+	expect_raw(plumb_bob, 5, SX_LENS_PLUMB_BOB);
+	assert_int_equal(read_changed(OPENCV, "\nR:", "\nrotation_matrix:"), 0);
+	expect_raw(plumb_bob, 5, SX_LENS_PLUMB_BOB);
+	refused(read_changed(OPENCV, "", "translation: [1, 2, 3]\n"), "are names of one thing and differ");
 }
 
 /* Reads opencv.yml with these coefficients as D1. */
@@ -374,7 +434,7 @@ static void opencv_refused(void **state)
 {
 	refused(read_changed(OPENCV, "cameraMatrix2", "camera2"),
 		"no P1 and P2 (or Q) of rectified images, and without K2 raw");
-	refused(read_changed(OPENCV, "distCoeffs2", "dist2"), "and without D2 raw ones cannot be rectified");
+	refused(read_changed(OPENCV, "distCoeffs2", "lens2"), "and without D2 raw ones cannot be rectified");
 	refused(read_changed(OPENCV, "\nR:", "\nRR:"),
 		"and without R and T (or R1 and R2) raw ones cannot be rectified");
 	refused(read_changed(OPENCV, "\nT:", "\nTT:"),
@@ -456,10 +516,10 @@ static void ros_refused(void **state)
 	assert_int_equal(JOIN("plumb_bob", "double_sphere", "rectification_matrix", "nothing"), 0);
 	assert_false(c.rectify);
 	near("fx", c.fx, 439.699530741, 1e-6);
-	/* the file without D does not say that images are raw */
+	/* the rotations say that images are raw even without D; a file without both says nothing */
 	wish.rectify.choice = SX_RECTIFY_AUTO;
-	assert_int_equal(JOIN("distortion_coefficients", "none", "distortion_coefficients", "none"), 0);
-	assert_false(c.rectify);
+	refused(JOIN("distortion_coefficients", "none", "distortion_coefficients", "none"),
+		"images are raw, as the rectifying rotations say, but without left distortion_coefficients they");
 #undef JOIN
 }
 
@@ -534,6 +594,18 @@ static void rectified_already(void **state)
 			 -EINVAL);
 	assert_int_equal(read_text("calib", "%YAML:1.0\n---\n" IDEAL_P), 0);
 	assert_true(!c.rectify && c.width == 0);
+}
+
+/* Cameras that look in different directions, 31 degrees from the line across the baseline. */
+static void principal_point_outside(void **state)
+{
+	refused(read_text(
+			"calib",
+			"%YAML:1.0\n---\nimage_width: 640\nimage_height: 480\nK1: [500, 0, 320, 0, 500, 240, 0, 0, 1]\n"
+			"K2: [500, 0, 320, 0, 500, 240, 0, 0, 1]\nD1: [0, 0, 0, 0, 0]\nD2: [0, 0, 0, 0, 0]\n" IDEAL_R
+			"P1: [500, 0, 700, 0, 0, 500, 240, 0, 0, 0, 1, 0]\n"
+			"P2: [500, 0, 700, -60, 0, 500, 240, 0, 0, 0, 1, 0]\n"),
+		"the principal point of the rectified images, 700, 240, is outside of 640x480");
 }
 
 /* Tests files that have only rectified images. */
@@ -630,13 +702,21 @@ int main(void)
 {
 #define TEST(t) cmocka_unit_test_setup_teardown(t, setup, fixture_teardown)
 	const struct CMUnitTest tests[] = {
-		TEST(files_of_opencv),	TEST(two_files_of_opencv),
-		TEST(pair_of_ros),	TEST(chain_of_kalibr),
-		TEST(chain_on_the_imu), TEST(names_and_shapes),
-		TEST(coefficients),	TEST(models),
-		TEST(opencv_refused),	TEST(ros_refused),
-		TEST(kalibr_refused),	TEST(rectified_already),
-		TEST(no_raw_model),	TEST(cut_short),
+		TEST(files_of_opencv),
+		TEST(two_files_of_opencv),
+		TEST(pair_of_ros),
+		TEST(chain_of_kalibr),
+		TEST(chain_on_the_imu),
+		TEST(names_and_shapes),
+		TEST(coefficients),
+		TEST(models),
+		TEST(opencv_refused),
+		TEST(ros_refused),
+		TEST(kalibr_refused),
+		TEST(rectified_already),
+		TEST(principal_point_outside),
+		TEST(no_raw_model),
+		TEST(cut_short),
 		TEST(garbage),
 	};
 

@@ -216,9 +216,16 @@ static void contradictions(void **state)
 	configure("", "rectify_size = 640\n",
 		  "DIR/a.conf:4: [camera] rectify_size: found '640' (not a size), allowed auto, or "
 		  "WIDTHxHEIGHT from 32x32 to 4096x2160 px\n");
-	configure("", "calibration = " SX_DATA "/extrinsics.yml\nrectify_size = 640x480\n",
+	fixture_text("p.yml", "%YAML:1.0\n---\nP1: [700, 0, 320, 0, 0, 700, 240, 0, 0, 0, 1, 0]\n"
+			      "P2: [700, 0, 320, -84, 0, 700, 240, 0, 0, 0, 1, 0]\n");
+	configure("", "calibration = p.yml\nrectify_size = 640x480\n",
 		  "DIR/a.conf:5: [camera] rectify_size: found '640x480', but images are not rectified here: "
 		  "the calibration file does not say that they are raw, or rectify = no\n");
+	/* no second sentence about a camera that the file does not have */
+	fixture_text("p.yml", "%YAML:1.0\n---\nP1: [700]\n");
+	configure(
+		"size = 320x240\n", "calibration = p.yml\n",
+		"DIR/a.conf:5: [camera] calibration: DIR/p.yml: line 3: 'P1' is not a matrix of 3 x 4 numbers\n");
 	configure("", "rectify_size = 640x480\n",
 		  "DIR/a.conf:4: [camera] rectify_size: found '640x480', but images are not rectified here: "
 		  "there is no calibration file, or rectify = no\n");
