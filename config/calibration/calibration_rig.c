@@ -262,6 +262,7 @@ static int incomplete(const struct sx_calibration_raw *raw, bool projected, enum
 static int accept(struct sx_calibration *c, const struct sx_rig *rig, const struct sx_calibration_raw *raw,
 		  bool projected, bool unneeded, struct sx_why *why)
 {
+	const bool advise = projected && raw->have_r && raw->have_t;
 	struct sx_why reason;
 
 	if (!rig->raw_width)
@@ -276,7 +277,10 @@ static int accept(struct sx_calibration *c, const struct sx_rig *rig, const stru
 	 */
 	if (check_centre(rig, raw, &reason) < 0 ||
 	    ((!projected || rig->baseline_m > 0) && sx_rig_check(rig, &reason) < 0))
-		return sx_calibration_refuse(why, "%s: %s", raw->format, reason.text);
+		return sx_calibration_refuse(why, "%s: %s%s%s%s", raw->format, reason.text,
+					     advise ? "; without " : "", advise ? raw->projections : "",
+					     advise ? " in the file, rectify_alpha decides what is shown"
+						    : "");
 	if (!projected) {
 		c->fx = rig->fx;
 		c->fy = rig->fy;

@@ -88,11 +88,9 @@ static const struct {
 	{"FocalLengthX",
 	 "a camera file of libSGM or stixel-world: write its numbers as lines of fx, fy, cx, cy and "
 	 "baseline_m"},
-	{"Camera1.fx",
-	 "settings of ORB-SLAM3: write K1, D1, K2, D2, and of Stereo.T_c1_c2 the inverse as R and T"},
 	{"Camera.fx",
-	 "settings of ORB-SLAM: where images are rectified, write fx, fy, cx, cy, and Camera.bf / "
-	 "Camera.fx as baseline_m"},
+	 "settings of ORB-SLAM with one camera: name settings of a stereo camera, with LEFT.K and "
+	 "RIGHT.K, Camera2.fx, or Camera.bf"},
 	{"intrinsic",
 	 "a camera file of Cityscapes: write fx, fy, u0 as cx, v0 as cy, and baseline as baseline_m"},
 	{"value0", "a calibration of Basalt: write K1, D1, K2, D2, R and T as OpenCV's YAML"},
@@ -151,6 +149,8 @@ int sx_calibration_document(struct sx_calibration_raw *raw, const struct sx_yaml
 		r = sx_calibration_ros(raw, y);
 	if (!r)
 		r = sx_calibration_kalibr(raw, y);
+	if (!r)
+		r = sx_calibration_orb(raw, y);
 	if (!r)
 		return nothing_found(y);
 	if (r < 0 || read_size(y, names[0], &raw->width) < 0 || read_size(y, names[1], &raw->height) < 0)

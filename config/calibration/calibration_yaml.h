@@ -83,6 +83,7 @@ int sx_calibration_opencv(struct sx_calibration_raw *raw, const struct sx_yaml *
 int sx_calibration_ros(struct sx_calibration_raw *raw, const struct sx_yaml *y);
 int sx_calibration_kalibr(struct sx_calibration_raw *raw, const struct sx_yaml *y);
 int sx_calibration_euroc(struct sx_calibration_raw *raw, const struct sx_yaml *y);
+int sx_calibration_orb(struct sx_calibration_raw *raw, const struct sx_yaml *y);
 
 /* Reads a whole document, from YAML or XML. Returns 0, or -EINVAL with a message. */
 int sx_calibration_document(struct sx_calibration_raw *raw, const struct sx_yaml *y);

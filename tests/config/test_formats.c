@@ -443,6 +443,56 @@ static void euroc(void **state)
 		"turn its images");
 }
 
+#define ORB_CAM(name, cx)                                                                 \
+	name ".fx: 500.5\n" name ".fy: 501\n" name ".cx: " cx "\n" name ".cy: 240\n" name \
+	     ".k1: -0.01\n" name ".k2: 0.02\n"
+#define ORB_SIZE "Camera.width: 640\nCamera.height: 480\n"
+#define ORB_POSE "[1, 0, 0, 0.11, 0, 1, 0, 0, 0, 0, 1, 0"
+
+static void orb_slam(void **state)
+{
+	/* the right camera's points in the left camera: the right camera stands at x 0.11 */
+	assert_int_equal(read_text(HEAD ORB_SIZE "Camera.type: \"PinHole\"\n" ORB_CAM("Camera1", "320")
+					   ORB_CAM("Camera2", "325") "Stereo.T_c1_c2: " ORB_POSE
+								     ", 0, 0, 0, 1]\n"),
+			 0);
+	assert_string_equal(c.format, "ORB-SLAM settings");
+	assert_true(c.rectify && c.width == 640 && fabs(c.baseline_m - 0.11) < 1e-12);
+	assert_true(c.rig.raw[0].fx == 500.5 && c.rig.raw[1].cx == 325 && c.rig.raw[1].distortion[1] == 0.02);
+	refused(read_text(HEAD ORB_SIZE ORB_CAM("Camera1", "320") ORB_CAM(
+			"Camera2",
+			"325") "Stereo.T_c1_c2: [1, 0, 0, -0.11, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1]\n"),
+		"exchanged");
+	refused(read_text(HEAD ORB_SIZE ORB_CAM("Camera1", "320") ORB_CAM("Camera2", "325")),
+		"'Stereo.T_c1_c2' is missing");
+	refused(read_text(HEAD ORB_SIZE ORB_CAM("Camera1", "320")), "'Camera2.fx' is missing");
+	/* a fisheye of an older file */
+	assert_int_equal(read_text(HEAD ORB_SIZE "Camera.type: \"KannalaBrandt8\"\n" ORB_CAM("Camera", "320")
+					   ORB_CAM("Camera2", "325") "Camera.k3: 0\nCamera.k4: 0.003\n"
+								     "Camera2.k3: 0\nCamera2.k4: 0.004\n"
+								     "Camera.bf: 55\nTlr: " ORB_POSE "]\n"),
+			 0);
+	assert_true(c.rig.raw[0].lens == SX_LENS_EQUIDISTANT && c.rig.raw[1].distortion[3] == 0.004);
+	assert_true(fabs(c.baseline_m - 0.11) < 1e-12);
+	refused(read_text(HEAD "Camera.type: \"KannalaBrandt8\"\n" ORB_CAM("Camera1", "320")),
+		"'Camera1.k3' is missing");
+	/* rectified cameras */
+	accepted(read_text(HEAD "Camera.type: \"Rectified\"\n" ORB_CAM("Camera1", "320") "Stereo.b: 0.05\n"),
+		 "ORB-SLAM settings", 500.5, 0.05);
+	accepted(read_text(HEAD ORB_SIZE "Camera.fx: 500\nCamera.fy: 500\nCamera.cx: 320\nCamera.cy: 240\n"
+					 "Camera.k1: 0.0\nCamera.bf: 60\n"),
+		 "ORB-SLAM settings", 500, 0.12);
+	refused(read_text(HEAD ORB_CAM("Camera", "320") "Camera.bf: 60\n"),
+		"images are raw, as Camera.k1 .. say");
+	refused(read_text(HEAD
+			  "Camera.fx: 500\nCamera.fy: 500\nCamera.cx: 320\nCamera.cy: 240\nCamera.bf: 40\n"
+			  "DepthMapFactor: 5000\n"),
+		"of a depth camera");
+	assert_int_equal(read_text(HEAD "Camera.type: \"Rectified\"\n" ORB_CAM("Camera1", "320")), 1);
+	assert_non_null(strstr(why.text, "ORB-SLAM settings: 'baseline_m' is missing"));
+	refused(read_text(HEAD "Camera.fx: 435.2\n"), "settings of ORB-SLAM with one camera");
+}
+
 /* ---- formats that OpenCV reads and writes ---- */
 
 #define XML_P(name, offset)                                                                              \
@@ -510,7 +560,6 @@ static void dialects(void **state)
 			 "note:\n - mine\nlist: [1]\nfx: 700\nfy: 700\ncx: 640\ncy: 360\nbaseline_m: 0.12\n"),
 		 "calibration text", 700, 0.12);
 	/* unsupported formats are named, with advice */
-	refused(read_text(HEAD "Camera.fx: 435.2\nCamera.bf: 47.9\n"), "settings of ORB-SLAM");
 	refused(read_text("{\"extrinsic\": {\"baseline\": 0.2}, \"intrinsic\": {\"fx\": 2262.5}}\n"),
 		"a camera file of Cityscapes");
 	refused(read_text("{\"batteryCalibration\": 1, \"cameraData\": [[0, {\"cameraType\": 0}]]}\n"),
@@ -689,6 +738,7 @@ int main(void)
 		TEST(zed_of_the_program),
 		TEST(middlebury),
 		TEST(euroc),
+		TEST(orb_slam),
 		TEST(xml),
 		TEST(dialects),
 		TEST(files),
