@@ -138,6 +138,42 @@ static int read_raw(struct sx_calibration_raw *raw, const char *path, const stru
 	return r;
 }
 
+/* Reads the cameras of VINS' settings from the files that they name. */
+static int read_cameras(struct sx_calibration_raw *raw, const char *path,
+			const struct sx_calibration_wish *wish, struct sx_why *why)
+{
+	const char *slash = strrchr(path, '/');
+	struct sx_calibration_raw one;
+	double size[2][2];
+
+	for (int i = 0; i < 2; i++) {
+		char name[1100];
+		int r;
+
+		snprintf(name, sizeof(name), "%.*s%s", slash ? (int)(slash + 1 - path) : 0, path,
+			 raw->file[i]);
+		r = read_raw(&one, name, wish, why);
+		if (r < 0)
+			return r;
+		if (one.cameras != 1 || !one.camera[0].have_k || !one.camera[0].have_d)
+			return sx_calibration_refuse(
+				why,
+				"%s: %s, must be a camera of camodocal, of model PINHOLE or KANNALA_BRANDT",
+				name, one.format);
+		raw->camera[i] = one.camera[0];
+		sx_calibration_name(raw->camera[i].k_name, i ? "right " : "left ", one.camera[0].k_name);
+		sx_calibration_name(raw->camera[i].d_name, i ? "right " : "left ", one.camera[0].d_name);
+		size[i][0] = one.width;
+		size[i][1] = one.height;
+	}
+	if (size[0][0] != size[1][0] || size[0][1] != size[1][1])
+		return sx_calibration_refuse(why, "%s: image sizes differ: left %gx%g, right %gx%g", path,
+					     size[0][0], size[0][1], size[1][0], size[1][1]);
+	raw->width = size[0][0];
+	raw->height = size[0][1];
+	return 0;
+}
+
 /* Joins two files of one camera each: the camera of the second file becomes the right camera of the first. */
 static int join_cameras(struct sx_calibration_raw *left, const struct sx_calibration_raw *right,
 			struct sx_why *why)
@@ -254,6 +290,8 @@ int sx_calibration_read(struct sx_calibration *ret, const char *path, const stru
 	    (int)sizeof(first))
 		return sx_calibration_refuse(why, "the file's name is too long");
 	r = read_raw(&raw, first, wish, why);
+	if (r >= 0 && raw.file[0][0])
+		r = read_cameras(&raw, first, wish, why);
 	if (r == -ENOENT && comma)
 		sx_why_add(why, " (a comma parts the names of two files, unless a file has the whole name)");
 	if (r < 0)

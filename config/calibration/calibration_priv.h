@@ -60,6 +60,9 @@ struct sx_calibration_raw {
 	double r[9], t[3]; /* r x + t: point x of the left camera in the axes of the right camera */
 	bool pose;	   /* file of one camera: t_bs is its pose on the body, 4x4, row by row */
 	double t_bs[16];
+	char file
+		[2]
+		[64]; /* the cameras are in these files, named from the folder of this file; "": in this file */
 	/* First fault of the raw cameras. It is reported only if they are needed. "": none. */
 	struct sx_why fault;
 };

@@ -94,11 +94,10 @@ static const struct {
 	{"intrinsic",
 	 "a camera file of Cityscapes: write fx, fy, u0 as cx, v0 as cy, and baseline as baseline_m"},
 	{"value0", "a calibration of Basalt: write K1, D1, K2, D2, R and T as OpenCV's YAML"},
-	{"cam0_calib", "settings of VINS-Fusion: write K1, D1, K2, D2, R and T as OpenCV's YAML"},
+	{"cam0_calib",
+	 "settings of VINS without cam1_calib, body_T_cam0 and body_T_cam1: name those of two cameras"},
 	{"mirror_parameters",
 	 "an omnidirectional camera (MEI), which is not supported: calibrate it as equidistant"},
-	{"projection_parameters",
-	 "a camera of camodocal or VINS: write both as K1, D1, K2, D2, R and T of OpenCV's YAML"},
 	{"T_imu_cam", "IMU data only: name the camchain that has cam0 and cam1"},
 	{"cameraData",
 	 "a calibration of DepthAI (OAK): write K1, D1, K2, D2, R and T of its left and right camera as "
@@ -151,6 +150,10 @@ int sx_calibration_document(struct sx_calibration_raw *raw, const struct sx_yaml
 		r = sx_calibration_kalibr(raw, y);
 	if (!r)
 		r = sx_calibration_orb(raw, y);
+	if (!r)
+		r = sx_calibration_vins(raw, y);
+	if (!r)
+		r = sx_calibration_camodocal(raw, y);
 	if (!r)
 		return nothing_found(y);
 	if (r < 0 || read_size(y, names[0], &raw->width) < 0 || read_size(y, names[1], &raw->height) < 0)

@@ -84,6 +84,10 @@ int sx_calibration_ros(struct sx_calibration_raw *raw, const struct sx_yaml *y);
 int sx_calibration_kalibr(struct sx_calibration_raw *raw, const struct sx_yaml *y);
 int sx_calibration_euroc(struct sx_calibration_raw *raw, const struct sx_yaml *y);
 int sx_calibration_orb(struct sx_calibration_raw *raw, const struct sx_yaml *y);
+/* Reads settings of VINS, without the files of the cameras that raw->file names. */
+int sx_calibration_vins(struct sx_calibration_raw *raw, const struct sx_yaml *y);
+int sx_calibration_camodocal(struct sx_calibration_raw *raw,
+			     const struct sx_yaml *y); /* file of one camera */
 
 /* Reads a whole document, from YAML or XML. Returns 0, or -EINVAL with a message. */
 int sx_calibration_document(struct sx_calibration_raw *raw, const struct sx_yaml *y);

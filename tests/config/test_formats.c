@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <math.h>
+#include <unistd.h>
 
 #include "config/calibration/calibration.h"
 #include "stages/rectify/rig.h"
@@ -493,6 +494,49 @@ static void orb_slam(void **state)
 	refused(read_text(HEAD "Camera.fx: 435.2\n"), "settings of ORB-SLAM with one camera");
 }
 
+#define CAMODOCAL(width, cx)                                                                      \
+	HEAD "model_type: PINHOLE\ncamera_name: cam\nimage_width: " width "\nimage_height: 480\n" \
+	     "distortion_parameters:\n   k1: -0.28\n   k2: 0.07\n   p1: 0.001\n   p2: 0.002\n"    \
+	     "projection_parameters:\n   fx: 461\n   fy: 460\n   cx: " cx "\n   cy: 257\n"
+#define CAMODOCAL_FISHEYE                                                                                             \
+	HEAD "model_type: KANNALA_BRANDT\nimage_width: 752\nimage_height: 480\nprojection_parameters:\n   k2: 0.01\n" \
+	     "   k3: 0.02\n   k4: 0.03\n   k5: 0.04\n   mu: 461\n   mv: 460\n   u0: 365\n   v0: 257\n"
+#define VINS(right)                                                                                         \
+	HEAD "num_of_cam: 2\ncam0_calib: \"l.yaml\"\ncam1_calib: \"r.yaml\"\nimage_width: 752\n"            \
+	     "body_T_cam0: [0, -1, 0, -0.02, 1, 0, 0, -0.06, 0, 0, 1, 0.01, 0, 0, 0, 1]\nbody_T_cam1: [0, " \
+	     "-1, 0, -0.02, 1, 0, 0, " right ", 0, 0, 1, 0.01, 0, 0, 0, 1]\n"
+
+static void vins(void **state)
+{
+	fixture_text("l.yaml", CAMODOCAL("752", "363"));
+	fixture_text("r.yaml", CAMODOCAL("752", "365"));
+	assert_int_equal(read_text(VINS("0.05")), 0);
+	assert_string_equal(c.format, "VINS settings");
+	assert_true(c.rectify && c.width == 752 && c.height == 480 && fabs(c.baseline_m - 0.11) < 1e-12);
+	assert_true(c.rig.raw[0].cx == 363 && c.rig.raw[1].cx == 365 && c.rig.raw[1].distortion[3] == 0.002);
+	refused(read_text(VINS("-0.17")), "exchanged");
+	refused(read_text(VINS("-0.06")), "both cameras stand in one place by body_T_cam0");
+	refused(read_text(HEAD "cam0_calib: l.yaml\n"), "settings of VINS without cam1_calib, body_T_cam0");
+	refused(read_text(CAMODOCAL("752", "363")), "camera of camodocal: no projection matrices");
+	refused(read_pair(CAMODOCAL("752", "363"), CAMODOCAL("752", "365")), "name the settings of VINS");
+	fixture_text("r.yaml", CAMODOCAL("640", "365"));
+	refused(read_text(VINS("0.05")), "image sizes differ: left 752x480, right 640x480");
+	fixture_text("r.yaml", CAMODOCAL_FISHEYE);
+	assert_int_equal(read_text(VINS("0.05")), 0);
+	assert_true(c.rig.raw[1].lens == SX_LENS_EQUIDISTANT && c.rig.raw[1].fx == 461 &&
+		    c.rig.raw[1].cx == 365);
+	assert_true(c.rig.raw[1].distortion[0] == 0.01 && c.rig.raw[1].distortion[3] == 0.04);
+	fixture_text("r.yaml", HEAD P1 P2);
+	refused(read_text(VINS("0.05")), "r.yaml: OpenCV YAML, must be a camera of camodocal");
+	fixture_text("r.yaml", HEAD "model_type: MEI\nmirror_parameters:\n   xi: 2\n");
+	refused(read_text(VINS("0.05")), "r.yaml: 'mirror_parameters' is of an omnidirectional camera");
+	fixture_text("r.yaml", VINS("0.05"));
+	refused(read_text(VINS("0.05")), "r.yaml: VINS settings, must be a camera of camodocal");
+	assert_int_equal(unlink(fixture_path("r.yaml")), 0);
+	assert_int_equal(read_text(VINS("0.05")), -ENOENT);
+	assert_non_null(strstr(why.text, "r.yaml"));
+}
+
 /* ---- formats that OpenCV reads and writes ---- */
 
 #define XML_P(name, offset)                                                                              \
@@ -739,6 +783,7 @@ int main(void)
 		TEST(middlebury),
 		TEST(euroc),
 		TEST(orb_slam),
+		TEST(vins),
 		TEST(xml),
 		TEST(dialects),
 		TEST(files),
