@@ -14,9 +14,10 @@
 #define BASELINE_MAX_M 10.0
 #define FOCAL_MAX_PX 100000.0
 #define PRINCIPAL_MAX_PX 10000.0
-#define SAME_PX 0.1 /* tolerance, px: printed calibrations are rounded; a disparity step is 0.0625 px */
-#define SKEW 1e-4   /* tolerance as a share of fx: rounding error of a 0 */
-#define TILT 1e-5   /* tolerance of the third row 0 0 1: an error of 0.01 px in 1000 px */
+#define SAME_PX 0.1   /* tolerance, px: printed calibrations are rounded; a disparity step is 0.0625 px */
+#define OFFSET_PX 1.0 /* tolerance, px, between offsets of the principal points by P and by Q */
+#define SKEW 1e-4     /* tolerance as a share of fx: rounding error of a 0 */
+#define TILT 1e-5     /* tolerance of the third row 0 0 1: an error of 0.01 px in 1000 px */
 /*
  * Share of the baseline by which a right camera may be higher or further ahead. KITTI's cameras have 0.6 %.
  */
@@ -123,13 +124,15 @@ static int from_matrices(struct sx_calibration *c, struct sx_calibration_raw *ra
 	if (!raw->have_right)
 		return 0;
 	if (raw->have_left && (!same(raw->left[0], raw->right[0]) || !same(raw->left[5], raw->right[5]) ||
-			       !same(raw->left[2], raw->right[2]) || !same(raw->left[6], raw->right[6])))
+			       !same(raw->left[6], raw->right[6])))
 		return sx_calibration_refuse(
 			why,
 			"%s: %s (fx %g, fy %g, cx %g, cy %g) and %s (fx %g, fy %g, cx %g, cy %g) differ: not "
-			"rectified to one camera with zero disparity at infinity",
+			"rectified to one camera",
 			raw->format, raw->left_name, raw->left[0], raw->left[5], raw->left[2], raw->left[6],
 			raw->right_name, raw->right[0], raw->right[5], raw->right[2], raw->right[6]);
+	if (raw->have_left && !same(raw->left[2], raw->right[2]))
+		raw->offset_px = raw->right[2] - raw->left[2];
 	for (int i = 0; i < 3 && raw->have_left; i++)
 		offset[i] = raw->left[4 * i + 3];
 	return from_right(c, raw, offset, why);
@@ -141,7 +144,8 @@ static int from_matrices(struct sx_calibration *c, struct sx_calibration_raw *ra
  * Reads Q = (1 0 0 -cx; 0 fx/fy 0 ..; 0 0 0 fx; 0 0 1/baseline (cx_right-cx)/baseline), or a multiple of it.
  * OpenCV has fx = fy; ROS multiplies by fy Tx.
  */
-static int from_q(struct sx_calibration *c, const struct sx_calibration_raw *raw, struct sx_why *why)
+static int from_q(struct sx_calibration *c, const struct sx_calibration_raw *raw, double *offset_px,
+		  struct sx_why *why)
 {
 	static const int zeros[] = {1, 2, 4, 6, 8, 9, 10, 12, 13};
 	double q[16];
@@ -172,12 +176,7 @@ static int from_q(struct sx_calibration *c, const struct sx_calibration_raw *raw
 			"%s: the baseline is %g m: left and right are swapped, or the sign of Q[3][2] = %g "
 			"is wrong",
 			raw->format, c->baseline_m, q[14]);
-	if (!same(q[15] / q[14], 0))
-		return sx_calibration_refuse(
-			why,
-			"%s: Q[3][3] = %g: the principal points differ by %g px, rectify with zero disparity "
-			"at infinity",
-			raw->format, q[15], q[15] / q[14]);
+	*offset_px = same(q[15] / q[14], 0) ? 0 : q[15] / q[14];
 	return 0;
 }
 
@@ -256,17 +255,24 @@ int sx_calibration_project(struct sx_calibration *c, struct sx_calibration_raw *
 	if (matrices)
 		r = from_matrices(c, raw, why);
 	else if (raw->have_q)
-		r = from_q(c, raw, why);
+		r = from_q(c, raw, &raw->offset_px, why);
 	else if (raw->have_lines)
 		r = from_plain(c, raw, why);
 	else
 		return 0;
 	if (r == 0 && matrices && raw->have_q) {
 		struct sx_calibration q = {.format = raw->format};
+		double offset_px = 0;
 
-		r = from_q(&q, raw, why);
+		r = from_q(&q, raw, &offset_px, why);
 		if (r == 0)
 			r = sx_calibration_agree_q(c, &q, raw, wish, why);
+		if (r == 0 && fabs(offset_px - raw->offset_px) > OFFSET_PX)
+			r = sx_calibration_refuse(
+				why,
+				"%s: the principal points differ by %g px by %s and %s, and by %g px "
+				"by Q: which one is meant?",
+				raw->format, raw->offset_px, raw->left_name, raw->right_name, offset_px);
 	}
 	if (r == 0)
 		r = sx_calibration_agree(c, raw, wish, why);

@@ -243,6 +243,12 @@ static int incomplete(const struct sx_calibration_raw *raw, bool projected, enum
 					     "%s: no %s of rectified images, and without %s raw ones cannot "
 					     "be rectified",
 					     raw->format, raw->projections, lacks);
+	if (raw->offset_px != 0)
+		return sx_calibration_refuse(
+			why,
+			"%s: the principal points differ by %g px, and without %s the images cannot be moved by "
+			"it: rectify with zero disparity at infinity",
+			raw->format, raw->offset_px, lacks);
 	for (int i = 0; i < 2 && raw->cameras == 2; i++) {
 		const bool bends = bends_rays(&raw->camera[i]);
 		char told[SX_CALIBRATION_NAME_BYTES + 8];

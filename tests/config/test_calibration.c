@@ -79,8 +79,9 @@ static void opencv(void **state)
 static void opencv_refused(void **state)
 {
 	expect_refused(OPENCV_HEAD OPENCV_P1, "'P2' is missing");
-	expect_refused(OPENCV_HEAD OPENCV_P1 OPENCV_P2("6.5e+02", "-8.4e+01", "0."),
-		       "not rectified to one camera");
+	expect_refused(
+		OPENCV_HEAD OPENCV_P1 OPENCV_P2("6.5e+02", "-8.4e+01", "0."),
+		"the principal points differ by 10 px, and without K1 the images cannot be moved by it");
 	expect_refused(OPENCV_HEAD OPENCV_P1 OPENCV_P2("6.4e+02", "8.4e+01", "0."),
 		       "left and right are swapped");
 	expect_refused(OPENCV_HEAD OPENCV_P1 OPENCV_P2("6.4e+02", "0.", "-8.4e+01"), "one above the other");

@@ -596,6 +596,36 @@ static void rectified_already(void **state)
 	assert_true(!c.rectify && c.width == 0);
 }
 
+#define P_OFFSET                                             \
+	"P1: [490, 0, 318, 0, 0, 490, 240, 0, 0, 0, 1, 0]\n" \
+	"P2: [490, 0, 308, -49, 0, 490, 240, 0, 0, 0, 1, 0]\n"
+#define Q_OFFSET(q33) "Q: [1, 0, 0, -318, 0, 1, 0, -240, 0, 0, 0, 490, 0, 0, 10, " q33 "]\n"
+
+/* P2 has another principal point than P1: both images of raw cameras are rectified to that of P1. */
+static void other_principal_point(void **state)
+{
+	assert_int_equal(read_text("calib", IDEAL IDEAL_R P_OFFSET Q_OFFSET("-100")), 0);
+	assert_true(c.rectify && c.cx == 318 && c.rig.cx == 318 && fabs(c.baseline_m - 0.1) < 1e-12);
+	/* images that are rectified already are moved */
+	assert_int_equal(
+		read_text("calib",
+			  "%YAML:1.0\n---\nimage_width: 640\nimage_height: 480\n"
+			  "K1: [490, 0, 318, 0, 490, 240, 0, 0, 1]\nK2: [490, 0, 308, 0, 490, 240, 0, 0, 1]\n"
+			  "D1: [0, 0, 0, 0, 0]\nD2: [0, 0, 0, 0, 0]\n" IDEAL_R P_OFFSET),
+		0);
+	assert_true(c.rectify && c.rig.raw[1].cx == 308 && c.rig.cx == 318);
+	/* Q alone says so as well */
+	assert_int_equal(read_text("calib", IDEAL IDEAL_R Q_OFFSET("-100")), 0);
+	assert_true(c.rectify && c.rig.cx == 318);
+	refused(read_text("calib", IDEAL IDEAL_R P_OFFSET Q_OFFSET("0")),
+		"the principal points differ by -10 px by P1 and P2, and by 0 px by Q: which one is meant?");
+	refused(read_text("calib", "%YAML:1.0\n---\n" P_OFFSET),
+		"the principal points differ by -10 px, and without K1 the images cannot be moved by it");
+	wish.rectify.choice = SX_RECTIFY_NO;
+	refused(read_text("calib", IDEAL IDEAL_R P_OFFSET),
+		"rectify = no, but the principal points differ by -10 px");
+}
+
 /* Cameras that look in different directions, 31 degrees from the line across the baseline. */
 static void principal_point_outside(void **state)
 {
@@ -714,6 +744,7 @@ int main(void)
 		TEST(ros_refused),
 		TEST(kalibr_refused),
 		TEST(rectified_already),
+		TEST(other_principal_point),
 		TEST(principal_point_outside),
 		TEST(no_raw_model),
 		TEST(cut_short),
