@@ -88,16 +88,15 @@ static bool has_wide_mark(const char *text, size_t size)
 static int read_text(struct sx_calibration_raw *raw, const char *text, const struct sx_calibration_wish *wish,
 		     struct sx_why *why)
 {
-	const char *foreign;
+	const char *foreign = sx_calibration_foreign_text(text);
 	int r;
 
+	if (foreign)
+		return sx_calibration_refuse(why, "%s", foreign);
 	if (text[strspn(text, " \t\r\n")] == '<')
 		return sx_calibration_xml(raw, text, why);
 	if (sx_calibration_is_yaml(text))
 		return sx_calibration_yaml(raw, text, why);
-	foreign = sx_calibration_foreign_text(text);
-	if (foreign)
-		return sx_calibration_refuse(why, "%s", foreign);
 	r = sx_calibration_text(raw, text, wish, why);
 	if (r == 0)
 		return sx_calibration_refuse(

@@ -7,6 +7,7 @@
  *    need both files.
  *  - Kalibr's camchain YAML: cam0 is left, cam1 right. EuRoC's sensor.yaml of both cameras, "LEFT,RIGHT". Raw
  *    images.
+ *  - Settings of ORB-SLAM2 and ORB-SLAM3, and of VINS with the files of camodocal that they name.
  *  - ZED's SN*.conf: the image size selects the section. Raw images.
  *  - KITTI: P_rect_02 and P_rect_03, or P2 and P3. If they are absent, or the images are grey: 00/01, P0/P1.
  *  - Middlebury's calib.txt: if doffs is not 0, the images are shifted by doffs.

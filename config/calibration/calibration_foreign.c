@@ -53,5 +53,7 @@ const char *sx_calibration_foreign_text(const char *text)
 		return "ost.txt of ROS: take the ost.yaml, or left.yaml and right.yaml, that "
 		       "camera_calibration writes beside it, or make it: rosrun camera_calibration_parsers "
 		       "convert ost.txt ost.yaml";
+	if (strncmp(text, "Calibration results", strlen("Calibration results")) == 0)
+		return "a report of Kalibr: name the camchain (.yaml) that Kalibr writes beside it";
 	return NULL;
 }

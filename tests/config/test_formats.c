@@ -620,6 +620,10 @@ static void dialects(void **state)
 			  "0 0 0 0 0\n\nrectification\n1 0 0\n0 1 0\n0 0 1\n\nprojection\n700 0 320 0\n"
 			  "0 700 240 0\n0 0 1 0\n"),
 		"ost.txt of ROS: take the ost.yaml");
+	refused(read_text(
+			"Calibration results\n====================\nCamera-system parameters:\ncam0 (/cam0):\n    "
+			"projection: [ 832.8  834.2  502.9  395.7] +- [ 0.1 0.1 0.4 0.4]\n"),
+		"a report of Kalibr: name the camchain");
 	refused(read_text("fx: 700,5\nfy: 700,5\ncx: 640\ncy: 360\nbaseline_m: 0.12\n"),
 		"line 1: 'fx: 700,5' has too few or too many numbers: decimals stand behind a point");
 	refused(read_text("fx = 700\nfy = 700\ncx = 640\ncy = 360\nbaseline = 120\n"),

@@ -692,6 +692,10 @@ static void cut_short(void **state)
 	cut(OPENCV);
 	cut(FISHEYE);
 	cut(KALIBR);
+	cut("kalibr_imu.yaml");
+	cut("orbslam2.yaml");
+	cut("orbslam3.yaml");
+	cut("camodocal.yaml");
 	cut("ros_left.yaml");
 	cut("intrinsics.yml");
 	cut("extrinsics.yml");
