@@ -33,6 +33,7 @@ static const char *const d_bases[] = {"D",
 static const char *const r_bases[] = {"R", "rectificationmatrix", "rectificationtransform", NULL};
 static const char *const p_bases[] = {"P", "projectionmatrix", NULL};
 static const char *const q_bases[] = {"Q", "disparitytodepthmatrix", NULL};
+static const char *const omni_bases[] = {"xi", NULL};
 static const char *const turn_bases[] = {"R", "rotation", "rotationmatrix", NULL};
 static const char *const move_bases[] = {"T", "translation", "translationvector", NULL};
 static const char *const size_names[] = {"image_size", "imageSize", "ImageSize", NULL};
@@ -125,9 +126,18 @@ static bool read_cameras(struct sx_calibration_raw *raw, const struct sx_yaml *y
 		const struct names k = find(y, k_bases, i ? RIGHT : LEFT, usual[i][0]);
 		const struct names d = find(y, d_bases, i ? RIGHT : LEFT, usual[i][1]);
 		const struct names r = find(y, r_bases, i ? RIGHT : LEFT, usual[i][2]);
+		const struct names omni = find(y, omni_bases, i ? RIGHT : LEFT, "");
 		struct sx_calibration_camera *c = &raw->camera[i];
 		struct sx_yaml fault = sx_yaml_fault(y, raw);
 
+		if (omni.have) {
+			sx_calibration_refuse(
+				fault.why,
+				"'%.40s' is of an omnidirectional camera, which is not supported: calibrate "
+				"it as equidistant (fisheye)",
+				omni.name[0]);
+			fault = sx_yaml_fault(y, raw);
+		}
 		sx_calibration_name(c->k_name, "", k.name[0]);
 		sx_calibration_name(c->d_name, "", d.name[0]);
 		c->have_k = sx_yaml_matrix(&fault, y->root, k.name[0], 3, 3, c->k) > 0;

@@ -281,8 +281,9 @@ static int accept(struct sx_calibration *c, const struct sx_rig *rig, const stru
 	 * skip the check if there is no baseline: the caller knows other sources of the baseline and reports
 	 * its absence
 	 */
-	if (check_centre(rig, raw, &reason) < 0 ||
-	    ((!projected || rig->baseline_m > 0) && sx_rig_check(rig, &reason) < 0))
+	if (check_centre(rig, raw, &reason) < 0)
+		return sx_calibration_refuse(why, "%s: %s", raw->format, reason.text);
+	if ((!projected || rig->baseline_m > 0) && sx_rig_check(rig, &reason) < 0)
 		return sx_calibration_refuse(why, "%s: %s%s%s%s", raw->format, reason.text,
 					     advise ? "; without " : "", advise ? raw->projections : "",
 					     advise ? " in the file, rectify_alpha decides what is shown"

@@ -362,6 +362,7 @@ static void names_and_shapes(void **state)
 	expect_raw(plumb_bob, 5, SX_LENS_PLUMB_BOB);
 	assert_int_equal(read_changed(OPENCV, "\nR:", "\nrotation_matrix:"), 0);
 	expect_raw(plumb_bob, 5, SX_LENS_PLUMB_BOB);
+	refused(read_changed(OPENCV, "", "xi_1: 1.2\n"), "'xi_1' is of an omnidirectional camera");
 	refused(read_changed(OPENCV, "", "translation: [1, 2, 3]\n"), "are names of one thing and differ");
 }
 
@@ -626,6 +627,17 @@ static void other_principal_point(void **state)
 		"rectify = no, but the principal points differ by -10 px");
 }
 
+/* A lens that turns back within the image of P1: the message says what to do with the file. */
+static void lens_that_turns_back(void **state)
+{
+	refused(read_text(
+			"calib",
+			"%YAML:1.0\n---\nimage_width: 640\nimage_height: 480\nK1: [500, 0, 320, 0, 500, 240, 0, 0, 1]\n"
+			"K2: [500, 0, 320, 0, 500, 240, 0, 0, 1]\nD1: [-0.9, 0, 0, 0, 0]\nD2: [-0.9, 0, 0, 0, 0]\n" IDEAL_R
+				IDEAL_P IDEAL_T),
+		"; without P1 and P2 (or Q) in the file, rectify_alpha decides what is shown");
+}
+
 /* Cameras that look in different directions, 31 degrees from the line across the baseline. */
 static void principal_point_outside(void **state)
 {
@@ -749,6 +761,7 @@ int main(void)
 		TEST(kalibr_refused),
 		TEST(rectified_already),
 		TEST(other_principal_point),
+		TEST(lens_that_turns_back),
 		TEST(principal_point_outside),
 		TEST(no_raw_model),
 		TEST(cut_short),
