@@ -72,7 +72,7 @@ static void end_phase(struct life *l, enum phase phase)
 static void life_failed(struct life *l, enum phase phase, const char *why)
 {
 	l->failed = (int)phase;
-	snprintf(l->why, sizeof(l->why), "%s", why);
+	snprintf(l->why, sizeof(l->why), "%.500s", why);
 }
 
 /* Compares the frame with `whole`. The first call stores its frame in `whole`. */
