@@ -25,6 +25,7 @@
 #include <pthread.h>
 
 #include "config/settings.h"
+#include "daemon/cost.h"
 #include "daemon/exchange/exchange.h"
 #include "daemon/exchange/handover.h"
 #include "daemon/feeds/feeds.h"
@@ -147,6 +148,8 @@ struct sx_contexts_plan sx_pipeline_plan(const struct sx_pipeline *p, const stru
  * room for frame_bytes.
  */
 size_t sx_pipeline_frame_bytes(const struct sx_pipeline *p, const struct sx_stixel_params *s);
+/* Thread: main. Returns all that decides how long a frame takes: these settings, for images of this size. */
+struct sx_frame_cost_case sx_pipeline_cost_case(const struct sx_pipeline *p, const struct sx_settings *s);
 /* Returns the number of slots that a source needs with these settings: one for each context, and 2. */
 int sx_pipeline_slots(const struct sx_settings *s);
 bool sx_pipeline_fits(const struct sx_source_info *a, const struct sx_source_info *b);
