@@ -13,8 +13,9 @@
  *   slot    memory of the daemon for the images of a pair that are copied, decoded, read or drawn
  *           (capture/slots.h)
  *   pair    a left and a right image of one time (base/pair.h)
- *   ticket  record of source v4l2 for a pair on its way to the engine and back (capture/v4l2/v4l2_priv.h)
- *   item    a pair between capture thread and frame thread, and its owner (handover.h)
+ *   ticket  record of source v4l2: the buffers of a pair that is decoded or given out. Only the capture
+ *           thread uses it (capture/v4l2/v4l2_priv.h)
+ *   item    a pair between capture thread and frame thread, and which threads still use it (handover.h)
  *   flight  an engine's context, and the item whose frame the context computes
  *
  * SPDX-License-Identifier: Apache-2.0

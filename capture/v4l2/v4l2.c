@@ -256,8 +256,7 @@ static void excuse_cameras(struct sx_v4l2 *v, int64_t now)
 		starved = true;
 	}
 	for (int k = 0; k < v->ticket_count && starved; k++)
-		lent = lent ||
-		       atomic_load_explicit(&v->tickets[k].state, memory_order_relaxed) >= SX_TICKET_LENT;
+		lent = lent || v->tickets[k].state == SX_TICKET_LENT;
 	if (lent)
 		v->last_pair_ns = now;
 }
@@ -338,17 +337,17 @@ static void read_events(struct sx_v4l2 *v, uint32_t events[2])
 }
 
 /*
- * Gives free buffers to the drivers, and passes filled ones to the pairing. *now: time after that. Negative:
- * the cameras are lost.
+ * Passes filled buffers to the pairing. *now: time after that. Negative: the cameras are lost.
  */
-static int exchange_buffers(struct sx_source *s, int64_t *now, char *why, size_t why_bytes)
+static int take_images(struct sx_source *s, int64_t *now, char *why, size_t why_bytes)
 {
 	struct sx_v4l2 *v = s->own;
 	uint32_t events[2];
-	int r;
+	int r = v->lost;
 
 	read_events(v, events);
-	r = sx_v4l2_take_back(v, why, why_bytes);
+	if (r < 0)
+		snprintf(why, why_bytes, "%s", v->lost_why);
 	for (int side = 0; side < v->count && r >= 0; side++) {
 		do {
 			r = take_image(s, side, why, why_bytes);
@@ -412,7 +411,7 @@ static int v4l2_next(struct sx_source *s, struct sx_pair *pair, char *why, size_
 	struct sx_v4l2 *v = s->own;
 	const uint64_t damaged_before = count_of_damaged(s);
 	int64_t now = 0;
-	int r = exchange_buffers(s, &now, why, why_bytes);
+	int r = take_images(s, &now, why, why_bytes);
 
 	if (r >= 0)
 		r = next_pair(s, pair, why, why_bytes);
@@ -424,6 +423,8 @@ static int v4l2_next(struct sx_source *s, struct sx_pair *pair, char *why, size_
 	if (r == 0)
 		r = check_pairs(v, now, why, why_bytes);
 	if (r < 0) {
+		v->lost = -ENODEV;
+		snprintf(v->lost_why, sizeof(v->lost_why), "%s", why);
 		count_lost(s);
 		return -ENODEV;
 	}

@@ -146,7 +146,8 @@ static int pairs_held(const struct sx_handover *h)
 	int held = 0;
 
 	for (int i = 0; i < SX_ITEMS_MAX; i++)
-		held += atomic_load_explicit(&h->items[i].state, memory_order_relaxed) != SX_ITEM_FREE;
+		held += (atomic_load_explicit(&h->items[i].in_use, memory_order_relaxed) & SX_ITEM_FRAME) !=
+			0;
 	return held;
 }
 
