@@ -38,32 +38,32 @@ static void take_fixed(const char *pattern, char *path, size_t bytes)
 		path[end - 1] = 0;
 }
 
-static void tell_absent(const char *path, char *why, size_t why_bytes)
+static void tell_absent(const char *path, struct sx_why *why)
 {
 	char there[PATH_MAX], target[256], folder[256];
 	struct stat st;
 	ssize_t n = readlink(path, target, sizeof(target) - 1);
 
 	if (n > 0) {
-		snprintf(why, why_bytes,
-			 "%s is a link to %.*s, which does not exist: mend the link, or correct the path",
-			 path, (int)n, target);
+		sx_why_set(why,
+			   "%s is a link to %.*s, which does not exist: mend the link, or correct the path",
+			   path, (int)n, target);
 		return;
 	}
 	snprintf(there, sizeof(there), "%s", path);
 	while (cut_last(there))
 		if (stat(there, &st) == 0) {
-			snprintf(why, why_bytes,
-				 "%s does not exist, though %s does: correct the path, or make or mount "
-				 "what is missing",
-				 path, there);
+			sx_why_set(why,
+				   "%s does not exist, though %s does: correct the path, or make or mount "
+				   "what is missing",
+				   path, there);
 			return;
 		}
-	snprintf(why, why_bytes, "%s does not exist, seen from %s: correct the path, or write it from / on",
-		 path, getcwd(folder, sizeof(folder)) ? folder : "here");
+	sx_why_set(why, "%s does not exist, seen from %s: correct the path, or write it from / on", path,
+		   getcwd(folder, sizeof(folder)) ? folder : "here");
 }
 
-bool sx_missing(const char *pattern, char *why, size_t why_bytes)
+bool sx_missing(const char *pattern, struct sx_why *why)
 {
 	char path[PATH_MAX];
 	struct stat st;
@@ -75,17 +75,16 @@ bool sx_missing(const char *pattern, char *why, size_t why_bytes)
 	if (!*path || stat(path, &st) == 0)
 		return false;
 	if (errno == ENOENT)
-		tell_absent(path, why, why_bytes);
+		tell_absent(path, why);
 	else if (errno == ENOTDIR)
-		snprintf(why, why_bytes, "%s does not exist: a part of the path is a file, not a folder",
-			 path);
+		sx_why_set(why, "%s does not exist: a part of the path is a file, not a folder", path);
 	else if (errno == EACCES)
-		snprintf(why, why_bytes,
-			 "%s: Permission denied: user %u may not enter a folder of this path "
-			 "(chmod o+x, or another place)",
-			 path, (unsigned)geteuid());
+		sx_why_set(why,
+			   "%s: Permission denied: user %u may not enter a folder of this path "
+			   "(chmod o+x, or another place)",
+			   path, (unsigned)geteuid());
 	else
-		snprintf(why, why_bytes, "%s: %s", path, strerror(errno));
+		sx_why_set(why, "%s: %s", path, strerror(errno));
 	return true;
 }
 

@@ -9,12 +9,14 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/why.h"
+
 /*
  * Checks whether a path exists. For a pattern it checks the folder before the first wildcard (* ? [ {, %d).
  * Returns true if the path does not exist or the user may not look at it. why is then one sentence about what
  * is missing and what to do.
  */
-bool sx_missing(const char *pattern, char *why, size_t why_bytes);
+bool sx_missing(const char *pattern, struct sx_why *why);
 
 /* Returns advice for an engine that is too slow. */
 const char *sx_advice_too_slow(void);

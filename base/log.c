@@ -206,7 +206,7 @@ static int find_name(const char *const *names, int first, int end, const char *w
 	return -1;
 }
 
-int sx_log_levels_parse(struct sx_log_levels *ret, const char *text, char *why, size_t why_bytes)
+int sx_log_levels_parse(struct sx_log_levels *ret, const char *text, struct sx_why *why)
 {
 	struct sx_log_levels l;
 
@@ -222,13 +222,12 @@ int sx_log_levels_parse(struct sx_log_levels *ret, const char *text, char *why, 
 
 		if (equals)
 			topic = find_name(topic_names, 0, SX_LOG_TOPICS, word, (size_t)(equals - word));
-		if (level < 0 || (equals && topic < 0)) {
-			snprintf(why, why_bytes,
-				 "'%.*s' is not a log level: error, warning, notice, info, debug, or "
-				 "TOPIC=LEVEL with topic base, capture, config, daemon, tools",
-				 (int)(length < 64 ? length : 64), word);
-			return -EINVAL;
-		}
+		if (level < 0 || (equals && topic < 0))
+			return sx_why_fail(
+				-EINVAL, why,
+				"'%.*s' is not a log level: error, warning, notice, info, debug, or "
+				"TOPIC=LEVEL with topic base, capture, config, daemon, tools",
+				(int)(length < 64 ? length : 64), word);
 		for (int t = 0; t < SX_LOG_TOPICS; t++)
 			if (!equals || t == topic)
 				l.level[t] = (enum sx_log_level)level;

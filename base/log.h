@@ -17,6 +17,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/why.h"
+
 /* Levels, with the numbers of syslog(3). */
 enum sx_log_level {
 	SX_LOG_ERROR = 3,
@@ -63,7 +65,7 @@ struct sx_log_levels {
  * Parses levels such as "info" or "warning capture=debug config=error": words separated by spaces or commas.
  * A level alone is for all topics. -EINVAL with a sentence in why.
  */
-int sx_log_levels_parse(struct sx_log_levels *ret, const char *text, char *why, size_t why_bytes);
+int sx_log_levels_parse(struct sx_log_levels *ret, const char *text, struct sx_why *why);
 /* Sets the levels. Any thread, at any time. */
 void sx_log_levels_set(const struct sx_log_levels *levels);
 

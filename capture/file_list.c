@@ -49,11 +49,10 @@ static const struct word {
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 
-static int no_partner(const char *folder, const char *name, const char *partner, char *why, size_t why_bytes)
+static int no_partner(const char *folder, const char *name, const char *partner, struct sx_why *why)
 {
-	snprintf(why, why_bytes, "%s%s%s has no partner %s", folder ? folder : "", folder ? "/" : "", name,
-		 partner);
-	return -EINVAL;
+	return sx_why_fail(-EINVAL, why, "%s%s%s has no partner %s", folder ? folder : "", folder ? "/" : "",
+			   name, partner);
 }
 
 /* Returns the position of the word in the name; NULL: not found. */
@@ -87,7 +86,7 @@ static int add_pair(struct found *f, const char *left_folder, const char *left, 
 
 /* Adds all pairs of names that the rule gives. A name with a word but without a partner is an error. */
 static int pair_by_word(struct found *f, const char *folder, const struct sx_paths *names,
-			const struct word *w, char *why, size_t why_bytes)
+			const struct word *w, struct sx_why *why)
 {
 	char partner[PATH_MAX];
 
@@ -101,7 +100,7 @@ static int pair_by_word(struct found *f, const char *folder, const struct sx_pat
 		r = left ? swap_word(name, w->left, w->right, w->stem, partner, sizeof(partner))
 			 : swap_word(name, w->right, w->left, w->stem, partner, sizeof(partner));
 		if (r == 0 && !sx_paths_has(names, partner))
-			r = no_partner(folder, name, partner, why, why_bytes);
+			r = no_partner(folder, name, partner, why);
 		if (r == 0 && left)
 			r = add_pair(f, folder, name, folder, partner);
 		if (r < 0)
@@ -119,7 +118,7 @@ static bool any_has(const struct sx_paths *names, const char *word, bool stem)
 }
 
 /* Pairs the files of one folder (rule 2). It is no error if no pair is found. */
-static int pair_in_folder(struct found *f, const char *folder, char *why, size_t why_bytes)
+static int pair_in_folder(struct found *f, const char *folder, struct sx_why *why)
 {
 	struct sx_paths names = {0};
 	int r = sx_paths_images(&names, folder);
@@ -129,7 +128,7 @@ static int pair_in_folder(struct found *f, const char *folder, char *why, size_t
 		if (!any_has(&names, words[k].left, words[k].stem) ||
 		    !any_has(&names, words[k].right, words[k].stem))
 			continue;
-		r = pair_by_word(f, folder, &names, &words[k], why, why_bytes);
+		r = pair_by_word(f, folder, &names, &words[k], why);
 		break;
 	}
 	sx_paths_finish(&names);
@@ -138,7 +137,7 @@ static int pair_in_folder(struct found *f, const char *folder, char *why, size_t
 
 /* Checks that both lists hold the same names, sorted. The first difference is a file without partner. */
 static int same_names(const char *left, const struct sx_paths *a, const char *right, const struct sx_paths *b,
-		      char *why, size_t why_bytes)
+		      struct sx_why *why)
 {
 	char partner[PATH_MAX];
 
@@ -149,14 +148,13 @@ static int same_names(const char *left, const struct sx_paths *a, const char *ri
 			if (!sx_paths_has(other, mine->name[i])) {
 				snprintf(partner, sizeof(partner), "%s/%s", side ? left : right,
 					 mine->name[i]);
-				return no_partner(side ? right : left, mine->name[i], partner, why,
-						  why_bytes);
+				return no_partner(side ? right : left, mine->name[i], partner, why);
 			}
 	}
 	return 0;
 }
 
-static int pair_folders(struct found *f, const char *left, const char *right, char *why, size_t why_bytes)
+static int pair_folders(struct found *f, const char *left, const char *right, struct sx_why *why)
 {
 	struct sx_paths a = {0}, b = {0};
 	int r = sx_paths_images(&a, left);
@@ -165,7 +163,7 @@ static int pair_folders(struct found *f, const char *left, const char *right, ch
 	if (r == 0)
 		r = sx_paths_images(&b, right);
 	if (r == 0)
-		r = same_names(left, &a, right, &b, why, why_bytes);
+		r = same_names(left, &a, right, &b, why);
 	for (size_t i = 0; r == 0 && i < a.count; i++)
 		r = add_pair(f, left, a.name[i], right, b.name[i]);
 	sx_paths_finish(&a);
@@ -200,18 +198,18 @@ const char *sx_file_list_subfolder(const char *folder)
 }
 
 /* Pairs the files of two known subfolders (rule 1). */
-static int pair_subfolders(struct found *f, const char *folder, char *why, size_t why_bytes)
+static int pair_subfolders(struct found *f, const char *folder, struct sx_why *why)
 {
 	char left[PATH_MAX], right[PATH_MAX];
 	int k = find_subfolders(folder, left, right);
 
 	if (k < 0 || k == (int)COUNT(subfolders))
 		return k < 0 ? k : 0;
-	return pair_folders(f, left, right, why, why_bytes);
+	return pair_folders(f, left, right, why);
 }
 
 /* Pairs the files of each subfolder (rule 3). */
-static int pair_in_subfolders(struct found *f, const char *folder, char *why, size_t why_bytes)
+static int pair_in_subfolders(struct found *f, const char *folder, struct sx_why *why)
 {
 	struct sx_paths names = {0};
 	char path[PATH_MAX];
@@ -220,7 +218,7 @@ static int pair_in_subfolders(struct found *f, const char *folder, char *why, si
 	sx_must(f->left.count, ==, 0);
 	for (size_t i = 0; r == 0 && i < names.count; i++)
 		r = snprintf(path, sizeof(path), "%s/%s", folder, names.name[i]) < (int)sizeof(path)
-			    ? pair_in_folder(f, path, why, why_bytes)
+			    ? pair_in_folder(f, path, why)
 			    : -ENAMETOOLONG;
 	sx_paths_finish(&names);
 	return r;
@@ -249,52 +247,52 @@ static const char *find_other(const char *folder, int deep, char path[PATH_MAX])
 }
 
 /* Reports a folder without readable images. what: kind of images, for the message. Returns -ENOENT. */
-static int none_found(const char *folder, const char *what, char *why, size_t why_bytes)
+static int none_found(const char *folder, const char *what, struct sx_why *why)
 {
 	char path[PATH_MAX];
 	const char *format = find_other(folder, OTHERS_DEEP, path);
 
 	if (format)
-		snprintf(why, why_bytes,
-			 "%s: no %s found: %.200s is %s, which cannot be read: convert all to PNG or PGM "
-			 "(mogrify -format png FILES)",
-			 folder, what, path, format);
+		sx_why_set(why,
+			   "%s: no %s found: %.200s is %s, which cannot be read: convert all to PNG or PGM "
+			   "(mogrify -format png FILES)",
+			   folder, what, path, format);
 	else if (strcmp(what, "pairs") == 0)
-		snprintf(why, why_bytes,
-			 "%s: no pairs found (image_2/image_3, left*/right*, *_left/*_right, im0/im1, or a "
-			 "folder of these for each pair)",
-			 folder);
+		sx_why_set(why,
+			   "%s: no pairs found (image_2/image_3, left*/right*, *_left/*_right, im0/im1, or a "
+			   "folder of these for each pair)",
+			   folder);
 	else
-		snprintf(why, why_bytes, "%s: no %s found", folder, what);
+		sx_why_set(why, "%s: no %s found", folder, what);
 	return -ENOENT;
 }
 
-static int find_in_folder(struct found *f, const char *folder, char *why, size_t why_bytes)
+static int find_in_folder(struct found *f, const char *folder, struct sx_why *why)
 {
-	int r = pair_subfolders(f, folder, why, why_bytes);
+	int r = pair_subfolders(f, folder, why);
 
 	if (r == 0 && !f->left.count)
-		r = pair_in_folder(f, folder, why, why_bytes);
+		r = pair_in_folder(f, folder, why);
 	if (r == 0 && !f->left.count)
-		r = pair_in_subfolders(f, folder, why, why_bytes);
+		r = pair_in_subfolders(f, folder, why);
 	if (r == 0 && !f->left.count)
-		return none_found(folder, "pairs", why, why_bytes);
+		return none_found(folder, "pairs", why);
 	return r;
 }
 
-static int expand(struct sx_paths *ret, const char *pattern, char *why, size_t why_bytes)
+static int expand(struct sx_paths *ret, const char *pattern, struct sx_why *why)
 {
 	int r = sx_paths_expand(ret, pattern);
 
-	if (r == -ENOENT && sx_missing(pattern, why, why_bytes))
+	if (r == -ENOENT && sx_missing(pattern, why))
 		return r;
 	if (r == -ENOENT || (r == 0 && !ret->count))
-		return none_found(pattern, "image files", why, why_bytes);
+		return none_found(pattern, "image files", why);
 	return r;
 }
 
 static int check_partners(const char *from, const char *to, const struct sx_paths *mine,
-			  const struct sx_paths *others, struct found *f, char *why, size_t why_bytes)
+			  const struct sx_paths *others, struct found *f, struct sx_why *why)
 {
 	char partner[PATH_MAX];
 
@@ -302,14 +300,12 @@ static int check_partners(const char *from, const char *to, const struct sx_path
 	for (size_t i = 0; i < mine->count; i++) {
 		int r = sx_pattern_partner(from, to, mine->name[i], partner, sizeof(partner));
 
-		if (r == -EINVAL) {
-			snprintf(why, why_bytes,
-				 "%s: partner of %s cannot be determined (wildcards inside {|}?)", to,
-				 mine->name[i]);
-			return r;
-		}
+		if (r == -EINVAL)
+			return sx_why_fail(r, why,
+					   "%s: partner of %s cannot be determined (wildcards inside {|}?)",
+					   to, mine->name[i]);
 		if (r == 0 && !sx_paths_has(others, partner))
-			r = no_partner(NULL, mine->name[i], partner, why, why_bytes);
+			r = no_partner(NULL, mine->name[i], partner, why);
 		if (r == 0 && f)
 			r = add_pair(f, NULL, mine->name[i], NULL, partner);
 		if (r < 0)
@@ -318,7 +314,7 @@ static int check_partners(const char *from, const char *to, const struct sx_path
 	return 0;
 }
 
-static int find_by_sides(struct found *f, const char *pattern, char *why, size_t why_bytes)
+static int find_by_sides(struct found *f, const char *pattern, struct sx_why *why)
 {
 	char left[PATH_MAX], right[PATH_MAX];
 	struct sx_paths a = {0}, b = {0};
@@ -329,35 +325,32 @@ static int find_by_sides(struct found *f, const char *pattern, char *why, size_t
 		r = sx_pattern_side(pattern, 1, right, sizeof(right));
 	/* each side may be a folder: use its images; the rule for partners holds, too */
 	if (r == 0 && sx_paths_is_folder(left) && sx_paths_is_folder(right)) {
-		r = pair_folders(f, left, right, why, why_bytes);
-		return r == 0 && !f->left.count ? none_found(left, "image files", why, why_bytes) : r;
+		r = pair_folders(f, left, right, why);
+		return r == 0 && !f->left.count ? none_found(left, "image files", why) : r;
 	}
 	if (r == 0)
-		r = expand(&a, left, why, why_bytes);
+		r = expand(&a, left, why);
 	if (r == 0)
-		r = expand(&b, right, why, why_bytes);
+		r = expand(&b, right, why);
 	if (r == 0)
-		r = check_partners(left, right, &a, &b, f, why, why_bytes);
+		r = check_partners(left, right, &a, &b, f, why);
 	if (r == 0)
-		r = check_partners(right, left, &b, &a, NULL, why, why_bytes);
+		r = check_partners(right, left, &b, &a, NULL, why);
 	sx_paths_finish(&a);
 	sx_paths_finish(&b);
 	return r;
 }
 
-static int find_two_patterns(struct found *f, const char *left, const char *right, char *why,
-			     size_t why_bytes)
+static int find_two_patterns(struct found *f, const char *left, const char *right, struct sx_why *why)
 {
-	int r = expand(&f->left, left, why, why_bytes);
+	int r = expand(&f->left, left, why);
 
 	sx_must_be(r < 0 || f->left.count > 0);
 	if (r == 0)
-		r = expand(&f->right, right, why, why_bytes);
-	if (r == 0 && f->left.count != f->right.count) {
-		snprintf(why, why_bytes, "%s has %zu image files, %s has %zu", left, f->left.count, right,
-			 f->right.count);
-		return -EINVAL;
-	}
+		r = expand(&f->right, right, why);
+	if (r == 0 && f->left.count != f->right.count)
+		return sx_why_fail(-EINVAL, why, "%s has %zu image files, %s has %zu", left, f->left.count,
+				   right, f->right.count);
 	return r;
 }
 
@@ -366,44 +359,40 @@ static bool is_set(const char *text)
 	return text && *text;
 }
 
-static int find(struct found *f, const struct sx_source_params *p, char *why, size_t why_bytes)
+static int find(struct found *f, const struct sx_source_params *p, struct sx_why *why)
 {
 	bool path = is_set(p->path), left = is_set(p->left), right = is_set(p->right);
 
-	if (path == (left || right) || left != right) {
-		snprintf(why, why_bytes, "source files needs either path, or left and right");
-		return -EINVAL;
-	}
-	if (p->layout != SX_LAYOUT_TWO && !path) {
-		snprintf(why, why_bytes,
-			 "one file holds both images in this layout: give path, not left and right");
-		return -EINVAL;
-	}
+	if (path == (left || right) || left != right)
+		return sx_why_fail(-EINVAL, why, "source files needs either path, or left and right");
+	if (p->layout != SX_LAYOUT_TWO && !path)
+		return sx_why_fail(
+			-EINVAL, why,
+			"one file holds both images in this layout: give path, not left and right");
 	if (p->layout != SX_LAYOUT_TWO)
-		return expand(&f->left, p->path, why, why_bytes);
+		return expand(&f->left, p->path, why);
 	if (!path)
-		return find_two_patterns(f, p->left, p->right, why, why_bytes);
+		return find_two_patterns(f, p->left, p->right, why);
 	if (sx_pattern_has_sides(p->path))
-		return find_by_sides(f, p->path, why, why_bytes);
+		return find_by_sides(f, p->path, why);
 	if (sx_paths_is_folder(p->path))
-		return find_in_folder(f, p->path, why, why_bytes);
-	if (sx_missing(p->path, why, why_bytes))
+		return find_in_folder(f, p->path, why);
+	if (sx_missing(p->path, why))
 		return -ENOENT;
-	snprintf(why, why_bytes, "%s: neither a folder nor a pattern with a {left|right} part", p->path);
-	return -ENOENT;
+	return sx_why_fail(-ENOENT, why, "%s: neither a folder nor a pattern with a {left|right} part",
+			   p->path);
 }
 
-int sx_file_list_find(struct sx_file_list *ret, const struct sx_source_params *p, char *why, size_t why_bytes)
+int sx_file_list_find(struct sx_file_list *ret, const struct sx_source_params *p, struct sx_why *why)
 {
 	struct found f = {0};
 	int r;
 
-	if (why_bytes)
-		*why = 0;
-	r = find(&f, p, why, why_bytes);
+	sx_why_clear(why);
+	r = find(&f, p, why);
 	if (r < 0) {
-		if (why_bytes && !*why)
-			snprintf(why, why_bytes, "%s: %s", is_set(p->path) ? p->path : p->left, strerror(-r));
+		if (why && sx_why_is_empty(why))
+			sx_why_set(why, "%s: %s", is_set(p->path) ? p->path : p->left, strerror(-r));
 		sx_paths_finish(&f.left);
 		sx_paths_finish(&f.right);
 		return r;

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/why.h"
 #include "capture/source.h"
 
 #define SX_FILE_LIST_MAX 1000000
@@ -39,8 +40,7 @@ struct sx_file_list {
  * Returns 0; -ENOENT: nothing found; -EINVAL: a file without partner, unequal counts, or parameters that do
  * not fit; -ENOMEM. On failure a message names the file. finish accepts a zeroed list.
  */
-int sx_file_list_find(struct sx_file_list *ret, const struct sx_source_params *p, char *why,
-		      size_t why_bytes);
+int sx_file_list_find(struct sx_file_list *ret, const struct sx_source_params *p, struct sx_why *why);
 void sx_file_list_finish(struct sx_file_list *l);
 /* Returns the subfolder of the left images that rule 1 finds in a folder, such as "image_2"; NULL: none. */
 const char *sx_file_list_subfolder(const char *folder);

@@ -23,12 +23,12 @@ struct files {
 	size_t at;
 	size_t unreadable;	  /* unreadable pairs in a row, at most the number of pairs */
 	int64_t unreadable_since; /* time of the first try among them, ns */
-	char last[192];		  /* reason why the last one is unreadable */
+	struct sx_why last;	  /* reason why the last one is unreadable */
 };
 
 /* Computes the size of one image of a pair from the size of the file. */
 static int split(const char *path, enum sx_layout layout, const struct sx_image *whole, int *width,
-		 int *height, char *why, size_t why_bytes)
+		 int *height, struct sx_why *why)
 {
 	sx_must_be(!sx_layout_is_interleaved(layout));
 	*width = whole->width;
@@ -38,37 +38,35 @@ static int split(const char *path, enum sx_layout layout, const struct sx_image 
 	else if (layout == SX_LAYOUT_TOP_BOTTOM)
 		*height /= 2;
 	if ((layout == SX_LAYOUT_SIDE_BY_SIDE && whole->width % 2) ||
-	    (layout == SX_LAYOUT_TOP_BOTTOM && whole->height % 2)) {
-		snprintf(why, why_bytes, "%s: %dx%d pixels cannot be halved", path, whole->width,
-			 whole->height);
-		return -EINVAL;
-	}
-	return sx_source_check_size(path, *width, *height, why, why_bytes);
+	    (layout == SX_LAYOUT_TOP_BOTTOM && whole->height % 2))
+		return sx_why_fail(-EINVAL, why, "%s: %dx%d pixels cannot be halved", path, whole->width,
+				   whole->height);
+	return sx_source_check_size(path, *width, *height, why);
 }
 
 /* Reads the first pair to get size and format. Checks that both images agree. */
 static int look_at_first(const struct sx_file_list *list, const struct sx_source_params *p, int *width,
-			 int *height, enum sx_pixel *pixel, char *why, size_t why_bytes)
+			 int *height, enum sx_pixel *pixel, struct sx_why *why)
 {
 	struct sx_image left = {0}, right = {0};
 	int r;
 
 	sx_must(list->count, >, 0);
-	r = sx_image_read(list->left[0], &left, why, why_bytes);
+	r = sx_image_read(list->left[0], &left, why);
 	if (r == 0)
-		r = split(list->left[0], p->layout, &left, width, height, why, why_bytes);
+		r = split(list->left[0], p->layout, &left, width, height, why);
 	if (r == 0 && list->right)
-		r = sx_image_read(list->right[0], &right, why, why_bytes);
+		r = sx_image_read(list->right[0], &right, why);
 	if (r == 0 && list->right &&
 	    (left.width != right.width || left.height != right.height || left.pixel != right.pixel)) {
-		snprintf(why, why_bytes, "%s is %dx%d %s, but %s is %dx%d %s", list->left[0], left.width,
-			 left.height, sx_pixel_name(left.pixel), list->right[0], right.width, right.height,
-			 sx_pixel_name(right.pixel));
+		sx_why_set(why, "%s is %dx%d %s, but %s is %dx%d %s", list->left[0], left.width, left.height,
+			   sx_pixel_name(left.pixel), list->right[0], right.width, right.height,
+			   sx_pixel_name(right.pixel));
 		r = -EINVAL;
 	}
 	if (r == 0 && ((p->width && p->width != *width) || (p->height && p->height != *height))) {
-		snprintf(why, why_bytes, "size %dx%d is asked for, but %s gives %dx%d", p->width, p->height,
-			 list->left[0], *width, *height);
+		sx_why_set(why, "size %dx%d is asked for, but %s gives %dx%d", p->width, p->height,
+			   list->left[0], *width, *height);
 		r = -EINVAL;
 	}
 	*pixel = left.pixel;
@@ -77,28 +75,25 @@ static int look_at_first(const struct sx_file_list *list, const struct sx_source
 	return r;
 }
 
-static int files_open(struct sx_source *s, const struct sx_source_params *p, int slots, char *why,
-		      size_t why_bytes)
+static int files_open(struct sx_source *s, const struct sx_source_params *p, int slots, struct sx_why *why)
 {
 	struct files *own = calloc(1, sizeof(*own));
 	enum sx_pixel pixel = SX_PIXEL_U8;
 	int width = 0, height = 0, r;
 
-	if (!own) {
-		snprintf(why, why_bytes, "no memory for the source");
-		return -ENOMEM;
-	}
+	if (!own)
+		return sx_why_fail(-ENOMEM, why, "no memory for the source");
 	s->own = own;
 	own->loop = p->loop;
-	r = sx_file_list_find(&own->list, p, why, why_bytes);
+	r = sx_file_list_find(&own->list, p, why);
 	if (r < 0)
 		return r;
-	r = look_at_first(&own->list, p, &width, &height, &pixel, why, why_bytes);
+	r = look_at_first(&own->list, p, &width, &height, &pixel, why);
 	if (r < 0)
 		return r;
-	r = sx_slots_init(&own->slots, slots, p->layout, width, height, pixel, why, why_bytes);
+	r = sx_slots_init(&own->slots, slots, p->layout, width, height, pixel, why);
 	if (r == 0)
-		r = sx_slots_pace(&own->slots, p->fps, why, why_bytes);
+		r = sx_slots_pace(&own->slots, p->fps, why);
 	if (r < 0)
 		return r;
 	s->info = (struct sx_source_info){
@@ -140,7 +135,7 @@ static int files_fd(const struct sx_source *s)
 	return own->slots.fd;
 }
 
-static int read_pair(struct sx_source *s, struct sx_slot *slot, char *why, size_t why_bytes)
+static int read_pair(struct sx_source *s, struct sx_slot *slot, struct sx_why *why)
 {
 	const struct files *own = s->own;
 	const struct sx_file_list *list = &own->list;
@@ -151,7 +146,7 @@ static int read_pair(struct sx_source *s, struct sx_slot *slot, char *why, size_
 		const char *path = (side ? list->right : list->left)[own->at];
 		struct sx_image_notes notes;
 
-		r = sx_image_read_into(path, &slot->whole[side], &notes, why, why_bytes);
+		r = sx_image_read_into(path, &slot->whole[side], &notes, why);
 		if (r == 0)
 			sx_source_notes(s, side, path, &notes);
 	}
@@ -176,34 +171,32 @@ static void note_unreadable(struct files *own, const char *why)
 		own->unreadable_since = sx_now_ns();
 	if (own->unreadable < own->list.count)
 		own->unreadable++;
-	snprintf(own->last, sizeof(own->last), "%s", why);
+	sx_why_set(&own->last, "%s", why);
 }
 
 /* Thread: capture. A missing or unreadable file counts as corrupt, whatever the reason. */
-static int files_next(struct sx_source *s, struct sx_pair *pair, char *why, size_t why_bytes)
+static int files_next(struct sx_source *s, struct sx_pair *pair, struct sx_why *why)
 {
 	struct files *own = s->own;
 	struct sx_slot *slot;
 	int r;
 
 	sx_must(own->at, <=, own->list.count);
-	if (is_lost(own)) {
-		snprintf(why, why_bytes, "no image file can be read any more (%zu pair%s): %s",
-			 own->list.count, own->list.count == 1 ? "" : "s", own->last);
-		return -ENODATA;
-	}
+	if (is_lost(own))
+		return sx_why_fail(-ENODATA, why, "no image file can be read any more (%zu pair%s): %s",
+				   own->list.count, own->list.count == 1 ? "" : "s", own->last.text);
 	if (own->at == own->list.count && !own->loop) {
-		*why = 0;
+		sx_why_clear(why);
 		return -ENODATA;
 	}
 	slot = sx_source_slot(s, &own->slots);
 	if (!slot)
 		return 0;
 	own->at %= own->list.count;
-	r = read_pair(s, slot, why, why_bytes);
+	r = read_pair(s, slot, why);
 	own->at++;
 	if (r < 0) {
-		note_unreadable(own, why);
+		note_unreadable(own, why->text);
 		s->number++;
 		atomic_fetch_add_explicit(&s->corrupt, 1, memory_order_relaxed);
 		sx_slots_release(&own->slots, slot);

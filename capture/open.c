@@ -10,7 +10,7 @@
 #include "base/contract.h"
 #include "capture/source_kinds.h"
 
-static const struct sx_source_ops *find_ops(enum sx_source_kind kind, char *why, size_t why_bytes)
+static const struct sx_source_ops *find_ops(enum sx_source_kind kind, struct sx_why *why)
 {
 	switch (kind) {
 	case SX_SOURCE_FILES:
@@ -20,30 +20,26 @@ static const struct sx_source_ops *find_ops(enum sx_source_kind kind, char *why,
 	case SX_SOURCE_V4L2:
 		return &sx_v4l2_ops;
 	}
-	snprintf(why, why_bytes, "source kind %d is unknown", (int)kind);
+	sx_why_set(why, "source kind %d is unknown", (int)kind);
 	return NULL;
 }
 
-int sx_source_open(struct sx_source **ret, const struct sx_source_params *p, int slots, char *why,
-		   size_t why_bytes)
+int sx_source_open(struct sx_source **ret, const struct sx_source_params *p, int slots, struct sx_why *why)
 {
-	const struct sx_source_ops *ops = find_ops(p->kind, why, why_bytes);
+	const struct sx_source_ops *ops = find_ops(p->kind, why);
 	struct sx_source *s;
 	int r;
 
 	if (!ops)
 		return -EINVAL;
-	if (p->kind != SX_SOURCE_V4L2 && sx_layout_is_interleaved(p->layout)) {
-		snprintf(why, why_bytes, "images that are interleaved come from cameras only (kind = v4l2)");
-		return -EINVAL;
-	}
+	if (p->kind != SX_SOURCE_V4L2 && sx_layout_is_interleaved(p->layout))
+		return sx_why_fail(-EINVAL, why,
+				   "images that are interleaved come from cameras only (kind = v4l2)");
 	s = calloc(1, sizeof(*s));
-	if (!s) {
-		snprintf(why, why_bytes, "no memory for the source");
-		return -ENOMEM;
-	}
+	if (!s)
+		return sx_why_fail(-ENOMEM, why, "no memory for the source");
 	s->ops = ops;
-	r = ops->open(s, p, slots, why, why_bytes);
+	r = ops->open(s, p, slots, why);
 	if (r < 0) {
 		sx_source_close(s);
 		return r;

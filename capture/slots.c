@@ -85,38 +85,33 @@ static int open_timer(double fps)
 	return fd;
 }
 
-int sx_slots_pace(struct sx_slots *s, double fps, char *why, size_t why_bytes)
+int sx_slots_pace(struct sx_slots *s, double fps, struct sx_why *why)
 {
 	int r;
 
-	if (!(fps >= 0 && fps <= SX_FPS_MAX) || (fps > 0 && fps < 0.001)) {
-		snprintf(why, why_bytes, "%g pairs a second, allowed are 0 (no pace) or 0.001 to %g", fps,
-			 SX_FPS_MAX);
-		return -EINVAL;
-	}
+	if (!(fps >= 0 && fps <= SX_FPS_MAX) || (fps > 0 && fps < 0.001))
+		return sx_why_fail(-EINVAL, why, "%g pairs a second, allowed are 0 (no pace) or 0.001 to %g",
+				   fps, SX_FPS_MAX);
 	sx_must(s->fd, ==, -1);
 	s->paced = fps > 0;
 	r = s->paced ? open_timer(fps)
 		     : eventfd((unsigned)s->count, EFD_NONBLOCK | EFD_CLOEXEC | EFD_SEMAPHORE);
 	if (r < 0) {
 		r = s->paced ? r : -errno;
-		snprintf(why, why_bytes, "no descriptor for the pace of pairs: %s", strerror(-r));
-		return r;
+		return sx_why_fail(r, why, "no descriptor for the pace of pairs: %s", strerror(-r));
 	}
 	s->fd = r;
 	return 0;
 }
 
 int sx_slots_init(struct sx_slots *s, int count, enum sx_layout layout, int width, int height,
-		  enum sx_pixel pixel, char *why, size_t why_bytes)
+		  enum sx_pixel pixel, struct sx_why *why)
 {
 	int r = 0;
 
 	*s = (struct sx_slots){.fd = -1};
-	if (count < 1 || count > SX_SLOTS_MAX) {
-		snprintf(why, why_bytes, "%d pair slots, allowed are 1 to %d", count, SX_SLOTS_MAX);
-		return -EINVAL;
-	}
+	if (count < 1 || count > SX_SLOTS_MAX)
+		return sx_why_fail(-EINVAL, why, "%d pair slots, allowed are 1 to %d", count, SX_SLOTS_MAX);
 	s->slot = calloc((size_t)count, sizeof(*s->slot));
 	if (!s->slot)
 		r = -ENOMEM;
@@ -125,8 +120,7 @@ int sx_slots_init(struct sx_slots *s, int count, enum sx_layout layout, int widt
 	for (int i = 0; i < count && r == 0; i++)
 		r = init_slot(&s->slot[i], layout, width, height, pixel);
 	if (r < 0) {
-		snprintf(why, why_bytes, "no room for %d pairs of %dx%d: %s", count, width, height,
-			 strerror(-r));
+		sx_why_set(why, "no room for %d pairs of %dx%d: %s", count, width, height, strerror(-r));
 		sx_slots_finish(s);
 	}
 	return r;

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "base/image.h"
+#include "base/why.h"
 #include "capture/source.h"
 
 #define SX_SLOTS_MAX 64
@@ -47,12 +48,12 @@ struct sx_slots {
  * but not uninitialised memory.
  */
 int sx_slots_init(struct sx_slots *s, int count, enum sx_layout layout, int width, int height,
-		  enum sx_pixel pixel, char *why, size_t why_bytes);
+		  enum sx_pixel pixel, struct sx_why *why);
 /*
  * Sets the pace. Call it once, before the first slot is taken. fps: slots that fall due per second; 0: a slot
  * is due when it is free. Returns as sx_slots_init().
  */
-int sx_slots_pace(struct sx_slots *s, double fps, char *why, size_t why_bytes);
+int sx_slots_pace(struct sx_slots *s, double fps, struct sx_why *why);
 void sx_slots_finish(struct sx_slots *s);
 
 /*

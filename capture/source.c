@@ -72,14 +72,14 @@ int sx_source_fd(const struct sx_source *s)
 	return s->ops->fd(s);
 }
 
-int sx_source_next(struct sx_source *s, struct sx_pair *pair, char *why, size_t why_bytes)
+int sx_source_next(struct sx_source *s, struct sx_pair *pair, struct sx_why *why)
 {
-	return s->ops->next(s, pair, why, why_bytes);
+	return s->ops->next(s, pair, why);
 }
 
-int sx_source_tune(struct sx_source *s, const struct sx_source_params *p, char *why, size_t why_bytes)
+int sx_source_tune(struct sx_source *s, const struct sx_source_params *p, struct sx_why *why)
 {
-	return s->ops->tune ? s->ops->tune(s, p, why, why_bytes) : 0;
+	return s->ops->tune ? s->ops->tune(s, p, why) : 0;
 }
 
 void sx_source_release(struct sx_source *s, const struct sx_pair *pair)
@@ -87,14 +87,13 @@ void sx_source_release(struct sx_source *s, const struct sx_pair *pair)
 	s->ops->release(s, pair);
 }
 
-int sx_source_check_size(const char *what, int width, int height, char *why, size_t why_bytes)
+int sx_source_check_size(const char *what, int width, int height, struct sx_why *why)
 {
 	if (width >= SX_WIDTH_MIN && width <= SX_WIDTH_MAX && height >= SX_HEIGHT_MIN &&
 	    height <= SX_HEIGHT_MAX)
 		return 0;
-	snprintf(why, why_bytes, "%s: %dx%d is outside %dx%d to %dx%d", what, width, height, SX_WIDTH_MIN,
-		 SX_HEIGHT_MIN, SX_WIDTH_MAX, SX_HEIGHT_MAX);
-	return -EINVAL;
+	return sx_why_fail(-EINVAL, why, "%s: %dx%d is outside %dx%d to %dx%d", what, width, height,
+			   SX_WIDTH_MIN, SX_HEIGHT_MIN, SX_WIDTH_MAX, SX_HEIGHT_MAX);
 }
 
 struct sx_slot *sx_source_slot(struct sx_source *s, struct sx_slots *slots)

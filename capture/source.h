@@ -12,6 +12,7 @@
 #include "base/camera.h"
 #include "base/pair.h"
 #include "base/rig.h"
+#include "base/why.h"
 #include "capture/image/notes.h"
 #include "capture/source_format.h"
 
@@ -108,12 +109,12 @@ struct sx_source;
 
 /*
  * Opens a source. slots: how many pairs the caller uses at once. All memory is allocated here. *ret is set on
- * success only; otherwise returns a negative errno with a message in why that says what failed and where.
+ * success only; otherwise returns a negative errno with a message in why (not NULL) that says what failed and
+ * where.
  * Errors: -ENOENT: not found; -EBADMSG: unreadable data; -EINVAL: sizes differ or parameters contradict;
  * -ENODEV: a camera is absent, busy or failing; try again later.
  */
-int sx_source_open(struct sx_source **ret, const struct sx_source_params *p, int slots, char *why,
-		   size_t why_bytes);
+int sx_source_open(struct sx_source **ret, const struct sx_source_params *p, int slots, struct sx_why *why);
 void sx_source_close(struct sx_source *s);
 
 const struct sx_source_info *sx_source_info(const struct sx_source *s);
@@ -141,9 +142,9 @@ int sx_source_fd(const struct sx_source *s);
  * Thread: capture. Takes the next pair without waiting. Returns 1: *pair is filled; 0: no pair yet, or all
  * slots are in use; -ENODATA: no more pairs, because the last one was given out (why is empty) or none can be
  * read (why has the reason); -ENODEV: camera lost; reopen and try again; -EBADMSG: this pair was unreadable
- * and was skipped (counted as corrupt); why names it.
+ * and was skipped (counted as corrupt); why names it. why may not be NULL.
  */
-int sx_source_next(struct sx_source *s, struct sx_pair *pair, char *why, size_t why_bytes);
+int sx_source_next(struct sx_source *s, struct sx_pair *pair, struct sx_why *why);
 
 /* Thread: capture. Writes a warning about the images (EXIF tag), once. False: there is no warning. */
 bool sx_source_warning(struct sx_source *s, char *text, size_t bytes);
@@ -152,7 +153,7 @@ bool sx_source_warning(struct sx_source *s, char *text, size_t bytes);
  * Thread: capture. Applies exposure_ms, gain, controls and fault of p: all of them, or none with a negative
  * errno and why.
  */
-int sx_source_tune(struct sx_source *s, const struct sx_source_params *p, char *why, size_t why_bytes);
+int sx_source_tune(struct sx_source *s, const struct sx_source_params *p, struct sx_why *why);
 
 /*
  * Thread: capture. Returns the images of a pair: buffers go back to their drivers. Call it exactly once for

@@ -9,6 +9,7 @@
 
 #include <stdatomic.h>
 
+#include "base/why.h"
 #include "capture/slots.h"
 #include "capture/source.h"
 
@@ -22,15 +23,14 @@
  * dispatcher calls close, which accepts a half-opened source.
  */
 struct sx_source_ops {
-	int (*open)(struct sx_source *s, const struct sx_source_params *p, int slots, char *why,
-		    size_t why_bytes);
+	int (*open)(struct sx_source *s, const struct sx_source_params *p, int slots, struct sx_why *why);
 	void (*close)(struct sx_source *s);
 	bool (*block)(const struct sx_source *s, int index, struct sx_block *ret);
 	int (*fd)(const struct sx_source *s);
-	int (*next)(struct sx_source *s, struct sx_pair *pair, char *why, size_t why_bytes);
+	int (*next)(struct sx_source *s, struct sx_pair *pair, struct sx_why *why);
 	void (*release)(struct sx_source *s, const struct sx_pair *pair);
 	/* NULL: the source has no controls */
-	int (*tune)(struct sx_source *s, const struct sx_source_params *p, char *why, size_t why_bytes);
+	int (*tune)(struct sx_source *s, const struct sx_source_params *p, struct sx_why *why);
 };
 
 /* A source. own: data of the kind. The capture thread writes the counters; any thread may read them. */
@@ -51,7 +51,7 @@ extern const struct sx_source_ops sx_files_ops, sx_synthetic_ops, sx_v4l2_ops;
  * Checks the size of one image of a pair. Returns 0, or -EINVAL with a message if it is outside 32x32 ..
  * 4096x2160 px. what: name for the message.
  */
-int sx_source_check_size(const char *what, int width, int height, char *why, size_t why_bytes);
+int sx_source_check_size(const char *what, int width, int height, struct sx_why *why);
 
 /*
  * Thread: capture. Takes a slot for the next pair with sx_slots_take(), and counts missed pairs as overload.

@@ -23,8 +23,8 @@ struct synthetic {
 	uint32_t frame;
 };
 
-static int synthetic_open(struct sx_source *s, const struct sx_source_params *p, int slots, char *why,
-			  size_t why_bytes)
+static int synthetic_open(struct sx_source *s, const struct sx_source_params *p, int slots,
+			  struct sx_why *why)
 {
 	const int width = p->width ? p->width : SX_SCENE_WIDTH,
 		  height = p->height ? p->height : SX_SCENE_HEIGHT;
@@ -40,26 +40,24 @@ static int synthetic_open(struct sx_source *s, const struct sx_source_params *p,
 	struct synthetic *own = calloc(1, sizeof(*own));
 	int r;
 
-	if (!own) {
-		snprintf(why, why_bytes, "no memory for the source");
-		return -ENOMEM;
-	}
+	if (!own)
+		return sx_why_fail(-ENOMEM, why, "no memory for the source");
 	s->own = own;
-	r = sx_source_check_size("size of the synthetic source", width, height, why, why_bytes);
+	r = sx_source_check_size("size of the synthetic source", width, height, why);
 	if (r < 0)
 		return r;
-	r = sx_fault_parse(&own->fault, p->fault, why, why_bytes);
+	r = sx_fault_parse(&own->fault, p->fault, why);
 	if (r == 0)
-		r = sx_scene_rig(&scene, &own->rig, why, why_bytes);
+		r = sx_scene_rig(&scene, &own->rig, why);
 	if (r == 0)
 		r = sx_image_init(&own->scratch, SX_PIXEL_U8, width, height);
 	if (r == 0)
-		r = sx_scene_create(&own->scene, &scene, why, why_bytes);
+		r = sx_scene_create(&own->scene, &scene, why);
 	if (r < 0)
 		return r;
-	r = sx_slots_init(&own->slots, slots, p->layout, width, height, SX_PIXEL_U8, why, why_bytes);
+	r = sx_slots_init(&own->slots, slots, p->layout, width, height, SX_PIXEL_U8, why);
 	if (r == 0)
-		r = sx_slots_pace(&own->slots, p->fps, why, why_bytes);
+		r = sx_slots_pace(&own->slots, p->fps, why);
 	if (r < 0)
 		return r;
 	sx_scene_camera(scene.width, scene.height, &own->camera);
@@ -105,7 +103,7 @@ static int synthetic_fd(const struct sx_source *s)
 }
 
 /* Thread: capture. Always gives a pair: the street has no end. */
-static int synthetic_next(struct sx_source *s, struct sx_pair *pair, char *why, size_t why_bytes)
+static int synthetic_next(struct sx_source *s, struct sx_pair *pair, struct sx_why *why)
 {
 	struct synthetic *own = s->own;
 	struct sx_slot *slot = sx_source_slot(s, &own->slots);
@@ -126,11 +124,11 @@ static void synthetic_release(struct sx_source *s, const struct sx_pair *pair)
 }
 
 /* Thread: capture. Takes effect from the next pair on. */
-static int synthetic_tune(struct sx_source *s, const struct sx_source_params *p, char *why, size_t why_bytes)
+static int synthetic_tune(struct sx_source *s, const struct sx_source_params *p, struct sx_why *why)
 {
 	struct synthetic *own = s->own;
 
-	return sx_fault_parse(&own->fault, p->fault, why, why_bytes);
+	return sx_fault_parse(&own->fault, p->fault, why);
 }
 
 const struct sx_source_ops sx_synthetic_ops = {

@@ -17,16 +17,15 @@
 #define LETTERS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-"
 
 /* Writes a message about entry number `index`, whose text has `length` bytes. */
-__attribute__((format(printf, 6, 7))) static int classes_refuse(char *why, size_t why_bytes, int index,
+__attribute__((format(printf, 5, 6))) static int classes_refuse(struct sx_why *why, int index,
 								const char *text, int length,
 								const char *format, ...)
 {
-	int n = snprintf(why, why_bytes, "entry %d '%.*s': ", index + 1, length < 40 ? length : 40, text);
 	va_list list;
 
+	sx_why_set(why, "entry %d '%.*s': ", index + 1, length < 40 ? length : 40, text);
 	va_start(list, format);
-	if (n >= 0 && (size_t)n < why_bytes)
-		vsnprintf(why + n, why_bytes - (size_t)n, format, list);
+	sx_why_add_list(why, format, list);
 	va_end(list);
 	return -EINVAL;
 }
@@ -51,8 +50,8 @@ static bool is_known(const struct sx_class_names *names, int count, const char *
 	return false;
 }
 
-int sx_classes_parse(const char *text, struct sx_semantic_params *p, struct sx_class_names *names, char *why,
-		     size_t why_bytes)
+int sx_classes_parse(const char *text, struct sx_semantic_params *p, struct sx_class_names *names,
+		     struct sx_why *why)
 {
 	struct sx_semantic_params read = {0};
 	struct sx_class_names known = {0};
@@ -63,30 +62,28 @@ int sx_classes_parse(const char *text, struct sx_semantic_params *p, struct sx_c
 		size_t name = strcspn(at, ":" BLANKS);
 
 		if (i == SX_CLASSES_MAX)
-			return classes_refuse(why, why_bytes, i, at, length, "at most %d classes are allowed",
+			return classes_refuse(why, i, at, length, "at most %d classes are allowed",
 					      SX_CLASSES_MAX);
 		if (name == 0 || name >= SX_CLASS_NAME_BYTES || strspn(at, LETTERS) < name)
 			return classes_refuse(
-				why, why_bytes, i, at, length,
+				why, i, at, length,
 				"allowed is NAME or NAME:KIND, names of 1 to %d of A-Z a-z 0-9 _ . -",
 				SX_CLASS_NAME_BYTES - 1);
 		if (at[name] == ':')
 			kind = kind_of(at + name + 1, (size_t)length - name - 1);
 		if (kind < 0)
-			return classes_refuse(
-				why, why_bytes, i, at, length, "kind '%.*s', allowed ground, object, sky",
-				length - (int)name - 1 < 40 ? length - (int)name - 1 : 40, at + name + 1);
+			return classes_refuse(why, i, at, length, "kind '%.*s', allowed ground, object, sky",
+					      length - (int)name - 1 < 40 ? length - (int)name - 1 : 40,
+					      at + name + 1);
 		if (is_known(&known, i, at, name))
-			return classes_refuse(why, why_bytes, i, at, length, "this class is already listed");
+			return classes_refuse(why, i, at, length, "this class is already listed");
 		memcpy(known.name[i], at, name);
 		read.kind[i] = (uint8_t)kind;
 		read.classes++;
 		at += length;
 	}
-	if (!read.classes) {
-		snprintf(why, why_bytes, "no class is given");
-		return -EINVAL;
-	}
+	if (!read.classes)
+		return sx_why_fail(-EINVAL, why, "no class is given");
 	*p = read;
 	if (names)
 		*names = known;

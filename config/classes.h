@@ -8,6 +8,7 @@
 
 #include <stddef.h>
 
+#include "base/why.h"
 #include "config/settings.h"
 
 #define SX_CLASS_NAME_BYTES 32
@@ -22,7 +23,7 @@ struct sx_class_names {
  * -EINVAL with a message that names the entry if the table is empty, has more than SX_CLASSES_MAX entries,
  * has a name twice, or has a name with characters other than A-Z a-z 0-9 _ . -
  */
-int sx_classes_parse(const char *text, struct sx_semantic_params *p, struct sx_class_names *names, char *why,
-		     size_t why_bytes);
+int sx_classes_parse(const char *text, struct sx_semantic_params *p, struct sx_class_names *names,
+		     struct sx_why *why);
 
 #endif

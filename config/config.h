@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
+#include "base/why.h"
 #include "config/settings.h"
 
 #define SX_CONFIG_ERRORS 64  /* messages kept; further messages are only counted */
@@ -107,7 +108,7 @@ void sx_origins_take_live(struct sx_origins *origins, const struct sx_origins *f
  * calibration file. Call it when the source is open. width, height: size of the source's images, px; of the
  * raw images if s->rectify. Returns 0, or -EINVAL with a message in why.
  */
-int sx_settings_check_size(const struct sx_settings *s, int width, int height, char *why, size_t why_bytes);
+int sx_settings_check_size(const struct sx_settings *s, int width, int height, struct sx_why *why);
 /*
  * Returns the rig that rectifies the images of this source; NULL: the images are rectified already. The rig
  * belongs to s or to the source.

@@ -145,7 +145,8 @@ void sx_load_set(struct sx_load *l, const char *section, const char *key, const 
 {
 	int i = sx_load_index_of(section, key);
 	struct sx_origin *origin;
-	char why[512], buf[1024];
+	char buf[1024];
+	struct sx_why why;
 	int r;
 
 	if (i < 0) {
@@ -169,10 +170,10 @@ void sx_load_set(struct sx_load *l, const char *section, const char *key, const 
 	origin->file = l->file;
 	if (!strcmp(key, "calibration"))
 		value = with_folder(value, folder, buf, sizeof(buf));
-	r = sx_option_read(&sx_options[i], &l->settings, value, why, sizeof(why));
+	r = sx_option_read(&sx_options[i], &l->settings, value, &why);
 	if (r == -ENOMEM)
 		l->out_of_memory = true;
 	else if (r < 0)
-		sx_errors_add(l->errors, "%s: [%s] %s: %s", where, section, key, why);
+		sx_errors_add(l->errors, "%s: [%s] %s: %s", where, section, key, why.text);
 	origin->good = r == 0;
 }

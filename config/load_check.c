@@ -90,21 +90,21 @@ bool sx_load_calibration(struct sx_load *l)
 								       !is_earlier(l, "baseline_m"),
 						 .images = pair_of(&l->settings.source)};
 	struct sx_calibration c;
-	char why[1024];
+	struct sx_why why;
 	int r;
 
 	if (!l->settings.calibration)
 		return true;
-	r = sx_calibration_read(&c, l->settings.calibration, &wish, why, sizeof(why));
+	r = sx_calibration_read(&c, l->settings.calibration, &wish, &why);
 	if (r < 0) {
-		sx_errors_add(l->errors, "%s: [camera] calibration: %s", where ? where : "default", why);
+		sx_errors_add(l->errors, "%s: [camera] calibration: %s", where ? where : "default", why.text);
 		return false;
 	}
 	for (int i = 0; i < BASELINE + (r == 0 && !wish.baseline_overrides); i++)
 		check_beside_calibration(l, camera_keys[i]);
 	if (r == 1 && !sx_load_set_at(l, "camera", "baseline_m"))
 		sx_errors_add(l->errors, "%s: [camera] calibration: %s; or give baseline_m in [camera]",
-			      where ? where : "default", why);
+			      where ? where : "default", why.text);
 	camera->fx = c.fx;
 	camera->fy = c.fy;
 	camera->cx = c.cx;
@@ -126,13 +126,13 @@ bool sx_load_calibration(struct sx_load *l)
 void sx_load_forget_calibration(struct sx_load *l)
 {
 	struct sx_settings *s = &l->settings;
-	char why[256];
+	struct sx_why why;
 
 	for (int i = 0; i <= BASELINE; i++) {
 		const struct sx_option *o = sx_option_find("camera", camera_keys[i]);
 
 		if (!sx_load_set_at(l, "camera", camera_keys[i]))
-			(void)sx_option_read(o, s, o->initial, why, sizeof(why));
+			(void)sx_option_read(o, s, o->initial, &why);
 	}
 	s->calibration_width = s->calibration_height = 0;
 	s->calibration_baseline = s->rectify = false;
@@ -206,11 +206,11 @@ static void check_camera_given(struct sx_load *l)
 
 static void check_exists(struct sx_load *l, const char *section, const char *key, const char *path)
 {
-	char why[512];
+	struct sx_why why;
 
-	if (path && *path && !refused(l, section, key) && sx_missing(path, why, sizeof(why)))
+	if (path && *path && !refused(l, section, key) && sx_missing(path, &why))
 		sx_errors_add(l->errors, "%s: [%s] %s: %s", sx_load_set_at(l, section, key), section, key,
-			      why);
+			      why.text);
 }
 
 /*
@@ -303,13 +303,13 @@ static void take_classes(struct sx_load *l)
 {
 	const struct sx_semantics_params *s = &l->settings.semantics;
 	struct sx_semantic_params table;
-	char why[512];
+	struct sx_why why;
 
 	if (refused(l, "semantics", "classes"))
 		return;
-	if (sx_classes_parse(s->classes, &table, NULL, why, sizeof(why)) < 0)
+	if (sx_classes_parse(s->classes, &table, NULL, &why) < 0)
 		sx_errors_add(l->errors, "%s: [semantics] classes: %s",
-			      sx_load_set_at(l, "semantics", "classes"), why);
+			      sx_load_set_at(l, "semantics", "classes"), why.text);
 	else if (s->source)
 		l->settings.params.semantics = table;
 	check_ring_name(l, "semantics", s->source);
@@ -373,7 +373,7 @@ void sx_load_check(struct sx_load *l, bool source_required)
 	struct sx_log_levels levels;
 	int width = s->rectify ? s->rig.width : s->source.width;
 	int height = s->rectify ? s->rig.height : s->source.height;
-	char why[512];
+	struct sx_why why;
 
 	if (source_required && !sx_load_set_at(l, "source", "kind"))
 		sx_errors_add(l->errors, "[source] kind: not given, allowed v4l2, files, synthetic");
@@ -385,15 +385,17 @@ void sx_load_check(struct sx_load *l, bool source_required)
 	check_camera_given(l);
 	take_classes(l);
 	check_external(l, source_required);
-	if (sx_log_levels_parse(&levels, s->log_levels ? s->log_levels : "", why, sizeof(why)) < 0)
-		sx_errors_add(l->errors, "%s: [log] levels: %s", sx_load_set_at(l, "log", "levels"), why);
+	if (sx_log_levels_parse(&levels, s->log_levels ? s->log_levels : "", &why) < 0)
+		sx_errors_add(l->errors, "%s: [log] levels: %s", sx_load_set_at(l, "log", "levels"),
+			      why.text);
 	/* if the size is not known, check the largest one: every width that a key allows fits into it */
-	if (sx_params_check(&s->params, width ? width : 4096, height ? height : 2160, why, sizeof(why)) < 0)
-		add_with_places(l, why);
-	if (s->source.width && !sx_settings_size_fits(s, s->source.width, s->source.height, why, sizeof(why)))
-		sx_errors_add(l->errors, "%s: [source] size: %s", sx_load_set_at(l, "source", "size"), why);
+	if (sx_params_check(&s->params, width ? width : 4096, height ? height : 2160, &why) < 0)
+		add_with_places(l, why.text);
+	if (s->source.width && !sx_settings_size_fits(s, s->source.width, s->source.height, &why))
+		sx_errors_add(l->errors, "%s: [source] size: %s", sx_load_set_at(l, "source", "size"),
+			      why.text);
 	else if (!s->source.width && s->calibration_width &&
-		 !sx_settings_size_fits(s, s->calibration_width, s->calibration_height, why, sizeof(why)))
+		 !sx_settings_size_fits(s, s->calibration_width, s->calibration_height, &why))
 		sx_errors_add(l->errors, "%s: [camera] calibration: %s",
-			      sx_load_set_at(l, "camera", "calibration"), why);
+			      sx_load_set_at(l, "camera", "calibration"), why.text);
 }

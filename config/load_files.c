@@ -113,14 +113,14 @@ static void load_override(struct sx_load *l, const char *text)
 int sx_settings_init(struct sx_settings *ret)
 {
 	struct sx_settings s;
-	char why[256];
+	struct sx_why why;
 	int r;
 
 	memset(&s, 0, sizeof(s));
 	for (int i = 0; i < sx_option_count; i++) {
 		if (!sx_options[i].initial)
 			continue;
-		r = sx_option_read(&sx_options[i], &s, sx_options[i].initial, why, sizeof(why));
+		r = sx_option_read(&sx_options[i], &s, sx_options[i].initial, &why);
 		if (r < 0) {
 			sx_settings_finish(&s);
 			return r;

@@ -6,6 +6,7 @@
 #ifndef SX_CONFIG_LOAD_PRIV_H
 #define SX_CONFIG_LOAD_PRIV_H
 
+#include "base/why.h"
 #include "config/config.h"
 #include "config/draft.h"
 #include "config/option.h"
@@ -76,6 +77,6 @@ int sx_load_file(struct sx_load *l, const char *path);
  * Returns false with a message if images of this size, px, do not fit the size or the camera in the
  * calibration file.
  */
-bool sx_settings_size_fits(const struct sx_settings *s, int width, int height, char *why, size_t why_bytes);
+bool sx_settings_size_fits(const struct sx_settings *s, int width, int height, struct sx_why *why);
 
 #endif

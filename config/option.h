@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/why.h"
 #include "config/settings.h"
 
 enum sx_option_kind {
@@ -112,8 +113,7 @@ const char *sx_option_change_name(const struct sx_option *o);
  * Reads text into the field of the key. Returns -EINVAL with "found 'x', allowed ..." in why, the field
  * unchanged; or -ENOMEM. The text fields of the settings must be NULL or come from this function.
  */
-int sx_option_read(const struct sx_option *o, struct sx_settings *s, const char *text, char *why,
-		   size_t why_bytes);
+int sx_option_read(const struct sx_option *o, struct sx_settings *s, const char *text, struct sx_why *why);
 /* Writes the value as sx_option_read() accepts it, as the shortest text that gives the same value. */
 void sx_option_write(const struct sx_option *o, const struct sx_settings *s, char text[SX_OPTION_TEXT_BYTES]);
 /* Describes the allowed values: "1..255 px", "csct, census, zncc", "yes or no". */

@@ -165,18 +165,19 @@ const struct sx_section sx_sections[] = {
 	{"source", "where stereo pairs come from"},
 	{"camera", "the rectified left camera and how it is mounted"},
 	{"stereo", "matching: from the pair to disparity"},
-	{"filters", "what is done to the disparity map"},
+	{"filters", "filters of the disparity map"},
 	{"road", "the ground plane"},
-	{"vehicle", "what has to pass: by it readers of frames know what is an obstacle"},
+	{"vehicle", "the vehicle's measures, by which readers of frames decide what is an "
+		    "obstacle"},
 	{"stixels", "from disparity to stixels"},
 	{"semantics", "class scores of the left image, from a segmentation network in another process"},
 	{"external", "disparity maps of the left image, from another process (stereo.matcher = external)"},
-	{"engine", "what computes"},
-	{"output", "where results go"},
+	{"engine", "the engine that computes"},
+	{"output", "where the daemon publishes results"},
 	{"power", "power drawn by the computer; measured only, never limited"},
 	{"realtime", "scheduling and memory"},
-	{"log", "what is written to the journal"},
-	{SX_SECTION_MODEL, "constants of the models, for those who develop them (docs/model.md)"},
+	{"log", "what the daemon writes to the journal"},
+	{SX_SECTION_MODEL, "constants of the models, for their developers (docs/develop/model.md)"},
 };
 const int sx_section_count = sizeof(sx_sections) / sizeof(sx_sections[0]);
 
@@ -185,143 +186,167 @@ const int sx_section_count = sizeof(sx_sections) / sizeof(sx_sections[0]);
 
 const struct sx_option sx_options[] = {
 	CHOICE("source", "kind", source.kind, enum sx_source_kind, source_kinds, NULL, RESTART,
-	       "cameras, image files, or a generated street"),
+	       "source of the pairs: cameras, image files, or a generated street"),
 	CHOICE("source", "layout", source.layout, enum sx_layout, layouts, "two", RESTART,
-	       "two cameras, or one with both images: halves of a picture, or interleaved pixel by pixel "
-	       "(v4l2: Y8I, Y12I)"),
+	       "two cameras, or one that sends both images: as halves of a picture, or "
+	       "pixel by pixel (v4l2: Y8I, Y12I)"),
 	TEXT("source", "path", source.path, "", RESTART,
-	     "files: folder (KITTI, Middlebury, left*/right*, one folder a pair), or pattern with "
-	     "{left|right}"),
+	     "files: a folder (KITTI, Middlebury, left*/right*, one folder per pair), or "
+	     "a pattern with {left|right}"),
 	TEXT("source", "left", source.left, "", RESTART,
-	     "v4l2: device of the left camera, best by /dev/v4l/by-path; files: pattern of the left images"),
+	     "v4l2: device of the left camera, preferably from /dev/v4l/by-path; files: "
+	     "pattern of the left images"),
 	TEXT("source", "right", source.right, "", RESTART,
 	     "v4l2: device of the right camera; files: pattern of the right images"),
 	SIZE("source", "size", source, "auto", RESTART, "size of one image; auto: what the source has"),
 	REAL("source", "fps", source.fps, "30", 0, 1000, "fps", RESTART,
-	     "pairs a second; 0: the camera's own rate, files and scenes as fast as they are processed"),
+	     "pairs per second; 0: the camera's own rate; files and scenes: as fast as "
+	     "the engine computes"),
 	CHOICE("source", "format", source.format, enum sx_source_format, formats, "auto", RESTART,
-	       "v4l2: pixel format; auto: the cheapest that all cameras have in this size at this rate"),
+	       "v4l2: pixel format; auto: the cheapest one that both cameras offer at this "
+	       "size and rate"),
 	CHOICE("source", "memory", source.memory, enum sx_source_memory, memories, "auto", RESTART,
 	       "v4l2: buffer memory; auto: userptr (no copy), else dmabuf (none), else mmap (one)"),
 	TEXT("source", "dmabuf_from", source.dmabuf_from, "", RESTART,
 	     "v4l2: device whose buffers are exported for memory = dmabuf; empty: a DMA heap, or udmabuf"),
 	INT("source", "buffers", source.buffers, "0", 0, 32, NULL, RESTART,
-	    "v4l2: buffers of each camera; 0: as many as are needed"),
+	    "v4l2: number of buffers per camera; 0: as many as the daemon needs"),
 	REAL("source", "tolerance_ms", source.tolerance_ms, "0", 0, 1000, "ms", RESTART,
-	     "v4l2: longest time between the images of a pair, at most half a period; 0: half a period"),
+	     "v4l2: longest time between the two images of a pair, at most half a frame "
+	     "period; 0: half a period"),
 	REAL("source", "timeout_ms", source.timeout_ms, "2000", 100, 60000, "ms", RESTART,
-	     "v4l2: a camera that gives no image for this long is closed and opened again"),
+	     "v4l2: the daemon reopens a camera that sent no image for this long"),
 	REAL("source", "exposure_ms", source.exposure_ms, "-1", -1, 10000, "ms", CONTROLS,
 	     "v4l2: exposure of both cameras; 0: automatic, -1: unchanged"),
 	REAL("source", "gain", source.gain, "-1", -1, 1000000, NULL, CONTROLS,
 	     "v4l2: gain of both cameras in the driver's unit; -1: unchanged"),
 	TEXT("source", "controls", source.controls, "", CONTROLS,
-	     "v4l2: more controls, NAME=NUMBER, NAME=NUMBER, names as v4l2-ctl --list-ctrls shows them"),
+	     "v4l2: further controls, NAME=NUMBER, NAME=NUMBER, with names as v4l2-ctl "
+	     "--list-ctrls prints them"),
 	INT("source", "decoders", source.decoders, "0", 0, 8, NULL, RESTART,
-	    "v4l2: threads that decode MJPG, Bayer patterns and Y12I; 0: one for each part of a pair"),
+	    "v4l2: number of threads that decode MJPG, Bayer patterns and Y12I; 0: one "
+	    "for each part of a pair"),
 	BOOL("source", "loop", source.loop, "no", RESTART, "files: start again after the last pair"),
 	UNSIGNED("source", "seed", source.seed, "1", 0, 4294967295.0, NULL, RESTART,
-		 "synthetic: same seed, same images"),
+		 "synthetic: number that selects the street; the same seed gives the same "
+		 "images"),
 	TEXT("source", "scene", source.scene, "street", RESTART,
-	     "synthetic: street, open (no houses), climb, fall, ramp, verge, cargo; it sets [camera]"),
+	     "synthetic: street, open (no houses), climb, fall, ramp, verge or cargo; the "
+	     "scene sets [camera]"),
 	TEXT("source", "lenses", source.lenses, "ideal", RESTART,
-	     "synthetic: ideal; raw images, to be rectified: plain (barrel distortion), wide, fisheye"),
+	     "synthetic: ideal, or raw images that the engine rectifies: plain (barrel "
+	     "distortion), wide, fisheye"),
 	TEXT("source", "fault", source.fault, "none", CONTROLS,
-	     "synthetic: a fault of the cameras, for trying out what finds it, such as rows:3 "
-	     "(docs/cameras.md)"),
+	     "synthetic: simulated fault of the cameras, such as rows:3, to try the "
+	     "checks (docs/use/cameras.md)"),
 
 	TEXT("camera", "calibration", calibration, "", CALIBRATION,
-	     "file of OpenCV, ROS, Kalibr, EuRoC, ZED, KITTI, Middlebury, or text with fx .. "
-	     "baseline_m; two: "
-	     "LEFT,RIGHT"),
+	     "file of OpenCV, ROS, Kalibr, EuRoC, ZED, KITTI, Middlebury, or text fx .. "
+	     "baseline_m; two files: LEFT,RIGHT"),
 	CHOICE("camera", "rectify", rectification.choice, enum sx_rectify_choice, rectifies, "auto",
-	       CALIBRATION, "rectify images; auto: where the calibration file says that they are raw"),
+	       CALIBRATION,
+	       "whether to rectify the images; auto: if the calibration file says that they "
+	       "are raw"),
 	REAL("camera", "rectify_alpha", rectification.alpha, "0", -1, 1, NULL, CALIBRATION,
-	     "where the file has no P1, P2: 0: no pixel without image, 1: all of the images, -1: scale "
-	     "of the raw ones"),
+	     "if the file has no P1, P2: 0: no empty pixels, 1: keep whole images, -1: "
+	     "keep the scale of the raw images"),
 	SIZE("camera", "rectify_size", rectification, "auto", RESTART,
-	     "size of rectified images; auto: that of the raw ones"),
+	     "size of the rectified images; auto: size of the raw images"),
 	CHOICE("camera", "row_correction", rectification.row_correction, enum sx_row_choice, row_choices,
 	       "off", ROWS,
-	       "auto: shift and turn the right image as its measured row error says, up to 3 px and 0.5 deg"),
+	       "auto: shift and turn the right image to correct its measured row error, by "
+	       "up to 3 px and 0.5 deg"),
 	REAL("camera", "fx", params.camera.fx, "721.5", 0, 100000, "px", CALIBRATION,
-	     "focal length, horizontal; fx, fy and baseline_m all 0: no camera model"),
+	     "horizontal focal length; fx, fy and baseline_m all 0: no camera model"),
 	REAL("camera", "fy", params.camera.fy, "721.5", 0, 100000, "px", CALIBRATION,
-	     "focal length, vertical"),
+	     "vertical focal length"),
 	REAL("camera", "cx", params.camera.cx, "609.5", -10000, 10000, "px", CALIBRATION,
 	     "column of the principal point"),
 	REAL("camera", "cy", params.camera.cy, "172.9", -10000, 10000, "px", CALIBRATION,
 	     "row of the principal point"),
 	REAL("camera", "baseline_m", params.camera.baseline_m, "0.54", 0, 10, "m", CALIBRATION,
-	     "distance between the cameras; takes the place of the calibration file's"),
+	     "distance between the cameras; replaces the value of the calibration file"),
 	REAL("camera", "height_m", params.camera.height_m, "1.65", 0.01, 100, "m", CAMERA,
 	     "height of the left camera above the road"),
 	REAL("camera", "pitch_deg", params.camera.pitch_deg, "0", -60, 60, "deg", CAMERA,
-	     "how far the camera looks down"),
+	     "angle by which the camera looks down"),
 	REAL("camera", "roll_deg", params.camera.roll_deg, "0", -30, 30, "deg", CAMERA,
-	     "how far it leans: positive where the road comes nearer to the right"),
+	     "angle by which the camera leans; positive: the road comes nearer on the "
+	     "right"),
 
 	CHOICE("stereo", "matcher", params.stereo.matcher, enum sx_match, matchers, "internal", RESTART,
-	       "external: another process (docs/external.md); only disparities and min_disparity count then"),
+	       "external: another process matches (docs/use/external.md); only disparities "
+	       "and min_disparity have an effect"),
 	CHOICE("stereo", "cost", params.stereo.cost, enum sx_cost, costs, "csct", RESTART,
 	       "matching cost: centre-symmetric census, census variants, zero-mean correlation"),
 	CHOICE("stereo", "aggregation", params.stereo.aggregation, enum sx_aggregation, aggregations, "sgm",
 	       RESTART, "semi-global matching, or domain transform"),
 	INT_RULE("stereo", "paths", params.stereo.paths, SX_RULE_POWER_OF_TWO, "4", 2, 8, NULL, RESTART,
-		 "directions of aggregation"),
+		 "number of directions of aggregation"),
 	INT_RULE("stereo", "disparities", params.stereo.disparities, SX_RULE_MULTIPLE_OF_32, "128", 32, 256,
-		 "px", RESTART, "search range"),
+		 "px", RESTART, "number of disparities that are searched"),
 	INT("stereo", "min_disparity", params.stereo.min_disparity, "0", -128, 128, "px", RESTART,
 	    "smallest disparity that is searched"),
 	INT("stereo", "p1", params.stereo.p1, BEST, 0, 255, NULL, CONTEXTS,
-	    "penalty of a step of 1 along horizontal paths; 0: the best for cost and paths"),
+	    "penalty for a step of 1 px along horizontal paths; 0: the best value for "
+	    "cost and paths"),
 	INT("stereo", "p2", params.stereo.p2, BEST, 0, 255, NULL, CONTEXTS,
-	    "penalty of a larger step along horizontal paths; 0: the best for cost and paths"),
+	    "penalty for a larger step along horizontal paths; 0: the best value for "
+	    "cost and paths"),
 	INT("stereo", "p1_vertical", params.stereo.p1_vertical, BEST, 0, 255, NULL, CONTEXTS,
-	    "p1 of vertical and diagonal paths; 0: as p1 where that is set, else the best"),
+	    "p1 of vertical and diagonal paths; 0: the value of p1 if it is set, else "
+	    "the best value"),
 	INT("stereo", "p2_vertical", params.stereo.p2_vertical, BEST, 0, 255, NULL, CONTEXTS,
-	    "p2 of vertical and diagonal paths; 0: as p2 where that is set, else the best"),
+	    "p2 of vertical and diagonal paths; 0: the value of p2 if it is set, else "
+	    "the best value"),
 	INT("stereo", "uniqueness", params.stereo.uniqueness, "95", 1, 100, "%", CONTEXTS,
-	    "the best sum must be below this share of any rival; 100: off"),
+	    "the least sum must be below this share of every rival's sum; 100: off"),
 	CHOICE("stereo", "subpixel", params.stereo.subpixel, enum sx_subpixel, subpixels, "trunc", RESTART,
-	       "1/16 px by a parabola: off, or how its division rounds"),
+	       "sub-pixel disparity (1/16 px) by a parabola: off, or how its division rounds"),
 	INT_RULE("stereo", "window", params.stereo.zncc_window, SX_RULE_ODD, "5", 3, 15, "px", RESTART,
-		 "zncc: side of the windows"),
+		 "zncc: side of the square window"),
 	INT("stereo", "p2_edge", params.stereo.p2_edge, "0", 0, 255, NULL, CONTEXTS,
-	    "sgm: p2 falls to half between pixels that differ by this many grey levels; 0: it is the same "
-	    "everywhere"),
+	    "sgm: difference of grey levels of neighbours at which p2 falls to half; 0: "
+	    "p2 is the same everywhere"),
 	CHOICE("stereo", "fastdt", params.stereo.fastdt, enum sx_fastdt, fastdts, "auto", RESTART,
-	       "fastdt: its numbers; auto: int16, as exact as float; float and int32: engine.backend = "
-	       "reference"),
+	       "fastdt: number format; auto: int16, as exact as float; float and int32 need "
+	       "engine.backend = reference"),
 
 	BOOL("filters", "median", params.filters.median, "no", CONTEXTS,
-	     "median of 3x3 of both maps, before the other filters"),
+	     "3x3 median of the left and the right map, before the other filters"),
 	INT("filters", "left_right", params.filters.left_right, "2", -1, 255, "px", CONTEXTS,
 	    "tolerance of the left-right check; -1: off"),
 	INT("filters", "speckle_size", params.filters.speckle_size, "100", 0, 1000000, "px", CONTEXTS,
-	    "islands up to this many pixels are removed; 0: off"),
+	    "largest island of pixels that is removed; 0: off"),
 	BOOL("filters", "smooth", params.filters.smooth, "yes", CONTEXTS,
-	     "last of all, median of what is given along 7 px of columns, then rows; closes small holes"),
+	     "last filter: median of the valid pixels among 7 px of the column, then of "
+	     "the row; closes small holes"),
 
 	CHOICE("road", "mode", params.road.mode, enum sx_road_mode, road_modes, "plane", CONTEXTS,
-	       "measured in every frame, or taken from [camera]"),
+	       "plane: the engine measures the road in every frame; calibrated: the road "
+	       "follows from [camera]"),
 	INT("road", "top", params.road.top, "33", 0, 90, "%", CONTEXTS,
-	    "share of the height, from the top, that is ignored"),
+	    "share of the image height, from the top, that the road measurement ignores"),
 	REAL("road", "min_height_m", params.road.min_height_m, "0", 0, 100, "m", CONTEXTS,
-	     "smallest plausible camera height; 0: camera.height_m / 3.3, 0.85 times it for low cameras"),
+	     "smallest plausible camera height; 0: camera.height_m / 3.3; low cameras: "
+	     "0.85 times camera.height_m"),
 	REAL("road", "max_height_m", params.road.max_height_m, "0", 0, 100, "m", CONTEXTS,
-	     "largest plausible camera height; 0: camera.height_m / 0.55, 1.15 times it for low cameras"),
+	     "largest plausible camera height; 0: camera.height_m / 0.55; low cameras: "
+	     "1.15 times camera.height_m"),
 	REAL("road", "max_pitch_deg", params.road.max_pitch_deg, "0", 0, 60, "deg", CONTEXTS,
-	     "largest plausible pitch; 0: 50, for low cameras 6 up to 13 down of camera.pitch_deg"),
+	     "largest plausible pitch; 0: 50; low cameras: from 6 above to 13 below "
+	     "camera.pitch_deg"),
 	REAL("road", "max_roll_deg", params.road.max_roll_deg, "6", 0, 45, "deg", CONTEXTS,
-	     "largest plausible lean of the road to one side, against camera.roll_deg"),
+	     "largest plausible difference between the road's roll and camera.roll_deg"),
 	INT("road", "max_age", params.road.max_age, "30", 0, 1000, "frames", CONTEXTS,
-	    "how long an older road is used when none is measured"),
+	    "longest time that the last road is used while no road is measured"),
 
 	REAL("vehicle", "height_m", params.vehicle.height_m, "0", 0, 100, "m", CONTEXTS,
-	     "what hangs so high or higher over the road is no obstacle; 0: 2 m, 0.35 m over the camera"),
+	     "things at this height over the road and above are no obstacle; 0: 2 m, or "
+	     "0.35 m above the camera"),
 	REAL("vehicle", "step_m", params.vehicle.step_m, "0", 0, 10, "m", CONTEXTS,
-	     "what ends so low or lower over the road is no obstacle; 0: 0.15 m, less for low cameras"),
+	     "things that end at this height over the road or below are no obstacle; 0: "
+	     "0.15 m, low cameras: less"),
 
 	CHOICE("stixels", "method", params.stixels.method, enum sx_stixel_method, methods, "slanted",
 	       CONTEXTS,
@@ -329,75 +354,88 @@ const struct sx_option sx_options[] = {
 	       "Ramer-Douglas-Peucker"),
 	INT("stixels", "width", params.stixels.width, "4", 1, 32, "px", CONTEXTS, "width of a stixel column"),
 	INT("stixels", "cell_height", params.stixels.cell_height, "0", 0, 32, "px", CONTEXTS,
-	    "slanted: image rows that become one; 0: as many as the width; others: always 1"),
+	    "slanted: number of image rows in a cell; 0: as many as the width has px; "
+	    "other methods: always 1"),
 	CHOICE("stixels", "reduction", params.stixels.reduction, enum sx_reduction, reductions, "median",
-	       CONTEXTS, "how the pixels of a row of a column become one value"),
+	       CONTEXTS, "how the disparities of a cell become one value"),
 	INT("stixels", "max_per_column", params.stixels.max_per_column, "128", 1, 2160, NULL, CONTEXTS,
-	    "most stixels published of a column"),
+	    "largest number of stixels published per column"),
 	INT("stixels", "saturated", params.stixels.saturated, "250", 0, 256, NULL, CONTEXTS,
-	    "cells of the image's lower half at least so bright have no disparity; 256: off"),
+	    "grey level from which cells in the lower half of the image have no "
+	    "disparity; 256: off"),
 
 	TEXT("semantics", "source", semantics.source, "", RESTART,
-	     "name of the ring that they are written to by libstixel (docs/semantics.md); empty: none"),
+	     "name of the ring into which libstixel writes the scores "
+	     "(docs/use/semantics.md); empty: none"),
 	TEXT("semantics", "classes", semantics.classes,
 	     "road:ground sidewalk:ground building wall fence pole traffic-light traffic-sign vegetation "
 	     "terrain:ground sky:sky person rider car truck bus train motorcycle bicycle",
 	     RESTART,
-	     "NAME or NAME:KIND in the order of the scores, up to 32; KIND: ground, object (without), sky"),
+	     "NAME or NAME:KIND in the order of the scores, up to 32; KIND: ground, "
+	     "object (default), sky"),
 	INT("semantics", "scale", semantics.scale, "4", 1, SX_SCORES_SCALE_MAX, "px", RESTART,
-	    "image pixels a score, each way: there is room for scores as fine as this, coarser ones fit"),
+	    "least number of image pixels per score, horizontally and vertically; "
+	    "coarser scores fit as well"),
 	REAL("semantics", "wait_ms", semantics.wait_ms, "0", 0, 1000, "ms", RESTART,
-	     "how long a frame waits for its scores; 0: not at all"),
+	     "how long a frame waits for its scores; 0: it does not wait"),
 	REAL("semantics", "max_age_ms", semantics.max_age_ms, "0", 0, 10000, "ms", RESTART,
-	     "scores of a picture up to this much older replace missing ones; 0: never"),
+	     "largest age difference of scores that replace missing ones; 0: they are not "
+	     "replaced"),
 
 	TEXT("external", "source", external.source, "", RESTART,
-	     "name of the ring that they are written to by libstixel (docs/external.md)"),
+	     "name of the ring into which libstixel writes the maps (docs/use/external.md)"),
 	REAL("external", "wait_ms", external.wait_ms, "200", 0, 1000, "ms", RESTART,
-	     "how long a pair waits for its map; one that has none by then is dropped"),
+	     "how long a pair waits for its map; then the daemon drops the pair"),
 	BOOL("external", "pairs", external.pairs, "no", RESTART,
-	     "offer the images of each pair to that process before its frame, in a ring INSTANCE.pairs"),
+	     "publish the images of each pair before its frame, in the ring "
+	     "INSTANCE.pairs, for that process"),
 
 	CHOICE("engine", "backend", engine.backend, enum sx_backend_choice, backends, "auto", RESTART,
-	       "auto: cuda where a GPU is usable at start, else cpu"),
-	INT("engine", "contexts", engine.contexts, "2", 1, 4, NULL, RESTART, "frames in flight"),
+	       "auto: cuda if a GPU is usable at start, else cpu"),
+	INT("engine", "contexts", engine.contexts, "2", 1, 4, NULL, RESTART, "number of frames in flight"),
 	INT("engine", "device", engine.device, "0", 0, 63, NULL, RESTART, "cuda: index of the GPU"),
 	INT("engine", "threads", engine.threads, "0", 0, 64, NULL, RESTART,
 	    "cpu: worker threads; 0: one for each available core"),
 	CHOICE("engine", "volume", engine.volume, enum sx_volume_choice, sx_volume_names, "auto", RESTART,
-	       "cuda: what is in memory: costs and paths, paths alone (counted), neither; auto: what is "
-	       "predicted faster"),
+	       "cuda: what the GPU stores: costs and paths, paths only (counted), neither; "
+	       "auto: the fastest by prediction"),
 	CHOICE("engine", "input", engine.input, enum sx_input_choice, inputs, "auto", RESTART,
-	       "cuda: read pairs where they lie (mapped), or copy them; auto: mapped on an integrated GPU"),
+	       "cuda: read pairs in host memory (mapped), or copy them; auto: mapped on an "
+	       "integrated GPU"),
 	INT("engine", "spin_us", engine.spin_us, "200", 0, 1000, "us", RESTART,
-	    "cuda: poll for a frame from so long before its expected end on, instead of sleeping; 0: never"),
+	    "cuda: how long before its expected end the daemon polls for a frame instead "
+	    "of sleeping; 0: no polling"),
 
 	INT_RULE("output", "slots", output.slots, SX_RULE_POWER_OF_TWO, "8", 2, 1024, "frames", RESTART,
-		 "frames kept in shared memory"),
-	BOOL("output", "ring", output.ring, "yes", RESTART, "publish in shared memory"),
-	BOOL("output", "stream", output.stream, "yes", RESTART, "publish on frames.sock"),
+		 "number of frames kept in shared memory"),
+	BOOL("output", "ring", output.ring, "yes", RESTART, "publish frames in shared memory"),
+	BOOL("output", "stream", output.stream, "yes", RESTART, "publish frames on frames.sock"),
 	CHOICE("output", "planes", output.planes, enum sx_planes, planes, "both", RESTART,
-	       "images that viewers can have beside the stixels; both: left and disparity; "
+	       "images that viewers can get beside the stixels; both: left and disparity; "
 	       "pair: left and right"),
 	CHOICE("output", "planes_when", output.planes_when, enum sx_planes_when, planes_when, "asked",
 	       RESTART,
-	       "publish them with every frame, or only while a viewer asks (this needs output.stream)"),
+	       "publish the images with every frame, or only while a viewer asks for them "
+	       "(needs output.stream)"),
 
 	CHOICE("power", "source", power.source, enum sx_power_choice, power_sources, "auto", RESTART,
-	       "ina: monitors of a board; auto: ina, else nvml where a GPU computes, else rapl"),
+	       "ina: power monitors of a board; auto: ina, else nvml if a GPU computes, "
+	       "else rapl"),
 	INT("power", "interval_ms", power.interval_ms, "100", 20, 10000, "ms", RESTART,
 	    "time between two readings"),
 	TEXT("power", "rails", power.rails, "", RESTART,
-	     "ina: labels of the rails that add up to the total; empty: as known for the board"),
+	     "ina: labels of the rails whose sum is the total; empty: the rails known for "
+	     "this board"),
 	TEXT("power", "gpu", power.gpu, "", RESTART,
-	     "nvml: index, UUID or PCI address of the GPU; empty: the one that computes"),
+	     "nvml: index, UUID or PCI address of the GPU; empty: the GPU that computes"),
 	TEXT("power", "root", power.root, "", RESTART,
-	     "root folder in which sensors are searched: a container's view of the host, or tests"),
+	     "root folder in which the daemon looks for sensors: the host's folders in a "
+	     "container, or tests"),
 
 	INT("realtime", "priority", realtime.priority, "0", 0, 99, NULL, RESTART,
 	    "SCHED_FIFO priority of the capture thread; 0: normal scheduling"),
 	BOOL("realtime", "lock_memory", realtime.lock_memory, "no", RESTART,
-	     "keep all memory resident (mlockall)"),
+	     "lock all memory in RAM (mlockall)"),
 
 	TEXT("log", "levels", log_levels, "info", NOTHING,
 	     "error, warning, notice, info or debug; for single topics TOPIC=LEVEL, as in 'info "

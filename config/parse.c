@@ -164,14 +164,14 @@ static void remember_file(struct sx_load *l, const char *path)
 }
 
 /* Reads the file at this path, or the text of the draft that would replace it. */
-static int read_file(const struct sx_draft *draft, const char *path, char **text, size_t *size, char *why,
-		     size_t why_bytes)
+static int read_file(const struct sx_draft *draft, const char *path, char **text, size_t *size,
+		     struct sx_why *why)
 {
 	if (!draft || strcmp(path, draft->path) != 0)
-		return sx_file_read(path, SX_CONFIG_FILE_BYTES, text, size, why, why_bytes);
+		return sx_file_read(path, SX_CONFIG_FILE_BYTES, text, size, why);
 	*text = strdup(draft->text);
 	if (!*text)
-		snprintf(why, why_bytes, "%s", strerror(ENOMEM));
+		sx_why_set(why, "%s", strerror(ENOMEM));
 	if (!*text)
 		return -ENOMEM;
 	*size = strlen(*text);
@@ -190,16 +190,17 @@ int sx_load_file(struct sx_load *l, const char *path)
 {
 	struct parse p = {.load = l, .path = path};
 	const char *slash = strrchr(path, '/');
-	char *text, why[128];
+	char *text;
+	struct sx_why why;
 	size_t size;
 	int r;
 
 	l->file++;
 	if (is_null(path)) /* /dev/null counts as an empty file without drop-ins */
 		return 0;
-	r = read_file(l->draft, path, &text, &size, why, sizeof(why));
+	r = read_file(l->draft, path, &text, &size, &why);
 	if (r < 0) {
-		sx_errors_add(l->errors, "%s: %s", path, why);
+		sx_errors_add(l->errors, "%s: %s", path, why.text);
 		return r;
 	}
 	remember_file(l, path);

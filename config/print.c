@@ -371,7 +371,7 @@ static const char man_head[] = "stixeld.conf(5)\n\n"
 			       "*stixelctl set* (*stixelctl*(1)); all others need a restart.\n\n"
 			       "Constants of the models are in a section [model], which a file may have and "
 			       "*stixeld --print-config --all* prints. They are for those who develop the "
-			       "models (docs/model.md), and not listed here.\n\n";
+			       "models (docs/develop/model.md), and not listed here.\n\n";
 
 void sx_config_man(FILE *to)
 {

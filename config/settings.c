@@ -158,30 +158,30 @@ bool sx_origin_is_live(const struct sx_origins *origins, const struct sx_option 
 	return strncmp(sx_origin_text(origins, o), "set ", 4) == 0;
 }
 
-bool sx_settings_size_fits(const struct sx_settings *s, int width, int height, char *why, size_t why_bytes)
+bool sx_settings_size_fits(const struct sx_settings *s, int width, int height, struct sx_why *why)
 {
 	char reason[SX_CAMERA_TEXT_BYTES];
 
 	if (s->calibration_width && s->calibration_height &&
 	    (s->calibration_width != width || s->calibration_height != height)) {
-		snprintf(why, why_bytes, "images are %dx%d, but calibration %s was made for %dx%d", width,
-			 height, s->calibration, s->calibration_width, s->calibration_height);
+		sx_why_set(why, "images are %dx%d, but calibration %s was made for %dx%d", width, height,
+			   s->calibration, s->calibration_width, s->calibration_height);
 		return false;
 	}
 	if (s->calibration && !s->rectify &&
 	    !sx_camera_fits(&s->params.camera, width, height, reason, sizeof(reason))) {
-		snprintf(why, why_bytes, "calibration %.200s: %s", s->calibration, reason);
+		sx_why_set(why, "calibration %.200s: %s", s->calibration, reason);
 		return false;
 	}
 	return true;
 }
 
-int sx_settings_check_size(const struct sx_settings *s, int width, int height, char *why, size_t why_bytes)
+int sx_settings_check_size(const struct sx_settings *s, int width, int height, struct sx_why *why)
 {
-	if (!sx_settings_size_fits(s, width, height, why, why_bytes))
+	if (!sx_settings_size_fits(s, width, height, why))
 		return -EINVAL;
 	return sx_params_check(&s->params, s->rectify ? s->rig.width : width,
-			       s->rectify ? s->rig.height : height, why, why_bytes);
+			       s->rectify ? s->rig.height : height, why);
 }
 
 unsigned sx_settings_images(enum sx_planes planes)

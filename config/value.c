@@ -120,20 +120,18 @@ void sx_option_allowed(const struct sx_option *o, char text[SX_OPTION_ALLOWED_BY
 }
 
 /* Writes the found text, the allowed values and a hint if there is one. Returns -EINVAL. */
-static int value_refuse(const struct sx_option *o, const char *text, const char *what, char *why,
-			size_t why_bytes)
+static int value_refuse(const struct sx_option *o, const char *text, const char *what, struct sx_why *why)
 {
 	char allowed[SX_OPTION_ALLOWED_BYTES];
 
 	sx_option_allowed(o, allowed);
 	if (!*what && strstr(text, " #"))
-		what = " (a comment has a line of its own, or begins with ' ;')";
-	snprintf(why, why_bytes, "found '%.80s%s'%s, allowed %s", text, strlen(text) > 80 ? "..." : "", what,
-		 allowed);
-	return -EINVAL;
+		what = " (write a comment on a separate line, or begin it with ' ;')";
+	return sx_why_fail(-EINVAL, why, "found '%.80s%s'%s, allowed %s", text,
+			   strlen(text) > 80 ? "..." : "", what, allowed);
 }
 
-static int read_bool(const struct sx_option *o, bool *ret, const char *text, char *why, size_t why_bytes)
+static int read_bool(const struct sx_option *o, bool *ret, const char *text, struct sx_why *why)
 {
 	static const char *const words[] = {"no", "yes", "false", "true", "off", "on", "0", "1"};
 
@@ -142,12 +140,11 @@ static int read_bool(const struct sx_option *o, bool *ret, const char *text, cha
 			*ret = i & 1;
 			return 0;
 		}
-	return value_refuse(o, text, "", why, why_bytes);
+	return value_refuse(o, text, "", why);
 }
 
 /* Checks the text after a number: it must be empty or the unit of the row. */
-static int check_unit(const struct sx_option *o, const char *text, const char *rest, char *why,
-		      size_t why_bytes)
+static int check_unit(const struct sx_option *o, const char *text, const char *rest, struct sx_why *why)
 {
 	char what[80];
 
@@ -155,12 +152,12 @@ static int check_unit(const struct sx_option *o, const char *text, const char *r
 	if (!*rest || (o->unit && !strcmp(rest, o->unit)))
 		return 0;
 	if (*rest == '#')
-		return value_refuse(o, text, "", why, why_bytes);
+		return value_refuse(o, text, "", why);
 	if (o->unit)
 		snprintf(what, sizeof(what), " (unit '%.20s' instead of '%s')", rest, o->unit);
 	else
 		snprintf(what, sizeof(what), " (this number has no unit)");
-	return value_refuse(o, text, what, why, why_bytes);
+	return value_refuse(o, text, what, why);
 }
 
 static bool follows_rule(enum sx_option_rule rule, int64_t v)
@@ -177,7 +174,7 @@ static bool follows_rule(enum sx_option_rule rule, int64_t v)
 	}
 }
 
-static int read_whole(const struct sx_option *o, int64_t *ret, const char *text, char *why, size_t why_bytes)
+static int read_whole(const struct sx_option *o, int64_t *ret, const char *text, struct sx_why *why)
 {
 	const char *rest;
 	double real;
@@ -185,33 +182,33 @@ static int read_whole(const struct sx_option *o, int64_t *ret, const char *text,
 	int r = sx_number_whole(text, &v, &rest);
 
 	if (r == -EINVAL)
-		return value_refuse(o, text, " (not a number)", why, why_bytes);
+		return value_refuse(o, text, " (not a number)", why);
 	if (r < 0) /* outside int64, so outside any range */
-		return value_refuse(o, text, "", why, why_bytes);
+		return value_refuse(o, text, "", why);
 	if (!sx_number_real(text, &real, &rest) && real != (double)v)
-		return value_refuse(o, text, " (not a whole number)", why, why_bytes);
-	r = check_unit(o, text, rest, why, why_bytes);
+		return value_refuse(o, text, " (not a whole number)", why);
+	r = check_unit(o, text, rest, why);
 	if (r < 0)
 		return r;
 	if ((double)v < o->min || (double)v > o->max || !follows_rule(o->rule, v))
-		return value_refuse(o, text, "", why, why_bytes);
+		return value_refuse(o, text, "", why);
 	*ret = v;
 	return 0;
 }
 
-static int read_real(const struct sx_option *o, double *ret, const char *text, char *why, size_t why_bytes)
+static int read_real(const struct sx_option *o, double *ret, const char *text, struct sx_why *why)
 {
 	const char *rest;
 	double v;
 	int r = sx_number_real(text, &v, &rest);
 
 	if (r < 0)
-		return value_refuse(o, text, " (not a number)", why, why_bytes);
-	r = check_unit(o, text, rest, why, why_bytes);
+		return value_refuse(o, text, " (not a number)", why);
+	r = check_unit(o, text, rest, why);
 	if (r < 0)
 		return r;
 	if (!(v >= o->min && v <= o->max))
-		return value_refuse(o, text, "", why, why_bytes);
+		return value_refuse(o, text, "", why);
 	*ret = v;
 	return 0;
 }
@@ -241,14 +238,13 @@ static const char *text_fault(const char *text)
 	return NULL;
 }
 
-static int read_text(const struct sx_option *o, const char **ret, const char *text, char *why,
-		     size_t why_bytes)
+static int read_text(const struct sx_option *o, const char **ret, const char *text, struct sx_why *why)
 {
 	const char *fault = text_fault(text);
 	char *copy = NULL;
 
 	if (fault)
-		return value_refuse(o, text, fault, why, why_bytes);
+		return value_refuse(o, text, fault, why);
 	if (*text) {
 		copy = strdup(text);
 		if (!copy)
@@ -259,7 +255,7 @@ static int read_text(const struct sx_option *o, const char **ret, const char *te
 	return 0;
 }
 
-static int read_choice(const struct sx_option *o, int *ret, const char *text, char *why, size_t why_bytes)
+static int read_choice(const struct sx_option *o, int *ret, const char *text, struct sx_why *why)
 {
 	const char *near;
 	char what[80] = "";
@@ -272,10 +268,10 @@ static int read_choice(const struct sx_option *o, int *ret, const char *text, ch
 	near = sx_nearest_word(text, o->words);
 	if (near)
 		snprintf(what, sizeof(what), " (did you mean '%s'?)", near);
-	return value_refuse(o, text, what, why, why_bytes);
+	return value_refuse(o, text, what, why);
 }
 
-static int read_size(const struct sx_option *o, int *ret, const char *text, char *why, size_t why_bytes)
+static int read_size(const struct sx_option *o, int *ret, const char *text, struct sx_why *why)
 {
 	const char *rest;
 	int64_t width, height;
@@ -286,18 +282,17 @@ static int read_size(const struct sx_option *o, int *ret, const char *text, char
 	}
 	if (sx_number_whole(text, &width, &rest) < 0 || *rest != 'x' ||
 	    sx_number_whole(rest + 1, &height, &rest) < 0)
-		return value_refuse(o, text, " (not a size)", why, why_bytes);
+		return value_refuse(o, text, " (not a size)", why);
 	rest += strspn(rest, " \t");
 	if ((*rest && strcmp(rest, "px")) || width < SIZE_MIN || width > SIZE_MAX_WIDTH ||
 	    height < SIZE_MIN || height > SIZE_MAX_HEIGHT)
-		return value_refuse(o, text, "", why, why_bytes);
+		return value_refuse(o, text, "", why);
 	ret[0] = (int)width;
 	ret[1] = (int)height;
 	return 0;
 }
 
-int sx_option_read(const struct sx_option *o, struct sx_settings *s, const char *text, char *why,
-		   size_t why_bytes)
+int sx_option_read(const struct sx_option *o, struct sx_settings *s, const char *text, struct sx_why *why)
 {
 	void *field = field_of(o, s);
 	int64_t whole = 0;
@@ -305,17 +300,17 @@ int sx_option_read(const struct sx_option *o, struct sx_settings *s, const char 
 
 	switch (o->kind) {
 	case SX_OPTION_BOOL:
-		return read_bool(o, field, text, why, why_bytes);
+		return read_bool(o, field, text, why);
 	case SX_OPTION_REAL:
-		return read_real(o, field, text, why, why_bytes);
+		return read_real(o, field, text, why);
 	case SX_OPTION_TEXT:
-		return read_text(o, field, text, why, why_bytes);
+		return read_text(o, field, text, why);
 	case SX_OPTION_CHOICE:
-		return read_choice(o, field, text, why, why_bytes);
+		return read_choice(o, field, text, why);
 	case SX_OPTION_SIZE:
-		return read_size(o, field, text, why, why_bytes);
+		return read_size(o, field, text, why);
 	default:
-		r = read_whole(o, &whole, text, why, why_bytes);
+		r = read_whole(o, &whole, text, why);
 		if (r < 0)
 			return r;
 		if (o->kind == SX_OPTION_INT)

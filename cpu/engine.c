@@ -30,10 +30,9 @@
 
 #define HUGE_PAGE ((size_t)2 << 20)
 
-static int complain(char *why, size_t why_bytes, int r, const char *what)
+static int complain(struct sx_why *why, int r, const char *what)
 {
-	snprintf(why, why_bytes, "engine cpu: %s: %s", what, strerror(-r));
-	return r;
+	return sx_why_fail(r, why, "engine cpu: %s: %s", what, strerror(-r));
 }
 
 static void engine_describe(struct sx_device *d)
@@ -61,29 +60,27 @@ static void cpu_close(struct sx_device *d)
 	free(d);
 }
 
-static int cpu_open(struct sx_device **ret, const struct sx_engine_params *p, char *why, size_t why_bytes)
+static int cpu_open(struct sx_device **ret, const struct sx_engine_params *p, struct sx_why *why)
 {
 	const char *simd = getenv("SX_SIMD");
 	struct sx_device *d;
 	int r;
 
-	if (p->threads < 0 || p->threads > SX_POOL_THREADS_MAX) {
-		snprintf(why, why_bytes, "engine cpu: %d threads, allowed are 0 to %d", p->threads,
-			 SX_POOL_THREADS_MAX);
-		return -EINVAL;
-	}
+	if (p->threads < 0 || p->threads > SX_POOL_THREADS_MAX)
+		return sx_why_fail(-EINVAL, why, "engine cpu: %d threads, allowed are 0 to %d", p->threads,
+				   SX_POOL_THREADS_MAX);
 	d = calloc(1, sizeof(*d));
 	if (!d)
-		return complain(why, why_bytes, -ENOMEM, "device");
+		return complain(why, -ENOMEM, "device");
 	d->kernels = sx_kernels_choose(simd && *simd ? simd : NULL);
 	if (!d->kernels) {
-		snprintf(why, why_bytes, "engine cpu: SX_SIMD=%s is unknown, or not for this machine", simd);
+		sx_why_set(why, "engine cpu: SX_SIMD=%s is unknown, or not for this machine", simd);
 		r = -EINVAL;
 		goto fail;
 	}
 	r = sx_pool_create(&d->pool, p->threads ? p->threads : sx_pool_available_cpus());
 	if (r < 0) {
-		complain(why, why_bytes, r, "worker threads");
+		complain(why, r, "worker threads");
 		goto fail;
 	}
 	engine_describe(d);
@@ -391,30 +388,30 @@ static void cpu_context_destroy(struct sx_context *x)
 }
 
 static int cpu_context_create(struct sx_context **ret, struct sx_device *d, const struct sx_context_config *c,
-			      char *why, size_t why_bytes)
+			      struct sx_why *why)
 {
 	struct sx_context *x;
-	int r = sx_context_check(c, sx_backend_cpu.name, SX_CAN_SLANTED_EXACT, why, why_bytes);
+	int r = sx_context_check(c, sx_backend_cpu.name, SX_CAN_SLANTED_EXACT, why);
 
 	if (r < 0)
 		return r;
 	x = calloc(1, sizeof(*x));
 	if (!x)
-		return complain(why, why_bytes, -ENOMEM, "context");
+		return complain(why, -ENOMEM, "context");
 	x->device = d;
 	x->config = *c;
 	sx_context_resolve(&x->config.params);
 	x->job = (struct sx_pool_job){.run = sx_frame_run, .arg = x};
 	x->event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (x->event < 0) {
-		r = complain(why, why_bytes, -errno, "eventfd");
+		r = complain(why, -errno, "eventfd");
 		goto fail;
 	}
 	r = context_take_memory(x);
 	d->context_bytes += x->bytes;
 	if (r < 0) {
-		snprintf(why, why_bytes, "engine cpu: no memory for %dx%d and %d disparities: %s", c->width,
-			 c->height, c->params.stereo.disparities, strerror(-r));
+		sx_why_set(why, "engine cpu: no memory for %dx%d and %d disparities: %s", c->width, c->height,
+			   c->params.stereo.disparities, strerror(-r));
 		goto fail;
 	}
 	x->result.stixels = x->stixels;

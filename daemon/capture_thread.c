@@ -149,14 +149,13 @@ static void find_camera(struct capture *c)
 {
 	struct sx_pipeline *p = c->p;
 	const struct sx_source_info *info;
-	char why[SX_WHY_BYTES];
-	int r = sx_source_open(&p->source, &p->opens.params, sx_pipeline_slots(p->c.settings), why,
-			       sizeof(why));
+	struct sx_why why;
+	int r = sx_source_open(&p->source, &p->opens.params, sx_pipeline_slots(p->c.settings), &why);
 
 	if (r < 0) {
 		sx_must_be(!p->source);
-		sx_log(CAPTURE, DEBUG, "camera still absent: %s", why);
-		sx_telemetry_absent(c->t, why);
+		sx_log(CAPTURE, DEBUG, "camera still absent: %s", why.text);
+		sx_telemetry_absent(c->t, why.text);
 		c->backoff_ns = 2 * c->backoff_ns < BACKOFF_MOST_NS ? 2 * c->backoff_ns : BACKOFF_MOST_NS;
 		wait_for_camera(c);
 		return;
@@ -165,10 +164,10 @@ static void find_camera(struct capture *c)
 	c->t->closed.reconnects++;
 	note_counters(c);
 	if (!sx_pipeline_fits(info, &p->info)) {
-		snprintf(why, sizeof(why), "camera is back with %dx%d %s instead of %dx%d %s", info->width,
-			 info->height, sx_pixel_name(info->pixel), p->info.width, p->info.height,
-			 sx_pixel_name(p->info.pixel));
-		sx_pipeline_end(p, SX_END_CHANGED, why);
+		sx_why_set(&why, "camera is back with %dx%d %s instead of %dx%d %s", info->width,
+			   info->height, sx_pixel_name(info->pixel), p->info.width, p->info.height,
+			   sx_pixel_name(p->info.pixel));
+		sx_pipeline_end(p, SX_END_CHANGED, why.text);
 		return;
 	}
 	sx_pipeline_pin(p);
@@ -230,13 +229,14 @@ static bool take_pair(struct capture *c)
 {
 	struct sx_pipeline *p = c->p;
 	struct sx_item *item = sx_handover_free(&p->handover);
-	char why[SX_WHY_BYTES] = "", warning[SX_WHY_BYTES];
+	char warning[SX_WHY_BYTES];
+	struct sx_why why = {""};
 	int r;
 
 	if (!item)
 		return true;
 	item->source = p->source;
-	r = sx_source_next(p->source, &item->pair, why, sizeof(why));
+	r = sx_source_next(p->source, &item->pair, &why);
 	note_counters(c);
 	if (r > 0 && sx_source_warning(p->source, warning, sizeof(warning)))
 		sx_log(CAPTURE, WARNING, "%s", warning);
@@ -245,13 +245,13 @@ static bool take_pair(struct capture *c)
 		return true;
 	}
 	if (r == -EBADMSG)
-		skip_corrupt(c, why);
-	else if (r == -ENODATA && *why)
-		sx_pipeline_end(p, SX_END_DATA, why);
+		skip_corrupt(c, why.text);
+	else if (r == -ENODATA && why.text[0])
+		sx_pipeline_end(p, SX_END_DATA, why.text);
 	else if (r == -ENODATA)
 		return false;
 	else if (r < 0)
-		lose_camera(c, *why ? why : strerror(-r));
+		lose_camera(c, why.text[0] ? why.text : strerror(-r));
 	return true;
 }
 
@@ -291,10 +291,10 @@ static void tune_cameras(struct capture *c)
 	if (!t)
 		return;
 	if (p->source) {
-		t->result = sx_source_tune(p->source, &t->params, t->why, sizeof(t->why));
+		t->result = sx_source_tune(p->source, &t->params, &t->why);
 	} else {
 		t->result = -ENODEV;
-		snprintf(t->why, sizeof(t->why), "the camera is absent, and only it can tell what it takes");
+		sx_why_set(&t->why, "the camera is absent, and only it can tell what it takes");
 	}
 	if (t->result == 0) /* only what a tune changes: the other texts are freed after the change */
 		sx_tune_update(&p->opens, &t->params);

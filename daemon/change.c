@@ -159,8 +159,7 @@ static int check_known_camera(const struct sx_change *c, const struct sx_running
 
 		if (!sx_option_calibrates(o) || obeyed || sx_option_equal(o, now->settings, &c->settings))
 			continue;
-		sx_errors_add(errors, "%s.%s: the synthetic source has cameras of its own", o->section,
-			      o->key);
+		sx_errors_add(errors, "%s.%s: the synthetic source sets its own cameras", o->section, o->key);
 		return -EINVAL;
 	}
 	return 0;
@@ -190,10 +189,10 @@ static int check_room(const struct sx_pipeline *p, const struct sx_stixel_params
 static int check_camera(const struct sx_pipeline *p, const struct sx_settings *s, struct sx_errors *errors)
 {
 	const struct sx_context_config c = sx_settings_context(s, &p->info);
-	char why[SX_WHY_BYTES];
+	struct sx_why why;
 
-	if (sx_settings_check_size(s, p->info.width, p->info.height, why, sizeof(why)) < 0) {
-		sx_errors_add(errors, "%s", why);
+	if (sx_settings_check_size(s, p->info.width, p->info.height, &why) < 0) {
+		sx_errors_add(errors, "%s", why.text);
 		return -EINVAL;
 	}
 	if (c.width == (int)p->header.image_width && c.height == (int)p->header.image_height)
@@ -209,7 +208,7 @@ static int check_camera(const struct sx_pipeline *p, const struct sx_settings *s
 int sx_change_check(const struct sx_change *c, const struct sx_running *now, struct sx_errors *errors)
 {
 	const struct sx_pipeline *p = now->pipeline;
-	char why[SX_WHY_BYTES];
+	struct sx_why why;
 	int r;
 
 	if (c->order && check_known_camera(c, now, errors) < 0)
@@ -219,10 +218,10 @@ int sx_change_check(const struct sx_change *c, const struct sx_running *now, str
 	r = c->recalibrates ? check_camera(p, &c->settings, errors) : 0;
 	if (r < 0)
 		return r;
-	r = sx_params_check(&c->settings.params, (int)p->header.image_width, (int)p->header.image_height, why,
-			    sizeof(why));
+	r = sx_params_check(&c->settings.params, (int)p->header.image_width, (int)p->header.image_height,
+			    &why);
 	if (r < 0)
-		sx_errors_add(errors, "%s", why);
+		sx_errors_add(errors, "%s", why.text);
 	return r < 0 ? r : check_room(p, &c->settings.params.stixels, errors);
 }
 
@@ -234,12 +233,12 @@ static int check_time(const struct sx_settings *next, const struct sx_running *n
 {
 	const struct sx_frame_cost_case is = sx_pipeline_cost_case(now->pipeline, now->settings);
 	const struct sx_frame_cost_case would = sx_pipeline_cost_case(now->pipeline, next);
-	char why[SX_WHY_BYTES + 256];
+	struct sx_why why;
 
 	sx_must(is.width, ==, would.width);
-	if (!sx_frame_cost_is_too_much(now->cost, &is, &would, now->limit_ns, why, sizeof(why)))
+	if (!sx_frame_cost_is_too_much(now->cost, &is, &would, now->limit_ns, &why))
 		return 0;
-	sx_errors_add(errors, "%s", why);
+	sx_errors_add(errors, "%s", why.text);
 	return -EINVAL;
 }
 

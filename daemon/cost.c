@@ -21,7 +21,7 @@
  * Time of a column on one thread, ns: for each row, each pair of rows and each triple of rows. low and high
  * are its range over kernels and images. Measured by stixel-bench at 320x240 to 1920x1080, widths 1 to 32,
  * cells of 1 to 16 rows, kernels plain to avx512 of an EPYC at 3 GHz
- * (docs/performance.md#what-a-segmentation-may-cost).
+ * (docs/use/performance.md#what-a-segmentation-may-cost).
  */
 static const struct work {
 	double row, low[2], high[2];
@@ -83,8 +83,7 @@ static void write_time(double ns, char *text, size_t bytes)
 }
 
 bool sx_frame_cost_is_too_much(const struct sx_frame_cost *cost, const struct sx_frame_cost_case *now,
-			       const struct sx_frame_cost_case *next, int64_t limit_ns, char *why,
-			       size_t why_bytes)
+			       const struct sx_frame_cost_case *next, int64_t limit_ns, struct sx_why *why)
 {
 	const double ns = sx_frame_cost_frame_ns(cost, next), is = cost->rest_ns + cost->segment_ns;
 	char would[32], does[32] = "", limit[32];
@@ -99,13 +98,13 @@ bool sx_frame_cost_is_too_much(const struct sx_frame_cost *cost, const struct sx
 	write_time((double)limit_ns, limit, sizeof(limit));
 	if (cost->rate > 0)
 		write_time(is, does, sizeof(does));
-	snprintf(why, why_bytes,
-		 "stixels.method = %s, stixels.width = %d, cells of %d rows: a frame of %dx%d would take "
-		 "%s%s%s, and after %s without one the watchdog ends the daemon: take larger cells "
-		 "(stixels.cell_height), wider columns or another method",
-		 sx_option_find("stixels", "method")->words[next->stixels->method], next->stixels->width,
-		 sx_cell_height(next->stixels), next->width, next->height, would,
-		 *does ? ", now it takes " : "", does, limit);
+	sx_why_set(why,
+		   "stixels.method = %s, stixels.width = %d, cells of %d rows: a frame of %dx%d would take "
+		   "%s%s%s, and after %s without one the watchdog ends the daemon: take larger cells "
+		   "(stixels.cell_height), wider columns or another method",
+		   sx_option_find("stixels", "method")->words[next->stixels->method], next->stixels->width,
+		   sx_cell_height(next->stixels), next->width, next->height, would,
+		   *does ? ", now it takes " : "", does, limit);
 	return true;
 }
 

@@ -16,6 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/why.h"
 #include "stages/engine.h"
 
 struct sx_frame_cost_case {
@@ -45,8 +46,7 @@ double sx_frame_cost_frame_ns(const struct sx_frame_cost *cost, const struct sx_
  * NULL: none yet.
  */
 bool sx_frame_cost_is_too_much(const struct sx_frame_cost *cost, const struct sx_frame_cost_case *now,
-			       const struct sx_frame_cost_case *next, int64_t limit_ns, char *why,
-			       size_t why_bytes);
+			       const struct sx_frame_cost_case *next, int64_t limit_ns, struct sx_why *why);
 
 /*
  * Predicts an upper bound of the host memory, bytes, of contexts for next. held: bytes of the current

@@ -97,8 +97,7 @@ static void *build_contexts(void *builder)
 
 	sx_must_be(!b->made);
 	pthread_setname_np(pthread_self(), "contexts");
-	b->result = sx_contexts_create(&b->made, b->engine->backend, b->engine->device, &b->plan, b->why,
-				       sizeof(b->why));
+	b->result = sx_contexts_create(&b->made, b->engine->backend, b->engine->device, &b->plan, &b->why);
 	atomic_store_explicit(&b->built, true, memory_order_release);
 	sx_wake(b->main_fd);
 	return NULL;
@@ -114,7 +113,7 @@ static int live_begin_build(struct sx_live *l, const struct sx_engine *engine, s
 	b->engine = engine;
 	b->main_fd = l->orders.main_fd;
 	b->result = 0;
-	b->why[0] = 0;
+	sx_why_clear(&b->why);
 	atomic_store(&b->built, false);
 	r = sx_thread_start(&b->thread, build_contexts, b);
 	if (r < 0) {
@@ -132,7 +131,7 @@ static int live_end_build(struct sx_live_builder *b, bool lock_memory, struct sx
 	pthread_join(b->thread, NULL);
 	sx_must_be(b->result < 0 || b->made);
 	if (b->result < 0) {
-		sx_errors_add(errors, "%s", b->why);
+		sx_errors_add(errors, "%s", b->why.text);
 		return b->result;
 	}
 	/* no log: a failure of locking was logged at the start */
@@ -162,7 +161,7 @@ static int live_end_tune(const struct sx_tune *t, struct sx_pipeline *p, struct 
 		return 0;
 	sx_must(t->result, <=, 0);
 	if (t->result < 0)
-		sx_errors_add(errors, "%s", *t->why ? t->why : strerror(-t->result));
+		sx_errors_add(errors, "%s", sx_why_is_empty(&t->why) ? strerror(-t->result) : t->why.text);
 	return t->result < 0 ? t->result : 1;
 }
 
@@ -261,13 +260,13 @@ static void live_take(struct sx_live *l, struct sx_core *core, struct sx_image_h
 	const struct sx_source_info *info = &core->pipeline->info;
 	const bool rectified = sx_settings_rig(core->settings, info) != NULL;
 	struct sx_log_levels levels;
-	char why[SX_WHY_BYTES], *text = sx_live_done_text(c, core->settings, l->history.frame);
+	struct sx_why why;
+	char *text = sx_live_done_text(c, core->settings, l->history.frame);
 
 	sx_must(c->diff.changed, >=, c->diff.restart);
 	*l->origins = c->origins;
 	sx_settings_take_live(core->settings, &c->settings);
-	if (core->settings->log_levels &&
-	    sx_log_levels_parse(&levels, core->settings->log_levels, why, sizeof(why)) == 0)
+	if (core->settings->log_levels && sx_log_levels_parse(&levels, core->settings->log_levels, &why) == 0)
 		sx_log_levels_set(&levels);
 	l->history.changes++;
 	note_camera(&l->history, c);

@@ -45,7 +45,7 @@ struct sx_live_builder {
 	struct sx_contexts *made; /* result; main's after the join */
 	int main_fd, result;
 	atomic_bool built;
-	char why[SX_WHY_BYTES];
+	struct sx_why why;
 };
 
 struct sx_live {

@@ -64,7 +64,7 @@ static struct sx_health_input health_input(struct sx_run *run)
 		sx_telemetry_feed_why(t, SX_FEED_DISPARITY, h->map_why);
 		in.map_why = h->map_why;
 	}
-	in.names_why = h->names_why;
+	in.names_why = h->names_why.text;
 	in.pictures_why = *images->pictures.why ? images->pictures.why
 			  : *images->rows.why	? images->rows.why
 						: h->unit_why;
@@ -175,7 +175,7 @@ static void look_at_pictures(struct sx_image_health *images, const struct sx_cor
 		images->rows_told = true;
 		sx_log(DAEMON, NOTICE, "rows are not corrected: %s",
 		       settings->params.stereo.matcher == SX_MATCH_EXTERNAL
-			       ? "another process matches (stereo.matcher), by images of its own"
+			       ? "another process matches (stereo.matcher), from its own images"
 			       : "camera.row_correction needs a camera model (fx, fy, baseline_m)");
 	}
 }
@@ -187,13 +187,13 @@ static void look_at_pictures(struct sx_image_health *images, const struct sx_cor
 static void lose_name(struct sx_core *core, struct sx_run_folder *folder, struct sx_health_watch *h,
 		      const char *lost)
 {
-	char why[SX_WHY_BYTES];
+	struct sx_why why;
 
-	if (sx_run_folder_hold(folder, core->pages->server, why, sizeof(why)) < 0) {
-		snprintf(h->names_why, sizeof(h->names_why), "%s, and not made anew: %s", lost, why);
+	if (sx_run_folder_hold(folder, core->pages->server, &why) < 0) {
+		sx_why_set(&h->names_why, "%s, and cannot be created again: %s", lost, why.text);
 		return;
 	}
-	h->names_why[0] = 0;
+	sx_why_clear(&h->names_why);
 	sx_pipeline_end(core->pipeline, SX_END_LOST, lost);
 }
 
@@ -204,15 +204,15 @@ static void lose_name(struct sx_core *core, struct sx_run_folder *folder, struct
 static void look_at_names(struct sx_core *core, struct sx_run_folder *folder, struct sx_health_watch *h)
 {
 	const struct sx_ring *const rings[] = {core->pipeline->ring, core->pipeline->feeds.offer.ring};
-	char why[SX_WHY_BYTES];
+	struct sx_why why;
 
 	for (size_t i = 0; i < sizeof(rings) / sizeof(rings[0]); i++) {
-		enum sx_ring_name name = rings[i] ? sx_ring_look(rings[i], why, sizeof(why)) : SX_RING_NAMED;
+		enum sx_ring_name name = rings[i] ? sx_ring_look(rings[i], &why) : SX_RING_NAMED;
 
 		if (name == SX_RING_TAKEN)
-			sx_pipeline_end(core->pipeline, SX_END_TAKEN, why);
+			sx_pipeline_end(core->pipeline, SX_END_TAKEN, why.text);
 		if (name == SX_RING_LOST)
-			lose_name(core, folder, h, why);
+			lose_name(core, folder, h, why.text);
 	}
 }
 
@@ -391,8 +391,8 @@ static int rebuild(struct sx_run *run)
 	struct sx_source *source = NULL;
 	int code;
 
-	sx_log(DAEMON, NOTICE, "%s: rebuilding the pipeline", core->pipeline->why);
-	sx_live_abandon(run, lost ? "the pipeline was made anew: nothing was changed"
+	sx_log(DAEMON, NOTICE, "%s: rebuilding the pipeline", core->pipeline->why.text);
+	sx_live_abandon(run, lost ? "the pipeline was created again: nothing was changed"
 				  : "the camera came back as another one: nothing was changed");
 	sx_must(run->live.step, ==, SX_LIVE_IDLE);
 	sx_pipeline_destroy(core->pipeline, &source);
@@ -402,7 +402,7 @@ static int rebuild(struct sx_run *run)
 	run->images.pictures = (struct sx_pictures_watch){0};
 	if (!sx_row_correction_equal(&run->images.rows.applied, &(struct sx_row_correction){0}))
 		sx_log(DAEMON, NOTICE, "rows are corrected no longer: %s",
-		       lost ? "they are looked at anew" : "they are another camera's");
+		       lost ? "they are measured again" : "they are another camera's");
 	run->images.rows = (struct sx_row_control){0};
 	sx_health_forget(&run->health.now);
 	code = sx_run_build(run, source);
@@ -443,7 +443,7 @@ static void give_up(struct sx_run *run)
 	 * writing why.
 	 */
 	if (end == SX_END_TAKEN)
-		sx_log(DAEMON, ERROR, "%s: ending", run->core.pipeline->why);
+		sx_log(DAEMON, ERROR, "%s: ending", run->core.pipeline->why.text);
 	sx_log(DAEMON, ERROR, "the frame in flight did not finish: exiting without it");
 	if (run->core.pipeline->ring)
 		sx_ring_unname(run->core.pipeline->ring);
@@ -493,7 +493,8 @@ int sx_run_loop(struct sx_run *run)
 	end = atomic_load(&run->core.pipeline->end);
 	code = failure_of(end);
 	if (code)
-		sx_log(DAEMON, ERROR, end == SX_END_TAKEN ? "%s: ending" : "%s", run->core.pipeline->why);
+		sx_log(DAEMON, ERROR, end == SX_END_TAKEN ? "%s: ending" : "%s",
+		       run->core.pipeline->why.text);
 	else if (run->stop.deaf)
 		code = SX_EXIT_FAILED;
 	if (run->core.settings->params.stereo.matcher == SX_MATCH_EXTERNAL)

@@ -69,17 +69,17 @@ static int load(const struct sx_options *o, struct sx_settings *ret, struct sx_o
 static int check_pairs(const struct sx_settings *s)
 {
 	struct sx_file_list list = {0};
-	char why[512];
+	struct sx_why why;
 	int r;
 
 	if (s->source.kind != SX_SOURCE_FILES)
 		return 0;
-	r = sx_file_list_find(&list, &s->source, why, sizeof(why));
+	r = sx_file_list_find(&list, &s->source, &why);
 	if (r == 0)
 		sx_file_list_finish(&list);
 	else
 		fprintf(stderr, "[source] %s: %s\n",
-			s->source.path && *s->source.path ? "path" : "left, right", why);
+			s->source.path && *s->source.path ? "path" : "left, right", why.text);
 	return r < 0 && sx_exit_is_shortage(r) ? SX_EXIT_FAILED : r < 0 ? SX_EXIT_CONFIG : 0;
 }
 
@@ -105,21 +105,21 @@ static void tell_no_file(const struct sx_options *o)
 static int check_images(const struct sx_settings *s, struct sx_source_info *info)
 {
 	struct sx_source *source;
-	char why[512];
+	struct sx_why why;
 	int r;
 
 	if (s->source.kind != SX_SOURCE_FILES)
 		return 0;
-	r = sx_source_open(&source, &s->source, 1, why, sizeof(why));
+	r = sx_source_open(&source, &s->source, 1, &why);
 	if (r < 0) {
-		fprintf(stderr, "stixeld: %s\n", why);
+		fprintf(stderr, "stixeld: %s\n", why.text);
 		return sx_exit_is_shortage(r) ? SX_EXIT_FAILED : SX_EXIT_DATA;
 	}
 	*info = *sx_source_info(source);
 	sx_source_close(source);
-	if (sx_settings_check_size(s, info->width, info->height, why, sizeof(why)) == 0)
+	if (sx_settings_check_size(s, info->width, info->height, &why) == 0)
 		return 0;
-	fprintf(stderr, "stixeld: %s\n", why);
+	fprintf(stderr, "stixeld: %s\n", why.text);
 	return SX_EXIT_CONFIG;
 }
 
@@ -147,12 +147,11 @@ static void warn_of_cost(const struct sx_settings *s, const struct sx_source_inf
 					 : s->source.height,
 		.plain = s->engine.backend == SX_BACKEND_REFERENCE,
 	};
-	char why[512];
+	struct sx_why why;
 
 	if (c.width > 0 && c.height > 0 &&
-	    sx_frame_cost_is_too_much(&(struct sx_frame_cost){0}, NULL, &c, SX_HEALTH_LIMIT_NS, why,
-				      sizeof(why)))
-		fprintf(stderr, "stixeld: warning: %s\n", why);
+	    sx_frame_cost_is_too_much(&(struct sx_frame_cost){0}, NULL, &c, SX_HEALTH_LIMIT_NS, &why))
+		fprintf(stderr, "stixeld: warning: %s\n", why.text);
 }
 
 int main(int argc, char **argv)

@@ -315,11 +315,10 @@ void sx_pages_init(struct sx_pages *p, const struct sx_telemetry *telemetry,
 	p->report.state = "starting";
 }
 
-int sx_pages_serve(struct sx_pages *p, int listen_fd, char *why, size_t why_bytes)
+int sx_pages_serve(struct sx_pages *p, int listen_fd, struct sx_why *why)
 {
 	sx_must_be(!p->server);
-	return sx_status_start(&p->server, listen_fd, pages, sizeof(pages) / sizeof(pages[0]), p, why,
-			       why_bytes);
+	return sx_status_start(&p->server, listen_fd, pages, sizeof(pages) / sizeof(pages[0]), p, why);
 }
 
 void sx_pages_finish(struct sx_pages *p)
@@ -379,11 +378,11 @@ void sx_pages_set_feeds(struct sx_pages *p, const struct sx_settings *settings)
 	const bool maps = settings->external.source && settings->params.stereo.matcher == SX_MATCH_EXTERNAL;
 	struct sx_semantic_params table;
 	struct sx_class_names names;
-	char why[256];
+	struct sx_why why;
 
 	snprintf(e->source, sizeof(e->source), "%s", maps ? settings->external.source : "");
 	if (!settings->semantics.source ||
-	    sx_classes_parse(settings->semantics.classes, &table, &names, why, sizeof(why)) < 0)
+	    sx_classes_parse(settings->semantics.classes, &table, &names, &why) < 0)
 		return;
 	snprintf(s->source, sizeof(s->source), "%s", settings->semantics.source);
 	sx_must(table.classes, <=, SX_REPORT_CLASSES);

@@ -11,6 +11,7 @@
 
 #include <pthread.h>
 
+#include "base/why.h"
 #include "capture/source.h"
 #include "config/settings.h"
 #include "daemon/exchange/orders.h"
@@ -37,7 +38,7 @@ struct sx_pages {
 void sx_pages_init(struct sx_pages *p, const struct sx_telemetry *telemetry,
 		   const struct sx_stereo_params *stereo, struct sx_orders *orders);
 /* Takes over listen_fd and serves on it. Errors as sx_status_start(). */
-int sx_pages_serve(struct sx_pages *p, int listen_fd, char *why, size_t why_bytes);
+int sx_pages_serve(struct sx_pages *p, int listen_fd, struct sx_why *why);
 /* Stops the server, if it was started. */
 void sx_pages_finish(struct sx_pages *p);
 

@@ -36,11 +36,10 @@ struct sx_contexts_plan sx_pipeline_plan(const struct sx_pipeline *p, const stru
 	return plan;
 }
 
-static int create_contexts(struct sx_pipeline *p, char *why, size_t why_bytes)
+static int create_contexts(struct sx_pipeline *p, struct sx_why *why)
 {
 	const struct sx_contexts_plan plan = sx_pipeline_plan(p, p->c.settings);
-	int r = sx_contexts_create(&p->contexts, p->c.engine->backend, p->c.engine->device, &plan, why,
-				   why_bytes);
+	int r = sx_contexts_create(&p->contexts, p->c.engine->backend, p->c.engine->device, &plan, why);
 
 	if (r < 0)
 		return r;
@@ -116,7 +115,7 @@ static int create_frame(struct sx_pipeline *p)
 	return 0;
 }
 
-static int create_ring(struct sx_pipeline *p, char *why, size_t why_bytes)
+static int create_ring(struct sx_pipeline *p, struct sx_why *why)
 {
 	const struct sx_ring_params params = {
 		.instance = p->c.instance,
@@ -131,10 +130,10 @@ static int create_ring(struct sx_pipeline *p, char *why, size_t why_bytes)
 	};
 
 	sx_must_be(!p->ring);
-	return p->c.settings->output.ring ? sx_ring_create(&p->ring, &params, why, why_bytes) : 0;
+	return p->c.settings->output.ring ? sx_ring_create(&p->ring, &params, why) : 0;
 }
 
-static int create_stream(struct sx_pipeline *p, char *why, size_t why_bytes)
+static int create_stream(struct sx_pipeline *p, struct sx_why *why)
 {
 	const struct sx_stream_params params = {
 		.path = p->c.stream_path,
@@ -148,17 +147,17 @@ static int create_stream(struct sx_pipeline *p, char *why, size_t why_bytes)
 	};
 
 	sx_must(p->frame_bytes, >, images_bytes(p));
-	return p->c.settings->output.stream ? sx_stream_create(&p->stream, &params, why, why_bytes) : 0;
+	return p->c.settings->output.stream ? sx_stream_create(&p->stream, &params, why) : 0;
 }
 
 int sx_pipeline_create(struct sx_pipeline **ret, const struct sx_pipeline_config *c, struct sx_source *source,
-		       const struct sx_source_info *info, char *why, size_t why_bytes)
+		       const struct sx_source_info *info, struct sx_why *why)
 {
 	struct sx_pipeline *p = calloc(1, sizeof(*p));
 	int r;
 
 	sx_must_be(!source || sx_pipeline_fits(sx_source_info(source), info));
-	snprintf(why, why_bytes, "not enough memory for the pipeline");
+	sx_why_set(why, "not enough memory for the pipeline");
 	if (!p)
 		return -ENOMEM;
 	p->c = *c;
@@ -176,22 +175,22 @@ int sx_pipeline_create(struct sx_pipeline **ret, const struct sx_pipeline_config
 	atomic_store(&c->telemetry->source_mhz, (int64_t)(1e3 * info->fps + 0.5));
 	r = sx_handover_init(&p->handover);
 	if (r < 0) {
-		snprintf(why, why_bytes, "cannot create an eventfd: %s", strerror(-r));
+		sx_why_set(why, "cannot create an eventfd: %s", strerror(-r));
 		goto fail;
 	}
 	p->handover.paced = info->paced;
 	r = create_frame(p);
 	if (r < 0)
 		goto fail;
-	r = create_contexts(p, why, why_bytes);
+	r = create_contexts(p, why);
 	if (r < 0)
 		goto fail;
 	r = sx_semantics_init(&p->feeds.semantics, c->settings, c->shm_dir, info, p->context_count,
-			      c->telemetry, why, why_bytes);
+			      c->telemetry, why);
 	if (r < 0)
 		goto fail;
 	r = sx_external_init(&p->feeds.external, c->settings, c->shm_dir, info, p->context_count,
-			     c->telemetry, why, why_bytes);
+			     c->telemetry, why);
 	if (r < 0)
 		goto fail;
 	p->source = source;
@@ -203,15 +202,15 @@ fail:
 	return r;
 }
 
-int sx_pipeline_open_output(struct sx_pipeline *p, char *why, size_t why_bytes)
+int sx_pipeline_open_output(struct sx_pipeline *p, struct sx_why *why)
 {
-	int r = create_stream(p, why, why_bytes);
+	int r = create_stream(p, why);
 
 	if (r == 0)
-		r = create_ring(p, why, why_bytes);
+		r = create_ring(p, why);
 	if (r == 0)
 		r = sx_offer_init(&p->feeds.offer, p->c.settings, p->c.instance, p->c.shm_dir, &p->header,
-				  why, why_bytes);
+				  why);
 	return r;
 }
 
@@ -228,7 +227,7 @@ static int start_thread(pthread_t *thread, const char *name, void *(*run)(void *
 	return -error;
 }
 
-int sx_pipeline_start(struct sx_pipeline *p, char *why, size_t why_bytes)
+int sx_pipeline_start(struct sx_pipeline *p, struct sx_why *why)
 {
 	int64_t now = sx_now_ns();
 	int r;
@@ -247,7 +246,7 @@ int sx_pipeline_start(struct sx_pipeline *p, char *why, size_t why_bytes)
 	}
 	if (r == 0)
 		return 0;
-	snprintf(why, why_bytes, "no thread: %s", strerror(-r));
+	sx_why_set(why, "no thread: %s", strerror(-r));
 	sx_pipeline_stop(p);
 	sx_pipeline_join(p, -1);
 	return r;

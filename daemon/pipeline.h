@@ -25,6 +25,7 @@
 
 #include <pthread.h>
 
+#include "base/why.h"
 #include "config/settings.h"
 #include "daemon/cost.h"
 #include "daemon/exchange/exchange.h"
@@ -35,8 +36,6 @@
 #include "engines/select.h"
 #include "ipc/ring.h"
 #include "ipc/stream.h"
-
-#define SX_WHY_BYTES 256
 
 /* Reason why the pipeline ended, if no stop was ordered. */
 enum sx_end {
@@ -84,7 +83,7 @@ struct sx_pipeline {
 	atomic_bool source_ended; /* capture: no more pairs will come */
 	atomic_bool full;	  /* frame: the configured number of frames was submitted */
 	_Atomic(enum sx_end) end; /* set once; the thread that sets it then writes why */
-	char why[SX_WHY_BYTES];	  /* read it only after both threads have been joined */
+	struct sx_why why;	  /* read it only after both threads have been joined */
 
 	struct sx_exchange exchange;
 	struct sx_camera_mark camera_mark;
@@ -122,14 +121,14 @@ struct sx_pipeline {
  * absent, and the capture thread will look for it). Errors, with why: -ENOMEM, and those of the engine.
  */
 int sx_pipeline_create(struct sx_pipeline **ret, const struct sx_pipeline_config *c, struct sx_source *source,
-		       const struct sx_source_info *info, char *why, size_t why_bytes);
+		       const struct sx_source_info *info, struct sx_why *why);
 /*
  * Makes ring and stream as the settings say. From then on readers see them. On an error, returns a negative
  * errno with why; destroy the pipeline then.
  */
-int sx_pipeline_open_output(struct sx_pipeline *p, char *why, size_t why_bytes);
+int sx_pipeline_open_output(struct sx_pipeline *p, struct sx_why *why);
 /* Starts the threads. On an error, returns a negative errno with why; destroy the pipeline then. */
-int sx_pipeline_start(struct sx_pipeline *p, char *why, size_t why_bytes);
+int sx_pipeline_start(struct sx_pipeline *p, struct sx_why *why);
 /*
  * Orders the threads to finish the frames in flight and end. Returns at once and may be called several times.
  */

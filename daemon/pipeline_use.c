@@ -74,7 +74,7 @@ void sx_pipeline_end(struct sx_pipeline *p, enum sx_end end, const char *why)
 	 * joined.
 	 */
 	if (atomic_compare_exchange_strong(&p->end, &expected, end)) {
-		snprintf(p->why, sizeof(p->why), "%s", why);
+		sx_why_set(&p->why, "%s", why);
 	}
 	sx_pipeline_stop(p);
 	sx_wake(p->c.main_fd);

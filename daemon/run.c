@@ -28,7 +28,7 @@
 static int catch_signals(struct sx_loop *loop)
 {
 	sigset_t ours, all;
-	char why[SX_WHY_BYTES];
+	struct sx_why why;
 
 	sx_must(loop->signal_fd, ==, -1);
 	sigemptyset(&ours);
@@ -44,41 +44,41 @@ static int catch_signals(struct sx_loop *loop)
 	loop->main_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (loop->signal_fd >= 0 && loop->main_fd >= 0 && sx_log_fd() >= 0)
 		return 0;
-	snprintf(why, sizeof(why), "cannot create descriptors for signals and events: %s", strerror(errno));
-	return sx_run_refuse(SX_EXIT_FAILED, why);
+	sx_why_set(&why, "cannot create descriptors for signals and events: %s", strerror(errno));
+	return sx_run_refuse(SX_EXIT_FAILED, why.text);
 }
 
 static void set_log_levels(const struct sx_settings *s)
 {
 	struct sx_log_levels levels;
-	char why[SX_WHY_BYTES];
+	struct sx_why why;
 
 	if (!s->log_levels)
 		return;
-	if (sx_log_levels_parse(&levels, s->log_levels, why, sizeof(why)) < 0)
-		sx_log(DAEMON, WARNING, "log.levels: %s", why);
+	if (sx_log_levels_parse(&levels, s->log_levels, &why) < 0)
+		sx_log(DAEMON, WARNING, "log.levels: %s", why.text);
 	else
 		sx_log_levels_set(&levels);
 }
 
 static int claim_folder(struct sx_run_folder *f)
 {
-	char why[SX_WHY_BYTES];
+	struct sx_why why;
 
-	return sx_run_folder_claim(f, why, sizeof(why)) < 0 ? sx_run_refuse(SX_EXIT_CREATE, why) : 0;
+	return sx_run_folder_claim(f, &why) < 0 ? sx_run_refuse(SX_EXIT_CREATE, why.text) : 0;
 }
 
 static int open_engine(struct sx_core *core)
 {
-	char why[SX_WHY_BYTES];
-	int r = sx_engine_open(&core->engine, &core->settings->engine, why, sizeof(why));
+	struct sx_why why;
+	int r = sx_engine_open(&core->engine, &core->settings->engine, &why);
 	struct sx_transfers transfers;
 	struct sx_report *report;
 
 	if (r == -ENODEV)
-		return sx_run_refuse(SX_EXIT_GPU, why);
+		return sx_run_refuse(SX_EXIT_GPU, why.text);
 	if (r < 0)
-		return sx_run_refuse(r == -EINVAL ? SX_EXIT_CONFIG : SX_EXIT_FAILED, why);
+		return sx_run_refuse(r == -EINVAL ? SX_EXIT_CONFIG : SX_EXIT_FAILED, why.text);
 	report = sx_pages_edit(core->pages);
 	report->engine.backend = core->engine.backend->name;
 	report->engine.device = core->engine.backend->describe(core->engine.device);
@@ -115,19 +115,19 @@ static void fill_report(struct sx_pages *pages, const struct sx_options *options
  */
 static int serve_status(struct sx_run_folder *f, struct sx_pages *pages)
 {
-	char why[SX_WHY_BYTES];
+	struct sx_why why;
 	int fd = sx_service_listen_fd("status");
 
 	sx_must_be(!f->status_made);
 	if (fd < 0) {
-		fd = sx_run_folder_listen(f, why, sizeof(why));
+		fd = sx_run_folder_listen(f, &why);
 		if (fd < 0)
-			return sx_run_refuse(SX_EXIT_CREATE, why);
+			return sx_run_refuse(SX_EXIT_CREATE, why.text);
 		f->status_made = true;
 	}
 	f->stream_fd = sx_service_listen_fd("frames");
-	if (sx_pages_serve(pages, fd, why, sizeof(why)) < 0)
-		return sx_run_refuse(SX_EXIT_CREATE, why);
+	if (sx_pages_serve(pages, fd, &why) < 0)
+		return sx_run_refuse(SX_EXIT_CREATE, why.text);
 	return 0;
 }
 
@@ -151,22 +151,22 @@ bool sx_exit_is_shortage(int r)
 static int open_source(struct sx_core *core, struct sx_source **ret)
 {
 	const struct sx_source_params *params = &core->settings->source;
-	char why[SX_WHY_BYTES];
-	int r = sx_source_open(ret, params, sx_pipeline_slots(core->settings), why, sizeof(why));
+	struct sx_why why;
+	int r = sx_source_open(ret, params, sx_pipeline_slots(core->settings), &why);
 
 	if (r >= 0)
 		return 0;
 	sx_must_be(!*ret);
 	if (r == -ENODEV || (r == -ENOENT && params->kind == SX_SOURCE_V4L2)) {
-		sx_log(CAPTURE, WARNING, "camera absent: %s", why);
-		sx_telemetry_absent(core->telemetry, why);
+		sx_log(CAPTURE, WARNING, "camera absent: %s", why.text);
+		sx_telemetry_absent(core->telemetry, why.text);
 		return 0;
 	}
 	if (sx_exit_is_shortage(r))
-		return sx_run_refuse(SX_EXIT_FAILED, why);
+		return sx_run_refuse(SX_EXIT_FAILED, why.text);
 	if (params->kind == SX_SOURCE_FILES)
-		return sx_run_refuse(SX_EXIT_DATA, why);
-	return sx_run_refuse(SX_EXIT_CONFIG, why);
+		return sx_run_refuse(SX_EXIT_DATA, why.text);
+	return sx_run_refuse(SX_EXIT_CONFIG, why.text);
 }
 
 /* Logs external inputs that the settings make useless. */
@@ -187,12 +187,12 @@ static int set_up(struct sx_run *run)
 {
 	struct sx_core *core = &run->core;
 	struct sx_source *source = NULL;
-	char why[SX_WHY_BYTES];
+	struct sx_why why;
 	int code;
 
 	set_log_levels(core->settings);
-	if (sx_service_init(&run->service, why, sizeof(why)) < 0)
-		sx_log(DAEMON, WARNING, "%s", why);
+	if (sx_service_init(&run->service, &why) < 0)
+		sx_log(DAEMON, WARNING, "%s", why.text);
 	if (sx_telemetry_create(&core->telemetry) < 0)
 		return sx_run_refuse(SX_EXIT_FAILED, "not enough memory");
 	sx_pages_init(core->pages, core->telemetry, &core->settings->params.stereo, &run->live.orders);

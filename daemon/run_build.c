@@ -65,10 +65,10 @@ static void warn_of_search(const struct sx_settings *s, int width)
 static void tell_cost(const struct sx_core *core, const struct sx_frame_cost *cost, int64_t limit_ns)
 {
 	const struct sx_frame_cost_case c = sx_pipeline_cost_case(core->pipeline, core->settings);
-	char why[SX_WHY_BYTES + 256];
+	struct sx_why why;
 
-	if (sx_frame_cost_is_too_much(cost, NULL, &c, limit_ns, why, sizeof(why)))
-		sx_log(CONFIG, WARNING, "%s", why);
+	if (sx_frame_cost_is_too_much(cost, NULL, &c, limit_ns, &why))
+		sx_log(CONFIG, WARNING, "%s", why.text);
 }
 
 int sx_run_build(struct sx_run *run, struct sx_source *source)
@@ -99,32 +99,32 @@ int sx_run_build(struct sx_run *run, struct sx_source *source)
 		.path = {s->source.left, s->source.right},
 		.paced = true,
 	};
-	char why[SX_WHY_BYTES];
+	struct sx_why why;
 	int r;
 
 	sx_must_be(!core->pipeline);
 	if (source)
 		info = *sx_source_info(source);
-	r = source || s->rectify ? sx_settings_check_size(s, info.width, info.height, why, sizeof(why))
-				 : sx_params_check(&s->params, info.width, info.height, why, sizeof(why));
+	r = source || s->rectify ? sx_settings_check_size(s, info.width, info.height, &why)
+				 : sx_params_check(&s->params, info.width, info.height, &why);
 	if (r == 0)
-		r = sx_pipeline_create(&core->pipeline, &config, source, &info, why, sizeof(why));
+		r = sx_pipeline_create(&core->pipeline, &config, source, &info, &why);
 	if (r < 0) {
 		sx_source_close(source);
-		return build_failed(r, why);
+		return build_failed(r, why.text);
 	}
-	r = sx_pipeline_open_output(core->pipeline, why, sizeof(why));
+	r = sx_pipeline_open_output(core->pipeline, &why);
 	if (r < 0)
-		return sx_run_refuse(SX_EXIT_CREATE, why);
+		return sx_run_refuse(SX_EXIT_CREATE, why.text);
 	tell_pipeline(core);
 	if (s->realtime.lock_memory && mlockall(MCL_CURRENT) < 0)
 		sx_log(DAEMON, WARNING, "realtime.lock_memory is not permitted: %s (LimitMEMLOCK?)",
 		       strerror(errno));
-	r = sx_pipeline_start(core->pipeline, why, sizeof(why));
+	r = sx_pipeline_start(core->pipeline, &why);
 	if (r < 0)
-		return build_failed(r, why);
-	if (sx_settings_tell_rectified(s, &info, why, sizeof(why)))
-		sx_log(CONFIG, INFO, "%s", why);
+		return build_failed(r, why.text);
+	if (sx_settings_tell_rectified(s, &info, why.text, sizeof(why.text)))
+		sx_log(CONFIG, INFO, "%s", why.text);
 	sx_run_tell_camera(core, source != NULL);
 	tell_cost(core, &run->live.cost, sx_run_limit_ns(&run->service));
 	if (!source)

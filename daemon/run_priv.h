@@ -24,7 +24,7 @@ struct sx_health_watch {
 	char map_why[SX_FEED_WHY_BYTES];  /* why disparity maps are missing */
 	char unit_why[SX_WHY_BYTES];	  /* wrong unit of the baseline */
 	/* why a ring has no name, for as long as the daemon cannot make a ring with that name again */
-	char names_why[2 * SX_WHY_BYTES + 32];
+	struct sx_why names_why;
 };
 
 /* What wakes main. */

@@ -56,27 +56,22 @@ static void find_module(char *path, size_t bytes)
 		snprintf(path, bytes, "%s/%s", SX_MODULE_DIR, MODULE_NAME);
 }
 
-static int check(void *handle, const char *path, const struct sx_backend **ret, char *why, size_t why_bytes)
+static int check(void *handle, const char *path, const struct sx_backend **ret, struct sx_why *why)
 {
 	static const struct sx_module mine = SX_MODULE_OF_THIS_BUILD;
 	const struct sx_module *its = dlsym(handle, SX_MODULE_SYMBOL);
 	const struct sx_backend *backend = dlsym(handle, SX_MODULE_BACKEND_SYMBOL);
 
-	if (!its || !backend) {
-		snprintf(why, why_bytes, "%s is not an engine of this program: it has no %s", path,
-			 its ? SX_MODULE_BACKEND_SYMBOL : SX_MODULE_SYMBOL);
-		return -ENOEXEC;
-	}
-	if (strncmp(its->version, mine.version, sizeof(mine.version)) != 0) {
-		snprintf(why, why_bytes, "%s belongs to version %.*s, this is %s", path,
-			 (int)sizeof(its->version), its->version, mine.version);
-		return -ENOEXEC;
-	}
-	if (memcmp(its->sizes, mine.sizes, sizeof(mine.sizes)) != 0) {
-		snprintf(why, why_bytes, "%s was built from other sources of version %s than this program",
-			 path, mine.version);
-		return -ENOEXEC;
-	}
+	if (!its || !backend)
+		return sx_why_fail(-ENOEXEC, why, "%s is not an engine of this program: it has no %s", path,
+				   its ? SX_MODULE_BACKEND_SYMBOL : SX_MODULE_SYMBOL);
+	if (strncmp(its->version, mine.version, sizeof(mine.version)) != 0)
+		return sx_why_fail(-ENOEXEC, why, "%s belongs to version %.*s, this is %s", path,
+				   (int)sizeof(its->version), its->version, mine.version);
+	if (memcmp(its->sizes, mine.sizes, sizeof(mine.sizes)) != 0)
+		return sx_why_fail(-ENOEXEC, why,
+				   "%s was built from other sources of version %s than this program", path,
+				   mine.version);
 	*ret = backend;
 	return 0;
 }
@@ -90,23 +85,22 @@ bool sx_cuda_installed(void)
 	return (told && *told) || access(path, F_OK) == 0;
 }
 
-int sx_cuda_load(const struct sx_backend **ret, char *why, size_t why_bytes)
+int sx_cuda_load(const struct sx_backend **ret, struct sx_why *why)
 {
 	char path[PATH_MAX];
 	void *handle;
 
 	find_module(path, sizeof(path));
-	if (access(path, F_OK) < 0) {
-		snprintf(why, why_bytes, "the CUDA engine is not installed (%s: %s)", path, strerror(errno));
-		return -ENOENT;
-	}
+	if (access(path, F_OK) < 0)
+		return sx_why_fail(-ENOENT, why, "the CUDA engine is not installed (%s: %s)", path,
+				   strerror(errno));
 	handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
 	if (!handle) {
 		const char *error = dlerror();
 
-		snprintf(why, why_bytes, "the CUDA engine cannot be loaded: %s", error ? error : path);
-		return -ENOEXEC;
+		return sx_why_fail(-ENOEXEC, why, "the CUDA engine cannot be loaded: %s",
+				   error ? error : path);
 	}
 	/* Never closed: a CUDA runtime that has run cannot be unloaded. */
-	return check(handle, path, ret, why, why_bytes);
+	return check(handle, path, ret, why);
 }

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/why.h"
 #include "stages/engine.h"
 
 /*
@@ -18,7 +19,7 @@
  * installed. -ENOEXEC: it cannot be loaded, or belongs to another build. why names the file and the reason.
  * Thread: main.
  */
-int sx_cuda_load(const struct sx_backend **ret, char *why, size_t why_bytes);
+int sx_cuda_load(const struct sx_backend **ret, struct sx_why *why);
 /* Returns true if STIXEL_MODULE_PATH names a module, or if the file that sx_cuda_load() would load exists. */
 bool sx_cuda_installed(void);
 

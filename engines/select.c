@@ -13,10 +13,10 @@
 #include "engines/load.h"
 
 static int open_one(struct sx_engine *e, const struct sx_backend *backend, const struct sx_engine_params *p,
-		    char *why, size_t why_bytes)
+		    struct sx_why *why)
 {
 	struct sx_device *device = NULL;
-	int r = backend->open(&device, p, why, why_bytes);
+	int r = backend->open(&device, p, why);
 
 	if (r < 0)
 		return r;
@@ -25,61 +25,61 @@ static int open_one(struct sx_engine *e, const struct sx_backend *backend, const
 	return 0;
 }
 
-static int open_cuda(struct sx_engine *e, const struct sx_engine_params *p, char *why, size_t why_bytes)
+static int open_cuda(struct sx_engine *e, const struct sx_engine_params *p, struct sx_why *why)
 {
 	const struct sx_backend *cuda;
-	int r = sx_cuda_load(&cuda, why, why_bytes);
+	int r = sx_cuda_load(&cuda, why);
 
 	if (r < 0)
 		return -ENODEV;
-	*why = '\0';
-	r = open_one(e, cuda, p, why, why_bytes);
-	if (r < 0 && !*why)
-		snprintf(why, why_bytes, "the CUDA device does not open (error %d)", -r);
+	sx_why_clear(why);
+	r = open_one(e, cuda, p, why);
+	if (r < 0 && sx_why_is_empty(why))
+		sx_why_set(why, "the CUDA device does not open (error %d)", -r);
 	return r;
 }
 
-static int open_auto(struct sx_engine *e, const struct sx_engine_params *p, char *why, size_t why_bytes)
+static int open_auto(struct sx_engine *e, const struct sx_engine_params *p, struct sx_why *why)
 {
-	char lack[256];
-	int r = open_cuda(e, p, lack, sizeof(lack));
+	struct sx_why lack;
+	int r = open_cuda(e, p, &lack);
 
 	if (r == 0) {
 		snprintf(e->reason, sizeof(e->reason),
 			 "engine.backend = auto: a CUDA device is usable; cuda");
 		return 0;
 	}
-	r = open_one(e, &sx_backend_cpu, p, why, why_bytes);
+	r = open_one(e, &sx_backend_cpu, p, why);
 	if (r < 0)
 		return r;
-	snprintf(e->reason, sizeof(e->reason), "engine.backend = auto: %s; %s", lack, sx_backend_cpu.name);
+	snprintf(e->reason, sizeof(e->reason), "engine.backend = auto: %.255s; %s", lack.text,
+		 sx_backend_cpu.name);
 	e->no_module = !sx_cuda_installed();
 	return 0;
 }
 
-int sx_engine_open(struct sx_engine *e, const struct sx_engine_params *p, char *why, size_t why_bytes)
+int sx_engine_open(struct sx_engine *e, const struct sx_engine_params *p, struct sx_why *why)
 {
-	char lack[256];
+	struct sx_why lack;
 	int r;
 
 	*e = (struct sx_engine){0};
 	switch (p->backend) {
 	case SX_BACKEND_AUTO:
-		return open_auto(e, p, why, why_bytes);
+		return open_auto(e, p, why);
 	case SX_BACKEND_CPU:
-		return open_one(e, &sx_backend_cpu, p, why, why_bytes);
+		return open_one(e, &sx_backend_cpu, p, why);
 	case SX_BACKEND_REFERENCE:
-		return open_one(e, &sx_backend_reference, p, why, why_bytes);
+		return open_one(e, &sx_backend_reference, p, why);
 	case SX_BACKEND_CUDA:
-		r = open_cuda(e, p, lack, sizeof(lack));
+		r = open_cuda(e, p, &lack);
 		if (r < 0)
-			snprintf(why, why_bytes, "engine.backend = cuda: %s%s", lack,
-				 sx_cuda_installed() ? ""
-						     : "; install package stixeld-cuda, or let it be auto");
+			sx_why_set(why, "engine.backend = cuda: %s%s", lack.text,
+				   sx_cuda_installed() ? ""
+						       : "; install package stixeld-cuda, or let it be auto");
 		return r;
 	}
-	snprintf(why, why_bytes, "engine.backend %d is unknown", (int)p->backend);
-	return -EINVAL;
+	return sx_why_fail(-EINVAL, why, "engine.backend %d is unknown", (int)p->backend);
 }
 
 void sx_engine_close(struct sx_engine *e)

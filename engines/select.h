@@ -9,6 +9,7 @@
 
 #include <stddef.h>
 
+#include "base/why.h"
 #include "stages/device_facts.h"
 #include "stages/engine.h"
 
@@ -30,7 +31,7 @@ struct sx_engine {
  * another one later. Negative errno with a sentence in why. -ENODEV: a GPU was requested and none is usable
  * (no module, no device, or no code for the device). -EINVAL: wrong configuration.
  */
-int sx_engine_open(struct sx_engine *e, const struct sx_engine_params *p, char *why, size_t why_bytes);
+int sx_engine_open(struct sx_engine *e, const struct sx_engine_params *p, struct sx_why *why);
 /*
  * Unpins all memory and closes the engine. Call it after all contexts of the engine are gone. Accepts a
  * zeroed engine.

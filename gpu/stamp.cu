@@ -7,7 +7,7 @@
  * Memory:  8 bytes per stamp.
  * Ranges:  nanoseconds of a 64-bit clock, in steps that the device defines: 32 ns on the H200, up to 1 us
  *          elsewhere.
- * Speed:   docs/lab-performance.md, CUDA: host side.
+ * Speed:   tests/lab/lab-performance.md, CUDA: host side.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

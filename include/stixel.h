@@ -3,7 +3,7 @@
  *
  * The ABI is stable. A minor version only appends fields or takes reserved ones. Any other change raises the
  * major version. The language is C11, and C++11 programs may include this header. All numbers are little
- * endian. All times are CLOCK_MONOTONIC nanoseconds. docs/shm.md explains the layout for readers written in
+ * endian. All times are CLOCK_MONOTONIC nanoseconds. docs/use/shm.md explains the layout for readers written in
  * other languages.
  *
  *	struct stixel_reader *reader;
@@ -222,7 +222,7 @@ struct stixel_frame_header {
 	 * Standard deviations of pitch_rad, roll_rad and height_m. 0: not known, for example for a road from
 	 * the calibration. They grow with road_age if the road is older. They do not include errors that all
 	 * measurements share, such as a wrong calibration or a road that is not a plane. See
-	 * docs/algorithm.md, road.
+	 * docs/develop/algorithm.md, road.
 	 */
 	double pitch_sigma_rad, roll_sigma_rad, height_sigma_m;
 	/*
@@ -878,7 +878,7 @@ STIXEL_SIZE(stixel_free_column, 16);
 STIXEL_API int stixel_free_defaults(const struct stixel_frame *frame, struct stixel_free_options *options,
 				    size_t bytes);
 /*
- * (since 1.6) Computes how far each column is known to be free, by the rules of docs/convert.md.
+ * (since 1.6) Computes how far each column is known to be free, by the rules of docs/use/convert.md.
  * stixel_scan() and stixel_points() use the same rules. The nearest object that reaches between the heights
  * ends the free space (OBJECT, at its distance). If it is nearer, the end of the ground ends the free space:
  * UNSEEN if the space behind was not seen, DROP if it lies below the road. Without ground below them, UNSEEN

@@ -1,7 +1,7 @@
 /*
  * stixel_convert.h - frames as a laser scan or as points, for programs that do not know stixels.
  *
- * The library and the ABI are those of <stixel.h>. docs/convert.md has the reasons. All values are computed
+ * The library and the ABI are those of <stixel.h>. docs/use/convert.md has the reasons. All values are computed
  * in double by + - * / and square roots alone and rounded once to float, so that a frame gives the same bytes
  * on every machine.
  *
@@ -182,7 +182,7 @@ STIXEL_SIZE(stixel_points_options, 16);
  *
  * Obstacles: the foot and the top of each object stixel with a known disparity. These are the lower and the
  * upper edge of its pixels, half a pixel beyond their centres. Since 1.6 only the part above the road counts,
- * and objects at impossible places (docs/convert.md) have no points. With a step, there are also points
+ * and objects at impossible places (docs/use/convert.md) have no points. With a step, there are also points
  * between foot and top, at multiples of step from the foot.
  * Ground: rows of points at the height of the ground. For each ground stixel, they lie where the distance
  * along the optical axis is a multiple of step, up to range_max, by the stixel's own disparity and slope.

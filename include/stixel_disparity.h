@@ -3,7 +3,7 @@
  * camera that measures depth itself.
  *
  * stixeld reads the maps if stereo.matcher = external. The library and the ABI are those of <stixel.h>. See
- * docs/external.md.
+ * docs/use/external.md.
  *
  *	struct stixel_disparity_format format = {.width = 1280, .height = 720};
  *	struct stixel_disparity_map map;

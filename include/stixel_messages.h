@@ -1,6 +1,6 @@
 /*
  * Makes the messages that viewers draw, from frames. "stixelctl export" writes these messages, and
- * stixel-bridge sends them to Foxglove (docs/recording.md). The functions are in libstixel-recording.so.1.
+ * stixel-bridge sends them to Foxglove (docs/use/recording.md). The functions are in libstixel-recording.so.1.
  *
  *	stixel_messages_create(&messages, "front");
  *	...

@@ -1,5 +1,5 @@
 /*
- * Reads recordings of "stixelctl record" (docs/recording.md): the frames, and the known facts about missing
+ * Reads recordings of "stixelctl record" (docs/use/recording.md): the frames, and the known facts about missing
  * frames. The functions have a separate library, libstixel-recording.so.1, because they need zlib and
  * libzstd.
  *

@@ -19,8 +19,8 @@
 
 #include "base/clock.h"
 #include "base/contract.h"
+#include "base/why.h"
 #include "ipc/process.h"
-#include "ipc/why.h"
 
 #define GOING_NS SX_NS_PER_S /* a large process needs time to end after SIGKILL */
 /* 3.5 heartbeats, if the heartbeat is the only information about the publisher */
@@ -98,8 +98,7 @@ static bool publishes(const struct sx_earlier *e)
 	       beat_ns >= now_ns - 3 * (int64_t)e->header.heartbeat_period_ms * 1000000 && process_runs(e);
 }
 
-int sx_earlier_check(const struct sx_earlier *e, bool exclusive, const char *path, char *why,
-		     size_t why_bytes)
+int sx_earlier_check(const struct sx_earlier *e, bool exclusive, const char *path, struct sx_why *why)
 {
 	if (!(e->other_user || exclusive) || !publishes(e))
 		return 0;
@@ -107,11 +106,11 @@ int sx_earlier_check(const struct sx_earlier *e, bool exclusive, const char *pat
 	 * Daemons with different runtime folders have different locks but share the name: none may take it
 	 * from another.
 	 */
-	return sx_why(-EADDRINUSE, why, why_bytes, "%s belongs to process %u%s, which is running", path,
-		      e->header.pid,
-		      e->other_user ? " of another user"
-		      : e->unseen   ? " of another pid namespace"
-				    : "");
+	return sx_why_fail(-EADDRINUSE, why, "%s belongs to process %u%s, which is running", path,
+			   e->header.pid,
+			   e->other_user ? " of another user"
+			   : e->unseen	 ? " of another pid namespace"
+					 : "");
 }
 
 int64_t sx_earlier_patience_ns(const struct sx_earlier *first)
@@ -130,14 +129,14 @@ static const char *user_name(uid_t user, char *text, size_t bytes)
 	return getpwuid_r(user, &entry, text, bytes, &found) == 0 && found ? entry.pw_name : "unknown";
 }
 
-int sx_earlier_keeps(const struct sx_earlier *e, const char *path, int error, char *why, size_t why_bytes)
+int sx_earlier_keeps(const struct sx_earlier *e, const char *path, int error, struct sx_why *why)
 {
 	char text[1024];
 
 	if (!e->other_user)
-		return sx_why(error, why, why_bytes, "cannot name %s: %s", path, strerror(-error));
-	return sx_why(
-		error, why, why_bytes,
+		return sx_why_fail(error, why, "cannot name %s: %s", path, strerror(-error));
+	return sx_why_fail(
+		error, why,
 		"%s belongs to another user, %s (uid %u), and cannot be replaced: %s; root or that user has "
 		"to remove it",
 		path, user_name(e->user, text, sizeof(text)), (unsigned)e->user, strerror(-error));
@@ -165,13 +164,13 @@ void sx_earlier_retire(const struct sx_earlier *e)
 	munmap(page, STIXEL_RING_SLOTS_OFFSET);
 }
 
-void sx_earlier_tell(const struct sx_earlier *e, const char *path, char *why, size_t why_bytes)
+void sx_earlier_tell(const struct sx_earlier *e, const char *path, struct sx_why *why)
 {
 	char text[1024];
 
 	if (e->is_ring)
-		sx_why(0, why, why_bytes, "%s was taken by process %u", path, e->header.pid);
+		sx_why_set(why, "%s was taken by process %u", path, e->header.pid);
 	else
-		sx_why(0, why, why_bytes, "%s was replaced by something else, of user %s (uid %u)", path,
-		       user_name(e->user, text, sizeof(text)), (unsigned)e->user);
+		sx_why_set(why, "%s was replaced by something else, of user %s (uid %u)", path,
+			   user_name(e->user, text, sizeof(text)), (unsigned)e->user);
 }

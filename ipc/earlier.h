@@ -13,6 +13,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "base/why.h"
 #include "include/stixel.h"
 
 struct sx_earlier {
@@ -35,8 +36,7 @@ void sx_earlier_close(struct sx_earlier *e);
  * only claims of its owner. So a process of that user must have the pid and the start time of the ring. If
  * the process cannot be seen, the heartbeat alone counts, for our own user only.
  */
-int sx_earlier_check(const struct sx_earlier *e, bool exclusive, const char *path, char *why,
-		     size_t why_bytes);
+int sx_earlier_check(const struct sx_earlier *e, bool exclusive, const char *path, struct sx_why *why);
 /*
  * Returns until when a publisher that was just killed may still look alive, CLOCK_MONOTONIC. first: the first
  * look.
@@ -45,10 +45,10 @@ int64_t sx_earlier_patience_ns(const struct sx_earlier *first);
 /*
  * Explains why rename() over the object failed with error, and returns error: names the owner and the remedy.
  */
-int sx_earlier_keeps(const struct sx_earlier *e, const char *path, int error, char *why, size_t why_bytes);
+int sx_earlier_keeps(const struct sx_earlier *e, const char *path, int error, struct sx_why *why);
 /* Marks the ring as replaced and wakes its readers. */
 void sx_earlier_retire(const struct sx_earlier *e);
 /* Writes a message to why: which process or user has the name now. */
-void sx_earlier_tell(const struct sx_earlier *e, const char *path, char *why, size_t why_bytes);
+void sx_earlier_tell(const struct sx_earlier *e, const char *path, struct sx_why *why);
 
 #endif

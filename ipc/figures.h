@@ -1,7 +1,7 @@
 /*
  * All figures of the status, each defined once. A row gives its place in /status, in /metrics and in a
- * report. Both documents, the table of docs/metrics.md (tests/ipc/test_figures.c) and the pipeline's counters
- * are made from these rows. docs/recipes.md has the recipe for a new row.
+ * report. Both documents, the table of docs/use/metrics.md (tests/ipc/test_figures.c) and the pipeline's counters
+ * are made from these rows. docs/develop/recipes.md has the recipe for a new row.
  *
  * Names are a contract: rows may be added, and are never renamed or removed.
  *

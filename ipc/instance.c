@@ -17,23 +17,23 @@
 
 #include "base/contract.h"
 #include "base/places.h"
-#include "ipc/why.h"
+#include "base/why.h"
 
-int sx_instance_check(const char *name, char *why, size_t why_bytes)
+int sx_instance_check(const char *name, struct sx_why *why)
 {
 	size_t n = name ? strlen(name) : 0;
 
 	if (n == 0 || n > 64)
-		return sx_why(-EINVAL, why, why_bytes,
-			      "instance name has %zu characters, allowed are 1 to 64", n);
+		return sx_why_fail(-EINVAL, why, "instance name has %zu characters, allowed are 1 to 64", n);
 	if (name[0] == '.')
-		return sx_why(-EINVAL, why, why_bytes, "instance name '%s' begins with a dot", name);
+		return sx_why_fail(-EINVAL, why, "instance name '%s' begins with a dot", name);
 	for (size_t i = 0; i < n; i++)
 		if (!strchr("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-", name[i]))
-			return sx_why(-EINVAL, why, why_bytes,
-				      "instance name has a character at position %zu that is not one of A-Z "
-				      "a-z 0-9 _ . -",
-				      i + 1);
+			return sx_why_fail(
+				-EINVAL, why,
+				"instance name has a character at position %zu that is not one of A-Z "
+				"a-z 0-9 _ . -",
+				i + 1);
 	return 0;
 }
 
@@ -89,15 +89,15 @@ static bool instance_folder(const char *name, char *dir, size_t bytes)
 	return (size_t)n < bytes;
 }
 
-int sx_runtime_dir(const char *name, char *dir, size_t dir_bytes, char *why, size_t why_bytes)
+int sx_runtime_dir(const char *name, char *dir, size_t dir_bytes, struct sx_why *why)
 {
 	struct stat st;
-	int made, r = sx_instance_check(name, why, why_bytes);
+	int made, r = sx_instance_check(name, why);
 
 	if (r < 0)
 		return r;
 	if (!instance_folder(name, dir, dir_bytes))
-		return sx_why(-ENAMETOOLONG, why, why_bytes, "the path of the runtime folder is too long");
+		return sx_why_fail(-ENAMETOOLONG, why, "the path of the runtime folder is too long");
 	made = r = make_folders(dir);
 	if (r >= 0 && stat(dir, &st) < 0)
 		r = -errno;
@@ -108,10 +108,11 @@ int sx_runtime_dir(const char *name, char *dir, size_t dir_bytes, char *why, siz
 	if (r < 0 && made > 0)
 		rmdir(dir);
 	if (r < 0)
-		return sx_why(r, why, why_bytes,
-			      "cannot use the runtime folder %s: %s; RuntimeDirectory= of a unit, or %s of a "
-			      "login, names one that exists and is yours",
-			      dir, strerror(-r), SX_PLACE_VARIABLE);
+		return sx_why_fail(
+			r, why,
+			"cannot use the runtime folder %s: %s; RuntimeDirectory= of a unit, or %s of a "
+			"login, names one that exists and is yours",
+			dir, strerror(-r), SX_PLACE_VARIABLE);
 	return 0;
 }
 
@@ -128,7 +129,7 @@ static pid_t read_owner(int fd)
 	return pid > 0 && pid <= INT_MAX ? (pid_t)pid : 0;
 }
 
-static int instance_refuse(int fd, const char *path, pid_t *owner, char *why, size_t why_bytes)
+static int instance_refuse(int fd, const char *path, pid_t *owner, struct sx_why *why)
 {
 	pid_t pid = read_owner(fd);
 
@@ -136,15 +137,14 @@ static int instance_refuse(int fd, const char *path, pid_t *owner, char *why, si
 	if (owner)
 		*owner = pid;
 	if (!pid)
-		return sx_why(-EADDRINUSE, why, why_bytes, "the instance is already running (it holds %s)",
-			      path);
-	return sx_why(-EADDRINUSE, why, why_bytes,
-		      "the instance is already running as process %d (it holds %s): stop it, or name "
-		      "another one with -i",
-		      (int)pid, path);
+		return sx_why_fail(-EADDRINUSE, why, "the instance is already running (it holds %s)", path);
+	return sx_why_fail(-EADDRINUSE, why,
+			   "the instance is already running as process %d (it holds %s): stop it, or name "
+			   "another one with -i",
+			   (int)pid, path);
 }
 
-int sx_instance_lock(const char *dir, pid_t *owner, char *why, size_t why_bytes)
+int sx_instance_lock(const char *dir, pid_t *owner, struct sx_why *why)
 {
 	char path[4096], text[32];
 	int fd, n, r;
@@ -153,21 +153,21 @@ int sx_instance_lock(const char *dir, pid_t *owner, char *why, size_t why_bytes)
 		*owner = 0;
 	n = snprintf(path, sizeof(path), "%s/lock", dir);
 	if ((size_t)n >= sizeof(path))
-		return sx_why(-ENAMETOOLONG, why, why_bytes, "the path of the lock is too long");
+		return sx_why_fail(-ENAMETOOLONG, why, "the path of the lock is too long");
 	fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd < 0) {
 		r = -errno;
 		/* a folder without a lock belongs to no process; rmdir() keeps a folder that has a file */
 		rmdir(dir);
-		return sx_why(r, why, why_bytes, "cannot open the lock %s: %s", path, strerror(-r));
+		return sx_why_fail(r, why, "cannot open the lock %s: %s", path, strerror(-r));
 	}
 	/* The lock file is never removed: after an unlink two processes could lock two files of one name. */
 	if (flock(fd, LOCK_EX | LOCK_NB) < 0) {
 		r = -errno;
 		if (r == -EWOULDBLOCK)
-			return instance_refuse(fd, path, owner, why, why_bytes);
+			return instance_refuse(fd, path, owner, why);
 		close(fd);
-		return sx_why(r, why, why_bytes, "cannot lock %s: %s", path, strerror(-r));
+		return sx_why_fail(r, why, "cannot lock %s: %s", path, strerror(-r));
 	}
 	n = snprintf(text, sizeof(text), "%d\n", (int)getpid());
 	/* The pid serves only the message of a second daemon. The lock holds without it. */

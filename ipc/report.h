@@ -2,7 +2,7 @@
  * A snapshot of a running instance, and the two documents made from it: /status (JSON) and /metrics
  * (OpenMetrics).
  *
- * Keys and metric names are a contract: docs/metrics.md, design of the status. A single number is a row of
+ * Keys and metric names are a contract: docs/use/metrics.md, design of the status. A single number is a row of
  * ipc/figures.def; this header has texts, durations and lists. Unknown numbers are NAN (reals) or negative
  * (counts). They appear as null in the status and are left out of the metrics; they never appear as 0.
  *

@@ -22,10 +22,10 @@
 #include "base/clock.h"
 #include "base/contract.h"
 #include "base/wake.h"
+#include "base/why.h"
 #include "ipc/earlier.h"
 #include "ipc/instance.h"
 #include "ipc/process.h"
-#include "ipc/why.h"
 
 /* Atomics must be lock-free: a reader cannot take a lock on a page that it may not write. */
 _Static_assert(__GCC_ATOMIC_LLONG_LOCK_FREE == 2, "64-bit loads and stores must be lock-free");
@@ -101,29 +101,29 @@ static void ask_ringer(const struct sx_ring *r)
 
 /* ---- making the object ---- */
 
-static int check_params(const struct sx_ring_params *p, char *why, size_t why_bytes)
+static int check_params(const struct sx_ring_params *p, struct sx_why *why)
 {
-	int r = sx_instance_check(p->instance, why, why_bytes);
+	int r = sx_instance_check(p->instance, why);
 
 	if (r < 0)
 		return r;
 	if (p->slots < 2 || p->slots > SX_RING_SLOTS_MAX || (p->slots & (p->slots - 1)))
-		return sx_why(-EINVAL, why, why_bytes,
-			      "the ring has %d slots, allowed are powers of two from 2 to %d", p->slots,
-			      SX_RING_SLOTS_MAX);
+		return sx_why_fail(-EINVAL, why,
+				   "the ring has %d slots, allowed are powers of two from 2 to %d", p->slots,
+				   SX_RING_SLOTS_MAX);
 	if (p->frame_bytes < sizeof(struct stixel_frame_header) || p->frame_bytes > STIXEL_FRAME_BYTES_MAX)
-		return sx_why(-EINVAL, why, why_bytes,
-			      "a frame of %zu bytes does not fit into the ring, %u are allowed",
-			      p->frame_bytes, STIXEL_FRAME_BYTES_MAX);
+		return sx_why_fail(-EINVAL, why,
+				   "a frame of %zu bytes does not fit into the ring, %u are allowed",
+				   p->frame_bytes, STIXEL_FRAME_BYTES_MAX);
 	if (!p->epoch)
-		return sx_why(-EINVAL, why, why_bytes, "the ring has no epoch");
+		return sx_why_fail(-EINVAL, why, "the ring has no epoch");
 	if (p->stream_path && strlen(p->stream_path) >= sizeof(((struct stixel_ring_header *)0)->stream_path))
-		return sx_why(-ENAMETOOLONG, why, why_bytes, "the path %s is too long for the ring's header",
-			      p->stream_path);
+		return sx_why_fail(-ENAMETOOLONG, why, "the path %s is too long for the ring's header",
+				   p->stream_path);
 	return 0;
 }
 
-static int name_paths(struct sx_ring *r, const struct sx_ring_params *p, char *why, size_t why_bytes)
+static int name_paths(struct sx_ring *r, const struct sx_ring_params *p, struct sx_why *why)
 {
 	int a = snprintf(r->path, sizeof(r->path), "%s/%s%s", r->dir, r->prefix, p->instance);
 	int b = snprintf(r->temporary, sizeof(r->temporary), "%s/.%s%s.%016llx", r->dir, r->prefix,
@@ -131,7 +131,7 @@ static int name_paths(struct sx_ring *r, const struct sx_ring_params *p, char *w
 
 	if ((size_t)a >= sizeof(r->path) || (size_t)b >= sizeof(r->temporary)) {
 		r->temporary[0] = 0;
-		return sx_why(-ENAMETOOLONG, why, why_bytes, "the path of the ring is too long");
+		return sx_why_fail(-ENAMETOOLONG, why, "the path of the ring is too long");
 	}
 	return 0;
 }
@@ -159,7 +159,7 @@ static void sweep(const struct sx_ring *r, const char *instance)
 		closedir(d);
 }
 
-static int make_object(struct sx_ring *r, const struct sx_ring_params *p, char *why, size_t why_bytes)
+static int make_object(struct sx_ring *r, const struct sx_ring_params *p, struct sx_why *why)
 {
 	struct stat st;
 	int e;
@@ -169,27 +169,26 @@ static int make_object(struct sx_ring *r, const struct sx_ring_params *p, char *
 	if (r->fd < 0) {
 		e = -errno;
 		r->temporary[0] = 0;
-		return sx_why(e, why, why_bytes, "cannot create %s: %s", r->path, strerror(-e));
+		return sx_why_fail(e, why, "cannot create %s: %s", r->path, strerror(-e));
 	}
 	/* ftruncate() would succeed on a full tmpfs, and the first access to a page would be a SIGBUS. */
 	do
 		e = posix_fallocate(r->fd, 0, (off_t)r->bytes);
 	while (e == EINTR);
 	if (e)
-		return sx_why(-e, why, why_bytes, "cannot reserve %zu bytes of shared memory for %s: %s",
-			      r->bytes, r->path, strerror(e));
+		return sx_why_fail(-e, why, "cannot reserve %zu bytes of shared memory for %s: %s", r->bytes,
+				   r->path, strerror(e));
 	if (p->group != (gid_t)-1 && fchown(r->fd, (uid_t)-1, p->group) < 0)
-		return sx_why(-errno, why, why_bytes, "cannot give %s to group %u: %s", r->path,
-			      (unsigned)p->group, strerror(errno));
+		return sx_why_fail(-errno, why, "cannot give %s to group %u: %s", r->path, (unsigned)p->group,
+				   strerror(errno));
 	if (fchmod(r->fd, p->mode ? p->mode : 0640) < 0 || fstat(r->fd, &st) < 0)
-		return sx_why(-errno, why, why_bytes, "cannot set the mode of %s: %s", r->path,
-			      strerror(errno));
+		return sx_why_fail(-errno, why, "cannot set the mode of %s: %s", r->path, strerror(errno));
 	r->device = st.st_dev;
 	r->inode = st.st_ino;
 	r->map = mmap(NULL, r->bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, r->fd, 0);
 	if (r->map == MAP_FAILED) {
 		r->map = NULL;
-		return sx_why(-errno, why, why_bytes, "cannot map %s: %s", r->path, strerror(errno));
+		return sx_why_fail(-errno, why, "cannot map %s: %s", r->path, strerror(errno));
 	}
 	/*
 	 * A page fault while publishing would cost time, not correctness. So mlock() may fail: the limit on
@@ -239,8 +238,7 @@ static void fill_header(struct sx_ring *r, const struct sx_ring_params *p)
  * heartbeat that no longer changes. The function waits for its end, so that a start right after SIGKILL
  * succeeds.
  */
-static int look_at_earlier(const struct sx_ring *r, struct sx_earlier *e, bool exclusive, char *why,
-			   size_t why_bytes)
+static int look_at_earlier(const struct sx_ring *r, struct sx_earlier *e, bool exclusive, struct sx_why *why)
 {
 	int64_t beat_ns, until_ns;
 	int err;
@@ -250,7 +248,7 @@ static int look_at_earlier(const struct sx_ring *r, struct sx_earlier *e, bool e
 	beat_ns = e->live.heartbeat_ns;
 	until_ns = sx_earlier_patience_ns(e);
 	for (;;) {
-		err = sx_earlier_check(e, exclusive, r->path, why, why_bytes);
+		err = sx_earlier_check(e, exclusive, r->path, why);
 		if (err == 0 || e->live.heartbeat_ns != beat_ns || sx_now_ns() >= until_ns)
 			return err;
 		usleep(LOOK_US);
@@ -272,14 +270,14 @@ static int rename_over(const struct sx_ring *r)
 	return rename(r->temporary, r->path) == 0 ? 0 : -errno;
 }
 
-static int take_name(struct sx_ring *r, bool exclusive, char *why, size_t why_bytes)
+static int take_name(struct sx_ring *r, bool exclusive, struct sx_why *why)
 {
 	struct sx_earlier e;
-	int err = look_at_earlier(r, &e, exclusive, why, why_bytes), renamed;
+	int err = look_at_earlier(r, &e, exclusive, why), renamed;
 
 	renamed = err == 0 ? rename_over(r) : 0;
 	if (renamed < 0)
-		err = sx_earlier_keeps(&e, r->path, renamed, why, why_bytes);
+		err = sx_earlier_keeps(&e, r->path, renamed, why);
 	if (err == 0) {
 		r->named = true;
 		/* After the rename, so that woken readers find the new object at once. */
@@ -289,16 +287,16 @@ static int take_name(struct sx_ring *r, bool exclusive, char *why, size_t why_by
 	return err;
 }
 
-int sx_ring_create(struct sx_ring **ret, const struct sx_ring_params *p, char *why, size_t why_bytes)
+int sx_ring_create(struct sx_ring **ret, const struct sx_ring_params *p, struct sx_why *why)
 {
 	struct sx_ring *r;
-	int e = check_params(p, why, why_bytes);
+	int e = check_params(p, why);
 
 	if (e < 0)
 		return e;
 	r = calloc(1, sizeof(*r));
 	if (!r)
-		return sx_why(-ENOMEM, why, why_bytes, "out of memory");
+		return sx_why_fail(-ENOMEM, why, "out of memory");
 	r->fd = r->bell_fd = -1;
 	r->quiet = p->quiet;
 	r->dir = p->shm_dir ? p->shm_dir : "/dev/shm";
@@ -309,15 +307,15 @@ int sx_ring_create(struct sx_ring **ret, const struct sx_ring_params *p, char *w
 	r->frame_capacity = (uint32_t)((p->frame_bytes + 63) & ~(size_t)63);
 	r->slot_stride = r->frame_capacity + (uint32_t)sizeof(struct stixel_ring_slot);
 	r->bytes = STIXEL_RING_SLOTS_OFFSET + (size_t)p->slots * r->slot_stride;
-	e = name_paths(r, p, why, why_bytes);
+	e = name_paths(r, p, why);
 	if (e < 0)
 		goto fail;
 	sweep(r, p->instance);
-	e = make_object(r, p, why, why_bytes);
+	e = make_object(r, p, why);
 	if (e < 0)
 		goto fail;
 	fill_header(r, p);
-	e = take_name(r, p->exclusive, why, why_bytes);
+	e = take_name(r, p->exclusive, why);
 	if (e < 0)
 		goto fail;
 	*ret = r;
@@ -333,7 +331,7 @@ static bool is_ours(const struct sx_ring *r, const struct stat *st)
 	return st->st_ino == r->inode && st->st_dev == r->device;
 }
 
-enum sx_ring_name sx_ring_look(const struct sx_ring *r, char *why, size_t why_bytes)
+enum sx_ring_name sx_ring_look(const struct sx_ring *r, struct sx_why *why)
 {
 	struct sx_earlier other;
 	struct stat st;
@@ -341,13 +339,13 @@ enum sx_ring_name sx_ring_look(const struct sx_ring *r, char *why, size_t why_by
 	if (lstat(r->path, &st) < 0) {
 		if (errno != ENOENT)
 			return SX_RING_NAMED;
-		sx_why(0, why, why_bytes, "%s was removed", r->path);
+		sx_why_set(why, "%s was removed", r->path);
 		return SX_RING_LOST;
 	}
 	if (is_ours(r, &st))
 		return SX_RING_NAMED;
 	sx_earlier_open(&other, r->path, r->magic);
-	sx_earlier_tell(&other, r->path, why, why_bytes);
+	sx_earlier_tell(&other, r->path, why);
 	sx_earlier_close(&other);
 	return SX_RING_TAKEN;
 }

@@ -1,5 +1,5 @@
 /*
- * Publisher's side of the ring in shared memory. Layout: include/stixel.h; rules and reasons: docs/shm.md.
+ * Publisher's side of the ring in shared memory. Layout: include/stixel.h; rules and reasons: docs/use/shm.md.
  * The writer never waits for a reader and keeps no data about readers.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -12,6 +12,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "base/why.h"
 #include "include/stixel.h"
 
 #define SX_RING_SLOTS_MAX 1024
@@ -45,7 +46,7 @@ struct sx_ring;
  * (exclusive: of any user). -EPERM or -EACCES: the name belongs to another user and cannot be replaced.
  * -EINVAL: parameters.
  */
-int sx_ring_create(struct sx_ring **ret, const struct sx_ring_params *p, char *why, size_t why_bytes);
+int sx_ring_create(struct sx_ring **ret, const struct sx_ring_params *p, struct sx_why *why);
 
 /*
  * Ends the ring: sets state CLOSED, wakes the readers, and removes the name if it is still ours. Accepts
@@ -59,7 +60,7 @@ enum sx_ring_name {
 	SX_RING_TAKEN  /* another object has the name */
 };
 /* Checks where the name leads now. Writes a message to why unless the result is SX_RING_NAMED. */
-enum sx_ring_name sx_ring_look(const struct sx_ring *r, char *why, size_t why_bytes);
+enum sx_ring_name sx_ring_look(const struct sx_ring *r, struct sx_why *why);
 /* Removes the name if it is still ours. */
 void sx_ring_unname(struct sx_ring *r);
 

@@ -23,9 +23,9 @@
 #include "base/clock.h"
 #include "base/contract.h"
 #include "base/wake.h"
+#include "base/why.h"
 #include "ipc/frame.h"
 #include "ipc/listener.h"
-#include "ipc/why.h"
 
 /* The kernel allocates a packet in one piece. Larger packets would fail when memory is fragmented. */
 #define PACKET_MAX (1u << 20)
@@ -85,14 +85,14 @@ static void size_buffer(int fd, int bytes)
  * Finds the largest packet size. The buffer should hold two frames, so that one can wait while the client
  * reads the other.
  */
-static int measure_packet(struct sx_stream *s, size_t frame_bytes, char *why, size_t why_bytes)
+static int measure_packet(struct sx_stream *s, size_t frame_bytes, struct sx_why *why)
 {
 	size_t smallest = sx_frame_bytes(0, 0, 0);
 	int pair[2], got = 0, r;
 	socklen_t n = sizeof(got);
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
-		return sx_why(-errno, why, why_bytes, "cannot create a socket: %s", strerror(errno));
+		return sx_why_fail(-errno, why, "cannot create a socket: %s", strerror(errno));
 	if (frame_bytes > PACKET_MAX)
 		frame_bytes = PACKET_MAX;
 	if (frame_bytes < smallest)
@@ -103,24 +103,24 @@ static int measure_packet(struct sx_stream *s, size_t frame_bytes, char *why, si
 	close(pair[0]);
 	close(pair[1]);
 	if (r < 0)
-		return sx_why(r, why, why_bytes, "cannot tell how much a socket holds: %s", strerror(-r));
+		return sx_why_fail(r, why, "cannot tell how much a socket holds: %s", strerror(-r));
 	s->packet_bytes = frame_bytes;
 	if ((size_t)got < s->packet_bytes + 64)
 		s->packet_bytes = ((size_t)got - 64) & ~(size_t)7;
 	return 0;
 }
 
-static int take_listener(struct sx_stream *s, const struct sx_stream_params *p, char *why, size_t why_bytes)
+static int take_listener(struct sx_stream *s, const struct sx_stream_params *p, struct sx_why *why)
 {
 	int r;
 
 	sx_must(s->listen, ==, -1);
 	if (p->listen_fd >= 0) {
-		r = sx_listener_check(p->listen_fd, why, why_bytes);
+		r = sx_listener_check(p->listen_fd, why);
 		s->listen = r < 0 ? -1 : p->listen_fd;
 		return r;
 	}
-	s->listen = sx_listener_make(p->path, p->mode ? p->mode : 0660, p->group, why, why_bytes);
+	s->listen = sx_listener_make(p->path, p->mode ? p->mode : 0660, p->group, why);
 	if (s->listen >= 0)
 		snprintf(s->path, sizeof(s->path), "%s", p->path);
 	return s->listen < 0 ? s->listen : 0;
@@ -157,13 +157,13 @@ static int make_loop(struct sx_stream *s)
 	return r;
 }
 
-int sx_stream_create(struct sx_stream **ret, const struct sx_stream_params *p, char *why, size_t why_bytes)
+int sx_stream_create(struct sx_stream **ret, const struct sx_stream_params *p, struct sx_why *why)
 {
 	struct sx_stream *s = calloc(1, sizeof(*s));
 	int r;
 
 	if (!s)
-		return sx_why(-ENOMEM, why, why_bytes, "out of memory");
+		return sx_why_fail(-ENOMEM, why, "out of memory");
 	s->epoll = s->listen = s->wake = s->timer = -1;
 	s->epoch = p->epoch;
 	s->period_ms = p->heartbeat_period_ms > 0 ? (uint32_t)p->heartbeat_period_ms : 1000;
@@ -174,22 +174,22 @@ int sx_stream_create(struct sx_stream **ret, const struct sx_stream_params *p, c
 	s->front = 2;
 	for (int i = 0; i < SX_STREAM_CLIENTS_MAX; i++)
 		s->client[i].fd = -1;
-	r = measure_packet(s, p->frame_bytes, why, why_bytes);
+	r = measure_packet(s, p->frame_bytes, why);
 	if (r < 0)
 		goto fail;
 	for (int i = 0; i < 3; i++) {
 		s->buffer[i] = calloc(1, s->packet_bytes);
 		if (!s->buffer[i]) {
-			r = sx_why(-ENOMEM, why, why_bytes, "out of memory");
+			r = sx_why_fail(-ENOMEM, why, "out of memory");
 			goto fail;
 		}
 	}
-	r = take_listener(s, p, why, why_bytes);
+	r = take_listener(s, p, why);
 	if (r < 0)
 		goto fail;
 	r = make_loop(s);
 	if (r < 0) {
-		sx_why(r, why, why_bytes, "cannot watch the frame socket: %s", strerror(-r));
+		sx_why_fail(r, why, "cannot watch the frame socket: %s", strerror(-r));
 		goto fail;
 	}
 	*ret = s;

@@ -12,6 +12,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "base/why.h"
 #include "include/stixel.h"
 
 #define SX_STREAM_CLIENTS_MAX 64
@@ -52,7 +53,7 @@ struct sx_stream;
  * Creates the socket. On error writes an error message to why: -EADDRINUSE (the path is taken by something
  * that is not our socket), -ENAMETOOLONG, ...
  */
-int sx_stream_create(struct sx_stream **ret, const struct sx_stream_params *p, char *why, size_t why_bytes);
+int sx_stream_create(struct sx_stream **ret, const struct sx_stream_params *p, struct sx_why *why);
 /* Marks the socket path as owned by another process, so that sx_stream_destroy() does not unlink it. */
 void sx_stream_disown(struct sx_stream *s);
 /* Closes all clients; removes the socket unless it was passed in. Accepts NULL. */

@@ -19,11 +19,10 @@ static const char cpufreq[] = "sys/devices/system/cpu/cpufreq";
 
 static int64_t read_hz(int64_t unit, const char *path)
 {
-	char why[16];
+	struct sx_why why;
 	int64_t value;
 
-	return sx_file_number(path, 1, INT64_C(100000000000), &value, why, sizeof(why)) < 0 ? -1
-											    : value * unit;
+	return sx_file_number(path, 1, INT64_C(100000000000), &value, &why) < 0 ? -1 : value * unit;
 }
 
 static void read_model(struct sx_board *b, const char *root)

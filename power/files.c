@@ -59,27 +59,21 @@ int sx_file_text(const char *path, char *to, size_t bytes)
 	return r;
 }
 
-int sx_file_number(const char *path, int64_t min, int64_t max, int64_t *ret, char *why, size_t why_bytes)
+int sx_file_number(const char *path, int64_t min, int64_t max, int64_t *ret, struct sx_why *why)
 {
 	char text[64], *end;
 	int64_t value;
 	int r = sx_file_text(path, text, sizeof(text));
 
-	if (r < 0) {
-		snprintf(why, why_bytes, "%s: %s", path, strerror(-r));
-		return r;
-	}
+	if (r < 0)
+		return sx_why_fail(r, why, "%s: %s", path, strerror(-r));
 	errno = 0;
 	value = strtoll(text, &end, 10);
-	if (end == text || *end || errno) {
-		snprintf(why, why_bytes, "%s: found '%s', expected a whole number", path, text);
-		return -EINVAL;
-	}
-	if (value < min || value > max) {
-		snprintf(why, why_bytes, "%s: %" PRId64 " is out of range %" PRId64 "..%" PRId64, path, value,
-			 min, max);
-		return -EINVAL;
-	}
+	if (end == text || *end || errno)
+		return sx_why_fail(-EINVAL, why, "%s: found '%s', expected a whole number", path, text);
+	if (value < min || value > max)
+		return sx_why_fail(-EINVAL, why, "%s: %" PRId64 " is out of range %" PRId64 "..%" PRId64,
+				   path, value, min, max);
 	*ret = value;
 	return 0;
 }

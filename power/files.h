@@ -11,6 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/why.h"
+
 #define SX_FILE_PATH_BYTES 384
 #define SX_FILE_NAME_BYTES 64
 
@@ -25,7 +27,7 @@ int sx_file_text(const char *path, char *to, size_t bytes);
  * Reads a whole number from min to max. Negative errno with a sentence in why. -EINVAL: the file has other
  * content.
  */
-int sx_file_number(const char *path, int64_t min, int64_t max, int64_t *ret, char *why, size_t why_bytes);
+int sx_file_number(const char *path, int64_t min, int64_t max, int64_t *ret, struct sx_why *why);
 
 /*
  * Lists at most `most` names in a folder that begin with prefix, in natural order (hwmon2 before hwmon10).

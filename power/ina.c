@@ -23,7 +23,7 @@ struct ina {
 	struct sx_rail rail[SX_RAIL_SUM_MAX];
 };
 
-static int read_rail(const struct sx_rail *rail, double *watts, char *why, size_t why_bytes)
+static int read_rail(const struct sx_rail *rail, double *watts, struct sx_why *why)
 {
 	int64_t most = (int64_t)MOST_W * rail->power_per_watt, power, volts, amperes;
 	int r;
@@ -33,29 +33,29 @@ static int read_rail(const struct sx_rail *rail, double *watts, char *why, size_
 	 * current.
 	 */
 	if (*rail->power) {
-		r = sx_file_number(rail->power, -most, most, &power, why, why_bytes);
+		r = sx_file_number(rail->power, -most, most, &power, why);
 		*watts = (double)power / rail->power_per_watt;
 		return r;
 	}
-	r = sx_file_number(rail->volts, 0, MOST_MV, &volts, why, why_bytes);
+	r = sx_file_number(rail->volts, 0, MOST_MV, &volts, why);
 	if (r == 0)
-		r = sx_file_number(rail->amperes, -MOST_MA, MOST_MA, &amperes, why, why_bytes);
+		r = sx_file_number(rail->amperes, -MOST_MA, MOST_MA, &amperes, why);
 	if (r == 0)
 		*watts = (double)volts * (double)amperes / 1e6;
 	return r;
 }
 
-static int read_energy(const struct sx_rail *rail, double *joules, char *why, size_t why_bytes)
+static int read_energy(const struct sx_rail *rail, double *joules, struct sx_why *why)
 {
 	int64_t energy;
-	int r = sx_file_number(rail->energy, 0, INT64_MAX, &energy, why, why_bytes);
+	int r = sx_file_number(rail->energy, 0, INT64_MAX, &energy, why);
 
 	if (r == 0)
 		*joules = (double)energy / 1e6;
 	return r;
 }
 
-static int ina_read(struct sx_power_sensor *sensor, struct sx_power_reading *r, char *why, size_t why_bytes)
+static int ina_read(struct sx_power_sensor *sensor, struct sx_power_reading *r, struct sx_why *why)
 {
 	const struct ina *s = (const struct ina *)sensor;
 	double watts = 0.0, joules = 0.0, one = 0.0;
@@ -63,18 +63,16 @@ static int ina_read(struct sx_power_sensor *sensor, struct sx_power_reading *r, 
 	int error;
 
 	for (int i = 0; i < s->count; i++) {
-		error = read_rail(&s->rail[i], &one, why, why_bytes);
+		error = read_rail(&s->rail[i], &one, why);
 		if (error < 0)
 			return error;
 		watts += one;
 		counted = counted && *s->rail[i].energy;
 	}
-	if (watts < 0.0) {
-		snprintf(why, why_bytes, "%s: %.3f W, below zero", s->head.device, watts);
-		return -ERANGE;
-	}
+	if (watts < 0.0)
+		return sx_why_fail(-ERANGE, why, "%s: %.3f W, below zero", s->head.device, watts);
 	for (int i = 0; counted && i < s->count; i++) {
-		error = read_energy(&s->rail[i], &one, why, why_bytes);
+		error = read_energy(&s->rail[i], &one, why);
 		if (error < 0)
 			return error;
 		joules += one;
@@ -116,18 +114,18 @@ static void ina_describe(struct ina *s, const char *scope)
 			s->head.least_ms = s->rail[i].update_ms;
 }
 
-int sx_ina_open(struct sx_power_sensor **ret, const struct sx_power_params *p, char *why, size_t why_bytes)
+int sx_ina_open(struct sx_power_sensor **ret, const struct sx_power_params *p, struct sx_why *why)
 {
 	struct sx_rails *rails = malloc(sizeof(*rails));
 	struct ina *s = calloc(1, sizeof(*s));
 	struct sx_rail_sum sum;
 	int r = -ENOMEM;
 
-	snprintf(why, why_bytes, "out of memory");
+	sx_why_set(why, "out of memory");
 	if (!rails || !s)
 		goto fail;
 	sx_rails_find(rails, p->root ? p->root : "");
-	r = sx_rails_sum(rails, p->rails, &sum, why, why_bytes);
+	r = sx_rails_sum(rails, p->rails, &sum, why);
 	if (r < 0)
 		goto fail;
 	s->head.kind = &kind;

@@ -57,7 +57,7 @@ struct nvml {
 	int64_t gpu_hz, gpu_max_hz, memory_hz;
 };
 
-static int nvml_load(struct library *lib, char *why, size_t why_bytes)
+static int nvml_load(struct library *lib, struct sx_why *why)
 {
 	const struct {
 		const char *name;
@@ -85,17 +85,14 @@ static int nvml_load(struct library *lib, char *why, size_t why_bytes)
 	if (!handle) {
 		const char *error = dlerror();
 
-		snprintf(why, why_bytes, "NVML cannot be loaded: %s", error ? error : LIBRARY);
-		return -ENODEV;
+		return sx_why_fail(-ENODEV, why, "NVML cannot be loaded: %s", error ? error : LIBRARY);
 	}
 	for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
 		void *symbol = dlsym(handle, wanted[i].name);
 
-		if (!symbol) {
-			snprintf(why, why_bytes, "%s has no %s: the driver is too old", LIBRARY,
-				 wanted[i].name);
-			return -ENODEV;
-		}
+		if (!symbol)
+			return sx_why_fail(-ENODEV, why, "%s has no %s: the driver is too old", LIBRARY,
+					   wanted[i].name);
 		memcpy(wanted[i].to, &symbol, sizeof(symbol));
 	}
 	void *processes = dlsym(handle, "nvmlDeviceGetComputeRunningProcesses_v3");
@@ -104,14 +101,14 @@ static int nvml_load(struct library *lib, char *why, size_t why_bytes)
 	return 0;
 }
 
-static int nvml_tell(const struct nvml *s, int result, const char *what, char *why, size_t why_bytes)
+static int nvml_tell(const struct nvml *s, int result, const char *what, struct sx_why *why)
 {
-	snprintf(why, why_bytes, "NVML: %s: %s", what, s->lib.error_string(result));
+	sx_why_set(why, "NVML: %s: %s", what, s->lib.error_string(result));
 	return result == NVML_ERROR_NO_PERMISSION ? -EACCES : -EIO;
 }
 
 /* Finds the card: the one of the configuration, else the engine's own, else the only one. */
-static int find_device(struct nvml *s, const char *gpu, const char *bus_id, char *why, size_t why_bytes)
+static int find_device(struct nvml *s, const char *gpu, const char *bus_id, struct sx_why *why)
 {
 	unsigned count = 0, index;
 	char *end;
@@ -123,13 +120,12 @@ static int find_device(struct nvml *s, const char *gpu, const char *bus_id, char
 		result = s->lib.by_bus_id(gpu, &s->device);
 	} else if (gpu) {
 		index = (unsigned)strtoul(gpu, &end, 10);
-		if (!isdigit((unsigned char)*gpu) || *end) {
-			snprintf(why, why_bytes,
-				 "power.gpu: found '%s', allowed is an index, a UUID (GPU-...) or a PCI "
-				 "address (0000:1b:00.0)",
-				 gpu);
-			return -EINVAL;
-		}
+		if (!isdigit((unsigned char)*gpu) || *end)
+			return sx_why_fail(
+				-EINVAL, why,
+				"power.gpu: found '%s', allowed is an index, a UUID (GPU-...) or a PCI "
+				"address (0000:1b:00.0)",
+				gpu);
 		result = s->lib.by_index(index, &s->device);
 	} else if (*bus_id) {
 		gpu = bus_id;
@@ -137,7 +133,7 @@ static int find_device(struct nvml *s, const char *gpu, const char *bus_id, char
 	} else {
 		result = s->lib.count(&count);
 		if (result == NVML_SUCCESS && count != 1) {
-			snprintf(why, why_bytes, "NVML: %u GPUs: set power.gpu to choose one", count);
+			sx_why_set(why, "NVML: %u GPUs: set power.gpu to choose one", count);
 			return count ? -EINVAL : -ENODEV;
 		}
 		gpu = "the only one";
@@ -146,8 +142,7 @@ static int find_device(struct nvml *s, const char *gpu, const char *bus_id, char
 	}
 	if (result == NVML_SUCCESS)
 		return 0;
-	snprintf(why, why_bytes, "NVML: GPU %s: %s", gpu, s->lib.error_string(result));
-	return -ENODEV;
+	return sx_why_fail(-ENODEV, why, "NVML: GPU %s: %s", gpu, s->lib.error_string(result));
 }
 
 static int64_t ask_hz(int (*clock)(void *, int, unsigned *), void *device, int domain)
@@ -183,7 +178,7 @@ static int count_others(const struct nvml *s)
 	return (int)count - (own && count > 0);
 }
 
-static int nvml_read(struct sx_power_sensor *sensor, struct sx_power_reading *r, char *why, size_t why_bytes)
+static int nvml_read(struct sx_power_sensor *sensor, struct sx_power_reading *r, struct sx_why *why)
 {
 	struct nvml *s = (struct nvml *)sensor;
 	unsigned long long mj = 0;
@@ -193,12 +188,12 @@ static int nvml_read(struct sx_power_sensor *sensor, struct sx_power_reading *r,
 	if (s->counts) {
 		result = s->lib.energy(s->device, &mj);
 		if (result != NVML_SUCCESS)
-			return nvml_tell(s, result, "energy", why, why_bytes);
+			return nvml_tell(s, result, "energy", why);
 		r->joules = (double)mj / 1e3;
 	} else {
 		result = s->lib.power(s->device, &mw);
 		if (result != NVML_SUCCESS)
-			return nvml_tell(s, result, "power", why, why_bytes);
+			return nvml_tell(s, result, "power", why);
 		r->watts = (double)mw / 1e3;
 	}
 	if (s->reads++ % CLOCKS_EVERY == 0) {
@@ -224,7 +219,7 @@ static void nvml_close(struct sx_power_sensor *sensor)
 static const struct sx_power_kind kind = {.read = nvml_read, .close = nvml_close};
 
 /* Checks whether the card has an energy counter or reports watts, and gets the card's name. */
-static int look_at_device(struct nvml *s, const char *bus_id, char *why, size_t why_bytes)
+static int look_at_device(struct nvml *s, const char *bus_id, struct sx_why *why)
 {
 	unsigned long long mj = 0;
 	unsigned mw = 0;
@@ -233,11 +228,11 @@ static int look_at_device(struct nvml *s, const char *bus_id, char *why, size_t 
 
 	s->counts = result == NVML_SUCCESS;
 	if (!s->counts && result != NVML_ERROR_NOT_SUPPORTED)
-		return nvml_tell(s, result, "energy", why, why_bytes);
+		return nvml_tell(s, result, "energy", why);
 	if (!s->counts) {
 		result = s->lib.power(s->device, &mw);
 		if (result != NVML_SUCCESS)
-			return nvml_tell(s, result, "power", why, why_bytes);
+			return nvml_tell(s, result, "power", why);
 	}
 	if (s->lib.name(s->device, name, sizeof(name)) != NVML_SUCCESS)
 		snprintf(name, sizeof(name), "GPU");
@@ -247,34 +242,32 @@ static int look_at_device(struct nvml *s, const char *bus_id, char *why, size_t 
 }
 
 int sx_nvml_open(struct sx_power_sensor **ret, const struct sx_power_params *p,
-		 const struct sx_power_engine *engine, char *why, size_t why_bytes)
+		 const struct sx_power_engine *engine, struct sx_why *why)
 {
 	const char *bus_id = p->gpu ? "" : engine->bus_id;
 	struct nvml *s = calloc(1, sizeof(*s));
 	int r, result;
 
-	if (!s) {
-		snprintf(why, why_bytes, "out of memory");
-		return -ENOMEM;
-	}
+	if (!s)
+		return sx_why_fail(-ENOMEM, why, "out of memory");
 	s->head.kind = &kind;
 	/* If power.gpu chose the card, it is not known whether this process computes on it. */
 	s->computes = engine->gpu && !p->gpu;
 	snprintf(s->head.source, sizeof(s->head.source), "nvml");
 	snprintf(s->head.scope, sizeof(s->head.scope), "GPU board");
-	r = nvml_load(&s->lib, why, why_bytes);
+	r = nvml_load(&s->lib, why);
 	if (r < 0)
 		goto fail;
 	result = s->lib.init();
 	if (result != NVML_SUCCESS) {
-		snprintf(why, why_bytes, "NVML cannot be started: %s", s->lib.error_string(result));
+		sx_why_set(why, "NVML cannot be started: %s", s->lib.error_string(result));
 		r = -ENODEV;
 		goto fail;
 	}
 	s->started = true;
-	r = find_device(s, p->gpu, bus_id, why, why_bytes);
+	r = find_device(s, p->gpu, bus_id, why);
 	if (r == 0)
-		r = look_at_device(s, bus_id, why, why_bytes);
+		r = look_at_device(s, bus_id, why);
 	if (r < 0)
 		goto fail;
 	*ret = &s->head;

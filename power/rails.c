@@ -18,7 +18,7 @@
 
 /*
  * Boards, recognised by the labels of their rails. The first entry whose labels all exist is taken.
- * docs/power.md names the sources.
+ * docs/use/power.md names the sources.
  */
 static const struct whole {
 	const char *scope, *labels[SX_RAIL_SUM_MAX];
@@ -88,11 +88,12 @@ static void find_place(const char *folder, const char *name, char *to, size_t by
 /* Returns the time of a whole conversion, ms; 0: not known. Reading more often only repeats values. */
 static int find_update_ms(const char *folder)
 {
-	char path[SX_FILE_PATH_BYTES], why[16];
+	char path[SX_FILE_PATH_BYTES];
+	struct sx_why why;
 	int64_t ms = 0;
 
 	sx_file_path(path, "%s/update_interval", folder);
-	return sx_file_number(path, 0, 60000, &ms, why, sizeof(why)) < 0 ? 0 : (int)ms;
+	return sx_file_number(path, 0, 60000, &ms, &why) < 0 ? 0 : (int)ms;
 }
 
 /*
@@ -233,8 +234,8 @@ static void list_labels(const struct sx_rails *rails, char *to, size_t bytes)
 					 rails->rail[i].label);
 }
 
-static int sum_chosen(const struct sx_rails *rails, const char *chosen, struct sx_rail_sum *sum, char *why,
-		      size_t why_bytes)
+static int sum_chosen(const struct sx_rails *rails, const char *chosen, struct sx_rail_sum *sum,
+		      struct sx_why *why)
 {
 	char label[SX_FILE_NAME_BYTES], all[160];
 
@@ -247,24 +248,21 @@ static int sum_chosen(const struct sx_rails *rails, const char *chosen, struct s
 		i = find_label(rails, label);
 		list_labels(rails, all, sizeof(all));
 		if (i == -1)
-			snprintf(why, why_bytes, "power.rails: unknown rail '%s', available: %s", label, all);
+			sx_why_set(why, "power.rails: unknown rail '%s', available: %s", label, all);
 		else if (i == -2)
-			snprintf(why, why_bytes, "power.rails: several rails are called '%s'", label);
+			sx_why_set(why, "power.rails: several rails are called '%s'", label);
 		else if (sum->count == SX_RAIL_SUM_MAX)
-			snprintf(why, why_bytes, "power.rails: more than %d rails", SX_RAIL_SUM_MAX);
+			sx_why_set(why, "power.rails: more than %d rails", SX_RAIL_SUM_MAX);
 		if (i < 0 || sum->count == SX_RAIL_SUM_MAX)
 			return -EINVAL;
 		for (int k = 0; k < sum->count; k++)
-			if (sum->rail[k] == i) {
-				snprintf(why, why_bytes, "power.rails: '%s' is listed twice", label);
-				return -EINVAL;
-			}
+			if (sum->rail[k] == i)
+				return sx_why_fail(-EINVAL, why, "power.rails: '%s' is listed twice", label);
 		sum->rail[sum->count++] = i;
 	}
 	if (sum->count > 0)
 		return 0;
-	snprintf(why, why_bytes, "power.rails lists no rail");
-	return -EINVAL;
+	return sx_why_fail(-EINVAL, why, "power.rails lists no rail");
 }
 
 /* Returns how many of the labels exist. *missing: the first one that does not exist, or exists twice. */
@@ -287,7 +285,7 @@ static int count_labels(const struct sx_rails *rails, const struct whole *w, str
 	return found;
 }
 
-static int sum_known(const struct sx_rails *rails, struct sx_rail_sum *sum, char *why, size_t why_bytes)
+static int sum_known(const struct sx_rails *rails, struct sx_rail_sum *sum, struct sx_why *why)
 {
 	const char *missing, *nearest = NULL;
 	char all[160];
@@ -305,30 +303,26 @@ static int sum_known(const struct sx_rails *rails, struct sx_rail_sum *sum, char
 	}
 	list_labels(rails, all, sizeof(all));
 	if (nearest && find_label(rails, nearest) == -2)
-		snprintf(why, why_bytes, "several rails are called '%s'; available: %s", nearest, all);
+		sx_why_set(why, "several rails are called '%s'; available: %s", nearest, all);
 	else if (nearest)
-		snprintf(why, why_bytes,
-			 "the rails do not add up to the total, '%s' is missing; there are: %s", nearest,
-			 all);
+		sx_why_set(why, "the rails do not add up to the total, '%s' is missing; there are: %s",
+			   nearest, all);
 	else if (rails->count)
-		snprintf(why, why_bytes,
-			 "it is not known which rails of this board add up to the total: set power.rails; "
-			 "available: %s",
-			 all);
+		sx_why_set(why,
+			   "it is not known which rails of this board add up to the total: set power.rails; "
+			   "available: %s",
+			   all);
 	else
-		snprintf(why, why_bytes, "%d INA monitor%s, but no rail with a name", rails->chips,
-			 rails->chips == 1 ? "" : "s");
+		sx_why_set(why, "%d INA monitor%s, but no rail with a name", rails->chips,
+			   rails->chips == 1 ? "" : "s");
 	return -EINVAL;
 }
 
-int sx_rails_sum(const struct sx_rails *rails, const char *chosen, struct sx_rail_sum *sum, char *why,
-		 size_t why_bytes)
+int sx_rails_sum(const struct sx_rails *rails, const char *chosen, struct sx_rail_sum *sum,
+		 struct sx_why *why)
 {
 	*sum = (struct sx_rail_sum){0};
-	if (rails->chips == 0) {
-		snprintf(why, why_bytes, "this board has no INA power monitor");
-		return -ENODEV;
-	}
-	return chosen ? sum_chosen(rails, chosen, sum, why, why_bytes)
-		      : sum_known(rails, sum, why, why_bytes);
+	if (rails->chips == 0)
+		return sx_why_fail(-ENODEV, why, "this board has no INA power monitor");
+	return chosen ? sum_chosen(rails, chosen, sum, why) : sum_known(rails, sum, why);
 }

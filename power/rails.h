@@ -7,6 +7,7 @@
 #ifndef SX_POWER_RAILS_H
 #define SX_POWER_RAILS_H
 
+#include "base/why.h"
 #include "power/files.h"
 
 #define SX_RAILS_MAX 32
@@ -47,7 +48,7 @@ struct sx_rail_sum {
  * table of known boards. -ENODEV: there is no monitor. -EINVAL with a sentence in why: the rails cannot be
  * determined.
  */
-int sx_rails_sum(const struct sx_rails *rails, const char *chosen, struct sx_rail_sum *sum, char *why,
-		 size_t why_bytes);
+int sx_rails_sum(const struct sx_rails *rails, const char *chosen, struct sx_rail_sum *sum,
+		 struct sx_why *why);
 
 #endif

@@ -32,20 +32,21 @@ struct rapl {
 	struct zone zone[ZONES_MAX];
 };
 
-static int read_zone(const struct zone *z, int64_t *uj, char *why, size_t why_bytes)
+static int read_zone(const struct zone *z, int64_t *uj, struct sx_why *why)
 {
-	int r = sx_file_number(z->path, 0, INT64_MAX, uj, why, why_bytes);
+	int r = sx_file_number(z->path, 0, INT64_MAX, uj, why);
 
 	if (r == -EACCES)
-		snprintf(why, why_bytes,
-			 "%s: only root may read it since Linux 5.10; the drop-in power.conf gives it to the "
-			 "service",
-			 z->path);
+		sx_why_set(
+			why,
+			"%s: only root may read it since Linux 5.10; the drop-in power.conf gives it to the "
+			"service",
+			z->path);
 	return r;
 }
 
 /* Reads all zones or none: energy that is missing now is not added later. */
-static int rapl_read(struct sx_power_sensor *sensor, struct sx_power_reading *r, char *why, size_t why_bytes)
+static int rapl_read(struct sx_power_sensor *sensor, struct sx_power_reading *r, struct sx_why *why)
 {
 	struct rapl *s = (struct rapl *)sensor;
 	int64_t now[ZONES_MAX];
@@ -53,7 +54,7 @@ static int rapl_read(struct sx_power_sensor *sensor, struct sx_power_reading *r,
 	int error;
 
 	for (int i = 0; i < s->count; i++) {
-		error = read_zone(&s->zone[i], &now[i], why, why_bytes);
+		error = read_zone(&s->zone[i], &now[i], why);
 		if (error < 0)
 			return error;
 	}
@@ -83,12 +84,13 @@ static const struct sx_power_kind kind = {.read = rapl_read, .close = rapl_close
 static bool rapl_add(struct rapl *s, const char *folder)
 {
 	struct zone *z = &s->zone[s->count];
-	char path[SX_FILE_PATH_BYTES], why[16];
+	char path[SX_FILE_PATH_BYTES];
+	struct sx_why why;
 
 	if (s->count == ZONES_MAX || !sx_file_path(z->path, "%s/energy_uj", folder))
 		return false;
 	sx_file_path(path, "%s/max_energy_range_uj", folder);
-	if (sx_file_number(path, 0, INT64_MAX, &z->range_uj, why, sizeof(why)) < 0)
+	if (sx_file_number(path, 0, INT64_MAX, &z->range_uj, &why) < 0)
 		z->range_uj = 0;
 	s->count++;
 	return true;
@@ -113,23 +115,21 @@ static void look_at(struct rapl *s, const char *root, const char *folder_name)
 		s->memories += rapl_add(s, folder);
 }
 
-int sx_rapl_open(struct sx_power_sensor **ret, const struct sx_power_params *p, char *why, size_t why_bytes)
+int sx_rapl_open(struct sx_power_sensor **ret, const struct sx_power_params *p, struct sx_why *why)
 {
 	const char *root = p->root ? p->root : "";
 	char folder[SX_FILE_PATH_BYTES], names[FOLDERS][SX_FILE_NAME_BYTES];
 	struct rapl *s = calloc(1, sizeof(*s));
 	int count;
 
-	if (!s) {
-		snprintf(why, why_bytes, "out of memory");
-		return -ENOMEM;
-	}
+	if (!s)
+		return sx_why_fail(-ENOMEM, why, "out of memory");
 	sx_file_path(folder, "%s/sys/class/powercap", root);
 	count = sx_file_names(folder, "intel-rapl:", names, FOLDERS);
 	for (int i = 0; i < count; i++)
 		look_at(s, root, names[i]);
 	if (s->packages == 0) {
-		snprintf(why, why_bytes, "the processor's energy counter (RAPL) is not in %s", folder);
+		sx_why_set(why, "the processor's energy counter (RAPL) is not in %s", folder);
 		free(s);
 		return -ENODEV;
 	}

@@ -13,6 +13,7 @@
 
 #include "base/clock.h"
 #include "base/thread.h"
+#include "base/why.h"
 
 #define LOST_NS (2 * SX_NS_PER_S)	  /* a sensor that fails for this long is searched for again */
 #define SEARCH_MOST_NS (60 * SX_NS_PER_S) /* longest time between two searches; the first is one second */
@@ -90,12 +91,12 @@ static void note_found(struct sx_sampler *s)
 
 static void search(struct sx_sampler *s)
 {
-	char why[SX_SAMPLER_WHY_BYTES] = "";
+	struct sx_why why = {""};
 	int64_t now = sx_now_ns();
 
 	if (now < s->search_ns)
 		return;
-	if (sx_power_open(&s->sensor, &s->params, &s->engine, why, sizeof(why)) == 0) {
+	if (sx_power_open(&s->sensor, &s->params, &s->engine, &why) == 0) {
 		note_found(s);
 		return;
 	}
@@ -105,7 +106,7 @@ static void search(struct sx_sampler *s)
 		s->search_after_ns = SEARCH_MOST_NS;
 	s->search_ns = now + s->search_after_ns;
 	pthread_mutex_lock(&s->lock);
-	memcpy(s->why, why, sizeof(why));
+	snprintf(s->why, sizeof(s->why), "%s", why.text);
 	s->changes += !s->searched;
 	s->searched = true;
 	pthread_mutex_unlock(&s->lock);
@@ -135,13 +136,13 @@ static void note_failure(struct sx_sampler *s, const char *why)
 
 static void take_reading(struct sx_sampler *s)
 {
-	char why[SX_SAMPLER_WHY_BYTES] = "";
+	struct sx_why why = {""};
 	struct sx_power_reading r;
 	uint64_t frames;
 	int64_t now;
 
-	if (sx_power_read(s->sensor, &r, why, sizeof(why)) < 0) {
-		note_failure(s, why);
+	if (sx_power_read(s->sensor, &r, &why) < 0) {
+		note_failure(s, why.text);
 		return;
 	}
 	now = sx_now_ns();

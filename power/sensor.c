@@ -11,14 +11,13 @@
 #include <string.h>
 #include <unistd.h>
 
-#define WHY_BYTES 320
 #define ROOT_MOST 200 /* longest root in bytes; leaves room for the longest path below it */
 
-int sx_power_read(struct sx_power_sensor *s, struct sx_power_reading *r, char *why, size_t why_bytes)
+int sx_power_read(struct sx_power_sensor *s, struct sx_power_reading *r, struct sx_why *why)
 {
 	*r = (struct sx_power_reading){
 		.watts = NAN, .joules = NAN, .gpu_hz = -1, .gpu_max_hz = -1, .memory_hz = -1, .others = -1};
-	return s->kind->read(s, r, why, why_bytes);
+	return s->kind->read(s, r, why);
 }
 
 void sx_power_close(struct sx_power_sensor *s)
@@ -28,17 +27,18 @@ void sx_power_close(struct sx_power_sensor *s)
 }
 
 static int open_auto(struct sx_power_sensor **ret, const struct sx_power_params *p,
-		     const struct sx_power_engine *engine, char *why, size_t why_bytes)
+		     const struct sx_power_engine *engine, struct sx_why *why)
 {
-	char board[WHY_BYTES] = "", chip[WHY_BYTES] = "";
-	int none = sx_ina_open(ret, p, board, sizeof(board)), r;
+	struct sx_why chip = {""};
+	struct sx_why board = {""};
+	int none = sx_ina_open(ret, p, &board), r;
 
 	if (none == 0)
 		return 0;
 	if (engine->gpu)
-		r = sx_nvml_open(ret, p, engine, chip, sizeof(chip));
+		r = sx_nvml_open(ret, p, engine, &chip);
 	else
-		r = sx_rapl_open(ret, p, chip, sizeof(chip));
+		r = sx_rapl_open(ret, p, &chip);
 	if (r == 0)
 		return 0;
 	/*
@@ -46,14 +46,14 @@ static int open_auto(struct sx_power_sensor **ret, const struct sx_power_params 
 	 * one.
 	 */
 	if (r == -ENODEV && none != -ENODEV)
-		snprintf(why, why_bytes, "%s; %s", board, chip);
+		sx_why_set(why, "%s; %s", board.text, chip.text);
 	else
-		snprintf(why, why_bytes, "%s; %s", chip, board);
+		sx_why_set(why, "%s; %s", chip.text, board.text);
 	return r == -ENODEV ? none : r;
 }
 
 /* Checks power.root. Without this check, a wrong path would look like a board without sensors. */
-static int check_root(const char *root, char *why, size_t why_bytes)
+static int check_root(const char *root, struct sx_why *why)
 {
 	int r = 0;
 
@@ -64,38 +64,37 @@ static int check_root(const char *root, char *why, size_t why_bytes)
 	else if (access(root, X_OK) < 0)
 		r = -errno;
 	if (r < 0)
-		snprintf(why, why_bytes, "power.root: %.160s: %s", root, strerror(-r));
+		sx_why_set(why, "power.root: %.160s: %s", root, strerror(-r));
 	return r < 0 ? -EINVAL : 0;
 }
 
 int sx_power_open(struct sx_power_sensor **ret, const struct sx_power_params *p,
-		  const struct sx_power_engine *engine, char *why, size_t why_bytes)
+		  const struct sx_power_engine *engine, struct sx_why *why)
 {
 	struct sx_power_sensor *s = NULL;
 	struct sx_power_reading first;
-	int r = check_root(p->root, why, why_bytes);
+	int r = check_root(p->root, why);
 
 	if (r < 0)
 		return r;
 	switch (p->source) {
 	case SX_POWER_AUTO:
-		r = open_auto(&s, p, engine, why, why_bytes);
+		r = open_auto(&s, p, engine, why);
 		break;
 	case SX_POWER_INA:
-		r = sx_ina_open(&s, p, why, why_bytes);
+		r = sx_ina_open(&s, p, why);
 		break;
 	case SX_POWER_NVML:
-		r = sx_nvml_open(&s, p, engine, why, why_bytes);
+		r = sx_nvml_open(&s, p, engine, why);
 		break;
 	case SX_POWER_RAPL:
-		r = sx_rapl_open(&s, p, why, why_bytes);
+		r = sx_rapl_open(&s, p, why);
 		break;
 	default:
-		snprintf(why, why_bytes, "power.source = none");
-		return -ENODEV;
+		return sx_why_fail(-ENODEV, why, "power.source = none");
 	}
 	if (r == 0)
-		r = sx_power_read(s, &first, why, why_bytes);
+		r = sx_power_read(s, &first, why);
 	if (r < 0) {
 		sx_power_close(s);
 		return r;

@@ -14,6 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/why.h"
 #include "power/params.h"
 
 struct sx_power_sensor;
@@ -32,7 +33,7 @@ struct sx_power_kind {
 	 * Reads all values. Negative errno with a sentence in why. A partial reading is an error, because a
 	 * wrong sum would be worse.
 	 */
-	int (*read)(struct sx_power_sensor *s, struct sx_power_reading *r, char *why, size_t why_bytes);
+	int (*read)(struct sx_power_sensor *s, struct sx_power_reading *r, struct sx_why *why);
 	void (*close)(struct sx_power_sensor *s);
 };
 
@@ -61,14 +62,14 @@ struct sx_power_engine {
  * the configuration does not fit this machine.
  */
 int sx_power_open(struct sx_power_sensor **ret, const struct sx_power_params *p,
-		  const struct sx_power_engine *engine, char *why, size_t why_bytes);
+		  const struct sx_power_engine *engine, struct sx_why *why);
 /* Open a sensor of one kind. */
-int sx_ina_open(struct sx_power_sensor **ret, const struct sx_power_params *p, char *why, size_t why_bytes);
-int sx_rapl_open(struct sx_power_sensor **ret, const struct sx_power_params *p, char *why, size_t why_bytes);
+int sx_ina_open(struct sx_power_sensor **ret, const struct sx_power_params *p, struct sx_why *why);
+int sx_rapl_open(struct sx_power_sensor **ret, const struct sx_power_params *p, struct sx_why *why);
 int sx_nvml_open(struct sx_power_sensor **ret, const struct sx_power_params *p,
-		 const struct sx_power_engine *engine, char *why, size_t why_bytes);
+		 const struct sx_power_engine *engine, struct sx_why *why);
 
-int sx_power_read(struct sx_power_sensor *s, struct sx_power_reading *r, char *why, size_t why_bytes);
+int sx_power_read(struct sx_power_sensor *s, struct sx_power_reading *r, struct sx_why *why);
 /* Accepts NULL. */
 void sx_power_close(struct sx_power_sensor *s);
 

@@ -19,6 +19,7 @@
 #ifndef SX_PREDICT_PREDICT_H
 #define SX_PREDICT_PREDICT_H
 
+#include "base/why.h"
 #include "predict/boards.h"
 #include "predict/work.h"
 
@@ -90,6 +91,6 @@ const char *sx_predict_counted_refuses(const struct sx_stereo_params *p, int cap
  */
 enum sx_volume_choice sx_predict_volume(const struct sx_predict_device *d, bool integrated,
 					const struct sx_predict_case *c, enum sx_volume_choice asked,
-					char *why, size_t why_bytes);
+					struct sx_why *why);
 
 #endif

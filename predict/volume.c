@@ -156,8 +156,7 @@ static void find_missing(const struct sx_predict_device *d, const struct sx_pred
 
 /* Writes the sentence for a rule: "engine.volume = ...". */
 static void explain(const struct volume_rule *r, const struct volume_facts *f,
-		    const struct sx_predict_device *d, const struct sx_predict_case *c, char *why,
-		    size_t bytes)
+		    const struct sx_predict_device *d, const struct sx_predict_case *c, struct sx_why *why)
 {
 	const char *asked = sx_volume_names[r->asked], *flow = sx_volume_names[r->flow];
 	const enum sx_volume_choice other =
@@ -166,38 +165,38 @@ static void explain(const struct volume_rule *r, const struct volume_facts *f,
 
 	switch (r->reason) {
 	case ASKED:
-		snprintf(why, bytes, "engine.volume = %s", asked);
+		sx_why_set(why, "engine.volume = %s", asked);
 		break;
 	case REFUSED:
-		snprintf(why, bytes, "engine.volume = %s: %s, as %s", asked, flow,
-			 f->refused[r->facts == NO_COUNTED ? SX_VOLUME_COUNTED : SX_VOLUME_CHECKPOINT]);
+		sx_why_set(why, "engine.volume = %s: %s, as %s", asked, flow,
+			   f->refused[r->facts == NO_COUNTED ? SX_VOLUME_COUNTED : SX_VOLUME_CHECKPOINT]);
 		break;
 	case BLIND:
 		find_missing(d, c, missing, sizeof(missing));
-		snprintf(why, bytes, "engine.volume = %s: %s, as the GPU is %s; not predicted (%s)", asked,
-			 flow, f->facts & INTEGRATED ? "integrated" : "a card", missing);
+		sx_why_set(why, "engine.volume = %s: %s, as the GPU is %s; not predicted (%s)", asked, flow,
+			   f->facts & INTEGRATED ? "integrated" : "a card", missing);
 		break;
 	case PREDICTED:
-		snprintf(why, bytes, "engine.volume = %s: %s, predicted %.3g ms for %.3g of %s", asked, flow,
-			 f->ms[r->flow], f->ms[other], sx_volume_names[other]);
+		sx_why_set(why, "engine.volume = %s: %s, predicted %.3g ms for %.3g of %s", asked, flow,
+			   f->ms[r->flow], f->ms[other], sx_volume_names[other]);
 		break;
 	case MEASURED:
-		snprintf(why, bytes,
-			 "engine.volume = %s: %s, predicted %.3g ms for %.3g of stored, %.3g of checkpoint",
-			 asked, flow, f->ms[r->flow], f->ms[SX_VOLUME_STORED], f->ms[SX_VOLUME_CHECKPOINT]);
+		sx_why_set(why,
+			   "engine.volume = %s: %s, predicted %.3g ms for %.3g of stored, %.3g of checkpoint",
+			   asked, flow, f->ms[r->flow], f->ms[SX_VOLUME_STORED], f->ms[SX_VOLUME_CHECKPOINT]);
 		break;
 	}
 }
 
 enum sx_volume_choice sx_predict_volume(const struct sx_predict_device *d, bool integrated,
 					const struct sx_predict_case *c, enum sx_volume_choice asked,
-					char *why, size_t why_bytes)
+					struct sx_why *why)
 {
 	const struct volume_facts f = facts_of(d, integrated, c);
 	const struct volume_rule *r = rules;
 
 	while (r->asked != asked || (r->facts & ~f.facts))
 		r++; /* the last rule of each setting needs no fact */
-	explain(r, &f, d, c, why, why_bytes);
+	explain(r, &f, d, c, why);
 	return r->flow;
 }

@@ -16,8 +16,7 @@
 #define EXPANDS 32768u
 
 /*
- * Measured (docs/recording.md): level 1 is at the knee of the curve. Level 3 takes half as long again without
- * a gain.
+ * Level 1 is at the knee of the curve of size against time, as measured. Level 3 takes longer without a gain.
  */
 enum { LEVEL = 1 };
 

@@ -5,11 +5,13 @@
  */
 #include <errno.h>
 #include <setjmp.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/contract.h"
+#include "base/why.h"
 #include "include/stixel_recording.h"
 #include "recording/library.h"
 #include "recording/recording.h"
@@ -65,6 +67,7 @@ int stixel_recording_open(struct stixel_recording **ret, int fd, const char *nam
 			  size_t why_bytes)
 {
 	struct stixel_recording *recording = ret && name ? calloc(1, sizeof(*recording)) : NULL;
+	struct sx_why sentence = {""};
 	jmp_buf here;
 	int e;
 
@@ -77,7 +80,9 @@ int stixel_recording_open(struct stixel_recording **ret, int fd, const char *nam
 		free(recording);
 		return -ENOTRECOVERABLE;
 	}
-	e = sx_recording_open_fd(&recording->r, fd, name, why, why_bytes);
+	e = sx_recording_open_fd(&recording->r, fd, name, &sentence);
+	if (why && !sx_why_is_empty(&sentence))
+		snprintf(why, why_bytes, "%s", sentence.text);
 	if (e == 0)
 		*ret = recording;
 	else

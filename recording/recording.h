@@ -1,5 +1,5 @@
 /*
- * Reads a recording (docs/recording.md). Returns the records of whole chunks, however damaged the file is.
+ * Reads a recording (docs/use/recording.md). Returns the records of whole chunks, however damaged the file is.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 
+#include "base/why.h"
 #include "recording/recording_messages.h"
 
 struct sx_recording;
@@ -57,12 +58,12 @@ struct sx_recording_state {
  * an MCAP file, -ENODATA an empty file, -ENOMSG an MCAP file without frames of stixeld, or the error of
  * opening or reading.
  */
-int sx_recording_open(struct sx_recording **ret, const char *path, char *why, size_t why_bytes);
+int sx_recording_open(struct sx_recording **ret, const char *path, struct sx_why *why);
 /*
  * Opens a recording from an open file. Takes ownership of fd, even on failure. path: name of the file in
  * sentences.
  */
-int sx_recording_open_fd(struct sx_recording **ret, int fd, const char *path, char *why, size_t why_bytes);
+int sx_recording_open_fd(struct sx_recording **ret, int fd, const char *path, struct sx_why *why);
 void sx_recording_close(struct sx_recording *r); /* accepts NULL */
 const struct sx_recording_info *sx_recording_info(const struct sx_recording *r);
 const struct sx_recording_state *sx_recording_state(const struct sx_recording *r);

@@ -10,14 +10,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "ipc/why.h"
+#include "base/why.h"
 #include "recording/recording_priv.h"
 
 #define OLD_MAGIC "STIXREC\n"
 
-static int refuse(int error, const char *path, const char *what, char *why, size_t why_bytes)
+static int refuse(int error, const char *path, const char *what, struct sx_why *why)
 {
-	return sx_why(error, why, why_bytes, "%s %s", strcmp(path, "-") == 0 ? "standard input" : path, what);
+	return sx_why_fail(error, why, "%s %s", strcmp(path, "-") == 0 ? "standard input" : path, what);
 }
 
 static int64_t number_of(struct sx_span text)
@@ -68,7 +68,7 @@ static int peek(struct sx_recording *r, uint64_t at, enum sx_mcap_op op, struct 
  * Reads the header without passing over it: damage in it is reported with the first record. Reads no more
  * bytes than necessary, because a pipe may have no frame for a while.
  */
-static int take_header(struct sx_recording *r, const char *path, char *why, size_t why_bytes)
+static int take_header(struct sx_recording *r, const char *path, struct sx_why *why)
 {
 	int64_t have = sx_window_need(r, SX_MCAP_MAGIC_BYTES);
 	struct sx_span content;
@@ -76,24 +76,23 @@ static int take_header(struct sx_recording *r, const char *path, char *why, size
 	int e;
 
 	if (have < 0)
-		return sx_why((int)have, why, why_bytes, "cannot read %s: %s", path, strerror((int)-have));
+		return sx_why_fail((int)have, why, "cannot read %s: %s", path, strerror((int)-have));
 	if (have == 0)
-		return refuse(-ENODATA, path, "is empty: not a recording", why, why_bytes);
+		return refuse(-ENODATA, path, "is empty: not a recording", why);
 	if (have >= 8 && memcmp(sx_window_at(r), OLD_MAGIC, 8) == 0)
 		return refuse(
 			-EBADMSG, path,
-			"is a recording of an older stixelctl, from before recordings were MCAP: that one "
+			"is a recording of an older stixelctl, made before recordings were MCAP: that version "
 			"can replay it",
-			why, why_bytes);
+			why);
 	if (have < (int64_t)SX_MCAP_MAGIC_BYTES ||
 	    memcmp(sx_window_at(r), SX_MCAP_MAGIC, SX_MCAP_MAGIC_BYTES) != 0)
-		return refuse(-EBADMSG, path, "is not a recording: no MCAP file", why, why_bytes);
+		return refuse(-EBADMSG, path, "is not a recording: no MCAP file", why);
 	e = peek(r, SX_MCAP_MAGIC_BYTES, SX_MCAP_HEADER, &content);
 	if (e == -ENODATA)
-		return refuse(-EBADMSG, path, "ends within its header: there is no frame in it", why,
-			      why_bytes);
+		return refuse(-EBADMSG, path, "ends within its header: there is no frame in it", why);
 	if (e < 0)
-		return sx_why(e, why, why_bytes, "cannot read %s: %s", path, strerror(-e));
+		return sx_why_fail(e, why, "cannot read %s: %s", path, strerror(-e));
 	if (!content.at)
 		return 0;
 	in = (struct sx_cursor){content.at, content.bytes, false};
@@ -104,12 +103,11 @@ static int take_header(struct sx_recording *r, const char *path, char *why, size
 	e = peek(r, SX_MCAP_MAGIC_BYTES + SX_MCAP_HEAD_BYTES + content.bytes, SX_MCAP_METADATA, &content);
 	if (content.at)
 		take_metadata(r, content);
-	return e < 0 && e != -ENODATA ? sx_why(e, why, why_bytes, "cannot read %s: %s", path, strerror(-e))
-				      : 0;
+	return e < 0 && e != -ENODATA ? sx_why_fail(e, why, "cannot read %s: %s", path, strerror(-e)) : 0;
 }
 
 /* Reads the index of a regular file, and refuses a file whose whole index has no frames of stixeld. */
-static int look_at_end(struct sx_recording *r, const char *path, char *why, size_t why_bytes)
+static int look_at_end(struct sx_recording *r, const char *path, struct sx_why *why)
 {
 	struct stat st;
 
@@ -119,21 +117,21 @@ static int look_at_end(struct sx_recording *r, const char *path, char *why, size
 	r->state.total_bytes = (uint64_t)st.st_size;
 	sx_summary_read(r);
 	if (r->summarized && r->channels_seen && !r->topics[0])
-		return refuse(-ENOMSG, path, "is an MCAP file without frames of stixeld", why, why_bytes);
+		return refuse(-ENOMSG, path, "is an MCAP file without frames of stixeld", why);
 	return 0;
 }
 
-int sx_recording_open(struct sx_recording **ret, const char *path, char *why, size_t why_bytes)
+int sx_recording_open(struct sx_recording **ret, const char *path, struct sx_why *why)
 {
 	const int fd = strcmp(path, "-") == 0 ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3)
 					      : open(path, O_RDONLY | O_CLOEXEC);
 
 	if (fd < 0)
-		return sx_why(-errno, why, why_bytes, "cannot open %s: %s", path, strerror(errno));
-	return sx_recording_open_fd(ret, fd, path, why, why_bytes);
+		return sx_why_fail(-errno, why, "cannot open %s: %s", path, strerror(errno));
+	return sx_recording_open_fd(ret, fd, path, why);
 }
 
-int sx_recording_open_fd(struct sx_recording **ret, int fd, const char *path, char *why, size_t why_bytes)
+int sx_recording_open_fd(struct sx_recording **ret, int fd, const char *path, struct sx_why *why)
 {
 	struct sx_recording *r = calloc(1, sizeof(*r));
 	int e;
@@ -141,13 +139,13 @@ int sx_recording_open_fd(struct sx_recording **ret, int fd, const char *path, ch
 	if (!r || sx_codec_create(&r->codec) < 0) {
 		free(r);
 		close(fd);
-		return sx_why(-ENOMEM, why, why_bytes, "out of memory");
+		return sx_why_fail(-ENOMEM, why, "out of memory");
 	}
 	r->fresh = true;
 	r->fd = fd;
-	e = take_header(r, path, why, why_bytes);
+	e = take_header(r, path, why);
 	if (e == 0)
-		e = look_at_end(r, path, why, why_bytes);
+		e = look_at_end(r, path, why);
 	if (e == 0)
 		*ret = r;
 	else

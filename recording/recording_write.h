@@ -1,5 +1,5 @@
 /*
- * Writes a recording (docs/recording.md) from front to back, into a file or a pipe.
+ * Writes a recording (docs/use/recording.md) from front to back, into a file or a pipe.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -56,28 +56,22 @@ static const char *context_refusal(const struct sx_params *p, unsigned abilities
 	return NULL;
 }
 
-int sx_context_check(const struct sx_context_config *c, const char *engine, unsigned abilities, char *why,
-		     size_t why_bytes)
+int sx_context_check(const struct sx_context_config *c, const char *engine, unsigned abilities,
+		     struct sx_why *why)
 {
 	const char *refusal = context_refusal(&c->params, abilities);
 
-	if (refusal) {
-		snprintf(why, why_bytes, "%s", refusal);
-		return -ENOTSUP;
-	}
-	if (!sx_ingest_supports(c->pixel)) {
-		snprintf(why, why_bytes, "engine %s cannot read images in format %s", engine,
-			 sx_pixel_name(c->pixel));
+	if (refusal)
+		return sx_why_fail(-ENOTSUP, why, "%s", refusal);
+	if (!sx_ingest_supports(c->pixel))
+		return sx_why_fail(-EINVAL, why, "engine %s cannot read images in format %s", engine,
+				   sx_pixel_name(c->pixel));
+	if (c->rectify && (c->rig.width != c->width || c->rig.height != c->height))
+		return sx_why_fail(-EINVAL, why, "the cameras are rectified to %dx%d, not to %dx%d",
+				   c->rig.width, c->rig.height, c->width, c->height);
+	if (c->rectify && sx_rig_check(&c->rig, why) < 0)
 		return -EINVAL;
-	}
-	if (c->rectify && (c->rig.width != c->width || c->rig.height != c->height)) {
-		snprintf(why, why_bytes, "the cameras are rectified to %dx%d, not to %dx%d", c->rig.width,
-			 c->rig.height, c->width, c->height);
-		return -EINVAL;
-	}
-	if (c->rectify && sx_rig_check(&c->rig, why, why_bytes) < 0)
-		return -EINVAL;
-	return sx_params_check(&c->params, c->width, c->height, why, why_bytes);
+	return sx_params_check(&c->params, c->width, c->height, why);
 }
 
 int sx_context_maps_init(struct sx_rectify_map map[2], const struct sx_context_config *c)

@@ -6,6 +6,7 @@
 #ifndef SX_STAGES_CONTEXT_H
 #define SX_STAGES_CONTEXT_H
 
+#include "base/why.h"
 #include "stages/engine.h"
 #include "stages/rectify/rectify.h"
 
@@ -58,8 +59,8 @@ int sx_context_maps_init(struct sx_rectify_map map[2], const struct sx_context_c
  * engine does not compute. Errors come with one sentence in `why`. For -ENOTSUP it names the key, its value
  * and the engines that compute it.
  */
-int sx_context_check(const struct sx_context_config *c, const char *engine, unsigned abilities, char *why,
-		     size_t why_bytes);
+int sx_context_check(const struct sx_context_config *c, const char *engine, unsigned abilities,
+		     struct sx_why *why);
 
 /*
  * Returns 0, or -EINVAL if the images, scores or disparities of the pair differ in size or format from each

@@ -14,6 +14,7 @@
 #include "base/image.h"
 #include "base/pair.h"
 #include "base/rig.h"
+#include "base/why.h"
 #include "stages/monitor/monitor.h"
 #include "stages/params/params.h"
 #include "stages/road/road.h"
@@ -167,11 +168,11 @@ typedef void sx_images_read_fn(void *user);
  */
 struct sx_backend {
 	const char *name; /* "reference", "cpu", "cuda": name in configuration, status and tests */
-	int (*open)(struct sx_device **ret, const struct sx_engine_params *p, char *why, size_t why_bytes);
+	int (*open)(struct sx_device **ret, const struct sx_engine_params *p, struct sx_why *why);
 	void (*close)(struct sx_device *d);
 	const char *(*describe)(const struct sx_device *d); /* "AVX2, 2 threads"; valid while d lives */
 	int (*context_create)(struct sx_context **ret, struct sx_device *d, const struct sx_context_config *c,
-			      char *why, size_t why_bytes);
+			      struct sx_why *why);
 	void (*context_destroy)(struct sx_context *x);
 	int (*submit)(struct sx_context *x, const struct sx_pair *pair, const struct sx_road *previous,
 		      sx_images_read_fn *images_read, void *user);

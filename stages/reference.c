@@ -73,15 +73,12 @@ struct sx_context {
 	struct sx_result result;
 };
 
-static int reference_open(struct sx_device **ret, const struct sx_engine_params *p, char *why,
-			  size_t why_bytes)
+static int reference_open(struct sx_device **ret, const struct sx_engine_params *p, struct sx_why *why)
 {
 	struct sx_device *d = calloc(1, sizeof(*d));
 
-	if (!d) {
-		snprintf(why, why_bytes, "engine reference: out of memory");
-		return -ENOMEM;
-	}
+	if (!d)
+		return sx_why_fail(-ENOMEM, why, "engine reference: out of memory");
 	*ret = d;
 	return 0;
 }
@@ -227,26 +224,24 @@ static void reference_context_destroy(struct sx_context *x)
 }
 
 static int reference_context_create(struct sx_context **ret, struct sx_device *d,
-				    const struct sx_context_config *c, char *why, size_t why_bytes)
+				    const struct sx_context_config *c, struct sx_why *why)
 {
 	struct sx_context *x;
-	int r = sx_context_check(c, sx_backend_reference.name, SX_CAN_FASTDT_WIDE | SX_CAN_SLANTED_EXACT, why,
-				 why_bytes);
+	int r = sx_context_check(c, sx_backend_reference.name, SX_CAN_FASTDT_WIDE | SX_CAN_SLANTED_EXACT,
+				 why);
 
 	if (r < 0)
 		return r;
 	x = calloc(1, sizeof(*x));
-	if (!x) {
-		snprintf(why, why_bytes, "engine reference: out of memory");
-		return -ENOMEM;
-	}
+	if (!x)
+		return sx_why_fail(-ENOMEM, why, "engine reference: out of memory");
 	x->device = d;
 	x->config = *c;
 	sx_context_resolve(&x->config.params);
 	x->event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (x->event < 0) {
 		r = -errno;
-		snprintf(why, why_bytes, "engine reference: no eventfd: %s", strerror(errno));
+		sx_why_set(why, "engine reference: no eventfd: %s", strerror(errno));
 		goto fail;
 	}
 	r = sx_context_maps_init(x->map, &x->config);
@@ -256,8 +251,8 @@ static int reference_context_create(struct sx_context **ret, struct sx_device *d
 		r = take_stixel_memory(x);
 	d->bytes += x->bytes;
 	if (r < 0) {
-		snprintf(why, why_bytes, "engine reference: context for %dx%d and %d disparities: %s",
-			 c->width, c->height, c->params.stereo.disparities, strerror(-r));
+		sx_why_set(why, "engine reference: context for %dx%d and %d disparities: %s", c->width,
+			   c->height, c->params.stereo.disparities, strerror(-r));
 		goto fail;
 	}
 	x->result.stixels = x->stixels;

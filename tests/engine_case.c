@@ -11,6 +11,7 @@
 
 #include <stixel.h>
 
+#include "base/why.h"
 #include "tests/slanted_case.h"
 
 static const char *const tap_names[SX_TAP_COUNT] = {
@@ -157,10 +158,10 @@ struct sx_context *engine_case_context(const struct sx_backend *backend, struct 
 				      .rig = t->rig,
 				      .keep_volume = keep_volume};
 	struct sx_context *x = NULL;
-	char why[256] = "";
+	struct sx_why why = {""};
 
-	if (backend->context_create(&x, device, &c, why, sizeof(why)) < 0)
-		fprintf(stderr, "%dx%d: %s\n", t->width, t->height, why);
+	if (backend->context_create(&x, device, &c, &why) < 0)
+		fprintf(stderr, "%dx%d: %s\n", t->width, t->height, why.text);
 	return x;
 }
 

@@ -125,16 +125,17 @@ static bool is_always_drawn(const struct sx_option *o)
 static bool is_sound(const struct sx_params *p, int width, int height)
 {
 	struct sx_params resolved = *p;
-	char why[256];
+	struct sx_why why;
 
 	sx_stereo_resolve(&resolved.stereo);
-	return sx_params_check(&resolved, width, height, why, sizeof(why)) == 0;
+	return sx_params_check(&resolved, width, height, &why) == 0;
 }
 
 /* Draws a value for one key after the other. Takes back a value that does not fit the earlier ones. */
 static void draw_params(struct sx_params *p, struct check_rng *r)
 {
-	char before[SX_OPTION_TEXT_BYTES], text[SX_OPTION_TEXT_BYTES], why[256];
+	char before[SX_OPTION_TEXT_BYTES], text[SX_OPTION_TEXT_BYTES];
+	struct sx_why why;
 	struct sx_settings s;
 
 	if (sx_settings_init(&s) < 0)
@@ -146,12 +147,12 @@ static void draw_params(struct sx_params *p, struct check_rng *r)
 			continue;
 		sx_option_write(o, &s, before);
 		draw_text(o, r, text, sizeof(text));
-		if (sx_option_read(o, &s, text, why, sizeof(why)) < 0) {
-			fprintf(stderr, "%s.%s: %s\n", o->section, o->key, why);
+		if (sx_option_read(o, &s, text, &why) < 0) {
+			fprintf(stderr, "%s.%s: %s\n", o->section, o->key, why.text);
 			abort();
 		}
 		if (!is_sound(&s.params, WIDTH_MAX, HEIGHT_MAX))
-			sx_option_read(o, &s, before, why, sizeof(why));
+			sx_option_read(o, &s, before, &why);
 	}
 	*p = s.params;
 	sx_settings_finish(&s);
@@ -320,9 +321,9 @@ static void put_street(struct engine_frame *f, const struct engine_case *t, cons
 		.name = l->scene_name, .seed = l->scene, .width = t->width, .height = t->height};
 	struct sx_image image[2];
 	struct sx_scene *scene;
-	char why[256];
+	struct sx_why why;
 
-	if (sx_scene_create(&scene, &p, why, sizeof(why)) < 0 ||
+	if (sx_scene_create(&scene, &p, &why) < 0 ||
 	    sx_image_init(&image[0], SX_PIXEL_U8, t->width, t->height) < 0 ||
 	    sx_image_init(&image[1], SX_PIXEL_U8, t->width, t->height) < 0)
 		abort();

@@ -15,7 +15,7 @@ enum { STIXEL_CASE_WIDTH = 5 }; /* width of a column, px */
 
 /*
  * Returns the parameters of a KITTI-like camera with images of `height` rows and the defaults of
- * docs/algorithm.md.
+ * docs/develop/algorithm.md.
  */
 struct sx_params stixel_case_params(int height);
 /* Returns the same parameters with every number of the stixel model drawn at random. */

@@ -37,7 +37,7 @@ static int read_all(int fd, uint8_t *data, size_t bytes)
 /*
  * Loads a whole file into memory. O_NONBLOCK: a pipe with an image's name must not block the capture thread.
  */
-static int image_load(const char *path, uint8_t **ret, size_t *bytes, char *why, size_t why_bytes)
+static int image_load(const char *path, uint8_t **ret, size_t *bytes, struct sx_why *why)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), r;
 	uint8_t *data = NULL;
@@ -45,23 +45,23 @@ static int image_load(const char *path, uint8_t **ret, size_t *bytes, char *why,
 
 	if (fd < 0 || fstat(fd, &st) < 0) {
 		r = -errno;
-		snprintf(why, why_bytes, "%s: %s", path, strerror(-r));
+		sx_why_set(why, "%s: %s", path, strerror(-r));
 		goto out;
 	}
 	r = -EBADMSG;
 	if (!S_ISREG(st.st_mode)) {
-		snprintf(why, why_bytes, "%s: not a file", path);
+		sx_why_set(why, "%s: not a file", path);
 		goto out;
 	}
 	if (st.st_size < 1 || st.st_size > (off_t)SX_IMAGE_FILE_BYTES_MAX) {
-		snprintf(why, why_bytes, "%s: %lld bytes; 1 to %u can be read", path, (long long)st.st_size,
-			 SX_IMAGE_FILE_BYTES_MAX);
+		sx_why_set(why, "%s: %lld bytes; 1 to %u can be read", path, (long long)st.st_size,
+			   SX_IMAGE_FILE_BYTES_MAX);
 		goto out;
 	}
 	data = malloc((size_t)st.st_size);
 	r = data ? read_all(fd, data, (size_t)st.st_size) : -ENOMEM;
 	if (r < 0)
-		snprintf(why, why_bytes, "%s: %s", path, r == -EBADMSG ? "cut short" : strerror(-r));
+		sx_why_set(why, "%s: %s", path, r == -EBADMSG ? "cut short" : strerror(-r));
 out:
 	if (fd >= 0)
 		close(fd);
@@ -139,11 +139,11 @@ static int image_decode(struct sx_image_sink *sink, const uint8_t *data, size_t 
 	return sx_sink_refuse(sink, "neither PNG nor PGM, PPM or JPEG");
 }
 
-static int read_image(const char *path, struct sx_image_sink *sink, char *why, size_t why_bytes)
+static int read_image(const char *path, struct sx_image_sink *sink, struct sx_why *why)
 {
 	uint8_t *data = NULL;
 	size_t bytes = 0;
-	int r = image_load(path, &data, &bytes, why, why_bytes);
+	int r = image_load(path, &data, &bytes, why);
 
 	sx_must_be(!sink->allocated);
 	if (r < 0)
@@ -156,15 +156,14 @@ static int read_image(const char *path, struct sx_image_sink *sink, char *why, s
 		sx_image_finish(&sink->image);
 	if (r == -ENOMEM)
 		sx_sink_refuse(sink, "no memory");
-	snprintf(why, why_bytes, "%s: %s", path, sink->why);
-	return r;
+	return sx_why_fail(r, why, "%s: %s", path, sink->why.text);
 }
 
-int sx_image_read_noted(const char *path, struct sx_image *ret, struct sx_image_notes *notes, char *why,
-			size_t why_bytes)
+int sx_image_read_noted(const char *path, struct sx_image *ret, struct sx_image_notes *notes,
+			struct sx_why *why)
 {
 	struct sx_image_sink sink = {0};
-	int r = read_image(path, &sink, why, why_bytes);
+	int r = read_image(path, &sink, why);
 
 	if (r == 0)
 		*ret = sink.image;
@@ -173,26 +172,26 @@ int sx_image_read_noted(const char *path, struct sx_image *ret, struct sx_image_
 	return r;
 }
 
-int sx_image_read(const char *path, struct sx_image *ret, char *why, size_t why_bytes)
+int sx_image_read(const char *path, struct sx_image *ret, struct sx_why *why)
 {
-	return sx_image_read_noted(path, ret, NULL, why, why_bytes);
+	return sx_image_read_noted(path, ret, NULL, why);
 }
 
-int sx_label_map_read(const char *path, struct sx_image *ret, char *why, size_t why_bytes)
+int sx_label_map_read(const char *path, struct sx_image *ret, struct sx_why *why)
 {
 	struct sx_image_sink sink = {.labels = true};
-	int r = read_image(path, &sink, why, why_bytes);
+	int r = read_image(path, &sink, why);
 
 	if (r == 0)
 		*ret = sink.image;
 	return r;
 }
 
-int sx_image_read_into(const char *path, const struct sx_image *dst, struct sx_image_notes *notes, char *why,
-		       size_t why_bytes)
+int sx_image_read_into(const char *path, const struct sx_image *dst, struct sx_image_notes *notes,
+		       struct sx_why *why)
 {
 	struct sx_image_sink sink = {.wanted = dst};
-	int r = read_image(path, &sink, why, why_bytes);
+	int r = read_image(path, &sink, why);
 
 	if (r == 0 && notes)
 		*notes = sink.notes;

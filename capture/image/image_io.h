@@ -9,6 +9,7 @@
 #include <stddef.h>
 
 #include "base/image.h"
+#include "base/why.h"
 #include "capture/image/notes.h"
 
 /* Largest size that is read: two images of 4096x2160 px, side by side or one above the other. */
@@ -26,11 +27,11 @@
  * from dst; -ENOTSUP: a format that this build cannot read; -ENOMEM. Any thread. Files are not trusted: sizes
  * are checked before memory is allocated.
  */
-int sx_image_read(const char *path, struct sx_image *ret, char *why, size_t why_bytes);
-int sx_image_read_noted(const char *path, struct sx_image *ret, struct sx_image_notes *notes, char *why,
-			size_t why_bytes);
-int sx_image_read_into(const char *path, const struct sx_image *dst, struct sx_image_notes *notes, char *why,
-		       size_t why_bytes);
+int sx_image_read(const char *path, struct sx_image *ret, struct sx_why *why);
+int sx_image_read_noted(const char *path, struct sx_image *ret, struct sx_image_notes *notes,
+			struct sx_why *why);
+int sx_image_read_into(const char *path, const struct sx_image *dst, struct sx_image_notes *notes,
+		       struct sx_why *why);
 
 /*
  * Recognises an image file of a format that is not read, from its first bytes: "a BMP file", ... NULL: no
@@ -42,6 +43,6 @@ const char *sx_image_other_format(const char *path);
  * Reads a map of class numbers: a PNG of up to 8 bits, grey or with a palette. The result is U8 with the
  * stored numbers (indices of the palette, not its colours). Otherwise as sx_image_read().
  */
-int sx_label_map_read(const char *path, struct sx_image *ret, char *why, size_t why_bytes);
+int sx_label_map_read(const char *path, struct sx_image *ret, struct sx_why *why);
 
 #endif

@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 
+#include "base/why.h"
 #include "capture/image/image_io.h"
 
 /*
@@ -20,7 +21,7 @@ struct sx_image_sink {
 	bool labels; /* keep the stored numbers; PNG only */
 	bool allocated;
 	struct sx_image_notes notes;
-	char why[160];
+	struct sx_why why;
 };
 
 /*

@@ -15,7 +15,8 @@ int sx_sink_refuse(struct sx_image_sink *sink, const char *format, ...)
 	va_list ap;
 
 	va_start(ap, format);
-	vsnprintf(sink->why, sizeof(sink->why), format, ap);
+	sx_why_clear(&sink->why);
+	sx_why_add_list(&sink->why, format, ap);
 	va_end(ap);
 	return -EBADMSG;
 }

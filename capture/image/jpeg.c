@@ -43,8 +43,7 @@ struct reader {
 	const struct sx_image *to; /* NULL: the destination is in sink */
 	struct sx_image_sink *sink;
 	struct sx_image_notes notes;
-	char *why;
-	size_t why_bytes;
+	struct sx_why *why;
 	int result;
 };
 
@@ -66,13 +65,13 @@ _Noreturn static void on_error(j_common_ptr c)
 	char text[JMSG_LENGTH_MAX];
 
 	c->err->format_message(c, text);
-	snprintf(r->why, r->why_bytes, "broken JPEG (%.100s)", text);
+	sx_why_set(r->why, "broken JPEG (%.100s)", text);
 	give_up(r, c->err->msg_code == JERR_OUT_OF_MEMORY ? -ENOMEM : -EBADMSG);
 }
 
 _Noreturn static void refuse(struct reader *r, const char *why)
 {
-	snprintf(r->why, r->why_bytes, "broken JPEG (%s)", why);
+	sx_why_set(r->why, "broken JPEG (%s)", why);
 	give_up(r, -EBADMSG);
 }
 
@@ -167,14 +166,13 @@ static void check_colours(struct reader *r)
 	const J_COLOR_SPACE colours = r->c.jpeg_color_space;
 
 	if (colours == JCS_CMYK || colours == JCS_YCCK)
-		snprintf(r->why, r->why_bytes,
-			 "a CMYK JPEG, which is made for printing, cannot be read: save it as grey or RGB");
+		sx_why_set(r->why,
+			   "a CMYK JPEG, which is made for printing, cannot be read: save it as grey or RGB");
 	else if (colours != JCS_GRAYSCALE && colours != JCS_YCbCr && colours != JCS_RGB)
-		snprintf(r->why, r->why_bytes, "a JPEG of %d unknown colours cannot be made grey",
-			 r->c.num_components);
+		sx_why_set(r->why, "a JPEG of %d unknown colours cannot be made grey", r->c.num_components);
 	else if (r->c.data_precision != 8)
-		snprintf(r->why, r->why_bytes, "a JPEG of %d bits a sample cannot be read: save it with 8",
-			 r->c.data_precision);
+		sx_why_set(r->why, "a JPEG of %d bits a sample cannot be read: save it with 8",
+			   r->c.data_precision);
 	else
 		return;
 	give_up(r, -EBADMSG);
@@ -245,8 +243,7 @@ static void check_size(struct reader *r)
 	sx_must(r->to->pixel, ==, SX_PIXEL_U8);
 	if (width == r->to->width && height == r->to->height)
 		return;
-	snprintf(r->why, r->why_bytes, "JPEG of %dx%d instead of %dx%d", width, height, r->to->width,
-		 r->to->height);
+	sx_why_set(r->why, "JPEG of %dx%d instead of %dx%d", width, height, r->to->width, r->to->height);
 	give_up(r, -EBADMSG);
 }
 
@@ -286,15 +283,15 @@ static void jpeg_run(struct reader *r)
 	jpeg_destroy_decompress(&r->c);
 }
 
-int sx_jpeg_check(char *why, size_t why_bytes)
+int sx_jpeg_check(struct sx_why *why)
 {
 	return 0;
 }
 
 int sx_jpeg_decode(const uint8_t *data, size_t bytes, const struct sx_image *to, struct sx_image_notes *notes,
-		   char *why, size_t why_bytes)
+		   struct sx_why *why)
 {
-	struct reader r = {.data = data, .end = data + bytes, .to = to, .why = why, .why_bytes = why_bytes};
+	struct reader r = {.data = data, .end = data + bytes, .to = to, .why = why};
 
 	jpeg_run(&r);
 	*notes = r.notes;
@@ -303,11 +300,7 @@ int sx_jpeg_decode(const uint8_t *data, size_t bytes, const struct sx_image *to,
 
 int sx_decode_jpeg(struct sx_image_sink *sink, const uint8_t *data, size_t bytes)
 {
-	struct reader r = {.data = data,
-			   .end = data + bytes,
-			   .sink = sink,
-			   .why = sink->why,
-			   .why_bytes = sizeof(sink->why)};
+	struct reader r = {.data = data, .end = data + bytes, .sink = sink, .why = &sink->why};
 
 	sx_must(bytes, >=, 2);
 	jpeg_run(&r);
@@ -317,21 +310,20 @@ int sx_decode_jpeg(struct sx_image_sink *sink, const uint8_t *data, size_t bytes
 
 #else
 
-int sx_jpeg_check(char *why, size_t why_bytes)
+int sx_jpeg_check(struct sx_why *why)
 {
-	snprintf(why, why_bytes, "JPEG cannot be read: built without libjpeg");
-	return -ENOTSUP;
+	return sx_why_fail(-ENOTSUP, why, "JPEG cannot be read: built without libjpeg");
 }
 
 int sx_jpeg_decode(const uint8_t *data, size_t bytes, const struct sx_image *to, struct sx_image_notes *notes,
-		   char *why, size_t why_bytes)
+		   struct sx_why *why)
 {
-	return sx_jpeg_check(why, why_bytes);
+	return sx_jpeg_check(why);
 }
 
 int sx_decode_jpeg(struct sx_image_sink *sink, const uint8_t *data, size_t bytes)
 {
-	return sx_jpeg_check(sink->why, sizeof(sink->why));
+	return sx_jpeg_check(&sink->why);
 }
 
 #endif

@@ -10,10 +10,11 @@
 #include <stdint.h>
 
 #include "base/image.h"
+#include "base/why.h"
 #include "capture/image/notes.h"
 
 /* Checks that this build has libjpeg. Returns 0, or -ENOTSUP with a message. */
-int sx_jpeg_check(char *why, size_t why_bytes);
+int sx_jpeg_check(struct sx_why *why);
 
 /*
  * Decodes into a U8 image of exactly that size. Data after the end of the image are ignored. Any thread; an
@@ -22,6 +23,6 @@ int sx_jpeg_check(char *why, size_t why_bytes);
  * written; -ENOMEM; -ENOTSUP.
  */
 int sx_jpeg_decode(const uint8_t *data, size_t bytes, const struct sx_image *to, struct sx_image_notes *notes,
-		   char *why, size_t why_bytes);
+		   struct sx_why *why);
 
 #endif

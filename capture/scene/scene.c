@@ -95,31 +95,28 @@ static void finish_view(struct sx_view *v)
 }
 
 /* Checks an image size. False, with a message: out of range. */
-static bool is_size(int width, int height, const char *what, char *why, size_t why_bytes)
+static bool is_size(int width, int height, const char *what, struct sx_why *why)
 {
 	if (width >= 32 && width <= 4096 && height >= 32 && height <= 2160)
 		return true;
-	snprintf(why, why_bytes, "%s size %dx%d is outside 32x32 to 4096x2160", what, width, height);
+	sx_why_set(why, "%s size %dx%d is outside 32x32 to 4096x2160", what, width, height);
 	return false;
 }
 
-int sx_scene_create(struct sx_scene **ret, const struct sx_scene_params *p, char *why, size_t why_bytes)
+int sx_scene_create(struct sx_scene **ret, const struct sx_scene_params *p, struct sx_why *why)
 {
 	int name = find_name(p->name);
 	struct sx_rig rig;
 	struct sx_scene *s;
 
-	if (name < 0) {
-		snprintf(why, why_bytes,
-			 "unknown scene '%s', allowed street, open, climb, fall, ramp, verge, cargo",
-			 p->name);
+	if (name < 0)
+		return sx_why_fail(
+			-EINVAL, why,
+			"unknown scene '%s', allowed street, open, climb, fall, ramp, verge, cargo", p->name);
+	if (!is_size(p->width, p->height, "scene", why) ||
+	    ((p->raw_width || p->raw_height) && !is_size(p->raw_width, p->raw_height, "raw image", why)))
 		return -EINVAL;
-	}
-	if (!is_size(p->width, p->height, "scene", why, why_bytes) ||
-	    ((p->raw_width || p->raw_height) &&
-	     !is_size(p->raw_width, p->raw_height, "raw image", why, why_bytes)))
-		return -EINVAL;
-	if (sx_scene_rig(p, &rig, why, why_bytes) < 0)
+	if (sx_scene_rig(p, &rig, why) < 0)
 		return -EINVAL;
 	s = calloc(1, sizeof(*s));
 	if (!s)
@@ -139,7 +136,7 @@ int sx_scene_create(struct sx_scene **ret, const struct sx_scene_params *p, char
 	*ret = s;
 	return 0;
 fail:
-	snprintf(why, why_bytes, "no memory for a scene of %dx%d", p->width, p->height);
+	sx_why_set(why, "no memory for a scene of %dx%d", p->width, p->height);
 	sx_scene_destroy(s);
 	return -ENOMEM;
 }

@@ -19,6 +19,7 @@
 #include "base/camera.h"
 #include "base/image.h"
 #include "base/rig.h"
+#include "base/why.h"
 
 #define SX_SCENE_WIDTH 1242
 #define SX_SCENE_HEIGHT 375
@@ -57,7 +58,7 @@ struct sx_scene_params {
  * Creates a scene. *ret is set on success only. Returns -EINVAL for an unknown name, lenses or size, or
  * -ENOMEM, with a message in why.
  */
-int sx_scene_create(struct sx_scene **ret, const struct sx_scene_params *p, char *why, size_t why_bytes);
+int sx_scene_create(struct sx_scene **ret, const struct sx_scene_params *p, struct sx_why *why);
 void sx_scene_destroy(struct sx_scene *s);
 const char *sx_scene_name(const struct sx_scene *s);
 
@@ -72,7 +73,7 @@ void sx_scene_camera(int width, int height, struct sx_camera *ret);
  * rectified size. name and seed are not used. Returns -EINVAL with a message for unknown lenses; *ret is set
  * on success only.
  */
-int sx_scene_rig(const struct sx_scene_params *p, struct sx_rig *ret, char *why, size_t why_bytes);
+int sx_scene_rig(const struct sx_scene_params *p, struct sx_rig *ret, struct sx_why *why);
 
 /*
  * Draws frame number `frame` of both cameras into two U8 images of the scene's size. Allocates nothing. Only

@@ -37,16 +37,16 @@ static const struct {
 	[SX_FAULT_LATE_RIGHT] = {"late-right", true, true, 1, 8},
 };
 
-static int fault_refuse(const char *text, char *why, size_t why_bytes)
+static int fault_refuse(const char *text, struct sx_why *why)
 {
-	snprintf(why, why_bytes,
-		 "fault '%s' is not known: allowed are none, swapped, rows:-64..64, rotated:-10..10, "
-		 "dark-right:0..1, blurred:0.5..8, blurred-right:0.5..8, same, late-right:1..8",
-		 text);
-	return -EINVAL;
+	return sx_why_fail(
+		-EINVAL, why,
+		"fault '%s' is not known: allowed are none, swapped, rows:-64..64, rotated:-10..10, "
+		"dark-right:0..1, blurred:0.5..8, blurred-right:0.5..8, same, late-right:1..8",
+		text);
 }
 
-int sx_fault_parse(struct sx_fault *ret, const char *text, char *why, size_t why_bytes)
+int sx_fault_parse(struct sx_fault *ret, const char *text, struct sx_why *why)
 {
 	const char *name = text && *text ? text : kinds[SX_FAULT_NONE].name;
 	const size_t length = strcspn(name, ":");
@@ -67,7 +67,7 @@ int sx_fault_parse(struct sx_fault *ret, const char *text, char *why, size_t why
 		*ret = (struct sx_fault){(enum sx_fault_kind)i, amount};
 		return 0;
 	}
-	return fault_refuse(name, why, why_bytes);
+	return fault_refuse(name, why);
 }
 
 /* Samples bilinearly at any place. Outside of the image its border pixels continue. */

@@ -9,6 +9,7 @@
 #include <stddef.h>
 
 #include "base/image.h"
+#include "base/why.h"
 
 struct sx_scene;
 
@@ -34,7 +35,7 @@ struct sx_fault {
  * "blurred-right:PX", "same" or "late-right:N". Returns -EINVAL with a message in why. *ret is set on success
  * only.
  */
-int sx_fault_parse(struct sx_fault *ret, const char *text, char *why, size_t why_bytes);
+int sx_fault_parse(struct sx_fault *ret, const char *text, struct sx_why *why);
 
 /*
  * Draws a frame like sx_scene_render(), with the fault. left, right, scratch: U8 images of the scene's size.

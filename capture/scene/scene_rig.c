@@ -199,16 +199,14 @@ static void set_raw(struct sx_rig *rig, int name)
 	}
 }
 
-int sx_scene_rig(const struct sx_scene_params *p, struct sx_rig *ret, char *why, size_t why_bytes)
+int sx_scene_rig(const struct sx_scene_params *p, struct sx_rig *ret, struct sx_why *why)
 {
 	int name = find_lenses(p->lenses);
 	struct sx_camera c;
 
-	if (name < 0) {
-		snprintf(why, why_bytes, "unknown lenses '%s', allowed ideal, plain, wide, fisheye",
-			 p->lenses);
-		return -EINVAL;
-	}
+	if (name < 0)
+		return sx_why_fail(-EINVAL, why, "unknown lenses '%s', allowed ideal, plain, wide, fisheye",
+				   p->lenses);
 	sx_scene_camera(p->width, p->height, &c);
 	*ret = (struct sx_rig){
 		.raw_width = name && p->raw_width ? p->raw_width : p->width,

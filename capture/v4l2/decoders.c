@@ -53,8 +53,7 @@ static int decoder_work(struct sx_decode_task *task)
 {
 	task->notes = (struct sx_image_notes){0};
 	if (task->raw.packing == SX_RAW_NONE)
-		return sx_jpeg_decode(task->data, task->bytes, &task->to, &task->notes, task->why,
-				      sizeof(task->why));
+		return sx_jpeg_decode(task->data, task->bytes, &task->to, &task->notes, &task->why);
 	sx_raw_grey(&task->raw, &task->to);
 	return 0;
 }
@@ -72,16 +71,16 @@ static void *decoder_run(void *decoder)
 	return NULL;
 }
 
-int sx_decoders_create(struct sx_decoders **ret, int threads, bool jpeg, char *why, size_t why_bytes)
+int sx_decoders_create(struct sx_decoders **ret, int threads, bool jpeg, struct sx_why *why)
 {
-	int r = jpeg ? sx_jpeg_check(why, why_bytes) : 0;
+	int r = jpeg ? sx_jpeg_check(why) : 0;
 	struct sx_decoders *d;
 
 	sx_must(threads, >, 0);
 	if (r < 0)
 		return r;
 	d = calloc(1, sizeof(*d));
-	snprintf(why, why_bytes, "no memory for decoders");
+	sx_why_set(why, "no memory for decoders");
 	if (!d)
 		return -ENOMEM;
 	pthread_mutex_init(&d->lock, NULL);
@@ -98,7 +97,7 @@ int sx_decoders_create(struct sx_decoders **ret, int threads, bool jpeg, char *w
 		if (r == 0)
 			pthread_setname_np(own->thread, "decoder");
 		else
-			snprintf(why, why_bytes, "cannot start a thread that decodes: %s", strerror(-r));
+			sx_why_set(why, "cannot start a thread that decodes: %s", strerror(-r));
 	}
 	if (r < 0) {
 		sx_decoders_destroy(d);

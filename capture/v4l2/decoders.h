@@ -12,11 +12,11 @@
 #include <stdint.h>
 
 #include "base/image.h"
+#include "base/why.h"
 #include "capture/image/notes.h"
 #include "capture/v4l2/raw.h"
 
 #define SX_DECODERS_MAX 8
-#define SX_DECODE_WHY_BYTES 128
 
 /*
  * A task: an image to decode. The caller owns the task again when done is true. Until then the caller must not
@@ -30,7 +30,7 @@ struct sx_decode_task {
 	atomic_bool done;
 	int result; /* valid once done: 0 with notes; for JPEG also -EBADMSG or -ENOMEM with why */
 	struct sx_image_notes notes;
-	char why[SX_DECODE_WHY_BYTES];
+	struct sx_why why;
 	struct sx_decode_task *next; /* for the queue */
 };
 
@@ -40,7 +40,7 @@ struct sx_decoders;
  * Starts 1 to SX_DECODERS_MAX threads. jpeg: they must decode JPEG, too. Returns a negative errno with a
  * message on failure; -ENOTSUP: JPEG, but built without libjpeg.
  */
-int sx_decoders_create(struct sx_decoders **ret, int threads, bool jpeg, char *why, size_t why_bytes);
+int sx_decoders_create(struct sx_decoders **ret, int threads, bool jpeg, struct sx_why *why);
 /* Waits for images that are being decoded, then ends the threads. Accepts NULL. */
 void sx_decoders_destroy(struct sx_decoders *d);
 

@@ -28,18 +28,17 @@ static size_t whole_pages(size_t bytes)
 }
 
 static int open_exporter(struct sx_dmabuf_maker *m, const char *from, const struct sx_v4l2_device *camera,
-			 int count, char *why, size_t why_bytes)
+			 int count, struct sx_why *why)
 {
 	struct v4l2_requestbuffers ask = {.count = (uint32_t)count, .memory = V4L2_MEMORY_MMAP};
-	int r = sx_v4l2_device_open(&m->exporter, from, why, why_bytes);
+	int r = sx_v4l2_device_open(&m->exporter, from, why);
 
 	sx_must(count, >, 0);
 	if (r < 0)
 		return r;
 	m->name = from;
 	m->kind = SX_DMABUF_EXPORT;
-	r = sx_v4l2_device_set_format(&m->exporter, camera->format, camera->width, camera->height, why,
-				      why_bytes);
+	r = sx_v4l2_device_set_format(&m->exporter, camera->format, camera->width, camera->height, why);
 	if (r < 0)
 		return r;
 	ask.type = m->exporter.type;
@@ -47,13 +46,13 @@ static int open_exporter(struct sx_dmabuf_maker *m, const char *from, const stru
 	if (r == 0 && ask.count < (uint32_t)count)
 		r = -ENOBUFS;
 	if (r < 0)
-		snprintf(why, why_bytes, "%s: %d buffers for others: %s", from, count, strerror(-r));
+		sx_why_set(why, "%s: %d buffers for others: %s", from, count, strerror(-r));
 	m->count = (int)ask.count; /* the driver may allocate more */
 	return r;
 }
 
 int sx_dmabuf_maker_open(struct sx_dmabuf_maker *m, const char *from, const struct sx_v4l2_device *camera,
-			 int count, char *why, size_t why_bytes)
+			 int count, struct sx_why *why)
 {
 	/* memory with processor caches first, because a processor also reads the images */
 	static const struct {
@@ -66,7 +65,7 @@ int sx_dmabuf_maker_open(struct sx_dmabuf_maker *m, const char *from, const stru
 
 	*m = (struct sx_dmabuf_maker){.fd = -1, .exporter.fd = -1};
 	if (from) {
-		int r = open_exporter(m, from, camera, count, why, why_bytes);
+		int r = open_exporter(m, from, camera, count, why);
 
 		if (r < 0)
 			sx_dmabuf_maker_close(m);
@@ -80,11 +79,11 @@ int sx_dmabuf_maker_open(struct sx_dmabuf_maker *m, const char *from, const stru
 		m->kind = places[i].kind;
 		return 0;
 	}
-	snprintf(why, why_bytes,
-		 "%s: no buffers for DMA: neither /dev/dma_heap nor /dev/udmabuf can be opened, and "
-		 "source.dmabuf_from names no device",
-		 camera->path);
-	return -ENOTSUP;
+	return sx_why_fail(
+		-ENOTSUP, why,
+		"%s: no buffers for DMA: neither /dev/dma_heap nor /dev/udmabuf can be opened, and "
+		"source.dmabuf_from names no device",
+		camera->path);
 }
 
 void sx_dmabuf_maker_close(struct sx_dmabuf_maker *m)
@@ -137,8 +136,7 @@ static int from_exporter(struct sx_dmabuf_maker *m)
 	return e.fd;
 }
 
-int sx_dmabuf_make(struct sx_dmabuf_maker *m, size_t bytes, struct sx_dmabuf *ret, char *why,
-		   size_t why_bytes)
+int sx_dmabuf_make(struct sx_dmabuf_maker *m, size_t bytes, struct sx_dmabuf *ret, struct sx_why *why)
 {
 	struct sx_dmabuf b = {.block.bytes = whole_pages(bytes)};
 
@@ -147,15 +145,15 @@ int sx_dmabuf_make(struct sx_dmabuf_maker *m, size_t bytes, struct sx_dmabuf *re
 	       : m->kind == SX_DMABUF_UDMABUF ? from_udmabuf(m, b.block.bytes)
 					      : from_exporter(m);
 	if (b.fd < 0) {
-		snprintf(why, why_bytes, "%s: a buffer of %zu bytes for DMA: %s", m->name, b.block.bytes,
-			 strerror(-b.fd));
+		sx_why_set(why, "%s: a buffer of %zu bytes for DMA: %s", m->name, b.block.bytes,
+			   strerror(-b.fd));
 		return b.fd;
 	}
 	b.block.memory = mmap(NULL, b.block.bytes, PROT_READ | PROT_WRITE, MAP_SHARED, b.fd, 0);
 	if (b.block.memory == MAP_FAILED) {
 		int r = -errno;
 
-		snprintf(why, why_bytes, "%s: its buffers cannot be mapped: %s", m->name, strerror(-r));
+		sx_why_set(why, "%s: its buffers cannot be mapped: %s", m->name, strerror(-r));
 		close(b.fd);
 		return r;
 	}

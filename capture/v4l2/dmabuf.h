@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 
+#include "base/why.h"
 #include "capture/source.h"
 #include "capture/v4l2/v4l2_device.h"
 
@@ -33,15 +34,14 @@ struct sx_dmabuf_maker {
  * has neither; otherwise the exporter's errno.
  */
 int sx_dmabuf_maker_open(struct sx_dmabuf_maker *m, const char *from, const struct sx_v4l2_device *camera,
-			 int count, char *why, size_t why_bytes);
+			 int count, struct sx_why *why);
 void sx_dmabuf_maker_close(struct sx_dmabuf_maker *m);
 
 /*
  * Makes a mapped buffer of at least `bytes` bytes. The maker must stay open while the buffer is used.
  * sx_dmabuf_finish() accepts a buffer with fd -1.
  */
-int sx_dmabuf_make(struct sx_dmabuf_maker *m, size_t bytes, struct sx_dmabuf *ret, char *why,
-		   size_t why_bytes);
+int sx_dmabuf_make(struct sx_dmabuf_maker *m, size_t bytes, struct sx_dmabuf *ret, struct sx_why *why);
 void sx_dmabuf_finish(struct sx_dmabuf *b);
 
 /*

@@ -48,7 +48,7 @@ static int open_events(struct sx_v4l2 *v)
 	return r;
 }
 
-static int start_cameras(struct sx_v4l2 *v, char *why, size_t why_bytes)
+static int start_cameras(struct sx_v4l2 *v, struct sx_why *why)
 {
 	struct v4l2_event_subscription changes = {.type = V4L2_EVENT_SOURCE_CHANGE};
 	int r = 0;
@@ -57,37 +57,33 @@ static int start_cameras(struct sx_v4l2 *v, char *why, size_t why_bytes)
 	for (int i = 0; i < v->count && r == 0; i++) {
 		/* most cameras lack this event, which does no harm */
 		sx_v4l2_ioctl(v->cameras[i].device.fd, VIDIOC_SUBSCRIBE_EVENT, &changes);
-		r = sx_v4l2_queue_start(&v->cameras[i].queue, why, why_bytes);
+		r = sx_v4l2_queue_start(&v->cameras[i].queue, why);
 		v->cameras[i].last_ns = sx_now_ns();
 	}
 	v->last_pair_ns = sx_now_ns();
 	return r == 0 ? 0 : -ENODEV;
 }
 
-static int v4l2_open(struct sx_source *s, const struct sx_source_params *p, int slots, char *why,
-		     size_t why_bytes)
+static int v4l2_open(struct sx_source *s, const struct sx_source_params *p, int slots, struct sx_why *why)
 {
 	struct sx_v4l2 *v = calloc(1, sizeof(*v));
 	int r;
 
-	if (!v) {
-		snprintf(why, why_bytes, "no memory for the source");
-		return -ENOMEM;
-	}
+	if (!v)
+		return sx_why_fail(-ENOMEM, why, "no memory for the source");
 	s->own = v;
 	v->epoll_fd = v->timer_fd = -1;
 	for (int i = 0; i < 2; i++)
 		v->cameras[i].device.fd = -1;
 	v->maker.fd = -1;
-	r = sx_v4l2_set_up(s, v, p, slots, why, why_bytes);
+	r = sx_v4l2_set_up(s, v, p, slots, why);
 	if (r < 0)
 		return r;
 	r = open_events(v);
-	if (r < 0) {
-		snprintf(why, why_bytes, "%s: no descriptors to wait for images: %s", p->left, strerror(-r));
-		return -ENODEV;
-	}
-	return start_cameras(v, why, why_bytes);
+	if (r < 0)
+		return sx_why_fail(-ENODEV, why, "%s: no descriptors to wait for images: %s", p->left,
+				   strerror(-r));
+	return start_cameras(v, why);
 }
 
 static void v4l2_close(struct sx_source *s)
@@ -202,14 +198,14 @@ static void count_gap(struct sx_source *s, int side, uint32_t sequence)
  * Takes one image of a camera: passes it to the pairing, or returns its buffer to the driver. Returns 1:
  * there may be more images; 0: there is none.
  */
-static int take_image(struct sx_source *s, int side, char *why, size_t why_bytes)
+static int take_image(struct sx_source *s, int side, struct sx_why *why)
 {
 	struct sx_v4l2 *v = s->own;
 	struct sx_v4l2_camera *c = &v->cameras[side];
 	const bool first = !c->begun;
 	struct sx_v4l2_filled f;
 	enum sx_image_drop drop;
-	int error = 0, taken = sx_v4l2_queue_take(&c->queue, &f, why, why_bytes);
+	int error = 0, taken = sx_v4l2_queue_take(&c->queue, &f, why);
 
 	if (taken <= 0 && taken != -EALREADY)
 		return taken;
@@ -222,12 +218,12 @@ static int take_image(struct sx_source *s, int side, char *why, size_t why_bytes
 	c->filled[f.index] = f;
 	drop = judge_image(c, &f, first);
 	if (sx_v4l2_is_damage(drop))
-		snprintf(v->damage, sizeof(v->damage), "%.80s: %s image (%zu bytes)", c->device.path,
-			 drop == SX_DROP_SHORT ? "short" : "damaged", f.bytes);
+		sx_why_set(&v->damage, "%s: %s image (%zu bytes)", c->device.path,
+			   drop == SX_DROP_SHORT ? "short" : "damaged", f.bytes);
 	if (drop == SX_DROP_COUNT && !sx_pairing_add(&v->pairing, side, f.index, f.ns))
 		drop = lost_alone(v);
 	if (drop != SX_DROP_COUNT)
-		sx_v4l2_drop(s, side, f.index, drop, &error, why, why_bytes);
+		sx_v4l2_drop(s, side, f.index, drop, &error, why);
 	return error < 0 ? error : 1;
 }
 
@@ -265,8 +261,7 @@ static void excuse_cameras(struct sx_v4l2 *v, int64_t now)
  * Detects lost cameras. A lost device shows as an error of VIDIOC_DQBUF, an error of poll, or silence. This
  * function checks the last two, and a changed format.
  */
-static int check_cameras(struct sx_v4l2 *v, const uint32_t events[2], int64_t now, char *why,
-			 size_t why_bytes)
+static int check_cameras(struct sx_v4l2 *v, const uint32_t events[2], int64_t now, struct sx_why *why)
 {
 	excuse_cameras(v, now);
 	for (int i = 0; i < v->count; i++) {
@@ -275,25 +270,19 @@ static int check_cameras(struct sx_v4l2 *v, const uint32_t events[2], int64_t no
 
 		sx_must(now, >=, c->last_ns);
 		if (events[i] & EPOLLPRI && sx_v4l2_ioctl(c->device.fd, VIDIOC_DQEVENT, &e) == 0 &&
-		    e.type == V4L2_EVENT_SOURCE_CHANGE) {
-			snprintf(why, why_bytes, "%s: its image format has changed", c->device.path);
-			return -ENODEV;
-		}
-		if (events[i] & (EPOLLERR | EPOLLHUP)) {
-			snprintf(why, why_bytes, "%s: streaming has failed", c->device.path);
-			return -ENODEV;
-		}
-		if (now - c->last_ns > v->timeout_ns) {
-			snprintf(why, why_bytes, "%s: no image for %.1f s", c->device.path,
-				 (double)(now - c->last_ns) / 1e9);
-			return -ENODEV;
-		}
+		    e.type == V4L2_EVENT_SOURCE_CHANGE)
+			return sx_why_fail(-ENODEV, why, "%s: its image format has changed", c->device.path);
+		if (events[i] & (EPOLLERR | EPOLLHUP))
+			return sx_why_fail(-ENODEV, why, "%s: streaming has failed", c->device.path);
+		if (now - c->last_ns > v->timeout_ns)
+			return sx_why_fail(-ENODEV, why, "%s: no image for %.1f s", c->device.path,
+					   (double)(now - c->last_ns) / 1e9);
 	}
 	return 0;
 }
 
 /* Detects cameras whose images never form a pair: never two of the same time, or all damaged. */
-static int check_pairs(const struct sx_v4l2 *v, int64_t now, char *why, size_t why_bytes)
+static int check_pairs(const struct sx_v4l2 *v, int64_t now, struct sx_why *why)
 {
 	int64_t silence = now - v->last_pair_ns;
 
@@ -307,13 +296,12 @@ static int check_pairs(const struct sx_v4l2 *v, int64_t now, char *why, size_t w
 	for (int i = 0; i < v->count; i++)
 		if (v->cameras[i].last_ns - v->last_pair_ns < v->timeout_ns / 2)
 			return 0;
-	if (*v->damage)
-		snprintf(why, why_bytes, "no pair for %.1f s: %s", (double)silence / 1e9, v->damage);
+	if (!sx_why_is_empty(&v->damage))
+		sx_why_set(why, "no pair for %.1f s: %s", (double)silence / 1e9, v->damage.text);
 	else
-		snprintf(why, why_bytes,
-			 "no pair for %.1f s: images of %s and %s are more than %.1f ms apart",
-			 (double)silence / 1e9, v->cameras[0].device.path,
-			 v->cameras[v->count - 1].device.path, (double)v->pairing.tolerance_ns / 1e6);
+		sx_why_set(why, "no pair for %.1f s: images of %s and %s are more than %.1f ms apart",
+			   (double)silence / 1e9, v->cameras[0].device.path,
+			   v->cameras[v->count - 1].device.path, (double)v->pairing.tolerance_ns / 1e6);
 	return -ENODEV;
 }
 
@@ -339,7 +327,7 @@ static void read_events(struct sx_v4l2 *v, uint32_t events[2])
 /*
  * Passes filled buffers to the pairing. *now: time after that. Negative: the cameras are lost.
  */
-static int take_images(struct sx_source *s, int64_t *now, char *why, size_t why_bytes)
+static int take_images(struct sx_source *s, int64_t *now, struct sx_why *why)
 {
 	struct sx_v4l2 *v = s->own;
 	uint32_t events[2];
@@ -347,34 +335,34 @@ static int take_images(struct sx_source *s, int64_t *now, char *why, size_t why_
 
 	read_events(v, events);
 	if (r < 0)
-		snprintf(why, why_bytes, "%s", v->lost_why);
+		sx_why_set(why, "%s", v->lost_why.text);
 	for (int side = 0; side < v->count && r >= 0; side++) {
 		do {
-			r = take_image(s, side, why, why_bytes);
+			r = take_image(s, side, why);
 		} while (r > 0);
 	}
 	if (r < 0)
 		return r;
 	*now = sx_now_ns();
-	return check_cameras(v, events, *now, why, why_bytes);
+	return check_cameras(v, events, *now, why);
 }
 
 /*
  * Finds the newest pair among the waiting images. Returns 1: *pair is filled; 0: none, or it is being
  * decoded; negative: the cameras are lost.
  */
-static int next_pair(struct sx_source *s, struct sx_pair *pair, char *why, size_t why_bytes)
+static int next_pair(struct sx_source *s, struct sx_pair *pair, struct sx_why *why)
 {
 	struct sx_v4l2 *v = s->own;
 	struct sx_v4l2_ticket *decoded;
 	struct sx_pairing_image found[2];
-	int r = sx_v4l2_find_pair(s, found, why, why_bytes);
+	int r = sx_v4l2_find_pair(s, found, why);
 
 	if (r > 0)
-		r = sx_v4l2_begin_pair(s, found, pair, why, why_bytes);
+		r = sx_v4l2_begin_pair(s, found, pair, why);
 	if (r < 0 || !v->decoders)
 		return r;
-	r = sx_v4l2_decoded(s, &decoded, why, why_bytes);
+	r = sx_v4l2_decoded(s, &decoded, why);
 	if (r > 0) {
 		sx_must_be(decoded->slot);
 		sx_v4l2_deliver(s, decoded, pair);
@@ -406,32 +394,31 @@ static uint64_t count_of_damaged(const struct sx_source *s)
 }
 
 /* Thread: capture. Every error except -EBADMSG means that the cameras must be opened again. */
-static int v4l2_next(struct sx_source *s, struct sx_pair *pair, char *why, size_t why_bytes)
+static int v4l2_next(struct sx_source *s, struct sx_pair *pair, struct sx_why *why)
 {
 	struct sx_v4l2 *v = s->own;
 	const uint64_t damaged_before = count_of_damaged(s);
 	int64_t now = 0;
-	int r = take_images(s, &now, why, why_bytes);
+	int r = take_images(s, &now, why);
 
 	if (r >= 0)
-		r = next_pair(s, pair, why, why_bytes);
+		r = next_pair(s, pair, why);
 	if (r > 0) {
 		v->last_pair_ns = now;
-		v->damage[0] = 0;
+		sx_why_clear(&v->damage);
 		return 1;
 	}
 	if (r == 0)
-		r = check_pairs(v, now, why, why_bytes);
+		r = check_pairs(v, now, why);
 	if (r < 0) {
 		v->lost = -ENODEV;
-		snprintf(v->lost_why, sizeof(v->lost_why), "%s", why);
+		sx_why_set(&v->lost_why, "%s", why ? why->text : "");
 		count_lost(s);
 		return -ENODEV;
 	}
 	if (count_of_damaged(s) == damaged_before)
 		return 0;
-	snprintf(why, why_bytes, "%s", v->damage);
-	return -EBADMSG;
+	return sx_why_fail(-EBADMSG, why, "%s", v->damage.text);
 }
 
 const struct sx_source_ops sx_v4l2_ops = {

@@ -6,6 +6,7 @@
 #ifndef SX_CAPTURE_V4L2_V4L2_CONTROLS_H
 #define SX_CAPTURE_V4L2_V4L2_CONTROLS_H
 
+#include "base/why.h"
 #include "capture/v4l2/v4l2_device.h"
 
 /* Exposure and gain that the driver has set; negative: not requested, or automatic. */
@@ -33,8 +34,7 @@ struct sx_v4l2_undo {
  * must not be set. undo (may be NULL) receives the values from before. Allocates nothing.
  */
 int sx_v4l2_controls_set(const struct sx_v4l2_device *d, const struct sx_source_params *p,
-			 struct sx_v4l2_exposure *ret, struct sx_v4l2_undo *undo, char *why,
-			 size_t why_bytes);
+			 struct sx_v4l2_exposure *ret, struct sx_v4l2_undo *undo, struct sx_why *why);
 /* Restores the values, newest first, and empties undo. */
 void sx_v4l2_controls_restore(const struct sx_v4l2_device *d, struct sx_v4l2_undo *undo);
 

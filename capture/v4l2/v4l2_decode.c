@@ -58,7 +58,7 @@ static bool is_done(const struct sx_v4l2 *v, const struct sx_v4l2_ticket *t)
 }
 
 /* Drops a decoded pair: each image for its own reason, or because a newer pair exists. */
-static int give_up(struct sx_source *s, struct sx_v4l2_ticket *t, bool broken, char *why, size_t why_bytes)
+static int give_up(struct sx_source *s, struct sx_v4l2_ticket *t, bool broken, struct sx_why *why)
 {
 	struct sx_v4l2 *v = s->own;
 	int r = 0;
@@ -69,7 +69,7 @@ static int give_up(struct sx_source *s, struct sx_v4l2_ticket *t, bool broken, c
 			     t->tasks[i].result < 0 ? SX_DROP_BROKEN
 			     : broken		    ? SX_DROP_UNPAIRED
 						    : SX_DROP_OVERLOAD,
-			     &r, why, why_bytes);
+			     &r, why);
 	t->state = SX_TICKET_FREE;
 	return r;
 }
@@ -82,13 +82,12 @@ static bool is_broken(struct sx_v4l2 *v, const struct sx_v4l2_ticket *t)
 		if (t->tasks[i].result >= 0)
 			continue;
 		broken = true;
-		snprintf(v->damage, sizeof(v->damage), "%.80s: %s", v->cameras[i].device.path,
-			 t->tasks[i].why);
+		sx_why_set(&v->damage, "%s: %s", v->cameras[i].device.path, t->tasks[i].why.text);
 	}
 	return broken;
 }
 
-int sx_v4l2_decoded(struct sx_source *s, struct sx_v4l2_ticket **ret, char *why, size_t why_bytes)
+int sx_v4l2_decoded(struct sx_source *s, struct sx_v4l2_ticket **ret, struct sx_why *why)
 {
 	struct sx_v4l2 *v = s->own;
 	struct sx_v4l2_ticket *newest = NULL;
@@ -104,17 +103,17 @@ int sx_v4l2_decoded(struct sx_source *s, struct sx_v4l2_ticket **ret, char *why,
 			if (t->tasks[i].result >= 0)
 				sx_source_notes(s, i, v->cameras[i].device.path, &t->tasks[i].notes);
 		if (broken)
-			r = give_up(s, t, true, why, why_bytes);
+			r = give_up(s, t, true, why);
 		if (broken)
 			continue;
 		if (newest)
-			r = give_up(s, newest, false, why, why_bytes);
+			r = give_up(s, newest, false, why);
 		newest = t;
 	}
 	v->decoding_count -= n;
 	memmove(v->decoding, v->decoding + n, (size_t)v->decoding_count * sizeof(v->decoding[0]));
 	for (int i = 0; newest && i < v->count && r == 0; i++)
-		r = sx_v4l2_queue_put(&v->cameras[i].queue, newest->index[i], why, why_bytes);
+		r = sx_v4l2_queue_put(&v->cameras[i].queue, newest->index[i], why);
 	if (r < 0)
 		return -ENODEV; /* the slots are freed with the source */
 	*ret = newest;

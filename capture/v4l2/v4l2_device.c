@@ -16,9 +16,9 @@
 #include "base/contract.h"
 #include "capture/v4l2/v4l2_io.h"
 
-static int device_fail(const struct sx_v4l2_device *d, int r, const char *what, char *why, size_t why_bytes)
+static int device_fail(const struct sx_v4l2_device *d, int r, const char *what, struct sx_why *why)
 {
-	snprintf(why, why_bytes, "%s: %s: %s", d->path, what, strerror(-r));
+	sx_why_set(why, "%s: %s: %s", d->path, what, strerror(-r));
 	return r == -EINVAL ? -EIO : r; /* the request was valid, so the driver fails */
 }
 
@@ -27,28 +27,26 @@ static const char *permission_hint(int r)
 	return r == -EACCES || r == -EPERM ? " (is the user in group video?)" : "";
 }
 
-static int look_at_capabilities(struct sx_v4l2_device *d, char *why, size_t why_bytes)
+static int look_at_capabilities(struct sx_v4l2_device *d, struct sx_why *why)
 {
 	struct v4l2_capability c = {0};
 	uint32_t can;
 	int r = sx_v4l2_ioctl(d->fd, VIDIOC_QUERYCAP, &c);
 
-	if (r == -ENOTTY || r == -EINVAL) {
-		snprintf(why, why_bytes,
-			 "%s: not a V4L2 device; cameras stand in /dev/v4l/by-path, and "
-			 "stixelctl doctor lists them",
-			 d->path);
-		return -EINVAL;
-	}
+	if (r == -ENOTTY || r == -EINVAL)
+		return sx_why_fail(-EINVAL, why,
+				   "%s: not a V4L2 device; cameras stand in /dev/v4l/by-path, and "
+				   "stixelctl doctor lists them",
+				   d->path);
 	if (r < 0)
-		return device_fail(d, r, "VIDIOC_QUERYCAP", why, why_bytes);
+		return device_fail(d, r, "VIDIOC_QUERYCAP", why);
 	can = c.capabilities & V4L2_CAP_DEVICE_CAPS ? c.device_caps : c.capabilities;
 	if (!(can & (V4L2_CAP_VIDEO_CAPTURE | V4L2_CAP_VIDEO_CAPTURE_MPLANE)) ||
 	    !(can & V4L2_CAP_STREAMING)) {
 		/* a loopback device has this capability only while a program feeds it */
-		snprintf(why, why_bytes, "%s (%s) is not a video capture device, or not at the moment",
-			 d->path, (const char *)c.card);
-		return -ENODEV;
+		return sx_why_fail(-ENODEV, why,
+				   "%s (%s) is not a video capture device, or not at the moment", d->path,
+				   (const char *)c.card);
 	}
 	d->mplane = !(can & V4L2_CAP_VIDEO_CAPTURE);
 	d->type = d->mplane ? V4L2_BUF_TYPE_VIDEO_CAPTURE_MPLANE : V4L2_BUF_TYPE_VIDEO_CAPTURE;
@@ -58,19 +56,17 @@ static int look_at_capabilities(struct sx_v4l2_device *d, char *why, size_t why_
 	return 0;
 }
 
-int sx_v4l2_device_open(struct sx_v4l2_device *d, const char *path, char *why, size_t why_bytes)
+int sx_v4l2_device_open(struct sx_v4l2_device *d, const char *path, struct sx_why *why)
 {
 	int r;
 
 	*d = (struct sx_v4l2_device){.path = path, .fd = -1};
 	r = sx_v4l2_open(path);
-	if (r < 0) {
-		snprintf(why, why_bytes, "%s: %s%s", path, strerror(-r), permission_hint(r));
-		return r;
-	}
+	if (r < 0)
+		return sx_why_fail(r, why, "%s: %s%s", path, strerror(-r), permission_hint(r));
 	sx_must(d->fd, ==, -1);
 	d->fd = r;
-	r = look_at_capabilities(d, why, why_bytes);
+	r = look_at_capabilities(d, why);
 	if (r < 0)
 		sx_v4l2_device_close(d);
 	return r;
@@ -238,14 +234,14 @@ int sx_v4l2_device_rate(const struct sx_v4l2_device *d, const struct sx_v4l2_for
 	return r <= 0 ? r : highest_rate(d, f->fourcc, width, height, fps);
 }
 
-int sx_v4l2_device_size(const struct sx_v4l2_device *d, int *width, int *height, char *why, size_t why_bytes)
+int sx_v4l2_device_size(const struct sx_v4l2_device *d, int *width, int *height, struct sx_why *why)
 {
 	struct v4l2_format f = {.type = d->type};
 	struct answer a;
 	int r = sx_v4l2_ioctl(d->fd, VIDIOC_G_FMT, &f);
 
 	if (r < 0)
-		return device_fail(d, r, "VIDIOC_G_FMT", why, why_bytes);
+		return device_fail(d, r, "VIDIOC_G_FMT", why);
 	a = read_format(d, &f);
 	*width = a.width;
 	*height = a.height;
@@ -254,27 +250,22 @@ int sx_v4l2_device_size(const struct sx_v4l2_device *d, int *width, int *height,
 
 /* Checks what the driver made of the request, and whether it can be used. */
 static int judge(struct sx_v4l2_device *d, const struct sx_v4l2_format *f, int width, int height,
-		 const struct answer *a, char *why, size_t why_bytes)
+		 const struct answer *a, struct sx_why *why)
 {
 	char fourcc[5];
 	size_t least;
 
 	sx_v4l2_fourcc_text(a->fourcc, fourcc);
-	if (a->fourcc != f->fourcc || a->width != width || a->height != height) {
-		snprintf(why, why_bytes, "%s: %dx%d %s is asked for, the camera gives %dx%d %s", d->path,
-			 width, height, f->name, a->width, a->height, fourcc);
-		return -EINVAL;
-	}
-	if (a->planes != 1) {
-		snprintf(why, why_bytes, "%s: %s in %u planes; one is possible", d->path, f->name, a->planes);
-		return -EINVAL;
-	}
-	if (a->field != V4L2_FIELD_NONE && a->field != V4L2_FIELD_ANY) {
-		snprintf(why, why_bytes,
-			 "%s: interlaced images (field order %u); progressive ones are needed", d->path,
-			 a->field);
-		return -EINVAL;
-	}
+	if (a->fourcc != f->fourcc || a->width != width || a->height != height)
+		return sx_why_fail(-EINVAL, why, "%s: %dx%d %s is asked for, the camera gives %dx%d %s",
+				   d->path, width, height, f->name, a->width, a->height, fourcc);
+	if (a->planes != 1)
+		return sx_why_fail(-EINVAL, why, "%s: %s in %u planes; one is possible", d->path, f->name,
+				   a->planes);
+	if (a->field != V4L2_FIELD_NONE && a->field != V4L2_FIELD_ANY)
+		return sx_why_fail(-EINVAL, why,
+				   "%s: interlaced images (field order %u); progressive ones are needed",
+				   d->path, a->field);
 	sx_must_be(width > 0 && height > 0);
 	d->format = f;
 	d->width = width;
@@ -288,7 +279,7 @@ static int judge(struct sx_v4l2_device *d, const struct sx_v4l2_format *f, int w
 }
 
 int sx_v4l2_device_set_format(struct sx_v4l2_device *d, const struct sx_v4l2_format *f, int width, int height,
-			      char *why, size_t why_bytes)
+			      struct sx_why *why)
 {
 	struct v4l2_format set;
 	struct answer a;
@@ -299,10 +290,10 @@ int sx_v4l2_device_set_format(struct sx_v4l2_device *d, const struct sx_v4l2_for
 	r = sx_v4l2_ioctl(d->fd, VIDIOC_S_FMT, &set);
 	if (r < 0) {
 		snprintf(what, sizeof(what), "%dx%d %s cannot be set", width, height, f->name);
-		return device_fail(d, r, what, why, why_bytes);
+		return device_fail(d, r, what, why);
 	}
 	a = read_format(d, &set);
-	return judge(d, f, width, height, &a, why, why_bytes);
+	return judge(d, f, width, height, &a, why);
 }
 
 /*
@@ -319,7 +310,7 @@ static struct v4l2_fract period_of(double fps)
 	return (struct v4l2_fract){(uint32_t)(1e6 / fps + 0.5), 1000000};
 }
 
-int sx_v4l2_device_set_rate(struct sx_v4l2_device *d, double fps, char *why, size_t why_bytes)
+int sx_v4l2_device_set_rate(struct sx_v4l2_device *d, double fps, struct sx_why *why)
 {
 	struct v4l2_streamparm p = {.type = d->type};
 	int r = sx_v4l2_ioctl(d->fd, VIDIOC_G_PARM, &p);
@@ -332,7 +323,7 @@ int sx_v4l2_device_set_rate(struct sx_v4l2_device *d, double fps, char *why, siz
 		r = sx_v4l2_ioctl(d->fd, VIDIOC_S_PARM, &p);
 	}
 	if (r < 0)
-		return device_fail(d, r, "the rate cannot be set", why, why_bytes);
+		return device_fail(d, r, "the rate cannot be set", why);
 	d->fps = rate_of(&p.parm.capture.timeperframe);
 	return 0;
 }

@@ -12,6 +12,7 @@
 
 #include <linux/videodev2.h>
 
+#include "base/why.h"
 #include "capture/v4l2/v4l2_format.h"
 
 struct sx_v4l2_device {
@@ -29,7 +30,7 @@ struct sx_v4l2_device {
 	double fps; /* 0: not reported by the driver */
 };
 
-int sx_v4l2_device_open(struct sx_v4l2_device *d, const char *path, char *why, size_t why_bytes);
+int sx_v4l2_device_open(struct sx_v4l2_device *d, const char *path, struct sx_why *why);
 /* Closes a device. Accepts a zeroed or closed device. */
 void sx_v4l2_device_close(struct sx_v4l2_device *d);
 
@@ -45,15 +46,15 @@ int sx_v4l2_device_lists(const struct sx_v4l2_device *d, const struct sx_v4l2_fo
 int sx_v4l2_device_rate(const struct sx_v4l2_device *d, const struct sx_v4l2_format *f, int width, int height,
 			double *fps);
 /* Returns the size that the device is set to. */
-int sx_v4l2_device_size(const struct sx_v4l2_device *d, int *width, int *height, char *why, size_t why_bytes);
+int sx_v4l2_device_size(const struct sx_v4l2_device *d, int *width, int *height, struct sx_why *why);
 
 /*
  * Sets format and size. Pitch and image bytes are accepted as the driver reports them. If the driver sets
  * another format or size, or interlaced images, the result is -EINVAL.
  */
 int sx_v4l2_device_set_format(struct sx_v4l2_device *d, const struct sx_v4l2_format *f, int width, int height,
-			      char *why, size_t why_bytes);
+			      struct sx_why *why);
 /* Sets the rate. fps 0: leaves it unchanged. Drivers choose their nearest rate, which is then in d->fps. */
-int sx_v4l2_device_set_rate(struct sx_v4l2_device *d, double fps, char *why, size_t why_bytes);
+int sx_v4l2_device_set_rate(struct sx_v4l2_device *d, double fps, struct sx_why *why);
 
 #endif

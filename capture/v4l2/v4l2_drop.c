@@ -17,7 +17,7 @@ bool sx_v4l2_is_damage(enum sx_image_drop d)
 }
 
 void sx_v4l2_drop(struct sx_source *s, int side, int index, enum sx_image_drop why_dropped, int *error,
-		  char *why, size_t why_bytes)
+		  struct sx_why *why)
 {
 	struct sx_v4l2 *v = s->own;
 
@@ -29,5 +29,5 @@ void sx_v4l2_drop(struct sx_source *s, int side, int index, enum sx_image_drop w
 	if (why_dropped == SX_DROP_UNPAIRED)
 		sx_v4l2_count(&s->unpaired, 1);
 	if (*error == 0)
-		*error = sx_v4l2_queue_put(&v->cameras[side].queue, index, why, why_bytes);
+		*error = sx_v4l2_queue_put(&v->cameras[side].queue, index, why);
 }

@@ -33,7 +33,7 @@ static struct sx_v4l2_ticket *free_ticket(struct sx_v4l2 *v)
 }
 
 /* Refuses two cameras whose time stamps have different meanings, so that their images cannot be paired. */
-static int check_stamps(struct sx_v4l2 *v, const struct sx_pairing_image pair[2], char *why, size_t why_bytes)
+static int check_stamps(struct sx_v4l2 *v, const struct sx_pairing_image pair[2], struct sx_why *why)
 {
 	static const char *const names[] = {"at the start of exposure", "at the end of the frame",
 					    "not at all"};
@@ -43,9 +43,8 @@ static int check_stamps(struct sx_v4l2 *v, const struct sx_pairing_image pair[2]
 	sx_must(v->count, ==, 2);
 	if (a == b)
 		return 0;
-	snprintf(why, why_bytes, "%s takes the time %s, %s %s: they cannot be paired", l->device.path,
-		 names[a], r->device.path, names[b]);
-	return -ENODEV;
+	return sx_why_fail(-ENODEV, why, "%s takes the time %s, %s %s: they cannot be paired", l->device.path,
+			   names[a], r->device.path, names[b]);
 }
 
 void sx_v4l2_deliver(struct sx_source *s, struct sx_v4l2_ticket *t, struct sx_pair *pair)
@@ -76,7 +75,7 @@ void sx_v4l2_deliver(struct sx_source *s, struct sx_v4l2_ticket *t, struct sx_pa
 }
 
 /* Copies both images into the slot. The buffers go back to the driver at once. */
-static int copy_pair(struct sx_v4l2 *v, struct sx_v4l2_ticket *t, char *why, size_t why_bytes)
+static int copy_pair(struct sx_v4l2 *v, struct sx_v4l2_ticket *t, struct sx_why *why)
 {
 	int r = 0;
 
@@ -84,13 +83,13 @@ static int copy_pair(struct sx_v4l2 *v, struct sx_v4l2_ticket *t, char *why, siz
 		struct sx_image from = image_in(&v->cameras[i], t->index[i]);
 
 		sx_image_copy(&t->slot->whole[i], &from);
-		r = sx_v4l2_queue_put(&v->cameras[i].queue, t->index[i], why, why_bytes);
+		r = sx_v4l2_queue_put(&v->cameras[i].queue, t->index[i], why);
 	}
 	return r;
 }
 
 int sx_v4l2_begin_pair(struct sx_source *s, const struct sx_pairing_image found[2], struct sx_pair *pair,
-		       char *why, size_t why_bytes)
+		       struct sx_why *why)
 {
 	struct sx_v4l2 *v = s->own;
 	struct sx_v4l2_ticket *t = free_ticket(v);
@@ -99,7 +98,7 @@ int sx_v4l2_begin_pair(struct sx_source *s, const struct sx_pairing_image found[
 	if (!t) {
 		v->last_pair_ns = sx_now_ns(); /* a pair did arrive: the consumer is slow, not the camera */
 		for (int i = 0; i < v->count; i++)
-			sx_v4l2_drop(s, i, found[i].index, SX_DROP_OVERLOAD, &r, why, why_bytes);
+			sx_v4l2_drop(s, i, found[i].index, SX_DROP_OVERLOAD, &r, why);
 		return r;
 	}
 	for (int i = 0; i < 2; i++) {
@@ -114,14 +113,14 @@ int sx_v4l2_begin_pair(struct sx_source *s, const struct sx_pairing_image found[
 		return 0;
 	}
 	if (t->slot)
-		r = copy_pair(v, t, why, why_bytes);
+		r = copy_pair(v, t, why);
 	if (r < 0)
 		return r; /* a camera was lost before both copies were made; the slot is freed with the source */
 	sx_v4l2_deliver(s, t, pair);
 	return 1;
 }
 
-int sx_v4l2_find_pair(struct sx_source *s, struct sx_pairing_image found[2], char *why, size_t why_bytes)
+int sx_v4l2_find_pair(struct sx_source *s, struct sx_pairing_image found[2], struct sx_why *why)
 {
 	struct sx_v4l2 *v = s->own;
 	struct sx_pairing_result result;
@@ -131,8 +130,7 @@ int sx_v4l2_find_pair(struct sx_source *s, struct sx_pairing_image found[2], cha
 		int n = v->pairing.side[0].count;
 
 		for (int i = 0; i + 1 < n; i++)
-			sx_v4l2_drop(s, 0, v->pairing.side[0].images[i].index, SX_DROP_OVERLOAD, &r, why,
-				     why_bytes);
+			sx_v4l2_drop(s, 0, v->pairing.side[0].images[i].index, SX_DROP_OVERLOAD, &r, why);
 		if (n == 0 || r < 0)
 			return r;
 		found[0] = found[1] = v->pairing.side[0].images[n - 1];
@@ -145,11 +143,11 @@ int sx_v4l2_find_pair(struct sx_source *s, struct sx_pairing_image found[2], cha
 		sx_v4l2_drop(s, result.dropped[i].side, result.dropped[i].index,
 			     result.dropped[i].fate == SX_PAIRING_OVERLOAD ? SX_DROP_OVERLOAD
 									   : SX_DROP_UNPAIRED,
-			     &r, why, why_bytes);
+			     &r, why);
 	if (r < 0 || !result.found)
 		return r;
 	memcpy(found, result.pair, sizeof(result.pair));
-	r = check_stamps(v, found, why, why_bytes);
+	r = check_stamps(v, found, why);
 	return r < 0 ? r : 1;
 }
 
@@ -161,6 +159,5 @@ void sx_v4l2_release(struct sx_source *s, const struct sx_pair *pair)
 	sx_must(t->state, ==, SX_TICKET_LENT);
 	t->state = SX_TICKET_FREE;
 	for (int i = 0; i < v->count && !t->slot && v->lost == 0; i++)
-		v->lost = sx_v4l2_queue_put(&v->cameras[i].queue, t->index[i], v->lost_why,
-					    sizeof(v->lost_why));
+		v->lost = sx_v4l2_queue_put(&v->cameras[i].queue, t->index[i], &v->lost_why);
 }

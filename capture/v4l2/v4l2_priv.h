@@ -10,6 +10,7 @@
 #ifndef SX_CAPTURE_V4L2_V4L2_PRIV_H
 #define SX_CAPTURE_V4L2_V4L2_PRIV_H
 
+#include "base/why.h"
 #include "capture/source_kinds.h"
 #include "capture/v4l2/decoders.h"
 #include "capture/v4l2/pairing.h"
@@ -17,8 +18,6 @@
 #include "capture/v4l2/v4l2_queue.h"
 
 #define SX_V4L2_PAIRS_MAX 16 /* pairs in use or being decoded at the same time */
-#define SX_V4L2_LOST_BYTES 256
-#define SX_V4L2_DAMAGE_BYTES (SX_DECODE_WHY_BYTES + 84)
 
 struct sx_v4l2_camera {
 	struct sx_v4l2_device device;
@@ -64,9 +63,9 @@ struct sx_v4l2 {
 	int decoding_count;
 	int task_count; /* tasks per decoded pair: JPEG one per camera, raw pixels one per side */
 	int64_t timeout_ns, last_pair_ns;
-	char damage[SX_V4L2_DAMAGE_BYTES]; /* last damaged image since the last pair; empty: none */
+	struct sx_why damage; /* last damaged image since the last pair; empty: none */
 	int lost; /* negative errno: a camera is lost, lost_why says how, and no buffer goes back */
-	char lost_why[SX_V4L2_LOST_BYTES];
+	struct sx_why lost_why;
 	int epoll_fd, timer_fd;
 };
 
@@ -75,7 +74,7 @@ struct sx_v4l2 {
  * as sx_source_open().
  */
 int sx_v4l2_set_up(struct sx_source *s, struct sx_v4l2 *v, const struct sx_source_params *p, int slots,
-		   char *why, size_t why_bytes);
+		   struct sx_why *why);
 
 /* Functions of v4l2_tune.c. */
 
@@ -87,9 +86,9 @@ void sx_v4l2_exposure_text(const struct sx_v4l2_exposure *e, char text[SX_V4L2_E
  * exposures. undo: NULL, or an array of two.
  */
 int sx_v4l2_set_controls(struct sx_v4l2 *v, const struct sx_source_params *p, struct sx_v4l2_undo *undo,
-			 char *why, size_t why_bytes);
+			 struct sx_why *why);
 /* Changes the controls of open cameras; see sx_source_tune(). */
-int sx_v4l2_tune(struct sx_source *s, const struct sx_source_params *p, char *why, size_t why_bytes);
+int sx_v4l2_tune(struct sx_source *s, const struct sx_source_params *p, struct sx_why *why);
 
 /* Functions of v4l2_drop.c. */
 
@@ -100,7 +99,7 @@ bool sx_v4l2_is_damage(enum sx_image_drop d);
  * lost. If the camera is lost now, sets *error and why.
  */
 void sx_v4l2_drop(struct sx_source *s, int side, int index, enum sx_image_drop why_dropped, int *error,
-		  char *why, size_t why_bytes);
+		  struct sx_why *why);
 
 /* Functions of v4l2_pairs.c. */
 
@@ -108,13 +107,13 @@ void sx_v4l2_drop(struct sx_source *s, int side, int index, enum sx_image_drop w
  * Finds the newest image of one camera, or the newest pair of two. Returns 1: found is filled; 0: none;
  * negative: the cameras are lost.
  */
-int sx_v4l2_find_pair(struct sx_source *s, struct sx_pairing_image found[2], char *why, size_t why_bytes);
+int sx_v4l2_find_pair(struct sx_source *s, struct sx_pairing_image found[2], struct sx_why *why);
 /*
  * Starts a pair with these buffers. Returns 1: *pair is filled; 0: the pair is being decoded, or there was no
  * room for it.
  */
 int sx_v4l2_begin_pair(struct sx_source *s, const struct sx_pairing_image found[2], struct sx_pair *pair,
-		       char *why, size_t why_bytes);
+		       struct sx_why *why);
 void sx_v4l2_deliver(struct sx_source *s, struct sx_v4l2_ticket *t, struct sx_pair *pair);
 /*
  * Releases a pair: returns its buffers to the drivers. If a camera is lost, sets v->lost, which the next
@@ -130,6 +129,6 @@ void sx_v4l2_decode(struct sx_v4l2 *v, struct sx_v4l2_ticket *t);
  * Finds the newest decoded pair. Drops older ones as overload, and broken ones, which v->damage names.
  * Returns 1: *ret is ready; 0: none; negative: the camera is lost.
  */
-int sx_v4l2_decoded(struct sx_source *s, struct sx_v4l2_ticket **ret, char *why, size_t why_bytes);
+int sx_v4l2_decoded(struct sx_source *s, struct sx_v4l2_ticket **ret, struct sx_why *why);
 
 #endif

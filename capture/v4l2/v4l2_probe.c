@@ -43,11 +43,11 @@ static int add_sizes(const struct sx_v4l2_device *d, const struct sx_v4l2_format
 }
 
 int sx_v4l2_probe(const char *path, struct sx_v4l2_mode *modes, int max, char *name, size_t name_bytes,
-		  char *why, size_t why_bytes)
+		  struct sx_why *why)
 {
 	struct sx_v4l2_device d;
 	int count = 0, listed;
-	int r = sx_v4l2_device_open(&d, path, why, why_bytes);
+	int r = sx_v4l2_device_open(&d, path, why);
 
 	if (r < 0)
 		return r;
@@ -60,7 +60,7 @@ int sx_v4l2_probe(const char *path, struct sx_v4l2_mode *modes, int max, char *n
 			count = listed;
 	}
 	if (count < 0)
-		snprintf(why, why_bytes, "%s: its formats cannot be read: %s", path, strerror(-count));
+		sx_why_set(why, "%s: its formats cannot be read: %s", path, strerror(-count));
 	sx_v4l2_device_close(&d);
 	return count;
 }

@@ -9,6 +9,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/why.h"
+
 /* A mode: one capture format in one size, at its highest rate. */
 struct sx_v4l2_mode {
 	const char *format; /* value for source.format, such as "YUYV" */
@@ -25,6 +27,6 @@ struct sx_v4l2_mode {
  * V4L2 device). -EBUSY comes only from drivers that allow a single user.
  */
 int sx_v4l2_probe(const char *path, struct sx_v4l2_mode *modes, int max, char *name, size_t name_bytes,
-		  char *why, size_t why_bytes);
+		  struct sx_why *why);
 
 #endif

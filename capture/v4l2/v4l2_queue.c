@@ -51,9 +51,9 @@ const char *sx_v4l2_memory_name(enum sx_source_memory memory)
 	return names[memory];
 }
 
-static int queue_failed(const struct sx_v4l2_queue *q, int r, const char *what, char *why, size_t why_bytes)
+static int queue_failed(const struct sx_v4l2_queue *q, int r, const char *what, struct sx_why *why)
 {
-	snprintf(why, why_bytes, "%s: %s: %s", q->device->path, what, strerror(-r));
+	sx_why_set(why, "%s: %s: %s", q->device->path, what, strerror(-r));
 	return r == -EINVAL ? -EIO : r; /* the request was valid, so the driver fails */
 }
 
@@ -65,7 +65,7 @@ static uint32_t capabilities(const struct sx_v4l2_queue *q)
 	return sx_v4l2_ioctl(q->device->fd, VIDIOC_REQBUFS, &ask) < 0 ? 0 : ask.capabilities;
 }
 
-static int request_buffers(struct sx_v4l2_queue *q, int wanted, char *why, size_t why_bytes)
+static int request_buffers(struct sx_v4l2_queue *q, int wanted, struct sx_why *why)
 {
 	const uint32_t can = capabilities(q);
 	const uint32_t needs = q->memory == SX_MEMORY_USERPTR  ? V4L2_BUF_CAP_SUPPORTS_USERPTR
@@ -80,23 +80,20 @@ static int request_buffers(struct sx_v4l2_queue *q, int wanted, char *why, size_
 	ask.memory = kind.b.memory;
 	r = can && !(can & needs) ? -ENOTSUP : sx_v4l2_ioctl(q->device->fd, VIDIOC_REQBUFS, &ask);
 	/* drivers that report no capabilities answer EINVAL for an unsupported kind of memory */
-	if (r == -ENOTSUP || (r == -EINVAL && !can)) {
-		snprintf(why, why_bytes, "%s: its driver does not take %s buffers", q->device->path,
-			 sx_v4l2_memory_name(q->memory));
-		return -ENOTSUP;
-	}
+	if (r == -ENOTSUP || (r == -EINVAL && !can))
+		return sx_why_fail(-ENOTSUP, why, "%s: its driver does not take %s buffers", q->device->path,
+				   sx_v4l2_memory_name(q->memory));
 	if (r < 0)
-		return queue_failed(q, r, "VIDIOC_REQBUFS", why, why_bytes);
-	if (ask.count < SX_V4L2_BUFFERS_MIN) {
-		snprintf(why, why_bytes, "%s: %u buffers instead of %d", q->device->path, ask.count, wanted);
-		return -EIO;
-	}
+		return queue_failed(q, r, "VIDIOC_REQBUFS", why);
+	if (ask.count < SX_V4L2_BUFFERS_MIN)
+		return sx_why_fail(-EIO, why, "%s: %u buffers instead of %d", q->device->path, ask.count,
+				   wanted);
 	q->count = ask.count > SX_V4L2_BUFFERS_MAX ? SX_V4L2_BUFFERS_MAX : (int)ask.count;
 	return 0;
 }
 
 /* Allocates all buffers in one block, each of whole pages. */
-static int take_user_memory(struct sx_v4l2_queue *q, char *why, size_t why_bytes)
+static int take_user_memory(struct sx_v4l2_queue *q, struct sx_why *why)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
 	size_t each = (q->device->image_bytes + page - 1) & ~(page - 1);
@@ -104,10 +101,8 @@ static int take_user_memory(struct sx_v4l2_queue *q, char *why, size_t why_bytes
 	sx_must_be(!q->block.memory);
 	q->block.bytes = each * (size_t)q->count;
 	q->block.memory = aligned_alloc(page, q->block.bytes);
-	if (!q->block.memory) {
-		snprintf(why, why_bytes, "%s: no memory for its buffers", q->device->path);
-		return -ENOMEM;
-	}
+	if (!q->block.memory)
+		return sx_why_fail(-ENOMEM, why, "%s: no memory for its buffers", q->device->path);
 	memset(q->block.memory, 0, q->block.bytes);
 	for (int i = 0; i < q->count; i++) {
 		q->buffers[i].data = (char *)q->block.memory + (size_t)i * each;
@@ -116,13 +111,12 @@ static int take_user_memory(struct sx_v4l2_queue *q, char *why, size_t why_bytes
 	return 0;
 }
 
-static int take_dma_memory(struct sx_v4l2_queue *q, struct sx_dmabuf_maker *maker, char *why,
-			   size_t why_bytes)
+static int take_dma_memory(struct sx_v4l2_queue *q, struct sx_dmabuf_maker *maker, struct sx_why *why)
 {
 	sx_must(q->count, <=, SX_V4L2_BUFFERS_MAX);
 	for (int i = 0; i < q->count; i++) {
 		struct sx_v4l2_buffer *b = &q->buffers[i];
-		int r = sx_dmabuf_make(maker, q->device->image_bytes, &b->dmabuf, why, why_bytes);
+		int r = sx_dmabuf_make(maker, q->device->image_bytes, &b->dmabuf, why);
 
 		if (r == -ENOTTY || r == -EINVAL)
 			return -ENOTSUP; /* an exporter that cannot export now never will */
@@ -134,7 +128,7 @@ static int take_dma_memory(struct sx_v4l2_queue *q, struct sx_dmabuf_maker *make
 	return 0;
 }
 
-static int map_driver_memory(struct sx_v4l2_queue *q, char *why, size_t why_bytes)
+static int map_driver_memory(struct sx_v4l2_queue *q, struct sx_why *why)
 {
 	for (int i = 0; i < q->count; i++) {
 		struct sx_v4l2_buffer *b = &q->buffers[i];
@@ -146,12 +140,12 @@ static int map_driver_memory(struct sx_v4l2_queue *q, char *why, size_t why_byte
 		r.b.index = (uint32_t)i;
 		error = sx_v4l2_ioctl(q->device->fd, VIDIOC_QUERYBUF, &r.b);
 		if (error < 0)
-			return queue_failed(q, error, "VIDIOC_QUERYBUF", why, why_bytes);
+			return queue_failed(q, error, "VIDIOC_QUERYBUF", why);
 		b->bytes = q->device->mplane ? r.plane.length : r.b.length;
 		b->data = sx_v4l2_mmap(q->device->fd, b->bytes,
 				       q->device->mplane ? r.plane.m.mem_offset : r.b.m.offset);
 		if (!b->data)
-			return queue_failed(q, -errno, "mapping a buffer", why, why_bytes);
+			return queue_failed(q, -errno, "mapping a buffer", why);
 	}
 	return 0;
 }
@@ -191,19 +185,19 @@ static int queue_buffer(struct sx_v4l2_queue *q, int index)
  * Gives the first buffer to the driver. Drivers that need contiguous memory report it only here, and another
  * kind of memory is tried. Other errors may be temporary.
  */
-static int queue_first_buffer(struct sx_v4l2_queue *q, int index, char *why, size_t why_bytes)
+static int queue_first_buffer(struct sx_v4l2_queue *q, int index, struct sx_why *why)
 {
 	int r = queue_buffer(q, index);
 	bool refused = r == -EINVAL || r == -EFAULT || r == -ENOTTY || r == -ENOTSUP;
 
 	if (r == 0)
 		return 0;
-	r = queue_failed(q, r, "VIDIOC_QBUF", why, why_bytes);
+	r = queue_failed(q, r, "VIDIOC_QBUF", why);
 	return refused && q->memory != SX_MEMORY_MMAP ? -ENOTSUP : r;
 }
 
 int sx_v4l2_queue_init(struct sx_v4l2_queue *q, struct sx_v4l2_device *d, enum sx_source_memory memory,
-		       int wanted, struct sx_dmabuf_maker *maker, char *why, size_t why_bytes)
+		       int wanted, struct sx_dmabuf_maker *maker, struct sx_why *why)
 {
 	int r;
 
@@ -211,15 +205,15 @@ int sx_v4l2_queue_init(struct sx_v4l2_queue *q, struct sx_v4l2_device *d, enum s
 	*q = (struct sx_v4l2_queue){.device = d, .memory = memory};
 	for (int i = 0; i < SX_V4L2_BUFFERS_MAX; i++)
 		q->buffers[i].dmabuf.fd = -1;
-	r = request_buffers(q, wanted, why, why_bytes);
+	r = request_buffers(q, wanted, why);
 	if (r == 0 && memory == SX_MEMORY_USERPTR)
-		r = take_user_memory(q, why, why_bytes);
+		r = take_user_memory(q, why);
 	else if (r == 0 && memory == SX_MEMORY_DMABUF)
-		r = take_dma_memory(q, maker, why, why_bytes);
+		r = take_dma_memory(q, maker, why);
 	else if (r == 0)
-		r = map_driver_memory(q, why, why_bytes);
+		r = map_driver_memory(q, why);
 	for (int i = 0; r == 0 && i < q->count; i++)
-		r = queue_first_buffer(q, i, why, why_bytes);
+		r = queue_first_buffer(q, i, why);
 	if (r < 0)
 		sx_v4l2_queue_finish(q);
 	return r;
@@ -249,31 +243,30 @@ void sx_v4l2_queue_finish(struct sx_v4l2_queue *q)
 	*q = (struct sx_v4l2_queue){0};
 }
 
-int sx_v4l2_queue_start(struct sx_v4l2_queue *q, char *why, size_t why_bytes)
+int sx_v4l2_queue_start(struct sx_v4l2_queue *q, struct sx_why *why)
 {
 	int type = (int)q->device->type;
 	int r = sx_v4l2_ioctl(q->device->fd, VIDIOC_STREAMON, &type);
 
 	sx_must_be(!q->streaming);
-	if (r == -ENOSPC) {
-		snprintf(why, why_bytes,
-			 "%s: the USB bus has no bandwidth left for this camera (VIDIOC_STREAMON: ENOSPC): "
-			 "put it on another port, away from the other camera's hub, or take "
-			 "format = mjpg, a smaller size, or fewer fps",
-			 q->device->path);
-		return r;
-	}
+	if (r == -ENOSPC)
+		return sx_why_fail(
+			r, why,
+			"%s: the USB bus has no bandwidth left for this camera (VIDIOC_STREAMON: ENOSPC): "
+			"put it on another port, away from the other camera's hub, or take "
+			"format = mjpg, a smaller size, or fewer fps",
+			q->device->path);
 	if (r < 0)
-		return queue_failed(q, r, "VIDIOC_STREAMON", why, why_bytes);
+		return queue_failed(q, r, "VIDIOC_STREAMON", why);
 	q->streaming = true;
 	return 0;
 }
 
-int sx_v4l2_queue_put(struct sx_v4l2_queue *q, int index, char *why, size_t why_bytes)
+int sx_v4l2_queue_put(struct sx_v4l2_queue *q, int index, struct sx_why *why)
 {
 	int r = queue_buffer(q, index);
 
-	return r < 0 ? queue_failed(q, r, "VIDIOC_QBUF", why, why_bytes) : 0;
+	return r < 0 ? queue_failed(q, r, "VIDIOC_QBUF", why) : 0;
 }
 
 static int64_t stamp_part(int64_t value)
@@ -333,7 +326,7 @@ static void read_stamp(const struct v4l2_buffer *b, struct sx_v4l2_filled *f)
 			   : STIXEL_STAMP_FRAME_END;
 }
 
-int sx_v4l2_queue_take(struct sx_v4l2_queue *q, struct sx_v4l2_filled *ret, char *why, size_t why_bytes)
+int sx_v4l2_queue_take(struct sx_v4l2_queue *q, struct sx_v4l2_filled *ret, struct sx_why *why)
 {
 	struct request r;
 	bool ours;
@@ -345,13 +338,11 @@ int sx_v4l2_queue_take(struct sx_v4l2_queue *q, struct sx_v4l2_filled *ret, char
 	if (error == -EAGAIN)
 		return 0;
 	if (error < 0)
-		return queue_failed(q, error, "VIDIOC_DQBUF", why, why_bytes);
+		return queue_failed(q, error, "VIDIOC_DQBUF", why);
 	ours = r.b.index < (uint32_t)q->count && !q->buffers[r.b.index].queued;
-	if (r.b.index >= (uint32_t)q->count || (ours && q->memory != SX_MEMORY_MMAP)) {
-		snprintf(why, why_bytes, "%s: the driver gave back buffer %u, which it does not have",
-			 q->device->path, r.b.index);
-		return -EPROTO;
-	}
+	if (r.b.index >= (uint32_t)q->count || (ours && q->memory != SX_MEMORY_MMAP))
+		return sx_why_fail(-EPROTO, why, "%s: the driver gave back buffer %u, which it does not have",
+				   q->device->path, r.b.index);
 	q->buffers[r.b.index].queued = false;
 	ret->index = (int)r.b.index;
 	ret->sequence = r.b.sequence;

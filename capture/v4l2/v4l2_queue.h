@@ -7,6 +7,7 @@
 #define SX_CAPTURE_V4L2_V4L2_QUEUE_H
 
 #include "base/pair.h"
+#include "base/why.h"
 #include "capture/v4l2/dmabuf.h"
 #include "capture/v4l2/v4l2_device.h"
 
@@ -51,19 +52,19 @@ struct sx_v4l2_filled {
  * undone. Thread of all functions: one at a time.
  */
 int sx_v4l2_queue_init(struct sx_v4l2_queue *q, struct sx_v4l2_device *d, enum sx_source_memory memory,
-		       int wanted, struct sx_dmabuf_maker *maker, char *why, size_t why_bytes);
+		       int wanted, struct sx_dmabuf_maker *maker, struct sx_why *why);
 /* Stops the camera, takes the buffers back and frees them. Accepts a zeroed queue. */
 void sx_v4l2_queue_finish(struct sx_v4l2_queue *q);
 
-int sx_v4l2_queue_start(struct sx_v4l2_queue *q, char *why, size_t why_bytes);
+int sx_v4l2_queue_start(struct sx_v4l2_queue *q, struct sx_why *why);
 /* Gives a buffer to the driver. */
-int sx_v4l2_queue_put(struct sx_v4l2_queue *q, int index, char *why, size_t why_bytes);
+int sx_v4l2_queue_put(struct sx_v4l2_queue *q, int index, struct sx_why *why);
 /*
  * Takes a filled buffer. Returns 1: *ret is filled and the buffer is ours; 0: none is ready; -EALREADY: *ret
  * is filled, but the mapped buffer was already ours: the driver has overwritten its image (v4l2loopback
  * reuses its buffers without waiting for them); other errors: the camera is lost.
  */
-int sx_v4l2_queue_take(struct sx_v4l2_queue *q, struct sx_v4l2_filled *ret, char *why, size_t why_bytes);
+int sx_v4l2_queue_take(struct sx_v4l2_queue *q, struct sx_v4l2_filled *ret, struct sx_why *why);
 
 /* Returns "userptr", "dmabuf" or "mmap". */
 const char *sx_v4l2_memory_name(enum sx_source_memory memory);

@@ -37,24 +37,20 @@ static bool is_one_device(const struct sx_v4l2_device *a, const struct sx_v4l2_d
 	       x.st_rdev == y.st_rdev;
 }
 
-static int open_cameras(struct sx_v4l2 *v, const struct sx_source_params *p, char *why, size_t why_bytes)
+static int open_cameras(struct sx_v4l2 *v, const struct sx_source_params *p, struct sx_why *why)
 {
 	const char *const paths[2] = {p->left, p->right};
 	int r = 0;
 
 	v->count = p->layout == SX_LAYOUT_TWO ? 2 : 1;
 	for (int i = 0; i < v->count && r == 0; i++) {
-		if (!paths[i]) {
-			snprintf(why, why_bytes, "no device is named for the %s camera",
-				 i ? "right" : "left");
-			return -EINVAL;
-		}
-		r = sx_v4l2_device_open(&v->cameras[i].device, paths[i], why, why_bytes);
+		if (!paths[i])
+			return sx_why_fail(-EINVAL, why, "no device is named for the %s camera",
+					   i ? "right" : "left");
+		r = sx_v4l2_device_open(&v->cameras[i].device, paths[i], why);
 	}
-	if (r == 0 && v->count == 2 && is_one_device(&v->cameras[0].device, &v->cameras[1].device)) {
-		snprintf(why, why_bytes, "%s and %s are the same device", paths[0], paths[1]);
-		return -EINVAL;
-	}
+	if (r == 0 && v->count == 2 && is_one_device(&v->cameras[0].device, &v->cameras[1].device))
+		return sx_why_fail(-EINVAL, why, "%s and %s are the same device", paths[0], paths[1]);
 	return later(r);
 }
 
@@ -75,7 +71,7 @@ static int whole_height(const struct sx_v4l2 *v)
  * Sets the image size. If the configuration has none, takes the size that the cameras are set to, if they
  * agree.
  */
-static int find_size(struct sx_v4l2 *v, const struct sx_source_params *p, char *why, size_t why_bytes)
+static int find_size(struct sx_v4l2 *v, const struct sx_source_params *p, struct sx_why *why)
 {
 	const struct sx_v4l2_device *d = &v->cameras[0].device, *e = &v->cameras[1].device;
 	int width[2] = {0}, height[2] = {0}, r = 0;
@@ -85,18 +81,16 @@ static int find_size(struct sx_v4l2 *v, const struct sx_source_params *p, char *
 	v->height = p->height;
 	if (!p->width) {
 		for (int i = 0; i < v->count && r == 0; i++)
-			r = sx_v4l2_device_size(&v->cameras[i].device, &width[i], &height[i], why, why_bytes);
+			r = sx_v4l2_device_size(&v->cameras[i].device, &width[i], &height[i], why);
 		if (r < 0)
 			return later(r);
-		if (v->count == 2 && (width[0] != width[1] || height[0] != height[1])) {
-			snprintf(why, why_bytes, "%s is set to %dx%d, %s to %dx%d: set source.size", d->path,
-				 width[0], height[0], e->path, width[1], height[1]);
-			return -EINVAL;
-		}
+		if (v->count == 2 && (width[0] != width[1] || height[0] != height[1]))
+			return sx_why_fail(-EINVAL, why, "%s is set to %dx%d, %s to %dx%d: set source.size",
+					   d->path, width[0], height[0], e->path, width[1], height[1]);
 		v->width = v->layout == SX_LAYOUT_SIDE_BY_SIDE ? width[0] / 2 : width[0];
 		v->height = v->layout == SX_LAYOUT_TOP_BOTTOM ? height[0] / 2 : height[0];
 	}
-	return sx_source_check_size(d->path, v->width, v->height, why, why_bytes);
+	return sx_source_check_size(d->path, v->width, v->height, why);
 }
 
 /*
@@ -139,7 +133,7 @@ static int candidates(const struct sx_v4l2 *v, const struct sx_source_params *p,
 		double fps;
 
 		if (!sx_layout_takes(v->layout, f->choice) ||
-		    (p->format == SX_FORMAT_AUTO ? f->compressed && sx_jpeg_check(NULL, 0) < 0
+		    (p->format == SX_FORMAT_AUTO ? f->compressed && sx_jpeg_check(NULL) < 0
 						 : p->format != f->choice))
 			continue;
 		r = common_rate(v, f, &fps, without);
@@ -172,39 +166,38 @@ static const char *format_word(enum sx_source_format choice)
  * Checks the halves of one camera's image, side by side or one above the other: the second half must begin at
  * the start of a pattern.
  */
-static int check_halves(const struct sx_v4l2 *v, const struct sx_v4l2_format *f, char *why, size_t why_bytes)
+static int check_halves(const struct sx_v4l2 *v, const struct sx_v4l2_format *f, struct sx_why *why)
 {
 	const int unit = sx_raw_unit_px(f->packing);
 
 	if (f->packing == SX_RAW_NONE || !((v->layout == SX_LAYOUT_SIDE_BY_SIDE && v->width % unit) ||
 					   (v->layout == SX_LAYOUT_TOP_BOTTOM && v->height % 2)))
 		return 0;
-	snprintf(
-		why, why_bytes,
+	return sx_why_fail(
+		-EINVAL, why,
 		"%s: two images of %dx%d in one picture of %s: width has to be a multiple of %d, height of 2",
 		v->cameras[0].device.path, v->width, v->height, f->name, unit);
-	return -EINVAL;
 }
 
-static int set_format(struct sx_v4l2 *v, const struct sx_source_params *p, char *why, size_t why_bytes)
+static int set_format(struct sx_v4l2 *v, const struct sx_source_params *p, struct sx_why *why)
 {
 	const struct sx_v4l2_format *list[SX_V4L2_FORMATS];
 	const char *without = v->cameras[0].device.path;
 	int n = candidates(v, p, list, &without), r = -EINVAL, fault = 0;
 
 	if (n < 0) {
-		snprintf(why, why_bytes, "%s: its formats cannot be read: %s", without, strerror(-n));
+		sx_why_set(why, "%s: its formats cannot be read: %s", without, strerror(-n));
 		return later(n);
 	}
-	snprintf(why, why_bytes, "%s: no %dx%d in %s%s (stixelctl doctor lists what it has)", without,
-		 whole_width(v), whole_height(v), format_word(p->format),
-		 v->count == 2 && p->format == SX_FORMAT_AUTO ? " that the other camera has, too" : "");
+	sx_why_set(why, "%s: no %dx%d in %s%s (stixelctl doctor lists what it has)", without, whole_width(v),
+		   whole_height(v), format_word(p->format),
+		   v->count == 2 && p->format == SX_FORMAT_AUTO ? " that the other camera has, too" : "");
 	sx_must(n, <=, SX_V4L2_FORMATS);
 	for (int k = 0; k < n && r != 0 && r != -ENODEV; k++) {
-		r = check_halves(v, list[k], why, why_bytes);
+		r = check_halves(v, list[k], why);
 		for (int i = 0; i < v->count && r == 0; i++)
 			r = sx_v4l2_device_set_format(&v->cameras[i].device, list[k], whole_width(v),
-						      whole_height(v), why, why_bytes);
+						      whole_height(v), why);
 		if (r < 0 && r != -EINVAL)
 			fault = r;
 	}
@@ -212,21 +205,19 @@ static int set_format(struct sx_v4l2 *v, const struct sx_source_params *p, char 
 	return later(r < 0 && fault < 0 ? fault : r);
 }
 
-static int set_rate(struct sx_v4l2 *v, const struct sx_source_params *p, char *why, size_t why_bytes)
+static int set_rate(struct sx_v4l2 *v, const struct sx_source_params *p, struct sx_why *why)
 {
 	const struct sx_v4l2_device *d = &v->cameras[0].device, *e = &v->cameras[1].device;
 	int r = 0;
 
 	for (int i = 0; i < v->count && r == 0; i++)
-		r = sx_v4l2_device_set_rate(&v->cameras[i].device, p->fps, why, why_bytes);
+		r = sx_v4l2_device_set_rate(&v->cameras[i].device, p->fps, why);
 	if (r < 0)
 		return later(r);
 	if (v->count == 2 && d->fps > 0 && e->fps > 0 &&
-	    (d->fps < RATE_SLACK * e->fps || e->fps < RATE_SLACK * d->fps)) {
-		snprintf(why, why_bytes, "%s gives %g fps, %s gives %g: they cannot be paired", d->path,
-			 d->fps, e->path, e->fps);
-		return -EINVAL;
-	}
+	    (d->fps < RATE_SLACK * e->fps || e->fps < RATE_SLACK * d->fps))
+		return sx_why_fail(-EINVAL, why, "%s gives %g fps, %s gives %g: they cannot be paired",
+				   d->path, d->fps, e->path, e->fps);
 	return 0;
 }
 
@@ -240,7 +231,7 @@ static void return_buffers(struct sx_v4l2 *v)
 
 /* Allocates buffers of the same kind of memory for all cameras. -ENOTSUP: one camera does not support it. */
 static int take_buffers(struct sx_v4l2 *v, const struct sx_source_params *p, enum sx_source_memory memory,
-			int slots, char *why, size_t why_bytes)
+			int slots, struct sx_why *why)
 {
 	bool copied = memory == SX_MEMORY_MMAP && !sx_v4l2_format_is_decoded(v->cameras[0].device.format);
 	int wanted = p->buffers ? p->buffers : copied ? BUFFERS_COPIED : slots + BUFFERS_SPARE;
@@ -251,13 +242,13 @@ static int take_buffers(struct sx_v4l2 *v, const struct sx_source_params *p, enu
 		wanted = SX_V4L2_BUFFERS_MIN;
 	if (memory == SX_MEMORY_DMABUF)
 		r = sx_dmabuf_maker_open(&v->maker, p->dmabuf_from, &v->cameras[0].device, v->count * wanted,
-					 why, why_bytes);
+					 why);
 	if (r < 0 && r != -EINVAL && r != -ENOTSUP)
 		r = -ENODEV; /* the exporting device may appear later, like a camera */
 	for (int i = 0; i < v->count && r == 0; i++) {
 		struct sx_v4l2_camera *c = &v->cameras[i];
 
-		r = sx_v4l2_queue_init(&c->queue, &c->device, memory, wanted, &v->maker, why, why_bytes);
+		r = sx_v4l2_queue_init(&c->queue, &c->device, memory, wanted, &v->maker, why);
 	}
 	if (r < 0)
 		return_buffers(v);
@@ -268,8 +259,8 @@ static int take_buffers(struct sx_v4l2 *v, const struct sx_source_params *p, enu
  * Tries userptr, dmabuf and mmap until one works, or only the requested kind. note: why the first kind was
  * not used.
  */
-static int find_memory(struct sx_v4l2 *v, const struct sx_source_params *p, int slots, char *note,
-		       size_t note_bytes, char *why, size_t why_bytes)
+static int find_memory(struct sx_v4l2 *v, const struct sx_source_params *p, int slots, struct sx_why *note,
+		       struct sx_why *why)
 {
 	static const enum sx_source_memory kinds[] = {SX_MEMORY_USERPTR, SX_MEMORY_DMABUF, SX_MEMORY_MMAP};
 	const bool any = p->memory == SX_MEMORY_AUTO;
@@ -278,12 +269,12 @@ static int find_memory(struct sx_v4l2 *v, const struct sx_source_params *p, int 
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
 		if (!any && p->memory != kinds[i])
 			continue;
-		r = take_buffers(v, p, kinds[i], slots, why, why_bytes);
+		r = take_buffers(v, p, kinds[i], slots, why);
 		/* if one kind of memory is short, another kind may be available */
 		if (!any || r == 0 || r == -EINVAL || r == -ENODEV)
 			break;
-		if (!*note)
-			snprintf(note, note_bytes, "%s", why);
+		if (sx_why_is_empty(note))
+			sx_why_set(note, "%s", why->text);
 	}
 	if (r == -ENOTSUP)
 		r = -EINVAL; /* final: the driver does not support it */
@@ -291,8 +282,7 @@ static int find_memory(struct sx_v4l2 *v, const struct sx_source_params *p, int 
 }
 
 /* Allocates the slots for copied and decoded images, and starts the decoders. */
-static int take_slots(struct sx_v4l2 *v, const struct sx_source_params *p, int slots, char *why,
-		      size_t why_bytes)
+static int take_slots(struct sx_v4l2 *v, const struct sx_source_params *p, int slots, struct sx_why *why)
 {
 	const struct sx_v4l2_format *f = v->cameras[0].device.format;
 	const bool raw = f->packing != SX_RAW_NONE;
@@ -307,11 +297,11 @@ static int take_slots(struct sx_v4l2 *v, const struct sx_source_params *p, int s
 		return 0;
 	/* each side of raw pixels is decoded separately */
 	r = sx_slots_init(&v->slots, slots, raw ? SX_LAYOUT_TWO : p->layout, v->width, v->height, f->pixel,
-			  why, why_bytes);
+			  why);
 	for (int i = 0; r == 0 && i < slots; i++)
 		v->tickets[i].slot = &v->slots.slot[i];
 	if (r == 0 && sx_v4l2_format_is_decoded(f))
-		r = sx_decoders_create(&v->decoders, threads, f->compressed, why, why_bytes);
+		r = sx_decoders_create(&v->decoders, threads, f->compressed, why);
 	return r == -ENOTSUP ? -EINVAL : r == -ENOMEM ? r : later(r);
 }
 
@@ -366,7 +356,7 @@ static void fill_info(struct sx_source *s, const struct sx_v4l2 *v, const struct
 		.paced = true,
 	};
 	if (*note)
-		add_note(&s->info, "memory is %s: %s", s->info.memory, note);
+		add_note(&s->info, "memory is %s: %.159s", s->info.memory, note);
 	if (p->fps > 0 && c->device.fps > 0 && c->device.fps < RATE_SLACK * p->fps)
 		add_note(&s->info, "%s gives %g fps instead of %g", p->left, c->device.fps, p->fps);
 	if (*exposure)
@@ -374,31 +364,27 @@ static void fill_info(struct sx_source *s, const struct sx_v4l2 *v, const struct
 }
 
 int sx_v4l2_set_up(struct sx_source *s, struct sx_v4l2 *v, const struct sx_source_params *p, int slots,
-		   char *why, size_t why_bytes)
+		   struct sx_why *why)
 {
-	char note[160] = "";
+	struct sx_why note = {""};
 	int r;
 
 	v->layout = p->layout;
-	if (slots < 1 || slots > SX_V4L2_PAIRS_MAX) {
-		snprintf(why, why_bytes, "%d pairs in use, allowed are 1 to %d", slots, SX_V4L2_PAIRS_MAX);
-		return -EINVAL;
-	}
-	if (!sx_layout_takes(p->layout, p->format)) {
-		snprintf(why, why_bytes, "%s: format %s %s", p->left ? p->left : "v4l2",
-			 format_word(p->format),
-			 sx_layout_is_interleaved(p->layout)
-				 ? "has one image, layout = interleaved needs Y8I, Y12I or auto"
-				 : "has both images of one camera: it needs layout = interleaved");
-		return -EINVAL;
-	}
-	if ((r = open_cameras(v, p, why, why_bytes)) < 0 || (r = find_size(v, p, why, why_bytes)) < 0 ||
-	    (r = set_format(v, p, why, why_bytes)) < 0 || (r = set_rate(v, p, why, why_bytes)) < 0 ||
-	    (r = later(sx_v4l2_set_controls(v, p, NULL, why, why_bytes))) < 0 ||
-	    (r = find_memory(v, p, slots, note, sizeof(note), why, why_bytes)) < 0 ||
-	    (r = take_slots(v, p, slots, why, why_bytes)) < 0)
+	if (slots < 1 || slots > SX_V4L2_PAIRS_MAX)
+		return sx_why_fail(-EINVAL, why, "%d pairs in use, allowed are 1 to %d", slots,
+				   SX_V4L2_PAIRS_MAX);
+	if (!sx_layout_takes(p->layout, p->format))
+		return sx_why_fail(-EINVAL, why, "%s: format %s %s", p->left ? p->left : "v4l2",
+				   format_word(p->format),
+				   sx_layout_is_interleaved(p->layout)
+					   ? "has one image, layout = interleaved needs Y8I, Y12I or auto"
+					   : "has both images of one camera: it needs layout = interleaved");
+	if ((r = open_cameras(v, p, why)) < 0 || (r = find_size(v, p, why)) < 0 ||
+	    (r = set_format(v, p, why)) < 0 || (r = set_rate(v, p, why)) < 0 ||
+	    (r = later(sx_v4l2_set_controls(v, p, NULL, why))) < 0 ||
+	    (r = find_memory(v, p, slots, &note, why)) < 0 || (r = take_slots(v, p, slots, why)) < 0)
 		return r;
 	set_times(v, p);
-	fill_info(s, v, p, note);
+	fill_info(s, v, p, note.text);
 	return 0;
 }

@@ -22,7 +22,7 @@ void sx_v4l2_exposure_text(const struct sx_v4l2_exposure *e, char text[SX_V4L2_E
 }
 
 int sx_v4l2_set_controls(struct sx_v4l2 *v, const struct sx_source_params *p, struct sx_v4l2_undo *undo,
-			 char *why, size_t why_bytes)
+			 struct sx_why *why)
 {
 	char left[SX_V4L2_EXPOSURE_BYTES], right[SX_V4L2_EXPOSURE_BYTES];
 	struct sx_v4l2_exposure taken[2];
@@ -30,28 +30,26 @@ int sx_v4l2_set_controls(struct sx_v4l2 *v, const struct sx_source_params *p, st
 
 	sx_must_index(v->count - 1, 2);
 	for (int i = 0; i < v->count && r == 0; i++)
-		r = sx_v4l2_controls_set(&v->cameras[i].device, p, &taken[i], undo ? &undo[i] : NULL, why,
-					 why_bytes);
+		r = sx_v4l2_controls_set(&v->cameras[i].device, p, &taken[i], undo ? &undo[i] : NULL, why);
 	if (r < 0)
 		return r;
 	if (v->count == 2 &&
 	    (taken[0].exposure_ms != taken[1].exposure_ms || taken[0].gain != taken[1].gain)) {
 		sx_v4l2_exposure_text(&taken[0], left);
 		sx_v4l2_exposure_text(&taken[1], right);
-		snprintf(why, why_bytes, "%s takes %s, %s %s: both must be equal", v->cameras[0].device.path,
-			 left, v->cameras[1].device.path, right);
-		return -EINVAL;
+		return sx_why_fail(-EINVAL, why, "%s takes %s, %s %s: both must be equal",
+				   v->cameras[0].device.path, left, v->cameras[1].device.path, right);
 	}
 	for (int i = 0; i < v->count; i++)
 		v->cameras[i].exposure = taken[i];
 	return 0;
 }
 
-int sx_v4l2_tune(struct sx_source *s, const struct sx_source_params *p, char *why, size_t why_bytes)
+int sx_v4l2_tune(struct sx_source *s, const struct sx_source_params *p, struct sx_why *why)
 {
 	struct sx_v4l2_undo undo[2] = {0};
 	struct sx_v4l2 *v = s->own;
-	int r = sx_v4l2_set_controls(v, p, undo, why, why_bytes);
+	int r = sx_v4l2_set_controls(v, p, undo, why);
 
 	for (int i = 0; r < 0 && i < v->count; i++)
 		sx_v4l2_controls_restore(&v->cameras[i].device, &undo[i]);

@@ -17,31 +17,30 @@
 
 #define FILE_BYTES_MAX (64 * 1024)
 
-static int check_size(const struct sx_calibration_raw *raw, char *why, size_t why_bytes)
+static int check_size(const struct sx_calibration_raw *raw, struct sx_why *why)
 {
 	if (!(raw->width >= 0 && raw->width <= 65535 && raw->height >= 0 && raw->height <= 65535) ||
 	    raw->width != floor(raw->width) || raw->height != floor(raw->height))
-		return sx_calibration_refuse(why, why_bytes, "%s: image size %gx%g", raw->format, raw->width,
+		return sx_calibration_refuse(why, "%s: image size %gx%g", raw->format, raw->width,
 					     raw->height);
 	return 0;
 }
 
-static int tell_missing_baseline(const struct sx_calibration_raw *raw, char *why, size_t why_bytes)
+static int tell_missing_baseline(const struct sx_calibration_raw *raw, struct sx_why *why)
 {
 	if (raw->have_left && raw->have_right)
-		sx_calibration_refuse(why, why_bytes,
-				      "%s: %s and %s have no baseline between them ([0][3] are equal)",
+		sx_calibration_refuse(why, "%s: %s and %s have no baseline between them ([0][3] are equal)",
 				      raw->format, raw->left_name, raw->right_name);
 	else if (raw->have_q)
-		sx_calibration_refuse(why, why_bytes, "%s: Q has no baseline (Q[3][2] is 0)", raw->format);
+		sx_calibration_refuse(why, "%s: Q has no baseline (Q[3][2] is 0)", raw->format);
 	else if (raw->have_left || raw->have_right)
 		sx_calibration_refuse(
-			why, why_bytes,
+			why,
 			"%s: no baseline in %s ([0][3] is 0, the left camera): name the right camera's file, "
 			"or both as LEFT,RIGHT",
 			raw->format, raw->have_left ? raw->left_name : raw->right_name);
 	else
-		sx_calibration_refuse(why, why_bytes, "%s: 'baseline_m' is missing", raw->format);
+		sx_calibration_refuse(why, "%s: 'baseline_m' is missing", raw->format);
 	return 1;
 }
 
@@ -59,21 +58,20 @@ static void override_baseline(struct sx_calibration *c, struct sx_calibration_ra
 }
 
 static int calibration_finish(struct sx_calibration *ret, struct sx_calibration_raw *raw,
-			      const struct sx_calibration_wish *wish, char *why, size_t why_bytes)
+			      const struct sx_calibration_wish *wish, struct sx_why *why)
 {
 	struct sx_calibration c = {.format = raw->format, .pair = raw->pair, .other_pair = raw->other_pair};
-	int r = sx_calibration_project(&c, raw, wish, why, why_bytes);
+	int r = sx_calibration_project(&c, raw, wish, why);
 
 	if (r >= 0 && wish->baseline_overrides)
 		override_baseline(&c, raw, wish->baseline_m);
-	if (r < 0 || check_size(raw, why, why_bytes) < 0 ||
-	    sx_calibration_rectify(&c, raw, r > 0, wish, why, why_bytes) < 0 ||
-	    sx_calibration_check_camera(&c, why, why_bytes) < 0)
+	if (r < 0 || check_size(raw, why) < 0 || sx_calibration_rectify(&c, raw, r > 0, wish, why) < 0 ||
+	    sx_calibration_check_camera(&c, why) < 0)
 		return -EINVAL;
 	c.width = c.rectify ? c.rig.raw_width : (int)raw->width;
 	c.height = c.rectify ? c.rig.raw_height : (int)raw->height;
 	*ret = c;
-	return c.baseline_m > 0 ? 0 : tell_missing_baseline(raw, why, why_bytes);
+	return c.baseline_m > 0 ? 0 : tell_missing_baseline(raw, why);
 }
 
 /* Skips the byte order mark that Windows editors put before the text. */
@@ -88,22 +86,22 @@ static bool has_wide_mark(const char *text, size_t size)
 }
 
 static int read_text(struct sx_calibration_raw *raw, const char *text, const struct sx_calibration_wish *wish,
-		     char *why, size_t why_bytes)
+		     struct sx_why *why)
 {
 	const char *foreign;
 	int r;
 
 	if (text[strspn(text, " \t\r\n")] == '<')
-		return sx_calibration_xml(raw, text, why, why_bytes);
+		return sx_calibration_xml(raw, text, why);
 	if (sx_calibration_is_yaml(text))
-		return sx_calibration_yaml(raw, text, why, why_bytes);
+		return sx_calibration_yaml(raw, text, why);
 	foreign = sx_calibration_foreign_text(text);
 	if (foreign)
-		return sx_calibration_refuse(why, why_bytes, "%s", foreign);
-	r = sx_calibration_text(raw, text, wish, why, why_bytes);
+		return sx_calibration_refuse(why, "%s", foreign);
+	r = sx_calibration_text(raw, text, wish, why);
 	if (r == 0)
 		return sx_calibration_refuse(
-			why, why_bytes,
+			why,
 			"no calibration found: neither YAML, JSON or XML of OpenCV, nor YAML of ROS, Kalibr "
 			"or EuRoC, nor KITTI (P2:, P3:), ZED's SN*.conf or Middlebury's calib.txt, nor text "
 			"with fx, fy, cx, cy, baseline_m");
@@ -111,50 +109,50 @@ static int read_text(struct sx_calibration_raw *raw, const char *text, const str
 }
 
 static int read_raw(struct sx_calibration_raw *raw, const char *path, const struct sx_calibration_wish *wish,
-		    char *why, size_t why_bytes)
+		    struct sx_why *why)
 {
 	size_t size;
-	char *text, reason[SX_CALIBRATION_REASON_BYTES];
+	char *text;
+	struct sx_why reason;
 	const char *foreign;
-	int r = sx_file_read(path, FILE_BYTES_MAX, &text, &size, reason, sizeof(reason));
+	int r = sx_file_read(path, FILE_BYTES_MAX, &text, &size, &reason);
 
 	if (r < 0) {
 		foreign = r == -EFBIG ? sx_calibration_foreign_binary(path, NULL, 0) : NULL;
-		if (foreign || !sx_missing(path, why, why_bytes))
-			snprintf(why, why_bytes, "%s: %s", path, foreign ? foreign : reason);
+		if (foreign || !sx_missing(path, why))
+			sx_why_set(why, "%s: %s", path, foreign ? foreign : reason.text);
 		return r;
 	}
 	memset(raw, 0, sizeof(*raw));
 	if (has_wide_mark(text, size))
-		r = sx_calibration_refuse(reason, sizeof(reason),
-					  "the text is in UTF-16, must be in UTF-8: save it again");
+		r = sx_calibration_refuse(&reason, "the text is in UTF-16, must be in UTF-8: save it again");
 	else if (strlen(text) != size && (foreign = sx_calibration_foreign_binary(path, text, size)))
-		r = sx_calibration_refuse(reason, sizeof(reason), "%s", foreign);
+		r = sx_calibration_refuse(&reason, "%s", foreign);
 	else if (strlen(text) != size)
-		r = sx_calibration_refuse(reason, sizeof(reason), "not a text file (NUL byte)");
+		r = sx_calibration_refuse(&reason, "not a text file (NUL byte)");
 	else
-		r = read_text(raw, behind_mark(text), wish, reason, sizeof(reason));
+		r = read_text(raw, behind_mark(text), wish, &reason);
 	free(text);
 	if (r < 0)
-		snprintf(why, why_bytes, "%s: %s", path, reason);
+		sx_why_set(why, "%s: %s", path, reason.text);
 	return r;
 }
 
 /* Joins two files of one camera each: the camera of the second file becomes the right camera of the first. */
-static int join_cameras(struct sx_calibration_raw *left, const struct sx_calibration_raw *right, char *why,
-			size_t why_bytes)
+static int join_cameras(struct sx_calibration_raw *left, const struct sx_calibration_raw *right,
+			struct sx_why *why)
 {
 	struct sx_calibration_raw both = *left;
 
 	if (left->width != right->width || left->height != right->height)
-		return sx_calibration_refuse(why, why_bytes, "image sizes differ: left %gx%g, right %gx%g",
-					     left->width, left->height, right->width, right->height);
+		return sx_calibration_refuse(why, "image sizes differ: left %gx%g, right %gx%g", left->width,
+					     left->height, right->width, right->height);
 	if (left->have_left != right->have_left)
-		return sx_calibration_refuse(why, why_bytes, "no %s of the %s camera", left->left_name,
+		return sx_calibration_refuse(why, "no %s of the %s camera", left->left_name,
 					     left->have_left ? "right" : "left");
 	if (left->pose && !right->pose)
-		return sx_calibration_refuse(why, why_bytes, "no %s of the right camera", left->pose_name);
-	if (left->pose && sx_calibration_between(&both, right->t_bs, why, why_bytes) < 0)
+		return sx_calibration_refuse(why, "no %s of the right camera", left->pose_name);
+	if (left->pose && sx_calibration_between(&both, right->t_bs, why) < 0)
 		return -EINVAL;
 	both.have_right = right->have_left;
 	both.left_name = "left projection_matrix";
@@ -168,10 +166,10 @@ static int join_cameras(struct sx_calibration_raw *left, const struct sx_calibra
 		sx_calibration_name(both.camera[i].k_name, i ? "right " : "left ", from->k_name);
 		sx_calibration_name(both.camera[i].d_name, i ? "right " : "left ", from->d_name);
 	}
-	if (left->fault[0])
-		snprintf(both.fault, sizeof(both.fault), "left: %.240s", left->fault);
-	else if (right->fault[0])
-		snprintf(both.fault, sizeof(both.fault), "right: %.240s", right->fault);
+	if (!sx_why_is_empty(&left->fault))
+		sx_why_set(&both.fault, "left: %s", left->fault.text);
+	else if (!sx_why_is_empty(&right->fault))
+		sx_why_set(&both.fault, "right: %s", right->fault.text);
 	*left = both;
 	return 0;
 }
@@ -188,8 +186,7 @@ static bool take(bool *have, void *to, bool given, const void *from, size_t byte
 }
 
 /* Joins two OpenCV files into one, as written by OpenCV's example of stereo calibration. */
-static int join_files(struct sx_calibration_raw *a, const struct sx_calibration_raw *b, char *why,
-		      size_t why_bytes)
+static int join_files(struct sx_calibration_raw *a, const struct sx_calibration_raw *b, struct sx_why *why)
 {
 	bool once = take(&a->have_left, a->left, b->have_left, b->left, sizeof(a->left)) &&
 		    take(&a->have_right, a->right, b->have_right, b->right, sizeof(a->right)) &&
@@ -208,58 +205,54 @@ static int join_files(struct sx_calibration_raw *a, const struct sx_calibration_
 		       take(&to->have_r, to->r, from->have_r, from->r, sizeof(to->r));
 	}
 	if (!once)
-		return sx_calibration_refuse(why, why_bytes,
+		return sx_calibration_refuse(why,
 					     "two OpenCV files that say the same twice: which one is meant?");
 	if (a->width == 0 && a->height == 0) {
 		a->width = b->width;
 		a->height = b->height;
 	} else if (b->width != 0 && (a->width != b->width || a->height != b->height)) {
-		return sx_calibration_refuse(why, why_bytes, "image sizes differ: %gx%g and %gx%g", a->width,
-					     a->height, b->width, b->height);
+		return sx_calibration_refuse(why, "image sizes differ: %gx%g and %gx%g", a->width, a->height,
+					     b->width, b->height);
 	}
-	if (!a->fault[0])
-		memcpy(a->fault, b->fault, sizeof(a->fault));
+	if (sx_why_is_empty(&a->fault))
+		a->fault = b->fault;
 	return 0;
 }
 
-static int join(struct sx_calibration_raw *a, const struct sx_calibration_raw *b, char *why, size_t why_bytes)
+static int join(struct sx_calibration_raw *a, const struct sx_calibration_raw *b, struct sx_why *why)
 {
 	if (a->cameras == 1 && b->cameras == 1 && !strcmp(a->format, b->format))
-		return join_cameras(a, b, why, why_bytes);
+		return join_cameras(a, b, why);
 	if (a->cameras == 2 && !strcmp(a->format, b->format) && a->projections)
-		return join_files(a, b, why, why_bytes);
+		return join_files(a, b, why);
 	return sx_calibration_refuse(
-		why, why_bytes,
-		"two files must be one camera_info file of each camera (ROS), one sensor.yaml of "
-		"each (EuRoC), or OpenCV's intrinsics and extrinsics");
+		why, "two files must be one camera_info file of each camera (ROS), one sensor.yaml of "
+		     "each (EuRoC), or OpenCV's intrinsics and extrinsics");
 }
 
 int sx_calibration_read(struct sx_calibration *ret, const char *path, const struct sx_calibration_wish *wish,
-			char *why, size_t why_bytes)
+			struct sx_why *why)
 {
 	/* a file name may contain a comma, too */
 	const char *comma = access(path, F_OK) == 0 ? NULL : strchr(path, ',');
 	struct sx_calibration_raw raw, second;
-	char first[1024], reason[SX_CALIBRATION_REASON_BYTES];
+	char first[1024];
+	struct sx_why reason;
 	int r;
 
 	if (snprintf(first, sizeof(first), "%.*s", comma ? (int)(comma - path) : (int)strlen(path), path) >=
 	    (int)sizeof(first))
-		return sx_calibration_refuse(why, why_bytes, "the file's name is too long");
-	r = read_raw(&raw, first, wish, why, why_bytes);
-	if (r == -ENOENT && comma) {
-		const size_t n = strlen(why);
-
-		snprintf(why + n, why_bytes - n,
-			 " (a comma parts the names of two files, unless a file has the whole name)");
-	}
+		return sx_calibration_refuse(why, "the file's name is too long");
+	r = read_raw(&raw, first, wish, why);
+	if (r == -ENOENT && comma)
+		sx_why_add(why, " (a comma parts the names of two files, unless a file has the whole name)");
 	if (r < 0)
 		return r;
 	if (comma) {
-		r = read_raw(&second, comma + 1 + strspn(comma + 1, " "), wish, why, why_bytes);
+		r = read_raw(&second, comma + 1 + strspn(comma + 1, " "), wish, why);
 		if (r < 0)
 			return r;
-		r = join(&raw, &second, reason, sizeof(reason));
+		r = join(&raw, &second, &reason);
 	} else if (raw.cameras == 1 && raw.have_left && raw.left[3] != 0) {
 		/* only the right camera's file: the left camera is the same, but not shifted */
 		raw.have_right = true;
@@ -268,8 +261,8 @@ int sx_calibration_read(struct sx_calibration *ret, const char *path, const stru
 		memcpy(raw.right, raw.left, sizeof(raw.right));
 	}
 	if (r >= 0)
-		r = calibration_finish(ret, &raw, wish, reason, sizeof(reason));
+		r = calibration_finish(ret, &raw, wish, &reason);
 	if (r)
-		snprintf(why, why_bytes, "%s: %s", path, reason);
+		sx_why_set(why, "%s: %s", path, reason.text);
 	return r;
 }

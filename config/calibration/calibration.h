@@ -21,6 +21,7 @@
 #include <stddef.h>
 
 #include "base/rig.h"
+#include "base/why.h"
 #include "config/calibration/rectify_params.h"
 
 /* The pairs of KITTI: cameras 0 and 1 are grey, cameras 2 and 3 are colour. */
@@ -57,6 +58,6 @@ struct sx_calibration {
  * read. why then names the file and the reason. *ret is written only with 0 or 1.
  */
 int sx_calibration_read(struct sx_calibration *ret, const char *path, const struct sx_calibration_wish *wish,
-			char *why, size_t why_bytes);
+			struct sx_why *why);
 
 #endif

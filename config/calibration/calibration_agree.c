@@ -31,29 +31,29 @@ static const char *unit_between(double a, double b)
 }
 
 static int two_baselines(const struct sx_calibration_raw *raw, const char *first, double a,
-			 const char *second, double b, char *why, size_t why_bytes)
+			 const char *second, double b, struct sx_why *why)
 {
 	return sx_calibration_refuse(
-		why, why_bytes, "%s: the baseline is %.6g m by %s and %.6g m by %s%s: which one is meant?",
-		raw->format, a, first, b, second, unit_between(a, b));
+		why, "%s: the baseline is %.6g m by %s and %.6g m by %s%s: which one is meant?", raw->format,
+		a, first, b, second, unit_between(a, b));
 }
 
 int sx_calibration_agree_q(const struct sx_calibration *p, const struct sx_calibration *q,
 			   const struct sx_calibration_raw *raw, const struct sx_calibration_wish *wish,
-			   char *why, size_t why_bytes)
+			   struct sx_why *why)
 {
 	const double near = AGREE * p->fx;
 
 	if (differ(p->fx, q->fx) || differ(p->fy, q->fy) || fabs(p->cx - q->cx) > near ||
 	    fabs(p->cy - q->cy) > near)
 		return sx_calibration_refuse(
-			why, why_bytes,
+			why,
 			"%s: %s (fx %g, fy %g, cx %g, cy %g) and Q (fx %g, fy %g, cx %g, cy %g) differ: "
 			"which one is meant?",
 			raw->format, raw->left_name, p->fx, p->fy, p->cx, p->cy, q->fx, q->fy, q->cx, q->cy);
 	if (!wish->baseline_overrides && p->baseline_m > 0 && q->baseline_m > 0 &&
 	    differ(p->baseline_m, q->baseline_m))
-		return two_baselines(raw, raw->right_name, p->baseline_m, "Q", q->baseline_m, why, why_bytes);
+		return two_baselines(raw, raw->right_name, p->baseline_m, "Q", q->baseline_m, why);
 	return 0;
 }
 
@@ -69,7 +69,7 @@ static double times_transposed(const double *a, const double *b, int i, int j)
 }
 
 /* Checks that R2 R and R1 turn the left camera's rays into the same rays: R2 R R1' is the identity. */
-static int agree_turns(const struct sx_calibration_raw *raw, char *why, size_t why_bytes)
+static int agree_turns(const struct sx_calibration_raw *raw, struct sx_why *why)
 {
 	const double *r1 = raw->camera[0].r, *r2 = raw->camera[1].r;
 	double r2_r[9];
@@ -82,7 +82,7 @@ static int agree_turns(const struct sx_calibration_raw *raw, char *why, size_t w
 	for (int i = 0; i < 9 && raw->have_r; i++)
 		if (!(fabs(times_transposed(r2_r, r1, i / 3, i % 3) - (i % 4 == 0)) <= AGREE))
 			return sx_calibration_refuse(
-				why, why_bytes,
+				why,
 				"%s: R1 and R2 do not rectify cameras that stand as R says: "
 				"R2 R differs from R1 by %.2g in [%d][%d]",
 				raw->format, fabs(times_transposed(r2_r, r1, i / 3, i % 3) - (i % 4 == 0)),
@@ -91,20 +91,20 @@ static int agree_turns(const struct sx_calibration_raw *raw, char *why, size_t w
 }
 
 int sx_calibration_agree(const struct sx_calibration *c, const struct sx_calibration_raw *raw,
-			 const struct sx_calibration_wish *wish, char *why, size_t why_bytes)
+			 const struct sx_calibration_wish *wish, struct sx_why *why)
 {
 	const double length = length_of(raw->t);
 	const char *name = raw->have_left && raw->have_right ? raw->right_name : "Q";
 
-	if (raw->fault[0] || !raw->have_t || !(length > 0) || !(c->baseline_m > 0))
+	if (!sx_why_is_empty(&raw->fault) || !raw->have_t || !(length > 0) || !(c->baseline_m > 0))
 		return 0; /* reported where T is needed */
 	if (raw->t[0] > AGREE * length)
 		return sx_calibration_refuse(
-			why, why_bytes,
+			why,
 			"%s: T[0] is %g, as of exchanged cameras, but the baseline of %s is %g m, as of "
 			"cameras that are not: which one is meant?",
 			raw->format, raw->t[0], name, c->baseline_m);
 	if (!wish->baseline_overrides && differ(length, c->baseline_m))
-		return two_baselines(raw, name, c->baseline_m, "T", length, why, why_bytes);
-	return agree_turns(raw, why, why_bytes);
+		return two_baselines(raw, name, c->baseline_m, "T", length, why);
+	return agree_turns(raw, why);
 }

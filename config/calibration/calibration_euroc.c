@@ -12,7 +12,7 @@
 
 static int euroc_missing(const struct sx_yaml *y, const char *key)
 {
-	return sx_calibration_refuse(y->why, y->why_bytes, "EuRoC sensor.yaml: '%s' is missing", key);
+	return sx_calibration_refuse(y->why, "EuRoC sensor.yaml: '%s' is missing", key);
 }
 
 /* Reads a list of `count` numbers, or reports why not. */
@@ -23,9 +23,8 @@ static int read_numbers(const struct sx_yaml *y, const char *key, double *ret, i
 	if (n == 0)
 		return euroc_missing(y, key);
 	if (n > 0 && n != 1 + count)
-		return sx_calibration_refuse(y->why, y->why_bytes,
-					     "EuRoC sensor.yaml: '%s' has %d numbers instead of %d", key,
-					     n - 1, count);
+		return sx_calibration_refuse(y->why, "EuRoC sensor.yaml: '%s' has %d numbers instead of %d",
+					     key, n - 1, count);
 	return n < 0 ? n : 0;
 }
 
@@ -42,7 +41,7 @@ static int read_euroc_lens(struct sx_calibration_camera *c, const struct sx_yaml
 		return n;
 	if (!n || !model)
 		return euroc_missing(y, n ? "distortion_model" : c->d_name);
-	return sx_calibration_lens(c, model, d, n - 1, y->why, y->why_bytes);
+	return sx_calibration_lens(c, model, d, n - 1, y->why);
 }
 
 int sx_calibration_euroc(struct sx_calibration_raw *raw, const struct sx_yaml *y)
@@ -66,9 +65,8 @@ int sx_calibration_euroc(struct sx_calibration_raw *raw, const struct sx_yaml *y
 									 : "distortion_coefficients");
 	if (t[12] != 0 || t[13] != 0 || t[14] != 0 || fabs(t[15] - 1) > 1e-9)
 		return sx_calibration_refuse(
-			y->why, y->why_bytes,
-			"EuRoC sensor.yaml: the last row of T_BS is %g %g %g %g, must be 0 0 0 1", t[12],
-			t[13], t[14], t[15]);
+			y->why, "EuRoC sensor.yaml: the last row of T_BS is %g %g %g %g, must be 0 0 0 1",
+			t[12], t[13], t[14], t[15]);
 	if (read_numbers(y, "intrinsics", k, 4) < 0 || read_numbers(y, "resolution", size, 2) < 0)
 		return -EINVAL;
 	memcpy(c->k, (const double[9]){k[0], 0, k[2], 0, k[1], k[3], 0, 0, 1}, sizeof(c->k));
@@ -82,8 +80,7 @@ int sx_calibration_euroc(struct sx_calibration_raw *raw, const struct sx_yaml *y
  * A point p' of a camera is R p' + t on the body. So the left camera's p is Rr' (Rl p + tl - tr) in the right
  * one.
  */
-int sx_calibration_between(struct sx_calibration_raw *raw, const double right[16], char *why,
-			   size_t why_bytes)
+int sx_calibration_between(struct sx_calibration_raw *raw, const double right[16], struct sx_why *why)
 {
 	const double *left = raw->t_bs;
 	double moved[3];
@@ -102,7 +99,7 @@ int sx_calibration_between(struct sx_calibration_raw *raw, const double right[16
 	}
 	if (raw->t[0] == 0 && raw->t[1] == 0 && raw->t[2] == 0)
 		return sx_calibration_refuse(
-			why, why_bytes, "both cameras stand in one place by T_BS: is one file given twice?");
+			why, "both cameras stand in one place by T_BS: is one file given twice?");
 	raw->have_r = raw->have_t = true;
 	return 0;
 }

@@ -14,13 +14,13 @@ static const char *const cam_names[2] = {"cam0", "cam1"};
 
 static int missing(const struct sx_yaml *y, int side, const char *key)
 {
-	return sx_calibration_refuse(y->why, y->why_bytes, "%s: '%s' is missing", cam_names[side], key);
+	return sx_calibration_refuse(y->why, "%s: '%s' is missing", cam_names[side], key);
 }
 
 static int other_count(const struct sx_yaml *y, int side, const char *key, int found, int wanted)
 {
-	return sx_calibration_refuse(y->why, y->why_bytes, "%s: '%s' has %d numbers instead of %d",
-				     cam_names[side], key, found, wanted);
+	return sx_calibration_refuse(y->why, "%s: '%s' has %d numbers instead of %d", cam_names[side], key,
+				     found, wanted);
 }
 
 /* Reads a list of `count` numbers. */
@@ -42,7 +42,7 @@ static int read_lens(struct sx_calibration_camera *c, const struct sx_yaml *y, y
 
 	if (!n || !model)
 		return n < 0 ? n : missing(y, side, n ? "distortion_model" : "distortion_coeffs");
-	return n < 0 ? n : sx_calibration_lens(c, model, d, n - 1, y->why, y->why_bytes);
+	return n < 0 ? n : sx_calibration_lens(c, model, d, n - 1, y->why);
 }
 
 static int read_camera(struct sx_calibration_raw *raw, const struct sx_yaml *y, int side, double size[2])
@@ -59,7 +59,7 @@ static int read_camera(struct sx_calibration_raw *raw, const struct sx_yaml *y, 
 	if (model && !strcmp(model, "fisheye"))
 		model = "pinhole"; /* names the lens, which is checked with distortion_model */
 	if (!model || strcmp(model, "pinhole"))
-		return model ? sx_calibration_refuse(y->why, y->why_bytes,
+		return model ? sx_calibration_refuse(y->why,
 						     "%s: camera_model is '%.40s', only pinhole is supported",
 						     cam_names[side], model)
 			     : missing(y, side, "camera_model");
@@ -82,9 +82,8 @@ static int read_pose(struct sx_calibration_raw *raw, const struct sx_yaml *y)
 		return r < 0 ? r : missing(y, 1, "T_cn_cnm1");
 	if (t[12] != 0 || t[13] != 0 || t[14] != 0 || fabs(t[15] - 1) > 1e-9)
 		return sx_calibration_refuse(
-			y->why, y->why_bytes,
-			"cam1: the last row of T_cn_cnm1 is %g %g %g %g, must be 0 0 0 1", t[12], t[13],
-			t[14], t[15]);
+			y->why, "cam1: the last row of T_cn_cnm1 is %g %g %g %g, must be 0 0 0 1", t[12],
+			t[13], t[14], t[15]);
 	for (int i = 0; i < 3; i++) {
 		memcpy(&raw->r[3 * i], &t[4 * i], 3 * sizeof(t[0]));
 		raw->t[i] = t[4 * i + 3];
@@ -104,13 +103,12 @@ int sx_calibration_kalibr(struct sx_calibration_raw *raw, const struct sx_yaml *
 	raw->pose_name = "T_cn_cnm1";
 	raw->cameras = 2;
 	if (!sx_yaml_get(y, y->root, cam_names[1]))
-		return sx_calibration_refuse(y->why, y->why_bytes, "one camera only: 'cam1' is missing");
+		return sx_calibration_refuse(y->why, "one camera only: 'cam1' is missing");
 	for (int i = 0; i < 2; i++)
 		if ((r = read_camera(raw, y, i, size[i])) < 0)
 			return r;
 	if (size[0][0] != size[1][0] || size[0][1] != size[1][1])
-		return sx_calibration_refuse(y->why, y->why_bytes,
-					     "image sizes differ: cam0 %gx%g, cam1 %gx%g", size[0][0],
+		return sx_calibration_refuse(y->why, "image sizes differ: cam0 %gx%g, cam1 %gx%g", size[0][0],
 					     size[0][1], size[1][0], size[1][1]);
 	raw->width = size[0][0];
 	raw->height = size[0][1];

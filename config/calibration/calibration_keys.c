@@ -44,7 +44,7 @@ static int check_mapping(const struct sx_yaml *y, const yaml_node_t *map)
 	for (size_t i = 1; i < count && r == 0; i++)
 		if (!strcmp(key[i - 1].text, key[i].text))
 			r = sx_calibration_refuse(
-				y->why, y->why_bytes,
+				y->why,
 				"'%.40s' occurs twice, in line %zu and in line %zu: which one is "
 				"meant?",
 				key[i].text, key[i - 1].line, key[i].line);
@@ -106,7 +106,7 @@ int sx_yaml_check_names(const struct sx_yaml *y, yaml_node_t *map, const char *c
 
 		if (b && !same_value(y, a, b, 0))
 			return sx_calibration_refuse(
-				y->why, y->why_bytes,
+				y->why,
 				"'%s' in line %zu and '%s' in line %zu are names of one thing and "
 				"differ: which one is meant?",
 				first, a->start_mark.line + 1, *names, b->start_mark.line + 1);
@@ -141,12 +141,12 @@ static int is_flagged(const struct sx_yaml *y, yaml_node_t *map, const char **ke
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
 		if (!strcasecmp(word, words[i]))
 			return i & 1;
-	return sx_calibration_refuse(y->why, y->why_bytes, "'%s' is '%.40s', must be 0 or 1", *key, word);
+	return sx_calibration_refuse(y->why, "'%s' is '%.40s', must be 0 or 1", *key, word);
 }
 
 static int contradict(const struct sx_yaml *y, const char *model, const char *key, const char *word)
 {
-	return sx_calibration_refuse(y->why, y->why_bytes,
+	return sx_calibration_refuse(y->why,
 				     "distortion_model is '%.40s', but %s is '%.40s': which lens is it?",
 				     model, key, word);
 }
@@ -175,7 +175,7 @@ int sx_yaml_lens(const struct sx_yaml *y, yaml_node_t *map, const char **ret)
 		if (model && !names_fisheye(model))
 			return contradict(y, model, others[i], word);
 		if (flagged == 0)
-			return sx_calibration_refuse(y->why, y->why_bytes,
+			return sx_calibration_refuse(y->why,
 						     "%s is '%.40s', but %s is '%.40s': which lens is it?",
 						     others[i], word, key, sx_yaml_word(y, map, key));
 		if (!model)

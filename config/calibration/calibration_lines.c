@@ -60,7 +60,7 @@ static int find_line(const struct sx_lines *l, const char *section, const char *
 			continue;
 		if (found++)
 			return sx_calibration_refuse(
-				l->why, l->why_bytes,
+				l->why,
 				"'%s'%s%s%s occurs twice, in line %d and in line %d: which one is "
 				"meant?",
 				name, section ? " of [" : "", section ? section : "", section ? "]" : "",
@@ -79,7 +79,7 @@ static int check_whole(const struct sx_lines *l, const struct sx_line *line)
 	if (*line->end)
 		return 0;
 	return sx_calibration_refuse(
-		l->why, l->why_bytes,
+		l->why,
 		"the file ends within line %d, '%.40s': was it cut short? If it is whole, end "
 		"the line",
 		line->number, line->name);
@@ -122,8 +122,8 @@ int sx_lines_numbers(const struct sx_lines *l, const char *section, const char *
 		return r;
 	if (!read_numbers(line.numbers, line.end, " \t\r", ret, count))
 		return sx_calibration_refuse(
-			l->why, l->why_bytes, "line %d: '%.*s' has too few or too many numbers%s",
-			line.number, (int)(line.end - line.name < 80 ? line.end - line.name : 80), line.name,
+			l->why, "line %d: '%.*s' has too few or too many numbers%s", line.number,
+			(int)(line.end - line.name < 80 ? line.end - line.name : 80), line.name,
 			has_decimal_comma(&line) ? ": decimals stand behind a point, as in 700.5, not a comma"
 						 : "");
 	return check_whole(l, &line) < 0 ? -EINVAL : 1;
@@ -148,8 +148,7 @@ int sx_lines_matrix(const struct sx_lines *l, const char *name, double ret[9])
 	close = memchr(line.numbers, ']', (size_t)(line.end - line.numbers));
 	if (!open || !close || open > close || !read_numbers(open + 1, close, " \t\r;,]", ret, 9))
 		return sx_calibration_refuse(
-			l->why, l->why_bytes,
-			"line %d: '%s' is not a matrix of 3 x 3 numbers, [fx 0 cx; 0 fy cy; 0 0 1]",
+			l->why, "line %d: '%s' is not a matrix of 3 x 3 numbers, [fx 0 cx; 0 fy cy; 0 0 1]",
 			line.number, name);
 	return 1;
 }

@@ -6,13 +6,13 @@
 #ifndef SX_CONFIG_CALIBRATION_LINES_H
 #define SX_CONFIG_CALIBRATION_LINES_H
 
+#include "base/why.h"
 #include "config/calibration/calibration_priv.h"
 
 /* A text that ends in 0, and the buffer for error messages. */
 struct sx_lines {
 	const char *text;
-	char *why;
-	size_t why_bytes;
+	struct sx_why *why;
 };
 
 /* A line of a file. numbers: start of the text after the name's colon; end: its end. */

@@ -59,27 +59,25 @@ int sx_calibration_middlebury(struct sx_calibration_raw *raw, const struct sx_li
 	    sx_lines_numbers(l, NULL, "height", &raw->height, 1) < 0)
 		return -EINVAL;
 	if (r == 0)
-		return sx_calibration_refuse(l->why, l->why_bytes,
-					     "Middlebury calibration: 'cam1' is missing");
+		return sx_calibration_refuse(l->why, "Middlebury calibration: 'cam1' is missing");
 	r = sx_lines_numbers(l, NULL, "baseline", &baseline, 1);
 	if (r <= 0)
 		return r < 0 ? r
-			     : sx_calibration_refuse(l->why, l->why_bytes,
+			     : sx_calibration_refuse(l->why,
 						     "Middlebury calibration: 'baseline' (mm) is missing");
 	if (!(baseline > 0))
-		return sx_calibration_refuse(l->why, l->why_bytes,
-					     "Middlebury calibration: baseline is %g mm, must be positive",
-					     baseline);
+		return sx_calibration_refuse(
+			l->why, "Middlebury calibration: baseline is %g mm, must be positive", baseline);
 	if (of_doffs && fabs(doffs - (k[1][2] - k[0][2])) > DOFFS_PX)
 		return sx_calibration_refuse(
-			l->why, l->why_bytes,
+			l->why,
 			"Middlebury calibration: doffs is %g px, but cx of cam1 and cam0 differ by "
 			"%g: which one is meant?",
 			doffs, k[1][2] - k[0][2]);
 	if (fabs(k[0][0] - k[1][0]) > SAME_PX || fabs(k[0][4] - k[1][4]) > SAME_PX ||
 	    fabs(k[0][5] - k[1][5]) > SAME_PX)
 		return sx_calibration_refuse(
-			l->why, l->why_bytes,
+			l->why,
 			"Middlebury calibration: cam0 (fx %g, fy %g, cy %g) and cam1 (fx %g, fy %g, cy "
 			"%g) differ: "
 			"not rectified",

@@ -29,7 +29,7 @@ static void read_lens(struct sx_calibration_camera *c, const struct sx_yaml *y, 
 	int n = sx_yaml_vector(y, y->root, c->d_name, d, 16);
 
 	if (n > 0)
-		sx_calibration_lens(c, model, d, n - 1, y->why, y->why_bytes);
+		sx_calibration_lens(c, model, d, n - 1, y->why);
 }
 
 /* Reads the raw cameras. Returns true if the file has any part of them. Errors are stored in raw->fault. */
@@ -75,7 +75,7 @@ static bool read_pose(struct sx_calibration_raw *raw, const struct sx_yaml *y)
 		raw->have_t = true;
 		memcpy(raw->t, t, sizeof(t));
 	} else if (n > 0) {
-		sx_calibration_refuse(fault.why, fault.why_bytes, "'T' has %d numbers instead of 3", n - 1);
+		sx_calibration_refuse(fault.why, "'T' has %d numbers instead of 3", n - 1);
 	}
 	return raw->have_r && n;
 }
@@ -91,7 +91,7 @@ static int read_size(struct sx_calibration_raw *raw, const struct sx_yaml *y)
 		return 0;
 	/* earlier releases did not read the size: a fault counts only if the size is needed */
 	if (sx_yaml_vector(&fault, y->root, key, size, 2) != 1 + 2) {
-		sx_calibration_refuse(fault.why, fault.why_bytes, "'%s' is not a width and a height", key);
+		sx_calibration_refuse(fault.why, "'%s' is not a width and a height", key);
 		return 0;
 	}
 	raw->width = size[0];

@@ -10,11 +10,10 @@
 #include <stddef.h>
 
 #include "base/rig.h"
+#include "base/why.h"
 #include "config/calibration/calibration.h"
 
-#define SX_CALIBRATION_WHY_BYTES 256
 #define SX_CALIBRATION_NAME_BYTES 48
-#define SX_CALIBRATION_REASON_BYTES 512 /* size of a message without the file's name */
 
 /*
  * One raw camera of a file. k_name, d_name: names of the matrices in the file, for messages; set even if the
@@ -62,23 +61,22 @@ struct sx_calibration_raw {
 	bool pose;	   /* file of one camera: t_bs is its pose on the body, 4x4, row by row */
 	double t_bs[16];
 	/* First fault of the raw cameras. It is reported only if they are needed. "": none. */
-	char fault[SX_CALIBRATION_WHY_BYTES];
+	struct sx_why fault;
 };
 
 void sx_calibration_name(char to[SX_CALIBRATION_NAME_BYTES], const char *whose, const char *name);
 /* Writes a message and returns -EINVAL. */
-int sx_calibration_refuse(char *why, size_t why_bytes, const char *format, ...)
-	__attribute__((format(printf, 3, 4)));
+int sx_calibration_refuse(struct sx_why *why, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /*
  * Read a whole file. text: its content, with a final 0, without a byte order mark. Return 0; -EINVAL with a
  * message in why, without the file's name; -ENOTSUP: this build cannot read the format.
  */
-int sx_calibration_yaml(struct sx_calibration_raw *ret, const char *text, char *why, size_t why_bytes);
-int sx_calibration_xml(struct sx_calibration_raw *ret, const char *text, char *why, size_t why_bytes);
+int sx_calibration_yaml(struct sx_calibration_raw *ret, const char *text, struct sx_why *why);
+int sx_calibration_xml(struct sx_calibration_raw *ret, const char *text, struct sx_why *why);
 /* Reads a format of lines. 1: read; 0: the text has no known content; -EINVAL with a message. */
 int sx_calibration_text(struct sx_calibration_raw *ret, const char *text,
-			const struct sx_calibration_wish *wish, char *why, size_t why_bytes);
+			const struct sx_calibration_wish *wish, struct sx_why *why);
 /*
  * Return the name of a foreign file format and advice for the user; NULL: no such format. Binary files are
  * recognised by their first bytes, or by the end of the path if data is NULL because the file is too long to
@@ -90,8 +88,7 @@ const char *sx_calibration_foreign_text(const char *text);
 bool sx_calibration_is_yaml(const char *text);
 
 /* Computes r and t of raw from the poses of both cameras on the body: raw->t_bs (left) and `right`. */
-int sx_calibration_between(struct sx_calibration_raw *raw, const double right[16], char *why,
-			   size_t why_bytes);
+int sx_calibration_between(struct sx_calibration_raw *raw, const double right[16], struct sx_why *why);
 
 /*
  * Takes fx .. baseline_m of rectified images from raw into c, after checking the values of raw against each
@@ -99,18 +96,18 @@ int sx_calibration_between(struct sx_calibration_raw *raw, const double right[16
  * their [2][2].
  */
 int sx_calibration_project(struct sx_calibration *c, struct sx_calibration_raw *raw,
-			   const struct sx_calibration_wish *wish, char *why, size_t why_bytes);
+			   const struct sx_calibration_wish *wish, struct sx_why *why);
 /* Checks that the numbers of a camera are plausible. Returns 0, or -EINVAL with a message. */
-int sx_calibration_check_camera(const struct sx_calibration *c, char *why, size_t why_bytes);
+int sx_calibration_check_camera(const struct sx_calibration *c, struct sx_why *why);
 /*
  * Check within 1 % that projections (p) and Q (q) agree, and that T agrees, and R1, R2 and R. Return 0, or
  * -EINVAL with a message.
  */
 int sx_calibration_agree_q(const struct sx_calibration *p, const struct sx_calibration *q,
 			   const struct sx_calibration_raw *raw, const struct sx_calibration_wish *wish,
-			   char *why, size_t why_bytes);
+			   struct sx_why *why);
 int sx_calibration_agree(const struct sx_calibration *c, const struct sx_calibration_raw *raw,
-			 const struct sx_calibration_wish *wish, char *why, size_t why_bytes);
+			 const struct sx_calibration_wish *wish, struct sx_why *why);
 
 /*
  * Sets lens, d and have_d of a camera from `count` coefficients d and the name of the lens model. model NULL
@@ -118,7 +115,7 @@ int sx_calibration_agree(const struct sx_calibration *c, const struct sx_calibra
  * message.
  */
 int sx_calibration_lens(struct sx_calibration_camera *camera, const char *model, const double *d, int count,
-			char *why, size_t why_bytes);
+			struct sx_why *why);
 
 /*
  * Decides whether the images are raw, and sets c->rectify and c->rig if they must be rectified. projected: fx
@@ -126,6 +123,6 @@ int sx_calibration_lens(struct sx_calibration_camera *camera, const char *model,
  * -EINVAL with a message.
  */
 int sx_calibration_rectify(struct sx_calibration *c, const struct sx_calibration_raw *raw, bool projected,
-			   const struct sx_calibration_wish *wish, char *why, size_t why_bytes);
+			   const struct sx_calibration_wish *wish, struct sx_why *why);
 
 #endif

@@ -9,12 +9,13 @@
 
 #include "config/calibration/calibration_priv.h"
 
-int sx_calibration_refuse(char *why, size_t why_bytes, const char *format, ...)
+int sx_calibration_refuse(struct sx_why *why, const char *format, ...)
 {
 	va_list args;
 
 	va_start(args, format);
-	vsnprintf(why, why_bytes, format, args);
+	sx_why_clear(why);
+	sx_why_add_list(why, format, args);
 	va_end(args);
 	return -EINVAL;
 }

@@ -50,22 +50,21 @@ static int find_model(const char *model, int count, enum sx_lens *ret)
 }
 
 int sx_calibration_lens(struct sx_calibration_camera *camera, const char *model, const double *d, int count,
-			char *why, size_t why_bytes)
+			struct sx_why *why)
 {
 	const char *name = camera->d_name;
 	int used;
 
 	if (find_model(model, count, &camera->lens) < 0)
-		return sx_calibration_refuse(why, why_bytes,
+		return sx_calibration_refuse(why,
 					     "distortion_model '%.40s' is not supported: plumb_bob (radtan), "
 					     "rational_polynomial, equidistant (fisheye)",
 					     model);
 	if (camera->lens == SX_LENS_EQUIDISTANT && count != 4)
-		return sx_calibration_refuse(why, why_bytes,
-					     "%s has %d coefficients, a fisheye lens (equidistant) has 4",
-					     name, count);
+		return sx_calibration_refuse(
+			why, "%s has %d coefficients, a fisheye lens (equidistant) has 4", name, count);
 	if (count != 0 && count != 4 && count != 5 && count != 8 && count != 12 && count != 14)
-		return sx_calibration_refuse(why, why_bytes,
+		return sx_calibration_refuse(why,
 					     "%s has %d coefficients, must be 4 or 5 (plumb_bob) or 8 "
 					     "(rational_polynomial)",
 					     name, count);
@@ -74,7 +73,7 @@ int sx_calibration_lens(struct sx_calibration_camera *camera, const char *model,
 	for (int i = used; i < count; i++)
 		if (d[i] != 0)
 			return sx_calibration_refuse(
-				why, why_bytes,
+				why,
 				"%s has %d coefficients%s, must be 4 or 5 (plumb_bob) or 8 "
 				"(rational_polynomial)",
 				name, count,
@@ -96,20 +95,19 @@ static bool bends_rays(const struct sx_calibration_camera *c)
 
 /* ---- the rig ---- */
 
-static int raw_camera(struct sx_raw_camera *to, const struct sx_calibration_camera *from, char *why,
-		      size_t why_bytes)
+static int raw_camera(struct sx_raw_camera *to, const struct sx_calibration_camera *from, struct sx_why *why)
 {
 	const double *k = from->k;
 
 	if (k[3] != 0 || k[6] != 0 || k[7] != 0 || fabs(k[8] - 1) > 1e-9 || !(k[0] > 0 && k[4] > 0))
-		return sx_calibration_refuse(why, why_bytes,
+		return sx_calibration_refuse(why,
 					     "%s (%g %g %g; %g %g %g; %g %g %g) is no camera matrix (fx 0 "
 					     "cx; 0 fy cy; 0 0 1)",
 					     from->k_name, k[0], k[1], k[2], k[3], k[4], k[5], k[6], k[7],
 					     k[8]);
 	if (fabs(k[1]) > 1e-6 * k[0])
-		return sx_calibration_refuse(why, why_bytes, "%s has a skew of %g, which is not supported",
-					     from->k_name, k[1]);
+		return sx_calibration_refuse(why, "%s has a skew of %g, which is not supported", from->k_name,
+					     k[1]);
 	*to = (struct sx_raw_camera){.fx = k[0], .fy = k[4], .cx = k[2], .cy = k[5], .lens = from->lens};
 	memcpy(to->distortion, from->d, sizeof(to->distortion));
 	return 0;
@@ -119,14 +117,13 @@ static int raw_camera(struct sx_raw_camera *to, const struct sx_calibration_came
  * Checks that the principal points lie in the image. This finds most images of a size other than the
  * calibration's.
  */
-static int check_centre(const struct sx_rig *rig, const struct sx_calibration_raw *raw, char *why,
-			size_t why_bytes)
+static int check_centre(const struct sx_rig *rig, const struct sx_calibration_raw *raw, struct sx_why *why)
 {
 	for (int i = 0; i < 2; i++) {
 		const struct sx_raw_camera *c = &rig->raw[i];
 
 		if (!(c->cx >= 0 && c->cx <= rig->raw_width && c->cy >= 0 && c->cy <= rig->raw_height))
-			return sx_calibration_refuse(why, why_bytes,
+			return sx_calibration_refuse(why,
 						     "the principal point of %s, %g, %g, is outside of "
 						     "images of %dx%d: another size?",
 						     raw->camera[i].k_name, c->cx, c->cy, rig->raw_width,
@@ -137,7 +134,7 @@ static int check_centre(const struct sx_rig *rig, const struct sx_calibration_ra
 
 /* Computes the rotations from the pose of the cameras; without projection matrices also all other values. */
 static int align(struct sx_rig *rig, const struct sx_calibration_raw *raw, bool projected, double alpha,
-		 char *why, size_t why_bytes)
+		 struct sx_why *why)
 {
 	struct sx_rig aligned = *rig;
 	const double roll = atan2(raw->r[3], raw->r[0]) * (180 / 3.14159265358979323846);
@@ -149,12 +146,12 @@ static int align(struct sx_rig *rig, const struct sx_calibration_raw *raw, bool 
 	 */
 	if (raw->r[8] > 0.5 && fabs(roll) > ROLL_MOST)
 		return sx_calibration_refuse(
-			why, why_bytes,
+			why,
 			"the right camera is rolled by %.0f degrees against the left one%s: turn its "
 			"images before they come here, and calibrate again",
 			roll, fabs(roll) > 135 ? " (mounted upside down)" : "");
 	/* if the projections are given, alpha has no effect on the result */
-	r = sx_rig_align(&aligned, raw->r, raw->t, projected ? -1 : alpha, why, why_bytes);
+	r = sx_rig_align(&aligned, raw->r, raw->t, projected ? -1 : alpha, why);
 
 	if (r < 0)
 		return r;
@@ -171,7 +168,7 @@ static bool have_rotations(const struct sx_calibration_raw *raw, bool projected)
 
 /* Makes the rig. A size of 0x0 (not given) is accepted: images that are rectified already do not need it. */
 static int make_rig(struct sx_rig *rig, const struct sx_calibration *c, const struct sx_calibration_raw *raw,
-		    bool projected, const struct sx_calibration_wish *wish, char *why, size_t why_bytes)
+		    bool projected, const struct sx_calibration_wish *wish, struct sx_why *why)
 {
 	const struct sx_rectify_params *p = &wish->rectify;
 	int r;
@@ -188,14 +185,14 @@ static int make_rig(struct sx_rig *rig, const struct sx_calibration *c, const st
 		rig->baseline_m = c->baseline_m > 0 ? c->baseline_m : wish->baseline_m;
 	}
 	for (int i = 0; i < 2; i++) {
-		r = raw_camera(&rig->raw[i], &raw->camera[i], why, why_bytes);
+		r = raw_camera(&rig->raw[i], &raw->camera[i], why);
 		if (r < 0)
 			return r;
 		memcpy(rig->rotation[i], raw->camera[i].r, sizeof(rig->rotation[i]));
 	}
 	if (have_rotations(raw, projected))
 		return 0;
-	return rig->raw_width ? align(rig, raw, projected, p->alpha, why, why_bytes) : 0;
+	return rig->raw_width ? align(rig, raw, projected, p->alpha, why) : 0;
 }
 
 /* ---- raw or rectified images ---- */
@@ -218,20 +215,20 @@ static const char *missing(const struct sx_calibration_raw *raw, bool projected)
 
 /* Handles a file without all values for a rig: an error, unless the images can be used as rectified. */
 static int incomplete(const struct sx_calibration_raw *raw, bool projected, enum sx_rectify_choice choice,
-		      const char *lacks, char *why, size_t why_bytes)
+		      const char *lacks, struct sx_why *why)
 {
 	if (choice == SX_RECTIFY_YES)
 		return sx_calibration_refuse(
-			why, why_bytes, "%s: rectify = yes, but without %s raw images cannot be rectified",
-			raw->format, lacks);
+			why, "%s: rectify = yes, but without %s raw images cannot be rectified", raw->format,
+			lacks);
 	if (!projected)
-		return sx_calibration_refuse(why, why_bytes,
+		return sx_calibration_refuse(why,
 					     "%s: no %s of rectified images, and without %s raw ones cannot "
 					     "be rectified",
 					     raw->format, raw->projections, lacks);
 	for (int i = 0; i < 2 && raw->cameras == 2; i++)
 		if (bends_rays(&raw->camera[i]))
-			return sx_calibration_refuse(why, why_bytes,
+			return sx_calibration_refuse(why,
 						     "%s: images are raw, as %s says, but without %s they "
 						     "cannot be rectified; where they are rectified already, "
 						     "say rectify = no",
@@ -240,13 +237,13 @@ static int incomplete(const struct sx_calibration_raw *raw, bool projected, enum
 }
 
 static int accept(struct sx_calibration *c, const struct sx_rig *rig, const struct sx_calibration_raw *raw,
-		  bool projected, bool unneeded, char *why, size_t why_bytes)
+		  bool projected, bool unneeded, struct sx_why *why)
 {
-	char reason[SX_CALIBRATION_WHY_BYTES];
+	struct sx_why reason;
 
 	if (!rig->raw_width)
 		return sx_calibration_refuse(
-			why, why_bytes,
+			why,
 			"%s: images are raw, but their size (image_width, image_height) is missing: add it, "
 			"or give size in [source]%s",
 			raw->format, projected ? "; where they are rectified already, say rectify = no" : "");
@@ -254,9 +251,9 @@ static int accept(struct sx_calibration *c, const struct sx_rig *rig, const stru
 	 * skip the check if there is no baseline: the caller knows other sources of the baseline and reports
 	 * its absence
 	 */
-	if (check_centre(rig, raw, reason, sizeof(reason)) < 0 ||
-	    ((!projected || rig->baseline_m > 0) && sx_rig_check(rig, reason, sizeof(reason)) < 0))
-		return sx_calibration_refuse(why, why_bytes, "%s: %s", raw->format, reason);
+	if (check_centre(rig, raw, &reason) < 0 ||
+	    ((!projected || rig->baseline_m > 0) && sx_rig_check(rig, &reason) < 0))
+		return sx_calibration_refuse(why, "%s: %s", raw->format, reason.text);
 	if (!projected) {
 		c->fx = rig->fx;
 		c->fy = rig->fy;
@@ -271,36 +268,36 @@ static int accept(struct sx_calibration *c, const struct sx_rig *rig, const stru
 }
 
 int sx_calibration_rectify(struct sx_calibration *c, const struct sx_calibration_raw *raw, bool projected,
-			   const struct sx_calibration_wish *wish, char *why, size_t why_bytes)
+			   const struct sx_calibration_wish *wish, struct sx_why *why)
 {
 	enum sx_rectify_choice choice = wish->rectify.choice;
 	const char *lacks = missing(raw, projected);
-	char reason[SX_CALIBRATION_WHY_BYTES];
+	struct sx_why reason;
 	struct sx_rig rig;
 	bool rectified;
 
 	if (choice == SX_RECTIFY_NO && raw->offset_px != 0)
 		return sx_calibration_refuse(
-			why, why_bytes,
+			why,
 			"%s: rectify = no, but the principal points differ by %g px: disparity "
 			"at infinity is 0 only where images are moved by it, rectify = auto",
 			raw->format, raw->offset_px);
 	if (choice == SX_RECTIFY_NO)
 		return projected ? 0
 				 : sx_calibration_refuse(
-					   why, why_bytes,
+					   why,
 					   "%s: rectify = no, but the file says nothing of rectified images: "
 					   "add %s, or have raw ones rectified by rectify = auto",
 					   raw->format,
 					   raw->projections ? raw->projections : "P1 and P2, as OpenCV's");
-	if (raw->fault[0] && raw->cameras == 2)
-		return sx_calibration_refuse(why, why_bytes, "%s: %s", raw->format, raw->fault);
+	if (!sx_why_is_empty(&raw->fault) && raw->cameras == 2)
+		return sx_calibration_refuse(why, "%s: %s", raw->format, raw->fault.text);
 	if (lacks)
-		return incomplete(raw, projected, choice, lacks, why, why_bytes);
-	if (make_rig(&rig, c, raw, projected, wish, reason, sizeof(reason)) < 0)
-		return sx_calibration_refuse(why, why_bytes, "%s: %s", raw->format, reason);
+		return incomplete(raw, projected, choice, lacks, why);
+	if (make_rig(&rig, c, raw, projected, wish, &reason) < 0)
+		return sx_calibration_refuse(why, "%s: %s", raw->format, reason.text);
 	rectified = (rig.raw_width || have_rotations(raw, projected)) && sx_rig_is_rectified(&rig);
 	if (rectified && projected && choice == SX_RECTIFY_AUTO)
 		return 0;
-	return accept(c, &rig, raw, projected, rectified && choice == SX_RECTIFY_AUTO, why, why_bytes);
+	return accept(c, &rig, raw, projected, rectified && choice == SX_RECTIFY_AUTO, why);
 }

@@ -43,11 +43,10 @@ static void read_lens(struct sx_calibration_camera *c, const struct sx_yaml *y)
 		return;
 	if (!model && !is_none(d, n - 1))
 		sx_calibration_refuse(
-			y->why, y->why_bytes,
-			"distortion_model is missing: is the lens plumb_bob, rational_polynomial or "
-			"equidistant (fisheye)?");
+			y->why, "distortion_model is missing: is the lens plumb_bob, rational_polynomial or "
+				"equidistant (fisheye)?");
 	else
-		sx_calibration_lens(c, model, d, n - 1, y->why, y->why_bytes);
+		sx_calibration_lens(c, model, d, n - 1, y->why);
 }
 
 static int check_names(const struct sx_yaml *y)

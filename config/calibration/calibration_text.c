@@ -32,7 +32,7 @@ static int read_pair(struct sx_calibration_raw *raw, const struct sx_lines *l, s
 	if (right < 0 || (pairs[i].size && sx_lines_numbers(l, NULL, pairs[i].size, size, 2) < 0))
 		return -EINVAL;
 	if (left != right)
-		return sx_calibration_refuse(l->why, l->why_bytes, "KITTI calibration: %s without %s",
+		return sx_calibration_refuse(l->why, "KITTI calibration: %s without %s",
 					     left ? pairs[i].left : pairs[i].right,
 					     left ? pairs[i].right : pairs[i].left);
 	if (!left)
@@ -80,7 +80,7 @@ static int refuse_baseline(const struct sx_lines *l)
 		if (sx_lines_numbers(l, NULL, names[i], &b, 1) <= 0)
 			continue;
 		return sx_calibration_refuse(
-			l->why, l->why_bytes,
+			l->why,
 			"line %d: '%s' is not known: write baseline_m, in metres (%g if %g is in "
 			"millimetres, %g if in centimetres)",
 			sx_lines_number_of(l, names[i]), names[i], b * 0.001, b, b * 0.01);
@@ -121,7 +121,7 @@ static int refuse_sections(const struct sx_lines *l)
 	while (sx_lines_next(l, &line))
 		if (line.section && line.section_length)
 			return sx_calibration_refuse(
-				l->why, l->why_bytes,
+				l->why,
 				"an ini file with sections (line %d is in [%.*s]): only ZED's SN*.conf is "
 				"read of these; ROS' camera_calibration writes YAML as well, or write fx, "
 				"fy, cx, cy and baseline_m of rectified images",
@@ -131,9 +131,9 @@ static int refuse_sections(const struct sx_lines *l)
 }
 
 int sx_calibration_text(struct sx_calibration_raw *raw, const char *text,
-			const struct sx_calibration_wish *wish, char *why, size_t why_bytes)
+			const struct sx_calibration_wish *wish, struct sx_why *why)
 {
-	const struct sx_lines l = {text, why, why_bytes};
+	const struct sx_lines l = {text, why};
 	int r = sx_calibration_zed(raw, &l, wish), plain;
 
 	if (r == 0)
@@ -149,7 +149,7 @@ int sx_calibration_text(struct sx_calibration_raw *raw, const char *text,
 	r = read_kitti(raw, &l, wish->images);
 	if (r > 0 && plain)
 		return sx_calibration_refuse(
-			why, why_bytes, "both %s and lines of fx, fy, cx, cy or baseline_m: which are meant?",
+			why, "both %s and lines of fx, fy, cx, cy or baseline_m: which are meant?",
 			raw->pair);
 	return r ? r : plain;
 }

@@ -126,8 +126,8 @@ int sx_yaml_number(const struct sx_yaml *y, yaml_node_t *map, const char *key, d
 		return 0;
 	if (!read_scalar(node, ret))
 		return 1;
-	return sx_calibration_refuse(y->why, y->why_bytes, "line %zu: '%s' is not a number",
-				     node->start_mark.line + 1, key);
+	return sx_calibration_refuse(y->why, "line %zu: '%s' is not a number", node->start_mark.line + 1,
+				     key);
 }
 
 int sx_yaml_matrix(const struct sx_yaml *y, yaml_node_t *map, const char *key, int rows, int cols,
@@ -144,8 +144,7 @@ int sx_yaml_matrix(const struct sx_yaml *y, yaml_node_t *map, const char *key, i
 		memcpy(ret, numbers, sizeof(*ret) * (size_t)(rows * cols));
 		return 1;
 	}
-	return sx_calibration_refuse(y->why, y->why_bytes,
-				     "line %zu: '%s' is not a matrix of %d x %d numbers",
+	return sx_calibration_refuse(y->why, "line %zu: '%s' is not a matrix of %d x %d numbers",
 				     node->start_mark.line + 1, key, rows, cols);
 }
 
@@ -161,8 +160,7 @@ int sx_yaml_vector(const struct sx_yaml *y, yaml_node_t *map, const char *key, d
 		memcpy(ret, numbers, sizeof(*ret) * (size_t)(r * c));
 		return 1 + r * c;
 	}
-	return sx_calibration_refuse(y->why, y->why_bytes,
-				     "line %zu: '%s' is not one row or column of up to %d numbers",
+	return sx_calibration_refuse(y->why, "line %zu: '%s' is not one row or column of up to %d numbers",
 				     node->start_mark.line + 1, key, max);
 }
 
@@ -170,7 +168,6 @@ struct sx_yaml sx_yaml_fault(const struct sx_yaml *y, struct sx_calibration_raw 
 {
 	struct sx_yaml fault = *y;
 
-	fault.why = raw->fault;
-	fault.why_bytes = raw->fault[0] ? 0 : sizeof(raw->fault); /* size 0 keeps the first fault */
+	fault.why = sx_why_is_empty(&raw->fault) ? &raw->fault : NULL; /* NULL keeps the first fault */
 	return fault;
 }

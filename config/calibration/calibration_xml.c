@@ -153,7 +153,7 @@ static void XMLCALL on_doctype(void *to, const XML_Char *name, const XML_Char *s
 	fail(to, "a document type (DOCTYPE), which calibrations do not have");
 }
 
-static int parse(struct reader *r, const char *text, char *why, size_t why_bytes)
+static int parse(struct reader *r, const char *text, struct sx_why *why)
 {
 	XML_SetUserData(r->parser, r);
 	XML_SetElementHandler(r->parser, on_start, on_end);
@@ -161,19 +161,19 @@ static int parse(struct reader *r, const char *text, char *why, size_t why_bytes
 	XML_SetStartDoctypeDeclHandler(r->parser, on_doctype);
 	if (XML_Parse(r->parser, text, (int)strlen(text), XML_TRUE) == XML_STATUS_OK && !r->fault)
 		return 0;
-	return sx_calibration_refuse(why, why_bytes, "line %lu: not XML of OpenCV: %s",
+	return sx_calibration_refuse(why, "line %lu: not XML of OpenCV: %s",
 				     XML_GetCurrentLineNumber(r->parser),
 				     r->fault ? r->fault : XML_ErrorString(XML_GetErrorCode(r->parser)));
 }
 
-int sx_calibration_xml(struct sx_calibration_raw *raw, const char *text, char *why, size_t why_bytes)
+int sx_calibration_xml(struct sx_calibration_raw *raw, const char *text, struct sx_why *why)
 {
 	struct reader r = {.parser = XML_ParserCreate("UTF-8"), .text = malloc(strlen(text) + 1)};
-	struct sx_yaml y = {.doc = &r.doc, .format = "OpenCV XML", .why = why, .why_bytes = why_bytes};
+	struct sx_yaml y = {.doc = &r.doc, .format = "OpenCV XML", .why = why};
 	int result = -ENOMEM;
 
 	if (r.parser && r.text && yaml_document_initialize(&r.doc, NULL, NULL, NULL, 1, 1)) {
-		result = parse(&r, text, why, why_bytes);
+		result = parse(&r, text, why);
 		y.root = yaml_document_get_root_node(&r.doc);
 		if (result == 0)
 			result = sx_calibration_document(raw, &y);

@@ -74,7 +74,7 @@ static int read_size(const struct sx_yaml *y, const char *const names[2], double
 		if (!(i ? other : r))
 			continue;
 		if (*ret != 0 && *ret != value[i])
-			return sx_calibration_refuse(y->why, y->why_bytes,
+			return sx_calibration_refuse(y->why,
 						     "the images' %s is %g and %g: which one is meant?",
 						     names[1], *ret, value[i]);
 		*ret = value[i];
@@ -131,10 +131,10 @@ static int nothing_found(const struct sx_yaml *y)
 {
 	for (size_t i = 0; i < sizeof(foreign) / sizeof(foreign[0]); i++)
 		if (has_name(y, foreign[i].key))
-			return sx_calibration_refuse(y->why, y->why_bytes, "'%s' is of %s", foreign[i].key,
+			return sx_calibration_refuse(y->why, "'%s' is of %s", foreign[i].key,
 						     foreign[i].text);
 	return sx_calibration_refuse(
-		y->why, y->why_bytes,
+		y->why,
 		"no stereo rectification found: neither P1 and P2, nor Q, nor K1, D1, K2, D2 with R "
 		"and T (OpenCV), nor projection_matrix (ROS), nor cam0 and cam1 (Kalibr), nor T_BS (EuRoC)");
 }
@@ -213,7 +213,7 @@ static char *as_yaml(const char *text)
  * Checks that the last line has an end. An incomplete copy may end in a number or word that lost its last
  * characters. Lists and mappings have their own end.
  */
-static int check_whole(const char *text, char *why, size_t why_bytes)
+static int check_whole(const char *text, struct sx_why *why)
 {
 	const size_t size = strlen(text);
 	const char *line = text + size;
@@ -228,26 +228,27 @@ static int check_whole(const char *text, char *why, size_t why_bytes)
 	if (!strncmp(line, "...", 3))
 		return 0;
 	return sx_calibration_refuse(
-		why, why_bytes,
+		why,
 		"the file ends within line %zu, '%.40s': was it cut short? If it is whole, end "
 		"the line",
 		lines, line);
 }
 
-static int load(struct sx_calibration_raw *raw, const char *text, char *why, size_t why_bytes)
+static int load(struct sx_calibration_raw *raw, const char *text, struct sx_why *why)
 {
 	yaml_parser_t parser;
 	yaml_document_t doc;
-	struct sx_yaml y = {.doc = &doc, .why = why, .why_bytes = why_bytes};
+	struct sx_yaml y = {.doc = &doc, .why = why};
 	int r;
 
 	if (!yaml_parser_initialize(&parser))
 		return -ENOMEM;
 	yaml_parser_set_input_string(&parser, (const unsigned char *)text, strlen(text));
 	if (!yaml_parser_load(&parser, &doc)) {
-		snprintf(why, why_bytes, "line %zu: not YAML: %s",
-			 (parser.problem_mark.line ? parser.problem_mark.line : parser.context_mark.line) + 1,
-			 parser.problem ? parser.problem : "unreadable");
+		sx_why_set(why, "line %zu: not YAML: %s",
+			   (parser.problem_mark.line ? parser.problem_mark.line : parser.context_mark.line) +
+				   1,
+			   parser.problem ? parser.problem : "unreadable");
 		yaml_parser_delete(&parser);
 		return -EINVAL;
 	}
@@ -259,18 +260,17 @@ static int load(struct sx_calibration_raw *raw, const char *text, char *why, siz
 	return r;
 }
 
-int sx_calibration_yaml(struct sx_calibration_raw *raw, const char *text, char *why, size_t why_bytes)
+int sx_calibration_yaml(struct sx_calibration_raw *raw, const char *text, struct sx_why *why)
 {
 	char *yaml;
 	int r;
 
 	if (nested_too_deeply(text))
-		return sx_calibration_refuse(why, why_bytes, "brackets are nested more than %d deep",
-					     NESTING_MAX);
+		return sx_calibration_refuse(why, "brackets are nested more than %d deep", NESTING_MAX);
 	yaml = as_yaml(text);
 	if (!yaml)
 		return -ENOMEM;
-	r = load(raw, yaml, why, why_bytes);
+	r = load(raw, yaml, why);
 	free(yaml);
-	return r < 0 ? r : check_whole(text, why, why_bytes);
+	return r < 0 ? r : check_whole(text, why);
 }

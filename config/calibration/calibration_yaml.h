@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <yaml.h>
 
+#include "base/why.h"
 #include "config/calibration/calibration_priv.h"
 
 /* A document, and the buffer for error messages. */
@@ -16,8 +17,7 @@ struct sx_yaml {
 	yaml_document_t *doc;
 	yaml_node_t *root;
 	const char *format; /* name of an OpenCV format, for messages; NULL: YAML */
-	char *why;
-	size_t why_bytes;
+	struct sx_why *why;
 };
 
 /* Returns the value of a key in a mapping; NULL: no such key, or map is not a mapping. */

@@ -81,11 +81,10 @@ static const struct mode *choose_mode(const struct sx_lines *l, const struct sx_
 	if (!wish->width && count == 1)
 		return last;
 	if (!wish->width)
-		sx_calibration_refuse(l->why, l->why_bytes,
+		sx_calibration_refuse(l->why,
 				      "ZED calibration: it is for images of %s: give size in [source]", list);
 	else
-		sx_calibration_refuse(l->why, l->why_bytes,
-				      "ZED calibration: images are %dx%d, but it is for images of %s",
+		sx_calibration_refuse(l->why, "ZED calibration: images are %dx%d, but it is for images of %s",
 				      wish->width, wish->height, list);
 	return NULL;
 }
@@ -96,8 +95,8 @@ static int number(const struct sx_lines *l, const char *section, const char *nam
 	int r = sx_lines_numbers(l, section, name, ret, 1);
 
 	if (r == 0 && needed)
-		return sx_calibration_refuse(l->why, l->why_bytes, "ZED calibration: '%s' of [%s] is missing",
-					     name, section);
+		return sx_calibration_refuse(l->why, "ZED calibration: '%s' of [%s] is missing", name,
+					     section);
 	return r;
 }
 
@@ -129,24 +128,24 @@ static int read_zed_lens(struct sx_calibration_camera *c, const struct sx_lines 
 		sx_calibration_name(c->d_name, side ? "right " : "left ", "k1 .. k3");
 		return read_coefficients(l, mode_section, names, 5, 2, d) < 0
 			       ? -EINVAL
-			       : sx_calibration_lens(c, "plumb_bob", d, 5, l->why, l->why_bytes);
+			       : sx_calibration_lens(c, "plumb_bob", d, 5, l->why);
 	}
 	sx_calibration_name(c->d_name, side ? "right " : "left ", "DISTO");
 	if (sx_lines_numbers(l, section, "p1", &unused, 1) == 0 &&
 	    sx_lines_numbers(l, section, "k4", &unused, 1))
 		return read_coefficients(l, section, fisheye, 4, 4, d) < 0
 			       ? -EINVAL
-			       : sx_calibration_lens(c, "equidistant", d, 4, l->why, l->why_bytes);
+			       : sx_calibration_lens(c, "equidistant", d, 4, l->why);
 	if (read_coefficients(l, section, names, 8, 8, d) < 0)
 		return -EINVAL;
 	if (d[5] != 0 && d[2] == 0 && d[3] == 0 && d[6] == 0 && d[7] == 0)
 		return sx_calibration_refuse(
-			l->why, l->why_bytes,
+			l->why,
 			"ZED calibration: [%s] has k1 to k4 only, as of a fisheye lens, and the file does "
 			"not say which it is: calibrate it, or write K1, D1, K2, D2, R, T and fisheye: 1 as "
 			"OpenCV's YAML",
 			section);
-	return sx_calibration_lens(c, "rational_polynomial", d, 8, l->why, l->why_bytes);
+	return sx_calibration_lens(c, "rational_polynomial", d, 8, l->why);
 }
 
 static int read_camera(struct sx_calibration_raw *raw, const struct sx_lines *l, const struct mode *m,
@@ -219,14 +218,12 @@ static int read_pose(struct sx_calibration_raw *raw, const struct sx_lines *l, c
 	}
 	if (!found)
 		return sx_calibration_refuse(
-			l->why, l->why_bytes,
-			"ZED calibration: RX_%s, CV_%s and RZ_%s of [STEREO] are missing", m->name, m->name,
-			m->name);
+			l->why, "ZED calibration: RX_%s, CV_%s and RZ_%s of [STEREO] are missing", m->name,
+			m->name, m->name);
 	if (!(fabs(at[0]) >= BASELINE_LEAST_MM))
 		return sx_calibration_refuse(
-			l->why, l->why_bytes,
-			"ZED calibration: Baseline is %g mm, must be %d or more: is it in metres?", at[0],
-			BASELINE_LEAST_MM);
+			l->why, "ZED calibration: Baseline is %g mm, must be %d or more: is it in metres?",
+			at[0], BASELINE_LEAST_MM);
 	for (int i = 0; i < 3; i++)
 		raw->t[i] = -MM * at[i];
 	rotation_of(v, raw->r);
@@ -257,8 +254,7 @@ int sx_calibration_zed(struct sx_calibration_raw *raw, const struct sx_lines *l,
 	 */
 	if (l->text[strlen(l->text) - 1] != '\n')
 		return sx_calibration_refuse(
-			l->why, l->why_bytes,
-			"ZED calibration: the last line has no end: was the file cut short?");
+			l->why, "ZED calibration: the last line has no end: was the file cut short?");
 	raw->width = m->width;
 	raw->height = m->height;
 	return 1;

@@ -5,10 +5,9 @@
  */
 #include "config/calibration/calibration_priv.h"
 
-int sx_calibration_xml(struct sx_calibration_raw *raw, const char *text, char *why, size_t why_bytes)
+int sx_calibration_xml(struct sx_calibration_raw *raw, const char *text, struct sx_why *why)
 {
 	return sx_calibration_refuse(
-		why, why_bytes,
-		"a file of XML, which this build does not read (no expat): write OpenCV's YAML "
-		"(a file name that ends in .yml)");
+		why, "a file of XML, which this build does not read (no expat): write OpenCV's YAML "
+		     "(a file name that ends in .yml)");
 }

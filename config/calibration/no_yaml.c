@@ -13,19 +13,17 @@ bool sx_calibration_is_yaml(const char *text)
 	return text[0] == '%';
 }
 
-int sx_calibration_yaml(struct sx_calibration_raw *raw, const char *text, char *why, size_t why_bytes)
+int sx_calibration_yaml(struct sx_calibration_raw *raw, const char *text, struct sx_why *why)
 {
-	snprintf(why, why_bytes, "this build of the engines alone reads no YAML");
-	return -ENOTSUP;
+	return sx_why_fail(-ENOTSUP, why, "this build of the engines alone reads no YAML");
 }
 
-int sx_calibration_xml(struct sx_calibration_raw *raw, const char *text, char *why, size_t why_bytes)
+int sx_calibration_xml(struct sx_calibration_raw *raw, const char *text, struct sx_why *why)
 {
-	return sx_calibration_yaml(raw, text, why, why_bytes);
+	return sx_calibration_yaml(raw, text, why);
 }
 
-int sx_calibration_between(struct sx_calibration_raw *raw, const double right[16], char *why,
-			   size_t why_bytes)
+int sx_calibration_between(struct sx_calibration_raw *raw, const double right[16], struct sx_why *why)
 {
-	return sx_calibration_yaml(raw, "", why, why_bytes);
+	return sx_calibration_yaml(raw, "", why);
 }

@@ -60,24 +60,21 @@ static bool read_number(const char *text, double min, double max, bool whole, do
 	return whole ? strspn(text, "-0123456789") == strlen(text) : true;
 }
 
-static bool read_choice(const struct sx_usage_option *o, const char *text, int *ret, char *why, size_t bytes)
+static bool read_choice(const struct sx_usage_option *o, const char *text, int *ret, struct sx_why *why)
 {
-	size_t n = (size_t)snprintf(why, bytes, "needs");
-
+	sx_why_set(why, "needs");
 	for (int i = 0; o->words[i]; i++) {
 		if (strcmp(o->words[i], text) == 0) {
 			*ret = i;
 			return true;
 		}
-		if (n < bytes)
-			n += (size_t)snprintf(why + n, bytes - n, "%s %s", i ? "," : "", o->words[i]);
+		sx_why_add(why, "%s %s", i ? "," : "", o->words[i]);
 	}
 	return false;
 }
 
 /* Stores the value of an option. False: why says what is expected. */
-static bool store(const struct sx_usage_option *o, const struct given *g, void *target, char *why,
-		  size_t bytes)
+static bool store(const struct sx_usage_option *o, const struct given *g, void *target, struct sx_why *why)
 {
 	void *field = (char *)target + o->offset;
 	double v = 0.0;
@@ -94,23 +91,23 @@ static bool store(const struct sx_usage_option *o, const struct given *g, void *
 		((const char **)field)[1] = g->second;
 		return true;
 	case SX_USAGE_INT:
-		snprintf(why, bytes, "needs a whole number in %.0f..%.0f", o->min, o->max);
+		sx_why_set(why, "needs a whole number in %.0f..%.0f", o->min, o->max);
 		if (read_number(g->text, o->min, o->max, true, &v))
 			*(int *)field = (int)v;
 		else
 			return false;
 		return true;
 	case SX_USAGE_SECONDS:
-		snprintf(why, bytes, "needs seconds in %g..%.0f", o->min, o->max);
+		sx_why_set(why, "needs seconds in %g..%.0f", o->min, o->max);
 		if (read_number(g->text, o->min, o->max, false, &v))
 			*(int *)field = (int)lrint(v * 1000.0);
 		else
 			return false;
 		return true;
 	case SX_USAGE_CHOICE:
-		return read_choice(o, g->text, field, why, bytes);
+		return read_choice(o, g->text, field, why);
 	case SX_USAGE_CALL:
-		return o->take(target, g->text, why, bytes);
+		return o->take(target, g->text, why);
 	}
 	return false;
 }
@@ -132,13 +129,13 @@ static int apply(const struct sx_usage *u, const struct sx_usage_command *comman
 	for (int i = 0; i < count; i++) {
 		const struct given *g = &given[i];
 		const struct sx_usage_option *o = resolve(u, g->row, command);
-		char why[256] = "";
+		struct sx_why why = {""};
 
 		if (!o)
 			return sx_usage_fail(u, command, "%s has no option --%s", command->name,
 					     g->row->name);
-		if (!store(o, g, target, why, sizeof(why)))
-			return sx_usage_fail(u, command, "--%s %s, not '%s'", o->name, why, g->text);
+		if (!store(o, g, target, &why))
+			return sx_usage_fail(u, command, "--%s %s, not '%s'", o->name, why.text, g->text);
 	}
 	return -1;
 }

@@ -19,6 +19,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "base/why.h"
+
 enum sx_usage_kind {
 	SX_USAGE_FLAG,	  /* bool: set to true */
 	SX_USAGE_TEXT,	  /* const char *: the word itself, in argv */
@@ -58,7 +60,7 @@ struct sx_usage_option {
 	 * For SX_USAGE_CALL: reads the word. On failure returns false, with the expected form in why, such as
 	 * "wants WIDTHxHEIGHT".
 	 */
-	bool (*take)(void *target, const char *text, char *why, size_t why_bytes);
+	bool (*take)(void *target, const char *text, struct sx_why *why);
 	enum sx_usage_offer offer;
 	bool many;	   /* may be given several times; every use counts */
 	uint32_t commands; /* SX_USAGE_OF() bits; 0: all commands, and the program without a command */

@@ -177,7 +177,7 @@ static void help_program(const struct sx_usage *u, FILE *to)
 		snprintf(left, sizeof(left), "%s%s%s", c->name, *c->operands ? " " : "", c->operands);
 		sx_wrap_row(to, left, c->help, column);
 	}
-	fprintf(to, "\n%s COMMAND --help tells more of a command, and its options.\n", u->program);
+	fprintf(to, "\n%s COMMAND --help describes a command and its options.\n", u->program);
 	print_options(u, NULL, false, "\nOptions of all commands:\n", to);
 	print_exits(u, to);
 }

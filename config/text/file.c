@@ -60,7 +60,7 @@ static int open_regular(const char *path, off_t *bytes)
 	return fd;
 }
 
-int sx_file_read(const char *path, size_t max, char **text, size_t *size, char *why, size_t why_bytes)
+int sx_file_read(const char *path, size_t max, char **text, size_t *size, struct sx_why *why)
 {
 	off_t bytes = 0;
 	int fd = open_regular(path, &bytes), r = fd < 0 ? fd : 0;
@@ -87,9 +87,9 @@ int sx_file_read(const char *path, size_t max, char **text, size_t *size, char *
 	return 0;
 fail:
 	if (r == -EFBIG)
-		snprintf(why, why_bytes, "longer than %zu bytes", max);
+		sx_why_set(why, "longer than %zu bytes", max);
 	else
-		snprintf(why, why_bytes, "%s", r == -EINVAL ? "not a regular file" : strerror(-r));
+		sx_why_set(why, "%s", r == -EINVAL ? "not a regular file" : strerror(-r));
 	free(buf);
 	if (fd >= 0)
 		close(fd);

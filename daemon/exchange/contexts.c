@@ -12,7 +12,7 @@
 #include "base/contract.h"
 
 int sx_contexts_create(struct sx_contexts **ret, const struct sx_backend *backend, struct sx_device *device,
-		       const struct sx_contexts_plan *plan, char *why, size_t why_bytes)
+		       const struct sx_contexts_plan *plan, struct sx_why *why)
 {
 	struct sx_contexts *s = calloc(1, sizeof(*s));
 	int r = s ? 0 : -ENOMEM;
@@ -27,9 +27,9 @@ int sx_contexts_create(struct sx_contexts **ret, const struct sx_backend *backen
 			r = sx_context_maps_init(s->map, &plan->config);
 	}
 	if (r < 0)
-		snprintf(why, why_bytes, "not enough memory for contexts");
+		sx_why_set(why, "not enough memory for contexts");
 	for (; r == 0 && s->count < plan->count; s->count += r == 0) {
-		r = backend->context_create(&s->context[s->count], device, &plan->config, why, why_bytes);
+		r = backend->context_create(&s->context[s->count], device, &plan->config, why);
 		if (r == 0 && backend->context_memory)
 			s->bytes += backend->context_memory(s->context[s->count]);
 	}

@@ -9,6 +9,7 @@
 
 #include <stddef.h>
 
+#include "base/why.h"
 #include "daemon/camera/road_unit.h"
 #include "daemon/exchange/handover.h"
 #include "stages/context.h"
@@ -49,7 +50,7 @@ struct sx_contexts {
 
 /* Makes plan->count contexts. Sets *ret only on success. Errors with why, as context_create(). */
 int sx_contexts_create(struct sx_contexts **ret, const struct sx_backend *backend, struct sx_device *device,
-		       const struct sx_contexts_plan *plan, char *why, size_t why_bytes);
+		       const struct sx_contexts_plan *plan, struct sx_why *why);
 /*
  * Fills the header fields that are equal in all of their frames: camera, vehicle, columns. Of the flags it
  * sets STIXEL_FRAME_RECTIFIED and no other.

@@ -26,5 +26,5 @@ void sx_tune_set(struct sx_tune *t, const struct sx_source_params *p)
 	t->params = *p;
 	sx_tune_update(t, p);
 	t->result = 0;
-	t->why[0] = 0;
+	sx_why_clear(&t->why);
 }

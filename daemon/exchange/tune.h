@@ -7,17 +7,17 @@
 #ifndef SX_DAEMON_EXCHANGE_TUNE_H
 #define SX_DAEMON_EXCHANGE_TUNE_H
 
+#include "base/why.h"
 #include "capture/source.h"
 
 #define SX_TUNE_TEXT_BYTES 512 /* maximum length of a value in the configuration */
-#define SX_TUNE_WHY_BYTES 256
 
 struct sx_tune {
 	/* controls and fault point to the arrays below, because main may change its own texts meanwhile */
 	struct sx_source_params params;
 	char text[SX_TUNE_TEXT_BYTES], fault[SX_TUNE_TEXT_BYTES];
 	int result; /* result of sx_source_tune(); -ENODEV: the camera is absent */
-	char why[SX_TUNE_WHY_BYTES];
+	struct sx_why why;
 };
 
 /* Copies the parameters. Texts other than controls and fault still belong to the settings. */

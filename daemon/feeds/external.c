@@ -12,8 +12,8 @@
 #include "base/contract.h"
 
 int sx_external_init(struct sx_external_maps *e, const struct sx_settings *settings, const char *shm_dir,
-		     const struct sx_source_info *info, int count, struct sx_telemetry *telemetry, char *why,
-		     size_t why_bytes)
+		     const struct sx_source_info *info, int count, struct sx_telemetry *telemetry,
+		     struct sx_why *why)
 {
 	struct sx_feed_params params = {
 		.kind = SX_FEED_DISPARITY,
@@ -28,10 +28,10 @@ int sx_external_init(struct sx_external_maps *e, const struct sx_settings *setti
 	sx_inlet_fit_source(&params, settings, info);
 	if (settings->external.pairs) /* the writer has the exact times, from the offered pairs */
 		params.tolerance_ns = 0;
-	r = sx_inlet_init(&e->in, &params, settings->external.wait_ms, count, telemetry, why, why_bytes);
+	r = sx_inlet_init(&e->in, &params, settings->external.wait_ms, count, telemetry, why);
 	if (r == -EINVAL) /* only the size can be wrong: the configuration has checked the name */
-		snprintf(why, why_bytes, "disparity maps of %dx%d are too large", params.image_width,
-			 params.image_height);
+		sx_why_set(why, "disparity maps of %dx%d are too large", params.image_width,
+			   params.image_height);
 	return r;
 }
 

@@ -6,6 +6,7 @@
 #ifndef SX_DAEMON_FEEDS_EXTERNAL_H
 #define SX_DAEMON_FEEDS_EXTERNAL_H
 
+#include "base/why.h"
 #include "daemon/feeds/inlet.h"
 
 struct sx_external_maps {
@@ -18,8 +19,8 @@ struct sx_external_maps {
  * returns a negative errno with a sentence; call finish then.
  */
 int sx_external_init(struct sx_external_maps *e, const struct sx_settings *settings, const char *shm_dir,
-		     const struct sx_source_info *info, int count, struct sx_telemetry *telemetry, char *why,
-		     size_t why_bytes);
+		     const struct sx_source_info *info, int count, struct sx_telemetry *telemetry,
+		     struct sx_why *why);
 /* Accepts a zeroed and a partly made struct. */
 void sx_external_finish(struct sx_external_maps *e);
 

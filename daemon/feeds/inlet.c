@@ -49,7 +49,7 @@ static const char *things(enum sx_feed_kind kind)
 }
 
 int sx_inlet_init(struct sx_inlet *in, const struct sx_feed_params *p, double wait_ms, int count,
-		  struct sx_telemetry *telemetry, char *why, size_t why_bytes)
+		  struct sx_telemetry *telemetry, struct sx_why *why)
 {
 	int r;
 
@@ -60,10 +60,9 @@ int sx_inlet_init(struct sx_inlet *in, const struct sx_feed_params *p, double wa
 	for (; r == 0 && in->count < count; in->count++)
 		r = inlet_take_memory(&in->block[in->count], sx_feed_bytes(p));
 	if (r == -ENAMETOOLONG)
-		snprintf(why, why_bytes, "the path of the ring of %s '%s' is too long", things(p->kind),
-			 p->name);
+		sx_why_set(why, "the path of the ring of %s '%s' is too long", things(p->kind), p->name);
 	else if (r < 0)
-		snprintf(why, why_bytes, "no room for %s: %s", things(p->kind), strerror(-r));
+		sx_why_set(why, "no room for %s: %s", things(p->kind), strerror(-r));
 	return r;
 }
 

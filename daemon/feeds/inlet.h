@@ -9,6 +9,7 @@
 
 #include "base/log.h"
 #include "base/pair.h"
+#include "base/why.h"
 #include "capture/source.h"
 #include "config/settings.h"
 #include "daemon/exchange/handover.h"
@@ -38,7 +39,7 @@ void sx_inlet_fit_source(struct sx_feed_params *p, const struct sx_settings *set
  * zeroed struct.
  */
 int sx_inlet_init(struct sx_inlet *in, const struct sx_feed_params *p, double wait_ms, int count,
-		  struct sx_telemetry *telemetry, char *why, size_t why_bytes);
+		  struct sx_telemetry *telemetry, struct sx_why *why);
 void sx_inlet_finish(struct sx_inlet *in);
 
 /*

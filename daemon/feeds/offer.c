@@ -59,7 +59,7 @@ bool sx_offer_wanted(const struct sx_settings *settings)
 }
 
 int sx_offer_init(struct sx_offer *o, const struct sx_settings *settings, const char *instance,
-		  const char *shm_dir, const struct stixel_frame_header *header, char *why, size_t why_bytes)
+		  const char *shm_dir, const struct stixel_frame_header *header, struct sx_why *why)
 {
 	char name[STIXEL_INSTANCE_BYTES];
 	struct sx_ring_params params = {.instance = name,
@@ -74,19 +74,16 @@ int sx_offer_init(struct sx_offer *o, const struct sx_settings *settings, const 
 	if (!sx_offer_wanted(settings))
 		return 0;
 	n = snprintf(name, sizeof(name), "%s.pairs", instance);
-	if (n > 64) {
-		snprintf(why, why_bytes, "the name %s is too long for a ring %s.pairs", instance, instance);
-		return -EINVAL;
-	}
+	if (n > 64)
+		return sx_why_fail(-EINVAL, why, "the name %s is too long for a ring %s.pairs", instance,
+				   instance);
 	fill_constants(o, header);
 	r = offer_take_memory(o);
-	if (r < 0) {
-		snprintf(why, why_bytes, "no room for pairs that are offered: %s", strerror(-r));
-		return r;
-	}
+	if (r < 0)
+		return sx_why_fail(r, why, "no room for pairs that are offered: %s", strerror(-r));
 	params.epoch = o->header.epoch;
 	params.frame_bytes = o->frame_bytes;
-	return sx_ring_create(&o->ring, &params, why, why_bytes);
+	return sx_ring_create(&o->ring, &params, why);
 }
 
 void sx_offer_finish(struct sx_offer *o)

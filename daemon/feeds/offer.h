@@ -10,6 +10,7 @@
 
 #include "base/log.h"
 #include "base/pair.h"
+#include "base/why.h"
 #include "config/settings.h"
 #include "daemon/exchange/contexts.h"
 #include "ipc/ring.h"
@@ -30,7 +31,7 @@ bool sx_offer_wanted(const struct sx_settings *settings);
  * offered, only zeroes the struct. On an error, returns a negative errno with a sentence; call finish then.
  */
 int sx_offer_init(struct sx_offer *o, const struct sx_settings *settings, const char *instance,
-		  const char *shm_dir, const struct stixel_frame_header *header, char *why, size_t why_bytes);
+		  const char *shm_dir, const struct stixel_frame_header *header, struct sx_why *why);
 /* Accepts a zeroed and a partly made struct. */
 void sx_offer_finish(struct sx_offer *o);
 

@@ -13,8 +13,8 @@
 #include "stixel.h"
 
 int sx_semantics_init(struct sx_semantics *s, const struct sx_settings *settings, const char *shm_dir,
-		      const struct sx_source_info *info, int count, struct sx_telemetry *telemetry, char *why,
-		      size_t why_bytes)
+		      const struct sx_source_info *info, int count, struct sx_telemetry *telemetry,
+		      struct sx_why *why)
 {
 	struct sx_feed_params params = {
 		.kind = SX_FEED_SCORES,
@@ -30,11 +30,11 @@ int sx_semantics_init(struct sx_semantics *s, const struct sx_settings *settings
 	if (!params.name)
 		return 0;
 	sx_inlet_fit_source(&params, settings, info);
-	r = sx_inlet_init(&s->in, &params, settings->semantics.wait_ms, count, telemetry, why, why_bytes);
+	r = sx_inlet_init(&s->in, &params, settings->semantics.wait_ms, count, telemetry, why);
 	if (r == -EINVAL) /* only the size can be wrong: the configuration has checked the rest */
-		snprintf(why, why_bytes,
-			 "scores of %d classes for images of %dx%d are too large at semantics.scale = %d",
-			 params.classes, params.image_width, params.image_height, params.scale);
+		sx_why_set(why,
+			   "scores of %d classes for images of %dx%d are too large at semantics.scale = %d",
+			   params.classes, params.image_width, params.image_height, params.scale);
 	return r;
 }
 

@@ -6,6 +6,7 @@
 #ifndef SX_DAEMON_FEEDS_SEMANTICS_H
 #define SX_DAEMON_FEEDS_SEMANTICS_H
 
+#include "base/why.h"
 #include "daemon/feeds/inlet.h"
 
 struct sx_semantics {
@@ -20,8 +21,8 @@ struct sx_semantics {
  * a negative errno with a sentence; call finish then.
  */
 int sx_semantics_init(struct sx_semantics *s, const struct sx_settings *settings, const char *shm_dir,
-		      const struct sx_source_info *info, int count, struct sx_telemetry *telemetry, char *why,
-		      size_t why_bytes);
+		      const struct sx_source_info *info, int count, struct sx_telemetry *telemetry,
+		      struct sx_why *why);
 /* Accepts a zeroed and a partly made struct. */
 void sx_semantics_finish(struct sx_semantics *s);
 

@@ -19,24 +19,24 @@
 #define STATUS_MODE 0660 /* mode of the status socket */
 
 /* Makes the folder and locks it. Returns the lock, or a negative errno. */
-static int lock_folder(struct sx_run_folder *f, char *why, size_t why_bytes)
+static int lock_folder(struct sx_run_folder *f, struct sx_why *why)
 {
-	const int r = sx_runtime_dir(f->instance, f->dir, sizeof(f->dir), why, why_bytes);
+	const int r = sx_runtime_dir(f->instance, f->dir, sizeof(f->dir), why);
 
-	return r < 0 ? r : sx_instance_lock(f->dir, NULL, why, why_bytes);
+	return r < 0 ? r : sx_instance_lock(f->dir, NULL, why);
 }
 
-int sx_run_folder_claim(struct sx_run_folder *f, char *why, size_t why_bytes)
+int sx_run_folder_claim(struct sx_run_folder *f, struct sx_why *why)
 {
 	sx_must(f->lock_fd, ==, -1);
-	f->lock_fd = lock_folder(f, why, why_bytes);
+	f->lock_fd = lock_folder(f, why);
 	if (f->lock_fd < 0)
 		return f->lock_fd;
 	if ((size_t)snprintf(f->status_path, sizeof(f->status_path), "%s/" SX_STATUS_SOCKET, f->dir) >=
 		    sizeof(f->status_path) ||
 	    (size_t)snprintf(f->stream_path, sizeof(f->stream_path), "%s/" SX_FRAMES_SOCKET, f->dir) >=
 		    sizeof(f->stream_path)) {
-		snprintf(why, why_bytes, "the path of the runtime directory is too long");
+		sx_why_set(why, "the path of the runtime directory is too long");
 		return -ENAMETOOLONG;
 	}
 	return 0;
@@ -61,18 +61,18 @@ bool sx_run_folder_holds(const struct sx_run_folder *f)
 	return false;
 }
 
-int sx_run_folder_listen(struct sx_run_folder *f, char *why, size_t why_bytes)
+int sx_run_folder_listen(struct sx_run_folder *f, struct sx_why *why)
 {
-	return sx_status_listen(f->status_path, STATUS_MODE, why, why_bytes);
+	return sx_status_listen(f->status_path, STATUS_MODE, why);
 }
 
-int sx_run_folder_hold(struct sx_run_folder *f, struct sx_status_server *server, char *why, size_t why_bytes)
+int sx_run_folder_hold(struct sx_run_folder *f, struct sx_status_server *server, struct sx_why *why)
 {
 	int fd;
 
 	sx_must(f->lock_fd, >=, 0);
 	if (!sx_run_folder_holds(f)) {
-		fd = lock_folder(f, why, why_bytes);
+		fd = lock_folder(f, why);
 		if (fd < 0)
 			return fd;
 		close(f->lock_fd);
@@ -80,13 +80,13 @@ int sx_run_folder_hold(struct sx_run_folder *f, struct sx_status_server *server,
 	}
 	if (!f->status_made || access(f->status_path, F_OK) == 0)
 		return 0;
-	fd = sx_run_folder_listen(f, why, why_bytes);
+	fd = sx_run_folder_listen(f, why);
 	if (fd < 0)
 		return fd;
 	fd = sx_status_move(server, fd);
 	if (fd < 0) {
 		unlink(f->status_path);
-		snprintf(why, why_bytes, "%s: %s", f->status_path, strerror(-fd));
+		sx_why_set(why, "%s: %s", f->status_path, strerror(-fd));
 	}
 	return fd;
 }

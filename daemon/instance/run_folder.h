@@ -7,7 +7,8 @@
 #define SX_DAEMON_RUN_FOLDER_H
 
 #include <stdbool.h>
-#include <stddef.h>
+
+#include "base/why.h"
 
 #define SX_RUN_PATH_BYTES 256
 
@@ -22,19 +23,19 @@ struct sx_run_folder {
 };
 
 /* Makes the folder and locks it. Negative errno with a sentence. */
-int sx_run_folder_claim(struct sx_run_folder *f, char *why, size_t why_bytes);
+int sx_run_folder_claim(struct sx_run_folder *f, struct sx_why *why);
 /*
  * Makes the folder, its lock and the status socket again if they were removed. On an error, returns a
  * negative errno with a sentence and keeps what the daemon holds.
  */
-int sx_run_folder_hold(struct sx_run_folder *f, struct sx_status_server *server, char *why, size_t why_bytes);
+int sx_run_folder_hold(struct sx_run_folder *f, struct sx_status_server *server, struct sx_why *why);
 /*
  * Returns true if the lock file on disk is still the lock that this daemon holds. If it is not, the sockets
  * beside it may belong to another daemon.
  */
 bool sx_run_folder_holds(const struct sx_run_folder *f);
 /* Makes the status socket. Returns its descriptor, or a negative errno with a sentence. */
-int sx_run_folder_listen(struct sx_run_folder *f, char *why, size_t why_bytes);
+int sx_run_folder_listen(struct sx_run_folder *f, struct sx_why *why);
 /* Removes the status socket if this process has made it. Call it only while this process holds the folder. */
 void sx_run_folder_unlink_status(const struct sx_run_folder *f);
 /* Closes the descriptors. The lock goes last. */

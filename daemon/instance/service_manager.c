@@ -16,11 +16,11 @@
 #ifdef SX_HAVE_SYSTEMD
 #include <systemd/sd-daemon.h>
 
-int sx_service_init(struct sx_service *n, char *why, size_t why_bytes)
+int sx_service_init(struct sx_service *n, struct sx_why *why)
 {
 	uint64_t watchdog_us = 0;
 
-	(void)why, (void)why_bytes;
+	(void)why;
 	*n = (struct sx_service){0};
 	if (sd_watchdog_enabled(0, &watchdog_us) > 0 && watchdog_us < INT64_MAX / 1000)
 		n->watchdog_ns = (int64_t)watchdog_us * 1000;
@@ -40,7 +40,7 @@ void sx_service_send(struct sx_service *n, const char *format, ...)
 		return;
 	r = sd_notify(0, text);
 	if (r < 0 && !n->failed)
-		sx_log(DAEMON, WARNING, "the service manager cannot be told anything: NOTIFY_SOCKET=%s: %s",
+		sx_log(DAEMON, WARNING, "the daemon cannot notify the service manager: NOTIFY_SOCKET=%s: %s",
 		       getenv("NOTIFY_SOCKET"), strerror(-r));
 	n->failed = n->failed || r < 0;
 }
@@ -62,7 +62,7 @@ int sx_service_listen_fd(const char *name)
 
 #else
 
-int sx_service_init(struct sx_service *n, char *why, size_t why_bytes)
+int sx_service_init(struct sx_service *n, struct sx_why *why)
 {
 	static const char *const variables[] = {"NOTIFY_SOCKET", "WATCHDOG_USEC", "LISTEN_FDS"};
 
@@ -70,12 +70,11 @@ int sx_service_init(struct sx_service *n, char *why, size_t why_bytes)
 	for (size_t i = 0; i < sizeof(variables) / sizeof(variables[0]); i++) {
 		if (!getenv(variables[i]))
 			continue;
-		snprintf(
-			why, why_bytes,
+		return sx_why_fail(
+			-ENOTSUP, why,
 			"%s is set, but this stixeld is built without libsystemd: no readiness, no watchdog, "
 			"no sockets of the service manager",
 			variables[i]);
-		return -ENOTSUP;
 	}
 	return 0;
 }

@@ -13,6 +13,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/why.h"
+
 struct sx_service {
 	int64_t watchdog_ns; /* a ping is due within this time; 0: the manager expects no pings */
 	bool failed;	     /* a message could not be sent, and that was logged */
@@ -22,7 +24,7 @@ struct sx_service {
  * Returns -ENOTSUP with a sentence if the manager expects messages or passes sockets and this build has no
  * libsystemd.
  */
-int sx_service_init(struct sx_service *n, char *why, size_t why_bytes);
+int sx_service_init(struct sx_service *n, struct sx_why *why);
 
 /*
  * Reports that the daemon is ready, at start and after a reload. status: a line for the status of the

@@ -86,7 +86,7 @@ static void want(struct sx_row_control *c, double shift, double end, int width)
 		return;
 	snprintf(c->why, sizeof(c->why),
 		 "images are further out of line than camera.row_correction may correct (%+.2f px, %+.2f "
-		 "degrees; limits %g and %g): calibrate anew",
+		 "degrees; limits %g and %g): calibrate again",
 		 whole.shift_px, whole.rotation_deg, SX_ROW_CONTROL_SHIFT, SX_ROW_CONTROL_ROTATION);
 }
 

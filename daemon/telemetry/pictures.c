@@ -252,7 +252,7 @@ static void say_rows(struct sx_pictures_watch *w, double largest, const double e
 
 	sx_must_be(largest > 0);
 	snprintf(w->why, sizeof(w->why),
-		 "images are up to %.1f rows out of line (%s%s%sright image lower: +): calibrate anew",
+		 "images are up to %.1f rows out of line (%s%s%sright image lower: +): calibrate again",
 		 largest, part_text(left, "left", error[SX_ROWS_LEFT]),
 		 part_text(middle, "middle", error[SX_ROWS_MIDDLE]),
 		 part_text(right, "right", error[SX_ROWS_RIGHT]));

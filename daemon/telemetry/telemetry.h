@@ -39,7 +39,7 @@ struct sx_newest {
 
 /*
  * Parts of a frame's latency. The capture time is the earlier one of a pair's two capture times. Frame and
- * status say what the capture time stands for (start of exposure, end of frame, software). docs/latency.md
+ * status say what the capture time stands for (start of exposure, end of frame, software). docs/use/latency.md
  * has a figure.
  */
 enum sx_span {

@@ -12,7 +12,7 @@
  *          values are fetched one batch ahead into registers.
  * Ranges:  gpu/fastdt/fastdt.cuh.
  * Shapes:  any width and height, D any multiple of 32.
- * Speed:   bound by the integer pipe, with many multiprocessors by latency; docs/lab-performance.md, "CUDA:
+ * Speed:   bound by the integer pipe, with many multiprocessors by latency; tests/lab/lab-performance.md, "CUDA:
  *          FastDT".
  *
  * After the plane of the lowest disparity is subtracted from itself, it is 0 everywhere. From then on its

@@ -11,7 +11,7 @@
  *          combine the minima of the right image in one word per pixel: D / 8 + 1 minima per pixel.
  * Ranges:  S 16 bits; V(d) - V(O) >= 0 by monotony, its product with R has 48 bits.
  * Shapes:  any width and height, D any multiple of 32 up to 256; below 128 some lanes are idle.
- * Speed:   bound by issued instructions; docs/lab-performance.md, "CUDA: FastDT".
+ * Speed:   bound by issued instructions; tests/lab/lab-performance.md, "CUDA: FastDT".
  *
  * SPDX-License-Identifier: Apache-2.0
  */

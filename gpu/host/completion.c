@@ -59,8 +59,7 @@ static int completion_start(struct sx_completion *c)
 	return 0;
 }
 
-int sx_completion_init(struct sx_completion *c, const struct sx_device *d, bool busy_wait, char *why,
-		       size_t why_bytes)
+int sx_completion_init(struct sx_completion *c, const struct sx_device *d, bool busy_wait, struct sx_why *why)
 {
 	cudaError_t e;
 	int r;
@@ -70,18 +69,17 @@ int sx_completion_init(struct sx_completion *c, const struct sx_device *d, bool 
 	c->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (c->fd < 0) {
 		r = -errno;
-		snprintf(why, why_bytes, "engine cuda: no eventfd: %s", strerror(-r));
-		return r;
+		return sx_why_fail(r, why, "engine cuda: no eventfd: %s", strerror(-r));
 	}
 	c->has_semaphore = sem_init(&c->submitted, 0, 0) == 0;
 	e = cudaEventCreateWithFlags(&c->event, cudaEventBlockingSync | cudaEventDisableTiming);
 	if (e)
-		return sx_cuda_complain(why, why_bytes, e, "no event");
+		return sx_cuda_complain(why, e, "no event");
 	if (busy_wait)
 		return 0;
 	r = completion_start(c);
 	if (r < 0)
-		snprintf(why, why_bytes, "engine cuda: no thread: %s", strerror(-r));
+		sx_why_set(why, "engine cuda: no thread: %s", strerror(-r));
 	return r;
 }
 

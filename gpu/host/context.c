@@ -198,7 +198,7 @@ static size_t megabytes(size_t bytes)
 	return (bytes + MEGA - 1) / MEGA;
 }
 
-static int refuse_size(const struct sx_context *x, size_t needed, size_t idle, char *why, size_t why_bytes)
+static int refuse_size(const struct sx_context *x, size_t needed, size_t idle, struct sx_why *why)
 {
 	const struct sx_device *d = x->device;
 	const struct sx_context_config *c = &x->config;
@@ -206,15 +206,15 @@ static int refuse_size(const struct sx_context *x, size_t needed, size_t idle, c
 
 	if (d->contexts > 1)
 		snprintf(contexts, sizeof(contexts), " for each of %d contexts", d->contexts);
-	snprintf(why, why_bytes,
-		 "engine cuda: %zu MB are needed%s of %dx%d with %d disparities; %zu MB are free on %s",
-		 megabytes(needed), contexts, c->width, c->height, c->params.stereo.disparities, idle / MEGA,
-		 d->name);
-	return -ENOMEM;
+	return sx_why_fail(
+		-ENOMEM, why,
+		"engine cuda: %zu MB are needed%s of %dx%d with %d disparities; %zu MB are free on %s",
+		megabytes(needed), contexts, c->width, c->height, c->params.stereo.disparities, idle / MEGA,
+		d->name);
 }
 
 /* Takes all memory. Counts the bytes first, so that it takes nothing if there is not enough. */
-static int take_counted(struct sx_context *x, char *why, size_t why_bytes)
+static int take_counted(struct sx_context *x, struct sx_why *why)
 {
 	const struct sx_device *d = x->device;
 	cudaStream_t stream = x->memory.stream;
@@ -228,19 +228,18 @@ static int take_counted(struct sx_context *x, char *why, size_t why_bytes)
 	x->memory = (struct sx_cuda_memory){.stream = stream};
 	idle = sx_cuda_free_bytes(d);
 	if (r == 0 && needed > idle)
-		return refuse_size(x, needed, idle, why, why_bytes);
+		return refuse_size(x, needed, idle, why);
 	if (r == 0)
 		r = context_take_memory(x);
 	if (r == 0)
 		return 0;
 	cudaGetLastError();
 	if (x->memory.error == cudaErrorMemoryAllocation)
-		return refuse_size(x, needed, sx_cuda_free_bytes(d), why, why_bytes);
+		return refuse_size(x, needed, sx_cuda_free_bytes(d), why);
 	if (x->memory.error)
-		return sx_cuda_complain(why, why_bytes, x->memory.error, "taking memory");
-	snprintf(why, why_bytes, "engine cuda: tables for %dx%d and %d disparities: %s", x->config.width,
-		 x->config.height, x->config.params.stereo.disparities, strerror(-r));
-	return r;
+		return sx_cuda_complain(why, x->memory.error, "taking memory");
+	return sx_why_fail(r, why, "engine cuda: tables for %dx%d and %d disparities: %s", x->config.width,
+			   x->config.height, x->config.params.stereo.disparities, strerror(-r));
 }
 
 static cudaError_t create_side(struct sx_device *d, struct sx_side_stream *s)
@@ -281,7 +280,7 @@ static void destroy_events(struct sx_context *x)
 }
 
 /* Runs a black frame, so that the first real frame finds code, clocks and memory as later frames do. */
-static int warm_up(struct sx_context *x, char *why, size_t why_bytes)
+static int warm_up(struct sx_context *x, struct sx_why *why)
 {
 	const struct sx_context_config *c = &x->config;
 	const struct sx_image black = {(void *)(uintptr_t)x->staging.host, sx_context_pair_width(c),
@@ -293,25 +292,25 @@ static int warm_up(struct sx_context *x, char *why, size_t why_bytes)
 	if (!e)
 		e = sx_cuda_launch(x);
 	if (e)
-		return sx_cuda_complain(why, why_bytes, e, "the first frame does not start");
+		return sx_cuda_complain(why, e, "the first frame does not start");
 	r = sx_completion_wait(&x->completion, WARM_UP_MS);
 	r = r > 0 ? sx_cuda_collect(x) : r == 0 ? -ETIMEDOUT : r;
 	if (r < 0)
-		snprintf(why, why_bytes, "the first frame fails: %s",
-			 x->device->failure[0] ? x->device->failure : strerror(-r));
+		sx_why_set(why, "the first frame fails: %s",
+			   !sx_why_is_empty(&x->device->failure) ? x->device->failure.text : strerror(-r));
 	return r;
 }
 
-static int build(struct sx_context *x, char *why, size_t why_bytes)
+static int build(struct sx_context *x, struct sx_why *why)
 {
 	struct sx_device *d = x->device;
 	cudaError_t e;
 	int r;
 
 	if ((e = sx_cuda_enter(d)) || (e = sx_cuda_stream(d, &x->stream)) || (e = create_events(x)))
-		return sx_cuda_complain(why, why_bytes, e, "streams and events");
+		return sx_cuda_complain(why, e, "streams and events");
 	x->memory.stream = x->stream;
-	r = take_counted(x, why, why_bytes);
+	r = take_counted(x, why);
 	if (r < 0)
 		return r;
 	x->result.stixels = x->stixels;
@@ -319,28 +318,28 @@ static int build(struct sx_context *x, char *why, size_t why_bytes)
 	x->result.columns = (uint32_t)x->segments.columns;
 	x->counted = sizeof(*x) + x->memory.bytes + x->memory.pinned_bytes;
 	atomic_fetch_add_explicit(&d->bytes, x->counted, memory_order_relaxed);
-	r = sx_completion_init(&x->completion, d, x->config.busy_wait, why, why_bytes);
+	r = sx_completion_init(&x->completion, d, x->config.busy_wait, why);
 	if (r < 0)
 		return r;
 	e = sx_cuda_graph_create(x);
 	if (e) {
 		cudaGetLastError();
-		return sx_cuda_complain(why, why_bytes, e, "capturing the frame");
+		return sx_cuda_complain(why, e, "capturing the frame");
 	}
-	return warm_up(x, why, why_bytes);
+	return warm_up(x, why);
 }
 
 int sx_cuda_context_create(struct sx_context **ret, struct sx_device *d, const struct sx_context_config *c,
-			   char *why, size_t why_bytes)
+			   struct sx_why *why)
 {
-	int r = sx_context_check(c, sx_backend_cuda.name, SX_CUDA_ABILITIES, why, why_bytes);
+	int r = sx_context_check(c, sx_backend_cuda.name, SX_CUDA_ABILITIES, why);
 	struct sx_context *x;
 
 	if (r < 0)
 		return r;
 	x = calloc(1, sizeof(*x));
 	if (!x || !(x->peeks = calloc(SX_TAP_COUNT, sizeof(*x->peeks)))) {
-		snprintf(why, why_bytes, "engine cuda: out of memory");
+		sx_why_set(why, "engine cuda: out of memory");
 		free(x);
 		return -ENOMEM;
 	}
@@ -349,7 +348,7 @@ int sx_cuda_context_create(struct sx_context **ret, struct sx_device *d, const s
 	x->config = *c;
 	sx_context_resolve(&x->config.params);
 	sx_cuda_volume_choose(x);
-	r = build(x, why, why_bytes);
+	r = build(x, why);
 	if (r < 0) {
 		sx_cuda_context_destroy(x);
 		return r;

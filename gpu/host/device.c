@@ -44,17 +44,16 @@ int sx_cuda_errno(cudaError_t e)
 	}
 }
 
-int sx_cuda_complain(char *why, size_t why_bytes, cudaError_t e, const char *what)
+int sx_cuda_complain(struct sx_why *why, cudaError_t e, const char *what)
 {
-	snprintf(why, why_bytes, "engine cuda: %s: %s (%s)", what, cudaGetErrorString(e),
-		 cudaGetErrorName(e));
+	sx_why_set(why, "engine cuda: %s: %s (%s)", what, cudaGetErrorString(e), cudaGetErrorName(e));
 	return sx_cuda_errno(e);
 }
 
 int sx_cuda_fail(struct sx_device *d, cudaError_t e, const char *what)
 {
 	d->lost = e;
-	sx_cuda_complain(d->failure, sizeof(d->failure), e, what);
+	sx_cuda_complain(&d->failure, e, what);
 	return sx_cuda_errno(e) == -ENOMEM ? -ENOMEM : -EIO;
 }
 
@@ -98,42 +97,40 @@ size_t sx_cuda_free_bytes(const struct sx_device *d)
 	return idle > available ? idle : available;
 }
 
-static int refuse_driver(int driver, int runtime, char *why, size_t why_bytes)
+static int refuse_driver(int driver, int runtime, struct sx_why *why)
 {
 	if (driver == 0)
-		snprintf(why, why_bytes, "engine cuda: no NVIDIA driver is loaded");
+		sx_why_set(why, "engine cuda: no NVIDIA driver is loaded");
 	else
-		snprintf(why, why_bytes, "engine cuda: the driver is for CUDA %d.%d, this build needs %d.%d",
-			 driver / 1000, driver % 1000 / 10, runtime / 1000, runtime % 1000 / 10);
+		sx_why_set(why, "engine cuda: the driver is for CUDA %d.%d, this build needs %d.%d",
+			   driver / 1000, driver % 1000 / 10, runtime / 1000, runtime % 1000 / 10);
 	return -ENODEV;
 }
 
-static int find_device(int index, char *why, size_t why_bytes)
+static int find_device(int index, struct sx_why *why)
 {
 	int driver = 0, runtime = 0, count = 0;
 	cudaError_t e;
 
 	if ((e = cudaDriverGetVersion(&driver)) || (e = cudaRuntimeGetVersion(&runtime)))
-		return sx_cuda_complain(why, why_bytes, e, "asking for the driver");
+		return sx_cuda_complain(why, e, "asking for the driver");
 	if (driver / 1000 < runtime / 1000)
-		return refuse_driver(driver, runtime, why, why_bytes);
+		return refuse_driver(driver, runtime, why);
 	e = cudaGetDeviceCount(&count);
 	if (e)
 		cudaGetLastError();
 	if (e == cudaErrorInsufficientDriver)
-		return refuse_driver(driver, runtime, why, why_bytes);
-	if (e == cudaErrorNoDevice || (e == cudaSuccess && count == 0)) {
-		snprintf(why, why_bytes, "engine cuda: this machine has no CUDA device, or hides it");
-		return -ENODEV;
-	}
+		return refuse_driver(driver, runtime, why);
+	if (e == cudaErrorNoDevice || (e == cudaSuccess && count == 0))
+		return sx_why_fail(-ENODEV, why, "engine cuda: this machine has no CUDA device, or hides it");
 	if (e) {
-		sx_cuda_complain(why, why_bytes, e, "looking for devices");
+		sx_cuda_complain(why, e, "looking for devices");
 		return -ENODEV;
 	}
 	if (index >= 0 && index < count)
 		return 0;
-	snprintf(why, why_bytes, "engine cuda: there is no device %d, only 0 to %d", index, count - 1);
-	return -ENODEV;
+	return sx_why_fail(-ENODEV, why, "engine cuda: there is no device %d, only 0 to %d", index,
+			   count - 1);
 }
 
 static cudaError_t ask(struct sx_device *d)
@@ -192,38 +189,34 @@ static cudaError_t probe(const struct sx_device *d)
 	return e;
 }
 
-static int refuse_probe(const struct sx_device *d, cudaError_t e, char *why, size_t why_bytes)
+static int refuse_probe(const struct sx_device *d, cudaError_t e, struct sx_why *why)
 {
 	char what[160];
 
 	if (e == cudaErrorNoKernelImageForDevice || e == cudaErrorInvalidDeviceFunction ||
-	    e == cudaErrorUnsupportedPtxVersion) {
-		snprintf(why, why_bytes, "engine cuda: this build has no code for %s, sm_%d" CODE_OF_BUILD,
-			 d->name, d->capability);
-		return -ENODEV;
-	}
+	    e == cudaErrorUnsupportedPtxVersion)
+		return sx_why_fail(-ENODEV, why,
+				   "engine cuda: this build has no code for %s, sm_%d" CODE_OF_BUILD, d->name,
+				   d->capability);
 	snprintf(what, sizeof(what), "%s does not run a kernel", d->name);
-	sx_cuda_complain(why, why_bytes, e, what);
+	sx_cuda_complain(why, e, what);
 	return -ENODEV;
 }
 
-static int choose(struct sx_device *d, const struct sx_engine_params *p, char *why, size_t why_bytes)
+static int choose(struct sx_device *d, const struct sx_engine_params *p, struct sx_why *why)
 {
-	if (!d->can_map) {
-		snprintf(why, why_bytes, "engine cuda: %s cannot write to the host's memory", d->name);
-		return -ENODEV;
-	}
+	if (!d->can_map)
+		return sx_why_fail(-ENODEV, why, "engine cuda: %s cannot write to the host's memory",
+				   d->name);
 	d->mapped = p->input == SX_INPUT_AUTO ? d->integrated : p->input == SX_INPUT_MAPPED;
 	d->spin_us = p->spin_us;
 	d->volume = p->volume;
 	if (p->sms == 0)
 		return 0;
-	if (p->sms < 0 || p->sms > d->all_sms) {
-		snprintf(why, why_bytes, "engine cuda: %d multiprocessors: %s has %d", p->sms, d->name,
-			 d->all_sms);
-		return -EINVAL;
-	}
-	return sx_green_create(&d->green, d->index, p->sms, false, &d->sms, why, why_bytes);
+	if (p->sms < 0 || p->sms > d->all_sms)
+		return sx_why_fail(-EINVAL, why, "engine cuda: %d multiprocessors: %s has %d", p->sms,
+				   d->name, d->all_sms);
+	return sx_green_create(&d->green, d->index, p->sms, false, &d->sms, why);
 }
 
 static void device_describe(struct sx_device *d)
@@ -274,36 +267,34 @@ void sx_cuda_close(struct sx_device *d)
 	free(d);
 }
 
-int sx_cuda_open(struct sx_device **ret, const struct sx_engine_params *p, char *why, size_t why_bytes)
+int sx_cuda_open(struct sx_device **ret, const struct sx_engine_params *p, struct sx_why *why)
 {
-	int r = find_device(p->device, why, why_bytes);
+	int r = find_device(p->device, why);
 	struct sx_device *d;
 	cudaError_t e;
 
 	if (r < 0)
 		return r;
 	d = calloc(1, sizeof(*d));
-	if (!d) {
-		snprintf(why, why_bytes, "engine cuda: out of memory");
-		return -ENOMEM;
-	}
+	if (!d)
+		return sx_why_fail(-ENOMEM, why, "engine cuda: out of memory");
 	d->index = p->device;
 	d->contexts = p->contexts;
 	e = ask(d);
 	if (e) {
 		cudaGetLastError();
-		sx_cuda_complain(why, why_bytes, e, "the device cannot be used");
+		sx_cuda_complain(why, e, "the device cannot be used");
 		r = -ENODEV;
 		goto fail;
 	}
-	r = choose(d, p, why, why_bytes);
+	r = choose(d, p, why);
 	if (r < 0)
 		goto fail;
 	e = sx_cuda_enter(d);
 	if (!e)
 		e = probe(d);
 	if (e) {
-		r = refuse_probe(d, e, why, why_bytes);
+		r = refuse_probe(d, e, why);
 		goto fail;
 	}
 	device_describe(d);

@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/why.h"
 #include "gpu/host/green_context.h"
 #include "gpu/stages_cuda.h"
 #include "predict/boards.h"
@@ -44,7 +45,7 @@ struct sx_device {
 	struct sx_predict_device figures;
 	struct sx_green *green; /* NULL: the whole device is used */
 	char description[192];
-	char failure[256];
+	struct sx_why failure;
 	cudaError_t lost;				/* error of a frame; after it every call fails */
 	struct sx_cuda_range range[SX_CUDA_RANGES_MAX]; /* sorted by address */
 	int ranges;
@@ -52,7 +53,7 @@ struct sx_device {
 	_Atomic uint64_t frames, copies_in, copied_bytes, staged, peeks;
 };
 
-int sx_cuda_open(struct sx_device **ret, const struct sx_engine_params *p, char *why, size_t why_bytes);
+int sx_cuda_open(struct sx_device **ret, const struct sx_engine_params *p, struct sx_why *why);
 void sx_cuda_close(struct sx_device *d);
 
 void sx_cuda_facts(const struct sx_device *d, struct sx_device_facts *f);
@@ -73,7 +74,7 @@ size_t sx_cuda_free_bytes(const struct sx_device *d);
  */
 int sx_cuda_errno(cudaError_t e);
 /* Returns sx_cuda_errno(e) and writes "engine cuda: WHAT: CUDA's words (CUDA's name)" to why. */
-int sx_cuda_complain(char *why, size_t why_bytes, cudaError_t e, const char *what);
+int sx_cuda_complain(struct sx_why *why, cudaError_t e, const char *what);
 /* Marks the device as lost, because a frame failed. Writes the same text to d->failure. */
 int sx_cuda_fail(struct sx_device *d, cudaError_t e, const char *what);
 

@@ -30,10 +30,10 @@ int sx_cuda_collect(struct sx_context *x)
 	    x->output->count == x->offsets[x->result.columns])
 		return 0;
 	d->lost = cudaErrorUnknown;
-	snprintf(d->failure, sizeof(d->failure),
-		 "engine cuda: frame %u left the record of frame %u, with %u stixels: it was not computed",
-		 x->number, x->output->number, x->output->count);
-	return -EIO;
+	return sx_why_fail(
+		-EIO, &d->failure,
+		"engine cuda: frame %u left the record of frame %u, with %u stixels: it was not computed",
+		x->number, x->output->number, x->output->count);
 }
 
 static void count(struct sx_device *d, const struct sx_transfers *came)
@@ -136,7 +136,7 @@ static void cuda_transfers(const struct sx_device *d, struct sx_transfers *t)
 
 static const char *cuda_failure(const struct sx_device *d)
 {
-	return d->failure;
+	return d->failure.text;
 }
 
 static const char *cuda_bus_id(const struct sx_device *d)
@@ -157,7 +157,7 @@ static size_t cuda_traffic(const struct sx_context *x)
 
 static const char *cuda_volume(const struct sx_context *x)
 {
-	return x->volume;
+	return x->volume.text;
 }
 
 const struct sx_backend sx_backend_cuda = {

@@ -9,6 +9,7 @@
 #include <pthread.h>
 #include <semaphore.h>
 
+#include "base/why.h"
 #include "gpu/fastdt/fastdt_cuda.h"
 #include "gpu/host/device.h"
 #include "gpu/host/engine.h"
@@ -150,7 +151,7 @@ struct sx_context {
 	struct stixel *stixels, *stixels_device;
 	uint32_t capacity;	    /* number of stixels */
 	enum sx_volume_choice flow; /* flow of costs and paths, never auto */
-	char volume[256];	    /* sentence that explains the choice of flow */
+	struct sx_why volume;	    /* sentence that explains the choice of flow */
 	uint8_t *costs;		    /* the cost volume; NULL: there is none, see cost.c */
 	struct sx_cuda_stages stages;
 
@@ -180,7 +181,7 @@ static inline bool sx_cuda_is_external(const struct sx_context *x)
  * contexts, and waits for a frame in flight.
  */
 int sx_cuda_context_create(struct sx_context **ret, struct sx_device *d, const struct sx_context_config *c,
-			   char *why, size_t why_bytes);
+			   struct sx_why *why);
 void sx_cuda_context_destroy(struct sx_context *x);
 
 /* graph.c: captures the chain of x into x->graph. */
@@ -221,8 +222,8 @@ cudaError_t sx_cuda_launch(struct sx_context *x);
 int sx_cuda_collect(struct sx_context *x);
 
 /* completion.c: creates and destroys a completion. finish accepts a zeroed struct whose fd is -1. */
-int sx_completion_init(struct sx_completion *c, const struct sx_device *d, bool busy_wait, char *why,
-		       size_t why_bytes);
+int sx_completion_init(struct sx_completion *c, const struct sx_device *d, bool busy_wait,
+		       struct sx_why *why);
 void sx_completion_finish(struct sx_completion *c);
 /* Signals fd after all work that is on stream now. Submit, nearly and wait must be called by one thread. */
 cudaError_t sx_completion_submit(struct sx_completion *c, cudaStream_t stream);

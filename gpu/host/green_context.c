@@ -78,20 +78,17 @@ static CUresult create(struct sx_green *g, int device, int sms, bool rest, int *
 	return CUDA_SUCCESS;
 }
 
-int sx_green_create(struct sx_green **ret, int device, int sms, bool rest, int *granted, char *why,
-		    size_t why_bytes)
+int sx_green_create(struct sx_green **ret, int device, int sms, bool rest, int *granted, struct sx_why *why)
 {
 	struct sx_green *g = calloc(1, sizeof(*g));
 	int all = 0;
 	CUresult r;
 
-	if (!g) {
-		snprintf(why, why_bytes, "engine cuda: out of memory");
-		return -ENOMEM;
-	}
+	if (!g)
+		return sx_why_fail(-ENOMEM, why, "engine cuda: out of memory");
 	if (!find_all(&g->driver)) {
-		snprintf(why, why_bytes,
-			 "engine cuda: the driver cannot limit multiprocessors, which CUDA 12.5 brought");
+		sx_why_set(why,
+			   "engine cuda: the driver cannot limit multiprocessors, which CUDA 12.5 brought");
 		free(g);
 		return -ENOTSUP;
 	}
@@ -100,9 +97,8 @@ int sx_green_create(struct sx_green **ret, int device, int sms, bool rest, int *
 		*ret = g;
 		return 0;
 	}
-	snprintf(why, why_bytes,
-		 "engine cuda: %d multiprocessors cannot be split off the device's %d: error %d", sms, all,
-		 (int)r);
+	sx_why_set(why, "engine cuda: %d multiprocessors cannot be split off the device's %d: error %d", sms,
+		   all, (int)r);
 	sx_green_destroy(g);
 	return sms > all ? -EINVAL : -EIO;
 }
@@ -132,12 +128,11 @@ cudaError_t sx_green_stream(const struct sx_green *g, int priority, cudaStream_t
 
 #else
 
-int sx_green_create(struct sx_green **ret, int device, int sms, bool rest, int *granted, char *why,
-		    size_t why_bytes)
+int sx_green_create(struct sx_green **ret, int device, int sms, bool rest, int *granted, struct sx_why *why)
 {
-	snprintf(why, why_bytes,
-		 "engine cuda: multiprocessors can be limited in builds with CUDA 12.5 or newer only");
-	return -ENOTSUP;
+	return sx_why_fail(
+		-ENOTSUP, why,
+		"engine cuda: multiprocessors can be limited in builds with CUDA 12.5 or newer only");
 }
 
 void sx_green_destroy(struct sx_green *g)

@@ -10,6 +10,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/why.h"
+
 struct sx_green;
 
 /*
@@ -19,8 +21,7 @@ struct sx_green;
  * it). Build and driver must have CUDA 12.5. -ENOTSUP: driver or build is older. -EINVAL: the device has
  * fewer. -EIO: any other error. All errors write a sentence to why.
  */
-int sx_green_create(struct sx_green **ret, int device, int sms, bool rest, int *granted, char *why,
-		    size_t why_bytes);
+int sx_green_create(struct sx_green **ret, int device, int sms, bool rest, int *granted, struct sx_why *why);
 /* Destroys g; its streams must be destroyed before. Accepts NULL. */
 void sx_green_destroy(struct sx_green *g);
 /* Makes g the calling thread's context. */

@@ -64,10 +64,9 @@ void sx_cuda_volume_choose(struct sx_context *x)
 	struct sx_predict_device figures = d->figures;
 
 	if (sx_cuda_is_external(x)) {
-		snprintf(x->volume, sizeof(x->volume),
-			 "none: another process matches (stereo.matcher = external)");
+		sx_why_set(&x->volume, "none: another process matches (stereo.matcher = external)");
 		return;
 	}
 	figures.sms = d->sms; /* SMs of the green context, which still uses all of the memory */
-	x->flow = sx_predict_volume(&figures, d->integrated, &c, d->volume, x->volume, sizeof(x->volume));
+	x->flow = sx_predict_volume(&figures, d->integrated, &c, d->volume, &x->volume);
 }

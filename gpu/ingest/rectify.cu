@@ -9,7 +9,7 @@
  *          pixel in, and out if they change.
  * Ranges:  sums of four products are below 2^24.
  * Shapes:  any sizes, any address and pitch of the raw images; nothing outside them is accessed.
- * Speed:   docs/lab-performance.md, "CUDA: rectification".
+ * Speed:   tests/lab/lab-performance.md, "CUDA: rectification".
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -8,7 +8,7 @@
  * Memory: 9.9 KB of shared memory per block: windows as words, because they begin at any byte. The map is
  *         read once, an eighth of the images' rows once, and windows from the cache.
  * Shapes: 32x32 and larger; rows of images padded to 128 bytes.
- * Speed:  docs/lab-performance.md, CUDA: monitor.
+ * Speed:  tests/lab/lab-performance.md, CUDA: monitor.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -14,7 +14,7 @@
  *          (gpu/slanted/slanted_fit.cuh).
  * Shapes:  1 to 2160 rows, any number of columns; up to 32 classes. The fast case is up to 16 classes of
  *          objects, 4 of ground and one of sky.
- * Speed:   docs/lab-performance.md.
+ * Speed:   tests/lab/lab-performance.md.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -5,7 +5,7 @@
  * Work:    down; then up and to the left, in one launch. Blocks that walk to the left (one warp per four
  *          rows) use the multiprocessors that the blocks walking up leave idle.
  * Shapes:  any width, height; D = 32, 64, .. 256.
- * Speed:   docs/lab-performance.md, "CUDA: checkpoints".
+ * Speed:   tests/lab/lab-performance.md, "CUDA: checkpoints".
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -11,7 +11,7 @@
  *          columns in a ring. 15 KB per warp.
  * Ranges:  2 (P2 + Cmax) <= 255, so sums of two paths are bytes. Winner: S <= SX_WINNER_NARROW, D = 128.
  * Shapes:  any width, height; D = 32, 64, .. 256.
- * Speed:   docs/lab-performance.md, "CUDA: checkpoints".
+ * Speed:   tests/lab/lab-performance.md, "CUDA: checkpoints".
  *
  * SPDX-License-Identifier: Apache-2.0
  */

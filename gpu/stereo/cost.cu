@@ -9,7 +9,7 @@
  *          KB). A warp stores whole pixels, 16 bytes per lane.
  * Ranges:  costs 0..62 fit a byte. Products: right bytes -2 .. 62, left bytes 0, 1 and 128, sums below 2^14.
  * Shapes:  any width, height, D, minimal disparity.
- * Speed:   docs/lab-performance.md, CUDA: cost volume.
+ * Speed:   tests/lab/lab-performance.md, CUDA: cost volume.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

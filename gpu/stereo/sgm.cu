@@ -10,7 +10,7 @@
  * Ranges:  gpu/stereo/sgm_path.cuh.
  * Shapes:  any width, height; D any multiple of 32 from 32 to 256; shared memory at most 16 KB per block, 28
  *          KB for D = 224.
- * Speed:   docs/lab-performance.md, "CUDA: path aggregation".
+ * Speed:   tests/lab/lab-performance.md, "CUDA: path aggregation".
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -8,7 +8,7 @@
  * Memory:  D bytes of V per pixel and path are written; descriptors are read through shared memory.
  * Ranges:  gpu/stereo/sgm_path.cuh.
  * Shapes:  any width, height; D any multiple of 32 from 32 to 256; horizontal and vertical paths.
- * Speed:   docs/lab-performance.md, "CUDA: path aggregation".
+ * Speed:   tests/lab/lab-performance.md, "CUDA: path aggregation".
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -11,7 +11,7 @@
  *         written once.
  * Ranges: disparities below 0x2000 or 0xffff, which is 0x3fff meanwhile.
  * Shapes: any width and height; rows padded to whole words.
- * Speed:  docs/lab-performance.md, CUDA: filters.
+ * Speed:  tests/lab/lab-performance.md, CUDA: filters.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -13,7 +13,7 @@
  * Ranges:  S <= 2040. BYTES: 2 (P2 + Cmax) <= 255 for every path, so that two V fit a byte. Keys:
  *          gpu/stereo/winner.cuh.
  * Shapes:  any width, any D; a block's shared memory stays below 48 KB.
- * Speed:   docs/lab-performance.md, CUDA: winner.
+ * Speed:   tests/lab/lab-performance.md, CUDA: winner.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

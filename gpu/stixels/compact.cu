@@ -11,7 +11,7 @@
  * Ranges:  2160 cells fit 12 bits, 2160 * 255 fits 20.
  * Shapes:  heights up to 2160, any number of columns. Rows of cells are read 8 at a time, so up to 14 bytes
  *          of the padding after a row are read.
- * Speed:   see docs/lab-performance.md, CUDA: columns.
+ * Speed:   see tests/lab/lab-performance.md, CUDA: columns.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

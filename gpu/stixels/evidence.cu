@@ -8,7 +8,7 @@
  *         cells of other columns, which are in the caches.
  * Ranges: integers of at most 16 bits.
  * Shapes: any; cells 1..32 by 1..32. If the width is a multiple of whole words, cells are read by words.
- * Speed:  docs/lab-performance.md, CUDA: slanted stixels.
+ * Speed:  tests/lab/lab-performance.md, CUDA: slanted stixels.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

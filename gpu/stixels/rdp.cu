@@ -17,7 +17,7 @@
  *          * 2160 < 2^24, so all products and sums of the search are exact, fused or not. Sums over a block
  *          (at most 69 cells) are exact too. Sums of x^2 are modulo 2^32; the sum of one segment fits.
  * Shapes:  heights 1..2160. A block has an odd number of cells, so that 32 lanes read 32 banks.
- * Speed:   see docs/lab-performance.md, CUDA: RDP.
+ * Speed:   see tests/lab/lab-performance.md, CUDA: RDP.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

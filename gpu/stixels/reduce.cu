@@ -12,7 +12,7 @@
  *          values. Sums of 32 values fit 22 bits.
  * Shapes:  every size; width 1..32, with special code for each width up to 8. Tiles are read whole, including
  *          the padding after a row.
- * Speed:   see docs/lab-performance.md, CUDA: columns.
+ * Speed:   see tests/lab/lab-performance.md, CUDA: columns.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -9,7 +9,7 @@
  *          that they are written by words: 4.2 KB.
  * Ranges:  32 * 32 values of 16 bits fit 26 bits. Invalid is the largest value.
  * Shapes:  every size; cells 1..32 by 1..32; scores at every scale from 1 to 32, every pitch.
- * Speed:   docs/lab-performance.md, CUDA: slanted stixels.
+ * Speed:   tests/lab/lab-performance.md, CUDA: slanted stixels.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

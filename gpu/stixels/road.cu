@@ -15,7 +15,7 @@
  * Ranges:  sums of a refinement have 64 bits, all other values of a sample 32 bits. Doubles as in
  *          stages/road/road_plane.h. A score is at most 1024 and fits into a key with its candidate.
  * Shapes:  every size.
- * Speed:   see docs/lab-performance.md, CUDA: road.
+ * Speed:   see tests/lab/lab-performance.md, CUDA: road.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -11,7 +11,7 @@
  *         the first row that shows it.
  * Ranges: integers of 32 bits.
  * Shapes: up to 4096 columns and 2160 rows of cells.
- * Speed:  docs/lab-performance.md, CUDA: slanted stixels.
+ * Speed:  tests/lab/lab-performance.md, CUDA: slanted stixels.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

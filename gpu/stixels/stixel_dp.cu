@@ -31,7 +31,7 @@
  * Ranges:  costs as in stages/stixels/stixel_dp.h; DP_ILLEGAL. Means are computed in float if that is exact,
  *          else by division.
  * Shapes:  any height to 2160, any range to 384.
- * Speed:   docs/lab-performance.md.
+ * Speed:   tests/lab/lab-performance.md.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -12,7 +12,7 @@
  *          neighbours.
  * Ranges:  gpu/zncc/zncc_cell.cuh.
  * Shapes:  any width, height, D, minimal disparity and window.
- * Speed:   bound by issued instructions; docs/lab-performance.md, CUDA: ZNCC.
+ * Speed:   bound by issued instructions; tests/lab/lab-performance.md, CUDA: ZNCC.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -181,7 +181,7 @@ template <int L> void launch_row(const struct sx_zncc_work &w, cudaStream_t stre
 } // namespace
 
 /*
- * Chooses the kernel, as measured (docs/lab-performance.md). The columns of small windows are one or two
+ * Chooses the kernel, as measured (tests/lab/lab-performance.md). The columns of small windows are one or two
  * DP4A, so rows have little to share. With windows of 7, both kernels are equal on few multiprocessors.
  */
 extern "C" cudaError_t sx_zncc_cost_cuda_run(const struct sx_image grey[2], const struct sx_image words[2],

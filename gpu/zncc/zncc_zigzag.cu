@@ -14,7 +14,7 @@
  *          both pixels that need it. Each thread stores 4 bytes per pixel, beside its neighbours.
  * Ranges:  gpu/zncc/zncc_cell.cuh.
  * Shapes:  any width, height, D, minimal disparity and window; shared memory at most 35 KB.
- * Speed:   docs/lab-performance.md, CUDA: ZNCC.
+ * Speed:   tests/lab/lab-performance.md, CUDA: ZNCC.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,7 +1,7 @@
 /*
  * Evaluates a column of stixels: where its ground is first seen, which objects are on it, and where it ends.
  * Free space, scans and points all use this one implementation of the rule "not seen is never free";
- * docs/convert.md explains the rule.
+ * docs/use/convert.md explains the rule.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

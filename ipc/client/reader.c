@@ -451,7 +451,7 @@ int stixel_open(struct stixel_reader **ret, const char *instance, unsigned flags
 {
 	struct stixel_reader *r;
 
-	if (!ret || (flags & ~FLAGS_KNOWN) || sx_instance_check(instance, NULL, 0) < 0)
+	if (!ret || (flags & ~FLAGS_KNOWN) || sx_instance_check(instance, NULL) < 0)
 		return -EINVAL;
 	r = reader_new(flags);
 	if (!r)

@@ -24,7 +24,7 @@ const char *stixel_strerror(int error)
 		{EINVAL, "not a valid instance name or argument"},
 		{ENOENT, "no stixel publisher of this name is running"},
 		{EACCES, "not allowed to read this publisher's frames (join its group)"},
-		{EPERM, "the ring belongs to a user who is not trusted"},
+		{EPERM, "the ring belongs to a user that is not trusted"},
 		{EPROTO, "not a stixel ring or socket, or a damaged one"},
 		{EPROTONOSUPPORT, OTHER_MAJOR},
 		{EBADMSG, "a frame was damaged and is skipped"},

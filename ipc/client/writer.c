@@ -43,7 +43,7 @@ int sx_writer_init(struct sx_writer *w, const struct sx_writer_params *p)
 	int r;
 
 	*w = (struct sx_writer){.epoch = sx_epoch_new()};
-	if (sx_instance_check(p->name, NULL, 0) < 0 || !slots_are_good(p->slots))
+	if (sx_instance_check(p->name, NULL) < 0 || !slots_are_good(p->slots))
 		return -EINVAL;
 	sx_must_or(return -EINVAL, p->bytes, >, 0);
 	if (!p->folder)
@@ -56,7 +56,7 @@ int sx_writer_init(struct sx_writer *w, const struct sx_writer_params *p)
 		ring.frame_bytes = sizeof(struct stixel_frame_header); /* least size of any ring */
 	r = group_of_writers(&ring.group);
 	if (r == 0)
-		r = sx_ring_create(&w->ring, &ring, NULL, 0);
+		r = sx_ring_create(&w->ring, &ring, NULL);
 	if (r == 0)
 		sx_ring_set_state(w->ring, STIXEL_STATE_RUNNING);
 	return r;

@@ -15,11 +15,11 @@
 
 #include "base/clock.h"
 #include "base/contract.h"
+#include "base/why.h"
 #include "ipc/check.h"
 #include "ipc/feed/feed_kind.h"
 #include "ipc/feed/feed_ring.h"
 #include "ipc/instance.h"
-#include "ipc/why.h"
 #include "ipc/writers.h"
 
 #define RETRY_NS (SX_NS_PER_S / 5)   /* time between two attempts to open a ring */
@@ -40,7 +40,7 @@ struct sx_feed {
 	const struct sx_feed_words *words;
 	struct sx_feed_places places;
 	const char *path; /* the path in places that is read, or was tried last */
-	char why[SX_FEED_WHY_BYTES];
+	struct sx_why why;
 	bool there;		   /* an object exists at path */
 	struct sx_feed_ring found; /* fd -1: no ring */
 	uint64_t seen, lives;
@@ -63,7 +63,7 @@ int sx_feed_create(struct sx_feed **ret, const struct sx_feed_params *p)
 	struct sx_feed *f;
 	int n = 0;
 
-	if (sx_instance_check(p->name, NULL, 0) < 0 || sx_feed_bytes(p) == 0)
+	if (sx_instance_check(p->name, NULL) < 0 || sx_feed_bytes(p) == 0)
 		return -EINVAL;
 	f = calloc(1, sizeof(*f));
 	if (!f)
@@ -118,12 +118,12 @@ static void attach(struct sx_feed *f, int64_t now_ns)
 {
 	sx_must(f->found.fd, ==, -1);
 	f->tried_ns = f->named_ns = now_ns;
-	f->there = sx_feed_find(&f->places, &f->found, &f->path, f->why);
+	f->there = sx_feed_find(&f->places, &f->found, &f->path, &f->why);
 	if (f->found.fd < 0) {
 		detach(f);
 		return;
 	}
-	f->why[0] = 0;
+	sx_why_clear(&f->why);
 	f->begun_ns = past(f->found.header.started_ns, now_ns);
 	f->count.restarts += f->lives++ > 0;
 }
@@ -174,12 +174,12 @@ static bool fits(struct sx_feed *f, const union sx_feed_header *h, int64_t now_n
 {
 	const int64_t capture_ns = h->common.capture_ns;
 
-	if (!sx_feed_fits(&f->p, h, f->why, sizeof(f->why)))
+	if (!sx_feed_fits(&f->p, h, &f->why))
 		return false;
 	if (capture_ns <= 0 || capture_ns > now_ns + AHEAD_NS) {
-		sx_why(0, f->why, sizeof(f->why),
-		       "%s of a picture captured at %lld ns, now is %lld: times are CLOCK_MONOTONIC",
-		       f->words->many, (long long)capture_ns, (long long)now_ns);
+		sx_why_set(&f->why,
+			   "%s of a picture captured at %lld ns, now is %lld: times are CLOCK_MONOTONIC",
+			   f->words->many, (long long)capture_ns, (long long)now_ns);
 		return false;
 	}
 	return true;
@@ -203,8 +203,8 @@ static int read_header(struct sx_feed *f, uint64_t n, union sx_feed_header *h, i
 	    h->common.epoch == f->found.header.epoch)
 		return fits(f, h, now_ns);
 damaged:
-	sx_why(0, f->why, sizeof(f->why), "%s is damaged: %s %llu contradict themselves", f->path,
-	       f->words->one, (unsigned long long)n);
+	sx_why_set(&f->why, "%s is damaged: %s %llu contradict themselves", f->path, f->words->one,
+		   (unsigned long long)n);
 	return 0;
 }
 
@@ -243,7 +243,7 @@ static void read_new(struct sx_feed *f, uint64_t head, int64_t now_ns)
 		f->count.refused += r == 0;
 		f->unfit = r == 0;
 		if (r != 0)
-			f->why[0] = 0;
+			sx_why_clear(&f->why);
 		if (r == 1)
 			note(f, &e->header.common, now_ns);
 	}
@@ -272,8 +272,7 @@ void sx_feed_look(struct sx_feed *f, int64_t now_ns)
 	if (f->found.fd < 0)
 		return;
 	if (!read_live(f, &live)) {
-		sx_why(0, f->why, sizeof(f->why), "%s is damaged: it was cut short or runs backwards",
-		       f->path);
+		sx_why_set(&f->why, "%s is damaged: it was cut short or runs backwards", f->path);
 		f->count.refused++;
 		detach(f);
 		return;
@@ -439,7 +438,7 @@ enum sx_feed_state sx_feed_state(const struct sx_feed *f, int64_t now_ns)
 
 const char *sx_feed_why(const struct sx_feed *f)
 {
-	return f->why;
+	return f->why.text;
 }
 
 void sx_feed_counters(const struct sx_feed *f, struct sx_feed_counters *ret)

@@ -8,9 +8,9 @@
 #include <assert.h>
 
 #include "base/contract.h"
+#include "base/why.h"
 #include "ipc/feed/disparity.h"
 #include "ipc/feed/scores.h"
-#include "ipc/why.h"
 
 static_assert(STIXEL_DISPARITY_SLOTS_MAX == STIXEL_SCORES_SLOTS_MAX, "feed.c keeps so many entries");
 #define SAME(field)                                                                    \
@@ -48,32 +48,32 @@ bool sx_feed_agrees(enum sx_feed_kind kind, const union sx_feed_header *h, uint6
 				      : sx_disparity_agree(&h->disparity, bytes);
 }
 
-static bool scores_fit(const struct sx_feed_params *p, const struct stixel_scores_header *h, char *why,
-		       size_t why_bytes)
+static bool scores_fit(const struct sx_feed_params *p, const struct stixel_scores_header *h,
+		       struct sx_why *why)
 {
 	sx_must(p->classes, >, 0);
 	if (h->classes == (uint32_t)p->classes && h->image_width == (uint32_t)p->image_width &&
 	    h->image_height == (uint32_t)p->image_height && h->scale >= (uint32_t)p->scale)
 		return true;
-	sx_why(0, why, why_bytes,
-	       "scores of %u classes for images of %ux%u at scale %u: expected are %d classes, "
-	       "%dx%d, scale %d or coarser",
-	       h->classes, h->image_width, h->image_height, h->scale, p->classes, p->image_width,
-	       p->image_height, p->scale);
+	sx_why_set(why,
+		   "scores of %u classes for images of %ux%u at scale %u: expected are %d classes, "
+		   "%dx%d, scale %d or coarser",
+		   h->classes, h->image_width, h->image_height, h->scale, p->classes, p->image_width,
+		   p->image_height, p->scale);
 	return false;
 }
 
-bool sx_feed_fits(const struct sx_feed_params *p, const union sx_feed_header *h, char *why, size_t why_bytes)
+bool sx_feed_fits(const struct sx_feed_params *p, const union sx_feed_header *h, struct sx_why *why)
 {
 	const struct stixel_disparity_header *d = &h->disparity;
 
 	sx_must(p->image_width, >, 0);
 	if (p->kind == SX_FEED_SCORES)
-		return scores_fit(p, &h->scores, why, why_bytes);
+		return scores_fit(p, &h->scores, why);
 	if (d->width == (uint32_t)p->image_width && d->height == (uint32_t)p->image_height)
 		return true;
-	sx_why(0, why, why_bytes, "disparity maps of %ux%u pixels: expected are %dx%d, as the left image has",
-	       d->width, d->height, p->image_width, p->image_height);
+	sx_why_set(why, "disparity maps of %ux%u pixels: expected are %dx%d, as the left image has", d->width,
+		   d->height, p->image_width, p->image_height);
 	return false;
 }
 

@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/why.h"
 #include "include/stixel.h"
 #include "include/stixel_disparity.h"
 #include "ipc/feed/feed.h"
@@ -46,7 +47,7 @@ bool sx_feed_agrees(enum sx_feed_kind kind, const union sx_feed_header *h, uint6
  * True if the scores or map fit the image size of p, and scores also its classes and scale. Else writes a
  * message to why.
  */
-bool sx_feed_fits(const struct sx_feed_params *p, const union sx_feed_header *h, char *why, size_t why_bytes);
+bool sx_feed_fits(const struct sx_feed_params *p, const union sx_feed_header *h, struct sx_why *why);
 /* Returns the number of bytes from data_offset on. *h must have passed sx_feed_agrees(). */
 size_t sx_feed_data_bytes(enum sx_feed_kind kind, const union sx_feed_header *h);
 

@@ -12,9 +12,9 @@
 #include <unistd.h>
 
 #include "base/contract.h"
+#include "base/why.h"
 #include "ipc/check.h"
 #include "ipc/feed/trust.h"
-#include "ipc/why.h"
 
 /* Adds a path. A path that does not fit is left out. */
 static void add_place(struct sx_feed_places *places, const char *folder, const char *name)
@@ -65,7 +65,7 @@ bool sx_feed_read(int fd, void *to, size_t bytes, uint64_t at)
  * with a message in why.
  */
 static int open_path(const struct sx_feed_places *places, const char *path, int *fd, struct stat *st,
-		     char *why)
+		     struct sx_why *why)
 {
 	*fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	if (*fd < 0 && (errno == ENOENT || errno == ENOTDIR))
@@ -73,15 +73,16 @@ static int open_path(const struct sx_feed_places *places, const char *path, int 
 	if (*fd < 0 && errno == EACCES)
 		return lstat(path, st) < 0 && path != places->path[0]
 			       ? -ENOENT
-			       : sx_feed_forbidden(path, places->writers, why, SX_FEED_WHY_BYTES);
+			       : sx_feed_forbidden(path, places->writers, why);
 	if (*fd < 0 || fstat(*fd, st) < 0)
-		return sx_why(-errno, why, SX_FEED_WHY_BYTES, "cannot open %s: %s", path, strerror(errno));
+		return sx_why_fail(-errno, why, "cannot open %s: %s", path, strerror(errno));
 	if (!S_ISREG(st->st_mode))
-		return sx_why(-EPROTO, why, SX_FEED_WHY_BYTES, "%s is not a regular file", path);
-	return sx_feed_trust(st, places->writers, path, why, SX_FEED_WHY_BYTES);
+		return sx_why_fail(-EPROTO, why, "%s is not a regular file", path);
+	return sx_feed_trust(st, places->writers, path, why);
 }
 
-static int open_ring(const struct sx_feed_places *places, int place, struct sx_feed_ring *ring, char *why)
+static int open_ring(const struct sx_feed_places *places, int place, struct sx_feed_ring *ring,
+		     struct sx_why *why)
 {
 	const char *path = places->path[place];
 	struct stat st;
@@ -96,10 +97,10 @@ static int open_ring(const struct sx_feed_places *places, int place, struct sx_f
 	if (r == 0 && ring->header.slot_count > STIXEL_SCORES_SLOTS_MAX)
 		r = -EPROTO;
 	if (r < 0) {
-		sx_why(r, why, SX_FEED_WHY_BYTES,
-		       r == -EPROTO ? "%s is no ring of %s, or a damaged one"
-				    : "%s, a ring of %s, is of another major version or byte order",
-		       path, places->words->many);
+		sx_why_fail(r, why,
+			    r == -EPROTO ? "%s is no ring of %s, or a damaged one"
+					 : "%s, a ring of %s, is of another major version or byte order",
+			    path, places->words->many);
 		goto fail;
 	}
 	ring->place = place;
@@ -114,26 +115,26 @@ fail:
 }
 
 /* Writes a message to why that names the first path and the last one: no ring exists there. */
-static void tell_absence(const struct sx_feed_places *places, char *why)
+static void tell_absence(const struct sx_feed_places *places, struct sx_why *why)
 {
 	const char *many = places->words->many, *first = places->path[0];
 
 	sx_must(places->count, >, 0);
 	if (places->count == 1)
-		sx_why(0, why, SX_FEED_WHY_BYTES, "nobody writes %s: there is no %s", many, first);
+		sx_why_set(why, "no process writes %s: there is no %s", many, first);
 	else
-		sx_why(0, why, SX_FEED_WHY_BYTES, "nobody writes %s: there is no %s, nor %s", many, first,
-		       places->path[places->count - 1]);
+		sx_why_set(why, "no process writes %s: there is no %s, nor %s", many, first,
+			   places->path[places->count - 1]);
 }
 
 bool sx_feed_find(const struct sx_feed_places *places, struct sx_feed_ring *ring, const char **path,
-		  char *why)
+		  struct sx_why *why)
 {
-	char passed[SX_FEED_WHY_BYTES];
+	struct sx_why passed;
 	bool there = false;
 
 	for (int i = 0; i < places->count; i++) {
-		const int r = open_ring(places, i, ring, there ? passed : why);
+		const int r = open_ring(places, i, ring, there ? &passed : why);
 
 		if (r != -ENOENT && (r == 0 || !there))
 			*path = places->path[i];
@@ -151,12 +152,12 @@ bool sx_feed_find(const struct sx_feed_places *places, struct sx_feed_ring *ring
 bool sx_feed_find_other(const struct sx_feed_places *places, const struct sx_feed_ring *ring, bool gone)
 {
 	const int end = gone ? places->count : ring->place;
-	char why[SX_FEED_WHY_BYTES];
+	struct sx_why why;
 	struct sx_feed_ring other;
 
 	sx_must(ring->fd, >=, 0);
 	for (int i = 0; i < end; i++)
-		if (i != ring->place && open_ring(places, i, &other, why) == 0) {
+		if (i != ring->place && open_ring(places, i, &other, &why) == 0) {
 			close(other.fd);
 			return true;
 		}

@@ -10,6 +10,7 @@
 #include <stdint.h>
 #include <sys/stat.h>
 
+#include "base/why.h"
 #include "ipc/feed/feed.h"
 #include "ipc/feed/feed_kind.h"
 #include "ipc/feed/place.h"
@@ -35,11 +36,11 @@ struct sx_feed_ring {
 bool sx_feed_places_init(struct sx_feed_places *places, const struct sx_feed_params *p, unsigned writers);
 /*
  * Opens the first readable ring, in the order of the places, and sets *path to its path. If no ring is
- * readable, sets *path to the object in the way and writes the reason to why (SX_FEED_WHY_BYTES). False: no
+ * readable, sets *path to the object in the way and writes the reason to why. False: no
  * place has an object.
  */
 bool sx_feed_find(const struct sx_feed_places *places, struct sx_feed_ring *ring, const char **path,
-		  char *why);
+		  struct sx_why *why);
 /* True if a better place than that of ring has a readable ring. With gone: if any other place has one. */
 bool sx_feed_find_other(const struct sx_feed_places *places, const struct sx_feed_ring *ring, bool gone);
 /* Reads all bytes. False: the object is shorter than it says. */

@@ -20,43 +20,41 @@
 #include "ipc/http/status_priv.h"
 #include "ipc/writers.h"
 
-static int status_refuse(int r, const char *path, char *why, size_t why_bytes)
+static int status_refuse(int r, const char *path, struct sx_why *why)
 {
-	snprintf(why, why_bytes, "%s: %s", path, strerror(-r));
-	return r;
+	return sx_why_fail(r, why, "%s: %s", path, strerror(-r));
 }
 
-int sx_status_listen(const char *path, unsigned mode, char *why, size_t why_bytes)
+int sx_status_listen(const char *path, unsigned mode, struct sx_why *why)
 {
 	struct sockaddr_un a = {.sun_family = AF_UNIX};
 	int fd, r;
 
-	if (strlen(path) >= sizeof(a.sun_path)) {
-		snprintf(why, why_bytes, "%s: longer than the %zu bytes that a socket's path may have", path,
-			 sizeof(a.sun_path) - 1);
-		return -ENAMETOOLONG;
-	}
+	if (strlen(path) >= sizeof(a.sun_path))
+		return sx_why_fail(-ENAMETOOLONG, why,
+				   "%s: longer than the %zu bytes that a socket's path may have", path,
+				   sizeof(a.sun_path) - 1);
 	memcpy(a.sun_path, path, strlen(path) + 1);
 	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd < 0)
-		return status_refuse(-errno, path, why, why_bytes);
+		return status_refuse(-errno, path, why);
 	unlink(path);
 	/* A client can connect only after listen(), and the mode is set before. */
 	if (bind(fd, (struct sockaddr *)&a, sizeof(a)) < 0) {
 		r = -errno;
 		close(fd);
-		return status_refuse(r, path, why, why_bytes);
+		return status_refuse(r, path, why);
 	}
 	if (chmod(path, mode) < 0 || listen(fd, SOMAXCONN) < 0) {
 		r = -errno;
 		close(fd);
 		unlink(path);
-		return status_refuse(r, path, why, why_bytes);
+		return status_refuse(r, path, why);
 	}
 	return fd;
 }
 
-static int check_listening(int fd, char *why, size_t why_bytes)
+static int check_listening(int fd, struct sx_why *why)
 {
 	struct sockaddr_un a;
 	socklen_t a_bytes = sizeof(a), bytes = sizeof(int);
@@ -67,8 +65,7 @@ static int check_listening(int fd, char *why, size_t why_bytes)
 	    getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &bytes) == 0 && type == SOCK_STREAM &&
 	    getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listening, &bytes) == 0 && listening)
 		return 0;
-	snprintf(why, why_bytes, "descriptor %d is not a listening Unix stream socket", fd);
-	return -ENOTSOCK;
+	return sx_why_fail(-ENOTSOCK, why, "descriptor %d is not a listening Unix stream socket", fd);
 }
 
 static void write_page(const struct sx_status_server *s, const struct sx_status_page *page,
@@ -162,10 +159,10 @@ static void status_free(struct sx_status_server *s)
 }
 
 int sx_status_start(struct sx_status_server **ret, int listen_fd, const struct sx_status_page *pages,
-		    size_t count, void *user, char *why, size_t why_bytes)
+		    size_t count, void *user, struct sx_why *why)
 {
 	struct sx_status_server *s = NULL;
-	int r = check_listening(listen_fd, why, why_bytes);
+	int r = check_listening(listen_fd, why);
 
 	if (r < 0)
 		goto fail;
@@ -175,7 +172,7 @@ int sx_status_start(struct sx_status_server **ret, int listen_fd, const struct s
 	if (!s || !s->kept ||
 	    sx_patience_init(&s->patience, SX_STATUS_CLIENTS + SX_STATUS_LEAVING, SX_STATUS_CLIENTS,
 			     SX_STATUS_PATIENCE_S * SX_NS_PER_S) < 0) {
-		snprintf(why, why_bytes, "out of memory");
+		sx_why_set(why, "out of memory");
 		r = -ENOMEM;
 		goto fail;
 	}
@@ -183,7 +180,7 @@ int sx_status_start(struct sx_status_server **ret, int listen_fd, const struct s
 	s->pages = pages;
 	s->user = user;
 	if (sx_group_number(SX_TUNERS_GROUP, &s->tuners) < 0) {
-		snprintf(why, why_bytes, "out of memory");
+		sx_why_set(why, "out of memory");
 		r = -ENOMEM;
 		goto fail;
 	}
@@ -196,13 +193,13 @@ int sx_status_start(struct sx_status_server **ret, int listen_fd, const struct s
 		(unsigned)SX_STATUS_PATIENCE_S, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
 		(size_t)SX_STATUS_REQUEST_BYTES, MHD_OPTION_END);
 	if (!s->http) {
-		snprintf(why, why_bytes, "cannot start the HTTP server's thread: %s", strerror(errno));
+		sx_why_set(why, "cannot start the HTTP server's thread: %s", strerror(errno));
 		r = -EAGAIN;
 		goto fail;
 	}
 	r = sx_door_open(&s->door[0], listen_fd, s->http, &s->patience);
 	if (r < 0) {
-		snprintf(why, why_bytes, "cannot start the thread of the status socket: %s", strerror(-r));
+		sx_why_set(why, "cannot start the thread of the status socket: %s", strerror(-r));
 		MHD_stop_daemon(s->http);
 		goto fail;
 	}

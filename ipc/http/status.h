@@ -15,6 +15,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/why.h"
 #include "ipc/text.h"
 
 #define SX_STATUS_PAGE_BYTES (128u << 10) /* largest answer */
@@ -56,7 +57,7 @@ struct sx_status_server;
  * the caller must hold the instance's lock. Returns the descriptor, or negative errno with an error message
  * in why.
  */
-int sx_status_listen(const char *path, unsigned mode, char *why, size_t why_bytes);
+int sx_status_listen(const char *path, unsigned mode, struct sx_why *why);
 
 /*
  * Serves pages (count of them; the caller keeps them while the server lives) on a listening socket, created
@@ -65,7 +66,7 @@ int sx_status_listen(const char *path, unsigned mode, char *why, size_t why_byte
  * thread.
  */
 int sx_status_start(struct sx_status_server **ret, int listen_fd, const struct sx_status_page *pages,
-		    size_t count, void *user, char *why, size_t why_bytes);
+		    size_t count, void *user, struct sx_why *why);
 /*
  * Accepts clients on this socket from now on. The server closes the socket, also on failure. Existing
  * connections stay. Returns negative errno if there is no descriptor or no thread; then the previous socket

@@ -25,7 +25,7 @@ int sx_disparity_range(const struct sx_stereo_params *p)
 }
 
 /*
- * Best values for settings that are left open (0, fastdt: auto), as measured in docs/lab-accuracy.md. Only
+ * Best values for settings that are left open (0, fastdt: auto), as measured in tests/lab/lab-accuracy.md. Only
  * this table has these values: help and man page print what sx_stereo_resolve() makes of a row of the option
  * table.
  *

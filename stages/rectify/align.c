@@ -303,19 +303,16 @@ static bool is_anything_seen(const struct sx_rig *rig)
 	return false;
 }
 
-int sx_rig_align(struct sx_rig *rig, const double r[9], const double t[3], double alpha, char *why,
-		 size_t why_bytes)
+int sx_rig_align(struct sx_rig *rig, const double r[9], const double t[3], double alpha, struct sx_why *why)
 {
 	struct sx_rig aligned = *rig;
 	const char *fault = sx_mat3_fault(r);
-	int e = sx_rig_check_given(rig, why, why_bytes);
+	int e = sx_rig_check_given(rig, why);
 
 	if (e < 0)
 		return e;
-	if (fault) {
-		snprintf(why, why_bytes, "the rotation between the cameras %s", fault);
-		return -EINVAL;
-	}
+	if (fault)
+		return sx_why_fail(-EINVAL, why, "the rotation between the cameras %s", fault);
 	if (!(alpha == -1 || (alpha >= 0 && alpha <= 1)))
 		fault = "alpha is neither -1 nor from 0 to 1";
 	else if (!isfinite(length(t)))
@@ -327,11 +324,9 @@ int sx_rig_align(struct sx_rig *rig, const double r[9], const double t[3], doubl
 		if (!isfinite(aligned.fx) || !(aligned.fx > 0) || !is_anything_seen(&aligned))
 			fault = "the rectified images would show nothing that both cameras see";
 	}
-	if (fault) {
-		snprintf(why, why_bytes, "%s", fault);
-		return -EINVAL;
-	}
-	e = sx_rig_check(&aligned, why, why_bytes);
+	if (fault)
+		return sx_why_fail(-EINVAL, why, "%s", fault);
+	e = sx_rig_check(&aligned, why);
 	if (e == 0)
 		*rig = aligned;
 	return e;

@@ -23,57 +23,52 @@
 
 static const char *const sides[2] = {"left", "right"};
 
-/* Buffer for one sentence. */
-struct reason {
-	char *text;
-	size_t bytes;
-};
-
-#define REFUSE(reason, ...) (snprintf((reason).text, (reason).bytes, __VA_ARGS__), -EINVAL)
-
-static int check_size(const char *what, int width, int height, struct reason why)
+static int check_size(const char *what, int width, int height, struct sx_why *why)
 {
 	if (width < WIDTH_MIN || height < HEIGHT_MIN || width > WIDTH_MAX || height > HEIGHT_MAX)
-		return REFUSE(why, "%s images are %dx%d px, not %dx%d to %dx%d", what, width, height,
-			      WIDTH_MIN, HEIGHT_MIN, WIDTH_MAX, HEIGHT_MAX);
+		return sx_why_fail(-EINVAL, why, "%s images are %dx%d px, not %dx%d to %dx%d", what, width,
+				   height, WIDTH_MIN, HEIGHT_MIN, WIDTH_MAX, HEIGHT_MAX);
 	return 0;
 }
 
 /* Checks a camera matrix. whose: "of the left camera", ... */
-static int check_k(const char *whose, double fx, double fy, double cx, double cy, struct reason why)
+static int check_k(const char *whose, double fx, double fy, double cx, double cy, struct sx_why *why)
 {
 	const double k[4] = {fx, fy, cx, cy};
 	static const char *const names[4] = {"fx", "fy", "cx", "cy"};
 
 	for (int i = 0; i < 4; i++) {
 		if (!isfinite(k[i]))
-			return REFUSE(why, "%s %s is %g, no number of pixels", names[i], whose, k[i]);
+			return sx_why_fail(-EINVAL, why, "%s %s is %g, no number of pixels", names[i], whose,
+					   k[i]);
 		if (i < 2 && !(k[i] >= FOCAL_MIN))
-			return REFUSE(why, "%s %s is %g px, below %d", names[i], whose, k[i], FOCAL_MIN);
+			return sx_why_fail(-EINVAL, why, "%s %s is %g px, below %d", names[i], whose, k[i],
+					   FOCAL_MIN);
 	}
 	return 0;
 }
 
-static int check_coefficients(const struct sx_raw_camera *camera, const char *side, struct reason why)
+static int check_coefficients(const struct sx_raw_camera *camera, const char *side, struct sx_why *why)
 {
 	const char *name = sx_lens_name(camera->lens);
 
 	if (!name)
-		return REFUSE(why, "the lens of the %s camera has no known model", side);
+		return sx_why_fail(-EINVAL, why, "the lens of the %s camera has no known model", side);
 	for (int i = 0; i < SX_LENS_COEFFICIENTS; i++) {
 		double d = camera->distortion[i];
 
 		if (!isfinite(d))
-			return REFUSE(why, "distortion coefficient %d of the %s camera is %g", i + 1, side,
-				      d);
+			return sx_why_fail(-EINVAL, why, "distortion coefficient %d of the %s camera is %g",
+					   i + 1, side, d);
 		if (i >= sx_lens_coefficients(camera->lens) && d != 0)
-			return REFUSE(why, "distortion coefficient %d of the %s camera is %g, and %s has %d",
-				      i + 1, side, d, name, sx_lens_coefficients(camera->lens));
+			return sx_why_fail(-EINVAL, why,
+					   "distortion coefficient %d of the %s camera is %g, and %s has %d",
+					   i + 1, side, d, name, sx_lens_coefficients(camera->lens));
 	}
 	return 0;
 }
 
-static int check_raw_camera(const struct sx_rig *rig, int side, struct reason why)
+static int check_raw_camera(const struct sx_rig *rig, int side, struct sx_why *why)
 {
 	const struct sx_raw_camera *c = &rig->raw[side];
 	char whose[32];
@@ -84,7 +79,7 @@ static int check_raw_camera(const struct sx_rig *rig, int side, struct reason wh
 	return r < 0 ? r : check_coefficients(c, sides[side], why);
 }
 
-static int check_given(const struct sx_rig *rig, struct reason why)
+static int check_given(const struct sx_rig *rig, struct sx_why *why)
 {
 	int r = check_size("raw", rig->raw_width, rig->raw_height, why);
 
@@ -138,7 +133,7 @@ static double last_angle(const struct sx_raw_camera *c, double reach, const doub
  * Checks the rays that the rectified image needs. If the raw image ends before the end of the model in the
  * direction of a ray, the ray is not needed, because the raw image shows nothing there.
  */
-static int check_rays(const struct sx_rig *rig, int side, struct reason why)
+static int check_rays(const struct sx_rig *rig, int side, struct sx_why *why)
 {
 	const struct sx_raw_camera *c = &rig->raw[side];
 	const double reach = sx_lens_reach(c);
@@ -156,27 +151,28 @@ static int check_rays(const struct sx_rig *rig, int side, struct reason why)
 		}
 		angle = last_angle(c, reach, ray, &x, &y);
 		if (is_in_raw(rig, x, y))
-			return REFUSE(why,
-				      "the %s lens of the %s camera turns back %.1f degrees from its axis, "
-				      "%.0f px from its centre, but rectified pixel (%.0f, %.0f) needs %.1f: "
-				      "calibrate with views in the corners, or show less (rectify_alpha, P1)",
-				      sx_lens_name(c->lens), sides[side], angle * DEGREES,
-				      hypot(x - c->cx, y - c->cy), u, v,
-				      atan2(hypot(ray[0], ray[1]), ray[2]) * DEGREES);
+			return sx_why_fail(
+				-EINVAL, why,
+				"the %s lens of the %s camera turns back %.1f degrees from its axis, "
+				"%.0f px from its centre, but rectified pixel (%.0f, %.0f) needs %.1f: "
+				"calibrate with views in the corners, or show less (rectify_alpha, P1)",
+				sx_lens_name(c->lens), sides[side], angle * DEGREES,
+				hypot(x - c->cx, y - c->cy), u, v,
+				atan2(hypot(ray[0], ray[1]), ray[2]) * DEGREES);
 	}
 	return shows ? 0
-		     : REFUSE(why, "the rectified image shows nothing that the %s camera sees", sides[side]);
+		     : sx_why_fail(-EINVAL, why, "the rectified image shows nothing that the %s camera sees",
+				   sides[side]);
 }
 
-int sx_rig_check_given(const struct sx_rig *rig, char *why, size_t why_bytes)
+int sx_rig_check_given(const struct sx_rig *rig, struct sx_why *why)
 {
-	return check_given(rig, (struct reason){why, why_bytes});
+	return check_given(rig, why);
 }
 
-int sx_rig_check(const struct sx_rig *rig, char *why, size_t why_bytes)
+int sx_rig_check(const struct sx_rig *rig, struct sx_why *why)
 {
-	const struct reason reason = {why, why_bytes};
-	int r = check_given(rig, reason);
+	int r = check_given(rig, why);
 
 	if (r < 0)
 		return r;
@@ -184,15 +180,16 @@ int sx_rig_check(const struct sx_rig *rig, char *why, size_t why_bytes)
 		const char *fault = sx_mat3_fault(rig->rotation[side]);
 
 		if (fault)
-			return REFUSE(reason, "the rotation of the %s camera %s", sides[side], fault);
+			return sx_why_fail(-EINVAL, why, "the rotation of the %s camera %s", sides[side],
+					   fault);
 	}
-	r = check_k("of the rectified images", rig->fx, rig->fy, rig->cx, rig->cy, reason);
+	r = check_k("of the rectified images", rig->fx, rig->fy, rig->cx, rig->cy, why);
 	if (r < 0)
 		return r;
 	if (!(rig->baseline_m > 0 && isfinite(rig->baseline_m)))
-		return REFUSE(reason, "the baseline is %g m, not above 0", rig->baseline_m);
+		return sx_why_fail(-EINVAL, why, "the baseline is %g m, not above 0", rig->baseline_m);
 	for (int side = 0; r == 0 && side < 2; side++)
-		r = check_rays(rig, side, reason);
+		r = check_rays(rig, side, why);
 	return r;
 }
 

@@ -10,6 +10,7 @@
 #include <stddef.h>
 
 #include "base/rig.h"
+#include "base/why.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -22,10 +23,10 @@ extern "C" {
  * show points twice. Parts of the raw image beyond that angle are not used. Returns 0, or -EINVAL with one
  * sentence in `why`.
  */
-int sx_rig_check(const struct sx_rig *rig, char *why, size_t why_bytes);
+int sx_rig_check(const struct sx_rig *rig, struct sx_why *why);
 
 /* Makes the part of sx_rig_check() that concerns the input of sx_rig_align(): sizes, K, coefficients. */
-int sx_rig_check_given(const struct sx_rig *rig, char *why, size_t why_bytes);
+int sx_rig_check_given(const struct sx_rig *rig, struct sx_why *why);
 
 /*
  * Fills rotation, fx, fy, cx, cy and baseline_m of a rig whose sizes and raw cameras are given, from the
@@ -40,8 +41,7 @@ int sx_rig_check_given(const struct sx_rig *rig, char *why, size_t why_bytes);
  * are exchanged, no pixel is seen by both cameras, or sx_rig_check() refuses the rig. Writes *rig only on
  * success.
  */
-int sx_rig_align(struct sx_rig *rig, const double r[9], const double t[3], double alpha, char *why,
-		 size_t why_bytes);
+int sx_rig_align(struct sx_rig *rig, const double r[9], const double t[3], double alpha, struct sx_why *why);
 
 /*
  * Returns true if raw images are rectified already: no lens distortion, no rotation, K equal to P, the same

@@ -1,7 +1,7 @@
 /*
  * Road (ground plane) estimation: finds the plane disparity = slope * y + cross * x + offset that contains
  * most samples of the corridor before the camera (RANSAC, fischler 1981, with a fixed sequence of
- * candidates). All decisions are made in integers: see docs/algorithm.md, road.
+ * candidates). All decisions are made in integers: see docs/develop/algorithm.md, road.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,7 +1,7 @@
 /*
  * Numbers of the search for a road that depend on the height of the camera. They were measured for a car's
  * camera, 1.65 m above a street, and for a small robot's camera, at most 0.5 m above a floor
- * (docs/algorithm.md, road). Between these heights all numbers are interpolated.
+ * (docs/develop/algorithm.md, road). Between these heights all numbers are interpolated.
  *
  * Lengths of the scene shrink with the camera: relative to its size, a robot looks at a floor as wide, as far
  * and as even as a street is for a car. A camera above a car's camera sees the same streets, so its numbers

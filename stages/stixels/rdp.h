@@ -1,7 +1,7 @@
 /*
  * Column segmentation by Ramer-Douglas-Peucker: each segment is cut where the column departs by more than
  * epsilon from the straight line between the segment's ends, repeatedly (GPU RDP column segmentation, see
- * docs/algorithm.md, RDP). Then the pieces get the classes of the DP, so that both methods publish the same
+ * docs/develop/algorithm.md, RDP). Then the pieces get the classes of the DP, so that both methods publish the same
  * record.
  *
  * All numbers are integers. Rows count up from the image bottom.

@@ -1,7 +1,7 @@
 /*
  * Column reduction: converts the disparity map to stixel columns, a few pixels wide and one row high,
  * transposed so that a column lies in one stretch of memory (hernandez-juarez 2017, section 4;
- * docs/algorithm.md).
+ * docs/develop/algorithm.md).
  *
  * SPDX-License-Identifier: Apache-2.0
  */

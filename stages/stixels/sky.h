@@ -1,7 +1,7 @@
 /*
  * Sky: cells that are bright, without texture, and joined to the upper edge of the image. They must also be
  * high enough for the disparity that was matched there: a white wall that a vehicle can reach stays a wall.
- * docs/algorithm.md, evidence. For stages/, cpu/ and gpu/, so in the common subset of C and CUDA.
+ * docs/develop/algorithm.md, evidence. For stages/, cpu/ and gpu/, so in the common subset of C and CUDA.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

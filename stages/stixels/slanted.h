@@ -1,7 +1,7 @@
 /*
  * Slanted stixels (hernandez-juarez, espinosa, vazquez, lopez, moure: 3D perception with slanted stixels on
  * GPU, TPDS 2021): each column becomes the cheapest sequence of ground planes, upright objects and sky.
- * Confidence weighs disparities. Class scores are used if a pair has them. docs/algorithm.md, slanted
+ * Confidence weighs disparities. Class scores are used if a pair has them. docs/develop/algorithm.md, slanted
  * stixels.
  *
  * Rows are cells and count up from the image bottom. Arithmetic of a candidate: stages/stixels/slanted_fit.h,

@@ -1,6 +1,6 @@
 /*
  * Slanted stixels: constants of the model, and the values of a row that depend on the road of the frame. For
- * stages/, cpu/ and gpu/, so in the common subset of C and CUDA. docs/algorithm.md, slanted stixels, has the
+ * stages/, cpu/ and gpu/, so in the common subset of C and CUDA. docs/develop/algorithm.md, slanted stixels, has the
  * formulas.
  *
  * Units: disparity 1/16 px, rows are cells, weights 1/255; energies nats.

@@ -1,7 +1,7 @@
 /*
  * Multi-layer stixels by dynamic programming (hernandez-juarez, espinosa, vazquez, lopez, moure:
  * GPU-accelerated real-time stixel computation, WACV 2017): each column becomes the cheapest sequence of
- * ground, object and sky segments. Energies are int32 Q12 nats; docs/algorithm.md, stixel DP, has
+ * ground, object and sky segments. Energies are int32 Q12 nats; docs/develop/algorithm.md, stixel DP, has
  * formulas and corrections.
  *
  * Rows count up from the image bottom. All logarithms and error functions are in tables that the host makes

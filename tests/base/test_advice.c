@@ -17,7 +17,8 @@
 
 #include "base/advice.h"
 
-static char folder[64], why[512];
+static char folder[64];
+static struct sx_why why;
 
 static const char *in_folder(const char *name)
 {
@@ -49,10 +50,10 @@ static void what_exists(void **state)
 				     "th{ere|at}", "*",	     "[ab]/x",	    "th%d"};
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		assert_false(sx_missing(in_folder(names[i]), why, sizeof(why)));
-	assert_false(sx_missing("/", why, sizeof(why)));
-	assert_false(sx_missing("*.png", why, sizeof(why)));
-	assert_false(sx_missing("image_%d.png", why, sizeof(why)));
+		assert_false(sx_missing(in_folder(names[i]), &why));
+	assert_false(sx_missing("/", &why));
+	assert_false(sx_missing("*.png", &why));
+	assert_false(sx_missing("image_%d.png", &why));
 }
 
 static void what_does_not(void **state)
@@ -60,24 +61,24 @@ static void what_does_not(void **state)
 	const char *const names[] = {"none", "none/", "none//", "none/*.png", "none/{left|right}/%d.png"};
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		assert_true(sx_missing(in_folder(names[i]), why, sizeof(why)));
-		assert_non_null(strstr(why, in_folder("none")));
-		assert_non_null(strstr(why, " does not exist, though "));
-		assert_non_null(strstr(why, " does: correct the path"));
+		assert_true(sx_missing(in_folder(names[i]), &why));
+		assert_non_null(strstr(why.text, in_folder("none")));
+		assert_non_null(strstr(why.text, " does not exist, though "));
+		assert_non_null(strstr(why.text, " does: correct the path"));
 	}
-	assert_true(sx_missing(in_folder("there/a/b/c"), why, sizeof(why)));
-	assert_non_null(strstr(why, "there/a/b/c does not exist, though "));
-	assert_non_null(strstr(why, "/there does: "));
-	assert_true(sx_missing("/nowhere/at/all", why, sizeof(why)));
+	assert_true(sx_missing(in_folder("there/a/b/c"), &why));
+	assert_non_null(strstr(why.text, "there/a/b/c does not exist, though "));
+	assert_non_null(strstr(why.text, "/there does: "));
+	assert_true(sx_missing("/nowhere/at/all", &why));
 	assert_string_equal(
-		why, "/nowhere/at/all does not exist, though / does: correct the path, or make or mount "
-		     "what is missing");
-	assert_true(sx_missing("no-such-name", why, sizeof(why)));
-	assert_non_null(strstr(why, "no-such-name does not exist, seen from /"));
-	assert_true(sx_missing(in_folder("link"), why, sizeof(why)));
-	assert_non_null(strstr(why, "link is a link to /nowhere, which does not exist"));
-	assert_true(sx_missing("/dev/null/x", why, sizeof(why)));
-	assert_non_null(strstr(why, "/dev/null/x does not exist: a part of the path is a file"));
+		why.text, "/nowhere/at/all does not exist, though / does: correct the path, or make or mount "
+			  "what is missing");
+	assert_true(sx_missing("no-such-name", &why));
+	assert_non_null(strstr(why.text, "no-such-name does not exist, seen from /"));
+	assert_true(sx_missing(in_folder("link"), &why));
+	assert_non_null(strstr(why.text, "link is a link to /nowhere, which does not exist"));
+	assert_true(sx_missing("/dev/null/x", &why));
+	assert_non_null(strstr(why.text, "/dev/null/x does not exist: a part of the path is a file"));
 }
 
 static void of_a_reason(void **state)

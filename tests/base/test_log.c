@@ -44,9 +44,9 @@ static const char *logged(void)
 static void set_levels(const char *words)
 {
 	struct sx_log_levels levels;
-	char why[300];
+	struct sx_why why;
 
-	assert_int_equal(sx_log_levels_parse(&levels, words, why, sizeof(why)), 0);
+	assert_int_equal(sx_log_levels_parse(&levels, words, &why), 0);
 	sx_log_levels_set(&levels);
 }
 
@@ -126,17 +126,17 @@ static void bad_levels_are_named(void **state)
 					  "=info",    "capture=",	   "info;debug",
 					  "gpu=info", "capture",	   "INFO"};
 	struct sx_log_levels before, levels;
-	char why[300];
+	struct sx_why why;
 
 	memset(&before, 0x55, sizeof(before));
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		levels = before;
-		why[0] = 0;
-		assert_int_equal(sx_log_levels_parse(&levels, bad[i], why, sizeof(why)), -EINVAL);
-		assert_non_null(strstr(why, "is not a log level"));
+		why.text[0] = 0;
+		assert_int_equal(sx_log_levels_parse(&levels, bad[i], &why), -EINVAL);
+		assert_non_null(strstr(why.text, "is not a log level"));
 		assert_memory_equal(&levels, &before, sizeof(before));
 	}
-	assert_int_equal(sx_log_levels_parse(&levels, "", why, sizeof(why)), 0);
+	assert_int_equal(sx_log_levels_parse(&levels, "", &why), 0);
 	assert_int_equal(levels.level[SX_LOG_CONFIG], SX_LOG_INFO);
 }
 
@@ -375,7 +375,8 @@ struct tm *localtime_r(const time_t *t, struct tm *tm)
 static void lines_that_cannot_be_as_they_should(void **state)
 {
 	const wchar_t beyond[] = {0x110000, 0};
-	char last[600], why[300];
+	char last[600];
+	struct sx_why why;
 	struct sx_log_levels levels;
 	struct sx_condition c = {0};
 
@@ -389,8 +390,8 @@ static void lines_that_cannot_be_as_they_should(void **state)
 	last[sizeof(last) - 1] = 0;
 	sx_log_last(SX_LOG_TOOLS, last);
 	assert_in_range(strlen(logged()), SX_LOG_TEXT_BYTES, SX_LOG_TEXT_BYTES + 32);
-	assert_int_equal(sx_log_levels_parse(&levels, last, why, sizeof(why)), -EINVAL);
-	assert_int_equal(strcspn(why + 1, "'"), 64);
+	assert_int_equal(sx_log_levels_parse(&levels, last, &why), -EINVAL);
+	assert_int_equal(strcspn(why.text + 1, "'"), 64);
 	sx_condition_hit(&c, 1, SX_LOG_TOOLS, SX_LOG_DEBUG, "not to be seen");
 	assert_true(c.on);
 	assert_string_equal(logged(), "");

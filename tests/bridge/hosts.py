@@ -1,7 +1,7 @@
 # hosts.py: eight cameras on four hosts send to three consumers over a router, on one machine. Hosts are network
 # namespaces. Links have delay, loss and bandwidth by tc (netem), or by a process between two tun devices if the kernel
 # has no netem. A consumer dies and returns, a host dies and returns, and a host is cut off for a while. Both sides
-# count everything, and memory must not grow. Prints a table for docs/bridge.md. Exit code 1 if a check fails.
+# count everything, and memory must not grow. Prints a table of what each side counted. Exit code 1 if a check fails.
 #
 # Run as root, with iproute2 and zenoh for Python (tests/bridge/packages):
 #   STIXEL_SOURCE=. STIXEL_LIBRARY=.../libstixel.so.1 STIXEL_RECORDING_LIBRARY=.../libstixel-recording.so.1 \

@@ -187,7 +187,7 @@ class Documents(unittest.TestCase):
     @unittest.skipIf(support.missing("zenoh", "rosbags"), support.missing("zenoh", "rosbags"))
     def test_documents(self):
         count = 0
-        for path in ("docs/bridge.md", "docs/man/stixel-bridge.1.scd"):
+        for path in ("docs/use/bridge.md", "docs/man/stixel-bridge.1.scd"):
             for block in self.blocks(path):
                 count += 1
                 known = re.findall(r"(?m)^\[(?:instance|rig) (.*)\]", block)

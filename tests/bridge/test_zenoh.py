@@ -229,7 +229,7 @@ class Lives(Case):
         d, endpoint = instances.Daemon("zenoh-lives"), tcp()
         self.addCleanup(d.close)
         name = "zenoh:%s/%s" % (endpoint, d.name)
-        with self.assertRaisesRegex(stixel.NotRunning, "^%s: nobody answers$" % endpoint):
+        with self.assertRaisesRegex(stixel.NotRunning, "^%s: no answer$" % endpoint):
             stixel.open(name)
         follower = self.open(name, follow=True)  # before an instance exists
         self.assertFalse(follower.wait(0.05))

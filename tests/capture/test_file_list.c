@@ -17,7 +17,7 @@
 #include "capture/paths.h"
 #include "tests/capture/image_files.h"
 
-static char why[512];
+static struct sx_why why;
 
 static void empty(const char *folder, const char *name)
 {
@@ -31,8 +31,8 @@ static void expect_pairs(const char *folder, const struct sx_source_params *p, c
 	char got[2000] = "";
 	size_t skip = strlen(folder) + 1, n = 0;
 
-	if (sx_file_list_find(&l, p, why, sizeof(why)) < 0)
-		fail_msg("%s", why);
+	if (sx_file_list_find(&l, p, &why) < 0)
+		fail_msg("%s", why.text);
 	for (size_t i = 0; i < l.count; i++)
 		n += (size_t)snprintf(got + n, sizeof(got) - n, "%s%s%s;", l.left[i] + skip,
 				      l.right ? " " : "", l.right ? l.right[i] + skip : "");
@@ -58,11 +58,11 @@ static void expect_error(const struct sx_source_params *p, int error, const char
 {
 	struct sx_file_list l = {0};
 
-	why[0] = 0;
-	assert_int_equal(sx_file_list_find(&l, p, why, sizeof(why)), error);
+	why.text[0] = 0;
+	assert_int_equal(sx_file_list_find(&l, p, &why), error);
 	assert_null(l.left);
-	if (!strstr(why, sentence))
-		fail_msg("'%s' does not say '%s'", why, sentence);
+	if (!strstr(why.text, sentence))
+		fail_msg("'%s' does not say '%s'", why.text, sentence);
 }
 
 static void expect_path_error(const char *path, int error, const char *sentence)

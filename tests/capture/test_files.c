@@ -23,7 +23,7 @@
 #define W 40
 #define H 32
 
-static char why[512];
+static struct sx_why why;
 
 static void ramp(const char *folder, const char *name, int start)
 {
@@ -39,8 +39,8 @@ static struct sx_source *open_good(const struct sx_source_params *p, int slots)
 {
 	struct sx_source *s = NULL;
 
-	if (sx_source_open(&s, p, slots, why, sizeof(why)) < 0)
-		fail_msg("%s", why);
+	if (sx_source_open(&s, p, slots, &why) < 0)
+		fail_msg("%s", why.text);
 	return s;
 }
 
@@ -48,11 +48,11 @@ static void expect_not_open(const struct sx_source_params *p, int error, const c
 {
 	struct sx_source *s = NULL;
 
-	why[0] = 0;
-	assert_int_equal(sx_source_open(&s, p, 2, why, sizeof(why)), error);
+	why.text[0] = 0;
+	assert_int_equal(sx_source_open(&s, p, 2, &why), error);
 	assert_null(s);
-	if (!strstr(why, sentence))
-		fail_msg("'%s' does not say '%s'", why, sentence);
+	if (!strstr(why.text, sentence))
+		fail_msg("'%s' does not say '%s'", why.text, sentence);
 }
 
 static bool is_ready(const struct sx_source *s, int ms)
@@ -99,7 +99,7 @@ static void test_pairs_come_in_order_and_end(void **state)
 		int64_t before = sx_now_ns();
 
 		assert_true(is_ready(s, 0));
-		assert_int_equal(sx_source_next(s, &pair, why, sizeof(why)), 1);
+		assert_int_equal(sx_source_next(s, &pair, &why), 1);
 		assert_int_equal(first_of(&pair.left), i);
 		assert_int_equal(first_of(&pair.right), 100 + i);
 		assert_int_equal(pair.number, i + 1);
@@ -108,9 +108,9 @@ static void test_pairs_come_in_order_and_end(void **state)
 		assert_true(pair.left_ns >= before && pair.left_ns <= sx_now_ns());
 		sx_source_release(s, &pair);
 	}
-	assert_int_equal(sx_source_next(s, &pair, why, sizeof(why)), -ENODATA);
+	assert_int_equal(sx_source_next(s, &pair, &why), -ENODATA);
 	assert_true(is_ready(s, 0)); /* a client that polls learns of the end */
-	assert_int_equal(sx_source_next(s, &pair, why, sizeof(why)), -ENODATA);
+	assert_int_equal(sx_source_next(s, &pair, &why), -ENODATA);
 	sx_source_counters(s, &c);
 	assert_int_equal(c.captured[0], 3);
 	assert_int_equal(c.captured[1], 3);
@@ -131,16 +131,16 @@ static void test_orientation(void **state)
 	make_three(*state);
 	write_png_exif(in_folder(*state, "right1.png"), W, H, exif, sizeof(exif));
 	s = open_good(&p, 2);
-	why[0] = 0;
+	why.text[0] = 0;
 	for (int i = 0; i < 6; i++) {
-		char ignored[512];
+		struct sx_why ignored;
 
-		assert_int_equal(sx_source_next(s, &pair, ignored, sizeof(ignored)), 1);
+		assert_int_equal(sx_source_next(s, &pair, &ignored), 1);
 		assert_int_equal(first_of(&pair.right), i % 3 == 1 ? 0 : 100 + i % 3);
 		sx_source_release(s, &pair);
-		assert_int_equal(sx_source_warning(s, why, sizeof(why)), i == 1);
+		assert_int_equal(sx_source_warning(s, why.text, sizeof(why.text)), i == 1);
 	}
-	assert_non_null(strstr(why,
+	assert_non_null(strstr(why.text,
 			       "/right1.png: its EXIF orientation tag (6) says that it is stored turned by "
 			       "90 degrees; the tag is not applied"));
 	sx_source_close(s);
@@ -154,15 +154,15 @@ static void test_loop_and_full_slots(void **state)
 
 	make_three(*state);
 	s = open_good(&p, 2);
-	assert_int_equal(sx_source_next(s, &pair[0], why, sizeof(why)), 1);
-	assert_int_equal(sx_source_next(s, &pair[1], why, sizeof(why)), 1);
+	assert_int_equal(sx_source_next(s, &pair[0], &why), 1);
+	assert_int_equal(sx_source_next(s, &pair[1], &why), 1);
 	assert_false(is_ready(s, 0));
-	assert_int_equal(sx_source_next(s, &pair[2], why, sizeof(why)), 0);
+	assert_int_equal(sx_source_next(s, &pair[2], &why), 0);
 	assert_int_equal(first_of(&pair[0].left), 0); /* still intact */
 	sx_source_release(s, &pair[0]);
 	assert_true(is_ready(s, 0));
 	for (int i = 2; i < 8; i++) {
-		assert_int_equal(sx_source_next(s, &pair[0], why, sizeof(why)), 1);
+		assert_int_equal(sx_source_next(s, &pair[0], &why), 1);
 		assert_int_equal(first_of(&pair[0].left), i % 3);
 		assert_int_equal(pair[0].number, i + 1);
 		sx_source_release(s, &pair[0]);
@@ -185,7 +185,7 @@ static void test_pace(void **state)
 	assert_true(sx_source_info(s)->paced);
 	for (int i = 0; i < 6; i++) {
 		assert_true(is_ready(s, 5000));
-		assert_int_equal(sx_source_next(s, &pair, why, sizeof(why)), 1);
+		assert_int_equal(sx_source_next(s, &pair, &why), 1);
 		assert_int_equal(first_of(&pair.left), i % 3);
 		sx_source_release(s, &pair);
 	}
@@ -210,7 +210,7 @@ static void test_pairs_that_find_no_slot(void **state)
 	s = open_good(&p, 2);
 	for (int i = 0; i < 2; i++) {
 		assert_true(is_ready(s, 5000));
-		assert_int_equal(sx_source_next(s, &pair[i], why, sizeof(why)), 1);
+		assert_int_equal(sx_source_next(s, &pair[i], &why), 1);
 	}
 	sx_source_counters(s, &c);
 	assert_int_equal(c.captured[0], 2);
@@ -218,7 +218,7 @@ static void test_pairs_that_find_no_slot(void **state)
 			 0); /* a late consumer has lost no pair for lack of a slot */
 	for (int i = 1; i <= 3; i++) {
 		assert_true(is_ready(s, 5000));
-		assert_int_equal(sx_source_next(s, &none, why, sizeof(why)), 0);
+		assert_int_equal(sx_source_next(s, &none, &why), 0);
 		sx_source_counters(s, &c);
 		assert_true(c.dropped[0][SX_DROP_OVERLOAD] > missed);
 		missed = c.dropped[0][SX_DROP_OVERLOAD];
@@ -229,7 +229,7 @@ static void test_pairs_that_find_no_slot(void **state)
 	}
 	sx_source_release(s, &pair[0]);
 	assert_true(is_ready(s, 5000));
-	assert_int_equal(sx_source_next(s, &none, why, sizeof(why)), 1);
+	assert_int_equal(sx_source_next(s, &none, &why), 1);
 	assert_int_equal(none.number, 3);
 	sx_source_counters(s, &c);
 	assert_int_equal(c.captured[1], 3 + missed);
@@ -250,16 +250,16 @@ static void test_bad_files_are_skipped(void **state)
 	s = open_good(&p, 1);
 	write_bytes(in_folder(*state, "right0.png"), "\x89PNG\r\n\x1a\n", 8);
 	write_ramp(in_folder(*state, "left1.png"), W, H + 1, 0);
-	assert_int_equal(sx_source_next(s, &pair, why, sizeof(why)), -EBADMSG);
-	assert_non_null(strstr(why, "right0.png: broken PNG"));
-	assert_int_equal(sx_source_next(s, &pair, why, sizeof(why)), -EBADMSG);
-	assert_non_null(strstr(why, "left1.png: 40x33 pixels, but the first image has 40x32"));
-	assert_int_equal(sx_source_next(s, &pair, why, sizeof(why)), 1);
+	assert_int_equal(sx_source_next(s, &pair, &why), -EBADMSG);
+	assert_non_null(strstr(why.text, "right0.png: broken PNG"));
+	assert_int_equal(sx_source_next(s, &pair, &why), -EBADMSG);
+	assert_non_null(strstr(why.text, "left1.png: 40x33 pixels, but the first image has 40x32"));
+	assert_int_equal(sx_source_next(s, &pair, &why), 1);
 	assert_int_equal(first_of(&pair.left), 2);
 	assert_int_equal(pair.number, 3);
 	sx_source_release(s, &pair);
-	assert_int_equal(sx_source_next(s, &pair, why, sizeof(why)), -ENODATA);
-	assert_string_equal(why, "");
+	assert_int_equal(sx_source_next(s, &pair, &why), -ENODATA);
+	assert_string_equal(why.text, "");
 	sx_source_counters(s, &c);
 	assert_int_equal(c.corrupt, 2);
 	assert_int_equal(c.captured[0], 1);
@@ -283,13 +283,13 @@ static void lose_files(const char *folder, bool loop)
 	assert_int_equal(unlink(in_folder(folder, "left0.png")), 0);
 	assert_int_equal(unlink(in_folder(folder, "left1.png")), 0);
 	assert_int_equal(unlink(in_folder(folder, "left2.png")), 0);
-	for (; (r = sx_source_next(s, &pair, why, sizeof(why))) == -EBADMSG; tries++)
-		assert_non_null(strstr(why, "No such file"));
+	for (; (r = sx_source_next(s, &pair, &why)) == -EBADMSG; tries++)
+		assert_non_null(strstr(why.text, "No such file"));
 	assert_true(loop ? tries >= 3 && sx_now_ns() - begun_ns >= SX_NS_PER_S : tries == 3);
-	for (int i = 0; i < 2; i++, r = sx_source_next(s, &pair, why, sizeof(why))) {
+	for (int i = 0; i < 2; i++, r = sx_source_next(s, &pair, &why)) {
 		assert_int_equal(r, -ENODATA);
-		assert_non_null(strstr(why, "no image file can be read any more (3 pairs): "));
-		assert_non_null(strstr(why, ".png: No such file"));
+		assert_non_null(strstr(why.text, "no image file can be read any more (3 pairs): "));
+		assert_non_null(strstr(why.text, ".png: No such file"));
 	}
 	sx_source_close(s);
 }
@@ -312,9 +312,9 @@ static void test_a_loop_waits_for_a_file_that_is_being_written(void **state)
 	s = open_good(&p, 1);
 	write_bytes(in_folder(*state, "left.png"), "", 0);
 	for (int i = 0; i < 3; i++)
-		assert_int_equal(sx_source_next(s, &pair, why, sizeof(why)), -EBADMSG);
+		assert_int_equal(sx_source_next(s, &pair, &why), -EBADMSG);
 	write_ramp(in_folder(*state, "left.png"), W, H, 0);
-	assert_int_equal(sx_source_next(s, &pair, why, sizeof(why)), 1);
+	assert_int_equal(sx_source_next(s, &pair, &why), 1);
 	sx_source_release(s, &pair);
 	sx_source_close(s);
 }
@@ -355,7 +355,7 @@ static void test_both_in_one_picture(void **state)
 	assert_int_equal(sx_source_info(s)->width, W);
 	assert_int_equal(sx_source_info(s)->height, 2 * H);
 	assert_int_equal(sx_source_info(s)->cameras, 1);
-	assert_int_equal(sx_source_next(s, &pair, why, sizeof(why)), 1);
+	assert_int_equal(sx_source_next(s, &pair, &why), 1);
 	assert_int_equal(first_of(&pair.left), 0);
 	assert_int_equal(first_of(&pair.right), W);
 	assert_int_equal(*(uint8_t *)sx_image_row(&pair.right, 2), W + 6);
@@ -365,7 +365,7 @@ static void test_both_in_one_picture(void **state)
 	s = open_good(&p, 1);
 	assert_int_equal(sx_source_info(s)->width, 2 * W);
 	assert_int_equal(sx_source_info(s)->height, H);
-	assert_int_equal(sx_source_next(s, &pair, why, sizeof(why)), 1);
+	assert_int_equal(sx_source_next(s, &pair, &why), 1);
 	assert_int_equal(first_of(&pair.right), 3 * H);
 	sx_source_close(s);
 	write_ramp(in_folder(*state, "a1.png"), 2 * W, 2 * H + 1, 0);
@@ -384,7 +384,7 @@ static void test_sixteen_bits_stay(void **state)
 	write_png(in_folder(*state, "right.png"), W, H, 16, PNG_COLOR_TYPE_GRAY, 0, pixels, NULL);
 	s = open_good(&p, 1);
 	assert_int_equal(sx_source_info(s)->pixel, SX_PIXEL_Y16);
-	assert_int_equal(sx_source_next(s, &pair, why, sizeof(why)), 1);
+	assert_int_equal(sx_source_next(s, &pair, &why), 1);
 	assert_int_equal(*(uint16_t *)pair.right.data, 4711);
 	sx_source_close(s);
 	write_ramp(in_folder(*state, "right.png"), W, H, 0);
@@ -428,7 +428,7 @@ static void test_blocks(void **state)
 					    (char *)b[k].memory >= (char *)b[i].memory + b[i].bytes);
 		}
 		for (int i = 0; i < 3; i++) {
-			assert_int_equal(sx_source_next(s, &pair, why, sizeof(why)), 1);
+			assert_int_equal(sx_source_next(s, &pair, &why), 1);
 			assert_in_range(block_of(s, &pair.left), 0, 2);
 			assert_int_equal(block_of(s, &pair.left), block_of(s, &pair.right));
 			seen |= 1u << block_of(s, &pair.left);
@@ -447,15 +447,15 @@ static void test_synthetic_source(void **state)
 	assert_string_equal(sx_source_info(s)->memory, "generated");
 	assert_string_equal(sx_source_info(s)->path[0], "street");
 	assert_true(sx_source_info(s)->camera->fx > 37 && sx_source_info(s)->camera->fx < 38);
-	assert_int_equal(sx_source_next(s, &a, why, sizeof(why)), 1);
-	assert_int_equal(sx_source_next(s, &b, why, sizeof(why)), 1);
-	assert_int_equal(sx_source_next(s, &b, why, sizeof(why)), 0);
+	assert_int_equal(sx_source_next(s, &a, &why), 1);
+	assert_int_equal(sx_source_next(s, &b, &why), 1);
+	assert_int_equal(sx_source_next(s, &b, &why), 0);
 	assert_memory_not_equal(a.left.data, b.left.data, 64);
 	assert_int_equal(b.number, 2);
 	sx_source_close(s); /* while pairs are still lent */
 	p.layout = SX_LAYOUT_SIDE_BY_SIDE;
 	s = open_good(&p, 1);
-	assert_int_equal(sx_source_next(s, &a, why, sizeof(why)), 1);
+	assert_int_equal(sx_source_next(s, &a, &why), 1);
 	assert_ptr_equal((char *)a.left.data + 64, a.right.data);
 	sx_source_close(s);
 	p.scene = "moon";

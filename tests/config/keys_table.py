@@ -40,7 +40,7 @@ def listed(keys, whole):
 
 
 def table_of_changes(options, values):
-    # docs/model.md has the keys of [model]. Their earlier names do not count as keys.
+    # docs/develop/model.md has the keys of [model]. Their earlier names do not count as keys.
     options = {k: o for k, o in options.items() if not k.startswith("model.") and "now" not in value_of(values, k)}
     whole = {}
     for key in options:
@@ -65,7 +65,8 @@ def table_of_constants(options, values):
     return "\n".join(lines) + "\n"
 
 
-TABLES = {"docs/service.md": ("changes", table_of_changes), "docs/model.md": ("constants", table_of_constants)}
+TABLES = {"docs/use/service.md": ("changes", table_of_changes),
+          "docs/develop/model.md": ("constants", table_of_constants)}
 
 
 def dumped(dump, what):

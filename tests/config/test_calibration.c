@@ -31,19 +31,19 @@
 
 static const struct sx_calibration_wish wish;
 static struct sx_calibration c;
-static char why[1024];
+static struct sx_why why;
 
 static int read_text(const char *text)
 {
 	memset(&c, 0xff, sizeof(c));
-	why[0] = 0;
-	return sx_calibration_read(&c, fixture_text("calib", text), &wish, why, sizeof(why));
+	why.text[0] = 0;
+	return sx_calibration_read(&c, fixture_text("calib", text), &wish, &why);
 }
 
 static void expect(const char *text, const char *format, double baseline_m, int width, int height)
 {
 	if (read_text(text) != 0)
-		fail_msg("refused: %s", why);
+		fail_msg("refused: %s", why.text);
 	assert_string_equal(c.format, format);
 	assert_true(c.fx == 700 && c.fy == 700 && c.cx == 640 && c.cy == 360);
 	if (fabs(c.baseline_m - baseline_m) > 1e-12)
@@ -59,8 +59,8 @@ static void expect_refused(const char *text, const char *sentence)
 	memset(&untouched, 0xff, sizeof(untouched));
 	if (read_text(text) != -EINVAL)
 		fail_msg("accepted, should say: %s", sentence);
-	if (!strstr(why, "/calib: ") || !strstr(why, sentence))
-		fail_msg("says '%s' instead of '%s'", why, sentence);
+	if (!strstr(why.text, "/calib: ") || !strstr(why.text, sentence))
+		fail_msg("says '%s' instead of '%s'", why.text, sentence);
 	assert_memory_equal(&c, &untouched, sizeof(c));
 }
 
@@ -101,7 +101,7 @@ static void opencv_refused(void **state)
 	expect_refused(OPENCV_HEAD "Q: {rows: 4, cols: 5, data: [1]}\n", "'Q' is not a matrix");
 	expect_refused("%YAML:1.0", "no stereo rectification found");
 	assert_int_equal(read_text(OPENCV_HEAD OPENCV_Q("0.", "0.")), 1);
-	assert_non_null(strstr(why, "Q has no baseline"));
+	assert_non_null(strstr(why.text, "Q has no baseline"));
 }
 
 static void ros(void **state)
@@ -118,30 +118,30 @@ static void ros(void **state)
 	left = fixture_text("left.yaml", ROS("1280", "0.0"));
 	right = fixture_text("right.yaml", ROS("1280", "-84.0"));
 	snprintf(both, sizeof(both), "%s,%s", left, right);
-	assert_int_equal(sx_calibration_read(&c, both, &wish, why, sizeof(why)), 0);
+	assert_int_equal(sx_calibration_read(&c, both, &wish, &why), 0);
 	assert_true(fabs(c.baseline_m - 0.12) < 1e-12 && c.width == 1280);
 	snprintf(both, sizeof(both), "%s, %s", right, left);
-	assert_int_equal(sx_calibration_read(&c, both, &wish, why, sizeof(why)), -EINVAL);
-	assert_non_null(strstr(why, "swapped"));
+	assert_int_equal(sx_calibration_read(&c, both, &wish, &why), -EINVAL);
+	assert_non_null(strstr(why.text, "swapped"));
 	right = fixture_text("right.yaml", ROS("640", "-84.0"));
 	snprintf(both, sizeof(both), "%s,%s", left, right);
-	assert_int_equal(sx_calibration_read(&c, both, &wish, why, sizeof(why)), -EINVAL);
-	assert_non_null(strstr(why, "image sizes differ: left 1280x720, right 640x720"));
+	assert_int_equal(sx_calibration_read(&c, both, &wish, &why), -EINVAL);
+	assert_non_null(strstr(why.text, "image sizes differ: left 1280x720, right 640x720"));
 	snprintf(both, sizeof(both), "%s,%s", left, fixture_path("none.yaml"));
-	assert_int_equal(sx_calibration_read(&c, both, &wish, why, sizeof(why)), -ENOENT);
-	assert_non_null(strstr(why, "none.yaml does not exist, though "));
+	assert_int_equal(sx_calibration_read(&c, both, &wish, &why), -ENOENT);
+	assert_non_null(strstr(why.text, "none.yaml does not exist, though "));
 	left = fixture_text("left.yaml", ROS("1280", "0.0"));
 	snprintf(both, sizeof(both), "%s,%s", left, fixture_text("q.yml", OPENCV_HEAD OPENCV_Q("8.", "0.")));
-	assert_int_equal(sx_calibration_read(&c, both, &wish, why, sizeof(why)), -EINVAL);
-	assert_non_null(strstr(why, "two files must be"));
+	assert_int_equal(sx_calibration_read(&c, both, &wish, &why), -EINVAL);
+	assert_non_null(strstr(why.text, "two files must be"));
 }
 
 static void ros_left_alone_has_no_baseline(void **state)
 {
 	assert_int_equal(read_text(ROS("1280", "0.0")), 1);
 	assert_true(c.baseline_m == 0 && c.fx == 700 && c.width == 1280);
-	assert_non_null(strstr(why, "no baseline in projection_matrix"));
-	assert_non_null(strstr(why, "name the right camera's file, or both as LEFT,RIGHT"));
+	assert_non_null(strstr(why.text, "no baseline in projection_matrix"));
+	assert_non_null(strstr(why.text, "name the right camera's file, or both as LEFT,RIGHT"));
 	expect_refused(ROS("wide", "-84.0"), "'image_width' is not a number");
 	expect_refused(ROS("-5", "-84.0"), "image size -5x720");
 	expect_refused(ROS("12.5", "-84.0"), "image size 12.5x720");
@@ -169,7 +169,7 @@ static void kitti(void **state)
 		       "focal lengths 0 and 0 px");
 	assert_int_equal(
 		read_text("P2: 700 0 640 0 0 700 360 0 0 0 1 0\nP3: 700 0 640 0 0 700 360 0 0 0 1 0\n"), 1);
-	assert_non_null(strstr(why, "P2 and P3 have no baseline between them"));
+	assert_non_null(strstr(why.text, "P2 and P3 have no baseline between them"));
 }
 
 static void plain(void **state)
@@ -192,13 +192,12 @@ static void plain(void **state)
 	expect_refused("", "no calibration found");
 	expect_refused("hello\nworld: 3\n", "no calibration found");
 	assert_int_equal(read_text(PLAIN), 1);
-	assert_non_null(strstr(why, "'baseline_m' is missing"));
-	assert_int_equal(
-		sx_calibration_read(&c, fixture_write("calib", "fx: 7\0\n", 8), &wish, why, sizeof(why)),
-		-EINVAL);
-	assert_non_null(strstr(why, "not a text file"));
-	assert_int_equal(sx_calibration_read(&c, fixture_path("none"), &wish, why, sizeof(why)), -ENOENT);
-	assert_int_equal(sx_calibration_read(&c, fixture_path(""), &wish, why, sizeof(why)), -EISDIR);
+	assert_non_null(strstr(why.text, "'baseline_m' is missing"));
+	assert_int_equal(sx_calibration_read(&c, fixture_write("calib", "fx: 7\0\n", 8), &wish, &why),
+			 -EINVAL);
+	assert_non_null(strstr(why.text, "not a text file"));
+	assert_int_equal(sx_calibration_read(&c, fixture_path("none"), &wish, &why), -ENOENT);
+	assert_int_equal(sx_calibration_read(&c, fixture_path(""), &wish, &why), -EISDIR);
 }
 
 static void print_to(const char *name, const struct sx_settings *s)
@@ -224,10 +223,10 @@ static void in_a_configuration(void **state)
 	assert_true(s->params.camera.fx == 700 && fabs(s->params.camera.baseline_m - 0.12) < 1e-12);
 	assert_int_equal(s->calibration_width, 1280);
 	assert_string_equal(s->calibration, fixture_path("sub/right.yaml"));
-	assert_int_equal(sx_settings_check_size(s, 1280, 720, why, sizeof(why)), 0);
-	assert_int_equal(sx_settings_check_size(s, 1280, 700, why, sizeof(why)), -EINVAL);
-	assert_non_null(strstr(why, "images are 1280x700, but calibration "));
-	assert_int_equal(sx_settings_check_size(s, 4, 4, why, sizeof(why)), -EINVAL);
+	assert_int_equal(sx_settings_check_size(s, 1280, 720, &why), 0);
+	assert_int_equal(sx_settings_check_size(s, 1280, 700, &why), -EINVAL);
+	assert_non_null(strstr(why.text, "images are 1280x700, but calibration "));
+	assert_int_equal(sx_settings_check_size(s, 4, 4, &why), -EINVAL);
 	/* the printed configuration has the numbers as comments: loading it gives the same settings */
 	snprintf(override, sizeof(override), "camera.calibration=%s", fixture_path("sub/right.yaml"));
 	words[0] = override;
@@ -368,13 +367,12 @@ static void garbage(void **state)
 
 	for (int round = 0; round < 4000; round++) {
 		const size_t bytes = fixture_garble(text, sizeof(text), seeds[round % 5], round, &x);
-		const int r =
-			sx_calibration_read(&c, fixture_write("calib", text, bytes), &wish, why, sizeof(why));
+		const int r = sx_calibration_read(&c, fixture_write("calib", text, bytes), &wish, &why);
 
 		if (r != 0 && r != 1 && r != -EINVAL)
 			fail_msg("%d", r);
 		if (r < 0)
-			assert_true(strlen(why) > 0);
+			assert_true(strlen(why.text) > 0);
 		else
 			assert_true(c.fx > 0 && c.fy > 0 && c.baseline_m >= 0 && c.baseline_m <= 10);
 	}
@@ -388,7 +386,7 @@ static void deep_yaml_is_refused(void **state)
 	snprintf(text, 64, "%%YAML:1.0\n---\nQ: ");
 	memset(text + strlen(text), '[', 60000);
 	assert_int_equal(read_text(text), -EINVAL);
-	assert_non_null(strstr(why, "nested more than 16 deep"));
+	assert_non_null(strstr(why.text, "nested more than 16 deep"));
 	free(text);
 }
 

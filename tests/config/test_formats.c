@@ -12,7 +12,7 @@
 
 static struct sx_calibration_wish wish;
 static struct sx_calibration c;
-static char why[1024];
+static struct sx_why why;
 
 static int setup(void **state)
 {
@@ -23,8 +23,8 @@ static int setup(void **state)
 static int read_text(const char *text)
 {
 	memset(&c, 0xff, sizeof(c));
-	why[0] = 0;
-	return sx_calibration_read(&c, fixture_text("calib", text), &wish, why, sizeof(why));
+	why.text[0] = 0;
+	return sx_calibration_read(&c, fixture_text("calib", text), &wish, &why);
 }
 
 static int read_pair(const char *left, const char *right)
@@ -33,14 +33,14 @@ static int read_pair(const char *left, const char *right)
 
 	snprintf(both, sizeof(both), "%s,%s", fixture_text("left", left), fixture_text("right", right));
 	memset(&c, 0xff, sizeof(c));
-	why[0] = 0;
-	return sx_calibration_read(&c, both, &wish, why, sizeof(why));
+	why.text[0] = 0;
+	return sx_calibration_read(&c, both, &wish, &why);
 }
 
 static void accepted(int r, const char *format, double fx, double baseline_m)
 {
 	if (r != 0)
-		fail_msg("%d: %s", r, why);
+		fail_msg("%d: %s", r, why.text);
 	assert_string_equal(c.format, format);
 	if (fabs(c.fx - fx) > 1e-4 * fx)
 		fail_msg("fx %.10g instead of %g", c.fx, fx);
@@ -52,8 +52,8 @@ static void refused(int r, const char *sentence)
 {
 	if (r != -EINVAL)
 		fail_msg("accepted (%d), should say: %s", r, sentence);
-	if (!strstr(why, sentence))
-		fail_msg("says '%s' instead of '%s'", why, sentence);
+	if (!strstr(why.text, sentence))
+		fail_msg("says '%s' instead of '%s'", why.text, sentence);
 }
 
 /* ---- positions of the two cameras ---- */
@@ -249,8 +249,7 @@ static void zed(void **state)
 	 * precedence over common values.
 	 */
 	rig = c.rig;
-	assert_int_equal(
-		sx_rig_align(&rig, r, (const double[3]){-0.1205, -0.0003, 0.0009}, 0, why, sizeof(why)), 0);
+	assert_int_equal(sx_rig_align(&rig, r, (const double[3]){-0.1205, -0.0003, 0.0009}, 0, &why), 0);
 	for (int i = 0; i < 9; i++)
 		assert_true(fabs(rig.rotation[1][i] - c.rig.rotation[1][i]) < 1e-7);
 	wish.width = 640;
@@ -427,7 +426,7 @@ static void dialects(void **state)
 	refused(read_text("# mine\n" HEAD "P1:[1]\n" P2), "line 4: 'P1' is not a matrix");
 	accepted(read_text(P1 P2), "OpenCV YAML", 700, 0.12);
 	memset(&c, 0xff, sizeof(c));
-	refused(sx_calibration_read(&c, fixture_write("calib", "\377\376f\0x\0", 6), &wish, why, sizeof(why)),
+	refused(sx_calibration_read(&c, fixture_write("calib", "\377\376f\0x\0", 6), &wish, &why),
 		"in UTF-16, must be in UTF-8");
 	/* lines such as fx keep their meaning, whatever else the file contains */
 	accepted(read_text(
@@ -479,16 +478,15 @@ static void binaries(void **state)
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
 		memset(bytes, 0, sizeof(bytes));
 		memcpy(bytes, all[i].begin, strlen(all[i].begin));
-		refused(sx_calibration_read(&c, fixture_write(all[i].name, bytes, 64), &wish, why,
-					    sizeof(why)),
+		refused(sx_calibration_read(&c, fixture_write(all[i].name, bytes, 64), &wish, &why),
 			all[i].sentence);
 		if (!strchr(all[i].name, '.'))
 			continue;
 		assert_int_equal(sx_calibration_read(&c, fixture_write(all[i].name, bytes, sizeof(bytes)),
-						     &wish, why, sizeof(why)),
+						     &wish, &why),
 				 -EFBIG);
-		assert_non_null(strstr(why, all[i].name));
-		assert_null(strstr(why, "longer than"));
+		assert_non_null(strstr(why.text, all[i].name));
+		assert_null(strstr(why.text, "longer than"));
 	}
 }
 
@@ -508,8 +506,8 @@ static void files(void **state)
 	};
 
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
-		if (sx_calibration_read(&c, all[i].names, &wish, why, sizeof(why)) != 0)
-			fail_msg("%s", why);
+		if (sx_calibration_read(&c, all[i].names, &wish, &why) != 0)
+			fail_msg("%s", why.text);
 		assert_string_equal(c.format, all[i].format);
 		assert_true(fabs(c.baseline_m - all[i].baseline_m) < 1e-5);
 	}
@@ -531,12 +529,11 @@ static void garbage(void **state)
 	hd();
 	for (int round = 0; round < 4000; round++) {
 		const size_t bytes = fixture_garble(text, sizeof(text), seeds[round % 5], round, &x);
-		const int r =
-			sx_calibration_read(&c, fixture_write("calib", text, bytes), &wish, why, sizeof(why));
+		const int r = sx_calibration_read(&c, fixture_write("calib", text, bytes), &wish, &why);
 
 		if (r != 0 && r != 1 && r != -EINVAL)
 			fail_msg("%d", r);
-		assert_true(r == 0 || strlen(why) > 10);
+		assert_true(r == 0 || strlen(why.text) > 10);
 		assert_true(r < 0 || (c.fx > 0 && c.fy > 0 && c.baseline_m >= 0 && c.baseline_m <= 10));
 	}
 }

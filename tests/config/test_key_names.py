@@ -39,7 +39,7 @@ class KeyNames(unittest.TestCase):
                          for section, keys in json.loads(out.stdout).items()}
 
     def test_the_search_finds_wrong_names(self):
-        for text, wrong in (("stereo.p1%s = %d and stereo.p2%s = %d", []), ("see docs/model.md", []),
+        for text, wrong in (("stereo.p1%s = %d and stereo.p2%s = %d", []), ("see docs/develop/model.md", []),
                             ("camera.fx = %g, fy = %g: found %s = %d", []), ("wants stereo.disparities = 64", []),
                             ("stixels.p_gravity = %g and p_below_ground = %g", ["stixels.p_gravity",
                                                                                 "stixels.p_below_ground"]),

@@ -193,7 +193,7 @@ static void every_error_at_once(void **state)
 		"m\n"
 		"DIR/a.conf:21: [camera] height_m: found '1,65' (unit ',65' instead of 'm'), allowed "
 		"0.01..100 m\n"
-		"DIR/a.conf:22: [camera] cx: found '3 # px' (a comment has a line of its own, or begins with "
+		"DIR/a.conf:22: [camera] cx: found '3 # px' (write a comment on a separate line, or begin it with "
 		"' ;'), allowed -10000..10000 px\n"
 		"DIR/a.conf:24: [source] size: found '1280' (not a size), allowed auto, or WIDTHxHEIGHT from "
 		"32x32 to 4096x2160 px\n"

@@ -27,10 +27,11 @@ static bool is_number(const struct sx_option *o)
 static void accept(const struct sx_option *o, const char *text, const char *back)
 {
 	struct sx_settings s = defaults();
-	char written[SX_OPTION_TEXT_BYTES], why[300] = "";
+	char written[SX_OPTION_TEXT_BYTES];
+	struct sx_why why = {""};
 
-	if (sx_option_read(o, &s, text, why, sizeof(why)) < 0)
-		fail_msg("%s.%s = %s refused: %s", o->section, o->key, text, why);
+	if (sx_option_read(o, &s, text, &why) < 0)
+		fail_msg("%s.%s = %s refused: %s", o->section, o->key, text, why.text);
 	sx_option_write(o, &s, written);
 	if (strcmp(written, back))
 		fail_msg("%s.%s = %s came back as %s", o->section, o->key, text, written);
@@ -41,13 +42,14 @@ static void accept(const struct sx_option *o, const char *text, const char *back
 static void refuse(const struct sx_option *o, const char *text)
 {
 	struct sx_settings s = defaults(), untouched = defaults();
-	char why[400] = "", found[128];
+	char found[128];
+	struct sx_why why = {""};
 
-	if (sx_option_read(o, &s, text, why, sizeof(why)) != -EINVAL)
+	if (sx_option_read(o, &s, text, &why) != -EINVAL)
 		fail_msg("%s.%s = %s accepted", o->section, o->key, text);
 	snprintf(found, sizeof(found), "found '%.80s", text);
-	if (strncmp(why, found, strlen(found)) || !strstr(why, ", allowed "))
-		fail_msg("%s.%s = %s: %s", o->section, o->key, text, why);
+	if (strncmp(why.text, found, strlen(found)) || !strstr(why.text, ", allowed "))
+		fail_msg("%s.%s = %s: %s", o->section, o->key, text, why.text);
 	assert_true(sx_option_equal(o, &s, &untouched));
 	sx_settings_finish(&s);
 	sx_settings_finish(&untouched);
@@ -223,14 +225,14 @@ static void sizes(void **state)
 					  "640x480 m", "AUTO",	   "1280 x 720"};
 	const struct sx_option *o = sx_option_find("source", "size");
 	struct sx_settings s = defaults();
-	char why[300];
+	struct sx_why why;
 
 	for (size_t b = 0; b < sizeof(bad) / sizeof(bad[0]); b++)
 		refuse(o, bad[b]);
 	accept(o, "32x32", "32x32");
 	accept(o, "4096x2160", "4096x2160");
 	accept(o, "640x480 px", "640x480");
-	assert_int_equal(sx_option_read(o, &s, "1280x720", why, sizeof(why)), 0);
+	assert_int_equal(sx_option_read(o, &s, "1280x720", &why), 0);
 	assert_int_equal(s.source.width, 1280);
 	assert_int_equal(s.source.height, 720);
 	sx_settings_finish(&s);
@@ -381,7 +383,8 @@ static void assert_same_settings(const struct sx_settings *a, const struct sx_se
 
 static void print_and_load_gives_the_same(void **state)
 {
-	char value[SX_OPTION_TEXT_BYTES], why[300];
+	char value[SX_OPTION_TEXT_BYTES];
+	struct sx_why why;
 
 	for (int round = 0; round < 200; round++) {
 		struct sx_settings s = defaults(), *loaded;
@@ -391,8 +394,8 @@ static void print_and_load_gives_the_same(void **state)
 		s.source_given = true;
 		for (int i = 0; round && i < sx_option_count; i++) {
 			random_value(&sx_options[i], value, sizeof(value));
-			if (sx_option_read(&sx_options[i], &s, value, why, sizeof(why)) < 0)
-				fail_msg("%s.%s: %s", sx_options[i].section, sx_options[i].key, why);
+			if (sx_option_read(&sx_options[i], &s, value, &why) < 0)
+				fail_msg("%s.%s: %s", sx_options[i].section, sx_options[i].key, why.text);
 		}
 		s.source.kind = SX_SOURCE_SYNTHETIC; /* the other kinds need names that match */
 		if (!s.external.source)
@@ -416,7 +419,7 @@ static void differences_are_listed(void **state)
 {
 	struct sx_settings a = defaults(), b = defaults();
 	struct sx_settings_diff d;
-	char why[300];
+	struct sx_why why;
 
 	sx_settings_diff(&a, &b, &d);
 	assert_int_equal(d.changed, 0);
@@ -425,7 +428,7 @@ static void differences_are_listed(void **state)
 	b.params.stereo.paths = 8;
 	b.source.height = 64;
 	b.source.width = 64;
-	assert_int_equal(sx_option_read(sx_option_find("log", "levels"), &b, "debug", why, sizeof(why)), 0);
+	assert_int_equal(sx_option_read(sx_option_find("log", "levels"), &b, "debug", &why), 0);
 	sx_settings_diff(&a, &b, &d);
 	assert_int_equal(d.changed, 4);
 	assert_int_equal(d.restart, 2);
@@ -437,7 +440,7 @@ static void differences_are_listed(void **state)
 	assert_string_equal(b.log_levels, "info");
 	assert_int_equal(a.params.stereo.p1, 8);
 	assert_int_equal(a.params.stereo.paths, 4);
-	assert_int_equal(sx_option_read(sx_option_find("log", "levels"), &b, "debug", why, sizeof(why)), 0);
+	assert_int_equal(sx_option_read(sx_option_find("log", "levels"), &b, "debug", &why), 0);
 	sx_settings_diff(&a, &b, &d);
 	assert_int_equal(d.changed, 2);
 	assert_string_equal(d.live_keys, "");

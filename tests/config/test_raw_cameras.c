@@ -33,7 +33,7 @@ static const double fisheye[2][SX_LENS_COEFFICIENTS] = {{-0.012, 0.006, -0.004, 
 
 static struct sx_calibration_wish wish;
 static struct sx_calibration c;
-static char why[1024];
+static struct sx_why why;
 
 static int setup(void **state)
 {
@@ -62,8 +62,8 @@ static const char *data_text(const char *name)
 static int read_text(const char *name, const char *text)
 {
 	memset(&c, 0xff, sizeof(c));
-	why[0] = 0;
-	return sx_calibration_read(&c, fixture_text(name, text), &wish, why, sizeof(why));
+	why.text[0] = 0;
+	return sx_calibration_read(&c, fixture_text(name, text), &wish, &why);
 }
 
 /*
@@ -93,8 +93,8 @@ static void refused(int r, const char *sentence)
 	memset(&untouched, 0xff, sizeof(untouched));
 	if (r != -EINVAL)
 		fail_msg("accepted (%d), should say: %s", r, sentence);
-	if (!strstr(why, sentence))
-		fail_msg("says '%s' instead of '%s'", why, sentence);
+	if (!strstr(why.text, sentence))
+		fail_msg("says '%s' instead of '%s'", why.text, sentence);
 	assert_memory_equal(&c, &untouched, sizeof(c));
 }
 
@@ -107,8 +107,8 @@ static int read_data(const char *names)
 	snprintf(path, sizeof(path), "%s/%.*s%s%s%s", SX_DATA, comma ? (int)(comma - names) : 99, names,
 		 comma ? ", " : "", comma ? SX_DATA "/" : "", comma ? comma + 1 : "");
 	memset(&c, 0xff, sizeof(c));
-	why[0] = 0;
-	return sx_calibration_read(&c, path, &wish, why, sizeof(why));
+	why.text[0] = 0;
+	return sx_calibration_read(&c, path, &wish, &why);
 }
 
 static void near(const char *what, double is, double should, double tolerance)
@@ -149,7 +149,7 @@ static void expect_projection(double f, double cx, double cy)
 static void accept_data(const char *names, const char *format)
 {
 	if (read_data(names) != 0)
-		fail_msg("refused: %s", why);
+		fail_msg("refused: %s", why.text);
 	assert_string_equal(c.format, format);
 	assert_true(c.rectify);
 }
@@ -233,7 +233,7 @@ static void names_and_shapes(void **state)
 
 	for (size_t i = 0; i < sizeof(d) / sizeof(d[0]); i++) {
 		if (read_changed(OPENCV, d[i][0], d[i][1]))
-			fail_msg("refused: %s", why);
+			fail_msg("refused: %s", why.text);
 		expect_raw(plumb_bob, 5, SX_LENS_PLUMB_BOB);
 	}
 	/* another shape of T */
@@ -386,7 +386,7 @@ static void ros_refused(void **state)
 #define JOIN(l_from, l_to, r_from, r_to)                                                              \
 	(left = changed("ros_left.yaml", l_from, l_to), fixture_text("left", left),                   \
 	 fixture_text("right", changed("ros_right.yaml", r_from, r_to)), memset(&c, 0xff, sizeof(c)), \
-	 sx_calibration_read(&c, both, &wish, why, sizeof(why)))
+	 sx_calibration_read(&c, both, &wish, &why))
 	assert_int_equal(JOIN("", "", "", ""), 0);
 	expect_raw(plumb_bob, 5, SX_LENS_PLUMB_BOB);
 	refused(JOIN("", "", "image_width: 752", "image_width: 640"),
@@ -466,7 +466,7 @@ static void rectified_already(void **state)
 
 		wish.rectify = (struct sx_rectify_params){.alpha = -1};
 		if (read_text("calib", texts[form]))
-			fail_msg("refused: %s", why);
+			fail_msg("refused: %s", why.text);
 		assert_false(c.rectify);
 		near("fx", c.fx, 500, 1e-9);
 		near("baseline", c.baseline_m, 0.12, 1e-12);
@@ -530,15 +530,15 @@ static void cut(const char *name)
 	snprintf(text, sizeof(text), "%s", data_text(name));
 	size = strlen(text);
 	for (size_t n = 0; n < size; n++) {
-		char reason[300];
-		int r = sx_calibration_read(&c, fixture_write("calib", text, n), &wish, why, sizeof(why));
+		struct sx_why reason;
+		int r = sx_calibration_read(&c, fixture_write("calib", text, n), &wish, &why);
 
 		if (r != 0 && r != 1 && r != -EINVAL)
 			fail_msg("%s cut at %zu: %d", name, n, r);
 		if (r)
-			assert_true(strlen(why) > 10);
-		if (r == 0 && c.rectify && sx_rig_check(&c.rig, reason, sizeof(reason)) < 0)
-			fail_msg("%s cut at %zu: %s", name, n, reason);
+			assert_true(strlen(why.text) > 10);
+		if (r == 0 && c.rectify && sx_rig_check(&c.rig, &reason) < 0)
+			fail_msg("%s cut at %zu: %s", name, n, reason.text);
 	}
 }
 
@@ -557,7 +557,8 @@ static void garbage(void **state)
 {
 	static const char *const seeds[] = {OPENCV, FISHEYE, KALIBR, "extrinsics.yml"};
 	uint64_t x = 88172645463325252u;
-	char text[TEXT_BYTES], reason[300];
+	char text[TEXT_BYTES];
+	struct sx_why reason;
 
 	for (int round = 0; round < 3000; round++) {
 		size_t size;
@@ -572,13 +573,13 @@ static void garbage(void **state)
 			text[x % size] =
 				x >> 60 ? "\n[]{}:-&*!%.e9 ,0\"'\xc3"[(x >> 32) % 20] : (char)(x >> 40);
 		}
-		r = sx_calibration_read(&c, fixture_write("calib", text, size), &wish, why, sizeof(why));
+		r = sx_calibration_read(&c, fixture_write("calib", text, size), &wish, &why);
 		if (r != 0 && r != 1 && r != -EINVAL)
 			fail_msg("%d", r);
 		if (r)
-			assert_true(strlen(why) > 10);
-		if (r == 0 && c.rectify && sx_rig_check(&c.rig, reason, sizeof(reason)) < 0)
-			fail_msg("round %d: %s", round, reason);
+			assert_true(strlen(why.text) > 10);
+		if (r == 0 && c.rectify && sx_rig_check(&c.rig, &reason) < 0)
+			fail_msg("round %d: %s", round, reason.text);
 	}
 }
 

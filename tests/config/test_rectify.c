@@ -6,9 +6,10 @@
 #include <errno.h>
 #include <math.h>
 
+#include "base/why.h"
 #include "tests/config/fixture.h"
 
-static char why[1024];
+static struct sx_why why;
 
 static struct sx_settings *configure(const char *source, const char *camera, const char *sentences)
 {
@@ -30,16 +31,17 @@ static void in_a_configuration(void **state)
 	assert_true(s->params.camera.baseline_m == s->rig.baseline_m && s->calibration_baseline);
 	assert_true(s->calibration_width == 752 && s->calibration_height == 480);
 	/* the source's images have the raw size */
-	assert_int_equal(sx_settings_check_size(s, 752, 480, why, sizeof(why)), 0);
-	assert_int_equal(sx_settings_check_size(s, 640, 400, why, sizeof(why)), -EINVAL);
-	assert_non_null(strstr(why, "images are 640x400, but calibration "));
-	assert_true(sx_settings_tell_rectified(s, &(struct sx_source_info){0}, why, sizeof(why)));
+	assert_int_equal(sx_settings_check_size(s, 752, 480, &why), 0);
+	assert_int_equal(sx_settings_check_size(s, 640, 400, &why), -EINVAL);
+	assert_non_null(strstr(why.text, "images are 640x400, but calibration "));
+	assert_true(sx_settings_tell_rectified(s, &(struct sx_source_info){0}, why.text, sizeof(why.text)));
 	assert_string_equal(
-		why, "images of 752x480 are rectified to 640x400 (fx 360.674 px, baseline 0.1101 m), as they "
-		     "are raw by " SX_DATA "/opencv.yml");
+		why.text,
+		"images of 752x480 are rectified to 640x400 (fx 360.674 px, baseline 0.1101 m), as they "
+		"are raw by " SX_DATA "/opencv.yml");
 	/* computation uses the rectified size */
 	s->rig.width = 16;
-	assert_int_equal(sx_settings_check_size(s, 752, 480, why, sizeof(why)), -EINVAL);
+	assert_int_equal(sx_settings_check_size(s, 752, 480, &why), -EINVAL);
 	s->rig.width = 640;
 	/* printing and loading gives the same settings */
 	f = fopen(fixture_path("printed.conf"), "w");
@@ -58,14 +60,14 @@ static void in_a_configuration(void **state)
 		      "calibration = " SX_DATA "/ros_left.yaml, " SX_DATA "/ros_right.yaml\nrectify = no\n",
 		      "");
 	assert_false(s->rectify);
-	assert_false(sx_settings_tell_rectified(s, &(struct sx_source_info){0}, why, sizeof(why)));
+	assert_false(sx_settings_tell_rectified(s, &(struct sx_source_info){0}, why.text, sizeof(why.text)));
 	assert_true(fabs(s->params.camera.fx - 439.699530741) < 1e-6);
 	s = configure("size = 752x480\n",
 		      "calibration = " SX_DATA "/intrinsics.yml, " SX_DATA "/extrinsics.yml\nrectify = yes\n",
 		      "");
 	assert_true(s->rectify && s->rig.raw_width == 752 && s->calibration_width == 752);
-	assert_true(sx_settings_tell_rectified(s, &(struct sx_source_info){0}, why, sizeof(why)));
-	assert_non_null(strstr(why, "are rectified to 752x480 "));
+	assert_true(sx_settings_tell_rectified(s, &(struct sx_source_info){0}, why.text, sizeof(why.text)));
+	assert_non_null(strstr(why.text, "are rectified to 752x480 "));
 
 	s = configure("lenses = wide\nsize = 960x360\n", "rectify_size = 640x240\n", "");
 	assert_true(s->source.width == 960 && s->source.rectified_width == 640);

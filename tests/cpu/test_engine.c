@@ -17,6 +17,7 @@
 
 #include <cmocka.h>
 
+#include "base/why.h"
 #include "cpu/engine.h"
 #include "tests/emulated.h"
 #include "tests/engine_case.h"
@@ -37,18 +38,18 @@ struct run {
 static bool run_open(struct run *r, const struct sx_backend *backend, const char *simd, int threads)
 {
 	struct sx_engine_params p = {.threads = threads};
-	char why[256] = "";
+	struct sx_why why = {""};
 	int result;
 
 	*r = (struct run){.backend = backend};
 	if (simd)
 		setenv("SX_SIMD", simd, 1);
-	result = backend->open(&r->device, &p, why, sizeof(why));
+	result = backend->open(&r->device, &p, &why);
 	unsetenv("SX_SIMD");
-	if (simd && result == -EINVAL && strstr(why, "SX_SIMD"))
+	if (simd && result == -EINVAL && strstr(why.text, "SX_SIMD"))
 		return false;
 	if (result < 0)
-		fail_msg("open: %s", why);
+		fail_msg("open: %s", why.text);
 	return true;
 }
 
@@ -572,27 +573,27 @@ static void test_refusals(void **state)
 	struct sx_pair pair = {0};
 	struct sx_device *d = NULL;
 	struct sx_context *x = NULL;
-	char why[256];
+	struct sx_why why;
 
-	assert_int_equal(sx_backend_cpu.open(&d, &many, why, sizeof(why)), -EINVAL);
-	assert_non_null(strstr(why, "65"));
+	assert_int_equal(sx_backend_cpu.open(&d, &many, &why), -EINVAL);
+	assert_non_null(strstr(why.text, "65"));
 	setenv("SX_SIMD", "mmx", 1);
-	assert_int_equal(sx_backend_cpu.open(&d, &one, why, sizeof(why)), -EINVAL);
-	assert_non_null(strstr(why, "mmx"));
+	assert_int_equal(sx_backend_cpu.open(&d, &one, &why), -EINVAL);
+	assert_non_null(strstr(why.text, "mmx"));
 	unsetenv("SX_SIMD");
-	assert_int_equal(sx_backend_cpu.open(&d, &one, why, sizeof(why)), 0);
+	assert_int_equal(sx_backend_cpu.open(&d, &one, &why), 0);
 	assert_non_null(strstr(sx_backend_cpu.describe(d), "1 thread"));
 	c.params.stereo.p2 = 250;
-	assert_int_equal(sx_backend_cpu.context_create(&x, d, &c, why, sizeof(why)), -EINVAL);
+	assert_int_equal(sx_backend_cpu.context_create(&x, d, &c, &why), -EINVAL);
 	assert_null(x);
 	c.params = engine_case_params();
 	c.params.stereo.aggregation = SX_AGGREGATION_FASTDT;
 	c.params.stereo.fastdt = SX_FASTDT_INT32;
-	assert_int_equal(sx_backend_cpu.context_create(&x, d, &c, why, sizeof(why)), -ENOTSUP);
-	assert_string_equal(why, "stereo.fastdt = int32: only engine.backend = reference computes it");
+	assert_int_equal(sx_backend_cpu.context_create(&x, d, &c, &why), -ENOTSUP);
+	assert_string_equal(why.text, "stereo.fastdt = int32: only engine.backend = reference computes it");
 	assert_null(x);
 	c.params = engine_case_params();
-	assert_int_equal(sx_backend_cpu.context_create(&x, d, &c, why, sizeof(why)), 0);
+	assert_int_equal(sx_backend_cpu.context_create(&x, d, &c, &why), 0);
 	assert_int_equal(sx_backend_cpu.submit(x, &pair, NULL, NULL, NULL), -EINVAL);
 	sx_backend_cpu.context_destroy(x);
 	sx_backend_cpu.context_destroy(NULL);

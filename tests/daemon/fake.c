@@ -92,16 +92,13 @@ static long opens, losses, asked; /* thread: main, then capture */
 static struct sx_source *source;  /* the open source; set before its blocks are pinned */
 static struct sx_device *device;  /* the open device; set before the blocks of the source are pinned */
 
-int sx_source_open(struct sx_source **ret, const struct sx_source_params *p, int slots, char *why,
-		   size_t why_bytes)
+int sx_source_open(struct sx_source **ret, const struct sx_source_params *p, int slots, struct sx_why *why)
 {
 	struct sx_source *s;
 	long interval = told("FAKE_INTERVAL_US");
 
-	if (opens++ < told("FAKE_ABSENT") + (losses && told("FAKE_ABSENT") == 0)) {
-		snprintf(why, why_bytes, "fake: no camera");
-		return -ENODEV;
-	}
+	if (opens++ < told("FAKE_ABSENT") + (losses && told("FAKE_ABSENT") == 0))
+		return sx_why_fail(-ENODEV, why, "fake: no camera");
 	FAKE_MUST(slots >= 1 && slots <= SLOTS_MAX);
 	s = aligned_alloc(_Alignof(struct sx_source), sizeof(*s));
 	FAKE_MUST(s);
@@ -208,7 +205,7 @@ static struct slot *free_slot(struct sx_source *s)
 /* true while the engine computes the frame that fails */
 static atomic_bool failing;
 
-int sx_source_next(struct sx_source *s, struct sx_pair *pair, char *why, size_t why_bytes)
+int sx_source_next(struct sx_source *s, struct sx_pair *pair, struct sx_why *why)
 {
 	long corrupt = told("FAKE_CORRUPT_EVERY");
 	const char *gate = getenv("FAKE_GATE");
@@ -233,14 +230,12 @@ int sx_source_next(struct sx_source *s, struct sx_pair *pair, char *why, size_t 
 		return 0;
 	if (told("FAKE_LOSE_AT") && asked + 1 == told("FAKE_LOSE_AT") && !losses) {
 		losses++;
-		snprintf(why, why_bytes, "fake: unplugged");
-		return -ENODEV;
+		return sx_why_fail(-ENODEV, why, "fake: unplugged");
 	}
 	asked++;
 	if (corrupt && asked % corrupt == 0) {
 		atomic_fetch_add(&s->corrupt, 1);
-		snprintf(why, why_bytes, "fake: pair %ld is garbage", asked);
-		return -EBADMSG;
+		return sx_why_fail(-EBADMSG, why, "fake: pair %ld is garbage", asked);
 	}
 	slot = free_slot(s);
 	FAKE_MUST(slot); /* the daemon must have asked for enough slots */
@@ -267,13 +262,11 @@ void sx_source_release(struct sx_source *s, const struct sx_pair *pair)
 }
 
 /* Accepts any gain except 666, and logs the other controls. */
-int sx_source_tune(struct sx_source *s, const struct sx_source_params *p, char *why, size_t why_bytes)
+int sx_source_tune(struct sx_source *s, const struct sx_source_params *p, struct sx_why *why)
 {
 	FAKE_MUST(s == source);
-	if (p->gain == 666) {
-		snprintf(why, why_bytes, "fake: gain = 666: the camera takes 0 to 100");
-		return -EINVAL;
-	}
+	if (p->gain == 666)
+		return sx_why_fail(-EINVAL, why, "fake: gain = 666: the camera takes 0 to 100");
 	fprintf(stderr, "fake: exposure %g, gain %g, controls '%s' after pair %llu\n", p->exposure_ms,
 		p->gain, p->controls ? p->controls : "", (unsigned long long)s->number);
 	return 0;
@@ -322,7 +315,7 @@ struct timed {
 	unsigned char left[FAKE_COLUMNS * HEIGHT];
 };
 
-static int timed_open(struct sx_device *d, const struct sx_engine_params *p, char *why, size_t why_bytes)
+static int timed_open(struct sx_device *d, const struct sx_engine_params *p, struct sx_why *why)
 {
 	device = d;
 	return 0;
@@ -333,16 +326,12 @@ static void timed_close(struct sx_device *d)
 	device = NULL;
 }
 
-static int timed_create(struct sx_context *x, const struct sx_context_config *c, char *why, size_t why_bytes)
+static int timed_create(struct sx_context *x, const struct sx_context_config *c, struct sx_why *why)
 {
-	if (told("FAKE_CONTEXTS_MOST") && x->device->contexts >= told("FAKE_CONTEXTS_MOST")) {
-		snprintf(why, why_bytes, "fake: no memory for %dx%d", c->width, c->height);
-		return -ENOMEM;
-	}
-	if (c->params.stixels.method == SX_STIXEL_SLANTED_EXACT) {
-		snprintf(why, why_bytes, "fake: no slanted-exact");
-		return -ENOTSUP;
-	}
+	if (told("FAKE_CONTEXTS_MOST") && x->device->contexts >= told("FAKE_CONTEXTS_MOST"))
+		return sx_why_fail(-ENOMEM, why, "fake: no memory for %dx%d", c->width, c->height);
+	if (c->params.stixels.method == SX_STIXEL_SLANTED_EXACT)
+		return sx_why_fail(-ENOTSUP, why, "fake: no slanted-exact");
 	usleep((useconds_t)told("FAKE_BUILD_US"));
 	x->own = calloc(1, sizeof(struct timed));
 	x->fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);

@@ -33,21 +33,19 @@ enum {
 static const char configuration[] = "/nowhere/front.conf";
 static const char *config_text, *calibration_text, *order_text;
 
-int __wrap_sx_file_read(const char *path, size_t max, char **text, size_t *size, char *why, size_t why_bytes);
-int __wrap_sx_file_read(const char *path, size_t max, char **text, size_t *size, char *why, size_t why_bytes)
+int __wrap_sx_file_read(const char *path, size_t max, char **text, size_t *size, struct sx_why *why);
+int __wrap_sx_file_read(const char *path, size_t max, char **text, size_t *size, struct sx_why *why)
 {
 	const char *content = strcmp(path, configuration) == 0 ? config_text : calibration_text;
 
 	if (!content || strlen(content) > max) {
-		snprintf(why, why_bytes, "%s", strerror(content ? EFBIG : ENOENT));
+		sx_why_set(why, "%s", strerror(content ? EFBIG : ENOENT));
 		return content ? -EFBIG : -ENOENT;
 	}
 	*size = strlen(content);
 	*text = malloc(*size + 2);
-	if (!*text) {
-		snprintf(why, why_bytes, "out of memory");
-		return -ENOMEM;
-	}
+	if (!*text)
+		return sx_why_fail(-ENOMEM, why, "out of memory");
 	memcpy(*text, content, *size + 1);
 	return 0;
 }
@@ -93,12 +91,12 @@ static void check_accepted(const struct world *w)
 {
 	const struct sx_change *c = &w->change;
 	const struct sx_context_config config = sx_settings_context(&c->settings, &w->pipeline.info);
-	char why[SX_WHY_BYTES];
+	struct sx_why why;
 
 	if (!c->builds)
 		return;
-	if (sx_params_check(&c->settings.params, WIDTH, HEIGHT, why, sizeof(why)) < 0)
-		fuzz_fail("accepted: %s", why);
+	if (sx_params_check(&c->settings.params, WIDTH, HEIGHT, &why) < 0)
+		fuzz_fail("accepted: %s", why.text);
 	if (config.width != (int)w->pipeline.header.image_width ||
 	    config.height != (int)w->pipeline.header.image_height)
 		fuzz_fail("accepted: contexts for %dx%d", config.width, config.height);
@@ -210,7 +208,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 	const struct sx_rig rig =
 		sx_rig_of_rectified(WIDTH, HEIGHT, drawn.fx, drawn.fy, drawn.cx, drawn.cy, drawn.baseline_m);
 	struct fuzz_input in = fails_input(data, bytes);
-	char *file, *calibration, why[SX_WHY_BYTES];
+	char *file, *calibration;
+	struct sx_why why;
 	struct sx_errors errors = {0};
 	struct world *w = calloc(1, sizeof(*w));
 	struct sx_pipeline *pipeline = &w->pipeline;
@@ -236,8 +235,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 		w->contexts = (struct sx_contexts){.count = 1, .plan = {.config = c, .count = 1}};
 		pipeline->newest = &w->contexts;
 		/* otherwise the daemon would not have started */
-		if (sx_settings_check_size(settings, WIDTH, HEIGHT, why, sizeof(why)) == 0 &&
-		    pipeline->frame_bytes)
+		if (sx_settings_check_size(settings, WIDTH, HEIGHT, &why) == 0 && pipeline->frame_bytes)
 			live(w, &in);
 		sx_settings_finish(settings);
 	}

@@ -252,7 +252,7 @@ static void test_controls(void **state)
 	assert_ptr_equal(play.p.opens.params.path, case_params().path);
 	change_gain(101, &t);
 	assert_int_equal(t.result, -EINVAL);
-	assert_non_null(strstr(t.why, "Gain = 101: the camera takes 0 to 100"));
+	assert_non_null(strstr(t.why.text, "Gain = 101: the camera takes 0 to 100"));
 	assert_int_equal(play.gain, 50);
 	assert_true(play.p.opens.params.gain == SX_CONTROL_KEEP);
 }

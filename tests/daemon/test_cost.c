@@ -80,17 +80,17 @@ static void what_is_too_much(void **state)
 	const struct sx_frame_cost_case now = case_of(0, SX_STIXEL_SLANTED, 4, 0, 1920, 1080);
 	struct sx_frame_cost_case next;
 	struct sx_frame_cost cost = {0};
-	char why[512] = "";
+	struct sx_why why = {""};
 
 	sx_frame_cost_see(&cost, &now, 12000000, 100000000);
 	next = case_of(1, SX_STIXEL_SLANTED_EXACT, 4, 1, 1920, 1080);
-	assert_true(sx_frame_cost_is_too_much(&cost, &now, &next, LIMIT, why, sizeof(why)));
-	assert_non_null(strstr(why, "now it takes 100 ms, and after 10 s without one the watchdog"));
+	assert_true(sx_frame_cost_is_too_much(&cost, &now, &next, LIMIT, &why));
+	assert_non_null(strstr(why.text, "now it takes 100 ms, and after 10 s without one the watchdog"));
 	next = case_of(1, SX_STIXEL_SLANTED, 4, 1, 1920, 1080);
-	assert_false(sx_frame_cost_is_too_much(&cost, &now, &next, LIMIT, why, sizeof(why)));
-	assert_true(sx_frame_cost_is_too_much(&cost, &now, &next, LIMIT / 20, why, sizeof(why)));
+	assert_false(sx_frame_cost_is_too_much(&cost, &now, &next, LIMIT, &why));
+	assert_true(sx_frame_cost_is_too_much(&cost, &now, &next, LIMIT / 20, &why));
 	next = case_of(1, SX_STIXEL_SLANTED_EXACT, 16, 16, 1920, 1080);
-	assert_false(sx_frame_cost_is_too_much(&cost, &now, &next, LIMIT, why, sizeof(why)));
+	assert_false(sx_frame_cost_is_too_much(&cost, &now, &next, LIMIT, &why));
 	/* KITTI's image size, columns of 1 px: a change of the method alone is too much */
 	next = case_of(0, SX_STIXEL_SLANTED, 1, 0, 1242, 375);
 	cost = (struct sx_frame_cost){0};
@@ -99,8 +99,8 @@ static void what_is_too_much(void **state)
 	params[1].method = SX_STIXEL_SLANTED_EXACT;
 	assert_true(sx_frame_cost_is_too_much(
 		&cost, &next,
-		&(struct sx_frame_cost_case){.stixels = &params[1], .width = 1242, .height = 375}, LIMIT, why,
-		sizeof(why)));
+		&(struct sx_frame_cost_case){.stixels = &params[1], .width = 1242, .height = 375}, LIMIT,
+		&why));
 }
 
 /* A frame that is already slow, and runs, may get faster. Changes without cost are allowed, too. */
@@ -109,16 +109,16 @@ static void what_runs_may_go_on(void **state)
 	const struct sx_frame_cost_case now = case_of(0, SX_STIXEL_SLANTED_EXACT, 4, 1, 1280, 720);
 	struct sx_frame_cost_case next = case_of(1, SX_STIXEL_SLANTED_EXACT, 5, 1, 1280, 720);
 	struct sx_frame_cost cost = {0};
-	char why[512];
+	struct sx_why why;
 
 	sx_frame_cost_see(&cost, &now, 8000000000, 8100000000);
-	assert_false(sx_frame_cost_is_too_much(&cost, &now, &next, LIMIT, why, sizeof(why)));
+	assert_false(sx_frame_cost_is_too_much(&cost, &now, &next, LIMIT, &why));
 	next = case_of(1, SX_STIXEL_SLANTED_EXACT, 4, 1, 1280, 720);
-	assert_false(sx_frame_cost_is_too_much(&cost, &now, &next, LIMIT, why, sizeof(why)));
+	assert_false(sx_frame_cost_is_too_much(&cost, &now, &next, LIMIT, &why));
 	next = case_of(1, SX_STIXEL_SLANTED_EXACT, 3, 1, 1280, 720);
-	assert_true(sx_frame_cost_is_too_much(&cost, &now, &next, LIMIT, why, sizeof(why)));
+	assert_true(sx_frame_cost_is_too_much(&cost, &now, &next, LIMIT, &why));
 	next = case_of(1, SX_STIXEL_SLANTED, 4, 1, 1280, 720);
-	assert_false(sx_frame_cost_is_too_much(&cost, &now, &next, LIMIT, why, sizeof(why)));
+	assert_false(sx_frame_cost_is_too_much(&cost, &now, &next, LIMIT, &why));
 	/* the time of the whole frame counts if other stages take the time */
 	cost = (struct sx_frame_cost){0};
 	params[2] = params[0];
@@ -130,24 +130,24 @@ static void what_runs_may_go_on(void **state)
 	assert_true(sx_frame_cost_frame_ns(&cost, &next) < 21e9);
 	assert_false(sx_frame_cost_is_too_much(
 		&cost, &(struct sx_frame_cost_case){.stixels = &params[2], .width = 1280, .height = 720},
-		&next, LIMIT, why, sizeof(why)));
+		&next, LIMIT, &why));
 }
 
 static void before_anything_was_measured(void **state)
 {
 	struct sx_frame_cost_case next = case_of(1, SX_STIXEL_SLANTED_EXACT, 4, 1, 1920, 1080);
 	struct sx_frame_cost cost = {0};
-	char why[512];
+	struct sx_why why;
 
 	sx_frame_cost_see(&cost, &next, 0, 0); /* an engine that reports no times */
 	assert_true(cost.rate == 0);
-	assert_true(sx_frame_cost_is_too_much(&cost, NULL, &next, LIMIT, why, sizeof(why)));
-	assert_null(strstr(why, "now it takes"));
+	assert_true(sx_frame_cost_is_too_much(&cost, NULL, &next, LIMIT, &why));
+	assert_null(strstr(why.text, "now it takes"));
 	next = case_of(1, SX_STIXEL_SLANTED, 4, 0, 1920, 1080);
-	assert_false(sx_frame_cost_is_too_much(&cost, NULL, &next, LIMIT, why, sizeof(why)));
+	assert_false(sx_frame_cost_is_too_much(&cost, NULL, &next, LIMIT, &why));
 	/* the reference engine is slow, but its default settings are accepted */
 	next.plain = true;
-	assert_false(sx_frame_cost_is_too_much(&cost, NULL, &next, LIMIT, why, sizeof(why)));
+	assert_false(sx_frame_cost_is_too_much(&cost, NULL, &next, LIMIT, &why));
 }
 
 /*

@@ -42,9 +42,9 @@ class External(TestCase):
         i = self.fake(interval_us=5000)
         s = self.until_state(i, lambda s: s["frames"]["dropped"]["no_map"] > 40 and s["state"] == "degraded", "drops")
         self.assertEqual(s["external"]["state"], "absent")
-        why = "nobody writes disparity maps: there is no %s/stixel-disparity.net" % i.shm
+        why = "no process writes disparity maps: there is no %s/stixel-disparity.net" % i.shm
         self.assertEqual(s["external"]["reason"], why)
-        self.assertRegex(s["reason"], r"^\d+ of the last \d+ pairs had no disparity map: nobody writes disparity maps")
+        self.assertRegex(s["reason"], r"^\d+ of the last \d+ pairs had no disparity map: no process writes disparity maps")
         self.assertEqual(s["frames"]["published"], 0)  # newer pairs may replace some on a busy machine
         self.assertEqual(i.http("/healthz")[0], 503)
         # now a matcher starts
@@ -52,7 +52,7 @@ class External(TestCase):
         self.assertEqual(self.until_frame(i, lambda f: True, "frame").label, 7)
         until(lambda: i.http("/healthz")[0] == 200, 10, "healthy answer")
         self.assertEqual(i.stop(), 0)
-        given_up = "pair given up without its disparity map: nobody writes disparity maps"
+        given_up = "pair given up without its disparity map: no process writes disparity maps"
         self.assertEqual(i.text().count(given_up), 1, i.text())
 
     def test_matched(self):
@@ -70,7 +70,7 @@ class External(TestCase):
         self.assertGreater(value(m, "stixeld_disparity_maps", "_total", fate="in_time"), 5)
         self.assertEqual(value(m, "stixeld_disparity_maps_restarts", "_total"), 0)
         self.assertGreaterEqual(value(m, "stixeld_frames_dropped", "_total", reason="no_map"), 0)
-        with open(os.path.join(os.path.dirname(__file__), "..", "..", "docs", "metrics.md")) as f:
+        with open(os.path.join(os.path.dirname(__file__), "..", "..", "docs", "use", "metrics.md")) as f:
             documented = f.read()
         for name in m:
             self.assertIn("`%s`" % name, documented)

@@ -348,7 +348,7 @@ static void test_loss_for_want_of_maps(void **state)
 	struct sx_health h = {0};
 
 	in.published = 0;
-	in.map_why = "nobody writes disparity maps";
+	in.map_why = "no process writes disparity maps";
 	sx_health_update(&h, &in);
 	assert_int_equal(h.state, STIXEL_STATE_STARTING);
 	in.captured += 20;
@@ -357,7 +357,7 @@ static void test_loss_for_want_of_maps(void **state)
 	assert_int_equal(h.state, STIXEL_STATE_DEGRADED);
 	assert_true(h.progress && !h.serving); /* the daemon lives, but serves no frames */
 	assert_string_equal(h.reason,
-			    "20 of the last 20 pairs had no disparity map: nobody writes disparity maps");
+			    "20 of the last 20 pairs had no disparity map: no process writes disparity maps");
 	in.captured += 20;
 	in.published = 20;
 	in.map_why = "";

@@ -134,7 +134,7 @@ class Pages(TestCase):
         self.assertGreater(value(m, "stixeld_stage_seconds", "_sum", stage="sgm"), 0)
         self.assertEqual(m["stixeld_stage_seconds"].unit, "seconds")
         # every family is documented, and every documented family exists or is in the list of optional families
-        with open(os.path.join(os.path.dirname(__file__), "..", "..", "docs", "metrics.md")) as f:
+        with open(os.path.join(os.path.dirname(__file__), "..", "..", "docs", "use", "metrics.md")) as f:
             documented = {word.strip("`") for line in f if line.startswith("| `stixeld")
                           for word in line.split()[1:2]}
         self.assertEqual(set(m) - documented, set())

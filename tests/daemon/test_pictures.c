@@ -395,11 +395,11 @@ static void rows_out_of_line(void **state)
 	see(&w, off, 2);
 	assert_string_equal(w.why,
 			    "images are up to 1.5 rows out of line (left -1.2, middle +0.2, right +1.5, "
-			    "right image lower: +): calibrate anew");
+			    "right image lower: +): calibrate again");
 	see(&w, off, 20);
 	assert_string_equal(w.why,
 			    "images are up to 1.5 rows out of line (left -1.2, right +1.5, right image "
-			    "lower: +): calibrate anew");
+			    "lower: +): calibrate again");
 	off.row_error[SX_ROWS_LEFT] = off.row_error[SX_ROWS_RIGHT] = -0.8;
 	see(&w, off, 30);
 	assert_says(&w, "images are up to 0.8 rows");

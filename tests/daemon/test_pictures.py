@@ -125,7 +125,7 @@ class Pictures(Pairs):
         parts = ("left", "middle", "right", "all")
         s = self.until_degraded(i, "rows out of line",
                                 seen=lambda p: all(abs((p["row_error_px"][part] or 0) - 2) < 0.3 for part in parts))
-        self.assertIn("calibrate anew", s["reason"])
+        self.assertIn("calibrate again", s["reason"])
         _, _, metrics = i.http("/metrics")
         self.assertRegex(metrics, r'stixeld_row_error_pixels\{part="middle"\} [12](\.|\n)')
         ring = i.ring()

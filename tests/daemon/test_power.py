@@ -167,7 +167,7 @@ class Power(TestCase):
         self.assertTrue(FIRST_W <= value(m, "stixeld_power_watts") <= board.watts(time.monotonic()))
         self.assertTrue(0 <= value(m, "stixeld_power_age_seconds") < 1.1)
         self.assertEqual((m["stixeld_power_watts"].unit, m["stixeld_energy_joules"].unit), ("watts", "joules"))
-        with open(os.path.join(os.path.dirname(__file__), "..", "..", "docs", "metrics.md")) as f:
+        with open(os.path.join(os.path.dirname(__file__), "..", "..", "docs", "use", "metrics.md")) as f:
             documented = {line.split()[1].strip("`") for line in f if line.startswith("| `stixeld_")}
         self.assertEqual({n for n in documented if n.startswith(("stixeld_power", "stixeld_energy", "stixeld_joules",
                                                                   "stixeld_fps", "stixeld_board", "stixeld_clock"))}

@@ -258,7 +258,7 @@ class Recalibrate(Live):
             if live:
                 for more in ((), ("camera.rectify=auto",)):
                     self.assertEqual(i.order("camera.fx=300", *more),
-                                     (422, "camera.fx: the synthetic source has cameras of its own\n"))
+                                     (422, "camera.fx: the synthetic source sets its own cameras\n"))
                 first = self.changed(i, "camera.rectify=auto")
             i.until_published(first + 8)
             self.assertEqual(i.stop(), 0)

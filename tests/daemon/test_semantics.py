@@ -119,7 +119,7 @@ class Semantics(TestCase):
         self.assertEqual(s["state"], "running")
         s = self.state(i)
         self.assertEqual((s["source"], s["state"]), ("net", "absent"))
-        self.assertEqual(s["reason"], "nobody writes scores: there is no %s/stixel-scores.net" % i.shm)
+        self.assertEqual(s["reason"], "no process writes scores: there is no %s/stixel-scores.net" % i.shm)
         self.assertEqual((s["frames"]["matched"], s["frames"]["older"], s["scores"]["received"]), (0, 0, 0))
         self.assertGreaterEqual(s["frames"]["missing"], 20)
         self.assertEqual((len(s["classes"]), s["classes"][0], s["classes"][10], s["classes"][13]),
@@ -127,7 +127,7 @@ class Semantics(TestCase):
                           {"name": "car", "kind": "object"}))
         self.assertTrue(all((f.flags, f.scores_ns, f.label) == (MISSING, 0, 255) for f in i.ring().frames()))
         self.assertEqual(i.stop(), 0)
-        self.assertEqual(i.text().count("frame without class scores: nobody writes scores"), 1, i.text())
+        self.assertEqual(i.text().count("frame without class scores: no process writes scores"), 1, i.text())
         self.assertIn("stixels.method = dp does not read them", i.text())
 
     def test_matched(self):
@@ -147,7 +147,7 @@ class Semantics(TestCase):
         self.assertGreater(value(m, "stixeld_frames_by_scores", "_total", scores="matched"), 5)
         self.assertGreater(value(m, "stixeld_scores", "_total", fate="in_time"), 5)
         self.assertEqual(value(m, "stixeld_scores_restarts", "_total"), 0)
-        with open(os.path.join(os.path.dirname(__file__), "..", "..", "docs", "metrics.md")) as f:
+        with open(os.path.join(os.path.dirname(__file__), "..", "..", "docs", "use", "metrics.md")) as f:
             documented = f.read()
         for name in m:
             self.assertIn("`%s`" % name, documented)

@@ -36,15 +36,15 @@ static int set_up(void **state)
 
 static void test_nobody_listens(void **state)
 {
-	char why[256] = "";
+	struct sx_why why = {""};
 	struct sx_service n;
 
-	assert_int_equal(sx_service_init(&n, why, sizeof(why)), 0);
+	assert_int_equal(sx_service_init(&n, &why), 0);
 	assert_int_equal(n.watchdog_ns, 0);
 	sx_service_send(&n, "READY=%d", 1);
 	assert_false(n.failed);
 	assert_int_equal(sx_service_listen_fd("status"), -1);
-	assert_string_equal(why, "");
+	assert_string_equal(why.text, "");
 }
 
 #ifdef SX_HAVE_SYSTEMD
@@ -74,12 +74,13 @@ static int open_manager(char name[64])
 
 static void test_messages_arrive(void **state)
 {
-	char name[64], got[600] = "", why[256], text[600];
+	char name[64], got[600] = "", text[600];
+	struct sx_why why;
 	int fd = open_manager(name);
 	struct sx_service n;
 
 	setenv("NOTIFY_SOCKET", name, 1);
-	assert_int_equal(sx_service_init(&n, why, sizeof(why)), 0);
+	assert_int_equal(sx_service_init(&n, &why), 0);
 	sx_service_send(&n, "READY=1\nSTATUS=%s, %d frames", "running", 7);
 	assert_int_equal(recv(fd, got, sizeof(got), 0), strlen("READY=1\nSTATUS=running, 7 frames"));
 	assert_string_equal(got, "READY=1\nSTATUS=running, 7 frames");
@@ -97,7 +98,8 @@ static void test_messages_arrive(void **state)
 static void test_failure_is_logged_once(void **state)
 {
 	static const char *const names[] = {"/nowhere/notify", "nonsense"};
-	char text[4096], why[256];
+	char text[4096];
+	struct sx_why why;
 	struct sx_service n;
 
 	for (size_t i = 0; i < 2; i++) {
@@ -106,7 +108,7 @@ static void test_failure_is_logged_once(void **state)
 
 		assert_int_equal(pipe(pipes), 0);
 		setenv("NOTIFY_SOCKET", names[i], 1);
-		assert_int_equal(sx_service_init(&n, why, sizeof(why)), 0);
+		assert_int_equal(sx_service_init(&n, &why), 0);
 		sx_log_to(pipes[1]);
 		sx_service_send(&n, "READY=1");
 		sx_service_send(&n, "WATCHDOG=1");
@@ -124,29 +126,29 @@ static void test_failure_is_logged_once(void **state)
 
 static void test_watchdog_of_this_process(void **state)
 {
-	char why[256];
+	struct sx_why why;
 	struct sx_service n;
 
 	setenv("WATCHDOG_USEC", "400000", 1);
-	sx_service_init(&n, why, sizeof(why));
+	sx_service_init(&n, &why);
 	assert_int_equal(n.watchdog_ns, 400000000);
 	set_pid("WATCHDOG_PID", getpid());
-	sx_service_init(&n, why, sizeof(why));
+	sx_service_init(&n, &why);
 	assert_int_equal(n.watchdog_ns, 400000000);
 	set_pid("WATCHDOG_PID", getppid());
-	sx_service_init(&n, why, sizeof(why));
+	sx_service_init(&n, &why);
 	assert_int_equal(n.watchdog_ns, 0);
 }
 
 static void test_watchdog_that_is_none(void **state)
 {
 	static const char *const values[] = {"0", "-1", "many", "18446744073709551614", "9300000000000000"};
-	char why[256];
+	struct sx_why why;
 	struct sx_service n;
 
 	for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
 		setenv("WATCHDOG_USEC", values[i], 1);
-		sx_service_init(&n, why, sizeof(why));
+		sx_service_init(&n, &why);
 		assert_int_equal(n.watchdog_ns, 0);
 	}
 }
@@ -196,15 +198,15 @@ static void test_missing_library_is_named(void **state)
 	static const char *const names[] = {"NOTIFY_SOCKET", "WATCHDOG_USEC", "LISTEN_FDS"};
 
 	for (size_t i = 0; i < 3; i++) {
-		char why[256] = "";
+		struct sx_why why = {""};
 		struct sx_service n;
 
 		set_up(state);
 		setenv(names[i], "1", 1);
-		assert_int_equal(sx_service_init(&n, why, sizeof(why)), -ENOTSUP);
-		assert_ptr_equal(strstr(why, names[i]), why);
-		assert_non_null(strstr(why, "libsystemd"));
-		assert_true(strlen(why) < SX_LOG_TEXT_BYTES);
+		assert_int_equal(sx_service_init(&n, &why), -ENOTSUP);
+		assert_ptr_equal(strstr(why.text, names[i]), why.text);
+		assert_non_null(strstr(why.text, "libsystemd"));
+		assert_true(strlen(why.text) < SX_LOG_TEXT_BYTES);
 		assert_int_equal(n.watchdog_ns, 0);
 		sx_service_send(&n, "READY=1");
 		assert_int_equal(sx_service_listen_fd("status"), -1);

@@ -39,7 +39,7 @@ class StartFails(unittest.TestCase):
     def test_help_lists_every_code(self):
         out = subprocess.run([STIXELD, "--help"], capture_output=True, text=True, check=True).stdout
         for code in (64, 65, 69, 70, 71, 73, 78):
-            self.assertRegex(out, r";\s+%d [a-z]" % code)
+            self.assertRegex(out, r";\s+%d\s+[a-z]" % code)
 
 
 if __name__ == "__main__":

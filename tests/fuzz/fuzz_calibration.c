@@ -26,7 +26,8 @@ static void check(const struct sx_calibration *c)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 {
 	struct fuzz_input in = {data, bytes};
-	char *first = fuzz_text(&in), *second = fuzz_text(&in), path[96], why[512];
+	char *first = fuzz_text(&in), *second = fuzz_text(&in), path[96];
+	struct sx_why why;
 	const unsigned bits = (unsigned)fuzz_number(&in, 1);
 	struct sx_calibration_wish wish = {
 		.rectify = {.choice = bits % 3,
@@ -50,7 +51,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 		snprintf(path, sizeof(path), "%s%s%s", fuzz_file(0, first, strlen(first)),
 			 second && *second ? "," : "",
 			 second && *second ? fuzz_file(1, second, strlen(second)) : "");
-		r = sx_calibration_read(&c, path, &wish, why, sizeof(why));
+		r = sx_calibration_read(&c, path, &wish, &why);
 		if (r >= 0)
 			check(&c);
 	}

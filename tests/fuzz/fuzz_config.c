@@ -100,23 +100,21 @@ static const char *content_of(const char *path)
 }
 
 /* Replaces config/text/file.c. */
-int __wrap_sx_file_read(const char *path, size_t max, char **text, size_t *size, char *why, size_t why_bytes);
-int __wrap_sx_file_read(const char *path, size_t max, char **text, size_t *size, char *why, size_t why_bytes)
+int __wrap_sx_file_read(const char *path, size_t max, char **text, size_t *size, struct sx_why *why);
+int __wrap_sx_file_read(const char *path, size_t max, char **text, size_t *size, struct sx_why *why)
 {
 	const char *content = content_of(path);
 
 	if (!content || *content == UNREADABLE || strlen(content) > max) {
 		const int error = !content ? ENOENT : *content == UNREADABLE ? EACCES : EFBIG;
 
-		snprintf(why, why_bytes, "%s", strerror(error));
+		sx_why_set(why, "%s", strerror(error));
 		return -error;
 	}
 	*size = strlen(content);
 	*text = malloc(*size + 2);
-	if (!*text) {
-		snprintf(why, why_bytes, "out of memory");
-		return -ENOMEM;
-	}
+	if (!*text)
+		return sx_why_fail(-ENOMEM, why, "out of memory");
 	memcpy(*text, content, *size + 1);
 	return 0;
 }
@@ -168,17 +166,17 @@ static void use(struct sx_settings *s, const struct sx_origins *origins)
 	const struct sx_source_info info = {.width = 320, .height = 160};
 	struct sx_semantic_params classes;
 	struct sx_class_names names;
-	char why[512];
+	struct sx_why why;
 
 	sx_config_json(s, origins, fuzz_null());
 	sx_config_json_texts(s, origins, fuzz_null());
-	if (sx_settings_check_size(s, info.width, info.height, why, sizeof(why)) == 0)
+	if (sx_settings_check_size(s, info.width, info.height, &why) == 0)
 		sx_settings_context(s, &info);
-	sx_settings_tell_rectified(s, &info, why, sizeof(why));
+	sx_settings_tell_rectified(s, &info, why.text, sizeof(why.text));
 	if (sx_settings_images(s->output.planes) & 1u)
 		fuzz_fail("frames that show plane 0, which is none");
-	if (sx_classes_parse(s->semantics.classes, &classes, &names, why, sizeof(why)) < 0)
-		fuzz_fail("accepted: classes that are none: %s", why);
+	if (sx_classes_parse(s->semantics.classes, &classes, &names, &why) < 0)
+		fuzz_fail("accepted: classes that are none: %s", why.text);
 	check_printed(s);
 	check_reload(s);
 }

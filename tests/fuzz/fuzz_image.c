@@ -13,12 +13,12 @@
 
 enum { SIDE = 16 }; /* side of the image for readers that expect a size, px */
 
-static void read_allocated(const char *path, int (*read)(const char *, struct sx_image *, char *, size_t))
+static void read_allocated(const char *path, int (*read)(const char *, struct sx_image *, struct sx_why *))
 {
 	struct sx_image image = {0};
-	char why[512];
+	struct sx_why why;
 
-	if (read(path, &image, why, sizeof(why)) < 0)
+	if (read(path, &image, &why) < 0)
 		return;
 	for (int y = 0; y < image.height; y++)
 		fuzz_touch(sx_image_row(&image, y), (size_t)image.width * sx_pixel_bytes(image.pixel));
@@ -31,9 +31,9 @@ static void read_expected(const char *path, enum sx_pixel pixel)
 	const size_t pitch = SIDE * sx_pixel_bytes(pixel);
 	struct sx_image image = {
 		.data = malloc(SIDE * pitch), .width = SIDE, .height = SIDE, .pitch = pitch, .pixel = pixel};
-	char why[512];
+	struct sx_why why;
 
-	sx_image_read_into(path, &image, NULL, why, sizeof(why));
+	sx_image_read_into(path, &image, NULL, &why);
 	free(image.data);
 }
 
@@ -45,10 +45,10 @@ static void decode_picture(const uint8_t *data, size_t bytes)
 				 .height = SIDE,
 				 .pitch = SIDE,
 				 .pixel = SX_PIXEL_U8};
-	char why[512];
+	struct sx_why why;
 	int r;
 
-	r = sx_jpeg_decode(data, bytes, &image, &notes, why, sizeof(why));
+	r = sx_jpeg_decode(data, bytes, &image, &notes, &why);
 	if (r != 0 && r != -EBADMSG)
 		fuzz_fail("%d of a picture", r);
 	free(image.data);

@@ -183,16 +183,16 @@ static struct sx_stream *make_stream(void)
 									    : FRAME_ROOM,
 					   .clients = PLACES};
 	struct sx_stream *s;
-	char why[256] = "";
+	struct sx_why why = {""};
 	int r;
 
 	fails_begin();
-	r = sx_stream_create(&s, &p, why, sizeof(why));
+	r = sx_stream_create(&s, &p, &why);
 	if (!fails_end() && r < 0)
-		fuzz_fail("%s", why);
+		fuzz_fail("%s", why.text);
 	if (r == 0)
 		return s;
-	if (!*why)
+	if (!why.text[0])
 		fuzz_fail("%d, and no sentence", r);
 	close(p.listen_fd);
 	return NULL;

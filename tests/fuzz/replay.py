@@ -1,4 +1,4 @@
-# Replays the corpus of a fuzz target (docs/testing/fuzzing.md) with a program of replay.c.
+# Replays the corpus of a fuzz target (docs/develop/testing/fuzzing.md) with a program of replay.c.
 #
 #   replay.py NAME PROGRAM         the corpus of the target of this name
 #   replay.py --self-check PROGRAM that replays find the faults of the planted target

@@ -13,6 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/why.h"
 #include "ipc/frame.h"
 
 #define PER_COLUMN 7
@@ -239,13 +240,13 @@ struct sx_ring *help_ring(const char *dir, const char *instance, const struct he
 {
 	struct sx_ring_params p = help_params(dir, epoch);
 	struct sx_ring *ring = NULL;
-	char why[256] = "";
+	struct sx_why why = {""};
 
 	p.instance = instance;
 	p.frame_bytes = help_frame_bytes(shape);
 	p.slots = slots;
-	if (sx_ring_create(&ring, &p, why, sizeof(why)) < 0) {
-		fprintf(stderr, "sx_ring_create: %s\n", why);
+	if (sx_ring_create(&ring, &p, &why) < 0) {
+		fprintf(stderr, "sx_ring_create: %s\n", why.text);
 		return NULL;
 	}
 	return ring;
@@ -276,10 +277,10 @@ struct sx_stream *help_stream(const char *path, const struct help_shape *shape, 
 {
 	struct sx_stream_params p = help_stream_params(path, shape, epoch);
 	struct sx_stream *s = NULL;
-	char why[256] = "";
+	struct sx_why why = {""};
 
-	if (sx_stream_create(&s, &p, why, sizeof(why)) < 0)
-		fprintf(stderr, "%s\n", why);
+	if (sx_stream_create(&s, &p, &why) < 0)
+		fprintf(stderr, "%s\n", why.text);
 	return s;
 }
 

@@ -64,25 +64,25 @@ int main(int argc, char **argv)
 {
 	struct sx_ring_params rp = help_params(NULL, sx_epoch_new());
 	struct sx_stream_params sp = {.listen_fd = -1, .epoch = rp.epoch, .group = (gid_t)-1};
-	char dir[96], path[108], why[256];
+	char dir[96], path[108];
+	struct sx_why why;
 	struct sx_stream *stream;
 	struct sx_ring *ring;
 
 	if (argc != 4 && argc != 5)
 		return 64;
-	if (sx_runtime_dir(argv[1], dir, sizeof(dir), why, sizeof(why)) < 0 ||
-	    sx_instance_lock(dir, NULL, why, sizeof(why)) < 0)
-		return fail(why);
+	if (sx_runtime_dir(argv[1], dir, sizeof(dir), &why) < 0 || sx_instance_lock(dir, NULL, &why) < 0)
+		return fail(why.text);
 	snprintf(path, sizeof(path), "%s/frames.sock", dir);
 	rp.instance = argv[1];
 	rp.stream_path = sp.path = path;
 	rp.frame_bytes = sp.frame_bytes = help_frame_bytes(&shape);
 	rp.slots = 8;
-	if (sx_ring_create(&ring, &rp, why, sizeof(why)) < 0)
-		return fail(why);
-	if (sx_stream_create(&stream, &sp, why, sizeof(why)) < 0) {
+	if (sx_ring_create(&ring, &rp, &why) < 0)
+		return fail(why.text);
+	if (sx_stream_create(&stream, &sp, &why) < 0) {
 		sx_ring_destroy(ring);
-		return fail(why);
+		return fail(why.text);
 	}
 	puts("ready");
 	fflush(stdout);

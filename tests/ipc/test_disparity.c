@@ -233,7 +233,7 @@ static void what_is_no_map(void **state)
 	char scores[128];
 
 	look(f);
-	assert_non_null(strstr(sx_feed_why(f), "nobody writes disparity maps: there is no "));
+	assert_non_null(strstr(sx_feed_why(f), "no process writes disparity maps: there is no "));
 	assert_int_equal(stixel_scores_create(&s, "a", &other, sizeof(other)), 0);
 	snprintf(scores, sizeof(scores), "%s/stixel-scores.a", dir);
 	assert_int_equal(rename(scores, path), 0);

@@ -1,8 +1,8 @@
 /*
- * Tests the rows of ipc/figures.h. Every row is in the documents that it names. docs/metrics.md has exactly
+ * Tests the rows of ipc/figures.h. Every row is in the documents that it names. docs/use/metrics.md has exactly
  * the same families, in the same order. The test knows no row by name, so it covers each new row.
  *
- *	test_figures docs/metrics.md
+ *	test_figures docs/use/metrics.md
  *
  * SPDX-License-Identifier: Apache-2.0
  */

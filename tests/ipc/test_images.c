@@ -57,14 +57,13 @@ static struct publisher begin(uint64_t epoch)
 						.frame_bytes = help_frame_bytes(&small),
 						.group = (gid_t)-1};
 	struct publisher p = {.epoch = epoch};
-	char why[256] = "";
+	struct sx_why why = {""};
 
 	ring.instance = "images";
 	ring.stream_path = stream_path;
 	ring.frame_bytes = help_frame_bytes(&small);
-	if (sx_stream_create(&p.stream, &stream, why, sizeof(why)) < 0 ||
-	    sx_ring_create(&p.ring, &ring, why, sizeof(why)) < 0)
-		fail_msg("%s", why);
+	if (sx_stream_create(&p.stream, &stream, &why) < 0 || sx_ring_create(&p.ring, &ring, &why) < 0)
+		fail_msg("%s", why.text);
 	return p;
 }
 
@@ -157,7 +156,7 @@ static void who_cannot_be_asked(void **state)
 	struct stixel_reader *r = NULL;
 	struct publisher p = begin(7);
 	struct sx_ring *mute;
-	char why[256] = "";
+	struct sx_why why = {""};
 
 	assert_int_equal(stixel_open_path(&r, stream_path, STIXEL_OPEN_STREAM), 0);
 	assert_int_equal(stixel_want_images(r, LEFT), -ENOTSUP);
@@ -167,7 +166,7 @@ static void who_cannot_be_asked(void **state)
 
 	ring.instance = "images";
 	ring.frame_bytes = help_frame_bytes(&small);
-	assert_int_equal(sx_ring_create(&mute, &ring, why, sizeof(why)), 0);
+	assert_int_equal(sx_ring_create(&mute, &ring, &why), 0);
 	r = open_reader(0);
 	assert_int_equal(stixel_want_images(r, LEFT), -ENOTCONN);
 	stixel_close(r);
@@ -214,12 +213,12 @@ static void a_broken_connection_is_mended(void **state)
 					       .epoch = 7,
 					       .frame_bytes = help_frame_bytes(&small),
 					       .group = (gid_t)-1};
-	char why[256] = "";
+	struct sx_why why = {""};
 
 	assert_int_equal(stixel_want_images(r, DISPARITY), 0);
 	assert_int_equal(asked(&p), DISPARITY);
 	sx_stream_destroy(p.stream);
-	assert_int_equal(sx_stream_create(&p.stream, &again, why, sizeof(why)), 0);
+	assert_int_equal(sx_stream_create(&p.stream, &again, &why), 0);
 	assert_int_equal(asked(&p), 0);
 	assert_int_equal(asked_by(r, &p), DISPARITY);
 	stixel_close(r);

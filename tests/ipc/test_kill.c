@@ -54,7 +54,7 @@ static void publish(unsigned seed)
 
 	for (int i = 0; i < BURST; i++)
 		bytes[i] = calloc(1, room);
-	while (sx_instance_lock(dir, NULL, NULL, 0) < 0) {
+	while (sx_instance_lock(dir, NULL, NULL) < 0) {
 		COUNT(refused, 1); /* the killed publisher has not quite ended */
 		usleep(200);
 	}

@@ -49,7 +49,8 @@
 #define STRANGER 4711
 
 static const struct help_shape small = {.columns = 8};
-static char dir[64], ring_path[100], socket_path[100], why[400];
+static char dir[64], ring_path[100], socket_path[100];
+static struct sx_why why;
 
 /*
  * Replaces libc's getgrnam_r(). The group of writers is the one that a test sets; -1: the group does not
@@ -142,14 +143,14 @@ static void ring_parameters(void **state)
 	memset(far, 'x', sizeof(far) - 1);
 	far[sizeof(far) - 1] = 0;
 	p.stream_path = far;
-	assert_int_equal(sx_ring_create(&r, &p, why, sizeof(why)), -ENAMETOOLONG);
+	assert_int_equal(sx_ring_create(&r, &p, &why), -ENAMETOOLONG);
 	p.stream_path = NULL;
 	p.shm_dir = far;
-	assert_int_equal(sx_ring_create(&r, &p, why, sizeof(why)), -ENAMETOOLONG);
+	assert_int_equal(sx_ring_create(&r, &p, &why), -ENAMETOOLONG);
 	far[495] = 0; /* the name fits, but the longer name used during creation does not */
-	assert_int_equal(sx_ring_create(&r, &p, why, 0), -ENAMETOOLONG);
+	assert_int_equal(sx_ring_create(&r, &p, NULL), -ENAMETOOLONG);
 	p.shm_dir = dir;
-	assert_int_equal(sx_ring_create(&r, &p, NULL, 0), 0);
+	assert_int_equal(sx_ring_create(&r, &p, NULL), 0);
 	assert_int_equal(sx_ring_publish(r, words, 8), -EINVAL);
 	assert_int_equal(sx_ring_publish(r, words, STIXEL_HEADER_BYTES_LEAST + 1), -EINVAL);
 	sx_ring_set_state(r, STIXEL_STATE_RUNNING);
@@ -180,7 +181,7 @@ static int make_beside(const struct stixel_ring_header *h, const struct stixel_r
 
 	forge(h, live, bytes);
 	p.exclusive = true;
-	e = sx_ring_create(&r, &p, why, sizeof(why));
+	e = sx_ring_create(&r, &p, &why);
 	sx_ring_destroy(r);
 	unlink(ring_path);
 	return e;
@@ -205,7 +206,7 @@ static void who_keeps_a_name(void **state)
 	h.pid_start_ticks = sx_process_start(pid);
 	good = h;
 	assert_int_equal(make_beside(&h, &live, whole), -EADDRINUSE);
-	assert_non_null(strstr(why, "which is running"));
+	assert_non_null(strstr(why.text, "which is running"));
 	h.pid = 0;
 	assert_int_equal(make_beside(&h, &live, whole), 0);
 	h.pid = UINT32_MAX;
@@ -213,7 +214,7 @@ static void who_keeps_a_name(void **state)
 	h = good;
 	h.pid_namespace++; /* processes of another namespace are not visible, so the heartbeat decides */
 	assert_int_equal(make_beside(&h, &live, whole), -EADDRINUSE);
-	assert_non_null(strstr(why, "of another pid namespace"));
+	assert_non_null(strstr(why.text, "of another pid namespace"));
 	h.pid_namespace = 0; /* a publisher that could not determine its namespace */
 	assert_int_equal(make_beside(&h, &live, whole), 0);
 	h = good;
@@ -248,16 +249,16 @@ static void what_belongs_to_strangers(void **state)
 	snprintf(orphan, sizeof(orphan), "%s/.stixeld.a.0123456789abcdef", dir);
 	close(open(orphan, O_CREAT | O_WRONLY, 0600));
 	assert_int_equal(chown(orphan, STRANGER, (gid_t)-1), 0);
-	assert_int_equal(sx_ring_create(&r, &p, why, sizeof(why)), 0);
+	assert_int_equal(sx_ring_create(&r, &p, &why), 0);
 	assert_int_equal(access(orphan, F_OK), 0); /* a file of another user is not swept */
 	unlink(ring_path);
 	close(open(ring_path, O_CREAT | O_WRONLY, 0600));
 	assert_int_equal(chown(ring_path, STRANGER, (gid_t)-1), 0);
-	assert_int_equal(sx_ring_look(r, why, sizeof(why)), SX_RING_TAKEN);
-	assert_non_null(strstr(why, "of user unknown (uid 4711)"));
+	assert_int_equal(sx_ring_look(r, &why), SX_RING_TAKEN);
+	assert_non_null(strstr(why.text, "of user unknown (uid 4711)"));
 	user_error = EIO;
-	assert_int_equal(sx_ring_look(r, why, sizeof(why)), SX_RING_TAKEN);
-	assert_non_null(strstr(why, "of user unknown (uid 4711)"));
+	assert_int_equal(sx_ring_look(r, &why), SX_RING_TAKEN);
+	assert_non_null(strstr(why.text, "of user unknown (uid 4711)"));
 	sx_ring_destroy(r);
 	assert_int_equal(access(ring_path, F_OK), 0);
 }
@@ -296,7 +297,7 @@ static void a_crowd_at_the_bell(void **state)
 	struct sx_ring *r = NULL;
 	uint64_t rung = 0;
 
-	assert_int_equal(sx_ring_create(&r, &p, NULL, 0), 0);
+	assert_int_equal(sx_ring_create(&r, &p, NULL), 0);
 	live = live_of();
 	sx_ring_set_bell(r, bell);
 	for (int i = 0; i < 3 * SX_RING_CALM; i++)
@@ -338,7 +339,7 @@ static struct sx_stream *stream_of(const struct sx_stream_params *p)
 {
 	struct sx_stream *s = NULL;
 
-	assert_int_equal(sx_stream_create(&s, p, why, sizeof(why)), 0);
+	assert_int_equal(sx_stream_create(&s, p, &why), 0);
 	return s;
 }
 
@@ -350,7 +351,7 @@ static int make_a_stream_of_large_frames(void)
 	size_t most;
 
 	p.frame_bytes = 1u << 20;
-	if (sx_stream_create(&s, &p, why, sizeof(why)) < 0)
+	if (sx_stream_create(&s, &p, &why) < 0)
 		return 1;
 	most = sx_stream_packet_bytes(s);
 	sx_stream_destroy(s);
@@ -492,8 +493,8 @@ static void more_connections_than_places(void **state)
 
 static int meet_a_dead_socket(void)
 {
-	return sx_listener_make(socket_path, 0600, (gid_t)-1, why, sizeof(why)) == -EACCES &&
-			       strstr(why, "cannot remove the dead socket")
+	return sx_listener_make(socket_path, 0600, (gid_t)-1, &why) == -EACCES &&
+			       strstr(why.text, "cannot remove the dead socket")
 		       ? 0
 		       : 1;
 }
@@ -503,13 +504,13 @@ static void listeners(void **state)
 	struct sockaddr_in in = {.sin_family = AF_INET};
 	int fd = socket(AF_INET, SOCK_STREAM, 0);
 
-	assert_int_equal(sx_listener_make(NULL, 0600, (gid_t)-1, why, sizeof(why)), -ENAMETOOLONG);
-	assert_non_null(strstr(why, "none"));
+	assert_int_equal(sx_listener_make(NULL, 0600, (gid_t)-1, &why), -ENAMETOOLONG);
+	assert_non_null(strstr(why.text, "none"));
 	assert_int_equal(bind(fd, (struct sockaddr *)&in, sizeof(in)), 0);
 	assert_int_equal(listen(fd, 1), 0);
-	assert_int_equal(sx_listener_check(fd, why, sizeof(why)), -EINVAL);
+	assert_int_equal(sx_listener_check(fd, &why), -EINVAL);
 	close(fd);
-	close(sx_listener_make(socket_path, 0666, (gid_t)-1, why, sizeof(why)));
+	close(sx_listener_make(socket_path, 0666, (gid_t)-1, &why));
 	chmod(dir, 0755);
 	assert_int_equal(as_nobody(meet_a_dead_socket), 0);
 }
@@ -523,17 +524,17 @@ static int find_folders(void)
 	setenv("XDG_RUNTIME_DIR", dir, 1);
 	setenv("RUNTIME_DIRECTORY", "relative", 1);
 	snprintf(want, sizeof(want), "%s/stixeld/cam", dir);
-	if (sx_runtime_dir("cam", folder, sizeof(folder), why, sizeof(why)) != 0 || strcmp(folder, want) != 0)
+	if (sx_runtime_dir("cam", folder, sizeof(folder), &why) != 0 || strcmp(folder, want) != 0)
 		return 1;
 	rmdir(folder);
 	*strrchr(want, '/') = 0;
 	rmdir(want);
 	unsetenv("XDG_RUNTIME_DIR");
 	unsetenv("RUNTIME_DIRECTORY");
-	if (sx_runtime_dir("cam", folder, sizeof(folder), why, sizeof(why)) >= 0)
+	if (sx_runtime_dir("cam", folder, sizeof(folder), &why) >= 0)
 		return 2;
 	setenv("RUNTIME_DIRECTORY", "/x", 1); /* shorter than the instance name */
-	return sx_runtime_dir("camera", folder, sizeof(folder), why, sizeof(why)) < 0 ? 0 : 3;
+	return sx_runtime_dir("camera", folder, sizeof(folder), &why) < 0 ? 0 : 3;
 }
 
 static void folders(void **state)
@@ -544,14 +545,14 @@ static void folders(void **state)
 	assert_int_equal(as_nobody(find_folders), 0);
 	snprintf(text, sizeof(text), "%s/rig", dir); /* a folder with another name of the same length */
 	setenv("RUNTIME_DIRECTORY", text, 1);
-	assert_int_equal(sx_runtime_dir("cam", folder, sizeof(folder), why, sizeof(why)), 0);
+	assert_int_equal(sx_runtime_dir("cam", folder, sizeof(folder), &why), 0);
 	assert_int_equal(strcmp(folder + strlen(folder) - 8, "/rig/cam"), 0);
 	rmdir(folder);
 	rmdir(text);
 	close(open(text, O_CREAT | O_WRONLY, 0600));
 	snprintf(text, sizeof(text), "%s", dir);
 	setenv("RUNTIME_DIRECTORY", text, 1);
-	assert_int_equal(sx_runtime_dir("rig", folder, sizeof(folder), why, sizeof(why)), -ENOTDIR);
+	assert_int_equal(sx_runtime_dir("rig", folder, sizeof(folder), &why), -ENOTDIR);
 }
 
 static void locks(void **state)
@@ -563,14 +564,14 @@ static void locks(void **state)
 	int fd;
 
 	memset(far, 'x', sizeof(far) - 1);
-	assert_int_equal(sx_instance_lock(far, NULL, why, sizeof(why)), -ENAMETOOLONG);
+	assert_int_equal(sx_instance_lock(far, NULL, &why), -ENAMETOOLONG);
 	snprintf(path, sizeof(path), "%s/lock", dir);
 	fd = open(path, O_CREAT | O_RDWR, 0600);
 	assert_int_equal(flock(fd, LOCK_EX), 0);
 	for (size_t i = 0; i < sizeof(owners) / sizeof(owners[0]); i++) {
 		assert_int_equal(ftruncate(fd, 0), 0);
 		assert_int_equal(pwrite(fd, owners[i], strlen(owners[i]), 0), strlen(owners[i]));
-		assert_int_equal(sx_instance_lock(dir, &owner, why, sizeof(why)), -EADDRINUSE);
+		assert_int_equal(sx_instance_lock(dir, &owner, &why), -EADDRINUSE);
 		assert_int_equal(owner, 0);
 	}
 	close(fd);
@@ -601,11 +602,11 @@ static int trust_ourselves(void)
 	const struct stat shared = {.st_uid = geteuid(), .st_gid = 77, .st_mode = S_IFREG | 0660};
 	const struct stat of_root = {.st_uid = geteuid(), .st_gid = 0, .st_mode = S_IFREG | 0660};
 
-	return sx_feed_trust(&st, 0, "x", NULL, 0) == 0 && sx_feed_trust(&other, 0, "x", NULL, 0) == -EPERM &&
-			       sx_feed_trust(&shared, 78, "x", NULL, 0) == -EPERM &&
-			       sx_feed_trust(&shared, 0, "x", NULL, 0) == -EPERM &&
-			       sx_feed_trust(&shared, 77, "x", NULL, 0) == 0 &&
-			       sx_feed_trust(&of_root, 77, "x", NULL, 0) == 0
+	return sx_feed_trust(&st, 0, "x", NULL) == 0 && sx_feed_trust(&other, 0, "x", NULL) == -EPERM &&
+			       sx_feed_trust(&shared, 78, "x", NULL) == -EPERM &&
+			       sx_feed_trust(&shared, 0, "x", NULL) == -EPERM &&
+			       sx_feed_trust(&shared, 77, "x", NULL) == 0 &&
+			       sx_feed_trust(&of_root, 77, "x", NULL) == 0
 		       ? 0
 		       : 1;
 }

@@ -60,7 +60,7 @@ static struct sx_ring *ring_with(const char *stream)
 	struct sx_ring *r = NULL;
 
 	p.stream_path = stream;
-	assert_int_equal(sx_ring_create(&r, &p, NULL, 0), 0);
+	assert_int_equal(sx_ring_create(&r, &p, NULL), 0);
 	help_publish(r, &small, EPOCH, 1);
 	return r;
 }
@@ -421,7 +421,7 @@ static void a_ring_that_is_cut_short(void **state)
 
 static int listen_at(const char *path)
 {
-	const int fd = sx_listener_make(path, 0600, (gid_t)-1, NULL, 0);
+	const int fd = sx_listener_make(path, 0600, (gid_t)-1, NULL);
 
 	assert_true(fd >= 0);
 	return fd;

@@ -366,7 +366,8 @@ static void text_is_utf8(void **state)
 
 static void sockets_are_checked(void **state)
 {
-	char path[200], why[200] = "", folder[] = "/tmp/stixel-report-XXXXXX";
+	char path[200], folder[] = "/tmp/stixel-report-XXXXXX";
+	struct sx_why why = {""};
 	struct sx_status_server *server = NULL;
 	struct stat st;
 	int fd;
@@ -374,22 +375,22 @@ static void sockets_are_checked(void **state)
 	assert_non_null(mkdtemp(folder));
 	memset(path, 'x', sizeof(path) - 1);
 	path[sizeof(path) - 1] = 0;
-	assert_int_equal(sx_status_listen(path, 0600, why, sizeof(why)), -ENAMETOOLONG);
-	assert_int_equal(sx_status_listen("/nowhere/status.sock", 0600, why, sizeof(why)), -ENOENT);
-	assert_non_null(strstr(why, "/nowhere/status.sock"));
+	assert_int_equal(sx_status_listen(path, 0600, &why), -ENAMETOOLONG);
+	assert_int_equal(sx_status_listen("/nowhere/status.sock", 0600, &why), -ENOENT);
+	assert_non_null(strstr(why.text, "/nowhere/status.sock"));
 
 	snprintf(path, sizeof(path), "%s/s", folder);
-	fd = sx_status_listen(path, 0640, why, sizeof(why));
+	fd = sx_status_listen(path, 0640, &why);
 	assert_true(fd >= 0);
 	assert_int_equal(stat(path, &st), 0);
 	assert_int_equal(st.st_mode & 07777, 0640);
-	assert_int_equal(sx_status_start(&server, fd, NULL, 0, NULL, why, sizeof(why)), 0);
+	assert_int_equal(sx_status_start(&server, fd, NULL, 0, NULL, &why), 0);
 	sx_status_stop(server);
 	sx_status_stop(NULL);
 
 	/* a socket that is not listening is refused and closed */
 	fd = socket(AF_UNIX, SOCK_STREAM, 0);
-	assert_int_equal(sx_status_start(&server, fd, NULL, 0, NULL, why, sizeof(why)), -ENOTSOCK);
+	assert_int_equal(sx_status_start(&server, fd, NULL, 0, NULL, &why), -ENOTSOCK);
 	assert_int_equal(close(fd), -1);
 	assert_int_equal(unlink(path), 0);
 	assert_int_equal(rmdir(folder), 0);
@@ -430,14 +431,15 @@ static const char *ask(const char *path, const char *request)
 static void who_has_the_answer_finds_it_in_the_page(void **state)
 {
 	static const struct sx_status_page pages[] = {{"/s", "text/plain", write_state, take_order, true}};
-	char path[64], want[16], post[96], why[200], folder[] = "/tmp/stixel-report-XXXXXX";
+	char path[64], want[16], post[96], folder[] = "/tmp/stixel-report-XXXXXX";
+	struct sx_why why;
 	struct sx_status_server *server = NULL;
 	int set = 0, fd;
 
 	assert_non_null(mkdtemp(folder));
 	snprintf(path, sizeof(path), "%s/s", folder);
-	fd = sx_status_listen(path, 0600, why, sizeof(why));
-	assert_int_equal(sx_status_start(&server, fd, pages, 1, &set, why, sizeof(why)), 0);
+	fd = sx_status_listen(path, 0600, &why);
+	assert_int_equal(sx_status_start(&server, fd, pages, 1, &set, &why), 0);
 	for (int i = 10; i < 30; i++) {
 		ask(path, "GET /s HTTP/1.0\r\n\r\n");
 		snprintf(post, sizeof(post), "POST /s HTTP/1.0\r\nContent-Length: 2\r\n\r\n%d", i);

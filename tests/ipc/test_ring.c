@@ -25,6 +25,7 @@
 #include <cmocka.h>
 
 #include "base/clock.h"
+#include "base/why.h"
 #include "ipc/frame.h"
 #include "tests/emulated.h"
 #include "tests/ipc/ring_case.h"
@@ -158,18 +159,18 @@ static void mode_is_as_asked(void **state)
 {
 	struct sx_ring_params p = help_params(dir, 9);
 	struct sx_ring *ring;
-	char why[256];
+	struct sx_why why;
 	struct stat st;
 	mode_t old = umask(0077);
 
-	assert_int_equal(sx_ring_create(&ring, &p, why, sizeof(why)), 0);
+	assert_int_equal(sx_ring_create(&ring, &p, &why), 0);
 	assert_int_equal(stat(sx_ring_path(ring), &st), 0);
 	assert_int_equal(st.st_mode & 07777, 0640);
 	assert_int_equal(st.st_size, sx_ring_bytes(ring));
 	sx_ring_destroy(ring);
 	p.mode = 0604;
 	p.group = getgid();
-	assert_int_equal(sx_ring_create(&ring, &p, why, sizeof(why)), 0);
+	assert_int_equal(sx_ring_create(&ring, &p, &why), 0);
 	assert_int_equal(stat(path, &st), 0);
 	assert_int_equal(st.st_mode & 07777, 0604);
 	sx_ring_destroy(ring);
@@ -324,10 +325,10 @@ static void a_stopped_publisher_is_stalled(void **state)
 	struct stixel_reader *r;
 	struct stixel_status s;
 	struct sx_ring *ring;
-	char why[256];
+	struct sx_why why;
 
 	p.heartbeat_period_ms = 20;
-	assert_int_equal(sx_ring_create(&ring, &p, why, sizeof(why)), 0);
+	assert_int_equal(sx_ring_create(&ring, &p, &why), 0);
 	r = open_reader(0);
 	assert_int_equal(stixel_status(r, &s, sizeof(s)), 0);
 	assert_int_equal(s.publisher, STIXEL_PUBLISHER_ALIVE);

@@ -23,6 +23,7 @@
 #include <cmocka.h>
 
 #include "base/clock.h"
+#include "base/why.h"
 #include "ipc/frame.h"
 #include "tests/emulated.h"
 #include "tests/ipc/ring_case.h"
@@ -52,16 +53,16 @@ static void parameters_are_checked(void **state)
 	struct sx_ring_params good = help_params(dir, 1);
 	struct sx_ring_params p;
 	struct sx_ring *ring = NULL;
-	char why[256];
+	struct sx_why why;
 
-#define REFUSED(error, ...)                                                           \
-	do {                                                                          \
-		p = good;                                                             \
-		__VA_ARGS__;                                                          \
-		why[0] = 0;                                                           \
-		assert_int_equal(sx_ring_create(&ring, &p, why, sizeof(why)), error); \
-		assert_true(strlen(why) > 10);                                        \
-		assert_int_equal(help_dir_count(dir), 0);                             \
+#define REFUSED(error, ...)                                               \
+	do {                                                              \
+		p = good;                                                 \
+		__VA_ARGS__;                                              \
+		why.text[0] = 0;                                          \
+		assert_int_equal(sx_ring_create(&ring, &p, &why), error); \
+		assert_true(strlen(why.text) > 10);                       \
+		assert_int_equal(help_dir_count(dir), 0);                 \
 	} while (0)
 	REFUSED(-EINVAL, p.slots = 0);
 	REFUSED(-EINVAL, p.slots = 1);
@@ -80,7 +81,7 @@ static void full_memory_gives_a_sentence(void **state)
 {
 	struct sx_ring_params p = help_params(dir, 1);
 	struct sx_ring *ring = NULL;
-	char why[256] = "";
+	struct sx_why why = {""};
 	bool mounted;
 
 	p.frame_bytes = (size_t)1 << 20;
@@ -92,14 +93,14 @@ static void full_memory_gives_a_sentence(void **state)
 		p.frame_bytes = (size_t)256 << 20;
 		p.slots = SX_RING_SLOTS_MAX;
 	}
-	assert_int_equal(sx_ring_create(&ring, &p, why, sizeof(why)), -ENOSPC);
-	assert_non_null(strstr(why, "reserve"));
-	assert_non_null(strstr(why, path));
+	assert_int_equal(sx_ring_create(&ring, &p, &why), -ENOSPC);
+	assert_non_null(strstr(why.text, "reserve"));
+	assert_non_null(strstr(why.text, path));
 	assert_int_equal(help_dir_count(dir), 0);
 	if (mounted) {
 		/* The refusal was for size, not for the mount: a small ring fits. */
 		p.frame_bytes = 8192;
-		assert_int_equal(sx_ring_create(&ring, &p, why, sizeof(why)), 0);
+		assert_int_equal(sx_ring_create(&ring, &p, &why), 0);
 		sx_ring_destroy(ring);
 		assert_int_equal(umount(dir), 0);
 	}
@@ -109,7 +110,8 @@ static void squatters(void **state)
 {
 	struct sx_ring *ring;
 	struct sx_ring_params p = help_params(dir, 9);
-	char why[256] = "", trap[160], target[160];
+	char trap[160], target[160];
+	struct sx_why why = {""};
 	struct stat st;
 	int fd;
 
@@ -135,7 +137,7 @@ static void squatters(void **state)
 	/* The publisher does not follow a link at the name of the unfinished object. */
 	snprintf(trap, sizeof(trap), "%s/.stixeld.a.%016x", dir, 9);
 	assert_int_equal(symlink(target, trap), 0);
-	assert_int_equal(sx_ring_create(&ring, &p, why, sizeof(why)), -EEXIST);
+	assert_int_equal(sx_ring_create(&ring, &p, &why), -EEXIST);
 	assert_int_equal(stat(target, &st), 0);
 	assert_int_equal(st.st_size, 4);
 	unlink(trap);
@@ -507,10 +509,10 @@ static int take_from(const char *word)
 {
 	struct sx_ring_params p = help_params(dir, 9);
 	struct sx_ring *mine = NULL;
-	char why[256] = "";
-	int e = sx_ring_create(&mine, &p, why, sizeof(why));
+	struct sx_why why = {""};
+	int e = sx_ring_create(&mine, &p, &why);
 
-	assert_true(e == 0 || strstr(why, word));
+	assert_true(e == 0 || strstr(why.text, word));
 	sx_ring_destroy(mine);
 	return e;
 }
@@ -587,12 +589,12 @@ static void a_squatter_that_stays_is_named(void **state)
 	CHILD(pid, {
 		struct sx_ring_params p = help_params(dir, 9);
 		struct sx_ring *ring = NULL;
-		char why[256] = "";
+		struct sx_why why = {""};
 
 		if (setgid(65534) < 0 || setuid(65534) < 0)
 			_exit(2);
-		if (sx_ring_create(&ring, &p, why, sizeof(why)) != -EPERM || !strstr(why, path) ||
-		    !strstr(why, "(uid 0)") || !strstr(why, "has to remove it"))
+		if (sx_ring_create(&ring, &p, &why) != -EPERM || !strstr(why.text, path) ||
+		    !strstr(why.text, "(uid 0)") || !strstr(why.text, "has to remove it"))
 			_exit(4);
 	});
 	waitpid(pid, &status, 0);
@@ -635,14 +637,13 @@ static void an_ordinary_user_can_do_it(void **state)
 			struct sx_ring_params p = help_params(dir, 9);
 			struct stixel_reader *r = NULL;
 			struct sx_ring *ring = NULL;
-			char why[256] = "";
+			struct sx_why why = {""};
 
 			if (setgid(65534) < 0 || setuid(65534) < 0)
 				_exit(2);
 			if (stixel_open_path(&r, path, 0) != -EACCES)
 				_exit(3);
-			if (sx_ring_create(&ring, &p, why, sizeof(why)) != -EPERM ||
-			    !strstr(why, "another user"))
+			if (sx_ring_create(&ring, &p, &why) != -EPERM || !strstr(why.text, "another user"))
 				_exit(4);
 		});
 		waitpid(user, &status, 0);

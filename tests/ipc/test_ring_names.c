@@ -21,6 +21,7 @@
 #include <cmocka.h>
 
 #include "base/clock.h"
+#include "base/why.h"
 #include "tests/emulated.h"
 #include "tests/ipc/ring_case.h"
 
@@ -41,7 +42,8 @@ static void a_live_publisher_keeps_the_name_from_who_asks_for_it_alone(void **st
 {
 	struct sx_ring_params p = help_params(dir, 9);
 	struct sx_ring *mine = NULL;
-	char why[256] = "", pid_text[32];
+	char pid_text[32];
+	struct sx_why why = {""};
 	pid_t pid;
 
 	if (EMULATED("its /proc/PID/stat has another start time than that of the kernel"))
@@ -50,11 +52,11 @@ static void a_live_publisher_keeps_the_name_from_who_asks_for_it_alone(void **st
 	while (access(path, F_OK) < 0)
 		usleep(1000);
 	p.exclusive = true;
-	assert_int_equal(sx_ring_create(&mine, &p, why, sizeof(why)), -EADDRINUSE);
+	assert_int_equal(sx_ring_create(&mine, &p, &why), -EADDRINUSE);
 	snprintf(pid_text, sizeof(pid_text), "process %d,", (int)pid);
-	assert_non_null(strstr(why, pid_text));
+	assert_non_null(strstr(why.text, pid_text));
 	kill(pid, SIGKILL); /* the process is a zombie, or about to be one */
-	assert_int_equal(sx_ring_create(&mine, &p, why, sizeof(why)), 0);
+	assert_int_equal(sx_ring_create(&mine, &p, &why), 0);
 	waitpid(pid, NULL, 0);
 	sx_ring_destroy(mine);
 }
@@ -62,22 +64,23 @@ static void a_live_publisher_keeps_the_name_from_who_asks_for_it_alone(void **st
 static void a_ring_knows_where_its_name_leads(void **state)
 {
 	struct sx_ring *ring = help_ring(dir, "a", &small, 4, 1), *other;
-	char why[256] = "", pid_text[32];
+	char pid_text[32];
+	struct sx_why why = {""};
 
-	assert_int_equal(sx_ring_look(ring, why, sizeof(why)), SX_RING_NAMED);
+	assert_int_equal(sx_ring_look(ring, &why), SX_RING_NAMED);
 	assert_int_equal(unlink(path), 0);
-	assert_int_equal(sx_ring_look(ring, why, sizeof(why)), SX_RING_LOST);
-	assert_non_null(strstr(why, path));
+	assert_int_equal(sx_ring_look(ring, &why), SX_RING_LOST);
+	assert_non_null(strstr(why.text, path));
 	close(open(path, O_CREAT | O_WRONLY, 0600));
-	assert_int_equal(sx_ring_look(ring, why, sizeof(why)), SX_RING_TAKEN);
-	assert_non_null(strstr(why, "something else"));
+	assert_int_equal(sx_ring_look(ring, &why), SX_RING_TAKEN);
+	assert_non_null(strstr(why.text, "something else"));
 	other = help_ring(dir, "a", &small, 4, 2);
-	assert_int_equal(sx_ring_look(ring, why, sizeof(why)), SX_RING_TAKEN);
+	assert_int_equal(sx_ring_look(ring, &why), SX_RING_TAKEN);
 	snprintf(pid_text, sizeof(pid_text), "process %d", (int)getpid());
-	assert_non_null(strstr(why, pid_text));
+	assert_non_null(strstr(why.text, pid_text));
 	sx_ring_unname(ring); /* the name belongs to another ring */
 	sx_ring_destroy(ring);
-	assert_int_equal(sx_ring_look(other, why, sizeof(why)), SX_RING_NAMED);
+	assert_int_equal(sx_ring_look(other, &why), SX_RING_NAMED);
 	sx_ring_destroy(other);
 	assert_int_equal(help_dir_count(dir), 0);
 }
@@ -88,7 +91,7 @@ static void another_pid_namespace_keeps_the_name_while_it_beats(void **state)
 	const off_t live_at = STIXEL_RING_LIVE_OFFSET;
 	struct sx_ring_params p = help_params(dir, 9);
 	struct sx_ring *mine = NULL;
-	char why[256] = "";
+	struct sx_why why = {""};
 	uint64_t elsewhere = 4711;
 	int64_t beat_ns;
 	pid_t pid;
@@ -100,8 +103,8 @@ static void another_pid_namespace_keeps_the_name_while_it_beats(void **state)
 	fd = open(path, O_RDWR);
 	assert_true(pwrite(fd, &elsewhere, 8, offsetof(struct stixel_ring_header, pid_namespace)) == 8);
 	p.exclusive = true;
-	assert_int_equal(sx_ring_create(&mine, &p, why, sizeof(why)), -EADDRINUSE);
-	assert_non_null(strstr(why, "of another pid namespace, which is running"));
+	assert_int_equal(sx_ring_create(&mine, &p, &why), -EADDRINUSE);
+	assert_non_null(strstr(why.text, "of another pid namespace, which is running"));
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
 	/* the new publisher waits until this last heartbeat is too old */
@@ -109,7 +112,7 @@ static void another_pid_namespace_keeps_the_name_while_it_beats(void **state)
 	assert_true(pwrite(fd, &beat_ns, 8,
 			   live_at + (off_t)offsetof(struct stixel_ring_live, heartbeat_ns)) == 8);
 	close(fd);
-	assert_int_equal(sx_ring_create(&mine, &p, why, sizeof(why)), 0);
+	assert_int_equal(sx_ring_create(&mine, &p, &why), 0);
 	sx_ring_destroy(mine);
 }
 
@@ -118,17 +121,18 @@ static void a_folder_at_the_name(void **state)
 {
 	struct sx_ring_params p = help_params(dir, 9);
 	struct sx_ring *ring = NULL;
-	char inside[160], why[256] = "";
+	char inside[160];
+	struct sx_why why = {""};
 
 	assert_int_equal(mkdir(path, 0700), 0);
-	assert_int_equal(sx_ring_create(&ring, &p, why, sizeof(why)), 0);
+	assert_int_equal(sx_ring_create(&ring, &p, &why), 0);
 	sx_ring_destroy(ring);
 	assert_int_equal(help_dir_count(dir), 0);
 	snprintf(inside, sizeof(inside), "%s/x", path);
 	assert_int_equal(mkdir(path, 0700), 0);
 	assert_int_equal(mkdir(inside, 0700), 0);
-	assert_int_equal(sx_ring_create(&ring, &p, why, sizeof(why)), -EISDIR);
-	assert_non_null(strstr(why, path));
+	assert_int_equal(sx_ring_create(&ring, &p, &why), -EISDIR);
+	assert_non_null(strstr(why.text, path));
 	assert_int_equal(help_dir_count(dir), 1); /* no unfinished object is left either */
 	assert_int_equal(rmdir(inside), 0);
 	assert_int_equal(rmdir(path), 0);

@@ -121,7 +121,7 @@ static void what_may_not_be_opened(void **state)
 		{0, OTHER, "user 4243 may not read it: make stixeld's user a member of group stixel-feed"}};
 	struct sx_feed_params p = params();
 	struct stixel_scores *w = writer_of(format());
-	char why[SX_FEED_WHY_BYTES];
+	struct sx_why why;
 	struct sx_feed *in;
 	struct stat st;
 
@@ -143,9 +143,9 @@ static void what_may_not_be_opened(void **state)
 	/* a machine without the group */
 	assert_int_equal(stat(scores_path, &st), 0);
 	st.st_uid = OTHER;
-	assert_int_equal(sx_feed_trust(&st, 0, scores_path, why, sizeof(why)), -EPERM);
+	assert_int_equal(sx_feed_trust(&st, 0, scores_path, &why), -EPERM);
 	assert_non_null(
-		strstr(why, "or group stixel-feed (which is not known here: groupadd -r stixel-feed)"));
+		strstr(why.text, "or group stixel-feed (which is not known here: groupadd -r stixel-feed)"));
 	stixel_scores_close(w);
 }
 
@@ -388,7 +388,7 @@ static void a_ring_of_too_many_slots(void **state)
 	struct sx_ring *ring = NULL;
 	struct sx_feed *f = feed();
 
-	assert_int_equal(sx_ring_create(&ring, &p, NULL, 0), 0);
+	assert_int_equal(sx_ring_create(&ring, &p, NULL), 0);
 	refused(f, at(0), "no ring of scores");
 	sx_ring_destroy(ring);
 	sx_feed_destroy(f);
@@ -456,7 +456,7 @@ static void what_is_no_ring(void **state)
 
 	none(f, at(0));
 	assert_int_equal(sx_feed_state(f, sx_now_ns()), SX_FEED_ABSENT);
-	assert_non_null(strstr(sx_feed_why(f), "nobody writes scores: there is no "));
+	assert_non_null(strstr(sx_feed_why(f), "no process writes scores: there is no "));
 	assert_int_equal(mkfifo(scores_path, 0600), 0);
 	refused(f, at(0), "not a regular file");
 	unlink(scores_path);
@@ -478,7 +478,7 @@ static void what_is_no_ring(void **state)
 		struct sx_ring_params p = help_params(scores_dir, 5);
 		struct sx_ring *ring;
 
-		assert_int_equal(sx_ring_create(&ring, &p, NULL, 0), 0);
+		assert_int_equal(sx_ring_create(&ring, &p, NULL), 0);
 		snprintf(other, sizeof(other), "%s/stixeld.a", scores_dir);
 		assert_int_equal(rename(other, scores_path), 0);
 		refused(f, at(0), "no ring of scores");

@@ -246,11 +246,11 @@ static void places_are_limited(void **state)
 	const struct stixel_frame *frame;
 	struct sx_stream_counters c;
 	struct sx_stream *s;
-	char why[256] = "";
+	struct sx_why why = {""};
 
 	p.clients = 2;
 	p.stall_ms = 100;
-	assert_int_equal(sx_stream_create(&s, &p, why, sizeof(why)), 0);
+	assert_int_equal(sx_stream_create(&s, &p, &why), 0);
 	r[0] = join(s);
 	r[1] = join(s);
 	r[2] = join(s);
@@ -282,15 +282,16 @@ static void what_lies_at_the_path(void **state)
 {
 	struct sx_stream_params p = help_stream_params(path, &small, EPOCH);
 	struct sx_stream *s = help_stream(path, &small, EPOCH), *other = NULL;
-	char why[256] = "", longer[200];
+	char longer[200];
+	struct sx_why why = {""};
 	struct sockaddr_un a = {.sun_family = AF_UNIX};
 	struct stat st;
 	int fd;
 
 	assert_int_equal(stat(path, &st), 0);
 	assert_int_equal(st.st_mode & 07777, 0660);
-	assert_int_equal(sx_stream_create(&other, &p, why, sizeof(why)), -EADDRINUSE);
-	assert_non_null(strstr(why, path));
+	assert_int_equal(sx_stream_create(&other, &p, &why), -EADDRINUSE);
+	assert_non_null(strstr(why.text, path));
 	sx_stream_destroy(s);
 	assert_int_equal(access(path, F_OK), -1);
 	/* The socket of a dead publisher: bound, closed, never removed. */
@@ -302,16 +303,16 @@ static void what_lies_at_the_path(void **state)
 	sx_stream_destroy(s);
 	fd = open(path, O_CREAT | O_WRONLY, 0600);
 	close(fd);
-	assert_int_equal(sx_stream_create(&other, &p, why, sizeof(why)), -EADDRINUSE);
-	assert_non_null(strstr(why, "not a socket"));
+	assert_int_equal(sx_stream_create(&other, &p, &why), -EADDRINUSE);
+	assert_non_null(strstr(why.text, "not a socket"));
 	assert_int_equal(access(path, F_OK), 0);
 	unlink(path);
 	memset(longer, 'x', sizeof(longer) - 1);
 	longer[sizeof(longer) - 1] = 0;
 	p.path = longer;
-	assert_int_equal(sx_stream_create(&other, &p, why, sizeof(why)), -ENAMETOOLONG);
+	assert_int_equal(sx_stream_create(&other, &p, &why), -ENAMETOOLONG);
 	p.path = "/nowhere/at/all";
-	assert_int_equal(sx_stream_create(&other, &p, why, sizeof(why)), -ENOENT);
+	assert_int_equal(sx_stream_create(&other, &p, &why), -ENOENT);
 	assert_null(other);
 }
 
@@ -322,24 +323,24 @@ static void a_socket_can_be_passed_in(void **state)
 	const struct stixel_frame *frame;
 	struct sx_stream *s = NULL;
 	struct stixel_reader *r;
-	char why[256] = "";
+	struct sx_why why = {""};
 	int fd = socket(AF_UNIX, SOCK_SEQPACKET, 0), wrong = socket(AF_UNIX, SOCK_STREAM, 0), before;
 
 	snprintf(a.sun_path, sizeof(a.sun_path), "%s", path);
 	p.path = NULL;
 	p.listen_fd = wrong;
-	assert_int_equal(sx_stream_create(&s, &p, why, sizeof(why)), -EINVAL);
+	assert_int_equal(sx_stream_create(&s, &p, &why), -EINVAL);
 	p.listen_fd = fd; /* right type, but not listening */
-	assert_int_equal(sx_stream_create(&s, &p, why, sizeof(why)), -EINVAL);
+	assert_int_equal(sx_stream_create(&s, &p, &why), -EINVAL);
 	close(wrong);
 	p.listen_fd = wrong; /* closed */
-	assert_int_equal(sx_stream_create(&s, &p, why, sizeof(why)), -EBADF);
-	assert_true(strlen(why) > 10);
+	assert_int_equal(sx_stream_create(&s, &p, &why), -EBADF);
+	assert_true(strlen(why.text) > 10);
 	before = help_fd_count();
 	assert_int_equal(bind(fd, (struct sockaddr *)&a, sizeof(a)), 0);
 	assert_int_equal(listen(fd, 5), 0);
 	p.listen_fd = fd;
-	assert_int_equal(sx_stream_create(&s, &p, why, sizeof(why)), 0);
+	assert_int_equal(sx_stream_create(&s, &p, &why), 0);
 	r = join(s);
 	help_stream_publish(s, &small, EPOCH, 1);
 	help_pump(s);
@@ -357,7 +358,7 @@ static void what_does_not_fit_is_left_out_and_said(void **state)
 	const struct stixel_frame *frame;
 	struct sx_stream_params p = help_stream_params(path, &small, EPOCH);
 	struct sx_stream_counters c;
-	char why[256];
+	struct sx_why why;
 
 	help_stream_publish(s, &pictured, EPOCH, 1);
 	help_pump(s);
@@ -370,7 +371,7 @@ static void what_does_not_fit_is_left_out_and_said(void **state)
 	stixel_close(r);
 	sx_stream_destroy(s);
 	p.frame_bytes = 1000;
-	assert_int_equal(sx_stream_create(&tiny, &p, why, sizeof(why)), 0);
+	assert_int_equal(sx_stream_create(&tiny, &p, &why), 0);
 	r = join(tiny);
 	help_stream_publish(tiny, &small, EPOCH, 2);
 	help_pump(tiny);
@@ -389,10 +390,10 @@ static void large_frames_fit_into_packets(void **state)
 	const struct stixel_frame *frame;
 	struct sx_stream *s = NULL;
 	struct stixel_reader *r;
-	char why[256];
+	struct sx_why why;
 
 	p.frame_bytes = help_frame_bytes(&wide);
-	assert_int_equal(sx_stream_create(&s, &p, why, sizeof(why)), 0);
+	assert_int_equal(sx_stream_create(&s, &p, &why), 0);
 	assert_int_equal(sx_stream_packet_bytes(s), p.frame_bytes);
 	r = join(s);
 	for (uint64_t n = 1; n <= 20; n++) {

@@ -174,7 +174,7 @@ static void ring_and_bell(uint64_t frames)
 	rp.frame_bytes = help_frame_bytes(&small);
 	rp.slots = 8;
 	rp.stream_path = path;
-	if (sx_ring_create(&ring, &rp, NULL, 0) < 0)
+	if (sx_ring_create(&ring, &rp, NULL) < 0)
 		_exit(1);
 	for (uint64_t n = 1; n <= frames; n++) {
 		int64_t until = sx_now_ns() + 3000000;
@@ -305,11 +305,11 @@ static void a_kernel_that_is_short(void **state)
 	struct sx_stream_params p = help_stream_params(path, &small, EPOCH);
 	struct sx_stream_counters c;
 	struct sx_stream *s = NULL;
-	char why[200];
+	struct sx_why why;
 	int fd[4];
 
 	p.heartbeat_period_ms = 20;
-	assert_int_equal(sx_stream_create(&s, &p, why, sizeof(why)), 0);
+	assert_int_equal(sx_stream_create(&s, &p, &why), 0);
 	for (int i = 0; i < 4; i++) {
 		fd[i] = dial(STIXEL_WANT_FRAMES);
 		accept_error = of_accept[i];

@@ -11,14 +11,14 @@
 
 #include "stages/stixels/reduce.h"
 
-int fake_engine_open(struct sx_device **ret, const struct sx_engine_params *p, char *why, size_t why_bytes)
+int fake_engine_open(struct sx_device **ret, const struct sx_engine_params *p, struct sx_why *why)
 {
 	struct sx_device *d = calloc(1, sizeof(*d));
 	int r;
 
 	if (!d)
 		return -ENOMEM;
-	r = fake_play.open ? fake_play.open(d, p, why, why_bytes) : 0;
+	r = fake_play.open ? fake_play.open(d, p, why) : 0;
 	if (r < 0)
 		free(d);
 	else
@@ -42,7 +42,7 @@ const char *fake_engine_describe(const struct sx_device *d)
 }
 
 int fake_engine_context_create(struct sx_context **ret, struct sx_device *d,
-			       const struct sx_context_config *c, char *why, size_t why_bytes)
+			       const struct sx_context_config *c, struct sx_why *why)
 {
 	struct sx_context *x = calloc(1, sizeof(*x));
 	int r;
@@ -54,7 +54,7 @@ int fake_engine_context_create(struct sx_context **ret, struct sx_device *d,
 	x->height = c->height;
 	x->columns = sx_reduce_columns(c->width, c->params.stixels.width);
 	x->external = c->params.stereo.matcher == SX_MATCH_EXTERNAL;
-	r = fake_play.create(x, c, why, why_bytes);
+	r = fake_play.create(x, c, why);
 	if (r < 0) {
 		free(x);
 		return r;

@@ -17,6 +17,7 @@
 #ifndef SX_TESTS_KIT_FAKE_ENGINE_H
 #define SX_TESTS_KIT_FAKE_ENGINE_H
 
+#include "base/why.h"
 #include "capture/source.h"
 #include "stages/engine.h"
 #include "stixel.h"
@@ -58,9 +59,9 @@ struct fake_play {
 	const char *(*words)(void); /* text that describe() returns */
 	size_t memory_bytes;	    /* value that memory() returns */
 	bool never_waits;	    /* the program must not wait without a frame, nor for longer than 0 ms */
-	int (*open)(struct sx_device *d, const struct sx_engine_params *p, char *why, size_t why_bytes);
+	int (*open)(struct sx_device *d, const struct sx_engine_params *p, struct sx_why *why);
 	void (*close)(struct sx_device *d);
-	int (*create)(struct sx_context *x, const struct sx_context_config *c, char *why, size_t why_bytes);
+	int (*create)(struct sx_context *x, const struct sx_context_config *c, struct sx_why *why);
 	void (*destroy)(struct sx_context *x); /* called even with a frame in flight */
 	/*
 	 * Called when a pair has been submitted. `result` contains only the address for the stixels. A
@@ -84,11 +85,11 @@ void fake_column(struct sx_context *x, bool has_object, uint16_t support, uint8_
 /* Returns the pinned block that contains all of this memory, or NULL. */
 const struct sx_block *fake_pinned(const struct sx_device *d, const void *memory, size_t bytes);
 
-int fake_engine_open(struct sx_device **ret, const struct sx_engine_params *p, char *why, size_t why_bytes);
+int fake_engine_open(struct sx_device **ret, const struct sx_engine_params *p, struct sx_why *why);
 void fake_engine_close(struct sx_device *d);
 const char *fake_engine_describe(const struct sx_device *d);
 int fake_engine_context_create(struct sx_context **ret, struct sx_device *d,
-			       const struct sx_context_config *c, char *why, size_t why_bytes);
+			       const struct sx_context_config *c, struct sx_why *why);
 void fake_engine_context_destroy(struct sx_context *x);
 int fake_engine_submit(struct sx_context *x, const struct sx_pair *pair, const struct sx_road *previous,
 		       sx_images_read_fn *images_read, void *user);

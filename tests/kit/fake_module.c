@@ -51,24 +51,18 @@ static bool told(const char *name, const char *word)
 	return text && strcmp(text, word) == 0;
 }
 
-static int module_open(struct sx_device *d, const struct sx_engine_params *p, char *why, size_t why_bytes)
+static int module_open(struct sx_device *d, const struct sx_engine_params *p, struct sx_why *why)
 {
 	struct module *m;
 
-	if (told("FAKE_MODULE_OPEN", "none")) {
-		snprintf(why, why_bytes, "no CUDA device");
-		return -ENODEV;
-	}
-	if (told("FAKE_MODULE_OPEN", "memory")) {
-		snprintf(why, why_bytes, "device 0 (fake): 1 MB of 2 MB are free");
-		return -ENOMEM;
-	}
-	if (told("FAKE_MODULE_OPEN", "wrong")) {
-		snprintf(why, why_bytes, "engine.device = %d: there is one", p->device);
-		return -EINVAL;
-	}
+	if (told("FAKE_MODULE_OPEN", "none"))
+		return sx_why_fail(-ENODEV, why, "no CUDA device");
+	if (told("FAKE_MODULE_OPEN", "memory"))
+		return sx_why_fail(-ENOMEM, why, "device 0 (fake): 1 MB of 2 MB are free");
+	if (told("FAKE_MODULE_OPEN", "wrong"))
+		return sx_why_fail(-EINVAL, why, "engine.device = %d: there is one", p->device);
 	d->own = m = calloc(1, sizeof(*m));
-	FAKE_MUST(m && sx_backend_reference.open(&m->inner, p, why, why_bytes) == 0);
+	FAKE_MUST(m && sx_backend_reference.open(&m->inner, p, why) == 0);
 	m->transfers.path = p->input == SX_INPUT_MAPPED ? "mapped" : "copy";
 	return 0;
 }
@@ -96,27 +90,23 @@ static const char *module_words(void)
 	return words ? words : "fake device";
 }
 
-static int module_create(struct sx_context *x, const struct sx_context_config *c, char *why, size_t why_bytes)
+static int module_create(struct sx_context *x, const struct sx_context_config *c, struct sx_why *why)
 {
 	struct module *m = x->device->own;
 	struct module_frame *own;
 	int r;
 
-	if (told("FAKE_MODULE_CREATE", "memory")) {
-		snprintf(why, why_bytes, "a frame of %dx%d needs more memory than the device has", c->width,
-			 c->height);
-		return -ENOMEM;
-	}
-	if (told("FAKE_MODULE_CREATE", "cannot")) {
-		snprintf(why, why_bytes, "the cuda engine has no zncc");
-		return -ENOTSUP;
-	}
-	r = sx_context_check(c, "cuda", SX_CUDA_ABILITIES, why, why_bytes);
+	if (told("FAKE_MODULE_CREATE", "memory"))
+		return sx_why_fail(-ENOMEM, why, "a frame of %dx%d needs more memory than the device has",
+				   c->width, c->height);
+	if (told("FAKE_MODULE_CREATE", "cannot"))
+		return sx_why_fail(-ENOTSUP, why, "the cuda engine has no zncc");
+	r = sx_context_check(c, "cuda", SX_CUDA_ABILITIES, why);
 	if (r < 0)
 		return r;
 	x->own = own = calloc(1, sizeof(*own));
 	FAKE_MUST(own);
-	r = sx_backend_reference.context_create(&own->inner, m->inner, c, why, why_bytes);
+	r = sx_backend_reference.context_create(&own->inner, m->inner, c, why);
 	if (r < 0)
 		free(own);
 	else

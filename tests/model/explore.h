@@ -1,7 +1,7 @@
 /*
  * Interface of the explorer. A scenario is code of the daemon in two to four threads. The explorer runs it in
  * every order, and with every value that the C11 memory model lets its atomic loads return.
- * docs/memory-model.md says what is explored and how.
+ * docs/develop/memory-model.md says what is explored and how.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -211,10 +211,10 @@ static int filled_fd;
 
 static void slots_setup(void)
 {
-	char why[200];
+	struct sx_why why;
 
-	if (sx_slots_init(&slots, SLOTS, SX_LAYOUT_TWO, 8, 1, SX_PIXEL_U8, why, sizeof(why)) < 0 ||
-	    sx_slots_pace(&slots, 0, why, sizeof(why)) < 0)
+	if (sx_slots_init(&slots, SLOTS, SX_LAYOUT_TWO, 8, 1, SX_PIXEL_U8, &why) < 0 ||
+	    sx_slots_pace(&slots, 0, &why) < 0)
 		abort();
 	filled_fd = eventfd(0, EFD_NONBLOCK);
 }

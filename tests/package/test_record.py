@@ -30,8 +30,8 @@ class Tables(unittest.TestCase):
         for name in FILES:
             os.makedirs(os.path.dirname(self.path(name)), exist_ok=True)
             shutil.copy(os.path.join(SOURCE, name), self.path(name))
-        self.write("docs/packages.md", PACKAGES)
-        self.write("docs/portability.md", PLACES)
+        self.write("docs/use/packages.md", PACKAGES)
+        self.write("docs/use/portability.md", PLACES)
 
     def path(self, name):
         return os.path.join(self.top, name)
@@ -57,7 +57,7 @@ class Tables(unittest.TestCase):
 
     def row(self, *begins):
         """The cells behind distribution, glibc and compiler."""
-        rows = [line.strip("| ").split(" | ") for line in self.read("docs/portability.md").splitlines()]
+        rows = [line.strip("| ").split(" | ") for line in self.read("docs/use/portability.md").splitlines()]
         found, = [r for r in rows if r[:len(begins)] == list(begins)]
         return found[3:]
 
@@ -79,17 +79,17 @@ class Tables(unittest.TestCase):
         cells = self.row(*gcc)
         self.assertEqual((cells[0], cells[1], cells[5]), ("tested (93)", "not tried", "compiled (host side)"))
         self.assertEqual(self.row("Debian 12", "2.36", "gcc 9.3.0")[1], "**failed**")
-        self.assertLess(*(self.read("docs/portability.md").index(c) for c in ("gcc 9.3.0", "gcc 12.2.0")))
+        self.assertLess(*(self.read("docs/use/portability.md").index(c) for c in ("gcc 9.3.0", "gcc 12.2.0")))
         # of another minor version: in its place
         self.add("Debian 12", "2.36", "gcc 12.3.0", "amd64", "-", "one", "tested", "92, **1 failed**", "")
         self.assertEqual(self.row("Debian 12", "2.36", "gcc 12.3.0")[0], "tested (92, **1 failed**)")
         self.assertEqual(self.row(*gcc)[0], "built")
-        self.assertTrue(self.read("docs/portability.md").endswith("-->\n\nMore.\n"))
+        self.assertTrue(self.read("docs/use/portability.md").endswith("-->\n\nMore.\n"))
 
     def test_the_document_is_of_the_record(self):
         self.add("Debian 12", "2.36", "gcc 12.2.0", "amd64", "-", "one", "tested", "93", "")
         self.run_it("tests/toolchains/table.py", "check")
-        self.write("docs/portability.md", self.read("docs/portability.md").replace("tested (93)", "installed"))
+        self.write("docs/use/portability.md", self.read("docs/use/portability.md").replace("tested (93)", "installed"))
         self.assertIn("table.py write", self.run_it("tests/toolchains/table.py", "check", code=1))
 
     def test_what_the_packages_say(self):
@@ -100,7 +100,7 @@ class Tables(unittest.TestCase):
                    "without\n")
         self.run_it("tests/package/record", folder)
         self.assertEqual(self.row("Debian 12", "2.36", "gcc 12.2.0")[0], "installed")
-        text = self.read("docs/packages.md")
+        text = self.read("docs/use/packages.md")
         self.assertIn("| Debian 12 | amd64 | 0.2.0-1~deb12 | 90 and 80 | 10 files, the same bytes | no remark | yes; a "
                       "reader got 173 frames of the old daemon and 10 of the new | yes; an upgrade of 22.1 s, 44 and 7 "
                       "frames, 1.8 s without |\n", text)
@@ -110,7 +110,7 @@ class Tables(unittest.TestCase):
         other = self.packages("b", "0.2.0-1~deb13", ("seconds to build", "70"))
         self.run_it("tests/package/record", other)
         self.run_it("tests/package/record", other)
-        text = self.read("docs/packages.md")
+        text = self.read("docs/use/packages.md")
         self.assertEqual([text.count("| Debian 12 | amd64 |"), text.count("| Debian 13 | amd64 |")], [3, 3])
         self.assertIn("| Debian 13 | amd64 | 0.2.0-1~deb13 | 70 | one build | not run | no | no |\n", text)
         self.assertEqual(self.row("Debian 13", "2.36", "gcc 12.2.0")[0], "built")

@@ -30,20 +30,20 @@ static struct sx_power_params params(const struct tree *t)
 static struct sx_power_sensor *open_it(const struct sx_power_params *p)
 {
 	struct sx_power_sensor *s = NULL;
-	char why[320] = "";
+	struct sx_why why = {""};
 
-	if (sx_power_open(&s, p, &on_cpu, why, sizeof(why)) < 0)
-		fail_msg("%s", why);
+	if (sx_power_open(&s, p, &on_cpu, &why) < 0)
+		fail_msg("%s", why.text);
 	return s;
 }
 
 static double watts(struct sx_power_sensor *s)
 {
 	struct sx_power_reading r;
-	char why[320] = "";
+	struct sx_why why = {""};
 
-	if (sx_power_read(s, &r, why, sizeof(why)) < 0)
-		fail_msg("%s", why);
+	if (sx_power_read(s, &r, &why) < 0)
+		fail_msg("%s", why.text);
 	assert_true(isnan(r.joules));
 	return r.watts;
 }
@@ -52,12 +52,12 @@ static double watts(struct sx_power_sensor *s)
 static void refuse(const struct sx_power_params *p, int error, const char *words)
 {
 	struct sx_power_sensor *s = NULL;
-	char why[320] = "";
+	struct sx_why why = {""};
 
-	assert_int_equal(sx_power_open(&s, p, &on_cpu, why, sizeof(why)), error);
+	assert_int_equal(sx_power_open(&s, p, &on_cpu, &why), error);
 	assert_null(s);
-	if (!strstr(why, words))
-		fail_msg("'%s' does not say '%s'", why, words);
+	if (!strstr(why.text, words))
+		fail_msg("'%s' does not say '%s'", why.text, words);
 }
 
 static void every_board(void **state)
@@ -242,7 +242,7 @@ static void values_that_cannot_be(void **state)
 	struct sx_power_reading r;
 	struct sx_power_sensor *s;
 	struct sx_power_params p;
-	char why[320];
+	struct sx_why why;
 	struct tree t;
 
 	tree_create(&t);
@@ -251,21 +251,21 @@ static void values_that_cannot_be(void **state)
 	s = open_it(&p);
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		tree_put(&t, "/sys/class/hwmon/hwmon9/in2_input", "%s", bad[i].text);
-		assert_int_equal(sx_power_read(s, &r, why, sizeof(why)), -EINVAL);
+		assert_int_equal(sx_power_read(s, &r, &why), -EINVAL);
 		assert_true(isnan(r.watts) && isnan(r.joules));
-		assert_non_null(strstr(why, "/sys/class/hwmon/hwmon9/in2_input: "));
-		if (!strstr(why, bad[i].words))
-			fail_msg("'%s' does not say '%s'", why, bad[i].words);
+		assert_non_null(strstr(why.text, "/sys/class/hwmon/hwmon9/in2_input: "));
+		if (!strstr(why.text, bad[i].words))
+			fail_msg("'%s' does not say '%s'", why.text, bad[i].words);
 		refuse(&p, -EINVAL, bad[i].words); /* opening fails as well */
 	}
 	tree_put(&t, "/sys/class/hwmon/hwmon9/in2_input", " 5250 \n");
 	CLOSE(watts(s), tree_total(tree_board("agx-orin-5")));
 	tree_delete(&t, "/sys/class/hwmon/hwmon9/curr3_input");
-	assert_int_equal(sx_power_read(s, &r, why, sizeof(why)), -ENOENT);
-	assert_non_null(strstr(why, "curr3_input: No such file or directory"));
+	assert_int_equal(sx_power_read(s, &r, &why), -ENOENT);
+	assert_non_null(strstr(why.text, "curr3_input: No such file or directory"));
 	tree_put(&t, "/sys/class/hwmon/hwmon9/curr3_input/x", "\n"); /* a folder in place of the file */
-	assert_true(sx_power_read(s, &r, why, sizeof(why)) < 0);
-	assert_non_null(strstr(why, "curr3_input: Is a directory"));
+	assert_true(sx_power_read(s, &r, &why) < 0);
+	assert_non_null(strstr(why.text, "curr3_input: Is a directory"));
 	sx_power_close(s);
 	tree_remove(&t);
 }
@@ -276,7 +276,7 @@ static void currents_below_nothing(void **state)
 	struct sx_power_reading r;
 	struct sx_power_sensor *s;
 	struct sx_power_params p;
-	char why[320];
+	struct sx_why why;
 	struct tree t;
 
 	tree_create(&t);
@@ -286,8 +286,8 @@ static void currents_below_nothing(void **state)
 	s = open_it(&p);
 	CLOSE(watts(s), tree_watts(1) + tree_watts(2) - 5.0 * 0.08);
 	tree_put(&t, "/sys/class/hwmon/hwmon9/curr1_input", "-10000\n");
-	assert_int_equal(sx_power_read(s, &r, why, sizeof(why)), -ERANGE);
-	assert_non_null(strstr(why, "below zero"));
+	assert_int_equal(sx_power_read(s, &r, &why), -ERANGE);
+	assert_non_null(strstr(why.text, "below zero"));
 	assert_true(isnan(r.watts));
 	sx_power_close(s);
 	tree_remove(&t);
@@ -300,7 +300,7 @@ static void unplugged(void **state)
 	struct sx_power_sensor *s, *again;
 	struct sx_power_reading r;
 	struct sx_power_params p;
-	char why[320];
+	struct sx_why why;
 	struct tree t;
 
 	tree_create(&t);
@@ -308,13 +308,13 @@ static void unplugged(void **state)
 	p = params(&t);
 	s = open_it(&p);
 	tree_delete(&t, "/sys/class/hwmon/hwmon9");
-	assert_int_equal(sx_power_read(s, &r, why, sizeof(why)), -ENOENT);
+	assert_int_equal(sx_power_read(s, &r, &why), -ENOENT);
 	refuse(&p, -ENODEV, "no INA power monitor");
 	tree_put(&t, "/sys/class/hwmon/hwmon12/name", "ina3221\n");
 	tree_put(&t, "/sys/class/hwmon/hwmon12/in1_label", "VDD_IN\n");
 	tree_put(&t, "/sys/class/hwmon/hwmon12/in1_input", "5000\n");
 	tree_put(&t, "/sys/class/hwmon/hwmon12/curr1_input", "2000\n");
-	assert_int_equal(sx_power_read(s, &r, why, sizeof(why)), -ENOENT);
+	assert_int_equal(sx_power_read(s, &r, &why), -ENOENT);
 	again = open_it(&p);
 	CLOSE(watts(again), 10.0);
 	sx_power_close(again);
@@ -329,7 +329,7 @@ static void a_chip_that_counts(void **state)
 	struct sx_power_reading r;
 	struct sx_power_sensor *s;
 	struct sx_power_params p;
-	char why[320] = "";
+	struct sx_why why = {""};
 	struct tree t;
 
 	tree_create(&t);
@@ -339,12 +339,12 @@ static void a_chip_that_counts(void **state)
 	p = params(&t);
 	s = open_it(&p);
 	assert_string_equal(s->source, "ina228");
-	assert_int_equal(sx_power_read(s, &r, why, sizeof(why)), 0);
+	assert_int_equal(sx_power_read(s, &r, &why), 0);
 	CLOSE(r.joules, 123.456789);
 	CLOSE(r.watts, tree_watts(3));
 	tree_put(&t, "/sys/class/hwmon/hwmon10/energy1_input", "much\n");
-	assert_int_equal(sx_power_read(s, &r, why, sizeof(why)), -EINVAL);
-	assert_non_null(strstr(why, "energy1_input: found 'much'"));
+	assert_int_equal(sx_power_read(s, &r, &why), -EINVAL);
+	assert_non_null(strstr(why.text, "energy1_input: found 'much'"));
 	sx_power_close(s);
 	tree_remove(&t);
 }

@@ -47,20 +47,20 @@ static struct sx_power_sensor *open_it(const struct tree *t, enum sx_power_choic
 {
 	const struct sx_power_params p = {.source = source, .interval_ms = 100, .root = t->root};
 	struct sx_power_sensor *s = NULL;
-	char why[320] = "";
+	struct sx_why why = {""};
 
-	if (sx_power_open(&s, &p, &on_cpu, why, sizeof(why)) < 0)
-		fail_msg("%s", why);
+	if (sx_power_open(&s, &p, &on_cpu, &why) < 0)
+		fail_msg("%s", why.text);
 	return s;
 }
 
 static double joules(struct sx_power_sensor *s)
 {
 	struct sx_power_reading r;
-	char why[320] = "";
+	struct sx_why why = {""};
 
-	if (sx_power_read(s, &r, why, sizeof(why)) < 0)
-		fail_msg("%s", why);
+	if (sx_power_read(s, &r, &why) < 0)
+		fail_msg("%s", why.text);
 	assert_true(isnan(r.watts));
 	return r.joules;
 }
@@ -69,11 +69,11 @@ static void refuse(const struct tree *t, int error, const char *words)
 {
 	const struct sx_power_params p = {.source = SX_POWER_RAPL, .interval_ms = 100, .root = t->root};
 	struct sx_power_sensor *s = NULL;
-	char why[320] = "";
+	struct sx_why why = {""};
 
-	assert_int_equal(sx_power_open(&s, &p, &on_cpu, why, sizeof(why)), error);
-	if (!strstr(why, words))
-		fail_msg("'%s' does not say '%s'", why, words);
+	assert_int_equal(sx_power_open(&s, &p, &on_cpu, &why), error);
+	if (!strstr(why.text, words))
+		fail_msg("'%s' does not say '%s'", why.text, words);
 }
 
 static void assert_joules(double got, double want)
@@ -154,7 +154,7 @@ static void a_zone_that_fails(void **state)
 {
 	struct sx_power_sensor *s;
 	struct sx_power_reading r;
-	char why[320];
+	struct sx_why why;
 	struct tree t;
 
 	tree_create(&t);
@@ -163,13 +163,13 @@ static void a_zone_that_fails(void **state)
 	s = open_it(&t, SX_POWER_RAPL);
 	set(&t, "intel-rapl:0", 2000000);
 	tree_put(&t, "/sys/class/powercap/intel-rapl:1/energy_uj", "garbage\n");
-	assert_int_equal(sx_power_read(s, &r, why, sizeof(why)), -EINVAL);
-	assert_non_null(strstr(why, "intel-rapl:1/energy_uj: found 'garbage'"));
+	assert_int_equal(sx_power_read(s, &r, &why), -EINVAL);
+	assert_non_null(strstr(why.text, "intel-rapl:1/energy_uj: found 'garbage'"));
 	assert_true(isnan(r.joules));
 	set(&t, "intel-rapl:1", 1500000);
 	assert_joules(joules(s), 1.5);
 	tree_delete(&t, "/sys/class/powercap/intel-rapl:1");
-	assert_int_equal(sx_power_read(s, &r, why, sizeof(why)), -ENOENT);
+	assert_int_equal(sx_power_read(s, &r, &why), -ENOENT);
 	sx_power_close(s);
 	tree_remove(&t);
 }

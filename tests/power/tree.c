@@ -19,7 +19,7 @@
 #include <ftw.h>
 #include <cmocka.h>
 
-/* Boards with their I2C addresses and labels. docs/power.md names the sources. */
+/* Boards with their I2C addresses and labels. docs/use/power.md names the sources. */
 const struct tree_board tree_boards[] = {
 	{"nano",
 	 "NVIDIA Jetson Nano Developer Kit",

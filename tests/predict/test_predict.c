@@ -96,11 +96,11 @@ static void test_slices(void **state)
 }
 
 static enum sx_volume_choice choice(const struct sx_predict_device *d, const struct sx_params *p, int width,
-				    int height, char why[256])
+				    int height, struct sx_why *why)
 {
 	const struct sx_predict_case c = {p, width, height};
 
-	return sx_predict_volume(d, !d->copies, &c, SX_VOLUME_AUTO, why, 256);
+	return sx_predict_volume(d, !d->copies, &c, SX_VOLUME_AUTO, why);
 }
 
 /*
@@ -115,7 +115,7 @@ static void test_volume(void **state)
 				       {960, 540, 128, 1},
 				       {960, 540, 64, 0}};
 	struct sx_params p = defaults();
-	char why[256];
+	struct sx_why why;
 
 	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
 		p.stereo.disparities = sizes[i][2];
@@ -124,15 +124,16 @@ static void test_volume(void **state)
 
 			const bool counted = sms == 132 && sizes[i][3];
 
-			assert_int_equal(choice(&d, &p, sizes[i][0], sizes[i][1], why),
+			assert_int_equal(choice(&d, &p, sizes[i][0], sizes[i][1], &why),
 					 counted ? SX_VOLUME_COUNTED : SX_VOLUME_STORED);
-			assert_non_null(strstr(why, counted ? "engine.volume = auto: counted, predicted "
-							    : "engine.volume = auto: stored, predicted "));
-			assert_non_null(strstr(why, "checkpoint"));
+			assert_non_null(
+				strstr(why.text, counted ? "engine.volume = auto: counted, predicted "
+							 : "engine.volume = auto: stored, predicted "));
+			assert_non_null(strstr(why.text, "checkpoint"));
 		}
 		for (int b = 0; b < sx_predict_board_count; b++)
 			assert_int_equal(
-				choice(&sx_predict_boards[b].device, &p, sizes[i][0], sizes[i][1], why),
+				choice(&sx_predict_boards[b].device, &p, sizes[i][0], sizes[i][1], &why),
 				SX_VOLUME_CHECKPOINT);
 	}
 }
@@ -175,14 +176,14 @@ static void test_rules(void **state)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct sx_params p = defaults();
 		const struct sx_predict_case c = {&p, 1242, 375};
-		char why[256];
+		struct sx_why why;
 
 		p.stereo.cost = cases[i].cost;
-		assert_int_equal(sx_predict_volume(cases[i].device, cases[i].integrated, &c, cases[i].asked,
-						   why, sizeof(why)),
-				 cases[i].flow);
-		if (!strstr(why, cases[i].words) || strncmp(why, "engine.volume = ", 16) != 0)
-			fail_msg("case %zu: '%s' does not say '%s'", i, why, cases[i].words);
+		assert_int_equal(
+			sx_predict_volume(cases[i].device, cases[i].integrated, &c, cases[i].asked, &why),
+			cases[i].flow);
+		if (!strstr(why.text, cases[i].words) || strncmp(why.text, "engine.volume = ", 16) != 0)
+			fail_msg("case %zu: '%s' does not say '%s'", i, why.text, cases[i].words);
 	}
 }
 
@@ -224,9 +225,9 @@ static void assert_missing(const struct sx_params *p, const char *words, enum sx
 	const struct sx_predict_case c = {p, 640, 480};
 	const struct sx_predict_device *d = &sx_predict_board_find("orin-nx")->device;
 	struct sx_prediction got;
-	char why[256];
+	struct sx_why why;
 
-	sx_predict(&got, d, &c, sx_predict_volume(d, true, &c, SX_VOLUME_AUTO, why, sizeof(why)));
+	sx_predict(&got, d, &c, sx_predict_volume(d, true, &c, SX_VOLUME_AUTO, &why));
 	if (!strstr(got.missing, words))
 		fail_msg("'%s' does not say '%s'", got.missing, words);
 	assert_true(isnan(got.chain_ms));

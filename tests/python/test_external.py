@@ -34,7 +34,7 @@ class Writers(support.TestCase):
         return w
 
     def newest(self):
-        """Returns (capture_ns, map, confidence or None) of the newest map, by the layout of docs/shm.md."""
+        """Returns (capture_ns, map, confidence or None) of the newest map, by the layout of docs/use/shm.md."""
         with open(path_of(self.name), "rb") as f:
             data = f.read()
         self.assertEqual(data[:8], b"STIXDISP")

@@ -1,4 +1,4 @@
-"""docs/first-camera.md, step by step: runs the commands as written on the page, with simulated cameras.
+"""docs/use/first-camera.md, step by step: runs the commands as written on the page, with simulated cameras.
 
 Two raw cameras look at a street, at a board, and at the street again. The street is the synthetic one, scaled to their
 baseline. Only the simulated cameras know their pose.
@@ -30,7 +30,7 @@ import board_scene  # noqa: E402
 import doc_steps  # noqa: E402
 from stixel_calibrate import board  # noqa: E402
 
-PAGE = os.path.join(support.SOURCE, "docs", "first-camera.md")
+PAGE = os.path.join(support.SOURCE, "docs", "use", "first-camera.md")
 CALIBRATE = os.path.join(support.SOURCE, "tools", "calibrate", "stixel_calibrate")
 STREET, STREET_FRAMES = (1280, 960), 6
 BASELINE_M, HEIGHT_M = 0.54, 1.65  # baseline and camera height of the street, m

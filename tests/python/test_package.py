@@ -174,7 +174,7 @@ class Package(support.TestCase):
                     self.assertTrue((getattr(thing, member).__doc__ or "").strip(), "%s.%s" % (name, member))
 
     def test_docs_speak_of_what_there_is(self):
-        with open(os.path.join(support.SOURCE, "docs", "python.md"), encoding="utf-8") as f:
+        with open(os.path.join(support.SOURCE, "docs", "use", "python.md"), encoding="utf-8") as f:
             text = f.read()
         for kind, names in ((stixel, re.findall(r"`stixel\.(\w+)", text)),
                             (stixel.Frame, re.findall(r"`frame\.(\w+)", text)),

@@ -44,7 +44,7 @@ class Writers(support.TestCase):
 
     def newest(self, path):
         """Returns (capture_ns, frame_epoch, frame_number, scores) of the newest scores, by the layout of
-        docs/shm.md."""
+        docs/use/shm.md."""
         with open(path, "rb") as f:
             data = f.read()
         self.assertEqual(data[:8], b"STIXSCOR")

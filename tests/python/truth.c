@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/why.h"
 #include "tests/scene_truth.h"
 #include <stixel.h>
 
@@ -48,14 +49,14 @@ int main(int argc, char **argv)
 	struct sx_scene_params p = {0};
 	struct sx_scene_truth t = {0};
 	struct sx_scene *scene;
-	char why[256] = "";
+	struct sx_why why = {""};
 	int r = 1;
 
 	if (argc != 4 || sscanf(argv[1], "%dx%d", &p.width, &p.height) != 2)
 		return 64;
 	p.seed = 1;
-	if (sx_scene_create(&scene, &p, why, sizeof(why)) < 0) {
-		fprintf(stderr, "python-truth: %s\n", why);
+	if (sx_scene_create(&scene, &p, &why) < 0) {
+		fprintf(stderr, "python-truth: %s\n", why.text);
 		return 64;
 	}
 	if (sx_scene_truth_init(&t, scene) == 0) {

@@ -346,7 +346,7 @@ class Case:
         return rays, worst, state, bad and (not known or rays[0] > 0)
 
 
-# Known excesses over the limits on the two synthetic streets (docs/accuracy.md, "When cameras fail"). Noise of more
+# Known excesses over the limits on the two synthetic streets (docs/use/accuracy.md, "When cameras fail"). Noise of more
 # than a grey level hides that a lens is covered. A tape of 15 rows is lower than a gap that a stixel may bridge.
 KNOWN = {
     "": {"curved borders": "space ground", "patch, grey, noise": "blind early space ground",

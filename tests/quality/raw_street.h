@@ -6,6 +6,7 @@
 #ifndef SX_TESTS_QUALITY_RAW_STREET_H
 #define SX_TESTS_QUALITY_RAW_STREET_H
 
+#include "base/why.h"
 #include "capture/scene/scene.h"
 #include "stages/rectify/rectify.h"
 
@@ -19,7 +20,7 @@ struct raw_street {
  * Prepares pictures. Of p it uses the lenses and sizes. Returns 0, or a negative errno with a sentence in
  * `why`. finish accepts a zeroed struct.
  */
-int raw_street_init(struct raw_street *r, const struct sx_scene_params *p, char *why, size_t why_bytes);
+int raw_street_init(struct raw_street *r, const struct sx_scene_params *p, struct sx_why *why);
 void raw_street_finish(struct raw_street *r);
 
 /*
@@ -27,6 +28,6 @@ void raw_street_finish(struct raw_street *r);
  * negative errno with a sentence in `why`.
  */
 int raw_street_draw(struct raw_street *r, const struct sx_scene_params *p, uint32_t frame,
-		    const struct sx_image *left, const struct sx_image *right, char *why, size_t why_bytes);
+		    const struct sx_image *left, const struct sx_image *right, struct sx_why *why);
 
 #endif

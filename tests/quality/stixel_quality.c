@@ -40,7 +40,7 @@ struct run {
 	struct noisy_scores noisy;
 	struct label_score labels, noisy_labels;
 	int64_t engine_ns;
-	char why[512];
+	struct sx_why why;
 };
 
 /* Sets the classes of Cityscapes, which the scene's truth uses. */
@@ -61,7 +61,7 @@ static int open_engine(struct run *r)
 	if (e < 0) {
 		sx_errors_print(&errors, stderr);
 		sx_errors_finish(&errors);
-		snprintf(r->why, sizeof(r->why), "wrong settings");
+		sx_why_set(&r->why, "wrong settings");
 		return e;
 	}
 	config.width = r->options.width;
@@ -73,16 +73,14 @@ static int open_engine(struct run *r)
 	r->backend = !strcmp(r->options.engine, "reference") ? &sx_backend_reference
 		     : !strcmp(r->options.engine, "cpu")     ? &sx_backend_cpu
 							     : NULL;
-	if (!r->backend) {
-		snprintf(r->why, sizeof(r->why), "engine '%s' is unknown: there are reference and cpu",
-			 r->options.engine);
-		return -EINVAL;
-	}
+	if (!r->backend)
+		return sx_why_fail(-EINVAL, &r->why, "engine '%s' is unknown: there are reference and cpu",
+				   r->options.engine);
 	r->settings.params = config.params;
 	r->settings.engine.contexts = 1;
-	e = r->backend->open(&r->device, &r->settings.engine, r->why, sizeof(r->why));
+	e = r->backend->open(&r->device, &r->settings.engine, &r->why);
 	if (e == 0)
-		e = r->backend->context_create(&r->context, r->device, &config, r->why, sizeof(r->why));
+		e = r->backend->context_create(&r->context, r->device, &config, &r->why);
 	return e;
 }
 
@@ -101,10 +99,8 @@ static int prepare(struct run *r)
 	if (!r->stixels || !r->offsets || !r->scratch ||
 	    noisy_scores_init(&r->noisy, r->options.width, r->options.height) < 0 ||
 	    sx_image_init(&r->left, SX_PIXEL_U8, r->options.width, r->options.height) < 0 ||
-	    sx_image_init(&r->right, SX_PIXEL_U8, r->options.width, r->options.height) < 0) {
-		snprintf(r->why, sizeof(r->why), "no memory");
-		return -ENOMEM;
-	}
+	    sx_image_init(&r->right, SX_PIXEL_U8, r->options.width, r->options.height) < 0)
+		return sx_why_fail(-ENOMEM, &r->why, "no memory");
 	if (!r->options.lenses)
 		return 0;
 	raw = (struct sx_scene_params){
@@ -114,7 +110,7 @@ static int prepare(struct run *r)
 		.raw_width = r->options.raw_width,
 		.raw_height = r->options.raw_height,
 	};
-	return raw_street_init(&r->raw, &raw, r->why, sizeof(r->why));
+	return raw_street_init(&r->raw, &raw, &r->why);
 }
 
 static void finish(struct run *r)
@@ -149,11 +145,9 @@ static int score(struct run *r, const struct sx_scene *scene, const struct sx_sc
 	struct sx_image q4;
 	int e = r->backend->peek(r->context, SX_TAP_DISPARITY, &q4);
 
-	if (e < 0 || (int)result->columns != columns) {
-		snprintf(r->why, sizeof(r->why), "%u stixel columns instead of %d, disparity: %s",
-			 result->columns, columns, strerror(-e));
-		return -EPROTO;
-	}
+	if (e < 0 || (int)result->columns != columns)
+		return sx_why_fail(-EPROTO, &r->why, "%u stixel columns instead of %d, disparity: %s",
+				   result->columns, columns, strerror(-e));
 	score_disparity(&r->disparity, t, &q4);
 	score_road(&r->road, &t->camera, &result->road);
 	if (first > last || last >= columns)
@@ -175,7 +169,7 @@ static int run_frame(struct run *r, const struct sx_scene_params *p, struct sx_s
 	int e = 0;
 
 	if (r->raw.params.lenses)
-		e = raw_street_draw(&r->raw, p, frame, &r->left, &r->right, r->why, sizeof(r->why));
+		e = raw_street_draw(&r->raw, p, frame, &r->left, &r->right, &r->why);
 	else
 		sx_scene_render(scene, frame, &r->left, &r->right);
 	if (e < 0)
@@ -192,7 +186,7 @@ static int run_frame(struct run *r, const struct sx_scene_params *p, struct sx_s
 	if (e == 0)
 		e = r->backend->wait(r->context, -1);
 	if (e < 0) {
-		snprintf(r->why, sizeof(r->why), "frame failed: %s", strerror(-e));
+		sx_why_set(&r->why, "frame failed: %s", strerror(-e));
 		return e;
 	}
 	r->engine_ns += sx_now_ns() - start;
@@ -205,7 +199,7 @@ static int run_seed(struct run *r, unsigned seed)
 	struct stixel_score before = r->score;
 	struct sx_scene_truth truth = {0};
 	struct sx_scene *scene = NULL;
-	int e = sx_scene_create(&scene, &p, r->why, sizeof(r->why));
+	int e = sx_scene_create(&scene, &p, &r->why);
 
 	if (e == 0)
 		e = sx_scene_truth_init(&truth, scene);
@@ -331,7 +325,7 @@ int main(int argc, char **argv)
 	for (int i = 0; e == 0 && i < r.options.seeds; i++)
 		e = run_seed(&r, r.options.first + (unsigned)i);
 	if (e < 0) {
-		fprintf(stderr, "stixel-quality: %s\n", r.why);
+		fprintf(stderr, "stixel-quality: %s\n", r.why.text);
 		finish(&r);
 		return e == -EINVAL ? 64 : 70;
 	}

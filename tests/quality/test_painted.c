@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "base/why.h"
 #include "tests/quality/painted.h"
 
 #define W 8
@@ -138,9 +139,9 @@ static void test_noise_is_noise(void **state)
 	struct sx_scene *scene;
 	long wrong = 0, sure = 0, same = 0;
 	uint8_t first[320];
-	char why[200];
+	struct sx_why why;
 
-	assert_int_equal(sx_scene_create(&scene, &p, why, sizeof(why)), 0);
+	assert_int_equal(sx_scene_create(&scene, &p, &why), 0);
 	assert_int_equal(sx_scene_truth_init(&t, scene), 0);
 	assert_int_equal(noisy_scores_init(&n, p.width, p.height), 0);
 	sx_scene_truth(scene, 3, &t);

@@ -436,11 +436,11 @@ static void read_recording(const uint8_t *at, unsigned how, size_t bytes)
 	const char *path = fd >= 0 ? of_pipe : fuzz_file(0, at, bytes);
 	const struct sx_recording_state *state;
 	struct sx_recording *r;
-	char why[512];
+	struct sx_why why;
 	int e;
 
 	fails_begin();
-	e = sx_recording_open(&r, path, why, sizeof(why));
+	e = sx_recording_open(&r, path, &why);
 	if (fd >= 0)
 		close(fd);
 	if (e < 0) {

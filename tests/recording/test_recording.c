@@ -115,7 +115,7 @@ struct seen {
 	uint64_t numbers[64];
 	struct sx_recording_state state;
 	struct sx_recording_info info;
-	char why[256];
+	struct sx_why why;
 	uint64_t damage_at;
 };
 
@@ -125,9 +125,9 @@ static struct seen read_all(const struct help_shape *shape)
 	struct sx_record record;
 	struct seen seen = {0};
 
-	seen.result = sx_recording_open(&r, path, seen.why, sizeof(seen.why));
+	seen.result = sx_recording_open(&r, path, &seen.why);
 	if (seen.result < 0) {
-		assert_true(strlen(seen.why) > 10);
+		assert_true(strlen(seen.why.text) > 10);
 		return seen;
 	}
 	while ((seen.result = sx_recording_next(r, &record)) > 0) {
@@ -203,7 +203,7 @@ static void test_a_frame_with_more(void **state)
 	struct stixel_frame frame;
 	struct sx_recording *r;
 	struct sx_record record;
-	char why[256];
+	struct sx_why why;
 	size_t n = help_frame(bytes, &pictures, EPOCH, 1) + 64;
 
 	h->frame_bytes = (uint32_t)n;
@@ -214,7 +214,7 @@ static void test_a_frame_with_more(void **state)
 	assert_int_equal(sx_recording_frame(&w, &frame), 0);
 	end(&w);
 	save(memory.bytes, memory.count);
-	assert_int_equal(sx_recording_open(&r, path, why, sizeof(why)), 0);
+	assert_int_equal(sx_recording_open(&r, path, &why), 0);
 	assert_int_equal(sx_recording_next(r, &record), 1);
 	assert_int_equal(record.kind, SX_RECORD_FRAME);
 	assert_memory_equal(record.frame.bytes, bytes, n);
@@ -301,10 +301,10 @@ static void test_seek(void **state)
 	static const int wanted[] = {1299, 0, 1, 99, 100, 101, 1199, 1200};
 	struct sx_recording *r;
 	struct sx_record record;
-	char why[256];
+	struct sx_why why;
 
 	make_many();
-	assert_int_equal(sx_recording_open(&r, path, why, sizeof(why)), 0);
+	assert_int_equal(sx_recording_open(&r, path, &why), 0);
 	for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
 		assert_int_equal(sx_recording_rewind(r), 0);
 		next_frame(r, &record);
@@ -321,7 +321,7 @@ static void test_seek(void **state)
 
 	/* Without its end the file has no index, and reading continues from the current position. */
 	save(memory.bytes, memory.count - 8);
-	assert_int_equal(sx_recording_open(&r, path, why, sizeof(why)), 0);
+	assert_int_equal(sx_recording_open(&r, path, &why), 0);
 	assert_int_equal(sx_recording_seek(r, EPOCH, time_of(700)), -ESPIPE);
 	next_frame(r, &record);
 	assert_int_equal(record.frame.header->number, 1);
@@ -520,7 +520,7 @@ static void test_among_others(void **state)
 	make_foreign(bytes, n, false);
 	seen = read_all(&small);
 	assert_int_equal(seen.result, -ENOMSG);
-	assert_non_null(strstr(seen.why, "without frames"));
+	assert_non_null(strstr(seen.why.text, "without frames"));
 }
 
 /* A frame whose header claims more data than the message has. The reader must not read beyond the message. */
@@ -558,14 +558,14 @@ static void test_images_left_out(void **state)
 	static uint64_t bytes[1024];
 	struct sx_recording *r;
 	struct sx_record record;
-	char why[256];
+	struct sx_why why;
 	size_t n = help_frame(bytes, &pictures, EPOCH, 1);
 	const struct stixel_frame_header *h = (const struct stixel_frame_header *)bytes;
 	const uint32_t bare = h->plane_offset;
 
 	assert_true(h->plane_offset < n);
 	make_foreign(bytes, h->plane_offset, true);
-	assert_int_equal(sx_recording_open(&r, path, why, sizeof(why)), 0);
+	assert_int_equal(sx_recording_open(&r, path, &why), 0);
 	assert_int_equal(sx_recording_next(r, &record), 1);
 	assert_int_equal(record.kind, SX_RECORD_FRAME);
 	h = record.frame.header;
@@ -652,14 +652,14 @@ static void test_lz4(void **state)
 static void test_no_such_file(void **state)
 {
 	struct sx_recording *r;
-	char why[256];
+	struct sx_why why;
 
-	assert_int_equal(sx_recording_open(&r, "/nonexistent/file", why, sizeof(why)), -ENOENT);
-	assert_non_null(strstr(why, "/nonexistent/file"));
-	assert_int_equal(sx_recording_open(&r, "/dev", why, sizeof(why)), -EISDIR);
+	assert_int_equal(sx_recording_open(&r, "/nonexistent/file", &why), -ENOENT);
+	assert_non_null(strstr(why.text, "/nonexistent/file"));
+	assert_int_equal(sx_recording_open(&r, "/dev", &why), -EISDIR);
 	save("STIXREC\n\1\0\0\0", 12);
-	assert_int_equal(sx_recording_open(&r, path, why, sizeof(why)), -EBADMSG);
-	assert_non_null(strstr(why, "older stixelctl"));
+	assert_int_equal(sx_recording_open(&r, path, &why), -EBADMSG);
+	assert_non_null(strstr(why.text, "older stixelctl"));
 	sx_recording_close(NULL);
 }
 

@@ -24,7 +24,8 @@
 static void test_an_end_within_an_end(void **state)
 {
 	uint8_t file[164] = {0};
-	char path[64], why[256];
+	char path[64];
+	struct sx_why why;
 	struct sx_recording *r;
 	struct sx_record record;
 	int fd, e, damages = 0;
@@ -42,7 +43,7 @@ static void test_an_end_within_an_end(void **state)
 	fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
 	assert_int_equal(write(fd, file, sizeof(file)), sizeof(file));
 	close(fd);
-	e = sx_recording_open(&r, path, why, sizeof(why));
+	e = sx_recording_open(&r, path, &why);
 	unlink(path);
 	assert_int_equal(e, 0);
 	while ((e = sx_recording_next(r, &record)) > 0)

@@ -62,7 +62,7 @@ static void test_the_time_of_a_gap(void **state)
 	struct sx_recording_writer w;
 	struct sx_recording *r;
 	struct sx_record first, frame, second;
-	char why[256];
+	struct sx_why why;
 
 	begin(&w);
 	assert_int_equal(sx_recording_gap(&w, &gap, early_ns), 0);
@@ -72,7 +72,7 @@ static void test_the_time_of_a_gap(void **state)
 	sx_recording_finish(&w);
 	fclose(file);
 
-	assert_int_equal(sx_recording_open(&r, path, why, sizeof(why)), 0);
+	assert_int_equal(sx_recording_open(&r, path, &why), 0);
 	unlink(path);
 	assert_int_equal(sx_recording_next(r, &first), 1);
 	assert_int_equal(sx_recording_next(r, &frame), 1);

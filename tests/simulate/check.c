@@ -210,8 +210,8 @@ void __real_sx_source_close(struct sx_source *s);
 void __wrap_sx_source_close(struct sx_source *s);
 int __real_sx_run_loop(struct sx_run *run);
 int __wrap_sx_run_loop(struct sx_run *run);
-int __real_sx_pipeline_start(struct sx_pipeline *p, char *why, size_t why_bytes);
-int __wrap_sx_pipeline_start(struct sx_pipeline *p, char *why, size_t why_bytes);
+int __real_sx_pipeline_start(struct sx_pipeline *p, struct sx_why *why);
+int __wrap_sx_pipeline_start(struct sx_pipeline *p, struct sx_why *why);
 void __real_sx_pipeline_destroy(struct sx_pipeline *p, struct sx_source **source);
 void __wrap_sx_pipeline_destroy(struct sx_pipeline *p, struct sx_source **source);
 
@@ -230,13 +230,13 @@ int __wrap_sx_run_loop(struct sx_run *run)
 	return __real_sx_run_loop(run);
 }
 
-int __wrap_sx_pipeline_start(struct sx_pipeline *p, char *why, size_t why_bytes)
+int __wrap_sx_pipeline_start(struct sx_pipeline *p, struct sx_why *why)
 {
 	int r;
 
 	if (!p->source)
 		world->next_pair = sx_telemetry_count(p->c.telemetry, SX_FIG_FRAMES_CAPTURED) + 1;
-	r = __real_sx_pipeline_start(p, why, why_bytes);
+	r = __real_sx_pipeline_start(p, why);
 	world->pipeline = r == 0 ? p : NULL;
 	return r;
 }

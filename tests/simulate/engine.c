@@ -96,7 +96,7 @@ static void *engine_thread(void *context)
 	return NULL;
 }
 
-static int engine_create(struct sx_context *x, const struct sx_context_config *c, char *why, size_t why_bytes)
+static int engine_create(struct sx_context *x, const struct sx_context_config *c, struct sx_why *why)
 {
 	struct simulated *own;
 

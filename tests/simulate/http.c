@@ -52,7 +52,7 @@ static const char *const bodies[] = {
 	"road.max_age=4\nmodel.p_order=0.4\nstixels.width=8\n",
 };
 
-int sx_status_listen(const char *path, unsigned mode, char *why, size_t why_bytes)
+int sx_status_listen(const char *path, unsigned mode, struct sx_why *why)
 {
 	int fd = sim_fd_make(SIM_EVENT);
 	FILE *f = fopen(path, "w");
@@ -164,7 +164,7 @@ static void *serve(void *server)
 }
 
 int sx_status_start(struct sx_status_server **ret, int listen_fd, const struct sx_status_page *pages,
-		    size_t count, void *user, char *why, size_t why_bytes)
+		    size_t count, void *user, struct sx_why *why)
 {
 	struct sx_status_server *s = calloc(1, sizeof(*s));
 

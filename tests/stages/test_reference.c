@@ -45,12 +45,12 @@ static struct sx_context_config config_of(int width, int height)
 static void rig_init(struct rig *g, const struct sx_context_config *c)
 {
 	const struct sx_engine_params p = {.backend = SX_BACKEND_REFERENCE, .contexts = 1};
-	char why[300] = "";
+	struct sx_why why = {""};
 
 	*g = (struct rig){0};
-	assert_int_equal(engine->open(&g->device, &p, why, sizeof(why)), 0);
-	if (engine->context_create(&g->x, g->device, c, why, sizeof(why)) < 0)
-		fail_msg("%s", why);
+	assert_int_equal(engine->open(&g->device, &p, &why), 0);
+	if (engine->context_create(&g->x, g->device, c, &why) < 0)
+		fail_msg("%s", why.text);
 	check_image_init(&g->left, c->pixel, c->width, c->height, 13);
 	check_image_init(&g->right, c->pixel, c->width, c->height, 0);
 	g->pair = (struct sx_pair){.left = g->left.image, .right = g->right.image};
@@ -363,16 +363,16 @@ static void contexts_are_checked_and_counted(void **state)
 	struct sx_context_config c = config_of(64, 40);
 	struct sx_context *a = NULL, *b = NULL;
 	struct sx_device *d;
-	char why[300] = "";
+	struct sx_why why = {""};
 	size_t empty, one;
 
-	assert_int_equal(engine->open(&d, &p, why, sizeof(why)), 0);
+	assert_int_equal(engine->open(&d, &p, &why), 0);
 	assert_non_null(engine->describe(d));
 	empty = engine->memory(d);
-	assert_int_equal(engine->context_create(&a, d, &c, why, sizeof(why)), 0);
+	assert_int_equal(engine->context_create(&a, d, &c, &why), 0);
 	one = engine->memory(d) - empty;
 	assert_true(one > (size_t)64 * 40 * 128 * 2); /* the size of S alone */
-	assert_int_equal(engine->context_create(&b, d, &c, why, sizeof(why)), 0);
+	assert_int_equal(engine->context_create(&b, d, &c, &why), 0);
 	assert_int_equal(engine->memory(d), empty + 2 * one);
 	assert_int_equal(engine->context_memory(a), one);
 	engine->context_destroy(a);
@@ -380,8 +380,8 @@ static void contexts_are_checked_and_counted(void **state)
 	assert_int_equal(engine->memory(d), empty);
 	a = NULL;
 	c = config_of(31, 40);
-	assert_int_equal(engine->context_create(&a, d, &c, why, sizeof(why)), -EINVAL);
-	assert_non_null(strstr(why, "31x40"));
+	assert_int_equal(engine->context_create(&a, d, &c, &why), -EINVAL);
+	assert_non_null(strstr(why.text, "31x40"));
 	assert_null(a);
 	engine->context_destroy(NULL);
 	engine->close(d);

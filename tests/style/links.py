@@ -1,5 +1,5 @@
 # Links of the documents must have targets: relative links must point to files and folders of the tree, #anchors to
-# headings.
+# headings. The README.md of docs/use and of docs/develop must link to each page below its folder.
 # SPDX-License-Identifier: Apache-2.0
 import os
 import re
@@ -53,8 +53,20 @@ def fault(root, tree, name, link):
     return None
 
 
+def unlisted(root):
+    """Returns a fault for each page to which the index of its shelf has no link."""
+    found, names = [], list(rule.files(root, ".md"))
+    for shelf in ("docs/use/", "docs/develop/"):
+        pages = {name for name in names if name.startswith(shelf)} - {shelf + "README.md"}
+        if pages:
+            index = prose(rule.read(root, shelf + "README.md")) if shelf + "README.md" in names else ""
+            listed = {os.path.normpath(shelf + m.group(1).partition("#")[0]) for m in LINK.finditer(index)}
+            found += ["%s:1: %sREADME.md does not list this page" % (name, shelf) for name in sorted(pages - listed)]
+    return found
+
+
 def check(root):
-    found, tree = [], set()
+    found, tree = unlisted(root), set()
     for name in rule.files(root):
         while name not in tree:
             tree.add(name or ".")
@@ -76,6 +88,9 @@ SOUND = {
                  "[NAME]: no definition, as words follow\n",
     "docs/a.md": "# What it isn't: `two` words\n\n[up](../README.md#one) [again](#part-1)\n\n## Part\n\n## Part\n",
     "docs/p.svg": "<svg/>\n",
+    "docs/use/README.md": "[c](c.md#c) [d](d/d.md)\n",
+    "docs/use/c.md": "# C\n",
+    "docs/use/d/d.md": "# D\n",
 }
 PLANTED = [
     ({"docs/b.md": "text\n\n[x](c.md)\n"}, ["docs/b.md:3:", "there is no docs/c.md"]),
@@ -88,6 +103,8 @@ PLANTED = [
     ({"docs/b.md": "[x](../../a.md)\n"}, ["docs/b.md:1:", "there is no"]),
     ({"docs/b.md": "![x](q.svg 'title')\n"}, ["docs/b.md:1:", "q.svg"]),
     ({"docs/b.md": "[x]\n\n[x]: c.md 'title'\n"}, ["docs/b.md:3:", "c.md"]),
+    ({"docs/use/e.md": "# E\n"}, ["docs/use/e.md:1:", "docs/use/README.md does not list"]),
+    ({"docs/develop/e.md": "# E\n"}, ["docs/develop/e.md:1:", "docs/develop/README.md does not list"]),
 ]
 
 if __name__ == "__main__":

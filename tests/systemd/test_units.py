@@ -31,7 +31,7 @@ RestrictAddressFamilies RestrictNamespaces LockPersonality KeyringMode SystemCal
 SystemCallFilter SystemCallErrorNumber MemoryDenyWriteExecute LogRateLimitIntervalSec LogRateLimitBurst
 EnvironmentFile Nice MemoryMax TasksMax IPAddressAllow WantedBy ListenStream FileDescriptorName SocketUser SocketGroup
 SocketMode RemoveOnStop""".split())
-# Newer directives and their systemd versions. docs/service.md must name them.
+# Newer directives and their systemd versions. docs/use/service.md must name them.
 NEWER = {"ProtectProc": 247, "ProcSubset": 247}
 # Directives that need no reason.
 PLAIN = {"Description", "Documentation"}
@@ -79,7 +79,7 @@ class Files(unittest.TestCase):
         self.assertEqual(without_reason("[Service]\nUser=x\n# why\nGroup=y\n\nUMask=0\n"), ["User=x", "UMask=0"])
 
     def test_what_is_newer_is_documented(self):
-        document = read(SOURCE + "/docs/service.md")
+        document = read(SOURCE + "/docs/use/service.md")
         for path in [*UNITS, *ALL_DROP_INS]:
             for name in directives(read(path)):
                 if name in NEWER:
@@ -88,7 +88,7 @@ class Files(unittest.TestCase):
                     self.assertIn(name, KNOWN_245, "%s: since which systemd? Put it into a list above" % path)
 
     def test_all_drop_ins_are_documented(self):
-        document = read(SOURCE + "/docs/service.md")
+        document = read(SOURCE + "/docs/use/service.md")
         self.assertGreater(len(DROP_INS), 4)
         for path in ALL_DROP_INS:
             self.assertIn("`%s`" % os.path.basename(path), document)

@@ -1,4 +1,4 @@
-# Records what was tried on which system, and generates the table in docs/portability.md from the record. A line of
+# Records what was tried on which system, and generates the table in docs/use/portability.md from the record. A line of
 # tried.tsv is the latest result of one script with one compiler of one distribution, for one architecture and one
 # release of CUDA:
 #
@@ -22,7 +22,7 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 TOP = os.path.join(HERE, "..", "..")
-RECORD, DOCUMENT = os.path.join(HERE, "tried.tsv"), os.path.join(TOP, "docs", "portability.md")
+RECORD, DOCUMENT = os.path.join(HERE, "tried.tsv"), os.path.join(TOP, "docs", "use", "portability.md")
 BEGIN, END = "<!-- tried: made by tests/toolchains/table.py -->", "<!-- end of tried -->"
 STATES = ("failed", "compiled", "built", "tested", "installed")
 # architecture and CUDA of each column; fixed, so that a release that was never tried is shown as well
@@ -184,7 +184,7 @@ def main(command, *words):
     elif command == "check":
         was, is_now = text_with_table()
         if was != is_now:
-            sys.exit("docs/portability.md: its table is not that of tests/toolchains/tried.tsv: table.py write")
+            sys.exit("docs/use/portability.md: its table is not that of tests/toolchains/tried.tsv: table.py write")
     else:
         sys.exit("table.py: what is %s?" % command)
 

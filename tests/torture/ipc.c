@@ -63,16 +63,16 @@ static int publish(struct sx_ring *r, uint64_t number)
 static int live_ring_of(const struct sx_ring_params *p)
 {
 	struct sx_ring *r = NULL;
-	char why[200] = "";
-	int e = sx_ring_create(&r, p, why, sizeof(why));
+	struct sx_why why = {""};
+	int e = sx_ring_create(&r, p, &why);
 
 	if (e < 0) {
-		assert_true(why[0]);
+		assert_true(why.text[0]);
 		return e;
 	}
 	e = publish(r, 1);
 	sx_ring_beat(r);
-	sx_ring_look(r, why, sizeof(why));
+	sx_ring_look(r, &why);
 	sx_ring_destroy(r);
 	return e;
 }
@@ -104,7 +104,7 @@ static int live_ring_after_another(void)
 	torture_begin_own();
 	snprintf(orphan, sizeof(orphan), "%s/.stixeld.a.0123456789abcdef", dir);
 	close(open(orphan, O_CREAT | O_WRONLY | O_CLOEXEC, 0600));
-	if (sx_ring_create(&earlier, &p, NULL, 0) < 0)
+	if (sx_ring_create(&earlier, &p, NULL) < 0)
 		abort();
 	close(open(orphan, O_CREAT | O_WRONLY | O_CLOEXEC, 0600));
 	torture_end_own();
@@ -144,7 +144,7 @@ static int live_reader(void)
 	torture_begin_own();
 	p.stream_path = path;
 	s = help_stream(path, &small, EPOCH);
-	if (sx_ring_create(&r, &p, NULL, 0) < 0 || !s)
+	if (sx_ring_create(&r, &p, NULL) < 0 || !s)
 		abort();
 	publish(r, 1);
 	snprintf(ring, sizeof(ring), "%s/stixeld.a", dir);
@@ -178,10 +178,10 @@ static void dispatch(struct sx_stream *s)
 
 static int make_stream(struct sx_stream **ret, const struct sx_stream_params *p)
 {
-	char why[200] = "";
-	const int e = sx_stream_create(ret, p, why, sizeof(why));
+	struct sx_why why = {""};
+	const int e = sx_stream_create(ret, p, &why);
 
-	assert_true(e >= 0 || why[0]);
+	assert_true(e >= 0 || why.text[0]);
 	return e;
 }
 
@@ -231,18 +231,18 @@ static int live_stream_of_a_group(void)
 /* A listening socket that is passed in, at the place of a dead one. */
 static int live_listener(void)
 {
-	char why[200] = "";
+	struct sx_why why = {""};
 	int fd, e;
 
 	torture_begin_own();
-	close(sx_listener_make(path, 0600, (gid_t)-1, NULL, 0));
+	close(sx_listener_make(path, 0600, (gid_t)-1, NULL));
 	torture_end_own();
-	e = fd = sx_listener_make(path, 0600, (gid_t)-1, why, sizeof(why));
+	e = fd = sx_listener_make(path, 0600, (gid_t)-1, &why);
 	if (fd >= 0) {
-		e = sx_listener_check(fd, why, sizeof(why));
+		e = sx_listener_check(fd, &why);
 		close(fd);
 	}
-	assert_true(e >= 0 || why[0]);
+	assert_true(e >= 0 || why.text[0]);
 	unlink(path);
 	return e;
 }
@@ -301,28 +301,29 @@ static int live_disparity(void)
 
 static int live_instance(void)
 {
-	char runtime[256], why[200] = "";
+	char runtime[256];
+	struct sx_why why = {""};
 	uid_t user;
 	int fd, e;
 
 	torture_begin_own();
 	setenv("RUNTIME_DIRECTORY", dir, 1);
 	torture_end_own();
-	e = sx_runtime_dir("a", runtime, sizeof(runtime), why, sizeof(why));
+	e = sx_runtime_dir("a", runtime, sizeof(runtime), &why);
 	if (e >= 0) {
-		e = fd = sx_instance_lock(runtime, NULL, why, sizeof(why));
+		e = fd = sx_instance_lock(runtime, NULL, &why);
 		if (fd >= 0) {
 			pid_t owner;
 
 			/* a second daemon is refused, whatever else fails */
-			assert_true(sx_instance_lock(runtime, &owner, why, sizeof(why)) < 0);
+			assert_true(sx_instance_lock(runtime, &owner, &why) < 0);
 			close(fd);
 		}
 		torture_begin_own();
 		help_dir_remove(runtime);
 		torture_end_own();
 	}
-	assert_true(e >= 0 || why[0]);
+	assert_true(e >= 0 || why.text[0]);
 	(void)sx_process_namespace();
 	(void)sx_process_start(getpid());
 	(void)sx_process_user(getpid(), &user);
@@ -368,13 +369,13 @@ static void ask(const char *request)
 static int live_status(void)
 {
 	struct sx_status_server *s = NULL;
-	char why[200] = "";
-	int e, fd = sx_status_listen(path, 0600, why, sizeof(why));
+	struct sx_why why = {""};
+	int e, fd = sx_status_listen(path, 0600, &why);
 
 	e = fd;
 	if (fd >= 0)
-		e = sx_status_start(&s, fd, pages, 2, NULL, why, sizeof(why));
-	assert_true(e >= 0 || why[0]);
+		e = sx_status_start(&s, fd, pages, 2, NULL, &why);
+	assert_true(e >= 0 || why.text[0]);
 	if (s) {
 		ask("GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
 		ask("PUT / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");

@@ -58,10 +58,10 @@ void __real_sx_pipeline_stop(struct sx_pipeline *p);
 void __wrap_sx_pipeline_stop(struct sx_pipeline *p);
 void __real_sx_source_close(struct sx_source *s);
 void __wrap_sx_source_close(struct sx_source *s);
-int __real_sx_source_open(struct sx_source **ret, const struct sx_source_params *p, int slots, char *why,
-			  size_t why_bytes);
-int __wrap_sx_source_open(struct sx_source **ret, const struct sx_source_params *p, int slots, char *why,
-			  size_t why_bytes);
+int __real_sx_source_open(struct sx_source **ret, const struct sx_source_params *p, int slots,
+			  struct sx_why *why);
+int __wrap_sx_source_open(struct sx_source **ret, const struct sx_source_params *p, int slots,
+			  struct sx_why *why);
 
 static bool phase_is(const char *name)
 {
@@ -102,10 +102,10 @@ void __wrap_sx_source_close(struct sx_source *s)
 	__real_sx_source_close(s);
 }
 
-int __wrap_sx_source_open(struct sx_source **ret, const struct sx_source_params *p, int slots, char *why,
-			  size_t why_bytes)
+int __wrap_sx_source_open(struct sx_source **ret, const struct sx_source_params *p, int slots,
+			  struct sx_why *why)
 {
-	const int r = __real_sx_source_open(ret, p, slots, why, why_bytes);
+	const int r = __real_sx_source_open(ret, p, slots, why);
 
 	torture_exempt_thread(r < 0);
 	return r;

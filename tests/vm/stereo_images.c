@@ -266,11 +266,12 @@ static int write_fault(struct picture *p, struct sx_scene *scene, struct sx_imag
 		       const char *folder, const char *name)
 {
 	struct sx_fault f;
-	char path[4096], why[512];
+	char path[4096];
+	struct sx_why why;
 	int r = 0;
 
-	if (sx_fault_parse(&f, name, why, sizeof(why)) < 0) {
-		fprintf(stderr, "stereo-images: %s\n", why);
+	if (sx_fault_parse(&f, name, &why) < 0) {
+		fprintf(stderr, "stereo-images: %s\n", why.text);
 		return -EINVAL;
 	}
 	snprintf(path, sizeof(path), "%s/%s", folder, name);
@@ -316,7 +317,7 @@ int main(int argc, char **argv)
 	struct sx_rig rig;
 	struct sx_image images[3];
 	struct picture p = {0};
-	char why[256];
+	struct sx_why why;
 	int count, r = 0;
 
 	if (given < 3 || (!faults && given > 4) || (faults && given < 4) ||
@@ -326,8 +327,7 @@ int main(int argc, char **argv)
 		return 64;
 	}
 	params.lenses = faults ? NULL : words[3];
-	if (picture_init(&p, params.width, params.height) < 0 ||
-	    sx_scene_create(&scene, &params, why, sizeof(why)) < 0)
+	if (picture_init(&p, params.width, params.height) < 0 || sx_scene_create(&scene, &params, &why) < 0)
 		return 1;
 	for (int i = 0; i < 3; i++)
 		if (sx_image_init(&images[i], SX_PIXEL_U8, p.width, p.height) < 0)
@@ -338,6 +338,5 @@ int main(int argc, char **argv)
 		r = write_pairs(&p, scene, images, count, words[0]);
 	if (r < 0 || write_camera(&p, words[0]) < 0)
 		return 1;
-	return params.lenses &&
-	       (sx_scene_rig(&params, &rig, why, sizeof(why)) < 0 || write_rig(&rig, words[0]) < 0);
+	return params.lenses && (sx_scene_rig(&params, &rig, &why) < 0 || write_rig(&rig, words[0]) < 0);
 }

@@ -1,5 +1,5 @@
 # Measures the cost of the dashboard: processor time of daemon and stixel-web with no viewer, one viewer and ten
-# viewers. Not a test. Prints the table of docs/web.md.
+# viewers. Not a test. Prints a table.
 #
 #   STIXELD=build/daemon/stixeld STIXEL_WEB=build/tools/web/stixel-web tests/web/cost.py [SECTION.KEY=VALUE]...
 #

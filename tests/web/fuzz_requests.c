@@ -337,24 +337,24 @@ static void start(void)
 	static struct web_address listens[2];
 	const int fds[] = {-1};
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	char why[256];
+	struct sx_why why;
 
 	if (fd < 0 || bind(fd, (struct sockaddr *)&any, sizeof(any.sun_family)) < 0 || listen(fd, 1) < 0)
 		fuzz_fail("no socket");
-	if (sx_log_levels_parse(&quiet, "error", why, sizeof(why)) < 0)
-		fuzz_fail("%s", why);
+	if (sx_log_levels_parse(&quiet, "error", &why) < 0)
+		fuzz_fail("%s", why.text);
 	sx_log_levels_set(&quiet);
 	starting = &status_handler;
-	if (sx_status_start(&status, fd, pages, sizeof(pages) / sizeof(pages[0]), NULL, why, sizeof(why)) < 0)
-		fuzz_fail("%s", why);
+	if (sx_status_start(&status, fd, pages, sizeof(pages) / sizeof(pages[0]), NULL, &why) < 0)
+		fuzz_fail("%s", why.text);
 	starting = &web_handler;
-	if (web_address_parse(&listens[0], "10.0.0.1:8470", why, sizeof(why)) < 0 ||
-	    web_address_parse(&listens[1], "[fe80::1]:8470", why, sizeof(why)) < 0)
-		fuzz_fail("%s", why);
+	if (web_address_parse(&listens[0], "10.0.0.1:8470", &why) < 0 ||
+	    web_address_parse(&listens[1], "[fe80::1]:8470", &why) < 0)
+		fuzz_fail("%s", why.text);
 	web.hosts =
 		(struct web_hosts){.name = {"car.example"}, .names = 1, .address = listens, .addresses = 2};
-	if (web_server_start(&web, fds, 1, why, sizeof(why)) < 0)
-		fuzz_fail("%s", why);
+	if (web_server_start(&web, fds, 1, &why) < 0)
+		fuzz_fail("%s", why.text);
 }
 
 /* Runs a request from its headers to its end, like the server. */
@@ -422,7 +422,8 @@ static void check_web_order(const struct web_server *s)
 
 static void ask_web(struct fuzz_input *in, unsigned how)
 {
-	char why[512], *users = how & 4 ? fuzz_text(in) : NULL, *only = how & 8 ? fuzz_text(in) : NULL;
+	char *users = how & 4 ? fuzz_text(in) : NULL, *only = how & 8 ? fuzz_text(in) : NULL;
+	struct sx_why why;
 	struct web_users *known;
 	const char *path;
 
@@ -432,7 +433,7 @@ static void ask_web(struct fuzz_input *in, unsigned how)
 	request.is_web = true;
 	if (users) {
 		path = fuzz_file(0, users, strlen(users));
-		if (chmod(path, 0600) == 0 && web_users_read(&known, path, why, sizeof(why)) == 0)
+		if (chmod(path, 0600) == 0 && web_users_read(&known, path, &why) == 0)
 			web.logins = web_logins_create(known);
 	}
 	if (only && strlen(only) < WEB_NAME_BYTES)
@@ -462,14 +463,15 @@ static void ask_status(struct fuzz_input *in)
 static void parse_address(const char *text)
 {
 	struct web_address address;
-	char why[256], printed[128];
+	char printed[128];
+	struct sx_why why;
 
 	web_host_check(text);
-	if (web_address_parse(&address, text, why, sizeof(why)) < 0)
+	if (web_address_parse(&address, text, &why) < 0)
 		return;
 	web_address_print(&address, printed, sizeof(printed));
 	web_address_is_loopback(&address);
-	if (web_address_parse(&address, printed, why, sizeof(why)) < 0)
+	if (web_address_parse(&address, printed, &why) < 0)
 		fuzz_fail("'%s' is printed as '%s'", text, printed);
 }
 

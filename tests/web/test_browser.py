@@ -393,7 +393,7 @@ class Browser(unittest.TestCase):
         until(paths.is_displayed, what="all keys")
         self.assertIn("needs a restart", paths.text)
         self.assertFalse(field.is_enabled())
-        self.browser.find_element(By.ID, "settings-find").send_keys("islands")
+        self.browser.find_element(By.ID, "settings-find").send_keys("island")
         until(lambda: not paths.is_displayed(), what="the search")
         self.assertTrue(self.key("filters.speckle_size")[1].is_displayed())
         # the browser itself logs a refused order

@@ -227,7 +227,7 @@ class Wrong(Case):
         with socket.socket() as s:
             s.bind(("127.0.0.1", 0))
             url = "http://127.0.0.1:%d/front" % s.getsockname()[1]
-            self.refused(stixel.NotRunning, "nobody answers: Connection refused", url)
+            self.refused(stixel.NotRunning, "no answer: Connection refused", url)
             s.listen()
             chunk = b"HTTP/1.1 200 OK\r\nContent-Type: application/x-stixel-stream\r\nContent-Length: 100\r\n\r\n"
             for kind, words, said in (
@@ -236,7 +236,7 @@ class Wrong(Case):
                     (stixel.NotStixel, "no stixel-web there", b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\npage"),
                     (stixel.Busy, "too many viewers", b"HTTP/1.1 503 No\r\nContent-Length: 16\r\n\r\ntoo many viewers"),
                     (stixel.NotStixel, "no HTTP there", chunk + b"x" * 100),
-                    (stixel.NotRunning, "nobody answers", chunk + b"x" * 31)):
+                    (stixel.NotRunning, "no answer", chunk + b"x" * 31)):
                 answers = threading.Thread(target=self.answer, args=(s, said))
                 answers.start()
                 self.refused(kind, words, url)

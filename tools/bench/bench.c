@@ -12,24 +12,24 @@
 #include "config/cli/usage.h"
 #include "tools/common/args.h"
 
-static bool take_setting(void *target, const char *text, char *why, size_t why_bytes)
+static bool take_setting(void *target, const char *text, struct sx_why *why)
 {
 	struct bench_options *o = target;
 
 	if (sx_settings_args_add(&o->args, text))
 		return true;
-	snprintf(why, why_bytes, "was given too often: put settings into a file");
+	sx_why_set(why, "was given too often: put settings into a file");
 	return false;
 }
 
-static bool take_size(void *target, const char *text, char *why, size_t why_bytes)
+static bool take_size(void *target, const char *text, struct sx_why *why)
 {
 	struct bench_options *o = target;
 
 	if (o->size_count == BENCH_SIZES_MAX)
-		snprintf(why, why_bytes, "may be given %d times", BENCH_SIZES_MAX);
+		sx_why_set(why, "may be given %d times", BENCH_SIZES_MAX);
 	else if (!sx_parse_size(text, &o->size[o->size_count].width, &o->size[o->size_count].height))
-		snprintf(why, why_bytes, "needs WIDTHxHEIGHT, such as 1280x720");
+		sx_why_set(why, "needs WIDTHxHEIGHT, such as 1280x720");
 	else {
 		o->size_count++;
 		return true;
@@ -41,37 +41,43 @@ static bool take_size(void *target, const char *text, char *why, size_t why_byte
 
 static const struct sx_usage_option options[] = {
 	{"config", 'c', "FILE", SX_USAGE_TEXT, TO(args.file), .offer = SX_OFFER_FILE,
-	 .help = "configuration, as of stixeld"},
+	 .help = "configuration file, as for stixeld"},
 	{"set", 's', "SECTION.KEY=VALUE", SX_USAGE_CALL, .take = take_setting, .offer = SX_OFFER_SETTING,
 	 .many = true,
-	 .help = "one setting, such as engine.backend=reference or stixels.method=rdp; may be repeated"},
+	 .help = "override one key, such as engine.backend=reference or stixels.method=rdp; "
+		 "may be repeated"},
 	{"size", 0, "WxH", SX_USAGE_CALL, .take = take_size, .many = true,
-	 .help = "of the synthetic street, up to 16 times; default: source.size, else 1242x375"},
+	 .help = "size of the synthetic street; may be repeated, up to 16 times; default: "
+		 "source.size, else 1242x375"},
 	{"pair", 0, "LEFT RIGHT", SX_USAGE_TWO, TO(images), .offer = SX_OFFER_FILE,
-	 .help = "these two images instead of the synthetic street"},
+	 .help = "measure with these two images instead of the synthetic street"},
 	{"table", 0, NULL, SX_USAGE_FLAG, TO(table),
-	 .help = "the standard cases, a row each; those on a slice of a GPU need the cuda engine"},
-	{"frames", 0, "N", SX_USAGE_INT, TO(frames), 1, 100000, .help = "measured frames, default 100"},
+	 .help = "measure the standard cases, one row per case; cases on a slice of a GPU "
+		 "need the cuda engine"},
+	{"frames", 0, "N", SX_USAGE_INT, TO(frames), 1, 100000,
+	 .help = "number of measured frames, default 100"},
 	{"warm-up", 0, "N", SX_USAGE_INT, TO(warm_up), 0, 100000,
-	 .help = "frames before that, not counted; default 5"},
+	 .help = "number of frames before the measured ones, default 5"},
 	{"sms", 0, "N", SX_USAGE_INT, TO(sms), 1, 100000,
-	 .help = "use only N multiprocessors of a GPU (CUDA 12.5 or newer), such as 8 to look at what an "
-		 "Orin NX may do"},
+	 .help = "use only N multiprocessors of a GPU (CUDA 12.5 or newer), such as 8 to "
+		 "imitate an Orin NX"},
 	{"asleep", 0, NULL, SX_USAGE_FLAG, TO(asleep),
-	 .help = "sleep until a frame is done, as the daemon does; otherwise the cuda engine asks the device "
-		 "again and again, so that the chain does not hold the time that the system takes to wake a "
-		 "process"},
+	 .help = "sleep until a frame is done, as the daemon does; without it, the program "
+		 "polls the device, and the chain does not include the time that the system "
+		 "takes to wake a process"},
 	{"timeline", 0, "FILE", SX_USAGE_TEXT, TO(timeline), .offer = SX_OFFER_FILE,
-	 .help = "then capture frames in a thread of its own while others are computed, write when each was "
-		 "captured, submitted, computed and collected (CSV, microseconds), and draw some of them"},
+	 .help = "also run with a capture thread beside the computation, write when each "
+		 "frame was captured, submitted, computed and collected (CSV, microseconds), "
+		 "and draw some of the frames"},
 	{"report", 0, "FILE", SX_USAGE_TEXT, TO(report), .offer = SX_OFFER_FILE,
-	 .help = "measure the standard cases, or --size, on every engine; FILE gets board, clocks, power, "
-		 "times"},
+	 .help = "measure the standard cases, or --size, on every engine, and write board, "
+		 "clocks, power and times to FILE"},
 	{"board", 0, "NAME", SX_USAGE_CHOICE, TO(board), .words = bench_board_words,
-	 .help = "measure nothing: predict the cuda engine on a Jetson from counted instructions and bytes, "
-		 "and how far such predictions are off; needs no GPU. list: the boards"},
+	 .help = "predict the times of the cuda engine on a Jetson from counted instructions "
+		 "and bytes, and state the error of such predictions; measures nothing, needs "
+		 "no GPU. list: print the boards"},
 	{"json", 0, NULL, SX_USAGE_FLAG, TO(json),
-	 .help = "one JSON object; several sizes and the table: an array"},
+	 .help = "print one JSON object; for several sizes and the table an array"},
 };
 
 static const struct sx_usage_exit exits[] = {
@@ -89,9 +95,11 @@ static const char *const sections[] = {"source",  "camera", "stereo", "filters",
 
 static const struct sx_usage usage = {
 	.program = SX_PROGRAM,
-	.about = "Measures how long an engine takes, stage by stage: median, 99th percentile and maximum, in "
-		 "milliseconds. The chain is from pair in host memory to record in host memory, one frame at "
-		 "a time; then as many frames as there are contexts (engine.contexts) are kept in flight.",
+	.about = "Measures the time of each stage of an engine: median, 99th percentile and "
+		 "maximum, in milliseconds. The chain begins with a pair in host memory and "
+		 "ends with a record in host memory. The program first computes one frame at "
+		 "a time, then keeps as many frames in flight as there are contexts "
+		 "(engine.contexts).",
 	.options = options,
 	.option_count = sizeof(options) / sizeof(options[0]),
 	.own = {.operands = ""},

@@ -27,7 +27,7 @@ struct board_run {
 	const struct sx_predict_board *board;
 	struct sx_params params; /* resolved parameters */
 	int width, height;
-	char volume[256]; /* why this engine.volume was chosen */
+	struct sx_why volume; /* why this engine.volume was chosen */
 	struct sx_prediction p;
 };
 
@@ -82,7 +82,7 @@ static void board_text(const struct board_run *r)
 	printf("predicted, not measured: engine cuda (%s, %s: sm_%d, %d SMs at %.3f GHz, %.1f GB/s), %dx%d, "
 	       "%d disparities\n%s\n\n",
 	       b->title, b->mode, d->capability, d->sms, d->clock_hz / 1e9, d->bytes_per_s / 1e9, r->width,
-	       r->height, r->params.stereo.disparities, r->volume);
+	       r->height, r->params.stereo.disparities, r->volume.text);
 	printf("%-10s %-9s %9s %9s %9s %9s  %-6s %s\n", "", "", "ms", "issue", "floor", "bytes", "by",
 	       "off by");
 	for (int i = 0; i < SX_STAGE_COUNT; i++)
@@ -186,7 +186,7 @@ static void add_figures(struct sx_text *t, const struct board_run *r)
 	sx_json_text(t, "size", size);
 	sx_json_count(t, "disparities", r->params.stereo.disparities);
 	sx_json_text(t, "volume", sx_volume_names[p->volume]);
-	sx_json_text(t, "volume_reason", r->volume);
+	sx_json_text(t, "volume_reason", r->volume.text);
 	sx_json_open(t, "stages", '{');
 	for (int i = 0; i < SX_STAGE_COUNT; i++)
 		if (p->stage[i].runs)
@@ -221,7 +221,7 @@ static void board_predict(struct board_run *r, const struct sx_predict_device *d
 {
 	const struct sx_predict_case c = {&r->params, r->width, r->height};
 
-	volume = sx_predict_volume(d, true, &c, volume, r->volume, sizeof(r->volume));
+	volume = sx_predict_volume(d, true, &c, volume, &r->volume);
 	sx_predict(&r->p, d, &c, volume);
 }
 
@@ -242,10 +242,10 @@ void bench_add_prediction(struct sx_text *t, const char *key, const struct sx_pr
 
 static int predict_size(const struct bench_options *o, const struct sx_settings *s, struct board_run *r)
 {
-	char why[256];
+	struct sx_why why;
 
-	if (sx_params_check(&s->params, r->width, r->height, why, sizeof(why)) < 0)
-		return bench_fail(EX_CONFIG, why, NULL);
+	if (sx_params_check(&s->params, r->width, r->height, &why) < 0)
+		return bench_fail(EX_CONFIG, why.text, NULL);
 	board_predict(r, &r->board->device, s->engine.volume);
 	if (o->json)
 		return board_json(r);

@@ -1,7 +1,7 @@
 /*
  * stixel-bench --report: measures the standard cases on every engine of this machine and writes them, with a
  * description of the machine, to one file for sending. The file names no person, computer or folder;
- * docs/jetson.md lists its content.
+ * stixel-bench(1) lists its content.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -247,8 +247,7 @@ static int run_load(struct report *r, const struct report_engine *e)
  * Opens the engine once. False: the engine cannot be used. `why` is the sentence for the terminal; `told` is
  * the sentence for the report and names no file.
  */
-static bool find_engine(struct report *r, struct report_engine *e, char *why, size_t why_bytes,
-			const char **told)
+static bool find_engine(struct report *r, struct report_engine *e, struct sx_why *why, const char **told)
 {
 	struct sx_engine_params p = r->settings.engine;
 	const struct sx_backend *cuda;
@@ -260,11 +259,11 @@ static bool find_engine(struct report *r, struct report_engine *e, char *why, si
 		    : strcmp(e->name, "cpu") == 0 ? SX_BACKEND_CPU
 						  : SX_BACKEND_REFERENCE;
 	if (p.backend == SX_BACKEND_CUDA)
-		loaded = sx_cuda_load(&cuda, why, why_bytes);
-	if (loaded < 0 || sx_engine_open(&engine, &p, why, why_bytes) < 0) {
+		loaded = sx_cuda_load(&cuda, why);
+	if (loaded < 0 || sx_engine_open(&engine, &p, why) < 0) {
 		*told = loaded == -ENOENT ? "the CUDA engine is not installed"
 			: loaded < 0	  ? "the CUDA engine cannot be loaded, or is of another build"
-					  : why;
+					  : why->text;
 		return false;
 	}
 	e->has_facts = sx_engine_facts(&engine, &e->facts);
@@ -279,23 +278,23 @@ static bool find_engine(struct report *r, struct report_engine *e, char *why, si
 static int add_engine(struct report *r, const char *name)
 {
 	struct report_engine e = {.name = name};
-	char why[512] = "";
+	struct sx_why why = {""};
 	const char *told = NULL;
 	bool usable;
 	int code = 0;
 
 	snprintf(r->backend, sizeof(r->backend), "engine.backend=%s", name);
 	sx_progress_hide();
-	usable = find_engine(r, &e, why, sizeof(why), &told);
+	usable = find_engine(r, &e, &why, &told);
 	if (!usable && r->settings.engine.backend != SX_BACKEND_AUTO)
-		return bench_fail(EX_UNAVAILABLE, why, NULL);
+		return bench_fail(EX_UNAVAILABLE, why.text, NULL);
 	sx_json_open(&r->text, NULL, '{');
 	sx_json_text(&r->text, "engine", name);
 	sx_json_text(&r->text, "unusable", told);
 	if (usable && e.has_facts)
 		add_gpu(&r->text, &e.facts);
 	if (!usable)
-		printf("engine %s: %s\n", name, why);
+		printf("engine %s: %s\n", name, why.text);
 	if (usable) {
 		sx_json_open(&r->text, "results", '[');
 		for (int i = 0; !code && i < r->case_count; i++)

@@ -157,7 +157,8 @@ void bench_machine_clocks(struct sx_text *t, const char *key, const struct sx_bo
 void bench_zones_read(struct bench_zones *z, const char *root)
 {
 	static const char thermal[] = "sys/class/thermal";
-	char folder[SX_FILE_PATH_BYTES], path[SX_FILE_PATH_BYTES], why[16];
+	char folder[SX_FILE_PATH_BYTES], path[SX_FILE_PATH_BYTES];
+	struct sx_why why;
 	char names[BENCH_ZONES_MAX][SX_FILE_NAME_BYTES];
 	int64_t millidegrees;
 
@@ -168,10 +169,9 @@ void bench_zones_read(struct bench_zones *z, const char *root)
 		sx_file_path(path, "%s/%s/%s/type", root, thermal, names[i]);
 		sx_file_text(path, z->zone[i].type, sizeof(z->zone[i].type));
 		sx_file_path(path, "%s/%s/%s/temp", root, thermal, names[i]);
-		z->zone[i].celsius =
-			sx_file_number(path, -100000, 300000, &millidegrees, why, sizeof(why)) < 0
-				? (double)NAN
-				: (double)millidegrees / 1e3;
+		z->zone[i].celsius = sx_file_number(path, -100000, 300000, &millidegrees, &why) < 0
+					     ? (double)NAN
+					     : (double)millidegrees / 1e3;
 	}
 }
 

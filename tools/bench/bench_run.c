@@ -33,17 +33,17 @@ static int load_settings(struct bench_run *b)
 	b->settings.engine.sms = b->subject->sms;
 	free(args);
 	if (!code && b->settings.params.stereo.matcher == SX_MATCH_EXTERNAL)
-		code = bench_fail(EX_CONFIG, "stereo.matcher = external: nobody gives maps here", NULL);
+		code = bench_fail(EX_CONFIG, "stereo.matcher = external: no process provides maps here",
+				  NULL);
 	return code;
 }
 
 static int make_slots(struct bench_run *b, int count, const struct sx_image *like)
 {
-	char why[256] = "";
+	struct sx_why why = {""};
 
-	if (sx_slots_init(&b->slots, count, SX_LAYOUT_TWO, like->width, like->height, like->pixel, why,
-			  sizeof(why)) < 0)
-		return bench_fail(EX_SOFTWARE, why, NULL);
+	if (sx_slots_init(&b->slots, count, SX_LAYOUT_TWO, like->width, like->height, like->pixel, &why) < 0)
+		return bench_fail(EX_SOFTWARE, why.text, NULL);
 	return 0;
 }
 
@@ -64,17 +64,17 @@ static int read_pair(struct bench_run *b)
 {
 	const char *names[2] = {b->options->images[0], b->options->images[1]};
 	struct sx_image img[2] = {{0}};
-	char why[PATH_MAX + 256] = "";
+	struct sx_why why = {""};
 	int code = 0;
 
 	for (int i = 0; !code && i < 2; i++)
-		if (sx_image_read(names[i], &img[i], why, sizeof(why)) < 0)
-			code = bench_fail(EX_DATAERR, why, NULL);
+		if (sx_image_read(names[i], &img[i], &why) < 0)
+			code = bench_fail(EX_DATAERR, why.text, NULL);
 	if (!code &&
 	    (img[0].width != img[1].width || img[0].height != img[1].height || img[0].pixel != img[1].pixel))
 		code = bench_fail(EX_DATAERR, "left and right differ in size or format", names[1]);
-	if (!code && sx_settings_check_size(&b->settings, img[0].width, img[0].height, why, sizeof(why)) < 0)
-		code = bench_fail(EX_DATAERR, why, names[0]);
+	if (!code && sx_settings_check_size(&b->settings, img[0].width, img[0].height, &why) < 0)
+		code = bench_fail(EX_DATAERR, why.text, names[0]);
 	b->config = sx_settings_context(&b->settings, &(struct sx_source_info){.width = img[0].width,
 									       .height = img[0].height,
 									       .pixel = img[0].pixel});
@@ -92,7 +92,7 @@ static int make_pairs(struct bench_run *b)
 	struct sx_source_params params = b->settings.source;
 	struct sx_source *source = NULL;
 	struct sx_pair pair;
-	char why[512] = "";
+	struct sx_why why = {""};
 	int code = 0;
 
 	params.kind = SX_SOURCE_SYNTHETIC;
@@ -102,14 +102,14 @@ static int make_pairs(struct bench_run *b)
 		params.width = b->subject->width;
 		params.height = b->subject->height;
 	}
-	if (sx_source_open(&source, &params, 1, why, sizeof(why)) < 0)
-		return bench_fail(EX_USAGE, why, NULL);
+	if (sx_source_open(&source, &params, 1, &why) < 0)
+		return bench_fail(EX_USAGE, why.text, NULL);
 	/* a calibration file does not describe the street's cameras */
 	b->settings.rectify = false;
 	b->config = sx_settings_context(&b->settings, sx_source_info(source));
 	while (!code && b->pair_count < PAIRS_MAX) {
-		if (sx_source_next(source, &pair, why, sizeof(why)) != 1) {
-			code = bench_fail(EX_SOFTWARE, "the synthetic source ended", why);
+		if (sx_source_next(source, &pair, &why) != 1) {
+			code = bench_fail(EX_SOFTWARE, "the synthetic source ended", why.text);
 			break;
 		}
 		if (b->pair_count == 0)
@@ -124,7 +124,7 @@ static int make_pairs(struct bench_run *b)
 
 int bench_run_contexts(struct bench_run *b, int count, bool time_stages, bool asleep)
 {
-	char why[512] = "";
+	struct sx_why why = {""};
 
 	while (b->context_count > 0)
 		b->engine.backend->context_destroy(b->contexts[--b->context_count]);
@@ -132,13 +132,13 @@ int bench_run_contexts(struct bench_run *b, int count, bool time_stages, bool as
 	b->config.busy_wait = !asleep;
 	while (b->context_count < count) {
 		int r = b->engine.backend->context_create(&b->contexts[b->context_count], b->engine.device,
-							  &b->config, why, sizeof(why));
+							  &b->config, &why);
 
 		if (r < 0)
 			return bench_fail(r == -ENOMEM || r == -EIO ? EX_SOFTWARE
 					  : r == -ENODEV	    ? EX_UNAVAILABLE
 								    : EX_CONFIG,
-					  b->engine.backend->name, *why ? why : strerror(-r));
+					  b->engine.backend->name, why.text[0] ? why.text : strerror(-r));
 		b->context_count++;
 	}
 	return 0;
@@ -306,13 +306,13 @@ static void ask_volume(struct bench_run *b, enum sx_volume_choice volume, struct
 	struct sx_engine_params p = b->settings.engine;
 	struct sx_context *x = NULL;
 	struct sx_engine e;
-	char why[512];
+	struct sx_why why;
 
 	p.volume = volume;
 	p.backend = SX_BACKEND_CUDA;
-	if (sx_engine_open(&e, &p, why, sizeof(why)) < 0)
+	if (sx_engine_open(&e, &p, &why) < 0)
 		return;
-	if (e.backend->context_create(&x, e.device, &b->config, why, sizeof(why)) == 0) {
+	if (e.backend->context_create(&x, e.device, &b->config, &why) == 0) {
 		ret->traffic_bytes = e.backend->traffic(x);
 		ret->memory_bytes = e.backend->memory(e.device);
 		e.backend->context_destroy(x);

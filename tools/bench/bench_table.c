@@ -1,5 +1,5 @@
 /*
- * stixel-bench: the standard cases. docs/peers.md lists what other programs reach on the same work.
+ * stixel-bench: the standard cases. docs/use/peers.md lists what other programs reach on the same work.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -9,7 +9,7 @@
 
 #include "tools/bench/bench.h"
 
-/* Same work as the stereo and stixel programs of docs/peers.md, which have no speckle filter. */
+/* Same work as the stereo and stixel programs of docs/use/peers.md, which have no speckle filter. */
 #define CHAIN "filters.speckle_size=0"
 #define DP "stixels.method=dp", "stixels.width=5"
 #define RDP_BY_PIXEL "stixels.method=rdp", "stixels.width=1"

@@ -13,6 +13,7 @@
 #include <sysexits.h>
 
 #include "base/clock.h"
+#include "base/why.h"
 #include "tools/bench/bench.h"
 
 #define BARS 10	   /* number of frames drawn */
@@ -251,15 +252,15 @@ static int make(struct timeline *t)
 {
 	struct bench_run *b = t->b;
 	struct sx_block block;
-	char why[256] = "";
+	struct sx_why why = {""};
 
 	t->rows = calloc((size_t)t->frames, sizeof(*t->rows));
 	t->pairs = calloc((size_t)t->frames, sizeof(*t->pairs));
 	if (!t->rows || !t->pairs ||
 	    sx_slots_init(&t->slots, b->context_count + 2, SX_LAYOUT_TWO, b->pairs[0].left.width,
-			  b->pairs[0].left.height, b->config.pixel, why, sizeof(why)) < 0 ||
-	    sx_slots_pace(&t->slots, 0, why, sizeof(why)) < 0)
-		return bench_fail(EX_SOFTWARE, "no memory for the timeline", why);
+			  b->pairs[0].left.height, b->config.pixel, &why) < 0 ||
+	    sx_slots_pace(&t->slots, 0, &why) < 0)
+		return bench_fail(EX_SOFTWARE, "no memory for the timeline", why.text);
 	for (int i = 0; sx_slots_block(&t->slots, i, &block); i++)
 		if (sx_engine_pin(&b->engine, block.memory, block.bytes) < 0)
 			return bench_fail(EX_SOFTWARE, "memory for pairs cannot be pinned", NULL);

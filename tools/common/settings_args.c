@@ -8,6 +8,8 @@
 #include <string.h>
 #include <sysexits.h>
 
+#include "base/why.h"
+
 #include "tools/common/settings_args.h"
 
 bool sx_settings_args_add(struct sx_settings_args *a, const char *text)
@@ -34,12 +36,12 @@ int sx_settings_args_load(struct sx_settings *ret, const struct sx_settings_args
 
 int sx_settings_args_engine(struct sx_engine *ret, const struct sx_engine_params *p, const char *program)
 {
-	char why[512] = "";
-	int r = sx_engine_open(ret, p, why, sizeof(why));
+	struct sx_why why = {""};
+	int r = sx_engine_open(ret, p, &why);
 
 	if (r == 0)
 		return 0;
-	fprintf(stderr, "%s: %s\n", program, *why ? why : strerror(-r));
+	fprintf(stderr, "%s: %s\n", program, why.text[0] ? why.text : strerror(-r));
 	if (r == -ENODEV)
 		return EX_UNAVAILABLE;
 	return r == -EINVAL ? EX_CONFIG : EX_SOFTWARE;

@@ -26,7 +26,7 @@ static void take(void *user, const char *name)
 	json_t *names = user;
 	size_t i = 0;
 
-	if (sx_instance_check(name, NULL, 0) < 0)
+	if (sx_instance_check(name, NULL) < 0)
 		return;
 	while (i < json_array_size(names) && strcmp(json_string_value(json_array_get(names, i)), name) < 0)
 		i++;

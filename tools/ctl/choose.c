@@ -36,7 +36,7 @@ int ctl_absent(const struct ctl *c)
 	if (*state)
 		return ctl_fail(
 			CTL_NOTHING,
-			"instance '%s' runs (%s), but has no ring: it makes one anew, or output.ring = no",
+			"instance '%s' runs (%s), but has no ring: it is creating one again, or output.ring = no",
 			c->instance, state);
 	if (strcmp(names, "none") == 0)
 		return ctl_fail(CTL_NOTHING,
@@ -73,7 +73,7 @@ static bool name_of_file(const char *file, char *name, size_t bytes)
 	if (n <= 5 || n - 5 >= bytes || strcmp(base + n - 5, ".conf") != 0)
 		return false;
 	snprintf(name, bytes, "%.*s", (int)(n - 5), base);
-	return sx_instance_check(name, NULL, 0) == 0;
+	return sx_instance_check(name, NULL) == 0;
 }
 
 int ctl_choose(const struct ctl *c, const char **how, char *name, size_t bytes)

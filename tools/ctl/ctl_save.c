@@ -14,6 +14,7 @@
 #include <sysexits.h>
 
 #include "base/printable.h"
+#include "base/why.h"
 #include "config/draft.h"
 #include "tools/common/outfile.h"
 #include "tools/ctl/save_place.h"
@@ -114,22 +115,22 @@ static int take_live_key(struct save *s, const char *dotted, const json_t *value
 {
 	const struct sx_option *o = option_of(dotted);
 	const char *text = json_string_value(value);
-	char why[512] = "its value is no text", said[128];
+	char said[128];
+	struct sx_why why = {"its value is no text"};
 
-	if (o && sx_option_changes_live(o) && text &&
-	    sx_option_read(o, &s->live, text, why, sizeof(why)) == 0) {
+	if (o && sx_option_changes_live(o) && text && sx_option_read(o, &s->live, text, &why) == 0) {
 		s->count += !s->is_live[o - sx_options]; /* the daemon may list a key by two names */
 		s->is_live[o - sx_options] = true;
 		return 0;
 	}
 	snprintf(said, sizeof(said), "%s", dotted);
 	sx_make_printable(said);
-	sx_make_printable(why);
+	sx_make_printable(why.text);
 	return ctl_fail(EX_DATAERR, "save: instance '%s' says that %s was set live: %s: nothing was written",
 			s->c->instance, said,
 			!o			     ? "this stixelctl knows no such key"
 			: !sx_option_changes_live(o) ? "this key needs a restart"
-						     : why);
+						     : why.text);
 }
 
 /* Reads all keys that were set live into s->live. Returns 0, or prints an error and returns the exit code. */
@@ -153,7 +154,7 @@ static void print_file(struct save *s, FILE *to)
 	const char *section = "";
 
 	s->count = 0;
-	fprintf(to, HEAD " (instance %s). Written anew by each save.\n", s->c->instance);
+	fprintf(to, HEAD " (instance %s). Each save writes this file again.\n", s->c->instance);
 	for (int i = 0; i < sx_option_count; i++) {
 		const struct sx_option *o = &sx_options[i];
 

@@ -1,5 +1,5 @@
 /*
- * Implements stixelctl watch: measures the frames of a ring at the reader. docs/latency.md describes the
+ * Implements stixelctl watch: measures the frames of a ring at the reader. docs/use/latency.md describes the
  * measuring points.
  *
  * SPDX-License-Identifier: Apache-2.0

@@ -29,7 +29,7 @@ static void found_take(void *user, const char *name)
 {
 	struct finding *f = user;
 
-	if (sx_instance_check(name, NULL, 0) < 0)
+	if (sx_instance_check(name, NULL) < 0)
 		return;
 	for (size_t i = 0; i < f->count; i++)
 		if (strcmp(f->all[i].name, name) == 0)

@@ -20,7 +20,7 @@
 
 enum { TRIES = 8 };
 
-/* Reads the header of frame n by the rules of docs/shm.md. False: overwritten meanwhile, or damaged. */
+/* Reads the header of frame n by the rules of docs/use/shm.md. False: overwritten meanwhile, or damaged. */
 static bool frame_header(int fd, const struct stixel_ring_header *h, uint64_t n,
 			 struct stixel_frame_header *frame)
 {

@@ -45,7 +45,8 @@ int ctl_snapshot_words(const struct ctl *c)
 			       ? ctl_fail(EX_USAGE, "a picture is not for a terminal: give a file, or a pipe")
 			       : 0;
 	if (!is_jpeg(path) && strcasecmp(suffix_of(path), "png") != 0)
-		return ctl_fail(EX_USAGE, "%s: the format is told by .png, .jpg or .jpeg; - is PNG to a pipe",
+		return ctl_fail(EX_USAGE,
+				"%s: the file name must end in .png, .jpg or .jpeg; - writes PNG to a pipe",
 				path);
 	if (is_jpeg(path) && !sx_jpeg_has())
 		return ctl_fail(EX_USAGE, "%s: this stixelctl was built without libjpeg: take .png", path);

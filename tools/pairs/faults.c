@@ -82,7 +82,8 @@ static bool find_nothing(struct list *l, const struct sx_pair_figures *f)
 	find_sides(l, SX_PAIR_COVERED, flat, "shows nothing", "show nothing",
 		   "uncover and clean the lens; or one plain surface is all that is before it");
 	find_sides(l, SX_PAIR_FROZEN, frozen, "stands still while the other one goes on",
-		   "stand still by turns", "start that camera anew, or look at what gives its images");
+		   "stand still alternately",
+		   "restart that camera, or check the program that provides its images");
 	return l->count > 0;
 }
 
@@ -174,7 +175,7 @@ static void find_rows(struct list *l, const struct sx_pair_figures *f)
 	say_parts(f, parts, sizeof(parts));
 	if (bent)
 		find(l, SX_PAIR_ROWS,
-		     "if images are raw, calibrate (stixel-calibrate) and give camera.calibration; else anew",
+		     "if images are raw, calibrate (stixel-calibrate) and set camera.calibration; else calibrate again",
 		     "rows are out of line, and bent: the right image is %s, in places %.1f px more or less",
 		     parts, f->bent);
 	else if (f->off >= ROWS_PX)

@@ -27,22 +27,22 @@ static void on_signal(int number)
 
 #define TO(field) offsetof(struct process, field)
 
-static bool take_setting(void *target, const char *text, char *why, size_t why_bytes)
+static bool take_setting(void *target, const char *text, struct sx_why *why)
 {
 	struct process *p = target;
 
 	if (sx_settings_args_add(&p->args, text))
 		return true;
-	snprintf(why, why_bytes, "was given too often: put settings into a file");
+	sx_why_set(why, "was given too often: put settings into a file");
 	return false;
 }
 
-static bool take_file(struct process_files *files, const char *text, char *why, size_t why_bytes)
+static bool take_file(struct process_files *files, const char *text, struct sx_why *why)
 {
 	const char **more = realloc(files->name, ((size_t)files->count + 1) * sizeof(*more));
 
 	if (!more) {
-		snprintf(why, why_bytes, "not enough memory");
+		sx_why_set(why, "not enough memory");
 		return false;
 	}
 	files->name = more;
@@ -50,34 +50,35 @@ static bool take_file(struct process_files *files, const char *text, char *why, 
 	return true;
 }
 
-static bool take_scores(void *target, const char *text, char *why, size_t why_bytes)
+static bool take_scores(void *target, const char *text, struct sx_why *why)
 {
-	return take_file(&((struct process *)target)->scores, text, why, why_bytes);
+	return take_file(&((struct process *)target)->scores, text, why);
 }
 
-static bool take_map(void *target, const char *text, char *why, size_t why_bytes)
+static bool take_map(void *target, const char *text, struct sx_why *why)
 {
-	return take_file(&((struct process *)target)->maps, text, why, why_bytes);
+	return take_file(&((struct process *)target)->maps, text, why);
 }
 
 static const struct sx_usage_option options[] = {
 	{"config", 'c', "FILE", SX_USAGE_TEXT, TO(args.file), .offer = SX_OFFER_FILE,
-	 .help = "configuration, as of stixeld; its [source] is not used"},
+	 .help = "configuration file, as for stixeld; its section [source] is ignored"},
 	{"set", 's', "SECTION.KEY=VALUE", SX_USAGE_CALL, .take = take_setting, .offer = SX_OFFER_SETTING,
-	 .many = true, .help = "one setting, after the file's; may be repeated"},
+	 .many = true, .help = "override one key of the file; may be repeated"},
 	{"output", 'o', "DIR", SX_USAGE_TEXT, TO(folder), .offer = SX_OFFER_FOLDER,
-	 .help = "folder for results, created if missing; default: here"},
+	 .help = "folder for the results, created if missing; default: the current one"},
 	{"semantics", 0, "FILE", SX_USAGE_CALL, .take = take_scores, .offer = SX_OFFER_FILE, .many = true,
-	 .help = "class scores of the left image, .npy (uint8, classes x rows x columns) or a PNG of class "
-		 "numbers, in the order of semantics.classes; for several pairs once for each, in their "
-		 "order"},
+	 .help = "class scores of the left image: .npy (uint8, classes x rows x columns) or a "
+		 "PNG of class numbers, in the order of semantics.classes; for several pairs: "
+		 "one option per pair, in the same order"},
 	{"disparity", 0, "FILE", SX_USAGE_CALL, .take = take_map, .offer = SX_OFFER_FILE, .many = true,
-	 .help = "disparity map of another matcher, a PNG as is written here: pairs are not matched, and "
-		 "stereo.matcher is external; for several pairs once for each, in their order"},
+	 .help = "disparity map of another matcher, a PNG as this program writes it, used "
+		 "instead of matching (sets stereo.matcher = external); for several pairs: "
+		 "one option per pair, in the same order"},
 	{"disparity-colour", 0, NULL, SX_USAGE_FLAG, TO(colour),
-	 .help = "also write NAME.disparity-colour.png, for looking at"},
+	 .help = "also write NAME.disparity-colour.png, a coloured picture"},
 	{"disparity-filled", 0, NULL, SX_USAGE_FLAG, TO(filled),
-	 .help = "also write NAME.disparity-filled.png: holes closed by the stixels that they lie in"},
+	 .help = "also write NAME.disparity-filled.png, in which stixels fill the holes"},
 };
 
 static const struct sx_usage_exit exits[] = {
@@ -95,15 +96,17 @@ static const char *const sections[] = {"camera",  "stereo",    "filters", "road"
 
 static const struct sx_usage usage = {
 	.program = SX_PROGRAM,
-	.about = "Computes disparity and stixels of stereo pairs. For each pair it prints a line "
-		 "and\n"
-		 "writes\n\n"
-		 "NAME.disparity.png  16 bit, disparity * 256, 0 = invalid, as KITTI\n"
-		 "NAME.stixels.csv    one line a stixel, below a header line\n"
-		 "NAME.overlay.png    the left image with its stixels, coloured by distance\n\n"
-		 "NAME is LEFT without folder and suffix. Names that would be the same get their folder in "
-		 "front (000012/left.png: 000012_left). Pairs that cannot be read are named and left out; "
-		 "the others are still computed.",
+	.about = "Computes disparity and stixels of stereo pairs. For each pair it prints a "
+		 "line and writes\n\n"
+		 "NAME.disparity.png  16 bit, disparity * 256, 0 = invalid, as "
+		 "KITTI\n"
+		 "NAME.stixels.csv    a header line, then one line per "
+		 "stixel\n"
+		 "NAME.overlay.png    the left image with its stixels, coloured by "
+		 "distance\n\n"
+		 "NAME is LEFT without folder and suffix. If two names are equal, the folder "
+		 "comes first (000012/left.png: 000012_left). If a pair cannot be read, the "
+		 "program names it and goes on with the others.",
 	.options = options,
 	.option_count = sizeof(options) / sizeof(options[0]),
 	.own = {.operands = "LEFT RIGHT [LEFT RIGHT]...",

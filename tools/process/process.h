@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/why.h"
 #include "capture/slots.h"
 #include "config/config.h"
 #include "engines/select.h"
@@ -76,6 +77,6 @@ void process_sparse_look(struct process *p, const char *name, double percent);
 void process_sparse_note(const struct process *p);
 
 /* Writes the results of the frame in the context. Returns 0, or a negative errno with a sentence in `why`. */
-int process_write(const struct process *p, const char *name, char *why, size_t why_bytes);
+int process_write(const struct process *p, const char *name, struct sx_why *why);
 
 #endif

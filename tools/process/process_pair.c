@@ -38,11 +38,11 @@ static int pair_say(int code, const char *format, ...)
 /* Reads the table of classes. The settings were checked, so the table is valid. */
 static void take_classes(struct process *p)
 {
-	char why[256];
+	struct sx_why why;
 
 	p->classes = p->settings->params.semantics;
 	if (p->scores.count)
-		sx_classes_parse(p->settings->semantics.classes, &p->classes, NULL, why, sizeof(why));
+		sx_classes_parse(p->settings->semantics.classes, &p->classes, NULL, &why);
 }
 
 int process_open(struct process *p, const struct sx_settings *settings)
@@ -75,11 +75,10 @@ void process_close(struct process *p)
  * Allocates a slot and pins it. If pinning fails, the engine copies each pair once more. This time is small
  * beside reading files.
  */
-static int make_slot(struct process *p, const struct sx_image *left, char *why, size_t why_bytes)
+static int make_slot(struct process *p, const struct sx_image *left, struct sx_why *why)
 {
 	struct sx_block block;
-	int r = sx_slots_init(&p->slots, 1, SX_LAYOUT_TWO, left->width, left->height, left->pixel, why,
-			      why_bytes);
+	int r = sx_slots_init(&p->slots, 1, SX_LAYOUT_TWO, left->width, left->height, left->pixel, why);
 
 	for (int i = 0; r == 0 && sx_slots_block(&p->slots, i, &block); i++)
 		sx_engine_pin(&p->engine, block.memory, block.bytes);
@@ -91,30 +90,30 @@ static int fit_context(struct process *p, const struct process_job *job, const s
 {
 	const struct sx_source_info info = {
 		.width = left->width, .height = left->height, .pixel = left->pixel};
-	char why[512] = "";
+	struct sx_why why = {""};
 	int r;
 
 	if (p->context && p->slots.slot->left.width == left->width &&
 	    p->slots.slot->left.height == left->height && p->config.pixel == left->pixel)
 		return 0;
 	drop_context(p);
-	if (sx_settings_check_size(p->settings, left->width, left->height, why, sizeof(why)) < 0)
-		return pair_say(EX_DATAERR, "%s: %s", job->left, why);
+	if (sx_settings_check_size(p->settings, left->width, left->height, &why) < 0)
+		return pair_say(EX_DATAERR, "%s: %s", job->left, why.text);
 	p->config = sx_settings_context(p->settings, &info);
 	p->config.params.semantics = p->classes;
 	if (p->maps.count)
 		p->config.params.stereo.matcher = SX_MATCH_EXTERNAL;
-	r = p->engine.backend->context_create(&p->context, p->engine.device, &p->config, why, sizeof(why));
+	r = p->engine.backend->context_create(&p->context, p->engine.device, &p->config, &why);
 	if (r < 0)
 		p->context = NULL;
-	else if ((r = make_slot(p, left, why, sizeof(why))) < 0)
+	else if ((r = make_slot(p, left, &why)) < 0)
 		drop_context(p);
 	if (r == 0)
 		return 0;
 	if (r == -EINVAL)
-		return pair_say(EX_DATAERR, "%s: %s", job->left, why);
+		return pair_say(EX_DATAERR, "%s: %s", job->left, why.text);
 	return pair_say(r == -EOPNOTSUPP ? EX_CONFIG : EX_SOFTWARE, "engine %s: %s", p->engine.backend->name,
-			*why ? why : strerror(-r));
+			why.text[0] ? why.text : strerror(-r));
 }
 
 static double density(const struct process *p)
@@ -157,7 +156,7 @@ static int compute(struct process *p, const struct process_job *job, const struc
 {
 	struct sx_pair pair = {.number = 1, .scores = scores, .disparity = map};
 	double percent;
-	char why[PATH_MAX + 256] = "";
+	struct sx_why why = {""};
 	int r;
 
 	r = fit_context(p, job, left);
@@ -174,9 +173,9 @@ static int compute(struct process *p, const struct process_job *job, const struc
 	if (r < 0)
 		return pair_say(EX_SOFTWARE, "%s: engine %s failed: %s", job->left, p->engine.backend->name,
 				sx_engine_failure(&p->engine, r));
-	r = process_write(p, job->name, why, sizeof(why));
+	r = process_write(p, job->name, &why);
 	if (r < 0)
-		return pair_say(EX_CANTCREAT, "%s", why);
+		return pair_say(EX_CANTCREAT, "%s", why.text);
 	percent = density(p);
 	p->done++;
 	print_line(p, job, percent);
@@ -191,12 +190,12 @@ static int compute(struct process *p, const struct process_job *job, const struc
  * writes.
  */
 static int read_map(const struct process *p, const char *path, const struct sx_image *left,
-		    struct sx_image *image, struct sx_disparity *ret, char *why, size_t why_bytes)
+		    struct sx_image *image, struct sx_disparity *ret, struct sx_why *why)
 {
 	const struct sx_settings *s = p->settings;
 	const int width = s->rectify ? s->rig.width : left->width,
 		  height = s->rectify ? s->rig.height : left->height;
-	int r = sx_image_read(path, image, why, why_bytes);
+	int r = sx_image_read(path, image, why);
 
 	if (r < 0)
 		return r;
@@ -204,17 +203,16 @@ static int read_map(const struct process *p, const char *path, const struct sx_i
 		.data = image->data, .pitch = image->pitch, .width = image->width, .height = image->height};
 	if (image->pixel == SX_PIXEL_Y16 && image->width == width && image->height == height)
 		return 0;
-	snprintf(why, why_bytes, "%s: %s of %dx%d, expected a disparity map, 16 bit grey, of %dx%d", path,
-		 sx_pixel_name(image->pixel), image->width, image->height, width, height);
-	return -EBADMSG;
+	return sx_why_fail(-EBADMSG, why, "%s: %s of %dx%d, expected a disparity map, 16 bit grey, of %dx%d",
+			   path, sx_pixel_name(image->pixel), image->width, image->height, width, height);
 }
 
 /* Reads one image of the pair. Warns about the first image with an EXIF orientation tag. */
-static int read_side(struct process *p, const char *path, struct sx_image *ret, char *why, size_t why_bytes)
+static int read_side(struct process *p, const char *path, struct sx_image *ret, struct sx_why *why)
 {
 	struct sx_image_notes notes;
 	char text[PATH_MAX + 256];
-	int r = sx_image_read_noted(path, ret, &notes, why, why_bytes);
+	int r = sx_image_read_noted(path, ret, &notes, why);
 
 	if (r == 0 && !p->warned && sx_orientation_text(path, notes.orientation, text, sizeof(text))) {
 		p->warned = true;
@@ -229,25 +227,23 @@ int process_pair(struct process *p, const struct process_job *job)
 	struct sx_image left = {0}, right = {0}, image = {0};
 	struct sx_disparity map;
 	struct process_scores scores = {0}; /* scores of the rectified image */
-	char why[PATH_MAX + 256] = "";
+	struct sx_why why = {""};
 	int code;
 
-	if (read_side(p, job->left, &left, why, sizeof(why)) < 0 ||
-	    read_side(p, job->right, &right, why, sizeof(why)) < 0)
-		code = pair_say(EX_DATAERR, "%s", why);
+	if (read_side(p, job->left, &left, &why) < 0 || read_side(p, job->right, &right, &why) < 0)
+		code = pair_say(EX_DATAERR, "%s", why.text);
 	else if (left.width != right.width || left.height != right.height)
 		code = pair_say(EX_DATAERR, "sizes differ: %s is %dx%d, %s is %dx%d", job->left, left.width,
 				left.height, job->right, right.width, right.height);
 	else if (left.pixel != right.pixel)
 		code = pair_say(EX_DATAERR, "formats differ: %s is %s, %s is %s", job->left,
 				sx_pixel_name(left.pixel), job->right, sx_pixel_name(right.pixel));
-	else if (job->scores &&
-		 process_scores_read(&scores, job->scores, p->classes.classes,
-				     s->rectify ? s->rig.width : left.width,
-				     s->rectify ? s->rig.height : left.height, why, sizeof(why)) < 0)
-		code = pair_say(EX_DATAERR, "%s", why);
-	else if (job->map && read_map(p, job->map, &left, &image, &map, why, sizeof(why)) < 0)
-		code = pair_say(EX_DATAERR, "%s", why);
+	else if (job->scores && process_scores_read(&scores, job->scores, p->classes.classes,
+						    s->rectify ? s->rig.width : left.width,
+						    s->rectify ? s->rig.height : left.height, &why) < 0)
+		code = pair_say(EX_DATAERR, "%s", why.text);
+	else if (job->map && read_map(p, job->map, &left, &image, &map, &why) < 0)
+		code = pair_say(EX_DATAERR, "%s", why.text);
 	else
 		code = compute(p, job, &left, &right, job->scores ? &scores.scores : NULL,
 			       job->map ? &map : NULL);

@@ -24,18 +24,16 @@
 struct job {
 	const char *path;
 	int classes, image_width, image_height;
-	char *why;
-	size_t why_bytes;
+	struct sx_why *why;
 };
 
 __attribute__((format(printf, 2, 3))) static int scores_refuse(const struct job *j, const char *format, ...)
 {
-	int n = snprintf(j->why, j->why_bytes, "%s: ", j->path);
 	va_list list;
 
+	sx_why_set(j->why, "%s: ", j->path);
 	va_start(list, format);
-	if (n >= 0 && (size_t)n < j->why_bytes)
-		vsnprintf(j->why + n, j->why_bytes - (size_t)n, format, list);
+	sx_why_add_list(j->why, format, list);
 	va_end(list);
 	return -EBADMSG;
 }
@@ -82,7 +80,7 @@ static int scores_take_memory(const struct job *j, struct process_scores *s, int
 static int read_labels(const struct job *j, struct process_scores *s)
 {
 	struct sx_image map = {0};
-	int r = sx_label_map_read(j->path, &map, j->why, j->why_bytes);
+	int r = sx_label_map_read(j->path, &map, j->why);
 
 	if (r < 0)
 		return r;
@@ -222,9 +220,9 @@ static int read_npy(const struct job *j, FILE *f, struct process_scores *s)
 }
 
 int process_scores_read(struct process_scores *ret, const char *path, int classes, int image_width,
-			int image_height, char *why, size_t why_bytes)
+			int image_height, struct sx_why *why)
 {
-	const struct job j = {path, classes, image_width, image_height, why, why_bytes};
+	const struct job j = {path, classes, image_width, image_height, why};
 	struct process_scores s = {0};
 	char start[6] = "";
 	FILE *f = fopen(path, "rbe");
@@ -232,8 +230,7 @@ int process_scores_read(struct process_scores *ret, const char *path, int classe
 
 	if (!f) {
 		r = -errno;
-		snprintf(why, why_bytes, "%s: %s", path, strerror(-r));
-		return r;
+		return sx_why_fail(r, why, "%s: %s", path, strerror(-r));
 	}
 	if (fread(start, 1, sizeof(start), f) == sizeof(start) &&
 	    memcmp(start, NPY_MAGIC, sizeof(start)) == 0) {

@@ -9,6 +9,7 @@
 #include <stddef.h>
 
 #include "base/scores.h"
+#include "base/why.h"
 
 /* Scores in whole pages of memory, so that an engine can pin them. */
 struct process_scores {
@@ -25,7 +26,7 @@ struct process_scores {
  * file does not fit or is broken, -ENOMEM, ...
  */
 int process_scores_read(struct process_scores *ret, const char *path, int classes, int image_width,
-			int image_height, char *why, size_t why_bytes);
+			int image_height, struct sx_why *why);
 /* Accepts zeroed scores. */
 void process_scores_finish(struct process_scores *s);
 

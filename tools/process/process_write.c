@@ -174,7 +174,7 @@ static int write_one(const struct process *p, const struct output *o, const char
 	return r < 0 ? r : o->write(p, file->f);
 }
 
-int process_write(const struct process *p, const char *name, char *why, size_t why_bytes)
+int process_write(const struct process *p, const char *name, struct sx_why *why)
 {
 	/* static, because 32 kB of paths are too large for the stack */
 	static struct sx_outfile files[OUTPUTS];
@@ -196,8 +196,7 @@ int process_write(const struct process *p, const char *name, char *why, size_t w
 	}
 	return 0;
 fail:
-	snprintf(why, why_bytes, "cannot write %s/%s.%s: %s", p->folder, name, outputs[i].suffix,
-		 strerror(-r));
+	sx_why_set(why, "cannot write %s/%s.%s: %s", p->folder, name, outputs[i].suffix, strerror(-r));
 	for (size_t k = 0; k < OUTPUTS; k++)
 		sx_outfile_abort(&files[k]);
 	return r;

@@ -10,15 +10,15 @@
 #include "tools/web/certificate.h"
 #include "tools/web/login.h"
 
-static int refuse(const char *option, char *why, size_t why_bytes)
+static int refuse(const char *option, struct sx_why *why)
 {
-	snprintf(why, why_bytes, "%s: this stixel-web was built without libcrypt and GnuTLS", option);
-	return -ENOTSUP;
+	return sx_why_fail(-ENOTSUP, why, "%s: this stixel-web was built without libcrypt and GnuTLS",
+			   option);
 }
 
-int web_users_read(struct web_users **ret, const char *path, char *why, size_t why_bytes)
+int web_users_read(struct web_users **ret, const char *path, struct sx_why *why)
 {
-	return refuse("--password-file", why, why_bytes);
+	return refuse("--password-file", why);
 }
 
 void web_users_destroy(struct web_users *u)
@@ -48,9 +48,9 @@ bool web_login_check(struct web_logins *l, const struct sockaddr *from, const ch
 	return false;
 }
 
-int web_certificate_load(const char *certificate, const char *key, char *why, size_t why_bytes)
+int web_certificate_load(const char *certificate, const char *key, struct sx_why *why)
 {
-	return refuse("--certificate", why, why_bytes);
+	return refuse("--certificate", why);
 }
 
 void web_certificate_options(struct MHD_OptionItem to[WEB_CERTIFICATE_OPTIONS])

@@ -56,7 +56,7 @@ static bool split(const char *text, char *name, size_t name_bytes, const char **
 	return *end == '\0' || *end == ':';
 }
 
-int web_address_parse(struct web_address *ret, const char *text, char *why, size_t why_bytes)
+int web_address_parse(struct web_address *ret, const char *text, struct sx_why *why)
 {
 	const char *port_text = NULL;
 	char name[NAME_BYTES];
@@ -65,15 +65,11 @@ int web_address_parse(struct web_address *ret, const char *text, char *why, size
 	if (sx_parse_int(text, 0, 65535, &port)) {
 		snprintf(name, sizeof(name), "127.0.0.1");
 	} else if (!split(text, name, sizeof(name), &port_text) || !port_text ||
-		   !sx_parse_int(port_text, 0, 65535, &port)) {
-		snprintf(why, why_bytes, "needs ADDRESS:PORT, such as 127.0.0.1:8470 or [::1]:8470");
-		return -EINVAL;
-	}
-	if (!parse_numeric(ret, strcmp(name, "localhost") == 0 ? "127.0.0.1" : name)) {
-		snprintf(why, why_bytes,
-			 "needs a numeric address before the port, such as 127.0.0.1 or [::1]");
-		return -EINVAL;
-	}
+		   !sx_parse_int(port_text, 0, 65535, &port))
+		return sx_why_fail(-EINVAL, why, "needs ADDRESS:PORT, such as 127.0.0.1:8470 or [::1]:8470");
+	if (!parse_numeric(ret, strcmp(name, "localhost") == 0 ? "127.0.0.1" : name))
+		return sx_why_fail(-EINVAL, why,
+				   "needs a numeric address before the port, such as 127.0.0.1 or [::1]");
 	if (ret->socket.ss_family == AF_INET)
 		((struct sockaddr_in *)&ret->socket)->sin_port = htons((uint16_t)port);
 	else
@@ -105,7 +101,7 @@ bool web_address_parse_key(const char *text, struct web_key *ret)
 	return true;
 }
 
-int web_address_listen(struct web_address *address, char *why, size_t why_bytes)
+int web_address_listen(struct web_address *address, struct sx_why *why)
 {
 	struct sockaddr *socket_address = (struct sockaddr *)&address->socket;
 	int fd, r, on = 1;
@@ -126,8 +122,8 @@ int web_address_listen(struct web_address *address, char *why, size_t why_bytes)
 fail:
 	r = -errno;
 	web_address_print(address, text, sizeof(text));
-	snprintf(why, why_bytes, "cannot listen on %s: %s%s", text, strerror(-r),
-		 r == -EADDRINUSE ? "; --listen takes another port" : "");
+	sx_why_set(why, "cannot listen on %s: %s%s", text, strerror(-r),
+		   r == -EADDRINUSE ? "; --listen takes another port" : "");
 	if (fd >= 0)
 		close(fd);
 	return r;

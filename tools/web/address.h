@@ -13,6 +13,8 @@
 #include <stdint.h>
 #include <sys/socket.h>
 
+#include "base/why.h"
+
 #define WEB_ADDRESSES 4
 #define WEB_HOSTS 8
 
@@ -26,13 +28,13 @@ struct web_address {
  * must be numeric, so that no name is looked up. Port 0: the system chooses. Returns -EINVAL for other text;
  * why then names the expected form.
  */
-int web_address_parse(struct web_address *ret, const char *text, char *why, size_t why_bytes);
+int web_address_parse(struct web_address *ret, const char *text, struct sx_why *why);
 
 /*
  * Binds and listens. Sets the port in *address if the system chose it. Returns a descriptor, or a negative
  * errno with a sentence in why.
  */
-int web_address_listen(struct web_address *address, char *why, size_t why_bytes);
+int web_address_listen(struct web_address *address, struct sx_why *why);
 
 /*
  * Client address as the limits count it: an IPv4 address, or the /64 of an IPv6 address, because one host has

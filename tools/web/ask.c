@@ -42,7 +42,7 @@ static void ask_add_name(void *user, const char *name)
 	const struct search *s = user;
 	struct web_names *names = s->names;
 
-	if (sx_instance_check(name, NULL, 0) < 0 || !web_ask_may(s->only, name))
+	if (sx_instance_check(name, NULL) < 0 || !web_ask_may(s->only, name))
 		return;
 	for (size_t i = 0; i < names->count; i++)
 		if (strcmp(names->name[i], name) == 0)

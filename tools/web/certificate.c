@@ -123,13 +123,12 @@ static int check_pair(const struct web_secret *chain, const struct web_secret *k
 	return r < 0 ? r : 0;
 }
 
-static int certificate_wrong(char *why, size_t why_bytes, const char *path, const char *what, int error)
+static int certificate_wrong(struct sx_why *why, const char *path, const char *what, int error)
 {
-	snprintf(why, why_bytes, "%s: %s: %s", path, what, gnutls_strerror(error));
-	return -EBADMSG;
+	return sx_why_fail(-EBADMSG, why, "%s: %s: %s", path, what, gnutls_strerror(error));
 }
 
-static int check_end(const struct certificate *c, const char *path, char *why, size_t why_bytes)
+static int check_end(const struct certificate *c, const char *path, struct sx_why *why)
 {
 	struct tm ends;
 	char text[40];
@@ -138,50 +137,44 @@ static int check_end(const struct certificate *c, const char *path, char *why, s
 		return 0;
 	gmtime_r(&c->ends, &ends);
 	strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S", &ends);
-	snprintf(why, why_bytes, "%s: the certificate expired on %s UTC", path, text);
-	return -EBADMSG;
+	return sx_why_fail(-EBADMSG, why, "%s: the certificate expired on %s UTC", path, text);
 }
 
-static int certificate_fill(struct certificate *c, const char *certificate, const char *key, char *why,
-			    size_t why_bytes)
+static int certificate_fill(struct certificate *c, const char *certificate, const char *key,
+			    struct sx_why *why)
 {
 	struct web_secret chain_file, key_file = {0};
-	int error, r = web_secret_read(&chain_file, certificate, false, why, why_bytes);
+	int error, r = web_secret_read(&chain_file, certificate, false, why);
 
 	if (r == 0)
-		r = web_secret_read(&key_file, key, true, why, why_bytes);
+		r = web_secret_read(&key_file, key, true, why);
 	if (r < 0)
 		goto end;
 	if ((error = take_chain(c, &chain_file)) < 0)
-		r = certificate_wrong(why, why_bytes, certificate, "no certificate as PEM", error);
+		r = certificate_wrong(why, certificate, "no certificate as PEM", error);
 	else if ((error = take_key(c, &key_file)) < 0)
-		r = certificate_wrong(why, why_bytes, key, "no private key as PEM, without a password",
-				      error);
+		r = certificate_wrong(why, key, "no private key as PEM, without a password", error);
 	else if ((error = check_pair(&chain_file, &key_file)) < 0)
-		r = certificate_wrong(why, why_bytes, key, "not the key of the certificate", error);
+		r = certificate_wrong(why, key, "not the key of the certificate", error);
 	else
-		r = check_end(c, certificate, why, why_bytes);
+		r = check_end(c, certificate, why);
 end:
 	web_secret_finish(&chain_file);
 	web_secret_finish(&key_file);
 	return r;
 }
 
-int web_certificate_load(const char *certificate, const char *key, char *why, size_t why_bytes)
+int web_certificate_load(const char *certificate, const char *key, struct sx_why *why)
 {
 	struct certificate *c;
 	int r;
 
-	if (MHD_is_feature_supported(MHD_FEATURE_TLS) != MHD_YES) {
-		snprintf(why, why_bytes, "--certificate: libmicrohttpd was built without TLS");
-		return -ENOTSUP;
-	}
+	if (MHD_is_feature_supported(MHD_FEATURE_TLS) != MHD_YES)
+		return sx_why_fail(-ENOTSUP, why, "--certificate: libmicrohttpd was built without TLS");
 	c = calloc(1, sizeof(*c));
-	if (!c) {
-		snprintf(why, why_bytes, "out of memory");
-		return -ENOMEM;
-	}
-	r = certificate_fill(c, certificate, key, why, why_bytes);
+	if (!c)
+		return sx_why_fail(-ENOMEM, why, "out of memory");
+	r = certificate_fill(c, certificate, key, why);
 	if (r < 0) {
 		certificate_destroy(c);
 		return r;

@@ -15,6 +15,8 @@
 #include <stddef.h>
 #include <time.h>
 
+#include "base/why.h"
+
 #define WEB_CERTIFICATE_OPTIONS 3
 
 /*
@@ -27,7 +29,7 @@
  * libmicrohttpd was built without GnuTLS. A certificate that is not valid yet is accepted, because boards
  * without a battery start with a date in the past.
  */
-int web_certificate_load(const char *certificate, const char *key, char *why, size_t why_bytes);
+int web_certificate_load(const char *certificate, const char *key, struct sx_why *why);
 /* Fills the options that MHD_start_daemon() needs beside MHD_USE_TLS. */
 void web_certificate_options(struct MHD_OptionItem to[WEB_CERTIFICATE_OPTIONS]);
 /* Returns the period of validity. False: there is no certificate. */

@@ -239,7 +239,7 @@ static void take_bridge(void *user, const char *name)
 	for (size_t i = 0; i < b->count; i++)
 		if (strcmp(b->name[i], name) == 0)
 			return;
-	if (b->count < BRIDGES && sx_instance_check(name, NULL, 0) == 0)
+	if (b->count < BRIDGES && sx_instance_check(name, NULL) == 0)
 		snprintf(b->name[b->count++], WEB_NAME_BYTES, "%s", name);
 }
 

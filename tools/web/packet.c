@@ -3,7 +3,7 @@
  *
  * The left image is sent as JPEG. The disparity is sent as PNG with a palette. Each pixel then has exactly
  * the colour of its distance and holes have exact edges, which JPEG smears. The PNG has as many bytes as a
- * JPEG without chroma subsampling, and an eighth of the 16-bit values (docs/web.md has the figures). The
+ * JPEG without chroma subsampling, and an eighth of the 16-bit values. The
  * browser computes no pixel of it.
  *
  * SPDX-License-Identifier: Apache-2.0

@@ -48,23 +48,23 @@ static int check_mode(int fd, bool closed)
 	return closed && s.st_mode & S_IRWXO ? -EPERM : 0;
 }
 
-int web_secret_read(struct web_secret *ret, const char *path, bool closed, char *why, size_t why_bytes)
+int web_secret_read(struct web_secret *ret, const char *path, bool closed, struct sx_why *why)
 {
 	const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 	int r = fd < 0 ? -errno : check_mode(fd, closed);
 
 	*ret = (struct web_secret){0};
 	if (r == -EPERM && fd >= 0)
-		snprintf(why, why_bytes, "%s: every user may read or change it: chmod o= %s", path, path);
+		sx_why_set(why, "%s: every user may read or change it: chmod o= %s", path, path);
 	if (r == 0) {
 		r = read_all(ret, fd);
 		if (r < 0)
 			web_secret_finish(ret);
 	}
 	if (r == -EBADMSG)
-		snprintf(why, why_bytes, "%s: not a text of at most %d kB", path, SECRET_BYTES / 1024);
+		sx_why_set(why, "%s: not a text of at most %d kB", path, SECRET_BYTES / 1024);
 	else if (r < 0 && (r != -EPERM || fd < 0))
-		snprintf(why, why_bytes, "cannot read %s: %s", path, strerror(-r));
+		sx_why_set(why, "cannot read %s: %s", path, strerror(-r));
 	if (fd >= 0)
 		close(fd);
 	return r;

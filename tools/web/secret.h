@@ -10,6 +10,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/why.h"
+
 struct web_secret {
 	char *text; /* ends with a 0, which bytes does not count */
 	size_t bytes;
@@ -20,7 +22,7 @@ struct web_secret {
  * owner and its group can read. Returns 0, or a negative errno with a sentence in why; -EPERM: other users
  * can read it; -EBADMSG: the content is wrong (too long, or a byte 0); other errors: the file cannot be read.
  */
-int web_secret_read(struct web_secret *ret, const char *path, bool closed, char *why, size_t why_bytes);
+int web_secret_read(struct web_secret *ret, const char *path, bool closed, struct sx_why *why);
 /* Wipes and frees the text. Accepts a zeroed struct. */
 void web_secret_finish(struct web_secret *s);
 

@@ -26,7 +26,8 @@ static enum MHD_Result route_instance(struct web_server *s, struct MHD_Connectio
 				      bool head, struct web_order *order)
 {
 	const char *what = strchr(path, '/');
-	char name[WEB_NAME_BYTES], why[256];
+	char name[WEB_NAME_BYTES];
+	struct sx_why why;
 	size_t n = what ? (size_t)(what - path) : strlen(path);
 
 	if (!what || n >= sizeof(name))
@@ -34,8 +35,8 @@ static enum MHD_Result route_instance(struct web_server *s, struct MHD_Connectio
 				  "not found: expected /api/INSTANCE/status or similar");
 	memcpy(name, path, n);
 	name[n] = '\0';
-	if (sx_instance_check(name, why, sizeof(why)) < 0)
-		return web_refuse(c, MHD_HTTP_BAD_REQUEST, "%s", why);
+	if (sx_instance_check(name, &why) < 0)
+		return web_refuse(c, MHD_HTTP_BAD_REQUEST, "%s", why.text);
 	if (!web_ask_may(&s->only, name))
 		return web_refuse(c, MHD_HTTP_NOT_FOUND, "instance '%s' is not shown here", name);
 	if (strcmp(what, "/settings") == 0)
@@ -391,7 +392,7 @@ static struct MHD_Daemon *start_one(struct web_server *s, int fd, unsigned conne
 				completed, s, MHD_OPTION_ARRAY, tls, MHD_OPTION_END);
 }
 
-int web_server_start(struct web_server *s, const int *fds, size_t count, char *why, size_t why_bytes)
+int web_server_start(struct web_server *s, const int *fds, size_t count, struct sx_why *why)
 {
 	size_t started = 0;
 
@@ -409,7 +410,7 @@ int web_server_start(struct web_server *s, const int *fds, size_t count, char *w
 	}
 	if (started == count)
 		return 0;
-	snprintf(why, why_bytes, "cannot start the HTTP server's thread: %s", strerror(errno));
+	sx_why_set(why, "cannot start the HTTP server's thread: %s", strerror(errno));
 	while (started < count)
 		close(fds[started++]);
 	web_server_stop(s);

@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/why.h"
 #include "ipc/http/patience.h"
 #include "tools/web/address.h"
 #include "tools/web/ask.h"
@@ -47,7 +48,7 @@ struct web_server {
  * Starts serving on these listening sockets and takes them over, even on failure. Call with all signals
  * blocked. Returns 0, or -EAGAIN with a sentence in why: no thread.
  */
-int web_server_start(struct web_server *s, const int *fds, size_t count, char *why, size_t why_bytes);
+int web_server_start(struct web_server *s, const int *fds, size_t count, struct sx_why *why);
 /* Ends all connections and waits for their threads. */
 void web_server_stop(struct web_server *s);
 /* Closes connections that send a request or a handshake too slowly. Call once per second. */
@@ -89,7 +90,7 @@ enum MHD_Result web_instances_page(struct web_server *s, struct MHD_Connection *
 enum MHD_Result web_status_page(struct web_server *s, struct MHD_Connection *c, const char *instance);
 enum MHD_Result web_settings_page(struct web_server *s, struct MHD_Connection *c, const char *instance);
 enum MHD_Result web_metrics_page(struct web_server *s, struct MHD_Connection *c, const char *instance);
-/* Sends the endless answer of messages, see docs/web.md. */
+/* Sends the endless answer of messages, see docs/use/web.md. */
 enum MHD_Result web_stream_page(struct web_server *s, struct MHD_Connection *c, const char *instance,
 				bool head);
 /* Sends frames as drawn pictures (multipart/x-mixed-replace), for viewers that only show pictures. */

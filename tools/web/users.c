@@ -91,7 +91,7 @@ static const char *take_line(struct web_users *u, char *line)
 	return NULL;
 }
 
-static int take_lines(struct web_users *u, char *text, const char *path, char *why, size_t why_bytes)
+static int take_lines(struct web_users *u, char *text, const char *path, struct sx_why *why)
 {
 	const char *wrong = NULL;
 	unsigned number = 0;
@@ -104,26 +104,26 @@ static int take_lines(struct web_users *u, char *text, const char *path, char *w
 			wrong = take_line(u, line);
 	}
 	if (wrong)
-		snprintf(why, why_bytes, "%s:%u: %s", path, number, wrong);
+		sx_why_set(why, "%s:%u: %s", path, number, wrong);
 	else if (!u->count)
-		snprintf(why, why_bytes, "%s: there is no user in it", path);
+		sx_why_set(why, "%s: there is no user in it", path);
 	return wrong || !u->count ? -EBADMSG : 0;
 }
 
-int web_users_read(struct web_users **ret, const char *path, char *why, size_t why_bytes)
+int web_users_read(struct web_users **ret, const char *path, struct sx_why *why)
 {
 	struct web_secret file;
 	struct web_users *u;
-	int r = web_secret_read(&file, path, true, why, why_bytes);
+	int r = web_secret_read(&file, path, true, why);
 
 	if (r < 0)
 		return r;
 	u = calloc(1, sizeof(*u));
 	if (u) {
-		r = take_lines(u, file.text, path, why, why_bytes);
+		r = take_lines(u, file.text, path, why);
 	} else {
 		r = -ENOMEM;
-		snprintf(why, why_bytes, "out of memory");
+		sx_why_set(why, "out of memory");
 	}
 	web_secret_finish(&file);
 	if (r < 0)

@@ -10,6 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/why.h"
+
 #define WEB_USERS 32
 #define WEB_USER_BYTES 65
 #define WEB_HASH_BYTES 384
@@ -32,7 +34,7 @@ struct web_users {
  * Returns 0, or a negative errno with a sentence in why: errors of web_secret_read(); -EBADMSG: a line is
  * wrong, or a hash is weak or unknown; -ENOTSUP: built without libcrypt.
  */
-int web_users_read(struct web_users **ret, const char *path, char *why, size_t why_bytes);
+int web_users_read(struct web_users **ret, const char *path, struct sx_why *why);
 /* Accepts NULL. */
 void web_users_destroy(struct web_users *u);
 /* Returns the user of this name. NULL: there is none. */

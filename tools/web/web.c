@@ -42,15 +42,14 @@ static int web_fail(int code, const char *text)
 	return code;
 }
 
-static bool take_instance(void *target, const char *text, char *why, size_t why_bytes)
+static bool take_instance(void *target, const char *text, struct sx_why *why)
 {
 	struct web_names *only = &((struct web_options *)target)->only;
 
-	if (sx_instance_check(text, NULL, 0) < 0)
-		snprintf(why, why_bytes,
-			 "needs up to 64 letters, digits, \"_\", \".\" and \"-\", no dot at first");
+	if (sx_instance_check(text, NULL) < 0)
+		sx_why_set(why, "needs up to 64 letters, digits, \"_\", \".\" and \"-\", no dot at first");
 	else if (only->count == WEB_INSTANCES)
-		snprintf(why, why_bytes, "may be given %d times", WEB_INSTANCES);
+		sx_why_set(why, "may be given %d times", WEB_INSTANCES);
 	else {
 		if (only->count == 0 || !web_ask_may(only, text))
 			snprintf(only->name[only->count++], WEB_NAME_BYTES, "%s", text);
@@ -59,28 +58,28 @@ static bool take_instance(void *target, const char *text, char *why, size_t why_
 	return false;
 }
 
-static bool take_listen(void *target, const char *text, char *why, size_t why_bytes)
+static bool take_listen(void *target, const char *text, struct sx_why *why)
 {
 	struct web_options *o = target;
 
 	if (o->addresses == WEB_ADDRESSES) {
-		snprintf(why, why_bytes, "may be given %d times", WEB_ADDRESSES);
+		sx_why_set(why, "may be given %d times", WEB_ADDRESSES);
 		return false;
 	}
-	if (web_address_parse(&o->address[o->addresses], text, why, why_bytes) < 0)
+	if (web_address_parse(&o->address[o->addresses], text, why) < 0)
 		return false;
 	o->addresses++;
 	return true;
 }
 
-static bool take_host(void *target, const char *text, char *why, size_t why_bytes)
+static bool take_host(void *target, const char *text, struct sx_why *why)
 {
 	struct web_hosts *hosts = &((struct web_options *)target)->hosts;
 
 	if (hosts->names == WEB_HOSTS)
-		snprintf(why, why_bytes, "may be given %d times", WEB_HOSTS);
+		sx_why_set(why, "may be given %d times", WEB_HOSTS);
 	else if (!web_host_check(text))
-		snprintf(why, why_bytes, "needs a name without port, such as robot.local");
+		sx_why_set(why, "needs a name without port, such as robot.local");
 	else {
 		hosts->name[hosts->names++] = text;
 		return true;
@@ -88,14 +87,14 @@ static bool take_host(void *target, const char *text, char *why, size_t why_byte
 	return false;
 }
 
-static bool take_proxy(void *target, const char *text, char *why, size_t why_bytes)
+static bool take_proxy(void *target, const char *text, struct sx_why *why)
 {
 	struct web_options *o = target;
 
 	if (o->proxies == WEB_PROXIES)
-		snprintf(why, why_bytes, "may be given %d times", WEB_PROXIES);
+		sx_why_set(why, "may be given %d times", WEB_PROXIES);
 	else if (!web_address_parse_key(text, &o->proxy[o->proxies]))
-		snprintf(why, why_bytes, "needs a numeric address without port, such as 127.0.0.1");
+		sx_why_set(why, "needs a numeric address without port, such as 127.0.0.1");
 	else {
 		o->proxies++;
 		return true;
@@ -107,48 +106,51 @@ static bool take_proxy(void *target, const char *text, char *why, size_t why_byt
 
 static const struct sx_usage_option options[] = {
 	{"instance", 'i', "NAME", SX_USAGE_CALL, .take = take_instance, .offer = SX_OFFER_INSTANCE,
-	 .many = true, .help = "show only this instance; may be repeated; default: every one that exists"},
+	 .many = true, .help = "show only this instance; may be repeated; default: all instances"},
 	{"listen", 0, "ADDRESS:PORT", SX_USAGE_CALL, .take = take_listen, .many = true,
-	 .help = "where to listen, default " DEFAULT_LISTEN
+	 .help = "address to listen on, default " DEFAULT_LISTEN
 		 "; [::1]:8470 for IPv6; may be repeated, up to 4 times"},
 	{"host", 0, "NAME", SX_USAGE_CALL, .take = take_host, .many = true,
-	 .help = "a host name allowed in requests, beside localhost and the address; may be repeated, up to "
-		 "8 times"},
+	 .help = "host name that requests may use besides localhost and the address; may be "
+		 "repeated, up to 8 times"},
 	{"proxy", 0, "ADDRESS", SX_USAGE_CALL, .take = take_proxy, .many = true,
-	 .help = "a proxy's: its connections are not held to a quarter of all, as those of any other address "
-		 "are; may be repeated, up to 4 times"},
+	 .help = "address of a proxy, which may use all connections; any other address gets a "
+		 "quarter of them; may be repeated, up to 4 times"},
 	{"tune", 0, NULL, SX_USAGE_FLAG, TO(tune),
-	 .help = "whoever reaches the page may change settings of running instances; without it, only "
-		 "read them"},
+	 .help = "let every visitor of the page change settings of running instances; without "
+		 "it, visitors can only read them"},
 	{"password-file", 0, "FILE", SX_USAGE_TEXT, TO(password_file), .offer = SX_OFFER_FILE,
-	 .help = "ask for a user and a password: lines USER:HASH, as \"htpasswd -B\" and \"mkpasswd\" "
-		 "make hashes; only owner and group may read it; without --certificate they go over the "
-		 "network as they are"},
+	 .help = "ask visitors for user and password; FILE has lines USER:HASH, with hashes "
+		 "from \"htpasswd -B\" or \"mkpasswd\", and only owner and group may read it; "
+		 "without --certificate, passwords cross the network unencrypted"},
 	{"certificate", 0, "FILE", SX_USAGE_TEXT, TO(certificate), .offer = SX_OFFER_FILE,
-	 .help = "serve HTTPS, and nothing else, by this certificate, PEM, with the chain behind it"},
+	 .help = "serve only HTTPS, with this certificate (PEM, followed by its chain)"},
 	{"key", 0, "FILE", SX_USAGE_TEXT, TO(key), .offer = SX_OFFER_FILE,
-	 .help = "its private key, PEM, without a password; only owner and group may read it"},
-	{"quality", 0, "N", SX_USAGE_INT, TO(quality), 10, 100, .help = "of JPEG pictures, default 75"},
+	 .help = "private key of the certificate, PEM, without a password; only owner and "
+		 "group may read it"},
+	{"quality", 0, "N", SX_USAGE_INT, TO(quality), 10, 100,
+	 .help = "quality of JPEG pictures, default 75"},
 };
 
 static const struct sx_usage_exit exits[] = {
 	{0, "ended by a signal"},
 	{EX_USAGE, "wrong usage, or an option that this build does not have"},
-	{EX_DATAERR, "a file of passwords, a certificate or a key is wrong, or the certificate expired"},
+	{EX_DATAERR, "a password file, certificate or key is wrong, or the certificate has expired"},
 	{EX_NOINPUT, "one of these files cannot be read"},
-	{EX_OSERR, "no thread to serve with"},
-	{EX_CANTCREAT, "an address cannot be listened on"},
-	{EX_NOPERM, "every user may read the file of passwords or the key"},
+	{EX_OSERR, "a thread cannot be created"},
+	{EX_CANTCREAT, "the program cannot listen on an address"},
+	{EX_NOPERM, "every user may read the password file or the key"},
 };
 
 static const struct sx_usage usage = {
 	.program = SX_PROGRAM,
-	.about = "Shows running stixelds in a browser: picture and stixels, disparity, free space from "
-		 "above, charts of latency, frames a second and watts, settings. A client like any "
-		 "other: reads nothing while nobody looks. Without --password-file whoever reaches the "
-		 "address sees the camera.\n"
-		 "SIGHUP reads passwords, certificate and key again; that of a terminal which is closed ends "
-		 "it, as SIGINT and SIGTERM do.",
+	.about = "Shows running instances of stixeld in a browser: picture with stixels, "
+		 "disparity, free space from above, charts of latency, frames per second and "
+		 "watts, and the settings. It reads frames only while a page is open. Without "
+		 "--password-file, everyone who can reach the address sees the camera's "
+		 "pictures.\n"
+		 "SIGHUP rereads passwords, certificate and key. SIGINT, SIGTERM, and the "
+		 "SIGHUP of a closed terminal end the program.",
 	.options = options,
 	.option_count = sizeof(options) / sizeof(options[0]),
 	.own = {.operands = ""},
@@ -159,15 +161,15 @@ static const struct sx_usage usage = {
 /* Opens all listening sockets. Returns 0 or an exit code. */
 static int listen_all(struct web_options *o, int *fds)
 {
-	char why[256];
+	struct sx_why why;
 
 	for (size_t i = 0; i < o->addresses; i++) {
-		fds[i] = web_address_listen(&o->address[i], why, sizeof(why));
+		fds[i] = web_address_listen(&o->address[i], &why);
 		if (fds[i] >= 0)
 			continue;
 		while (i > 0)
 			close(fds[--i]);
-		return web_fail(EX_CANTCREAT, why);
+		return web_fail(EX_CANTCREAT, why.text);
 	}
 	return 0;
 }
@@ -177,12 +179,12 @@ static void web_warn(const struct web_options *o, const char *address)
 {
 	if (!o->password_file)
 		sx_log(TOOLS, WARNING,
-		       "%s can be reached from other machines, and there is no password: whoever reaches it "
+		       "%s can be reached from other machines, and there is no password: everyone who can reach it "
 		       "sees the camera%s",
 		       address, o->tune ? " and may change settings" : "");
 	else if (!o->certificate)
 		sx_log(TOOLS, WARNING,
-		       "%s can be reached from other machines without encryption: whoever listens on the way "
+		       "%s can be reached from other machines without encryption: everyone who listens on the way "
 		       "reads the password; give --certificate and --key",
 		       address);
 }
@@ -224,10 +226,10 @@ static void tell_certificate(const char *path)
 		       (int)((ends - now) / (24 * 3600)));
 }
 
-static int read_passwords(const struct web_options *o, char *why, size_t why_bytes)
+static int read_passwords(const struct web_options *o, struct sx_why *why)
 {
 	struct web_users *users = NULL;
-	const int r = o->password_file ? web_users_read(&users, o->password_file, why, why_bytes) : 0;
+	const int r = o->password_file ? web_users_read(&users, o->password_file, why) : 0;
 
 	if (r < 0 || !users)
 		return r;
@@ -238,13 +240,12 @@ static int read_passwords(const struct web_options *o, char *why, size_t why_byt
 	server.logins = web_logins_create(users);
 	if (server.logins)
 		return 0;
-	snprintf(why, why_bytes, "out of memory");
-	return -ENOMEM;
+	return sx_why_fail(-ENOMEM, why, "out of memory");
 }
 
-static int read_certificate(const struct web_options *o, char *why, size_t why_bytes)
+static int read_certificate(const struct web_options *o, struct sx_why *why)
 {
-	const int r = o->certificate ? web_certificate_load(o->certificate, o->key, why, why_bytes) : 0;
+	const int r = o->certificate ? web_certificate_load(o->certificate, o->key, why) : 0;
 
 	if (r < 0)
 		return r;
@@ -259,16 +260,16 @@ static int read_certificate(const struct web_options *o, char *why, size_t why_b
  */
 static void read_again(const struct web_options *o)
 {
-	char why[512];
+	struct sx_why why;
 	bool all = true;
 
-	if (read_passwords(o, why, sizeof(why)) < 0) {
+	if (read_passwords(o, &why) < 0) {
 		all = false;
-		sx_log(TOOLS, WARNING, "%s; what was read before stays", why);
+		sx_log(TOOLS, WARNING, "%s; what was read before stays", why.text);
 	}
-	if (read_certificate(o, why, sizeof(why)) < 0) {
+	if (read_certificate(o, &why) < 0) {
 		all = false;
-		sx_log(TOOLS, WARNING, "%s; what was read before stays", why);
+		sx_log(TOOLS, WARNING, "%s; what was read before stays", why.text);
 	}
 	if (all)
 		sx_log(TOOLS, NOTICE, "files of passwords and certificates were read again");
@@ -321,7 +322,7 @@ static void serve_until(const sigset_t *ends, const struct web_options *o)
 static int web_run(struct web_options *o)
 {
 	int fds[WEB_ADDRESSES], code;
-	char why[512];
+	struct sx_why why;
 	sigset_t ends;
 
 	signal(SIGPIPE, SIG_IGN);
@@ -331,11 +332,11 @@ static int web_run(struct web_options *o)
 	sigaddset(&ends, SIGHUP);
 	/* blocked before the files are read, because a reload may come meanwhile */
 	sigprocmask(SIG_BLOCK, &ends, NULL);
-	code = read_passwords(o, why, sizeof(why));
+	code = read_passwords(o, &why);
 	if (code == 0)
-		code = read_certificate(o, why, sizeof(why));
+		code = read_certificate(o, &why);
 	if (code < 0)
-		return web_fail(exit_of_file(code), why);
+		return web_fail(exit_of_file(code), why.text);
 	code = listen_all(o, fds);
 	if (code)
 		return code;
@@ -347,8 +348,8 @@ static int web_run(struct web_options *o)
 	server.share.proxies = o->proxies;
 	server.quality = o->quality;
 	server.tune = o->tune;
-	if (web_server_start(&server, fds, o->addresses, why, sizeof(why)) < 0)
-		return web_fail(EX_OSERR, why);
+	if (web_server_start(&server, fds, o->addresses, &why) < 0)
+		return web_fail(EX_OSERR, why.text);
 	web_tell(o);
 	serve_until(&ends, o);
 	web_server_stop(&server);
@@ -359,14 +360,14 @@ int main(int argc, char **argv)
 {
 	static struct web_options o = {.quality = 75};
 	struct sx_usage_words words;
-	char why[256];
+	struct sx_why why;
 	int code = sx_usage_parse(&usage, &o, argc, argv, &words);
 
 	if (code >= 0)
 		return code;
 	if (!o.certificate != !o.key)
 		return sx_usage_fail(&usage, words.command, "--certificate and --key need each other");
-	if (!o.addresses && !take_listen(&o, DEFAULT_LISTEN, why, sizeof(why)))
-		return web_fail(EX_SOFTWARE, why);
+	if (!o.addresses && !take_listen(&o, DEFAULT_LISTEN, &why))
+		return web_fail(EX_SOFTWARE, why.text);
 	return web_run(&o);
 }

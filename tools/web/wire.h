@@ -1,5 +1,5 @@
 /*
- * Format of the data for browsers: a sequence of messages, each with a header and a payload. docs/web.md
+ * Format of the data for browsers: a sequence of messages, each with a header and a payload. docs/use/web.md
  * describes it for other programs, and tools/web/page/wire.js reads it.
  *
  * SPDX-License-Identifier: Apache-2.0

@@ -6,7 +6,7 @@
         objects = frame.stixels["kind"] == stixel.Kind.OBJECT
         print(frame.number, frame.depth[objects].min(initial=float("inf")))
 
-The rest is in docs/python.md. Needs libstixel.so.1.
+The rest is in docs/use/python.md. Needs libstixel.so.1.
 
 SPDX-License-Identifier: Apache-2.0
 """

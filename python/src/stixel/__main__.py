@@ -20,16 +20,17 @@ class _Parser(argparse.ArgumentParser):
 
 
 def _parser() -> _Parser:
-    p = _Parser(prog="python3 -m stixel", description="Prints a line for each frame of an instance of stixeld.")
+    p = _Parser(prog="python3 -m stixel", description="Prints one line for each frame of an instance of stixeld.")
     p.add_argument("instance", nargs="?", default="default", metavar="NAME",
                    help="instance (default: %(default)s), or zenoh:PROTOCOL/ADDRESS/[HOST/]INSTANCE")
     p.add_argument("--frames", type=int, default=0, metavar="N", help="stop after N frames")
     p.add_argument("--follow", action="store_true", help="wait for the publisher, and for the next one when it ends")
-    p.add_argument("--stream", action="store_true", help="through frames.sock instead of shared memory")
-    p.add_argument("--user", metavar="USER", help="of zenoh:...: who connects, with --password-file")
-    p.add_argument("--password-file", metavar="FILE", help="of zenoh:...: has the password, others may not read it")
-    p.add_argument("--ca", metavar="FILE", help="of zenoh:tls/...: certificate of the authority, PEM")
-    p.add_argument("--config", metavar="FILE", help="of zenoh:...: a configuration of zenoh's")
+    p.add_argument("--stream", action="store_true", help="read through frames.sock instead of shared memory")
+    p.add_argument("--user", metavar="USER", help="zenoh:...: user name, with --password-file")
+    p.add_argument("--password-file", metavar="FILE", help="zenoh:...: file with the password; only its owner may "
+                   "read it")
+    p.add_argument("--ca", metavar="FILE", help="zenoh:tls/...: certificate of the authority, PEM")
+    p.add_argument("--config", metavar="FILE", help="zenoh:...: configuration file of zenoh")
     p.add_argument("--version", action="version", version="stixel " + stixel.__version__)
     return p
 

@@ -36,7 +36,7 @@ def open(instance: str, follow: bool = False, stream: bool = False, images: Iter
     """Opens a running instance by its name. The newest available frame counts as new.
 
     An instance on another machine, where stixel-bridge runs, is named zenoh:PROTOCOL/ADDRESS/[HOST/]INSTANCE, for
-    example "zenoh:tcp/robot:7447/front" (docs/python.md).
+    example "zenoh:tcp/robot:7447/front" (docs/use/python.md).
 
     follow: a missing publisher is no error. The reader waits for one, and changes to each new publisher. After a second
     of waiting, the logger "stixel" reports the reason as a warning. stream: read through frames.sock instead of shared

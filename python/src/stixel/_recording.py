@@ -1,4 +1,4 @@
-"""Reads recordings of "stixelctl record", which are MCAP files (docs/recording.md), through libstixel-recording.
+"""Reads recordings of "stixelctl record", which are MCAP files (docs/use/recording.md), through libstixel-recording.
 
 SPDX-License-Identifier: Apache-2.0
 """

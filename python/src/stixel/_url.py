@@ -1,4 +1,4 @@
-"""Reads the stream of an instance from a stixel-web on another machine, over HTTP. docs/web.md has the format.
+"""Reads the stream of an instance from a stixel-web on another machine, over HTTP. docs/use/web.md has the format.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -164,7 +164,7 @@ class UrlTransport(Transport):
         if isinstance(e, (ssl.SSLError, http.client.HTTPException)):
             return NotStixel(errno.EPROTO, "%s: no %s there" % (self.what, "TLS" if self._context else "HTTP"))
         text = e.strerror if isinstance(e, OSError) and e.strerror else str(e)
-        return NotRunning(errno.ENOENT, "%s: nobody answers: %s" % (self.what, _printable(text)))
+        return NotRunning(errno.ENOENT, "%s: no answer: %s" % (self.what, _printable(text)))
 
     # -- the stream --
     def start(self, inbox: Inbox) -> None:

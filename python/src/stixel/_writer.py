@@ -17,7 +17,7 @@ from ._frame import Frame
 from ._library import Library, library
 
 _Self = TypeVar("_Self", bound="Writer")
-FOLDER = "/run/stixel-feed"  # folder of writers' rings: docs/semantics.md
+FOLDER = "/run/stixel-feed"  # folder of writers' rings: docs/use/semantics.md
 
 
 class _Ring:

@@ -1,4 +1,4 @@
-"""Reads instances that a stixel-bridge on another machine publishes over zenoh. docs/bridge.md has the keys.
+"""Reads instances that a stixel-bridge on another machine publishes over zenoh. docs/use/bridge.md has the keys.
 
 SPDX-License-Identifier: Apache-2.0
 """

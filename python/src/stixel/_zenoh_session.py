@@ -113,7 +113,7 @@ def opened(config: Any) -> Any:
     # probed first, because zenoh reports both errors alike, and has no timeout for a machine that is off
     answers = [_answers(endpoint) for endpoint in endpoints]
     if endpoints and not any(answer is not False for answer in answers):
-        raise NotRunning(errno.ENOENT, "%s: nobody answers" % where)
+        raise NotRunning(errno.ENOENT, "%s: no answer" % where)
     try:
         return zenoh.open(config)
     except zenoh.ZError as e:

@@ -1,4 +1,4 @@
-"""stixel-bridge: sends the frames of stixeld to other machines and programs. See docs/bridge.md.
+"""stixel-bridge: sends the frames of stixeld to other machines and programs. See docs/use/bridge.md.
 
 program.py reads the configuration (config.py, with the tables of options.py). It starts a thread for each instance
 (instances.py) and for each sink (runner.py, which uses the contract in sink.py). status.py reports their state.

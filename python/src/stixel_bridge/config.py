@@ -20,32 +20,38 @@ LINE_MOST = 1024
 SIZE_MOST = 1 << 20
 
 BRIDGE = [
-    Option("name", "name", "default", "name of this bridge: of its status socket, and in metrics"),
-    Option("host", "name", None, "name of this machine in keys and messages; without: its host name"),
+    Option("name", "name", "default", "name of this bridge, for its status socket and its metrics"),
+    Option("host", "name", None, "name of this machine in keys and messages; default: the host name"),
 ]
 INSTANCE = [
-    Option("frame_prefix", "text", None, "of ROS frame ids, PREFIX_link and others; without: the instance's name"),
-    Option("x_m", "number", 0.0, "where the left camera is in the vehicle's frame: forward of base_link", -100, 100,
+    Option("frame_prefix", "text", None, "prefix of ROS frame ids, such as PREFIX_link; default: the instance's name"),
+    Option("x_m", "number", 0.0, "position of the left camera in the vehicle's frame: forward of base_link", -100, 100,
            unit="m"),
-    Option("y_m", "number", 0.0, "to the left of base_link", -100, 100, unit="m"),
-    Option("z_m", "number", None, "above base_link, which stands on the road; without: camera height that is measured",
+    Option("y_m", "number", 0.0, "position of the left camera: to the left of base_link", -100, 100, unit="m"),
+    Option("z_m", "number", None, "position of the left camera: above base_link, which lies on the road; default: "
+           "measured height",
            -100, 100, unit="m"),
-    Option("yaw_deg", "number", 0.0, "where it looks to: 0 forward, 90 to the left", -180, 180, unit="degrees"),
-    Option("pitch_deg", "number", None, "how far it looks down; without: measured", -90, 90, unit="degrees"),
-    Option("roll_deg", "number", None, "positive where its right side is lower; without: measured", -90, 90,
+    Option("yaw_deg", "number", 0.0, "direction of the camera: 0 forward, 90 to the left", -180, 180, unit="degrees"),
+    Option("pitch_deg", "number", None, "angle by which the camera looks down; default: measured",
+           -90, 90, unit="degrees"),
+    Option("roll_deg", "number", None, "roll of the camera, positive if its right side is lower; default: measured",
+           -90, 90,
            unit="degrees"),
 ]
 RIG = [
-    Option("instances", "list", None, "instances whose frames become one scan and one cloud in the vehicle's frame"),
-    Option("window_ms", "number", 50.0, "frames captured within this time belong together", 1, 1000, unit="ms"),
-    Option("unseen_m", "number", 5.0, "of a scan: what no camera sees nearer than this does not make a ray unseen",
+    Option("instances", "list", None, "instances whose frames are merged into one scan and one cloud in the vehicle's "
+           "frame"),
+    Option("window_ms", "number", 50.0, "frames captured within this time are merged", 1, 1000, unit="ms"),
+    Option("unseen_m", "number", 5.0, "scan: space nearer than this that no camera sees does not make a ray unseen",
            0, 100, unit="m"),
 ]
 COMMON = [
-    Option("kind", "choice", None, "what it speaks", choices=tuple(sinks.KINDS)),
-    Option("instances", "list", [], "instances that it gets; without: all of the file"),
-    Option("queue", "integer", 1, "frames of an instance that may wait while it sends; older ones are dropped", 1, 64),
-    Option("rate_hz", "number", 0.0, "most frames of an instance a second; 0: all", 0, 1000, unit="Hz"),
+    Option("kind", "choice", None, "kind of the sink", choices=tuple(sinks.KINDS)),
+    Option("instances", "list", [], "instances that the sink gets; default: all instances of the file"),
+    Option("queue", "integer", 1, "number of frames per instance that wait while the sink sends; older frames are "
+           "dropped", 1, 64),
+    Option("rate_hz", "number", 0.0, "largest number of frames per second and instance; 0: all frames",
+           0, 1000, unit="Hz"),
 ]
 
 

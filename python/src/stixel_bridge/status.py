@@ -148,7 +148,7 @@ def metrics(bridge: Mapping[str, Any], sources: Sequence[Source], runners: Seque
     t.family("stixel_bridge_dropped", "counter", "Frames that were not sent.", [
         ("_total", {**labels, "reason": reason}, value) for labels, c in ways
         for reason, value in (("busy", c.dropped_busy), ("not_connected", c.dropped_closed), ("rate", c.skipped))])
-    t.family("stixel_bridge_unwanted", "counter", "Frames of which nobody wanted anything.",
+    t.family("stixel_bridge_unwanted", "counter", "Frames that no sink wanted.",
              [("_total", labels, c.unwanted) for labels, c in ways])
     t.family("stixel_bridge_latency_seconds", "summary", "From capture until given away, of the last ten seconds.",
              _latencies(ways))

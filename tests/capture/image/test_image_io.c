@@ -27,7 +27,8 @@
 #define W 53
 #define H 37
 
-static char folder[256], why[512];
+static char folder[256];
+static struct sx_why why;
 
 static int make_folder(void **state)
 {
@@ -44,10 +45,10 @@ static int remove_folder(void **state)
 static struct sx_image read_good(const char *path, enum sx_pixel pixel)
 {
 	struct sx_image img = {0};
-	int r = sx_image_read(path, &img, why, sizeof(why));
+	int r = sx_image_read(path, &img, &why);
 
 	if (r < 0)
-		fail_msg("%s", why);
+		fail_msg("%s", why.text);
 	assert_int_equal(img.pixel, pixel);
 	assert_int_equal(img.width, W);
 	assert_int_equal(img.height, H);
@@ -164,13 +165,13 @@ static void test_label_maps(void **state)
 	for (int interlaced = 0; interlaced < 2; interlaced++) {
 		write_png(in_folder(folder, "p.png"), W, H, 8, PNG_COLOR_TYPE_PALETTE, interlaced, index,
 			  palette);
-		assert_int_equal(sx_label_map_read(in_folder(folder, "p.png"), &m, why, sizeof(why)), 0);
+		assert_int_equal(sx_label_map_read(in_folder(folder, "p.png"), &m, &why), 0);
 		assert_int_equal(m.pixel, SX_PIXEL_U8);
 		for (int i = 0; i < W * H; i++)
 			assert_int_equal(at(&m, i % W, i / W), index[i]);
 		sx_image_finish(&m);
 		write_png(in_folder(folder, "1.png"), W, H, 1, PNG_COLOR_TYPE_GRAY, interlaced, bits, NULL);
-		assert_int_equal(sx_label_map_read(in_folder(folder, "1.png"), &m, why, sizeof(why)), 0);
+		assert_int_equal(sx_label_map_read(in_folder(folder, "1.png"), &m, &why), 0);
 		for (int y = 0; y < H; y++)
 			for (int x = 0; x < W; x++)
 				assert_int_equal(at(&m, x, y),
@@ -178,14 +179,14 @@ static void test_label_maps(void **state)
 		sx_image_finish(&m);
 	}
 	write_png(in_folder(folder, "c.png"), W, H, 8, PNG_COLOR_TYPE_RGB, 0, colour, NULL);
-	assert_int_equal(sx_label_map_read(in_folder(folder, "c.png"), &m, why, sizeof(why)), -EBADMSG);
-	assert_non_null(strstr(why, "c.png: colour of 8 bits; class numbers are grey or indexed"));
+	assert_int_equal(sx_label_map_read(in_folder(folder, "c.png"), &m, &why), -EBADMSG);
+	assert_non_null(strstr(why.text, "c.png: colour of 8 bits; class numbers are grey or indexed"));
 	write_png(in_folder(folder, "ga.png"), W, H, 8, PNG_COLOR_TYPE_GRAY_ALPHA, 0, colour, NULL);
-	assert_int_equal(sx_label_map_read(in_folder(folder, "ga.png"), &m, why, sizeof(why)), -EBADMSG);
-	assert_non_null(strstr(why, "grey with alpha of 8 bits"));
+	assert_int_equal(sx_label_map_read(in_folder(folder, "ga.png"), &m, &why), -EBADMSG);
+	assert_non_null(strstr(why.text, "grey with alpha of 8 bits"));
 	write_bytes(in_folder(folder, "p.pgm"), "P5 1 1 255 x", 12);
-	assert_int_equal(sx_label_map_read(in_folder(folder, "p.pgm"), &m, why, sizeof(why)), -EBADMSG);
-	assert_non_null(strstr(why, "p.pgm: no PNG"));
+	assert_int_equal(sx_label_map_read(in_folder(folder, "p.pgm"), &m, &why), -EBADMSG);
+	assert_non_null(strstr(why.text, "p.pgm: no PNG"));
 }
 
 /* Writes a header and samples as one file. Returns its path. */
@@ -328,8 +329,8 @@ static void test_jpeg(void **state)
 #else
 	struct sx_image m;
 
-	assert_int_equal(sx_image_read(path, &m, why, sizeof(why)), -ENOTSUP);
-	assert_non_null(strstr(why, "a.jpg: JPEG cannot be read: built without libjpeg"));
+	assert_int_equal(sx_image_read(path, &m, &why), -ENOTSUP);
+	assert_non_null(strstr(why.text, "a.jpg: JPEG cannot be read: built without libjpeg"));
 #endif
 }
 
@@ -337,11 +338,11 @@ static void expect(const char *path, int error, const char *sentence)
 {
 	struct sx_image m = {0};
 
-	why[0] = 0;
-	assert_int_equal(sx_image_read(path, &m, why, sizeof(why)), error);
+	why.text[0] = 0;
+	assert_int_equal(sx_image_read(path, &m, &why), error);
 	assert_null(m.data);
-	if (strncmp(why, path, strlen(path)) || !strstr(why, sentence))
-		fail_msg("'%s' does not say '%s'", why, sentence);
+	if (strncmp(why.text, path, strlen(path)) || !strstr(why.text, sentence))
+		fail_msg("'%s' does not say '%s'", why.text, sentence);
 }
 
 static void test_sentences(void **state)
@@ -384,7 +385,7 @@ static void test_other_formats(void **state)
 		write_bytes(in_folder(folder, "other.png"), formats[i].begin, 14);
 		snprintf(sentence, sizeof(sentence), ": %s", formats[i].name);
 		expect(in_folder(folder, "other.png"), -EBADMSG, sentence);
-		assert_non_null(strstr(why, " cannot be read: convert it to PNG, or to PGM"));
+		assert_non_null(strstr(why.text, " cannot be read: convert it to PNG, or to PGM"));
 	}
 }
 
@@ -427,17 +428,17 @@ static void test_orientation_of_png(void **state)
 
 	write_ramp(in_folder(folder, "none.png"), W, H, 0);
 	write_png_exif(in_folder(folder, "exif.png"), W, H, exif, sizeof(exif));
-	assert_int_equal(sx_image_read_noted(in_folder(folder, "none.png"), &m, &notes, why, sizeof(why)), 0);
+	assert_int_equal(sx_image_read_noted(in_folder(folder, "none.png"), &m, &notes, &why), 0);
 	assert_int_equal(notes.orientation, 0);
 	sx_image_finish(&m);
-	assert_int_equal(sx_image_read_noted(in_folder(folder, "exif.png"), &m, &notes, why, sizeof(why)), 0);
+	assert_int_equal(sx_image_read_noted(in_folder(folder, "exif.png"), &m, &notes, &why), 0);
 	assert_int_equal(notes.orientation, 4);
 	assert_int_equal(at(&m, 5, 7), 5 + 21);
 	sx_image_finish(&m);
-	assert_false(sx_orientation_text("a.jpg", 1, why, sizeof(why)));
-	assert_true(sx_orientation_text("a.jpg", 3, why, sizeof(why)));
-	assert_non_null(strstr(why, "a.jpg: its EXIF orientation tag (3) "));
-	assert_non_null(strstr(why, "upside down"));
+	assert_false(sx_orientation_text("a.jpg", 1, why.text, sizeof(why.text)));
+	assert_true(sx_orientation_text("a.jpg", 3, why.text, sizeof(why.text)));
+	assert_non_null(strstr(why.text, "a.jpg: its EXIF orientation tag (3) "));
+	assert_non_null(strstr(why.text, "upside down"));
 }
 
 static void test_must_fit(void **state)
@@ -446,16 +447,14 @@ static void test_must_fit(void **state)
 
 	write_ramp(in_folder(folder, "fit.png"), W, H, 0);
 	assert_int_equal(sx_image_init(&dst, SX_PIXEL_U8, W + 1, H), 0);
-	assert_int_equal(sx_image_read_into(in_folder(folder, "fit.png"), &dst, NULL, why, sizeof(why)),
-			 -EBADMSG);
-	assert_non_null(strstr(why, "fit.png: 53x37 pixels, but the first image has 54x37"));
+	assert_int_equal(sx_image_read_into(in_folder(folder, "fit.png"), &dst, NULL, &why), -EBADMSG);
+	assert_non_null(strstr(why.text, "fit.png: 53x37 pixels, but the first image has 54x37"));
 	dst.width = W;
 	dst.pixel = SX_PIXEL_Y16;
-	assert_int_equal(sx_image_read_into(in_folder(folder, "fit.png"), &dst, NULL, why, sizeof(why)),
-			 -EBADMSG);
-	assert_non_null(strstr(why, "pixels are grey8, but those of the first image are y16"));
+	assert_int_equal(sx_image_read_into(in_folder(folder, "fit.png"), &dst, NULL, &why), -EBADMSG);
+	assert_non_null(strstr(why.text, "pixels are grey8, but those of the first image are y16"));
 	dst.pixel = SX_PIXEL_U8;
-	assert_int_equal(sx_image_read_into(in_folder(folder, "fit.png"), &dst, NULL, why, sizeof(why)), 0);
+	assert_int_equal(sx_image_read_into(in_folder(folder, "fit.png"), &dst, NULL, &why), 0);
 	assert_int_equal(at(&dst, 5, 7), 5 + 21);
 	sx_image_finish(&dst);
 }
@@ -486,10 +485,10 @@ static void break_file(const char *path, uint64_t seed)
 
 	for (size_t k = 1; k < n; k += 1 + n / 150) {
 		write_bytes(out, good, k);
-		why[0] = 0;
+		why.text[0] = 0;
 		memset(&m, 0, sizeof(m));
-		if (sx_image_read(out, &m, why, sizeof(why)) < 0) {
-			assert_true(why[0] && !m.data);
+		if (sx_image_read(out, &m, &why) < 0) {
+			assert_true(why.text[0] && !m.data);
 			refused++;
 		}
 		sx_image_finish(&m);
@@ -500,10 +499,10 @@ static void break_file(const char *path, uint64_t seed)
 		for (int i = check_below(&rng, 4); i >= 0; i--)
 			bad[check_below(&rng, (int)(k % 2 && n > 64 ? 64 : n))] = (uint8_t)check_random(&rng);
 		write_bytes(out, bad, n);
-		why[0] = 0;
+		why.text[0] = 0;
 		memset(&m, 0, sizeof(m));
-		if (sx_image_read(out, &m, why, sizeof(why)) < 0)
-			assert_true(why[0] && !m.data);
+		if (sx_image_read(out, &m, &why) < 0)
+			assert_true(why.text[0] && !m.data);
 		sx_image_finish(&m);
 	}
 }

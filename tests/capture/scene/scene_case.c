@@ -12,13 +12,15 @@
 
 #include <cmocka.h>
 
+#include "base/why.h"
+
 void open_street(struct street *s, const char *name, unsigned seed, int width, int height)
 {
 	struct sx_scene_params p = {name, seed, width, height};
-	char why[200];
+	struct sx_why why;
 
 	memset(s, 0, sizeof(*s));
-	assert_int_equal(sx_scene_create(&s->scene, &p, why, sizeof(why)), 0);
+	assert_int_equal(sx_scene_create(&s->scene, &p, &why), 0);
 	assert_int_equal(sx_image_init(&s->left, SX_PIXEL_U8, width, height), 0);
 	assert_int_equal(sx_image_init(&s->right, SX_PIXEL_U8, width, height), 0);
 	assert_int_equal(sx_scene_truth_init(&s->truth, s->scene), 0);

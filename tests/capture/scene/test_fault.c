@@ -55,10 +55,10 @@ static void draw(struct pair *p, const char *fault, uint32_t frame)
 	const struct sx_scene_params params = {.seed = 4, .width = WIDTH, .height = HEIGHT};
 	struct sx_scene *s;
 	struct sx_fault f;
-	char why[512];
+	struct sx_why why;
 
-	assert_int_equal(sx_fault_parse(&f, fault, why, sizeof(why)), 0);
-	assert_int_equal(sx_scene_create(&s, &params, why, sizeof(why)), 0);
+	assert_int_equal(sx_fault_parse(&f, fault, &why), 0);
+	assert_int_equal(sx_scene_create(&s, &params, &why), 0);
 	sx_fault_render(&f, s, frame, &p->left, &p->right, &p->scratch);
 	sx_scene_destroy(s);
 }
@@ -70,19 +70,19 @@ static void names(void **state)
 		"rows:65",	"rotated:10.1",	  "dark-right:-1", "blurred:0.4", "blurred:nan",
 		"late-right:0", "late-right:1.5", "rows:3px",	   "none:"};
 	struct sx_fault f = {SX_FAULT_SAME, 1};
-	char why[512];
+	struct sx_why why;
 
 	(void)state;
-	assert_int_equal(sx_fault_parse(&f, "rows:-2.5", why, sizeof(why)), 0);
+	assert_int_equal(sx_fault_parse(&f, "rows:-2.5", &why), 0);
 	assert_int_equal(f.kind, SX_FAULT_ROWS);
 	assert_float_equal(f.amount, -2.5, 0);
-	assert_int_equal(sx_fault_parse(&f, NULL, why, sizeof(why)), 0);
+	assert_int_equal(sx_fault_parse(&f, NULL, &why), 0);
 	assert_int_equal(f.kind, SX_FAULT_NONE);
 	f.kind = SX_FAULT_SAME;
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
-		if (sx_fault_parse(&f, wrong[i], why, sizeof(why)) != -EINVAL)
+		if (sx_fault_parse(&f, wrong[i], &why) != -EINVAL)
 			fail_msg("'%s' was taken", wrong[i]);
-		assert_non_null(strstr(why, wrong[i]));
+		assert_non_null(strstr(why.text, wrong[i]));
 		assert_int_equal(f.kind, SX_FAULT_SAME);
 	}
 }

@@ -31,9 +31,9 @@ static struct sx_rig rig_of(const char *name, int width, int height)
 {
 	const struct sx_scene_params p = {NULL, 1, width, height, name};
 	struct sx_rig rig;
-	char why[200];
+	struct sx_why why;
 
-	assert_int_equal(sx_scene_rig(&p, &rig, why, sizeof(why)), 0);
+	assert_int_equal(sx_scene_rig(&p, &rig, &why), 0);
 	return rig;
 }
 
@@ -43,13 +43,13 @@ static uint64_t hash_source(const struct sx_source_params *p)
 	uint64_t h = UINT64_C(0xcbf29ce484222325);
 	struct sx_source *s;
 	struct sx_pair pair;
-	char why[200];
+	struct sx_why why;
 
-	assert_int_equal(sx_source_open(&s, p, 1, why, sizeof(why)), 0);
+	assert_int_equal(sx_source_open(&s, p, 1, &why), 0);
 	for (int i = 0; i < 3; i++) {
 		struct street images = {0};
 
-		assert_int_equal(sx_source_next(s, &pair, why, sizeof(why)), 1);
+		assert_int_equal(sx_source_next(s, &pair, &why), 1);
 		images.left = pair.left;
 		images.right = pair.right;
 		h = (h ^ hash_images(&images)) * UINT64_C(0x100000001b3);
@@ -98,13 +98,13 @@ static void test_a_source_tells_its_rig(void **state)
 	struct sx_source_params p = {.kind = SX_SOURCE_SYNTHETIC, .width = 96, .height = 64, .seed = 1};
 	struct sx_camera c;
 	struct sx_source *s;
-	char why[200];
+	struct sx_why why;
 
-	assert_int_equal(sx_source_open(&s, &p, 1, why, sizeof(why)), 0);
+	assert_int_equal(sx_source_open(&s, &p, 1, &why), 0);
 	assert_null(sx_source_info(s)->rig);
 	sx_source_close(s);
 	p.lenses = "wide";
-	assert_int_equal(sx_source_open(&s, &p, 1, why, sizeof(why)), 0);
+	assert_int_equal(sx_source_open(&s, &p, 1, &why), 0);
 	sx_scene_camera(96, 64, &c);
 	assert_int_equal(sx_source_info(s)->rig->raw[1].lens, SX_LENS_RATIONAL);
 	assert_true(sx_source_info(s)->rig->fx == c.fx && sx_source_info(s)->rig->cy == c.cy);
@@ -115,7 +115,7 @@ static void test_a_source_tells_its_rig(void **state)
 	/* the rectified size differs from the raw size */
 	p.rectified_width = 64;
 	p.rectified_height = 48;
-	assert_int_equal(sx_source_open(&s, &p, 1, why, sizeof(why)), 0);
+	assert_int_equal(sx_source_open(&s, &p, 1, &why), 0);
 	sx_scene_camera(64, 48, &c);
 	assert_true(sx_source_info(s)->width == 96 && sx_source_info(s)->rig->raw_width == 96);
 	assert_true(sx_source_info(s)->height == 64 && sx_source_info(s)->rig->raw_height == 64);
@@ -123,8 +123,8 @@ static void test_a_source_tells_its_rig(void **state)
 	assert_true(sx_source_info(s)->rig->fx == c.fx && sx_source_info(s)->camera->fx == c.fx);
 	sx_source_close(s);
 	p.lenses = "goggles";
-	assert_int_equal(sx_source_open(&s, &p, 1, why, sizeof(why)), -22);
-	assert_string_equal(why, "unknown lenses 'goggles', allowed ideal, plain, wide, fisheye");
+	assert_int_equal(sx_source_open(&s, &p, 1, &why), -22);
+	assert_string_equal(why.text, "unknown lenses 'goggles', allowed ideal, plain, wide, fisheye");
 }
 
 /* Returns the angle between the middles of the left and the right edge of the raw image, degrees. */
@@ -161,12 +161,12 @@ static void check_rig(const char *name, int width, int height)
 {
 	static const int radius[2] = {0, 0};
 	struct sx_rig rig = rig_of(name, width, height);
-	char why[200] = "";
+	struct sx_why why = {""};
 	int outside = 0;
 
-	if (sx_rig_check(&rig, why, sizeof(why)) < 0)
-		print_message("# %s %dx%d: %s\n", name, width, height, why);
-	assert_string_equal(why, "");
+	if (sx_rig_check(&rig, &why) < 0)
+		print_message("# %s %dx%d: %s\n", name, width, height, why.text);
+	assert_string_equal(why.text, "");
 	assert_false(sx_rig_is_rectified(&rig));
 	assert_true(rig.raw[1].fx < 0.99 * rig.raw[0].fx && rig.raw[1].fx > 0.98 * rig.raw[0].fx);
 	assert_true(angle_between(&rig) > 1.5 && angle_between(&rig) < 2);
@@ -225,13 +225,13 @@ static void see(struct seen *s, const char *lens, const char *name, unsigned see
 	struct sx_scene_params p = {name, seed, WIDE, HIGH, lens};
 	struct sx_scene *scene;
 	struct sx_rig rig;
-	char why[200];
+	struct sx_why why;
 
 	s->lens = lens;
 	open_street(&s->ideal, name, seed, WIDE, HIGH);
 	s->ideal.scene->street.noise = 0;
 	draw(&s->ideal, 3);
-	assert_int_equal(sx_scene_create(&scene, &p, why, sizeof(why)), 0);
+	assert_int_equal(sx_scene_create(&scene, &p, &why), 0);
 	scene->street.noise = 0;
 	for (int side = 0; side < 2; side++) {
 		assert_int_equal(sx_image_init(&s->raw[side], SX_PIXEL_U8, WIDE, HIGH), 0);

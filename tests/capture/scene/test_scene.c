@@ -15,6 +15,7 @@
 
 #include <stixel.h>
 
+#include "base/why.h"
 #include "capture/scene/scene_world.h"
 #include "tests/capture/scene/scene_case.h"
 #include "tests/emulated.h"
@@ -79,14 +80,14 @@ static void test_wrong_parameters(void **state)
 {
 	struct sx_scene_params p = {"strete", 1, W, H};
 	struct sx_scene *s = NULL;
-	char why[200];
+	struct sx_why why;
 
-	assert_int_equal(sx_scene_create(&s, &p, why, sizeof(why)), -22);
-	assert_string_equal(why,
+	assert_int_equal(sx_scene_create(&s, &p, &why), -22);
+	assert_string_equal(why.text,
 			    "unknown scene 'strete', allowed street, open, climb, fall, ramp, verge, cargo");
 	p = (struct sx_scene_params){"street", 1, 31, H};
-	assert_int_equal(sx_scene_create(&s, &p, why, sizeof(why)), -22);
-	assert_string_equal(why, "scene size 31x180 is outside 32x32 to 4096x2160");
+	assert_int_equal(sx_scene_create(&s, &p, &why), -22);
+	assert_string_equal(why.text, "scene size 31x180 is outside 32x32 to 4096x2160");
 	assert_null(s);
 	sx_scene_destroy(NULL);
 }

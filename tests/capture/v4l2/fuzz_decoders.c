@@ -24,22 +24,22 @@ struct sx_decoders {
 
 static struct sx_decoders *all; /* there is one source at a time */
 
-int __wrap_sx_decoders_create(struct sx_decoders **ret, int threads, bool jpeg, char *why, size_t why_bytes);
-int __wrap_sx_decoders_create(struct sx_decoders **ret, int threads, bool jpeg, char *why, size_t why_bytes)
+int __wrap_sx_decoders_create(struct sx_decoders **ret, int threads, bool jpeg, struct sx_why *why);
+int __wrap_sx_decoders_create(struct sx_decoders **ret, int threads, bool jpeg, struct sx_why *why)
 {
 	struct sx_decoders *d = calloc(1, sizeof(*d));
 	int r;
 
 	if (threads < 1 || all)
 		fuzz_fail("%d decoders", threads);
-	snprintf(why, why_bytes, "no memory");
+	sx_why_set(why, "no memory");
 	if (!d)
 		return -ENOMEM;
 	d->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	d->last = &d->first;
-	r = d->fd < 0 ? -errno : jpeg ? sx_jpeg_check(why, why_bytes) : 0;
+	r = d->fd < 0 ? -errno : jpeg ? sx_jpeg_check(why) : 0;
 	if (r < 0) {
-		snprintf(why, why_bytes, "no decoders: %s", strerror(-r));
+		sx_why_set(why, "no decoders: %s", strerror(-r));
 		if (d->fd >= 0)
 			close(d->fd);
 		free(d);
@@ -78,8 +78,8 @@ void fuzz_decode(int count)
 		if (task->raw.packing != SX_RAW_NONE)
 			sx_raw_grey(&task->raw, &task->to);
 		else
-			task->result = sx_jpeg_decode(task->data, task->bytes, &task->to, &task->notes,
-						      task->why, sizeof(task->why));
+			task->result =
+				sx_jpeg_decode(task->data, task->bytes, &task->to, &task->notes, &task->why);
 		atomic_store(&task->done, true);
 		if (write(all->fd, &one, sizeof(one)) < 0)
 			fuzz_fail("eventfd");

@@ -326,13 +326,13 @@ static void release(int which)
 
 static void next(void)
 {
-	char why[512] = "";
+	struct sx_why why = {""};
 	struct sx_pair pair = {.number = 0};
 	int r;
 
 	if (play.lost)
 		return;
-	r = sx_source_next(play.source, &pair, why, sizeof(why));
+	r = sx_source_next(play.source, &pair, &why);
 	if (r == 1) {
 		check_pair(&pair);
 		if (play.lent_count == LENT_MOST)
@@ -340,8 +340,8 @@ static void next(void)
 		play.lent[play.lent_count++] = pair;
 	} else if (r < 0) {
 		play.lost = r == -ENODEV;
-		if ((r != -ENODEV && r != -EBADMSG) || !*why)
-			fuzz_fail("%d of a camera: '%s'", r, why);
+		if ((r != -ENODEV && r != -EBADMSG) || !why.text[0])
+			fuzz_fail("%d of a camera: '%s'", r, why.text);
 	}
 	check_counters();
 }
@@ -363,7 +363,7 @@ static void fail_some_call(struct fuzz_input *in)
 static void tune(struct fuzz_input *in)
 {
 	struct sx_source_params p = play.params;
-	char why[512] = "";
+	struct sx_why why = {""};
 	const unsigned bits = (unsigned)fuzz_number(in, 1);
 
 	if (play.lost)
@@ -371,7 +371,7 @@ static void tune(struct fuzz_input *in)
 	p.exposure_ms = bits & 1 ? SX_CONTROL_KEEP : (int)(bits >> 4);
 	p.gain = bits & 2 ? SX_CONTROL_KEEP : (int)(bits >> 4);
 	p.controls = bits & 4 ? "focus_absolute=4" : NULL;
-	if (sx_source_tune(play.source, &p, why, sizeof(why)) < 0 && !*why)
+	if (sx_source_tune(play.source, &p, &why) < 0 && !why.text[0])
 		fuzz_fail("controls are refused without a sentence");
 }
 
@@ -434,13 +434,13 @@ static void step(struct fuzz_input *in)
 /* Runs from open to close, or until a camera is lost. Returns false if the source did not open. */
 static bool live(struct fuzz_input *in)
 {
-	char why[512] = "";
+	struct sx_why why = {""};
 	int r, lowest = dup(STDERR_FILENO), after;
 
 	close(lowest);
 	play.lost = false;
-	r = sx_source_open(&play.source, &play.params, play.slots, why, sizeof(why));
-	if (r < 0 && !*why)
+	r = sx_source_open(&play.source, &play.params, play.slots, &why);
+	if (r < 0 && !why.text[0])
 		fuzz_fail("%d of open, and no sentence", r);
 	if (r == 0 && sx_source_fd(play.source) < 0)
 		fuzz_fail("a source without a descriptor");

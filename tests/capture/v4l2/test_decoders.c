@@ -24,7 +24,7 @@
 #define W 45
 #define H 37
 
-static char why[256];
+static struct sx_why why;
 static struct jpeg_case jpeg;
 
 /* Decodes the JPEG into a new image of this size. */
@@ -37,11 +37,11 @@ static int decode(struct check_image *to, int width, int height, struct sx_image
 	assert_non_null(data);
 	memcpy(data, jpeg.data, jpeg.bytes);
 	check_image_init(to, SX_PIXEL_U8, width, height, 19);
-	why[0] = 0;
+	why.text[0] = 0;
 	*notes = (struct sx_image_notes){0};
-	r = sx_jpeg_decode(data, jpeg.bytes, &to->image, notes, why, sizeof(why));
+	r = sx_jpeg_decode(data, jpeg.bytes, &to->image, notes, &why);
 	assert_true(check_guards(to, "jpeg"));
-	assert_true(r == 0 || *why);
+	assert_true(r == 0 || why.text[0]);
 	free(data);
 	return r;
 }
@@ -53,8 +53,8 @@ static void check_decode(int pattern, const char *words)
 	struct check_image to;
 	int r = decode(&to, W, H, &notes);
 
-	if (words ? r != -EBADMSG || !strstr(why, words) : r != 0)
-		fail_msg("%d, '%s', expected '%s'", r, why, words ? words : "");
+	if (words ? r != -EBADMSG || !strstr(why.text, words) : r != 0)
+		fail_msg("%d, '%s', expected '%s'", r, why.text, words ? words : "");
 	if (!words)
 		assert_true(jpeg_case_shows(&to.image, pattern));
 	check_image_finish(&to);
@@ -139,9 +139,9 @@ static void test_noise(void **state)
 		for (int n = 1 + check_below(&rng, 8); n > 0; n--)
 			jpeg.data[check_below(&rng, (int)jpeg.bytes)] = (uint8_t)check_random(&rng);
 		jpeg.bytes -= (size_t)check_below(&rng, 3) * (size_t)check_below(&rng, 100);
-		why[0] = 0;
-		r = sx_jpeg_decode(jpeg.data, jpeg.bytes, &to.image, &notes, why, sizeof(why));
-		assert_true(r == 0 || (r == -EBADMSG && *why));
+		why.text[0] = 0;
+		r = sx_jpeg_decode(jpeg.data, jpeg.bytes, &to.image, &notes, &why);
+		assert_true(r == 0 || (r == -EBADMSG && why.text[0]));
 		assert_true(check_guards(&to, "jpeg of noise"));
 		broken += r < 0;
 	}
@@ -178,7 +178,7 @@ static void check_whole(const char *what, const struct check_image *good, unsign
 	int r = decode(&to, BIG_W, BIG_H, &notes);
 
 	if (r < 0 || notes.odd_jpeg != odd)
-		fail_msg("%s: %d, '%s', odd %x instead of %x", what, r, why, notes.odd_jpeg, odd);
+		fail_msg("%s: %d, '%s', odd %x instead of %x", what, r, why.text, notes.odd_jpeg, odd);
 	if (!is_same(&to.image, &good->image))
 		fail_msg("%s: other pixels than libjpeg's", what);
 	check_image_finish(&to);
@@ -190,8 +190,8 @@ static void check_refused(const char *words)
 	struct check_image to;
 	int r = decode(&to, BIG_W, BIG_H, &notes);
 
-	if (r != -EBADMSG || !strstr(why, words))
-		fail_msg("%d, '%s', expected '%s'", r, why, words);
+	if (r != -EBADMSG || !strstr(why.text, words))
+		fail_msg("%d, '%s', expected '%s'", r, why.text, words);
 	check_image_finish(&to);
 }
 
@@ -385,7 +385,7 @@ static void test_scans_without_end(void **state)
 		assert_int_equal(decode(&to, 16, 16, &notes), n == 100 ? 0 : -EBADMSG);
 		check_image_finish(&to);
 	}
-	assert_non_null(strstr(why, "more scans than a picture has"));
+	assert_non_null(strstr(why.text, "more scans than a picture has"));
 }
 
 /* --- EXIF --- */
@@ -400,7 +400,7 @@ static int orientation_of(const uint8_t *segment, size_t bytes)
 	jpeg_case_make(&jpeg, 1, W, H);
 	jpeg_case_insert(&jpeg, 2, segment, bytes);
 	if (decode(&to, W, H, &notes) < 0)
-		fail_msg("%s", why);
+		fail_msg("%s", why.text);
 	assert_true(jpeg_case_shows(&to.image, 1)); /* the pixels stay as stored */
 	check_image_finish(&to);
 	return notes.orientation;
@@ -463,8 +463,8 @@ static void check_threads(int threads)
 	static struct sx_decode_task tasks[TASKS];
 	struct sx_decoders *d = NULL;
 
-	if (sx_decoders_create(&d, threads, true, why, sizeof(why)) < 0)
-		fail_msg("%s", why);
+	if (sx_decoders_create(&d, threads, true, &why) < 0)
+		fail_msg("%s", why.text);
 	for (int i = 0; i < TASKS; i++) {
 		jpeg_case_make(&pictures[i], i, W, H);
 		if (i % 7 == 3)
@@ -480,7 +480,7 @@ static void check_threads(int threads)
 		for (int i = 0; i < TASKS; i++) {
 			assert_int_equal(tasks[i].result, i % 7 == 3 ? -EBADMSG : 0);
 			if (i % 7 == 3)
-				assert_non_null(strstr(tasks[i].why, "broken JPEG"));
+				assert_non_null(strstr(tasks[i].why.text, "broken JPEG"));
 			else
 				assert_true(jpeg_case_shows(&tasks[i].to, i));
 		}
@@ -508,7 +508,7 @@ static void test_idle(void **state)
 	struct pollfd p = {.events = POLLIN};
 	struct sx_decoders *d = NULL;
 
-	assert_int_equal(sx_decoders_create(&d, 4, true, why, sizeof(why)), 0);
+	assert_int_equal(sx_decoders_create(&d, 4, true, &why), 0);
 	p.fd = sx_decoders_fd(d);
 	assert_int_equal(poll(&p, 1, 10), 0);
 	sx_decoders_destroy(d);

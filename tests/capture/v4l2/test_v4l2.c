@@ -225,9 +225,9 @@ static void test_devices(void **state)
 	assert_string_equal(sx_source_info(s)->path[1], CASE_RIGHT);
 	case_close(s);
 	case_grey(cameras);
-	assert_int_equal(sx_source_open(&s, &p, 0, case_why, sizeof(case_why)), -EINVAL);
-	assert_non_null(strstr(case_why, "0 pairs in use, allowed are 1 to 16"));
-	assert_int_equal(sx_source_open(&s, &p, 17, case_why, sizeof(case_why)), -EINVAL);
+	assert_int_equal(sx_source_open(&s, &p, 0, &case_why), -EINVAL);
+	assert_non_null(strstr(case_why.text, "0 pairs in use, allowed are 1 to 16"));
+	assert_int_equal(sx_source_open(&s, &p, 17, &case_why), -EINVAL);
 	s = case_open(&p, 16);
 	case_close(s);
 }
@@ -506,14 +506,14 @@ static bool fault(enum sx_source_memory memory, int nth, int error)
 	if (nth % 2)
 		p.width = p.height = 0; /* the camera's current size */
 	fake_fail(FAKE_ALL_REQUESTS, nth, error);
-	case_why[0] = 0;
-	r = sx_source_open(&s, &p, DEFAULT_SLOTS, case_why, sizeof(case_why));
+	case_why.text[0] = 0;
+	r = sx_source_open(&s, &p, DEFAULT_SLOTS, &case_why);
 	failed = fake_has_failed();
 	if (r < 0 && r != -ENODEV &&
 	    (r != -EINVAL || (error != EINVAL && error != ENOTTY && error != EFAULT)))
-		fail_msg("call %d fails with %s: open gives %d: %s", nth, strerror(error), r, case_why);
-	if (r < 0 && (!strstr(case_why, "/dev/fake-") || strlen(case_why) < 20))
-		fail_msg("call %d fails with %s: no sentence, but '%s'", nth, strerror(error), case_why);
+		fail_msg("call %d fails with %s: open gives %d: %s", nth, strerror(error), r, case_why.text);
+	if (r < 0 && (!strstr(case_why.text, "/dev/fake-") || strlen(case_why.text) < 20))
+		fail_msg("call %d fails with %s: no sentence, but '%s'", nth, strerror(error), case_why.text);
 	if (r == 0)
 		sx_source_close(s);
 	fake_reset();
@@ -558,14 +558,14 @@ static void test_no_descriptors(void **state)
 	     few.rlim_cur++) {
 		const int open = check_descriptors();
 
-		case_why[0] = 0;
+		case_why.text[0] = 0;
 		assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
-		r = sx_source_open(&s, &p, DEFAULT_SLOTS, case_why, sizeof(case_why));
+		r = sx_source_open(&s, &p, DEFAULT_SLOTS, &case_why);
 		assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
 		if (r == 0)
 			break;
-		if (r != -ENODEV || !*case_why)
-			fail_msg("%d descriptors: %d, '%s'", (int)few.rlim_cur, r, case_why);
+		if (r != -ENODEV || !case_why.text[0])
+			fail_msg("%d descriptors: %d, '%s'", (int)few.rlim_cur, r, case_why.text);
 		assert_int_equal(check_descriptors(), open);
 		refused++;
 	}
@@ -625,27 +625,25 @@ static void test_probe(void **state)
 	char name[64];
 	struct fake_camera *c = fake_add(CASE_LEFT, modes);
 
-	assert_int_equal(sx_v4l2_probe(CASE_LEFT, got, 8, name, sizeof(name), case_why, sizeof(case_why)), 4);
+	assert_int_equal(sx_v4l2_probe(CASE_LEFT, got, 8, name, sizeof(name), &case_why), 4);
 	assert_string_equal(name, "Fake 0");
 	assert_string_equal(got[0].format, "GREY");
 	assert_true(got[0].fps == 0);
 	assert_string_equal(got[1].format, "YUYV");
 	assert_true(got[1].fps == 60 && got[1].width == W && got[1].width_max == W);
 	assert_int_equal(got[3].width, 96);
-	assert_int_equal(sx_v4l2_probe(CASE_LEFT, got, 2, name, sizeof(name), case_why, sizeof(case_why)), 2);
+	assert_int_equal(sx_v4l2_probe(CASE_LEFT, got, 2, name, sizeof(name), &case_why), 2);
 	c->ranges = true;
-	assert_int_equal(sx_v4l2_probe(CASE_LEFT, got, 8, name, sizeof(name), case_why, sizeof(case_why)), 2);
+	assert_int_equal(sx_v4l2_probe(CASE_LEFT, got, 8, name, sizeof(name), &case_why), 2);
 	assert_int_equal(got[0].width, 32);
 	assert_int_equal(got[0].width_max, W);
 	assert_int_equal(got[0].height_max, H);
 	c->no_sizes = true;
-	assert_int_equal(sx_v4l2_probe(CASE_LEFT, got, 8, name, sizeof(name), case_why, sizeof(case_why)), 0);
+	assert_int_equal(sx_v4l2_probe(CASE_LEFT, got, 8, name, sizeof(name), &case_why), 0);
 	c->no_capture = true;
-	assert_int_equal(sx_v4l2_probe(CASE_LEFT, got, 8, name, sizeof(name), case_why, sizeof(case_why)),
-			 -ENODEV);
-	assert_int_equal(sx_v4l2_probe("/dev/none", got, 8, name, sizeof(name), case_why, sizeof(case_why)),
-			 -ENOENT);
-	assert_string_equal(case_why, "/dev/none: No such file or directory");
+	assert_int_equal(sx_v4l2_probe(CASE_LEFT, got, 8, name, sizeof(name), &case_why), -ENODEV);
+	assert_int_equal(sx_v4l2_probe("/dev/none", got, 8, name, sizeof(name), &case_why), -ENOENT);
+	assert_string_equal(case_why.text, "/dev/none: No such file or directory");
 	fake_reset();
 }
 
@@ -663,12 +661,12 @@ static void test_probe_faults(void **state)
 
 		fake_add(CASE_LEFT, modes);
 		fake_fail(FAKE_ALL_REQUESTS, n, EIO);
-		case_why[0] = 0;
-		r = sx_v4l2_probe(CASE_LEFT, got, 8, name, sizeof(name), case_why, sizeof(case_why));
+		case_why.text[0] = 0;
+		r = sx_v4l2_probe(CASE_LEFT, got, 8, name, sizeof(name), &case_why);
 		failed = fake_has_failed();
 		assert_int_equal(r, failed ? -EIO : 2);
-		if (failed && !strstr(case_why, CASE_LEFT ": "))
-			fail_msg("call %d: '%s'", n, case_why);
+		if (failed && !strstr(case_why.text, CASE_LEFT ": "))
+			fail_msg("call %d: '%s'", n, case_why.text);
 		fake_reset();
 		assert_int_equal(check_descriptors(), before);
 	}

@@ -259,7 +259,7 @@ static void test_tune(void **state)
 	struct sx_source_params p = case_params();
 	struct fake_camera *cameras[2];
 	struct sx_source *s;
-	char why[256] = "";
+	struct sx_why why = {""};
 
 	add_cameras(cameras);
 	s = case_begin(cameras, &p);
@@ -267,7 +267,7 @@ static void test_tune(void **state)
 	p.exposure_ms = 8;
 	p.gain = 7;
 	p.controls = "brightness=-5, wide=0x8000000000";
-	assert_int_equal(sx_source_tune(s, &p, why, sizeof(why)), 0);
+	assert_int_equal(sx_source_tune(s, &p, &why), 0);
 	assert_value(cameras, EXPOSURE_AUTO, V4L2_EXPOSURE_MANUAL);
 	assert_value(cameras, EXPOSURE, 80);
 	assert_value(cameras, V4L2_CID_GAIN, 7);
@@ -277,7 +277,7 @@ static void test_tune(void **state)
 	/* the controls stay unchanged */
 	p.exposure_ms = p.gain = SX_CONTROL_KEEP;
 	p.controls = NULL;
-	assert_int_equal(sx_source_tune(s, &p, why, sizeof(why)), 0);
+	assert_int_equal(sx_source_tune(s, &p, &why), 0);
 	assert_value(cameras, EXPOSURE, 80);
 	assert_value(cameras, V4L2_CID_GAIN, 7);
 	next_pair(cameras, s, 3);
@@ -289,14 +289,14 @@ static void check_restored(struct fake_camera *cameras[2], struct sx_source *s,
 			   const struct sx_source_params *p, int error, const char *words)
 {
 	struct fake_control before[2][FAKE_CONTROLS];
-	char why[256] = "";
+	struct sx_why why = {""};
 	int r;
 
 	for (int i = 0; i < 2; i++)
 		memcpy(before[i], cameras[i]->controls, sizeof(before[i]));
-	r = sx_source_tune(s, p, why, sizeof(why));
-	if (r != error || !strstr(why, words))
-		fail_msg("%d '%s' instead of %d '%s'", r, why, error, words);
+	r = sx_source_tune(s, p, &why);
+	if (r != error || !strstr(why.text, words))
+		fail_msg("%d '%s' instead of %d '%s'", r, why.text, error, words);
 	for (int i = 0; i < 2; i++)
 		for (int k = 0; k < cameras[i]->control_count; k++)
 			if (cameras[i]->controls[k].value != before[i][k].value)

@@ -61,8 +61,8 @@ static void test_silence(void **state)
 	p.timeout_ms = 400;
 	s = case_open(&p, CASE_SLOTS);
 	assert_int_equal(case_next(s, &pair, 30), -ENODEV);
-	assert_non_null(strstr(case_why, "/dev/fake-"));
-	assert_non_null(strstr(case_why, ": no image for "));
+	assert_non_null(strstr(case_why.text, "/dev/fake-"));
+	assert_non_null(strstr(case_why.text, ": no image for "));
 	assert_true(sx_now_ns() - began >= 400 * CASE_MS);
 	case_close(s);
 }
@@ -318,8 +318,8 @@ static bool fault(enum sx_source_memory memory, int nth, int error)
 		held.slot = NULL;
 	}
 	failed = fake_has_failed();
-	if (r < 0 && (r != -ENODEV || !strstr(case_why, "/dev/fake-")))
-		fail_msg("ioctl %d fails with %s: %d, '%s'", nth, strerror(error), r, case_why);
+	if (r < 0 && (r != -ENODEV || !strstr(case_why.text, "/dev/fake-")))
+		fail_msg("ioctl %d fails with %s: %d, '%s'", nth, strerror(error), r, case_why.text);
 	if (failed && r >= 0 && error != EAGAIN)
 		fail_msg("nobody has noticed that ioctl %d failed with %s", nth, strerror(error));
 	if (r < 0)
@@ -370,8 +370,8 @@ static void test_a_hundred_times(void **state)
 		struct sx_pair pair;
 
 		p.memory = round % 2 ? SX_MEMORY_MMAP : SX_MEMORY_USERPTR;
-		if (sx_source_open(&s, &p, CASE_SLOTS, case_why, sizeof(case_why)) < 0)
-			fail_msg("%s", case_why);
+		if (sx_source_open(&s, &p, CASE_SLOTS, &case_why) < 0)
+			fail_msg("%s", case_why.text);
 		case_fill(cameras, 0, CASE_TIME(0));
 		case_expect(s, 0, "");
 		take(s, cameras, 1, &pair);
@@ -380,7 +380,7 @@ static void test_a_hundred_times(void **state)
 		sx_source_release(s, &pair);
 		sx_source_close(s);
 		s = NULL;
-		assert_int_equal(sx_source_open(&s, &p, CASE_SLOTS, case_why, sizeof(case_why)), -ENODEV);
+		assert_int_equal(sx_source_open(&s, &p, CASE_SLOTS, &case_why), -ENODEV);
 		assert_null(s);
 		fake_plug(cameras[round % 2]);
 		assert_int_equal(check_descriptors(), before);
@@ -489,8 +489,8 @@ static void test_no_bandwidth(void **state)
 		     CASE_RIGHT
 		     ": the USB bus has no bandwidth left for this camera (VIDIOC_STREAMON: ENOSPC): "
 		     "put it on another port");
-	assert_null(strstr(case_why, "No space left"));
-	assert_non_null(strstr(case_why, "take format = mjpg, a smaller size, or fewer fps"));
+	assert_null(strstr(case_why.text, "No space left"));
+	assert_non_null(strstr(case_why.text, "take format = mjpg, a smaller size, or fewer fps"));
 	fake_reset();
 }
 

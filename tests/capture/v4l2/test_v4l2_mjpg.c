@@ -65,7 +65,7 @@ static void expect_pair(struct sx_source *s, int pattern, struct sx_pair *pair)
 	int r = case_next(s, pair, SECONDS);
 
 	if (r != 1)
-		fail_msg("%d, '%s'", r, case_why);
+		fail_msg("%d, '%s'", r, case_why.text);
 	assert_true(jpeg_case_shows(&pair->left, pattern));
 	assert_true(jpeg_case_shows(&pair->right, pattern + 3));
 	assert_int_equal(pair->left_ns, CASE_TIME(pattern) / 1000 * 1000);
@@ -153,7 +153,7 @@ static void test_broken(void **state)
 	jpeg_case_make(&jpeg, 1, W, H);
 	fill_jpeg(cameras[1], 1);
 	assert_int_equal(case_next(s, &pair, SECONDS), -EBADMSG);
-	assert_non_null(strstr(case_why, CASE_LEFT ": broken JPEG ("));
+	assert_non_null(strstr(case_why.text, CASE_LEFT ": broken JPEG ("));
 	case_dropped(s, SX_DROP_BROKEN, 1, 0);
 	case_dropped(s, SX_DROP_UNPAIRED, 0, 1);
 	fill_broken(cameras[0], 2);
@@ -164,7 +164,7 @@ static void test_broken(void **state)
 	fill_jpeg(cameras[0], 3);
 	fill_jpeg(cameras[1], 3);
 	assert_int_equal(case_next(s, &pair, SECONDS), -EBADMSG);
-	assert_non_null(strstr(case_why, ": JPEG of 40x34 instead of 48x34"));
+	assert_non_null(strstr(case_why.text, ": JPEG of 40x34 instead of 48x34"));
 	case_dropped(s, SX_DROP_BROKEN, 3, 2);
 	fill_pair(cameras, 4);
 	expect_pair(s, 4, &pair);
@@ -253,7 +253,7 @@ static void test_odd(void **state)
 		for (int i = 0; i < 2; i++)
 			assert_int_equal(c.odd_jpeg[i][odd], 39);
 		assert_int_equal(c.odd_jpeg[0][SX_ODD_OTHER], 0);
-		assert_false(sx_source_warning(s, case_why, sizeof(case_why)));
+		assert_false(sx_source_warning(s, case_why.text, sizeof(case_why.text)));
 		case_balanced(s, 0, 0);
 		case_close(s);
 	}
@@ -281,10 +281,10 @@ static void test_orientation(void **state)
 		}
 		expect_pair(s, k, &pair);
 		sx_source_release(s, &pair);
-		case_why[0] = 0;
-		assert_int_equal(sx_source_warning(s, case_why, sizeof(case_why)), k == 1);
+		case_why.text[0] = 0;
+		assert_int_equal(sx_source_warning(s, case_why.text, sizeof(case_why.text)), k == 1);
 		if (k == 1)
-			assert_string_equal(case_why, CASE_RIGHT
+			assert_string_equal(case_why.text, CASE_RIGHT
 					    ": its EXIF orientation tag (3) says that it is stored "
 					    "upside down; the tag is not applied, pixels are used as "
 					    "they are stored");
@@ -320,8 +320,8 @@ static void test_all_broken(void **state)
 			case_wait(s, CASE_TIMEOUT_S + 1);
 		assert_int_equal(case_next(s, &pair, SECONDS), k == 1 ? -EBADMSG : -ENODEV);
 	}
-	assert_non_null(strstr(case_why, "no pair for 2"));
-	assert_non_null(strstr(case_why, ": broken JPEG ("));
+	assert_non_null(strstr(case_why.text, "no pair for 2"));
+	assert_non_null(strstr(case_why.text, ": broken JPEG ("));
 	case_balanced(s, 0, 0);
 	case_close(s);
 }

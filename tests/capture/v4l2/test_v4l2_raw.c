@@ -166,7 +166,7 @@ static void expect_played(struct sx_source *s, const struct played *p, int numbe
 	const bool luminance = p->format->fourcc == Y8I;
 
 	if (case_next(s, pair, SECONDS) != 1)
-		fail_msg("%s: no pair: '%s'", p->format->name, case_why);
+		fail_msg("%s: no pair: '%s'", p->format->name, case_why.text);
 	assert_int_equal(pair->left_ns, CASE_TIME(number) / 1000 * 1000);
 	for (int side = 0; side < 2; side++) {
 		struct raw_case c = samples_of(p, side, number);

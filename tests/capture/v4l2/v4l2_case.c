@@ -16,7 +16,7 @@
 
 #include "base/clock.h"
 
-char case_why[512];
+struct sx_why case_why;
 static int descriptors;
 
 struct sx_source_params case_params(void)
@@ -54,9 +54,9 @@ struct sx_source *case_open(const struct sx_source_params *p, int slots)
 	struct sx_source *s = NULL;
 
 	descriptors = check_descriptors();
-	case_why[0] = 0;
-	if (sx_source_open(&s, p, slots, case_why, sizeof(case_why)) < 0)
-		fail_msg("%s", case_why);
+	case_why.text[0] = 0;
+	if (sx_source_open(&s, p, slots, &case_why) < 0)
+		fail_msg("%s", case_why.text);
 	return s;
 }
 
@@ -65,11 +65,11 @@ void case_refused(const struct sx_source_params *p, int error, const char *words
 	const int before = check_descriptors();
 	struct sx_source *s = NULL;
 
-	case_why[0] = 0;
-	assert_int_equal(sx_source_open(&s, p, 3, case_why, sizeof(case_why)), error);
+	case_why.text[0] = 0;
+	assert_int_equal(sx_source_open(&s, p, 3, &case_why), error);
 	assert_null(s);
-	if (!strstr(case_why, words))
-		fail_msg("'%s' does not say '%s'", case_why, words);
+	if (!strstr(case_why.text, words))
+		fail_msg("'%s' does not say '%s'", case_why.text, words);
 	assert_int_equal(check_descriptors(), before);
 }
 
@@ -114,8 +114,8 @@ int case_next(struct sx_source *s, struct sx_pair *pair, double seconds)
 		struct pollfd p = {.fd = sx_source_fd(s), .events = POLLIN};
 		int64_t left_ns = until - sx_now_ns();
 
-		case_why[0] = 0;
-		r = sx_source_next(s, pair, case_why, sizeof(case_why));
+		case_why.text[0] = 0;
+		r = sx_source_next(s, pair, &case_why);
 		if (r == 0 && left_ns > 0)
 			poll(&p, 1, (int)(left_ns / CASE_MS) + 1);
 	} while (r == 0 && sx_now_ns() < until);
@@ -126,12 +126,12 @@ void case_expect(struct sx_source *s, int result, const char *words)
 {
 	struct sx_pair pair;
 
-	case_why[0] = 0;
-	assert_int_equal(sx_source_next(s, &pair, case_why, sizeof(case_why)), result);
+	case_why.text[0] = 0;
+	assert_int_equal(sx_source_next(s, &pair, &case_why), result);
 	if (result == 1)
 		sx_source_release(s, &pair);
-	if (!strstr(case_why, words) || (result < 0 && !*case_why))
-		fail_msg("'%s' does not say '%s'", case_why, words);
+	if (!strstr(case_why.text, words) || (result < 0 && !case_why.text[0]))
+		fail_msg("'%s' does not say '%s'", case_why.text, words);
 }
 
 void case_wait(struct sx_source *s, int seconds)

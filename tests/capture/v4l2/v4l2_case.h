@@ -7,6 +7,7 @@
 #ifndef SX_TESTS_CAPTURE_V4L2_V4L2_CASE_H
 #define SX_TESTS_CAPTURE_V4L2_V4L2_CASE_H
 
+#include "base/why.h"
 #include "capture/v4l2/v4l2_priv.h"
 #include "tests/kit/fake_v4l2.h"
 
@@ -25,7 +26,7 @@
 #define CASE_TIME(n) (100000 * CASE_MS + (n)*CASE_PERIOD_NS)
 
 /* The last message. */
-extern char case_why[512];
+extern struct sx_why case_why;
 
 /*
  * Returns the parameters of two cameras with 48x34 at 30 fps. They may be silent for CASE_TIMEOUT_S, longer

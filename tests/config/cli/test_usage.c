@@ -21,9 +21,9 @@ struct target {
 	int number, milliseconds, choice, many;
 };
 
-static bool take(void *target, const char *text, char *why, size_t why_bytes)
+static bool take(void *target, const char *text, struct sx_why *why)
 {
-	snprintf(why, why_bytes, "needs no x");
+	sx_why_set(why, "needs no x");
 	((struct target *)target)->many++;
 	return strchr(text, 'x') == NULL;
 }
@@ -197,8 +197,8 @@ static void test_keys(void **state)
 	parsed = &computing;
 	assert_int_equal(parse(&t, &w, "--help-keys", stdout), 0);
 	assert_non_null(
-		strstr(printed, "[road] the ground plane\n  mode           measured in every frame, or"));
-	assert_non_null(strstr(printed, "\n\n[log] what is"));
+		strstr(printed, "[road] the ground plane\n  mode           plane: the engine measures"));
+	assert_non_null(strstr(printed, "\n\n[log] what the daemon"));
 	assert_null(strstr(printed, "[stereo]"));
 	assert_non_null(strstr(printed, "\nAccepted, but not used by prog: source, camera, stereo,"));
 	for (char *line = printed; line; line = strchr(line + 1, '\n'))

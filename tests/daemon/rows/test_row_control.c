@@ -251,11 +251,11 @@ static void limits(void **state)
 	run(&w, 2000);
 	assert_int_equal(w.changes, 1);
 	assert_float_equal(w.control.applied.shift_px, SX_ROW_CONTROL_SHIFT, 0);
-	assert_non_null(strstr(w.control.why, "calibrate anew"));
+	assert_non_null(strstr(w.control.why, "calibrate again"));
 	assert_non_null(strstr(w.control.why, "(+4.0"));
 	for (int i = 0; i < 1000; i++)
 		see(&w, NIGHT, NIGHT, NIGHT);
-	assert_non_null(strstr(w.control.why, "calibrate anew"));
+	assert_non_null(strstr(w.control.why, "calibrate again"));
 	w.shift = 1;
 	run(&w, 500);
 	assert_string_equal(w.control.why, "");

@@ -44,10 +44,10 @@ static void rows_move(void **state)
 	for (int i = 0; i < 12; i++) {
 		const struct sx_rig rig = rig_case_of((enum sx_lens)(i % 3), &random);
 		struct sx_rig corrected = rig;
-		char why[256];
+		struct sx_why why;
 
 		sx_rig_correct_rows(&corrected, &corrections[i / 3]);
-		assert_int_equal(sx_rig_check(&corrected, why, sizeof(why)), 0);
+		assert_int_equal(sx_rig_check(&corrected, &why), 0);
 		for (int x = 100; x <= 500; x += 50)
 			check_column(&rig, &corrected, &corrections[i / 3], x);
 		/* everything but the right camera's rotation is unchanged */
@@ -75,9 +75,9 @@ static void a_rectified_pair(void **state)
 	const int width = 75, height = 41;
 	const struct sx_rig rig = sx_rig_of_rectified(width, height, 61.3, 60.9, 37.7, 19.2, 0.1);
 	const int radius[2] = {4, 3};
-	char why[256];
+	struct sx_why why;
 
-	assert_int_equal(sx_rig_check(&rig, why, sizeof(why)), 0);
+	assert_int_equal(sx_rig_check(&rig, &why), 0);
 	assert_true(sx_rig_is_rectified(&rig));
 	for (int side = 0; side < 2; side++) {
 		struct sx_rectify_map map;

@@ -250,7 +250,7 @@ static const struct variant variants[] = {
 #define VARIANTS ((int)(sizeof(variants) / sizeof(variants[0])))
 
 /* Opens the engine with the settings of the variant. */
-static int open_variant(const struct variant *v, char *why, size_t why_bytes)
+static int open_variant(const struct variant *v, struct sx_why *why)
 {
 	const struct sx_engine_params p = {.backend = SX_BACKEND_CUDA,
 					   .contexts = CONTEXTS_MAX,
@@ -259,18 +259,19 @@ static int open_variant(const struct variant *v, char *why, size_t why_bytes)
 					   .input = v->input,
 					   .sms = v->sms};
 
-	return test.engine->open(&test.device, &p, why, why_bytes);
+	return test.engine->open(&test.device, &p, why);
 }
 
 static int run_variant(const struct variant *v, const struct random_images *images)
 {
 	static const char *const inputs[] = {"auto", "mapped", "copy"};
 	unsigned before = test.checks, failed = test.failed;
-	char name[64], why[512] = "";
-	int r = open_variant(v, why, sizeof(why));
+	char name[64];
+	struct sx_why why = {""};
+	int r = open_variant(v, &why);
 
 	if (r < 0) {
-		fprintf(stderr, "%s\n", why);
+		fprintf(stderr, "%s\n", why.text);
 		return r;
 	}
 	snprintf(name, sizeof(name), "volume %s, input %s:", sx_volume_names[v->volume], inputs[v->input]);
@@ -332,14 +333,14 @@ static int run_random(const struct words *w, const struct random_images *images)
 
 	test.quick = w->quick;
 	for (int v = 0; v < VARIANTS; v++) {
-		char why[512] = "";
+		struct sx_why why = {""};
 		int r;
 
 		if (variants[v].sms)
 			continue;
-		r = open_variant(&variants[v], why, sizeof(why));
+		r = open_variant(&variants[v], &why);
 		if (r < 0) {
-			fprintf(stderr, "%s\n", why);
+			fprintf(stderr, "%s\n", why.text);
 			return r;
 		}
 		test.name = sx_volume_names[variants[v].volume];
@@ -355,11 +356,11 @@ static int run_random(const struct words *w, const struct random_images *images)
 
 static bool read_images(struct sx_image image[IMAGES_MAX], int files, char **file)
 {
-	char why[512] = "";
+	struct sx_why why = {""};
 
 	for (int i = 0; i < files; i++)
-		if (sx_image_read(file[i], &image[i], why, sizeof(why)) < 0) {
-			fprintf(stderr, "%s\n", why);
+		if (sx_image_read(file[i], &image[i], &why) < 0) {
+			fprintf(stderr, "%s\n", why.text);
 			return false;
 		}
 	return true;
@@ -396,17 +397,17 @@ static bool read_words(struct words *w, int argc, char **argv)
 static int find_engines(bool cpu)
 {
 	const struct sx_engine_params p = {.backend = SX_BACKEND_REFERENCE, .contexts = 1};
-	char why[512] = "";
+	struct sx_why why = {""};
 	int r;
 
 	test.engine = &sx_backend_cpu;
-	if (!cpu && sx_cuda_load(&test.engine, why, sizeof(why)) < 0) {
-		fprintf(stderr, "%s\n", why);
+	if (!cpu && sx_cuda_load(&test.engine, &why) < 0) {
+		fprintf(stderr, "%s\n", why.text);
 		return SKIPPED;
 	}
-	r = sx_backend_reference.open(&test.reference, &p, why, sizeof(why));
+	r = sx_backend_reference.open(&test.reference, &p, &why);
 	if (r < 0)
-		fprintf(stderr, "%s\n", why);
+		fprintf(stderr, "%s\n", why.text);
 	return r < 0;
 }
 

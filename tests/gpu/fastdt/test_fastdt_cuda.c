@@ -15,6 +15,7 @@
 
 #include <cmocka.h>
 
+#include "base/why.h"
 #include "gpu/fastdt/fastdt_cuda.h"
 #include "gpu/host/engine.h"
 #include "gpu/stereo/cost_cuda.h"
@@ -359,9 +360,10 @@ static void test_wide(void **state)
 	static const char *const names[] = {[SX_FASTDT_FLOAT] = "float", [SX_FASTDT_INT32] = "int32"};
 	const struct sx_engine_params engine = {.contexts = 1};
 	struct sx_device *d = NULL;
-	char why[256] = "", want[128];
+	char want[128];
+	struct sx_why why = {""};
 
-	assert_int_equal(sx_backend_cuda.open(&d, &engine, why, sizeof(why)), 0);
+	assert_int_equal(sx_backend_cuda.open(&d, &engine, &why), 0);
 	for (int variant = SX_FASTDT_FLOAT; variant <= SX_FASTDT_INT32; variant++) {
 		const struct engine_case t = engine_case_small(1);
 		struct sx_context_config c = {
@@ -370,10 +372,10 @@ static void test_wide(void **state)
 
 		c.params.stereo.aggregation = SX_AGGREGATION_FASTDT;
 		c.params.stereo.fastdt = (enum sx_fastdt)variant;
-		assert_int_equal(sx_backend_cuda.context_create(&x, d, &c, why, sizeof(why)), -ENOTSUP);
+		assert_int_equal(sx_backend_cuda.context_create(&x, d, &c, &why), -ENOTSUP);
 		snprintf(want, sizeof(want),
 			 "stereo.fastdt = %s: only engine.backend = reference computes it", names[variant]);
-		assert_string_equal(why, want);
+		assert_string_equal(why.text, want);
 		assert_null(x);
 	}
 	sx_backend_cuda.close(d);

@@ -15,6 +15,7 @@
 
 #include "tests/gpu/host/engine_flows.h"
 #ifdef SX_EMULATE
+#include "base/why.h"
 #include "tests/gpu/emulate/emulate.h"
 #endif
 
@@ -32,26 +33,26 @@ bool full;
 int repeat = REPEAT;
 unsigned long checks;
 
-static int open_flow(int flow, char *why, size_t why_bytes)
+static int open_flow(int flow, struct sx_why *why)
 {
 	struct sx_engine_params p = {.contexts = 4,
 				     .threads = 1,
 				     .volume = engine_flows[flow].volume,
 				     .input = engine_flows[flow].input};
 
-	return cuda->open(&devices[flow], &p, why, why_bytes);
+	return cuda->open(&devices[flow], &p, why);
 }
 
 int open_devices(void **state)
 {
 	struct sx_engine_params p = {.threads = 1};
-	char why[256] = "";
+	struct sx_why why = {""};
 
-	if (sx_backend_reference.open(&reference, &p, why, sizeof(why)) < 0)
-		fail_msg("reference: %s", why);
+	if (sx_backend_reference.open(&reference, &p, &why) < 0)
+		fail_msg("reference: %s", why.text);
 	for (int flow = 0; flow < ENGINE_FLOWS; flow++)
-		if (!devices[flow] && open_flow(flow, why, sizeof(why)) < 0)
-			fail_msg("%s: %s", engine_flows[flow].name, why);
+		if (!devices[flow] && open_flow(flow, &why) < 0)
+			fail_msg("%s: %s", engine_flows[flow].name, why.text);
 	return 0;
 }
 

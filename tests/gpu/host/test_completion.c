@@ -29,12 +29,12 @@ struct watched {
 static void watched_init(struct watched *w, int spin_us)
 {
 	const struct sx_engine_params p = {.backend = SX_BACKEND_CUDA, .contexts = 1, .spin_us = spin_us};
-	char why[512] = "";
+	struct sx_why why = {""};
 
 	unsetenv("SX_EMULATE_FAIL");
-	if (sx_backend_cuda.open(&w->device, &p, why, sizeof(why)) < 0 ||
-	    sx_completion_init(&w->completion, w->device, false, why, sizeof(why)) < 0)
-		fail_msg("%s", why);
+	if (sx_backend_cuda.open(&w->device, &p, &why) < 0 ||
+	    sx_completion_init(&w->completion, w->device, false, &why) < 0)
+		fail_msg("%s", why.text);
 	assert_int_equal(sx_cuda_stream(w->device, &w->stream), cudaSuccess);
 	sx_emulate_reset();
 }

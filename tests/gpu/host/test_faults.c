@@ -73,22 +73,22 @@ static void fail_nothing(void)
 static struct sx_device *open_device(const struct sx_engine_params *p)
 {
 	struct sx_device *d = NULL;
-	char why[512] = "";
-	int r = sx_backend_cuda.open(&d, p, why, sizeof(why));
+	struct sx_why why = {""};
+	int r = sx_backend_cuda.open(&d, p, &why);
 
 	if (r < 0)
-		fail_msg("open: %d, %s", r, why);
+		fail_msg("open: %d, %s", r, why.text);
 	return d;
 }
 
 static struct sx_context *make_context(struct sx_device *d, const struct sx_context_config *c)
 {
 	struct sx_context *x = NULL;
-	char why[512] = "";
-	int r = sx_backend_cuda.context_create(&x, d, c, why, sizeof(why));
+	struct sx_why why = {""};
+	int r = sx_backend_cuda.context_create(&x, d, c, &why);
 
 	if (r < 0)
-		fail_msg("context: %d, %s", r, why);
+		fail_msg("context: %d, %s", r, why.text);
 	return x;
 }
 
@@ -97,12 +97,12 @@ static void assert_refused(const struct sx_engine_params *p, int error, const ch
 {
 	const struct holdings before = holdings();
 	struct sx_device *d = NULL;
-	char why[512] = "";
+	struct sx_why why = {""};
 
-	assert_int_equal(sx_backend_cuda.open(&d, p, why, sizeof(why)), error);
+	assert_int_equal(sx_backend_cuda.open(&d, p, &why), error);
 	assert_null(d);
-	if (!strstr(why, words) || !strstr(why, "engine cuda: "))
-		fail_msg("'%s' does not say '%s'", why, words);
+	if (!strstr(why.text, words) || !strstr(why.text, "engine cuda: "))
+		fail_msg("'%s' does not say '%s'", why.text, words);
 	fail_nothing();
 	assert_held(&before);
 }
@@ -182,25 +182,25 @@ static bool fault_context(const char *name, int nth, int code)
 	struct sx_device *d = open_device(&two_contexts); /* a new device, because some errors lose it */
 	const struct holdings before = holdings();
 	struct sx_context *x = NULL;
-	char why[512] = "";
+	struct sx_why why = {""};
 	bool failed;
 	int r;
 
 	fail_at(name, nth, code);
-	r = sx_backend_cuda.context_create(&x, d, &config, why, sizeof(why));
+	r = sx_backend_cuda.context_create(&x, d, &config, &why);
 	failed = sx_emulate_count(name) >= (unsigned long long)nth;
 	fail_nothing();
 	if (failed != (r < 0))
 		fail_msg("%s number %d, error %d: %s", name, nth, code,
-			 failed ? "its failure went unnoticed" : why);
+			 failed ? "its failure went unnoticed" : why.text);
 	if (failed) {
 		assert_null(x);
 		assert_int_equal(r, strcmp(name, "cudaMalloc") == 0 || strcmp(name, "cudaHostAlloc") == 0
 					    ? -ENOMEM
 					    : -EIO);
 		if (r == -ENOMEM)
-			assert_non_null(strstr(why, "MB are needed for each of 2 contexts of 40x36"));
-		assert_non_null(strstr(why, "engine cuda: "));
+			assert_non_null(strstr(why.text, "MB are needed for each of 2 contexts of 40x36"));
+		assert_non_null(strstr(why.text, "engine cuda: "));
 	}
 	sx_backend_cuda.context_destroy(x);
 	assert_held(&before);
@@ -263,11 +263,11 @@ static void test_skipped_kernels(void **state)
 	struct sx_device *d = open_device(&two_contexts);
 	const struct holdings before = holdings();
 	struct sx_context *x = NULL;
-	char why[512] = "";
+	struct sx_why why = {""};
 
 	setenv("SX_EMULATE_FAIL", "kernel:1+=skip", 1);
-	assert_int_equal(sx_backend_cuda.context_create(&x, d, &config, why, sizeof(why)), -EIO);
-	assert_non_null(strstr(why, "was not computed"));
+	assert_int_equal(sx_backend_cuda.context_create(&x, d, &config, &why), -EIO);
+	assert_non_null(strstr(why.text, "was not computed"));
 	fail_nothing();
 	assert_held(&before);
 	sx_backend_cuda.close(d);
@@ -297,17 +297,16 @@ static void test_errno(void **state)
 
 	for (size_t i = 0; i < sizeof(codes) / sizeof(codes[0]); i++) {
 		struct sx_device d = {0};
-		char why[256];
+		struct sx_why why;
 
 		assert_int_equal(sx_cuda_errno(codes[i].error), codes[i].errno_is);
-		assert_int_equal(sx_cuda_complain(why, sizeof(why), codes[i].error, "this"),
-				 codes[i].errno_is);
-		assert_non_null(strstr(why, "engine cuda: this: "));
-		assert_non_null(strstr(why, cudaGetErrorName(codes[i].error)));
+		assert_int_equal(sx_cuda_complain(&why, codes[i].error, "this"), codes[i].errno_is);
+		assert_non_null(strstr(why.text, "engine cuda: this: "));
+		assert_non_null(strstr(why.text, cudaGetErrorName(codes[i].error)));
 		/* the device has already computed a frame, so a failure now is an engine failure */
 		assert_int_equal(sx_cuda_fail(&d, codes[i].error, "that"),
 				 codes[i].errno_is == -ENOMEM ? -ENOMEM : -EIO);
-		assert_non_null(strstr(d.failure, "engine cuda: that: "));
+		assert_non_null(strstr(d.failure.text, "engine cuda: that: "));
 	}
 }
 
@@ -320,7 +319,8 @@ static void assert_limit(struct sx_context_config c, int width, int height, doub
 	const double cells = (double)width * height * c.params.stereo.disparities;
 	const double most = bytes * cells + 64e6;
 	struct sx_context *x = NULL;
-	char why[512] = "", *at;
+	char *at;
+	struct sx_why why = {""};
 	struct sx_device *d;
 	double mb;
 
@@ -330,14 +330,14 @@ static void assert_limit(struct sx_context_config c, int width, int height, doub
 	c.width = width;
 	c.height = height;
 	sx_emulate_reset();
-	assert_int_equal(sx_backend_cuda.context_create(&x, d, &c, why, sizeof(why)), -ENOMEM);
+	assert_int_equal(sx_backend_cuda.context_create(&x, d, &c, &why), -ENOMEM);
 	assert_int_equal(sx_emulate_count("cudaMalloc"), 0);
 	assert_int_equal(sx_emulate_count("cudaHostAlloc"), 0);
-	at = strstr(why, "engine cuda: ");
+	at = strstr(why.text, "engine cuda: ");
 	assert_non_null(at);
 	mb = strtod(at + strlen("engine cuda: "), NULL) - 1; /* the sentence rounds up */
 	if (mb * 1e6 < cells || mb * 1e6 > most)
-		fail_msg("%s: %s, at most %.0f are allowed", device, why, most / 1e6);
+		fail_msg("%s: %s, at most %.0f are allowed", device, why.text, most / 1e6);
 	sx_backend_cuda.close(d);
 	fail_nothing();
 }

@@ -122,17 +122,17 @@ static void life_run(struct life *l)
 	const struct sx_context_config config = small();
 	struct sx_device *d = NULL;
 	struct sx_context *x = NULL;
-	char why[512] = "";
+	struct sx_why why = {""};
 
 	l->failed = -1;
 	begin_phase(l, OPEN);
-	if (sx_backend_cuda.open(&d, &p, why, sizeof(why)) < 0)
-		life_failed(l, OPEN, why);
+	if (sx_backend_cuda.open(&d, &p, &why) < 0)
+		life_failed(l, OPEN, why.text);
 	end_phase(l, OPEN);
 	if (d) {
 		begin_phase(l, MAKE);
-		if (sx_backend_cuda.context_create(&x, d, &config, why, sizeof(why)) < 0)
-			life_failed(l, MAKE, why);
+		if (sx_backend_cuda.context_create(&x, d, &config, &why) < 0)
+			life_failed(l, MAKE, why.text);
 		end_phase(l, MAKE);
 	}
 	if (x)

@@ -41,15 +41,15 @@ static void assert_moves(const char *device, enum sx_volume_choice asked, const 
 	struct sx_engine_params p = one_context;
 	struct sx_device *d = NULL;
 	struct sx_context *x = NULL;
-	char why_not[512] = "";
+	struct sx_why why_not = {""};
 	const char *why;
 	double moved;
 
 	setenv("SX_EMULATE_DEVICE", device, 1);
 	p.volume = asked;
-	if (sx_backend_cuda.open(&d, &p, why_not, sizeof(why_not)) < 0 ||
-	    sx_backend_cuda.context_create(&x, d, c, why_not, sizeof(why_not)) < 0)
-		fail_msg("%s: %s", device, why_not);
+	if (sx_backend_cuda.open(&d, &p, &why_not) < 0 ||
+	    sx_backend_cuda.context_create(&x, d, c, &why_not) < 0)
+		fail_msg("%s: %s", device, why_not.text);
 	why = sx_backend_cuda.volume(x);
 	moved = (double)sx_backend_cuda.traffic(x) / cells;
 	if (!strstr(why, words) || strncmp(why, "engine.volume = ", 16) != 0)

@@ -14,6 +14,7 @@
 #include <stixel.h>
 #include <cmocka.h>
 
+#include "base/why.h"
 #include "gpu/host/engine.h"
 #include "gpu/slanted/slanted_cuda.h"
 #include "stages/stixels/cells.h"
@@ -373,14 +374,15 @@ static void test_exact_is_refused(void **state)
 		.width = 64, .height = 48, .pixel = SX_PIXEL_U8, .params = stixel_case_params(48)};
 	struct sx_context *x = NULL;
 	struct sx_device *d;
-	char why[512] = "";
+	struct sx_why why = {""};
 
 	c.params.stixels.method = SX_STIXEL_SLANTED_EXACT;
-	assert_int_equal(sx_backend_cuda.open(&d, &engine, why, sizeof(why)), 0);
-	assert_int_equal(sx_backend_cuda.context_create(&x, d, &c, why, sizeof(why)), -ENOTSUP);
+	assert_int_equal(sx_backend_cuda.open(&d, &engine, &why), 0);
+	assert_int_equal(sx_backend_cuda.context_create(&x, d, &c, &why), -ENOTSUP);
 	assert_null(x);
 	assert_string_equal(
-		why, "stixels.method = slanted-exact: only engine.backend = cpu or reference computes it");
+		why.text,
+		"stixels.method = slanted-exact: only engine.backend = cpu or reference computes it");
 	sx_backend_cuda.close(d);
 }
 

@@ -13,6 +13,7 @@
 
 #include <cmocka.h>
 
+#include "base/why.h"
 #include "gpu/host/engine.h"
 #include "gpu/zncc/zncc_cuda.h"
 #include "stages/stereo/cost.h"
@@ -257,11 +258,10 @@ static void check_engine(const struct engine_case *t, enum sx_volume_choice volu
 	struct sx_device *devices[2] = {NULL, NULL};
 	struct sx_context *a, *b;
 	struct engine_frame f;
-	char why[256] = "";
+	struct sx_why why = {""};
 
-	if (want->open(&devices[0], &p, why, sizeof(why)) < 0 ||
-	    got->open(&devices[1], &p, why, sizeof(why)) < 0)
-		fail_msg("%s", why);
+	if (want->open(&devices[0], &p, &why) < 0 || got->open(&devices[1], &p, &why) < 0)
+		fail_msg("%s", why.text);
 	a = engine_case_context(want, devices[0], t, true);
 	b = engine_case_context(got, devices[1], t, true);
 	engine_frame_init(&f, t);
@@ -319,13 +319,13 @@ static void test_stage_times(void **state)
 	struct sx_context *x = NULL;
 	const struct sx_result *r;
 	struct engine_frame f;
-	char why[256] = "";
+	struct sx_why why = {""};
 
 	c.params.stereo.cost = SX_COST_ZNCC;
 	c.params.stereo.p1 = c.params.stereo.p2 = 0;
-	if (sx_backend_cuda.open(&device, &p, why, sizeof(why)) < 0 ||
-	    sx_backend_cuda.context_create(&x, device, &c, why, sizeof(why)) < 0)
-		fail_msg("%s", why);
+	if (sx_backend_cuda.open(&device, &p, &why) < 0 ||
+	    sx_backend_cuda.context_create(&x, device, &c, &why) < 0)
+		fail_msg("%s", why.text);
 	engine_frame_init(&f, &t);
 	run_frame(&sx_backend_cuda, x, &f);
 	r = sx_backend_cuda.result(x);

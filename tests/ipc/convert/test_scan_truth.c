@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/why.h"
 #include "include/stixel_convert.h"
 #include "stages/road/road.h"
 #include "tests/scene_truth.h"
@@ -223,10 +224,10 @@ static bool try(const char *name, int width, int height)
 	const size_t columns = (size_t)(width / WIDTH);
 	struct street s = {.scene = NULL};
 	struct figures f = {0};
-	char why[256];
+	struct sx_why why;
 	bool good;
 
-	if (sx_scene_create(&s.scene, &p, why, sizeof(why)) < 0 || sx_scene_truth_init(&s.truth, s.scene) < 0)
+	if (sx_scene_create(&s.scene, &p, &why) < 0 || sx_scene_truth_init(&s.truth, s.scene) < 0)
 		abort();
 	s.things = need(calloc(columns * (size_t)height, sizeof(*s.things)));
 	s.stixels = need(calloc(columns * (size_t)height, sizeof(*s.stixels)));

@@ -79,10 +79,10 @@ static const struct sx_status_page pages[] = {
 
 static int start_with(const struct sx_status_page *those, size_t count)
 {
-	char why[200] = "";
-	const int fd = sx_status_listen(path, 0666, why, sizeof(why));
+	struct sx_why why = {""};
+	const int fd = sx_status_listen(path, 0666, &why);
 
-	return fd < 0 ? fd : sx_status_start(&server, fd, those, count, NULL, why, sizeof(why));
+	return fd < 0 ? fd : sx_status_start(&server, fd, those, count, NULL, &why);
 }
 
 static int setup(void **state)
@@ -298,14 +298,14 @@ static void many_pages(void **state)
  */
 static void the_socket_is_made_anew(void **state)
 {
-	char why[200];
+	struct sx_why why;
 	int fd;
 
 	assert_int_equal(sx_status_move(server, 1000000), -EBADF);
 	assert_int_equal(ask("GET /plain", 0), 200);
 	unlink(path);
 	assert_int_equal(dial(), -1);
-	fd = sx_status_listen(path, 0666, why, sizeof(why));
+	fd = sx_status_listen(path, 0666, &why);
 	assert_true(fd >= 0);
 	assert_int_equal(sx_status_move(server, fd), 0);
 	assert_int_equal(ask("GET /plain", 0), 200);
@@ -344,7 +344,7 @@ static void a_connection_is_refused(void **state)
 static void what_is_no_socket(void **state)
 {
 	struct sx_status_server *none = NULL;
-	char why[200];
+	struct sx_why why;
 	int fd;
 
 	for (int kind = 0; kind < 4; kind++) {
@@ -353,8 +353,8 @@ static void what_is_no_socket(void **state)
 		     : kind == 2 ? socket(AF_UNIX, SOCK_DGRAM, 0)
 				 : socket(AF_UNIX, SOCK_STREAM, 0);
 		assert_true(fd >= 0);
-		assert_int_equal(sx_status_start(&none, fd, pages, 1, NULL, why, sizeof(why)), -ENOTSOCK);
-		assert_non_null(strstr(why, "is not a listening Unix stream socket"));
+		assert_int_equal(sx_status_start(&none, fd, pages, 1, NULL, &why), -ENOTSOCK);
+		assert_non_null(strstr(why.text, "is not a listening Unix stream socket"));
 		assert_int_equal(fcntl(fd, F_GETFD), -1); /* the refused descriptor was closed */
 	}
 	assert_null(none);

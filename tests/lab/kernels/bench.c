@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/why.h"
 #include "tests/check.h"
 
 void bench_must(cudaError_t e, const char *what)
@@ -36,7 +37,7 @@ static int argument(int argc, char **argv, int i, int least, int most, int other
 /* Makes the streams, on sms multiprocessors or, if sms is 0, on all. */
 static void take_streams(struct bench *b, int sms)
 {
-	char why[160];
+	struct sx_why why;
 
 	bench_must(cudaFree(NULL), "a context");
 	if (!sms) {
@@ -44,8 +45,8 @@ static void take_streams(struct bench *b, int sms)
 		bench_must(cudaStreamCreateWithFlags(&b->side, cudaStreamNonBlocking), "a stream");
 		return;
 	}
-	if (sx_green_create(&b->green, 0, sms, false, &b->sms, why, sizeof(why)) < 0) {
-		fprintf(stderr, "%s\n", why);
+	if (sx_green_create(&b->green, 0, sms, false, &b->sms, &why) < 0) {
+		fprintf(stderr, "%s\n", why.text);
 		exit(1);
 	}
 	bench_must(sx_green_enter(b->green), "entering a part of the GPU");

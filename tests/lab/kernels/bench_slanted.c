@@ -1,5 +1,5 @@
 /*
- * Times the kernels of slanted stixels, for docs/lab-performance.md: best and median of their launches, ms.
+ * Times the kernels of slanted stixels, for tests/lab/lab-performance.md: best and median of their launches, ms.
  *
  *   bench_slanted [WIDTH HEIGHT [DISPARITIES [LAUNCHES [SMS]]]]
  *

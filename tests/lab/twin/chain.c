@@ -19,11 +19,11 @@
 #define FRAMES_MAX 40
 #define WAIT_MS 5000
 
-static int draw(struct twin_pairs *p, int width, int height, char *why, size_t why_bytes)
+static int draw(struct twin_pairs *p, int width, int height, struct sx_why *why)
 {
 	const struct sx_scene_params params = {.width = width, .height = height};
 	struct sx_scene *scene;
-	int r = sx_scene_create(&scene, &params, why, why_bytes);
+	int r = sx_scene_create(&scene, &params, why);
 
 	if (r < 0)
 		return r;
@@ -38,7 +38,7 @@ static int draw(struct twin_pairs *p, int width, int height, char *why, size_t w
 	return 0;
 }
 
-int twin_pairs_init(struct twin_pairs *p, int width, int height, char *why, size_t why_bytes)
+int twin_pairs_init(struct twin_pairs *p, int width, int height, struct sx_why *why)
 {
 	struct sx_settings settings;
 	int r;
@@ -46,16 +46,14 @@ int twin_pairs_init(struct twin_pairs *p, int width, int height, char *why, size
 	memset(p, 0, sizeof(*p));
 	p->slots.fd = -1;
 	r = sx_settings_init(&settings);
-	if (r < 0) {
-		snprintf(why, why_bytes, "out of memory");
-		return r;
-	}
+	if (r < 0)
+		return sx_why_fail(r, why, "out of memory");
 	p->params = settings.params;
 	sx_settings_finish(&settings);
 	p->params.stereo.disparities = TWIN_DISPARITIES;
 	sx_scene_camera(width, height, &p->params.camera);
-	r = sx_slots_init(&p->slots, TWIN_PAIRS, SX_LAYOUT_TWO, width, height, SX_PIXEL_U8, why, why_bytes);
-	return r < 0 ? r : draw(p, width, height, why, why_bytes);
+	r = sx_slots_init(&p->slots, TWIN_PAIRS, SX_LAYOUT_TWO, width, height, SX_PIXEL_U8, why);
+	return r < 0 ? r : draw(p, width, height, why);
 }
 
 void twin_pairs_finish(struct twin_pairs *p)
@@ -63,7 +61,7 @@ void twin_pairs_finish(struct twin_pairs *p)
 	sx_slots_finish(&p->slots);
 }
 
-static int make_contexts(struct twin_chain *c, char *why, size_t why_bytes)
+static int make_contexts(struct twin_chain *c, struct sx_why *why)
 {
 	const struct twin_pairs *p = c->pairs;
 	struct sx_context_config config = {.width = p->pair[0].left.width,
@@ -78,24 +76,23 @@ static int make_contexts(struct twin_chain *c, char *why, size_t why_bytes)
 
 	for (int i = 0; sx_slots_block(&p->slots, i, &block); i++)
 		sx_backend_cuda.pin(c->device, block.memory, block.bytes);
-	r = sx_backend_cuda.context_create(&c->timed, c->device, &config, why, why_bytes);
+	r = sx_backend_cuda.context_create(&c->timed, c->device, &config, why);
 	if (r < 0)
 		return r;
 	c->memory = sx_backend_cuda.memory(c->device);
 	c->traffic = sx_backend_cuda.traffic(c->timed);
 	c->cells = (double)config.width * config.height * config.params.stereo.disparities;
 	config.time_stages = false;
-	r = sx_backend_cuda.context_create(&c->plain, c->device, &config, why, why_bytes);
+	r = sx_backend_cuda.context_create(&c->plain, c->device, &config, why);
 	if (r < 0)
 		return r;
 	if (twin_chain_stages(c, 0, &warm) && twin_chain_whole(c, 0, &warm))
 		return 0;
-	snprintf(why, why_bytes, "the engine fails: %s", sx_backend_cuda.failure(c->device));
-	return -EIO;
+	return sx_why_fail(-EIO, why, "the engine fails: %s", sx_backend_cuda.failure(c->device));
 }
 
 int twin_chain_open(struct twin_chain *c, const struct twin_pairs *pairs, int sms,
-		    enum sx_volume_choice volume, char *why, size_t why_bytes)
+		    enum sx_volume_choice volume, struct sx_why *why)
 {
 	const struct sx_engine_params p = {.backend = SX_BACKEND_CUDA,
 					   .contexts = 2,
@@ -106,9 +103,9 @@ int twin_chain_open(struct twin_chain *c, const struct twin_pairs *pairs, int sm
 
 	memset(c, 0, sizeof(*c));
 	c->pairs = pairs;
-	r = sx_backend_cuda.open(&c->device, &p, why, why_bytes);
+	r = sx_backend_cuda.open(&c->device, &p, why);
 	if (r == 0 && pairs)
-		r = make_contexts(c, why, why_bytes);
+		r = make_contexts(c, why);
 	if (r < 0)
 		twin_chain_close(c);
 	return r;

@@ -6,6 +6,7 @@
 #ifndef SX_TESTS_LAB_TWIN_CHAIN_H
 #define SX_TESTS_LAB_TWIN_CHAIN_H
 
+#include "base/why.h"
 #include "capture/slots.h"
 #include "stages/engine.h"
 
@@ -41,7 +42,7 @@ struct twin_chain {
 };
 
 /* Makes the pairs. Returns 0, -ENOMEM, or -EINVAL with a sentence in `why`. finish accepts zeroed pairs. */
-int twin_pairs_init(struct twin_pairs *p, int width, int height, char *why, size_t why_bytes);
+int twin_pairs_init(struct twin_pairs *p, int width, int height, struct sx_why *why);
 void twin_pairs_finish(struct twin_pairs *p);
 
 /*
@@ -49,7 +50,7 @@ void twin_pairs_finish(struct twin_pairs *p);
  * sentence in `why`.
  */
 int twin_chain_open(struct twin_chain *c, const struct twin_pairs *pairs, int sms,
-		    enum sx_volume_choice volume, char *why, size_t why_bytes);
+		    enum sx_volume_choice volume, struct sx_why *why);
 void twin_chain_close(struct twin_chain *c);
 /*
  * Time 5 to 40 frames for about `seconds`: _stages in the context `timed`, _whole in the context `plain`. On

@@ -121,7 +121,7 @@ static void warm_up(struct twin_load *l)
 	twin_load_release(l);
 }
 
-int twin_load_init(struct twin_load *l, int slice, char *why, size_t why_bytes)
+int twin_load_init(struct twin_load *l, int slice, struct sx_why *why)
 {
 	int r;
 
@@ -130,7 +130,7 @@ int twin_load_init(struct twin_load *l, int slice, char *why, size_t why_bytes)
 	bench_must(cudaFree(NULL), "a context");
 	take_memory(l);
 	bench_must(cudaDeviceSynchronize(), "clearing memory");
-	r = sx_green_create(&l->rest, 0, slice, true, &l->sms, why, why_bytes);
+	r = sx_green_create(&l->rest, 0, slice, true, &l->sms, why);
 	if (r < 0)
 		return r;
 	bench_must(sx_green_enter(l->rest), "entering the rest");

@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 
+#include "base/why.h"
 #include "gpu/host/green_context.h"
 #include "tests/lab/twin/kernels.h"
 
@@ -51,7 +52,7 @@ const char *twin_kind_name(enum twin_kind kind);
  * kernel may be loaded while a load runs. Returns the errors of sx_green_create(), with its sentence in
  * `why`. Failing CUDA calls end the program.
  */
-int twin_load_init(struct twin_load *l, int slice, char *why, size_t why_bytes);
+int twin_load_init(struct twin_load *l, int slice, struct sx_why *why);
 /* Stops the loads and waits for them, at most until their time limit. Accepts a zeroed struct. */
 void twin_load_finish(struct twin_load *l);
 /* Returns how many blocks of a kind can run at once, with keepers beside them. */

@@ -226,11 +226,11 @@ static int run_volume(struct twin_sweep *s, const struct twin_pairs *pairs, cons
 	const char *const name = volume == SX_VOLUME_STORED ? "stored" : "checkpoint";
 	const double near = REACHED;
 	struct twin_chain c;
-	char why[512] = "";
+	struct sx_why why = {""};
 	bool good;
 
-	if (twin_chain_open(&c, pairs, b->sms, volume, why, sizeof(why)) < 0) {
-		fprintf(stderr, "%s\n", why);
+	if (twin_chain_open(&c, pairs, b->sms, volume, &why) < 0) {
+		fprintf(stderr, "%s\n", why.text);
 		return 1;
 	}
 	s->slice = c.device;
@@ -251,7 +251,7 @@ static int run_volume(struct twin_sweep *s, const struct twin_pairs *pairs, cons
 static int run_engines(struct twin_sweep *s, const struct board *b)
 {
 	static const int sizes[][2] = {{1242, 375}, {2048, 1024}};
-	char why[512] = "";
+	struct sx_why why = {""};
 	int code = 0;
 
 	print_head();
@@ -260,8 +260,8 @@ static int run_engines(struct twin_sweep *s, const struct board *b)
 			  height = options.quick ? 128 : sizes[i][1];
 		struct twin_pairs pairs;
 
-		if (twin_pairs_init(&pairs, width, height, why, sizeof(why)) < 0) {
-			fprintf(stderr, "%s\n", why);
+		if (twin_pairs_init(&pairs, width, height, &why) < 0) {
+			fprintf(stderr, "%s\n", why.text);
 			code = 1;
 		}
 		if (!code)
@@ -275,12 +275,12 @@ static int run_engines(struct twin_sweep *s, const struct board *b)
 }
 
 /* Searches the loads on a slice that is closed afterwards, because one engine at a time uses it. */
-static bool search(struct twin_sweep *s, const struct board *b, char *why, size_t why_bytes)
+static bool search(struct twin_sweep *s, const struct board *b, struct sx_why *why)
 {
 	struct twin_chain slice;
 	bool apart;
 
-	if (twin_chain_open(&slice, NULL, b->sms, SX_VOLUME_STORED, why, why_bytes) < 0)
+	if (twin_chain_open(&slice, NULL, b->sms, SX_VOLUME_STORED, why) < 0)
 		return false;
 	s->slice = slice.device;
 	twin_probe_attach(s->probe, slice.device);
@@ -299,7 +299,7 @@ static bool search(struct twin_sweep *s, const struct board *b, char *why, size_
 			if (s->best[i].blocks)
 				print_cache(s, twin_kind_name(s->best[i].kind), &s->best[i]);
 	} else {
-		snprintf(why, why_bytes, "slice and load could not be kept apart");
+		sx_why_set(why, "slice and load could not be kept apart");
 	}
 	twin_probe_detach(s->probe);
 	twin_chain_close(&slice);
@@ -315,19 +315,19 @@ static int run_board(const struct board *b, double seconds)
 			       .target = PART_OF_SHEET * b->gbs,
 			       .end_ns = sx_now_ns() + (int64_t)(SWEEP_PART * seconds * 1e9),
 			       .quick = options.quick};
-	char why[512] = "";
+	struct sx_why why = {""};
 	int code = 0;
-	int r = twin_load_init(&load, b->sms, why, sizeof(why));
+	int r = twin_load_init(&load, b->sms, &why);
 
 	if (r < 0) {
-		fprintf(stderr, "%s: %s\n", b->name, why);
+		fprintf(stderr, "%s: %s\n", b->name, why.text);
 		code = r == -ENOTSUP ? SKIPPED : 1;
 	} else {
 		twin_probe_init(&probe);
-		if (search(&s, b, why, sizeof(why))) {
+		if (search(&s, b, &why)) {
 			code = run_engines(&s, b);
 		} else {
-			fprintf(stderr, "%s: %s\n", b->name, why);
+			fprintf(stderr, "%s: %s\n", b->name, why.text);
 			code = 1;
 		}
 	}

@@ -53,7 +53,7 @@ static void read_camera(struct sx_raw_camera *c)
 static void align(struct sx_rig *rig)
 {
 	double r[9], t[3], alpha;
-	char why[256];
+	struct sx_why why;
 
 	rig->raw_width = (int)number();
 	rig->raw_height = (int)number();
@@ -66,8 +66,8 @@ static void align(struct sx_rig *rig)
 		r[i] = number();
 	for (int i = 0; i < 3; i++)
 		t[i] = number();
-	if (sx_rig_align(rig, r, t, alpha, why, sizeof(why)) < 0)
-		fail(why);
+	if (sx_rig_align(rig, r, t, alpha, &why) < 0)
+		fail(why.text);
 }
 
 static FILE *open_in(const char *folder, const char *name, int side, const char *mode)

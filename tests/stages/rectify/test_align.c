@@ -37,13 +37,13 @@ static struct stand stand_of(struct check_rng *r)
 
 static void align(struct sx_rig *rig, const struct stand *s, double alpha)
 {
-	char why[256] = "nothing";
+	struct sx_why why = {"nothing"};
 
-	if (sx_rig_align(rig, s->r, s->t, alpha, why, sizeof(why)) < 0) {
-		fprintf(stderr, "refused: %s\n", why);
+	if (sx_rig_align(rig, s->r, s->t, alpha, &why) < 0) {
+		fprintf(stderr, "refused: %s\n", why.text);
 		fail();
 	}
-	assert_int_equal(sx_rig_check(rig, why, sizeof(why)), 0);
+	assert_int_equal(sx_rig_check(rig, &why), 0);
 }
 
 /*
@@ -172,10 +172,10 @@ static void strong_lenses_are_aligned(void **state)
 static void check_refused(const struct sx_rig *rig, const struct stand *s, double alpha, const char *what)
 {
 	struct sx_rig got = *rig;
-	char why[256] = "nothing";
+	struct sx_why why = {"nothing"};
 
-	if (sx_rig_align(&got, s->r, s->t, alpha, why, sizeof(why)) != -EINVAL || !strstr(why, what)) {
-		fprintf(stderr, "want to hear of \"%s\", heard \"%s\"\n", what, why);
+	if (sx_rig_align(&got, s->r, s->t, alpha, &why) != -EINVAL || !strstr(why.text, what)) {
+		fprintf(stderr, "want to hear of \"%s\", heard \"%s\"\n", what, why.text);
 		fail();
 	}
 	assert_memory_equal(&got, rig, sizeof(got));

@@ -30,20 +30,20 @@ static void check_near(double want, double got, double tolerance, const char *wh
 
 static void check_refused(const struct sx_rig *rig, const char *what)
 {
-	char why[256] = "nothing";
+	struct sx_why why = {"nothing"};
 
-	if (sx_rig_check(rig, why, sizeof(why)) != -EINVAL || !strstr(why, what)) {
-		fprintf(stderr, "want to hear of \"%s\", heard \"%s\"\n", what, why);
+	if (sx_rig_check(rig, &why) != -EINVAL || !strstr(why.text, what)) {
+		fprintf(stderr, "want to hear of \"%s\", heard \"%s\"\n", what, why.text);
 		fail();
 	}
 }
 
 static void check_accepted(const struct sx_rig *rig)
 {
-	char why[256] = "nothing";
+	struct sx_why why = {"nothing"};
 
-	if (sx_rig_check(rig, why, sizeof(why)) != 0) {
-		fprintf(stderr, "refused: %s\n", why);
+	if (sx_rig_check(rig, &why) != 0) {
+		fprintf(stderr, "refused: %s\n", why.text);
 		fail();
 	}
 }
@@ -306,12 +306,12 @@ static void what_is_accepted_has_an_inverse(void **state)
 	for (int i = 0; i < all; i++) {
 		struct sx_rig rig = rig_case_of((enum sx_lens)(i % LENSES), &r);
 		const int n = (int[]){5, 8, 4}[i % LENSES];
-		char why[256];
+		struct sx_why why;
 
 		for (int k = 0; k < n; k++)
 			rig.raw[0].distortion[k] =
 				rig_case_between(&r, -1.5, 0.8) * (k == 2 || k == 3 ? 0.005 : 1);
-		if (sx_rig_check(&rig, why, sizeof(why)) < 0)
+		if (sx_rig_check(&rig, &why) < 0)
 			continue;
 		accepted++;
 		for (int p = 0; p < 200; p++) {

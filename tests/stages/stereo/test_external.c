@@ -85,9 +85,9 @@ static struct engine_case plain(void)
 static void open_engine(const struct engine_case *t)
 {
 	const struct sx_engine_params p = {.threads = 1};
-	char why[256];
+	struct sx_why why;
 
-	assert_int_equal(sx_backend_reference.open(&device, &p, why, sizeof(why)), 0);
+	assert_int_equal(sx_backend_reference.open(&device, &p, &why), 0);
 	context = engine_case_context(&sx_backend_reference, device, t, true);
 	assert_non_null(context);
 }

@@ -82,7 +82,7 @@ static int64_t data_cost(const struct problem *q, const struct piece *a)
 	return sum;
 }
 
-/* Rows of the table of transitions in docs/algorithm.md. -1: illegal (no prior is negative enough). */
+/* Rows of the table of transitions in docs/develop/algorithm.md. -1: illegal (no prior is negative enough). */
 #define ILLEGAL INT64_MIN
 
 static int64_t first_cost(const struct problem *q, const struct piece *a)

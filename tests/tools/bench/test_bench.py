@@ -172,8 +172,8 @@ class Bench(Folder):
             self.assertEqual(json.loads(self.board(name, "--json").stdout)["board"], name)
 
     def test_board_document(self):
-        """The program predicts the figures of docs/jetson.md."""
-        with open(os.path.join(SOURCE, "docs", "jetson.md")) as f:
+        """The program predicts the figures of docs/use/jetson.md."""
+        with open(os.path.join(SOURCE, "docs", "use", "jetson.md")) as f:
             rows = re.findall(r"(?m)^\| `([a-z-]+)`, [^|]*\| (\d+) SM at ([\d.]+) GHz, ([\d.]+) GB/s "
                               r"\| ([\d.]+) \((\d+)\) \| ([\d.]+) \((\d+)\) \| ([\d.]+) \((\d+)\) \|$", f.read())
         names = [b["board"] for b in json.loads(self.board("list", "--json").stdout)]

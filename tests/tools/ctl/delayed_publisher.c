@@ -79,17 +79,17 @@ int main(int argc, char **argv)
 {
 	struct sx_ring_params p = {
 		.epoch = sx_epoch_new(), .frame_bytes = 8192, .slots = 64, .group = (gid_t)-1};
-	char dir[96], why[256], line[16];
+	char dir[96], line[16];
+	struct sx_why why;
 	struct sx_ring *ring;
 	int code;
 
 	if (argc != 8)
 		return 64;
 	p.instance = argv[1];
-	if (sx_runtime_dir(argv[1], dir, sizeof(dir), why, sizeof(why)) < 0 ||
-	    sx_instance_lock(dir, NULL, why, sizeof(why)) < 0 ||
-	    sx_ring_create(&ring, &p, why, sizeof(why)) < 0) {
-		fprintf(stderr, "delayed-publisher: %s\n", why);
+	if (sx_runtime_dir(argv[1], dir, sizeof(dir), &why) < 0 || sx_instance_lock(dir, NULL, &why) < 0 ||
+	    sx_ring_create(&ring, &p, &why) < 0) {
+		fprintf(stderr, "delayed-publisher: %s\n", why.text);
 		return 73;
 	}
 	puts("ready");

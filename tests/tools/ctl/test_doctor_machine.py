@@ -286,7 +286,7 @@ class Feeds(Doctor):
         self.assertEqual(found["writers"],
                          [("ok", "user stixeld, as the service, is a member of group stixel-feed", "")])
         self.assertEqual(found["scores"][0][0], "ok")
-        self.assertIn("nobody writes scores yet: there is no %s/run/stixel-feed/stixel-scores.net" % self.root,
+        self.assertIn("no process writes scores yet: there is no %s/run/stixel-feed/stixel-scores.net" % self.root,
                       found["scores"][0][1])
 
     def test_no_member(self):

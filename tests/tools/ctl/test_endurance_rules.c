@@ -300,7 +300,7 @@ static void the_process_is_judged(void **state)
 	/* a value that cannot be measured is not good */
 	begin(&x);
 	frames(&x, 50);
-	x.e.status.not_seen[0] = '?';
+	x.e.status.not_seen.text[0] = '?';
 	assert_bad(&x, "");
 	assert_int_equal(judged(&x, "cpu")->verdict, ENDURANCE_NOT_JUDGED);
 	assert_int_equal(judged(&x, "memory")->verdict, ENDURANCE_NOT_JUDGED);

@@ -411,7 +411,7 @@ class Recordings(Folder):
         self.assertIn(b"waiting for it", line_of(recorder.stderr))
         recorder.send_signal(signal.SIGINT)
         _, err = self.ended(recorder, 1)
-        self.assertIn("no frame came: %s is as it was" % old, err)
+        self.assertIn("no frame came: %s is unchanged" % old, err)
         unchanged()
 
         # no room for a frame

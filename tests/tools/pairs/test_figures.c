@@ -35,10 +35,10 @@ static struct sx_pair_figures look(const struct case_of *c, const char *fault)
 	struct sx_pairs *pairs;
 	struct sx_scene *scene;
 	struct sx_fault planted;
-	char why[256];
+	struct sx_why why;
 
-	assert_int_equal(sx_fault_parse(&planted, fault, why, sizeof(why)), 0);
-	assert_int_equal(sx_scene_create(&scene, &params, why, sizeof(why)), 0);
+	assert_int_equal(sx_fault_parse(&planted, fault, &why), 0);
+	assert_int_equal(sx_scene_create(&scene, &params, &why), 0);
 	assert_int_equal(sx_pairs_create(&pairs, c->width, c->height, 0, c->disparities), 0);
 	for (int i = 0; i < 5; i++)
 		assert_int_equal(sx_image_init(&image[i], SX_PIXEL_U8, c->width, c->height), 0);
@@ -167,9 +167,9 @@ static struct sx_pair_figures look_at_cameras(bool is_covered, bool hangs)
 	struct sx_pair_figures f;
 	struct sx_pairs *pairs;
 	struct sx_scene *scene;
-	char why[256];
+	struct sx_why why;
 
-	assert_int_equal(sx_scene_create(&scene, &params, why, sizeof(why)), 0);
+	assert_int_equal(sx_scene_create(&scene, &params, &why), 0);
 	assert_int_equal(sx_pairs_create(&pairs, 256, 192, 0, 24), 0);
 	for (int i = 0; i < 3; i++)
 		assert_int_equal(sx_image_init(&image[i], SX_PIXEL_U8, 256, 192), 0);

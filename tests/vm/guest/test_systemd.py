@@ -23,7 +23,7 @@ PAIRS = "/usr/local/share/pairs"  # the service has no access to the host's fold
 UNIT = "stixeld@test.service"
 DROP_INS = "/run/systemd/system/" + UNIT + ".d"
 EXAMPLES = "/usr/local/share/doc/stixeld/examples"
-# Highest accepted exposure level of the unit from systemd-analyze. docs/service.md states the figure.
+# Highest accepted exposure level of the unit from systemd-analyze. docs/use/service.md states the figure.
 EXPOSURE_MAX = 1.0
 # A busy host may give the guest no processor time for two seconds.
 WATCHDOG_S = 4

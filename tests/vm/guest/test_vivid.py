@@ -37,7 +37,7 @@ def range_of(rows):
 
 
 def stretched(raw):
-    """Converts 16-bit words to 8 bits over their range: docs/algorithm.md, pixels of more than 8 bits."""
+    """Converts 16-bit words to 8 bits over their range: docs/develop/algorithm.md, pixels of more than 8 bits."""
     rows = by_rows(raw, 2 * WIDTH, lambda row: struct.unpack("<%dH" % WIDTH, row))
     low, high = range_of(rows)
     table = {n: (2 * 255 * (min(max(n, low), high) - low) + (high - low)) // (2 * (high - low))

@@ -1,4 +1,4 @@
-# Tests the steps of docs/first-camera.md with cameras: the commands of the page, and two raw cameras behind a real
+# Tests the steps of docs/use/first-camera.md with cameras: the commands of the page, and two raw cameras behind a real
 # driver. The fourth step, which needs OpenCV, is missing: the cameras' file is the true one
 # (tests/python/test_first_camera.py calibrates).
 #
@@ -61,7 +61,7 @@ class FirstCamera(TestCase):
         raw = self.pictures(i)
         self.assertGreater(max(abs(e) for e in raw["row_error_px"].values() if e is not None), 1)
         i.until_state("degraded", 60)
-        self.assertIn("calibrate anew", " ".join(self.shell(status).split()))
+        self.assertIn("calibrate again", " ".join(self.shell(status).split()))
         self.assertRegex(self.shell(doctor), "warning +pictures +.*rows")
 
         # steps 5 and 6: rectify as stixel-calibrate advises, and keep it for the next start

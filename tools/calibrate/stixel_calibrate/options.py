@@ -43,33 +43,33 @@ def parser(version):
     """Returns the parser of the options, which also prints their help."""
     p = _Parser(prog=PROGRAM, description=ABOUT, allow_abbrev=False)
     add = p.add_argument
-    add("-i", "--instance", metavar="NAME", help="instance of stixeld that gives the pairs (default: default)")
+    add("-i", "--instance", metavar="NAME", help="instance of stixeld that provides the pairs (default: default)")
     add("--left", metavar="PATTERN",
-        help="left images, files instead of an instance; *, ?, [..] as in the shell, by name")
-    add("--right", metavar="PATTERN", help="right images, as many and in the same order")
+        help="left image files, instead of an instance; *, ? and [..] as in the shell; sorted by name")
+    add("--right", metavar="PATTERN", help="right image files, the same number in the same order")
     add("--board", metavar="COLUMNSxROWS", type=_board, default=(9, 6),
-        help="inner corners of the board (default: 9x6)")
+        help="number of inner corners of the board (default: 9x6)")
     add("--square", metavar="MM", type=_mm, default=25.0,
-        help="edge of a square as printed: measure it (default: 25)")
+        help="edge of a printed square: measure it (default: 25)")
     add("--charuco", action="store_true",
-        help="a ChArUco board, of which a part may be out of sight, instead of a checkerboard")
+        help="use a ChArUco board, which may be partly out of sight, instead of a checkerboard")
     add("--marker", metavar="MM", type=_mm,
         help="edge of a ChArUco board's markers (default: three quarters of the square)")
     add("--dictionary", metavar="NAME", default="5X5_100",
-        help="of a ChArUco board's markers, as OpenCV names it (default: 5X5_100)")
+        help="dictionary of a ChArUco board's markers, by OpenCV's name (default: 5X5_100)")
     add("--lens", metavar="MODEL", choices=LENSES, default="plumb_bob",
-        help="model: plumb_bob, 5 coefficients; rational, 8, for wide angles; equidistant, 4, fisheye "
-             "(default: plumb_bob)")
+        help="lens model: plumb_bob, 5 coefficients; rational, 8, for wide angles; equidistant, 4, for fisheyes "
+        "(default: plumb_bob)")
     add("-o", "--output", metavar="FILE", default="stereo.yaml",
-        help="result (default: stereo.yaml); one that is there becomes FILE.1")
+        help="result (default: stereo.yaml); an existing file is renamed FILE.1")
     add("--page", metavar="FILE.html",
-        help="keep a page for a browser there that shows the pictures and what is missing")
+        help="keep a page for a browser that shows the pictures and the views that are still missing")
     add("--save", metavar="FOLDER",
-        help="write the pairs of kept views there as PNG, to calibrate again with --left, --right")
-    add("--print-board", metavar="FILE", help="write the board to print instead, .svg or .png in its size in mm")
-    add("--force", action="store_true", help="write a result beyond the limits too")
+        help="write the pairs of the views that are used as PNG files, to calibrate again with --left, --right")
+    add("--print-board", metavar="FILE", help="write a board to print, .svg or .png in its size in mm, and exit")
+    add("--force", action="store_true", help="write the result even if it exceeds the limits")
     add("--no-apply", action="store_true",
-        help="write the file only: the instance goes on with the calibration that it has")
+        help="only write the file; the instance keeps its present calibration")
     add("--version", action="version", version="%s %s" % (PROGRAM, version))
     return p
 

@@ -13,13 +13,13 @@
 #include <sys/stat.h>
 #include <sys/types.h>
 
+#include "base/why.h"
 #include "config/config.h"
 #include "tools/common/ask.h"
 
 enum doctor_level { DOCTOR_OK, DOCTOR_WARNING, DOCTOR_PROBLEM };
 
 #define DOCTOR_GROUPS 5
-#define DOCTOR_WHY_BYTES 512
 #define DOCTOR_PATH_BYTES 512
 
 /* Account whose permissions are checked. */
@@ -99,8 +99,7 @@ void doctor_choose_file(struct doctor *d);
  * Reads the size of image files from their first pair, as a daemon does at its start. False: why has the
  * reason.
  */
-bool doctor_files_size(const struct sx_source_params *p, int *width, int *height, char *why,
-		       size_t why_bytes);
+bool doctor_files_size(const struct sx_source_params *p, int *width, int *height, struct sx_why *why);
 
 /* Checks, in the order in which they run. */
 void doctor_configuration(struct doctor *d);

@@ -161,7 +161,8 @@ static void say_failure(struct doctor *d, const struct camera *c, int r, const c
 
 static void look_at(struct doctor *d, struct camera *c)
 {
-	char why[DOCTOR_WHY_BYTES], text[256];
+	char text[256];
+	struct sx_why why;
 	int r;
 
 	if (!c->path || !*c->path) {
@@ -169,9 +170,9 @@ static void look_at(struct doctor *d, struct camera *c)
 		return;
 	}
 	c->there = stat(c->path, &c->st) == 0;
-	r = sx_v4l2_probe(c->path, c->modes, MODES, c->name, sizeof(c->name), why, sizeof(why));
+	r = sx_v4l2_probe(c->path, c->modes, MODES, c->name, sizeof(c->name), &why);
 	if (r < 0) {
-		say_failure(d, c, r, why);
+		say_failure(d, c, r, why.text);
 		return;
 	}
 	c->offer = (struct doctor_offer){c->modes, r};
@@ -246,11 +247,11 @@ static void say_modes(struct doctor *d, const struct camera *left, const struct 
 			   "%s and %s offer %s, but not in the same format", left->path, right->path, shape);
 }
 
-bool doctor_files_size(const struct sx_source_params *p, int *width, int *height, char *why, size_t why_bytes)
+bool doctor_files_size(const struct sx_source_params *p, int *width, int *height, struct sx_why *why)
 {
 	struct sx_source *source;
 
-	if (sx_source_open(&source, p, 1, why, why_bytes) < 0)
+	if (sx_source_open(&source, p, 1, why) < 0)
 		return false;
 	*width = sx_source_info(source)->width;
 	*height = sx_source_info(source)->height;
@@ -261,14 +262,14 @@ bool doctor_files_size(const struct sx_source_params *p, int *width, int *height
 static void look_at_files(struct doctor *d)
 {
 	const struct sx_source_params *p = &d->settings.source;
-	char why[DOCTOR_WHY_BYTES];
+	struct sx_why why;
 	int width, height;
 
-	if (doctor_files_size(p, &width, &height, why, sizeof(why)))
+	if (doctor_files_size(p, &width, &height, &why))
 		doctor_say(d, DOCTOR_OK, "images", NULL, "pairs of %dx%d in %s", width, height,
 			   p->path && *p->path ? p->path : p->left);
 	else
-		doctor_say(d, DOCTOR_PROBLEM, "images", "see [source] in stixeld.conf(5)", "%s", why);
+		doctor_say(d, DOCTOR_PROBLEM, "images", "see [source] in stixeld.conf(5)", "%s", why.text);
 }
 
 void doctor_cameras(struct doctor *d)

@@ -68,16 +68,18 @@ static void say_sound(struct doctor *d)
 	static const char *const kinds[] = {"cameras", "image files", "a generated street"};
 	const struct sx_settings *s = &d->settings;
 	struct sx_source_info info = {0};
-	char why[DOCTOR_WHY_BYTES], name[DOCTOR_PATH_BYTES + 64];
+	char name[DOCTOR_PATH_BYTES + 64];
+	struct sx_why why;
 	int width = s->source.width, height = s->source.height;
 
 	if (s->source.kind == SX_SOURCE_FILES &&
-	    doctor_files_size(&s->source, &info.width, &info.height, why, sizeof(why))) {
+	    doctor_files_size(&s->source, &info.width, &info.height, &why)) {
 		width = info.width;
 		height = info.height;
 	}
-	if (width && sx_settings_check_size(s, width, height, why, sizeof(why)) < 0) {
-		doctor_say(d, DOCTOR_PROBLEM, CHECK, NULL, "%s: %s", name_of(d, name, sizeof(name)), why);
+	if (width && sx_settings_check_size(s, width, height, &why) < 0) {
+		doctor_say(d, DOCTOR_PROBLEM, CHECK, NULL, "%s: %s", name_of(d, name, sizeof(name)),
+			   why.text);
 		return;
 	}
 	doctor_say(d, DOCTOR_OK, CHECK, NULL, "%s: pairs from %s, camera by %s",

@@ -58,7 +58,8 @@ static void say_nodes(struct doctor *d)
 void doctor_engine(struct doctor *d)
 {
 	const struct sx_engine_params *p = &d->settings.engine;
-	char why[DOCTOR_WHY_BYTES] = "", version[128];
+	char version[128];
+	struct sx_why why = {""};
 	bool has_driver = driver(d, version, sizeof(version));
 	struct sx_device_facts facts;
 	const char *bus_id;
@@ -66,12 +67,12 @@ void doctor_engine(struct doctor *d)
 
 	if (has_driver && p->backend != SX_BACKEND_CPU && p->backend != SX_BACKEND_REFERENCE)
 		doctor_say(d, DOCTOR_OK, "GPU driver", NULL, "%s", version);
-	if (sx_engine_open(&e, p, why, sizeof(why)) < 0) {
+	if (sx_engine_open(&e, p, &why) < 0) {
 		doctor_say(d, DOCTOR_PROBLEM, "engine",
 			   has_driver
 				   ? "install stixel-cuda.so of this version, or set engine.backend = auto"
 				   : "no NVIDIA driver is loaded: install one, or set engine.backend = auto",
-			   "%s", why);
+			   "%s", why.text);
 		return;
 	}
 	if (p->backend == SX_BACKEND_AUTO && has_driver && strcmp(e.backend->name, "cuda") != 0)

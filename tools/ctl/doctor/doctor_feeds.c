@@ -132,7 +132,7 @@ static bool say_refused(struct doctor *d, enum sx_feed_kind kind)
 
 	if (!state || strcmp(state, sx_feed_state_name(SX_FEED_REFUSED)) != 0)
 		return false;
-	doctor_say(d, DOCTOR_PROBLEM, what, "see who may write, and PrivateUsers=, in docs/semantics.md",
+	doctor_say(d, DOCTOR_PROBLEM, what, "see who may write, and PrivateUsers=, in docs/use/semantics.md",
 		   "the daemon refuses %s: %s", what, why ? why : "it does not say why");
 	return true;
 }
@@ -166,19 +166,20 @@ static bool find_feed(const struct doctor *d, const struct reader *r, enum sx_fe
 static bool say_ring(struct doctor *d, const struct reader *r, enum sx_feed_kind kind, const char *name)
 {
 	const char *what = sx_feed_words(kind)->many;
-	char path[DOCTOR_PATH_BYTES], why[DOCTOR_WHY_BYTES];
+	char path[DOCTOR_PATH_BYTES];
+	struct sx_why why;
 	enum sx_feed_place place;
 	struct stat st;
 
 	if (!find_feed(d, r, kind, name, &place, path, sizeof(path), &st)) {
-		doctor_say(d, DOCTOR_OK, what, NULL, "nobody writes %s yet: there is no %s", what, path);
+		doctor_say(d, DOCTOR_OK, what, NULL, "no process writes %s yet: there is no %s", what, path);
 		return false;
 	}
 	if (!S_ISREG(st.st_mode))
 		doctor_say(d, DOCTOR_PROBLEM, what, "remove it, and start its writer again",
 			   "%s is not a regular file", path);
-	else if (sx_feed_trusted_by(r->account.uid, &st, r->writers, path, why, sizeof(why)) < 0)
-		doctor_say(d, DOCTOR_PROBLEM, what, "then start the writer again", "%s", why);
+	else if (sx_feed_trusted_by(r->account.uid, &st, r->writers, path, &why) < 0)
+		doctor_say(d, DOCTOR_PROBLEM, what, "then start the writer again", "%s", why.text);
 	else if (!doctor_may(&r->account, &st, 04))
 		doctor_say(d, DOCTOR_PROBLEM, what,
 			   r->member || st.st_gid != r->writers ? "its writer has to let others read it"

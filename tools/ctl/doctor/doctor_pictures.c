@@ -174,7 +174,7 @@ static void find_density(const struct grab *g, struct sx_pair_figures *f)
 	struct sx_context_config c;
 	struct sx_engine e = {0};
 	struct sx_context *x = NULL;
-	char why[DOCTOR_WHY_BYTES];
+	struct sx_why why;
 
 	if (sx_settings_init(&s) < 0)
 		return;
@@ -182,8 +182,8 @@ static void find_density(const struct grab *g, struct sx_pair_figures *f)
 	s.params.stereo.disparities = g->disparities;
 	s.params.stereo.min_disparity = g->min_disparity;
 	c = sx_settings_context(&s, &info);
-	if (sx_engine_open(&e, &s.engine, why, sizeof(why)) == 0) {
-		if (e.backend->context_create(&x, e.device, &c, why, sizeof(why)) == 0) {
+	if (sx_engine_open(&e, &s.engine, &why) == 0) {
+		if (e.backend->context_create(&x, e.device, &c, &why) == 0) {
 			f->density = density_of(&e, x, &g->left, &g->right);
 			f->exchanged = density_of(&e, x, &g->right, &g->left);
 			e.backend->context_destroy(x);

@@ -23,20 +23,20 @@
  * Returns the present power, W. Takes two readings if the sensor counts energy. NAN: the sensor reports no
  * value.
  */
-static double measure(struct sx_power_sensor *s, char *why, size_t why_bytes)
+static double measure(struct sx_power_sensor *s, struct sx_why *why)
 {
 	const struct timespec pause = {.tv_nsec = COUNTED_NS};
 	struct sx_power_reading first, second;
 	int64_t began = sx_now_ns();
 
-	if (sx_power_read(s, &first, why, why_bytes) < 0)
+	if (sx_power_read(s, &first, why) < 0)
 		return NAN;
 	if (!isfinite(first.joules))
 		return first.watts;
 	nanosleep(&pause, NULL);
-	if (sx_power_read(s, &second, why, why_bytes) < 0)
+	if (sx_power_read(s, &second, why) < 0)
 		return NAN;
-	snprintf(why, why_bytes, "its energy counter stands still");
+	sx_why_set(why, "its energy counter stands still");
 	return second.joules > first.joules
 		       ? (second.joules - first.joules) * 1e9 / (double)(sx_now_ns() - began)
 		       : (double)NAN;
@@ -50,15 +50,15 @@ static bool is_orin(const struct doctor *d, const struct sx_board *b)
 
 static void say_sensor(struct doctor *d, struct sx_power_sensor *s)
 {
-	char why[DOCTOR_WHY_BYTES] = "";
-	double watts = measure(s, why, sizeof(why));
+	struct sx_why why = {""};
+	double watts = measure(s, &why);
 
 	if (isfinite(watts))
 		doctor_say(d, DOCTOR_OK, "power", NULL, "%.2f W: %s, by %s (%s)", watts, s->scope, s->source,
 			   s->device);
 	else
 		doctor_say(d, DOCTOR_WARNING, "power", "set power.source = none, or one that works",
-			   "%s by %s (%s): %s", s->scope, s->source, s->device, why);
+			   "%s by %s (%s): %s", s->scope, s->source, s->device, why.text);
 }
 
 /*
@@ -70,7 +70,7 @@ static bool say_none_on_orin(struct doctor *d, const struct sx_power_params *p, 
 	const struct sx_power_params monitors = {.source = SX_POWER_INA, .rails = p->rails, .root = p->root};
 	const struct sx_power_engine engine = {0};
 	struct sx_power_sensor *s = NULL;
-	char none[DOCTOR_WHY_BYTES];
+	struct sx_why none;
 
 	if (p->source == SX_POWER_NVML) {
 		doctor_say(d, DOCTOR_WARNING, "power",
@@ -78,8 +78,7 @@ static bool say_none_on_orin(struct doctor *d, const struct sx_power_params *p, 
 			   "it is not measured: NVML has no power reading on an Orin (%s)", why);
 		return true;
 	}
-	if (p->source != SX_POWER_AUTO ||
-	    sx_power_open(&s, &monitors, &engine, none, sizeof(none)) != -ENODEV) {
+	if (p->source != SX_POWER_AUTO || sx_power_open(&s, &monitors, &engine, &none) != -ENODEV) {
 		sx_power_close(s);
 		return false;
 	}
@@ -139,14 +138,14 @@ static void look_for_sensor(struct doctor *d, const struct sx_power_params *p, b
 {
 	struct sx_power_engine engine = {.gpu = d->gpu};
 	struct sx_power_sensor *s = NULL;
-	char why[DOCTOR_WHY_BYTES] = "";
+	struct sx_why why = {""};
 	int r;
 
 	memcpy(engine.bus_id, d->gpu_bus_id, sizeof(engine.bus_id));
-	r = sx_power_open(&s, p, &engine, why, sizeof(why));
+	r = sx_power_open(&s, p, &engine, &why);
 	if (r < 0) {
-		if (!orin || !say_none_on_orin(d, p, why))
-			say_none(d, r, why);
+		if (!orin || !say_none_on_orin(d, p, why.text))
+			say_none(d, r, why.text);
 		return;
 	}
 	say_sensor(d, s);

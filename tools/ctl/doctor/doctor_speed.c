@@ -40,7 +40,7 @@ void doctor_speed(struct doctor *d)
 	enum sx_volume_choice volume;
 	struct sx_board b;
 	const char *title;
-	char why[256];
+	struct sx_why why;
 
 	if (!d->gpu || !d->loaded || !(s->fps > 0) || !s->width || !s->height)
 		return;
@@ -48,7 +48,7 @@ void doctor_speed(struct doctor *d)
 	if (!sx_predict_device_of_model(b.model, (double)b.gpu_max_hz, d->gpu_sms, &device, &title))
 		return;
 	sx_stereo_resolve(&params.stereo);
-	volume = sx_predict_volume(&device, !device.copies, &c, d->settings.engine.volume, why, sizeof(why));
+	volume = sx_predict_volume(&device, !device.copies, &c, d->settings.engine.volume, &why);
 	sx_predict(&p, &device, &c, volume);
 	if (p.chain)
 		say_speed(d, &p, &device, title);

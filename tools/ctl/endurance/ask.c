@@ -76,20 +76,18 @@ static bool look_at_owner(struct endurance *e)
 static int find_process(struct endurance *e, struct endurance_process *p)
 {
 	struct endurance_status *s = &e->status;
-	const size_t bytes = sizeof(s->not_seen);
 
-	s->not_seen[0] = '\0';
+	sx_why_clear(&s->not_seen);
 	if (!look_at_owner(e))
-		snprintf(s->not_seen, bytes, "the ring does not say whose process it is");
+		sx_why_set(&s->not_seen, "the ring does not say whose process it is");
 	else if (s->owner != (uint64_t)s->pid)
-		snprintf(s->not_seen, bytes, "the status is of process %" PRId64 ", the ring of %" PRIu64,
-			 s->pid, s->owner);
+		sx_why_set(&s->not_seen, "the status is of process %" PRId64 ", the ring of %" PRIu64, s->pid,
+			   s->owner);
 	else if (!s->owner_namespace || s->owner_namespace != sx_process_namespace())
-		snprintf(s->not_seen, bytes, "its process is of another PID namespace");
-	else if (endurance_process_look(p, s->pid, s->not_seen, bytes) == 0 &&
-		 p->started_ticks != s->owner_ticks)
-		snprintf(s->not_seen, bytes, "another process has its number %" PRId64, s->pid);
-	return s->not_seen[0] ? -ESRCH : 0;
+		sx_why_set(&s->not_seen, "its process is of another PID namespace");
+	else if (endurance_process_look(p, s->pid, &s->not_seen) == 0 && p->started_ticks != s->owner_ticks)
+		sx_why_set(&s->not_seen, "another process has its number %" PRId64, s->pid);
+	return sx_why_is_empty(&s->not_seen) ? 0 : -ESRCH;
 }
 
 static void look_at_process(struct endurance *e, json_t *j, int64_t now_ns, bool again)

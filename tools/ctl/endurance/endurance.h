@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #include "base/histogram.h"
+#include "base/why.h"
 #include "stixel.h"
 #include "tools/ctl/ctl.h"
 
@@ -76,7 +77,7 @@ struct endurance_status {
 	double uptime_s;  /* uptime at the first answer, s; NAN: unknown */
 	/* process that owns the ring; read again if the status comes from another process */
 	uint64_t owner, owner_namespace, owner_ticks;
-	char not_seen[128];	   /* why the process cannot be measured; empty: it is measured */
+	struct sx_why not_seen;	   /* why the process cannot be measured; empty: it is measured */
 	int64_t first_ns, last_ns; /* times of the first and last look at the process, after the warm-up */
 	struct endurance_process first, last;
 	struct endurance_line memory;
@@ -137,7 +138,7 @@ int64_t endurance_unbalanced(json_t *j);
  * Reads the present values of process pid. Returns 0; otherwise why has a sentence, and the process cannot be
  * seen.
  */
-int endurance_process_look(struct endurance_process *p, int64_t pid, char *why, size_t why_bytes);
+int endurance_process_look(struct endurance_process *p, int64_t pid, struct sx_why *why);
 
 void endurance_line_add(struct endurance_line *l, double x, double y);
 /* Returns the slope of the line; 0 for fewer than two points. */

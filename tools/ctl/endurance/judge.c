@@ -235,7 +235,7 @@ static void judge_numbers(struct judge *j)
 	tell(r, "%" PRIu64 " frames", f->frames);
 	if (f->missing + f->back + f->damaged)
 		tell(r,
-		     "; %" PRIu64 " missing that nobody counts, %" PRIu64 " did not rise, %" PRIu64
+		     "; %" PRIu64 " missing that no counter shows, %" PRIu64 " did not rise, %" PRIu64
 		     " damaged",
 		     f->missing, f->back, f->damaged);
 	r = row(j, "dropped", "pairs", (double)dropped, budget_or(b->dropped, 0));
@@ -296,7 +296,7 @@ static void judge_cpu(struct judge *j)
 	const struct endurance_status *s = &j->e->status;
 	const bool cuda = strcmp(s->backend, "cuda") == 0;
 	const double span_s = (double)(s->last_ns - s->first_ns) / 1e9;
-	const bool seen = !*s->not_seen && span_s > 0.0;
+	const bool seen = sx_why_is_empty(&s->not_seen) && span_s > 0.0;
 	const double value = seen ? 100.0 * (s->last.cpu_s - s->first.cpu_s) / span_s : (double)NAN;
 	const int usual = cuda ? CPU_CUDA_PERCENT : (int)s->cores * CPU_SHARE_PERCENT;
 	struct endurance_row *r =
@@ -306,7 +306,8 @@ static void judge_cpu(struct judge *j)
 	if (seen)
 		tell(r, "%.1f %%, of %" PRId64 " cores", value, s->cores);
 	else
-		tell(r, "%s", *s->not_seen ? s->not_seen : "it did not run long enough");
+		tell(r, "%s",
+		     !sx_why_is_empty(&s->not_seen) ? s->not_seen.text : "it did not run long enough");
 }
 
 static void judge_memory(struct judge *j)
@@ -314,7 +315,7 @@ static void judge_memory(struct judge *j)
 	const struct endurance_status *s = &j->e->status;
 	const double span_s = (double)(s->last_ns - s->first_ns) / 1e9,
 		     slope = endurance_line_slope(&s->memory);
-	const bool seen = !*s->not_seen && s->memory.n >= MEMORY_POINTS;
+	const bool seen = sx_why_is_empty(&s->not_seen) && s->memory.n >= MEMORY_POINTS;
 	struct endurance_row *r = row(j, "memory", "KiB", seen ? slope * span_s / 1024.0 : (double)NAN,
 				      budget_or(j->e->c->budget.memory, MEMORY_KIB));
 
@@ -323,13 +324,13 @@ static void judge_memory(struct judge *j)
 		tell(r, "%+.0f KiB in %.0f s, %.1f MiB in all", r->value, span_s,
 		     (double)s->last.memory / 1048576.0);
 	else
-		tell(r, "%s", *s->not_seen ? s->not_seen : "too few looks at it");
+		tell(r, "%s", !sx_why_is_empty(&s->not_seen) ? s->not_seen.text : "too few looks at it");
 }
 
 static void judge_descriptors(struct judge *j)
 {
 	const struct endurance_status *s = &j->e->status;
-	const bool seen = !*s->not_seen && s->least[0] >= 0 && s->least[1] >= 0;
+	const bool seen = sx_why_is_empty(&s->not_seen) && s->least[0] >= 0 && s->least[1] >= 0;
 	struct endurance_row *r =
 		row(j, "descriptors", "descriptors", seen ? s->least[1] - s->least[0] : (double)NAN,
 		    budget_or(j->e->c->budget.descriptors, 0));
@@ -337,8 +338,8 @@ static void judge_descriptors(struct judge *j)
 	limit(r, "%.0f more", r->budget);
 	if (seen)
 		tell(r, "%d, then %d, but for readers", s->least[0], s->least[1]);
-	else if (*s->not_seen)
-		tell(r, "%s", s->not_seen);
+	else if (!sx_why_is_empty(&s->not_seen))
+		tell(r, "%s", s->not_seen.text);
 	else
 		tell(r, "%s",
 		     s->last.descriptors < 0 ? "only its user and root may look"

@@ -77,12 +77,10 @@ static int count_descriptors(int64_t pid)
 	return n;
 }
 
-int endurance_process_look(struct endurance_process *p, int64_t pid, char *why, size_t why_bytes)
+int endurance_process_look(struct endurance_process *p, int64_t pid, struct sx_why *why)
 {
-	if (!read_times(p, pid)) {
-		snprintf(why, why_bytes, "process %" PRId64 " is not to be seen in /proc", pid);
-		return -ENOENT;
-	}
+	if (!read_times(p, pid))
+		return sx_why_fail(-ENOENT, why, "process %" PRId64 " is not to be seen in /proc", pid);
 	p->memory = read_memory(pid);
 	p->descriptors = count_descriptors(pid);
 	return 0;

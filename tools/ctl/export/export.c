@@ -229,15 +229,15 @@ static int export_run(struct exporter *e)
 int ctl_export(const struct ctl *c)
 {
 	static struct exporter e;
-	char why[512] = "";
+	struct sx_why why = {""};
 	int r, code = ctl_check_new(c, c->operands[1]);
 
 	if (code)
 		return code;
 	e.c = c;
-	r = sx_recording_open(&e.recording, c->operands[0], why, sizeof(why));
+	r = sx_recording_open(&e.recording, c->operands[0], &why);
 	if (r < 0)
-		return ctl_fail(ctl_reading_code(r), "%s", why);
+		return ctl_fail(ctl_reading_code(r), "%s", why.text);
 	sx_recording_on_wait(e.recording, ctl_unless_stopped, NULL);
 	r = c->force ? sx_outfile_open(&e.file, c->operands[1])
 		     : sx_outfile_open_new(&e.file, c->operands[1]);

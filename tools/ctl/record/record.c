@@ -374,11 +374,11 @@ static int record_finish(struct recorder *r, int error, bool reading)
 	if (file < 0 && file != -EPIPE)
 		return tell_file(r, file);
 	if (record_file_beside(&r->file))
-		return ctl_fail(CTL_NOTHING, "no frame came: %s is as it was", r->file.name);
+		return ctl_fail(CTL_NOTHING, "no frame came: %s is unchanged", r->file.name);
 	fprintf(strcmp(r->c->operands[0], "-") == 0 ? stderr : stdout,
 		"%s: %" PRIu64 " frames in %.1f s, %.1f MB, %" PRIu64 " lost%s\n", r->file.name, end->frames,
 		(double)sx_recorded_ns_since(end->last_ns, end->first_ns) / 1e9, mb, end->lost,
-		end->publishers > 1 ? ", the instance was started anew in between" : "");
+		end->publishers > 1 ? ", the instance was restarted in between" : "");
 	tell_missing_images(r);
 	if (reading)
 		return ctl_explain(r->c, error);

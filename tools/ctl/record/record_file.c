@@ -167,12 +167,13 @@ int record_file_whole(const struct record_file *f, uint64_t frames)
 {
 	struct sx_recording *recording;
 	struct sx_record record;
-	char path[64], why[256];
+	char path[64];
+	struct sx_why why;
 	bool whole;
 	int e;
 
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", f->fd);
-	e = sx_recording_open(&recording, path, why, sizeof(why));
+	e = sx_recording_open(&recording, path, &why);
 	if (e < 0)
 		return e == -EBADMSG || e == -ENODATA || e == -ENOMSG ? 0 : e;
 	while ((e = sx_recording_next(recording, &record)) > 0 || e == -EINTR)

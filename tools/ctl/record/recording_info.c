@@ -276,11 +276,11 @@ int ctl_info(const struct ctl *c)
 {
 	struct sx_recording *recording;
 	struct summary s = {0};
-	char why[512] = "";
-	int r = sx_recording_open(&recording, c->operands[0], why, sizeof(why)), code = 0;
+	struct sx_why why = {""};
+	int r = sx_recording_open(&recording, c->operands[0], &why), code = 0;
 
 	if (r < 0)
-		return ctl_fail(ctl_reading_code(r), "%s", why);
+		return ctl_fail(ctl_reading_code(r), "%s", why.text);
 	sx_recording_on_wait(recording, ctl_unless_stopped, NULL);
 	r = read_all(recording, &s);
 	(c->json ? print_json : print_text)(c, sx_recording_info(recording), sx_recording_state(recording),

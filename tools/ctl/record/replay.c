@@ -79,7 +79,7 @@ static void end_life(struct player *p)
 	p->stream = NULL;
 }
 
-static int begin_life(struct player *p, char *why, size_t why_bytes)
+static int begin_life(struct player *p, struct sx_why *why)
 {
 	struct sx_ring_params ring = {.instance = p->c->instance,
 				      .stream_path = p->socket,
@@ -99,9 +99,9 @@ static int begin_life(struct player *p, char *why, size_t why_bytes)
 	end_life(p);
 	p->epoch = ring.epoch = stream.epoch = sx_epoch_new();
 	p->number = 0;
-	r = sx_ring_create(&p->ring, &ring, why, why_bytes);
+	r = sx_ring_create(&p->ring, &ring, why);
 	if (r == 0)
-		r = sx_stream_create(&p->stream, &stream, why, why_bytes);
+		r = sx_stream_create(&p->stream, &stream, why);
 	if (r < 0)
 		return r;
 	sx_ring_set_state(p->ring, STIXEL_STATE_RUNNING);
@@ -256,7 +256,7 @@ static int copy_frame(struct player *p, const struct stixel_frame *frame)
 	return 0;
 }
 
-static int publish(struct player *p, const struct stixel_frame *frame, char *why, size_t why_bytes)
+static int publish(struct player *p, const struct stixel_frame *frame, struct sx_why *why)
 {
 	const struct stixel_frame_header *h = frame->header;
 	size_t bare = h->plane_kind ? h->plane_offset : h->frame_bytes;
@@ -271,7 +271,7 @@ static int publish(struct player *p, const struct stixel_frame *frame, char *why
 	if (!p->ring || h->epoch != p->recorded_epoch || h->frame_bytes > p->capacity ||
 	    bare > p->capacity_bare) {
 		choose_capacity(p, h);
-		r = begin_life(p, why, why_bytes);
+		r = begin_life(p, why);
 		if (r < 0)
 			return r;
 		p->recorded_epoch = h->epoch;
@@ -343,15 +343,15 @@ static int pass_over(struct player *p, const struct stixel_frame_header *h)
 	return r < 0 && r != -ESPIPE ? r : p->passing;
 }
 
-static int take_frame(struct player *p, const struct stixel_frame *frame, char *why, size_t why_bytes)
+static int take_frame(struct player *p, const struct stixel_frame *frame, struct sx_why *why)
 {
 	int r = pass_over(p, frame->header);
 
-	return r == 0 ? publish(p, frame, why, why_bytes) : r < 0 ? r : 0;
+	return r == 0 ? publish(p, frame, why) : r < 0 ? r : 0;
 }
 
 /* Plays the recording once. Returns 0 or a negative error. */
-static int play(struct player *p, char *why, size_t why_bytes)
+static int play(struct player *p, struct sx_why *why)
 {
 	struct sx_record record;
 	int r = 0;
@@ -366,7 +366,7 @@ static int play(struct player *p, char *why, size_t why_bytes)
 			return r == -EINTR && ctl_stopped ? 0 : r;
 		r = 0;
 		if (record.kind == SX_RECORD_FRAME)
-			r = take_frame(p, &record.frame, why, why_bytes);
+			r = take_frame(p, &record.frame, why);
 		else if (record.kind == SX_RECORD_DAMAGE)
 			say_damage(p, &record);
 		replay_tell(p);
@@ -375,37 +375,35 @@ static int play(struct player *p, char *why, size_t why_bytes)
 }
 
 /* Plays all rounds. */
-static int play_all(struct player *p, char *why, size_t why_bytes)
+static int play_all(struct player *p, struct sx_why *why)
 {
 	uint64_t before;
 	int r;
 
 	do {
 		before = p->frames;
-		r = play(p, why, why_bytes);
+		r = play(p, why);
 		if (r < 0 || !p->c->loop || enough(p) || p->frames == before)
 			return r;
 		p->rounds++;
 		r = sx_recording_rewind(p->recording);
 	} while (r == 0);
-	snprintf(why, why_bytes, "--loop: %s cannot be read again: %s", p->c->operands[0], strerror(-r));
-	return r;
+	return sx_why_fail(r, why, "--loop: %s cannot be read again: %s", p->c->operands[0], strerror(-r));
 }
 
-static int claim(struct player *p, char *why, size_t why_bytes)
+static int claim(struct player *p, struct sx_why *why)
 {
-	int r = sx_runtime_dir(p->c->instance, p->dir, sizeof(p->dir), why, why_bytes);
+	int r = sx_runtime_dir(p->c->instance, p->dir, sizeof(p->dir), why);
 
 	if (r < 0)
 		return r;
-	p->lock = sx_instance_lock(p->dir, NULL, why, why_bytes);
+	p->lock = sx_instance_lock(p->dir, NULL, why);
 	if (p->lock < 0)
 		return p->lock;
 	if ((size_t)snprintf(p->socket, sizeof(p->socket), "%s/" SX_FRAMES_SOCKET, p->dir) >=
-	    sizeof(p->socket)) {
-		snprintf(why, why_bytes, "the path of the runtime folder is too long for a socket");
-		return -ENAMETOOLONG;
-	}
+	    sizeof(p->socket))
+		return sx_why_fail(-ENAMETOOLONG, why,
+				   "the path of the runtime folder is too long for a socket");
 	return 0;
 }
 
@@ -440,7 +438,7 @@ static bool parse_rate(const char *text, double *rate)
 int ctl_replay(const struct ctl *c)
 {
 	struct player p = {.c = c, .lock = -1, .rate = 1.0};
-	char why[512] = "";
+	struct sx_why why = {""};
 	int r, code;
 
 	if (c->rate && !parse_rate(c->rate, &p.rate))
@@ -449,18 +447,18 @@ int ctl_replay(const struct ctl *c)
 		return ctl_fail(EX_USAGE, "--slots needs a power of two, not %d", c->slots);
 	if (c->rate && c->max)
 		return ctl_fail(EX_USAGE, "--rate and --max contradict each other");
-	r = sx_recording_open(&p.recording, c->operands[0], why, sizeof(why));
+	r = sx_recording_open(&p.recording, c->operands[0], &why);
 
 	if (r < 0)
-		return ctl_fail(ctl_reading_code(r), "%s", why);
+		return ctl_fail(ctl_reading_code(r), "%s", why.text);
 	sx_recording_on_wait(p.recording, wait_input, &p);
-	r = claim(&p, why, sizeof(why));
+	r = claim(&p, &why);
 	if (r == 0) {
 		sx_status_line_begin(&p.line, stderr);
-		r = play_all(&p, why, sizeof(why));
+		r = play_all(&p, &why);
 	}
 	end_life(&p);
-	code = report(&p, r, why);
+	code = report(&p, r, why.text);
 	if (p.lock >= 0)
 		close(p.lock);
 	sx_recording_close(p.recording);

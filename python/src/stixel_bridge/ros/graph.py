@@ -18,10 +18,11 @@ DISTROS = ("humble", "jazzy", "kilted")
 LOOK_S = 0.1  # shortest time between two checks of the subscriptions, s
 
 OPTIONS: Sequence[Option] = [
-    Option("domain", "integer", 0, "ROS_DOMAIN_ID of the nodes that read", 0, 232),
-    Option("distro", "choice", "jazzy", "the release of ROS 2 that reads", choices=DISTROS),
-    Option("node", "text", "stixel_bridge", "name of the node as which the bridge is seen: letters, digits and _"),
-    Option("namespace", "text", "", "in front of the node's name and of all topics but those at the root, as /robot1"),
+    Option("domain", "integer", 0, "ROS_DOMAIN_ID of the nodes that subscribe", 0, 232),
+    Option("distro", "choice", "jazzy", "release of ROS 2 of the nodes that subscribe", choices=DISTROS),
+    Option("node", "text", "stixel_bridge", "node name of the bridge: letters, digits and _"),
+    Option("namespace", "text", "", "namespace of the node and of all topics except those at the root, such as "
+           "/robot1"),
 ]
 _NODE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,254}")
 _NAMESPACE = re.compile(r"(/[A-Za-z_][A-Za-z0-9_]{0,63}){0,8}")

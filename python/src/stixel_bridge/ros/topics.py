@@ -75,29 +75,32 @@ STEPS_MOST = 65536  # limit of libstixel's points
 _AS = ("free", "obstacle", "unseen")
 
 OPTIONS: Sequence[Option] = [
-    Option("topics", "list", [topic.name for topic in _TOPICS], "what is offered", choices=tuple(
+    Option("topics", "list", [topic.name for topic in _TOPICS], "topics that the sink offers", choices=tuple(
         topic.name for topic in _TOPICS)),
-    Option("base_frame", "text", "base_link", "frame of the vehicle that the cameras are mounted on"),
-    Option("scan_height_min_m", "number", None, "of a scan: what reaches higher above the road is an obstacle; "
-           "without: vehicle.step_m of the instance", -10, 100, unit="m"),
-    Option("scan_height_max_m", "number", None, "of a scan: what begins lower is one; without: vehicle.height_m of the "
-           "instance", -10, 100, unit="m"),
-    Option("scan_range_min_m", "number", None, "least range of a camera's scan; without: where the frame first shows "
-           "ground, or a nearer obstacle", 0, 1000, unit="m"),
-    Option("scan_range_max_m", "number", None, "greatest range of a scan; without: where disparity is 4 px, or where "
-           "the image ends on the road", 0, 1000, unit="m"),
-    Option("scan_step_deg", "number", None, "from angle to angle of a camera's scan; without: the narrowest column",
+    Option("base_frame", "text", "base_link", "frame of the vehicle that carries the cameras"),
+    Option("scan_height_min_m", "number", None, "scan: things that reach higher above the road are obstacles; "
+           "default: vehicle.step_m of the instance", -10, 100, unit="m"),
+    Option("scan_height_max_m", "number", None, "scan: things that begin lower above the road are obstacles; default: "
+           "vehicle.height_m of the instance", -10, 100, unit="m"),
+    Option("scan_range_min_m", "number", None, "smallest range of a camera's scan; default: first visible ground, or "
+           "a nearer obstacle", 0, 1000, unit="m"),
+    Option("scan_range_max_m", "number", None, "largest range of a scan; default: the distance at which disparity is "
+           "4 px, or at which the image ends on the road", 0, 1000, unit="m"),
+    Option("scan_step_deg", "number", None, "step between the angles of a camera's scan; default: the narrowest "
+           "column",
            0.01, 10, unit="degrees"),
-    Option("scan_above", "choice", "free", "what hangs above the greatest height counts as", choices=_AS),
-    Option("scan_below", "choice", "free", "what does not reach the least height counts as", choices=_AS),
-    Option("scan_unknown", "choice", "unseen", "what was not measured counts as", choices=_AS),
-    Option("scan_drop", "choice", "obstacle", "where the ground ends before a drop counts as", choices=_AS),
-    Option("obstacle_range_m", "number", 50.0, "as far as obstacles have points; 0: no limit", 0, 1000, unit="m"),
-    Option("obstacle_step_m", "number", 0.0, "between the points of an obstacle; 0: its foot and its top alone", 0, 100,
+    Option("scan_above", "choice", "free", "meaning of things above the largest height", choices=_AS),
+    Option("scan_below", "choice", "free", "meaning of things below the smallest height", choices=_AS),
+    Option("scan_unknown", "choice", "unseen", "meaning of space that was not measured", choices=_AS),
+    Option("scan_drop", "choice", "obstacle", "meaning of the end of the ground before a drop", choices=_AS),
+    Option("obstacle_range_m", "number", 50.0, "largest distance of the points of obstacles; 0: no limit",
+           0, 1000, unit="m"),
+    Option("obstacle_step_m", "number", 0.0, "distance between the points of an obstacle; 0: only its foot and its "
+           "top", 0, 100,
            unit="m"),
-    Option("ground_step_m", "number", 1.0, "between points of the ground", 0.05, 100, unit="m"),
-    Option("ground_range_m", "number", 10.0, "as far as the ground has points", 0.05, 1000, unit="m"),
-    Option("jpeg_quality", "integer", 80, "of compressed images", 1, 95),
+    Option("ground_step_m", "number", 1.0, "distance between points of the ground", 0.05, 100, unit="m"),
+    Option("ground_range_m", "number", 10.0, "largest distance of the points of the ground", 0.05, 1000, unit="m"),
+    Option("jpeg_quality", "integer", 80, "quality of compressed images", 1, 95),
 ]
 _FRAME_ID = re.compile(r"[!-.0-~][!-~]{0,127}")  # printable, without a leading slash, which tf2 refuses
 _BY_NAME = {topic.name: topic for topic in _TOPICS}

@@ -28,18 +28,19 @@ class Sink(Base):
     """A server for all instances, with their topics below /INSTANCE/."""
 
     OPTIONS = [
-        Option("host", "text", "127.0.0.1", "address to listen on; whoever reaches it sees everything"),
-        Option("port", "integer", 8765, "TCP port; 0: one that is free", 0, 65535),
+        Option("host", "text", "127.0.0.1", "address to listen on; everyone who can reach it sees everything"),
+        Option("port", "integer", 8765, "TCP port; 0: any free port", 0, 65535),
         Option("certificate", "file", None, "TLS: certificate chain, PEM; then clients use wss://"),
         Option("key", "file", None, "TLS: private key, PEM (PKCS #8)"),
         Option("topics", "list", [name for name in TOPICS if name != "stixel"],
-               "what is offered, below /INSTANCE/; stixel: the frame's own bytes, which Foxglove does not know",
+               "topics that the sink offers, below /INSTANCE/; stixel: the frame's bytes, which Foxglove cannot show",
                choices=TOPICS),
-        Option("backlog", "integer", 64, "messages that may wait for a client that is slow; then it loses the oldest",
+        Option("backlog", "integer", 64, "number of messages that wait for a slow client; then the oldest are dropped",
                8, 4096),
-        Option("clients", "integer", 8, "connections at most; those who come later are turned away", 1, 256),
+        Option("clients", "integer", 8, "largest number of connections; further ones are refused", 1, 256),
         Option("budget_mb", "integer", 256,
-               "what may wait for all clients, MB; beyond, images are left out until slow ones have caught up",
+               "memory for messages that wait for all clients, MB; if it is full, images are left out until slow "
+               "clients have caught up",
                16, 65536),
     ]
     PACKAGES = ("foxglove",)

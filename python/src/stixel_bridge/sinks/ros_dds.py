@@ -46,13 +46,14 @@ class Sink(graph.RosSink):
 
     OPTIONS = [
         *graph.OPTIONS,
-        Option("interface", "text", "lo", "network interface, by name or address; lo: this machine alone; auto: the "
-               "one that Cyclone DDS takes for the best"),
-        Option("peers", "list", [], "machines that are asked by unicast too, where multicast does not reach"),
-        Option("multicast", "choice", "yes", "discovery: it finds others, data goes by unicast; no: peers alone are "
-               "found", choices=tuple(_MULTICAST)),
-        Option("configuration", "file", None, "Cyclone DDS's own configuration (XML), in place of interface, peers and "
-               "multicast"),
+        Option("interface", "text", "lo", "network interface, by name or address; lo: only this machine; auto: "
+               "Cyclone DDS chooses"),
+        Option("peers", "list", [], "machines that discovery also asks by unicast, because multicast does not reach "
+               "them"),
+        Option("multicast", "choice", "yes", "yes: discovery by multicast, data by unicast; no: discovery finds only "
+               "peers", choices=tuple(_MULTICAST)),
+        Option("configuration", "file", None, "configuration file of Cyclone DDS (XML), instead of interface, peers "
+               "and multicast"),
         *topics.OPTIONS,
     ]
     PACKAGES = ("cyclonedds", "rosbags")

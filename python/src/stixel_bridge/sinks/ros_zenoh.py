@@ -45,18 +45,18 @@ class Sink(graph.RosSink):
 
     OPTIONS = [
         *graph.OPTIONS,
-        Option("mode", "choice", "peer", "peer: nodes of this machine connect directly; client: all goes over the "
-               "router", choices=("peer", "client")),
-        Option("connect", "list", None, "endpoints of routers or peers; without: tcp/localhost:7447, the router of "
+        Option("mode", "choice", "peer", "peer: nodes of this machine connect directly; client: all data goes through "
+               "the router", choices=("peer", "client")),
+        Option("connect", "list", None, "endpoints of routers or peers; default: tcp/localhost:7447, the router of "
                "this machine"),
-        Option("listen", "list", None, "endpoints for peers; without: tcp/localhost:0, any port of loopback"),
-        Option("user", "text", None, "name under which it connects"),
-        Option("password_file", "file", None, "file with its password, which others may not read"),
-        Option("tls_ca", "file", None, "certificates of the authorities that sign those of others, PEM"),
-        Option("tls_certificate", "file", None, "certificate that it shows where it connects, PEM"),
-        Option("tls_key", "file", None, "its private key, PEM"),
-        Option("configuration", "file", None, "a configuration of zenoh's (JSON5) for all else, as that of the nodes; "
-               "the above goes before it"),
+        Option("listen", "list", None, "endpoints for peers; default: tcp/localhost:0, any port of loopback"),
+        Option("user", "text", None, "user name for its connections"),
+        Option("password_file", "file", None, "file with the password of user; only its owner may read it"),
+        Option("tls_ca", "file", None, "certificates of the authorities that sign the peers' certificates, PEM"),
+        Option("tls_certificate", "file", None, "certificate of the bridge for its connections, PEM"),
+        Option("tls_key", "file", None, "private key of tls_certificate, PEM"),
+        Option("configuration", "file", None, "configuration file of zenoh (JSON5) for everything else, as the nodes "
+               "have; the keys above override it"),
         *topics.OPTIONS,
     ]
     PACKAGES = ("zenoh", "rosbags", "xxhash")

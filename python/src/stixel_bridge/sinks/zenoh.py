@@ -1,6 +1,6 @@
 """Sends unchanged frames over zenoh, with keys stixeld/HOST/INSTANCE/... that stixel.open("zenoh:...") reads.
 
-See docs/bridge.md.
+See docs/use/bridge.md.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -25,32 +25,33 @@ class Sink(Base):
     """Uses one session for all instances."""
 
     OPTIONS = [
-        Option("mode", "choice", "peer", "peer: connects to others and lets them connect; client: to one router or "
-               "peer, and nothing else; router: also passes on between those who connect",
+        Option("mode", "choice", "peer", "peer: connects to others and accepts connections; client: connects to one "
+               "router or peer only; router: also forwards data between its connections",
                choices=("peer", "client", "router")),
-        Option("connect", "list", [], "endpoints to connect to, as tcp/router:7447 or tls/router:7447"),
-        Option("listen", "list", [], "endpoints where others may connect, as tcp/0.0.0.0:7447; who reaches them sees "
-               "everything, but for users_file and tls_clients"),
-        Option("multicast", "switch", False, "find others, and be found, by multicast in the local network"),
-        Option("user", "text", None, "name under which it connects"),
-        Option("password_file", "file", None, "file with its password, which others may not read"),
-        Option("users_file", "file", None, "who may connect: lines USER:PASSWORD; others may not read it"),
-        Option("tls_ca", "file", None, "certificates of the authorities that sign those of others, PEM"),
-        Option("tls_certificate", "file", None, "certificate shown to others, PEM"),
-        Option("tls_key", "file", None, "its private key, PEM; others may not read it"),
-        Option("tls_clients", "switch", False, "who connects must show a certificate of tls_ca, and so does this side"),
-        Option("priority", "choice", "real-time", "of frames; images have data-low", choices=PRIORITIES),
-        Option("congestion", "choice", "drop", "when a connection is too slow: drop frames, or block until there is "
-               "room; images are dropped", choices=("drop", "block")),
-        Option("reliability", "choice", "reliable", "of frames where an endpoint knows both, as UDP and TCP together",
+        Option("connect", "list", [], "endpoints to connect to, such as tcp/router:7447 or tls/router:7447"),
+        Option("listen", "list", [], "endpoints that accept connections, such as tcp/0.0.0.0:7447; without users_file "
+               "or tls_clients, everyone who can reach them sees everything"),
+        Option("multicast", "switch", False, "discovery by multicast in the local network"),
+        Option("user", "text", None, "user name for its connections"),
+        Option("password_file", "file", None, "file with the password of user; only its owner may read it"),
+        Option("users_file", "file", None, "users that may connect: lines USER:PASSWORD; only its owner may read it"),
+        Option("tls_ca", "file", None, "certificates of the authorities that sign the peers' certificates, PEM"),
+        Option("tls_certificate", "file", None, "certificate of the bridge, PEM"),
+        Option("tls_key", "file", None, "private key of tls_certificate, PEM; only its owner may read it"),
+        Option("tls_clients", "switch", False, "both sides of a connection must show a certificate signed by tls_ca"),
+        Option("priority", "choice", "real-time", "priority of frames; images have data-low", choices=PRIORITIES),
+        Option("congestion", "choice", "drop", "if a connection is too slow: drop frames, or block until there is "
+               "room; images are always dropped", choices=("drop", "block")),
+        Option("reliability", "choice", "reliable", "reliability of frames, if an endpoint offers both, such as UDP "
+               "and TCP together",
                choices=("reliable", "best-effort")),
-        Option("express", "switch", True, "frames at once, not in batches with others"),
-        Option("compression", "switch", False, "compress (LZ4) between those who both want it"),
-        Option("configuration", "file", None, "a configuration of zenoh's (JSON5) for all else; the keys above, where "
-               "they say something, and mode go before it"),
+        Option("express", "switch", True, "send each frame at once, not in batches"),
+        Option("compression", "switch", False, "compress (LZ4) if both sides want it"),
+        Option("configuration", "file", None, "configuration file of zenoh (JSON5) for everything else; mode and the "
+               "keys above that are set override it"),
     ]
     PACKAGES = ("zenoh",)
-    HELP = "frames as they are, for stixel.open(\"zenoh:tcp/HOST:7447/INSTANCE\")"
+    HELP = "frames as published, for stixel.open(\"zenoh:tcp/HOST:7447/INSTANCE\")"
 
     def __init__(self, name: str, options: Mapping[str, Any], host: str, instances: Sequence[Instance]) -> None:
         super().__init__(name, options, host, instances)
@@ -63,7 +64,7 @@ class Sink(Base):
     def _check(self) -> None:
         o = self.options
         if not (o["connect"] or o["listen"] or o["multicast"] or o["configuration"]):
-            raise Fail(CONFIG, "neither connect nor listen nor multicast is given: nobody would get anything")
+            raise Fail(CONFIG, "neither connect nor listen nor multicast is given: the sink could not send anything")
         if o["mode"] == "client" and o["listen"]:
             raise Fail(CONFIG, "listen: a client does not listen (mode = peer does)")
         together(o, ("user", "password_file"), ("tls_certificate", "tls_key"))
@@ -71,13 +72,13 @@ class Sink(Base):
             raise Fail(CONFIG, "tls_clients needs tls_ca, tls_certificate and tls_key")
         bare = [endpoint for endpoint in o["listen"] if not endpoint.startswith(("tls/", "quic/"))]
         if o["tls_clients"] and bare:
-            raise Fail(CONFIG, "listen: %s asks for no certificate, but tls_clients says that who connects must show "
-                       "one: tls/ or quic/ do" % bare[0])
+            raise Fail(CONFIG, "listen: %s asks for no certificate, but tls_clients requires one of each client: use "
+                       "tls/ or quic/" % bare[0])
         if o["tls_clients"] and o["multicast"] and not o["listen"]:
-            raise Fail(CONFIG, "multicast takes connections at a tcp/ endpoint, which asks for no certificate, but "
-                       "tls_clients says that who connects must show one: give listen = tls/...")
+            raise Fail(CONFIG, "multicast accepts connections at a tcp/ endpoint, which asks for no certificate, but "
+                       "tls_clients requires one of each client: give listen = tls/...")
         if o["users_file"] and not (o["listen"] or o["multicast"] or o["configuration"]):
-            raise Fail(CONFIG, "users_file is for who connects here, but there is no listen")
+            raise Fail(CONFIG, "users_file is for clients that connect to this bridge, but listen is not given")
         if o["user"] and not (o["connect"] or o["multicast"] or o["configuration"]):
             raise Fail(CONFIG, "user is for connect, which is not given")
         if len(bare) < len(o["listen"]) and not o["tls_certificate"]:
