@@ -156,8 +156,8 @@ bool sx_source_warning(struct sx_source *s, char *text, size_t bytes);
 int sx_source_tune(struct sx_source *s, const struct sx_source_params *p, struct sx_why *why);
 
 /*
- * Any thread. Returns the images of a pair. Call it exactly once for every pair. Buffers go back to their
- * drivers in the next sx_source_next(), so a caller on another thread must wake the capture thread.
+ * Thread: capture. Returns the images of a pair: buffers go back to their drivers. Call it exactly once for
+ * every pair.
  */
 void sx_source_release(struct sx_source *s, const struct sx_pair *pair);
 

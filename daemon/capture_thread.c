@@ -136,6 +136,7 @@ static void lose_camera(struct capture *c, const char *why)
 		if (poll(&fd, 1, -1) > 0)
 			sx_wake_clear(p->handover.capture_fd);
 	}
+	sx_handover_return_images(&p->handover);
 	add_counters(&c->t->closed, p->source);
 	sx_pipeline_unpin(p); /* every pair has been returned, so no frame is in flight */
 	sx_source_close(p->source);
@@ -272,11 +273,12 @@ static bool wait_for_pair(struct capture *c)
 	sx_must(left_ns, <=, BACKOFF_MOST_NS);
 	if (poll(fds, 3, timeout_ms) > 0 && fds[0].revents)
 		sx_wake_clear(p->handover.capture_fd);
+	sx_handover_return_images(&p->handover);
 	if (fds[2].revents) {
 		sx_watch_rearm(c->watch_fd, &p->c.settings->source);
 		hurry(c);
 	}
-	/* The source takes returned images back at the next call, so a wake-up for them also counts. */
+	/* A source that had no memory left may have a pair now, so a wake-up for returned images also counts. */
 	return room && (fds[0].revents || fds[1].revents);
 }
 

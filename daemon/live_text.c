@@ -11,9 +11,9 @@
 
 #include "base/contract.h"
 #include "base/log.h"
-#include "daemon/run_priv.h"
+#include "daemon/live.h"
 
-static char *config_text(const struct sx_run *run)
+static char *config_text(const struct sx_live *l, const struct sx_settings *settings)
 {
 	char *text = NULL;
 	size_t bytes;
@@ -21,7 +21,7 @@ static char *config_text(const struct sx_run *run)
 
 	if (!to)
 		return NULL;
-	sx_config_json(run->settings, run->live.origins, to);
+	sx_config_json(settings, l->origins, to);
 	if (fclose(to) == 0)
 		return text;
 	free(text);
@@ -87,7 +87,8 @@ static void json_configured(const struct sx_live *l, FILE *to)
  * Returns the text of GET /settings: the main file, the values of -s, number and first frame of changes, all
  * keys, the configured values of keys that were set live, and the option table. The caller frees it.
  */
-static char *settings_text(const struct sx_run *run)
+static char *settings_text(const struct sx_live *l, const struct sx_settings *settings,
+			   const struct sx_options *options)
 {
 	char *text = NULL;
 	size_t bytes;
@@ -95,12 +96,12 @@ static char *settings_text(const struct sx_run *run)
 
 	if (!to)
 		return NULL;
-	json_file(run->options, to);
-	fprintf(to, ",\"changes\":%lu,\"frame\":%llu,\"keys\":", run->live.changes,
-		(unsigned long long)run->live.frame);
-	sx_config_json_texts(run->settings, run->live.origins, to);
+	json_file(options, to);
+	fprintf(to, ",\"changes\":%lu,\"frame\":%llu,\"keys\":", l->history.changes,
+		(unsigned long long)l->history.frame);
+	sx_config_json_texts(settings, l->origins, to);
 	fputs(",\"configured\":", to);
-	json_configured(&run->live, to);
+	json_configured(l, to);
 	fputs(",\"sections\":", to);
 	sx_config_json_sections(true, to);
 	fputs(",\"options\":", to);
@@ -112,12 +113,13 @@ static char *settings_text(const struct sx_run *run)
 	return NULL;
 }
 
-void sx_live_tell_pages(struct sx_run *run)
+void sx_live_tell_pages(const struct sx_live *l, const struct sx_settings *settings,
+			const struct sx_options *options, struct sx_pages *pages)
 {
-	sx_pages_edit(run->pages);
-	sx_pages_set_config(run->pages, config_text(run), settings_text(run));
-	sx_pages_set_files(run->pages, run->settings);
-	sx_pages_done(run->pages);
+	sx_pages_edit(pages);
+	sx_pages_set_config(pages, config_text(l, settings), settings_text(l, settings, options));
+	sx_pages_set_files(pages, settings);
+	sx_pages_done(pages);
 }
 
 /* Writes a value for people: real numbers with six digits, an empty text as a word. */
@@ -130,9 +132,8 @@ static void say_value(const struct sx_option *o, const struct sx_settings *s, ch
 		snprintf(text, SX_OPTION_TEXT_BYTES, "empty");
 }
 
-char *sx_live_done_text(const struct sx_run *run)
+char *sx_live_done_text(const struct sx_change *c, const struct sx_settings *now, uint64_t frame)
 {
-	const struct sx_live *l = &run->live;
 	char was[SX_OPTION_TEXT_BYTES], is[SX_OPTION_TEXT_BYTES], *text = NULL;
 	size_t bytes;
 	FILE *to = open_memstream(&text, &bytes);
@@ -140,17 +141,17 @@ char *sx_live_done_text(const struct sx_run *run)
 	for (int i = 0; to && i < sx_option_count; i++) {
 		const struct sx_option *o = &sx_options[i];
 
-		if (sx_option_equal(o, run->settings, &l->settings))
+		if (sx_option_equal(o, now, &c->settings))
 			continue;
-		say_value(o, run->settings, was);
-		say_value(o, &l->settings, is);
+		say_value(o, now, was);
+		say_value(o, &c->settings, is);
 		fprintf(to, "%s.%s = %s (was %s)\n", o->section, o->key, is, was);
 	}
-	if (to && l->recalibrates && sx_live_same_file(run))
-		fprintf(to, "%s was read again\n", l->settings.calibration);
-	if (to && l->builds && l->frame)
-		fprintf(to, "from frame %llu on\n", (unsigned long long)l->frame);
-	if (to && l->diff.changed == 0)
+	if (to && c->recalibrates && sx_change_same_file(c, now))
+		fprintf(to, "%s was read again\n", c->settings.calibration);
+	if (to && c->builds && frame)
+		fprintf(to, "from frame %llu on\n", (unsigned long long)frame);
+	if (to && c->diff.changed == 0)
 		fputs("nothing changed: so it was already\n", to);
 	if (to && fclose(to) == 0)
 		return text;
@@ -158,23 +159,22 @@ char *sx_live_done_text(const struct sx_run *run)
 	return NULL;
 }
 
-void sx_live_tell_done(struct sx_run *run, const char *text)
+void sx_live_tell_done(const struct sx_change *c, uint64_t frame, const char *text)
 {
-	const struct sx_live *l = &run->live;
-	const char *how = l->order ? "set live" : "reloaded";
+	const char *how = c->order ? "set live" : "reloaded";
 	char from[48] = "";
 
-	sx_must(l->diff.changed, >=, l->diff.restart);
-	if (l->builds)
-		snprintf(from, sizeof(from), ", from frame %llu on", (unsigned long long)l->frame);
-	if (l->diff.changed > l->diff.restart)
-		sx_log(CONFIG, NOTICE, "%s, changed: %s%s", how, l->diff.live_keys, from);
+	sx_must(c->diff.changed, >=, c->diff.restart);
+	if (c->builds)
+		snprintf(from, sizeof(from), ", from frame %llu on", (unsigned long long)frame);
+	if (c->diff.changed > c->diff.restart)
+		sx_log(CONFIG, NOTICE, "%s, changed: %s%s", how, c->diff.live_keys, from);
 	else
 		sx_log(CONFIG, NOTICE, "%s, nothing changed that can change live", how);
-	if (l->diff.restart > 0)
-		sx_log(CONFIG, WARNING, "not applied, needs a restart: %s", l->diff.restart_keys);
-	if (l->order)
-		sx_status_order_answer(l->order, 200, text ? text : "changed\n");
+	if (c->diff.restart > 0)
+		sx_log(CONFIG, WARNING, "not applied, needs a restart: %s", c->diff.restart_keys);
+	if (c->order)
+		sx_status_order_answer(c->order, 200, text ? text : "changed\n");
 }
 
 /*
@@ -220,23 +220,13 @@ static void answer_refused(struct sx_status_order *order, int r, const struct sx
  * Reports a refused change. The client of an order gets every error, and the log gets one line, so that a
  * client cannot fill the log. Errors in files are all logged.
  */
-void sx_live_tell_refused(struct sx_run *run, int r, const struct sx_errors *errors)
+void sx_live_tell_refused(const struct sx_change *c, int r, const struct sx_errors *errors)
 {
-	struct sx_live *l = &run->live;
-
-	if (l->from == SX_LIVE_ROWS) {
-		if (!l->rows_refused && r != -ESHUTDOWN) {
-			l->rows_refused = true;
-			sx_log(DAEMON, WARNING, "rows stay as they are: %s",
-			       errors->count > 0 ? errors->text[0] : "out of memory");
-		}
-		sx_row_control_refused(&run->rows);
-		return;
-	}
-	if (l->order) {
+	sx_must(r, <, 0);
+	if (c->order) {
 		sx_log(CONFIG, NOTICE, "set refused: %s",
 		       errors->count > 0 ? errors->text[0] : "out of memory");
-		answer_refused(l->order, r, errors);
+		answer_refused(c->order, r, errors);
 		return;
 	}
 	for (int i = 0; i < errors->count; i++)
@@ -246,23 +236,17 @@ void sx_live_tell_refused(struct sx_run *run, int r, const struct sx_errors *err
 	sx_log(CONFIG, ERROR, "reload refused: the settings stay as they were");
 }
 
-void sx_live_tell_rows(struct sx_run *run, uint64_t frame)
+void sx_live_tell_rows(const struct sx_change *c, const struct sx_row_control *now, uint64_t frame)
 {
-	struct sx_live *l = &run->live;
-	const struct sx_row_control *c = &run->rows;
-	const struct sx_row_correction *was = &c->applied, *is = &l->correction;
+	const struct sx_row_correction *was = &now->applied, *is = &c->correction;
 	char found[80] = "";
 
-	if (sx_row_correction_equal(was, is))
-		return;
 	sx_must(frame, >, 0);
-	l->corrections++;
-	l->rows_refused = false;
-	if (l->recalibrates)
+	if (c->recalibrates)
 		snprintf(found, sizeof(found), "; those of another calibration begin at 0");
-	if (l->from == SX_LIVE_ROWS)
-		snprintf(found, sizeof(found), "; left third was %+.2f px out of line, right %+.2f", c->left,
-			 c->right);
+	if (c->from == SX_FROM_ROWS)
+		snprintf(found, sizeof(found), "; left third was %+.2f px out of line, right %+.2f",
+			 now->left, now->right);
 	sx_log(DAEMON, NOTICE,
 	       "rows of the right image are corrected by %+.2f px and %+.3f degrees (was %+.2f, %+.3f), from "
 	       "frame %llu on%s",

@@ -24,24 +24,28 @@
 #define HURRY_NS (SX_NS_PER_S / 5) /* the same time after a second signal */
 
 /* Returns the expected pairs per second of the source; 0: unknown, or the source has no pace. */
-static double expected_rate(const struct sx_run *run)
+static double expected_rate(const struct sx_core *core)
 {
-	const double asked = run->settings->source.fps;
+	const double asked = core->settings->source.fps;
 
-	if (run->settings->source.kind != SX_SOURCE_V4L2)
-		return run->pipeline->info.paced ? asked : 0;
-	return sx_health_camera_rate(asked, 1e-3 * (double)atomic_load_explicit(&run->telemetry->source_mhz,
+	if (core->settings->source.kind != SX_SOURCE_V4L2)
+		return core->pipeline->info.paced ? asked : 0;
+	return sx_health_camera_rate(asked, 1e-3 * (double)atomic_load_explicit(&core->telemetry->source_mhz,
 										memory_order_relaxed));
 }
 
 static struct sx_health_input health_input(struct sx_run *run)
 {
-	const struct sx_telemetry *t = run->telemetry;
-	double fps = run->settings->source.fps;
+	const struct sx_telemetry *t = run->core.telemetry;
+	const struct sx_settings *settings = run->core.settings;
+	const struct sx_image_health *images = &run->images;
+	const struct sx_live_history *history = &run->live.history;
+	struct sx_health_watch *h = &run->health;
+	double fps = settings->source.fps;
 	struct sx_health_input in = {
-		.limit_ns = sx_run_limit_ns(run),
+		.limit_ns = sx_run_limit_ns(&run->service),
 		.interval_ns = fps > 0 ? (int64_t)(1e9 / fps) : 0,
-		.rate = expected_rate(run),
+		.rate = expected_rate(&run->core),
 		.last_capture_ns = atomic_load_explicit(&t->last_capture_ns, memory_order_relaxed),
 		.last_publish_ns = atomic_load_explicit(&t->last_publish_ns, memory_order_relaxed),
 		.in_flight_since_ns = atomic_load_explicit(&t->in_flight_since_ns, memory_order_relaxed),
@@ -51,22 +55,22 @@ static struct sx_health_input health_input(struct sx_run *run)
 		.corrupt = sx_telemetry_count(t, SX_FIG_DROPPED_CORRUPT),
 		.no_map = sx_telemetry_count(t, SX_FIG_DROPPED_NO_MAP),
 		.absent = atomic_load_explicit(&t->absent, memory_order_relaxed),
-		.stopping = run->stopping,
+		.stopping = run->stop.ordered,
 	};
 
-	sx_telemetry_absent_why(t, run->absent_why);
-	in.absent_why = run->absent_why;
-	if (run->settings->params.stereo.matcher == SX_MATCH_EXTERNAL) {
-		sx_telemetry_feed_why(t, SX_FEED_DISPARITY, run->map_why);
-		in.map_why = run->map_why;
+	sx_telemetry_absent_why(t, h->absent_why);
+	in.absent_why = h->absent_why;
+	if (settings->params.stereo.matcher == SX_MATCH_EXTERNAL) {
+		sx_telemetry_feed_why(t, SX_FEED_DISPARITY, h->map_why);
+		in.map_why = h->map_why;
 	}
-	in.names_why = run->names_why.text;
-	in.pictures_why = *run->pictures.why ? run->pictures.why
-			  : *run->rows.why   ? run->rows.why
-					     : run->unit_why;
+	in.names_why = h->names_why.text;
+	in.pictures_why = *images->pictures.why ? images->pictures.why
+			  : *images->rows.why	? images->rows.why
+						: h->unit_why;
 	in.now_ns = sx_now_ns();
-	if (run->live.camera_ns && in.now_ns - run->live.camera_ns < SX_CAMERA_CHANGED_NS)
-		in.camera_why = run->live.camera_why;
+	if (history->camera_ns && in.now_ns - history->camera_ns < SX_CAMERA_CHANGED_NS)
+		in.camera_why = history->camera_why;
 	return in;
 }
 
@@ -79,21 +83,21 @@ static void log_state(const struct sx_health *h)
 		       h->advice ? ": " : "", h->advice ? h->advice : "");
 }
 
-/* Reports a change of state or reason once: to the log and the service manager, and the state to readers. */
-static void tell_state(struct sx_run *run)
+/* Logs a change of state or reason once, and reports the state to readers. Returns true if there was one. */
+static bool tell_state(struct sx_health_watch *w, struct sx_pipeline *p)
 {
-	const struct sx_health *h = &run->health;
+	const struct sx_health *h = &w->now;
 
-	if (!sx_health_is_news(h, &run->told, sx_now_ns()))
-		return;
+	if (!sx_health_is_news(h, &w->told, sx_now_ns()))
+		return false;
 	sx_must(h->state, <=, STIXEL_STATE_STOPPING);
 	log_state(h);
-	if (run->pipeline->ring)
-		sx_ring_set_state(run->pipeline->ring, h->state);
-	sx_offer_set_state(&run->pipeline->feeds.offer, h->state);
-	if (run->pipeline->stream)
-		sx_stream_set_state(run->pipeline->stream, h->state);
-	sx_run_tell_manager(run);
+	if (p->ring)
+		sx_ring_set_state(p->ring, h->state);
+	sx_offer_set_state(&p->feeds.offer, h->state);
+	if (p->stream)
+		sx_stream_set_state(p->stream, h->state);
+	return true;
 }
 
 static enum sx_report_image image_state(const struct sx_pipeline *p, unsigned kind)
@@ -107,14 +111,10 @@ static enum sx_report_image image_state(const struct sx_pipeline *p, unsigned ki
 										      : SX_IMAGE_IDLE;
 }
 
-static void tell_rows(const struct sx_run *run, struct sx_report *report)
+static void tell_rows(struct sx_report *report, const struct sx_row_correction *c, bool corrects)
 {
-	const bool corrects = sx_live_corrects_rows(run, run->settings);
-	const struct sx_row_correction *c = &run->rows.applied;
-
 	sx_report_real(report, SX_FIG_ROW_CORRECTION_SHIFT, corrects ? c->shift_px : (double)NAN);
 	sx_report_real(report, SX_FIG_ROW_CORRECTION_ROTATION, corrects ? c->rotation_deg : (double)NAN);
-	sx_report_count(report, SX_FIG_ROW_CORRECTIONS, (int64_t)run->live.corrections);
 }
 
 static void tell_limits(struct sx_report *report, const struct sx_pictures_watch *w)
@@ -130,24 +130,26 @@ static void tell_limits(struct sx_report *report, const struct sx_pictures_watch
 	sx_report_real(report, SX_FIG_LIMIT_FLAT, l.flat);
 }
 
-static void tell_pages(struct sx_run *run)
+static void tell_pages(struct sx_core *core, const struct sx_health *h, const struct sx_image_health *images,
+		       const struct sx_live_history *history)
 {
-	const struct sx_health *h = &run->health;
+	const struct sx_pipeline *p = core->pipeline;
 	struct sx_stream_counters stream;
-	struct sx_report *report = sx_pages_edit(run->pages);
+	struct sx_report *report = sx_pages_edit(core->pages);
 
 	report->state = sx_health_name(h->state);
 	memcpy(report->reason, h->reason, sizeof(report->reason));
 	sx_report_count(report, SX_FIG_LOG_LINES, (int64_t)sx_log_lines());
 	sx_report_count(report, SX_FIG_LOG_LOST, (int64_t)sx_log_lost());
-	tell_limits(report, &run->pictures);
-	report->images.left = image_state(run->pipeline, STIXEL_PLANE_LEFT);
-	report->images.right = image_state(run->pipeline, STIXEL_PLANE_RIGHT);
-	report->images.disparity = image_state(run->pipeline, STIXEL_PLANE_DISPARITY);
-	run->pages->serving = h->serving;
-	tell_rows(run, report);
-	if (run->pipeline->stream) {
-		sx_stream_counters(run->pipeline->stream, &stream);
+	tell_limits(report, &images->pictures);
+	report->images.left = image_state(p, STIXEL_PLANE_LEFT);
+	report->images.right = image_state(p, STIXEL_PLANE_RIGHT);
+	report->images.disparity = image_state(p, STIXEL_PLANE_DISPARITY);
+	core->pages->serving = h->serving;
+	tell_rows(report, &images->rows.applied, sx_corrects_rows(core->settings, &p->info));
+	sx_report_count(report, SX_FIG_ROW_CORRECTIONS, (int64_t)history->corrections);
+	if (p->stream) {
+		sx_stream_counters(p->stream, &stream);
 		sx_report_count(report, SX_FIG_STREAM_CLIENTS, stream.clients);
 		sx_report_count(report, SX_FIG_STREAM_ACCEPTED, (int64_t)stream.accepted);
 		sx_report_count(report, SX_FIG_STREAM_REFUSED, (int64_t)stream.refused);
@@ -155,23 +157,24 @@ static void tell_pages(struct sx_run *run)
 		sx_report_count(report, SX_FIG_STREAM_SENT, (int64_t)stream.sent);
 		sx_report_count(report, SX_FIG_STREAM_DROPPED, (int64_t)stream.dropped);
 	}
-	sx_pages_done(run->pages);
+	sx_pages_done(core->pages);
 }
 
 /* Takes the image figures of the newest frame, checks them for faults, and feeds the row control. */
-static void look_at_pictures(struct sx_run *run)
+static void look_at_pictures(struct sx_image_health *images, const struct sx_core *core)
 {
+	const struct sx_settings *settings = core->settings;
 	struct sx_pictures pictures;
 
-	if (!sx_telemetry_newest_pictures(run->telemetry, &pictures))
+	if (!sx_telemetry_newest_pictures(core->telemetry, &pictures))
 		return;
-	sx_pictures_watch(&run->pictures, &pictures);
-	if (sx_live_corrects_rows(run, run->settings)) {
-		sx_row_control_see(&run->rows, &pictures, (int)run->pipeline->header.image_width);
-	} else if (run->settings->rectification.row_correction == SX_ROW_CORRECTION_AUTO && !run->rows_told) {
-		run->rows_told = true;
+	sx_pictures_watch(&images->pictures, &pictures);
+	if (sx_corrects_rows(settings, &core->pipeline->info)) {
+		sx_row_control_see(&images->rows, &pictures, (int)core->pipeline->header.image_width);
+	} else if (settings->rectification.row_correction == SX_ROW_CORRECTION_AUTO && !images->rows_told) {
+		images->rows_told = true;
 		sx_log(DAEMON, NOTICE, "rows are not corrected: %s",
-		       run->settings->params.stereo.matcher == SX_MATCH_EXTERNAL
+		       settings->params.stereo.matcher == SX_MATCH_EXTERNAL
 			       ? "another process matches (stereo.matcher), from its own images"
 			       : "camera.row_correction needs a camera model (fx, fy, baseline_m)");
 	}
@@ -181,35 +184,54 @@ static void look_at_pictures(struct sx_run *run)
  * Ends the pipeline so that a new ring is made, but only if this daemon still holds the folder of the
  * instance, which may have been removed with the name.
  */
-static void lose_name(struct sx_run *run, const char *lost)
+static void lose_name(struct sx_core *core, struct sx_run_folder *folder, struct sx_health_watch *h,
+		      const char *lost)
 {
 	struct sx_why why;
 
-	if (sx_run_hold_folder(run, &why) < 0) {
-		sx_why_set(&run->names_why, "%s, and cannot be created again: %s", lost, why.text);
+	if (sx_run_folder_hold(folder, core->pages->server, &why) < 0) {
+		sx_why_set(&h->names_why, "%s, and cannot be created again: %s", lost, why.text);
 		return;
 	}
-	sx_why_clear(&run->names_why);
-	sx_pipeline_end(run->pipeline, SX_END_LOST, lost);
+	sx_why_clear(&h->names_why);
+	sx_pipeline_end(core->pipeline, SX_END_LOST, lost);
 }
 
 /*
  * Checks that each ring still has its name. Without its name a ring gets no new readers, whatever state it
  * shows.
  */
-static void look_at_names(struct sx_run *run)
+static void look_at_names(struct sx_core *core, struct sx_run_folder *folder, struct sx_health_watch *h)
 {
-	const struct sx_ring *const rings[] = {run->pipeline->ring, run->pipeline->feeds.offer.ring};
+	const struct sx_ring *const rings[] = {core->pipeline->ring, core->pipeline->feeds.offer.ring};
 	struct sx_why why;
 
 	for (size_t i = 0; i < sizeof(rings) / sizeof(rings[0]); i++) {
 		enum sx_ring_name name = rings[i] ? sx_ring_look(rings[i], &why) : SX_RING_NAMED;
 
 		if (name == SX_RING_TAKEN)
-			sx_pipeline_end(run->pipeline, SX_END_TAKEN, why.text);
+			sx_pipeline_end(core->pipeline, SX_END_TAKEN, why.text);
 		if (name == SX_RING_LOST)
-			lose_name(run, why.text);
+			lose_name(core, folder, h, why.text);
 	}
+}
+
+/*
+ * Judges and reports the health: once a tick, and between two ticks when a thread of the pipeline has woken
+ * main.
+ */
+static void run_judge(struct sx_run *run, bool tick)
+{
+	struct sx_health_input in = health_input(run);
+	struct sx_health *h = &run->health.now;
+
+	if (tick)
+		sx_health_update(h, &in);
+	else
+		sx_health_judge(h, &in);
+	if (tell_state(&run->health, run->core.pipeline))
+		sx_run_tell_manager(&run->service, h, run->core.telemetry);
+	tell_pages(&run->core, h, &run->images, &run->live.history);
 }
 
 /*
@@ -218,74 +240,65 @@ static void look_at_names(struct sx_run *run)
  */
 static void run_tick(struct sx_run *run)
 {
-	struct sx_health_input in;
+	struct sx_core *core = &run->core;
+	const bool beats = run->loop.ticks % BEAT_TICKS == 0;
 
-	look_at_pictures(run);
-	sx_run_watch_unit(run);
-	sx_live_see_cost(run);
-	in = health_input(run);
-	sx_health_update(&run->health, &in);
-	tell_state(run);
-	tell_pages(run);
-	sx_run_power_tell(run);
-	sx_status_tick(run->pages->server);
-	if (run->ticks % BEAT_TICKS == 0 && !run->stopping)
-		look_at_names(run);
-	if (run->ticks % BEAT_TICKS == 0 && run->health.progress) {
-		if (run->pipeline->ring)
-			sx_ring_beat(run->pipeline->ring);
-		sx_offer_beat(&run->pipeline->feeds.offer);
+	look_at_pictures(&run->images, core);
+	sx_run_watch_unit(core, run->health.unit_why);
+	sx_live_see_cost(&run->live, core);
+	run_judge(run, true);
+	sx_power_tell(&run->power, core->settings->power.source);
+	sx_status_tick(core->pages->server);
+	if (beats && !run->stop.ordered)
+		look_at_names(core, &run->folder, &run->health);
+	if (beats && run->health.now.progress) {
+		if (core->pipeline->ring)
+			sx_ring_beat(core->pipeline->ring);
+		sx_offer_beat(&core->pipeline->feeds.offer);
 	}
-	if (run->ticks % STATUS_TICKS == STATUS_TICKS - 1)
-		sx_run_tell_manager(run);
-	run->ticks++;
+	if (run->loop.ticks % STATUS_TICKS == STATUS_TICKS - 1)
+		sx_run_tell_manager(&run->service, &run->health.now, core->telemetry);
+	run->loop.ticks++;
 }
 
 static void run_ping(struct sx_run *run)
 {
 	struct sx_health_input in = health_input(run);
 
-	if (sx_health_may_ping(&run->health, &in))
+	if (sx_health_may_ping(&run->health.now, &in))
 		sx_service_send(&run->service, "WATCHDOG=1");
-}
-
-/* Judges and reports the health between two ticks. Called when a thread of the pipeline has woken main. */
-static void run_look_now(struct sx_run *run)
-{
-	struct sx_health_input in = health_input(run);
-
-	sx_health_judge(&run->health, &in);
-	tell_state(run);
-	tell_pages(run);
 }
 
 static void order_stop(struct sx_run *run)
 {
-	if (run->stopping)
+	struct sx_stop *stop = &run->stop;
+
+	if (stop->ordered)
 		return;
-	sx_must(run->stop_by_ns, ==, 0);
-	run->stopping = true;
-	run->stop_by_ns = sx_now_ns() + STOP_NS;
+	sx_must(stop->by_ns, ==, 0);
+	stop->ordered = true;
+	stop->by_ns = sx_now_ns() + STOP_NS;
 	sx_service_send(&run->service, "STOPPING=1");
-	run_look_now(run);
-	sx_pipeline_stop(run->pipeline);
+	run_judge(run, false);
+	sx_pipeline_stop(run->core.pipeline);
 }
 
 static void read_signals(struct sx_run *run)
 {
+	struct sx_stop *stop = &run->stop;
 	struct signalfd_siginfo s;
 	ssize_t n;
 
-	while ((n = read(run->signal_fd, &s, sizeof(s))) == (ssize_t)sizeof(s)) {
+	while ((n = read(run->loop.signal_fd, &s, sizeof(s))) == (ssize_t)sizeof(s)) {
 		if (s.ssi_signo == SIGHUP) {
 			run->live.reload = true;
 			continue;
 		}
-		if (run->stopping) {
+		if (stop->ordered) {
 			int64_t by = sx_now_ns() + HURRY_NS;
 
-			run->hurry = true;
-			run->stop_by_ns = by < run->stop_by_ns ? by : run->stop_by_ns;
+			stop->hurry = true;
+			stop->by_ns = by < stop->by_ns ? by : stop->by_ns;
 			continue;
 		}
 		sx_log(DAEMON, INFO, "%s: finishing the frame in flight, then exiting",
@@ -295,17 +308,17 @@ static void read_signals(struct sx_run *run)
 	/* a daemon that no signal can end must not continue */
 	if (n < 0 && errno != EAGAIN && errno != EINTR) {
 		sx_log(DAEMON, ERROR, "signals cannot be read: %s: ending", strerror(errno));
-		run->deaf = true;
+		stop->deaf = true;
 		order_stop(run);
 	}
 }
 
-static int poll_timeout_ms(const struct sx_run *run)
+static int poll_timeout_ms(const struct sx_loop *loop, bool pings)
 {
-	int64_t due = run->next_tick_ns, left;
+	int64_t due = loop->next_tick_ns, left;
 
-	if (run->service.watchdog_ns && run->next_ping_ns < due)
-		due = run->next_ping_ns;
+	if (pings && loop->next_ping_ns < due)
+		due = loop->next_ping_ns;
 	left = due - sx_now_ns();
 	sx_must(left, <=, SX_HEALTH_TICK_NS);
 	return left <= 0 ? 0 : (int)(left / 1000000) + 1;
@@ -313,39 +326,42 @@ static int poll_timeout_ms(const struct sx_run *run)
 
 static void keep_time(struct sx_run *run)
 {
-	int64_t now = sx_now_ns();
+	const int64_t now = sx_now_ns(), watchdog_ns = run->service.watchdog_ns;
+	struct sx_loop *loop = &run->loop;
 
-	if (now >= run->next_tick_ns) {
+	if (now >= loop->next_tick_ns) {
 		/* after a suspend or a stop signal: one tick instead of all missed ones */
-		run->next_tick_ns += SX_HEALTH_TICK_NS;
-		if (run->next_tick_ns < now)
-			run->next_tick_ns = now + SX_HEALTH_TICK_NS;
+		loop->next_tick_ns += SX_HEALTH_TICK_NS;
+		if (loop->next_tick_ns < now)
+			loop->next_tick_ns = now + SX_HEALTH_TICK_NS;
 		run_tick(run);
 	}
-	if (run->service.watchdog_ns && now >= run->next_ping_ns) {
-		run->next_ping_ns = now + run->service.watchdog_ns / 4;
+	if (watchdog_ns && now >= loop->next_ping_ns) {
+		loop->next_ping_ns = now + watchdog_ns / 4;
 		run_ping(run);
 	}
 }
 
 static void serve_once(struct sx_run *run)
 {
+	struct sx_stream *stream = run->core.pipeline->stream;
 	struct pollfd fds[] = {
-		{.fd = run->deaf ? -1 : run->signal_fd, .events = POLLIN},
-		{.fd = run->main_fd, .events = POLLIN},
+		{.fd = run->stop.deaf ? -1 : run->loop.signal_fd, .events = POLLIN},
+		{.fd = run->loop.main_fd, .events = POLLIN},
 		{.fd = sx_log_fd(), .events = POLLIN},
-		{.fd = run->pipeline->stream ? sx_stream_fd(run->pipeline->stream) : -1, .events = POLLIN},
+		{.fd = stream ? sx_stream_fd(stream) : -1, .events = POLLIN},
 	};
 
-	if (poll(fds, sizeof(fds) / sizeof(fds[0]), poll_timeout_ms(run)) > 0) {
+	if (poll(fds, sizeof(fds) / sizeof(fds[0]),
+		 poll_timeout_ms(&run->loop, run->service.watchdog_ns > 0)) > 0) {
 		if (fds[1].revents) {
-			sx_wake_clear(run->main_fd);
-			run_look_now(run);
+			sx_wake_clear(run->loop.main_fd);
+			run_judge(run, false);
 		}
 		if (fds[2].revents)
 			sx_log_drain();
 		if (fds[3].revents)
-			sx_stream_dispatch(run->pipeline->stream);
+			sx_stream_dispatch(stream);
 		if (fds[0].revents)
 			read_signals(run);
 	}
@@ -362,36 +378,35 @@ static bool is_rebuilt(enum sx_end end)
  * Returns true if the requested frames are complete. The last ones may be published while the pipeline stops
  * for a rebuild.
  */
-static bool has_all_frames(const struct sx_run *run)
+static bool has_all_frames(uint64_t frames, const struct sx_telemetry *t)
 {
-	const uint64_t frames = run->options->frames;
-
-	return frames && sx_telemetry_count(run->telemetry, SX_FIG_FRAMES_PUBLISHED) >= frames;
+	return frames && sx_telemetry_count(t, SX_FIG_FRAMES_PUBLISHED) >= frames;
 }
 
 /* Makes a new pipeline, because the camera came back as another one or a ring has lost its name. */
 static int rebuild(struct sx_run *run)
 {
-	const bool lost = atomic_load(&run->pipeline->end) == SX_END_LOST;
+	struct sx_core *core = &run->core;
+	const bool lost = atomic_load(&core->pipeline->end) == SX_END_LOST;
 	struct sx_source *source = NULL;
 	int code;
 
-	sx_log(DAEMON, NOTICE, "%s: rebuilding the pipeline", run->pipeline->why.text);
+	sx_log(DAEMON, NOTICE, "%s: rebuilding the pipeline", core->pipeline->why.text);
 	sx_live_abandon(run, lost ? "the pipeline was created again: nothing was changed"
 				  : "the camera came back as another one: nothing was changed");
 	sx_must(run->live.step, ==, SX_LIVE_IDLE);
-	sx_pipeline_destroy(run->pipeline, &source);
-	run->pipeline = NULL;
+	sx_pipeline_destroy(core->pipeline, &source);
+	core->pipeline = NULL;
 	/* No thread runs here, so main may write the image figures. The old camera's figures are invalid. */
-	sx_telemetry_pictures(run->telemetry, &(struct sx_pictures){0});
-	run->pictures = (struct sx_pictures_watch){0};
-	if (!sx_row_correction_equal(&run->rows.applied, &(struct sx_row_correction){0}))
+	sx_telemetry_pictures(core->telemetry, &(struct sx_pictures){0});
+	run->images.pictures = (struct sx_pictures_watch){0};
+	if (!sx_row_correction_equal(&run->images.rows.applied, &(struct sx_row_correction){0}))
 		sx_log(DAEMON, NOTICE, "rows are corrected no longer: %s",
 		       lost ? "they are measured again" : "they are another camera's");
-	run->rows = (struct sx_row_control){0};
-	sx_health_forget(&run->health);
+	run->images.rows = (struct sx_row_control){0};
+	sx_health_forget(&run->health.now);
 	code = sx_run_build(run, source);
-	run->told.state = STIXEL_STATE_STARTING;
+	run->health.told.state = STIXEL_STATE_STARTING;
 	return code;
 }
 
@@ -416,11 +431,11 @@ static int failure_of(enum sx_end end)
  */
 static void give_up(struct sx_run *run)
 {
-	const enum sx_end end = atomic_load(&run->pipeline->end);
+	const enum sx_end end = atomic_load(&run->core.pipeline->end);
 	int code = failure_of(end);
 
-	sx_must_be(run->stopping);
-	if (code == 0 && (run->deaf || !run->hurry))
+	sx_must_be(run->stop.ordered);
+	if (code == 0 && (run->stop.deaf || !run->stop.hurry))
 		code = SX_EXIT_FAILED;
 	sx_log_drain();
 	/*
@@ -428,16 +443,16 @@ static void give_up(struct sx_run *run)
 	 * writing why.
 	 */
 	if (end == SX_END_TAKEN)
-		sx_log(DAEMON, ERROR, "%s: ending", run->pipeline->why.text);
+		sx_log(DAEMON, ERROR, "%s: ending", run->core.pipeline->why.text);
 	sx_log(DAEMON, ERROR, "the frame in flight did not finish: exiting without it");
-	if (run->pipeline->ring)
-		sx_ring_unname(run->pipeline->ring);
-	if (run->pipeline->feeds.offer.ring)
-		sx_ring_unname(run->pipeline->feeds.offer.ring);
-	if (run->pipeline->stream && run->stream_fd < 0 && sx_run_holds_folder(run))
-		unlink(run->stream_path);
-	if (run->status_made && sx_run_holds_folder(run))
-		unlink(run->status_path);
+	if (run->core.pipeline->ring)
+		sx_ring_unname(run->core.pipeline->ring);
+	if (run->core.pipeline->feeds.offer.ring)
+		sx_ring_unname(run->core.pipeline->feeds.offer.ring);
+	if (run->core.pipeline->stream && run->folder.stream_fd < 0 && sx_run_folder_holds(&run->folder))
+		unlink(run->folder.stream_path);
+	if (sx_run_folder_holds(&run->folder))
+		sx_run_folder_unlink_status(&run->folder);
 	_exit(code);
 }
 
@@ -445,13 +460,13 @@ static void give_up(struct sx_run *run)
 static void serve(struct sx_run *run)
 {
 	for (;;) {
-		bool ended = atomic_load(&run->pipeline->end) != SX_END_NONE;
+		bool ended = atomic_load(&run->core.pipeline->end) != SX_END_NONE;
 
-		if (ended && !is_rebuilt(atomic_load(&run->pipeline->end)))
+		if (ended && !is_rebuilt(atomic_load(&run->core.pipeline->end)))
 			order_stop(run);
-		if ((ended || run->stopping) && sx_pipeline_join(run->pipeline, 2))
+		if ((ended || run->stop.ordered) && sx_pipeline_join(run->core.pipeline, 2))
 			return;
-		if (run->stopping && sx_now_ns() > run->stop_by_ns)
+		if (run->stop.ordered && sx_now_ns() > run->stop.by_ns)
 			give_up(run);
 		serve_once(run);
 	}
@@ -463,29 +478,31 @@ int sx_run_loop(struct sx_run *run)
 	enum sx_end end;
 	int code;
 
-	run->next_tick_ns = run->next_ping_ns = sx_now_ns();
+	run->loop.next_tick_ns = run->loop.next_ping_ns = sx_now_ns();
 	sx_service_ready(&run->service, "starting");
 	for (;;) {
 		serve(run);
 		sx_log_drain();
-		if (run->stopping || !is_rebuilt(atomic_load(&run->pipeline->end)) || has_all_frames(run))
+		if (run->stop.ordered || !is_rebuilt(atomic_load(&run->core.pipeline->end)) ||
+		    has_all_frames(run->options->frames, run->core.telemetry))
 			break;
 		code = rebuild(run);
 		if (code)
 			return code;
 	}
-	end = atomic_load(&run->pipeline->end);
+	end = atomic_load(&run->core.pipeline->end);
 	code = failure_of(end);
 	if (code)
-		sx_log(DAEMON, ERROR, end == SX_END_TAKEN ? "%s: ending" : "%s", run->pipeline->why.text);
-	else if (run->deaf)
+		sx_log(DAEMON, ERROR, end == SX_END_TAKEN ? "%s: ending" : "%s",
+		       run->core.pipeline->why.text);
+	else if (run->stop.deaf)
 		code = SX_EXIT_FAILED;
-	if (run->settings->params.stereo.matcher == SX_MATCH_EXTERNAL)
+	if (run->core.settings->params.stereo.matcher == SX_MATCH_EXTERNAL)
 		snprintf(no_map, sizeof(no_map), ", %llu without a disparity map",
-			 (unsigned long long)sx_telemetry_count(run->telemetry, SX_FIG_DROPPED_NO_MAP));
+			 (unsigned long long)sx_telemetry_count(run->core.telemetry, SX_FIG_DROPPED_NO_MAP));
 	sx_log(DAEMON, INFO, "%llu frames published, %llu pairs dropped by overload, %llu unreadable%s",
-	       (unsigned long long)sx_telemetry_count(run->telemetry, SX_FIG_FRAMES_PUBLISHED),
-	       (unsigned long long)sx_telemetry_count(run->telemetry, SX_FIG_DROPPED_OVERLOAD),
-	       (unsigned long long)sx_telemetry_count(run->telemetry, SX_FIG_DROPPED_CORRUPT), no_map);
+	       (unsigned long long)sx_telemetry_count(run->core.telemetry, SX_FIG_FRAMES_PUBLISHED),
+	       (unsigned long long)sx_telemetry_count(run->core.telemetry, SX_FIG_DROPPED_OVERLOAD),
+	       (unsigned long long)sx_telemetry_count(run->core.telemetry, SX_FIG_DROPPED_CORRUPT), no_map);
 	return code;
 }

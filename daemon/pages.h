@@ -25,6 +25,7 @@ struct sx_pages {
 	struct sx_report report;
 	int64_t started_ns;
 	bool serving;
+	char folder[4096];	 /* working directory at the start, to which report.config.folder points */
 	char *config, *settings; /* JSON; owned by this struct */
 	const struct sx_telemetry *telemetry;
 	struct sx_stereo_params stereo; /* parameters that decide the names of the stages */

@@ -85,6 +85,16 @@ size_t sx_pipeline_frame_bytes(const struct sx_pipeline *p, const struct sx_stix
 	return sx_frame_bytes(columns, columns * per_column, images_bytes(p));
 }
 
+struct sx_frame_cost_case sx_pipeline_cost_case(const struct sx_pipeline *p, const struct sx_settings *s)
+{
+	return (struct sx_frame_cost_case){
+		.stixels = &s->params.stixels,
+		.width = (int)p->header.image_width,
+		.height = (int)p->header.image_height,
+		.plain = p->c.engine->backend == &sx_backend_reference,
+	};
+}
+
 /* Allocates memory for the largest frame and touches every page. */
 static int create_frame(struct sx_pipeline *p)
 {

@@ -13,8 +13,9 @@
  *   slot    memory of the daemon for the images of a pair that are copied, decoded, read or drawn
  *           (capture/slots.h)
  *   pair    a left and a right image of one time (base/pair.h)
- *   ticket  record of source v4l2 for a pair on its way to the engine and back (capture/v4l2/v4l2_priv.h)
- *   item    a pair between capture thread and frame thread, and its owner (handover.h)
+ *   ticket  record of source v4l2: the buffers of a pair that is decoded or given out. Only the capture
+ *           thread uses it (capture/v4l2/v4l2_priv.h)
+ *   item    a pair between capture thread and frame thread, and which threads still use it (handover.h)
  *   flight  an engine's context, and the item whose frame the context computes
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -26,6 +27,7 @@
 
 #include "base/why.h"
 #include "config/settings.h"
+#include "daemon/cost.h"
 #include "daemon/exchange/exchange.h"
 #include "daemon/exchange/handover.h"
 #include "daemon/feeds/feeds.h"
@@ -146,6 +148,8 @@ struct sx_contexts_plan sx_pipeline_plan(const struct sx_pipeline *p, const stru
  * room for frame_bytes.
  */
 size_t sx_pipeline_frame_bytes(const struct sx_pipeline *p, const struct sx_stixel_params *s);
+/* Thread: main. Returns all that decides how long a frame takes: these settings, for images of this size. */
+struct sx_frame_cost_case sx_pipeline_cost_case(const struct sx_pipeline *p, const struct sx_settings *s);
 /* Returns the number of slots that a source needs with these settings: one for each context, and 2. */
 int sx_pipeline_slots(const struct sx_settings *s);
 bool sx_pipeline_fits(const struct sx_source_info *a, const struct sx_source_info *b);

@@ -3,13 +3,14 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "daemon/power.h"
+
 #include <stdio.h>
 #include <string.h>
 
 #include "base/clock.h"
 #include "base/contract.h"
 #include "base/log.h"
-#include "daemon/run_priv.h"
 #include "power/board.h"
 
 _Static_assert(sizeof(((struct sx_report_power *)NULL)->reason) ==
@@ -27,48 +28,48 @@ static uint64_t published(const void *user)
 	return sx_telemetry_count(t, SX_FIG_FRAMES_PUBLISHED);
 }
 
-void sx_run_power_start(struct sx_run *run)
+void sx_power_start(struct sx_power_watch *w, struct sx_core *core)
 {
-	const struct sx_power_params *p = &run->settings->power;
-	const struct sx_backend *backend = run->engine.backend;
+	const struct sx_power_params *p = &core->settings->power;
+	const struct sx_backend *backend = core->engine.backend;
 	struct sx_power_engine engine = {.gpu = strcmp(backend->name, "cuda") == 0};
-	const char *bus_id = backend->bus_id ? backend->bus_id(run->engine.device) : NULL;
+	const char *bus_id = backend->bus_id ? backend->bus_id(core->engine.device) : NULL;
 	int r;
 
-	sx_must_be(!run->power);
-	run->pages->root = p->root;
+	sx_must_be(!w->sampler);
+	core->pages->root = p->root;
 	if (p->source == SX_POWER_NONE)
 		return;
 	snprintf(engine.bus_id, sizeof(engine.bus_id), "%s", bus_id ? bus_id : "");
-	r = sx_sampler_start(&run->power, p, &engine, published, run->telemetry);
+	r = sx_sampler_start(&w->sampler, p, &engine, published, core->telemetry);
 	if (r < 0)
 		sx_log(DAEMON, WARNING, "power is not measured: %s", strerror(-r));
-	run->pages->power = run->power;
+	core->pages->power = w->sampler;
 }
 
-void sx_run_power_tell(struct sx_run *run)
+void sx_power_tell(struct sx_power_watch *w, enum sx_power_choice configured)
 {
 	struct sx_sampler_look look;
 
-	if (!run->power)
+	if (!w->sampler)
 		return;
-	sx_sampler_look(run->power, sx_now_ns(), &look);
-	if (look.others > 0 && !run->others_told)
+	sx_sampler_look(w->sampler, sx_now_ns(), &look);
+	if (look.others > 0 && !w->others_told)
 		sx_log(DAEMON, NOTICE,
 		       "%d other process%s on the card: watts and joules per frame are those of all together",
 		       look.others, look.others == 1 ? " computes" : "es compute");
-	run->others_told |= look.others > 0;
-	if (look.changes == run->power_told)
+	w->others_told |= look.others > 0;
+	if (look.changes == w->changes_told)
 		return;
 	if (*look.source)
 		sx_log(DAEMON, INFO, "power by %s: %s, %s", look.source, look.scope, look.device);
-	else if (run->power_told)
+	else if (w->changes_told)
 		sx_log(DAEMON, WARNING, "the power sensor is lost: %s", look.reason);
-	else if (run->settings->power.source != SX_POWER_AUTO)
+	else if (configured != SX_POWER_AUTO)
 		sx_log(DAEMON, WARNING, "power is not measured: %s", look.reason);
 	else /* most computers have no readable sensor, which is no fault */
 		sx_log(DAEMON, INFO, "power is not measured: %s", look.reason);
-	run->power_told = look.changes;
+	w->changes_told = look.changes;
 }
 
 void sx_pages_read_power(struct sx_report *r, struct sx_sampler *power, int64_t now_ns)

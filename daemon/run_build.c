@@ -31,18 +31,18 @@ static int build_failed(int r, const char *why)
 	return sx_run_refuse(r == -EINVAL || r == -ENOTSUP ? SX_EXIT_CONFIG : SX_EXIT_FAILED, why);
 }
 
-static void tell_pipeline(struct sx_run *run)
+static void tell_pipeline(struct sx_core *core)
 {
-	struct sx_pipeline *p = run->pipeline;
-	struct sx_report *report = sx_pages_edit(run->pages);
+	const struct sx_pipeline *p = core->pipeline;
+	struct sx_report *report = sx_pages_edit(core->pages);
 
-	sx_pages_set_source(run->pages, &run->settings->source, &p->info);
+	sx_pages_set_source(core->pages, &core->settings->source, &p->info);
 	report->epoch = p->epoch;
 	snprintf(report->ring_path, sizeof(report->ring_path), "%s", p->ring ? sx_ring_path(p->ring) : "");
 	sx_report_count(report, SX_FIG_RING_BYTES, p->ring ? (int64_t)sx_ring_bytes(p->ring) : -1);
-	sx_report_count(report, SX_FIG_RING_SLOTS, p->ring ? run->settings->output.slots : -1);
-	sx_pages_done(run->pages);
-	sx_run_tell_engine(run);
+	sx_report_count(report, SX_FIG_RING_SLOTS, p->ring ? core->settings->output.slots : -1);
+	sx_pages_done(core->pages);
+	sx_run_tell_engine(core);
 }
 
 /*
@@ -62,30 +62,31 @@ static void warn_of_search(const struct sx_settings *s, int width)
 }
 
 /* Warns of settings that cannot keep up. The daemon starts, but the watchdog would end it again and again. */
-static void tell_cost(const struct sx_run *run)
+static void tell_cost(const struct sx_core *core, const struct sx_frame_cost *cost, int64_t limit_ns)
 {
-	const struct sx_frame_cost_case c = sx_live_cost_case(run, run->settings);
+	const struct sx_frame_cost_case c = sx_pipeline_cost_case(core->pipeline, core->settings);
 	struct sx_why why;
 
-	if (sx_frame_cost_is_too_much(&run->live.cost, NULL, &c, sx_run_limit_ns(run), &why))
+	if (sx_frame_cost_is_too_much(cost, NULL, &c, limit_ns, &why))
 		sx_log(CONFIG, WARNING, "%s", why.text);
 }
 
 int sx_run_build(struct sx_run *run, struct sx_source *source)
 {
-	const struct sx_settings *s = run->settings;
+	struct sx_core *core = &run->core;
+	const struct sx_settings *s = core->settings;
 	const uint64_t frames = run->options->frames;
 	const struct sx_pipeline_config config = {
 		.settings = s,
-		.start = run->start,
-		.engine = &run->engine,
-		.telemetry = run->telemetry,
+		.start = core->start,
+		.engine = &core->engine,
+		.telemetry = core->telemetry,
 		.instance = run->options->instance,
 		.shm_dir = getenv("STIXELD_SHM_DIR"),
-		.stream_path = run->stream_path,
-		.stream_fd = run->stream_fd,
-		.frames = frames ? frames - sx_telemetry_count(run->telemetry, SX_FIG_FRAMES_PUBLISHED) : 0,
-		.main_fd = run->main_fd,
+		.stream_path = run->folder.stream_path,
+		.stream_fd = run->folder.stream_fd,
+		.frames = frames ? frames - sx_telemetry_count(core->telemetry, SX_FIG_FRAMES_PUBLISHED) : 0,
+		.main_fd = run->loop.main_fd,
 	};
 	struct sx_source_info info = {
 		.width = s->rectify	   ? s->rig.raw_width
@@ -101,31 +102,31 @@ int sx_run_build(struct sx_run *run, struct sx_source *source)
 	struct sx_why why;
 	int r;
 
-	sx_must_be(!run->pipeline);
+	sx_must_be(!core->pipeline);
 	if (source)
 		info = *sx_source_info(source);
 	r = source || s->rectify ? sx_settings_check_size(s, info.width, info.height, &why)
 				 : sx_params_check(&s->params, info.width, info.height, &why);
 	if (r == 0)
-		r = sx_pipeline_create(&run->pipeline, &config, source, &info, &why);
+		r = sx_pipeline_create(&core->pipeline, &config, source, &info, &why);
 	if (r < 0) {
 		sx_source_close(source);
 		return build_failed(r, why.text);
 	}
-	r = sx_pipeline_open_output(run->pipeline, &why);
+	r = sx_pipeline_open_output(core->pipeline, &why);
 	if (r < 0)
 		return sx_run_refuse(SX_EXIT_CREATE, why.text);
-	tell_pipeline(run);
+	tell_pipeline(core);
 	if (s->realtime.lock_memory && mlockall(MCL_CURRENT) < 0)
 		sx_log(DAEMON, WARNING, "realtime.lock_memory is not permitted: %s (LimitMEMLOCK?)",
 		       strerror(errno));
-	r = sx_pipeline_start(run->pipeline, &why);
+	r = sx_pipeline_start(core->pipeline, &why);
 	if (r < 0)
 		return build_failed(r, why.text);
 	if (sx_settings_tell_rectified(s, &info, why.text, sizeof(why.text)))
 		sx_log(CONFIG, INFO, "%s", why.text);
-	sx_run_tell_camera(run, source != NULL);
-	tell_cost(run);
+	sx_run_tell_camera(core, source != NULL);
+	tell_cost(core, &run->live.cost, sx_run_limit_ns(&run->service));
 	if (!source)
 		return 0; /* the format of the pairs is logged when a camera is there */
 	sx_log(DAEMON, INFO, "pairs of %dx%d %s, %s, %d in flight", info.width, info.height,
@@ -133,6 +134,6 @@ int sx_run_build(struct sx_run *run, struct sx_source *source)
 	       info.paced ? "paced" : "as fast as they are taken", s->engine.contexts);
 	if (*info.note)
 		sx_log(CAPTURE, INFO, "%s", info.note);
-	warn_of_search(s, (int)run->pipeline->header.image_width);
+	warn_of_search(s, (int)core->pipeline->header.image_width);
 	return 0;
 }

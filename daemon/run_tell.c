@@ -11,47 +11,43 @@
 #include "base/log.h"
 #include "daemon/run_priv.h"
 
-int64_t sx_run_limit_ns(const struct sx_run *run)
+int64_t sx_run_limit_ns(const struct sx_service *service)
 {
-	return run->service.watchdog_ns ? run->service.watchdog_ns : SX_HEALTH_LIMIT_NS;
+	return service->watchdog_ns ? service->watchdog_ns : SX_HEALTH_LIMIT_NS;
 }
 
-void sx_run_tell_manager(struct sx_run *run)
+void sx_run_tell_manager(struct sx_service *service, const struct sx_health *h, struct sx_telemetry *t)
 {
-	const struct sx_health *h = &run->health;
 	const char *state = sx_health_name(h->state);
-	uint64_t published = sx_telemetry_count(run->telemetry, SX_FIG_FRAMES_PUBLISHED);
+	uint64_t published = sx_telemetry_count(t, SX_FIG_FRAMES_PUBLISHED);
 
 	if (*h->reason && strcmp(h->reason, state) != 0)
-		sx_service_send(&run->service, "STATUS=%s: %s", state, h->reason);
+		sx_service_send(service, "STATUS=%s: %s", state, h->reason);
 	else if (h->state == STIXEL_STATE_RUNNING && published > 1)
-		sx_service_send(
-			&run->service, "STATUS=%s, %.1f fps, %llu frames, %llu dropped", state,
-			sx_rate_get(&run->telemetry->rate, 10, sx_now_ns()), (unsigned long long)published,
-			(unsigned long long)sx_telemetry_count(run->telemetry, SX_FIG_DROPPED_OVERLOAD));
+		sx_service_send(service, "STATUS=%s, %.1f fps, %llu frames, %llu dropped", state,
+				sx_rate_get(&t->rate, 10, sx_now_ns()), (unsigned long long)published,
+				(unsigned long long)sx_telemetry_count(t, SX_FIG_DROPPED_OVERLOAD));
 	else
-		sx_service_send(&run->service, "STATUS=%s", state);
+		sx_service_send(service, "STATUS=%s", state);
 }
 
 /* Returns the engine's sentence on engine.volume; empty: the engine has no choice. */
-static const char *volume_of(const struct sx_run *run)
+static const char *volume_of(const struct sx_contexts *newest)
 {
-	const struct sx_backend *backend = run->engine.backend;
-
-	sx_must(run->pipeline->newest->count, >, 0);
-	return backend->volume ? backend->volume(run->pipeline->newest->context[0]) : "";
+	sx_must(newest->count, >, 0);
+	return newest->backend->volume ? newest->backend->volume(newest->context[0]) : "";
 }
 
-void sx_run_tell_engine(struct sx_run *run)
+void sx_run_tell_engine(struct sx_core *core)
 {
-	const char *volume = volume_of(run);
-	struct sx_report *report = sx_pages_edit(run->pages);
+	const char *volume = volume_of(core->pipeline->newest);
+	struct sx_report *report = sx_pages_edit(core->pages);
 	const bool news = strcmp(report->engine.volume, volume) != 0;
 
 	snprintf(report->engine.volume, sizeof(report->engine.volume), "%s", volume);
 	sx_report_count(report, SX_FIG_ENGINE_MEMORY,
-			(int64_t)run->engine.backend->memory(run->engine.device));
-	sx_pages_done(run->pages);
+			(int64_t)core->engine.backend->memory(core->engine.device));
+	sx_pages_done(core->pages);
 	if (*volume && news)
 		sx_log(DAEMON, INFO, "%s", volume);
 }

@@ -252,8 +252,7 @@ static void excuse_cameras(struct sx_v4l2 *v, int64_t now)
 		starved = true;
 	}
 	for (int k = 0; k < v->ticket_count && starved; k++)
-		lent = lent ||
-		       atomic_load_explicit(&v->tickets[k].state, memory_order_relaxed) >= SX_TICKET_LENT;
+		lent = lent || v->tickets[k].state == SX_TICKET_LENT;
 	if (lent)
 		v->last_pair_ns = now;
 }
@@ -326,17 +325,17 @@ static void read_events(struct sx_v4l2 *v, uint32_t events[2])
 }
 
 /*
- * Gives free buffers to the drivers, and passes filled ones to the pairing. *now: time after that. Negative:
- * the cameras are lost.
+ * Passes filled buffers to the pairing. *now: time after that. Negative: the cameras are lost.
  */
-static int exchange_buffers(struct sx_source *s, int64_t *now, struct sx_why *why)
+static int take_images(struct sx_source *s, int64_t *now, struct sx_why *why)
 {
 	struct sx_v4l2 *v = s->own;
 	uint32_t events[2];
-	int r;
+	int r = v->lost;
 
 	read_events(v, events);
-	r = sx_v4l2_take_back(v, why);
+	if (r < 0)
+		sx_why_set(why, "%s", v->lost_why.text);
 	for (int side = 0; side < v->count && r >= 0; side++) {
 		do {
 			r = take_image(s, side, why);
@@ -400,7 +399,7 @@ static int v4l2_next(struct sx_source *s, struct sx_pair *pair, struct sx_why *w
 	struct sx_v4l2 *v = s->own;
 	const uint64_t damaged_before = count_of_damaged(s);
 	int64_t now = 0;
-	int r = exchange_buffers(s, &now, why);
+	int r = take_images(s, &now, why);
 
 	if (r >= 0)
 		r = next_pair(s, pair, why);
@@ -412,6 +411,8 @@ static int v4l2_next(struct sx_source *s, struct sx_pair *pair, struct sx_why *w
 	if (r == 0)
 		r = check_pairs(v, now, why);
 	if (r < 0) {
+		v->lost = -ENODEV;
+		sx_why_set(&v->lost_why, "%s", why ? why->text : "");
 		count_lost(s);
 		return -ENODEV;
 	}

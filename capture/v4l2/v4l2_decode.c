@@ -33,8 +33,8 @@ static struct sx_raw raw_side(const struct sx_v4l2 *v, const struct sx_v4l2_came
 void sx_v4l2_decode(struct sx_v4l2 *v, struct sx_v4l2_ticket *t)
 {
 	sx_must_index(v->decoding_count, SX_V4L2_PAIRS_MAX);
-	sx_must(atomic_load_explicit(&t->state, memory_order_relaxed), ==, SX_TICKET_FREE);
-	atomic_store_explicit(&t->state, SX_TICKET_DECODING, memory_order_relaxed);
+	sx_must(t->state, ==, SX_TICKET_FREE);
+	t->state = SX_TICKET_DECODING;
 	v->decoding[v->decoding_count++] = t;
 	for (int i = 0; i < v->task_count; i++) {
 		const struct sx_v4l2_camera *c = &v->cameras[v->count == 2 ? i : 0];
@@ -63,14 +63,14 @@ static int give_up(struct sx_source *s, struct sx_v4l2_ticket *t, bool broken, s
 	struct sx_v4l2 *v = s->own;
 	int r = 0;
 
-	sx_must(atomic_load_explicit(&t->state, memory_order_relaxed), ==, SX_TICKET_DECODING);
+	sx_must(t->state, ==, SX_TICKET_DECODING);
 	for (int i = 0; i < v->count; i++)
 		sx_v4l2_drop(s, i, t->index[i],
 			     t->tasks[i].result < 0 ? SX_DROP_BROKEN
 			     : broken		    ? SX_DROP_UNPAIRED
 						    : SX_DROP_OVERLOAD,
 			     &r, why);
-	atomic_store_explicit(&t->state, SX_TICKET_FREE, memory_order_relaxed);
+	t->state = SX_TICKET_FREE;
 	return r;
 }
 

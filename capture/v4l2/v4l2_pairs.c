@@ -27,7 +27,7 @@ static struct sx_v4l2_ticket *free_ticket(struct sx_v4l2 *v)
 {
 	sx_must(v->ticket_count, <=, SX_V4L2_PAIRS_MAX);
 	for (int i = 0; i < v->ticket_count; i++)
-		if (atomic_load_explicit(&v->tickets[i].state, memory_order_relaxed) == SX_TICKET_FREE)
+		if (v->tickets[i].state == SX_TICKET_FREE)
 			return &v->tickets[i];
 	return NULL;
 }
@@ -62,8 +62,8 @@ void sx_v4l2_deliver(struct sx_source *s, struct sx_v4l2_ticket *t, struct sx_pa
 				      : sx_layout_half(&left, v->layout, v->width, v->height, 1);
 		left = v->count == 2 ? left : sx_layout_half(&left, v->layout, v->width, v->height, 0);
 	}
-	sx_must(atomic_load_explicit(&t->state, memory_order_relaxed), <, SX_TICKET_LENT);
-	atomic_store_explicit(&t->state, SX_TICKET_LENT, memory_order_relaxed);
+	sx_must(t->state, <, SX_TICKET_LENT);
+	t->state = SX_TICKET_LENT;
 	*pair = (struct sx_pair){.left = left,
 				 .right = right,
 				 .number = ++s->number,
@@ -151,29 +151,13 @@ int sx_v4l2_find_pair(struct sx_source *s, struct sx_pairing_image found[2], str
 	return r < 0 ? r : 1;
 }
 
-int sx_v4l2_take_back(struct sx_v4l2 *v, struct sx_why *why)
-{
-	int r = 0;
-
-	sx_must(v->ticket_count, <=, SX_V4L2_PAIRS_MAX);
-	for (int k = 0; k < v->ticket_count; k++) {
-		struct sx_v4l2_ticket *t = &v->tickets[k];
-
-		/* acquire: the user of the pair has finished reading its images */
-		if (atomic_load_explicit(&t->state, memory_order_acquire) != SX_TICKET_RETURNED)
-			continue;
-		atomic_store_explicit(&t->state, SX_TICKET_FREE, memory_order_relaxed);
-		for (int i = 0; i < v->count && !t->slot && r == 0; i++)
-			r = sx_v4l2_queue_put(&v->cameras[i].queue, t->index[i], why);
-	}
-	return r;
-}
-
 void sx_v4l2_release(struct sx_source *s, const struct sx_pair *pair)
 {
+	struct sx_v4l2 *v = s->own;
 	struct sx_v4l2_ticket *t = pair->slot;
 
-	sx_must(atomic_load_explicit(&t->state, memory_order_relaxed), ==, SX_TICKET_LENT);
-	(void)s;
-	atomic_store_explicit(&t->state, SX_TICKET_RETURNED, memory_order_release);
+	sx_must(t->state, ==, SX_TICKET_LENT);
+	t->state = SX_TICKET_FREE;
+	for (int i = 0; i < v->count && !t->slot && v->lost == 0; i++)
+		v->lost = sx_v4l2_queue_put(&v->cameras[i].queue, t->index[i], &v->lost_why);
 }

@@ -33,16 +33,12 @@ struct sx_v4l2_camera {
 enum sx_v4l2_ticket_state {
 	SX_TICKET_FREE,
 	SX_TICKET_DECODING,
-	SX_TICKET_LENT,	   /* belongs to a pair that was given out */
-	SX_TICKET_RETURNED /* the pair was released: the capture thread returns the buffers to the drivers */
+	SX_TICKET_LENT /* belongs to a pair that was given out */
 };
 
-/*
- * A pair in progress. Only the capture thread changes state, except from LENT to RETURNED, which any thread
- * may do.
- */
+/* A pair in progress. Thread: capture. */
 struct sx_v4l2_ticket {
-	_Atomic(enum sx_v4l2_ticket_state) state;
+	enum sx_v4l2_ticket_state state;
 	int index[2]; /* indices of the cameras' buffers */
 	int64_t ns[2];
 	enum stixel_clock clock;
@@ -68,6 +64,8 @@ struct sx_v4l2 {
 	int task_count; /* tasks per decoded pair: JPEG one per camera, raw pixels one per side */
 	int64_t timeout_ns, last_pair_ns;
 	struct sx_why damage; /* last damaged image since the last pair; empty: none */
+	int lost; /* negative errno: a camera is lost, lost_why says how, and no buffer goes back */
+	struct sx_why lost_why;
 	int epoll_fd, timer_fd;
 };
 
@@ -117,9 +115,10 @@ int sx_v4l2_find_pair(struct sx_source *s, struct sx_pairing_image found[2], str
 int sx_v4l2_begin_pair(struct sx_source *s, const struct sx_pairing_image found[2], struct sx_pair *pair,
 		       struct sx_why *why);
 void sx_v4l2_deliver(struct sx_source *s, struct sx_v4l2_ticket *t, struct sx_pair *pair);
-/* Returns the buffers of released pairs to their drivers. */
-int sx_v4l2_take_back(struct sx_v4l2 *v, struct sx_why *why);
-/* Any thread. Releases a pair. The capture thread returns its buffers to the driver on its next turn. */
+/*
+ * Releases a pair: returns its buffers to the drivers. If a camera is lost, sets v->lost, which the next
+ * sx_source_next() reports.
+ */
 void sx_v4l2_release(struct sx_source *s, const struct sx_pair *pair);
 
 /* Functions of v4l2_decode.c. */

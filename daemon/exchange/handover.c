@@ -20,7 +20,7 @@ int sx_handover_init(struct sx_handover *h)
 	atomic_init(&h->waiting, NULL);
 	h->paced = false;
 	for (int i = 0; i < SX_ITEMS_MAX; i++) {
-		atomic_init(&h->items[i].state, SX_ITEM_FREE);
+		atomic_init(&h->items[i].in_use, 0);
 		h->items[i].handover = h;
 	}
 	h->capture_fd = -1;
@@ -42,6 +42,7 @@ void sx_handover_finish(struct sx_handover *h)
 
 	if (item)
 		sx_handover_release(item);
+	sx_handover_return_images(h);
 	sx_must(sx_handover_used(h), ==, 0);
 	if (h->frame_fd >= 0)
 		close(h->frame_fd);
@@ -50,18 +51,31 @@ void sx_handover_finish(struct sx_handover *h)
 	h->frame_fd = h->capture_fd = -1;
 }
 
-/* Loads with acquire: the last owner has finished with the pair. */
-static bool item_is_free(const struct sx_item *item)
+/* Loads with acquire: a thread that has cleared a bit does not touch what the bit stands for any more. */
+static unsigned item_use(const struct sx_item *item)
 {
-	return atomic_load_explicit(&item->state, memory_order_acquire) == SX_ITEM_FREE;
+	return atomic_load_explicit(&item->in_use, memory_order_acquire);
 }
 
 struct sx_item *sx_handover_free(struct sx_handover *h)
 {
 	for (int i = 0; i < SX_ITEMS_MAX; i++)
-		if (item_is_free(&h->items[i]))
+		if (item_use(&h->items[i]) == 0)
 			return &h->items[i];
 	return NULL;
+}
+
+void sx_handover_return_images(struct sx_handover *h)
+{
+	for (int i = 0; i < SX_ITEMS_MAX; i++) {
+		struct sx_item *item = &h->items[i];
+
+		if ((item_use(item) & (SX_ITEM_LENT | SX_ITEM_IMAGES)) != SX_ITEM_LENT)
+			continue;
+		sx_source_release(item->source, &item->pair);
+		/* relaxed, because the same thread fills the item again */
+		atomic_fetch_and_explicit(&item->in_use, ~(unsigned)SX_ITEM_LENT, memory_order_relaxed);
+	}
 }
 
 struct sx_item *sx_handover_put(struct sx_item *item)
@@ -69,9 +83,10 @@ struct sx_item *sx_handover_put(struct sx_item *item)
 	struct sx_handover *h = item->handover;
 	struct sx_item *old;
 
-	sx_must(atomic_load_explicit(&item->state, memory_order_relaxed), ==, SX_ITEM_FREE);
+	sx_must(atomic_load_explicit(&item->in_use, memory_order_relaxed), ==, 0);
 	/* relaxed, because the exchange that gives the item away comes after this store */
-	atomic_store_explicit(&item->state, SX_ITEM_LENT, memory_order_relaxed);
+	atomic_store_explicit(&item->in_use, SX_ITEM_FRAME | SX_ITEM_IMAGES | SX_ITEM_LENT,
+			      memory_order_relaxed);
 	old = atomic_exchange_explicit(&h->waiting, item, memory_order_acq_rel);
 	sx_must_be(old != item);
 	sx_wake(h->frame_fd);
@@ -88,7 +103,7 @@ int sx_handover_used(const struct sx_handover *h)
 	int used = 0;
 
 	for (int i = 0; i < SX_ITEMS_MAX; i++)
-		used += !item_is_free(&h->items[i]);
+		used += (item_use(&h->items[i]) & SX_ITEM_FRAME) != 0;
 	return used;
 }
 
@@ -97,40 +112,36 @@ struct sx_item *sx_handover_take(struct sx_handover *h)
 	struct sx_item *item = atomic_exchange_explicit(&h->waiting, NULL, memory_order_acq_rel);
 
 	if (item) {
-		sx_must(atomic_load_explicit(&item->state, memory_order_relaxed), ==, SX_ITEM_LENT);
+		sx_must_be(atomic_load_explicit(&item->in_use, memory_order_relaxed) & SX_ITEM_IMAGES);
 		if (!h->paced)
 			sx_wake(h->capture_fd);
 	}
 	return item;
 }
 
-/* Returns the images to the source. True: the images were lent until now; false: they had been returned. */
-static bool item_return_images(struct sx_item *item)
+/*
+ * Clears these bits and wakes the capture thread. Release: what the caller has read of the pair comes before.
+ * Returns the bits as they were.
+ */
+static unsigned end_use(struct sx_item *item, unsigned bits)
 {
-	enum sx_item_state lent = SX_ITEM_LENT;
+	const int capture_fd = item->handover->capture_fd;
+	const unsigned before = atomic_fetch_and_explicit(&item->in_use, ~bits, memory_order_release);
 
-	if (!atomic_compare_exchange_strong_explicit(&item->state, &lent, SX_ITEM_RETURNED,
-						     memory_order_acq_rel, memory_order_acquire)) {
-		sx_must(lent, ==, SX_ITEM_RETURNED);
-		return false;
-	}
-	sx_source_release(item->source, &item->pair);
-	return true;
+	sx_wake(capture_fd);
+	return before;
 }
 
 void sx_handover_images_read(void *user)
 {
-	struct sx_item *item = user;
+	const unsigned before = end_use(user, SX_ITEM_IMAGES);
 
-	if (item_return_images(item))
-		sx_wake(item->handover->capture_fd);
+	sx_must_be(before & SX_ITEM_FRAME);
 }
 
 void sx_handover_release(struct sx_item *item)
 {
-	struct sx_handover *h = item->handover;
+	const unsigned before = end_use(item, SX_ITEM_FRAME | SX_ITEM_IMAGES);
 
-	item_return_images(item);
-	atomic_store_explicit(&item->state, SX_ITEM_FREE, memory_order_release);
-	sx_wake(h->capture_fd);
+	sx_must_be(before & SX_ITEM_FRAME);
 }

@@ -5,10 +5,11 @@
  * The newest pair wins: a new pair replaces the waiting one. The place is one atomic pointer, so that the
  * replaced pair has exactly one owner at any time. No thread ever waits for another.
  *
- * Life of an item: the capture thread fills a free item and puts it in the waiting place. The frame thread
- * takes it, and releases it when the frame is done. An engine that has read the images returns their memory
- * to the source earlier, from the engine's own thread. Only item.state tells where an item is in its life.
- * The thread that changes it wakes the capture thread.
+ * The word item.in_use is the only state of a pair between threads: its bits say what of the pair is in use.
+ * The capture thread fills an item that is not in use, and sets all bits when it puts the item in the waiting
+ * place. An engine clears IMAGES from its own thread as soon as it has read the images. The frame thread takes
+ * the item, and clears FRAME and IMAGES when the frame is done. Both wake the capture thread. It gives images
+ * that are no longer read back to the source, and clears LENT. So only the capture thread calls a source.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -25,16 +26,17 @@
 /* Items: one in each context, one in the waiting place, one that the capture thread fills. */
 #define SX_ITEMS_MAX (SX_CONTEXTS_MAX + 2)
 
-enum sx_item_state {
-	SX_ITEM_FREE,	 /* owned by the capture thread, which fills it */
-	SX_ITEM_LENT,	 /* waiting, or its frame is in flight; the source lends the images */
-	SX_ITEM_RETURNED /* frame is in flight; the source has the images back */
+/* Bits of sx_item.in_use; 0: the capture thread may fill the item. */
+enum sx_item_use {
+	SX_ITEM_FRAME = 1,  /* the pair waits, or its frame is in flight */
+	SX_ITEM_IMAGES = 2, /* its images may still be read */
+	SX_ITEM_LENT = 4    /* the source has not got the images back */
 };
 
 struct sx_item {
 	struct sx_pair pair;
 	struct sx_source *source; /* source that made the pair and takes its images back */
-	_Atomic(enum sx_item_state) state;
+	atomic_uint in_use;
 	struct sx_handover *handover; /* owner of the item */
 };
 
@@ -51,10 +53,15 @@ int sx_handover_init(struct sx_handover *h);
 void sx_handover_finish(struct sx_handover *h);
 
 /*
- * Thread: capture. Returns a free item to fill, or NULL if all are in use. The item stays free until it is
+ * Thread: capture. Returns an item to fill, or NULL if all are in use. It is in use from the time when it is
  * put.
  */
 struct sx_item *sx_handover_free(struct sx_handover *h);
+/*
+ * Thread: capture, or main after both threads have ended. Gives images that are no longer read back to their
+ * sources. Call it before the source is asked for a pair, and before it is closed.
+ */
+void sx_handover_return_images(struct sx_handover *h);
 /*
  * Thread: capture. Puts a filled item in the waiting place and wakes the frame thread. Returns the item that
  * it replaced, which the caller releases, or NULL.
@@ -62,18 +69,19 @@ struct sx_item *sx_handover_free(struct sx_handover *h);
 struct sx_item *sx_handover_put(struct sx_item *item);
 /* Any thread. Returns true if a pair waits. */
 bool sx_handover_waits(const struct sx_handover *h);
-/* Any thread. Returns the number of items that are not free. 0: no thread uses any pair any more. */
+/*
+ * Any thread. Returns the number of pairs that wait, or whose frames are in flight. 0: no other thread uses any
+ * pair any more.
+ */
 int sx_handover_used(const struct sx_handover *h);
 /*
  * Thread: frame, or main after both threads have ended. Returns the waiting item or NULL. Wakes the capture
  * thread unless the source has a pace, since such a source gives pairs anyway.
  */
 struct sx_item *sx_handover_take(struct sx_handover *h);
-/* Thread: the engine's, as sx_images_read_fn. Returns the images to their source. The item stays in use. */
+/* Thread: the engine's, as sx_images_read_fn. The images can go back. The item stays in use. */
 void sx_handover_images_read(void *item);
-/*
- * Thread: the owner of the item. Frees the item, and returns its images if the source does not have them yet.
- */
+/* Thread: the owner of the item. Ends the use of the item and of its images. */
 void sx_handover_release(struct sx_item *item);
 
 #endif

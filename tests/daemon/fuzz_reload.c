@@ -12,8 +12,10 @@
 #include <string.h>
 
 #include "config/text/file.h"
-#include "daemon/run_priv.h"
+#include "daemon/change.h"
+#include "daemon/health.h"
 #include "ipc/frame.h"
+#include "ipc/http/status.h"
 #include "stages/params_check.h"
 #include "stages/stixels/reduce.h"
 #include "tests/fuzz/fails.h"
@@ -57,11 +59,6 @@ const char *sx_status_order_body(const struct sx_status_order *order)
 	return order_text;
 }
 
-int64_t sx_run_limit_ns(const struct sx_run *run)
-{
-	return SX_HEALTH_LIMIT_NS;
-}
-
 /* Computes the size as daemon/pipeline.c does for frames without images. */
 size_t sx_pipeline_frame_bytes(const struct sx_pipeline *p, const struct sx_stixel_params *s)
 {
@@ -71,82 +68,116 @@ size_t sx_pipeline_frame_bytes(const struct sx_pipeline *p, const struct sx_stix
 	return sx_frame_bytes(columns, columns * (most < HEIGHT ? most : HEIGHT), 0);
 }
 
-/* Checks that accepted settings can run: the parameters are valid, and the frame has room. */
-static void check_accepted(const struct sx_run *run)
+struct sx_frame_cost_case sx_pipeline_cost_case(const struct sx_pipeline *p, const struct sx_settings *s)
 {
-	const struct sx_live *l = &run->live;
-	const struct sx_context_config c = sx_settings_context(&l->settings, &run->pipeline->info);
+	return (struct sx_frame_cost_case){.stixels = &s->params.stixels,
+					   .width = (int)p->header.image_width,
+					   .height = (int)p->header.image_height};
+}
+
+/* What runs, and the change that is read. */
+struct world {
+	struct sx_settings settings;
+	struct sx_origins origins;
+	struct sx_pipeline pipeline;
+	struct sx_contexts contexts;
+	struct sx_row_control rows;
+	struct sx_frame_cost cost;
+	struct sx_change change;
+};
+
+/* Checks that accepted settings can run: the parameters are valid, and the frame has room. */
+static void check_accepted(const struct world *w)
+{
+	const struct sx_change *c = &w->change;
+	const struct sx_context_config config = sx_settings_context(&c->settings, &w->pipeline.info);
 	struct sx_why why;
 
-	if (!l->builds)
+	if (!c->builds)
 		return;
-	if (sx_params_check(&l->settings.params, WIDTH, HEIGHT, &why) < 0)
+	if (sx_params_check(&c->settings.params, WIDTH, HEIGHT, &why) < 0)
 		fuzz_fail("accepted: %s", why.text);
-	if (c.width != (int)run->pipeline->header.image_width ||
-	    c.height != (int)run->pipeline->header.image_height)
-		fuzz_fail("accepted: contexts for %dx%d", c.width, c.height);
-	if (sx_pipeline_frame_bytes(run->pipeline, &l->settings.params.stixels) > run->pipeline->frame_bytes)
+	if (config.width != (int)w->pipeline.header.image_width ||
+	    config.height != (int)w->pipeline.header.image_height)
+		fuzz_fail("accepted: contexts for %dx%d", config.width, config.height);
+	if (sx_pipeline_frame_bytes(&w->pipeline, &c->settings.params.stixels) > w->pipeline.frame_bytes)
 		fuzz_fail("accepted: frames that the ring has no room for");
 }
 
 /* Sets the source of a change and its text. */
-static void set_up(struct sx_run *run, const char *text, int what)
+static void set_up(struct world *w, const char *text, int what)
 {
-	struct sx_live *l = &run->live;
-
-	l->from = what == ORDER ? SX_LIVE_ORDER : what == ROWS ? SX_LIVE_ROWS : SX_LIVE_FILES;
+	w->change.from = what == ORDER ? SX_FROM_ORDER : what == ROWS ? SX_FROM_ROWS : SX_FROM_FILES;
 	/* only a non-NULL marker: there is an order */
-	l->order = what == ORDER ? (struct sx_status_order *)run : NULL;
-	run->rows.wants = what == ROWS;
+	w->change.order = what == ORDER ? (struct sx_status_order *)w : NULL;
+	w->rows.wants = what == ROWS;
 	if (what == ROWS)
-		run->rows.wanted = (struct sx_row_correction){0.25 * *text, 0.01 * (*text & 7)};
+		w->rows.wanted = (struct sx_row_correction){0.25 * *text, 0.01 * (*text & 7)};
 	else
 		*(what == ORDER ? &order_text : &config_text) = text;
 }
 
-static void accept(struct sx_run *run, int what)
+static void accept(struct world *w, int what)
 {
-	struct sx_live *l = &run->live;
+	struct sx_change *c = &w->change;
 
-	check_accepted(run);
-	if (what == FILES &&
-	    sx_live_same_file(run) != (l->settings.calibration && run->settings->calibration &&
-				       !strcmp(l->settings.calibration, run->settings->calibration)))
+	check_accepted(w);
+	if (what == FILES && sx_change_same_file(c, &w->settings) !=
+				     (c->settings.calibration && w->settings.calibration &&
+				      !strcmp(c->settings.calibration, w->settings.calibration)))
 		fuzz_fail("the same file, or another");
-	*l->origins = l->settings_origins;
-	sx_settings_take_live(run->settings, &l->settings);
-	run->rows.applied = l->correction;
+	w->origins = c->origins;
+	sx_settings_take_live(&w->settings, &c->settings);
+	w->rows.applied = c->correction;
 }
 
-static void change(struct sx_run *run, const char *text, int what)
+/* Decides about the change as daemon/live.c does. */
+static int decide(struct world *w, struct sx_errors *errors)
 {
-	struct sx_live *l = &run->live;
+	static const struct sx_options options = {.file = configuration};
+	const struct sx_running now = {&w->settings, &w->origins, &w->pipeline,
+				       &w->rows,     &w->cost,	  SX_HEALTH_LIMIT_NS};
+	struct sx_context_config next;
+	int r = sx_change_read(&w->change, &now, &options, errors);
+
+	if (r < 0)
+		return r;
+	sx_change_classify(&w->change, &now);
+	r = sx_change_check(&w->change, &now, errors);
+	if (r < 0 || !w->change.builds)
+		return r;
+	next = sx_settings_context(&w->change.settings, &w->pipeline.info);
+	return sx_change_predict(&w->change, &next, &now, errors);
+}
+
+static void change(struct world *w, const char *text, int what)
+{
 	struct sx_errors errors = {0};
 	struct sx_settings_diff diff;
 	struct sx_settings before;
 	int r;
 
-	if (sx_settings_copy(&before, run->settings) < 0)
+	if (sx_settings_copy(&before, &w->settings) < 0)
 		fuzz_fail("out of memory");
-	set_up(run, text, what);
+	set_up(w, text, what);
 	fails_begin();
-	r = sx_live_read(run, &errors);
+	r = decide(w, &errors);
 	if (fails_end() && r == 0)
 		fuzz_fail("accepted, though there was no memory");
-	sx_settings_diff(&before, run->settings, &diff);
-	if (diff.changed || !sx_settings_same_camera(&before, run->settings, &run->pipeline->info))
+	sx_settings_diff(&before, &w->settings, &diff);
+	if (diff.changed || !sx_settings_same_camera(&before, &w->settings, &w->pipeline.info))
 		fuzz_fail("reading a change has changed what runs: %s %s", diff.live_keys, diff.restart_keys);
 	if (r < 0 && !errors.count && !errors.more)
 		fuzz_fail("refused with %d, and no sentence", r);
 	if (r == 0)
-		accept(run, what);
-	sx_settings_finish(&l->settings);
+		accept(w, what);
+	sx_settings_finish(&w->change.settings);
 	sx_errors_print(&errors, fuzz_null());
 	sx_errors_finish(&errors);
 	sx_settings_finish(&before);
 }
 
-static void live(struct sx_run *run, struct fuzz_input *in)
+static void live(struct world *w, struct fuzz_input *in)
 {
 	char *calibration = NULL;
 
@@ -163,7 +194,7 @@ static void live(struct sx_run *run, struct fuzz_input *in)
 		}
 		/* the first byte is the kind of change; the previous file stays until another is read */
 		if (*text)
-			change(run, text + 1, *text == ROWS ? ROWS : *text & 1);
+			change(w, text + 1, *text == ROWS ? ROWS : *text & 1);
 		config_text = "";
 		free(text);
 	}
@@ -172,50 +203,44 @@ static void live(struct sx_run *run, struct fuzz_input *in)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 {
-	static const struct sx_options options = {.file = configuration};
 	static const struct sx_camera drawn = {
 		.fx = 300, .fy = 300, .cx = WIDTH / 2, .cy = HEIGHT / 2, .baseline_m = 0.5};
 	const struct sx_rig rig =
 		sx_rig_of_rectified(WIDTH, HEIGHT, drawn.fx, drawn.fy, drawn.cx, drawn.cy, drawn.baseline_m);
-	static struct sx_origins origins;
 	struct fuzz_input in = fails_input(data, bytes);
 	char *file, *calibration;
 	struct sx_why why;
-	struct sx_settings settings = {0};
 	struct sx_errors errors = {0};
-	struct sx_pipeline *pipeline = calloc(1, sizeof(*pipeline));
-	struct sx_run *run = calloc(1, sizeof(*run));
+	struct world *w = calloc(1, sizeof(*w));
+	struct sx_pipeline *pipeline = &w->pipeline;
+	struct sx_settings *settings = &w->settings;
 
 	file = fuzz_text(&in);
 	calibration = fuzz_text(&in);
 	config_text = file ? file : "";
 	calibration_text = calibration;
-	memset(&origins, 0, sizeof(origins));
-	if (sx_settings_load_origins(&settings, &origins, configuration, NULL, 0, true, &errors) == 0) {
+	if (sx_settings_load_origins(settings, &w->origins, configuration, NULL, 0, true, &errors) == 0) {
 		struct sx_context_config c;
 
 		pipeline->info = (struct sx_source_info){.width = WIDTH, .height = HEIGHT};
-		if (settings.source.kind == SX_SOURCE_SYNTHETIC)
+		if (settings->source.kind == SX_SOURCE_SYNTHETIC)
 			pipeline->info.camera = &drawn;
-		if (pipeline->info.camera && settings.source.lenses &&
-		    strcmp(settings.source.lenses, "ideal") != 0)
+		if (pipeline->info.camera && settings->source.lenses &&
+		    strcmp(settings->source.lenses, "ideal") != 0)
 			pipeline->info.rig = &rig;
-		c = sx_settings_context(&settings, &pipeline->info);
+		c = sx_settings_context(settings, &pipeline->info);
 		pipeline->header.image_width = (uint32_t)c.width;
 		pipeline->header.image_height = (uint32_t)c.height;
-		pipeline->frame_bytes = sx_pipeline_frame_bytes(pipeline, &settings.params.stixels);
-		run->options = &options;
-		run->settings = &settings;
-		run->pipeline = pipeline;
-		run->live.origins = &origins;
+		pipeline->frame_bytes = sx_pipeline_frame_bytes(pipeline, &settings->params.stixels);
+		w->contexts = (struct sx_contexts){.count = 1, .plan = {.config = c, .count = 1}};
+		pipeline->newest = &w->contexts;
 		/* otherwise the daemon would not have started */
-		if (sx_settings_check_size(&settings, WIDTH, HEIGHT, &why) == 0 && pipeline->frame_bytes)
-			live(run, &in);
-		sx_settings_finish(&settings);
+		if (sx_settings_check_size(settings, WIDTH, HEIGHT, &why) == 0 && pipeline->frame_bytes)
+			live(w, &in);
+		sx_settings_finish(settings);
 	}
 	sx_errors_finish(&errors);
-	free(run);
-	free(pipeline);
+	free(w);
 	free(file);
 	free(calibration);
 	return 0;

@@ -158,6 +158,7 @@ static void check(const struct sx_source_params *p, const char *script, int slot
 	sx_capture_thread(&play.p);
 	publish_all();
 	assert_null(sx_handover_take(&play.p.handover));
+	sx_handover_return_images(&play.p.handover);
 
 	case_balanced(play.p.source, 0, 0);
 	sx_source_counters(play.p.source, &c);

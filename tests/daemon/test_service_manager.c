@@ -22,7 +22,7 @@
 #include <cmocka.h>
 
 #include "base/log.h"
-#include "daemon/service_manager.h"
+#include "daemon/instance/service_manager.h"
 
 static const char *const variables[] = {"NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID",
 					"LISTEN_FDS",	 "LISTEN_PID",	  "LISTEN_FDNAMES"};

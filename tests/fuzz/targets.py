@@ -37,7 +37,7 @@ TARGETS = {
                          "recording/recording_summary.c", "recording/recording_window.c", "recording/bytes.c",
                          "recording/mcap.c"]),
     "reload": Target("changes of a configuration that runs", 4096, [],
-                     ["daemon/live_read.c", "config/load.c", "config/load_files.c", "config/settings.c"]),
+                     ["daemon/change.c", "config/load.c", "config/load_files.c", "config/settings.c"]),
     "requests": Target("requests to the status socket and to stixel-web", 4096, [],
                        ["ipc/http/status.c", "ipc/http/status_post.c", "ipc/http/status_send.c",
                         "tools/web/address.c", "tools/web/login.c",

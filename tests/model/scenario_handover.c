@@ -17,48 +17,58 @@
 
 static struct sx_handover handover;
 /*
- * The images of a pair belong to a slot. Their only pixel is the pair's number and no atomic, so that a race
- * is found.
+ * The images of a pair. Nothing of them is atomic, so that a race is found. Only the capture thread takes and
+ * releases them.
  */
-static struct sx_slots slots;
+static struct images {
+	bool used;
+	uint64_t pixel; /* number of the pair */
+} images[SX_ITEMS_MAX];
 static atomic_bool ended;
 static uint64_t done, newest, replaced; /* each is counted by one thread */
 
 static uint64_t *handover_pixel(const struct sx_pair *pair)
 {
-	return ((const struct sx_slot *)pair->slot)->left.data;
+	return &((struct images *)pair->slot)->pixel;
 }
 
 /* Replaces capture/source.c. */
 void sx_source_release(struct sx_source *s, const struct sx_pair *pair)
 {
-	model_check(*handover_pixel(pair) == pair->number, "images were given back that are another pair's");
-	sx_slots_release(&slots, pair->slot);
+	struct images *own = pair->slot;
+
+	model_check(own->used && own->pixel == pair->number,
+		    "images were given back that are another pair's");
+	own->used = false;
 }
 
-/*
- * Starts a paced hand-over whose next frame is always due, so that no semaphore adds an order that the slots
- * do not have.
- */
+static struct images *handover_images(void)
+{
+	for (int i = 0; i < SX_ITEMS_MAX; i++)
+		if (!images[i].used) {
+			images[i].used = true;
+			return &images[i];
+		}
+	return NULL;
+}
+
 static void handover_setup(void)
 {
-	struct sx_why why;
-
-	if (sx_handover_init(&handover) < 0 ||
-	    sx_slots_init(&slots, SX_ITEMS_MAX, SX_LAYOUT_TWO, 8, 1, SX_PIXEL_U8, &why) < 0)
+	if (sx_handover_init(&handover) < 0)
 		abort();
-	handover.paced = slots.paced = true;
-	slots.fd = eventfd(1000, EFD_NONBLOCK | EFD_SEMAPHORE);
+	handover.paced = true;
 }
 
 static void handover_put(uint64_t number)
 {
-	struct sx_item *item = sx_handover_free(&handover);
+	struct sx_item *item;
 
+	sx_handover_return_images(&handover);
+	item = sx_handover_free(&handover);
 	model_check(item != NULL, "no item is free, though all were given back");
 	item->pair.number = number;
-	item->pair.slot = sx_slots_take(&slots);
-	model_check(item->pair.slot != NULL, "no slot is free");
+	item->pair.slot = handover_images();
+	model_check(item->pair.slot != NULL, "no images are free");
 	*handover_pixel(&item->pair) = number;
 	item = sx_handover_put(item);
 	if (!item)
@@ -112,8 +122,9 @@ static void handover_end(void)
 	model_check(done + replaced == PAIRS, "a pair is neither done nor counted as replaced");
 	model_check(newest == PAIRS, "the newest pair was not the last one");
 	model_check(sx_handover_used(&handover) == 0, "an item was not given back");
-	for (int i = 0; i < slots.count; i++)
-		model_check(!atomic_load(&slots.slot[i].busy), "images were not given back");
+	sx_handover_return_images(&handover);
+	for (int i = 0; i < SX_ITEMS_MAX; i++)
+		model_check(!images[i].used, "images were not given back");
 }
 
 const struct model_scenario model_handover = {
@@ -139,8 +150,10 @@ static void early_capture(void)
 
 	handover_put(1);
 	while (sx_handover_used(&handover) > 0)
-		if (poll(&fd, 1, -1) > 0)
+		if (poll(&fd, 1, -1) > 0) {
 			sx_wake_clear(handover.capture_fd);
+			sx_handover_return_images(&handover);
+		}
 	handover_put(2);
 	atomic_store_explicit(&ended, true, memory_order_release);
 	sx_wake(handover.frame_fd);
@@ -187,3 +200,68 @@ static void early_end(void)
 
 const struct model_scenario model_handover_early = {
 	"handover-early", early_setup, {early_capture, early_frame, early_engine}, early_end, NULL};
+
+/* ---- slots that another thread releases than the one that takes them, as in stixel-bench ---- */
+
+enum { SLOTS = 2 };
+static struct sx_slots slots;
+static struct sx_slot *taken[SLOTS];
+static atomic_bool filled;
+static int filled_fd;
+
+static void slots_setup(void)
+{
+	struct sx_why why;
+
+	if (sx_slots_init(&slots, SLOTS, SX_LAYOUT_TWO, 8, 1, SX_PIXEL_U8, &why) < 0 ||
+	    sx_slots_pace(&slots, 0, &why) < 0)
+		abort();
+	filled_fd = eventfd(0, EFD_NONBLOCK);
+}
+
+static struct sx_slot *slots_fill(uint64_t number)
+{
+	struct sx_slot *slot = sx_slots_take(&slots);
+
+	model_check(slot != NULL, "no slot is free");
+	*(uint64_t *)slot->left.data = number;
+	return slot;
+}
+
+static void slots_take(void)
+{
+	struct pollfd fd = {.fd = slots.fd, .events = POLLIN};
+
+	for (int i = 0; i < SLOTS; i++)
+		taken[i] = slots_fill((uint64_t)i + 1);
+	atomic_store_explicit(&filled, true, memory_order_release);
+	sx_wake(filled_fd);
+	poll(&fd, 1, -1);
+	slots_fill(SLOTS + 1);
+}
+
+/* Releases the last slot first, so that the first one may be found free before its semaphore is posted. */
+static void slots_release(void)
+{
+	struct pollfd fd = {.fd = filled_fd, .events = POLLIN};
+
+	poll(&fd, 1, -1);
+	sx_wake_clear(filled_fd);
+	model_check(atomic_load_explicit(&filled, memory_order_acquire), "woken without slots");
+	for (int i = SLOTS - 1; i >= 0; i--) {
+		model_check(*(uint64_t *)taken[i]->left.data == (uint64_t)i + 1, "another pair's images");
+		sx_slots_release(&slots, taken[i]);
+	}
+}
+
+static void slots_end(void)
+{
+	int busy = 0;
+
+	for (int i = 0; i < SLOTS; i++)
+		busy += atomic_load(&slots.slot[i].busy);
+	model_check(busy == 1, "a slot is used twice, or was not released");
+}
+
+const struct model_scenario model_slots = {
+	"slots", slots_setup, {slots_take, slots_release}, slots_end, NULL};

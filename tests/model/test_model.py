@@ -14,7 +14,6 @@ WEAKENED = re.compile(r"weakened 0x(\w+) (\w+) (\w+) (\S+): (good|bad)")
 VALUE = "the value alone is looked at: nothing is reached by it"
 DEFAULT = "seq_cst is what an atomic has that says nothing: acquire and release would do, and each of them is noticed"
 EARLY = "written by main before there are other threads, and it is the number of a descriptor"
-CONTRACT = "an engine calls it before its wait() says that the frame is done, which orders the two"
 CLAIM = "the claim that follows acquires"
 LOCKED = "taken back with the mutex held: who reads the old value signals once too often"
 OWN = "what comes back is what this thread put there, and nobody else has had it"
@@ -46,8 +45,6 @@ NOT_NEEDED = {
     ("cpu/pool.c", "wait_for_others", 4, "seq_cst", "release"): LOCKED,
     ("cpu/pool.c", "wait_for_others", 4, "seq_cst", "relaxed"): LOCKED,
     ("daemon/exchange/exchange.c", "sx_exchange_take_tuned", 2, "acquire", "relaxed"): OWN,
-    ("daemon/exchange/handover.c", "item_return_images", 1, "acq_rel", "acquire"): CONTRACT,
-    ("daemon/exchange/handover.c", "item_return_images", 1, "acq_rel", "release"): CONTRACT,
     ("daemon/exchange/handover.c", "sx_handover_put", 1, "acq_rel", "release"): OWN,
     ("daemon/exchange/handover.c", "sx_handover_take", 1, "acq_rel", "acquire"):
         "it leaves NULL, which tells of nothing",

@@ -204,7 +204,7 @@ static uint64_t measured_of(const struct sx_telemetry *t)
 /* Checks while all threads sleep: totals must equal the sums over all frames. */
 void age_check_sums(void)
 {
-	struct sx_telemetry *t = world->run->telemetry;
+	struct sx_telemetry *t = world->run->core.telemetry;
 	const struct sx_duration *engine = &t->spans[SX_SPAN_ENGINE];
 	struct sx_summary start;
 	int64_t sum;
@@ -236,15 +236,15 @@ void age_page_begins(struct age_page *a)
 
 	*a = (struct age_page){.asked_ns = sim->now, .known = run && world->counts_aged};
 	if (a->known) {
-		a->published = published_of(run->telemetry);
-		a->measured = measured_of(run->telemetry);
+		a->published = published_of(run->core.telemetry);
+		a->measured = measured_of(run->core.telemetry);
 	}
 }
 
 /* Checks a page: each of its values must have been true at some time since the request. */
 void age_check_page(const struct age_page *a, const char *page)
 {
-	const struct sx_telemetry *t = a->known ? world->run->telemetry : NULL;
+	const struct sx_telemetry *t = a->known ? world->run->core.telemetry : NULL;
 	const double up = number_behind(page, "\"uptime_s\":"),
 		     frames = number_behind(page, "stixeld_frames_published_total "),
 		     measured = number_behind(

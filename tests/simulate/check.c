@@ -38,7 +38,7 @@ void check_life_begins(void)
 
 static uint64_t count(enum sx_figure figure)
 {
-	return atomic_load_explicit(&world->run->telemetry->count[figure], memory_order_relaxed);
+	return atomic_load_explicit(&world->run->core.telemetry->count[figure], memory_order_relaxed);
 }
 
 /* ---- images ---- */
@@ -146,7 +146,8 @@ static int pairs_held(const struct sx_handover *h)
 	int held = 0;
 
 	for (int i = 0; i < SX_ITEMS_MAX; i++)
-		held += atomic_load_explicit(&h->items[i].state, memory_order_relaxed) != SX_ITEM_FREE;
+		held += (atomic_load_explicit(&h->items[i].in_use, memory_order_relaxed) & SX_ITEM_FRAME) !=
+			0;
 	return held;
 }
 
@@ -191,7 +192,7 @@ void check_quiet(void)
 	check_sleepers(p->epoch);
 	/* images of a lost camera are already counted as lost */
 	if (p->source && p->source->ops == &sx_v4l2_ops &&
-	    !atomic_load_explicit(&world->run->telemetry->absent, memory_order_relaxed))
+	    !atomic_load_explicit(&world->run->core.telemetry->absent, memory_order_relaxed))
 		check_cameras(p->source);
 }
 
@@ -378,10 +379,10 @@ static bool has_line(const char *text, const char *line)
 static void check_ping(void)
 {
 	const struct sx_run *run = world->run;
-	const struct sx_telemetry *t = run->telemetry;
+	const struct sx_telemetry *t = run->core.telemetry;
 	/* the camera is absent now, or was when main judged a moment ago */
 	const bool absent = atomic_load_explicit(&t->absent, memory_order_relaxed) ||
-			    run->health.state == STIXEL_STATE_NO_CAMERA;
+			    run->health.now.state == STIXEL_STATE_NO_CAMERA;
 
 	SIM_MUST(count(SX_FIG_FRAMES_PUBLISHED) > world->pinged_published || absent,
 		 "the watchdog is pinged, and nothing was published since the ping before");
@@ -431,7 +432,7 @@ static void check_running(void)
 	const int64_t limit = world->watchdog_ns ? world->watchdog_ns : SX_HEALTH_LIMIT_NS;
 	int64_t since;
 
-	if (world->run->health.state != STIXEL_STATE_RUNNING)
+	if (world->run->health.now.state != STIXEL_STATE_RUNNING)
 		world->at.running = 0;
 	else if (!world->at.running)
 		world->at.running = sim->now;
@@ -445,10 +446,10 @@ static void check_running(void)
 
 static void check_state(void)
 {
-	const struct sx_health *h = &world->run->health;
+	const struct sx_health *h = &world->run->health.now;
 	const int64_t now = sim->now, calm = world_calm_since();
 
-	SIM_MUST(h->state == STIXEL_STATE_RUNNING || *h->reason || !world->run->ticks,
+	SIM_MUST(h->state == STIXEL_STATE_RUNNING || *h->reason || !world->run->loop.ticks,
 		 "state %d without a reason", (int)h->state);
 	if (world_lacks_since(SIM_S))
 		SIM_MUST(h->state == STIXEL_STATE_NO_CAMERA,
@@ -522,7 +523,7 @@ void check_tick(void)
 		 "not ready %.1f s after the start", (double)(sim->now - world->at.began) / 1e9);
 	if (!world->run || !world->at.ready)
 		return;
-	if (world->pipeline && world->run->ticks > 2) {
+	if (world->pipeline && world->run->loop.ticks > 2) {
 		check_state();
 		check_calm();
 		check_watchdog();

@@ -79,6 +79,8 @@ FOLDERS = [
      ["base", "stages", "capture", "ipc/http", "daemon/camera"]),
     ("daemon/feeds", "what other processes give for pairs, scores and maps, and the pairs that are offered to them",
      ["base", "stages/*", "capture", "config", "ipc", "ipc/feed", "daemon/exchange", "daemon/telemetry"]),
+    ("daemon/instance", "the instance's folder below /run with lock and sockets; the service manager",
+     ["base", "ipc", "ipc/http"]),
     ("daemon/rows", "corrections of rows: which one the pictures ask for, what it is of a rig",
      ["base", "stages/*", "daemon/telemetry"]),
     ("daemon/telemetry", "what the daemon counts and measures, and what images say of the cameras",

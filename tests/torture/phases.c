@@ -50,10 +50,10 @@ void __wrap_sx_telemetry_published(struct sx_telemetry *t, const struct stixel_f
 				   int64_t head_ns);
 void __real_sx_telemetry_absent(struct sx_telemetry *t, const char *why);
 void __wrap_sx_telemetry_absent(struct sx_telemetry *t, const char *why);
-void __real_sx_live_tell_done(struct sx_run *run, const char *text);
-void __wrap_sx_live_tell_done(struct sx_run *run, const char *text);
-void __real_sx_live_tell_refused(struct sx_run *run, int r, const struct sx_errors *errors);
-void __wrap_sx_live_tell_refused(struct sx_run *run, int r, const struct sx_errors *errors);
+void __real_sx_live_tell_done(const struct sx_change *c, uint64_t frame, const char *text);
+void __wrap_sx_live_tell_done(const struct sx_change *c, uint64_t frame, const char *text);
+void __real_sx_live_tell_refused(const struct sx_change *c, int r, const struct sx_errors *errors);
+void __wrap_sx_live_tell_refused(const struct sx_change *c, int r, const struct sx_errors *errors);
 void __real_sx_pipeline_stop(struct sx_pipeline *p);
 void __wrap_sx_pipeline_stop(struct sx_pipeline *p);
 void __real_sx_source_close(struct sx_source *s);
@@ -76,15 +76,15 @@ void __wrap_sx_telemetry_absent(struct sx_telemetry *t, const char *why)
 	atomic_fetch_add(why ? &absences : &returns, 1);
 }
 
-void __wrap_sx_live_tell_done(struct sx_run *run, const char *text)
+void __wrap_sx_live_tell_done(const struct sx_change *c, uint64_t frame, const char *text)
 {
-	__real_sx_live_tell_done(run, text);
+	__real_sx_live_tell_done(c, frame, text);
 	atomic_fetch_add(&changes, 1);
 }
 
-void __wrap_sx_live_tell_refused(struct sx_run *run, int r, const struct sx_errors *errors)
+void __wrap_sx_live_tell_refused(const struct sx_change *c, int r, const struct sx_errors *errors)
 {
-	__real_sx_live_tell_refused(run, r, errors);
+	__real_sx_live_tell_refused(c, r, errors);
 	atomic_fetch_add(&refusals, 1);
 }
 

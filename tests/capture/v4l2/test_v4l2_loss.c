@@ -248,6 +248,22 @@ static void test_unplugged(void **state)
 	case_close(s);
 }
 
+/* A release that the driver refuses is reported by the next call, and no further buffer goes back. */
+static void test_lost_at_release(void **state)
+{
+	struct fake_camera *cameras[2];
+	struct sx_source *s = case_begin_grey(cameras);
+	struct sx_pair pair;
+
+	take(s, cameras, 1, &pair);
+	fake_fail(VIDIOC_QBUF, 1, ENODEV);
+	sx_source_release(s, &pair);
+	assert_true(fake_has_failed());
+	assert_int_equal(cameras[1]->queued, cameras[0]->queued);
+	case_expect(s, -ENODEV, CASE_LEFT ": VIDIOC_QBUF: No such device");
+	expect_lost(s, CASE_LEFT ": VIDIOC_QBUF: No such device");
+}
+
 static void test_foreign_buffers(void **state)
 {
 	for (int how = 1; how <= 2; how++) {
@@ -482,6 +498,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_no_bandwidth),
+		cmocka_unit_test(test_lost_at_release),
 		cmocka_unit_test(test_silence),
 		cmocka_unit_test(test_silence_of_one),
 		cmocka_unit_test(test_silence_after_the_first),

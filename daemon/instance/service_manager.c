@@ -3,7 +3,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "daemon/service_manager.h"
+#include "daemon/instance/service_manager.h"
 
 #include <errno.h>
 #include <stdarg.h>

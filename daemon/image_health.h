@@ -1,0 +1,19 @@
+/*
+ * What the images of the newest frames say about the cameras: faults of the images, and the residual row
+ * error, which the daemon may correct. Thread: main. Zeroed: no image was seen yet.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef SX_DAEMON_IMAGE_HEALTH_H
+#define SX_DAEMON_IMAGE_HEALTH_H
+
+#include "daemon/rows/row_control.h"
+#include "daemon/telemetry/pictures.h"
+
+struct sx_image_health {
+	struct sx_pictures_watch pictures;
+	struct sx_row_control rows;
+	bool rows_told; /* logged why rows are not corrected */
+};
+
+#endif
