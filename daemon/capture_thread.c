@@ -128,15 +128,15 @@ static void lose_camera(struct capture *c, const char *why)
 	sx_log(CAPTURE, WARNING, "camera lost: %s", *why ? why : "no reason given");
 	sx_telemetry_absent(c->t, *why ? why : "no reason given");
 	sx_wake(p->c.main_fd);
-	while (sx_handover_used(&p->handover) > 0) {
-		struct pollfd fd = {.fd = p->handover.capture_fd, .events = POLLIN};
+	while (sx_mailbox_used(&p->mailbox) > 0) {
+		struct pollfd fd = {.fd = p->mailbox.capture_fd, .events = POLLIN};
 
 		if (must_stop(c))
 			return;
 		if (poll(&fd, 1, -1) > 0)
-			sx_wake_clear(p->handover.capture_fd);
+			sx_wake_clear(p->mailbox.capture_fd);
 	}
-	sx_handover_return_images(&p->handover);
+	sx_mailbox_return_images(&p->mailbox);
 	add_counters(&c->t->closed, p->source);
 	sx_pipeline_unpin(p); /* every pair has been returned, so no frame is in flight */
 	sx_source_close(p->source);
@@ -188,7 +188,7 @@ static void find_camera(struct capture *c)
  */
 static void skip_corrupt(struct capture *c, const char *why)
 {
-	struct pollfd fd = {.fd = c->p->handover.capture_fd, .events = POLLIN};
+	struct pollfd fd = {.fd = c->p->mailbox.capture_fd, .events = POLLIN};
 
 	sx_condition_hit(&c->corrupt, sx_now_ns(), SX_LOG_CAPTURE, SX_LOG_WARNING, "unreadable pair: %s",
 			 why);
@@ -199,7 +199,7 @@ static void skip_corrupt(struct capture *c, const char *why)
 		poll(&fd, 1, CORRUPT_PAUSE_MS);
 }
 
-static void hand_over(struct capture *c, struct sx_item *item)
+static void put_in_mailbox(struct capture *c, struct sx_item *item)
 {
 	int64_t now = sx_now_ns();
 
@@ -212,7 +212,7 @@ static void hand_over(struct capture *c, struct sx_item *item)
 		sx_telemetry_absent(c->t, NULL);
 		sx_wake(c->p->c.main_fd);
 	}
-	item = sx_handover_put(item);
+	item = sx_mailbox_put(item);
 	if (!item)
 		return;
 	sx_must_be(item->source == c->p->source);
@@ -221,14 +221,14 @@ static void hand_over(struct capture *c, struct sx_item *item)
 			 atomic_load_explicit(&c->p->full, memory_order_relaxed) ? SX_FIG_DROPPED_TEARDOWN
 										 : SX_FIG_DROPPED_OVERLOAD,
 			 1);
-	sx_handover_release(item);
+	sx_mailbox_release(item);
 }
 
 /* Takes a pair from the source. Returns false if the source has ended. */
 static bool take_pair(struct capture *c)
 {
 	struct sx_pipeline *p = c->p;
-	struct sx_item *item = sx_handover_free(&p->handover);
+	struct sx_item *item = sx_mailbox_free(&p->mailbox);
 	char warning[SX_WHY_BYTES];
 	struct sx_why why = {""};
 	int r;
@@ -241,7 +241,7 @@ static bool take_pair(struct capture *c)
 	if (r > 0 && sx_source_warning(p->source, warning, sizeof(warning)))
 		sx_log(CAPTURE, WARNING, "%s", warning);
 	if (r > 0) {
-		hand_over(c, item);
+		put_in_mailbox(c, item);
 		return true;
 	}
 	if (r == -EBADMSG)
@@ -260,10 +260,10 @@ static bool wait_for_pair(struct capture *c)
 {
 	struct sx_pipeline *p = c->p;
 	bool absent = !p->source;
-	bool room = !absent && (p->info.paced || !sx_handover_waits(&p->handover)) &&
-		    sx_handover_used(&p->handover) < sx_pipeline_slots(p->c.settings);
+	bool room = !absent && (p->info.paced || !sx_mailbox_waits(&p->mailbox)) &&
+		    sx_mailbox_used(&p->mailbox) < sx_pipeline_slots(p->c.settings);
 	struct pollfd fds[3] = {
-		{.fd = p->handover.capture_fd, .events = POLLIN},
+		{.fd = p->mailbox.capture_fd, .events = POLLIN},
 		{.fd = room ? sx_source_fd(p->source) : -1, .events = POLLIN},
 		{.fd = absent ? c->watch_fd : -1, .events = POLLIN},
 	};
@@ -272,8 +272,8 @@ static bool wait_for_pair(struct capture *c)
 
 	sx_must(left_ns, <=, BACKOFF_MOST_NS);
 	if (poll(fds, 3, timeout_ms) > 0 && fds[0].revents)
-		sx_wake_clear(p->handover.capture_fd);
-	sx_handover_return_images(&p->handover);
+		sx_wake_clear(p->mailbox.capture_fd);
+	sx_mailbox_return_images(&p->mailbox);
 	if (fds[2].revents) {
 		sx_watch_rearm(c->watch_fd, &p->c.settings->source);
 		hurry(c);
@@ -319,7 +319,7 @@ void *sx_capture_thread(void *pipeline)
 		if (wait_for_pair(&c) && !must_stop(&c)) {
 			if (!take_pair(&c)) {
 				atomic_store_explicit(&p->source_ended, true, memory_order_release);
-				sx_wake(p->handover.frame_fd);
+				sx_wake(p->mailbox.frame_fd);
 				break;
 			}
 		} else if (!p->source && sx_now_ns() >= c.retry_ns) {

@@ -288,7 +288,7 @@ static bool collect_frames(struct sx_pipeline *p)
 			return false;
 		}
 		sx_must_be(f->item);
-		sx_handover_release(f->item);
+		sx_mailbox_release(f->item);
 		f->item = NULL;
 		p->collected++;
 		f = oldest_flight(p);
@@ -348,7 +348,7 @@ static int feed_pair(struct sx_pipeline *p, int index, struct sx_flight *f)
 	if (map == SX_EXTERNAL_DROP) {
 		p->waits = SX_WAITS_NOT;
 		sx_semantics_done(&feeds->semantics, pair, false);
-		sx_handover_release(f->item);
+		sx_mailbox_release(f->item);
 		f->item = NULL;
 		return -ENODATA;
 	}
@@ -377,7 +377,7 @@ static int submit_pair(struct sx_pipeline *p)
 		return 0;
 	if (!p->waits) {
 		sx_must_be(!f->item);
-		f->item = sx_handover_take(&p->handover);
+		f->item = sx_mailbox_take(&p->mailbox);
 		if (f->item)
 			sx_offer_pair(&p->feeds.offer, p->contexts, &f->item->pair);
 	}
@@ -394,7 +394,7 @@ static int submit_pair(struct sx_pipeline *p)
 		atomic_store_explicit(&p->c.telemetry->in_flight_since_ns, f->submitted_ns,
 				      memory_order_relaxed);
 	r = p->c.engine->backend->submit(f->context, &f->item->pair, previous_road(p, &road),
-					 sx_handover_images_read, f->item);
+					 sx_mailbox_images_read, f->item);
 	if (r < 0) {
 		fail_pipeline(p, "the engine refused the pair", sx_engine_failure(p->c.engine, r));
 		return r;
@@ -423,7 +423,7 @@ static bool is_finished(struct sx_pipeline *p)
 		sx_pipeline_end(p, SX_END_FRAMES, "");
 		return true;
 	}
-	if (!ended || p->waits || sx_handover_waits(&p->handover))
+	if (!ended || p->waits || sx_mailbox_waits(&p->mailbox))
 		return false;
 	sx_pipeline_end(p, SX_END_SOURCE, "");
 	return true;
@@ -460,13 +460,13 @@ static void wait_for_work(struct sx_pipeline *p)
 	const int64_t ns = sleep_ns(p, f);
 	const struct timespec timeout = {.tv_sec = ns / 1000000000, .tv_nsec = ns % 1000000000};
 	struct pollfd fds[2] = {
-		{.fd = p->handover.frame_fd, .events = POLLIN},
+		{.fd = p->mailbox.frame_fd, .events = POLLIN},
 		{.fd = f ? p->c.engine->backend->event_fd(f->context) : -1, .events = POLLIN},
 	};
 
 	sx_must(ns, >=, -1);
 	if (ppoll(fds, 2, ns < 0 ? NULL : &timeout, NULL) > 0 && fds[0].revents)
-		sx_wake_clear(p->handover.frame_fd);
+		sx_wake_clear(p->mailbox.frame_fd);
 }
 
 void *sx_frame_thread(void *pipeline)

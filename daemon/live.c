@@ -147,7 +147,7 @@ static int live_begin_tune(struct sx_live *l, struct sx_pipeline *p)
 		return 1;
 	sx_tune_set(&l->tune, &l->change.settings.source);
 	sx_exchange_give_tune(&p->exchange, &l->tune);
-	sx_wake(p->handover.capture_fd);
+	sx_wake(p->mailbox.capture_fd);
 	l->step = SX_LIVE_TUNE;
 	return 0;
 }
@@ -175,7 +175,7 @@ static int live_begin_swap(struct sx_live *l, struct sx_pipeline *p)
 	/* The pipeline owns the contexts from here on, whatever happens next. */
 	p->newest = made;
 	sx_exchange_give_contexts(&p->exchange, made);
-	sx_wake(p->handover.frame_fd);
+	sx_wake(p->mailbox.frame_fd);
 	l->builder.made = NULL;
 	l->step = SX_LIVE_SWAP;
 	return 0;

@@ -173,12 +173,12 @@ int sx_pipeline_create(struct sx_pipeline **ret, const struct sx_pipeline_config
 	atomic_store(&c->telemetry->memory, NULL);
 	atomic_store(&c->telemetry->format, NULL);
 	atomic_store(&c->telemetry->source_mhz, (int64_t)(1e3 * info->fps + 0.5));
-	r = sx_handover_init(&p->handover);
+	r = sx_mailbox_init(&p->mailbox);
 	if (r < 0) {
 		sx_why_set(why, "cannot create an eventfd: %s", strerror(-r));
 		goto fail;
 	}
-	p->handover.paced = info->paced;
+	p->mailbox.paced = info->paced;
 	r = create_frame(p);
 	if (r < 0)
 		goto fail;
@@ -282,12 +282,12 @@ bool sx_pipeline_join(struct sx_pipeline *p, int timeout_ms)
 static void drop_pair(struct sx_pipeline *p, struct sx_item *item)
 {
 	sx_telemetry_add(p->c.telemetry, SX_FIG_DROPPED_TEARDOWN, 1);
-	sx_handover_release(item);
+	sx_mailbox_release(item);
 }
 
 static void drop_pairs(struct sx_pipeline *p)
 {
-	struct sx_item *waiting = sx_handover_take(&p->handover);
+	struct sx_item *waiting = sx_mailbox_take(&p->mailbox);
 
 	sx_must(p->submitted - p->collected, <=, (uint64_t)p->context_count);
 	for (int i = 0; i < p->context_count; i++)
@@ -310,7 +310,7 @@ void sx_pipeline_destroy(struct sx_pipeline *p, struct sx_source **source)
 	sx_contexts_destroy(p->leaving);
 	sx_exchange_finish(&p->exchange);
 	drop_pairs(p);
-	sx_handover_finish(&p->handover);
+	sx_mailbox_finish(&p->mailbox);
 	sx_pipeline_unpin(p);
 	if (source)
 		*source = p->source;

@@ -15,7 +15,7 @@
  *   pair    a left and a right image of one time (base/pair.h)
  *   ticket  record of source v4l2: the buffers of a pair that is decoded or given out. Only the capture
  *           thread uses it (capture/v4l2/v4l2_priv.h)
- *   item    a pair between capture thread and frame thread, and which threads still use it (handover.h)
+ *   item    a pair between capture thread and frame thread, and which threads still use it (mailbox.h)
  *   flight  an engine's context, and the item whose frame the context computes
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -29,7 +29,7 @@
 #include "config/settings.h"
 #include "daemon/cost.h"
 #include "daemon/exchange/exchange.h"
-#include "daemon/exchange/handover.h"
+#include "daemon/exchange/mailbox.h"
 #include "daemon/feeds/feeds.h"
 #include "daemon/ringer.h"
 #include "daemon/telemetry/telemetry.h"
@@ -72,7 +72,7 @@ struct sx_flight {
 struct sx_pipeline {
 	struct sx_pipeline_config c;
 	struct sx_source_info info; /* image size and format of this pipeline */
-	struct sx_handover handover;
+	struct sx_mailbox mailbox;
 	struct sx_ring *ring;
 	struct sx_ringer ringer; /* wakes the readers of ring and of the ring of offered pairs */
 	struct sx_stream *stream;

@@ -60,8 +60,8 @@ void sx_pipeline_unpin(struct sx_pipeline *p)
 void sx_pipeline_stop(struct sx_pipeline *p)
 {
 	atomic_store(&p->stop, true);
-	sx_wake(p->handover.capture_fd);
-	sx_wake(p->handover.frame_fd);
+	sx_wake(p->mailbox.capture_fd);
+	sx_wake(p->mailbox.frame_fd);
 }
 
 void sx_pipeline_end(struct sx_pipeline *p, enum sx_end end, const char *why)

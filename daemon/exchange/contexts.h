@@ -11,7 +11,7 @@
 
 #include "base/why.h"
 #include "daemon/camera/road_unit.h"
-#include "daemon/exchange/handover.h"
+#include "daemon/exchange/mailbox.h"
 #include "stages/context.h"
 #include "stixel.h"
 

@@ -1,7 +1,7 @@
 /*
  * Exchange between main and the threads of a running pipeline: main gives contexts to the frame thread and
  * camera controls to the capture thread, and gets them back. The exchange consists of four atomic pointers,
- * like the waiting place of handover.h. Each object has one owner at any time, and no thread waits.
+ * like the waiting place of mailbox.h. Each object has one owner at any time, and no thread waits.
  *
  * Main gives one set of contexts, and one change of controls, at a time.
  *

@@ -77,14 +77,14 @@ static void fill(int count)
 static void publish_all(void)
 {
 	while (play.held_count > 0) {
-		sx_handover_release(play.held[--play.held_count]);
+		sx_mailbox_release(play.held[--play.held_count]);
 		play.published++;
 	}
 }
 
 static void take_and_hold(void)
 {
-	struct sx_item *item = sx_handover_take(&play.p.handover);
+	struct sx_item *item = sx_mailbox_take(&play.p.mailbox);
 
 	assert_non_null(item);
 	assert_true(play.held_count < HELD_MAX);
@@ -153,12 +153,12 @@ static void check(const struct sx_source_params *p, const char *script, int slot
 	play.picture = 0;
 	play.published = 0;
 	play.p.source = case_open(p, slots);
-	assert_int_equal(sx_handover_init(&play.p.handover), 0);
+	assert_int_equal(sx_mailbox_init(&play.p.mailbox), 0);
 	play.p.info = *sx_source_info(play.p.source);
 	sx_capture_thread(&play.p);
 	publish_all();
-	assert_null(sx_handover_take(&play.p.handover));
-	sx_handover_return_images(&play.p.handover);
+	assert_null(sx_mailbox_take(&play.p.mailbox));
+	sx_mailbox_return_images(&play.p.mailbox);
 
 	case_balanced(play.p.source, 0, 0);
 	sx_source_counters(play.p.source, &c);
@@ -171,7 +171,7 @@ static void check(const struct sx_source_params *p, const char *script, int slot
 	assert_int_equal(play.published, published);
 	assert_int_equal(dropped, overload);
 	assert_int_equal(c.dropped[0][SX_DROP_OVERLOAD], of_source);
-	sx_handover_finish(&play.p.handover);
+	sx_mailbox_finish(&play.p.mailbox);
 	note_gain();
 	case_close(play.p.source);
 	close(play.p.c.main_fd);

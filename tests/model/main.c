@@ -22,9 +22,9 @@
 #include "tests/model/model.h"
 
 static const struct model_scenario *const scenarios[] = {
-	&model_ring_next, &model_ring_latest, &model_ring_wait, &model_ring_bell,      &model_ring_close,
-	&model_ring_slot, &model_feed,	      &model_handover,	&model_handover_early, &model_slots,
-	&model_log,	  &model_log_full,    &model_log_life,	&model_log_queue,      &model_exchange,
+	&model_ring_next, &model_ring_latest, &model_ring_wait, &model_ring_bell,     &model_ring_close,
+	&model_ring_slot, &model_feed,	      &model_mailbox,	&model_mailbox_early, &model_slots,
+	&model_log,	  &model_log_full,    &model_log_life,	&model_log_queue,     &model_exchange,
 	&model_tune,	  &model_pool,	      &model_pool_late,
 };
 

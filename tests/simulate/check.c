@@ -140,8 +140,8 @@ static void check_cameras(const struct sx_source *s)
 		 "overload differs between sides");
 }
 
-/* Does the same as sx_handover_used(), but without points at which the simulation may switch threads. */
-static int pairs_held(const struct sx_handover *h)
+/* Does the same as sx_mailbox_used(), but without points at which the simulation may switch threads. */
+static int pairs_held(const struct sx_mailbox *h)
 {
 	int held = 0;
 
@@ -180,7 +180,7 @@ void check_quiet(void)
 	if (!p || !world->run)
 		return;
 	captured = count(SX_FIG_FRAMES_CAPTURED);
-	held = pairs_held(&p->handover);
+	held = pairs_held(&p->mailbox);
 	sum = count(SX_FIG_FRAMES_PUBLISHED) + count(SX_FIG_DROPPED_OVERLOAD) + count(SX_FIG_DROPPED_NO_MAP) +
 	      count(SX_FIG_DROPPED_TEARDOWN) + (uint64_t)held;
 	SIM_MUST(captured == sum, "%llu pairs captured; published %llu, overload %llu, held %d",
@@ -202,10 +202,10 @@ int __real_sx_ring_publish(struct sx_ring *r, const void *frame, size_t bytes);
 int __wrap_sx_ring_publish(struct sx_ring *r, const void *frame, size_t bytes);
 void __real_sx_ring_pass_bell(struct sx_ring *r);
 void __wrap_sx_ring_pass_bell(struct sx_ring *r);
-struct sx_item *__real_sx_handover_put(struct sx_item *item);
-struct sx_item *__wrap_sx_handover_put(struct sx_item *item);
-struct sx_item *__real_sx_handover_take(struct sx_handover *h);
-struct sx_item *__wrap_sx_handover_take(struct sx_handover *h);
+struct sx_item *__real_sx_mailbox_put(struct sx_item *item);
+struct sx_item *__wrap_sx_mailbox_put(struct sx_item *item);
+struct sx_item *__real_sx_mailbox_take(struct sx_mailbox *h);
+struct sx_item *__wrap_sx_mailbox_take(struct sx_mailbox *h);
 void __real_sx_source_close(struct sx_source *s);
 void __wrap_sx_source_close(struct sx_source *s);
 int __real_sx_run_loop(struct sx_run *run);
@@ -247,7 +247,7 @@ void __wrap_sx_pipeline_destroy(struct sx_pipeline *p, struct sx_source **source
 	__real_sx_pipeline_destroy(p, source);
 }
 
-struct sx_item *__wrap_sx_handover_put(struct sx_item *item)
+struct sx_item *__wrap_sx_mailbox_put(struct sx_item *item)
 {
 	const uint64_t number = item->pair.number;
 	struct sx_item *old;
@@ -259,9 +259,9 @@ struct sx_item *__wrap_sx_handover_put(struct sx_item *item)
 	world->pairs_in_all++;
 	SIM_MUST(number > world->put_number, "pair %llu comes after %llu", (ull)number,
 		 (ull)world->put_number);
-	old = __real_sx_handover_put(item);
+	old = __real_sx_mailbox_put(item);
 	if (old && sim_breaks(BREAK_OLDEST))
-		old = __real_sx_handover_put(old);
+		old = __real_sx_mailbox_put(old);
 	if (old && sim_breaks(BREAK_REPLACED))
 		return NULL;
 	world->put_number = number;
@@ -270,11 +270,11 @@ struct sx_item *__wrap_sx_handover_put(struct sx_item *item)
 	return old;
 }
 
-struct sx_item *__wrap_sx_handover_take(struct sx_handover *h)
+struct sx_item *__wrap_sx_mailbox_take(struct sx_mailbox *h)
 {
 	const uint64_t newest = world->put_number;
 	const void *source = world->source;
-	struct sx_item *item = __real_sx_handover_take(h);
+	struct sx_item *item = __real_sx_mailbox_take(h);
 
 	/* the first pair of another source may have come meanwhile */
 	if (!item || item->source != world->source || item->source != source)

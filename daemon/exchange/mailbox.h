@@ -1,5 +1,5 @@
 /*
- * Hand-over of pairs from the capture thread to the frame thread: one waiting place, and the owner of each
+ * Mailbox for pairs from the capture thread to the frame thread: one waiting place, and the owner of each
  * pair.
  *
  * The newest pair wins: a new pair replaces the waiting one. The place is one atomic pointer, so that the
@@ -13,8 +13,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#ifndef SX_DAEMON_HANDOVER_H
-#define SX_DAEMON_HANDOVER_H
+#ifndef SX_DAEMON_EXCHANGE_MAILBOX_H
+#define SX_DAEMON_EXCHANGE_MAILBOX_H
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -37,10 +37,10 @@ struct sx_item {
 	struct sx_pair pair;
 	struct sx_source *source; /* source that made the pair and takes its images back */
 	atomic_uint in_use;
-	struct sx_handover *handover; /* owner of the item */
+	struct sx_mailbox *mailbox; /* owner of the item */
 };
 
-struct sx_handover {
+struct sx_mailbox {
 	_Atomic(struct sx_item *) waiting;
 	struct sx_item items[SX_ITEMS_MAX];
 	bool paced;	/* the source has a pace and waits for no empty place; false unless set after init */
@@ -48,40 +48,40 @@ struct sx_handover {
 	int capture_fd; /* eventfd that wakes the capture thread, as the source's descriptor does */
 };
 
-int sx_handover_init(struct sx_handover *h);
+int sx_mailbox_init(struct sx_mailbox *h);
 /* Call it after both threads have ended. */
-void sx_handover_finish(struct sx_handover *h);
+void sx_mailbox_finish(struct sx_mailbox *h);
 
 /*
  * Thread: capture. Returns an item to fill, or NULL if all are in use. It is in use from the time when it is
  * put.
  */
-struct sx_item *sx_handover_free(struct sx_handover *h);
+struct sx_item *sx_mailbox_free(struct sx_mailbox *h);
 /*
  * Thread: capture, or main after both threads have ended. Gives images that are no longer read back to their
  * sources. Call it before the source is asked for a pair, and before it is closed.
  */
-void sx_handover_return_images(struct sx_handover *h);
+void sx_mailbox_return_images(struct sx_mailbox *h);
 /*
  * Thread: capture. Puts a filled item in the waiting place and wakes the frame thread. Returns the item that
  * it replaced, which the caller releases, or NULL.
  */
-struct sx_item *sx_handover_put(struct sx_item *item);
+struct sx_item *sx_mailbox_put(struct sx_item *item);
 /* Any thread. Returns true if a pair waits. */
-bool sx_handover_waits(const struct sx_handover *h);
+bool sx_mailbox_waits(const struct sx_mailbox *h);
 /*
  * Any thread. Returns the number of pairs that wait, or whose frames are in flight. 0: no other thread uses any
  * pair any more.
  */
-int sx_handover_used(const struct sx_handover *h);
+int sx_mailbox_used(const struct sx_mailbox *h);
 /*
  * Thread: frame, or main after both threads have ended. Returns the waiting item or NULL. Wakes the capture
  * thread unless the source has a pace, since such a source gives pairs anyway.
  */
-struct sx_item *sx_handover_take(struct sx_handover *h);
+struct sx_item *sx_mailbox_take(struct sx_mailbox *h);
 /* Thread: the engine's, as sx_images_read_fn. The images can go back. The item stays in use. */
-void sx_handover_images_read(void *item);
+void sx_mailbox_images_read(void *item);
 /* Thread: the owner of the item. Ends the use of the item and of its images. */
-void sx_handover_release(struct sx_item *item);
+void sx_mailbox_release(struct sx_item *item);
 
 #endif

@@ -3,7 +3,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "daemon/exchange/handover.h"
+#include "daemon/exchange/mailbox.h"
 
 #include <errno.h>
 #include <stdint.h>
@@ -13,7 +13,7 @@
 #include "base/contract.h"
 #include "base/wake.h"
 
-int sx_handover_init(struct sx_handover *h)
+int sx_mailbox_init(struct sx_mailbox *h)
 {
 	int r;
 
@@ -21,7 +21,7 @@ int sx_handover_init(struct sx_handover *h)
 	h->paced = false;
 	for (int i = 0; i < SX_ITEMS_MAX; i++) {
 		atomic_init(&h->items[i].in_use, 0);
-		h->items[i].handover = h;
+		h->items[i].mailbox = h;
 	}
 	h->capture_fd = -1;
 	h->frame_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -30,20 +30,20 @@ int sx_handover_init(struct sx_handover *h)
 	h->capture_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (h->capture_fd < 0) {
 		r = -errno;
-		sx_handover_finish(h);
+		sx_mailbox_finish(h);
 		return r;
 	}
 	return 0;
 }
 
-void sx_handover_finish(struct sx_handover *h)
+void sx_mailbox_finish(struct sx_mailbox *h)
 {
-	struct sx_item *item = sx_handover_take(h);
+	struct sx_item *item = sx_mailbox_take(h);
 
 	if (item)
-		sx_handover_release(item);
-	sx_handover_return_images(h);
-	sx_must(sx_handover_used(h), ==, 0);
+		sx_mailbox_release(item);
+	sx_mailbox_return_images(h);
+	sx_must(sx_mailbox_used(h), ==, 0);
 	if (h->frame_fd >= 0)
 		close(h->frame_fd);
 	if (h->capture_fd >= 0)
@@ -57,7 +57,7 @@ static unsigned item_use(const struct sx_item *item)
 	return atomic_load_explicit(&item->in_use, memory_order_acquire);
 }
 
-struct sx_item *sx_handover_free(struct sx_handover *h)
+struct sx_item *sx_mailbox_free(struct sx_mailbox *h)
 {
 	for (int i = 0; i < SX_ITEMS_MAX; i++)
 		if (item_use(&h->items[i]) == 0)
@@ -65,7 +65,7 @@ struct sx_item *sx_handover_free(struct sx_handover *h)
 	return NULL;
 }
 
-void sx_handover_return_images(struct sx_handover *h)
+void sx_mailbox_return_images(struct sx_mailbox *h)
 {
 	for (int i = 0; i < SX_ITEMS_MAX; i++) {
 		struct sx_item *item = &h->items[i];
@@ -78,9 +78,9 @@ void sx_handover_return_images(struct sx_handover *h)
 	}
 }
 
-struct sx_item *sx_handover_put(struct sx_item *item)
+struct sx_item *sx_mailbox_put(struct sx_item *item)
 {
-	struct sx_handover *h = item->handover;
+	struct sx_mailbox *h = item->mailbox;
 	struct sx_item *old;
 
 	sx_must(atomic_load_explicit(&item->in_use, memory_order_relaxed), ==, 0);
@@ -93,12 +93,12 @@ struct sx_item *sx_handover_put(struct sx_item *item)
 	return old;
 }
 
-bool sx_handover_waits(const struct sx_handover *h)
+bool sx_mailbox_waits(const struct sx_mailbox *h)
 {
 	return atomic_load_explicit(&h->waiting, memory_order_acquire) != NULL;
 }
 
-int sx_handover_used(const struct sx_handover *h)
+int sx_mailbox_used(const struct sx_mailbox *h)
 {
 	int used = 0;
 
@@ -107,7 +107,7 @@ int sx_handover_used(const struct sx_handover *h)
 	return used;
 }
 
-struct sx_item *sx_handover_take(struct sx_handover *h)
+struct sx_item *sx_mailbox_take(struct sx_mailbox *h)
 {
 	struct sx_item *item = atomic_exchange_explicit(&h->waiting, NULL, memory_order_acq_rel);
 
@@ -125,21 +125,21 @@ struct sx_item *sx_handover_take(struct sx_handover *h)
  */
 static unsigned end_use(struct sx_item *item, unsigned bits)
 {
-	const int capture_fd = item->handover->capture_fd;
+	const int capture_fd = item->mailbox->capture_fd;
 	const unsigned before = atomic_fetch_and_explicit(&item->in_use, ~bits, memory_order_release);
 
 	sx_wake(capture_fd);
 	return before;
 }
 
-void sx_handover_images_read(void *user)
+void sx_mailbox_images_read(void *user)
 {
 	const unsigned before = end_use(user, SX_ITEM_IMAGES);
 
 	sx_must_be(before & SX_ITEM_FRAME);
 }
 
-void sx_handover_release(struct sx_item *item)
+void sx_mailbox_release(struct sx_item *item)
 {
 	const unsigned before = end_use(item, SX_ITEM_FRAME | SX_ITEM_IMAGES);
 

@@ -1,5 +1,5 @@
 /*
- * Tests the hand-over of pairs. The newest pair wins, every pair goes back to its source exactly once, and
+ * Tests the mailbox of pairs. The newest pair wins, every pair goes back to its source exactly once, and
  * each change wakes the thread that waits for it. One test runs a capture thread, a frame thread and an
  * engine thread at full speed under ThreadSanitizer.
  *
@@ -17,7 +17,7 @@
 #include <cmocka.h>
 
 #include "base/wake.h"
-#include "daemon/exchange/handover.h"
+#include "daemon/exchange/mailbox.h"
 
 #define PAIRS 20000
 #define SLOTS (SX_ITEMS_MAX)
@@ -62,12 +62,12 @@ static void take_pair(struct sx_source *s, struct sx_item *item, uint64_t number
 	abort();
 }
 
-static struct sx_item *filled(struct sx_handover *h, struct sx_source *s, uint64_t number)
+static struct sx_item *filled(struct sx_mailbox *h, struct sx_source *s, uint64_t number)
 {
 	struct sx_item *item;
 
-	sx_handover_return_images(h);
-	item = sx_handover_free(h);
+	sx_mailbox_return_images(h);
+	item = sx_mailbox_free(h);
 	assert_non_null(item);
 	take_pair(s, item, number);
 	return item;
@@ -83,7 +83,7 @@ static bool woken(int fd)
 	return yes;
 }
 
-static void expect_woken(const struct sx_handover *h, bool capture, bool frame)
+static void expect_woken(const struct sx_mailbox *h, bool capture, bool frame)
 {
 	assert_int_equal(woken(h->capture_fd), capture);
 	assert_int_equal(woken(h->frame_fd), frame);
@@ -92,35 +92,35 @@ static void expect_woken(const struct sx_handover *h, bool capture, bool frame)
 static void test_life_of_a_pair(void **state)
 {
 	struct sx_source s = {0};
-	struct sx_handover h;
+	struct sx_mailbox h;
 	struct sx_item *item;
 
-	assert_int_equal(sx_handover_init(&h), 0);
+	assert_int_equal(sx_mailbox_init(&h), 0);
 	expect_woken(&h, false, false);
-	assert_null(sx_handover_take(&h));
-	assert_int_equal(sx_handover_used(&h), 0);
+	assert_null(sx_mailbox_take(&h));
+	assert_int_equal(sx_mailbox_used(&h), 0);
 	item = filled(&h, &s, 1);
-	assert_int_equal(sx_handover_used(&h), 0); /* until it is put, it counts nowhere */
-	assert_ptr_equal(sx_handover_free(&h), item);
-	assert_null(sx_handover_put(item));
+	assert_int_equal(sx_mailbox_used(&h), 0); /* until it is put, it counts nowhere */
+	assert_ptr_equal(sx_mailbox_free(&h), item);
+	assert_null(sx_mailbox_put(item));
 	expect_woken(&h, false, true);
-	assert_true(sx_handover_waits(&h));
-	assert_int_equal(sx_handover_used(&h), 1);
-	assert_ptr_equal(sx_handover_take(&h), item);
+	assert_true(sx_mailbox_waits(&h));
+	assert_int_equal(sx_mailbox_used(&h), 1);
+	assert_ptr_equal(sx_mailbox_take(&h), item);
 	expect_woken(&h, true, false); /* a source without a pace is asked for the next pair */
-	assert_false(sx_handover_waits(&h));
-	assert_int_equal(sx_handover_used(&h), 1);
-	sx_handover_return_images(&h);
+	assert_false(sx_mailbox_waits(&h));
+	assert_int_equal(sx_mailbox_used(&h), 1);
+	sx_mailbox_return_images(&h);
 	assert_int_equal(s.releases, 0);
-	sx_handover_release(item);
+	sx_mailbox_release(item);
 	expect_woken(&h, true, false);
-	assert_int_equal(sx_handover_used(&h), 0);
-	assert_ptr_not_equal(sx_handover_free(&h), item); /* only the capture thread returns images */
+	assert_int_equal(sx_mailbox_used(&h), 0);
+	assert_ptr_not_equal(sx_mailbox_free(&h), item); /* only the capture thread returns images */
 	assert_int_equal(s.releases, 0);
-	sx_handover_return_images(&h);
+	sx_mailbox_return_images(&h);
 	assert_int_equal(s.releases, 1);
-	assert_ptr_equal(sx_handover_free(&h), item);
-	sx_handover_finish(&h);
+	assert_ptr_equal(sx_mailbox_free(&h), item);
+	sx_mailbox_finish(&h);
 	assert_int_equal(s.releases, 1);
 }
 
@@ -131,21 +131,21 @@ static void test_life_of_a_pair(void **state)
 static void test_a_pace_needs_no_waking(void **state)
 {
 	struct sx_source s = {0};
-	struct sx_handover h;
+	struct sx_mailbox h;
 	struct sx_item *item;
 
-	assert_int_equal(sx_handover_init(&h), 0);
+	assert_int_equal(sx_mailbox_init(&h), 0);
 	h.paced = true;
 	item = filled(&h, &s, 1);
-	assert_null(sx_handover_put(item));
+	assert_null(sx_mailbox_put(item));
 	expect_woken(&h, false, true);
-	assert_ptr_equal(sx_handover_take(&h), item);
+	assert_ptr_equal(sx_mailbox_take(&h), item);
 	expect_woken(&h, false, false);
-	sx_handover_images_read(item);
+	sx_mailbox_images_read(item);
 	expect_woken(&h, true, false);
-	sx_handover_release(item);
+	sx_mailbox_release(item);
 	expect_woken(&h, true, false);
-	sx_handover_finish(&h);
+	sx_mailbox_finish(&h);
 }
 
 /*
@@ -155,76 +155,76 @@ static void test_a_pace_needs_no_waking(void **state)
 static void test_images_go_back_early(void **state)
 {
 	struct sx_source s = {0};
-	struct sx_handover h;
+	struct sx_mailbox h;
 	struct sx_item *item, *next;
 
-	assert_int_equal(sx_handover_init(&h), 0);
-	sx_handover_put(filled(&h, &s, 1));
-	item = sx_handover_take(&h);
+	assert_int_equal(sx_mailbox_init(&h), 0);
+	sx_mailbox_put(filled(&h, &s, 1));
+	item = sx_mailbox_take(&h);
 	expect_woken(&h, true, true);
-	sx_handover_images_read(item);
+	sx_mailbox_images_read(item);
 	expect_woken(&h, true, false);
-	sx_handover_return_images(&h);
+	sx_mailbox_return_images(&h);
 	assert_int_equal(s.releases, 1);
-	assert_int_equal(sx_handover_used(&h), 1); /* its frame still needs the item's number and times */
+	assert_int_equal(sx_mailbox_used(&h), 1); /* its frame still needs the item's number and times */
 	next = filled(&h, &s, 2);
 	assert_ptr_not_equal(next, item);
 	assert_ptr_equal(next->pair.slot, item->pair.slot);
-	sx_handover_release(item);
+	sx_mailbox_release(item);
 	expect_woken(&h, true, false);
-	sx_handover_return_images(&h);
+	sx_mailbox_return_images(&h);
 	assert_int_equal(s.releases, 1);
-	assert_int_equal(sx_handover_used(&h), 0);
-	sx_handover_finish(&h);
+	assert_int_equal(sx_mailbox_used(&h), 0);
+	sx_mailbox_finish(&h);
 	assert_int_equal(s.twice, 0);
 }
 
 static void test_newest_wins(void **state)
 {
 	struct sx_source s = {0};
-	struct sx_handover h;
+	struct sx_mailbox h;
 	struct sx_item *old = NULL;
 
-	assert_int_equal(sx_handover_init(&h), 0);
+	assert_int_equal(sx_mailbox_init(&h), 0);
 	for (uint64_t n = 1; n <= 100; n++) {
-		struct sx_item *item = filled(&h, &s, n), *replaced = sx_handover_put(item);
+		struct sx_item *item = filled(&h, &s, n), *replaced = sx_mailbox_put(item);
 
 		assert_ptr_equal(replaced, old);
 		if (replaced)
-			sx_handover_release(replaced);
-		assert_int_equal(sx_handover_used(&h), 1);
+			sx_mailbox_release(replaced);
+		assert_int_equal(sx_mailbox_used(&h), 1);
 		old = item;
 	}
-	assert_int_equal(sx_handover_take(&h)->pair.number, 100);
-	sx_handover_return_images(&h);
+	assert_int_equal(sx_mailbox_take(&h)->pair.number, 100);
+	sx_mailbox_return_images(&h);
 	assert_int_equal(s.releases, 99);
-	sx_handover_release(old);
-	sx_handover_finish(&h);
+	sx_mailbox_release(old);
+	sx_mailbox_finish(&h);
 }
 
 static void test_all_in_use(void **state)
 {
 	struct sx_item *items[SX_ITEMS_MAX];
 	struct sx_source s = {0};
-	struct sx_handover h;
+	struct sx_mailbox h;
 
-	assert_int_equal(sx_handover_init(&h), 0);
+	assert_int_equal(sx_mailbox_init(&h), 0);
 	for (int i = 0; i < SX_ITEMS_MAX; i++) {
-		assert_int_equal(sx_handover_used(&h), i);
-		sx_handover_put(filled(&h, &s, (uint64_t)i + 1));
-		items[i] = sx_handover_take(&h);
+		assert_int_equal(sx_mailbox_used(&h), i);
+		sx_mailbox_put(filled(&h, &s, (uint64_t)i + 1));
+		items[i] = sx_mailbox_take(&h);
 	}
-	assert_null(sx_handover_free(&h));
-	sx_handover_images_read(items[3]);
-	assert_null(sx_handover_free(&h));
-	sx_handover_return_images(&h);
-	assert_null(sx_handover_free(&h)); /* the images are back, but the frame is in flight */
-	sx_handover_release(items[3]);
-	assert_ptr_equal(sx_handover_free(&h), items[3]);
+	assert_null(sx_mailbox_free(&h));
+	sx_mailbox_images_read(items[3]);
+	assert_null(sx_mailbox_free(&h));
+	sx_mailbox_return_images(&h);
+	assert_null(sx_mailbox_free(&h)); /* the images are back, but the frame is in flight */
+	sx_mailbox_release(items[3]);
+	assert_ptr_equal(sx_mailbox_free(&h), items[3]);
 	for (int i = 0; i < SX_ITEMS_MAX; i++)
 		if (i != 3)
-			sx_handover_release(items[i]);
-	sx_handover_finish(&h);
+			sx_mailbox_release(items[i]);
+	sx_mailbox_finish(&h);
 	assert_int_equal(s.releases, SX_ITEMS_MAX);
 }
 
@@ -232,11 +232,11 @@ static void test_all_in_use(void **state)
 static void test_end_with_a_waiting_pair(void **state)
 {
 	struct sx_source s = {0};
-	struct sx_handover h;
+	struct sx_mailbox h;
 
-	assert_int_equal(sx_handover_init(&h), 0);
-	sx_handover_put(filled(&h, &s, 1));
-	sx_handover_finish(&h);
+	assert_int_equal(sx_mailbox_init(&h), 0);
+	sx_mailbox_put(filled(&h, &s, 1));
+	sx_mailbox_finish(&h);
 	assert_int_equal(s.releases, 1);
 	assert_int_equal(h.capture_fd, -1);
 	assert_int_equal(h.frame_fd, -1);
@@ -245,7 +245,7 @@ static void test_end_with_a_waiting_pair(void **state)
 /* --- threads: the test itself is the capture thread, beside a frame thread and an engine thread --- */
 
 struct threads {
-	struct sx_handover h;
+	struct sx_mailbox h;
 	struct sx_source source;
 	_Atomic(struct sx_item *)
 		computing; /* item that the frame thread gave to the engine; NULL: the engine has read the images */
@@ -266,7 +266,7 @@ static void *engine(void *threads)
 			continue;
 		}
 		t->misread += ((struct slot *)item->pair.slot)->content != item->pair.number;
-		sx_handover_images_read(item);
+		sx_mailbox_images_read(item);
 		atomic_store(&t->computing, NULL);
 	}
 	return NULL;
@@ -283,7 +283,7 @@ static void *frame(void *threads)
 
 	while (last != PAIRS) {
 		struct pollfd p = {.fd = t->h.frame_fd, .events = POLLIN};
-		struct sx_item *item = sx_handover_take(&t->h);
+		struct sx_item *item = sx_mailbox_take(&t->h);
 
 		if (!item) {
 			poll(&p, 1, 100);
@@ -300,7 +300,7 @@ static void *frame(void *threads)
 			t->wrong += ((struct slot *)item->pair.slot)->content != last;
 		}
 		t->wrong += item->pair.number != last; /* the item still belongs to this frame */
-		sx_handover_release(item);
+		sx_mailbox_release(item);
 		t->published++;
 		sched_yield(); /* the item may be filled again before any other access orders the two threads */
 	}
@@ -313,26 +313,26 @@ static void test_threads(void **state)
 	uint64_t replaced = 0;
 	pthread_t threads[2];
 
-	assert_int_equal(sx_handover_init(&t.h), 0);
+	assert_int_equal(sx_mailbox_init(&t.h), 0);
 	assert_int_equal(pthread_create(&threads[0], NULL, engine, &t), 0);
 	assert_int_equal(pthread_create(&threads[1], NULL, frame, &t), 0);
 	for (uint64_t n = 1; n <= PAIRS; n++) {
-		struct sx_item *old = sx_handover_put(filled(&t.h, &t.source, n));
+		struct sx_item *old = sx_mailbox_put(filled(&t.h, &t.source, n));
 
 		if (old)
-			sx_handover_release(old);
+			sx_mailbox_release(old);
 		replaced += old != NULL;
 		if (n % 16 == 0) /* the frame thread catches up every 16 pairs */
-			while (sx_handover_waits(&t.h))
+			while (sx_mailbox_waits(&t.h))
 				sched_yield();
 	}
 	pthread_join(threads[1], NULL);
 	atomic_store(&t.over, true);
 	pthread_join(threads[0], NULL);
-	assert_int_equal(sx_handover_used(&t.h), 0);
+	assert_int_equal(sx_mailbox_used(&t.h), 0);
 	assert_int_equal(t.published + replaced, PAIRS);
 	assert_true(t.published >= PAIRS / 16);
-	sx_handover_finish(&t.h);
+	sx_mailbox_finish(&t.h);
 	assert_int_equal(t.source.releases, PAIRS);
 	assert_int_equal(t.source.twice + t.out_of_order + t.wrong + t.misread, 0);
 }

@@ -1,5 +1,5 @@
 /*
- * The hand-over of pairs: daemon/exchange/handover.c between loops that copy those of the capture thread and
+ * The mailbox of pairs: daemon/exchange/mailbox.c between loops that copy those of the capture thread and
  * the frame thread without their cameras and engines.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -10,12 +10,12 @@
 
 #include "base/wake.h"
 #include "capture/slots.h"
-#include "daemon/exchange/handover.h"
+#include "daemon/exchange/mailbox.h"
 #include "tests/model/explore.h"
 
 #define PAIRS model_count(3, 4)
 
-static struct sx_handover handover;
+static struct sx_mailbox mailbox;
 /*
  * The images of a pair. Nothing of them is atomic, so that a race is found. Only the capture thread takes and
  * releases them.
@@ -27,7 +27,7 @@ static struct images {
 static atomic_bool ended;
 static uint64_t done, newest, replaced; /* each is counted by one thread */
 
-static uint64_t *handover_pixel(const struct sx_pair *pair)
+static uint64_t *mailbox_pixel(const struct sx_pair *pair)
 {
 	return &((struct images *)pair->slot)->pixel;
 }
@@ -42,7 +42,7 @@ void sx_source_release(struct sx_source *s, const struct sx_pair *pair)
 	own->used = false;
 }
 
-static struct images *handover_images(void)
+static struct images *mailbox_images(void)
 {
 	for (int i = 0; i < SX_ITEMS_MAX; i++)
 		if (!images[i].used) {
@@ -52,83 +52,83 @@ static struct images *handover_images(void)
 	return NULL;
 }
 
-static void handover_setup(void)
+static void mailbox_setup(void)
 {
-	if (sx_handover_init(&handover) < 0)
+	if (sx_mailbox_init(&mailbox) < 0)
 		abort();
-	handover.paced = true;
+	mailbox.paced = true;
 }
 
-static void handover_put(uint64_t number)
+static void mailbox_put(uint64_t number)
 {
 	struct sx_item *item;
 
-	sx_handover_return_images(&handover);
-	item = sx_handover_free(&handover);
+	sx_mailbox_return_images(&mailbox);
+	item = sx_mailbox_free(&mailbox);
 	model_check(item != NULL, "no item is free, though all were given back");
 	item->pair.number = number;
-	item->pair.slot = handover_images();
+	item->pair.slot = mailbox_images();
 	model_check(item->pair.slot != NULL, "no images are free");
-	*handover_pixel(&item->pair) = number;
-	item = sx_handover_put(item);
+	*mailbox_pixel(&item->pair) = number;
+	item = sx_mailbox_put(item);
 	if (!item)
 		return;
 	model_check(item->pair.number < number, "a newer pair was replaced");
 	replaced++;
-	sx_handover_release(item);
+	sx_mailbox_release(item);
 }
 
-static void handover_capture(void)
+static void mailbox_capture(void)
 {
 	model_never_waits();
 	for (uint64_t n = 1; n <= PAIRS; n++)
-		handover_put(n);
+		mailbox_put(n);
 	atomic_store_explicit(&ended, true, memory_order_release);
-	sx_wake(handover.frame_fd);
+	sx_wake(mailbox.frame_fd);
 }
 
-static void handover_use(const struct sx_item *item)
+static void mailbox_use(const struct sx_item *item)
 {
 	model_check(item->pair.number > newest, "an older pair came after a newer one");
-	model_check(*handover_pixel(&item->pair) == item->pair.number, "the images are another pair's");
+	model_check(*mailbox_pixel(&item->pair) == item->pair.number, "the images are another pair's");
 	newest = item->pair.number;
 	done++;
 }
 
 /* Does the same as frame_thread.c: checks everything, then sleeps until it is woken. */
-static void handover_frame(void)
+static void mailbox_frame(void)
 {
-	struct pollfd fd = {.fd = handover.frame_fd, .events = POLLIN};
+	struct pollfd fd = {.fd = mailbox.frame_fd, .events = POLLIN};
 
 	for (;;) {
 		const bool over = atomic_load_explicit(&ended, memory_order_acquire);
 		struct sx_item *item;
 
-		if (over && !sx_handover_waits(&handover))
+		if (over && !sx_mailbox_waits(&mailbox))
 			return;
-		item = sx_handover_take(&handover);
+		item = sx_mailbox_take(&mailbox);
 		if (item) {
-			handover_use(item);
-			sx_handover_release(item);
+			mailbox_use(item);
+			sx_mailbox_release(item);
 			continue;
 		}
 		if (poll(&fd, 1, -1) > 0 && fd.revents)
-			sx_wake_clear(handover.frame_fd);
+			sx_wake_clear(mailbox.frame_fd);
 	}
 }
 
-static void handover_end(void)
+static void mailbox_end(void)
 {
 	model_check(done + replaced == PAIRS, "a pair is neither done nor counted as replaced");
 	model_check(newest == PAIRS, "the newest pair was not the last one");
-	model_check(sx_handover_used(&handover) == 0, "an item was not given back");
-	sx_handover_return_images(&handover);
+	model_check(sx_mailbox_used(&mailbox) == 0, "an item was not given back");
+	sx_mailbox_return_images(&mailbox);
 	for (int i = 0; i < SX_ITEMS_MAX; i++)
 		model_check(!images[i].used, "images were not given back");
 }
 
-const struct model_scenario model_handover = {
-	"handover", handover_setup, {handover_capture, handover_frame}, handover_end, NULL};
+const struct model_scenario model_mailbox = {
+	"mailbox", mailbox_setup, {mailbox_capture, mailbox_frame}, mailbox_end, NULL};
 
 /* ---- images that are returned before their frame is done ---- */
 
@@ -138,7 +138,7 @@ static int engine_fd, result_fd;
 
 static void early_setup(void)
 {
-	handover_setup();
+	mailbox_setup();
 	engine_fd = eventfd(0, EFD_NONBLOCK);
 	result_fd = eventfd(0, EFD_NONBLOCK);
 }
@@ -146,17 +146,17 @@ static void early_setup(void)
 /* Waits for room as capture_thread.c does. Every change of an item wakes the thread. */
 static void early_capture(void)
 {
-	struct pollfd fd = {.fd = handover.capture_fd, .events = POLLIN};
+	struct pollfd fd = {.fd = mailbox.capture_fd, .events = POLLIN};
 
-	handover_put(1);
-	while (sx_handover_used(&handover) > 0)
+	mailbox_put(1);
+	while (sx_mailbox_used(&mailbox) > 0)
 		if (poll(&fd, 1, -1) > 0) {
-			sx_wake_clear(handover.capture_fd);
-			sx_handover_return_images(&handover);
+			sx_wake_clear(mailbox.capture_fd);
+			sx_mailbox_return_images(&mailbox);
 		}
-	handover_put(2);
+	mailbox_put(2);
 	atomic_store_explicit(&ended, true, memory_order_release);
-	sx_wake(handover.frame_fd);
+	sx_wake(mailbox.frame_fd);
 }
 
 static void early_engine(void)
@@ -167,8 +167,8 @@ static void early_engine(void)
 	poll(&fd, 1, -1);
 	sx_wake_clear(engine_fd);
 	item = atomic_load_explicit(&submitted, memory_order_acquire);
-	handover_use(item);
-	sx_handover_images_read(item);
+	mailbox_use(item);
+	sx_mailbox_images_read(item);
 	/* computes the rest of the frame, then signals the result as an engine's contract requires */
 	atomic_store_explicit(&finished, true, memory_order_release);
 	sx_wake(result_fd);
@@ -176,30 +176,30 @@ static void early_engine(void)
 
 static void early_frame(void)
 {
-	struct pollfd fd = {.fd = handover.frame_fd, .events = POLLIN},
+	struct pollfd fd = {.fd = mailbox.frame_fd, .events = POLLIN},
 		      result = {.fd = result_fd, .events = POLLIN};
 	struct sx_item *item;
 
-	while (!(item = sx_handover_take(&handover)))
+	while (!(item = sx_mailbox_take(&mailbox)))
 		if (poll(&fd, 1, -1) > 0)
-			sx_wake_clear(handover.frame_fd);
+			sx_wake_clear(mailbox.frame_fd);
 	atomic_store_explicit(&submitted, item, memory_order_release);
 	sx_wake(engine_fd);
 	poll(&result, 1, -1);
 	sx_wake_clear(result_fd);
 	model_check(atomic_load_explicit(&finished, memory_order_acquire), "woken without a result");
-	sx_handover_release(item);
-	handover_frame();
+	sx_mailbox_release(item);
+	mailbox_frame();
 }
 
 static void early_end(void)
 {
 	model_check(done == 2 && replaced == 0, "a pair was not done");
-	model_check(sx_handover_used(&handover) == 0, "an item was not given back");
+	model_check(sx_mailbox_used(&mailbox) == 0, "an item was not given back");
 }
 
-const struct model_scenario model_handover_early = {
-	"handover-early", early_setup, {early_capture, early_frame, early_engine}, early_end, NULL};
+const struct model_scenario model_mailbox_early = {
+	"mailbox-early", early_setup, {early_capture, early_frame, early_engine}, early_end, NULL};
 
 /* ---- slots that another thread releases than the one that takes them, as in stixel-bench ---- */
 
