@@ -2,7 +2,7 @@
  * Contracts: conditions that must hold between functions, for any input of the program. They are checked in
  * every build.
  *
- *	sx_must(count, <=, SX_ITEMS_MAX);
+ *	sx_must(count, <=, SX_QUEUED_PAIRS_MAX);
  *	sx_must_index(i, f->columns);
  *	sx_must_be(!t->joined);
  *
@@ -20,7 +20,7 @@
  * SX_CONTRACT_RETURNS and has no sx_contract_broken(), so the linker refuses the three macros above. Code
  * that libstixel shares with the daemon uses
  *
- *	sx_must_or(return -EINVAL, count, <=, SX_ITEMS_MAX);
+ *	sx_must_or(return -EINVAL, count, <=, SX_QUEUED_PAIRS_MAX);
  *
  * which returns from the function in libstixel, and is sx_must() everywhere else.
  *

@@ -199,49 +199,49 @@ static void skip_corrupt(struct capture *c, const char *why)
 		poll(&fd, 1, CORRUPT_PAUSE_MS);
 }
 
-static void put_in_mailbox(struct capture *c, struct sx_item *item)
+static void put_in_mailbox(struct capture *c, struct sx_queued_pair *queued)
 {
 	int64_t now = sx_now_ns();
 
-	sx_must_be(item->source == c->p->source);
+	sx_must_be(queued->source == c->p->source);
 	c->corrupt_in_a_row = 0;
 	sx_condition_clear(&c->corrupt, now, SX_LOG_CAPTURE, "pairs are readable again");
-	sx_telemetry_captured(c->t, now, item->pair.left_ns - item->pair.right_ns);
+	sx_telemetry_captured(c->t, now, queued->pair.left_ns - queued->pair.right_ns);
 	if (c->found) {
 		c->found = false;
 		sx_telemetry_absent(c->t, NULL);
 		sx_wake(c->p->c.main_fd);
 	}
-	item = sx_mailbox_put(item);
-	if (!item)
+	queued = sx_mailbox_put(queued);
+	if (!queued)
 		return;
-	sx_must_be(item->source == c->p->source);
+	sx_must_be(queued->source == c->p->source);
 	/* A pair after the last requested frame was not dropped because of a busy engine. */
 	sx_telemetry_add(c->t,
 			 atomic_load_explicit(&c->p->full, memory_order_relaxed) ? SX_FIG_DROPPED_TEARDOWN
 										 : SX_FIG_DROPPED_OVERLOAD,
 			 1);
-	sx_mailbox_release(item);
+	sx_mailbox_release(queued);
 }
 
 /* Takes a pair from the source. Returns false if the source has ended. */
 static bool take_pair(struct capture *c)
 {
 	struct sx_pipeline *p = c->p;
-	struct sx_item *item = sx_mailbox_free(&p->mailbox);
+	struct sx_queued_pair *queued = sx_mailbox_free(&p->mailbox);
 	char warning[SX_WHY_BYTES];
 	struct sx_why why = {""};
 	int r;
 
-	if (!item)
+	if (!queued)
 		return true;
-	item->source = p->source;
-	r = sx_source_next(p->source, &item->pair, &why);
+	queued->source = p->source;
+	r = sx_source_next(p->source, &queued->pair, &why);
 	note_counters(c);
 	if (r > 0 && sx_source_warning(p->source, warning, sizeof(warning)))
 		sx_log(CAPTURE, WARNING, "%s", warning);
 	if (r > 0) {
-		put_in_mailbox(c, item);
+		put_in_mailbox(c, queued);
 		return true;
 	}
 	if (r == -EBADMSG)

@@ -171,14 +171,14 @@ static void fill_header(struct sx_pipeline *p, const struct sx_flight *f, const 
 	h->dropped_overload = sx_telemetry_count(t, SX_FIG_DROPPED_OVERLOAD);
 	h->number = p->collected + 1;
 	sx_contexts_fill(f->contexts, h);
-	h->capture_left_ns = f->item->pair.left_ns;
-	h->capture_right_ns = f->item->pair.right_ns;
-	h->clock = (uint8_t)f->item->pair.clock;
-	h->stamp = (uint8_t)f->item->pair.stamp;
+	h->capture_left_ns = f->queued->pair.left_ns;
+	h->capture_right_ns = f->queued->pair.right_ns;
+	h->clock = (uint8_t)f->queued->pair.clock;
+	h->stamp = (uint8_t)f->queued->pair.stamp;
 	h->submitted_ns = f->submitted_ns;
 	h->flags |= camera_flag(p, f->contexts);
-	h->flags |= p->flags | sx_semantics_flags(&p->feeds.semantics, &f->item->pair);
-	h->scores_ns = f->item->pair.scores ? f->item->pair.scores->captured_ns : 0;
+	h->flags |= p->flags | sx_semantics_flags(&p->feeds.semantics, &f->queued->pair);
+	h->scores_ns = f->queued->pair.scores ? f->queued->pair.scores->captured_ns : 0;
 	h->columns = result->columns;
 	h->stixel_count = result->count;
 	h->road_origin = (uint8_t)result->road.origin;
@@ -287,9 +287,9 @@ static bool collect_frames(struct sx_pipeline *p)
 				      of_engine ? sx_engine_failure(p->c.engine, r) : strerror(-r));
 			return false;
 		}
-		sx_must_be(f->item);
-		sx_mailbox_release(f->item);
-		f->item = NULL;
+		sx_must_be(f->queued);
+		sx_mailbox_release(f->queued);
+		f->queued = NULL;
 		p->collected++;
 		f = oldest_flight(p);
 		atomic_store_explicit(&p->c.telemetry->in_flight_since_ns, f ? f->submitted_ns : 0,
@@ -338,7 +338,7 @@ static bool has_all(const struct sx_pipeline *p)
 static int feed_pair(struct sx_pipeline *p, int index, struct sx_flight *f)
 {
 	struct sx_feeds *feeds = &p->feeds;
-	struct sx_pair *pair = &f->item->pair;
+	struct sx_pair *pair = &f->queued->pair;
 	enum sx_external_ready map = SX_EXTERNAL_READY;
 	bool has_scores;
 
@@ -348,8 +348,8 @@ static int feed_pair(struct sx_pipeline *p, int index, struct sx_flight *f)
 	if (map == SX_EXTERNAL_DROP) {
 		p->waits = SX_WAITS_NOT;
 		sx_semantics_done(&feeds->semantics, pair, false);
-		sx_mailbox_release(f->item);
-		f->item = NULL;
+		sx_mailbox_release(f->queued);
+		f->queued = NULL;
 		return -ENODATA;
 	}
 	has_scores = sx_semantics_ready(&feeds->semantics, index, pair, map == SX_EXTERNAL_WAIT);
@@ -376,12 +376,12 @@ static int submit_pair(struct sx_pipeline *p)
 	    atomic_load_explicit(&p->stop, memory_order_relaxed))
 		return 0;
 	if (!p->waits) {
-		sx_must_be(!f->item);
-		f->item = sx_mailbox_take(&p->mailbox);
-		if (f->item)
-			sx_offer_pair(&p->feeds.offer, p->contexts, &f->item->pair);
+		sx_must_be(!f->queued);
+		f->queued = sx_mailbox_take(&p->mailbox);
+		if (f->queued)
+			sx_offer_pair(&p->feeds.offer, p->contexts, &f->queued->pair);
 	}
-	if (!f->item)
+	if (!f->queued)
 		return 0;
 	if (feed_pair(p, index, f) < 0)
 		return 1;
@@ -393,8 +393,8 @@ static int submit_pair(struct sx_pipeline *p)
 	if (p->submitted == p->collected) /* before submit(), in which the reference engine computes */
 		atomic_store_explicit(&p->c.telemetry->in_flight_since_ns, f->submitted_ns,
 				      memory_order_relaxed);
-	r = p->c.engine->backend->submit(f->context, &f->item->pair, previous_road(p, &road),
-					 sx_mailbox_images_read, f->item);
+	r = p->c.engine->backend->submit(f->context, &f->queued->pair, previous_road(p, &road),
+					 sx_mailbox_images_read, f->queued);
 	if (r < 0) {
 		fail_pipeline(p, "the engine refused the pair", sx_engine_failure(p->c.engine, r));
 		return r;
@@ -416,7 +416,7 @@ static bool is_finished(struct sx_pipeline *p)
 
 	if (p->collected < p->submitted)
 		return false;
-	sx_must_be(p->waits || !p->flights[p->submitted % (uint64_t)p->context_count].item);
+	sx_must_be(p->waits || !p->flights[p->submitted % (uint64_t)p->context_count].queued);
 	if (atomic_load_explicit(&p->stop, memory_order_relaxed))
 		return true;
 	if (has_all(p)) {

@@ -279,20 +279,20 @@ bool sx_pipeline_join(struct sx_pipeline *p, int timeout_ms)
  * Releases and counts a pair of a pipeline that ends. No newer pair replaced it, so the engine is not to
  * blame.
  */
-static void drop_pair(struct sx_pipeline *p, struct sx_item *item)
+static void drop_pair(struct sx_pipeline *p, struct sx_queued_pair *queued)
 {
 	sx_telemetry_add(p->c.telemetry, SX_FIG_DROPPED_TEARDOWN, 1);
-	sx_mailbox_release(item);
+	sx_mailbox_release(queued);
 }
 
 static void drop_pairs(struct sx_pipeline *p)
 {
-	struct sx_item *waiting = sx_mailbox_take(&p->mailbox);
+	struct sx_queued_pair *waiting = sx_mailbox_take(&p->mailbox);
 
 	sx_must(p->submitted - p->collected, <=, (uint64_t)p->context_count);
 	for (int i = 0; i < p->context_count; i++)
-		if (p->flights[i].item)
-			drop_pair(p, p->flights[i].item);
+		if (p->flights[i].queued)
+			drop_pair(p, p->flights[i].queued);
 	if (waiting)
 		drop_pair(p, waiting);
 }

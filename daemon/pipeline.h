@@ -15,8 +15,8 @@
  *   pair    a left and a right image of one time (base/pair.h)
  *   ticket  record of source v4l2: the buffers of a pair that is decoded or given out. Only the capture
  *           thread uses it (capture/v4l2/v4l2_priv.h)
- *   item    a pair between capture thread and frame thread, and which threads still use it (mailbox.h)
- *   flight  an engine's context, and the item whose frame the context computes
+ *   queued  a pair between capture thread and frame thread, and which threads still use it (mailbox.h)
+ *   flight  an engine's context, and the queued pair whose frame the context computes
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -65,7 +65,7 @@ struct sx_pipeline_config {
 struct sx_flight {
 	struct sx_contexts *contexts; /* owner of context; valid, like context, while a frame is in flight */
 	struct sx_context *context;
-	struct sx_item *item; /* NULL: the flight is free */
+	struct sx_queued_pair *queued; /* NULL: the flight is free */
 	int64_t submitted_ns;
 };
 

@@ -13,7 +13,7 @@
 
 int sx_pipeline_slots(const struct sx_settings *s)
 {
-	sx_must(s->engine.contexts + 2, <=, SX_ITEMS_MAX);
+	sx_must(s->engine.contexts + 2, <=, SX_QUEUED_PAIRS_MAX);
 	return s->engine.contexts + 2;
 }
 

@@ -19,9 +19,9 @@ int sx_mailbox_init(struct sx_mailbox *h)
 
 	atomic_init(&h->waiting, NULL);
 	h->paced = false;
-	for (int i = 0; i < SX_ITEMS_MAX; i++) {
-		atomic_init(&h->items[i].in_use, 0);
-		h->items[i].mailbox = h;
+	for (int i = 0; i < SX_QUEUED_PAIRS_MAX; i++) {
+		atomic_init(&h->pairs[i].in_use, 0);
+		h->pairs[i].mailbox = h;
 	}
 	h->capture_fd = -1;
 	h->frame_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -38,10 +38,10 @@ int sx_mailbox_init(struct sx_mailbox *h)
 
 void sx_mailbox_finish(struct sx_mailbox *h)
 {
-	struct sx_item *item = sx_mailbox_take(h);
+	struct sx_queued_pair *queued = sx_mailbox_take(h);
 
-	if (item)
-		sx_mailbox_release(item);
+	if (queued)
+		sx_mailbox_release(queued);
 	sx_mailbox_return_images(h);
 	sx_must(sx_mailbox_used(h), ==, 0);
 	if (h->frame_fd >= 0)
@@ -52,43 +52,45 @@ void sx_mailbox_finish(struct sx_mailbox *h)
 }
 
 /* Loads with acquire: a thread that has cleared a bit does not touch what the bit stands for any more. */
-static unsigned item_use(const struct sx_item *item)
+static unsigned item_use(const struct sx_queued_pair *queued)
 {
-	return atomic_load_explicit(&item->in_use, memory_order_acquire);
+	return atomic_load_explicit(&queued->in_use, memory_order_acquire);
 }
 
-struct sx_item *sx_mailbox_free(struct sx_mailbox *h)
+struct sx_queued_pair *sx_mailbox_free(struct sx_mailbox *h)
 {
-	for (int i = 0; i < SX_ITEMS_MAX; i++)
-		if (item_use(&h->items[i]) == 0)
-			return &h->items[i];
+	for (int i = 0; i < SX_QUEUED_PAIRS_MAX; i++)
+		if (item_use(&h->pairs[i]) == 0)
+			return &h->pairs[i];
 	return NULL;
 }
 
 void sx_mailbox_return_images(struct sx_mailbox *h)
 {
-	for (int i = 0; i < SX_ITEMS_MAX; i++) {
-		struct sx_item *item = &h->items[i];
+	for (int i = 0; i < SX_QUEUED_PAIRS_MAX; i++) {
+		struct sx_queued_pair *queued = &h->pairs[i];
 
-		if ((item_use(item) & (SX_ITEM_LENT | SX_ITEM_IMAGES)) != SX_ITEM_LENT)
+		if ((item_use(queued) & (SX_QUEUED_PAIR_LENT | SX_QUEUED_PAIR_IMAGES)) != SX_QUEUED_PAIR_LENT)
 			continue;
-		sx_source_release(item->source, &item->pair);
-		/* relaxed, because the same thread fills the item again */
-		atomic_fetch_and_explicit(&item->in_use, ~(unsigned)SX_ITEM_LENT, memory_order_relaxed);
+		sx_source_release(queued->source, &queued->pair);
+		/* relaxed, because the same thread fills the queued pair again */
+		atomic_fetch_and_explicit(&queued->in_use, ~(unsigned)SX_QUEUED_PAIR_LENT,
+					  memory_order_relaxed);
 	}
 }
 
-struct sx_item *sx_mailbox_put(struct sx_item *item)
+struct sx_queued_pair *sx_mailbox_put(struct sx_queued_pair *queued)
 {
-	struct sx_mailbox *h = item->mailbox;
-	struct sx_item *old;
+	struct sx_mailbox *h = queued->mailbox;
+	struct sx_queued_pair *old;
 
-	sx_must(atomic_load_explicit(&item->in_use, memory_order_relaxed), ==, 0);
-	/* relaxed, because the exchange that gives the item away comes after this store */
-	atomic_store_explicit(&item->in_use, SX_ITEM_FRAME | SX_ITEM_IMAGES | SX_ITEM_LENT,
+	sx_must(atomic_load_explicit(&queued->in_use, memory_order_relaxed), ==, 0);
+	/* relaxed, because the exchange that gives the queued pair away comes after this store */
+	atomic_store_explicit(&queued->in_use,
+			      SX_QUEUED_PAIR_FRAME | SX_QUEUED_PAIR_IMAGES | SX_QUEUED_PAIR_LENT,
 			      memory_order_relaxed);
-	old = atomic_exchange_explicit(&h->waiting, item, memory_order_acq_rel);
-	sx_must_be(old != item);
+	old = atomic_exchange_explicit(&h->waiting, queued, memory_order_acq_rel);
+	sx_must_be(old != queued);
 	sx_wake(h->frame_fd);
 	return old;
 }
@@ -102,31 +104,32 @@ int sx_mailbox_used(const struct sx_mailbox *h)
 {
 	int used = 0;
 
-	for (int i = 0; i < SX_ITEMS_MAX; i++)
-		used += (item_use(&h->items[i]) & SX_ITEM_FRAME) != 0;
+	for (int i = 0; i < SX_QUEUED_PAIRS_MAX; i++)
+		used += (item_use(&h->pairs[i]) & SX_QUEUED_PAIR_FRAME) != 0;
 	return used;
 }
 
-struct sx_item *sx_mailbox_take(struct sx_mailbox *h)
+struct sx_queued_pair *sx_mailbox_take(struct sx_mailbox *h)
 {
-	struct sx_item *item = atomic_exchange_explicit(&h->waiting, NULL, memory_order_acq_rel);
+	struct sx_queued_pair *queued = atomic_exchange_explicit(&h->waiting, NULL, memory_order_acq_rel);
 
-	if (item) {
-		sx_must_be(atomic_load_explicit(&item->in_use, memory_order_relaxed) & SX_ITEM_IMAGES);
+	if (queued) {
+		sx_must_be(atomic_load_explicit(&queued->in_use, memory_order_relaxed) &
+			   SX_QUEUED_PAIR_IMAGES);
 		if (!h->paced)
 			sx_wake(h->capture_fd);
 	}
-	return item;
+	return queued;
 }
 
 /*
  * Clears these bits and wakes the capture thread. Release: what the caller has read of the pair comes before.
  * Returns the bits as they were.
  */
-static unsigned end_use(struct sx_item *item, unsigned bits)
+static unsigned end_use(struct sx_queued_pair *queued, unsigned bits)
 {
-	const int capture_fd = item->mailbox->capture_fd;
-	const unsigned before = atomic_fetch_and_explicit(&item->in_use, ~bits, memory_order_release);
+	const int capture_fd = queued->mailbox->capture_fd;
+	const unsigned before = atomic_fetch_and_explicit(&queued->in_use, ~bits, memory_order_release);
 
 	sx_wake(capture_fd);
 	return before;
@@ -134,14 +137,14 @@ static unsigned end_use(struct sx_item *item, unsigned bits)
 
 void sx_mailbox_images_read(void *user)
 {
-	const unsigned before = end_use(user, SX_ITEM_IMAGES);
+	const unsigned before = end_use(user, SX_QUEUED_PAIR_IMAGES);
 
-	sx_must_be(before & SX_ITEM_FRAME);
+	sx_must_be(before & SX_QUEUED_PAIR_FRAME);
 }
 
-void sx_mailbox_release(struct sx_item *item)
+void sx_mailbox_release(struct sx_queued_pair *queued)
 {
-	const unsigned before = end_use(item, SX_ITEM_FRAME | SX_ITEM_IMAGES);
+	const unsigned before = end_use(queued, SX_QUEUED_PAIR_FRAME | SX_QUEUED_PAIR_IMAGES);
 
-	sx_must_be(before & SX_ITEM_FRAME);
+	sx_must_be(before & SX_QUEUED_PAIR_FRAME);
 }

@@ -5,11 +5,12 @@
  * The newest pair wins: a new pair replaces the waiting one. The place is one atomic pointer, so that the
  * replaced pair has exactly one owner at any time. No thread ever waits for another.
  *
- * The word item.in_use is the only state of a pair between threads: its bits say what of the pair is in use.
- * The capture thread fills an item that is not in use, and sets all bits when it puts the item in the waiting
- * place. An engine clears IMAGES from its own thread as soon as it has read the images. The frame thread takes
- * the item, and clears FRAME and IMAGES when the frame is done. Both wake the capture thread. It gives images
- * that are no longer read back to the source, and clears LENT. So only the capture thread calls a source.
+ * The word queued pair.in_use is the only state of a pair between threads: its bits say what of the pair is
+ * in use. The capture thread fills a queued pair that is not in use, and sets all bits when it puts the
+ * queued pair in the waiting place. An engine clears IMAGES from its own thread as soon as it has read the
+ * images. The frame thread takes the queued pair, and clears FRAME and IMAGES when the frame is done. Both
+ * wake the capture thread. It gives images that are no longer read back to the source, and clears LENT. So
+ * only the capture thread calls a source.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -23,26 +24,26 @@
 #include "capture/source.h"
 
 #define SX_CONTEXTS_MAX 4
-/* Items: one in each context, one in the waiting place, one that the capture thread fills. */
-#define SX_ITEMS_MAX (SX_CONTEXTS_MAX + 2)
+/* Queued pairs: one in each context, one in the waiting place, one that the capture thread fills. */
+#define SX_QUEUED_PAIRS_MAX (SX_CONTEXTS_MAX + 2)
 
-/* Bits of sx_item.in_use; 0: the capture thread may fill the item. */
+/* Bits of sx_queued_pair.in_use; 0: the capture thread may fill the queued pair. */
 enum sx_item_use {
-	SX_ITEM_FRAME = 1,  /* the pair waits, or its frame is in flight */
-	SX_ITEM_IMAGES = 2, /* its images may still be read */
-	SX_ITEM_LENT = 4    /* the source has not got the images back */
+	SX_QUEUED_PAIR_FRAME = 1,  /* the pair waits, or its frame is in flight */
+	SX_QUEUED_PAIR_IMAGES = 2, /* its images may still be read */
+	SX_QUEUED_PAIR_LENT = 4	   /* the source has not got the images back */
 };
 
-struct sx_item {
+struct sx_queued_pair {
 	struct sx_pair pair;
 	struct sx_source *source; /* source that made the pair and takes its images back */
 	atomic_uint in_use;
-	struct sx_mailbox *mailbox; /* owner of the item */
+	struct sx_mailbox *mailbox; /* owner of the queued pair */
 };
 
 struct sx_mailbox {
-	_Atomic(struct sx_item *) waiting;
-	struct sx_item items[SX_ITEMS_MAX];
+	_Atomic(struct sx_queued_pair *) waiting;
+	struct sx_queued_pair pairs[SX_QUEUED_PAIRS_MAX];
 	bool paced;	/* the source has a pace and waits for no empty place; false unless set after init */
 	int frame_fd;	/* eventfd that wakes the frame thread */
 	int capture_fd; /* eventfd that wakes the capture thread, as the source's descriptor does */
@@ -53,20 +54,20 @@ int sx_mailbox_init(struct sx_mailbox *h);
 void sx_mailbox_finish(struct sx_mailbox *h);
 
 /*
- * Thread: capture. Returns an item to fill, or NULL if all are in use. It is in use from the time when it is
- * put.
+ * Thread: capture. Returns a queued pair to fill, or NULL if all are in use. It is in use from the time when
+ * it is put.
  */
-struct sx_item *sx_mailbox_free(struct sx_mailbox *h);
+struct sx_queued_pair *sx_mailbox_free(struct sx_mailbox *h);
 /*
  * Thread: capture, or main after both threads have ended. Gives images that are no longer read back to their
  * sources. Call it before the source is asked for a pair, and before it is closed.
  */
 void sx_mailbox_return_images(struct sx_mailbox *h);
 /*
- * Thread: capture. Puts a filled item in the waiting place and wakes the frame thread. Returns the item that
- * it replaced, which the caller releases, or NULL.
+ * Thread: capture. Puts a filled queued pair in the waiting place and wakes the frame thread. Returns the
+ * queued pair that it replaced, which the caller releases, or NULL.
  */
-struct sx_item *sx_mailbox_put(struct sx_item *item);
+struct sx_queued_pair *sx_mailbox_put(struct sx_queued_pair *queued);
 /* Any thread. Returns true if a pair waits. */
 bool sx_mailbox_waits(const struct sx_mailbox *h);
 /*
@@ -75,13 +76,13 @@ bool sx_mailbox_waits(const struct sx_mailbox *h);
  */
 int sx_mailbox_used(const struct sx_mailbox *h);
 /*
- * Thread: frame, or main after both threads have ended. Returns the waiting item or NULL. Wakes the capture
- * thread unless the source has a pace, since such a source gives pairs anyway.
+ * Thread: frame, or main after both threads have ended. Returns the waiting queued pair or NULL. Wakes the
+ * capture thread unless the source has a pace, since such a source gives pairs anyway.
  */
-struct sx_item *sx_mailbox_take(struct sx_mailbox *h);
-/* Thread: the engine's, as sx_images_read_fn. The images can go back. The item stays in use. */
-void sx_mailbox_images_read(void *item);
-/* Thread: the owner of the item. Ends the use of the item and of its images. */
-void sx_mailbox_release(struct sx_item *item);
+struct sx_queued_pair *sx_mailbox_take(struct sx_mailbox *h);
+/* Thread: the engine's, as sx_images_read_fn. The images can go back. The queued pair stays in use. */
+void sx_mailbox_images_read(void *queued);
+/* Thread: the owner of the queued pair. Ends the use of the queued pair and of its images. */
+void sx_mailbox_release(struct sx_queued_pair *queued);
 
 #endif

@@ -56,7 +56,7 @@ static struct {
 	int cameras_count;
 	const char *script;
 	int picture;
-	struct sx_item *held[HELD_MAX];
+	struct sx_queued_pair *held[HELD_MAX];
 	int held_count;
 	uint64_t published;
 	struct sx_tune *tune;
@@ -84,11 +84,11 @@ static void publish_all(void)
 
 static void take_and_hold(void)
 {
-	struct sx_item *item = sx_mailbox_take(&play.p.mailbox);
+	struct sx_queued_pair *queued = sx_mailbox_take(&play.p.mailbox);
 
-	assert_non_null(item);
+	assert_non_null(queued);
 	assert_true(play.held_count < HELD_MAX);
-	play.held[play.held_count++] = item;
+	play.held[play.held_count++] = queued;
 }
 
 /*

@@ -20,7 +20,7 @@
 #include "daemon/exchange/mailbox.h"
 
 #define PAIRS 20000
-#define SLOTS (SX_ITEMS_MAX)
+#define SLOTS (SX_QUEUED_PAIRS_MAX)
 
 /*
  * The fake source, which records lent slots. A slot is lent from take_pair() to sx_source_release(), which
@@ -46,8 +46,8 @@ void sx_source_release(struct sx_source *s, const struct sx_pair *pair)
 	slot->number = 0;
 }
 
-/* Takes a pair as sx_source_next() does. The caller must have room: one slot for each item. */
-static void take_pair(struct sx_source *s, struct sx_item *item, uint64_t number)
+/* Takes a pair as sx_source_next() does. The caller must have room: one slot for each queued pair. */
+static void take_pair(struct sx_source *s, struct sx_queued_pair *queued, uint64_t number)
 {
 	for (int i = 0; i < SLOTS; i++) {
 		struct slot *slot = &s->slots[i];
@@ -55,22 +55,22 @@ static void take_pair(struct sx_source *s, struct sx_item *item, uint64_t number
 		if (slot->number)
 			continue;
 		slot->number = slot->content = number;
-		item->source = s;
-		item->pair = (struct sx_pair){.number = number, .slot = slot};
+		queued->source = s;
+		queued->pair = (struct sx_pair){.number = number, .slot = slot};
 		return;
 	}
 	abort();
 }
 
-static struct sx_item *filled(struct sx_mailbox *h, struct sx_source *s, uint64_t number)
+static struct sx_queued_pair *filled(struct sx_mailbox *h, struct sx_source *s, uint64_t number)
 {
-	struct sx_item *item;
+	struct sx_queued_pair *queued;
 
 	sx_mailbox_return_images(h);
-	item = sx_mailbox_free(h);
-	assert_non_null(item);
-	take_pair(s, item, number);
-	return item;
+	queued = sx_mailbox_free(h);
+	assert_non_null(queued);
+	take_pair(s, queued, number);
+	return queued;
 }
 
 /* Returns true if the thread of this eventfd was woken since the last call. */
@@ -93,33 +93,33 @@ static void test_life_of_a_pair(void **state)
 {
 	struct sx_source s = {0};
 	struct sx_mailbox h;
-	struct sx_item *item;
+	struct sx_queued_pair *queued;
 
 	assert_int_equal(sx_mailbox_init(&h), 0);
 	expect_woken(&h, false, false);
 	assert_null(sx_mailbox_take(&h));
 	assert_int_equal(sx_mailbox_used(&h), 0);
-	item = filled(&h, &s, 1);
+	queued = filled(&h, &s, 1);
 	assert_int_equal(sx_mailbox_used(&h), 0); /* until it is put, it counts nowhere */
-	assert_ptr_equal(sx_mailbox_free(&h), item);
-	assert_null(sx_mailbox_put(item));
+	assert_ptr_equal(sx_mailbox_free(&h), queued);
+	assert_null(sx_mailbox_put(queued));
 	expect_woken(&h, false, true);
 	assert_true(sx_mailbox_waits(&h));
 	assert_int_equal(sx_mailbox_used(&h), 1);
-	assert_ptr_equal(sx_mailbox_take(&h), item);
+	assert_ptr_equal(sx_mailbox_take(&h), queued);
 	expect_woken(&h, true, false); /* a source without a pace is asked for the next pair */
 	assert_false(sx_mailbox_waits(&h));
 	assert_int_equal(sx_mailbox_used(&h), 1);
 	sx_mailbox_return_images(&h);
 	assert_int_equal(s.releases, 0);
-	sx_mailbox_release(item);
+	sx_mailbox_release(queued);
 	expect_woken(&h, true, false);
 	assert_int_equal(sx_mailbox_used(&h), 0);
-	assert_ptr_not_equal(sx_mailbox_free(&h), item); /* only the capture thread returns images */
+	assert_ptr_not_equal(sx_mailbox_free(&h), queued); /* only the capture thread returns images */
 	assert_int_equal(s.releases, 0);
 	sx_mailbox_return_images(&h);
 	assert_int_equal(s.releases, 1);
-	assert_ptr_equal(sx_mailbox_free(&h), item);
+	assert_ptr_equal(sx_mailbox_free(&h), queued);
 	sx_mailbox_finish(&h);
 	assert_int_equal(s.releases, 1);
 }
@@ -132,18 +132,18 @@ static void test_a_pace_needs_no_waking(void **state)
 {
 	struct sx_source s = {0};
 	struct sx_mailbox h;
-	struct sx_item *item;
+	struct sx_queued_pair *queued;
 
 	assert_int_equal(sx_mailbox_init(&h), 0);
 	h.paced = true;
-	item = filled(&h, &s, 1);
-	assert_null(sx_mailbox_put(item));
+	queued = filled(&h, &s, 1);
+	assert_null(sx_mailbox_put(queued));
 	expect_woken(&h, false, true);
-	assert_ptr_equal(sx_mailbox_take(&h), item);
+	assert_ptr_equal(sx_mailbox_take(&h), queued);
 	expect_woken(&h, false, false);
-	sx_mailbox_images_read(item);
+	sx_mailbox_images_read(queued);
 	expect_woken(&h, true, false);
-	sx_mailbox_release(item);
+	sx_mailbox_release(queued);
 	expect_woken(&h, true, false);
 	sx_mailbox_finish(&h);
 }
@@ -156,21 +156,22 @@ static void test_images_go_back_early(void **state)
 {
 	struct sx_source s = {0};
 	struct sx_mailbox h;
-	struct sx_item *item, *next;
+	struct sx_queued_pair *queued, *next;
 
 	assert_int_equal(sx_mailbox_init(&h), 0);
 	sx_mailbox_put(filled(&h, &s, 1));
-	item = sx_mailbox_take(&h);
+	queued = sx_mailbox_take(&h);
 	expect_woken(&h, true, true);
-	sx_mailbox_images_read(item);
+	sx_mailbox_images_read(queued);
 	expect_woken(&h, true, false);
 	sx_mailbox_return_images(&h);
 	assert_int_equal(s.releases, 1);
-	assert_int_equal(sx_mailbox_used(&h), 1); /* its frame still needs the item's number and times */
+	assert_int_equal(sx_mailbox_used(&h),
+			 1); /* its frame still needs the queued pair's number and times */
 	next = filled(&h, &s, 2);
-	assert_ptr_not_equal(next, item);
-	assert_ptr_equal(next->pair.slot, item->pair.slot);
-	sx_mailbox_release(item);
+	assert_ptr_not_equal(next, queued);
+	assert_ptr_equal(next->pair.slot, queued->pair.slot);
+	sx_mailbox_release(queued);
 	expect_woken(&h, true, false);
 	sx_mailbox_return_images(&h);
 	assert_int_equal(s.releases, 1);
@@ -183,17 +184,17 @@ static void test_newest_wins(void **state)
 {
 	struct sx_source s = {0};
 	struct sx_mailbox h;
-	struct sx_item *old = NULL;
+	struct sx_queued_pair *old = NULL;
 
 	assert_int_equal(sx_mailbox_init(&h), 0);
 	for (uint64_t n = 1; n <= 100; n++) {
-		struct sx_item *item = filled(&h, &s, n), *replaced = sx_mailbox_put(item);
+		struct sx_queued_pair *queued = filled(&h, &s, n), *replaced = sx_mailbox_put(queued);
 
 		assert_ptr_equal(replaced, old);
 		if (replaced)
 			sx_mailbox_release(replaced);
 		assert_int_equal(sx_mailbox_used(&h), 1);
-		old = item;
+		old = queued;
 	}
 	assert_int_equal(sx_mailbox_take(&h)->pair.number, 100);
 	sx_mailbox_return_images(&h);
@@ -204,28 +205,28 @@ static void test_newest_wins(void **state)
 
 static void test_all_in_use(void **state)
 {
-	struct sx_item *items[SX_ITEMS_MAX];
+	struct sx_queued_pair *pairs[SX_QUEUED_PAIRS_MAX];
 	struct sx_source s = {0};
 	struct sx_mailbox h;
 
 	assert_int_equal(sx_mailbox_init(&h), 0);
-	for (int i = 0; i < SX_ITEMS_MAX; i++) {
+	for (int i = 0; i < SX_QUEUED_PAIRS_MAX; i++) {
 		assert_int_equal(sx_mailbox_used(&h), i);
 		sx_mailbox_put(filled(&h, &s, (uint64_t)i + 1));
-		items[i] = sx_mailbox_take(&h);
+		pairs[i] = sx_mailbox_take(&h);
 	}
 	assert_null(sx_mailbox_free(&h));
-	sx_mailbox_images_read(items[3]);
+	sx_mailbox_images_read(pairs[3]);
 	assert_null(sx_mailbox_free(&h));
 	sx_mailbox_return_images(&h);
 	assert_null(sx_mailbox_free(&h)); /* the images are back, but the frame is in flight */
-	sx_mailbox_release(items[3]);
-	assert_ptr_equal(sx_mailbox_free(&h), items[3]);
-	for (int i = 0; i < SX_ITEMS_MAX; i++)
+	sx_mailbox_release(pairs[3]);
+	assert_ptr_equal(sx_mailbox_free(&h), pairs[3]);
+	for (int i = 0; i < SX_QUEUED_PAIRS_MAX; i++)
 		if (i != 3)
-			sx_mailbox_release(items[i]);
+			sx_mailbox_release(pairs[i]);
 	sx_mailbox_finish(&h);
-	assert_int_equal(s.releases, SX_ITEMS_MAX);
+	assert_int_equal(s.releases, SX_QUEUED_PAIRS_MAX);
 }
 
 /* A pair that still waits when both threads have ended goes back to the source, too. */
@@ -247,8 +248,8 @@ static void test_end_with_a_waiting_pair(void **state)
 struct threads {
 	struct sx_mailbox h;
 	struct sx_source source;
-	_Atomic(struct sx_item *)
-		computing; /* item that the frame thread gave to the engine; NULL: the engine has read the images */
+	_Atomic(struct sx_queued_pair *)
+		computing; /* the engine's pair; NULL: the engine has read the images */
 	atomic_bool over;
 	uint64_t published, out_of_order, wrong; /* written by the frame thread */
 	uint64_t misread;			 /* written by the engine thread */
@@ -259,14 +260,14 @@ static void *engine(void *threads)
 	struct threads *t = threads;
 
 	while (!atomic_load(&t->over)) {
-		struct sx_item *item = atomic_load(&t->computing);
+		struct sx_queued_pair *queued = atomic_load(&t->computing);
 
-		if (!item) {
+		if (!queued) {
 			sched_yield();
 			continue;
 		}
-		t->misread += ((struct slot *)item->pair.slot)->content != item->pair.number;
-		sx_mailbox_images_read(item);
+		t->misread += ((struct slot *)queued->pair.slot)->content != queued->pair.number;
+		sx_mailbox_images_read(queued);
 		atomic_store(&t->computing, NULL);
 	}
 	return NULL;
@@ -283,26 +284,26 @@ static void *frame(void *threads)
 
 	while (last != PAIRS) {
 		struct pollfd p = {.fd = t->h.frame_fd, .events = POLLIN};
-		struct sx_item *item = sx_mailbox_take(&t->h);
+		struct sx_queued_pair *queued = sx_mailbox_take(&t->h);
 
-		if (!item) {
+		if (!queued) {
 			poll(&p, 1, 100);
 			sx_wake_clear(t->h.frame_fd);
 			continue;
 		}
-		t->out_of_order += item->pair.number <= last;
-		last = item->pair.number;
+		t->out_of_order += queued->pair.number <= last;
+		last = queued->pair.number;
 		if (last % 2) {
-			atomic_store(&t->computing, item);
+			atomic_store(&t->computing, queued);
 			while (atomic_load(&t->computing))
 				sched_yield();
 		} else {
-			t->wrong += ((struct slot *)item->pair.slot)->content != last;
+			t->wrong += ((struct slot *)queued->pair.slot)->content != last;
 		}
-		t->wrong += item->pair.number != last; /* the item still belongs to this frame */
-		sx_mailbox_release(item);
+		t->wrong += queued->pair.number != last; /* the queued pair still belongs to this frame */
+		sx_mailbox_release(queued);
 		t->published++;
-		sched_yield(); /* the item may be filled again before any other access orders the two threads */
+		sched_yield(); /* the pair may be filled again before an access orders the threads */
 	}
 	return NULL;
 }
@@ -317,7 +318,7 @@ static void test_threads(void **state)
 	assert_int_equal(pthread_create(&threads[0], NULL, engine, &t), 0);
 	assert_int_equal(pthread_create(&threads[1], NULL, frame, &t), 0);
 	for (uint64_t n = 1; n <= PAIRS; n++) {
-		struct sx_item *old = sx_mailbox_put(filled(&t.h, &t.source, n));
+		struct sx_queued_pair *old = sx_mailbox_put(filled(&t.h, &t.source, n));
 
 		if (old)
 			sx_mailbox_release(old);

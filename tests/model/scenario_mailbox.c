@@ -23,7 +23,7 @@ static struct sx_mailbox mailbox;
 static struct images {
 	bool used;
 	uint64_t pixel; /* number of the pair */
-} images[SX_ITEMS_MAX];
+} images[SX_QUEUED_PAIRS_MAX];
 static atomic_bool ended;
 static uint64_t done, newest, replaced; /* each is counted by one thread */
 
@@ -44,7 +44,7 @@ void sx_source_release(struct sx_source *s, const struct sx_pair *pair)
 
 static struct images *mailbox_images(void)
 {
-	for (int i = 0; i < SX_ITEMS_MAX; i++)
+	for (int i = 0; i < SX_QUEUED_PAIRS_MAX; i++)
 		if (!images[i].used) {
 			images[i].used = true;
 			return &images[i];
@@ -61,21 +61,21 @@ static void mailbox_setup(void)
 
 static void mailbox_put(uint64_t number)
 {
-	struct sx_item *item;
+	struct sx_queued_pair *queued;
 
 	sx_mailbox_return_images(&mailbox);
-	item = sx_mailbox_free(&mailbox);
-	model_check(item != NULL, "no item is free, though all were given back");
-	item->pair.number = number;
-	item->pair.slot = mailbox_images();
-	model_check(item->pair.slot != NULL, "no images are free");
-	*mailbox_pixel(&item->pair) = number;
-	item = sx_mailbox_put(item);
-	if (!item)
+	queued = sx_mailbox_free(&mailbox);
+	model_check(queued != NULL, "no item is free, though all were given back");
+	queued->pair.number = number;
+	queued->pair.slot = mailbox_images();
+	model_check(queued->pair.slot != NULL, "no images are free");
+	*mailbox_pixel(&queued->pair) = number;
+	queued = sx_mailbox_put(queued);
+	if (!queued)
 		return;
-	model_check(item->pair.number < number, "a newer pair was replaced");
+	model_check(queued->pair.number < number, "a newer pair was replaced");
 	replaced++;
-	sx_mailbox_release(item);
+	sx_mailbox_release(queued);
 }
 
 static void mailbox_capture(void)
@@ -87,11 +87,11 @@ static void mailbox_capture(void)
 	sx_wake(mailbox.frame_fd);
 }
 
-static void mailbox_use(const struct sx_item *item)
+static void mailbox_use(const struct sx_queued_pair *queued)
 {
-	model_check(item->pair.number > newest, "an older pair came after a newer one");
-	model_check(*mailbox_pixel(&item->pair) == item->pair.number, "the images are another pair's");
-	newest = item->pair.number;
+	model_check(queued->pair.number > newest, "an older pair came after a newer one");
+	model_check(*mailbox_pixel(&queued->pair) == queued->pair.number, "the images are another pair's");
+	newest = queued->pair.number;
 	done++;
 }
 
@@ -102,14 +102,14 @@ static void mailbox_frame(void)
 
 	for (;;) {
 		const bool over = atomic_load_explicit(&ended, memory_order_acquire);
-		struct sx_item *item;
+		struct sx_queued_pair *queued;
 
 		if (over && !sx_mailbox_waits(&mailbox))
 			return;
-		item = sx_mailbox_take(&mailbox);
-		if (item) {
-			mailbox_use(item);
-			sx_mailbox_release(item);
+		queued = sx_mailbox_take(&mailbox);
+		if (queued) {
+			mailbox_use(queued);
+			sx_mailbox_release(queued);
 			continue;
 		}
 		if (poll(&fd, 1, -1) > 0 && fd.revents)
@@ -123,7 +123,7 @@ static void mailbox_end(void)
 	model_check(newest == PAIRS, "the newest pair was not the last one");
 	model_check(sx_mailbox_used(&mailbox) == 0, "an item was not given back");
 	sx_mailbox_return_images(&mailbox);
-	for (int i = 0; i < SX_ITEMS_MAX; i++)
+	for (int i = 0; i < SX_QUEUED_PAIRS_MAX; i++)
 		model_check(!images[i].used, "images were not given back");
 }
 
@@ -132,7 +132,7 @@ const struct model_scenario model_mailbox = {
 
 /* ---- images that are returned before their frame is done ---- */
 
-static _Atomic(struct sx_item *) submitted;
+static _Atomic(struct sx_queued_pair *) submitted;
 static atomic_bool finished;
 static int engine_fd, result_fd;
 
@@ -143,7 +143,7 @@ static void early_setup(void)
 	result_fd = eventfd(0, EFD_NONBLOCK);
 }
 
-/* Waits for room as capture_thread.c does. Every change of an item wakes the thread. */
+/* Waits for room as capture_thread.c does. Every change of a queued pair wakes the thread. */
 static void early_capture(void)
 {
 	struct pollfd fd = {.fd = mailbox.capture_fd, .events = POLLIN};
@@ -162,13 +162,13 @@ static void early_capture(void)
 static void early_engine(void)
 {
 	struct pollfd fd = {.fd = engine_fd, .events = POLLIN};
-	struct sx_item *item;
+	struct sx_queued_pair *queued;
 
 	poll(&fd, 1, -1);
 	sx_wake_clear(engine_fd);
-	item = atomic_load_explicit(&submitted, memory_order_acquire);
-	mailbox_use(item);
-	sx_mailbox_images_read(item);
+	queued = atomic_load_explicit(&submitted, memory_order_acquire);
+	mailbox_use(queued);
+	sx_mailbox_images_read(queued);
 	/* computes the rest of the frame, then signals the result as an engine's contract requires */
 	atomic_store_explicit(&finished, true, memory_order_release);
 	sx_wake(result_fd);
@@ -178,17 +178,17 @@ static void early_frame(void)
 {
 	struct pollfd fd = {.fd = mailbox.frame_fd, .events = POLLIN},
 		      result = {.fd = result_fd, .events = POLLIN};
-	struct sx_item *item;
+	struct sx_queued_pair *queued;
 
-	while (!(item = sx_mailbox_take(&mailbox)))
+	while (!(queued = sx_mailbox_take(&mailbox)))
 		if (poll(&fd, 1, -1) > 0)
 			sx_wake_clear(mailbox.frame_fd);
-	atomic_store_explicit(&submitted, item, memory_order_release);
+	atomic_store_explicit(&submitted, queued, memory_order_release);
 	sx_wake(engine_fd);
 	poll(&result, 1, -1);
 	sx_wake_clear(result_fd);
 	model_check(atomic_load_explicit(&finished, memory_order_acquire), "woken without a result");
-	sx_mailbox_release(item);
+	sx_mailbox_release(queued);
 	mailbox_frame();
 }
 

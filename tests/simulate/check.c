@@ -145,9 +145,9 @@ static int pairs_held(const struct sx_mailbox *h)
 {
 	int held = 0;
 
-	for (int i = 0; i < SX_ITEMS_MAX; i++)
-		held += (atomic_load_explicit(&h->items[i].in_use, memory_order_relaxed) & SX_ITEM_FRAME) !=
-			0;
+	for (int i = 0; i < SX_QUEUED_PAIRS_MAX; i++)
+		held += (atomic_load_explicit(&h->pairs[i].in_use, memory_order_relaxed) &
+			 SX_QUEUED_PAIR_FRAME) != 0;
 	return held;
 }
 
@@ -170,7 +170,7 @@ static void check_sleepers(uint64_t epoch)
 	}
 }
 
-/* Runs while all threads sleep: no item is between two counters. */
+/* Runs while all threads sleep: no queued pair is between two counters. */
 void check_quiet(void)
 {
 	const struct sx_pipeline *p = world->pipeline;
@@ -202,10 +202,10 @@ int __real_sx_ring_publish(struct sx_ring *r, const void *frame, size_t bytes);
 int __wrap_sx_ring_publish(struct sx_ring *r, const void *frame, size_t bytes);
 void __real_sx_ring_pass_bell(struct sx_ring *r);
 void __wrap_sx_ring_pass_bell(struct sx_ring *r);
-struct sx_item *__real_sx_mailbox_put(struct sx_item *item);
-struct sx_item *__wrap_sx_mailbox_put(struct sx_item *item);
-struct sx_item *__real_sx_mailbox_take(struct sx_mailbox *h);
-struct sx_item *__wrap_sx_mailbox_take(struct sx_mailbox *h);
+struct sx_queued_pair *__real_sx_mailbox_put(struct sx_queued_pair *queued);
+struct sx_queued_pair *__wrap_sx_mailbox_put(struct sx_queued_pair *queued);
+struct sx_queued_pair *__real_sx_mailbox_take(struct sx_mailbox *h);
+struct sx_queued_pair *__wrap_sx_mailbox_take(struct sx_mailbox *h);
 void __real_sx_source_close(struct sx_source *s);
 void __wrap_sx_source_close(struct sx_source *s);
 int __real_sx_run_loop(struct sx_run *run);
@@ -247,44 +247,44 @@ void __wrap_sx_pipeline_destroy(struct sx_pipeline *p, struct sx_source **source
 	__real_sx_pipeline_destroy(p, source);
 }
 
-struct sx_item *__wrap_sx_mailbox_put(struct sx_item *item)
+struct sx_queued_pair *__wrap_sx_mailbox_put(struct sx_queued_pair *queued)
 {
-	const uint64_t number = item->pair.number;
-	struct sx_item *old;
+	const uint64_t number = queued->pair.number;
+	struct sx_queued_pair *old;
 
-	if (item->source != world->source) {
-		world->source = item->source;
+	if (queued->source != world->source) {
+		world->source = queued->source;
 		world->put_number = world->taken_number = 0;
 	}
 	world->pairs_in_all++;
 	SIM_MUST(number > world->put_number, "pair %llu comes after %llu", (ull)number,
 		 (ull)world->put_number);
-	old = __real_sx_mailbox_put(item);
+	old = __real_sx_mailbox_put(queued);
 	if (old && sim_breaks(BREAK_OLDEST))
 		old = __real_sx_mailbox_put(old);
 	if (old && sim_breaks(BREAK_REPLACED))
 		return NULL;
 	world->put_number = number;
-	SIM_MUST(old != item || sim_breaks(BREAK_OLDEST), "a pair replaces itself");
+	SIM_MUST(old != queued || sim_breaks(BREAK_OLDEST), "a pair replaces itself");
 	world->dropped_in_all += old != NULL;
 	return old;
 }
 
-struct sx_item *__wrap_sx_mailbox_take(struct sx_mailbox *h)
+struct sx_queued_pair *__wrap_sx_mailbox_take(struct sx_mailbox *h)
 {
 	const uint64_t newest = world->put_number;
 	const void *source = world->source;
-	struct sx_item *item = __real_sx_mailbox_take(h);
+	struct sx_queued_pair *queued = __real_sx_mailbox_take(h);
 
 	/* the first pair of another source may have come meanwhile */
-	if (!item || item->source != world->source || item->source != source)
-		return item;
-	SIM_MUST(item->pair.number > world->taken_number, "pair %llu is taken after %llu",
-		 (ull)item->pair.number, (ull)world->taken_number);
-	SIM_MUST(item->pair.number >= newest, "pair %llu is taken, and %llu is newer", (ull)item->pair.number,
-		 (ull)newest);
-	world->taken_number = item->pair.number;
-	return item;
+	if (!queued || queued->source != world->source || queued->source != source)
+		return queued;
+	SIM_MUST(queued->pair.number > world->taken_number, "pair %llu is taken after %llu",
+		 (ull)queued->pair.number, (ull)world->taken_number);
+	SIM_MUST(queued->pair.number >= newest, "pair %llu is taken, and %llu is newer",
+		 (ull)queued->pair.number, (ull)newest);
+	world->taken_number = queued->pair.number;
+	return queued;
 }
 
 /* Checks that in a calm phase a frame is published once the engine has had its time. */
