@@ -23,10 +23,10 @@
 #define LOOK_MS 1	      /* interval between checks for the map or scores of a waiting pair */
 #define TIMER_SLACK_NS 1000UL /* the default of the system, 50000, is too coarse for sleep_ns() */
 
-static struct sx_flight *oldest_flight(struct sx_pipeline *p)
+static struct sx_frame_in_flight *oldest_in_flight(struct sx_pipeline *p)
 {
 	sx_must(p->submitted - p->collected, <=, (uint64_t)p->context_count);
-	return p->collected < p->submitted ? &p->flights[p->collected % (uint64_t)p->context_count] : NULL;
+	return p->collected < p->submitted ? &p->in_flight[p->collected % (uint64_t)p->context_count] : NULL;
 }
 
 /*
@@ -117,7 +117,8 @@ static void fill_sigmas(struct stixel_frame_header *h, const struct sx_road *roa
 }
 
 /* Computes the image figures, and writes them to the status and, in short, to the header. */
-static void fill_pictures(struct sx_pipeline *p, const struct sx_flight *f, const struct sx_result *result)
+static void fill_pictures(struct sx_pipeline *p, const struct sx_frame_in_flight *f,
+			  const struct sx_result *result)
 {
 	struct stixel_frame_header *h = &p->header;
 	const double pixels = (double)h->image_width * h->image_height;
@@ -159,7 +160,8 @@ static uint32_t camera_flag(struct sx_pipeline *p, const struct sx_contexts *con
 		       : 0;
 }
 
-static void fill_header(struct sx_pipeline *p, const struct sx_flight *f, const struct sx_result *result)
+static void fill_header(struct sx_pipeline *p, const struct sx_frame_in_flight *f,
+			const struct sx_result *result)
 {
 	const struct sx_telemetry *t = p->c.telemetry;
 	struct stixel_frame_header *h = &p->header;
@@ -210,7 +212,7 @@ static void fill_header(struct sx_pipeline *p, const struct sx_flight *f, const 
  * Checks the unit of the baseline. Copies a disparity map from the engine only if there is no road, whether
  * output.planes contains it or not.
  */
-static void look_at_unit(struct sx_pipeline *p, struct sx_flight *f, const struct sx_road *road)
+static void look_at_unit(struct sx_pipeline *p, struct sx_frame_in_flight *f, const struct sx_road *road)
 {
 	struct sx_road_unit *u = &f->contexts->unit;
 	struct sx_image map;
@@ -223,8 +225,8 @@ static void look_at_unit(struct sx_pipeline *p, struct sx_flight *f, const struc
 			      memory_order_relaxed);
 }
 
-/* Publishes the frame of a flight. of_engine: set if an error is the engine's fault. */
-static int publish_frame(struct sx_pipeline *p, struct sx_flight *f, bool *of_engine)
+/* Publishes a frame in flight. of_engine: set if an error is the engine's fault. */
+static int publish_frame(struct sx_pipeline *p, struct sx_frame_in_flight *f, bool *of_engine)
 {
 	const struct sx_result *result = p->c.engine->backend->result(f->context);
 	struct stixel_image images[SX_FRAME_IMAGES];
@@ -270,10 +272,10 @@ static void fail_pipeline(struct sx_pipeline *p, const char *what, const char *r
 static bool collect_frames(struct sx_pipeline *p)
 {
 	bool of_engine;
-	struct sx_flight *f;
+	struct sx_frame_in_flight *f;
 	int r;
 
-	while ((f = oldest_flight(p))) {
+	while ((f = oldest_in_flight(p))) {
 		r = p->c.engine->backend->wait(f->context, 0);
 		if (r == 0)
 			return true;
@@ -291,7 +293,7 @@ static bool collect_frames(struct sx_pipeline *p)
 		sx_mailbox_release(f->queued);
 		f->queued = NULL;
 		p->collected++;
-		f = oldest_flight(p);
+		f = oldest_in_flight(p);
 		atomic_store_explicit(&p->c.telemetry->in_flight_since_ns, f ? f->submitted_ns : 0,
 				      memory_order_relaxed);
 		if (p->collected == 1)
@@ -335,7 +337,7 @@ static bool has_all(const struct sx_pipeline *p)
  * scores that waited for the map, could be overwritten meanwhile. Returns 0, and p->waits says what the pair
  * still waits for. Returns -ENODATA if the pair has no map and was released.
  */
-static int feed_pair(struct sx_pipeline *p, int index, struct sx_flight *f)
+static int feed_pair(struct sx_pipeline *p, int index, struct sx_frame_in_flight *f)
 {
 	struct sx_feeds *feeds = &p->feeds;
 	struct sx_pair *pair = &f->queued->pair;
@@ -368,7 +370,7 @@ static int feed_pair(struct sx_pipeline *p, int index, struct sx_flight *f)
 static int submit_pair(struct sx_pipeline *p)
 {
 	int index = (int)(p->submitted % (uint64_t)p->context_count);
-	struct sx_flight *f = &p->flights[index];
+	struct sx_frame_in_flight *f = &p->in_flight[index];
 	struct sx_road road;
 	int r;
 
@@ -416,7 +418,7 @@ static bool is_finished(struct sx_pipeline *p)
 
 	if (p->collected < p->submitted)
 		return false;
-	sx_must_be(p->waits || !p->flights[p->submitted % (uint64_t)p->context_count].queued);
+	sx_must_be(p->waits || !p->in_flight[p->submitted % (uint64_t)p->context_count].queued);
 	if (atomic_load_explicit(&p->stop, memory_order_relaxed))
 		return true;
 	if (has_all(p)) {
@@ -433,7 +435,7 @@ static bool is_finished(struct sx_pipeline *p)
  * Returns how long to sleep, ns. -1: until something happens. 0: do not sleep, because a frame is nearly
  * done.
  */
-static int64_t sleep_ns(const struct sx_pipeline *p, const struct sx_flight *f)
+static int64_t sleep_ns(const struct sx_pipeline *p, const struct sx_frame_in_flight *f)
 {
 	const struct sx_backend *backend = p->c.engine->backend;
 	/*
@@ -456,7 +458,7 @@ static int64_t sleep_ns(const struct sx_pipeline *p, const struct sx_flight *f)
 
 static void wait_for_work(struct sx_pipeline *p)
 {
-	struct sx_flight *f = oldest_flight(p);
+	struct sx_frame_in_flight *f = oldest_in_flight(p);
 	const int64_t ns = sleep_ns(p, f);
 	const struct timespec timeout = {.tv_sec = ns / 1000000000, .tv_nsec = ns % 1000000000};
 	struct pollfd fds[2] = {

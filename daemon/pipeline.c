@@ -291,8 +291,8 @@ static void drop_pairs(struct sx_pipeline *p)
 
 	sx_must(p->submitted - p->collected, <=, (uint64_t)p->context_count);
 	for (int i = 0; i < p->context_count; i++)
-		if (p->flights[i].queued)
-			drop_pair(p, p->flights[i].queued);
+		if (p->in_flight[i].queued)
+			drop_pair(p, p->in_flight[i].queued);
 	if (waiting)
 		drop_pair(p, waiting);
 }

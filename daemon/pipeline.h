@@ -16,7 +16,7 @@
  *   ticket  record of source v4l2: the buffers of a pair that is decoded or given out. Only the capture
  *           thread uses it (capture/v4l2/v4l2_priv.h)
  *   queued  a pair between capture thread and frame thread, and which threads still use it (mailbox.h)
- *   flight  an engine's context, and the queued pair whose frame the context computes
+ *   in_flight  an engine's context, and the queued pair whose frame the context computes
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -62,10 +62,10 @@ struct sx_pipeline_config {
 	int main_fd;		 /* eventfd that wakes main when something ended, began or was lost */
 };
 
-struct sx_flight {
+struct sx_frame_in_flight {
 	struct sx_contexts *contexts; /* owner of context; valid, like context, while a frame is in flight */
 	struct sx_context *context;
-	struct sx_queued_pair *queued; /* NULL: the flight is free */
+	struct sx_queued_pair *queued; /* NULL: the entry is free */
 	int64_t submitted_ns;
 };
 
@@ -96,12 +96,13 @@ struct sx_pipeline {
 	struct sx_tune opens;	  /* settings to open the camera with when it comes back */
 
 	/* frame thread */
-	struct sx_flight flights[SX_CONTEXTS_MAX]; /* used in turn, so that frames finish in order */
-	struct sx_contexts *contexts;		   /* contexts for the next pair */
-	struct sx_contexts *leaving;		   /* previous contexts; NULL: given back */
-	uint64_t last_of_leaving;		   /* number of the last frame of leaving */
+	struct sx_frame_in_flight
+		in_flight[SX_CONTEXTS_MAX]; /* used in turn, so that frames finish in order */
+	struct sx_contexts *contexts;	    /* contexts for the next pair */
+	struct sx_contexts *leaving;	    /* previous contexts; NULL: given back */
+	uint64_t last_of_leaving;	    /* number of the last frame of leaving */
 	int context_count;
-	enum sx_waits waits; /* missing input of the next pair, which already has its flight */
+	enum sx_waits waits; /* missing input of the next pair, which already has its context */
 	struct sx_feeds feeds;
 	uint64_t submitted, collected;	   /* frames; the newest collected frame has number collected */
 	struct sx_road road;		   /* road that was measured last */

@@ -11,12 +11,12 @@
 #include "daemon/feeds/semantics.h"
 
 /*
- * Missing input of the next pair while it already has its flight: its map and perhaps its scores, or its
+ * Missing input of the next pair while it already has its context: its map and perhaps its scores, or its
  * scores alone.
  */
 enum sx_waits { SX_WAITS_NOT, SX_WAITS_FOR_MAP, SX_WAITS_FOR_SCORES };
 
-/* Memory number i of maps and scores belongs to flight i. */
+/* Memory number i of maps and scores belongs to entry i of the frames in flight. */
 struct sx_feeds {
 	struct sx_external_maps external;
 	struct sx_semantics semantics;
