@@ -26,7 +26,7 @@ struct sx_slot {
 	struct sx_block block;
 	struct sx_image whole[2];
 	struct sx_image left, right;
-	atomic_bool busy; /* taken and not released; not used by source v4l2, whose tickets own the slots */
+	atomic_bool busy; /* taken and not released; not used by source v4l2, whose leases own the slots */
 };
 
 /*

@@ -13,7 +13,7 @@
  *   slot    memory of the daemon for the images of a pair that are copied, decoded, read or drawn
  *           (capture/slots.h)
  *   pair    a left and a right image of one time (base/pair.h)
- *   ticket  record of source v4l2: the buffers of a pair that is decoded or given out. Only the capture
+ *   lease   record of source v4l2: the buffers of a pair that is decoded or given out. Only the capture
  *           thread uses it (capture/v4l2/v4l2_priv.h)
  *   queued  a pair between capture thread and frame thread, and which threads still use it (mailbox.h)
  *   in_flight  an engine's context, and the queued pair whose frame the context computes

@@ -251,8 +251,8 @@ static void excuse_cameras(struct sx_v4l2 *v, int64_t now)
 		v->cameras[i].last_ns = now;
 		starved = true;
 	}
-	for (int k = 0; k < v->ticket_count && starved; k++)
-		lent = lent || v->tickets[k].state == SX_TICKET_LENT;
+	for (int k = 0; k < v->lease_count && starved; k++)
+		lent = lent || v->leases[k].state == SX_LEASE_LENT;
 	if (lent)
 		v->last_pair_ns = now;
 }
@@ -354,7 +354,7 @@ static int take_images(struct sx_source *s, int64_t *now, struct sx_why *why)
 static int next_pair(struct sx_source *s, struct sx_pair *pair, struct sx_why *why)
 {
 	struct sx_v4l2 *v = s->own;
-	struct sx_v4l2_ticket *decoded;
+	struct sx_v4l2_lease *decoded;
 	struct sx_pairing_image found[2];
 	int r = sx_v4l2_find_pair(s, found, why);
 

@@ -30,11 +30,11 @@ static struct sx_raw raw_side(const struct sx_v4l2 *v, const struct sx_v4l2_came
 	return raw;
 }
 
-void sx_v4l2_decode(struct sx_v4l2 *v, struct sx_v4l2_ticket *t)
+void sx_v4l2_decode(struct sx_v4l2 *v, struct sx_v4l2_lease *t)
 {
 	sx_must_index(v->decoding_count, SX_V4L2_PAIRS_MAX);
-	sx_must(t->state, ==, SX_TICKET_FREE);
-	t->state = SX_TICKET_DECODING;
+	sx_must(t->state, ==, SX_LEASE_FREE);
+	t->state = SX_LEASE_DECODING;
 	v->decoding[v->decoding_count++] = t;
 	for (int i = 0; i < v->task_count; i++) {
 		const struct sx_v4l2_camera *c = &v->cameras[v->count == 2 ? i : 0];
@@ -48,7 +48,7 @@ void sx_v4l2_decode(struct sx_v4l2 *v, struct sx_v4l2_ticket *t)
 	}
 }
 
-static bool is_done(const struct sx_v4l2 *v, const struct sx_v4l2_ticket *t)
+static bool is_done(const struct sx_v4l2 *v, const struct sx_v4l2_lease *t)
 {
 	sx_must(v->task_count, >, 0);
 	for (int i = 0; i < v->task_count; i++)
@@ -58,23 +58,23 @@ static bool is_done(const struct sx_v4l2 *v, const struct sx_v4l2_ticket *t)
 }
 
 /* Drops a decoded pair: each image for its own reason, or because a newer pair exists. */
-static int give_up(struct sx_source *s, struct sx_v4l2_ticket *t, bool broken, struct sx_why *why)
+static int give_up(struct sx_source *s, struct sx_v4l2_lease *t, bool broken, struct sx_why *why)
 {
 	struct sx_v4l2 *v = s->own;
 	int r = 0;
 
-	sx_must(t->state, ==, SX_TICKET_DECODING);
+	sx_must(t->state, ==, SX_LEASE_DECODING);
 	for (int i = 0; i < v->count; i++)
 		sx_v4l2_drop(s, i, t->index[i],
 			     t->tasks[i].result < 0 ? SX_DROP_BROKEN
 			     : broken		    ? SX_DROP_UNPAIRED
 						    : SX_DROP_OVERLOAD,
 			     &r, why);
-	t->state = SX_TICKET_FREE;
+	t->state = SX_LEASE_FREE;
 	return r;
 }
 
-static bool is_broken(struct sx_v4l2 *v, const struct sx_v4l2_ticket *t)
+static bool is_broken(struct sx_v4l2 *v, const struct sx_v4l2_lease *t)
 {
 	bool broken = false;
 
@@ -87,16 +87,16 @@ static bool is_broken(struct sx_v4l2 *v, const struct sx_v4l2_ticket *t)
 	return broken;
 }
 
-int sx_v4l2_decoded(struct sx_source *s, struct sx_v4l2_ticket **ret, struct sx_why *why)
+int sx_v4l2_decoded(struct sx_source *s, struct sx_v4l2_lease **ret, struct sx_why *why)
 {
 	struct sx_v4l2 *v = s->own;
-	struct sx_v4l2_ticket *newest = NULL;
+	struct sx_v4l2_lease *newest = NULL;
 	int n = 0, r = 0;
 
 	sx_must(v->decoding_count, <=, SX_V4L2_PAIRS_MAX);
 	/* process pairs in order: a pair decoded before an older one waits for it */
 	for (; n < v->decoding_count && is_done(v, v->decoding[n]) && r == 0; n++) {
-		struct sx_v4l2_ticket *t = v->decoding[n];
+		struct sx_v4l2_lease *t = v->decoding[n];
 		bool broken = is_broken(v, t);
 
 		for (int i = 0; i < v->count; i++)

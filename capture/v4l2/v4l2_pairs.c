@@ -23,12 +23,12 @@ static struct sx_image image_in(const struct sx_v4l2_camera *c, int index)
 				 .pixel = d->format->pixel};
 }
 
-static struct sx_v4l2_ticket *free_ticket(struct sx_v4l2 *v)
+static struct sx_v4l2_lease *free_lease(struct sx_v4l2 *v)
 {
-	sx_must(v->ticket_count, <=, SX_V4L2_PAIRS_MAX);
-	for (int i = 0; i < v->ticket_count; i++)
-		if (v->tickets[i].state == SX_TICKET_FREE)
-			return &v->tickets[i];
+	sx_must(v->lease_count, <=, SX_V4L2_PAIRS_MAX);
+	for (int i = 0; i < v->lease_count; i++)
+		if (v->leases[i].state == SX_LEASE_FREE)
+			return &v->leases[i];
 	return NULL;
 }
 
@@ -47,7 +47,7 @@ static int check_stamps(struct sx_v4l2 *v, const struct sx_pairing_image pair[2]
 			   names[a], r->device.path, names[b]);
 }
 
-void sx_v4l2_deliver(struct sx_source *s, struct sx_v4l2_ticket *t, struct sx_pair *pair)
+void sx_v4l2_deliver(struct sx_source *s, struct sx_v4l2_lease *t, struct sx_pair *pair)
 {
 	struct sx_v4l2 *v = s->own;
 	struct sx_image left, right;
@@ -62,8 +62,8 @@ void sx_v4l2_deliver(struct sx_source *s, struct sx_v4l2_ticket *t, struct sx_pa
 				      : sx_layout_half(&left, v->layout, v->width, v->height, 1);
 		left = v->count == 2 ? left : sx_layout_half(&left, v->layout, v->width, v->height, 0);
 	}
-	sx_must(t->state, <, SX_TICKET_LENT);
-	t->state = SX_TICKET_LENT;
+	sx_must(t->state, <, SX_LEASE_LENT);
+	t->state = SX_LEASE_LENT;
 	*pair = (struct sx_pair){.left = left,
 				 .right = right,
 				 .number = ++s->number,
@@ -75,7 +75,7 @@ void sx_v4l2_deliver(struct sx_source *s, struct sx_v4l2_ticket *t, struct sx_pa
 }
 
 /* Copies both images into the slot. The buffers go back to the driver at once. */
-static int copy_pair(struct sx_v4l2 *v, struct sx_v4l2_ticket *t, struct sx_why *why)
+static int copy_pair(struct sx_v4l2 *v, struct sx_v4l2_lease *t, struct sx_why *why)
 {
 	int r = 0;
 
@@ -92,7 +92,7 @@ int sx_v4l2_begin_pair(struct sx_source *s, const struct sx_pairing_image found[
 		       struct sx_why *why)
 {
 	struct sx_v4l2 *v = s->own;
-	struct sx_v4l2_ticket *t = free_ticket(v);
+	struct sx_v4l2_lease *t = free_lease(v);
 	int r = 0;
 
 	if (!t) {
@@ -154,10 +154,10 @@ int sx_v4l2_find_pair(struct sx_source *s, struct sx_pairing_image found[2], str
 void sx_v4l2_release(struct sx_source *s, const struct sx_pair *pair)
 {
 	struct sx_v4l2 *v = s->own;
-	struct sx_v4l2_ticket *t = pair->slot;
+	struct sx_v4l2_lease *t = pair->slot;
 
-	sx_must(t->state, ==, SX_TICKET_LENT);
-	t->state = SX_TICKET_FREE;
+	sx_must(t->state, ==, SX_LEASE_LENT);
+	t->state = SX_LEASE_FREE;
 	for (int i = 0; i < v->count && !t->slot && v->lost == 0; i++)
 		v->lost = sx_v4l2_queue_put(&v->cameras[i].queue, t->index[i], &v->lost_why);
 }

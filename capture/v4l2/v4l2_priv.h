@@ -30,20 +30,20 @@ struct sx_v4l2_camera {
 	int64_t last_ns; /* time of the last image, or of the start */
 };
 
-enum sx_v4l2_ticket_state {
-	SX_TICKET_FREE,
-	SX_TICKET_DECODING,
-	SX_TICKET_LENT /* belongs to a pair that was given out */
+enum sx_v4l2_lease_state {
+	SX_LEASE_FREE,
+	SX_LEASE_DECODING,
+	SX_LEASE_LENT /* belongs to a pair that was given out */
 };
 
 /* A pair in progress. Thread: capture. */
-struct sx_v4l2_ticket {
-	enum sx_v4l2_ticket_state state;
+struct sx_v4l2_lease {
+	enum sx_v4l2_lease_state state;
 	int index[2]; /* indices of the cameras' buffers */
 	int64_t ns[2];
 	enum stixel_clock clock;
 	enum stixel_stamp stamp;
-	struct sx_slot *slot; /* copied: slot owned by this ticket; NULL: direct */
+	struct sx_slot *slot; /* copied: slot owned by this lease; NULL: direct */
 	struct sx_decode_task tasks[2];
 };
 
@@ -56,10 +56,10 @@ struct sx_v4l2 {
 	bool direct;
 	struct sx_pairing pairing;
 	struct sx_slots slots; /* for copied images */
-	struct sx_v4l2_ticket tickets[SX_V4L2_PAIRS_MAX];
-	int ticket_count;
-	struct sx_decoders *decoders;			    /* NULL: nothing to decode */
-	struct sx_v4l2_ticket *decoding[SX_V4L2_PAIRS_MAX]; /* tickets being decoded, oldest first */
+	struct sx_v4l2_lease leases[SX_V4L2_PAIRS_MAX];
+	int lease_count;
+	struct sx_decoders *decoders;			   /* NULL: nothing to decode */
+	struct sx_v4l2_lease *decoding[SX_V4L2_PAIRS_MAX]; /* leases being decoded, oldest first */
 	int decoding_count;
 	int task_count; /* tasks per decoded pair: JPEG one per camera, raw pixels one per side */
 	int64_t timeout_ns, last_pair_ns;
@@ -114,7 +114,7 @@ int sx_v4l2_find_pair(struct sx_source *s, struct sx_pairing_image found[2], str
  */
 int sx_v4l2_begin_pair(struct sx_source *s, const struct sx_pairing_image found[2], struct sx_pair *pair,
 		       struct sx_why *why);
-void sx_v4l2_deliver(struct sx_source *s, struct sx_v4l2_ticket *t, struct sx_pair *pair);
+void sx_v4l2_deliver(struct sx_source *s, struct sx_v4l2_lease *t, struct sx_pair *pair);
 /*
  * Releases a pair: returns its buffers to the drivers. If a camera is lost, sets v->lost, which the next
  * sx_source_next() reports.
@@ -123,12 +123,12 @@ void sx_v4l2_release(struct sx_source *s, const struct sx_pair *pair);
 
 /* Functions of v4l2_decode.c. */
 
-/* Passes the images of a pair to the decoders, which own the ticket from then on. */
-void sx_v4l2_decode(struct sx_v4l2 *v, struct sx_v4l2_ticket *t);
+/* Passes the images of a pair to the decoders, which own the lease from then on. */
+void sx_v4l2_decode(struct sx_v4l2 *v, struct sx_v4l2_lease *t);
 /*
  * Finds the newest decoded pair. Drops older ones as overload, and broken ones, which v->damage names.
  * Returns 1: *ret is ready; 0: none; negative: the camera is lost.
  */
-int sx_v4l2_decoded(struct sx_source *s, struct sx_v4l2_ticket **ret, struct sx_why *why);
+int sx_v4l2_decoded(struct sx_source *s, struct sx_v4l2_lease **ret, struct sx_why *why);
 
 #endif

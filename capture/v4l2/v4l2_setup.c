@@ -289,7 +289,7 @@ static int take_slots(struct sx_v4l2 *v, const struct sx_source_params *p, int s
 	int r, threads;
 
 	sx_must_index(slots - 1, SX_V4L2_PAIRS_MAX);
-	v->ticket_count = slots;
+	v->lease_count = slots;
 	v->task_count = raw ? 2 : v->count;
 	threads = p->decoders ? p->decoders : v->task_count;
 	v->direct = !sx_v4l2_format_is_decoded(f) && v->cameras[0].queue.memory != SX_MEMORY_MMAP;
@@ -299,7 +299,7 @@ static int take_slots(struct sx_v4l2 *v, const struct sx_source_params *p, int s
 	r = sx_slots_init(&v->slots, slots, raw ? SX_LAYOUT_TWO : p->layout, v->width, v->height, f->pixel,
 			  why);
 	for (int i = 0; r == 0 && i < slots; i++)
-		v->tickets[i].slot = &v->slots.slot[i];
+		v->leases[i].slot = &v->slots.slot[i];
 	if (r == 0 && sx_v4l2_format_is_decoded(f))
 		r = sx_decoders_create(&v->decoders, threads, f->compressed, why);
 	return r == -ENOTSUP ? -EINVAL : r == -ENOMEM ? r : later(r);

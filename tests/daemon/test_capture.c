@@ -180,7 +180,7 @@ static void check(const struct sx_source_params *p, const char *script, int slot
 
 /*
  * Drops pairs at three places in order: in the source by newer pairs, in the waiting place, and for lack of a
- * ticket (two slots, both in frames).
+ * lease (two slots, both in frames).
  */
 static void check_memory(enum sx_source_memory memory)
 {

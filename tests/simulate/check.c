@@ -72,8 +72,8 @@ static void fail_buffers(const struct sx_v4l2 *v, int side)
 
 		for (int k = 0; k < v->pairing.side[side].count; k++)
 			held += v->pairing.side[side].images[k].index == i;
-		for (int k = 0; k < v->ticket_count && v->direct; k++)
-			held += v->tickets[k].state != SX_TICKET_FREE && v->tickets[k].index[side] == i;
+		for (int k = 0; k < v->lease_count && v->direct; k++)
+			held += v->leases[k].state != SX_LEASE_FREE && v->leases[k].index[side] == i;
 		SIM_MUST(held + q->buffers[i].queued == 1,
 			 "buffer %d of side %d is held by %u, the driver %s it", i, side, held,
 			 q->buffers[i].queued ? "has" : "has not");
@@ -93,10 +93,10 @@ static void check_buffers(const struct sx_v4l2 *v, int side)
 		twice |= held & bit;
 		held |= bit;
 	}
-	for (int k = 0; k < v->ticket_count && v->direct; k++) {
-		if (atomic_load_explicit(&v->tickets[k].state, memory_order_relaxed) == SX_TICKET_FREE)
+	for (int k = 0; k < v->lease_count && v->direct; k++) {
+		if (atomic_load_explicit(&v->leases[k].state, memory_order_relaxed) == SX_LEASE_FREE)
 			continue;
-		bit = UINT64_C(1) << v->tickets[k].index[side];
+		bit = UINT64_C(1) << v->leases[k].index[side];
 		twice |= held & bit;
 		held |= bit;
 	}
