@@ -77,9 +77,9 @@ int sx_source_next(struct sx_source *s, struct sx_pair *pair, struct sx_why *why
 	return s->ops->next(s, pair, why);
 }
 
-int sx_source_tune(struct sx_source *s, const struct sx_source_params *p, struct sx_why *why)
+int sx_source_change_controls(struct sx_source *s, const struct sx_source_params *p, struct sx_why *why)
 {
-	return s->ops->tune ? s->ops->tune(s, p, why) : 0;
+	return s->ops->change_controls ? s->ops->change_controls(s, p, why) : 0;
 }
 
 void sx_source_release(struct sx_source *s, const struct sx_pair *pair)

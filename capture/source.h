@@ -153,7 +153,7 @@ bool sx_source_warning(struct sx_source *s, char *text, size_t bytes);
  * Thread: capture. Applies exposure_ms, gain, controls and fault of p: all of them, or none with a negative
  * errno and why.
  */
-int sx_source_tune(struct sx_source *s, const struct sx_source_params *p, struct sx_why *why);
+int sx_source_change_controls(struct sx_source *s, const struct sx_source_params *p, struct sx_why *why);
 
 /*
  * Thread: capture. Returns the images of a pair: buffers go back to their drivers. Call it exactly once for

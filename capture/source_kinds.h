@@ -30,7 +30,7 @@ struct sx_source_ops {
 	int (*next)(struct sx_source *s, struct sx_pair *pair, struct sx_why *why);
 	void (*release)(struct sx_source *s, const struct sx_pair *pair);
 	/* NULL: the source has no controls */
-	int (*tune)(struct sx_source *s, const struct sx_source_params *p, struct sx_why *why);
+	int (*change_controls)(struct sx_source *s, const struct sx_source_params *p, struct sx_why *why);
 };
 
 /* A source. own: data of the kind. The capture thread writes the counters; any thread may read them. */

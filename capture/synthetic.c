@@ -124,7 +124,8 @@ static void synthetic_release(struct sx_source *s, const struct sx_pair *pair)
 }
 
 /* Thread: capture. Takes effect from the next pair on. */
-static int synthetic_tune(struct sx_source *s, const struct sx_source_params *p, struct sx_why *why)
+static int synthetic_change_controls(struct sx_source *s, const struct sx_source_params *p,
+				     struct sx_why *why)
 {
 	struct synthetic *own = s->own;
 
@@ -138,5 +139,5 @@ const struct sx_source_ops sx_synthetic_ops = {
 	.fd = synthetic_fd,
 	.next = synthetic_next,
 	.release = synthetic_release,
-	.tune = synthetic_tune,
+	.change_controls = synthetic_change_controls,
 };

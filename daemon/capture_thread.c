@@ -283,23 +283,24 @@ static bool wait_for_pair(struct capture *c)
 }
 
 /* Sets camera controls that main has handed over, and returns them to main. */
-static void tune_cameras(struct capture *c)
+static void change_controls(struct capture *c)
 {
 	struct sx_pipeline *p = c->p;
-	struct sx_tune *t = sx_exchange_take_tune(&p->exchange);
+	struct sx_camera_controls *t = sx_exchange_take_controls(&p->exchange);
 
 	if (!t)
 		return;
 	if (p->source) {
-		t->result = sx_source_tune(p->source, &t->params, &t->why);
+		t->result = sx_source_change_controls(p->source, &t->params, &t->why);
 	} else {
 		t->result = -ENODEV;
 		sx_why_set(&t->why, "the camera is absent, and only it can tell what it takes");
 	}
-	if (t->result == 0) /* only what a tune changes: the other texts are freed after the change */
-		sx_tune_update(&p->opens, &t->params);
+	if (t->result ==
+	    0) /* only what a change of controls sets: the other texts are freed after the change */
+		sx_camera_controls_update(&p->opens, &t->params);
 	sx_must(t->result, <=, 0);
-	sx_exchange_return_tune(&p->exchange, t);
+	sx_exchange_return_controls(&p->exchange, t);
 	sx_wake(p->c.main_fd);
 }
 
@@ -315,7 +316,7 @@ void *sx_capture_thread(void *pipeline)
 	c.tried_ns = sx_now_ns();
 	c.retry_ns = c.tried_ns + c.backoff_ns;
 	while (!must_stop(&c)) {
-		tune_cameras(&c);
+		change_controls(&c);
 		if (wait_for_pair(&c) && !must_stop(&c)) {
 			if (!take_pair(&c)) {
 				atomic_store_explicit(&p->source_ended, true, memory_order_release);

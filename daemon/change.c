@@ -126,14 +126,14 @@ void sx_change_classify(struct sx_change *c, const struct sx_running *now)
 	c->recalibrates = c->changes_camera =
 		!sx_settings_same_camera(now->settings, &c->settings, &now->pipeline->info);
 	c->builds = c->recalibrates;
-	c->tunes = false;
+	c->changes_controls = false;
 	for (int i = 0; i < sx_option_count; i++) {
 		const enum sx_option_change change = sx_options[i].change;
 
 		if (change == SX_CHANGE_RESTART ||
 		    sx_option_equal(&sx_options[i], now->settings, &c->settings))
 			continue;
-		c->tunes |= change == SX_CHANGE_CONTROLS;
+		c->changes_controls |= change == SX_CHANGE_CONTROLS;
 		c->builds |= change == SX_CHANGE_CONTEXTS || change == SX_CHANGE_CAMERA;
 		c->changes_camera |= change >= SX_CHANGE_CAMERA;
 	}

@@ -29,7 +29,7 @@ struct sx_change {
 	struct sx_settings settings;   /* current settings with the change */
 	struct sx_origins origins;
 	struct sx_settings_diff diff;
-	bool builds, tunes;
+	bool builds, changes_controls;
 	bool changes_camera;		     /* a key of [camera] changes */
 	bool recalibrates;		     /* images are rectified and measured in another way */
 	struct sx_row_correction correction; /* correction of rows with the change */
@@ -52,8 +52,8 @@ struct sx_running {
 int sx_change_read(struct sx_change *c, const struct sx_running *now, const struct sx_options *options,
 		   struct sx_errors *errors);
 /*
- * Sets builds, tunes, recalibrates, changes_camera and correction. Calibrations are compared by their
- * meaning.
+ * Sets builds, changes_controls, recalibrates, changes_camera and correction. Calibrations are compared by
+ * their meaning.
  */
 void sx_change_classify(struct sx_change *c, const struct sx_running *now);
 /* Returns 0, or a negative errno with a sentence in errors: the values are wrong, or they need a restart. */

@@ -143,21 +143,21 @@ static int live_end_build(struct sx_live_builder *b, bool lock_memory, struct sx
 static int live_begin_tune(struct sx_live *l, struct sx_pipeline *p)
 {
 	sx_must_be(l->builder.made || !l->change.builds);
-	if (!l->change.tunes)
+	if (!l->change.changes_controls)
 		return 1;
-	sx_tune_set(&l->tune, &l->change.settings.source);
-	sx_exchange_give_tune(&p->exchange, &l->tune);
+	sx_camera_controls_set(&l->controls, &l->change.settings.source);
+	sx_exchange_give_controls(&p->exchange, &l->controls);
 	sx_wake(p->mailbox.capture_fd);
-	l->step = SX_LIVE_TUNE;
+	l->step = SX_LIVE_CONTROLS;
 	return 0;
 }
 
-static int live_end_tune(const struct sx_tune *t, struct sx_pipeline *p, struct sx_errors *errors)
+static int live_end_tune(const struct sx_camera_controls *t, struct sx_pipeline *p, struct sx_errors *errors)
 {
 	/* A source that has ended needs no controls. */
 	const bool ended = atomic_load_explicit(&p->source_ended, memory_order_acquire);
 
-	if (!sx_exchange_take_tuned(&p->exchange, ended))
+	if (!sx_exchange_take_returned_controls(&p->exchange, ended))
 		return 0;
 	sx_must(t->result, <=, 0);
 	if (t->result < 0)
@@ -364,8 +364,8 @@ static int live_advance(struct sx_run *run, struct sx_errors *errors)
 	case SX_LIVE_BUILD:
 		r = live_end_build(&l->builder, core->settings->realtime.lock_memory, errors);
 		break;
-	case SX_LIVE_TUNE:
-		r = live_end_tune(&l->tune, core->pipeline, errors);
+	case SX_LIVE_CONTROLS:
+		r = live_end_tune(&l->controls, core->pipeline, errors);
 		break;
 	case SX_LIVE_SWAP:
 		r = live_end_swap(l, core, &run->images);
@@ -373,7 +373,7 @@ static int live_advance(struct sx_run *run, struct sx_errors *errors)
 	}
 	if (r > 0 && l->step < SX_LIVE_BUILD)
 		r = live_begin_build(l, &core->engine, errors);
-	if (r > 0 && l->step < SX_LIVE_TUNE)
+	if (r > 0 && l->step < SX_LIVE_CONTROLS)
 		r = live_begin_tune(l, core->pipeline);
 	if (r > 0 && l->step < SX_LIVE_SWAP)
 		r = live_begin_swap(l, core->pipeline);

@@ -5,7 +5,7 @@
  * 	decide	 main reads the new values, finds out what they need, checks them and predicts their cost
  * 		 (change.h)
  * 	build	 a separate thread makes new contexts beside the current ones, while main continues to serve
- * 	tune	 the capture thread sets the cameras' controls
+ * 	controls  the capture thread sets the cameras' controls
  * 	swap	 the frame thread switches to the new contexts between two frames and returns the old ones
  * 	end	 main updates settings, pages and log, and answers the order
  *
@@ -26,7 +26,7 @@
 
 struct sx_run;
 
-enum sx_live_step { SX_LIVE_IDLE, SX_LIVE_BUILD, SX_LIVE_TUNE, SX_LIVE_SWAP };
+enum sx_live_step { SX_LIVE_IDLE, SX_LIVE_BUILD, SX_LIVE_CONTROLS, SX_LIVE_SWAP };
 
 /* Changes since the start, for pages, log and status. */
 struct sx_live_history {
@@ -65,7 +65,7 @@ struct sx_live {
 	enum sx_live_step step;
 	struct sx_change change;
 	struct sx_live_builder builder;
-	struct sx_tune tune;
+	struct sx_camera_controls controls;
 };
 
 struct sx_run;

@@ -163,7 +163,7 @@ int sx_pipeline_create(struct sx_pipeline **ret, const struct sx_pipeline_config
 	p->c = *c;
 	p->info = *info;
 	p->epoch = sx_epoch_new();
-	sx_tune_set(&p->opens, &c->settings->source);
+	sx_camera_controls_set(&p->opens, &c->settings->source);
 	/*
 	 * A source may be a camera that is back as another one. Then absent stays as it is until the camera
 	 * gives a pair.

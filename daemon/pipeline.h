@@ -92,8 +92,8 @@ struct sx_pipeline {
 	pthread_t capture, frame;
 	bool capture_runs, frame_runs;
 	/* capture thread; main owns source while the thread does not run */
-	struct sx_source *source; /* NULL: camera absent */
-	struct sx_tune opens;	  /* settings to open the camera with when it comes back */
+	struct sx_source *source;	 /* NULL: camera absent */
+	struct sx_camera_controls opens; /* settings to open the camera with when it comes back */
 
 	/* frame thread */
 	struct sx_frame_in_flight

@@ -428,5 +428,5 @@ const struct sx_source_ops sx_v4l2_ops = {
 	.fd = v4l2_fd,
 	.next = v4l2_next,
 	.release = sx_v4l2_release,
-	.tune = sx_v4l2_tune,
+	.change_controls = sx_v4l2_change_controls,
 };

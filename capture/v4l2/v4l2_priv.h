@@ -76,7 +76,7 @@ struct sx_v4l2 {
 int sx_v4l2_set_up(struct sx_source *s, struct sx_v4l2 *v, const struct sx_source_params *p, int slots,
 		   struct sx_why *why);
 
-/* Functions of v4l2_tune.c. */
+/* Functions of v4l2_camera_controls.c. */
 
 #define SX_V4L2_EXPOSURE_BYTES 64
 /* Writes "exposure 8 ms, gain 4", or the part of it that was set. */
@@ -87,8 +87,8 @@ void sx_v4l2_exposure_text(const struct sx_v4l2_exposure *e, char text[SX_V4L2_E
  */
 int sx_v4l2_set_controls(struct sx_v4l2 *v, const struct sx_source_params *p, struct sx_v4l2_undo *undo,
 			 struct sx_why *why);
-/* Changes the controls of open cameras; see sx_source_tune(). */
-int sx_v4l2_tune(struct sx_source *s, const struct sx_source_params *p, struct sx_why *why);
+/* Changes the controls of open cameras; see sx_source_change_controls(). */
+int sx_v4l2_change_controls(struct sx_source *s, const struct sx_source_params *p, struct sx_why *why);
 
 /* Functions of v4l2_drop.c. */
 

@@ -41,28 +41,28 @@ void sx_exchange_retire(struct sx_exchange *x, struct sx_contexts *contexts)
 	atomic_store_explicit(&x->retired, contexts, memory_order_release);
 }
 
-void sx_exchange_give_tune(struct sx_exchange *x, struct sx_tune *tune)
+void sx_exchange_give_controls(struct sx_exchange *x, struct sx_camera_controls *controls)
 {
-	sx_must_be(!atomic_load_explicit(&x->tune, memory_order_relaxed));
-	atomic_store_explicit(&x->tune, tune, memory_order_release);
+	sx_must_be(!atomic_load_explicit(&x->controls, memory_order_relaxed));
+	atomic_store_explicit(&x->controls, controls, memory_order_release);
 }
 
-bool sx_exchange_take_tuned(struct sx_exchange *x, bool ended)
+bool sx_exchange_take_returned_controls(struct sx_exchange *x, bool ended)
 {
-	if (atomic_exchange_explicit(&x->tuned, NULL, memory_order_acquire))
+	if (atomic_exchange_explicit(&x->returned_controls, NULL, memory_order_acquire))
 		return true;
-	return ended && atomic_exchange_explicit(&x->tune, NULL, memory_order_acquire);
+	return ended && atomic_exchange_explicit(&x->controls, NULL, memory_order_acquire);
 }
 
-struct sx_tune *sx_exchange_take_tune(struct sx_exchange *x)
+struct sx_camera_controls *sx_exchange_take_controls(struct sx_exchange *x)
 {
-	if (!atomic_load_explicit(&x->tune, memory_order_relaxed))
+	if (!atomic_load_explicit(&x->controls, memory_order_relaxed))
 		return NULL;
-	return atomic_exchange_explicit(&x->tune, NULL, memory_order_acquire);
+	return atomic_exchange_explicit(&x->controls, NULL, memory_order_acquire);
 }
 
-void sx_exchange_return_tune(struct sx_exchange *x, struct sx_tune *tune)
+void sx_exchange_return_controls(struct sx_exchange *x, struct sx_camera_controls *controls)
 {
-	sx_must_be(!atomic_load_explicit(&x->tuned, memory_order_relaxed));
-	atomic_store_explicit(&x->tuned, tune, memory_order_release);
+	sx_must_be(!atomic_load_explicit(&x->returned_controls, memory_order_relaxed));
+	atomic_store_explicit(&x->returned_controls, controls, memory_order_release);
 }

@@ -13,12 +13,12 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
+#include "daemon/exchange/camera_controls.h"
 #include "daemon/exchange/contexts.h"
-#include "daemon/exchange/tune.h"
 
 struct sx_exchange {
 	_Atomic(struct sx_contexts *) next, retired;
-	_Atomic(struct sx_tune *) tune, tuned;
+	_Atomic(struct sx_camera_controls *) controls, returned_controls;
 };
 
 /* Thread: main, after both threads have ended. Destroys contexts that are in the exchange. */
@@ -39,14 +39,14 @@ struct sx_contexts *sx_exchange_take_contexts(struct sx_exchange *x);
 void sx_exchange_retire(struct sx_exchange *x, struct sx_contexts *contexts);
 
 /* Thread: main. Gives camera controls to the capture thread. Main then wakes the capture thread. */
-void sx_exchange_give_tune(struct sx_exchange *x, struct sx_tune *tune);
+void sx_exchange_give_controls(struct sx_exchange *x, struct sx_camera_controls *controls);
 /*
- * Thread: main. Returns true if main owns the tune again. ended: the capture thread has ended and takes no
- * tune.
+ * Thread: main. Returns true if main owns the controls again. ended: the capture thread has ended and takes
+ * no controls.
  */
-bool sx_exchange_take_tuned(struct sx_exchange *x, bool ended);
+bool sx_exchange_take_returned_controls(struct sx_exchange *x, bool ended);
 /* Thread: capture. Returns controls to set, or NULL. The capture thread gives them back with their result. */
-struct sx_tune *sx_exchange_take_tune(struct sx_exchange *x);
-void sx_exchange_return_tune(struct sx_exchange *x, struct sx_tune *tune);
+struct sx_camera_controls *sx_exchange_take_controls(struct sx_exchange *x);
+void sx_exchange_return_controls(struct sx_exchange *x, struct sx_camera_controls *controls);
 
 #endif

@@ -262,7 +262,7 @@ void sx_source_release(struct sx_source *s, const struct sx_pair *pair)
 }
 
 /* Accepts any gain except 666, and logs the other controls. */
-int sx_source_tune(struct sx_source *s, const struct sx_source_params *p, struct sx_why *why)
+int sx_source_change_controls(struct sx_source *s, const struct sx_source_params *p, struct sx_why *why)
 {
 	FAKE_MUST(s == source);
 	if (p->gain == 666)

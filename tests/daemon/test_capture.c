@@ -59,7 +59,7 @@ static struct {
 	struct sx_queued_pair *held[HELD_MAX];
 	int held_count;
 	uint64_t published;
-	struct sx_tune *tune;
+	struct sx_camera_controls *controls;
 	int64_t gain; /* gain of both cameras at the end; -1: no cameras, or gains differ */
 } play;
 
@@ -108,7 +108,7 @@ static void step(void)
 	else if (what == 'r')
 		publish_all();
 	else if (what == 'c')
-		sx_exchange_give_tune(&play.p.exchange, play.tune);
+		sx_exchange_give_controls(&play.p.exchange, play.controls);
 	else
 		atomic_store(&play.p.stop, true);
 }
@@ -148,7 +148,7 @@ static void check(const struct sx_source_params *p, const char *script, int slot
 	assert_int_equal(sx_telemetry_create(&t), 0);
 	play.p = (struct sx_pipeline){
 		.c = {.settings = &settings, .telemetry = t, .main_fd = eventfd(0, EFD_NONBLOCK)}};
-	sx_tune_set(&play.p.opens, p);
+	sx_camera_controls_set(&play.p.opens, p);
 	play.script = script;
 	play.picture = 0;
 	play.published = 0;
@@ -223,7 +223,7 @@ static void test_one_camera(void **state)
 static const struct fake_control gain = {.name = "Gain", .id = V4L2_CID_GAIN, .maximum = 100, .value = 50};
 
 /* Plays frames around a change of the gain. Returns what the capture thread handed back in t. */
-static void change_gain(double value, struct sx_tune *t)
+static void change_gain(double value, struct sx_camera_controls *t)
 {
 	struct sx_source_params p = case_params();
 
@@ -232,20 +232,20 @@ static void change_gain(double value, struct sx_tune *t)
 	case_grey(play.cameras);
 	for (int i = 0; i < 2; i++)
 		fake_add_control(play.cameras[i], &gain);
-	sx_tune_set(t, &p);
+	sx_camera_controls_set(t, &p);
 	t->params.gain = value;
 	t->params.path = "of the change"; /* this text is gone when the change is over */
-	play.tune = t;
+	play.controls = t;
 	check(&p, "11tc1r1tr", 3, 2, 1, 0);
 }
 
 static void test_controls(void **state)
 {
-	struct sx_tune t;
+	struct sx_camera_controls t;
 
 	change_gain(7, &t);
-	assert_true(sx_exchange_take_tuned(&play.p.exchange, false));
-	assert_false(sx_exchange_take_tuned(&play.p.exchange, true));
+	assert_true(sx_exchange_take_returned_controls(&play.p.exchange, false));
+	assert_false(sx_exchange_take_returned_controls(&play.p.exchange, true));
 	assert_int_equal(t.result, 0);
 	assert_int_equal(play.gain, 7);
 	assert_true(play.p.opens.params.gain == 7); /* also after the cameras come back */

@@ -49,7 +49,7 @@ TARGETS = {
                    ["capture/v4l2/pairing.c", "capture/v4l2/v4l2.c", "capture/v4l2/v4l2_controls.c",
                     "capture/v4l2/v4l2_decode.c", "capture/v4l2/v4l2_device.c", "capture/v4l2/v4l2_drop.c",
                     "capture/v4l2/v4l2_pairs.c", "capture/v4l2/v4l2_queue.c", "capture/v4l2/v4l2_setup.c",
-                    "capture/v4l2/v4l2_tune.c"]),
+                    "capture/v4l2/v4l2_camera_controls.c"]),
 }
 # Target with planted faults, for the check of replays only.
 PLANTED = "planted"

@@ -83,50 +83,52 @@ const struct model_scenario model_exchange = {
 
 /* ---- controls of the cameras ---- */
 
-static struct sx_tune tune;
+static struct sx_camera_controls controls;
 static atomic_bool ended;
 
-static void tune_main(void)
+static void controls_main(void)
 {
 	for (int n = 1; n <= (int)CHANGES; n++) {
 		bool over;
 
-		tune.params.gain = n;
-		tune.result = 0;
-		sx_exchange_give_tune(&exchange, &tune);
+		controls.params.gain = n;
+		controls.result = 0;
+		sx_exchange_give_controls(&exchange, &controls);
 		sx_wake(other_fd);
 		for (;;) {
 			over = atomic_load_explicit(&ended, memory_order_acquire);
-			if (sx_exchange_take_tuned(&exchange, over))
+			if (sx_exchange_take_returned_controls(&exchange, over))
 				break;
 			exchange_sleep(main_fd);
 		}
-		model_check(tune.result == n || (over && tune.result == 0), "not the answer to this change");
+		model_check(controls.result == n || (over && controls.result == 0),
+			    "not the answer to this change");
 	}
 }
 
 /* Answers one request, then ends as a source does: a pending request is answered first. */
-static void tune_capture(void)
+static void controls_capture(void)
 {
-	struct sx_tune *t;
+	struct sx_camera_controls *t;
 
-	while (!(t = sx_exchange_take_tune(&exchange)))
+	while (!(t = sx_exchange_take_controls(&exchange)))
 		exchange_sleep(other_fd);
 	t->result = (int)t->params.gain;
-	sx_exchange_return_tune(&exchange, t);
+	sx_exchange_return_controls(&exchange, t);
 	sx_wake(main_fd);
-	t = sx_exchange_take_tune(&exchange);
+	t = sx_exchange_take_controls(&exchange);
 	if (t) {
 		t->result = (int)t->params.gain;
-		sx_exchange_return_tune(&exchange, t);
+		sx_exchange_return_controls(&exchange, t);
 	}
 	atomic_store_explicit(&ended, true, memory_order_release);
 	sx_wake(main_fd);
 }
 
-static void tune_end(void)
+static void controls_end(void)
 {
-	model_check(!sx_exchange_take_tune(&exchange), "controls are left");
+	model_check(!sx_exchange_take_controls(&exchange), "controls are left");
 }
 
-const struct model_scenario model_tune = {"tune", exchange_setup, {tune_main, tune_capture}, tune_end, NULL};
+const struct model_scenario model_controls = {
+	"controls", exchange_setup, {controls_main, controls_capture}, controls_end, NULL};

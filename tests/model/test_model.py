@@ -44,7 +44,7 @@ NOT_NEEDED = {
     ("cpu/pool.c", "wait_for_others", 1, "seq_cst", "acquire"): DEFAULT,
     ("cpu/pool.c", "wait_for_others", 4, "seq_cst", "release"): LOCKED,
     ("cpu/pool.c", "wait_for_others", 4, "seq_cst", "relaxed"): LOCKED,
-    ("daemon/exchange/exchange.c", "sx_exchange_take_tuned", 2, "acquire", "relaxed"): OWN,
+    ("daemon/exchange/exchange.c", "sx_exchange_take_returned_controls", 2, "acquire", "relaxed"): OWN,
     ("daemon/exchange/mailbox.c", "sx_mailbox_put", 1, "acq_rel", "release"): OWN,
     ("daemon/exchange/mailbox.c", "sx_mailbox_take", 1, "acq_rel", "acquire"):
         "it leaves NULL, which tells of nothing",

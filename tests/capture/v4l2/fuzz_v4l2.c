@@ -360,7 +360,7 @@ static void fail_some_call(struct fuzz_input *in)
 		  1 + (int)fuzz_choice(in, 40), errors[fuzz_choice(in, sizeof(errors) / sizeof(errors[0]))]);
 }
 
-static void tune(struct fuzz_input *in)
+static void change_controls(struct fuzz_input *in)
 {
 	struct sx_source_params p = play.params;
 	struct sx_why why = {""};
@@ -371,7 +371,7 @@ static void tune(struct fuzz_input *in)
 	p.exposure_ms = bits & 1 ? SX_CONTROL_KEEP : (int)(bits >> 4);
 	p.gain = bits & 2 ? SX_CONTROL_KEEP : (int)(bits >> 4);
 	p.controls = bits & 4 ? "focus_absolute=4" : NULL;
-	if (sx_source_tune(play.source, &p, &why) < 0 && !why.text[0])
+	if (sx_source_change_controls(play.source, &p, &why) < 0 && !why.text[0])
 		fuzz_fail("controls are refused without a sentence");
 }
 
@@ -414,7 +414,7 @@ static void step(struct fuzz_input *in)
 		fail_some_call(in);
 		break;
 	case 12:
-		tune(in);
+		change_controls(in);
 		break;
 	case 13:
 		if (play.cameras[more & 1] && more > 9)

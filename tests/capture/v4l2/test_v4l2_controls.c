@@ -254,7 +254,7 @@ static void next_pair(struct fake_camera *cameras[2], struct sx_source *s, int p
 	sx_source_release(s, &pair);
 }
 
-static void test_tune(void **state)
+static void test_change_controls(void **state)
 {
 	struct sx_source_params p = case_params();
 	struct fake_camera *cameras[2];
@@ -267,7 +267,7 @@ static void test_tune(void **state)
 	p.exposure_ms = 8;
 	p.gain = 7;
 	p.controls = "brightness=-5, wide=0x8000000000";
-	assert_int_equal(sx_source_tune(s, &p, &why), 0);
+	assert_int_equal(sx_source_change_controls(s, &p, &why), 0);
 	assert_value(cameras, EXPOSURE_AUTO, V4L2_EXPOSURE_MANUAL);
 	assert_value(cameras, EXPOSURE, 80);
 	assert_value(cameras, V4L2_CID_GAIN, 7);
@@ -277,7 +277,7 @@ static void test_tune(void **state)
 	/* the controls stay unchanged */
 	p.exposure_ms = p.gain = SX_CONTROL_KEEP;
 	p.controls = NULL;
-	assert_int_equal(sx_source_tune(s, &p, &why), 0);
+	assert_int_equal(sx_source_change_controls(s, &p, &why), 0);
 	assert_value(cameras, EXPOSURE, 80);
 	assert_value(cameras, V4L2_CID_GAIN, 7);
 	next_pair(cameras, s, 3);
@@ -294,7 +294,7 @@ static void check_restored(struct fake_camera *cameras[2], struct sx_source *s,
 
 	for (int i = 0; i < 2; i++)
 		memcpy(before[i], cameras[i]->controls, sizeof(before[i]));
-	r = sx_source_tune(s, p, &why);
+	r = sx_source_change_controls(s, p, &why);
 	if (r != error || !strstr(why.text, words))
 		fail_msg("%d '%s' instead of %d '%s'", r, why.text, error, words);
 	for (int i = 0; i < 2; i++)
@@ -304,7 +304,7 @@ static void check_restored(struct fake_camera *cameras[2], struct sx_source *s,
 					 (int)cameras[i]->controls[k].value);
 }
 
-static void test_tune_refused(void **state)
+static void test_change_controls_refused(void **state)
 {
 	struct sx_source_params p = case_params();
 	struct fake_camera *cameras[2];
@@ -341,11 +341,15 @@ static void test_tune_refused(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_nothing_asked),	   cmocka_unit_test(test_exposure),
-		cmocka_unit_test(test_automatic_exposure), cmocka_unit_test(test_exposure_refused),
-		cmocka_unit_test(test_cameras_that_clamp), cmocka_unit_test(test_list),
-		cmocka_unit_test(test_list_refused),	   cmocka_unit_test(test_tune),
-		cmocka_unit_test(test_tune_refused),
+		cmocka_unit_test(test_nothing_asked),
+		cmocka_unit_test(test_exposure),
+		cmocka_unit_test(test_automatic_exposure),
+		cmocka_unit_test(test_exposure_refused),
+		cmocka_unit_test(test_cameras_that_clamp),
+		cmocka_unit_test(test_list),
+		cmocka_unit_test(test_list_refused),
+		cmocka_unit_test(test_change_controls),
+		cmocka_unit_test(test_change_controls_refused),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

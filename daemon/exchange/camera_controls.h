@@ -4,25 +4,25 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#ifndef SX_DAEMON_EXCHANGE_TUNE_H
-#define SX_DAEMON_EXCHANGE_TUNE_H
+#ifndef SX_DAEMON_EXCHANGE_CAMERA_CONTROLS_H
+#define SX_DAEMON_EXCHANGE_CAMERA_CONTROLS_H
 
 #include "base/why.h"
 #include "capture/source.h"
 
-#define SX_TUNE_TEXT_BYTES 512 /* maximum length of a value in the configuration */
+#define SX_CAMERA_CONTROLS_TEXT_BYTES 512 /* maximum length of a value in the configuration */
 
-struct sx_tune {
+struct sx_camera_controls {
 	/* controls and fault point to the arrays below, because main may change its own texts meanwhile */
 	struct sx_source_params params;
-	char text[SX_TUNE_TEXT_BYTES], fault[SX_TUNE_TEXT_BYTES];
-	int result; /* result of sx_source_tune(); -ENODEV: the camera is absent */
+	char text[SX_CAMERA_CONTROLS_TEXT_BYTES], fault[SX_CAMERA_CONTROLS_TEXT_BYTES];
+	int result; /* result of sx_source_change_controls(); -ENODEV: the camera is absent */
 	struct sx_why why;
 };
 
 /* Copies the parameters. Texts other than controls and fault still belong to the settings. */
-void sx_tune_set(struct sx_tune *t, const struct sx_source_params *p);
+void sx_camera_controls_set(struct sx_camera_controls *t, const struct sx_source_params *p);
 /* Copies from p only exposure, gain, controls and fault. All other texts of t stay. */
-void sx_tune_update(struct sx_tune *t, const struct sx_source_params *p);
+void sx_camera_controls_update(struct sx_camera_controls *t, const struct sx_source_params *p);
 
 #endif

@@ -3,14 +3,14 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "daemon/exchange/tune.h"
+#include "daemon/exchange/camera_controls.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #include "base/contract.h"
 
-void sx_tune_update(struct sx_tune *t, const struct sx_source_params *p)
+void sx_camera_controls_update(struct sx_camera_controls *t, const struct sx_source_params *p)
 {
 	sx_must_be(!p->controls || strlen(p->controls) < sizeof(t->text));
 	t->params.exposure_ms = p->exposure_ms;
@@ -21,10 +21,10 @@ void sx_tune_update(struct sx_tune *t, const struct sx_source_params *p)
 	t->params.fault = p->fault ? t->fault : NULL;
 }
 
-void sx_tune_set(struct sx_tune *t, const struct sx_source_params *p)
+void sx_camera_controls_set(struct sx_camera_controls *t, const struct sx_source_params *p)
 {
 	t->params = *p;
-	sx_tune_update(t, p);
+	sx_camera_controls_update(t, p);
 	t->result = 0;
 	sx_why_clear(&t->why);
 }

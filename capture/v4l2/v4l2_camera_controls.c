@@ -45,7 +45,7 @@ int sx_v4l2_set_controls(struct sx_v4l2 *v, const struct sx_source_params *p, st
 	return 0;
 }
 
-int sx_v4l2_tune(struct sx_source *s, const struct sx_source_params *p, struct sx_why *why)
+int sx_v4l2_change_controls(struct sx_source *s, const struct sx_source_params *p, struct sx_why *why)
 {
 	struct sx_v4l2_undo undo[2] = {0};
 	struct sx_v4l2 *v = s->own;
