@@ -20,11 +20,11 @@
 /* Memory that a message names in addition to the need, MB: the daemon's use moves while it publishes. */
 #define ROOM_SPARE_MB 2
 
-/* Reads the lines of an order, "SECTION.KEY=VALUE" each. */
-static int read_order(struct sx_change *c, const struct sx_running *now, struct sx_errors *errors)
+/* Reads the lines of a request, "SECTION.KEY=VALUE" each. */
+static int read_request(struct sx_change *c, const struct sx_running *now, struct sx_errors *errors)
 {
 	const char *changes[CHANGES_MAX];
-	char *body = strdup(sx_status_order_body(c->order)), *rest = NULL;
+	char *body = strdup(sx_status_request_body(c->request)), *rest = NULL;
 	int count = 0, r = body ? 0 : -ENOMEM;
 
 	for (char *line = body ? strtok_r(body, "\r\n", &rest) : NULL; line && r == 0;
@@ -78,13 +78,13 @@ int sx_change_read(struct sx_change *c, const struct sx_running *now, const stru
 {
 	int r;
 
-	sx_must_be((c->from == SX_FROM_ORDER) == (c->order != NULL));
+	sx_must_be((c->from == SX_FROM_REQUEST) == (c->request != NULL));
 	c->origins = *now->origins;
 	c->diff = (struct sx_settings_diff){0};
 	if (c->from == SX_FROM_ROWS)
 		r = sx_settings_copy(&c->settings, now->settings);
-	else if (c->order)
-		r = read_order(c, now, errors);
+	else if (c->request)
+		r = read_request(c, now, errors);
 	else
 		r = read_files(c, now, options, errors);
 	if (r == -ENOMEM)
@@ -142,13 +142,13 @@ void sx_change_classify(struct sx_change *c, const struct sx_running *now)
 }
 
 /*
- * Refuses an order that sets the cameras of a source that draws its images. Such a source knows its cameras,
+ * Refuses a request that sets the cameras of a source that draws its images. Such a source knows its cameras,
  * whatever the settings are.
  */
 static int check_known_camera(const struct sx_change *c, const struct sx_running *now,
 			      struct sx_errors *errors)
 {
-	sx_must_be(c->order);
+	sx_must_be(c->request);
 	if (!now->pipeline->info.camera)
 		return 0;
 	for (int i = 0; i < sx_option_count; i++) {
@@ -211,7 +211,7 @@ int sx_change_check(const struct sx_change *c, const struct sx_running *now, str
 	struct sx_why why;
 	int r;
 
-	if (c->order && check_known_camera(c, now, errors) < 0)
+	if (c->request && check_known_camera(c, now, errors) < 0)
 		return -EINVAL;
 	if (!c->builds)
 		return 0;

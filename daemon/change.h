@@ -2,7 +2,8 @@
  * One change of the configuration, from its text to the decision about it. The steps go in one direction, and
  * none has an effect on what runs:
  *
- * 	read	  reads the new values: from the files, an order of the status socket, or the correction of rows
+ * 	read	  reads the new values: from the files, a request of the status socket, or the correction of
+ * 	rows
  * 	classify  finds what the changed keys need, by the option rows: new contexts, camera controls
  * 	check	  refuses values that are wrong or do not fit the pipeline
  * 	predict	  refuses values with which frames take too long, and contexts without memory for them
@@ -21,12 +22,12 @@
 #include "daemon/rows/row_control.h"
 
 /* Source of a change. If several changes wait, the lowest value goes first. */
-enum sx_change_from { SX_FROM_FILES, SX_FROM_ORDER, SX_FROM_ROWS };
+enum sx_change_from { SX_FROM_FILES, SX_FROM_REQUEST, SX_FROM_ROWS };
 
 struct sx_change {
 	enum sx_change_from from;
-	struct sx_status_order *order; /* NULL unless the change comes from an order */
-	struct sx_settings settings;   /* current settings with the change */
+	struct sx_status_request *request; /* NULL unless the change comes from a request */
+	struct sx_settings settings;	   /* current settings with the change */
 	struct sx_origins origins;
 	struct sx_settings_diff diff;
 	bool builds, changes_controls;
@@ -46,8 +47,9 @@ struct sx_running {
 };
 
 /*
- * Reads the new values into the change, whose from and order are set. options: names of the files. On refusal
- * returns a negative errno, with sentences in errors. In any case, sx_settings_finish() ends the settings.
+ * Reads the new values into the change, whose from and request are set. options: names of the files. On
+ * refusal returns a negative errno, with sentences in errors. In any case, sx_settings_finish() ends the
+ * settings.
  */
 int sx_change_read(struct sx_change *c, const struct sx_running *now, const struct sx_options *options,
 		   struct sx_errors *errors);

@@ -31,15 +31,15 @@ static bool find_waiting(struct sx_live *l, const struct sx_row_control *rows)
 {
 	struct sx_change *c = &l->change;
 
-	sx_must_be(!c->order);
+	sx_must_be(!c->request);
 	if (l->reload) {
 		l->reload = false;
 		c->from = SX_FROM_FILES;
 		return true;
 	}
-	c->order = sx_orders_take(&l->orders);
-	c->from = c->order ? SX_FROM_ORDER : SX_FROM_ROWS;
-	return c->order || rows->wants;
+	c->request = sx_requests_take(&l->requests);
+	c->from = c->request ? SX_FROM_REQUEST : SX_FROM_ROWS;
+	return c->request || rows->wants;
 }
 
 /*
@@ -111,7 +111,7 @@ static int live_begin_build(struct sx_live *l, const struct sx_engine *engine, s
 	if (!l->change.builds)
 		return 1;
 	b->engine = engine;
-	b->main_fd = l->orders.main_fd;
+	b->main_fd = l->requests.main_fd;
 	b->result = 0;
 	sx_why_clear(&b->why);
 	atomic_store(&b->built, false);
@@ -270,7 +270,7 @@ static void live_take(struct sx_live *l, struct sx_core *core, struct sx_image_h
 		sx_log_levels_set(&levels);
 	l->history.changes++;
 	note_camera(&l->history, c);
-	if (!c->order)
+	if (!c->request)
 		sx_live_note_configured(l, core->settings);
 	if (c->recalibrates) {
 		tell_rectified(core->settings, info, rectified);
@@ -312,7 +312,7 @@ static void live_end(struct sx_run *run, int r, const struct sx_errors *errors)
 	else if (l->change.from != SX_FROM_ROWS)
 		live_take(l, &run->core, &run->images, run->options);
 	sx_settings_finish(&l->change.settings);
-	l->change.order = NULL;
+	l->change.request = NULL;
 	l->step = SX_LIVE_IDLE;
 	if (l->change.from == SX_FROM_FILES && !run->stop.ordered) {
 		sx_service_ready(&run->service, NULL);

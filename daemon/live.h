@@ -7,7 +7,7 @@
  * 	build	 a separate thread makes new contexts beside the current ones, while main continues to serve
  * 	controls  the capture thread sets the cameras' controls
  * 	swap	 the frame thread switches to the new contexts between two frames and returns the old ones
- * 	end	 main updates settings, pages and log, and answers the order
+ * 	end	 main updates settings, pages and log, and answers the request
  *
  * Until the swap each step can refuse the change, with a sentence and nothing changed. After the swap nothing
  * can fail.
@@ -21,7 +21,7 @@
 
 #include "daemon/change.h"
 #include "daemon/core.h"
-#include "daemon/exchange/orders.h"
+#include "daemon/exchange/requests.h"
 #include "daemon/image_health.h"
 
 struct sx_run;
@@ -49,7 +49,7 @@ struct sx_live_builder {
 };
 
 struct sx_live {
-	struct sx_orders orders;
+	struct sx_requests requests;
 	struct sx_origins *origins; /* origins of the current settings; owned by the caller of sx_run() */
 	bool reload;		    /* SIGHUP came */
 	bool rows_refused;	    /* the last correction of rows was refused, and that was logged */
@@ -86,7 +86,7 @@ void sx_live_note_configured(struct sx_live *l, const struct sx_settings *settin
 void sx_live_tell_pages(const struct sx_live *l, const struct sx_settings *settings,
 			const struct sx_options *options, struct sx_pages *pages);
 /*
- * Returns the text of the answer to an order, or NULL. frame: first frame with the change; 0: unknown. Call
+ * Returns the text of the answer to a request, or NULL. frame: first frame with the change; 0: unknown. Call
  * it before the change is applied to the current settings. The caller frees it.
  */
 char *sx_live_done_text(const struct sx_change *c, const struct sx_settings *now, uint64_t frame);

@@ -1,5 +1,5 @@
 /*
- * Texts about a live change: pages, log, and the answer to an order.
+ * Texts about a live change: pages, log, and the answer to a request.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -161,7 +161,7 @@ char *sx_live_done_text(const struct sx_change *c, const struct sx_settings *now
 
 void sx_live_tell_done(const struct sx_change *c, uint64_t frame, const char *text)
 {
-	const char *how = c->order ? "set live" : "reloaded";
+	const char *how = c->request ? "set live" : "reloaded";
 	char from[48] = "";
 
 	sx_must(c->diff.changed, >=, c->diff.restart);
@@ -173,8 +173,8 @@ void sx_live_tell_done(const struct sx_change *c, uint64_t frame, const char *te
 		sx_log(CONFIG, NOTICE, "%s, nothing changed that can change live", how);
 	if (c->diff.restart > 0)
 		sx_log(CONFIG, WARNING, "not applied, needs a restart: %s", c->diff.restart_keys);
-	if (c->order)
-		sx_status_order_answer(c->order, 200, text ? text : "changed\n");
+	if (c->request)
+		sx_status_request_answer(c->request, 200, text ? text : "changed\n");
 }
 
 /*
@@ -200,7 +200,7 @@ static unsigned http_status(int r)
 	}
 }
 
-static void answer_refused(struct sx_status_order *order, int r, const struct sx_errors *errors)
+static void answer_refused(struct sx_status_request *request, int r, const struct sx_errors *errors)
 {
 	char *text = NULL;
 	size_t bytes;
@@ -212,21 +212,21 @@ static void answer_refused(struct sx_status_order *order, int r, const struct sx
 		free(text);
 		text = NULL;
 	}
-	sx_status_order_answer(order, http_status(r), text ? text : "refused, and out of memory\n");
+	sx_status_request_answer(request, http_status(r), text ? text : "refused, and out of memory\n");
 	free(text);
 }
 
 /*
- * Reports a refused change. The client of an order gets every error, and the log gets one line, so that a
+ * Reports a refused change. The client of a request gets every error, and the log gets one line, so that a
  * client cannot fill the log. Errors in files are all logged.
  */
 void sx_live_tell_refused(const struct sx_change *c, int r, const struct sx_errors *errors)
 {
 	sx_must(r, <, 0);
-	if (c->order) {
+	if (c->request) {
 		sx_log(CONFIG, NOTICE, "set refused: %s",
 		       errors->count > 0 ? errors->text[0] : "out of memory");
-		answer_refused(c->order, r, errors);
+		answer_refused(c->request, r, errors);
 		return;
 	}
 	for (int i = 0; i < errors->count; i++)

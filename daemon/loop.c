@@ -269,7 +269,7 @@ static void run_ping(struct sx_run *run)
 		sx_service_send(&run->service, "WATCHDOG=1");
 }
 
-static void order_stop(struct sx_run *run)
+static void request_stop(struct sx_run *run)
 {
 	struct sx_stop *stop = &run->stop;
 
@@ -303,13 +303,13 @@ static void read_signals(struct sx_run *run)
 		}
 		sx_log(DAEMON, INFO, "%s: finishing the frame in flight, then exiting",
 		       s.ssi_signo == SIGTERM ? "SIGTERM" : "SIGINT");
-		order_stop(run);
+		request_stop(run);
 	}
 	/* a daemon that no signal can end must not continue */
 	if (n < 0 && errno != EAGAIN && errno != EINTR) {
 		sx_log(DAEMON, ERROR, "signals cannot be read: %s: ending", strerror(errno));
 		stop->deaf = true;
-		order_stop(run);
+		request_stop(run);
 	}
 }
 
@@ -463,7 +463,7 @@ static void serve(struct sx_run *run)
 		bool ended = atomic_load(&run->core.pipeline->end) != SX_END_NONE;
 
 		if (ended && !is_rebuilt(atomic_load(&run->core.pipeline->end)))
-			order_stop(run);
+			request_stop(run);
 		if ((ended || run->stop.ordered) && sx_pipeline_join(run->core.pipeline, 2))
 			return;
 		if (run->stop.ordered && sx_now_ns() > run->stop.by_ns)

@@ -290,11 +290,11 @@ static unsigned write_settings(void *user, struct sx_text *text)
 	return write_stored(p, &p->settings, text);
 }
 
-static void take_settings(void *user, struct sx_status_order *order)
+static void take_settings(void *user, struct sx_status_request *request)
 {
 	struct sx_pages *p = user;
 
-	sx_orders_put(p->orders, order);
+	sx_requests_put(p->requests, request);
 }
 
 static const struct sx_status_page pages[] = {
@@ -306,10 +306,10 @@ static const struct sx_status_page pages[] = {
 };
 
 void sx_pages_init(struct sx_pages *p, const struct sx_telemetry *telemetry,
-		   const struct sx_stereo_params *stereo, struct sx_orders *orders)
+		   const struct sx_stereo_params *stereo, struct sx_requests *requests)
 {
 	*p = (struct sx_pages){
-		.telemetry = telemetry, .stereo = *stereo, .orders = orders, .started_ns = sx_now_ns()};
+		.telemetry = telemetry, .stereo = *stereo, .requests = requests, .started_ns = sx_now_ns()};
 	pthread_mutex_init(&p->lock, NULL);
 	sx_report_init(&p->report);
 	p->report.state = "starting";

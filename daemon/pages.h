@@ -14,7 +14,7 @@
 #include "base/why.h"
 #include "capture/source.h"
 #include "config/settings.h"
-#include "daemon/exchange/orders.h"
+#include "daemon/exchange/requests.h"
 #include "daemon/telemetry/telemetry.h"
 #include "ipc/http/status.h"
 #include "ipc/report.h"
@@ -29,14 +29,14 @@ struct sx_pages {
 	char *config, *settings; /* JSON; owned by this struct */
 	const struct sx_telemetry *telemetry;
 	struct sx_stereo_params stereo; /* parameters that decide the names of the stages */
-	struct sx_orders *orders;	/* queue for what clients post to /settings */
+	struct sx_requests *requests;	/* queue for what clients post to /settings */
 	struct sx_sampler *power;	/* set before sx_pages_serve(); NULL: power is not measured */
 	const char *root;		/* root of the file system with the board's files; NULL: / */
 	struct sx_status_server *server;
 };
 
 void sx_pages_init(struct sx_pages *p, const struct sx_telemetry *telemetry,
-		   const struct sx_stereo_params *stereo, struct sx_orders *orders);
+		   const struct sx_stereo_params *stereo, struct sx_requests *requests);
 /* Takes over listen_fd and serves on it. Errors as sx_status_start(). */
 int sx_pages_serve(struct sx_pages *p, int listen_fd, struct sx_why *why);
 /* Stops the server, if it was started. */

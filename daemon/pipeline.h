@@ -131,7 +131,8 @@ int sx_pipeline_open_output(struct sx_pipeline *p, struct sx_why *why);
 /* Starts the threads. On an error, returns a negative errno with why; destroy the pipeline then. */
 int sx_pipeline_start(struct sx_pipeline *p, struct sx_why *why);
 /*
- * Orders the threads to finish the frames in flight and end. Returns at once and may be called several times.
+ * Requests the threads to finish the frames in flight and end. Returns at once and may be called several
+ * times.
  */
 void sx_pipeline_stop(struct sx_pipeline *p);
 /* Joins the threads. Returns true if both have ended within timeout_ms. */

@@ -195,10 +195,10 @@ static int set_up(struct sx_run *run)
 		sx_log(DAEMON, WARNING, "%s", why.text);
 	if (sx_telemetry_create(&core->telemetry) < 0)
 		return sx_run_refuse(SX_EXIT_FAILED, "not enough memory");
-	sx_pages_init(core->pages, core->telemetry, &core->settings->params.stereo, &run->live.orders);
+	sx_pages_init(core->pages, core->telemetry, &core->settings->params.stereo, &run->live.requests);
 	if ((code = catch_signals(&run->loop)))
 		return code;
-	run->live.orders.main_fd = run->loop.main_fd;
+	run->live.requests.main_fd = run->loop.main_fd;
 	if ((code = claim_folder(&run->folder)) || (code = open_engine(core)))
 		return code;
 	tell_unread(core->settings);
@@ -219,7 +219,7 @@ static void take_down(struct sx_run *run)
 	if (core->pipeline)
 		sx_live_abandon(run, "the daemon ends: nothing was changed");
 	sx_must(run->live.step, ==, SX_LIVE_IDLE);
-	sx_orders_close(&run->live.orders);
+	sx_requests_close(&run->live.requests);
 	if (!sx_run_folder_holds(&run->folder)) {
 		run->folder.status_made = false;
 		if (core->pipeline && core->pipeline->stream)
@@ -228,7 +228,7 @@ static void take_down(struct sx_run *run)
 	sx_pipeline_destroy(core->pipeline, NULL);
 	if (core->telemetry)
 		sx_pages_finish(core->pages);
-	sx_orders_finish(&run->live.orders);
+	sx_requests_finish(&run->live.requests);
 	sx_sampler_stop(run->power.sampler);
 	sx_engine_close(&core->engine);
 	sx_telemetry_destroy(core->telemetry);
@@ -253,7 +253,7 @@ int sx_run(const struct sx_options *options, struct sx_settings *settings, struc
 		run->core.start = settings->params.stixels;
 		run->core.pages = pages;
 		run->live.origins = origins;
-		sx_orders_init(&run->live.orders, -1);
+		sx_requests_init(&run->live.requests, -1);
 		run->folder =
 			(struct sx_run_folder){.instance = options->instance, .stream_fd = -1, .lock_fd = -1};
 		run->loop.signal_fd = run->loop.main_fd = -1;

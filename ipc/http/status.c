@@ -124,16 +124,16 @@ static enum MHD_Result answer(void *user, struct MHD_Connection *c, const char *
 {
 	struct sx_status_server *s = user;
 	const struct sx_status_page *page = find_page(s, url);
-	const bool orders = page && page->order;
+	const bool requests = page && page->request;
 
 	if (!*request) /* the headers of a request have arrived */
 		sx_patience_wait(&s->patience, c);
-	if (orders && strcmp(method, MHD_HTTP_METHOD_POST) == 0)
-		return sx_status_post(s, page, c, upload, upload_bytes, (struct sx_status_order **)request);
+	if (requests && strcmp(method, MHD_HTTP_METHOD_POST) == 0)
+		return sx_status_post(s, page, c, upload, upload_bytes, (struct sx_status_request **)request);
 	if (strcmp(method, MHD_HTTP_METHOD_GET) != 0 && strcmp(method, MHD_HTTP_METHOD_HEAD) != 0)
 		return sx_status_send(c, MHD_HTTP_METHOD_NOT_ALLOWED, "text/plain",
-				      orders ? "only GET, HEAD and POST\n" : "only GET and HEAD\n",
-				      orders ? "GET, HEAD, POST" : "GET, HEAD");
+				      requests ? "only GET, HEAD and POST\n" : "only GET and HEAD\n",
+				      requests ? "GET, HEAD, POST" : "GET, HEAD");
 	return page ? send_page(c, s, page) : send_missing(c, s);
 }
 
@@ -143,7 +143,7 @@ static void completed(void *user, struct MHD_Connection *c, void **request,
 	struct sx_status_server *s = user;
 
 	sx_patience_wait(&s->patience, c);
-	sx_status_order_free(*request);
+	sx_status_request_free(*request);
 	*request = NULL;
 }
 

@@ -2,8 +2,8 @@
  * The status socket: HTTP/1.1 on a Unix stream socket, so that `curl --unix-socket` and every monitor can use
  * it.
  *
- * It serves GET and HEAD for a fixed list of pages. Some pages also take orders: POST requests from root, the
- * user of this process and group SX_TUNERS_GROUP (peer.h). The group is looked up once, at the start.
+ * It serves GET and HEAD for a fixed list of pages. Some pages also take requests: POST requests from root,
+ * the user of this process and group SX_TUNERS_GROUP (peer.h). The group is looked up once, at the start.
  * Requests, answers, connections and their time are limited. The server's thread writes the pages. It shares
  * only atomics with the pipeline.
  *
@@ -24,31 +24,32 @@
 #define SX_STATUS_LEAVING 16
 #define SX_STATUS_PATIENCE_S 5 /* timeout for a whole request, for reading its answer, and between two, s */
 #define SX_STATUS_REQUEST_BYTES (16u << 10)
-#define SX_STATUS_ORDER_BYTES (16u << 10) /* largest body of a POST */
-#define SX_STATUS_FRESH_NS 10000000	  /* the server reuses a costly page for this long */
-#define SX_STATUS_ORDERS 16 /* most orders that wait at once; so slots remain for clients that only read */
+#define SX_STATUS_REQUEST_BYTES (16u << 10) /* largest body of a POST */
+#define SX_STATUS_FRESH_NS 10000000	    /* the server reuses a costly page for this long */
+#define SX_STATUS_REQUESTS \
+	16 /* most requests that wait at once; so slots remain for clients that only read */
 
 /* A POST that waits for its answer. The client may be gone by then. */
-struct sx_status_order;
+struct sx_status_request;
 
 /*
  * A page of the server.
  * write: thread: the server's. Fills the answer and returns its HTTP status (200, 503).
- * order: thread: the server's. Takes a POST, which must be answered before the server is stopped, by any
+ * request: thread: the server's. Takes a POST, which must be answered before the server is stopped, by any
  * thread. NULL: the page takes no POST.
  * costly: write() takes so long that many clients of the page would delay others.
  */
 struct sx_status_page {
 	const char *path, *type;
 	unsigned (*write)(void *user, struct sx_text *text);
-	void (*order)(void *user, struct sx_status_order *o);
+	void (*request)(void *user, struct sx_status_request *o);
 	bool costly;
 };
 
-/* Returns the body, valid until the order is answered. The body ends with a 0. */
-const char *sx_status_order_body(const struct sx_status_order *o);
-/* Answers the order, once, from any thread. text: copied; sentences, each with a line end. */
-void sx_status_order_answer(struct sx_status_order *o, unsigned status, const char *text);
+/* Returns the body, valid until the request is answered. The body ends with a 0. */
+const char *sx_status_request_body(const struct sx_status_request *o);
+/* Answers the request, once, from any thread. text: copied; sentences, each with a line end. */
+void sx_status_request_answer(struct sx_status_request *o, unsigned status, const char *text);
 
 struct sx_status_server;
 

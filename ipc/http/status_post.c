@@ -1,6 +1,6 @@
 /*
- * Orders: POST requests of the status socket, from permitted clients. A connection that waits for its answer
- * is suspended, so that the server can serve pages meanwhile.
+ * Requests: POST requests of the status socket, from permitted clients. A connection that waits for its
+ * answer is suspended, so that the server can serve pages meanwhile.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -16,9 +16,9 @@
 #include "ipc/http/status_priv.h"
 #include "ipc/writers.h"
 
-struct sx_status_order {
+struct sx_status_request {
 	struct MHD_Connection *connection;
-	char body[SX_STATUS_ORDER_BYTES + 1];
+	char body[SX_STATUS_REQUEST_BYTES + 1];
 	size_t bytes;
 	bool forbidden, too_long, taken;
 	/* the answer; text is on the heap */
@@ -34,7 +34,7 @@ static const char forbidden_without_group[] =
 	", whose members may, was not known here at the daemon's start (groupadd -r " GROUP
 	", usermod -aG " GROUP " NAME, start stixeld again)\n";
 
-static bool may_order(const struct sx_status_server *s, struct MHD_Connection *c)
+static bool may_request(const struct sx_status_server *s, struct MHD_Connection *c)
 {
 	const union MHD_ConnectionInfo *info = MHD_get_connection_info(c, MHD_CONNECTION_INFO_CONNECTION_FD);
 	struct sx_peer peer;
@@ -47,10 +47,10 @@ static bool may_order(const struct sx_status_server *s, struct MHD_Connection *c
  * Reads a part of the body. A part that does not fit is discarded: a refused client must be able to send
  * everything, so that it can read the reason.
  */
-static void order_read(struct sx_status_order *o, const char *upload, size_t bytes)
+static void request_read(struct sx_status_request *o, const char *upload, size_t bytes)
 {
-	sx_must(o->bytes, <=, SX_STATUS_ORDER_BYTES);
-	o->too_long = o->too_long || bytes > SX_STATUS_ORDER_BYTES - o->bytes;
+	sx_must(o->bytes, <=, SX_STATUS_REQUEST_BYTES);
+	o->too_long = o->too_long || bytes > SX_STATUS_REQUEST_BYTES - o->bytes;
 	if (o->too_long || o->forbidden)
 		return;
 	memcpy(o->body + o->bytes, upload, bytes);
@@ -59,21 +59,21 @@ static void order_read(struct sx_status_order *o, const char *upload, size_t byt
 
 enum MHD_Result sx_status_post(struct sx_status_server *s, const struct sx_status_page *page,
 			       struct MHD_Connection *c, const char *upload, size_t *upload_bytes,
-			       struct sx_status_order **order)
+			       struct sx_status_request **request)
 {
-	struct sx_status_order *o = *order;
+	struct sx_status_request *o = *request;
 
 	if (!o) {
-		o = *order = calloc(1, sizeof(*o));
+		o = *request = calloc(1, sizeof(*o));
 		if (!o)
 			return MHD_NO;
 		o->connection = c;
-		o->forbidden = !may_order(s, c);
+		o->forbidden = !may_request(s, c);
 		return MHD_YES;
 	}
 	sx_must_be(o->connection == c);
 	if (*upload_bytes) {
-		order_read(o, upload, *upload_bytes);
+		request_read(o, upload, *upload_bytes);
 		*upload_bytes = 0;
 		return MHD_YES;
 	}
@@ -91,13 +91,15 @@ enum MHD_Result sx_status_post(struct sx_status_server *s, const struct sx_statu
 	sx_must_be(!o->text);
 	o->taken = true;
 	sx_patience_hold(&s->patience, c);
-	/* Suspend before the page gets the order: its answer may come at once and resumes the connection. */
+	/*
+	 * Suspend before the page gets the request: its answer may come at once and resumes the connection.
+	 */
 	MHD_suspend_connection(c);
-	page->order(s->user, o);
+	page->request(s->user, o);
 	return MHD_YES;
 }
 
-void sx_status_order_free(struct sx_status_order *o)
+void sx_status_request_free(struct sx_status_request *o)
 {
 	if (!o)
 		return;
@@ -106,13 +108,13 @@ void sx_status_order_free(struct sx_status_order *o)
 	free(o);
 }
 
-const char *sx_status_order_body(const struct sx_status_order *o)
+const char *sx_status_request_body(const struct sx_status_request *o)
 {
 	sx_must_be(o->taken);
 	return o->body;
 }
 
-void sx_status_order_answer(struct sx_status_order *o, unsigned status, const char *text)
+void sx_status_request_answer(struct sx_status_request *o, unsigned status, const char *text)
 {
 	sx_must_be(o->taken && !o->status);
 	o->status = status;

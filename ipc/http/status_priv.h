@@ -39,12 +39,13 @@ enum MHD_Result sx_status_send(struct MHD_Connection *c, unsigned status, const 
 /* Drops the cached pages, so that the next request writes them again. */
 void sx_status_forget(struct sx_status_server *s);
 /*
- * Handles one step of a POST to a page that takes orders. MHD calls it repeatedly. *order is NULL at first.
+ * Handles one step of a POST to a page that takes requests. MHD calls it repeatedly. *request is NULL at
+ * first.
  */
 enum MHD_Result sx_status_post(struct sx_status_server *s, const struct sx_status_page *page,
 			       struct MHD_Connection *c, const char *upload, size_t *upload_bytes,
-			       struct sx_status_order **order);
+			       struct sx_status_request **request);
 /* Call when the connection has ended. Accepts NULL. */
-void sx_status_order_free(struct sx_status_order *o);
+void sx_status_request_free(struct sx_status_request *o);
 
 #endif

@@ -1,6 +1,6 @@
 /*
  * Fuzz target: any sequence of changes of a running configuration. The input has a configuration to start
- * with, a calibration file, and then orders ("SECTION.KEY=VALUE" lines, as of stixelctl set), files (as of
+ * with, a calibration file, and then requests ("SECTION.KEY=VALUE" lines, as of stixelctl set), files (as of
  * SIGHUP) and corrections of rows. The calibration file may change, too. A refused change has no effect on
  * the running settings. Accepted settings can run. If memory has failed, no change is accepted. A source that
  * draws its pictures knows their camera.
@@ -51,10 +51,10 @@ int __wrap_sx_file_read(const char *path, size_t max, char **text, size_t *size,
 }
 
 /*
- * Returns the content of the order. In the daemon, orders come from the status socket, which this test does
- * not link.
+ * Returns the content of the request. In the daemon, requests come from the status socket, which this test
+ * does not link.
  */
-const char *sx_status_order_body(const struct sx_status_order *order)
+const char *sx_status_request_body(const struct sx_status_request *request)
 {
 	return order_text;
 }
@@ -107,9 +107,9 @@ static void check_accepted(const struct world *w)
 /* Sets the source of a change and its text. */
 static void set_up(struct world *w, const char *text, int what)
 {
-	w->change.from = what == ORDER ? SX_FROM_ORDER : what == ROWS ? SX_FROM_ROWS : SX_FROM_FILES;
-	/* only a non-NULL marker: there is an order */
-	w->change.order = what == ORDER ? (struct sx_status_order *)w : NULL;
+	w->change.from = what == ORDER ? SX_FROM_REQUEST : what == ROWS ? SX_FROM_ROWS : SX_FROM_FILES;
+	/* only a non-NULL marker: there is a request */
+	w->change.request = what == ORDER ? (struct sx_status_request *)w : NULL;
 	w->rows.wants = what == ROWS;
 	if (what == ROWS)
 		w->rows.wanted = (struct sx_row_correction){0.25 * *text, 0.01 * (*text & 7)};

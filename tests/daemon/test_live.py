@@ -1,4 +1,4 @@
-# Tests settings that change while frames continue, by orders to the status socket and by SIGHUP. Uses the source and
+# Tests settings that change while frames continue, by requests to the status socket and by SIGHUP. Uses the source and
 # the engine of fake.c, and the cpu engine.
 #
 # SPDX-License-Identifier: Apache-2.0
@@ -29,7 +29,7 @@ class Live(TestCase):
         return i
 
     def changed(self, i, *changes):
-        """Orders the changes and returns the first frame with them."""
+        """Requests the changes and returns the first frame with them."""
         code, text = i.order(*changes)
         self.assertEqual(code, 200, text)
         return int(re.search(r"from frame (\d+) on", text).group(1))
@@ -134,7 +134,7 @@ class Changes(Live):
             asked += 1
             time.sleep(0.02)
         self.assertGreater(asked, 5)
-        self.assertEqual([code for code, _ in answers], [200, 200])  # orders are processed one after the other
+        self.assertEqual([code for code, _ in answers], [200, 200])  # requests are processed one after the other
         after = i.status()["frames"]["published"]
         self.assertGreater(after, began + 20)
         i.until_published(after + 3)
@@ -388,7 +388,7 @@ class Rights(Live):
     OTHER = 65534
 
     def ask(self, i, uid, gid, groups):
-        """Sends an order from a process of this user and these groups. Returns (status, body)."""
+        """Sends a request from a process of this user and these groups. Returns (status, body)."""
         code = ("import os, socket, sys; os.setgroups([int(g) for g in sys.argv[4].split()]); "
                 "os.setgid(int(sys.argv[3])); os.setuid(int(sys.argv[2])); "
                 "s = socket.socket(socket.AF_UNIX); s.connect(sys.argv[1]); "

@@ -402,10 +402,10 @@ static unsigned write_state(void *user, struct sx_text *text)
 	return 200;
 }
 
-static void take_order(void *user, struct sx_status_order *o)
+static void take_order(void *user, struct sx_status_request *o)
 {
-	*(int *)user = (int)strtol(sx_status_order_body(o), NULL, 10);
-	sx_status_order_answer(o, 200, "done");
+	*(int *)user = (int)strtol(sx_status_request_body(o), NULL, 10);
+	sx_status_request_answer(o, 200, "done");
 }
 
 /* Sends a request on a new connection. Returns the answer. */

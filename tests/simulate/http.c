@@ -1,5 +1,5 @@
 /*
- * Replaces the status socket's server and the service manager: requests pages, sends orders as the server's
+ * Replaces the status socket's server and the service manager: requests pages, sends requests as the server's
  * thread would, and receives the messages for systemd.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -15,9 +15,9 @@
 #include "tests/simulate/sim.h"
 #include "tests/simulate/world.h"
 
-#define ORDERS 4
+#define REQUESTS 4
 
-struct sx_status_order {
+struct sx_status_request {
 	char body[256];
 	int64_t given_ns;
 	bool waits;
@@ -31,7 +31,7 @@ struct sx_status_server {
 	void *user;
 	bool stopping;
 	struct sim_task *task;
-	struct sx_status_order order[ORDERS];
+	struct sx_status_request request[REQUESTS];
 	char page[SX_STATUS_PAGE_BYTES];
 };
 
@@ -75,25 +75,25 @@ void sx_status_tick(struct sx_status_server *s)
 	(void)s; /* the simulated client is never slow */
 }
 
-const char *sx_status_order_body(const struct sx_status_order *o)
+const char *sx_status_request_body(const struct sx_status_request *o)
 {
 	return o->body;
 }
 
-void sx_status_order_answer(struct sx_status_order *o, unsigned status, const char *text)
+void sx_status_request_answer(struct sx_status_request *o, unsigned status, const char *text)
 {
 	SIM_MUST(o->waits, "an order is answered twice");
 	SIM_MUST(status == 200 || (text && *text), "an order is refused without a sentence");
 	sim_mark("answer", status);
 	o->waits = false;
 	o->status = status;
-	world->orders_done++;
+	world->requests_done++;
 }
 
-static void give_order(struct sx_status_server *s)
+static void give_request(struct sx_status_server *s)
 {
-	for (int i = 0; i < ORDERS; i++) {
-		struct sx_status_order *o = &s->order[i];
+	for (int i = 0; i < REQUESTS; i++) {
+		struct sx_status_request *o = &s->request[i];
 
 		if (o->waits)
 			continue;
@@ -101,23 +101,24 @@ static void give_order(struct sx_status_server *s)
 			 bodies[sim_below(sizeof(bodies) / sizeof(bodies[0]))]);
 		o->given_ns = sim->now;
 		o->waits = true;
-		world->orders++;
+		world->requests++;
 		sim_mark("order", i);
 		for (size_t k = 0; k < s->count; k++)
-			if (s->pages[k].order)
-				s->pages[k].order(s->user, o);
+			if (s->pages[k].request)
+				s->pages[k].request(s->user, o);
 		return;
 	}
 }
 
-static void look_at_orders(const struct sx_status_server *s)
+static void look_at_requests(const struct sx_status_server *s)
 {
 	const int64_t calm = world_calm_since();
 
-	for (int i = 0; i < ORDERS; i++)
-		SIM_MUST(!s->order[i].waits || calm == SIM_NEVER ||
-				 sim->now - s->order[i].given_ns < 15 * SIM_S || sim->now - calm < 15 * SIM_S,
-			 "an order has waited for %.1f s", (double)(sim->now - s->order[i].given_ns) / 1e9);
+	for (int i = 0; i < REQUESTS; i++)
+		SIM_MUST(!s->request[i].waits || calm == SIM_NEVER ||
+				 sim->now - s->request[i].given_ns < 15 * SIM_S ||
+				 sim->now - calm < 15 * SIM_S,
+			 "an order has waited for %.1f s", (double)(sim->now - s->request[i].given_ns) / 1e9);
 }
 
 /*
@@ -146,9 +147,9 @@ static void *serve(void *server)
 		sim_block(sim->now + sim_between(SIM_MS, between_pages_ns()));
 		if (s->stopping)
 			break;
-		look_at_orders(s);
+		look_at_requests(s);
 		if (world->reload_storm && sim_once_in(2)) {
-			give_order(s);
+			give_request(s);
 			continue;
 		}
 		if (!sim_once_in(world->reload_storm ? 6 : 4))
@@ -180,8 +181,8 @@ void sx_status_stop(struct sx_status_server *s)
 {
 	if (!s)
 		return;
-	for (int i = 0; i < ORDERS; i++)
-		SIM_MUST(!s->order[i].waits, "an order was not answered before the server is stopped");
+	for (int i = 0; i < REQUESTS; i++)
+		SIM_MUST(!s->request[i].waits, "an order was not answered before the server is stopped");
 	s->stopping = true;
 	sim_task_wake(s->task);
 	pthread_join((pthread_t)(uintptr_t)s->task, NULL);

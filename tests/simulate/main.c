@@ -46,7 +46,7 @@ static const char *const breaks[BREAKS] = {
 
 /* Result that a history sends to the process that adds up. */
 struct outcome {
-	uint64_t hash, steps, frames, pairs, dropped, lives, kills, read, lost, orders;
+	uint64_t hash, steps, frames, pairs, dropped, lives, kills, read, lost, requests;
 	double simulated_s;
 	bool good;
 };
@@ -148,7 +148,7 @@ static void run_history(const struct told *t, uint64_t seed, const char *folder,
 		.kills = world->kills,
 		.read = world->read_in_all,
 		.lost = world->lost_in_all,
-		.orders = world->orders_done,
+		.requests = world->requests_done,
 		.simulated_s = (double)(sim->now - sim->begin) / 1e9,
 		.good = good,
 	};
@@ -289,7 +289,7 @@ static void add(struct outcome *sum, const struct outcome *one)
 	sum->kills += one->kills;
 	sum->read += one->read;
 	sum->lost += one->lost;
-	sum->orders += one->orders;
+	sum->requests += one->requests;
 	sum->simulated_s += one->simulated_s;
 	sum->hash = one->hash;
 }
@@ -314,7 +314,7 @@ static void print_sum(const struct told *t, uint64_t seeds, unsigned findings, c
 	       (unsigned long long)sum->frames, (unsigned long long)sum->pairs,
 	       (unsigned long long)sum->dropped, (unsigned long long)sum->lives,
 	       (unsigned long long)sum->kills, (unsigned long long)sum->read, (unsigned long long)sum->lost,
-	       (unsigned long long)sum->orders, (unsigned long long)sum->steps);
+	       (unsigned long long)sum->requests, (unsigned long long)sum->steps);
 	fflush(stdout);
 }
 

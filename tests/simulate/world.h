@@ -1,5 +1,5 @@
 /*
- * The events of a simulated history: the daemon's lives, its cameras, engine, readers, orders and signals,
+ * The events of a simulated history: the daemon's lives, its cameras, engine, readers, requests and signals,
  * and the invariants that must hold all the time.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -96,7 +96,8 @@ struct world {
 
 	/* the whole history */
 	struct world_times at;
-	uint64_t frames_in_all, pairs_in_all, dropped_in_all, read_in_all, lost_in_all, orders, orders_done;
+	uint64_t frames_in_all, pairs_in_all, dropped_in_all, read_in_all, lost_in_all, requests,
+		requests_done;
 	struct {
 		uint64_t epoch, number;
 		uint32_t checksum;
@@ -146,7 +147,7 @@ bool world_lacks_since(int64_t more_ns);
 void readers_churn(void);
 /* Wakes the eager readers, because a frame is about to be published. */
 void readers_come(void);
-/* http.c: the thread that sends orders. */
+/* http.c: the thread that sends requests. */
 void *http_thread(void *pages);
 
 /* age.c */

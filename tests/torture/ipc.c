@@ -337,14 +337,14 @@ static unsigned page(void *user, struct sx_text *text)
 	return 200;
 }
 
-static void order(void *user, struct sx_status_order *o)
+static void answer_request(void *user, struct sx_status_request *o)
 {
-	sx_status_order_answer(o, 200, "done\n");
+	sx_status_request_answer(o, 200, "done\n");
 }
 
 static const struct sx_status_page pages[] = {
 	{.path = "/", .type = "text/plain", .write = page},
-	{.path = "/o", .type = "text/plain", .write = page, .order = order}};
+	{.path = "/o", .type = "text/plain", .write = page, .request = answer_request}};
 
 /* Sends a request. An answer is not required, and the wait is limited. */
 static void ask(const char *request)

@@ -56,8 +56,8 @@ static struct {
 	/* results of the request */
 	bool suspended, may_answer, is_web;
 	unsigned status;
-	bool ordered; /* a daemon, or this process, received an order */
-	char sent[SX_STATUS_ORDER_BYTES + 1];
+	bool ordered; /* a daemon, or this process, received a settings request */
+	char sent[SX_STATUS_REQUEST_BYTES + 1];
 	size_t sent_bytes;
 } request;
 
@@ -312,14 +312,14 @@ static unsigned write_long_page(void *user, struct sx_text *text)
 	return 200;
 }
 
-static void take_order(void *user, struct sx_status_order *o)
+static void take_settings(void *user, struct sx_status_request *o)
 {
-	const char *body = sx_status_order_body(o);
+	const char *body = sx_status_request_body(o);
 
 	request.ordered = true;
 	if (memcmp(body, request.sent, request.sent_bytes) != 0 || body[request.sent_bytes])
 		fuzz_fail("another order than was sent");
-	sx_status_order_answer(o, fuzz_choice(request.in, 2) ? 200 : 409, "so it is\n");
+	sx_status_request_answer(o, fuzz_choice(request.in, 2) ? 200 : 409, "so it is\n");
 }
 
 static struct web_server web = {.quality = 75};
@@ -330,7 +330,7 @@ static void start(void)
 		{"/status", "application/json", write_page, NULL, false},
 		{"/metrics", "text/plain", write_page, NULL, true},
 		{"/long", "text/plain", write_long_page, NULL, false},
-		{"/settings", "application/json", write_page, take_order, false}};
+		{"/settings", "application/json", write_page, take_settings, false}};
 	struct sockaddr_un any = {.sun_family = AF_UNIX};
 	struct sx_status_server *status;
 	struct sx_log_levels quiet;
@@ -406,8 +406,8 @@ static const char *header(const char *name)
 	return __wrap_MHD_lookup_connection_value(NULL, MHD_HEADER_KIND, name);
 }
 
-/* Checks that an order was passed on only for a client that may give orders. */
-static void check_web_order(const struct web_server *s)
+/* Checks that a settings request was passed on only for a client that may change settings. */
+static void check_web_settings_request(const struct web_server *s)
 {
 	const char *site = header("Sec-Fetch-Site");
 
@@ -441,7 +441,7 @@ static void ask_web(struct fuzz_input *in, unsigned how)
 	web_asks_finish(&web.asks); /* keep nothing of the previous input */
 	web_asks_init(&web.asks);
 	serve(&web_handler, in);
-	check_web_order(&web);
+	check_web_settings_request(&web);
 	if (web.logins && strcmp(request.url, "/healthz") != 0 && request.status < 400 &&
 	    (!request.password || strcmp(request.password, "right") != 0))
 		fuzz_fail("%u without the password", request.status);

@@ -21,7 +21,7 @@
  * Returns the operands, one per line, as the daemon reads them. The caller frees the text. On an error prints
  * it, sets the exit code and returns NULL.
  */
-static char *order_of(const struct ctl *c, int *code)
+static char *request_of(const struct ctl *c, int *code)
 {
 	char *text = NULL;
 	size_t bytes;
@@ -62,15 +62,15 @@ int ctl_set_words(const struct ctl *c)
 int ctl_set(const struct ctl *c)
 {
 	int code = 0, r;
-	char *order = order_of(c, &code);
+	char *request = request_of(c, &code);
 	const struct sx_question q = {
-		.name = c->instance, .target = "/settings", .post = order, .timeout_ms = SET_ANSWER_MS};
+		.name = c->instance, .target = "/settings", .post = request, .timeout_ms = SET_ANSWER_MS};
 	struct sx_reply reply;
 
-	if (!order)
+	if (!request)
 		return code;
 	r = sx_socket_ask(&q, &reply);
-	free(order);
+	free(request);
 	if (r < 0)
 		return ctl_ask_failed(c, &reply);
 	code = sx_settings_code(r);

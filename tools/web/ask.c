@@ -15,10 +15,10 @@
 #include "tools/common/instances.h"
 
 /*
- * An order waits until the daemon has created its contexts. Its timeout is shorter than WEB_PATIENCE_S, after
- * which the server closes the connection.
+ * A settings request waits until the daemon has created its contexts. Its timeout is shorter than
+ * WEB_PATIENCE_S, after which the server closes the connection.
  */
-enum { TIMEOUT_MS = 2000, ORDER_TIMEOUT_MS = 8000 };
+enum { TIMEOUT_MS = 2000, SETTINGS_TIMEOUT_MS = 8000 };
 
 static const char *const targets[WEB_PAGES] = {
 	[WEB_PAGE_STATUS] = "/status", [WEB_PAGE_METRICS] = "/metrics", [WEB_PAGE_SETTINGS] = "/settings"};
@@ -140,13 +140,13 @@ int web_ask(struct web_asks *a, const char *instance, enum web_page page, struct
 	return ret->code;
 }
 
-int web_ask_order(struct web_asks *a, const char *instance, const char *order, struct sx_reply *ret)
+int web_ask_settings(struct web_asks *a, const char *instance, const char *request, struct sx_reply *ret)
 {
 	struct web_answer *w = &a->answer[WEB_PAGE_SETTINGS][place_of(instance)];
 	const struct sx_question q = {.name = instance,
 				      .target = targets[WEB_PAGE_SETTINGS],
-				      .post = order,
-				      .timeout_ms = ORDER_TIMEOUT_MS};
+				      .post = request,
+				      .timeout_ms = SETTINGS_TIMEOUT_MS};
 	const int code = sx_socket_ask(&q, ret);
 
 	pthread_mutex_lock(&w->lock);

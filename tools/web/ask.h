@@ -57,9 +57,9 @@ void web_asks_finish(struct web_asks *a);
  */
 int web_ask(struct web_asks *a, const char *instance, enum web_page page, struct sx_reply *ret);
 /*
- * Sends an order by POST to /settings of an instance. Works as web_ask(), but keeps no answer and discards
- * the stored answer of that page.
+ * Sends a settings request by POST to /settings of an instance. Works as web_ask(), but keeps no answer and
+ * discards the stored answer of that page.
  */
-int web_ask_order(struct web_asks *a, const char *instance, const char *order, struct sx_reply *ret);
+int web_ask_settings(struct web_asks *a, const char *instance, const char *request, struct sx_reply *ret);
 
 #endif

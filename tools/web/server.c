@@ -21,9 +21,9 @@
 
 enum { STACK_BYTES = 512 * 1024, PARAMETERS_MAX = 32 };
 
-/* Routes /api/NAME/WHAT. order: of a POST that web_order_is_for() has accepted; else NULL. */
+/* Routes /api/NAME/WHAT. request: of a POST that web_settings_request_is_for() has accepted; else NULL. */
 static enum MHD_Result route_instance(struct web_server *s, struct MHD_Connection *c, const char *path,
-				      bool head, struct web_order *order)
+				      bool head, struct web_settings_request *settings)
 {
 	const char *what = strchr(path, '/');
 	char name[WEB_NAME_BYTES];
@@ -40,7 +40,8 @@ static enum MHD_Result route_instance(struct web_server *s, struct MHD_Connectio
 	if (!web_ask_may(&s->only, name))
 		return web_refuse(c, MHD_HTTP_NOT_FOUND, "instance '%s' is not shown here", name);
 	if (strcmp(what, "/settings") == 0)
-		return order ? web_order_give(s, c, order, name) : web_settings_page(s, c, name);
+		return settings ? web_settings_request_give(s, c, settings, name)
+				: web_settings_page(s, c, name);
 	if (strcmp(what, "/status") == 0)
 		return web_status_page(s, c, name);
 	if (strcmp(what, "/stream") == 0)
@@ -58,7 +59,7 @@ static enum MHD_Result route_instance(struct web_server *s, struct MHD_Connectio
 }
 
 static enum MHD_Result route(struct web_server *s, struct MHD_Connection *c, const char *url, bool head,
-			     struct web_order *order)
+			     struct web_settings_request *settings)
 {
 	static const char api[] = "/api/";
 
@@ -75,7 +76,7 @@ static enum MHD_Result route(struct web_server *s, struct MHD_Connection *c, con
 	if (strcmp(url, "/api/clock") == 0)
 		return web_clock_page(c);
 	if (strncmp(url, api, strlen(api)) == 0)
-		return route_instance(s, c, url + strlen(api), head, order);
+		return route_instance(s, c, url + strlen(api), head, settings);
 	return web_refuse(c, MHD_HTTP_NOT_FOUND, "not found; the page is at /");
 }
 
@@ -102,17 +103,17 @@ static bool is_cross_site(struct MHD_Connection *c, const char *url)
 	return !mode || strcmp(mode, "navigate") != 0 || strstr(url, "/stream") || strstr(url, "/snapshot");
 }
 
-static bool is_order(const char *url, const char *method)
+static bool is_settings(const char *url, const char *method)
 {
-	return strcmp(method, MHD_HTTP_METHOD_POST) == 0 && web_order_is_for(url);
+	return strcmp(method, MHD_HTTP_METHOD_POST) == 0 && web_settings_request_is_for(url);
 }
 
 static enum MHD_Result refuse_method(struct MHD_Connection *c, const char *url)
 {
-	static const char only[] = "only GET and HEAD\n", orders[] = "only GET, HEAD and POST\n";
-	const bool post = web_order_is_for(url);
-	struct MHD_Response *r = MHD_create_response_from_buffer(strlen(post ? orders : only),
-								 (void *)(uintptr_t)(post ? orders : only),
+	static const char only[] = "only GET and HEAD\n", settings[] = "only GET, HEAD and POST\n";
+	const bool post = web_settings_request_is_for(url);
+	struct MHD_Response *r = MHD_create_response_from_buffer(strlen(post ? settings : only),
+								 (void *)(uintptr_t)(post ? settings : only),
 								 MHD_RESPMEM_PERSISTENT);
 	enum MHD_Result done;
 
@@ -236,7 +237,7 @@ static const char *find_repeated(struct MHD_Connection *c)
 static enum MHD_Result check_request(struct web_server *s, struct MHD_Connection *c, const char *url,
 				     const char *method, bool *refused)
 {
-	const bool order = is_order(url, method);
+	const bool settings = is_settings(url, method);
 	const char *repeated = find_repeated(c);
 
 	*refused = true;
@@ -247,10 +248,11 @@ static enum MHD_Result check_request(struct web_server *s, struct MHD_Connection
 		return web_refuse(
 			c, MHD_HTTP_FORBIDDEN,
 			"host name not allowed: start stixel-web with --host NAME, or use its address");
-	if (!order && strcmp(method, MHD_HTTP_METHOD_GET) != 0 && strcmp(method, MHD_HTTP_METHOD_HEAD) != 0)
+	if (!settings && strcmp(method, MHD_HTTP_METHOD_GET) != 0 &&
+	    strcmp(method, MHD_HTTP_METHOD_HEAD) != 0)
 		return refuse_method(c, url);
-	if (!order && (has_header(c, MHD_HTTP_HEADER_CONTENT_LENGTH) ||
-		       has_header(c, MHD_HTTP_HEADER_TRANSFER_ENCODING)))
+	if (!settings && (has_header(c, MHD_HTTP_HEADER_CONTENT_LENGTH) ||
+			  has_header(c, MHD_HTTP_HEADER_TRANSFER_ENCODING)))
 		return web_refuse(c, MHD_HTTP_BAD_REQUEST, "requests with a body are not supported");
 	if (is_cross_site(c, url))
 		return web_refuse(c, MHD_HTTP_FORBIDDEN, "not allowed for pages of other sites");
@@ -290,23 +292,23 @@ static void *look_at_uri(void *user, const char *uri, struct MHD_Connection *c)
 }
 
 /*
- * Begins an order: its headers have arrived. Until its body is complete, the time limit of a request applies
- * to the connection.
+ * Begins a settings request: its headers have arrived. Until its body is complete, the time limit of a
+ * request applies to the connection.
  */
-static enum MHD_Result begin_order(struct web_server *s, struct MHD_Connection *c, void **request)
+static enum MHD_Result begin_settings(struct web_server *s, struct MHD_Connection *c, void **request)
 {
-	struct web_order *o = web_order_create(s, c);
+	struct web_settings_request *o = web_settings_request_create(s, c);
 
 	sx_patience_wait(&s->patience, c);
 	*request = o ? (void *)o : &seen;
 	return o ? MHD_YES : MHD_NO;
 }
 
-static enum MHD_Result take_order(struct web_server *s, struct MHD_Connection *c, const char *url,
-				  struct web_order *o, const char *upload, size_t *upload_bytes)
+static enum MHD_Result take_settings(struct web_server *s, struct MHD_Connection *c, const char *url,
+				     struct web_settings_request *o, const char *upload, size_t *upload_bytes)
 {
 	if (*upload_bytes) {
-		web_order_add(o, upload, *upload_bytes);
+		web_settings_request_add(o, upload, *upload_bytes);
 		*upload_bytes = 0;
 		return MHD_YES;
 	}
@@ -335,10 +337,10 @@ static enum MHD_Result answer(void *user, struct MHD_Connection *c, const char *
 			     : check_request(s, c, url, method, &refused);
 		if (refused)
 			atomic_fetch_add(&s->counts.refused, 1);
-		return !refused && is_order(url, method) ? begin_order(s, c, request) : r;
+		return !refused && is_settings(url, method) ? begin_settings(s, c, request) : r;
 	}
 	if (*request != &seen)
-		return take_order(s, c, url, *request, upload, upload_bytes);
+		return take_settings(s, c, url, *request, upload, upload_bytes);
 	return route(s, c, url, strcmp(method, MHD_HTTP_METHOD_HEAD) == 0, NULL);
 }
 
@@ -348,7 +350,7 @@ static void completed(void *user, struct MHD_Connection *c, void **request,
 	struct web_server *s = user;
 
 	if (*request != &seen && *request != &crowded)
-		web_order_destroy(*request);
+		web_settings_request_destroy(*request);
 	*request = NULL;
 	sx_patience_wait(&s->patience, c);
 }

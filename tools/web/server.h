@@ -97,26 +97,26 @@ enum MHD_Result web_stream_page(struct web_server *s, struct MHD_Connection *c, 
 enum MHD_Result web_mjpeg_page(struct web_server *s, struct MHD_Connection *c, const char *instance,
 			       bool head);
 
-/* ---- orders: settings that the page changes ---- */
+/* ---- settings requests: settings that the page changes ---- */
 
-#define WEB_ORDER_BYTES (16u << 10) /* longest body, as in the daemon */
+#define WEB_SETTINGS_BYTES (16u << 10) /* longest body, as in the daemon */
 
-struct web_order;
+struct web_settings_request;
 
 /* Returns true for /api/NAME/settings, the target of POST. */
-bool web_order_is_for(const char *url);
-/* Begins an order: the headers of its POST have arrived. NULL: out of memory. */
-struct web_order *web_order_create(struct web_server *s, struct MHD_Connection *c);
+bool web_settings_request_is_for(const char *url);
+/* Begins a settings request: the headers of its POST have arrived. NULL: out of memory. */
+struct web_settings_request *web_settings_request_create(struct web_server *s, struct MHD_Connection *c);
 /* Adds a part of the body. */
-void web_order_add(struct web_order *o, const char *upload, size_t bytes);
+void web_settings_request_add(struct web_settings_request *o, const char *upload, size_t bytes);
 /*
- * Ends an order: its body is complete. Sends the daemon's answer, or why the order was not passed on. Waits
- * for the daemon.
+ * Ends a settings request: its body is complete. Sends the daemon's answer, or why the settings request was
+ * not passed on. Waits for the daemon.
  */
-enum MHD_Result web_order_give(struct web_server *s, struct MHD_Connection *c, struct web_order *o,
-			       const char *instance);
+enum MHD_Result web_settings_request_give(struct web_server *s, struct MHD_Connection *c,
+					  struct web_settings_request *o, const char *instance);
 /* Accepts NULL. */
-void web_order_destroy(struct web_order *o);
+void web_settings_request_destroy(struct web_settings_request *o);
 
 /* Sends one frame, drawn, as JPEG. */
 enum MHD_Result web_snapshot_page(struct web_server *s, struct MHD_Connection *c, const char *instance);

@@ -1,5 +1,5 @@
 /*
- * Tests the status socket through real requests: pages, orders, the right to send orders, and refused
+ * Tests the status socket through real requests: pages, requests, the right to send requests, and refused
  * requests.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -33,7 +33,7 @@
 static char dir[64], path[100], answer[8192];
 static struct sx_status_server *server;
 static atomic_int written;
-static _Atomic(struct sx_status_order *) waiting;
+static _Atomic(struct sx_status_request *) waiting;
 
 static unsigned write_plain(void *user, struct sx_text *text)
 {
@@ -55,15 +55,15 @@ static unsigned write_slowly(void *user, struct sx_text *text)
 	return write_plain(user, text);
 }
 
-static void order_now(void *user, struct sx_status_order *o)
+static void request_now(void *user, struct sx_status_request *o)
 {
 	char text[64];
 
-	snprintf(text, sizeof(text), "got %zu\n", strlen(sx_status_order_body(o)));
-	sx_status_order_answer(o, 200, text);
+	snprintf(text, sizeof(text), "got %zu\n", strlen(sx_status_request_body(o)));
+	sx_status_request_answer(o, 200, text);
 }
 
-static void order_later(void *user, struct sx_status_order *o)
+static void request_later(void *user, struct sx_status_request *o)
 {
 	atomic_store(&waiting, o);
 }
@@ -73,8 +73,8 @@ static const struct sx_status_page pages[] = {
 	{.path = "/costly", .type = "text/plain", .write = write_plain, .costly = true},
 	{.path = "/slow", .type = "text/plain", .write = write_slowly},
 	{.path = "/long", .type = "text/plain", .write = write_long},
-	{.path = "/order", .type = "text/plain", .write = write_plain, .order = order_now},
-	{.path = "/later", .type = "text/plain", .write = write_plain, .order = order_later},
+	{.path = "/order", .type = "text/plain", .write = write_plain, .request = request_now},
+	{.path = "/later", .type = "text/plain", .write = write_plain, .request = request_later},
 };
 
 static int start_with(const struct sx_status_page *those, size_t count)
@@ -175,27 +175,27 @@ static void a_costly_page_is_given_again(void **state)
 	assert_in_range(atomic_load(&written) - before, 2, 20);
 }
 
-static void orders_are_taken(void **state)
+static void requests_are_taken(void **state)
 {
-	struct sx_status_order *o;
+	struct sx_status_request *o;
 	int fd;
 
 	assert_int_equal(ask("POST /order", 0), 200);
 	assert_non_null(strstr(answer, "got 0\n"));
-	assert_int_equal(ask("POST /order", SX_STATUS_ORDER_BYTES), 200);
+	assert_int_equal(ask("POST /order", SX_STATUS_REQUEST_BYTES), 200);
 	assert_non_null(strstr(answer, "got 16384\n"));
-	assert_int_equal(ask("POST /order", SX_STATUS_ORDER_BYTES + 1), 413);
-	assert_int_equal(ask("POST /order", 3 * SX_STATUS_ORDER_BYTES), 413);
+	assert_int_equal(ask("POST /order", SX_STATUS_REQUEST_BYTES + 1), 413);
+	assert_int_equal(ask("POST /order", 3 * SX_STATUS_REQUEST_BYTES), 413);
 	fd = send_request("POST /later", 3);
 	while (!(o = atomic_load(&waiting)))
 		usleep(100);
 	assert_int_equal(ask("GET /plain", 0), 200); /* the server answers other requests meanwhile */
-	sx_status_order_answer(o, 503, "not now\n");
+	sx_status_request_answer(o, 503, "not now\n");
 	assert_int_equal(receive_answer(fd), 503);
 	assert_non_null(strstr(answer, "not now\n"));
 }
 
-static void strangers_give_no_orders(void **state)
+static void strangers_may_not_request(void **state)
 {
 	pid_t pid;
 	int status;
@@ -368,8 +368,8 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 		TEST(pages_are_given),
 		TEST(a_costly_page_is_given_again),
-		TEST(orders_are_taken),
-		TEST(strangers_give_no_orders),
+		TEST(requests_are_taken),
+		TEST(strangers_may_not_request),
 		TEST(crowds_do_not_shut_others_out),
 		TEST(waiting_at_the_door),
 		TEST(many_pages),
