@@ -41,7 +41,7 @@ static void contract_add_number(struct contract_text *t, long long value)
 }
 
 /*
- * Begins the text: "daemon/exchange/mailbox.c:57: contract broken: ". Removes "../", because compilers name
+ * Begins the text: "daemon/channels/mailbox.c:57: contract broken: ". Removes "../", because compilers name
  * files relative to the build folder.
  */
 static void contract_begin(struct contract_text *t, const char *file, int line)

@@ -286,7 +286,7 @@ static bool wait_for_pair(struct capture *c)
 static void change_controls(struct capture *c)
 {
 	struct sx_pipeline *p = c->p;
-	struct sx_camera_controls *t = sx_exchange_take_controls(&p->exchange);
+	struct sx_camera_controls *t = sx_control_channel_take_controls(&p->channel);
 
 	if (!t)
 		return;
@@ -300,7 +300,7 @@ static void change_controls(struct capture *c)
 	    0) /* only what a change of controls sets: the other texts are freed after the change */
 		sx_camera_controls_update(&p->opens, &t->params);
 	sx_must(t->result, <=, 0);
-	sx_exchange_return_controls(&p->exchange, t);
+	sx_control_channel_return_controls(&p->channel, t);
 	sx_wake(p->c.main_fd);
 }
 

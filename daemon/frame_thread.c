@@ -309,7 +309,8 @@ static bool collect_frames(struct sx_pipeline *p)
  */
 static void change_contexts(struct sx_pipeline *p)
 {
-	struct sx_contexts *next = p->leaving || p->waits ? NULL : sx_exchange_take_contexts(&p->exchange);
+	struct sx_contexts *next =
+		p->leaving || p->waits ? NULL : sx_control_channel_take_contexts(&p->channel);
 
 	if (next) {
 		sx_must(next->count, ==, p->context_count);
@@ -321,7 +322,7 @@ static void change_contexts(struct sx_pipeline *p)
 	if (!p->leaving || p->collected < p->last_of_leaving)
 		return;
 	sx_must_be(p->leaving != p->contexts);
-	sx_exchange_retire(&p->exchange, p->leaving);
+	sx_control_channel_retire(&p->channel, p->leaving);
 	p->leaving = NULL;
 	sx_wake(p->c.main_fd);
 }

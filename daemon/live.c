@@ -146,7 +146,7 @@ static int live_begin_tune(struct sx_live *l, struct sx_pipeline *p)
 	if (!l->change.changes_controls)
 		return 1;
 	sx_camera_controls_set(&l->controls, &l->change.settings.source);
-	sx_exchange_give_controls(&p->exchange, &l->controls);
+	sx_control_channel_give_controls(&p->channel, &l->controls);
 	sx_wake(p->mailbox.capture_fd);
 	l->step = SX_LIVE_CONTROLS;
 	return 0;
@@ -157,7 +157,7 @@ static int live_end_tune(const struct sx_camera_controls *t, struct sx_pipeline 
 	/* A source that has ended needs no controls. */
 	const bool ended = atomic_load_explicit(&p->source_ended, memory_order_acquire);
 
-	if (!sx_exchange_take_returned_controls(&p->exchange, ended))
+	if (!sx_control_channel_take_returned_controls(&p->channel, ended))
 		return 0;
 	sx_must(t->result, <=, 0);
 	if (t->result < 0)
@@ -174,7 +174,7 @@ static int live_begin_swap(struct sx_live *l, struct sx_pipeline *p)
 	sx_must(made->count, ==, p->newest->count);
 	/* The pipeline owns the contexts from here on, whatever happens next. */
 	p->newest = made;
-	sx_exchange_give_contexts(&p->exchange, made);
+	sx_control_channel_give_contexts(&p->channel, made);
 	sx_wake(p->mailbox.frame_fd);
 	l->builder.made = NULL;
 	l->step = SX_LIVE_SWAP;
@@ -209,7 +209,7 @@ static void note_swap(struct sx_live *l, struct sx_image_health *images, uint64_
 
 static int live_end_swap(struct sx_live *l, struct sx_core *core, struct sx_image_health *images)
 {
-	struct sx_contexts *old = sx_exchange_take_retired(&core->pipeline->exchange);
+	struct sx_contexts *old = sx_control_channel_take_retired(&core->pipeline->channel);
 
 	if (!old)
 		return 0;

@@ -20,8 +20,8 @@
 #define SX_DAEMON_LIVE_H
 
 #include "daemon/change.h"
+#include "daemon/channels/requests.h"
 #include "daemon/core.h"
-#include "daemon/exchange/requests.h"
 #include "daemon/image_health.h"
 
 struct sx_run;

@@ -14,7 +14,7 @@
 #include "base/why.h"
 #include "capture/source.h"
 #include "config/settings.h"
-#include "daemon/exchange/requests.h"
+#include "daemon/channels/requests.h"
 #include "daemon/telemetry/telemetry.h"
 #include "ipc/http/status.h"
 #include "ipc/report.h"

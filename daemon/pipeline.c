@@ -308,7 +308,7 @@ void sx_pipeline_destroy(struct sx_pipeline *p, struct sx_source **source)
 	/* contexts first: a context that still computes reads the images of its pair */
 	sx_contexts_destroy(p->contexts);
 	sx_contexts_destroy(p->leaving);
-	sx_exchange_finish(&p->exchange);
+	sx_control_channel_finish(&p->channel);
 	drop_pairs(p);
 	sx_mailbox_finish(&p->mailbox);
 	sx_pipeline_unpin(p);

@@ -27,9 +27,9 @@
 
 #include "base/why.h"
 #include "config/settings.h"
+#include "daemon/channels/control_channel.h"
+#include "daemon/channels/mailbox.h"
 #include "daemon/cost.h"
-#include "daemon/exchange/exchange.h"
-#include "daemon/exchange/mailbox.h"
 #include "daemon/feeds/feeds.h"
 #include "daemon/ringer.h"
 #include "daemon/telemetry/telemetry.h"
@@ -85,7 +85,7 @@ struct sx_pipeline {
 	_Atomic(enum sx_end) end; /* set once; the thread that sets it then writes why */
 	struct sx_why why;	  /* read it only after both threads have been joined */
 
-	struct sx_exchange exchange;
+	struct sx_control_channel channel;
 	struct sx_camera_mark camera_mark;
 	struct sx_contexts *newest; /* main's: the contexts that were handed over last */
 

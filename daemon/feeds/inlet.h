@@ -12,7 +12,7 @@
 #include "base/why.h"
 #include "capture/source.h"
 #include "config/settings.h"
-#include "daemon/exchange/mailbox.h"
+#include "daemon/channels/mailbox.h"
 #include "daemon/telemetry/telemetry.h"
 #include "ipc/feed/feed.h"
 

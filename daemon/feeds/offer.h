@@ -12,7 +12,7 @@
 #include "base/pair.h"
 #include "base/why.h"
 #include "config/settings.h"
-#include "daemon/exchange/contexts.h"
+#include "daemon/channels/contexts.h"
 #include "ipc/ring.h"
 
 struct sx_offer {

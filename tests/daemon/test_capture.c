@@ -108,7 +108,7 @@ static void step(void)
 	else if (what == 'r')
 		publish_all();
 	else if (what == 'c')
-		sx_exchange_give_controls(&play.p.exchange, play.controls);
+		sx_control_channel_give_controls(&play.p.channel, play.controls);
 	else
 		atomic_store(&play.p.stop, true);
 }
@@ -244,8 +244,8 @@ static void test_controls(void **state)
 	struct sx_camera_controls t;
 
 	change_gain(7, &t);
-	assert_true(sx_exchange_take_returned_controls(&play.p.exchange, false));
-	assert_false(sx_exchange_take_returned_controls(&play.p.exchange, true));
+	assert_true(sx_control_channel_take_returned_controls(&play.p.channel, false));
+	assert_false(sx_control_channel_take_returned_controls(&play.p.channel, true));
 	assert_int_equal(t.result, 0);
 	assert_int_equal(play.gain, 7);
 	assert_true(play.p.opens.params.gain == 7); /* also after the cameras come back */

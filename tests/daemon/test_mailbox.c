@@ -17,7 +17,7 @@
 #include <cmocka.h>
 
 #include "base/wake.h"
-#include "daemon/exchange/mailbox.h"
+#include "daemon/channels/mailbox.h"
 
 #define PAIRS 20000
 #define SLOTS (SX_QUEUED_PAIRS_MAX)

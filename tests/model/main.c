@@ -24,7 +24,7 @@
 static const struct model_scenario *const scenarios[] = {
 	&model_ring_next, &model_ring_latest, &model_ring_wait, &model_ring_bell,     &model_ring_close,
 	&model_ring_slot, &model_feed,	      &model_mailbox,	&model_mailbox_early, &model_slots,
-	&model_log,	  &model_log_full,    &model_log_life,	&model_log_queue,     &model_exchange,
+	&model_log,	  &model_log_full,    &model_log_life,	&model_log_queue,     &model_control_channel,
 	&model_controls,  &model_pool,	      &model_pool_late,
 };
 

@@ -1,5 +1,5 @@
 /*
- * The mailbox of pairs: daemon/exchange/mailbox.c between loops that copy those of the capture thread and
+ * The mailbox of pairs: daemon/channels/mailbox.c between loops that copy those of the capture thread and
  * the frame thread without their cameras and engines.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -10,7 +10,7 @@
 
 #include "base/wake.h"
 #include "capture/slots.h"
-#include "daemon/exchange/mailbox.h"
+#include "daemon/channels/mailbox.h"
 #include "tests/model/explore.h"
 
 #define PAIRS model_count(3, 4)

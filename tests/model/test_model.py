@@ -44,11 +44,11 @@ NOT_NEEDED = {
     ("cpu/pool.c", "wait_for_others", 1, "seq_cst", "acquire"): DEFAULT,
     ("cpu/pool.c", "wait_for_others", 4, "seq_cst", "release"): LOCKED,
     ("cpu/pool.c", "wait_for_others", 4, "seq_cst", "relaxed"): LOCKED,
-    ("daemon/exchange/exchange.c", "sx_exchange_take_returned_controls", 2, "acquire", "relaxed"): OWN,
-    ("daemon/exchange/mailbox.c", "sx_mailbox_put", 1, "acq_rel", "release"): OWN,
-    ("daemon/exchange/mailbox.c", "sx_mailbox_take", 1, "acq_rel", "acquire"):
+    ("daemon/channels/control_channel.c", "sx_control_channel_take_returned_controls", 2, "acquire", "relaxed"): OWN,
+    ("daemon/channels/mailbox.c", "sx_mailbox_put", 1, "acq_rel", "release"): OWN,
+    ("daemon/channels/mailbox.c", "sx_mailbox_take", 1, "acq_rel", "acquire"):
         "it leaves NULL, which tells of nothing",
-    ("daemon/exchange/mailbox.c", "sx_mailbox_waits", 1, "acquire", "relaxed"): VALUE,
+    ("daemon/channels/mailbox.c", "sx_mailbox_waits", 1, "acquire", "relaxed"): VALUE,
     ("ipc/client/ring.c", "sx_map_beat_ns", 1, "acquire", "relaxed"): VALUE,
     ("ipc/feed/feed.c", "read_header", 1, "acquire", "relaxed"): "the fence of sx_feed_look(), behind head, does it",
     ("ipc/ring.c", "sx_ring_beat", 1, "release", "relaxed"): VALUE,

@@ -14,8 +14,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#ifndef SX_DAEMON_EXCHANGE_MAILBOX_H
-#define SX_DAEMON_EXCHANGE_MAILBOX_H
+#ifndef SX_DAEMON_CHANNELS_MAILBOX_H
+#define SX_DAEMON_CHANNELS_MAILBOX_H
 
 #include <stdatomic.h>
 #include <stdbool.h>

@@ -3,7 +3,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "daemon/exchange/mailbox.h"
+#include "daemon/channels/mailbox.h"
 
 #include <errno.h>
 #include <stdint.h>

@@ -4,8 +4,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#ifndef SX_DAEMON_EXCHANGE_REQUESTS_H
-#define SX_DAEMON_EXCHANGE_REQUESTS_H
+#ifndef SX_DAEMON_CHANNELS_REQUESTS_H
+#define SX_DAEMON_CHANNELS_REQUESTS_H
 
 #include <pthread.h>
 #include <stdbool.h>

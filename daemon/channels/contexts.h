@@ -4,14 +4,14 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#ifndef SX_DAEMON_EXCHANGE_CONTEXTS_H
-#define SX_DAEMON_EXCHANGE_CONTEXTS_H
+#ifndef SX_DAEMON_CHANNELS_CONTEXTS_H
+#define SX_DAEMON_CHANNELS_CONTEXTS_H
 
 #include <stddef.h>
 
 #include "base/why.h"
 #include "daemon/camera/road_unit.h"
-#include "daemon/exchange/mailbox.h"
+#include "daemon/channels/mailbox.h"
 #include "stages/context.h"
 #include "stixel.h"
 

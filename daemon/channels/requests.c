@@ -3,7 +3,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "daemon/exchange/requests.h"
+#include "daemon/channels/requests.h"
 
 #include <string.h>
 

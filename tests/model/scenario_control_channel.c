@@ -1,5 +1,5 @@
 /*
- * Requests and answers between main and the threads of the pipeline: daemon/exchange/.
+ * Requests and answers between main and the threads of the pipeline: daemon/channels/.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -8,18 +8,18 @@
 #include <sys/eventfd.h>
 
 #include "base/wake.h"
-#include "daemon/exchange/exchange.h"
+#include "daemon/channels/control_channel.h"
 #include "tests/model/explore.h"
 
 #define CHANGES model_count(2, 4)
 
-static struct sx_exchange exchange;
+static struct sx_control_channel channel;
 static struct sx_backend backend;
 static struct sx_contexts *contexts; /* contexts that compute frames */
 static int main_fd, other_fd;
 static uint64_t made, destroyed, seen;
 
-static void exchange_setup(void)
+static void channel_setup(void)
 {
 	contexts = calloc(1, sizeof(*contexts));
 	contexts->backend = &backend;
@@ -27,7 +27,7 @@ static void exchange_setup(void)
 	other_fd = eventfd(0, EFD_NONBLOCK);
 }
 
-static void exchange_sleep(int fd)
+static void channel_sleep(int fd)
 {
 	struct pollfd p = {.fd = fd, .events = POLLIN};
 
@@ -35,7 +35,7 @@ static void exchange_sleep(int fd)
 		sx_wake_clear(fd);
 }
 
-static void exchange_main(void)
+static void channel_main(void)
 {
 	for (uint64_t n = 1; n <= CHANGES; n++) {
 		struct sx_contexts *c = calloc(1, sizeof(*c)), *old;
@@ -43,10 +43,10 @@ static void exchange_main(void)
 		c->backend = &backend;
 		c->first = n;
 		made++;
-		sx_exchange_give_contexts(&exchange, c);
+		sx_control_channel_give_contexts(&channel, c);
 		sx_wake(other_fd);
-		while (!(old = sx_exchange_take_retired(&exchange)))
-			exchange_sleep(main_fd);
+		while (!(old = sx_control_channel_take_retired(&channel)))
+			channel_sleep(main_fd);
 		model_check(old != c && old->first == 100 + n - 1, "not the contexts that were left");
 		old->first = 0;
 		sx_contexts_destroy(old);
@@ -54,32 +54,32 @@ static void exchange_main(void)
 	}
 }
 
-static void exchange_frame(void)
+static void channel_frame(void)
 {
 	for (uint64_t n = 1; n <= CHANGES; n++) {
 		struct sx_contexts *next;
 
-		while (!(next = sx_exchange_take_contexts(&exchange)))
-			exchange_sleep(other_fd);
+		while (!(next = sx_control_channel_take_contexts(&channel)))
+			channel_sleep(other_fd);
 		model_check(next->first == n, "contexts came twice, or in another order");
 		contexts->first = 100 + n - 1;
-		sx_exchange_retire(&exchange, contexts);
+		sx_control_channel_retire(&channel, contexts);
 		sx_wake(main_fd);
 		contexts = next;
 		seen++;
 	}
 }
 
-static void exchange_end(void)
+static void channel_end(void)
 {
 	model_check(seen == CHANGES && made == destroyed, "contexts were lost");
-	model_check(!sx_exchange_take_contexts(&exchange) && !sx_exchange_take_retired(&exchange),
+	model_check(!sx_control_channel_take_contexts(&channel) && !sx_control_channel_take_retired(&channel),
 		    "contexts are left");
-	sx_exchange_finish(&exchange);
+	sx_control_channel_finish(&channel);
 }
 
-const struct model_scenario model_exchange = {
-	"exchange", exchange_setup, {exchange_main, exchange_frame}, exchange_end, NULL};
+const struct model_scenario model_control_channel = {
+	"control-channel", channel_setup, {channel_main, channel_frame}, channel_end, NULL};
 
 /* ---- controls of the cameras ---- */
 
@@ -93,13 +93,13 @@ static void controls_main(void)
 
 		controls.params.gain = n;
 		controls.result = 0;
-		sx_exchange_give_controls(&exchange, &controls);
+		sx_control_channel_give_controls(&channel, &controls);
 		sx_wake(other_fd);
 		for (;;) {
 			over = atomic_load_explicit(&ended, memory_order_acquire);
-			if (sx_exchange_take_returned_controls(&exchange, over))
+			if (sx_control_channel_take_returned_controls(&channel, over))
 				break;
-			exchange_sleep(main_fd);
+			channel_sleep(main_fd);
 		}
 		model_check(controls.result == n || (over && controls.result == 0),
 			    "not the answer to this change");
@@ -111,15 +111,15 @@ static void controls_capture(void)
 {
 	struct sx_camera_controls *t;
 
-	while (!(t = sx_exchange_take_controls(&exchange)))
-		exchange_sleep(other_fd);
+	while (!(t = sx_control_channel_take_controls(&channel)))
+		channel_sleep(other_fd);
 	t->result = (int)t->params.gain;
-	sx_exchange_return_controls(&exchange, t);
+	sx_control_channel_return_controls(&channel, t);
 	sx_wake(main_fd);
-	t = sx_exchange_take_controls(&exchange);
+	t = sx_control_channel_take_controls(&channel);
 	if (t) {
 		t->result = (int)t->params.gain;
-		sx_exchange_return_controls(&exchange, t);
+		sx_control_channel_return_controls(&channel, t);
 	}
 	atomic_store_explicit(&ended, true, memory_order_release);
 	sx_wake(main_fd);
@@ -127,8 +127,8 @@ static void controls_capture(void)
 
 static void controls_end(void)
 {
-	model_check(!sx_exchange_take_controls(&exchange), "controls are left");
+	model_check(!sx_control_channel_take_controls(&channel), "controls are left");
 }
 
 const struct model_scenario model_controls = {
-	"controls", exchange_setup, {controls_main, controls_capture}, controls_end, NULL};
+	"controls", channel_setup, {controls_main, controls_capture}, controls_end, NULL};

@@ -3,7 +3,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "daemon/exchange/camera_controls.h"
+#include "daemon/channels/camera_controls.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -4,8 +4,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#ifndef SX_DAEMON_EXCHANGE_CAMERA_CONTROLS_H
-#define SX_DAEMON_EXCHANGE_CAMERA_CONTROLS_H
+#ifndef SX_DAEMON_CHANNELS_CAMERA_CONTROLS_H
+#define SX_DAEMON_CHANNELS_CAMERA_CONTROLS_H
 
 #include "base/why.h"
 #include "capture/source.h"

@@ -3,7 +3,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "daemon/exchange/contexts.h"
+#include "daemon/channels/contexts.h"
 
 #include <errno.h>
 #include <stdio.h>
