@@ -24,7 +24,7 @@ bool sx_pipeline_fits(const struct sx_source_info *a, const struct sx_source_inf
 
 void sx_pipeline_pin(struct sx_pipeline *p)
 {
-	const struct sx_inlet *const inlets[] = {&p->feeds.semantics.in, &p->feeds.external.in};
+	const struct sx_feed_input *const inputs[] = {&p->feeds.semantics.in, &p->feeds.external.in};
 	struct sx_block block;
 	int failed = 0, error = 0;
 
@@ -36,11 +36,11 @@ void sx_pipeline_pin(struct sx_pipeline *p)
 		failed += r < 0;
 		error = r < 0 ? r : error;
 	}
-	for (size_t k = 0; k < sizeof(inlets) / sizeof(inlets[0]); k++) {
-		sx_must(inlets[k]->count, <=, p->context_count);
-		for (int i = 0; i < inlets[k]->count; i++) {
-			int r = sx_engine_pin(p->c.engine, inlets[k]->block[i].memory,
-					      inlets[k]->block[i].bytes);
+	for (size_t k = 0; k < sizeof(inputs) / sizeof(inputs[0]); k++) {
+		sx_must(inputs[k]->count, <=, p->context_count);
+		for (int i = 0; i < inputs[k]->count; i++) {
+			int r = sx_engine_pin(p->c.engine, inputs[k]->block[i].memory,
+					      inputs[k]->block[i].bytes);
 
 			failed += r < 0;
 			error = r < 0 ? r : error;

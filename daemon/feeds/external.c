@@ -25,10 +25,10 @@ int sx_external_init(struct sx_external_maps *e, const struct sx_settings *setti
 	*e = (struct sx_external_maps){0};
 	if (settings->params.stereo.matcher != SX_MATCH_EXTERNAL)
 		return 0;
-	sx_inlet_fit_source(&params, settings, info);
+	sx_feed_input_fit_source(&params, settings, info);
 	if (settings->external.pairs) /* the writer has the exact times, from the offered pairs */
 		params.tolerance_ns = 0;
-	r = sx_inlet_init(&e->in, &params, settings->external.wait_ms, count, telemetry, why);
+	r = sx_feed_input_init(&e->in, &params, settings->external.wait_ms, count, telemetry, why);
 	if (r == -EINVAL) /* only the size can be wrong: the configuration has checked the name */
 		sx_why_set(why, "disparity maps of %dx%d are too large", params.image_width,
 			   params.image_height);
@@ -37,7 +37,7 @@ int sx_external_init(struct sx_external_maps *e, const struct sx_settings *setti
 
 void sx_external_finish(struct sx_external_maps *e)
 {
-	sx_inlet_finish(&e->in);
+	sx_feed_input_finish(&e->in);
 }
 
 enum sx_external_ready sx_external_ready(struct sx_external_maps *e, int index, struct sx_pair *pair)
@@ -51,7 +51,7 @@ enum sx_external_ready sx_external_ready(struct sx_external_maps *e, int index, 
 		return SX_EXTERNAL_READY;
 	sx_must_index(index, e->in.count);
 	now_ns = sx_now_ns();
-	waits = sx_inlet_look(&e->in, pair, now_ns);
+	waits = sx_feed_input_look(&e->in, pair, now_ns);
 	if (waits && sx_feed_awaits_same(e->in.feed, pair->left_ns))
 		return SX_EXTERNAL_WAIT;
 	match = sx_feed_take_disparity(e->in.feed, pair->left_ns, e->in.block[index].memory, &e->map[index]);
@@ -61,6 +61,6 @@ enum sx_external_ready sx_external_ready(struct sx_external_maps *e, int index, 
 		sx_telemetry_add(e->in.telemetry, SX_FIG_DROPPED_NO_MAP, 1);
 	else
 		pair->disparity = &e->map[index];
-	sx_inlet_settle(&e->in, pair, match, now_ns);
+	sx_feed_input_settle(&e->in, pair, match, now_ns);
 	return match == SX_FEED_NONE ? SX_EXTERNAL_DROP : SX_EXTERNAL_READY;
 }

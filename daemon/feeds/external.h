@@ -7,10 +7,10 @@
 #define SX_DAEMON_FEEDS_EXTERNAL_H
 
 #include "base/why.h"
-#include "daemon/feeds/inlet.h"
+#include "daemon/feeds/feed_input.h"
 
 struct sx_external_maps {
-	struct sx_inlet in; /* without a feed: the daemon matches the pairs */
+	struct sx_feed_input in; /* without a feed: the daemon matches the pairs */
 	struct sx_disparity map[SX_CONTEXTS_MAX];
 };
 

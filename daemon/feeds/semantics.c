@@ -29,8 +29,8 @@ int sx_semantics_init(struct sx_semantics *s, const struct sx_settings *settings
 	*s = (struct sx_semantics){0};
 	if (!params.name)
 		return 0;
-	sx_inlet_fit_source(&params, settings, info);
-	r = sx_inlet_init(&s->in, &params, settings->semantics.wait_ms, count, telemetry, why);
+	sx_feed_input_fit_source(&params, settings, info);
+	r = sx_feed_input_init(&s->in, &params, settings->semantics.wait_ms, count, telemetry, why);
 	if (r == -EINVAL) /* only the size can be wrong: the configuration has checked the rest */
 		sx_why_set(why,
 			   "scores of %d classes for images of %dx%d are too large at semantics.scale = %d",
@@ -40,7 +40,7 @@ int sx_semantics_init(struct sx_semantics *s, const struct sx_settings *settings
 
 void sx_semantics_finish(struct sx_semantics *s)
 {
-	sx_inlet_finish(&s->in);
+	sx_feed_input_finish(&s->in);
 }
 
 bool sx_semantics_ready(struct sx_semantics *s, int index, struct sx_pair *pair, bool patient)
@@ -53,7 +53,7 @@ bool sx_semantics_ready(struct sx_semantics *s, int index, struct sx_pair *pair,
 	if (!s->in.feed)
 		return true;
 	sx_must_index(index, s->in.count);
-	waits = sx_inlet_look(&s->in, pair, sx_now_ns());
+	waits = sx_feed_input_look(&s->in, pair, sx_now_ns());
 	if (waits && sx_feed_awaits_same(s->in.feed, pair->left_ns))
 		return false;
 	waits = waits || patient;
@@ -78,12 +78,12 @@ void sx_semantics_done(struct sx_semantics *s, const struct sx_pair *pair, bool 
 	sx_must_be(s->settled || !goes);
 	s->settled = false;
 	if (!goes) {
-		sx_inlet_forget(&s->in);
+		sx_feed_input_forget(&s->in);
 		return;
 	}
 	sx_must_index(s->match, sizeof(frames) / sizeof(frames[0]));
 	sx_telemetry_add(s->in.telemetry, frames[s->match], 1);
-	sx_inlet_settle(&s->in, pair, s->match, sx_now_ns());
+	sx_feed_input_settle(&s->in, pair, s->match, sx_now_ns());
 }
 
 uint32_t sx_semantics_flags(const struct sx_semantics *s, const struct sx_pair *pair)

@@ -7,10 +7,10 @@
 #define SX_DAEMON_FEEDS_SEMANTICS_H
 
 #include "base/why.h"
-#include "daemon/feeds/inlet.h"
+#include "daemon/feeds/feed_input.h"
 
 struct sx_semantics {
-	struct sx_inlet in; /* without a feed: no source of scores is configured */
+	struct sx_feed_input in; /* without a feed: no source of scores is configured */
 	struct sx_scores scores[SX_CONTEXTS_MAX];
 	bool settled; /* the scores of the current pair are decided */
 	enum sx_feed_match match;

@@ -3,7 +3,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "daemon/feeds/inlet.h"
+#include "daemon/feeds/feed_input.h"
 
 #include <errno.h>
 #include <math.h>
@@ -17,8 +17,8 @@
 
 #define PERIOD_MOST_NS 3600e9
 
-void sx_inlet_fit_source(struct sx_feed_params *p, const struct sx_settings *settings,
-			 const struct sx_source_info *info)
+void sx_feed_input_fit_source(struct sx_feed_params *p, const struct sx_settings *settings,
+			      const struct sx_source_info *info)
 {
 	const double fps = info->fps > 0 ? info->fps : settings->source.fps;
 	const struct sx_rig *rig = sx_settings_rig(settings, info);
@@ -30,7 +30,7 @@ void sx_inlet_fit_source(struct sx_feed_params *p, const struct sx_settings *set
 	sx_must(p->image_width, >, 0);
 }
 
-static int inlet_take_memory(struct sx_block *block, size_t bytes)
+static int feed_input_take_memory(struct sx_block *block, size_t bytes)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
 
@@ -48,17 +48,17 @@ static const char *things(enum sx_feed_kind kind)
 	return kind == SX_FEED_SCORES ? "class scores" : "disparity maps";
 }
 
-int sx_inlet_init(struct sx_inlet *in, const struct sx_feed_params *p, double wait_ms, int count,
-		  struct sx_telemetry *telemetry, struct sx_why *why)
+int sx_feed_input_init(struct sx_feed_input *in, const struct sx_feed_params *p, double wait_ms, int count,
+		       struct sx_telemetry *telemetry, struct sx_why *why)
 {
 	int r;
 
 	sx_must_index(count - 1, SX_CONTEXTS_MAX);
-	*in = (struct sx_inlet){.telemetry = telemetry, .kind = p->kind};
+	*in = (struct sx_feed_input){.telemetry = telemetry, .kind = p->kind};
 	in->wait_ns = (int64_t)(wait_ms * 1e6);
 	r = sx_feed_create(&in->feed, p);
 	for (; r == 0 && in->count < count; in->count++)
-		r = inlet_take_memory(&in->block[in->count], sx_feed_bytes(p));
+		r = feed_input_take_memory(&in->block[in->count], sx_feed_bytes(p));
 	if (r == -ENAMETOOLONG)
 		sx_why_set(why, "the path of the ring of %s '%s' is too long", things(p->kind), p->name);
 	else if (r < 0)
@@ -66,7 +66,7 @@ int sx_inlet_init(struct sx_inlet *in, const struct sx_feed_params *p, double wa
 	return r;
 }
 
-void sx_inlet_finish(struct sx_inlet *in)
+void sx_feed_input_finish(struct sx_feed_input *in)
 {
 	struct sx_feed_counters counters;
 
@@ -78,10 +78,10 @@ void sx_inlet_finish(struct sx_inlet *in)
 	sx_feed_destroy(in->feed);
 	for (int i = 0; i < SX_CONTEXTS_MAX; i++)
 		free(in->block[i].memory);
-	*in = (struct sx_inlet){0};
+	*in = (struct sx_feed_input){0};
 }
 
-bool sx_inlet_look(struct sx_inlet *in, const struct sx_pair *pair, int64_t now_ns)
+bool sx_feed_input_look(struct sx_feed_input *in, const struct sx_pair *pair, int64_t now_ns)
 {
 	sx_feed_look(in->feed, now_ns);
 	if (!in->until_ns)
@@ -90,13 +90,13 @@ bool sx_inlet_look(struct sx_inlet *in, const struct sx_pair *pair, int64_t now_
 	return now_ns < in->until_ns && sx_feed_expects(in->feed, pair->left_ns, now_ns);
 }
 
-void sx_inlet_forget(struct sx_inlet *in)
+void sx_feed_input_forget(struct sx_feed_input *in)
 {
 	in->until_ns = 0;
 }
 
-void sx_inlet_settle(struct sx_inlet *in, const struct sx_pair *pair, enum sx_feed_match match,
-		     int64_t now_ns)
+void sx_feed_input_settle(struct sx_feed_input *in, const struct sx_pair *pair, enum sx_feed_match match,
+			  int64_t now_ns)
 {
 	const bool scores = in->kind == SX_FEED_SCORES;
 	enum sx_feed_state state = sx_feed_state(in->feed, now_ns);
