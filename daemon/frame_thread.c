@@ -382,7 +382,7 @@ static int submit_pair(struct sx_pipeline *p)
 		sx_must_be(!f->queued);
 		f->queued = sx_mailbox_take(&p->mailbox);
 		if (f->queued)
-			sx_offer_pair(&p->feeds.offer, p->contexts, &f->queued->pair);
+			sx_pair_publisher_publish(&p->feeds.pair_publisher, p->contexts, &f->queued->pair);
 	}
 	if (!f->queued)
 		return 0;

@@ -94,7 +94,7 @@ static bool tell_state(struct sx_health_watch *w, struct sx_pipeline *p)
 	log_state(h);
 	if (p->ring)
 		sx_ring_set_state(p->ring, h->state);
-	sx_offer_set_state(&p->feeds.offer, h->state);
+	sx_pair_publisher_set_state(&p->feeds.pair_publisher, h->state);
 	if (p->stream)
 		sx_stream_set_state(p->stream, h->state);
 	return true;
@@ -203,7 +203,8 @@ static void lose_name(struct sx_core *core, struct sx_run_folder *folder, struct
  */
 static void look_at_names(struct sx_core *core, struct sx_run_folder *folder, struct sx_health_watch *h)
 {
-	const struct sx_ring *const rings[] = {core->pipeline->ring, core->pipeline->feeds.offer.ring};
+	const struct sx_ring *const rings[] = {core->pipeline->ring,
+					       core->pipeline->feeds.pair_publisher.ring};
 	struct sx_why why;
 
 	for (size_t i = 0; i < sizeof(rings) / sizeof(rings[0]); i++) {
@@ -254,7 +255,7 @@ static void run_tick(struct sx_run *run)
 	if (beats && run->health.now.progress) {
 		if (core->pipeline->ring)
 			sx_ring_beat(core->pipeline->ring);
-		sx_offer_beat(&core->pipeline->feeds.offer);
+		sx_pair_publisher_beat(&core->pipeline->feeds.pair_publisher);
 	}
 	if (run->loop.ticks % STATUS_TICKS == STATUS_TICKS - 1)
 		sx_run_tell_manager(&run->service, &run->health.now, core->telemetry);
@@ -447,8 +448,8 @@ static void give_up(struct sx_run *run)
 	sx_log(DAEMON, ERROR, "the frame in flight did not finish: exiting without it");
 	if (run->core.pipeline->ring)
 		sx_ring_unname(run->core.pipeline->ring);
-	if (run->core.pipeline->feeds.offer.ring)
-		sx_ring_unname(run->core.pipeline->feeds.offer.ring);
+	if (run->core.pipeline->feeds.pair_publisher.ring)
+		sx_ring_unname(run->core.pipeline->feeds.pair_publisher.ring);
 	if (run->core.pipeline->stream && run->folder.stream_fd < 0 && sx_run_folder_holds(&run->folder))
 		unlink(run->folder.stream_path);
 	if (sx_run_folder_holds(&run->folder))

@@ -26,7 +26,7 @@ struct sx_contexts_plan sx_pipeline_plan(const struct sx_pipeline *p, const stru
 	struct sx_contexts_plan plan = {
 		.config = sx_settings_context(s, &p->info),
 		.count = s->engine.contexts,
-		.offered = sx_offer_wanted(s),
+		.offered = sx_pair_publisher_wanted(s),
 		.calibration = p->newest ? p->newest->plan.calibration : 0,
 		.camera = p->newest ? p->newest->plan.camera : 0,
 	};
@@ -209,8 +209,8 @@ int sx_pipeline_open_output(struct sx_pipeline *p, struct sx_why *why)
 	if (r == 0)
 		r = create_ring(p, why);
 	if (r == 0)
-		r = sx_offer_init(&p->feeds.offer, p->c.settings, p->c.instance, p->c.shm_dir, &p->header,
-				  why);
+		r = sx_pair_publisher_init(&p->feeds.pair_publisher, p->c.settings, p->c.instance,
+					   p->c.shm_dir, &p->header, why);
 	return r;
 }
 
@@ -235,7 +235,7 @@ int sx_pipeline_start(struct sx_pipeline *p, struct sx_why *why)
 	sx_must_be(!p->frame_runs && !p->capture_runs);
 	atomic_store(&p->c.telemetry->last_capture_ns, now);
 	atomic_store(&p->c.telemetry->in_flight_since_ns, 0);
-	r = sx_ringer_start(&p->ringer, p->ring, p->feeds.offer.ring);
+	r = sx_ringer_start(&p->ringer, p->ring, p->feeds.pair_publisher.ring);
 	if (r == 0) {
 		r = start_thread(&p->frame, "frame", sx_frame_thread, p);
 		p->frame_runs = r == 0;
@@ -317,7 +317,7 @@ void sx_pipeline_destroy(struct sx_pipeline *p, struct sx_source **source)
 	else
 		sx_source_close(p->source);
 	sx_semantics_finish(&p->feeds.semantics);
-	sx_offer_finish(&p->feeds.offer);
+	sx_pair_publisher_finish(&p->feeds.pair_publisher);
 	sx_external_finish(&p->feeds.external);
 	free(p->bytes);
 	free(p);

@@ -7,7 +7,7 @@
 #define SX_DAEMON_FEEDS_FEEDS_H
 
 #include "daemon/feeds/external.h"
-#include "daemon/feeds/offer.h"
+#include "daemon/feeds/pair_publisher.h"
 #include "daemon/feeds/semantics.h"
 
 /*
@@ -20,7 +20,7 @@ enum sx_waits { SX_WAITS_NOT, SX_WAITS_FOR_MAP, SX_WAITS_FOR_SCORES };
 struct sx_feeds {
 	struct sx_external_maps external;
 	struct sx_semantics semantics;
-	struct sx_offer offer;
+	struct sx_pair_publisher pair_publisher;
 };
 
 #endif

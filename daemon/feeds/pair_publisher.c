@@ -3,7 +3,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "daemon/feeds/offer.h"
+#include "daemon/feeds/pair_publisher.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -21,7 +21,7 @@
 #define IMAGES (1u << STIXEL_PLANE_LEFT | 1u << STIXEL_PLANE_RIGHT)
 
 /* Copies the constant fields of the frames' header, without columns and stages. */
-static void fill_constants(struct sx_offer *o, const struct stixel_frame_header *of)
+static void fill_constants(struct sx_pair_publisher *o, const struct stixel_frame_header *of)
 {
 	o->header = *of;
 	o->header.epoch = sx_epoch_new();
@@ -34,7 +34,7 @@ static void fill_constants(struct sx_offer *o, const struct stixel_frame_header 
  * Allocates all memory. Allocates grey images even if the pair has images of this form, because another
  * calibration may rectify them.
  */
-static int offer_take_memory(struct sx_offer *o)
+static int pair_publisher_take_memory(struct sx_pair_publisher *o)
 {
 	int r = 0;
 
@@ -53,13 +53,14 @@ static int offer_take_memory(struct sx_offer *o)
 	return 0;
 }
 
-bool sx_offer_wanted(const struct sx_settings *settings)
+bool sx_pair_publisher_wanted(const struct sx_settings *settings)
 {
 	return settings->params.stereo.matcher == SX_MATCH_EXTERNAL && settings->external.pairs;
 }
 
-int sx_offer_init(struct sx_offer *o, const struct sx_settings *settings, const char *instance,
-		  const char *shm_dir, const struct stixel_frame_header *header, struct sx_why *why)
+int sx_pair_publisher_init(struct sx_pair_publisher *o, const struct sx_settings *settings,
+			   const char *instance, const char *shm_dir,
+			   const struct stixel_frame_header *header, struct sx_why *why)
 {
 	char name[STIXEL_INSTANCE_BYTES];
 	struct sx_ring_params params = {.instance = name,
@@ -70,15 +71,15 @@ int sx_offer_init(struct sx_offer *o, const struct sx_settings *settings, const 
 					.exclusive = true};
 	int n, r;
 
-	*o = (struct sx_offer){0};
-	if (!sx_offer_wanted(settings))
+	*o = (struct sx_pair_publisher){0};
+	if (!sx_pair_publisher_wanted(settings))
 		return 0;
 	n = snprintf(name, sizeof(name), "%s.pairs", instance);
 	if (n > 64)
 		return sx_why_fail(-EINVAL, why, "the name %s is too long for a ring %s.pairs", instance,
 				   instance);
 	fill_constants(o, header);
-	r = offer_take_memory(o);
+	r = pair_publisher_take_memory(o);
 	if (r < 0)
 		return sx_why_fail(r, why, "no room for pairs that are offered: %s", strerror(-r));
 	params.epoch = o->header.epoch;
@@ -86,20 +87,20 @@ int sx_offer_init(struct sx_offer *o, const struct sx_settings *settings, const 
 	return sx_ring_create(&o->ring, &params, why);
 }
 
-void sx_offer_finish(struct sx_offer *o)
+void sx_pair_publisher_finish(struct sx_pair_publisher *o)
 {
 	sx_ring_destroy(o->ring);
 	for (int side = 0; side < 2; side++)
 		sx_image_finish(&o->grey[side]);
 	free(o->bytes);
-	*o = (struct sx_offer){0};
+	*o = (struct sx_pair_publisher){0};
 }
 
 /*
  * Returns the grey image of one side: the pair's own if it is grey, else a copy. map: rectification; NULL:
  * the image is rectified.
  */
-static struct sx_image grey_of(const struct sx_offer *o, const struct sx_image *image, int side,
+static struct sx_image grey_of(const struct sx_pair_publisher *o, const struct sx_image *image, int side,
 			       const struct sx_rectify_map *map, struct sx_stretch stretch)
 {
 	if (map)
@@ -111,7 +112,8 @@ static struct sx_image grey_of(const struct sx_offer *o, const struct sx_image *
 	return o->grey[side];
 }
 
-void sx_offer_pair(struct sx_offer *o, const struct sx_contexts *contexts, const struct sx_pair *pair)
+void sx_pair_publisher_publish(struct sx_pair_publisher *o, const struct sx_contexts *contexts,
+			       const struct sx_pair *pair)
 {
 	static const uint32_t no_columns[1];
 	struct stixel_image images[2];
@@ -155,13 +157,13 @@ void sx_offer_pair(struct sx_offer *o, const struct sx_contexts *contexts, const
 	sx_condition_clear(&o->failing, now_ns, SX_LOG_DAEMON, "pairs are offered again");
 }
 
-void sx_offer_set_state(struct sx_offer *o, enum stixel_state state)
+void sx_pair_publisher_set_state(struct sx_pair_publisher *o, enum stixel_state state)
 {
 	if (o->ring)
 		sx_ring_set_state(o->ring, state);
 }
 
-void sx_offer_beat(struct sx_offer *o)
+void sx_pair_publisher_beat(struct sx_pair_publisher *o)
 {
 	if (o->ring)
 		sx_ring_beat(o->ring);
