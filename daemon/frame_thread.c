@@ -253,7 +253,7 @@ static int publish_frame(struct sx_pipeline *p, struct sx_frame_in_flight *f, bo
 	sx_telemetry_published(p->c.telemetry, &p->header, head_ns);
 	/* only after the frame was counted, because waking many readers may take this processor */
 	if (p->ring)
-		sx_ring_pass_bell(p->ring);
+		sx_ring_pass_wake(p->ring);
 	if (p->stream)
 		sx_stream_publish(p->stream, p->bytes);
 	look_at_unit(p, f, &result->road); /* after the frame has been published */

@@ -235,7 +235,7 @@ int sx_pipeline_start(struct sx_pipeline *p, struct sx_why *why)
 	sx_must_be(!p->frame_runs && !p->capture_runs);
 	atomic_store(&p->c.telemetry->last_capture_ns, now);
 	atomic_store(&p->c.telemetry->in_flight_since_ns, 0);
-	r = sx_ringer_start(&p->ringer, p->ring, p->feeds.pair_publisher.ring);
+	r = sx_waker_start(&p->waker, p->ring, p->feeds.pair_publisher.ring);
 	if (r == 0) {
 		r = start_thread(&p->frame, "frame", sx_frame_thread, p);
 		p->frame_runs = r == 0;
@@ -301,7 +301,7 @@ void sx_pipeline_destroy(struct sx_pipeline *p, struct sx_source **source)
 {
 	if (!p)
 		return;
-	sx_ringer_stop(&p->ringer);
+	sx_waker_stop(&p->waker);
 	sx_must_be(!p->frame_runs && !p->capture_runs);
 	sx_ring_destroy(p->ring);
 	sx_stream_destroy(p->stream);

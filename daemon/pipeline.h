@@ -31,8 +31,8 @@
 #include "daemon/channels/mailbox.h"
 #include "daemon/cost.h"
 #include "daemon/feeds/feeds.h"
-#include "daemon/ringer.h"
 #include "daemon/telemetry/telemetry.h"
+#include "daemon/waker.h"
 #include "engines/select.h"
 #include "ipc/ring.h"
 #include "ipc/stream.h"
@@ -74,7 +74,7 @@ struct sx_pipeline {
 	struct sx_source_info info; /* image size and format of this pipeline */
 	struct sx_mailbox mailbox;
 	struct sx_ring *ring;
-	struct sx_ringer ringer; /* wakes the readers of ring and of the ring of offered pairs */
+	struct sx_waker waker; /* wakes the readers of ring and of the ring of offered pairs */
 	struct sx_stream *stream;
 	uint64_t epoch;
 

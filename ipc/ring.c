@@ -50,8 +50,8 @@ struct sx_ring {
 	bool named; /* path is our object; the temporary name is gone */
 	bool begun; /* a frame was begun; kept here because other processes may write to the map */
 	bool quiet;
-	bool owed;     /* readers sleep that the helper thread has to wake: sx_ring_pass_bell() */
-	int bell_fd;   /* eventfd of the helper thread; -1: the publisher wakes all readers itself */
+	bool owed;     /* readers sleep that the helper thread has to wake: sx_ring_pass_wake() */
+	int waker_fd;  /* eventfd of the helper thread; -1: the publisher wakes all readers itself */
 	unsigned calm; /* number of wakes in a row that were few and quick, at most CALM */
 	dev_t device;
 	ino_t inode;
@@ -82,21 +82,21 @@ bool sx_ring_wake_few(struct sx_ring *r)
 	return more;
 }
 
-/* Rings the bell. True: the helper thread has to wake the readers, or the rest of them. */
-static bool ring_bell(struct sx_ring *r)
+/* Changes the bell. True: the helper thread has to wake the readers, or the rest of them. */
+static bool change_bell(struct sx_ring *r)
 {
 	__atomic_fetch_add(&r->live->bell, 1, __ATOMIC_RELEASE);
 	if (r->quiet)
 		return false;
-	if (r->bell_fd >= 0)
+	if (r->waker_fd >= 0)
 		return __atomic_load_n(&r->calm, __ATOMIC_RELAXED) < CALM || sx_ring_wake_few(r);
 	sx_ring_wake(r, INT_MAX);
 	return false;
 }
 
-static void ask_ringer(const struct sx_ring *r)
+static void ask_waker(const struct sx_ring *r)
 {
-	sx_wake(r->bell_fd);
+	sx_wake(r->waker_fd);
 }
 
 /* ---- making the object ---- */
@@ -297,7 +297,7 @@ int sx_ring_create(struct sx_ring **ret, const struct sx_ring_params *p, struct 
 	r = calloc(1, sizeof(*r));
 	if (!r)
 		return sx_why_fail(-ENOMEM, why, "out of memory");
-	r->fd = r->bell_fd = -1;
+	r->fd = r->waker_fd = -1;
 	r->quiet = p->quiet;
 	r->dir = p->shm_dir ? p->shm_dir : "/dev/shm";
 	r->prefix = p->prefix ? p->prefix : "stixeld.";
@@ -362,12 +362,12 @@ void sx_ring_destroy(struct sx_ring *r)
 {
 	if (!r)
 		return;
-	r->bell_fd = -1; /* the helper thread that reads it may have ended */
+	r->waker_fd = -1; /* the helper thread that reads it may have ended */
 	if (r->named) {
 		sx_ring_unname(r);
 		/* After the unlink: a woken reader that looks for a successor must not find this object. */
 		__atomic_store_n(&r->live->state, STIXEL_STATE_CLOSED, __ATOMIC_RELEASE);
-		ring_bell(r);
+		change_bell(r);
 	} else if (r->temporary[0]) {
 		unlink(r->temporary);
 	}
@@ -426,20 +426,20 @@ void sx_ring_commit(struct sx_ring *r, size_t bytes)
 	__atomic_store_n(&r->live->head, n, __ATOMIC_RELEASE);
 	r->head = n;
 	sx_ring_beat(r);
-	if (ring_bell(r))
+	if (change_bell(r))
 		r->owed = true;
 }
 
-void sx_ring_pass_bell(struct sx_ring *r)
+void sx_ring_pass_wake(struct sx_ring *r)
 {
 	if (r->owed)
-		ask_ringer(r);
+		ask_waker(r);
 	r->owed = false;
 }
 
-void sx_ring_set_bell(struct sx_ring *r, int eventfd)
+void sx_ring_set_waker(struct sx_ring *r, int eventfd)
 {
-	r->bell_fd = eventfd;
+	r->waker_fd = eventfd;
 }
 
 bool sx_ring_replaced(const struct sx_ring *r)
@@ -470,8 +470,8 @@ void sx_ring_set_state(struct sx_ring *r, enum stixel_state state)
 	sx_must_or(return, state, <=, STIXEL_STATE_REPLACED);
 	sx_ring_beat(r);
 	if (__atomic_exchange_n(&r->live->state, (uint32_t)state, __ATOMIC_ACQ_REL) != (uint32_t)state &&
-	    ring_bell(r))
-		ask_ringer(r);
+	    change_bell(r))
+		ask_waker(r);
 }
 
 void sx_ring_beat(struct sx_ring *r)

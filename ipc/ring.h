@@ -72,13 +72,13 @@ void sx_ring_unname(struct sx_ring *r);
  * wakes all readers itself; call it after the helper thread has ended.
  */
 #define SX_RING_CALM 150
-void sx_ring_set_bell(struct sx_ring *r, int eventfd);
+void sx_ring_set_waker(struct sx_ring *r, int eventfd);
 /*
  * Thread: frame. Writes to the eventfd if the helper thread has to wake readers of the last publish. Call it
  * once for each frame. It is a separate call because the helper thread may take the publisher's processor at
  * once, so the publisher finishes urgent work first.
  */
-void sx_ring_pass_bell(struct sx_ring *r);
+void sx_ring_pass_wake(struct sx_ring *r);
 /* Any thread. Wakes at most eight readers that sleep on the bell. True: it woke eight, and more may sleep. */
 bool sx_ring_wake_few(struct sx_ring *r);
 /*

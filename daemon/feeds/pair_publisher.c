@@ -153,7 +153,7 @@ void sx_pair_publisher_publish(struct sx_pair_publisher *o, const struct sx_cont
 		return;
 	}
 	o->number++;
-	sx_ring_pass_bell(o->ring);
+	sx_ring_pass_wake(o->ring);
 	sx_condition_clear(&o->failing, now_ns, SX_LOG_DAEMON, "pairs are offered again");
 }
 

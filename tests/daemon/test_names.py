@@ -14,7 +14,7 @@ from harness import FAKE, IDLE, SANITIZED, SMALL, TestCase, until
 PID_OFFSET = 52  # offset in the ring's header, bytes
 PATIENCE_S = 30  # time allowed to a busy machine
 FPS = 10
-HERD = os.environ.get("STIXELD_HERD", "")
+SLEEPERS = os.environ.get("STIXELD_SLEEPERS", "")
 PAIRS = ["-s", "stereo.matcher=external", "-s", "external.source=nobody", "-s", "external.pairs=yes"]
 
 
@@ -151,23 +151,23 @@ class RingNames(TestCase):
 
 @unittest.skipIf(SANITIZED, "a sanitizer's engine is slow by itself")
 @unittest.skipUnless(IDLE, "what sleepers cost is judged by the clock, on an idle machine")
-class Herd(TestCase):
+class Sleepers(TestCase):
     def test_three_thousand_sleepers_do_not_slow_the_frame_thread(self):
         i, one = self.instance(), {min(os.sched_getaffinity(0))}
         i.start(*SMALL, "-s", "source.fps=%d" % FPS, preexec_fn=lambda: os.sched_setaffinity(0, one))
         i.until_published(2)
-        herd = subprocess.Popen([HERD, i.ring_path, "3000"], stdout=subprocess.PIPE, text=True)
+        sleepers = subprocess.Popen([SLEEPERS, i.ring_path, "3000"], stdout=subprocess.PIPE, text=True)
         try:
-            self.assertGreaterEqual(int(herd.stdout.readline()), 300)
+            self.assertGreaterEqual(int(sleepers.stdout.readline()), 300)
             before, began = i.status()["frames"], time.monotonic()
             i.until_published(before["published"] + 30)
             took, status = time.monotonic() - began, i.status()
             # The scheduler may make one frame late. After ten seconds the figure no longer includes it.
             until(lambda: i.status()["latency_10s_us"]["result_to_publish"]["p99"] < 200, PATIENCE_S, "0.2 ms at p99")
         finally:
-            herd.kill()
-            herd.wait()
-            herd.stdout.close()
+            sleepers.kill()
+            sleepers.wait()
+            sleepers.stdout.close()
         self.assertEqual(status["frames"]["dropped"]["overload"], before["dropped"]["overload"])
         # Pairs that were due while every slot was taken are in no count. A slow frame thread therefore shows here.
         self.assertGreaterEqual(status["frames"]["captured"] - before["captured"], 0.8 * took * FPS - 2)

@@ -288,18 +288,18 @@ static void *sleep_on_bell(void *live)
  * As long as the sleepers are few and quick to wake, the publisher wakes them itself. If they are many, it
  * passes the wake-up on through the eventfd.
  */
-static void a_crowd_at_the_bell(void **state)
+static void many_readers_at_the_bell(void **state)
 {
 	const int bell = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
 	struct sx_ring_params p = help_params(dir, EPOCH);
 	const struct stixel_ring_live *live;
 	pthread_t sleeper[12];
 	struct sx_ring *r = NULL;
-	uint64_t rung = 0;
+	uint64_t wakes = 0;
 
 	assert_int_equal(sx_ring_create(&r, &p, NULL), 0);
 	live = live_of();
-	sx_ring_set_bell(r, bell);
+	sx_ring_set_waker(r, bell);
 	for (int i = 0; i < 3 * SX_RING_CALM; i++)
 		assert_false(sx_ring_wake_few(r));
 	for (int i = 0; i < 12; i++)
@@ -309,9 +309,9 @@ static void a_crowd_at_the_bell(void **state)
 		usleep(1000);
 	usleep(50000); /* the threads are asleep now */
 	help_publish(r, &small, EPOCH, 1);
-	sx_ring_pass_bell(r);
-	assert_int_equal(read(bell, &rung, sizeof(rung)), sizeof(rung));
-	assert_int_equal(rung, 1);
+	sx_ring_pass_wake(r);
+	assert_int_equal(read(bell, &wakes, sizeof(wakes)), sizeof(wakes));
+	assert_int_equal(wakes, 1);
 	sx_ring_wake(r, INT_MAX);
 	sx_ring_destroy(r);
 	for (int i = 0; i < 12; i++)
@@ -675,7 +675,7 @@ int main(void)
 		TEST(ring_parameters),
 		TEST(who_keeps_a_name),
 		TEST(what_belongs_to_strangers),
-		TEST(a_crowd_at_the_bell),
+		TEST(many_readers_at_the_bell),
 		TEST(stream_parameters),
 		TEST(clients_that_do_not_read),
 		TEST(the_same_frame_again),

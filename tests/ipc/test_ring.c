@@ -412,28 +412,28 @@ static void with_a_bell_publishing_wakes_nobody_itself(void **state)
 	uint8_t *page = mmap(NULL, STIXEL_RING_SLOTS_OFFSET, PROT_READ, MAP_SHARED, fd, 0);
 	const struct stixel_ring_live *live = (struct stixel_ring_live *)(page + STIXEL_RING_LIVE_OFFSET);
 	pid_t pid[3];
-	uint64_t rung;
+	uint64_t wakes;
 	int status;
 
 	assert_true(page != MAP_FAILED);
-	sx_ring_set_bell(ring, bell);
+	sx_ring_set_waker(ring, bell);
 	for (int i = 0; i < sleepers; i++)
 		CHILD(pid[i],
 		      _exit(syscall(SYS_futex, &live->bell, FUTEX_WAIT, live->bell, NULL, NULL, 0) != 0));
 	for (int i = 0; i < sleepers; i++)
 		while (!sleeps(pid[i]))
 			usleep(1000);
-	assert_int_equal(read(bell, &rung, sizeof(rung)), -1);
+	assert_int_equal(read(bell, &wakes, sizeof(wakes)), -1);
 	help_publish(ring, &small, 1, 1);
-	assert_int_equal(read(bell, &rung, sizeof(rung)), -1); /* not before the wake-up is passed on */
-	sx_ring_pass_bell(ring);
-	sx_ring_pass_bell(ring);
-	assert_int_equal(read(bell, &rung, sizeof(rung)), sizeof(rung));
-	assert_int_equal(rung, 1);
+	assert_int_equal(read(bell, &wakes, sizeof(wakes)), -1); /* not before the wake-up is passed on */
+	sx_ring_pass_wake(ring);
+	sx_ring_pass_wake(ring);
+	assert_int_equal(read(bell, &wakes, sizeof(wakes)), sizeof(wakes));
+	assert_int_equal(wakes, 1);
 	/* called by another thread, which has no frame to finish first */
 	sx_ring_set_state(ring, STIXEL_STATE_RUNNING);
-	assert_int_equal(read(bell, &rung, sizeof(rung)), sizeof(rung));
-	assert_int_equal(rung, 1);
+	assert_int_equal(read(bell, &wakes, sizeof(wakes)), sizeof(wakes));
+	assert_int_equal(wakes, 1);
 	usleep(20000);
 	for (int i = 0; i < sleepers; i++)
 		assert_int_equal(waitpid(pid[i], &status, WNOHANG), 0);
@@ -447,11 +447,11 @@ static void with_a_bell_publishing_wakes_nobody_itself(void **state)
 	 * If readers were few and quick to wake for long enough, also on a busy machine, the publisher wakes
 	 * them itself.
 	 */
-	for (uint64_t n = 2; n == 2 || read(bell, &rung, sizeof(rung)) > 0; n++) {
+	for (uint64_t n = 2; n == 2 || read(bell, &wakes, sizeof(wakes)) > 0; n++) {
 		for (int i = 0; i < SX_RING_CALM; i++)
 			assert_false(sx_ring_wake_few(ring));
 		help_publish(ring, &small, 1, n);
-		sx_ring_pass_bell(ring);
+		sx_ring_pass_wake(ring);
 	}
 	munmap(page, STIXEL_RING_SLOTS_OFFSET);
 	close(fd);

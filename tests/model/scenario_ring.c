@@ -80,7 +80,7 @@ static void ring_publish(uint64_t to)
 	model_never_waits();
 	for (uint64_t n = FIRST + 1; n <= to; n++) {
 		model_check(sx_ring_publish(ring, frames[n], frame_bytes[n]) == 0, "publishing failed");
-		sx_ring_pass_bell(ring);
+		sx_ring_pass_wake(ring);
 	}
 }
 
@@ -159,29 +159,29 @@ static void wait_reader(void)
 const struct model_scenario model_ring_wait = {
 	"ring-wait", ring_setup, {wait_writer, wait_reader}, ring_end, ring_teardown};
 
-/* ---- sleeping, with wake-ups by a third thread as in daemon/ringer.c ---- */
+/* ---- sleeping, with wake-ups by a third thread as in daemon/waker.c ---- */
 
-static int bell_fd;
+static int waker_fd;
 
 static void bell_setup(void)
 {
 	ring_setup();
-	bell_fd = eventfd(0, EFD_NONBLOCK);
-	sx_ring_set_bell(ring, bell_fd);
+	waker_fd = eventfd(0, EFD_NONBLOCK);
+	sx_ring_set_waker(ring, waker_fd);
 }
 
-static void bell_ringer(void)
+static void bell_waker(void)
 {
-	struct pollfd fd = {.fd = bell_fd, .events = POLLIN};
-	uint64_t rung;
+	struct pollfd fd = {.fd = waker_fd, .events = POLLIN};
+	uint64_t wakes;
 
 	poll(&fd, 1, -1);
-	model_check(read(bell_fd, &rung, sizeof(rung)) == sizeof(rung), "the bell was not rung");
+	model_check(read(waker_fd, &wakes, sizeof(wakes)) == sizeof(wakes), "the bell was not rung");
 	sx_ring_wake(ring, 8);
 }
 
 const struct model_scenario model_ring_bell = {
-	"ring-bell", bell_setup, {wait_writer, wait_reader, bell_ringer}, ring_end, ring_teardown};
+	"ring-bell", bell_setup, {wait_writer, wait_reader, bell_waker}, ring_end, ring_teardown};
 
 /* ---- the publisher's end ---- */
 

@@ -200,8 +200,8 @@ void check_quiet(void)
 
 int __real_sx_ring_publish(struct sx_ring *r, const void *frame, size_t bytes);
 int __wrap_sx_ring_publish(struct sx_ring *r, const void *frame, size_t bytes);
-void __real_sx_ring_pass_bell(struct sx_ring *r);
-void __wrap_sx_ring_pass_bell(struct sx_ring *r);
+void __real_sx_ring_pass_wake(struct sx_ring *r);
+void __wrap_sx_ring_pass_wake(struct sx_ring *r);
 struct sx_queued_pair *__real_sx_mailbox_put(struct sx_queued_pair *queued);
 struct sx_queued_pair *__wrap_sx_mailbox_put(struct sx_queued_pair *queued);
 struct sx_queued_pair *__real_sx_mailbox_take(struct sx_mailbox *h);
@@ -337,11 +337,11 @@ int __wrap_sx_ring_publish(struct sx_ring *r, const void *frame, size_t bytes)
 	return e;
 }
 
-void __wrap_sx_ring_pass_bell(struct sx_ring *r)
+void __wrap_sx_ring_pass_wake(struct sx_ring *r)
 {
 	SIM_MUST(count(SX_FIG_FRAMES_PUBLISHED) == world->published,
 		 "readers are woken, and frame %llu is not counted yet", (ull)world->number);
-	__real_sx_ring_pass_bell(r);
+	__real_sx_ring_pass_wake(r);
 }
 
 void check_frame(uint64_t epoch, uint64_t number, uint32_t checksum, const char *who)

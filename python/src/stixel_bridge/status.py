@@ -261,14 +261,14 @@ class Server(socketserver.ThreadingMixIn, socketserver.UnixStreamServer):
         with the most connections. So no user keeps another one out.
         """
         users = collections.Counter(c.user for c in self._clients)
-        crowd = new.user if users[new.user] >= CLIENTS_EACH else users.most_common(1)[0][0] if len(
+        busiest = new.user if users[new.user] >= CLIENTS_EACH else users.most_common(1)[0][0] if len(
             self._clients) >= CLIENTS_MOST else None
-        if crowd is None:
+        if busiest is None:
             return
-        theirs = [c for c in [*self._clients, new] if c.user == crowd]
+        theirs = [c for c in [*self._clients, new] if c.user == busiest]
         process = collections.Counter(c.process for c in theirs).most_common(1)[0][0]
         for client in self._clients:
-            if client.user == crowd and client.process == process:
+            if client.user == busiest and client.process == process:
                 client.let_go()
                 self._clients.remove(client)
                 return

@@ -3,7 +3,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "daemon/ringer.h"
+#include "daemon/waker.h"
 
 #include <errno.h>
 #include <stdint.h>
@@ -16,38 +16,38 @@
 #include "base/thread.h"
 #include "base/wake.h"
 
-#define FEW 8		/* readers that the kernel wakes in one call */
-#define BELL_MOST 64	/* readers of one ring; the crowd thread wakes the others */
-#define CROWD_MOST 4096 /* readers of one ring; a limit, as woken readers may sleep again at once */
+#define FEW 8	       /* readers that the kernel wakes in one call */
+#define FIRST_MOST 64  /* readers of one ring; the other thread wakes the others */
+#define REST_MOST 4096 /* readers of one ring; a limit, as woken readers may sleep again at once */
 #define REST_MOST_NS 10000000
 
 /* Waits for the thread's eventfd. Returns false if the thread has to end. */
-static bool ringer_wait(struct sx_ringer *g, const struct sx_ringer_thread *t)
+static bool waker_wait(struct sx_waker *g, const struct sx_waker_thread *t)
 {
-	uint64_t rung;
+	uint64_t count;
 
 	sx_must(t->fd, >=, 0);
-	while (read(t->fd, &rung, sizeof(rung)) < 0)
+	while (read(t->fd, &count, sizeof(count)) < 0)
 		if (errno != EINTR)
 			return false;
 	return !atomic_load_explicit(&g->stop, memory_order_relaxed);
 }
 
-static void wake_first(const struct sx_ringer *g, struct sx_ring *ring)
+static void wake_first(const struct sx_waker *g, struct sx_ring *ring)
 {
 	int woken = 0;
 
-	while (woken < BELL_MOST && sx_ring_wake_few(ring))
+	while (woken < FIRST_MOST && sx_ring_wake_few(ring))
 		woken += FEW;
-	if (woken >= BELL_MOST)
-		sx_wake(g->crowd.fd);
+	if (woken >= FIRST_MOST)
+		sx_wake(g->rest.fd);
 }
 
-static void *ringer_bell(void *user)
+static void *waker_first(void *user)
 {
-	struct sx_ringer *g = user;
+	struct sx_waker *g = user;
 
-	while (ringer_wait(g, &g->bell))
+	while (waker_wait(g, &g->first))
 		for (int i = 0; i < g->count; i++)
 			wake_first(g, g->rings[i]);
 	return NULL;
@@ -57,11 +57,11 @@ static void *ringer_bell(void *user)
  * Wakes the remaining readers. Sleeps three times as long as it works, so it takes a quarter of one
  * processor. The systemd unit allows no lower priority.
  */
-static void wake_crowd(const struct sx_ringer *g, struct sx_ring *ring)
+static void wake_rest(const struct sx_waker *g, struct sx_ring *ring)
 {
 	int woken = 0, few = FEW;
 
-	while (few == FEW && woken < CROWD_MOST && !atomic_load_explicit(&g->stop, memory_order_relaxed)) {
+	while (few == FEW && woken < REST_MOST && !atomic_load_explicit(&g->stop, memory_order_relaxed)) {
 		int64_t begun_ns = sx_now_ns(), rest_ns;
 
 		few = sx_ring_wake(ring, FEW);
@@ -73,18 +73,17 @@ static void wake_crowd(const struct sx_ringer *g, struct sx_ring *ring)
 	}
 }
 
-static void *ringer_crowd(void *user)
+static void *waker_rest(void *user)
 {
-	struct sx_ringer *g = user;
+	struct sx_waker *g = user;
 
-	while (ringer_wait(g, &g->crowd))
+	while (waker_wait(g, &g->rest))
 		for (int i = 0; i < g->count; i++)
-			wake_crowd(g, g->rings[i]);
+			wake_rest(g, g->rings[i]);
 	return NULL;
 }
 
-static int ringer_thread(struct sx_ringer *g, struct sx_ringer_thread *t, void *(*run)(void *),
-			 const char *name)
+static int waker_thread(struct sx_waker *g, struct sx_waker_thread *t, void *(*run)(void *), const char *name)
 {
 	int r;
 
@@ -100,28 +99,28 @@ static int ringer_thread(struct sx_ringer *g, struct sx_ringer_thread *t, void *
 	return r;
 }
 
-int sx_ringer_start(struct sx_ringer *g, struct sx_ring *first, struct sx_ring *second)
+int sx_waker_start(struct sx_waker *g, struct sx_ring *first, struct sx_ring *second)
 {
-	struct sx_ring *const rings[SX_RINGER_RINGS] = {first, second};
+	struct sx_ring *const rings[SX_WAKER_RINGS] = {first, second};
 	int r;
 
-	*g = (struct sx_ringer){0};
-	for (int i = 0; i < SX_RINGER_RINGS; i++)
+	*g = (struct sx_waker){0};
+	for (int i = 0; i < SX_WAKER_RINGS; i++)
 		if (rings[i])
 			g->rings[g->count++] = rings[i];
 	if (g->count == 0)
 		return 0;
-	r = ringer_thread(g, &g->crowd, ringer_crowd, "crowd");
+	r = waker_thread(g, &g->rest, waker_rest, "crowd");
 	if (r == 0)
-		r = ringer_thread(g, &g->bell, ringer_bell, "bell");
+		r = waker_thread(g, &g->first, waker_first, "bell");
 	for (int i = 0; r == 0 && i < g->count; i++)
-		sx_ring_set_bell(g->rings[i], g->bell.fd);
+		sx_ring_set_waker(g->rings[i], g->first.fd);
 	return r;
 }
 
-void sx_ringer_stop(struct sx_ringer *g)
+void sx_waker_stop(struct sx_waker *g)
 {
-	struct sx_ringer_thread *const threads[] = {&g->bell, &g->crowd};
+	struct sx_waker_thread *const threads[] = {&g->first, &g->rest};
 
 	atomic_store_explicit(&g->stop, true, memory_order_relaxed);
 	for (int i = 0; i < 2; i++) {
@@ -132,6 +131,6 @@ void sx_ringer_stop(struct sx_ringer *g)
 		}
 		if (threads[i]->made)
 			close(threads[i]->fd);
-		*threads[i] = (struct sx_ringer_thread){0};
+		*threads[i] = (struct sx_waker_thread){0};
 	}
 }

@@ -1,15 +1,15 @@
 /*
- * The ringer: threads that wake the readers sleeping on a ring. The readers decide how many sleep, and the
+ * The waker: threads that wake the readers sleeping on a ring. The readers decide how many sleep, and the
  * kernel takes time to wake each. So while sleeping readers are many or slow to wake, the frame thread first
- * finishes its work for a frame, then writes to an eventfd (ring.h), and the ringer's threads wake the
+ * finishes its work for a frame, then writes to an eventfd (ring.h), and the waker's threads wake the
  * readers without delaying any other thread. One thread wakes the first 64 readers at once. If there are
  * more, a second thread, which sleeps most of the time, wakes the rest a few at a time, so that they take no
  * processor time from frames.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#ifndef SX_DAEMON_RINGER_H
-#define SX_DAEMON_RINGER_H
+#ifndef SX_DAEMON_WAKER_H
+#define SX_DAEMON_WAKER_H
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -17,31 +17,31 @@
 
 #include "ipc/ring.h"
 
-#define SX_RINGER_RINGS 2
+#define SX_WAKER_RINGS 2
 
-struct sx_ringer_thread {
+struct sx_waker_thread {
 	int fd; /* eventfd: readers wait to be woken */
 	bool made, runs;
 	pthread_t thread;
 };
 
-struct sx_ringer {
-	struct sx_ring *rings[SX_RINGER_RINGS];
+struct sx_waker {
+	struct sx_ring *rings[SX_WAKER_RINGS];
 	int count;
 	atomic_bool stop;
-	struct sx_ringer_thread bell, crowd;
+	struct sx_waker_thread first, rest;
 };
 
 /*
  * Starts the threads, which from now on wake the readers of these rings (NULL: none). The rings must outlive
  * the threads. Call it before any other thread publishes. On an error, returns a negative errno; call
- * sx_ringer_stop() then.
+ * sx_waker_stop() then.
  */
-int sx_ringer_start(struct sx_ringer *g, struct sx_ring *first, struct sx_ring *second);
+int sx_waker_start(struct sx_waker *g, struct sx_ring *first, struct sx_ring *second);
 /*
- * Stops the threads. Call it after the publishing threads have ended. Accepts a zeroed ringer, and one that
+ * Stops the threads. Call it after the publishing threads have ended. Accepts a zeroed waker, and one that
  * did not start.
  */
-void sx_ringer_stop(struct sx_ringer *g);
+void sx_waker_stop(struct sx_waker *g);
 
 #endif

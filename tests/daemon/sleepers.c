@@ -1,6 +1,6 @@
 /*
  * A reader with very many threads. All of them sleep on a ring's bell, and sleep again after each wake-up.
- * Usage: herd RING THREADS. Prints how many threads sleep, and runs until it is stopped.
+ * Usage: sleepers RING THREADS. Prints how many threads sleep, and runs until it is stopped.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
