@@ -14,7 +14,7 @@
 #include "capture/source_kinds.h"
 
 /* largest time for which a file may be incomplete while a program rewrites it */
-#define PATIENCE_NS SX_NS_PER_S
+#define TIMEOUT_NS SX_NS_PER_S
 
 struct files {
 	struct sx_file_list list;
@@ -154,7 +154,7 @@ static int read_pair(struct sx_source *s, struct sx_slot *slot, struct sx_why *w
 }
 
 /*
- * Returns true if nothing can be read any more: a whole pass gave no pair, and with `loop` PATIENCE_NS have
+ * Returns true if nothing can be read any more: a whole pass gave no pair, and with `loop` TIMEOUT_NS have
  * passed.
  */
 static bool is_lost(const struct files *own)
@@ -162,7 +162,7 @@ static bool is_lost(const struct files *own)
 	sx_must(own->unreadable, <=, own->list.count);
 	if (own->unreadable < own->list.count)
 		return false;
-	return !own->loop || sx_now_ns() - own->unreadable_since >= PATIENCE_NS;
+	return !own->loop || sx_now_ns() - own->unreadable_since >= TIMEOUT_NS;
 }
 
 static void note_unreadable(struct files *own, const char *why)

@@ -26,14 +26,14 @@
 #define SETTLE_NS (SX_NS_PER_S / 10)
 #define ATTEMPT_NS (SX_NS_PER_S / 4) /* minimum between two attempts */
 /* After this number of unreadable pairs in a row, a pause follows each further one. */
-#define CORRUPT_PATIENCE 10
+#define CORRUPT_MOST 10
 #define CORRUPT_PAUSE_MS 20
 
 struct capture {
 	struct sx_pipeline *p;
 	struct sx_telemetry *t;
 	struct sx_condition corrupt;
-	int corrupt_in_a_row; /* counted up to CORRUPT_PATIENCE */
+	int corrupt_in_a_row; /* counted up to CORRUPT_MOST */
 	/*
 	 * While the camera is absent: time between attempts, time of the next attempt, and time of the last
 	 * one.
@@ -192,8 +192,8 @@ static void skip_corrupt(struct capture *c, const char *why)
 
 	sx_condition_hit(&c->corrupt, sx_now_ns(), SX_LOG_CAPTURE, SX_LOG_WARNING, "unreadable pair: %s",
 			 why);
-	sx_must(c->corrupt_in_a_row, <=, CORRUPT_PATIENCE);
-	if (c->corrupt_in_a_row < CORRUPT_PATIENCE)
+	sx_must(c->corrupt_in_a_row, <=, CORRUPT_MOST);
+	if (c->corrupt_in_a_row < CORRUPT_MOST)
 		c->corrupt_in_a_row++;
 	else
 		poll(&fd, 1, CORRUPT_PAUSE_MS);

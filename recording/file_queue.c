@@ -18,7 +18,7 @@
 #include "base/contract.h"
 #include "base/thread.h"
 
-#define PATIENCE_NS (5 * SX_NS_PER_S)
+#define TIMEOUT_NS (5 * SX_NS_PER_S)
 
 struct sx_file_queue {
 	int fd;
@@ -51,7 +51,7 @@ static void wait_change(struct sx_file_queue *q)
 	until.tv_sec += until.tv_nsec / SX_NS_PER_S;
 	until.tv_nsec %= SX_NS_PER_S;
 	pthread_cond_timedwait(&q->changed, &q->lock, &until);
-	if (q->stop && *q->stop && !q->error && sx_now_ns() - q->progress_ns > PATIENCE_NS)
+	if (q->stop && *q->stop && !q->error && sx_now_ns() - q->progress_ns > TIMEOUT_NS)
 		q->error = -ETIMEDOUT;
 }
 

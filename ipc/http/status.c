@@ -127,7 +127,7 @@ static enum MHD_Result answer(void *user, struct MHD_Connection *c, const char *
 	const bool requests = page && page->request;
 
 	if (!*request) /* the headers of a request have arrived */
-		sx_patience_wait(&s->patience, c);
+		sx_limiter_wait(&s->limiter, c);
 	if (requests && strcmp(method, MHD_HTTP_METHOD_POST) == 0)
 		return sx_status_post(s, page, c, upload, upload_bytes, (struct sx_status_request **)request);
 	if (strcmp(method, MHD_HTTP_METHOD_GET) != 0 && strcmp(method, MHD_HTTP_METHOD_HEAD) != 0)
@@ -142,7 +142,7 @@ static void completed(void *user, struct MHD_Connection *c, void **request,
 {
 	struct sx_status_server *s = user;
 
-	sx_patience_wait(&s->patience, c);
+	sx_limiter_wait(&s->limiter, c);
 	sx_status_request_free(*request);
 	*request = NULL;
 }
@@ -154,7 +154,7 @@ static void status_free(struct sx_status_server *s)
 	for (size_t i = 0; i < s->count; i++)
 		free(s->kept[i].data);
 	free(s->kept);
-	sx_patience_finish(&s->patience);
+	sx_limiter_finish(&s->limiter);
 	free(s);
 }
 
@@ -170,8 +170,8 @@ int sx_status_start(struct sx_status_server **ret, int listen_fd, const struct s
 	if (s)
 		s->kept = calloc(count ? count : 1, sizeof(*s->kept));
 	if (!s || !s->kept ||
-	    sx_patience_init(&s->patience, SX_STATUS_CLIENTS + SX_STATUS_LEAVING, SX_STATUS_CLIENTS,
-			     SX_STATUS_PATIENCE_S * SX_NS_PER_S) < 0) {
+	    sx_limiter_init(&s->limiter, SX_STATUS_CLIENTS + SX_STATUS_LEAVING, SX_STATUS_CLIENTS,
+			    SX_STATUS_CLIENT_TIMEOUT_S * SX_NS_PER_S) < 0) {
 		sx_why_set(why, "out of memory");
 		r = -ENOMEM;
 		goto fail;
@@ -188,16 +188,16 @@ int sx_status_start(struct sx_status_server **ret, int listen_fd, const struct s
 		MHD_USE_EPOLL_INTERNAL_THREAD | MHD_USE_ITC | MHD_USE_NO_LISTEN_SOCKET |
 			MHD_ALLOW_SUSPEND_RESUME,
 		0, NULL, NULL, answer, s, MHD_OPTION_NOTIFY_COMPLETED, completed, s,
-		MHD_OPTION_NOTIFY_CONNECTION, sx_patience_notify, &s->patience, MHD_OPTION_CONNECTION_LIMIT,
+		MHD_OPTION_NOTIFY_CONNECTION, sx_limiter_notify, &s->limiter, MHD_OPTION_CONNECTION_LIMIT,
 		(unsigned)(SX_STATUS_CLIENTS + 2 * SX_STATUS_LEAVING), MHD_OPTION_CONNECTION_TIMEOUT,
-		(unsigned)SX_STATUS_PATIENCE_S, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
+		(unsigned)SX_STATUS_CLIENT_TIMEOUT_S, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
 		(size_t)SX_STATUS_REQUEST_BYTES, MHD_OPTION_END);
 	if (!s->http) {
 		sx_why_set(why, "cannot start the HTTP server's thread: %s", strerror(errno));
 		r = -EAGAIN;
 		goto fail;
 	}
-	r = sx_door_open(&s->door[0], listen_fd, s->http, &s->patience);
+	r = sx_acceptor_open(&s->acceptor[0], listen_fd, s->http, &s->limiter);
 	if (r < 0) {
 		sx_why_set(why, "cannot start the thread of the status socket: %s", strerror(-r));
 		MHD_stop_daemon(s->http);
@@ -214,35 +214,35 @@ fail:
 void sx_status_tick(struct sx_status_server *s)
 {
 	if (s)
-		sx_patience_tick(&s->patience);
+		sx_limiter_tick(&s->limiter);
 }
 
 int sx_status_move(struct sx_status_server *s, int listen_fd)
 {
 	sx_must(listen_fd, >=, 0);
-	struct sx_door *before = &s->door[s->open_door], *next = &s->door[!s->open_door];
-	int r = sx_door_open(next, listen_fd, s->http, &s->patience);
+	struct sx_acceptor *before = &s->acceptor[s->open_acceptor], *next = &s->acceptor[!s->open_acceptor];
+	int r = sx_acceptor_open(next, listen_fd, s->http, &s->limiter);
 
 	if (r < 0) {
 		close(listen_fd);
 		return r;
 	}
-	sx_door_close(before);
+	sx_acceptor_close(before);
 	close(before->listen_fd);
-	s->open_door = !s->open_door;
+	s->open_acceptor = !s->open_acceptor;
 	return 0;
 }
 
 void sx_status_stop(struct sx_status_server *s)
 {
-	struct sx_door *door;
+	struct sx_acceptor *acceptor;
 
 	if (!s)
 		return;
-	door = &s->door[s->open_door];
-	sx_must(door->listen_fd, >=, 0);
-	sx_door_close(door);
-	close(door->listen_fd);
+	acceptor = &s->acceptor[s->open_acceptor];
+	sx_must(acceptor->listen_fd, >=, 0);
+	sx_acceptor_close(acceptor);
+	close(acceptor->listen_fd);
 	MHD_stop_daemon(s->http);
 	status_free(s);
 }

@@ -19,10 +19,11 @@
 #include "ipc/text.h"
 
 #define SX_STATUS_PAGE_BYTES (128u << 10) /* largest answer */
-#define SX_STATUS_CLIENTS 32 /* most connections at once; one more closes an old one (patience.h) */
+#define SX_STATUS_CLIENTS 32 /* most connections at once; one more closes an old one (limiter.h) */
 /* further connections that the limiter has closed and the server not yet released */
 #define SX_STATUS_LEAVING 16
-#define SX_STATUS_PATIENCE_S 5 /* timeout for a whole request, for reading its answer, and between two, s */
+#define SX_STATUS_CLIENT_TIMEOUT_S \
+	5 /* timeout for a whole request, for reading its answer, and between two, s */
 #define SX_STATUS_REQUEST_BYTES (16u << 10)
 #define SX_STATUS_REQUEST_BYTES (16u << 10) /* largest body of a POST */
 #define SX_STATUS_FRESH_NS 10000000	    /* the server reuses a costly page for this long */

@@ -90,7 +90,7 @@ enum MHD_Result sx_status_post(struct sx_status_server *s, const struct sx_statu
 				      NULL);
 	sx_must_be(!o->text);
 	o->taken = true;
-	sx_patience_hold(&s->patience, c);
+	sx_limiter_hold(&s->limiter, c);
 	/*
 	 * Suspend before the page gets the request: its answer may come at once and resumes the connection.
 	 */

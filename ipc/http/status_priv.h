@@ -9,8 +9,8 @@
 #include <microhttpd.h>
 #include <sys/types.h>
 
-#include "ipc/http/door.h"
-#include "ipc/http/patience.h"
+#include "ipc/http/acceptor.h"
+#include "ipc/http/limiter.h"
 #include "ipc/http/status.h"
 
 /* Last answer of a page. Thread: the server's. */
@@ -28,9 +28,9 @@ struct sx_status_server {
 	size_t count;
 	void *user;
 	gid_t tuners; /* SX_TUNERS_GROUP as found at the start; 0: no such group */
-	struct sx_patience patience;
-	struct sx_door door[2]; /* the acceptors; only door[open_door] is open */
-	int open_door;
+	struct sx_limiter limiter;
+	struct sx_acceptor acceptor[2]; /* the acceptors; only acceptor[open_acceptor] is open */
+	int open_acceptor;
 };
 
 /* Queues an answer. allow: value of the Allow header; NULL: no such header. */

@@ -12,7 +12,7 @@ import unittest
 from harness import FAKE, IDLE, SANITIZED, SMALL, TestCase, until
 
 PID_OFFSET = 52  # offset in the ring's header, bytes
-PATIENCE_S = 30  # time allowed to a busy machine
+TIMEOUT_S = 30  # time allowed to a busy machine
 FPS = 10
 SLEEPERS = os.environ.get("STIXELD_SLEEPERS", "")
 PAIRS = ["-s", "stereo.matcher=external", "-s", "external.source=nobody", "-s", "external.pairs=yes"]
@@ -40,9 +40,9 @@ class RingNames(TestCase):
         old, offered = i.ring(), i.ring_path + ".pairs"
         for path in (i.ring_path, offered):  # only the rings matter: a pair without its map makes no frame
             os.unlink(path)
-            until(lambda: os.path.exists(path), PATIENCE_S, path)
-            until(lambda: old.live()[0] == "closed", PATIENCE_S, "the end for readers of the ring without a name")
-            until(lambda: os.path.exists(i.ring_path) and os.path.exists(offered), PATIENCE_S, "both rings")
+            until(lambda: os.path.exists(path), TIMEOUT_S, path)
+            until(lambda: old.live()[0] == "closed", TIMEOUT_S, "the end for readers of the ring without a name")
+            until(lambda: os.path.exists(i.ring_path) and os.path.exists(offered), TIMEOUT_S, "both rings")
             old = i.ring()
             self.assertIn("%s was removed: rebuilding the pipeline" % path, i.text())
         self.assertEqual(i.stop(), 0)
@@ -53,9 +53,9 @@ class RingNames(TestCase):
         i.start(*SMALL)
         i.until_published(3)
         os.unlink(i.ring_path)
-        until(lambda: os.path.exists(i.ring_path), PATIENCE_S, "a ring")
+        until(lambda: os.path.exists(i.ring_path), TIMEOUT_S, "a ring")
         ring = i.ring()
-        until(lambda: ring.live()[2] >= 3 and ring.live()[0] == "running", PATIENCE_S, "frames in it")
+        until(lambda: ring.live()[2] >= 3 and ring.live()[0] == "running", TIMEOUT_S, "frames in it")
         self.assertEqual(i.status()["state"], "running")
 
     def test_the_folder_is_made_anew_with_the_name(self):
@@ -132,7 +132,7 @@ class RingNames(TestCase):
             f.seek(PID_OFFSET)
             f.write(struct.pack("<I", 4711))
         os.rename(other, i.ring_path)
-        self.assertEqual(i.wait(PATIENCE_S), 73)
+        self.assertEqual(i.wait(TIMEOUT_S), 73)
         self.assertIn("%s was taken by process 4711: ending" % i.ring_path, i.text())
         self.assertEqual(i.leftovers(), ["shm/stixeld.test"])  # the file of the other process
 
@@ -163,7 +163,7 @@ class Sleepers(TestCase):
             i.until_published(before["published"] + 30)
             took, status = time.monotonic() - began, i.status()
             # The scheduler may make one frame late. After ten seconds the figure no longer includes it.
-            until(lambda: i.status()["latency_10s_us"]["result_to_publish"]["p99"] < 200, PATIENCE_S, "0.2 ms at p99")
+            until(lambda: i.status()["latency_10s_us"]["result_to_publish"]["p99"] < 200, TIMEOUT_S, "0.2 ms at p99")
         finally:
             sleepers.kill()
             sleepers.wait()

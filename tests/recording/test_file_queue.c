@@ -159,7 +159,7 @@ static void *read_late(void *user)
 }
 
 /* A queue that had nothing to write must not count as slow. */
-static void check_patience_with_an_idle_one(struct sx_file_queue *q, int fd)
+static void check_timeout_with_an_idle_one(struct sx_file_queue *q, int fd)
 {
 	static char some[2000];
 	pthread_t reader;
@@ -190,7 +190,7 @@ static void test_queue_gives_up(void **state)
 	close(pipes[0]);
 	close(pipes[1]);
 	/* the idle queue had nothing to do during all that time */
-	check_patience_with_an_idle_one(idle, idle_pipes[0]);
+	check_timeout_with_an_idle_one(idle, idle_pipes[0]);
 	sx_file_queue_destroy(idle);
 	close(idle_pipes[0]);
 	close(idle_pipes[1]);

@@ -9,7 +9,7 @@ import time
 import unittest
 
 PROGRAM = sys.argv.pop(1)
-PATIENCE_S = 30
+TIMEOUT_S = 30
 
 
 def folders(pid):
@@ -43,11 +43,11 @@ class End(unittest.TestCase):
         self.addCleanup(end_group, run.pid)
         began, found = time.monotonic(), set()
         while not found or time.monotonic() - began < after_s:
-            self.assertLess(time.monotonic() - began, PATIENCE_S, "no history began")
+            self.assertLess(time.monotonic() - began, TIMEOUT_S, "no history began")
             time.sleep(0.01)
             found = folders(run.pid)
         run.send_signal(number)
-        self.assertEqual(run.wait(PATIENCE_S), -number)
+        self.assertEqual(run.wait(TIMEOUT_S), -number)
         self.assertEqual([f for f in found if os.path.exists(f)], [])
         return run.stdout.read()
 
@@ -55,7 +55,7 @@ class End(unittest.TestCase):
         for number in (signal.SIGTERM, signal.SIGINT):
             began = time.monotonic()
             said = self.ended(number, "--lasting", "--length", "315576000")
-            self.assertLess(time.monotonic() - began, 2 * PATIENCE_S)
+            self.assertLess(time.monotonic() - began, 2 * TIMEOUT_S)
             self.assertRegex(said, r"^totals 1 0 0 \S+ 0\.0 ")
 
     def test_what_was_done_before_is_told(self):

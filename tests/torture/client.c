@@ -16,20 +16,20 @@
 
 #include "base/places.h"
 
-#define PATIENCE_S 4
+#define TIMEOUT_S 4
 
 static int stream_fd = -1;
 
 static int client_connect(const char *name, int type)
 {
-	const struct timeval patience = {.tv_sec = PATIENCE_S};
+	const struct timeval timeout_s = {.tv_sec = TIMEOUT_S};
 	struct sockaddr_un at = {.sun_family = AF_UNIX};
 	int fd = socket(AF_UNIX, type | SOCK_CLOEXEC, 0);
 
 	snprintf(at.sun_path, sizeof(at.sun_path), "%s/%s/%s", getenv("RUNTIME_DIRECTORY"),
 		 getenv("TORTURE_INSTANCE"), name);
-	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
-	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
+	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &timeout_s, sizeof(timeout_s));
+	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &timeout_s, sizeof(timeout_s));
 	if (fd >= 0 && connect(fd, (struct sockaddr *)&at, sizeof(at)) == 0)
 		return fd;
 	if (fd >= 0)

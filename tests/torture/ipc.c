@@ -349,7 +349,7 @@ static const struct sx_status_page pages[] = {
 /* Sends a request. An answer is not required, and the wait is limited. */
 static void ask(const char *request)
 {
-	const struct timeval patience = {.tv_usec = 50000};
+	const struct timeval timeout_s = {.tv_usec = 50000};
 	struct sockaddr_un a = {.sun_family = AF_UNIX};
 	char answer[1000];
 	int fd;
@@ -357,7 +357,7 @@ static void ask(const char *request)
 	torture_begin_own();
 	snprintf(a.sun_path, sizeof(a.sun_path), "%s", path);
 	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
+	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &timeout_s, sizeof(timeout_s));
 	if (connect(fd, (struct sockaddr *)&a, sizeof(a)) == 0 &&
 	    send(fd, request, strlen(request), MSG_NOSIGNAL) > 0)
 		while (recv(fd, answer, sizeof(answer), 0) > 0)

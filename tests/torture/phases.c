@@ -35,7 +35,7 @@
 #define FIRST_FRAMES 3	 /* frames before a phase begins */
 #define STEADY_FRAMES 12 /* frames of a phase that has no other end */
 #define AFTER_FRAMES 3	 /* frames that must come after the failures have ended */
-#define PATIENCE_MS 4000 /* limit of each wait */
+#define TIMEOUT_MS 4000	 /* limit of each wait */
 #define CLOSED_MS 500	 /* time for another thread to close descriptors */
 
 static _Atomic uint64_t frames;
@@ -122,14 +122,14 @@ static void terminate(void)
 
 static bool wait_until(bool (*condition)(int), int argument, const char *what)
 {
-	for (int ms = 0; ms < PATIENCE_MS; ms++) {
+	for (int ms = 0; ms < TIMEOUT_MS; ms++) {
 		if (condition(argument))
 			return true;
 		if (atomic_load(&stopping))
 			return false; /* the daemon has logged why it ends */
 		usleep(1000);
 	}
-	torture_note("wrong %s: not within %d ms", what, PATIENCE_MS);
+	torture_note("wrong %s: not within %d ms", what, TIMEOUT_MS);
 	return false;
 }
 

@@ -21,7 +21,7 @@
 
 #include "base/log.h"
 #include "include/stixel.h"
-#include "ipc/http/door.h"
+#include "ipc/http/acceptor.h"
 #include "ipc/http/peer.h"
 #include "ipc/http/status.h"
 #include "tests/fuzz/fuzz.h"
@@ -195,10 +195,10 @@ char *__wrap_MHD_basic_auth_get_username_password(struct MHD_Connection *c, char
 
 /* ---- replacements of the system and of other processes ---- */
 
-int __wrap_sx_door_open(struct sx_door *d, int listen_fd, struct MHD_Daemon *http,
-			struct sx_patience *patience);
-int __wrap_sx_door_open(struct sx_door *d, int listen_fd, struct MHD_Daemon *http,
-			struct sx_patience *patience)
+int __wrap_sx_acceptor_open(struct sx_acceptor *d, int listen_fd, struct MHD_Daemon *http,
+			    struct sx_limiter *limiter);
+int __wrap_sx_acceptor_open(struct sx_acceptor *d, int listen_fd, struct MHD_Daemon *http,
+			    struct sx_limiter *limiter)
 {
 	return 0;
 }

@@ -16,7 +16,7 @@
 
 /*
  * A settings request waits until the daemon has created its contexts. Its timeout is shorter than
- * WEB_PATIENCE_S, after which the server closes the connection.
+ * WEB_CLIENT_TIMEOUT_S, after which the server closes the connection.
  */
 enum { TIMEOUT_MS = 2000, SETTINGS_TIMEOUT_MS = 8000 };
 

@@ -20,7 +20,7 @@
 enum { CHAIN_MOST = 16 };
 
 /* Time after which a handshake that began with an old certificate has ended or was cut off. */
-#define USED_NS (6 * WEB_PATIENCE_S * SX_NS_PER_S)
+#define USED_NS (6 * WEB_CLIENT_TIMEOUT_S * SX_NS_PER_S)
 
 struct certificate {
 	gnutls_pcert_st chain[CHAIN_MOST];

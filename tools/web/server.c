@@ -262,7 +262,7 @@ static enum MHD_Result check_request(struct web_server *s, struct MHD_Connection
 
 void web_server_tick(struct web_server *s)
 {
-	sx_patience_tick(&s->patience);
+	sx_limiter_tick(&s->limiter);
 	web_certificate_tick();
 }
 
@@ -299,7 +299,7 @@ static enum MHD_Result begin_settings(struct web_server *s, struct MHD_Connectio
 {
 	struct web_settings_request *o = web_settings_request_create(s, c);
 
-	sx_patience_wait(&s->patience, c);
+	sx_limiter_wait(&s->limiter, c);
 	*request = o ? (void *)o : &seen;
 	return o ? MHD_YES : MHD_NO;
 }
@@ -312,7 +312,7 @@ static enum MHD_Result take_settings(struct web_server *s, struct MHD_Connection
 		*upload_bytes = 0;
 		return MHD_YES;
 	}
-	sx_patience_rest(&s->patience, c);
+	sx_limiter_rest(&s->limiter, c);
 	return route(s, c, url, false, o);
 }
 
@@ -331,7 +331,7 @@ static enum MHD_Result answer(void *user, struct MHD_Connection *c, const char *
 	if (!*request || too_many) {
 		*request = &seen;
 		web_stranger = s->logins != NULL;
-		sx_patience_rest(&s->patience, c);
+		sx_limiter_rest(&s->limiter, c);
 		atomic_fetch_add(&s->counts.requests, 1);
 		r = too_many ? web_refuse(c, MHD_HTTP_BAD_REQUEST, "more than %d parameters", PARAMETERS_MAX)
 			     : check_request(s, c, url, method, &refused);
@@ -352,7 +352,7 @@ static void completed(void *user, struct MHD_Connection *c, void **request,
 	if (*request != &seen && *request != &crowded)
 		web_settings_request_destroy(*request);
 	*request = NULL;
-	sx_patience_wait(&s->patience, c);
+	sx_limiter_wait(&s->limiter, c);
 }
 
 /* Limits the connections of an address, before anything is read from the new connection. */
@@ -372,7 +372,7 @@ static void notify(void *user, struct MHD_Connection *c, void **context,
 	const union MHD_ConnectionInfo *info = MHD_get_connection_info(c, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
 	struct web_server *s = user;
 
-	sx_patience_notify(&s->patience, c, context, code);
+	sx_limiter_notify(&s->limiter, c, context, code);
 	(code == MHD_CONNECTION_NOTIFY_STARTED ? web_share_join
 					       : web_share_leave)(&s->share, info ? info->client_addr : NULL);
 }
@@ -387,7 +387,7 @@ static struct MHD_Daemon *start_one(struct web_server *s, int fd, unsigned conne
 					MHD_USE_POLL | MHD_USE_ITC | (s->tls ? MHD_USE_TLS : 0u),
 				0, accept_one, s, answer, s, MHD_OPTION_LISTEN_SOCKET, fd,
 				MHD_OPTION_CONNECTION_LIMIT, connections, MHD_OPTION_CONNECTION_TIMEOUT,
-				(unsigned)WEB_PATIENCE_S, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
+				(unsigned)WEB_CLIENT_TIMEOUT_S, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
 				(size_t)WEB_CONNECTION_BYTES, MHD_OPTION_THREAD_STACK_SIZE,
 				(size_t)STACK_BYTES, MHD_OPTION_NOTIFY_CONNECTION, notify, s,
 				MHD_OPTION_URI_LOG_CALLBACK, look_at_uri, s, MHD_OPTION_NOTIFY_COMPLETED,
@@ -401,8 +401,8 @@ int web_server_start(struct web_server *s, const int *fds, size_t count, struct 
 	s->started_ns = sx_now_ns();
 	web_asks_init(&s->asks);
 	web_share_init(&s->share);
-	if (sx_patience_init(&s->patience, WEB_CONNECTIONS + WEB_ADDRESSES, 0,
-			     WEB_PATIENCE_S * SX_NS_PER_S) == 0)
+	if (sx_limiter_init(&s->limiter, WEB_CONNECTIONS + WEB_ADDRESSES, 0,
+			    WEB_CLIENT_TIMEOUT_S * SX_NS_PER_S) == 0)
 		s->feeds = web_feeds_create();
 	while (s->feeds && started < count) {
 		s->http[started] = start_one(s, fds[started], WEB_CONNECTIONS / (unsigned)count);
@@ -431,7 +431,7 @@ void web_server_stop(struct web_server *s)
 	web_feeds_destroy(s->feeds);
 	web_asks_finish(&s->asks);
 	web_share_finish(&s->share);
-	sx_patience_finish(&s->patience);
+	sx_limiter_finish(&s->limiter);
 	web_logins_destroy(s->logins);
 	web_certificate_finish();
 }

@@ -13,14 +13,15 @@
 #include <stdint.h>
 
 #include "base/why.h"
-#include "ipc/http/patience.h"
+#include "ipc/http/limiter.h"
 #include "tools/web/address.h"
 #include "tools/web/ask.h"
 #include "tools/web/feed.h"
 #include "tools/web/login.h"
 
 #define WEB_CONNECTION_BYTES 49152u /* memory of each connection, for its request and a part of its answer */
-#define WEB_PATIENCE_S 10 /* limit for sending a whole request, and for a viewer that reads nothing, s */
+#define WEB_CLIENT_TIMEOUT_S \
+	10 /* limit for sending a whole request, and for a viewer that reads nothing, s */
 
 /* Counters of stixel-web. */
 struct web_counts {
@@ -38,8 +39,8 @@ struct web_server {
 	struct web_asks asks;
 	struct web_feeds *feeds;
 	struct web_counts counts;
-	struct sx_patience patience; /* closes connections that send a request too slowly */
-	struct web_share share;	     /* refuses clients with too many connections */
+	struct sx_limiter limiter; /* closes connections that send a request too slowly */
+	struct web_share share;	   /* refuses clients with too many connections */
 	struct MHD_Daemon *http[WEB_ADDRESSES];
 	int64_t started_ns;
 };

@@ -238,7 +238,7 @@ static void crowds_do_not_shut_others_out(void **state)
  * There are more connections than may stay, and none of them can be closed before the server has seen it. The
  * next client waits until the server takes it, or until the server ends.
  */
-static void waiting_at_the_door(void **state)
+static void waiting_at_the_acceptor(void **state)
 {
 	for (int ends = 0; ends < 2; ends++) {
 		const int slow = send_request("GET /slow", 0);
@@ -371,7 +371,7 @@ int main(void)
 		TEST(requests_are_taken),
 		TEST(strangers_may_not_request),
 		TEST(crowds_do_not_shut_others_out),
-		TEST(waiting_at_the_door),
+		TEST(waiting_at_the_acceptor),
 		TEST(many_pages),
 		TEST(the_socket_is_made_anew),
 		TEST(a_connection_is_refused),

@@ -3,7 +3,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "ipc/http/door.h"
+#include "ipc/http/acceptor.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -20,8 +20,8 @@
 #define LEAVING_MS 1   /* time for the server to release closed connections */
 #define SHORTAGE_MS 50 /* time for others to give back descriptors or memory */
 
-/* Waits for at most ms. listens: also for a connection. True: the door is to be closed. */
-static bool door_waits(const struct sx_door *d, bool listens, int ms)
+/* Waits for at most ms. listens: also for a connection. True: the acceptor is to be closed. */
+static bool acceptor_waits(const struct sx_acceptor *d, bool listens, int ms)
 {
 	struct pollfd fds[] = {{.fd = d->stop_fd, .events = POLLIN}, {.fd = d->listen_fd, .events = POLLIN}};
 
@@ -29,8 +29,8 @@ static bool door_waits(const struct sx_door *d, bool listens, int ms)
 	return poll(fds, listens ? 2 : 1, ms) > 0 && fds[0].revents;
 }
 
-/* Admits a connection and passes it to the server, or closes it. True: the door is to be closed. */
-static bool let_in(const struct sx_door *d, int fd)
+/* Admits a connection and passes it to the server, or closes it. True: the acceptor is to be closed. */
+static bool let_in(const struct sx_acceptor *d, int fd)
 {
 	const struct sockaddr_storage nobody = {.ss_family = AF_UNIX};
 	char byte;
@@ -39,8 +39,8 @@ static bool let_in(const struct sx_door *d, int fd)
 	sx_must(fd, >=, 0);
 	/* a client that has left without a request needs no slot */
 	if (recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) != 0)
-		while ((r = sx_patience_admit(d->patience, fd)) == -EAGAIN)
-			if (door_waits(d, false, LEAVING_MS))
+		while ((r = sx_limiter_admit(d->limiter, fd)) == -EAGAIN)
+			if (acceptor_waits(d, false, LEAVING_MS))
 				break;
 	if (r <= 0) {
 		close(fd);
@@ -48,13 +48,13 @@ static bool let_in(const struct sx_door *d, int fd)
 	}
 	/* the descriptor belongs to the server, also after a failure */
 	if (MHD_add_connection(d->http, fd, (const struct sockaddr *)&nobody, sizeof(sa_family_t)) != MHD_YES)
-		sx_patience_forget(d->patience, fd);
+		sx_limiter_forget(d->limiter, fd);
 	return false;
 }
 
-static void *door_run(void *user)
+static void *acceptor_run(void *user)
 {
-	const struct sx_door *d = user;
+	const struct sx_acceptor *d = user;
 	bool closes = false;
 	int fd;
 
@@ -64,31 +64,32 @@ static void *door_run(void *user)
 		if (fd >= 0)
 			closes = let_in(d, fd);
 		else if (errno == EAGAIN || errno == EINTR || errno == ECONNABORTED)
-			closes = door_waits(d, true, -1);
+			closes = acceptor_waits(d, true, -1);
 		else
-			closes = door_waits(d, false, SHORTAGE_MS);
+			closes = acceptor_waits(d, false, SHORTAGE_MS);
 	}
 	return NULL;
 }
 
-int sx_door_open(struct sx_door *d, int listen_fd, struct MHD_Daemon *http, struct sx_patience *patience)
+int sx_acceptor_open(struct sx_acceptor *d, int listen_fd, struct MHD_Daemon *http,
+		     struct sx_limiter *limiter)
 {
 	int r;
 
 	sx_must(listen_fd, >=, 0);
-	*d = (struct sx_door){.listen_fd = listen_fd, .http = http, .patience = patience};
+	*d = (struct sx_acceptor){.listen_fd = listen_fd, .http = http, .limiter = limiter};
 	if (fcntl(listen_fd, F_SETFL, fcntl(listen_fd, F_GETFL) | O_NONBLOCK) < 0)
 		return -errno;
 	d->stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (d->stop_fd < 0)
 		return -errno;
-	r = sx_thread_start(&d->thread, door_run, d);
+	r = sx_thread_start(&d->thread, acceptor_run, d);
 	if (r < 0)
 		close(d->stop_fd);
 	return r;
 }
 
-void sx_door_close(struct sx_door *d)
+void sx_acceptor_close(struct sx_acceptor *d)
 {
 	const uint64_t one = 1;
 

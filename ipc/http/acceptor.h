@@ -1,23 +1,23 @@
 /*
  * The acceptor of an HTTP server. Accepts the connections of a listening Unix socket, and passes those that
- * the limiter admits (patience.h) to libmicrohttpd. libmicrohttpd could accept connections itself, but then
+ * the limiter admits (limiter.h) to libmicrohttpd. libmicrohttpd could accept connections itself, but then
  * each one would cost it a full connection. It would work off 500 queued connections of one process before it
  * sees the next process.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#ifndef SX_IPC_HTTP_DOOR_H
-#define SX_IPC_HTTP_DOOR_H
+#ifndef SX_IPC_HTTP_ACCEPTOR_H
+#define SX_IPC_HTTP_ACCEPTOR_H
 
 #include <microhttpd.h>
 #include <pthread.h>
 
-#include "ipc/http/patience.h"
+#include "ipc/http/limiter.h"
 
-struct sx_door {
+struct sx_acceptor {
 	int listen_fd, stop_fd;
 	struct MHD_Daemon *http;
-	struct sx_patience *patience;
+	struct sx_limiter *limiter;
 	pthread_t thread;
 };
 
@@ -25,8 +25,9 @@ struct sx_door {
  * Starts the acceptor thread. Makes listen_fd non-blocking; the descriptor remains the caller's. http: a
  * server started without a listening socket. Returns negative errno: no descriptor, no thread.
  */
-int sx_door_open(struct sx_door *d, int listen_fd, struct MHD_Daemon *http, struct sx_patience *patience);
+int sx_acceptor_open(struct sx_acceptor *d, int listen_fd, struct MHD_Daemon *http,
+		     struct sx_limiter *limiter);
 /* Stops accepting. Call before the server is stopped. */
-void sx_door_close(struct sx_door *d);
+void sx_acceptor_close(struct sx_acceptor *d);
 
 #endif

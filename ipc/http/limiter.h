@@ -11,12 +11,12 @@
  * they are faster than a request.
  *
  * Thread: any. The users are the server's threads, the acceptor's thread and the thread that calls
- * sx_patience_tick().
+ * sx_limiter_tick().
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#ifndef SX_IPC_HTTP_PATIENCE_H
-#define SX_IPC_HTTP_PATIENCE_H
+#ifndef SX_IPC_HTTP_LIMITER_H
+#define SX_IPC_HTTP_LIMITER_H
 
 #include <microhttpd.h>
 #include <pthread.h>
@@ -25,7 +25,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-struct sx_patience_place {
+struct sx_limiter_slot {
 	int fd;	       /* -1: free slot */
 	bool arriving; /* admitted, but not yet a connection of the server */
 	bool waiting;  /* the server waits for the client, so the time counts */
@@ -36,21 +36,21 @@ struct sx_patience_place {
 	int64_t since_ns;
 };
 
-struct sx_patience {
+struct sx_limiter {
 	pthread_mutex_t lock;
-	struct sx_patience_place *place; /* owned */
+	struct sx_limiter_slot *slot; /* owned */
 	size_t count;
-	size_t crowd; /* most admitted connections that may stay */
+	size_t most; /* most admitted connections that may stay */
 	int64_t limit_ns;
 };
 
 /*
- * places: number of slots, at least as many as the server's connections. A connection without a slot is
+ * slots: number of slots, at least as many as the server's connections. A connection without a slot is
  * served, but without limits. Returns 0 or -ENOMEM.
  */
-int sx_patience_init(struct sx_patience *p, size_t places, size_t crowd, int64_t limit_ns);
+int sx_limiter_init(struct sx_limiter *p, size_t slots, size_t most, int64_t limit_ns);
 /* Call after the server has been stopped. Accepts a zeroed struct. */
-void sx_patience_finish(struct sx_patience *p);
+void sx_limiter_finish(struct sx_limiter *p);
 
 /*
  * Decides about an accepted connection before the server gets it. Returns 1: it has a slot; the limiter may
@@ -58,26 +58,26 @@ void sx_patience_finish(struct sx_patience *p);
  * has not yet taken, or has the most connections and opened its oldest one only just now. -EAGAIN: no
  * connection can be closed until the server has taken admitted ones or released closed ones.
  */
-int sx_patience_admit(struct sx_patience *p, int fd);
+int sx_limiter_admit(struct sx_limiter *p, int fd);
 /* Frees the slot of an admitted connection that the server did not take. */
-void sx_patience_forget(struct sx_patience *p, int fd);
+void sx_limiter_forget(struct sx_limiter *p, int fd);
 
 /*
- * Handler for MHD_OPTION_NOTIFY_CONNECTION; user: the struct sx_patience. The time of a connection counts
+ * Handler for MHD_OPTION_NOTIFY_CONNECTION; user: the struct sx_limiter. The time of a connection counts
  * from here.
  */
-void sx_patience_notify(void *user, struct MHD_Connection *c, void **context,
-			enum MHD_ConnectionNotificationCode code);
+void sx_limiter_notify(void *user, struct MHD_Connection *c, void **context,
+		       enum MHD_ConnectionNotificationCode code);
 /* Restarts the time of the connection. */
-void sx_patience_wait(struct sx_patience *p, struct MHD_Connection *c);
+void sx_limiter_wait(struct sx_limiter *p, struct MHD_Connection *c);
 /* Stops the time of the connection: its request has arrived, and the answer may take long. */
-void sx_patience_rest(struct sx_patience *p, struct MHD_Connection *c);
+void sx_limiter_rest(struct sx_limiter *p, struct MHD_Connection *c);
 /*
- * Stops the time, and protects the connection until the next sx_patience_wait(), because the client waits for
+ * Stops the time, and protects the connection until the next sx_limiter_wait(), because the client waits for
  * us.
  */
-void sx_patience_hold(struct sx_patience *p, struct MHD_Connection *c);
+void sx_limiter_hold(struct sx_limiter *p, struct MHD_Connection *c);
 /* Closes the connections whose time is over. Call it periodically. */
-void sx_patience_tick(struct sx_patience *p);
+void sx_limiter_tick(struct sx_limiter *p);
 
 #endif
