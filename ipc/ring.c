@@ -23,9 +23,9 @@
 #include "base/contract.h"
 #include "base/wake.h"
 #include "base/why.h"
-#include "ipc/earlier.h"
 #include "ipc/instance.h"
 #include "ipc/process.h"
+#include "ipc/stale_ring.h"
 
 /* Atomics must be lock-free: a reader cannot take a lock on a page that it may not write. */
 _Static_assert(__GCC_ATOMIC_LLONG_LOCK_FREE == 2, "64-bit loads and stores must be lock-free");
@@ -238,22 +238,23 @@ static void fill_header(struct sx_ring *r, const struct sx_ring_params *p)
  * heartbeat that no longer changes. The function waits for its end, so that a start right after SIGKILL
  * succeeds.
  */
-static int look_at_earlier(const struct sx_ring *r, struct sx_earlier *e, bool exclusive, struct sx_why *why)
+static int look_at_stale_ring(const struct sx_ring *r, struct sx_stale_ring *e, bool exclusive,
+			      struct sx_why *why)
 {
 	int64_t beat_ns, until_ns;
 	int err;
 
 	sx_must_or(return -EINVAL, r->named, ==, false);
-	sx_earlier_open(e, r->path, r->magic);
+	sx_stale_ring_open(e, r->path, r->magic);
 	beat_ns = e->live.heartbeat_ns;
-	until_ns = sx_earlier_patience_ns(e);
+	until_ns = sx_stale_ring_wait_ns(e);
 	for (;;) {
-		err = sx_earlier_check(e, exclusive, r->path, why);
+		err = sx_stale_ring_check(e, exclusive, r->path, why);
 		if (err == 0 || e->live.heartbeat_ns != beat_ns || sx_now_ns() >= until_ns)
 			return err;
 		usleep(LOOK_US);
-		sx_earlier_close(e);
-		sx_earlier_open(e, r->path, r->magic);
+		sx_stale_ring_close(e);
+		sx_stale_ring_open(e, r->path, r->magic);
 	}
 }
 
@@ -272,18 +273,18 @@ static int rename_over(const struct sx_ring *r)
 
 static int take_name(struct sx_ring *r, bool exclusive, struct sx_why *why)
 {
-	struct sx_earlier e;
-	int err = look_at_earlier(r, &e, exclusive, why), renamed;
+	struct sx_stale_ring e;
+	int err = look_at_stale_ring(r, &e, exclusive, why), renamed;
 
 	renamed = err == 0 ? rename_over(r) : 0;
 	if (renamed < 0)
-		err = sx_earlier_keeps(&e, r->path, renamed, why);
+		err = sx_stale_ring_keeps(&e, r->path, renamed, why);
 	if (err == 0) {
 		r->named = true;
 		/* After the rename, so that woken readers find the new object at once. */
-		sx_earlier_retire(&e);
+		sx_stale_ring_retire(&e);
 	}
-	sx_earlier_close(&e);
+	sx_stale_ring_close(&e);
 	return err;
 }
 
@@ -333,7 +334,7 @@ static bool is_ours(const struct sx_ring *r, const struct stat *st)
 
 enum sx_ring_name sx_ring_look(const struct sx_ring *r, struct sx_why *why)
 {
-	struct sx_earlier other;
+	struct sx_stale_ring other;
 	struct stat st;
 
 	if (lstat(r->path, &st) < 0) {
@@ -344,9 +345,9 @@ enum sx_ring_name sx_ring_look(const struct sx_ring *r, struct sx_why *why)
 	}
 	if (is_ours(r, &st))
 		return SX_RING_NAMED;
-	sx_earlier_open(&other, r->path, r->magic);
-	sx_earlier_tell(&other, r->path, why);
-	sx_earlier_close(&other);
+	sx_stale_ring_open(&other, r->path, r->magic);
+	sx_stale_ring_tell(&other, r->path, why);
+	sx_stale_ring_close(&other);
 	return SX_RING_TAKEN;
 }
 

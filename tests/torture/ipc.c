@@ -97,20 +97,20 @@ static int live_ring_of_a_group(void)
 static int live_ring_after_another(void)
 {
 	const struct sx_ring_params p = help_params(dir, EPOCH);
-	struct sx_ring *earlier = NULL;
+	struct sx_ring *stale = NULL;
 	char orphan[128];
 	int e;
 
 	torture_begin_own();
 	snprintf(orphan, sizeof(orphan), "%s/.stixeld.a.0123456789abcdef", dir);
 	close(open(orphan, O_CREAT | O_WRONLY | O_CLOEXEC, 0600));
-	if (sx_ring_create(&earlier, &p, NULL) < 0)
+	if (sx_ring_create(&stale, &p, NULL) < 0)
 		abort();
 	close(open(orphan, O_CREAT | O_WRONLY | O_CLOEXEC, 0600));
 	torture_end_own();
 	e = live_ring_of(&p);
 	torture_begin_own();
-	sx_ring_destroy(earlier);
+	sx_ring_destroy(stale);
 	torture_end_own();
 	unlink(orphan);
 	return e;

@@ -5,8 +5,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#ifndef SX_IPC_EARLIER_H
-#define SX_IPC_EARLIER_H
+#ifndef SX_IPC_STALE_RING_H
+#define SX_IPC_STALE_RING_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -16,7 +16,7 @@
 #include "base/why.h"
 #include "include/stixel.h"
 
-struct sx_earlier {
+struct sx_stale_ring {
 	int fd;	     /* writable; -1: there is no object, it is no ring, or we may not write it */
 	bool exists; /* an object has the name, */
 	uid_t user;  /* and belongs to this user */
@@ -28,27 +28,27 @@ struct sx_earlier {
 };
 
 /* Reads the object at a path once. The caller must close it in every case. */
-void sx_earlier_open(struct sx_earlier *e, const char *path, uint64_t magic);
-void sx_earlier_close(struct sx_earlier *e);
+void sx_stale_ring_open(struct sx_stale_ring *e, const char *path, uint64_t magic);
+void sx_stale_ring_close(struct sx_stale_ring *e);
 /*
  * Checks whether the ring may be replaced. Returns -EADDRINUSE, with a message in why, if its publisher lives
  * and is a process of another user, or (exclusive) any other process. The pid and the heartbeat in a ring are
  * only claims of its owner. So a process of that user must have the pid and the start time of the ring. If
  * the process cannot be seen, the heartbeat alone counts, for our own user only.
  */
-int sx_earlier_check(const struct sx_earlier *e, bool exclusive, const char *path, struct sx_why *why);
+int sx_stale_ring_check(const struct sx_stale_ring *e, bool exclusive, const char *path, struct sx_why *why);
 /*
  * Returns until when a publisher that was just killed may still look alive, CLOCK_MONOTONIC. first: the first
  * look.
  */
-int64_t sx_earlier_patience_ns(const struct sx_earlier *first);
+int64_t sx_stale_ring_wait_ns(const struct sx_stale_ring *first);
 /*
  * Explains why rename() over the object failed with error, and returns error: names the owner and the remedy.
  */
-int sx_earlier_keeps(const struct sx_earlier *e, const char *path, int error, struct sx_why *why);
+int sx_stale_ring_keeps(const struct sx_stale_ring *e, const char *path, int error, struct sx_why *why);
 /* Marks the ring as replaced and wakes its readers. */
-void sx_earlier_retire(const struct sx_earlier *e);
+void sx_stale_ring_retire(const struct sx_stale_ring *e);
 /* Writes a message to why: which process or user has the name now. */
-void sx_earlier_tell(const struct sx_earlier *e, const char *path, struct sx_why *why);
+void sx_stale_ring_tell(const struct sx_stale_ring *e, const char *path, struct sx_why *why);
 
 #endif

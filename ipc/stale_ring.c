@@ -3,7 +3,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "ipc/earlier.h"
+#include "ipc/stale_ring.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -31,12 +31,12 @@ static bool read_whole(int fd, void *to, size_t bytes, off_t at)
 	return pread(fd, to, bytes, at) == (ssize_t)bytes;
 }
 
-void sx_earlier_open(struct sx_earlier *e, const char *path, uint64_t magic)
+void sx_stale_ring_open(struct sx_stale_ring *e, const char *path, uint64_t magic)
 {
 	struct stat st;
 	int fd;
 
-	*e = (struct sx_earlier){.fd = -1};
+	*e = (struct sx_stale_ring){.fd = -1};
 	if (lstat(path, &st) < 0)
 		return;
 	e->exists = true;
@@ -59,7 +59,7 @@ void sx_earlier_open(struct sx_earlier *e, const char *path, uint64_t magic)
 	}
 }
 
-void sx_earlier_close(struct sx_earlier *e)
+void sx_stale_ring_close(struct sx_stale_ring *e)
 {
 	if (e->fd >= 0)
 		close(e->fd);
@@ -69,7 +69,7 @@ void sx_earlier_close(struct sx_earlier *e)
 /*
  * True if the publisher that the ring names runs: a process of the ring's owner with the ring's start time.
  */
-static bool process_runs(const struct sx_earlier *e)
+static bool process_runs(const struct sx_stale_ring *e)
 {
 	const struct stixel_ring_header *h = &e->header;
 	uid_t user;
@@ -84,7 +84,7 @@ static bool process_runs(const struct sx_earlier *e)
 	       sx_process_start((pid_t)h->pid) == h->pid_start_ticks;
 }
 
-static bool publishes(const struct sx_earlier *e)
+static bool publishes(const struct sx_stale_ring *e)
 {
 	const int64_t now_ns = sx_now_ns(), beat_ns = e->live.heartbeat_ns;
 
@@ -98,7 +98,7 @@ static bool publishes(const struct sx_earlier *e)
 	       beat_ns >= now_ns - 3 * (int64_t)e->header.heartbeat_period_ms * 1000000 && process_runs(e);
 }
 
-int sx_earlier_check(const struct sx_earlier *e, bool exclusive, const char *path, struct sx_why *why)
+int sx_stale_ring_check(const struct sx_stale_ring *e, bool exclusive, const char *path, struct sx_why *why)
 {
 	if (!(e->other_user || exclusive) || !publishes(e))
 		return 0;
@@ -113,7 +113,7 @@ int sx_earlier_check(const struct sx_earlier *e, bool exclusive, const char *pat
 					 : "");
 }
 
-int64_t sx_earlier_patience_ns(const struct sx_earlier *first)
+int64_t sx_stale_ring_wait_ns(const struct sx_stale_ring *first)
 {
 	const int64_t now_ns = sx_now_ns();
 
@@ -129,7 +129,7 @@ static const char *user_name(uid_t user, char *text, size_t bytes)
 	return getpwuid_r(user, &entry, text, bytes, &found) == 0 && found ? entry.pw_name : "unknown";
 }
 
-int sx_earlier_keeps(const struct sx_earlier *e, const char *path, int error, struct sx_why *why)
+int sx_stale_ring_keeps(const struct sx_stale_ring *e, const char *path, int error, struct sx_why *why)
 {
 	char text[1024];
 
@@ -142,7 +142,7 @@ int sx_earlier_keeps(const struct sx_earlier *e, const char *path, int error, st
 		path, user_name(e->user, text, sizeof(text)), (unsigned)e->user, strerror(-error));
 }
 
-void sx_earlier_retire(const struct sx_earlier *e)
+void sx_stale_ring_retire(const struct sx_stale_ring *e)
 {
 	const off_t at = STIXEL_RING_LIVE_OFFSET;
 	const uint32_t state = STIXEL_STATE_REPLACED;
@@ -164,7 +164,7 @@ void sx_earlier_retire(const struct sx_earlier *e)
 	munmap(page, STIXEL_RING_SLOTS_OFFSET);
 }
 
-void sx_earlier_tell(const struct sx_earlier *e, const char *path, struct sx_why *why)
+void sx_stale_ring_tell(const struct sx_stale_ring *e, const char *path, struct sx_why *why)
 {
 	char text[1024];
 
