@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "base/contract.h"
-#include "base/places.h"
+#include "base/runtime_dirs.h"
 #include "base/why.h"
 
 int sx_instance_check(const char *name, struct sx_why *why)
@@ -66,13 +66,17 @@ static int ends_in(const char *path, const char *name)
 	return p > n && path[p - n - 1] == '/' && memcmp(path + p - n, name, n) == 0;
 }
 
-/* Without systemd: the system's place for root, the first of the user's places for other users. */
-static bool instance_place(const char *name, char *dir, size_t bytes)
+/*
+ * Without systemd: the system's runtime directory for root, the first of the user's runtime directories for
+ * other users.
+ */
+static bool instance_runtime_dir(const char *name, char *dir, size_t bytes)
 {
 	if (geteuid() == 0)
-		return sx_place_path(SX_PLACE_SYSTEM, name, NULL, dir, bytes);
-	return sx_place_path(sx_place_folder(SX_PLACE_RUNTIME, dir, bytes) ? SX_PLACE_RUNTIME : SX_PLACE_USER,
-			     name, NULL, dir, bytes);
+		return sx_runtime_dir_path(SX_RUNTIME_DIR_SYSTEM, name, NULL, dir, bytes);
+	return sx_runtime_dir_path(sx_runtime_dir_name(SX_RUNTIME_DIR_XDG, dir, bytes) ? SX_RUNTIME_DIR_XDG
+										       : SX_RUNTIME_DIR_USER,
+				   name, NULL, dir, bytes);
 }
 
 static bool instance_folder(const char *name, char *dir, size_t bytes)
@@ -81,7 +85,7 @@ static bool instance_folder(const char *name, char *dir, size_t bytes)
 	int first, n;
 
 	if (!systemd || systemd[0] != '/')
-		return instance_place(name, dir, bytes);
+		return instance_runtime_dir(name, dir, bytes);
 	first = (int)strcspn(systemd, ":"); /* colons separate several folders */
 	n = snprintf(dir, bytes, "%.*s", first, systemd);
 	if ((size_t)n < bytes && !ends_in(dir, name))
@@ -112,7 +116,7 @@ int sx_runtime_dir(const char *name, char *dir, size_t dir_bytes, struct sx_why 
 			r, why,
 			"cannot use the runtime folder %s: %s; RuntimeDirectory= of a unit, or %s of a "
 			"login, names one that exists and is yours",
-			dir, strerror(-r), SX_PLACE_VARIABLE);
+			dir, strerror(-r), SX_RUNTIME_DIR_VARIABLE);
 	return 0;
 }
 

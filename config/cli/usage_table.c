@@ -4,7 +4,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "base/places.h"
+#include "base/runtime_dirs.h"
 #include "config/cli/usage_priv.h"
 #include "config/config.h"
 
@@ -63,13 +63,13 @@ static void table_command(const struct sx_usage_command *c, FILE *to)
 	fputc('}', to);
 }
 
-/* Prints the folders for sockets of instances (base/places.h). */
+/* Prints the folders for sockets of instances (base/runtime_dirs.h). */
 static void table_places(FILE *to)
 {
-	table_string(",\"places\":{\"system\":", SX_PLACE_SYSTEM_DIR, to);
-	table_string(",\"variable\":", SX_PLACE_VARIABLE, to);
-	table_string(",\"user\":", SX_PLACE_USER_DIR, to);
-	table_string(",\"program\":", SX_PLACE_PROGRAM_DIR, to);
+	table_string(",\"places\":{\"system\":", SX_RUNTIME_DIR_OF_SYSTEM, to);
+	table_string(",\"variable\":", SX_RUNTIME_DIR_VARIABLE, to);
+	table_string(",\"user\":", SX_RUNTIME_DIR_OF_USER, to);
+	table_string(",\"program\":", SX_RUNTIME_DIR_OF_PROGRAM, to);
 	table_string(",\"socket\":", SX_STATUS_SOCKET, to);
 	fputc('}', to);
 }

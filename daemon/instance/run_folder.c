@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "base/contract.h"
-#include "base/places.h"
+#include "base/runtime_dirs.h"
 #include "ipc/http/status.h"
 #include "ipc/instance.h"
 

@@ -16,11 +16,11 @@ int sx_reader_connect(struct stixel_reader *r, struct sx_link *l, unsigned want)
 	int e, first = -ENOENT; /* the error to return: one other than ENOENT, if any place gives one */
 
 	sx_must_or(return -EINVAL, want, !=, 0);
-	for (int i = 0; i < SX_PLACES; i++) {
+	for (int i = 0; i < SX_RUNTIME_DIRS; i++) {
 		if (!r->socket_path[i][0])
 			continue;
 		e = sx_link_connect(l, r->socket_path[i], want);
-		if (!sx_place_passed(e))
+		if (!sx_runtime_dir_passed(e))
 			return e;
 		if (first == -ENOENT)
 			first = e;
@@ -30,7 +30,7 @@ int sx_reader_connect(struct stixel_reader *r, struct sx_link *l, unsigned want)
 
 /*
  * Opens the bell connection. Tries the path from the ring's header first. In a container that path may
- * differ, so the instance's usual places follow.
+ * differ, so the instance's usual runtime directories follow.
  */
 static int open_bell(struct stixel_reader *r)
 {

@@ -5,14 +5,14 @@
  */
 #include <errno.h>
 
-#include "base/places.h"
+#include "base/runtime_dirs.h"
 #include "include/stixel.h"
 
 int stixel_place(unsigned place, const char *program, char *folder, size_t bytes)
 {
 	if (!program || !folder || !bytes)
 		return -EINVAL;
-	if (place >= SX_PLACES)
+	if (place >= SX_RUNTIME_DIRS)
 		return -ENOENT;
-	return sx_place_folder_of((enum sx_place)place, program, folder, bytes);
+	return sx_runtime_dir_name_of((enum sx_runtime_dir)place, program, folder, bytes);
 }

@@ -17,7 +17,7 @@
 
 #include "base/clock.h"
 #include "base/contract.h"
-#include "base/places.h"
+#include "base/runtime_dirs.h"
 #include "ipc/check.h"
 #include "ipc/instance.h"
 
@@ -457,9 +457,9 @@ int stixel_open(struct stixel_reader **ret, const char *instance, unsigned flags
 	if (!r)
 		return -ENOMEM;
 	set_path(r->ring_path, sizeof(r->ring_path), "/dev/shm/stixeld.%s", instance);
-	for (int place = 0; place < SX_PLACES; place++) /* the path of a missing place stays empty */
-		sx_place_path((enum sx_place)place, instance, SX_FRAMES_SOCKET, r->socket_path[place],
-			      sizeof(r->socket_path[place]));
+	for (int place = 0; place < SX_RUNTIME_DIRS; place++) /* the path of a missing place stays empty */
+		sx_runtime_dir_path((enum sx_runtime_dir)place, instance, SX_FRAMES_SOCKET,
+				    r->socket_path[place], sizeof(r->socket_path[place]));
 	return reader_start(ret, r);
 }
 

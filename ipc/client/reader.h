@@ -12,7 +12,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "base/places.h"
+#include "base/runtime_dirs.h"
 #include "include/stixel.h"
 
 /* Longest sleep without a check whether the publisher lives: a SIGKILLed publisher wakes no reader. */
@@ -108,7 +108,7 @@ int sx_link_want(struct sx_link *l, unsigned want);
 struct stixel_reader {
 	unsigned flags;
 	char ring_path[PATH_MAX];
-	char socket_path[SX_PLACES][112]; /* one per place, tried in order; empty: no such place */
+	char socket_path[SX_RUNTIME_DIRS][112]; /* one per place, tried in order; empty: no such place */
 	struct sx_map map;
 	struct sx_link link; /* connection of a stream reader */
 	struct sx_link bell; /* connection beside a ring: for poll(), and to request images */
@@ -140,8 +140,8 @@ static inline bool sx_reader_attached(const struct stixel_reader *r)
 }
 
 /*
- * Connects to the first of the instance's places that answers (base/places.h). Returns negative errno as
- * stixel_open().
+ * Connects to the first runtime directory of the instance that answers (base/runtime_dirs.h). Returns
+ * negative errno as stixel_open().
  */
 int sx_reader_connect(struct stixel_reader *r, struct sx_link *l, unsigned want);
 /*

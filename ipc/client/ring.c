@@ -20,7 +20,7 @@
 
 #include "base/clock.h"
 #include "base/contract.h"
-#include "base/places.h"
+#include "base/runtime_dirs.h"
 #include "ipc/check.h"
 #include "ipc/client/reader.h"
 #include "ipc/process.h"
@@ -53,7 +53,7 @@ static bool owner_trusted(uid_t uid, const char *path)
 	const char *name = strrchr(path, '/');
 
 	name = name ? name + 1 : path;
-	return sx_place_trusts(uid, strncmp(name, "stixeld.", 8) == 0 ? name + 8 : "");
+	return sx_runtime_dir_trusts(uid, strncmp(name, "stixeld.", 8) == 0 ? name + 8 : "");
 }
 
 /* Reads bytes at offset at. False: the object is shorter than its header said. */

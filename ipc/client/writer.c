@@ -10,7 +10,7 @@
 #include <stdbool.h>
 
 #include "base/contract.h"
-#include "ipc/feed/place.h"
+#include "ipc/feed/feed_dirs.h"
 #include "ipc/frame.h"
 #include "ipc/instance.h"
 #include "ipc/writers.h"
@@ -47,7 +47,7 @@ int sx_writer_init(struct sx_writer *w, const struct sx_writer_params *p)
 		return -EINVAL;
 	sx_must_or(return -EINVAL, p->bytes, >, 0);
 	if (!p->folder)
-		sx_feed_writers_place(folder, sizeof(folder));
+		sx_feed_writers_dir(folder, sizeof(folder));
 	ring.shm_dir = p->folder ? p->folder : folder;
 	ring.epoch = w->epoch;
 	ring.slots = (int)p->slots;

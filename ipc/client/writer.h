@@ -16,7 +16,7 @@ struct sx_writer {
 
 /* Parameters of the ring. bytes: size of one frame with its header. slots: 2..64. */
 struct sx_writer_params {
-	const char *prefix, *name, *folder; /* folder NULL: sx_feed_writers_place() */
+	const char *prefix, *name, *folder; /* folder NULL: sx_feed_writers_dir() */
 	uint64_t magic;
 	uint32_t slots;
 	size_t bytes;

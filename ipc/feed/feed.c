@@ -38,8 +38,8 @@ struct entry {
 struct sx_feed {
 	struct sx_feed_params p;
 	const struct sx_feed_words *words;
-	struct sx_feed_places places;
-	const char *path; /* the path in places that is read, or was tried last */
+	struct sx_feed_dirs dirs;
+	const char *path; /* the path in dirs that is read, or was tried last */
 	struct sx_why why;
 	bool there;		   /* an object exists at path */
 	struct sx_feed_ring found; /* fd -1: no ring */
@@ -78,7 +78,7 @@ int sx_feed_create(struct sx_feed **ret, const struct sx_feed_params *p)
 	f->words = sx_feed_words(p->kind);
 	f->silent_ns = SILENT_PERIODS * p->period_ns > SILENT_NS ? SILENT_PERIODS * p->period_ns : SILENT_NS;
 	f->found.fd = -1;
-	if (!sx_feed_places_init(&f->places, p, f->p.writers)) {
+	if (!sx_feed_dirs_init(&f->dirs, p, f->p.writers)) {
 		free(f);
 		return -ENAMETOOLONG;
 	}
@@ -118,7 +118,7 @@ static void attach(struct sx_feed *f, int64_t now_ns)
 {
 	sx_must(f->found.fd, ==, -1);
 	f->tried_ns = f->named_ns = now_ns;
-	f->there = sx_feed_find(&f->places, &f->found, &f->path, &f->why);
+	f->there = sx_feed_find(&f->dirs, &f->found, &f->path, &f->why);
 	if (f->found.fd < 0) {
 		detach(f);
 		return;
@@ -142,8 +142,8 @@ static bool must_leave(struct sx_feed *f, uint32_t state, int64_t now_ns)
 	f->named_ns = now_ns;
 	if (lstat(f->path, &st) == 0)
 		return st.st_ino != f->found.inode || st.st_dev != f->found.device ||
-		       sx_feed_find_other(&f->places, &f->found, false);
-	return sx_feed_find_other(&f->places, &f->found, true) || state == STIXEL_STATE_CLOSED ||
+		       sx_feed_find_other(&f->dirs, &f->found, false);
+	return sx_feed_find_other(&f->dirs, &f->found, true) || state == STIXEL_STATE_CLOSED ||
 	       state == STIXEL_STATE_REPLACED;
 }
 

@@ -25,9 +25,10 @@ enum sx_feed_kind { SX_FEED_SCORES, SX_FEED_DISPARITY, SX_FEED_KINDS };
 
 struct sx_feed_params {
 	enum sx_feed_kind kind;
-	const char *name;    /* name of the ring; must live as long as the feed */
-	const char *shm_dir; /* the only folder to search; NULL: the places of ipc/feed/place.h, in order */
-	unsigned writers;    /* group of permitted writers; 0: SX_WRITERS_GROUP, if it exists */
+	const char *name; /* name of the ring; must live as long as the feed */
+	const char
+		*shm_dir; /* the only folder to search; NULL: the folders of ipc/feed/feed_dirs.h, in order */
+	unsigned writers; /* group of permitted writers; 0: SX_WRITERS_GROUP, if it exists */
 	int image_width, image_height;
 	int classes, scale;   /* number of classes; scale: the finest accepted (both for scores only) */
 	int64_t tolerance_ns; /* largest difference of capture times at which scores belong to an image */

@@ -17,30 +17,30 @@
 #include "ipc/feed/trust.h"
 
 /* Adds a path. A path that does not fit is left out. */
-static void add_place(struct sx_feed_places *places, const char *folder, const char *name)
+static void add_dir(struct sx_feed_dirs *dirs, const char *folder, const char *name)
 {
-	char *path = places->path[places->count];
+	char *path = dirs->path[dirs->count];
 	int n;
 
-	sx_must_index(places->count, SX_FEED_PLACES);
-	n = snprintf(path, sizeof(places->path[0]), "%s/%s%s", folder, places->words->prefix, name);
-	places->count += n > 0 && (size_t)n < sizeof(places->path[0]);
+	sx_must_index(dirs->count, SX_FEED_DIRS);
+	n = snprintf(path, sizeof(dirs->path[0]), "%s/%s%s", folder, dirs->words->prefix, name);
+	dirs->count += n > 0 && (size_t)n < sizeof(dirs->path[0]);
 }
 
-bool sx_feed_places_init(struct sx_feed_places *places, const struct sx_feed_params *p, unsigned writers)
+bool sx_feed_dirs_init(struct sx_feed_dirs *dirs, const struct sx_feed_params *p, unsigned writers)
 {
 	char folder[384];
 
-	places->words = sx_feed_words(p->kind);
-	places->writers = writers;
-	places->count = 0;
+	dirs->words = sx_feed_words(p->kind);
+	dirs->writers = writers;
+	dirs->count = 0;
 	if (p->shm_dir)
-		add_place(places, p->shm_dir, p->name);
+		add_dir(dirs, p->shm_dir, p->name);
 	else
-		for (enum sx_feed_place place = SX_FEED_SYSTEM; place < SX_FEED_PLACES; place++)
-			if (sx_feed_place(place, folder, sizeof(folder)))
-				add_place(places, folder, p->name);
-	return places->count > 0;
+		for (enum sx_feed_dir dir = SX_FEED_SYSTEM; dir < SX_FEED_DIRS; dir++)
+			if (sx_feed_dir(dir, folder, sizeof(folder)))
+				add_dir(dirs, folder, p->name);
+	return dirs->count > 0;
 }
 
 bool sx_feed_read(int fd, void *to, size_t bytes, uint64_t at)
@@ -64,35 +64,34 @@ bool sx_feed_read(int fd, void *to, size_t bytes, uint64_t at)
  * Opens a path. Returns -ENOENT if there is no object or the folder is closed to this user. Other errors come
  * with a message in why.
  */
-static int open_path(const struct sx_feed_places *places, const char *path, int *fd, struct stat *st,
+static int open_path(const struct sx_feed_dirs *dirs, const char *path, int *fd, struct stat *st,
 		     struct sx_why *why)
 {
 	*fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	if (*fd < 0 && (errno == ENOENT || errno == ENOTDIR))
 		return -ENOENT;
 	if (*fd < 0 && errno == EACCES)
-		return lstat(path, st) < 0 && path != places->path[0]
+		return lstat(path, st) < 0 && path != dirs->path[0]
 			       ? -ENOENT
-			       : sx_feed_forbidden(path, places->writers, why);
+			       : sx_feed_forbidden(path, dirs->writers, why);
 	if (*fd < 0 || fstat(*fd, st) < 0)
 		return sx_why_fail(-errno, why, "cannot open %s: %s", path, strerror(errno));
 	if (!S_ISREG(st->st_mode))
 		return sx_why_fail(-EPROTO, why, "%s is not a regular file", path);
-	return sx_feed_trust(st, places->writers, path, why);
+	return sx_feed_trust(st, dirs->writers, path, why);
 }
 
-static int open_ring(const struct sx_feed_places *places, int place, struct sx_feed_ring *ring,
-		     struct sx_why *why)
+static int open_ring(const struct sx_feed_dirs *dirs, int dir, struct sx_feed_ring *ring, struct sx_why *why)
 {
-	const char *path = places->path[place];
+	const char *path = dirs->path[dir];
 	struct stat st;
-	int r = open_path(places, path, &ring->fd, &st, why);
+	int r = open_path(dirs, path, &ring->fd, &st, why);
 
-	sx_must_index(place, places->count);
+	sx_must_index(dir, dirs->count);
 	if (r < 0)
 		goto fail;
 	r = sx_feed_read(ring->fd, &ring->header, sizeof(ring->header), 0)
-		    ? sx_ring_check(&ring->header, places->words->magic, (uint64_t)st.st_size)
+		    ? sx_ring_check(&ring->header, dirs->words->magic, (uint64_t)st.st_size)
 		    : -EPROTO;
 	if (r == 0 && ring->header.slot_count > STIXEL_SCORES_SLOTS_MAX)
 		r = -EPROTO;
@@ -100,10 +99,10 @@ static int open_ring(const struct sx_feed_places *places, int place, struct sx_f
 		sx_why_fail(r, why,
 			    r == -EPROTO ? "%s is no ring of %s, or a damaged one"
 					 : "%s, a ring of %s, is of another major version or byte order",
-			    path, places->words->many);
+			    path, dirs->words->many);
 		goto fail;
 	}
-	ring->place = place;
+	ring->dir = dir;
 	ring->device = st.st_dev;
 	ring->inode = st.st_ino;
 	return 0;
@@ -115,49 +114,49 @@ fail:
 }
 
 /* Writes a message to why that names the first path and the last one: no ring exists there. */
-static void tell_absence(const struct sx_feed_places *places, struct sx_why *why)
+static void tell_absence(const struct sx_feed_dirs *dirs, struct sx_why *why)
 {
-	const char *many = places->words->many, *first = places->path[0];
+	const char *many = dirs->words->many, *first = dirs->path[0];
 
-	sx_must(places->count, >, 0);
-	if (places->count == 1)
+	sx_must(dirs->count, >, 0);
+	if (dirs->count == 1)
 		sx_why_set(why, "no process writes %s: there is no %s", many, first);
 	else
 		sx_why_set(why, "no process writes %s: there is no %s, nor %s", many, first,
-			   places->path[places->count - 1]);
+			   dirs->path[dirs->count - 1]);
 }
 
-bool sx_feed_find(const struct sx_feed_places *places, struct sx_feed_ring *ring, const char **path,
+bool sx_feed_find(const struct sx_feed_dirs *dirs, struct sx_feed_ring *ring, const char **path,
 		  struct sx_why *why)
 {
 	struct sx_why passed;
 	bool there = false;
 
-	for (int i = 0; i < places->count; i++) {
-		const int r = open_ring(places, i, ring, there ? &passed : why);
+	for (int i = 0; i < dirs->count; i++) {
+		const int r = open_ring(dirs, i, ring, there ? &passed : why);
 
 		if (r != -ENOENT && (r == 0 || !there))
-			*path = places->path[i];
+			*path = dirs->path[i];
 		there = there || r != -ENOENT;
 		if (r == 0)
 			return true;
 	}
 	if (!there) {
-		*path = places->path[0];
-		tell_absence(places, why);
+		*path = dirs->path[0];
+		tell_absence(dirs, why);
 	}
 	return there;
 }
 
-bool sx_feed_find_other(const struct sx_feed_places *places, const struct sx_feed_ring *ring, bool gone)
+bool sx_feed_find_other(const struct sx_feed_dirs *dirs, const struct sx_feed_ring *ring, bool gone)
 {
-	const int end = gone ? places->count : ring->place;
+	const int end = gone ? dirs->count : ring->dir;
 	struct sx_why why;
 	struct sx_feed_ring other;
 
 	sx_must(ring->fd, >=, 0);
 	for (int i = 0; i < end; i++)
-		if (i != ring->place && open_ring(places, i, &other, &why) == 0) {
+		if (i != ring->dir && open_ring(dirs, i, &other, &why) == 0) {
 			close(other.fd);
 			return true;
 		}

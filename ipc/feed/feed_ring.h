@@ -1,5 +1,5 @@
 /*
- * The ring of a feed: finds it in its possible places, opens and checks it.
+ * The ring of a feed: finds it in its possible folders, opens and checks it.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -12,37 +12,37 @@
 
 #include "base/why.h"
 #include "ipc/feed/feed.h"
+#include "ipc/feed/feed_dirs.h"
 #include "ipc/feed/feed_kind.h"
-#include "ipc/feed/place.h"
 
 /* Possible paths of the ring, the best first. */
-struct sx_feed_places {
+struct sx_feed_dirs {
 	const struct sx_feed_words *words;
 	unsigned writers; /* group of permitted writers */
 	int count;
-	char path[SX_FEED_PLACES][512];
+	char path[SX_FEED_DIRS][512];
 };
 
 /* A ring that was opened and passed the checks. */
 struct sx_feed_ring {
 	int fd; /* -1: none */
-	int place;
+	int dir;
 	dev_t device;
 	ino_t inode;
 	struct stixel_ring_header header; /* read once, checked, never read again */
 };
 
 /* Fills the paths. False: every path is too long. */
-bool sx_feed_places_init(struct sx_feed_places *places, const struct sx_feed_params *p, unsigned writers);
+bool sx_feed_dirs_init(struct sx_feed_dirs *dirs, const struct sx_feed_params *p, unsigned writers);
 /*
- * Opens the first readable ring, in the order of the places, and sets *path to its path. If no ring is
+ * Opens the first readable ring, in the order of the folders, and sets *path to its path. If no ring is
  * readable, sets *path to the object in the way and writes the reason to why. False: no
  * place has an object.
  */
-bool sx_feed_find(const struct sx_feed_places *places, struct sx_feed_ring *ring, const char **path,
+bool sx_feed_find(const struct sx_feed_dirs *dirs, struct sx_feed_ring *ring, const char **path,
 		  struct sx_why *why);
 /* True if a better place than that of ring has a readable ring. With gone: if any other place has one. */
-bool sx_feed_find_other(const struct sx_feed_places *places, const struct sx_feed_ring *ring, bool gone);
+bool sx_feed_find_other(const struct sx_feed_dirs *dirs, const struct sx_feed_ring *ring, bool gone);
 /* Reads all bytes. False: the object is shorter than it says. */
 bool sx_feed_read(int fd, void *to, size_t bytes, uint64_t at);
 

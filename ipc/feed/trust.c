@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "base/why.h"
-#include "ipc/feed/place.h"
+#include "ipc/feed/feed_dirs.h"
 #include "ipc/writers.h"
 
 /*
@@ -36,9 +36,10 @@ int sx_feed_trusted_by(uid_t user, const struct stat *st, gid_t writers, const c
 		(unsigned)user, SX_WRITERS_GROUP,
 		writers ? "make the writer a member: usermod -aG " SX_WRITERS_GROUP " NAME"
 			: "which is not known here: groupadd -r " SX_WRITERS_GROUP,
-		open_to_all ? "; any user can take a name there, none but members in /run/" SX_PLACE_FEED
-			      ": " SX_FEED_REMEDY
-			    : "");
+		open_to_all
+			? "; any user can take a name there, none but members in /run/" SX_RUNTIME_DIR_FEED
+			  ": " SX_FEED_REMEDY
+			: "");
 }
 
 int sx_feed_trust(const struct stat *st, gid_t writers, const char *path, struct sx_why *why)

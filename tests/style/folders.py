@@ -13,7 +13,7 @@ FILES_MAX = 34  # number of files directly in a folder, without meson.build
 # itself and include/.
 FOLDERS = [
     ("include", "the installed header: record, frame, ring layout, client library", []),
-    ("base", "image view, pair, clock, log, histogram, queues, places of an instance; libc only", []),
+    ("base", "image view, pair, clock, log, histogram, queues, runtime directories of an instance; libc only", []),
     ("stages", "the contract of an engine, checks of parameters, and the reference engine, which calls every stage",
      ["base", "stages/*"]),
     ("stages/params", "parameters of every stage, and the values of those that are left open", ["base"]),

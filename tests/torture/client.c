@@ -14,7 +14,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "base/places.h"
+#include "base/runtime_dirs.h"
 
 #define TIMEOUT_S 4
 

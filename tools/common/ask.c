@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/places.h"
+#include "base/runtime_dirs.h"
 #include "tools/common/group_hint.h"
 
 enum { ANSWER_MAX = 1024 * 1024, READ_STEP = 16 * 1024 };
@@ -216,16 +216,16 @@ int sx_socket_ask_at(const char *path, const struct sx_question *q, struct sx_re
 
 int sx_socket_ask(const struct sx_question *q, struct sx_reply *ret)
 {
-	const char *program = q->program ? q->program : SX_PLACE_PROGRAM;
+	const char *program = q->program ? q->program : SX_RUNTIME_DIR_PROGRAM;
 	char folder[PATH_MAX], path[PATH_MAX + NAME_MAX + sizeof("//" SX_STATUS_SOCKET)];
 	/* a place that this user may not open is reported in preference to an empty one */
 	struct sx_reply first = {.code = -ENOENT};
 
-	for (int place = 0; place < SX_PLACES; place++) {
-		if (!sx_place_folder_of((enum sx_place)place, program, folder, sizeof(folder)))
+	for (int place = 0; place < SX_RUNTIME_DIRS; place++) {
+		if (!sx_runtime_dir_name_of((enum sx_runtime_dir)place, program, folder, sizeof(folder)))
 			continue;
 		snprintf(path, sizeof(path), "%s/%s/" SX_STATUS_SOCKET, folder, q->name);
-		if (sx_socket_ask_at(path, q, ret) >= 0 || !sx_place_passed(ret->code))
+		if (sx_socket_ask_at(path, q, ret) >= 0 || !sx_runtime_dir_passed(ret->code))
 			return ret->code;
 		if (first.code == -ENOENT && ret->code != -ECONNREFUSED)
 			first = *ret;
@@ -233,7 +233,7 @@ int sx_socket_ask(const struct sx_question *q, struct sx_reply *ret)
 	*ret = first;
 	if (first.code == -ENOENT)
 		snprintf(ret->why, sizeof(ret->why), "no %s runs as %s'%s'", program,
-			 strcmp(program, SX_PLACE_PROGRAM) == 0 ? "instance " : "", q->name);
+			 strcmp(program, SX_RUNTIME_DIR_PROGRAM) == 0 ? "instance " : "", q->name);
 	return ret->code;
 }
 

@@ -7,10 +7,11 @@
 #define SX_TOOLS_COMMON_ASK_H
 
 struct sx_question {
-	const char *program; /* the owner of the socket: SX_PLACE_BRIDGE; NULL: SX_PLACE_PROGRAM */
-	const char *name;    /* name of the instance or bridge; the caller has checked it */
-	const char *target;  /* "/status" */
-	const char *post;    /* the body of a POST, a string; NULL: a GET */
+	const char
+		*program;   /* the owner of the socket: SX_RUNTIME_DIR_BRIDGE; NULL: SX_RUNTIME_DIR_PROGRAM */
+	const char *name;   /* name of the instance or bridge; the caller has checked it */
+	const char *target; /* "/status" */
+	const char *post;   /* the body of a POST, a string; NULL: a GET */
 	int timeout_ms;
 };
 
@@ -25,7 +26,9 @@ struct sx_reply {
 	char why[512]; /* a sentence unless code is 200 */
 };
 
-/* Asks in the first place of base/places.h that answers. Fills *ret and returns its code. */
+/*
+ * Asks in the first runtime directory of base/runtime_dirs.h that answers. Fills *ret and returns its code.
+ */
 int sx_socket_ask(const struct sx_question *q, struct sx_reply *ret);
 /* Asks the socket at path and ignores program and name of q. -ENOENT, -ECONNREFUSED: no server there. */
 int sx_socket_ask_at(const char *path, const struct sx_question *q, struct sx_reply *ret);

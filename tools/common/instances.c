@@ -1,5 +1,5 @@
 /*
- * Finds the status sockets of instances in all places.
+ * Finds the status sockets of instances in all runtime directories.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/places.h"
+#include "base/runtime_dirs.h"
 
 static const char ring_prefix[] = SX_RING_PREFIX, offer_suffix[] = ".pairs";
 
@@ -27,15 +27,15 @@ static bool has_status_socket(const char *folder, const char *name)
 	return n > 0 && (size_t)n < sizeof(path) && stat(path, &st) == 0 && S_ISSOCK(st.st_mode);
 }
 
-/* Finds the folders of a program that have a status socket, in all places. */
+/* Finds the folders of a program that have a status socket, in all runtime directories. */
 static void find_folders(const char *program, void (*take)(void *user, const char *name), void *user)
 {
 	char folder[PATH_MAX];
 
-	for (int place = 0; place < SX_PLACES; place++) {
+	for (int place = 0; place < SX_RUNTIME_DIRS; place++) {
 		DIR *d = NULL;
 
-		if (sx_place_folder_of((enum sx_place)place, program, folder, sizeof(folder)))
+		if (sx_runtime_dir_name_of((enum sx_runtime_dir)place, program, folder, sizeof(folder)))
 			d = opendir(folder);
 		for (struct dirent *e; d && (e = readdir(d));)
 			if (e->d_name[0] != '.' && has_status_socket(folder, e->d_name))
@@ -47,12 +47,12 @@ static void find_folders(const char *program, void (*take)(void *user, const cha
 
 void sx_instances_find(void (*take)(void *user, const char *name), void *user)
 {
-	find_folders(SX_PLACE_PROGRAM, take, user);
+	find_folders(SX_RUNTIME_DIR_PROGRAM, take, user);
 }
 
 void sx_bridges_find(void (*take)(void *user, const char *name), void *user)
 {
-	find_folders(SX_PLACE_BRIDGE, take, user);
+	find_folders(SX_RUNTIME_DIR_BRIDGE, take, user);
 }
 
 /*
@@ -75,7 +75,7 @@ static bool ring_trusted(int folder, const char *file, const char *name)
 	struct stat st;
 
 	return fstatat(folder, file, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(st.st_mode) &&
-	       sx_place_trusts(st.st_uid, name);
+	       sx_runtime_dir_trusts(st.st_uid, name);
 }
 
 void sx_instances_find_rings(void (*take)(void *user, const char *name, bool trusted), void *user)

@@ -1,5 +1,6 @@
 /*
- * Finds the instances and bridges of this machine. base/places.h defines the places and their order.
+ * Finds the instances and bridges of this machine. base/runtime_dirs.h defines the runtime directories and
+ * their order.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -13,13 +14,13 @@
 #define SX_RING_PREFIX "stixeld."
 
 /*
- * Calls take() with the name of every folder that has a status socket. Places are visited in order, the names
- * within one in no order. A name in two places comes twice. Names are unchecked.
+ * Calls take() with the name of every folder that has a status socket. Directories are visited in order, the
+ * names within one in no order. A name in two directories comes twice. Names are unchecked.
  */
 void sx_instances_find(void (*take)(void *user, const char *name), void *user);
 
 /*
- * Finds bridges (stixel-bridge), which have their own folders in these places. Otherwise works as
+ * Finds bridges (stixel-bridge), which have their own folders in these directories. Otherwise works as
  * sx_instances_find().
  */
 void sx_bridges_find(void (*take)(void *user, const char *name), void *user);
@@ -27,7 +28,7 @@ void sx_bridges_find(void (*take)(void *user, const char *name), void *user);
 /*
  * Calls take() with the name of every ring in shared memory, in no order. Skips rings that an instance offers
  * beside its own (NAME.pairs if NAME has a ring). Names are unchecked. trusted: the ring is a regular file
- * whose owner is trusted with this name (base/places.h). Any user may create other rings.
+ * whose owner is trusted with this name (base/runtime_dirs.h). Any user may create other rings.
  */
 void sx_instances_find_rings(void (*take)(void *user, const char *name, bool trusted), void *user);
 

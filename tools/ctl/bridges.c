@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/places.h"
+#include "base/runtime_dirs.h"
 #include "ipc/instance.h"
 #include "tools/common/instances.h"
 #include "tools/ctl/answer.h"
@@ -37,7 +37,7 @@ static void take(void *user, const char *name)
 static json_t *ask(const char *name)
 {
 	const struct sx_question q = {
-		.program = SX_PLACE_BRIDGE, .name = name, .target = "/status", .timeout_ms = ASK_MS};
+		.program = SX_RUNTIME_DIR_BRIDGE, .name = name, .target = "/status", .timeout_ms = ASK_MS};
 	struct sx_reply reply;
 	json_t *answer = ctl_ask_object(&q, &reply);
 

@@ -17,7 +17,7 @@
 
 #include "base/clock.h"
 #include "base/contract.h"
-#include "base/places.h"
+#include "base/runtime_dirs.h"
 #include "ipc/instance.h"
 #include "ipc/openmetrics.h"
 #include "tools/common/instances.h"
@@ -253,7 +253,7 @@ static size_t ask_bridges(const struct web_server *s, struct document *documents
 		return 0;
 	sx_bridges_find(take_bridge, &b);
 	for (size_t i = 0; i < b.count; i++) {
-		const struct sx_question q = {.program = SX_PLACE_BRIDGE,
+		const struct sx_question q = {.program = SX_RUNTIME_DIR_BRIDGE,
 					      .name = b.name[i],
 					      .target = "/metrics",
 					      .timeout_ms = BRIDGE_MS};

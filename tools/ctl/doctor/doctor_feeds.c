@@ -10,8 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "ipc/feed/feed_dirs.h"
 #include "ipc/feed/feed_kind.h"
-#include "ipc/feed/place.h"
 #include "ipc/feed/trust.h"
 #include "ipc/writers.h"
 #include "tools/ctl/doctor/doctor.h"
@@ -139,24 +139,24 @@ static bool say_refused(struct doctor *d, enum sx_feed_kind kind)
 
 /*
  * Finds the ring for the reader: the first place that has one, or the best place if none has. The personal
- * places of another user are unknown here.
+ * folders of another user are unknown here.
  */
 static bool find_feed(const struct doctor *d, const struct reader *r, enum sx_feed_kind kind,
-		      const char *name, enum sx_feed_place *place, char *path, size_t bytes, struct stat *st)
+		      const char *name, enum sx_feed_dir *place, char *path, size_t bytes, struct stat *st)
 {
 	char folder[384], below[512];
 
-	for (*place = SX_FEED_SYSTEM; *place < SX_FEED_PLACES; ++*place) {
+	for (*place = SX_FEED_SYSTEM; *place < SX_FEED_DIRS; ++*place) {
 		const bool own = *place == SX_FEED_RUNTIME || *place == SX_FEED_USER;
 
 		if ((own && (r->account.uid != geteuid() || *d->root)) ||
-		    !sx_feed_place(*place, folder, sizeof(folder)))
+		    !sx_feed_dir(*place, folder, sizeof(folder)))
 			continue;
 		snprintf(below, sizeof(below), "%s/%s%s", folder, sx_feed_words(kind)->prefix, name);
 		if (lstat(doctor_path(d, below, path, bytes), st) == 0)
 			return true;
 	}
-	sx_feed_place(SX_FEED_SYSTEM, folder, sizeof(folder));
+	sx_feed_dir(SX_FEED_SYSTEM, folder, sizeof(folder));
 	snprintf(below, sizeof(below), "%s/%s%s", folder, sx_feed_words(kind)->prefix, name);
 	doctor_path(d, below, path, bytes);
 	return false;
@@ -168,7 +168,7 @@ static bool say_ring(struct doctor *d, const struct reader *r, enum sx_feed_kind
 	const char *what = sx_feed_words(kind)->many;
 	char path[DOCTOR_PATH_BYTES];
 	struct sx_why why;
-	enum sx_feed_place place;
+	enum sx_feed_dir place;
 	struct stat st;
 
 	if (!find_feed(d, r, kind, name, &place, path, sizeof(path), &st)) {
@@ -208,7 +208,7 @@ static void say_folder(struct doctor *d, const struct reader *r)
 	char folder[DOCTOR_PATH_BYTES], path[DOCTOR_PATH_BYTES];
 	struct stat st;
 
-	if (!r->writers || !*d->service.name || !sx_feed_place(SX_FEED_SYSTEM, folder, sizeof(folder)))
+	if (!r->writers || !*d->service.name || !sx_feed_dir(SX_FEED_SYSTEM, folder, sizeof(folder)))
 		return;
 	if (lstat(doctor_path(d, folder, path, sizeof(path)), &st) < 0)
 		doctor_say(d, DOCTOR_WARNING, "feed folder", advice,

@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/places.h"
+#include "base/runtime_dirs.h"
 #include "ipc/frame.h"
 #include "ipc/instance.h"
 #include "ipc/ring.h"

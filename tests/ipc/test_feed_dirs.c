@@ -18,7 +18,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-#include "ipc/feed/place.h"
+#include "ipc/feed/feed_dirs.h"
 #include "ipc/feed/scores.h"
 #include "tests/ipc/help.h"
 #include "tests/ipc/scores_case.h"
@@ -44,7 +44,7 @@ static int setup(void **state)
 	setenv("XDG_RUNTIME_DIR", top, 1);
 	if (geteuid() != 0)
 		return 0;
-	sx_feed_writers_place(folder, sizeof(folder));
+	sx_feed_writers_dir(folder, sizeof(folder));
 	return chown(top, USER, USER) < 0 || setegid(USER) < 0 || seteuid(USER) < 0 ? -1 : 0;
 }
 
@@ -180,7 +180,7 @@ static void older_writers_are_read(void **state)
  * A ring that must not be read in the preferred place does not hide the other place, and is not
  * counted again.
  */
-static void garbage_in_the_better_place(void **state)
+static void garbage_in_the_better_dir(void **state)
 {
 	struct stixel_scores *w = writer_in("/dev/shm");
 	struct sx_feed *in;
@@ -206,11 +206,11 @@ static void garbage_in_the_better_place(void **state)
 
 int main(void)
 {
-#define PLACES(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define DIRS(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		PLACES(a_held_name_is_in_nobodys_way), PLACES(a_held_name_is_told),
-		PLACES(absence_names_both_ends),       PLACES(older_writers_are_read),
-		PLACES(garbage_in_the_better_place),
+		DIRS(a_held_name_is_in_nobodys_way), DIRS(a_held_name_is_told),
+		DIRS(absence_names_both_ends),	     DIRS(older_writers_are_read),
+		DIRS(garbage_in_the_better_dir),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

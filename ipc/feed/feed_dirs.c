@@ -3,7 +3,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "ipc/feed/place.h"
+#include "ipc/feed/feed_dirs.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -13,13 +13,14 @@
 #include "base/contract.h"
 #include "ipc/writers.h"
 
-bool sx_feed_place(enum sx_feed_place place, char *folder, size_t bytes)
+bool sx_feed_dir(enum sx_feed_dir place, char *folder, size_t bytes)
 {
-	static const enum sx_place of[SX_FEED_SHARED] = {SX_PLACE_SYSTEM, SX_PLACE_RUNTIME, SX_PLACE_USER};
+	static const enum sx_runtime_dir of[SX_FEED_SHARED] = {SX_RUNTIME_DIR_SYSTEM, SX_RUNTIME_DIR_XDG,
+							       SX_RUNTIME_DIR_USER};
 
 	if (place != SX_FEED_SHARED) {
 		sx_must_or(return false, place, <, SX_FEED_SHARED);
-		return sx_place_folder_of(of[place], SX_PLACE_FEED, folder, bytes);
+		return sx_runtime_dir_name_of(of[place], SX_RUNTIME_DIR_FEED, folder, bytes);
 	}
 	if ((size_t)snprintf(folder, bytes, "/dev/shm") < bytes)
 		return true;
@@ -67,7 +68,7 @@ static bool may_write(const struct stat *folder)
  * True if the folder has the expected owner, is closed for writing to other users, and the caller may create
  * files in it. faccessat() also detects a read-only file system, which mode bits do not show.
  */
-static bool is_ours(enum sx_feed_place place, const char *folder)
+static bool is_ours(enum sx_feed_dir place, const char *folder)
 {
 	const uid_t owner = place == SX_FEED_SYSTEM ? 0 : geteuid();
 	struct stat st;
@@ -77,10 +78,10 @@ static bool is_ours(enum sx_feed_place place, const char *folder)
 	       faccessat(AT_FDCWD, folder, W_OK | X_OK, AT_EACCESS) == 0;
 }
 
-void sx_feed_writers_place(char *folder, size_t bytes)
+void sx_feed_writers_dir(char *folder, size_t bytes)
 {
-	for (enum sx_feed_place place = SX_FEED_SYSTEM; place < SX_FEED_SHARED; place++) {
-		if (!sx_feed_place(place, folder, bytes))
+	for (enum sx_feed_dir place = SX_FEED_SYSTEM; place < SX_FEED_SHARED; place++) {
+		if (!sx_feed_dir(place, folder, bytes))
 			continue;
 		if (geteuid() != 0 && place != SX_FEED_SYSTEM)
 			(void)!mkdir(folder, 0700);
@@ -89,5 +90,5 @@ void sx_feed_writers_place(char *folder, size_t bytes)
 		if (is_ours(place, folder))
 			return;
 	}
-	sx_feed_place(SX_FEED_SHARED, folder, bytes);
+	sx_feed_dir(SX_FEED_SHARED, folder, bytes);
 }

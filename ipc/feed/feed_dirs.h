@@ -5,17 +5,17 @@
  * root, and only group stixel-feed may create files there (systemd/stixeld.tmpfiles). It is beside
  * /run/stixeld and not below an instance's folder, because a writer may have no permission to read frames,
  * may start before the daemon, and may write for several daemons. /dev/shm is the last place: writers of
- * libstixel before 0.2 put their rings there, and so do writers that find no other place.
+ * libstixel before 0.2 put their rings there, and so do writers that find no other folder.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#ifndef SX_IPC_FEED_PLACE_H
-#define SX_IPC_FEED_PLACE_H
+#ifndef SX_IPC_FEED_FEED_DIRS_H
+#define SX_IPC_FEED_FEED_DIRS_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "base/places.h"
+#include "base/runtime_dirs.h"
 
 /*
  * Mode of the system's folder: files get its group (setgid), and a user can remove only his own files
@@ -25,23 +25,23 @@
 /* Command that creates the folder if it is missing. */
 #define SX_FEED_REMEDY "systemd-tmpfiles --create stixeld.conf"
 
-enum sx_feed_place {
+enum sx_feed_dir {
 	SX_FEED_SYSTEM,	 /* /run/stixel-feed */
-	SX_FEED_RUNTIME, /* same name in the two places of a user: base/places.h */
+	SX_FEED_RUNTIME, /* same name in the two runtime directories of a user: base/runtime_dirs.h */
 	SX_FEED_USER,
 	SX_FEED_SHARED, /* /dev/shm */
-	SX_FEED_PLACES
+	SX_FEED_DIRS
 };
 
 /*
  * Finds the folder of a place. False, with an empty folder: the place does not exist here, or bytes is too
  * small. Does not access the disk.
  */
-bool sx_feed_place(enum sx_feed_place place, char *folder, size_t bytes);
+bool sx_feed_dir(enum sx_feed_dir place, char *folder, size_t bytes);
 /*
  * Finds the first folder in which the caller may create files. Creates a missing folder if the caller may:
- * root the system's folder, a user the folders in his own places. Falls back to /dev/shm.
+ * root the system's folder, a user the folders in his own runtime directories. Falls back to /dev/shm.
  */
-void sx_feed_writers_place(char *folder, size_t bytes);
+void sx_feed_writers_dir(char *folder, size_t bytes);
 
 #endif

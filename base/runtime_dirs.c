@@ -3,7 +3,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "base/places.h"
+#include "base/runtime_dirs.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -13,34 +13,35 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-bool sx_place_folder_of(enum sx_place place, const char *program, char *folder, size_t bytes)
+bool sx_runtime_dir_name_of(enum sx_runtime_dir place, const char *program, char *folder, size_t bytes)
 {
-	const char *runtime = secure_getenv(SX_PLACE_VARIABLE);
+	const char *runtime = secure_getenv(SX_RUNTIME_DIR_VARIABLE);
 	int n = -1;
 
-	if (place == SX_PLACE_SYSTEM)
-		n = snprintf(folder, bytes, "%s/%s", SX_PLACE_RUN_DIR, program);
-	else if (place == SX_PLACE_RUNTIME && runtime && runtime[0] == '/')
+	if (place == SX_RUNTIME_DIR_SYSTEM)
+		n = snprintf(folder, bytes, "%s/%s", SX_RUN_DIR, program);
+	else if (place == SX_RUNTIME_DIR_XDG && runtime && runtime[0] == '/')
 		n = snprintf(folder, bytes, "%s/%s", runtime, program);
-	else if (place == SX_PLACE_USER)
-		n = snprintf(folder, bytes, "%s/%u/%s", SX_PLACE_USER_DIR, (unsigned)geteuid(), program);
+	else if (place == SX_RUNTIME_DIR_USER)
+		n = snprintf(folder, bytes, "%s/%u/%s", SX_RUNTIME_DIR_OF_USER, (unsigned)geteuid(), program);
 	if (n >= 0 && (size_t)n < bytes)
 		return true;
 	folder[0] = 0;
 	return false;
 }
 
-bool sx_place_folder(enum sx_place place, char *folder, size_t bytes)
+bool sx_runtime_dir_name(enum sx_runtime_dir place, char *folder, size_t bytes)
 {
-	return sx_place_folder_of(place, SX_PLACE_PROGRAM, folder, bytes);
+	return sx_runtime_dir_name_of(place, SX_RUNTIME_DIR_PROGRAM, folder, bytes);
 }
 
-bool sx_place_path(enum sx_place place, const char *instance, const char *file, char *path, size_t bytes)
+bool sx_runtime_dir_path(enum sx_runtime_dir place, const char *instance, const char *file, char *path,
+			 size_t bytes)
 {
 	size_t used = 0;
 	int n = -1;
 
-	if (sx_place_folder(place, path, bytes)) {
+	if (sx_runtime_dir_name(place, path, bytes)) {
 		used = strlen(path);
 		n = snprintf(path + used, bytes - used, "/%s%s%s", instance, file ? "/" : "",
 			     file ? file : "");
@@ -51,18 +52,19 @@ bool sx_place_path(enum sx_place place, const char *instance, const char *file, 
 	return false;
 }
 
-bool sx_place_trusts(uid_t owner, const char *instance)
+bool sx_runtime_dir_trusts(uid_t owner, const char *instance)
 {
 	char folder[PATH_MAX];
 	struct stat st;
 
 	if (owner == 0 || owner == geteuid())
 		return true;
-	return *instance && sx_place_path(SX_PLACE_SYSTEM, instance, NULL, folder, sizeof(folder)) &&
+	return *instance &&
+	       sx_runtime_dir_path(SX_RUNTIME_DIR_SYSTEM, instance, NULL, folder, sizeof(folder)) &&
 	       lstat(folder, &st) == 0 && S_ISDIR(st.st_mode) && st.st_uid == owner;
 }
 
-bool sx_place_passed(int error)
+bool sx_runtime_dir_passed(int error)
 {
 	switch (error < 0 ? -error : error) {
 	case ENOENT:

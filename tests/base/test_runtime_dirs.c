@@ -1,5 +1,5 @@
 /*
- * Tests the folders of an instance: the three places, their order, and invalid places.
+ * Tests the folders of an instance: the three runtime directories, their order, and invalid ones.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -16,25 +16,26 @@
 
 #include <cmocka.h>
 
-#include "base/places.h"
+#include "base/runtime_dirs.h"
 #include "tests/emulated.h"
 
-static void three_places_in_their_order(void **state)
+static void three_runtime_dirs_in_their_order(void **state)
 {
 	char folder[128], want[128];
 
 	assert_int_equal(setenv("XDG_RUNTIME_DIR", "/somewhere/else", 1), 0);
-	assert_int_equal(SX_PLACES, 3);
-	assert_true(sx_place_folder((enum sx_place)0, folder, sizeof(folder)));
+	assert_int_equal(SX_RUNTIME_DIRS, 3);
+	assert_true(sx_runtime_dir_name((enum sx_runtime_dir)0, folder, sizeof(folder)));
 	assert_string_equal(folder, "/run/stixeld");
-	assert_true(sx_place_folder((enum sx_place)1, folder, sizeof(folder)));
+	assert_true(sx_runtime_dir_name((enum sx_runtime_dir)1, folder, sizeof(folder)));
 	assert_string_equal(folder, "/somewhere/else/stixeld");
-	assert_true(sx_place_folder((enum sx_place)2, folder, sizeof(folder)));
+	assert_true(sx_runtime_dir_name((enum sx_runtime_dir)2, folder, sizeof(folder)));
 	snprintf(want, sizeof(want), "/run/user/%u/stixeld", (unsigned)geteuid());
 	assert_string_equal(folder, want);
-	assert_true(sx_place_path(SX_PLACE_RUNTIME, "cam", NULL, folder, sizeof(folder)));
+	assert_true(sx_runtime_dir_path(SX_RUNTIME_DIR_XDG, "cam", NULL, folder, sizeof(folder)));
 	assert_string_equal(folder, "/somewhere/else/stixeld/cam");
-	assert_true(sx_place_path(SX_PLACE_SYSTEM, "cam", SX_FRAMES_SOCKET, folder, sizeof(folder)));
+	assert_true(
+		sx_runtime_dir_path(SX_RUNTIME_DIR_SYSTEM, "cam", SX_FRAMES_SOCKET, folder, sizeof(folder)));
 	assert_string_equal(folder, "/run/stixeld/cam/frames.sock");
 }
 
@@ -43,16 +44,16 @@ static void what_the_variable_must_not_say(void **state)
 	char folder[128] = "old";
 
 	assert_int_equal(unsetenv("XDG_RUNTIME_DIR"), 0);
-	assert_false(sx_place_folder(SX_PLACE_RUNTIME, folder, sizeof(folder)));
+	assert_false(sx_runtime_dir_name(SX_RUNTIME_DIR_XDG, folder, sizeof(folder)));
 	assert_string_equal(folder, "");
 	for (int i = 0; i < 2; i++) {
 		assert_int_equal(setenv("XDG_RUNTIME_DIR", i ? "relative/path" : "", 1), 0);
 		snprintf(folder, sizeof(folder), "old");
-		assert_false(
-			sx_place_path(SX_PLACE_RUNTIME, "cam", SX_STATUS_SOCKET, folder, sizeof(folder)));
+		assert_false(sx_runtime_dir_path(SX_RUNTIME_DIR_XDG, "cam", SX_STATUS_SOCKET, folder,
+						 sizeof(folder)));
 		assert_string_equal(folder, "");
 	}
-	assert_true(sx_place_folder(SX_PLACE_USER, folder, sizeof(folder)));
+	assert_true(sx_runtime_dir_name(SX_RUNTIME_DIR_USER, folder, sizeof(folder)));
 }
 
 /* Tests every buffer size. The buffer gets the whole path or nothing. */
@@ -65,8 +66,9 @@ static void a_short_buffer_gets_nothing(void **state)
 		char *path = malloc(bytes); /* heap memory, so that the sanitizer detects one byte too many */
 
 		assert_non_null(path);
-		assert_int_equal(sx_place_path(SX_PLACE_RUNTIME, "cam", SX_STATUS_SOCKET, path, bytes),
-				 bytes >= sizeof(want));
+		assert_int_equal(
+			sx_runtime_dir_path(SX_RUNTIME_DIR_XDG, "cam", SX_STATUS_SOCKET, path, bytes),
+			bytes >= sizeof(want));
 		assert_string_equal(path, bytes >= sizeof(want) ? want : "");
 		free(path);
 	}
@@ -78,11 +80,11 @@ static void who_is_passed(void **state)
 	static const int ends[] = {0, EAGAIN, EBUSY, ETIMEDOUT, EPROTO, EPIPE, ENOMEM};
 
 	for (size_t i = 0; i < sizeof(passed) / sizeof(passed[0]); i++) {
-		assert_true(sx_place_passed(passed[i]));
-		assert_true(sx_place_passed(-passed[i]));
+		assert_true(sx_runtime_dir_passed(passed[i]));
+		assert_true(sx_runtime_dir_passed(-passed[i]));
 	}
 	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
-		assert_false(sx_place_passed(-ends[i]));
+		assert_false(sx_runtime_dir_passed(-ends[i]));
 }
 
 /* A set-user-ID copy of this program, started by another user, must ignore the variable. */
@@ -131,7 +133,7 @@ static void a_privileged_program_does_not_believe_it(void **state)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(three_places_in_their_order),
+		cmocka_unit_test(three_runtime_dirs_in_their_order),
 		cmocka_unit_test(what_the_variable_must_not_say),
 		cmocka_unit_test(a_short_buffer_gets_nothing),
 		cmocka_unit_test(who_is_passed),
@@ -142,7 +144,7 @@ int main(int argc, char **argv)
 	if (argc == 2 && strcmp(argv[1], "believes") == 0) {
 		if (getuid() != 0 && geteuid() != 0)
 			return 3;
-		return sx_place_folder(SX_PLACE_RUNTIME, folder, sizeof(folder)) ? 0 : 1;
+		return sx_runtime_dir_name(SX_RUNTIME_DIR_XDG, folder, sizeof(folder)) ? 0 : 1;
 	}
 	cmocka_set_message_output(CM_OUTPUT_TAP);
 	return cmocka_run_group_tests(tests, NULL, NULL);
