@@ -218,8 +218,8 @@ static void put_in_mailbox(struct capture *c, struct sx_queued_pair *queued)
 	sx_must_be(queued->source == c->p->source);
 	/* A pair after the last requested frame was not dropped because of a busy engine. */
 	sx_telemetry_add(c->t,
-			 atomic_load_explicit(&c->p->full, memory_order_relaxed) ? SX_FIG_DROPPED_TEARDOWN
-										 : SX_FIG_DROPPED_OVERLOAD,
+			 atomic_load_explicit(&c->p->full, memory_order_relaxed) ? SX_METRIC_DROPPED_TEARDOWN
+										 : SX_METRIC_DROPPED_OVERLOAD,
 			 1);
 	sx_mailbox_release(queued);
 }

@@ -170,7 +170,7 @@ static void fill_header(struct sx_pipeline *p, const struct sx_frame_in_flight *
 	 * dropped is read before captured, which is counted first, so no frame reports more dropped than
 	 * captured pairs
 	 */
-	h->dropped_overload = sx_telemetry_count(t, SX_FIG_DROPPED_OVERLOAD);
+	h->dropped_overload = sx_telemetry_count(t, SX_METRIC_DROPPED_OVERLOAD);
 	h->number = p->collected + 1;
 	sx_contexts_fill(f->contexts, h);
 	h->capture_left_ns = f->queued->pair.left_ns;
@@ -200,10 +200,10 @@ static void fill_header(struct sx_pipeline *p, const struct sx_frame_in_flight *
 	fill_pictures(p, f, result);
 	for (int i = 0; i < SX_STAGE_COUNT; i++)
 		h->stage_ns[i] = result->stage_ns[i];
-	h->captured = sx_telemetry_count(t, SX_FIG_FRAMES_CAPTURED);
-	h->published = sx_telemetry_count(t, SX_FIG_FRAMES_PUBLISHED) + 1;
-	h->dropped_unpaired = sx_telemetry_count(t, SX_FIG_DROPPED_UNPAIRED);
-	h->dropped_corrupt = sx_telemetry_count(t, SX_FIG_DROPPED_CORRUPT);
+	h->captured = sx_telemetry_count(t, SX_METRIC_FRAMES_CAPTURED);
+	h->published = sx_telemetry_count(t, SX_METRIC_FRAMES_PUBLISHED) + 1;
+	h->dropped_unpaired = sx_telemetry_count(t, SX_METRIC_DROPPED_UNPAIRED);
+	h->dropped_corrupt = sx_telemetry_count(t, SX_METRIC_DROPPED_CORRUPT);
 	h->published_ns = sx_now_ns();
 	sx_must(h->published_ns, >=, h->submitted_ns);
 }

@@ -35,16 +35,16 @@ const char *sx_health_name(enum stixel_state state)
 	return stixel_state_name(state);
 }
 
-static const char *skip_figures(const char *text)
+static const char *skip_metrics(const char *text)
 {
 	return text + strspn(text, "0123456789.");
 }
 
 bool sx_health_same_reason(const char *a, const char *b)
 {
-	for (a = skip_figures(a), b = skip_figures(b); *a && *a == *b; a++, b++) {
-		a = skip_figures(a + 1) - 1;
-		b = skip_figures(b + 1) - 1;
+	for (a = skip_metrics(a), b = skip_metrics(b); *a && *a == *b; a++, b++) {
+		a = skip_metrics(a + 1) - 1;
+		b = skip_metrics(b + 1) - 1;
 	}
 	return *a == *b;
 }

@@ -49,11 +49,11 @@ static struct sx_health_input health_input(struct sx_run *run)
 		.last_capture_ns = atomic_load_explicit(&t->last_capture_ns, memory_order_relaxed),
 		.last_publish_ns = atomic_load_explicit(&t->last_publish_ns, memory_order_relaxed),
 		.in_flight_since_ns = atomic_load_explicit(&t->in_flight_since_ns, memory_order_relaxed),
-		.published = sx_telemetry_count(t, SX_FIG_FRAMES_PUBLISHED),
-		.overload = sx_telemetry_count(t, SX_FIG_DROPPED_OVERLOAD),
-		.captured = sx_telemetry_count(t, SX_FIG_FRAMES_CAPTURED),
-		.corrupt = sx_telemetry_count(t, SX_FIG_DROPPED_CORRUPT),
-		.no_map = sx_telemetry_count(t, SX_FIG_DROPPED_NO_MAP),
+		.published = sx_telemetry_count(t, SX_METRIC_FRAMES_PUBLISHED),
+		.overload = sx_telemetry_count(t, SX_METRIC_DROPPED_OVERLOAD),
+		.captured = sx_telemetry_count(t, SX_METRIC_FRAMES_CAPTURED),
+		.corrupt = sx_telemetry_count(t, SX_METRIC_DROPPED_CORRUPT),
+		.no_map = sx_telemetry_count(t, SX_METRIC_DROPPED_NO_MAP),
 		.absent = atomic_load_explicit(&t->absent, memory_order_relaxed),
 		.stopping = run->stop.ordered,
 	};
@@ -113,8 +113,8 @@ static enum sx_report_image image_state(const struct sx_pipeline *p, unsigned ki
 
 static void tell_rows(struct sx_report *report, const struct sx_row_correction *c, bool corrects)
 {
-	sx_report_real(report, SX_FIG_ROW_CORRECTION_SHIFT, corrects ? c->shift_px : (double)NAN);
-	sx_report_real(report, SX_FIG_ROW_CORRECTION_ROTATION, corrects ? c->rotation_deg : (double)NAN);
+	sx_report_real(report, SX_METRIC_ROW_CORRECTION_SHIFT, corrects ? c->shift_px : (double)NAN);
+	sx_report_real(report, SX_METRIC_ROW_CORRECTION_ROTATION, corrects ? c->rotation_deg : (double)NAN);
 }
 
 static void tell_limits(struct sx_report *report, const struct sx_pictures_watch *w)
@@ -122,12 +122,12 @@ static void tell_limits(struct sx_report *report, const struct sx_pictures_watch
 	struct sx_pictures_limits l;
 
 	sx_pictures_limits(&l, w);
-	sx_report_real(report, SX_FIG_LIMIT_DENSITY, l.density);
-	sx_report_real(report, SX_FIG_LIMIT_INFINITY, l.infinity);
-	sx_report_real(report, SX_FIG_LIMIT_ROW_ERROR, l.row_error);
-	sx_report_real(report, SX_FIG_LIMIT_DARK, l.dark);
-	sx_report_real(report, SX_FIG_LIMIT_SATURATED, l.saturated);
-	sx_report_real(report, SX_FIG_LIMIT_FLAT, l.flat);
+	sx_report_real(report, SX_METRIC_LIMIT_DENSITY, l.density);
+	sx_report_real(report, SX_METRIC_LIMIT_INFINITY, l.infinity);
+	sx_report_real(report, SX_METRIC_LIMIT_ROW_ERROR, l.row_error);
+	sx_report_real(report, SX_METRIC_LIMIT_DARK, l.dark);
+	sx_report_real(report, SX_METRIC_LIMIT_SATURATED, l.saturated);
+	sx_report_real(report, SX_METRIC_LIMIT_FLAT, l.flat);
 }
 
 static void tell_pages(struct sx_core *core, const struct sx_health *h, const struct sx_image_health *images,
@@ -139,23 +139,23 @@ static void tell_pages(struct sx_core *core, const struct sx_health *h, const st
 
 	report->state = sx_health_name(h->state);
 	memcpy(report->reason, h->reason, sizeof(report->reason));
-	sx_report_count(report, SX_FIG_LOG_LINES, (int64_t)sx_log_lines());
-	sx_report_count(report, SX_FIG_LOG_LOST, (int64_t)sx_log_lost());
+	sx_report_count(report, SX_METRIC_LOG_LINES, (int64_t)sx_log_lines());
+	sx_report_count(report, SX_METRIC_LOG_LOST, (int64_t)sx_log_lost());
 	tell_limits(report, &images->pictures);
 	report->images.left = image_state(p, STIXEL_PLANE_LEFT);
 	report->images.right = image_state(p, STIXEL_PLANE_RIGHT);
 	report->images.disparity = image_state(p, STIXEL_PLANE_DISPARITY);
 	core->pages->serving = h->serving;
 	tell_rows(report, &images->rows.applied, sx_corrects_rows(core->settings, &p->info));
-	sx_report_count(report, SX_FIG_ROW_CORRECTIONS, (int64_t)history->corrections);
+	sx_report_count(report, SX_METRIC_ROW_CORRECTIONS, (int64_t)history->corrections);
 	if (p->stream) {
 		sx_stream_counters(p->stream, &stream);
-		sx_report_count(report, SX_FIG_STREAM_CLIENTS, stream.clients);
-		sx_report_count(report, SX_FIG_STREAM_ACCEPTED, (int64_t)stream.accepted);
-		sx_report_count(report, SX_FIG_STREAM_REFUSED, (int64_t)stream.refused);
-		sx_report_count(report, SX_FIG_STREAM_GARBAGE, (int64_t)stream.garbage);
-		sx_report_count(report, SX_FIG_STREAM_SENT, (int64_t)stream.sent);
-		sx_report_count(report, SX_FIG_STREAM_DROPPED, (int64_t)stream.dropped);
+		sx_report_count(report, SX_METRIC_STREAM_CLIENTS, stream.clients);
+		sx_report_count(report, SX_METRIC_STREAM_ACCEPTED, (int64_t)stream.accepted);
+		sx_report_count(report, SX_METRIC_STREAM_REFUSED, (int64_t)stream.refused);
+		sx_report_count(report, SX_METRIC_STREAM_GARBAGE, (int64_t)stream.garbage);
+		sx_report_count(report, SX_METRIC_STREAM_SENT, (int64_t)stream.sent);
+		sx_report_count(report, SX_METRIC_STREAM_DROPPED, (int64_t)stream.dropped);
 	}
 	sx_pages_done(core->pages);
 }
@@ -381,7 +381,7 @@ static bool is_rebuilt(enum sx_end end)
  */
 static bool has_all_frames(uint64_t frames, const struct sx_telemetry *t)
 {
-	return frames && sx_telemetry_count(t, SX_FIG_FRAMES_PUBLISHED) >= frames;
+	return frames && sx_telemetry_count(t, SX_METRIC_FRAMES_PUBLISHED) >= frames;
 }
 
 /* Makes a new pipeline, because the camera came back as another one or a ring has lost its name. */
@@ -500,10 +500,12 @@ int sx_run_loop(struct sx_run *run)
 		code = SX_EXIT_FAILED;
 	if (run->core.settings->params.stereo.matcher == SX_MATCH_EXTERNAL)
 		snprintf(no_map, sizeof(no_map), ", %llu without a disparity map",
-			 (unsigned long long)sx_telemetry_count(run->core.telemetry, SX_FIG_DROPPED_NO_MAP));
+			 (unsigned long long)sx_telemetry_count(run->core.telemetry,
+								SX_METRIC_DROPPED_NO_MAP));
 	sx_log(DAEMON, INFO, "%llu frames published, %llu pairs dropped by overload, %llu unreadable%s",
-	       (unsigned long long)sx_telemetry_count(run->core.telemetry, SX_FIG_FRAMES_PUBLISHED),
-	       (unsigned long long)sx_telemetry_count(run->core.telemetry, SX_FIG_DROPPED_OVERLOAD),
-	       (unsigned long long)sx_telemetry_count(run->core.telemetry, SX_FIG_DROPPED_CORRUPT), no_map);
+	       (unsigned long long)sx_telemetry_count(run->core.telemetry, SX_METRIC_FRAMES_PUBLISHED),
+	       (unsigned long long)sx_telemetry_count(run->core.telemetry, SX_METRIC_DROPPED_OVERLOAD),
+	       (unsigned long long)sx_telemetry_count(run->core.telemetry, SX_METRIC_DROPPED_CORRUPT),
+	       no_map);
 	return code;
 }

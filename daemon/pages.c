@@ -19,8 +19,8 @@ _Static_assert((int)SX_SPAN_COUNT <= SX_REPORT_SPANS, "the report has room for e
 _Static_assert(SX_STAGE_COUNT <= SX_REPORT_STAGES, "the report has room for every stage");
 _Static_assert(SX_CLASSES_MAX <= SX_REPORT_CLASSES, "the report has room for every class");
 _Static_assert(sizeof(((struct sx_report_feed *)0)->reason) >= SX_FEED_WHY_BYTES, "and for the reason");
-_Static_assert(SX_FIG_ROW_ERROR_ALL - SX_FIG_ROW_ERROR_LEFT == (int)SX_ROWS_ALL &&
-		       SX_FIG_ROW_SPREAD_ALL - SX_FIG_ROW_SPREAD_LEFT == (int)SX_ROWS_ALL,
+_Static_assert(SX_METRIC_ROW_ERROR_ALL - SX_METRIC_ROW_ERROR_LEFT == (int)SX_ROWS_ALL &&
+		       SX_METRIC_ROW_SPREAD_ALL - SX_METRIC_ROW_SPREAD_LEFT == (int)SX_ROWS_ALL,
 	       "figures of row errors are in the order of enum sx_row_part");
 _Static_assert(SX_DROP_COUNT <= SX_REPORT_DROPS, "the report has room for every reason");
 _Static_assert(SX_ODD_JPEG_COUNT <= SX_REPORT_DROPS, "the report has room for every kind of odd JPEG");
@@ -70,31 +70,31 @@ static void read_newest(struct sx_report *r, const struct sx_telemetry *t)
 
 	if (!known)
 		return;
-	sx_report_real(r, SX_FIG_STIXELS_PER_FRAME, (double)n.stixels);
+	sx_report_real(r, SX_METRIC_STIXELS_PER_FRAME, (double)n.stixels);
 	if (n.stixels)
-		sx_report_real(r, SX_FIG_STIXELS_PIXELS, (double)n.pixels / (double)n.stixels);
+		sx_report_real(r, SX_METRIC_STIXELS_PIXELS, (double)n.pixels / (double)n.stixels);
 	sx_must(n.stixels, <=, n.pixels);
 	r->source.stamp = stamp_name(n.stamp);
 	r->road_origin = stixel_road_name((unsigned)n.road_origin);
 	if (n.road_origin == STIXEL_ROAD_NONE)
 		return;
-	sx_report_real(r, SX_FIG_ROAD_SLOPE, n.slope);
-	sx_report_real(r, SX_FIG_ROAD_OFFSET, n.offset);
-	sx_report_real(r, SX_FIG_ROAD_CROSS, n.cross);
-	sx_report_real(r, SX_FIG_ROAD_AXIS, n.axis);
-	sx_report_real(r, SX_FIG_ROAD_BEND, n.bend);
-	sx_report_real(r, SX_FIG_ROAD_BEND_ROW, n.bend_row);
-	sx_report_real(r, SX_FIG_ROAD_HORIZON, n.horizon_row);
-	sx_report_real(r, SX_FIG_ROAD_PITCH, n.pitch_rad * (180.0 / M_PI));
-	sx_report_real(r, SX_FIG_ROAD_ROLL, n.roll_rad * (180.0 / M_PI));
-	sx_report_real(r, SX_FIG_ROAD_HEIGHT, n.height_m);
+	sx_report_real(r, SX_METRIC_ROAD_SLOPE, n.slope);
+	sx_report_real(r, SX_METRIC_ROAD_OFFSET, n.offset);
+	sx_report_real(r, SX_METRIC_ROAD_CROSS, n.cross);
+	sx_report_real(r, SX_METRIC_ROAD_AXIS, n.axis);
+	sx_report_real(r, SX_METRIC_ROAD_BEND, n.bend);
+	sx_report_real(r, SX_METRIC_ROAD_BEND_ROW, n.bend_row);
+	sx_report_real(r, SX_METRIC_ROAD_HORIZON, n.horizon_row);
+	sx_report_real(r, SX_METRIC_ROAD_PITCH, n.pitch_rad * (180.0 / M_PI));
+	sx_report_real(r, SX_METRIC_ROAD_ROLL, n.roll_rad * (180.0 / M_PI));
+	sx_report_real(r, SX_METRIC_ROAD_HEIGHT, n.height_m);
 	if (n.height_sigma_m > 0) {
-		sx_report_real(r, SX_FIG_ROAD_PITCH_SIGMA, n.pitch_sigma_rad * (180.0 / M_PI));
-		sx_report_real(r, SX_FIG_ROAD_ROLL_SIGMA, n.roll_sigma_rad * (180.0 / M_PI));
-		sx_report_real(r, SX_FIG_ROAD_HEIGHT_SIGMA, n.height_sigma_m);
+		sx_report_real(r, SX_METRIC_ROAD_PITCH_SIGMA, n.pitch_sigma_rad * (180.0 / M_PI));
+		sx_report_real(r, SX_METRIC_ROAD_ROLL_SIGMA, n.roll_sigma_rad * (180.0 / M_PI));
+		sx_report_real(r, SX_METRIC_ROAD_HEIGHT_SIGMA, n.height_sigma_m);
 	}
-	sx_report_count(r, SX_FIG_ROAD_INLIERS, (int64_t)n.road_inliers);
-	sx_report_count(r, SX_FIG_ROAD_AGE, (int64_t)n.road_age);
+	sx_report_count(r, SX_METRIC_ROAD_INLIERS, (int64_t)n.road_inliers);
+	sx_report_count(r, SX_METRIC_ROAD_AGE, (int64_t)n.road_age);
 }
 
 static void read_pictures(struct sx_report *r, const struct sx_telemetry *t)
@@ -103,21 +103,21 @@ static void read_pictures(struct sx_report *r, const struct sx_telemetry *t)
 
 	if (!sx_telemetry_newest_pictures(t, &p))
 		return;
-	sx_report_real(r, SX_FIG_PICTURES_DENSITY, p.density);
-	sx_report_real(r, SX_FIG_PICTURES_INFINITY, p.infinity);
-	sx_report_real(r, SX_FIG_PICTURES_BLIND, p.blind);
+	sx_report_real(r, SX_METRIC_PICTURES_DENSITY, p.density);
+	sx_report_real(r, SX_METRIC_PICTURES_INFINITY, p.infinity);
+	sx_report_real(r, SX_METRIC_PICTURES_BLIND, p.blind);
 	for (int i = 0; i < SX_ROWS_PARTS; i++) {
-		sx_report_real(r, (enum sx_figure)(SX_FIG_ROW_ERROR_LEFT + i), p.row_error[i]);
-		sx_report_real(r, (enum sx_figure)(SX_FIG_ROW_SPREAD_LEFT + i), p.row_spread[i]);
+		sx_report_real(r, (enum sx_metric)(SX_METRIC_ROW_ERROR_LEFT + i), p.row_error[i]);
+		sx_report_real(r, (enum sx_metric)(SX_METRIC_ROW_SPREAD_LEFT + i), p.row_spread[i]);
 	}
 	for (int side = 0; side < 2; side++) {
-		sx_report_real(r, (enum sx_figure)(SX_FIG_DARK_LEFT + side), p.dark[side]);
-		sx_report_real(r, (enum sx_figure)(SX_FIG_SATURATED_LEFT + side), p.saturated[side]);
-		sx_report_real(r, (enum sx_figure)(SX_FIG_FLAT_LEFT + side), p.flat[side]);
-		sx_report_real(r, (enum sx_figure)(SX_FIG_SHARPNESS_LEFT + side), p.sharpness[side]);
+		sx_report_real(r, (enum sx_metric)(SX_METRIC_DARK_LEFT + side), p.dark[side]);
+		sx_report_real(r, (enum sx_metric)(SX_METRIC_SATURATED_LEFT + side), p.saturated[side]);
+		sx_report_real(r, (enum sx_metric)(SX_METRIC_FLAT_LEFT + side), p.flat[side]);
+		sx_report_real(r, (enum sx_metric)(SX_METRIC_SHARPNESS_LEFT + side), p.sharpness[side]);
 	}
-	sx_report_real(r, SX_FIG_RAW_MIN, p.raw_min);
-	sx_report_real(r, SX_FIG_RAW_MAX, p.raw_max);
+	sx_report_real(r, SX_METRIC_RAW_MIN, p.raw_min);
+	sx_report_real(r, SX_METRIC_RAW_MAX, p.raw_max);
 }
 
 /* Copies the counts of one side. Only sources with cameras count the images of a side. */
@@ -167,15 +167,15 @@ static void read_feeds(struct sx_report *r, const struct sx_telemetry *t)
 /* Reads all counts from last to first: a total comes before its parts, and parts must be read first. */
 static void read_counts(struct sx_report *r, const struct sx_telemetry *t)
 {
-	for (int i = SX_FIG_END - 1; i >= 0; i--)
-		if (sx_figures[i].kind == SX_FIGURE_COUNTED)
-			r->figure[i].count = (int64_t)sx_telemetry_count(t, (enum sx_figure)i);
-	sx_must(r->figure[SX_FIG_SCORES_LATE].count, <=, r->figure[SX_FIG_SCORES_RECEIVED].count);
-	sx_must(r->figure[SX_FIG_MAPS_LATE].count, <=, r->figure[SX_FIG_MAPS_RECEIVED].count);
-	sx_report_count(r, SX_FIG_SCORES_IN_TIME,
-			r->figure[SX_FIG_SCORES_RECEIVED].count - r->figure[SX_FIG_SCORES_LATE].count);
-	sx_report_count(r, SX_FIG_MAPS_IN_TIME,
-			r->figure[SX_FIG_MAPS_RECEIVED].count - r->figure[SX_FIG_MAPS_LATE].count);
+	for (int i = SX_METRIC_END - 1; i >= 0; i--)
+		if (sx_metrics[i].kind == SX_METRIC_KIND_COUNTED)
+			r->metric[i].count = (int64_t)sx_telemetry_count(t, (enum sx_metric)i);
+	sx_must(r->metric[SX_METRIC_SCORES_LATE].count, <=, r->metric[SX_METRIC_SCORES_RECEIVED].count);
+	sx_must(r->metric[SX_METRIC_MAPS_LATE].count, <=, r->metric[SX_METRIC_MAPS_RECEIVED].count);
+	sx_report_count(r, SX_METRIC_SCORES_IN_TIME,
+			r->metric[SX_METRIC_SCORES_RECEIVED].count - r->metric[SX_METRIC_SCORES_LATE].count);
+	sx_report_count(r, SX_METRIC_MAPS_IN_TIME,
+			r->metric[SX_METRIC_MAPS_RECEIVED].count - r->metric[SX_METRIC_MAPS_LATE].count);
 }
 
 static void read_transfers(struct sx_report *r, const struct sx_telemetry *t)
@@ -184,11 +184,11 @@ static void read_transfers(struct sx_report *r, const struct sx_telemetry *t)
 
 	if (frames == 0)
 		return;
-	sx_report_real(r, SX_FIG_INPUT_COPIES_PER_FRAME,
-		       (double)r->figure[SX_FIG_INPUT_COPIES_IN].count / frames);
-	sx_report_real(r, SX_FIG_INPUT_BYTES_PER_FRAME, (double)counter_load(&t->copied_bytes) / frames);
-	sx_report_real(r, SX_FIG_INPUT_RESULTS_PER_FRAME,
-		       (double)r->figure[SX_FIG_INPUT_COPIES_OUT].count / frames);
+	sx_report_real(r, SX_METRIC_INPUT_COPIES_PER_FRAME,
+		       (double)r->metric[SX_METRIC_INPUT_COPIES_IN].count / frames);
+	sx_report_real(r, SX_METRIC_INPUT_BYTES_PER_FRAME, (double)counter_load(&t->copied_bytes) / frames);
+	sx_report_real(r, SX_METRIC_INPUT_RESULTS_PER_FRAME,
+		       (double)r->metric[SX_METRIC_INPUT_COPIES_OUT].count / frames);
 }
 
 /* Thread: HTTP. Takes the whole report as of now. */
@@ -202,13 +202,13 @@ static void take_report(struct sx_pages *p, struct sx_report *r)
 	*r = p->report;
 	pthread_mutex_unlock(&p->lock);
 	sx_must(now, >=, p->started_ns);
-	sx_report_real(r, SX_FIG_UPTIME, (double)(now - p->started_ns) / 1e9);
-	sx_report_real(r, SX_FIG_FIRST_FRAME, first ? (double)(first - p->started_ns) / 1e9 : (double)NAN);
+	sx_report_real(r, SX_METRIC_UPTIME, (double)(now - p->started_ns) / 1e9);
+	sx_report_real(r, SX_METRIC_FIRST_FRAME, first ? (double)(first - p->started_ns) / 1e9 : (double)NAN);
 	read_feeds(r, t);
 	read_counts(r, t);
-	if (r->figure[SX_FIG_FRAMES_PUBLISHED].count > 1) {
-		sx_report_real(r, SX_FIG_FPS_1S, sx_rate_get(&t->rate, 1, now));
-		sx_report_real(r, SX_FIG_FPS_10S, sx_rate_get(&t->rate, 10, now));
+	if (r->metric[SX_METRIC_FRAMES_PUBLISHED].count > 1) {
+		sx_report_real(r, SX_METRIC_FPS_1S, sx_rate_get(&t->rate, 1, now));
+		sx_report_real(r, SX_METRIC_FPS_10S, sx_rate_get(&t->rate, 10, now));
 	}
 	read_transfers(r, t);
 	memory = atomic_load_explicit(&t->memory, memory_order_relaxed);

@@ -1,7 +1,7 @@
 /*
  * The pages of the status socket: /status, /metrics, /healthz, /config, /settings.
  *
- * Once a tick main stores its figures in a report. The HTTP thread copies the report under a lock that the
+ * Once a tick main stores its metrics in a report. The HTTP thread copies the report under a lock that the
  * pipeline never takes, and adds the atomics of the telemetry.
  *
  * SPDX-License-Identifier: Apache-2.0

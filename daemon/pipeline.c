@@ -281,7 +281,7 @@ bool sx_pipeline_join(struct sx_pipeline *p, int timeout_ms)
  */
 static void drop_pair(struct sx_pipeline *p, struct sx_queued_pair *queued)
 {
-	sx_telemetry_add(p->c.telemetry, SX_FIG_DROPPED_TEARDOWN, 1);
+	sx_telemetry_add(p->c.telemetry, SX_METRIC_DROPPED_TEARDOWN, 1);
 	sx_mailbox_release(queued);
 }
 

@@ -25,7 +25,7 @@ static uint64_t published(const void *user)
 {
 	const struct sx_telemetry *t = user;
 
-	return sx_telemetry_count(t, SX_FIG_FRAMES_PUBLISHED);
+	return sx_telemetry_count(t, SX_METRIC_FRAMES_PUBLISHED);
 }
 
 void sx_power_start(struct sx_power_watch *w, struct sx_core *core)
@@ -76,7 +76,7 @@ void sx_pages_read_power(struct sx_report *r, struct sx_sampler *power, int64_t 
 {
 	struct sx_report_power *to = &r->power;
 	struct sx_sampler_look look;
-	const struct sx_meter_figures *f = &look.figures;
+	const struct sx_meter_readings *f = &look.readings;
 
 	if (!power) {
 		snprintf(to->reason, sizeof(to->reason), "power.source = none");
@@ -88,25 +88,25 @@ void sx_pages_read_power(struct sx_report *r, struct sx_sampler *power, int64_t 
 		 look.others > 0 ? " with other processes" : "");
 	memcpy(to->device, look.device, sizeof(to->device));
 	memcpy(to->reason, look.reason, sizeof(to->reason));
-	sx_report_real(r, SX_FIG_POWER_WATTS, f->watts);
-	sx_report_real(r, SX_FIG_POWER_WATTS_10S, f->watts_10s);
-	sx_report_real(r, SX_FIG_POWER_JOULES_PER_FRAME, f->joules_per_frame);
-	sx_report_real(r, SX_FIG_POWER_FPS_PER_WATT, f->fps_per_watt);
-	sx_report_count(r, SX_FIG_POWER_INTERVAL, look.interval_ms);
+	sx_report_real(r, SX_METRIC_POWER_WATTS, f->watts);
+	sx_report_real(r, SX_METRIC_POWER_WATTS_10S, f->watts_10s);
+	sx_report_real(r, SX_METRIC_POWER_JOULES_PER_FRAME, f->joules_per_frame);
+	sx_report_real(r, SX_METRIC_POWER_FPS_PER_WATT, f->fps_per_watt);
+	sx_report_count(r, SX_METRIC_POWER_INTERVAL, look.interval_ms);
 	if (f->age_ns < 0)
 		return;
 	to->stale = f->stale;
-	sx_report_count(r, SX_FIG_POWER_AGE, f->age_ns / 1000000);
-	sx_report_real(r, SX_FIG_ENERGY_JOULES, f->joules);
-	sx_report_real(r, SX_FIG_ENERGY_SECONDS, f->seconds);
-	sx_report_count(r, SX_FIG_ENERGY_FRAMES, (int64_t)f->frames);
+	sx_report_count(r, SX_METRIC_POWER_AGE, f->age_ns / 1000000);
+	sx_report_real(r, SX_METRIC_ENERGY_JOULES, f->joules);
+	sx_report_real(r, SX_METRIC_ENERGY_SECONDS, f->seconds);
+	sx_report_count(r, SX_METRIC_ENERGY_FRAMES, (int64_t)f->frames);
 	/* a discrete GPU has its own clocks, which replace the board's */
 	if (look.gpu_hz >= 0)
-		sx_report_count(r, SX_FIG_BOARD_GPU, look.gpu_hz);
+		sx_report_count(r, SX_METRIC_BOARD_GPU, look.gpu_hz);
 	if (look.gpu_max_hz >= 0)
-		sx_report_count(r, SX_FIG_BOARD_GPU_MAX, look.gpu_max_hz);
+		sx_report_count(r, SX_METRIC_BOARD_GPU_MAX, look.gpu_max_hz);
 	if (look.memory_hz >= 0)
-		sx_report_count(r, SX_FIG_BOARD_MEMORY, look.memory_hz);
+		sx_report_count(r, SX_METRIC_BOARD_MEMORY, look.memory_hz);
 }
 
 void sx_pages_read_board(struct sx_report *r, const char *root)
@@ -118,10 +118,10 @@ void sx_pages_read_board(struct sx_report *r, const char *root)
 	memcpy(to->model, board.model, sizeof(to->model));
 	memcpy(to->mode, board.mode, sizeof(to->mode));
 	memcpy(to->governor, board.governor, sizeof(to->governor));
-	sx_report_count(r, SX_FIG_BOARD_MODE, board.mode_id);
-	sx_report_count(r, SX_FIG_BOARD_CPU, board.cpu_hz);
-	sx_report_count(r, SX_FIG_BOARD_CPU_MAX, board.cpu_max_hz);
-	sx_report_count(r, SX_FIG_BOARD_GPU, board.gpu_hz);
-	sx_report_count(r, SX_FIG_BOARD_GPU_MAX, board.gpu_max_hz);
-	sx_report_count(r, SX_FIG_BOARD_MEMORY, board.memory_hz);
+	sx_report_count(r, SX_METRIC_BOARD_MODE, board.mode_id);
+	sx_report_count(r, SX_METRIC_BOARD_CPU, board.cpu_hz);
+	sx_report_count(r, SX_METRIC_BOARD_CPU_MAX, board.cpu_max_hz);
+	sx_report_count(r, SX_METRIC_BOARD_GPU, board.gpu_hz);
+	sx_report_count(r, SX_METRIC_BOARD_GPU_MAX, board.gpu_max_hz);
+	sx_report_count(r, SX_METRIC_BOARD_MEMORY, board.memory_hz);
 }

@@ -85,7 +85,7 @@ static int open_engine(struct sx_core *core)
 	report->engine.reason = core->engine.reason;
 	sx_engine_transfers(&core->engine, &transfers);
 	report->engine.input = transfers.path;
-	sx_report_count(report, SX_FIG_ENGINE_CONTEXTS, core->settings->engine.contexts);
+	sx_report_count(report, SX_METRIC_ENGINE_CONTEXTS, core->settings->engine.contexts);
 	sx_log(DAEMON, INFO, "engine %s (%s)%s%s", report->engine.backend, report->engine.device,
 	       core->engine.no_module ? "; " : ": ",
 	       core->engine.no_module ? "no CUDA engine installed" : report->engine.reason);

@@ -39,8 +39,8 @@ static void tell_pipeline(struct sx_core *core)
 	sx_pages_set_source(core->pages, &core->settings->source, &p->info);
 	report->epoch = p->epoch;
 	snprintf(report->ring_path, sizeof(report->ring_path), "%s", p->ring ? sx_ring_path(p->ring) : "");
-	sx_report_count(report, SX_FIG_RING_BYTES, p->ring ? (int64_t)sx_ring_bytes(p->ring) : -1);
-	sx_report_count(report, SX_FIG_RING_SLOTS, p->ring ? core->settings->output.slots : -1);
+	sx_report_count(report, SX_METRIC_RING_BYTES, p->ring ? (int64_t)sx_ring_bytes(p->ring) : -1);
+	sx_report_count(report, SX_METRIC_RING_SLOTS, p->ring ? core->settings->output.slots : -1);
 	sx_pages_done(core->pages);
 	sx_run_tell_engine(core);
 }
@@ -85,7 +85,8 @@ int sx_run_build(struct sx_run *run, struct sx_source *source)
 		.shm_dir = getenv("STIXELD_SHM_DIR"),
 		.stream_path = run->folder.stream_path,
 		.stream_fd = run->folder.stream_fd,
-		.frames = frames ? frames - sx_telemetry_count(core->telemetry, SX_FIG_FRAMES_PUBLISHED) : 0,
+		.frames =
+			frames ? frames - sx_telemetry_count(core->telemetry, SX_METRIC_FRAMES_PUBLISHED) : 0,
 		.main_fd = run->loop.main_fd,
 	};
 	struct sx_source_info info = {

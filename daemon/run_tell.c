@@ -19,14 +19,14 @@ int64_t sx_run_limit_ns(const struct sx_service *service)
 void sx_run_tell_manager(struct sx_service *service, const struct sx_health *h, struct sx_telemetry *t)
 {
 	const char *state = sx_health_name(h->state);
-	uint64_t published = sx_telemetry_count(t, SX_FIG_FRAMES_PUBLISHED);
+	uint64_t published = sx_telemetry_count(t, SX_METRIC_FRAMES_PUBLISHED);
 
 	if (*h->reason && strcmp(h->reason, state) != 0)
 		sx_service_send(service, "STATUS=%s: %s", state, h->reason);
 	else if (h->state == STIXEL_STATE_RUNNING && published > 1)
 		sx_service_send(service, "STATUS=%s, %.1f fps, %llu frames, %llu dropped", state,
 				sx_rate_get(&t->rate, 10, sx_now_ns()), (unsigned long long)published,
-				(unsigned long long)sx_telemetry_count(t, SX_FIG_DROPPED_OVERLOAD));
+				(unsigned long long)sx_telemetry_count(t, SX_METRIC_DROPPED_OVERLOAD));
 	else
 		sx_service_send(service, "STATUS=%s", state);
 }
@@ -45,7 +45,7 @@ void sx_run_tell_engine(struct sx_core *core)
 	const bool news = strcmp(report->engine.volume, volume) != 0;
 
 	snprintf(report->engine.volume, sizeof(report->engine.volume), "%s", volume);
-	sx_report_count(report, SX_FIG_ENGINE_MEMORY,
+	sx_report_count(report, SX_METRIC_ENGINE_MEMORY,
 			(int64_t)core->engine.backend->memory(core->engine.device));
 	sx_pages_done(core->pages);
 	if (*volume && news)

@@ -11,10 +11,10 @@
 void sx_report_init(struct sx_report *r)
 {
 	memset(r, 0, sizeof(*r));
-	for (int i = 0; i < SX_FIG_END; i++) {
-		if (sx_figures[i].kind == SX_FIGURE_REAL)
-			r->figure[i].real = (double)NAN;
-		else if (sx_figures[i].kind == SX_FIGURE_COUNT)
-			r->figure[i].count = -1;
+	for (int i = 0; i < SX_METRIC_END; i++) {
+		if (sx_metrics[i].kind == SX_METRIC_KIND_REAL)
+			r->metric[i].real = (double)NAN;
+		else if (sx_metrics[i].kind == SX_METRIC_KIND_COUNT)
+			r->metric[i].count = -1;
 	}
 }

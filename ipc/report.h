@@ -3,7 +3,7 @@
  * (OpenMetrics).
  *
  * Keys and metric names are a contract: docs/use/metrics.md, design of the status. A single number is a row of
- * ipc/figures.def; this header has texts, durations and lists. Unknown numbers are NAN (reals) or negative
+ * ipc/metrics.def; this header has texts, durations and lists. Unknown numbers are NAN (reals) or negative
  * (counts). They appear as null in the status and are left out of the metrics; they never appear as 0.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -15,7 +15,7 @@
 #include <stdint.h>
 
 #include "base/histogram.h"
-#include "ipc/figures.h"
+#include "ipc/metrics.h"
 #include "ipc/text.h"
 
 #define SX_REPORT_STAGES 16
@@ -29,7 +29,7 @@ struct sx_report_camera {
 	char path[SX_REPORT_PATH_BYTES]; /* empty: unknown */
 	const char *format;
 	int width, height;	      /* px */
-	int64_t count[SX_CAMERA_END]; /* by enum sx_camera_figure */
+	int64_t count[SX_CAMERA_END]; /* by enum sx_camera_metric */
 	/*
 	 * dropped: images that became no part of a pair, by reason. odd_jpeg: images that were used although
 	 * their JPEG data deviates from the standard, by kind.
@@ -56,7 +56,7 @@ enum sx_report_image {
 };
 
 /*
- * Source of the power measurement. If stale, its figures are unknown (NAN), reason contains since when, and
+ * Source of the power measurement. If stale, its metrics are unknown (NAN), reason contains since when, and
  * age_ms counts on. Without a sensor, source is empty and reason contains why.
  */
 struct sx_report_power {
@@ -92,8 +92,8 @@ struct sx_report_board {
 	char model[96], mode[64], governor[32]; /* mode: nvpmodel's name */
 };
 
-/* Value of a FIGURE of ipc/figures.def: real if the row is REAL, count otherwise. */
-union sx_figure_value {
+/* Value of a METRIC of ipc/metrics.def: real if the row is REAL, count otherwise. */
+union sx_metric_value {
 	int64_t count;
 	double real;
 };
@@ -136,20 +136,20 @@ struct sx_report {
 	struct sx_report_power power;
 	struct sx_report_board board;
 	struct sx_report_config config;
-	union sx_figure_value figure[SX_FIG_END]; /* by enum sx_figure */
+	union sx_metric_value metric[SX_METRIC_END]; /* by enum sx_metric */
 };
 
-static inline void sx_report_count(struct sx_report *r, enum sx_figure figure, int64_t count)
+static inline void sx_report_count(struct sx_report *r, enum sx_metric metric, int64_t count)
 {
-	r->figure[figure].count = count;
+	r->metric[metric].count = count;
 }
 
-static inline void sx_report_real(struct sx_report *r, enum sx_figure figure, double real)
+static inline void sx_report_real(struct sx_report *r, enum sx_metric metric, double real)
 {
-	r->figure[figure].real = real;
+	r->metric[metric].real = real;
 }
 
-/* Sets everything to unknown: figures as in enum sx_figure_kind, texts NULL or empty. */
+/* Sets everything to unknown: metrics as in enum sx_metric_kind, texts NULL or empty. */
 void sx_report_init(struct sx_report *r);
 /* Write a whole document. t->cut is set afterwards if it did not fit. */
 void sx_report_json(const struct sx_report *r, struct sx_text *t);

@@ -15,28 +15,28 @@
 #define SCHEMA 1
 #define OVERRIDES_BYTES 16384
 
-/* Adds the figures of one object, which is already open. */
-static void add_figures(struct sx_text *t, const struct sx_report *r, const char *object)
+/* Adds the metrics of one object, which is already open. */
+static void add_metrics(struct sx_text *t, const struct sx_report *r, const char *object)
 {
-	for (int i = 0; i < SX_FIG_END; i++) {
-		const struct sx_figure_row *row = &sx_figures[i];
+	for (int i = 0; i < SX_METRIC_END; i++) {
+		const struct sx_metric_row *row = &sx_metrics[i];
 
 		if (!row->key || strcmp(row->object, object) != 0)
 			continue;
-		if (row->kind == SX_FIGURE_REAL)
-			sx_json_real(t, row->key, r->figure[i].real);
+		if (row->kind == SX_METRIC_KIND_REAL)
+			sx_json_real(t, row->key, r->metric[i].real);
 		else
-			sx_json_count(t, row->key, r->figure[i].count);
+			sx_json_count(t, row->key, r->metric[i].count);
 	}
 }
 
-/* Adds an object that has only figures, "frames.dropped" with the key "dropped". */
+/* Adds an object that has only metrics, "frames.dropped" with the key "dropped". */
 static void add_object(struct sx_text *t, const struct sx_report *r, const char *object)
 {
 	const char *dot = strrchr(object, '.');
 
 	sx_json_open(t, dot ? dot + 1 : object, '{');
-	add_figures(t, r, object);
+	add_metrics(t, r, object);
 	sx_json_close(t, '}');
 }
 
@@ -108,7 +108,7 @@ static void add_camera(struct sx_text *t, const struct sx_report_camera *c)
 	sx_json_count(t, "width", c->width);
 	sx_json_count(t, "height", c->height);
 	for (int i = 0; i < SX_CAMERA_END; i++)
-		sx_json_count(t, sx_camera_figures[i].key, c->count[i]);
+		sx_json_count(t, sx_camera_metrics[i].key, c->count[i]);
 	add_images(t, "dropped", c->dropped, c->drops);
 	add_images(t, "odd_jpeg", c->odd_jpeg, c->odds);
 	sx_json_close(t, '}');
@@ -143,10 +143,10 @@ static void add_engine(struct sx_text *t, const struct sx_report *r)
 	sx_json_text(t, "device", r->engine.device);
 	sx_json_text(t, "reason", r->engine.reason);
 	sx_json_text(t, "volume", *r->engine.volume ? r->engine.volume : NULL);
-	add_figures(t, r, "engine");
+	add_metrics(t, r, "engine");
 	sx_json_open(t, "input", '{');
 	sx_json_text(t, "path", r->engine.input);
-	add_figures(t, r, "engine.input");
+	add_metrics(t, r, "engine.input");
 	sx_json_close(t, '}');
 	sx_json_close(t, '}');
 }
@@ -154,7 +154,7 @@ static void add_engine(struct sx_text *t, const struct sx_report *r)
 static void add_frames(struct sx_text *t, const struct sx_report *r)
 {
 	sx_json_open(t, "frames", '{');
-	add_figures(t, r, "frames");
+	add_metrics(t, r, "frames");
 	add_object(t, r, "frames.dropped");
 	sx_json_close(t, '}');
 	add_object(t, r, "fps");
@@ -165,10 +165,10 @@ static void add_results(struct sx_text *t, const struct sx_report *r)
 	add_object(t, r, "stixels");
 	sx_json_open(t, "road", '{');
 	sx_json_text(t, "origin", r->road_origin);
-	add_figures(t, r, "road");
+	add_metrics(t, r, "road");
 	sx_json_close(t, '}');
 	sx_json_open(t, "pictures", '{');
-	add_figures(t, r, "pictures");
+	add_metrics(t, r, "pictures");
 	add_object(t, r, "pictures.row_error_px");
 	add_object(t, r, "pictures.row_spread_px");
 	add_object(t, r, "pictures.row_correction");
@@ -189,8 +189,8 @@ static const char *known(const char *text)
 static void add_power(struct sx_text *t, const struct sx_report *r)
 {
 	const struct sx_report_power *p = &r->power;
-	const int64_t frames = r->figure[SX_FIG_ENERGY_FRAMES].count;
-	const double joules = r->figure[SX_FIG_ENERGY_JOULES].real;
+	const int64_t frames = r->metric[SX_METRIC_ENERGY_FRAMES].count;
+	const double joules = r->metric[SX_METRIC_ENERGY_JOULES].real;
 
 	sx_json_open(t, "power", '{');
 	sx_json_text(t, "source", known(p->source));
@@ -198,9 +198,9 @@ static void add_power(struct sx_text *t, const struct sx_report *r)
 	sx_json_text(t, "device", known(p->device));
 	sx_json_text(t, "reason", known(p->reason));
 	sx_json_bool(t, "stale", p->stale);
-	add_figures(t, r, "power");
+	add_metrics(t, r, "power");
 	sx_json_open(t, "since_start", '{');
-	add_figures(t, r, "power.since_start");
+	add_metrics(t, r, "power.since_start");
 	sx_json_real(t, "joules_per_frame", frames > 0 ? joules / (double)frames : (double)NAN);
 	sx_json_close(t, '}');
 	sx_json_close(t, '}');
@@ -249,11 +249,11 @@ static void add_board(struct sx_text *t, const struct sx_report *r)
 	sx_json_open(t, "board", '{');
 	sx_json_text(t, "model", known(r->board.model));
 	sx_json_open(t, "power_mode", '{');
-	add_figures(t, r, "board.power_mode");
+	add_metrics(t, r, "board.power_mode");
 	sx_json_text(t, "name", known(r->board.mode));
 	sx_json_close(t, '}');
 	sx_json_text(t, "governor", known(r->board.governor));
-	add_figures(t, r, "board");
+	add_metrics(t, r, "board");
 	sx_json_close(t, '}');
 }
 
@@ -308,7 +308,7 @@ static void add_outputs(struct sx_text *t, const struct sx_report *r)
 	sx_must(r->images.disparity, <=, SX_IMAGE_PUBLISHED);
 	sx_json_open(t, "ring", '{');
 	sx_json_text(t, "path", known(r->ring_path));
-	add_figures(t, r, "ring");
+	add_metrics(t, r, "ring");
 	sx_json_close(t, '}');
 	sx_json_open(t, "images", '{');
 	sx_json_text(t, "left", image_words[r->images.left]);
@@ -334,7 +334,7 @@ void sx_report_json(const struct sx_report *r, struct sx_text *t)
 	sx_json_text(t, "epoch", r->epoch ? epoch : NULL);
 	sx_json_text(t, "state", r->state);
 	sx_json_text(t, "reason", *r->reason ? r->reason : NULL);
-	add_figures(t, r, "");
+	add_metrics(t, r, "");
 	add_engine(t, r);
 	add_source(t, r);
 	add_frames(t, r);

@@ -1,6 +1,6 @@
 /*
- * /metrics: the snapshot as OpenMetrics 1.0 text, family by family as in ipc/figures.def. The samples of a
- * family are its figures, or come from a function in this file. A family without a known value is left out.
+ * /metrics: the snapshot as OpenMetrics 1.0 text, family by family as in ipc/metrics.def. The samples of a
+ * family are its metrics, or come from a function in this file. A family without a known value is left out.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -34,7 +34,7 @@ static void add_labels(struct sx_text *t, const char *const (*labels)[2], int co
 	sx_text_add(t, "}");
 }
 
-/* True if the source of an object's figures exists, so that they have a meaning. */
+/* True if the source of an object's metrics exists, so that they have a meaning. */
 static bool is_told(const struct sx_report *r, const char *object)
 {
 	if (strcmp(object, "engine.input") == 0)
@@ -44,46 +44,46 @@ static bool is_told(const struct sx_report *r, const char *object)
 	if (strncmp(object, "external.", 9) == 0)
 		return *r->external.source;
 	if (strncmp(object, "power.", 6) == 0) /* all counters of energy are known or none */
-		return *r->power.source && r->figure[SX_FIG_ENERGY_FRAMES].count >= 0;
+		return *r->power.source && r->metric[SX_METRIC_ENERGY_FRAMES].count >= 0;
 	return strcmp(object, "power") != 0 || *r->power.source;
 }
 
-static bool is_known(const struct sx_report *r, int figure)
+static bool is_known(const struct sx_report *r, int metric)
 {
-	sx_must_index(figure, SX_FIG_END);
-	return sx_figures[figure].kind == SX_FIGURE_REAL ? isfinite(r->figure[figure].real)
-							 : r->figure[figure].count >= 0;
+	sx_must_index(metric, SX_METRIC_END);
+	return sx_metrics[metric].kind == SX_METRIC_KIND_REAL ? isfinite(r->metric[metric].real)
+							      : r->metric[metric].count >= 0;
 }
 
-static void add_number(struct sx_text *t, const struct sx_report *r, int figure)
+static void add_number(struct sx_text *t, const struct sx_report *r, int metric)
 {
-	const bool real = sx_figures[figure].kind == SX_FIGURE_REAL;
-	const int digits = sx_families[sx_figures[figure].family].digits;
-	const union sx_figure_value v = r->figure[figure];
+	const bool real = sx_metrics[metric].kind == SX_METRIC_KIND_REAL;
+	const int digits = sx_families[sx_metrics[metric].family].digits;
+	const union sx_metric_value v = r->metric[metric];
 
-	sx_must_be(is_known(r, figure));
+	sx_must_be(is_known(r, metric));
 	if (digits)
 		sx_text_add(t, " %.*g\n", digits, real ? v.real : (double)v.count);
 	else
 		sx_text_add(t, " %" PRId64 "\n", v.count);
 }
 
-/* Adds every known figure of the family. */
-static void add_figures(struct sx_text *t, const struct sx_report *r, enum sx_family family)
+/* Adds every known metric of the family. */
+static void add_metrics(struct sx_text *t, const struct sx_report *r, enum sx_family family)
 {
 	const struct sx_family_row *row = &sx_families[family];
 	bool begun = false;
 
-	for (int i = 0; i < SX_FIG_END; i++) {
-		if (sx_figures[i].family != family || !is_told(r, sx_figures[i].object) || !is_known(r, i))
+	for (int i = 0; i < SX_METRIC_END; i++) {
+		if (sx_metrics[i].family != family || !is_told(r, sx_metrics[i].object) || !is_known(r, i))
 			continue;
 		if (!begun)
 			add_family(t, family);
 		begun = true;
 		sx_text_add(t, "%s%s", row->name, row->type == SX_FAMILY_TYPE_COUNTER ? "_total" : "");
-		if (sx_figures[i].label) {
+		if (sx_metrics[i].label) {
 			sx_must_be(row->labels);
-			add_labels(t, (const char *const[][2]){{row->labels, sx_figures[i].label}}, 1);
+			add_labels(t, (const char *const[][2]){{row->labels, sx_metrics[i].label}}, 1);
 		}
 		add_number(t, r, i);
 	}
@@ -199,7 +199,7 @@ static void add_cameras(struct sx_text *t, const struct sx_report *r, enum sx_fa
 	bool begun = false;
 	int which = 0;
 
-	while (sx_camera_figures[which].family != family)
+	while (sx_camera_metrics[which].family != family)
 		which++;
 	sx_must_index(which, SX_CAMERA_END);
 	for (int i = 0; i < r->source.cameras; i++) {
@@ -269,7 +269,7 @@ static void add_stages(struct sx_text *t, const struct sx_report *r, enum sx_fam
 	add_summaries(t, family, "stage", r->stages, r->stage_count);
 }
 
-/* Adds the only sample of a family, in seconds, computed from a value that is no figure. */
+/* Adds the only sample of a family, in seconds, computed from a value that is no metric. */
 static void add_seconds_gauge(struct sx_text *t, enum sx_family family, double seconds)
 {
 	sx_must(sx_families[family].type, ==, SX_FAMILY_TYPE_GAUGE);
@@ -316,7 +316,7 @@ static void add_power(struct sx_text *t, const struct sx_report *r, enum sx_fami
 /* Adds the age of the last sample in seconds, as the format requires. The status has it in milliseconds. */
 static void add_power_age(struct sx_text *t, const struct sx_report *r, enum sx_family family)
 {
-	const int64_t age_ms = r->figure[SX_FIG_POWER_AGE].count;
+	const int64_t age_ms = r->metric[SX_METRIC_POWER_AGE].count;
 
 	if (*r->power.source && age_ms >= 0)
 		add_seconds_gauge(t, family, (double)age_ms / 1e3);
@@ -355,6 +355,6 @@ void sx_report_metrics(const struct sx_report *r, struct sx_text *t)
 {
 	sx_must(t->used, ==, 0);
 	for (int i = 0; i < SX_FAMILY_END; i++)
-		(writers[i] ? writers[i] : add_figures)(t, r, (enum sx_family)i);
+		(writers[i] ? writers[i] : add_metrics)(t, r, (enum sx_family)i);
 	sx_text_add(t, "# EOF\n");
 }

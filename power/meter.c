@@ -80,17 +80,17 @@ static double quotient(double a, double b)
 	return b > 0.0 ? a / b : (double)NAN;
 }
 
-void sx_meter_get(const struct sx_meter *m, int64_t now_ns, struct sx_meter_figures *ret)
+void sx_meter_get(const struct sx_meter *m, int64_t now_ns, struct sx_meter_readings *ret)
 {
 	const struct sx_meter_point *end, *second, *window;
 	double joules, seconds, frames;
 
-	*ret = (struct sx_meter_figures){.stale = true,
-					 .watts = NAN,
-					 .watts_10s = NAN,
-					 .joules_per_frame = NAN,
-					 .fps_per_watt = NAN,
-					 .age_ns = -1};
+	*ret = (struct sx_meter_readings){.stale = true,
+					  .watts = NAN,
+					  .watts_10s = NAN,
+					  .joules_per_frame = NAN,
+					  .fps_per_watt = NAN,
+					  .age_ns = -1};
 	if (!m->begun)
 		return;
 	end = newest(m);

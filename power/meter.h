@@ -35,7 +35,7 @@ struct sx_meter {
 	uint64_t count; /* number of points in all; the newest ones are kept */
 };
 
-struct sx_meter_figures {
+struct sx_meter_readings {
 	bool stale;		 /* true: the next four values are NAN */
 	double watts, watts_10s; /* means over the last 1 and 10 s */
 	double joules_per_frame; /* mean over 10 s; NAN: no frame */
@@ -53,6 +53,6 @@ void sx_meter_init(struct sx_meter *m, int64_t interval_ns);
  * not a new value, and is ignored.
  */
 void sx_meter_add(struct sx_meter *m, int64_t now_ns, const struct sx_power_reading *r, uint64_t frames);
-void sx_meter_get(const struct sx_meter *m, int64_t now_ns, struct sx_meter_figures *ret);
+void sx_meter_get(const struct sx_meter *m, int64_t now_ns, struct sx_meter_readings *ret);
 
 #endif

@@ -256,8 +256,8 @@ void sx_sampler_look(struct sx_sampler *s, int64_t now_ns, struct sx_sampler_loo
 		memcpy(ret->scope, s->scope, sizeof(ret->scope));
 		memcpy(ret->device, s->device, sizeof(ret->device));
 	}
-	sx_meter_get(&s->meter, now_ns, &ret->figures);
-	if (!s->present || ret->figures.stale)
+	sx_meter_get(&s->meter, now_ns, &ret->readings);
+	if (!s->present || ret->readings.stale)
 		memcpy(ret->reason, s->why, sizeof(ret->reason));
 	ret->gpu_hz = s->reading.gpu_hz;
 	ret->gpu_max_hz = s->reading.gpu_max_hz;
@@ -266,9 +266,9 @@ void sx_sampler_look(struct sx_sampler *s, int64_t now_ns, struct sx_sampler_loo
 	ret->interval_ms = s->interval_ms;
 	ret->changes = s->changes;
 	pthread_mutex_unlock(&s->lock);
-	if (ret->figures.stale && !*ret->reason)
+	if (ret->readings.stale && !*ret->reason)
 		snprintf(ret->reason, sizeof(ret->reason),
-			 ret->figures.age_ns < 0 ? "it has not been read yet"
-						 : "its energy counter has stood still for %.1f s",
-			 (double)ret->figures.age_ns / 1e9);
+			 ret->readings.age_ns < 0 ? "it has not been read yet"
+						  : "its energy counter has stood still for %.1f s",
+			 (double)ret->readings.age_ns / 1e9);
 }

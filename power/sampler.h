@@ -20,7 +20,7 @@ struct sx_sampler_look {
 	char source[16], scope[64], device[160]; /* empty without a sensor */
 	/* Why there is no sensor, or why its values are stale. Else empty. */
 	char reason[SX_SAMPLER_WHY_BYTES];
-	struct sx_meter_figures figures;
+	struct sx_meter_readings readings;
 	int64_t gpu_hz, gpu_max_hz, memory_hz; /* negative: not known */
 	/*
 	 * Number of other processes that compute on the card; negative: not known. The energy includes

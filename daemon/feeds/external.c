@@ -58,7 +58,7 @@ enum sx_external_ready sx_external_ready(struct sx_external_maps *e, int index, 
 	if (match == SX_FEED_NONE && waits)
 		return SX_EXTERNAL_WAIT;
 	if (match == SX_FEED_NONE)
-		sx_telemetry_add(e->in.telemetry, SX_FIG_DROPPED_NO_MAP, 1);
+		sx_telemetry_add(e->in.telemetry, SX_METRIC_DROPPED_NO_MAP, 1);
 	else
 		pair->disparity = &e->map[index];
 	sx_feed_input_settle(&e->in, pair, match, now_ns);

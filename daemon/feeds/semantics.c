@@ -67,10 +67,10 @@ bool sx_semantics_ready(struct sx_semantics *s, int index, struct sx_pair *pair,
 
 void sx_semantics_done(struct sx_semantics *s, const struct sx_pair *pair, bool goes)
 {
-	static const enum sx_figure frames[] = {
-		[SX_FEED_NONE] = SX_FIG_SCORES_MISSING,
-		[SX_FEED_SAME] = SX_FIG_SCORES_MATCHED,
-		[SX_FEED_OLDER] = SX_FIG_SCORES_OLDER,
+	static const enum sx_metric frames[] = {
+		[SX_FEED_NONE] = SX_METRIC_SCORES_MISSING,
+		[SX_FEED_SAME] = SX_METRIC_SCORES_MATCHED,
+		[SX_FEED_OLDER] = SX_METRIC_SCORES_OLDER,
 	};
 
 	if (!s->in.feed)

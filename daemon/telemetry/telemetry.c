@@ -33,11 +33,11 @@ void sx_telemetry_destroy(struct sx_telemetry *t)
 	free(t);
 }
 
-/* Sets a figure whose sum another counter keeps. */
-static void put_count(struct sx_telemetry *t, enum sx_figure figure, uint64_t count)
+/* Sets a metric whose sum another counter keeps. */
+static void put_count(struct sx_telemetry *t, enum sx_metric metric, uint64_t count)
 {
-	sx_must(count, >=, atomic_load_explicit(&t->count[figure], RELAXED));
-	atomic_store_explicit(&t->count[figure], count, memory_order_release);
+	sx_must(count, >=, atomic_load_explicit(&t->count[metric], RELAXED));
+	atomic_store_explicit(&t->count[metric], count, memory_order_release);
 }
 
 void sx_telemetry_captured(struct sx_telemetry *t, int64_t now_ns, int64_t skew_ns)
@@ -45,7 +45,7 @@ void sx_telemetry_captured(struct sx_telemetry *t, int64_t now_ns, int64_t skew_
 	sx_must(now_ns, >=, atomic_load_explicit(&t->last_capture_ns, RELAXED));
 	sx_windows_add(&t->skew, now_ns, skew_ns < 0 ? -skew_ns : skew_ns);
 	atomic_store_explicit(&t->last_capture_ns, now_ns, RELAXED);
-	sx_telemetry_add(t, SX_FIG_FRAMES_CAPTURED, 1);
+	sx_telemetry_add(t, SX_METRIC_FRAMES_CAPTURED, 1);
 }
 
 /* Writes several words as one unit. One thread writes them, and no reader sees a part of them. */
@@ -116,8 +116,8 @@ void sx_telemetry_source(struct sx_telemetry *t, const struct sx_source_counters
 	 * add captured first and read overload first, so that no reader sees more dropped than captured pairs
 	 */
 	overload -= atomic_load_explicit(&t->dropped[0][SX_DROP_OVERLOAD], RELAXED);
-	sx_telemetry_add(t, SX_FIG_FRAMES_CAPTURED, overload);
-	sx_telemetry_add(t, SX_FIG_DROPPED_OVERLOAD, overload);
+	sx_telemetry_add(t, SX_METRIC_FRAMES_CAPTURED, overload);
+	sx_telemetry_add(t, SX_METRIC_DROPPED_OVERLOAD, overload);
 	for (int side = 0; side < 2; side++) {
 		atomic_store_explicit(&t->images[side], c->captured[side], RELAXED);
 		atomic_store_explicit(&t->gaps[side], c->gaps[side], RELAXED);
@@ -126,8 +126,8 @@ void sx_telemetry_source(struct sx_telemetry *t, const struct sx_source_counters
 		for (int i = 0; i < SX_ODD_JPEG_COUNT; i++)
 			atomic_store_explicit(&t->odd_jpeg[side][i], c->odd_jpeg[side][i], RELAXED);
 	}
-	put_count(t, SX_FIG_DROPPED_CORRUPT, c->corrupt);
-	put_count(t, SX_FIG_DROPPED_UNPAIRED, c->unpaired);
+	put_count(t, SX_METRIC_DROPPED_CORRUPT, c->corrupt);
+	put_count(t, SX_METRIC_DROPPED_UNPAIRED, c->unpaired);
 	atomic_store_explicit(&t->reconnects, c->reconnects, RELAXED);
 }
 
@@ -209,7 +209,7 @@ void sx_telemetry_published(struct sx_telemetry *t, const struct stixel_frame_he
 		.height_sigma_m = h->height_sigma_m,
 	};
 
-	sx_must(h->published, ==, sx_telemetry_count(t, SX_FIG_FRAMES_PUBLISHED) + 1);
+	sx_must(h->published, ==, sx_telemetry_count(t, SX_METRIC_FRAMES_PUBLISHED) + 1);
 	add_spans(t, h, head_ns);
 	for (int i = 0; i < SX_STAGE_COUNT; i++)
 		newest.stages_ns += h->stage_ns[i];
@@ -221,31 +221,31 @@ void sx_telemetry_published(struct sx_telemetry *t, const struct stixel_frame_he
 	if (atomic_load_explicit(&t->first_publish_ns, RELAXED) == 0)
 		atomic_store_explicit(&t->first_publish_ns, head_ns, RELAXED);
 	atomic_store_explicit(&t->last_publish_ns, head_ns, RELAXED);
-	sx_telemetry_add(t, SX_FIG_FRAMES_PUBLISHED, 1);
+	sx_telemetry_add(t, SX_METRIC_FRAMES_PUBLISHED, 1);
 	if (h->flags & STIXEL_FRAME_BLIND)
-		sx_telemetry_add(t, SX_FIG_FRAMES_BLIND, 1);
+		sx_telemetry_add(t, SX_METRIC_FRAMES_BLIND, 1);
 }
 
 void sx_telemetry_feed(struct sx_telemetry *t, enum sx_feed_kind kind, const struct sx_feed_counters *c,
 		       enum sx_feed_state state, const char *why)
 {
 	static const struct {
-		enum sx_figure received, late, lost, refused, restarts;
-	} figures[SX_FEED_KINDS] = {
-		[SX_FEED_SCORES] = {SX_FIG_SCORES_RECEIVED, SX_FIG_SCORES_LATE, SX_FIG_SCORES_LOST,
-				    SX_FIG_SCORES_REFUSED, SX_FIG_SCORES_RESTARTS},
-		[SX_FEED_DISPARITY] = {SX_FIG_MAPS_RECEIVED, SX_FIG_MAPS_LATE, SX_FIG_MAPS_LOST,
-				       SX_FIG_MAPS_REFUSED, SX_FIG_MAPS_RESTARTS},
+		enum sx_metric received, late, lost, refused, restarts;
+	} metrics[SX_FEED_KINDS] = {
+		[SX_FEED_SCORES] = {SX_METRIC_SCORES_RECEIVED, SX_METRIC_SCORES_LATE, SX_METRIC_SCORES_LOST,
+				    SX_METRIC_SCORES_REFUSED, SX_METRIC_SCORES_RESTARTS},
+		[SX_FEED_DISPARITY] = {SX_METRIC_MAPS_RECEIVED, SX_METRIC_MAPS_LATE, SX_METRIC_MAPS_LOST,
+				       SX_METRIC_MAPS_REFUSED, SX_METRIC_MAPS_RESTARTS},
 	};
 	struct sx_telemetry_feed *f = &t->feed[kind];
 	char text[SX_FEED_WHY_BYTES] = "", before[SX_FEED_WHY_BYTES];
 
 	sx_must_index(kind, SX_FEED_KINDS);
-	put_count(t, figures[kind].received, f->closed.received + c->received);
-	put_count(t, figures[kind].late, f->closed.late + c->late);
-	put_count(t, figures[kind].lost, sx_feed_sum(f->closed.lost, c->lost));
-	put_count(t, figures[kind].refused, f->closed.refused + c->refused);
-	put_count(t, figures[kind].restarts, f->closed.restarts + c->restarts);
+	put_count(t, metrics[kind].received, f->closed.received + c->received);
+	put_count(t, metrics[kind].late, f->closed.late + c->late);
+	put_count(t, metrics[kind].lost, sx_feed_sum(f->closed.lost, c->lost));
+	put_count(t, metrics[kind].refused, f->closed.refused + c->refused);
+	put_count(t, metrics[kind].restarts, f->closed.restarts + c->restarts);
 	atomic_store_explicit(&f->state, (int)state, RELAXED);
 	snprintf(text, sizeof(text), "%s", why);
 	sx_telemetry_feed_why(t, kind, before);
@@ -277,11 +277,11 @@ void sx_telemetry_transfers(struct sx_telemetry *t, const struct sx_transfers *t
 {
 	/* Engines that compute in host memory count no transfers: every frame came without a copy. */
 	uint64_t frames =
-		transfers->frames ? transfers->frames : sx_telemetry_count(t, SX_FIG_FRAMES_PUBLISHED) + 1;
+		transfers->frames ? transfers->frames : sx_telemetry_count(t, SX_METRIC_FRAMES_PUBLISHED) + 1;
 
-	put_count(t, SX_FIG_INPUT_COPIES_IN, transfers->copies_in);
-	put_count(t, SX_FIG_INPUT_COPIES_OUT, transfers->copies_out);
-	put_count(t, SX_FIG_INPUT_STAGED, transfers->staged);
+	put_count(t, SX_METRIC_INPUT_COPIES_IN, transfers->copies_in);
+	put_count(t, SX_METRIC_INPUT_COPIES_OUT, transfers->copies_out);
+	put_count(t, SX_METRIC_INPUT_STAGED, transfers->staged);
 	atomic_store_explicit(&t->copied_bytes, transfers->copied_bytes, RELAXED);
 	atomic_store_explicit(&t->copy_frames, frames, RELAXED);
 }

@@ -18,11 +18,11 @@
 #include "capture/source.h"
 #include "daemon/telemetry/pictures.h"
 #include "ipc/feed/feed.h"
-#include "ipc/figures.h"
+#include "ipc/metrics.h"
 #include "stages/engine.h"
 #include "stixel.h"
 
-/* Figures of the newest frame: a plain, consistent copy of the atomics below. */
+/* Metrics of the newest frame: a plain, consistent copy of the atomics below. */
 struct sx_newest {
 	uint64_t frames, number, stixels, pixels; /* frames 0: no frame yet, the other fields are invalid */
 	int64_t segment_ns, stages_ns;
@@ -57,8 +57,8 @@ struct sx_duration {
 };
 
 struct sx_telemetry {
-	/* indexed by enum sx_figure, for figures that are SX_FIGURE_COUNTED; one thread writes each */
-	_Atomic uint64_t count[SX_FIG_END];
+	/* indexed by enum sx_metric, for metrics that are SX_METRIC_KIND_COUNTED; one thread writes each */
+	_Atomic uint64_t count[SX_METRIC_END];
 
 	/* capture thread */
 	struct sx_source_counters closed;    /* counters of closed sources; only for the capture thread */
@@ -98,15 +98,15 @@ struct sx_telemetry {
  * Any thread. If a total and its parts are counted, the writer adds to the total first and the reader reads
  * the parts first. With acquire and release no reader sees more parts than the total.
  */
-static inline uint64_t sx_telemetry_count(const struct sx_telemetry *t, enum sx_figure figure)
+static inline uint64_t sx_telemetry_count(const struct sx_telemetry *t, enum sx_metric metric)
 {
-	return atomic_load_explicit(&t->count[figure], memory_order_acquire);
+	return atomic_load_explicit(&t->count[metric], memory_order_acquire);
 }
 
-/* Thread: the writer of the figure. Adds more to the figure. */
-static inline void sx_telemetry_add(struct sx_telemetry *t, enum sx_figure figure, uint64_t more)
+/* Thread: the writer of the metric. Adds more to the metric. */
+static inline void sx_telemetry_add(struct sx_telemetry *t, enum sx_metric metric, uint64_t more)
 {
-	atomic_fetch_add_explicit(&t->count[figure], more, memory_order_release);
+	atomic_fetch_add_explicit(&t->count[metric], more, memory_order_release);
 }
 
 /* Allocates about 2.5 MB, zeroed and touched. */
@@ -128,7 +128,7 @@ void sx_telemetry_absent(struct sx_telemetry *t, const char *why);
 /* Any thread. Copies the reason why the camera is absent to why; empty if unknown, or while it changes. */
 void sx_telemetry_absent_why(const struct sx_telemetry *t, char why[SX_ABSENT_BYTES]);
 /*
- * Thread: frame. Takes all figures from the header of a frame that was just published. head_ns: time when the
+ * Thread: frame. Takes all metrics from the header of a frame that was just published. head_ns: time when the
  * frame was in the ring.
  */
 void sx_telemetry_published(struct sx_telemetry *t, const struct stixel_frame_header *h, int64_t head_ns);
@@ -155,7 +155,7 @@ void sx_telemetry_feed_closed(struct sx_telemetry *t, enum sx_feed_kind kind,
  */
 void sx_telemetry_feed_why(const struct sx_telemetry *t, enum sx_feed_kind kind, char why[SX_FEED_WHY_BYTES]);
 /*
- * Any thread. Copies the newest figures to *ret. Returns false, without writing *ret, if the frame thread was
+ * Any thread. Copies the newest metrics to *ret. Returns false, without writing *ret, if the frame thread was
  * writing all the time, which never happens.
  */
 bool sx_telemetry_newest(const struct sx_telemetry *t, struct sx_newest *ret);

@@ -163,8 +163,8 @@ static void check(const struct sx_source_params *p, const char *script, int slot
 	case_balanced(play.p.source, 0, 0);
 	sx_source_counters(play.p.source, &c);
 	pairs = c.captured[0] - c.dropped[0][SX_DROP_FIRST];
-	captured = sx_telemetry_count(t, SX_FIG_FRAMES_CAPTURED);
-	dropped = sx_telemetry_count(t, SX_FIG_DROPPED_OVERLOAD);
+	captured = sx_telemetry_count(t, SX_METRIC_FRAMES_CAPTURED);
+	dropped = sx_telemetry_count(t, SX_METRIC_DROPPED_OVERLOAD);
 	if (captured != pairs || captured != play.published + dropped)
 		fail_msg("%s: %d pairs, captured %d, published %d, dropped %d", script, (int)pairs,
 			 (int)captured, (int)play.published, (int)dropped);

@@ -40,12 +40,12 @@ static void counters_of_a_feed_outlive_it(void **state)
 	sx_telemetry_feed(t, SX_FEED_SCORES, &before, SX_FEED_READING, "");
 	sx_telemetry_feed_closed(t, SX_FEED_SCORES, &before);
 	sx_telemetry_feed(t, SX_FEED_SCORES, &after, SX_FEED_READING, "");
-	assert_int_equal(sx_telemetry_count(t, SX_FIG_SCORES_RECEIVED), 8);
-	assert_int_equal(sx_telemetry_count(t, SX_FIG_SCORES_LATE), 3);
-	assert_int_equal(sx_telemetry_count(t, SX_FIG_SCORES_LOST), 2);
-	assert_int_equal(sx_telemetry_count(t, SX_FIG_SCORES_REFUSED), 6);
-	assert_int_equal(sx_telemetry_count(t, SX_FIG_SCORES_RESTARTS), 1);
-	assert_int_equal(sx_telemetry_count(t, SX_FIG_MAPS_RECEIVED), 0);
+	assert_int_equal(sx_telemetry_count(t, SX_METRIC_SCORES_RECEIVED), 8);
+	assert_int_equal(sx_telemetry_count(t, SX_METRIC_SCORES_LATE), 3);
+	assert_int_equal(sx_telemetry_count(t, SX_METRIC_SCORES_LOST), 2);
+	assert_int_equal(sx_telemetry_count(t, SX_METRIC_SCORES_REFUSED), 6);
+	assert_int_equal(sx_telemetry_count(t, SX_METRIC_SCORES_RESTARTS), 1);
+	assert_int_equal(sx_telemetry_count(t, SX_METRIC_MAPS_RECEIVED), 0);
 }
 
 /* The daemon takes the camera's timestamps as they are. The camera's clock may be ahead of the daemon's. */
@@ -64,7 +64,7 @@ static void camera_from_the_future(void **state)
 	assert_int_equal(atomic_load(&t->spans[SX_SPAN_WAITING].sum_ns), 0);
 	assert_int_equal(atomic_load(&t->spans[SX_SPAN_ENGINE].sum_ns), 500);
 	assert_int_equal(atomic_load(&t->spans[SX_SPAN_OUTPUT].sum_ns), 500);
-	assert_int_equal(sx_telemetry_count(t, SX_FIG_FRAMES_PUBLISHED), 1);
+	assert_int_equal(sx_telemetry_count(t, SX_METRIC_FRAMES_PUBLISHED), 1);
 }
 
 int main(void)

@@ -1,5 +1,5 @@
 /*
- * Tests the status documents: escaping, unknown figures, limits.
+ * Tests the status documents: escaping, unknown metrics, limits.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -29,7 +29,7 @@ static struct sx_report example(void)
 	r.version = "1";
 	r.state = "running";
 	r.epoch = UINT64_MAX;
-	sx_report_real(&r, SX_FIG_FPS_10S, INFINITY);
+	sx_report_real(&r, SX_METRIC_FPS_10S, INFINITY);
 	r.source.cameras = 1;
 	r.source.camera[0] = (struct sx_report_camera){
 		.side = "both", .path = "x\xff\xc3\xa9", .count = {[SX_CAMERA_ERRORS] = -1}};
@@ -68,7 +68,7 @@ static void json_escapes_and_nulls(void **state)
 	assert_null(strstr(data, "nan"));
 }
 
-/* Ten years after the start, figures that keep growing still show single units. */
+/* Ten years after the start, metrics that keep growing still show single units. */
 static void reals_of_old_age(void **state)
 {
 	struct sx_report r = example();
@@ -76,11 +76,11 @@ static void reals_of_old_age(void **state)
 	struct sx_text t;
 
 	r.power.source[0] = 'x';
-	sx_report_real(&r, SX_FIG_UPTIME, 315576001.25);
-	sx_report_real(&r, SX_FIG_ENERGY_JOULES, 12345678901.5);
-	sx_report_real(&r, SX_FIG_ENERGY_SECONDS, 999999.4);
-	sx_report_real(&r, SX_FIG_POWER_WATTS, 1e300);
-	sx_report_count(&r, SX_FIG_ENERGY_FRAMES, 9467280001);
+	sx_report_real(&r, SX_METRIC_UPTIME, 315576001.25);
+	sx_report_real(&r, SX_METRIC_ENERGY_JOULES, 12345678901.5);
+	sx_report_real(&r, SX_METRIC_ENERGY_SECONDS, 999999.4);
+	sx_report_real(&r, SX_METRIC_POWER_WATTS, 1e300);
+	sx_report_count(&r, SX_METRIC_ENERGY_FRAMES, 9467280001);
 	sx_text_init(&t, data, sizeof(data));
 	sx_report_json(&r, &t);
 	assert_non_null(strstr(data, "\"uptime_s\":315576001,"));
@@ -202,7 +202,7 @@ static void files_and_overrides(void **state)
 }
 
 /*
- * Without a sensor no figure is 0. With a sensor every figure is reported. A stale sensor keeps its last
+ * Without a sensor no metric is 0. With a sensor every metric is reported. A stale sensor keeps its last
  * measurements.
  */
 static void power_and_board(void **state)
@@ -230,20 +230,20 @@ static void power_and_board(void **state)
 	r.power = (struct sx_report_power){.source = "ina3221",
 					   .scope = "sum of 3 rails",
 					   .device = "VDD_GPU_SOC, VDD_CPU_CV, VIN_SYS_5V0"};
-	sx_report_real(&r, SX_FIG_POWER_WATTS, 20.5);
-	sx_report_real(&r, SX_FIG_POWER_WATTS_10S, 20);
-	sx_report_real(&r, SX_FIG_POWER_JOULES_PER_FRAME, 0.5);
-	sx_report_real(&r, SX_FIG_POWER_FPS_PER_WATT, 2);
-	sx_report_count(&r, SX_FIG_POWER_AGE, 40);
-	sx_report_count(&r, SX_FIG_POWER_INTERVAL, 100);
-	sx_report_real(&r, SX_FIG_ENERGY_JOULES, 1000);
-	sx_report_real(&r, SX_FIG_ENERGY_SECONDS, 50);
-	sx_report_count(&r, SX_FIG_ENERGY_FRAMES, 1500);
+	sx_report_real(&r, SX_METRIC_POWER_WATTS, 20.5);
+	sx_report_real(&r, SX_METRIC_POWER_WATTS_10S, 20);
+	sx_report_real(&r, SX_METRIC_POWER_JOULES_PER_FRAME, 0.5);
+	sx_report_real(&r, SX_METRIC_POWER_FPS_PER_WATT, 2);
+	sx_report_count(&r, SX_METRIC_POWER_AGE, 40);
+	sx_report_count(&r, SX_METRIC_POWER_INTERVAL, 100);
+	sx_report_real(&r, SX_METRIC_ENERGY_JOULES, 1000);
+	sx_report_real(&r, SX_METRIC_ENERGY_SECONDS, 50);
+	sx_report_count(&r, SX_METRIC_ENERGY_FRAMES, 1500);
 	r.board = (struct sx_report_board){.model = "Jetson \"AGX\"", .mode = "MODE_30W"};
-	sx_report_count(&r, SX_FIG_BOARD_MODE, 2);
-	sx_report_count(&r, SX_FIG_BOARD_CPU, 1728000000);
-	sx_report_count(&r, SX_FIG_BOARD_CPU_MAX, 2000000000);
-	sx_report_count(&r, SX_FIG_BOARD_GPU, 612000000);
+	sx_report_count(&r, SX_METRIC_BOARD_MODE, 2);
+	sx_report_count(&r, SX_METRIC_BOARD_CPU, 1728000000);
+	sx_report_count(&r, SX_METRIC_BOARD_CPU_MAX, 2000000000);
+	sx_report_count(&r, SX_METRIC_BOARD_GPU, 612000000);
 	sx_text_init(&t, data, sizeof(data));
 	sx_report_json(&r, &t);
 	assert_non_null(
@@ -264,9 +264,9 @@ static void power_and_board(void **state)
 	every_size(&r);
 
 	r.power.stale = true;
-	for (int i = SX_FIG_POWER_WATTS; i <= SX_FIG_POWER_FPS_PER_WATT; i++)
-		sx_report_real(&r, (enum sx_figure)i, NAN);
-	sx_report_count(&r, SX_FIG_POWER_AGE, 3200);
+	for (int i = SX_METRIC_POWER_WATTS; i <= SX_METRIC_POWER_FPS_PER_WATT; i++)
+		sx_report_real(&r, (enum sx_metric)i, NAN);
+	sx_report_count(&r, SX_METRIC_POWER_AGE, 3200);
 	snprintf(r.power.reason, sizeof(r.power.reason), "no reading");
 	sx_text_init(&t, data, sizeof(data));
 	sx_report_json(&r, &t);

@@ -33,15 +33,15 @@ static struct sx_power_reading of_joules(double joules)
 	return (struct sx_power_reading){.watts = NAN, .joules = joules};
 }
 
-static struct sx_meter_figures get(const struct sx_meter *m, int64_t now_ns)
+static struct sx_meter_readings get(const struct sx_meter *m, int64_t now_ns)
 {
-	struct sx_meter_figures f;
+	struct sx_meter_readings f;
 
 	sx_meter_get(m, now_ns, &f);
 	return f;
 }
 
-static void assert_unknown(const struct sx_meter_figures *f)
+static void assert_unknown(const struct sx_meter_readings *f)
 {
 	assert_true(isnan(f->watts) && isnan(f->watts_10s));
 	assert_true(isnan(f->joules_per_frame) && isnan(f->fps_per_watt));
@@ -51,7 +51,7 @@ static void assert_unknown(const struct sx_meter_figures *f)
 static void a_ramp(void **state)
 {
 	struct sx_meter m;
-	struct sx_meter_figures f;
+	struct sx_meter_readings f;
 
 	sx_meter_init(&m, 100 * MS);
 	for (int i = 0; i <= 300; i++) {
@@ -77,7 +77,7 @@ static void a_ramp(void **state)
 static void a_sine_at_uneven_times(void **state)
 {
 	struct sx_meter m;
-	struct sx_meter_figures f;
+	struct sx_meter_readings f;
 	double t = 0.0;
 
 	sx_meter_init(&m, 100 * MS);
@@ -97,7 +97,7 @@ static void a_sine_at_uneven_times(void **state)
 static void nothing_yet(void **state)
 {
 	struct sx_power_reading r = of_watts(12.0);
-	struct sx_meter_figures f;
+	struct sx_meter_readings f;
 	struct sx_meter m;
 
 	sx_meter_init(&m, 100 * MS);
@@ -138,7 +138,7 @@ static int64_t run_at(struct sx_meter *m, int64_t from_ns, int seconds, int step
 /* A time without readings adds no energy, no time and no frames, so the quotients stay right. */
 static void a_gap(void **state)
 {
-	struct sx_meter_figures f;
+	struct sx_meter_readings f;
 	uint64_t frames = 100;
 	struct sx_meter m;
 	int64_t t;
@@ -174,7 +174,7 @@ static void a_gap(void **state)
 /* Slow readings are not a gap. */
 static void slow_intervals(void **state)
 {
-	struct sx_meter_figures f;
+	struct sx_meter_readings f;
 	uint64_t frames = 0;
 	struct sx_meter m;
 	int64_t t;
@@ -195,7 +195,7 @@ static void slow_intervals(void **state)
  */
 static void a_counter(void **state)
 {
-	struct sx_meter_figures f;
+	struct sx_meter_readings f;
 	struct sx_meter m;
 
 	sx_meter_init(&m, 100 * MS);
@@ -216,7 +216,7 @@ static void a_counter(void **state)
 static void a_counter_that_stands_still(void **state)
 {
 	struct sx_power_reading r = of_joules(77.0);
-	struct sx_meter_figures f;
+	struct sx_meter_readings f;
 	struct sx_meter m;
 
 	sx_meter_init(&m, 100 * MS);
@@ -238,7 +238,7 @@ static void a_counter_that_stands_still(void **state)
 static void a_counter_that_is_set_back(void **state)
 {
 	static const double values[] = {1000, 1010, 1020, 3, 13, 23, 1e9, 1e9 + 10};
-	struct sx_meter_figures f;
+	struct sx_meter_readings f;
 	struct sx_meter m;
 
 	sx_meter_init(&m, 100 * MS);
@@ -257,7 +257,7 @@ static void a_counter_that_is_set_back(void **state)
 /* In runs of hours the window keeps its length and the sum its precision. */
 static void long_runs(void **state)
 {
-	struct sx_meter_figures f;
+	struct sx_meter_readings f;
 	uint64_t frames = 0;
 	struct sx_meter m;
 	int64_t t;

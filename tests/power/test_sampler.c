@@ -88,7 +88,7 @@ static struct sx_sampler_look until(struct sx_sampler *s, bool (*so)(const struc
 			return l;
 	} while (sx_now_ns() < end);
 	fail_msg("not %s in time; source '%s', reason '%s', %g W, %g s", what, l.source, l.reason,
-		 l.figures.watts, l.figures.seconds);
+		 l.readings.watts, l.readings.seconds);
 	return l;
 }
 
@@ -104,18 +104,18 @@ static bool absent(const struct sx_sampler_look *l)
 
 static bool stale(const struct sx_sampler_look *l)
 {
-	return l->figures.stale && *l->reason;
+	return l->readings.stale && *l->reason;
 }
 
 static bool told_by_frame(const struct sx_sampler_look *l)
 {
-	return isfinite(l->figures.joules_per_frame);
+	return isfinite(l->readings.joules_per_frame);
 }
 
 static double joules_before;
 static bool more_joules(const struct sx_sampler_look *l)
 {
-	return l->figures.joules > joules_before;
+	return l->readings.joules > joules_before;
 }
 
 static void a_board(void **state)
@@ -133,9 +133,9 @@ static void a_board(void **state)
 	assert_string_equal(l.scope, "module");
 	assert_string_equal(l.reason, "");
 	assert_int_equal(l.interval_ms, 20);
-	assert_true(fabs(l.figures.watts - tree_total(b)) < 0.01);
-	assert_true(l.figures.frames > 0 && l.figures.seconds >= 1.0);
-	assert_true(fabs(l.figures.joules - l.figures.seconds * tree_total(b)) < 0.01 * l.figures.joules);
+	assert_true(fabs(l.readings.watts - tree_total(b)) < 0.01);
+	assert_true(l.readings.frames > 0 && l.readings.seconds >= 1.0);
+	assert_true(fabs(l.readings.joules - l.readings.seconds * tree_total(b)) < 0.01 * l.readings.joules);
 	sx_sampler_stop(s);
 	tree_remove(&t);
 }
@@ -158,17 +158,17 @@ static void unplugged_and_back(void **state)
 	tree_delete(&t, "/sys/class/hwmon/hwmon9");
 	l = until(s, stale, "stale");
 	assert_non_null(strstr(l.reason, "hwmon9/in1_input: No such file or directory"));
-	assert_true(isnan(l.figures.watts) && isnan(l.figures.fps_per_watt));
+	assert_true(isnan(l.readings.watts) && isnan(l.readings.fps_per_watt));
 	l = until(s, absent, "lost");
 	assert_int_equal(l.changes, before.changes + 1);
-	assert_true(l.figures.stale && l.figures.joules >= before.figures.joules);
+	assert_true(l.readings.stale && l.readings.joules >= before.readings.joules);
 	before = l;
 	plug(&t, b->name);
 	l = until(s, present, "found again");
 	assert_int_equal(l.changes, before.changes + 1);
-	joules_before = before.figures.joules;
+	joules_before = before.readings.joules;
 	l = until(s, more_joules, "measured again");
-	assert_false(l.figures.stale);
+	assert_false(l.readings.stale);
 	sx_sampler_stop(s);
 	tree_remove(&t);
 }
@@ -189,7 +189,7 @@ static void another_sensor_begins_anew(void **state)
 	plug(&t, "thor");
 	l = until(s, present, "found");
 	assert_string_equal(l.scope, "board");
-	assert_true(l.figures.seconds < before.figures.seconds || l.figures.joules == 0.0);
+	assert_true(l.readings.seconds < before.readings.seconds || l.readings.joules == 0.0);
 	sx_sampler_stop(s);
 	tree_remove(&t);
 }
@@ -205,7 +205,7 @@ static void none_and_then_one(void **state)
 	l = until(s, absent, "searching for a sensor");
 	assert_int_equal(l.changes, 1);
 	assert_non_null(strstr(l.reason, "no INA power monitor"));
-	assert_true(l.figures.age_ns < 0);
+	assert_true(l.readings.age_ns < 0);
 	plug(&t, "nano");
 	l = until(s, present, "found");
 	assert_int_equal(l.changes, 2);

@@ -136,8 +136,8 @@ void age_pipeline(struct sx_pipeline *p)
 	if (world->counts_aged)
 		return; /* the pipeline was created again and keeps its counts */
 	world->counts_aged = true;
-	add(&t->count[SX_FIG_FRAMES_CAPTURED], n);
-	add(&t->count[SX_FIG_FRAMES_PUBLISHED], n);
+	add(&t->count[SX_METRIC_FRAMES_CAPTURED], n);
+	add(&t->count[SX_METRIC_FRAMES_PUBLISHED], n);
 	for (int side = 0; side < 2; side++)
 		t->closed.captured[side] += n;
 	world->published += n;
@@ -192,7 +192,7 @@ void age_tick(void)
 
 static uint64_t published_of(const struct sx_telemetry *t)
 {
-	return atomic_load_explicit(&t->count[SX_FIG_FRAMES_PUBLISHED], memory_order_relaxed);
+	return atomic_load_explicit(&t->count[SX_METRIC_FRAMES_PUBLISHED], memory_order_relaxed);
 }
 
 /* Returns the number of frames whose durations are known. */

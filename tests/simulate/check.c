@@ -36,7 +36,7 @@ void check_life_begins(void)
 	world->heap_before = heap();
 }
 
-static uint64_t count(enum sx_figure figure)
+static uint64_t count(enum sx_metric figure)
 {
 	return atomic_load_explicit(&world->run->core.telemetry->count[figure], memory_order_relaxed);
 }
@@ -179,13 +179,13 @@ void check_quiet(void)
 
 	if (!p || !world->run)
 		return;
-	captured = count(SX_FIG_FRAMES_CAPTURED);
+	captured = count(SX_METRIC_FRAMES_CAPTURED);
 	held = pairs_held(&p->mailbox);
-	sum = count(SX_FIG_FRAMES_PUBLISHED) + count(SX_FIG_DROPPED_OVERLOAD) + count(SX_FIG_DROPPED_NO_MAP) +
-	      count(SX_FIG_DROPPED_TEARDOWN) + (uint64_t)held;
+	sum = count(SX_METRIC_FRAMES_PUBLISHED) + count(SX_METRIC_DROPPED_OVERLOAD) +
+	      count(SX_METRIC_DROPPED_NO_MAP) + count(SX_METRIC_DROPPED_TEARDOWN) + (uint64_t)held;
 	SIM_MUST(captured == sum, "%llu pairs captured; published %llu, overload %llu, held %d",
-		 (ull)captured, (ull)count(SX_FIG_FRAMES_PUBLISHED), (ull)count(SX_FIG_DROPPED_OVERLOAD),
-		 held);
+		 (ull)captured, (ull)count(SX_METRIC_FRAMES_PUBLISHED),
+		 (ull)count(SX_METRIC_DROPPED_OVERLOAD), held);
 	SIM_MUST(p->collected <= p->submitted && p->submitted - p->collected <= (uint64_t)p->context_count,
 		 "%llu submitted, %llu collected", (ull)p->submitted, (ull)p->collected);
 	age_check_sums();
@@ -220,7 +220,7 @@ void __wrap_sx_source_close(struct sx_source *s)
 	if (s && s == world->source)
 		world->source = NULL;
 	if (s && world->run)
-		world->next_pair = count(SX_FIG_FRAMES_CAPTURED) + 1;
+		world->next_pair = count(SX_METRIC_FRAMES_CAPTURED) + 1;
 	__real_sx_source_close(s);
 }
 
@@ -235,7 +235,7 @@ int __wrap_sx_pipeline_start(struct sx_pipeline *p, struct sx_why *why)
 	int r;
 
 	if (!p->source)
-		world->next_pair = sx_telemetry_count(p->c.telemetry, SX_FIG_FRAMES_CAPTURED) + 1;
+		world->next_pair = sx_telemetry_count(p->c.telemetry, SX_METRIC_FRAMES_CAPTURED) + 1;
 	r = __real_sx_pipeline_start(p, why);
 	world->pipeline = r == 0 ? p : NULL;
 	return r;
@@ -339,7 +339,7 @@ int __wrap_sx_ring_publish(struct sx_ring *r, const void *frame, size_t bytes)
 
 void __wrap_sx_ring_pass_wake(struct sx_ring *r)
 {
-	SIM_MUST(count(SX_FIG_FRAMES_PUBLISHED) == world->published,
+	SIM_MUST(count(SX_METRIC_FRAMES_PUBLISHED) == world->published,
 		 "readers are woken, and frame %llu is not counted yet", (ull)world->number);
 	__real_sx_ring_pass_wake(r);
 }
@@ -366,7 +366,7 @@ void check_frame(uint64_t epoch, uint64_t number, uint32_t checksum, const char 
 void check_main_looks(void)
 {
 	world->main_saw[1] = world->main_saw[0];
-	world->main_saw[0] = world->run ? count(SX_FIG_FRAMES_PUBLISHED) : 0;
+	world->main_saw[0] = world->run ? count(SX_METRIC_FRAMES_PUBLISHED) : 0;
 }
 
 static bool has_line(const char *text, const char *line)
@@ -384,12 +384,12 @@ static void check_ping(void)
 	const bool absent = atomic_load_explicit(&t->absent, memory_order_relaxed) ||
 			    run->health.now.state == STIXEL_STATE_NO_CAMERA;
 
-	SIM_MUST(count(SX_FIG_FRAMES_PUBLISHED) > world->pinged_published || absent,
+	SIM_MUST(count(SX_METRIC_FRAMES_PUBLISHED) > world->pinged_published || absent,
 		 "the watchdog is pinged, and nothing was published since the ping before");
 	world->pinged_published = world->main_saw[1];
 	world->at.pinged = sim->now;
 	/* a frame that came while main judged may already be in this ping and needs no other */
-	world->at.progress = count(SX_FIG_FRAMES_PUBLISHED) > world->main_saw[0] ? sim->now : 0;
+	world->at.progress = count(SX_METRIC_FRAMES_PUBLISHED) > world->main_saw[0] ? sim->now : 0;
 }
 
 /* Checks that a camera counts as returned only after a new pair, not when its device appears. */
@@ -397,7 +397,7 @@ static void check_return(const char *text)
 {
 	if (has_line(text, "STATUS=no_camera"))
 		world->returns_with = world->next_pair;
-	SIM_MUST(!has_line(text, "STATUS=running") || count(SX_FIG_FRAMES_CAPTURED) >= world->returns_with,
+	SIM_MUST(!has_line(text, "STATUS=running") || count(SX_METRIC_FRAMES_CAPTURED) >= world->returns_with,
 		 "it says that it is running, and no pair came since it had no camera");
 }
 
@@ -472,8 +472,8 @@ static void check_state(void)
 static void check_calm(void)
 {
 	const int64_t calm = world_calm_since();
-	const uint64_t lost = count(SX_FIG_DROPPED_OVERLOAD) + count(SX_FIG_DROPPED_UNPAIRED) +
-			      count(SX_FIG_DROPPED_CORRUPT);
+	const uint64_t lost = count(SX_METRIC_DROPPED_OVERLOAD) + count(SX_METRIC_DROPPED_UNPAIRED) +
+			      count(SX_METRIC_DROPPED_CORRUPT);
 
 	if (calm == SIM_NEVER || sim->now - calm < world->settle_ns) {
 		world->overload_before = lost;

@@ -122,9 +122,9 @@ static void wait_for_sensor(struct sx_sampler *s)
 /* Computes the mean power between two readings, W. NAN without a sensor. */
 static double mean_watts(const struct sx_sampler_look *from, const struct sx_sampler_look *to)
 {
-	const double seconds = to->figures.seconds - from->figures.seconds;
+	const double seconds = to->readings.seconds - from->readings.seconds;
 
-	return seconds > 0 ? (to->figures.joules - from->figures.joules) / seconds : (double)NAN;
+	return seconds > 0 ? (to->readings.joules - from->readings.joules) / seconds : (double)NAN;
 }
 
 int bench_load_run(struct bench_load *l, struct bench_run *b, const struct sx_power_engine *engine,

@@ -108,7 +108,7 @@ static bool wait_for_sensor(struct sx_sampler *s)
 
 static void print_line(const struct sx_sampler_look *l, int second)
 {
-	const struct sx_meter_figures *f = &l->figures;
+	const struct sx_meter_readings *f = &l->readings;
 
 	printf("%3d s  %.3f W (10 s: %.3f)  %.6f J/frame  %.6f fps/W  age %.0f ms  gpu %" PRId64 " Hz%s%s\n",
 	       second, f->watts, f->watts_10s, f->joules_per_frame, f->fps_per_watt, (double)f->age_ns / 1e6,
@@ -119,7 +119,7 @@ static void print_line(const struct sx_sampler_look *l, int second)
 static void measure(struct sx_sampler *s, int seconds)
 {
 	struct sx_sampler_look first, l;
-	const struct sx_meter_figures *f = &l.figures;
+	const struct sx_meter_readings *f = &l.readings;
 	void *device = NULL;
 	int (*power)(void *, unsigned *);
 	double sum = 0.0, measured;
@@ -138,15 +138,15 @@ static void measure(struct sx_sampler *s, int seconds)
 		sx_sampler_look(s, sx_now_ns(), &l);
 		print_line(&l, i);
 	}
-	measured = f->seconds - first.figures.seconds;
+	measured = f->seconds - first.readings.seconds;
 	check_range("seconds measured", measured, 0.8 * seconds, 1.5 * seconds + 1.0);
-	check_range("mean watts", (f->joules - first.figures.joules) / measured, 0.1, 5000.0);
+	check_range("mean watts", (f->joules - first.readings.joules) / measured, 0.1, 5000.0);
 	check_range("joules a frame x fps a watt", f->joules_per_frame * f->fps_per_watt, 0.999, 1.001);
-	check_range("frames a second", (double)(f->frames - first.figures.frames) / measured, 0.9 * FPS,
+	check_range("frames a second", (double)(f->frames - first.readings.frames) / measured, 0.9 * FPS,
 		    1.1 * FPS);
 	if (asked)
 		check_range("mean watts by the driver's own word",
-			    (f->joules - first.figures.joules) / measured, (1.0 - ALIKE) * sum / asked,
+			    (f->joules - first.readings.joules) / measured, (1.0 - ALIKE) * sum / asked,
 			    (1.0 + ALIKE) * sum / asked);
 }
 

@@ -12,7 +12,7 @@
 #include "tools/ctl/top/page_priv.h"
 #include "tools/ctl/top/scene.h"
 
-enum { NAME = 15, FIGURE = 8, BAR_LEAST = 4 };
+enum { NAME = 15, METRIC = 8, BAR_LEAST = 4 };
 
 static const char *const windows[SX_TOP_WINDOWS] = {"last 1 s", "last 10 s", "since start"};
 
@@ -64,18 +64,18 @@ static void figure(struct sx_canvas *c, int x, int y, int end, json_t *row, cons
 	double v = ms(row, key);
 	int decimals = v >= 99.95 ? 0 : v >= 9.995 ? 1 : v >= 0.9995 ? 2 : 3;
 
-	sx_canvas_text(c, x, y, end, SX_C_PLAIN, "%*.*f", FIGURE - 1, decimals, v);
+	sx_canvas_text(c, x, y, end, SX_C_PLAIN, "%*.*f", METRIC - 1, decimals, v);
 }
 
 static void draw_row(struct sx_canvas *c, int y, int end, const char *key, json_t *row, double whole)
 {
-	int x = NAME + 3 * FIGURE + 1;
+	int x = NAME + 3 * METRIC + 1;
 	bool part;
 	const char *name = name_of(key, &part);
 
 	sx_canvas_text(c, part ? 0 : 1, y, NAME, part ? SX_C_LABEL : SX_C_PLAIN, "%s", name);
 	for (int i = 0; i < 3; i++)
-		figure(c, NAME + i * FIGURE, y, end, row, i == 0 ? "p50" : i == 1 ? "p99" : "max");
+		figure(c, NAME + i * METRIC, y, end, row, i == 0 ? "p50" : i == 1 ? "p99" : "max");
 	if (end - x >= BAR_LEAST && whole > 0.0)
 		sx_canvas_bar(c, x, y, end - x, ms(row, "p50") / whole, ms(row, "p99") / whole,
 			      ms(row, "max") / whole);
@@ -122,7 +122,7 @@ int sx_page_table(struct sx_canvas *c, const struct sx_top *t, int y, int rows, 
 		return y;
 	sx_canvas_text(c, 0, y, NAME + 1, SX_C_LABEL, "ms, %s", windows[t->window]);
 	for (int i = 0; i < 3; i++)
-		sx_canvas_text(c, NAME + i * FIGURE, y, end, SX_C_LABEL, "%*s", FIGURE - 1,
+		sx_canvas_text(c, NAME + i * METRIC, y, end, SX_C_LABEL, "%*s", METRIC - 1,
 			       i == 0	? "p50"
 			       : i == 1 ? "p99"
 					: "max");

@@ -1,6 +1,6 @@
 /*
- * Tests the rows of ipc/figures.h. Every row is in the documents that it names. docs/use/metrics.md has exactly
- * the same families, in the same order. The test knows no row by name, so it covers each new row.
+ * Tests the rows of ipc/metrics.h. Every row is in the documents that it names. docs/use/metrics.md has
+ * exactly the same families, in the same order. The test knows no row by name, so it covers each new row.
  *
  *	test_figures docs/use/metrics.md
  *
@@ -18,7 +18,7 @@
 
 static const char *document;
 
-/* Fills a report: everything is known, and every figure has a different number: 1000001, 1000002, ... */
+/* Fills a report: everything is known, and every metric has a different number: 1000001, 1000002, ... */
 static void fill(struct sx_report *r)
 {
 	sx_report_init(r);
@@ -28,11 +28,11 @@ static void fill(struct sx_report *r)
 	snprintf(r->semantics.source, sizeof(r->semantics.source), "net");
 	snprintf(r->external.source, sizeof(r->external.source), "net");
 	snprintf(r->power.source, sizeof(r->power.source), "sensor");
-	for (int i = 0; i < SX_FIG_END; i++) {
-		if (sx_figures[i].kind == SX_FIGURE_REAL)
-			r->figure[i].real = 100001 + i;
+	for (int i = 0; i < SX_METRIC_END; i++) {
+		if (sx_metrics[i].kind == SX_METRIC_KIND_REAL)
+			r->metric[i].real = 100001 + i;
 		else
-			r->figure[i].count = 100001 + i;
+			r->metric[i].count = 100001 + i;
 	}
 	for (int side = 0; side < 2; side++) {
 		r->source.camera[side].side = side ? "right" : "left";
@@ -61,22 +61,22 @@ static int count_of(const char *text, const char *word)
 	return n;
 }
 
-static void every_figure_is_in_the_status(void **state)
+static void every_metric_is_in_the_status(void **state)
 {
 	char data[16384], want[128];
 	struct sx_report r;
 
 	fill(&r);
 	write_text(&r, sx_report_json, data, sizeof(data));
-	for (int i = 0; i < SX_FIG_END; i++) {
-		if (!sx_figures[i].key)
+	for (int i = 0; i < SX_METRIC_END; i++) {
+		if (!sx_metrics[i].key)
 			continue;
-		snprintf(want, sizeof(want), "\"%s\":%d", sx_figures[i].key, 100001 + i);
+		snprintf(want, sizeof(want), "\"%s\":%d", sx_metrics[i].key, 100001 + i);
 		if (count_of(data, want) != 1)
-			fail_msg("%s.%s is not once in %s", sx_figures[i].object, sx_figures[i].key, data);
+			fail_msg("%s.%s is not once in %s", sx_metrics[i].object, sx_metrics[i].key, data);
 	}
 	for (int i = 0; i < 2 * SX_CAMERA_END; i++) {
-		snprintf(want, sizeof(want), "\"%s\":%d", sx_camera_figures[i / 2].key,
+		snprintf(want, sizeof(want), "\"%s\":%d", sx_camera_metrics[i / 2].key,
 			 200001 + 100 * (i % 2) + i / 2);
 		assert_int_equal(count_of(data, want), 1);
 	}
@@ -90,13 +90,13 @@ static void objects_are_where_the_rows_say(void **state)
 
 	fill(&r);
 	write_text(&r, sx_report_json, data, sizeof(data));
-	for (int i = 0; i < SX_FIG_END; i++) {
+	for (int i = 0; i < SX_METRIC_END; i++) {
 		const char *at = data, *value, *brace;
 		int depth = 1;
 
-		if (!sx_figures[i].key)
+		if (!sx_metrics[i].key)
 			continue;
-		snprintf(object, sizeof(object), "%s", sx_figures[i].object);
+		snprintf(object, sizeof(object), "%s", sx_metrics[i].object);
 		for (char *word = object, *end; *word; word = end) {
 			end = word + strcspn(word, ".");
 			snprintf(want, sizeof(want), "\"%.*s\":{", (int)(end - word), word);
@@ -105,7 +105,7 @@ static void objects_are_where_the_rows_say(void **state)
 			assert_non_null(at);
 			at += strlen(want);
 		}
-		snprintf(want, sizeof(want), "\"%s\":%d", sx_figures[i].key, 100001 + i);
+		snprintf(want, sizeof(want), "\"%s\":%d", sx_metrics[i].key, 100001 + i);
 		value = strstr(at, want);
 		assert_non_null(value);
 		/* braces between the one of its object and the value close only after they were opened */
@@ -114,19 +114,19 @@ static void objects_are_where_the_rows_say(void **state)
 		for (brace = at; brace < value && depth > 0; brace++)
 			depth += (*brace == '{') - (*brace == '}');
 		if (depth != 1)
-			fail_msg("%s is not in object '%s'", sx_figures[i].key, sx_figures[i].object);
+			fail_msg("%s is not in object '%s'", sx_metrics[i].key, sx_metrics[i].object);
 	}
 }
 
-static void every_figure_is_in_the_metrics(void **state)
+static void every_metric_is_in_the_metrics(void **state)
 {
 	char data[16384], want[256];
 	struct sx_report r;
 
 	fill(&r);
 	write_text(&r, sx_report_metrics, data, sizeof(data));
-	for (int i = 0; i < SX_FIG_END; i++) {
-		const struct sx_figure_row *f = &sx_figures[i];
+	for (int i = 0; i < SX_METRIC_END; i++) {
+		const struct sx_metric_row *f = &sx_metrics[i];
 		const struct sx_family_row *family;
 		int n;
 
@@ -151,7 +151,7 @@ static void every_figure_is_in_the_metrics(void **state)
 	}
 	for (int i = 0; i < 2 * SX_CAMERA_END; i++) {
 		snprintf(want, sizeof(want), "\n%s_total{side=\"%s\"} %d\n",
-			 sx_families[sx_camera_figures[i / 2].family].name, i % 2 ? "right" : "left",
+			 sx_families[sx_camera_metrics[i / 2].family].name, i % 2 ? "right" : "left",
 			 200001 + 100 * (i % 2) + i / 2);
 		assert_int_equal(count_of(data, want), 1);
 	}
@@ -163,9 +163,9 @@ static void every_figure_is_in_the_metrics(void **state)
  */
 static void rows_are_sound(void **state)
 {
-	for (int i = 0; i < SX_FIG_END; i++)
+	for (int i = 0; i < SX_METRIC_END; i++)
 		for (int k = 0; k < i; k++) {
-			const struct sx_figure_row *a = &sx_figures[i], *b = &sx_figures[k];
+			const struct sx_metric_row *a = &sx_metrics[i], *b = &sx_metrics[k];
 
 			if (a->key && b->key && strcmp(a->object, b->object) == 0)
 				assert_string_not_equal(a->key, b->key);
@@ -236,9 +236,9 @@ static void the_documented_table_is_that_of_the_rows(void **state)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_figure_is_in_the_status),
+		cmocka_unit_test(every_metric_is_in_the_status),
 		cmocka_unit_test(objects_are_where_the_rows_say),
-		cmocka_unit_test(every_figure_is_in_the_metrics),
+		cmocka_unit_test(every_metric_is_in_the_metrics),
 		cmocka_unit_test(rows_are_sound),
 		cmocka_unit_test(the_documented_table_is_that_of_the_rows),
 	};

@@ -1,4 +1,4 @@
-# Compares the figures of /status and /metrics with independent measurements: of a client that counts frames and reads
+# Compares the metrics of /status and /metrics with independent measurements: of a client that counts frames and reads
 # its own clock, and of a source and an engine (fake.c) with known delays. The table SHOWN names the test that raises
 # each counter. A counter without a test fails.
 #
@@ -19,9 +19,9 @@ ARGS = ["-s", "source.kind=synthetic", "-s", "stixels.width=4"]
 CAMERAS = ["-s", "source.kind=v4l2", "-s", "source.left=/dev/left", "-s", "source.right=/dev/right",
            "-s", "camera.fx=0", "-s", "camera.fy=0", "-s", "camera.baseline_m=0", "-s", "stixels.width=4"]
 TESTS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-FIGURES = os.path.join(TESTS, "..", "ipc", "figures.def")
+METRICS_DEF = os.path.join(TESTS, "..", "ipc", "metrics.def")
 
-HERE = "daemon/test_figures.py:"
+HERE = "daemon/test_metrics.py:"
 SHOWN = {
     "INPUT_COPIES_IN": "daemon/test_module.py:test_computes",
     "INPUT_COPIES_OUT": "daemon/test_module.py:test_computes",
@@ -98,7 +98,7 @@ class Client(threading.Thread):
         return self.frames
 
 
-class Figures(TestCase):
+class Metrics(TestCase):
     def fake(self, *args, **env):
         i = self.instance(binary=FAKE)
         i.start("-s", "source.kind=synthetic", "-s", "stixels.width=4", "-s", "output.slots=1024", *args,
@@ -306,13 +306,13 @@ class Counters(TestCase):
 
 class Table(unittest.TestCase):
     def test_every_counter_has_its_test(self):
-        with open(FIGURES, encoding="utf-8") as f:
+        with open(METRICS_DEF, encoding="utf-8") as f:
             text = f.read()
         counters = set(re.findall(r"(?m)^FAMILY\((\w+), \"\w+\", COUNTER,", text))
         wanted = {name for name, kind, family in re.findall(
-            r"(?m)^FIGURE\((\w+), (\w+), \"[^\"]*\", [^,]+, (\w+)", text) if kind == "COUNTED" or family in counters}
+            r"(?m)^METRIC\((\w+), (\w+), \"[^\"]*\", [^,]+, (\w+)", text) if kind == "COUNTED" or family in counters}
         wanted |= {"STREAM_ACCEPTED", "STREAM_GARBAGE"}  # in /status alone
-        wanted |= {"CAMERA_" + name for name in re.findall(r"(?m)^CAMERA_FIGURE\((\w+),", text)}
+        wanted |= {"CAMERA_" + name for name in re.findall(r"(?m)^CAMERA_METRIC\((\w+),", text)}
         self.assertEqual(set(SHOWN), wanted)
         for name, place in SHOWN.items():
             path, test = place.split(":")
