@@ -89,7 +89,7 @@ FOLDERS = [
     ("tools/common", "what programs share: arguments, progress, files, a question to the status socket",
      ["base", "config", "engines"]),
     ("tools/draw", "pictures and tables of a frame: overlay, bird's eye, CSV", ["base", "recording/messages"]),
-    ("tools/pairs", "what is wrong with a rig, by a few of its pairs: places found again, figures, verdicts",
+    ("tools/pairs", "what is wrong with a rig, by a few of its pairs: places found again, statistics, verdicts",
      ["base", "stages/monitor"]),
     ("tools/process", "stixel-process: files in, disparity, stixels and overlay out",
      ["base", "stages/*", "engines", "capture/*", "config/*", "tools/common", "tools/draw", "tools/pairs"]),

@@ -67,7 +67,7 @@ static void find_sides(struct list *l, enum sx_pair_fault fault, const bool wron
 }
 
 /* Finds images that show nothing. */
-static bool find_nothing(struct list *l, const struct sx_pair_figures *f)
+static bool find_nothing(struct list *l, const struct sx_pair_stats *f)
 {
 	const bool black[2] = {f->dark[0] >= NOTHING, f->dark[1] >= NOTHING};
 	const bool white[2] = {f->saturated[0] >= NOTHING, f->saturated[1] >= NOTHING};
@@ -87,7 +87,7 @@ static bool find_nothing(struct list *l, const struct sx_pair_figures *f)
 	return l->count > 0;
 }
 
-static bool find_same(struct list *l, const struct sx_pair_figures *f)
+static bool find_same(struct list *l, const struct sx_pair_stats *f)
 {
 	if (f->still >= STILL && !(f->difference > STILL_DIFFERENCE))
 		find(l, SX_PAIR_SAME,
@@ -97,7 +97,7 @@ static bool find_same(struct list *l, const struct sx_pair_figures *f)
 	return l->count > 0;
 }
 
-static bool find_exchanged(struct list *l, const struct sx_pair_figures *f)
+static bool find_exchanged(struct list *l, const struct sx_pair_stats *f)
 {
 	static const char *const advice = "swap source.left and source.right, or of one camera with both "
 					  "images change source.layout";
@@ -116,7 +116,7 @@ static bool find_exchanged(struct list *l, const struct sx_pair_figures *f)
 }
 
 /* Finds a late image. Returns true if rows cannot be judged. */
-static bool find_late(struct list *l, const struct sx_pair_figures *f)
+static bool find_late(struct list *l, const struct sx_pair_stats *f)
 {
 	static const char *const advice = "let one signal trigger both cameras, or one camera the other; "
 					  "without, things that move get wrong distances";
@@ -138,18 +138,18 @@ static bool find_late(struct list *l, const struct sx_pair_figures *f)
 }
 
 /* Returns the row error from the turn at the border of the image, px. */
-static double turn_px(const struct sx_pair_figures *f)
+static double turn_px(const struct sx_pair_stats *f)
 {
 	return tan(f->turn * DEGREE) * f->width / 2;
 }
 
-static double stretch_px(const struct sx_pair_figures *f)
+static double stretch_px(const struct sx_pair_stats *f)
 {
 	return f->stretch * f->height / 2;
 }
 
 /* Lists the parts of the row error: each part of half a pixel or more, or the largest. */
-static void say_parts(const struct sx_pair_figures *f, char *to, size_t bytes)
+static void say_parts(const struct sx_pair_stats *f, char *to, size_t bytes)
 {
 	const double px[3] = {fabs(f->rows), fabs(turn_px(f)), isnan(f->stretch) ? 0 : fabs(stretch_px(f))};
 	const double largest = fmax(px[0], fmax(px[1], px[2])), least = fmin(ROWS_PX / 2, largest);
@@ -167,7 +167,7 @@ static void say_parts(const struct sx_pair_figures *f, char *to, size_t bytes)
 			 f->stretch > 0 ? "larger" : "smaller");
 }
 
-static void find_rows(struct list *l, const struct sx_pair_figures *f)
+static void find_rows(struct list *l, const struct sx_pair_stats *f)
 {
 	const bool bent = f->bent >= BENT_PX || (f->bent >= BENT_SOME && f->agree < BENT_AGREE);
 	char parts[128];
@@ -184,7 +184,7 @@ static void find_rows(struct list *l, const struct sx_pair_figures *f)
 }
 
 /* Compares the sharpness by mean Laplacians, to which noise contributes. */
-static void find_soft(struct list *l, const struct sx_pair_figures *f)
+static void find_soft(struct list *l, const struct sx_pair_stats *f)
 {
 	const int soft = f->laplacian[1] < f->laplacian[0];
 
@@ -194,7 +194,7 @@ static void find_soft(struct list *l, const struct sx_pair_figures *f)
 		     side_name(soft), f->laplacian[soft], side_name(!soft), f->laplacian[!soft]);
 }
 
-static void find_focus(struct list *l, const struct sx_pair_figures *f)
+static void find_focus(struct list *l, const struct sx_pair_stats *f)
 {
 	const int soft = f->sharp[1] < f->sharp[0];
 
@@ -208,7 +208,7 @@ static void find_focus(struct list *l, const struct sx_pair_figures *f)
 		     side_name(soft), f->sharp[soft], side_name(!soft), f->sharp[!soft]);
 }
 
-static void find_exposure(struct list *l, const struct sx_pair_figures *f)
+static void find_exposure(struct list *l, const struct sx_pair_stats *f)
 {
 	const int dim = f->grey[1] < f->grey[0];
 
@@ -219,7 +219,7 @@ static void find_exposure(struct list *l, const struct sx_pair_figures *f)
 		     side_name(dim), f->grey[dim], side_name(!dim), f->grey[!dim]);
 }
 
-int sx_pair_faults(const struct sx_pair_figures *f, struct sx_pair_finding ret[SX_PAIR_FAULTS])
+int sx_pair_faults(const struct sx_pair_stats *f, struct sx_pair_finding ret[SX_PAIR_FAULTS])
 {
 	struct list l = {ret, 0};
 

@@ -1,5 +1,5 @@
 /*
- * Finds what is wrong with a rig, from the figures of some of its pairs. Needs no camera and no daemon, so
+ * Finds what is wrong with a rig, from the statistics of some of its pairs. Needs no camera and no daemon, so
  * that tests/tools/pairs/test_faults.c can test every case.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -9,7 +9,7 @@
 
 #include <stdbool.h>
 
-#include "tools/pairs/figures.h"
+#include "tools/pairs/pair_stats.h"
 
 #define SX_PAIRS_SPARSE 0.4 /* share of the pixels with a disparity; sound pairs have twice as much */
 
@@ -17,7 +17,7 @@
 enum sx_pair_fault {
 	SX_PAIR_BLACK,	 /* 98 % of one image or both have grey level 8 or less */
 	SX_PAIR_WHITE,	 /* 98 % of one image or both have grey level 250 or more */
-	SX_PAIR_COVERED, /* 98 % of one image or both are flat, and no figures of the rows are known */
+	SX_PAIR_COVERED, /* 98 % of one image or both are flat, and no statistics of the rows are known */
 	/* one image equals that of the previous pair, but the other does not, in half of the pairs */
 	SX_PAIR_FROZEN,
 	/* 95 % of the places have one position in both images, which differ by at most 3 grey levels */
@@ -43,9 +43,9 @@ struct sx_pair_finding {
 
 /*
  * Writes the faults to ret and returns their number. Each fault up to SX_PAIR_EXCHANGED is reported alone. A
- * late image also moves rows, so rows are not judged if motion shows SX_PAIR_LATE. Unknown figures give no
+ * late image also moves rows, so rows are not judged if motion shows SX_PAIR_LATE. Unknown statistics give no
  * fault.
  */
-int sx_pair_faults(const struct sx_pair_figures *f, struct sx_pair_finding ret[SX_PAIR_FAULTS]);
+int sx_pair_faults(const struct sx_pair_stats *f, struct sx_pair_finding ret[SX_PAIR_FAULTS]);
 
 #endif

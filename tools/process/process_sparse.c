@@ -16,8 +16,8 @@ static const char likely[] =
 static const char in_line[] = "its images are neither exchanged nor out of line: likely there is too little "
 			      "texture, or things are nearer than stereo.disparities reaches";
 
-/* Computes figures of the pair in the context. Returns false if this fails. */
-static bool sparse_figures(const struct process *p, struct sx_pair_figures *f)
+/* Computes statistics of the pair in the context. Returns false if this fails. */
+static bool sparse_stats(const struct process *p, struct sx_pair_stats *f)
 {
 	const struct sx_stereo_params *s = &p->config.params.stereo;
 	struct sx_pairs *pairs = NULL;
@@ -29,7 +29,7 @@ static bool sparse_figures(const struct process *p, struct sx_pair_figures *f)
 	       sx_pairs_create(&pairs, left.width, left.height, s->min_disparity, s->disparities) == 0 &&
 	       sx_pairs_add(pairs, &left, &right, NULL, 0) == 0;
 	if (done)
-		sx_pairs_figures(pairs, f);
+		sx_pairs_stats(pairs, f);
 	sx_pairs_destroy(pairs);
 	return done;
 }
@@ -53,7 +53,7 @@ static double density_exchanged(const struct process *p)
 void process_sparse_look(struct process *p, const char *name, double percent)
 {
 	struct sx_pair_finding finding[SX_PAIR_FAULTS];
-	struct sx_pair_figures f;
+	struct sx_pair_stats f;
 	size_t used = 0;
 	int n;
 
@@ -62,7 +62,7 @@ void process_sparse_look(struct process *p, const char *name, double percent)
 	p->sparse_name = name;
 	p->sparse_density = percent;
 	snprintf(p->sparse_why, sizeof(p->sparse_why), "%s", likely);
-	if (!sparse_figures(p, &f))
+	if (!sparse_stats(p, &f))
 		return;
 	f.density = percent / 100;
 	if (f.behind > 0.5)

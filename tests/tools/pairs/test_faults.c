@@ -1,6 +1,6 @@
 /*
- * Tests the findings about a rig from its figures: each fault, faults that hide another one, and unknown
- * figures.
+ * Tests the findings about a rig from its statistics: each fault, faults that hide another one, and unknown
+ * statistics.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -15,11 +15,11 @@
 
 #include "tools/pairs/faults.h"
 
-static struct sx_pair_figures sound(void)
+static struct sx_pair_stats sound(void)
 {
-	struct sx_pair_figures f;
+	struct sx_pair_stats f;
 
-	sx_pair_figures_init(&f);
+	sx_pair_stats_init(&f);
 	f.pairs = 4;
 	f.width = 640;
 	f.height = 400;
@@ -51,7 +51,7 @@ static struct sx_pair_figures sound(void)
 }
 
 /* Checks that there is exactly one finding, whose sentence begins like this. NULL: no finding. */
-static void assert_finds(const struct sx_pair_figures *f, enum sx_pair_fault fault, const char *begin)
+static void assert_finds(const struct sx_pair_stats *f, enum sx_pair_fault fault, const char *begin)
 {
 	struct sx_pair_finding found[SX_PAIR_FAULTS];
 	const int n = sx_pair_faults(f, found);
@@ -70,17 +70,17 @@ static void assert_finds(const struct sx_pair_figures *f, enum sx_pair_fault fau
 
 static void sound_pairs(void **state)
 {
-	struct sx_pair_figures f = sound();
+	struct sx_pair_stats f = sound();
 
 	(void)state;
 	assert_finds(&f, 0, NULL);
-	sx_pair_figures_init(&f); /* no value is known */
+	sx_pair_stats_init(&f); /* no value is known */
 	assert_finds(&f, 0, NULL);
 }
 
 static void black(void **state)
 {
-	struct sx_pair_figures f = sound();
+	struct sx_pair_stats f = sound();
 
 	(void)state;
 	f.dark[0] = 0.97;
@@ -98,7 +98,7 @@ static void black(void **state)
 
 static void white(void **state)
 {
-	struct sx_pair_figures f = sound();
+	struct sx_pair_stats f = sound();
 
 	(void)state;
 	f.saturated[1] = 0.97;
@@ -113,7 +113,7 @@ static void white(void **state)
 
 static void covered(void **state)
 {
-	struct sx_pair_figures f = sound();
+	struct sx_pair_stats f = sound();
 
 	(void)state;
 	f.flat[0] = 1; /* both images show the same places, so they are not blind */
@@ -128,7 +128,7 @@ static void covered(void **state)
 
 static void frozen(void **state)
 {
-	struct sx_pair_figures f = sound();
+	struct sx_pair_stats f = sound();
 
 	(void)state;
 	f.frozen[0] = 1.0 / 3; /* one repeated image in four pairs: a camera that gives some images twice */
@@ -139,7 +139,7 @@ static void frozen(void **state)
 
 static void one_image_twice(void **state)
 {
-	struct sx_pair_figures f = sound();
+	struct sx_pair_stats f = sound();
 
 	(void)state;
 	f.still = 0.96;
@@ -155,7 +155,7 @@ static void one_image_twice(void **state)
 
 static void exchanged(void **state)
 {
-	struct sx_pair_figures f = sound();
+	struct sx_pair_stats f = sound();
 
 	(void)state;
 	f.behind = 0.79;
@@ -172,7 +172,7 @@ static void exchanged(void **state)
 
 static void not_of_one_time(void **state)
 {
-	struct sx_pair_figures f = sound();
+	struct sx_pair_stats f = sound();
 
 	(void)state;
 	f.skew_ms = -4.9;
@@ -207,7 +207,7 @@ static void not_of_one_time(void **state)
 
 static void rows_out_of_line(void **state)
 {
-	struct sx_pair_figures f = sound();
+	struct sx_pair_stats f = sound();
 
 	(void)state;
 	f.rows = -0.8;
@@ -235,7 +235,7 @@ static void rows_out_of_line(void **state)
 
 static void rows_that_are_bent(void **state)
 {
-	struct sx_pair_figures f = sound();
+	struct sx_pair_stats f = sound();
 
 	(void)state;
 	f.bent = 1.4;
@@ -253,7 +253,7 @@ static void rows_that_are_bent(void **state)
 
 static void out_of_focus(void **state)
 {
-	struct sx_pair_figures f = sound();
+	struct sx_pair_stats f = sound();
 
 	(void)state;
 	f.sharp[0] = 0.31;
@@ -276,7 +276,7 @@ static void out_of_focus(void **state)
 
 static void exposed_differently(void **state)
 {
-	struct sx_pair_figures f = sound();
+	struct sx_pair_stats f = sound();
 
 	(void)state;
 	f.grey[1] = 60;
@@ -291,7 +291,7 @@ static void exposed_differently(void **state)
 
 static void few_disparities(void **state)
 {
-	struct sx_pair_figures f = sound();
+	struct sx_pair_stats f = sound();
 	struct sx_pair_finding found[SX_PAIR_FAULTS];
 
 	(void)state;
@@ -311,10 +311,10 @@ static void few_disparities(void **state)
 
 static void rows_of_thirds(void **state)
 {
-	struct sx_pair_figures f;
+	struct sx_pair_stats f;
 
 	(void)state;
-	sx_pair_figures_init(&f);
+	sx_pair_stats_init(&f);
 	f.width = 600;
 	sx_pair_rows_of_thirds(&f, (const double[4]){1, 3, 5, 2.9});
 	assert_float_equal(f.rows, 3, 1e-9);

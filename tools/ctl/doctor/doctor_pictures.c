@@ -166,7 +166,7 @@ static double density_of(const struct sx_engine *e, struct sx_context *x, const 
  * Computes the density of the last pair as it is, and with left and right exchanged. Uses the cpu engine with
  * its defaults.
  */
-static void find_density(const struct grab *g, struct sx_pair_figures *f)
+static void find_density(const struct grab *g, struct sx_pair_stats *f)
 {
 	const struct sx_source_info info = {
 		.width = g->left.width, .height = g->left.height, .pixel = SX_PIXEL_U8};
@@ -199,15 +199,15 @@ static void find_density(const struct grab *g, struct sx_pair_figures *f)
  * Takes the values from pairs. Returns false if there are no pairs, or if the images are too small. f then
  * has only the width.
  */
-static bool figures_of_pairs(struct sx_pair_figures *f, const char *instance, bool *small)
+static bool stats_of_pairs(struct sx_pair_stats *f, const char *instance, bool *small)
 {
 	struct grab g = {.density = (double)NAN, .stamped = true};
 	const int taken = grab_pairs(&g, instance);
 
-	sx_pair_figures_init(f);
+	sx_pair_stats_init(f);
 	f->width = g.width;
 	if (taken) {
-		sx_pairs_figures(g.pairs, f);
+		sx_pairs_stats(g.pairs, f);
 		if (g.stamped)
 			f->skew_ms = sx_quantile(g.skew_ms, (size_t)taken, 0.5);
 		f->density = g.density;
@@ -254,7 +254,7 @@ static void ask_rows(const struct doctor *d, double ret[4])
 }
 
 /* Takes the values from the status. The row errors of the image's thirds become an offset and a rotation. */
-static void figures_of_status(const struct doctor *d, struct sx_pair_figures *f)
+static void stats_of_status(const struct doctor *d, struct sx_pair_stats *f)
 {
 	const json_t *said = json_object_get(d->status, CHECK);
 	double rows[4];
@@ -294,7 +294,7 @@ static void say_raw_range(struct doctor *d)
 }
 
 /* Reports the values of images without faults. */
-static void say_fine(struct doctor *d, const struct sx_pair_figures *f)
+static void say_fine(struct doctor *d, const struct sx_pair_stats *f)
 {
 	char pairs[24] = "", rows[64], sharp[48] = "", density[32] = "", levels[64] = "";
 
@@ -321,15 +321,15 @@ void doctor_pictures(struct doctor *d)
 {
 	const char *state = json_string_value(json_object_get(d->status, "state"));
 	struct sx_pair_finding finding[SX_PAIR_FAULTS];
-	struct sx_pair_figures f;
+	struct sx_pair_stats f;
 	bool pairs, small;
 	int n;
 
 	if (!state || (strcmp(state, "running") != 0 && strcmp(state, "degraded") != 0))
 		return;
-	pairs = figures_of_pairs(&f, d->instance, &small);
+	pairs = stats_of_pairs(&f, d->instance, &small);
 	if (!pairs)
-		figures_of_status(d, &f);
+		stats_of_status(d, &f);
 	n = sx_pair_faults(&f, finding);
 	for (int i = 0; i < n; i++)
 		/* the status describes single frames, which is not enough to report a problem */

@@ -1,5 +1,5 @@
 /*
- * Tests the figures of pairs of the synthetic street with faults, and of sound pairs.
+ * Tests the statistics of pairs of the synthetic street with faults, and of sound pairs.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -25,13 +25,13 @@ struct case_of {
 	int width, height, disparities;
 };
 
-/* Returns the figures of a pair with the fault. The frame after it shows what moves. */
-static struct sx_pair_figures look(const struct case_of *c, const char *fault)
+/* Returns the statistics of a pair with the fault. The frame after it shows what moves. */
+static struct sx_pair_stats look(const struct case_of *c, const char *fault)
 {
 	const struct sx_scene_params params = {
 		.name = c->scene, .seed = 3, .width = c->width, .height = c->height, .lenses = c->lenses};
 	struct sx_image image[5]; /* left, right, next left, next right, scratch */
-	struct sx_pair_figures f;
+	struct sx_pair_stats f;
 	struct sx_pairs *pairs;
 	struct sx_scene *scene;
 	struct sx_fault planted;
@@ -45,7 +45,7 @@ static struct sx_pair_figures look(const struct case_of *c, const char *fault)
 	sx_fault_render(&planted, scene, 0, &image[0], &image[1], &image[4]);
 	sx_fault_render(&planted, scene, 1, &image[2], &image[3], &image[4]);
 	assert_int_equal(sx_pairs_add(pairs, &image[0], &image[1], &image[2], FRAME_MS), 0);
-	sx_pairs_figures(pairs, &f);
+	sx_pairs_stats(pairs, &f);
 	for (int i = 0; i < 5; i++)
 		sx_image_finish(&image[i]);
 	sx_pairs_destroy(pairs);
@@ -59,7 +59,7 @@ static const struct case_of street = {"street", "ideal", 256, 192, 24};
 static void grey_levels_of_most_pixels(void **state)
 {
 	enum { WIDTH = 200, HEIGHT = 100 };
-	struct sx_pair_figures f;
+	struct sx_pair_stats f;
 	struct sx_image image[2];
 	struct sx_pairs *pairs;
 
@@ -75,7 +75,7 @@ static void grey_levels_of_most_pixels(void **state)
 		}
 	}
 	assert_int_equal(sx_pairs_add(pairs, &image[0], &image[1], NULL, 0), 0);
-	sx_pairs_figures(pairs, &f);
+	sx_pairs_stats(pairs, &f);
 	assert_float_equal(f.least, 40, 0);
 	assert_float_equal(f.most, 180, 0);
 	for (int side = 0; side < 2; side++)
@@ -83,7 +83,7 @@ static void grey_levels_of_most_pixels(void **state)
 	sx_pairs_destroy(pairs);
 }
 
-static void assert_only(const struct sx_pair_figures *f, enum sx_pair_fault fault)
+static void assert_only(const struct sx_pair_stats *f, enum sx_pair_fault fault)
 {
 	struct sx_pair_finding found[SX_PAIR_FAULTS];
 	const int n = sx_pair_faults(f, found);
@@ -103,7 +103,7 @@ static void nothing_in_sound_pairs(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		const struct sx_pair_figures f = look(&cases[i], "none");
+		const struct sx_pair_stats f = look(&cases[i], "none");
 
 		if (sx_pair_faults(&f, found))
 			fail_msg("%s: %s", cases[i].scene, found[0].text);
@@ -119,7 +119,7 @@ static void nothing_in_sound_pairs(void **state)
 
 static void rows_and_turns(void **state)
 {
-	struct sx_pair_figures f = look(&street, "rows:-2");
+	struct sx_pair_stats f = look(&street, "rows:-2");
 
 	(void)state;
 	assert_only(&f, SX_PAIR_ROWS);
@@ -139,7 +139,7 @@ static void rows_and_turns(void **state)
 
 static void images_that_are_no_pair(void **state)
 {
-	struct sx_pair_figures f = look(&street, "swapped");
+	struct sx_pair_stats f = look(&street, "swapped");
 
 	(void)state;
 	assert_only(&f, SX_PAIR_EXCHANGED);
@@ -155,16 +155,16 @@ static void images_that_are_no_pair(void **state)
 }
 
 /*
- * Returns the figures of three pairs of the street. Either the right camera is covered, or the left camera is
- * frozen.
+ * Returns the statistics of three pairs of the street. Either the right camera is covered, or the left camera
+ * is frozen.
  */
-static struct sx_pair_figures look_at_cameras(bool is_covered, bool hangs)
+static struct sx_pair_stats look_at_cameras(bool is_covered, bool hangs)
 {
 	const struct sx_scene_params params = {
 		.name = "street", .seed = 3, .width = 256, .height = 192, .lenses = "ideal"};
 	uint32_t noise = 4;
 	struct sx_image image[3]; /* left, right, unused */
-	struct sx_pair_figures f;
+	struct sx_pair_stats f;
 	struct sx_pairs *pairs;
 	struct sx_scene *scene;
 	struct sx_why why;
@@ -183,7 +183,7 @@ static struct sx_pair_figures look_at_cameras(bool is_covered, bool hangs)
 			}
 		assert_int_equal(sx_pairs_add(pairs, &image[0], &image[1], NULL, 0), 0);
 	}
-	sx_pairs_figures(pairs, &f);
+	sx_pairs_stats(pairs, &f);
 	for (int i = 0; i < 3; i++)
 		sx_image_finish(&image[i]);
 	sx_pairs_destroy(pairs);
@@ -193,7 +193,7 @@ static struct sx_pair_figures look_at_cameras(bool is_covered, bool hangs)
 
 static void covers_and_cameras_that_hang(void **state)
 {
-	struct sx_pair_figures f = look_at_cameras(true, false);
+	struct sx_pair_stats f = look_at_cameras(true, false);
 
 	(void)state;
 	assert_only(&f, SX_PAIR_COVERED);
@@ -208,7 +208,7 @@ static void covers_and_cameras_that_hang(void **state)
 
 static void lenses_and_light(void **state)
 {
-	struct sx_pair_figures f = look(&street, "blurred:2.5");
+	struct sx_pair_stats f = look(&street, "blurred:2.5");
 
 	(void)state;
 	assert_only(&f, SX_PAIR_FOCUS);
@@ -224,7 +224,7 @@ static void lenses_and_light(void **state)
 static void another_moment(void **state)
 {
 	static const struct case_of larger = {"street", "ideal", 320, 240, 32};
-	const struct sx_pair_figures f = look(&larger, "late-right:1");
+	const struct sx_pair_stats f = look(&larger, "late-right:1");
 
 	(void)state;
 	assert_only(&f, SX_PAIR_LATE);
@@ -235,7 +235,7 @@ static void another_moment(void **state)
 static void raw_images(void **state)
 {
 	static const struct case_of raw = {"street", "wide", 560, 320, 64};
-	const struct sx_pair_figures f = look(&raw, "none");
+	const struct sx_pair_stats f = look(&raw, "none");
 
 	(void)state;
 	assert_only(&f, SX_PAIR_ROWS);
@@ -246,7 +246,7 @@ static void raw_images(void **state)
 static void sizes_and_formats(void **state)
 {
 	struct sx_image small, other;
-	struct sx_pair_figures f;
+	struct sx_pair_stats f;
 	struct sx_pairs *pairs;
 
 	(void)state;
@@ -255,11 +255,11 @@ static void sizes_and_formats(void **state)
 	assert_int_equal(sx_image_init(&small, SX_PIXEL_U8, 64, 64), 0);
 	assert_int_equal(sx_image_init(&other, SX_PIXEL_U8, 80, 64), 0);
 	assert_int_equal(sx_pairs_add(pairs, &small, &other, NULL, 0), -EINVAL);
-	sx_pairs_figures(pairs, &f);
+	sx_pairs_stats(pairs, &f);
 	assert_int_equal(f.pairs, 0);
 	assert_int_equal(sx_pairs_add(pairs, &small, &small, &small, FRAME_MS),
 			 0); /* without any structure */
-	sx_pairs_figures(pairs, &f);
+	sx_pairs_stats(pairs, &f);
 	assert_int_equal(f.pairs, 1);
 	assert_int_equal(f.matches, 0);
 	assert_true(isnan(f.rows) && isnan(f.still) && isnan(f.sharp[0]) && isnan(f.late_ms));

@@ -1,9 +1,9 @@
 /*
- * Computes figures of some pairs of one rig.
+ * Computes statistics of some pairs of one rig.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "tools/pairs/figures.h"
+#include "tools/pairs/pair_stats.h"
 
 #include <errno.h>
 #include <math.h>
@@ -49,11 +49,11 @@ struct sx_pairs {
 	unsigned steps[2][STEPS + 1];
 };
 
-void sx_pair_figures_init(struct sx_pair_figures *f)
+void sx_pair_stats_init(struct sx_pair_stats *f)
 {
 	const double unknown = (double)NAN;
 
-	*f = (struct sx_pair_figures){
+	*f = (struct sx_pair_stats){
 		.density = unknown,
 		.exchanged = unknown,
 		.dark = {unknown, unknown},
@@ -82,7 +82,7 @@ void sx_pair_figures_init(struct sx_pair_figures *f)
 	};
 }
 
-void sx_pair_rows_of_thirds(struct sx_pair_figures *f, const double rows[4])
+void sx_pair_rows_of_thirds(struct sx_pair_stats *f, const double rows[4])
 {
 	double mean, turned;
 
@@ -149,7 +149,7 @@ static void add_pixels(struct sx_pairs *p, const struct sx_image image[2])
 }
 
 /* Finds the grey levels below which, and above which, one in 200 pixels lies. */
-static void find_levels(const struct sx_pairs *p, struct sx_pair_figures *ret)
+static void find_levels(const struct sx_pairs *p, struct sx_pair_stats *ret)
 {
 	const uint64_t tail = 2 * (uint64_t)p->width * (uint64_t)p->height * (uint64_t)p->pairs / 200;
 	int least = 0, most = 255;
@@ -307,7 +307,7 @@ int sx_pairs_add(struct sx_pairs *p, const struct sx_image *left, const struct s
 	return r;
 }
 
-/* ---- figures ---- */
+/* ---- statistics ---- */
 
 /*
  * Returns the terms of the rows' model at a place: 1, x, y, in half widths. The other terms are motion, or
@@ -359,9 +359,9 @@ static double find_bend(const struct sx_fit_point *p, int n, double tolerance, d
 	return bend;
 }
 
-/* Computes figures of the places that the rows' model explains. */
+/* Computes statistics of the places that the rows' model explains. */
 static void find_explained(const struct sx_pairs *p, const struct sx_fit *f, const struct sx_fit_point *point,
-			   double tolerance, double *scratch, struct sx_pair_figures *ret)
+			   double tolerance, double *scratch, struct sx_pair_stats *ret)
 {
 	const double least = (p->min_disparity < 0 ? p->min_disparity : 0) - FAR;
 	int n = 0, behind = 0, ahead = 0;
@@ -382,7 +382,7 @@ static void find_explained(const struct sx_pairs *p, const struct sx_fit *f, con
 	ret->off = sx_quantile(scratch, (size_t)n, 0.95);
 }
 
-static void find_rows(const struct sx_pairs *p, struct sx_pair_figures *ret)
+static void find_rows(const struct sx_pairs *p, struct sx_pair_stats *ret)
 {
 	struct sx_fit_point *point = malloc((size_t)p->count * sizeof(*point));
 	double *scratch = malloc((size_t)p->count * sizeof(*scratch));
@@ -432,7 +432,7 @@ static int points_with_motion(const struct sx_pairs *p, struct sx_fit_point *poi
 	return n;
 }
 
-static void find_late(const struct sx_pairs *p, struct sx_pair_figures *ret)
+static void find_late(const struct sx_pairs *p, struct sx_pair_stats *ret)
 {
 	struct sx_fit_point *point = malloc((size_t)p->count * sizeof(*point));
 	double *scratch = malloc((size_t)p->count * sizeof(*scratch));
@@ -458,12 +458,12 @@ static void find_late(const struct sx_pairs *p, struct sx_pair_figures *ret)
 	free(scratch);
 }
 
-void sx_pairs_figures(const struct sx_pairs *p, struct sx_pair_figures *ret)
+void sx_pairs_stats(const struct sx_pairs *p, struct sx_pair_stats *ret)
 {
 	const double pixels = (double)p->pairs * p->width * p->height;
 	int still = 0;
 
-	sx_pair_figures_init(ret);
+	sx_pair_stats_init(ret);
 	ret->pairs = p->pairs;
 	ret->width = p->width;
 	ret->height = p->height;

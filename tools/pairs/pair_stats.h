@@ -1,18 +1,18 @@
 /*
- * Figures that some pairs of one rig give, without a verdict (see faults.h).
+ * Statistics that some pairs of one rig give, without a verdict (see faults.h).
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#ifndef SX_TOOLS_PAIRS_FIGURES_H
-#define SX_TOOLS_PAIRS_FIGURES_H
+#ifndef SX_TOOLS_PAIRS_PAIR_STATS_H
+#define SX_TOOLS_PAIRS_PAIR_STATS_H
 
 #include "base/image.h"
 
 /*
- * Figures. NAN: unknown. Arrays: left, right. dy: how many px lower a place of the left image is in the right
- * one. Coordinates of the rows' model are px from the middle of the right image; y points down.
+ * Statistics. NAN: unknown. Arrays: left, right. dy: how many px lower a place of the left image is in the
+ * right one. Coordinates of the rows' model are px from the middle of the right image; y points down.
  */
-struct sx_pair_figures {
+struct sx_pair_stats {
 	int pairs, width, height;
 	int factor; /* px of an image for one px of the views in which places are searched for (match.h) */
 	/* share of the pixels with a disparity, and the same with the images exchanged */
@@ -49,7 +49,7 @@ struct sx_pair_figures {
 };
 
 /* Sets every figure to NAN or 0. */
-void sx_pair_figures_init(struct sx_pair_figures *f);
+void sx_pair_stats_init(struct sx_pair_stats *f);
 
 struct sx_pairs;
 
@@ -71,12 +71,12 @@ int sx_pairs_add(struct sx_pairs *p, const struct sx_image *left, const struct s
  * Sets `rows`, `turn` and `off` from row errors of an image f->width wide. rows: errors of the left, middle
  * and right third and of the whole image, px. NAN: unknown.
  */
-void sx_pair_rows_of_thirds(struct sx_pair_figures *f, const double rows[4]);
+void sx_pair_rows_of_thirds(struct sx_pair_stats *f, const double rows[4]);
 
 /*
- * Computes the figures of all added pairs. Leaves figures from other sources NAN: density, exchanged,
+ * Computes the statistics of all added pairs. Leaves statistics from other sources NAN: density, exchanged,
  * laplacian, skew_ms.
  */
-void sx_pairs_figures(const struct sx_pairs *p, struct sx_pair_figures *ret);
+void sx_pairs_stats(const struct sx_pairs *p, struct sx_pair_stats *ret);
 
 #endif
