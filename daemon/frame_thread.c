@@ -116,31 +116,31 @@ static void fill_sigmas(struct stixel_frame_header *h, const struct sx_road *roa
 		sx_road_sigma_at(road->height_sigma_m, SX_ROAD_WALK_HEIGHT * road->height_m, road->age);
 }
 
-/* Computes the image figures, and writes them to the status and, in short, to the header. */
-static void fill_pictures(struct sx_pipeline *p, const struct sx_frame_in_flight *f,
-			  const struct sx_result *result)
+/* Computes the image statistics, and writes them to the status and, in short, to the header. */
+static void fill_image_stats(struct sx_pipeline *p, const struct sx_frame_in_flight *f,
+			     const struct sx_result *result)
 {
 	struct stixel_frame_header *h = &p->header;
 	const double pixels = (double)h->image_width * h->image_height;
-	const struct sx_pictures_rules rules = sx_pictures_rules(
-		&f->contexts->plan.config.params, p->c.settings->source.kind == SX_SOURCE_V4L2);
-	const struct sx_pictures before = p->pictures;
+	const struct sx_image_rules rules = sx_image_rules(&f->contexts->plan.config.params,
+							   p->c.settings->source.kind == SX_SOURCE_V4L2);
+	const struct sx_image_stats before = p->image_stats;
 	const bool anew = f->contexts->first == h->number; /* new contexts may rectify in another way */
 
 	sx_must(result->monitor.measured, <=, h->image_width * h->image_height);
-	sx_pictures_of(&p->pictures, &result->monitor, h->number, h->image_width * h->image_height,
-		       result->columns, anew ? NULL : &before, &rules);
+	sx_image_stats_of(&p->image_stats, &result->monitor, h->number, h->image_width * h->image_height,
+			  result->columns, anew ? NULL : &before, &rules);
 	if (f->contexts->plan.config.pixel == SX_PIXEL_Y16) {
-		p->pictures.raw_min = result->stretch.min;
-		p->pictures.raw_max = result->stretch.max;
+		p->image_stats.raw_min = result->stretch.min;
+		p->image_stats.raw_max = result->stretch.max;
 	}
-	sx_telemetry_pictures(p->c.telemetry, &p->pictures);
-	if (sx_pictures_are_blind(&p->pictures, &rules))
+	sx_telemetry_image_stats(p->c.telemetry, &p->image_stats);
+	if (sx_images_are_blind(&p->image_stats, &rules))
 		h->flags |= STIXEL_FRAME_BLIND;
 	h->measured = (uint16_t)(65535 * (double)result->monitor.measured / pixels + 0.5);
-	h->row_error_q4 = isnan(p->pictures.row_error[SX_ROWS_ALL])
+	h->row_error_q4 = isnan(p->image_stats.row_error[SX_ROWS_ALL])
 				  ? STIXEL_ROW_ERROR_UNKNOWN
-				  : (int16_t)(16 * p->pictures.row_error[SX_ROWS_ALL]);
+				  : (int16_t)(16 * p->image_stats.row_error[SX_ROWS_ALL]);
 }
 
 /*
@@ -197,7 +197,7 @@ static void fill_header(struct sx_pipeline *p, const struct sx_frame_in_flight *
 	h->roll_rad = result->road.roll_rad;
 	h->height_m = result->road.height_m;
 	fill_sigmas(h, &result->road);
-	fill_pictures(p, f, result);
+	fill_image_stats(p, f, result);
 	for (int i = 0; i < SX_STAGE_COUNT; i++)
 		h->stage_ns[i] = result->stage_ns[i];
 	h->captured = sx_telemetry_count(t, SX_METRIC_FRAMES_CAPTURED);

@@ -280,8 +280,8 @@ void sx_health_judge(struct sx_health *h, const struct sx_health_input *in)
 		decide(h, STIXEL_STATE_STARTING, true, false, "no frame yet");
 	else if (in->names_why && *in->names_why)
 		decide(h, STIXEL_STATE_DEGRADED, true, true, "%s", in->names_why);
-	else if (in->pictures_why && *in->pictures_why)
-		decide(h, STIXEL_STATE_DEGRADED, true, true, "%s", in->pictures_why);
+	else if (in->images_why && *in->images_why)
+		decide(h, STIXEL_STATE_DEGRADED, true, true, "%s", in->images_why);
 	else if (in->camera_why && *in->camera_why)
 		decide(h, STIXEL_STATE_DEGRADED, true, true, "%s", in->camera_why);
 	else if (judge_rate(h, in))

@@ -28,11 +28,11 @@ struct sx_health_input {
 	uint64_t published, captured, overload, corrupt;
 	uint64_t no_map; /* pairs without a disparity map from the external matcher */
 	bool absent, stopping;
-	const char *absent_why;	  /* NULL or empty: unknown */
-	const char *map_why;	  /* NULL: the daemon matches; empty: no problem with maps is known */
-	const char *names_why;	  /* why new readers cannot find the frames; NULL or empty: they can */
-	const char *pictures_why; /* what is wrong with the images; NULL or empty: nothing */
-	const char *camera_why;	  /* recent change of the camera's settings; NULL or empty: none */
+	const char *absent_why; /* NULL or empty: unknown */
+	const char *map_why;	/* NULL: the daemon matches; empty: no problem with maps is known */
+	const char *names_why;	/* why new readers cannot find the frames; NULL or empty: they can */
+	const char *images_why; /* what is wrong with the images; NULL or empty: nothing */
+	const char *camera_why; /* recent change of the camera's settings; NULL or empty: none */
 };
 
 /* Thread: main. Zeroed: no sample yet. */

@@ -8,10 +8,10 @@
 #define SX_DAEMON_IMAGE_HEALTH_H
 
 #include "daemon/rows/row_control.h"
-#include "daemon/telemetry/pictures.h"
+#include "daemon/telemetry/image_stats.h"
 
 struct sx_image_health {
-	struct sx_pictures_watch pictures;
+	struct sx_image_watch image_watch;
 	struct sx_row_control rows;
 	bool rows_told; /* logged why rows are not corrected */
 };

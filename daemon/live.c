@@ -188,11 +188,11 @@ static void note_swap(struct sx_live *l, struct sx_image_health *images, uint64_
 
 	sx_must(frame, >, 0);
 	if (c->from == SX_FROM_ROWS) {
-		sx_pictures_forget_rows(&images->pictures);
+		sx_image_watch_forget_row_error(&images->image_watch);
 	} else {
 		l->history.frame = frame;
 		/* other settings have another usual density */
-		images->pictures = (struct sx_pictures_watch){0};
+		images->image_watch = (struct sx_image_watch){0};
 	}
 	if (!sx_row_correction_equal(&images->rows.applied, &c->correction)) {
 		l->history.corrections++;

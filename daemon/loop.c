@@ -65,9 +65,9 @@ static struct sx_health_input health_input(struct sx_run *run)
 		in.map_why = h->map_why;
 	}
 	in.names_why = h->names_why.text;
-	in.pictures_why = *images->pictures.why ? images->pictures.why
-			  : *images->rows.why	? images->rows.why
-						: h->unit_why;
+	in.images_why = *images->image_watch.why ? images->image_watch.why
+			: *images->rows.why	 ? images->rows.why
+						 : h->unit_why;
 	in.now_ns = sx_now_ns();
 	if (history->camera_ns && in.now_ns - history->camera_ns < SX_CAMERA_CHANGED_NS)
 		in.camera_why = history->camera_why;
@@ -117,11 +117,11 @@ static void tell_rows(struct sx_report *report, const struct sx_row_correction *
 	sx_report_real(report, SX_METRIC_ROW_CORRECTION_ROTATION, corrects ? c->rotation_deg : (double)NAN);
 }
 
-static void tell_limits(struct sx_report *report, const struct sx_pictures_watch *w)
+static void tell_limits(struct sx_report *report, const struct sx_image_watch *w)
 {
-	struct sx_pictures_limits l;
+	struct sx_image_limits l;
 
-	sx_pictures_limits(&l, w);
+	sx_image_limits(&l, w);
 	sx_report_real(report, SX_METRIC_LIMIT_DENSITY, l.density);
 	sx_report_real(report, SX_METRIC_LIMIT_INFINITY, l.infinity);
 	sx_report_real(report, SX_METRIC_LIMIT_ROW_ERROR, l.row_error);
@@ -141,7 +141,7 @@ static void tell_pages(struct sx_core *core, const struct sx_health *h, const st
 	memcpy(report->reason, h->reason, sizeof(report->reason));
 	sx_report_count(report, SX_METRIC_LOG_LINES, (int64_t)sx_log_lines());
 	sx_report_count(report, SX_METRIC_LOG_LOST, (int64_t)sx_log_lost());
-	tell_limits(report, &images->pictures);
+	tell_limits(report, &images->image_watch);
 	report->images.left = image_state(p, STIXEL_PLANE_LEFT);
 	report->images.right = image_state(p, STIXEL_PLANE_RIGHT);
 	report->images.disparity = image_state(p, STIXEL_PLANE_DISPARITY);
@@ -160,17 +160,17 @@ static void tell_pages(struct sx_core *core, const struct sx_health *h, const st
 	sx_pages_done(core->pages);
 }
 
-/* Takes the image figures of the newest frame, checks them for faults, and feeds the row control. */
-static void look_at_pictures(struct sx_image_health *images, const struct sx_core *core)
+/* Takes the image statistics of the newest frame, checks them for faults, and feeds the row control. */
+static void look_at_images(struct sx_image_health *images, const struct sx_core *core)
 {
 	const struct sx_settings *settings = core->settings;
-	struct sx_pictures pictures;
+	struct sx_image_stats image_stats;
 
-	if (!sx_telemetry_newest_pictures(core->telemetry, &pictures))
+	if (!sx_telemetry_newest_image_stats(core->telemetry, &image_stats))
 		return;
-	sx_pictures_watch(&images->pictures, &pictures);
+	sx_image_watch(&images->image_watch, &image_stats);
 	if (sx_corrects_rows(settings, &core->pipeline->info)) {
-		sx_row_control_see(&images->rows, &pictures, (int)core->pipeline->header.image_width);
+		sx_row_control_see(&images->rows, &image_stats, (int)core->pipeline->header.image_width);
 	} else if (settings->rectification.row_correction == SX_ROW_CORRECTION_AUTO && !images->rows_told) {
 		images->rows_told = true;
 		sx_log(DAEMON, NOTICE, "rows are not corrected: %s",
@@ -244,7 +244,7 @@ static void run_tick(struct sx_run *run)
 	struct sx_core *core = &run->core;
 	const bool beats = run->loop.ticks % BEAT_TICKS == 0;
 
-	look_at_pictures(&run->images, core);
+	look_at_images(&run->images, core);
 	sx_run_watch_unit(core, run->health.unit_why);
 	sx_live_see_cost(&run->live, core);
 	run_judge(run, true);
@@ -398,9 +398,12 @@ static int rebuild(struct sx_run *run)
 	sx_must(run->live.step, ==, SX_LIVE_IDLE);
 	sx_pipeline_destroy(core->pipeline, &source);
 	core->pipeline = NULL;
-	/* No thread runs here, so main may write the image figures. The old camera's figures are invalid. */
-	sx_telemetry_pictures(core->telemetry, &(struct sx_pictures){0});
-	run->images.pictures = (struct sx_pictures_watch){0};
+	/*
+	 * No thread runs here, so main may write the image statistics. The old camera's statistics are
+	 * invalid.
+	 */
+	sx_telemetry_image_stats(core->telemetry, &(struct sx_image_stats){0});
+	run->images.image_watch = (struct sx_image_watch){0};
 	if (!sx_row_correction_equal(&run->images.rows.applied, &(struct sx_row_correction){0}))
 		sx_log(DAEMON, NOTICE, "rows are corrected no longer: %s",
 		       lost ? "they are measured again" : "they are another camera's");

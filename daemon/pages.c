@@ -97,15 +97,15 @@ static void read_newest(struct sx_report *r, const struct sx_telemetry *t)
 	sx_report_count(r, SX_METRIC_ROAD_AGE, (int64_t)n.road_age);
 }
 
-static void read_pictures(struct sx_report *r, const struct sx_telemetry *t)
+static void read_image_stats(struct sx_report *r, const struct sx_telemetry *t)
 {
-	struct sx_pictures p;
+	struct sx_image_stats p;
 
-	if (!sx_telemetry_newest_pictures(t, &p))
+	if (!sx_telemetry_newest_image_stats(t, &p))
 		return;
-	sx_report_real(r, SX_METRIC_PICTURES_DENSITY, p.density);
-	sx_report_real(r, SX_METRIC_PICTURES_INFINITY, p.infinity);
-	sx_report_real(r, SX_METRIC_PICTURES_BLIND, p.blind);
+	sx_report_real(r, SX_METRIC_IMAGE_DENSITY, p.density);
+	sx_report_real(r, SX_METRIC_IMAGE_INFINITY, p.infinity);
+	sx_report_real(r, SX_METRIC_IMAGE_BLIND, p.blind);
 	for (int i = 0; i < SX_ROWS_PARTS; i++) {
 		sx_report_real(r, (enum sx_metric)(SX_METRIC_ROW_ERROR_LEFT + i), p.row_error[i]);
 		sx_report_real(r, (enum sx_metric)(SX_METRIC_ROW_SPREAD_LEFT + i), p.row_spread[i]);
@@ -219,7 +219,7 @@ static void take_report(struct sx_pages *p, struct sx_report *r)
 		read_camera(&r->source.camera[i], t, i);
 	read_latencies(r, t, &p->stereo, now);
 	read_newest(r, t);
-	read_pictures(r, t);
+	read_image_stats(r, t);
 	sx_pages_read_board(r, p->root);
 	sx_pages_read_power(r, p->power, now);
 }

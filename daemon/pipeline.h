@@ -108,7 +108,7 @@ struct sx_pipeline {
 	struct sx_road road;		   /* road that was measured last */
 	uint64_t road_frame;		   /* number of its frame; 0: no road was measured yet */
 	unsigned road_calibration;	   /* plan.calibration of the contexts that measured road */
-	struct sx_pictures pictures;	   /* figures of the newest frame's images */
+	struct sx_image_stats image_stats; /* statistics of the newest frame's images */
 	uint32_t flags;			   /* STIXEL_FRAME_* that every frame has, whatever its contexts */
 	struct stixel_frame_header header; /* fields that are equal in every frame are filled in once */
 	void *bytes;			   /* a packed frame */

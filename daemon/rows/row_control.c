@@ -35,7 +35,7 @@ static double median_of(const struct sx_row_control *c, int third, unsigned *kno
 	return (lower + upper) / 2;
 }
 
-static void take_sample(struct sx_row_control *c, const struct sx_pictures *p)
+static void take_sample(struct sx_row_control *c, const struct sx_image_stats *p)
 {
 	float *sample = c->sample[c->taken % SX_ROW_CONTROL_WINDOW];
 
@@ -112,7 +112,7 @@ static void decide(struct sx_row_control *c, int width)
 		c->beyond = false;
 }
 
-void sx_row_control_see(struct sx_row_control *c, const struct sx_pictures *newest, int width)
+void sx_row_control_see(struct sx_row_control *c, const struct sx_image_stats *newest, int width)
 {
 	if (newest->frame == c->last || newest->frame < c->first)
 		return;

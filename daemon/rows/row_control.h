@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 #include "daemon/rows/row_correction.h"
-#include "daemon/telemetry/pictures.h"
+#include "daemon/telemetry/image_stats.h"
 
 #define SX_ROW_CONTROL_WINDOW 240    /* samples, one per tick: a minute if each tick has a new frame */
 #define SX_ROW_CONTROL_ENOUGH 120    /* samples needed that know the row error of both outer thirds */
@@ -53,7 +53,7 @@ struct sx_row_control {
  * Takes the row errors of the newest frame as a sample, if the frame is new. width: of the image, px. Called
  * once a tick.
  */
-void sx_row_control_see(struct sx_row_control *c, const struct sx_pictures *newest, int width);
+void sx_row_control_see(struct sx_row_control *c, const struct sx_image_stats *newest, int width);
 /* Notes the correction that is applied from this frame on. It may equal the current one. */
 void sx_row_control_apply(struct sx_row_control *c, const struct sx_row_correction *applied, uint64_t frame);
 /*

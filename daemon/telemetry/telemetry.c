@@ -92,16 +92,16 @@ bool sx_telemetry_newest(const struct sx_telemetry *t, struct sx_newest *ret)
 	return true;
 }
 
-void sx_telemetry_pictures(struct sx_telemetry *t, const struct sx_pictures *p)
+void sx_telemetry_image_stats(struct sx_telemetry *t, const struct sx_image_stats *p)
 {
-	guarded_write(&t->pictures_sequence, t->pictures, p, SX_PICTURES_WORDS);
+	guarded_write(&t->image_stats_sequence, t->image_stats, p, SX_IMAGE_STATS_WORDS);
 }
 
-bool sx_telemetry_newest_pictures(const struct sx_telemetry *t, struct sx_pictures *ret)
+bool sx_telemetry_newest_image_stats(const struct sx_telemetry *t, struct sx_image_stats *ret)
 {
-	struct sx_pictures p;
+	struct sx_image_stats p;
 
-	if (!guarded_read(&t->pictures_sequence, t->pictures, &p, SX_PICTURES_WORDS) || p.frame == 0)
+	if (!guarded_read(&t->image_stats_sequence, t->image_stats, &p, SX_IMAGE_STATS_WORDS) || p.frame == 0)
 		return false;
 	*ret = p;
 	return true;

@@ -16,7 +16,7 @@
 #include "base/histogram.h"
 #include "base/rate.h"
 #include "capture/source.h"
-#include "daemon/telemetry/pictures.h"
+#include "daemon/telemetry/image_stats.h"
 #include "ipc/feed/feed.h"
 #include "ipc/metrics.h"
 #include "stages/engine.h"
@@ -35,7 +35,7 @@ struct sx_newest {
 #define SX_ABSENT_WORDS (SX_ABSENT_BYTES / sizeof(uint64_t))
 #define SX_FEED_WHY_WORDS (SX_FEED_WHY_BYTES / sizeof(uint64_t))
 #define SX_NEWEST_WORDS (sizeof(struct sx_newest) / sizeof(uint64_t))
-#define SX_PICTURES_WORDS (sizeof(struct sx_pictures) / sizeof(uint64_t))
+#define SX_IMAGE_STATS_WORDS (sizeof(struct sx_image_stats) / sizeof(uint64_t))
 
 /*
  * Parts of a frame's latency. The capture time is the earlier one of a pair's two capture times. Frame and
@@ -83,8 +83,8 @@ struct sx_telemetry {
 	struct sx_duration spans[SX_SPAN_COUNT], stages[SX_STAGE_COUNT];
 	_Atomic uint64_t newest_sequence; /* odd while being written */
 	_Atomic uint64_t newest[SX_NEWEST_WORDS];
-	_Atomic uint64_t pictures_sequence; /* odd while being written */
-	_Atomic uint64_t pictures[SX_PICTURES_WORDS];
+	_Atomic uint64_t image_stats_sequence; /* odd while being written */
+	_Atomic uint64_t image_stats[SX_IMAGE_STATS_WORDS];
 	atomic_uint baseline_millionths; /* 1e6 * ratio of struct sx_road_unit; 0: no doubt of the baseline */
 	struct sx_telemetry_feed {
 		struct sx_feed_counters closed; /* counters of closed feeds */
@@ -132,10 +132,10 @@ void sx_telemetry_absent_why(const struct sx_telemetry *t, char why[SX_ABSENT_BY
  * frame was in the ring.
  */
 void sx_telemetry_published(struct sx_telemetry *t, const struct stixel_frame_header *h, int64_t head_ns);
-/* Thread: frame. Stores the image figures of the newest frame. Call it before sx_telemetry_published(). */
-void sx_telemetry_pictures(struct sx_telemetry *t, const struct sx_pictures *p);
+/* Thread: frame. Stores the image statistics of the newest frame. Call it before sx_telemetry_published(). */
+void sx_telemetry_image_stats(struct sx_telemetry *t, const struct sx_image_stats *p);
 /* Any thread. As sx_telemetry_newest(), but also returns false before the first frame. */
-bool sx_telemetry_newest_pictures(const struct sx_telemetry *t, struct sx_pictures *ret);
+bool sx_telemetry_newest_image_stats(const struct sx_telemetry *t, struct sx_image_stats *ret);
 /* Returns "capture_to_publish", ...: the word in status and metrics. */
 const char *sx_span_name(enum sx_span span);
 /* Thread: frame. Stores the engine's counts so far. Call it before sx_telemetry_published(). */

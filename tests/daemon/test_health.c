@@ -134,9 +134,9 @@ static void test_pictures(void **state)
 {
 	struct sx_health_input in = well();
 
-	in.pictures_why = "";
+	in.images_why = "";
 	expect(&in, STIXEL_STATE_RUNNING, true, true, "");
-	in.pictures_why = "the left image is black";
+	in.images_why = "the left image is black";
 	expect(&in, STIXEL_STATE_DEGRADED, true, true, "the left image is black");
 	in.published = 0;
 	in.last_publish_ns = 0;

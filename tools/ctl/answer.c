@@ -56,7 +56,7 @@ const char *sx_answer_estimate(json_t *j, const char *path, const char *sigma, i
 	return s;
 }
 
-const char *sx_answer_pictures(json_t *j)
+const char *sx_answer_images(json_t *j)
 {
 	static char s[160];
 

@@ -24,7 +24,7 @@ const char *sx_answer_estimate(json_t *j, const char *path, const char *sigma, i
  * errors in parentheses are of the left, middle and right third. The two dark and sharp values are of the
  * left and the right image. The text is valid until the next call.
  */
-const char *sx_answer_pictures(json_t *j);
+const char *sx_answer_images(json_t *j);
 /*
  * Returns the part of the row error that camera.row_correction removes, valid until the next call. NULL:
  * row_correction is off.

@@ -286,11 +286,11 @@ static void print_engine(json_t *j)
 	print_named("engine", line);
 }
 
-static void print_pictures(json_t *j)
+static void print_images(json_t *j)
 {
 	const char *rows = sx_answer_rows(j);
 
-	say("pictures  %s\n", sx_answer_pictures(j));
+	say("pictures  %s\n", sx_answer_images(j));
 	if (rows)
 		say("rows      %s\n", rows);
 }
@@ -318,7 +318,7 @@ static void print_page(json_t *j)
 	    sx_answer_number(j, "frames.dropped.overload", 1, 0),
 	    sx_answer_number(j, "frames.dropped.unpaired", 1, 0),
 	    sx_answer_number(j, "frames.dropped.corrupt", 1, 0));
-	print_pictures(j);
+	print_images(j);
 	print_road(j);
 	say("stixels   %s a frame, %s pixels each; stream: %s clients\n",
 	    sx_answer_number(j, "stixels.per_frame", 1, 0),

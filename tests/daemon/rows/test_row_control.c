@@ -52,9 +52,9 @@ static double noise(struct world *w)
 
 static void see(struct world *w, double left, double middle, double right)
 {
-	struct sx_pictures p = {.frame = ++w->frame,
-				.row_error = {left, middle, right, middle},
-				.row_spread = {w->spread, w->spread, w->spread, w->spread}};
+	struct sx_image_stats p = {.frame = ++w->frame,
+				   .row_error = {left, middle, right, middle},
+				   .row_spread = {w->spread, w->spread, w->spread, w->spread}};
 
 	sx_row_control_see(&w->control, &p, WIDTH);
 }

@@ -166,9 +166,9 @@ static void line_road(const struct line *l)
 		       sx_answer_number(l->j, "road.age_frames", 1, 0));
 }
 
-static void line_pictures(const struct line *l)
+static void line_images(const struct line *l)
 {
-	say(l, label(l, "pictures"), SX_C_PLAIN, sx_answer_pictures(l->j));
+	say(l, label(l, "pictures"), SX_C_PLAIN, sx_answer_images(l->j));
 }
 
 static void line_rows(const struct line *l)
@@ -250,9 +250,9 @@ static const struct {
 	void (*draw)(const struct line *l);
 	int importance;
 } lines[] = {
-	{line_frames, 0},   {line_latency, 1}, {line_drops, 2}, {line_power, 3},   {line_board, 9},
-	{line_pictures, 5}, {line_rows, 5},    {line_road, 4},	{line_stixels, 5}, {line_engine, 6},
-	{line_source, 7},   {line_left, 8},    {line_right, 8},
+	{line_frames, 0}, {line_latency, 1}, {line_drops, 2}, {line_power, 3},	 {line_board, 9},
+	{line_images, 5}, {line_rows, 5},    {line_road, 4},  {line_stixels, 5}, {line_engine, 6},
+	{line_source, 7}, {line_left, 8},    {line_right, 8},
 };
 
 #define LINES ((int)(sizeof(lines) / sizeof(lines[0])))

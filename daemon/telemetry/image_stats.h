@@ -1,11 +1,11 @@
 /*
- * Image health: figures of each frame's images, and faults of the cameras that they show. The code knows no
- * clock and no thread, so that tests/daemon/test_pictures.c can try every case.
+ * Image health: statistics of each frame's images, and faults of the cameras that they show. The code knows
+ * no clock and no thread, so that tests/daemon/test_image_stats.c can try every case.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#ifndef SX_DAEMON_TELEMETRY_PICTURES_H
-#define SX_DAEMON_TELEMETRY_PICTURES_H
+#ifndef SX_DAEMON_TELEMETRY_IMAGE_STATS_H
+#define SX_DAEMON_TELEMETRY_IMAGE_STATS_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -13,8 +13,10 @@
 #include "stages/monitor/row_error.h"
 #include "stages/params/params.h"
 
-/* Figures of one frame; NAN: unknown. Pairs are left, right. Row errors are indexed by enum sx_row_part. */
-struct sx_pictures {
+/*
+ * Statistics of one frame; NAN: unknown. Pairs are left, right. Row errors are indexed by enum sx_row_part.
+ */
+struct sx_image_stats {
 	uint64_t frame;	 /* frame number */
 	double density;	 /* share of pixels with a measured disparity */
 	double infinity; /* share of the measured pixels with a disparity below 1 px */
@@ -31,20 +33,20 @@ struct sx_pictures {
 };
 
 /* Rules by which a frame is judged. */
-struct sx_pictures_rules {
+struct sx_image_rules {
 	bool live;	/* cameras: noise makes every two images differ */
 	bool matched;	/* the engine matches the pair; else another process gives the map */
 	double noticed; /* density from which the images show something; more than 1: density cannot tell */
 };
-struct sx_pictures_rules sx_pictures_rules(const struct sx_params *p, bool live);
+struct sx_image_rules sx_image_rules(const struct sx_params *p, bool live);
 
 /*
- * Computes the figures of a frame. pixels: size of the disparity map. columns: number of stixel columns.
- * before: figures of the previous frame; NULL: none.
+ * Computes the statistics of a frame. pixels: size of the disparity map. columns: number of stixel columns.
+ * before: statistics of the previous frame; NULL: none.
  */
-void sx_pictures_of(struct sx_pictures *ret, const struct sx_monitor *m, uint64_t frame, uint32_t pixels,
-		    uint32_t columns, const struct sx_pictures *before,
-		    const struct sx_pictures_rules *rules);
+void sx_image_stats_of(struct sx_image_stats *ret, const struct sx_monitor *m, uint64_t frame,
+		       uint32_t pixels, uint32_t columns, const struct sx_image_stats *before,
+		       const struct sx_image_rules *rules);
 
 /*
  * Returns true if a frame shows nothing of the scene (STIXEL_FRAME_BLIND). It judges each frame alone: there
@@ -55,10 +57,10 @@ void sx_pictures_of(struct sx_pictures *ret, const struct sx_monitor *m, uint64_
  * - One image repeats the previous frame, and the other does not. With cameras: one image or both repeat it.
  * - Both images are the same, bitwise or by their disparities.
  */
-bool sx_pictures_are_blind(const struct sx_pictures *p, const struct sx_pictures_rules *rules);
+bool sx_images_are_blind(const struct sx_image_stats *p, const struct sx_image_rules *rules);
 
-#define SX_PICTURES_SAMPLES 20 /* five seconds of ticks */
-#define SX_PICTURES_WHY_BYTES 160
+#define SX_IMAGE_WATCH_SAMPLES 20 /* five seconds of ticks */
+#define SX_IMAGE_WATCH_WHY_BYTES 160
 
 /*
  * Faults of the images, by medians over sampled frames, so that single frames do not count. By priority:
@@ -74,36 +76,36 @@ bool sx_pictures_are_blind(const struct sx_pictures *p, const struct sx_pictures
  *   a minute. It is known from 40 frames on, and changes ten times as slowly during this fault.
  * The first fault that holds becomes the sentence. Thread: main. Zeroed: no sample yet.
  */
-enum sx_picture_fault {
-	SX_PICTURE_BLACK,
-	SX_PICTURE_WHITE,
-	SX_PICTURE_EMPTY,
-	SX_PICTURE_FROZEN,
-	SX_PICTURE_FAULTS
+enum sx_image_fault {
+	SX_IMAGE_FAULT_BLACK,
+	SX_IMAGE_FAULT_WHITE,
+	SX_IMAGE_FAULT_EMPTY,
+	SX_IMAGE_FAULT_FROZEN,
+	SX_IMAGE_FAULTS
 };
-struct sx_pictures_watch {
-	struct sx_pictures sample[SX_PICTURES_SAMPLES];
+struct sx_image_watch {
+	struct sx_image_stats sample[SX_IMAGE_WATCH_SAMPLES];
 	uint64_t taken; /* number of samples; 32 bits would overflow after 34 years */
 	double usual;	/* usual density */
-	bool wrong[SX_PICTURE_FAULTS][2], same, rows, density;
-	char why[SX_PICTURES_WHY_BYTES]; /* empty: no fault */
+	bool wrong[SX_IMAGE_FAULTS][2], same, rows, density;
+	char why[SX_IMAGE_WATCH_WHY_BYTES]; /* empty: no fault */
 };
 
 /* Discards the row errors, because the rows lie elsewhere from now on. Keeps all else. */
-void sx_pictures_forget_rows(struct sx_pictures_watch *w);
+void sx_image_watch_forget_row_error(struct sx_image_watch *w);
 
 /* Takes the newest frame as a sample, if it is new, and judges. Called once a tick. */
-void sx_pictures_watch(struct sx_pictures_watch *w, const struct sx_pictures *newest);
+void sx_image_watch(struct sx_image_watch *w, const struct sx_image_stats *newest);
 
 /*
  * Current limits of the medians. A fault begins at its limit; while it lasts, the limit is where it ends.
  * density is a lower limit, NAN while the usual density is unknown. The others are upper limits; row_error
  * limits the absolute value.
  */
-struct sx_pictures_limits {
+struct sx_image_limits {
 	double density, infinity, row_error, dark, saturated, flat;
 };
 
-void sx_pictures_limits(struct sx_pictures_limits *ret, const struct sx_pictures_watch *w);
+void sx_image_limits(struct sx_image_limits *ret, const struct sx_image_watch *w);
 
 #endif

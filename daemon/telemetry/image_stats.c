@@ -1,9 +1,9 @@
 /*
- * Image health: figures of frames, and faults of the cameras.
+ * Image health: statistics of frames, and faults of the cameras.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "daemon/telemetry/pictures.h"
+#include "daemon/telemetry/image_stats.h"
 
 #include <math.h>
 #include <stddef.h>
@@ -44,23 +44,23 @@ static bool exceeds(bool before, double v, double much, double enough)
 	return v > much || (before && v > enough);
 }
 
-/* Figure and limits of each fault: it begins above much and ends at enough. */
+/* Value and limits of each fault: it begins above much and ends at enough. */
 static const struct {
-	size_t offset; /* offset of the left image's figure in struct sx_pictures */
+	size_t offset; /* offset of the left image's value in struct sx_image_stats */
 	double much, enough;
-} faults[SX_PICTURE_FAULTS] = {
-	[SX_PICTURE_BLACK] = {offsetof(struct sx_pictures, dark), NOTHING, NOTHING_NO_MORE},
-	[SX_PICTURE_WHITE] = {offsetof(struct sx_pictures, saturated), NOTHING, NOTHING_NO_MORE},
-	[SX_PICTURE_EMPTY] = {offsetof(struct sx_pictures, empty), NOTHING, NOTHING_NO_MORE},
-	[SX_PICTURE_FROZEN] = {offsetof(struct sx_pictures, frozen), MOSTLY, MOSTLY},
+} faults[SX_IMAGE_FAULTS] = {
+	[SX_IMAGE_FAULT_BLACK] = {offsetof(struct sx_image_stats, dark), NOTHING, NOTHING_NO_MORE},
+	[SX_IMAGE_FAULT_WHITE] = {offsetof(struct sx_image_stats, saturated), NOTHING, NOTHING_NO_MORE},
+	[SX_IMAGE_FAULT_EMPTY] = {offsetof(struct sx_image_stats, empty), NOTHING, NOTHING_NO_MORE},
+	[SX_IMAGE_FAULT_FROZEN] = {offsetof(struct sx_image_stats, frozen), MOSTLY, MOSTLY},
 };
 
-struct sx_pictures_rules sx_pictures_rules(const struct sx_params *p, bool live)
+struct sx_image_rules sx_image_rules(const struct sx_params *p, bool live)
 {
 	const bool matched = p->stereo.matcher != SX_MATCH_EXTERNAL;
 	const bool filtered = p->filters.left_right >= 0 && p->filters.speckle_size >= NOISE_SPECKLE;
 
-	return (struct sx_pictures_rules){
+	return (struct sx_image_rules){
 		.live = live, .matched = matched, .noticed = filtered || !matched ? NOTICED : 2};
 }
 
@@ -68,24 +68,24 @@ struct sx_pictures_rules sx_pictures_rules(const struct sx_params *p, bool live)
  * Returns true if the images show something. Some settings match a flat image to infinity, which does not
  * count.
  */
-static bool notices(const struct sx_pictures *p, const struct sx_pictures_rules *rules)
+static bool notices(const struct sx_image_stats *p, const struct sx_image_rules *rules)
 {
 	return p->density > 0 && p->density * (1 - p->infinity) >= rules->noticed;
 }
 
-/* Returns true if the figure is above 98 % of the image. */
-static bool is_mostly(const double figure[2], int side)
+/* Returns true if the value is above 98 % of the image. */
+static bool is_mostly(const double value[2], int side)
 {
-	return figure[side] > NOTHING;
+	return value[side] > NOTHING;
 }
 
-static bool shows_nothing(const struct sx_pictures *p, int side)
+static bool shows_nothing(const struct sx_image_stats *p, int side)
 {
 	return is_mostly(p->dark, side) || is_mostly(p->saturated, side) || is_mostly(p->flat, side);
 }
 
-static void find_repeated(struct sx_pictures *p, const struct sx_pictures *before,
-			  const struct sx_pictures_rules *rules)
+static void find_repeated(struct sx_image_stats *p, const struct sx_image_stats *before,
+			  const struct sx_image_rules *rules)
 {
 	bool again[2];
 
@@ -101,15 +101,16 @@ static void find_repeated(struct sx_pictures *p, const struct sx_pictures *befor
 		p->frozen[side] = again[side] && (rules->live || !again[!side]) && !shows_nothing(p, side);
 }
 
-void sx_pictures_of(struct sx_pictures *ret, const struct sx_monitor *m, uint64_t frame, uint32_t pixels,
-		    uint32_t columns, const struct sx_pictures *before, const struct sx_pictures_rules *rules)
+void sx_image_stats_of(struct sx_image_stats *ret, const struct sx_monitor *m, uint64_t frame,
+		       uint32_t pixels, uint32_t columns, const struct sx_image_stats *before,
+		       const struct sx_image_rules *rules)
 {
 	struct sx_row_error error[SX_ROWS_PARTS];
 
 	sx_must(m->blind, <=, columns);
 	sx_must(m->near, <=, m->measured);
 	sx_row_error(m, error);
-	*ret = (struct sx_pictures){
+	*ret = (struct sx_image_stats){
 		.frame = frame,
 		.density = share(m->measured, pixels),
 		.infinity = share(m->near, m->measured),
@@ -146,13 +147,13 @@ static bool look_the_same(double infinity, double error, bool before)
  * Returns true if one image is black or white and the other is far from it, whatever is measured between
  * them.
  */
-static bool differ(const double figure[2])
+static bool differ(const double value[2])
 {
-	return (is_mostly(figure, 0) && figure[1] < NOTHING_NO_MORE) ||
-	       (is_mostly(figure, 1) && figure[0] < NOTHING_NO_MORE);
+	return (is_mostly(value, 0) && value[1] < NOTHING_NO_MORE) ||
+	       (is_mostly(value, 1) && value[0] < NOTHING_NO_MORE);
 }
 
-bool sx_pictures_are_blind(const struct sx_pictures *p, const struct sx_pictures_rules *rules)
+bool sx_images_are_blind(const struct sx_image_stats *p, const struct sx_image_rules *rules)
 {
 	const bool nothing = shows_nothing(p, 0) || shows_nothing(p, 1);
 
@@ -164,18 +165,18 @@ bool sx_pictures_are_blind(const struct sx_pictures *p, const struct sx_pictures
 }
 
 /*
- * Returns the median of one figure over the last samples that know it; NAN if fewer than least know it.
- * offset: of the figure in struct sx_pictures, bytes. Of an even number returns the lower middle value.
+ * Returns the median of one value over the last samples that know it; NAN if fewer than least know it.
+ * offset: of the value in struct sx_image_stats, bytes. Of an even number returns the lower middle value.
  */
-static double recent(const struct sx_pictures_watch *w, size_t offset, unsigned samples, unsigned least)
+static double recent(const struct sx_image_watch *w, size_t offset, unsigned samples, unsigned least)
 {
-	sx_must(samples, <=, SX_PICTURES_SAMPLES);
-	sx_must(offset, <, sizeof(struct sx_pictures));
-	double known[SX_PICTURES_SAMPLES];
+	sx_must(samples, <=, SX_IMAGE_WATCH_SAMPLES);
+	sx_must(offset, <, sizeof(struct sx_image_stats));
+	double known[SX_IMAGE_WATCH_SAMPLES];
 	unsigned n = 0;
 
 	for (unsigned i = 0; i < samples && i < w->taken; i++) {
-		const struct sx_pictures *s = &w->sample[(w->taken - 1 - i) % SX_PICTURES_SAMPLES];
+		const struct sx_image_stats *s = &w->sample[(w->taken - 1 - i) % SX_IMAGE_WATCH_SAMPLES];
 		const double v = *(const double *)((const char *)s + offset);
 
 		if (!isnan(v))
@@ -186,29 +187,29 @@ static double recent(const struct sx_pictures_watch *w, size_t offset, unsigned 
 	return sx_quantile(known, n, 0.5);
 }
 
-static void judge_images(struct sx_pictures_watch *w)
+static void judge_images(struct sx_image_watch *w)
 {
-	const double error = recent(w, offsetof(struct sx_pictures, row_error[SX_ROWS_ALL]), FEW, FEW / 2);
-	const double infinity = recent(w, offsetof(struct sx_pictures, infinity), FEW, FEW);
+	const double error = recent(w, offsetof(struct sx_image_stats, row_error[SX_ROWS_ALL]), FEW, FEW / 2);
+	const double infinity = recent(w, offsetof(struct sx_image_stats, infinity), FEW, FEW);
 
-	for (int i = 0; i < SX_PICTURE_FAULTS; i++)
+	for (int i = 0; i < SX_IMAGE_FAULTS; i++)
 		for (int side = 0; side < 2; side++)
 			w->wrong[i][side] =
 				exceeds(w->wrong[i][side],
 					recent(w, faults[i].offset + (size_t)side * sizeof(double), FEW, FEW),
 					faults[i].much, faults[i].enough);
 	w->same = look_the_same(infinity, error, w->same) ||
-		  recent(w, offsetof(struct sx_pictures, twice), FEW, FEW) > MOSTLY;
+		  recent(w, offsetof(struct sx_image_stats, twice), FEW, FEW) > MOSTLY;
 }
 
 /* Returns the largest known row error by absolute value, px; 0 if none is known. */
-static double judge_rows(struct sx_pictures_watch *w, double error[SX_ROWS_PARTS])
+static double judge_rows(struct sx_image_watch *w, double error[SX_ROWS_PARTS])
 {
 	double largest = 0;
 
 	for (int i = 0; i < SX_ROWS_PARTS; i++) {
-		error[i] = recent(w, offsetof(struct sx_pictures, row_error) + (size_t)i * sizeof(double),
-				  SX_PICTURES_SAMPLES, FEW);
+		error[i] = recent(w, offsetof(struct sx_image_stats, row_error) + (size_t)i * sizeof(double),
+				  SX_IMAGE_WATCH_SAMPLES, FEW);
 		if (fabs(error[i]) > largest)
 			largest = fabs(error[i]);
 	}
@@ -216,15 +217,15 @@ static double judge_rows(struct sx_pictures_watch *w, double error[SX_ROWS_PARTS
 	return largest;
 }
 
-static bool knows_usual(const struct sx_pictures_watch *w)
+static bool knows_usual(const struct sx_image_watch *w)
 {
 	return w->taken >= USUAL_FROM && w->usual >= DENSITY_LEAST;
 }
 
-static double judge_density(struct sx_pictures_watch *w)
+static double judge_density(struct sx_image_watch *w)
 {
-	const double now = recent(w, offsetof(struct sx_pictures, density), FEW, FEW),
-		     newest = w->sample[(w->taken - 1) % SX_PICTURES_SAMPLES].density;
+	const double now = recent(w, offsetof(struct sx_image_stats, density), FEW, FEW),
+		     newest = w->sample[(w->taken - 1) % SX_IMAGE_WATCH_SAMPLES].density;
 	double over = w->taken < USUAL_OVER ? (double)w->taken : USUAL_OVER;
 
 	sx_must(w->taken, >, 0);
@@ -246,7 +247,7 @@ static const char *part_text(char text[24], const char *name, double error)
 	return text;
 }
 
-static void say_rows(struct sx_pictures_watch *w, double largest, const double error[SX_ROWS_PARTS])
+static void say_rows(struct sx_image_watch *w, double largest, const double error[SX_ROWS_PARTS])
 {
 	char left[24], middle[24], right[24];
 
@@ -258,8 +259,8 @@ static void say_rows(struct sx_pictures_watch *w, double largest, const double e
 		 part_text(right, "right", error[SX_ROWS_RIGHT]));
 }
 
-/* Returns the figure of a wrong side by its median, percent; the lower one if both sides are wrong. */
-static double percent_of(const struct sx_pictures_watch *w, enum sx_picture_fault fault)
+/* Returns the value of a wrong side by its median, percent; the lower one if both sides are wrong. */
+static double percent_of(const struct sx_image_watch *w, enum sx_image_fault fault)
 {
 	double least = 1;
 
@@ -270,18 +271,18 @@ static double percent_of(const struct sx_pictures_watch *w, enum sx_picture_faul
 	return floor(100 * least);
 }
 
-static void say_fault(struct sx_pictures_watch *w, enum sx_picture_fault fault)
+static void say_fault(struct sx_image_watch *w, enum sx_image_fault fault)
 {
 	const bool both = w->wrong[fault][0] && w->wrong[fault][1];
 	const char *side = both ? "both" : w->wrong[fault][0] ? "left" : "right";
 
 	switch (fault) {
-	case SX_PICTURE_BLACK:
-	case SX_PICTURE_WHITE:
+	case SX_IMAGE_FAULT_BLACK:
+	case SX_IMAGE_FAULT_WHITE:
 		snprintf(w->why, sizeof(w->why), both ? "%s images are %s" : "the %s image is %s", side,
-			 fault == SX_PICTURE_BLACK ? "black" : "white");
+			 fault == SX_IMAGE_FAULT_BLACK ? "black" : "white");
 		break;
-	case SX_PICTURE_EMPTY:
+	case SX_IMAGE_FAULT_EMPTY:
 		snprintf(w->why, sizeof(w->why),
 			 both ? "%s images show nothing (%.0f %% of them is flat): are the lenses covered?"
 			      : "the %s image shows nothing (%.0f %% of it is flat): is the lens covered?",
@@ -295,11 +296,11 @@ static void say_fault(struct sx_pictures_watch *w, enum sx_picture_fault fault)
 }
 
 /* Writes the sentence on a fault of the images themselves. Returns false if there is none. */
-static bool say_images(struct sx_pictures_watch *w)
+static bool say_images(struct sx_image_watch *w)
 {
-	for (int i = 0; i < SX_PICTURE_FAULTS; i++)
+	for (int i = 0; i < SX_IMAGE_FAULTS; i++)
 		if (w->wrong[i][0] || w->wrong[i][1]) {
-			say_fault(w, (enum sx_picture_fault)i);
+			say_fault(w, (enum sx_image_fault)i);
 			return true;
 		}
 	if (w->same)
@@ -308,9 +309,9 @@ static bool say_images(struct sx_pictures_watch *w)
 	return w->same;
 }
 
-void sx_pictures_forget_rows(struct sx_pictures_watch *w)
+void sx_image_watch_forget_row_error(struct sx_image_watch *w)
 {
-	for (unsigned i = 0; i < SX_PICTURES_SAMPLES; i++)
+	for (unsigned i = 0; i < SX_IMAGE_WATCH_SAMPLES; i++)
 		for (int part = 0; part < SX_ROWS_PARTS; part++)
 			w->sample[i].row_error[part] = (double)NAN;
 	if (w->rows && !say_images(w))
@@ -318,14 +319,14 @@ void sx_pictures_forget_rows(struct sx_pictures_watch *w)
 	w->rows = false;
 }
 
-void sx_pictures_watch(struct sx_pictures_watch *w, const struct sx_pictures *newest)
+void sx_image_watch(struct sx_image_watch *w, const struct sx_image_stats *newest)
 {
 	double error[SX_ROWS_PARTS], largest, density;
 
-	if (w->taken > 0 && w->sample[(w->taken - 1) % SX_PICTURES_SAMPLES].frame == newest->frame)
+	if (w->taken > 0 && w->sample[(w->taken - 1) % SX_IMAGE_WATCH_SAMPLES].frame == newest->frame)
 		return;
-	sx_must_be(w->taken == 0 || newest->frame > w->sample[(w->taken - 1) % SX_PICTURES_SAMPLES].frame);
-	w->sample[w->taken++ % SX_PICTURES_SAMPLES] = *newest;
+	sx_must_be(w->taken == 0 || newest->frame > w->sample[(w->taken - 1) % SX_IMAGE_WATCH_SAMPLES].frame);
+	w->sample[w->taken++ % SX_IMAGE_WATCH_SAMPLES] = *newest;
 	judge_images(w);
 	largest = judge_rows(w, error);
 	density = judge_density(w);
@@ -339,19 +340,19 @@ void sx_pictures_watch(struct sx_pictures_watch *w, const struct sx_pictures *ne
 			 100 * density, 100 * w->usual);
 }
 
-static double limit_of(const struct sx_pictures_watch *w, enum sx_picture_fault fault)
+static double limit_of(const struct sx_image_watch *w, enum sx_image_fault fault)
 {
 	return w->wrong[fault][0] || w->wrong[fault][1] ? faults[fault].enough : faults[fault].much;
 }
 
-void sx_pictures_limits(struct sx_pictures_limits *ret, const struct sx_pictures_watch *w)
+void sx_image_limits(struct sx_image_limits *ret, const struct sx_image_watch *w)
 {
-	*ret = (struct sx_pictures_limits){
+	*ret = (struct sx_image_limits){
 		.density = knows_usual(w) ? (w->density ? DENSITY_NO_MORE : DENSITY) * w->usual : (double)NAN,
 		.infinity = w->same ? SAME_NO_MORE : SAME,
 		.row_error = w->rows ? ROWS_NO_MORE : ROWS,
-		.dark = limit_of(w, SX_PICTURE_BLACK),
-		.saturated = limit_of(w, SX_PICTURE_WHITE),
-		.flat = limit_of(w, SX_PICTURE_EMPTY),
+		.dark = limit_of(w, SX_IMAGE_FAULT_BLACK),
+		.saturated = limit_of(w, SX_IMAGE_FAULT_WHITE),
+		.flat = limit_of(w, SX_IMAGE_FAULT_EMPTY),
 	};
 }

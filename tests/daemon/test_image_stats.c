@@ -10,52 +10,52 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "daemon/telemetry/pictures.h"
+#include "daemon/telemetry/image_stats.h"
 
-static const struct sx_pictures_rules files = {.matched = true, .noticed = 0.1},
-				      cameras = {.live = true, .matched = true, .noticed = 0.1};
+static const struct sx_image_rules files = {.matched = true, .noticed = 0.1},
+				   cameras = {.live = true, .matched = true, .noticed = 0.1};
 
-static struct sx_pictures sound(void)
+static struct sx_image_stats sound(void)
 {
-	return (struct sx_pictures){.density = 0.8,
-				    .infinity = 0.2,
-				    .blind = 0.01,
-				    .row_error = {0.1, 0.2, -0.1, 0.1},
-				    .dark = {0.1, 0.2},
-				    .flat = {0.3, 0.4},
-				    .sharpness = {10, 11}};
+	return (struct sx_image_stats){.density = 0.8,
+				       .infinity = 0.2,
+				       .blind = 0.01,
+				       .row_error = {0.1, 0.2, -0.1, 0.1},
+				       .dark = {0.1, 0.2},
+				       .flat = {0.3, 0.4},
+				       .sharpness = {10, 11}};
 }
 
 /* Shows `frames` new frames that look like p. */
-static void see(struct sx_pictures_watch *w, struct sx_pictures p, int frames)
+static void see(struct sx_image_watch *w, struct sx_image_stats p, int frames)
 {
 	for (int i = 0; i < frames; i++) {
 		p.frame = w->taken + 1;
-		sx_pictures_watch(w, &p);
+		sx_image_watch(w, &p);
 	}
 }
 
-static void assert_says(const struct sx_pictures_watch *w, const char *begin)
+static void assert_says(const struct sx_image_watch *w, const char *begin)
 {
 	if (*begin ? strncmp(w->why, begin, strlen(begin)) != 0 : *w->why)
 		fail_msg("after %llu samples: '%s', not '%s'", (unsigned long long)w->taken, w->why, begin);
 }
 
-static void figures_of_a_frame(void **state)
+static void stats_of_a_frame(void **state)
 {
 	struct sx_monitor m = {.samples = 200,
 			       .measured = 3000,
 			       .near = 600,
 			       .blind = 2,
 			       .image = {{20, 10, 1000, 50, 10, 7}, {0, 50, 400, 50, 20, 8}}};
-	struct sx_pictures p;
+	struct sx_image_stats p;
 
 	for (int j = 0; j < SX_MONITOR_ROWS; j++)
 		for (int i = 0; i < SX_MONITOR_COLUMNS; i++)
 			m.vote[j][i] = i < 16	? (int16_t)(j % 2 ? 24 : 20)
 				       : i < 32 ? SX_MONITOR_NO_VOTE
 						: -32;
-	sx_pictures_of(&p, &m, 7, 4000, 40, NULL, &files);
+	sx_image_stats_of(&p, &m, 7, 4000, 40, NULL, &files);
 	assert_int_equal(p.frame, 7);
 	assert_float_equal(p.density, 0.75, 0);
 	assert_float_equal(p.infinity, 0.2, 0);
@@ -69,7 +69,7 @@ static void figures_of_a_frame(void **state)
 	assert_float_equal(p.sharpness[0], 5, 0);
 	assert_float_equal(p.flat[1], 0.4, 0);
 	assert_float_equal(p.empty[1], 0, 0);
-	sx_pictures_of(&p, &(struct sx_monitor){.samples = 9}, 8, 4000, 40, NULL, &files);
+	sx_image_stats_of(&p, &(struct sx_monitor){.samples = 9}, 8, 4000, 40, NULL, &files);
 	assert_true(isnan(p.infinity) && isnan(p.flat[0]) && p.density == 0);
 	assert_true(isnan(p.raw_min) && isnan(p.raw_max));
 }
@@ -92,14 +92,14 @@ static struct sx_monitor seen(uint32_t left, uint32_t right)
 
 /* Returns true if m, the frame after `before`, is blind. Without `before`, m is the first frame. */
 static bool is_blind(const struct sx_monitor *m, const struct sx_monitor *before,
-		     const struct sx_pictures_rules *rules)
+		     const struct sx_image_rules *rules)
 {
-	struct sx_pictures p, q;
+	struct sx_image_stats p, q;
 
 	if (before)
-		sx_pictures_of(&q, before, 3, 4000, 40, NULL, rules);
-	sx_pictures_of(&p, m, 4, 4000, 40, before ? &q : NULL, rules);
-	return sx_pictures_are_blind(&p, rules);
+		sx_image_stats_of(&q, before, 3, 4000, 40, NULL, rules);
+	sx_image_stats_of(&p, m, 4, 4000, 40, before ? &q : NULL, rules);
+	return sx_images_are_blind(&p, rules);
 }
 
 static void frames_that_show_something(void **state)
@@ -208,16 +208,16 @@ static void one_image_in_both_places(void **state)
 static void maps_of_others(void **state)
 {
 	struct sx_params params = {.filters = {.left_right = 2, .speckle_size = 100}};
-	struct sx_pictures_rules rules;
+	struct sx_image_rules rules;
 	struct sx_monitor m = seen(3, 4);
 
-	rules = sx_pictures_rules(&params, true);
+	rules = sx_image_rules(&params, true);
 	assert_true(rules.live && rules.matched && rules.noticed == 0.1);
 	/* without this filter, half of the disparities that noise gives remain */
 	params.filters.speckle_size = 0;
-	assert_true(sx_pictures_rules(&params, false).noticed > 1);
+	assert_true(sx_image_rules(&params, false).noticed > 1);
 	params.stereo.matcher = SX_MATCH_EXTERNAL;
-	rules = sx_pictures_rules(&params, true);
+	rules = sx_image_rules(&params, true);
 	assert_true(rules.noticed == 0.1);
 	m.image[1] = (struct sx_monitor_image){.dark = 1000, .areas = 100, .flat = 100};
 	assert_false(is_blind(&m, NULL, &rules));
@@ -228,13 +228,13 @@ static void maps_of_others(void **state)
 	m = seen(3, 4);
 	m.image[0].flat = 99;
 	assert_false(is_blind(&m, NULL, &files));
-	assert_true(is_blind(&m, NULL, &(struct sx_pictures_rules){.matched = true, .noticed = 2}));
+	assert_true(is_blind(&m, NULL, &(struct sx_image_rules){.matched = true, .noticed = 2}));
 }
 
 static void single_frames_do_not_count(void **state)
 {
-	struct sx_pictures_watch w = {0};
-	struct sx_pictures bad = sound();
+	struct sx_image_watch w = {0};
+	struct sx_image_stats bad = sound();
 
 	bad.dark[0] = bad.dark[1] = 1;
 	bad.density = 0;
@@ -249,22 +249,22 @@ static void single_frames_do_not_count(void **state)
 
 static void a_frame_is_one_sample(void **state)
 {
-	struct sx_pictures_watch w = {0};
-	struct sx_pictures black = sound();
+	struct sx_image_watch w = {0};
+	struct sx_image_stats black = sound();
 
 	black.dark[1] = 1;
 	see(&w, black, 1);
 	black.frame = 2;
 	for (int i = 0; i < 100; i++)
-		sx_pictures_watch(&w, &black);
+		sx_image_watch(&w, &black);
 	assert_int_equal(w.taken, 2);
 	assert_says(&w, "");
 }
 
 static void black_images(void **state)
 {
-	struct sx_pictures_watch w = {0};
-	struct sx_pictures black = sound();
+	struct sx_image_watch w = {0};
+	struct sx_image_stats black = sound();
 
 	see(&w, sound(), 50);
 	black.dark[1] = 0.99;
@@ -289,9 +289,9 @@ static void black_images(void **state)
 
 static void white_images(void **state)
 {
-	struct sx_pictures_watch w = {0};
-	struct sx_pictures white = sound();
-	struct sx_pictures_limits l;
+	struct sx_image_watch w = {0};
+	struct sx_image_stats white = sound();
+	struct sx_image_limits l;
 
 	see(&w, sound(), 50);
 	white.saturated[0] = 0.99;
@@ -299,21 +299,21 @@ static void white_images(void **state)
 	assert_says(&w, "");
 	see(&w, white, 4);
 	assert_string_equal(w.why, "the left image is white");
-	sx_pictures_limits(&l, &w);
+	sx_image_limits(&l, &w);
 	assert_float_equal(l.saturated, 0.9, 0);
 	white.saturated[1] = 1;
 	see(&w, white, 8);
 	assert_string_equal(w.why, "both images are white");
 	see(&w, sound(), 8);
 	assert_says(&w, "");
-	sx_pictures_limits(&l, &w);
+	sx_image_limits(&l, &w);
 	assert_float_equal(l.saturated, 0.98, 0);
 }
 
 static void images_that_show_nothing(void **state)
 {
-	struct sx_pictures_watch w = {0};
-	struct sx_pictures flat = sound();
+	struct sx_image_watch w = {0};
+	struct sx_image_stats flat = sound();
 
 	flat.flat[1] = 1; /* something is measured in it */
 	see(&w, flat, 50);
@@ -336,8 +336,8 @@ static void images_that_show_nothing(void **state)
 
 static void cameras_that_repeat(void **state)
 {
-	struct sx_pictures_watch w = {0};
-	struct sx_pictures frozen = sound();
+	struct sx_image_watch w = {0};
+	struct sx_image_stats frozen = sound();
 
 	see(&w, sound(), 8);
 	frozen.frozen[0] = 1;
@@ -358,8 +358,8 @@ static void cameras_that_repeat(void **state)
 
 static void one_image_twice(void **state)
 {
-	struct sx_pictures_watch w = {0};
-	struct sx_pictures same = sound();
+	struct sx_image_watch w = {0};
+	struct sx_image_stats same = sound();
 
 	same.infinity = 1;
 	for (int i = 0; i < SX_ROWS_PARTS; i++)
@@ -383,8 +383,8 @@ static void one_image_twice(void **state)
 
 static void rows_out_of_line(void **state)
 {
-	struct sx_pictures_watch w = {0};
-	struct sx_pictures off = sound();
+	struct sx_image_watch w = {0};
+	struct sx_image_stats off = sound();
 
 	see(&w, sound(), 50);
 	off.row_error[SX_ROWS_LEFT] = -1.2; /* rolled: the error of the whole image is 0 */
@@ -414,8 +414,8 @@ static void rows_out_of_line(void **state)
 /* If row errors are no longer known, the daemon reports none. */
 static void rows_that_are_not_known(void **state)
 {
-	struct sx_pictures_watch w = {0};
-	struct sx_pictures off = sound();
+	struct sx_image_watch w = {0};
+	struct sx_image_stats off = sound();
 
 	for (int i = 0; i < SX_ROWS_PARTS; i++)
 		off.row_error[i] = 3;
@@ -434,21 +434,21 @@ static void rows_that_are_not_known(void **state)
 /* A correction of rows clears what was reported about rows, and nothing else. */
 static void rows_that_are_corrected(void **state)
 {
-	struct sx_pictures_watch w = {0};
-	struct sx_pictures low = sound(), tilted = sound();
+	struct sx_image_watch w = {0};
+	struct sx_image_stats low = sound(), tilted = sound();
 
 	low.density = 0.3;
 	see(&w, sound(), 300);
 	see(&w, low, 12);
-	sx_pictures_forget_rows(&w);
+	sx_image_watch_forget_row_error(&w);
 	see(&w, low, 400);
 	assert_says(&w, "only 30 % of the pixels are measured, usually 7");
-	w = (struct sx_pictures_watch){0};
+	w = (struct sx_image_watch){0};
 	for (int i = 0; i < SX_ROWS_PARTS; i++)
 		tilted.row_error[i] = 2;
 	see(&w, tilted, 20);
 	assert_says(&w, "images are up to 2.0 rows out of line");
-	sx_pictures_forget_rows(&w);
+	sx_image_watch_forget_row_error(&w);
 	assert_says(&w, "");
 	see(&w, sound(), 20);
 	assert_says(&w, "");
@@ -456,8 +456,8 @@ static void rows_that_are_corrected(void **state)
 
 static void density_that_falls(void **state)
 {
-	struct sx_pictures_watch w = {0};
-	struct sx_pictures low = sound();
+	struct sx_image_watch w = {0};
+	struct sx_image_stats low = sound();
 
 	low.density = 0.35;
 	see(&w, sound(), 35); /* too early to know the usual density */
@@ -486,12 +486,12 @@ static void density_that_falls(void **state)
 /* Four samples a second fill 32 bits in 34 years. */
 static void samples_of_a_long_life(void **state)
 {
-	struct sx_pictures_watch w = {0};
-	struct sx_pictures p = sound();
+	struct sx_image_watch w = {0};
+	struct sx_image_stats p = sound();
 
 	see(&w, p, 300);
-	w.taken += UINT32_MAX - 400 - UINT32_MAX % SX_PICTURES_SAMPLES;
-	see(&w, p, 200 + SX_PICTURES_SAMPLES);
+	w.taken += UINT32_MAX - 400 - UINT32_MAX % SX_IMAGE_WATCH_SAMPLES;
+	see(&w, p, 200 + SX_IMAGE_WATCH_SAMPLES);
 	assert_says(&w, "");
 	p.density = 0.3;
 	see(&w, p, 20);
@@ -500,15 +500,15 @@ static void samples_of_a_long_life(void **state)
 
 static void limits(void **state)
 {
-	struct sx_pictures_watch w = {0};
-	struct sx_pictures_limits l;
-	struct sx_pictures bad = sound();
+	struct sx_image_watch w = {0};
+	struct sx_image_limits l;
+	struct sx_image_stats bad = sound();
 
 	see(&w, sound(), 39);
-	sx_pictures_limits(&l, &w);
+	sx_image_limits(&l, &w);
 	assert_true(isnan(l.density)); /* the usual density is not known yet */
 	see(&w, sound(), 1);
-	sx_pictures_limits(&l, &w);
+	sx_image_limits(&l, &w);
 	assert_float_equal(l.density, 0.4, 1e-9);
 	assert_float_equal(l.infinity, 0.98, 0);
 	assert_float_equal(l.row_error, 1, 0);
@@ -517,16 +517,16 @@ static void limits(void **state)
 	bad.row_error[SX_ROWS_RIGHT] = 1.5;
 	bad.dark[1] = 1;
 	see(&w, bad, 20);
-	sx_pictures_limits(&l, &w);
+	sx_image_limits(&l, &w);
 	assert_float_equal(l.row_error, 0.7, 0);
 	assert_float_equal(l.dark, 0.9, 0);
 	see(&w, sound(), 20);
-	sx_pictures_limits(&l, &w);
+	sx_image_limits(&l, &w);
 	assert_float_equal(l.row_error, 1, 0);
 	bad = sound();
 	bad.density = 0.2;
 	see(&w, bad, 8);
-	sx_pictures_limits(&l, &w);
+	sx_image_limits(&l, &w);
 	assert_float_equal(l.density, 0.6 * w.usual, 1e-9);
 	assert_true(bad.density < l.density && l.density < 0.48);
 }
@@ -534,7 +534,7 @@ static void limits(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(figures_of_a_frame),
+		cmocka_unit_test(stats_of_a_frame),
 		cmocka_unit_test(single_frames_do_not_count),
 		cmocka_unit_test(a_frame_is_one_sample),
 		cmocka_unit_test(black_images),
