@@ -36,7 +36,7 @@ enum sx_option_change {
 	SX_CHANGE_CONTEXTS,    /* the daemon creates new contexts */
 	SX_CHANGE_CAMERA,      /* new contexts, and frames and status note a changed camera for a while */
 	SX_CHANGE_CALIBRATION, /* like CAMERA, but new contexts only if rectification or measurement changes */
-	SX_CHANGE_ROWS	       /* like CAMERA, but new contexts only if the row correction changes */
+	SX_CHANGE_ROW_CORRECTION /* like CAMERA, but new contexts only if the row correction changes */
 };
 
 struct sx_option {

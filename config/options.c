@@ -62,7 +62,7 @@
 #define CONTEXTS SX_CHANGE_CONTEXTS
 #define CAMERA SX_CHANGE_CAMERA
 #define CALIBRATION SX_CHANGE_CALIBRATION
-#define ROWS SX_CHANGE_ROWS
+#define ROWS SX_CHANGE_ROW_CORRECTION
 
 _Static_assert(offsetof(struct sx_source_params, height) ==
 		       offsetof(struct sx_source_params, width) + sizeof(int),

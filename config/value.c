@@ -66,10 +66,10 @@ bool sx_option_calibrates(const struct sx_option *o)
 const char *sx_option_change_name(const struct sx_option *o)
 {
 	static const char *const names[] = {
-		[SX_CHANGE_RESTART] = "restart",   [SX_CHANGE_NOTHING] = "nothing",
-		[SX_CHANGE_CONTROLS] = "controls", [SX_CHANGE_CONTEXTS] = "contexts",
-		[SX_CHANGE_CAMERA] = "camera",	   [SX_CHANGE_CALIBRATION] = "calibration",
-		[SX_CHANGE_ROWS] = "rows",
+		[SX_CHANGE_RESTART] = "restart",     [SX_CHANGE_NOTHING] = "nothing",
+		[SX_CHANGE_CONTROLS] = "controls",   [SX_CHANGE_CONTEXTS] = "contexts",
+		[SX_CHANGE_CAMERA] = "camera",	     [SX_CHANGE_CALIBRATION] = "calibration",
+		[SX_CHANGE_ROW_CORRECTION] = "rows",
 	};
 
 	return names[o->change];

@@ -81,7 +81,7 @@ int sx_change_read(struct sx_change *c, const struct sx_running *now, const stru
 	sx_must_be((c->from == SX_FROM_REQUEST) == (c->request != NULL));
 	c->origins = *now->origins;
 	c->diff = (struct sx_settings_diff){0};
-	if (c->from == SX_FROM_ROWS)
+	if (c->from == SX_FROM_ROW_CORRECTION)
 		r = sx_settings_copy(&c->settings, now->settings);
 	else if (c->request)
 		r = read_request(c, now, errors);
@@ -108,21 +108,21 @@ bool sx_corrects_rows(const struct sx_settings *s, const struct sx_source_info *
 }
 
 /*
- * Returns the correction of rows with the change. It is 0 if the new settings do not correct rows, or have
+ * Returns the row correction with the change. It is 0 if the new settings do not correct rows, or have
  * another calibration.
  */
 static struct sx_row_correction find_correction(const struct sx_change *c, const struct sx_running *now)
 {
-	if (c->from == SX_FROM_ROWS)
-		return now->rows->wanted;
+	if (c->from == SX_FROM_ROW_CORRECTION)
+		return now->row_control->wanted;
 	return !c->recalibrates && sx_corrects_rows(&c->settings, &now->pipeline->info)
-		       ? now->rows->applied
+		       ? now->row_control->applied
 		       : (struct sx_row_correction){0};
 }
 
 void sx_change_classify(struct sx_change *c, const struct sx_running *now)
 {
-	sx_must_be(c->from != SX_FROM_ROWS || now->rows->wants);
+	sx_must_be(c->from != SX_FROM_ROW_CORRECTION || now->row_control->wants);
 	c->recalibrates = c->changes_camera =
 		!sx_settings_same_camera(now->settings, &c->settings, &now->pipeline->info);
 	c->builds = c->recalibrates;
@@ -138,7 +138,8 @@ void sx_change_classify(struct sx_change *c, const struct sx_running *now)
 		c->changes_camera |= change >= SX_CHANGE_CAMERA;
 	}
 	c->correction = find_correction(c, now);
-	c->builds |= c->from == SX_FROM_ROWS || !sx_row_correction_equal(&c->correction, &now->rows->applied);
+	c->builds |= c->from == SX_FROM_ROW_CORRECTION ||
+		     !sx_row_correction_equal(&c->correction, &now->row_control->applied);
 }
 
 /*

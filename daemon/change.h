@@ -2,8 +2,7 @@
  * One change of the configuration, from its text to the decision about it. The steps go in one direction, and
  * none has an effect on what runs:
  *
- * 	read	  reads the new values: from the files, a request of the status socket, or the correction of
- * 	rows
+ * 	read	  reads the new values: from the files, a request of the status socket, or the row correction
  * 	classify  finds what the changed keys need, by the option rows: new contexts, camera controls
  * 	check	  refuses values that are wrong or do not fit the pipeline
  * 	predict	  refuses values with which frames take too long, and contexts without memory for them
@@ -19,10 +18,10 @@
 #include "config/option.h"
 #include "daemon/options.h"
 #include "daemon/pipeline.h"
-#include "daemon/rows/row_control.h"
+#include "daemon/row_error/row_control.h"
 
 /* Source of a change. If several changes wait, the lowest value goes first. */
-enum sx_change_from { SX_FROM_FILES, SX_FROM_REQUEST, SX_FROM_ROWS };
+enum sx_change_from { SX_FROM_FILES, SX_FROM_REQUEST, SX_FROM_ROW_CORRECTION };
 
 struct sx_change {
 	enum sx_change_from from;
@@ -33,7 +32,7 @@ struct sx_change {
 	bool builds, changes_controls;
 	bool changes_camera;		     /* a key of [camera] changes */
 	bool recalibrates;		     /* images are rectified and measured in another way */
-	struct sx_row_correction correction; /* correction of rows with the change */
+	struct sx_row_correction correction; /* row correction with the change */
 };
 
 /* What runs, to which the change is compared. */
@@ -41,7 +40,7 @@ struct sx_running {
 	const struct sx_settings *settings;
 	const struct sx_origins *origins;
 	const struct sx_pipeline *pipeline;
-	const struct sx_row_control *rows;
+	const struct sx_row_control *row_control;
 	const struct sx_frame_cost *cost; /* measured on the current frames */
 	int64_t limit_ns;		  /* after this time without a frame the watchdog ends the daemon */
 };

@@ -138,9 +138,9 @@ static void fill_image_stats(struct sx_pipeline *p, const struct sx_frame_in_fli
 	if (sx_images_are_blind(&p->image_stats, &rules))
 		h->flags |= STIXEL_FRAME_BLIND;
 	h->measured = (uint16_t)(65535 * (double)result->monitor.measured / pixels + 0.5);
-	h->row_error_q4 = isnan(p->image_stats.row_error[SX_ROWS_ALL])
+	h->row_error_q4 = isnan(p->image_stats.row_error[SX_ROW_ERROR_ALL])
 				  ? STIXEL_ROW_ERROR_UNKNOWN
-				  : (int16_t)(16 * p->image_stats.row_error[SX_ROWS_ALL]);
+				  : (int16_t)(16 * p->image_stats.row_error[SX_ROW_ERROR_ALL]);
 }
 
 /*

@@ -7,13 +7,13 @@
 #ifndef SX_DAEMON_IMAGE_HEALTH_H
 #define SX_DAEMON_IMAGE_HEALTH_H
 
-#include "daemon/rows/row_control.h"
+#include "daemon/row_error/row_control.h"
 #include "daemon/telemetry/image_stats.h"
 
 struct sx_image_health {
 	struct sx_image_watch image_watch;
-	struct sx_row_control rows;
-	bool rows_told; /* logged why rows are not corrected */
+	struct sx_row_control row_control;
+	bool row_correction_logged; /* logged why rows are not corrected */
 };
 
 #endif

@@ -27,7 +27,7 @@ void sx_live_note_configured(struct sx_live *l, const struct sx_settings *settin
 /* ---- decide ---- */
 
 /* Returns true if a change waits, and sets where it comes from. */
-static bool find_waiting(struct sx_live *l, const struct sx_row_control *rows)
+static bool find_waiting(struct sx_live *l, const struct sx_row_control *row_control)
 {
 	struct sx_change *c = &l->change;
 
@@ -38,12 +38,12 @@ static bool find_waiting(struct sx_live *l, const struct sx_row_control *rows)
 		return true;
 	}
 	c->request = sx_requests_take(&l->requests);
-	c->from = c->request ? SX_FROM_REQUEST : SX_FROM_ROWS;
-	return c->request || rows->wants;
+	c->from = c->request ? SX_FROM_REQUEST : SX_FROM_ROW_CORRECTION;
+	return c->request || row_control->wants;
 }
 
 /*
- * Adds the correction of rows to the rectification. Pairs that come rectified are then rectified once more.
+ * Adds the row correction to the rectification. Pairs that come rectified are then rectified once more.
  */
 static void correct_rows(struct sx_context_config *c, const struct sx_row_correction *correction)
 {
@@ -187,24 +187,24 @@ static void note_swap(struct sx_live *l, struct sx_image_health *images, uint64_
 	const struct sx_change *c = &l->change;
 
 	sx_must(frame, >, 0);
-	if (c->from == SX_FROM_ROWS) {
+	if (c->from == SX_FROM_ROW_CORRECTION) {
 		sx_image_watch_forget_row_error(&images->image_watch);
 	} else {
 		l->history.frame = frame;
 		/* other settings have another usual density */
 		images->image_watch = (struct sx_image_watch){0};
 	}
-	if (!sx_row_correction_equal(&images->rows.applied, &c->correction)) {
+	if (!sx_row_correction_equal(&images->row_control.applied, &c->correction)) {
 		l->history.corrections++;
-		l->rows_refused = false;
-		sx_live_tell_rows(c, &images->rows, frame);
+		l->row_correction_refused = false;
+		sx_live_log_row_correction(c, &images->row_control, frame);
 	}
 	if (c->recalibrates) {
 		/* the samples belong to another calibration */
-		images->rows = (struct sx_row_control){.first = frame};
-		images->rows_told = false;
+		images->row_control = (struct sx_row_control){.first = frame};
+		images->row_correction_logged = false;
 	}
-	sx_row_control_apply(&images->rows, &c->correction, frame);
+	sx_row_control_apply(&images->row_control, &c->correction, frame);
 }
 
 static int live_end_swap(struct sx_live *l, struct sx_core *core, struct sx_image_health *images)
@@ -282,20 +282,22 @@ static void live_take(struct sx_live *l, struct sx_core *core, struct sx_image_h
 	free(text);
 	if (sx_corrects_rows(core->settings, info))
 		return;
-	images->rows = (struct sx_row_control){0};
-	images->rows_told &= core->settings->rectification.row_correction == SX_ROW_CORRECTION_AUTO;
+	images->row_control = (struct sx_row_control){0};
+	images->row_correction_logged &=
+		core->settings->rectification.row_correction == SX_ROW_CORRECTION_AUTO;
 }
 
-/* Reports a refused correction of rows once, and lets the control measure the rows again. */
-static void refuse_rows(struct sx_live *l, struct sx_row_control *rows, int r, const struct sx_errors *errors)
+/* Reports a refused row correction once, and lets the control measure the rows again. */
+static void refuse_row_correction(struct sx_live *l, struct sx_row_control *row_control, int r,
+				  const struct sx_errors *errors)
 {
-	sx_must(l->change.from, ==, SX_FROM_ROWS);
-	if (!l->rows_refused && r != -ESHUTDOWN) {
-		l->rows_refused = true;
+	sx_must(l->change.from, ==, SX_FROM_ROW_CORRECTION);
+	if (!l->row_correction_refused && r != -ESHUTDOWN) {
+		l->row_correction_refused = true;
 		sx_log(DAEMON, WARNING, "rows stay as they are: %s",
 		       errors->count > 0 ? errors->text[0] : "out of memory");
 	}
-	sx_row_control_refused(rows);
+	sx_row_control_refused(row_control);
 }
 
 /* Ends the change. r: 1: it is applied; negative: it is refused, with sentences in errors. */
@@ -305,11 +307,11 @@ static void live_end(struct sx_run *run, int r, const struct sx_errors *errors)
 
 	sx_contexts_destroy(l->builder.made);
 	l->builder.made = NULL;
-	if (r < 0 && l->change.from == SX_FROM_ROWS)
-		refuse_rows(l, &run->images.rows, r, errors);
+	if (r < 0 && l->change.from == SX_FROM_ROW_CORRECTION)
+		refuse_row_correction(l, &run->images.row_control, r, errors);
 	else if (r < 0)
 		sx_live_tell_refused(&l->change, r, errors);
-	else if (l->change.from != SX_FROM_ROWS)
+	else if (l->change.from != SX_FROM_ROW_CORRECTION)
 		live_take(l, &run->core, &run->images, run->options);
 	sx_settings_finish(&l->change.settings);
 	l->change.request = NULL;
@@ -331,13 +333,13 @@ static int live_begin(struct sx_run *run, struct sx_errors *errors)
 		.settings = run->core.settings,
 		.origins = l->origins,
 		.pipeline = run->core.pipeline,
-		.rows = &run->images.rows,
+		.row_control = &run->images.row_control,
 		.cost = &l->cost,
 		.limit_ns = sx_run_limit_ns(&run->service),
 	};
 
 	if (run->stop.ordered || atomic_load(&run->core.pipeline->end) != SX_END_NONE ||
-	    !find_waiting(l, &run->images.rows))
+	    !find_waiting(l, &run->images.row_control))
 		return 0;
 	/* Type=notify-reload needs the time; older managers ignore it. */
 	if (l->change.from == SX_FROM_FILES)
@@ -402,9 +404,9 @@ void sx_live_abandon(struct sx_run *run, const char *why)
 	if (l->step == SX_LIVE_SWAP && !run->stop.ordered) {
 		/*
 		 * The change was accepted and the cameras have it. The next pipeline has it, too, except for
-		 * the correction of rows.
+		 * the row correction.
 		 */
-		if (l->change.from != SX_FROM_ROWS)
+		if (l->change.from != SX_FROM_ROW_CORRECTION)
 			l->history.frame = run->core.pipeline->newest->first;
 		live_end(run, 1, &errors);
 		return;

@@ -31,7 +31,7 @@ enum sx_live_step { SX_LIVE_IDLE, SX_LIVE_BUILD, SX_LIVE_CONTROLS, SX_LIVE_SWAP 
 /* Changes since the start, for pages, log and status. */
 struct sx_live_history {
 	unsigned long changes;	   /* number of changes of settings */
-	unsigned long corrections; /* number of corrections of rows */
+	unsigned long corrections; /* number of row corrections */
 	uint64_t frame;		   /* first frame of the last change that affected frames; 0: no change did */
 	int64_t camera_ns;	   /* time of the last change of the camera; 0: never */
 	char camera_why[160];	   /* reason in the status for SX_CAMERA_CHANGED_NS after that change */
@@ -50,9 +50,9 @@ struct sx_live_builder {
 
 struct sx_live {
 	struct sx_requests requests;
-	struct sx_origins *origins; /* origins of the current settings; owned by the caller of sx_run() */
-	bool reload;		    /* SIGHUP came */
-	bool rows_refused;	    /* the last correction of rows was refused, and that was logged */
+	struct sx_origins *origins;  /* origins of the current settings; owned by the caller of sx_run() */
+	bool reload;		     /* SIGHUP came */
+	bool row_correction_refused; /* the last row correction was refused, and that was logged */
 	struct sx_live_history history;
 	struct sx_frame_cost cost; /* measured cost of frames, to predict the cost of other settings */
 	/*
@@ -93,7 +93,7 @@ char *sx_live_done_text(const struct sx_change *c, const struct sx_settings *now
 void sx_live_tell_done(const struct sx_change *c, uint64_t frame, const char *text);
 /* Reports a refused change of settings. */
 void sx_live_tell_refused(const struct sx_change *c, int r, const struct sx_errors *errors);
-/* Logs the correction of rows that is applied from this frame on. now: the control that it replaces. */
-void sx_live_tell_rows(const struct sx_change *c, const struct sx_row_control *now, uint64_t frame);
+/* Logs the row correction that is applied from this frame on. now: the control that it replaces. */
+void sx_live_log_row_correction(const struct sx_change *c, const struct sx_row_control *now, uint64_t frame);
 
 #endif

@@ -236,7 +236,7 @@ void sx_live_tell_refused(const struct sx_change *c, int r, const struct sx_erro
 	sx_log(CONFIG, ERROR, "reload refused: the settings stay as they were");
 }
 
-void sx_live_tell_rows(const struct sx_change *c, const struct sx_row_control *now, uint64_t frame)
+void sx_live_log_row_correction(const struct sx_change *c, const struct sx_row_control *now, uint64_t frame)
 {
 	const struct sx_row_correction *was = &now->applied, *is = &c->correction;
 	char found[80] = "";
@@ -244,7 +244,7 @@ void sx_live_tell_rows(const struct sx_change *c, const struct sx_row_control *n
 	sx_must(frame, >, 0);
 	if (c->recalibrates)
 		snprintf(found, sizeof(found), "; those of another calibration begin at 0");
-	if (c->from == SX_FROM_ROWS)
+	if (c->from == SX_FROM_ROW_CORRECTION)
 		snprintf(found, sizeof(found), "; left third was %+.2f px out of line, right %+.2f",
 			 now->left, now->right);
 	sx_log(DAEMON, NOTICE,

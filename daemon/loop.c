@@ -65,9 +65,9 @@ static struct sx_health_input health_input(struct sx_run *run)
 		in.map_why = h->map_why;
 	}
 	in.names_why = h->names_why.text;
-	in.images_why = *images->image_watch.why ? images->image_watch.why
-			: *images->rows.why	 ? images->rows.why
-						 : h->unit_why;
+	in.images_why = *images->image_watch.why   ? images->image_watch.why
+			: *images->row_control.why ? images->row_control.why
+						   : h->unit_why;
 	in.now_ns = sx_now_ns();
 	if (history->camera_ns && in.now_ns - history->camera_ns < SX_CAMERA_CHANGED_NS)
 		in.camera_why = history->camera_why;
@@ -111,7 +111,7 @@ static enum sx_report_image image_state(const struct sx_pipeline *p, unsigned ki
 										      : SX_IMAGE_IDLE;
 }
 
-static void tell_rows(struct sx_report *report, const struct sx_row_correction *c, bool corrects)
+static void report_row_correction(struct sx_report *report, const struct sx_row_correction *c, bool corrects)
 {
 	sx_report_real(report, SX_METRIC_ROW_CORRECTION_SHIFT, corrects ? c->shift_px : (double)NAN);
 	sx_report_real(report, SX_METRIC_ROW_CORRECTION_ROTATION, corrects ? c->rotation_deg : (double)NAN);
@@ -146,7 +146,8 @@ static void tell_pages(struct sx_core *core, const struct sx_health *h, const st
 	report->images.right = image_state(p, STIXEL_PLANE_RIGHT);
 	report->images.disparity = image_state(p, STIXEL_PLANE_DISPARITY);
 	core->pages->serving = h->serving;
-	tell_rows(report, &images->rows.applied, sx_corrects_rows(core->settings, &p->info));
+	report_row_correction(report, &images->row_control.applied,
+			      sx_corrects_rows(core->settings, &p->info));
 	sx_report_count(report, SX_METRIC_ROW_CORRECTIONS, (int64_t)history->corrections);
 	if (p->stream) {
 		sx_stream_counters(p->stream, &stream);
@@ -170,9 +171,11 @@ static void look_at_images(struct sx_image_health *images, const struct sx_core 
 		return;
 	sx_image_watch(&images->image_watch, &image_stats);
 	if (sx_corrects_rows(settings, &core->pipeline->info)) {
-		sx_row_control_see(&images->rows, &image_stats, (int)core->pipeline->header.image_width);
-	} else if (settings->rectification.row_correction == SX_ROW_CORRECTION_AUTO && !images->rows_told) {
-		images->rows_told = true;
+		sx_row_control_see(&images->row_control, &image_stats,
+				   (int)core->pipeline->header.image_width);
+	} else if (settings->rectification.row_correction == SX_ROW_CORRECTION_AUTO &&
+		   !images->row_correction_logged) {
+		images->row_correction_logged = true;
 		sx_log(DAEMON, NOTICE, "rows are not corrected: %s",
 		       settings->params.stereo.matcher == SX_MATCH_EXTERNAL
 			       ? "another process matches (stereo.matcher), from its own images"
@@ -404,10 +407,10 @@ static int rebuild(struct sx_run *run)
 	 */
 	sx_telemetry_image_stats(core->telemetry, &(struct sx_image_stats){0});
 	run->images.image_watch = (struct sx_image_watch){0};
-	if (!sx_row_correction_equal(&run->images.rows.applied, &(struct sx_row_correction){0}))
+	if (!sx_row_correction_equal(&run->images.row_control.applied, &(struct sx_row_correction){0}))
 		sx_log(DAEMON, NOTICE, "rows are corrected no longer: %s",
 		       lost ? "they are measured again" : "they are another camera's");
-	run->images.rows = (struct sx_row_control){0};
+	run->images.row_control = (struct sx_row_control){0};
 	sx_health_forget(&run->health.now);
 	code = sx_run_build(run, source);
 	run->health.told.state = STIXEL_STATE_STARTING;

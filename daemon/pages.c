@@ -19,8 +19,8 @@ _Static_assert((int)SX_SPAN_COUNT <= SX_REPORT_SPANS, "the report has room for e
 _Static_assert(SX_STAGE_COUNT <= SX_REPORT_STAGES, "the report has room for every stage");
 _Static_assert(SX_CLASSES_MAX <= SX_REPORT_CLASSES, "the report has room for every class");
 _Static_assert(sizeof(((struct sx_report_feed *)0)->reason) >= SX_FEED_WHY_BYTES, "and for the reason");
-_Static_assert(SX_METRIC_ROW_ERROR_ALL - SX_METRIC_ROW_ERROR_LEFT == (int)SX_ROWS_ALL &&
-		       SX_METRIC_ROW_SPREAD_ALL - SX_METRIC_ROW_SPREAD_LEFT == (int)SX_ROWS_ALL,
+_Static_assert(SX_METRIC_ROW_ERROR_ALL - SX_METRIC_ROW_ERROR_LEFT == (int)SX_ROW_ERROR_ALL &&
+		       SX_METRIC_ROW_SPREAD_ALL - SX_METRIC_ROW_SPREAD_LEFT == (int)SX_ROW_ERROR_ALL,
 	       "figures of row errors are in the order of enum sx_row_part");
 _Static_assert(SX_DROP_COUNT <= SX_REPORT_DROPS, "the report has room for every reason");
 _Static_assert(SX_ODD_JPEG_COUNT <= SX_REPORT_DROPS, "the report has room for every kind of odd JPEG");
@@ -106,7 +106,7 @@ static void read_image_stats(struct sx_report *r, const struct sx_telemetry *t)
 	sx_report_real(r, SX_METRIC_IMAGE_DENSITY, p.density);
 	sx_report_real(r, SX_METRIC_IMAGE_INFINITY, p.infinity);
 	sx_report_real(r, SX_METRIC_IMAGE_BLIND, p.blind);
-	for (int i = 0; i < SX_ROWS_PARTS; i++) {
+	for (int i = 0; i < SX_ROW_ERROR_PARTS; i++) {
 		sx_report_real(r, (enum sx_metric)(SX_METRIC_ROW_ERROR_LEFT + i), p.row_error[i]);
 		sx_report_real(r, (enum sx_metric)(SX_METRIC_ROW_SPREAD_LEFT + i), p.row_spread[i]);
 	}

@@ -13,7 +13,7 @@ enum sx_rectify_choice {
 	SX_RECTIFY_NO /* the images are rectified already */
 };
 
-/* Choice: are rows corrected from the image content (daemon/rows/row_control.h)? */
+/* Choice: are rows corrected from the image content (daemon/row_error/row_control.h)? */
 enum sx_row_choice { SX_ROW_CORRECTION_OFF, SX_ROW_CORRECTION_AUTO };
 
 struct sx_rectify_params {

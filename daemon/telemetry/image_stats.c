@@ -23,7 +23,7 @@ enum { FEW = 8, USUAL_FROM = 40, USUAL_OVER = 240, USUAL_SLOWER = 10 }; /* numbe
 #define SAME_NO_MORE 0.9
 #define SAME_ROWS 0.125 /* px */
 #define ROWS 1.0	/* px */
-#define ROWS_NO_MORE 0.7
+#define ROW_ERROR_NO_MORE 0.7
 #define DENSITY 0.5 /* share of the usual density */
 #define DENSITY_NO_MORE 0.6
 #define DENSITY_LEAST 0.05 /* lowest usual density that is judged */
@@ -35,7 +35,7 @@ static double share(uint32_t part, uint32_t whole)
 
 static double rows(int16_t q4)
 {
-	return q4 == SX_ROWS_UNKNOWN ? (double)NAN : q4 / 16.0;
+	return q4 == SX_ROW_ERROR_UNKNOWN ? (double)NAN : q4 / 16.0;
 }
 
 /* Returns true if v is above much, or, if it was before, above enough. False for NAN. */
@@ -105,7 +105,7 @@ void sx_image_stats_of(struct sx_image_stats *ret, const struct sx_monitor *m, u
 		       uint32_t pixels, uint32_t columns, const struct sx_image_stats *before,
 		       const struct sx_image_rules *rules)
 {
-	struct sx_row_error error[SX_ROWS_PARTS];
+	struct sx_row_error error[SX_ROW_ERROR_PARTS];
 
 	sx_must(m->blind, <=, columns);
 	sx_must(m->near, <=, m->measured);
@@ -118,7 +118,7 @@ void sx_image_stats_of(struct sx_image_stats *ret, const struct sx_monitor *m, u
 		.raw_min = (double)NAN,
 		.raw_max = (double)NAN,
 	};
-	for (int i = 0; i < SX_ROWS_PARTS; i++) {
+	for (int i = 0; i < SX_ROW_ERROR_PARTS; i++) {
 		ret->row_error[i] = rows(error[i].median);
 		ret->row_spread[i] = rows(error[i].spread);
 	}
@@ -161,7 +161,8 @@ bool sx_images_are_blind(const struct sx_image_stats *p, const struct sx_image_r
 		return true;
 	if (nothing && (!notices(p, rules) || (rules->matched && (differ(p->dark) || differ(p->saturated)))))
 		return true;
-	return !nothing && (p->twice > 0 || look_the_same(p->infinity, p->row_error[SX_ROWS_ALL], false));
+	return !nothing &&
+	       (p->twice > 0 || look_the_same(p->infinity, p->row_error[SX_ROW_ERROR_ALL], false));
 }
 
 /*
@@ -189,7 +190,8 @@ static double recent(const struct sx_image_watch *w, size_t offset, unsigned sam
 
 static void judge_images(struct sx_image_watch *w)
 {
-	const double error = recent(w, offsetof(struct sx_image_stats, row_error[SX_ROWS_ALL]), FEW, FEW / 2);
+	const double error =
+		recent(w, offsetof(struct sx_image_stats, row_error[SX_ROW_ERROR_ALL]), FEW, FEW / 2);
 	const double infinity = recent(w, offsetof(struct sx_image_stats, infinity), FEW, FEW);
 
 	for (int i = 0; i < SX_IMAGE_FAULTS; i++)
@@ -203,17 +205,17 @@ static void judge_images(struct sx_image_watch *w)
 }
 
 /* Returns the largest known row error by absolute value, px; 0 if none is known. */
-static double judge_rows(struct sx_image_watch *w, double error[SX_ROWS_PARTS])
+static double judge_row_error(struct sx_image_watch *w, double error[SX_ROW_ERROR_PARTS])
 {
 	double largest = 0;
 
-	for (int i = 0; i < SX_ROWS_PARTS; i++) {
+	for (int i = 0; i < SX_ROW_ERROR_PARTS; i++) {
 		error[i] = recent(w, offsetof(struct sx_image_stats, row_error) + (size_t)i * sizeof(double),
 				  SX_IMAGE_WATCH_SAMPLES, FEW);
 		if (fabs(error[i]) > largest)
 			largest = fabs(error[i]);
 	}
-	w->rows = exceeds(w->rows, largest, ROWS, ROWS_NO_MORE);
+	w->row_error = exceeds(w->row_error, largest, ROWS, ROW_ERROR_NO_MORE);
 	return largest;
 }
 
@@ -247,16 +249,16 @@ static const char *part_text(char text[24], const char *name, double error)
 	return text;
 }
 
-static void say_rows(struct sx_image_watch *w, double largest, const double error[SX_ROWS_PARTS])
+static void say_row_error(struct sx_image_watch *w, double largest, const double error[SX_ROW_ERROR_PARTS])
 {
 	char left[24], middle[24], right[24];
 
 	sx_must_be(largest > 0);
 	snprintf(w->why, sizeof(w->why),
 		 "images are up to %.1f rows out of line (%s%s%sright image lower: +): calibrate again",
-		 largest, part_text(left, "left", error[SX_ROWS_LEFT]),
-		 part_text(middle, "middle", error[SX_ROWS_MIDDLE]),
-		 part_text(right, "right", error[SX_ROWS_RIGHT]));
+		 largest, part_text(left, "left", error[SX_ROW_ERROR_LEFT]),
+		 part_text(middle, "middle", error[SX_ROW_ERROR_MIDDLE]),
+		 part_text(right, "right", error[SX_ROW_ERROR_RIGHT]));
 }
 
 /* Returns the value of a wrong side by its median, percent; the lower one if both sides are wrong. */
@@ -312,29 +314,29 @@ static bool say_images(struct sx_image_watch *w)
 void sx_image_watch_forget_row_error(struct sx_image_watch *w)
 {
 	for (unsigned i = 0; i < SX_IMAGE_WATCH_SAMPLES; i++)
-		for (int part = 0; part < SX_ROWS_PARTS; part++)
+		for (int part = 0; part < SX_ROW_ERROR_PARTS; part++)
 			w->sample[i].row_error[part] = (double)NAN;
-	if (w->rows && !say_images(w))
+	if (w->row_error && !say_images(w))
 		w->why[0] = 0;
-	w->rows = false;
+	w->row_error = false;
 }
 
 void sx_image_watch(struct sx_image_watch *w, const struct sx_image_stats *newest)
 {
-	double error[SX_ROWS_PARTS], largest, density;
+	double error[SX_ROW_ERROR_PARTS], largest, density;
 
 	if (w->taken > 0 && w->sample[(w->taken - 1) % SX_IMAGE_WATCH_SAMPLES].frame == newest->frame)
 		return;
 	sx_must_be(w->taken == 0 || newest->frame > w->sample[(w->taken - 1) % SX_IMAGE_WATCH_SAMPLES].frame);
 	w->sample[w->taken++ % SX_IMAGE_WATCH_SAMPLES] = *newest;
 	judge_images(w);
-	largest = judge_rows(w, error);
+	largest = judge_row_error(w, error);
 	density = judge_density(w);
 	w->why[0] = 0;
 	if (say_images(w))
 		return;
-	if (w->rows)
-		say_rows(w, largest, error);
+	if (w->row_error)
+		say_row_error(w, largest, error);
 	else if (w->density)
 		snprintf(w->why, sizeof(w->why), "only %.0f %% of the pixels are measured, usually %.0f %%",
 			 100 * density, 100 * w->usual);
@@ -350,7 +352,7 @@ void sx_image_limits(struct sx_image_limits *ret, const struct sx_image_watch *w
 	*ret = (struct sx_image_limits){
 		.density = knows_usual(w) ? (w->density ? DENSITY_NO_MORE : DENSITY) * w->usual : (double)NAN,
 		.infinity = w->same ? SAME_NO_MORE : SAME,
-		.row_error = w->rows ? ROWS_NO_MORE : ROWS,
+		.row_error = w->row_error ? ROW_ERROR_NO_MORE : ROWS,
 		.dark = limit_of(w, SX_IMAGE_FAULT_BLACK),
 		.saturated = limit_of(w, SX_IMAGE_FAULT_WHITE),
 		.flat = limit_of(w, SX_IMAGE_FAULT_EMPTY),

@@ -21,10 +21,10 @@ struct sx_image_stats {
 	double density;	 /* share of pixels with a measured disparity */
 	double infinity; /* share of the measured pixels with a disparity below 1 px */
 	double blind;	 /* share of stixel columns without any measurement */
-	double row_error[SX_ROWS_PARTS], row_spread[SX_ROWS_PARTS]; /* px */
-	double dark[2], saturated[2];				    /* share of sampled pixels */
-	double flat[2];						    /* share of areas */
-	double sharpness[2];					    /* mean absolute Laplacian, grey levels */
+	double row_error[SX_ROW_ERROR_PARTS], row_spread[SX_ROW_ERROR_PARTS]; /* px */
+	double dark[2], saturated[2];					      /* share of sampled pixels */
+	double flat[2];							      /* share of areas */
+	double sharpness[2];	 /* mean absolute Laplacian, grey levels */
 	double raw_min, raw_max; /* raw values that map to grey levels 0 and 255, Y16 only */
 	double empty[2];	 /* flat, if next to nothing is measured; else 0 */
 	double frozen[2]; /* 1: the image repeats the previous frame's image, which is a fault; else 0 */
@@ -70,7 +70,7 @@ bool sx_images_are_blind(const struct sx_image_stats *p, const struct sx_image_r
  * frozen: more than half of 8 frames are frozen.
  * same: one image twice. 98 % of the measured pixels are at infinity and there is no row error, over 8
  *   frames; until 90 %. Or more than half of 8 frames have bitwise equal images.
- * rows: the row error of the whole image or of a third is above 1 px, over 20 frames of which 8 know it;
+ * row_error: the row error of the whole image or of a third is above 1 px, over 20 frames of which 8 know it;
  *   until 0.7 px.
  * density: below half of the usual density over 8 frames; until 60 %. The usual density is the mean of about
  *   a minute. It is known from 40 frames on, and changes ten times as slowly during this fault.
@@ -87,7 +87,7 @@ struct sx_image_watch {
 	struct sx_image_stats sample[SX_IMAGE_WATCH_SAMPLES];
 	uint64_t taken; /* number of samples; 32 bits would overflow after 34 years */
 	double usual;	/* usual density */
-	bool wrong[SX_IMAGE_FAULTS][2], same, rows, density;
+	bool wrong[SX_IMAGE_FAULTS][2], same, row_error, density;
 	char why[SX_IMAGE_WATCH_WHY_BYTES]; /* empty: no fault */
 };
 

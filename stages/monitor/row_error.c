@@ -27,11 +27,11 @@ static int lower_median(const uint32_t count[VALUES], uint32_t n)
 
 static struct sx_row_error error_of(const struct votes *v)
 {
-	struct sx_row_error e = {v->n, SX_ROWS_UNKNOWN, SX_ROWS_UNKNOWN};
+	struct sx_row_error e = {v->n, SX_ROW_ERROR_UNKNOWN, SX_ROW_ERROR_UNKNOWN};
 	uint32_t distance[VALUES] = {0};
 	int middle;
 
-	if (v->n < SX_ROWS_VOTES_LEAST)
+	if (v->n < SX_ROW_ERROR_VOTES_LEAST)
 		return e;
 	middle = lower_median(v->count, v->n);
 	for (int i = 0; i < VALUES; i++)
@@ -41,13 +41,14 @@ static struct sx_row_error error_of(const struct votes *v)
 	return e;
 }
 
-void sx_row_error(const struct sx_monitor *m, struct sx_row_error ret[SX_ROWS_PARTS])
+void sx_row_error(const struct sx_monitor *m, struct sx_row_error ret[SX_ROW_ERROR_PARTS])
 {
-	struct votes part[SX_ROWS_PARTS] = {0};
+	struct votes part[SX_ROW_ERROR_PARTS] = {0};
 
 	for (int j = 0; j < SX_MONITOR_ROWS; j++)
 		for (int i = 0; i < SX_MONITOR_COLUMNS; i++) {
-			struct votes *third = &part[3 * i / SX_MONITOR_COLUMNS], *all = &part[SX_ROWS_ALL];
+			struct votes *third = &part[3 * i / SX_MONITOR_COLUMNS],
+				     *all = &part[SX_ROW_ERROR_ALL];
 			const int vote = m->vote[j][i];
 
 			if (vote == SX_MONITOR_NO_VOTE)
@@ -57,6 +58,6 @@ void sx_row_error(const struct sx_monitor *m, struct sx_row_error ret[SX_ROWS_PA
 			all->n++;
 			all->count[vote + MOST]++;
 		}
-	for (int i = 0; i < SX_ROWS_PARTS; i++)
+	for (int i = 0; i < SX_ROW_ERROR_PARTS; i++)
 		ret[i] = error_of(&part[i]);
 }

@@ -16,22 +16,28 @@ extern "C" {
  * Thirds of the grid's columns. Cameras that are rolled against each other have a different error in each
  * third.
  */
-enum sx_row_part { SX_ROWS_LEFT, SX_ROWS_MIDDLE, SX_ROWS_RIGHT, SX_ROWS_ALL, SX_ROWS_PARTS };
+enum sx_row_part {
+	SX_ROW_ERROR_LEFT,
+	SX_ROW_ERROR_MIDDLE,
+	SX_ROW_ERROR_RIGHT,
+	SX_ROW_ERROR_ALL,
+	SX_ROW_ERROR_PARTS
+};
 
-#define SX_ROWS_VOTES_LEAST 12 /* least number of votes for a result */
-#define SX_ROWS_UNKNOWN INT16_MIN
+#define SX_ROW_ERROR_VOTES_LEAST 12 /* least number of votes for a result */
+#define SX_ROW_ERROR_UNKNOWN INT16_MIN
 
 /*
  * median: median of the votes, 1/16 row: how much lower the content of the left image appears in the right
  * one. If the number of votes is even, the lower of the two in the middle. spread: median of the votes'
- * distances from it, by the same rule. With too few votes both are SX_ROWS_UNKNOWN.
+ * distances from it, by the same rule. With too few votes both are SX_ROW_ERROR_UNKNOWN.
  */
 struct sx_row_error {
 	uint32_t votes;
 	int16_t median, spread;
 };
 
-void sx_row_error(const struct sx_monitor *m, struct sx_row_error ret[SX_ROWS_PARTS]);
+void sx_row_error(const struct sx_monitor *m, struct sx_row_error ret[SX_ROW_ERROR_PARTS]);
 
 #ifdef __cplusplus
 }

@@ -1,7 +1,7 @@
 /*
  * Fuzz target: any sequence of changes of a running configuration. The input has a configuration to start
  * with, a calibration file, and then requests ("SECTION.KEY=VALUE" lines, as of stixelctl set), files (as of
- * SIGHUP) and corrections of rows. The calibration file may change, too. A refused change has no effect on
+ * SIGHUP) and row corrections. The calibration file may change, too. A refused change has no effect on
  * the running settings. Accepted settings can run. If memory has failed, no change is accepted. A source that
  * draws its pictures knows their camera.
  *
@@ -107,7 +107,9 @@ static void check_accepted(const struct world *w)
 /* Sets the source of a change and its text. */
 static void set_up(struct world *w, const char *text, int what)
 {
-	w->change.from = what == ORDER ? SX_FROM_REQUEST : what == ROWS ? SX_FROM_ROWS : SX_FROM_FILES;
+	w->change.from = what == ORDER	? SX_FROM_REQUEST
+			 : what == ROWS ? SX_FROM_ROW_CORRECTION
+					: SX_FROM_FILES;
 	/* only a non-NULL marker: there is a request */
 	w->change.request = what == ORDER ? (struct sx_status_request *)w : NULL;
 	w->rows.wants = what == ROWS;

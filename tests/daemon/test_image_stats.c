@@ -60,10 +60,10 @@ static void stats_of_a_frame(void **state)
 	assert_float_equal(p.density, 0.75, 0);
 	assert_float_equal(p.infinity, 0.2, 0);
 	assert_float_equal(p.blind, 0.05, 0);
-	assert_float_equal(p.row_error[SX_ROWS_LEFT], 1.25, 0);
-	assert_float_equal(p.row_spread[SX_ROWS_LEFT], 0, 0);
-	assert_true(isnan(p.row_error[SX_ROWS_MIDDLE]) && isnan(p.row_spread[SX_ROWS_MIDDLE]));
-	assert_float_equal(p.row_error[SX_ROWS_RIGHT], -2, 0);
+	assert_float_equal(p.row_error[SX_ROW_ERROR_LEFT], 1.25, 0);
+	assert_float_equal(p.row_spread[SX_ROW_ERROR_LEFT], 0, 0);
+	assert_true(isnan(p.row_error[SX_ROW_ERROR_MIDDLE]) && isnan(p.row_spread[SX_ROW_ERROR_MIDDLE]));
+	assert_float_equal(p.row_error[SX_ROW_ERROR_RIGHT], -2, 0);
 	assert_float_equal(p.dark[0], 0.1, 0);
 	assert_float_equal(p.saturated[1], 0.25, 0);
 	assert_float_equal(p.sharpness[0], 5, 0);
@@ -238,7 +238,7 @@ static void single_frames_do_not_count(void **state)
 
 	bad.dark[0] = bad.dark[1] = 1;
 	bad.density = 0;
-	for (int i = 0; i < SX_ROWS_PARTS; i++)
+	for (int i = 0; i < SX_ROW_ERROR_PARTS; i++)
 		bad.row_error[i] = 5;
 	for (int i = 0; i < 100; i++) {
 		see(&w, sound(), 2);
@@ -362,7 +362,7 @@ static void one_image_twice(void **state)
 	struct sx_image_stats same = sound();
 
 	same.infinity = 1;
-	for (int i = 0; i < SX_ROWS_PARTS; i++)
+	for (int i = 0; i < SX_ROW_ERROR_PARTS; i++)
 		same.row_error[i] = 0;
 	see(&w, same, 7);
 	assert_says(&w, "");
@@ -370,10 +370,10 @@ static void one_image_twice(void **state)
 	assert_says(&w, "both images are the same");
 	see(&w, sound(), 8);
 	assert_says(&w, "");
-	same.row_error[SX_ROWS_ALL] = 0.5; /* two cameras that see far objects */
+	same.row_error[SX_ROW_ERROR_ALL] = 0.5; /* two cameras that see far objects */
 	see(&w, same, 30);
 	assert_says(&w, "");
-	same.row_error[SX_ROWS_ALL] = (double)NAN;
+	same.row_error[SX_ROW_ERROR_ALL] = (double)NAN;
 	see(&w, same, 30);
 	assert_says(&w, "");
 	same.twice = 1; /* both images are identical */
@@ -387,9 +387,9 @@ static void rows_out_of_line(void **state)
 	struct sx_image_stats off = sound();
 
 	see(&w, sound(), 50);
-	off.row_error[SX_ROWS_LEFT] = -1.2; /* rolled: the error of the whole image is 0 */
-	off.row_error[SX_ROWS_MIDDLE] = (double)NAN;
-	off.row_error[SX_ROWS_RIGHT] = 1.5;
+	off.row_error[SX_ROW_ERROR_LEFT] = -1.2; /* rolled: the error of the whole image is 0 */
+	off.row_error[SX_ROW_ERROR_MIDDLE] = (double)NAN;
+	off.row_error[SX_ROW_ERROR_RIGHT] = 1.5;
 	see(&w, off, 9);
 	assert_says(&w, "");
 	see(&w, off, 2);
@@ -400,13 +400,13 @@ static void rows_out_of_line(void **state)
 	assert_string_equal(w.why,
 			    "images are up to 1.5 rows out of line (left -1.2, right +1.5, right image "
 			    "lower: +): calibrate again");
-	off.row_error[SX_ROWS_LEFT] = off.row_error[SX_ROWS_RIGHT] = -0.8;
+	off.row_error[SX_ROW_ERROR_LEFT] = off.row_error[SX_ROW_ERROR_RIGHT] = -0.8;
 	see(&w, off, 30);
 	assert_says(&w, "images are up to 0.8 rows");
-	off.row_error[SX_ROWS_LEFT] = off.row_error[SX_ROWS_RIGHT] = -0.6;
+	off.row_error[SX_ROW_ERROR_LEFT] = off.row_error[SX_ROW_ERROR_RIGHT] = -0.6;
 	see(&w, off, 20);
 	assert_says(&w, "");
-	off.row_error[SX_ROWS_LEFT] = off.row_error[SX_ROWS_RIGHT] = -0.8;
+	off.row_error[SX_ROW_ERROR_LEFT] = off.row_error[SX_ROW_ERROR_RIGHT] = -0.8;
 	see(&w, off, 30);
 	assert_says(&w, "");
 }
@@ -417,13 +417,13 @@ static void rows_that_are_not_known(void **state)
 	struct sx_image_watch w = {0};
 	struct sx_image_stats off = sound();
 
-	for (int i = 0; i < SX_ROWS_PARTS; i++)
+	for (int i = 0; i < SX_ROW_ERROR_PARTS; i++)
 		off.row_error[i] = 3;
 	see(&w, off, 7);
 	assert_says(&w, "");
 	see(&w, off, 1);
 	assert_says(&w, "images are up to 3.0 rows");
-	for (int i = 0; i < SX_ROWS_PARTS; i++)
+	for (int i = 0; i < SX_ROW_ERROR_PARTS; i++)
 		off.row_error[i] = (double)NAN;
 	see(&w, off, 12);
 	assert_says(&w, "images are up to 3.0 rows");
@@ -431,7 +431,7 @@ static void rows_that_are_not_known(void **state)
 	assert_says(&w, "");
 }
 
-/* A correction of rows clears what was reported about rows, and nothing else. */
+/* A row correction clears what was reported about rows, and nothing else. */
 static void rows_that_are_corrected(void **state)
 {
 	struct sx_image_watch w = {0};
@@ -444,7 +444,7 @@ static void rows_that_are_corrected(void **state)
 	see(&w, low, 400);
 	assert_says(&w, "only 30 % of the pixels are measured, usually 7");
 	w = (struct sx_image_watch){0};
-	for (int i = 0; i < SX_ROWS_PARTS; i++)
+	for (int i = 0; i < SX_ROW_ERROR_PARTS; i++)
 		tilted.row_error[i] = 2;
 	see(&w, tilted, 20);
 	assert_says(&w, "images are up to 2.0 rows out of line");
@@ -514,7 +514,7 @@ static void limits(void **state)
 	assert_float_equal(l.row_error, 1, 0);
 	assert_float_equal(l.dark, 0.98, 0);
 	/* while the images are wrong, the limits are the values at which the problem ends */
-	bad.row_error[SX_ROWS_RIGHT] = 1.5;
+	bad.row_error[SX_ROW_ERROR_RIGHT] = 1.5;
 	bad.dark[1] = 1;
 	see(&w, bad, 20);
 	sx_image_limits(&l, &w);

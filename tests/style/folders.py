@@ -81,7 +81,7 @@ FOLDERS = [
      ["base", "stages/*", "capture", "config", "ipc", "ipc/feed", "daemon/channels", "daemon/telemetry"]),
     ("daemon/instance", "the instance's folder below /run with lock and sockets; the service manager",
      ["base", "ipc", "ipc/http"]),
-    ("daemon/rows", "corrections of rows: which one the pictures ask for, what it is of a rig",
+    ("daemon/row_error", "row corrections: which one the images ask for, what it is of a rig",
      ["base", "stages/*", "daemon/telemetry"]),
     ("daemon/telemetry", "what the daemon counts and measures, and what images say of the cameras",
      ["base", "stages/*", "capture", "ipc", "ipc/feed"]),

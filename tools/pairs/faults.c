@@ -17,9 +17,9 @@
 #define LATE_PX 0.5   /* px of the views in which places are searched for */
 #define LATE_MISS 0.6 /* limit of late_miss; sound pairs have 1, pairs of different moments up to 0.45 */
 #define SKEW_MS 5.0
-#define ROWS_PX 1.0   /* px, the limit that the daemon uses as well */
-#define BENT_PX 1.5   /* px; from this deviation on rows are bent */
-#define BENT_SOME 0.8 /* px; if the straight model fails for a tenth of the places */
+#define ROW_ERROR_PX 1.0 /* px, the limit that the daemon uses as well */
+#define BENT_PX 1.5	 /* px; from this deviation on rows are bent */
+#define BENT_SOME 0.8	 /* px; if the straight model fails for a tenth of the places */
 #define BENT_AGREE 0.9
 #define FOCUS_RATIO 0.75
 #define LAPLACIAN_RATIO 0.5
@@ -152,7 +152,7 @@ static double stretch_px(const struct sx_pair_stats *f)
 static void say_parts(const struct sx_pair_stats *f, char *to, size_t bytes)
 {
 	const double px[3] = {fabs(f->rows), fabs(turn_px(f)), isnan(f->stretch) ? 0 : fabs(stretch_px(f))};
-	const double largest = fmax(px[0], fmax(px[1], px[2])), least = fmin(ROWS_PX / 2, largest);
+	const double largest = fmax(px[0], fmax(px[1], px[2])), least = fmin(ROW_ERROR_PX / 2, largest);
 	size_t n = 0;
 
 	*to = '\0';
@@ -174,12 +174,12 @@ static void find_rows(struct list *l, const struct sx_pair_stats *f)
 
 	say_parts(f, parts, sizeof(parts));
 	if (bent)
-		find(l, SX_PAIR_ROWS,
+		find(l, SX_PAIR_ROW_ERROR,
 		     "if images are raw, calibrate (stixel-calibrate) and set camera.calibration; else calibrate again",
 		     "rows are out of line, and bent: the right image is %s, in places %.1f px more or less",
 		     parts, f->bent);
-	else if (f->off >= ROWS_PX)
-		find(l, SX_PAIR_ROWS, "calibrate (stixel-calibrate)",
+	else if (f->off >= ROW_ERROR_PX)
+		find(l, SX_PAIR_ROW_ERROR, "calibrate (stixel-calibrate)",
 		     "rows are out of line: the right image is %s", parts);
 }
 

@@ -24,7 +24,7 @@ enum sx_pair_fault {
 	SX_PAIR_SAME,
 	SX_PAIR_EXCHANGED, /* 80 % of the places, except far ones, have a disparity below the search range */
 	SX_PAIR_LATE,	   /* vertical motion shows 0.5 px or more, or capture times differ by 5 ms or more */
-	SX_PAIR_ROWS,	   /* rows are off by 1 px or more in one twentieth of the places */
+	SX_PAIR_ROW_ERROR, /* rows are off by 1 px or more in one twentieth of the places */
 	/* sharpness of both images is below SX_FOCUS_LEAST, or that of one is below 3/4 of the other's */
 	SX_PAIR_FOCUS,
 	SX_PAIR_EXPOSURE, /* mean grey level of one image is below 0.6 of the other's */

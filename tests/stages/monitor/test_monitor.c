@@ -332,7 +332,7 @@ static void draw(struct monitor_case *c, double (*of)(double x, double y), doubl
 }
 
 static void measure(struct monitor_case *c, double (*of)(double x, double y), double down, double turn,
-		    struct sx_row_error error[SX_ROWS_PARTS])
+		    struct sx_row_error error[SX_ROW_ERROR_PARTS])
 {
 	struct sx_monitor m;
 
@@ -353,13 +353,13 @@ static void assert_near(const struct sx_row_error *e, double want)
 static void shifts_are_found(void **state)
 {
 	static const double rows[] = {0, 1, -1, 2, 3, -3, 5, 7, -7, 0.25, 0.5, -0.5, 0.75, 1.3, -2.6, 6.4};
-	struct sx_row_error e[SX_ROWS_PARTS];
+	struct sx_row_error e[SX_ROW_ERROR_PARTS];
 	struct monitor_case c;
 
 	monitor_case_init(&c, W, H, 3);
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i += IS_EMULATED ? 5 : 1) {
 		measure(&c, texture, rows[i], 0, e);
-		for (int part = 0; part < SX_ROWS_PARTS; part++)
+		for (int part = 0; part < SX_ROW_ERROR_PARTS; part++)
 			assert_near(&e[part], rows[i]);
 	}
 	assert_true(monitor_case_finish(&c));
@@ -370,7 +370,7 @@ static void shifts_are_found(void **state)
  */
 static void rotation_shows_in_thirds(void **state)
 {
-	struct sx_row_error e[SX_ROWS_PARTS];
+	struct sx_row_error e[SX_ROW_ERROR_PARTS];
 	struct monitor_case c;
 
 	monitor_case_init(&c, W, H, 0);
@@ -378,9 +378,9 @@ static void rotation_shows_in_thirds(void **state)
 		const double turn = tan(i * 0.4 * M_PI / 180), far = turn * W / 3;
 
 		measure(&c, texture, 1, turn, e);
-		assert_true(fabs(e[SX_ROWS_RIGHT].median / 16.0 - e[SX_ROWS_LEFT].median / 16.0 - 2 * far) <
-			    0.4);
-		assert_true(fabs(e[SX_ROWS_MIDDLE].median / 16.0 - (1 - turn * SHIFT)) < 0.2);
+		assert_true(fabs(e[SX_ROW_ERROR_RIGHT].median / 16.0 - e[SX_ROW_ERROR_LEFT].median / 16.0 -
+				 2 * far) < 0.4);
+		assert_true(fabs(e[SX_ROW_ERROR_MIDDLE].median / 16.0 - (1 - turn * SHIFT)) < 0.2);
 	}
 	assert_true(monitor_case_finish(&c));
 }
@@ -388,7 +388,7 @@ static void rotation_shows_in_thirds(void **state)
 /* The images are exchanged and matched at 0 disparity. */
 static void swapped_images_change_the_sign(void **state)
 {
-	struct sx_row_error there[SX_ROWS_PARTS], back[SX_ROWS_PARTS];
+	struct sx_row_error there[SX_ROW_ERROR_PARTS], back[SX_ROW_ERROR_PARTS];
 	struct sx_monitor m;
 	struct monitor_case c;
 	struct sx_image left;
@@ -406,8 +406,8 @@ static void swapped_images_change_the_sign(void **state)
 	c.pair[1] = left;
 	sx_monitor(&c.in, &m);
 	sx_row_error(&m, back);
-	assert_near(&there[SX_ROWS_MIDDLE], 2);
-	assert_near(&back[SX_ROWS_MIDDLE], -2);
+	assert_near(&there[SX_ROW_ERROR_MIDDLE], 2);
+	assert_near(&back[SX_ROW_ERROR_MIDDLE], -2);
 	assert_true(monitor_case_finish(&c));
 }
 
@@ -416,22 +416,22 @@ static void swapped_images_change_the_sign(void **state)
  */
 static void nothing_to_go_by_gives_no_vote(void **state)
 {
-	struct sx_row_error e[SX_ROWS_PARTS];
+	struct sx_row_error e[SX_ROW_ERROR_PARTS];
 	struct monitor_case c;
 
 	monitor_case_init(&c, W, H, 1);
 	for (int i = 0; i < 4; i++) {
 		measure(&c, i == 0 ? flat : i == 1 ? stripes : i == 2 ? bars : tiles, i % 2, 0, e);
-		for (int part = 0; part < SX_ROWS_PARTS; part++) {
+		for (int part = 0; part < SX_ROW_ERROR_PARTS; part++) {
 			assert_int_equal(e[part].votes, 0);
-			assert_int_equal(e[part].median, SX_ROWS_UNKNOWN);
-			assert_int_equal(e[part].spread, SX_ROWS_UNKNOWN);
+			assert_int_equal(e[part].median, SX_ROW_ERROR_UNKNOWN);
+			assert_int_equal(e[part].spread, SX_ROW_ERROR_UNKNOWN);
 		}
 	}
 	measure(&c, grain, -11, 0, e);
-	assert_true(e[SX_ROWS_ALL].votes < 38); /* limit: 38 of 768 positions */
+	assert_true(e[SX_ROW_ERROR_ALL].votes < 38); /* limit: 38 of 768 positions */
 	measure(&c, grain, -7, 0, e);
-	assert_true(e[SX_ROWS_ALL].votes > 600);
+	assert_true(e[SX_ROW_ERROR_ALL].votes > 600);
 	for (int y = 0; y < H; y++)
 		for (int x = 0; x < W; x++)
 			put(&c.checked.image, x, y, SX_DISPARITY_INVALID);
@@ -504,7 +504,7 @@ static void checksums(void **state)
 static void medians_of_votes(void **state)
 {
 	static struct sx_monitor m;
-	struct sx_row_error e[SX_ROWS_PARTS];
+	struct sx_row_error e[SX_ROW_ERROR_PARTS];
 
 	for (int j = 0; j < SX_MONITOR_ROWS; j++)
 		for (int i = 0; i < SX_MONITOR_COLUMNS; i++)
@@ -515,20 +515,20 @@ static void medians_of_votes(void **state)
 	for (int i = 0; i < 11; i++)
 		m.vote[3][16 + i] = 120;
 	sx_row_error(&m, e);
-	assert_int_equal(e[SX_ROWS_LEFT].votes, 12);
-	assert_int_equal(e[SX_ROWS_LEFT].median, -10);
-	assert_int_equal(e[SX_ROWS_LEFT].spread, 30);
-	assert_int_equal(e[SX_ROWS_MIDDLE].votes, 11);
-	assert_int_equal(e[SX_ROWS_MIDDLE].median, SX_ROWS_UNKNOWN);
-	assert_int_equal(e[SX_ROWS_RIGHT].votes, 0);
-	assert_int_equal(e[SX_ROWS_ALL].votes, 23);
-	assert_int_equal(e[SX_ROWS_ALL].median, 50);
+	assert_int_equal(e[SX_ROW_ERROR_LEFT].votes, 12);
+	assert_int_equal(e[SX_ROW_ERROR_LEFT].median, -10);
+	assert_int_equal(e[SX_ROW_ERROR_LEFT].spread, 30);
+	assert_int_equal(e[SX_ROW_ERROR_MIDDLE].votes, 11);
+	assert_int_equal(e[SX_ROW_ERROR_MIDDLE].median, SX_ROW_ERROR_UNKNOWN);
+	assert_int_equal(e[SX_ROW_ERROR_RIGHT].votes, 0);
+	assert_int_equal(e[SX_ROW_ERROR_ALL].votes, 23);
+	assert_int_equal(e[SX_ROW_ERROR_ALL].median, 50);
 	m.vote[15][47] = -120;
 	m.vote[4][16] = 120;
 	sx_row_error(&m, e);
-	assert_int_equal(e[SX_ROWS_MIDDLE].median, 120);
-	assert_int_equal(e[SX_ROWS_MIDDLE].spread, 0);
-	assert_int_equal(e[SX_ROWS_RIGHT].votes, 1);
+	assert_int_equal(e[SX_ROW_ERROR_MIDDLE].median, 120);
+	assert_int_equal(e[SX_ROW_ERROR_MIDDLE].spread, 0);
+	assert_int_equal(e[SX_ROW_ERROR_RIGHT].votes, 1);
 }
 
 int main(void)

@@ -214,23 +214,23 @@ static void rows_out_of_line(void **state)
 	f.off = 0.99;
 	assert_finds(&f, 0, NULL);
 	f.off = 1;
-	assert_finds(&f, SX_PAIR_ROWS, "rows are out of line: the right image is 0.8 px higher");
+	assert_finds(&f, SX_PAIR_ROW_ERROR, "rows are out of line: the right image is 0.8 px higher");
 	f.rows = 3;
-	assert_finds(&f, SX_PAIR_ROWS, "rows are out of line: the right image is 3.0 px lower");
+	assert_finds(&f, SX_PAIR_ROW_ERROR, "rows are out of line: the right image is 3.0 px lower");
 	f.turn = -1.5;
-	assert_finds(&f, SX_PAIR_ROWS,
+	assert_finds(&f, SX_PAIR_ROW_ERROR,
 		     "rows are out of line: the right image is 3.0 px lower, turned by 1.50 degrees "
 		     "anticlockwise");
 	f.rows = 0.1;
 	f.turn = 0.2; /* 1.1 px at the border */
-	assert_finds(&f, SX_PAIR_ROWS,
+	assert_finds(&f, SX_PAIR_ROW_ERROR,
 		     "rows are out of line: the right image is turned by 0.20 degrees clockwise");
 	f.turn = 0;
 	f.stretch = -0.02;
-	assert_finds(&f, SX_PAIR_ROWS, "rows are out of line: the right image is 2.0 % smaller");
+	assert_finds(&f, SX_PAIR_ROW_ERROR, "rows are out of line: the right image is 2.0 % smaller");
 	f.stretch = (double)NAN; /* unknown in the status */
 	f.rows = 1.2;
-	assert_finds(&f, SX_PAIR_ROWS, "rows are out of line: the right image is 1.2 px lower");
+	assert_finds(&f, SX_PAIR_ROW_ERROR, "rows are out of line: the right image is 1.2 px lower");
 }
 
 static void rows_that_are_bent(void **state)
@@ -242,13 +242,13 @@ static void rows_that_are_bent(void **state)
 	assert_finds(&f, 0, NULL);
 	f.agree = 0.89;
 	assert_finds(
-		&f, SX_PAIR_ROWS,
+		&f, SX_PAIR_ROW_ERROR,
 		"rows are out of line, and bent: the right image is 0.3 px lower, in places 1.4 px more");
 	f.bent = 0.7;
 	assert_finds(&f, 0, NULL);
 	f.agree = 0.97;
 	f.bent = 1.5;
-	assert_finds(&f, SX_PAIR_ROWS, "rows are out of line, and bent:");
+	assert_finds(&f, SX_PAIR_ROW_ERROR, "rows are out of line, and bent:");
 }
 
 static void out_of_focus(void **state)
@@ -300,11 +300,11 @@ static void few_disparities(void **state)
 	f.density = 0.39;
 	assert_finds(&f, SX_PAIR_THIN, "only 39 % of the pixels have a disparity");
 	f.rows = f.off = 3; /* this is the reason */
-	assert_finds(&f, SX_PAIR_ROWS, "rows are out of line: the right image is 3.0 px lower");
+	assert_finds(&f, SX_PAIR_ROW_ERROR, "rows are out of line: the right image is 3.0 px lower");
 	f.sharp[1] = 0.2;
 	f.grey[0] = 40;
 	assert_int_equal(sx_pair_faults(&f, found), 3);
-	assert_int_equal(found[0].fault, SX_PAIR_ROWS);
+	assert_int_equal(found[0].fault, SX_PAIR_ROW_ERROR);
 	assert_int_equal(found[1].fault, SX_PAIR_FOCUS);
 	assert_int_equal(found[2].fault, SX_PAIR_EXPOSURE);
 }
@@ -321,18 +321,18 @@ static void rows_of_thirds(void **state)
 	assert_float_equal(f.off, 5, 0);
 	assert_float_equal(f.turn, 0.573, 0.001); /* 4 px over 400 px */
 	assert_finds(
-		&f, SX_PAIR_ROWS,
+		&f, SX_PAIR_ROW_ERROR,
 		"rows are out of line: the right image is 3.0 px lower, turned by 0.57 degrees clockwise");
 	sx_pair_rows_of_thirds(&f, (const double[4]){1, (double)NAN, 5, 2.9});
 	assert_float_equal(f.rows, 2.9, 1e-9);
 	assert_float_equal(f.turn, 0, 0);
 	sx_pair_rows_of_thirds(&f, (const double[4]){(double)NAN, 0.1, 2, 0.15});
-	assert_finds(&f, SX_PAIR_ROWS, "rows are out of line: the right image is 2.0 px lower");
+	assert_finds(&f, SX_PAIR_ROW_ERROR, "rows are out of line: the right image is 2.0 px lower");
 	sx_pair_rows_of_thirds(&f, (const double[4]){1.5, -1.5, 1.5, 0.5});
-	assert_finds(&f, SX_PAIR_ROWS, "rows are out of line: the right image is 1.5 px lower");
+	assert_finds(&f, SX_PAIR_ROW_ERROR, "rows are out of line: the right image is 1.5 px lower");
 	f.width = 0;
 	sx_pair_rows_of_thirds(&f, (const double[4]){-1.5, 0, 1.5, 0});
-	assert_finds(&f, SX_PAIR_ROWS, "rows are out of line: the right image is 1.5 px higher");
+	assert_finds(&f, SX_PAIR_ROW_ERROR, "rows are out of line: the right image is 1.5 px higher");
 	f.width = 600;
 	sx_pair_rows_of_thirds(&f, (const double[4]){(double)NAN, (double)NAN, (double)NAN, (double)NAN});
 	assert_finds(&f, 0, NULL);

@@ -122,17 +122,17 @@ static void rows_and_turns(void **state)
 	struct sx_pair_stats f = look(&street, "rows:-2");
 
 	(void)state;
-	assert_only(&f, SX_PAIR_ROWS);
+	assert_only(&f, SX_PAIR_ROW_ERROR);
 	assert_float_equal(f.rows, -2, 0.15);
 	assert_float_equal(f.turn, 0, 0.05);
 	f = look(&street, "rows:9.5"); /* beyond the search range of the daemon */
-	assert_only(&f, SX_PAIR_ROWS);
+	assert_only(&f, SX_PAIR_ROW_ERROR);
 	assert_float_equal(f.rows, 9.5, 0.15);
 	f = look(&street, "rotated:-0.6");
-	assert_only(&f, SX_PAIR_ROWS);
+	assert_only(&f, SX_PAIR_ROW_ERROR);
 	assert_float_equal(f.turn, -0.6, 0.05);
 	f = look(&street, "rotated:4");
-	assert_only(&f, SX_PAIR_ROWS);
+	assert_only(&f, SX_PAIR_ROW_ERROR);
 	assert_float_equal(f.turn, 4, 0.1);
 	assert_float_equal(f.rows, 0, 0.3);
 }
@@ -238,7 +238,7 @@ static void raw_images(void **state)
 	const struct sx_pair_stats f = look(&raw, "none");
 
 	(void)state;
-	assert_only(&f, SX_PAIR_ROWS);
+	assert_only(&f, SX_PAIR_ROW_ERROR);
 	assert_true(f.agree < 0.9);
 	assert_true(f.bent > 0.8);
 }

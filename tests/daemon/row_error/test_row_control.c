@@ -1,5 +1,5 @@
 /*
- * Tests corrections of rows with cameras that stand still, drift, are hit, see nothing, or see nonsense.
+ * Tests row corrections with cameras that stand still, drift, are hit, see nothing, or see nonsense.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -10,7 +10,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "daemon/rows/row_control.h"
+#include "daemon/row_error/row_control.h"
 #include "tests/check.h"
 
 #define WIDTH 1280

@@ -1,17 +1,17 @@
 /*
  * Control of the row correction (camera.row_correction) from the measured row errors. It is slow, so that
- * single scenes do not count. It knows no clock and no thread, so that tests/daemon/rows/test_row_control.c
- * can try every case.
+ * single scenes do not count. It knows no clock and no thread, so that
+ * tests/daemon/row_error/test_row_control.c can try every case.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#ifndef SX_DAEMON_ROWS_ROW_CONTROL_H
-#define SX_DAEMON_ROWS_ROW_CONTROL_H
+#ifndef SX_DAEMON_ROW_ERROR_ROW_CONTROL_H
+#define SX_DAEMON_ROW_ERROR_ROW_CONTROL_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "daemon/rows/row_correction.h"
+#include "daemon/row_error/row_correction.h"
 #include "daemon/telemetry/image_stats.h"
 
 #define SX_ROW_CONTROL_WINDOW 240    /* samples, one per tick: a minute if each tick has a new frame */

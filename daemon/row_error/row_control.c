@@ -3,7 +3,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "daemon/rows/row_control.h"
+#include "daemon/row_error/row_control.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -43,8 +43,8 @@ static void take_sample(struct sx_row_control *c, const struct sx_image_stats *p
 	for (int i = 0; i < 3; i++)
 		sample[i] = p->row_spread[i] <= SX_ROW_CONTROL_SPREAD ? (float)p->row_error[i] : NAN;
 	/* Only both outer thirds together give a rotation. */
-	if (isnan(sample[SX_ROWS_LEFT]) || isnan(sample[SX_ROWS_RIGHT]))
-		sample[SX_ROWS_LEFT] = sample[SX_ROWS_MIDDLE] = sample[SX_ROWS_RIGHT] = NAN;
+	if (isnan(sample[SX_ROW_ERROR_LEFT]) || isnan(sample[SX_ROW_ERROR_RIGHT]))
+		sample[SX_ROW_ERROR_LEFT] = sample[SX_ROW_ERROR_MIDDLE] = sample[SX_ROW_ERROR_RIGHT] = NAN;
 	c->taken++;
 	/* the samples wrap around, and the count stays bounded */
 	if (c->taken == 2 * SX_ROW_CONTROL_WINDOW)
@@ -93,8 +93,9 @@ static void want(struct sx_row_control *c, double shift, double end, int width)
 static void decide(struct sx_row_control *c, int width)
 {
 	unsigned known, known_middle;
-	const double left = median_of(c, SX_ROWS_LEFT, &known), right = median_of(c, SX_ROWS_RIGHT, &known);
-	const double middle = median_of(c, SX_ROWS_MIDDLE, &known_middle);
+	const double left = median_of(c, SX_ROW_ERROR_LEFT, &known),
+		     right = median_of(c, SX_ROW_ERROR_RIGHT, &known);
+	const double middle = median_of(c, SX_ROW_ERROR_MIDDLE, &known_middle);
 	const double end = (right - left) / 2;
 	const double shift = known_middle > known / 2 ? (left + middle + right) / 3 : (left + right) / 2;
 	const double size = fabs(shift) + fabs(end);

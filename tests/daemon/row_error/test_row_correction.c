@@ -11,7 +11,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "daemon/rows/row_correction.h"
+#include "daemon/row_error/row_correction.h"
 #include "stages/rectify/rectify.h"
 #include "stages/rectify/rig.h"
 #include "tests/check.h"

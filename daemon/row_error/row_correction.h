@@ -3,8 +3,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#ifndef SX_DAEMON_ROWS_ROW_CORRECTION_H
-#define SX_DAEMON_ROWS_ROW_CORRECTION_H
+#ifndef SX_DAEMON_ROW_ERROR_ROW_CORRECTION_H
+#define SX_DAEMON_ROW_ERROR_ROW_CORRECTION_H
 
 #include <stdbool.h>
 

@@ -3,7 +3,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "daemon/rows/row_correction.h"
+#include "daemon/row_error/row_correction.h"
 
 #include <math.h>
 #include <string.h>
