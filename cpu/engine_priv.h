@@ -76,7 +76,7 @@ struct sx_context {
 	struct sx_road previous;
 	bool has_previous;
 	bool scored; /* scores holds the scores of the pair */
-	struct sx_monitor_part monitored[SX_MONITOR_ROWS];
+	struct sx_diagnostics_part monitored[SX_DIAGNOSTICS_ROWS];
 	struct sx_result result;
 };
 

@@ -214,20 +214,20 @@ static void make_stixels(struct sx_frame *f)
 	sx_frame_book(f, SX_STAGE_COMPACT);
 }
 
-static void monitor_task(void *arg, int index, int worker)
+static void diagnostics_task(void *arg, int index, int worker)
 {
 	struct sx_context *x = ((struct sx_frame *)arg)->x;
-	const struct sx_monitor_input in = sx_taps_monitored(x->taps);
+	const struct sx_diagnostics_input in = sx_taps_monitored(x->taps);
 
 	(void)worker;
-	sx_monitor_part(&in, index, &x->monitored[index], x->result.monitor.vote[index]);
+	sx_diagnostics_part(&in, index, &x->monitored[index], x->result.diagnostics.vote[index]);
 }
 
-static void frame_monitor(struct sx_frame *f)
+static void frame_diagnostics(struct sx_frame *f)
 {
-	sx_pool_for(f->x->device->pool, SX_MONITOR_ROWS, monitor_task, f);
-	sx_monitor_join(f->x->monitored, &f->x->result.monitor);
-	sx_frame_book(f, SX_STAGE_MONITOR);
+	sx_pool_for(f->x->device->pool, SX_DIAGNOSTICS_ROWS, diagnostics_task, f);
+	sx_diagnostics_join(f->x->monitored, &f->x->result.diagnostics);
+	sx_frame_book(f, SX_STAGE_DIAGNOSTICS);
 }
 
 static bool same_layout(const struct sx_matcher *a, const struct sx_matcher *b)
@@ -291,7 +291,7 @@ void sx_frame_run(void *arg)
 	frame_filter(&f);
 	find_road(&f);
 	make_stixels(&f);
-	frame_monitor(&f);
+	frame_diagnostics(&f);
 	x->result.finished_ns = f.since;
 	/*
 	 * The counter is 0 here, so the write cannot fail. After it the context belongs to the client again.

@@ -127,8 +127,8 @@ static void fill_image_stats(struct sx_pipeline *p, const struct sx_frame_in_fli
 	const struct sx_image_stats before = p->image_stats;
 	const bool anew = f->contexts->first == h->number; /* new contexts may rectify in another way */
 
-	sx_must(result->monitor.measured, <=, h->image_width * h->image_height);
-	sx_image_stats_of(&p->image_stats, &result->monitor, h->number, h->image_width * h->image_height,
+	sx_must(result->diagnostics.measured, <=, h->image_width * h->image_height);
+	sx_image_stats_of(&p->image_stats, &result->diagnostics, h->number, h->image_width * h->image_height,
 			  result->columns, anew ? NULL : &before, &rules);
 	if (f->contexts->plan.config.pixel == SX_PIXEL_Y16) {
 		p->image_stats.raw_min = result->stretch.min;
@@ -137,7 +137,7 @@ static void fill_image_stats(struct sx_pipeline *p, const struct sx_frame_in_fli
 	sx_telemetry_image_stats(p->c.telemetry, &p->image_stats);
 	if (sx_images_are_blind(&p->image_stats, &rules))
 		h->flags |= STIXEL_FRAME_BLIND;
-	h->measured = (uint16_t)(65535 * (double)result->monitor.measured / pixels + 0.5);
+	h->measured = (uint16_t)(65535 * (double)result->diagnostics.measured / pixels + 0.5);
 	h->row_error_q4 = isnan(p->image_stats.row_error[SX_ROW_ERROR_ALL])
 				  ? STIXEL_ROW_ERROR_UNKNOWN
 				  : (int16_t)(16 * p->image_stats.row_error[SX_ROW_ERROR_ALL]);

@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "stages/monitor/monitor.h"
+#include "stages/diagnostics/diagnostics.h"
 #include "stages/road/road.h"
 #include "stages/stereo/stretch.h"
 
@@ -61,7 +61,7 @@ struct sx_cuda_output {
 	struct sx_road road;
 	uint32_t count;
 	uint32_t number; /* copy of sx_cuda_road.number */
-	struct sx_monitor monitor;
+	struct sx_diagnostics diagnostics;
 	struct sx_stretch stretch; /* range of a Y16 pair; 0 for other formats */
 };
 

@@ -116,12 +116,12 @@ static bool counts_stage(struct sx_prediction *p, enum sx_stage stage, const str
 
 /*
  * Returns true for the stages that are predicted. In the CUDA engine the other stages are parts of these. The
- * monitor runs beside them and is shorter.
+ * image diagnostics run beside them and are shorter.
  */
 static bool is_run(enum sx_stage stage)
 {
 	return stage != SX_STAGE_INGEST && stage != SX_STAGE_LEFT_RIGHT && stage != SX_STAGE_SPECKLE &&
-	       stage != SX_STAGE_CONFIDENCE && stage != SX_STAGE_MONITOR;
+	       stage != SX_STAGE_CONFIDENCE && stage != SX_STAGE_DIAGNOSTICS;
 }
 
 static double instructions_of(const struct sx_work *w, const struct sx_predict_case *c)

@@ -15,7 +15,7 @@
 #include "base/pair.h"
 #include "base/rig.h"
 #include "base/why.h"
-#include "stages/monitor/monitor.h"
+#include "stages/diagnostics/diagnostics.h"
 #include "stages/params/params.h"
 #include "stages/road/road.h"
 #include "stages/stereo/stretch.h"
@@ -78,7 +78,7 @@ enum sx_stage {
 	SX_STAGE_REDUCE,
 	SX_STAGE_SEGMENT, /* DP, slanted or RDP */
 	SX_STAGE_COMPACT,
-	SX_STAGE_MONITOR, /* the cuda engine runs this stage beside the two before */
+	SX_STAGE_DIAGNOSTICS, /* the cuda engine runs this stage beside the two before */
 	SX_STAGE_COUNT
 };
 /*
@@ -136,7 +136,7 @@ struct sx_result {
 	const uint32_t *offsets;
 	uint32_t columns, count;
 	struct sx_road road;
-	struct sx_monitor monitor;
+	struct sx_diagnostics diagnostics;
 	struct sx_stretch stretch; /* Y16: raw values that became grey levels 0 and 255; else {0, 0} */
 	int64_t started_ns, finished_ns;
 	int64_t device_ns[2]; /* start and end, measured by the device (cuda with time_stages); else 0 */

@@ -423,12 +423,12 @@ static void segment(struct sx_context *x, const struct sx_pair *pair, const stru
 	book(x, SX_STAGE_COMPACT, t);
 }
 
-static void monitor(struct sx_context *x, int64_t *t)
+static void diagnostics(struct sx_context *x, int64_t *t)
 {
-	const struct sx_monitor_input in = sx_taps_monitored(x->taps);
+	const struct sx_diagnostics_input in = sx_taps_monitored(x->taps);
 
-	sx_monitor(&in, &x->result.monitor);
-	book(x, SX_STAGE_MONITOR, t);
+	sx_diagnostics(&in, &x->result.diagnostics);
+	book(x, SX_STAGE_DIAGNOSTICS, t);
 }
 
 static int reference_submit(struct sx_context *x, const struct sx_pair *pair, const struct sx_road *previous,
@@ -445,7 +445,7 @@ static int reference_submit(struct sx_context *x, const struct sx_pair *pair, co
 	reference_measure(x, pair, images_read, user, &t);
 	reference_filter(x, &t);
 	segment(x, pair, previous, &t);
-	monitor(x, &t);
+	diagnostics(x, &t);
 	x->result.finished_ns = t;
 	x->busy = true;
 	return write(x->event, &done, sizeof(done)) == sizeof(done) ? 0 : -errno;

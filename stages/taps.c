@@ -93,10 +93,10 @@ void sx_taps_share(const struct sx_context_config *c, struct sx_image taps[SX_TA
 		taps[SX_TAP_LEFT_RIGHT] = taps[SX_TAP_SPECKLE];
 }
 
-struct sx_monitor_input sx_taps_monitored(const struct sx_image taps[SX_TAP_COUNT])
+struct sx_diagnostics_input sx_taps_monitored(const struct sx_image taps[SX_TAP_COUNT])
 {
-	return (struct sx_monitor_input){&taps[SX_TAP_LEFT], &taps[SX_TAP_LEFT_RIGHT],
-					 &taps[SX_TAP_DISPARITY], &taps[SX_TAP_COLUMNS]};
+	return (struct sx_diagnostics_input){&taps[SX_TAP_LEFT], &taps[SX_TAP_LEFT_RIGHT],
+					     &taps[SX_TAP_DISPARITY], &taps[SX_TAP_COLUMNS]};
 }
 
 struct sx_unmeasured_column sx_taps_column(const struct sx_image taps[SX_TAP_COUNT],

@@ -204,7 +204,7 @@ static bool same_result(const char *what, const struct sx_result *want, const st
 			want->stretch.min, want->stretch.max, got->stretch.min, got->stretch.max);
 		return false;
 	}
-	if (memcmp(&want->monitor, &got->monitor, sizeof(want->monitor)) != 0) {
+	if (memcmp(&want->diagnostics, &got->diagnostics, sizeof(want->diagnostics)) != 0) {
 		fprintf(stderr, "%s: what the pair says about the cameras differs\n", what);
 		return false;
 	}

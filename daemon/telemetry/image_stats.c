@@ -101,7 +101,7 @@ static void find_repeated(struct sx_image_stats *p, const struct sx_image_stats 
 		p->frozen[side] = again[side] && (rules->live || !again[!side]) && !shows_nothing(p, side);
 }
 
-void sx_image_stats_of(struct sx_image_stats *ret, const struct sx_monitor *m, uint64_t frame,
+void sx_image_stats_of(struct sx_image_stats *ret, const struct sx_diagnostics *m, uint64_t frame,
 		       uint32_t pixels, uint32_t columns, const struct sx_image_stats *before,
 		       const struct sx_image_rules *rules)
 {

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "stages/monitor/row_error.h"
+#include "stages/diagnostics/row_error.h"
 #include "stages/params/params.h"
 
 /*
@@ -44,7 +44,7 @@ struct sx_image_rules sx_image_rules(const struct sx_params *p, bool live);
  * Computes the statistics of a frame. pixels: size of the disparity map. columns: number of stixel columns.
  * before: statistics of the previous frame; NULL: none.
  */
-void sx_image_stats_of(struct sx_image_stats *ret, const struct sx_monitor *m, uint64_t frame,
+void sx_image_stats_of(struct sx_image_stats *ret, const struct sx_diagnostics *m, uint64_t frame,
 		       uint32_t pixels, uint32_t columns, const struct sx_image_stats *before,
 		       const struct sx_image_rules *rules);
 

@@ -10,8 +10,8 @@
 
 #include <stixel.h>
 
+#include "gpu/diagnostics/diagnostics_cuda.h"
 #include "gpu/host/engine_priv.h"
-#include "gpu/monitor/monitor_cuda.h"
 #include "stages/context.h"
 #include "stages/stixels/cells.h"
 #include "stages/stixels/compact.h"
@@ -29,7 +29,7 @@ static void take_own(struct sx_context *x)
 	sx_cuda_taps_take(x);
 	road.ground_q4 = sx_cuda_take(m, (size_t)x->config.height * sizeof(*road.ground_q4));
 	x->road = sx_cuda_upload(m, &road, sizeof(road));
-	x->monitor = sx_monitor_cuda_take(m);
+	x->diagnostics = sx_diagnostics_cuda_take(m);
 }
 
 /* Takes the segment lists. Call after the path sums are taken, because the lists may share their memory. */

@@ -99,7 +99,7 @@ static int cuda_wait(struct sx_context *x, int timeout_ms)
 	x->result.finished_ns = x->completion.finished_ns;
 	x->result.count = x->output->count;
 	x->result.road = x->output->road;
-	x->result.monitor = x->output->monitor;
+	x->result.diagnostics = x->output->diagnostics;
 	x->result.stretch = x->output->stretch;
 	if (x->result.road.origin == SX_ROAD_MEASURED)
 		sx_road_describe(&x->config.params.camera, &x->result.road);

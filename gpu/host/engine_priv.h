@@ -144,7 +144,7 @@ struct sx_context {
 	struct sx_sky_cuda sky;
 	struct sx_scores_copy scores;
 	struct sx_cuda_road *road;
-	uint32_t *monitor;	     /* gpu/monitor/monitor_cuda.h */
+	uint32_t *diagnostics;	     /* gpu/diagnostics/diagnostics_cuda.h */
 	struct sx_segments segments; /* lists of segments, in device memory */
 	struct sx_cuda_output *output, *output_device;
 	uint32_t *offsets, *offsets_device;
@@ -156,7 +156,7 @@ struct sx_context {
 	struct sx_cuda_stages stages;
 
 	cudaStream_t stream;
-	struct sx_side_stream side, watch; /* side: for the road; watch: for the monitor */
+	struct sx_side_stream side, watch; /* side: for the road; watch: for the image diagnostics */
 	struct sx_stage_clock clock;
 	cudaGraphExec_t graph;
 	struct sx_completion completion;

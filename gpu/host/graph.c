@@ -1,12 +1,12 @@
 /*
  * The chain of a frame, captured once into a graph. Stages run in their order. The road runs beside the
- * reduction, and the monitor beside the road.
+ * reduction, and the image diagnostics beside the road.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "gpu/diagnostics/diagnostics_cuda.h"
 #include "gpu/host/engine_priv.h"
 #include "gpu/ingest/rectify_cuda.h"
-#include "gpu/monitor/monitor_cuda.h"
 #include "gpu/stamp.h"
 #include "gpu/stereo/winner_cuda.h"
 #include "gpu/stixels/unmeasured_cuda.h"
@@ -226,32 +226,34 @@ static cudaError_t chain_road(struct sx_context *x)
 }
 
 /*
- * Runs the slow part of the monitor, which only the host reads. It runs beside the road, which leaves most of
- * the device idle.
+ * Runs the slow part of the image diagnostics, which only the host reads. It runs beside the road, which
+ * leaves most of the device idle.
  */
 static cudaError_t chain_votes(struct sx_context *x)
 {
-	const struct sx_monitor_input in = sx_taps_monitored(x->taps);
+	const struct sx_diagnostics_input in = sx_taps_monitored(x->taps);
 	cudaError_t e;
 
-	x->clock.since[SX_STAGE_MONITOR] = x->clock.last;
+	x->clock.since[SX_STAGE_DIAGNOSTICS] = x->clock.last;
 	if ((e = side_begin(x, &x->watch)) ||
-	    (e = sx_monitor_cuda_votes(x->monitor, &in, &x->output_device->monitor, x->watch.stream)))
+	    (e = sx_diagnostics_cuda_votes(x->diagnostics, &in, &x->output_device->diagnostics,
+					   x->watch.stream)))
 		return e;
-	return sx_cuda_mark(stamp(x, SX_STAGE_MONITOR), x->watch.stream);
+	return sx_cuda_mark(stamp(x, SX_STAGE_DIAGNOSTICS), x->watch.stream);
 }
 
 /*
- * Runs the rest of the monitor beside the compaction. Beside the segmentation its blocks would delay that
- * stage's blocks.
+ * Runs the rest of the image diagnostics beside the compaction. Beside the segmentation its blocks would
+ * delay that stage's blocks.
  */
 static cudaError_t chain_counts(struct sx_context *x)
 {
-	const struct sx_monitor_input in = sx_taps_monitored(x->taps);
+	const struct sx_diagnostics_input in = sx_taps_monitored(x->taps);
 	cudaError_t e;
 
 	if ((e = side_begin(x, &x->watch)) ||
-	    (e = sx_monitor_cuda_counts(x->monitor, &in, &x->output_device->monitor, x->watch.stream)))
+	    (e = sx_diagnostics_cuda_counts(x->diagnostics, &in, &x->output_device->diagnostics,
+					    x->watch.stream)))
 		return e;
 	return side_end(&x->watch);
 }

@@ -381,7 +381,7 @@ static int timed_begin(struct sx_context *x, const struct sx_road *previous)
 					  .height_sigma_m = 0.25,
 					  .inliers = 100};
 	if (told("FAKE_BREAK_AT") && n == (uint64_t)told("FAKE_BREAK_AT"))
-		x->result.monitor.measured = UINT32_MAX;
+		x->result.diagnostics.measured = UINT32_MAX;
 	if (every == 0 || n % (uint64_t)every == 1) {
 		x->result.road.origin = SX_ROAD_MEASURED;
 		x->result.road.pitch_rad = (double)n;

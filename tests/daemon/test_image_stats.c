@@ -43,17 +43,17 @@ static void assert_says(const struct sx_image_watch *w, const char *begin)
 
 static void stats_of_a_frame(void **state)
 {
-	struct sx_monitor m = {.samples = 200,
-			       .measured = 3000,
-			       .near = 600,
-			       .blind = 2,
-			       .image = {{20, 10, 1000, 50, 10, 7}, {0, 50, 400, 50, 20, 8}}};
+	struct sx_diagnostics m = {.samples = 200,
+				   .measured = 3000,
+				   .near = 600,
+				   .blind = 2,
+				   .image = {{20, 10, 1000, 50, 10, 7}, {0, 50, 400, 50, 20, 8}}};
 	struct sx_image_stats p;
 
-	for (int j = 0; j < SX_MONITOR_ROWS; j++)
-		for (int i = 0; i < SX_MONITOR_COLUMNS; i++)
+	for (int j = 0; j < SX_DIAGNOSTICS_ROWS; j++)
+		for (int i = 0; i < SX_DIAGNOSTICS_COLUMNS; i++)
 			m.vote[j][i] = i < 16	? (int16_t)(j % 2 ? 24 : 20)
-				       : i < 32 ? SX_MONITOR_NO_VOTE
+				       : i < 32 ? SX_DIAGNOSTICS_NO_VOTE
 						: -32;
 	sx_image_stats_of(&p, &m, 7, 4000, 40, NULL, &files);
 	assert_int_equal(p.frame, 7);
@@ -69,7 +69,7 @@ static void stats_of_a_frame(void **state)
 	assert_float_equal(p.sharpness[0], 5, 0);
 	assert_float_equal(p.flat[1], 0.4, 0);
 	assert_float_equal(p.empty[1], 0, 0);
-	sx_image_stats_of(&p, &(struct sx_monitor){.samples = 9}, 8, 4000, 40, NULL, &files);
+	sx_image_stats_of(&p, &(struct sx_diagnostics){.samples = 9}, 8, 4000, 40, NULL, &files);
 	assert_true(isnan(p.infinity) && isnan(p.flat[0]) && p.density == 0);
 	assert_true(isnan(p.raw_min) && isnan(p.raw_max));
 }
@@ -77,21 +77,21 @@ static void stats_of_a_frame(void **state)
 /* ---- a single frame ---- */
 
 /* Returns two images of a street with disparities for half of it. */
-static struct sx_monitor seen(uint32_t left, uint32_t right)
+static struct sx_diagnostics seen(uint32_t left, uint32_t right)
 {
-	struct sx_monitor m = {.samples = 1000,
-			       .measured = 2000,
-			       .near = 100,
-			       .image = {{100, 20, 9000, 100, 30, left}, {90, 10, 9000, 100, 40, right}}};
+	struct sx_diagnostics m = {.samples = 1000,
+				   .measured = 2000,
+				   .near = 100,
+				   .image = {{100, 20, 9000, 100, 30, left}, {90, 10, 9000, 100, 40, right}}};
 
-	for (int j = 0; j < SX_MONITOR_ROWS; j++)
-		for (int i = 0; i < SX_MONITOR_COLUMNS; i++)
+	for (int j = 0; j < SX_DIAGNOSTICS_ROWS; j++)
+		for (int i = 0; i < SX_DIAGNOSTICS_COLUMNS; i++)
 			m.vote[j][i] = (int16_t)(i % 2);
 	return m;
 }
 
 /* Returns true if m, the frame after `before`, is blind. Without `before`, m is the first frame. */
-static bool is_blind(const struct sx_monitor *m, const struct sx_monitor *before,
+static bool is_blind(const struct sx_diagnostics *m, const struct sx_diagnostics *before,
 		     const struct sx_image_rules *rules)
 {
 	struct sx_image_stats p, q;
@@ -104,8 +104,8 @@ static bool is_blind(const struct sx_monitor *m, const struct sx_monitor *before
 
 static void frames_that_show_something(void **state)
 {
-	const struct sx_monitor before = seen(1, 2);
-	struct sx_monitor m = seen(3, 4);
+	const struct sx_diagnostics before = seen(1, 2);
+	struct sx_diagnostics m = seen(3, 4);
 
 	assert_false(is_blind(&m, NULL, &cameras));
 	assert_false(is_blind(&m, &before, &cameras));
@@ -127,12 +127,12 @@ static void frames_that_show_something(void **state)
 	/* everything is far away, and the cameras are slightly out of line */
 	m = seen(3, 4);
 	m.near = m.measured;
-	for (int j = 0; j < SX_MONITOR_ROWS; j++)
-		for (int i = 0; i < SX_MONITOR_COLUMNS; i++)
+	for (int j = 0; j < SX_DIAGNOSTICS_ROWS; j++)
+		for (int i = 0; i < SX_DIAGNOSTICS_COLUMNS; i++)
 			m.vote[j][i] = 3;
 	assert_false(is_blind(&m, &before, &cameras));
 	/* an engine that reports no counts */
-	m = (struct sx_monitor){.measured = 2000};
+	m = (struct sx_diagnostics){.measured = 2000};
 	assert_false(is_blind(&m, &m, &cameras));
 }
 
@@ -140,12 +140,12 @@ static void covered_lenses(void **state)
 {
 	for (int bad = 1; bad <= 3; bad++) /* left, right, both */
 		for (int kind = 0; kind < 4; kind++) {
-			struct sx_monitor m = seen(3, 4);
+			struct sx_diagnostics m = seen(3, 4);
 
 			m.measured = 190; /* 5 %: the share that noise leaves */
 			m.near = 0;
 			for (int side = 0; side < 2; side++) {
-				struct sx_monitor_image *i = &m.image[side];
+				struct sx_diagnostics_image *i = &m.image[side];
 
 				if (!(bad & 1 << side))
 					continue;
@@ -165,7 +165,7 @@ static void covered_lenses(void **state)
 /* One image is black or white and the other is not. Disparities between the two do not count. */
 static void one_that_is_black_whatever_is_measured(void **state)
 {
-	struct sx_monitor m = seen(3, 4);
+	struct sx_diagnostics m = seen(3, 4);
 
 	m.image[1].dark = 990;
 	assert_true(is_blind(&m, NULL, &files));
@@ -176,8 +176,9 @@ static void one_that_is_black_whatever_is_measured(void **state)
 
 static void one_image_frozen(void **state)
 {
-	const struct sx_monitor before = seen(1, 2), left = seen(1, 4), right = seen(3, 2), both = seen(1, 2);
-	struct sx_monitor dark = seen(0, 4);
+	const struct sx_diagnostics before = seen(1, 2), left = seen(1, 4), right = seen(3, 2),
+				    both = seen(1, 2);
+	struct sx_diagnostics dark = seen(0, 4);
 
 	assert_true(is_blind(&left, &before, &files));
 	assert_true(is_blind(&right, &before, &files));
@@ -193,7 +194,7 @@ static void one_image_frozen(void **state)
 
 static void one_image_in_both_places(void **state)
 {
-	struct sx_monitor m = seen(5, 5);
+	struct sx_diagnostics m = seen(5, 5);
 
 	assert_true(is_blind(&m, NULL, &files)); /* both images are identical */
 	m = seen(5, 6);
@@ -209,7 +210,7 @@ static void maps_of_others(void **state)
 {
 	struct sx_params params = {.filters = {.left_right = 2, .speckle_size = 100}};
 	struct sx_image_rules rules;
-	struct sx_monitor m = seen(3, 4);
+	struct sx_diagnostics m = seen(3, 4);
 
 	rules = sx_image_rules(&params, true);
 	assert_true(rules.live && rules.matched && rules.noticed == 0.1);
@@ -219,7 +220,7 @@ static void maps_of_others(void **state)
 	params.stereo.matcher = SX_MATCH_EXTERNAL;
 	rules = sx_image_rules(&params, true);
 	assert_true(rules.noticed == 0.1);
-	m.image[1] = (struct sx_monitor_image){.dark = 1000, .areas = 100, .flat = 100};
+	m.image[1] = (struct sx_diagnostics_image){.dark = 1000, .areas = 100, .flat = 100};
 	assert_false(is_blind(&m, NULL, &rules));
 	m.measured = 0;
 	m.near = 0;

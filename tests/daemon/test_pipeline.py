@@ -317,7 +317,7 @@ class Pipeline(TestCase):
         # the last line, unless the main thread is just writing another line
         self.assertRegex("\n".join(i.text().splitlines()[-2:]),
                          r"(?m)^error base: daemon/frame_thread\.c:\d+: contract broken: "
-                         r"result->monitor\.measured <= .*, with 4294967295 and 3072$")
+                         r"result->diagnostics\.measured <= .*, with 4294967295 and 3072$")
         self.assertEqual(ring.live()[2], 6)
         self.assertNotEqual(ring.live()[0], "closed")
         self.assertIn("shm/stixeld." + i.name, i.leftovers())

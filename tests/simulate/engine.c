@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "cpu/engine.h"
-#include "stages/monitor/row_error.h"
+#include "stages/diagnostics/row_error.h"
 #include "tests/kit/fake_engine.h"
 #include "tests/simulate/sim.h"
 #include "tests/simulate/world.h"
@@ -165,11 +165,11 @@ static int engine_begin(struct sx_context *x, const struct sx_road *previous)
 	return 0;
 }
 
-void __real_sx_row_error(const struct sx_monitor *m, struct sx_row_error ret[SX_ROW_ERROR_PARTS]);
-void __wrap_sx_row_error(const struct sx_monitor *m, struct sx_row_error ret[SX_ROW_ERROR_PARTS]);
+void __real_sx_row_error(const struct sx_diagnostics *m, struct sx_row_error ret[SX_ROW_ERROR_PARTS]);
+void __wrap_sx_row_error(const struct sx_diagnostics *m, struct sx_row_error ret[SX_ROW_ERROR_PARTS]);
 
 /* Computes the row error once: the engine's votes are the same in all frames, and so is the result. */
-void __wrap_sx_row_error(const struct sx_monitor *m, struct sx_row_error ret[SX_ROW_ERROR_PARTS])
+void __wrap_sx_row_error(const struct sx_diagnostics *m, struct sx_row_error ret[SX_ROW_ERROR_PARTS])
 {
 	static struct sx_row_error same[SX_ROW_ERROR_PARTS];
 	static bool counted;

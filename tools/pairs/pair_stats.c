@@ -11,7 +11,7 @@
 #include <stdlib.h>
 
 #include "base/quantile.h"
-#include "stages/monitor/monitor.h"
+#include "stages/diagnostics/diagnostics.h"
 #include "tools/pairs/fit.h"
 #include "tools/pairs/match.h"
 
@@ -165,10 +165,10 @@ static void find_levels(const struct sx_pairs *p, struct sx_pair_stats *ret)
 /* Counts samples of a pair. Call before the pair itself is counted. */
 static void add_samples(struct sx_pairs *p, const struct sx_image image[2])
 {
-	struct sx_monitor m;
+	struct sx_diagnostics m;
 	bool again[2];
 
-	sx_monitor_images(image, &m);
+	sx_diagnostics_images(image, &m);
 	p->samples += m.samples;
 	for (int side = 0; side < 2; side++) {
 		p->dark[side] += m.image[side].dark;

@@ -17,7 +17,7 @@ struct sx_pair_stats {
 	int factor; /* px of an image for one px of the views in which places are searched for (match.h) */
 	/* share of the pixels with a disparity, and the same with the images exchanged */
 	double density, exchanged;
-	/* shares of the samples, and of the areas for `flat`, as the daemon's monitor counts them */
+	/* shares of the samples, and of the areas for `flat`, as the image diagnostics count them */
 	double dark[2], saturated[2], flat[2];
 	/* share of the pairs whose image equals the previous one while the other image is new */
 	double frozen[2];

@@ -46,7 +46,7 @@ static double density_exchanged(const struct process *p)
 	if (p->config.rectify || p->engine.backend->submit(p->context, &pair, NULL, NULL, NULL) < 0 ||
 	    p->engine.backend->wait(p->context, -1) < 0)
 		return (double)NAN;
-	return p->engine.backend->result(p->context)->monitor.measured /
+	return p->engine.backend->result(p->context)->diagnostics.measured /
 	       ((double)p->config.width * p->config.height);
 }
 

@@ -62,7 +62,7 @@ KERNELS = {
     "slanted_team_columns": ("segment", "whole"),
     "compact": ("compact", "whole"),
 }
-BESIDE = ("probe_kernel", "stamp_kernel", "deliver_kernel", "monitor_images", "monitor_map")
+BESIDE = ("probe_kernel", "stamp_kernel", "deliver_kernel", "diagnostics_images", "diagnostics_map")
 STAGES = ("census", "sgm", "winner", "median", "smooth", "road", "reduce", "segment", "compact")
 # Quantity to which a stage's floor is proportional: paths are walked along rows or down columns, stixels by cells of a
 # column.

@@ -136,7 +136,7 @@ static void the_map_is_what_came(void **state)
 	assert_int_equal(sx_backend_reference.peek(context, SX_TAP_MEDIAN_RIGHT, &none), -ENOENT);
 	f.pair.disparity = NULL; /* no measurement: no stixel may report an object */
 	assert_int_equal(submit(&f.pair), 1);
-	assert_int_equal(sx_backend_reference.result(context)->monitor.measured, 0);
+	assert_int_equal(sx_backend_reference.result(context)->diagnostics.measured, 0);
 	close_engine(&f);
 }
 

@@ -159,7 +159,7 @@ static double density_of(const struct sx_engine *e, struct sx_context *x, const 
 
 	if (e->backend->submit(x, &pair, NULL, NULL, NULL) < 0 || e->backend->wait(x, ENGINE_MS) != 1)
 		return (double)NAN;
-	return e->backend->result(x)->monitor.measured / ((double)left->width * left->height);
+	return e->backend->result(x)->diagnostics.measured / ((double)left->width * left->height);
 }
 
 /*

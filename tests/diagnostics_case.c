@@ -1,11 +1,11 @@
 /*
- * Pairs and disparity maps for tests of the camera monitor.
+ * Pairs and disparity maps for tests of the image diagnostics.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "tests/monitor_case.h"
+#include "tests/diagnostics_case.h"
 
-void monitor_case_init(struct monitor_case *c, int width, int height, int padding)
+void diagnostics_case_init(struct diagnostics_case *c, int width, int height, int padding)
 {
 	for (int side = 0; side < 2; side++) {
 		check_image_init(&c->grey[side], SX_PIXEL_U8, width, height, padding + side);
@@ -14,10 +14,11 @@ void monitor_case_init(struct monitor_case *c, int width, int height, int paddin
 	check_image_init(&c->checked, SX_PIXEL_U16, width, height, padding);
 	check_image_init(&c->finished, SX_PIXEL_U16, width, height, padding + 2);
 	check_image_init(&c->columns, SX_PIXEL_U16, height, width / 5, padding);
-	c->in = (struct sx_monitor_input){c->pair, &c->checked.image, &c->finished.image, &c->columns.image};
+	c->in = (struct sx_diagnostics_input){c->pair, &c->checked.image, &c->finished.image,
+					      &c->columns.image};
 }
 
-bool monitor_case_finish(struct monitor_case *c)
+bool diagnostics_case_finish(struct diagnostics_case *c)
 {
 	bool whole = check_guards(&c->checked, "checked map");
 
@@ -55,7 +56,7 @@ static void fill_columns(const struct sx_image *columns, struct check_rng *r)
 	}
 }
 
-void monitor_case_fill(struct monitor_case *c, enum check_fill how, struct check_rng *r)
+void diagnostics_case_fill(struct diagnostics_case *c, enum check_fill how, struct check_rng *r)
 {
 	const int width = c->pair[0].width, height = c->pair[0].height;
 	const int shift = check_below(r, 12), down = check_below(r, 21) - 10;

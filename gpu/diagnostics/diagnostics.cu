@@ -1,5 +1,5 @@
 /*
- * Image diagnostics on the GPU. Must equal sx_monitor() (stages/monitor/monitor.h) byte for byte.
+ * Image diagnostics on the GPU. Must equal sx_diagnostics() (stages/diagnostics/diagnostics.h) byte for byte.
  *
  * Work:   two launches whose blocks have different tasks. First launch: one warp per place of the grid, and
  *         one block per row of samples of both images. For a corner, a lane takes pairs of rows and columns
@@ -12,24 +12,24 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "stages/monitor/monitor_vote.h"
+#include "stages/diagnostics/diagnostics_vote.h"
 
 #include "gpu/block.cuh"
 #include "gpu/cuda.cuh"
-#include "gpu/monitor/monitor_cuda.h"
+#include "gpu/diagnostics/diagnostics_cuda.h"
 #include "gpu/warp.cuh"
 
 #define WARPS 8
 #define THREADS (32 * WARPS)
-#define PLACES (SX_MONITOR_ROWS * SX_MONITOR_COLUMNS)
+#define PLACES (SX_DIAGNOSTICS_ROWS * SX_DIAGNOSTICS_COLUMNS)
 #define VOTE_BLOCKS (PLACES / WARPS)
-#define WINDOW_ROWS (2 * SX_MONITOR_UP + 1)
-#define WINDOW_WORDS (SX_MONITOR_WIDTH / 4)
-#define MOVES (2 * SX_MONITOR_SLACK + 1) /* columns that are tried */
-#define PAIRS (SX_MONITOR_TRIED * MOVES)
-#define AROUND_ROWS (WINDOW_ROWS + 2 * SX_MONITOR_REACH)
+#define WINDOW_ROWS (2 * SX_DIAGNOSTICS_UP + 1)
+#define WINDOW_WORDS (SX_DIAGNOSTICS_WIDTH / 4)
+#define MOVES (2 * SX_DIAGNOSTICS_SLACK + 1) /* columns that are tried */
+#define PAIRS (SX_DIAGNOSTICS_TRIED * MOVES)
+#define AROUND_ROWS (WINDOW_ROWS + 2 * SX_DIAGNOSTICS_REACH)
 #define AROUND_WORDS 7 /* up to 3 bytes before the windows, and 16 + 6 bytes of windows */
-#define SUMS (SX_MONITOR_CUDA_WORDS - 1)
+#define SUMS (SX_DIAGNOSTICS_CUDA_WORDS - 1)
 
 /*
  * Indices of sums. Those from SUM_DARK on are of the left image; the same number of sums of the right image
@@ -49,13 +49,14 @@ enum {
 };
 #define SUMS_OF_IMAGE (SUM_RIGHT - SUM_DARK)
 
-static_assert(offsetof(struct sx_monitor, measured) == 4 && offsetof(struct sx_monitor, near) == 8 &&
-		      offsetof(struct sx_monitor, blind) == 12 && offsetof(struct sx_monitor, image) == 16 &&
-		      sizeof(struct sx_monitor_image) == 4 * SUMS_OF_IMAGE &&
-		      offsetof(struct sx_monitor, vote) == 16 + 8 * SUMS_OF_IMAGE &&
+static_assert(offsetof(struct sx_diagnostics, measured) == 4 && offsetof(struct sx_diagnostics, near) == 8 &&
+		      offsetof(struct sx_diagnostics, blind) == 12 &&
+		      offsetof(struct sx_diagnostics, image) == 16 &&
+		      sizeof(struct sx_diagnostics_image) == 4 * SUMS_OF_IMAGE &&
+		      offsetof(struct sx_diagnostics, vote) == 16 + 8 * SUMS_OF_IMAGE &&
 		      SUMS == SUM_RIGHT + SUMS_OF_IMAGE,
 	      "sums lie behind samples in their order");
-static_assert(SX_MONITOR_FLAT_COLUMNS == 32, "an area is a warp's");
+static_assert(SX_DIAGNOSTICS_FLAT_COLUMNS == 32, "an area is a warp's");
 static_assert(PLACES % WARPS == 0 && WINDOW_ROWS * WINDOW_WORDS <= 32, "whole blocks; a word a lane");
 
 struct map {
@@ -63,13 +64,13 @@ struct map {
 	size_t pitch;
 };
 
-struct monitor {
+struct diagnostics {
 	struct map grey[2], checked, finished, columns;
 	int width, height, stixel_columns, cells;
 	int sample_rows;
 	int first_column; /* first block of columns */
 	uint32_t *sum, *done;
-	struct sx_monitor *out;
+	struct sx_diagnostics *out;
 };
 
 /* Shared memory of a warp. */
@@ -85,7 +86,7 @@ __device__ __forceinline__ const uint8_t *row_of(const struct map &m, int y)
 }
 
 /* Adds the warp's sum of n to a sum of the frame, in lane 0. */
-__device__ __forceinline__ void add(const struct monitor &m, int which, uint32_t n, int lane)
+__device__ __forceinline__ void add(const struct diagnostics &m, int which, uint32_t n, int lane)
 {
 	n = sx_warp_sum(n);
 	if (lane == 0 && n)
@@ -104,30 +105,32 @@ __device__ __forceinline__ bool is_corner(const struct map &left, int x, int y, 
 {
 	int32_t xx = 0, yy = 0, xy = 0;
 
-	for (int i = lane; i < SX_MONITOR_AREA; i += 32) {
-		const int row = i / SX_MONITOR_WIDTH, column = i % SX_MONITOR_WIDTH;
-		const uint8_t *const g = row_of(left, y - SX_MONITOR_UP + row) + x - SX_MONITOR_LEFT + column;
+	for (int i = lane; i < SX_DIAGNOSTICS_AREA; i += 32) {
+		const int row = i / SX_DIAGNOSTICS_WIDTH, column = i % SX_DIAGNOSTICS_WIDTH;
+		const uint8_t *const g =
+			row_of(left, y - SX_DIAGNOSTICS_UP + row) + x - SX_DIAGNOSTICS_LEFT + column;
 		const int32_t gx = g[1] - g[-1], gy = g[left.pitch] - *(g - left.pitch);
 
 		xx += gx * gx;
 		yy += gy * gy;
 		xy += gx * gy;
 	}
-	return sx_monitor_is_corner((int32_t)sx_warp_sum((uint32_t)xx), (int32_t)sx_warp_sum((uint32_t)yy),
-				    (int32_t)sx_warp_sum((uint32_t)xy));
+	return sx_diagnostics_is_corner((int32_t)sx_warp_sum((uint32_t)xx),
+					(int32_t)sx_warp_sum((uint32_t)yy),
+					(int32_t)sx_warp_sum((uint32_t)xy));
 }
 
 /*
  * Loads the windows around a corner. u: column in the right image for x. Returns the byte in a row of
  * `around` where the window of s = 3 begins.
  */
-__device__ __forceinline__ int load_windows(const struct monitor &m, struct place_shared *sh, int x, int u,
-					    int y, int lane)
+__device__ __forceinline__ int load_windows(const struct diagnostics &m, struct place_shared *sh, int x,
+					    int u, int y, int lane)
 {
-	const int from = x - SX_MONITOR_LEFT, first = u - SX_MONITOR_SLACK - SX_MONITOR_LEFT;
+	const int from = x - SX_DIAGNOSTICS_LEFT, first = u - SX_DIAGNOSTICS_SLACK - SX_DIAGNOSTICS_LEFT;
 
 	if (lane < WINDOW_ROWS * WINDOW_WORDS) {
-		const int row = y - SX_MONITOR_UP + lane / WINDOW_WORDS,
+		const int row = y - SX_DIAGNOSTICS_UP + lane / WINDOW_WORDS,
 			  word = from / 4 + lane % WINDOW_WORDS;
 
 		sh->left[lane] = __funnelshift_r(word_of(m.grey[0], row, word),
@@ -135,7 +138,7 @@ __device__ __forceinline__ int load_windows(const struct monitor &m, struct plac
 	}
 	for (int i = lane; i < AROUND_ROWS * AROUND_WORDS; i += 32)
 		sh->around[i / AROUND_WORDS][i % AROUND_WORDS] =
-			word_of(m.grey[1], y - SX_MONITOR_UP - SX_MONITOR_REACH + i / AROUND_WORDS,
+			word_of(m.grey[1], y - SX_DIAGNOSTICS_UP - SX_DIAGNOSTICS_REACH + i / AROUND_WORDS,
 				first / 4 + i % AROUND_WORDS);
 	__syncwarp();
 	return first % 4;
@@ -169,34 +172,35 @@ __device__ __forceinline__ int32_t difference(const struct place_shared *sh, int
 
 __device__ __forceinline__ int look(struct place_shared *sh, int begin, int lane)
 {
-	int32_t least = 0, cost[SX_MONITOR_TRIED];
+	int32_t least = 0, cost[SX_DIAGNOSTICS_TRIED];
 
 	for (int i = lane; i < PAIRS; i += 32)
 		sh->cost[i] = difference(sh, i / MOVES, begin + i % MOVES);
 	__syncwarp();
-	if (lane < SX_MONITOR_TRIED) {
+	if (lane < SX_DIAGNOSTICS_TRIED) {
 		least = sh->cost[lane * MOVES];
 		for (int s = 1; s < MOVES; s++)
 			least = min(least, sh->cost[lane * MOVES + s]);
 	}
 #pragma unroll
-	for (int k = 0; k < SX_MONITOR_TRIED; k++)
+	for (int k = 0; k < SX_DIAGNOSTICS_TRIED; k++)
 		cost[k] = __shfl_sync(SX_WARP_ALL_LANES, least, k);
-	return sx_monitor_vote(cost);
+	return sx_diagnostics_vote(cost);
 }
 
-__device__ __forceinline__ void vote(const struct monitor &m, struct place_shared *sh, int place, int lane)
+__device__ __forceinline__ void vote(const struct diagnostics &m, struct place_shared *sh, int place,
+				     int lane)
 {
-	const int column = place % SX_MONITOR_COLUMNS, x = sx_monitor_x(column, m.width);
-	const int y = sx_monitor_y(place / SX_MONITOR_COLUMNS, m.height);
+	const int column = place % SX_DIAGNOSTICS_COLUMNS, x = sx_diagnostics_x(column, m.width);
+	const int y = sx_diagnostics_y(place / SX_DIAGNOSTICS_COLUMNS, m.height);
 	const int d = reinterpret_cast<const uint16_t *>(row_of(m.checked, y))[x];
-	int v = SX_MONITOR_NO_VOTE;
+	int v = SX_DIAGNOSTICS_NO_VOTE;
 
-	if (sx_monitor_asks(column, m.width) && sx_monitor_sees(x, d, m.width) &&
+	if (sx_diagnostics_asks(column, m.width) && sx_diagnostics_sees(x, d, m.width) &&
 	    is_corner(m.grey[0], x, y, lane))
 		v = look(sh, load_windows(m, sh, x, x - ((d + 8) >> 4), y, lane), lane);
 	if (lane == 0)
-		m.out->vote[place / SX_MONITOR_COLUMNS][place % SX_MONITOR_COLUMNS] = (int16_t)v;
+		m.out->vote[place / SX_DIAGNOSTICS_COLUMNS][place % SX_DIAGNOSTICS_COLUMNS] = (int16_t)v;
 }
 
 /* ---- sums ---- */
@@ -204,27 +208,28 @@ __device__ __forceinline__ void vote(const struct monitor &m, struct place_share
 /* Returns true if the warp's columns are an area. column: the lane's sum over three rows. */
 __device__ __forceinline__ bool is_area(uint32_t column)
 {
-	return sx_monitor_is_area((int32_t)__shfl_sync(SX_WARP_ALL_LANES, column, 0),
-				  (int32_t)__shfl_sync(SX_WARP_ALL_LANES, column, 31));
+	return sx_diagnostics_is_area((int32_t)__shfl_sync(SX_WARP_ALL_LANES, column, 0),
+				      (int32_t)__shfl_sync(SX_WARP_ALL_LANES, column, 31));
 }
 
 /* Returns true if an area is flat. Each lane has one column: its Laplacian, and its sum over three rows. */
 __device__ __forceinline__ bool is_flat(uint32_t laplacian, uint32_t column, int lane)
 {
-	const uint32_t left = sx_warp_sum(lane < SX_MONITOR_FLAT_COLUMNS / 2 ? column : 0);
+	const uint32_t left = sx_warp_sum(lane < SX_DIAGNOSTICS_FLAT_COLUMNS / 2 ? column : 0);
 
-	return sx_monitor_is_flat((int32_t)left, (int32_t)(sx_warp_sum(column) - left),
-				  (int32_t)sx_warp_sum(laplacian));
+	return sx_diagnostics_is_flat((int32_t)left, (int32_t)(sx_warp_sum(column) - left),
+				      (int32_t)sx_warp_sum(laplacian));
 }
 
 /*
  * Samples a row of an image. A warp takes 32 columns at a time, which are an area except for the last ones of
  * a row. Every lane must call it.
  */
-__device__ __forceinline__ void sample(const struct monitor &m, int row, int side, int lane)
+__device__ __forceinline__ void sample(const struct diagnostics &m, int row, int side, int lane)
 {
 	const size_t pitch = m.grey[side].pitch;
-	const int y = SX_MONITOR_SAMPLE_ROWS * row + SX_MONITOR_SAMPLE_ROWS / 2, which = SUMS_OF_IMAGE * side;
+	const int y = SX_DIAGNOSTICS_SAMPLE_ROWS * row + SX_DIAGNOSTICS_SAMPLE_ROWS / 2,
+		  which = SUMS_OF_IMAGE * side;
 	const uint8_t *const g = row_of(m.grey[side], y);
 	uint32_t dark = 0, bright = 0, laplacian = 0, areas = 0, flat = 0, checksum = 0;
 
@@ -236,14 +241,14 @@ __device__ __forceinline__ void sample(const struct monitor &m, int row, int sid
 			const int v = g[x], beside = g[x - 1] + g[x + 1],
 				  over = *(g + x - pitch) + g[x + pitch];
 
-			dark += v <= SX_MONITOR_DARK;
-			bright += v >= SX_MONITOR_BRIGHT;
-			checksum += (uint32_t)v * sx_monitor_weight(sx_monitor_place(x, y));
+			dark += v <= SX_DIAGNOSTICS_DARK;
+			bright += v >= SX_DIAGNOSTICS_BRIGHT;
+			checksum += (uint32_t)v * sx_diagnostics_weight(sx_diagnostics_place(x, y));
 			here = (uint32_t)abs(4 * v - beside - over);
 			column = (uint32_t)(v + over);
 			laplacian += here;
 		}
-		if (from + SX_MONITOR_FLAT_COLUMNS > m.width - 1)
+		if (from + SX_DIAGNOSTICS_FLAT_COLUMNS > m.width - 1)
 			break;
 		if (!is_area(column))
 			continue;
@@ -258,7 +263,7 @@ __device__ __forceinline__ void sample(const struct monitor &m, int row, int sid
 	add(m, SUM_CHECKSUM + which, checksum, lane);
 }
 
-__device__ __forceinline__ void count_row(const struct monitor &m, int y, int lane)
+__device__ __forceinline__ void count_row(const struct diagnostics &m, int y, int lane)
 {
 	uint32_t measured = 0, near = 0;
 
@@ -266,17 +271,17 @@ __device__ __forceinline__ void count_row(const struct monitor &m, int y, int la
 		const uint32_t d = word_of(m.finished, y, i), low = d & 0xffff, high = d >> 16;
 
 		measured += low != SX_DISPARITY_INVALID;
-		near += low < SX_MONITOR_NEAR;
+		near += low < SX_DIAGNOSTICS_NEAR;
 		if (2 * i + 1 < m.width) {
 			measured += high != SX_DISPARITY_INVALID;
-			near += high < SX_MONITOR_NEAR;
+			near += high < SX_DIAGNOSTICS_NEAR;
 		}
 	}
 	add(m, SUM_MEASURED, measured, lane);
 	add(m, SUM_NEAR, near, lane);
 }
 
-__device__ __forceinline__ void look_at_column(const struct monitor &m, int u, int lane)
+__device__ __forceinline__ void look_at_column(const struct diagnostics &m, int u, int lane)
 {
 	const uint16_t *const cells = reinterpret_cast<const uint16_t *>(row_of(m.columns, u));
 
@@ -288,7 +293,7 @@ __device__ __forceinline__ void look_at_column(const struct monitor &m, int u, i
 }
 
 /* The last block delivers the sums of all blocks. is_last: in shared memory. */
-__device__ __forceinline__ void deliver(const struct monitor &m, int *is_last)
+__device__ __forceinline__ void deliver(const struct diagnostics &m, int *is_last)
 {
 	if (!sx_is_last_block(is_last, m.done))
 		return;
@@ -299,7 +304,7 @@ __device__ __forceinline__ void deliver(const struct monitor &m, int *is_last)
 }
 
 /* Computes votes, and samples of both images. */
-static __global__ void __launch_bounds__(THREADS) monitor_images(const struct monitor m)
+static __global__ void __launch_bounds__(THREADS) diagnostics_images(const struct diagnostics m)
 {
 	__shared__ struct place_shared sh[WARPS];
 	const int block = (int)blockIdx.x, warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x % 32;
@@ -313,7 +318,7 @@ static __global__ void __launch_bounds__(THREADS) monitor_images(const struct mo
 }
 
 /* Counts in the finished map and the stixel columns. The last block delivers these counts and the samples. */
-static __global__ void __launch_bounds__(THREADS) monitor_map(const struct monitor m)
+static __global__ void __launch_bounds__(THREADS) diagnostics_map(const struct diagnostics m)
 {
 	__shared__ int is_last;
 	const int block = (int)blockIdx.x, warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x % 32;
@@ -337,14 +342,15 @@ static struct map map_of(const struct sx_image *img)
 	return {(const uint8_t *)img->data, img->pitch};
 }
 
-extern "C" uint32_t *sx_monitor_cuda_take(struct sx_cuda_memory *m)
+extern "C" uint32_t *sx_diagnostics_cuda_take(struct sx_cuda_memory *m)
 {
-	return (uint32_t *)sx_cuda_take(m, SX_MONITOR_CUDA_WORDS * sizeof(uint32_t));
+	return (uint32_t *)sx_cuda_take(m, SX_DIAGNOSTICS_CUDA_WORDS * sizeof(uint32_t));
 }
 
-static struct monitor monitor_of(uint32_t *words, const struct sx_monitor_input *in, struct sx_monitor *out)
+static struct diagnostics diagnostics_of(uint32_t *words, const struct sx_diagnostics_input *in,
+					 struct sx_diagnostics *out)
 {
-	struct monitor m = {};
+	struct diagnostics m = {};
 
 	m.grey[0] = map_of(&in->grey[0]);
 	m.grey[1] = map_of(&in->grey[1]);
@@ -355,7 +361,7 @@ static struct monitor monitor_of(uint32_t *words, const struct sx_monitor_input 
 	m.height = in->grey->height;
 	m.stixel_columns = in->columns->height;
 	m.cells = in->columns->width;
-	m.sample_rows = sx_monitor_sample_rows(m.height);
+	m.sample_rows = sx_diagnostics_sample_rows(m.height);
 	m.first_column = (m.height + WARPS - 1) / WARPS;
 	m.sum = words;
 	m.done = words + SUMS;
@@ -363,21 +369,21 @@ static struct monitor monitor_of(uint32_t *words, const struct sx_monitor_input 
 	return m;
 }
 
-extern "C" cudaError_t sx_monitor_cuda_votes(uint32_t *words, const struct sx_monitor_input *in,
-					     struct sx_monitor *out, cudaStream_t stream)
+extern "C" cudaError_t sx_diagnostics_cuda_votes(uint32_t *words, const struct sx_diagnostics_input *in,
+						 struct sx_diagnostics *out, cudaStream_t stream)
 {
-	const struct monitor m = monitor_of(words, in, out);
+	const struct diagnostics m = diagnostics_of(words, in, out);
 
-	SX_LAUNCH(monitor_images, (unsigned)(VOTE_BLOCKS + m.sample_rows), THREADS, 0, stream, m);
+	SX_LAUNCH(diagnostics_images, (unsigned)(VOTE_BLOCKS + m.sample_rows), THREADS, 0, stream, m);
 	return SX_LAUNCHED();
 }
 
-extern "C" cudaError_t sx_monitor_cuda_counts(uint32_t *words, const struct sx_monitor_input *in,
-					      struct sx_monitor *out, cudaStream_t stream)
+extern "C" cudaError_t sx_diagnostics_cuda_counts(uint32_t *words, const struct sx_diagnostics_input *in,
+						  struct sx_diagnostics *out, cudaStream_t stream)
 {
-	const struct monitor m = monitor_of(words, in, out);
+	const struct diagnostics m = diagnostics_of(words, in, out);
 
-	SX_LAUNCH(monitor_map, (unsigned)(m.first_column + (m.stixel_columns + WARPS - 1) / WARPS), THREADS,
-		  0, stream, m);
+	SX_LAUNCH(diagnostics_map, (unsigned)(m.first_column + (m.stixel_columns + WARPS - 1) / WARPS),
+		  THREADS, 0, stream, m);
 	return SX_LAUNCHED();
 }

@@ -3,10 +3,10 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#ifndef SX_STAGES_STEREO_ROW_ERROR_H
-#define SX_STAGES_STEREO_ROW_ERROR_H
+#ifndef SX_STAGES_DIAGNOSTICS_ROW_ERROR_H
+#define SX_STAGES_DIAGNOSTICS_ROW_ERROR_H
 
-#include "stages/monitor/monitor.h"
+#include "stages/diagnostics/diagnostics.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -37,7 +37,7 @@ struct sx_row_error {
 	int16_t median, spread;
 };
 
-void sx_row_error(const struct sx_monitor *m, struct sx_row_error ret[SX_ROW_ERROR_PARTS]);
+void sx_row_error(const struct sx_diagnostics *m, struct sx_row_error ret[SX_ROW_ERROR_PARTS]);
 
 #ifdef __cplusplus
 }

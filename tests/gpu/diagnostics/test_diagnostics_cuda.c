@@ -1,5 +1,5 @@
 /*
- * Camera monitor: the CUDA engine against stages/, byte for byte.
+ * Image diagnostics: the CUDA engine against stages/, byte for byte.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -11,15 +11,15 @@
 
 #include <cmocka.h>
 
-#include "gpu/monitor/monitor_cuda.h"
+#include "gpu/diagnostics/diagnostics_cuda.h"
+#include "tests/diagnostics_case.h"
 #include "tests/gpu/on_device.h"
-#include "tests/monitor_case.h"
 
 /* State that stays from frame to frame. */
 struct on_device_pair {
 	struct on_device x;
 	uint32_t *words;
-	struct sx_monitor *out;
+	struct sx_diagnostics *out;
 	uint32_t flat; /* number of flat areas in all pairs */
 };
 
@@ -28,34 +28,34 @@ static int check_pair(struct on_device_pair *d, int width, int height, enum chec
 		      struct check_rng *r)
 {
 	struct sx_image pair[2], checked, finished, columns;
-	const struct sx_monitor_input in = {pair, &checked, &finished, &columns};
-	struct sx_monitor want, got;
-	struct monitor_case c;
+	const struct sx_diagnostics_input in = {pair, &checked, &finished, &columns};
+	struct sx_diagnostics want, got;
+	struct diagnostics_case c;
 	struct on_device x;
 	int votes = 0;
 
 	on_device_init(&x);
-	monitor_case_init(&c, width, height, check_below(r, 4));
-	monitor_case_fill(&c, how, r);
+	diagnostics_case_init(&c, width, height, check_below(r, 4));
+	diagnostics_case_fill(&c, how, r);
 	pair[0] = on_device_copy(&x, &c.pair[0]);
 	pair[1] = on_device_copy(&x, &c.pair[1]);
 	checked = on_device_copy(&x, &c.checked.image);
 	finished = on_device_copy(&x, &c.finished.image);
 	columns = on_device_copy(&x, &c.columns.image);
-	sx_monitor(&c.in, &want);
-	ON_DEVICE(sx_monitor_cuda_votes(d->words, &in, d->out, x.stream));
-	ON_DEVICE(sx_monitor_cuda_counts(d->words, &in, d->out, x.stream));
+	sx_diagnostics(&c.in, &want);
+	ON_DEVICE(sx_diagnostics_cuda_votes(d->words, &in, d->out, x.stream));
+	ON_DEVICE(sx_diagnostics_cuda_counts(d->words, &in, d->out, x.stream));
 	on_device_read(&x, d->out, &got, sizeof(got));
-	for (size_t i = 0; i < offsetof(struct sx_monitor, vote) / sizeof(uint32_t); i++)
+	for (size_t i = 0; i < offsetof(struct sx_diagnostics, vote) / sizeof(uint32_t); i++)
 		if (((const uint32_t *)&want)[i] != ((const uint32_t *)&got)[i])
 			fail_msg("%dx%d %s: word %zu is %u, not %u", width, height, check_fill_name(how), i,
 				 ((const uint32_t *)&got)[i], ((const uint32_t *)&want)[i]);
 	assert_memory_equal(want.vote, got.vote, sizeof(want.vote));
-	for (int j = 0; j < SX_MONITOR_ROWS; j++)
-		for (int i = 0; i < SX_MONITOR_COLUMNS; i++)
-			votes += want.vote[j][i] != SX_MONITOR_NO_VOTE;
+	for (int j = 0; j < SX_DIAGNOSTICS_ROWS; j++)
+		for (int i = 0; i < SX_DIAGNOSTICS_COLUMNS; i++)
+			votes += want.vote[j][i] != SX_DIAGNOSTICS_NO_VOTE;
 	d->flat += want.image[0].flat;
-	assert_true(monitor_case_finish(&c));
+	assert_true(diagnostics_case_finish(&c));
 	on_device_finish(&x);
 	return votes;
 }
@@ -70,7 +70,7 @@ static void test_pairs(void **state)
 	int votes = 0;
 
 	on_device_init(&d.x);
-	d.words = sx_monitor_cuda_take(&d.x.memory);
+	d.words = sx_diagnostics_cuda_take(&d.x.memory);
 	d.out = sx_cuda_take(&d.x.memory, sizeof(*d.out));
 	for (int i = 0; i < 48; i++)
 		votes += check_pair(&d, sizes[i % 8][0], sizes[i % 8][1],

@@ -3,11 +3,11 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "stages/monitor/row_error.h"
+#include "stages/diagnostics/row_error.h"
 
 #include <stdlib.h>
 
-#define MOST (16 * SX_MONITOR_REACH) /* largest |vote|; two votes differ by twice that at most */
+#define MOST (16 * SX_DIAGNOSTICS_REACH) /* largest |vote|; two votes differ by twice that at most */
 #define VALUES (2 * MOST + 1)
 
 struct votes {
@@ -41,17 +41,17 @@ static struct sx_row_error error_of(const struct votes *v)
 	return e;
 }
 
-void sx_row_error(const struct sx_monitor *m, struct sx_row_error ret[SX_ROW_ERROR_PARTS])
+void sx_row_error(const struct sx_diagnostics *m, struct sx_row_error ret[SX_ROW_ERROR_PARTS])
 {
 	struct votes part[SX_ROW_ERROR_PARTS] = {0};
 
-	for (int j = 0; j < SX_MONITOR_ROWS; j++)
-		for (int i = 0; i < SX_MONITOR_COLUMNS; i++) {
-			struct votes *third = &part[3 * i / SX_MONITOR_COLUMNS],
+	for (int j = 0; j < SX_DIAGNOSTICS_ROWS; j++)
+		for (int i = 0; i < SX_DIAGNOSTICS_COLUMNS; i++) {
+			struct votes *third = &part[3 * i / SX_DIAGNOSTICS_COLUMNS],
 				     *all = &part[SX_ROW_ERROR_ALL];
 			const int vote = m->vote[j][i];
 
-			if (vote == SX_MONITOR_NO_VOTE)
+			if (vote == SX_DIAGNOSTICS_NO_VOTE)
 				continue;
 			third->n++;
 			third->count[vote + MOST]++;

@@ -1,5 +1,6 @@
 /*
- * Camera monitor: comparison with a second implementation of the definition, and pairs with known row errors.
+ * Image diagnostics: comparison with a second implementation of the definition, and pairs with known row
+ * errors.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -11,10 +12,10 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "stages/monitor/monitor_vote.h"
-#include "stages/monitor/row_error.h"
+#include "stages/diagnostics/diagnostics_vote.h"
+#include "stages/diagnostics/row_error.h"
+#include "tests/diagnostics_case.h"
 #include "tests/emulated.h"
-#include "tests/monitor_case.h"
 
 #define W 768 /* every position is sampled */
 #define H 110
@@ -69,7 +70,7 @@ static double plain_cost(const struct sx_image pair[2], int x, int y, int d, int
 	return least;
 }
 
-static int plain_vote(const struct sx_monitor_input *in, int x, int y)
+static int plain_vote(const struct sx_diagnostics_input *in, int x, int y)
 {
 	static const int order[] = {0, -1, 1, -2, 2, -3, 3, -4, 4, -5, 5, -6, 6, -7, 7, -8, 8};
 	const int q4 = at(in->left_right, x, y), d = (int)floor(q4 / 16.0 + 0.5);
@@ -77,19 +78,19 @@ static int plain_vote(const struct sx_monitor_input *in, int x, int y)
 	int best = 0;
 
 	if (q4 == 0xffff || x - d - 11 < 0 || x - d + 10 >= in->grey->width || !plain_corner(in->grey, x, y))
-		return SX_MONITOR_NO_VOTE;
+		return SX_DIAGNOSTICS_NO_VOTE;
 	for (int k = -8; k <= 8; k++)
 		cost[k + 8] = plain_cost(in->grey, x, y, d, k);
 	for (int i = 16; i >= 0; i--)
 		best = cost[order[i] + 8] <= cost[best + 8] ? order[i] : best;
 	if (abs(best) == 8)
-		return SX_MONITOR_NO_VOTE;
+		return SX_DIAGNOSTICS_NO_VOTE;
 	curvature = cost[best + 7] + cost[best + 9] - 2 * cost[best + 8];
 	if (curvature < 224 || curvature < cost[best + 8] / 4)
-		return SX_MONITOR_NO_VOTE;
+		return SX_DIAGNOSTICS_NO_VOTE;
 	for (int k = -8; k <= 8; k++)
 		if (abs(k - best) > 1 && cost[k + 8] - cost[best + 8] < curvature / 4)
-			return SX_MONITOR_NO_VOTE;
+			return SX_DIAGNOSTICS_NO_VOTE;
 	return 16 * best + (int)floor(8 * (cost[best + 7] - cost[best + 9]) / curvature + 0.5);
 }
 
@@ -130,9 +131,9 @@ static bool plain_area(const struct sx_image *g, int x, int y)
 	return !ends[0] == !ends[1];
 }
 
-static void plain_samples(const struct sx_image *g, uint32_t *samples, struct sx_monitor_image *ret)
+static void plain_samples(const struct sx_image *g, uint32_t *samples, struct sx_diagnostics_image *ret)
 {
-	*ret = (struct sx_monitor_image){0};
+	*ret = (struct sx_diagnostics_image){0};
 	*samples = 0;
 	for (int y = 1; y < g->height - 1; y++)
 		for (int x = 1; x < g->width - 1 && y % 16 == 8; x++) {
@@ -152,13 +153,13 @@ static void plain_samples(const struct sx_image *g, uint32_t *samples, struct sx
 }
 
 /* Compares one pair. Returns how many positions voted. */
-static int compare(const struct sx_monitor_input *in)
+static int compare(const struct sx_diagnostics_input *in)
 {
-	struct sx_monitor got, want = {0};
+	struct sx_diagnostics got, want = {0};
 	int votes = 0;
 
 	memset(&got, 0x5a, sizeof(got));
-	sx_monitor(in, &got);
+	sx_diagnostics(in, &got);
 	for (int side = 0; side < 2; side++)
 		plain_samples(&in->grey[side], &want.samples, &want.image[side]);
 	for (int y = 0; y < in->disparity->height; y++)
@@ -177,12 +178,12 @@ static int compare(const struct sx_monitor_input *in)
 		for (int i = 0; i < 48; i++) {
 			const int step = (int)ceil(768.0 / in->grey->width);
 			const int vote = i % step != step / 2
-						 ? SX_MONITOR_NO_VOTE
-						 : plain_vote(in, sx_monitor_x(i, in->grey->width),
-							      sx_monitor_y(j, in->grey->height));
+						 ? SX_DIAGNOSTICS_NO_VOTE
+						 : plain_vote(in, sx_diagnostics_x(i, in->grey->width),
+							      sx_diagnostics_y(j, in->grey->height));
 
 			want.vote[j][i] = (int16_t)vote;
-			votes += vote != SX_MONITOR_NO_VOTE;
+			votes += vote != SX_DIAGNOSTICS_NO_VOTE;
 		}
 	assert_memory_equal(&want, &got, sizeof(want));
 	return votes;
@@ -197,12 +198,12 @@ static void sums_and_votes(void **state)
 	for (uint64_t seed = 0; seed < 36; seed++) {
 		const int *size = sizes[seed % 6];
 		struct check_rng r = check_rng_seed(seed);
-		struct monitor_case c;
+		struct diagnostics_case c;
 
-		monitor_case_init(&c, size[0], size[1], (int)seed % 5);
-		monitor_case_fill(&c, (enum check_fill)(seed / 6), &r);
+		diagnostics_case_init(&c, size[0], size[1], (int)seed % 5);
+		diagnostics_case_fill(&c, (enum check_fill)(seed / 6), &r);
 		votes += compare(&c.in);
-		assert_true(monitor_case_finish(&c));
+		assert_true(diagnostics_case_finish(&c));
 	}
 	assert_true(votes > 400);
 }
@@ -229,10 +230,10 @@ static void draw_cover(const struct sx_image *img, double mean, double sigma, st
 static void covers_that_are_rectified(void **state)
 {
 	struct check_rng r = check_rng_seed(8);
-	struct monitor_case c;
-	struct sx_monitor m;
+	struct diagnostics_case c;
+	struct sx_diagnostics m;
 
-	monitor_case_init(&c, W, H, 0);
+	diagnostics_case_init(&c, W, H, 0);
 	for (int sigma = 0; sigma <= 3; sigma++) {
 		draw_cover(&c.pair[0], 100, sigma, &r);
 		for (int y = 0; y < H; y++)
@@ -242,37 +243,37 @@ static void covers_that_are_rectified(void **state)
 				if (fabs(u) * (1.05 + 0.1 * v * v) > 1)
 					((uint8_t *)sx_image_row(&c.pair[0], y))[x] = 0;
 			}
-		sx_monitor_images(c.pair, &m);
+		sx_diagnostics_images(c.pair, &m);
 		assert_in_range(m.image[0].areas, 7 * 20, 7 * 22);
 		if (m.image[0].flat < 0.98 * m.image[0].areas)
 			fail_msg("sigma %d: %u of %u areas are flat", sigma, m.image[0].flat,
 				 m.image[0].areas);
 	}
-	assert_true(monitor_case_finish(&c));
+	assert_true(diagnostics_case_finish(&c));
 }
 
 static void covers_are_flat(void **state)
 {
 	static const double means[] = {0, 4, 20, 128, 255};
 	struct check_rng r = check_rng_seed(5);
-	struct monitor_case c;
-	struct sx_monitor m;
+	struct diagnostics_case c;
+	struct sx_diagnostics m;
 
-	monitor_case_init(&c, W, H, 0);
+	diagnostics_case_init(&c, W, H, 0);
 	for (size_t i = 0; i < sizeof(means) / sizeof(means[0]); i++)
 		for (int sigma = 0; sigma <= 3; sigma++) {
 			draw_cover(&c.pair[0], means[i], sigma, &r);
-			sx_monitor_images(c.pair, &m);
+			sx_diagnostics_images(c.pair, &m);
 			if (m.image[0].flat < 0.98 * m.image[0].areas)
 				fail_msg("mean %.0f sigma %d: %u of %u areas are flat", means[i], sigma,
 					 m.image[0].flat, m.image[0].areas);
 		}
 	assert_int_equal(m.image[0].areas, 7 * 23);
 	draw_cover(&c.pair[1], 128, 6, &r);
-	sx_monitor_images(c.pair, &m);
+	sx_diagnostics_images(c.pair, &m);
 	/* up to half of the areas may count as texture */
 	assert_true(m.image[1].flat < m.image[1].areas / 2);
-	assert_true(monitor_case_finish(&c));
+	assert_true(diagnostics_case_finish(&c));
 }
 
 /* ---- pairs with known row errors ---- */
@@ -318,7 +319,7 @@ static double flat(double x, double y)
 /*
  * Draws a pair. Row y of the left image appears in row y + down + turn * (column - W / 2) of the right one.
  */
-static void draw(struct monitor_case *c, double (*of)(double x, double y), double down, double turn)
+static void draw(struct diagnostics_case *c, double (*of)(double x, double y), double down, double turn)
 {
 	for (int y = 0; y < H; y++)
 		for (int x = 0; x < W; x++) {
@@ -331,13 +332,13 @@ static void draw(struct monitor_case *c, double (*of)(double x, double y), doubl
 		}
 }
 
-static void measure(struct monitor_case *c, double (*of)(double x, double y), double down, double turn,
+static void measure(struct diagnostics_case *c, double (*of)(double x, double y), double down, double turn,
 		    struct sx_row_error error[SX_ROW_ERROR_PARTS])
 {
-	struct sx_monitor m;
+	struct sx_diagnostics m;
 
 	draw(c, of, down, turn);
-	sx_monitor(&c->in, &m);
+	sx_diagnostics(&c->in, &m);
 	sx_row_error(&m, error);
 }
 
@@ -354,15 +355,15 @@ static void shifts_are_found(void **state)
 {
 	static const double rows[] = {0, 1, -1, 2, 3, -3, 5, 7, -7, 0.25, 0.5, -0.5, 0.75, 1.3, -2.6, 6.4};
 	struct sx_row_error e[SX_ROW_ERROR_PARTS];
-	struct monitor_case c;
+	struct diagnostics_case c;
 
-	monitor_case_init(&c, W, H, 3);
+	diagnostics_case_init(&c, W, H, 3);
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i += IS_EMULATED ? 5 : 1) {
 		measure(&c, texture, rows[i], 0, e);
 		for (int part = 0; part < SX_ROW_ERROR_PARTS; part++)
 			assert_near(&e[part], rows[i]);
 	}
-	assert_true(monitor_case_finish(&c));
+	assert_true(diagnostics_case_finish(&c));
 }
 
 /*
@@ -371,9 +372,9 @@ static void shifts_are_found(void **state)
 static void rotation_shows_in_thirds(void **state)
 {
 	struct sx_row_error e[SX_ROW_ERROR_PARTS];
-	struct monitor_case c;
+	struct diagnostics_case c;
 
-	monitor_case_init(&c, W, H, 0);
+	diagnostics_case_init(&c, W, H, 0);
 	for (int i = -2; i <= 2; i++) {
 		const double turn = tan(i * 0.4 * M_PI / 180), far = turn * W / 3;
 
@@ -382,33 +383,33 @@ static void rotation_shows_in_thirds(void **state)
 				 2 * far) < 0.4);
 		assert_true(fabs(e[SX_ROW_ERROR_MIDDLE].median / 16.0 - (1 - turn * SHIFT)) < 0.2);
 	}
-	assert_true(monitor_case_finish(&c));
+	assert_true(diagnostics_case_finish(&c));
 }
 
 /* The images are exchanged and matched at 0 disparity. */
 static void swapped_images_change_the_sign(void **state)
 {
 	struct sx_row_error there[SX_ROW_ERROR_PARTS], back[SX_ROW_ERROR_PARTS];
-	struct sx_monitor m;
-	struct monitor_case c;
+	struct sx_diagnostics m;
+	struct diagnostics_case c;
 	struct sx_image left;
 
-	monitor_case_init(&c, W, H, 0);
+	diagnostics_case_init(&c, W, H, 0);
 	draw(&c, texture, 2, 0);
 	for (int y = 0; y < H; y++)
 		memmove((uint8_t *)sx_image_row(&c.pair[1], y) + SHIFT, sx_image_row(&c.pair[1], y),
 			W - SHIFT);
 	memset(c.checked.image.data, 0, c.checked.image.pitch * H);
-	sx_monitor(&c.in, &m);
+	sx_diagnostics(&c.in, &m);
 	sx_row_error(&m, there);
 	left = c.pair[0];
 	c.pair[0] = c.pair[1];
 	c.pair[1] = left;
-	sx_monitor(&c.in, &m);
+	sx_diagnostics(&c.in, &m);
 	sx_row_error(&m, back);
 	assert_near(&there[SX_ROW_ERROR_MIDDLE], 2);
 	assert_near(&back[SX_ROW_ERROR_MIDDLE], -2);
-	assert_true(monitor_case_finish(&c));
+	assert_true(diagnostics_case_finish(&c));
 }
 
 /*
@@ -417,9 +418,9 @@ static void swapped_images_change_the_sign(void **state)
 static void nothing_to_go_by_gives_no_vote(void **state)
 {
 	struct sx_row_error e[SX_ROW_ERROR_PARTS];
-	struct monitor_case c;
+	struct diagnostics_case c;
 
-	monitor_case_init(&c, W, H, 1);
+	diagnostics_case_init(&c, W, H, 1);
 	for (int i = 0; i < 4; i++) {
 		measure(&c, i == 0 ? flat : i == 1 ? stripes : i == 2 ? bars : tiles, i % 2, 0, e);
 		for (int part = 0; part < SX_ROW_ERROR_PARTS; part++) {
@@ -436,7 +437,7 @@ static void nothing_to_go_by_gives_no_vote(void **state)
 		for (int x = 0; x < W; x++)
 			put(&c.checked.image, x, y, SX_DISPARITY_INVALID);
 	assert_int_equal(compare(&c.in), 0);
-	assert_true(monitor_case_finish(&c));
+	assert_true(diagnostics_case_finish(&c));
 }
 
 /*
@@ -446,10 +447,10 @@ static void nothing_to_go_by_gives_no_vote(void **state)
 static void dim_scenes_are_not_flat(void **state)
 {
 	struct check_rng r = check_rng_seed(6);
-	struct monitor_case c;
-	struct sx_monitor m;
+	struct diagnostics_case c;
+	struct sx_diagnostics m;
 
-	monitor_case_init(&c, W, H, 0);
+	diagnostics_case_init(&c, W, H, 0);
 	draw(&c, texture, 0, 0);
 	for (int y = 0; y < H; y++)
 		for (int x = 0; x < W; x++) {
@@ -457,23 +458,23 @@ static void dim_scenes_are_not_flat(void **state)
 
 			*v = (uint8_t)(4 + *v / 20 + check_below(&r, 2));
 		}
-	sx_monitor_images(c.pair, &m);
+	sx_diagnostics_images(c.pair, &m);
 	assert_true(m.image[0].flat < 0.9 * m.image[0].areas);
 	assert_true(m.image[1].flat < 0.1 * m.image[1].areas);
-	assert_true(monitor_case_finish(&c));
+	assert_true(diagnostics_case_finish(&c));
 }
 
 /* Only equal images have equal checksums. */
 static void checksums(void **state)
 {
-	struct monitor_case c;
-	struct sx_monitor m, n;
+	struct diagnostics_case c;
+	struct sx_diagnostics m, n;
 	uint8_t *row;
 
-	monitor_case_init(&c, W, H, 2);
+	diagnostics_case_init(&c, W, H, 2);
 	draw(&c, grain, 0, 0);
 	sx_image_copy(&c.pair[1], &c.pair[0]);
-	sx_monitor_images(c.pair, &m);
+	sx_diagnostics_images(c.pair, &m);
 	assert_int_equal(m.image[0].checksum, m.image[1].checksum);
 	row = sx_image_row(&c.pair[1], 40);
 	for (int x = 1; x < W - 2; x++) {
@@ -481,7 +482,7 @@ static void checksums(void **state)
 
 		row[x] = there; /* exchange two pixels: the sum of all pixels stays the same */
 		row[x + 1] = here;
-		sx_monitor_images(c.pair, &n);
+		sx_diagnostics_images(c.pair, &n);
 		if (here != there)
 			assert_int_not_equal(n.image[1].checksum, m.image[0].checksum);
 		row[x] = here;
@@ -493,25 +494,25 @@ static void checksums(void **state)
 		memcpy(keep, sx_image_row(&c.pair[1], y), W);
 		memcpy(sx_image_row(&c.pair[1], y), sx_image_row(&c.pair[1], y + 16), W);
 		memcpy(sx_image_row(&c.pair[1], y + 16), keep, W);
-		sx_monitor_images(c.pair, &n);
+		sx_diagnostics_images(c.pair, &n);
 		assert_int_not_equal(n.image[1].checksum, m.image[1].checksum);
 	}
-	assert_true(monitor_case_finish(&c));
+	assert_true(diagnostics_case_finish(&c));
 }
 
 /* ---- votes to rows ---- */
 
 static void medians_of_votes(void **state)
 {
-	static struct sx_monitor m;
+	static struct sx_diagnostics m;
 	struct sx_row_error e[SX_ROW_ERROR_PARTS];
 
-	for (int j = 0; j < SX_MONITOR_ROWS; j++)
-		for (int i = 0; i < SX_MONITOR_COLUMNS; i++)
-			m.vote[j][i] = SX_MONITOR_NO_VOTE;
+	for (int j = 0; j < SX_DIAGNOSTICS_ROWS; j++)
+		for (int i = 0; i < SX_DIAGNOSTICS_COLUMNS; i++)
+			m.vote[j][i] = SX_DIAGNOSTICS_NO_VOTE;
 	/* -60, -50, .. 50: the lower middle is -10, and the distances from it are 0 to 60 */
 	for (int i = 0; i < 12; i++)
-		m.vote[i % SX_MONITOR_ROWS][15 - i] = (int16_t)(10 * i - 60);
+		m.vote[i % SX_DIAGNOSTICS_ROWS][15 - i] = (int16_t)(10 * i - 60);
 	for (int i = 0; i < 11; i++)
 		m.vote[3][16 + i] = 120;
 	sx_row_error(&m, e);
